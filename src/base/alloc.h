@@ -1,0 +1,40 @@
+/* The one door to the heap: everything in the engine allocates through these functions, so that live bytes are known
+ * exactly and failures can be injected. All functions are thread-safe. */
+#ifndef TFCORE_BASE_ALLOC_H_
+#define TFCORE_BASE_ALLOC_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The table behind the door. `allocate` returns memory aligned to 64 bytes, or NULL. */
+typedef struct Allocator {
+  void *(*allocate)(void *context, size_t size);
+  void (*deallocate)(void *context, void *memory, size_t size);
+  void *context;
+} Allocator;
+
+/* Replaces the table (NULL: back to the C library's). Only while nothing is live: returns false otherwise. */
+int mem_set_allocator(const Allocator *allocator);
+
+/* Uninitialised memory aligned to 64 bytes; size 0 gives a valid pointer. NULL when out of memory. The size is 64-bit so
+ * that a product computed in 64 bits can be passed as it is: what does not fit size_t is refused. */
+void *mem_alloc(int64_t size);
+/* The same, filled with zeros. */
+void *mem_calloc(int64_t count, int64_t size);
+/* Grows or shrinks, keeping the content; `memory` may be NULL. On failure NULL, and `memory` stays valid. */
+void *mem_realloc(void *memory, int64_t size);
+void mem_free(void *memory);
+/* A NUL-terminated copy of `length` bytes. */
+char *mem_strdup(const char *text, size_t length);
+
+/* Sum of the sizes asked for by live blocks; number of successful allocations since the start. */
+int64_t mem_live_bytes(void);
+int64_t mem_allocation_count(void);
+/* After `successes` more allocations every further one fails, until called with -1. For tests. */
+void mem_fail_after(int64_t successes);
+
+/* Makes room for `count` elements of `element_size` bytes in a growing array (amortised doubling). `*array` may be NULL
+ * with `*capacity` 0. Returns 0 when out of memory or when the size overflows; the array is then unchanged. */
+int mem_grow(void **array, int64_t *capacity, int64_t count, size_t element_size);
+
+#endif

@@ -1,0 +1,117 @@
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { ALIGNMENT = 16, FIRST_BLOCK = 1024, LARGEST_BLOCK = 1 << 20 };
+
+typedef struct Block {
+  struct Block *next;
+  int64_t capacity; /* of the bytes that follow this header */
+} Block;
+
+_Static_assert(sizeof(Block) <= ALIGNMENT, "the header takes one alignment unit");
+
+struct Arena {
+  Block *blocks; /* the one being filled comes first */
+  char *cursor;
+  int64_t left;
+  int64_t next_capacity;
+  int64_t bytes;
+};
+
+Arena *arena_new(void) {
+  Arena *arena = mem_calloc(1, sizeof *arena);
+  if (arena) arena->next_capacity = FIRST_BLOCK;
+  return arena;
+}
+
+void arena_free(Arena *arena) {
+  if (!arena) return;
+  for (Block *block = arena->blocks; block;) {
+    Block *next = block->next;
+    mem_free(block);
+    block = next;
+  }
+  mem_free(arena);
+}
+
+static Block *add_block(Arena *arena, int64_t capacity) {
+  Block *block = mem_alloc(capacity + ALIGNMENT);
+  if (!block) return NULL;
+  block->capacity = capacity;
+  arena->bytes += capacity + ALIGNMENT;
+  return block;
+}
+
+void *arena_alloc(Arena *arena, int64_t size) {
+  if (size < 0 || size > INT64_MAX - 2 * ALIGNMENT) return NULL;
+  int64_t rounded = (size + ALIGNMENT - 1) & ~(int64_t)(ALIGNMENT - 1);
+  if (rounded > arena->left) {
+    if (rounded >= arena->next_capacity / 2) {
+      /* A large piece gets a block of its own behind the current one, whose rest stays usable. */
+      Block *own = add_block(arena, rounded);
+      if (!own) return NULL;
+      if (arena->blocks) {
+        own->next = arena->blocks->next;
+        arena->blocks->next = own;
+      } else {
+        own->next = NULL;
+        arena->blocks = own;
+      }
+      return (char *)own + ALIGNMENT;
+    }
+    Block *block = add_block(arena, arena->next_capacity);
+    if (!block) return NULL;
+    block->next = arena->blocks;
+    arena->blocks = block;
+    arena->cursor = (char *)block + ALIGNMENT;
+    arena->left = block->capacity;
+    if (arena->next_capacity < LARGEST_BLOCK) arena->next_capacity *= 2;
+  }
+  void *memory = arena->cursor;
+  arena->cursor += rounded;
+  arena->left -= rounded;
+  return memory;
+}
+
+void *arena_calloc(Arena *arena, int64_t count, int64_t size) {
+  int64_t bytes;
+  if (count < 0 || size < 0 || __builtin_mul_overflow(count, size, &bytes)) return NULL;
+  void *memory = arena_alloc(arena, bytes);
+  if (memory) memset(memory, 0, (size_t)bytes);
+  return memory;
+}
+
+char *arena_strndup(Arena *arena, const char *text, size_t length) {
+  char *copy = length < PTRDIFF_MAX ? arena_alloc(arena, (int64_t)length + 1) : NULL;
+  if (!copy) return NULL;
+  memcpy(copy, text, length);
+  copy[length] = '\0';
+  return copy;
+}
+
+char *arena_strdup(Arena *arena, const char *text) { return arena_strndup(arena, text, strlen(text)); }
+
+char *arena_printf(Arena *arena, const char *format, ...) {
+  va_list args, again;
+  va_start(args, format);
+  va_copy(again, args);
+  int length = vsnprintf(NULL, 0, format, args);
+  va_end(args);
+  char *text = length >= 0 ? arena_alloc(arena, (int64_t)length + 1) : NULL;
+  if (text) vsnprintf(text, (size_t)length + 1, format, again);
+  va_end(again);
+  return text;
+}
+
+void *arena_grow(Arena *arena, const void *array, int64_t old_bytes, int64_t new_bytes) {
+  void *grown = arena_alloc(arena, new_bytes);
+  if (grown && old_bytes > 0) memcpy(grown, array, (size_t)old_bytes);
+  return grown;
+}
+
+int64_t arena_bytes(const Arena *arena) { return arena->bytes; }

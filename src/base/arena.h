@@ -1,0 +1,30 @@
+/* Arena: memory that is freed all at once. Graphs, functions and plans own one each; the messages, names and arrays
+ * that live as long as their owner come from it. Not thread-safe: one owner, one thread at a time. */
+#ifndef TFCORE_BASE_ARENA_H_
+#define TFCORE_BASE_ARENA_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+typedef struct Arena Arena;
+
+/* NULL when out of memory. */
+Arena *arena_new(void);
+/* NULL is fine. */
+void arena_free(Arena *arena);
+/* Uninitialised memory aligned to 16 bytes; NULL when out of memory or when size is negative or too large. */
+void *arena_alloc(Arena *arena, int64_t size);
+/* The same, filled with zeros; the product is checked. */
+void *arena_calloc(Arena *arena, int64_t count, int64_t size);
+/* NUL-terminated copies. */
+char *arena_strdup(Arena *arena, const char *text);
+char *arena_strndup(Arena *arena, const char *text, size_t length);
+char *arena_printf(Arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
+/* A larger copy of an array that lives in the arena; the old copy stays until the arena goes. */
+void *arena_grow(Arena *arena, const void *array, int64_t old_bytes, int64_t new_bytes);
+/* Bytes that the arena holds from the heap. */
+int64_t arena_bytes(const Arena *arena);
+
+#endif

@@ -1,0 +1,43 @@
+/* StringMap: from strings to pointers, open addressing, insertion order kept for iteration. Keys are borrowed: they must
+ * outlive their entry (as a rule they live in the arena of the map's owner). */
+#ifndef TFCORE_BASE_STRING_MAP_H_
+#define TFCORE_BASE_STRING_MAP_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+typedef struct StringMapEntry {
+  const char *key; /* NULL: removed */
+  size_t key_length;
+  void *value;
+  uint64_t hash;
+} StringMapEntry;
+
+/* Zero-initialise; free with string_map_free. */
+typedef struct StringMap {
+  StringMapEntry *entries; /* in insertion order, removed ones with key NULL */
+  int64_t num_entries, entry_capacity;
+  int64_t count;    /* live entries */
+  int32_t *slots;   /* index + 1 into entries; 0 = free */
+  int64_t num_slots; /* power of two */
+} StringMap;
+
+/* The value, or NULL when the key is not there. */
+void *string_map_find(const StringMap *map, const char *key);
+void *string_map_find_bytes(const StringMap *map, const char *key, size_t length);
+bool string_map_contains(const StringMap *map, const char *key);
+/* Adds or replaces. False only when out of memory; the map is then unchanged. */
+MUST_CHECK bool string_map_set(StringMap *map, const char *key, void *value, Status *status);
+MUST_CHECK bool string_map_set_bytes(StringMap *map, const char *key, size_t length, void *value, Status *status);
+/* The removed value, or NULL. */
+void *string_map_remove(StringMap *map, const char *key);
+/* Frees the map's own memory, not keys or values. */
+void string_map_free(StringMap *map);
+
+/* 64-bit hash of bytes; the same on every platform. */
+uint64_t hash_bytes(const void *bytes, size_t length);
+
+#endif
