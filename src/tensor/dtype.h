@@ -1,0 +1,66 @@
+/* DataType: the element types, with TensorFlow's numbers (types.proto). */
+#ifndef TFCORE_TENSOR_DTYPE_H_
+#define TFCORE_TENSOR_DTYPE_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+typedef enum DataType {
+  DT_INVALID = 0,
+  DT_FLOAT = 1,
+  DT_DOUBLE = 2,
+  DT_INT32 = 3,
+  DT_UINT8 = 4,
+  DT_INT16 = 5,
+  DT_INT8 = 6,
+  DT_STRING = 7,
+  DT_COMPLEX64 = 8,
+  DT_INT64 = 9,
+  DT_BOOL = 10,
+  DT_QINT8 = 11,
+  DT_QUINT8 = 12,
+  DT_QINT32 = 13,
+  DT_BFLOAT16 = 14,
+  DT_QINT16 = 15,
+  DT_QUINT16 = 16,
+  DT_UINT16 = 17,
+  DT_COMPLEX128 = 18,
+  DT_HALF = 19,
+  DT_RESOURCE = 20,
+  DT_VARIANT = 21,
+  DT_UINT32 = 22,
+  DT_UINT64 = 23,
+  DT_REF = 100, /* added to a type: a reference to a tensor of it */
+} DataType;
+
+enum { NUM_DTYPES = 24 };
+
+/* "float", "int32", "float_ref"; "unknown dtype enum: N" is what TensorFlow prints else: here "invalid". Static text. */
+const char *dtype_name(int dtype);
+/* "DT_FLOAT", "DT_FLOAT_REF"; "DT_INVALID" else. */
+const char *dtype_enum_name(int dtype);
+/* From "float", "int32", "half", "float16", "float32", "float64", "float_ref"...; DT_INVALID when it is no type's name. */
+int dtype_from_name(Str name);
+/* A known type, reference or not. */
+bool dtype_is_valid(int dtype);
+bool dtype_is_ref(int dtype);
+int dtype_base(int dtype);
+int dtype_ref(int dtype);
+/* Bytes an element: 4 for DT_FLOAT; sizeof(TString) for DT_STRING, sizeof of a handle pointer for DT_RESOURCE and DT_VARIANT; 0 for DT_INVALID. */
+size_t dtype_size(int dtype);
+bool dtype_is_floating(int dtype);  /* half, bfloat16, float, double */
+bool dtype_is_integer(int dtype);   /* signed and unsigned, not quantized */
+bool dtype_is_complex(int dtype);
+bool dtype_is_quantized(int dtype);
+/* True when elements are plain bytes (everything but string, resource, variant). */
+bool dtype_is_pod(int dtype);
+
+float half_to_float(uint16_t half);
+uint16_t float_to_half(float value);         /* round to nearest even */
+float bfloat16_to_float(uint16_t bfloat16);
+uint16_t float_to_bfloat16(float value);     /* round to nearest even, NaN stays NaN */
+
+#endif

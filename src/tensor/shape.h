@@ -1,0 +1,42 @@
+/* Shape: the sizes of a tensor that exists: rank 0 to 254, every size known and >= 0. (Shapes with unknown parts belong to
+ * shape inference: op/shape_inference.h, and to TensorShapeProto in attrs.) */
+#ifndef TFCORE_TENSOR_SHAPE_H_
+#define TFCORE_TENSOR_SHAPE_H_
+
+#include "base/str.h"
+#include "proto/proto.h"
+
+enum { SHAPE_MAX_RANK = 254, SHAPE_INLINE_RANK = 8 };
+
+/* Up to 8 dimensions are held in place, more on the heap: copy with shape_copy, drop with shape_clear. A
+ * zero-initialised Shape is a scalar's. */
+typedef struct Shape {
+  int rank;
+  union {
+    int64_t inline_dims[SHAPE_INLINE_RANK];
+    int64_t *heap_dims;
+  } storage;
+} Shape;
+
+static inline const int64_t *shape_dims(const Shape *shape) {
+  return shape->rank <= SHAPE_INLINE_RANK ? shape->storage.inline_dims : shape->storage.heap_dims;
+}
+static inline int64_t shape_dim(const Shape *shape, int i) { return shape_dims(shape)[i]; }
+
+/* Replaces what `shape` held. Checks rank <= 254, sizes >= 0 and that the number of elements fits int64:
+ * INVALID_ARGUMENT in TensorFlow's words. */
+MUST_CHECK bool shape_set(Shape *shape, int rank, const int64_t *dims, Status *status);
+MUST_CHECK bool shape_copy(Shape *to, const Shape *from, Status *status);
+void shape_clear(Shape *shape);
+bool shape_equal(const Shape *a, const Shape *b);
+/* 1 for a scalar. Cannot overflow: shape_set has checked. */
+int64_t shape_num_elements(const Shape *shape);
+/* "[2,3]", "[]". */
+void shape_print(const Shape *shape, StrBuf *out);
+/* The same into a caller's array, cut at its size; returns `text`: for use in error messages. */
+enum { SHAPE_TEXT_CAPACITY = 160 };
+const char *shape_text(const Shape *shape, char text[SHAPE_TEXT_CAPACITY]);
+/* From a TensorShapeProto that must be fully known. */
+MUST_CHECK bool shape_from_proto(const TensorShapeProto *proto, Shape *shape, Status *status);
+
+#endif

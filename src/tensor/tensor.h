@@ -1,0 +1,93 @@
+/* Tensor: dtype, shape and a reference to a buffer. A value type: a zero-initialised Tensor is empty (dtype DT_INVALID);
+ * tensor_assign shares the buffer, tensor_clear drops it. Elements are row-major.
+ *
+ * Strings: a DT_STRING element is a TString (owned bytes); the buffer frees them with the last reference.
+ * Resources: a DT_RESOURCE element is a ResourceHandle pointer, see op/resource.h; handled through TensorElementOps. */
+#ifndef TFCORE_TENSOR_TENSOR_H_
+#define TFCORE_TENSOR_TENSOR_H_
+
+#include "tensor/buffer.h"
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+typedef struct Tensor {
+  DataType dtype;
+  Shape shape;
+  Buffer *buffer;
+  void *data; /* inside the buffer; NULL only for an empty Tensor */
+} Tensor;
+
+/* One element of a DT_STRING tensor: owned bytes from base/alloc.h; zeros = "". */
+typedef struct TString {
+  char *data; /* NUL-terminated, or NULL when empty */
+  size_t length;
+} TString;
+
+/* An element of a DT_RESOURCE or DT_VARIANT tensor: a refcounted object. A NULL pointer is an uninitialised element. */
+typedef struct TensorObject {
+  atomic_int references;
+  void (*destroy)(struct TensorObject *object);
+} TensorObject;
+
+void tensor_object_ref(TensorObject *object);
+void tensor_object_unref(TensorObject *object); /* NULL is fine */
+
+/* Makes `tensor` a new one of that dtype and shape. POD elements are uninitialised, strings empty, objects NULL. The byte
+ * size is checked in 64 bits (INVALID_ARGUMENT when it overflows, RESOURCE_EXHAUSTED "OOM when allocating tensor with
+ * shape[2,3] and type float" when there is no memory). What `tensor` held is dropped first on success only. */
+MUST_CHECK bool tensor_allocate(Tensor *tensor, DataType dtype, const Shape *shape, BufferPool *pool, Status *status);
+/* `rank` and `dims` instead of a Shape. */
+MUST_CHECK bool tensor_allocate_dims(Tensor *tensor, DataType dtype, int rank, const int64_t *dims, BufferPool *pool, Status *status);
+/* Wraps memory of the caller's (TF_NewTensor); `size` must be at least what dtype and shape need. On failure `release` is not called. */
+MUST_CHECK bool tensor_wrap(Tensor *tensor, DataType dtype, int rank, const int64_t *dims, void *data, int64_t size,
+                            void (*release)(void *data, size_t size, void *argument), void *argument, Status *status);
+/* `to` shares the buffer of `from`. */
+MUST_CHECK bool tensor_assign(Tensor *to, const Tensor *from, Status *status);
+/* The same buffer under another shape of as many elements. */
+MUST_CHECK bool tensor_reshape(Tensor *to, const Tensor *from, const Shape *shape, Status *status);
+/* A deep copy of the elements. */
+MUST_CHECK bool tensor_copy(Tensor *to, const Tensor *from, BufferPool *pool, Status *status);
+void tensor_clear(Tensor *tensor);
+/* `to` takes over what `from` held; `from` is empty afterwards. */
+void tensor_move(Tensor *to, Tensor *from);
+
+static inline bool tensor_is_empty(const Tensor *tensor) { return tensor->dtype == DT_INVALID; }
+static inline int64_t tensor_num_elements(const Tensor *tensor) { return shape_num_elements(&tensor->shape); }
+int64_t tensor_bytes(const Tensor *tensor);
+static inline bool tensor_is_scalar(const Tensor *tensor) { return tensor->shape.rank == 0; }
+static inline bool tensor_is_vector(const Tensor *tensor) { return tensor->shape.rank == 1; }
+
+/* Typed access to the elements; the caller has checked the dtype. */
+static inline float *tensor_f32(const Tensor *tensor) { return tensor->data; }
+static inline double *tensor_f64(const Tensor *tensor) { return tensor->data; }
+static inline int32_t *tensor_i32(const Tensor *tensor) { return tensor->data; }
+static inline int64_t *tensor_i64(const Tensor *tensor) { return tensor->data; }
+static inline bool *tensor_bool(const Tensor *tensor) { return tensor->data; }
+static inline TString *tensor_strings(const Tensor *tensor) { return tensor->data; }
+/* Element `i` of an int32 or int64 tensor. */
+int64_t tensor_int_at(const Tensor *tensor, int64_t i);
+/* The value of any POD tensor's element as double (complex: the real part). */
+double tensor_double_at(const Tensor *tensor, int64_t i);
+
+MUST_CHECK bool tstring_set(TString *string, const void *bytes, size_t length, Status *status);
+
+/* TensorFlow's Tensor::DebugString without the pointer: "Tensor<type: float shape: [2,2] values: [1 2][3 4]>", at most
+ * `max_entries` elements (3 in DebugString), "..." behind what is cut. */
+void tensor_print(const Tensor *tensor, int64_t max_entries, StrBuf *out);
+
+/* --- TensorProto (tensor_proto.c) --- */
+
+/* Both encodings; short *_val lists repeat their last value, empty ones give zeros, longer ones are cut. The sizes are
+ * checked before memory is taken. */
+MUST_CHECK bool tensor_from_proto(const TensorProto *proto, Tensor *tensor, Status *status);
+/* tensor_content for POD types with more than one element, the *_val field else; resource and variant are refused. */
+MUST_CHECK bool tensor_to_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status);
+/* Equal dtype, shape and elements (floats by bits), whatever the encoding; giant splats are compared without expanding them. */
+bool tensor_proto_equal(const TensorProto *a, const TensorProto *b);
+/* Checks dtype, shape and that the content fits, without allocating. */
+MUST_CHECK bool tensor_proto_validate(const TensorProto *proto, Status *status);
+/* What tensor_print gives for the tensor of this proto; a proto that is no tensor prints "<Invalid TensorProto: ...>" and one above 32 MiB
+ * "<TensorProto: dtype shape>". */
+void tensor_proto_print(const TensorProto *proto, int64_t max_entries, StrBuf *out);
+
+#endif
