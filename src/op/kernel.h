@@ -1,0 +1,74 @@
+/* Kernels: how an op computes. A kernel is made once per node of a plan (attrs are read and constants packed then) and
+ * runs many times; running it does no string work and, with unchanged shapes, no allocation. */
+#ifndef TFCORE_OP_KERNEL_H_
+#define TFCORE_OP_KERNEL_H_
+
+#include "base/parallel.h"
+#include "op/resource.h"
+#include "proto/proto.h"
+#include "tensor/tensor.h"
+
+typedef struct Op Op;
+
+/* What a kernel may look at while it is made. */
+typedef struct KernelConstruction {
+  const NodeDef *node; /* complete: defaults are filled in */
+  const OpDef *op_def;
+  const DataType *input_types, *output_types;
+  int num_inputs, num_outputs;
+  const Tensor *const *constant_inputs; /* NULL, or per input the value when it is constant in this plan, else NULL */
+  Arena *arena;                         /* lives as long as the kernel */
+} KernelConstruction;
+
+/* What a kernel sees while it runs. Inputs are borrowed; outputs are empty at entry and set by the kernel. */
+typedef struct KernelContext {
+  void *state; /* of `state_size` bytes, filled by construct */
+  const Tensor *const *inputs;
+  Tensor *outputs;
+  const DataType *output_types;
+  int num_inputs, num_outputs;
+  const bool *last_use;     /* NULL, or per input: nobody reads this value after this kernel */
+  BufferPool *pool;         /* for outputs and temporaries; may be NULL */
+  const Parallel *parallel; /* NULL: run on this thread alone */
+  ResourceManager *resources;
+  const char *node_name;    /* the caller adds it to error messages itself */
+} KernelContext;
+
+typedef bool (*KernelConstructFn)(const KernelConstruction *construction, void *state, Status *status);
+typedef void (*KernelDestroyFn)(void *state);
+typedef bool (*KernelComputeFn)(KernelContext *context, Status *status);
+
+/* Output `i` as a new tensor of its declared type. */
+MUST_CHECK bool kernel_allocate_output(KernelContext *context, int i, const Shape *shape, Tensor **out, Status *status);
+MUST_CHECK bool kernel_allocate_output_dims(KernelContext *context, int i, int rank, const int64_t *dims, Tensor **out, Status *status);
+/* Output `i` in the memory of input `input` when that is its last use, nobody shares the buffer, and dtype size and number of elements agree;
+ * otherwise newly allocated. The kernel must then tolerate out->data == inputs[input]->data. */
+MUST_CHECK bool kernel_forward_or_allocate(KernelContext *context, int input, int i, const Shape *shape, Tensor **out, Status *status);
+/* Output `i` shares the buffer of `tensor`, under `shape` when that is not NULL (Identity, Reshape). */
+MUST_CHECK bool kernel_set_output(KernelContext *context, int i, const Tensor *tensor, const Shape *shape, Status *status);
+/* Temporary bytes (64-byte aligned) that last until buffer_unref. NULL with status when out of memory. */
+Buffer *kernel_scratch(KernelContext *context, int64_t size, Status *status);
+
+/* A kernel made for one node. */
+typedef struct OpKernel {
+  const Op *op;
+  const NodeDef *node;
+  KernelComputeFn compute;
+  void *state;
+  const DataType *input_types, *output_types;
+  int num_inputs, num_outputs;
+  Arena *arena;
+} OpKernel;
+
+/* Makes the kernel of a node. `node` is borrowed and must outlive it. NOT_FOUND "No OpKernel was registered to support Op 'X' used by
+ * {{node n}} with these attrs: [T=DT_HALF]\nRegistered kernels:\n  T in [DT_FLOAT]\n..." */
+MUST_CHECK bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *constant_inputs, OpKernel **kernel, Status *status);
+void op_kernel_free(OpKernel *kernel); /* NULL is fine */
+/* Runs; checks that every output was set with its declared type; on error attaches the node and clears the outputs. */
+MUST_CHECK bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *status);
+
+/* Computes one stateless node on given inputs, once: constant folding and shape inference use it. `outputs` has the node's number of
+ * outputs, empty. */
+MUST_CHECK bool op_evaluate(const Op *op, const NodeDef *node, const Tensor *const *inputs, Tensor *outputs, Status *status);
+
+#endif

@@ -1,0 +1,72 @@
+/* NodeDefs: reading attrs, the types of a node's inputs and outputs, validation, printing, and the builder that infers
+ * attrs from inputs. */
+#ifndef TFCORE_OP_NODE_DEF_H_
+#define TFCORE_OP_NODE_DEF_H_
+
+#include "proto/proto.h"
+#include "tensor/tensor.h"
+
+/* --- typed attrs (node_attrs.c) --- 
+ * NOT_FOUND "No attr named 'x' in NodeDef:" and INVALID_ARGUMENT "AttrValue had value with type 'int' when 'string'
+ * expected", both with the node attached. Results are borrowed from the node. */
+MUST_CHECK bool node_attr(const NodeDef *node, const char *name, const AttrValue **value, Status *status);
+MUST_CHECK bool node_attr_string(const NodeDef *node, const char *name, Str *value, Status *status);
+MUST_CHECK bool node_attr_int(const NodeDef *node, const char *name, int64_t *value, Status *status);
+MUST_CHECK bool node_attr_int32(const NodeDef *node, const char *name, int32_t *value, Status *status);
+MUST_CHECK bool node_attr_float(const NodeDef *node, const char *name, float *value, Status *status);
+MUST_CHECK bool node_attr_bool(const NodeDef *node, const char *name, bool *value, Status *status);
+MUST_CHECK bool node_attr_type(const NodeDef *node, const char *name, DataType *value, Status *status);
+MUST_CHECK bool node_attr_shape(const NodeDef *node, const char *name, const TensorShapeProto **value, Status *status);
+MUST_CHECK bool node_attr_tensor(const NodeDef *node, const char *name, const TensorProto **value, Status *status);
+MUST_CHECK bool node_attr_func(const NodeDef *node, const char *name, const NameAttrList **value, Status *status);
+/* The list value of an attr whose type must be `list(kind)`; an empty list or an unset value satisfies any kind (*value may then be NULL). */
+MUST_CHECK bool node_attr_list(const NodeDef *node, const char *name, AttrKind kind, const AttrListValue **value, Status *status);
+
+/* --- types (node_types.c) --- */
+
+/* The dtypes (references as dtype + 100) of a node's inputs and outputs, arrays in `arena`. Only the attrs are looked at. */
+MUST_CHECK bool node_def_types(const NodeDef *node, const OpDef *op_def, Arena *arena, DataType **input_types,
+                               int *num_inputs, DataType **output_types, int *num_outputs, Status *status);
+/* Where each input_arg (or output_arg) begins in the flat list: starts[i]..starts[i+1]; array of n_args + 1 in `arena`. */
+MUST_CHECK bool node_def_arg_ranges(const NodeDef *node, const OpDef *op_def, bool outputs, Arena *arena, int **starts, Status *status);
+
+/* --- names --- */
+
+bool node_name_is_valid(const char *name);          /* [A-Za-z0-9.][A-Za-z0-9_.\-/]*, with '>' segments */
+bool node_name_is_valid_internal(const char *name); /* may also start with '_' */
+/* Splits "n", "n:2", "^n": name borrowed from `input`, index 0 when absent and -1 for a control input. False when malformed. */
+bool node_parse_input(const char *input, Str *name, int *index);
+
+/* --- validation and defaults (node_validate.c) --- */
+
+/* TensorFlow's ValidateNodeDef; attrs that the op does not declare are ignored, so that graphs of newer producers load. */
+MUST_CHECK bool node_def_validate(const NodeDef *node, const OpDef *op_def, Status *status);
+/* Adds the attrs that the node lacks and the op gives a default. Values are shared with the OpDef. */
+MUST_CHECK bool node_def_add_defaults(NodeDef *node, const OpDef *op_def, Arena *arena, Status *status);
+
+/* --- printing (node_summary.c) --- */
+
+/* "{{node n}} = Op[a=1, b="x"](in0, in1, ^c)" */
+void node_def_summarize(const NodeDef *node, StrBuf *out);
+/* TensorFlow's SummarizeAttrValue. */
+void attr_value_summarize(const AttrValue *value, StrBuf *out);
+/* Appends "\n\t [[{{node NAME}}]]" unless a node was attached already. Returns false. */
+bool node_attach(const char *node_name, Status *status);
+bool attr_value_equal(const AttrValue *a, const AttrValue *b);
+
+/* --- the builder (node_def_builder.c) --- 
+ * Collects inputs and attrs, infers type and number attrs from the inputs, adds defaults, and reports all errors together
+ * at the end: "<msg> while building NodeDef 'n' using Op<...>". */
+typedef struct NodeDefBuilder NodeDefBuilder;
+
+/* Everything lives in `arena`; NULL when out of memory. */
+NodeDefBuilder *node_def_builder_new(Arena *arena, const char *name, const OpDef *op_def);
+void node_def_builder_input(NodeDefBuilder *builder, const char *node, int index, DataType type);
+void node_def_builder_input_list(NodeDefBuilder *builder, const char *const *nodes, const int *indexes, const DataType *types, int count);
+void node_def_builder_control_input(NodeDefBuilder *builder, const char *node);
+void node_def_builder_device(NodeDefBuilder *builder, const char *device);
+/* The value is copied. Setting an attr twice to different values is an error. */
+void node_def_builder_attr(NodeDefBuilder *builder, const char *name, const AttrValue *value);
+MUST_CHECK bool node_def_builder_finalize(NodeDefBuilder *builder, NodeDef **node, Status *status);
+
+#endif

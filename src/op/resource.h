@@ -1,0 +1,45 @@
+/* Resources: state that outlives a step (variables). A resource handle is what flows along DT_RESOURCE edges; the manager
+ * of a session finds or makes the resource behind (container, name). */
+#ifndef TFCORE_OP_RESOURCE_H_
+#define TFCORE_OP_RESOURCE_H_
+
+#include "base/string_map.h"
+#include "tensor/tensor.h"
+
+/* Base of every resource; refcounted by the manager and by the handles. */
+typedef struct Resource {
+  TensorObject object;
+  const char *type_name; /* "Variable"; static text, compared by content */
+} Resource;
+
+/* The element of a DT_RESOURCE tensor. Points directly to its resource, so steps do no lookups. */
+typedef struct ResourceHandle {
+  TensorObject object;
+  char *container, *name;
+  Resource *resource; /* one reference */
+} ResourceHandle;
+
+/* A variable's value. `value` is empty until first assigned. A read shares the buffer; an update writes in place when
+ * nobody shares it and copies first otherwise. */
+typedef struct Variable {
+  Resource resource;
+  DataType dtype;
+  Tensor value;
+} Variable;
+
+typedef struct ResourceManager ResourceManager;
+
+ResourceManager *resource_manager_new(void);
+/* Drops every resource; handles that still live keep theirs. NULL is fine. */
+void resource_manager_free(ResourceManager *manager);
+/* Finds the variable, or makes an uninitialised one. INVALID_ARGUMENT when the name holds something else. Borrowed. */
+MUST_CHECK bool resource_manager_variable(ResourceManager *manager, Str container, Str name, DataType dtype,
+                                          Variable **variable, Status *status);
+/* A new handle with one reference. */
+MUST_CHECK bool resource_handle_new(Str container, Str name, Resource *resource, ResourceHandle **handle, Status *status);
+/* The variable behind a DT_RESOURCE scalar. INVALID_ARGUMENT when it is no variable, FAILED_PRECONDITION when it is none yet. */
+MUST_CHECK bool tensor_variable(const Tensor *handle, Variable **variable, Status *status);
+/* Makes the variable's buffer writable: copies when it is shared. FAILED_PRECONDITION "Attempting to use uninitialized value v" when empty. */
+MUST_CHECK bool variable_prepare_update(Variable *variable, const char *name, BufferPool *pool, Status *status);
+
+#endif
