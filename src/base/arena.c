@@ -16,8 +16,8 @@ typedef struct Block {
 _Static_assert(sizeof(Block) <= ALIGNMENT, "the header takes one alignment unit");
 
 struct Arena {
-  Block *blocks; /* the one being filled comes first */
-  char *cursor;
+  Block *blocks; /* newest first */
+  char *cursor; /* into the block being filled */
   int64_t left;
   int64_t next_capacity;
   int64_t bytes;
@@ -43,6 +43,8 @@ static Block *add_block(Arena *arena, int64_t capacity) {
   Block *block = mem_alloc(capacity + ALIGNMENT);
   if (!block) return NULL;
   block->capacity = capacity;
+  block->next = arena->blocks;
+  arena->blocks = block;
   arena->bytes += capacity + ALIGNMENT;
   return block;
 }
@@ -52,22 +54,13 @@ void *arena_alloc(Arena *arena, int64_t size) {
   int64_t rounded = (size + ALIGNMENT - 1) & ~(int64_t)(ALIGNMENT - 1);
   if (rounded > arena->left) {
     if (rounded >= arena->next_capacity / 2) {
-      /* A large piece gets a block of its own behind the current one, whose rest stays usable. */
+      /* A large piece gets a block of its own; the rest of the block being filled stays usable. */
       Block *own = add_block(arena, rounded);
       if (!own) return NULL;
-      if (arena->blocks) {
-        own->next = arena->blocks->next;
-        arena->blocks->next = own;
-      } else {
-        own->next = NULL;
-        arena->blocks = own;
-      }
       return (char *)own + ALIGNMENT;
     }
     Block *block = add_block(arena, arena->next_capacity);
     if (!block) return NULL;
-    block->next = arena->blocks;
-    arena->blocks = block;
     arena->cursor = (char *)block + ALIGNMENT;
     arena->left = block->capacity;
     if (arena->next_capacity < LARGEST_BLOCK) arena->next_capacity *= 2;
@@ -112,6 +105,22 @@ void *arena_grow(Arena *arena, const void *array, int64_t old_bytes, int64_t new
   void *grown = arena_alloc(arena, new_bytes);
   if (grown && old_bytes > 0) memcpy(grown, array, (size_t)old_bytes);
   return grown;
+}
+
+ArenaMark arena_mark(const Arena *arena) {
+  return (ArenaMark){arena->blocks, arena->cursor, arena->left, arena->next_capacity};
+}
+
+void arena_rollback(Arena *arena, ArenaMark mark) {
+  while (arena->blocks != mark.block) {
+    Block *block = arena->blocks;
+    arena->blocks = block->next;
+    arena->bytes -= block->capacity + ALIGNMENT;
+    mem_free(block);
+  }
+  arena->cursor = mark.cursor;
+  arena->left = mark.left;
+  arena->next_capacity = mark.next_capacity;
 }
 
 int64_t arena_bytes(const Arena *arena) { return arena->bytes; }

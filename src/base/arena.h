@@ -24,6 +24,15 @@ char *arena_strndup(Arena *arena, const char *text, size_t length);
 char *arena_printf(Arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
 /* A larger copy of an array that lives in the arena; the old copy stays until the arena goes. */
 void *arena_grow(Arena *arena, const void *array, int64_t old_bytes, int64_t new_bytes);
+/* A point to return to: everything allocated after the mark is given back by arena_rollback. Marks nest. This is how an operation that
+ * failed half-way leaves its owner's memory as it was. */
+typedef struct ArenaMark {
+  void *block;
+  char *cursor;
+  int64_t left, next_capacity;
+} ArenaMark;
+ArenaMark arena_mark(const Arena *arena);
+void arena_rollback(Arena *arena, ArenaMark mark);
 /* Bytes that the arena holds from the heap. */
 int64_t arena_bytes(const Arena *arena);
 
