@@ -1,0 +1,65 @@
+/* Matrix multiplication on raw pointers: C = activation(op(A) * op(B) [+ C] [+ bias]).
+ *
+ *   GemmArgs args = {.m = 64, .n = 10, .k = 128, .a = x, .lda = 128, .b = w, .ldb = 10, .c = y, .ldc = 10};
+ *   int64_t size = gemm_f32_workspace(&args);
+ *   void *workspace = size ? mem_alloc(size) : NULL;
+ *   gemm_f32(&args, parallel, workspace);
+ *
+ * Matrices are row-major: element (i, j) of C stands at c[i * ldc + j]. op(A) is m x k and stands as m rows of lda
+ * elements, or, with transpose_a, as k rows of lda elements; op(B) is k x n, or with transpose_b stored as n x k.
+ * A stride is at least the length of its rows. Any size may be 0: with k = 0 the product is zero. C overlaps neither
+ * input nor bias. Nothing is skipped: 0 * infinity gives NaN.
+ *
+ * Every element is summed in an order that depends on m, n, k and the flags alone: the number of threads and the strides
+ * do not change a bit of it.
+ *
+ * How it works: A and B are copied into panels that the inner loop reads from front to back (gemm_packed.inc); where
+ * a matrix is used too seldom to pay for its copy (few rows or columns), loops without copies run (gemm_direct.inc).
+ */
+#ifndef TFCORE_BLAS_GEMM_H_
+#define TFCORE_BLAS_GEMM_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/parallel.h"
+
+typedef enum GemmActivation { GEMM_NONE, GEMM_RELU /* max(x, 0); keeps NaN */ } GemmActivation;
+
+/* Pointers are to elements of the function's type; strides count elements. */
+typedef struct GemmArgs {
+  int64_t m, n, k;
+  bool transpose_a, transpose_b;
+  const void *a;
+  int64_t lda;
+  const void *b; /* ignored when packed_b is given */
+  int64_t ldb;
+  void *c;
+  int64_t ldc;
+  bool accumulate;  /* adds to what C holds; otherwise C is only written */
+  const void *bias; /* n elements, added to every row; or NULL */
+  GemmActivation activation;
+  const void *packed_b; /* op(B) as gemm_*_pack_b left it, for the same n, k; or NULL */
+} GemmArgs;
+
+/* Bytes that `workspace` must hold (64-byte aligned; contents do not matter before or after). May be 0: then NULL will do.
+ * Bounded by a few megabytes for any shape, and independent of the number of threads and of the pointers in args. */
+int64_t gemm_f32_workspace(const GemmArgs *args);
+int64_t gemm_f64_workspace(const GemmArgs *args);
+
+void gemm_f32(const GemmArgs *args, const Parallel *parallel, void *workspace);
+void gemm_f64(const GemmArgs *args, const Parallel *parallel, void *workspace);
+
+/* Packing once a B that many products share, such as weights that never change: saves the copy in each product.
+ * Returns the size in bytes of the packed form; -1 when it does not fit 63 bits. */
+int64_t gemm_f32_packed_b_size(int64_t k, int64_t n);
+int64_t gemm_f64_packed_b_size(int64_t k, int64_t n);
+/* Reads args->{n, k, transpose_b, b, ldb}. `packed` is 64-byte aligned. */
+void gemm_f32_pack_b(const GemmArgs *args, const Parallel *parallel, void *packed);
+void gemm_f64_pack_b(const GemmArgs *args, const Parallel *parallel, void *packed);
+
+/* Integers wrap around on overflow, as in TensorFlow. No workspace; packed_b must be NULL; relu is max(x, 0). */
+void gemm_i32(const GemmArgs *args, const Parallel *parallel);
+void gemm_i64(const GemmArgs *args, const Parallel *parallel);
+
+#endif

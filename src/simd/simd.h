@@ -1,0 +1,234 @@
+/* 16-byte vectors: WebAssembly's simd128 in the browser, the compiler's vector extensions natively (SSE2, NEON).
+ *
+ * The types are compiler vectors in both worlds, so + - * / and unary minus are plain operators, and comparisons
+ * (== < <= > >= !=) give a mask of the integer type of the same width: all bits set where true. Everything else is a
+ * function named after its type. Loads and stores take any alignment.
+ *
+ * Numbers never depend on where a value stands in an array: a lane computes what every other lane computes.
+ */
+#ifndef TFCORE_SIMD_SIMD_H_
+#define TFCORE_SIMD_SIMD_H_
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __wasm_simd128__
+#include <wasm_simd128.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+typedef float f32x4 __attribute__((vector_size(16)));
+typedef double f64x2 __attribute__((vector_size(16)));
+typedef int32_t i32x4 __attribute__((vector_size(16)));
+typedef int64_t i64x2 __attribute__((vector_size(16)));
+
+#define SIMD_INLINE static inline __attribute__((always_inline))
+
+/* Before a loop with few constant iterations over an array of vectors: the array must end up in registers. */
+#ifdef __clang__
+#define SIMD_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define SIMD_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+/* ---- load and store ---- */
+
+SIMD_INLINE f32x4 f32x4_load(const float *p) { f32x4 v; memcpy(&v, p, sizeof v); return v; }
+SIMD_INLINE f64x2 f64x2_load(const double *p) { f64x2 v; memcpy(&v, p, sizeof v); return v; }
+SIMD_INLINE i32x4 i32x4_load(const int32_t *p) { i32x4 v; memcpy(&v, p, sizeof v); return v; }
+SIMD_INLINE void f32x4_store(float *p, f32x4 v) { memcpy(p, &v, sizeof v); }
+SIMD_INLINE void f64x2_store(double *p, f64x2 v) { memcpy(p, &v, sizeof v); }
+SIMD_INLINE void i32x4_store(int32_t *p, i32x4 v) { memcpy(p, &v, sizeof v); }
+
+SIMD_INLINE f32x4 f32x4_splat(float x) { return (f32x4){x, x, x, x}; }
+SIMD_INLINE f64x2 f64x2_splat(double x) { return (f64x2){x, x}; }
+SIMD_INLINE i32x4 i32x4_splat(int32_t x) { return (i32x4){x, x, x, x}; }
+
+/* One element from memory in all lanes, in one instruction where there is one. */
+SIMD_INLINE f32x4 f32x4_load_splat(const float *p) {
+#ifdef __wasm_simd128__
+  return (f32x4)wasm_v128_load32_splat(p);
+#else
+  return f32x4_splat(*p);
+#endif
+}
+SIMD_INLINE f64x2 f64x2_load_splat(const double *p) {
+#ifdef __wasm_simd128__
+  return (f64x2)wasm_v128_load64_splat(p);
+#else
+  return f64x2_splat(*p);
+#endif
+}
+
+/* ---- arithmetic ---- */
+
+/* a * b + c, rounded once or twice: whichever is faster here. */
+SIMD_INLINE f32x4 f32x4_madd(f32x4 a, f32x4 b, f32x4 c) {
+#ifdef TFCORE_RELAXED_SIMD
+  return (f32x4)wasm_f32x4_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
+#else
+  return a * b + c;
+#endif
+}
+SIMD_INLINE f64x2 f64x2_madd(f64x2 a, f64x2 b, f64x2 c) {
+#ifdef TFCORE_RELAXED_SIMD
+  return (f64x2)wasm_f64x2_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
+#else
+  return a * b + c;
+#endif
+}
+
+/* mask ? a : b, lane by lane. */
+SIMD_INLINE f32x4 f32x4_select(i32x4 mask, f32x4 a, f32x4 b) {
+#ifdef __wasm_simd128__
+  return (f32x4)wasm_v128_bitselect((v128_t)a, (v128_t)b, (v128_t)mask);
+#else
+  return (f32x4)((mask & (i32x4)a) | (~mask & (i32x4)b));
+#endif
+}
+SIMD_INLINE f64x2 f64x2_select(i64x2 mask, f64x2 a, f64x2 b) {
+#ifdef __wasm_simd128__
+  return (f64x2)wasm_v128_bitselect((v128_t)a, (v128_t)b, (v128_t)mask);
+#else
+  return (f64x2)((mask & (i64x2)a) | (~mask & (i64x2)b));
+#endif
+}
+SIMD_INLINE i32x4 i32x4_select(i32x4 mask, i32x4 a, i32x4 b) { return (mask & a) | (~mask & b); }
+
+/* b < a ? b : a and a < b ? b : a, in one instruction. A NaN in `a` stays, a NaN in `b` is dropped: f32x4_pmax(x, zero)
+ * is a Relu that keeps NaN. */
+SIMD_INLINE f32x4 f32x4_pmin(f32x4 a, f32x4 b) {
+#ifdef __wasm_simd128__
+  return (f32x4)wasm_f32x4_pmin((v128_t)a, (v128_t)b);
+#elif defined(__SSE2__)
+  return (f32x4)_mm_min_ps((__m128)b, (__m128)a);
+#else
+  return f32x4_select(b < a, b, a);
+#endif
+}
+SIMD_INLINE f32x4 f32x4_pmax(f32x4 a, f32x4 b) {
+#ifdef __wasm_simd128__
+  return (f32x4)wasm_f32x4_pmax((v128_t)a, (v128_t)b);
+#elif defined(__SSE2__)
+  return (f32x4)_mm_max_ps((__m128)b, (__m128)a);
+#else
+  return f32x4_select(a < b, b, a);
+#endif
+}
+SIMD_INLINE f64x2 f64x2_pmin(f64x2 a, f64x2 b) {
+#ifdef __wasm_simd128__
+  return (f64x2)wasm_f64x2_pmin((v128_t)a, (v128_t)b);
+#elif defined(__SSE2__)
+  return (f64x2)_mm_min_pd((__m128d)b, (__m128d)a);
+#else
+  return f64x2_select(b < a, b, a);
+#endif
+}
+SIMD_INLINE f64x2 f64x2_pmax(f64x2 a, f64x2 b) {
+#ifdef __wasm_simd128__
+  return (f64x2)wasm_f64x2_pmax((v128_t)a, (v128_t)b);
+#elif defined(__SSE2__)
+  return (f64x2)_mm_max_pd((__m128d)b, (__m128d)a);
+#else
+  return f64x2_select(a < b, b, a);
+#endif
+}
+SIMD_INLINE i32x4 i32x4_min(i32x4 a, i32x4 b) { return i32x4_select(b < a, b, a); }
+SIMD_INLINE i32x4 i32x4_max(i32x4 a, i32x4 b) { return i32x4_select(a < b, b, a); }
+
+/* The smaller and the larger; NaN when either is NaN, as in TensorFlow's reductions. */
+SIMD_INLINE f32x4 f32x4_min(f32x4 a, f32x4 b) { return f32x4_select(b != b, b, f32x4_pmin(a, b)); }
+SIMD_INLINE f32x4 f32x4_max(f32x4 a, f32x4 b) { return f32x4_select(b != b, b, f32x4_pmax(a, b)); }
+SIMD_INLINE f64x2 f64x2_min(f64x2 a, f64x2 b) { return f64x2_select(b != b, b, f64x2_pmin(a, b)); }
+SIMD_INLINE f64x2 f64x2_max(f64x2 a, f64x2 b) { return f64x2_select(b != b, b, f64x2_pmax(a, b)); }
+
+/* Clears the sign bit, of a NaN too. */
+SIMD_INLINE f32x4 f32x4_abs(f32x4 a) { return (f32x4)((i32x4)a & i32x4_splat(INT32_MAX)); }
+SIMD_INLINE f64x2 f64x2_abs(f64x2 a) { return (f64x2)((i64x2)a & (i64x2){INT64_MAX, INT64_MAX}); }
+/* The magnitude of `a` with the sign bit of `sign`. */
+SIMD_INLINE f32x4 f32x4_copysign(f32x4 a, f32x4 sign) {
+  return (f32x4)(((i32x4)a & i32x4_splat(INT32_MAX)) | ((i32x4)sign & i32x4_splat(INT32_MIN)));
+}
+
+/* Correctly rounded; NaN below zero, -0 stays -0. */
+SIMD_INLINE f32x4 f32x4_sqrt(f32x4 a) {
+#ifdef __wasm_simd128__
+  return (f32x4)wasm_f32x4_sqrt((v128_t)a);
+#elif defined(__SSE2__)
+  return (f32x4)_mm_sqrt_ps((__m128)a);
+#else
+  return (f32x4){sqrtf(a[0]), sqrtf(a[1]), sqrtf(a[2]), sqrtf(a[3])};
+#endif
+}
+SIMD_INLINE f64x2 f64x2_sqrt(f64x2 a) {
+#ifdef __wasm_simd128__
+  return (f64x2)wasm_f64x2_sqrt((v128_t)a);
+#elif defined(__SSE2__)
+  return (f64x2)_mm_sqrt_pd((__m128d)a);
+#else
+  return (f64x2){sqrt(a[0]), sqrt(a[1])};
+#endif
+}
+SIMD_INLINE f32x4 f32x4_floor(f32x4 a) {
+#ifdef __wasm_simd128__
+  return (f32x4)wasm_f32x4_floor((v128_t)a);
+#else
+  return (f32x4){floorf(a[0]), floorf(a[1]), floorf(a[2]), floorf(a[3])};
+#endif
+}
+SIMD_INLINE f64x2 f64x2_floor(f64x2 a) {
+#ifdef __wasm_simd128__
+  return (f64x2)wasm_f64x2_floor((v128_t)a);
+#else
+  return (f64x2){floor(a[0]), floor(a[1])};
+#endif
+}
+
+/* ---- across lanes ---- */
+
+/* (a0 + a2) + (a1 + a3): a fixed order, so that sums are reproducible. */
+SIMD_INLINE float f32x4_sum(f32x4 a) { return (a[0] + a[2]) + (a[1] + a[3]); }
+SIMD_INLINE double f64x2_sum(f64x2 a) { return a[0] + a[1]; }
+
+SIMD_INLINE int i32x4_any(i32x4 mask) {
+#ifdef __wasm_simd128__
+  return wasm_v128_any_true((v128_t)mask);
+#elif defined(__SSE2__)
+  return _mm_movemask_epi8((__m128i)mask) != 0;
+#else
+  return (mask[0] | mask[1] | mask[2] | mask[3]) != 0;
+#endif
+}
+
+/* rows[i][j] becomes rows[j][i]. */
+SIMD_INLINE void f32x4_transpose(f32x4 rows[4]) {
+  f32x4 a = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5), b = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
+  f32x4 c = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5), d = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
+  rows[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+  rows[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+  rows[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+  rows[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+SIMD_INLINE void f64x2_transpose(f64x2 rows[2]) {
+  f64x2 a = rows[0];
+  rows[0] = __builtin_shufflevector(a, rows[1], 0, 2);
+  rows[1] = __builtin_shufflevector(a, rows[1], 1, 3);
+}
+
+/* ---- conversions ---- */
+
+SIMD_INLINE f32x4 f32x4_from_i32x4(i32x4 a) { return __builtin_convertvector(a, f32x4); }
+/* Truncates. For values that int32 can hold; anything else gives an unspecified number, never a trap. */
+SIMD_INLINE i32x4 i32x4_from_f32x4(f32x4 a) {
+#ifdef __wasm_simd128__
+  return (i32x4)wasm_i32x4_trunc_sat_f32x4((v128_t)a);
+#elif defined(__SSE2__)
+  return (i32x4)_mm_cvttps_epi32((__m128)a);
+#else
+  return __builtin_convertvector(a, i32x4);
+#endif
+}
+
+#endif
