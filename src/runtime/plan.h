@@ -1,0 +1,54 @@
+/* Plan: a graph without control flow, made ready to run for one set of feeds, fetches and targets.
+ *
+ * Compiling prunes the graph to what the fetches and targets need, orders it, computes what depends on constants alone,
+ * and makes one kernel for each node that is left. Running is then a walk over an array: each step's inputs and outputs
+ * are fixed places, values are dropped behind their last use, and buffers come from the session's pool; the second run
+ * with the same shapes allocates nothing.
+ */
+#ifndef TFCORE_RUNTIME_PLAN_H_
+#define TFCORE_RUNTIME_PLAN_H_
+
+#include "graph/graph.h"
+#include "op/kernel.h"
+
+typedef struct Plan Plan;
+
+/* What a plan is for. The order of feeds and fetches is the order of the values that plan_run takes and gives. */
+typedef struct PlanSpec {
+  const NodeOutput *feeds;
+  int num_feeds;
+  const NodeOutput *fetches;
+  int num_fetches;
+  Node *const *targets;
+  int num_targets;
+} PlanSpec;
+
+/* Where a stateful node's kernel is kept, so that all plans of a session share its state (random generators). Returns the kernel that
+ * was stored for the node, or NULL; `store` hands a new one over. */
+typedef struct KernelCache {
+  OpKernel *(*find)(void *owner, const Node *node);
+  bool (*store)(void *owner, const Node *node, OpKernel *kernel, Status *status);
+  void *owner;
+} KernelCache;
+
+/* What runs of a plan share; all borrowed. */
+typedef struct PlanEnvironment {
+  BufferPool *pool;
+  ResourceManager *resources;
+  const Parallel *parallel;
+} PlanEnvironment;
+
+/* The graph must outlive the plan. Errors: INVALID_ARGUMENT in TensorFlow's words for a bad spec (an output fed twice, both fed
+ * and fetched, nothing to do), a cycle, an input that is not connected; NOT_FOUND for an op without a kernel. */
+MUST_CHECK bool plan_compile(const Graph *graph, const PlanSpec *spec, const KernelCache *kernels, const PlanEnvironment *environment,
+                             Plan **plan, Status *status);
+void plan_free(Plan *plan); /* NULL is fine */
+
+/* One step. `feed_values` are borrowed; their dtypes have been checked. `fetch_values` are empty at entry and, on success, hold references to the
+ * results. Not re-entrant. The first error ends the step; all values are dropped. */
+MUST_CHECK bool plan_run(Plan *plan, const Tensor *const *feed_values, Tensor *fetch_values, Status *status);
+
+/* Kernels that a run executes, without those that were computed when the plan was made. */
+int64_t plan_num_steps(const Plan *plan);
+
+#endif

@@ -1,0 +1,175 @@
+#include "runtime/thread_pool.h"
+
+#include "base/alloc.h"
+
+#if defined(__wasm__) && !defined(TFCORE_THREADS)
+
+/* No threads in this build: the pool is the caller. */
+struct ThreadPool {
+  Parallel parallel;
+};
+
+static void run_serially(void *pool, int64_t count, int64_t grain, ParallelBody *body, void *arg) {
+  (void)pool;
+  (void)grain;
+  body(arg, 0, count);
+}
+
+ThreadPool *thread_pool_new(int threads) {
+  (void)threads;
+  ThreadPool *pool = mem_calloc(1, sizeof *pool);
+  if (pool) pool->parallel = (Parallel){run_serially, pool, 1};
+  return pool;
+}
+
+void thread_pool_free(ThreadPool *pool) { mem_free(pool); }
+
+const Parallel *thread_pool_default(void) { return NULL; }
+
+void thread_pool_set_size(int threads) { (void)threads; }
+
+void thread_pool_shut_down(void) {}
+
+#else
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+enum { MAX_THREADS = 64, CHUNKS_PER_THREAD = 4 };
+
+struct ThreadPool {
+  Parallel parallel;
+  pthread_mutex_t mutex;
+  pthread_cond_t wake, done;
+  pthread_t workers[MAX_THREADS];
+  int num_workers;
+  bool stopping;
+  /* The one job at a time. Workers join it under the mutex while it is open. */
+  uint64_t generation;
+  bool open;
+  int active; /* workers inside the job */
+  ParallelBody *body;
+  void *arg;
+  int64_t count, chunk;
+  atomic_int_fast64_t next;
+  atomic_flag busy;
+};
+
+/* Takes chunks until none is left. */
+static void work(ThreadPool *pool) {
+  for (;;) {
+    int64_t begin = atomic_fetch_add_explicit(&pool->next, pool->chunk, memory_order_relaxed);
+    if (begin >= pool->count) return;
+    int64_t left = pool->count - begin;
+    pool->body(pool->arg, begin, begin + (left < pool->chunk ? left : pool->chunk));
+  }
+}
+
+static void *run_worker(void *argument) {
+  ThreadPool *pool = argument;
+  uint64_t seen = 0;
+  pthread_mutex_lock(&pool->mutex);
+  for (;;) {
+    while (!pool->stopping && (pool->generation == seen || !pool->open)) pthread_cond_wait(&pool->wake, &pool->mutex);
+    if (pool->stopping) break;
+    seen = pool->generation;
+    pool->active++;
+    pthread_mutex_unlock(&pool->mutex);
+    work(pool);
+    pthread_mutex_lock(&pool->mutex);
+    if (--pool->active == 0) pthread_cond_signal(&pool->done);
+  }
+  pthread_mutex_unlock(&pool->mutex);
+  return NULL;
+}
+
+static void run_parallel(void *argument, int64_t count, int64_t grain, ParallelBody *body, void *arg) {
+  ThreadPool *pool = argument;
+  /* A body that calls parallel_for again, or a second caller at the same time, works alone. */
+  if (atomic_flag_test_and_set(&pool->busy)) {
+    body(arg, 0, count);
+    return;
+  }
+  int64_t pieces = (int64_t)pool->parallel.threads * CHUNKS_PER_THREAD;
+  int64_t chunk = count / pieces + (count % pieces != 0);
+  pthread_mutex_lock(&pool->mutex);
+  pool->body = body;
+  pool->arg = arg;
+  pool->count = count;
+  pool->chunk = chunk > grain ? chunk : grain;
+  atomic_store(&pool->next, 0);
+  pool->generation++;
+  pool->open = true;
+  pthread_cond_broadcast(&pool->wake);
+  pthread_mutex_unlock(&pool->mutex);
+  work(pool);
+  pthread_mutex_lock(&pool->mutex);
+  pool->open = false;
+  while (pool->active > 0) pthread_cond_wait(&pool->done, &pool->mutex);
+  pthread_mutex_unlock(&pool->mutex);
+  atomic_flag_clear(&pool->busy);
+}
+
+ThreadPool *thread_pool_new(int threads) {
+  ThreadPool *pool = mem_calloc(1, sizeof *pool);
+  if (!pool) return NULL;
+  pthread_mutex_init(&pool->mutex, NULL);
+  pthread_cond_init(&pool->wake, NULL);
+  pthread_cond_init(&pool->done, NULL);
+  atomic_flag_clear(&pool->busy);
+  if (threads > MAX_THREADS) threads = MAX_THREADS;
+  while (pool->num_workers < threads - 1 &&
+         pthread_create(&pool->workers[pool->num_workers], NULL, run_worker, pool) == 0) {
+    pool->num_workers++;
+  }
+  pool->parallel = (Parallel){run_parallel, pool, pool->num_workers + 1};
+  return pool;
+}
+
+void thread_pool_free(ThreadPool *pool) {
+  if (!pool) return;
+  pthread_mutex_lock(&pool->mutex);
+  pool->stopping = true;
+  pthread_cond_broadcast(&pool->wake);
+  pthread_mutex_unlock(&pool->mutex);
+  for (int i = 0; i < pool->num_workers; i++) pthread_join(pool->workers[i], NULL);
+  pthread_cond_destroy(&pool->done);
+  pthread_cond_destroy(&pool->wake);
+  pthread_mutex_destroy(&pool->mutex);
+  mem_free(pool);
+}
+
+static pthread_mutex_t default_mutex = PTHREAD_MUTEX_INITIALIZER;
+static ThreadPool *default_pool;
+static int default_size; /* 0: one thread a processor */
+
+const Parallel *thread_pool_default(void) {
+  pthread_mutex_lock(&default_mutex);
+  if (!default_pool) {
+    long processors = default_size > 0 ? default_size : sysconf(_SC_NPROCESSORS_ONLN);
+    default_pool = thread_pool_new(processors > 0 && processors <= MAX_THREADS ? (int)processors : MAX_THREADS);
+  }
+  const Parallel *parallel = default_pool ? &default_pool->parallel : NULL;
+  pthread_mutex_unlock(&default_mutex);
+  return parallel;
+}
+
+void thread_pool_shut_down(void) {
+  pthread_mutex_lock(&default_mutex);
+  thread_pool_free(default_pool);
+  default_pool = NULL;
+  pthread_mutex_unlock(&default_mutex);
+}
+
+void thread_pool_set_size(int threads) {
+  thread_pool_shut_down();
+  pthread_mutex_lock(&default_mutex);
+  default_size = threads > 0 ? threads : 1;
+  pthread_mutex_unlock(&default_mutex);
+}
+
+#endif
+
+const Parallel *thread_pool_parallel(const ThreadPool *pool) { return &pool->parallel; }
