@@ -1,0 +1,48 @@
+#include "optimizer/constant_folding.h"
+
+#include <string.h>
+
+static bool reads_only_shapes(const char *op) {
+  return strcmp(op, "Shape") == 0 || strcmp(op, "ShapeN") == 0 || strcmp(op, "Rank") == 0 || strcmp(op, "Size") == 0;
+}
+
+static void clear_outputs(const Node *node, Tensor *outputs) {
+  for (int i = 0; i < node->num_outputs; i++) tensor_clear(&outputs[i]);
+}
+
+/* The outputs of a shape op, when inference knows all of them. */
+static bool fold_shapes(Graph *graph, const Node *node, Tensor *outputs, bool *folded, Status *status) {
+  *folded = true;
+  for (int i = 0; i < node->num_outputs && *folded; i++) {
+    if (!graph_constant_value(graph, (NodeOutput){(Node *)node, i}, &outputs[i], folded, status)) {
+      clear_outputs(node, outputs);
+      return *folded = false;
+    }
+  }
+  if (!*folded) clear_outputs(node, outputs);
+  return true;
+}
+
+bool node_fold_constant(Graph *graph, const Node *node, const Tensor *const *inputs, bool trust_shapes, Tensor *outputs, bool *folded,
+                        Status *status) {
+  *folded = false;
+  if (!node->op || node->op->def->is_stateful || node->num_outputs == 0) return true;
+  if (trust_shapes && reads_only_shapes(node->def->op)) {
+    TRY(fold_shapes(graph, node, outputs, folded, status));
+    if (*folded) return true;
+  }
+  for (int i = 0; i < node->num_inputs; i++) {
+    if (!inputs[i]) return true;
+  }
+  Status failure;
+  status_init(&failure);
+  if (!op_evaluate(node->op, node->def, inputs, outputs, &failure)) {
+    clear_outputs(node, outputs);
+    return true;
+  }
+  int64_t bytes = 0;
+  for (int i = 0; i < node->num_outputs; i++) bytes += tensor_bytes(&outputs[i]);
+  *folded = bytes <= CONSTANT_FOLDING_MAX_BYTES || node->num_inputs == 0;
+  if (!*folded) clear_outputs(node, outputs);
+  return true;
+}

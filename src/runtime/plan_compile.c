@@ -1,0 +1,337 @@
+#include <string.h>
+
+#include "optimizer/constant_folding.h"
+#include "runtime/plan.h"
+#include "runtime/plan_internal.h"
+
+/* What is known of a node while its plan is made; indexed by node id. */
+typedef struct NodeState {
+  bool fed;          /* one of its outputs is fed */
+  bool folded;       /* its outputs are constants */
+  bool needed;       /* it is fetched, a target, or something needed reads it */
+  int64_t first;     /* its outputs begin here: in `values`, or in `constants` when folded */
+} NodeState;
+
+typedef struct Compiler {
+  const Graph *graph;
+  const PlanSpec *spec;
+  const KernelCache *cache;
+  const PlanEnvironment *environment;
+  Plan *plan;
+  Arena *scratch; /* goes when the plan is made */
+  NodeState *states;
+  Node **order;
+  int64_t num_ordered;
+  int64_t constant_capacity;
+  int64_t *last_reader; /* per value: the step that reads it last, -1: none, INT64_MAX: fetched */
+} Compiler;
+
+static bool same_output(NodeOutput a, NodeOutput b) { return a.node == b.node && a.index == b.index; }
+
+static bool check_output(const Graph *graph, NodeOutput output, const char *what, Status *status) {
+  TRY(graph_check_node(graph, output.node, status));
+  if (output.index >= 0 && output.index < output.node->num_outputs) return true;
+  if (output.node->num_outputs == 0 && output.index == 0 && strcmp(what, "FetchOutputs") == 0) {
+    return status_invalid(status,
+                          "Tried to fetch data for '%s', which produces no output.  To run to a node but not fetch any data, "
+                          "pass '%s' as an argument to the 'target_node_names' argument of the Session::Run API.",
+                          output.node->name, output.node->name);
+  }
+  return status_invalid(status, "%s: %s:%d should have output index < %d", what, output.node->name, output.index,
+                        output.node->num_outputs);
+}
+
+static bool check_spec(const Graph *graph, const PlanSpec *spec, Status *status) {
+  if (spec->num_fetches + spec->num_targets == 0) {
+    return status_invalid(status, "Must specify at least one target to fetch or execute.");
+  }
+  for (int i = 0; i < spec->num_feeds; i++) {
+    TRY(check_output(graph, spec->feeds[i], "FeedInputs", status));
+    for (int k = 0; k < i; k++) {
+      if (same_output(spec->feeds[i], spec->feeds[k])) {
+        return status_invalid(status, "Endpoint \"%s:%d\" fed more than once.", spec->feeds[i].node->name, spec->feeds[i].index);
+      }
+    }
+  }
+  for (int i = 0; i < spec->num_fetches; i++) {
+    TRY(check_output(graph, spec->fetches[i], "FetchOutputs", status));
+    for (int k = 0; k < spec->num_feeds; k++) {
+      if (same_output(spec->fetches[i], spec->feeds[k])) {
+        return status_invalid(status, "%s:%d is both fed and fetched.", spec->fetches[i].node->name, spec->fetches[i].index);
+      }
+    }
+  }
+  for (int i = 0; i < spec->num_targets; i++) TRY(graph_check_node(graph, spec->targets[i], status));
+  return true;
+}
+
+/* The feed of an output, or -1. */
+static int feed_of(const Compiler *c, NodeOutput output) {
+  if (!c->states[output.node->id].fed) return -1;
+  for (int i = 0; i < c->spec->num_feeds; i++) {
+    if (same_output(c->spec->feeds[i], output)) return i;
+  }
+  return -1;
+}
+
+/* Prunes and orders. */
+static bool order_nodes(Compiler *c, Status *status) {
+  const PlanSpec *spec = c->spec;
+  int64_t num_roots = (int64_t)spec->num_fetches + spec->num_targets;
+  Node **roots = arena_calloc(c->scratch, num_roots, sizeof *roots);
+  c->states = arena_calloc(c->scratch, graph_num_node_ids(c->graph), sizeof *c->states);
+  if (!roots || !c->states) return status_oom(status, "a plan");
+  for (int i = 0; i < spec->num_fetches; i++) roots[i] = spec->fetches[i].node;
+  for (int i = 0; i < spec->num_targets; i++) roots[spec->num_fetches + i] = spec->targets[i];
+  for (int i = 0; i < spec->num_feeds; i++) c->states[spec->feeds[i].node->id].fed = true;
+  NodeSet reached;
+  TRY(graph_reverse_reachable(c->graph, roots, num_roots, spec->feeds, spec->num_feeds, c->scratch, &reached, status));
+  TRY(graph_topological_order(c->graph, &reached, spec->feeds, spec->num_feeds, c->scratch, &c->order, &c->num_ordered, status));
+  for (int64_t i = 0; i < num_roots; i++) c->states[roots[i]->id].needed = true;
+  return true;
+}
+
+/* The constant that an input is, or NULL. */
+static const Tensor *constant_input(const Compiler *c, const Node *node, int i) {
+  const Edge *edge = node_input_edge(node, i);
+  const NodeState *source = &c->states[edge->src->id];
+  if (!source->folded || feed_of(c, (NodeOutput){edge->src, edge->src_output}) >= 0) return NULL;
+  return &c->plan->constants[source->first + edge->src_output];
+}
+
+static bool check_connected(const Node *node, Status *status) {
+  for (int i = 0; i < node->num_inputs; i++) {
+    if (!node_input_edge(node, i)) {
+      status_invalid(status, "Input %d of node %s is not connected", i, node->name);
+      return node_attach(node->name, status);
+    }
+  }
+  return true;
+}
+
+/* What inference says of shapes holds in a run when nothing that inference took for a constant is fed with another value. */
+static bool shapes_can_be_trusted(const PlanSpec *spec) {
+  for (int i = 0; i < spec->num_feeds; i++) {
+    if (!text_starts_with(spec->feeds[i].node->def->op, "Placeholder")) return false;
+  }
+  return true;
+}
+
+/* Computes what depends on constants alone. Values stay where they are once computed, so room for all is made at the start. */
+static bool fold(Compiler *c, Status *status) {
+  Plan *plan = c->plan;
+  int most_inputs = 0;
+  for (int64_t i = 0; i < c->num_ordered; i++) {
+    TRY(check_connected(c->order[i], status));
+    c->constant_capacity += c->order[i]->num_outputs;
+    if (c->order[i]->num_inputs > most_inputs) most_inputs = c->order[i]->num_inputs;
+  }
+  plan->constants = arena_calloc(plan->arena, c->constant_capacity, sizeof *plan->constants);
+  const Tensor **inputs = arena_calloc(c->scratch, most_inputs, sizeof *inputs);
+  if (!plan->constants || !inputs) return status_oom(status, "a plan");
+  bool trust_shapes = shapes_can_be_trusted(c->spec);
+  for (int64_t i = 0; i < c->num_ordered; i++) {
+    const Node *node = c->order[i];
+    for (int k = 0; k < node->num_inputs; k++) inputs[k] = constant_input(c, node, k);
+    NodeState *state = &c->states[node->id];
+    TRY(node_fold_constant((Graph *)c->graph, node, inputs, trust_shapes, &plan->constants[plan->num_constants], &state->folded, status));
+    if (!state->folded) continue;
+    state->first = plan->num_constants;
+    plan->num_constants += node->num_outputs;
+  }
+  return true;
+}
+
+/* Marks what is still needed now that some nodes are constants. A folded node's control inputs stay: they may have effects. */
+static void mark_needed(Compiler *c) {
+  for (int64_t i = c->num_ordered - 1; i >= 0; i--) {
+    const Node *node = c->order[i];
+    if (!c->states[node->id].needed) continue;
+    for (int64_t k = 0; k < node->num_control_inputs; k++) c->states[node->control_inputs[k]->src->id].needed = true;
+    if (c->states[node->id].folded) continue;
+    for (int k = 0; k < node->num_inputs; k++) {
+      const Edge *edge = node_input_edge(node, k);
+      if (feed_of(c, (NodeOutput){edge->src, edge->src_output}) < 0) c->states[edge->src->id].needed = true;
+    }
+  }
+}
+
+static bool is_step(const Compiler *c, const Node *node) {
+  return c->states[node->id].needed && !c->states[node->id].folded;
+}
+
+/* Gives every step its outputs' places; the feeds come first. */
+static bool place_values(Compiler *c, Status *status) {
+  Plan *plan = c->plan;
+  plan->num_values = c->spec->num_feeds;
+  for (int64_t i = 0; i < c->num_ordered; i++) {
+    if (!is_step(c, c->order[i])) continue;
+    c->states[c->order[i]->id].first = plan->num_values;
+    plan->num_values += c->order[i]->num_outputs;
+    plan->num_steps++;
+  }
+  plan->values = arena_calloc(plan->arena, plan->num_values, sizeof *plan->values);
+  plan->steps = arena_calloc(plan->arena, plan->num_steps, sizeof *plan->steps);
+  plan->kernels = arena_calloc(plan->arena, plan->num_steps, sizeof(OpKernel *));
+  c->last_reader = arena_alloc(c->scratch, plan->num_values * (int64_t)sizeof *c->last_reader);
+  if (!plan->values || !plan->steps || !plan->kernels || !c->last_reader) return status_oom(status, "a plan");
+  for (int64_t i = 0; i < plan->num_values; i++) c->last_reader[i] = -1;
+  return true;
+}
+
+/* The place of an output: a constant's or a value's. */
+static Tensor *place_of(const Compiler *c, NodeOutput output) {
+  int feed = feed_of(c, output);
+  if (feed >= 0) return &c->plan->values[feed];
+  const NodeState *state = &c->states[output.node->id];
+  return (state->folded ? c->plan->constants : c->plan->values) + state->first + output.index;
+}
+
+/* Index in `values`, or -1 for a constant. */
+static int64_t value_index(const Plan *plan, const Tensor *place) {
+  return place >= plan->values && place < plan->values + plan->num_values ? place - plan->values : -1;
+}
+
+static bool make_kernel(Compiler *c, const Node *node, const OpKernel **kernel, Status *status) {
+  bool shared = node->op->def->is_stateful && c->cache != NULL;
+  if (shared && (*kernel = c->cache->find(c->cache->owner, node)) != NULL) return true;
+  const Tensor **constants = arena_calloc(c->scratch, node->num_inputs, sizeof *constants);
+  if (!constants) return status_oom(status, "a plan");
+  if (!shared) {
+    for (int i = 0; i < node->num_inputs; i++) constants[i] = constant_input(c, node, i);
+  }
+  OpKernel *made;
+  TRY(op_kernel_new(node->op, node->def, constants, &made, status));
+  *kernel = made;
+  if (shared) {
+    if (c->cache->store(c->cache->owner, node, made, status)) return true;
+    op_kernel_free(made);
+    return false;
+  }
+  c->plan->kernels[c->plan->num_kernels++] = made;
+  return true;
+}
+
+static bool make_step(Compiler *c, const Node *node, int64_t index, Status *status) {
+  Plan *plan = c->plan;
+  PlanStep *step = &plan->steps[index];
+  TRY(make_kernel(c, node, &step->kernel, status));
+  const Tensor **inputs = arena_calloc(plan->arena, node->num_inputs, sizeof *inputs);
+  if (!inputs) return status_oom(status, "a plan");
+  for (int i = 0; i < node->num_inputs; i++) {
+    const Edge *edge = node_input_edge(node, i);
+    inputs[i] = place_of(c, (NodeOutput){edge->src, edge->src_output});
+    int64_t value = value_index(plan, inputs[i]);
+    if (value >= 0 && c->last_reader[value] != INT64_MAX) c->last_reader[value] = index;
+  }
+  step->context = (KernelContext){
+      .state = step->kernel->state,
+      .inputs = inputs,
+      .outputs = plan->values + c->states[node->id].first,
+      .output_types = step->kernel->output_types,
+      .num_inputs = node->num_inputs,
+      .num_outputs = node->num_outputs,
+      .pool = c->environment->pool,
+      .parallel = c->environment->parallel,
+      .resources = c->environment->resources,
+      .node_name = node->name,
+  };
+  return true;
+}
+
+static bool make_steps(Compiler *c, Status *status) {
+  int64_t index = 0;
+  for (int64_t i = 0; i < c->num_ordered; i++) {
+    if (!is_step(c, c->order[i])) continue;
+    if (!make_step(c, c->order[i], index++, status)) return node_attach(c->order[i]->name, status);
+  }
+  return true;
+}
+
+/* An input may be overwritten when this step reads it last, and only once. */
+static bool mark_last_uses(Compiler *c, Status *status) {
+  Plan *plan = c->plan;
+  int64_t *num_dead = arena_calloc(c->scratch, plan->num_steps, sizeof *num_dead);
+  if (!num_dead) return status_oom(status, "a plan");
+  for (int64_t s = 0; s < plan->num_steps; s++) {
+    KernelContext *context = &plan->steps[s].context;
+    bool *last_use = arena_calloc(plan->arena, context->num_inputs, sizeof *last_use);
+    if (!last_use) return status_oom(status, "a plan");
+    for (int i = 0; i < context->num_inputs; i++) {
+      int64_t value = value_index(plan, context->inputs[i]);
+      last_use[i] = value >= 0 && c->last_reader[value] == s;
+      for (int k = 0; k < context->num_inputs && last_use[i]; k++) {
+        if (k != i && context->inputs[k] == context->inputs[i]) last_use[i] = false;
+      }
+    }
+    context->last_use = last_use;
+    for (int i = 0; i < context->num_outputs; i++) { /* an output that nobody reads dies where it is born */
+      int64_t value = context->outputs + i - plan->values;
+      if (c->last_reader[value] < 0) c->last_reader[value] = s;
+    }
+  }
+  for (int64_t v = 0; v < plan->num_values; v++) {
+    if (c->last_reader[v] >= 0 && c->last_reader[v] < plan->num_steps) num_dead[c->last_reader[v]]++;
+  }
+  for (int64_t s = 0; s < plan->num_steps; s++) {
+    plan->steps[s].dead = arena_calloc(plan->arena, num_dead[s], sizeof(Tensor *));
+    if (!plan->steps[s].dead) return status_oom(status, "a plan");
+  }
+  for (int64_t v = 0; v < plan->num_values; v++) {
+    if (c->last_reader[v] < 0 || c->last_reader[v] >= plan->num_steps) continue;
+    PlanStep *step = &plan->steps[c->last_reader[v]];
+    step->dead[step->num_dead++] = &plan->values[v];
+  }
+  return true;
+}
+
+static bool connect_feeds_and_fetches(Compiler *c, Status *status) {
+  Plan *plan = c->plan;
+  plan->num_feeds = c->spec->num_feeds;
+  plan->num_fetches = c->spec->num_fetches;
+  plan->feed_values = arena_calloc(plan->arena, plan->num_feeds, sizeof(Tensor *));
+  plan->fetch_values = arena_calloc(plan->arena, plan->num_fetches, sizeof(Tensor *));
+  if (!plan->feed_values || !plan->fetch_values) return status_oom(status, "a plan");
+  for (int i = 0; i < plan->num_fetches; i++) {
+    plan->fetch_values[i] = place_of(c, c->spec->fetches[i]);
+    int64_t value = value_index(plan, plan->fetch_values[i]);
+    if (value >= 0) c->last_reader[value] = INT64_MAX;
+  }
+  for (int i = 0; i < plan->num_feeds; i++) {
+    if (c->last_reader[i] >= 0) plan->feed_values[i] = &plan->values[i];
+  }
+  return true;
+}
+
+static bool compile(Compiler *c, Status *status) {
+  TRY(check_spec(c->graph, c->spec, status));
+  TRY(order_nodes(c, status));
+  TRY(fold(c, status));
+  mark_needed(c);
+  TRY(place_values(c, status));
+  TRY(make_steps(c, status));
+  TRY(connect_feeds_and_fetches(c, status));
+  return mark_last_uses(c, status);
+}
+
+bool plan_compile(const Graph *graph, const PlanSpec *spec, const KernelCache *kernels, const PlanEnvironment *environment, Plan **plan,
+                  Status *status) {
+  Arena *arena = arena_new();
+  Arena *scratch = arena_new();
+  Plan *made = arena ? arena_calloc(arena, 1, sizeof *made) : NULL;
+  if (!made || !scratch) {
+    arena_free(arena);
+    arena_free(scratch);
+    return status_oom(status, "a plan");
+  }
+  made->arena = arena;
+  Compiler compiler = {.graph = graph, .spec = spec, .cache = kernels, .environment = environment, .plan = made, .scratch = scratch};
+  bool ok = compile(&compiler, status);
+  arena_free(scratch);
+  if (!ok) {
+    plan_free(made);
+    return false;
+  }
+  *plan = made;
+  return true;
+}

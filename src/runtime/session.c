@@ -1,0 +1,267 @@
+#include "runtime/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "runtime/plan.h"
+#include "runtime/thread_pool.h"
+
+#if !defined(__wasm__) || defined(TFCORE_THREADS)
+#include <pthread.h>
+typedef pthread_mutex_t Mutex;
+static void mutex_init(Mutex *mutex) { pthread_mutex_init(mutex, NULL); }
+static void mutex_lock(Mutex *mutex) { pthread_mutex_lock(mutex); }
+static void mutex_unlock(Mutex *mutex) { pthread_mutex_unlock(mutex); }
+static void mutex_destroy(Mutex *mutex) { pthread_mutex_destroy(mutex); }
+#else
+typedef char Mutex;
+static void mutex_init(Mutex *mutex) { *mutex = 0; }
+static void mutex_lock(Mutex *mutex) { (void)mutex; }
+static void mutex_unlock(Mutex *mutex) { (void)mutex; }
+static void mutex_destroy(Mutex *mutex) { (void)mutex; }
+#endif
+
+/* A plan and what it was made for: outputs as (node id, index) pairs, sorted, so that the order of a caller's feeds and fetches
+ * makes no difference. */
+typedef struct CachedPlan {
+  Plan *plan;
+  int64_t mutation_count; /* of the graph, when the plan was made */
+} CachedPlan;
+
+struct Session {
+  Graph *graph;
+  Mutex mutex;
+  bool closed;
+  BufferPool *pool;
+  ResourceManager *resources;
+  Arena *arena; /* keys and entries of the cache; binary keys of the plans */
+  StringMap plans;
+  OpKernel **stateful_kernels; /* by node id */
+  int64_t kernel_capacity;
+  /* The request being served; kept so that a repeated one allocates nothing. */
+  struct Request {
+    int64_t *key;
+    int64_t key_capacity;
+    NodeOutput *outputs;
+    int64_t output_capacity;
+    int *order;
+    int64_t order_capacity;
+    const Tensor **feed_values;
+    int64_t feed_capacity;
+    Tensor *fetch_values;
+    int64_t fetch_capacity;
+  } request;
+};
+
+Session *session_new(Graph *graph, Status *status) {
+  Session *session = mem_calloc(1, sizeof *session);
+  if (!session) {
+    status_oom(status, "a session");
+    return NULL;
+  }
+  session->graph = graph;
+  mutex_init(&session->mutex);
+  session->pool = buffer_pool_new();
+  session->resources = resource_manager_new();
+  session->arena = arena_new();
+  if (session->pool && session->resources && session->arena) return session;
+  session_free(session);
+  status_oom(status, "a session");
+  return NULL;
+}
+
+static void free_plans(Session *session) {
+  for (int64_t i = 0; i < session->plans.num_entries; i++) {
+    CachedPlan *cached = session->plans.entries[i].value;
+    plan_free(cached->plan);
+  }
+  string_map_free(&session->plans);
+}
+
+static void free_state(Session *session) {
+  free_plans(session);
+  for (int64_t i = 0; i < session->kernel_capacity; i++) op_kernel_free(session->stateful_kernels[i]);
+  mem_free(session->stateful_kernels);
+  session->stateful_kernels = NULL;
+  session->kernel_capacity = 0;
+  resource_manager_free(session->resources);
+  session->resources = NULL;
+  buffer_pool_release(session->pool);
+  session->pool = NULL;
+  arena_free(session->arena);
+  session->arena = NULL;
+  mem_free(session->request.key);
+  mem_free(session->request.outputs);
+  mem_free(session->request.order);
+  mem_free(session->request.feed_values);
+  mem_free(session->request.fetch_values);
+  session->request = (struct Request){0};
+}
+
+void session_close(Session *session) {
+  mutex_lock(&session->mutex);
+  if (!session->closed) free_state(session);
+  session->closed = true;
+  mutex_unlock(&session->mutex);
+}
+
+void session_free(Session *session) {
+  if (!session) return;
+  session_close(session);
+  mutex_destroy(&session->mutex);
+  mem_free(session);
+}
+
+int64_t session_num_plans(const Session *session) { return session->plans.count; }
+
+int64_t session_cached_bytes(const Session *session) { return session->pool ? buffer_pool_cached_bytes(session->pool) : 0; }
+
+/* --- the state of stateful kernels --- */
+
+static OpKernel *find_kernel(void *owner, const Node *node) {
+  Session *session = owner;
+  return node->id < session->kernel_capacity ? session->stateful_kernels[node->id] : NULL;
+}
+
+static bool store_kernel(void *owner, const Node *node, OpKernel *kernel, Status *status) {
+  Session *session = owner;
+  int64_t old = session->kernel_capacity;
+  if (!mem_grow((void **)&session->stateful_kernels, &session->kernel_capacity, node->id + 1, sizeof(OpKernel *))) {
+    return status_oom(status, "a session");
+  }
+  for (int64_t i = old; i < session->kernel_capacity; i++) session->stateful_kernels[i] = NULL;
+  session->stateful_kernels[node->id] = kernel;
+  return true;
+}
+
+/* --- requests --- */
+
+static int compare_outputs(NodeOutput a, NodeOutput b) {
+  if (a.node->id != b.node->id) return a.node->id < b.node->id ? -1 : 1;
+  return (a.index > b.index) - (a.index < b.index);
+}
+
+/* Insertion sort: there are few feeds and fetches, and mostly they come in the same order again. order[i] is the caller's position of sorted[i]. */
+static void sort_outputs(const NodeOutput *outputs, int count, NodeOutput *sorted, int *order) {
+  for (int i = 0; i < count; i++) {
+    int k = i;
+    for (; k > 0 && compare_outputs(outputs[i], sorted[k - 1]) < 0; k--) {
+      sorted[k] = sorted[k - 1];
+      order[k] = order[k - 1];
+    }
+    sorted[k] = outputs[i];
+    order[k] = i;
+  }
+}
+
+static bool reserve_request(struct Request *request, int64_t num_feeds, int64_t num_fetches, int64_t num_targets, Status *status) {
+  int64_t outputs = num_feeds + num_fetches;
+  bool ok = mem_grow((void **)&request->key, &request->key_capacity, 2 * outputs + num_targets + 3, sizeof(int64_t)) &&
+            mem_grow((void **)&request->outputs, &request->output_capacity, outputs, sizeof(NodeOutput)) &&
+            mem_grow((void **)&request->order, &request->order_capacity, outputs, sizeof(int)) &&
+            mem_grow((void **)&request->feed_values, &request->feed_capacity, num_feeds, sizeof(Tensor *)) &&
+            mem_grow((void **)&request->fetch_values, &request->fetch_capacity, num_fetches, sizeof(Tensor));
+  return ok || status_oom(status, "a request");
+}
+
+static size_t write_key(const PlanSpec *spec, int64_t *key) {
+  int64_t n = 0;
+  key[n++] = spec->num_feeds;
+  key[n++] = spec->num_fetches;
+  key[n++] = spec->num_targets;
+  for (int i = 0; i < spec->num_feeds; i++) {
+    key[n++] = spec->feeds[i].node->id;
+    key[n++] = spec->feeds[i].index;
+  }
+  for (int i = 0; i < spec->num_fetches; i++) {
+    key[n++] = spec->fetches[i].node->id;
+    key[n++] = spec->fetches[i].index;
+  }
+  for (int i = 0; i < spec->num_targets; i++) key[n++] = spec->targets[i]->id;
+  return (size_t)n * sizeof *key;
+}
+
+static bool find_plan(Session *session, const PlanSpec *spec, Plan **plan, Status *status) {
+  size_t key_size = write_key(spec, session->request.key);
+  CachedPlan *cached = string_map_find_bytes(&session->plans, (const char *)session->request.key, key_size);
+  int64_t mutation_count = graph_mutation_count(session->graph);
+  if (cached && cached->mutation_count == mutation_count) {
+    *plan = cached->plan;
+    return true;
+  }
+  KernelCache kernels = {find_kernel, store_kernel, session};
+  PlanEnvironment environment = {session->pool, session->resources, thread_pool_default()};
+  TRY(plan_compile(session->graph, spec, &kernels, &environment, plan, status));
+  if (cached) {
+    plan_free(cached->plan);
+    *cached = (CachedPlan){*plan, mutation_count};
+    return true;
+  }
+  cached = arena_alloc(session->arena, sizeof *cached);
+  char *key = arena_strndup(session->arena, (const char *)session->request.key, key_size);
+  if (!cached || !key) {
+    plan_free(*plan);
+    return status_oom(status, "a plan");
+  }
+  *cached = (CachedPlan){*plan, mutation_count};
+  if (string_map_set_bytes(&session->plans, key, key_size, cached, status)) return true;
+  plan_free(*plan);
+  return false;
+}
+
+/* A value may be fed where its dtype is the output's and its shape agrees with what inference knows of the output: the plan
+ * relies on both. */
+static bool check_feed(int i, NodeOutput output, const Tensor *value, Status *status) {
+  int expected = dtype_base(node_output_type(output));
+  if (value->dtype != expected) {
+    return status_invalid(status, "Expects arg[%d] to be %s but %s is provided", i, dtype_name(expected), dtype_name(value->dtype));
+  }
+  ShapeHandle known = graph_output_shape(output);
+  if (!known || !shape_rank_known(known)) return true;
+  bool compatible = shape_rank(known) == value->shape.rank;
+  for (int d = 0; compatible && d < value->shape.rank; d++) {
+    compatible = !dim_known(known->dims[d]) || dim_value(known->dims[d]) == shape_dim(&value->shape, d);
+  }
+  if (compatible) return true;
+  StrBuf wanted = {0};
+  char got[SHAPE_TEXT_CAPACITY];
+  shape_handle_print(known, &wanted);
+  status_invalid(status, "Cannot feed value of shape %s for Tensor '%s:%d', which has shape '%s'", shape_text(&value->shape, got),
+                 output.node->name, output.index, strbuf_text(&wanted));
+  strbuf_free(&wanted);
+  return false;
+}
+
+static bool run(Session *session, const PlanSpec *asked, const Tensor *const *feed_values, Tensor *fetch_values, Status *status) {
+  if (session->closed) return status_set(status, CODE_CANCELLED, "Session has been closed.");
+  for (int i = 0; i < asked->num_feeds; i++) TRY(graph_check_node(session->graph, asked->feeds[i].node, status));
+  for (int i = 0; i < asked->num_fetches; i++) TRY(graph_check_node(session->graph, asked->fetches[i].node, status));
+  for (int i = 0; i < asked->num_targets; i++) TRY(graph_check_node(session->graph, asked->targets[i], status));
+  struct Request *request = &session->request;
+  TRY(reserve_request(request, asked->num_feeds, asked->num_fetches, asked->num_targets, status));
+  NodeOutput *feeds = request->outputs, *fetches = request->outputs + asked->num_feeds;
+  int *feed_order = request->order, *fetch_order = request->order + asked->num_feeds;
+  sort_outputs(asked->feeds, asked->num_feeds, feeds, feed_order);
+  sort_outputs(asked->fetches, asked->num_fetches, fetches, fetch_order);
+  PlanSpec sorted = {feeds, asked->num_feeds, fetches, asked->num_fetches, asked->targets, asked->num_targets};
+  Plan *plan;
+  TRY(find_plan(session, &sorted, &plan, status));
+  for (int i = 0; i < asked->num_feeds; i++) {
+    TRY(check_feed(i, asked->feeds[i], feed_values[i], status));
+    request->feed_values[i] = feed_values[feed_order[i]];
+  }
+  memset(request->fetch_values, 0, (size_t)asked->num_fetches * sizeof(Tensor));
+  TRY(plan_run(plan, request->feed_values, request->fetch_values, status));
+  for (int i = 0; i < asked->num_fetches; i++) tensor_move(&fetch_values[fetch_order[i]], &request->fetch_values[i]);
+  return true;
+}
+
+bool session_run(Session *session, const NodeOutput *feeds, const Tensor *const *feed_values, int num_feeds, const NodeOutput *fetches,
+                 Tensor *fetch_values, int num_fetches, Node *const *targets, int num_targets, Status *status) {
+  PlanSpec spec = {feeds, num_feeds, fetches, num_fetches, targets, num_targets};
+  mutex_lock(&session->mutex);
+  bool ok = run(session, &spec, feed_values, fetch_values, status);
+  mutex_unlock(&session->mutex);
+  return ok;
+}
