@@ -1,6 +1,5 @@
 #include "runtime/session.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -158,10 +157,10 @@ static void sort_outputs(const NodeOutput *outputs, int count, NodeOutput *sorte
 static bool reserve_request(struct Request *request, int64_t num_feeds, int64_t num_fetches, int64_t num_targets, Status *status) {
   int64_t outputs = num_feeds + num_fetches;
   bool ok = mem_grow((void **)&request->key, &request->key_capacity, 2 * outputs + num_targets + 3, sizeof(int64_t)) &&
-            mem_grow((void **)&request->outputs, &request->output_capacity, outputs, sizeof(NodeOutput)) &&
-            mem_grow((void **)&request->order, &request->order_capacity, outputs, sizeof(int)) &&
-            mem_grow((void **)&request->feed_values, &request->feed_capacity, num_feeds, sizeof(Tensor *)) &&
-            mem_grow((void **)&request->fetch_values, &request->fetch_capacity, num_fetches, sizeof(Tensor));
+            mem_grow((void **)&request->outputs, &request->output_capacity, outputs + 1, sizeof(NodeOutput)) &&
+            mem_grow((void **)&request->order, &request->order_capacity, outputs + 1, sizeof(int)) &&
+            mem_grow((void **)&request->feed_values, &request->feed_capacity, num_feeds + 1, sizeof(Tensor *)) &&
+            mem_grow((void **)&request->fetch_values, &request->fetch_capacity, num_fetches + 1, sizeof(Tensor));
   return ok || status_oom(status, "a request");
 }
 

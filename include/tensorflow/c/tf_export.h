@@ -1,0 +1,11 @@
+/* Which symbols the library shows. */
+#ifndef TENSORFLOW_C_TF_EXPORT_H_
+#define TENSORFLOW_C_TF_EXPORT_H_
+
+#if defined(__EMSCRIPTEN__)
+#define TF_CAPI_EXPORT __attribute__((used, visibility("default")))
+#else
+#define TF_CAPI_EXPORT __attribute__((visibility("default")))
+#endif
+
+#endif
