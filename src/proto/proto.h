@@ -61,6 +61,9 @@ typedef enum AttrKind {
 /* Messages may nest this deep in any encoding; deeper ones are refused with INVALID_ARGUMENT, so that recursion over a
  * message is bounded everywhere. */
 enum { PROTO_MAX_DEPTH = 100 };
+/* Messages built in memory may wrap parsed ones (a node inside a function inside a library), so walks over memory go deeper
+ * before they give up. */
+enum { PROTO_MAX_WALK_DEPTH = 2 * PROTO_MAX_DEPTH };
 
 typedef ProtobufCMessageDescriptor ProtoDescriptor;
 typedef ProtobufCMessage ProtoMessage;
@@ -72,21 +75,26 @@ extern const ProtoDescriptor *const kGraphDef, *const kNodeDef, *const kOpDef, *
 
 /* A new message with every field at its default, in `arena`; NULL when out of memory. */
 void *proto_new(const ProtoDescriptor *descriptor, Arena *arena);
-/* A deep copy in `arena`; NULL when out of memory. */
+/* A deep copy in `arena`, unknown fields included; NULL when out of memory (or nested beyond PROTO_MAX_WALK_DEPTH). */
 void *proto_copy(const void *message, Arena *arena);
-/* Appends `element` (a message, or a char* for a string field) to the repeated field whose array and count are given;
- * the array grows by doubling inside `arena`:  proto_append(arena, (void ***)&def->input, &def->n_input, name, status). */
+/* Appends `element` (a message, or a char* for a string field) to the repeated field whose array and count are given:
+ * proto_append(arena, (void ***)&def->input, &def->n_input, name, status). The array grows by doubling inside `arena`, and
+ * its capacity is inferred from the count: a field that is appended to must have been filled by the functions of this
+ * header only. */
 MUST_CHECK bool proto_append(Arena *arena, void ***array, size_t *count, void *element, Status *status);
 /* Equal field by field; maps compare as sets, floats by bits, unknown fields are ignored. */
 bool proto_equal(const void *a, const void *b);
 
 /* --- binary format (binary.c) --- */
 
-/* Parses bytes into a message in `arena`. Malformed or too deeply nested bytes give INVALID_ARGUMENT naming the message
- * type and the byte offset where that is known. Depth and sizes are checked before memory is taken. */
+/* Parses bytes into a message in `arena`. Malformed or too deeply nested bytes give INVALID_ARGUMENT naming the message type
+ * and the byte offset. Lengths are checked against the bytes before memory is taken; what an error leaves behind goes with
+ * the arena. Strings must be UTF-8 without NUL. Fields that our messages do not know are kept as bytes, copied and
+ * serialised (text format does not show them). Of map entries with the same key the last one counts. */
 MUST_CHECK bool proto_parse(const ProtoDescriptor *descriptor, const void *bytes, size_t length, Arena *arena,
                             void **message, Status *status);
-/* Appends the serialised message to `out`. Deterministic: the same message gives the same bytes. */
+/* Appends the serialised message to `out`. Deterministic: fields by number, map entries in their order in memory. More than
+ * 2 GiB give INVALID_ARGUMENT. */
 MUST_CHECK bool proto_serialize(const void *message, StrBuf *out, Status *status);
 
 /* --- text format (text_print.c, text_parse.c) --- */
@@ -96,12 +104,18 @@ typedef enum ProtoTextStyle {
   PROTO_TEXT_SHORT,       /* protobuf's ShortDebugString: one line, fields separated by one blank */
 } ProtoTextStyle;
 
-/* Appends the text. Map entries are sorted by key; floats are printed with the fewest digits that read back equal. */
+/* Appends the text. Map entries are sorted by key; floats are printed with the fewest digits that read back equal. Running
+ * out of memory shows in `strbuf_ok`. */
 void proto_print_text(const void *message, ProtoTextStyle style, StrBuf *out);
 /* Parses text format: comments, both string quotes and all escapes, adjacent strings joined, `[a, b]` lists of
  * scalars and messages, `<>` and `{}`, optional `:` before messages and `,` or `;` between fields, inf and nan, enum
  * names and numbers. Errors name line and column: "1:5: Message type \"tensorflow.NodeDef\" has no field named \"x\".". */
 MUST_CHECK bool proto_parse_text(const ProtoDescriptor *descriptor, Str text, Arena *arena, void **message, Status *status);
+/* The numbers of text format, TensorFlow's StrCat and our messages: the first of %.6g to %.9g, or of %.15g and %.17g, that reads
+ * back equal; "inf", "-inf", "nan". Return `text`. */
+enum { NUMBER_TEXT_CAPACITY = 32 };
+const char *proto_float_text(float value, char text[NUMBER_TEXT_CAPACITY]);
+const char *proto_double_text(double value, char text[NUMBER_TEXT_CAPACITY]);
 /* Parses the text of one field's value, such as an attr's default in an op spec: `field` of AttrValue ("s", "i", "list",
  * "tensor", ...) is set from `text`. False without touching `status` when the text is no such value. */
 bool proto_parse_field_text(const char *field, Str text, Arena *arena, AttrValue *value);

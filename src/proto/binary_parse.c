@@ -1,0 +1,241 @@
+/* The binary format's reader. It walks the bytes once, along the descriptors, instead of calling protobuf-c's unpack: so it
+ * can bound the nesting, take all memory from the arena, merge as protobuf does and say where the bytes go wrong. */
+#include <inttypes.h>
+
+#include "proto/proto_internal.h"
+
+enum { WIRE_VARINT = 0, WIRE_64BIT = 1, WIRE_LENGTH = 2, WIRE_32BIT = 5 };
+
+typedef struct Reader {
+  const uint8_t *begin; /* of all bytes, for offsets in errors */
+  const ProtoDescriptor *root;
+  Arena *arena;
+  Status *status;
+  bool unify_all; /* a message with maps was merged: look at all maps at the end */
+} Reader;
+
+static bool malformed(Reader *reader, const uint8_t *at, const char *what) {
+  return status_invalid(reader->status, "Cannot parse %s: %s at byte %" PRId64, reader->root->name, what,
+                        (int64_t)(at - reader->begin));
+}
+
+static bool out_of_memory(Reader *reader) { return status_oom(reader->status, reader->root->name); }
+
+static bool read_varint(Reader *reader, const uint8_t **cursor, const uint8_t *end, uint64_t *value) {
+  const uint8_t *p = *cursor;
+  uint64_t result = 0;
+  for (int shift = 0; shift < 70 && p < end; shift += 7) {
+    uint8_t byte = *p++;
+    result |= (uint64_t)(byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      *cursor = p;
+      *value = result;
+      return true;
+    }
+  }
+  return malformed(reader, *cursor, p < end ? "overlong number" : "truncated number");
+}
+
+/* Checks a length-delimited field's length against the bytes that are there. */
+static bool read_length(Reader *reader, const uint8_t **cursor, const uint8_t *end, size_t *length) {
+  const uint8_t *start = *cursor;
+  uint64_t value;
+  TRY(read_varint(reader, cursor, end, &value));
+  if (value > (uint64_t)(end - *cursor)) return malformed(reader, start, "length beyond the end");
+  *length = (size_t)value;
+  return true;
+}
+
+static int wire_type_of(ProtobufCType type) {
+  switch (type) {
+    case PROTOBUF_C_TYPE_SFIXED32:
+    case PROTOBUF_C_TYPE_FIXED32:
+    case PROTOBUF_C_TYPE_FLOAT: return WIRE_32BIT;
+    case PROTOBUF_C_TYPE_SFIXED64:
+    case PROTOBUF_C_TYPE_FIXED64:
+    case PROTOBUF_C_TYPE_DOUBLE: return WIRE_64BIT;
+    case PROTOBUF_C_TYPE_STRING:
+    case PROTOBUF_C_TYPE_BYTES:
+    case PROTOBUF_C_TYPE_MESSAGE: return WIRE_LENGTH;
+    default: return WIRE_VARINT;
+  }
+}
+
+/* Reads a number of wire type `wire` into the element at `to`. */
+static bool read_number(Reader *reader, const Field *field, int wire, const uint8_t **cursor, const uint8_t *end, void *to) {
+  if (wire != WIRE_VARINT) {
+    size_t size = wire == WIRE_32BIT ? 4 : 8;
+    if ((size_t)(end - *cursor) < size) return malformed(reader, *cursor, "truncated number");
+    memcpy(to, *cursor, size); /* little-endian, as the hosts are */
+    *cursor += size;
+    return true;
+  }
+  uint64_t value;
+  TRY(read_varint(reader, cursor, end, &value));
+  switch (field->type) {
+    case PROTOBUF_C_TYPE_BOOL: *(protobuf_c_boolean *)to = value != 0; break;
+    case PROTOBUF_C_TYPE_SINT32: *(uint32_t *)to = (uint32_t)value >> 1 ^ (0 - ((uint32_t)value & 1)); break;
+    case PROTOBUF_C_TYPE_SINT64: *(uint64_t *)to = value >> 1 ^ (0 - (value & 1)); break;
+    case PROTOBUF_C_TYPE_INT64:
+    case PROTOBUF_C_TYPE_UINT64: *(uint64_t *)to = value; break;
+    default: *(uint32_t *)to = (uint32_t)value;
+  }
+  return true;
+}
+
+static bool read_packed(Reader *reader, const Field *field, const uint8_t *p, const uint8_t *end, ProtoMessage *message) {
+  int wire = wire_type_of(field->type);
+  size_t bytes = (size_t)(end - p), added = 0, size = field_element_size(field);
+  if (wire == WIRE_VARINT) {
+    for (const uint8_t *q = p; q < end; q++) added += *q < 0x80;
+  } else {
+    size_t width = wire == WIRE_32BIT ? 4 : 8;
+    if (bytes % width != 0) return malformed(reader, p, "packed numbers of a wrong length");
+    added = bytes / width;
+  }
+  size_t *count = field_count(message, field);
+  void **array = field_member(message, field);
+  if (!repeated_reserve(reader->arena, array, *count, added, size)) return out_of_memory(reader);
+  if (wire != WIRE_VARINT) {
+    if (bytes > 0) memcpy((char *)*array + *count * size, p, bytes);
+    *count += added;
+    return true;
+  }
+  for (size_t i = 0; i < added; i++) {
+    TRY(read_number(reader, field, wire, &p, end, (char *)*array + *count * size));
+    ++*count;
+  }
+  return p == end || malformed(reader, p, "truncated number");
+}
+
+static bool read_message(Reader *reader, const uint8_t *p, const uint8_t *end, int depth, bool merging,
+                         ProtoMessage *message);
+
+static bool read_submessage(Reader *reader, const Field *field, const uint8_t *p, const uint8_t *end, int depth,
+                            ProtoMessage **slot) {
+  bool merging = *slot != NULL;
+  if (!merging) *slot = proto_new(field_message(field), reader->arena);
+  if (!*slot) return out_of_memory(reader);
+  if (depth >= PROTO_MAX_DEPTH) return malformed(reader, p, "messages nested deeper than 100 levels");
+  return read_message(reader, p, end, depth + 1, merging, *slot);
+}
+
+/* Reads `length` bytes of a string, bytes or message field into the element at `to`. */
+static bool read_delimited(Reader *reader, const Field *field, const uint8_t *p, size_t length, int depth, void *to) {
+  if (field->type == PROTOBUF_C_TYPE_MESSAGE) return read_submessage(reader, field, p, p + length, depth, to);
+  if (field->type == PROTOBUF_C_TYPE_STRING) {
+    if (!text_is_valid((const char *)p, length)) {
+      return status_invalid(reader->status,
+                            "Cannot parse %s: string field '%s' contains invalid UTF-8 data or NUL at byte %" PRId64,
+                            reader->root->name, field->name, (int64_t)(p - reader->begin));
+    }
+    char **text = to;
+    *text = length == 0 ? (char *)protobuf_c_empty_string : arena_strndup(reader->arena, (const char *)p, length);
+    return *text || out_of_memory(reader);
+  }
+  ProtobufCBinaryData *bytes = to;
+  *bytes = (ProtobufCBinaryData){0};
+  if (length == 0) return true;
+  bytes->data = arena_alloc(reader->arena, (int64_t)length);
+  if (!bytes->data) return out_of_memory(reader);
+  memcpy(bytes->data, p, length);
+  bytes->len = length;
+  return true;
+}
+
+/* Steps over the value of a field with that wire type. */
+static bool skip_value(Reader *reader, int wire, const uint8_t **cursor, const uint8_t *end) {
+  uint64_t value;
+  size_t length;
+  switch (wire) {
+    case WIRE_VARINT: return read_varint(reader, cursor, end, &value);
+    case WIRE_32BIT: length = 4; break;
+    case WIRE_64BIT: length = 8; break;
+    case WIRE_LENGTH: TRY(read_length(reader, cursor, end, &length)); break;
+    default: return malformed(reader, *cursor, "unknown wire type");
+  }
+  if ((size_t)(end - *cursor) < length) return malformed(reader, *cursor, "truncated number");
+  *cursor += length;
+  return true;
+}
+
+static bool keep_unknown(Reader *reader, uint32_t id, int wire, const uint8_t **cursor, const uint8_t *end,
+                         ProtoMessage *message) {
+  const uint8_t *start = *cursor;
+  TRY(skip_value(reader, wire, cursor, end));
+  size_t length = (size_t)(*cursor - start), count = message->n_unknown_fields;
+  void *array = message->unknown_fields;
+  uint8_t *data = arena_alloc(reader->arena, (int64_t)length);
+  if (!data || !repeated_reserve(reader->arena, &array, count, 1, sizeof *message->unknown_fields)) {
+    return out_of_memory(reader);
+  }
+  memcpy(data, start, length);
+  message->unknown_fields = array;
+  message->unknown_fields[count] = (ProtobufCMessageUnknownField){id, (ProtobufCWireType)wire, length, data};
+  message->n_unknown_fields++;
+  return true;
+}
+
+static bool read_field(Reader *reader, const Field *field, int wire, const uint8_t **cursor, const uint8_t *end, int depth,
+                       ProtoMessage *message) {
+  size_t length = 0;
+  if (wire == WIRE_LENGTH) TRY(read_length(reader, cursor, end, &length));
+  bool delimited = wire_type_of(field->type) == WIRE_LENGTH;
+  const uint8_t *start = *cursor;
+  *cursor += length;
+  if (wire == WIRE_LENGTH && !delimited) return read_packed(reader, field, start, *cursor, message);
+  void *to = field_member(message, field);
+  if (field_is_repeated(field)) {
+    to = repeated_add(reader->arena, message, field);
+    if (!to) return out_of_memory(reader);
+  } else if (field_is_oneof(field)) {
+    uint32_t *set = field_oneof_case(message, field);
+    if (*set != field->id) memset(to, 0, field_element_size(field));
+    *set = field->id;
+  }
+  if (!delimited) return read_number(reader, field, wire, cursor, end, to);
+  return read_delimited(reader, field, start, length, depth, to);
+}
+
+static bool read_message(Reader *reader, const uint8_t *p, const uint8_t *end, int depth, bool merging,
+                         ProtoMessage *message) {
+  const ProtoDescriptor *descriptor = message->descriptor;
+  const Field *field = NULL;
+  bool unify = false;
+  while (p < end) {
+    const uint8_t *start = p;
+    uint64_t tag;
+    TRY(read_varint(reader, &p, end, &tag));
+    if (tag > UINT32_MAX || tag >> 3 == 0) return malformed(reader, start, "invalid field number");
+    uint32_t id = (uint32_t)(tag >> 3);
+    int wire = (int)(tag & 7);
+    if (!field || field->id != id) field = protobuf_c_message_descriptor_get_field(descriptor, id);
+    bool known = field && (wire == wire_type_of(field->type) || (wire == WIRE_LENGTH && field_is_repeated(field)));
+    if (!known) {
+      TRY(keep_unknown(reader, id, wire, &p, end, message));
+      continue;
+    }
+    TRY(read_field(reader, field, wire, &p, end, depth, message));
+    unify = unify || (field->type == PROTOBUF_C_TYPE_MESSAGE && field_is_repeated(field) &&
+                      *field_count(message, field) == 2 && field_is_map(field));
+  }
+  if (descriptor_is_map_entry(descriptor) && !map_entry_complete(message, reader->arena)) return out_of_memory(reader);
+  /* A message that arrives in many pieces would be unified once a piece: that is left to one walk at the end. */
+  if (merging) {
+    reader->unify_all = true;
+  } else if (unify && !maps_unify(message, false, 0)) {
+    return out_of_memory(reader);
+  }
+  return true;
+}
+
+bool proto_parse(const ProtoDescriptor *descriptor, const void *bytes, size_t length, Arena *arena, void **message,
+                 Status *status) {
+  Reader reader = {.begin = bytes, .root = descriptor, .arena = arena, .status = status};
+  ProtoMessage *result = proto_new(descriptor, arena);
+  if (!result) return out_of_memory(&reader);
+  if (length > 0) TRY(read_message(&reader, bytes, (const uint8_t *)bytes + length, 0, false, result));
+  if (reader.unify_all && !maps_unify(result, true, 0)) return out_of_memory(&reader);
+  *message = result;
+  return true;
+}
