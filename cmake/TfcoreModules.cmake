@@ -1,0 +1,91 @@
+# The modules of src/ as static libraries, the messages of proto/, and the table of ops.
+
+set(TFCORE_GENERATED ${CMAKE_BINARY_DIR}/generated)
+set(TFCORE_MODULES "" CACHE INTERNAL "")
+
+# tfcore_proto_messages: what protoc-c makes of proto/, plus protobuf-c's own runtime.
+function(tfcore_proto_messages)
+  find_program(TFCORE_PROTOC_C protoc-c REQUIRED)
+  file(GLOB_RECURSE protos RELATIVE ${CMAKE_SOURCE_DIR}/proto CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/proto/*.proto)
+  list(TRANSFORM protos PREPEND ${CMAKE_SOURCE_DIR}/proto/ OUTPUT_VARIABLE proto_paths)
+  set(generated "")
+  foreach(proto IN LISTS protos)
+    string(REGEX REPLACE "\\.proto$" ".pb-c" stem ${TFCORE_GENERATED}/${proto})
+    add_custom_command(
+      OUTPUT ${stem}.c ${stem}.h
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${TFCORE_GENERATED}
+      COMMAND ${TFCORE_PROTOC_C} -I ${CMAKE_SOURCE_DIR}/proto --c_out=${TFCORE_GENERATED} ${CMAKE_SOURCE_DIR}/proto/${proto}
+      DEPENDS ${proto_paths}
+      COMMENT "protoc-c ${proto}"
+      VERBATIM)
+    list(APPEND generated ${stem}.c ${stem}.h)
+  endforeach()
+
+  add_library(tfcore_proto_messages STATIC ${generated})
+  # The generated code is not ours: its warnings are nobody's business.
+  target_compile_options(tfcore_proto_messages PRIVATE -w)
+  target_include_directories(tfcore_proto_messages SYSTEM PUBLIC ${TFCORE_GENERATED})
+  if(EMSCRIPTEN)
+    if(NOT EXISTS ${TFCORE_PROTOBUF_C_SOURCE}/protobuf-c/protobuf-c.c)
+      message(FATAL_ERROR "TFCORE_PROTOBUF_C_SOURCE must name the unpacked sources of protobuf-c; `node tools/setup.mjs` fetches them")
+    endif()
+    target_sources(tfcore_proto_messages PRIVATE ${TFCORE_PROTOBUF_C_SOURCE}/protobuf-c/protobuf-c.c)
+    target_include_directories(tfcore_proto_messages SYSTEM PUBLIC ${TFCORE_PROTOBUF_C_SOURCE})
+  else()
+    find_library(TFCORE_PROTOBUF_C protobuf-c REQUIRED)
+    target_link_libraries(tfcore_proto_messages PUBLIC ${TFCORE_PROTOBUF_C})
+  endif()
+  set(TFCORE_MODULES proto_messages CACHE INTERNAL "")
+endfunction()
+
+# tfcore_module(<folder> <module>...): the static library tfcore_<folder> of src/<folder>/*.c, using the modules named.
+# A folder without .c files becomes an interface library, so that what stands above it can be configured.
+function(tfcore_module name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
+  if(name STREQUAL ops)
+    tfcore_op_table(sources "${sources}")
+  endif()
+  list(TRANSFORM ARGN PREPEND tfcore_ OUTPUT_VARIABLE below)
+  if(sources)
+    add_library(tfcore_${name} STATIC ${sources})
+    target_compile_options(tfcore_${name} PRIVATE ${TFCORE_WARNINGS})
+    set(scope PUBLIC)
+    set(TFCORE_MODULES ${TFCORE_MODULES} ${name} CACHE INTERNAL "")
+  else()
+    add_library(tfcore_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(tfcore_${name} ${scope} ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(tfcore_${name} ${scope} ${below} m)
+endfunction()
+
+# Writes generated/op_table.inc: one line OP(Name) for each REGISTER_OP(Name, in the chosen family files, sorted. Sets
+# `result` to the sources to compile: files that register no op (helpers) stay in whatever families are chosen.
+function(tfcore_op_table result sources)
+  set(families "")
+  set(compiled "")
+  foreach(source IN LISTS sources)
+    get_filename_component(family ${source} NAME_WE)
+    file(STRINGS ${source} registers REGEX "^REGISTER_OP\\(" LIMIT_COUNT 1)
+    if(NOT registers)
+      list(APPEND compiled ${source})
+    elseif(NOT TFCORE_OP_FAMILIES OR family IN_LIST TFCORE_OP_FAMILIES)
+      list(APPEND compiled ${source})
+    else()
+      continue()
+    endif()
+    list(APPEND families ${source})
+  endforeach()
+  if(compiled)
+    set(table ${TFCORE_GENERATED}/op_table.inc)
+    string(JOIN "," joined ${families})
+    add_custom_command(
+      OUTPUT ${table}
+      COMMAND ${CMAKE_COMMAND} -DTABLE=${table} -DSOURCES=${joined} -P ${CMAKE_SOURCE_DIR}/cmake/WriteOpTable.cmake
+      DEPENDS ${families} ${CMAKE_SOURCE_DIR}/cmake/WriteOpTable.cmake
+      COMMENT "op_table.inc"
+      VERBATIM)
+    list(APPEND compiled ${table})
+  endif()
+  set(${result} ${compiled} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,50 @@
+# What is shipped: the native libraries, and the wasm module with its JavaScript glue.
+
+set(objects "")
+foreach(module IN LISTS TFCORE_MODULES)
+  list(APPEND objects $<TARGET_OBJECTS:tfcore_${module}>)
+endforeach()
+
+if(NOT EMSCRIPTEN)
+  if(c_api IN_LIST TFCORE_MODULES)
+    foreach(kind shared static)
+      string(TOUPPER ${kind} library_kind)
+      add_library(tfcore_${kind} ${library_kind} ${objects})
+      set_target_properties(tfcore_${kind} PROPERTIES OUTPUT_NAME tfcore LINKER_LANGUAGE C)
+      target_include_directories(tfcore_${kind} INTERFACE ${CMAKE_SOURCE_DIR}/include)
+      target_link_libraries(tfcore_${kind} PRIVATE ${TFCORE_PROTOBUF_C} m)
+    endforeach()
+  endif()
+elseif(c_api IN_LIST TFCORE_MODULES)
+  # Exported are the functions marked TF_CAPI_EXPORT (EMSCRIPTEN_KEEPALIVE), malloc and free.
+  set(flags
+    -sMODULARIZE=1 -sEXPORT_ES6=1 -sEXPORT_NAME=createTfcore -sENVIRONMENT=web,worker,node
+    -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sINITIAL_MEMORY=16MB -sSTACK_SIZE=1MB
+    -sDYNAMIC_EXECUTION=0 -sFILESYSTEM=0 -sSUPPORT_LONGJMP=0 -sDISABLE_EXCEPTION_CATCHING=1 -sSUPPORT_ERRNO=0
+    -sINVOKE_RUN=0 -sEXIT_RUNTIME=0 -sASSERTIONS=0
+    -sEXPORTED_FUNCTIONS=_malloc,_free
+    -sEXPORTED_RUNTIME_METHODS=HEAP8,HEAPU8,HEAP16,HEAPU16,HEAP32,HEAPU32,HEAPF32,HEAPF64,HEAP64,HEAPU64,stackSave,stackRestore,stackAlloc,addFunction,removeFunction
+    -sINCOMING_MODULE_JS_API=locateFile,wasmBinary,instantiateWasm,print,printErr,onAbort,wasmMemory,pthreadPoolSize,mainScriptUrlOrBlob
+    -sALLOW_TABLE_GROWTH=1 -sWASM_BIGINT=1 --no-entry)
+  if(TFCORE_THREADS)
+    # createTfcore({ pthreadPoolSize }) starts that many workers before the module is ready.
+    list(APPEND flags "-sPTHREAD_POOL_SIZE=Module['pthreadPoolSize']||0" -sPTHREAD_POOL_SIZE_STRICT=0)
+  endif()
+  add_executable(tfcore ${objects})
+  set_target_properties(tfcore PROPERTIES SUFFIX .mjs LINKER_LANGUAGE C)
+  target_link_options(tfcore PRIVATE -O3 ${flags})
+endif()
+
+# Benchmarks of the numeric cores: bench/c/<name>.c -> bench_<name>, built on request.
+file(GLOB benchmarks CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/c/*.c)
+foreach(source IN LISTS benchmarks)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(bench_${name} EXCLUDE_FROM_ALL ${source})
+  target_compile_options(bench_${name} PRIVATE ${TFCORE_WARNINGS})
+  target_link_libraries(bench_${name} PRIVATE tfcore_runtime tfcore_ops)
+  if(EMSCRIPTEN)
+    set_target_properties(bench_${name} PROPERTIES SUFFIX .mjs)
+    target_link_options(bench_${name} PRIVATE -O3 -sENVIRONMENT=web,worker,node -sALLOW_MEMORY_GROWTH=1
+      -sMAXIMUM_MEMORY=4GB -sEXPORT_ES6=1 -sMODULARIZE=0)
+  endif()
+endforeach()
