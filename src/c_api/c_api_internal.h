@@ -1,0 +1,54 @@
+/* What stands behind the opaque types of the C API. */
+#ifndef TFCORE_C_API_C_API_INTERNAL_H_
+#define TFCORE_C_API_C_API_INTERNAL_H_
+
+#include <stdatomic.h>
+
+#include "graph/graph.h"
+#include "runtime/session.h"
+#include "tensorflow/c/c_api.h"
+
+struct TF_Status {
+  Status status;
+};
+
+struct TF_Tensor {
+  Tensor tensor;
+};
+
+/* Shared by the user and by the sessions on it. */
+struct TF_Graph {
+  Graph *graph;
+  atomic_int references;
+};
+
+struct TF_Session {
+  Session *session;
+  TF_Graph *graph;
+};
+
+/* A function on its own, outside any graph. */
+struct TF_Function {
+  Arena *arena;
+  FunctionDef *def;
+};
+
+/* A TF_Operation is a Node of its graph. */
+static inline Node *operation_node(const TF_Operation *oper) { return (Node *)oper; }
+static inline TF_Operation *node_operation(const Node *node) { return (TF_Operation *)node; }
+static inline NodeOutput to_node_output(TF_Output output) { return (NodeOutput){operation_node(output.oper), output.index}; }
+static inline TF_Output from_node_output(NodeOutput output) { return (TF_Output){node_operation(output.node), output.index}; }
+
+/* The NodeOutputs of an array, in `arena`. */
+MUST_CHECK bool to_node_outputs(const TF_Output *outputs, int count, Arena *arena, NodeOutput **out, Status *status);
+/* Moves what `text` holds into the buffer, which then owns it. */
+MUST_CHECK bool fill_buffer(StrBuf *text, TF_Buffer *buffer, Status *status);
+/* Serialises a message into the buffer. */
+MUST_CHECK bool fill_buffer_with_message(const void *message, TF_Buffer *buffer, Status *status);
+/* Checks that an output exists. */
+MUST_CHECK bool check_output_index(TF_Output output, Status *status);
+/* Makes the ops of this build known, once. */
+MUST_CHECK bool register_ops(Status *status);
+void graph_reference(TF_Graph *graph);
+
+#endif

@@ -1,0 +1,14 @@
+#include "ops/op_table.h"
+
+/* op_table.inc has one line OP(Name) for each REGISTER_OP; the build makes it. */
+#define OP(Name) extern const OpRegistration kOp##Name;
+#include "op_table.inc"
+#undef OP
+
+const OpRegistration *const kOpTable[] = {
+#define OP(Name) &kOp##Name,
+#include "op_table.inc"
+#undef OP
+};
+
+const int kOpTableSize = sizeof kOpTable / sizeof kOpTable[0];
