@@ -51,7 +51,7 @@ bool check_output_index(TF_Output output, Status *status) {
 void TF_GraphSetTensorShape(TF_Graph *graph, TF_Output output, const int64_t *dims, int num_dims, TF_Status *status) {
   status_init(&status->status);
   if (!check_output_index(output, &status->status)) return;
-  if (!graph_set_shape(graph->graph, to_node_output(output), num_dims, dims, &status->status)) return;
+  reported(graph_set_shape(graph->graph, to_node_output(output), num_dims, dims, &status->status));
 }
 
 static ShapeHandle known_shape(TF_Graph *graph, TF_Output output, Status *status) {
@@ -190,12 +190,12 @@ void TF_OperationGetAttrValueProto(TF_Operation *oper, const char *attr_name, TF
     status_invalid(&status->status, "Operation '%s' has no attr named '%s'.", operation_node(oper)->name, attr_name);
     return;
   }
-  if (!fill_buffer_with_message(value, output_attr_value, &status->status)) return;
+  reported(fill_buffer_with_message(value, output_attr_value, &status->status));
 }
 
 void TF_OperationToNodeDef(TF_Operation *oper, TF_Buffer *output_node_def, TF_Status *status) {
   status_init(&status->status);
-  if (!fill_buffer_with_message(operation_node(oper)->def, output_node_def, &status->status)) return;
+  reported(fill_buffer_with_message(operation_node(oper)->def, output_node_def, &status->status));
 }
 
 TF_Operation *TF_GraphOperationByName(TF_Graph *graph, const char *oper_name) {

@@ -212,7 +212,7 @@ static bool find_plan(Session *session, const PlanSpec *spec, Plan **plan, Statu
 /* A value may be fed where its dtype is the output's and its shape agrees with what inference knows of the output: the plan
  * relies on both. */
 static bool check_feed(int i, NodeOutput output, const Tensor *value, Status *status) {
-  int expected = dtype_base(node_output_type(output));
+  DataType expected = (DataType)dtype_base(node_output_type(output));
   if (value->dtype != expected) {
     return status_invalid(status, "Expects arg[%d] to be %s but %s is provided", i, dtype_name(expected), dtype_name(value->dtype));
   }
