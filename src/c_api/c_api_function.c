@@ -1,0 +1,154 @@
+/* Functions and gradients. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "c_api/c_api_internal.h"
+#include "function/graph_to_function.h"
+#include "gradient/graph_gradients.h"
+
+static TF_Function *new_function(Status *status) {
+  TF_Function *function = mem_calloc(1, sizeof *function);
+  if (function && (function->arena = arena_new()) != NULL) return function;
+  mem_free(function);
+  status_oom(status, "a function");
+  return NULL;
+}
+
+void TF_DeleteFunction(TF_Function *func) {
+  if (!func) return;
+  arena_free(func->arena);
+  mem_free(func);
+}
+
+/* The shared parts of `def` belong to somebody else, so the function keeps a copy. */
+static bool keep_function(TF_Function *function, const FunctionDef *def, Status *status) {
+  function->def = proto_copy(def, function->arena);
+  return function->def || status_oom(status, "a function");
+}
+
+static bool build_function(const TF_Graph *graph, GraphToFunctionOptions *options, const TF_Output *inputs, const TF_Output *outputs,
+                           TF_Function *function, Arena *arena, Status *status) {
+  NodeOutput *args, *results;
+  FunctionDef *def;
+  if (!arena) return status_oom(status, "a function");
+  TRY(to_node_outputs(inputs, options->num_inputs, arena, &args, status));
+  TRY(to_node_outputs(outputs, options->num_outputs, arena, &results, status));
+  options->inputs = args;
+  options->outputs = results;
+  TRY(graph_to_function(graph->graph, options, arena, &def, status));
+  return keep_function(function, def, status);
+}
+
+TF_Function *TF_GraphToFunction(const TF_Graph *fn_body, const char *fn_name, unsigned char append_hash_to_fn_name, int num_opers,
+                                const TF_Operation *const *opers, int ninputs, const TF_Output *inputs, int noutputs,
+                                const TF_Output *outputs, const char *const *output_names, const void *opts, const char *description,
+                                TF_Status *status) {
+  (void)opts;
+  status_init(&status->status);
+  TF_Function *function = new_function(&status->status);
+  if (!function) return NULL;
+  GraphToFunctionOptions options = {
+      .name = fn_name,
+      .num_inputs = ninputs,
+      .num_outputs = noutputs,
+      .output_names = output_names,
+      .nodes = num_opers < 0 ? NULL : (Node *const *)opers,
+      .num_nodes = num_opers,
+  };
+  Arena *arena = arena_new();
+  bool ok = build_function(fn_body, &options, inputs, outputs, function, arena, &status->status);
+  arena_free(arena);
+  if (ok && description) {
+    function->def->signature->description = arena_strdup(function->arena, description);
+    ok = function->def->signature->description || status_oom(&status->status, "a function");
+  }
+  if (ok && append_hash_to_fn_name) {
+    StrBuf bytes = {0};
+    ok = proto_serialize(function->def, &bytes, &status->status);
+    uint64_t hash = hash_bytes(strbuf_text(&bytes), (size_t)bytes.length);
+    strbuf_free(&bytes);
+    char *name = arena_printf(function->arena, "%s_%016llx", fn_name, (unsigned long long)hash);
+    ok = ok && (name || status_oom(&status->status, "a function"));
+    if (ok) function->def->signature->name = name;
+  }
+  if (ok) return function;
+  TF_DeleteFunction(function);
+  return NULL;
+}
+
+const char *TF_FunctionName(TF_Function *func) { return func->def->signature->name; }
+
+void TF_FunctionToFunctionDef(TF_Function *func, TF_Buffer *output_func_def, TF_Status *status) {
+  status_init(&status->status);
+  reported(fill_buffer_with_message(func->def, output_func_def, &status->status));
+}
+
+TF_Function *TF_FunctionImportFunctionDef(const void *proto, size_t proto_len, TF_Status *status) {
+  status_init(&status->status);
+  TF_Function *function = new_function(&status->status);
+  if (!function) return NULL;
+  void *def;
+  if (proto_parse(kFunctionDef, proto, proto_len, function->arena, &def, &status->status)) {
+    function->def = def;
+    if (function->def->signature) return function;
+    status_invalid(&status->status, "FunctionDef has no signature");
+  }
+  TF_DeleteFunction(function);
+  return NULL;
+}
+
+void TF_GraphCopyFunction(TF_Graph *g, const TF_Function *func, const TF_Function *grad, TF_Status *status) {
+  status_init(&status->status);
+  if (!func) {
+    status_invalid(&status->status, "'func' argument to TF_GraphCopyFunction cannot be null");
+    return;
+  }
+  if (!graph_add_function(g->graph, func->def, &status->status) || !grad) return;
+  if (!graph_add_function(g->graph, grad->def, &status->status)) return;
+  reported(graph_add_gradient_def(g->graph, func->def->signature->name, grad->def->signature->name, &status->status));
+}
+
+int TF_GraphNumFunctions(TF_Graph *g) { return (int)graph_num_functions(g->graph); }
+
+int TF_GraphGetFunctions(TF_Graph *g, TF_Function **funcs, int max_func, TF_Status *status) {
+  status_init(&status->status);
+  int count = TF_GraphNumFunctions(g) < max_func ? TF_GraphNumFunctions(g) : max_func;
+  for (int i = 0; i < count; i++) {
+    funcs[i] = new_function(&status->status);
+    if (funcs[i] && keep_function(funcs[i], graph_function(g->graph, i), &status->status)) continue;
+    for (int k = 0; k <= i; k++) TF_DeleteFunction(funcs[k]);
+    return 0;
+  }
+  return count;
+}
+
+/* ---- gradients ---- */
+
+static bool add_gradients(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx, const TF_Output *dx,
+                          TF_Output *dy, Arena *arena, Status *status) {
+  NodeOutput *ys, *xs, *dys = NULL;
+  if (!arena) return status_oom(status, "gradients");
+  for (int i = 0; i < ny; i++) TRY(check_output_index(y[i], status));
+  for (int i = 0; i < nx; i++) TRY(check_output_index(x[i], status));
+  TRY(to_node_outputs(y, ny, arena, &ys, status));
+  TRY(to_node_outputs(x, nx, arena, &xs, status));
+  if (dx) TRY(to_node_outputs(dx, ny, arena, &dys, status));
+  NodeOutput *results = arena_calloc(arena, nx, sizeof *results);
+  if (!results) return status_oom(status, "gradients");
+  TRY(graph_check_differentiable(g->graph, ys, ny, xs, nx, status));
+  TRY(graph_add_gradients(g->graph, ys, ny, xs, nx, dys, prefix, results, status));
+  for (int i = 0; i < nx; i++) dy[i] = from_node_output(results[i]);
+  return true;
+}
+
+void TF_AddGradientsWithPrefix(TF_Graph *g, const char *prefix, TF_Output *y, int ny, TF_Output *x, int nx, TF_Output *dx,
+                               TF_Status *status, TF_Output *dy) {
+  status_init(&status->status);
+  Arena *arena = arena_new();
+  reported(add_gradients(g, prefix, y, ny, x, nx, dx, dy, arena, &status->status));
+  arena_free(arena);
+}
+
+void TF_AddGradients(TF_Graph *g, TF_Output *y, int ny, TF_Output *x, int nx, TF_Output *dx, TF_Status *status, TF_Output *dy) {
+  TF_AddGradientsWithPrefix(g, NULL, y, ny, x, nx, dx, status, dy);
+}
