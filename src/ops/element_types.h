@@ -1,0 +1,56 @@
+/* What kernel templates are written against.
+ *
+ * A template `foo.inc` is ordinary C for one element type; a family file has it included for the types it wants:
+ *
+ *   #define TEMPLATE "ops/foo.inc"
+ *   #define TYPES (TYPES_FLOAT | TYPES_INT)
+ *   #include "ops/each_type.inc"
+ *
+ * Inside, for every type:
+ *   T          what an element is in memory
+ *   C          what is computed in: T itself, but float for half and bfloat16
+ *   U          C for floating types; for integers an unsigned type of at least 32 bits, in which + - * wrap around
+ *   NAME(op)   op with the type's suffix: op_f32, op_i64, op_bf16
+ *   LOAD(x)    an element as C        STORE(x)   a C as element
+ *   FLOATING   1 or 0                 IS_NAN(x)  of a C; false for integers
+ *   EACH_INDEX_ALONE  before a loop whose iterations touch their own index only
+ */
+#ifndef TFCORE_OPS_ELEMENT_TYPES_H_
+#define TFCORE_OPS_ELEMENT_TYPES_H_
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tensor/dtype.h"
+
+#define TYPES_FLOAT 1     /* f32 f64 */
+#define TYPES_HALF 2      /* f16 bf16 */
+#define TYPES_INT 4       /* i32 i64 */
+#define TYPES_SMALL 8     /* u8 i8 i16 u16 */
+#define TYPES_UNSIGNED 16 /* u32 u64 */
+#define TYPES_BOOL 32     /* bool */
+
+/* Before a loop whose iterations touch their own index only. Kernels work in place, so `out` may be one of the inputs; without
+ * this the compiler's overlap check would send exactly that case down its scalar path. */
+#ifdef __clang__
+#define LOOP_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define LOOP_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+/* For types that are seldom computed with: small code instead of fast code. */
+#ifdef __clang__
+#define LOOP_COMPACT _Pragma("clang loop vectorize(disable) unroll(disable)")
+#else
+#define LOOP_COMPACT
+#endif
+
+/* A kernel made by a template. An op may do without it for some of the types that its neighbours take. */
+#define TEMPLATE_KERNEL __attribute__((unused)) static bool
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* Elements of cheap arithmetic that are worth a thread (about 50 microseconds in WebAssembly). */
+enum { ELEMENTWISE_GRAIN = 65536 };
+
+#endif
