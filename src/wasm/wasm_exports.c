@@ -1,0 +1,102 @@
+#include "wasm/wasm_exports.h"
+
+#include "base/alloc.h"
+#include "c_api/c_api_internal.h"
+#include "function/function_text.h"
+#include "gradient/graph_gradients.h"
+#include "runtime/thread_pool.h"
+
+double TF_WasmLiveBytes(void) { return (double)mem_live_bytes(); }
+
+double TF_WasmAllocationCount(void) { return (double)mem_allocation_count(); }
+
+void TF_WasmSetThreads(int threads) { thread_pool_set_size(threads); }
+
+int TF_WasmThreads(void) { return parallel_threads(thread_pool_default()); }
+
+const char *TF_WasmUniqueName(TF_Graph *graph, const char *base) { return graph_unique_name(graph->graph, base); }
+
+static bool graph_to_text(TF_Graph *graph, Arena *arena, TF_Buffer *text, Status *status) {
+  GraphDef *def;
+  StrBuf printed = {0};
+  if (!arena) return status_oom(status, "a GraphDef");
+  TRY(graph_to_def(graph->graph, arena, &def, status));
+  proto_print_text(def, PROTO_TEXT_MULTI_LINE, &printed);
+  return fill_buffer(&printed, text, status);
+}
+
+void TF_WasmGraphToText(TF_Graph *graph, TF_Buffer *text, TF_Status *status) {
+  status_init(&status->status);
+  Arena *arena = arena_new();
+  reported(graph_to_text(graph, arena, text, &status->status));
+  arena_free(arena);
+}
+
+static bool graph_def_from_text(Str text, Arena *arena, TF_Buffer *graph_def, Status *status) {
+  void *def;
+  if (!arena) return status_oom(status, "a GraphDef");
+  return proto_parse_text(kGraphDef, text, arena, &def, status) && fill_buffer_with_message(def, graph_def, status);
+}
+
+void TF_WasmGraphDefFromText(const char *text, size_t length, TF_Buffer *graph_def, TF_Status *status) {
+  status_init(&status->status);
+  Arena *arena = arena_new();
+  reported(graph_def_from_text((Str){text, length}, arena, graph_def, &status->status));
+  arena_free(arena);
+}
+
+static bool function_to_text(const void *proto, size_t length, bool full, Arena *arena, TF_Buffer *text, Status *status) {
+  void *def;
+  StrBuf printed = {0};
+  if (!arena) return status_oom(status, "a FunctionDef");
+  TRY(proto_parse(kFunctionDef, proto, length, arena, &def, status));
+  if (!full) {
+    function_print(def, &printed);
+  } else if (!function_print_full(def, &printed, status)) {
+    strbuf_free(&printed);
+    return false;
+  }
+  return fill_buffer(&printed, text, status);
+}
+
+void TF_WasmFunctionToText(const void *proto, size_t length, int full, TF_Buffer *text, TF_Status *status) {
+  status_init(&status->status);
+  Arena *arena = arena_new();
+  reported(function_to_text(proto, length, full != 0, arena, text, &status->status));
+  arena_free(arena);
+}
+
+static bool function_from_text(Str text, Arena *arena, TF_Buffer *proto, Status *status) {
+  FunctionDef *def;
+  if (!arena) return status_oom(status, "a FunctionDef");
+  return function_parse(text, arena, &def, status) && fill_buffer_with_message(def, proto, status);
+}
+
+void TF_WasmFunctionFromText(const char *text, size_t length, TF_Buffer *proto, TF_Status *status) {
+  status_init(&status->status);
+  Arena *arena = arena_new();
+  reported(function_from_text((Str){text, length}, arena, proto, &status->status));
+  arena_free(arena);
+}
+
+static bool add_gradients(TF_Graph *graph, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx,
+                          const TF_Output *dx, TF_Output *dy, Arena *arena, Status *status) {
+  NodeOutput *ys, *xs, *dys = NULL;
+  if (!arena) return status_oom(status, "gradients");
+  TRY(to_node_outputs(y, ny, arena, &ys, status));
+  TRY(to_node_outputs(x, nx, arena, &xs, status));
+  if (dx) TRY(to_node_outputs(dx, ny, arena, &dys, status));
+  NodeOutput *results = arena_calloc(arena, nx, sizeof *results);
+  if (!results) return status_oom(status, "gradients");
+  TRY(graph_add_gradients(graph->graph, ys, ny, xs, nx, dys, prefix, results, status));
+  for (int i = 0; i < nx; i++) dy[i] = from_node_output(results[i]);
+  return true;
+}
+
+void TF_WasmAddGradients(TF_Graph *graph, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx, const TF_Output *dx,
+                         TF_Output *dy, TF_Status *status) {
+  status_init(&status->status);
+  Arena *arena = arena_new();
+  reported(add_gradients(graph, prefix, y, ny, x, nx, dx, dy, arena, &status->status));
+  arena_free(arena);
+}
