@@ -1,0 +1,22 @@
+#include <stddef.h>
+#include <string.h>
+
+#include "blas/gemm.h"
+#include "simd/simd.h"
+
+#define T double
+#define V f64x2
+#define LANES 2
+#define FN(name) name##_f64
+#define VFN(name) f64x2_##name
+#define GEMM(name) gemm_f64_##name
+/* As in gemm_f32.c: registers count, whatever they hold. */
+#ifdef TFCORE_RELAXED_SIMD
+#define MR 6
+#else
+#define MR 5
+#endif
+#define KC 192
+#define MC 480
+#define NC 512
+#include "blas/gemm_packed.inc"

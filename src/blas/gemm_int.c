@@ -1,0 +1,17 @@
+#include <stddef.h>
+
+#include "blas/gemm.h"
+
+/* Unsigned arithmetic wraps around, as the result shall; signed overflow would be undefined. */
+#define T int32_t
+#define U uint32_t
+#define FN(name) name##_i32
+#include "blas/gemm_generic.inc"
+#undef T
+#undef U
+#undef FN
+
+#define T int64_t
+#define U uint64_t
+#define FN(name) name##_i64
+#include "blas/gemm_generic.inc"

@@ -1,0 +1,255 @@
+#include "blas/gemm.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "tests/c/blas/fake_parallel.h"
+#include "tests/c/harness.h"
+
+/* ---- one element type behind doubles ---- */
+
+typedef struct Type {
+  const char *name;
+  size_t size;
+  double epsilon; /* 0: exact */
+  double (*get)(const void *array, int64_t i);
+  void (*set)(void *array, int64_t i, double value);
+  void (*run)(const GemmArgs *args, const Parallel *parallel);
+} Type;
+
+static double get_f32(const void *array, int64_t i) { return ((const float *)array)[i]; }
+static double get_f64(const void *array, int64_t i) { return ((const double *)array)[i]; }
+static double get_i32(const void *array, int64_t i) { return ((const int32_t *)array)[i]; }
+static double get_i64(const void *array, int64_t i) { return (double)((const int64_t *)array)[i]; }
+static void set_f32(void *array, int64_t i, double value) { ((float *)array)[i] = (float)value; }
+static void set_f64(void *array, int64_t i, double value) { ((double *)array)[i] = value; }
+static void set_i32(void *array, int64_t i, double value) { ((int32_t *)array)[i] = (int32_t)value; }
+static void set_i64(void *array, int64_t i, double value) { ((int64_t *)array)[i] = (int64_t)value; }
+
+/* Exactly the announced workspace, so that the sanitizer sees a write behind it. */
+static void run_f32(const GemmArgs *args, const Parallel *parallel) {
+  int64_t size = gemm_f32_workspace(args);
+  void *workspace = size > 0 ? mem_alloc(size) : NULL;
+  gemm_f32(args, parallel, workspace);
+  mem_free(workspace);
+}
+static void run_f64(const GemmArgs *args, const Parallel *parallel) {
+  int64_t size = gemm_f64_workspace(args);
+  void *workspace = size > 0 ? mem_alloc(size) : NULL;
+  gemm_f64(args, parallel, workspace);
+  mem_free(workspace);
+}
+
+static const Type kTypes[] = {
+    {"f32", sizeof(float), 0x1p-24, get_f32, set_f32, run_f32},
+    {"f64", sizeof(double), 0x1p-53, get_f64, set_f64, run_f64},
+    {"i32", sizeof(int32_t), 0, get_i32, set_i32, gemm_i32},
+    {"i64", sizeof(int64_t), 0, get_i64, set_i64, gemm_i64},
+};
+
+/* ---- a product and its reference ---- */
+
+typedef struct Case {
+  const Type *type;
+  int64_t m, n, k;
+  bool transpose_a, transpose_b, accumulate, bias, relu, packed_b;
+  int64_t gap; /* unused elements behind each row */
+} Case;
+
+typedef struct Matrix {
+  int64_t rows, columns, stride;
+  void *data;
+} Matrix;
+
+static uint32_t random_state;
+static double next_random(void) {
+  random_state = random_state * 1664525u + 1013904223u;
+  return (double)(int32_t)(random_state >> 8 & 0xffff) / 32768 - 1;
+}
+
+static Matrix make_matrix(const Type *type, int64_t rows, int64_t columns, int64_t gap) {
+  Matrix matrix = {rows, columns, columns + gap, NULL};
+  int64_t last_row = rows > 0 ? (rows - 1) * matrix.stride + columns : 0; /* no gap behind the last row */
+  matrix.data = mem_alloc(last_row * (int64_t)type->size);
+  for (int64_t i = 0; i < last_row; i++) {
+    double value = i % matrix.stride < columns ? next_random() : NAN;
+    type->set(matrix.data, i, type->epsilon > 0 ? value : isnan(value) ? 7777777 : floor(value * 100));
+  }
+  return matrix;
+}
+
+static int64_t matrix_size(const Type *type, Matrix matrix) {
+  return matrix.rows > 0 ? ((matrix.rows - 1) * matrix.stride + matrix.columns) * (int64_t)type->size : 0;
+}
+
+static double product_at(const Case *c, Matrix a, Matrix b, int64_t i, int64_t j, double *magnitude) {
+  double sum = 0;
+  for (int64_t p = 0; p < c->k; p++) {
+    double x = c->type->get(a.data, c->transpose_a ? p * a.stride + i : i * a.stride + p);
+    double y = c->type->get(b.data, c->transpose_b ? j * b.stride + p : p * b.stride + j);
+    sum += x * y;
+    *magnitude += fabs(x * y);
+  }
+  return sum;
+}
+
+static void check_case(const Case *c) {
+  const Type *type = c->type;
+  CHECK_CONTEXT("%s m=%d n=%d k=%d ta=%d tb=%d accumulate=%d bias=%d relu=%d packed=%d gap=%d", type->name, (int)c->m, (int)c->n,
+                (int)c->k, c->transpose_a, c->transpose_b, c->accumulate, c->bias, c->relu, c->packed_b, (int)c->gap);
+  random_state = (uint32_t)(c->m * 31 + c->n * 17 + c->k);
+  Matrix a = c->transpose_a ? make_matrix(type, c->k, c->m, c->gap) : make_matrix(type, c->m, c->k, c->gap);
+  Matrix b = c->transpose_b ? make_matrix(type, c->n, c->k, 2 * c->gap) : make_matrix(type, c->k, c->n, 2 * c->gap);
+  Matrix bias = make_matrix(type, 1, c->n, 0), result = make_matrix(type, c->m, c->n, c->gap);
+  int64_t size = matrix_size(type, result);
+  void *before = mem_alloc(size), *serial = mem_alloc(size), *packed = NULL;
+  memcpy(before, result.data, (size_t)size);
+  GemmArgs args = {.m = c->m, .n = c->n, .k = c->k, .transpose_a = c->transpose_a, .transpose_b = c->transpose_b,
+                   .a = a.data, .lda = a.stride, .b = b.data, .ldb = b.stride, .c = result.data, .ldc = result.stride,
+                   .accumulate = c->accumulate, .bias = c->bias ? bias.data : NULL,
+                   .activation = c->relu ? GEMM_RELU : GEMM_NONE};
+  if (c->packed_b) {
+    bool f32 = type->size == sizeof(float);
+    packed = mem_alloc(f32 ? gemm_f32_packed_b_size(c->k, c->n) : gemm_f64_packed_b_size(c->k, c->n));
+    if (f32) gemm_f32_pack_b(&args, NULL, packed);
+    else gemm_f64_pack_b(&args, NULL, packed);
+    args.packed_b = packed;
+    args.b = NULL;
+  }
+  type->run(&args, NULL);
+  memcpy(serial, result.data, (size_t)size);
+
+  int bad = 0;
+  for (int64_t i = 0; i < c->m; i++) {
+    for (int64_t j = 0; j < result.stride && (j < c->n || i + 1 < c->m); j++) {
+      int64_t at = i * result.stride + j;
+      if (j >= c->n) {
+        bad += memcmp((char *)before + at * (int64_t)type->size, (char *)serial + at * (int64_t)type->size, type->size) != 0;
+        continue;
+      }
+      double magnitude = 1, want = product_at(c, a, b, i, j, &magnitude);
+      if (c->accumulate) want += type->get(before, at);
+      if (c->bias) want += type->get(bias.data, j);
+      if (c->relu && want < 0) want = 0;
+      /* The worst rounding of a sum of k terms in blocks stays far below k roundings of the whole. */
+      double tolerance = type->epsilon * magnitude * (4 + sqrt((double)c->k));
+      bad += !(fabs(type->get(serial, at) - want) <= tolerance);
+    }
+  }
+  CHECK_INT_EQ(bad, 0);
+
+  for (int threads = 2; threads <= 7; threads += 5) {
+    int64_t calls = 0;
+    Parallel parallel = {fake_parallel_run, &calls, threads};
+    memcpy(result.data, before, (size_t)size);
+    type->run(&args, &parallel);
+    CHECK_MEM_EQ(result.data, serial, (size_t)size);
+  }
+  mem_free(a.data), mem_free(b.data), mem_free(bias.data), mem_free(result.data), mem_free(before), mem_free(serial);
+  mem_free(packed);
+  CHECK_CONTEXT("%s", "");
+}
+
+/* ---- the cases ---- */
+
+static void check_small_sizes(const Type *type) {
+  Case c = {.type = type};
+  for (c.m = 0; c.m <= 20; c.m++) {
+    for (c.n = 0; c.n <= 20; c.n++) {
+      for (c.k = 0; c.k <= 20; c.k++) {
+        unsigned mix = (unsigned)(c.m * 7 + c.n * 11 + c.k * 13);
+        c.transpose_a = mix & 1, c.transpose_b = mix >> 1 & 1;
+        c.accumulate = mix % 3 == 0, c.bias = mix % 5 < 2, c.relu = mix % 7 < 3, c.gap = mix % 4;
+        check_case(&c);
+        c.transpose_a = !c.transpose_a;
+        check_case(&c);
+        c.transpose_b = !c.transpose_b;
+        c.packed_b = type->epsilon > 0 && mix % 2 == 0;
+        check_case(&c);
+        c.transpose_a = !c.transpose_a;
+        check_case(&c);
+        c.packed_b = false;
+      }
+    }
+  }
+}
+
+TEST(gemm_f32_every_size_to_20) { check_small_sizes(&kTypes[0]); }
+TEST(gemm_f64_every_size_to_20) { check_small_sizes(&kTypes[1]); }
+TEST(gemm_i32_every_size_to_20) { check_small_sizes(&kTypes[2]); }
+TEST(gemm_i64_every_size_to_20) { check_small_sizes(&kTypes[3]); }
+
+/* Sizes around the block sizes, long and thin in every direction. */
+TEST(gemm_large_sizes) {
+  static const int64_t kSizes[][3] = {{67, 129, 257}, {128, 10, 784}, {10, 128, 640}, {33, 1030, 40},  {970, 21, 30},
+                                      {1, 1100, 2050}, {3, 70, 4100}, {1500, 1, 77},  {40, 1, 66000}, {5, 7, 9000},
+                                      {2, 3, 70000},   {250, 250, 250}};
+  for (size_t s = 0; s < sizeof kSizes / sizeof kSizes[0]; s++) {
+    for (unsigned flags = 0; flags < 4; flags++) {
+      for (size_t t = 0; t < 4; t++) {
+        Case c = {.type = &kTypes[t], .m = kSizes[s][0], .n = kSizes[s][1], .k = kSizes[s][2], .transpose_a = flags & 1,
+                  .transpose_b = flags >> 1, .bias = true, .accumulate = flags == 1, .relu = flags == 2, .gap = 1};
+        check_case(&c);
+        c.packed_b = true;
+        if (t < 2 && flags != 3) check_case(&c);
+      }
+    }
+  }
+}
+
+/* 0 * infinity and NaN must reach the result: no zero is skipped, on any path, in the body or in a tail. */
+TEST(gemm_propagates_nan_and_infinity) {
+  static const int64_t kSizes[][3] = {{1, 9, 11}, {9, 1, 11}, {3, 3, 3}, {12, 17, 20}, {7, 5, 1}};
+  for (size_t s = 0; s < sizeof kSizes / sizeof kSizes[0]; s++) {
+    int64_t m = kSizes[s][0], n = kSizes[s][1], k = kSizes[s][2];
+    for (unsigned flags = 0; flags < 4; flags++) {
+      for (int64_t p = 0; p < k; p++) {
+        CHECK_CONTEXT("m=%d n=%d k=%d flags=%u p=%d", (int)m, (int)n, (int)k, flags, (int)p);
+        float a[12 * 20] = {0}, b[20 * 17] = {0}, c[12 * 17];
+        bool ta = flags & 1, tb = flags >> 1;
+        /* Row 0 of A is zero; column n - 1 of B holds an infinity at depth p; row m - 1 of A a NaN if m > 1. */
+        b[tb ? (n - 1) * k + p : p * n + n - 1] = INFINITY;
+        if (m > 1) a[ta ? p * m + m - 1 : (m - 1) * k + p] = NAN;
+        GemmArgs args = {.m = m, .n = n, .k = k, .transpose_a = ta, .transpose_b = tb, .a = a, .lda = ta ? m : k,
+                         .b = b, .ldb = tb ? k : n, .c = c, .ldc = n, .activation = GEMM_RELU};
+        run_f32(&args, NULL);
+        int wrong = 0;
+        for (int64_t i = 0; i < m; i++) {
+          for (int64_t j = 0; j < n; j++) {
+            bool want_nan = j == n - 1 || (m > 1 && i == m - 1);
+            wrong += want_nan ? !isnan(c[i * n + j]) : c[i * n + j] != 0;
+          }
+        }
+        CHECK_INT_EQ(wrong, 0);
+      }
+    }
+  }
+}
+
+TEST(gemm_integers_wrap_around) {
+  int32_t a32[2] = {INT32_MAX, 65536}, b32[2] = {2, 65536}, c32 = -1;
+  GemmArgs args = {.m = 1, .n = 1, .k = 2, .a = a32, .lda = 2, .b = b32, .ldb = 1, .c = &c32, .ldc = 1};
+  gemm_i32(&args, NULL);
+  CHECK_INT_EQ(c32, -2); /* 2^32 - 2 + 2^32 modulo 2^32 */
+  int64_t a64 = INT64_MAX, b64 = 3, c64 = 0;
+  args = (GemmArgs){.m = 1, .n = 1, .k = 1, .a = &a64, .lda = 1, .b = &b64, .ldb = 1, .c = &c64, .ldc = 1};
+  gemm_i64(&args, NULL);
+  CHECK_INT_EQ(c64, INT64_MAX - 2); /* 3 * (2^63 - 1) = 2^63 - 3 modulo 2^64, as signed: 2^63 - 3 */
+}
+
+TEST(gemm_packed_size_and_workspace_are_bounded) {
+  CHECK_INT_EQ(gemm_f32_packed_b_size(INT64_MAX / 2, 1000), -1);
+  CHECK_INT_EQ(gemm_f32_packed_b_size(3, 0), 0);
+  GemmArgs args = {.m = 1 << 20, .n = 1 << 20, .k = 1 << 20, .lda = 1 << 20, .ldb = 1 << 20, .ldc = 1 << 20};
+  for (unsigned flags = 0; flags < 4; flags++) {
+    args.transpose_a = flags & 1, args.transpose_b = flags >> 1;
+    CHECK(gemm_f32_workspace(&args) < 4 << 20);
+    CHECK(gemm_f64_workspace(&args) < 4 << 20);
+    args.m = 3;
+    CHECK(gemm_f32_workspace(&args) < 4 << 20);
+    args.m = 1 << 20;
+  }
+}
