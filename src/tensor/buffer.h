@@ -17,17 +17,24 @@ typedef struct Buffer {
   BufferPool *pool;  /* where it returns to, or NULL */
   void (*release)(void *data, size_t size, void *argument); /* for somebody else's memory, else NULL */
   void *release_argument;
+  void (*destroy_elements)(void *data, int64_t count); /* for elements that own something (strings, objects), else NULL */
+  int64_t num_elements;
   struct Buffer *next_free; /* the pool's list */
 } Buffer;
 
-/* A buffer of at least `size` uninitialised bytes with one reference; from `pool` when it is not NULL. NULL when out of memory. */
+/* A buffer of at least `size` uninitialised bytes with one reference; from `pool` when it is not NULL. NULL when out of memory (a
+ * pool gives up its cache before that). */
 Buffer *buffer_new(BufferPool *pool, int64_t size);
 /* Wraps memory that `release` gives back when the last reference goes (TF_NewTensor). NULL when out of memory (release is then not called). */
 Buffer *buffer_wrap(void *data, int64_t size, void (*release)(void *data, size_t size, void *argument), void *argument);
 void buffer_ref(Buffer *buffer);
 /* NULL is fine. */
 void buffer_unref(Buffer *buffer);
-/* True when the caller holds the only reference and the memory may be written: what in-place kernels ask. */
+/* From now on `size` bytes at data are `count` elements that `destroy` drops when the last reference of the buffer goes, before
+ * its memory is reused. The elements must be valid (zeros) already. */
+void buffer_own_elements(Buffer *buffer, int64_t count, void (*destroy)(void *data, int64_t count));
+/* True when the caller holds the only reference and the memory may be written: what in-place kernels ask. Wrapped memory
+ * is never written. */
 bool buffer_is_unshared(const Buffer *buffer);
 
 /* A pool hands out buffers by size class (4 classes per power of two) and takes them back when their last reference goes.

@@ -36,7 +36,10 @@ void shape_print(const Shape *shape, StrBuf *out);
 /* The same into a caller's array, cut at its size; returns `text`: for use in error messages. */
 enum { SHAPE_TEXT_CAPACITY = 160 };
 const char *shape_text(const Shape *shape, char text[SHAPE_TEXT_CAPACITY]);
-/* From a TensorShapeProto that must be fully known. */
+/* Checks that a TensorShapeProto (NULL: a scalar's) is a Shape: fully known, rank <= 254, the number of elements in int64.
+ * `num_elements` may be NULL. Takes no memory. */
+MUST_CHECK bool shape_check_proto(const TensorShapeProto *proto, int64_t *num_elements, Status *status);
+/* The Shape of such a proto. */
 MUST_CHECK bool shape_from_proto(const TensorShapeProto *proto, Shape *shape, Status *status);
 
 #endif

@@ -1,0 +1,175 @@
+#include "tensor/buffer.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* A buffer's memory follows its header in the same allocation. */
+enum { ALIGNMENT = 64, HEADER_BYTES = 128 };
+_Static_assert(sizeof(Buffer) <= HEADER_BYTES && HEADER_BYTES % ALIGNMENT == 0, "data stays aligned behind the header");
+
+/* Classes of 2^p * {1.25, 1.5, 1.75, 2} bytes; class 0 takes everything up to 64. */
+enum { SMALLEST_LOG2 = 6, CLASSES_PER_DOUBLING = 4, NUM_CLASSES = 1 + (62 - SMALLEST_LOG2) * CLASSES_PER_DOUBLING };
+
+struct BufferPool {
+  atomic_flag lock; /* held for a few loads and stores only, so spinning is right, on a browser's main thread too */
+  bool released;
+  int64_t outstanding; /* buffers that will come back */
+  int64_t cached_bytes;
+  Buffer *free[NUM_CLASSES];
+};
+
+static void lock_pool(BufferPool *pool) {
+  for (int spins = 0; atomic_flag_test_and_set_explicit(&pool->lock, memory_order_acquire); spins++) {
+    if (spins % 64 == 63) sched_yield();
+  }
+}
+
+static void unlock_pool(BufferPool *pool) { atomic_flag_clear_explicit(&pool->lock, memory_order_release); }
+
+static int class_of(int64_t size) {
+  if (size <= (int64_t)1 << SMALLEST_LOG2) return 0;
+  uint64_t last = (uint64_t)size - 1;
+  int log2 = 63 - __builtin_clzll(last), quarter = (int)(last >> (log2 - 2) & 3);
+  return 1 + (log2 - SMALLEST_LOG2) * CLASSES_PER_DOUBLING + quarter;
+}
+
+static int64_t class_size(int index) {
+  if (index == 0) return (int64_t)1 << SMALLEST_LOG2;
+  int log2 = SMALLEST_LOG2 + (index - 1) / CLASSES_PER_DOUBLING, quarter = (index - 1) % CLASSES_PER_DOUBLING;
+  return (int64_t)(5 + quarter) << (log2 - 2);
+}
+
+static Buffer *allocate(int64_t size) {
+  Buffer *buffer = mem_alloc(HEADER_BYTES + size);
+  if (!buffer) return NULL;
+  *buffer = (Buffer){.size = size, .data = (char *)buffer + HEADER_BYTES};
+  atomic_init(&buffer->references, 1);
+  return buffer;
+}
+
+static Buffer *take_cached(BufferPool *pool, int index) {
+  lock_pool(pool);
+  Buffer *buffer = pool->free[index];
+  if (buffer) {
+    pool->free[index] = buffer->next_free;
+    pool->cached_bytes -= buffer->size;
+    pool->outstanding++;
+  }
+  unlock_pool(pool);
+  if (buffer) {
+    buffer->next_free = NULL;
+    atomic_store_explicit(&buffer->references, 1, memory_order_relaxed);
+  }
+  return buffer;
+}
+
+Buffer *buffer_new(BufferPool *pool, int64_t size) {
+  if (size < 0 || size > INT64_MAX / 4) return NULL;
+  if (!pool) return allocate(size);
+  int index = class_of(size);
+  Buffer *buffer = take_cached(pool, index);
+  if (buffer) return buffer;
+  buffer = allocate(class_size(index));
+  if (!buffer) {
+    buffer_pool_trim(pool);
+    buffer = allocate(class_size(index));
+  }
+  if (!buffer) return NULL;
+  buffer->pool = pool;
+  lock_pool(pool);
+  pool->outstanding++;
+  unlock_pool(pool);
+  return buffer;
+}
+
+Buffer *buffer_wrap(void *data, int64_t size, void (*release)(void *data, size_t size, void *argument), void *argument) {
+  Buffer *buffer = mem_alloc(sizeof *buffer);
+  if (!buffer) return NULL;
+  *buffer = (Buffer){.size = size, .data = data, .release = release, .release_argument = argument};
+  atomic_init(&buffer->references, 1);
+  return buffer;
+}
+
+void buffer_own_elements(Buffer *buffer, int64_t count, void (*destroy)(void *data, int64_t count)) {
+  buffer->num_elements = count;
+  buffer->destroy_elements = destroy;
+}
+
+void buffer_ref(Buffer *buffer) { atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed); }
+
+/* Puts the buffer on its pool's list, or frees it when the pool's owner has gone. */
+static void give_back(Buffer *buffer) {
+  BufferPool *pool = buffer->pool;
+  lock_pool(pool);
+  bool released = pool->released, last = --pool->outstanding == 0;
+  if (!released) {
+    int index = class_of(buffer->size);
+    buffer->next_free = pool->free[index];
+    pool->free[index] = buffer;
+    pool->cached_bytes += buffer->size;
+  }
+  unlock_pool(pool);
+  if (!released) return;
+  mem_free(buffer);
+  if (last) mem_free(pool);
+}
+
+void buffer_unref(Buffer *buffer) {
+  if (!buffer || atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel) != 1) return;
+  if (buffer->destroy_elements) {
+    buffer->destroy_elements(buffer->data, buffer->num_elements);
+    buffer->destroy_elements = NULL;
+  }
+  if (buffer->release) buffer->release(buffer->data, (size_t)buffer->size, buffer->release_argument);
+  if (buffer->pool) {
+    give_back(buffer);
+  } else {
+    mem_free(buffer);
+  }
+}
+
+bool buffer_is_unshared(const Buffer *buffer) {
+  return !buffer->release && atomic_load_explicit(&buffer->references, memory_order_acquire) == 1;
+}
+
+BufferPool *buffer_pool_new(void) {
+  BufferPool *pool = mem_calloc(1, sizeof *pool);
+  if (pool) atomic_flag_clear(&pool->lock);
+  return pool;
+}
+
+/* Frees what is cached; with `release` also marks the pool as left by its owner. True when nothing will come back. */
+static bool empty_pool(BufferPool *pool, bool release) {
+  Buffer *chains[NUM_CLASSES];
+  lock_pool(pool);
+  memcpy(chains, pool->free, sizeof chains);
+  memset(pool->free, 0, sizeof pool->free);
+  pool->cached_bytes = 0;
+  if (release) pool->released = true;
+  bool last = pool->outstanding == 0;
+  unlock_pool(pool);
+  for (int i = 0; i < NUM_CLASSES; i++) {
+    for (Buffer *buffer = chains[i]; buffer;) {
+      Buffer *next = buffer->next_free;
+      mem_free(buffer);
+      buffer = next;
+    }
+  }
+  return last;
+}
+
+void buffer_pool_trim(BufferPool *pool) { empty_pool(pool, false); }
+
+void buffer_pool_release(BufferPool *pool) {
+  if (pool && empty_pool(pool, true)) mem_free(pool);
+}
+
+int64_t buffer_pool_cached_bytes(const BufferPool *pool) {
+  BufferPool *locked = (BufferPool *)pool;
+  lock_pool(locked);
+  int64_t bytes = locked->cached_bytes;
+  unlock_pool(locked);
+  return bytes;
+}

@@ -1,0 +1,371 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "tensor/tensor_internal.h"
+
+/* Larger tensors are not printed. */
+enum { PRINT_LIMIT_BYTES = 32 << 20, TENSORFLOW_STRING_BYTES = 24, LARGEST_ELEMENT = 16 };
+
+/* A TensorProto that has been found good. */
+typedef struct ProtoView {
+  const TensorProto *proto;
+  DataType dtype;
+  size_t element_size;
+  int64_t num_elements; /* what the shape asks for */
+  int64_t stored;       /* how many are there: the last one repeats; 0: all are zero */
+  bool has_content;
+  const uint8_t *lengths, *bytes; /* of a string's tensor_content: where the next element's are */
+} ProtoView;
+
+static bool refuse(Status *status, const char *reason) {
+  return status_invalid(status, "Cannot parse tensor from proto: %s", reason);
+}
+
+/* Elements in the dtype's *_val field. */
+static int64_t count_values(const TensorProto *proto, DataType dtype) {
+  switch (dtype) {
+    case DT_FLOAT: return (int64_t)proto->n_float_val;
+    case DT_DOUBLE: return (int64_t)proto->n_double_val;
+    case DT_HALF:
+    case DT_BFLOAT16: return (int64_t)proto->n_half_val;
+    case DT_STRING: return (int64_t)proto->n_string_val;
+    case DT_COMPLEX64: return (int64_t)proto->n_scomplex_val / 2;
+    case DT_COMPLEX128: return (int64_t)proto->n_dcomplex_val / 2;
+    case DT_INT64: return (int64_t)proto->n_int64_val;
+    case DT_BOOL: return (int64_t)proto->n_bool_val;
+    case DT_UINT32: return (int64_t)proto->n_uint32_val;
+    case DT_UINT64: return (int64_t)proto->n_uint64_val;
+    default: return (int64_t)proto->n_int_val;
+  }
+}
+
+/* Writes element `i` of the *_val field the way it lies in a tensor's memory. */
+static void load_value(const TensorProto *proto, DataType dtype, int64_t i, void *to) {
+  switch (dtype) {
+    case DT_FLOAT: memcpy(to, &proto->float_val[i], 4); break;
+    case DT_DOUBLE: memcpy(to, &proto->double_val[i], 8); break;
+    case DT_HALF:
+    case DT_BFLOAT16: memcpy(to, &proto->half_val[i], 2); break; /* the low half, as hosts are little-endian */
+    case DT_COMPLEX64: memcpy(to, &proto->scomplex_val[2 * i], 8); break;
+    case DT_COMPLEX128: memcpy(to, &proto->dcomplex_val[2 * i], 16); break;
+    case DT_INT64: memcpy(to, &proto->int64_val[i], 8); break;
+    case DT_BOOL: *(uint8_t *)to = proto->bool_val[i] != 0; break;
+    case DT_UINT32: memcpy(to, &proto->uint32_val[i], 4); break;
+    case DT_UINT64: memcpy(to, &proto->uint64_val[i], 8); break;
+    default: memcpy(to, &proto->int_val[i], dtype_size(dtype));
+  }
+}
+
+/* --- tensor_content of strings: all lengths as varints, then all bytes --- */
+
+static bool read_length(const uint8_t **cursor, const uint8_t *end, uint64_t *length) {
+  *length = 0;
+  for (int shift = 0; shift < 35 && *cursor < end; shift += 7) {
+    uint8_t byte = *(*cursor)++;
+    *length |= (uint64_t)(byte & 0x7f) << shift;
+    if (byte < 0x80) return *length <= UINT32_MAX;
+  }
+  return false;
+}
+
+static bool check_string_content(ProtoView *view, Status *status) {
+  const ProtobufCBinaryData *content = &view->proto->tensor_content;
+  const uint8_t *cursor = content->data, *end = content->data + content->len;
+  uint64_t total = 0, length;
+  for (int64_t i = 0; i < view->num_elements; i++) {
+    if (!read_length(&cursor, end, &length)) return refuse(status, "the lengths of the strings in tensor_content are cut");
+    total += length;
+  }
+  if (total != (uint64_t)(end - cursor)) return refuse(status, "tensor_content does not have the length of its strings");
+  view->lengths = content->data;
+  view->bytes = cursor;
+  return true;
+}
+
+/* --- views --- */
+
+static bool check_content(ProtoView *view, Status *status) {
+  const ProtobufCBinaryData *content = &view->proto->tensor_content;
+  if (view->dtype == DT_STRING) return check_string_content(view, status);
+  int64_t bytes = view->num_elements * (int64_t)view->element_size;
+  if ((int64_t)content->len != bytes) {
+    return status_invalid(status,
+                          "Cannot parse tensor from proto: tensor_content has %zu bytes, but %" PRId64
+                          " elements of type %s take %" PRId64,
+                          content->len, view->num_elements, dtype_name(view->dtype), bytes);
+  }
+  for (size_t i = 0; view->dtype == DT_BOOL && i < content->len; i++) {
+    if (content->data[i] > 1) return refuse(status, "tensor_content has a bool that is neither 0 nor 1");
+  }
+  return true;
+}
+
+static bool open_view(const TensorProto *proto, ProtoView *view, Status *status) {
+  *view = (ProtoView){.proto = proto, .dtype = (DataType)proto->dtype, .element_size = dtype_size(proto->dtype)};
+  if (!dtype_is_valid(proto->dtype) || dtype_is_ref(proto->dtype)) {
+    return status_invalid(status, "Cannot parse tensor from proto: invalid dtype %d", (int)proto->dtype);
+  }
+  if (!dtype_is_pod(proto->dtype) && proto->dtype != TENSORFLOW__DATA_TYPE__DT_STRING) {
+    return status_invalid(status, "Cannot parse tensor from proto: elements of type %s", dtype_name(proto->dtype));
+  }
+  TRY(shape_check_proto(proto->tensor_shape, &view->num_elements, status));
+  if (view->num_elements > INT64_MAX / LARGEST_ELEMENT) return refuse(status, "more than 2**63 - 1 bytes");
+  if (view->num_elements == 0) return true;
+  view->has_content = proto->tensor_content.len > 0;
+  view->stored = view->has_content ? view->num_elements : count_values(proto, view->dtype);
+  if (view->stored > view->num_elements) view->stored = view->num_elements;
+  return !view->has_content || check_content(view, status);
+}
+
+/* String `i`; with tensor_content `i` must go up one by one from 0. */
+static Str string_at(ProtoView *view, int64_t i) {
+  if (view->has_content) {
+    uint64_t length = 0;
+    read_length(&view->lengths, view->bytes, &length);
+    Str string = {(const char *)view->bytes, (size_t)length};
+    view->bytes += length;
+    return string;
+  }
+  if (view->stored == 0) return (Str){"", 0};
+  const ProtobufCBinaryData *bytes = &view->proto->string_val[i < view->stored ? i : view->stored - 1];
+  return (Str){(const char *)bytes->data, bytes->len};
+}
+
+/* A pointer to the bytes of element `i`, which may be put into `scratch`. */
+static const void *element_at(const ProtoView *view, int64_t i, void *scratch) {
+  if (view->has_content) return view->proto->tensor_content.data + i * (int64_t)view->element_size;
+  if (view->stored == 0) return memset(scratch, 0, LARGEST_ELEMENT);
+  load_value(view->proto, view->dtype, i < view->stored ? i : view->stored - 1, scratch);
+  return scratch;
+}
+
+static bool fill_strings(ProtoView *view, TString *to, int64_t count, Status *status) {
+  for (int64_t i = 0; i < count; i++) {
+    Str string = string_at(view, i);
+    TRY(tstring_set(&to[i], string.data, string.length, status));
+  }
+  return true;
+}
+
+static void fill_pod(const ProtoView *view, char *to, int64_t count) {
+  size_t size = view->element_size, total = (size_t)count * size;
+  if (total == 0) return;
+  if (view->has_content) {
+    memcpy(to, view->proto->tensor_content.data, total);
+    return;
+  }
+  if (view->stored == 0) {
+    memset(to, 0, total);
+    return;
+  }
+  int64_t loaded = view->stored < count ? view->stored : count;
+  for (int64_t i = 0; i < loaded; i++) load_value(view->proto, view->dtype, i, to + (size_t)i * size);
+  /* The last value repeats: each copy takes all that is filled with it so far. */
+  const char *last = to + (size_t)(loaded - 1) * size;
+  size_t done = (size_t)loaded * size, filled = size;
+  while (done < total) {
+    size_t step = filled < total - done ? filled : total - done;
+    memcpy(to + done, last, step);
+    done += step;
+    filled += step;
+  }
+}
+
+bool tensor_proto_validate(const TensorProto *proto, Status *status) {
+  ProtoView view;
+  return open_view(proto, &view, status);
+}
+
+bool tensor_from_proto(const TensorProto *proto, Tensor *tensor, Status *status) {
+  ProtoView view;
+  Shape shape = {0};
+  Tensor result = {0};
+  bool ok = false;
+  TRY(open_view(proto, &view, status));
+  TRY(shape_from_proto(proto->tensor_shape, &shape, status));
+  TRY_DONE(tensor_allocate(&result, view.dtype, &shape, NULL, status));
+  if (view.dtype == DT_STRING) {
+    TRY_DONE(fill_strings(&view, tensor_strings(&result), view.num_elements, status));
+  } else {
+    fill_pod(&view, result.data, view.num_elements);
+  }
+  tensor_move(tensor, &result);
+  ok = true;
+done:
+  tensor_clear(&result);
+  shape_clear(&shape);
+  return ok;
+}
+
+/* --- to proto --- */
+
+static bool put_shape(const Shape *shape, Arena *arena, TensorProto *proto, Status *status) {
+  TensorShapeProto *result = proto_new(kTensorShapeProto, arena);
+  if (!result) return status_oom(status, "tensor shape");
+  for (int i = 0; i < shape->rank; i++) {
+    TensorShapeDim *dim = proto_new(&tensorflow__tensor_shape_proto__dim__descriptor, arena);
+    if (!dim) return status_oom(status, "tensor shape");
+    dim->size = shape_dim(shape, i);
+    TRY(proto_append(arena, (void ***)&result->dim, &result->n_dim, dim, status));
+  }
+  proto->tensor_shape = result;
+  return true;
+}
+
+static bool put_bytes(const void *bytes, size_t length, Arena *arena, ProtobufCBinaryData *to) {
+  if (length == 0) return true;
+  to->data = arena_alloc(arena, (int64_t)length);
+  if (!to->data) return false;
+  memcpy(to->data, bytes, length);
+  to->len = length;
+  return true;
+}
+
+static bool put_strings(const Tensor *tensor, Arena *arena, TensorProto *proto) {
+  int64_t count = tensor_num_elements(tensor);
+  if (count == 0) return true;
+  proto->string_val = arena_calloc(arena, count, sizeof *proto->string_val);
+  if (!proto->string_val) return false;
+  proto->n_string_val = (size_t)count;
+  for (int64_t i = 0; i < count; i++) {
+    const TString *string = &tensor_strings(tensor)[i];
+    if (!put_bytes(string->data, string->length, arena, &proto->string_val[i])) return false;
+  }
+  return true;
+}
+
+/* Sets a *_val field to `count` numbers that are laid out as the field holds them. */
+#define PUT_VALUES(field, count, from)                                        \
+  do {                                                                        \
+    proto->field = arena_calloc(arena, (count), sizeof *proto->field);        \
+    if (!proto->field) return false;                                          \
+    memcpy(proto->field, (from), (size_t)(count) * sizeof *proto->field);     \
+    proto->n_##field = (count);                                               \
+  } while (0)
+
+/* The single element into its *_val field. */
+static bool put_value(const Tensor *tensor, Arena *arena, TensorProto *proto) {
+  const void *data = tensor->data;
+  int32_t number;
+  switch (tensor->dtype) {
+    case DT_FLOAT: PUT_VALUES(float_val, 1, data); break;
+    case DT_DOUBLE: PUT_VALUES(double_val, 1, data); break;
+    case DT_COMPLEX64: PUT_VALUES(scomplex_val, 2, data); break;
+    case DT_COMPLEX128: PUT_VALUES(dcomplex_val, 2, data); break;
+    case DT_INT64: PUT_VALUES(int64_val, 1, data); break;
+    case DT_UINT32: PUT_VALUES(uint32_val, 1, data); break;
+    case DT_UINT64: PUT_VALUES(uint64_val, 1, data); break;
+    case DT_BOOL: {
+      protobuf_c_boolean value = *(const uint8_t *)data != 0;
+      PUT_VALUES(bool_val, 1, &value);
+      break;
+    }
+    case DT_HALF:
+    case DT_BFLOAT16:
+      number = *(const uint16_t *)data;
+      PUT_VALUES(half_val, 1, &number);
+      break;
+    default:
+      number = (int32_t)tensor_double_at(tensor, 0);
+      PUT_VALUES(int_val, 1, &number);
+  }
+  return true;
+}
+
+bool tensor_to_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status) {
+  if (!dtype_is_pod(tensor->dtype) && tensor->dtype != DT_STRING) {
+    return status_invalid(status, "A tensor of type %s cannot be put into a TensorProto", dtype_name(tensor->dtype));
+  }
+  TensorProto *result = proto_new(kTensorProto, arena);
+  if (!result) return status_oom(status, "TensorProto");
+  result->dtype = (Tensorflow__DataType)tensor->dtype;
+  TRY(put_shape(&tensor->shape, arena, result, status));
+  int64_t count = tensor_num_elements(tensor);
+  bool ok = true;
+  if (tensor->dtype == DT_STRING) {
+    ok = put_strings(tensor, arena, result);
+  } else if (count == 1) {
+    ok = put_value(tensor, arena, result);
+  } else if (count > 1) {
+    ok = put_bytes(tensor->data, (size_t)tensor_bytes(tensor), arena, &result->tensor_content);
+  }
+  if (!ok) return status_oom(status, "TensorProto");
+  *proto = result;
+  return true;
+}
+
+/* --- comparing and printing --- */
+
+static bool equal_shapes(const TensorShapeProto *a, const TensorShapeProto *b) {
+  size_t rank = a ? a->n_dim : 0;
+  if (rank != (b ? b->n_dim : 0)) return false;
+  for (size_t i = 0; i < rank; i++) {
+    if (a->dim[i]->size != b->dim[i]->size) return false;
+  }
+  return true;
+}
+
+bool tensor_proto_equal(const TensorProto *a, const TensorProto *b) {
+  ProtoView x, y;
+  Status ignored;
+  status_init(&ignored);
+  if (!open_view(a, &x, &ignored) || !open_view(b, &y, &ignored)) return proto_equal(a, b);
+  if (x.dtype != y.dtype || !equal_shapes(a->tensor_shape, b->tensor_shape)) return false;
+  /* Beyond what either proto stores both repeat one value, so one element more decides the rest. */
+  int64_t count = x.stored > y.stored ? x.stored : y.stored;
+  if (count == 0) count = 1;
+  if (count > x.num_elements) count = x.num_elements;
+  for (int64_t i = 0; i < count; i++) {
+    if (x.dtype == DT_STRING) {
+      if (!str_equal(string_at(&x, i), string_at(&y, i))) return false;
+    } else {
+      unsigned char scratch_x[LARGEST_ELEMENT], scratch_y[LARGEST_ELEMENT];
+      if (memcmp(element_at(&x, i, scratch_x), element_at(&y, i, scratch_y), x.element_size) != 0) return false;
+    }
+  }
+  return true;
+}
+
+/* "<label: short text>". */
+static void print_message(const char *label, const TensorProto *proto, StrBuf *out) {
+  strbuf_printf(out, "<%s: ", label);
+  proto_print_text(proto, PROTO_TEXT_SHORT, out);
+  strbuf_append_char(out, '>');
+}
+
+void tensor_proto_print(const TensorProto *proto, int64_t max_entries, StrBuf *out) {
+  ProtoView view;
+  Status status;
+  status_init(&status);
+  if (!open_view(proto, &view, &status)) {
+    print_message("Invalid TensorProto", proto, out);
+    return;
+  }
+  int64_t element_size = view.dtype == DT_STRING ? TENSORFLOW_STRING_BYTES : (int64_t)view.element_size;
+  if (view.num_elements > PRINT_LIMIT_BYTES / element_size) {
+    TensorProto head;
+    tensorflow__tensor_proto__init(&head);
+    head.dtype = proto->dtype;
+    head.tensor_shape = proto->tensor_shape;
+    print_message("TensorProto", &head, out);
+    return;
+  }
+  /* Only the elements that are printed are taken out of the proto. */
+  int64_t count = max_entries >= 0 && max_entries < view.num_elements ? max_entries : view.num_elements;
+  Tensor values = {0};
+  Shape shape = {0};
+  bool ok = shape_from_proto(proto->tensor_shape, &shape, &status) &&
+            tensor_allocate_dims(&values, view.dtype, 1, &count, NULL, &status);
+  if (ok && view.dtype == DT_STRING) {
+    ok = fill_strings(&view, tensor_strings(&values), count, &status);
+  } else if (ok) {
+    fill_pod(&view, values.data, count);
+  }
+  if (ok) {
+    print_tensor_as(&values, &shape, max_entries, out);
+  } else {
+    out->failed = true;
+  }
+  tensor_clear(&values);
+  shape_clear(&shape);
+}
