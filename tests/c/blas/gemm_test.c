@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "tests/c/blas/fake_parallel.h"
-#include "tests/c/harness.h"
+#include "blas/fake_parallel.h"
+#include "harness.h"
 
 /* ---- one element type behind doubles ---- */
 
