@@ -45,9 +45,15 @@ struct InferenceContext {
   const HandleData **output_handles;
 };
 
+/* Runs a shape function. An error gets TensorFlow's context: " for '{{node n}} = MatMul[...](a, b)' with input shapes: [2,1], [3,1]", the
+ * values that were known, and a full stop. An output that the function did not set is an INTERNAL error. */
+MUST_CHECK bool shape_run(InferenceContext *c, ShapeFn function, Status *status);
+
 /* --- inputs and outputs --- */
 static inline ShapeHandle shape_input(const InferenceContext *c, int i) { return c->inputs[i]; }
 static inline void shape_set_output(InferenceContext *c, int i, ShapeHandle shape) { c->outputs[i] = shape; }
+/* Says what the resource handle in output `i` refers to; the entries are copied into the arena. */
+MUST_CHECK bool shape_set_output_handle(InferenceContext *c, int i, const ShapeAndType *entries, int count, Status *status);
 /* The constant value of input `i`, or NULL when it is not known (the refiner will try to compute it and run the function again). */
 const Tensor *shape_input_tensor(InferenceContext *c, int i);
 /* The flat range of a named input or output arg: [*begin, *end). */
@@ -59,10 +65,10 @@ static inline bool shape_rank_known(ShapeHandle s) { return s->rank != UNKNOWN_R
 static inline int32_t shape_rank(ShapeHandle s) { return s->rank; }
 static inline bool dim_known(DimHandle d) { return d->value != UNKNOWN_DIM; }
 static inline int64_t dim_value(DimHandle d) { return d->value; }
-/* Dimension `i`, negative from the end; of a shape of unknown rank a new unknown one. */
+/* Dimension `i`, negative from the end; of a shape of unknown rank, or when there is no such dimension, a new unknown one. */
 DimHandle shape_dim_of(InferenceContext *c, ShapeHandle s, int64_t i);
 bool shape_fully_defined(ShapeHandle s);
-/* Unknown when a size is. A new dimension. */
+/* The product of the sizes, as a new dimension: 0 when a size is 0, unknown when one is unknown or int64 cannot hold it. */
 DimHandle shape_num_elements_of(InferenceContext *c, ShapeHandle s);
 
 /* --- making. NULL when out of memory: shape_ok and the calls that take handles turn that into a status. --- */
@@ -89,7 +95,7 @@ MUST_CHECK bool shape_merge(InferenceContext *c, ShapeHandle a, ShapeHandle b, S
 MUST_CHECK bool dim_merge(InferenceContext *c, DimHandle a, DimHandle b, DimHandle *out, Status *status);
 MUST_CHECK bool shape_merge_prefix(InferenceContext *c, ShapeHandle s, ShapeHandle prefix, ShapeHandle *s_out, ShapeHandle *prefix_out, Status *status);
 MUST_CHECK bool shape_concatenate(InferenceContext *c, ShapeHandle a, ShapeHandle b, ShapeHandle *out, Status *status);
-/* Dimensions [start, end) by steps of `stride`; negative from the end; end = INT64_MAX: to the end. */
+/* Dimensions [start, end) by steps of `stride` (not 0); negative from the end; end = INT64_MAX: to the end. */
 MUST_CHECK bool shape_subshape(InferenceContext *c, ShapeHandle s, int64_t start, int64_t end, int64_t stride, ShapeHandle *out, Status *status);
 MUST_CHECK bool shape_replace_dim(InferenceContext *c, ShapeHandle s, int64_t i, DimHandle d, ShapeHandle *out, Status *status);
 MUST_CHECK bool dim_add(InferenceContext *c, DimHandle a, DimHandle b, DimHandle *out, Status *status);
@@ -103,7 +109,8 @@ MUST_CHECK bool dim_max(InferenceContext *c, DimHandle a, DimHandle b, DimHandle
 /* The shape that input `i` (a vector of sizes) describes, as far as its value is known. */
 MUST_CHECK bool shape_from_input_tensor(InferenceContext *c, int i, ShapeHandle *out, Status *status);
 MUST_CHECK bool shape_from_tensor(InferenceContext *c, const Tensor *tensor, ShapeHandle tensor_shape, ShapeHandle *out, Status *status);
-/* The size that the scalar input `i` gives; negative ones count from `input_rank` when that is >= 0, and are refused when it is -1. */
+/* The size that the scalar input `i` gives, unknown when its value is. Negative values are refused; with negative indexing they
+ * count from `input_rank`, and give an unknown size when that is -1. */
 MUST_CHECK bool dim_for_scalar_input(InferenceContext *c, int i, DimHandle *out, Status *status);
 MUST_CHECK bool dim_for_scalar_input_with_negative_indexing(InferenceContext *c, int i, int64_t input_rank, DimHandle *out, Status *status);
 
@@ -111,7 +118,8 @@ MUST_CHECK bool dim_for_scalar_input_with_negative_indexing(InferenceContext *c,
 void shape_handle_print(ShapeHandle s, StrBuf *out);
 
 /* --- common shape functions (common_shape_fns.c) --- */
-bool shape_unchanged(InferenceContext *c, Status *status);          /* output 0 is input 0 */
+bool shape_unchanged(InferenceContext *c, Status *status);          /* output 0 is input 0, with its handle data */
+/* Output 0 is `s`, which must have that rank. */
 bool shape_unchanged_with_rank(InferenceContext *c, ShapeHandle s, int32_t rank, Status *status);
 bool shape_scalar_output(InferenceContext *c, Status *status);      /* every output is a scalar */
 bool shape_no_outputs(InferenceContext *c, Status *status);

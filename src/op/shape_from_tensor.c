@@ -1,0 +1,106 @@
+/* Shapes and sizes from the values of inputs, as far as inference knows them. */
+#include "op/shape_inference.h"
+#include "op/shape_internal.h"
+
+/* More sizes than this cannot belong to any tensor; fewer may be asked for without ever being stored as one. */
+static const int64_t kMaxDimensions = INT64_C(1) << 25;
+
+static bool from_unknown_vector(InferenceContext *c, ShapeHandle vector, ShapeHandle *out, Status *status) {
+  DimHandle length = vector->dims[0];
+  if (!dim_known(length)) return shape_ok(shape_unknown(c), out, status);
+  if (length->value >= kMaxDimensions) {
+    return status_set(status, CODE_INTERNAL,
+                      "Cannot create a tensor with %lld dimensions, as these would be more than maximum of %lld",
+                      (long long)length->value, (long long)kMaxDimensions);
+  }
+  return shape_ok(shape_unknown_of_rank(c, length->value), out, status);
+}
+
+/* -1 stands for a shape of which nothing is known; no other scalar is a shape. */
+static bool from_scalar(InferenceContext *c, const Tensor *tensor, ShapeHandle *out, Status *status) {
+  int64_t value = tensor_int_at(tensor, 0);
+  if (value == UNKNOWN_DIM) return shape_ok(shape_unknown(c), out, status);
+  return status_invalid(status,
+                        "Input tensor must be rank 1, or if its rank 0 it must have value -1 (representing an unknown "
+                        "shape).  Saw value: %lld",
+                        (long long)value);
+}
+
+bool shape_from_tensor(InferenceContext *c, const Tensor *tensor, ShapeHandle tensor_shape, ShapeHandle *out,
+                       Status *status) {
+  *out = NULL;
+  TRY(shape_with_rank(c, tensor_shape, 1, &tensor_shape, status));
+  if (tensor == NULL) return from_unknown_vector(c, tensor_shape, out, status);
+  if (tensor->dtype != DT_INT32 && tensor->dtype != DT_INT64) {
+    return status_invalid(status, "Input tensor must be int32 or int64, but was %s", dtype_name(tensor->dtype));
+  }
+  if (tensor_is_scalar(tensor)) return from_scalar(c, tensor, out, status);
+  if (!tensor_is_vector(tensor)) {
+    return status_invalid(status, "Input tensor must be rank 1, but was rank %d.", tensor->shape.rank);
+  }
+  int64_t rank = tensor_num_elements(tensor);
+  if (rank > INT32_MAX) return status_invalid(status, "Rank cannot exceed kint32max");
+  DimHandle *dims = shape_new_dims(c, rank);
+  if (dims == NULL) return shape_oom(status);
+  for (int64_t i = 0; i < rank; i++) {
+    int64_t size = tensor_int_at(tensor, i);
+    if (size < UNKNOWN_DIM) {
+      return status_invalid(status, "Invalid value in tensor used for shape: %lld", (long long)size);
+    }
+    TRY(dim_ok(dim_make(c, size), &dims[i], status));
+  }
+  return shape_ok(shape_around(c, dims, (int32_t)rank), out, status);
+}
+
+bool shape_from_input_tensor(InferenceContext *c, int i, ShapeHandle *out, Status *status) {
+  *out = NULL;
+  ShapeHandle sizes;
+  TRY(shape_with_rank(c, c->inputs[i], 1, &sizes, status));
+  ShapeHandle partial = c->input_tensors_as_shapes == NULL ? NULL : c->input_tensors_as_shapes[i];
+  if (partial != NULL && shape_rank_known(partial)) return shape_ok(partial, out, status);
+  const Tensor *value = shape_input_tensor(c, i);
+  if (value == NULL && c->requested_tensor_as_shape != NULL) c->requested_tensor_as_shape[i] = true;
+  return shape_from_tensor(c, value, sizes, out, status);
+}
+
+/* *known tells whether the value is there. */
+static bool read_scalar(InferenceContext *c, int i, bool *known, int64_t *value, Status *status) {
+  const Tensor *tensor = shape_input_tensor(c, i);
+  *known = tensor != NULL;
+  if (tensor == NULL) return true;
+  if (!tensor_is_scalar(tensor)) {
+    return status_invalid(status, "Input must be scalar but has rank %d", tensor->shape.rank);
+  }
+  if (tensor->dtype != DT_INT32 && tensor->dtype != DT_INT64) {
+    return status_invalid(status, "Scalar input must be int32 or int64.");
+  }
+  *value = tensor_int_at(tensor, 0);
+  return true;
+}
+
+bool dim_for_scalar_input(InferenceContext *c, int i, DimHandle *out, Status *status) {
+  *out = NULL;
+  bool known;
+  int64_t value;
+  TRY(read_scalar(c, i, &known, &value, status));
+  if (!known) return dim_ok(dim_unknown(c), out, status);
+  if (value < 0) {
+    return status_invalid(status, "Dimension size, given by scalar input %d, must be non-negative but is %lld", i,
+                          (long long)value);
+  }
+  return dim_ok(dim_make(c, value), out, status);
+}
+
+bool dim_for_scalar_input_with_negative_indexing(InferenceContext *c, int i, int64_t input_rank, DimHandle *out,
+                                                 Status *status) {
+  *out = NULL;
+  bool known;
+  int64_t value;
+  TRY(read_scalar(c, i, &known, &value, status));
+  if (!known || (value < 0 && input_rank < 0)) return dim_ok(dim_unknown(c), out, status);
+  if (input_rank >= 0 && (value < -input_rank || value >= input_rank)) {
+    return status_invalid(status, "Dimension size, given by scalar input %lld must be in range [-%lld, %lld)",
+                          (long long)value, (long long)input_rank, (long long)input_rank);
+  }
+  return dim_ok(dim_make(c, value < 0 ? value + input_rank : value), out, status);
+}
