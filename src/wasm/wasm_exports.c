@@ -3,7 +3,6 @@
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
 #include "function/function_text.h"
-#include "gradient/graph_gradients.h"
 #include "runtime/thread_pool.h"
 
 double TF_WasmLiveBytes(void) { return (double)mem_live_bytes(); }
@@ -79,24 +78,7 @@ void TF_WasmFunctionFromText(const char *text, size_t length, TF_Buffer *proto, 
   arena_free(arena);
 }
 
-static bool add_gradients(TF_Graph *graph, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx,
-                          const TF_Output *dx, TF_Output *dy, Arena *arena, Status *status) {
-  NodeOutput *ys, *xs, *dys = NULL;
-  if (!arena) return status_oom(status, "gradients");
-  TRY(to_node_outputs(y, ny, arena, &ys, status));
-  TRY(to_node_outputs(x, nx, arena, &xs, status));
-  if (dx) TRY(to_node_outputs(dx, ny, arena, &dys, status));
-  NodeOutput *results = arena_calloc(arena, nx, sizeof *results);
-  if (!results) return status_oom(status, "gradients");
-  TRY(graph_add_gradients(graph->graph, ys, ny, xs, nx, dys, prefix, results, status));
-  for (int i = 0; i < nx; i++) dy[i] = from_node_output(results[i]);
-  return true;
-}
-
 void TF_WasmAddGradients(TF_Graph *graph, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx, const TF_Output *dx,
                          TF_Output *dy, TF_Status *status) {
-  status_init(&status->status);
-  Arena *arena = arena_new();
-  reported(add_gradients(graph, prefix, y, ny, x, nx, dx, dy, arena, &status->status));
-  arena_free(arena);
+  add_gradients_to(graph, prefix, y, ny, x, nx, dx, dy, false, status);
 }
