@@ -1,0 +1,81 @@
+/* The sum of N tensors of one shape: where several gradients of a value meet. */
+#include <string.h>
+
+#include "op/node_def.h"
+#include "op/op_registry.h"
+#include "ops/element_types.h"
+
+/* Adds elements [begin, end) of all inputs into `out`, which may be input 0's memory. */
+typedef void AddRange(const KernelContext *context, void *out, int64_t begin, int64_t end);
+
+typedef struct AddJob {
+  const KernelContext *context;
+  AddRange *add;
+  void *out;
+} AddJob;
+
+static void run_add(void *arg, int64_t begin, int64_t end) {
+  AddJob *job = arg;
+  job->add(job->context, job->out, begin, end);
+}
+
+static bool add_all(KernelContext *context, AddRange *add, Status *status) {
+  const Tensor *first = context->inputs[0];
+  for (int i = 1; i < context->num_inputs; i++) {
+    if (!shape_equal(&first->shape, &context->inputs[i]->shape)) {
+      char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
+      return status_invalid(status,
+                            "Inputs to operation %s of type AddN must have the same size and shape.  Input 0: %s != input %d: %s",
+                            context->node_name != NULL ? context->node_name : "", shape_text(&first->shape, a), i,
+                            shape_text(&context->inputs[i]->shape, b));
+    }
+  }
+  if (context->num_inputs == 1) return kernel_set_output(context, 0, first, NULL, status);
+  Tensor *out;
+  TRY(kernel_forward_or_allocate(context, 0, 0, &first->shape, &out, status));
+  AddJob job = {context, add, out->data};
+  parallel_for(context->parallel, tensor_num_elements(out), ELEMENTWISE_GRAIN, run_add, &job);
+  return true;
+}
+
+#define TEMPLATE "ops/add_n_math.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
+#include "ops/each_type.inc"
+
+/* The merged shape of all inputs. */
+static bool add_n_shape(InferenceContext *c, Status *status) {
+  ShapeHandle merged = shape_input(c, c->num_inputs - 1);
+  for (int i = c->num_inputs - 2; i >= 0; i--) {
+    if (!shape_merge(c, shape_input(c, i), merged, &merged, status)) {
+      return status_append(status, "\n\tFrom merging shape %d with other shapes.", i);
+    }
+  }
+  shape_set_output(c, 0, merged);
+  return true;
+}
+
+/* Every input gets dy. */
+static bool add_n_gradient(const NodeDef *node, StrBuf *text, Status *status) {
+  int64_t n;
+  TRY(node_attr_int(node, "N", &n, status));
+  strbuf_append(text, "AddNGradient[T:type](");
+  for (int64_t i = 0; i < n; i++) strbuf_printf(text, "x%lld:T, ", (long long)i);
+  strbuf_append(text, "dy:T) -> (");
+  for (int64_t i = 0; i < n; i++) strbuf_printf(text, "%sdx%lld:T", i == 0 ? "" : ", ", (long long)i);
+  strbuf_append(text, ") {\n  return ");
+  for (int64_t i = 0; i < n; i++) strbuf_printf(text, "%sdx%lld = dy", i == 0 ? "" : ", ", (long long)i);
+  strbuf_append(text, "\n}\n");
+  return strbuf_ok(text, status);
+}
+
+REGISTER_OP(AddN,
+  .inputs = {"inputs: N * T"},
+  .outputs = {"sum: T"},
+  .attrs = {"N: int >= 1", "T: {numbertype, variant}"},
+  .is_commutative = true,
+  .is_aggregate = true,
+  .shape = add_n_shape,
+  .gradient_fn = add_n_gradient,
+  .kernels = {{DT_FLOAT, add_n_f32}, {DT_DOUBLE, add_n_f64}, {DT_INT32, add_n_i32}, {DT_INT64, add_n_i64}, {DT_UINT8, add_n_u8},
+              {DT_INT8, add_n_i8}, {DT_INT16, add_n_i16}, {DT_UINT16, add_n_u16}, {DT_UINT32, add_n_u32}, {DT_UINT64, add_n_u64},
+              {DT_HALF, add_n_f16}, {DT_BFLOAT16, add_n_bf16}})
