@@ -35,6 +35,7 @@ typedef struct KernelContext {
 } KernelContext;
 
 typedef bool (*KernelConstructFn)(const KernelConstruction *construction, void *state, Status *status);
+/* Also called when construct failed: the state was zeroed before, so what construct did not reach is zero. */
 typedef void (*KernelDestroyFn)(void *state);
 typedef bool (*KernelComputeFn)(KernelContext *context, Status *status);
 
@@ -60,15 +61,17 @@ typedef struct OpKernel {
   Arena *arena;
 } OpKernel;
 
-/* Makes the kernel of a node. `node` is borrowed and must outlive it. NOT_FOUND "No OpKernel was registered to support Op 'X' used by
- * {{node n}} with these attrs: [T=DT_HALF]\nRegistered kernels:\n  T in [DT_FLOAT]\n..." */
+/* Makes the kernel of a node. `node` is borrowed and must outlive it; attrs that it lacks get their defaults. The entry for the value of the
+ * op's first attr of kind `type` is taken, else the one for any type. NOT_FOUND "No OpKernel was registered to support Op 'X' used by
+ * {{node n}} with these attrs: [T=DT_HALF]\nRegistered devices: [CPU]\nRegistered kernels:\n  device='CPU'; T in [DT_FLOAT]\n..." */
 MUST_CHECK bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *constant_inputs, OpKernel **kernel, Status *status);
 void op_kernel_free(OpKernel *kernel); /* NULL is fine */
-/* Runs; checks that every output was set with its declared type; on error attaches the node and clears the outputs. */
+/* Runs; checks that every output was set with its declared type; on error attaches the node and clears the outputs. What the kernel itself
+ * knows (state, types and counts, the node's name) is put into the context here. */
 MUST_CHECK bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *status);
 
 /* Computes one stateless node on given inputs, once: constant folding and shape inference use it. `outputs` has the node's number of
- * outputs, empty. */
+ * outputs, empty. INVALID_ARGUMENT for a stateful op and for inputs of other types than the node's. */
 MUST_CHECK bool op_evaluate(const Op *op, const NodeDef *node, const Tensor *const *inputs, Tensor *outputs, Status *status);
 
 #endif

@@ -32,10 +32,13 @@ typedef struct ResourceManager ResourceManager;
 ResourceManager *resource_manager_new(void);
 /* Drops every resource; handles that still live keep theirs. NULL is fine. */
 void resource_manager_free(ResourceManager *manager);
-/* Finds the variable, or makes an uninitialised one. INVALID_ARGUMENT when the name holds something else. Borrowed. */
+/* Puts a resource under a name that is free; the manager takes one reference of its own. ALREADY_EXISTS "Resource container/name/type". */
+MUST_CHECK bool resource_manager_add(ResourceManager *manager, Str container, Str name, Resource *resource, Status *status);
+/* Finds the variable, or makes an uninitialised one. INVALID_ARGUMENT when the name holds something else, or a variable of
+ * another dtype. Borrowed. Thread-safe, as resource_manager_add is. */
 MUST_CHECK bool resource_manager_variable(ResourceManager *manager, Str container, Str name, DataType dtype,
                                           Variable **variable, Status *status);
-/* A new handle with one reference. */
+/* A new handle with one reference; it takes a reference of its own to the resource. */
 MUST_CHECK bool resource_handle_new(Str container, Str name, Resource *resource, ResourceHandle **handle, Status *status);
 /* The variable behind a DT_RESOURCE scalar. INVALID_ARGUMENT when it is no variable, FAILED_PRECONDITION when it is none yet. */
 MUST_CHECK bool tensor_variable(const Tensor *handle, Variable **variable, Status *status);

@@ -1,0 +1,232 @@
+#include "op/kernel.h"
+
+#include "base/alloc.h"
+#include "op/node_def.h"
+#include "op/op_registry.h"
+
+/* --- outputs --- */
+
+static bool check_output_index(const KernelContext *context, int i, Status *status) {
+  if (i >= 0 && i < context->num_outputs) return true;
+  return status_set(status, CODE_INTERNAL, "Kernel has no output %d: it has %d", i, context->num_outputs);
+}
+
+static DataType output_type(const KernelContext *context, int i) {
+  return (DataType)dtype_base((int)context->output_types[i]);
+}
+
+bool kernel_allocate_output(KernelContext *context, int i, const Shape *shape, Tensor **out, Status *status) {
+  *out = NULL;
+  TRY(check_output_index(context, i, status));
+  TRY(tensor_allocate(&context->outputs[i], output_type(context, i), shape, context->pool, status));
+  *out = &context->outputs[i];
+  return true;
+}
+
+bool kernel_allocate_output_dims(KernelContext *context, int i, int rank, const int64_t *dims, Tensor **out,
+                                 Status *status) {
+  *out = NULL;
+  TRY(check_output_index(context, i, status));
+  TRY(tensor_allocate_dims(&context->outputs[i], output_type(context, i), rank, dims, context->pool, status));
+  *out = &context->outputs[i];
+  return true;
+}
+
+static bool may_forward(const KernelContext *context, int input, DataType type, const Shape *shape) {
+  if (context->last_use == NULL || input < 0 || input >= context->num_inputs || !context->last_use[input]) return false;
+  const Tensor *from = context->inputs[input];
+  if (from->buffer == NULL || !buffer_is_unshared(from->buffer)) return false;
+  if (!dtype_is_pod((int)type) || !dtype_is_pod((int)from->dtype)) return false;
+  return dtype_size((int)from->dtype) == dtype_size((int)type) && tensor_num_elements(from) == shape_num_elements(shape);
+}
+
+bool kernel_forward_or_allocate(KernelContext *context, int input, int i, const Shape *shape, Tensor **out,
+                                Status *status) {
+  *out = NULL;
+  TRY(check_output_index(context, i, status));
+  DataType type = output_type(context, i);
+  if (!may_forward(context, input, type, shape)) return kernel_allocate_output(context, i, shape, out, status);
+  TRY(tensor_reshape(&context->outputs[i], context->inputs[input], shape, status));
+  context->outputs[i].dtype = type;
+  *out = &context->outputs[i];
+  return true;
+}
+
+bool kernel_set_output(KernelContext *context, int i, const Tensor *tensor, const Shape *shape, Status *status) {
+  TRY(check_output_index(context, i, status));
+  if (shape == NULL) return tensor_assign(&context->outputs[i], tensor, status);
+  return tensor_reshape(&context->outputs[i], tensor, shape, status);
+}
+
+Buffer *kernel_scratch(KernelContext *context, int64_t size, Status *status) {
+  Buffer *buffer = buffer_new(context->pool, size);
+  if (buffer == NULL) status_oom(status, "temporary memory of a kernel");
+  return buffer;
+}
+
+/* --- making a kernel --- */
+
+static const AttrDef *first_type_attr(const OpDef *op_def) {
+  for (size_t i = 0; i < op_def->n_attr; i++) {
+    if (str_equal_text(str_of(op_def->attr[i]->type), "type")) return op_def->attr[i];
+  }
+  return NULL;
+}
+
+static void append_attrs(const NodeDef *node, StrBuf *out) {
+  for (size_t i = 0; i < node->n_attr; i++) {
+    if (node->attr[i]->value == NULL) continue;
+    if (i > 0) strbuf_append(out, ", ");
+    strbuf_printf(out, "%s=", node->attr[i]->key);
+    attr_value_summarize(node->attr[i]->value, out);
+  }
+}
+
+static bool refuse_type(const Op *op, const NodeDef *node, const AttrDef *type_attr, Status *status) {
+  StrBuf text = {0};
+  strbuf_printf(&text, "No OpKernel was registered to support Op '%s' used by {{node %s}} with these attrs: [",
+                op->def->name, node->name);
+  append_attrs(node, &text);
+  strbuf_append(&text, "]\nRegistered devices: [CPU]\nRegistered kernels:\n");
+  const KernelEntry *kernels = op->registration->kernels;
+  bool any = false;
+  for (int i = 0; i < OP_MAX_KERNELS && kernels[i].compute != NULL; i++) {
+    any = true;
+    strbuf_append(&text, "  device='CPU'");
+    if (type_attr != NULL && kernels[i].type != DT_INVALID) {
+      strbuf_printf(&text, "; %s in [%s]", type_attr->name, dtype_enum_name((int)kernels[i].type));
+    }
+    strbuf_append_char(&text, '\n');
+  }
+  if (!any) strbuf_append(&text, "  <no registered kernels>\n");
+  status_set(status, CODE_NOT_FOUND, "%s", strbuf_text(&text));
+  strbuf_free(&text);
+  return false;
+}
+
+static bool select_kernel(const Op *op, const NodeDef *node, KernelComputeFn *compute, Status *status) {
+  const AttrDef *type_attr = first_type_attr(op->def);
+  DataType type = DT_INVALID;
+  if (type_attr != NULL) TRY(node_attr_type(node, type_attr->name, &type, status));
+  const KernelEntry *kernels = op->registration->kernels;
+  *compute = NULL;
+  for (int i = 0; i < OP_MAX_KERNELS && kernels[i].compute != NULL; i++) {
+    if (kernels[i].type == type || (kernels[i].type == DT_INVALID && *compute == NULL)) *compute = kernels[i].compute;
+    if (kernels[i].type == type) return true;
+  }
+  return *compute != NULL || refuse_type(op, node, type_attr, status);
+}
+
+/* The node with every attr of its op: itself when nothing is missing. */
+static bool complete_node(const Op *op, const NodeDef *node, Arena *arena, const NodeDef **complete, Status *status) {
+  *complete = node;
+  bool missing = false;
+  for (size_t i = 0; i < op->def->n_attr; i++) missing |= node_def_attr(node, op->def->attr[i]->name) == NULL;
+  if (!missing) return true;
+  NodeDef *copy = proto_copy(node, arena);
+  if (copy == NULL) return status_oom(status, "a kernel");
+  *complete = copy;
+  return node_def_add_defaults(copy, op->def, arena, status);
+}
+
+static bool construct(OpKernel *kernel, const Tensor *const *constant_inputs, Status *status) {
+  const OpRegistration *registration = kernel->op->registration;
+  TRY(complete_node(kernel->op, kernel->node, kernel->arena, &kernel->node, status));
+  TRY(select_kernel(kernel->op, kernel->node, &kernel->compute, status));
+  DataType *input_types, *output_types;
+  TRY(node_def_types(kernel->node, kernel->op->def, kernel->arena, &input_types, &kernel->num_inputs, &output_types,
+                     &kernel->num_outputs, status));
+  kernel->input_types = input_types;
+  kernel->output_types = output_types;
+  kernel->state = arena_calloc(kernel->arena, 1, registration->state_size);
+  if (kernel->state == NULL) return status_oom(status, "a kernel");
+  if (registration->construct == NULL) return true;
+  KernelConstruction construction = {
+      .node = kernel->node,
+      .op_def = kernel->op->def,
+      .input_types = input_types,
+      .output_types = output_types,
+      .num_inputs = kernel->num_inputs,
+      .num_outputs = kernel->num_outputs,
+      .constant_inputs = constant_inputs,
+      .arena = kernel->arena,
+  };
+  return registration->construct(&construction, kernel->state, status);
+}
+
+bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *constant_inputs, OpKernel **kernel,
+                   Status *status) {
+  *kernel = NULL;
+  Arena *arena = arena_new();
+  if (arena == NULL) return status_oom(status, "a kernel");
+  OpKernel *made = arena_calloc(arena, 1, sizeof *made);
+  if (made == NULL) {
+    arena_free(arena);
+    return status_oom(status, "a kernel");
+  }
+  *made = (OpKernel){.op = op, .node = node, .arena = arena};
+  if (!construct(made, constant_inputs, status)) {
+    op_kernel_free(made);
+    return node_attach(node->name, status);
+  }
+  *kernel = made;
+  return true;
+}
+
+void op_kernel_free(OpKernel *kernel) {
+  if (kernel == NULL) return;
+  if (kernel->state != NULL && kernel->op->registration->destroy != NULL) kernel->op->registration->destroy(kernel->state);
+  arena_free(kernel->arena); /* holds the kernel itself */
+}
+
+/* --- running --- */
+
+static bool check_outputs(const OpKernel *kernel, const KernelContext *context, Status *status) {
+  for (int i = 0; i < kernel->num_outputs; i++) {
+    if (tensor_is_empty(&context->outputs[i])) {
+      return status_set(status, CODE_INTERNAL, "Missing %d-th output from {{node %s}}", i, kernel->node->name);
+    }
+    if (context->outputs[i].dtype != output_type(context, i)) {
+      return status_set(status, CODE_INTERNAL,
+                        "Output %d of type %s does not match declared output type %s for node {{node %s}}", i,
+                        dtype_name((int)context->outputs[i].dtype), dtype_name((int)kernel->output_types[i]),
+                        kernel->node->name);
+    }
+  }
+  return true;
+}
+
+bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *status) {
+  context->state = kernel->state;
+  context->output_types = kernel->output_types;
+  context->num_inputs = kernel->num_inputs;
+  context->num_outputs = kernel->num_outputs;
+  context->node_name = kernel->node->name;
+  if (kernel->compute(context, status) && check_outputs(kernel, context, status)) return true;
+  for (int i = 0; i < kernel->num_outputs; i++) tensor_clear(&context->outputs[i]);
+  return node_attach(kernel->node->name, status);
+}
+
+static bool check_inputs(const OpKernel *kernel, const Tensor *const *inputs, Status *status) {
+  for (int i = 0; i < kernel->num_inputs; i++) {
+    DataType type = (DataType)dtype_base((int)kernel->input_types[i]);
+    if (inputs[i]->dtype != type) {
+      return status_invalid(status, "%d-th input of {{node %s}} expects type %s but it has type %s", i, kernel->node->name,
+                            dtype_name((int)type), dtype_name((int)inputs[i]->dtype));
+    }
+  }
+  return true;
+}
+
+bool op_evaluate(const Op *op, const NodeDef *node, const Tensor *const *inputs, Tensor *outputs, Status *status) {
+  if (op->def->is_stateful) {
+    return status_invalid(status, "Op '%s' is stateful: {{node %s}} has no value outside a step", op->def->name,
+                          node->name);
+  }
+  OpKernel *kernel;
+  TRY(op_kernel_new(op, node, NULL, &kernel, status));
+  KernelContext context = {.inputs = inputs, .outputs = outputs};
+  bool ok = check_inputs(kernel, inputs, status) && op_kernel_run(kernel, &context, status);
+  op_kernel_free(kernel);
+  return ok;
+}

@@ -1,0 +1,227 @@
+#include "op/resource.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+static const char kVariable[] = "Variable";
+
+/* --- variables --- */
+
+static void destroy_variable(TensorObject *object) {
+  Variable *variable = (Variable *)object;
+  tensor_clear(&variable->value);
+  mem_free(variable);
+}
+
+static Variable *new_variable(DataType dtype) {
+  Variable *variable = mem_calloc(1, sizeof *variable);
+  if (variable == NULL) return NULL;
+  atomic_init(&variable->resource.object.references, 1);
+  variable->resource.object.destroy = destroy_variable;
+  variable->resource.type_name = kVariable;
+  variable->dtype = dtype;
+  return variable;
+}
+
+bool variable_prepare_update(Variable *variable, const char *name, BufferPool *pool, Status *status) {
+  if (tensor_is_empty(&variable->value)) {
+    return status_set(status, CODE_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", name);
+  }
+  if (buffer_is_unshared(variable->value.buffer)) return true;
+  return tensor_copy(&variable->value, &variable->value, pool, status);
+}
+
+/* --- handles --- */
+
+static void destroy_handle(TensorObject *object) {
+  ResourceHandle *handle = (ResourceHandle *)object;
+  if (handle->resource != NULL) tensor_object_unref(&handle->resource->object);
+  mem_free(handle->container);
+  mem_free(handle->name);
+  mem_free(handle);
+}
+
+bool resource_handle_new(Str container, Str name, Resource *resource, ResourceHandle **handle, Status *status) {
+  *handle = NULL;
+  ResourceHandle *made = mem_calloc(1, sizeof *made);
+  if (made == NULL) return status_oom(status, "a resource handle");
+  atomic_init(&made->object.references, 1);
+  made->object.destroy = destroy_handle;
+  made->container = mem_strdup(container.data, container.length);
+  made->name = mem_strdup(name.data, name.length);
+  if (made->container == NULL || made->name == NULL) {
+    tensor_object_unref(&made->object);
+    return status_oom(status, "a resource handle");
+  }
+  made->resource = resource;
+  if (resource != NULL) tensor_object_ref(&resource->object);
+  *handle = made;
+  return true;
+}
+
+static bool refuse_type(const Resource *resource, Status *status) {
+  return status_invalid(status, "Trying to access resource using the wrong type. Expected %s got %s", kVariable,
+                        resource->type_name);
+}
+
+bool tensor_variable(const Tensor *handle, Variable **variable, Status *status) {
+  *variable = NULL;
+  if (handle->dtype != DT_RESOURCE) {
+    return status_invalid(status, "Expected a resource handle, but got a tensor of type %s",
+                          dtype_name((int)handle->dtype));
+  }
+  if (tensor_num_elements(handle) != 1) {
+    char text[SHAPE_TEXT_CAPACITY];
+    return status_invalid(status, "Resource handle must have 1 element, but has shape: %s",
+                          shape_text(&handle->shape, text));
+  }
+  const ResourceHandle *element = ((ResourceHandle *const *)handle->data)[0];
+  if (element == NULL) {
+    return status_set(status, CODE_FAILED_PRECONDITION, "The resource handle is uninitialized");
+  }
+  if (element->resource == NULL) {
+    return status_set(status, CODE_FAILED_PRECONDITION,
+                      "Error while reading resource variable %s from Container: %s. This could mean that the variable was "
+                      "uninitialized.",
+                      element->name, element->container);
+  }
+  if (strcmp(element->resource->type_name, kVariable) != 0) return refuse_type(element->resource, status);
+  *variable = (Variable *)element->resource;
+  return true;
+}
+
+/* --- the manager --- */
+
+/* One named resource; the map's key stands behind it. */
+typedef struct Entry {
+  Resource *resource; /* one reference */
+  char key[]; /* the container, a zero byte, the name */
+} Entry;
+
+struct ResourceManager {
+  atomic_flag lock; /* steps and kernels of one session look up at the same time, but rarely: when they first run */
+  StringMap entries;
+};
+
+static void lock_manager(ResourceManager *manager) {
+  while (atomic_flag_test_and_set_explicit(&manager->lock, memory_order_acquire)) sched_yield();
+}
+
+static void unlock_manager(ResourceManager *manager) {
+  atomic_flag_clear_explicit(&manager->lock, memory_order_release);
+}
+
+ResourceManager *resource_manager_new(void) {
+  ResourceManager *manager = mem_calloc(1, sizeof *manager);
+  if (manager != NULL) atomic_flag_clear(&manager->lock);
+  return manager;
+}
+
+void resource_manager_free(ResourceManager *manager) {
+  if (manager == NULL) return;
+  for (int64_t i = 0; i < manager->entries.num_entries; i++) {
+    Entry *entry = manager->entries.entries[i].value;
+    tensor_object_unref(&entry->resource->object);
+    mem_free(entry);
+  }
+  string_map_free(&manager->entries);
+  mem_free(manager);
+}
+
+/* Keys of ordinary length are put together on the stack, so that a look-up allocates nothing. */
+typedef struct Key {
+  char *bytes;
+  size_t length;
+  char small[256];
+} Key;
+
+static bool make_key(Key *key, Str container, Str name, Status *status) {
+  key->length = container.length + 1 + name.length;
+  key->bytes = key->length <= sizeof key->small ? key->small : mem_alloc((int64_t)key->length);
+  if (key->bytes == NULL) return status_oom(status, "a resource");
+  if (container.length > 0) memcpy(key->bytes, container.data, container.length);
+  key->bytes[container.length] = '\0';
+  if (name.length > 0) memcpy(key->bytes + container.length + 1, name.data, name.length);
+  return true;
+}
+
+static void free_key(Key *key) {
+  if (key->bytes != key->small) mem_free(key->bytes);
+}
+
+static Resource *find(const ResourceManager *manager, const Key *key) {
+  const Entry *entry = string_map_find_bytes(&manager->entries, key->bytes, key->length);
+  return entry == NULL ? NULL : entry->resource;
+}
+
+/* Takes over the caller's reference on success. */
+static bool insert(ResourceManager *manager, const Key *key, Resource *resource, Status *status) {
+  Entry *entry = mem_alloc((int64_t)sizeof *entry + (int64_t)key->length);
+  if (entry == NULL) return status_oom(status, "a resource");
+  entry->resource = resource;
+  memcpy(entry->key, key->bytes, key->length);
+  if (string_map_set_bytes(&manager->entries, entry->key, key->length, entry, status)) return true;
+  mem_free(entry);
+  return false;
+}
+
+bool resource_manager_add(ResourceManager *manager, Str container, Str name, Resource *resource, Status *status) {
+  Key key;
+  TRY(make_key(&key, container, name, status));
+  lock_manager(manager);
+  const Resource *existing = find(manager, &key);
+  bool ok = false;
+  if (existing != NULL) {
+    status_set(status, CODE_ALREADY_EXISTS, "Resource %.*s/%.*s/%s", (int)container.length, container.data,
+               (int)name.length, name.data, existing->type_name);
+  } else if (insert(manager, &key, resource, status)) {
+    tensor_object_ref(&resource->object);
+    ok = true;
+  }
+  unlock_manager(manager);
+  free_key(&key);
+  return ok;
+}
+
+/* Under the lock. */
+static bool find_or_make(ResourceManager *manager, const Key *key, DataType dtype, Resource **resource, Status *status) {
+  *resource = find(manager, key);
+  if (*resource != NULL) return true;
+  Variable *made = new_variable(dtype);
+  if (made == NULL) return status_oom(status, "a variable");
+  if (!insert(manager, key, &made->resource, status)) {
+    tensor_object_unref(&made->resource.object);
+    return false;
+  }
+  *resource = &made->resource;
+  return true;
+}
+
+bool resource_manager_variable(ResourceManager *manager, Str container, Str name, DataType dtype, Variable **variable,
+                               Status *status) {
+  *variable = NULL;
+  /* A variable of handles could form chains and cycles of references. */
+  if (!dtype_is_valid((int)dtype) || dtype_is_ref((int)dtype) || dtype == DT_RESOURCE) {
+    return status_invalid(status, "Variable %.*s cannot have dtype %s", (int)name.length, name.data,
+                          dtype_name((int)dtype));
+  }
+  Key key;
+  TRY(make_key(&key, container, name, status));
+  Resource *found;
+  lock_manager(manager);
+  bool ok = find_or_make(manager, &key, dtype, &found, status);
+  unlock_manager(manager);
+  free_key(&key);
+  if (!ok) return false;
+  if (strcmp(found->type_name, kVariable) != 0) return refuse_type(found, status);
+  Variable *holder = (Variable *)found;
+  if (holder->dtype != dtype) {
+    return status_invalid(status, "Trying to access variable %.*s with dtype %s, but it has dtype %s", (int)name.length,
+                          name.data, dtype_name((int)dtype), dtype_name((int)holder->dtype));
+  }
+  *variable = holder;
+  return true;
+}
