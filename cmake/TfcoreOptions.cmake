@@ -23,6 +23,8 @@ set(TFCORE_WARNINGS -Wall -Wextra -Werror)
 
 # Results must not depend on whether a compiler fuses a multiply with an add.
 add_compile_options(-fno-math-errno -ffp-contract=off)
+# Messages of tests name files as the repository does, and builds do not depend on where they were made.
+add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 
 if(EMSCRIPTEN)
   if(NOT TFCORE_WASM_VARIANT MATCHES "^(simd|relaxed)(-threads)?$")

@@ -16,22 +16,28 @@ if(NOT EMSCRIPTEN)
     endforeach()
   endif()
 elseif(c_api IN_LIST TFCORE_MODULES)
+  set(runtime_methods HEAP8,HEAPU8,HEAP16,HEAPU16,HEAP32,HEAPU32,HEAPF32,HEAPF64,HEAP64,HEAPU64,wasmMemory)
+  string(APPEND runtime_methods ,stackSave,stackRestore,stackAlloc,addFunction,removeFunction)
+  if(TFCORE_THREADS)
+    string(APPEND runtime_methods ,PThread)
+  endif()
   # Exported are the functions marked TF_CAPI_EXPORT (EMSCRIPTEN_KEEPALIVE), malloc and free.
   set(flags
     -sMODULARIZE=1 -sEXPORT_ES6=1 -sEXPORT_NAME=createTfcore -sENVIRONMENT=web,worker,node
     -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sINITIAL_MEMORY=16MB -sSTACK_SIZE=1MB
-    -sDYNAMIC_EXECUTION=0 -sFILESYSTEM=0 -sSUPPORT_LONGJMP=0 -sDISABLE_EXCEPTION_CATCHING=1 -sSUPPORT_ERRNO=0
+    -sDYNAMIC_EXECUTION=0 -sFILESYSTEM=0 -sSUPPORT_LONGJMP=0 -sDISABLE_EXCEPTION_CATCHING=1
     -sINVOKE_RUN=0 -sEXIT_RUNTIME=0 -sASSERTIONS=0
     -sEXPORTED_FUNCTIONS=_malloc,_free
-    -sEXPORTED_RUNTIME_METHODS=HEAP8,HEAPU8,HEAP16,HEAPU16,HEAP32,HEAPU32,HEAPF32,HEAPF64,HEAP64,HEAPU64,stackSave,stackRestore,stackAlloc,addFunction,removeFunction
+    -sEXPORTED_RUNTIME_METHODS=${runtime_methods}
     -sINCOMING_MODULE_JS_API=locateFile,wasmBinary,instantiateWasm,print,printErr,onAbort,wasmMemory,pthreadPoolSize,mainScriptUrlOrBlob
     -sALLOW_TABLE_GROWTH=1 -sWASM_BIGINT=1 --no-entry)
   if(TFCORE_THREADS)
     # createTfcore({ pthreadPoolSize }) starts that many workers before the module is ready.
-    list(APPEND flags "-sPTHREAD_POOL_SIZE=Module['pthreadPoolSize']||0" -sPTHREAD_POOL_SIZE_STRICT=0)
+    list(APPEND flags "-sPTHREAD_POOL_SIZE=Module['pthreadPoolSize']||0" -sPTHREAD_POOL_SIZE_STRICT=0 -Wno-pthreads-mem-growth)
   endif()
   add_executable(tfcore ${objects})
-  set_target_properties(tfcore PROPERTIES SUFFIX .mjs LINKER_LANGUAGE C)
+  # The glue names its .wasm and, with threads, itself: so it is built under the name that it ships with.
+  set_target_properties(tfcore PROPERTIES OUTPUT_NAME tfcore-${TFCORE_WASM_VARIANT} SUFFIX .mjs LINKER_LANGUAGE C)
   target_link_options(tfcore PRIVATE -O3 ${flags})
 endif()
 
