@@ -1,0 +1,41 @@
+#include "simd/vector_math.h"
+
+/* `function` is a constant where this is inlined, so it is inlined too. The tail goes through a padded vector. */
+SIMD_INLINE void map(int64_t count, const float *x, float *y, f32x4 (*function)(f32x4)) {
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) f32x4_store(y + i, function(f32x4_load(x + i)));
+  if (i < count) {
+    size_t size = (size_t)(count - i) * sizeof(float);
+    f32x4 v = f32x4_splat(0);
+    memcpy(&v, x + i, size);
+    v = function(v);
+    memcpy(y + i, &v, size);
+  }
+}
+
+void vector_exp_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x4_exp); }
+void vector_expm1_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x4_expm1); }
+void vector_log_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x4_log); }
+void vector_log1p_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x4_log1p); }
+void vector_tanh_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x4_tanh); }
+void vector_sigmoid_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x4_sigmoid); }
+void vector_sin_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x4_sin); }
+void vector_cos_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x4_cos); }
+
+SIMD_INLINE void map_scalar(int64_t count, const double *x, double *y, double (*function)(double)) {
+  for (int64_t i = 0; i < count; i++) y[i] = function(x[i]);
+}
+
+static double sigmoid(double x) {
+  double e = exp(-fabs(x));
+  return (x < 0 ? e : 1) / (1 + e);
+}
+
+void vector_exp_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, exp); }
+void vector_expm1_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, expm1); }
+void vector_log_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, log); }
+void vector_log1p_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, log1p); }
+void vector_tanh_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, tanh); }
+void vector_sigmoid_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, sigmoid); }
+void vector_sin_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, sin); }
+void vector_cos_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, cos); }

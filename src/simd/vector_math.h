@@ -1,0 +1,172 @@
+/* exp, log, tanh, ... of float32 vectors, and loops over arrays of float32 and float64.
+ *
+ * Bounds, tested against double precision over every exponent (in units in the last place, denormals included):
+ *   exp, log                              2 ulp
+ *   expm1, log1p, tanh, sigmoid, sin, cos 4 ulp
+ * Special values are those of C's math.h: exp(-inf) = 0, log(0) = -inf, log(x < 0) = NaN, tanh(-0) = -0, NaN stays NaN.
+ *
+ * The loops give each element the value that the inline function gives it: neither length nor position matters.
+ * float64 goes through the C library, whose functions err by 1 or 2 ulp; sigmoid by 3.
+ */
+#ifndef TFCORE_SIMD_VECTOR_MATH_H_
+#define TFCORE_SIMD_VECTOR_MATH_H_
+
+#include "simd/simd.h"
+
+/* y[i] = f(x[i]) for i < count. y may be x, but must not overlap it otherwise. */
+void vector_exp_f32(int64_t count, const float *x, float *y);
+void vector_expm1_f32(int64_t count, const float *x, float *y);
+void vector_log_f32(int64_t count, const float *x, float *y);
+void vector_log1p_f32(int64_t count, const float *x, float *y);
+void vector_tanh_f32(int64_t count, const float *x, float *y);
+void vector_sigmoid_f32(int64_t count, const float *x, float *y);
+void vector_sin_f32(int64_t count, const float *x, float *y);
+void vector_cos_f32(int64_t count, const float *x, float *y);
+
+void vector_exp_f64(int64_t count, const double *x, double *y);
+void vector_expm1_f64(int64_t count, const double *x, double *y);
+void vector_log_f64(int64_t count, const double *x, double *y);
+void vector_log1p_f64(int64_t count, const double *x, double *y);
+void vector_tanh_f64(int64_t count, const double *x, double *y);
+void vector_sigmoid_f64(int64_t count, const double *x, double *y);
+void vector_sin_f64(int64_t count, const double *x, double *y);
+void vector_cos_f64(int64_t count, const double *x, double *y);
+
+/* ---- the functions on vectors ---- */
+
+typedef uint32_t u32x4 __attribute__((vector_size(16)));
+
+/* coefficients[0] + x * (coefficients[1] + x * ...), with count >= 1 a constant. */
+SIMD_INLINE f32x4 f32x4_polynomial(f32x4 x, const float *coefficients, int count) {
+  f32x4 sum = f32x4_splat(coefficients[count - 1]);
+  SIMD_UNROLL for (int i = count - 2; i >= 0; i--) sum = f32x4_madd(sum, x, f32x4_splat(coefficients[i]));
+  return sum;
+}
+
+/* 2^n as a float, for -126 <= n <= 127. */
+SIMD_INLINE f32x4 f32x4_power_of_2(i32x4 n) { return (f32x4)(((u32x4)n + 127) << 23); }
+
+/* x = n * log(2) + r with |r| <= log(2) / 2 and a whole n, for |x| < 2000. Adding 1.5 * 2^23 rounds to a whole number, which
+ * then stands in the low bits. log(2) is split so that n times its first part is exact. */
+SIMD_INLINE f32x4 f32x4_reduce_log2(f32x4 x, i32x4 *n) {
+  const f32x4 kMagic = f32x4_splat(0x1.8p23f);
+  f32x4 shifted = f32x4_madd(x, f32x4_splat(0x1.715476p0f), kMagic);
+  *n = (i32x4)((u32x4)shifted - (u32x4)kMagic);
+  f32x4 whole = shifted - kMagic;
+  f32x4 r = f32x4_madd(whole, f32x4_splat(-0x1.63p-1f), x);
+  return f32x4_madd(whole, f32x4_splat(0x1.bd0106p-13f), r);
+}
+
+SIMD_INLINE f32x4 f32x4_exp(f32x4 x) {
+  /* exp(r) = 1 + r + r^2 * q(r); minimax for the relative error. */
+  static const float kQ[] = {0.499999934314f, 0.166665203979f, 0.0416683909355f, 0.00836874522643f, 0.00138145327529f};
+  /* Beyond these the result is 0 or infinity; pmin and pmax keep NaN. */
+  x = f32x4_pmin(f32x4_pmax(x, f32x4_splat(-104.0f)), f32x4_splat(89.0f));
+  i32x4 n;
+  f32x4 r = f32x4_reduce_log2(x, &n);
+  f32x4 p = f32x4_madd(r * r, f32x4_polynomial(r, kQ, 5), r) + 1.0f;
+  /* In two steps, as 2^n itself may lie outside of the normal numbers. The first is exact. */
+  i32x4 half = n >> 1;
+  return p * f32x4_power_of_2(half) * f32x4_power_of_2(n - half);
+}
+
+/* exp(x) - 1 for x in [-100, 89] and NaN. */
+SIMD_INLINE f32x4 f32x4_expm1_in_range(f32x4 x) {
+  static const float kQ[] = {0.499999981497f, 0.166665434248f, 0.0416672006301f, 0.00836654710685f, 0.00138825229175f};
+  i32x4 n;
+  f32x4 r = f32x4_reduce_log2(x, &n);
+  f32x4 p = f32x4_madd(r * r, f32x4_polynomial(r, kQ, 5), r);
+  /* 2^n * (p + 1) - 1, by way of half of it: 2^128 is no float. 2^(n-1) - 1/2 is exact where it matters. */
+  f32x4 half = f32x4_power_of_2(i32x4_max(n, i32x4_splat(-100)) - 1);
+  f32x4 result = f32x4_madd(half, p, half - 0.5f);
+  return result + result;
+}
+
+SIMD_INLINE f32x4 f32x4_expm1(f32x4 x) {
+  f32x4 clamped = f32x4_pmin(f32x4_pmax(x, f32x4_splat(-100.0f)), f32x4_splat(89.0f));
+  return f32x4_copysign(f32x4_expm1_in_range(clamped), x); /* the sign of a zero */
+}
+
+SIMD_INLINE f32x4 f32x4_log(f32x4 x) {
+  /* log(1 + f) = f - f^2 / 2 + f^3 * q(f) for 1 + f in [sqrt(1/2), sqrt(2)]; minimax for the relative error. */
+  static const float kQ[] = {0.333333317579f, -0.250008226221f, 0.200012243234f,  -0.166232935236f,
+                             0.142017656994f, -0.131608657009f, 0.127618794976f, -0.076329746264f};
+  i32x4 denormal = x < 0x1p-126f;
+  f32x4 scaled = f32x4_select(denormal, x * 0x1p23f, x);
+  i32x4 bits = (i32x4)scaled;
+  i32x4 exponent = (i32x4)((u32x4)bits - 0x3f3504f3u) >> 23; /* of bits / sqrt(1/2) */
+  f32x4 f = (f32x4)((u32x4)bits - ((u32x4)exponent << 23)) - 1.0f;
+  f32x4 e = f32x4_from_i32x4(exponent - (denormal & 23));
+  f32x4 z = f * f;
+  f32x4 y = f32x4_polynomial(f, kQ, 8) * f * z;
+  y = f32x4_madd(e, f32x4_splat(-0x1.bd0106p-13f), y);
+  y = f32x4_madd(z, f32x4_splat(-0.5f), y);
+  y = f32x4_madd(e, f32x4_splat(0x1.63p-1f), f + y);
+  y = f32x4_select(x < INFINITY, y, x); /* +infinity and NaN */
+  y = f32x4_select(x == 0.0f, f32x4_splat(-INFINITY), y);
+  return f32x4_select(x < 0.0f, f32x4_splat(NAN), y);
+}
+
+/* The rounding error of u = 1 + x, divided by u, is what log(u) misses. */
+SIMD_INLINE f32x4 f32x4_log1p(f32x4 x) {
+  f32x4 u = x + 1.0f;
+  f32x4 y = f32x4_log(u) + (x - (u - 1.0f)) / u;
+  i32x4 edge = (u == 0.0f) | (u == INFINITY);
+  y = f32x4_select(edge, f32x4_log(u), y);
+  return f32x4_select(x == 0.0f, x, y);
+}
+
+/* With e = exp(2|x|) - 1: e / (e + 2). From 2|x| = 20 on that is 1. */
+SIMD_INLINE f32x4 f32x4_tanh(f32x4 x) {
+  f32x4 magnitude = f32x4_abs(x);
+  f32x4 e = f32x4_expm1_in_range(f32x4_pmin(magnitude + magnitude, f32x4_splat(20.0f)));
+  return f32x4_copysign(e / (e + 2.0f), x);
+}
+
+/* 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing overflows, and tiny results stay exact. */
+SIMD_INLINE f32x4 f32x4_sigmoid(f32x4 x) {
+  f32x4 e = f32x4_exp(-f32x4_abs(x));
+  return f32x4_select(x < 0.0f, e, f32x4_splat(1.0f)) / (e + 1.0f);
+}
+
+/* x = quadrant * pi / 2 + r for |x| <= 2^20, in double precision: floats come close to multiples of pi / 2. */
+SIMD_INLINE f64x2 f64x2_reduce_half_pi(f64x2 x, f64x2 *quadrant) {
+  const f64x2 kMagic = f64x2_splat(0x1.8p52);
+  f64x2 whole = (x * 0x1.45f306dc9c883p-1 + kMagic) - kMagic;
+  *quadrant = whole;
+  return (x - whole * 0x1.921fb544p0) - whole * 0x1.0b4611a626331p-34;
+}
+
+/* sin(x + shift * pi / 2) for |x| <= 2^20; anything for other x. */
+SIMD_INLINE f32x4 f32x4_sine_in_range(f32x4 x, int shift) {
+  static const float kSin[] = {-0.166666545732f, 0.00833215841329f, -0.000195149580402f};
+  static const float kCos[] = {0.0416666456187f, -0.00138873130579f, 2.44327845623e-5f};
+  x = f32x4_select(f32x4_abs(x) <= 0x1p20f, x, f32x4_splat(0.0f));
+  f64x2 low_quadrant, high_quadrant;
+  f64x2 low = f64x2_reduce_half_pi((f64x2){x[0], x[1]}, &low_quadrant);
+  f64x2 high = f64x2_reduce_half_pi((f64x2){x[2], x[3]}, &high_quadrant);
+  f32x4 r = {(float)low[0], (float)low[1], (float)high[0], (float)high[1]};
+  i32x4 quadrant = {(int32_t)low_quadrant[0], (int32_t)low_quadrant[1], (int32_t)high_quadrant[0], (int32_t)high_quadrant[1]};
+  quadrant += shift;
+  f32x4 z = r * r;
+  f32x4 sine = f32x4_madd(r * z, f32x4_polynomial(z, kSin, 3), r);
+  f32x4 cosine = f32x4_madd(z * z, f32x4_polynomial(z, kCos, 3), f32x4_madd(z, f32x4_splat(-0.5f), f32x4_splat(1.0f)));
+  f32x4 y = f32x4_select((quadrant & 1) == 0, sine, cosine);
+  return (f32x4)((i32x4)y ^ ((quadrant & 2) << 30));
+}
+
+SIMD_INLINE f32x4 f32x4_sin(f32x4 x) {
+  f32x4 y = f32x4_sine_in_range(x, 0);
+  i32x4 far = ~(f32x4_abs(x) <= 0x1p20f);
+  if (i32x4_any(far)) y = f32x4_select(far, (f32x4){sinf(x[0]), sinf(x[1]), sinf(x[2]), sinf(x[3])}, y);
+  return f32x4_select(x == 0.0f, x, y);
+}
+
+SIMD_INLINE f32x4 f32x4_cos(f32x4 x) {
+  f32x4 y = f32x4_sine_in_range(x, 1);
+  i32x4 far = ~(f32x4_abs(x) <= 0x1p20f);
+  if (i32x4_any(far)) y = f32x4_select(far, (f32x4){cosf(x[0]), cosf(x[1]), cosf(x[2]), cosf(x[3])}, y);
+  return y;
+}
+
+#endif

@@ -1,0 +1,181 @@
+#include "simd/vector_math.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "harness.h"
+
+static float float_of_bits(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* Error of `got` in units in the last place of the float nearest to `want`; the smallest unit is that of denormals. Where
+ * the exact value rounds to infinity, infinity is right, and the largest float is one unit away. */
+static double ulp_error(float got, double want) {
+  if (isnan(want)) return isnan(got) ? 0 : INFINITY;
+  if (isnan(got)) return INFINITY;
+  double largest = (double)FLT_MAX, beyond = 0x1p128;
+  if (isinf(got)) return fabs(want) >= largest && (got > 0) == (want > 0) ? (fabs(want) > beyond ? 0 : (beyond - fabs(want)) / 0x1p104) : INFINITY;
+  if (fabs(want) > beyond) want = want > 0 ? beyond : -beyond;
+  int exponent;
+  frexp(want, &exponent);
+  double unit = ldexp(1, (exponent < -125 ? -125 : exponent) - 24);
+  return fabs((double)got - want) / unit;
+}
+
+static double reference_sigmoid(double x) { return 1 / (1 + exp(-x)); }
+
+typedef struct Function {
+  const char *name;
+  void (*array)(int64_t count, const float *x, float *y);
+  double (*reference)(double x);
+  double bound;
+} Function;
+
+static const Function kFunctions[] = {
+    {"exp", vector_exp_f32, exp, 2},
+    {"log", vector_log_f32, log, 2},
+    {"expm1", vector_expm1_f32, expm1, 4},
+    {"log1p", vector_log1p_f32, log1p, 4},
+    {"tanh", vector_tanh_f32, tanh, 4},
+    {"sigmoid", vector_sigmoid_f32, reference_sigmoid, 4},
+    {"sin", vector_sin_f32, sin, 4},
+    {"cos", vector_cos_f32, cos, 4},
+};
+enum { FUNCTION_COUNT = sizeof kFunctions / sizeof kFunctions[0], CHUNK = 1024 };
+
+static void check_chunk(const Function *f, const float *x, int count, double *worst, float *worst_at) {
+  float y[CHUNK];
+  f->array(count, x, y);
+  for (int i = 0; i < count; i++) {
+    double error = ulp_error(y[i], f->reference((double)x[i]));
+    if (error > *worst) *worst = error, *worst_at = x[i];
+  }
+}
+
+/* Every exponent and both signs, infinity and NaN included, with a step that is no power of two. */
+static void check_sweep(const Function *f) {
+  double worst = 0;
+  float worst_at = 0, x[CHUNK];
+  int count = 0;
+  for (uint64_t bits = 0; bits <= UINT32_MAX; bits += 2039) {
+    x[count++] = float_of_bits((uint32_t)bits);
+    if (count == CHUNK) {
+      check_chunk(f, x, count, &worst, &worst_at);
+      count = 0;
+    }
+  }
+  check_chunk(f, x, count, &worst, &worst_at);
+  CHECK_CONTEXT("%s: %.3f ulp at %.9g", f->name, worst, (double)worst_at);
+  CHECK(worst <= f->bound);
+  CHECK_CONTEXT("%s", "");
+}
+
+/* Densely where results are neither 0, 1 nor infinity, and every float around the thresholds. */
+static void check_dense(const Function *f, double from, double to, int steps) {
+  double worst = 0;
+  float worst_at = 0, x[CHUNK];
+  for (int i = 0; i < steps; i += CHUNK) {
+    for (int j = 0; j < CHUNK; j++) x[j] = (float)(from + (to - from) * (i + j) / steps);
+    check_chunk(f, x, CHUNK, &worst, &worst_at);
+  }
+  CHECK_CONTEXT("%s: %.3f ulp at %.9g", f->name, worst, (double)worst_at);
+  CHECK(worst <= f->bound);
+  CHECK_CONTEXT("%s", "");
+}
+
+static void check_around(const Function *f, float center) {
+  double worst = 0;
+  float worst_at = 0, x[CHUNK];
+  float at = center;
+  for (int i = 0; i < CHUNK / 2; i++) at = nextafterf(at, -INFINITY);
+  for (int i = 0; i < CHUNK; i++, at = nextafterf(at, INFINITY)) x[i] = at;
+  check_chunk(f, x, CHUNK, &worst, &worst_at);
+  CHECK_CONTEXT("%s around %.9g: %.3f ulp at %.9g", f->name, (double)center, worst, (double)worst_at);
+  CHECK(worst <= f->bound);
+  CHECK_CONTEXT("%s", "");
+}
+
+TEST(vector_math_every_exponent) {
+  for (int i = 0; i < FUNCTION_COUNT; i++) check_sweep(&kFunctions[i]);
+}
+
+TEST(vector_math_dense) {
+  for (int i = 0; i < FUNCTION_COUNT; i++) {
+    check_dense(&kFunctions[i], -105, 90, 1 << 20);
+    check_dense(&kFunctions[i], -1.5, 2.5, 1 << 20);
+  }
+}
+
+TEST(vector_math_around_thresholds) {
+  static const float kCenters[] = {0.0f,    1.0f,     -1.0f,    0x1p-126f,  -0x1p-126f, 88.72284f, -87.33655f, -103.97208f,
+                                   89.0f,   -104.0f,  -100.0f,  -17.32868f, 10.0f,      9.010913f, -9.010913f, 0.34657359f,
+                                   0.7071067f, 1.4142135f, FLT_MAX, -FLT_MAX, 0x1p20f, -0x1p20f, 3.1415927f, 1.5707964f,
+                                   710.0f, 102943.7f};
+  for (int i = 0; i < FUNCTION_COUNT; i++) {
+    for (size_t j = 0; j < sizeof kCenters / sizeof kCenters[0]; j++) check_around(&kFunctions[i], kCenters[j]);
+  }
+}
+
+TEST(vector_math_special_values) {
+  static const struct {
+    int function;
+    float x, y;
+  } kCases[] = {
+      {0, -INFINITY, 0}, {0, INFINITY, INFINITY}, {0, NAN, NAN}, {0, 0, 1}, {0, -0.0f, 1}, {0, 1000, INFINITY}, {0, -1000, 0},
+      {1, 0, -INFINITY}, {1, -0.0f, -INFINITY}, {1, -1, NAN}, {1, -INFINITY, NAN}, {1, INFINITY, INFINITY}, {1, NAN, NAN}, {1, 1, 0},
+      {2, 0, 0}, {2, -0.0f, -0.0f}, {2, -INFINITY, -1}, {2, INFINITY, INFINITY}, {2, NAN, NAN},
+      {3, 0, 0}, {3, -0.0f, -0.0f}, {3, -1, -INFINITY}, {3, -2, NAN}, {3, INFINITY, INFINITY}, {3, NAN, NAN}, {3, 1e-40f, 1e-40f},
+      {4, 0, 0}, {4, -0.0f, -0.0f}, {4, INFINITY, 1}, {4, -INFINITY, -1}, {4, NAN, NAN}, {4, 1e-45f, 1e-45f}, {4, FLT_MAX, 1},
+      {5, 0, 0.5f}, {5, INFINITY, 1}, {5, -INFINITY, 0}, {5, NAN, NAN}, {5, 200, 1}, {5, -200, 0},
+      {6, 0, 0}, {6, -0.0f, -0.0f}, {6, INFINITY, NAN}, {6, NAN, NAN}, {7, 0, 1}, {7, -INFINITY, NAN}, {7, NAN, NAN},
+  };
+  for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) {
+    float y;
+    kFunctions[kCases[i].function].array(1, &kCases[i].x, &y);
+    CHECK_CONTEXT("%s(%g) = %g", kFunctions[kCases[i].function].name, (double)kCases[i].x, (double)y);
+    if (isnan(kCases[i].y)) CHECK(isnan(y));
+    else CHECK(y == kCases[i].y && !signbit(y) == !signbit(kCases[i].y));
+  }
+  CHECK_CONTEXT("%s", "");
+}
+
+/* Any length at any offset, in place: the same bits as one by one, and nothing written behind. */
+TEST(vector_math_does_not_depend_on_position) {
+  float x[40], single[40], y[41];
+  for (int i = 0; i < 40; i++) x[i] = (float)(i - 17) * 0.37f;
+  for (int f = 0; f < FUNCTION_COUNT; f++) {
+    for (int i = 0; i < 40; i++) kFunctions[f].array(1, x + i, single + i);
+    for (int begin = 0; begin < 5; begin++) {
+      for (int count = 0; begin + count <= 40; count++) {
+        memcpy(y, x, sizeof x);
+        y[40] = 5;
+        kFunctions[f].array(count, y + begin, y + begin);
+        CHECK_MEM_EQ(y + begin, single + begin, sizeof(float) * (size_t)count);
+        CHECK_MEM_EQ(y + begin + count, begin + count < 40 ? x + begin + count : y + 40, sizeof(float));
+      }
+    }
+  }
+}
+
+TEST(vector_math_float64) {
+  double x[3] = {-0.5, 0.25, 700}, y[3];
+  vector_sigmoid_f64(3, x, y);
+  CHECK_NEAR(y[0], 0.37754066879814543536, 1e-16);
+  CHECK_NEAR(y[1], 0.56217650088579802, 1e-16);
+  CHECK_NEAR(y[2], 1, 0);
+  x[0] = -745;
+  vector_sigmoid_f64(1, x, y);
+  CHECK(y[0] > 0); /* the smallest denormal, where 1 / (1 + exp(745)) is 0 */
+  vector_tanh_f64(2, x + 1, y);
+  CHECK_NEAR(y[0], 0.24491866240370912928, 1e-16);
+  x[0] = 1;
+  vector_exp_f64(1, x, y);
+  CHECK_NEAR(y[0], 2.7182818284590452354, 1e-15);
+  vector_log_f64(1, x + 2, y);
+  CHECK_NEAR(y[0], 6.5510803350434043, 1e-15 * 7);
+}
