@@ -1,0 +1,265 @@
+/* From FunctionDefs to text: as TensorFlow prints them, and in full. */
+#include <string.h>
+
+#include "function/function_internal.h"
+#include "op/op_registry.h"
+
+/* --- signature --- */
+
+static void print_arg(const ArgDef *arg, StrBuf *out) {
+  strbuf_printf(out, "%s:", arg->name);
+  if (arg->is_ref) strbuf_append(out, "Ref(");
+  if (arg->number_attr[0] != 0) strbuf_printf(out, "%s*", arg->number_attr);
+  if (arg->type_list_attr[0] != 0) {
+    strbuf_append(out, arg->type_list_attr);
+  } else if (arg->type_attr[0] != 0) {
+    strbuf_append(out, arg->type_attr);
+  } else {
+    strbuf_append(out, dtype_name((int)arg->type));
+  }
+  if (arg->is_ref) strbuf_append_char(out, ')');
+}
+
+static void print_args(ArgDef *const *args, size_t count, StrBuf *out) {
+  strbuf_append_char(out, '(');
+  for (size_t i = 0; i < count; i++) {
+    if (i > 0) strbuf_append(out, ", ");
+    print_arg(args[i], out);
+  }
+  strbuf_append_char(out, ')');
+}
+
+/* A default in the attr spec language: protobuf text of the field alone. */
+static void print_default(const AttrValue *value, StrBuf *out) {
+  StrBuf text = {0};
+  proto_print_text(value, PROTO_TEXT_SHORT, &text);
+  const char *colon = strchr(strbuf_text(&text), ' ');
+  if (value->value_case != (int)ATTR_LIST && value->value_case != (int)ATTR_NOT_SET && colon != NULL) {
+    strbuf_printf(out, " = %s", colon + 1);
+  }
+  if (text.failed) out->failed = true;
+  strbuf_free(&text);
+}
+
+static void print_attr_def(const AttrDef *attr, bool full, StrBuf *out) {
+  strbuf_printf(out, "%s:", attr->name);
+  bool has_list = attr->allowed_values != NULL && attr->allowed_values->value_case == (int)ATTR_LIST;
+  if (strcmp(attr->type, "type") != 0 || (full && !has_list)) {
+    strbuf_append(out, attr->type);
+  } else if (!has_list) {
+    strbuf_append(out, "<Unknown AttrValue type>");
+  } else {
+    value_print(attr->allowed_values, out);
+  }
+  if (!full) return;
+  if (attr->has_minimum) strbuf_printf(out, " >= %lld", (long long)attr->minimum);
+  if (attr->default_value != NULL) print_default(attr->default_value, out);
+}
+
+static void print_header(const OpDef *signature, bool full, StrBuf *out) {
+  if (full) {
+    print_name(signature->name, NODE_NAME_CHARS, out);
+  } else {
+    strbuf_append(out, signature->name);
+  }
+  for (size_t i = 0; i < signature->n_attr; i++) {
+    strbuf_append(out, i == 0 ? "[" : ", ");
+    print_attr_def(signature->attr[i], full, out);
+  }
+  if (signature->n_attr > 0) strbuf_append_char(out, ']');
+  print_args(signature->input_arg, signature->n_input_arg, out);
+  strbuf_append(out, " -> ");
+  print_args(signature->output_arg, signature->n_output_arg, out);
+  strbuf_append(out, " {\n");
+}
+
+/* --- nodes --- */
+
+static bool print_node(const NodeDef *node, bool full, StrBuf *out, Status *status) {
+  StrBuf device = {0};
+  strbuf_append(out, "  ");
+  if (full) {
+    print_name(node->name, NODE_NAME_CHARS, out);
+    strbuf_append(out, " = ");
+    print_name(node->op, NODE_NAME_CHARS, out);
+  } else {
+    strbuf_printf(out, "%s = %s", node->name, node->op);
+  }
+  if (node->device[0] != 0) strbuf_printf(&device, "device=%s", node->device);
+  if (node->n_attr > 0 || device.length > 0) {
+    strbuf_append_char(out, '[');
+    bool ok = attrs_print((const AttrEntry *const *)node->attr, node->n_attr, full, ", ", strbuf_text(&device), out, status);
+    strbuf_append_char(out, ']');
+    strbuf_free(&device);
+    TRY(ok);
+  }
+  strbuf_append_char(out, '(');
+  size_t i = 0, data = 0;
+  for (; i < node->n_input && node->input[i][0] != '^'; i++, data++) {
+    if (i > 0) strbuf_append(out, ", ");
+    print_name(node->input[i], INPUT_NAME_CHARS, out);
+  }
+  strbuf_append_char(out, ')');
+  for (; i < node->n_input; i++) {
+    strbuf_append(out, i == data ? " @ " : ", ");
+    print_name(node->input[i] + (node->input[i][0] == '^'), NODE_NAME_CHARS, out);
+  }
+  strbuf_append_char(out, '\n');
+  return true;
+}
+
+/* Whether a line of the language gives back the same NodeDef. */
+static bool node_reads_back(const NodeDef *node, const StrBuf *line) {
+  Status status;
+  status_init(&status);
+  StrBuf text = {0};
+  Arena *arena = arena_new();
+  FunctionDef *back = NULL;
+  strbuf_append(&text, "f() -> () {\n");
+  strbuf_append_bytes(&text, strbuf_text(line), (size_t)line->length);
+  strbuf_append(&text, "}");
+  bool same = arena != NULL && !text.failed &&
+              function_parse((Str){strbuf_text(&text), (size_t)text.length}, arena, &back, &status) && back->n_node_def == 1 &&
+              proto_equal(back->node_def[0], node);
+  strbuf_free(&text);
+  arena_free(arena);
+  return same;
+}
+
+static bool print_node_full(const NodeDef *node, StrBuf *out, Status *status) {
+  StrBuf line = {0};
+  bool ok = print_node(node, true, &line, status) && strbuf_ok(&line, status);
+  if (ok && node_reads_back(node, &line)) {
+    strbuf_append(out, strbuf_text(&line));
+  } else if (ok) {
+    strbuf_append(out, "  @node <");
+    proto_print_text(node, PROTO_TEXT_SHORT, out);
+    strbuf_append(out, ">\n");
+  }
+  strbuf_free(&line);
+  return ok;
+}
+
+/* --- results --- */
+
+typedef Tensorflow__FunctionDef__RetEntry RetEntry; /* ControlRetEntry has the same layout */
+
+static const RetEntry *find_ret(RetEntry *const *entries, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(entries[i]->key, name) == 0) return entries[i];
+  }
+  return NULL;
+}
+
+static void print_ret(const char *word, const RetEntry *entry, const char *extra, StrBuf *out) {
+  strbuf_printf(out, "  %s ", word);
+  print_name(entry->key, NODE_NAME_CHARS, out);
+  strbuf_append(out, " = ");
+  print_name(entry->value, extra, out);
+  strbuf_append_char(out, '\n');
+}
+
+/* In the order of the signature; entries that the signature does not have come last. */
+static void print_rets(const FunctionDef *function, StrBuf *out) {
+  const OpDef *signature = function->signature;
+  RetEntry *const *controls = (RetEntry *const *)function->control_ret;
+  for (size_t i = 0; i < signature->n_control_output; i++) {
+    const RetEntry *entry = find_ret(controls, function->n_control_ret, signature->control_output[i]);
+    if (entry != NULL) print_ret("@return", entry, NODE_NAME_CHARS, out);
+  }
+  for (size_t i = 0; i < function->n_control_ret; i++) {
+    bool known = false;
+    for (size_t j = 0; !known && j < signature->n_control_output; j++) {
+      known = strcmp(signature->control_output[j], controls[i]->key) == 0;
+    }
+    if (!known) print_ret("@return", controls[i], NODE_NAME_CHARS, out);
+  }
+  for (size_t i = 0; i < signature->n_output_arg; i++) {
+    const RetEntry *entry = find_ret(function->ret, function->n_ret, signature->output_arg[i]->name);
+    if (entry != NULL) print_ret("return", entry, INPUT_NAME_CHARS, out);
+  }
+  for (size_t i = 0; i < function->n_ret; i++) {
+    bool known = false;
+    for (size_t j = 0; !known && j < signature->n_output_arg; j++) {
+      known = strcmp(signature->output_arg[j]->name, function->ret[i]->key) == 0;
+    }
+    if (!known) print_ret("return", function->ret[i], INPUT_NAME_CHARS, out);
+  }
+}
+
+void function_print(const FunctionDef *function, StrBuf *out) {
+  Status status;
+  status_init(&status);
+  strbuf_append_char(out, '\n');
+  if (function->signature == NULL) return;
+  print_header(function->signature, false, out);
+  for (size_t i = 0; i < function->n_node_def; i++) {
+    if (!print_node(function->node_def[i], false, out, &status)) out->failed = true;
+  }
+  print_rets(function, out);
+  strbuf_append(out, "}\n");
+}
+
+/* --- the full form --- */
+
+static bool print_body_full(const FunctionDef *function, StrBuf *out, Status *status) {
+  static const OpDef no_signature = TENSORFLOW__OP_DEF__INIT;
+  print_header(function->signature == NULL ? &no_signature : function->signature, true, out);
+  for (size_t i = 0; i < function->n_attr; i++) {
+    strbuf_append(out, "  @attr ");
+    print_name(function->attr[i]->key, NODE_NAME_CHARS, out);
+    strbuf_append(out, " = ");
+    TRY(value_print_full(function->attr[i]->value, out, status));
+    strbuf_append_char(out, '\n');
+  }
+  for (size_t i = 0; i < function->n_node_def; i++) TRY(print_node_full(function->node_def[i], out, status));
+  return true;
+}
+
+static bool text_reads_back(const FunctionDef *function, const StrBuf *text) {
+  Status status;
+  status_init(&status);
+  Arena *arena = arena_new();
+  FunctionDef *back = NULL;
+  bool same = arena != NULL && function_parse((Str){strbuf_text(text), (size_t)text->length}, arena, &back, &status) &&
+              proto_equal(back, function);
+  arena_free(arena);
+  return same;
+}
+
+/* The fields that lines cannot say, as protobuf text of a FunctionDef that has only these. */
+static void print_rest(const FunctionDef *function, StrBuf *out) {
+  FunctionDef rest = *function;
+  rest.n_attr = rest.n_node_def = 0;
+  strbuf_append(out, "  @def <");
+  proto_print_text(&rest, PROTO_TEXT_SHORT, out);
+  strbuf_append(out, ">\n");
+}
+
+bool function_print_full(const FunctionDef *function, StrBuf *out, Status *status) {
+  StrBuf text = {0};
+  bool ok = print_body_full(function, &text, status);
+  int64_t before = text.length;
+  if (ok && function->signature != NULL) {
+    print_rets(function, &text);
+    strbuf_append(&text, "}\n");
+    ok = strbuf_ok(&text, status);
+  }
+  bool stateful = function->signature != NULL && function->signature->is_stateful;
+  for (int attempt = 0; ok && attempt < 2 && !text_reads_back(function, &text); attempt++) {
+    /* First with the flag said, then with everything but attrs and nodes in protobuf text. */
+    text.length = before;
+    text.data[before] = 0;
+    if (attempt == 0) {
+      strbuf_printf(&text, "  @stateful %s\n", stateful ? "true" : "false");
+      print_rets(function, &text);
+    } else {
+      print_rest(function, &text);
+    }
+    strbuf_append(&text, "}\n");
+    ok = strbuf_ok(&text, status);
+  }
+  if (ok) strbuf_append(out, strbuf_text(&text));
+  strbuf_free(&text);
+  return ok && strbuf_ok(out, status);
+}
