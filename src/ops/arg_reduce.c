@@ -1,0 +1,105 @@
+/* ArgMax and ArgMin: where along one dimension the largest (smallest) value stands. */
+#include "op/node_def.h"
+#include "op/op_registry.h"
+#include "ops/element_types.h"
+
+/* The input as [outer, size, inner]; result k = [outer, inner] in row-major order. */
+typedef struct ArgJob ArgJob;
+typedef void ArgScan(const ArgJob *job, int64_t begin, int64_t end);
+struct ArgJob {
+  const void *input;
+  void *output;
+  bool wide; /* int64 results */
+  bool smallest;
+  int64_t size, inner;
+  ArgScan *scan;
+};
+
+static void put_index(const ArgJob *job, int64_t k, int64_t index) {
+  if (job->wide) {
+    ((int64_t *)job->output)[k] = index;
+  } else {
+    ((int32_t *)job->output)[k] = (int32_t)index;
+  }
+}
+
+static void run_scan(void *arg, int64_t begin, int64_t end) {
+  const ArgJob *job = arg;
+  job->scan(job, begin, end);
+}
+
+static bool arg_reduce(KernelContext *context, ArgScan *scan, bool smallest, Status *status) {
+  const Tensor *input = context->inputs[0], *dimension = context->inputs[1];
+  char text[SHAPE_TEXT_CAPACITY];
+  int rank = input->shape.rank;
+  if (!tensor_is_scalar(dimension)) {
+    return status_invalid(status, "dim must be a scalar, but received tensor of shape: %s", shape_text(&dimension->shape, text));
+  }
+  int64_t given = tensor_int_at(dimension, 0), axis = given < 0 ? given + rank : given;
+  if (axis < 0 || axis >= rank) {
+    return status_invalid(status, "Expected dimension in the range [%d, %d), but got %lld", -rank, rank, (long long)given);
+  }
+  ArgJob job = {.input = input->data, .wide = context->output_types[0] == DT_INT64, .smallest = smallest, .inner = 1, .scan = scan};
+  job.size = shape_dim(&input->shape, (int)axis);
+  if (job.size == 0) {
+    return status_invalid(status, "Reduction axis %lld is empty in shape %s", (long long)given, shape_text(&input->shape, text));
+  }
+  int64_t dims[SHAPE_MAX_RANK];
+  for (int i = 0, k = 0; i < rank; i++) {
+    if (i != axis) dims[k++] = shape_dim(&input->shape, i);
+    if (i > axis) job.inner *= shape_dim(&input->shape, i);
+  }
+  Tensor *out;
+  TRY(kernel_allocate_output_dims(context, 0, rank - 1, dims, &out, status));
+  job.output = out->data;
+  parallel_for(context->parallel, tensor_num_elements(out), 1 + ELEMENTWISE_GRAIN / job.size, run_scan, &job);
+  return true;
+}
+
+#define TEMPLATE "ops/arg_reduce_scan.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
+#include "ops/each_type.inc"
+
+static bool arg_reduce_shape(InferenceContext *c, Status *status) {
+  ShapeHandle input = shape_input(c, 0), dimension, before, after, out;
+  TRY(shape_with_rank(c, shape_input(c, 1), 0, &dimension, status));
+  if (!shape_rank_known(input)) return shape_unknown_outputs(c, status);
+  int32_t rank = shape_rank(input);
+  if (rank <= 1) return shape_scalar_output(c, status);
+  const Tensor *value = shape_input_tensor(c, 1);
+  if (value == NULL || (value->dtype != DT_INT32 && value->dtype != DT_INT64) || tensor_num_elements(value) != 1) {
+    TRY(shape_ok(shape_unknown_of_rank(c, rank - 1), &out, status));
+    shape_set_output(c, 0, out);
+    return true;
+  }
+  int64_t given = tensor_int_at(value, 0), axis = given < 0 ? given + rank : given;
+  if (axis < 0 || axis >= rank) {
+    return status_invalid(status, "Dimension (%lld) must be in the range [%d, %d), where %d is the number of dimensions in the input.",
+                          (long long)given, (int)-rank, (int)rank, (int)rank);
+  }
+  TRY(shape_subshape(c, input, 0, axis, 1, &before, status));
+  TRY(shape_subshape(c, input, axis + 1, INT64_MAX, 1, &after, status));
+  TRY(shape_concatenate(c, before, after, &out, status));
+  shape_set_output(c, 0, out);
+  return true;
+}
+
+REGISTER_OP(ArgMax,
+  .inputs = {"input: T", "dimension: Tidx"},
+  .outputs = {"output: output_type"},
+  .attrs = {"T: numbertype", "Tidx: {int32, int64} = DT_INT32", "output_type: {int32, int64} = DT_INT64"},
+  .shape = arg_reduce_shape,
+  .gradient = NO_GRADIENT,
+  .kernels = {{DT_FLOAT, arg_max_f32}, {DT_DOUBLE, arg_max_f64}, {DT_INT32, arg_max_i32}, {DT_INT64, arg_max_i64},
+              {DT_UINT8, arg_max_u8}, {DT_INT8, arg_max_i8}, {DT_INT16, arg_max_i16}, {DT_UINT16, arg_max_u16},
+              {DT_UINT32, arg_max_u32}, {DT_UINT64, arg_max_u64}, {DT_HALF, arg_max_f16}, {DT_BFLOAT16, arg_max_bf16}})
+
+REGISTER_OP(ArgMin,
+  .inputs = {"input: T", "dimension: Tidx"},
+  .outputs = {"output: output_type"},
+  .attrs = {"T: numbertype", "Tidx: {int32, int64} = DT_INT32", "output_type: {int32, int64} = DT_INT64"},
+  .shape = arg_reduce_shape,
+  .gradient = NO_GRADIENT,
+  .kernels = {{DT_FLOAT, arg_min_f32}, {DT_DOUBLE, arg_min_f64}, {DT_INT32, arg_min_i32}, {DT_INT64, arg_min_i64},
+              {DT_UINT8, arg_min_u8}, {DT_INT8, arg_min_i8}, {DT_INT16, arg_min_i16}, {DT_UINT16, arg_min_u16},
+              {DT_UINT32, arg_min_u32}, {DT_UINT64, arg_min_u64}, {DT_HALF, arg_min_f16}, {DT_BFLOAT16, arg_min_bf16}})
