@@ -6,6 +6,7 @@
 #ifndef TFCORE_OP_OP_DEF_BUILDER_H_
 #define TFCORE_OP_OP_DEF_BUILDER_H_
 
+#include "op/shape_inference.h"
 #include "proto/proto.h"
 #include "tensor/dtype.h"
 
@@ -25,16 +26,47 @@ MUST_CHECK bool op_def_build(const OpDefSpec *spec, Arena *arena, OpDef **op_def
 MUST_CHECK bool op_def_parse_attr(const char *spec, bool allow_any, OpDef *op_def, Arena *arena, Status *status);
 MUST_CHECK bool op_def_parse_arg(const char *spec, bool is_output, OpDef *op_def, Arena *arena, Status *status);
 
+/* The same, one spec at a time, for ops that are described at run time. Texts are copied; everything lives in `arena`. What is
+ * wrong is reported by finalize, which may be called once. */
+typedef struct OpDefBuilder OpDefBuilder;
+OpDefBuilder *op_def_builder_new(Arena *arena, const char *name); /* NULL when out of memory */
+void op_def_builder_attr(OpDefBuilder *builder, const char *spec);
+void op_def_builder_input(OpDefBuilder *builder, const char *spec);
+void op_def_builder_output(OpDefBuilder *builder, const char *spec);
+void op_def_builder_control_output(OpDefBuilder *builder, const char *spec);
+/* These three may be called once each. */
+void op_def_builder_doc(OpDefBuilder *builder, const char *text);
+void op_def_builder_deprecated(OpDefBuilder *builder, int version, const char *explanation);
+void op_def_builder_shape(OpDefBuilder *builder, ShapeFn shape);
+void op_def_builder_is_stateful(OpDefBuilder *builder);
+void op_def_builder_is_commutative(OpDefBuilder *builder);
+void op_def_builder_is_aggregate(OpDefBuilder *builder);
+void op_def_builder_allows_uninitialized_input(OpDefBuilder *builder);
+void op_def_builder_allow_attr_type_any(OpDefBuilder *builder);
+/* `shape` (may be NULL) receives the shape function, NULL when none was given. */
+MUST_CHECK bool op_def_builder_finalize(OpDefBuilder *builder, OpDef **op_def, ShapeFn *shape, Status *status);
+
 /* TensorFlow's ValidateOpDef: names, duplicates, types, minima, defaults. */
 MUST_CHECK bool op_def_validate(const OpDef *op_def, Status *status);
 /* UNIMPLEMENTED "Op X is not available in GraphDef version V. It has been removed in version D. ..." */
 MUST_CHECK bool op_def_check_deprecation(const OpDef *op_def, int graph_def_version, Status *status);
 /* A value against an attr's type, minimum and allowed values: TensorFlow's ValidateAttrValue. */
 MUST_CHECK bool attr_value_validate(const AttrValue *value, const AttrDef *attr, Status *status);
+/* Whether a value is of an attr type: "int", "list(type)", ... INVALID_ARGUMENT "AttrValue had value with type 'int' when 'string'
+ * expected". An empty list and an unset value are of every list type. */
+MUST_CHECK bool attr_value_has_type(const AttrValue *value, const char *type, Status *status);
 /* "Op<name=N; signature=a:int32 -> y:T; attr=T:type,default=DT_FLOAT>" */
 void op_def_summarize(const OpDef *op_def, StrBuf *out);
 
 /* NULL when there is no attr of that name. */
 const AttrDef *op_def_attr(const OpDef *op_def, const char *name);
+
+/* Equality as TensorFlow has it for the ops of a function library: default and allowed values by meaning, attrs in any order. */
+bool attr_def_equal(const AttrDef *a, const AttrDef *b);
+bool attr_defs_equal(AttrDef *const *a, size_t num_a, AttrDef *const *b, size_t num_b);
+bool op_def_equal(const OpDef *a, const OpDef *b);
+/* INVALID_ARGUMENT "Attr 'n' has added/removed it's default; from no default to "x"" when graphs without the attr would mean something else
+ * under `new_op`. */
+MUST_CHECK bool op_def_defaults_unchanged(const OpDef *old_op, const OpDef *new_op, Status *status);
 
 #endif

@@ -1,0 +1,59 @@
+/* What the sources of the op spec language share: a cursor over spec text and the list of errors of an op. */
+#ifndef TFCORE_OP_OP_DEF_INTERNAL_H_
+#define TFCORE_OP_OP_DEF_INTERNAL_H_
+
+#include <string.h>
+
+#include "op/op_def_builder.h"
+
+/* One op while its specs are parsed. Errors do not stop the parsing: later specs are looked at too, and all errors are
+ * reported together. */
+typedef struct SpecParser {
+  OpDef *op_def;
+  Arena *arena;
+  bool allow_attr_type_any;
+  StrBuf errors;      /* one a line */
+  bool out_of_memory; /* errors and op_def are then incomplete */
+  const char *call;   /* the spec being parsed: Attr("T: type") */
+  const char *spec;
+} SpecParser;
+
+/* Each appends to op_def what its spec says. */
+void spec_parse_attr(SpecParser *parser, const char *spec);
+void spec_parse_arg(SpecParser *parser, const char *spec, bool is_output);
+void spec_parse_control_output(SpecParser *parser, const char *spec);
+void spec_parse_doc(SpecParser *parser, const char *text);
+
+/* Adds "<message> from Attr("<spec>") for Op <name>". */
+void spec_error(SpecParser *parser, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Adds "<message> for Op <name>". */
+void spec_error_of_op(SpecParser *parser, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Turns what was collected into a status, and frees it. */
+MUST_CHECK bool spec_finish(SpecParser *parser, Status *status);
+
+/* A copy in the parser's arena; "" when memory ran out, which the parser then remembers. */
+char *spec_copy(SpecParser *parser, Str text);
+
+/* --- the cursor: a `const char **at` into NUL-terminated text. Each takes something and moves on, or stays and says false. --- */
+
+static inline bool spec_is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+static inline bool spec_is_lower(char c) { return c >= 'a' && c <= 'z'; }
+static inline bool spec_is_digit(char c) { return c >= '0' && c <= '9'; }
+static inline bool spec_is_letter(char c) { return spec_is_lower(c) || (c >= 'A' && c <= 'Z'); }
+
+static inline void spec_skip_blanks(const char **at) {
+  while (spec_is_blank(**at)) ++*at;
+}
+
+static inline bool spec_take(const char **at, const char *literal) {
+  if (!text_starts_with(*at, literal)) return false;
+  *at += strlen(literal);
+  return true;
+}
+
+/* A letter (`lower`: a small one), then letters of the same kind, digits and underscores. */
+bool spec_take_identifier(const char **at, bool lower, Str *name);
+/* An identifier, then a colon that blanks may surround. */
+bool spec_take_name_and_colon(const char **at, bool lower, Str *name);
+
+#endif
