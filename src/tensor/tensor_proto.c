@@ -234,42 +234,41 @@ static bool put_strings(const Tensor *tensor, Arena *arena, TensorProto *proto) 
   return true;
 }
 
-/* Sets a *_val field to `count` numbers that are laid out as the field holds them. */
-#define PUT_VALUES(field, count, from)                                        \
-  do {                                                                        \
-    proto->field = arena_calloc(arena, (count), sizeof *proto->field);        \
-    if (!proto->field) return false;                                          \
-    memcpy(proto->field, (from), (size_t)(count) * sizeof *proto->field);     \
-    proto->n_##field = (count);                                               \
-  } while (0)
+/* Sets a *_val field to `count` numbers of `size` bytes, laid out as the field holds them. */
+static bool put_values(const void *from, size_t count, size_t size, Arena *arena, void *field, size_t *field_count) {
+  void *values = arena_calloc(arena, (int64_t)count, (int64_t)size);
+  if (!values) return false;
+  memcpy(values, from, count * size);
+  memcpy(field, &values, sizeof values);
+  *field_count = count;
+  return true;
+}
 
 /* The single element into its *_val field. */
-static bool put_value(const Tensor *tensor, Arena *arena, TensorProto *proto) {
+static bool put_value(const Tensor *tensor, Arena *arena, TensorProto *p) {
   const void *data = tensor->data;
-  int32_t number;
   switch (tensor->dtype) {
-    case DT_FLOAT: PUT_VALUES(float_val, 1, data); break;
-    case DT_DOUBLE: PUT_VALUES(double_val, 1, data); break;
-    case DT_COMPLEX64: PUT_VALUES(scomplex_val, 2, data); break;
-    case DT_COMPLEX128: PUT_VALUES(dcomplex_val, 2, data); break;
-    case DT_INT64: PUT_VALUES(int64_val, 1, data); break;
-    case DT_UINT32: PUT_VALUES(uint32_val, 1, data); break;
-    case DT_UINT64: PUT_VALUES(uint64_val, 1, data); break;
+    case DT_FLOAT: return put_values(data, 1, 4, arena, &p->float_val, &p->n_float_val);
+    case DT_DOUBLE: return put_values(data, 1, 8, arena, &p->double_val, &p->n_double_val);
+    case DT_COMPLEX64: return put_values(data, 2, 4, arena, &p->scomplex_val, &p->n_scomplex_val);
+    case DT_COMPLEX128: return put_values(data, 2, 8, arena, &p->dcomplex_val, &p->n_dcomplex_val);
+    case DT_INT64: return put_values(data, 1, 8, arena, &p->int64_val, &p->n_int64_val);
+    case DT_UINT32: return put_values(data, 1, 4, arena, &p->uint32_val, &p->n_uint32_val);
+    case DT_UINT64: return put_values(data, 1, 8, arena, &p->uint64_val, &p->n_uint64_val);
     case DT_BOOL: {
       protobuf_c_boolean value = *(const uint8_t *)data != 0;
-      PUT_VALUES(bool_val, 1, &value);
-      break;
+      return put_values(&value, 1, sizeof value, arena, &p->bool_val, &p->n_bool_val);
     }
     case DT_HALF:
-    case DT_BFLOAT16:
-      number = *(const uint16_t *)data;
-      PUT_VALUES(half_val, 1, &number);
-      break;
-    default:
-      number = (int32_t)tensor_double_at(tensor, 0);
-      PUT_VALUES(int_val, 1, &number);
+    case DT_BFLOAT16: {
+      int32_t bits = *(const uint16_t *)data;
+      return put_values(&bits, 1, 4, arena, &p->half_val, &p->n_half_val);
+    }
+    default: {
+      int32_t number = (int32_t)tensor_double_at(tensor, 0);
+      return put_values(&number, 1, 4, arena, &p->int_val, &p->n_int_val);
+    }
   }
-  return true;
 }
 
 bool tensor_to_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status) {
@@ -311,7 +310,7 @@ bool tensor_proto_equal(const TensorProto *a, const TensorProto *b) {
   status_init(&ignored);
   if (!open_view(a, &x, &ignored) || !open_view(b, &y, &ignored)) return proto_equal(a, b);
   if (x.dtype != y.dtype || !equal_shapes(a->tensor_shape, b->tensor_shape)) return false;
-  /* Beyond what either proto stores both repeat one value, so one element more decides the rest. */
+  /* Beyond what either proto stores both repeat an element that has been compared by then. */
   int64_t count = x.stored > y.stored ? x.stored : y.stored;
   if (count == 0) count = 1;
   if (count > x.num_elements) count = x.num_elements;
