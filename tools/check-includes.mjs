@@ -1,0 +1,93 @@
+// Holds src/ to the arrows of the house: a folder includes only from the folders behind its arrow and those below them.
+// `node tools/check-includes.mjs [src]` prints each violation; ctest runs it.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { isMain, root } from './process.mjs';
+
+/** What each folder may use directly; what those may use is allowed too. CMakeLists.txt links by the same table. */
+export const ARROWS = {
+  base: [],
+  simd: ['base'],
+  blas: ['simd'],
+  proto: ['base'],
+  tensor: ['proto'],
+  op: ['tensor'],
+  graph: ['op'],
+  function: ['graph'],
+  gradient: ['function'],
+  optimizer: ['function'],
+  runtime: ['gradient', 'optimizer'],
+  ops: ['op', 'blas'],
+  c_api: ['runtime', 'ops'],
+  wasm: ['c_api'],
+};
+
+/** Headers that come from elsewhere than src/, and the folders that may name them. */
+const OUTSIDE = [
+  { header: /^tensorflow\/core\/framework\/\w+\.pb-c\.h$/, folders: ['proto'] },
+  { header: /^protobuf-c\//, folders: ['proto'] },
+  { header: /^tensorflow\/c\/\w+\.h$/, folders: ['c_api', 'wasm'] },
+  { header: /^op_table\.inc$/, folders: ['ops'] },
+  { header: /^wasm_simd128\.h$/, folders: ['simd'] },
+  { header: /^emscripten(\/|\.h$)/, folders: ['c_api', 'wasm'] },
+];
+
+/** wasm/ is the C API continued for JavaScript: it sees what stands behind the C API's handles. */
+const SHARES_INTERNALS = { wasm: 'c_api' };
+
+function reachable(folder, seen = new Set([folder])) {
+  for (const below of ARROWS[folder] ?? []) {
+    if (!seen.has(below)) {
+      seen.add(below);
+      reachable(below, seen);
+    }
+  }
+  return seen;
+}
+
+/** All violations below the folder `src`, as "file:line: what is wrong". */
+export function checkIncludes(src) {
+  const problems = [];
+  const seenNames = new Map();
+  const check = (file, folder) => {
+    const allowed = reachable(folder);
+    readFileSync(path.join(src, file), 'utf8').split('\n').forEach((line, i) => {
+      const include = /^\s*#\s*include\s+(["<])([^">]+)[">]/.exec(line);
+      if (!include) return;
+      const [, quote, header] = include;
+      const complain = (what) => problems.push(`${file}:${i + 1}: ${what}`);
+      const outside = OUTSIDE.find((entry) => entry.header.test(header));
+      if (outside) {
+        if (!outside.folders.includes(folder)) complain(`only ${outside.folders.join(' and ')} may include ${header}`);
+        return;
+      }
+      if (quote === '<') return;
+      const target = header.split('/')[0];
+      if (!header.includes('/') || !(target in ARROWS)) complain(`"${header}" does not name a folder of src/`);
+      else if (!allowed.has(target)) complain(`${folder}/ may not include from ${target}/ ("${header}")`);
+      else if (target !== folder && header.endsWith('_internal.h') && SHARES_INTERNALS[folder] !== target) complain(`"${header}" is private to ${target}/`);
+      else if (!existsSync(path.join(src, header))) complain(`"${header}" does not exist`);
+    });
+  };
+  for (const folder of readdirSync(src).sort()) {
+    if (!(folder in ARROWS)) {
+      problems.push(`${folder}: no arrow is known for this folder`);
+      continue;
+    }
+    for (const entry of readdirSync(path.join(src, folder), { recursive: true }).sort()) {
+      if (!/\.(c|h|inc)$/.test(entry)) continue;
+      const file = `${folder}/${entry}`;
+      const name = path.basename(entry);
+      if (seenNames.has(name)) problems.push(`${file}: the name is taken by ${seenNames.get(name)}`);
+      seenNames.set(name, file);
+      check(file, folder);
+    }
+  }
+  return problems;
+}
+
+if (isMain(import.meta.url)) {
+  const problems = checkIncludes(process.argv[2] ?? path.join(root, 'src'));
+  problems.forEach((problem) => console.log(problem));
+  process.exitCode = problems.length === 0 ? 0 : 1;
+}
