@@ -1,0 +1,97 @@
+/* The activations of neural networks, and the gradient ops of those that have one of their own. */
+#include "op/op_registry.h"
+#include "ops/element_types.h"
+#include "ops/elementwise.h"
+#include "simd/vector_math.h"
+
+#define TEMPLATE "ops/activation.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
+#include "ops/each_type.inc"
+
+static bool tanh_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kTanh = {vector_tanh_f32, vector_tanh_f64};
+  return elementwise_function(context, &kTanh, status);
+}
+static bool sigmoid_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kSigmoid = {vector_sigmoid_f32, vector_sigmoid_f64};
+  return elementwise_function(context, &kSigmoid, status);
+}
+
+static bool merged_shape(InferenceContext *c, Status *status) {
+  ShapeHandle merged;
+  TRY(shape_merge(c, shape_input(c, 0), shape_input(c, 1), &merged, status));
+  shape_set_output(c, 0, merged);
+  return true;
+}
+
+REGISTER_OP(Tanh,
+  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
+  .shape = shape_unchanged,
+  .gradient =
+    "TanhGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+    "  y = Tanh[T=$T](x)\n"
+    "  dx = TanhGrad[T=$T](y:y:0, dy)\n"
+    "  return dx = dx:z:0\n"
+    "}\n",
+  .kernels = {{DT_FLOAT, tanh_kernel}, {DT_DOUBLE, tanh_kernel}, {DT_HALF, tanh_kernel}, {DT_BFLOAT16, tanh_kernel}})
+
+REGISTER_OP(Sigmoid,
+  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
+  .shape = shape_unchanged,
+  .gradient =
+    "SigmoidGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+    "  y = Sigmoid[T=$T](x)\n"
+    "  dx = SigmoidGrad[T=$T](y:y:0, dy)\n"
+    "  return dx = dx:z:0\n"
+    "}\n",
+  .kernels = {{DT_FLOAT, sigmoid_kernel}, {DT_DOUBLE, sigmoid_kernel}, {DT_HALF, sigmoid_kernel}, {DT_BFLOAT16, sigmoid_kernel}})
+
+/* Its gradient looks at the result, which is positive where the input is: then the input need not be kept. */
+REGISTER_OP(Relu,
+  .inputs = {"features: T"}, .outputs = {"activations: T"}, .attrs = {"T: {realnumbertype, qint8}"}, .shape = shape_unchanged,
+  .gradient =
+    "ReluGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+    "  y = Relu[T=$T](x)\n"
+    "  dx = ReluGrad[T=$T](dy, y:activations:0)\n"
+    "  return dx = dx:backprops:0\n"
+    "}\n",
+  .kernels = {{DT_FLOAT, relu_f32}, {DT_DOUBLE, relu_f64}, {DT_INT32, relu_i32}, {DT_INT64, relu_i64}, {DT_UINT8, relu_u8},
+              {DT_INT8, relu_i8}, {DT_INT16, relu_i16}, {DT_UINT16, relu_u16}, {DT_UINT32, relu_u32}, {DT_UINT64, relu_u64},
+              {DT_HALF, relu_f16}, {DT_BFLOAT16, relu_bf16}})
+
+REGISTER_OP(ReluGrad,
+  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = {"T: realnumbertype"}, .shape = merged_shape,
+  .gradient =
+    "ReluGradGradient[T:type](gradients:T, features:T, dy:T) -> (dgradients:T, dfeatures:T) {\n"
+    "  dgradients = ReluGrad[T=$T](dy, features)\n"
+    "  dfeatures = ZerosLike[T=$T](features)\n"
+    "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:y:0\n"
+    "}\n",
+  .kernels = {{DT_FLOAT, relu_grad_f32}, {DT_DOUBLE, relu_grad_f64}, {DT_INT32, relu_grad_i32}, {DT_INT64, relu_grad_i64},
+              {DT_UINT8, relu_grad_u8}, {DT_INT8, relu_grad_i8}, {DT_INT16, relu_grad_i16}, {DT_UINT16, relu_grad_u16},
+              {DT_UINT32, relu_grad_u32}, {DT_UINT64, relu_grad_u64}, {DT_HALF, relu_grad_f16}, {DT_BFLOAT16, relu_grad_bf16}})
+
+REGISTER_OP(Relu6,
+  .inputs = {"features: T"}, .outputs = {"activations: T"}, .attrs = {"T: realnumbertype"}, .shape = shape_unchanged,
+  .gradient =
+    "Relu6Gradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+    "  y = Relu6[T=$T](x)\n"
+    "  dx = Relu6Grad[T=$T](dy, y:activations:0)\n"
+    "  return dx = dx:backprops:0\n"
+    "}\n",
+  .kernels = {{DT_FLOAT, relu6_f32}, {DT_DOUBLE, relu6_f64}, {DT_INT32, relu6_i32}, {DT_INT64, relu6_i64}, {DT_UINT8, relu6_u8},
+              {DT_INT8, relu6_i8}, {DT_INT16, relu6_i16}, {DT_UINT16, relu6_u16}, {DT_UINT32, relu6_u32}, {DT_UINT64, relu6_u64},
+              {DT_HALF, relu6_f16}, {DT_BFLOAT16, relu6_bf16}})
+
+REGISTER_OP(Relu6Grad,
+  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = {"T: realnumbertype"}, .shape = merged_shape,
+  .gradient =
+    "Relu6GradGradient[T:type](gradients:T, features:T, dy:T) -> (dgradients:T, dfeatures:T) {\n"
+    "  dgradients = Relu6Grad[T=$T](dy, features)\n"
+    "  dfeatures = ZerosLike[T=$T](features)\n"
+    "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:y:0\n"
+    "}\n",
+  .kernels = {{DT_FLOAT, relu6_grad_f32}, {DT_DOUBLE, relu6_grad_f64}, {DT_INT32, relu6_grad_i32}, {DT_INT64, relu6_grad_i64},
+              {DT_UINT8, relu6_grad_u8}, {DT_INT8, relu6_grad_i8}, {DT_INT16, relu6_grad_i16}, {DT_UINT16, relu6_grad_u16},
+              {DT_UINT32, relu6_grad_u32}, {DT_UINT64, relu6_grad_u64}, {DT_HALF, relu6_grad_f16},
+              {DT_BFLOAT16, relu6_grad_bf16}})

@@ -1,0 +1,84 @@
+#include "ops/elementwise.h"
+
+#include "ops/element_types.h"
+
+typedef struct ElementwiseJob {
+  const char *x, *y;
+  char *out;
+  int64_t size;
+  UnaryLoop *unary;
+  PairLoop *pair;
+  const VectorFunction *function;
+} ElementwiseJob;
+
+static void run_unary(void *arg, int64_t begin, int64_t end) {
+  const ElementwiseJob *job = arg;
+  job->unary(end - begin, job->x + begin * job->size, job->out + begin * job->size);
+}
+
+bool elementwise_unary(KernelContext *context, UnaryLoop *loop, Status *status) {
+  const Tensor *x = context->inputs[0];
+  Tensor *out;
+  TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &out, status));
+  ElementwiseJob job = {.x = x->data, .out = out->data, .size = (int64_t)dtype_size(x->dtype), .unary = loop};
+  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN, run_unary, &job);
+  return true;
+}
+
+static void run_pair(void *arg, int64_t begin, int64_t end) {
+  const ElementwiseJob *job = arg;
+  int64_t at = begin * job->size;
+  job->pair(end - begin, job->x + at, job->y + at, job->out + at);
+}
+
+bool elementwise_pair(KernelContext *context, const char *op, PairLoop *loop, Status *status) {
+  const Tensor *x = context->inputs[0], *y = context->inputs[1];
+  if (!shape_equal(&x->shape, &y->shape)) {
+    char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
+    return status_invalid(status,
+                          "Inputs to operation %s of type %s must have the same size and shape.  Input 0: %s != input 1: %s",
+                          context->node_name != NULL ? context->node_name : "", op, shape_text(&x->shape, a),
+                          shape_text(&y->shape, b));
+  }
+  /* The gradient arriving here is as a rule the one that nobody needs afterwards; either will do. */
+  bool take_y = context->last_use != NULL && !context->last_use[0] && context->last_use[1];
+  Tensor *out;
+  TRY(kernel_forward_or_allocate(context, take_y ? 1 : 0, 0, &x->shape, &out, status));
+  ElementwiseJob job = {.x = x->data, .y = y->data, .out = out->data, .size = (int64_t)dtype_size(x->dtype), .pair = loop};
+  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN, run_pair, &job);
+  return true;
+}
+
+static void run_f32(void *arg, int64_t begin, int64_t end) {
+  const ElementwiseJob *job = arg;
+  job->function->f32(end - begin, (const float *)(const void *)job->x + begin, (float *)(void *)job->out + begin);
+}
+static void run_f64(void *arg, int64_t begin, int64_t end) {
+  const ElementwiseJob *job = arg;
+  job->function->f64(end - begin, (const double *)(const void *)job->x + begin, (double *)(void *)job->out + begin);
+}
+
+static void run_16(const ElementwiseJob *job, int64_t begin, int64_t end, float (*load)(uint16_t), uint16_t (*store)(float)) {
+  enum { PIECE = 256 };
+  const uint16_t *x = (const void *)job->x;
+  uint16_t *out = (void *)job->out;
+  float wide[PIECE];
+  for (int64_t at = begin; at < end; at += PIECE) {
+    int64_t n = end - at < PIECE ? end - at : PIECE;
+    for (int64_t i = 0; i < n; i++) wide[i] = load(x[at + i]);
+    job->function->f32(n, wide, wide);
+    for (int64_t i = 0; i < n; i++) out[at + i] = store(wide[i]);
+  }
+}
+static void run_f16(void *arg, int64_t begin, int64_t end) { run_16(arg, begin, end, half_to_float, float_to_half); }
+static void run_bf16(void *arg, int64_t begin, int64_t end) { run_16(arg, begin, end, bfloat16_to_float, float_to_bfloat16); }
+
+bool elementwise_function(KernelContext *context, const VectorFunction *function, Status *status) {
+  const Tensor *x = context->inputs[0];
+  Tensor *out;
+  TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &out, status));
+  ElementwiseJob job = {.x = x->data, .out = out->data, .function = function};
+  ParallelBody *body = x->dtype == DT_FLOAT ? run_f32 : x->dtype == DT_DOUBLE ? run_f64 : x->dtype == DT_HALF ? run_f16 : run_bf16;
+  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN / 4, body, &job);
+  return true;
+}

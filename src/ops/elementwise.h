@@ -1,0 +1,24 @@
+/* Kernels that compute every element from the element at the same place. All work in place where they may. */
+#ifndef TFCORE_OPS_ELEMENTWISE_H_
+#define TFCORE_OPS_ELEMENTWISE_H_
+
+#include "op/kernel.h"
+
+/* y[i] = f(x[i]); y may be x. */
+typedef void UnaryLoop(int64_t count, const void *x, void *y);
+/* A whole kernel: input 0, output 0 of the same dtype and shape. */
+MUST_CHECK bool elementwise_unary(KernelContext *context, UnaryLoop *loop, Status *status);
+
+/* z[i] = f(x[i], y[i]); z may be x or y. */
+typedef void PairLoop(int64_t count, const void *x, const void *y, void *z);
+/* Inputs 0 and 1 of one dtype and shape, output 0 like them. `op` is for the error message. */
+MUST_CHECK bool elementwise_pair(KernelContext *context, const char *op, PairLoop *loop, Status *status);
+
+/* A function that exists for float and double (simd/vector_math.h); half and bfloat16 go through float. */
+typedef struct VectorFunction {
+  void (*f32)(int64_t count, const float *x, float *y);
+  void (*f64)(int64_t count, const double *x, double *y);
+} VectorFunction;
+MUST_CHECK bool elementwise_function(KernelContext *context, const VectorFunction *function, Status *status);
+
+#endif
