@@ -1,0 +1,78 @@
+// What a consumer gets: `npm pack` makes a tarball of npm/, and an empty folder installs it.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { root } from '../../tools/process.mjs';
+
+describe('the package, packed and installed', function () {
+  this.timeout(120_000);
+  let folder;
+  let files;
+  const inFolder = (command, ...args) => execFileSync(command, args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  const write = (name, text) => writeFileSync(path.join(folder, name), text);
+
+  before(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'consumer-'));
+    const [packed] = JSON.parse(execFileSync('npm', ['pack', '--json', '--pack-destination', folder, '--loglevel=error'],
+      { cwd: path.join(root, 'npm'), encoding: 'utf8' }));
+    files = packed.files.map((file) => file.path);
+    write('package.json', '{ "private": true, "type": "module" }');
+    inFolder('npm', 'install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', path.join(folder, packed.filename));
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('holds the four builds, types, licence and readme, and no sources', () => {
+    for (const variant of ['simd', 'relaxed', 'simd-threads', 'relaxed-threads']) {
+      for (const extension of ['mjs', 'wasm']) assert.ok(files.includes(`dist/wasm/tfcore-${variant}.${extension}`), variant);
+    }
+    for (const name of ['LICENSE', 'README.md', 'package.json', 'dist/index.js', 'dist/index.d.ts']) assert.ok(files.includes(name), name);
+    const others = files.filter((name) => !/^(LICENSE|README\.md|package\.json|dist\/.*\.(js|mjs|wasm|d\.ts|map))$/.test(name));
+    assert.deepEqual(others, []);
+  });
+
+  it('runs and differentiates a graph in plain Node, as ESM, and lets Node end', () => {
+    write('use.mjs', `
+      import { init } from 'tfcore-wasm';
+      const tf = await init();
+      const g = new tf.Graph();
+      const x = g.placeholder('float32', [null, 2], { name: 'x' });
+      const y = g.matMul(x, g.constant([[1, 2], [3, 4]]));
+      const [dx] = g.gradients([y], [x]);
+      const session = new tf.Session(g);
+      const [value, gradient] = await session.run([y, dx], new Map([[x, [[1, 1], [2, 0]]]]));
+      let code;
+      try {
+        await session.run([y]);
+      } catch (error) {
+        code = error.code;
+      }
+      console.log(JSON.stringify([value.shape, [...value.data], [...gradient.data], code]));
+    `);
+    assert.deepEqual(JSON.parse(inFolder('node', 'use.mjs')), [[2, 2], [4, 6, 2, 4], [3, 7, 3, 7], 'INVALID_ARGUMENT']);
+  });
+
+  it('has types that a strict TypeScript project accepts', () => {
+    write('use.ts', `
+      import { init } from 'tfcore-wasm';
+      const tf = await init({ variant: 'simd' });
+      const g = new tf.Graph();
+      const x = g.placeholder('float32', [null, 2]);
+      const session = new tf.Session(g);
+      const [y] = await session.run([g.matMul(x, x, { transposeB: true })], new Map([[x, [[1, 1]]]]));
+      const shape: number[] = y.shape;
+      // @ts-expect-error: an option that no op has
+      g.matMul(x, x, { transposeC: true });
+      export { shape };
+    `);
+    mkdirSync(path.join(folder, 'out'));
+    const tsc = path.join(root, 'node_modules/.bin/tsc');
+    try {
+      inFolder(tsc, '--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2023,dom,esnext.disposable', '--types', '',
+        '--outDir', 'out', 'use.ts');
+    } catch (error) {
+      assert.fail(error.stdout);
+    }
+  });
+});
