@@ -21,7 +21,8 @@ export async function cmakeBuild(name, configureCommand, settings, targets, env 
     await must(command, [...args, '--fresh'], { env });
     writeFileSync(stamp, wanted);
   }
-  const output = await must('ninja', ['-C', folder, '-j', String(jobs), ...targets], { env, onLine: progressOf(`  ${name}`) });
+  const output = await must('ninja', ['-C', folder, '-j', String(jobs), ...targets],
+    { env, onLine: progressOf(`  ${name}`), boring: /^\[\d+\/\d+\]|^ninja: |^\S*(cc|gcc|clang) .* -c \S+$/ });
   const warnings = output.split('\n').filter((line) => /\bwarning:/.test(line));
   if (warnings.length > 0) say(warnings.join('\n'));
   if (!output.includes('no work to do')) say(`  ${name}: built in ${((Date.now() - started) / 1000).toFixed(0)} s`);

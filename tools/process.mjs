@@ -72,8 +72,10 @@ export function run(command, args, { onLine, quiet = true, env, cwd = root, inpu
   });
 }
 
-/** Runs a command that must succeed; its output is shown only when it fails. Returns the output. */
-export async function must(command, args, options = {}) {
+/**
+ * Runs a command that must succeed; its output is shown only when it fails, without the lines that match `boring`. Returns the output.
+ */
+export async function must(command, args, { boring, ...options } = {}) {
   let result;
   try {
     result = await run(command, args, options);
@@ -81,7 +83,7 @@ export async function must(command, args, options = {}) {
     throw new SetupError(`cannot run ${command}: ${error.message}`);
   }
   if (result.code !== 0) {
-    const tail = result.output.trimEnd().split('\n').slice(-60).join('\n');
+    const tail = result.output.trimEnd().split('\n').filter((line) => !boring?.test(line)).slice(-60).join('\n');
     throw new SetupError(`${tail}\n\nfailed (${result.signal ?? `code ${result.code}`}): ${command} ${args.join(' ')}`);
   }
   return result.output;
