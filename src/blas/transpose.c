@@ -1,0 +1,201 @@
+#include "blas/transpose.h"
+
+#include <string.h>
+
+#include "simd/simd.h"
+
+typedef struct Wide {
+  uint64_t low, high;
+} Wide;
+
+static inline void block_u8(const uint8_t *x, int64_t stride, uint8_t *y) {
+  for (int r = 0; r < 64; r++) {
+    for (int c = 0; c < 64; c++) y[c * 64 + r] = x[r * stride + c];
+  }
+}
+
+static inline void block_u16(const uint16_t *x, int64_t stride, uint16_t *y) {
+  for (int r = 0; r < 32; r++) {
+    for (int c = 0; c < 32; c++) y[c * 32 + r] = x[r * stride + c];
+  }
+}
+
+static inline void block_u32(const uint32_t *x, int64_t stride, uint32_t *y) {
+  for (int r = 0; r < 16; r += 4) {
+    SIMD_UNROLL for (int c = 0; c < 16; c += 4) {
+      f32x4 v[4];
+      SIMD_UNROLL for (int l = 0; l < 4; l++) memcpy(&v[l], x + (r + l) * stride + c, 16);
+      f32x4_transpose(v);
+      SIMD_UNROLL for (int l = 0; l < 4; l++) memcpy(y + (c + l) * 16 + r, &v[l], 16);
+    }
+  }
+}
+
+static inline void block_u64(const uint64_t *x, int64_t stride, uint64_t *y) {
+  for (int r = 0; r < 8; r += 2) {
+    SIMD_UNROLL for (int c = 0; c < 8; c += 2) {
+      f64x2 v[2];
+      SIMD_UNROLL for (int l = 0; l < 2; l++) memcpy(&v[l], x + (r + l) * stride + c, 16);
+      f64x2_transpose(v);
+      SIMD_UNROLL for (int l = 0; l < 2; l++) memcpy(y + (c + l) * 8 + r, &v[l], 16);
+    }
+  }
+}
+
+static inline void block_wide(const Wide *x, int64_t stride, Wide *y) {
+  for (int r = 0; r < 4; r++) {
+    for (int c = 0; c < 4; c++) y[c * 4 + r] = x[r * stride + c];
+  }
+}
+
+#define T uint8_t
+#define FN(name) name##_u8
+#define BLOCK_TRANSPOSE block_u8
+#include "blas/transpose_tile.inc"
+#undef T
+#undef FN
+#undef BLOCK_TRANSPOSE
+
+#define T uint16_t
+#define FN(name) name##_u16
+#define BLOCK_TRANSPOSE block_u16
+#include "blas/transpose_tile.inc"
+#undef T
+#undef FN
+#undef BLOCK_TRANSPOSE
+
+#define T uint32_t
+#define FN(name) name##_u32
+#define BLOCK_TRANSPOSE block_u32
+#include "blas/transpose_tile.inc"
+#undef T
+#undef FN
+#undef BLOCK_TRANSPOSE
+
+#define T uint64_t
+#define FN(name) name##_u64
+#define BLOCK_TRANSPOSE block_u64
+#include "blas/transpose_tile.inc"
+#undef T
+#undef FN
+#undef BLOCK_TRANSPOSE
+
+#define T Wide
+#define FN(name) name##_wide
+#define BLOCK_TRANSPOSE block_wide
+#include "blas/transpose_tile.inc"
+
+typedef void TransposeMatrix(const void *x, int64_t x_stride, int64_t rows, int64_t columns, void *y, int64_t y_stride);
+
+static TransposeMatrix *matrix_function(int element_size) {
+  switch (element_size) {
+    case 1: return transpose_u8;
+    case 2: return transpose_u16;
+    case 4: return transpose_u32;
+    case 8: return transpose_u64;
+    default: return transpose_wide;
+  }
+}
+
+/* A permutation as loops around either copies of runs or transposes of matrices. Axes are in y's order; strides count
+ * elements. */
+typedef struct Plan {
+  int rank;
+  int64_t dims[TRANSPOSE_MAX_AXES], x_strides[TRANSPOSE_MAX_AXES], y_strides[TRANSPOSE_MAX_AXES];
+  int size;        /* bytes of an element */
+  int64_t run;     /* elements copied at once; 0 when matrices are transposed */
+  int64_t rows, columns, x_row, y_column; /* the matrix: x[r * x_row + c] to y[c * y_column + r] */
+  int64_t strip, strips;                  /* a work item is a strip of so many rows */
+  TransposeMatrix *matrix;
+  const char *x;
+  char *y;
+} Plan;
+
+static void plan_body(void *arg, int64_t begin, int64_t end) {
+  const Plan *plan = arg;
+  for (int64_t item = begin; item < end; item++) {
+    int64_t rest = item / plan->strips, x = 0, y = 0;
+    for (int d = plan->rank - 1; d >= 0; d--) {
+      int64_t i = rest % plan->dims[d];
+      rest /= plan->dims[d];
+      x += i * plan->x_strides[d], y += i * plan->y_strides[d];
+    }
+    const char *from = plan->x + x * plan->size;
+    char *to = plan->y + y * plan->size;
+    if (plan->run > 0) {
+      memcpy(to, from, (size_t)(plan->run * plan->size));
+    } else {
+      int64_t row = item % plan->strips * plan->strip;
+      int64_t rows = plan->rows - row < plan->strip ? plan->rows - row : plan->strip;
+      plan->matrix(from + row * plan->x_row * plan->size, plan->x_row, rows, plan->columns, to + row * plan->size,
+                   plan->y_column);
+    }
+  }
+}
+
+/* Drops axes of size 1 and merges axes that stay neighbours. Writes the rest in y's order; -1 when there are too many. */
+static int collapse(int rank, const int64_t *dims, const int32_t *perm, int64_t *sizes, int64_t *strides) {
+  int left = 0, previous = -1;
+  for (int d = 0; d < rank; d++) {
+    int axis = perm[d];
+    if (dims[axis] == 1) continue;
+    int64_t stride = 1;
+    for (int i = axis + 1; i < rank; i++) stride *= dims[i];
+    bool follows = previous >= 0 && strides[left - 1] == stride * dims[axis];
+    previous = axis;
+    if (follows) {
+      sizes[left - 1] *= dims[axis];
+      strides[left - 1] = stride;
+    } else {
+      if (left == TRANSPOSE_MAX_AXES) return -1;
+      sizes[left] = dims[axis];
+      strides[left++] = stride;
+    }
+  }
+  return left;
+}
+
+static void remove_axis(Plan *plan, int axis) {
+  for (int d = axis; d + 1 < plan->rank; d++) {
+    plan->dims[d] = plan->dims[d + 1];
+    plan->x_strides[d] = plan->x_strides[d + 1];
+    plan->y_strides[d] = plan->y_strides[d + 1];
+  }
+  plan->rank--;
+}
+
+bool transpose(int element_size, int rank, const int64_t *dims, const int32_t *perm, const void *x, void *y,
+               const Parallel *parallel) {
+  Plan plan = {.size = element_size, .matrix = matrix_function(element_size), .strips = 1, .x = x, .y = y};
+  int64_t total = 1;
+  for (int d = 0; d < rank; d++) total *= dims[d];
+  if (total == 0) return true;
+  plan.rank = collapse(rank, dims, perm, plan.dims, plan.x_strides);
+  if (plan.rank < 0) return false;
+  int64_t stride = 1;
+  for (int d = plan.rank - 1; d >= 0; d--) {
+    plan.y_strides[d] = stride;
+    stride *= plan.dims[d];
+  }
+  int64_t item_size;
+  int last = plan.rank - 1;
+  if (plan.rank == 0 || plan.x_strides[last] == 1) {
+    plan.run = plan.rank == 0 ? 1 : plan.dims[last];
+    if (plan.rank > 0) plan.rank--;
+    item_size = plan.run;
+  } else {
+    int contiguous = 0; /* the axis along which x lies */
+    while (plan.x_strides[contiguous] != 1) contiguous++;
+    plan.rows = plan.dims[last], plan.x_row = plan.x_strides[last];
+    plan.columns = plan.dims[contiguous], plan.y_column = plan.y_strides[contiguous];
+    plan.rank--;
+    remove_axis(&plan, contiguous);
+    plan.strip = 64;
+    plan.strips = plan.rows / plan.strip + (plan.rows % plan.strip != 0);
+    item_size = plan.columns * (plan.rows < plan.strip ? plan.rows : plan.strip);
+  }
+  int64_t items = plan.strips;
+  for (int d = 0; d < plan.rank; d++) items *= plan.dims[d];
+  parallel_for(parallel, items, item_size >= 65536 ? 1 : 65536 / item_size + 1, plan_body, &plan);
+  return true;
+}
