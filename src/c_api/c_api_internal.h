@@ -50,6 +50,8 @@ MUST_CHECK bool check_output_index(TF_Output output, Status *status);
 /* Makes the ops of this build known, once. */
 MUST_CHECK bool register_ops(Status *status);
 void graph_reference(TF_Graph *graph);
+/* Gives up an operation that was begun; NULL is fine. */
+void free_description(TF_OperationDescription *desc);
 /* TF_AddGradientsWithPrefix. Without `require_paths` an x that no gradient reaches gets {NULL, 0} instead of failing the call. */
 void add_gradients_to(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx, const TF_Output *dx,
                       TF_Output *dy, bool require_paths, TF_Status *status);

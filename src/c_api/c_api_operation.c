@@ -18,7 +18,7 @@ struct TF_OperationDescription {
   Status status; /* the first error */
 };
 
-static void free_description(TF_OperationDescription *desc) {
+void free_description(TF_OperationDescription *desc) {
   if (!desc) return;
   mem_free(desc->inputs);
   mem_free(desc->control_inputs);

@@ -15,6 +15,8 @@ int TF_WasmThreads(void) { return parallel_threads(thread_pool_default()); }
 
 const char *TF_WasmUniqueName(TF_Graph *graph, const char *base) { return graph_unique_name(graph->graph, base); }
 
+void TF_WasmAbandonOperation(TF_OperationDescription *desc) { free_description(desc); }
+
 static bool graph_to_text(TF_Graph *graph, Arena *arena, TF_Buffer *text, Status *status) {
   GraphDef *def;
   StrBuf printed = {0};

@@ -14,6 +14,8 @@ TF_CAPI_EXPORT extern int TF_WasmThreads(void);
 
 /* A name that no operation of the graph has: `base`, else base_1, base_2, ... Lives as long as the graph; NULL when out of memory. */
 TF_CAPI_EXPORT extern const char *TF_WasmUniqueName(TF_Graph *graph, const char *base);
+/* Gives up what TF_NewOperation began, instead of TF_FinishOperation. */
+TF_CAPI_EXPORT extern void TF_WasmAbandonOperation(TF_OperationDescription *desc);
 /* The graph as a GraphDef in protobuf text format. */
 TF_CAPI_EXPORT extern void TF_WasmGraphToText(TF_Graph *graph, TF_Buffer *text, TF_Status *status);
 /* A GraphDef from text format to bytes. */

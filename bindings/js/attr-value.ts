@@ -1,0 +1,208 @@
+/** AttrValues: from JavaScript values to TensorFlow's message and back. */
+import { DType, TypedArray, dtypeFromNumber, dtypeNumber, typedArrayOf } from './dtypes.js';
+import { InvalidArgumentError } from './errors.js';
+import { Field, MessageWriter, fieldsOf, floatOf, floatsOf, intOf, textOf, varintsOf } from './protobuf.js';
+import { Tensor, TensorLike, sizeOf, tensor } from './tensor.js';
+
+/** null: unknown rank; null inside: unknown size. */
+export type ShapeLike = readonly (number | null)[] | null;
+export interface FuncAttr {
+  name: string;
+  attrs?: Record<string, AttrValue>;
+}
+/** What an attr holds, as JavaScript shows it: types by name, whole numbers beyond 2^53 as bigint. */
+export type AttrValue = string | number | bigint | boolean | Tensor | FuncAttr | (number | null)[] | null | AttrValue[];
+/** What may be given for an attr; its type decides how it is read. */
+export type AttrInput = string | number | bigint | boolean | Uint8Array | TensorLike | FuncAttr | ShapeLike | readonly AttrInput[];
+
+/** Field numbers in AttrValue; in its ListValue they are the same, but for func. */
+const FIELD = { list: 1, string: 2, int: 3, float: 4, bool: 5, type: 6, shape: 7, tensor: 8, placeholder: 9, func: 10 } as const;
+const LIST_FUNC = 9;
+
+export function encodeShape(shape: ShapeLike): Uint8Array {
+  const writer = new MessageWriter();
+  if (shape === null) return writer.varint(3, 1).finish();
+  for (const size of shape) writer.bytes(2, new MessageWriter().varint(1, size ?? -1).finish());
+  return writer.finish();
+}
+
+export function decodeShape(bytes: Uint8Array): (number | null)[] | null {
+  const shape: (number | null)[] = [];
+  for (const field of fieldsOf(bytes)) {
+    if (field.number === 3 && field.value !== 0n) return null;
+    if (field.number !== 2) continue;
+    let size = 0;
+    for (const part of fieldsOf(field.bytes)) if (part.number === 1) size = intOf(part);
+    shape.push(size < 0 ? null : size);
+  }
+  return shape;
+}
+
+export function encodeTensor(value: Tensor): Uint8Array {
+  const writer = new MessageWriter().varint(1, dtypeNumber(value.dtype)).bytes(2, encodeShape(value.shape));
+  if (Array.isArray(value.data)) for (const text of value.data) writer.bytes(8, text);
+  else writer.bytes(4, new Uint8Array(value.data.buffer, value.data.byteOffset, value.data.byteLength));
+  return writer.finish();
+}
+
+/** The typed *_val fields by number, for tensors that are not written as raw content. */
+function readValues(field: Field): (number | bigint | string)[] {
+  if (field.number === 5 || field.number === 9) return field.wire === 5 ? [floatOf(field.bytes)] : [...floatsOf(field)];
+  if (field.number === 6 || field.number === 12) {
+    return [...new Float64Array(field.bytes.slice().buffer)];
+  }
+  if (field.number === 8) return [textOf(field)];
+  return [...varintsOf(field)].map((value) => BigInt.asIntN(64, value));
+}
+
+function decodeTensor(bytes: Uint8Array): Tensor {
+  let dtype: DType = 'float32';
+  let shape: number[] = [];
+  let content: Uint8Array | undefined;
+  const values: (number | bigint | string)[] = [];
+  for (const field of fieldsOf(bytes)) {
+    if (field.number === 1) dtype = dtypeFromNumber(intOf(field));
+    else if (field.number === 2) shape = (decodeShape(field.bytes) ?? []).map((size) => size ?? 0);
+    else if (field.number === 4) content = field.bytes;
+    else if (field.number >= 5) values.push(...readValues(field));
+  }
+  const count = sizeOf(shape);
+  if (dtype === 'string') return new Tensor(dtype, shape, Array.from({ length: count }, (_, i) => String(values[Math.min(i, values.length - 1)] ?? '')));
+  const Data = typedArrayOf(dtype);
+  if (content?.length) return new Tensor(dtype, shape, new Data(content.slice().buffer));
+  const data = new Data(count);
+  const big = data instanceof BigInt64Array || data instanceof BigUint64Array;
+  for (let i = 0; i < count; i++) {
+    const value = values[Math.min(i, values.length - 1)] ?? 0;
+    (data as { [i: number]: unknown })[i] = big ? BigInt(value) : Number(value);
+  }
+  return new Tensor(dtype, shape, data as TypedArray);
+}
+
+function encodeFunc(value: unknown): Uint8Array {
+  const func = typeof value === 'string' ? { name: value } : (value as FuncAttr);
+  if (typeof func?.name !== 'string') throw new InvalidArgumentError('a function attr is a name or { name, attrs }');
+  const writer = new MessageWriter().bytes(1, func.name);
+  for (const [key, attr] of Object.entries(func.attrs ?? {})) {
+    writer.bytes(2, new MessageWriter().bytes(1, key).bytes(2, encodeAttr(guessAttrType(attr), attr)).finish());
+  }
+  return writer.finish();
+}
+
+/** The attr type of a value whose declaration is not at hand: attrs of functions. */
+export function guessAttrType(value: unknown): string {
+  if (value instanceof Tensor) return 'tensor';
+  if (Array.isArray(value)) return `list(${value.length ? guessAttrType(value[0]) : 'int'})`;
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'bigint' || Number.isInteger(value)) return 'int';
+  if (typeof value === 'number') return 'float';
+  if (typeof value === 'string') {
+    try {
+      dtypeNumber(value);
+      return 'type';
+    } catch {
+      return 'string';
+    }
+  }
+  return 'func';
+}
+
+function encodeItem(writer: MessageWriter, type: string, value: unknown, inList: boolean): void {
+  const refuse = (): never => {
+    throw new InvalidArgumentError(`${JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}n` : v))} is no value of attr type '${type}'`);
+  };
+  switch (type) {
+    case 'string':
+      if (typeof value !== 'string' && !(value instanceof Uint8Array)) refuse();
+      writer.bytes(FIELD.string, value as string | Uint8Array);
+      return;
+    case 'int':
+      if (typeof value !== 'bigint' && !Number.isInteger(value)) refuse();
+      writer.varint(FIELD.int, BigInt(value as number));
+      return;
+    case 'float':
+      if (typeof value !== 'number') refuse();
+      writer.float(FIELD.float, value as number);
+      return;
+    case 'bool':
+      if (typeof value !== 'boolean') refuse();
+      writer.varint(FIELD.bool, value ? 1 : 0);
+      return;
+    case 'type':
+      if (typeof value !== 'string') refuse();
+      writer.varint(FIELD.type, dtypeNumber(value as string));
+      return;
+    case 'shape':
+      if (value !== null && !Array.isArray(value)) refuse();
+      writer.bytes(FIELD.shape, encodeShape(value as ShapeLike));
+      return;
+    case 'tensor':
+      writer.bytes(FIELD.tensor, encodeTensor(value instanceof Tensor ? value : tensor(value as TensorLike)));
+      return;
+    case 'func':
+      writer.bytes(inList ? LIST_FUNC : FIELD.func, encodeFunc(value));
+      return;
+    default:
+      refuse();
+  }
+}
+
+/** The serialised AttrValue of a value for an attr of that type ('int', 'list(type)', …). '$T' for a type is a placeholder. */
+export function encodeAttr(type: string, value: unknown): Uint8Array {
+  const writer = new MessageWriter();
+  if (type !== 'string' && typeof value === 'string' && value.startsWith('$')) return writer.bytes(FIELD.placeholder, value.slice(1)).finish();
+  const list = /^list\((.*)\)$/.exec(type);
+  if (!list) {
+    encodeItem(writer, type, value, false);
+    return writer.finish();
+  }
+  if (!Array.isArray(value)) throw new InvalidArgumentError(`an attr of type '${type}' takes an array`);
+  const items = new MessageWriter();
+  for (const item of value) encodeItem(items, list[1]!, item, true);
+  return writer.bytes(FIELD.list, items.finish()).finish();
+}
+
+const safeInt = (value: bigint): number | bigint =>
+  value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
+
+function decodeFunc(bytes: Uint8Array): FuncAttr {
+  const func: FuncAttr = { name: '', attrs: {} };
+  for (const field of fieldsOf(bytes)) {
+    if (field.number === 1) func.name = textOf(field);
+    if (field.number !== 2) continue;
+    let key = '';
+    let value: AttrValue = null;
+    for (const part of fieldsOf(field.bytes)) {
+      if (part.number === 1) key = textOf(part);
+      if (part.number === 2) value = decodeAttr(part.bytes);
+    }
+    func.attrs![key] = value;
+  }
+  return func;
+}
+
+/** All values that a field holds: several where numbers are packed. */
+function decodeItems(field: Field, func: number): AttrValue[] {
+  switch (field.number) {
+    case FIELD.string: return [textOf(field)];
+    case FIELD.int: return [...varintsOf(field)].map((value) => safeInt(BigInt.asIntN(64, value)));
+    case FIELD.float: return field.wire === 5 ? [floatOf(field.bytes)] : [...floatsOf(field)];
+    case FIELD.bool: return [...varintsOf(field)].map((value) => value !== 0n);
+    case FIELD.type: return [...varintsOf(field)].map((value) => dtypeFromNumber(Number(value)));
+    case FIELD.shape: return [decodeShape(field.bytes)];
+    case FIELD.tensor: return [decodeTensor(field.bytes)];
+    case func: return [decodeFunc(field.bytes)];
+    default: return [];
+  }
+}
+
+/** The value in a serialised AttrValue; null when nothing is set. */
+export function decodeAttr(bytes: Uint8Array): AttrValue {
+  let value: AttrValue = null;
+  for (const field of fieldsOf(bytes)) {
+    if (field.number === FIELD.placeholder) value = `$${textOf(field)}`;
+    else if (field.number === FIELD.list) value = [...fieldsOf(field.bytes)].flatMap((item) => decodeItems(item, LIST_FUNC));
+    else value = decodeItems(field, FIELD.func)[0] ?? value;
+  }
+  return value;
+}

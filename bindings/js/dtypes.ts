@@ -1,0 +1,85 @@
+/** Element types: names, TensorFlow's numbers, and the typed arrays that hold them. */
+import { InvalidArgumentError } from './errors.js';
+
+export type DType =
+  | 'float32' | 'float64' | 'int32' | 'int64' | 'uint8' | 'int8' | 'uint16' | 'int16' | 'uint32' | 'uint64'
+  | 'bool' | 'string' | 'float16' | 'bfloat16' | 'complex64' | 'complex128' | 'resource' | 'variant';
+
+export type TypedArray =
+  | Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array | Int8Array | Uint16Array | Int16Array
+  | Uint32Array | BigUint64Array;
+
+type TypedArrayConstructor = {
+  new (length: number): TypedArray;
+  new (buffer: ArrayBufferLike, byteOffset?: number, length?: number): TypedArray;
+  readonly BYTES_PER_ELEMENT: number;
+};
+
+interface DTypeInfo {
+  readonly number: number;
+  /** What holds the elements in JavaScript: half and bfloat16 as their 16 bits, complex numbers as pairs. */
+  readonly array?: TypedArrayConstructor;
+  /** Array items an element: 2 for complex numbers. */
+  readonly items: number;
+  /** TensorFlow's own names beside ours. */
+  readonly aliases: readonly string[];
+}
+
+const DTYPES: Record<DType, DTypeInfo> = {
+  float32: { number: 1, array: Float32Array, items: 1, aliases: ['float'] },
+  float64: { number: 2, array: Float64Array, items: 1, aliases: ['double'] },
+  int32: { number: 3, array: Int32Array, items: 1, aliases: [] },
+  uint8: { number: 4, array: Uint8Array, items: 1, aliases: [] },
+  int16: { number: 5, array: Int16Array, items: 1, aliases: [] },
+  int8: { number: 6, array: Int8Array, items: 1, aliases: [] },
+  string: { number: 7, items: 1, aliases: [] },
+  complex64: { number: 8, array: Float32Array, items: 2, aliases: [] },
+  int64: { number: 9, array: BigInt64Array as unknown as TypedArrayConstructor, items: 1, aliases: [] },
+  bool: { number: 10, array: Uint8Array, items: 1, aliases: [] },
+  bfloat16: { number: 14, array: Uint16Array, items: 1, aliases: [] },
+  uint16: { number: 17, array: Uint16Array, items: 1, aliases: [] },
+  complex128: { number: 18, array: Float64Array, items: 2, aliases: [] },
+  float16: { number: 19, array: Uint16Array, items: 1, aliases: ['half'] },
+  resource: { number: 20, items: 1, aliases: [] },
+  variant: { number: 21, items: 1, aliases: [] },
+  uint32: { number: 22, array: Uint32Array, items: 1, aliases: [] },
+  uint64: { number: 23, array: BigUint64Array as unknown as TypedArrayConstructor, items: 1, aliases: [] },
+};
+
+const BY_NUMBER = new Map<number, DType>();
+const BY_NAME = new Map<string, DType>();
+for (const [name, info] of Object.entries(DTYPES) as [DType, DTypeInfo][]) {
+  BY_NUMBER.set(info.number, name);
+  for (const alias of [name, ...info.aliases]) {
+    BY_NAME.set(alias, name);
+    BY_NAME.set(`DT_${alias.toUpperCase()}`, name);
+  }
+}
+
+/** The dtype of any of its names: 'float32', 'float', 'DT_FLOAT'. */
+export function dtypeOf(name: string): DType {
+  const dtype = BY_NAME.get(name);
+  if (!dtype) throw new InvalidArgumentError(`'${name}' is no dtype; known are ${Object.keys(DTYPES).join(', ')}`);
+  return dtype;
+}
+
+export const dtypeNumber = (name: string): number => DTYPES[dtypeOf(name)].number;
+
+/** The dtype with TensorFlow's number; a reference type (+ 100) gives the type referred to. */
+export function dtypeFromNumber(number: number): DType {
+  const dtype = BY_NUMBER.get(number % 100);
+  if (!dtype) throw new InvalidArgumentError(`unknown dtype number ${number}`);
+  return dtype;
+}
+
+export const isBigIntDType = (dtype: DType): boolean => dtype === 'int64' || dtype === 'uint64';
+
+/** Array items that an element of the dtype takes. */
+export const itemsPerElement = (dtype: DType): number => DTYPES[dtype].items;
+
+/** The constructor of the dtype's typed array. Strings and resources have none. */
+export function typedArrayOf(dtype: DType): TypedArrayConstructor {
+  const array = DTYPES[dtype].array;
+  if (!array) throw new InvalidArgumentError(`tensors of dtype ${dtype} have no typed array`);
+  return array;
+}

@@ -1,0 +1,190 @@
+/** Loading: finds out what the host can run, fetches the matching build, and explains what goes wrong. */
+import { InvalidArgumentError, TFError, UnavailableError } from './errors.js';
+import { Runtime } from './runtime.js';
+import { VERSION } from './version.js';
+import { Wasm } from './wasm.js';
+
+export type Variant = 'simd' | 'relaxed' | 'simd-threads' | 'relaxed-threads';
+
+export interface InitOptions {
+  /** Where the wasm is: an address, bytes, a compiled module, a Response. Default: the file beside the package's JavaScript. */
+  wasm?: string | URL | Response | BufferSource | WebAssembly.Module;
+  /** Default: the fastest that this host runs. */
+  variant?: Variant;
+  /** Threads that compute, in the builds with threads. Default: one a processor, at most 8. */
+  threads?: number;
+  signal?: AbortSignal;
+  onProgress?: (loaded: number, total: number) => void;
+}
+
+type Glue = { default: (options: Record<string, unknown>) => Promise<Record<string, unknown>> };
+
+/** Literal addresses, so that bundlers find the files. */
+const BUILDS: Record<Variant, { glue: () => Promise<Glue>; url: () => URL }> = {
+  simd: { glue: () => import('./wasm/tfcore-simd.mjs'), url: () => new URL('./wasm/tfcore-simd.wasm', import.meta.url) },
+  relaxed: { glue: () => import('./wasm/tfcore-relaxed.mjs'), url: () => new URL('./wasm/tfcore-relaxed.wasm', import.meta.url) },
+  'simd-threads': {
+    glue: () => import('./wasm/tfcore-simd-threads.mjs'),
+    url: () => new URL('./wasm/tfcore-simd-threads.wasm', import.meta.url),
+  },
+  'relaxed-threads': {
+    glue: () => import('./wasm/tfcore-relaxed-threads.mjs'),
+    url: () => new URL('./wasm/tfcore-relaxed-threads.wasm', import.meta.url),
+  },
+};
+
+const isNode = typeof process === 'object' && typeof process.versions?.node === 'string';
+
+/** () -> v128 of one function body: `prefix` is the code between the splats and `end`. */
+function vectorModule(...code: number[]): Uint8Array<ArrayBuffer> {
+  const body = [0, ...code, 0x0b];
+  return Uint8Array.from([
+    0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, // magic, version
+    1, 5, 1, 0x60, 0, 1, 0x7b, // type: () -> v128
+    3, 2, 1, 0, // one function of that type
+    10, body.length + 2, 1, body.length, ...body,
+  ]);
+}
+
+const SPLAT = [0x41, 0, 0xfd, 0x0f]; // i32.const 0, i8x16.splat
+
+/** What this host can run. */
+export function detectFeatures(): { simd: boolean; relaxed: boolean; threads: boolean } {
+  const simd = WebAssembly.validate(vectorModule(...SPLAT));
+  const relaxed = WebAssembly.validate(vectorModule(...SPLAT, ...SPLAT, 0xfd, 0x80, 0x02)); // i8x16.relaxed_swizzle
+  let threads = isNode || (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated === true;
+  try {
+    threads &&= new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }).buffer instanceof SharedArrayBuffer;
+  } catch {
+    threads = false;
+  }
+  return { simd, relaxed, threads };
+}
+
+function chooseVariant(options: InitOptions): Variant {
+  const host = detectFeatures();
+  if (!host.simd) throw new UnavailableError('this JavaScript engine has no WebAssembly SIMD, which tfcore-wasm needs');
+  if (options.variant !== undefined) {
+    if (!(options.variant in BUILDS)) throw new InvalidArgumentError(`variant '${options.variant}' is none of ${Object.keys(BUILDS).join(', ')}`);
+    if (options.variant.startsWith('relaxed') && !host.relaxed) {
+      throw new UnavailableError(`variant '${options.variant}' needs relaxed SIMD, which this engine lacks (Node 20: run with --experimental-wasm-relaxed-simd)`);
+    }
+    if (options.variant.endsWith('threads') && !host.threads) {
+      throw new UnavailableError(`variant '${options.variant}' needs threads: the page must be cross-origin isolated (headers COOP: same-origin and COEP: require-corp)`);
+    }
+    return options.variant;
+  }
+  const base = host.relaxed ? 'relaxed' : 'simd';
+  return host.threads && options.threads !== 1 ? `${base}-threads` : base;
+}
+
+async function processors(): Promise<number> {
+  if (!isNode) return navigator.hardwareConcurrency || 1;
+  const os = await import(/* webpackIgnore: true */ /* @vite-ignore */ 'node:os');
+  return os.availableParallelism();
+}
+
+async function readBody(response: Response, onProgress: NonNullable<InitOptions['onProgress']>): Promise<ArrayBuffer> {
+  const total = Number(response.headers.get('content-length') ?? 0);
+  const reader = response.body!.getReader();
+  const chunks: Uint8Array[] = [];
+  let loaded = 0;
+  for (let part; !(part = await reader.read()).done; ) {
+    chunks.push(part.value);
+    loaded += part.value.length;
+    onProgress(loaded, total);
+  }
+  const bytes = new Uint8Array(loaded);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes.buffer;
+}
+
+async function fetchBytes(source: string | URL | Response, options: InitOptions): Promise<BufferSource> {
+  const address = source instanceof Response ? source.url : String(source);
+  if (isNode && !(source instanceof Response) && !/^(https?|data|blob):/.test(address)) {
+    const fs = await import(/* webpackIgnore: true */ /* @vite-ignore */ 'node:fs/promises');
+    try {
+      return await fs.readFile(source instanceof URL || address.startsWith('file:') ? new URL(address) : address, { signal: options.signal });
+    } catch (error) {
+      if (options.signal?.aborted) throw error;
+      throw new UnavailableError(`the wasm file cannot be read: ${(error as Error).message}`);
+    }
+  }
+  let response: Response;
+  try {
+    response = source instanceof Response ? source : await fetch(address, { signal: options.signal, credentials: 'same-origin' });
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new UnavailableError(`the wasm file could not be fetched from ${address}: ${(error as Error).message}`);
+  }
+  if (!response.ok) throw new UnavailableError(`the wasm file is not at ${address}: HTTP ${response.status} ${response.statusText}`);
+  return options.onProgress && response.body ? readBody(response, options.onProgress) : response.arrayBuffer();
+}
+
+async function compile(source: NonNullable<InitOptions['wasm']>, options: InitOptions): Promise<WebAssembly.Module> {
+  if (source instanceof WebAssembly.Module) return source;
+  const isAddress = typeof source === 'string' || source instanceof URL || source instanceof Response;
+  const bytes = isAddress ? await fetchBytes(source, options) : source;
+  const head = ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 4)) : new Uint8Array(bytes, 0, Math.min(bytes.byteLength, 4));
+  if (head[0] !== 0 || head[1] !== 0x61 || head[2] !== 0x73 || head[3] !== 0x6d) {
+    const where = isAddress ? ` at ${source instanceof Response ? source.url : String(source)}` : '';
+    const html = head[0] === 0x3c ? ' but an HTML page: the server answers with a page where the file should be' : '';
+    throw new UnavailableError(`what was loaded${where} is no WebAssembly${html}`);
+  }
+  try {
+    return await WebAssembly.compile(bytes);
+  } catch (error) {
+    const message = (error as Error).message;
+    const hint = /unsafe-eval|Content Security Policy/i.test(message) ? " (the page's Content-Security-Policy must allow script-src 'wasm-unsafe-eval')" : '';
+    throw new UnavailableError(`the wasm file could not be compiled: ${message}${hint}`);
+  }
+}
+
+/** Instantiates the glue with a module that was compiled before, and finds the memory it works in. */
+async function instantiate(glue: Glue, module: WebAssembly.Module, workers: number): Promise<Wasm> {
+  let memory: WebAssembly.Memory | undefined;
+  const findMemory = (values: object) => Object.values(values).find((value): value is WebAssembly.Memory => value instanceof WebAssembly.Memory);
+  const made = await new Promise<Record<string, unknown>>((resolve, reject) => {
+    glue
+      .default({
+        pthreadPoolSize: workers,
+        instantiateWasm(imports: WebAssembly.Imports, ready: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void) {
+          WebAssembly.instantiate(module, imports).then((instance) => {
+            memory = findMemory(instance.exports) ?? Object.values(imports).map(findMemory).find(Boolean);
+            ready(instance, module);
+          }, reject);
+          return {};
+        },
+      })
+      .then(resolve, reject);
+  });
+  if (!memory) throw new UnavailableError('the wasm module exports no memory');
+  return new Wasm(made, memory);
+}
+
+/** Loads one build. */
+export async function loadRuntime(options: InitOptions): Promise<Runtime> {
+  options.signal?.throwIfAborted();
+  const variant = chooseVariant(options);
+  const build = BUILDS[variant];
+  const threads = variant.endsWith('threads') ? Math.max(1, options.threads ?? Math.min(await processors(), 8)) : 1;
+  const [glue, module] = await Promise.all([build.glue(), compile(options.wasm ?? build.url(), options)]);
+  options.signal?.throwIfAborted();
+  let wasm: Wasm;
+  try {
+    wasm = await instantiate(glue, module, threads - 1);
+  } catch (error) {
+    if (error instanceof TFError) throw error;
+    throw new UnavailableError(`the wasm module could not be started: ${(error as Error).message} (is it of another version than the JavaScript, ${VERSION}?)`);
+  }
+  const version = wasm.text(wasm.call.TF_Version!());
+  if (!version.endsWith(`-${VERSION}`)) {
+    throw new UnavailableError(`the wasm module is version ${version}, the JavaScript is ${VERSION}: both must come from the same package`);
+  }
+  wasm.call.TF_WasmSetThreads!(threads);
+  return new Runtime(wasm, variant, threads);
+}

@@ -1,0 +1,125 @@
+/** The protobuf wire format, as far as the bindings need it: AttrValues, OpDefs, GraphDefs. */
+import { InvalidArgumentError } from './errors.js';
+
+const utf8 = new TextEncoder();
+const fromUtf8 = new TextDecoder();
+
+/** One field as it stands in the bytes: a varint or fixed value as bigint or number, or the bytes of a length-delimited one. */
+export interface Field {
+  readonly number: number;
+  readonly wire: number;
+  readonly value: bigint;
+  readonly bytes: Uint8Array;
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/** Walks over the fields of a message. Malformed bytes throw. */
+export function* fieldsOf(bytes: Uint8Array): Generator<Field> {
+  let at = 0;
+  const varint = (): bigint => {
+    let value = 0n;
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      const byte = bytes[at++];
+      if (byte === undefined) break;
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return BigInt.asUintN(64, value);
+    }
+    throw new InvalidArgumentError('malformed protobuf: a number does not end');
+  };
+  const take = (length: number): Uint8Array => {
+    if (length > bytes.length - at) throw new InvalidArgumentError('malformed protobuf: a field is longer than its message');
+    at += length;
+    return bytes.subarray(at - length, at);
+  };
+  while (at < bytes.length) {
+    const tag = Number(varint());
+    const number = Math.floor(tag / 8);
+    const wire = tag % 8;
+    if (wire === 0) yield { number, wire, value: varint(), bytes: NO_BYTES };
+    else if (wire === 2) yield { number, wire, value: 0n, bytes: take(Number(varint())) };
+    else if (wire === 1 || wire === 5) yield { number, wire, value: 0n, bytes: take(wire === 1 ? 8 : 4) };
+    else throw new InvalidArgumentError(`malformed protobuf: wire type ${wire}`);
+  }
+}
+
+export const textOf = (field: Field): string => fromUtf8.decode(field.bytes);
+export const signedOf = (field: Field): bigint => BigInt.asIntN(64, field.value);
+export const intOf = (field: Field): number => Number(signedOf(field));
+export const floatOf = (bytes: Uint8Array): number => new DataView(bytes.buffer, bytes.byteOffset, 4).getFloat32(0, true);
+
+/** Repeated numbers come one by one or packed. */
+export function* varintsOf(field: Field): Generator<bigint> {
+  if (field.wire === 0) {
+    yield field.value;
+    return;
+  }
+  let value = 0n;
+  let shift = 0n;
+  for (const byte of field.bytes) {
+    value |= BigInt(byte & 0x7f) << shift;
+    shift += 7n;
+    if (byte < 0x80) {
+      yield BigInt.asUintN(64, value);
+      value = shift = 0n;
+    }
+  }
+}
+
+export function* floatsOf(field: Field): Generator<number> {
+  for (let i = 0; i + 4 <= field.bytes.length; i += 4) yield floatOf(field.bytes.subarray(i));
+}
+
+/** Builds a message field by field. */
+export class MessageWriter {
+  private chunks: Uint8Array[] = [];
+
+  private rawVarint(value: bigint): void {
+    const bytes: number[] = [];
+    let rest = BigInt.asUintN(64, value);
+    do {
+      bytes.push(Number(rest & 0x7fn) | (rest > 0x7fn ? 0x80 : 0));
+      rest >>= 7n;
+    } while (rest > 0n);
+    this.chunks.push(Uint8Array.from(bytes));
+  }
+
+  varint(number: number, value: bigint | number): this {
+    this.rawVarint(BigInt(number * 8));
+    this.rawVarint(BigInt(value));
+    return this;
+  }
+
+  float(number: number, value: number): this {
+    this.rawVarint(BigInt(number * 8 + 5));
+    this.chunks.push(new Uint8Array(new Float32Array([value]).buffer));
+    return this;
+  }
+
+  bytes(number: number, value: Uint8Array | string): this {
+    const bytes = typeof value === 'string' ? utf8.encode(value) : value;
+    this.rawVarint(BigInt(number * 8 + 2));
+    this.rawVarint(BigInt(bytes.length));
+    this.chunks.push(bytes);
+    return this;
+  }
+
+  /** A field copied as it was read. */
+  raw(field: Field): this {
+    if (field.wire === 0) return this.varint(field.number, field.value);
+    if (field.wire === 2) return this.bytes(field.number, field.bytes);
+    this.rawVarint(BigInt(field.number * 8 + field.wire));
+    this.chunks.push(field.bytes);
+    return this;
+  }
+
+  finish(): Uint8Array {
+    const whole = new Uint8Array(this.chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+    let at = 0;
+    for (const chunk of this.chunks) {
+      whole.set(chunk, at);
+      at += chunk.length;
+    }
+    return whole;
+  }
+}

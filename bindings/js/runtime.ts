@@ -1,0 +1,55 @@
+/** Runtime: one loaded engine, what it knows (ops) and what is open in it (graphs, sessions). */
+import { OpDef, decodeOpList } from './op-def.js';
+import type { Wasm } from './wasm.js';
+
+type Kind = 'graphs' | 'sessions';
+
+interface Held {
+  readonly kind: Kind;
+  readonly pointer: number;
+  readonly release: string;
+}
+
+export class Runtime {
+  private readonly counts: Record<Kind, number> = { graphs: 0, sessions: 0 };
+  private ops: Map<string, OpDef> | undefined;
+  /** Frees what a user forgot to dispose. */
+  private readonly net = new FinalizationRegistry<Held>(({ kind, pointer, release }) => {
+    this.counts[kind]--;
+    if (kind === 'sessions') this.wasm.checked((status) => this.wasm.call[release]!(pointer, status));
+    else this.wasm.call[release]!(pointer);
+  });
+
+  constructor(readonly wasm: Wasm, readonly variant: string, readonly threads: number) {}
+
+  /** Notes that a handle was made, to be freed by the exported function `release` when its owner is collected. */
+  opened(owner: object, kind: Kind, pointer: number, release: string): void {
+    this.counts[kind]++;
+    this.net.register(owner, { kind, pointer, release }, owner);
+  }
+
+  closed(owner: object, kind: Kind): void {
+    this.counts[kind]--;
+    this.net.unregister(owner);
+  }
+
+  private opMap(): Map<string, OpDef> {
+    if (this.ops) return this.ops;
+    const buffer = this.wasm.call.TF_GetAllOpList!();
+    const list = decodeOpList(this.wasm.bytesOfBuffer(buffer));
+    this.wasm.call.TF_DeleteBuffer!(buffer);
+    return (this.ops = new Map(list.map((op) => [op.name, op])));
+  }
+
+  findOpDef(name: string): OpDef | undefined {
+    return this.opMap().get(name);
+  }
+
+  opDefs(): OpDef[] {
+    return [...this.opMap().values()];
+  }
+
+  memory(): { wasmBytes: number; liveBytes: number; graphs: number; sessions: number } {
+    return { wasmBytes: this.wasm.byteLength, liveBytes: this.wasm.call.TF_WasmLiveBytes!(), ...this.counts };
+  }
+}

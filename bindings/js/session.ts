@@ -1,0 +1,191 @@
+/** Session: runs parts of a graph and keeps its variables. */
+import { DType, TypedArray, dtypeFromNumber, dtypeNumber, itemsPerElement, typedArrayOf } from './dtypes.js';
+import { CancelledError, InvalidArgumentError, UnimplementedError } from './errors.js';
+import type { Graph } from './graph.js';
+import { Input, Operation, Output, valueOf, Variable } from './operation.js';
+import type { Runtime } from './runtime.js';
+import { Tensor, TensorLike, sizeOf, tensor } from './tensor.js';
+import type { Scope } from './wasm.js';
+
+/** What can be fetched: a value, an operation to run, or arrays and records of them. */
+export type Fetch = Input | Operation | string | readonly Fetch[] | { readonly [key: string]: Fetch };
+
+/** What a fetch gives: a Tensor for a value, null for an operation, and the same arrays and records. */
+export type Fetched<F> = F extends Input | string
+  ? Tensor
+  : F extends Operation
+    ? null
+    : F extends readonly unknown[]
+      ? { -readonly [K in keyof F]: Fetched<F[K]> }
+      : { -readonly [K in keyof F]: Fetched<F[K]> };
+
+export type Feeds = ReadonlyMap<Input | string, TensorLike> | Readonly<Record<string, TensorLike>>;
+
+export interface RunOptions {
+  /** Operations (or their names) to run without fetching anything. */
+  targets?: readonly (Operation | string)[];
+  signal?: AbortSignal;
+}
+
+export interface SessionOptions {
+  /** '' runs in this thread. */
+  target?: string;
+}
+
+/** The flat lists of a run, and where each fetch's value comes from. */
+class Request {
+  readonly fetches: Output[] = [];
+  readonly targets: Operation[] = [];
+
+  constructor(private readonly graph: Graph) {}
+
+  operation(item: Operation | string): Operation {
+    if (typeof item !== 'string') return this.owned(item);
+    const operation = this.graph.operation(item);
+    if (!operation) throw new InvalidArgumentError(`there is no operation '${item}' in the graph`);
+    return operation;
+  }
+
+  private owned(operation: Operation): Operation {
+    if (operation.graph !== this.graph) throw new InvalidArgumentError(`'${operation.name}' belongs to a different graph`);
+    return operation;
+  }
+
+  /** Notes what is fetched; returns how to shape the results alike. */
+  add(fetch: Fetch): (values: readonly Tensor[]) => unknown {
+    if (typeof fetch === 'string' && !/:\d+$/.test(fetch)) {
+      const operation = this.operation(fetch);
+      if (operation.outputs.length === 0) return this.add(operation);
+      fetch = operation.output(0);
+    }
+    if (typeof fetch === 'string') fetch = this.graph.output(fetch);
+    if (fetch instanceof Operation) {
+      this.targets.push(this.owned(fetch));
+      return () => null;
+    }
+    if (fetch instanceof Output || fetch instanceof Variable) {
+      const output = valueOf(fetch);
+      this.owned(output.operation);
+      const position = this.fetches.push(output) - 1;
+      return (values) => values[position];
+    }
+    if (Array.isArray(fetch)) {
+      const parts = (fetch as readonly Fetch[]).map((part) => this.add(part));
+      return (values) => parts.map((part) => part(values));
+    }
+    if (typeof fetch !== 'object' || fetch === null) throw new InvalidArgumentError(`${String(fetch)} cannot be fetched`);
+    const entries = Object.entries(fetch as Record<string, Fetch>).map(([key, part]) => [key, this.add(part)] as const);
+    return (values) => Object.fromEntries(entries.map(([key, part]) => [key, part(values)]));
+  }
+}
+
+/**
+ * The tensor for a feed. A flat typed array takes the shape of what it is fed to, when that leaves at most one size open and the
+ * length fits: a Float32Array of 640 numbers for [?,64] is [10,64].
+ */
+function feedTensor(output: Output, value: TensorLike): Tensor {
+  const dtype = output.dtype;
+  const known = output.shape;
+  const flat = ArrayBuffer.isView(value) ? (value as unknown as TypedArray) : undefined;
+  if (flat && known && known.length !== 1) {
+    const open = known.filter((size) => size === null).length;
+    const rest = known.reduce<number>((product, size) => product * (size ?? 1), 1);
+    const count = flat.length / itemsPerElement(dtype);
+    if (open === 0 && rest === count) return tensor(value, known as number[], dtype);
+    if (open === 1 && rest > 0 && count % rest === 0) return tensor(value, known.map((size) => size ?? count / rest), dtype);
+  }
+  return value instanceof Tensor ? value : tensor(value, undefined, dtype);
+}
+
+export class Session {
+  private readonly pointer: number;
+  private closed = false;
+
+  constructor(private readonly runtime: Runtime, readonly graph: Graph, options: SessionOptions = {}) {
+    if (options.target) throw new UnimplementedError(`sessions run in this thread: target '${options.target}' is not supported`);
+    const { wasm } = runtime;
+    this.pointer = wasm.checked((status) => wasm.call.TF_NewSession!(graph.pointer, 0, status)) >>> 0;
+    runtime.opened(this, 'sessions', this.pointer, 'TF_DeleteSession');
+  }
+
+  /**
+   * Runs one step: computes what the fetches and targets need from the feeds. Fetches may be nested in arrays and records,
+   * and the results come back alike; an Operation is run and gives null.
+   */
+  async run<const F extends Fetch>(fetches: F, feeds?: Feeds, options: RunOptions = {}): Promise<Fetched<F>> {
+    if (options.signal?.aborted) throw new CancelledError('the run was aborted before it started');
+    return this.runSync(fetches, feeds, options);
+  }
+
+  /** As `run`, at once. */
+  runSync<const F extends Fetch>(fetches: F, feeds: Feeds = {}, options: RunOptions = {}): Fetched<F> {
+    if (this.closed) throw new CancelledError('Session has been closed.');
+    const request = new Request(this.graph);
+    const shape = request.add(fetches);
+    for (const target of options.targets ?? []) request.targets.push(request.operation(target));
+    const entries = feeds instanceof Map ? [...feeds] : Object.entries(feeds);
+    const outputs = entries.map(([key]) => (typeof key === 'string' ? this.graph.output(key) : valueOf(key)));
+    const tensors = entries.map(([, value], i) => feedTensor(outputs[i]!, value));
+    return shape(this.step(outputs, tensors, request)) as Fetched<F>;
+  }
+
+  private step(feeds: readonly Output[], values: readonly Tensor[], request: Request): Tensor[] {
+    const { wasm } = this.runtime;
+    return wasm.scope((scope) => {
+      const inputs: number[] = [];
+      const results = scope.alloc(4 * request.fetches.length);
+      try {
+        for (const value of values) inputs.push(this.upload(scope, value));
+        wasm.checked((status) =>
+          wasm.call.TF_SessionRun!(
+            this.pointer, 0, scope.outputs(feeds), scope.pointers(inputs), inputs.length, scope.outputs(request.fetches), results,
+            request.fetches.length, scope.pointers(request.targets.map((target) => target.pointer)), request.targets.length, 0, status,
+          ),
+        );
+      } finally {
+        for (const pointer of inputs) wasm.call.TF_DeleteTensor!(pointer);
+      }
+      return request.fetches.map((_, i) => this.download(wasm.u32[(results >>> 2) + i]!));
+    });
+  }
+
+  /** A TF_Tensor of a value. */
+  private upload(scope: Scope, value: Tensor): number {
+    const { wasm } = this.runtime;
+    if (Array.isArray(value.data)) throw new UnimplementedError('string tensors cannot be fed');
+    const { buffer, byteOffset, byteLength } = value.data;
+    const pointer =
+      wasm.call.TF_AllocateTensor!(dtypeNumber(value.dtype), scope.dims(value.shape), value.shape.length, byteLength) >>> 0;
+    if (pointer === 0) throw new InvalidArgumentError(`no tensor of dtype ${value.dtype} and shape [${value.shape}] can be allocated`);
+    wasm.u8.set(new Uint8Array(buffer, byteOffset, byteLength), wasm.call.TF_TensorData!(pointer) >>> 0);
+    return pointer;
+  }
+
+  /** The value of a TF_Tensor, which is deleted. */
+  private download(pointer: number): Tensor {
+    const { wasm } = this.runtime;
+    try {
+      const dtype: DType = dtypeFromNumber(wasm.call.TF_TensorType!(pointer));
+      const rank = wasm.call.TF_NumDims!(pointer);
+      const dims = Array.from({ length: rank }, (_, i) => Number(wasm.call.TF_Dim!(pointer, i)));
+      const begin = wasm.call.TF_TensorData!(pointer) >>> 0;
+      const Data = typedArrayOf(dtype);
+      const bytes = sizeOf(dims) * itemsPerElement(dtype) * Data.BYTES_PER_ELEMENT;
+      return new Tensor(dtype, dims, new Data(wasm.u8.slice(begin, begin + bytes).buffer));
+    } finally {
+      wasm.call.TF_DeleteTensor!(pointer);
+    }
+  }
+
+  /** Frees the variables and everything cached. Runs after that fail. */
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    this.runtime.closed(this, 'sessions');
+    this.runtime.wasm.checked((status) => this.runtime.wasm.call.TF_DeleteSession!(this.pointer, status));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

@@ -1,0 +1,65 @@
+/** Helpers for tests of graphs: numerical checks of gradients. */
+import { InvalidArgumentError } from './errors.js';
+import type { TF } from './index.js';
+import type { Graph } from './graph.js';
+import type { Output } from './operation.js';
+import type { Feeds } from './session.js';
+import { Tensor, TensorLike } from './tensor.js';
+
+export interface CheckOptions {
+  /** Values for other placeholders. */
+  feeds?: Feeds;
+  /** Where x is checked; its dtype is float32 or float64. */
+  value: TensorLike;
+  /** Step of the central differences; default 1e-6 for float64, 1e-2 for float32. */
+  step?: number;
+}
+
+/**
+ * Compares the gradient of sum(y * w), for fixed weights w, with respect to x with central differences. The error of an element is relative to
+ * the larger of 1 and its size.
+ */
+export async function checkGradients(tf: TF, graph: Graph, y: Output, x: Output, options: CheckOptions): Promise<{ maxError: number }> {
+  const dtype = x.dtype;
+  if (dtype !== 'float64' && dtype !== 'float32') throw new InvalidArgumentError(`checkGradients needs a float x, not ${dtype}`);
+  const [gradient] = graph.gradients([y], [x], { gradYs: [weightsLike(graph, y)] });
+  if (!gradient) throw new InvalidArgumentError(`no gradient flows from ${y.name} to ${x.name}`);
+  const session = new tf.Session(graph);
+  try {
+    const at = tf.tensor(options.value, undefined, dtype);
+    const base = new Map(options.feeds instanceof Map ? options.feeds : Object.entries(options.feeds ?? {}));
+    const run = (value: Tensor, fetch: Output) => session.run(fetch, new Map([...base, [x, value]]));
+    const analytic = await run(at, gradient);
+    const step = options.step ?? (dtype === 'float64' ? 1e-6 : 1e-2);
+    let maxError = 0;
+    for (let i = 0; i < at.size; i++) {
+      const moved = async (by: number): Promise<number> => {
+        const data = at.data.slice() as Float64Array;
+        data[i]! += by;
+        return weightedSum(await run(new Tensor(dtype, at.shape, data), y));
+      };
+      const numeric = ((await moved(step)) - (await moved(-step))) / (2 * step);
+      const got = Number((analytic.data as Float64Array)[i]);
+      maxError = Math.max(maxError, Math.abs(got - numeric) / Math.max(1, Math.abs(numeric)));
+    }
+    return { maxError };
+  } finally {
+    await session.close();
+  }
+}
+
+/** Weights that tell elements apart: 1, 1.5, 2, 1, … along the flat index. */
+const weightAt = (i: number): number => 1 + (i % 3) / 2;
+
+function weightedSum(tensor: Tensor): number {
+  let sum = 0;
+  (tensor.data as Float64Array).forEach((value, i) => (sum += value * weightAt(i)));
+  return sum;
+}
+
+function weightsLike(graph: Graph, y: Output): Output {
+  const shape = y.shape;
+  if (!shape || shape.includes(null)) throw new InvalidArgumentError(`checkGradients needs a fully known shape of ${y.name}`);
+  const count = shape.reduce<number>((product, size) => product * size!, 1);
+  return graph.constant(new Float64Array(Array.from({ length: count }, (_, i) => weightAt(i))), { dtype: y.dtype, shape: shape as number[] });
+}

@@ -1,0 +1,183 @@
+/**
+ * Wasm: the engine's module as the rest of the bindings see it. Knows how to pass strings and arrays, to check a status,
+ * and to read memory that may grow (and move) during any call. Pointers are unsigned numbers.
+ */
+import { errorOf } from './errors.js';
+
+/** The exported functions of the C API (include/tensorflow/c/c_api.h) and of src/wasm/wasm_exports.h, with their '_'. */
+export type Exports = Record<string, (...args: (number | bigint)[]) => number>;
+
+const utf8 = new TextEncoder();
+const fromUtf8 = new TextDecoder();
+
+/** Memory for the arguments of one call; freed when the scope ends. */
+export class Scope {
+  private at: number;
+  private large: number[] = [];
+
+  constructor(private readonly wasm: Wasm, private readonly begin: number, private readonly end: number) {
+    this.at = begin;
+  }
+
+  /** Uninitialised bytes, aligned to 8. */
+  alloc(size: number): number {
+    const pointer = this.at;
+    const next = pointer + ((size + 7) & ~7);
+    if (next <= this.end) {
+      this.at = next;
+      return pointer;
+    }
+    const large = this.wasm.malloc(size);
+    this.large.push(large);
+    return large;
+  }
+
+  bytes(bytes: Uint8Array): number {
+    const pointer = this.alloc(bytes.length);
+    this.wasm.u8.set(bytes, pointer);
+    return pointer;
+  }
+
+  /** A NUL-terminated copy. */
+  string(text: string): number {
+    const bytes = utf8.encode(text);
+    const pointer = this.alloc(bytes.length + 1);
+    this.wasm.u8.set(bytes, pointer);
+    this.wasm.u8[pointer + bytes.length] = 0;
+    return pointer;
+  }
+
+  pointers(pointers: readonly number[]): number {
+    const pointer = this.alloc(4 * pointers.length);
+    this.wasm.u32.set(pointers, pointer >>> 2);
+    return pointer;
+  }
+
+  /** int64_t dims[]; null is an unknown size. */
+  dims(dims: readonly (number | null)[]): number {
+    const pointer = this.alloc(8 * dims.length);
+    this.wasm.i64.set(dims.map((size) => BigInt(size ?? -1)), pointer >>> 3);
+    return pointer;
+  }
+
+  /** TF_Output[]: pairs of operation and index. */
+  outputs(outputs: readonly { readonly operation: { readonly pointer: number }; readonly index: number }[]): number {
+    const pointer = this.alloc(8 * outputs.length);
+    const words = this.wasm.u32;
+    outputs.forEach((output, i) => {
+      words[(pointer >>> 2) + 2 * i] = output.operation.pointer;
+      words[(pointer >>> 2) + 2 * i + 1] = output.index;
+    });
+    return pointer;
+  }
+
+  close(): void {
+    for (const pointer of this.large) this.wasm.call.free!(pointer);
+  }
+
+  /** Where the next allocation goes: a scope inside this one begins there. */
+  get top(): number {
+    return this.at;
+  }
+}
+
+const SCRATCH_BYTES = 256 * 1024;
+
+export class Wasm {
+  /** Functions without their '_'. */
+  readonly call: Exports;
+  private readonly status: number;
+  private readonly scratch: number;
+  private depth: Scope[] = [];
+  private bytes!: Uint8Array;
+  private words!: Uint32Array;
+  private longs!: BigInt64Array;
+
+  constructor(module: Record<string, unknown>, private readonly memory: WebAssembly.Memory) {
+    this.call = new Proxy({} as Exports, {
+      get: (known, name: string) => (known[name] ??= module[`_${name}`] as Exports[string]),
+    });
+    this.status = this.call.TF_NewStatus!();
+    this.scratch = this.malloc(SCRATCH_BYTES);
+  }
+
+  private refresh(): void {
+    if (this.bytes?.buffer === this.memory.buffer) return;
+    this.bytes = new Uint8Array(this.memory.buffer);
+    this.words = new Uint32Array(this.memory.buffer);
+    this.longs = new BigInt64Array(this.memory.buffer);
+  }
+
+  get u8(): Uint8Array {
+    this.refresh();
+    return this.bytes;
+  }
+  get u32(): Uint32Array {
+    this.refresh();
+    return this.words;
+  }
+  get i64(): BigInt64Array {
+    this.refresh();
+    return this.longs;
+  }
+  get byteLength(): number {
+    return this.memory.buffer.byteLength;
+  }
+
+  malloc(size: number): number {
+    const pointer = this.call.malloc!(Math.max(size, 1)) >>> 0;
+    if (pointer === 0) throw errorOf(8, `OOM when allocating ${size} bytes of wasm memory`);
+    return pointer;
+  }
+
+  /** Runs `body` with memory for its arguments. Scopes nest. */
+  scope<T>(body: (scope: Scope) => T): T {
+    const begin = this.depth.at(-1)?.top ?? this.scratch;
+    const scope = new Scope(this, begin, this.scratch + SCRATCH_BYTES);
+    this.depth.push(scope);
+    try {
+      return body(scope);
+    } finally {
+      scope.close();
+      this.depth.pop();
+    }
+  }
+
+  /** Calls with a TF_Status in the place where `invoke` puts it, and throws what it reports. */
+  checked<T>(invoke: (status: number) => T): T {
+    const result = invoke(this.status);
+    const code = this.call.TF_GetCode!(this.status);
+    if (code !== 0) throw errorOf(code, this.text(this.call.TF_Message!(this.status)));
+    return result;
+  }
+
+  /** The NUL-terminated text at a pointer. */
+  text(pointer: number): string {
+    const begin = pointer >>> 0;
+    const end = this.u8.indexOf(0, begin);
+    return fromUtf8.decode(this.u8.slice(begin, end));
+  }
+
+  /** The bytes that `fill` puts into a TF_Buffer. */
+  buffer(fill: (buffer: number, status: number) => void): Uint8Array {
+    const buffer = this.call.TF_NewBuffer!() >>> 0;
+    if (buffer === 0) throw errorOf(8, 'OOM when allocating a buffer');
+    try {
+      this.checked((status) => fill(buffer, status));
+      return this.bytesOfBuffer(buffer);
+    } finally {
+      this.call.TF_DeleteBuffer!(buffer);
+    }
+  }
+
+  /** As `buffer`, for text. */
+  bufferText(fill: (buffer: number, status: number) => void): string {
+    return fromUtf8.decode(this.buffer(fill));
+  }
+
+  /** A copy of what a TF_Buffer holds. */
+  bytesOfBuffer(buffer: number): Uint8Array {
+    const data = this.u32[buffer >>> 2]!;
+    return this.u8.slice(data, data + this.u32[(buffer >>> 2) + 1]!);
+  }
+}

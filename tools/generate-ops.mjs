@@ -1,0 +1,98 @@
+// Writes bindings/js/generated/graph-ops.ts: one typed method for each op of the registry. Reads the ops from the built wasm module.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { build } from 'esbuild';
+import { root } from './process.mjs';
+
+/** Written by hand in graph.ts, where more than the raw op is wanted. */
+const BY_HAND = new Set(['Placeholder', 'Variable']);
+
+/** The ops of the built engine, decoded by the bindings' own code. */
+async function readOps() {
+  const bundle = await build({
+    stdin: { contents: "export { decodeOpList } from './op-def.ts';", resolveDir: path.join(root, 'bindings/js'), loader: 'ts' },
+    bundle: true, write: false, format: 'esm',
+  });
+  const { decodeOpList } = await import(`data:text/javascript,${encodeURIComponent(bundle.outputFiles[0].text)}`);
+  const { default: create } = await import(path.join(root, 'npm/dist/wasm/tfcore-simd.mjs'));
+  const module = await create({ wasmBinary: readFileSync(path.join(root, 'npm/dist/wasm/tfcore-simd.wasm')) });
+  const buffer = module._TF_GetAllOpList();
+  const [data, length] = module.HEAPU32.subarray(buffer >>> 2, (buffer >>> 2) + 2);
+  return decodeOpList(module.HEAPU8.slice(data, data + length));
+}
+
+/** MatMul -> matMul, LRN -> lrn, transpose_a -> transposeA. */
+export function camelCase(name) {
+  return name.replace(/^[A-Z]+(?![a-z])|^[A-Z]/, (head) => head.toLowerCase()).replace(/_+([A-Za-z0-9])/g, (_, letter) => letter.toUpperCase());
+}
+
+const RESERVED = new Set(['default', 'function', 'var', 'let', 'const', 'in', 'switch', 'new', 'this', 'o']);
+const parameter = (name) => (RESERVED.has(camelCase(name)) ? `${camelCase(name)}_` : camelCase(name));
+const isList = (arg) => arg.number_attr !== undefined || arg.type_list_attr !== undefined;
+
+const ATTR_TYPES = {
+  string: 'string', int: 'number | bigint', float: 'number', bool: 'boolean', type: 'DTypeName', shape: 'ShapeLike', tensor: 'TensorLike', func: 'string | FuncAttr',
+};
+const attrType = (type) => {
+  const list = /^list\((.*)\)$/.exec(type);
+  return list ? `readonly (${ATTR_TYPES[list[1]]})[]` : ATTR_TYPES[type];
+};
+
+const show = (value) => (value !== null && typeof value === 'object' && 'dtype' in value ? String(value) : JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? Number(v) : v)));
+
+function describe(arg) {
+  if (arg.type_list_attr) return `${arg.name}: ${arg.type_list_attr}`;
+  return `${arg.name}: ${arg.number_attr ? `${arg.number_attr} * ` : ''}${arg.type ?? arg.type_attr}`;
+}
+
+/** The method of one op. */
+function method(op) {
+  const inferred = new Set(op.input_arg.flatMap((arg) => [arg.type_attr, arg.number_attr, arg.type_list_attr]));
+  const attrs = op.attr.filter((attr) => !inferred.has(attr.name));
+  const required = attrs.some((attr) => attr.default_value === undefined);
+  const parameters = op.input_arg.map((arg) => `${parameter(arg.name)}: ${isList(arg) ? 'readonly Input[]' : 'Input'}`);
+  const fields = attrs.map((attr) => {
+    const notes = [attr.default_value === undefined ? '' : `Default ${show(attr.default_value)}.`, attr.allowed_values ? `One of ${attr.allowed_values.map(show).join(', ')}.` : ''];
+    const note = notes.filter(Boolean).join(' ');
+    return `${note ? `/** ${note} */ ` : ''}${camelCase(attr.name)}${attr.default_value === undefined ? '' : '?'}: ${attrType(attr.type)};`;
+  });
+  const options = fields.length ? `OpOptions & {\n${fields.map((field) => `    ${field}`).join('\n')}\n  }` : 'OpOptions';
+  const outputs = op.output_arg;
+  const result = outputs.length === 0 ? 'Operation' : outputs.length === 1 && !isList(outputs[0]) ? 'Output' : 'Output[]';
+  const take = { Operation: '', Output: '.output(0)', 'Output[]': '.outputs' }[result];
+  const names = attrs.map((attr) => `${camelCase(attr.name)}: '${attr.name}'`).join(', ');
+  const inputs = op.input_arg.map((arg) => parameter(arg.name)).join(', ');
+  const signature = `${op.name}(${op.input_arg.map(describe).join(', ')})${outputs.length ? ` -> (${outputs.map(describe).join(', ')})` : ''}`;
+  return `  /** ${signature} */
+  ${camelCase(op.name)}(${[...parameters, `o: ${options}${required ? '' : ' = {}'}`].join(', ')}): ${result} {
+    return this.built('${op.name}', [${inputs}], o, {${names ? ` ${names} ` : ''}})${take};
+  }
+`;
+}
+
+const ops = (await readOps()).filter((op) => !op.name.startsWith('_') && !BY_HAND.has(op.name));
+const text = `/** The ops of the registry as methods. Made by tools/generate-ops.mjs; not edited. */
+import type { AttrInput, FuncAttr, ShapeLike } from '../attr-value.js';
+import type { OpOptions } from '../graph.js';
+import type { Input, Operation, Output } from '../operation.js';
+import type { TensorLike } from '../tensor.js';
+
+/** 'float32' and the like; TensorFlow's own names ('float', 'DT_FLOAT') too. */
+type DTypeName = string;
+
+export abstract class GraphOps {
+  abstract op(type: string, inputs?: readonly (Input | readonly Input[])[], options?: OpOptions & { attrs?: Record<string, AttrInput> }): Operation;
+
+  /** Builds an op whose attrs stand among the options, under their camelCase names. */
+  private built(type: string, inputs: readonly (Input | readonly Input[])[], options: OpOptions, names: Record<string, string>): Operation {
+    const { name, controlInputs, device, ...rest } = options as OpOptions & Record<string, AttrInput>;
+    const attrs: Record<string, AttrInput> = {};
+    for (const [key, value] of Object.entries(rest)) attrs[names[key] ?? key] = value;
+    return this.op(type, inputs, { name, controlInputs, device, attrs });
+  }
+
+${ops.map(method).join('\n')}}
+`;
+const folder = path.join(root, 'bindings/js/generated');
+mkdirSync(folder, { recursive: true });
+writeFileSync(path.join(folder, 'graph-ops.ts'), text);
