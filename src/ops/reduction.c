@@ -1,0 +1,281 @@
+/* Sum, Mean, Prod, Max and Min over some axes of a tensor. */
+#include <string.h>
+
+#include "blas/reduce.h"
+#include "op/node_def.h"
+#include "op/op_registry.h"
+
+typedef struct ReductionState {
+  bool keep_dims;
+} ReductionState;
+
+static bool reduction_construct(const KernelConstruction *construction, void *memory, Status *status) {
+  return node_attr_bool(construction->node, "keep_dims", &((ReductionState *)memory)->keep_dims, status);
+}
+
+/* Which dimensions of `input` the axes in `indices` (any shape) name. */
+static bool read_axes(const Tensor *input, const Tensor *indices, bool reduced[SHAPE_MAX_RANK], Status *status) {
+  int rank = input->shape.rank;
+  memset(reduced, 0, sizeof(bool) * SHAPE_MAX_RANK);
+  for (int64_t i = 0; i < tensor_num_elements(indices); i++) {
+    int64_t given = tensor_int_at(indices, i), axis = given < 0 ? given + rank : given;
+    if (axis < 0 || axis >= rank) {
+      return status_invalid(status, "Invalid reduction dimension (%lld for input with %d dimension(s)", (long long)given, rank);
+    }
+    if (reduced[axis]) {
+      return status_invalid(status, "Invalid reduction arguments: Axes contains duplicate dimension: %lld", (long long)axis);
+    }
+    reduced[axis] = true;
+  }
+  return true;
+}
+
+typedef struct Reduction {
+  ReduceKind kind;
+  int rank;
+  const int64_t *dims;
+  const bool *reduced;
+  const Parallel *parallel;
+  void *workspace;
+} Reduction;
+
+static void reduce_as(const Reduction *r, DataType type, const void *x, void *y) {
+  switch (type) {
+    case DT_FLOAT: reduce_f32(r->kind, r->rank, r->dims, r->reduced, x, y, r->parallel, r->workspace); break;
+    case DT_DOUBLE: reduce_f64(r->kind, r->rank, r->dims, r->reduced, x, y, r->parallel, r->workspace); break;
+    case DT_INT32: reduce_i32(r->kind, r->rank, r->dims, r->reduced, x, y, r->parallel, r->workspace); break;
+    default: reduce_i64(r->kind, r->rank, r->dims, r->reduced, x, y, r->parallel, r->workspace); break;
+  }
+}
+
+/* What a type is reduced in. */
+static DataType wide_type(DataType type) {
+  switch (type) {
+    case DT_FLOAT: case DT_DOUBLE: case DT_INT32: case DT_INT64: return type;
+    case DT_HALF: case DT_BFLOAT16: return DT_FLOAT;
+    default: return DT_INT64;
+  }
+}
+
+/* From and to the types that have no reduction of their own. The upper bits of integers are dropped, as if they had wrapped around. */
+static void widen(const Tensor *tensor, void *wide) {
+  int64_t n = tensor_num_elements(tensor);
+  float *f = wide;
+  int64_t *w = wide;
+  switch (tensor->dtype) {
+    case DT_HALF: for (int64_t i = 0; i < n; i++) f[i] = half_to_float(((uint16_t *)tensor->data)[i]); break;
+    case DT_BFLOAT16: for (int64_t i = 0; i < n; i++) f[i] = bfloat16_to_float(((uint16_t *)tensor->data)[i]); break;
+    case DT_UINT8: for (int64_t i = 0; i < n; i++) w[i] = ((uint8_t *)tensor->data)[i]; break;
+    case DT_INT8: for (int64_t i = 0; i < n; i++) w[i] = ((int8_t *)tensor->data)[i]; break;
+    case DT_INT16: for (int64_t i = 0; i < n; i++) w[i] = ((int16_t *)tensor->data)[i]; break;
+    case DT_UINT16: for (int64_t i = 0; i < n; i++) w[i] = ((uint16_t *)tensor->data)[i]; break;
+    default: for (int64_t i = 0; i < n; i++) w[i] = ((uint32_t *)tensor->data)[i]; break;
+  }
+}
+static void narrow(const void *wide, const Tensor *tensor) {
+  int64_t n = tensor_num_elements(tensor);
+  const float *f = wide;
+  const int64_t *w = wide;
+  switch (tensor->dtype) {
+    case DT_HALF: for (int64_t i = 0; i < n; i++) ((uint16_t *)tensor->data)[i] = float_to_half(f[i]); break;
+    case DT_BFLOAT16: for (int64_t i = 0; i < n; i++) ((uint16_t *)tensor->data)[i] = float_to_bfloat16(f[i]); break;
+    case DT_UINT8: case DT_INT8: for (int64_t i = 0; i < n; i++) ((uint8_t *)tensor->data)[i] = (uint8_t)w[i]; break;
+    case DT_UINT16: case DT_INT16: for (int64_t i = 0; i < n; i++) ((uint16_t *)tensor->data)[i] = (uint16_t)w[i]; break;
+    default: for (int64_t i = 0; i < n; i++) ((uint32_t *)tensor->data)[i] = (uint32_t)w[i]; break;
+  }
+}
+
+/* Over no elements the wide type's largest or smallest value would not survive narrowing. */
+static void fill_extreme(ReduceKind kind, const Tensor *out) {
+  bool highest = kind == REDUCE_MIN;
+  for (int64_t i = 0; i < tensor_num_elements(out); i++) {
+    switch (out->dtype) {
+      case DT_UINT8: ((uint8_t *)out->data)[i] = highest ? UINT8_MAX : 0; break;
+      case DT_INT8: ((int8_t *)out->data)[i] = highest ? INT8_MAX : INT8_MIN; break;
+      case DT_INT16: ((int16_t *)out->data)[i] = highest ? INT16_MAX : INT16_MIN; break;
+      case DT_UINT16: ((uint16_t *)out->data)[i] = highest ? UINT16_MAX : 0; break;
+      default: ((uint32_t *)out->data)[i] = highest ? UINT32_MAX : 0; break;
+    }
+  }
+}
+
+static bool reduce_through_wide(KernelContext *context, Reduction *reduction, Tensor *out, Status *status) {
+  const Tensor *input = context->inputs[0];
+  DataType wide = wide_type(input->dtype);
+  if (wide == DT_INT64 && tensor_num_elements(input) == 0 && (reduction->kind == REDUCE_MAX || reduction->kind == REDUCE_MIN)) {
+    fill_extreme(reduction->kind, out);
+    return true;
+  }
+  int64_t size = (int64_t)dtype_size(wide), inputs = tensor_num_elements(input), outputs = tensor_num_elements(out);
+  if (inputs > (INT64_MAX - 64) / size - outputs) return status_oom(status, "a reduction");
+  Buffer *buffer = kernel_scratch(context, (inputs + outputs + 1) * size, status);
+  if (buffer == NULL) return false;
+  char *result = (char *)buffer->data + inputs * size;
+  widen(input, buffer->data);
+  reduce_as(reduction, wide, buffer->data, result);
+  narrow(result, out);
+  buffer_unref(buffer);
+  return true;
+}
+
+static bool reduction_kernel(KernelContext *context, ReduceKind kind, Status *status) {
+  const Tensor *input = context->inputs[0];
+  bool keep_dims = ((const ReductionState *)context->state)->keep_dims, reduced[SHAPE_MAX_RANK], changes = false;
+  int64_t dims[SHAPE_MAX_RANK];
+  int rank = 0;
+  TRY(read_axes(input, context->inputs[1], reduced, status));
+  for (int i = 0; i < input->shape.rank; i++) {
+    int64_t size = shape_dim(&input->shape, i);
+    if (!reduced[i]) dims[rank++] = size;
+    if (reduced[i] && keep_dims) dims[rank++] = 1;
+    changes = changes || (reduced[i] && size != 1);
+  }
+  if (!changes) {
+    /* One element each: the same values under another shape. */
+    Shape shape = {0};
+    bool ok = shape_set(&shape, rank, dims, status) && kernel_set_output(context, 0, input, &shape, status);
+    shape_clear(&shape);
+    return ok;
+  }
+  Tensor *out;
+  TRY(kernel_allocate_output_dims(context, 0, rank, dims, &out, status));
+  if (tensor_num_elements(out) == 0) return true;
+  Reduction reduction = {kind, input->shape.rank, shape_dims(&input->shape), reduced, context->parallel, NULL};
+  Buffer *workspace = NULL;
+  int64_t size = reduce_workspace(reduction.rank, reduction.dims, reduced, dtype_size(wide_type(input->dtype)));
+  if (size > 0) {
+    if ((workspace = kernel_scratch(context, size, status)) == NULL) return false;
+    reduction.workspace = workspace->data;
+  }
+  bool ok = true;
+  if (wide_type(input->dtype) == input->dtype) {
+    reduce_as(&reduction, input->dtype, input->data, out->data);
+  } else {
+    ok = reduce_through_wide(context, &reduction, out, status);
+  }
+  buffer_unref(workspace);
+  return ok;
+}
+
+static bool sum(KernelContext *context, Status *status) { return reduction_kernel(context, REDUCE_SUM, status); }
+static bool mean(KernelContext *context, Status *status) { return reduction_kernel(context, REDUCE_MEAN, status); }
+static bool prod(KernelContext *context, Status *status) { return reduction_kernel(context, REDUCE_PROD, status); }
+static bool max(KernelContext *context, Status *status) { return reduction_kernel(context, REDUCE_MAX, status); }
+static bool min(KernelContext *context, Status *status) { return reduction_kernel(context, REDUCE_MIN, status); }
+
+/* --- gradients --- */
+
+/* Computes in `kept` the shape of x with 1 along the reduced dimensions; axes may count from the end. */
+#define KEPT_SHAPE                                                                                  \
+  "  rank = Rank[T=$T](x)\n"                                                                        \
+  "  axes = Cast[SrcT=$Tidx, DstT=int32](i)\n"                                                      \
+  "  zero = Const[dtype=int32, value=0]()\n"                                                        \
+  "  one = Const[dtype=int32, value=1]()\n"                                                         \
+  "  from_end = Less[T=int32](axes:y:0, zero:output:0)\n"                                           \
+  "  wrapped = Add[T=int32](axes:y:0, rank:output:0)\n"                                             \
+  "  reduced = Select[T=int32](from_end:z:0, wrapped:z:0, axes:y:0)\n"                              \
+  "  all = Range[Tidx=int32](zero:output:0, rank:output:0, one:output:0)\n"                         \
+  "  ones = OnesLike[T=int32](reduced:output:0)\n"                                                  \
+  "  kept = DynamicStitch[N=2, T=int32](all:output:0, reduced:output:0, shape:output:0, ones:y:0)\n"
+
+static bool begin_gradient(const NodeDef *node, const char *name, bool *keep_dims, StrBuf *text, Status *status) {
+  TRY(node_attr_bool(node, "keep_dims", keep_dims, status));
+  strbuf_printf(text, "%sGradient[T:type, Tidx:type](x:T, i:Tidx, dy:T) -> (dx:T, di:Tidx) {\n", name);
+  strbuf_append(text, "  di = ZerosLike[T=$Tidx](i)\n");
+  strbuf_append(text, "  shape = Shape[T=$T](x)\n");
+  if (!*keep_dims) strbuf_append(text, KEPT_SHAPE);
+  return true;
+}
+
+/* A value of the result's shape under the kept shape: the name by which to refer to it. */
+static const char *under_kept_shape(bool keep_dims, const char *name, const char *value, const char *reshaped, StrBuf *text) {
+  if (keep_dims) return value;
+  strbuf_printf(text, "  %s = Reshape[T=$T](%s, kept:merged:0)\n", name, value);
+  return reshaped;
+}
+
+static bool end_gradient(const char *dx, StrBuf *text, Status *status) {
+  strbuf_printf(text, "  return dx = %s, di = di:y:0\n}\n", dx);
+  return strbuf_ok(text, status);
+}
+
+/* dy, spread. */
+static bool sum_gradient(const NodeDef *node, StrBuf *text, Status *status) {
+  bool keep_dims;
+  TRY(begin_gradient(node, "Sum", &keep_dims, text, status));
+  const char *dy = under_kept_shape(keep_dims, "dy_kept", "dy", "dy_kept:output:0", text);
+  strbuf_printf(text, "  dx = BroadcastTo[T=$T](%s, shape:output:0)\n", dy);
+  return end_gradient("dx:output:0", text, status);
+}
+
+/* dy over the number of elements of x for each of y, spread. */
+static bool mean_gradient(const NodeDef *node, StrBuf *text, Status *status) {
+  bool keep_dims;
+  TRY(begin_gradient(node, "Mean", &keep_dims, text, status));
+  strbuf_append(text,
+                "  size_x = Size[T=$T](x)\n"
+                "  size_y = Size[T=$T](dy)\n"
+                "  count_x = Cast[SrcT=int32, DstT=$T](size_x:output:0)\n"
+                "  count_y = Cast[SrcT=int32, DstT=$T](size_y:output:0)\n"
+                "  count = RealDiv[T=$T](count_x:y:0, count_y:y:0)\n"
+                "  share = RealDiv[T=$T](dy, count:z:0)\n");
+  const char *share = under_kept_shape(keep_dims, "share_kept", "share:z:0", "share_kept:output:0", text);
+  strbuf_printf(text, "  dx = BroadcastTo[T=$T](%s, shape:output:0)\n", share);
+  return end_gradient("dx:output:0", text, status);
+}
+
+/* dy where x is the extreme; several extremes share it evenly. */
+static bool extreme_gradient(const NodeDef *node, const char *op, StrBuf *text, Status *status) {
+  bool keep_dims;
+  TRY(begin_gradient(node, op, &keep_dims, text, status));
+  strbuf_printf(text, "  y = %s[T=$T, Tidx=$Tidx, keep_dims=%s](x, i)\n", op, keep_dims ? "true" : "false");
+  const char *y = under_kept_shape(keep_dims, "y_kept", "y:output:0", "y_kept:output:0", text);
+  const char *dy = under_kept_shape(keep_dims, "dy_kept", "dy", "dy_kept:output:0", text);
+  strbuf_printf(text,
+                "  hit = Equal[T=$T](x, %s)\n"
+                "  hits = Cast[SrcT=bool, DstT=$T](hit:z:0)\n"
+                "  count = Sum[T=$T, Tidx=$Tidx, keep_dims=true](hits:y:0, i)\n"
+                "  share = RealDiv[T=$T](%s, count:output:0)\n"
+                "  dx = Mul[T=$T](hits:y:0, share:z:0)\n",
+                y, dy);
+  return end_gradient("dx:z:0", text, status);
+}
+static bool max_gradient(const NodeDef *node, StrBuf *text, Status *status) { return extreme_gradient(node, "Max", text, status); }
+static bool min_gradient(const NodeDef *node, StrBuf *text, Status *status) { return extreme_gradient(node, "Min", text, status); }
+
+/* dy times the product of the others. That is the product of all elements but zeros, over this one, where no other element
+ * is zero, and zero elsewhere: nothing is divided by zero. */
+static bool prod_gradient(const NodeDef *node, StrBuf *text, Status *status) {
+  bool keep_dims;
+  TRY(begin_gradient(node, "Prod", &keep_dims, text, status));
+  strbuf_append(text,
+                "  zero_x = ZerosLike[T=$T](x)\n"
+                "  one_x = OnesLike[T=$T](x)\n"
+                "  is_zero = Equal[T=$T](x, zero_x:y:0)\n"
+                "  factors = Select[T=$T](is_zero:z:0, one_x:y:0, x)\n"
+                "  product = Prod[T=$T, Tidx=$Tidx, keep_dims=true](factors:output:0, i)\n"
+                "  zeros = Cast[SrcT=bool, DstT=$T](is_zero:z:0)\n"
+                "  zeros_in_all = Sum[T=$T, Tidx=$Tidx, keep_dims=true](zeros:y:0, i)\n"
+                "  zeros_in_others = Sub[T=$T](zeros_in_all:output:0, zeros:y:0)\n"
+                "  counts = Equal[T=$T](zeros_in_others:z:0, zero_x:y:0)\n"
+                "  quotient = RealDiv[T=$T](product:output:0, factors:output:0)\n"
+                "  others = Select[T=$T](counts:z:0, quotient:z:0, zero_x:y:0)\n");
+  const char *dy = under_kept_shape(keep_dims, "dy_kept", "dy", "dy_kept:output:0", text);
+  strbuf_printf(text, "  dx = Mul[T=$T](%s, others:output:0)\n", dy);
+  return end_gradient("dx:z:0", text, status);
+}
+
+#define REDUCTION(gradient, kernel)                                                                             \
+  .inputs = {"input: T", "reduction_indices: Tidx"}, .outputs = {"output: T"},                                  \
+  .attrs = {"keep_dims: bool = false", "T: numbertype", "Tidx: {int32, int64} = DT_INT32"},                     \
+  .shape = shape_reduction, .gradient_fn = gradient, .state_size = sizeof(ReductionState),                      \
+  .construct = reduction_construct,                                                                             \
+  .kernels = {{DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_INT32, kernel}, {DT_INT64, kernel}, {DT_UINT8, kernel}, \
+              {DT_INT8, kernel}, {DT_INT16, kernel}, {DT_UINT16, kernel}, {DT_UINT32, kernel}, {DT_HALF, kernel}, \
+              {DT_BFLOAT16, kernel}}
+
+REGISTER_OP(Sum, REDUCTION(sum_gradient, sum))
+REGISTER_OP(Mean, REDUCTION(mean_gradient, mean))
+REGISTER_OP(Prod, REDUCTION(prod_gradient, prod))
+REGISTER_OP(Max, REDUCTION(max_gradient, max))
+REGISTER_OP(Min, REDUCTION(min_gradient, min))
