@@ -14,12 +14,16 @@
 
 #include "base/string_map.h"
 #include "op/node_def.h"
+#include "op/op_def_builder.h"
 #include "op/op_registry.h"
 
 typedef struct Graph Graph;
 typedef struct Node Node;
 
 enum { CONTROL_SLOT = -1, SOURCE_ID = 0, SINK_ID = 1, GRAPH_DEF_PRODUCER = 2314, GRAPH_DEF_MIN_CONSUMER_FUNCTIONS = 12 };
+
+/* What messages about versions call this library: the TensorFlow whose GraphDef version it is. */
+#define TENSORFLOW_VERSION "2.21.0"
 
 typedef struct Edge {
   int64_t id;
@@ -124,6 +128,9 @@ const char *graph_find_gradient_def(const Graph *graph, const char *function); /
 /* The op of that name: of the registry, or a function of this graph. */
 MUST_CHECK bool graph_look_up_op(const Graph *graph, const char *name, const Op **op, Status *status);
 
+/* True for the op of a function: its `def` is the function's signature and it has no kernels. */
+bool graph_op_is_function(const Op *op);
+
 /* --- import and export (graph_import.c, graph_export.c) --- */
 
 typedef struct ImportOptions {
@@ -139,6 +146,8 @@ typedef struct ImportOptions {
   int num_return_nodes;
   bool uniquify_names, uniquify_prefix;
   const char *default_device;
+  bool skip_mapped_nodes;          /* nodes of which every output is in the input map are not imported */
+  bool skip_colocation_check;      /* "_class" may name nodes that the GraphDef does not have */
 } ImportOptions;
 
 typedef struct ImportResults {
@@ -149,7 +158,7 @@ typedef struct ImportResults {
 } ImportResults;
 
 /* Imports a GraphDef; on error the graph is as it was. `def` is only read (what is kept is copied) unless `take` is true: then its NodeDefs, which must
- * live in the graph's own arena, are kept and changed. `options` and `results` may be NULL. */
+ * live in the graph's own arena, are kept and changed (after an error `def` is not to be used any more). `options` and `results` may be NULL. */
 MUST_CHECK bool graph_import(Graph *graph, GraphDef *def, bool take, const ImportOptions *options, Arena *arena,
                              ImportResults *results, Status *status);
 /* From bytes: parses into the graph's arena and imports. */

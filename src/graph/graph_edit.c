@@ -1,0 +1,333 @@
+/* Nodes and edges one by one: making, wiring, rewiring, removing. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graph/graph_internal.h"
+
+/* --- making nodes --- */
+
+bool graph_reserve_nodes(Graph *graph, int64_t count, Status *status) {
+  if (mem_grow((void **)&graph->nodes, &graph->node_capacity, graph->num_node_ids + count, sizeof *graph->nodes)) return true;
+  return status_oom(status, "the nodes of a graph");
+}
+
+bool graph_make_node(Graph *graph, NodeDef *def, const Op *op, Node **out, Status *status) {
+  Arena *arena = graph->arena;
+  DataType *input_types = NULL, *output_types = NULL;
+  int num_inputs = 0, num_outputs = 0;
+  if (op) {
+    TRY(node_def_types(def, op->def, arena, &input_types, &num_inputs, &output_types, &num_outputs, status));
+  }
+  NodeEntry *entry = arena_calloc(arena, 1, sizeof *entry);
+  if (!entry) return status_oom(status, "a node");
+  Node *node = &entry->node;
+  *node = (Node){.id = -1, .name = def->name, .graph = graph, .def = def, .op = op, .num_inputs = num_inputs,
+                 .num_outputs = num_outputs, .input_types = input_types, .output_types = output_types};
+  if (num_inputs > 0) node->inputs = arena_calloc(arena, num_inputs, sizeof *node->inputs);
+  if (num_outputs > 0) node->output_shapes = arena_alloc(arena, num_outputs * (int64_t)sizeof *node->output_shapes);
+  node->output_handles = num_outputs <= SHARED_HANDLES ? graph->no_handles
+                                                       : arena_calloc(arena, num_outputs, sizeof *node->output_handles);
+  if ((num_inputs > 0 && !node->inputs) || (num_outputs > 0 && !node->output_shapes) || !node->output_handles) {
+    return status_oom(status, "a node");
+  }
+  for (int i = 0; i < num_outputs; i++) node->output_shapes[i] = &kUnknownShape;
+  *out = node;
+  return true;
+}
+
+static bool add_bare_node(Graph *graph, NodeDef *def, const Op *op, Node **out, Status *status) {
+  Node *node;
+  TRY(graph_reserve_nodes(graph, 1, status));
+  TRY(graph_make_node(graph, def, op, &node, status));
+  TRY(string_map_set(&graph->names, node->name, node, status));
+  node->id = graph->num_node_ids;
+  graph->nodes[graph->num_node_ids++] = node;
+  graph->num_nodes++;
+  *out = node;
+  return true;
+}
+
+bool graph_add_node(Graph *graph, NodeDef *def, Node **node, Status *status) {
+  const Op *op;
+  *node = NULL;
+  if (graph_find_node(graph, def->name) || graph_is_reserved_name(def->name)) {
+    return status_invalid(status, "Duplicate node name in graph: '%s'", def->name);
+  }
+  TRY(graph_look_up_op(graph, def->op, &op, status));
+  GraphMark mark = graph_mark(graph);
+  return add_bare_node(graph, def, op, node, status) || graph_rollback(graph, mark);
+}
+
+/* --- checks --- */
+
+bool graph_is_reserved_name(const char *name) { return strcmp(name, "_SOURCE") == 0 || strcmp(name, "_SINK") == 0; }
+
+bool graph_check_output(const Node *node, int index, Status *status) {
+  if (index >= 0 && index < node->num_outputs) return true;
+  return status_set(status, CODE_OUT_OF_RANGE, "Node '%s' (type: '%s', num of outputs: %d) does not have output %d",
+                    node->name, node->def->op, node->num_outputs, index);
+}
+
+static bool check_input(const Node *node, int index, Status *status) {
+  if (index >= 0 && index < node->num_inputs) return true;
+  return status_set(status, CODE_OUT_OF_RANGE, "Node '%s' (type: '%s', num of inputs: %d) does not have input %d",
+                    node->name, node->def->op, node->num_inputs, index);
+}
+
+bool graph_check_edge_types(const Node *src, int src_output, const Node *dst, int dst_input, Status *status) {
+  int got = src->output_types[src_output], expected = dst->input_types[dst_input];
+  /* A reference may be read as a value; a value is no reference. */
+  if (expected == got || expected == dtype_base(got)) return true;
+  return status_invalid(status, "Input %d of node %s was passed %s from %s:%d incompatible with expected %s.", dst_input,
+                        dst->name, dtype_name(got), src->name, src_output, dtype_name(expected));
+}
+
+/* --- the input list of a NodeDef --- */
+
+bool graph_input_text(Graph *graph, const Node *src, int index, bool always_index, char **text, Status *status) {
+  if (index == CONTROL_SLOT) {
+    *text = arena_printf(graph->arena, "^%s", src->name);
+  } else if (index == 0 && !always_index) {
+    *text = (char *)src->name; /* input strings are never written to */
+  } else {
+    *text = arena_printf(graph->arena, "%s:%d", src->name, index);
+  }
+  return *text || status_oom(status, "the input of a node");
+}
+
+static size_t num_data_inputs(const NodeDef *def) {
+  size_t count = def->n_input;
+  while (count > 0 && def->input[count - 1][0] == '^') count--;
+  return count;
+}
+
+/* True when `text` is a way to write that input. */
+static bool names_input(const char *text, const Node *src, int index) {
+  Str name;
+  int text_index;
+  return node_parse_input(text, &name, &text_index) && text_index == index && str_equal_text(name, src->name);
+}
+
+/* Makes entry `slot` of the input list say `text`; entries before it that are missing become "". */
+static bool write_data_input(Graph *graph, NodeDef *def, int slot, char *text, Status *status) {
+  size_t data = num_data_inputs(def), wanted = (size_t)slot + 1;
+  if (data < wanted) {
+    size_t added = wanted - data;
+    char **input = arena_alloc(graph->arena, (int64_t)((def->n_input + added) * sizeof *input));
+    if (!input) return status_oom(status, "the inputs of a node");
+    for (size_t i = 0; i < data; i++) input[i] = def->input[i];
+    for (size_t i = data; i < wanted; i++) input[i] = (char *)"";
+    for (size_t i = data; i < def->n_input; i++) input[i + added] = def->input[i];
+    def->input = input;
+    def->n_input += added;
+  }
+  def->input[slot] = text;
+  return true;
+}
+
+static void erase_control_input(NodeDef *def, const Node *src) {
+  for (size_t i = 0; i < def->n_input; i++) {
+    if (def->input[i][0] != '^' || strcmp(def->input[i] + 1, src->name) != 0) continue;
+    memmove(&def->input[i], &def->input[i + 1], (def->n_input - i - 1) * sizeof *def->input);
+    def->n_input--;
+    return;
+  }
+}
+
+/* --- edges --- */
+
+/* Capacity for one element more; the old array stays valid, so nothing is lost when a later step fails. */
+static bool reserve_edges(Graph *graph, Edge ***edges, int64_t count, int64_t more, int64_t *capacity, Status *status) {
+  if (count + more <= *capacity) return true;
+  int64_t grown = *capacity * 2 > count + more ? *capacity * 2 : count + more;
+  if (grown < 2) grown = 2;
+  Edge **array = arena_grow(graph->arena, *edges, count * (int64_t)sizeof *array, grown * (int64_t)sizeof *array);
+  if (!array) return status_oom(status, "the edges of a node");
+  *edges = array;
+  *capacity = grown;
+  return true;
+}
+
+bool node_reserve_out_edges(Graph *graph, Node *node, int64_t more, Status *status) {
+  return reserve_edges(graph, &node->out_edges, node->num_out_edges, more, &node->out_edge_capacity, status);
+}
+
+bool node_append_out_edge(Graph *graph, Edge *edge, OutEdges *before, Status *status) {
+  Node *src = edge->src;
+  *before = (OutEdges){src->out_edges, src->num_out_edges, src->out_edge_capacity};
+  TRY(node_reserve_out_edges(graph, src, 1, status));
+  src->out_edges[src->num_out_edges++] = edge;
+  return true;
+}
+
+void node_restore_out_edges(Node *src, const OutEdges *before) {
+  src->out_edges = before->edges;
+  src->num_out_edges = before->count;
+  src->out_edge_capacity = before->capacity;
+}
+
+static Edge *find_control_edge(const Node *src, const Node *dst) {
+  if (src->num_out_edges < dst->num_control_inputs) {
+    for (int64_t i = 0; i < src->num_out_edges; i++) {
+      if (src->out_edges[i]->dst == dst && edge_is_control(src->out_edges[i])) return src->out_edges[i];
+    }
+  } else {
+    for (int64_t i = 0; i < dst->num_control_inputs; i++) {
+      if (dst->control_inputs[i]->src == src) return dst->control_inputs[i];
+    }
+  }
+  return NULL;
+}
+
+static Edge *connect(Graph *graph, Edge *edge) {
+  edge->id = graph->next_edge_id++;
+  edge->src->out_edges[edge->src->num_out_edges++] = edge;
+  if (edge_is_control(edge)) {
+    edge->dst->control_inputs[edge->dst->num_control_inputs++] = edge;
+  } else {
+    edge->dst->inputs[edge->dst_input] = edge;
+  }
+  graph->num_edges++;
+  return edge;
+}
+
+/* The arrays that were there before an edge was added: growing them took memory that a failure gives back. */
+typedef struct EdgeArrays {
+  Edge **out_edges, **control_inputs;
+  int64_t out_edge_capacity, control_input_capacity;
+} EdgeArrays;
+
+static EdgeArrays save_arrays(const Node *src, const Node *dst) {
+  return (EdgeArrays){src->out_edges, dst->control_inputs, src->out_edge_capacity, dst->control_input_capacity};
+}
+
+static bool restore_arrays(Graph *graph, GraphMark mark, Node *src, Node *dst, const EdgeArrays *saved) {
+  src->out_edges = saved->out_edges;
+  src->out_edge_capacity = saved->out_edge_capacity;
+  dst->control_inputs = saved->control_inputs;
+  dst->control_input_capacity = saved->control_input_capacity;
+  return graph_rollback(graph, mark);
+}
+
+static bool append_control_input(Graph *graph, NodeDef *def, const Node *src, Status *status) {
+  char *text;
+  TRY(graph_input_text(graph, src, CONTROL_SLOT, false, &text, status));
+  char **input = def->input;
+  size_t count = def->n_input;
+  TRY(proto_append(graph->arena, (void ***)&input, &count, text, status));
+  def->input = input;
+  def->n_input = count;
+  return true;
+}
+
+bool graph_add_control_edge(Graph *graph, Node *src, Node *dst, Edge **out, Status *status) {
+  *out = NULL;
+  TRY(graph_check_node(graph, src, status));
+  TRY(graph_check_node(graph, dst, status));
+  if (find_control_edge(src, dst)) return true;
+  GraphMark mark = graph_mark(graph);
+  EdgeArrays saved = save_arrays(src, dst);
+  Edge *edge = arena_alloc(graph->arena, sizeof *edge);
+  bool ok = (edge || status_oom(status, "an edge")) && node_reserve_out_edges(graph, src, 1, status) &&
+            reserve_edges(graph, &dst->control_inputs, dst->num_control_inputs, 1, &dst->control_input_capacity, status) &&
+            (src->id <= SINK_ID || dst->id <= SINK_ID || append_control_input(graph, dst->def, src, status));
+  if (!ok) return restore_arrays(graph, mark, src, dst, &saved);
+  *edge = (Edge){.src = src, .src_output = CONTROL_SLOT, .dst = dst, .dst_input = CONTROL_SLOT};
+  *out = connect(graph, edge);
+  if (dst->id > SINK_ID) graph->mutations++;
+  return true;
+}
+
+bool graph_add_edge(Graph *graph, Node *src, int src_output, Node *dst, int dst_input, Edge **out, Status *status) {
+  *out = NULL;
+  if (src_output == CONTROL_SLOT && dst_input == CONTROL_SLOT) {
+    TRY(graph_add_control_edge(graph, src, dst, out, status));
+    if (!*out) *out = find_control_edge(src, dst);
+    return true;
+  }
+  TRY(graph_check_node(graph, src, status));
+  TRY(graph_check_node(graph, dst, status));
+  TRY(graph_check_output(src, src_output, status));
+  TRY(check_input(dst, dst_input, status));
+  if (dst->inputs[dst_input]) return status_invalid(status, "Input %d of node %s is connected already", dst_input, dst->name);
+  TRY(graph_check_edge_types(src, src_output, dst, dst_input, status));
+  GraphMark mark = graph_mark(graph);
+  EdgeArrays saved = save_arrays(src, dst);
+  Edge *edge = arena_alloc(graph->arena, sizeof *edge);
+  char *text = NULL;
+  bool written = (size_t)dst_input < num_data_inputs(dst->def) && names_input(dst->def->input[dst_input], src, src_output);
+  bool ok = (edge || status_oom(status, "an edge")) && node_reserve_out_edges(graph, src, 1, status) &&
+            (written || (graph_input_text(graph, src, src_output, false, &text, status) &&
+                         write_data_input(graph, dst->def, dst_input, text, status)));
+  if (!ok) return restore_arrays(graph, mark, src, dst, &saved);
+  *edge = (Edge){.src = src, .src_output = src_output, .dst = dst, .dst_input = dst_input};
+  *out = connect(graph, edge);
+  graph->mutations++;
+  graph_forget_values(graph);
+  return true;
+}
+
+static void remove_pointer(Edge **edges, int64_t *count, const Edge *edge) {
+  for (int64_t i = *count - 1; i >= 0; i--) {
+    if (edges[i] != edge) continue;
+    memmove(&edges[i], &edges[i + 1], (size_t)(*count - i - 1) * sizeof *edges);
+    --*count;
+    return;
+  }
+}
+
+void graph_remove_edge(Graph *graph, Edge *edge) {
+  if (!edge || !edge->src) return; /* removed before */
+  Node *src = edge->src, *dst = edge->dst;
+  remove_pointer(src->out_edges, &src->num_out_edges, edge);
+  if (edge_is_control(edge)) {
+    remove_pointer(dst->control_inputs, &dst->num_control_inputs, edge);
+    erase_control_input(dst->def, src);
+  } else {
+    dst->inputs[edge->dst_input] = NULL;
+  }
+  edge->src = edge->dst = NULL;
+  graph->num_edges--;
+  graph->mutations++;
+  graph_forget_values(graph);
+}
+
+bool graph_update_edge(Graph *graph, Node *new_src, int new_output, Node *dst, int dst_input, Status *status) {
+  TRY(graph_check_node(graph, new_src, status));
+  TRY(graph_check_node(graph, dst, status));
+  TRY(graph_check_output(new_src, new_output, status));
+  TRY(check_input(dst, dst_input, status));
+  Edge *edge = dst->inputs[dst_input];
+  if (!edge) return status_invalid(status, "Couldn't find edge to {{node %s}}", dst->name);
+  TRY(graph_check_edge_types(new_src, new_output, dst, dst_input, status));
+  GraphMark mark = graph_mark(graph);
+  EdgeArrays saved = save_arrays(new_src, dst);
+  char *text;
+  bool ok = node_reserve_out_edges(graph, new_src, 1, status) &&
+            graph_input_text(graph, new_src, new_output, true, &text, status) &&
+            write_data_input(graph, dst->def, dst_input, text, status);
+  if (!ok) return restore_arrays(graph, mark, new_src, dst, &saved);
+  remove_pointer(edge->src->out_edges, &edge->src->num_out_edges, edge);
+  edge->src = new_src;
+  edge->src_output = new_output;
+  graph->num_edges--; /* connect counts it again, under a new id */
+  connect(graph, edge);
+  graph->mutations++;
+  graph_forget_values(graph);
+  return true;
+}
+
+void graph_remove_node(Graph *graph, Node *node) {
+  if (!node || node->graph != graph || node->id <= SINK_ID) return;
+  while (node->num_out_edges > 0) graph_remove_edge(graph, node->out_edges[node->num_out_edges - 1]);
+  while (node->num_control_inputs > 0) graph_remove_edge(graph, node->control_inputs[node->num_control_inputs - 1]);
+  for (int i = 0; i < node->num_inputs; i++) graph_remove_edge(graph, node->inputs[i]);
+  graph_forget_values(graph);
+  string_map_remove(&graph->names, node->name);
+  string_map_free(&graph->suffixes); /* names that were taken may be free now */
+  graph->nodes[node->id] = NULL;
+  graph->num_nodes--;
+  graph->mutations++;
+  node->graph = NULL;
+}

@@ -1,0 +1,121 @@
+/* From a graph to a GraphDef. NodeDefs are shared with the graph where their input list is written as TensorFlow writes
+ * it: data inputs as "n" or "n:1", then control inputs sorted by name. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graph/graph_internal.h"
+
+/* True when `text` is exactly how the input is written. */
+static bool is_written_as(const char *text, const Node *src, int index) {
+  size_t length = strlen(src->name);
+  if (index == CONTROL_SLOT) return text[0] == '^' && strcmp(text + 1, src->name) == 0;
+  if (strncmp(text, src->name, length) != 0) return false;
+  if (index == 0) return text[length] == '\0';
+  Str name;
+  int text_index;
+  return text[length] == ':' && node_parse_input(text, &name, &text_index) && name.length == length && text_index == index;
+}
+
+static int64_t num_visible_controls(const Node *node) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < node->num_control_inputs; i++) count += node->control_inputs[i]->src->id > SINK_ID;
+  return count;
+}
+
+static bool is_canonical(const Node *node, int64_t num_controls) {
+  const NodeDef *def = node->def;
+  if ((int64_t)def->n_input != node->num_inputs + num_controls) return false;
+  for (int i = 0; i < node->num_inputs; i++) {
+    const Edge *edge = node->inputs[i];
+    if (edge && !is_written_as(def->input[i], edge->src, edge->src_output)) return false;
+    if (!edge && def->input[i][0] == '^') return false;
+  }
+  const char *before = "";
+  int64_t at = node->num_inputs;
+  for (int64_t i = 0; i < node->num_control_inputs; i++) {
+    const Node *src = node->control_inputs[i]->src;
+    if (src->id <= SINK_ID) continue;
+    if (strcmp(before, src->name) > 0 || !is_written_as(def->input[at++], src, CONTROL_SLOT)) return false;
+    before = src->name;
+  }
+  return true;
+}
+
+static int compare_names(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* The same NodeDef with another input list. */
+static NodeDef *rewrite_def(const Node *node, int64_t num_controls, Arena *arena) {
+  NodeDef *def = arena_alloc(arena, sizeof *def);
+  int64_t count = node->num_inputs + num_controls;
+  char **input = arena_alloc(arena, (count + 1) * (int64_t)sizeof *input);
+  if (!def || !input) return NULL;
+  for (int i = 0; i < node->num_inputs; i++) {
+    const Edge *edge = node->inputs[i];
+    bool requested = !edge && (size_t)i < node->def->n_input && node->def->input[i][0] != '^';
+    if (!edge) {
+      input[i] = requested ? node->def->input[i] : (char *)"";
+    } else {
+      const char *name = edge->src->name;
+      input[i] = edge->src_output == 0 ? (char *)name : arena_printf(arena, "%s:%d", name, edge->src_output);
+    }
+    if (!input[i]) return NULL;
+  }
+  char **next = input + node->num_inputs;
+  for (int64_t i = 0; i < node->num_control_inputs; i++) {
+    const Node *src = node->control_inputs[i]->src;
+    if (src->id <= SINK_ID) continue;
+    *next = arena_printf(arena, "^%s", src->name);
+    if (!*next++) return NULL;
+  }
+  qsort(input + node->num_inputs, (size_t)num_controls, sizeof *input, compare_names);
+  *def = *node->def;
+  def->input = input;
+  def->n_input = (size_t)count;
+  return def;
+}
+
+static bool export_library(const Graph *graph, Arena *arena, GraphDef *def, Status *status) {
+  int64_t num_gradients = graph->gradient_names.count;
+  if (graph->num_functions == 0 && num_gradients == 0) return true;
+  FunctionDefLibrary *library = proto_new(kFunctionDefLibrary, arena);
+  if (!library) return status_oom(status, "a function library");
+  library->function = arena_alloc(arena, (graph->num_functions + 1) * (int64_t)sizeof *library->function);
+  library->gradient = arena_alloc(arena, (num_gradients + 1) * (int64_t)sizeof *library->gradient);
+  GradientDef *gradients = arena_alloc(arena, (num_gradients + 1) * (int64_t)sizeof *gradients);
+  if (!library->function || !library->gradient || !gradients) return status_oom(status, "a function library");
+  for (int64_t i = 0; i < graph->num_functions; i++) library->function[library->n_function++] = graph->functions[i]->def;
+  for (int64_t i = 0; i < graph->gradient_names.num_entries; i++) {
+    const StringMapEntry *entry = &graph->gradient_names.entries[i];
+    if (!entry->key) continue;
+    const GradientDef empty = TENSORFLOW__GRADIENT_DEF__INIT;
+    GradientDef *gradient = &gradients[library->n_gradient];
+    *gradient = empty;
+    gradient->function_name = (char *)entry->key;
+    gradient->gradient_func = entry->value;
+    library->gradient[library->n_gradient++] = gradient;
+  }
+  def->library = library;
+  return true;
+}
+
+bool graph_to_def(const Graph *graph, Arena *arena, GraphDef **out, Status *status) {
+  GraphDef *def = proto_new(kGraphDef, arena);
+  VersionDef *versions = arena_alloc(arena, sizeof *versions);
+  if (!def || !versions) return status_oom(status, "a GraphDef");
+  def->node = arena_alloc(arena, (graph->num_nodes + 1) * (int64_t)sizeof *def->node);
+  if (!def->node) return status_oom(status, "a GraphDef");
+  for (int64_t id = SINK_ID + 1; id < graph->num_node_ids; id++) {
+    const Node *node = graph->nodes[id];
+    if (!node) continue;
+    int64_t num_controls = num_visible_controls(node);
+    NodeDef *node_def = is_canonical(node, num_controls) ? node->def : rewrite_def(node, num_controls, arena);
+    if (!node_def) return status_oom(status, "a GraphDef");
+    def->node[def->n_node++] = node_def;
+  }
+  *versions = graph->versions;
+  def->versions = versions;
+  TRY(export_library(graph, arena, def, status));
+  *out = def;
+  return true;
+}

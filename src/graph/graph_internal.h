@@ -1,0 +1,148 @@
+/* What the graph's own files share: the structs behind the handles, marks to roll back to, and the parts of an
+ * operation that can fail separated from the parts that cannot. */
+#ifndef TFCORE_GRAPH_GRAPH_INTERNAL_H_
+#define TFCORE_GRAPH_GRAPH_INTERNAL_H_
+
+#include "graph/graph.h"
+
+/* A value or partial shape that was computed for shape inference, or the knowledge that there is none. Entries live in
+ * the graph's arena, newest first in one list, so that rolling back the arena can drop exactly those made since. */
+typedef enum ValueState { VALUE_PENDING, VALUE_UNKNOWN, VALUE_KNOWN } ValueState;
+
+typedef struct CachedValue {
+  struct CachedValue *previous;
+  Node *node;
+  bool is_partial_shape;
+  ValueState state;
+  Tensor *outputs;           /* when known: one per output of the node */
+  ShapeHandle partial_shape; /* of output 0, NULL when nothing is known */
+} CachedValue;
+
+typedef struct NodeEntry {
+  Node node; /* first: a Node is its NodeEntry */
+  CachedValue *value, *partial_shape;
+  int64_t visit; /* scratch of whoever walks: equal to graph->visit when seen in this walk */
+} NodeEntry;
+
+static inline NodeEntry *node_entry(Node *node) { return (NodeEntry *)node; }
+
+typedef struct GraphFunction {
+  FunctionDef *def;
+  Op op; /* what nodes that call the function point to */
+} GraphFunction;
+
+/* Arrays that hold one shape inference's arguments; reused from node to node. */
+typedef struct RefinerScratch {
+  char *memory;
+  int64_t capacity;
+} RefinerScratch;
+
+enum { SHARED_HANDLES = 16 };
+
+struct Graph {
+  Arena *arena;
+  Node **nodes; /* by id */
+  int64_t num_node_ids, node_capacity;
+  int64_t num_nodes, num_edges, next_edge_id;
+  int64_t mutations, visit;
+  StringMap names; /* to Node; without source and sink */
+  VersionDef versions;
+
+  /* "a" and "a/b" for a node a/b/c; built when a name must be made unique, for the nodes with ids below prefixes_until. */
+  StringMap prefixes;
+  int64_t prefixes_until;
+  StringMap suffixes; /* from a base name to k: base_1 ... base_k are taken */
+
+  GraphFunction **functions;
+  int64_t num_functions, function_capacity;
+  StringMap function_names, gradient_names;
+
+  CachedValue *cached_values;
+  RefinerScratch scratch;
+  const HandleData *no_handles[SHARED_HANDLES]; /* all NULL: shared by the nodes that have no handle data */
+};
+
+extern const ShapeValue kUnknownShape;
+
+/* --- marks --- */
+
+typedef struct GraphMark {
+  ArenaMark arena;
+  CachedValue *cached_values;
+} GraphMark;
+
+static inline GraphMark graph_mark(const Graph *graph) {
+  return (GraphMark){arena_mark(graph->arena), graph->cached_values};
+}
+/* Gives back the arena's memory and the cached values made since. Returns false. */
+bool graph_rollback(Graph *graph, GraphMark mark);
+/* Drops cached values because nodes or shapes changed. */
+void graph_forget_values(Graph *graph);
+
+/* --- making nodes (graph_edit.c) --- */
+
+/* Room for `count` more nodes in the table of ids. */
+MUST_CHECK bool graph_reserve_nodes(Graph *graph, int64_t count, Status *status);
+/* A node that the graph does not know yet: types, slots and unknown shapes are there; no id, no edges. */
+MUST_CHECK bool graph_make_node(Graph *graph, NodeDef *def, const Op *op, Node **node, Status *status);
+/* "_SOURCE" and "_SINK" */
+bool graph_is_reserved_name(const char *name);
+/* Room for more out edges of `node`; what it had before is kept when memory runs out. */
+MUST_CHECK bool node_reserve_out_edges(Graph *graph, Node *node, int64_t more, Status *status);
+/* A source's list of edges as it was before one was appended. Restoring goes in reverse order. */
+typedef struct OutEdges {
+  Edge **edges;
+  int64_t count, capacity;
+} OutEdges;
+MUST_CHECK bool node_append_out_edge(Graph *graph, Edge *edge, OutEdges *before, Status *status);
+void node_restore_out_edges(Node *src, const OutEdges *before);
+/* "Input 0 of node c was passed int32 from b:0 incompatible with expected float." */
+MUST_CHECK bool graph_check_edge_types(const Node *src, int src_output, const Node *dst, int dst_input, Status *status);
+/* OUT_OF_RANGE "Node 'A' (type: 'OneOutput', num of outputs: 1) does not have output 1" */
+MUST_CHECK bool graph_check_output(const Node *node, int index, Status *status);
+/* "n", "n:2", "^n" in the graph's arena; `always_index` writes "n:0" as well. */
+MUST_CHECK bool graph_input_text(Graph *graph, const Node *src, int index, bool always_index, char **text, Status *status);
+
+/* --- names (graph_names.c) --- */
+
+/* Brings the set of prefixes up to date with all nodes. */
+MUST_CHECK bool graph_index_prefixes(Graph *graph, Status *status);
+/* A node has the name, or names begin with it and '/'. Prefixes must be indexed. */
+bool graph_name_in_use(const Graph *graph, const char *name);
+
+/* --- functions (graph_functions.c) --- */
+
+/* Adds without copying; both must live in the graph's arena. */
+MUST_CHECK bool graph_take_function(Graph *graph, FunctionDef *function, Status *status);
+/* How many functions and gradients there are, to come back to. */
+typedef struct FunctionMark {
+  int64_t num_functions, num_gradients;
+} FunctionMark;
+FunctionMark graph_function_mark(const Graph *graph);
+void graph_drop_functions(Graph *graph, FunctionMark mark);
+
+/* --- values (constant_value.c, partial_shape.c) --- */
+
+/* The value of an output when it can be computed from constants; borrowed from the cache, NULL when unknown. */
+MUST_CHECK bool graph_cached_constant(Graph *graph, NodeOutput output, const Tensor **value, Status *status);
+/* The value of an integer vector as a shape whose sizes may be unknown; NULL when nothing is known of it. */
+MUST_CHECK bool graph_partial_shape(Graph *graph, NodeOutput output, ShapeHandle *shape, Status *status);
+/* Merges a shape that a GraphDef gives for output `i` with what was inferred. */
+MUST_CHECK bool graph_merge_shape_proto(Graph *graph, Node *node, int i, const TensorShapeProto *proto, Status *status);
+/* A context for making shapes outside of a shape function. */
+InferenceContext graph_shape_context(Graph *graph, const Node *node);
+
+/* --- a set of small integers that gives its smallest member (id_set.c) --- */
+
+enum { ID_SET_LEVELS = 6 };
+typedef struct IdSet {
+  uint64_t *levels[ID_SET_LEVELS]; /* a bit of level k + 1 tells whether a word of level k has any bit */
+  int num_levels;
+} IdSet;
+MUST_CHECK bool id_set_init(IdSet *set, int64_t size, Status *status);
+void id_set_free(IdSet *set);
+void id_set_add(IdSet *set, int64_t id);
+/* Removes the smallest member; -1 when the set is empty. */
+int64_t id_set_take_first(IdSet *set);
+
+#endif

@@ -1,0 +1,149 @@
+/* graph_add_operation: one node, complete with edges and shapes, or nothing. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graph/graph_internal.h"
+
+/* What is to be connected: data inputs first. */
+typedef struct Wiring {
+  const NodeOutput *inputs;
+  int num_inputs;
+  Node *const *controls;
+  int num_controls; /* without duplicates */
+} Wiring;
+
+static bool check_inputs(const Graph *graph, const NodeDef *def, const NodeOutput *inputs, int num_inputs,
+                         Node *const *controls, int num_controls, Status *status) {
+  for (int i = 0; i < num_inputs; i++) {
+    if (!inputs[i].node) return status_invalid(status, "Input %d of node '%s' is missing", i, def->name);
+    TRY(graph_check_node(graph, inputs[i].node, status));
+    TRY(graph_check_output(inputs[i].node, inputs[i].index, status));
+  }
+  for (int i = 0; i < num_controls; i++) {
+    if (!controls[i]) return status_invalid(status, "Control input %d of node '%s' is missing", i, def->name);
+    TRY(graph_check_node(graph, controls[i], status));
+  }
+  return true;
+}
+
+/* The control inputs without duplicates, in the order of their first mention; in the arena. */
+static bool unique_controls(Graph *graph, Node *const *controls, int count, Wiring *wiring, Status *status) {
+  if (count == 0) return true;
+  Node **unique = arena_alloc(graph->arena, count * (int64_t)sizeof *unique);
+  if (!unique) return status_oom(status, "the control inputs of a node");
+  graph->visit++;
+  for (int i = 0; i < count; i++) {
+    if (node_entry(controls[i])->visit == graph->visit) continue;
+    node_entry(controls[i])->visit = graph->visit;
+    unique[wiring->num_controls++] = controls[i];
+  }
+  wiring->controls = unique;
+  return true;
+}
+
+/* A copy of `def` in the graph's arena with defaults and the input list of the wiring. */
+static bool complete_def(Graph *graph, const NodeDef *def, const Op *op, const Wiring *wiring, NodeDef **out, Status *status) {
+  NodeDef head = *def;
+  head.n_input = 0;
+  head.input = NULL;
+  NodeDef *copy = proto_copy(&head, graph->arena);
+  int64_t count = (int64_t)wiring->num_inputs + wiring->num_controls;
+  char **input = copy ? arena_alloc(graph->arena, count * (int64_t)sizeof *input) : NULL;
+  if (!input) return status_oom(status, "a node");
+  for (int i = 0; i < wiring->num_inputs; i++) {
+    TRY(graph_input_text(graph, wiring->inputs[i].node, wiring->inputs[i].index, false, &input[i], status));
+  }
+  for (int i = 0; i < wiring->num_controls; i++) {
+    char **text = &input[wiring->num_inputs + i];
+    TRY(graph_input_text(graph, wiring->controls[i], CONTROL_SLOT, false, text, status));
+  }
+  copy->input = input;
+  copy->n_input = (size_t)count;
+  TRY(node_def_add_defaults(copy, op->def, graph->arena, status));
+  TRY(node_def_validate(copy, op->def, status));
+  *out = copy;
+  return op_def_check_deprecation(op->def, graph->versions.producer, status);
+}
+
+/* The edges into the node; their sources do not know them yet. */
+static bool make_edges(Graph *graph, Node *node, const Wiring *wiring, Edge **out, Status *status) {
+  int64_t count = (int64_t)wiring->num_inputs + wiring->num_controls;
+  Edge *edges = arena_alloc(graph->arena, count * (int64_t)sizeof *edges);
+  if (!edges) return status_oom(status, "edges");
+  for (int i = 0; i < wiring->num_inputs; i++) {
+    NodeOutput input = wiring->inputs[i];
+    TRY(graph_check_edge_types(input.node, input.index, node, i, status));
+    edges[i] = (Edge){.src = input.node, .src_output = input.index, .dst = node, .dst_input = i};
+    node->inputs[i] = &edges[i];
+  }
+  if (wiring->num_controls > 0) {
+    node->control_inputs = arena_alloc(graph->arena, wiring->num_controls * (int64_t)sizeof *node->control_inputs);
+    if (!node->control_inputs) return status_oom(status, "edges");
+    node->control_input_capacity = wiring->num_controls;
+  }
+  for (int i = 0; i < wiring->num_controls; i++) {
+    Edge *edge = &edges[wiring->num_inputs + i];
+    *edge = (Edge){.src = wiring->controls[i], .src_output = CONTROL_SLOT, .dst = node, .dst_input = CONTROL_SLOT};
+    node->control_inputs[node->num_control_inputs++] = edge;
+  }
+  *out = edges;
+  return true;
+}
+
+/* The steps that touch what was there before, undone when one of them fails. */
+static bool commit(Graph *graph, Node *node, Edge *edges, int64_t num_edges, Status *status) {
+  OutEdges *before = arena_alloc(graph->arena, num_edges * (int64_t)sizeof *before);
+  if (!before) return status_oom(status, "a node");
+  int64_t appended = 0;
+  bool ok = graph_reserve_nodes(graph, 1, status);
+  while (ok && appended < num_edges) {
+    ok = node_append_out_edge(graph, &edges[appended], &before[appended], status);
+    if (ok) appended++;
+  }
+  ok = ok && string_map_set(&graph->names, node->name, node, status);
+  if (!ok) {
+    while (appended-- > 0) node_restore_out_edges(edges[appended].src, &before[appended]);
+    return false;
+  }
+  for (int64_t i = 0; i < num_edges; i++) edges[i].id = graph->next_edge_id++;
+  graph->num_edges += num_edges;
+  node->id = graph->num_node_ids;
+  graph->nodes[graph->num_node_ids++] = node;
+  graph->num_nodes++;
+  return true;
+}
+
+static bool add_operation(Graph *graph, const NodeDef *def, const Op *op, Wiring *wiring, Node *const *controls,
+                          int num_controls, Node **out, Status *status) {
+  NodeDef *complete;
+  Node *node;
+  Edge *edges;
+  TRY(unique_controls(graph, controls, num_controls, wiring, status));
+  TRY(complete_def(graph, def, op, wiring, &complete, status));
+  TRY(graph_make_node(graph, complete, op, &node, status));
+  TRY(make_edges(graph, node, wiring, &edges, status));
+  TRY(graph_infer_shapes(graph, node, status));
+  TRY(commit(graph, node, edges, (int64_t)wiring->num_inputs + wiring->num_controls, status));
+  *out = node;
+  return true;
+}
+
+bool graph_add_operation(Graph *graph, const NodeDef *def, const NodeOutput *inputs, int num_inputs,
+                         Node *const *control_inputs, int num_control_inputs, Node **node, Status *status) {
+  const Op *op;
+  *node = NULL;
+  if (num_inputs < 0 || num_control_inputs < 0) return status_invalid(status, "A node cannot have a negative number of inputs");
+  if (!node_name_is_valid_internal(def->name)) {
+    return status_invalid(status, "Node '%s': Node name contains invalid characters", def->name);
+  }
+  if (graph_find_node(graph, def->name) || graph_is_reserved_name(def->name)) {
+    return status_invalid(status, "Duplicate node name in graph: '%s'", def->name);
+  }
+  if (!def->op[0]) return status_invalid(status, "Node '%s' does not specify an operation", def->name);
+  TRY(graph_look_up_op(graph, def->op, &op, status));
+  TRY(check_inputs(graph, def, inputs, num_inputs, control_inputs, num_control_inputs, status));
+  GraphMark mark = graph_mark(graph);
+  Wiring wiring = {.inputs = inputs, .num_inputs = num_inputs};
+  return add_operation(graph, def, op, &wiring, control_inputs, num_control_inputs, node, status) ||
+         graph_rollback(graph, mark);
+}

@@ -1,0 +1,219 @@
+/* Runs the shape functions: collects what is known of a node's inputs, computes the input values that the function
+ * asks for, and puts an error into its context. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graph/graph_internal.h"
+
+InferenceContext graph_shape_context(Graph *graph, const Node *node) {
+  return (InferenceContext){.node = node->def, .op_def = node->op ? node->op->def : NULL, .arena = graph->arena,
+                            .graph_def_version = graph->versions.producer};
+}
+
+/* --- one inference --- */
+
+typedef struct Inference {
+  Graph *graph;
+  Node *node;
+  InferenceContext context;
+  /* The context's arrays, writable. */
+  ShapeHandle *inputs, *as_shapes;
+  const Tensor **tensors;
+  const HandleData **input_handles;
+  bool *tried_tensor, *tried_as_shape;
+} Inference;
+
+/* Takes the next piece of the scratch memory; the first round only counts. */
+static void *take(char **cursor, int64_t *bytes, int64_t count, size_t size) {
+  void *piece = *cursor;
+  int64_t rounded = (count * (int64_t)size + 15) & ~(int64_t)15;
+  *bytes += rounded;
+  if (*cursor) *cursor += rounded;
+  return piece;
+}
+
+static int64_t lay_out(Inference *run, char *memory) {
+  InferenceContext *c = &run->context;
+  int64_t bytes = 0, inputs = c->num_inputs, outputs = c->num_outputs;
+  run->inputs = take(&memory, &bytes, inputs, sizeof *run->inputs);
+  run->as_shapes = take(&memory, &bytes, inputs, sizeof *run->as_shapes);
+  run->tensors = take(&memory, &bytes, inputs, sizeof *run->tensors);
+  run->input_handles = take(&memory, &bytes, inputs, sizeof *run->input_handles);
+  run->tried_tensor = take(&memory, &bytes, inputs, sizeof(bool));
+  run->tried_as_shape = take(&memory, &bytes, inputs, sizeof(bool));
+  c->requested_tensor = take(&memory, &bytes, inputs, sizeof(bool));
+  c->requested_tensor_as_shape = take(&memory, &bytes, inputs, sizeof(bool));
+  c->outputs = take(&memory, &bytes, outputs, sizeof *c->outputs);
+  c->output_handles = take(&memory, &bytes, outputs, sizeof *c->output_handles);
+  c->inputs = run->inputs;
+  c->input_tensors = run->tensors;
+  c->input_tensors_as_shapes = run->as_shapes;
+  c->input_handles = run->input_handles;
+  return bytes;
+}
+
+static bool start(Inference *run, Graph *graph, Node *node, Status *status) {
+  *run = (Inference){.graph = graph, .node = node, .context = graph_shape_context(graph, node)};
+  run->context.num_inputs = node->num_inputs;
+  run->context.num_outputs = node->num_outputs;
+  int64_t bytes = lay_out(run, NULL);
+  if (bytes == 0) return true;
+  RefinerScratch *scratch = &graph->scratch;
+  if (!mem_grow((void **)&scratch->memory, &scratch->capacity, bytes, 1)) return status_oom(status, "shape inference");
+  memset(scratch->memory, 0, (size_t)bytes);
+  lay_out(run, scratch->memory);
+  for (int i = 0; i < node->num_inputs; i++) {
+    /* The input of a loop's Merge may not be there yet. */
+    const Edge *edge = node->inputs[i];
+    run->inputs[i] = edge ? edge->src->output_shapes[edge->src_output] : &kUnknownShape;
+    run->input_handles[i] = edge ? edge->src->output_handles[edge->src_output] : NULL;
+  }
+  return true;
+}
+
+/* Computes what was asked for and not tried before; *found tells whether the function now knows more. */
+static bool answer_requests(Inference *run, bool *found, Status *status) {
+  const InferenceContext *c = &run->context;
+  *found = false;
+  for (int i = 0; i < c->num_inputs; i++) {
+    const Edge *edge = run->node->inputs[i];
+    if (!edge) continue;
+    NodeOutput input = {edge->src, edge->src_output};
+    if (c->requested_tensor[i] && !run->tried_tensor[i]) {
+      run->tried_tensor[i] = true;
+      TRY(graph_cached_constant(run->graph, input, &run->tensors[i], status));
+      if (run->tensors[i]) *found = true;
+    }
+    if (c->requested_tensor_as_shape[i] && !run->tried_as_shape[i] && !run->tensors[i]) {
+      run->tried_as_shape[i] = true;
+      TRY(graph_partial_shape(run->graph, input, &run->as_shapes[i], status));
+      if (run->as_shapes[i]) *found = true;
+    }
+  }
+  return true;
+}
+
+/* --- errors --- */
+
+/* The values alone: what stands behind "values: " in a tensor's text. */
+static void print_values(const Tensor *tensor, StrBuf *out) {
+  StrBuf text = {0};
+  tensor_print(tensor, 256, &text);
+  const char *values = strstr(strbuf_text(&text), "values: ");
+  if (values && text.length > 0) {
+    values += strlen("values: ");
+    strbuf_append_bytes(out, values, (size_t)(text.data + text.length - 1 - values));
+  }
+  strbuf_free(&text);
+}
+
+/* " for 'n' (op: 'MatMul') with input shapes: [2,1], [2,1] and with computed input tensors: input[1] = <1>." */
+static bool attach_context(const Inference *run, Status *status) {
+  const InferenceContext *c = &run->context;
+  StrBuf text = {0}, tensors = {0}, shapes = {0};
+  strbuf_printf(&text, " for '%s' (op: '%s') with input shapes: ", run->node->name, run->node->def->op);
+  for (int i = 0; i < c->num_inputs; i++) {
+    if (i > 0) strbuf_append(&text, ", ");
+    shape_handle_print(run->inputs[i], &text);
+    if (c->requested_tensor_as_shape[i] && run->as_shapes[i] && shape_rank_known(run->as_shapes[i])) {
+      strbuf_printf(&shapes, "%sinput[%d] = ", shapes.length > 0 ? "," : "", i);
+      shape_handle_print(run->as_shapes[i], &shapes);
+    } else if (c->requested_tensor[i] && run->tensors[i]) {
+      strbuf_printf(&tensors, "%sinput[%d] = <", tensors.length > 0 ? ", " : "", i);
+      print_values(run->tensors[i], &tensors);
+      strbuf_append_char(&tensors, '>');
+    }
+  }
+  if (tensors.length > 0) strbuf_printf(&text, " and with computed input tensors: %s", strbuf_text(&tensors));
+  if (shapes.length > 0) strbuf_printf(&text, " and with input tensors computed as partial shapes: %s", strbuf_text(&shapes));
+  status_append(status, "%s.", strbuf_text(&text));
+  strbuf_free(&text);
+  strbuf_free(&tensors);
+  strbuf_free(&shapes);
+  return false;
+}
+
+/* --- results --- */
+
+static bool keep_handles(const Inference *run, Status *status) {
+  Node *node = run->node;
+  bool any = false;
+  for (int i = 0; i < node->num_outputs; i++) any |= run->context.output_handles[i] != NULL;
+  if (!any) {
+    if (node->output_handles != run->graph->no_handles) {
+      memset(node->output_handles, 0, (size_t)node->num_outputs * sizeof *node->output_handles);
+    }
+    return true;
+  }
+  if (node->output_handles == run->graph->no_handles) {
+    const HandleData **own = arena_calloc(run->graph->arena, node->num_outputs, sizeof *own);
+    if (!own) return status_oom(status, "shape inference");
+    node->output_handles = own;
+  }
+  memcpy(node->output_handles, run->context.output_handles, (size_t)node->num_outputs * sizeof *node->output_handles);
+  return true;
+}
+
+static bool infer(Graph *graph, Node *node, Status *status) {
+  Inference run;
+  ShapeFn function = node->op ? node->op->registration->shape : NULL;
+  if (!function) return true; /* every output stays unknown */
+  TRY(start(&run, graph, node, status));
+  for (bool again = true; again;) {
+    if (!function(&run.context, status)) return status->code == CODE_RESOURCE_EXHAUSTED ? false : attach_context(&run, status);
+    TRY(answer_requests(&run, &again, status));
+  }
+  TRY(keep_handles(&run, status));
+  for (int i = 0; i < node->num_outputs; i++) {
+    node->output_shapes[i] = run.context.outputs[i] ? run.context.outputs[i] : &kUnknownShape;
+  }
+  if (node->num_out_edges > 0) graph_forget_values(graph); /* values of consumers may have been computed from the old shapes */
+  return true;
+}
+
+bool graph_infer_shapes(Graph *graph, Node *node, Status *status) {
+  GraphMark mark = graph_mark(graph);
+  return infer(graph, node, status) || graph_rollback(graph, mark);
+}
+
+ShapeHandle graph_output_shape(NodeOutput output) { return output.node->output_shapes[output.index]; }
+
+/* --- what the caller knows better --- */
+
+static bool merge_shape(Graph *graph, NodeOutput output, int rank, const int64_t *dims, ShapeHandle *merged, Status *status) {
+  InferenceContext context = graph_shape_context(graph, output.node);
+  DimHandle *handles = arena_alloc(graph->arena, (rank > 0 ? rank : 0) * (int64_t)sizeof *handles);
+  if (!handles) return status_oom(status, "a shape");
+  for (int i = 0; i < rank; i++) {
+    if (dims[i] < UNKNOWN_DIM) {
+      return status_invalid(status, "Dimension %d of a shape must be >= -1 but is %lld", i, (long long)dims[i]);
+    }
+    TRY(dim_ok(dims[i] == UNKNOWN_DIM ? dim_unknown(&context) : dim_make(&context, dims[i]), &handles[i], status));
+  }
+  ShapeHandle given;
+  TRY(shape_ok(rank == UNKNOWN_RANK ? shape_unknown(&context) : shape_of_dims(&context, handles, rank), &given, status));
+  return shape_merge(&context, output.node->output_shapes[output.index], given, merged, status);
+}
+
+bool graph_merge_shape_proto(Graph *graph, Node *node, int i, const TensorShapeProto *proto, Status *status) {
+  InferenceContext context = graph_shape_context(graph, node);
+  ShapeHandle given;
+  TRY(shape_from_shape_proto(&context, proto, &given, status));
+  return shape_merge(&context, node->output_shapes[i], given, &node->output_shapes[i], status);
+}
+
+bool graph_set_shape(Graph *graph, NodeOutput output, int rank, const int64_t *dims, Status *status) {
+  TRY(graph_check_node(graph, output.node, status));
+  if (output.index < 0 || output.index >= output.node->num_outputs) {
+    return status_invalid(status, "output_port '%d' is out of range, node '%s' has %d outputs", output.index,
+                          output.node->name, output.node->num_outputs);
+  }
+  if (rank < UNKNOWN_RANK) return status_invalid(status, "Rank must be >= -1 but is %d", rank);
+  GraphMark mark = graph_mark(graph);
+  ShapeHandle merged;
+  if (!merge_shape(graph, output, rank, dims, &merged, status)) return graph_rollback(graph, mark);
+  output.node->output_shapes[output.index] = merged;
+  graph_forget_values(graph); /* values that were unknown may follow from the shape */
+  return true;
+}
