@@ -1,6 +1,7 @@
 /* Numbers in function texts: literals, and what they become where an op wants a tensor, a float or a shape. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -299,7 +300,7 @@ static bool is_number_list(const AttrListValue *list) {
 /* The same numbers as a tensor of another type. */
 static bool retype(DataType dtype, Arena *arena, const AttrValue **value, Status *status) {
   const TensorProto *from = (*value)->tensor;
-  if (from->dtype == (int)dtype) return true;
+  if ((int)from->dtype == (int)dtype) return true;
   bool ok = false;
   Tensor tensor = {0};
   TensorProto *to;

@@ -1,4 +1,5 @@
 /* From text to FunctionDefs. */
+#include <stdio.h>
 #include <string.h>
 
 #include "function/function_internal.h"

@@ -1,0 +1,55 @@
+/* Printing instantiated functions, and the names that tell instantiations apart. */
+#include <string.h>
+
+#include "function/function_internal.h"
+#include "function/instantiate.h"
+
+static void print_boundary(const FunctionBody *body, int first, int count, bool rets, StrBuf *out) {
+  strbuf_append_char(out, '(');
+  for (int i = 0; i < count; i++) {
+    const NodeDef *def = body->nodes[first + i].def;
+    const char *name = !rets ? def->name : def->n_input > 0 ? def->input[0] : "";
+    strbuf_printf(out, "%s%s:%s", i == 0 ? "" : ", ", name, dtype_name(rets ? body->ret_types[i] : body->arg_types[i]));
+  }
+  strbuf_append_char(out, ')');
+}
+
+static void print_node(const NodeDef *def, StrBuf *out) {
+  Status status;
+  status_init(&status);
+  strbuf_printf(out, "  %s = %s", def->name, def->op);
+  StrBuf device = {0};
+  if (def->device[0] != 0) strbuf_printf(&device, "device=%s", def->device);
+  if (def->n_attr > 0 || device.length > 0) {
+    strbuf_append_char(out, '[');
+    if (!attrs_print((const AttrEntry *const *)def->attr, def->n_attr, false, ", ", strbuf_text(&device), out, &status)) out->failed = true;
+    strbuf_append_char(out, ']');
+  }
+  if (device.failed) out->failed = true;
+  strbuf_free(&device);
+  strbuf_append_char(out, '(');
+  size_t i = 0;
+  for (; i < def->n_input && def->input[i][0] != '^'; i++) strbuf_printf(out, "%s%s", i == 0 ? "" : ", ", def->input[i]);
+  strbuf_append_char(out, ')');
+  for (size_t first = i; i < def->n_input; i++) strbuf_printf(out, "%s%s", i == first ? " @ " : ", ", def->input[i] + 1);
+  strbuf_append_char(out, '\n');
+}
+
+void function_body_print(const FunctionBody *body, StrBuf *out) {
+  int ret = body->num_nodes - body->num_rets;
+  strbuf_append_char(out, '\n');
+  print_boundary(body, 0, body->num_args, false, out);
+  strbuf_append(out, " -> ");
+  print_boundary(body, ret, body->num_rets, true, out);
+  strbuf_append(out, " {\n");
+  for (int i = body->num_args; i < ret; i++) print_node(body->nodes[i].def, out);
+  strbuf_append(out, "}\n");
+}
+
+void function_canonicalize(const char *name, const AttrEntry *const *attrs, int num_attrs, StrBuf *out) {
+  Status status;
+  status_init(&status);
+  strbuf_printf(out, "%s[", name);
+  if (!attrs_print(attrs, (size_t)num_attrs, true, ",", "", out, &status)) out->failed = true;
+  strbuf_append_char(out, ']');
+}

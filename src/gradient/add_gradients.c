@@ -1,0 +1,107 @@
+/* The entrance to graph gradients: checks of what the caller gives, names, and the small nodes that sums and seeds need. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "gradient/gradient_internal.h"
+#include "gradient/graph_gradients.h"
+
+static bool check_output(const Graph *graph, NodeOutput value, const char *what, int i, Status *status) {
+  if (value.node == NULL) return status_invalid(status, "%s %d is null", what, i);
+  TRY(graph_check_node(graph, value.node, status));
+  if (value.node->op != NULL && value.index >= 0 && value.index < value.node->num_outputs) return true;
+  return status_invalid(status, "%s %d: node '%s' has %d outputs, no output %d", what, i, value.node->name, value.node->num_outputs, value.index);
+}
+
+static bool check_values(const Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs, int num_xs, const NodeOutput *dys,
+                         Status *status) {
+  for (int i = 0; i < num_ys; i++) TRY(check_output(graph, ys[i], "Output", i, status));
+  for (int i = 0; i < num_xs; i++) TRY(check_output(graph, xs[i], "Input", i, status));
+  for (int i = 0; dys != NULL && i < num_ys; i++) {
+    if (dys[i].node == NULL) continue;
+    TRY(check_output(graph, dys[i], "Gradient", i, status));
+    int have = dtype_base(node_output_type(dys[i])), want = dtype_base(node_output_type(ys[i]));
+    if (have != want) return status_invalid(status, "Gradient %d has type %s, but its output has type %s", i, dtype_name(have), dtype_name(want));
+  }
+  return true;
+}
+
+/* The scope to use: a new one, or the given one if nothing has it. */
+static bool choose_scope(Graph *graph, const char *scope, const char **chosen, Status *status) {
+  *chosen = graph_unique_name(graph, scope == NULL ? "gradients" : scope);
+  if (*chosen == NULL) return status_oom(status, "gradients");
+  if (scope == NULL || strcmp(*chosen, scope) == 0) return true;
+  return status_invalid(status, "prefix [%s] conflicts with existing node in the graph.", scope);
+}
+
+bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs, int num_xs, const NodeOutput *dys,
+                         const char *scope, NodeOutput *dxs, Status *status) {
+  const char *chosen;
+  GradientLibrary library;
+  TRY(check_values(graph, ys, num_ys, xs, num_xs, dys, status));
+  TRY(choose_scope(graph, scope, &chosen, status));
+  TRY(gradient_library_init(&library, graph, status));
+  bool ok = gradients_add(&library, graph, ys, num_ys, xs, num_xs, dys, chosen, dxs, status);
+  gradient_library_clear(&library);
+  return ok;
+}
+
+bool graph_check_differentiable(const Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs, int num_xs, Status *status) {
+  bool ok = false;
+  TRY(check_values(graph, ys, num_ys, xs, num_xs, NULL, status));
+  int64_t ids = graph_num_node_ids(graph), head = 0, tail = 0;
+  uint8_t *seen = mem_calloc(ids, 1);
+  Node **queue = mem_calloc(ids, sizeof(Node *));
+  if (seen == NULL || queue == NULL) {
+    status_oom(status, "gradients");
+    goto done;
+  }
+  for (int i = 0; i < num_ys; i++) {
+    if (!seen[ys[i].node->id]) queue[tail++] = ys[i].node;
+    seen[ys[i].node->id] = 1;
+  }
+  while (head < tail) {
+    const Node *node = queue[head++];
+    for (int i = 0; i < node->num_inputs; i++) {
+      const Edge *edge = node->inputs[i];
+      if (edge == NULL || seen[edge->src->id]) continue;
+      seen[edge->src->id] = 1;
+      queue[tail++] = edge->src;
+    }
+  }
+  for (int i = 0; i < num_xs; i++) {
+    if (seen[xs[i].node->id]) continue;
+    status_invalid(status, "Cannot compute the partial derivative for node '%s' as it's unreachable from the output node(s).", xs[i].node->name);
+    goto done;
+  }
+  ok = true;
+done:
+  mem_free(seen);
+  mem_free(queue);
+  return ok;
+}
+
+bool gradient_add_op(Graph *graph, const char *op, const char *scope, const NodeOutput *inputs, int num_inputs, NodeOutput *output,
+                     Status *status) {
+  bool ok = false;
+  Node *node;
+  StrBuf name = {0};
+  Arena *arena = arena_new();
+  strbuf_printf(&name, "%s%s%s", scope, scope[0] == 0 ? "" : "/", op);
+  const char *unique = name.failed ? NULL : graph_unique_name(graph, strbuf_text(&name));
+  NodeDef *def = arena == NULL || unique == NULL ? NULL : node_def_new(arena, unique, op);
+  AttrValue *type = def == NULL ? NULL : attr_value_type(arena, dtype_base(node_output_type(inputs[0])));
+  AttrValue *count = def == NULL ? NULL : attr_value_int(arena, num_inputs);
+  if (type == NULL || count == NULL) {
+    status_oom(status, "gradients");
+    goto done;
+  }
+  TRY_DONE(node_def_set_attr(def, arena, "T", type, status));
+  if (num_inputs > 1) TRY_DONE(node_def_set_attr(def, arena, "N", count, status));
+  TRY_DONE(graph_add_operation(graph, def, inputs, num_inputs, NULL, 0, &node, status));
+  *output = (NodeOutput){node, 0};
+  ok = true;
+done:
+  strbuf_free(&name);
+  arena_free(arena);
+  return ok;
+}

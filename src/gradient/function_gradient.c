@@ -1,0 +1,146 @@
+/* Gradients of functions: the body is built in a graph of its own, differentiated there, and made a function again. */
+#include "gradient/function_gradient.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "function/graph_to_function.h"
+#include "gradient/gradient_internal.h"
+#include "gradient/graph_gradients.h"
+
+typedef struct FunctionGradient {
+  GradientLibrary *library;
+  Graph *graph;  /* where the body and its gradient are built */
+  Arena *arena;  /* until the gradient is copied out */
+  Status *status;
+  FunctionBody *body;
+  NodeOutput *inputs; /* the arguments, then one gradient per result */
+  NodeOutput *ys, *dxs;
+} FunctionGradient;
+
+static bool oom(FunctionGradient *g) { return status_oom(g->status, "the gradient of a function"); }
+
+/* The functions that the body may call. */
+static bool copy_functions(FunctionGradient *g) {
+  const Graph *from = g->library->functions;
+  for (int64_t i = 0; from != NULL && i < graph_num_functions(from); i++) TRY(graph_add_function(g->graph, graph_function(from, i), g->status));
+  return true;
+}
+
+static bool add_placeholder(FunctionGradient *g, const char *name, DataType type, NodeOutput *output) {
+  const char *unique = graph_unique_name(g->graph, name);
+  NodeDef *def = unique == NULL ? NULL : node_def_new(g->arena, unique, "Placeholder");
+  AttrValue *dtype = attr_value_type(g->arena, dtype_base(type));
+  if (def == NULL || dtype == NULL) return oom(g);
+  TRY(node_def_set_attr(def, g->arena, "dtype", dtype, g->status));
+  output->index = 0;
+  return graph_add_operation(g->graph, def, NULL, 0, NULL, 0, &output->node, g->status);
+}
+
+/* Arguments, the body, and a gradient for each result. */
+static bool build(FunctionGradient *g) {
+  const FunctionBody *body = g->body;
+  int total = body->num_args + body->num_rets;
+  g->inputs = arena_calloc(g->arena, total + 1, sizeof(NodeOutput));
+  g->ys = arena_calloc(g->arena, body->num_rets + 1, sizeof(NodeOutput));
+  g->dxs = arena_calloc(g->arena, body->num_args + 1, sizeof(NodeOutput));
+  if (g->inputs == NULL || g->ys == NULL || g->dxs == NULL) return oom(g);
+  for (int i = 0; i < body->num_args; i++) TRY(add_placeholder(g, body->nodes[i].def->name, body->arg_types[i], &g->inputs[i]));
+  FunctionInlineOptions options = {0};
+  TRY(function_inline_body(g->graph, body, g->inputs, &options, g->ys, g->status));
+  for (int i = 0; i < body->num_rets; i++) {
+    const char *ret = body->nodes[body->num_nodes - body->num_rets + i].def->name;
+    size_t length = strlen(ret);
+    const char *mark = strstr(ret, "_RetVal");
+    if (mark != NULL) length = (size_t)(mark - ret);
+    const char *name = arena_printf(g->arena, "d%.*s%s", (int)length, ret, mark == NULL ? "" : mark + strlen("_RetVal"));
+    if (name == NULL) return oom(g);
+    TRY(add_placeholder(g, name, body->ret_types[i], &g->inputs[body->num_args + i]));
+  }
+  return true;
+}
+
+/* A float 0: what stands for "no gradient" of a resource. */
+static bool add_zero(FunctionGradient *g, NodeOutput *output) {
+  const char *unique = graph_unique_name(g->graph, "zero");
+  NodeDef *def = unique == NULL ? NULL : node_def_new(g->arena, unique, "Const");
+  TensorProto *tensor = proto_new(kTensorProto, g->arena);
+  AttrValue *shape = attr_value_shape(g->arena, 0, NULL), *dtype = attr_value_type(g->arena, DT_FLOAT);
+  AttrValue *value = tensor == NULL ? NULL : attr_value_tensor(g->arena, tensor);
+  float *zero = arena_calloc(g->arena, 1, sizeof(float));
+  if (def == NULL || shape == NULL || dtype == NULL || value == NULL || zero == NULL) return oom(g);
+  tensor->dtype = TENSORFLOW__DATA_TYPE__DT_FLOAT;
+  tensor->tensor_shape = shape->shape;
+  tensor->float_val = zero;
+  tensor->n_float_val = 1;
+  TRY(node_def_set_attr(def, g->arena, "dtype", dtype, g->status));
+  TRY(node_def_set_attr(def, g->arena, "value", value, g->status));
+  output->index = 0;
+  return graph_add_operation(g->graph, def, NULL, 0, NULL, 0, &output->node, g->status);
+}
+
+static bool fill_zeros(FunctionGradient *g) {
+  for (int i = 0; i < g->body->num_args; i++) {
+    if (g->dxs[i].node != NULL) continue;
+    if (dtype_base(g->body->arg_types[i]) == DT_RESOURCE) {
+      TRY(add_zero(g, &g->dxs[i]));
+    } else {
+      TRY(gradient_add_op(g->graph, "ZerosLike", "", &g->inputs[i], 1, &g->dxs[i], g->status));
+    }
+  }
+  return true;
+}
+
+static bool make_function(FunctionGradient *g, const char *name, Arena *arena, FunctionDef **gradient) {
+  const FunctionBody *body = g->body;
+  const char **names = arena_calloc(g->arena, body->num_args + 1, sizeof(char *));
+  if (name == NULL) name = arena_printf(g->arena, "%sGrad", body->name);
+  if (names == NULL || name == NULL) return oom(g);
+  for (int i = 0; i < body->num_args; i++) {
+    names[i] = arena_printf(g->arena, "d%s", body->nodes[i].def->name);
+    if (names[i] == NULL) return oom(g);
+  }
+  GraphToFunctionOptions options = {.name = name, .inputs = g->inputs, .num_inputs = body->num_args + body->num_rets, .outputs = g->dxs,
+                                    .num_outputs = body->num_args, .output_names = names};
+  FunctionDef *made;
+  TRY(graph_to_function(g->graph, &options, g->arena, &made, g->status));
+  *gradient = proto_copy(made, arena);
+  return *gradient != NULL || oom(g);
+}
+
+static bool differentiate(FunctionGradient *g, const FunctionDef *function, const AttrEntry *const *attrs, int num_attrs, const char *name,
+                          Arena *arena, FunctionDef **gradient) {
+  if (g->graph == NULL || g->arena == NULL) return oom(g);
+  TRY(copy_functions(g));
+  TRY(function_instantiate(g->graph, function, attrs, num_attrs, g->arena, &g->body, g->status));
+  TRY(build(g));
+  const FunctionBody *body = g->body;
+  TRY(gradients_add(g->library, g->graph, g->ys, body->num_rets, g->inputs, body->num_args, g->inputs + body->num_args, "", g->dxs,
+                    g->status));
+  TRY(fill_zeros(g));
+  return make_function(g, name, arena, gradient);
+}
+
+bool gradient_of_function(GradientLibrary *library, const FunctionDef *function, const AttrEntry *const *attrs, int num_attrs,
+                          const char *name, Arena *arena, FunctionDef **gradient, Status *status) {
+  if (library->depth == GRADIENT_MAX_FUNCTION_DEPTH) {
+    return status_invalid(status, "The gradient of function %s needs gradients of functions more than %d deep; is it recursive?",
+                          function->signature->name, GRADIENT_MAX_FUNCTION_DEPTH);
+  }
+  FunctionGradient g = {.library = library, .graph = graph_new(), .arena = arena_new(), .status = status};
+  library->depth++;
+  bool ok = differentiate(&g, function, attrs, num_attrs, name, arena, gradient);
+  library->depth--;
+  graph_free(g.graph);
+  arena_free(g.arena);
+  return ok;
+}
+
+bool function_gradient(const Graph *functions, const FunctionDef *function, const AttrEntry *const *attrs, int num_attrs, const char *name,
+                       Arena *arena, FunctionDef **gradient, Status *status) {
+  GradientLibrary library;
+  TRY(gradient_library_init(&library, functions, status));
+  bool ok = gradient_of_function(&library, function, attrs, num_attrs, name, arena, gradient, status);
+  gradient_library_clear(&library);
+  return ok;
+}

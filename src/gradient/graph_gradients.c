@@ -1,0 +1,357 @@
+/* Adding gradients to a graph: marks what lies between the xs and the ys, then walks it backwards from the ys. */
+#include "gradient/graph_gradients.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "gradient/gradient_internal.h"
+
+/* A gradient that has arrived at an output. */
+typedef struct Contribution {
+  NodeOutput value;
+  struct Contribution *next;
+} Contribution;
+
+typedef struct OutputGradients {
+  Contribution *first, *last; /* in the order of arrival */
+  int count;
+} OutputGradients;
+
+typedef struct Backward {
+  GradientLibrary *library;
+  Graph *graph;
+  const NodeOutput *xs;
+  int num_xs;
+  const char *scope;
+  Status *status;
+  Arena *arena;     /* of this call */
+  int64_t num_ids;  /* of nodes that were there before */
+  uint8_t *derived; /* per id: the node's outputs depend on an x through its inputs */
+  int *first_x;     /* per id: 1 + an x that is an output of this node */
+  int *next_x;      /* per x: 1 + another one of the same node */
+  uint8_t *between; /* per id: on a path from an x to a y */
+  int64_t *pending; /* per id: edges to nodes between, along which a gradient may still come */
+  OutputGradients **gradients; /* per id: one for each output, for nodes between */
+  StringMap bodies; /* instantiated gradients by gradient_key, to BodyEntry */
+  Node **queue;
+  int64_t head, tail;
+} Backward;
+
+typedef struct BodyEntry {
+  FunctionBody *body; /* NULL: no gradient flows */
+} BodyEntry;
+
+static bool oom(Backward *b) { return status_oom(b->status, "gradients"); }
+
+/* --- what lies between --- */
+
+static bool carries_gradient(DataType type) {
+  int base = dtype_base(type);
+  return dtype_is_floating(base) || dtype_is_complex(base) || base == DT_RESOURCE || base == DT_VARIANT;
+}
+
+static bool is_x(const Backward *b, const Node *node, int index) {
+  for (int i = b->first_x[node->id]; i > 0; i = b->next_x[i - 1]) {
+    if (b->xs[i - 1].index == index) return true;
+  }
+  return false;
+}
+
+/* Whether a gradient at this output would help an x. */
+static bool is_marked(const Backward *b, const Node *node, int index) {
+  if (!carries_gradient(node->output_types[index])) return false;
+  return b->derived[node->id] || (b->first_x[node->id] > 0 && is_x(b, node, index));
+}
+
+static void mark_derived(Backward *b) {
+  b->tail = 0;
+  for (int i = 0; i < b->num_xs; i++) {
+    Node *node = b->xs[i].node;
+    b->next_x[i] = b->first_x[node->id];
+    b->first_x[node->id] = i + 1;
+  }
+  /* The x nodes themselves are walked from without being derived; each node enters the queue at most twice. */
+  for (int i = 0; i < b->num_xs; i++) {
+    if (b->next_x[i] == 0) b->queue[b->tail++] = b->xs[i].node;
+  }
+  for (b->head = 0; b->head < b->tail; b->head++) {
+    Node *node = b->queue[b->head];
+    for (int64_t k = 0; k < node->num_out_edges; k++) {
+      const Edge *edge = node->out_edges[k];
+      if (edge_is_control(edge) || edge->dst->id == SINK_ID || b->derived[edge->dst->id]) continue;
+      if (!is_marked(b, node, edge->src_output) || gradient_is_none(b->library, edge->dst->op, edge->dst->def)) continue;
+      b->derived[edge->dst->id] = 1;
+      b->queue[b->tail++] = edge->dst;
+    }
+  }
+}
+
+static bool enter(Backward *b, Node *node) {
+  b->between[node->id] = 1;
+  b->gradients[node->id] = arena_calloc(b->arena, node->num_outputs + 1, sizeof(OutputGradients));
+  b->queue[b->tail++] = node;
+  return b->gradients[node->id] != NULL || oom(b);
+}
+
+/* The source of a data input, when a gradient of it is wanted; else NULL. */
+static const Edge *wanted_edge(const Backward *b, const Node *node, int i) {
+  const Edge *edge = node->inputs[i];
+  return edge != NULL && is_marked(b, edge->src, edge->src_output) ? edge : NULL;
+}
+
+static bool mark_between(Backward *b, const NodeOutput *ys, int num_ys) {
+  b->tail = 0;
+  for (int i = 0; i < num_ys; i++) {
+    if (is_marked(b, ys[i].node, ys[i].index) && !b->between[ys[i].node->id]) TRY(enter(b, ys[i].node));
+  }
+  for (b->head = 0; b->head < b->tail; b->head++) {
+    Node *node = b->queue[b->head];
+    if (!b->derived[node->id]) continue;
+    for (int i = 0; i < node->num_inputs; i++) {
+      const Edge *edge = wanted_edge(b, node, i);
+      if (edge == NULL) continue;
+      b->pending[edge->src->id]++;
+      if (!b->between[edge->src->id]) TRY(enter(b, edge->src));
+    }
+  }
+  return true;
+}
+
+/* --- gradients that arrive --- */
+
+static bool arrive(Backward *b, const Node *node, int index, NodeOutput value) {
+  Contribution *contribution = arena_alloc(b->arena, (int64_t)sizeof *contribution);
+  if (contribution == NULL) return oom(b);
+  *contribution = (Contribution){value, NULL};
+  OutputGradients *at = &b->gradients[node->id][index];
+  *(at->last == NULL ? &at->first : &at->last->next) = contribution;
+  at->last = contribution;
+  at->count++;
+  return true;
+}
+
+/* The sum of what arrived; afterwards it is the only contribution. A NULL node when nothing did. */
+static bool sum(Backward *b, const Node *node, int index, NodeOutput *value) {
+  OutputGradients *at = &b->gradients[node->id][index];
+  *value = (NodeOutput){NULL, 0};
+  if (at->count == 0) return true;
+  if (at->count > 1) {
+    NodeOutput *terms = mem_calloc(at->count, sizeof(NodeOutput));
+    if (terms == NULL) return oom(b);
+    int n = 0;
+    for (const Contribution *c = at->first; c != NULL; c = c->next) terms[n++] = c->value;
+    bool ok = gradient_add_op(b->graph, "AddN", b->scope, terms, n, &at->first->value, b->status);
+    mem_free(terms);
+    TRY(ok);
+    at->first->next = NULL;
+    at->last = at->first;
+    at->count = 1;
+  }
+  *value = at->first->value;
+  return true;
+}
+
+/* --- one node --- */
+
+static bool bad_gradient(Backward *b, const Node *node, const FunctionBody *body, const char *what) {
+  status_invalid(b->status, "The gradient function %s of op %s %s", body->name, node->def->op, what);
+  return node_attach(node->name, b->status);
+}
+
+/* x and y in, one gradient per x out, with fitting types. */
+static bool check_body(Backward *b, const Node *node, const FunctionBody *body) {
+  if (body->num_args != node->num_inputs + node->num_outputs || body->num_rets != node->num_inputs) {
+    return bad_gradient(b, node, body, "must take the op's inputs and one gradient per output, and give one gradient per input");
+  }
+  for (int i = 0; i < node->num_inputs; i++) {
+    int type = dtype_base(node->inputs[i] == NULL ? body->arg_types[i] : node_output_type((NodeOutput){node->inputs[i]->src, node->inputs[i]->src_output}));
+    if (dtype_base(body->arg_types[i]) != type) return bad_gradient(b, node, body, "takes inputs of other types than the op");
+    if (type != DT_RESOURCE && dtype_base(body->ret_types[i]) != type) return bad_gradient(b, node, body, "gives gradients of other types than the op's inputs");
+  }
+  return true;
+}
+
+static bool look_up_body(Backward *b, const Node *node, FunctionBody **body) {
+  StrBuf key = {0};
+  bool ok = false;
+  const GradientEntry *gradient;
+  TRY_DONE(gradient_key(node->def, &key, b->status));
+  BodyEntry *entry = string_map_find_bytes(&b->bodies, strbuf_text(&key), (size_t)key.length);
+  if (entry == NULL) {
+    TRY_DONE(gradient_look_up(b->library, node->op, node->def, &gradient, b->status));
+    char *kept_key = arena_strndup(b->arena, strbuf_text(&key), (size_t)key.length);
+    entry = arena_calloc(b->arena, 1, (int64_t)sizeof *entry);
+    if (entry == NULL || kept_key == NULL) {
+      oom(b);
+      goto done;
+    }
+    if (gradient->function != NULL) {
+      if (!function_instantiate(b->graph, gradient->function, gradient->attrs, gradient->num_attrs, b->arena, &entry->body, b->status)) {
+        status_append(b->status, "\n\tin the gradient of op %s", node->def->op);
+        goto done;
+      }
+      TRY_DONE(check_body(b, node, entry->body));
+    }
+    TRY_DONE(string_map_set_bytes(&b->bodies, kept_key, (size_t)key.length, entry, b->status));
+  }
+  *body = entry->body;
+  ok = true;
+done:
+  strbuf_free(&key);
+  return ok;
+}
+
+/* Outputs at which no gradient arrived get zeros, if the gradient looks at them. */
+static bool add_zeros(Backward *b, const Node *node, const FunctionBody *body, const bool *wanted, const FunctionInlineReuse *reuse,
+                      NodeOutput *inputs, bool *needed) {
+  bool missing = false;
+  for (int i = node->num_inputs; i < body->num_args; i++) missing = missing || inputs[i].node == NULL;
+  if (!missing) return true;
+  TRY(function_body_needed_args(body, inputs, wanted, reuse, needed, b->status));
+  for (int i = node->num_inputs; i < body->num_args; i++) {
+    if (inputs[i].node != NULL || !needed[i]) continue;
+    NodeOutput output = {(Node *)node, i - node->num_inputs};
+    TRY(gradient_add_op(b->graph, "ZerosLike", b->scope, &output, 1, &inputs[i], b->status));
+  }
+  return true;
+}
+
+static bool inline_gradient(Backward *b, Node *node, const FunctionBody *body, NodeOutput *values, bool *flags) {
+  NodeOutput *inputs = values, *outputs = values + body->num_args;
+  bool *wanted = flags, *needed = flags + body->num_rets;
+  bool any = false;
+  for (int i = 0; i < node->num_inputs; i++) {
+    const Edge *edge = node->inputs[i];
+    inputs[i] = edge == NULL ? (NodeOutput){NULL, 0} : (NodeOutput){edge->src, edge->src_output};
+    wanted[i] = wanted_edge(b, node, i) != NULL;
+    any = any || wanted[i];
+  }
+  if (!any) return true;
+  FunctionInlineReuse reuse = {node};
+  TRY(add_zeros(b, node, body, wanted, &reuse, inputs, needed));
+  StrBuf scope = {0};
+  strbuf_printf(&scope, "%s%s%s_grad", b->scope, b->scope[0] == 0 ? "" : "/", node->name);
+  FunctionInlineOptions options = {.wanted_outputs = wanted, .scope = strbuf_text(&scope), .reuse = &reuse};
+  bool ok = strbuf_ok(&scope, b->status) && function_inline_body(b->graph, body, inputs, &options, outputs, b->status);
+  strbuf_free(&scope);
+  TRY(ok);
+  for (int i = 0; i < node->num_inputs; i++) {
+    if (wanted[i]) TRY(arrive(b, node->inputs[i]->src, node->inputs[i]->src_output, outputs[i]));
+  }
+  return true;
+}
+
+/* Sums what arrived at the outputs and passes it through the node's gradient. */
+static bool pass_through(Backward *b, Node *node) {
+  bool arrived = false;
+  for (int i = 0; i < node->num_outputs; i++) arrived = arrived || b->gradients[node->id][i].count > 0;
+  if (!arrived) return true;
+  FunctionBody *body = NULL;
+  if (b->derived[node->id]) TRY(look_up_body(b, node, &body));
+  int num_values = node->num_inputs * 2 + node->num_outputs;
+  NodeOutput *values = mem_calloc(num_values + 1, sizeof(NodeOutput));
+  bool *flags = mem_calloc(num_values + 1, sizeof(bool));
+  bool ok = (values != NULL && flags != NULL) || oom(b);
+  for (int i = 0; ok && i < node->num_outputs; i++) ok = sum(b, node, i, &values[node->num_inputs + i]);
+  if (ok && body != NULL) ok = inline_gradient(b, node, body, values, flags);
+  mem_free(values);
+  mem_free(flags);
+  return ok;
+}
+
+static bool check_growth(Backward *b, int64_t before) {
+  if (b->library->depth == 0) return true;
+  b->library->nodes_left -= graph_num_node_ids(b->graph) - before;
+  return b->library->nodes_left >= 0 ||
+         status_set(b->status, CODE_RESOURCE_EXHAUSTED, "The gradients of nested functions have more than %d nodes", GRADIENT_MAX_FUNCTION_NODES);
+}
+
+/* --- the walk --- */
+
+static bool walk(Backward *b) {
+  int64_t members = b->tail, done = 0;
+  /* The queue holds the members: those that wait for nothing move to its front and start it. */
+  int64_t ready = 0;
+  for (int64_t i = 0; i < members; i++) {
+    Node *node = b->queue[i];
+    if (b->pending[node->id] == 0) b->queue[ready++] = node;
+  }
+  b->head = 0;
+  b->tail = ready;
+  while (b->head < b->tail) {
+    Node *node = b->queue[b->head++];
+    int64_t before = graph_num_node_ids(b->graph);
+    TRY(pass_through(b, node));
+    TRY(check_growth(b, before));
+    done++;
+    for (int i = 0; b->derived[node->id] && i < node->num_inputs; i++) {
+      const Edge *edge = wanted_edge(b, node, i);
+      if (edge != NULL && --b->pending[edge->src->id] == 0) b->queue[b->tail++] = edge->src;
+    }
+  }
+  if (done == members) return true;
+  return status_set(b->status, CODE_UNIMPLEMENTED, "The path from the xs to the ys leads through a loop, whose gradient is not known");
+}
+
+static bool seed(Backward *b, const NodeOutput *ys, int num_ys, const NodeOutput *dys) {
+  for (int i = 0; i < num_ys; i++) {
+    if (!is_marked(b, ys[i].node, ys[i].index)) continue;
+    NodeOutput dy = dys == NULL ? (NodeOutput){NULL, 0} : dys[i];
+    if (dy.node == NULL) TRY(gradient_add_op(b->graph, "OnesLike", b->scope, &ys[i], 1, &dy, b->status));
+    TRY(arrive(b, ys[i].node, ys[i].index, dy));
+  }
+  return true;
+}
+
+static bool new_backward(Backward *b) {
+  int64_t ids = b->num_ids;
+  b->arena = arena_new();
+  b->derived = mem_calloc(ids, 1);
+  b->between = mem_calloc(ids, 1);
+  b->first_x = mem_calloc(ids, sizeof(int));
+  b->next_x = mem_calloc(b->num_xs + 1, sizeof(int));
+  b->pending = mem_calloc(ids, sizeof(int64_t));
+  b->gradients = mem_calloc(ids, sizeof(OutputGradients *));
+  b->queue = mem_calloc(2 * ids, sizeof(Node *));
+  bool ok = b->arena && b->derived && b->between && b->first_x && b->next_x && b->pending && b->gradients && b->queue;
+  return ok || oom(b);
+}
+
+static void free_backward(Backward *b) {
+  arena_free(b->arena);
+  mem_free(b->derived);
+  mem_free(b->between);
+  mem_free(b->first_x);
+  mem_free(b->next_x);
+  mem_free(b->pending);
+  mem_free(b->gradients);
+  mem_free(b->queue);
+  string_map_free(&b->bodies);
+}
+
+static bool differentiate(Backward *b, const NodeOutput *ys, int num_ys, const NodeOutput *dys, NodeOutput *dxs) {
+  TRY(new_backward(b));
+  mark_derived(b);
+  TRY(mark_between(b, ys, num_ys));
+  TRY(seed(b, ys, num_ys, dys));
+  TRY(walk(b));
+  for (int i = 0; i < b->num_xs; i++) {
+    const Node *node = b->xs[i].node;
+    dxs[i] = (NodeOutput){NULL, 0};
+    if (b->between[node->id]) TRY(sum(b, node, b->xs[i].index, &dxs[i]));
+  }
+  return true;
+}
+
+bool gradients_add(GradientLibrary *library, Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs, int num_xs,
+                   const NodeOutput *dys, const char *scope, NodeOutput *dxs, Status *status) {
+  Backward b = {.library = library, .graph = graph, .xs = xs, .num_xs = num_xs, .scope = scope, .status = status};
+  b.num_ids = graph_num_node_ids(graph);
+  bool ok = differentiate(&b, ys, num_ys, dys, dxs);
+  for (int64_t id = graph_num_node_ids(graph); !ok && id > b.num_ids; id--) {
+    Node *node = graph_node(graph, id - 1);
+    if (node != NULL) graph_remove_node(graph, node);
+  }
+  free_backward(&b);
+  return ok;
+}

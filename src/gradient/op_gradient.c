@@ -1,0 +1,145 @@
+/* Finding the one gradient of an op. */
+#include <string.h>
+
+#include "function/function_text.h"
+#include "gradient/function_gradient.h"
+#include "gradient/gradient_internal.h"
+
+bool gradient_library_init(GradientLibrary *library, const Graph *functions, Status *status) {
+  *library = (GradientLibrary){.functions = functions, .arena = arena_new(), .nodes_left = GRADIENT_MAX_FUNCTION_NODES};
+  return library->arena != NULL || status_oom(status, "gradients");
+}
+
+void gradient_library_clear(GradientLibrary *library) {
+  string_map_free(&library->gradients);
+  arena_free(library->arena);
+  *library = (GradientLibrary){0};
+}
+
+bool gradient_key(const NodeDef *node, StrBuf *key, Status *status) {
+  NodeDef bare = *node;
+  bare.name = bare.device = (char *)protobuf_c_empty_string;
+  bare.n_input = 0;
+  bare.experimental_debug_info = NULL;
+  return proto_serialize(&bare, key, status) && strbuf_ok(key, status);
+}
+
+static bool is_call(const NodeDef *node) {
+  return strcmp(node->op, "PartitionedCall") == 0 || strcmp(node->op, "StatefulPartitionedCall") == 0;
+}
+
+/* What a node calls: itself as a function, or the function in its attr "f". */
+typedef struct Callee {
+  const char *name;
+  const AttrEntry *const *attrs;
+  int num_attrs;
+} Callee;
+
+static Callee callee_of(const NodeDef *node) {
+  const AttrValue *f = is_call(node) ? node_def_attr(node, "f") : NULL;
+  if (f != NULL && f->value_case == (int)ATTR_FUNC) {
+    /* All map entries have the same layout: a key and a value. */
+    return (Callee){f->func->name, (const AttrEntry *const *)f->func->attr, (int)f->func->n_attr};
+  }
+  return (Callee){node->op, (const AttrEntry *const *)node->attr, (int)node->n_attr};
+}
+
+static const char *custom_gradient(const GradientLibrary *library, const char *name) {
+  return library->functions == NULL ? NULL : graph_find_gradient_def(library->functions, name);
+}
+
+bool gradient_is_none(const GradientLibrary *library, const Op *op, const NodeDef *node) {
+  if (custom_gradient(library, callee_of(node).name) != NULL) return false;
+  if (library->functions != NULL && graph_find_function(library->functions, callee_of(node).name) != NULL) return false;
+  return op->registration != NULL && op->registration->gradient == NO_GRADIENT;
+}
+
+static bool no_gradient_defined(const NodeDef *node, Status *status) {
+  status_set(status, CODE_NOT_FOUND,
+             "No gradient defined for op: %s. Register one, give it to the graph as a GradientDef, or end the flow in front of it "
+             "with StopGradient.",
+             node->op);
+  return node_attach(node->name, status);
+}
+
+/* The text in the op's registration, or the text that its function writes. */
+static bool registered_gradient(GradientLibrary *library, const Op *op, const NodeDef *node, const FunctionDef **function, Status *status) {
+  const OpRegistration *registration = op->registration;
+  if (registration == NULL) return no_gradient_defined(node, status);
+  if (registration->gradient == NO_GRADIENT) return true;
+  FunctionDef *parsed = NULL;
+  StrBuf text = {0};
+  bool ok = false;
+  if (registration->gradient != NULL) {
+    ok = function_parse(str_of(registration->gradient), library->arena, &parsed, status);
+  } else if (registration->gradient_fn != NULL) {
+    ok = registration->gradient_fn(node, &text, status) && strbuf_ok(&text, status);
+    if (ok && text.length > 0) ok = function_parse((Str){strbuf_text(&text), (size_t)text.length}, library->arena, &parsed, status);
+  } else {
+    ok = no_gradient_defined(node, status);
+  }
+  strbuf_free(&text);
+  *function = parsed;
+  return ok || status_append(status, "\n\tin the gradient of op %s", node->op);
+}
+
+static bool find_gradient(GradientLibrary *library, const Op *op, const NodeDef *node, GradientEntry *entry, Status *status) {
+  Callee callee = callee_of(node);
+  const char *custom = custom_gradient(library, callee.name);
+  if (custom != NULL) {
+    *entry = (GradientEntry){graph_find_function(library->functions, custom), callee.attrs, callee.num_attrs};
+    return entry->function != NULL || status_set(status, CODE_NOT_FOUND, "The gradient function '%s' of '%s' is not defined.", custom, callee.name);
+  }
+  const FunctionDef *called = library->functions == NULL ? NULL : graph_find_function(library->functions, callee.name);
+  if (called != NULL) {
+    FunctionDef *gradient;
+    TRY(gradient_of_function(library, called, callee.attrs, callee.num_attrs, NULL, library->arena, &gradient, status));
+    *entry = (GradientEntry){.function = gradient};
+    return true;
+  }
+  if (is_call(node)) return status_set(status, CODE_NOT_FOUND, "Failed to find definition for function \"%s\"", callee.name);
+  *entry = (GradientEntry){.attrs = callee.attrs, .num_attrs = callee.num_attrs};
+  return registered_gradient(library, op, node, &entry->function, status);
+}
+
+bool gradient_look_up(GradientLibrary *library, const Op *op, const NodeDef *node, const GradientEntry **entry, Status *status) {
+  StrBuf key = {0};
+  bool ok = false;
+  TRY_DONE(gradient_key(node, &key, status));
+  GradientEntry *found = string_map_find_bytes(&library->gradients, strbuf_text(&key), (size_t)key.length);
+  if (found == NULL) {
+    GradientEntry made;
+    TRY_DONE(find_gradient(library, op, node, &made, status));
+    /* The attrs must live as long as the library, also when the node was one of a function's. */
+    NodeDef bare = *node;
+    bare.n_input = 0;
+    const NodeDef *kept = made.attrs == NULL ? NULL : proto_copy(&bare, library->arena);
+    char *kept_key = arena_strndup(library->arena, strbuf_text(&key), (size_t)key.length);
+    found = arena_alloc(library->arena, (int64_t)sizeof *found);
+    if (found == NULL || kept_key == NULL || (made.attrs != NULL && kept == NULL)) {
+      status_oom(status, "gradients");
+      goto done;
+    }
+    *found = made;
+    if (kept != NULL) found->attrs = callee_of(kept).attrs;
+    TRY_DONE(string_map_set_bytes(&library->gradients, kept_key, (size_t)key.length, found, status));
+  }
+  *entry = found;
+  ok = true;
+done:
+  strbuf_free(&key);
+  return ok;
+}
+
+bool op_gradient(const Graph *functions, const Op *op, const NodeDef *node, Arena *arena, const FunctionDef **gradient, Status *status) {
+  GradientLibrary library;
+  const GradientEntry *entry;
+  TRY(gradient_library_init(&library, functions, status));
+  bool ok = gradient_look_up(&library, op, node, &entry, status);
+  if (ok) {
+    *gradient = entry->function == NULL ? NULL : proto_copy(entry->function, arena);
+    ok = entry->function == NULL || *gradient != NULL || status_oom(status, "gradients");
+  }
+  gradient_library_clear(&library);
+  return ok;
+}
