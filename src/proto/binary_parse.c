@@ -15,8 +15,9 @@ typedef struct Reader {
 } Reader;
 
 static bool malformed(Reader *reader, const uint8_t *at, const char *what) {
-  return status_invalid(reader->status, "Cannot parse %s: %s at byte %" PRId64, reader->root->name, what,
-                        (int64_t)(at - reader->begin));
+  status_invalid(reader->status, "Cannot parse %s: %s at byte %" PRId64, reader->root->name, what,
+                 (int64_t)(at - reader->begin));
+  return false; /* spelled out, so that the compiler sees what is set when a read succeeds */
 }
 
 static bool out_of_memory(Reader *reader) { return status_oom(reader->status, reader->root->name); }

@@ -40,6 +40,7 @@ static bool out_of_memory(DataType dtype, const Shape *shape, Status *status) {
 
 /* The bytes that elements of `dtype` take in that shape. */
 static bool byte_size(DataType dtype, const Shape *shape, int64_t *bytes, Status *status) {
+  *bytes = 0;
   if (!dtype_is_valid(dtype) || dtype_is_ref(dtype)) {
     return status_invalid(status, "Tensor cannot have dtype %d", (int)dtype);
   }
