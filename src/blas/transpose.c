@@ -135,15 +135,13 @@ static void plan_body(void *arg, int64_t begin, int64_t end) {
 
 /* Drops axes of size 1 and merges axes that stay neighbours. Writes the rest in y's order; -1 when there are too many. */
 static int collapse(int rank, const int64_t *dims, const int32_t *perm, int64_t *sizes, int64_t *strides) {
-  int left = 0, previous = -1;
+  int left = 0;
   for (int d = 0; d < rank; d++) {
     int axis = perm[d];
     if (dims[axis] == 1) continue;
     int64_t stride = 1;
     for (int i = axis + 1; i < rank; i++) stride *= dims[i];
-    bool follows = previous >= 0 && strides[left - 1] == stride * dims[axis];
-    previous = axis;
-    if (follows) {
+    if (left > 0 && strides[left - 1] == stride * dims[axis]) {
       sizes[left - 1] *= dims[axis];
       strides[left - 1] = stride;
     } else {
