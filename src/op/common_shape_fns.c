@@ -172,7 +172,7 @@ bool shape_reduction(InferenceContext *c, Status *status) {
   if (axes->dtype != DT_INT32 && axes->dtype != DT_INT64) {
     return status_invalid(status, "reduction_indices can only be int32 or int64");
   }
-  bool *reduced = arena_calloc(c->arena, input->rank, sizeof *reduced);
+  bool *reduced = arena_calloc(c->arena, (int64_t)input->rank + 1, sizeof *reduced);
   DimHandle *dims = shape_new_dims(c, input->rank);
   if (reduced == NULL || dims == NULL) return shape_oom(status);
   int64_t num_axes = tensor_num_elements(axes);

@@ -138,7 +138,7 @@ static bool construct(OpKernel *kernel, const Tensor *const *constant_inputs, St
                      &kernel->num_outputs, status));
   kernel->input_types = input_types;
   kernel->output_types = output_types;
-  kernel->state = arena_calloc(kernel->arena, 1, registration->state_size);
+  kernel->state = arena_calloc(kernel->arena, 1, registration->state_size + 1); /* not NULL even when there is no state */
   if (kernel->state == NULL) return status_oom(status, "a kernel");
   if (registration->construct == NULL) return true;
   KernelConstruction construction = {

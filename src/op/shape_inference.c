@@ -1,4 +1,4 @@
-/* Making shapes and asking about them, and running a shape function. */
+/* Making shapes and asking about them. */
 #include "op/shape_inference.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ const Tensor *shape_input_tensor(InferenceContext *c, int i) {
 
 bool shape_set_output_handle(InferenceContext *c, int i, const ShapeAndType *entries, int count, Status *status) {
   HandleData *data = arena_alloc(c->arena, sizeof *data);
-  ShapeAndType *copies = arena_alloc(c->arena, (int64_t)count * (int64_t)sizeof *copies);
+  ShapeAndType *copies = arena_alloc(c->arena, ((int64_t)count + 1) * (int64_t)sizeof *copies);
   if (data == NULL || copies == NULL) return shape_oom(status);
   for (int k = 0; k < count; k++) {
     if (entries[k].shape == NULL) return shape_oom(status);
@@ -100,7 +100,7 @@ DimHandle dim_make(InferenceContext *c, int64_t value) {
 DimHandle dim_unknown(InferenceContext *c) { return dim_make(c, UNKNOWN_DIM); }
 
 DimHandle *shape_new_dims(InferenceContext *c, int64_t rank) {
-  return arena_alloc(c->arena, rank * (int64_t)sizeof(DimHandle));
+  return arena_alloc(c->arena, (rank + 1) * (int64_t)sizeof(DimHandle)); /* an empty piece of an arena may be NULL */
 }
 
 ShapeHandle shape_around(InferenceContext *c, const DimHandle *dims, int32_t rank) {
@@ -201,64 +201,4 @@ bool shape_ok(ShapeHandle made, ShapeHandle *out, Status *status) {
 bool dim_ok(DimHandle made, DimHandle *out, Status *status) {
   *out = made;
   return made != NULL || shape_oom(status);
-}
-
-/* --- running --- */
-
-/* What TensorFlow's SummarizeValue says stands in our print between "values: " and the closing bracket. */
-static void append_value(const Tensor *value, StrBuf *out) {
-  static const char kMark[] = "values: ";
-  StrBuf text = {0};
-  tensor_print(value, 256, &text);
-  const char *values = strstr(strbuf_text(&text), kMark);
-  if (values == NULL) {
-    strbuf_append(out, strbuf_text(&text));
-  } else {
-    values += sizeof kMark - 1;
-    size_t length = strlen(values);
-    strbuf_append_char(out, '<');
-    strbuf_append_bytes(out, values, length > 0 ? length - 1 : 0);
-    strbuf_append_char(out, '>');
-  }
-  strbuf_free(&text);
-}
-
-static bool attach_context(InferenceContext *c, Status *status) {
-  StrBuf text = {0};
-  strbuf_append(&text, " for '");
-  node_def_summarize(c->node, &text);
-  strbuf_append(&text, "' with input shapes: ");
-  for (int i = 0; i < c->num_inputs; i++) {
-    if (i > 0) strbuf_append(&text, ", ");
-    shape_handle_print(c->inputs[i], &text);
-  }
-  const char *lead = " and with computed input tensors: ";
-  for (int i = 0; c->input_tensors != NULL && i < c->num_inputs; i++) {
-    if (c->input_tensors[i] == NULL) continue;
-    strbuf_printf(&text, "%sinput[%d] = ", lead, i);
-    append_value(c->input_tensors[i], &text);
-    lead = ", ";
-  }
-  lead = " and with input tensors computed as partial shapes: ";
-  for (int i = 0; c->input_tensors_as_shapes != NULL && i < c->num_inputs; i++) {
-    ShapeHandle shape = c->input_tensors_as_shapes[i];
-    if (shape == NULL || !shape_rank_known(shape)) continue;
-    strbuf_printf(&text, "%sinput[%d] = ", lead, i);
-    shape_handle_print(shape, &text);
-    lead = ",";
-  }
-  status_append(status, "%s.", strbuf_text(&text));
-  strbuf_free(&text);
-  return false;
-}
-
-bool shape_run(InferenceContext *c, ShapeFn function, Status *status) {
-  if (!function(c, status)) return attach_context(c, status);
-  for (int i = 0; i < c->num_outputs; i++) {
-    if (c->outputs[i] == NULL) {
-      status_set(status, CODE_INTERNAL, "Shape inference left output %d without a shape", i);
-      return attach_context(c, status);
-    }
-  }
-  return true;
 }

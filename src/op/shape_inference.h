@@ -45,10 +45,6 @@ struct InferenceContext {
   const HandleData **output_handles;
 };
 
-/* Runs a shape function. An error gets TensorFlow's context: " for '{{node n}} = MatMul[...](a, b)' with input shapes: [2,1], [3,1]", the
- * values that were known, and a full stop. An output that the function did not set is an INTERNAL error. */
-MUST_CHECK bool shape_run(InferenceContext *c, ShapeFn function, Status *status);
-
 /* --- inputs and outputs --- */
 static inline ShapeHandle shape_input(const InferenceContext *c, int i) { return c->inputs[i]; }
 static inline void shape_set_output(InferenceContext *c, int i, ShapeHandle shape) { c->outputs[i] = shape; }

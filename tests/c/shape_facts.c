@@ -1,0 +1,408 @@
+#include "shape_facts.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "op/node_def.h"
+#include "op/op_def_builder.h"
+#include "op/op_registry.h"
+
+enum { CURRENT_GRAPH_DEF_VERSION = 134 };
+
+/* --- shapes from text --- */
+
+static ShapeHandle parse_shape(InferenceContext *c, const char **text) {
+  DimHandle dims[SHAPE_FACTS_MAX_SHAPES];
+  int32_t rank = 0;
+  const char *at = *text;
+  ShapeHandle shape = NULL;
+  if (*at == '?') {
+    at++;
+    shape = shape_unknown(c);
+  } else if (*at == '[') {
+    at++;
+    while (*at != ']') {
+      if (rank == SHAPE_FACTS_MAX_SHAPES || (rank > 0 && *at++ != ',')) return NULL;
+      char *stop = (char *)at + 1;
+      int64_t size = *at == '?' ? UNKNOWN_DIM : isdigit((unsigned char)*at) ? strtoll(at, &stop, 10) : -2;
+      if (size < UNKNOWN_DIM) return NULL;
+      dims[rank++] = dim_make(c, size);
+      at = stop;
+    }
+    at++;
+    shape = shape_of_dims(c, dims, rank);
+  }
+  *text = at;
+  return shape;
+}
+
+int shape_facts_parse(InferenceContext *c, const char *text, ShapeHandle shapes[SHAPE_FACTS_MAX_SHAPES]) {
+  int count = 0;
+  if (*text == '\0') return 0;
+  for (;;) {
+    if (count == SHAPE_FACTS_MAX_SHAPES || (shapes[count++] = parse_shape(c, &text)) == NULL) return -1;
+    if (*text == '\0') return count;
+    if (*text++ != ';') return -1;
+  }
+}
+
+/* --- comparing outputs --- */
+
+/* Whether `name` (such as "d0_1") is one of the alternatives in "d0_0|d0_1". */
+static bool among(Str alternatives, const char *name) {
+  size_t length = strlen(name);
+  while (alternatives.length > 0) {
+    const char *bar = memchr(alternatives.data, '|', alternatives.length);
+    size_t piece = bar == NULL ? alternatives.length : (size_t)(bar - alternatives.data);
+    if (piece == length && memcmp(alternatives.data, name, length) == 0) return true;
+    size_t taken = bar == NULL ? piece : piece + 1;
+    alternatives.data += taken;
+    alternatives.length -= taken;
+  }
+  return false;
+}
+
+/* The next piece up to `separator`, without blanks around it; `rest` moves behind it. */
+static Str next_piece(Str *rest, char separator) {
+  const char *found = rest->length == 0 ? NULL : memchr(rest->data, separator, rest->length);
+  Str piece = {rest->data, found == NULL ? rest->length : (size_t)(found - rest->data)};
+  size_t taken = found == NULL ? piece.length : piece.length + 1;
+  rest->data += taken;
+  rest->length -= taken;
+  while (piece.length > 0 && *piece.data == ' ') piece.data++, piece.length--;
+  while (piece.length > 0 && piece.data[piece.length - 1] == ' ') piece.length--;
+  return piece;
+}
+
+static bool match_dim(const InferenceContext *c, DimHandle dim, Str expected) {
+  char name[32] = "";
+  for (int i = 0; i < c->num_inputs; i++) {
+    for (int32_t k = 0; k < c->inputs[i]->rank; k++) {
+      if (c->inputs[i]->dims[k] == dim) snprintf(name, sizeof name, "d%d_%d", i, (int)k);
+    }
+  }
+  if (expected.length > 0 && expected.data[0] == 'd') return name[0] != '\0' && among(expected, name);
+  if (name[0] != '\0') return false;
+  if (str_equal_text(expected, "?")) return !dim_known(dim);
+  char size[32];
+  snprintf(size, sizeof size, "%lld", (long long)dim->value);
+  return str_equal_text(expected, size);
+}
+
+static bool match_shape(const InferenceContext *c, ShapeHandle shape, Str expected) {
+  char name[32] = "";
+  for (int i = 0; i < c->num_inputs; i++) {
+    if (c->inputs[i] == shape) snprintf(name, sizeof name, "in%d", i);
+  }
+  if (str_starts_with(expected, "in")) return name[0] != '\0' && among(expected, name);
+  if (shape == NULL || name[0] != '\0') return false;
+  if (str_equal_text(expected, "?")) return !shape_rank_known(shape);
+  if (!shape_rank_known(shape) || expected.length < 2 || expected.data[0] != '[') return false;
+  Str dims = {expected.data + 1, expected.length - 2};
+  int32_t rank = 0;
+  for (; dims.length > 0; rank++) {
+    Str dim = next_piece(&dims, ',');
+    if (rank >= shape->rank || !match_dim(c, shape->dims[rank], dim)) return false;
+  }
+  return rank == shape->rank;
+}
+
+static void print_shapes(const ShapeHandle *shapes, int count, StrBuf *out) {
+  for (int i = 0; i < count; i++) {
+    if (i > 0) strbuf_append_char(out, ';');
+    if (shapes[i] == NULL) {
+      strbuf_append(out, "(not set)");
+    } else {
+      shape_handle_print(shapes[i], out);
+    }
+  }
+}
+
+bool shape_facts_match(const InferenceContext *c, const char *expected, StrBuf *why) {
+  Str rest = str_of(expected);
+  bool same = (c->num_outputs == 0) == (rest.length == 0);
+  for (int i = 0; same && i < c->num_outputs; i++) same = rest.length > 0 && match_shape(c, c->outputs[i], next_piece(&rest, ';'));
+  same = same && rest.length == 0;
+  if (!same) {
+    strbuf_append(why, "got ");
+    print_shapes(c->outputs, c->num_outputs, why);
+    strbuf_printf(why, " (perhaps with other identities), want %s", expected);
+  }
+  return same;
+}
+
+/* Values alone. */
+static bool match_values(const InferenceContext *c, const char *expected, StrBuf *why) {
+  StrBuf got = {0};
+  print_shapes(c->outputs, c->num_outputs, &got);
+  bool same = strcmp(strbuf_text(&got), expected) == 0;
+  if (!same) strbuf_printf(why, "got %s, want %s", strbuf_text(&got), expected);
+  strbuf_free(&got);
+  return same;
+}
+
+/* --- nodes from records --- */
+
+static int type_of_enum_name(const char *name) {
+  for (int type = 1; type < NUM_DTYPES; type++) {
+    if (strcmp(dtype_enum_name(type), name) == 0) return type;
+  }
+  return DT_INVALID;
+}
+
+static AttrValue *shape_value(Arena *arena, const Json *value) {
+  if (value->kind != JSON_ARRAY) return attr_value_shape(arena, -1, NULL);
+  int64_t dims[SHAPE_FACTS_MAX_SHAPES];
+  for (int i = 0; i < value->count && i < SHAPE_FACTS_MAX_SHAPES; i++) dims[i] = value->items[i].integer;
+  return attr_value_shape(arena, value->count, dims);
+}
+
+static AttrValue *list_value(Arena *arena, const char *kind, const Json *values) {
+  enum { MOST = 64 };
+  int64_t ints[MOST];
+  float floats[MOST];
+  bool bools[MOST];
+  int types[MOST];
+  Str strings[MOST];
+  const TensorShapeProto *shapes[MOST];
+  if (values->count > MOST) return NULL;
+  for (int i = 0; i < values->count; i++) {
+    const Json *item = &values->items[i];
+    ints[i] = item->integer;
+    floats[i] = (float)item->number;
+    bools[i] = item->boolean;
+    types[i] = item->kind == JSON_STRING ? type_of_enum_name(item->string) : DT_INVALID;
+    strings[i] = item->kind == JSON_STRING ? str_of(item->string) : (Str){"", 0};
+    AttrValue *shape = strcmp(kind, "shape") == 0 ? shape_value(arena, item) : NULL;
+    shapes[i] = shape == NULL ? NULL : shape->shape;
+  }
+  size_t count = (size_t)values->count;
+  switch (kind[0]) {
+    case 'i': return attr_value_int_list(arena, ints, count);
+    case 'f': return attr_value_float_list(arena, floats, count);
+    case 'b': return attr_value_bool_list(arena, bools, count);
+    case 't': return attr_value_type_list(arena, types, count);
+    case 's': return kind[1] == 'h' ? attr_value_shape_list(arena, shapes, count) : attr_value_string_list(arena, strings, count);
+    default: return NULL;
+  }
+}
+
+static AttrValue *value_of_json(Arena *arena, const Json *json) {
+  if (json->kind != JSON_OBJECT || json->count != 1) return NULL;
+  const char *kind = json->keys[0];
+  const Json *value = &json->items[0];
+  if (strcmp(kind, "i") == 0) return attr_value_int(arena, value->integer);
+  if (strcmp(kind, "f") == 0) return attr_value_float(arena, (float)value->number);
+  if (strcmp(kind, "b") == 0) return attr_value_bool(arena, value->boolean);
+  if (strcmp(kind, "s") == 0) return attr_value_string(arena, value->string, strlen(value->string));
+  if (strcmp(kind, "type") == 0) return attr_value_type(arena, type_of_enum_name(value->string));
+  if (strcmp(kind, "shape") == 0) return shape_value(arena, value);
+  if (strcmp(kind, "list") == 0 && value->kind == JSON_OBJECT && value->count == 1) {
+    return list_value(arena, value->keys[0], &value->items[0]);
+  }
+  return NULL;
+}
+
+static bool contains_string(const Json *array, const char *text) {
+  for (int i = 0; array != NULL && i < array->count; i++) {
+    if (strcmp(array->items[i].string, text) == 0) return true;
+  }
+  return false;
+}
+
+/* Attributes that our op definitions lack are left out: the caller has seen that they have the value that says nothing. */
+static bool make_node(const Json *fact, const OpDef *op_def, int num_inputs, Arena *arena, NodeDef **node, Status *status) {
+  *node = node_def_new(arena, "test", op_def->name);
+  if (*node == NULL) return status_oom(status, "a fact");
+  for (int i = 0; i < num_inputs; i++) {
+    const char *input = arena_printf(arena, "in%d", i);
+    if (input == NULL) return status_oom(status, "a fact");
+    TRY(node_def_add_input(*node, arena, input, status));
+  }
+  const Json *attrs = json_get(fact, "attrs"), *new_attrs = json_get(fact, "new_attrs");
+  for (int i = 0; i < attrs->count; i++) {
+    if (contains_string(new_attrs, attrs->keys[i]) && op_def_attr(op_def, attrs->keys[i]) == NULL) continue;
+    AttrValue *value = value_of_json(arena, &attrs->items[i]);
+    if (value == NULL) return status_invalid(status, "attr %s of the record cannot be read", attrs->keys[i]);
+    TRY(node_def_set_attr(*node, arena, attrs->keys[i], value, status));
+  }
+  return node_def_add_defaults(*node, op_def, arena, status);
+}
+
+static bool make_tensor(const Json *json, Tensor *tensor, Status *status) {
+  const Json *shape = json_get(json, "shape"), *values = json_get(json, "values");
+  int64_t dims[SHAPE_FACTS_MAX_SHAPES];
+  for (int i = 0; i < shape->count && i < SHAPE_FACTS_MAX_SHAPES; i++) dims[i] = shape->items[i].integer;
+  int type = type_of_enum_name(json_get(json, "dtype")->string);
+  TRY(tensor_allocate_dims(tensor, (DataType)type, shape->count, dims, NULL, status));
+  for (int i = 0; i < values->count; i++) {
+    if (type == DT_INT32) {
+      tensor_i32(tensor)[i] = (int32_t)values->items[i].integer;
+    } else if (type == DT_INT64) {
+      tensor_i64(tensor)[i] = values->items[i].integer;
+    } else {
+      return status_invalid(status, "no record was expected to give values of type %s", dtype_name(type));
+    }
+  }
+  return true;
+}
+
+/* [["[1,?]", "DT_FLOAT"], ...] */
+static const HandleData *make_handle_data(InferenceContext *c, const Json *json) {
+  HandleData *data = arena_alloc(c->arena, sizeof *data);
+  ShapeAndType *entries = arena_calloc(c->arena, json->count + 1, sizeof *entries);
+  if (data == NULL || entries == NULL) return NULL;
+  for (int i = 0; i < json->count; i++) {
+    ShapeHandle shapes[SHAPE_FACTS_MAX_SHAPES];
+    if (shape_facts_parse(c, json->items[i].items[0].string, shapes) != 1) return NULL;
+    entries[i] = (ShapeAndType){shapes[0], (DataType)type_of_enum_name(json->items[i].items[1].string)};
+  }
+  *data = (HandleData){.count = json->count, .entries = entries};
+  return data;
+}
+
+static bool match_handles(const InferenceContext *c, const Json *expected, StrBuf *why) {
+  bool same = true;
+  for (int k = 0; k < expected->count; k++) {
+    int output = atoi(expected->keys[k]);
+    const Json *want = &expected->items[k];
+    const HandleData *got = output < c->num_outputs ? c->output_handles[output] : NULL;
+    bool this_same = got != NULL && got->count == want->count;
+    for (int i = 0; this_same && i < want->count; i++) {
+      StrBuf text = {0};
+      shape_handle_print(got->entries[i].shape, &text);
+      this_same = strcmp(strbuf_text(&text), want->items[i].items[0].string) == 0 &&
+                  strcmp(dtype_enum_name((int)got->entries[i].dtype), want->items[i].items[1].string) == 0;
+      strbuf_free(&text);
+    }
+    if (!this_same) strbuf_printf(why, "handle data of output %d differs; ", output);
+    same = same && this_same;
+  }
+  return same;
+}
+
+/* --- one record --- */
+
+/* Whether an attr that our op definition lacks has the value of TensorFlow 2's default, so that it can be left out. */
+static bool can_leave_out(const Json *fact, const OpDef *op_def) {
+  const Json *new_attrs = json_get(fact, "new_attrs");
+  for (int i = 0; new_attrs != NULL && i < new_attrs->count; i++) {
+    const char *name = new_attrs->items[i].string;
+    if (op_def_attr(op_def, name) != NULL) continue;
+    const Json *value = json_get(json_get(fact, "attrs"), name);
+    const Json *b = json_get(value, "b"), *f = json_get(value, "f"), *type = json_get(value, "type");
+    bool is_default = (strcmp(name, "incompatible_shape_error") == 0 && b != NULL && b->boolean) ||
+                      (strcmp(name, "exponential_avg_factor") == 0 && f != NULL && f->number == 1) ||
+                      (strcmp(name, "shape_type") == 0 && type != NULL && strcmp(type->string, "DT_INT32") == 0);
+    if (!is_default) return false;
+  }
+  return true;
+}
+
+typedef struct FactRun {
+  InferenceContext context;
+  NodeDef *node;
+  ShapeHandle inputs[SHAPE_FACTS_MAX_SHAPES], outputs[SHAPE_FACTS_MAX_SHAPES];
+  Tensor values[SHAPE_FACTS_MAX_SHAPES];
+  const Tensor *input_tensors[SHAPE_FACTS_MAX_SHAPES];
+  ShapeHandle as_shapes[SHAPE_FACTS_MAX_SHAPES];
+  bool requested[SHAPE_FACTS_MAX_SHAPES], requested_as_shape[SHAPE_FACTS_MAX_SHAPES];
+  const HandleData *input_handles[SHAPE_FACTS_MAX_SHAPES], *output_handles[SHAPE_FACTS_MAX_SHAPES];
+} FactRun;
+
+static bool prepare(FactRun *run, const Json *fact, const Op *op, Arena *arena, Status *status) {
+  const Json *version = json_get(fact, "graph_def_version");
+  InferenceContext *c = &run->context;
+  *c = (InferenceContext){
+      .op_def = op->def,
+      .graph_def_version = version == NULL ? CURRENT_GRAPH_DEF_VERSION : (int)version->integer,
+      .arena = arena,
+      .inputs = run->inputs,
+      .outputs = run->outputs,
+      .input_tensors = run->input_tensors,
+      .input_tensors_as_shapes = run->as_shapes,
+      .requested_tensor = run->requested,
+      .requested_tensor_as_shape = run->requested_as_shape,
+      .input_handles = run->input_handles,
+      .output_handles = run->output_handles,
+  };
+  c->num_inputs = shape_facts_parse(c, json_get(fact, "in")->string, run->inputs);
+  if (c->num_inputs < 0) return status_invalid(status, "the record's input shapes cannot be read");
+  TRY(make_node(fact, op->def, c->num_inputs, arena, &run->node, status));
+  c->node = run->node;
+  DataType *input_types, *output_types;
+  int num_inputs;
+  TRY(node_def_types(run->node, op->def, arena, &input_types, &num_inputs, &output_types, &c->num_outputs, status));
+  if (num_inputs != c->num_inputs || c->num_outputs > SHAPE_FACTS_MAX_SHAPES) {
+    return status_invalid(status, "the record gives %d input shapes, the node has %d inputs", c->num_inputs, num_inputs);
+  }
+  const Json *tensors = json_get(fact, "tensors"), *handles = json_get(fact, "handles");
+  for (int i = 0; tensors != NULL && i < tensors->count; i++) {
+    int input = atoi(tensors->keys[i]);
+    TRY(make_tensor(&tensors->items[i], &run->values[input], status));
+    run->input_tensors[input] = &run->values[input];
+  }
+  for (int i = 0; handles != NULL && i < handles->count; i++) {
+    run->input_handles[atoi(handles->keys[i])] = make_handle_data(c, &handles->items[i]);
+  }
+  return true;
+}
+
+/* The text that an error has once the caller has added where it happened. */
+static bool error_matches(const FactRun *run, const Status *error, const char *part, StrBuf *why) {
+  StrBuf text = {0};
+  strbuf_printf(&text, "%s: %s for '%s'", code_name(error->code), error->message, run->node->name);
+  bool matches = strstr(strbuf_text(&text), part) != NULL;
+  if (!matches) strbuf_printf(why, "failed with \"%s\", want \"%s\"", strbuf_text(&text), part);
+  strbuf_free(&text);
+  return matches;
+}
+
+static bool judge(FactRun *run, const Json *fact, const Op *op, StrBuf *why) {
+  const Json *error = json_get(fact, "error"), *out = json_get(fact, "out");
+  const Json *values = json_get(fact, "out_values"), *handles = json_get(fact, "out_handles");
+  Status status;
+  status_init(&status);
+  if (!op->registration->shape(&run->context, &status)) {
+    if (error != NULL) return error_matches(run, &status, error->string, why);
+    strbuf_printf(why, "failed with \"%s\"", status.message);
+    return false;
+  }
+  if (error != NULL) {
+    strbuf_append(why, "got ");
+    print_shapes(run->outputs, run->context.num_outputs, why);
+    strbuf_printf(why, ", want the error \"%s\"", error->string);
+    return false;
+  }
+  return (out == NULL || shape_facts_match(&run->context, out->string, why)) &&
+         (values == NULL || match_values(&run->context, values->string, why)) &&
+         (handles == NULL || match_handles(&run->context, handles, why));
+}
+
+ShapeFactResult shape_fact_run(const Json *fact, StrBuf *why) {
+  const Op *op = op_registry_find(json_get(fact, "op")->string);
+  if (op == NULL || json_get(fact, "loose") != NULL || !can_leave_out(fact, op->def)) return SHAPE_FACT_SKIPPED;
+  if (op->registration->shape == NULL) {
+    strbuf_append(why, "the op has no shape function");
+    return SHAPE_FACT_FAILS;
+  }
+  Arena *arena = arena_new();
+  FactRun *run = arena == NULL ? NULL : arena_calloc(arena, 1, sizeof *run);
+  bool holds = false;
+  if (run != NULL) {
+    Status status;
+    status_init(&status);
+    if (prepare(run, fact, op, arena, &status)) {
+      holds = judge(run, fact, op, why);
+    } else {
+      strbuf_append(why, status.message);
+    }
+    for (int i = 0; i < SHAPE_FACTS_MAX_SHAPES; i++) tensor_clear(&run->values[i]);
+  } else {
+    strbuf_append(why, "out of memory");
+  }
+  arena_free(arena);
+  return holds ? SHAPE_FACT_HOLDS : SHAPE_FACT_FAILS;
+}

@@ -1,0 +1,32 @@
+/* Facts about shape functions in a small language, and a runner for records of them.
+ *
+ *   shape ::= "?" | "[" [ dim { "," dim } ] "]"        dim ::= "?" | digits           several are separated by ";"
+ *
+ * Expected outputs also speak of identity: `in0` is the shape object of input 0 passed on, `d0_1` the dimension object 1 of
+ * input 0, `d0_1|d1_0` either; a plain number, `?` or `[...]` is an object that no input has.
+ */
+#ifndef TFCORE_TESTS_SHAPE_FACTS_H_
+#define TFCORE_TESTS_SHAPE_FACTS_H_
+
+#include "base/str.h"
+#include "json.h"
+#include "op/shape_inference.h"
+
+enum { SHAPE_FACTS_MAX_SHAPES = 64 };
+
+/* The shapes of a list, each and each of its dimensions an object of its own. The number of shapes ("" has none), or -1 when the text
+ * is malformed or memory runs out. */
+int shape_facts_parse(InferenceContext *c, const char *text, ShapeHandle shapes[SHAPE_FACTS_MAX_SHAPES]);
+/* Whether the context's outputs are as `expected` says, values and identity. What differs is appended to `why`. */
+bool shape_facts_match(const InferenceContext *c, const char *expected, StrBuf *why);
+
+typedef enum ShapeFactResult {
+  SHAPE_FACT_HOLDS,
+  SHAPE_FACT_FAILS,
+  SHAPE_FACT_SKIPPED, /* no such op here, or a record that goes beyond valid nodes (`loose`) or our op definitions (`new_attrs`) */
+} ShapeFactResult;
+
+/* Runs one record against the registered op. `why` gets a description when it fails. */
+ShapeFactResult shape_fact_run(const Json *fact, StrBuf *why);
+
+#endif
