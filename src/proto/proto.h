@@ -85,7 +85,7 @@ MUST_CHECK bool proto_append(Arena *arena, void ***array, size_t *count, void *e
 /* Equal field by field; maps compare as sets, floats by bits, unknown fields are ignored. */
 bool proto_equal(const void *a, const void *b);
 
-/* --- binary format (binary.c) --- */
+/* --- binary format (binary_parse.c, binary_serialize.c) --- */
 
 /* Parses bytes into a message in `arena`. Malformed or too deeply nested bytes give INVALID_ARGUMENT naming the message type
  * and the byte offset. Lengths are checked against the bytes before memory is taken; what an error leaves behind goes with
@@ -97,7 +97,7 @@ MUST_CHECK bool proto_parse(const ProtoDescriptor *descriptor, const void *bytes
  * 2 GiB give INVALID_ARGUMENT. */
 MUST_CHECK bool proto_serialize(const void *message, StrBuf *out, Status *status);
 
-/* --- text format (text_print.c, text_parse.c) --- */
+/* --- text format (text_print.c; text_parse.c over text_lexer.c; proto_scalar.c) --- */
 
 typedef enum ProtoTextStyle {
   PROTO_TEXT_MULTI_LINE,  /* protobuf's DebugString: one field a line, two blanks of indent a level */
