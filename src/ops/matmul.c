@@ -1,11 +1,9 @@
 /* MatMul: the product of two matrices, either of them transposed first. */
-#include <string.h>
-
 #include "base/alloc.h"
 #include "blas/gemm.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
-#include "ops/element_types.h"
+#include "ops/half_precision.h"
 
 typedef struct MatMulState {
   bool transpose_a, transpose_b;
@@ -113,7 +111,8 @@ static bool matmul_i64(KernelContext *context, Status *status) {
 }
 
 /* 16-bit floats are multiplied as float and rounded once. */
-static bool matmul_16(KernelContext *context, float (*load)(uint16_t), uint16_t (*store)(float), Status *status) {
+static bool matmul_half(KernelContext *context, Status *status) {
+  DataType type = context->inputs[0]->dtype;
   GemmArgs args;
   Tensor *out;
   Buffer *wide = NULL, *workspace = NULL;
@@ -121,26 +120,20 @@ static bool matmul_16(KernelContext *context, float (*load)(uint16_t), uint16_t 
   TRY(prepare(context, &args, &out, status));
   int64_t count_a = tensor_num_elements(context->inputs[0]), count_b = tensor_num_elements(context->inputs[1]);
   int64_t count = tensor_num_elements(out);
-  /* Each fits: their tensors exist with half the size. */
+  /* The sum fits: the tensors exist with half the size. */
   TRY_DONE(scratch(context, (count_a + count_b + count + 1) * (int64_t)sizeof(float), &wide, status));
   float *a = wide->data, *b = a + count_a, *c = b + count_b;
-  const uint16_t *from_a = args.a, *from_b = args.b;
-  for (int64_t i = 0; i < count_a; i++) a[i] = load(from_a[i]);
-  for (int64_t i = 0; i < count_b; i++) b[i] = load(from_b[i]);
+  half_precision_widen(type, args.a, a, count_a);
+  half_precision_widen(type, args.b, b, count_b);
   args.a = a, args.b = b, args.c = c;
   TRY_DONE(scratch(context, gemm_f32_workspace(&args), &workspace, status));
   gemm_f32(&args, context->parallel, workspace != NULL ? workspace->data : NULL);
-  for (int64_t i = 0; i < count; i++) ((uint16_t *)out->data)[i] = store(c[i]);
+  half_precision_narrow(type, c, out->data, count);
   ok = true;
 done:
   buffer_unref(wide);
   buffer_unref(workspace);
   return ok;
-}
-
-static bool matmul_f16(KernelContext *context, Status *status) { return matmul_16(context, half_to_float, float_to_half, status); }
-static bool matmul_bf16(KernelContext *context, Status *status) {
-  return matmul_16(context, bfloat16_to_float, float_to_bfloat16, status);
 }
 
 /* d(op(A) op(B)): each side's gradient is a product of dy with the other side, arranged so that nothing but MatMul's own flags
@@ -180,4 +173,4 @@ REGISTER_OP(MatMul,
   .construct = matmul_construct,
   .destroy = matmul_destroy,
   .kernels = {{DT_FLOAT, matmul_f32}, {DT_DOUBLE, matmul_f64}, {DT_INT32, matmul_i32}, {DT_INT64, matmul_i64},
-              {DT_HALF, matmul_f16}, {DT_BFLOAT16, matmul_bf16}})
+              {DT_HALF, matmul_half}, {DT_BFLOAT16, matmul_half}})

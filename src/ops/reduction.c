@@ -1,9 +1,10 @@
 /* Sum, Mean, Prod, Max and Min over some axes of a tensor. */
 #include <string.h>
 
-#include "blas/reduce.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
+#include "ops/half_precision.h"
+#include "ops/reduction.h"
 
 typedef struct ReductionState {
   bool keep_dims;
@@ -60,11 +61,9 @@ static DataType wide_type(DataType type) {
 /* From and to the types that have no reduction of their own. The upper bits of integers are dropped, as if they had wrapped around. */
 static void widen(const Tensor *tensor, void *wide) {
   int64_t n = tensor_num_elements(tensor);
-  float *f = wide;
   int64_t *w = wide;
   switch (tensor->dtype) {
-    case DT_HALF: for (int64_t i = 0; i < n; i++) f[i] = half_to_float(((uint16_t *)tensor->data)[i]); break;
-    case DT_BFLOAT16: for (int64_t i = 0; i < n; i++) f[i] = bfloat16_to_float(((uint16_t *)tensor->data)[i]); break;
+    case DT_HALF: case DT_BFLOAT16: half_precision_widen(tensor->dtype, tensor->data, wide, n); break;
     case DT_UINT8: for (int64_t i = 0; i < n; i++) w[i] = ((uint8_t *)tensor->data)[i]; break;
     case DT_INT8: for (int64_t i = 0; i < n; i++) w[i] = ((int8_t *)tensor->data)[i]; break;
     case DT_INT16: for (int64_t i = 0; i < n; i++) w[i] = ((int16_t *)tensor->data)[i]; break;
@@ -74,11 +73,9 @@ static void widen(const Tensor *tensor, void *wide) {
 }
 static void narrow(const void *wide, const Tensor *tensor) {
   int64_t n = tensor_num_elements(tensor);
-  const float *f = wide;
   const int64_t *w = wide;
   switch (tensor->dtype) {
-    case DT_HALF: for (int64_t i = 0; i < n; i++) ((uint16_t *)tensor->data)[i] = float_to_half(f[i]); break;
-    case DT_BFLOAT16: for (int64_t i = 0; i < n; i++) ((uint16_t *)tensor->data)[i] = float_to_bfloat16(f[i]); break;
+    case DT_HALF: case DT_BFLOAT16: half_precision_narrow(tensor->dtype, wide, tensor->data, n); break;
     case DT_UINT8: case DT_INT8: for (int64_t i = 0; i < n; i++) ((uint8_t *)tensor->data)[i] = (uint8_t)w[i]; break;
     case DT_UINT16: case DT_INT16: for (int64_t i = 0; i < n; i++) ((uint16_t *)tensor->data)[i] = (uint16_t)w[i]; break;
     default: for (int64_t i = 0; i < n; i++) ((uint32_t *)tensor->data)[i] = (uint32_t)w[i]; break;
@@ -99,8 +96,7 @@ static void fill_extreme(ReduceKind kind, const Tensor *out) {
   }
 }
 
-static bool reduce_through_wide(KernelContext *context, Reduction *reduction, Tensor *out, Status *status) {
-  const Tensor *input = context->inputs[0];
+static bool reduce_through_wide(KernelContext *context, Reduction *reduction, const Tensor *input, Tensor *out, Status *status) {
   DataType wide = wide_type(input->dtype);
   if (wide == DT_INT64 && tensor_num_elements(input) == 0 && (reduction->kind == REDUCE_MAX || reduction->kind == REDUCE_MIN)) {
     fill_extreme(reduction->kind, out);
@@ -116,6 +112,26 @@ static bool reduce_through_wide(KernelContext *context, Reduction *reduction, Te
   narrow(result, out);
   buffer_unref(buffer);
   return true;
+}
+
+bool reduction_run(KernelContext *context, ReduceKind kind, const Tensor *input, int rank, const int64_t *dims, const bool *reduced,
+                   Tensor *out, Status *status) {
+  if (tensor_num_elements(out) == 0) return true;
+  Reduction reduction = {kind, rank, dims, reduced, context->parallel, NULL};
+  Buffer *workspace = NULL;
+  int64_t size = reduce_workspace(rank, dims, reduced, dtype_size(wide_type(input->dtype)));
+  if (size > 0) {
+    if ((workspace = kernel_scratch(context, size, status)) == NULL) return false;
+    reduction.workspace = workspace->data;
+  }
+  bool ok = true;
+  if (wide_type(input->dtype) == input->dtype) {
+    reduce_as(&reduction, input->dtype, input->data, out->data);
+  } else {
+    ok = reduce_through_wide(context, &reduction, input, out, status);
+  }
+  buffer_unref(workspace);
+  return ok;
 }
 
 static bool reduction_kernel(KernelContext *context, ReduceKind kind, Status *status) {
@@ -139,22 +155,7 @@ static bool reduction_kernel(KernelContext *context, ReduceKind kind, Status *st
   }
   Tensor *out;
   TRY(kernel_allocate_output_dims(context, 0, rank, dims, &out, status));
-  if (tensor_num_elements(out) == 0) return true;
-  Reduction reduction = {kind, input->shape.rank, shape_dims(&input->shape), reduced, context->parallel, NULL};
-  Buffer *workspace = NULL;
-  int64_t size = reduce_workspace(reduction.rank, reduction.dims, reduced, dtype_size(wide_type(input->dtype)));
-  if (size > 0) {
-    if ((workspace = kernel_scratch(context, size, status)) == NULL) return false;
-    reduction.workspace = workspace->data;
-  }
-  bool ok = true;
-  if (wide_type(input->dtype) == input->dtype) {
-    reduce_as(&reduction, input->dtype, input->data, out->data);
-  } else {
-    ok = reduce_through_wide(context, &reduction, out, status);
-  }
-  buffer_unref(workspace);
-  return ok;
+  return reduction_run(context, kind, input, input->shape.rank, shape_dims(&input->shape), reduced, out, status);
 }
 
 static bool sum(KernelContext *context, Status *status) { return reduction_kernel(context, REDUCE_SUM, status); }
