@@ -1,0 +1,75 @@
+/* Ops that pass their input on as it is, and the one that does nothing. */
+#include "op/op_registry.h"
+
+static bool identity(KernelContext *context, Status *status) {
+  return kernel_set_output(context, 0, context->inputs[0], NULL, status);
+}
+
+/* A handle's data goes with it. */
+static bool identity_shape(InferenceContext *c, Status *status) {
+  if (c->input_handles != NULL && c->output_handles != NULL) c->output_handles[0] = c->input_handles[0];
+  return shape_unchanged(c, status);
+}
+
+REGISTER_OP(Identity,
+  .inputs = {"input: T"},
+  .outputs = {"output: T"},
+  .attrs = {"T: type"},
+  .shape = identity_shape,
+  .gradient =
+    "IdentityGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
+    "  d = Identity[T=$T](dy)\n"
+    "  return dinput = d:output:0\n"
+    "}\n",
+  .kernels = {{DT_INVALID, identity}})
+
+REGISTER_OP(Snapshot,
+  .inputs = {"input: T"},
+  .outputs = {"output: T"},
+  .attrs = {"T: type"},
+  .shape = shape_unchanged,
+  .gradient =
+    "SnapshotGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
+    "  d = Identity[T=$T](dy)\n"
+    "  return dinput = d:output:0\n"
+    "}\n",
+  .kernels = {{DT_INVALID, identity}})
+
+REGISTER_OP(StopGradient,
+  .inputs = {"input: T"},
+  .outputs = {"output: T"},
+  .attrs = {"T: type"},
+  .shape = shape_unchanged,
+  .gradient = NO_GRADIENT,
+  .kernels = {{DT_INVALID, identity}})
+
+static bool identity_n(KernelContext *context, Status *status) {
+  for (int i = 0; i < context->num_inputs; i++) TRY(kernel_set_output(context, i, context->inputs[i], NULL, status));
+  return true;
+}
+
+static bool identity_n_shape(InferenceContext *c, Status *status) {
+  if (c->num_inputs != c->num_outputs) return status_invalid(status, "Expected %d outputs", c->num_inputs);
+  for (int i = 0; i < c->num_inputs; i++) shape_set_output(c, i, shape_input(c, i));
+  return true;
+}
+
+REGISTER_OP(IdentityN,
+  .inputs = {"input: T"},
+  .outputs = {"output: T"},
+  .attrs = {"T: list(type) >= 1"},
+  .shape = identity_n_shape,
+  .gradient =
+    "IdentityNGradient[T:list(type)](input:T, dy:T) -> (dinput:T) {\n"
+    "  d = IdentityN[T=$T](dy)\n"
+    "  return dinput = d:output\n"
+    "}\n",
+  .kernels = {{DT_INVALID, identity_n}})
+
+static bool no_op(KernelContext *context, Status *status) {
+  (void)context;
+  (void)status;
+  return true;
+}
+
+REGISTER_OP(NoOp, .shape = shape_no_outputs, .gradient = NO_GRADIENT, .kernels = {{DT_INVALID, no_op}})

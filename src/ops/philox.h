@@ -1,0 +1,28 @@
+/* Philox4x32-10: the counter-based generator behind TensorFlow's random ops (Salmon et al., "Parallel random numbers: as
+ * easy as 1, 2, 3", 2011), and how TensorFlow turns its words into numbers. The same seeds give the same numbers, however
+ * the work is split. */
+#ifndef TFCORE_OPS_PHILOX_H_
+#define TFCORE_OPS_PHILOX_H_
+
+#include <stdint.h>
+
+typedef struct Philox {
+  uint32_t counter[4];
+  uint32_t key[2];
+} Philox;
+
+/* The state that the seeds of a random op stand for. */
+Philox philox_seed(uint64_t seed, uint64_t seed2);
+/* The next four words. */
+void philox_next(Philox *generator, uint32_t words[4]);
+/* Leaves out `count` times four words. */
+void philox_skip(Philox *generator, uint64_t count);
+
+/* [0, 1) from the low bits of words. */
+float philox_uniform_f32(uint32_t word);
+double philox_uniform_f64(uint32_t high, uint32_t low);
+/* Two independent standard normal numbers (Box-Muller). */
+void philox_normal_f32(uint32_t first, uint32_t second, float normals[2]);
+void philox_normal_f64(const uint32_t words[4], double normals[2]);
+
+#endif

@@ -1,0 +1,29 @@
+#include "ops/variable_access.h"
+
+const char *variable_name(const KernelContext *context, int i) {
+  const ResourceHandle *handle = ((ResourceHandle *const *)context->inputs[i]->data)[0];
+  return handle->name;
+}
+
+bool initialized_variable(const KernelContext *context, int i, DataType dtype, Variable **variable, Status *status) {
+  TRY(tensor_variable(context->inputs[i], variable, status));
+  if (tensor_is_empty(&(*variable)->value)) {
+    return status_set(status, CODE_FAILED_PRECONDITION,
+                      "Error while reading resource variable %s from Container: localhost. This could mean that the variable was "
+                      "uninitialized.",
+                      variable_name(context, i));
+  }
+  if ((*variable)->dtype == dtype) return true;
+  return status_invalid(status, "Trying to read variable with wrong dtype. Expected %s got %s", dtype_name(dtype),
+                        dtype_name((*variable)->dtype));
+}
+
+bool variable_shape_and_type(InferenceContext *c, int i, ShapeAndType *out, Status *status) {
+  const HandleData *data = c->input_handles != NULL ? c->input_handles[i] : NULL;
+  if (data != NULL && data->count > 0) {
+    *out = data->entries[0];
+    return true;
+  }
+  out->dtype = DT_INVALID;
+  return shape_ok(shape_unknown(c), &out->shape, status);
+}
