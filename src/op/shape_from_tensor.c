@@ -67,6 +67,7 @@ bool shape_from_input_tensor(InferenceContext *c, int i, ShapeHandle *out, Statu
 static bool read_scalar(InferenceContext *c, int i, bool *known, int64_t *value, Status *status) {
   const Tensor *tensor = shape_input_tensor(c, i);
   *known = tensor != NULL;
+  *value = 0;
   if (tensor == NULL) return true;
   if (!tensor_is_scalar(tensor)) {
     return status_invalid(status, "Input must be scalar but has rank %d", tensor->shape.rank);
