@@ -1,7 +1,9 @@
-/* Values that follow from constants alone, for shape inference: small ones, computed once and cached with the graph.
+/* Values that follow from constants alone, for shape inference: small ones, computed once and cached with the
+ * graph.
  *
- * The walk goes back over stateless nodes with kernels to Const, and to Shape, Size and Rank of shapes that are known. It
- * keeps its own stack, so the depth of a graph does not matter, and every node is computed at most once. */
+ * The walk goes back over stateless nodes with kernels to Const, and to Shape, Size and Rank of shapes that
+ * are known. It keeps its own stack, so the depth of a graph does not matter, and every node is computed at
+ * most once. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -25,7 +27,8 @@ static CachedValue *new_entry(Graph *graph, Node *node, Status *status) {
 }
 
 static bool allocate_outputs(Graph *graph, CachedValue *entry, Status *status) {
-  if (!entry->outputs) entry->outputs = arena_calloc(graph->arena, entry->node->num_outputs, sizeof *entry->outputs);
+  if (!entry->outputs)
+    entry->outputs = arena_calloc(graph->arena, entry->node->num_outputs, sizeof *entry->outputs);
   return entry->outputs || status_oom(status, "a constant value");
 }
 
@@ -39,9 +42,22 @@ static bool is_one_of(const char *name, const char *const *names) {
 }
 
 /* Stateless, but what they give is decided elsewhere. */
-static const char *const kNotConstant[] = {"Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "Switch", "RefSwitch", "Merge",
-                                           "RefMerge", "Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "RefNextIteration",
-                                           "LoopCond", "FakeParam", NULL};
+static const char *const kNotConstant[] = {"Placeholder",
+                                           "PlaceholderV2",
+                                           "PlaceholderWithDefault",
+                                           "Switch",
+                                           "RefSwitch",
+                                           "Merge",
+                                           "RefMerge",
+                                           "Enter",
+                                           "RefEnter",
+                                           "Exit",
+                                           "RefExit",
+                                           "NextIteration",
+                                           "RefNextIteration",
+                                           "LoopCond",
+                                           "FakeParam",
+                                           NULL};
 
 static bool small_and_known(const Node *node) {
   for (int i = 0; i < node->num_outputs; i++) {
@@ -53,7 +69,8 @@ static bool small_and_known(const Node *node) {
     bool empty = false;
     for (int32_t d = 0; d < shape_rank(shape); d++) empty |= dim_value(shape->dims[d]) == 0;
     for (int32_t d = 0; d < shape_rank(shape) && !empty; d++) {
-      if (__builtin_mul_overflow(bytes, dim_value(shape->dims[d]), &bytes) || bytes > MAX_VALUE_BYTES) return false;
+      if (__builtin_mul_overflow(bytes, dim_value(shape->dims[d]), &bytes) || bytes > MAX_VALUE_BYTES)
+        return false;
     }
   }
   return true;
@@ -61,7 +78,9 @@ static bool small_and_known(const Node *node) {
 
 static bool can_compute(const Node *node) {
   const Op *op = node->op;
-  if (!op || graph_op_is_function(op) || op->def->is_stateful || op->def->name[0] == '_' || node->num_outputs == 0) return false;
+  if (!op || graph_op_is_function(op) || op->def->is_stateful || op->def->name[0] == '_' ||
+      node->num_outputs == 0)
+    return false;
   if (!op_has_kernel(op, DT_INVALID) || is_one_of(op->def->name, kNotConstant)) return false;
   for (int i = 0; i < node->num_inputs; i++) {
     if (!node->inputs[i] || dtype_is_ref(node->input_types[i])) return false;
@@ -69,7 +88,8 @@ static bool can_compute(const Node *node) {
   return small_and_known(node);
 }
 
-/* An error of a computation is not one of the graph: the value is unknown then. Only lack of memory is passed on. */
+/* An error of a computation is not one of the graph: the value is unknown then. Only lack of memory is passed
+ * on. */
 static bool forgive(bool ok, bool *computed, Status *status) {
   *computed = ok;
   if (ok) return true;
@@ -86,7 +106,9 @@ static bool const_value(Graph *graph, CachedValue *entry, Status *status) {
   for (size_t i = 0; shape && i < shape->n_dim; i++) {
     if (shape->dim[i]->size < 0 || __builtin_mul_overflow(bytes, shape->dim[i]->size, &bytes)) return true;
   }
-  if (bytes > MAX_VALUE_BYTES || (!dtype_is_pod((int)attr->tensor->dtype) && (int)attr->tensor->dtype != (int)DT_STRING)) return true;
+  if (bytes > MAX_VALUE_BYTES ||
+      (!dtype_is_pod((int)attr->tensor->dtype) && (int)attr->tensor->dtype != (int)DT_STRING))
+    return true;
   TRY(allocate_outputs(graph, entry, status));
   bool known;
   TRY(forgive(tensor_from_proto(attr->tensor, &entry->outputs[0], status), &known, status));
@@ -115,7 +137,8 @@ static ShapeQuery shape_query(const Node *node) {
   return strcmp(op, "Rank") == 0 ? QUERY_RANK : NO_QUERY;
 }
 
-static bool answer_query(ShapeQuery query, ShapeHandle shape, DataType dtype, Tensor *value, bool *known, Status *status) {
+static bool answer_query(ShapeQuery query, ShapeHandle shape, DataType dtype, Tensor *value, bool *known,
+                         Status *status) {
   *known = shape_rank_known(shape) && (query == QUERY_RANK || shape_fully_defined(shape)) &&
            (dtype == DT_INT32 || dtype == DT_INT64);
   if (!*known) return true;
@@ -145,8 +168,8 @@ static bool shape_value(Graph *graph, CachedValue *entry, ShapeQuery query, Stat
     const Edge *edge = node->inputs[i];
     bool known = false;
     if (edge) {
-      TRY(answer_query(query, edge->src->output_shapes[edge->src_output], node->output_types[i], &entry->outputs[i], &known,
-                       status));
+      TRY(answer_query(query, edge->src->output_shapes[edge->src_output], node->output_types[i],
+                       &entry->outputs[i], &known, status));
     }
     if (!known) return true;
   }
@@ -168,7 +191,8 @@ static bool evaluate(Graph *graph, CachedValue *entry, Status *status) {
   bool known;
   bool ok = forgive(op_evaluate(node->op, node->def, inputs, results, status), &known, status);
   arena_rollback(graph->arena, mark.arena);
-  for (int i = 0; ok && known && i < node->num_outputs; i++) known = tensor_bytes(&results[i]) <= MAX_VALUE_BYTES;
+  for (int i = 0; ok && known && i < node->num_outputs; i++)
+    known = tensor_bytes(&results[i]) <= MAX_VALUE_BYTES;
   if (ok && known) ok = allocate_outputs(graph, entry, status);
   for (int i = 0; i < node->num_outputs; i++) {
     if (ok && known) tensor_move(&entry->outputs[i], &results[i]);

@@ -31,8 +31,10 @@ Graph *graph_new(void) {
   graph->versions = versions;
   graph->versions.producer = GRAPH_DEF_PRODUCER;
   Edge *edge;
-  if (!graph->arena || !add_special_node(graph, "_SOURCE", &status) || !add_special_node(graph, "_SINK", &status) ||
-      !graph_add_edge(graph, graph->nodes[SOURCE_ID], CONTROL_SLOT, graph->nodes[SINK_ID], CONTROL_SLOT, &edge, &status)) {
+  if (!graph->arena || !add_special_node(graph, "_SOURCE", &status) ||
+      !add_special_node(graph, "_SINK", &status) ||
+      !graph_add_edge(graph, graph->nodes[SOURCE_ID], CONTROL_SLOT, graph->nodes[SINK_ID], CONTROL_SLOT,
+                      &edge, &status)) {
     graph_free(graph);
     return NULL;
   }
@@ -75,15 +77,17 @@ bool graph_find_output(const Graph *graph, const char *name, NodeOutput *output,
   Str node_name;
   int index;
   *output = (NodeOutput){NULL, 0};
-  if (!node_parse_input(name, &node_name, &index)) return status_invalid(status, "'%s' is not the name of an output", name);
+  if (!node_parse_input(name, &node_name, &index))
+    return status_invalid(status, "'%s' is not the name of an output", name);
   if (index == CONTROL_SLOT) return status_invalid(status, "'%s' names a control input, not an output", name);
   Node *node = string_map_find_bytes(&graph->names, node_name.data, node_name.length);
   if (!node) {
-    return status_set(status, CODE_NOT_FOUND, "Node '%.*s' not found in the graph", (int)node_name.length, node_name.data);
+    return status_set(status, CODE_NOT_FOUND, "Node '%.*s' not found in the graph", (int)node_name.length,
+                      node_name.data);
   }
   if (index >= node->num_outputs) {
-    return status_invalid(status, "Node '%s' (type: '%s', num of outputs: %d) does not have output %d", node->name,
-                          node->def->op, node->num_outputs, index);
+    return status_invalid(status, "Node '%s' (type: '%s', num of outputs: %d) does not have output %d",
+                          node->name, node->def->op, node->num_outputs, index);
   }
   *output = (NodeOutput){node, index};
   return true;
@@ -93,8 +97,9 @@ bool graph_check_node(const Graph *graph, const Node *node, Status *status) {
   if (!node) return status_invalid(status, "Node is null");
   if (node->graph == graph) return true;
   if (!node->graph) return status_invalid(status, "Node '%s' was removed from its graph", node->name);
-  return status_invalid(status, "Node with id %lld is different from the passed in node. Does it belong to a different graph?",
-                        (long long)node->id);
+  return status_invalid(
+      status, "Node with id %lld is different from the passed in node. Does it belong to a different graph?",
+      (long long)node->id);
 }
 
 void node_print(const Node *node, StrBuf *out) {

@@ -26,7 +26,8 @@ static int compare_outputs(const void *a, const void *b) {
   return (x->index > y->index) - (x->index < y->index);
 }
 
-static bool fed_set_init(FedSet *set, const Graph *graph, const NodeOutput *fed, int64_t count, Status *status) {
+static bool fed_set_init(FedSet *set, const Graph *graph, const NodeOutput *fed, int64_t count,
+                         Status *status) {
   *set = (FedSet){0};
   if (count == 0) return true;
   for (int64_t i = 0; i < count; i++) TRY(graph_check_node(graph, fed[i].node, status));
@@ -63,8 +64,8 @@ static const Edge *edge_into(const Node *node, int64_t i, const FedSet *fed) {
 
 /* --- reachability --- */
 
-static bool reverse_reachable(const Graph *graph, Node *const *roots, int64_t num_roots, const FedSet *fed, NodeSet *set,
-                              Status *status) {
+static bool reverse_reachable(const Graph *graph, Node *const *roots, int64_t num_roots, const FedSet *fed,
+                              NodeSet *set, Status *status) {
   /* Every node is put on the stack once at most. */
   Node **stack = mem_alloc(graph->num_node_ids * (int64_t)sizeof *stack);
   if (!stack) return status_oom(status, "a set of nodes");
@@ -87,8 +88,8 @@ static bool reverse_reachable(const Graph *graph, Node *const *roots, int64_t nu
   return true;
 }
 
-bool graph_reverse_reachable(const Graph *graph, Node *const *roots, int64_t num_roots, const NodeOutput *fed, int64_t num_fed,
-                             Arena *arena, NodeSet *set, Status *status) {
+bool graph_reverse_reachable(const Graph *graph, Node *const *roots, int64_t num_roots, const NodeOutput *fed,
+                             int64_t num_fed, Arena *arena, NodeSet *set, Status *status) {
   for (int64_t i = 0; i < num_roots; i++) TRY(graph_check_node(graph, roots[i], status));
   TRY(node_set_new(graph, arena, set, status));
   FedSet fed_set;
@@ -134,7 +135,8 @@ static bool start_sort(Sort *sort, Status *status) {
   return true;
 }
 
-/* Going back from a node that is left over, always to an input that is left over too, must end up on a cycle. */
+/* Going back from a node that is left over, always to an input that is left over too, must end up on a cycle.
+ */
 static bool report_cycle(const Sort *sort, int64_t left, Status *status) {
   const Node *node = NULL;
   for (int64_t id = 0; !node; id++) {
@@ -148,7 +150,8 @@ static bool report_cycle(const Sort *sort, int64_t left, Status *status) {
     }
     node = before;
   }
-  return status_invalid(status, "%lld nodes in a cycle, or behind one: {{node %s}} is on a cycle", (long long)left, node->name);
+  return status_invalid(status, "%lld nodes in a cycle, or behind one: {{node %s}} is on a cycle",
+                        (long long)left, node->name);
 }
 
 static bool sort_nodes(Sort *sort, Arena *arena, Node ***order, int64_t *count, Status *status) {
@@ -171,10 +174,11 @@ static bool sort_nodes(Sort *sort, Arena *arena, Node ***order, int64_t *count, 
   return true;
 }
 
-bool graph_topological_order(const Graph *graph, const NodeSet *set, const NodeOutput *fed, int64_t num_fed, Arena *arena,
-                             Node ***order, int64_t *count, Status *status) {
+bool graph_topological_order(const Graph *graph, const NodeSet *set, const NodeOutput *fed, int64_t num_fed,
+                             Arena *arena, Node ***order, int64_t *count, Status *status) {
   Sort sort = {.graph = graph, .set = set};
-  bool ok = fed_set_init(&sort.fed, graph, fed, num_fed, status) && sort_nodes(&sort, arena, order, count, status);
+  bool ok =
+      fed_set_init(&sort.fed, graph, fed, num_fed, status) && sort_nodes(&sort, arena, order, count, status);
   fed_set_free(&sort.fed);
   mem_free(sort.pending);
   id_set_free(&sort.ready);

@@ -8,7 +8,9 @@
 /* --- making nodes --- */
 
 bool graph_reserve_nodes(Graph *graph, int64_t count, Status *status) {
-  if (mem_grow((void **)&graph->nodes, &graph->node_capacity, graph->num_node_ids + count, sizeof *graph->nodes)) return true;
+  if (mem_grow((void **)&graph->nodes, &graph->node_capacity, graph->num_node_ids + count,
+               sizeof *graph->nodes))
+    return true;
   return status_oom(status, "the nodes of a graph");
 }
 
@@ -22,13 +24,23 @@ bool graph_make_node(Graph *graph, NodeDef *def, const Op *op, Node **out, Statu
   NodeEntry *entry = arena_calloc(arena, 1, sizeof *entry);
   if (!entry) return status_oom(status, "a node");
   Node *node = &entry->node;
-  *node = (Node){.id = -1, .name = def->name, .graph = graph, .def = def, .op = op, .num_inputs = num_inputs,
-                 .num_outputs = num_outputs, .input_types = input_types, .output_types = output_types};
+  *node = (Node){.id = -1,
+                 .name = def->name,
+                 .graph = graph,
+                 .def = def,
+                 .op = op,
+                 .num_inputs = num_inputs,
+                 .num_outputs = num_outputs,
+                 .input_types = input_types,
+                 .output_types = output_types};
   if (num_inputs > 0) node->inputs = arena_calloc(arena, num_inputs, sizeof *node->inputs);
-  if (num_outputs > 0) node->output_shapes = arena_alloc(arena, num_outputs * (int64_t)sizeof *node->output_shapes);
-  node->output_handles = num_outputs <= SHARED_HANDLES ? graph->no_handles
-                                                       : arena_calloc(arena, num_outputs, sizeof *node->output_handles);
-  if ((num_inputs > 0 && !node->inputs) || (num_outputs > 0 && !node->output_shapes) || !node->output_handles) {
+  if (num_outputs > 0)
+    node->output_shapes = arena_alloc(arena, num_outputs * (int64_t)sizeof *node->output_shapes);
+  node->output_handles = num_outputs <= SHARED_HANDLES
+                             ? graph->no_handles
+                             : arena_calloc(arena, num_outputs, sizeof *node->output_handles);
+  if ((num_inputs > 0 && !node->inputs) || (num_outputs > 0 && !node->output_shapes) ||
+      !node->output_handles) {
     return status_oom(status, "a node");
   }
   for (int i = 0; i < num_outputs; i++) node->output_shapes[i] = &kUnknownShape;
@@ -61,31 +73,36 @@ bool graph_add_node(Graph *graph, NodeDef *def, Node **node, Status *status) {
 
 /* --- checks --- */
 
-bool graph_is_reserved_name(const char *name) { return strcmp(name, "_SOURCE") == 0 || strcmp(name, "_SINK") == 0; }
+bool graph_is_reserved_name(const char *name) {
+  return strcmp(name, "_SOURCE") == 0 || strcmp(name, "_SINK") == 0;
+}
 
 bool graph_check_output(const Node *node, int index, Status *status) {
   if (index >= 0 && index < node->num_outputs) return true;
-  return status_set(status, CODE_OUT_OF_RANGE, "Node '%s' (type: '%s', num of outputs: %d) does not have output %d",
-                    node->name, node->def->op, node->num_outputs, index);
+  return status_set(status, CODE_OUT_OF_RANGE,
+                    "Node '%s' (type: '%s', num of outputs: %d) does not have output %d", node->name,
+                    node->def->op, node->num_outputs, index);
 }
 
 static bool check_input(const Node *node, int index, Status *status) {
   if (index >= 0 && index < node->num_inputs) return true;
-  return status_set(status, CODE_OUT_OF_RANGE, "Node '%s' (type: '%s', num of inputs: %d) does not have input %d",
-                    node->name, node->def->op, node->num_inputs, index);
+  return status_set(status, CODE_OUT_OF_RANGE,
+                    "Node '%s' (type: '%s', num of inputs: %d) does not have input %d", node->name,
+                    node->def->op, node->num_inputs, index);
 }
 
 bool graph_check_edge_types(const Node *src, int src_output, const Node *dst, int dst_input, Status *status) {
   int got = src->output_types[src_output], expected = dst->input_types[dst_input];
   /* A reference may be read as a value; a value is no reference. */
   if (expected == got || expected == dtype_base(got)) return true;
-  return status_invalid(status, "Input %d of node %s was passed %s from %s:%d incompatible with expected %s.", dst_input,
-                        dst->name, dtype_name(got), src->name, src_output, dtype_name(expected));
+  return status_invalid(status, "Input %d of node %s was passed %s from %s:%d incompatible with expected %s.",
+                        dst_input, dst->name, dtype_name(got), src->name, src_output, dtype_name(expected));
 }
 
 /* --- the input list of a NodeDef --- */
 
-bool graph_input_text(Graph *graph, const Node *src, int index, bool always_index, char **text, Status *status) {
+bool graph_input_text(Graph *graph, const Node *src, int index, bool always_index, char **text,
+                      Status *status) {
   if (index == CONTROL_SLOT) {
     *text = arena_printf(graph->arena, "^%s", src->name);
   } else if (index == 0 && !always_index) {
@@ -109,19 +126,29 @@ static bool names_input(const char *text, const Node *src, int index) {
   return node_parse_input(text, &name, &text_index) && text_index == index && str_equal_text(name, src->name);
 }
 
+/* Makes the input list an array of the graph's own with room for `count` entries. */
+static bool reserve_inputs(Graph *graph, Node *node, size_t count, Status *status) {
+  NodeDef *def = node->def;
+  NodeEntry *entry = node_entry(node);
+  if (entry->own_inputs == def->input && entry->input_capacity >= (int64_t)count) return true;
+  int64_t capacity = (int64_t)count > 2 * (int64_t)def->n_input ? (int64_t)count : 2 * (int64_t)def->n_input;
+  int64_t old_bytes = (int64_t)(def->n_input * sizeof *def->input);
+  char **grown = arena_grow(graph->arena, def->input, old_bytes, capacity * (int64_t)sizeof *def->input);
+  if (!grown) return status_oom(status, "the inputs of a node");
+  def->input = entry->own_inputs = grown;
+  entry->input_capacity = capacity;
+  return true;
+}
+
 /* Makes entry `slot` of the input list say `text`; entries before it that are missing become "". */
-static bool write_data_input(Graph *graph, NodeDef *def, int slot, char *text, Status *status) {
+static bool write_data_input(Graph *graph, Node *node, int slot, char *text, Status *status) {
+  NodeDef *def = node->def;
   size_t data = num_data_inputs(def), wanted = (size_t)slot + 1;
-  if (data < wanted) {
-    size_t added = wanted - data;
-    char **input = arena_alloc(graph->arena, (int64_t)((def->n_input + added) * sizeof *input));
-    if (!input) return status_oom(status, "the inputs of a node");
-    for (size_t i = 0; i < data; i++) input[i] = def->input[i];
-    for (size_t i = data; i < wanted; i++) input[i] = (char *)"";
-    for (size_t i = data; i < def->n_input; i++) input[i + added] = def->input[i];
-    def->input = input;
-    def->n_input += added;
-  }
+  size_t added = data < wanted ? wanted - data : 0;
+  TRY(reserve_inputs(graph, node, def->n_input + added, status));
+  memmove(def->input + data + added, def->input + data, (def->n_input - data) * sizeof *def->input);
+  for (size_t i = data; i < wanted; i++) def->input[i] = (char *)"";
+  def->n_input += added;
   def->input[slot] = text;
   return true;
 }
@@ -138,11 +165,13 @@ static void erase_control_input(NodeDef *def, const Node *src) {
 /* --- edges --- */
 
 /* Capacity for one element more; the old array stays valid, so nothing is lost when a later step fails. */
-static bool reserve_edges(Graph *graph, Edge ***edges, int64_t count, int64_t more, int64_t *capacity, Status *status) {
+static bool reserve_edges(Graph *graph, Edge ***edges, int64_t count, int64_t more, int64_t *capacity,
+                          Status *status) {
   if (count + more <= *capacity) return true;
   int64_t grown = *capacity * 2 > count + more ? *capacity * 2 : count + more;
   if (grown < 2) grown = 2;
-  Edge **array = arena_grow(graph->arena, *edges, count * (int64_t)sizeof *array, grown * (int64_t)sizeof *array);
+  Edge **array =
+      arena_grow(graph->arena, *edges, count * (int64_t)sizeof *array, grown * (int64_t)sizeof *array);
   if (!array) return status_oom(status, "the edges of a node");
   *edges = array;
   *capacity = grown;
@@ -195,11 +224,13 @@ static Edge *connect(Graph *graph, Edge *edge) {
 /* The arrays that were there before an edge was added: growing them took memory that a failure gives back. */
 typedef struct EdgeArrays {
   Edge **out_edges, **control_inputs;
+  char **input;
   int64_t out_edge_capacity, control_input_capacity;
 } EdgeArrays;
 
 static EdgeArrays save_arrays(const Node *src, const Node *dst) {
-  return (EdgeArrays){src->out_edges, dst->control_inputs, src->out_edge_capacity, dst->control_input_capacity};
+  return (EdgeArrays){src->out_edges, dst->control_inputs, dst->def->input, src->out_edge_capacity,
+                      dst->control_input_capacity};
 }
 
 static bool restore_arrays(Graph *graph, GraphMark mark, Node *src, Node *dst, const EdgeArrays *saved) {
@@ -207,17 +238,16 @@ static bool restore_arrays(Graph *graph, GraphMark mark, Node *src, Node *dst, c
   src->out_edge_capacity = saved->out_edge_capacity;
   dst->control_inputs = saved->control_inputs;
   dst->control_input_capacity = saved->control_input_capacity;
+  dst->def->input = saved->input;
   return graph_rollback(graph, mark);
 }
 
-static bool append_control_input(Graph *graph, NodeDef *def, const Node *src, Status *status) {
+static bool append_control_input(Graph *graph, Node *node, const Node *src, Status *status) {
+  NodeDef *def = node->def;
   char *text;
   TRY(graph_input_text(graph, src, CONTROL_SLOT, false, &text, status));
-  char **input = def->input;
-  size_t count = def->n_input;
-  TRY(proto_append(graph->arena, (void ***)&input, &count, text, status));
-  def->input = input;
-  def->n_input = count;
+  TRY(reserve_inputs(graph, node, def->n_input + 1, status));
+  def->input[def->n_input++] = text;
   return true;
 }
 
@@ -230,8 +260,9 @@ bool graph_add_control_edge(Graph *graph, Node *src, Node *dst, Edge **out, Stat
   EdgeArrays saved = save_arrays(src, dst);
   Edge *edge = arena_alloc(graph->arena, sizeof *edge);
   bool ok = (edge || status_oom(status, "an edge")) && node_reserve_out_edges(graph, src, 1, status) &&
-            reserve_edges(graph, &dst->control_inputs, dst->num_control_inputs, 1, &dst->control_input_capacity, status) &&
-            (src->id <= SINK_ID || dst->id <= SINK_ID || append_control_input(graph, dst->def, src, status));
+            reserve_edges(graph, &dst->control_inputs, dst->num_control_inputs, 1,
+                          &dst->control_input_capacity, status) &&
+            (src->id <= SINK_ID || dst->id <= SINK_ID || append_control_input(graph, dst, src, status));
   if (!ok) return restore_arrays(graph, mark, src, dst, &saved);
   *edge = (Edge){.src = src, .src_output = CONTROL_SLOT, .dst = dst, .dst_input = CONTROL_SLOT};
   *out = connect(graph, edge);
@@ -239,7 +270,8 @@ bool graph_add_control_edge(Graph *graph, Node *src, Node *dst, Edge **out, Stat
   return true;
 }
 
-bool graph_add_edge(Graph *graph, Node *src, int src_output, Node *dst, int dst_input, Edge **out, Status *status) {
+bool graph_add_edge(Graph *graph, Node *src, int src_output, Node *dst, int dst_input, Edge **out,
+                    Status *status) {
   *out = NULL;
   if (src_output == CONTROL_SLOT && dst_input == CONTROL_SLOT) {
     TRY(graph_add_control_edge(graph, src, dst, out, status));
@@ -250,16 +282,18 @@ bool graph_add_edge(Graph *graph, Node *src, int src_output, Node *dst, int dst_
   TRY(graph_check_node(graph, dst, status));
   TRY(graph_check_output(src, src_output, status));
   TRY(check_input(dst, dst_input, status));
-  if (dst->inputs[dst_input]) return status_invalid(status, "Input %d of node %s is connected already", dst_input, dst->name);
+  if (dst->inputs[dst_input])
+    return status_invalid(status, "Input %d of node %s is connected already", dst_input, dst->name);
   TRY(graph_check_edge_types(src, src_output, dst, dst_input, status));
   GraphMark mark = graph_mark(graph);
   EdgeArrays saved = save_arrays(src, dst);
   Edge *edge = arena_alloc(graph->arena, sizeof *edge);
   char *text = NULL;
-  bool written = (size_t)dst_input < num_data_inputs(dst->def) && names_input(dst->def->input[dst_input], src, src_output);
+  bool written = (size_t)dst_input < num_data_inputs(dst->def) &&
+                 names_input(dst->def->input[dst_input], src, src_output);
   bool ok = (edge || status_oom(status, "an edge")) && node_reserve_out_edges(graph, src, 1, status) &&
             (written || (graph_input_text(graph, src, src_output, false, &text, status) &&
-                         write_data_input(graph, dst->def, dst_input, text, status)));
+                         write_data_input(graph, dst, dst_input, text, status)));
   if (!ok) return restore_arrays(graph, mark, src, dst, &saved);
   *edge = (Edge){.src = src, .src_output = src_output, .dst = dst, .dst_input = dst_input};
   *out = connect(graph, edge);
@@ -293,7 +327,8 @@ void graph_remove_edge(Graph *graph, Edge *edge) {
   graph_forget_values(graph);
 }
 
-bool graph_update_edge(Graph *graph, Node *new_src, int new_output, Node *dst, int dst_input, Status *status) {
+bool graph_update_edge(Graph *graph, Node *new_src, int new_output, Node *dst, int dst_input,
+                       Status *status) {
   TRY(graph_check_node(graph, new_src, status));
   TRY(graph_check_node(graph, dst, status));
   TRY(graph_check_output(new_src, new_output, status));
@@ -306,7 +341,7 @@ bool graph_update_edge(Graph *graph, Node *new_src, int new_output, Node *dst, i
   char *text;
   bool ok = node_reserve_out_edges(graph, new_src, 1, status) &&
             graph_input_text(graph, new_src, new_output, true, &text, status) &&
-            write_data_input(graph, dst->def, dst_input, text, status);
+            write_data_input(graph, dst, dst_input, text, status);
   if (!ok) return restore_arrays(graph, mark, new_src, dst, &saved);
   remove_pointer(edge->src->out_edges, &edge->src->num_out_edges, edge);
   edge->src = new_src;
@@ -321,7 +356,8 @@ bool graph_update_edge(Graph *graph, Node *new_src, int new_output, Node *dst, i
 void graph_remove_node(Graph *graph, Node *node) {
   if (!node || node->graph != graph || node->id <= SINK_ID) return;
   while (node->num_out_edges > 0) graph_remove_edge(graph, node->out_edges[node->num_out_edges - 1]);
-  while (node->num_control_inputs > 0) graph_remove_edge(graph, node->control_inputs[node->num_control_inputs - 1]);
+  while (node->num_control_inputs > 0)
+    graph_remove_edge(graph, node->control_inputs[node->num_control_inputs - 1]);
   for (int i = 0; i < node->num_inputs; i++) graph_remove_edge(graph, node->inputs[i]);
   graph_forget_values(graph);
   string_map_remove(&graph->names, node->name);

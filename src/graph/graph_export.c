@@ -1,5 +1,5 @@
-/* From a graph to a GraphDef. NodeDefs are shared with the graph where their input list is written as TensorFlow writes
- * it: data inputs as "n" or "n:1", then control inputs sorted by name. */
+/* From a graph to a GraphDef. NodeDefs are shared with the graph where their input list is written as
+ * TensorFlow writes it: data inputs as "n" or "n:1", then control inputs sorted by name. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@ static bool is_written_as(const char *text, const Node *src, int index) {
   if (index == 0) return text[length] == '\0';
   Str name;
   int text_index;
-  return text[length] == ':' && node_parse_input(text, &name, &text_index) && name.length == length && text_index == index;
+  return text[length] == ':' && node_parse_input(text, &name, &text_index) && name.length == length &&
+         text_index == index;
 }
 
 static int64_t num_visible_controls(const Node *node) {
@@ -42,7 +43,9 @@ static bool is_canonical(const Node *node, int64_t num_controls) {
   return true;
 }
 
-static int compare_names(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int compare_names(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 /* The same NodeDef with another input list. */
 static NodeDef *rewrite_def(const Node *node, int64_t num_controls, Arena *arena) {
@@ -84,7 +87,8 @@ static bool export_library(const Graph *graph, Arena *arena, GraphDef *def, Stat
   library->gradient = arena_alloc(arena, (num_gradients + 1) * (int64_t)sizeof *library->gradient);
   GradientDef *gradients = arena_alloc(arena, (num_gradients + 1) * (int64_t)sizeof *gradients);
   if (!library->function || !library->gradient || !gradients) return status_oom(status, "a function library");
-  for (int64_t i = 0; i < graph->num_functions; i++) library->function[library->n_function++] = graph->functions[i]->def;
+  for (int64_t i = 0; i < graph->num_functions; i++)
+    library->function[library->n_function++] = graph->functions[i]->def;
   for (int64_t i = 0; i < graph->gradient_names.num_entries; i++) {
     const StringMapEntry *entry = &graph->gradient_names.entries[i];
     if (!entry->key) continue;

@@ -17,7 +17,8 @@ static const NodeDef *find_body_node(const FunctionDef *function, const StringMa
 }
 
 static bool same_body_node(const NodeDef *a, const NodeDef *b) {
-  if (strcmp(a->op, b->op) != 0 || strcmp(a->device, b->device) != 0 || a->n_attr != b->n_attr || a->n_input != b->n_input) {
+  if (strcmp(a->op, b->op) != 0 || strcmp(a->device, b->device) != 0 || a->n_attr != b->n_attr ||
+      a->n_input != b->n_input) {
     return false;
   }
   for (size_t i = 0; i < a->n_attr; i++) {
@@ -68,17 +69,20 @@ static GraphFunction *find_function(const Graph *graph, const char *name) {
 /* True when the function is new; *known when an equal one is there already. */
 static bool check_function(const Graph *graph, const FunctionDef *function, bool *known, Status *status) {
   *known = false;
-  if (!function->signature || !function->signature->name[0]) return status_invalid(status, "A function must have a name.");
+  if (!function->signature || !function->signature->name[0])
+    return status_invalid(status, "A function must have a name.");
   const char *name = function->signature->name;
   const GraphFunction *other = find_function(graph, name);
   if (other) {
     TRY(functions_equal(other->def, function, known, status));
     if (*known) return true;
-    return status_invalid(status, "Cannot add function '%s' because a different function with the same name already exists.",
-                          name);
+    return status_invalid(
+        status, "Cannot add function '%s' because a different function with the same name already exists.",
+        name);
   }
   if (!op_registry_find(name)) return true;
-  return status_invalid(status, "Cannot add function '%s' because an op with the same name already exists.", name);
+  return status_invalid(status, "Cannot add function '%s' because an op with the same name already exists.",
+                        name);
 }
 
 static bool insert_function(Graph *graph, FunctionDef *function, Status *status) {
@@ -139,9 +143,9 @@ bool graph_add_gradient_def(Graph *graph, const char *function, const char *grad
   const char *other = graph_find_gradient_def(graph, function);
   if (other) {
     if (strcmp(other, gradient) == 0) return true;
-    return status_invalid(status,
-                          "Cannot assign gradient function '%s' to '%s' because it already has gradient function '%s'",
-                          gradient, function, other);
+    return status_invalid(
+        status, "Cannot assign gradient function '%s' to '%s' because it already has gradient function '%s'",
+        gradient, function, other);
   }
   GraphMark mark = graph_mark(graph);
   char *key = arena_strdup(graph->arena, function), *value = arena_strdup(graph->arena, gradient);
@@ -164,7 +168,8 @@ void graph_drop_functions(Graph *graph, FunctionMark mark) {
   while (graph->num_functions > mark.num_functions) {
     string_map_remove(&graph->function_names, graph->functions[--graph->num_functions]->def->signature->name);
   }
-  for (int64_t i = graph->gradient_names.num_entries; i-- > 0 && graph->gradient_names.count > mark.num_gradients;) {
+  for (int64_t i = graph->gradient_names.num_entries;
+       i-- > 0 && graph->gradient_names.count > mark.num_gradients;) {
     const char *key = graph->gradient_names.entries[i].key;
     if (key) string_map_remove(&graph->gradient_names, key);
   }

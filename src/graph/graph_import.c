@@ -1,10 +1,10 @@
-/* graph_import: the order of the phases, what they give back, and the step after which nothing fails any more. */
-#include "graph/graph.h"
-
+/* graph_import: the order of the phases, what they give back, and the step after which nothing fails any
+ * more. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/graph.h"
 #include "graph/import_internal.h"
 
 /* A GraphDef this many versions ahead is beyond what forward compatibility promises. */
@@ -29,7 +29,8 @@ static bool merge_versions(Graph *graph, const VersionDef *other, Status *status
   int32_t *bad = arena_alloc(graph->arena, (int64_t)(count * sizeof *bad));
   if (!bad) return status_oom(status, "versions");
   for (size_t i = 0; i < versions->n_bad_consumers; i++) bad[i] = versions->bad_consumers[i];
-  for (size_t i = 0; i < other->n_bad_consumers; i++) bad[versions->n_bad_consumers + i] = other->bad_consumers[i];
+  for (size_t i = 0; i < other->n_bad_consumers; i++)
+    bad[versions->n_bad_consumers + i] = other->bad_consumers[i];
   qsort(bad, count, sizeof *bad, compare_ints);
   for (size_t i = 0; i < count; i++) {
     if (kept == 0 || bad[kept - 1] != bad[i]) bad[kept++] = bad[i];
@@ -50,7 +51,8 @@ static bool add_library(Import *import) {
   }
   for (size_t i = 0; library && i < library->n_gradient; i++) {
     const GradientDef *gradient = library->gradient[i];
-    TRY(graph_add_gradient_def(import->graph, gradient->function_name, gradient->gradient_func, import->status));
+    TRY(graph_add_gradient_def(import->graph, gradient->function_name, gradient->gradient_func,
+                               import->status));
   }
   return true;
 }
@@ -71,13 +73,14 @@ static bool return_output(Import *import, const char *name, NodeOutput *output) 
   intptr_t found = (intptr_t)string_map_find_bytes(&import->names, node_name.data, node_name.length);
   Node *node = found > 0 ? import->nodes[found - 1] : NULL;
   if (!node) {
-    if (index == CONTROL_SLOT) return status_invalid(import->status, "Requested return tensor '%s' not found in graph def", name);
-    return status_invalid(import->status, "Requested return tensor '%.*s:%d' not found in graph def", (int)node_name.length,
-                          node_name.data, index);
+    if (index == CONTROL_SLOT)
+      return status_invalid(import->status, "Requested return tensor '%s' not found in graph def", name);
+    return status_invalid(import->status, "Requested return tensor '%.*s:%d' not found in graph def",
+                          (int)node_name.length, node_name.data, index);
   }
   if (index >= node->num_outputs) {
-    return status_invalid(import->status, "Invalid return output %d of node '%.*s', which has %d output(s)", index,
-                          (int)node_name.length, node_name.data, node->num_outputs);
+    return status_invalid(import->status, "Invalid return output %d of node '%.*s', which has %d output(s)",
+                          index, (int)node_name.length, node_name.data, node->num_outputs);
   }
   *output = (NodeOutput){node, index};
   return true;
@@ -100,14 +103,16 @@ static bool is_missing_key(const Import *import, const MapEntry *entry) {
 
 static bool missing_keys(Import *import, Arena *arena, ImportResults *results) {
   const ImportOptions *options = import->options;
-  results->missing_unused_input_map_keys = arena_calloc(arena, (int64_t)options->num_input_map + 1, sizeof(char *));
+  results->missing_unused_input_map_keys =
+      arena_calloc(arena, (int64_t)options->num_input_map + 1, sizeof(char *));
   if (!results->missing_unused_input_map_keys) return status_oom(import->status, "the results of an import");
   for (int i = 0; i < options->num_input_map; i++) {
     const MapEntry *entry = &import->map[i];
     if (!is_missing_key(import, entry)) continue;
     int length = (int)entry->name.length;
-    char *text = entry->index == CONTROL_SLOT ? arena_printf(arena, "^%.*s", length, entry->name.data)
-                                              : arena_printf(arena, "%.*s:%d", length, entry->name.data, entry->index);
+    char *text = entry->index == CONTROL_SLOT
+                     ? arena_printf(arena, "^%.*s", length, entry->name.data)
+                     : arena_printf(arena, "%.*s:%d", length, entry->name.data, entry->index);
     if (!text) return status_oom(import->status, "the results of an import");
     results->missing_unused_input_map_keys[results->num_missing_unused_input_map_keys++] = text;
   }
@@ -119,7 +124,8 @@ static bool fill_results(Import *import, Arena *arena, ImportResults *results) {
   /* One element more than needed: an empty array is no NULL either. */
   results->return_outputs = arena_calloc(arena, (int64_t)options->num_return_outputs + 1, sizeof(NodeOutput));
   results->return_nodes = arena_calloc(arena, (int64_t)options->num_return_nodes + 1, sizeof(Node *));
-  if (!results->return_outputs || !results->return_nodes) return status_oom(import->status, "the results of an import");
+  if (!results->return_outputs || !results->return_nodes)
+    return status_oom(import->status, "the results of an import");
   for (int i = 0; i < options->num_return_outputs; i++) {
     TRY(return_output(import, options->return_outputs[i], &results->return_outputs[i]));
   }
@@ -140,7 +146,8 @@ static bool for_new_edges(Import *import, EdgeVisitor visit, void *argument) {
     for (int k = 0; k < node->num_inputs; k++) {
       if (node->inputs[k]) TRY(visit(import, node->inputs[k], argument));
     }
-    for (int64_t k = 0; k < node->num_control_inputs; k++) TRY(visit(import, node->control_inputs[k], argument));
+    for (int64_t k = 0; k < node->num_control_inputs; k++)
+      TRY(visit(import, node->control_inputs[k], argument));
   }
   return true;
 }
@@ -185,7 +192,8 @@ static bool prepare_commit(Import *import, Commit *commit) {
   commit->out_edges = arena_alloc(graph->arena, commit->num_out_edges * (int64_t)sizeof(Edge *));
   commit->old_edges = mem_alloc(commit->num_old_edges * (int64_t)sizeof(Edge *));
   commit->before = mem_alloc(commit->num_old_edges * (int64_t)sizeof *commit->before);
-  if (!commit->out_edges || !commit->old_edges || !commit->before) return status_oom(import->status, "an import");
+  if (!commit->out_edges || !commit->old_edges || !commit->before)
+    return status_oom(import->status, "an import");
   TRY(for_new_edges(import, append_old_edge, commit));
   for (; commit->named < import->created; commit->named++) {
     Node *node = graph->nodes[import->first_id + commit->named];
@@ -198,7 +206,8 @@ static bool prepare_commit(Import *import, Commit *commit) {
 }
 
 static void undo_commit(Import *import, Commit *commit) {
-  while (commit->named-- > 0) string_map_remove(&import->graph->names, import->graph->nodes[import->first_id + commit->named]->name);
+  while (commit->named-- > 0)
+    string_map_remove(&import->graph->names, import->graph->nodes[import->first_id + commit->named]->name);
   while (commit->appended-- > 0) {
     node_restore_out_edges(commit->old_edges[commit->appended]->src, &commit->before[commit->appended]);
   }
@@ -235,7 +244,8 @@ static bool run(Import *import, Arena *arena, ImportResults *results) {
   Status *status = import->status;
   TRY(import_check_versions(import->def, status));
   if (options->skip_mapped_nodes && options->num_return_nodes > 0) {
-    return status_invalid(status, "Requesting return_nodes with skip_mapped_nodes set is not currently supported");
+    return status_invalid(status,
+                          "Requesting return_nodes with skip_mapped_nodes set is not currently supported");
   }
   if (import->count > INT32_MAX) return status_invalid(status, "GraphDef has too many nodes");
   TRY(import_index_nodes(import));
@@ -254,20 +264,29 @@ static bool run(Import *import, Arena *arena, ImportResults *results) {
 
 static void explain_version(const Import *import) {
   Status cause = *import->status;
-  if (cause.code == CODE_RESOURCE_EXHAUSTED || import->producer <= GRAPH_DEF_PRODUCER + FORWARD_COMPATIBILITY) return;
+  if (cause.code == CODE_RESOURCE_EXHAUSTED || import->producer <= GRAPH_DEF_PRODUCER + FORWARD_COMPATIBILITY)
+    return;
   status_set(import->status, cause.code,
-             "Converting GraphDef to Graph has failed with an error: '%s' The binary trying to import the GraphDef was built "
-             "when GraphDef version was %d. The GraphDef was produced by a binary built when GraphDef version was %d. The "
-             "difference between these versions is larger than TensorFlow's forward compatibility guarantee, and might be the "
+             "Converting GraphDef to Graph has failed with an error: '%s' The binary trying to import the "
+             "GraphDef was built "
+             "when GraphDef version was %d. The GraphDef was produced by a binary built when GraphDef "
+             "version was %d. The "
+             "difference between these versions is larger than TensorFlow's forward compatibility guarantee, "
+             "and might be the "
              "root cause for failing to import the GraphDef.",
              cause.message, GRAPH_DEF_PRODUCER, import->producer);
 }
 
-bool graph_import(Graph *graph, GraphDef *def, bool take, const ImportOptions *options, Arena *arena, ImportResults *results,
-                  Status *status) {
+bool graph_import(Graph *graph, GraphDef *def, bool take, const ImportOptions *options, Arena *arena,
+                  ImportResults *results, Status *status) {
   static const ImportOptions kNoOptions = {0};
-  Import import = {.graph = graph, .def = def, .options = options ? options : &kNoOptions, .take = take, .status = status,
-                   .count = (int64_t)def->n_node, .first_id = graph->num_node_ids,
+  Import import = {.graph = graph,
+                   .def = def,
+                   .options = options ? options : &kNoOptions,
+                   .take = take,
+                   .status = status,
+                   .count = (int64_t)def->n_node,
+                   .first_id = graph->num_node_ids,
                    .producer = def->versions ? def->versions->producer : 0};
   GraphMark mark = graph_mark(graph);
   FunctionMark functions = graph_function_mark(graph);
@@ -285,8 +304,8 @@ bool graph_import(Graph *graph, GraphDef *def, bool take, const ImportOptions *o
   return ok;
 }
 
-bool graph_import_bytes(Graph *graph, const void *bytes, size_t length, const ImportOptions *options, Arena *arena,
-                        ImportResults *results, Status *status) {
+bool graph_import_bytes(Graph *graph, const void *bytes, size_t length, const ImportOptions *options,
+                        Arena *arena, ImportResults *results, Status *status) {
   GraphMark mark = graph_mark(graph);
   void *def;
   bool ok = proto_parse(kGraphDef, bytes, length, graph->arena, &def, status) &&

@@ -1,12 +1,13 @@
-/* What the graph's own files share: the structs behind the handles, marks to roll back to, and the parts of an
- * operation that can fail separated from the parts that cannot. */
+/* What the graph's own files share: the structs behind the handles, marks to roll back to, and the parts of
+ * an operation that can fail separated from the parts that cannot. */
 #ifndef TFCORE_GRAPH_GRAPH_INTERNAL_H_
 #define TFCORE_GRAPH_GRAPH_INTERNAL_H_
 
 #include "graph/graph.h"
 
-/* A value or partial shape that was computed for shape inference, or the knowledge that there is none. Entries live in
- * the graph's arena, newest first in one list, so that rolling back the arena can drop exactly those made since. */
+/* A value or partial shape that was computed for shape inference, or the knowledge that there is none.
+ * Entries live in the graph's arena, newest first in one list, so that rolling back the arena can drop
+ * exactly those made since. */
 typedef enum ValueState { VALUE_PENDING, VALUE_UNKNOWN, VALUE_KNOWN } ValueState;
 
 typedef struct CachedValue {
@@ -21,6 +22,8 @@ typedef struct CachedValue {
 typedef struct NodeEntry {
   Node node; /* first: a Node is its NodeEntry */
   CachedValue *value, *partial_shape;
+  char **own_inputs; /* the NodeDef's input list once the graph has made room in it, with this capacity */
+  int64_t input_capacity;
   int64_t visit; /* scratch of whoever walks: equal to graph->visit when seen in this walk */
 } NodeEntry;
 
@@ -48,7 +51,8 @@ struct Graph {
   StringMap names; /* to Node; without source and sink */
   VersionDef versions;
 
-  /* "a" and "a/b" for a node a/b/c; built when a name must be made unique, for the nodes with ids below prefixes_until. */
+  /* "a" and "a/b" for a node a/b/c; built when a name must be made unique, for the nodes with ids below
+   * prefixes_until. */
   StringMap prefixes;
   int64_t prefixes_until;
   StringMap suffixes; /* from a base name to k: base_1 ... base_k are taken */
@@ -97,11 +101,13 @@ typedef struct OutEdges {
 MUST_CHECK bool node_append_out_edge(Graph *graph, Edge *edge, OutEdges *before, Status *status);
 void node_restore_out_edges(Node *src, const OutEdges *before);
 /* "Input 0 of node c was passed int32 from b:0 incompatible with expected float." */
-MUST_CHECK bool graph_check_edge_types(const Node *src, int src_output, const Node *dst, int dst_input, Status *status);
+MUST_CHECK bool graph_check_edge_types(const Node *src, int src_output, const Node *dst, int dst_input,
+                                       Status *status);
 /* OUT_OF_RANGE "Node 'A' (type: 'OneOutput', num of outputs: 1) does not have output 1" */
 MUST_CHECK bool graph_check_output(const Node *node, int index, Status *status);
 /* "n", "n:2", "^n" in the graph's arena; `always_index` writes "n:0" as well. */
-MUST_CHECK bool graph_input_text(Graph *graph, const Node *src, int index, bool always_index, char **text, Status *status);
+MUST_CHECK bool graph_input_text(Graph *graph, const Node *src, int index, bool always_index, char **text,
+                                 Status *status);
 
 /* --- names (graph_names.c) --- */
 
@@ -123,12 +129,14 @@ void graph_drop_functions(Graph *graph, FunctionMark mark);
 
 /* --- values (constant_value.c, partial_shape.c) --- */
 
-/* The value of an output when it can be computed from constants; borrowed from the cache, NULL when unknown. */
+/* The value of an output when it can be computed from constants; borrowed from the cache, NULL when unknown.
+ */
 MUST_CHECK bool graph_cached_constant(Graph *graph, NodeOutput output, const Tensor **value, Status *status);
 /* The value of an integer vector as a shape whose sizes may be unknown; NULL when nothing is known of it. */
 MUST_CHECK bool graph_partial_shape(Graph *graph, NodeOutput output, ShapeHandle *shape, Status *status);
 /* Merges a shape that a GraphDef gives for output `i` with what was inferred. */
-MUST_CHECK bool graph_merge_shape_proto(Graph *graph, Node *node, int i, const TensorShapeProto *proto, Status *status);
+MUST_CHECK bool graph_merge_shape_proto(Graph *graph, Node *node, int i, const TensorShapeProto *proto,
+                                        Status *status);
 /* A context for making shapes outside of a shape function. */
 InferenceContext graph_shape_context(Graph *graph, const Node *node);
 

@@ -1,4 +1,5 @@
-/* Names that are free: "a", else "a_1", "a_2", ... A name is taken by a node, and by the scope "a/" of other nodes. */
+/* Names that are free: "a", else "a_1", "a_2", ... A name is taken by a node, and by the scope "a/" of other
+ * nodes. */
 #include <stdio.h>
 #include <string.h>
 

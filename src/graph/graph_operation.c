@@ -42,7 +42,8 @@ static bool unique_controls(Graph *graph, Node *const *controls, int count, Wiri
 }
 
 /* A copy of `def` in the graph's arena with defaults and the input list of the wiring. */
-static bool complete_def(Graph *graph, const NodeDef *def, const Op *op, const Wiring *wiring, NodeDef **out, Status *status) {
+static bool complete_def(Graph *graph, const NodeDef *def, const Op *op, const Wiring *wiring, NodeDef **out,
+                         Status *status) {
   NodeDef head = *def;
   head.n_input = 0;
   head.input = NULL;
@@ -77,13 +78,15 @@ static bool make_edges(Graph *graph, Node *node, const Wiring *wiring, Edge **ou
     node->inputs[i] = &edges[i];
   }
   if (wiring->num_controls > 0) {
-    node->control_inputs = arena_alloc(graph->arena, wiring->num_controls * (int64_t)sizeof *node->control_inputs);
+    node->control_inputs =
+        arena_alloc(graph->arena, wiring->num_controls * (int64_t)sizeof *node->control_inputs);
     if (!node->control_inputs) return status_oom(status, "edges");
     node->control_input_capacity = wiring->num_controls;
   }
   for (int i = 0; i < wiring->num_controls; i++) {
     Edge *edge = &edges[wiring->num_inputs + i];
-    *edge = (Edge){.src = wiring->controls[i], .src_output = CONTROL_SLOT, .dst = node, .dst_input = CONTROL_SLOT};
+    *edge = (Edge){
+        .src = wiring->controls[i], .src_output = CONTROL_SLOT, .dst = node, .dst_input = CONTROL_SLOT};
     node->control_inputs[node->num_control_inputs++] = edge;
   }
   *out = edges;
@@ -113,8 +116,8 @@ static bool commit(Graph *graph, Node *node, Edge *edges, int64_t num_edges, Sta
   return true;
 }
 
-static bool add_operation(Graph *graph, const NodeDef *def, const Op *op, Wiring *wiring, Node *const *controls,
-                          int num_controls, Node **out, Status *status) {
+static bool add_operation(Graph *graph, const NodeDef *def, const Op *op, Wiring *wiring,
+                          Node *const *controls, int num_controls, Node **out, Status *status) {
   NodeDef *complete;
   Node *node;
   Edge *edges;
@@ -132,7 +135,8 @@ bool graph_add_operation(Graph *graph, const NodeDef *def, const NodeOutput *inp
                          Node *const *control_inputs, int num_control_inputs, Node **node, Status *status) {
   const Op *op;
   *node = NULL;
-  if (num_inputs < 0 || num_control_inputs < 0) return status_invalid(status, "A node cannot have a negative number of inputs");
+  if (num_inputs < 0 || num_control_inputs < 0)
+    return status_invalid(status, "A node cannot have a negative number of inputs");
   if (!node_name_is_valid_internal(def->name)) {
     return status_invalid(status, "Node '%s': Node name contains invalid characters", def->name);
   }

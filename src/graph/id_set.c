@@ -1,4 +1,5 @@
-/* A set of integers below a fixed size, as a tree of 64-bit words: finding the smallest takes one step a level. */
+/* A set of integers below a fixed size, as a tree of 64-bit words: finding the smallest takes one step a
+ * level. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -4,11 +4,13 @@
 #include "base/alloc.h"
 #include "graph/import_internal.h"
 
-static const char kColocationAttr[] = "_class", kColocationPrefix[] = "loc:@", kOutputShapesAttr[] = "_output_shapes";
+static const char kColocationAttr[] = "_class", kColocationPrefix[] = "loc:@",
+                  kOutputShapesAttr[] = "_output_shapes";
 
 /* --- colocation --- */
 
-/* The node that entry `i` of a "_class" attr names; NULL when it names none. NUL-terminated as all bytes of messages are not, so a Str. */
+/* The node that entry `i` of a "_class" attr names; NULL when it names none. NUL-terminated as all bytes of
+ * messages are not, so a Str. */
 static bool colocation_name(const AttrValue *attr, size_t i, Str *name) {
   Str text = {(const char *)attr->list->s[i].data, attr->list->s[i].len};
   if (!str_starts_with(text, kColocationPrefix)) return false;
@@ -26,9 +28,10 @@ static bool check_colocation(Import *import, const NodeDef *def) {
   const AttrValue *attr = import->options->skip_colocation_check ? NULL : colocation_attr(def);
   for (size_t i = 0; attr && i < attr->list->n_s; i++) {
     Str name;
-    if (!colocation_name(attr, i, &name) || string_map_find_bytes(&import->names, name.data, name.length)) continue;
-    return status_invalid(import->status, "Node '%s' expects to be colocated with unknown node '%.*s'", def->name,
-                          (int)name.length, name.data);
+    if (!colocation_name(attr, i, &name) || string_map_find_bytes(&import->names, name.data, name.length))
+      continue;
+    return status_invalid(import->status, "Node '%s' expects to be colocated with unknown node '%.*s'",
+                          def->name, (int)name.length, name.data);
   }
   return true;
 }
@@ -147,11 +150,13 @@ static bool make_edges(Import *import, Node *node) {
   while (data < count && import->inputs[data].index != CONTROL_SLOT) data++;
   int64_t controls = count - data;
   if (data != node->num_inputs) {
-    return status_invalid(import->status, "Node '%s' has %lld inputs instead of %d", node->name, (long long)data, node->num_inputs);
+    return status_invalid(import->status, "Node '%s' has %lld inputs instead of %d", node->name,
+                          (long long)data, node->num_inputs);
   }
   if (count == 0) return true;
   Edge *edges = arena_alloc(arena, count * (int64_t)sizeof *edges);
-  if (controls > 0) node->control_inputs = arena_alloc(arena, controls * (int64_t)sizeof *node->control_inputs);
+  if (controls > 0)
+    node->control_inputs = arena_alloc(arena, controls * (int64_t)sizeof *node->control_inputs);
   if (!edges || (controls > 0 && !node->control_inputs)) return status_oom(import->status, "edges");
   node->control_input_capacity = controls;
   for (int64_t k = 0; k < count; k++) {
@@ -161,7 +166,8 @@ static bool make_edges(Import *import, Node *node) {
       TRY(add_back_edge(import, (BackEdge){input->source, input->index, node, slot, k}));
       continue;
     }
-    if (slot != CONTROL_SLOT) TRY(graph_check_edge_types(input->node, input->index, node, slot, import->status));
+    if (slot != CONTROL_SLOT)
+      TRY(graph_check_edge_types(input->node, input->index, node, slot, import->status));
     fill_edge(import, &edges[k], input->node, input->index, node, slot);
   }
   return true;
@@ -174,14 +180,17 @@ static bool merge_output_shapes(Import *import, Node *node) {
   while (at < def->n_attr && strcmp(def->attr[at]->key, kOutputShapesAttr) != 0) at++;
   if (at == def->n_attr) return true;
   const AttrValue *attr = def->attr[at]->value;
-  if (!attr || attr->value_case != (int)ATTR_LIST || !attr->list || attr->list->n_shape != (size_t)node->num_outputs) return true;
+  if (!attr || attr->value_case != (int)ATTR_LIST || !attr->list ||
+      attr->list->n_shape != (size_t)node->num_outputs)
+    return true;
   for (int i = 0; i < node->num_outputs; i++) {
     Status status;
     status_init(&status);
     if (graph_merge_shape_proto(import->graph, node, i, attr->list->shape[i], &status)) continue;
-    return status_set(import->status, status.code == CODE_RESOURCE_EXHAUSTED ? status.code : CODE_INVALID_ARGUMENT,
-                      "Node '%s' has an %s attribute inconsistent with the GraphDef for output #%d: %s", node->name,
-                      kOutputShapesAttr, i, status.message);
+    return status_set(import->status,
+                      status.code == CODE_RESOURCE_EXHAUSTED ? status.code : CODE_INVALID_ARGUMENT,
+                      "Node '%s' has an %s attribute inconsistent with the GraphDef for output #%d: %s",
+                      node->name, kOutputShapesAttr, i, status.message);
   }
   memmove(&def->attr[at], &def->attr[at + 1], (def->n_attr - at - 1) * sizeof *def->attr);
   def->n_attr--;
@@ -225,9 +234,11 @@ static bool is_fully_mapped(Import *import, const NodeDef *def) {
   GraphMark mark = graph_mark(import->graph);
   DataType *inputs, *outputs;
   int num_inputs, num_outputs = 0;
-  bool mapped = node_def_types(def, op->def, import->graph->arena, &inputs, &num_inputs, &outputs, &num_outputs, &ignored) &&
+  bool mapped = node_def_types(def, op->def, import->graph->arena, &inputs, &num_inputs, &outputs,
+                               &num_outputs, &ignored) &&
                 num_outputs > 0;
-  for (int k = 0; mapped && k < num_outputs; k++) mapped = import_find_mapped(import, def->name, strlen(def->name), k) != NULL;
+  for (int k = 0; mapped && k < num_outputs; k++)
+    mapped = import_find_mapped(import, def->name, strlen(def->name), k) != NULL;
   graph_rollback(import->graph, mark);
   return mapped;
 }
@@ -249,7 +260,8 @@ bool import_convert(Import *import) {
     release_consumers(import, i);
   }
   if (import->processed == import->count) return true;
-  return status_invalid(import->status, "%lld nodes in a cycle", (long long)(import->count - import->processed));
+  return status_invalid(import->status, "%lld nodes in a cycle",
+                        (long long)(import->count - import->processed));
 }
 
 bool import_back_edges(Import *import) {
@@ -259,12 +271,13 @@ bool import_back_edges(Import *import) {
     BackEdge back = import->back_edges[k];
     Node *src = import->nodes[back.source];
     if (!src) {
-      return status_invalid(status, "Node '%s' has an input from a node that was not imported", back.dst->name);
+      return status_invalid(status, "Node '%s' has an input from a node that was not imported",
+                            back.dst->name);
     }
     if (back.output != CONTROL_SLOT) {
       if (back.output >= src->num_outputs) {
-        return status_invalid(status, "Output %d of node %s does not exist. Node only has %d outputs.", back.output, src->name,
-                              src->num_outputs);
+        return status_invalid(status, "Output %d of node %s does not exist. Node only has %d outputs.",
+                              back.output, src->name, src->num_outputs);
       }
       TRY(graph_check_edge_types(src, back.output, back.dst, back.dst_input, status));
     }

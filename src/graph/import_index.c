@@ -1,12 +1,14 @@
-/* The first half of an import: versions, names, the input map and every input are checked and indexed, so that the
- * nodes can be made in one pass afterwards. Linear in the size of the GraphDef. */
+/* The first half of an import: versions, names, the input map and every input are checked and indexed, so
+ * that the nodes can be made in one pass afterwards. Linear in the size of the GraphDef. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "graph/import_internal.h"
 
-bool import_is_merge(const NodeDef *def) { return strcmp(def->op, "Merge") == 0 || strcmp(def->op, "RefMerge") == 0; }
+bool import_is_merge(const NodeDef *def) {
+  return strcmp(def->op, "Merge") == 0 || strcmp(def->op, "RefMerge") == 0;
+}
 
 bool import_is_next_iteration(const NodeDef *def) {
   return strcmp(def->op, "NextIteration") == 0 || strcmp(def->op, "RefNextIteration") == 0;
@@ -17,20 +19,25 @@ bool import_check_versions(const GraphDef *def, Status *status) {
   if (!versions) return true;
   if (versions->producer < 0) {
     return status_invalid(status,
-                          "GraphDef producer version %d below min producer 0 supported by TensorFlow %s.  Please regenerate your "
+                          "GraphDef producer version %d below min producer 0 supported by TensorFlow %s.  "
+                          "Please regenerate your "
                           "graph.",
                           versions->producer, TENSORFLOW_VERSION);
   }
   if (versions->min_consumer > GRAPH_DEF_PRODUCER) {
-    return status_invalid(status, "GraphDef min consumer version %d above current version %d for TensorFlow %s.  Please upgrade "
-                                  "TensorFlow.",
-                          versions->min_consumer, GRAPH_DEF_PRODUCER, TENSORFLOW_VERSION);
+    return status_invalid(
+        status,
+        "GraphDef min consumer version %d above current version %d for TensorFlow %s.  Please upgrade "
+        "TensorFlow.",
+        versions->min_consumer, GRAPH_DEF_PRODUCER, TENSORFLOW_VERSION);
   }
   for (size_t i = 0; i < versions->n_bad_consumers; i++) {
     if (versions->bad_consumers[i] == GRAPH_DEF_PRODUCER) {
-      return status_invalid(status, "GraphDef disallows consumer version %d.  Please upgrade TensorFlow: this version is likely "
-                                    "buggy.",
-                            GRAPH_DEF_PRODUCER);
+      return status_invalid(
+          status,
+          "GraphDef disallows consumer version %d.  Please upgrade TensorFlow: this version is likely "
+          "buggy.",
+          GRAPH_DEF_PRODUCER);
     }
   }
   return true;
@@ -48,7 +55,8 @@ static bool check_node_def(Import *import, const NodeDef *def) {
   for (size_t i = 0; i < def->n_input; i++) {
     bool is_control = def->input[i][0] == '^';
     if (in_controls && !is_control) {
-      return status_invalid(status, "Node '%s': Control dependencies must come after regular dependencies", def->name);
+      return status_invalid(status, "Node '%s': Control dependencies must come after regular dependencies",
+                            def->name);
     }
     in_controls |= is_control;
   }
@@ -88,7 +96,9 @@ static char *free_prefix(Import *import, const char *name) {
   for (int64_t k = 1;; k++) {
     ArenaMark mark = arena_mark(import->graph->arena);
     char *candidate = arena_printf(import->graph->arena, "%s_%lld", name, (long long)k);
-    if (!candidate || (!graph_name_in_use(import->graph, candidate) && !import_name_in_def(import, candidate))) return candidate;
+    if (!candidate ||
+        (!graph_name_in_use(import->graph, candidate) && !import_name_in_def(import, candidate)))
+      return candidate;
     arena_rollback(import->graph->arena, mark);
   }
 }
@@ -105,7 +115,8 @@ static bool resolve_prefix(Import *import) {
   char *name = arena_strndup(graph->arena, given, length);
   if (!name) return status_oom(import->status, "a prefix");
   if (!node_name_is_valid(name)) {
-    return status_invalid(import->status, "Imported node name prefix '%s/' would lead to invalid node names", name);
+    return status_invalid(import->status, "Imported node name prefix '%s/' would lead to invalid node names",
+                          name);
   }
   if (import->options->uniquify_prefix && graph_name_in_use(graph, name)) name = free_prefix(import, name);
   import->prefix = name ? arena_printf(graph->arena, "%s/", name) : NULL;
@@ -162,10 +173,11 @@ static bool map_error(Import *import, const MapEntry *entry, bool missing) {
   strbuf_append(&text, "->");
   describe(value, (int)strlen(value), entry->value.index, &text);
   if (missing) {
-    status_invalid(import->status, "node '%s' in input_map does not exist in graph (input_map entry: %s)", value,
-                   strbuf_text(&text));
+    status_invalid(import->status, "node '%s' in input_map does not exist in graph (input_map entry: %s)",
+                   value, strbuf_text(&text));
   } else {
-    status_invalid(import->status, "input_map entry %s between control edge and non-control edge", strbuf_text(&text));
+    status_invalid(import->status, "input_map entry %s between control edge and non-control edge",
+                   strbuf_text(&text));
   }
   strbuf_free(&text);
   return false;
@@ -186,22 +198,27 @@ bool import_index_map(Import *import) {
     Status ignored;
     status_init(&ignored);
     if (!graph_check_node(import->graph, entry->value.node, &ignored)) return map_error(import, entry, true);
-    if ((entry->index == CONTROL_SLOT) != (entry->value.index == CONTROL_SLOT)) return map_error(import, entry, false);
+    if ((entry->index == CONTROL_SLOT) != (entry->value.index == CONTROL_SLOT))
+      return map_error(import, entry, false);
     MapEntry *same = import_find_mapped(import, entry->name.data, entry->name.length, entry->index);
     if (same) {
       same->value = entry->value; /* the last one wins, as in any map */
       entry->used = true;
       continue;
     }
-    entry->next = (int32_t)(intptr_t)string_map_find_bytes(&import->map_names, entry->name.data, entry->name.length) - 1;
-    TRY(string_map_set_bytes(&import->map_names, entry->name.data, entry->name.length, (void *)(intptr_t)(i + 1), status));
+    entry->next =
+        (int32_t)(intptr_t)string_map_find_bytes(&import->map_names, entry->name.data, entry->name.length) -
+        1;
+    TRY(string_map_set_bytes(&import->map_names, entry->name.data, entry->name.length,
+                             (void *)(intptr_t)(i + 1), status));
   }
   for (int i = 0; i < options->num_control_dependencies; i++) {
     Node *node = options->control_dependencies[i];
     Status ignored;
     status_init(&ignored);
     if (!graph_check_node(import->graph, node, &ignored)) {
-      return status_invalid(status, "node '%s' in control_dependencies does not exist in graph", node ? node->name : "");
+      return status_invalid(status, "node '%s' in control_dependencies does not exist in graph",
+                            node ? node->name : "");
     }
   }
   return true;
@@ -227,8 +244,8 @@ static bool resolve_input(Import *import, const NodeDef *def, const char *input,
   return status_invalid(import->status, "Node '%s': Unknown input node '%s'", def->name, input);
 }
 
-/* How many inputs must exist before the node is made. The Merge of a loop waits for one data input only: another comes
- * over the loop's back edge. */
+/* How many inputs must exist before the node is made. The Merge of a loop waits for one data input only:
+ * another comes over the loop's back edge. */
 static int64_t count_pending(const Import *import, int64_t i) {
   const NodeDef *def = import->def->node[i];
   int64_t total = (int64_t)def->n_input, controls = 0, mapped = 0;
@@ -258,14 +275,15 @@ static bool index_refs(Import *import) {
   if (!import->refs) return status_oom(import->status, "an import");
   for (int64_t i = 0; i < import->count; i++) {
     for (size_t k = 0; k < def->node[i]->n_input; k++) {
-      TRY(resolve_input(import, def->node[i], def->node[i]->input[k], &import->refs[import->first_ref[i] + (int64_t)k]));
+      TRY(resolve_input(import, def->node[i], def->node[i]->input[k],
+                        &import->refs[import->first_ref[i] + (int64_t)k]));
     }
   }
   return true;
 }
 
-/* Who waits for whom: the inputs turned around. Counts stand two places to the right of their node, so that after
- * summing up, and after every list was filled, each list's begin stands in the place of its node. */
+/* Who waits for whom: the inputs turned around. Counts stand two places to the right of their node, so that
+ * after summing up, and after every list was filled, each list's begin stands in the place of its node. */
 static bool index_consumers(Import *import) {
   int64_t n = import->count;
   int64_t *first = import->first_consumer = mem_calloc(n + 2, sizeof *first);
@@ -292,7 +310,8 @@ bool import_index_inputs(Import *import) {
   import->nodes = mem_calloc(n, sizeof *import->nodes);
   import->seen = mem_calloc(n, sizeof *import->seen);
   import->renamed = mem_calloc(n, sizeof *import->renamed);
-  if (!import->pending || !import->nodes || !import->seen || !import->renamed) return status_oom(import->status, "an import");
+  if (!import->pending || !import->nodes || !import->seen || !import->renamed)
+    return status_oom(import->status, "an import");
   TRY(id_set_init(&import->ready, n, import->status));
   for (int64_t i = 0; i < n; i++) {
     import->pending[i] = count_pending(import, i);

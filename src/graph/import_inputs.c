@@ -5,7 +5,8 @@
 #include "graph/import_internal.h"
 
 static bool push(Import *import, Input input) {
-  if (!mem_grow((void **)&import->inputs, &import->input_capacity, import->num_inputs + 1, sizeof *import->inputs)) {
+  if (!mem_grow((void **)&import->inputs, &import->input_capacity, import->num_inputs + 1,
+                sizeof *import->inputs)) {
     return status_oom(import->status, "an import");
   }
   import->inputs[import->num_inputs++] = input;
@@ -30,7 +31,8 @@ static bool push_mapped(Import *import, MapEntry *entry) {
   return push(import, input);
 }
 
-/* How the NodeDef names the input afterwards: as it did, under the prefix, or explicitly when the source was renamed. */
+/* How the NodeDef names the input afterwards: as it did, under the prefix, or explicitly when the source was
+ * renamed. */
 static bool imported_text(Import *import, const Input *input, const char *text, char **out) {
   Arena *arena = import->graph->arena;
   if (input->node && import->renamed[input->source]) {
@@ -65,20 +67,22 @@ static bool inherits_dependencies(const Import *import) {
   return false;
 }
 
-/* Every source has the output. Messages call imported nodes by their names in the GraphDef: the map of names keeps the order
- * in which they were added, which is that of the GraphDef. */
+/* Every source has the output. Messages call imported nodes by their names in the GraphDef: the map of names
+ * keeps the order in which they were added, which is that of the GraphDef. */
 static bool check_outputs(Import *import, const NodeDef *def) {
   for (int64_t k = 0; k < import->num_inputs; k++) {
     const Input *input = &import->inputs[k];
     if (!input->node) {
       if (import_is_merge(def)) continue;
-      return status_invalid(import->status, "Node '%s' had a back edge, but only Merge nodes can have back edges.", def->name);
+      return status_invalid(
+          import->status, "Node '%s' had a back edge, but only Merge nodes can have back edges.", def->name);
     }
     if (input->index < input->node->num_outputs) continue;
     const char *source = input->node->name;
     if (input->source >= 0) source = import->names.entries[input->source].key;
-    return status_invalid(import->status, "Node '%s': Connecting to invalid output %d of source node %s which has %d outputs.",
-                          def->name, input->index, source, input->node->num_outputs);
+    return status_invalid(
+        import->status, "Node '%s': Connecting to invalid output %d of source node %s which has %d outputs.",
+        def->name, input->index, source, input->node->num_outputs);
   }
   return true;
 }

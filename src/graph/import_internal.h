@@ -23,13 +23,13 @@ typedef struct BackEdge {
   int32_t source; /* index in the GraphDef */
   int output;
   Node *dst;
-  int dst_input; /* or CONTROL_SLOT */
+  int dst_input;    /* or CONTROL_SLOT */
   int64_t position; /* in the input list of dst's NodeDef */
 } BackEdge;
 
 /* One input of the node that is being made. */
 typedef struct Input {
-  Node *node; /* NULL: a back edge from `source` */
+  Node *node;     /* NULL: a back edge from `source` */
   int32_t source; /* index in the GraphDef, or -1 for a node that was there before */
   int index;
   char *text;
@@ -46,25 +46,25 @@ typedef struct Import {
   int64_t first_id; /* ids below are of nodes that were there before */
   int64_t created;  /* new nodes so far: graph->nodes[first_id ...] */
   int64_t processed;
-  int producer;     /* of the GraphDef */
+  int producer; /* of the GraphDef */
 
-  StringMap names;    /* of the GraphDef, to index + 1 */
-  StringMap prefixes; /* "a", "a/b" for names of the GraphDef; only when names are made unique */
-  char *prefix;       /* "" or ends with '/'; in the graph's arena */
+  StringMap names;      /* of the GraphDef, to index + 1 */
+  StringMap prefixes;   /* "a", "a/b" for names of the GraphDef; only when names are made unique */
+  char *prefix;         /* "" or ends with '/'; in the graph's arena */
   char *default_device; /* in the graph's arena, or NULL */
 
   MapEntry *map;
   StringMap map_names; /* to index + 1 in `map` */
 
-  InputRef *refs;       /* of all NodeDefs, one after the other */
-  int64_t *first_ref;   /* per NodeDef, and one more */
-  int32_t *consumers;   /* of all NodeDefs, one after the other: indexes of NodeDefs */
+  InputRef *refs;     /* of all NodeDefs, one after the other */
+  int64_t *first_ref; /* per NodeDef, and one more */
+  int32_t *consumers; /* of all NodeDefs, one after the other: indexes of NodeDefs */
   int64_t *first_consumer;
   int64_t *pending;
   IdSet ready;
-  Node **nodes;         /* per NodeDef; NULL while it does not exist */
-  bool *renamed;        /* per NodeDef: its name was made unique */
-  int32_t *seen;        /* per NodeDef: last node (index + 1) that has it as a control input */
+  Node **nodes;  /* per NodeDef; NULL while it does not exist */
+  bool *renamed; /* per NodeDef: its name was made unique */
+  int32_t *seen; /* per NodeDef: last node (index + 1) that has it as a control input */
 
   Input *inputs; /* of the node being made */
   int64_t num_inputs, input_capacity;
@@ -86,8 +86,8 @@ void import_free_index(Import *import);
 /* The map's entry for output `index` of `name`, or NULL. */
 MapEntry *import_find_mapped(const Import *import, const char *name, size_t length, int index);
 
-/* import_inputs.c: the inputs of node `i`, resolved into import->inputs: mapped ones replaced, duplicate control inputs dropped,
- * control dependencies added. */
+/* import_inputs.c: the inputs of node `i`, resolved into import->inputs: mapped ones replaced, duplicate
+ * control inputs dropped, control dependencies added. */
 MUST_CHECK bool import_collect_inputs(Import *import, int64_t i);
 
 /* import_convert.c: makes the nodes, each behind its inputs. */

@@ -1,5 +1,6 @@
-/* Integer vectors read as shapes whose sizes may be unknown: what Pack, ConcatV2, StridedSlice, Shape and Cast make of
- * sizes that are known only as dimensions. A dimension that passes through stays the same dimension. */
+/* Integer vectors read as shapes whose sizes may be unknown: what Pack, ConcatV2, StridedSlice, Shape and
+ * Cast make of sizes that are known only as dimensions. A dimension that passes through stays the same
+ * dimension. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -55,14 +56,16 @@ typedef struct Slice {
 
 /* One range or one index of a vector, with constant bounds; anything else is not *usable. */
 static bool read_slice(Reader *reader, const Node *node, Slice *slice, bool *usable) {
-  static const char *const kMasks[] = {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"};
+  static const char *const kMasks[] = {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask",
+                                       "shrink_axis_mask"};
   int64_t masks[5] = {0};
   *usable = false;
   for (int i = 0; i < 5; i++) {
     const AttrValue *mask = node_def_attr(node->def, kMasks[i]);
     if (mask && mask->value_case == (int)ATTR_INT) masks[i] = mask->i;
   }
-  if (masks[2] || masks[3] || masks[0] < 0 || masks[0] > 1 || masks[1] < 0 || masks[1] > 1 || masks[4] < 0 || masks[4] > 1) {
+  if (masks[2] || masks[3] || masks[0] < 0 || masks[0] > 1 || masks[1] < 0 || masks[1] > 1 || masks[4] < 0 ||
+      masks[4] > 1) {
     return true;
   }
   *slice = (Slice){0, INT64_MAX, 1, masks[4] == 1};
@@ -90,12 +93,15 @@ static bool read_strided_slice(Reader *reader, const Node *node, ShapeHandle *sh
   TRY(read_shape(reader, input, &whole));
   if (!whole) return true;
   InferenceContext context = graph_shape_context(reader->graph, node);
-  return unless_oom(reader, shape_subshape(&context, whole, slice.begin, slice.end, slice.stride, shape, reader->status), shape);
+  return unless_oom(
+      reader, shape_subshape(&context, whole, slice.begin, slice.end, slice.stride, shape, reader->status),
+      shape);
 }
 
 /* --- Pack --- */
 
-/* The size that a scalar gives: a constant, or one element of a vector that is known as a shape. NULL when unknown. */
+/* The size that a scalar gives: a constant, or one element of a vector that is known as a shape. NULL when
+ * unknown. */
 static bool read_dim(Reader *reader, const Node *pack, int i, DimHandle *dim) {
   InferenceContext context = graph_shape_context(reader->graph, pack);
   int64_t value;
@@ -159,7 +165,8 @@ static bool read_tensor(Reader *reader, NodeOutput output, ShapeHandle *shape) {
   InferenceContext context = graph_shape_context(reader->graph, output.node);
   ShapeHandle tensor_shape = graph_output_shape(output);
   if (tensor) {
-    return unless_oom(reader, shape_from_tensor(&context, tensor, tensor_shape, shape, reader->status), shape);
+    return unless_oom(reader, shape_from_tensor(&context, tensor, tensor_shape, shape, reader->status),
+                      shape);
   }
   if (!dim_known(tensor_shape->dims[0]) || dim_value(tensor_shape->dims[0]) > SHAPE_MAX_RANK) return true;
   return shape_ok(shape_unknown_of_rank(&context, dim_value(tensor_shape->dims[0])), shape, reader->status);
@@ -187,7 +194,10 @@ static bool read_node(Reader *reader, NodeOutput output, ShapeHandle *shape) {
 static bool remember(Reader *reader, Node *node, ShapeHandle shape) {
   CachedValue *entry = arena_calloc(reader->graph->arena, 1, sizeof *entry);
   if (!entry) return status_oom(reader->status, "a partial shape");
-  *entry = (CachedValue){.previous = reader->graph->cached_values, .node = node, .is_partial_shape = true, .partial_shape = shape};
+  *entry = (CachedValue){.previous = reader->graph->cached_values,
+                         .node = node,
+                         .is_partial_shape = true,
+                         .partial_shape = shape};
   reader->graph->cached_values = entry;
   node_entry(node)->partial_shape = entry;
   return true;
@@ -201,7 +211,8 @@ static bool read_shape(Reader *reader, NodeOutput output, ShapeHandle *shape) {
     *shape = node_entry(output.node)->partial_shape->partial_shape;
     return true;
   }
-  if (shape_rank(graph_output_shape(output)) != 1 || !is_integer(dtype_base(node_output_type(output)))) return true;
+  if (shape_rank(graph_output_shape(output)) != 1 || !is_integer(dtype_base(node_output_type(output))))
+    return true;
   if (reader->depth >= MAX_DEPTH || reader->steps >= MAX_STEPS) {
     reader->gave_up = true;
     return true;

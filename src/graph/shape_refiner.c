@@ -1,5 +1,5 @@
-/* Runs the shape functions: collects what is known of a node's inputs, computes the input values that the function
- * asks for, and puts an error into its context. */
+/* Runs the shape functions: collects what is known of a node's inputs, computes the input values that the
+ * function asks for, and puts an error into its context. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,9 @@
 #include "graph/graph_internal.h"
 
 InferenceContext graph_shape_context(Graph *graph, const Node *node) {
-  return (InferenceContext){.node = node->def, .op_def = node->op ? node->op->def : NULL, .arena = graph->arena,
+  return (InferenceContext){.node = node->def,
+                            .op_def = node->op ? node->op->def : NULL,
+                            .arena = graph->arena,
                             .graph_def_version = graph->versions.producer};
 }
 
@@ -60,7 +62,8 @@ static bool start(Inference *run, Graph *graph, Node *node, Status *status) {
   int64_t bytes = lay_out(run, NULL);
   if (bytes == 0) return true;
   RefinerScratch *scratch = &graph->scratch;
-  if (!mem_grow((void **)&scratch->memory, &scratch->capacity, bytes, 1)) return status_oom(status, "shape inference");
+  if (!mem_grow((void **)&scratch->memory, &scratch->capacity, bytes, 1))
+    return status_oom(status, "shape inference");
   memset(scratch->memory, 0, (size_t)bytes);
   lay_out(run, scratch->memory);
   for (int i = 0; i < node->num_inputs; i++) {
@@ -108,7 +111,8 @@ static void print_values(const Tensor *tensor, StrBuf *out) {
   strbuf_free(&text);
 }
 
-/* " for 'n' (op: 'MatMul') with input shapes: [2,1], [2,1] and with computed input tensors: input[1] = <1>." */
+/* " for 'n' (op: 'MatMul') with input shapes: [2,1], [2,1] and with computed input tensors: input[1] = <1>."
+ */
 static bool attach_context(const Inference *run, Status *status) {
   const InferenceContext *c = &run->context;
   StrBuf text = {0}, tensors = {0}, shapes = {0};
@@ -126,7 +130,8 @@ static bool attach_context(const Inference *run, Status *status) {
     }
   }
   if (tensors.length > 0) strbuf_printf(&text, " and with computed input tensors: %s", strbuf_text(&tensors));
-  if (shapes.length > 0) strbuf_printf(&text, " and with input tensors computed as partial shapes: %s", strbuf_text(&shapes));
+  if (shapes.length > 0)
+    strbuf_printf(&text, " and with input tensors computed as partial shapes: %s", strbuf_text(&shapes));
   status_append(status, "%s.", strbuf_text(&text));
   strbuf_free(&text);
   strbuf_free(&tensors);
@@ -151,7 +156,8 @@ static bool keep_handles(const Inference *run, Status *status) {
     if (!own) return status_oom(status, "shape inference");
     node->output_handles = own;
   }
-  memcpy(node->output_handles, run->context.output_handles, (size_t)node->num_outputs * sizeof *node->output_handles);
+  memcpy(node->output_handles, run->context.output_handles,
+         (size_t)node->num_outputs * sizeof *node->output_handles);
   return true;
 }
 
@@ -161,14 +167,16 @@ static bool infer(Graph *graph, Node *node, Status *status) {
   if (!function) return true; /* every output stays unknown */
   TRY(start(&run, graph, node, status));
   for (bool again = true; again;) {
-    if (!function(&run.context, status)) return status->code == CODE_RESOURCE_EXHAUSTED ? false : attach_context(&run, status);
+    if (!function(&run.context, status))
+      return status->code == CODE_RESOURCE_EXHAUSTED ? false : attach_context(&run, status);
     TRY(answer_requests(&run, &again, status));
   }
   TRY(keep_handles(&run, status));
   for (int i = 0; i < node->num_outputs; i++) {
     node->output_shapes[i] = run.context.outputs[i] ? run.context.outputs[i] : &kUnknownShape;
   }
-  if (node->num_out_edges > 0) graph_forget_values(graph); /* values of consumers may have been computed from the old shapes */
+  if (node->num_out_edges > 0)
+    graph_forget_values(graph); /* values of consumers may have been computed from the old shapes */
   return true;
 }
 
@@ -181,18 +189,22 @@ ShapeHandle graph_output_shape(NodeOutput output) { return output.node->output_s
 
 /* --- what the caller knows better --- */
 
-static bool merge_shape(Graph *graph, NodeOutput output, int rank, const int64_t *dims, ShapeHandle *merged, Status *status) {
+static bool merge_shape(Graph *graph, NodeOutput output, int rank, const int64_t *dims, ShapeHandle *merged,
+                        Status *status) {
   InferenceContext context = graph_shape_context(graph, output.node);
   DimHandle *handles = arena_alloc(graph->arena, (rank > 0 ? rank : 0) * (int64_t)sizeof *handles);
   if (!handles) return status_oom(status, "a shape");
   for (int i = 0; i < rank; i++) {
     if (dims[i] < UNKNOWN_DIM) {
-      return status_invalid(status, "Dimension %d of a shape must be >= -1 but is %lld", i, (long long)dims[i]);
+      return status_invalid(status, "Dimension %d of a shape must be >= -1 but is %lld", i,
+                            (long long)dims[i]);
     }
-    TRY(dim_ok(dims[i] == UNKNOWN_DIM ? dim_unknown(&context) : dim_make(&context, dims[i]), &handles[i], status));
+    TRY(dim_ok(dims[i] == UNKNOWN_DIM ? dim_unknown(&context) : dim_make(&context, dims[i]), &handles[i],
+               status));
   }
   ShapeHandle given;
-  TRY(shape_ok(rank == UNKNOWN_RANK ? shape_unknown(&context) : shape_of_dims(&context, handles, rank), &given, status));
+  TRY(shape_ok(rank == UNKNOWN_RANK ? shape_unknown(&context) : shape_of_dims(&context, handles, rank),
+               &given, status));
   return shape_merge(&context, output.node->output_shapes[output.index], given, merged, status);
 }
 
