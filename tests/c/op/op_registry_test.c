@@ -1,0 +1,155 @@
+#include "op/op_registry.h"
+
+#include "base/alloc.h"
+#include "harness.h"
+
+static bool compute_nothing(KernelContext *context, Status *status) {
+  (void)context;
+  (void)status;
+  return true;
+}
+
+REGISTER_OP(TestTwo, .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {float, int32} = DT_FLOAT"},
+            .is_commutative = true, .shape = shape_unchanged, .gradient = NO_GRADIENT,
+            .kernels = {{DT_FLOAT, compute_nothing}, {DT_INT32, compute_nothing}})
+REGISTER_OP(TestAny, .outputs = {"h: resource"}, .kernels = {{DT_INVALID, compute_nothing}})
+REGISTER_OP(TestNoKernel, .deprecated_version = 5, .deprecation_explanation = "Gone")
+REGISTER_OP(TestBad, .inputs = {"x: U"})
+REGISTER_OP(testInvalid)
+REGISTER_OP(_TestInternal)
+/* As many inputs as a registration has room for. */
+REGISTER_OP(TestFull, .inputs = {"a: T", "b: T", "c: T", "d: T", "e: T", "f: T", "g: T", "h: T", "i: T", "j: T", "k: T", "l: T", "m: T",
+                                 "n: T", "o: T", "p: T", "q: T", "r: T", "s: T", "t: T", "u: T", "v: T", "w: T", "x: T"},
+            .attrs = {"T: type"})
+static const OpRegistration kOtherTestAny = {.name = "TestAny"};
+
+static const OpRegistration *const kTable[] = {&kOpTestTwo, &kOpTestAny, &kOpTestNoKernel, &kOp_TestInternal, &kOpTestFull};
+enum { TABLE_SIZE = sizeof kTable / sizeof kTable[0] };
+
+static bool add_table(void) {
+  Status status;
+  status_init(&status);
+  return CHECK_OK(op_registry_add_table(kTable, TABLE_SIZE, &status), status);
+}
+
+TEST(ops_are_found_by_name) {
+  Status status;
+  status_init(&status);
+  REQUIRE(add_table());
+  const Op *op = NULL;
+  if (CHECK_OK(op_registry_look_up("TestTwo", &op, &status), status)) {
+    CHECK(op->registration == &kOpTestTwo);
+    CHECK_STR_EQ(op->def->name, "TestTwo");
+    CHECK_INT_EQ(op->def->n_input_arg, 2);
+    CHECK_STR_EQ(op->def->output_arg[0]->type_attr, "T");
+    CHECK(op->def->is_commutative);
+    CHECK_INT_EQ(op->def->attr[0]->default_value->type, DT_FLOAT);
+    CHECK(op_registry_find("TestTwo") == op);
+  }
+  CHECK(op_registry_find("TestAny")->def->is_stateful);
+  CHECK_INT_EQ(op_registry_find("TestNoKernel")->def->deprecation->version, 5);
+  CHECK_INT_EQ(op_registry_find("TestFull")->def->n_input_arg, OP_MAX_ARGS);
+  op_registry_clear();
+}
+
+TEST(unknown_ops_are_named) {
+  Status status;
+  status_init(&status);
+  const Op *op = NULL;
+  CHECK(op_registry_find("Foo") == NULL);
+  REQUIRE(add_table());
+  CHECK(op_registry_find("Foo") == NULL);
+  CHECK_ERROR(op_registry_look_up("Foo", &op, &status), status, CODE_NOT_FOUND, "Op type not registered 'Foo' in binary running on ");
+  CHECK_STR_CONTAINS(status.message, "Make sure the Op and Kernel are registered in the binary running in this process.");
+  op_registry_clear();
+  CHECK(op_registry_find("TestTwo") == NULL);
+}
+
+TEST(an_op_is_registered_once) {
+  Status status;
+  status_init(&status);
+  REQUIRE(add_table() && add_table());
+  CHECK_INT_EQ(op_registry_count(), TABLE_SIZE);
+  CHECK_ERROR(op_registry_add(&kOpTestTwo, &status), status, CODE_ALREADY_EXISTS, "Op with name TestTwo");
+  /* A table with a name that is taken is not added at all. */
+  static const OpRegistration *const kClash[] = {&kOpTestBad, &kOpTestTwo, &kOtherTestAny};
+  CHECK_ERROR(op_registry_add_table(kClash, 3, &status), status, CODE_ALREADY_EXISTS, "Op with name TestAny");
+  CHECK_INT_EQ(op_registry_count(), TABLE_SIZE);
+  CHECK(op_registry_find("TestTwo") != NULL);
+  CHECK_ERROR(op_registry_look_up("TestBad", &(const Op *){NULL}, &status), status, CODE_NOT_FOUND, "'TestBad'");
+  op_registry_clear();
+}
+
+TEST(a_bad_spec_is_found_at_the_latest_on_look_up) {
+  Status status;
+  status_init(&status);
+  static const OpRegistration *const kBad[] = {&kOpTestBad, &kOptestInvalid};
+  const Op *op = NULL;
+  CHECK_ERROR(op_registry_add(&kOpTestBad, &status), status, CODE_INVALID_ARGUMENT,
+              "Reference to unknown attr 'U' from Input(\"x: U\") for Op TestBad");
+  CHECK_INT_EQ(op_registry_count(), 0);
+  CHECK_OK(op_registry_add_table(kBad, 2, &status), status);
+  for (int i = 0; i < 2; i++) {
+    CHECK_ERROR(op_registry_look_up("TestBad", &op, &status), status, CODE_INVALID_ARGUMENT, "Reference to unknown attr 'U'");
+    CHECK_ERROR(op_registry_look_up("testInvalid", &op, &status), status, CODE_INVALID_ARGUMENT, "Invalid name: testInvalid");
+  }
+  CHECK(op_registry_find("TestBad") == NULL);
+  Arena *arena = arena_new();
+  OpList *list = NULL;
+  CHECK_ERROR(op_registry_export(true, arena, &list, &status), status, CODE_INVALID_ARGUMENT, "TestBad");
+  arena_free(arena);
+  op_registry_clear();
+}
+
+TEST(the_export_is_sorted) {
+  Status status;
+  status_init(&status);
+  REQUIRE(add_table());
+  Arena *arena = arena_new();
+  OpList *list = NULL;
+  static const char *const kSorted[] = {"TestAny", "TestFull", "TestNoKernel", "TestTwo", "_TestInternal"};
+  for (int internal = 0; internal < 2; internal++) {
+    if (!CHECK_OK(op_registry_export(internal, arena, &list, &status), status)) continue;
+    CHECK_INT_EQ(list->n_op, 4 + internal);
+    for (size_t i = 0; i < list->n_op; i++) CHECK_STR_EQ(list->op[i]->name, kSorted[i]);
+  }
+  CHECK(list->op[3] == op_registry_find("TestTwo")->def);
+  arena_free(arena);
+  op_registry_clear();
+}
+
+TEST(names_come_in_table_order) {
+  Status status;
+  status_init(&status);
+  REQUIRE(add_table());
+  CHECK(!op_registry_add(&kOptestInvalid, &status)); /* leaves a hole behind */
+  CHECK_OK(op_registry_add(&(const OpRegistration){.name = "TestLast"}, &status), status);
+  REQUIRE(op_registry_count() == TABLE_SIZE + 1);
+  for (int i = 0; i < TABLE_SIZE; i++) CHECK_STR_EQ(op_registry_name(i), kTable[i]->name);
+  CHECK_STR_EQ(op_registry_name(TABLE_SIZE), "TestLast");
+  CHECK_STR_EQ(op_registry_name(TABLE_SIZE + 1), NULL);
+  CHECK_STR_EQ(op_registry_name(-1), NULL);
+  op_registry_clear();
+}
+
+TEST(kernels_are_known_by_type) {
+  REQUIRE(add_table());
+  const Op *two = op_registry_find("TestTwo"), *any = op_registry_find("TestAny"), *none = op_registry_find("TestNoKernel");
+  CHECK(op_has_kernel(two, DT_FLOAT) && op_has_kernel(two, DT_INT32) && op_has_kernel(two, DT_INVALID));
+  CHECK(!op_has_kernel(two, DT_DOUBLE));
+  CHECK(op_has_kernel(any, DT_DOUBLE) && op_has_kernel(any, DT_INVALID));
+  CHECK(!op_has_kernel(none, DT_FLOAT) && !op_has_kernel(none, DT_INVALID));
+  op_registry_clear();
+}
+
+TEST(the_same_op_is_found_again_however_often_it_is_looked_up) {
+  REQUIRE(add_table());
+  const Op *ops[TABLE_SIZE];
+  for (int i = 0; i < TABLE_SIZE; i++) ops[i] = op_registry_find(kTable[i]->name);
+  int64_t before = mem_allocation_count();
+  for (int round = 0; round < 1000; round++) {
+    for (int i = 0; i < TABLE_SIZE; i++) CHECK(op_registry_find(kTable[i]->name) == ops[i]);
+  }
+  CHECK_INT_EQ(mem_allocation_count(), before);
+  op_registry_clear();
+}
