@@ -16,7 +16,8 @@ static size_t literal_length(const Cursor *c) {
   for (; p < c->end; p++) {
     bool sign = (*p == '-' || *p == '+') && (p[-1] == 'e' || p[-1] == 'E');
     bool word = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '.' || *p == '_';
-    if (!sign && !word) break;
+    bool cut = *p == '.' && p + 1 < c->end && p[1] == '.'; /* the "..." behind what was cut */
+    if ((!sign && !word) || cut) break;
   }
   return (size_t)(p - c->at);
 }

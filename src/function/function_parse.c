@@ -280,18 +280,18 @@ static bool parse_statement(FunctionParser *p) {
 
 /* --- whole functions --- */
 
-/* Takes over what "@def <...>" gives. */
+/* "@def <...>" has everything but the function's attrs and nodes. */
 static bool apply_rest(FunctionParser *p) {
   void *message;
   TRY(cursor_message(&p->rest_at, kFunctionDef, &message));
   FunctionDef *rest = message;
   FunctionDef *function = p->function;
-  if (rest->signature != NULL) function->signature = rest->signature;
+  function->signature = rest->signature;
   function->arg_attr = rest->arg_attr, function->n_arg_attr = rest->n_arg_attr;
   function->resource_arg_unique_id = rest->resource_arg_unique_id;
   function->n_resource_arg_unique_id = rest->n_resource_arg_unique_id;
-  if (rest->n_ret > 0) function->ret = rest->ret, function->n_ret = rest->n_ret;
-  if (rest->n_control_ret > 0) function->control_ret = rest->control_ret, function->n_control_ret = rest->n_control_ret;
+  function->ret = rest->ret, function->n_ret = rest->n_ret;
+  function->control_ret = rest->control_ret, function->n_control_ret = rest->n_control_ret;
   return true;
 }
 
@@ -333,7 +333,7 @@ bool function_parse(Str text, Arena *arena, FunctionDef **function, Status *stat
   FunctionParser p;
   TRY(begin(&p, text, arena, status));
   TRY(parse_one(&p));
-  if (cursor_peek(&p.c) != 0) return cursor_error(&p.c, "more text behind the function '%s'", p.function->signature->name);
+  if (cursor_peek(&p.c) != 0) return cursor_error(&p.c, "more text behind the function");
   *function = p.function;
   return true;
 }

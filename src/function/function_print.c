@@ -142,6 +142,11 @@ static bool print_node_full(const NodeDef *node, StrBuf *out, Status *status) {
 
 /* --- results --- */
 
+static const OpDef *signature_of(const FunctionDef *function) {
+  static const OpDef none = TENSORFLOW__OP_DEF__INIT;
+  return function->signature == NULL ? &none : function->signature;
+}
+
 typedef Tensorflow__FunctionDef__RetEntry RetEntry; /* ControlRetEntry has the same layout */
 
 static const RetEntry *find_ret(RetEntry *const *entries, size_t count, const char *name) {
@@ -161,7 +166,7 @@ static void print_ret(const char *word, const RetEntry *entry, const char *extra
 
 /* In the order of the signature; entries that the signature does not have come last. */
 static void print_rets(const FunctionDef *function, StrBuf *out) {
-  const OpDef *signature = function->signature;
+  const OpDef *signature = signature_of(function);
   RetEntry *const *controls = (RetEntry *const *)function->control_ret;
   for (size_t i = 0; i < signature->n_control_output; i++) {
     const RetEntry *entry = find_ret(controls, function->n_control_ret, signature->control_output[i]);
@@ -191,8 +196,7 @@ void function_print(const FunctionDef *function, StrBuf *out) {
   Status status;
   status_init(&status);
   strbuf_append_char(out, '\n');
-  if (function->signature == NULL) return;
-  print_header(function->signature, false, out);
+  print_header(signature_of(function), false, out);
   for (size_t i = 0; i < function->n_node_def; i++) {
     if (!print_node(function->node_def[i], false, out, &status)) out->failed = true;
   }
@@ -203,8 +207,6 @@ void function_print(const FunctionDef *function, StrBuf *out) {
 /* --- the full form --- */
 
 static bool print_body_full(const FunctionDef *function, StrBuf *out, Status *status) {
-  static const OpDef no_signature = TENSORFLOW__OP_DEF__INIT;
-  print_header(function->signature == NULL ? &no_signature : function->signature, true, out);
   for (size_t i = 0; i < function->n_attr; i++) {
     strbuf_append(out, "  @attr ");
     print_name(function->attr[i]->key, NODE_NAME_CHARS, out);
@@ -236,30 +238,34 @@ static void print_rest(const FunctionDef *function, StrBuf *out) {
   strbuf_append(out, ">\n");
 }
 
-bool function_print_full(const FunctionDef *function, StrBuf *out, Status *status) {
-  StrBuf text = {0};
-  bool ok = print_body_full(function, &text, status);
-  int64_t before = text.length;
-  if (ok && function->signature != NULL) {
-    print_rets(function, &text);
-    strbuf_append(&text, "}\n");
-    ok = strbuf_ok(&text, status);
+/* How much of the signature the lines can say; the first form that reads back is taken, the last always does. */
+typedef enum FullForm { PLAIN, WITH_FLAG, WITH_REST } FullForm;
+
+static void print_form(const FunctionDef *function, FullForm form, const StrBuf *body, StrBuf *out) {
+  if (form == WITH_REST) {
+    print_name(signature_of(function)->name, NODE_NAME_CHARS, out);
+    strbuf_append(out, "() -> () {\n");
+    print_rest(function, out);
+  } else {
+    print_header(signature_of(function), true, out);
   }
-  bool stateful = function->signature != NULL && function->signature->is_stateful;
-  for (int attempt = 0; ok && attempt < 2 && !text_reads_back(function, &text); attempt++) {
-    /* First with the flag said, then with everything but attrs and nodes in protobuf text. */
-    text.length = before;
-    text.data[before] = 0;
-    if (attempt == 0) {
-      strbuf_printf(&text, "  @stateful %s\n", stateful ? "true" : "false");
-      print_rets(function, &text);
-    } else {
-      print_rest(function, &text);
-    }
-    strbuf_append(&text, "}\n");
+  if (form == WITH_FLAG) strbuf_printf(out, "  @stateful %s\n", signature_of(function)->is_stateful ? "true" : "false");
+  strbuf_append(out, strbuf_text(body));
+  if (form != WITH_REST) print_rets(function, out);
+  strbuf_append(out, "}\n");
+}
+
+bool function_print_full(const FunctionDef *function, StrBuf *out, Status *status) {
+  StrBuf body = {0}, text = {0};
+  bool ok = print_body_full(function, &body, status) && strbuf_ok(&body, status);
+  for (FullForm form = PLAIN; ok && form <= WITH_REST; form++) {
+    strbuf_clear(&text);
+    print_form(function, form, &body, &text);
     ok = strbuf_ok(&text, status);
+    if (ok && form < WITH_REST && text_reads_back(function, &text)) break;
   }
   if (ok) strbuf_append(out, strbuf_text(&text));
+  strbuf_free(&body);
   strbuf_free(&text);
   return ok && strbuf_ok(out, status);
 }

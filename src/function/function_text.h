@@ -27,7 +27,8 @@
  * and leaves out defaults. function_print_full cuts nothing, and parsing what it writes gives back an equal FunctionDef. It adds
  *   @attr name = value        an attr of the function itself (_noinline)
  *   @stateful true            the signature's flag, where the ops of the body do not tell
- *   @node <...>, @def <...>   in protobuf text format: a node, or parts of the FunctionDef, that the lines above cannot say
+ *   @node <...>, @def <...>   in protobuf text format: a node that no line can say; everything of the FunctionDef but
+ *                             attrs and nodes, where header and results cannot say it
  * Names that are no plain words stand in backquotes with C escapes.
  */
 #ifndef TFCORE_FUNCTION_FUNCTION_TEXT_H_
