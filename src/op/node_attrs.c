@@ -67,7 +67,7 @@ bool node_attr_type(const NodeDef *node, const char *name, DataType *value, Stat
   return true;
 }
 
-/* Unknown rank without sizes, or at most 254 sizes of -1 or more whose product fits int64. */
+/* Unknown rank without sizes, or at most 254 sizes of -1 or more; up to the first unknown one their product fits int64. */
 static bool shape_proto_is_valid(const TensorShapeProto *shape) {
   if (shape->unknown_rank) return shape->n_dim == 0;
   if (shape->n_dim > SHAPE_MAX_RANK) return false;
@@ -75,8 +75,8 @@ static bool shape_proto_is_valid(const TensorShapeProto *shape) {
   for (size_t i = 0; i < shape->n_dim; i++) {
     int64_t size = shape->dim[i]->size;
     if (size < -1) return false;
-    if (size > 0 && elements > 0 && __builtin_mul_overflow(elements, size, &elements)) return false;
-    if (size == 0) elements = 0;
+    if (size == -1) elements = -1;
+    if (elements >= 0 && __builtin_mul_overflow(elements, size, &elements)) return false;
   }
   return true;
 }
