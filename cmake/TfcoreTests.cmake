@@ -26,6 +26,11 @@ add_library(tfcore_facts STATIC EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/c/jso
 target_compile_options(tfcore_facts PRIVATE ${TFCORE_WARNINGS})
 target_link_libraries(tfcore_facts PUBLIC tfcore_harness tfcore_op)
 
+# Running single ops and checking gradients: for the tests of ops.
+add_library(tfcore_op_runner STATIC EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/c/op_runner.c)
+target_compile_options(tfcore_op_runner PRIVATE ${TFCORE_WARNINGS})
+target_link_libraries(tfcore_op_runner PUBLIC tfcore_harness tfcore_runtime tfcore_ops)
+
 # tfcore_test(<target> <source>... LIBRARIES <library>...): an executable, registered in ctest under its own name.
 function(tfcore_test target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" LIBRARIES)
@@ -57,6 +62,9 @@ foreach(module IN LISTS modules)
     endif()
     if(module IN_LIST modules_with_ops)
       list(APPEND libraries tfcore_runtime tfcore_ops)
+    endif()
+    if(module STREQUAL ops)
+      list(APPEND libraries tfcore_op_runner)
     endif()
     tfcore_test(test_${module} ${sources} LIBRARIES ${libraries})
   endif()

@@ -90,7 +90,7 @@ static bool broadcast_args_shape(InferenceContext *c, Status *status) {
   DimHandle x = shape_dim_of(c, a, 0), y = shape_dim_of(c, b, 0), length;
   TRY(dim_ok(x, &x, status) && dim_ok(y, &y, status));
   if (dim_known(x) && dim_known(y)) {
-    TRY(dim_ok(dim_value(x) < dim_value(y) ? y : x, &length, status));
+    TRY(dim_ok(dim_make(c, dim_value(x) < dim_value(y) ? dim_value(y) : dim_value(x)), &length, status));
   } else {
     TRY(dim_ok(dim_unknown(c), &length, status));
   }

@@ -1,0 +1,266 @@
+#include "op_runner.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "op/node_def.h"
+#include "op/op_def_builder.h"
+#include "ops/op_table.h"
+
+/* The registry is filled before and emptied after every test, so that ops parsed on the way do not look like leaks. */
+BEFORE_EACH() {
+  Status status;
+  status_init(&status);
+  CHECK_OK(op_registry_add_table(kOpTable, kOpTableSize, &status), status);
+}
+AFTER_EACH() { op_registry_clear(); }
+
+/* --- tensors as text --- */
+
+void tensor_put(Tensor *tensor, int64_t i, double value) {
+  switch ((int)tensor->dtype) {
+    case DT_FLOAT: tensor_f32(tensor)[i] = (float)value; break;
+    case DT_DOUBLE: tensor_f64(tensor)[i] = value; break;
+    case DT_HALF: ((uint16_t *)tensor->data)[i] = float_to_half((float)value); break;
+    case DT_BFLOAT16: ((uint16_t *)tensor->data)[i] = float_to_bfloat16((float)value); break;
+    case DT_INT32: tensor_i32(tensor)[i] = (int32_t)value; break;
+    case DT_INT64: tensor_i64(tensor)[i] = (int64_t)value; break;
+    case DT_UINT8: ((uint8_t *)tensor->data)[i] = (uint8_t)value; break;
+    case DT_INT8: ((int8_t *)tensor->data)[i] = (int8_t)value; break;
+    case DT_UINT16: ((uint16_t *)tensor->data)[i] = (uint16_t)value; break;
+    case DT_INT16: ((int16_t *)tensor->data)[i] = (int16_t)value; break;
+    case DT_UINT32: ((uint32_t *)tensor->data)[i] = (uint32_t)value; break;
+    case DT_UINT64: ((uint64_t *)tensor->data)[i] = (uint64_t)value; break;
+    case DT_BOOL: tensor_bool(tensor)[i] = value != 0; break;
+    default: break;
+  }
+}
+
+double tensor_get(const Tensor *tensor, int64_t i) {
+  switch ((int)tensor->dtype) {
+    case DT_HALF: return half_to_float(((uint16_t *)tensor->data)[i]);
+    case DT_BFLOAT16: return bfloat16_to_float(((uint16_t *)tensor->data)[i]);
+    default: return tensor_double_at(tensor, i);
+  }
+}
+
+static const char *skip_blanks(const char *p) {
+  while (isspace((unsigned char)*p)) p++;
+  return p;
+}
+
+/* One value at *p, into element `i`. */
+static bool parse_value(const char **p, Tensor *tensor, int64_t i, Status *status) {
+  const char *end = *p;
+  while (*end != '\0' && *end != ';' && !isspace((unsigned char)*end)) end++;
+  char word[64];
+  snprintf(word, sizeof word, "%.*s", (int)(end - *p), *p);
+  if (tensor->dtype == DT_STRING) {
+    TRY(tstring_set(&tensor_strings(tensor)[i], *p, (size_t)(end - *p), status));
+  } else if (tensor->dtype == DT_INT64) {
+    tensor_i64(tensor)[i] = strtoll(word, NULL, 0); /* a double would lose digits */
+  } else if (tensor->dtype == DT_UINT64) {
+    ((uint64_t *)tensor->data)[i] = strtoull(word, NULL, 0);
+  } else if (strcmp(word, "true") == 0 || strcmp(word, "false") == 0) {
+    tensor_put(tensor, i, word[0] == 't');
+  } else {
+    char *stop;
+    double value = strtod(word, &stop);
+    if (*stop != '\0') return status_invalid(status, "'%s' is no value", word);
+    tensor_put(tensor, i, value);
+  }
+  *p = skip_blanks(end);
+  return true;
+}
+
+static bool parse_tensor(const char **text, Tensor *tensor, Status *status) {
+  const char *p = *text;
+  const char *name = p;
+  while (isalnum((unsigned char)*p)) p++;
+  int dtype = dtype_from_name((Str){name, (size_t)(p - name)});
+  if (dtype == DT_INVALID || *p != '[') return status_invalid(status, "no tensor: %s", name);
+  int64_t dims[SHAPE_MAX_RANK];
+  int rank = 0;
+  for (p++; *p != ']'; rank++) {
+    char *stop;
+    dims[rank] = strtoll(p, &stop, 10);
+    if (stop == p) return status_invalid(status, "no dimension: %s", p);
+    p = *stop == ',' ? stop + 1 : stop;
+  }
+  p = skip_blanks(p + 1);
+  TRY(tensor_allocate_dims(tensor, (DataType)dtype, rank, dims, NULL, status));
+  const char *last = p;
+  for (int64_t i = 0; i < tensor_num_elements(tensor); i++) {
+    if (*p == '\0' || *p == ';') {
+      const char *again = last;
+      TRY(parse_value(&again, tensor, i, status));
+    } else {
+      last = p;
+      TRY(parse_value(&p, tensor, i, status));
+    }
+  }
+  if (*p != '\0' && *p != ';') return status_invalid(status, "more values than elements: %s", p);
+  *text = *p == ';' ? skip_blanks(p + 1) : p;
+  return true;
+}
+
+bool tensors_parse(const char *text, Tensor *tensors, int capacity, int *count, Status *status) {
+  *count = 0;
+  for (text = skip_blanks(text); *text != '\0'; ++*count) {
+    if (*count == capacity) return status_invalid(status, "too many tensors");
+    TRY(parse_tensor(&text, &tensors[*count], status));
+  }
+  return true;
+}
+
+static bool string_elements_equal(const Tensor *got, const Tensor *want) {
+  for (int64_t i = 0; i < tensor_num_elements(want); i++) {
+    const TString *a = &tensor_strings(got)[i], *b = &tensor_strings(want)[i];
+    if (!CHECK(a->length == b->length && (a->length == 0 || memcmp(a->data, b->data, a->length) == 0))) return false;
+  }
+  return true;
+}
+
+bool tensor_is_about(const Tensor *got, const Tensor *want, double tolerance) {
+  if (!CHECK_STR_EQ(dtype_name((int)got->dtype), dtype_name((int)want->dtype))) return false;
+  char got_shape[SHAPE_TEXT_CAPACITY], want_shape[SHAPE_TEXT_CAPACITY];
+  if (!CHECK_STR_EQ(shape_text(&got->shape, got_shape), shape_text(&want->shape, want_shape))) return false;
+  if (want->dtype == DT_STRING) return string_elements_equal(got, want);
+  bool same = true;
+  for (int64_t i = 0; i < tensor_num_elements(want); i++) {
+    if (want->dtype == DT_INT64 || want->dtype == DT_UINT64) {
+      same = CHECK_INT_EQ(tensor_i64(got)[i], tensor_i64(want)[i]) && same;
+    } else {
+      double expected = tensor_get(want, i);
+      same = CHECK_NEAR(tensor_get(got, i), expected, tolerance * fmax(1, fabs(expected))) && same;
+    }
+  }
+  return same;
+}
+
+/* --- attrs --- */
+
+static AttrValue *parse_attr(Arena *arena, const AttrDef *attr, const char *text, size_t length) {
+  if (strcmp(attr->type, "type") == 0) return attr_value_type(arena, dtype_from_name((Str){text, length}));
+  if (strcmp(attr->type, "int") == 0) return attr_value_int(arena, strtoll(text, NULL, 10));
+  if (strcmp(attr->type, "float") == 0) return attr_value_float(arena, strtof(text, NULL));
+  if (strcmp(attr->type, "bool") == 0) return attr_value_bool(arena, text[0] == 't');
+  if (strcmp(attr->type, "string") == 0) return attr_value_string(arena, text, length);
+  if (strcmp(attr->type, "list(int)") == 0) {
+    int64_t values[16];
+    size_t count = 0;
+    for (const char *p = text; p < text + length && count < 16; count++) {
+      char *stop;
+      values[count] = strtoll(p, &stop, 10);
+      p = stop + 1;
+    }
+    return attr_value_int_list(arena, values, count);
+  }
+  return NULL;
+}
+
+/* "T=float, N=2]" onto the node. */
+static bool parse_attrs(OpRun *run, const char *p, Status *status) {
+  while (*(p = skip_blanks(p)) != ']') {
+    const char *equals = strchr(p, '='), *end = equals;
+    if (equals == NULL) return status_invalid(status, "no attr: %s", p);
+    while (*end != ',' && *end != ']' && *end != '\0') end++;
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)(equals - p), p);
+    const AttrDef *attr = op_def_attr(run->op->def, name);
+    if (attr == NULL) return status_invalid(status, "%s has no attr %s", run->op->def->name, name);
+    AttrValue *value = parse_attr(run->arena, attr, equals + 1, (size_t)(end - equals - 1));
+    if (value == NULL) return status_invalid(status, "attr %s of type %s cannot be written as text here", name, attr->type);
+    TRY(node_def_set_attr(run->node, run->arena, name, value, status));
+    p = *end == ',' ? end + 1 : end;
+    if (*p == '\0') return status_invalid(status, "the attrs do not end");
+  }
+  return true;
+}
+
+/* --- running --- */
+
+bool op_run_begin(OpRun *run, const char *op, Status *status) {
+  *run = (OpRun){.arena = arena_new()};
+  char name[64];
+  size_t length = strcspn(op, "[");
+  snprintf(name, sizeof name, "%.*s", (int)length, op);
+  if (run->arena == NULL || (run->node = node_def_new(run->arena, "n", name)) == NULL) return status_oom(status, "a test");
+  TRY(op_registry_look_up(name, &run->op, status));
+  if (op[length] == '[') TRY(parse_attrs(run, op + length + 1, status));
+  return node_def_add_defaults(run->node, run->op->def, run->arena, status);
+}
+
+Tensor *op_run_input(OpRun *run, DataType dtype, int rank, const int64_t *dims) {
+  Status status;
+  status_init(&status);
+  Tensor *input = &run->inputs[run->num_inputs++];
+  return CHECK_OK(tensor_allocate_dims(input, dtype, rank, dims, NULL, &status), status) ? input : NULL;
+}
+
+bool op_run_inputs(OpRun *run, const char *text, Status *status) {
+  int count = 0;
+  bool ok = tensors_parse(text, run->inputs + run->num_inputs, OP_RUN_MAX - run->num_inputs, &count, status);
+  run->num_inputs += count;
+  return ok;
+}
+
+bool op_run_compute(OpRun *run, Status *status) {
+  const Tensor *inputs[OP_RUN_MAX];
+  bool last_use[OP_RUN_MAX];
+  for (int i = 0; i < run->num_inputs; i++) inputs[i] = &run->inputs[i], last_use[i] = true;
+  DataType *input_types, *output_types;
+  int num_inputs;
+  TRY(node_def_types(run->node, run->op->def, run->arena, &input_types, &num_inputs, &output_types, &run->num_outputs, status));
+  if (num_inputs != run->num_inputs) return status_invalid(status, "%d inputs, not %d", num_inputs, run->num_inputs);
+  OpKernel *kernel = NULL;
+  TRY(op_kernel_new(run->op, run->node, run->constant ? inputs : NULL, &kernel, status));
+  KernelContext context = {.inputs = inputs, .outputs = run->outputs, .last_use = run->last_use ? last_use : NULL,
+                           .parallel = run->parallel};
+  bool ok = op_kernel_run(kernel, &context, status);
+  op_kernel_free(kernel);
+  return ok;
+}
+
+void op_run_end(OpRun *run) {
+  for (int i = 0; i < OP_RUN_MAX; i++) {
+    tensor_clear(&run->inputs[i]);
+    tensor_clear(&run->outputs[i]);
+  }
+  arena_free(run->arena);
+}
+
+bool op_gives_about(const char *op, const char *inputs, const char *want, double tolerance) {
+  Status status;
+  status_init(&status);
+  CHECK_CONTEXT("%s(%s)", op, inputs);
+  OpRun run;
+  Tensor expected[OP_RUN_MAX] = {0};
+  int count = 0;
+  bool ok = CHECK_OK(op_run_begin(&run, op, &status), status) && CHECK_OK(op_run_inputs(&run, inputs, &status), status) &&
+            CHECK_OK(tensors_parse(want, expected, OP_RUN_MAX, &count, &status), status) &&
+            CHECK_OK(op_run_compute(&run, &status), status) && CHECK_INT_EQ(run.num_outputs, count);
+  for (int i = 0; ok && i < count; i++) ok = tensor_is_about(&run.outputs[i], &expected[i], tolerance);
+  for (int i = 0; i < count; i++) tensor_clear(&expected[i]);
+  op_run_end(&run);
+  CHECK_CONTEXT("%s", "");
+  return ok;
+}
+
+bool op_gives(const char *op, const char *inputs, const char *want) { return op_gives_about(op, inputs, want, 0); }
+
+bool op_fails(const char *op, const char *inputs, Code code, const char *message_part) {
+  Status status;
+  status_init(&status);
+  CHECK_CONTEXT("%s(%s)", op, inputs);
+  OpRun run;
+  bool ok = CHECK_OK(op_run_begin(&run, op, &status), status) && CHECK_OK(op_run_inputs(&run, inputs, &status), status) &&
+            CHECK_ERROR(op_run_compute(&run, &status), status, code, message_part);
+  op_run_end(&run);
+  CHECK_CONTEXT("%s", "");
+  return ok;
+}

@@ -1,0 +1,53 @@
+/* Running single ops in tests.
+ *
+ *   op_gives("Add[T=float]", "float[2] 1 2; float[] 3", "float[2] 4 5");
+ *   op_fails("Add[T=float]", "float[2] 1 2; float[3] 0", CODE_INVALID_ARGUMENT, "Incompatible shapes: [2] vs. [3]");
+ *
+ * A tensor is written as dtype, dimensions, values: numbers, nan, inf, true, false, or words for strings. The last value is
+ * repeated as often as needed. Attrs are written without quotes and read as the type that the OpDef gives them; those
+ * without a default must all be there.
+ */
+#ifndef TFCORE_TESTS_OP_RUNNER_H_
+#define TFCORE_TESTS_OP_RUNNER_H_
+
+#include "op/op_registry.h"
+
+/* The op's outputs are exactly those of `want`, or, with a tolerance, as near: |got - want| <= tolerance * max(1, |want|). */
+bool op_gives(const char *op, const char *inputs, const char *want);
+bool op_gives_about(const char *op, const char *inputs, const char *want, double tolerance);
+bool op_fails(const char *op, const char *inputs, Code code, const char *message_part);
+
+/* --- one step at a time, for tests that make their inputs up --- */
+
+enum { OP_RUN_MAX = 64 };
+
+typedef struct OpRun {
+  Arena *arena;
+  const Op *op;
+  NodeDef *node;
+  Tensor inputs[OP_RUN_MAX], outputs[OP_RUN_MAX];
+  int num_inputs, num_outputs;
+  bool last_use;       /* tell the kernel that nobody needs the inputs afterwards */
+  bool constant;       /* tell it, while it is made, that the inputs are constants */
+  const Parallel *parallel;
+} OpRun;
+
+/* All ops of the build are registered; the caller's test must not hold other registrations. */
+MUST_CHECK bool op_run_begin(OpRun *run, const char *op, Status *status);
+/* The next input, its elements uninitialised. NULL when out of memory. */
+Tensor *op_run_input(OpRun *run, DataType dtype, int rank, const int64_t *dims);
+/* Appends inputs written as text. */
+MUST_CHECK bool op_run_inputs(OpRun *run, const char *text, Status *status);
+MUST_CHECK bool op_run_compute(OpRun *run, Status *status);
+void op_run_end(OpRun *run);
+
+/* "float[2] 1 2; int32[] 3" into an array of at most `capacity` tensors, which the caller clears. */
+MUST_CHECK bool tensors_parse(const char *text, Tensor *tensors, int capacity, int *count, Status *status);
+/* Sets element `i` of a number or bool tensor; the value is converted as C does and must fit. */
+void tensor_put(Tensor *tensor, int64_t i, double value);
+/* Element `i` as double, half and bfloat16 too. */
+double tensor_get(const Tensor *tensor, int64_t i);
+/* Equal dtype and shape, elements within `tolerance` as above; says what differs by failing a CHECK. */
+bool tensor_is_about(const Tensor *got, const Tensor *want, double tolerance);
+
+#endif
