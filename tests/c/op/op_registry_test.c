@@ -1,5 +1,9 @@
 #include "op/op_registry.h"
 
+#if TFCORE_THREADS
+#include <pthread.h>
+#endif
+
 #include "base/alloc.h"
 #include "harness.h"
 
@@ -153,3 +157,28 @@ TEST(the_same_op_is_found_again_however_often_it_is_looked_up) {
   CHECK_INT_EQ(mem_allocation_count(), before);
   op_registry_clear();
 }
+
+#if TFCORE_THREADS
+enum { NUM_THREADS = 4 };
+
+static void *look_up_all(void *arg) {
+  const Op **ops = arg;
+  for (int i = 0; i < TABLE_SIZE; i++) ops[i] = op_registry_find(kTable[i]->name);
+  return NULL;
+}
+
+TEST(threads_that_look_up_an_op_for_the_first_time_get_the_same) {
+  const Op *ops[NUM_THREADS][TABLE_SIZE];
+  pthread_t threads[NUM_THREADS];
+  for (int round = 0; round < 50; round++) {
+    REQUIRE(add_table());
+    for (int t = 0; t < NUM_THREADS; t++) REQUIRE(pthread_create(&threads[t], NULL, look_up_all, ops[t]) == 0);
+    for (int t = 0; t < NUM_THREADS; t++) pthread_join(threads[t], NULL);
+    for (int i = 0; i < TABLE_SIZE; i++) {
+      CHECK(ops[0][i] != NULL && ops[0][i]->def != NULL);
+      for (int t = 1; t < NUM_THREADS; t++) CHECK(ops[t][i] == ops[0][i]);
+    }
+    op_registry_clear();
+  }
+}
+#endif
