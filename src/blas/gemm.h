@@ -43,7 +43,7 @@ typedef struct GemmArgs {
 } GemmArgs;
 
 /* Bytes that `workspace` must hold (64-byte aligned; contents do not matter before or after). May be 0: then NULL will do.
- * Bounded by a few megabytes for any shape, and independent of the number of threads and of the pointers in args. */
+ * Bounded by a few megabytes for any shape. Depends on the sizes, the transposes and on whether packed_b is given. */
 int64_t gemm_f32_workspace(const GemmArgs *args);
 int64_t gemm_f64_workspace(const GemmArgs *args);
 
