@@ -78,7 +78,7 @@ static bool fill(const NodeDef *node, ArgDef *const *args, size_t num_args, Data
 
 bool node_def_types(const NodeDef *node, const OpDef *op_def, Arena *arena, DataType **input_types, int *num_inputs,
                     DataType **output_types, int *num_outputs, Status *status) {
-  int inputs, outputs;
+  int inputs = 0, outputs = 0;
   TRY(count_tensors(node, op_def->input_arg, op_def->n_input_arg, &inputs, status));
   TRY(count_tensors(node, op_def->output_arg, op_def->n_output_arg, &outputs, status));
   DataType *types = arena_alloc(arena, ((int64_t)inputs + outputs) * (int64_t)sizeof *types);
@@ -99,7 +99,7 @@ bool node_def_num_inputs(const NodeDef *node, const OpDef *op_def, int *num_inpu
 bool node_def_arg_ranges(const NodeDef *node, const OpDef *op_def, bool outputs, Arena *arena, int **starts, Status *status) {
   ArgDef *const *args = outputs ? op_def->output_arg : op_def->input_arg;
   size_t num_args = outputs ? op_def->n_output_arg : op_def->n_input_arg;
-  int total;
+  int total = 0;
   TRY(count_tensors(node, args, num_args, &total, status));
   int *array = arena_alloc(arena, ((int64_t)num_args + 1) * (int64_t)sizeof *array);
   if (!array) return status_oom(status, "the arg ranges of a node");
