@@ -51,7 +51,7 @@ static Block *add_block(Arena *arena, int64_t capacity) {
 
 void *arena_alloc(Arena *arena, int64_t size) {
   if (size < 0 || size > INT64_MAX - 2 * ALIGNMENT) return NULL;
-  int64_t rounded = (size + ALIGNMENT - 1) & ~(int64_t)(ALIGNMENT - 1);
+  int64_t rounded = size > 0 ? (size + ALIGNMENT - 1) & ~(int64_t)(ALIGNMENT - 1) : ALIGNMENT;
   if (rounded > arena->left) {
     if (rounded >= arena->next_capacity / 2) {
       /* A large piece gets a block of its own; the rest of the block being filled stays usable. */

@@ -1,0 +1,88 @@
+#include "base/alloc.h"
+
+#include <string.h>
+
+#include "harness.h"
+
+TEST(blocks_are_aligned_and_counted) {
+  int64_t before = mem_live_bytes();
+  void *a = mem_alloc(100), *b = mem_alloc(0);
+  REQUIRE(a != NULL && b != NULL);
+  CHECK_INT_EQ((uintptr_t)a % 64, 0);
+  CHECK_INT_EQ((uintptr_t)b % 64, 0);
+  CHECK_INT_EQ(mem_live_bytes() - before, 100);
+  mem_free(a);
+  mem_free(b);
+  mem_free(NULL);
+  CHECK_INT_EQ(mem_live_bytes(), before);
+}
+
+TEST(sizes_that_no_memory_has_are_refused) {
+  CHECK(mem_alloc(-1) == NULL);
+  CHECK(mem_alloc(INT64_MAX) == NULL);
+  CHECK(mem_calloc(INT64_MAX / 2, 3) == NULL);
+  CHECK(mem_calloc(-1, 4) == NULL);
+}
+
+TEST(realloc_keeps_the_content) {
+  char *text = mem_strdup("twelve bytes", 12);
+  REQUIRE(text != NULL);
+  char *grown = mem_realloc(text, 1000);
+  REQUIRE(grown != NULL);
+  CHECK_STR_EQ(grown, "twelve bytes");
+  char *shrunk = mem_realloc(grown, 6);
+  REQUIRE(shrunk != NULL);
+  CHECK_MEM_EQ(shrunk, "twelve", 6);
+  mem_free(shrunk);
+}
+
+TEST(failures_can_be_injected) {
+  mem_fail_after(1);
+  void *first = mem_alloc(1), *second = mem_alloc(1);
+  void *grown = mem_realloc(first, 100);
+  mem_fail_after(-1);
+  CHECK(first != NULL);
+  CHECK(second == NULL);
+  CHECK(grown == NULL);
+  mem_free(first);
+}
+
+TEST(arrays_grow) {
+  int *array = NULL;
+  int64_t capacity = 0;
+  for (int i = 0; i < 1000; i++) {
+    REQUIRE(mem_grow((void **)&array, &capacity, i + 1, sizeof *array));
+    array[i] = i;
+  }
+  for (int i = 0; i < 1000; i++) CHECK_INT_EQ(array[i], i);
+  CHECK(!mem_grow((void **)&array, &capacity, INT64_MAX, sizeof *array));
+  CHECK_INT_EQ(array[999], 999);
+  mem_free(array);
+}
+
+static int64_t handed_out;
+
+static void *count_allocate(void *context, size_t size) {
+  (void)context;
+  handed_out += (int64_t)size;
+  return NULL;
+}
+
+static void count_deallocate(void *context, void *memory, size_t size) {
+  (void)context;
+  (void)memory;
+  (void)size;
+}
+
+TEST(the_table_can_be_replaced_while_nothing_is_live) {
+  const Allocator table = {count_allocate, count_deallocate, NULL};
+  if (mem_live_bytes() != 0) return;
+  CHECK(mem_set_allocator(&table));
+  CHECK(mem_alloc(10) == NULL);
+  CHECK(handed_out >= 10);
+  CHECK(mem_set_allocator(NULL));
+  void *memory = mem_alloc(10);
+  CHECK(memory != NULL);
+  CHECK(!mem_set_allocator(&table));
+  mem_free(memory);
+}

@@ -1,0 +1,292 @@
+#include "runtime/session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "runtime/graph_fixture.h"
+
+BEFORE_EACH() { register_all_ops(); }
+
+AFTER_EACH() {
+  op_registry_clear();
+  thread_pool_shut_down();
+}
+
+typedef struct Fixture {
+  Graph *graph;
+  Session *session;
+  Status status;
+} Fixture;
+
+static bool begin(Fixture *f) {
+  status_init(&f->status);
+  f->graph = graph_new();
+  f->session = f->graph ? session_new(f->graph, &f->status) : NULL;
+  return CHECK(f->session != NULL);
+}
+
+static void end(Fixture *f) {
+  session_free(f->session);
+  graph_free(f->graph);
+}
+
+static bool run_one(Fixture *f, NodeOutput feed, const Tensor *value, NodeOutput fetch, Tensor *result) {
+  return session_run(f->session, &feed, &value, feed.node ? 1 : 0, &fetch, result, 1, NULL, 0, &f->status);
+}
+
+static const NodeOutput kNothing = {NULL, 0};
+static const int64_t kThree[] = {3};
+
+TEST(feeds_flow_to_fetches) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  NodeOutput x = placeholder(f.graph, "x", "shape { dim { size: 3 } }");
+  NodeOutput c = constant(f.graph, "c", "tensor_shape { } float_val: 10");
+  NodeOutput y = binary(f.graph, "Add", "y", unary(f.graph, "Square", "s", x), c);
+  Tensor value, result = {0};
+  if (float_tensor(&value, 1, kThree, (float[]){1, 2, 3}) && CHECK_OK(run_one(&f, x, &value, y, &result), f.status)) {
+    const float want[] = {11, 14, 19};
+    CHECK_MEM_EQ(result.data, want, sizeof want);
+    tensor_clear(&result);
+  }
+  tensor_clear(&value);
+  end(&f);
+}
+
+TEST(what_depends_on_constants_alone_is_computed_once) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  NodeOutput c = constant(f.graph, "c", "tensor_shape { dim { size: 2 } } float_val: 3 float_val: 4");
+  NodeOutput y = binary(f.graph, "Mul", "y", unary(f.graph, "Square", "s", c), c);
+  Tensor result = {0};
+  if (CHECK_OK(run_one(&f, kNothing, NULL, y, &result), f.status)) {
+    const float want[] = {27, 64};
+    CHECK_MEM_EQ(result.data, want, sizeof want);
+    tensor_clear(&result);
+  }
+  end(&f);
+}
+
+TEST(a_value_may_be_fed_in_place_of_any_node) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  NodeOutput c = constant(f.graph, "c", "tensor_shape { dim { size: 3 } } float_val: 1");
+  NodeOutput s = unary(f.graph, "Square", "s", c);
+  NodeOutput y = binary(f.graph, "Add", "y", s, c);
+  Tensor value, result = {0};
+  if (float_tensor(&value, 1, kThree, (float[]){5, 6, 7}) && CHECK_OK(run_one(&f, s, &value, y, &result), f.status)) {
+    const float want[] = {6, 7, 8};
+    CHECK_MEM_EQ(result.data, want, sizeof want);
+    tensor_clear(&result);
+  }
+  if (CHECK_OK(run_one(&f, c, &value, y, &result), f.status)) {
+    const float want[] = {30, 42, 56};
+    CHECK_MEM_EQ(result.data, want, sizeof want);
+    tensor_clear(&result);
+  }
+  tensor_clear(&value);
+  end(&f);
+}
+
+TEST(the_order_of_feeds_and_fetches_makes_no_new_plan) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  NodeOutput x = placeholder(f.graph, "x", "shape { }"), y = placeholder(f.graph, "y", "shape { }");
+  NodeOutput d = binary(f.graph, "Sub", "d", x, y), n = unary(f.graph, "Neg", "n", x);
+  Tensor one, two, results[2] = {{0}, {0}};
+  REQUIRE(float_tensor(&one, 0, NULL, (float[]){1}) && float_tensor(&two, 0, NULL, (float[]){2}));
+  const Tensor *values[] = {&one, &two}, *swapped[] = {&two, &one};
+  CHECK_OK(session_run(f.session, (NodeOutput[]){x, y}, values, 2, (NodeOutput[]){d, n}, results, 2, NULL, 0, &f.status), f.status);
+  CHECK_NEAR(tensor_f32(&results[0])[0], -1, 0);
+  CHECK_NEAR(tensor_f32(&results[1])[0], -1, 0);
+  tensor_clear(&results[0]);
+  tensor_clear(&results[1]);
+  CHECK_OK(session_run(f.session, (NodeOutput[]){y, x}, swapped, 2, (NodeOutput[]){n, d}, results, 2, NULL, 0, &f.status), f.status);
+  CHECK_NEAR(tensor_f32(&results[0])[0], -1, 0);
+  CHECK_NEAR(tensor_f32(&results[1])[0], -1, 0);
+  CHECK_INT_EQ(session_num_plans(f.session), 1);
+  tensor_clear(&results[0]);
+  tensor_clear(&results[1]);
+  /* The same value may be fetched twice. */
+  CHECK_OK(session_run(f.session, (NodeOutput[]){x, y}, values, 2, (NodeOutput[]){d, d}, results, 2, NULL, 0, &f.status), f.status);
+  CHECK_NEAR(tensor_f32(&results[0])[0] - tensor_f32(&results[1])[0], 0, 0);
+  CHECK_INT_EQ(session_num_plans(f.session), 2);
+  tensor_clear(&results[0]);
+  tensor_clear(&results[1]);
+  tensor_clear(&one);
+  tensor_clear(&two);
+  end(&f);
+}
+
+TEST(errors_are_tensorflows_and_leave_the_session_usable) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  NodeOutput x = placeholder(f.graph, "x", "shape { dim { size: -1 } dim { size: 3 } }");
+  NodeOutput y = unary(f.graph, "Square", "y", x);
+  Tensor value, wrong_shape, wrong_type = {0}, result = {0};
+  REQUIRE(float_tensor(&value, 2, (int64_t[]){1, 3}, (float[]){1, 2, 3}));
+  REQUIRE(float_tensor(&wrong_shape, 1, kThree, (float[]){1, 2, 3}));
+  REQUIRE_OK(tensor_allocate_dims(&wrong_type, DT_INT32, 2, (int64_t[]){1, 3}, NULL, &f.status), f.status);
+  CHECK_ERROR(run_one(&f, kNothing, NULL, y, &result), f.status, CODE_INVALID_ARGUMENT,
+              "You must feed a value for placeholder tensor 'x' with dtype float and shape [?,3]\n\t [[{{node x}}]]");
+  CHECK_ERROR(run_one(&f, x, &wrong_type, y, &result), f.status, CODE_INVALID_ARGUMENT,
+              "Expects arg[0] to be float but int32 is provided");
+  CHECK_ERROR(run_one(&f, x, &wrong_shape, y, &result), f.status, CODE_INVALID_ARGUMENT,
+              "Cannot feed value of shape [3] for Tensor 'x:0', which has shape '[?,3]'");
+  const Tensor *twice[] = {&value, &value};
+  CHECK_ERROR(session_run(f.session, (NodeOutput[]){x, x}, twice, 2, &y, &result, 1, NULL, 0, &f.status), f.status,
+              CODE_INVALID_ARGUMENT, "Endpoint \"x:0\" fed more than once.");
+  CHECK_ERROR(run_one(&f, x, &value, x, &result), f.status, CODE_INVALID_ARGUMENT, "x:0 is both fed and fetched.");
+  CHECK_ERROR(run_one(&f, (NodeOutput){x.node, 3}, &value, y, &result), f.status, CODE_INVALID_ARGUMENT,
+              "FeedInputs: x:3 should have output index < 1");
+  CHECK_ERROR(run_one(&f, x, &value, (NodeOutput){y.node, -1}, &result), f.status, CODE_INVALID_ARGUMENT, "y:-1");
+  CHECK_ERROR(session_run(f.session, NULL, NULL, 0, NULL, NULL, 0, NULL, 0, &f.status), f.status, CODE_INVALID_ARGUMENT,
+              "Must specify at least one target to fetch or execute.");
+  CHECK_ERROR(run_one(&f, x, &value, kNothing, &result), f.status, CODE_INVALID_ARGUMENT, "");
+  CHECK(tensor_is_empty(&result));
+  CHECK_OK(run_one(&f, x, &value, y, &result), f.status);
+  tensor_clear(&result);
+  session_close(f.session);
+  CHECK_ERROR(run_one(&f, x, &value, y, &result), f.status, CODE_CANCELLED, "Session has been closed.");
+  tensor_clear(&value);
+  tensor_clear(&wrong_shape);
+  tensor_clear(&wrong_type);
+  end(&f);
+}
+
+/* A little of everything: a layer, its loss, and their gradient by hand. */
+static NodeOutput build_layers(Graph *graph, NodeOutput x) {
+  NodeOutput w = constant(graph, "w", "tensor_shape { dim { size: 3 } dim { size: 4 } } float_val: 0.5");
+  NodeOutput b = constant(graph, "b", "tensor_shape { dim { size: 4 } } float_val: 0.25");
+  NodeOutput z = binary(graph, "BiasAdd", "z", binary(graph, "MatMul", "xw", x, w), b);
+  NodeOutput a = unary(graph, "Relu", "a", z);
+  NodeOutput t = binary(graph, "Mul", "t", unary(graph, "Tanh", "tanh", a), unary(graph, "Sigmoid", "sigmoid", z));
+  return unary(graph, "Softmax", "softmax", binary(graph, "Sub", "d", t, b));
+}
+
+TEST(the_second_run_allocates_nothing) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  NodeOutput x = placeholder(f.graph, "x", "shape { dim { size: -1 } dim { size: 3 } }");
+  NodeOutput y = build_layers(f.graph, x);
+  Tensor value, result = {0};
+  float values[15];
+  for (int i = 0; i < 15; i++) values[i] = (float)(i - 7) / 4;
+  REQUIRE(float_tensor(&value, 2, (int64_t[]){5, 3}, values));
+  for (int run = 0; run < 2; run++) {
+    REQUIRE_OK(run_one(&f, x, &value, y, &result), f.status);
+    tensor_clear(&result);
+  }
+  int64_t before = mem_allocation_count();
+  for (int run = 0; run < 10; run++) {
+    REQUIRE_OK(run_one(&f, x, &value, y, &result), f.status);
+    tensor_clear(&result);
+  }
+  CHECK_INT_EQ(mem_allocation_count() - before, 0);
+  tensor_clear(&value);
+  end(&f);
+}
+
+TEST(a_chain_of_elementwise_ops_works_in_one_buffer) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  NodeOutput x = placeholder(f.graph, "x", "shape { dim { size: 1000 } }"), y = x;
+  for (int i = 0; i < 20; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "n%d", i);
+    y = unary(f.graph, i % 2 ? "Square" : "Neg", name, y);
+  }
+  float values[1000];
+  for (int i = 0; i < 1000; i++) values[i] = (float)(i % 3 - 1);
+  Tensor value, result = {0};
+  REQUIRE(float_tensor(&value, 1, (int64_t[]){1000}, values));
+  REQUIRE_OK(run_one(&f, x, &value, y, &result), f.status);
+  CHECK_NEAR(tensor_f32(&result)[0], 1, 0);
+  CHECK_NEAR(tensor_f32(&value)[0], -1, 0); /* what was fed is never written */
+  tensor_clear(&result);
+  /* Everything between was one buffer of 4000 bytes (and the pool's rounding). */
+  CHECK(session_cached_bytes(f.session) < 2 * 4000);
+  tensor_clear(&value);
+  end(&f);
+}
+
+TEST(shapes_may_change_from_run_to_run) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  NodeOutput x = placeholder(f.graph, "x", "shape { dim { size: -1 } dim { size: 3 } }");
+  NodeOutput y = build_layers(f.graph, x);
+  float values[60];
+  for (int i = 0; i < 60; i++) values[i] = (float)i / 60;
+  for (int rows = 0; rows <= 20; rows += 4) {
+    Tensor value, result = {0};
+    REQUIRE(float_tensor(&value, 2, (int64_t[]){rows, 3}, values));
+    REQUIRE_OK(run_one(&f, x, &value, y, &result), f.status);
+    CHECK_INT_EQ(shape_dim(&result.shape, 0), rows);
+    double sum = 0;
+    for (int64_t i = 0; i < tensor_num_elements(&result); i++) sum += tensor_f32(&result)[i];
+    CHECK_NEAR(sum, rows, 1e-5 * (rows + 1));
+    tensor_clear(&result);
+    tensor_clear(&value);
+  }
+  CHECK_INT_EQ(session_num_plans(f.session), 1);
+  end(&f);
+}
+
+TEST(variables_keep_their_values_between_runs) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  Attr attrs[] = {{"dtype", "type: DT_FLOAT"}, {"shape", "shape { dim { size: 3 } }"}};
+  Node *handle = add_node(f.graph, "VarHandleOp", "v", NULL, 0, attrs, 2);
+  NodeOutput start = constant(f.graph, "start", "tensor_shape { dim { size: 3 } } float_val: 1");
+  NodeOutput inputs[] = {out(handle), start};
+  Node *assign = add_node(f.graph, "AssignVariableOp", "assign", inputs, 2, NULL, 0);
+  Node *add = add_node(f.graph, "AssignAddVariableOp", "add", inputs, 2, NULL, 0);
+  NodeOutput read = out(add_node(f.graph, "ReadVariableOp", "read", inputs, 1, attrs, 1));
+  REQUIRE(assign && add && read.node);
+  Tensor first = {0}, second = {0};
+  CHECK_ERROR(run_one(&f, kNothing, NULL, read, &first), f.status, CODE_FAILED_PRECONDITION,
+              "Error while reading resource variable v from Container: localhost. This could mean that the variable was uninitialized.");
+  REQUIRE_OK(session_run(f.session, NULL, NULL, 0, NULL, NULL, 0, &assign, 1, &f.status), f.status);
+  REQUIRE_OK(run_one(&f, kNothing, NULL, read, &first), f.status);
+  REQUIRE_OK(session_run(f.session, NULL, NULL, 0, NULL, NULL, 0, &add, 1, &f.status), f.status);
+  REQUIRE_OK(run_one(&f, kNothing, NULL, read, &second), f.status);
+  CHECK_NEAR(tensor_f32(&first)[2], 1, 0); /* what was fetched before does not change */
+  CHECK_NEAR(tensor_f32(&second)[2], 2, 0);
+  tensor_clear(&first);
+  tensor_clear(&second);
+  Session *other = session_new(f.graph, &f.status);
+  REQUIRE(other != NULL);
+  CHECK_ERROR(session_run(other, NULL, NULL, 0, &read, &first, 1, NULL, 0, &f.status), f.status, CODE_FAILED_PRECONDITION, "");
+  session_free(other);
+  end(&f);
+}
+
+TEST(running_out_of_memory_is_an_error_and_nothing_more) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  NodeOutput x = placeholder(f.graph, "x", "shape { dim { size: -1 } dim { size: 3 } }");
+  NodeOutput y = build_layers(f.graph, x);
+  Tensor value, result = {0};
+  float values[15] = {0};
+  REQUIRE(float_tensor(&value, 2, (int64_t[]){5, 3}, values));
+  thread_pool_default();
+  bool ok = false;
+  int failures = 0;
+  for (int successes = 0; !ok && successes < 1000; successes++) {
+    mem_fail_after(successes);
+    ok = run_one(&f, x, &value, y, &result);
+    mem_fail_after(-1);
+    if (!ok) {
+      failures++;
+      CHECK_INT_EQ(f.status.code, CODE_RESOURCE_EXHAUSTED);
+      CHECK(tensor_is_empty(&result));
+    }
+  }
+  CHECK(ok);
+  CHECK(failures > 10);
+  tensor_clear(&result);
+  tensor_clear(&value);
+  end(&f);
+}

@@ -1,0 +1,72 @@
+#include "runtime/thread_pool.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "harness.h"
+
+enum { COUNT = 100003 };
+static unsigned char touched[COUNT];
+
+static void touch(void *arg, int64_t begin, int64_t end) {
+  (void)arg;
+  for (int64_t i = begin; i < end; i++) touched[i]++;
+}
+
+TEST(every_index_is_worked_on_once) {
+  for (int threads = 1; threads <= 5; threads++) {
+    ThreadPool *pool = thread_pool_new(threads);
+    REQUIRE(pool != NULL);
+    CHECK(parallel_threads(thread_pool_parallel(pool)) <= threads);
+    for (int round = 0; round < 50; round++) {
+      memset(touched, 0, sizeof touched);
+      parallel_for(thread_pool_parallel(pool), COUNT - round, 10, touch, NULL);
+      int wrong = 0;
+      for (int i = 0; i < COUNT; i++) wrong += touched[i] != (i < COUNT - round);
+      CHECK_INT_EQ(wrong, 0);
+    }
+    thread_pool_free(pool);
+  }
+}
+
+typedef struct Nested {
+  const Parallel *parallel;
+  atomic_int_fast64_t sum;
+} Nested;
+
+static void add_range(void *arg, int64_t begin, int64_t end) {
+  Nested *nested = arg;
+  for (int64_t i = begin; i < end; i++) atomic_fetch_add(&nested->sum, i);
+}
+
+static void nest(void *arg, int64_t begin, int64_t end) {
+  Nested *nested = arg;
+  for (int64_t i = begin; i < end; i++) parallel_for(nested->parallel, 100, 1, add_range, nested);
+}
+
+TEST(a_body_may_call_parallel_for) {
+  ThreadPool *pool = thread_pool_new(3);
+  REQUIRE(pool != NULL);
+  Nested nested = {.parallel = thread_pool_parallel(pool)};
+  parallel_for(nested.parallel, 200, 1, nest, &nested);
+  CHECK_INT_EQ(atomic_load(&nested.sum), 200 * 4950);
+  thread_pool_free(pool);
+}
+
+TEST(without_a_pool_the_caller_works) {
+  memset(touched, 0, sizeof touched);
+  parallel_for(NULL, 10, 1, touch, NULL);
+  CHECK_INT_EQ(touched[9], 1);
+  CHECK_INT_EQ(touched[10], 0);
+  parallel_for(NULL, 0, 1, touch, NULL);
+  CHECK_INT_EQ(touched[0], 1);
+}
+
+TEST(the_default_pool_has_the_size_asked_for) {
+  thread_pool_set_size(2);
+  CHECK(parallel_threads(thread_pool_default()) <= 2);
+  thread_pool_set_size(1);
+  CHECK_INT_EQ(parallel_threads(thread_pool_default()), 1);
+  thread_pool_shut_down();
+}
