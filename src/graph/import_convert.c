@@ -114,7 +114,7 @@ static bool make_def(Import *import, int64_t i, NodeDef **out) {
     head.name = name;
     def = proto_copy(&head, arena);
   }
-  if (!def || !input) return status_oom(import->status, "a node");
+  if (!def || (!input && import->num_inputs > 0)) return status_oom(import->status, "a node");
   for (int64_t k = 0; k < import->num_inputs; k++) input[k] = import->inputs[k].text;
   def->input = input;
   def->n_input = (size_t)import->num_inputs;
