@@ -161,13 +161,13 @@ REGISTER_OP(Map, .inputs = {"x: N * T"}, .outputs = {"y: N * U"}, .attrs = {"T: 
 REGISTER_OP(Cond, .inputs = {"input: Tin"}, .outputs = {"output: out_types"},
             .attrs = {"Tin: list(type)", "out_types: list(type)", "cond: func", "then_branch: func", "else_branch: func"},
             .shape = shape_unknown_outputs)
-REGISTER_OP(TestMatMul, .inputs = {"a: T", "b: T"}, .outputs = {"product: T"},
+REGISTER_OP(MatMul, .inputs = {"a: T", "b: T"}, .outputs = {"product: T"},
             .attrs = {"transpose_a: bool = false", "transpose_b: bool = false", "T: type"}, .shape = shape_unknown_outputs)
 
 static const OpRegistration *const kTestOps[] = {
     &kOpAdd, &kOpSub, &kOpMul, &kOpNeg, &kOpSquare, &kOpTanh, &kOpIdentity, &kOpStopGradient, &kOpZerosLike, &kOpOnesLike, &kOpAddN,
     &kOpPlaceholder, &kOpConst, &kOpNoOp, &kOpShape, &kOpCast, &kOpSplit, &kOp_ListToArray, &kOpVarHandleOp, &kOpReadVariableOp, &kOpSinCos,
-    &kOpNoGradientKnown, &kOpOne, &kOpHasDefaultType, &kOpMap, &kOpCond, &kOpTestMatMul};
+    &kOpNoGradientKnown, &kOpOne, &kOpHasDefaultType, &kOpMap, &kOpCond, &kOpMatMul};
 
 static inline void test_ops_register(void) {
   Status status;
