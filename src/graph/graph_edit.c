@@ -49,7 +49,7 @@ bool graph_make_node(Graph *graph, NodeDef *def, const Op *op, Node **out, Statu
 }
 
 static bool add_bare_node(Graph *graph, NodeDef *def, const Op *op, Node **out, Status *status) {
-  Node *node;
+  Node *node = NULL;
   TRY(graph_reserve_nodes(graph, 1, status));
   TRY(graph_make_node(graph, def, op, &node, status));
   TRY(string_map_set(&graph->names, node->name, node, status));
@@ -61,7 +61,7 @@ static bool add_bare_node(Graph *graph, NodeDef *def, const Op *op, Node **out, 
 }
 
 bool graph_add_node(Graph *graph, NodeDef *def, Node **node, Status *status) {
-  const Op *op;
+  const Op *op = NULL;
   *node = NULL;
   if (graph_find_node(graph, def->name) || graph_is_reserved_name(def->name)) {
     return status_invalid(status, "Duplicate node name in graph: '%s'", def->name);

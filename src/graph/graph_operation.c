@@ -118,9 +118,9 @@ static bool commit(Graph *graph, Node *node, Edge *edges, int64_t num_edges, Sta
 
 static bool add_operation(Graph *graph, const NodeDef *def, const Op *op, Wiring *wiring,
                           Node *const *controls, int num_controls, Node **out, Status *status) {
-  NodeDef *complete;
-  Node *node;
-  Edge *edges;
+  NodeDef *complete = NULL;
+  Node *node = NULL;
+  Edge *edges = NULL;
   TRY(unique_controls(graph, controls, num_controls, wiring, status));
   TRY(complete_def(graph, def, op, wiring, &complete, status));
   TRY(graph_make_node(graph, complete, op, &node, status));
@@ -133,7 +133,7 @@ static bool add_operation(Graph *graph, const NodeDef *def, const Op *op, Wiring
 
 bool graph_add_operation(Graph *graph, const NodeDef *def, const NodeOutput *inputs, int num_inputs,
                          Node *const *control_inputs, int num_control_inputs, Node **node, Status *status) {
-  const Op *op;
+  const Op *op = NULL;
   *node = NULL;
   if (num_inputs < 0 || num_control_inputs < 0)
     return status_invalid(status, "A node cannot have a negative number of inputs");

@@ -200,9 +200,9 @@ static bool merge_output_shapes(Import *import, Node *node) {
 static bool convert_node(Import *import, int64_t i) {
   Graph *graph = import->graph;
   Status *status = import->status;
-  const Op *op;
-  NodeDef *def;
-  Node *node;
+  const Op *op = NULL;
+  NodeDef *def = NULL;
+  Node *node = NULL;
   TRY(check_colocation(import, import->def->node[i]));
   TRY(import_collect_inputs(import, i));
   TRY(make_def(import, i, &def));
@@ -224,7 +224,7 @@ static bool convert_node(Import *import, int64_t i) {
 
 /* With skip_mapped_nodes: every output of the node is replaced by the input map. */
 static bool is_fully_mapped(Import *import, const NodeDef *def) {
-  const Op *op;
+  const Op *op = NULL;
   Status ignored;
   status_init(&ignored);
   if (!import->options->skip_mapped_nodes || import->map_names.count == 0 ||
