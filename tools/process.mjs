@@ -83,7 +83,8 @@ export async function must(command, args, { boring, ...options } = {}) {
     throw new SetupError(`cannot run ${command}: ${error.message}`);
   }
   if (result.code !== 0) {
-    const tail = result.output.trimEnd().split('\n').filter((line) => !boring?.test(line)).slice(-60).join('\n');
+    const tail = result.output.trimEnd().split('\n').filter((line) => !boring?.test(line))
+      .slice(-60).map((line) => (line.length > 400 ? `${line.slice(0, 400)} ...` : line)).join('\n');
     throw new SetupError(`${tail}\n\nfailed (${result.signal ?? `code ${result.code}`}): ${command} ${args.join(' ')}`);
   }
   return result.output;
