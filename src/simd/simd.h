@@ -192,6 +192,7 @@ SIMD_INLINE f64x2 f64x2_floor(f64x2 a) {
 SIMD_INLINE float f32x4_sum(f32x4 a) { return (a[0] + a[2]) + (a[1] + a[3]); }
 SIMD_INLINE double f64x2_sum(f64x2 a) { return a[0] + a[1]; }
 
+/* Whether a comparison held in any lane. */
 SIMD_INLINE int i32x4_any(i32x4 mask) {
 #ifdef __wasm_simd128__
   return wasm_v128_any_true((v128_t)mask);
