@@ -15,7 +15,7 @@ typedef struct GradientLibrary {
 } GradientLibrary;
 
 /* Inlining the gradients of calls of calls grows fast: more nodes than this are refused with RESOURCE_EXHAUSTED. */
-enum { GRADIENT_MAX_FUNCTION_NODES = 1 << 20 };
+enum { GRADIENT_MAX_FUNCTION_NODES = 1 << 17 };
 
 MUST_CHECK bool gradient_library_init(GradientLibrary *library, const Graph *functions, Status *status);
 void gradient_library_clear(GradientLibrary *library);
