@@ -92,5 +92,10 @@ if(NOT EMSCRIPTEN)
   find_program(TFCORE_NODE node)
   if(TFCORE_NODE)
     add_test(NAME include_directions COMMAND ${TFCORE_NODE} ${CMAKE_SOURCE_DIR}/tools/check-includes.mjs)
+    # Under sanitizers the compiler adds symbols of its own.
+    if(TARGET tfcore_shared AND NOT TFCORE_SANITIZE)
+      add_test(NAME exported_symbols COMMAND ${TFCORE_NODE} ${CMAKE_SOURCE_DIR}/tools/check-exports.mjs
+        $<TARGET_FILE:tfcore_shared> ${CMAKE_SOURCE_DIR}/include/tensorflow/c)
+    endif()
   endif()
 endif()

@@ -1,0 +1,21 @@
+// `node tools/check-exports.mjs <libtfcore.so> <folder of headers>`: the shared library shows exactly the functions that the public
+// headers declare, no more and no less. ctest runs it.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { must, runMain } from './process.mjs';
+
+await runMain(async () => {
+  const [library, headers] = process.argv.slice(2);
+  const declared = readdirSync(headers).flatMap((name) => {
+    const text = readFileSync(path.join(headers, name), 'utf8');
+    return [...text.matchAll(/^TF_CAPI_EXPORT\b[^;(]*?\b(\w+)\s*\(/gm)].map((match) => match[1]);
+  });
+  const symbols = await must('nm', ['-D', '--defined-only', library]);
+  const exported = symbols.trim().split('\n').map((line) => line.split(' ').at(-1));
+  const without = (list, other) => list.filter((name) => !other.includes(name));
+  for (const name of without(declared, exported)) console.log(`${name} is declared but not in the library`);
+  for (const name of without(exported, declared)) console.log(`${name} is visible but not declared`);
+  const wrong = without(declared, exported).length + without(exported, declared).length;
+  console.log(`${declared.length} public functions, ${wrong} problems`);
+  process.exitCode = declared.length > 0 && wrong === 0 ? 0 : 1;
+});
