@@ -1,0 +1,177 @@
+#include "ops/array_box.h"
+
+#include <string.h>
+
+void array_box_add(ArrayBox *box, int64_t size, int64_t from_stride, int64_t to_stride) {
+  if (size == 0) box->empty = true;
+  if (size == 1 || box->empty) return;
+  if (box->rank > 0) {
+    int last = box->rank - 1;
+    int64_t from, to;
+    if (!__builtin_mul_overflow(from_stride, size, &from) && !__builtin_mul_overflow(to_stride, size, &to) &&
+        box->from_strides[last] == from && box->to_strides[last] == to) {
+      box->dims[last] *= size;
+      box->from_strides[last] = from_stride;
+      box->to_strides[last] = to_stride;
+      return;
+    }
+  }
+  if (box->rank == ARRAY_BOX_MAX_AXES) {
+    /* So many axes make a tensor only when one that is still to come is empty. */
+    box->empty = true;
+    return;
+  }
+  box->dims[box->rank] = size;
+  box->from_strides[box->rank] = from_stride;
+  box->to_strides[box->rank++] = to_stride;
+}
+
+typedef struct Wide {
+  uint64_t low, high;
+} Wide;
+
+typedef struct BoxJob {
+  const ArrayBox *box;
+  const char *from;
+  char *to;
+  int64_t size;   /* bytes of an element */
+  int64_t pieces; /* into which the innermost axis is cut */
+  int64_t piece;  /* elements of one */
+} BoxJob;
+
+/* Elements of a run that one thread copies alone. */
+enum { PIECE = 32768, GRAIN = 65536 };
+
+/* Every element of a run on its own: strides in elements. */
+#define RUN(T)                                                                          \
+  for (int64_t i = 0; i < count; i++) ((T *)to)[i * to_stride] = ((const T *)from)[i * from_stride]
+#define SPREAD(T)                                                                       \
+  for (int64_t i = 0; i < count; i++) ((T *)to)[i] = *(const T *)from
+
+static void copy_run(int64_t size, int64_t count, const char *from, int64_t from_stride, char *to, int64_t to_stride) {
+  if (from_stride == 1 && to_stride == 1) {
+    memcpy(to, from, (size_t)(count * size));
+  } else if (from_stride == 0 && to_stride == 1) {
+    switch (size) {
+      case 1: memset(to, *(const unsigned char *)from, (size_t)count); break;
+      case 2: SPREAD(uint16_t); break;
+      case 4: SPREAD(uint32_t); break;
+      case 8: SPREAD(uint64_t); break;
+      default: SPREAD(Wide); break;
+    }
+  } else {
+    switch (size) {
+      case 1: RUN(uint8_t); break;
+      case 2: RUN(uint16_t); break;
+      case 4: RUN(uint32_t); break;
+      case 8: RUN(uint64_t); break;
+      default: RUN(Wide); break;
+    }
+  }
+}
+
+/* Where row `row` of the box begins; a row is a run along the innermost axis. */
+typedef struct Position {
+  int64_t index[ARRAY_BOX_MAX_AXES];
+  int64_t from, to;
+} Position;
+
+static void seek(const ArrayBox *box, int64_t row, Position *at) {
+  at->from = box->from_offset;
+  at->to = box->to_offset;
+  for (int d = box->rank - 2; d >= 0; d--) {
+    at->index[d] = row % box->dims[d];
+    row /= box->dims[d];
+    at->from += at->index[d] * box->from_strides[d];
+    at->to += at->index[d] * box->to_strides[d];
+  }
+}
+
+static void advance(const ArrayBox *box, Position *at) {
+  for (int d = box->rank - 2; d >= 0; d--) {
+    at->from += box->from_strides[d];
+    at->to += box->to_strides[d];
+    if (++at->index[d] < box->dims[d]) return;
+    at->from -= box->from_strides[d] * box->dims[d];
+    at->to -= box->to_strides[d] * box->dims[d];
+    at->index[d] = 0;
+  }
+}
+
+static void copy_pieces(void *arg, int64_t begin, int64_t end) {
+  const BoxJob *job = arg;
+  const ArrayBox *box = job->box;
+  int last = box->rank - 1;
+  Position at;
+  seek(box, begin / job->pieces, &at);
+  int64_t piece = begin % job->pieces;
+  for (int64_t i = begin; i < end; i++) {
+    int64_t start = piece * job->piece;
+    int64_t count = box->dims[last] - start < job->piece ? box->dims[last] - start : job->piece;
+    copy_run(job->size, count, job->from + (at.from + start * box->from_strides[last]) * job->size, box->from_strides[last],
+             job->to + (at.to + start * box->to_strides[last]) * job->size, box->to_strides[last]);
+    if (++piece == job->pieces) {
+      piece = 0;
+      advance(box, &at);
+    }
+  }
+}
+
+/* Elements that own something are copied one after the other. */
+static bool copy_owners(const ArrayBox *box, int64_t rows, const Tensor *from, Tensor *to, Status *status) {
+  int last = box->rank - 1;
+  Position at;
+  seek(box, 0, &at);
+  for (int64_t row = 0; row < rows; row++, advance(box, &at)) {
+    for (int64_t i = 0; i < box->dims[last]; i++) {
+      int64_t source = at.from + i * box->from_strides[last], target = at.to + i * box->to_strides[last];
+      if (from->dtype == DT_STRING) {
+        const TString *text = &tensor_strings(from)[source];
+        TRY(tstring_set(&tensor_strings(to)[target], text->data, text->length, status));
+      } else {
+        TensorObject *object = ((TensorObject *const *)from->data)[source];
+        if (object != NULL) tensor_object_ref(object);
+        tensor_object_unref(((TensorObject **)to->data)[target]);
+        ((TensorObject **)to->data)[target] = object;
+      }
+    }
+  }
+  return true;
+}
+
+bool array_box_copy(const ArrayBox *given, const Tensor *from, Tensor *to, const Parallel *parallel, Status *status) {
+  if (given->empty) return true;
+  ArrayBox box = *given;
+  if (box.rank == 0) {
+    box.rank = 1;
+    box.dims[0] = box.from_strides[0] = box.to_strides[0] = 1;
+  }
+  int64_t rows = 1, length = box.dims[box.rank - 1];
+  for (int d = 0; d + 1 < box.rank; d++) rows *= box.dims[d];
+  if (!dtype_is_pod(from->dtype)) return copy_owners(&box, rows, from, to, status);
+  BoxJob job = {.box = &box, .from = from->data, .to = to->data, .size = (int64_t)dtype_size(from->dtype)};
+  job.piece = length < PIECE ? length : PIECE;
+  job.pieces = (length - 1) / job.piece + 1;
+  parallel_for(parallel, rows * job.pieces, 1 + GRAIN / job.piece, copy_pieces, &job);
+  return true;
+}
+
+void array_strides(const Shape *shape, int64_t *strides) {
+  /* Of a tensor without elements only: a product of sizes that overflows. Its strides are never used. */
+  int64_t stride = shape_num_elements(shape) > 0 ? 1 : 0;
+  for (int i = shape->rank - 1; i >= 0; i--) {
+    strides[i] = stride;
+    stride *= shape_dim(shape, i);
+  }
+}
+
+void array_clear(Tensor *to) {
+  if (dtype_is_pod(to->dtype)) memset(to->data, 0, (size_t)tensor_bytes(to));
+}
+
+bool array_read_ints(const Tensor *tensor, int64_t values[SHAPE_MAX_RANK], Status *status) {
+  int64_t count = tensor_num_elements(tensor);
+  if (count > SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
+  for (int64_t i = 0; i < count; i++) values[i] = tensor_int_at(tensor, i);
+  return true;
+}

@@ -1,0 +1,34 @@
+/* Copying a box of elements from one tensor into another, each with strides of its own: what slicing, padding, tiling,
+ * concatenating and broadcasting have in common. */
+#ifndef TFCORE_OPS_ARRAY_BOX_H_
+#define TFCORE_OPS_ARRAY_BOX_H_
+
+#include "op/kernel.h"
+
+/* A box that is not empty has at most 62 axes longer than 1, because its elements fit int64. */
+enum { ARRAY_BOX_MAX_AXES = 62 };
+
+/* Axes from the outermost in; what can count as one axis does. Strides and offsets are in elements and may be negative or,
+ * where one element is copied to many places, 0. Zero-initialise. */
+typedef struct ArrayBox {
+  int rank;
+  bool empty;
+  int64_t dims[ARRAY_BOX_MAX_AXES], from_strides[ARRAY_BOX_MAX_AXES], to_strides[ARRAY_BOX_MAX_AXES];
+  int64_t from_offset, to_offset;
+} ArrayBox;
+
+/* Adds an axis inside those that are there. */
+void array_box_add(ArrayBox *box, int64_t size, int64_t from_stride, int64_t to_stride);
+/* Copies; elements of any type. Both tensors have the same dtype and do not share memory. */
+MUST_CHECK bool array_box_copy(const ArrayBox *box, const Tensor *from, Tensor *to, const Parallel *parallel, Status *status);
+
+/* Writes the row-major strides of a shape. */
+void array_strides(const Shape *shape, int64_t *strides);
+/* Every element of `to`, not yet written, becomes 0, false or "". */
+void array_clear(Tensor *to);
+
+/* The values of an int32 or int64 vector of sizes or of something else that there is one of for each axis of a tensor;
+ * longer ones are refused, so nothing is allocated. */
+MUST_CHECK bool array_read_ints(const Tensor *tensor, int64_t values[SHAPE_MAX_RANK], Status *status);
+
+#endif
