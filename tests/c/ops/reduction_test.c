@@ -1,0 +1,143 @@
+/* Reductions against sums over coordinates, and the axes that they take. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "harness.h"
+#include "op_runner.h"
+
+TEST(reductions_over_axes) {
+  const char *x = "float[2,3] 1 2 3 4 5 6";
+  char inputs[96];
+  static const struct { const char *op, *axes, *want; } kCases[] = {
+      {"Sum[T=float]", "int32[1] 0", "float[3] 5 7 9"},
+      {"Sum[T=float]", "int32[] 1", "float[2] 6 15"},
+      {"Sum[T=float]", "int32[2] 0 1", "float[] 21"},
+      {"Sum[T=float, keep_dims=true]", "int32[2] 1 -2", "float[1,1] 21"},
+      {"Sum[T=float]", "int32[0]", "float[2,3] 1 2 3 4 5 6"},
+      {"Mean[T=float]", "int32[] -1", "float[2] 2 5"},
+      {"Mean[T=float, Tidx=int64, keep_dims=true]", "int64[1] 0", "float[1,3] 2.5 3.5 4.5"},
+      {"Max[T=float]", "int32[] 0", "float[3] 4 5 6"},
+      {"Min[T=float]", "int32[2] 1 0", "float[] 1"},
+      {"Prod[T=float]", "int32[] 1", "float[2] 6 120"}};
+  for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) {
+    snprintf(inputs, sizeof inputs, "%s; %s", x, kCases[i].axes);
+    op_gives(kCases[i].op, inputs, kCases[i].want);
+  }
+}
+
+TEST(reductions_of_every_type) {
+  op_gives("Sum[T=int32]", "int32[2] 2147483647 1; int32[] 0", "int32[] -2147483648");
+  op_gives("Mean[T=int32]", "int32[3] 1 2 5; int32[] 0", "int32[] 2");
+  op_gives("Sum[T=int64]", "int64[2] 4611686018427387904 1; int32[] 0", "int64[] 4611686018427387905");
+  op_gives("Max[T=int64]", "int64[3] -5 -7 -6; int32[] 0", "int64[] -5");
+  op_gives("Sum[T=uint8]", "uint8[3] 200 100 1; int32[] 0", "uint8[] 45");
+  op_gives("Max[T=uint8]", "uint8[3] 200 100 1; int32[] 0", "uint8[] 200");
+  op_gives("Min[T=int8]", "int8[2,2] 1 -128 127 0; int32[] 0", "int8[2] 1 -128");
+  op_gives("Prod[T=int16]", "int16[3] 100 -3 2; int32[] 0", "int16[] -600");
+  op_gives("Max[T=uint32]", "uint32[2] 4294967295 1; int32[] 0", "uint32[] 4294967295");
+  op_gives("Sum[T=half]", "half[4] 0.5 1 2 4; int32[] 0", "half[] 7.5");
+  op_gives("Mean[T=bfloat16]", "bfloat16[2,2] 1 2 3 4; int32[] 0", "bfloat16[2] 2 3");
+}
+
+TEST(reductions_over_no_elements) {
+  op_gives("Sum[T=float]", "float[0,2]; int32[] 0", "float[2] 0");
+  op_gives("Prod[T=double]", "double[2,0]; int32[] 1", "double[2] 1");
+  op_gives("Mean[T=float]", "float[0]; int32[] 0", "float[] nan");
+  op_gives("Max[T=float]", "float[0]; int32[] 0", "float[] -inf");
+  op_gives("Min[T=int32]", "int32[0]; int32[] 0", "int32[] 2147483647");
+  op_gives("Max[T=int8]", "int8[0]; int32[] 0", "int8[] -128");
+  op_gives("Min[T=uint16]", "uint16[0,1]; int32[] 0", "uint16[1] 65535");
+  op_gives("Sum[T=float]", "float[0,2]; int32[] 1", "float[0]");
+  op_gives("Mean[T=int32]", "int32[0]; int32[] 0", "int32[] 0");
+}
+
+TEST(nan_wins) {
+  op_gives("Max[T=float]", "float[3] 1 nan 2; int32[] 0", "float[] nan");
+  op_gives("Min[T=double]", "double[3] nan 1 2; int32[] 0", "double[] nan");
+  op_gives("Max[T=float]", "float[2] inf -inf; int32[] 0", "float[] inf");
+}
+
+TEST(axes_that_are_none) {
+  op_fails("Sum[T=float]", "float[2,3] 0; int32[] 2", CODE_INVALID_ARGUMENT,
+           "Invalid reduction dimension (2 for input with 2 dimension(s)");
+  op_fails("Max[T=float]", "float[2,3] 0; int32[1] -3", CODE_INVALID_ARGUMENT, "Invalid reduction dimension (-3 for input with 2");
+  op_fails("Mean[T=float]", "float[2,3] 0; int32[2] 1 -1", CODE_INVALID_ARGUMENT,
+           "Invalid reduction arguments: Axes contains duplicate dimension: 1");
+  op_fails("Sum[T=float]", "float[] 0; int32[] 0", CODE_INVALID_ARGUMENT, "Invalid reduction dimension (0 for input with 0");
+}
+
+TEST(a_reduction_of_single_elements_shares_the_value) {
+  Status status;
+  status_init(&status);
+  OpRun run;
+  REQUIRE_OK(op_run_begin(&run, "Sum[T=float]", &status), status);
+  CHECK_OK(op_run_inputs(&run, "float[3,1,2] 1 2 3 4 5 6; int32[] 1", &status), status);
+  if (CHECK_OK(op_run_compute(&run, &status), status)) {
+    CHECK(run.outputs[0].buffer == run.inputs[0].buffer);
+    CHECK_INT_EQ(run.outputs[0].shape.rank, 2);
+  }
+  op_run_end(&run);
+}
+
+/* Every subset of the axes of a tensor of rank 5. */
+static void check_axes(const char *op, const char *type, unsigned mask) {
+  static const int64_t kDims[5] = {3, 1, 4, 2, 5};
+  char spec[64];
+  snprintf(spec, sizeof spec, "%s[T=%s]", op, type);
+  CHECK_CONTEXT("%s, axes %x", spec, mask);
+  Status status;
+  status_init(&status);
+  OpRun run;
+  REQUIRE_OK(op_run_begin(&run, spec, &status), status);
+  Tensor *x = op_run_input(&run, (DataType)dtype_from_name(str_of(type)), 5, kDims);
+  for (int i = 0; i < 120; i++) tensor_put(x, i, i * 37 % 11 - 3);
+  int64_t axes[5], count = 0, results = 1;
+  for (int i = 0; i < 5; i++) {
+    if (mask >> i & 1) axes[count++] = i % 2 == 0 ? i : i - 5;
+    else results *= kDims[i];
+  }
+  Tensor *indices = op_run_input(&run, DT_INT32, 1, &count);
+  for (int64_t i = 0; i < count; i++) tensor_put(indices, i, (double)axes[i]);
+  double want[120];
+  bool seen[120] = {false};
+  for (int i = 0; i < 120; i++) {
+    int64_t rest = i, index = 0, step = 1;
+    for (int k = 4; k >= 0; k--) {
+      int64_t c = rest % kDims[k];
+      rest /= kDims[k];
+      if (mask >> k & 1) continue;
+      index += c * step;
+      step *= kDims[k];
+    }
+    double value = tensor_get(x, i);
+    if (!seen[index]) want[index] = value;
+    else if (op[0] == 'S' || strcmp(op, "Mean") == 0) want[index] += value;
+    else if (strcmp(op, "Max") == 0) want[index] = fmax(want[index], value);
+    else if (strcmp(op, "Min") == 0) want[index] = fmin(want[index], value);
+    else want[index] *= value;
+    seen[index] = true;
+  }
+  if (CHECK_OK(op_run_compute(&run, &status), status)) {
+    CHECK_INT_EQ(tensor_num_elements(&run.outputs[0]), results);
+    for (int64_t i = 0; i < results; i++) {
+      double expected = strcmp(op, "Mean") == 0 ? want[i] / (120 / (double)results) : want[i];
+      CHECK_NEAR(tensor_get(&run.outputs[0], i), expected, 1e-5 * fabs(expected));
+    }
+  }
+  op_run_end(&run);
+}
+
+TEST(every_set_of_axes_matches_the_reference) {
+  static const char *const kOps[] = {"Sum", "Mean", "Max", "Min"};
+  for (unsigned mask = 0; mask < 32; mask++) {
+    for (int i = 0; i < 4; i++) {
+      check_axes(kOps[i], "float", mask);
+      check_axes(kOps[i], "double", mask);
+      if (i != 1) check_axes(kOps[i], "int32", mask);
+      if (i != 1) check_axes(kOps[i], "int8", i == 0 ? mask & 12 : mask); /* whose sums stay small */
+    }
+    check_axes("Prod", "double", mask & 12);
+  }
+  CHECK_CONTEXT("%s", "");
+}
