@@ -141,19 +141,33 @@ void thread_pool_free(ThreadPool *pool) {
   mem_free(pool);
 }
 
+/* The process's pool. What kernels hold stays the same when the pool behind it is replaced. */
 static pthread_mutex_t default_mutex = PTHREAD_MUTEX_INITIALIZER;
 static ThreadPool *default_pool;
-static int default_size; /* 0: one thread a processor */
+static Parallel default_parallel; /* threads 0: not yet known */
+
+static void run_default(void *unused, int64_t count, int64_t grain, ParallelBody *body, void *arg) {
+  (void)unused;
+  pthread_mutex_lock(&default_mutex);
+  if (!default_pool) default_pool = thread_pool_new(default_parallel.threads);
+  ThreadPool *pool = default_pool;
+  pthread_mutex_unlock(&default_mutex);
+  if (pool) {
+    run_parallel(pool, count, grain, body, arg);
+  } else {
+    body(arg, 0, count);
+  }
+}
+
+static void set_default_size(int threads) {
+  default_parallel = (Parallel){run_default, NULL, threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads};
+}
 
 const Parallel *thread_pool_default(void) {
   pthread_mutex_lock(&default_mutex);
-  if (!default_pool) {
-    long processors = default_size > 0 ? default_size : sysconf(_SC_NPROCESSORS_ONLN);
-    default_pool = thread_pool_new(processors > 0 && processors <= MAX_THREADS ? (int)processors : MAX_THREADS);
-  }
-  const Parallel *parallel = default_pool ? &default_pool->parallel : NULL;
+  if (default_parallel.threads == 0) set_default_size((int)sysconf(_SC_NPROCESSORS_ONLN));
   pthread_mutex_unlock(&default_mutex);
-  return parallel;
+  return &default_parallel;
 }
 
 void thread_pool_shut_down(void) {
@@ -166,7 +180,7 @@ void thread_pool_shut_down(void) {
 void thread_pool_set_size(int threads) {
   thread_pool_shut_down();
   pthread_mutex_lock(&default_mutex);
-  default_size = threads > 0 ? threads : 1;
+  set_default_size(threads);
   pthread_mutex_unlock(&default_mutex);
 }
 

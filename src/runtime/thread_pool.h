@@ -15,7 +15,8 @@ void thread_pool_free(ThreadPool *pool);
 /* What kernels get. Lives as long as the pool. */
 const Parallel *thread_pool_parallel(const ThreadPool *pool);
 
-/* The process's pool: as many threads as thread_pool_set_size last said, else one for each processor; made at first use. */
+/* The process's pool: as many threads as thread_pool_set_size last said, else one for each processor; made at first use. The
+ * result stays valid, whatever is set later; NULL in a build without threads. */
 const Parallel *thread_pool_default(void);
 /* Sets the number of threads of the process's pool (at least 1). Not while a session runs. */
 void thread_pool_set_size(int threads);
