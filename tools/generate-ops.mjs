@@ -9,11 +9,9 @@ const BY_HAND = new Set(['Placeholder', 'Variable']);
 
 /** The ops of the built engine, decoded by the bindings' own code. */
 async function readOps() {
-  const bundle = await build({
-    stdin: { contents: "export { decodeOpList } from './op-def.ts';", resolveDir: path.join(root, 'bindings/js'), loader: 'ts' },
-    bundle: true, write: false, format: 'esm',
-  });
-  const { decodeOpList } = await import(`data:text/javascript,${encodeURIComponent(bundle.outputFiles[0].text)}`);
+  const decoder = path.join(root, 'build/generate-ops/op-def.mjs');
+  await build({ entryPoints: [path.join(root, 'bindings/js/op-def.ts')], outfile: decoder, bundle: true, format: 'esm', logLevel: 'error' });
+  const { decodeOpList } = await import(decoder);
   const { default: create } = await import(path.join(root, 'npm/dist/wasm/tfcore-simd.mjs'));
   const module = await create({ wasmBinary: readFileSync(path.join(root, 'npm/dist/wasm/tfcore-simd.wasm')) });
   const buffer = module._TF_GetAllOpList();
@@ -71,12 +69,17 @@ function method(op) {
 }
 
 const ops = (await readOps()).filter((op) => !op.name.startsWith('_') && !BY_HAND.has(op.name));
+const methods = ops.map(method).join('\n');
+/** Of the types that attrs may have, those that some op uses: an unused import is an error. */
+const importUsed = (names, from) => {
+  const used = names.filter((name) => new RegExp(`\\b${name}\\b`).test(methods));
+  return used.length ? `import type { ${used.join(', ')} } from '${from}';\n` : '';
+};
 const text = `/** The ops of the registry as methods. Made by tools/generate-ops.mjs; not edited. */
-import type { AttrInput, FuncAttr, ShapeLike } from '../attr-value.js';
-import type { OpOptions } from '../graph.js';
+import type { AttrInput } from '../attr-value.js';
+${importUsed(['FuncAttr', 'ShapeLike'], '../attr-value.js')}import type { OpOptions } from '../graph.js';
 import type { Input, Operation, Output } from '../operation.js';
-import type { TensorLike } from '../tensor.js';
-
+${importUsed(['TensorLike'], '../tensor.js')}
 /** 'float32' and the like; TensorFlow's own names ('float', 'DT_FLOAT') too. */
 type DTypeName = string;
 
@@ -91,7 +94,7 @@ export abstract class GraphOps {
     return this.op(type, inputs, { name, controlInputs, device, attrs });
   }
 
-${ops.map(method).join('\n')}}
+${methods}}
 `;
 const folder = path.join(root, 'bindings/js/generated');
 mkdirSync(folder, { recursive: true });

@@ -3,7 +3,11 @@ import { InvalidArgumentError } from './errors.js';
 
 export type DType =
   | 'float32' | 'float64' | 'int32' | 'int64' | 'uint8' | 'int8' | 'uint16' | 'int16' | 'uint32' | 'uint64'
-  | 'bool' | 'string' | 'float16' | 'bfloat16' | 'complex64' | 'complex128' | 'resource' | 'variant';
+  | 'bool' | 'string' | 'float16' | 'bfloat16' | 'complex64' | 'complex128' | 'resource' | 'variant' | OpaqueDType;
+/** Types that stand in the declarations of ops; no tensor here has them. */
+export type OpaqueDType =
+  | 'qint8' | 'quint8' | 'qint32' | 'qint16' | 'quint16' | 'float8_e5m2' | 'float8_e4m3fn' | 'float8_e4m3fnuz' | 'float8_e4m3b11fnuz'
+  | 'float8_e5m2fnuz' | 'int4' | 'uint4' | 'int2' | 'uint2';
 
 export type TypedArray =
   | Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array | Int8Array | Uint16Array | Int16Array
@@ -44,6 +48,21 @@ const DTYPES: Record<DType, DTypeInfo> = {
   variant: { number: 21, items: 1, aliases: [] },
   uint32: { number: 22, array: Uint32Array, items: 1, aliases: [] },
   uint64: { number: 23, array: BigUint64Array as unknown as TypedArrayConstructor, items: 1, aliases: [] },
+  /* Known by name only: some ops list them among the types that TensorFlow allows. */
+  qint8: { number: 11, items: 1, aliases: [] },
+  quint8: { number: 12, items: 1, aliases: [] },
+  qint32: { number: 13, items: 1, aliases: [] },
+  qint16: { number: 15, items: 1, aliases: [] },
+  quint16: { number: 16, items: 1, aliases: [] },
+  float8_e5m2: { number: 24, items: 1, aliases: [] },
+  float8_e4m3fn: { number: 25, items: 1, aliases: [] },
+  float8_e4m3fnuz: { number: 26, items: 1, aliases: [] },
+  float8_e4m3b11fnuz: { number: 27, items: 1, aliases: [] },
+  float8_e5m2fnuz: { number: 28, items: 1, aliases: [] },
+  int4: { number: 29, items: 1, aliases: [] },
+  uint4: { number: 30, items: 1, aliases: [] },
+  int2: { number: 31, items: 1, aliases: [] },
+  uint2: { number: 32, items: 1, aliases: [] },
 };
 
 const BY_NUMBER = new Map<number, DType>();

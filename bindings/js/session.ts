@@ -112,21 +112,29 @@ export class Session {
    * Runs one step: computes what the fetches and targets need from the feeds. Fetches may be nested in arrays and records,
    * and the results come back alike; an Operation is run and gives null.
    */
-  async run<const F extends Fetch>(fetches: F, feeds?: Feeds, options: RunOptions = {}): Promise<Fetched<F>> {
-    if (options.signal?.aborted) throw new CancelledError('the run was aborted before it started');
-    return this.runSync(fetches, feeds, options);
+  run<const F extends Fetch>(fetches: F, feeds?: Feeds, options?: RunOptions): Promise<Fetched<F>> {
+    return this.runSoon(fetches, feeds, options) as Promise<Fetched<F>>;
+  }
+
+  private async runSoon(fetches: Fetch, feeds?: Feeds, options?: RunOptions): Promise<unknown> {
+    return this.runNow(fetches, feeds, options);
   }
 
   /** As `run`, at once. */
-  runSync<const F extends Fetch>(fetches: F, feeds: Feeds = {}, options: RunOptions = {}): Fetched<F> {
+  runSync<const F extends Fetch>(fetches: F, feeds?: Feeds, options?: RunOptions): Fetched<F> {
+    return this.runNow(fetches, feeds, options) as Fetched<F>;
+  }
+
+  private runNow(fetches: Fetch, feeds: Feeds = {}, options: RunOptions = {}): unknown {
     if (this.closed) throw new CancelledError('Session has been closed.');
+    if (options.signal?.aborted) throw new CancelledError('the run was aborted before it started');
     const request = new Request(this.graph);
     const shape = request.add(fetches);
     for (const target of options.targets ?? []) request.targets.push(request.operation(target));
     const entries = feeds instanceof Map ? [...feeds] : Object.entries(feeds);
     const outputs = entries.map(([key]) => (typeof key === 'string' ? this.graph.output(key) : valueOf(key)));
     const tensors = entries.map(([, value], i) => feedTensor(outputs[i]!, value));
-    return shape(this.step(outputs, tensors, request)) as Fetched<F>;
+    return shape(this.step(outputs, tensors, request));
   }
 
   private step(feeds: readonly Output[], values: readonly Tensor[], request: Request): Tensor[] {

@@ -15,14 +15,14 @@ export class Scope {
   private at: number;
   private large: number[] = [];
 
-  constructor(private readonly wasm: Wasm, private readonly begin: number, private readonly end: number) {
+  constructor(private readonly wasm: Wasm, begin: number, private readonly end: number) {
     this.at = begin;
   }
 
   /** Uninitialised bytes, aligned to 8. */
   alloc(size: number): number {
     const pointer = this.at;
-    const next = pointer + ((size + 7) & ~7);
+    const next = pointer + Math.ceil(size / 8) * 8;
     if (next <= this.end) {
       this.at = next;
       return pointer;
