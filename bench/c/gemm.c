@@ -3,8 +3,11 @@
  *
  *   bench_gemm [milliseconds per case]     a table
  *
- * In the WebAssembly build the two measurements are also exports, for benchmarks that want them in the same run:
- *   _bench_peak_gflops(milliseconds), _bench_gemm_gflops(m, n, k, transpose_a, transpose_b, packed_b, milliseconds)
+ * The WebAssembly build is an ES module. Its default export, called without arguments, prints the table; a benchmark that
+ * wants the measurements in its own run takes
+ *   const gemm = await (await import('./bench_gemm.mjs')).default({ noInitialRun: true });
+ *   gemm._bench_peak_gflops(milliseconds)
+ *   gemm._bench_gemm_gflops(m, n, k, transposeA, transposeB, packedB, milliseconds)
  * The best round counts: other processes only ever make one slower. */
 #include <stdio.h>
 #include <stdlib.h>
