@@ -166,7 +166,8 @@ static bool min(KernelContext *context, Status *status) { return reduction_kerne
 
 /* --- gradients --- */
 
-/* Computes in `kept` the shape of x with 1 along the reduced dimensions; axes may count from the end. */
+/* Computes in `kept` the shape of x with 1 along the reduced dimensions: those whose number stands among the axes, which may count
+ * from the end. All but the choice between shape and ones depends on constants alone, as a rule. */
 #define KEPT_SHAPE                                                                                  \
   "  rank = Rank[T=$T](x)\n"                                                                        \
   "  axes = Cast[SrcT=$Tidx, DstT=int32](i)\n"                                                      \
@@ -176,8 +177,14 @@ static bool min(KernelContext *context, Status *status) { return reduction_kerne
   "  wrapped = Add[T=int32](axes:y:0, rank:output:0)\n"                                             \
   "  reduced = Select[T=int32](from_end:z:0, wrapped:z:0, axes:y:0)\n"                              \
   "  all = Range[Tidx=int32](zero:output:0, rank:output:0, one:output:0)\n"                         \
-  "  ones = OnesLike[T=int32](reduced:output:0)\n"                                                  \
-  "  kept = DynamicStitch[N=2, T=int32](all:output:0, reduced:output:0, shape:output:0, ones:y:0)\n"
+  "  column = Const[dtype=int32, value=[-1, 1]]()\n"                                                \
+  "  each = Reshape[T=int32](all:output:0, column:output:0)\n"                                      \
+  "  same = Equal[T=int32](each:output:0, reduced:output:0)\n"                                      \
+  "  matches = Cast[SrcT=bool, DstT=int32](same:z:0)\n"                                             \
+  "  found = Sum[T=int32](matches:y:0, one:output:0)\n"                                             \
+  "  is_reduced = Greater[T=int32](found:output:0, zero:output:0)\n"                                \
+  "  ones = OnesLike[T=int32](shape:output:0)\n"                                                    \
+  "  kept = Select[T=int32](is_reduced:z:0, ones:y:0, shape:output:0)\n"
 
 static bool begin_gradient(const NodeDef *node, const char *name, bool *keep_dims, StrBuf *text, Status *status) {
   TRY(node_attr_bool(node, "keep_dims", keep_dims, status));
@@ -191,7 +198,7 @@ static bool begin_gradient(const NodeDef *node, const char *name, bool *keep_dim
 /* A value of the result's shape under the kept shape: the name by which to refer to it. */
 static const char *under_kept_shape(bool keep_dims, const char *name, const char *value, const char *reshaped, StrBuf *text) {
   if (keep_dims) return value;
-  strbuf_printf(text, "  %s = Reshape[T=$T](%s, kept:merged:0)\n", name, value);
+  strbuf_printf(text, "  %s = Reshape[T=$T](%s, kept:output:0)\n", name, value);
   return reshaped;
 }
 
