@@ -121,8 +121,10 @@ static void check_case(const Case *c) {
   if (c->packed_b) {
     bool f32 = type->size == sizeof(float);
     packed = mem_alloc(f32 ? gemm_f32_packed_b_size(c->k, c->n) : gemm_f64_packed_b_size(c->k, c->n));
-    if (f32) gemm_f32_pack_b(&args, NULL, packed);
-    else gemm_f64_pack_b(&args, NULL, packed);
+    int64_t calls = 0;
+    Parallel parallel = {fake_parallel_run, &calls, 3};
+    if (f32) gemm_f32_pack_b(&args, &parallel, packed);
+    else gemm_f64_pack_b(&args, &parallel, packed);
     args.packed_b = packed;
     args.b = NULL;
   }
