@@ -137,3 +137,17 @@ bool broadcast_binary(KernelContext *context, BinaryLoop *loop, Status *status) 
   broadcast_run(context->parallel, &plan, a->data, b->data, out->data, in_size, out_size, loop);
   return true;
 }
+
+bool broadcast_shape_of_input(KernelContext *context, int i, Shape *shape, Status *status) {
+  const Tensor *input = context->inputs[i];
+  if (!tensor_is_vector(input)) {
+    char text[SHAPE_TEXT_CAPACITY];
+    return status_invalid(status, "In[%d] must be a vector.%s", i, shape_text(&input->shape, text));
+  }
+  int64_t rank = tensor_num_elements(input), dims[SHAPE_MAX_RANK];
+  if (rank > SHAPE_MAX_RANK) {
+    return status_invalid(status, "In[%d] has %lld sizes, more than the %d that a shape can have", i, (long long)rank, SHAPE_MAX_RANK);
+  }
+  for (int64_t k = 0; k < rank; k++) dims[k] = tensor_int_at(input, k);
+  return shape_set(shape, (int)rank, dims, status);
+}

@@ -2,21 +2,6 @@
 #include "op/op_registry.h"
 #include "ops/broadcast.h"
 
-/* Checks that input `i` is a vector and reads it as a shape. */
-static bool read_shape(KernelContext *context, int i, Shape *shape, Status *status) {
-  const Tensor *input = context->inputs[i];
-  if (!tensor_is_vector(input)) {
-    char text[SHAPE_TEXT_CAPACITY];
-    return status_invalid(status, "In[%d] must be a vector.%s", i, shape_text(&input->shape, text));
-  }
-  int64_t rank = tensor_num_elements(input), dims[SHAPE_MAX_RANK];
-  if (rank > SHAPE_MAX_RANK) {
-    return status_invalid(status, "In[%d] has %lld sizes, more than the %d that a shape can have", i, (long long)rank, SHAPE_MAX_RANK);
-  }
-  for (int64_t k = 0; k < rank; k++) dims[k] = tensor_int_at(input, k);
-  return shape_set(shape, (int)rank, dims, status);
-}
-
 static bool put_ints(KernelContext *context, int i, const int64_t *values, int64_t count, Status *status) {
   Tensor *out;
   TRY(kernel_allocate_output_dims(context, i, 1, &count, &out, status));
@@ -35,8 +20,8 @@ static bool put_ints(KernelContext *context, int i, const int64_t *values, int64
 static bool broadcast_gradient_args(KernelContext *context, Status *status) {
   Shape a = {0}, b = {0}, out = {0};
   bool ok = false;
-  TRY_DONE(read_shape(context, 0, &a, status));
-  TRY_DONE(read_shape(context, 1, &b, status));
+  TRY_DONE(broadcast_shape_of_input(context, 0, &a, status));
+  TRY_DONE(broadcast_shape_of_input(context, 1, &b, status));
   TRY_DONE(broadcast_shapes(&a, &b, &out, status));
   int64_t axes_a[SHAPE_MAX_RANK], axes_b[SHAPE_MAX_RANK], count_a = 0, count_b = 0;
   if (!shape_equal(&a, &b)) {
@@ -60,8 +45,8 @@ done:
 static bool broadcast_args(KernelContext *context, Status *status) {
   Shape a = {0}, b = {0}, out = {0};
   bool ok = false;
-  TRY_DONE(read_shape(context, 0, &a, status));
-  TRY_DONE(read_shape(context, 1, &b, status));
+  TRY_DONE(broadcast_shape_of_input(context, 0, &a, status));
+  TRY_DONE(broadcast_shape_of_input(context, 1, &b, status));
   TRY_DONE(broadcast_shapes(&a, &b, &out, status));
   TRY_DONE(put_ints(context, 0, shape_dims(&out), out.rank, status));
   ok = true;

@@ -166,25 +166,24 @@ static bool min(KernelContext *context, Status *status) { return reduction_kerne
 
 /* --- gradients --- */
 
-/* Computes in `kept` the shape of x with 1 along the reduced dimensions: those whose number stands among the axes, which may count
- * from the end. All but the choice between shape and ones depends on constants alone, as a rule. */
-#define KEPT_SHAPE                                                                                  \
-  "  rank = Rank[T=$T](x)\n"                                                                        \
-  "  axes = Cast[SrcT=$Tidx, DstT=int32](i)\n"                                                      \
-  "  zero = Const[dtype=int32, value=0]()\n"                                                        \
-  "  one = Const[dtype=int32, value=1]()\n"                                                         \
-  "  from_end = Less[T=int32](axes:y:0, zero:output:0)\n"                                           \
-  "  wrapped = Add[T=int32](axes:y:0, rank:output:0)\n"                                             \
-  "  reduced = Select[T=int32](from_end:z:0, wrapped:z:0, axes:y:0)\n"                              \
-  "  all = Range[Tidx=int32](zero:output:0, rank:output:0, one:output:0)\n"                         \
-  "  column = Const[dtype=int32, value=[-1, 1]]()\n"                                                \
-  "  each = Reshape[T=int32](all:output:0, column:output:0)\n"                                      \
-  "  same = Equal[T=int32](each:output:0, reduced:output:0)\n"                                      \
-  "  matches = Cast[SrcT=bool, DstT=int32](same:z:0)\n"                                             \
-  "  found = Sum[T=int32](matches:y:0, one:output:0)\n"                                             \
-  "  is_reduced = Greater[T=int32](found:output:0, zero:output:0)\n"                                \
-  "  ones = OnesLike[T=int32](shape:output:0)\n"                                                    \
-  "  kept = Select[T=int32](is_reduced:z:0, ones:y:0, shape:output:0)\n"
+/* Computes in `kept` the shape of x with 1 along the reduced dimensions. Each place among the dimensions is compared with each
+ * axis, counted from the front and from the end. */
+#define KEPT_SHAPE                                                              \
+  "  rank = Rank[T=$T](x)\n"                                                    \
+  "  zero = Const[dtype=int32, value=0]()\n"                                    \
+  "  one = Const[dtype=int32, value=1]()\n"                                     \
+  "  column = Const[dtype=int32, value=[-1, 1]]()\n"                            \
+  "  places = Range[Tidx=int32](zero:output:0, rank:output:0, one:output:0)\n"  \
+  "  from_end = Sub[T=int32](places:output:0, rank:output:0)\n"                 \
+  "  axes = Cast[SrcT=$Tidx, DstT=int32](i)\n"                                  \
+  "  axes_column = Reshape[T=int32](axes:y:0, column:output:0)\n"               \
+  "  hit = Equal[T=int32](places:output:0, axes_column:output:0)\n"             \
+  "  hit_end = Equal[T=int32](from_end:z:0, axes_column:output:0)\n"            \
+  "  either = NotEqual[T=bool](hit:z:0, hit_end:z:0)\n"                         \
+  "  hits = Cast[SrcT=bool, DstT=int32](either:z:0)\n"                          \
+  "  ones = Sum[T=int32](hits:y:0, zero:output:0)\n"                            \
+  "  reduced = Greater[T=int32](ones:output:0, zero:output:0)\n"                \
+  "  kept = Select[T=int32](reduced:z:0, ones:output:0, shape:output:0)\n"
 
 static bool begin_gradient(const NodeDef *node, const char *name, bool *keep_dims, StrBuf *text, Status *status) {
   TRY(node_attr_bool(node, "keep_dims", keep_dims, status));
@@ -240,11 +239,11 @@ static bool extreme_gradient(const NodeDef *node, const char *op, StrBuf *text, 
   const char *y = under_kept_shape(keep_dims, "y_kept", "y:output:0", "y_kept:output:0", text);
   const char *dy = under_kept_shape(keep_dims, "dy_kept", "dy", "dy_kept:output:0", text);
   strbuf_printf(text,
-                "  hit = Equal[T=$T](x, %s)\n"
-                "  hits = Cast[SrcT=bool, DstT=$T](hit:z:0)\n"
-                "  count = Sum[T=$T, Tidx=$Tidx, keep_dims=true](hits:y:0, i)\n"
+                "  extreme = Equal[T=$T](x, %s)\n"
+                "  winners = Cast[SrcT=bool, DstT=$T](extreme:z:0)\n"
+                "  count = Sum[T=$T, Tidx=$Tidx, keep_dims=true](winners:y:0, i)\n"
                 "  share = RealDiv[T=$T](%s, count:output:0)\n"
-                "  dx = Mul[T=$T](hits:y:0, share:z:0)\n",
+                "  dx = Mul[T=$T](winners:y:0, share:z:0)\n",
                 y, dy);
   return end_gradient("dx:z:0", text, status);
 }
