@@ -42,7 +42,7 @@ bool node_fold_constant(Graph *graph, const Node *node, const Tensor *const *inp
   }
   int64_t bytes = 0;
   for (int i = 0; i < node->num_outputs; i++) bytes += tensor_bytes(&outputs[i]);
-  *folded = bytes <= CONSTANT_FOLDING_MAX_BYTES || node->num_inputs == 0;
+  *folded = bytes <= CONSTANT_FOLDING_MAX_BYTES;
   if (!*folded) clear_outputs(node, outputs);
   return true;
 }

@@ -4,7 +4,7 @@
 
 #include "graph/graph.h"
 
-enum { CONSTANT_FOLDING_MAX_BYTES = 10 << 20 }; /* a larger result is not kept, except a Const's own value */
+enum { CONSTANT_FOLDING_MAX_BYTES = 10 << 20 }; /* a larger result is not kept */
 
 /* Tries to compute `node`. `inputs` are the values of its inputs as far as they are constant, else NULL. Sets *folded and, when true, all `outputs`
  * (empty at entry). Stateful nodes, nodes with an input that is not constant, results that are too large and nodes whose kernel

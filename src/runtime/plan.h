@@ -23,8 +23,8 @@ typedef struct PlanSpec {
   int num_targets;
 } PlanSpec;
 
-/* Where a stateful node's kernel is kept, so that all plans of a session share its state (random generators). Returns the kernel that
- * was stored for the node, or NULL; `store` hands a new one over. */
+/* Where the kernels are kept that all plans of a session share: those with state (random generators, handles), and constants. `find`
+ * gives the kernel that was stored for the node, or NULL; `store` takes a new one over. */
 typedef struct KernelCache {
   OpKernel *(*find)(void *owner, const Node *node);
   bool (*store)(void *owner, const Node *node, OpKernel *kernel, Status *status);

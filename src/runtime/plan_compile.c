@@ -117,6 +117,27 @@ static bool shapes_can_be_trusted(const PlanSpec *spec) {
   return true;
 }
 
+/* Kernels with state, and constants with their values, are the session's: one for all plans. */
+static bool is_shared(const Node *node) { return node->op->def->is_stateful || strcmp(node->def->op, "Const") == 0; }
+
+static bool find_shared_kernel(Compiler *c, const Node *node, const OpKernel **kernel, Status *status) {
+  if ((*kernel = c->cache->find(c->cache->owner, node)) != NULL) return true;
+  OpKernel *made;
+  TRY(op_kernel_new(node->op, node->def, NULL, &made, status));
+  *kernel = made;
+  if (c->cache->store(c->cache->owner, node, made, status)) return true;
+  op_kernel_free(made);
+  return false;
+}
+
+/* The value of a Const, in the memory that its kernel holds. */
+static bool read_const(Compiler *c, const Node *node, Tensor *value, Status *status) {
+  const OpKernel *kernel;
+  TRY(find_shared_kernel(c, node, &kernel, status));
+  KernelContext context = {.outputs = value};
+  return op_kernel_run(kernel, &context, status);
+}
+
 /* Computes what depends on constants alone. Values stay where they are once computed, so room for all is made at the start. */
 static bool fold(Compiler *c, Status *status) {
   Plan *plan = c->plan;
@@ -132,9 +153,15 @@ static bool fold(Compiler *c, Status *status) {
   bool trust_shapes = shapes_can_be_trusted(c->spec);
   for (int64_t i = 0; i < c->num_ordered; i++) {
     const Node *node = c->order[i];
-    for (int k = 0; k < node->num_inputs; k++) inputs[k] = constant_input(c, node, k);
     NodeState *state = &c->states[node->id];
-    TRY(node_fold_constant((Graph *)c->graph, node, inputs, trust_shapes, &plan->constants[plan->num_constants], &state->folded, status));
+    Tensor *outputs = &plan->constants[plan->num_constants];
+    if (strcmp(node->def->op, "Const") == 0) {
+      if (!read_const(c, node, outputs, status)) return node_attach(node->name, status);
+      state->folded = true;
+    } else {
+      for (int k = 0; k < node->num_inputs; k++) inputs[k] = constant_input(c, node, k);
+      TRY(node_fold_constant((Graph *)c->graph, node, inputs, trust_shapes, outputs, &state->folded, status));
+    }
     if (!state->folded) continue;
     state->first = plan->num_constants;
     plan->num_constants += node->num_outputs;
@@ -193,22 +220,13 @@ static int64_t value_index(const Plan *plan, const Tensor *place) {
 }
 
 static bool make_kernel(Compiler *c, const Node *node, const OpKernel **kernel, Status *status) {
-  bool shared = node->op->def->is_stateful && c->cache != NULL;
-  if (shared && (*kernel = c->cache->find(c->cache->owner, node)) != NULL) return true;
+  if (is_shared(node)) return find_shared_kernel(c, node, kernel, status);
   const Tensor **constants = arena_calloc(c->scratch, node->num_inputs, sizeof *constants);
   if (!constants) return status_oom(status, "a plan");
-  if (!shared) {
-    for (int i = 0; i < node->num_inputs; i++) constants[i] = constant_input(c, node, i);
-  }
+  for (int i = 0; i < node->num_inputs; i++) constants[i] = constant_input(c, node, i);
   OpKernel *made;
   TRY(op_kernel_new(node->op, node->def, constants, &made, status));
-  *kernel = made;
-  if (shared) {
-    if (c->cache->store(c->cache->owner, node, made, status)) return true;
-    op_kernel_free(made);
-    return false;
-  }
-  c->plan->kernels[c->plan->num_kernels++] = made;
+  *kernel = c->plan->kernels[c->plan->num_kernels++] = made;
   return true;
 }
 
@@ -225,16 +243,11 @@ static bool make_step(Compiler *c, const Node *node, int64_t index, Status *stat
     if (value >= 0 && c->last_reader[value] != INT64_MAX) c->last_reader[value] = index;
   }
   step->context = (KernelContext){
-      .state = step->kernel->state,
       .inputs = inputs,
       .outputs = plan->values + c->states[node->id].first,
-      .output_types = step->kernel->output_types,
-      .num_inputs = node->num_inputs,
-      .num_outputs = node->num_outputs,
       .pool = c->environment->pool,
       .parallel = c->environment->parallel,
       .resources = c->environment->resources,
-      .node_name = node->name,
   };
   return true;
 }
@@ -255,17 +268,18 @@ static bool mark_last_uses(Compiler *c, Status *status) {
   if (!num_dead) return status_oom(status, "a plan");
   for (int64_t s = 0; s < plan->num_steps; s++) {
     KernelContext *context = &plan->steps[s].context;
-    bool *last_use = arena_calloc(plan->arena, context->num_inputs, sizeof *last_use);
+    const OpKernel *kernel = plan->steps[s].kernel;
+    bool *last_use = arena_calloc(plan->arena, kernel->num_inputs, sizeof *last_use);
     if (!last_use) return status_oom(status, "a plan");
-    for (int i = 0; i < context->num_inputs; i++) {
+    for (int i = 0; i < kernel->num_inputs; i++) {
       int64_t value = value_index(plan, context->inputs[i]);
       last_use[i] = value >= 0 && c->last_reader[value] == s;
-      for (int k = 0; k < context->num_inputs && last_use[i]; k++) {
+      for (int k = 0; k < kernel->num_inputs && last_use[i]; k++) {
         if (k != i && context->inputs[k] == context->inputs[i]) last_use[i] = false;
       }
     }
     context->last_use = last_use;
-    for (int i = 0; i < context->num_outputs; i++) { /* an output that nobody reads dies where it is born */
+    for (int i = 0; i < kernel->num_outputs; i++) { /* an output that nobody reads dies where it is born */
       int64_t value = context->outputs + i - plan->values;
       if (c->last_reader[value] < 0) c->last_reader[value] = s;
     }

@@ -36,7 +36,7 @@ struct Session {
   ResourceManager *resources;
   Arena *arena; /* keys and entries of the cache; binary keys of the plans */
   StringMap plans;
-  OpKernel **stateful_kernels; /* by node id */
+  OpKernel **shared_kernels; /* by node id */
   int64_t kernel_capacity;
   /* The request being served; kept so that a repeated one allocates nothing. */
   struct Request {
@@ -80,9 +80,9 @@ static void free_plans(Session *session) {
 
 static void free_state(Session *session) {
   free_plans(session);
-  for (int64_t i = 0; i < session->kernel_capacity; i++) op_kernel_free(session->stateful_kernels[i]);
-  mem_free(session->stateful_kernels);
-  session->stateful_kernels = NULL;
+  for (int64_t i = 0; i < session->kernel_capacity; i++) op_kernel_free(session->shared_kernels[i]);
+  mem_free(session->shared_kernels);
+  session->shared_kernels = NULL;
   session->kernel_capacity = 0;
   resource_manager_free(session->resources);
   session->resources = NULL;
@@ -116,21 +116,21 @@ int64_t session_num_plans(const Session *session) { return session->plans.count;
 
 int64_t session_cached_bytes(const Session *session) { return session->pool ? buffer_pool_cached_bytes(session->pool) : 0; }
 
-/* --- the state of stateful kernels --- */
+/* --- kernels that all plans share --- */
 
 static OpKernel *find_kernel(void *owner, const Node *node) {
   Session *session = owner;
-  return node->id < session->kernel_capacity ? session->stateful_kernels[node->id] : NULL;
+  return node->id < session->kernel_capacity ? session->shared_kernels[node->id] : NULL;
 }
 
 static bool store_kernel(void *owner, const Node *node, OpKernel *kernel, Status *status) {
   Session *session = owner;
   int64_t old = session->kernel_capacity;
-  if (!mem_grow((void **)&session->stateful_kernels, &session->kernel_capacity, node->id + 1, sizeof(OpKernel *))) {
+  if (!mem_grow((void **)&session->shared_kernels, &session->kernel_capacity, node->id + 1, sizeof(OpKernel *))) {
     return status_oom(status, "a session");
   }
-  for (int64_t i = old; i < session->kernel_capacity; i++) session->stateful_kernels[i] = NULL;
-  session->stateful_kernels[node->id] = kernel;
+  for (int64_t i = old; i < session->kernel_capacity; i++) session->shared_kernels[i] = NULL;
+  session->shared_kernels[node->id] = kernel;
   return true;
 }
 
