@@ -6,8 +6,9 @@
  *   Graph *graph = graph_new();
  *   graph_add_operation(graph, def, inputs, 2, NULL, 0, &node, &status);
  *
- * Node 0 is `_SOURCE`, node 1 `_SINK`, edge 0 the control edge between them, as in TensorFlow.
- * Not thread-safe: one writer, and no reader while it writes.
+ * Node 0 is `_SOURCE`, node 1 `_SINK`, edge 0 the control edge between them, as in TensorFlow. Other edges
+ * from source and to sink are not made: nothing reads them. Not thread-safe: one writer, and no reader while
+ * it writes.
  */
 #ifndef TFCORE_GRAPH_GRAPH_H_
 #define TFCORE_GRAPH_GRAPH_H_
@@ -115,8 +116,8 @@ MUST_CHECK bool graph_update_edge(Graph *graph, Node *new_src, int new_output, N
                                   Status *status);
 /* Removes the node and its edges. Not for source and sink. */
 void graph_remove_node(Graph *graph, Node *node);
-/* A name that no node has: `base` itself, else base_1, base_2, ... Also avoids names that are a prefix scope
- * in use. In the graph's arena; NULL when out of memory. */
+/* A name that no node has (it is not reserved until a node has it): `base` itself, else base_1, base_2, ...
+ * Also avoids names that are a prefix scope in use. In the graph's arena; NULL when out of memory. */
 const char *graph_unique_name(Graph *graph, const char *base);
 
 /* --- shapes (shape_refiner.c) --- */

@@ -235,8 +235,10 @@ TEST(uniquify_with_prefix_does_not_meet_other_new_names) {
 
 TEST(uniquified_names_reach_inputs_back_edges_and_colocation) {
   static const char kLoop[] =
-      PARAMS("p") "node { name: 'm' op: 'Merge' input: 'p' input: 'n' attr { key: 'N' value { i: 2 } } attr { key: 'T' value { type: "
-                  "DT_FLOAT } } } node { name: 'n' op: 'NextIteration' input: 'm' input: '^p' attr { key: 'T' value { type: "
+      PARAMS("p") "node { name: 'm' op: 'Merge' input: 'p' input: 'n' attr { key: 'N' value { i: 2 } } "
+             "attr { key: 'T' value { type: "
+                  "DT_FLOAT } } } node { name: 'n' op: 'NextIteration' input: 'm' input: '^p' attr { key: "
+                  "'T' value { type: "
                   "DT_FLOAT } } attr { key: '_class' value { list { s: 'loc:@m' s: 'other' } } } }";
   Status status;
   status_init(&status);
@@ -324,12 +326,17 @@ TEST(input_map_refers_to_nodes_of_this_graph) {
 
 TEST(import_survives_lack_of_memory) {
   static const char kDef[] =
-      PARAMS("W1") "node { name: 'i' op: 'TestInput' input: '^W2' } node { name: 't' op: 'TestMul' input: 'i' input: 'q:1' } "
-                   "node { name: 's/u' op: 'TestMul' input: 't' input: 'W1' } node { name: 'c' op: 'f' input: 't' } "
-                   "node { name: 'fill' op: 'TestFill' input: 'dims' } node { name: 'dims' op: 'Const' attr { key: 'dtype' value { type: "
-                   "DT_INT32 } } attr { key: 'value' value { tensor { dtype: DT_INT32 tensor_shape { dim { size: 2 } } int_val: 3 } } } } "
+      PARAMS("W1") "node { name: 'i' op: 'TestInput' input: '^W2' } node { name: 't' op: 'TestMul' input: "
+             "'i' input: 'q:1' } "
+                   "node { name: 's/u' op: 'TestMul' input: 't' input: 'W1' } node { name: 'c' op: 'f' "
+                   "input: 't' } "
+                   "node { name: 'fill' op: 'TestFill' input: 'dims' } node { name: 'dims' op: 'Const' "
+                   "attr { key: 'dtype' value { type: "
+                   "DT_INT32 } } attr { key: 'value' value { tensor { dtype: DT_INT32 tensor_shape { dim "
+                   "{ size: 2 } } int_val: 3 } } } } "
                    "library { function { signature { name: 'f' input_arg { name: 'x' type: DT_FLOAT } } } "
-                   "gradient { function_name: 'f' gradient_func: 'g' } } versions { producer: 9 bad_consumers: 3 bad_consumers: 1 }";
+                   "gradient { function_name: 'f' gradient_func: 'g' } } versions { producer: 9 "
+                   "bad_consumers: 3 bad_consumers: 1 }";
   Arena *own = arena_new();
   StrBuf bytes = {0};
   Status status;
@@ -389,6 +396,53 @@ TEST(import_survives_lack_of_memory) {
   }
   strbuf_free(&bytes);
   arena_free(own);
+}
+
+/* --- damaged bytes --- */
+
+/* Bytes changed by chance: whatever comes out, the graph is whole, and unchanged when the import failed. */
+TEST(damaged_graph_defs_are_refused_or_imported_whole) {
+  static const char kDef[] =
+      PARAMS("a") "node { name: 'b' op: 'TestOneInputTwoOutputs' input: 'a' input: '^a' } "
+                  "node { name: 'm' op: 'Merge' input: 'b' input: 'n' attr { key: 'N' value { i: 2 } } "
+                  "attr { key: 'T' value { type: DT_FLOAT } } } "
+                  "node { name: 'n' op: 'NextIteration' input: 'm' attr { key: 'T' value { type: DT_FLOAT "
+                  "} } } "
+                  "node { name: 'd' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } attr { "
+                  "key: 'value' "
+                  "value { tensor { dtype: DT_INT32 tensor_shape { dim { size: 2 } } int_val: 3 } } } } "
+                  "node { name: 'f' op: 'TestFill' input: 'd' } node { name: 'g' op: 'F' input: 'f' } "
+                  "library { function { signature { name: 'F' input_arg { name: 'x' type: DT_FLOAT } } } } "
+                  "versions { producer: 9 }";
+  Status status;
+  status_init(&status);
+  Arena *arena = arena_new();
+  StrBuf bytes = {0};
+  void *def = NULL;
+  REQUIRE_OK(proto_parse_text(kGraphDef, str_of(kDef), arena, &def, &status) &&
+                 proto_serialize(def, &bytes, &status),
+             status);
+  uint32_t seed = 99;
+  int imported = 0, refused = 0;
+  for (int run = 0; run < 4000; run++) {
+    char *damaged = mem_alloc(bytes.length);
+    memcpy(damaged, bytes.data, (size_t)bytes.length);
+    for (int k = 0; k <= run % 3; k++) {
+      seed = seed * 1664525u + 1013904223u;
+      damaged[(seed >> 8) % (uint32_t)bytes.length] ^= (char)(1 << (seed >> 29));
+    }
+    Graph *graph = graph_new();
+    status_init(&status);
+    bool ok = graph_import_bytes(graph, damaged, (size_t)bytes.length, NULL, NULL, NULL, &status);
+    *(ok ? &imported : &refused) += 1;
+    if (!ok) CHECK_INT_EQ(graph_num_nodes(graph), 2);
+    ops_check_whole(graph);
+    graph_free(graph);
+    mem_free(damaged);
+  }
+  CHECK(imported > 10 && refused > 1000);
+  strbuf_free(&bytes);
+  arena_free(arena);
 }
 
 /* --- size --- */
