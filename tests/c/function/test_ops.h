@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "graph/graph.h"
 #include "harness.h"
+#include "op/node_def.h"
 #include "op/op_registry.h"
 
 #define TEST_NUMBERS "T: {bfloat16, half, float, double, int32, int64, complex64}"
@@ -75,6 +76,18 @@ static bool test_const_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
+/* dy for each of the N inputs */
+static bool test_add_n_gradient(const NodeDef *node, StrBuf *text, Status *status) {
+  int64_t n;
+  TRY(node_attr_int(node, "N", &n, status));
+  strbuf_append(text, "AddNGrad[N:int, T:type](x:N*T, dy:T) -> (");
+  for (int64_t i = 0; i < n; i++) strbuf_printf(text, "%sdx%d:T", i == 0 ? "" : ", ", (int)i);
+  strbuf_append(text, ") {\n");
+  for (int64_t i = 0; i < n; i++) strbuf_printf(text, "  return dx%d = dy\n", (int)i);
+  strbuf_append(text, "}");
+  return true;
+}
+
 /* --- ops --- */
 
 #define BINARY(Name, kernel, text)                                                                                     \
@@ -122,7 +135,7 @@ REGISTER_OP(OnesLike, .inputs = {"x: T"}, .outputs = {"y: T"},
             .attrs = {"T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, int64, complex64, complex128, bool}"},
             .shape = shape_unchanged, .gradient = NO_GRADIENT, .kernels = {{DT_DOUBLE, test_ones}})
 REGISTER_OP(AddN, .inputs = {"inputs: N * T"}, .outputs = {"sum: T"}, .attrs = {"N: int >= 1", "T: {numbertype, variant}"},
-            .shape = shape_unchanged, .is_commutative = true, .is_aggregate = true, .kernels = {{DT_DOUBLE, test_add_n}})
+            .shape = shape_unchanged, .is_commutative = true, .is_aggregate = true, .gradient_fn = test_add_n_gradient, .kernels = {{DT_DOUBLE, test_add_n}})
 REGISTER_OP(Placeholder, .outputs = {"output: dtype"}, .attrs = {"dtype: type", "shape: shape = { unknown_rank: true }"},
             .shape = shape_explicit)
 REGISTER_OP(Const, .outputs = {"output: dtype"}, .attrs = {"value: tensor", "dtype: type"}, .shape = test_const_shape, .gradient = NO_GRADIENT,
