@@ -10,7 +10,7 @@
 
 #include "tensorflow/c/c_api.h"
 
-enum { PIXELS = 64, HIDDEN = 128, CLASSES = 10, MAX_DIGITS = 2000, BATCH = 64, EPOCHS = 60 };
+enum { PIXELS = 64, HIDDEN = 128, CLASSES = 10, MAX_DIGITS = 2000, BATCH = 32, EPOCHS = 60 };
 
 typedef struct Digits {
   float pixels[MAX_DIGITS][PIXELS];
@@ -104,8 +104,9 @@ static TF_Operation *group(const char *name, const Group *members) {
 }
 
 static const char *scoped(char text[64], const char *name, const char *part) {
-  snprintf(text, 64, "%s/%s", name, part);
-  return text;
+  if (snprintf(text, 64, "%s/%s", name, part) < 64) return text;
+  fprintf(stderr, "a name is too long: %s\n", name);
+  exit(1);
 }
 
 /* A variable's handle; its initial assignment joins `initializers`. */
@@ -177,7 +178,7 @@ static Model build(void) {
   model.loss = op("Mean", "loss", 2, (TF_Output[]){losses, axis});
   TF_AddGradients(graph, &model.loss, 1, values, 4, NULL, status, gradients);
   check("TF_AddGradients");
-  TF_Output rate = scalar("rate", 0.1f), momentum = scalar("momentum", 0.9f);
+  TF_Output rate = scalar("rate", 0.2f), momentum = scalar("momentum", 0.9f);
   for (int i = 0; i < 4; i++) {
     char text[64], slot[64];
     TF_Output start = filled(scoped(text, names[i], "zeros"), ranks[i], dims[i], zero);
