@@ -27,7 +27,8 @@ target_compile_options(tfcore_facts PRIVATE ${TFCORE_WARNINGS})
 target_link_libraries(tfcore_facts PUBLIC tfcore_harness tfcore_op)
 
 # Running single ops and checking gradients: for the tests of ops.
-add_library(tfcore_op_runner STATIC EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/c/op_runner.c)
+add_library(tfcore_op_runner STATIC EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/c/op_runner.c
+            ${CMAKE_SOURCE_DIR}/tests/c/gradient_checker.c)
 target_compile_options(tfcore_op_runner PRIVATE ${TFCORE_WARNINGS})
 target_link_libraries(tfcore_op_runner PUBLIC tfcore_harness tfcore_runtime tfcore_ops)
 

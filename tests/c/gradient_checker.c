@@ -1,0 +1,279 @@
+#include "gradient_checker.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gradient/graph_gradients.h"
+#include "harness.h"
+#include "op_runner.h"
+#include "runtime/session.h"
+
+enum { MAX_VALUES = 16 };
+static const double kStep = 1e-5, kTolerance = 1e-6, kFloatTolerance = 1e-3;
+
+/* Values that are fed, what they lead to, and the derivative of the sum of dys * ys by each floating x. */
+typedef struct Setup {
+  Graph *graph;
+  Session *session;
+  NodeOutput feeds[MAX_VALUES];
+  Tensor values[MAX_VALUES];
+  int num_feeds;
+  NodeOutput ys[MAX_VALUES], dys[MAX_VALUES], xs[MAX_VALUES], dxs[MAX_VALUES];
+  Tensor weights[MAX_VALUES]; /* of the dys */
+  int num_ys, num_xs;
+  int x_feed[MAX_VALUES]; /* which feed an x is */
+} Setup;
+
+static bool add_placeholder(Setup *s, const Tensor *value, bool known_shape, NodeOutput *output, Status *status) {
+  char name[32];
+  snprintf(name, sizeof name, "p%lld", (long long)graph_num_node_ids(s->graph));
+  Arena *arena = arena_new();
+  NodeDef *def = node_def_new(arena, name, "Placeholder");
+  bool ok = node_def_set_attr(def, arena, "dtype", attr_value_type(arena, (int)value->dtype), status) &&
+            (!known_shape || node_def_set_attr(def, arena, "shape", attr_value_shape(arena, value->shape.rank, shape_dims(&value->shape)), status)) &&
+            graph_add_operation(s->graph, def, NULL, 0, NULL, 0, &output->node, status);
+  output->index = 0;
+  arena_free(arena);
+  return ok;
+}
+
+static bool add_feed(Setup *s, const Tensor *value, bool known_shape, Status *status) {
+  int i = s->num_feeds;
+  TRY(add_placeholder(s, value, known_shape, &s->feeds[i], status));
+  TRY(tensor_copy(&s->values[i], value, NULL, status));
+  if (dtype_is_floating((int)value->dtype)) {
+    s->xs[s->num_xs] = s->feeds[i];
+    s->x_feed[s->num_xs++] = i;
+  }
+  s->num_feeds++;
+  return true;
+}
+
+static bool run(Setup *s, const NodeOutput *fetches, int num_fetches, Tensor *results, Status *status) {
+  const Tensor *values[MAX_VALUES];
+  for (int i = 0; i < s->num_feeds; i++) values[i] = &s->values[i];
+  return session_run(s->session, s->feeds, values, s->num_feeds, fetches, results, num_fetches, NULL, 0, status);
+}
+
+/* A step behind a feed: what is fed cannot be fetched, and a gradient may be dy itself. */
+static bool add_identity(Setup *s, NodeOutput from, NodeOutput *output, Status *status) {
+  char name[32];
+  snprintf(name, sizeof name, "p%lld", (long long)graph_num_node_ids(s->graph));
+  Arena *arena = arena_new();
+  NodeDef *def = node_def_new(arena, name, "Identity");
+  bool ok = node_def_set_attr(def, arena, "T", attr_value_type(arena, (int)node_output_type(from)), status) &&
+            graph_add_operation(s->graph, def, &from, 1, NULL, 0, &output->node, status);
+  output->index = 0;
+  arena_free(arena);
+  return ok;
+}
+
+/* Placeholders for dys with made-up weights, or ones, and the gradients. The dys become feeds of the run too, and xs when `and_dys`. */
+static bool differentiate(Setup *s, bool ones, bool known_shape, bool and_dys, Status *status) {
+  Tensor ys[MAX_VALUES] = {0};
+  bool ok = run(s, s->ys, s->num_ys, ys, status);
+  int xs = s->num_xs;
+  for (int i = 0; i < s->num_ys && ok; i++) {
+    ok = tensor_allocate(&s->weights[i], ys[i].dtype, &ys[i].shape, NULL, status);
+    for (int64_t k = 0; ok && k < tensor_num_elements(&ys[i]); k++) {
+      tensor_put(&s->weights[i], k, ones ? 1 : 0.25 * (double)((k * 7 + i * 3) % 11) - 1.1);
+    }
+    ok = ok && add_feed(s, &s->weights[i], known_shape, status) && add_identity(s, s->feeds[s->num_feeds - 1], &s->dys[i], status);
+  }
+  ok = ok && graph_add_gradients(s->graph, s->ys, s->num_ys, s->xs, xs, s->dys, NULL, s->dxs, status);
+  if (!and_dys) s->num_xs = xs;
+  for (int i = 0; i < s->num_ys; i++) tensor_clear(&ys[i]);
+  return ok;
+}
+
+/* The op on placeholders. `as_float` makes float of double, in attrs and values. */
+static bool build(Setup *s, const char *op, const char *inputs, bool as_float, bool known_shape, Status *status) {
+  char text[256];
+  snprintf(text, sizeof text, "%s", op);
+  for (char *p; as_float && (p = strstr(text, "double")) != NULL;) {
+    memcpy(p, "float", 5);
+    memmove(p + 5, p + 6, strlen(p + 6) + 1);
+  }
+  *s = (Setup){.graph = graph_new()};
+  Tensor parsed[MAX_VALUES] = {0};
+  int count = 0;
+  OpRun spec;
+  bool ok = op_run_begin(&spec, text, status) && tensors_parse(inputs, parsed, MAX_VALUES, &count, status);
+  for (int i = 0; i < count && ok; i++) {
+    if (as_float && parsed[i].dtype == DT_DOUBLE) {
+      Tensor narrow = {0};
+      ok = tensor_allocate(&narrow, DT_FLOAT, &parsed[i].shape, NULL, status);
+      for (int64_t k = 0; ok && k < tensor_num_elements(&narrow); k++) tensor_put(&narrow, k, tensor_get(&parsed[i], k));
+      ok = ok && add_feed(s, &narrow, known_shape, status);
+      tensor_clear(&narrow);
+    } else {
+      ok = add_feed(s, &parsed[i], known_shape, status);
+    }
+  }
+  Node *node = NULL;
+  ok = ok && graph_add_operation(s->graph, spec.node, s->feeds, count, NULL, 0, &node, status);
+  for (int i = 0; ok && i < node->num_outputs; i++) {
+    if (dtype_is_floating((int)node->output_types[i])) s->ys[s->num_ys++] = (NodeOutput){node, i};
+  }
+  for (int i = 0; i < count; i++) tensor_clear(&parsed[i]);
+  op_run_end(&spec);
+  return ok && (s->session = session_new(s->graph, status)) != NULL;
+}
+
+static void drop(Setup *s) {
+  session_free(s->session);
+  for (int i = 0; i < MAX_VALUES; i++) {
+    tensor_clear(&s->values[i]);
+    tensor_clear(&s->weights[i]);
+  }
+  graph_free(s->graph);
+}
+
+/* The sum of dys * ys. */
+static bool weighted(Setup *s, double *total, Status *status) {
+  Tensor ys[MAX_VALUES] = {0};
+  bool ok = run(s, s->ys, s->num_ys, ys, status);
+  *total = 0;
+  for (int i = 0; i < s->num_ys && ok; i++) {
+    for (int64_t k = 0; k < tensor_num_elements(&ys[i]); k++) *total += tensor_get(&ys[i], k) * tensor_get(&s->weights[i], k);
+  }
+  for (int i = 0; i < s->num_ys; i++) tensor_clear(&ys[i]);
+  return ok;
+}
+
+/* The gradients that there are, by x; of others the tensor stays empty. */
+static bool gradients(Setup *s, Tensor *dxs, Status *status) {
+  NodeOutput fetches[MAX_VALUES];
+  Tensor results[MAX_VALUES] = {0};
+  int count = 0, which[MAX_VALUES];
+  for (int i = 0; i < s->num_xs; i++) {
+    if (s->dxs[i].node == NULL) continue;
+    which[count] = i;
+    fetches[count++] = s->dxs[i];
+  }
+  if (count == 0) return true;
+  TRY(run(s, fetches, count, results, status));
+  for (int i = 0; i < count; i++) tensor_move(&dxs[which[i]], &results[i]);
+  return true;
+}
+
+/* One x: each element's derivative against the central difference. */
+static bool check_x(Setup *s, int i, const Tensor *dx) {
+  Status status;
+  status_init(&status);
+  Tensor *x = &s->values[s->x_feed[i]];
+  if (!tensor_is_empty(dx) && !CHECK(shape_equal(&dx->shape, &x->shape) && dx->dtype == x->dtype)) return false;
+  for (int64_t k = 0; k < tensor_num_elements(x); k++) {
+    double at = tensor_get(x, k), above, below;
+    tensor_put(x, k, at + kStep);
+    bool ok = CHECK_OK(weighted(s, &above, &status), status);
+    tensor_put(x, k, at - kStep);
+    ok = CHECK_OK(weighted(s, &below, &status), status) && ok;
+    tensor_put(x, k, at);
+    double want = (above - below) / (2 * kStep), got = tensor_is_empty(dx) ? 0 : tensor_get(dx, k);
+    if (!ok || !CHECK_NEAR(got, want, kTolerance * fmax(1, fabs(want)))) return false;
+  }
+  return true;
+}
+
+static bool check_differences(Setup *s) {
+  Status status;
+  status_init(&status);
+  Tensor dxs[MAX_VALUES] = {0};
+  bool ok = CHECK_OK(gradients(s, dxs, &status), status);
+  for (int i = 0; i < s->num_xs && ok; i++) ok = check_x(s, i, &dxs[i]);
+  for (int i = 0; i < s->num_xs; i++) tensor_clear(&dxs[i]);
+  return ok;
+}
+
+/* From y = f(x) and dx = g(x, dy) to the question whether the gradient of dx with respect to x and dy is right. */
+static bool check_second(Setup *s, bool known_shape) {
+  Status status;
+  status_init(&status);
+  int outputs = 0;
+  for (int i = 0; i < s->num_ys; i++) tensor_clear(&s->weights[i]);
+  for (int i = 0; i < s->num_xs - s->num_ys; i++) {
+    if (s->dxs[i].node != NULL) s->ys[outputs++] = s->dxs[i];
+  }
+  s->num_ys = outputs;
+  return CHECK_OK(differentiate(s, false, known_shape, false, &status), status) && check_differences(s);
+}
+
+/* The float graph's gradients against those of the double graph. */
+static bool check_float(Setup *wide, const char *op, const char *inputs, bool known_shape) {
+  Status status;
+  status_init(&status);
+  Setup narrow;
+  Tensor want[MAX_VALUES] = {0}, got[MAX_VALUES] = {0};
+  bool ok = CHECK_OK(build(&narrow, op, inputs, true, known_shape, &status), status) &&
+            CHECK_OK(differentiate(&narrow, false, known_shape, false, &status), status) &&
+            CHECK_OK(gradients(&narrow, got, &status), status) && CHECK_OK(gradients(wide, want, &status), status);
+  for (int i = 0; ok && i < narrow.num_xs; i++) {
+    if (tensor_is_empty(&want[i])) {
+      CHECK(tensor_is_empty(&got[i]));
+      continue;
+    }
+    CHECK_INT_EQ(got[i].dtype, DT_FLOAT);
+    ok = CHECK(shape_equal(&got[i].shape, &want[i].shape));
+    for (int64_t k = 0; ok && k < tensor_num_elements(&want[i]); k++) {
+      double expected = tensor_get(&want[i], k);
+      ok = CHECK_NEAR(tensor_get(&got[i], k), expected, kFloatTolerance * fmax(1, fabs(expected)));
+    }
+  }
+  for (int i = 0; i < MAX_VALUES; i++) {
+    tensor_clear(&want[i]);
+    tensor_clear(&got[i]);
+  }
+  drop(&narrow);
+  return ok;
+}
+
+static bool check(const char *op, const char *inputs, bool twice) {
+  bool ok = true;
+  for (int known = 0; known < 2 && ok; known++) {
+    CHECK_CONTEXT("gradient of %s(%s), shapes %sknown", op, inputs, known ? "" : "un");
+    Status status;
+    status_init(&status);
+    Setup s;
+    ok = CHECK_OK(build(&s, op, inputs, false, known, &status), status) &&
+         CHECK_OK(differentiate(&s, false, known, false, &status), status) && check_differences(&s) &&
+         check_float(&s, op, inputs, known);
+    drop(&s);
+    if (ok && twice) {
+      CHECK_CONTEXT("second gradient of %s(%s), shapes %sknown", op, inputs, known ? "" : "un");
+      ok = CHECK_OK(build(&s, op, inputs, false, known, &status), status) &&
+           CHECK_OK(differentiate(&s, false, known, true, &status), status) && check_second(&s, known);
+      drop(&s);
+    }
+  }
+  CHECK_CONTEXT("%s", "");
+  return ok;
+}
+
+bool gradient_holds(const char *op, const char *inputs) { return check(op, inputs, false); }
+bool gradient_holds_twice(const char *op, const char *inputs) { return check(op, inputs, true); }
+
+bool gradient_is(const char *op, const char *inputs, const char *want) {
+  CHECK_CONTEXT("gradient of %s(%s)", op, inputs);
+  Status status;
+  status_init(&status);
+  Setup s;
+  Tensor dxs[MAX_VALUES] = {0}, expected[MAX_VALUES] = {0};
+  int count = 0;
+  bool ok = CHECK_OK(build(&s, op, inputs, false, false, &status), status) &&
+            CHECK_OK(differentiate(&s, true, false, false, &status), status) && CHECK_OK(gradients(&s, dxs, &status), status);
+  if (ok && strcmp(want, "none") == 0) {
+    for (int i = 0; i < s.num_xs; i++) ok = CHECK(tensor_is_empty(&dxs[i])) && ok;
+  } else if (ok) {
+    ok = CHECK_OK(tensors_parse(want, expected, MAX_VALUES, &count, &status), status) && CHECK_INT_EQ(count, s.num_xs);
+    for (int i = 0; ok && i < count; i++) ok = tensor_is_about(&dxs[i], &expected[i], 1e-6);
+  }
+  for (int i = 0; i < MAX_VALUES; i++) {
+    tensor_clear(&dxs[i]);
+    tensor_clear(&expected[i]);
+  }
+  drop(&s);
+  CHECK_CONTEXT("%s", "");
+  return ok;
+}

@@ -1,0 +1,22 @@
+/* Checking the gradient of an op against central differences.
+ *
+ *   gradient_holds("Mul[T=double]", "double[2,3] 1 2 3 4 5 6; double[3] 0.5 -1 2");
+ *
+ * A graph is made with a placeholder for each input, the op, and its gradient for given dys (graph_add_gradients). In float64
+ * the gradient with respect to every element of every floating input must agree with (f(x + h) - f(x - h)) / 2h to 1e-6;
+ * the same graph in float32 must agree with float64 to 1e-3. Everything is done twice, with the shapes of the
+ * placeholders unknown and known, since the optimiser works differently then.
+ */
+#ifndef TFCORE_TESTS_GRADIENT_CHECKER_H_
+#define TFCORE_TESTS_GRADIENT_CHECKER_H_
+
+#include <stdbool.h>
+
+/* `op` and `inputs` as in op_runner.h, with floating inputs in double. */
+bool gradient_holds(const char *op, const char *inputs);
+/* Also the gradient of the gradient, with respect to the inputs and to dy. */
+bool gradient_holds_twice(const char *op, const char *inputs);
+/* The gradient, for dys of one, is what is expected: "none" where no gradient flows; for kinks and integers. */
+bool gradient_is(const char *op, const char *inputs, const char *want);
+
+#endif
