@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import { root } from './process.mjs';
 
 /** Written by hand in graph.ts, where more than the raw op is wanted. */
-const BY_HAND = new Set(['Placeholder', 'Variable']);
+const BY_HAND = new Set(['Const', 'Placeholder', 'Variable']);
 
 /** The ops of the built engine, decoded by the bindings' own code. */
 async function readOps() {
@@ -43,16 +43,21 @@ function describe(arg) {
   return `${arg.name}: ${arg.number_attr ? `${arg.number_attr} * ` : ''}${arg.type ?? arg.type_attr}`;
 }
 
+/** The default of an attr. Ops that make floats from nothing make float32, as TensorFlow's Python functions do. */
+const isFreeFloat = (attr) => attr.name === 'dtype' && attr.type === 'type' && attr.default_value === undefined && attr.allowed_values?.includes('float32');
+const defaultOf = (attr) => (isFreeFloat(attr) ? 'float32' : attr.default_value);
+
 /** The method of one op. */
 function method(op) {
   const inferred = new Set(op.input_arg.flatMap((arg) => [arg.type_attr, arg.number_attr, arg.type_list_attr]));
   const attrs = op.attr.filter((attr) => !inferred.has(attr.name));
-  const required = attrs.some((attr) => attr.default_value === undefined);
-  const parameters = op.input_arg.map((arg) => `${parameter(arg.name)}: ${isList(arg) ? 'readonly Input[]' : 'Input'}`);
+  const required = attrs.some((attr) => defaultOf(attr) === undefined);
+  const parameters = op.input_arg.map((arg) => `${parameter(arg.name)}: ${isList(arg) ? 'readonly Operand[]' : 'Operand'}`);
   const fields = attrs.map((attr) => {
-    const notes = [attr.default_value === undefined ? '' : `Default ${show(attr.default_value)}.`, attr.allowed_values ? `One of ${attr.allowed_values.map(show).join(', ')}.` : ''];
+    const byDefault = defaultOf(attr);
+    const notes = [byDefault === undefined ? '' : `Default ${show(byDefault)}.`, attr.allowed_values ? `One of ${attr.allowed_values.map(show).join(', ')}.` : ''];
     const note = notes.filter(Boolean).join(' ');
-    return `${note ? `/** ${note} */ ` : ''}${camelCase(attr.name)}${attr.default_value === undefined ? '' : '?'}: ${attrType(attr.type)};`;
+    return `${note ? `/** ${note} */ ` : ''}${camelCase(attr.name)}${byDefault === undefined ? '' : '?'}: ${attrType(attr.type)};`;
   });
   const options = fields.length ? `OpOptions & {\n${fields.map((field) => `    ${field}`).join('\n')}\n  }` : 'OpOptions';
   const outputs = op.output_arg;
@@ -61,9 +66,10 @@ function method(op) {
   const names = attrs.map((attr) => `${camelCase(attr.name)}: '${attr.name}'`).join(', ');
   const inputs = op.input_arg.map((arg) => parameter(arg.name)).join(', ');
   const signature = `${op.name}(${op.input_arg.map(describe).join(', ')})${outputs.length ? ` -> (${outputs.map(describe).join(', ')})` : ''}`;
+  const extra = attrs.some(isFreeFloat) ? "{ dtype: 'float32', ...o }" : 'o';
   return `  /** ${signature} */
   ${camelCase(op.name)}(${[...parameters, `o: ${options}${required ? '' : ' = {}'}`].join(', ')}): ${result} {
-    return this.built('${op.name}', [${inputs}], o, {${names ? ` ${names} ` : ''}})${take};
+    return this.built('${op.name}', [${inputs}], ${extra}, {${names ? ` ${names} ` : ''}})${take};
   }
 `;
 }
@@ -77,17 +83,15 @@ const importUsed = (names, from) => {
 };
 const text = `/** The ops of the registry as methods. Made by tools/generate-ops.mjs; not edited. */
 import type { AttrInput } from '../attr-value.js';
-${importUsed(['FuncAttr', 'ShapeLike'], '../attr-value.js')}import type { OpOptions } from '../graph.js';
-import type { Input, Operation, Output } from '../operation.js';
+${importUsed(['FuncAttr', 'ShapeLike'], '../attr-value.js')}${importUsed(['DTypeName'], '../dtypes.js')}import type { OpOptions } from '../graph.js';
+import type { Operand } from '../op-inputs.js';
+import type { Operation, Output } from '../operation.js';
 ${importUsed(['TensorLike'], '../tensor.js')}
-/** 'float32' and the like; TensorFlow's own names ('float', 'DT_FLOAT') too. */
-type DTypeName = string;
-
 export abstract class GraphOps {
-  abstract op(type: string, inputs?: readonly (Input | readonly Input[])[], options?: OpOptions & { attrs?: Record<string, AttrInput> }): Operation;
+  abstract op(type: string, inputs?: readonly (Operand | readonly Operand[])[], options?: OpOptions & { attrs?: Record<string, AttrInput> }): Operation;
 
   /** Builds an op whose attrs stand among the options, under their camelCase names. */
-  private built(type: string, inputs: readonly (Input | readonly Input[])[], options: OpOptions, names: Record<string, string>): Operation {
+  private built(type: string, inputs: readonly (Operand | readonly Operand[])[], options: OpOptions, names: Record<string, string>): Operation {
     const { name, controlInputs, device, ...rest } = options as OpOptions & Record<string, AttrInput>;
     const attrs: Record<string, AttrInput> = {};
     for (const [key, value] of Object.entries(rest)) attrs[names[key] ?? key] = value;

@@ -9,6 +9,9 @@ export type OpaqueDType =
   | 'qint8' | 'quint8' | 'qint32' | 'qint16' | 'quint16' | 'float8_e5m2' | 'float8_e4m3fn' | 'float8_e4m3fnuz' | 'float8_e4m3b11fnuz'
   | 'float8_e5m2fnuz' | 'int4' | 'uint4' | 'int2' | 'uint2';
 
+/** A dtype under any of its names: TensorFlow's own ('float', 'DT_FLOAT') too. */
+export type DTypeName = DType | (string & {});
+
 export type TypedArray =
   | Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array | Int8Array | Uint16Array | Int16Array
   | Uint32Array | BigUint64Array;

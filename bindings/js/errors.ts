@@ -1,9 +1,9 @@
 /** Errors carry TensorFlow's status codes: one class for each, so that `catch (e) { if (e instanceof NotFoundError) … }` works. */
 
 export class TFError extends Error {
-  /** The node that failed and its op, where the message names them. */
-  readonly node?: string;
-  readonly op?: string;
+  /** The node that failed and its op, where they are known. */
+  declare readonly node?: string;
+  declare readonly op?: string;
 
   constructor(
     /** TensorFlow's name of the code: 'INVALID_ARGUMENT', 'NOT_FOUND', … */
@@ -16,6 +16,11 @@ export class TFError extends Error {
     const op = /\(op: '([^']+)'\)/.exec(message) ?? /Op<name=([^;>]+)/.exec(message) ?? /Op type not registered '([^']+)'/.exec(message);
     if (node) this.node = node[1];
     if (op) this.op = op[1];
+  }
+
+  /** @internal Says which node failed, as far as the message left it open. */
+  locate(node: string | undefined, op: string | undefined): this {
+    return Object.assign(this, { node: this.node ?? node, op: this.op ?? op });
   }
 }
 

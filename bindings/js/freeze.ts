@@ -1,29 +1,66 @@
-/** Freezing: a trained graph as a GraphDef that needs no session: variables become constants. */
+/** Freezing: a trained graph as a GraphDef that needs no session, because its variables have become constants. */
 import { encodeAttr } from './attr-value.js';
-import { InvalidArgumentError } from './errors.js';
+import { FailedPreconditionError, InvalidArgumentError } from './errors.js';
 import type { Graph } from './graph.js';
-import { Input, Operation, valueOf } from './operation.js';
-import { MessageWriter } from './protobuf.js';
+import { Input, Output, valueOf } from './operation.js';
+import { Field, MessageWriter, fieldsOf, textOf } from './protobuf.js';
 import type { Session } from './session.js';
 import type { Tensor } from './tensor.js';
 
+const GRAPH = { node: 1 } as const;
 const NODE = { name: 1, op: 2, input: 3, attr: 5 } as const;
 
-/** What `outputs` need, up to the reads of variables. */
-function neededBy(outputs: readonly Operation[]): { operations: Operation[]; reads: Operation[] } {
-  const seen = new Set<Operation>();
-  const reads: Operation[] = [];
-  const stack = [...outputs];
-  for (let operation; (operation = stack.pop()); ) {
-    if (seen.has(operation)) continue;
-    seen.add(operation);
-    if (operation.type === 'ReadVariableOp') {
-      reads.push(operation);
-      continue;
+/** What freezing looks at in a NodeDef. */
+interface Node {
+  readonly name: string;
+  readonly op: string;
+  /** Names of the nodes that it needs: of values first, then of control inputs. */
+  readonly inputs: readonly string[];
+  readonly controls: readonly string[];
+}
+
+function readNode(bytes: Uint8Array): Node {
+  const node = { name: '', op: '', inputs: [] as string[], controls: [] as string[] };
+  for (const field of fieldsOf(bytes)) {
+    if (field.number === NODE.name) node.name = textOf(field);
+    else if (field.number === NODE.op) node.op = textOf(field);
+    else if (field.number === NODE.input) {
+      const input = textOf(field);
+      if (input.startsWith('^')) node.controls.push(input.slice(1));
+      else node.inputs.push(input.replace(/:\d+$/, ''));
     }
-    stack.push(...operation.inputs.map((input) => input.operation), ...operation.controlInputs);
   }
-  return { operations: [...seen], reads };
+  return node;
+}
+
+/** The nodes that `roots` need, up to where variables are read. */
+function neededBy(roots: readonly string[], nodes: ReadonlyMap<string, Node>): Map<string, Node> {
+  const needed = new Map<string, Node>();
+  const stack = [...roots];
+  for (let name; (name = stack.pop()) !== undefined; ) {
+    const node = nodes.get(name)!;
+    if (needed.has(name)) continue;
+    needed.set(name, node);
+    if (node.op === 'ReadVariableOp') continue;
+    const handle = node.inputs.find((input) => nodes.get(input)!.op === 'VarHandleOp');
+    if (handle !== undefined) {
+      throw new FailedPreconditionError(
+        `the graph cannot be frozen: '${name}' (${node.op}) does more with variable '${handle}' than read it`,
+      ).locate(name, node.op);
+    }
+    stack.push(...node.inputs, ...node.controls);
+  }
+  return needed;
+}
+
+/** A read of the same variable as `read` that nothing else has to run before. */
+function plainRead(graph: Graph, read: Node, nodes: ReadonlyMap<string, Node>): Output {
+  const handle = read.inputs[0]!;
+  const isPlain = (node: Node) => node.op === 'ReadVariableOp' && node.inputs[0] === handle && node.controls.length === 0;
+  const plain = isPlain(read) ? read : [...nodes.values()].find(isPlain);
+  if (plain) return graph.output(plain.name);
+  const dtype = graph.output(read.name).dtype;
+  return graph.op('ReadVariableOp', [graph.output(handle)], { attrs: { dtype } }).output(0);
 }
 
 function constantNode(name: string, value: Tensor): Uint8Array {
@@ -37,21 +74,25 @@ function constantNode(name: string, value: Tensor): Uint8Array {
 }
 
 /**
- * The part of a session's graph that `outputs` need, as a serialised GraphDef in which each variable is a constant with its present value. Names
- * stay as they are, so the same feeds and fetches work on the graph that imports it.
+ * The part of a session's graph that `outputs` need, as a serialised GraphDef in which each read of a variable is a constant with the variable's
+ * present value. Names stay as they are, so the same feeds and fetches work on a graph that imports it.
  */
 export async function freeze(session: Session, outputs: readonly (Input | string)[]): Promise<Uint8Array> {
-  const graph: Graph = session.graph;
+  const { graph } = session;
   if (outputs.length === 0) throw new InvalidArgumentError('freeze needs at least one output');
-  const roots = outputs.map((output) => (typeof output === 'string' ? graph.output(output) : valueOf(output)).operation);
-  const { operations, reads } = neededBy(roots);
-  const values = await session.run(reads.map((read) => read.output(0)));
-  const constants = new Map(reads.map((read, i) => [read, values[i] as Tensor]));
+  const roots = outputs.map((output) => graph.ownOperation((typeof output === 'string' ? graph.output(output) : valueOf(output)).operation).name);
+  const fields: { field: Field; node: Node | undefined }[] = [];
+  for (const field of fieldsOf(graph.toGraphDef())) fields.push({ field, node: field.number === GRAPH.node ? readNode(field.bytes) : undefined });
+  const nodes = new Map(fields.flatMap(({ node }) => (node ? [[node.name, node]] : [])));
+  const needed = neededBy(roots, nodes);
+  const reads = [...needed.values()].filter((node) => node.op === 'ReadVariableOp');
+  const values = await session.run(reads.map((read) => plainRead(graph, read, nodes)));
+  const constants = new Map(reads.map((read, i) => [read.name, values[i]!]));
   const writer = new MessageWriter();
-  for (const operation of operations) {
-    const value = constants.get(operation);
-    writer.bytes(1, value ? constantNode(operation.name, value) : operation.toNodeDef());
+  for (const { field, node } of fields) {
+    if (!node) writer.raw(field);
+    else if (constants.has(node.name)) writer.bytes(GRAPH.node, constantNode(node.name, constants.get(node.name)!));
+    else if (needed.has(node.name)) writer.raw(field);
   }
-  const producer = 134;
-  return writer.bytes(4, new MessageWriter().varint(1, producer).finish()).finish();
+  return writer.finish();
 }

@@ -40,9 +40,8 @@ export class FunctionDef {
     }
   }
 
-  /** @internal Calls `use` with a TF_Function of this definition. */
-  withHandle<T>(use: (handle: number) => T): T {
-    const { wasm } = this.runtime;
+  /** @internal Calls `use` with a TF_Function of this definition, in an engine that need not be its own. */
+  withHandle<T>({ wasm }: Runtime, use: (handle: number) => T): T {
     return wasm.scope((scope) => {
       const handle = wasm.checked((status) => wasm.call.TF_FunctionImportFunctionDef!(scope.bytes(this.proto), this.proto.length, status));
       try {

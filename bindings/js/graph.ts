@@ -1,10 +1,12 @@
 /** Graph: building, importing, differentiating and exporting. The op wrappers come from generated/graph-ops.ts. */
 import { AttrInput, ShapeLike, encodeAttr, guessAttrType } from './attr-value.js';
-import { dtypeOf } from './dtypes.js';
-import { InvalidArgumentError, NotFoundError } from './errors.js';
+import { DTypeName, dtypeOf } from './dtypes.js';
+import { FailedPreconditionError, InvalidArgumentError, NotFoundError, ResourceExhaustedError, TFError } from './errors.js';
 import { FunctionDef } from './function-def.js';
 import { GraphOps } from './generated/graph-ops.js';
+import { ImportOptions, ImportResults, importInto, splitOutputName } from './import-graph.js';
 import type { OpDef } from './op-def.js';
+import { InputResolver, Operand } from './op-inputs.js';
 import { Input, Operation, Output, Variable, valueOf } from './operation.js';
 import type { Runtime } from './runtime.js';
 import { TensorLike, tensor } from './tensor.js';
@@ -17,28 +19,8 @@ export interface OpOptions {
   device?: string;
 }
 
-export interface ImportOptions {
-  prefix?: string;
-  inputMap?: Record<string, Output>;
-  controlDependencies?: readonly Operation[];
-  returnOutputs?: readonly string[];
-  returnOperations?: readonly string[];
-  uniquifyNames?: boolean;
-  uniquifyPrefix?: boolean;
-  defaultDevice?: string;
-}
-
-const encoder = new TextEncoder();
-
-/** "node:2" and "node" as [node, index]. */
-function splitOutputName(name: string): [string, number] {
-  const match = /^(.*):(\d+)$/.exec(name);
-  return match ? [match[1]!, Number(match[2])] : [name, 0];
-}
-
 export class Graph extends GraphOps {
-  /** @internal */
-  readonly pointer: number;
+  private readonly address: number;
   /** @internal */
   readonly wasm: Wasm;
   private readonly known = new Map<number, Operation>();
@@ -49,40 +31,59 @@ export class Graph extends GraphOps {
   constructor(/** @internal */ readonly runtime: Runtime) {
     super();
     this.wasm = runtime.wasm;
-    this.pointer = this.wasm.call.TF_NewGraph!() >>> 0;
-    if (this.pointer === 0) throw new InvalidArgumentError('the graph could not be made: out of memory');
-    runtime.opened(this, 'graphs', this.pointer, 'TF_DeleteGraph');
+    this.address = this.wasm.call.TF_NewGraph!() >>> 0;
+    if (this.address === 0) throw new ResourceExhaustedError('OOM when allocating a graph');
+    runtime.opened(this, 'graphs', this.address, 'TF_DeleteGraph');
+  }
+
+  /** @internal */
+  get pointer(): number {
+    this.checkUsable();
+    return this.address;
+  }
+
+  /** @internal Throws when the graph has been disposed. */
+  checkUsable(): void {
+    if (this.disposed) throw new FailedPreconditionError('the graph has been disposed');
   }
 
   // ---- building ----
 
-  op(type: string, inputs: readonly (Input | readonly Input[])[] = [], options: OpOptions & { attrs?: Record<string, AttrInput> } = {}): Operation {
+  /**
+   * Adds an operation. Where the op takes one value, a plain one (a number, arrays, a typed array) stands for a constant; where it takes a list,
+   * an array of them. Attrs that follow from the inputs need not be given.
+   */
+  op(type: string, inputs: readonly (Operand | readonly Operand[])[] = [], options: OpOptions & { attrs?: Record<string, AttrInput> } = {}): Operation {
     const { wasm } = this;
     const def = this.runtime.findOpDef(type);
     return wasm.scope((scope) => {
       const name = options.name === undefined ? this.uniqueName(type) : options.name;
+      const resolved = new InputResolver(this, def, name, options.attrs ?? {}).resolve(inputs);
       const description = wasm.call.TF_NewOperation!(this.pointer, scope.string(type), scope.string(name));
       try {
-        this.describe(scope, description, def, inputs, options);
+        try {
+          this.describe(scope, description, def, resolved, options);
+        } catch (error) {
+          wasm.call.TF_WasmAbandonOperation!(description);
+          throw error;
+        }
+        return this.operationAt(wasm.checked((status) => wasm.call.TF_FinishOperation!(description, status)));
       } catch (error) {
-        wasm.call.TF_WasmAbandonOperation!(description);
-        throw error;
+        throw error instanceof TFError ? error.locate(name, type) : error;
       }
-      return this.operationAt(wasm.checked((status) => wasm.call.TF_FinishOperation!(description, status)));
     });
   }
 
   private describe(
-    scope: Scope, description: number, def: OpDef | undefined, inputs: readonly (Input | readonly Input[])[],
+    scope: Scope, description: number, def: OpDef | undefined, inputs: readonly (Output | Output[])[],
     options: OpOptions & { attrs?: Record<string, AttrInput> },
   ): void {
     const { call } = this.wasm;
-    inputs.forEach((input, i) => {
-      const list = Array.isArray(input) ? (input as readonly Input[]) : undefined;
-      if (list) call.TF_AddInputList!(description, scope.outputs(list.map((item) => this.own(item, def, i))), list.length);
-      else call.TF_AddInput!(description, scope.outputs([this.own(input as Input, def, i)]));
-    });
-    for (const control of options.controlInputs ?? []) call.TF_AddControlInput!(description, control.pointer);
+    for (const input of inputs) {
+      if (Array.isArray(input)) call.TF_AddInputList!(description, scope.outputs(input), input.length);
+      else call.TF_AddInput!(description, scope.outputs([input]));
+    }
+    for (const control of options.controlInputs ?? []) call.TF_AddControlInput!(description, this.ownOperation(control).pointer);
     if (options.device) call.TF_SetDevice!(description, scope.string(options.device));
     for (const [name, value] of Object.entries(options.attrs ?? {})) {
       if (value === undefined) continue;
@@ -96,34 +97,40 @@ export class Graph extends GraphOps {
   }
 
   /** The output behind an input; what belongs to another graph is refused. */
-  private own(input: Input, def: OpDef | undefined, position: number): Output {
-    const isHandle = input instanceof Variable && def?.input_arg[position]?.type === 'resource';
-    const output = isHandle ? input.handle : input instanceof Variable ? input.value : input;
-    if (!(output instanceof Output)) {
-      throw new InvalidArgumentError(`Input ${position}${def ? ` of op ${def.name}` : ''} is no Output or Variable: ${String(output)}`);
-    }
-    if (output.graph !== this) throw new InvalidArgumentError(`'${output.name}' belongs to a different graph`);
+  private own(input: Input): Output {
+    if (!(input instanceof Output || input instanceof Variable)) throw new InvalidArgumentError(`${String(input)} is no Output or Variable`);
+    const output = valueOf(input);
+    this.ownOperation(output.operation);
     return output;
   }
 
-  placeholder(dtype: string, shape: ShapeLike = null, options: OpOptions = {}): Output {
+  /** @internal The operation, when it is one of this graph. */
+  ownOperation(operation: Operation): Operation {
+    if (!(operation instanceof Operation)) throw new InvalidArgumentError(`${String(operation)} is no Operation`);
+    if (operation.graph !== this) throw new InvalidArgumentError(`'${operation.name}' belongs to a different graph`);
+    return operation;
+  }
+
+  placeholder(dtype: DTypeName, shape: ShapeLike = null, options: OpOptions = {}): Output {
     return this.op('Placeholder', [], { ...options, attrs: { dtype: dtypeOf(dtype), shape } }).output(0);
   }
 
   /** A constant. The dtype is guessed from the value (numbers are float32, bigints int64) unless `dtype` says it. */
-  constant(value: TensorLike, options: OpOptions & { dtype?: string; shape?: readonly number[] } = {}): Output {
+  constant(value: TensorLike, options: OpOptions & { dtype?: DTypeName; shape?: readonly number[] } = {}): Output {
     const { dtype, shape, ...rest } = options;
     const content = tensor(value, shape, dtype);
     return this.op('Const', [], { ...rest, attrs: { value: content, dtype: content.dtype } }).output(0);
   }
 
   /** A resource variable that starts with `initial` when `initializer()` is run. */
-  variable(initial: Input | TensorLike, options: { name?: string; trainable?: boolean; dtype?: string } = {}): Variable {
+  variable(initial: Input | TensorLike, options: { name?: string; trainable?: boolean; dtype?: DTypeName } = {}): Variable {
     const name = options.name ?? this.uniqueName('Variable');
     const start =
-      initial instanceof Output || initial instanceof Variable
-        ? valueOf(initial)
-        : this.constant(initial, { name: this.uniqueName(`${name}/initial_value`), dtype: options.dtype });
+      initial instanceof Output
+        ? initial
+        : initial instanceof Variable
+          ? initial.initializer.inputs[1]! // its value would be read before it is there
+          : this.constant(initial, { name: this.uniqueName(`${name}/initial_value`), dtype: options.dtype });
     const handle = this.op('VarHandleOp', [], { name, attrs: { dtype: start.dtype, shape: start.shape, shared_name: name } }).output(0);
     const assign = this.op('AssignVariableOp', [handle, start], { name: `${name}/Assign` });
     const value = this.op('ReadVariableOp', [handle], { name: `${name}/Read`, attrs: { dtype: start.dtype } }).output(0);
@@ -182,9 +189,6 @@ export class Graph extends GraphOps {
     const [node, index] = splitOutputName(name);
     const operation = this.operation(node);
     if (!operation) throw new NotFoundError(`there is no operation '${node}' in the graph`);
-    if (index >= operation.outputs.length) {
-      throw new InvalidArgumentError(`'${name}': operation '${node}' (${operation.type}) has ${operation.outputs.length} outputs`);
-    }
     return operation.output(index);
   }
 
@@ -214,9 +218,9 @@ export class Graph extends GraphOps {
     }
     return wasm.scope((scope) => {
       const result = scope.alloc(8 * xs.length);
-      const y = scope.outputs(ys.map((input, i) => this.own(input, undefined, i)));
-      const x = scope.outputs(xs.map((input, i) => (input instanceof Variable ? input.handle : this.own(input, undefined, i))));
-      const dy = options.gradYs ? scope.outputs(options.gradYs.map((input, i) => this.own(input, undefined, i))) : 0;
+      const y = scope.outputs(ys.map((input) => this.own(input)));
+      const x = scope.outputs(xs.map((input) => (input instanceof Variable ? input.handle : this.own(input))));
+      const dy = options.gradYs ? scope.outputs(options.gradYs.map((input) => this.own(input))) : 0;
       const prefix = options.name === undefined ? 0 : scope.string(options.name);
       wasm.checked((status) => wasm.call.TF_WasmAddGradients!(this.pointer, prefix, y, ys.length, x, xs.length, dy, result, status));
       return xs.map((_, i) => {
@@ -229,67 +233,8 @@ export class Graph extends GraphOps {
   // ---- import and export ----
 
   /** Adds the nodes of a GraphDef: bytes, or protobuf text. On error the graph stays as it was. */
-  importGraphDef(def: Uint8Array | string, options: ImportOptions = {}): { outputs: Output[]; operations: Operation[]; unusedInputMapKeys: string[] } {
-    const { wasm } = this;
-    const { call } = wasm;
-    return wasm.scope((scope) => {
-      const bytes = typeof def === 'string' ? this.graphDefFromText(def) : def;
-      const source = wasm.malloc(bytes.length);
-      const importOptions = call.TF_NewImportGraphDefOptions!();
-      try {
-        wasm.u8.set(bytes, source);
-        const buffer = scope.pointers([source, bytes.length, 0]);
-        this.setImportOptions(scope, importOptions, options);
-        const results = wasm.checked((status) => call.TF_GraphImportGraphDefWithResults!(this.pointer, buffer, importOptions, status));
-        try {
-          return this.readImportResults(scope, results);
-        } finally {
-          call.TF_DeleteImportGraphDefResults!(results);
-        }
-      } finally {
-        call.TF_DeleteImportGraphDefOptions!(importOptions);
-        call.free!(source);
-      }
-    });
-  }
-
-  private graphDefFromText(text: string): Uint8Array {
-    const bytes = encoder.encode(text);
-    return this.wasm.scope((scope) =>
-      this.wasm.buffer((buffer, status) => this.wasm.call.TF_WasmGraphDefFromText!(scope.bytes(bytes), bytes.length, buffer, status)),
-    );
-  }
-
-  private setImportOptions(scope: Scope, pointer: number, options: ImportOptions): void {
-    const { call } = this.wasm;
-    if (options.prefix !== undefined) call.TF_ImportGraphDefOptionsSetPrefix!(pointer, scope.string(options.prefix));
-    if (options.defaultDevice !== undefined) call.TF_ImportGraphDefOptionsSetDefaultDevice!(pointer, scope.string(options.defaultDevice));
-    call.TF_ImportGraphDefOptionsSetUniquifyNames!(pointer, options.uniquifyNames ? 1 : 0);
-    call.TF_ImportGraphDefOptionsSetUniquifyPrefix!(pointer, options.uniquifyPrefix ? 1 : 0);
-    for (const [key, value] of Object.entries(options.inputMap ?? {})) {
-      const [name, index] = splitOutputName(key);
-      call.TF_ImportGraphDefOptionsAddInputMapping!(pointer, scope.string(name), index, scope.outputs([value]));
-    }
-    for (const operation of options.controlDependencies ?? []) call.TF_ImportGraphDefOptionsAddControlDependency!(pointer, operation.pointer);
-    for (const name of options.returnOutputs ?? []) {
-      const [node, index] = splitOutputName(name);
-      call.TF_ImportGraphDefOptionsAddReturnOutput!(pointer, scope.string(node), index);
-    }
-    for (const name of options.returnOperations ?? []) call.TF_ImportGraphDefOptionsAddReturnOperation!(pointer, scope.string(name));
-  }
-
-  private readImportResults(scope: Scope, results: number): { outputs: Output[]; operations: Operation[]; unusedInputMapKeys: string[] } {
-    const { wasm } = this;
-    const out = scope.alloc(16);
-    const word = (pointer: number, i: number): number => wasm.u32[(pointer >>> 2) + i]!;
-    const items = <T>(count: number, read: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => read(i));
-    wasm.call.TF_ImportGraphDefResultsReturnOutputs!(results, out, out + 4);
-    const outputs = items(word(out, 0), (i) => this.outputAt(word(word(out, 1), 2 * i), word(word(out, 1), 2 * i + 1)));
-    wasm.call.TF_ImportGraphDefResultsReturnOperations!(results, out, out + 4);
-    const operations = items(word(out, 0), (i) => this.operationAt(word(word(out, 1), i)));
-    wasm.call.TF_ImportGraphDefResultsMissingUnusedInputMappings!(results, out, out + 4, out + 8);
-    const unusedInputMapKeys = items(word(out, 0), (i) => `${wasm.text(word(word(out, 1), i))}:${word(word(out, 2), i)}`);
-    return { outputs, operations, unusedInputMapKeys };
+  importGraphDef(def: Uint8Array | string, options: ImportOptions = {}): ImportResults {
+    return importInto(this, def, options);
   }
 
   /** The graph as a serialised GraphDef. */
@@ -305,7 +250,7 @@ export class Graph extends GraphOps {
   // ---- functions ----
 
   addFunction(definition: FunctionDef): void {
-    definition.withHandle((handle) =>
+    definition.withHandle(this.runtime, (handle) =>
       this.wasm.checked((status) => this.wasm.call.TF_GraphCopyFunction!(this.pointer, handle, 0, status)),
     );
   }
@@ -316,13 +261,13 @@ export class Graph extends GraphOps {
     parts: { inputs: readonly Input[]; outputs: readonly Input[]; operations?: readonly Operation[]; outputNames?: readonly string[] },
   ): FunctionDef {
     const { wasm } = this;
-    const inputs = parts.inputs.map((input, i) => this.own(input, undefined, i));
-    const outputs = parts.outputs.map((output, i) => this.own(output, undefined, i));
+    const inputs = parts.inputs.map((input) => this.own(input));
+    const outputs = parts.outputs.map((output) => this.own(output));
     if (parts.outputNames && parts.outputNames.length !== outputs.length) {
       throw new InvalidArgumentError(`${outputs.length} outputs need as many outputNames, not ${parts.outputNames.length}`);
     }
     return wasm.scope((scope) => {
-      const operations = parts.operations ? scope.pointers(parts.operations.map((operation) => operation.pointer)) : 0;
+      const operations = parts.operations ? scope.pointers(parts.operations.map((operation) => this.ownOperation(operation).pointer)) : 0;
       const names = parts.outputNames ? scope.pointers(parts.outputNames.map((output) => scope.string(output))) : 0;
       const handle = wasm.checked((status) =>
         wasm.call.TF_GraphToFunction!(
@@ -351,7 +296,7 @@ export class Graph extends GraphOps {
     if (this.disposed) return;
     this.disposed = true;
     this.runtime.closed(this, 'graphs');
-    this.wasm.call.TF_DeleteGraph!(this.pointer);
+    this.wasm.call.TF_DeleteGraph!(this.address);
   }
 
   [Symbol.dispose](): void {

@@ -14,6 +14,7 @@ export interface InitOptions {
   /** Threads that compute, in the builds with threads. Default: one a processor, at most 8. */
   threads?: number;
   signal?: AbortSignal;
+  /** Called while the wasm is loaded, with bytes; `total` is 0 where the server does not tell it. */
   onProgress?: (loaded: number, total: number) => void;
 }
 
@@ -32,6 +33,9 @@ const BUILDS: Record<Variant, { glue: () => Promise<Glue>; url: () => URL }> = {
     url: () => new URL('./wasm/tfcore-relaxed-threads.wasm', import.meta.url),
   },
 };
+
+/** As many as the engine's pool takes. */
+const MAX_THREADS = 64;
 
 const isNode = typeof process === 'object' && typeof process.versions?.node === 'string';
 
@@ -61,6 +65,17 @@ export function detectFeatures(): { simd: boolean; relaxed: boolean; threads: bo
   return { simd, relaxed, threads };
 }
 
+/** Which build `options` and this host come to, and how many threads compute in it. */
+export async function chooseBuild(options: InitOptions): Promise<{ variant: Variant; threads: number }> {
+  const variant = chooseVariant(options);
+  if (!variant.endsWith('threads')) return { variant, threads: 1 };
+  const threads = options.threads ?? Math.min(await processors(), 8);
+  if (!Number.isInteger(threads) || threads < 1 || threads > MAX_THREADS) {
+    throw new InvalidArgumentError(`threads must be a whole number from 1 to ${MAX_THREADS}, not ${threads}`);
+  }
+  return { variant, threads };
+}
+
 function chooseVariant(options: InitOptions): Variant {
   const host = detectFeatures();
   if (!host.simd) throw new UnavailableError('this JavaScript engine has no WebAssembly SIMD, which tfcore-wasm needs');
@@ -85,7 +100,8 @@ async function processors(): Promise<number> {
 }
 
 async function readBody(response: Response, onProgress: NonNullable<InitOptions['onProgress']>): Promise<ArrayBuffer> {
-  const total = Number(response.headers.get('content-length') ?? 0);
+  /* Of a compressed response the header tells the compressed length. */
+  const total = response.headers.has('content-encoding') ? 0 : Number(response.headers.get('content-length') ?? 0);
   const reader = response.body!.getReader();
   const chunks: Uint8Array[] = [];
   let loaded = 0;
@@ -108,7 +124,9 @@ async function fetchBytes(source: string | URL | Response, options: InitOptions)
   if (isNode && !(source instanceof Response) && !/^(https?|data|blob):/.test(address)) {
     const fs = await import(/* webpackIgnore: true */ /* @vite-ignore */ 'node:fs/promises');
     try {
-      return await fs.readFile(source instanceof URL || address.startsWith('file:') ? new URL(address) : address, { signal: options.signal });
+      const bytes = await fs.readFile(source instanceof URL || address.startsWith('file:') ? new URL(address) : address, { signal: options.signal });
+      options.onProgress?.(bytes.length, bytes.length);
+      return bytes;
     } catch (error) {
       if (options.signal?.aborted) throw error;
       throw new UnavailableError(`the wasm file cannot be read: ${(error as Error).message}`);
@@ -156,7 +174,7 @@ async function instantiate(glue: Glue, module: WebAssembly.Module, workers: numb
           WebAssembly.instantiate(module, imports).then((instance) => {
             memory = findMemory(instance.exports) ?? Object.values(imports).map(findMemory).find(Boolean);
             ready(instance, module);
-          }, reject);
+          }).catch(reject);
           return {};
         },
       })
@@ -167,21 +185,20 @@ async function instantiate(glue: Glue, module: WebAssembly.Module, workers: numb
 }
 
 /** Loads one build. */
-export async function loadRuntime(options: InitOptions): Promise<Runtime> {
-  options.signal?.throwIfAborted();
-  const variant = chooseVariant(options);
+export async function loadRuntime(options: InitOptions & { variant: Variant; threads: number }): Promise<Runtime> {
+  const { variant, threads } = options;
   const build = BUILDS[variant];
-  const threads = variant.endsWith('threads') ? Math.max(1, options.threads ?? Math.min(await processors(), 8)) : 1;
   const [glue, module] = await Promise.all([build.glue(), compile(options.wasm ?? build.url(), options)]);
   options.signal?.throwIfAborted();
   let wasm: Wasm;
+  let version: string;
   try {
     wasm = await instantiate(glue, module, threads - 1);
+    version = wasm.text(wasm.call.TF_Version!());
   } catch (error) {
     if (error instanceof TFError) throw error;
     throw new UnavailableError(`the wasm module could not be started: ${(error as Error).message} (is it of another version than the JavaScript, ${VERSION}?)`);
   }
-  const version = wasm.text(wasm.call.TF_Version!());
   if (!version.endsWith(`-${VERSION}`)) {
     throw new UnavailableError(`the wasm module is version ${version}, the JavaScript is ${VERSION}: both must come from the same package`);
   }

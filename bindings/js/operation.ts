@@ -1,13 +1,20 @@
 /** Operation, Output and Variable: the things that a graph is made of, as handles. */
 import { AttrValue, decodeAttr } from './attr-value.js';
 import { DType, dtypeFromNumber } from './dtypes.js';
+import { OutOfRangeError } from './errors.js';
 import type { Graph } from './graph.js';
 import { fieldsOf, textOf } from './protobuf.js';
 
 /** A node of a graph. Lives as long as its graph. */
 export class Operation {
   /** Made by graphs only. */
-  constructor(readonly graph: Graph, /** @internal */ readonly pointer: number) {}
+  constructor(readonly graph: Graph, private readonly address: number) {}
+
+  /** @internal */
+  get pointer(): number {
+    this.graph.checkUsable();
+    return this.address;
+  }
 
   get name(): string {
     return this.graph.wasm.text(this.graph.wasm.call.TF_OperationName!(this.pointer));
@@ -20,11 +27,17 @@ export class Operation {
   }
 
   get outputs(): Output[] {
-    const count = this.graph.wasm.call.TF_OperationNumOutputs!(this.pointer);
-    return Array.from({ length: count }, (_, i) => this.output(i));
+    return Array.from({ length: this.numOutputs }, (_, i) => new Output(this, i));
+  }
+
+  private get numOutputs(): number {
+    return this.graph.wasm.call.TF_OperationNumOutputs!(this.pointer);
   }
 
   output(index: number): Output {
+    if (!(index >= 0 && index < this.numOutputs)) {
+      throw new OutOfRangeError(`Operation '${this.name}' (${this.type}) has ${this.numOutputs} outputs, so none of index ${index}`);
+    }
     return new Output(this, index);
   }
 
@@ -74,6 +87,7 @@ export class Operation {
 
 /** One value of a graph: output `index` of an operation. */
 export class Output {
+  /** Made by graphs only. */
   constructor(readonly operation: Operation, readonly index: number) {}
 
   get graph(): Graph {

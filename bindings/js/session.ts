@@ -1,6 +1,6 @@
 /** Session: runs parts of a graph and keeps its variables. */
 import { DType, TypedArray, dtypeFromNumber, dtypeNumber, itemsPerElement, typedArrayOf } from './dtypes.js';
-import { CancelledError, InvalidArgumentError, UnimplementedError } from './errors.js';
+import { CancelledError, InvalidArgumentError, NotFoundError, TFError, UnimplementedError } from './errors.js';
 import type { Graph } from './graph.js';
 import { Input, Operation, Output, valueOf, Variable } from './operation.js';
 import type { Runtime } from './runtime.js';
@@ -40,15 +40,19 @@ class Request {
   constructor(private readonly graph: Graph) {}
 
   operation(item: Operation | string): Operation {
-    if (typeof item !== 'string') return this.owned(item);
+    if (typeof item !== 'string') return this.graph.ownOperation(item);
     const operation = this.graph.operation(item);
-    if (!operation) throw new InvalidArgumentError(`there is no operation '${item}' in the graph`);
+    if (!operation) throw new NotFoundError(`there is no operation '${item}' in the graph`);
     return operation;
   }
 
-  private owned(operation: Operation): Operation {
-    if (operation.graph !== this.graph) throw new InvalidArgumentError(`'${operation.name}' belongs to a different graph`);
-    return operation;
+  /** What is fed under a key. */
+  output(key: Input | string): Output {
+    if (typeof key === 'string') return this.graph.output(key);
+    if (!(key instanceof Output || key instanceof Variable)) throw new InvalidArgumentError(`${String(key)} cannot be fed: feeds are keyed by Outputs or names`);
+    const output = valueOf(key);
+    this.graph.ownOperation(output.operation);
+    return output;
   }
 
   /** Notes what is fetched; returns how to shape the results alike. */
@@ -60,12 +64,12 @@ class Request {
     }
     if (typeof fetch === 'string') fetch = this.graph.output(fetch);
     if (fetch instanceof Operation) {
-      this.targets.push(this.owned(fetch));
+      this.targets.push(this.graph.ownOperation(fetch));
       return () => null;
     }
     if (fetch instanceof Output || fetch instanceof Variable) {
       const output = valueOf(fetch);
-      this.owned(output.operation);
+      this.graph.ownOperation(output.operation);
       const position = this.fetches.push(output) - 1;
       return (values) => values[position];
     }
@@ -102,6 +106,7 @@ export class Session {
   private closed = false;
 
   constructor(private readonly runtime: Runtime, readonly graph: Graph, options: SessionOptions = {}) {
+    if (graph.runtime !== runtime) throw new InvalidArgumentError('the graph belongs to another engine: init() made it with other options');
     if (options.target) throw new UnimplementedError(`sessions run in this thread: target '${options.target}' is not supported`);
     const { wasm } = runtime;
     this.pointer = wasm.checked((status) => wasm.call.TF_NewSession!(graph.pointer, 0, status)) >>> 0;
@@ -132,9 +137,13 @@ export class Session {
     const shape = request.add(fetches);
     for (const target of options.targets ?? []) request.targets.push(request.operation(target));
     const entries = feeds instanceof Map ? [...feeds] : Object.entries(feeds);
-    const outputs = entries.map(([key]) => (typeof key === 'string' ? this.graph.output(key) : valueOf(key)));
+    const outputs = entries.map(([key]) => request.output(key));
     const tensors = entries.map(([, value], i) => feedTensor(outputs[i]!, value));
-    return shape(this.step(outputs, tensors, request));
+    try {
+      return shape(this.step(outputs, tensors, request));
+    } catch (error) {
+      throw error instanceof TFError && error.node ? error.locate(error.node, this.graph.operation(error.node)?.type) : error;
+    }
   }
 
   private step(feeds: readonly Output[], values: readonly Tensor[], request: Request): Tensor[] {

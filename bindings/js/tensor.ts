@@ -1,5 +1,5 @@
 /** Tensor: a value owned by JavaScript. Plain memory: nothing to dispose, never a view of wasm memory. */
-import { DType, TypedArray, dtypeOf, isBigIntDType, itemsPerElement, typedArrayOf } from './dtypes.js';
+import { DType, DTypeName, TypedArray, dtypeOf, isBigIntDType, itemsPerElement, typedArrayOf } from './dtypes.js';
 import { InvalidArgumentError } from './errors.js';
 
 export type Scalar = number | bigint | boolean | string;
@@ -129,7 +129,7 @@ function convert(element: unknown, dtype: DType): number | bigint | string {
  * A Tensor of a value. Data of the wanted dtype is taken over without a copy where it is a typed array or a Tensor already.
  * A flat typed array takes any `shape` of as many elements.
  */
-export function tensor(value: TensorLike, shape?: readonly number[], dtypeName?: string): Tensor {
+export function tensor(value: TensorLike, shape?: readonly number[], dtypeName?: DTypeName): Tensor {
   const dtype = dtypeName === undefined ? guessDType(value) : dtypeOf(dtypeName);
   const ownShape = nestedShape(value);
   const wanted = shape ? [...shape] : ownShape;

@@ -1,6 +1,6 @@
 /** Helpers for tests of graphs: numerical checks of gradients. */
 import { InvalidArgumentError } from './errors.js';
-import type { TF } from './index.js';
+import type { TF } from './tf.js';
 import type { Graph } from './graph.js';
 import type { Output } from './operation.js';
 import type { Feeds } from './session.js';

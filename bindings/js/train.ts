@@ -4,6 +4,9 @@ import type { Graph } from './graph.js';
 import { Input, Operation, Output, Variable, valueOf } from './operation.js';
 import type { TensorLike } from './tensor.js';
 
+/** A number, or a scalar of the graph: a learning rate that is fed, say. */
+export type Hyperparameter = number | Input;
+
 export type GradientAndVariable = readonly [Output, Variable];
 
 export abstract class Optimizer {
@@ -37,9 +40,9 @@ export abstract class Optimizer {
   /** The update operations of this optimizer. */
   protected abstract update(graph: Graph, gradsAndVars: readonly GradientAndVariable[]): Operation[];
 
-  /** A scalar of the variable's dtype. */
-  protected scalar(graph: Graph, variable: Variable, value: number): Output {
-    return graph.constant(value, { dtype: variable.dtype });
+  /** A scalar of the variable's dtype; what is in the graph already stays. */
+  protected scalar(graph: Graph, variable: Variable, value: Hyperparameter): Output {
+    return typeof value === 'number' ? graph.constant(value, { dtype: variable.dtype }) : valueOf(value);
   }
 
   /** A variable beside `variable` that starts as `start` everywhere. */
@@ -52,7 +55,7 @@ export abstract class Optimizer {
 }
 
 export class GradientDescentOptimizer extends Optimizer {
-  constructor(readonly learningRate: number) {
+  constructor(readonly learningRate: Hyperparameter) {
     super();
   }
 
@@ -64,7 +67,7 @@ export class GradientDescentOptimizer extends Optimizer {
 }
 
 export class MomentumOptimizer extends Optimizer {
-  constructor(readonly learningRate: number, readonly momentum: number, readonly options: { useNesterov?: boolean } = {}) {
+  constructor(readonly learningRate: Hyperparameter, readonly momentum: number, readonly options: { useNesterov?: boolean } = {}) {
     super();
   }
 
@@ -84,7 +87,7 @@ export class MomentumOptimizer extends Optimizer {
 
 export class AdamOptimizer extends Optimizer {
   constructor(
-    readonly learningRate = 0.001,
+    readonly learningRate: Hyperparameter = 0.001,
     readonly options: { beta1?: number; beta2?: number; epsilon?: number; useNesterov?: boolean } = {},
   ) {
     super();

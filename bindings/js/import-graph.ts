@@ -1,0 +1,102 @@
+/** Importing a GraphDef into a graph. */
+import type { Graph } from './graph.js';
+import type { Operation, Output } from './operation.js';
+import type { Scope } from './wasm.js';
+
+export interface ImportOptions {
+  /** Put before every imported name, with a '/'. */
+  prefix?: string;
+  /** Outputs of this graph that take the place of imported ones, by the imported one's name: 'node:1' or 'node'. */
+  inputMap?: Record<string, Output>;
+  /** Run before every imported operation that has no imported inputs. */
+  controlDependencies?: readonly Operation[];
+  /** Imported outputs and operations to give back, by the names that they have in the GraphDef. */
+  returnOutputs?: readonly string[];
+  returnOperations?: readonly string[];
+  /** Names that are taken already are made unique; otherwise they are an error. */
+  uniquifyNames?: boolean;
+  uniquifyPrefix?: boolean;
+  defaultDevice?: string;
+}
+
+export interface ImportResults {
+  outputs: Output[];
+  operations: Operation[];
+  /** Keys of the inputMap that no imported node asked for. */
+  unusedInputMapKeys: string[];
+}
+
+const encoder = new TextEncoder();
+
+/** "node:2" and "node" as [node, index]. */
+export function splitOutputName(name: string): [string, number] {
+  const match = /^(.*):(\d+)$/.exec(name);
+  return match ? [match[1]!, Number(match[2])] : [name, 0];
+}
+
+/** As Graph.importGraphDef. */
+export function importInto(graph: Graph, def: Uint8Array | string, options: ImportOptions): ImportResults {
+  const { wasm } = graph;
+  const { call } = wasm;
+  return wasm.scope((scope) => {
+    const bytes = typeof def === 'string' ? fromText(graph, def) : def;
+    const source = wasm.malloc(bytes.length);
+    const importOptions = call.TF_NewImportGraphDefOptions!();
+    try {
+      wasm.u8.set(bytes, source);
+      const buffer = scope.pointers([source, bytes.length, 0]);
+      setOptions(graph, scope, importOptions, options);
+      const results = wasm.checked((status) => call.TF_GraphImportGraphDefWithResults!(graph.pointer, buffer, importOptions, status));
+      try {
+        return readResults(graph, scope, results);
+      } finally {
+        call.TF_DeleteImportGraphDefResults!(results);
+      }
+    } finally {
+      call.TF_DeleteImportGraphDefOptions!(importOptions);
+      call.free!(source);
+    }
+  });
+}
+
+function fromText({ wasm }: Graph, text: string): Uint8Array {
+  const bytes = encoder.encode(text);
+  return wasm.scope((scope) =>
+    wasm.buffer((buffer, status) => wasm.call.TF_WasmGraphDefFromText!(scope.bytes(bytes), bytes.length, buffer, status)),
+  );
+}
+
+function setOptions(graph: Graph, scope: Scope, pointer: number, options: ImportOptions): void {
+  const { call } = graph.wasm;
+  if (options.prefix !== undefined) call.TF_ImportGraphDefOptionsSetPrefix!(pointer, scope.string(options.prefix));
+  if (options.defaultDevice !== undefined) call.TF_ImportGraphDefOptionsSetDefaultDevice!(pointer, scope.string(options.defaultDevice));
+  call.TF_ImportGraphDefOptionsSetUniquifyNames!(pointer, options.uniquifyNames ? 1 : 0);
+  call.TF_ImportGraphDefOptionsSetUniquifyPrefix!(pointer, options.uniquifyPrefix ? 1 : 0);
+  for (const [key, value] of Object.entries(options.inputMap ?? {})) {
+    const [name, index] = splitOutputName(key);
+    graph.ownOperation(value.operation);
+    call.TF_ImportGraphDefOptionsAddInputMapping!(pointer, scope.string(name), index, scope.outputs([value]));
+  }
+  for (const operation of options.controlDependencies ?? []) {
+    call.TF_ImportGraphDefOptionsAddControlDependency!(pointer, graph.ownOperation(operation).pointer);
+  }
+  for (const name of options.returnOutputs ?? []) {
+    const [node, index] = splitOutputName(name);
+    call.TF_ImportGraphDefOptionsAddReturnOutput!(pointer, scope.string(node), index);
+  }
+  for (const name of options.returnOperations ?? []) call.TF_ImportGraphDefOptionsAddReturnOperation!(pointer, scope.string(name));
+}
+
+function readResults(graph: Graph, scope: Scope, results: number): ImportResults {
+  const { wasm } = graph;
+  const out = scope.alloc(16);
+  const word = (pointer: number, i: number): number => wasm.u32[(pointer >>> 2) + i]!;
+  const items = <T>(count: number, read: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => read(i));
+  wasm.call.TF_ImportGraphDefResultsReturnOutputs!(results, out, out + 4);
+  const outputs = items(word(out, 0), (i) => graph.outputAt(word(word(out, 1), 2 * i), word(word(out, 1), 2 * i + 1)));
+  wasm.call.TF_ImportGraphDefResultsReturnOperations!(results, out, out + 4);
+  const operations = items(word(out, 0), (i) => graph.operationAt(word(word(out, 1), i)));
+  wasm.call.TF_ImportGraphDefResultsMissingUnusedInputMappings!(results, out, out + 4, out + 8);
+  const unusedInputMapKeys = items(word(out, 0), (i) => `${wasm.text(word(word(out, 1), i))}:${word(word(out, 2), i)}`);
+  return { outputs, operations, unusedInputMapKeys };
+}

@@ -1,0 +1,51 @@
+/** init(): one engine for each set of options, shared by all who ask for it. */
+import { InitOptions, Variant, chooseBuild, loadRuntime } from './load.js';
+import { TF, makeTF } from './tf.js';
+
+interface Loaded {
+  readonly variant: Variant;
+  readonly threads: number;
+  readonly wasm: InitOptions['wasm'];
+  /** Of the caller who began to load. */
+  readonly signal: AbortSignal | undefined;
+  readonly tf: Promise<TF>;
+}
+
+const engines: Loaded[] = [];
+
+const sameSource = (a: InitOptions['wasm'], b: InitOptions['wasm']): boolean =>
+  a === b || (a instanceof URL && b instanceof URL && a.href === b.href);
+
+/** `promise`, or the signal's reason as soon as it aborts. */
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+/**
+ * Loads the engine: the fastest build that this host runs, unless `variant` says which. Calling again with the same options gives
+ * the same engine; after a failure it tries anew.
+ */
+export async function init(options: InitOptions = {}): Promise<TF> {
+  options.signal?.throwIfAborted();
+  const { variant, threads } = await chooseBuild(options);
+  for (;;) {
+    const known = engines.find((one) => one.variant === variant && one.threads === threads && sameSource(one.wasm, options.wasm));
+    const engine = known ?? { variant, threads, wasm: options.wasm, signal: options.signal, tf: loadRuntime({ ...options, variant, threads }).then(makeTF) };
+    if (!known) {
+      engines.push(engine);
+      engine.tf.catch(() => engines.splice(engines.indexOf(engine), 1));
+    }
+    try {
+      return await orAborted(engine.tf, options.signal);
+    } catch (error) {
+      /* Another caller, who had begun to load, gave up: this one did not. */
+      const othersAbort = known?.signal?.aborted && !options.signal?.aborted;
+      if (!othersAbort) throw error;
+    }
+  }
+}

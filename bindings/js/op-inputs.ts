@@ -1,0 +1,83 @@
+/** The inputs of an op: from what a caller writes (outputs, variables, plain values) to outputs of the graph. */
+import type { AttrInput } from './attr-value.js';
+import { DType, dtypeOf } from './dtypes.js';
+import { InvalidArgumentError } from './errors.js';
+import type { Graph } from './graph.js';
+import type { ArgDef, OpDef } from './op-def.js';
+import { Input, Output, Variable } from './operation.js';
+import { Tensor, TensorLike, tensor } from './tensor.js';
+
+/** What stands for an input of an op: an output, a variable (its value), or a plain value, which becomes a constant. */
+export type Operand = Input | TensorLike;
+
+const isHandle = (operand: unknown): operand is Input => operand instanceof Output || operand instanceof Variable;
+const isListArg = (arg: ArgDef): boolean => arg.number_attr !== undefined || arg.type_list_attr !== undefined;
+
+/** Turns the operands of one op into outputs; lists stay lists. */
+export class InputResolver {
+  private readonly typeAttrs = new Map<string, DType>();
+
+  /** `def` is undefined for an op that is not registered: then every operand must be an output. */
+  constructor(
+    private readonly graph: Graph,
+    private readonly def: OpDef | undefined,
+    private readonly name: string,
+    attrs: Record<string, AttrInput | undefined>,
+  ) {
+    for (const attr of def?.attr ?? []) {
+      const given = attrs[attr.name];
+      if (attr.type === 'type' && typeof given === 'string' && !given.startsWith('$')) this.typeAttrs.set(attr.name, dtypeOf(given));
+    }
+  }
+
+  resolve(operands: readonly (Operand | readonly Operand[])[]): (Output | Output[])[] {
+    operands.forEach((operand, i) => this.noteTypes(operand, this.def?.input_arg[i]));
+    return operands.map((operand, i) => {
+      const arg = this.def?.input_arg[i];
+      const asList = arg ? isListArg(arg) : Array.isArray(operand);
+      if (!asList) return this.output(operand as Operand, arg, i);
+      if (!Array.isArray(operand)) throw new InvalidArgumentError(`Input '${arg?.name ?? i}' of op ${this.def?.name} is a list: an array is expected`);
+      return (operand as readonly Operand[]).map((item) => this.output(item, arg, i));
+    });
+  }
+
+  /** The first output for a type attr says what plain values for the same attr become. */
+  private noteTypes(operand: Operand | readonly Operand[], arg: ArgDef | undefined): void {
+    if (arg?.type_attr === undefined || this.typeAttrs.has(arg.type_attr)) return;
+    const first = isListArg(arg) && Array.isArray(operand) ? (operand as readonly unknown[]).find(isHandle) : operand;
+    if (isHandle(first)) this.typeAttrs.set(arg.type_attr, first.dtype);
+  }
+
+  private output(operand: Operand, arg: ArgDef | undefined, position: number): Output {
+    const output =
+      operand instanceof Variable ? (arg?.type === 'resource' ? operand.handle : operand.value) : operand instanceof Output ? operand : this.constant(operand, arg, position);
+    this.graph.ownOperation(output.operation);
+    return output;
+  }
+
+  private constant(value: TensorLike, arg: ArgDef | undefined, position: number): Output {
+    if (!arg || arg.type === 'resource' || arg.is_ref || value === null || value === undefined || !isPlainValue(value)) {
+      const where = `Input ${arg ? `'${arg.name}'` : position}${this.def ? ` of op ${this.def.name}` : ''}`;
+      throw new InvalidArgumentError(`${where} is no Output or Variable${arg && arg.type !== 'resource' ? ' and no value' : ''}: ${String(value)}`);
+    }
+    const content = tensor(value, undefined, this.dtypeFor(value, arg));
+    if (arg.type_attr !== undefined) this.typeAttrs.set(arg.type_attr, content.dtype);
+    return this.graph.constant(content, { name: this.graph.uniqueName(`${this.name}/${arg.name}`) });
+  }
+
+  /** The dtype that a plain value takes; undefined: the one that the value has by itself. */
+  private dtypeFor(value: TensorLike, arg: ArgDef): DType | undefined {
+    if (arg.type) return arg.type;
+    const known = arg.type_attr === undefined ? undefined : this.typeAttrs.get(arg.type_attr);
+    if (known) return known;
+    const attr = this.def!.attr.find((candidate) => candidate.name === arg.type_attr);
+    if (value instanceof Tensor || ArrayBuffer.isView(value) || !attr) return undefined;
+    const allowed = attr.allowed_values as DType[] | undefined;
+    if (attr.default_value !== undefined) return attr.default_value as DType;
+    return !allowed || allowed.includes(tensor(value).dtype) ? undefined : allowed[0];
+  }
+}
+
+function isPlainValue(value: unknown): value is TensorLike {
+  return ['number', 'bigint', 'boolean', 'string'].includes(typeof value) || value instanceof Tensor || ArrayBuffer.isView(value) || Array.isArray(value);
+}

@@ -1,0 +1,65 @@
+/** TF: what init() gives, one engine's classes and functions. */
+import type { DTypeName } from './dtypes.js';
+import { FunctionDef } from './function-def.js';
+import { freeze } from './freeze.js';
+import { Graph } from './graph.js';
+import type { OpDef } from './op-def.js';
+import type { Input } from './operation.js';
+import type { Runtime } from './runtime.js';
+import { Session, SessionOptions } from './session.js';
+import { NotFoundError } from './errors.js';
+import { Tensor, TensorLike, tensor } from './tensor.js';
+import * as train from './train.js';
+import { VERSION } from './version.js';
+
+/** The engine, loaded. */
+export interface TF {
+  readonly version: { readonly package: string; readonly graphDefProducer: number };
+  /** The build that runs: 'simd', 'relaxed', 'simd-threads' or 'relaxed-threads'. */
+  readonly variant: string;
+  readonly threads: number;
+  tensor(value: TensorLike, shape?: number[], dtype?: DTypeName): Tensor;
+  readonly Graph: new () => Graph;
+  readonly Session: new (graph: Graph, options?: SessionOptions) => Session;
+  readonly FunctionDef: { parse(text: string): FunctionDef; fromProto(bytes: Uint8Array): FunctionDef };
+  readonly train: typeof train;
+  /** A GraphDef of what `outputs` need, with the session's variables as constants. */
+  freeze(session: Session, outputs: readonly (Input | string)[]): Promise<Uint8Array>;
+  opDef(name: string): OpDef;
+  opDefs(): OpDef[];
+  /** What is in use: bytes of wasm memory, bytes of them that live objects hold, open graphs and sessions. */
+  memory(): { wasmBytes: number; liveBytes: number; graphs: number; sessions: number };
+}
+
+/** The public face of a loaded engine. */
+export function makeTF(runtime: Runtime): TF {
+  return {
+    version: { package: VERSION, graphDefProducer: 2314 },
+    variant: runtime.variant,
+    threads: runtime.threads,
+    tensor,
+    Graph: class extends Graph {
+      constructor() {
+        super(runtime);
+      }
+    },
+    Session: class extends Session {
+      constructor(graph: Graph, options?: SessionOptions) {
+        super(runtime, graph, options);
+      }
+    },
+    FunctionDef: {
+      parse: (text) => FunctionDef.parseIn(runtime, text),
+      fromProto: (bytes) => FunctionDef.fromProtoIn(runtime, bytes),
+    },
+    train,
+    freeze,
+    opDef(name) {
+      const found = runtime.findOpDef(name);
+      if (!found) throw new NotFoundError(`Op type not registered '${name}'`);
+      return found;
+    },
+    opDefs: () => runtime.opDefs(),
+    memory: () => runtime.memory(),
+  };
+}
