@@ -2,6 +2,8 @@
 #ifndef TFCORE_TESTS_RUNTIME_GRAPH_FIXTURE_H_
 #define TFCORE_TESTS_RUNTIME_GRAPH_FIXTURE_H_
 
+#include <stdio.h>
+
 #include "graph/graph.h"
 #include "harness.h"
 #include "ops/op_table.h"

@@ -1,0 +1,140 @@
+#include "runtime/plan.h"
+
+#include <stdio.h>
+
+#include "runtime/graph_fixture.h"
+
+BEFORE_EACH() { register_all_ops(); }
+AFTER_EACH() { op_registry_clear(); }
+
+/* The kernels that plans share, as a session would keep them. */
+enum { MAX_SHARED = 64 };
+static OpKernel *shared[MAX_SHARED];
+
+static OpKernel *find_shared(void *owner, const Node *node) {
+  (void)owner;
+  return node->id < MAX_SHARED ? shared[node->id] : NULL;
+}
+
+static bool store_shared(void *owner, const Node *node, OpKernel *kernel, Status *status) {
+  (void)owner;
+  if (node->id >= MAX_SHARED) return status_oom(status, "a test");
+  shared[node->id] = kernel;
+  return true;
+}
+
+static void free_shared(void) {
+  for (int i = 0; i < MAX_SHARED; i++) {
+    op_kernel_free(shared[i]);
+    shared[i] = NULL;
+  }
+}
+
+static Plan *compile(const Graph *graph, const NodeOutput *feeds, int num_feeds, NodeOutput fetch, Status *status) {
+  const KernelCache cache = {find_shared, store_shared, NULL};
+  const PlanEnvironment environment = {NULL, NULL, NULL};
+  PlanSpec spec = {.feeds = feeds, .num_feeds = num_feeds, .fetches = &fetch, .num_fetches = 1};
+  Plan *plan = NULL;
+  return plan_compile(graph, &spec, &cache, &environment, &plan, status) ? plan : NULL;
+}
+
+static int64_t steps_of(const Graph *graph, const NodeOutput *feeds, int num_feeds, NodeOutput fetch) {
+  Status status;
+  status_init(&status);
+  Plan *plan = compile(graph, feeds, num_feeds, fetch, &status);
+  int64_t steps = CHECK_OK(plan != NULL, status) ? plan_num_steps(plan) : -1;
+  plan_free(plan);
+  return steps;
+}
+
+TEST(only_what_is_needed_runs) {
+  Graph *graph = graph_new();
+  REQUIRE(graph != NULL);
+  NodeOutput x = placeholder(graph, "x", "shape { dim { size: 2 } }");
+  NodeOutput a = unary(graph, "Square", "a", x);
+  NodeOutput b = unary(graph, "Neg", "b", a);
+  NodeOutput c = unary(graph, "Tanh", "c", b);
+  CHECK_INT_EQ(steps_of(graph, &x, 1, c), 3);
+  CHECK_INT_EQ(steps_of(graph, &x, 1, a), 1);
+  CHECK_INT_EQ(steps_of(graph, &b, 1, c), 1);
+  free_shared();
+  graph_free(graph);
+}
+
+TEST(constants_and_known_shapes_take_no_step) {
+  Graph *graph = graph_new();
+  REQUIRE(graph != NULL);
+  NodeOutput x = placeholder(graph, "x", "shape { dim { size: 2 } dim { size: 3 } }");
+  NodeOutput open = placeholder(graph, "open", "shape { dim { size: -1 } }");
+  NodeOutput c = constant(graph, "c", "tensor_shape { } float_val: 2");
+  NodeOutput folded = unary(graph, "Exp", "folded", c);
+  NodeOutput shape = unary(graph, "Shape", "shape", unary(graph, "Tanh", "t", x));
+  CHECK_INT_EQ(steps_of(graph, &x, 1, binary(graph, "Mul", "y", x, folded)), 1);
+  CHECK_INT_EQ(steps_of(graph, &x, 1, shape), 0);
+  CHECK_INT_EQ(steps_of(graph, &x, 1, folded), 0);
+  CHECK_INT_EQ(steps_of(graph, &open, 1, unary(graph, "Shape", "open_shape", open)), 1);
+  /* A constant that is fed is none, and what inference made of its value does not hold. */
+  CHECK_INT_EQ(steps_of(graph, &c, 1, folded), 1);
+  free_shared();
+  graph_free(graph);
+}
+
+TEST(a_node_that_cannot_be_computed_fails_when_it_runs) {
+  Graph *graph = graph_new();
+  Status status;
+  status_init(&status);
+  REQUIRE(graph != NULL);
+  NodeOutput a = constant(graph, "a", "tensor_shape { dim { size: 2 } } float_val: 1");
+  NodeOutput x = placeholder(graph, "x", "shape { unknown_rank: true }");
+  NodeOutput sum = binary(graph, "Add", "sum", a, x);
+  Plan *plan = compile(graph, &x, 1, sum, &status);
+  REQUIRE(plan != NULL);
+  Tensor value, result = {0};
+  REQUIRE(float_tensor(&value, 1, (int64_t[]){3}, (float[]){1, 2, 3}));
+  const Tensor *values[] = {&value};
+  CHECK_ERROR(plan_run(plan, values, &result, &status), status, CODE_INVALID_ARGUMENT, "Incompatible shapes: [2] vs. [3]\n\t [[{{node sum}}]]");
+  CHECK(tensor_is_empty(&result));
+  tensor_clear(&value);
+  REQUIRE(float_tensor(&value, 1, (int64_t[]){2}, (float[]){1, 2}));
+  CHECK_OK(plan_run(plan, values, &result, &status), status);
+  tensor_clear(&value);
+  tensor_clear(&result);
+  plan_free(plan);
+  free_shared();
+  graph_free(graph);
+}
+
+TEST(plans_share_the_memory_of_constants) {
+  Graph *graph = graph_new();
+  Status status;
+  status_init(&status);
+  REQUIRE(graph != NULL);
+  NodeOutput c = constant(graph, "c", "tensor_shape { dim { size: 1000 } } float_val: 2");
+  Plan *first = compile(graph, NULL, 0, c, &status), *second = compile(graph, NULL, 0, c, &status);
+  REQUIRE(first != NULL && second != NULL);
+  Tensor a = {0}, b = {0};
+  CHECK_OK(plan_run(first, NULL, &a, &status), status);
+  CHECK_OK(plan_run(second, NULL, &b, &status), status);
+  CHECK(a.data == b.data);
+  tensor_clear(&a);
+  tensor_clear(&b);
+  plan_free(first);
+  plan_free(second);
+  free_shared();
+  graph_free(graph);
+}
+
+TEST(a_long_chain_needs_no_stack) {
+  Graph *graph = graph_new();
+  REQUIRE(graph != NULL);
+  NodeOutput x = placeholder(graph, "x", "shape { }"), y = x;
+  for (int i = 0; i < 20000 && y.node != NULL; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "n%d", i);
+    y = unary(graph, "Neg", name, y);
+  }
+  REQUIRE(y.node != NULL);
+  CHECK_INT_EQ(steps_of(graph, &x, 1, y), 20000);
+  free_shared();
+  graph_free(graph);
+}
