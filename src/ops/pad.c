@@ -1,0 +1,96 @@
+/* Pad: zeros before and behind, along every axis. */
+#include "op/op_registry.h"
+#include "ops/array_box.h"
+
+static bool pad_kernel(KernelContext *context, Status *status) {
+  const Tensor *input = context->inputs[0], *paddings = context->inputs[1];
+  char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
+  int rank = input->shape.rank;
+  if (paddings->shape.rank != 2 || shape_dim(&paddings->shape, 1) != 2) {
+    return status_invalid(status, "paddings must be a matrix with 2 columns: %s", shape_text(&paddings->shape, a));
+  }
+  if (shape_dim(&paddings->shape, 0) != rank) {
+    return status_invalid(status, "The first dimension of paddings must be the rank of inputs%s %s", shape_text(&paddings->shape, a),
+                          shape_text(&input->shape, b));
+  }
+  int64_t dims[SHAPE_MAX_RANK], from[SHAPE_MAX_RANK], to[SHAPE_MAX_RANK];
+  bool same = true;
+  for (int i = 0; i < rank; i++) {
+    int64_t before = tensor_int_at(paddings, 2 * i), after = tensor_int_at(paddings, 2 * i + 1);
+    if (before < 0 || after < 0) {
+      return status_invalid(status, "Paddings must be non-negative: %lld %lld", (long long)before, (long long)after);
+    }
+    if (__builtin_add_overflow(shape_dim(&input->shape, i), before, &dims[i]) || __builtin_add_overflow(dims[i], after, &dims[i])) {
+      return status_invalid(status, "Dimension %d with paddings %lld and %lld is larger than 2**63 - 1", i, (long long)before,
+                            (long long)after);
+    }
+    same = same && before == 0 && after == 0;
+  }
+  if (same) return kernel_set_output(context, 0, input, NULL, status);
+  Tensor *out;
+  TRY(kernel_allocate_output_dims(context, 0, rank, dims, &out, status));
+  array_clear(out);
+  if (tensor_num_elements(input) == 0) return true;
+  array_strides(&input->shape, from);
+  array_strides(&out->shape, to);
+  ArrayBox box = {0};
+  for (int i = 0; i < rank; i++) {
+    box.to_offset += tensor_int_at(paddings, 2 * i) * to[i];
+    array_box_add(&box, shape_dim(&input->shape, i), from[i], to[i]);
+  }
+  return array_box_copy(&box, input, out, context->parallel, status);
+}
+
+static bool pad_shape(InferenceContext *c, Status *status) {
+  ShapeHandle input = shape_input(c, 0), paddings, output;
+  DimHandle checked;
+  TRY(shape_with_rank(c, shape_input(c, 1), 2, &paddings, status));
+  TRY(dim_with_value(c, shape_dim_of(c, paddings, 1), 2, &checked, status));
+  DimHandle rows = shape_dim_of(c, paddings, 0);
+  if (dim_known(rows)) {
+    TRY(shape_with_rank(c, input, dim_value(rows), &input, status));
+  } else if (shape_rank_known(input)) {
+    TRY(dim_with_value(c, rows, shape_rank(input), &rows, status));
+  }
+  const Tensor *values = shape_input_tensor(c, 1);
+  if (values == NULL) {
+    TRY(shape_ok(shape_unknown_of_rank(c, shape_rank(input)), &output, status));
+    shape_set_output(c, 0, output);
+    return true;
+  }
+  if (values->shape.rank != 2 || shape_dim(&values->shape, 1) != 2) return status_invalid(status, "paddings must be a matrix with 2 columns");
+  int64_t rank = shape_dim(&values->shape, 0);
+  TRY(shape_with_rank(c, input, rank, &input, status));
+  TRY(dim_with_value(c, rows, rank, &rows, status));
+  DimHandle *dims = arena_alloc(c->arena, (rank + 1) * (int64_t)sizeof *dims);
+  if (dims == NULL) return status_oom(status, "shape inference");
+  for (int64_t i = 0; i < rank; i++) {
+    int64_t before = tensor_int_at(values, 2 * i), after = tensor_int_at(values, 2 * i + 1);
+    if (before < 0 || after < 0) return status_invalid(status, "Paddings must be non-negative");
+    TRY(dim_add(c, shape_dim_of(c, input, i), dim_make(c, before), &dims[i], status));
+    TRY(dim_add(c, dims[i], dim_make(c, after), &dims[i], status));
+  }
+  TRY(shape_ok(shape_of_dims(c, dims, (int32_t)rank), &output, status));
+  shape_set_output(c, 0, output);
+  return true;
+}
+
+/* The part of dy that came from the input. */
+REGISTER_OP(Pad,
+  .inputs = {"input: T", "paddings: Tpaddings"},
+  .outputs = {"output: T"},
+  .attrs = {"T: type", "Tpaddings: {int32, int64} = DT_INT32"},
+  .shape = pad_shape,
+  .gradient =
+    "PadGradient[T:type, Tpaddings:{int32, int64}](input:T, paddings:Tpaddings, dy:T) -> (dinput:T, dpaddings:Tpaddings) {\n"
+    "  none = ZerosLike[T=$Tpaddings](paddings)\n"
+    "  corner = Const[dtype=int32, value=[0, 0]]()\n"
+    "  column = Const[dtype=int32, value=[-1, 1]]()\n"
+    "  flat = Const[dtype=int32, value=[-1]]()\n"
+    "  befores = Slice[T=$Tpaddings, Index=int32](paddings, corner:output:0, column:output:0)\n"
+    "  begin = Reshape[T=$Tpaddings, Tshape=int32](befores:output:0, flat:output:0)\n"
+    "  size = Shape[T=$T, out_type=$Tpaddings](input)\n"
+    "  d = Slice[T=$T, Index=$Tpaddings](dy, begin:output:0, size:output:0)\n"
+    "  return dinput = d:output:0, dpaddings = none:y:0\n"
+    "}\n",
+  .kernels = {{DT_INVALID, pad_kernel}})
