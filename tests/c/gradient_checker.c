@@ -69,14 +69,16 @@ static bool add_identity(Setup *s, NodeOutput from, NodeOutput *output, Status *
   return ok;
 }
 
-/* Placeholders for dys with made-up weights, or ones, and the gradients. The dys become feeds of the run too, and xs when `and_dys`. */
-static bool differentiate(Setup *s, bool ones, bool known_shape, bool and_dys, Status *status) {
+/* Placeholders for dys and the gradients. The dys become feeds of the run too, and xs when `and_dys`. They are `dys`, or
+ * made-up weights, or ones. */
+static bool differentiate(Setup *s, const Tensor *dys, bool ones, bool known_shape, bool and_dys, Status *status) {
   Tensor ys[MAX_VALUES] = {0};
   bool ok = run(s, s->ys, s->num_ys, ys, status);
   int xs = s->num_xs;
   for (int i = 0; i < s->num_ys && ok; i++) {
-    ok = tensor_allocate(&s->weights[i], ys[i].dtype, &ys[i].shape, NULL, status);
-    for (int64_t k = 0; ok && k < tensor_num_elements(&ys[i]); k++) {
+    ok = dys != NULL ? tensor_assign(&s->weights[i], &dys[i], status)
+                     : tensor_allocate(&s->weights[i], ys[i].dtype, &ys[i].shape, NULL, status);
+    for (int64_t k = 0; ok && dys == NULL && k < tensor_num_elements(&ys[i]); k++) {
       tensor_put(&s->weights[i], k, ones ? 1 : 0.25 * (double)((k * 7 + i * 3) % 11) - 1.1);
     }
     ok = ok && add_feed(s, &s->weights[i], known_shape, status) && add_identity(s, s->feeds[s->num_feeds - 1], &s->dys[i], status);
@@ -85,6 +87,15 @@ static bool differentiate(Setup *s, bool ones, bool known_shape, bool and_dys, S
   if (!and_dys) s->num_xs = xs;
   for (int i = 0; i < s->num_ys; i++) tensor_clear(&ys[i]);
   return ok;
+}
+
+static bool add_op(Setup *s, const NodeDef *def, int num_inputs, Status *status) {
+  Node *node;
+  TRY(graph_add_operation(s->graph, def, s->feeds, num_inputs, NULL, 0, &node, status));
+  for (int i = 0; i < node->num_outputs; i++) {
+    if (dtype_is_floating((int)node->output_types[i])) s->ys[s->num_ys++] = (NodeOutput){node, i};
+  }
+  return (s->session = session_new(s->graph, status)) != NULL;
 }
 
 /* The op on placeholders. `as_float` makes float of double, in attrs and values. */
@@ -111,14 +122,10 @@ static bool build(Setup *s, const char *op, const char *inputs, bool as_float, b
       ok = add_feed(s, &parsed[i], known_shape, status);
     }
   }
-  Node *node = NULL;
-  ok = ok && graph_add_operation(s->graph, spec.node, s->feeds, count, NULL, 0, &node, status);
-  for (int i = 0; ok && i < node->num_outputs; i++) {
-    if (dtype_is_floating((int)node->output_types[i])) s->ys[s->num_ys++] = (NodeOutput){node, i};
-  }
+  ok = ok && add_op(s, spec.node, count, status);
   for (int i = 0; i < count; i++) tensor_clear(&parsed[i]);
   op_run_end(&spec);
-  return ok && (s->session = session_new(s->graph, status)) != NULL;
+  return ok;
 }
 
 static void drop(Setup *s) {
@@ -197,7 +204,7 @@ static bool check_second(Setup *s, bool known_shape) {
     if (s->dxs[i].node != NULL) s->ys[outputs++] = s->dxs[i];
   }
   s->num_ys = outputs;
-  return CHECK_OK(differentiate(s, false, known_shape, false, &status), status) && check_differences(s);
+  return CHECK_OK(differentiate(s, NULL, false, known_shape, false, &status), status) && check_differences(s);
 }
 
 /* The float graph's gradients against those of the double graph. */
@@ -207,7 +214,7 @@ static bool check_float(Setup *wide, const char *op, const char *inputs, bool kn
   Setup narrow;
   Tensor want[MAX_VALUES] = {0}, got[MAX_VALUES] = {0};
   bool ok = CHECK_OK(build(&narrow, op, inputs, true, known_shape, &status), status) &&
-            CHECK_OK(differentiate(&narrow, false, known_shape, false, &status), status) &&
+            CHECK_OK(differentiate(&narrow, NULL, false, known_shape, false, &status), status) &&
             CHECK_OK(gradients(&narrow, got, &status), status) && CHECK_OK(gradients(wide, want, &status), status);
   for (int i = 0; ok && i < narrow.num_xs; i++) {
     if (tensor_is_empty(&want[i])) {
@@ -237,13 +244,13 @@ static bool check(const char *op, const char *inputs, bool twice) {
     status_init(&status);
     Setup s;
     ok = CHECK_OK(build(&s, op, inputs, false, known, &status), status) &&
-         CHECK_OK(differentiate(&s, false, known, false, &status), status) && check_differences(&s) &&
+         CHECK_OK(differentiate(&s, NULL, false, known, false, &status), status) && check_differences(&s) &&
          check_float(&s, op, inputs, known);
     drop(&s);
     if (ok && twice) {
       CHECK_CONTEXT("second gradient of %s(%s), shapes %sknown", op, inputs, known ? "" : "un");
       ok = CHECK_OK(build(&s, op, inputs, false, known, &status), status) &&
-           CHECK_OK(differentiate(&s, false, known, true, &status), status) && check_second(&s, known);
+           CHECK_OK(differentiate(&s, NULL, false, known, true, &status), status) && check_second(&s, known);
       drop(&s);
     }
   }
@@ -262,7 +269,7 @@ bool gradient_is(const char *op, const char *inputs, const char *want) {
   Tensor dxs[MAX_VALUES] = {0}, expected[MAX_VALUES] = {0};
   int count = 0;
   bool ok = CHECK_OK(build(&s, op, inputs, false, false, &status), status) &&
-            CHECK_OK(differentiate(&s, true, false, false, &status), status) && CHECK_OK(gradients(&s, dxs, &status), status);
+            CHECK_OK(differentiate(&s, NULL, true, false, false, &status), status) && CHECK_OK(gradients(&s, dxs, &status), status);
   if (ok && strcmp(want, "none") == 0) {
     for (int i = 0; i < s.num_xs; i++) ok = CHECK(tensor_is_empty(&dxs[i])) && ok;
   } else if (ok) {
@@ -275,5 +282,23 @@ bool gradient_is(const char *op, const char *inputs, const char *want) {
   }
   drop(&s);
   CHECK_CONTEXT("%s", "");
+  return ok;
+}
+
+bool gradient_gives(const NodeDef *node, const Tensor *inputs, int num_inputs, const Tensor *dys, const Tensor *want, double tolerance) {
+  Status status;
+  status_init(&status);
+  Setup s = {.graph = graph_new()};
+  Tensor dxs[MAX_VALUES] = {0};
+  bool ok = true;
+  for (int i = 0; i < num_inputs && ok; i++) ok = CHECK_OK(add_feed(&s, &inputs[i], false, &status), status);
+  ok = ok && CHECK_OK(add_op(&s, node, num_inputs, &status), status) &&
+       CHECK_OK(differentiate(&s, dys, false, false, false, &status), status) && CHECK_OK(gradients(&s, dxs, &status), status);
+  for (int i = 0; i < s.num_xs && ok; i++) {
+    const Tensor *expected = &want[s.x_feed[i]];
+    ok = tensor_is_empty(expected) || tensor_is_about(&dxs[i], expected, tolerance);
+  }
+  for (int i = 0; i < MAX_VALUES; i++) tensor_clear(&dxs[i]);
+  drop(&s);
   return ok;
 }

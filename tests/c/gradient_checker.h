@@ -10,7 +10,8 @@
 #ifndef TFCORE_TESTS_GRADIENT_CHECKER_H_
 #define TFCORE_TESTS_GRADIENT_CHECKER_H_
 
-#include <stdbool.h>
+#include "proto/proto.h"
+#include "tensor/tensor.h"
 
 /* `op` and `inputs` as in op_runner.h, with floating inputs in double. */
 bool gradient_holds(const char *op, const char *inputs);
@@ -18,5 +19,8 @@ bool gradient_holds(const char *op, const char *inputs);
 bool gradient_holds_twice(const char *op, const char *inputs);
 /* The gradient, for dys of one, is what is expected: "none" where no gradient flows; for kinks and integers. */
 bool gradient_is(const char *op, const char *inputs, const char *want);
+/* The same for a NodeDef and given tensors: one dy per floating output, one expected value per input (an empty tensor: anything), with a
+ * tolerance as in tensor_is_about. Inputs that are not floating are not looked at. */
+bool gradient_gives(const NodeDef *node, const Tensor *inputs, int num_inputs, const Tensor *dys, const Tensor *want, double tolerance);
 
 #endif
