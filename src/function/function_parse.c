@@ -207,11 +207,22 @@ static bool parse_node(Cursor *c, char *name, FunctionDef *function) {
 
 /* --- the other statements --- */
 
+/* What all map entries begin with. */
+typedef Tensorflow__FunctionDef__RetEntry MapEntry;
+
+static bool check_new_key(Cursor *c, void *entries, size_t count, const MapEntry *entry) {
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(((MapEntry **)entries)[i]->key, entry->key) == 0) return cursor_error(c, "'%s' is given twice", entry->key);
+  }
+  return true;
+}
+
 /* "y = mul:z:0" */
 static bool parse_return(Cursor *c, FunctionDef *function) {
   Tensorflow__FunctionDef__RetEntry *entry = proto_new(&tensorflow__function_def__ret_entry__descriptor, c->arena);
   if (entry == NULL) return oom(c);
   TRY(cursor_name(c, NODE_NAME_CHARS, "the name of a result", &entry->key));
+  TRY(check_new_key(c, function->ret, function->n_ret, entry));
   TRY(cursor_expect(c, "=", "the name of a result"));
   TRY(cursor_name(c, INPUT_NAME_CHARS, "the value of a result", &entry->value));
   return proto_append(c->arena, (void ***)&function->ret, &function->n_ret, entry, c->status);
@@ -221,6 +232,7 @@ static bool parse_control_return(Cursor *c, FunctionDef *function) {
   Tensorflow__FunctionDef__ControlRetEntry *entry = proto_new(&tensorflow__function_def__control_ret_entry__descriptor, c->arena);
   if (entry == NULL) return oom(c);
   TRY(cursor_name(c, NODE_NAME_CHARS, "the name of a control result", &entry->key));
+  TRY(check_new_key(c, function->control_ret, function->n_control_ret, (const MapEntry *)entry));
   TRY(cursor_expect(c, "=", "the name of a control result"));
   TRY(cursor_name(c, NODE_NAME_CHARS, "the node of a control result", &entry->value));
   OpDef *signature = function->signature;
@@ -232,6 +244,7 @@ static bool parse_function_attr(Cursor *c, FunctionDef *function) {
   Tensorflow__FunctionDef__AttrEntry *entry = proto_new(&tensorflow__function_def__attr_entry__descriptor, c->arena);
   if (entry == NULL) return oom(c);
   TRY(cursor_name(c, NODE_NAME_CHARS, "the name of an attr", &entry->key));
+  TRY(check_new_key(c, function->attr, function->n_attr, (const MapEntry *)entry));
   TRY(cursor_expect(c, "=", "the name of an attr"));
   TRY(value_parse(c, &entry->value));
   return proto_append(c->arena, (void ***)&function->attr, &function->n_attr, entry, c->status);

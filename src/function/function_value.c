@@ -33,6 +33,9 @@ static bool parse_func(Cursor *c, char *name, AttrValue **value) {
     FuncAttrEntry *entry = proto_new(&tensorflow__name_attr_list__attr_entry__descriptor, c->arena);
     if (entry == NULL) return oom(c);
     TRY(cursor_name(c, NODE_NAME_CHARS, "the name of an attr", &entry->key));
+    for (size_t i = 0; i < func->n_attr; i++) {
+      if (strcmp(func->attr[i]->key, entry->key) == 0) return cursor_error(c, "attr '%s' is given twice", entry->key);
+    }
     TRY(cursor_expect(c, "=", "the name of an attr"));
     TRY(value_parse(c, &entry->value));
     TRY(proto_append(c->arena, (void ***)&func->attr, &func->n_attr, entry, c->status));

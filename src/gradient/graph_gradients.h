@@ -20,8 +20,8 @@
  * `scope`: the new nodes are named scope/...; NULL: "gradients", made unique. A scope that is in use as a name or prefix is
  * INVALID_ARGUMENT. NOT_FOUND "No gradient defined for op: X" when a path leads through an op of which none is known.
  *
- * Work and memory are linear in the nodes between xs and ys; no recursion over the graph. On error the graph has the nodes
- * it had before (removed ids are not used again). */
+ * Work is linear in the nodes between xs and ys, plus a few bytes for every node of the graph; no recursion over the graph. On error the
+ * graph has the nodes it had before (removed ids are not used again). UNIMPLEMENTED when the way leads through a loop. */
 MUST_CHECK bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs, int num_xs,
                                     const NodeOutput *dys, const char *scope, NodeOutput *dxs, Status *status);
 

@@ -90,23 +90,23 @@ static bool test_add_n_gradient(const NodeDef *node, StrBuf *text, Status *statu
 
 /* --- ops --- */
 
-#define BINARY(Name, kernel, text)                                                                                     \
+#define BINARY(Name, commutative, kernel, text)                                                                        \
   REGISTER_OP(Name, .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {TEST_NUMBERS}, .shape = shape_unchanged, \
-              .gradient = text, .kernels = {{DT_DOUBLE, kernel}})
+              .is_commutative = commutative, .gradient = text, .kernels = {{DT_DOUBLE, kernel}})
 #define UNARY(Name, kernel, text)                                                                              \
   REGISTER_OP(Name, .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {TEST_NUMBERS}, .shape = shape_unchanged, \
               .gradient = text, .kernels = {{DT_DOUBLE, kernel}})
 
-BINARY(Add, test_add,
+BINARY(Add, false, test_add,
        "AddGrad[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
        "  dx = Identity[T=$T](dz)\n"
        "  dy = Identity[T=$T](dz)\n"
        "  return dx = dx:output:0\n  return dy = dy:output:0\n}")
-BINARY(Sub, test_sub,
+BINARY(Sub, false, test_sub,
        "SubGrad[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
        "  dy = Neg[T=$T](dz)\n"
        "  return dx = dz\n  return dy = dy:y:0\n}")
-BINARY(Mul, test_mul,
+BINARY(Mul, true, test_mul,
        "MulGrad[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
        "  gx = Mul[T=$T](dz, y)\n"
        "  gy = Mul[T=$T](x, dz)\n"

@@ -253,6 +253,18 @@ TEST(gradient_scopes_are_unique) {
   graph_free(graph);
 }
 
+TEST(gradient_of_a_loop_is_refused) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  NodeOutput x = placeholder(graph, "x"), sum = binary(graph, "sum", "Add", x, x), y = unary(graph, "y", "Neg", sum), dx;
+  REQUIRE_OK(graph_update_edge(graph, y.node, 0, sum.node, 1, &status), &status);
+  int64_t nodes = graph_num_nodes(graph);
+  CHECK_ERROR(graph_add_gradients(graph, &y, 1, &x, 1, NULL, NULL, &dx, &status), &status, CODE_UNIMPLEMENTED, "leads through a loop");
+  CHECK_INT_EQ(graph_num_nodes(graph), nodes);
+  graph_free(graph);
+}
+
 TEST(gradient_of_a_deep_graph) {
   Status status;
   status_init(&status);

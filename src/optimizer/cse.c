@@ -1,0 +1,174 @@
+/* Finding nodes that compute the same, by hashing. */
+#include "optimizer/cse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+typedef struct Cse {
+  const CseOptions *options;
+  Status *status;
+  Node **same;      /* per id */
+  uint8_t *fixed;   /* per id: not to be replaced by another node */
+  Node **next;      /* per id: another node with the same hash */
+  StringMap heads;  /* from a hash (its bytes) to the first node that has it */
+  uint64_t *hashes; /* the keys of `heads`, per id */
+  int64_t *sources[2]; /* what two nodes read, when they are compared */
+  int64_t capacity[2];
+} Cse;
+
+static bool oom(Cse *c) { return status_oom(c->status, "common subexpressions"); }
+
+static uint64_t mix(uint64_t a, uint64_t b) { return (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull; }
+
+/* --- attrs --- */
+
+static uint64_t hash_array(uint64_t seed, const void *array, size_t count, size_t size) {
+  return count == 0 ? seed : mix(seed, hash_bytes(array, count * size));
+}
+
+/* Tensors that are written differently may hash differently: they are then taken for different ones. */
+static uint64_t hash_tensor(const TensorProto *t) {
+  uint64_t hash = (uint64_t)t->dtype;
+  for (size_t i = 0; t->tensor_shape != NULL && i < t->tensor_shape->n_dim; i++) hash = mix(hash, (uint64_t)t->tensor_shape->dim[i]->size);
+  hash = hash_array(hash, t->tensor_content.data, t->tensor_content.len, 1);
+  hash = hash_array(hash, t->float_val, t->n_float_val, sizeof(float));
+  hash = hash_array(hash, t->double_val, t->n_double_val, sizeof(double));
+  hash = hash_array(hash, t->int_val, t->n_int_val, sizeof(int32_t));
+  hash = hash_array(hash, t->int64_val, t->n_int64_val, sizeof(int64_t));
+  for (size_t i = 0; i < t->n_string_val; i++) hash = hash_array(hash, t->string_val[i].data, t->string_val[i].len, 1);
+  return mix(hash, t->n_half_val + t->n_bool_val + t->n_scomplex_val + t->n_dcomplex_val);
+}
+
+static uint64_t hash_value(const AttrValue *value) {
+  uint64_t hash = (uint64_t)value->value_case;
+  switch ((AttrKind)value->value_case) {
+    case ATTR_STRING: return hash_array(hash, value->s.data, value->s.len, 1);
+    case ATTR_INT: return mix(hash, (uint64_t)value->i);
+    case ATTR_FLOAT: return hash_array(hash, &value->f, 1, sizeof value->f);
+    case ATTR_BOOL: return mix(hash, (uint64_t)value->b);
+    case ATTR_TYPE: return mix(hash, (uint64_t)value->type);
+    case ATTR_TENSOR: return mix(hash, hash_tensor(value->tensor));
+    case ATTR_LIST: return hash_array(hash_array(hash, value->list->i, value->list->n_i, sizeof(int64_t)), value->list->f, value->list->n_f, sizeof(float));
+    case ATTR_FUNC: return mix(hash, hash_bytes(value->func->name, strlen(value->func->name)));
+    default: return hash; /* rare ones are told apart by the comparison */
+  }
+}
+
+static bool same_attrs(const NodeDef *a, const NodeDef *b) {
+  if (a->n_attr != b->n_attr) return false;
+  for (size_t i = 0; i < a->n_attr; i++) {
+    const AttrValue *other = node_def_attr(b, a->attr[i]->key);
+    if (other == NULL || !attr_value_equal(a->attr[i]->value, other)) return false;
+  }
+  return true;
+}
+
+/* --- inputs --- */
+
+static int compare_sources(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* What a node reads, as numbers: data inputs (sorted when their order does not matter), then sorted control inputs. NULL: out of memory. */
+static const int64_t *sources(Cse *c, int which, const Node *node) {
+  int64_t n = node->num_inputs + node->num_control_inputs;
+  if (!mem_grow((void **)&c->sources[which], &c->capacity[which], n + 1, sizeof(int64_t))) return NULL;
+  int64_t *list = c->sources[which];
+  for (int i = 0; i < node->num_inputs; i++) {
+    const Edge *edge = node->inputs[i];
+    const Node *source = edge == NULL ? NULL : c->same[edge->src->id] != NULL ? c->same[edge->src->id] : edge->src;
+    list[i] = source == NULL ? -1 : (int64_t)(((uint64_t)source->id << 20) ^ (uint64_t)edge->src_output);
+  }
+  for (int64_t i = 0; i < node->num_control_inputs; i++) {
+    const Node *source = node->control_inputs[i]->src;
+    list[node->num_inputs + i] = c->same[source->id] != NULL ? c->same[source->id]->id : source->id;
+  }
+  if (node->op->def->is_commutative) qsort(list, (size_t)node->num_inputs, sizeof(int64_t), compare_sources);
+  qsort(list + node->num_inputs, (size_t)node->num_control_inputs, sizeof(int64_t), compare_sources);
+  return list;
+}
+
+/* --- nodes --- */
+
+static bool has_reference(const Node *node) {
+  for (int i = 0; i < node->num_inputs; i++) {
+    if (dtype_is_ref(node->input_types[i])) return true;
+  }
+  for (int i = 0; i < node->num_outputs; i++) {
+    if (dtype_is_ref(node->output_types[i])) return true;
+  }
+  return false;
+}
+
+static bool may_merge(const Cse *c, const Node *node) {
+  if (node->op == NULL || c->fixed[node->id] || node->op->def->is_stateful || has_reference(node)) return false;
+  const char *op = node->def->op;
+  if (strcmp(op, "Placeholder") == 0 || strcmp(op, "PlaceholderV2") == 0 || strcmp(op, "PlaceholderWithDefault") == 0) return false;
+  return c->options->consider == NULL || c->options->consider(node);
+}
+
+static bool hash_node(Cse *c, const Node *node, uint64_t *hash) {
+  const int64_t *list = sources(c, 0, node);
+  if (list == NULL) return oom(c);
+  *hash = hash_bytes(node->def->op, strlen(node->def->op));
+  *hash = hash_array(*hash, list, (size_t)(node->num_inputs + node->num_control_inputs), sizeof(int64_t));
+  uint64_t attrs = 0; /* in any order */
+  for (size_t i = 0; i < node->def->n_attr; i++) {
+    const char *key = node->def->attr[i]->key;
+    attrs += mix(hash_bytes(key, strlen(key)), hash_value(node->def->attr[i]->value));
+  }
+  *hash = mix(*hash, attrs);
+  return true;
+}
+
+static bool equal(Cse *c, const Node *a, const Node *b, bool *result) {
+  *result = false;
+  if (a->op != b->op || a->num_inputs != b->num_inputs || a->num_control_inputs != b->num_control_inputs) return true;
+  if (strcmp(a->def->device, b->def->device) != 0 || !same_attrs(a->def, b->def)) return true;
+  const int64_t *x = sources(c, 0, a), *y = sources(c, 1, b);
+  if (x == NULL || y == NULL) return oom(c);
+  *result = memcmp(x, y, (size_t)(a->num_inputs + a->num_control_inputs) * sizeof(int64_t)) == 0;
+  return true;
+}
+
+static bool find(Cse *c, Node *node) {
+  c->same[node->id] = node;
+  if (!may_merge(c, node)) return true;
+  uint64_t *hash = &c->hashes[node->id];
+  TRY(hash_node(c, node, hash));
+  Node *head = string_map_find_bytes(&c->heads, (const char *)hash, sizeof *hash);
+  for (Node *other = head; other != NULL; other = c->next[other->id]) {
+    bool same;
+    TRY(equal(c, node, other, &same));
+    if (!same) continue;
+    c->same[node->id] = other;
+    return true;
+  }
+  if (head != NULL) {
+    c->next[node->id] = c->next[head->id];
+    c->next[head->id] = node;
+    return true;
+  }
+  return string_map_set_bytes(&c->heads, (const char *)hash, sizeof *hash, node, c->status);
+}
+
+bool graph_find_common(const Graph *graph, Node *const *order, int64_t count, const CseOptions *options, Arena *arena, Node ***same,
+                       Status *status) {
+  int64_t ids = graph_num_node_ids(graph);
+  Cse c = {.options = options, .status = status, .same = arena_calloc(arena, ids, sizeof(Node *)), .fixed = mem_calloc(ids, 1),
+           .next = mem_calloc(ids, sizeof(Node *)), .hashes = mem_calloc(ids, sizeof(uint64_t))};
+  bool ok = (c.same != NULL && c.fixed != NULL && c.next != NULL && c.hashes != NULL) || oom(&c);
+  for (int64_t i = 0; ok && i < options->num_fed; i++) c.fixed[options->fed[i].node->id] = 1;
+  for (int64_t i = 0; ok && i < count; i++) ok = find(&c, order[i]);
+  if (ok) *same = c.same;
+  string_map_free(&c.heads);
+  mem_free(c.fixed);
+  mem_free(c.next);
+  mem_free(c.hashes);
+  mem_free(c.sources[0]);
+  mem_free(c.sources[1]);
+  return ok;
+}

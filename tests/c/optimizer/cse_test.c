@@ -1,0 +1,156 @@
+#include "optimizer/cse.h"
+
+#include <stdlib.h>
+
+#include "function/test_ops.h"
+#include "op/op_facts.h"
+
+static const OpRegistration kInput = {.name = "Input", .outputs = {"o: float"}, .is_stateful = true, .shape = shape_unknown_outputs};
+static const OpRegistration *const kMoreOps[] = {&kInput};
+
+BEFORE_EACH() {
+  Status status;
+  status_init(&status);
+  test_ops_register();
+  CHECK_OK(op_registry_add_table(kMoreOps, 1, &status), &status);
+}
+AFTER_EACH() { op_registry_clear(); }
+
+static const char *skipped_op; /* of the fact that is being checked */
+static bool consider(const Node *node) { return skipped_op == NULL || strcmp(node->def->op, skipped_op) != 0; }
+
+static bool find_common(Graph *graph, const CseOptions *options, Arena *arena, Node ***same) {
+  Status status;
+  status_init(&status);
+  Node **order;
+  int64_t count;
+  return CHECK_OK(graph_topological_order(graph, NULL, options->fed, options->num_fed, arena, &order, &count, &status), &status) &&
+         CHECK_OK(graph_find_common(graph, order, count, options, arena, same, &status), &status);
+}
+
+/* --- the graph that is left, as the facts write it --- */
+
+static int compare_texts(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static void write_sorted(char **texts, int count, StrBuf *out) {
+  qsort(texts, (size_t)count, sizeof(char *), compare_texts);
+  for (int i = 0; i < count; i++) strbuf_printf(out, "%s%s", i == 0 ? "" : ";", texts[i]);
+}
+
+static void write_rest(const Graph *graph, Node *const *same, Arena *arena, StrBuf *out) {
+  char *nodes[256], *edges[256];
+  int num_nodes = 0, num_edges = 0;
+  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
+    const Node *node = graph_node(graph, id);
+    if (same[id] != node) continue;
+    nodes[num_nodes++] = arena_printf(arena, "%s(%s)", node->name, node->def->op);
+    for (int i = 0; i < node->num_inputs; i++) {
+      const Edge *edge = node->inputs[i];
+      const char *source = same[edge->src->id]->name;
+      char from[64] = "", to[32] = "";
+      if (edge->src_output > 0) snprintf(from, sizeof from, ":%d", edge->src_output);
+      if (i > 0) snprintf(to, sizeof to, ":%d", i);
+      edges[num_edges++] = arena_printf(arena, "%s%s->%s%s", source, from, node->name, to);
+    }
+    for (int64_t i = 0; i < node->num_control_inputs; i++) {
+      const Node *source = node->control_inputs[i]->src;
+      if (source->id > SINK_ID) {
+        edges[num_edges++] = arena_printf(arena, "%s:control->%s:control", same[source->id]->name, node->name);
+      }
+    }
+  }
+  write_sorted(nodes, num_nodes, out);
+  strbuf_append(out, "|");
+  write_sorted(edges, num_edges, out);
+}
+
+/* Exactly one node of each pair is left, and no other node. */
+static bool one_of_each(const Graph *graph, Node *const *same, const Json *pairs, StrBuf *why) {
+  int64_t left = 0;
+  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) left += same[id] == graph_node(graph, id);
+  for (int i = 0; i < pairs->count; i++) {
+    const Node *a = graph_find_node(graph, pairs->items[i].items[0].string), *b = graph_find_node(graph, pairs->items[i].items[1].string);
+    if ((same[a->id] == a) == (same[b->id] == b)) return fact_differs(why, "what is left of a pair", a->name, "one of them");
+  }
+  return left == pairs->count || fact_differs(why, "the number of nodes", "another", "one for each pair");
+}
+
+static bool holds(const Json *fact, const Json *answer, Arena *arena, StrBuf *why) {
+  Status status;
+  status_init(&status);
+  const Json *skip = json_get(fact, "skip_ops");
+  skipped_op = skip == NULL || skip->count == 0 ? NULL : skip->items[0].string;
+  Graph *graph = graph_new();
+  GraphDef *def = fact_parse(kGraphDef, fact_text(fact, "graphdef"), arena);
+  CseOptions options = {.consider = consider};
+  Node **same;
+  StrBuf text = {0};
+  bool ok = CHECK_OK(graph_import(graph, def, false, NULL, arena, NULL, &status), &status) && find_common(graph, &options, arena, &same);
+  const Json *pairs = json_get(answer, "expect_one_of");
+  if (ok && pairs != NULL) {
+    ok = one_of_each(graph, same, pairs, why);
+  } else if (ok) {
+    write_rest(graph, same, arena, &text);
+    const char *want = fact_text(answer, "expect");
+    ok = strcmp(strbuf_text(&text), want) == 0 || fact_differs(why, "the graph", strbuf_text(&text), want);
+  }
+  strbuf_free(&text);
+  graph_free(graph);
+  return ok;
+}
+
+TEST(recorded_facts_about_common_subexpressions_hold) { facts_run(TFCORE_SOURCE_DIR "/tests/data/facts/cse.jsonl", 8, holds); }
+
+/* --- what the facts do not tell --- */
+
+static Graph *import(const char *text, Arena *arena) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  CHECK_OK(graph_import(graph, fact_parse(kGraphDef, text, arena), false, NULL, arena, NULL, &status), &status);
+  return graph;
+}
+
+#define T_FLOAT " attr { key: 'T' value { type: DT_FLOAT } } "
+
+TEST(cse_follows_chains_and_fed_values) {
+  Arena *arena = arena_new();
+  Graph *graph = import("node { name: 'x' op: 'Input' } node { name: 'a' op: 'Neg' input: 'x'" T_FLOAT "} node { name: 'b' op: 'Neg' input: 'x'" T_FLOAT
+                        "} node { name: 'c' op: 'Square' input: 'a'" T_FLOAT "} node { name: 'd' op: 'Square' input: 'b'" T_FLOAT
+                        "} node { name: 'e' op: 'Square' input: 'b' input: '^a'" T_FLOAT "}", arena);
+  Node **same, *a = graph_find_node(graph, "a"), *b = graph_find_node(graph, "b"), *c = graph_find_node(graph, "c"),
+               *d = graph_find_node(graph, "d"), *e = graph_find_node(graph, "e");
+  CseOptions options = {0};
+  if (find_common(graph, &options, arena, &same)) {
+    CHECK(same[b->id] == a && same[d->id] == c && same[e->id] == e);
+  }
+  NodeOutput fed = {b, 0};
+  options = (CseOptions){.fed = &fed, .num_fed = 1};
+  if (find_common(graph, &options, arena, &same)) CHECK(same[d->id] == d && same[c->id] == c);
+  graph_free(graph);
+  arena_free(arena);
+}
+
+TEST(cse_survives_failing_allocations) {
+  Arena *arena = arena_new();
+  Status status;
+  status_init(&status);
+  Graph *graph = import("node { name: 'x' op: 'Input' } node { name: 'a' op: 'Neg' input: 'x'" T_FLOAT "} node { name: 'b' op: 'Neg' input: 'x'" T_FLOAT "}",
+                        arena);
+  Node **order, **same;
+  int64_t count;
+  REQUIRE_OK(graph_topological_order(graph, NULL, NULL, 0, arena, &order, &count, &status), &status);
+  bool ok = false;
+  for (int64_t after = 0; !ok && after < 100; after++) {
+    CseOptions options = {0};
+    Arena *local = arena_new();
+    mem_fail_after(after);
+    ok = graph_find_common(graph, order, count, &options, local, &same, &status);
+    mem_fail_after(-1);
+    if (!ok) CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
+    arena_free(local);
+  }
+  CHECK(ok);
+  graph_free(graph);
+  arena_free(arena);
+}
