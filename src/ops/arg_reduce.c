@@ -47,10 +47,11 @@ static bool arg_reduce(KernelContext *context, ArgScan *scan, bool smallest, Sta
   int64_t dims[SHAPE_MAX_RANK];
   for (int i = 0, k = 0; i < rank; i++) {
     if (i != axis) dims[k++] = shape_dim(&input->shape, i);
-    if (i > axis) job.inner *= shape_dim(&input->shape, i);
   }
   Tensor *out;
   TRY(kernel_allocate_output_dims(context, 0, rank - 1, dims, &out, status));
+  if (tensor_num_elements(out) == 0) return true; /* then products of the other sizes may overflow */
+  for (int i = (int)axis + 1; i < rank; i++) job.inner *= shape_dim(&input->shape, i);
   job.output = out->data;
   parallel_for(context->parallel, tensor_num_elements(out), 1 + ELEMENTWISE_GRAIN / job.size, run_scan, &job);
   return true;

@@ -23,6 +23,8 @@ TEST(the_first_of_equals_wins_and_nan_never) {
 
 TEST(empty_results_and_refused_dimensions) {
   op_gives("ArgMax[T=float]", "float[0,3]; int32[] 1", "int64[0]");
+  op_gives("ArgMax[T=float]", "float[0,1,4611686018427387904,4]; int32[] 2", "int64[0,1,4]");
+  op_gives("ArgMax[T=float]", "float[0,1,4611686018427387904,4]; int32[] 1", "int64[0,4611686018427387904,4]");
   op_fails("ArgMax[T=float]", "float[0,3]; int32[] 0", CODE_INVALID_ARGUMENT, "Reduction axis 0 is empty in shape [0,3]");
   op_fails("ArgMax[T=float]", "float[2,2] 0; int32[] 2", CODE_INVALID_ARGUMENT, "Expected dimension in the range [-2, 2), but got 2");
   op_fails("ArgMin[T=float]", "float[] 0; int32[] 0", CODE_INVALID_ARGUMENT, "Expected dimension in the range [0, 0), but got 0");

@@ -50,6 +50,10 @@ TEST(reductions_over_no_elements) {
   op_gives("Min[T=uint16]", "uint16[0,1]; int32[] 0", "uint16[1] 65535");
   op_gives("Sum[T=float]", "float[0,2]; int32[] 1", "float[0]");
   op_gives("Mean[T=int32]", "int32[0]; int32[] 0", "int32[] 0");
+  /* Products of sizes that overflow are never made. */
+  op_gives("Sum[T=float]", "float[0,4611686018427387904,4]; int32[2] 1 2", "float[0]");
+  op_gives("Max[T=float]", "float[0,4611686018427387904,4]; int32[2] 0 1", "float[4] -inf");
+  op_fails("Sum[T=float]", "float[0,4611686018427387904,4]; int32[] 0", CODE_INVALID_ARGUMENT, "more than 2**63 - 1 elements");
 }
 
 TEST(nan_wins) {
