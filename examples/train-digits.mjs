@@ -3,7 +3,7 @@
 //   node examples/train-digits.mjs [--data digits.csv.gz] [--out folder] [--epochs n] [--seed n] [--variant simd]
 //
 // Where the package is installed, the first import reads: import { init } from 'tfcore-wasm'.
-import { init } from '../npm/dist/index.js';
+import { init, TFError } from '../npm/dist/index.js';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -100,10 +100,18 @@ async function freezeAndCompare(tf, training, file) {
   return { size: bytes.length, same: before.length === again.data.length && before.every((value, i) => value === again.data[i]) };
 }
 
+async function start(variant) {
+  try {
+    return await init({ variant, threads: 1 }); // the matrices are too small to be shared out among threads
+  } catch (error) {
+    throw error instanceof TFError ? new UsageError(error.message) : error;
+  }
+}
+
 async function main() {
   const options = readOptions();
   const digits = readDigits(options.data);
-  const tf = await init({ variant: options.variant, threads: 1 }); // the matrices are too small to be shared out among threads
+  const tf = await start(options.variant);
   say(`tfcore-wasm ${tf.version.package}, ${tf.variant}: ${digits.training.count} digits to learn from, ${digits.testing.count} to be tested with`);
   say(`A 64-${HIDDEN}-10 network, Adam, ${options.epochs} epochs\n`);
 

@@ -19,7 +19,7 @@ const emptySet = (count) => ({ count, pixels: new Float32Array(count * PIXELS), 
 function parseRow(line, number) {
   const values = line.split(',');
   if (values.length !== PIXELS + 1) {
-    throw new DigitsError(`row ${number} has ${values.length} values instead of ${PIXELS + 1} (${PIXELS} pixels and a label): is the file cut off?`);
+    throw new DigitsError(`row ${number} has ${values.length} values, not ${PIXELS + 1} (${PIXELS} pixels and a label): is the file cut off?`);
   }
   return values.map((text, column) => {
     const largest = column < PIXELS ? INK : CLASSES - 1;
@@ -35,8 +35,7 @@ function parseRow(line, number) {
  * { training, testing }, each { count, pixels, labels }.
  */
 export function parseDigits(text) {
-  if (!text.endsWith('\n')) throw new DigitsError('the last row does not end with a line break: is the file cut off?');
-  const rows = text.slice(0, -1).split(/\r?\n/).map((line, i) => parseRow(line, i + 1));
+  const rows = text.trimEnd().split(/\r?\n/).map((line, i) => parseRow(line, i + 1));
   if (rows.length < FEWEST) throw new DigitsError(`only ${rows.length} digits: at least ${FEWEST} are needed`);
   const isTest = (index) => index % 4 === 3;
   const take = (wanted) => {
