@@ -74,7 +74,7 @@ MUST_CHECK bool literal_parse(Cursor *c, Literal *literal);
  * replaced when it changes. */
 MUST_CHECK bool value_coerce(const char *attr_type, DataType dtype, Arena *arena, const AttrValue **value, Status *status);
 
-/* --- values (function_value.c) --- */
+/* --- values (function_value_parse.c, function_value_print.c) --- */
 
 MUST_CHECK bool value_parse(Cursor *c, AttrValue **value);
 /* As TensorFlow's function printer writes it. */

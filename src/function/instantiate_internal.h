@@ -1,0 +1,58 @@
+/* What the files of function_instantiate share. */
+#ifndef TFCORE_FUNCTION_INSTANTIATE_INTERNAL_H_
+#define TFCORE_FUNCTION_INSTANTIATE_INTERNAL_H_
+
+#include <string.h>
+
+#include "function/function_internal.h"
+#include "function/instantiate.h"
+#include "op/op_def_builder.h"
+
+typedef struct Instantiation {
+  const Graph *graph;
+  const FunctionDef *function;
+  const AttrEntry *const *attrs;
+  int num_attrs;
+  Arena *arena;
+  Status *status;
+  FunctionBody *body;
+  int **output_starts;  /* per node where each of its output args begins, one more at the end */
+  int *arg_starts;      /* per input arg of the signature the index of its first `_Arg`, one more at the end */
+  StringMap args, nodes; /* to index + 1 */
+} Instantiation;
+
+/* The values that an input or a result names: outputs [index, index + count) of a node, or `count` argument nodes. */
+typedef struct Item {
+  int node, index, count;
+  bool is_arg;
+} Item;
+
+bool instantiation_oom(Instantiation *in);
+
+/* --- attrs and types (instantiate_bind.c) --- */
+
+/* The value of one of the function's attrs: given, or the signature's default; NULL when there is none. */
+const AttrValue *instantiation_attr(const Instantiation *in, const char *name);
+/* Every attr of the signature has a value of its type. */
+MUST_CHECK bool instantiation_check_signature(Instantiation *in);
+/* The types of one argument or result of the signature. */
+MUST_CHECK bool instantiation_arg_types(Instantiation *in, const ArgDef *arg, const DataType **types, int *count);
+/* Makes node->def and node->op: attrs bound, defaults added, numbers made into what the op wants. */
+MUST_CHECK bool instantiation_bind_attrs(Instantiation *in, const NodeDef *def, FunctionBodyNode *node);
+
+/* --- names and inputs (instantiate_inputs.c) --- */
+
+/* What "arg", "arg:i", "node:out" or "node:out:i" names. */
+bool instantiation_find(const Instantiation *in, const char *text, Item *item);
+/* The node or argument that "^name" means; -1 when there is none. */
+int instantiation_find_control(const Instantiation *in, const char *name);
+DataType item_type(const Instantiation *in, const Item *item, int k);
+FunctionBodyInput item_input(const Item *item, int k);
+/* A value that is a reference may stand where a plain one is wanted. */
+static inline bool item_type_fits(DataType have, DataType want) { return have == want || (DataType)dtype_base(have) == want; }
+/* Appends "n" or "n:1" to the NodeDef. */
+MUST_CHECK bool instantiation_write_input(Instantiation *in, NodeDef *def, FunctionBodyInput input);
+/* Resolves the inputs of a node of the body. */
+MUST_CHECK bool instantiation_connect(Instantiation *in, const NodeDef *def, FunctionBodyNode *node);
+
+#endif
