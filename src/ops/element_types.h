@@ -34,6 +34,7 @@
 /* Before a loop whose iterations touch their own index only. Kernels work in place, so `out` may be one of the inputs; without
  * this the compiler's overlap check would send exactly that case down its scalar path. */
 #ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed" /* builds with sanitizers do not vectorise */
 #define LOOP_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define LOOP_INDEPENDENT _Pragma("GCC ivdep")
