@@ -24,32 +24,86 @@ export class TFError extends Error {
   }
 }
 
-function errorClass(code: string, name: string) {
-  const made = class extends TFError {
-    constructor(message: string) {
-      super(code, message);
-    }
-  };
-  Object.defineProperty(made, 'name', { value: name });
-  return made;
+export class CancelledError extends TFError {
+  constructor(message: string) {
+    super('CANCELLED', message);
+  }
 }
-
-export const CancelledError = errorClass('CANCELLED', 'CancelledError');
-export const UnknownError = errorClass('UNKNOWN', 'UnknownError');
-export const InvalidArgumentError = errorClass('INVALID_ARGUMENT', 'InvalidArgumentError');
-export const DeadlineExceededError = errorClass('DEADLINE_EXCEEDED', 'DeadlineExceededError');
-export const NotFoundError = errorClass('NOT_FOUND', 'NotFoundError');
-export const AlreadyExistsError = errorClass('ALREADY_EXISTS', 'AlreadyExistsError');
-export const PermissionDeniedError = errorClass('PERMISSION_DENIED', 'PermissionDeniedError');
-export const ResourceExhaustedError = errorClass('RESOURCE_EXHAUSTED', 'ResourceExhaustedError');
-export const FailedPreconditionError = errorClass('FAILED_PRECONDITION', 'FailedPreconditionError');
-export const AbortedError = errorClass('ABORTED', 'AbortedError');
-export const OutOfRangeError = errorClass('OUT_OF_RANGE', 'OutOfRangeError');
-export const UnimplementedError = errorClass('UNIMPLEMENTED', 'UnimplementedError');
-export const InternalError = errorClass('INTERNAL', 'InternalError');
-export const UnavailableError = errorClass('UNAVAILABLE', 'UnavailableError');
-export const DataLossError = errorClass('DATA_LOSS', 'DataLossError');
-export const UnauthenticatedError = errorClass('UNAUTHENTICATED', 'UnauthenticatedError');
+export class UnknownError extends TFError {
+  constructor(message: string) {
+    super('UNKNOWN', message);
+  }
+}
+export class InvalidArgumentError extends TFError {
+  constructor(message: string) {
+    super('INVALID_ARGUMENT', message);
+  }
+}
+export class DeadlineExceededError extends TFError {
+  constructor(message: string) {
+    super('DEADLINE_EXCEEDED', message);
+  }
+}
+export class NotFoundError extends TFError {
+  constructor(message: string) {
+    super('NOT_FOUND', message);
+  }
+}
+export class AlreadyExistsError extends TFError {
+  constructor(message: string) {
+    super('ALREADY_EXISTS', message);
+  }
+}
+export class PermissionDeniedError extends TFError {
+  constructor(message: string) {
+    super('PERMISSION_DENIED', message);
+  }
+}
+export class ResourceExhaustedError extends TFError {
+  constructor(message: string) {
+    super('RESOURCE_EXHAUSTED', message);
+  }
+}
+export class FailedPreconditionError extends TFError {
+  constructor(message: string) {
+    super('FAILED_PRECONDITION', message);
+  }
+}
+export class AbortedError extends TFError {
+  constructor(message: string) {
+    super('ABORTED', message);
+  }
+}
+export class OutOfRangeError extends TFError {
+  constructor(message: string) {
+    super('OUT_OF_RANGE', message);
+  }
+}
+export class UnimplementedError extends TFError {
+  constructor(message: string) {
+    super('UNIMPLEMENTED', message);
+  }
+}
+export class InternalError extends TFError {
+  constructor(message: string) {
+    super('INTERNAL', message);
+  }
+}
+export class UnavailableError extends TFError {
+  constructor(message: string) {
+    super('UNAVAILABLE', message);
+  }
+}
+export class DataLossError extends TFError {
+  constructor(message: string) {
+    super('DATA_LOSS', message);
+  }
+}
+export class UnauthenticatedError extends TFError {
+  constructor(message: string) {
+    super('UNAUTHENTICATED', message);
+  }
+}
 
 /** By code number, from 1. */
 const CLASSES = [
