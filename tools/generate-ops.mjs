@@ -47,6 +47,15 @@ function describe(arg) {
 const isFreeFloat = (attr) => attr.name === 'dtype' && attr.type === 'type' && attr.default_value === undefined && attr.allowed_values?.includes('float32');
 const defaultOf = (attr) => (isFreeFloat(attr) ? 'float32' : attr.default_value);
 
+/** What a method gives, and how it is taken from the operation: the operation itself, its output, a tuple, or a list of an open length. */
+function resultOf(outputs) {
+  if (outputs.length === 0) return ['Operation', ''];
+  if (outputs.some(isList)) return ['Output[]', '.outputs'];
+  if (outputs.length === 1) return ['Output', '.output(0)'];
+  const tuple = `[${outputs.map((arg) => `${parameter(arg.name)}: Output`).join(', ')}]`;
+  return [tuple, `.outputs as ${tuple}`];
+}
+
 /** The method of one op. */
 function method(op) {
   const inferred = new Set(op.input_arg.flatMap((arg) => [arg.type_attr, arg.number_attr, arg.type_list_attr]));
@@ -61,8 +70,7 @@ function method(op) {
   });
   const options = fields.length ? `OpOptions & {\n${fields.map((field) => `    ${field}`).join('\n')}\n  }` : 'OpOptions';
   const outputs = op.output_arg;
-  const result = outputs.length === 0 ? 'Operation' : outputs.length === 1 && !isList(outputs[0]) ? 'Output' : 'Output[]';
-  const take = { Operation: '', Output: '.output(0)', 'Output[]': '.outputs' }[result];
+  const [result, take] = resultOf(outputs);
   const names = attrs.map((attr) => `${camelCase(attr.name)}: '${attr.name}'`).join(', ');
   const inputs = op.input_arg.map((arg) => parameter(arg.name)).join(', ');
   const signature = `${op.name}(${op.input_arg.map(describe).join(', ')})${outputs.length ? ` -> (${outputs.map(describe).join(', ')})` : ''}`;
