@@ -9,7 +9,8 @@ static void print_boundary(const FunctionBody *body, int first, int count, bool 
   for (int i = 0; i < count; i++) {
     const NodeDef *def = body->nodes[first + i].def;
     const char *name = !rets ? def->name : def->n_input > 0 ? def->input[0] : "";
-    strbuf_printf(out, "%s%s:%s", i == 0 ? "" : ", ", name, dtype_name(rets ? body->ret_types[i] : body->arg_types[i]));
+    strbuf_printf(out, "%s%s:%s", i == 0 ? "" : ", ", name,
+                  dtype_name(rets ? body->ret_types[i] : body->arg_types[i]));
   }
   strbuf_append_char(out, ')');
 }
@@ -22,16 +23,20 @@ static void print_node(const NodeDef *def, StrBuf *out) {
   if (def->device[0] != 0) strbuf_printf(&device, "device=%s", def->device);
   if (def->n_attr > 0 || device.length > 0) {
     strbuf_append_char(out, '[');
-    if (!attrs_print((const AttrEntry *const *)def->attr, def->n_attr, false, ", ", strbuf_text(&device), out, &status)) out->failed = true;
+    if (!attrs_print((const AttrEntry *const *)def->attr, def->n_attr, false, ", ", strbuf_text(&device), out,
+                     &status))
+      out->failed = true;
     strbuf_append_char(out, ']');
   }
   if (device.failed) out->failed = true;
   strbuf_free(&device);
   strbuf_append_char(out, '(');
   size_t i = 0;
-  for (; i < def->n_input && def->input[i][0] != '^'; i++) strbuf_printf(out, "%s%s", i == 0 ? "" : ", ", def->input[i]);
+  for (; i < def->n_input && def->input[i][0] != '^'; i++)
+    strbuf_printf(out, "%s%s", i == 0 ? "" : ", ", def->input[i]);
   strbuf_append_char(out, ')');
-  for (size_t first = i; i < def->n_input; i++) strbuf_printf(out, "%s%s", i == first ? " @ " : ", ", def->input[i] + 1);
+  for (size_t first = i; i < def->n_input; i++)
+    strbuf_printf(out, "%s%s", i == first ? " @ " : ", ", def->input[i] + 1);
   strbuf_append_char(out, '\n');
 }
 

@@ -81,7 +81,8 @@ static bool is_word(char ch) {
   return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') || ch == '_';
 }
 
-/* How many bytes of a name start here. '>' and '-' count only in front of a word character, so that "->" ends a name. */
+/* How many bytes of a name start here. '>' and '-' count only in front of a word character, so that "->"
+ * ends a name. */
 static size_t name_length(const char *at, const char *end, const char *extra) {
   const char *p = at;
   for (; p < end; p++) {
@@ -147,9 +148,11 @@ static bool escape(Cursor *c, char *byte) {
   int value = 0, digits = 0;
   if (ch == 'x' || ch == 'X') {
     c->at++;
-    for (; digits < 2 && c->at < c->end && hex_digit(*c->at) >= 0; digits++) value = value * 16 + hex_digit(*c->at++);
+    for (; digits < 2 && c->at < c->end && hex_digit(*c->at) >= 0; digits++)
+      value = value * 16 + hex_digit(*c->at++);
   } else {
-    for (; digits < 3 && c->at < c->end && *c->at >= '0' && *c->at <= '7'; digits++) value = value * 8 + (*c->at++ - '0');
+    for (; digits < 3 && c->at < c->end && *c->at >= '0' && *c->at <= '7'; digits++)
+      value = value * 8 + (*c->at++ - '0');
   }
   if (digits == 0 || value > 255) return cursor_error(c, "an unknown escape in a text in quotes");
   *byte = (char)value;

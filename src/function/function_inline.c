@@ -10,8 +10,8 @@ typedef struct Inliner {
   const NodeOutput *inputs;
   const FunctionInlineOptions *options;
   Status *status;
-  Node **nodes;      /* per node of the body the graph's node that stands for it, or NULL */
-  uint8_t *reused;   /* per node of the body: `nodes` has one that was there before */
+  Node **nodes;    /* per node of the body the graph's node that stands for it, or NULL */
+  uint8_t *reused; /* per node of the body: `nodes` has one that was there before */
   uint8_t *needed;
   int *stack;
   Node **added;
@@ -95,7 +95,8 @@ static void mark_needed(Inliner *in) {
   int top = 0;
   for (int i = 0; i < body->num_rets; i++) {
     const bool *wanted = in->options->wanted_outputs;
-    if (wanted == NULL || wanted[i]) need(in, body->nodes[body->num_nodes - body->num_rets + i].inputs[0].node, &top);
+    if (wanted == NULL || wanted[i])
+      need(in, body->nodes[body->num_nodes - body->num_rets + i].inputs[0].node, &top);
   }
   for (int i = body->num_args; in->options->keep_stateful && i < body->num_nodes - body->num_rets; i++) {
     if (body->nodes[i].op->def->is_stateful) need(in, i, &top);
@@ -138,7 +139,8 @@ static bool visit(Inliner *in, uint8_t *state, int *next, int root, int *count) 
       int candidate = i < node->num_inputs ? node->inputs[i].node : node->controls[i - node->num_inputs];
       if (is_arg(in, candidate) || in->reused[candidate] || state[candidate] == DONE) continue;
       if (state[candidate] == OPEN) {
-        return status_invalid(in->status, "{{node %s}} of function %s is in a cycle", node->def->name, in->body->name);
+        return status_invalid(in->status, "{{node %s}} of function %s is in a cycle", node->def->name,
+                              in->body->name);
       }
       child = candidate;
     }
@@ -205,7 +207,8 @@ static bool add_node(Inliner *in, int index) {
     Node *control = resolve(in, (FunctionBodyInput){node->controls[i], 0}).node;
     if (control != NULL) controls[num_controls++] = control;
   }
-  TRY_DONE(graph_add_operation(in->graph, &def, inputs, node->num_inputs, controls, num_controls, &in->nodes[index], in->status));
+  TRY_DONE(graph_add_operation(in->graph, &def, inputs, node->num_inputs, controls, num_controls,
+                               &in->nodes[index], in->status));
   in->added[in->num_added++] = in->nodes[index];
   ok = true;
 done:
@@ -229,14 +232,15 @@ static bool inline_body(Inliner *in, NodeOutput *outputs) {
     FunctionBodyInput input = body->nodes[body->num_nodes - body->num_rets + i].inputs[0];
     outputs[i] = resolve(in, input);
     if (outputs[i].node == NULL) {
-      return status_invalid(in->status, "Function %s needs a value for its argument %s", body->name, body->nodes[input.node].def->name);
+      return status_invalid(in->status, "Function %s needs a value for its argument %s", body->name,
+                            body->nodes[input.node].def->name);
     }
   }
   return true;
 }
 
-bool function_inline_body(Graph *graph, const FunctionBody *body, const NodeOutput *inputs, const FunctionInlineOptions *options,
-                          NodeOutput *outputs, Status *status) {
+bool function_inline_body(Graph *graph, const FunctionBody *body, const NodeOutput *inputs,
+                          const FunctionInlineOptions *options, NodeOutput *outputs, Status *status) {
   Inliner in = {.graph = graph, .body = body, .inputs = inputs, .options = options, .status = status};
   bool ok = inline_body(&in, outputs);
   for (int64_t i = in.num_added; !ok && i > 0; i--) graph_remove_node(graph, in.added[i - 1]);
@@ -244,28 +248,29 @@ bool function_inline_body(Graph *graph, const FunctionBody *body, const NodeOutp
   return ok;
 }
 
-bool function_inline(Graph *graph, const FunctionDef *function, const AttrEntry *const *attrs, int num_attrs, const NodeOutput *inputs,
-                     int num_inputs, const bool *wanted_outputs, const char *scope, const FunctionInlineReuse *reuse,
-                     NodeOutput *outputs, int num_outputs, Status *status) {
+bool function_inline(Graph *graph, const FunctionDef *function, const AttrEntry *const *attrs, int num_attrs,
+                     const NodeOutput *inputs, int num_inputs, const bool *wanted_outputs, const char *scope,
+                     const FunctionInlineReuse *reuse, NodeOutput *outputs, int num_outputs, Status *status) {
   bool ok = false;
   FunctionBody *body;
   Arena *arena = arena_new();
   if (arena == NULL) return status_oom(status, "inlining a function");
   TRY_DONE(function_instantiate(graph, function, attrs, num_attrs, arena, &body, status));
   if (body->num_args != num_inputs || body->num_rets != num_outputs) {
-    status_invalid(status, "Inlining mismatch: function %s has %d arguments and %d results, not %d and %d", body->name, body->num_args,
-                   body->num_rets, num_inputs, num_outputs);
+    status_invalid(status, "Inlining mismatch: function %s has %d arguments and %d results, not %d and %d",
+                   body->name, body->num_args, body->num_rets, num_inputs, num_outputs);
     goto done;
   }
   for (int i = 0; i < num_inputs; i++) {
     if (inputs[i].node == NULL) continue;
     DataType type = (DataType)dtype_base(node_output_type(inputs[i]));
     if (type == (DataType)dtype_base(body->arg_types[i])) continue;
-    status_invalid(status, "Inlining mismatch: argument %s of function %s is %s, not %s", body->nodes[i].def->name, body->name,
-                   dtype_name(body->arg_types[i]), dtype_name(type));
+    status_invalid(status, "Inlining mismatch: argument %s of function %s is %s, not %s",
+                   body->nodes[i].def->name, body->name, dtype_name(body->arg_types[i]), dtype_name(type));
     goto done;
   }
-  FunctionInlineOptions options = {.wanted_outputs = wanted_outputs, .scope = scope, .reuse = reuse, .keep_stateful = true};
+  FunctionInlineOptions options = {
+      .wanted_outputs = wanted_outputs, .scope = scope, .reuse = reuse, .keep_stateful = true};
   ok = function_inline_body(graph, body, inputs, &options, outputs, status);
 done:
   arena_free(arena);

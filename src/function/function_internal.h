@@ -25,10 +25,12 @@ char cursor_peek(Cursor *c);
 bool cursor_take(Cursor *c, const char *text);
 /* The same, and an error "expected '(' after <what>, found ...". */
 MUST_CHECK bool cursor_expect(Cursor *c, const char *text, const char *after);
-/* After blanks: a name of letters, digits, '_' and the characters in `extra` (not "->"), or one in backquotes; copied
- * into the arena. `what` is for the error. */
+/* After blanks: a name of letters, digits, '_' and the characters in `extra` (not "->"), or one in
+ * backquotes; copied into the arena. `what` is for the error. */
 MUST_CHECK bool cursor_name(Cursor *c, const char *extra, const char *what, char **name);
-/* A text in quotes (the cursor stands on the quote) with its C escapes resolved; NUL-terminated in the arena. */
+/* A text in quotes (the cursor stands on the quote) with its C escapes resolved; NUL-terminated in the
+ * arena.
+ */
 MUST_CHECK bool cursor_quoted(Cursor *c, char **bytes, size_t *length);
 /* After blanks: "<...>", balanced by the texts in quotes only; `inside` is borrowed. */
 MUST_CHECK bool cursor_angle(Cursor *c, Str *inside);
@@ -51,17 +53,19 @@ typedef struct Number {
 /* True when a number starts at the cursor; "inf", "-inf" and "nan" are numbers. */
 bool number_starts(Cursor *c);
 MUST_CHECK bool number_parse(Cursor *c, Number *number);
-/* A tensor of those elements, encoded as tensor_to_proto does. INVALID_ARGUMENT when a value does not fit the dtype or the dtype is not
- * one of numbers and bools. */
-MUST_CHECK bool number_tensor(DataType dtype, const TensorShapeProto *shape, const Number *numbers, int64_t count, Arena *arena,
-                              TensorProto **tensor, Status *status);
+/* A tensor of those elements, encoded as tensor_to_proto does. INVALID_ARGUMENT when a value does not fit
+ * the dtype or the dtype is not one of numbers and bools. */
+MUST_CHECK bool number_tensor(DataType dtype, const TensorShapeProto *shape, const Number *numbers,
+                              int64_t count, Arena *arena, TensorProto **tensor, Status *status);
 /* Element `i` of a tensor of numbers or bools. False for other dtypes. */
 bool number_of_tensor(const Tensor *tensor, int64_t i, Number *number);
-/* The shortest decimal text that reads back as the same value; a float never looks like an int. `single`: as float32. */
+/* The shortest decimal text that reads back as the same value; a float never looks like an int. `single`:
+ * as float32. */
 void number_print(const Number *number, bool single, StrBuf *out);
 /* True when a constant in numbers starts at the cursor: 1, true, [0.5, 2], [[1, 2], [3, 4]], []. */
 bool literal_starts(Cursor *c);
-/* Parses one; `kind` is DT_INT64, DT_DOUBLE (when one of them is no integer) or DT_BOOL: a dtype that holds all of it. */
+/* Parses one; `kind` is DT_INT64, DT_DOUBLE (when one of them is no integer) or DT_BOOL: a dtype that holds
+ * all of it. */
 typedef struct Literal {
   Number *numbers;
   int64_t count;
@@ -69,10 +73,11 @@ typedef struct Literal {
   TensorShapeProto *shape;
 } Literal;
 MUST_CHECK bool literal_parse(Cursor *c, Literal *literal);
-/* What an op's attr of that type ("tensor", "float", "shape", "list(float)", ...) makes of a value as written: numbers and tensors of
- * other numbers become tensors of `dtype` (DT_INVALID: not known, they stay), ints become floats, lists of ints become shapes. *value is
- * replaced when it changes. */
-MUST_CHECK bool value_coerce(const char *attr_type, DataType dtype, Arena *arena, const AttrValue **value, Status *status);
+/* What an op's attr of that type ("tensor", "float", "shape", "list(float)", ...) makes of a value as
+ * written: numbers and tensors of other numbers become tensors of `dtype` (DT_INVALID: not known, they
+ * stay), ints become floats, lists of ints become shapes. *value is replaced when it changes. */
+MUST_CHECK bool value_coerce(const char *attr_type, DataType dtype, Arena *arena, const AttrValue **value,
+                             Status *status);
 
 /* --- values (function_value_parse.c, function_value_print.c) --- */
 
@@ -94,8 +99,9 @@ void entry_list_add(EntryList *list, StrBuf *entry);
 /* Writes the entries sorted as strings, with `separator` between them. */
 void entry_list_write(EntryList *list, const char *separator, StrBuf *out);
 void entry_list_free(EntryList *list);
-/* The attrs of a function reference or node, sorted: "N=2, T=float". Nothing when there are none. All map entries have this layout. */
-MUST_CHECK bool attrs_print(const AttrEntry *const *attrs, size_t count, bool full, const char *separator, const char *tail, StrBuf *out,
-                            Status *status);
+/* The attrs of a function reference or node, sorted: "N=2, T=float". Nothing when there are none. All map
+ * entries have this layout. */
+MUST_CHECK bool attrs_print(const AttrEntry *const *attrs, size_t count, bool full, const char *separator,
+                            const char *tail, StrBuf *out, Status *status);
 
 #endif

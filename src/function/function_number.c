@@ -1,4 +1,5 @@
-/* Numbers in function texts: literals, and what they become where an op wants a tensor, a float or a shape. */
+/* Numbers in function texts: literals, and what they become where an op wants a tensor, a float or a shape.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +16,8 @@ static size_t literal_length(const Cursor *c) {
   if (p < c->end && (*p == '-' || *p == '+')) p++;
   for (; p < c->end; p++) {
     bool sign = (*p == '-' || *p == '+') && (p[-1] == 'e' || p[-1] == 'E');
-    bool word = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '.' || *p == '_';
+    bool word = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+                *p == '.' || *p == '_';
     bool cut = *p == '.' && p + 1 < c->end && p[1] == '.'; /* the "..." behind what was cut */
     if ((!sign && !word) || cut) break;
   }
@@ -44,7 +46,8 @@ bool number_parse(Cursor *c, Number *number) {
   memcpy(text, c->at, length);
   text[length] = 0;
   char *end;
-  bool plain = strspn(text + (text[0] == '-' || text[0] == '+'), "0123456789") == length - (text[0] == '-' || text[0] == '+');
+  bool plain = strspn(text + (text[0] == '-' || text[0] == '+'), "0123456789") ==
+               length - (text[0] == '-' || text[0] == '+');
   *number = (Number){0};
   if (plain) {
     errno = 0;
@@ -89,16 +92,35 @@ void number_print(const Number *number, bool single, StrBuf *out) {
 
 static bool int_range(DataType dtype, int64_t *low, int64_t *high) {
   switch (dtype) {
-    case DT_INT8: *low = INT8_MIN, *high = INT8_MAX; return true;
-    case DT_INT16: *low = INT16_MIN, *high = INT16_MAX; return true;
-    case DT_INT32: *low = INT32_MIN, *high = INT32_MAX; return true;
-    case DT_INT64: *low = INT64_MIN, *high = INT64_MAX; return true;
-    case DT_UINT8: *low = 0, *high = UINT8_MAX; return true;
-    case DT_UINT16: *low = 0, *high = UINT16_MAX; return true;
-    case DT_UINT32: *low = 0, *high = UINT32_MAX; return true;
-    case DT_UINT64: *low = 0, *high = INT64_MAX; return true;
-    case DT_BOOL: *low = 0, *high = 1; return true;
-    default: return false;
+    case DT_INT8:
+      *low = INT8_MIN, *high = INT8_MAX;
+      return true;
+    case DT_INT16:
+      *low = INT16_MIN, *high = INT16_MAX;
+      return true;
+    case DT_INT32:
+      *low = INT32_MIN, *high = INT32_MAX;
+      return true;
+    case DT_INT64:
+      *low = INT64_MIN, *high = INT64_MAX;
+      return true;
+    case DT_UINT8:
+      *low = 0, *high = UINT8_MAX;
+      return true;
+    case DT_UINT16:
+      *low = 0, *high = UINT16_MAX;
+      return true;
+    case DT_UINT32:
+      *low = 0, *high = UINT32_MAX;
+      return true;
+    case DT_UINT64:
+      *low = 0, *high = INT64_MAX;
+      return true;
+    case DT_BOOL:
+      *low = 0, *high = 1;
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -135,18 +157,31 @@ static bool store(const Number *number, DataType dtype, void *at, Status *status
   double value = number->is_float ? number->f : (double)number->i;
   float single = (float)value;
   switch (dtype) {
-    case DT_FLOAT: memcpy(at, &single, sizeof single); return true;
-    case DT_DOUBLE: memcpy(at, &value, sizeof value); return true;
-    case DT_HALF: memcpy(at, &(uint16_t){float_to_half(single)}, 2); return true;
-    case DT_BFLOAT16: memcpy(at, &(uint16_t){float_to_bfloat16(single)}, 2); return true;
-    case DT_COMPLEX64: memcpy(at, (float[2]){single, 0}, 8); return true;
-    case DT_COMPLEX128: memcpy(at, (double[2]){value, 0}, 16); return true;
-    default: return store_int(number, dtype, at, status);
+    case DT_FLOAT:
+      memcpy(at, &single, sizeof single);
+      return true;
+    case DT_DOUBLE:
+      memcpy(at, &value, sizeof value);
+      return true;
+    case DT_HALF:
+      memcpy(at, &(uint16_t){float_to_half(single)}, 2);
+      return true;
+    case DT_BFLOAT16:
+      memcpy(at, &(uint16_t){float_to_bfloat16(single)}, 2);
+      return true;
+    case DT_COMPLEX64:
+      memcpy(at, (float[2]){single, 0}, 8);
+      return true;
+    case DT_COMPLEX128:
+      memcpy(at, (double[2]){value, 0}, 16);
+      return true;
+    default:
+      return store_int(number, dtype, at, status);
   }
 }
 
-bool number_tensor(DataType dtype, const TensorShapeProto *shape_proto, const Number *numbers, int64_t count, Arena *arena,
-                   TensorProto **proto, Status *status) {
+bool number_tensor(DataType dtype, const TensorShapeProto *shape_proto, const Number *numbers, int64_t count,
+                   Arena *arena, TensorProto **proto, Status *status) {
   bool ok = false;
   Shape shape = {0};
   Tensor tensor = {0};
@@ -156,7 +191,8 @@ bool number_tensor(DataType dtype, const TensorShapeProto *shape_proto, const Nu
   TRY_DONE(shape_from_proto(shape_proto, &shape, status));
   if (shape_num_elements(&shape) != count) {
     char text[SHAPE_TEXT_CAPACITY];
-    status_invalid(status, "%lld values for a tensor of shape %s", (long long)count, shape_text(&shape, text));
+    status_invalid(status, "%lld values for a tensor of shape %s", (long long)count,
+                   shape_text(&shape, text));
     goto done;
   }
   TRY_DONE(tensor_allocate(&tensor, dtype, &shape, NULL, status));
@@ -182,19 +218,36 @@ bool number_of_tensor(const Tensor *tensor, int64_t i, Number *number) {
       number->is_float = true;
       number->f = tensor_double_at(tensor, i);
       return true;
-    case DT_INT8: number->i = *(const int8_t *)at; return true;
-    case DT_INT16: number->i = *(const int16_t *)at; return true;
-    case DT_INT32: number->i = *(const int32_t *)at; return true;
-    case DT_UINT8: number->i = *(const uint8_t *)at; return true;
-    case DT_UINT16: number->i = *(const uint16_t *)at; return true;
-    case DT_UINT32: number->i = *(const uint32_t *)at; return true;
-    case DT_INT64: number->i = *(const int64_t *)at; return true;
-    case DT_BOOL: number->i = *(const bool *)at; return true;
+    case DT_INT8:
+      number->i = *(const int8_t *)at;
+      return true;
+    case DT_INT16:
+      number->i = *(const int16_t *)at;
+      return true;
+    case DT_INT32:
+      number->i = *(const int32_t *)at;
+      return true;
+    case DT_UINT8:
+      number->i = *(const uint8_t *)at;
+      return true;
+    case DT_UINT16:
+      number->i = *(const uint16_t *)at;
+      return true;
+    case DT_UINT32:
+      number->i = *(const uint32_t *)at;
+      return true;
+    case DT_INT64:
+      number->i = *(const int64_t *)at;
+      return true;
+    case DT_BOOL:
+      number->i = *(const bool *)at;
+      return true;
     case DT_UINT64:
       if (*(const uint64_t *)at > INT64_MAX) return false;
-      number->i = (int64_t) * (const uint64_t *)at;
+      number->i = (int64_t)*(const uint64_t *)at;
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -243,7 +296,8 @@ static bool add_number(Cursor *c, LiteralState *state, int depth) {
 /* Recursion is bounded by FUNCTION_TEXT_MAX_DEPTH. */
 static bool rows(Cursor *c, LiteralState *state, int depth) {
   if (!cursor_take(c, "[")) return add_number(c, state, depth);
-  if (depth == FUNCTION_TEXT_MAX_DEPTH) return cursor_error(c, "a constant that is nested more than %d deep", FUNCTION_TEXT_MAX_DEPTH);
+  if (depth == FUNCTION_TEXT_MAX_DEPTH)
+    return cursor_error(c, "a constant that is nested more than %d deep", FUNCTION_TEXT_MAX_DEPTH);
   int64_t count = 0;
   if (cursor_peek(c) != ']') {
     do {
@@ -274,7 +328,8 @@ bool literal_parse(Cursor *c, Literal *literal) {
 
 /* --- what an op makes of a value --- */
 
-static bool to_numbers(const AttrValue *value, Arena *arena, Number **numbers, int64_t *count, Status *status) {
+static bool to_numbers(const AttrValue *value, Arena *arena, Number **numbers, int64_t *count,
+                       Status *status) {
   const AttrListValue *list = value->value_case == (int)ATTR_LIST ? value->list : NULL;
   *count = list == NULL ? 1 : (int64_t)(list->n_i + list->n_f + list->n_b);
   *numbers = arena_calloc(arena, *count + 1, sizeof(Number));
@@ -314,7 +369,8 @@ static bool retype(DataType dtype, Arena *arena, const AttrValue **value, Status
   }
   for (int64_t i = 0; i < count; i++) {
     if (number_of_tensor(&tensor, i, &numbers[i])) continue;
-    status_invalid(status, "a constant of type %s cannot become one of type %s", dtype_name(tensor.dtype), dtype_name(dtype));
+    status_invalid(status, "a constant of type %s cannot become one of type %s", dtype_name(tensor.dtype),
+                   dtype_name(dtype));
     goto done;
   }
   TRY_DONE(number_tensor(dtype, from->tensor_shape, numbers, count, arena, &to, status));
@@ -365,7 +421,8 @@ static bool to_shape(Arena *arena, const AttrValue **value, Status *status) {
   return *value != NULL || status_oom(status, "an attr of a function");
 }
 
-bool value_coerce(const char *attr_type, DataType dtype, Arena *arena, const AttrValue **value, Status *status) {
+bool value_coerce(const char *attr_type, DataType dtype, Arena *arena, const AttrValue **value,
+                  Status *status) {
   if (strcmp(attr_type, "tensor") == 0) return dtype == DT_INVALID || to_tensor(dtype, arena, value, status);
   if (strcmp(attr_type, "float") == 0) return to_float(arena, value, status);
   if (strcmp(attr_type, "list(float)") == 0) return to_float_list(arena, value, status);

@@ -103,8 +103,8 @@ static bool parse_header(Cursor *c, OpDef *signature) {
 
 /* --- nodes --- */
 
-/* A number as the value of a Const becomes a tensor: of the node's dtype when that is given, else of the widest dtype
- * of its kind until the function is instantiated. */
+/* A number as the value of a Const becomes a tensor: of the node's dtype when that is given, else of the
+ * widest dtype of its kind until the function is instantiated. */
 static bool constant_value(Cursor *begin, const Literal *literal, const AttrValue *dtype, AttrValue **value) {
   Cursor *c = begin;
   int type = dtype != NULL && dtype->value_case == (int)ATTR_TYPE ? (int)dtype->type : (int)literal->kind;
@@ -182,7 +182,8 @@ static bool parse_inputs(Cursor *c, NodeDef *node) {
 
 /* "@ a, b": but "@return", "@attr" and the like begin the next line. */
 static bool control_inputs_follow(Cursor *c) {
-  return cursor_peek(c) == '@' && c->at + 1 < c->end && (c->at[1] == ' ' || c->at[1] == '\t' || c->at[1] == '`');
+  return cursor_peek(c) == '@' && c->at + 1 < c->end &&
+         (c->at[1] == ' ' || c->at[1] == '\t' || c->at[1] == '`');
 }
 
 static bool parse_node(Cursor *c, char *name, FunctionDef *function) {
@@ -212,14 +213,16 @@ typedef Tensorflow__FunctionDef__RetEntry MapEntry;
 
 static bool check_new_key(Cursor *c, void *entries, size_t count, const MapEntry *entry) {
   for (size_t i = 0; i < count; i++) {
-    if (strcmp(((MapEntry **)entries)[i]->key, entry->key) == 0) return cursor_error(c, "'%s' is given twice", entry->key);
+    if (strcmp(((MapEntry **)entries)[i]->key, entry->key) == 0)
+      return cursor_error(c, "'%s' is given twice", entry->key);
   }
   return true;
 }
 
 /* "y = mul:z:0" */
 static bool parse_return(Cursor *c, FunctionDef *function) {
-  Tensorflow__FunctionDef__RetEntry *entry = proto_new(&tensorflow__function_def__ret_entry__descriptor, c->arena);
+  Tensorflow__FunctionDef__RetEntry *entry =
+      proto_new(&tensorflow__function_def__ret_entry__descriptor, c->arena);
   if (entry == NULL) return oom(c);
   TRY(cursor_name(c, NODE_NAME_CHARS, "the name of a result", &entry->key));
   TRY(check_new_key(c, function->ret, function->n_ret, entry));
@@ -229,19 +232,22 @@ static bool parse_return(Cursor *c, FunctionDef *function) {
 }
 
 static bool parse_control_return(Cursor *c, FunctionDef *function) {
-  Tensorflow__FunctionDef__ControlRetEntry *entry = proto_new(&tensorflow__function_def__control_ret_entry__descriptor, c->arena);
+  Tensorflow__FunctionDef__ControlRetEntry *entry =
+      proto_new(&tensorflow__function_def__control_ret_entry__descriptor, c->arena);
   if (entry == NULL) return oom(c);
   TRY(cursor_name(c, NODE_NAME_CHARS, "the name of a control result", &entry->key));
   TRY(check_new_key(c, function->control_ret, function->n_control_ret, (const MapEntry *)entry));
   TRY(cursor_expect(c, "=", "the name of a control result"));
   TRY(cursor_name(c, NODE_NAME_CHARS, "the node of a control result", &entry->value));
   OpDef *signature = function->signature;
-  TRY(proto_append(c->arena, (void ***)&signature->control_output, &signature->n_control_output, entry->key, c->status));
+  TRY(proto_append(c->arena, (void ***)&signature->control_output, &signature->n_control_output, entry->key,
+                   c->status));
   return proto_append(c->arena, (void ***)&function->control_ret, &function->n_control_ret, entry, c->status);
 }
 
 static bool parse_function_attr(Cursor *c, FunctionDef *function) {
-  Tensorflow__FunctionDef__AttrEntry *entry = proto_new(&tensorflow__function_def__attr_entry__descriptor, c->arena);
+  Tensorflow__FunctionDef__AttrEntry *entry =
+      proto_new(&tensorflow__function_def__attr_entry__descriptor, c->arena);
   if (entry == NULL) return oom(c);
   TRY(cursor_name(c, NODE_NAME_CHARS, "the name of an attr", &entry->key));
   TRY(check_new_key(c, function->attr, function->n_attr, (const MapEntry *)entry));
@@ -265,7 +271,8 @@ static bool parse_directive(FunctionParser *p) {
   if (strcmp(word, "node") == 0) {
     void *node;
     TRY(cursor_message(c, kNodeDef, &node));
-    return proto_append(c->arena, (void ***)&p->function->node_def, &p->function->n_node_def, node, c->status);
+    return proto_append(c->arena, (void ***)&p->function->node_def, &p->function->n_node_def, node,
+                        c->status);
   }
   if (strcmp(word, "def") == 0) {
     cursor_skip(c);
@@ -334,7 +341,8 @@ static bool parse_one(FunctionParser *p) {
 static bool begin(FunctionParser *p, Str text, Arena *arena, Status *status) {
   *p = (FunctionParser){.c = {text.data, text.data, text.data + text.length, arena, status, 0}};
   if (text.length > FUNCTION_TEXT_MAX_BYTES) {
-    return status_invalid(status, "function text of %lld bytes is longer than %d", (long long)text.length, FUNCTION_TEXT_MAX_BYTES);
+    return status_invalid(status, "function text of %lld bytes is longer than %d", (long long)text.length,
+                          FUNCTION_TEXT_MAX_BYTES);
   }
   const char *nul = text.length > 0 ? memchr(text.data, 0, text.length) : NULL;
   if (nul == NULL) return true;

@@ -88,7 +88,8 @@ static bool print_node(const NodeDef *node, bool full, StrBuf *out, Status *stat
   if (node->device[0] != 0) strbuf_printf(&device, "device=%s", node->device);
   if (node->n_attr > 0 || device.length > 0) {
     strbuf_append_char(out, '[');
-    bool ok = attrs_print((const AttrEntry *const *)node->attr, node->n_attr, full, ", ", strbuf_text(&device), out, status);
+    bool ok = attrs_print((const AttrEntry *const *)node->attr, node->n_attr, full, ", ",
+                          strbuf_text(&device), out, status);
     strbuf_append_char(out, ']');
     strbuf_free(&device);
     TRY(ok);
@@ -119,8 +120,8 @@ static bool node_reads_back(const NodeDef *node, const StrBuf *line) {
   strbuf_append_bytes(&text, strbuf_text(line), (size_t)line->length);
   strbuf_append(&text, "}");
   bool same = arena != NULL && !text.failed &&
-              function_parse((Str){strbuf_text(&text), (size_t)text.length}, arena, &back, &status) && back->n_node_def == 1 &&
-              proto_equal(back->node_def[0], node);
+              function_parse((Str){strbuf_text(&text), (size_t)text.length}, arena, &back, &status) &&
+              back->n_node_def == 1 && proto_equal(back->node_def[0], node);
   strbuf_free(&text);
   arena_free(arena);
   return same;
@@ -223,7 +224,8 @@ static bool text_reads_back(const FunctionDef *function, const StrBuf *text) {
   status_init(&status);
   Arena *arena = arena_new();
   FunctionDef *back = NULL;
-  bool same = arena != NULL && function_parse((Str){strbuf_text(text), (size_t)text->length}, arena, &back, &status) &&
+  bool same = arena != NULL &&
+              function_parse((Str){strbuf_text(text), (size_t)text->length}, arena, &back, &status) &&
               proto_equal(back, function);
   arena_free(arena);
   return same;
@@ -238,7 +240,9 @@ static void print_rest(const FunctionDef *function, StrBuf *out) {
   strbuf_append(out, ">\n");
 }
 
-/* How much of the signature the lines can say; the first form that reads back is taken, the last always does. */
+/* How much of the signature the lines can say; the first form that reads back is taken, the last always
+ * does.
+ */
 typedef enum FullForm { PLAIN, WITH_FLAG, WITH_REST } FullForm;
 
 static void print_form(const FunctionDef *function, FullForm form, const StrBuf *body, StrBuf *out) {
@@ -249,7 +253,8 @@ static void print_form(const FunctionDef *function, FullForm form, const StrBuf 
   } else {
     print_header(signature_of(function), true, out);
   }
-  if (form == WITH_FLAG) strbuf_printf(out, "  @stateful %s\n", signature_of(function)->is_stateful ? "true" : "false");
+  if (form == WITH_FLAG)
+    strbuf_printf(out, "  @stateful %s\n", signature_of(function)->is_stateful ? "true" : "false");
   strbuf_append(out, strbuf_text(body));
   if (form != WITH_REST) print_rets(function, out);
   strbuf_append(out, "}\n");

@@ -11,24 +11,29 @@
  *   }
  *
  *   function   Name [ "[" attr, ... "]" ] "(" arg, ... ")" "->" "(" arg, ... ")" "{" statement... "}"
- *   attr       N:int   T:{float, double}   T:type   l:list(type) >= 1   rate:float = 0.5     (the attr specs of REGISTER_OP)
- *   arg        x:T   x:float   xs:N*T   xs:Tlist   v:Ref(float)                              (the arg specs of REGISTER_OP)
+ *   attr       N:int   T:{float, double}   T:type   l:list(type) >= 1   rate:float = 0.5
+ *   arg        x:T   x:float   xs:N*T   xs:Tlist   v:Ref(float)
+ *              (attrs and args are in the spec language of REGISTER_OP)
  *   node       name = Op[attr=value, ...](input, ...) @ control, ...
  *   input      an argument, or node:output:index; "arg:2" and "node:output" (all of a list) work too
- *   result     return y = node:output:0            control result     @return name = node
+ *   result     return y = node:output:0
+ *   control    @return name = node
  *   value      1   0.5   true   "text"   float   $T   Name[T=$T]   [1, 2]   {float, int32}   [1,?,3]
- *              Tensor<type: float shape: [2] values: 1 2>   Shape<[1,?]>   Attr<AttrValue in protobuf text format>
+ *              Tensor<type: float shape: [2] values: 1 2>   Shape<[1,?]>
+ *              Attr<AttrValue in protobuf text format>
  *
- * A number, or a flat list of numbers, may stand where an op wants a tensor: it becomes a tensor of the node's `dtype`, as soon as
- * that is known: while parsing, or when the function is instantiated. The device of a node stands last among its attrs,
- * without quotes: `[T=float, device=/device:CPU:0]`.
+ * The value of a Const may be a number, or numbers in rows ([[1, 2], [3, 4]]): a tensor of the node's `dtype`, made
+ * as soon as that is known: while parsing, or when the function is instantiated. The device of a node stands
+ * last among its attrs, without quotes: `[T=float, device=/device:CPU:0]`.
  *
- * function_print writes what TensorFlow's DebugString(FunctionDef) writes, which cuts long strings, lists and tensors
- * and leaves out defaults. function_print_full cuts nothing, and parsing what it writes gives back an equal FunctionDef. It adds
- *   @attr name = value        an attr of the function itself (_noinline)
- *   @stateful true            the signature's flag, where the ops of the body do not tell
- *   @node <...>, @def <...>   in protobuf text format: a node that no line can say; everything of the FunctionDef but
- *                             attrs and nodes, where header and results cannot say it
+ * function_print writes what TensorFlow's DebugString(FunctionDef) writes, which cuts long strings, lists and
+ * tensors and leaves out defaults. function_print_full cuts nothing, and parsing what it writes gives back an
+ * equal FunctionDef. It adds
+ *   @attr name = value   an attr of the function itself (_noinline)
+ *   @stateful true       the signature's flag, where the ops of the body do not tell
+ *   @node <...>          a node that no line can say, in protobuf text format
+ *   @def <...>           in the same format everything of the FunctionDef but attrs and nodes, where header
+ *                        and results cannot say it
  * Names that are no plain words stand in backquotes with C escapes.
  */
 #ifndef TFCORE_FUNCTION_FUNCTION_TEXT_H_
@@ -38,8 +43,9 @@
 
 enum { FUNCTION_TEXT_MAX_BYTES = 64 << 20, FUNCTION_TEXT_MAX_DEPTH = 24 };
 
-/* Parses one function; everything in `arena`. The signature is stateful when an op of the body is known to be.
- * INVALID_ARGUMENT "function text 3:9: expected '(' after the op 'Mul', found ']'": line and column count from 1. */
+/* Parses one function; everything in `arena`. The signature is stateful when an op of the body is known to
+ * be. INVALID_ARGUMENT "function text 3:9: expected '(' after the op 'Mul', found ']'": line and column count
+ * from 1. */
 MUST_CHECK bool function_parse(Str text, Arena *arena, FunctionDef **function, Status *status);
 /* Any number of functions, one after the other. */
 MUST_CHECK bool function_parse_library(Str text, Arena *arena, FunctionDefLibrary **library, Status *status);

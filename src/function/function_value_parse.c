@@ -30,7 +30,8 @@ static bool parse_func(Cursor *c, char *name, AttrValue **value) {
     if (entry == NULL) return oom(c);
     TRY(cursor_name(c, NODE_NAME_CHARS, "the name of an attr", &entry->key));
     for (size_t i = 0; i < func->n_attr; i++) {
-      if (strcmp(func->attr[i]->key, entry->key) == 0) return cursor_error(c, "attr '%s' is given twice", entry->key);
+      if (strcmp(func->attr[i]->key, entry->key) == 0)
+        return cursor_error(c, "attr '%s' is given twice", entry->key);
     }
     TRY(cursor_expect(c, "=", "the name of an attr"));
     TRY(value_parse(c, &entry->value));
@@ -57,7 +58,8 @@ static bool parse_types(Cursor *c, AttrValue **value) {
 
 /* "[1,?]", "?" or "<unknown>". */
 static bool parse_shape(Cursor *c, AttrValue **value) {
-  if (cursor_take(c, "?") || cursor_take(c, "<unknown>")) return take_value(c, attr_value_shape(c->arena, -1, NULL), value);
+  if (cursor_take(c, "?") || cursor_take(c, "<unknown>"))
+    return take_value(c, attr_value_shape(c->arena, -1, NULL), value);
   int64_t dims[SHAPE_MAX_RANK];
   int rank = 0;
   TRY(cursor_expect(c, "[", "a shape"));
@@ -66,7 +68,8 @@ static bool parse_shape(Cursor *c, AttrValue **value) {
     if (rank == SHAPE_MAX_RANK) return cursor_error(c, "a shape of more than %d dimensions", SHAPE_MAX_RANK);
     Number size = {.i = -1};
     if (!cursor_take(c, "?")) TRY(number_parse(c, &size));
-    if (size.is_float || size.i < -1) return cursor_error(c, "a size must be an integer that is not negative, or ?");
+    if (size.is_float || size.i < -1)
+      return cursor_error(c, "a size must be an integer that is not negative, or ?");
     dims[rank++] = size.i;
   }
   return take_value(c, attr_value_shape(c->arena, rank, dims), value);
@@ -85,7 +88,8 @@ static bool parse_tensor_values(Cursor *c, Number **numbers, int64_t *count) {
   *count = 0;
   while (!cursor_take(c, ">")) {
     if (cursor_take(c, "[") || cursor_take(c, "]")) continue;
-    if (cursor_take(c, "...")) return cursor_error(c, "the values of this tensor were cut when it was printed");
+    if (cursor_take(c, "..."))
+      return cursor_error(c, "the values of this tensor were cut when it was printed");
     if (*count == capacity) {
       int64_t size = (int64_t)sizeof(Number), larger = capacity == 0 ? 8 : 2 * capacity;
       *numbers = arena_grow(c->arena, *numbers, capacity * size, larger * size);
@@ -154,42 +158,79 @@ static bool parse_word(Cursor *c, AttrValue **value) {
   return parse_func(c, word, value);
 }
 
-/* Appends one more value to a list whose elements must all be of one kind; ints become floats beside floats. */
+/* Appends one more value to a list whose elements must all be of one kind; ints become floats beside
+ * floats.
+ */
 static bool list_add(Cursor *c, AttrListValue *list, const AttrValue *element, size_t index) {
-  size_t before = list->n_s + list->n_i + list->n_f + list->n_b + list->n_type + list->n_shape + list->n_tensor + list->n_func;
+  size_t before = list->n_s + list->n_i + list->n_f + list->n_b + list->n_type + list->n_shape +
+                  list->n_tensor + list->n_func;
   void *array = NULL;
   switch ((AttrKind)element->value_case) {
-    case ATTR_SHAPE: TRY(proto_append(c->arena, (void ***)&list->shape, &list->n_shape, element->shape, c->status)); break;
-    case ATTR_TENSOR: TRY(proto_append(c->arena, (void ***)&list->tensor, &list->n_tensor, element->tensor, c->status)); break;
-    case ATTR_FUNC: TRY(proto_append(c->arena, (void ***)&list->func, &list->n_func, element->func, c->status)); break;
-#define GROW(field, type)                                                                                     \
-  if ((list->n_##field & (list->n_##field - 1)) == 0) {                                                       \
-    size_t larger = list->n_##field == 0 ? 1 : 2 * list->n_##field;                                           \
-    array = arena_grow(c->arena, list->field, (int64_t)(list->n_##field * sizeof(type)),                      \
-                       (int64_t)(larger * sizeof(type)));                                                     \
-    if (array == NULL) return oom(c);                                                                         \
-    list->field = array;                                                                                      \
+    case ATTR_SHAPE:
+      TRY(proto_append(c->arena, (void ***)&list->shape, &list->n_shape, element->shape, c->status));
+      break;
+    case ATTR_TENSOR:
+      TRY(proto_append(c->arena, (void ***)&list->tensor, &list->n_tensor, element->tensor, c->status));
+      break;
+    case ATTR_FUNC:
+      TRY(proto_append(c->arena, (void ***)&list->func, &list->n_func, element->func, c->status));
+      break;
+#define GROW(field, type)                                                                \
+  if ((list->n_##field & (list->n_##field - 1)) == 0) {                                  \
+    size_t larger = list->n_##field == 0 ? 1 : 2 * list->n_##field;                      \
+    array = arena_grow(c->arena, list->field, (int64_t)(list->n_##field * sizeof(type)), \
+                       (int64_t)(larger * sizeof(type)));                                \
+    if (array == NULL) return oom(c);                                                    \
+    list->field = array;                                                                 \
   }
-    case ATTR_STRING: GROW(s, ProtobufCBinaryData) list->s[list->n_s++] = element->s; break;
-    case ATTR_INT: GROW(i, int64_t) list->i[list->n_i++] = element->i; break;
-    case ATTR_FLOAT: GROW(f, float) list->f[list->n_f++] = element->f; break;
-    case ATTR_BOOL: GROW(b, protobuf_c_boolean) list->b[list->n_b++] = element->b; break;
-    case ATTR_TYPE: GROW(type, Tensorflow__DataType) list->type[list->n_type++] = element->type; break;
+    case ATTR_STRING:
+      GROW(s, ProtobufCBinaryData) list->s[list->n_s++] = element->s;
+      break;
+    case ATTR_INT:
+      GROW(i, int64_t) list->i[list->n_i++] = element->i;
+      break;
+    case ATTR_FLOAT:
+      GROW(f, float) list->f[list->n_f++] = element->f;
+      break;
+    case ATTR_BOOL:
+      GROW(b, protobuf_c_boolean) list->b[list->n_b++] = element->b;
+      break;
+    case ATTR_TYPE:
+      GROW(type, Tensorflow__DataType) list->type[list->n_type++] = element->type;
+      break;
 #undef GROW
-    default: return cursor_error(c, "a list cannot hold such a value");
+    default:
+      return cursor_error(c, "a list cannot hold such a value");
   }
   size_t same = 0;
   switch ((AttrKind)element->value_case) {
-    case ATTR_STRING: same = list->n_s; break;
-    case ATTR_INT: same = list->n_i; break;
-    case ATTR_FLOAT: same = list->n_f; break;
-    case ATTR_BOOL: same = list->n_b; break;
-    case ATTR_TYPE: same = list->n_type; break;
-    case ATTR_SHAPE: same = list->n_shape; break;
-    case ATTR_TENSOR: same = list->n_tensor; break;
-    default: same = list->n_func; break;
+    case ATTR_STRING:
+      same = list->n_s;
+      break;
+    case ATTR_INT:
+      same = list->n_i;
+      break;
+    case ATTR_FLOAT:
+      same = list->n_f;
+      break;
+    case ATTR_BOOL:
+      same = list->n_b;
+      break;
+    case ATTR_TYPE:
+      same = list->n_type;
+      break;
+    case ATTR_SHAPE:
+      same = list->n_shape;
+      break;
+    case ATTR_TENSOR:
+      same = list->n_tensor;
+      break;
+    default:
+      same = list->n_func;
+      break;
   }
-  if (before != index || same != index + 1) return cursor_error(c, "the values of a list must be of one kind");
+  if (before != index || same != index + 1)
+    return cursor_error(c, "the values of a list must be of one kind");
   return true;
 }
 
@@ -198,7 +239,9 @@ static bool parse_number_list(Cursor *c, AttrValue **value) {
   Cursor begin = *c;
   Literal literal;
   TRY(literal_parse(c, &literal));
-  if (literal.shape->n_dim != 1) return cursor_error(&begin, "a list of lists of numbers is no attr value, except as the value of a Const");
+  if (literal.shape->n_dim != 1)
+    return cursor_error(&begin,
+                        "a list of lists of numbers is no attr value, except as the value of a Const");
   size_t count = (size_t)literal.count;
   if (literal.kind == DT_INT64) {
     int64_t *ints = arena_calloc(c->arena, literal.count + 1, sizeof(int64_t));
@@ -260,7 +303,9 @@ static bool parse_list(Cursor *c, AttrValue **value) {
 static bool parse_number(Cursor *c, AttrValue **value) {
   Number number;
   TRY(number_parse(c, &number));
-  return take_value(c, number.is_float ? attr_value_float(c->arena, (float)number.f) : attr_value_int(c->arena, number.i), value);
+  return take_value(
+      c, number.is_float ? attr_value_float(c->arena, (float)number.f) : attr_value_int(c->arena, number.i),
+      value);
 }
 
 static bool parse_value(Cursor *c, AttrValue **value) {
@@ -283,13 +328,15 @@ static bool parse_value(Cursor *c, AttrValue **value) {
     return parse_types(c, value);
   }
   if (ch == '[') return parse_list(c, value);
-  if (cursor_take(c, "<Unknown AttrValue type>")) return take_value(c, proto_new(kAttrValue, c->arena), value);
+  if (cursor_take(c, "<Unknown AttrValue type>"))
+    return take_value(c, proto_new(kAttrValue, c->arena), value);
   if (ch == '?' || ch == '<') return parse_shape(c, value);
   return parse_word(c, value);
 }
 
 bool value_parse(Cursor *c, AttrValue **value) {
-  if (c->depth == FUNCTION_TEXT_MAX_DEPTH) return cursor_error(c, "values nested more than %d deep", FUNCTION_TEXT_MAX_DEPTH);
+  if (c->depth == FUNCTION_TEXT_MAX_DEPTH)
+    return cursor_error(c, "values nested more than %d deep", FUNCTION_TEXT_MAX_DEPTH);
   c->depth++;
   bool ok = parse_value(c, value);
   c->depth--;

@@ -7,10 +7,10 @@
 
 /* --- as TensorFlow prints them --- */
 
-
 static void print_types(const AttrListValue *list, StrBuf *out) {
   strbuf_append_char(out, '{');
-  for (size_t i = 0; i < list->n_type; i++) strbuf_printf(out, "%s%s", i == 0 ? "" : ", ", dtype_name((int)list->type[i]));
+  for (size_t i = 0; i < list->n_type; i++)
+    strbuf_printf(out, "%s%s", i == 0 ? "" : ", ", dtype_name((int)list->type[i]));
   strbuf_append_char(out, '}');
 }
 
@@ -18,12 +18,15 @@ void value_print(const AttrValue *value, StrBuf *out) {
   Status ignored;
   status_init(&ignored);
   switch ((AttrKind)value->value_case) {
-    case ATTR_TYPE: strbuf_append(out, dtype_name((int)value->type)); return;
+    case ATTR_TYPE:
+      strbuf_append(out, dtype_name((int)value->type));
+      return;
     case ATTR_FUNC:
       strbuf_append(out, value->func->name);
       if (value->func->n_attr == 0) return;
       strbuf_append_char(out, '[');
-      if (!attrs_print((const AttrEntry *const *)value->func->attr, value->func->n_attr, false, ", ", "", out, &ignored)) {
+      if (!attrs_print((const AttrEntry *const *)value->func->attr, value->func->n_attr, false, ", ", "", out,
+                       &ignored)) {
         out->failed = true;
       }
       strbuf_append_char(out, ']');
@@ -34,7 +37,8 @@ void value_print(const AttrValue *value, StrBuf *out) {
         return;
       }
       break;
-    default: break;
+    default:
+      break;
   }
   attr_value_summarize(value, out);
 }
@@ -78,8 +82,10 @@ static void print_tensor(const TensorProto *proto, StrBuf *out) {
   Tensor tensor = {0};
   Number number;
   enum { MOST = 64 }; /* longer ones are no pleasure to read anyway */
-  bool readable = tensor_proto_validate(proto, &status) && tensor_from_proto(proto, &tensor, &status) && tensor_num_elements(&tensor) <= MOST;
-  for (int64_t i = 0; readable && i < tensor_num_elements(&tensor); i++) readable = number_of_tensor(&tensor, i, &number);
+  bool readable = tensor_proto_validate(proto, &status) && tensor_from_proto(proto, &tensor, &status) &&
+                  tensor_num_elements(&tensor) <= MOST;
+  for (int64_t i = 0; readable && i < tensor_num_elements(&tensor); i++)
+    readable = number_of_tensor(&tensor, i, &number);
   if (readable) {
     strbuf_printf(out, "Tensor<type: %s shape: ", dtype_name(tensor.dtype));
     shape_print(&tensor.shape, out);
@@ -123,7 +129,8 @@ static bool print_list(const AttrListValue *list, StrBuf *out, Status *status) {
     print_types(list, out);
     return true;
   }
-  size_t count = list->n_s + list->n_i + list->n_f + list->n_b + list->n_shape + list->n_tensor + list->n_func;
+  size_t count =
+      list->n_s + list->n_i + list->n_f + list->n_b + list->n_shape + list->n_tensor + list->n_func;
   size_t most = list->n_s;
   if (list->n_i > most) most = list->n_i;
   if (list->n_f > most) most = list->n_f;
@@ -143,20 +150,40 @@ static bool print_list(const AttrListValue *list, StrBuf *out, Status *status) {
 
 static bool print_readable(const AttrValue *value, StrBuf *out, Status *status) {
   switch ((AttrKind)value->value_case) {
-    case ATTR_STRING: print_quoted(value->s, out); return true;
-    case ATTR_INT: strbuf_printf(out, "%lld", (long long)value->i); return true;
-    case ATTR_FLOAT: number_print(&(Number){.is_float = true, .f = value->f}, true, out); return true;
-    case ATTR_BOOL: strbuf_append(out, value->b ? "true" : "false"); return true;
-    case ATTR_TYPE: strbuf_append(out, dtype_name((int)value->type)); return true;
-    case ATTR_SHAPE: print_shape(value->shape, out); return true;
-    case ATTR_TENSOR: print_tensor(value->tensor, out); return true;
-    case ATTR_PLACEHOLDER: strbuf_printf(out, "$%s", value->placeholder); return true;
-    case ATTR_LIST: return print_list(value->list, out, status);
-    case ATTR_NOT_SET: strbuf_append(out, "<Unknown AttrValue type>"); return true;
+    case ATTR_STRING:
+      print_quoted(value->s, out);
+      return true;
+    case ATTR_INT:
+      strbuf_printf(out, "%lld", (long long)value->i);
+      return true;
+    case ATTR_FLOAT:
+      number_print(&(Number){.is_float = true, .f = value->f}, true, out);
+      return true;
+    case ATTR_BOOL:
+      strbuf_append(out, value->b ? "true" : "false");
+      return true;
+    case ATTR_TYPE:
+      strbuf_append(out, dtype_name((int)value->type));
+      return true;
+    case ATTR_SHAPE:
+      print_shape(value->shape, out);
+      return true;
+    case ATTR_TENSOR:
+      print_tensor(value->tensor, out);
+      return true;
+    case ATTR_PLACEHOLDER:
+      strbuf_printf(out, "$%s", value->placeholder);
+      return true;
+    case ATTR_LIST:
+      return print_list(value->list, out, status);
+    case ATTR_NOT_SET:
+      strbuf_append(out, "<Unknown AttrValue type>");
+      return true;
     case ATTR_FUNC:
       print_name(value->func->name, NODE_NAME_CHARS, out);
       strbuf_append_char(out, '[');
-      TRY(attrs_print((const AttrEntry *const *)value->func->attr, value->func->n_attr, true, ", ", "", out, status));
+      TRY(attrs_print((const AttrEntry *const *)value->func->attr, value->func->n_attr, true, ", ", "", out,
+                      status));
       strbuf_append_char(out, ']');
       return true;
   }
@@ -191,7 +218,8 @@ bool value_print_full(const AttrValue *value, StrBuf *out, Status *status) {
 /* --- sorted entries --- */
 
 void entry_list_add(EntryList *list, StrBuf *entry) {
-  bool room = !entry->failed && mem_grow((void **)&list->entries, &list->capacity, list->count + 1, sizeof(char *));
+  bool room =
+      !entry->failed && mem_grow((void **)&list->entries, &list->capacity, list->count + 1, sizeof(char *));
   char *text = room ? mem_strdup(strbuf_text(entry), (size_t)entry->length) : NULL;
   if (text == NULL) {
     list->failed = true;
@@ -202,7 +230,9 @@ void entry_list_add(EntryList *list, StrBuf *entry) {
   *entry = (StrBuf){0};
 }
 
-static int compare_entries(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int compare_entries(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 void entry_list_write(EntryList *list, const char *separator, StrBuf *out) {
   if (list->failed) out->failed = true;
@@ -219,8 +249,8 @@ void entry_list_free(EntryList *list) {
   *list = (EntryList){0};
 }
 
-bool attrs_print(const AttrEntry *const *attrs, size_t count, bool full, const char *separator, const char *tail, StrBuf *out,
-                 Status *status) {
+bool attrs_print(const AttrEntry *const *attrs, size_t count, bool full, const char *separator,
+                 const char *tail, StrBuf *out, Status *status) {
   bool ok = true;
   EntryList list = {0};
   for (size_t i = 0; ok && i < count; i++) {

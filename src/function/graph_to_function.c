@@ -11,13 +11,13 @@ typedef struct Builder {
   Arena *arena;
   Status *status;
   FunctionDef *function;
-  int *first_input;      /* per node id: 1 + the last option input that is an output of this node; 0: none */
-  int *next_input;       /* per option input: 1 + another one of the same node */
-  uint8_t *in_body;      /* per node id */
-  const char **names;    /* per node id, of nodes in the body */
+  int *first_input;       /* per node id: 1 + the last option input that is an output of this node; 0: none */
+  int *next_input;        /* per option input: 1 + another one of the same node */
+  uint8_t *in_body;       /* per node id */
+  const char **names;     /* per node id, of nodes in the body */
   const char **arg_names; /* per option input */
-  int **starts;          /* per node id: output ranges, made when asked for */
-  StringMap used;        /* names in use, to the last suffix tried + 1 */
+  int **starts;           /* per node id: output ranges, made when asked for */
+  StringMap used;         /* names in use, to the last suffix tried + 1 */
 } Builder;
 
 static bool oom(Builder *b) { return status_oom(b->status, "making a function of a graph"); }
@@ -58,15 +58,17 @@ static const char *unique_arg_name(Builder *b, const char *name) {
 /* --- inputs --- */
 
 static bool check_value(Builder *b, NodeOutput value, const char *what, int i) {
-  if (value.node == NULL) return status_invalid(b->status, "%s %d of function '%s' is null", what, i, b->options->name);
+  if (value.node == NULL)
+    return status_invalid(b->status, "%s %d of function '%s' is null", what, i, b->options->name);
   TRY(graph_check_node(b->graph, value.node, b->status));
   if (value.index < 0 || value.index >= value.node->num_outputs) {
-    return status_invalid(b->status, "%s %d of function '%s': node '%s' has %d outputs, no output %d", what, i, b->options->name,
-                          value.node->name, value.node->num_outputs, value.index);
+    return status_invalid(b->status, "%s %d of function '%s': node '%s' has %d outputs, no output %d", what,
+                          i, b->options->name, value.node->name, value.node->num_outputs, value.index);
   }
   if (dtype_is_ref(node_output_type(value))) {
-    return status_invalid(b->status, "%s %d of function '%s': '%s:%d' is a reference, which a function cannot take or give", what, i,
-                          b->options->name, value.node->name, value.index);
+    return status_invalid(
+        b->status, "%s %d of function '%s': '%s:%d' is a reference, which a function cannot take or give",
+        what, i, b->options->name, value.node->name, value.index);
   }
   return true;
 }
@@ -86,7 +88,8 @@ static bool add_inputs(Builder *b) {
     NodeOutput value = options->inputs[i];
     TRY(check_value(b, value, "Input", i));
     if (find_input(b, value) >= 0) {
-      return status_invalid(b->status, "TF_Output %s:%d appears more than once in the input list", value.node->name, value.index);
+      return status_invalid(b->status, "TF_Output %s:%d appears more than once in the input list",
+                            value.node->name, value.index);
     }
     b->next_input[i] = b->first_input[value.node->id];
     b->first_input[value.node->id] = i + 1;
@@ -116,7 +119,8 @@ static bool reach_body(Builder *b) {
     while (top > 0) {
       Node *next = stack[--top];
       for (int64_t k = 0; k < next->num_inputs + next->num_control_inputs; k++) {
-        const Edge *edge = k < next->num_inputs ? next->inputs[k] : next->control_inputs[k - next->num_inputs];
+        const Edge *edge =
+            k < next->num_inputs ? next->inputs[k] : next->control_inputs[k - next->num_inputs];
         if (edge == NULL || edge->src->id == SOURCE_ID || b->in_body[edge->src->id]) continue;
         bool stop = edge_is_control(edge) ? b->first_input[edge->src->id] > 0
                                           : find_input(b, (NodeOutput){edge->src, edge->src_output}) >= 0;
@@ -149,21 +153,25 @@ static bool choose_body(Builder *b) {
 static char *value_text(Builder *b, NodeOutput value) {
   int64_t id = value.node->id;
   const OpDef *op = value.node->op->def;
-  if (b->starts[id] == NULL && !node_def_arg_ranges(value.node->def, op, true, b->arena, &b->starts[id], b->status)) return NULL;
+  if (b->starts[id] == NULL &&
+      !node_def_arg_ranges(value.node->def, op, true, b->arena, &b->starts[id], b->status))
+    return NULL;
   size_t arg = 0;
   while (arg + 1 < op->n_output_arg && b->starts[id][arg + 1] <= value.index) arg++;
-  char *text = arena_printf(b->arena, "%s:%s:%d", b->names[id], op->output_arg[arg]->name, value.index - b->starts[id][arg]);
+  char *text = arena_printf(b->arena, "%s:%s:%d", b->names[id], op->output_arg[arg]->name,
+                            value.index - b->starts[id][arg]);
   if (text == NULL) oom(b);
   return text;
 }
 
-/* How the function writes a value: an argument's name or a node's output. NULL with status when it is neither. */
+/* How the function writes a value: an argument's name or a node's output. NULL with status when it is
+ * neither. */
 static char *write_value(Builder *b, NodeOutput value) {
   int input = find_input(b, value);
   if (input >= 0) return (char *)b->arg_names[input];
   if (b->in_body[value.node->id]) return value_text(b, value);
-  status_invalid(b->status, "'%s:%d' is neither an input of function '%s' nor computed by a node of its body", value.node->name, value.index,
-                 b->options->name);
+  status_invalid(b->status, "'%s:%d' is neither an input of function '%s' nor computed by a node of its body",
+                 value.node->name, value.index, b->options->name);
   return NULL;
 }
 
@@ -188,7 +196,8 @@ static bool add_node(Builder *b, const Node *node) {
   def->input = NULL, def->n_input = 0;
   for (int i = 0; i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
-    if (edge == NULL) return status_invalid(b->status, "Input %d of node '%s' is not connected", i, node->name);
+    if (edge == NULL)
+      return status_invalid(b->status, "Input %d of node '%s' is not connected", i, node->name);
     char *text = write_value(b, (NodeOutput){edge->src, edge->src_output});
     if (text == NULL) return status_append(b->status, "; it is input %d of node '%s'", i, node->name);
     TRY(proto_append(b->arena, (void ***)&def->input, &def->n_input, text, b->status));
@@ -201,7 +210,8 @@ static bool add_node(Builder *b, const Node *node) {
 static bool add_body(Builder *b) {
   int64_t ids = graph_num_node_ids(b->graph);
   for (int64_t id = 0; id < ids; id++) {
-    if (b->in_body[id] && (b->names[id] = unique_name(b, graph_node(b->graph, id)->name)) == NULL) return oom(b);
+    if (b->in_body[id] && (b->names[id] = unique_name(b, graph_node(b->graph, id)->name)) == NULL)
+      return oom(b);
   }
   for (int64_t id = 0; id < ids; id++) {
     if (b->in_body[id]) TRY(add_node(b, graph_node(b->graph, id)));
@@ -218,10 +228,12 @@ static bool add_outputs(Builder *b) {
   for (int i = 0; i < b->options->num_outputs; i++) {
     NodeOutput value = b->options->outputs[i];
     ArgDef *arg = proto_new(&tensorflow__op_def__arg_def__descriptor, b->arena);
-    Tensorflow__FunctionDef__RetEntry *ret = proto_new(&tensorflow__function_def__ret_entry__descriptor, b->arena);
+    Tensorflow__FunctionDef__RetEntry *ret =
+        proto_new(&tensorflow__function_def__ret_entry__descriptor, b->arena);
     if (arg == NULL || ret == NULL) return oom(b);
     const char *name = b->options->output_names != NULL ? b->options->output_names[i] : NULL;
-    if (name != NULL && string_map_contains(&b->used, name)) return status_invalid(b->status, "Duplicate output name '%s'", name);
+    if (name != NULL && string_map_contains(&b->used, name))
+      return status_invalid(b->status, "Duplicate output name '%s'", name);
     ret->key = (char *)(name != NULL ? unique_name(b, name) : unique_arg_name(b, value.node->name));
     if (ret->key == NULL) return oom(b);
     ret->value = write_value(b, value);
@@ -244,7 +256,9 @@ static bool build(Builder *b) {
   b->names = mem_calloc(ids, sizeof(char *));
   b->arg_names = mem_calloc(options->num_inputs + 1, sizeof(char *));
   b->starts = mem_calloc(ids, sizeof(int *));
-  if (b->function == NULL || !b->first_input || !b->next_input || !b->in_body || !b->names || !b->arg_names || !b->starts) return oom(b);
+  if (b->function == NULL || !b->first_input || !b->next_input || !b->in_body || !b->names || !b->arg_names ||
+      !b->starts)
+    return oom(b);
   b->function->signature = proto_new(kOpDef, b->arena);
   if (b->function->signature == NULL) return oom(b);
   b->function->signature->name = arena_strdup(b->arena, options->name);
@@ -256,7 +270,8 @@ static bool build(Builder *b) {
   return add_outputs(b);
 }
 
-bool graph_to_function(const Graph *graph, const GraphToFunctionOptions *options, Arena *arena, FunctionDef **function, Status *status) {
+bool graph_to_function(const Graph *graph, const GraphToFunctionOptions *options, Arena *arena,
+                       FunctionDef **function, Status *status) {
   Builder b = {.graph = graph, .options = options, .arena = arena, .status = status};
   bool ok = build(&b);
   mem_free(b.first_input);

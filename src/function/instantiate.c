@@ -7,7 +7,8 @@ bool instantiation_oom(Instantiation *in) { return status_oom(in->status, "insta
 
 static FunctionBodyNode *add_node(Instantiation *in) { return &in->body->nodes[in->body->num_nodes++]; }
 
-/* `_Arg` or `_Retval` number `index`. Integers stay on the host's side of a device only when the function does not say otherwise. */
+/* `_Arg` or `_Retval` number `index`. Integers stay on the host's side of a device only when the function
+ * does not say otherwise. */
 static bool add_boundary(Instantiation *in, const char *op, char *name, DataType type, int index) {
   FunctionBodyNode *node = add_node(in);
   node->def = node_def_new(in->arena, "", op);
@@ -23,7 +24,8 @@ static const char *boundary_op(const Instantiation *in, bool is_arg, DataType ty
   bool on_device = false;
   for (size_t i = 0; i < function->n_attr; i++) {
     const AttrValue *value = function->attr[i]->value;
-    if (strcmp(function->attr[i]->key, "experimental_ints_on_device") == 0 && value != NULL && value->value_case == (int)ATTR_BOOL) {
+    if (strcmp(function->attr[i]->key, "experimental_ints_on_device") == 0 && value != NULL &&
+        value->value_case == (int)ATTR_BOOL) {
       on_device = value->b;
     }
   }
@@ -43,13 +45,15 @@ static bool add_args(Instantiation *in, const DataType *const *types, const int 
   in->body->num_args = total;
   for (size_t i = 0; i < signature->n_input_arg; i++) {
     const char *name = signature->input_arg[i]->name;
-    if (string_map_contains(&in->args, name)) return status_invalid(in->status, "Duplicated arg name: %s", name);
+    if (string_map_contains(&in->args, name))
+      return status_invalid(in->status, "Duplicated arg name: %s", name);
     TRY(map_index(in, &in->args, name, (int)i));
     in->arg_starts[i] = in->body->num_nodes;
     for (int j = 0; j < counts[i]; j++) {
       int index = in->body->num_nodes;
       flat[index] = types[i][j];
-      char *node_name = counts[i] == 1 ? arena_strdup(in->arena, name) : arena_printf(in->arena, "%s_%d", name, j);
+      char *node_name =
+          counts[i] == 1 ? arena_strdup(in->arena, name) : arena_printf(in->arena, "%s_%d", name, j);
       TRY(add_boundary(in, boundary_op(in, true, flat[index]), node_name, flat[index], index));
       FunctionBodyNode *node = &in->body->nodes[index];
       node->num_outputs = 1;
@@ -72,8 +76,10 @@ static bool add_body_node(Instantiation *in, const NodeDef *def) {
   TRY(map_index(in, &in->nodes, def->name, index));
   DataType *inputs, *outputs;
   int num_inputs;
-  if (!node_def_types(node->def, node->op->def, in->arena, &inputs, &num_inputs, &outputs, &node->num_outputs, in->status) ||
-      !node_def_arg_ranges(node->def, node->op->def, true, in->arena, &in->output_starts[index], in->status)) {
+  if (!node_def_types(node->def, node->op->def, in->arena, &inputs, &num_inputs, &outputs, &node->num_outputs,
+                      in->status) ||
+      !node_def_arg_ranges(node->def, node->op->def, true, in->arena, &in->output_starts[index],
+                           in->status)) {
     return node_attach(def->name, in->status);
   }
   node->output_types = outputs;
@@ -89,17 +95,21 @@ static const char *ret_value(const FunctionDef *function, const char *name) {
   return NULL;
 }
 
-static void append_types(StrBuf *text, const Instantiation *in, const Item *item, const DataType *types, int count) {
+static void append_types(StrBuf *text, const Instantiation *in, const Item *item, const DataType *types,
+                         int count) {
   for (int i = 0; i < count; i++) {
-    strbuf_printf(text, "%s%s", i == 0 ? "" : ", ", dtype_name(types != NULL ? types[i] : item_type(in, item, i)));
+    strbuf_printf(text, "%s%s", i == 0 ? "" : ", ",
+                  dtype_name(types != NULL ? types[i] : item_type(in, item, i)));
   }
 }
 
-static bool ret_types_differ(Instantiation *in, const ArgDef *ret, const Item *item, const DataType *types, int count) {
+static bool ret_types_differ(Instantiation *in, const ArgDef *ret, const Item *item, const DataType *types,
+                             int count) {
   StrBuf want = {0}, have = {0};
   append_types(&want, in, item, types, count);
   append_types(&have, in, item, NULL, item->count);
-  status_invalid(in->status, "Invalid ret types %s : %s vs. %s", ret->name, strbuf_text(&want), strbuf_text(&have));
+  status_invalid(in->status, "Invalid ret types %s : %s vs. %s", ret->name, strbuf_text(&want),
+                 strbuf_text(&have));
   strbuf_free(&want);
   strbuf_free(&have);
   return false;
@@ -109,7 +119,8 @@ static bool add_ret(Instantiation *in, const ArgDef *ret, const DataType *types,
   const char *value = ret_value(in->function, ret->name);
   if (value == NULL) return status_invalid(in->status, "Return %s missing.", ret->name);
   Item item;
-  if (!instantiation_find(in, value, &item)) return status_invalid(in->status, "Return %s -> %s is not found.", ret->name, value);
+  if (!instantiation_find(in, value, &item))
+    return status_invalid(in->status, "Return %s -> %s is not found.", ret->name, value);
   bool same = item.count == count;
   for (int i = 0; same && i < count; i++) same = item_type_fits(item_type(in, &item, i), types[i]);
   if (!same) return ret_types_differ(in, ret, &item, types, count);
@@ -117,7 +128,8 @@ static bool add_ret(Instantiation *in, const ArgDef *ret, const DataType *types,
     FunctionBodyInput *input = arena_calloc(in->arena, 1, sizeof(FunctionBodyInput));
     if (input == NULL) return instantiation_oom(in);
     *input = item_input(&item, i);
-    char *name = count == 1 ? arena_printf(in->arena, "%s_RetVal", ret->name) : arena_printf(in->arena, "%s_RetVal_%d", ret->name, i);
+    char *name = count == 1 ? arena_printf(in->arena, "%s_RetVal", ret->name)
+                            : arena_printf(in->arena, "%s_RetVal_%d", ret->name, i);
     FunctionBodyNode *node = &in->body->nodes[in->body->num_nodes];
     TRY(add_boundary(in, boundary_op(in, false, types[i]), name, types[i], first + i));
     node->inputs = input;
@@ -137,8 +149,11 @@ static bool add_rets(Instantiation *in, const DataType *const *types, const int 
   for (size_t i = 0; i < signature->n_output_arg; i++) {
     const ArgDef *ret = signature->output_arg[i];
     if (!add_ret(in, ret, types[i], counts[i], first)) {
-      const char *type = ret->type_list_attr[0] ? ret->type_list_attr : ret->type_attr[0] ? ret->type_attr : dtype_name((int)ret->type);
-      return status_append(in->status, "\n\tIn function output %s:%s%s%s", ret->name, ret->number_attr, ret->number_attr[0] ? "*" : "", type);
+      const char *type = ret->type_list_attr[0] ? ret->type_list_attr
+                         : ret->type_attr[0]    ? ret->type_attr
+                                                : dtype_name((int)ret->type);
+      return status_append(in->status, "\n\tIn function output %s:%s%s%s", ret->name, ret->number_attr,
+                           ret->number_attr[0] ? "*" : "", type);
     }
     for (int j = 0; j < counts[i]; j++) flat[first++] = types[i][j];
   }
@@ -153,7 +168,8 @@ static bool add_control_rets(Instantiation *in) {
   for (size_t i = 0; i < function->n_control_ret; i++) {
     int node = instantiation_find_control(in, function->control_ret[i]->value);
     if (node < 0) {
-      return status_invalid(in->status, "Control return %s -> %s is not found.", function->control_ret[i]->key, function->control_ret[i]->value);
+      return status_invalid(in->status, "Control return %s -> %s is not found.",
+                            function->control_ret[i]->key, function->control_ret[i]->value);
     }
     controls[in->body->num_control_rets++] = node;
   }
@@ -162,7 +178,8 @@ static bool add_control_rets(Instantiation *in) {
 
 /* --- all of it --- */
 
-static bool sum_args(Instantiation *in, ArgDef *const *args, size_t n, const DataType ***types, int **counts, int *total) {
+static bool sum_args(Instantiation *in, ArgDef *const *args, size_t n, const DataType ***types, int **counts,
+                     int *total) {
   *types = arena_calloc(in->arena, (int64_t)n + 1, sizeof(DataType *));
   *counts = arena_calloc(in->arena, (int64_t)n + 1, sizeof(int));
   if (*types == NULL || *counts == NULL) return instantiation_oom(in);
@@ -170,7 +187,8 @@ static bool sum_args(Instantiation *in, ArgDef *const *args, size_t n, const Dat
   for (size_t i = 0; i < n; i++) {
     TRY(instantiation_arg_types(in, args[i], &(*types)[i], &(*counts)[i]));
     if ((*counts)[i] > FUNCTION_MAX_EXPANDED - *total) {
-      return status_invalid(in->status, "Function %s has too many arguments or results", in->function->signature->name);
+      return status_invalid(in->status, "Function %s has too many arguments or results",
+                            in->function->signature->name);
     }
     *total += (*counts)[i];
   }
@@ -185,12 +203,14 @@ static bool instantiate(Instantiation *in) {
   int *in_counts, *ret_counts, num_args, num_rets;
   TRY(sum_args(in, signature->input_arg, signature->n_input_arg, &in_types, &in_counts, &num_args));
   TRY(sum_args(in, signature->output_arg, signature->n_output_arg, &ret_types, &ret_counts, &num_rets));
-  if (function->n_node_def > INT32_MAX / 2) return status_invalid(in->status, "Function %s has too many nodes", signature->name);
+  if (function->n_node_def > INT32_MAX / 2)
+    return status_invalid(in->status, "Function %s has too many nodes", signature->name);
   int64_t nodes = (int64_t)num_args + (int64_t)function->n_node_def + num_rets;
   in->body->nodes = arena_calloc(in->arena, nodes + 1, sizeof(FunctionBodyNode));
   in->output_starts = arena_calloc(in->arena, nodes + 1, sizeof(int *));
   in->arg_starts = arena_calloc(in->arena, (int64_t)signature->n_input_arg + 1, sizeof(int));
-  if (in->body->nodes == NULL || in->output_starts == NULL || in->arg_starts == NULL) return instantiation_oom(in);
+  if (in->body->nodes == NULL || in->output_starts == NULL || in->arg_starts == NULL)
+    return instantiation_oom(in);
   TRY(add_args(in, in_types, in_counts, num_args));
   for (size_t i = 0; i < function->n_node_def; i++) TRY(add_body_node(in, function->node_def[i]));
   for (size_t i = 0; i < function->n_node_def; i++) {
@@ -200,10 +220,16 @@ static bool instantiate(Instantiation *in) {
   return add_control_rets(in);
 }
 
-bool function_instantiate(const Graph *graph, const FunctionDef *function, const AttrEntry *const *attrs, int num_attrs, Arena *arena,
-                          FunctionBody **body, Status *status) {
-  if (function->signature == NULL) return status_invalid(status, "A function without signature cannot be instantiated");
-  Instantiation in = {.graph = graph, .function = function, .attrs = attrs, .num_attrs = num_attrs, .arena = arena, .status = status};
+bool function_instantiate(const Graph *graph, const FunctionDef *function, const AttrEntry *const *attrs,
+                          int num_attrs, Arena *arena, FunctionBody **body, Status *status) {
+  if (function->signature == NULL)
+    return status_invalid(status, "A function without signature cannot be instantiated");
+  Instantiation in = {.graph = graph,
+                      .function = function,
+                      .attrs = attrs,
+                      .num_attrs = num_attrs,
+                      .arena = arena,
+                      .status = status};
   in.body = arena_calloc(arena, 1, sizeof(FunctionBody));
   if (in.body == NULL) return instantiation_oom(&in);
   in.body->name = function->signature->name;

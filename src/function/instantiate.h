@@ -1,4 +1,5 @@
-/* From a FunctionDef to nodes: binding its attrs (instantiate.c) and adding its body to a graph (function_inline.c). */
+/* From a FunctionDef to nodes: binding its attrs (instantiate.c) and adding its body to a graph
+ * (function_inline.c). */
 #ifndef TFCORE_FUNCTION_INSTANTIATE_H_
 #define TFCORE_FUNCTION_INSTANTIATE_H_
 
@@ -20,8 +21,8 @@ typedef struct FunctionBodyNode {
   const DataType *output_types;
 } FunctionBodyNode;
 
-/* A function with its attrs bound: first the `_Arg` nodes, then the body in the order of the FunctionDef, last the
- * `_Retval` nodes. Lists among arguments and results are expanded: one node a tensor. */
+/* A function with its attrs bound: first the `_Arg` nodes, then the body in the order of the FunctionDef,
+ * last the `_Retval` nodes. Lists among arguments and results are expanded: one node a tensor. */
 typedef struct FunctionBody {
   const char *name;
   FunctionBodyNode *nodes;
@@ -33,47 +34,58 @@ typedef struct FunctionBody {
 /* No function may have more arguments, results or inputs of one node than this after lists are expanded. */
 enum { FUNCTION_MAX_EXPANDED = 1 << 20 };
 
-/* Binds the attrs (extra ones are ignored; those with a default may be missing) and resolves names. Ops are looked up in
- * `graph`, with its functions, or in the registry alone when it is NULL. The body lives in `arena` and shares values with
- * `function` and `attrs`, which must outlive it. Errors are TensorFlow's. */
-MUST_CHECK bool function_instantiate(const Graph *graph, const FunctionDef *function, const AttrEntry *const *attrs, int num_attrs,
-                                     Arena *arena, FunctionBody **body, Status *status);
+/* Binds the attrs (extra ones are ignored; those with a default may be missing) and resolves names. Ops are
+ * looked up in `graph`, with its functions, or in the registry alone when it is NULL. The body lives in
+ * `arena` and shares values with `function` and `attrs`, which must outlive it. Errors are TensorFlow's. */
+MUST_CHECK bool function_instantiate(const Graph *graph, const FunctionDef *function,
+                                     const AttrEntry *const *attrs, int num_attrs, Arena *arena,
+                                     FunctionBody **body, Status *status);
 
-/* "\n(x:float) -> (y:float) {\n  y = Square[T=float](x)\n}\n": TensorFlow's DebugString of instantiated nodes. */
+/* "\n(x:float) -> (y:float) {\n  y = Square[T=float](x)\n}\n": TensorFlow's DebugString of instantiated
+ * nodes. */
 void function_body_print(const FunctionBody *body, StrBuf *out);
 
-/* "MatMul[T=float,transpose_a=false]": one text for equal instantiations, attrs sorted by name. Nothing is cut. */
+/* "MatMul[T=float,transpose_a=false]": one text for equal instantiations, attrs sorted by name. Nothing is
+ * cut. */
 void function_canonicalize(const char *name, const AttrEntry *const *attrs, int num_attrs, StrBuf *out);
 
 /* --- inlining --- */
 
-/* A node of the graph that computes again what a node of the body computes, when op, attrs and inputs are the same: the
- * inliner then uses the graph's node instead of adding a copy. This is how a gradient that recomputes its forward op shares it. */
+/* A node of the graph that computes again what a node of the body computes, when op, attrs and inputs are
+ * the same: the inliner then uses the graph's node instead of adding a copy. This is how a gradient that
+ * recomputes its forward op shares it. */
 typedef struct FunctionInlineReuse {
   Node *node;
 } FunctionInlineReuse;
 
-/* Which arguments the body needs for the wanted results. Arrays of num_rets and num_args; `reuse` and `inputs` (num_args,
- * needed only with reuse) as for function_inline_body. */
-MUST_CHECK bool function_body_needed_args(const FunctionBody *body, const NodeOutput *inputs, const bool *wanted_outputs,
-                                          const FunctionInlineReuse *reuse, bool *needed_args, Status *status);
+/* Which arguments the body needs for the wanted results. Arrays of num_rets and num_args; `reuse` and
+ * `inputs` (num_args, needed only with reuse) as for function_inline_body. */
+MUST_CHECK bool function_body_needed_args(const FunctionBody *body, const NodeOutput *inputs,
+                                          const bool *wanted_outputs, const FunctionInlineReuse *reuse,
+                                          bool *needed_args, Status *status);
 
-/* Adds what the wanted results need (and nothing else, except stateful nodes when keep_stateful) to the graph. Nodes are named
- * `scope`/name, made unique. `inputs` are num_args values; one that is not needed may have a NULL node. `outputs` are num_rets
- * values, NULL nodes where not wanted; `wanted_outputs` NULL means all. All or nothing: on error no node is left in the graph. */
+/* Adds what the wanted results need (and nothing else, except stateful nodes when keep_stateful) to the
+ * graph. Nodes are named `scope`/name, made unique. `inputs` are num_args values; one that is not needed
+ * may have a NULL node. `outputs` are num_rets values, NULL nodes where not wanted; `wanted_outputs` NULL
+ * means all. All or nothing: on error no node is left in the graph. */
 typedef struct FunctionInlineOptions {
   const bool *wanted_outputs;
-  const char *scope; /* NULL or "": names as they are in the body */
+  const char *scope;                /* NULL or "": names as they are in the body */
   const FunctionInlineReuse *reuse; /* may be NULL */
   bool keep_stateful;
 } FunctionInlineOptions;
 MUST_CHECK bool function_inline_body(Graph *graph, const FunctionBody *body, const NodeOutput *inputs,
-                                     const FunctionInlineOptions *options, NodeOutput *outputs, Status *status);
+                                     const FunctionInlineOptions *options, NodeOutput *outputs,
+                                     Status *status);
 
-/* Instantiates and inlines, stateful nodes included. `num_outputs` is the length of `outputs` (and of `wanted_outputs`);
- * INVALID_ARGUMENT when the numbers or types of inputs or outputs do not fit the function. */
-MUST_CHECK bool function_inline(Graph *graph, const FunctionDef *function, const AttrEntry *const *attrs, int num_attrs,
-                                const NodeOutput *inputs, int num_inputs, const bool *wanted_outputs, const char *scope,
-                                const FunctionInlineReuse *reuse, NodeOutput *outputs, int num_outputs, Status *status);
+/* Instantiates and inlines, stateful nodes included. `num_outputs` is the length of `outputs` (and of
+ * `wanted_outputs`); INVALID_ARGUMENT when the numbers or types of inputs or outputs do not fit the
+ * function.
+ */
+MUST_CHECK bool function_inline(Graph *graph, const FunctionDef *function, const AttrEntry *const *attrs,
+                                int num_attrs, const NodeOutput *inputs, int num_inputs,
+                                const bool *wanted_outputs, const char *scope,
+                                const FunctionInlineReuse *reuse, NodeOutput *outputs, int num_outputs,
+                                Status *status);
 
 #endif

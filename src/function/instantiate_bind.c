@@ -24,7 +24,9 @@ static bool has_type(const AttrValue *value, const char *type) {
   if (strcmp(kind, type) == 0) return true;
   if (value->value_case != (int)ATTR_LIST || !text_starts_with(type, "list(")) return false;
   const AttrListValue *list = value->list;
-  return list->n_s + list->n_i + list->n_f + list->n_b + list->n_type + list->n_shape + list->n_tensor + list->n_func == 0;
+  return list->n_s + list->n_i + list->n_f + list->n_b + list->n_type + list->n_shape + list->n_tensor +
+             list->n_func ==
+         0;
 }
 
 bool instantiation_check_signature(Instantiation *in) {
@@ -40,7 +42,8 @@ bool instantiation_check_signature(Instantiation *in) {
       return false;
     }
     if (value != NULL && !has_type(value, def->type)) {
-      return status_invalid(in->status, "AttrValue had value with type '%s' when '%s' expected\n\tfor attr '%s'",
+      return status_invalid(in->status,
+                            "AttrValue had value with type '%s' when '%s' expected\n\tfor attr '%s'",
                             attr_value_kind_name(value), def->type, def->name);
     }
   }
@@ -53,7 +56,8 @@ bool instantiation_arg_types(Instantiation *in, const ArgDef *arg, const DataTyp
     if (list == NULL || list->value_case != (int)ATTR_LIST) {
       return status_set(in->status, CODE_NOT_FOUND, "type list attr not found: %s", arg->type_list_attr);
     }
-    if (list->list->n_type > FUNCTION_MAX_EXPANDED) return status_invalid(in->status, "Argument %s expands to too many tensors", arg->name);
+    if (list->list->n_type > FUNCTION_MAX_EXPANDED)
+      return status_invalid(in->status, "Argument %s expands to too many tensors", arg->name);
     *count = (int)list->list->n_type;
     DataType *copy = arena_calloc(in->arena, *count + 1, sizeof(DataType));
     if (copy == NULL) return instantiation_oom(in);
@@ -69,7 +73,9 @@ bool instantiation_arg_types(Instantiation *in, const ArgDef *arg, const DataTyp
     }
     number = n->i;
     if (number < 0) return status_invalid(in->status, "Value for number_attr() %lld < 0", (long long)number);
-    if (number > FUNCTION_MAX_EXPANDED) return status_invalid(in->status, "Argument %s expands to too many tensors: %lld", arg->name, (long long)number);
+    if (number > FUNCTION_MAX_EXPANDED)
+      return status_invalid(in->status, "Argument %s expands to too many tensors: %lld", arg->name,
+                            (long long)number);
   }
   DataType type = (DataType)arg->type;
   if (arg->type_attr[0] != 0) {
@@ -96,9 +102,11 @@ static bool bind_failed(Instantiation *in, const char *placeholder, const NodeDe
   return status_append(in->status, "\n\tIn {{node %s}}", node->name);
 }
 
-static bool bind_value(Instantiation *in, const NodeDef *node, const AttrValue *value, int depth, const AttrValue **bound);
+static bool bind_value(Instantiation *in, const NodeDef *node, const AttrValue *value, int depth,
+                       const AttrValue **bound);
 
-static bool bind_func(Instantiation *in, const NodeDef *node, const NameAttrList *func, int depth, NameAttrList **bound) {
+static bool bind_func(Instantiation *in, const NodeDef *node, const NameAttrList *func, int depth,
+                      NameAttrList **bound) {
   *bound = proto_new(func->base.descriptor, in->arena);
   if (*bound == NULL) return instantiation_oom(in);
   (*bound)->name = func->name;
@@ -115,9 +123,11 @@ static bool bind_func(Instantiation *in, const NodeDef *node, const NameAttrList
 }
 
 /* Values without placeholders are shared; recursion is bounded like the depth of messages. */
-static bool bind_value(Instantiation *in, const NodeDef *node, const AttrValue *value, int depth, const AttrValue **bound) {
+static bool bind_value(Instantiation *in, const NodeDef *node, const AttrValue *value, int depth,
+                       const AttrValue **bound) {
   *bound = value;
-  if (depth > PROTO_MAX_DEPTH) return status_invalid(in->status, "attr values nested too deep in {{node %s}}", node->name);
+  if (depth > PROTO_MAX_DEPTH)
+    return status_invalid(in->status, "attr values nested too deep in {{node %s}}", node->name);
   if (value->value_case == (int)ATTR_PLACEHOLDER) {
     *bound = instantiation_attr(in, value->placeholder);
     return *bound != NULL || bind_failed(in, value->placeholder, node);
@@ -172,7 +182,8 @@ bool instantiation_bind_attrs(Instantiation *in, const NodeDef *def, FunctionBod
     const AttrDef *attr = op_def_attr(node->op->def, node->def->attr[i]->key);
     const AttrValue *value = node->def->attr[i]->value;
     if (attr == NULL) continue;
-    if (!value_coerce(attr->type, literal, in->arena, &value, in->status)) return node_attach(def->name, in->status);
+    if (!value_coerce(attr->type, literal, in->arena, &value, in->status))
+      return node_attach(def->name, in->status);
     node->def->attr[i]->value = (AttrValue *)value;
   }
   return true;

@@ -6,7 +6,8 @@
 /* --- what inputs and results name --- */
 
 static bool parse_index(const char *text, int *index) {
-  if (text[0] < '0' || text[0] > '9' || strspn(text, "0123456789") != strlen(text) || strlen(text) > 9) return false;
+  if (text[0] < '0' || text[0] > '9' || strspn(text, "0123456789") != strlen(text) || strlen(text) > 9)
+    return false;
   *index = atoi(text);
   return true;
 }
@@ -24,14 +25,17 @@ static bool find_arg(const Instantiation *in, const char *name, size_t length, c
 }
 
 /* "node:out" and "node:out:i" */
-static bool find_output(const Instantiation *in, const char *name, size_t length, const char *rest, Item *item) {
+static bool find_output(const Instantiation *in, const char *name, size_t length, const char *rest,
+                        Item *item) {
   int node = (int)(intptr_t)string_map_find_bytes(&in->nodes, name, length) - 1;
   if (node < 0) return false;
   const OpDef *op = in->body->nodes[node].op->def;
   const char *colon = strchr(rest, ':');
   size_t arg_length = colon == NULL ? strlen(rest) : (size_t)(colon - rest);
   for (size_t i = 0; i < op->n_output_arg; i++) {
-    if (strlen(op->output_arg[i]->name) != arg_length || memcmp(op->output_arg[i]->name, rest, arg_length) != 0) continue;
+    if (strlen(op->output_arg[i]->name) != arg_length ||
+        memcmp(op->output_arg[i]->name, rest, arg_length) != 0)
+      continue;
     int begin = in->output_starts[node][i], count = in->output_starts[node][i + 1] - begin, index;
     *item = (Item){node, begin, count, false};
     if (colon == NULL) return true;
@@ -57,16 +61,19 @@ int instantiation_find_control(const Instantiation *in, const char *name) {
 }
 
 DataType item_type(const Instantiation *in, const Item *item, int k) {
-  return item->is_arg ? in->body->arg_types[item->node + k] : in->body->nodes[item->node].output_types[item->index + k];
+  return item->is_arg ? in->body->arg_types[item->node + k]
+                      : in->body->nodes[item->node].output_types[item->index + k];
 }
 
 FunctionBodyInput item_input(const Item *item, int k) {
-  return item->is_arg ? (FunctionBodyInput){item->node + k, 0} : (FunctionBodyInput){item->node, item->index + k};
+  return item->is_arg ? (FunctionBodyInput){item->node + k, 0}
+                      : (FunctionBodyInput){item->node, item->index + k};
 }
 
 bool instantiation_write_input(Instantiation *in, NodeDef *def, FunctionBodyInput input) {
   const char *name = in->body->nodes[input.node].def->name;
-  char *text = input.index == 0 ? arena_strdup(in->arena, name) : arena_printf(in->arena, "%s:%d", name, input.index);
+  char *text =
+      input.index == 0 ? arena_strdup(in->arena, name) : arena_printf(in->arena, "%s:%d", name, input.index);
   if (text == NULL) return instantiation_oom(in);
   return proto_append(in->arena, (void ***)&def->input, &def->n_input, text, in->status);
 }
@@ -83,17 +90,19 @@ typedef struct InputCursor {
 static bool take_arg(Instantiation *in, InputCursor *at, const char *arg, const DataType *types, int count) {
   for (int j = 0; j < count;) {
     if ((size_t)at->next >= at->def->n_input) {
-      return status_invalid(in->status, "Attempt to access beyond input size: %d >= %d", at->next, (int)at->def->n_input);
+      return status_invalid(in->status, "Attempt to access beyond input size: %d >= %d", at->next,
+                            (int)at->def->n_input);
     }
     const char *name = at->def->input[at->next++];
     Item item;
-    if (!instantiation_find(in, name, &item)) return status_invalid(in->status, "input %s is not found: {{node %s}}", name, at->def->name);
+    if (!instantiation_find(in, name, &item))
+      return status_invalid(in->status, "input %s is not found: {{node %s}}", name, at->def->name);
     if (item.count > count - j) return status_invalid(in->status, "Input %s too long for %s", name, arg);
     for (int k = 0; k < item.count; k++, j++) {
       DataType type = item_type(in, &item, k);
       if (!item_type_fits(type, types[j])) {
-        return status_invalid(in->status, "input %s[%d] expected type %s != %s, the type of %s[%d]", arg, j, dtype_name(types[j]),
-                              dtype_name(type), name, k);
+        return status_invalid(in->status, "input %s[%d] expected type %s != %s, the type of %s[%d]", arg, j,
+                              dtype_name(types[j]), dtype_name(type), name, k);
       }
       at->inputs[at->filled++] = item_input(&item, k);
     }
@@ -104,7 +113,9 @@ static bool take_arg(Instantiation *in, InputCursor *at, const char *arg, const 
 /* A list without elements in front of an arg that wants none. */
 static void skip_empty_list(Instantiation *in, InputCursor *at) {
   Item item;
-  if ((size_t)at->next < at->def->n_input && instantiation_find(in, at->def->input[at->next], &item) && item.count == 0) at->next++;
+  if ((size_t)at->next < at->def->n_input && instantiation_find(in, at->def->input[at->next], &item) &&
+      item.count == 0)
+    at->next++;
 }
 
 static bool take_controls(Instantiation *in, InputCursor *at, FunctionBodyNode *node) {
@@ -114,10 +125,12 @@ static bool take_controls(Instantiation *in, InputCursor *at, FunctionBodyNode *
   for (int i = 0; i < count; i++) {
     const char *input = at->def->input[at->next + i];
     if (input[0] != '^') {
-      return status_invalid(in->status, "Expected input[%d] == '%s' to be a control input.", at->next + i, input);
+      return status_invalid(in->status, "Expected input[%d] == '%s' to be a control input.", at->next + i,
+                            input);
     }
     controls[i] = instantiation_find_control(in, input + 1);
-    if (controls[i] < 0) return status_invalid(in->status, "input[%d] == '%s', is not found.", at->next + i, input);
+    if (controls[i] < 0)
+      return status_invalid(in->status, "input[%d] == '%s', is not found.", at->next + i, input);
     char *text = arena_printf(in->arena, "^%s", in->body->nodes[controls[i]].def->name);
     if (text == NULL) return instantiation_oom(in);
     TRY(proto_append(in->arena, (void ***)&node->def->input, &node->def->n_input, text, in->status));
@@ -130,10 +143,13 @@ static bool take_controls(Instantiation *in, InputCursor *at, FunctionBodyNode *
 bool instantiation_connect(Instantiation *in, const NodeDef *def, FunctionBodyNode *node) {
   DataType *inputs, *outputs;
   int num_outputs, *starts;
-  TRY(node_def_types(node->def, node->op->def, in->arena, &inputs, &node->num_inputs, &outputs, &num_outputs, in->status));
+  TRY(node_def_types(node->def, node->op->def, in->arena, &inputs, &node->num_inputs, &outputs, &num_outputs,
+                     in->status));
   TRY(node_def_arg_ranges(node->def, node->op->def, false, in->arena, &starts, in->status));
-  if (node->num_inputs > FUNCTION_MAX_EXPANDED) return status_invalid(in->status, "{{node %s}} has too many inputs", def->name);
-  InputCursor at = {.def = def, .inputs = arena_calloc(in->arena, node->num_inputs + 1, sizeof(FunctionBodyInput))};
+  if (node->num_inputs > FUNCTION_MAX_EXPANDED)
+    return status_invalid(in->status, "{{node %s}} has too many inputs", def->name);
+  InputCursor at = {.def = def,
+                    .inputs = arena_calloc(in->arena, node->num_inputs + 1, sizeof(FunctionBodyInput))};
   if (at.inputs == NULL) return instantiation_oom(in);
   for (size_t i = 0; i < node->op->def->n_input_arg; i++) {
     int count = starts[i + 1] - starts[i];

@@ -16,12 +16,13 @@ typedef struct Instantiation {
   Arena *arena;
   Status *status;
   FunctionBody *body;
-  int **output_starts;  /* per node where each of its output args begins, one more at the end */
-  int *arg_starts;      /* per input arg of the signature the index of its first `_Arg`, one more at the end */
+  int **output_starts; /* per node where each of its output args begins, one more at the end */
+  int *arg_starts;     /* per input arg of the signature the index of its first `_Arg`, one more at the end */
   StringMap args, nodes; /* to index + 1 */
 } Instantiation;
 
-/* The values that an input or a result names: outputs [index, index + count) of a node, or `count` argument nodes. */
+/* The values that an input or a result names: outputs [index, index + count) of a node, or `count` argument
+ * nodes. */
 typedef struct Item {
   int node, index, count;
   bool is_arg;
@@ -36,7 +37,8 @@ const AttrValue *instantiation_attr(const Instantiation *in, const char *name);
 /* Every attr of the signature has a value of its type. */
 MUST_CHECK bool instantiation_check_signature(Instantiation *in);
 /* The types of one argument or result of the signature. */
-MUST_CHECK bool instantiation_arg_types(Instantiation *in, const ArgDef *arg, const DataType **types, int *count);
+MUST_CHECK bool instantiation_arg_types(Instantiation *in, const ArgDef *arg, const DataType **types,
+                                        int *count);
 /* Makes node->def and node->op: attrs bound, defaults added, numbers made into what the op wants. */
 MUST_CHECK bool instantiation_bind_attrs(Instantiation *in, const NodeDef *def, FunctionBodyNode *node);
 
@@ -49,7 +51,9 @@ int instantiation_find_control(const Instantiation *in, const char *name);
 DataType item_type(const Instantiation *in, const Item *item, int k);
 FunctionBodyInput item_input(const Item *item, int k);
 /* A value that is a reference may stand where a plain one is wanted. */
-static inline bool item_type_fits(DataType have, DataType want) { return have == want || (DataType)dtype_base(have) == want; }
+static inline bool item_type_fits(DataType have, DataType want) {
+  return have == want || (DataType)dtype_base(have) == want;
+}
 /* Appends "n" or "n:1" to the NodeDef. */
 MUST_CHECK bool instantiation_write_input(Instantiation *in, NodeDef *def, FunctionBodyInput input);
 /* Resolves the inputs of a node of the body. */

@@ -1,4 +1,5 @@
-/* The entrance to graph gradients: checks of what the caller gives, names, and the small nodes that sums and seeds need. */
+/* The entrance to graph gradients: checks of what the caller gives, names, and the small nodes that sums
+ * and seeds need. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,18 +10,21 @@ static bool check_output(const Graph *graph, NodeOutput value, const char *what,
   if (value.node == NULL) return status_invalid(status, "%s %d is null", what, i);
   TRY(graph_check_node(graph, value.node, status));
   if (value.node->op != NULL && value.index >= 0 && value.index < value.node->num_outputs) return true;
-  return status_invalid(status, "%s %d: node '%s' has %d outputs, no output %d", what, i, value.node->name, value.node->num_outputs, value.index);
+  return status_invalid(status, "%s %d: node '%s' has %d outputs, no output %d", what, i, value.node->name,
+                        value.node->num_outputs, value.index);
 }
 
-static bool check_values(const Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs, int num_xs, const NodeOutput *dys,
-                         Status *status) {
+static bool check_values(const Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs,
+                         int num_xs, const NodeOutput *dys, Status *status) {
   for (int i = 0; i < num_ys; i++) TRY(check_output(graph, ys[i], "Output", i, status));
   for (int i = 0; i < num_xs; i++) TRY(check_output(graph, xs[i], "Input", i, status));
   for (int i = 0; dys != NULL && i < num_ys; i++) {
     if (dys[i].node == NULL) continue;
     TRY(check_output(graph, dys[i], "Gradient", i, status));
     int have = dtype_base(node_output_type(dys[i])), want = dtype_base(node_output_type(ys[i]));
-    if (have != want) return status_invalid(status, "Gradient %d has type %s, but its output has type %s", i, dtype_name(have), dtype_name(want));
+    if (have != want)
+      return status_invalid(status, "Gradient %d has type %s, but its output has type %s", i,
+                            dtype_name(have), dtype_name(want));
   }
   return true;
 }
@@ -33,8 +37,8 @@ static bool choose_scope(Graph *graph, const char *scope, const char **chosen, S
   return status_invalid(status, "prefix [%s] conflicts with existing node in the graph.", scope);
 }
 
-bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs, int num_xs, const NodeOutput *dys,
-                         const char *scope, NodeOutput *dxs, Status *status) {
+bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs, int num_xs,
+                         const NodeOutput *dys, const char *scope, NodeOutput *dxs, Status *status) {
   const char *chosen;
   GradientLibrary library;
   TRY(check_values(graph, ys, num_ys, xs, num_xs, dys, status));
@@ -45,7 +49,8 @@ bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const N
   return ok;
 }
 
-bool graph_check_differentiable(const Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs, int num_xs, Status *status) {
+bool graph_check_differentiable(const Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs,
+                                int num_xs, Status *status) {
   bool ok = false;
   TRY(check_values(graph, ys, num_ys, xs, num_xs, NULL, status));
   int64_t ids = graph_num_node_ids(graph), head = 0, tail = 0;
@@ -70,7 +75,10 @@ bool graph_check_differentiable(const Graph *graph, const NodeOutput *ys, int nu
   }
   for (int i = 0; i < num_xs; i++) {
     if (seen[xs[i].node->id]) continue;
-    status_invalid(status, "Cannot compute the partial derivative for node '%s' as it's unreachable from the output node(s).", xs[i].node->name);
+    status_invalid(
+        status,
+        "Cannot compute the partial derivative for node '%s' as it's unreachable from the output node(s).",
+        xs[i].node->name);
     goto done;
   }
   ok = true;
@@ -80,8 +88,8 @@ done:
   return ok;
 }
 
-bool gradient_add_op(Graph *graph, const char *op, const char *scope, const NodeOutput *inputs, int num_inputs, NodeOutput *output,
-                     Status *status) {
+bool gradient_add_op(Graph *graph, const char *op, const char *scope, const NodeOutput *inputs,
+                     int num_inputs, NodeOutput *output, Status *status) {
   bool ok = false;
   Node *node;
   StrBuf name = {0};

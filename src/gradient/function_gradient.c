@@ -1,4 +1,5 @@
-/* Gradients of functions: the body is built in a graph of its own, differentiated there, and made a function again. */
+/* Gradients of functions: the body is built in a graph of its own, differentiated there, and made a
+ * function again. */
 #include "gradient/function_gradient.h"
 
 #include <string.h>
@@ -10,8 +11,8 @@
 
 typedef struct FunctionGradient {
   GradientLibrary *library;
-  Graph *graph;  /* where the body and its gradient are built */
-  Arena *arena;  /* until the gradient is copied out */
+  Graph *graph; /* where the body and its gradient are built */
+  Arena *arena; /* until the gradient is copied out */
   Status *status;
   FunctionBody *body;
   NodeOutput *inputs; /* the arguments, then one gradient per result */
@@ -23,7 +24,8 @@ static bool oom(FunctionGradient *g) { return status_oom(g->status, "the gradien
 /* The functions that the body may call. */
 static bool copy_functions(FunctionGradient *g) {
   const Graph *from = g->library->functions;
-  for (int64_t i = 0; from != NULL && i < graph_num_functions(from); i++) TRY(graph_add_function(g->graph, graph_function(from, i), g->status));
+  for (int64_t i = 0; from != NULL && i < graph_num_functions(from); i++)
+    TRY(graph_add_function(g->graph, graph_function(from, i), g->status));
   return true;
 }
 
@@ -45,7 +47,8 @@ static bool build(FunctionGradient *g) {
   g->ys = arena_calloc(g->arena, body->num_rets + 1, sizeof(NodeOutput));
   g->dxs = arena_calloc(g->arena, body->num_args + 1, sizeof(NodeOutput));
   if (g->inputs == NULL || g->ys == NULL || g->dxs == NULL) return oom(g);
-  for (int i = 0; i < body->num_args; i++) TRY(add_placeholder(g, body->nodes[i].def->name, body->arg_types[i], &g->inputs[i]));
+  for (int i = 0; i < body->num_args; i++)
+    TRY(add_placeholder(g, body->nodes[i].def->name, body->arg_types[i], &g->inputs[i]));
   FunctionInlineOptions options = {0};
   TRY(function_inline_body(g->graph, body, g->inputs, &options, g->ys, g->status));
   for (int i = 0; i < body->num_rets; i++) {
@@ -53,7 +56,8 @@ static bool build(FunctionGradient *g) {
     size_t length = strlen(ret);
     const char *mark = strstr(ret, "_RetVal");
     if (mark != NULL) length = (size_t)(mark - ret);
-    const char *name = arena_printf(g->arena, "d%.*s%s", (int)length, ret, mark == NULL ? "" : mark + strlen("_RetVal"));
+    const char *name =
+        arena_printf(g->arena, "d%.*s%s", (int)length, ret, mark == NULL ? "" : mark + strlen("_RetVal"));
     if (name == NULL) return oom(g);
     TRY(add_placeholder(g, name, body->ret_types[i], &g->inputs[body->num_args + i]));
   }
@@ -100,32 +104,39 @@ static bool make_function(FunctionGradient *g, const char *name, Arena *arena, F
     names[i] = arena_printf(g->arena, "d%s", body->nodes[i].def->name);
     if (names[i] == NULL) return oom(g);
   }
-  GraphToFunctionOptions options = {.name = name, .inputs = g->inputs, .num_inputs = body->num_args + body->num_rets, .outputs = g->dxs,
-                                    .num_outputs = body->num_args, .output_names = names};
+  GraphToFunctionOptions options = {.name = name,
+                                    .inputs = g->inputs,
+                                    .num_inputs = body->num_args + body->num_rets,
+                                    .outputs = g->dxs,
+                                    .num_outputs = body->num_args,
+                                    .output_names = names};
   FunctionDef *made;
   TRY(graph_to_function(g->graph, &options, g->arena, &made, g->status));
   *gradient = proto_copy(made, arena);
   return *gradient != NULL || oom(g);
 }
 
-static bool differentiate(FunctionGradient *g, const FunctionDef *function, const AttrEntry *const *attrs, int num_attrs, const char *name,
-                          Arena *arena, FunctionDef **gradient) {
+static bool differentiate(FunctionGradient *g, const FunctionDef *function, const AttrEntry *const *attrs,
+                          int num_attrs, const char *name, Arena *arena, FunctionDef **gradient) {
   if (g->graph == NULL || g->arena == NULL) return oom(g);
   TRY(copy_functions(g));
   TRY(function_instantiate(g->graph, function, attrs, num_attrs, g->arena, &g->body, g->status));
   TRY(build(g));
   const FunctionBody *body = g->body;
-  TRY(gradients_add(g->library, g->graph, g->ys, body->num_rets, g->inputs, body->num_args, g->inputs + body->num_args, "", g->dxs,
-                    g->status));
+  TRY(gradients_add(g->library, g->graph, g->ys, body->num_rets, g->inputs, body->num_args,
+                    g->inputs + body->num_args, "", g->dxs, g->status));
   TRY(fill_zeros(g));
   return make_function(g, name, arena, gradient);
 }
 
-bool gradient_of_function(GradientLibrary *library, const FunctionDef *function, const AttrEntry *const *attrs, int num_attrs,
-                          const char *name, Arena *arena, FunctionDef **gradient, Status *status) {
+bool gradient_of_function(GradientLibrary *library, const FunctionDef *function,
+                          const AttrEntry *const *attrs, int num_attrs, const char *name, Arena *arena,
+                          FunctionDef **gradient, Status *status) {
   if (library->depth == GRADIENT_MAX_FUNCTION_DEPTH) {
-    return status_invalid(status, "The gradient of function %s needs gradients of functions more than %d deep; is it recursive?",
-                          function->signature->name, GRADIENT_MAX_FUNCTION_DEPTH);
+    return status_invalid(
+        status,
+        "The gradient of function %s needs gradients of functions more than %d deep; is it recursive?",
+        function->signature->name, GRADIENT_MAX_FUNCTION_DEPTH);
   }
   FunctionGradient g = {.library = library, .graph = graph_new(), .arena = arena_new(), .status = status};
   library->depth++;
@@ -136,8 +147,9 @@ bool gradient_of_function(GradientLibrary *library, const FunctionDef *function,
   return ok;
 }
 
-bool function_gradient(const Graph *functions, const FunctionDef *function, const AttrEntry *const *attrs, int num_attrs, const char *name,
-                       Arena *arena, FunctionDef **gradient, Status *status) {
+bool function_gradient(const Graph *functions, const FunctionDef *function, const AttrEntry *const *attrs,
+                       int num_attrs, const char *name, Arena *arena, FunctionDef **gradient,
+                       Status *status) {
   GradientLibrary library;
   TRY(gradient_library_init(&library, functions, status));
   bool ok = gradient_of_function(&library, function, attrs, num_attrs, name, arena, gradient, status);

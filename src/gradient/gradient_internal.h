@@ -4,8 +4,8 @@
 
 #include "function/instantiate.h"
 
-/* The gradients of ops and functions that were asked for so far, by op and attrs. One for everything that a call of
- * graph_add_gradients or function_gradient leads to, so that nothing is differentiated twice. */
+/* The gradients of ops and functions that were asked for so far, by op and attrs. One for everything that a
+ * call of graph_add_gradients or function_gradient leads to, so that nothing is differentiated twice. */
 typedef struct GradientLibrary {
   const Graph *functions; /* whose functions and GradientDefs count; may be NULL */
   Arena *arena;           /* of the gradients */
@@ -14,32 +14,36 @@ typedef struct GradientLibrary {
   int64_t nodes_left;     /* that may still be added inside functions */
 } GradientLibrary;
 
-/* Inlining the gradients of calls of calls grows fast: more nodes than this are refused with RESOURCE_EXHAUSTED. */
+/* Inlining the gradients of calls of calls grows fast: more nodes than this are refused with
+ * RESOURCE_EXHAUSTED. */
 enum { GRADIENT_MAX_FUNCTION_NODES = 1 << 17 };
 
 MUST_CHECK bool gradient_library_init(GradientLibrary *library, const Graph *functions, Status *status);
 void gradient_library_clear(GradientLibrary *library);
 
-/* The gradient for a node, NULL when none flows. Lives as long as the library. The attrs to instantiate it with are
- * those of the node, or none where a function was differentiated. */
+/* The gradient for a node, NULL when none flows. Lives as long as the library. The attrs to instantiate it
+ * with are those of the node, or none where a function was differentiated. */
 typedef struct GradientEntry {
   const FunctionDef *function;
   const AttrEntry *const *attrs;
   int num_attrs;
 } GradientEntry;
-MUST_CHECK bool gradient_look_up(GradientLibrary *library, const Op *op, const NodeDef *node, const GradientEntry **entry, Status *status);
+MUST_CHECK bool gradient_look_up(GradientLibrary *library, const Op *op, const NodeDef *node,
+                                 const GradientEntry **entry, Status *status);
 /* Says without work that no gradient flows through nodes of this op. */
 bool gradient_is_none(const GradientLibrary *library, const Op *op, const NodeDef *node);
 /* Appends what tells apart nodes with different gradients. */
 MUST_CHECK bool gradient_key(const NodeDef *node, StrBuf *key, Status *status);
 
-MUST_CHECK bool gradients_add(GradientLibrary *library, Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs, int num_xs,
-                              const NodeOutput *dys, const char *scope, NodeOutput *dxs, Status *status);
-MUST_CHECK bool gradient_of_function(GradientLibrary *library, const FunctionDef *function, const AttrEntry *const *attrs, int num_attrs,
-                                     const char *name, Arena *arena, FunctionDef **gradient, Status *status);
+MUST_CHECK bool gradients_add(GradientLibrary *library, Graph *graph, const NodeOutput *ys, int num_ys,
+                              const NodeOutput *xs, int num_xs, const NodeOutput *dys, const char *scope,
+                              NodeOutput *dxs, Status *status);
+MUST_CHECK bool gradient_of_function(GradientLibrary *library, const FunctionDef *function,
+                                     const AttrEntry *const *attrs, int num_attrs, const char *name,
+                                     Arena *arena, FunctionDef **gradient, Status *status);
 
 /* Adds a node with attrs T = dtype of inputs[0] and, when there are several inputs, N. */
-MUST_CHECK bool gradient_add_op(Graph *graph, const char *op, const char *scope, const NodeOutput *inputs, int num_inputs,
-                                NodeOutput *output, Status *status);
+MUST_CHECK bool gradient_add_op(Graph *graph, const char *op, const char *scope, const NodeOutput *inputs,
+                                int num_inputs, NodeOutput *output, Status *status);
 
 #endif

@@ -1,4 +1,5 @@
-/* Adding gradients to a graph: marks what lies between the xs and the ys, then walks it backwards from the ys. */
+/* Adding gradients to a graph: marks what lies between the xs and the ys, then walks it backwards from the
+ * ys. */
 #include "gradient/graph_gradients.h"
 
 #include <string.h>
@@ -24,15 +25,15 @@ typedef struct Backward {
   int num_xs;
   const char *scope;
   Status *status;
-  Arena *arena;     /* of this call */
-  int64_t num_ids;  /* of nodes that were there before */
-  uint8_t *derived; /* per id: the node's outputs depend on an x through its inputs */
-  int *first_x;     /* per id: 1 + an x that is an output of this node */
-  int *next_x;      /* per x: 1 + another one of the same node */
-  uint8_t *between; /* per id: on a path from an x to a y */
-  int64_t *pending; /* per id: edges to nodes between, along which a gradient may still come */
+  Arena *arena;                /* of this call */
+  int64_t num_ids;             /* of nodes that were there before */
+  uint8_t *derived;            /* per id: the node's outputs depend on an x through its inputs */
+  int *first_x;                /* per id: 1 + an x that is an output of this node */
+  int *next_x;                 /* per x: 1 + another one of the same node */
+  uint8_t *between;            /* per id: on a path from an x to a y */
+  int64_t *pending;            /* per id: edges to nodes between, along which a gradient may still come */
   OutputGradients **gradients; /* per id: one for each output, for nodes between */
-  StringMap bodies; /* instantiated gradients by gradient_key, to BodyEntry */
+  StringMap bodies;            /* instantiated gradients by gradient_key, to BodyEntry */
   Node **queue;
   int64_t head, tail;
 } Backward;
@@ -70,7 +71,8 @@ static void mark_derived(Backward *b) {
     b->next_x[i] = b->first_x[node->id];
     b->first_x[node->id] = i + 1;
   }
-  /* The x nodes themselves are walked from without being derived; each node enters the queue at most twice. */
+  /* The x nodes themselves are walked from without being derived; each node enters the queue at most twice.
+   */
   for (int i = 0; i < b->num_xs; i++) {
     if (b->next_x[i] == 0) b->queue[b->tail++] = b->xs[i].node;
   }
@@ -79,7 +81,9 @@ static void mark_derived(Backward *b) {
     for (int64_t k = 0; k < node->num_out_edges; k++) {
       const Edge *edge = node->out_edges[k];
       if (edge_is_control(edge) || edge->dst->id == SINK_ID || b->derived[edge->dst->id]) continue;
-      if (!is_marked(b, node, edge->src_output) || gradient_is_none(b->library, edge->dst->op, edge->dst->def)) continue;
+      if (!is_marked(b, node, edge->src_output) ||
+          gradient_is_none(b->library, edge->dst->op, edge->dst->def))
+        continue;
       b->derived[edge->dst->id] = 1;
       b->queue[b->tail++] = edge->dst;
     }
@@ -161,12 +165,19 @@ static bool bad_gradient(Backward *b, const Node *node, const FunctionBody *body
 /* x and y in, one gradient per x out, with fitting types. */
 static bool check_body(Backward *b, const Node *node, const FunctionBody *body) {
   if (body->num_args != node->num_inputs + node->num_outputs || body->num_rets != node->num_inputs) {
-    return bad_gradient(b, node, body, "must take the op's inputs and one gradient per output, and give one gradient per input");
+    return bad_gradient(
+        b, node, body,
+        "must take the op's inputs and one gradient per output, and give one gradient per input");
   }
   for (int i = 0; i < node->num_inputs; i++) {
-    int type = dtype_base(node->inputs[i] == NULL ? body->arg_types[i] : node_output_type((NodeOutput){node->inputs[i]->src, node->inputs[i]->src_output}));
-    if (dtype_base(body->arg_types[i]) != type) return bad_gradient(b, node, body, "takes inputs of other types than the op");
-    if (type != DT_RESOURCE && dtype_base(body->ret_types[i]) != type) return bad_gradient(b, node, body, "gives gradients of other types than the op's inputs");
+    int type =
+        dtype_base(node->inputs[i] == NULL
+                       ? body->arg_types[i]
+                       : node_output_type((NodeOutput){node->inputs[i]->src, node->inputs[i]->src_output}));
+    if (dtype_base(body->arg_types[i]) != type)
+      return bad_gradient(b, node, body, "takes inputs of other types than the op");
+    if (type != DT_RESOURCE && dtype_base(body->ret_types[i]) != type)
+      return bad_gradient(b, node, body, "gives gradients of other types than the op's inputs");
   }
   return true;
 }
@@ -186,7 +197,8 @@ static bool look_up_body(Backward *b, const Node *node, FunctionBody **body) {
       goto done;
     }
     if (gradient->function != NULL) {
-      if (!function_instantiate(b->graph, gradient->function, gradient->attrs, gradient->num_attrs, b->arena, &entry->body, b->status)) {
+      if (!function_instantiate(b->graph, gradient->function, gradient->attrs, gradient->num_attrs, b->arena,
+                                &entry->body, b->status)) {
         status_append(b->status, "\n\tin the gradient of op %s", node->def->op);
         goto done;
       }
@@ -202,8 +214,8 @@ done:
 }
 
 /* Outputs at which no gradient arrived get zeros, if the gradient looks at them. */
-static bool add_zeros(Backward *b, const Node *node, const FunctionBody *body, const bool *wanted, const FunctionInlineReuse *reuse,
-                      NodeOutput *inputs, bool *needed) {
+static bool add_zeros(Backward *b, const Node *node, const FunctionBody *body, const bool *wanted,
+                      const FunctionInlineReuse *reuse, NodeOutput *inputs, bool *needed) {
   bool missing = false;
   for (int i = node->num_inputs; i < body->num_args; i++) missing = missing || inputs[i].node == NULL;
   if (!missing) return true;
@@ -216,7 +228,8 @@ static bool add_zeros(Backward *b, const Node *node, const FunctionBody *body, c
   return true;
 }
 
-static bool inline_gradient(Backward *b, Node *node, const FunctionBody *body, NodeOutput *values, bool *flags) {
+static bool inline_gradient(Backward *b, Node *node, const FunctionBody *body, NodeOutput *values,
+                            bool *flags) {
   NodeOutput *inputs = values, *outputs = values + body->num_args;
   bool *wanted = flags, *needed = flags + body->num_rets;
   bool any = false;
@@ -232,7 +245,8 @@ static bool inline_gradient(Backward *b, Node *node, const FunctionBody *body, N
   StrBuf scope = {0};
   strbuf_printf(&scope, "%s%s%s_grad", b->scope, b->scope[0] == 0 ? "" : "/", node->name);
   FunctionInlineOptions options = {.wanted_outputs = wanted, .scope = strbuf_text(&scope), .reuse = &reuse};
-  bool ok = strbuf_ok(&scope, b->status) && function_inline_body(b->graph, body, inputs, &options, outputs, b->status);
+  bool ok = strbuf_ok(&scope, b->status) &&
+            function_inline_body(b->graph, body, inputs, &options, outputs, b->status);
   strbuf_free(&scope);
   TRY(ok);
   for (int i = 0; i < node->num_inputs; i++) {
@@ -263,7 +277,8 @@ static bool check_growth(Backward *b, int64_t before) {
   if (b->library->depth == 0) return true;
   b->library->nodes_left -= graph_num_node_ids(b->graph) - before;
   return b->library->nodes_left >= 0 ||
-         status_set(b->status, CODE_RESOURCE_EXHAUSTED, "The gradients of nested functions have more than %d nodes", GRADIENT_MAX_FUNCTION_NODES);
+         status_set(b->status, CODE_RESOURCE_EXHAUSTED,
+                    "The gradients of nested functions have more than %d nodes", GRADIENT_MAX_FUNCTION_NODES);
 }
 
 /* --- the walk --- */
@@ -290,7 +305,8 @@ static bool walk(Backward *b) {
     }
   }
   if (done == members) return true;
-  return status_set(b->status, CODE_UNIMPLEMENTED, "The path from the xs to the ys leads through a loop, whose gradient is not known");
+  return status_set(b->status, CODE_UNIMPLEMENTED,
+                    "The path from the xs to the ys leads through a loop, whose gradient is not known");
 }
 
 static bool seed(Backward *b, const NodeOutput *ys, int num_ys, const NodeOutput *dys) {
@@ -313,7 +329,8 @@ static bool new_backward(Backward *b) {
   b->pending = mem_calloc(ids, sizeof(int64_t));
   b->gradients = mem_calloc(ids, sizeof(OutputGradients *));
   b->queue = mem_calloc(2 * ids, sizeof(Node *));
-  bool ok = b->arena && b->derived && b->between && b->first_x && b->next_x && b->pending && b->gradients && b->queue;
+  bool ok = b->arena && b->derived && b->between && b->first_x && b->next_x && b->pending && b->gradients &&
+            b->queue;
   return ok || oom(b);
 }
 
@@ -329,7 +346,8 @@ static void free_backward(Backward *b) {
   string_map_free(&b->bodies);
 }
 
-static bool differentiate(Backward *b, const NodeOutput *ys, int num_ys, const NodeOutput *dys, NodeOutput *dxs) {
+static bool differentiate(Backward *b, const NodeOutput *ys, int num_ys, const NodeOutput *dys,
+                          NodeOutput *dxs) {
   TRY(new_backward(b));
   mark_derived(b);
   TRY(mark_between(b, ys, num_ys));
@@ -343,9 +361,11 @@ static bool differentiate(Backward *b, const NodeOutput *ys, int num_ys, const N
   return true;
 }
 
-bool gradients_add(GradientLibrary *library, Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs, int num_xs,
-                   const NodeOutput *dys, const char *scope, NodeOutput *dxs, Status *status) {
-  Backward b = {.library = library, .graph = graph, .xs = xs, .num_xs = num_xs, .scope = scope, .status = status};
+bool gradients_add(GradientLibrary *library, Graph *graph, const NodeOutput *ys, int num_ys,
+                   const NodeOutput *xs, int num_xs, const NodeOutput *dys, const char *scope,
+                   NodeOutput *dxs, Status *status) {
+  Backward b = {
+      .library = library, .graph = graph, .xs = xs, .num_xs = num_xs, .scope = scope, .status = status};
   b.num_ids = graph_num_node_ids(graph);
   bool ok = differentiate(&b, ys, num_ys, dys, dxs);
   for (int64_t id = graph_num_node_ids(graph); !ok && id > b.num_ids; id--) {

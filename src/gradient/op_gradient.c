@@ -6,7 +6,8 @@
 #include "gradient/gradient_internal.h"
 
 bool gradient_library_init(GradientLibrary *library, const Graph *functions, Status *status) {
-  *library = (GradientLibrary){.functions = functions, .arena = arena_new(), .nodes_left = GRADIENT_MAX_FUNCTION_NODES};
+  *library = (GradientLibrary){
+      .functions = functions, .arena = arena_new(), .nodes_left = GRADIENT_MAX_FUNCTION_NODES};
   return library->arena != NULL || status_oom(status, "gradients");
 }
 
@@ -50,20 +51,23 @@ static const char *custom_gradient(const GradientLibrary *library, const char *n
 
 bool gradient_is_none(const GradientLibrary *library, const Op *op, const NodeDef *node) {
   if (custom_gradient(library, callee_of(node).name) != NULL) return false;
-  if (library->functions != NULL && graph_find_function(library->functions, callee_of(node).name) != NULL) return false;
+  if (library->functions != NULL && graph_find_function(library->functions, callee_of(node).name) != NULL)
+    return false;
   return op->registration != NULL && op->registration->gradient == NO_GRADIENT;
 }
 
 static bool no_gradient_defined(const NodeDef *node, Status *status) {
   status_set(status, CODE_NOT_FOUND,
-             "No gradient defined for op: %s. Register one, give it to the graph as a GradientDef, or end the flow in front of it "
+             "No gradient defined for op: %s. Register one, give it to the graph as a GradientDef, or end "
+             "the flow in front of it "
              "with StopGradient.",
              node->op);
   return node_attach(node->name, status);
 }
 
 /* The text in the op's registration, or the text that its function writes. */
-static bool registered_gradient(GradientLibrary *library, const Op *op, const NodeDef *node, const FunctionDef **function, Status *status) {
+static bool registered_gradient(GradientLibrary *library, const Op *op, const NodeDef *node,
+                                const FunctionDef **function, Status *status) {
   const OpRegistration *registration = op->registration;
   if (registration == NULL) return no_gradient_defined(node, status);
   if (registration->gradient == NO_GRADIENT) return true;
@@ -74,7 +78,8 @@ static bool registered_gradient(GradientLibrary *library, const Op *op, const No
     ok = function_parse(str_of(registration->gradient), library->arena, &parsed, status);
   } else if (registration->gradient_fn != NULL) {
     ok = registration->gradient_fn(node, &text, status) && strbuf_ok(&text, status);
-    if (ok && text.length > 0) ok = function_parse((Str){strbuf_text(&text), (size_t)text.length}, library->arena, &parsed, status);
+    if (ok && text.length > 0)
+      ok = function_parse((Str){strbuf_text(&text), (size_t)text.length}, library->arena, &parsed, status);
   } else {
     ok = no_gradient_defined(node, status);
   }
@@ -83,26 +88,33 @@ static bool registered_gradient(GradientLibrary *library, const Op *op, const No
   return ok || status_append(status, "\n\tin the gradient of op %s", node->op);
 }
 
-static bool find_gradient(GradientLibrary *library, const Op *op, const NodeDef *node, GradientEntry *entry, Status *status) {
+static bool find_gradient(GradientLibrary *library, const Op *op, const NodeDef *node, GradientEntry *entry,
+                          Status *status) {
   Callee callee = callee_of(node);
   const char *custom = custom_gradient(library, callee.name);
   if (custom != NULL) {
     *entry = (GradientEntry){graph_find_function(library->functions, custom), callee.attrs, callee.num_attrs};
-    return entry->function != NULL || status_set(status, CODE_NOT_FOUND, "The gradient function '%s' of '%s' is not defined.", custom, callee.name);
+    return entry->function != NULL ||
+           status_set(status, CODE_NOT_FOUND, "The gradient function '%s' of '%s' is not defined.", custom,
+                      callee.name);
   }
-  const FunctionDef *called = library->functions == NULL ? NULL : graph_find_function(library->functions, callee.name);
+  const FunctionDef *called =
+      library->functions == NULL ? NULL : graph_find_function(library->functions, callee.name);
   if (called != NULL) {
     FunctionDef *gradient;
-    TRY(gradient_of_function(library, called, callee.attrs, callee.num_attrs, NULL, library->arena, &gradient, status));
+    TRY(gradient_of_function(library, called, callee.attrs, callee.num_attrs, NULL, library->arena, &gradient,
+                             status));
     *entry = (GradientEntry){.function = gradient};
     return true;
   }
-  if (is_call(node)) return status_set(status, CODE_NOT_FOUND, "Failed to find definition for function \"%s\"", callee.name);
+  if (is_call(node))
+    return status_set(status, CODE_NOT_FOUND, "Failed to find definition for function \"%s\"", callee.name);
   *entry = (GradientEntry){.attrs = callee.attrs, .num_attrs = callee.num_attrs};
   return registered_gradient(library, op, node, &entry->function, status);
 }
 
-bool gradient_look_up(GradientLibrary *library, const Op *op, const NodeDef *node, const GradientEntry **entry, Status *status) {
+bool gradient_look_up(GradientLibrary *library, const Op *op, const NodeDef *node,
+                      const GradientEntry **entry, Status *status) {
   StrBuf key = {0};
   bool ok = false;
   TRY_DONE(gradient_key(node, &key, status));
@@ -131,7 +143,8 @@ done:
   return ok;
 }
 
-bool op_gradient(const Graph *functions, const Op *op, const NodeDef *node, Arena *arena, const FunctionDef **gradient, Status *status) {
+bool op_gradient(const Graph *functions, const Op *op, const NodeDef *node, Arena *arena,
+                 const FunctionDef **gradient, Status *status) {
   GradientLibrary library;
   const GradientEntry *entry;
   TRY(gradient_library_init(&library, functions, status));

@@ -9,18 +9,20 @@
 typedef struct Cse {
   const CseOptions *options;
   Status *status;
-  Node **same;      /* per id */
-  uint8_t *fixed;   /* per id: not to be replaced by another node */
-  Node **next;      /* per id: another node with the same hash */
-  StringMap heads;  /* from a hash (its bytes) to the first node that has it */
-  uint64_t *hashes; /* the keys of `heads`, per id */
+  Node **same;         /* per id */
+  uint8_t *fixed;      /* per id: not to be replaced by another node */
+  Node **next;         /* per id: another node with the same hash */
+  StringMap heads;     /* from a hash (its bytes) to the first node that has it */
+  uint64_t *hashes;    /* the keys of `heads`, per id */
   int64_t *sources[2]; /* what two nodes read, when they are compared */
   int64_t capacity[2];
 } Cse;
 
 static bool oom(Cse *c) { return status_oom(c->status, "common subexpressions"); }
 
-static uint64_t mix(uint64_t a, uint64_t b) { return (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull; }
+static uint64_t mix(uint64_t a, uint64_t b) {
+  return (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull;
+}
 
 /* --- attrs --- */
 
@@ -31,28 +33,40 @@ static uint64_t hash_array(uint64_t seed, const void *array, size_t count, size_
 /* Tensors that are written differently may hash differently: they are then taken for different ones. */
 static uint64_t hash_tensor(const TensorProto *t) {
   uint64_t hash = (uint64_t)t->dtype;
-  for (size_t i = 0; t->tensor_shape != NULL && i < t->tensor_shape->n_dim; i++) hash = mix(hash, (uint64_t)t->tensor_shape->dim[i]->size);
+  for (size_t i = 0; t->tensor_shape != NULL && i < t->tensor_shape->n_dim; i++)
+    hash = mix(hash, (uint64_t)t->tensor_shape->dim[i]->size);
   hash = hash_array(hash, t->tensor_content.data, t->tensor_content.len, 1);
   hash = hash_array(hash, t->float_val, t->n_float_val, sizeof(float));
   hash = hash_array(hash, t->double_val, t->n_double_val, sizeof(double));
   hash = hash_array(hash, t->int_val, t->n_int_val, sizeof(int32_t));
   hash = hash_array(hash, t->int64_val, t->n_int64_val, sizeof(int64_t));
-  for (size_t i = 0; i < t->n_string_val; i++) hash = hash_array(hash, t->string_val[i].data, t->string_val[i].len, 1);
+  for (size_t i = 0; i < t->n_string_val; i++)
+    hash = hash_array(hash, t->string_val[i].data, t->string_val[i].len, 1);
   return mix(hash, t->n_half_val + t->n_bool_val + t->n_scomplex_val + t->n_dcomplex_val);
 }
 
 static uint64_t hash_value(const AttrValue *value) {
   uint64_t hash = (uint64_t)value->value_case;
   switch ((AttrKind)value->value_case) {
-    case ATTR_STRING: return hash_array(hash, value->s.data, value->s.len, 1);
-    case ATTR_INT: return mix(hash, (uint64_t)value->i);
-    case ATTR_FLOAT: return hash_array(hash, &value->f, 1, sizeof value->f);
-    case ATTR_BOOL: return mix(hash, (uint64_t)value->b);
-    case ATTR_TYPE: return mix(hash, (uint64_t)value->type);
-    case ATTR_TENSOR: return mix(hash, hash_tensor(value->tensor));
-    case ATTR_LIST: return hash_array(hash_array(hash, value->list->i, value->list->n_i, sizeof(int64_t)), value->list->f, value->list->n_f, sizeof(float));
-    case ATTR_FUNC: return mix(hash, hash_bytes(value->func->name, strlen(value->func->name)));
-    default: return hash; /* rare ones are told apart by the comparison */
+    case ATTR_STRING:
+      return hash_array(hash, value->s.data, value->s.len, 1);
+    case ATTR_INT:
+      return mix(hash, (uint64_t)value->i);
+    case ATTR_FLOAT:
+      return hash_array(hash, &value->f, 1, sizeof value->f);
+    case ATTR_BOOL:
+      return mix(hash, (uint64_t)value->b);
+    case ATTR_TYPE:
+      return mix(hash, (uint64_t)value->type);
+    case ATTR_TENSOR:
+      return mix(hash, hash_tensor(value->tensor));
+    case ATTR_LIST:
+      return hash_array(hash_array(hash, value->list->i, value->list->n_i, sizeof(int64_t)), value->list->f,
+                        value->list->n_f, sizeof(float));
+    case ATTR_FUNC:
+      return mix(hash, hash_bytes(value->func->name, strlen(value->func->name)));
+    default:
+      return hash; /* rare ones are told apart by the comparison */
   }
 }
 
@@ -72,14 +86,17 @@ static int compare_sources(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* What a node reads, as numbers: data inputs (sorted when their order does not matter), then sorted control inputs. NULL: out of memory. */
+/* What a node reads, as numbers: data inputs (sorted when their order does not matter), then sorted control
+ * inputs. NULL: out of memory. */
 static const int64_t *sources(Cse *c, int which, const Node *node) {
   int64_t n = node->num_inputs + node->num_control_inputs;
   if (!mem_grow((void **)&c->sources[which], &c->capacity[which], n + 1, sizeof(int64_t))) return NULL;
   int64_t *list = c->sources[which];
   for (int i = 0; i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
-    const Node *source = edge == NULL ? NULL : c->same[edge->src->id] != NULL ? c->same[edge->src->id] : edge->src;
+    const Node *source = edge == NULL                     ? NULL
+                         : c->same[edge->src->id] != NULL ? c->same[edge->src->id]
+                                                          : edge->src;
     list[i] = source == NULL ? -1 : (int64_t)(((uint64_t)source->id << 20) ^ (uint64_t)edge->src_output);
   }
   for (int64_t i = 0; i < node->num_control_inputs; i++) {
@@ -104,9 +121,12 @@ static bool has_reference(const Node *node) {
 }
 
 static bool may_merge(const Cse *c, const Node *node) {
-  if (node->op == NULL || c->fixed[node->id] || node->op->def->is_stateful || has_reference(node)) return false;
+  if (node->op == NULL || c->fixed[node->id] || node->op->def->is_stateful || has_reference(node))
+    return false;
   const char *op = node->def->op;
-  if (strcmp(op, "Placeholder") == 0 || strcmp(op, "PlaceholderV2") == 0 || strcmp(op, "PlaceholderWithDefault") == 0) return false;
+  if (strcmp(op, "Placeholder") == 0 || strcmp(op, "PlaceholderV2") == 0 ||
+      strcmp(op, "PlaceholderWithDefault") == 0)
+    return false;
   return c->options->consider == NULL || c->options->consider(node);
 }
 
@@ -126,7 +146,8 @@ static bool hash_node(Cse *c, const Node *node, uint64_t *hash) {
 
 static bool equal(Cse *c, const Node *a, const Node *b, bool *result) {
   *result = false;
-  if (a->op != b->op || a->num_inputs != b->num_inputs || a->num_control_inputs != b->num_control_inputs) return true;
+  if (a->op != b->op || a->num_inputs != b->num_inputs || a->num_control_inputs != b->num_control_inputs)
+    return true;
   if (strcmp(a->def->device, b->def->device) != 0 || !same_attrs(a->def, b->def)) return true;
   const int64_t *x = sources(c, 0, a), *y = sources(c, 1, b);
   if (x == NULL || y == NULL) return oom(c);
@@ -155,11 +176,15 @@ static bool find(Cse *c, Node *node) {
   return string_map_set_bytes(&c->heads, (const char *)hash, sizeof *hash, node, c->status);
 }
 
-bool graph_find_common(const Graph *graph, Node *const *order, int64_t count, const CseOptions *options, Arena *arena, Node ***same,
-                       Status *status) {
+bool graph_find_common(const Graph *graph, Node *const *order, int64_t count, const CseOptions *options,
+                       Arena *arena, Node ***same, Status *status) {
   int64_t ids = graph_num_node_ids(graph);
-  Cse c = {.options = options, .status = status, .same = arena_calloc(arena, ids, sizeof(Node *)), .fixed = mem_calloc(ids, 1),
-           .next = mem_calloc(ids, sizeof(Node *)), .hashes = mem_calloc(ids, sizeof(uint64_t))};
+  Cse c = {.options = options,
+           .status = status,
+           .same = arena_calloc(arena, ids, sizeof(Node *)),
+           .fixed = mem_calloc(ids, 1),
+           .next = mem_calloc(ids, sizeof(Node *)),
+           .hashes = mem_calloc(ids, sizeof(uint64_t))};
   bool ok = (c.same != NULL && c.fixed != NULL && c.next != NULL && c.hashes != NULL) || oom(&c);
   for (int64_t i = 0; ok && i < options->num_fed; i++) c.fixed[options->fed[i].node->id] = 1;
   for (int64_t i = 0; ok && i < count; i++) ok = find(&c, order[i]);

@@ -1,5 +1,5 @@
-/* Common subexpressions: nodes that compute the same. Nothing is changed: the caller gets told which nodes may stand for which,
- * and reads the outputs of the one instead of the others'. */
+/* Common subexpressions: nodes that compute the same. Nothing is changed: the caller gets told which nodes
+ * may stand for which, and reads the outputs of the one instead of the others'. */
 #ifndef TFCORE_OPTIMIZER_CSE_H_
 #define TFCORE_OPTIMIZER_CSE_H_
 
@@ -11,13 +11,14 @@ typedef struct CseOptions {
   bool (*consider)(const Node *node); /* NULL, or false for nodes to leave alone */
 } CseOptions;
 
-/* `order` has the nodes in question with every node behind its inputs (graph_topological_order). (*same)[id] becomes the
- * first node that computes what node `id` computes: as a rule the node itself; NULL for nodes that are not in `order`. The array has
- * graph_num_node_ids entries and lives in `arena`.
+/* `order` has the nodes in question with every node behind its inputs (graph_topological_order).
+ * (*same)[id] becomes the first node that computes what node `id` computes: as a rule the node itself; NULL
+ * for nodes that are not in `order`. The array has graph_num_node_ids entries and lives in `arena`.
  *
- * TensorFlow's rules: same op, equal attrs, same inputs (in any order when the op is commutative) and control inputs; never stateful
- * ops, placeholders, or nodes that take or give references. Inputs count as the same when the nodes behind them are. */
-MUST_CHECK bool graph_find_common(const Graph *graph, Node *const *order, int64_t count, const CseOptions *options, Arena *arena,
-                                  Node ***same, Status *status);
+ * TensorFlow's rules: same op, equal attrs, same inputs (in any order when the op is commutative) and
+ * control inputs; never stateful ops, placeholders, or nodes that take or give references. Inputs count as
+ * the same when the nodes behind them are. */
+MUST_CHECK bool graph_find_common(const Graph *graph, Node *const *order, int64_t count,
+                                  const CseOptions *options, Arena *arena, Node ***same, Status *status);
 
 #endif

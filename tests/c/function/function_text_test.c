@@ -41,7 +41,8 @@ static const char *const kPrinted[] = {
     "  return o = o:sum:0\n}\n",
     "\nMySelect(x:float) -> (z:float) {\n"
     "  y = Cond[Tin={float}, cond=MyCond, else_branch=MyElse, out_types={float}, then_branch=MyThen](x)\n"
-    "  z = Cond[Tin={float, float}, cond=MyCond2, else_branch=MyElse2, out_types={float}, then_branch=MyThen2](y:output:0, y:output:0)\n"
+    "  z = Cond[Tin={float, float}, cond=MyCond2, else_branch=MyElse2, out_types={float}, "
+    "then_branch=MyThen2](y:output:0, y:output:0)\n"
     "  return z = z:output:0\n}\n",
     "\nWXPlusB[T:{float, double}](w:T, x:T, b:T) -> (y:T) {\n"
     "  mm = MatMul[T=$T, _kernel=\"eigen\", transpose_a=false, transpose_b=false](w, x)\n"
@@ -86,7 +87,8 @@ static void check_full(const FunctionDef *function) {
   FunctionDef *back = NULL;
   if (CHECK_OK(function_print_full(function, &text, &status), &status) &&
       CHECK_OK(function_parse(str_of(strbuf_text(&text)), arena, &back, &status), &status)) {
-    if (!CHECK(proto_equal(back, function))) CHECK_STR_EQ(strbuf_text(&text), "a text that gives the function back");
+    if (!CHECK(proto_equal(back, function)))
+      CHECK_STR_EQ(strbuf_text(&text), "a text that gives the function back");
   }
   strbuf_free(&text);
   arena_free(arena);
@@ -98,7 +100,8 @@ static void check_full_text(const char *proto_text) {
   Arena *arena = arena_new();
   void *function = NULL;
   CHECK_CONTEXT("%s", proto_text);
-  if (CHECK_OK(proto_parse_text(kFunctionDef, str_of(proto_text), arena, &function, &status), &status)) check_full(function);
+  if (CHECK_OK(proto_parse_text(kFunctionDef, str_of(proto_text), arena, &function, &status), &status))
+    check_full(function);
   arena_free(arena);
 }
 
@@ -112,7 +115,9 @@ TEST(function_text_full_form_of_printed_functions) {
   }
 }
 
-#define SIGNATURE "signature { name: \"f\" input_arg { name: \"x\" type: DT_FLOAT } output_arg { name: \"y\" type: DT_FLOAT } } "
+#define SIGNATURE                                                                                    \
+  "signature { name: \"f\" input_arg { name: \"x\" type: DT_FLOAT } output_arg { name: \"y\" type: " \
+  "DT_FLOAT } } "
 #define ATTR(value) SIGNATURE "node_def { name: \"n\" op: \"Op\" attr { key: \"a\" value { " value " } } }"
 
 TEST(function_text_full_form_loses_nothing) {
@@ -133,7 +138,9 @@ TEST(function_text_full_form_loses_nothing) {
       ATTR("b: true"),
       ATTR("s: \"\""),
       ATTR("s: \"a\\000b\\n\\\"\\377 #@]\""),
-      ATTR("s: \"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789\""),
+      ATTR("s: "
+           "\"01234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234"
+           "56789\""),
       ATTR("type: DT_FLOAT"),
       ATTR("type: DT_FLOAT_REF"),
       ATTR("type: DT_INVALID"),
@@ -150,10 +157,12 @@ TEST(function_text_full_form_loses_nothing) {
       ATTR("func { name: \"inf\" }"),
       ATTR("func { name: \"a b`c\" }"),
       ATTR("func { name: \"\" }"),
-      ATTR("func { name: \"F\" attr { key: \"g\" value { func { name: \"G\" attr { key: \"T\" value { type: DT_HALF } } } } } }"),
+      ATTR("func { name: \"F\" attr { key: \"g\" value { func { name: \"G\" attr { key: \"T\" value { type: "
+           "DT_HALF } } } } } }"),
       ATTR("list { }"),
       ATTR("list { i: 1 }"),
-      ATTR("list { i: 1 i: -2 i: 3 i: 4 i: 5 i: 6 i: 7 i: 8 i: 9 i: 10 i: 11 i: 12 i: 13 i: 14 i: 15 i: 16 i: 17 i: 18 i: 19 i: 20 i: 21 "
+      ATTR("list { i: 1 i: -2 i: 3 i: 4 i: 5 i: 6 i: 7 i: 8 i: 9 i: 10 i: 11 i: 12 i: 13 i: 14 i: 15 i: 16 "
+           "i: 17 i: 18 i: 19 i: 20 i: 21 "
            "i: 22 i: 23 i: 24 i: 25 i: 26 i: 27 i: 28 i: 29 i: 30 i: 31 i: 32 }"),
       ATTR("list { f: 1 f: 2.5 }"),
       ATTR("list { f: 1 f: 2 }"),
@@ -164,9 +173,11 @@ TEST(function_text_full_form_loses_nothing) {
       ATTR("list { shape { dim { size: 2 } } shape { unknown_rank: true } }"),
       ATTR("list { func { name: \"F\" } func { name: \"G\" attr { key: \"N\" value { i: 2 } } } }"),
       ATTR("list { i: 1 f: 2 }"),
-      ATTR("list { tensor { dtype: DT_INT32 tensor_shape { } int_val: 7 } tensor { dtype: DT_STRING tensor_shape { } string_val: \"s\" } }"),
+      ATTR("list { tensor { dtype: DT_INT32 tensor_shape { } int_val: 7 } tensor { dtype: DT_STRING "
+           "tensor_shape { } string_val: \"s\" } }"),
       ATTR("tensor { dtype: DT_INT32 tensor_shape { } int_val: 7 }"),
-      ATTR("tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } } tensor_content: \"\\000\\000\\200?\\000\\000\\000@\" }"),
+      ATTR("tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } } tensor_content: "
+           "\"\\000\\000\\200?\\000\\000\\000@\" }"),
       ATTR("tensor { dtype: DT_FLOAT tensor_shape { dim { size: 1000 } } float_val: 0.5 }"),
       ATTR("tensor { dtype: DT_DOUBLE tensor_shape { } double_val: 0.1 }"),
       ATTR("tensor { dtype: DT_HALF tensor_shape { } half_val: 31744 }"),
@@ -178,19 +189,30 @@ TEST(function_text_full_form_loses_nothing) {
       ATTR("tensor { }"),
       SIGNATURE "node_def { name: \"n\" op: \"Op\" device: \"/device:CPU:0\" }",
       SIGNATURE "node_def { name: \"n\" op: \"Op\" device: \"a, b]\" }",
-      SIGNATURE "node_def { name: \"n\" op: \"Op\" device: \"/device:CPU:0\" attr { key: \"device\" value { s: \"x\" } } }",
+      SIGNATURE
+      "node_def { name: \"n\" op: \"Op\" device: \"/device:CPU:0\" attr { key: \"device\" value { s: \"x\" } "
+      "} }",
       SIGNATURE "node_def { name: \"n\" op: \"Op\" attr { key: \"device\" value { i: 3 } } }",
       SIGNATURE "node_def { name: \"n\" op: \"Op\" input: \"^c\" input: \"x\" }",
       SIGNATURE "node_def { name: \"n\" op: \"Op\" input: \"x:0\" input: \"a/b:out:1\" input: \"^c/d\" }",
-      SIGNATURE "node_def { name: \"return\" op: \"Op\" } node_def { name: \"a/b-c.d->e\" op: \"Op\" } node_def { name: \"\" op: \"\" }",
+      SIGNATURE
+      "node_def { name: \"return\" op: \"Op\" } node_def { name: \"a/b-c.d->e\" op: \"Op\" } node_def { "
+      "name: \"\" op: \"\" }",
       SIGNATURE "node_def { name: \"n\" op: \"Op\" experimental_debug_info { original_node_names: \"m\" } }",
       SIGNATURE "attr { key: \"_noinline\" value { b: true } } attr { key: \"odd name\" value { s: \"x\" } }",
-      SIGNATURE "ret { key: \"y\" value: \"x\" } ret { key: \"extra\" value: \"n:z:0\" } control_ret { key: \"c\" value: \"n\" }",
-      SIGNATURE "arg_attr { key: 0 value { attr { key: \"_user\" value { s: \"u\" } } } } resource_arg_unique_id { key: 0 value: 3 }",
-      "signature { name: \"f\" is_stateful: true description: \"what it does > that\" attr { name: \"N\" type: \"int\" has_minimum: true minimum: 2 "
-      "default_value { i: 3 } } attr { name: \"s\" type: \"string\" default_value { s: \"a, b]\" } allowed_values { list { s: \"a, b]\" } } } "
+      SIGNATURE
+      "ret { key: \"y\" value: \"x\" } ret { key: \"extra\" value: \"n:z:0\" } control_ret { key: \"c\" "
+      "value: \"n\" }",
+      SIGNATURE
+      "arg_attr { key: 0 value { attr { key: \"_user\" value { s: \"u\" } } } } resource_arg_unique_id { "
+      "key: 0 value: 3 }",
+      "signature { name: \"f\" is_stateful: true description: \"what it does > that\" attr { name: \"N\" "
+      "type: \"int\" has_minimum: true minimum: 2 "
+      "default_value { i: 3 } } attr { name: \"s\" type: \"string\" default_value { s: \"a, b]\" } "
+      "allowed_values { list { s: \"a, b]\" } } } "
       "input_arg { name: \"x\" type_attr: \"T\" number_attr: \"N\" } }",
-      "signature { name: \"__inference_f_12\" control_output: \"done\" } control_ret { key: \"done\" value: \"n\" }",
+      "signature { name: \"__inference_f_12\" control_output: \"done\" } control_ret { key: \"done\" value: "
+      "\"n\" }",
       "signature { name: \"f g\" input_arg { name: \"Odd Name\" type: DT_FLOAT description: \"d\" } }",
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) check_full_text(cases[i]);
@@ -200,16 +222,19 @@ TEST(function_text_full_form_is_readable) {
   Arena *arena = arena_new();
   Status status;
   status_init(&status);
-  FunctionDef *function = parse("F[T:{float, double}, N:int >= 2 = 3](x:N*T) -> (y:T) {\n"
-                                "  c = Const[dtype=$T, value=[0.5, 2]]()   # two numbers\n"
-                                "  y = AddN[T=$T, N=$N, rate=1.0](x) @ c\n"
-                                "  return y = y:sum:0\n}", arena);
+  FunctionDef *function = parse(
+      "F[T:{float, double}, N:int >= 2 = 3](x:N*T) -> (y:T) {\n"
+      "  c = Const[dtype=$T, value=[0.5, 2]]()   # two numbers\n"
+      "  y = AddN[T=$T, N=$N, rate=1.0](x) @ c\n"
+      "  return y = y:sum:0\n}",
+      arena);
   StrBuf text = {0};
   if (function != NULL) CHECK_OK(function_print_full(function, &text, &status), &status);
-  CHECK_STR_EQ(strbuf_text(&text), "F[T:{float, double}, N:int >= 2 = 3](x:N*T) -> (y:T) {\n"
-                                   "  c = Const[dtype=$T, value=Tensor<type: double shape: [2] values: 0.5 2.0>]()\n"
-                                   "  y = AddN[N=$N, T=$T, rate=1.0](x) @ c\n"
-                                   "  return y = y:sum:0\n}\n");
+  CHECK_STR_EQ(strbuf_text(&text),
+               "F[T:{float, double}, N:int >= 2 = 3](x:N*T) -> (y:T) {\n"
+               "  c = Const[dtype=$T, value=Tensor<type: double shape: [2] values: 0.5 2.0>]()\n"
+               "  y = AddN[N=$N, T=$T, rate=1.0](x) @ c\n"
+               "  return y = y:sum:0\n}\n");
   strbuf_free(&text);
   arena_free(arena);
 }
@@ -225,8 +250,10 @@ TEST(function_text_constants_in_numbers) {
       {"dtype=bool, value=true", "dtype: DT_BOOL tensor_shape { } bool_val: true"},
       {"dtype=int64, value=[]", "dtype: DT_INT64 tensor_shape { dim { size: 0 } }"},
       {"dtype=int32, value=[[1, 2], [3, 4]]",
-       "dtype: DT_INT32 tensor_shape { dim { size: 2 } dim { size: 2 } } int_val: 1 int_val: 2 int_val: 3 int_val: 4"},
-      {"dtype=float, value=[inf, -1e3]", "dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: inf float_val: -1000"},
+       "dtype: DT_INT32 tensor_shape { dim { size: 2 } dim { size: 2 } } int_val: 1 int_val: 2 int_val: 3 "
+       "int_val: 4"},
+      {"dtype=float, value=[inf, -1e3]",
+       "dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: inf float_val: -1000"},
       {"dtype=$T, value=3", "dtype: DT_INT64 tensor_shape { } int64_val: 3"},
       {"dtype=$T, value=0.1", "dtype: DT_DOUBLE tensor_shape { } double_val: 0.1"},
   };
@@ -273,12 +300,16 @@ TEST(function_text_errors_name_line_and_column) {
       {"F() -> () {\n  y = A[l=[float, true]]()\n}", "the values of a list must be of one kind"},
       {"F() -> () {\n  y = A[l={float, what}]()\n}", "'what' is no type"},
       {"F() -> () {\n  y = A[s=Shape<[1,-2]>]()\n}", "a size must be an integer that is not negative, or ?"},
-      {"F() -> () {\n  y = A[v=Tensor<type: int32 shape: [4] values: 1 2 3...>]()\n}", "the values of this tensor were cut"},
-      {"F() -> () {\n  y = A[v=Tensor<type: int32 shape: [4] values: 1 2 3>]()\n}", "3 values for a tensor of shape [4]"},
-      {"F() -> () {\n  y = A[v=Tensor<type: int8 shape: [] values: 300>]()\n}", "the number 300 is no value of type int8"},
+      {"F() -> () {\n  y = A[v=Tensor<type: int32 shape: [4] values: 1 2 3...>]()\n}",
+       "the values of this tensor were cut"},
+      {"F() -> () {\n  y = A[v=Tensor<type: int32 shape: [4] values: 1 2 3>]()\n}",
+       "3 values for a tensor of shape [4]"},
+      {"F() -> () {\n  y = A[v=Tensor<type: int8 shape: [] values: 300>]()\n}",
+       "the number 300 is no value of type int8"},
       {"F() -> () {\n  y = A[v=Tensor<type: what shape: [] values: 1>]()\n}", "'what' is no type"},
       {"F() -> () {\n  y = A[v=Attr<nothing: 1>]()\n}", "2:15: "},
-      {"F() -> () {\n  y = Const[dtype=uint8, value=-1]()\n}", "2:32: the number -1 is no value of type uint8"},
+      {"F() -> () {\n  y = Const[dtype=uint8, value=-1]()\n}",
+       "2:32: the number -1 is no value of type uint8"},
       {"F() -> () {\n  y = Const[dtype=int32, value=0.5]()\n}", "the number 0.5 is no value of type int32"},
       {"F() -> () {\n  y = Const[dtype=string, value=1]()\n}", "a number cannot be a value of type string"},
       {"F() -> () {\n  y = Const[dtype=int32, value=[[1], 2]]()\n}", "rows of different depth"},
@@ -294,13 +325,15 @@ TEST(function_text_errors_name_line_and_column) {
     status_init(&status);
     Arena *arena = arena_new();
     FunctionDef *function = NULL;
-    CHECK_ERROR(function_parse(str_of(cases[i].text), arena, &function, &status), &status, CODE_INVALID_ARGUMENT, cases[i].message);
+    CHECK_ERROR(function_parse(str_of(cases[i].text), arena, &function, &status), &status,
+                CODE_INVALID_ARGUMENT, cases[i].message);
     arena_free(arena);
   }
 }
 
 TEST(function_text_nesting_is_bounded) {
-  static const char *const openings[] = {"F() -> () { n = A[a=", "F() -> () { n = Const[value=", "F() -> () { n = A[a="};
+  static const char *const openings[] = {
+      "F() -> () { n = A[a=", "F() -> () { n = Const[value=", "F() -> () { n = A[a="};
   static const char *const levels[] = {"G[a=", "[", "["};
   for (size_t i = 0; i < 3; i++) {
     Status status;
@@ -310,7 +343,8 @@ TEST(function_text_nesting_is_bounded) {
     FunctionDef *function = NULL;
     strbuf_append(&text, openings[i]);
     for (int k = 0; k < 100000; k++) strbuf_append(&text, levels[i]);
-    CHECK_ERROR(function_parse(str_of(strbuf_text(&text)), arena, &function, &status), &status, CODE_INVALID_ARGUMENT, "");
+    CHECK_ERROR(function_parse(str_of(strbuf_text(&text)), arena, &function, &status), &status,
+                CODE_INVALID_ARGUMENT, "");
     strbuf_free(&text);
     arena_free(arena);
   }
@@ -321,8 +355,10 @@ TEST(function_text_library) {
   status_init(&status);
   Arena *arena = arena_new();
   FunctionDefLibrary *library = NULL;
-  CHECK_OK(function_parse_library(str_of("# two\nF() -> () {}\n\nG(x:float) -> (y:float) { return y = x }  # end"), arena, &library, &status),
-           &status);
+  CHECK_OK(
+      function_parse_library(str_of("# two\nF() -> () {}\n\nG(x:float) -> (y:float) { return y = x }  # end"),
+                             arena, &library, &status),
+      &status);
   if (library != NULL && CHECK_INT_EQ(library->n_function, 2)) {
     CHECK_STR_EQ(library->function[1]->signature->name, "G");
     CHECK_STR_EQ(library->function[1]->ret[0]->value, "x");
@@ -344,11 +380,15 @@ TEST(function_text_marks_stateful_functions) {
   arena_free(arena);
 }
 
-/* Every prefix of a text, and every text with one character changed, is parsed or refused, and leaks nothing. */
+/* Every prefix of a text, and every text with one character changed, is parsed or refused, and leaks
+ * nothing.
+ */
 TEST(function_text_survives_damage) {
   static const char *text =
-      "F[T:{float}, N:int = 2](x:N*T) -> (y:T) {\n  c = Const[dtype=$T, value=[1, 2.5]]()\n  y = A[s=\"a\\n\", l=[1,?], f=G[T=$T], "
-      "t=Tensor<type: int8 shape: [2] values: 1 2>, v=Attr<i: 3>](x, c:output:0) @ c\n  @return d = c\n  return y = y:z:0\n}";
+      "F[T:{float}, N:int = 2](x:N*T) -> (y:T) {\n  c = Const[dtype=$T, value=[1, 2.5]]()\n  y = "
+      "A[s=\"a\\n\", l=[1,?], f=G[T=$T], "
+      "t=Tensor<type: int8 shape: [2] values: 1 2>, v=Attr<i: 3>](x, c:output:0) @ c\n  @return d = c\n  "
+      "return y = y:z:0\n}";
   size_t length = strlen(text);
   static const char replacements[] = "<>[]{}()\"'`$#@=:,.\\-9z\n";
   char changed[512];

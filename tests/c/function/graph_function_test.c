@@ -24,7 +24,10 @@ static NodeOutput add(Graph *graph, const char *line, int num_inputs, const Node
   char text[512];
   snprintf(text, sizeof text, "F() -> () { %s }", line);
   FunctionDef *function = parse(text, arena);
-  if (function != NULL) CHECK_OK(graph_add_operation(graph, function->node_def[0], inputs, num_inputs, NULL, 0, &output.node, &status), &status);
+  if (function != NULL)
+    CHECK_OK(
+        graph_add_operation(graph, function->node_def[0], inputs, num_inputs, NULL, 0, &output.node, &status),
+        &status);
   arena_free(arena);
   return output;
 }
@@ -35,13 +38,13 @@ static NodeOutput placeholder(Graph *graph, const char *name) {
   return add(graph, line, 0, NULL);
 }
 
-#define TWO_RESULTS                              \
-  "F(a:float, b:float) -> (y:float, z:float) {\n" \
-  "  z = Neg[T=float](s:z:0) @ q\n"               \
-  "  s = Add[T=float](a, b)\n"                    \
-  "  q = Square[T=float](b)\n"                    \
-  "  y = Tanh[T=float](a)\n"                      \
-  "  r = ReadVariableOp[dtype=float](h:resource:0)\n" \
+#define TWO_RESULTS                                     \
+  "F(a:float, b:float) -> (y:float, z:float) {\n"       \
+  "  z = Neg[T=float](s:z:0) @ q\n"                     \
+  "  s = Add[T=float](a, b)\n"                          \
+  "  q = Square[T=float](b)\n"                          \
+  "  y = Tanh[T=float](a)\n"                            \
+  "  r = ReadVariableOp[dtype=float](h:resource:0)\n"   \
   "  h = VarHandleOp[dtype=float, shape=Shape<[]>]()\n" \
   "  return y = y:y:0\n  return z = z:y:0\n}"
 
@@ -59,7 +62,9 @@ TEST(inline_adds_what_is_wanted) {
     NodeOutput inputs[] = {placeholder(graph, "p"), placeholder(graph, "q")}, outputs[2];
     int64_t before = graph_num_nodes(graph);
     const FunctionDef *function = parse(TWO_RESULTS, arena);
-    REQUIRE_OK(function_inline(graph, function, NULL, 0, inputs, 2, cases[i].wanted, "in", NULL, outputs, 2, &status), &status);
+    REQUIRE_OK(function_inline(graph, function, NULL, 0, inputs, 2, cases[i].wanted, "in", NULL, outputs, 2,
+                               &status),
+               &status);
     CHECK_INT_EQ(graph_num_nodes(graph) - before, cases[i].nodes); /* stateful nodes always */
     CHECK((outputs[0].node != NULL) == cases[i].wanted[0]);
     CHECK((outputs[1].node != NULL) == cases[i].wanted[1]);
@@ -79,14 +84,19 @@ TEST(inline_reuses_an_equal_node) {
   status_init(&status);
   Arena *arena = arena_new();
   Graph *graph = graph_new();
-  NodeOutput inputs[] = {placeholder(graph, "p"), placeholder(graph, "q")}, swapped[] = {inputs[1], inputs[0]}, outputs[1];
+  NodeOutput inputs[] = {placeholder(graph, "p"), placeholder(graph, "q")},
+             swapped[] = {inputs[1], inputs[0]}, outputs[1];
   NodeOutput sum = add(graph, "sum = Add[T=float]()", 2, inputs);
   FunctionInlineReuse reuse = {sum.node};
-  const FunctionDef *function =
-      parse("F(a:float, b:float) -> (y:float) {\n  s = Add[T=float](a, b)\n  y = Neg[T=float](s:z:0)\n  return y = y:y:0\n}", arena);
-  REQUIRE_OK(function_inline(graph, function, NULL, 0, inputs, 2, NULL, NULL, &reuse, outputs, 1, &status), &status);
+  const FunctionDef *function = parse(
+      "F(a:float, b:float) -> (y:float) {\n  s = Add[T=float](a, b)\n  y = Neg[T=float](s:z:0)\n  return y = "
+      "y:y:0\n}",
+      arena);
+  REQUIRE_OK(function_inline(graph, function, NULL, 0, inputs, 2, NULL, NULL, &reuse, outputs, 1, &status),
+             &status);
   CHECK(outputs[0].node->inputs[0]->src == sum.node);
-  REQUIRE_OK(function_inline(graph, function, NULL, 0, swapped, 2, NULL, NULL, &reuse, outputs, 1, &status), &status);
+  REQUIRE_OK(function_inline(graph, function, NULL, 0, swapped, 2, NULL, NULL, &reuse, outputs, 1, &status),
+             &status);
   CHECK(outputs[0].node->inputs[0]->src != sum.node);
   CHECK_STR_EQ(outputs[0].node->name, "y_1");
   graph_free(graph);
@@ -97,12 +107,17 @@ TEST(inline_errors_leave_nothing_behind) {
   static const struct {
     const char *text, *message;
   } cases[] = {
-      {"F(a:float) -> (y:float, z:float) {\n  return y = a\n  return z = a\n}", "Inlining mismatch: function F has 1 arguments and 2 results"},
-      {"F(a:float, b:double) -> (y:float, z:float) {\n  return y = a\n  return z = a\n}", "argument b of function F is double, not float"},
-      {"F(a:float, b:float) -> (y:float, z:float) {\n  y = Neg[T=float](z:y:0)\n  z = Neg[T=float](y:y:0)\n  return y = y:y:0\n"
-       "  return z = z:y:0\n}", "is in a cycle"},
+      {"F(a:float) -> (y:float, z:float) {\n  return y = a\n  return z = a\n}",
+       "Inlining mismatch: function F has 1 arguments and 2 results"},
+      {"F(a:float, b:double) -> (y:float, z:float) {\n  return y = a\n  return z = a\n}",
+       "argument b of function F is double, not float"},
+      {"F(a:float, b:float) -> (y:float, z:float) {\n  y = Neg[T=float](z:y:0)\n  z = Neg[T=float](y:y:0)\n  "
+       "return y = y:y:0\n"
+       "  return z = z:y:0\n}",
+       "is in a cycle"},
       /* The second of two nodes has no valid dtype for its op. */
-      {"F(a:float, b:float) -> (y:float, z:half) {\n  y = Neg[T=float](a)\n  z = One[T=half]() @ y\n  return y = y:y:0\n  return z = z:y:0\n}",
+      {"F(a:float, b:float) -> (y:float, z:half) {\n  y = Neg[T=float](a)\n  z = One[T=half]() @ y\n  return "
+       "y = y:y:0\n  return z = z:y:0\n}",
        "is not in the list of allowed values"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -114,8 +129,8 @@ TEST(inline_errors_leave_nothing_behind) {
     NodeOutput inputs[] = {placeholder(graph, "p"), placeholder(graph, "q")}, outputs[2];
     int64_t nodes = graph_num_nodes(graph), edges = graph_num_edges(graph);
     const FunctionDef *function = parse(cases[i].text, arena);
-    CHECK_ERROR(function_inline(graph, function, NULL, 0, inputs, 2, NULL, "s", NULL, outputs, 2, &status), &status, CODE_INVALID_ARGUMENT,
-                cases[i].message);
+    CHECK_ERROR(function_inline(graph, function, NULL, 0, inputs, 2, NULL, "s", NULL, outputs, 2, &status),
+                &status, CODE_INVALID_ARGUMENT, cases[i].message);
     CHECK_INT_EQ(graph_num_nodes(graph), nodes);
     CHECK_INT_EQ(graph_num_edges(graph), edges);
     graph_free(graph);
@@ -129,20 +144,23 @@ TEST(graph_to_function_and_back) {
   Arena *arena = arena_new();
   Graph *graph = graph_new();
   NodeOutput x = placeholder(graph, "X"), other = placeholder(graph, "scope/x"), ab[] = {x, other};
-  NodeOutput sum = add(graph, "x = Add[T=float]()", 2, ab), sc = add(graph, "`a/sc` = SinCos[T=float]()", 1, &sum);
+  NodeOutput sum = add(graph, "x = Add[T=float]()", 2, ab),
+             sc = add(graph, "`a/sc` = SinCos[T=float]()", 1, &sum);
   NodeOutput both[] = {{sc.node, 1}, sum}, y = add(graph, "Y = Mul[T=float]()", 2, both);
   add(graph, "unused = Neg[T=float]()", 1, &y);
   NodeOutput outputs[] = {y, x, y};
-  GraphToFunctionOptions options = {.name = "G", .inputs = ab, .num_inputs = 2, .outputs = outputs, .num_outputs = 3};
+  GraphToFunctionOptions options = {
+      .name = "G", .inputs = ab, .num_inputs = 2, .outputs = outputs, .num_outputs = 3};
   FunctionDef *function;
   REQUIRE_OK(graph_to_function(graph, &options, arena, &function, &status), &status);
   StrBuf text = {0};
   function_print(function, &text);
-  CHECK_STR_EQ(strbuf_text(&text), "\nG(x:float, scope_x:float) -> (y:float, x:float, y_1:float) {\n"
-                                   "  x_1 = Add[T=float](x, scope_x)\n"
-                                   "  a/sc = SinCos[T=float](x_1:z:0)\n"
-                                   "  Y = Mul[T=float](a/sc:cosine:0, x_1:z:0)\n"
-                                   "  return y = Y:z:0\n  return x = x\n  return y_1 = Y:z:0\n}\n");
+  CHECK_STR_EQ(strbuf_text(&text),
+               "\nG(x:float, scope_x:float) -> (y:float, x:float, y_1:float) {\n"
+               "  x_1 = Add[T=float](x, scope_x)\n"
+               "  a/sc = SinCos[T=float](x_1:z:0)\n"
+               "  Y = Mul[T=float](a/sc:cosine:0, x_1:z:0)\n"
+               "  return y = Y:z:0\n  return x = x\n  return y_1 = Y:z:0\n}\n");
   FunctionDef *back = parse(strbuf_text(&text), arena);
   CHECK(back != NULL && proto_equal(back, function));
   FunctionBody *body;
@@ -157,14 +175,20 @@ TEST(graph_to_function_cuts_at_inputs) {
   status_init(&status);
   Arena *arena = arena_new();
   Graph *graph = graph_new();
-  NodeOutput x = placeholder(graph, "x"), s = add(graph, "s = Square[T=float]()", 1, &x), y = add(graph, "y = Neg[T=float]()", 1, &s);
-  GraphToFunctionOptions options = {.name = "G", .inputs = &s, .num_inputs = 1, .outputs = &y, .num_outputs = 1,
+  NodeOutput x = placeholder(graph, "x"), s = add(graph, "s = Square[T=float]()", 1, &x),
+             y = add(graph, "y = Neg[T=float]()", 1, &s);
+  GraphToFunctionOptions options = {.name = "G",
+                                    .inputs = &s,
+                                    .num_inputs = 1,
+                                    .outputs = &y,
+                                    .num_outputs = 1,
                                     .output_names = (const char *const[]){"out"}};
   FunctionDef *function;
   REQUIRE_OK(graph_to_function(graph, &options, arena, &function, &status), &status);
   StrBuf text = {0};
   function_print(function, &text);
-  CHECK_STR_EQ(strbuf_text(&text), "\nG(s:float) -> (out:float) {\n  y = Neg[T=float](s)\n  return out = y:y:0\n}\n");
+  CHECK_STR_EQ(strbuf_text(&text),
+               "\nG(s:float) -> (out:float) {\n  y = Neg[T=float](s)\n  return out = y:y:0\n}\n");
   strbuf_free(&text);
   graph_free(graph);
   arena_free(arena);
@@ -175,20 +199,27 @@ TEST(graph_to_function_errors) {
   status_init(&status);
   Arena *arena = arena_new();
   Graph *graph = graph_new(), *foreign = graph_new();
-  NodeOutput x = placeholder(graph, "x"), y = add(graph, "y = Neg[T=float]()", 1, &x), away = placeholder(foreign, "x"), twice[] = {x, x};
+  NodeOutput x = placeholder(graph, "x"), y = add(graph, "y = Neg[T=float]()", 1, &x),
+             away = placeholder(foreign, "x"), twice[] = {x, x};
   FunctionDef *function;
-  GraphToFunctionOptions options = {.name = "G", .inputs = twice, .num_inputs = 2, .outputs = &y, .num_outputs = 1};
-  CHECK_ERROR(graph_to_function(graph, &options, arena, &function, &status), &status, CODE_INVALID_ARGUMENT, "appears more than once");
+  GraphToFunctionOptions options = {
+      .name = "G", .inputs = twice, .num_inputs = 2, .outputs = &y, .num_outputs = 1};
+  CHECK_ERROR(graph_to_function(graph, &options, arena, &function, &status), &status, CODE_INVALID_ARGUMENT,
+              "appears more than once");
   options.inputs = &away, options.num_inputs = 1;
-  CHECK_ERROR(graph_to_function(graph, &options, arena, &function, &status), &status, CODE_INVALID_ARGUMENT, "");
+  CHECK_ERROR(graph_to_function(graph, &options, arena, &function, &status), &status, CODE_INVALID_ARGUMENT,
+              "");
   options.inputs = NULL, options.num_inputs = 0, options.nodes = &y.node, options.num_nodes = 1;
   CHECK_ERROR(graph_to_function(graph, &options, arena, &function, &status), &status, CODE_INVALID_ARGUMENT,
-              "'x:0' is neither an input of function 'G' nor computed by a node of its body; it is input 0 of node 'y'");
+              "'x:0' is neither an input of function 'G' nor computed by a node of its body; it is input 0 "
+              "of node 'y'");
   options.nodes = &x.node;
-  CHECK_ERROR(graph_to_function(graph, &options, arena, &function, &status), &status, CODE_INVALID_ARGUMENT, "'y:0' is neither");
+  CHECK_ERROR(graph_to_function(graph, &options, arena, &function, &status), &status, CODE_INVALID_ARGUMENT,
+              "'y:0' is neither");
   NodeOutput third = {y.node, 3};
   options.outputs = &third;
-  CHECK_ERROR(graph_to_function(graph, &options, arena, &function, &status), &status, CODE_INVALID_ARGUMENT, "no output 3");
+  CHECK_ERROR(graph_to_function(graph, &options, arena, &function, &status), &status, CODE_INVALID_ARGUMENT,
+              "no output 3");
   graph_free(graph);
   graph_free(foreign);
   arena_free(arena);

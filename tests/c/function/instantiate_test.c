@@ -14,48 +14,67 @@ static const NodeDef *bindings(const char *attrs, Arena *arena) {
   FunctionDef *function;
   char text[512];
   snprintf(text, sizeof text, "F() -> () { n = Op[%s]() }", attrs);
-  return CHECK_OK(function_parse(str_of(text), arena, &function, &status), &status) ? function->node_def[0] : NULL;
+  return CHECK_OK(function_parse(str_of(text), arena, &function, &status), &status) ? function->node_def[0]
+                                                                                    : NULL;
 }
 
-static bool instantiate(const char *text, const char *attrs, Arena *arena, FunctionBody **body, Status *status) {
+static bool instantiate(const char *text, const char *attrs, Arena *arena, FunctionBody **body,
+                        Status *status) {
   FunctionDef *function;
   const NodeDef *values = bindings(attrs, arena);
-  if (!CHECK_OK(function_parse(str_of(text), arena, &function, status), status) || values == NULL) return false;
-  return function_instantiate(NULL, function, (const AttrEntry *const *)values->attr, (int)values->n_attr, arena, body, status);
+  if (!CHECK_OK(function_parse(str_of(text), arena, &function, status), status) || values == NULL)
+    return false;
+  return function_instantiate(NULL, function, (const AttrEntry *const *)values->attr, (int)values->n_attr,
+                              arena, body, status);
 }
 
 TEST(instantiate_prints_the_bound_body) {
   static const struct {
     const char *text, *attrs, *printed;
   } cases[] = {
-      {"SquarePlusOne[T:{float, double, int32, int64}](x:T) -> (y:T) {\n  a = Square[T=$T](x)\n  o = One[T=$T]()\n"
+      {"SquarePlusOne[T:{float, double, int32, int64}](x:T) -> (y:T) {\n  a = Square[T=$T](x)\n  o = "
+       "One[T=$T]()\n"
        "  y = Add[T=$T](a:y, o:y)\n  return y = y:z:0\n}",
-       "T=float", "\n(x:float) -> (y:float) {\n  a = Square[T=float](x)\n  o = One[T=float]()\n  y = Add[T=float](a, o)\n}\n"},
-      {"ControlDep(x:int32) -> (y:int32) {\n  a = Identity[T=int32](x)\n  o = NoOp() @ a\n  y = Identity[T=int32](a:output:0) @ o\n"
+       "T=float",
+       "\n(x:float) -> (y:float) {\n  a = Square[T=float](x)\n  o = One[T=float]()\n  y = Add[T=float](a, "
+       "o)\n}\n"},
+      {"ControlDep(x:int32) -> (y:int32) {\n  a = Identity[T=int32](x)\n  o = NoOp() @ a\n  y = "
+       "Identity[T=int32](a:output:0) @ o\n"
        "  return y = y:output:0\n}",
-       "T=float", "\n(x:int32) -> (y:int32) {\n  a = Identity[T=int32](x)\n  o = NoOp() @ a\n  y = Identity[T=int32](a) @ o\n}\n"},
+       "T=float",
+       "\n(x:int32) -> (y:int32) {\n  a = Identity[T=int32](x)\n  o = NoOp() @ a\n  y = Identity[T=int32](a) "
+       "@ o\n}\n"},
       {"BackCompat() -> (y:float) {\n  a = HasDefaultType()\n  return y = a:out:0\n}", "",
        "\n() -> (a:float) {\n  a = HasDefaultType[T=float]()\n}\n"},
       /* A list of arguments returned as it is. */
-      {"Pass[N:int, T:type](x:N*T) -> (y:N*T) {\n  return y = x\n}", "N=2, T=double", "\n(x_0:double, x_1:double) -> (x_0:double, x_1:double) {\n}\n"},
-      {"Pick[l:list(type)](x:l) -> (y:float) {\n  n = Neg[T=float](x:1)\n  return y = n:y:0\n}", "l={int32, float}",
-       "\n(x_0:int32, x_1:float) -> (n:float) {\n  n = Neg[T=float](x_1)\n}\n"},
+      {"Pass[N:int, T:type](x:N*T) -> (y:N*T) {\n  return y = x\n}", "N=2, T=double",
+       "\n(x_0:double, x_1:double) -> (x_0:double, x_1:double) {\n}\n"},
+      {"Pick[l:list(type)](x:l) -> (y:float) {\n  n = Neg[T=float](x:1)\n  return y = n:y:0\n}",
+       "l={int32, float}", "\n(x_0:int32, x_1:float) -> (n:float) {\n  n = Neg[T=float](x_1)\n}\n"},
       /* Nodes in any order; defaults of the signature. */
-      {"Late[T:type = DT_FLOAT](x:T) -> (y:T) {\n  y = Neg[T=$T](s:y:0)\n  s = Square[T=$T](x)\n  return y = y:y:0\n}", "",
-       "\n(x:float) -> (y:float) {\n  y = Neg[T=float](s)\n  s = Square[T=float](x)\n}\n"},
+      {"Late[T:type = DT_FLOAT](x:T) -> (y:T) {\n  y = Neg[T=$T](s:y:0)\n  s = Square[T=$T](x)\n  return y = "
+       "y:y:0\n}",
+       "", "\n(x:float) -> (y:float) {\n  y = Neg[T=float](s)\n  s = Square[T=float](x)\n}\n"},
       /* Numbers get the dtype that the function is instantiated with. */
       {"Two[T:type]() -> (y:T) {\n  y = Const[dtype=$T, value=2]()\n  return y = y:output:0\n}", "T=half",
        "\n() -> (y:half) {\n  y = Const[dtype=half, value=Tensor<type: half shape: [] values: 2>]()\n}\n"},
-      {"Halves[T:type]() -> (y:T) {\n  y = Const[dtype=$T, value=[0.5, 1]]()\n  return y = y:output:0\n}", "T=double",
-       "\n() -> (y:double) {\n  y = Const[dtype=double, value=Tensor<type: double shape: [2] values: 0.5 1>]()\n}\n"},
+      {"Halves[T:type]() -> (y:T) {\n  y = Const[dtype=$T, value=[0.5, 1]]()\n  return y = y:output:0\n}",
+       "T=double",
+       "\n() -> (y:double) {\n  y = Const[dtype=double, value=Tensor<type: double shape: [2] values: 0.5 "
+       "1>]()\n}\n"},
       /* Placeholders inside function references, and a list without elements. */
-      {"Refs[T:type](x:T) -> (y:T) {\n  y = Cond[Tin={float}, out_types={float}, cond=C[a=D[T=$T]], then_branch=A, else_branch=B](x)\n"
+      {"Refs[T:type](x:T) -> (y:T) {\n  y = Cond[Tin={float}, out_types={float}, cond=C[a=D[T=$T]], "
+       "then_branch=A, else_branch=B](x)\n"
        "  return y = y:output:0\n}",
        "T=float",
-       "\n(x:float) -> (y:float) {\n  y = Cond[Tin={float}, cond=C[a=D[T=float]], else_branch=B, out_types={float}, then_branch=A](x)\n}\n"},
-      {"None[l:list(type)](x:l) -> (y:float) {\n  y = Cond[Tin=$l, out_types={float}, cond=C, then_branch=A, else_branch=B](x)\n"
+       "\n(x:float) -> (y:float) {\n  y = Cond[Tin={float}, cond=C[a=D[T=float]], else_branch=B, "
+       "out_types={float}, then_branch=A](x)\n}\n"},
+      {"None[l:list(type)](x:l) -> (y:float) {\n  y = Cond[Tin=$l, out_types={float}, cond=C, then_branch=A, "
+       "else_branch=B](x)\n"
        "  return y = y:output:0\n}",
-       "l=[]", "\n() -> (y:float) {\n  y = Cond[Tin=[], cond=C, else_branch=B, out_types={float}, then_branch=A]()\n}\n"},
+       "l=[]",
+       "\n() -> (y:float) {\n  y = Cond[Tin=[], cond=C, else_branch=B, out_types={float}, "
+       "then_branch=A]()\n}\n"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     CHECK_CONTEXT("%s", cases[i].text);
@@ -64,7 +83,8 @@ TEST(instantiate_prints_the_bound_body) {
     Arena *arena = arena_new();
     FunctionBody *body;
     StrBuf text = {0};
-    if (CHECK_OK(instantiate(cases[i].text, cases[i].attrs, arena, &body, &status), &status)) function_body_print(body, &text);
+    if (CHECK_OK(instantiate(cases[i].text, cases[i].attrs, arena, &body, &status), &status))
+      function_body_print(body, &text);
     CHECK_STR_EQ(strbuf_text(&text), cases[i].printed);
     strbuf_free(&text);
     arena_free(arena);
@@ -78,22 +98,31 @@ TEST(instantiate_errors) {
     const char *message;
   } cases[] = {
       {"F[T:type](x:T) -> () {}", "", CODE_NOT_FOUND, "Attr T is not found from Op<name=F"},
-      {"F[T:type](x:T) -> () {}", "T=1", CODE_INVALID_ARGUMENT, "AttrValue had value with type 'int' when 'type' expected\n\tfor attr 'T'"},
-      {"F(x:float) -> () { n = Neg[T=$U](x) }", "", CODE_INVALID_ARGUMENT, "Failed to bind all placeholders in $U"},
+      {"F[T:type](x:T) -> () {}", "T=1", CODE_INVALID_ARGUMENT,
+       "AttrValue had value with type 'int' when 'type' expected\n\tfor attr 'T'"},
+      {"F(x:float) -> () { n = Neg[T=$U](x) }", "", CODE_INVALID_ARGUMENT,
+       "Failed to bind all placeholders in $U"},
       {"F(x:float) -> () { n = Nothing(x) }", "", CODE_NOT_FOUND, "Op type not registered 'Nothing'"},
       {"F(x:float, x:float) -> () {}", "", CODE_INVALID_ARGUMENT, "Duplicated arg name: x"},
-      {"F(x:float) -> () { n = Neg[T=float](x)\n n = Neg[T=float](x) }", "", CODE_INVALID_ARGUMENT, "Duplicated ret name: n:y"},
-      {"F(x:float) -> () { n = Neg[T=float](x) @ z }", "", CODE_INVALID_ARGUMENT, "input[1] == '^z', is not found."},
-      {"F(x:float) -> () { n = Neg[T=float](m:z:0)\n m = Neg[T=float](x) }", "", CODE_INVALID_ARGUMENT, "input m:z:0 is not found: {{node n}}"},
-      {"F(x:float) -> () { n = Neg[T=float](m:y:1)\n m = Neg[T=float](x) }", "", CODE_INVALID_ARGUMENT, "input m:y:1 is not found: {{node n}}"},
+      {"F(x:float) -> () { n = Neg[T=float](x)\n n = Neg[T=float](x) }", "", CODE_INVALID_ARGUMENT,
+       "Duplicated ret name: n:y"},
+      {"F(x:float) -> () { n = Neg[T=float](x) @ z }", "", CODE_INVALID_ARGUMENT,
+       "input[1] == '^z', is not found."},
+      {"F(x:float) -> () { n = Neg[T=float](m:z:0)\n m = Neg[T=float](x) }", "", CODE_INVALID_ARGUMENT,
+       "input m:z:0 is not found: {{node n}}"},
+      {"F(x:float) -> () { n = Neg[T=float](m:y:1)\n m = Neg[T=float](x) }", "", CODE_INVALID_ARGUMENT,
+       "input m:y:1 is not found: {{node n}}"},
       {"F(x:float) -> () { n = Neg(x) }", "", CODE_NOT_FOUND, "T"},
       {"F(x:float) -> (y:float, z:double) { return y = x\n return z = x }", "", CODE_INVALID_ARGUMENT,
        "Invalid ret types z : double vs. float\n\tIn function output z:double"},
       {"F[N:int](x:N*float) -> () {}", "N=-1", CODE_INVALID_ARGUMENT, "Value for number_attr() -1 < 0"},
       {"F[N:int](x:N*float) -> () {}", "N=4000000000000", CODE_INVALID_ARGUMENT, "too many tensors"},
-      {"F[T:type]() -> () { n = Const[dtype=$T, value=0.5]() }", "T=int32", CODE_INVALID_ARGUMENT, "the number 0.5 is no value of type int32"},
-      {"F[T:type]() -> () { n = Const[dtype=$T, value=1]() }", "T=string", CODE_INVALID_ARGUMENT, "a number cannot be a value of type string"},
-      {"F() -> () { a = NoOp()\n @return r = b }", "", CODE_INVALID_ARGUMENT, "Control return r -> b is not found."},
+      {"F[T:type]() -> () { n = Const[dtype=$T, value=0.5]() }", "T=int32", CODE_INVALID_ARGUMENT,
+       "the number 0.5 is no value of type int32"},
+      {"F[T:type]() -> () { n = Const[dtype=$T, value=1]() }", "T=string", CODE_INVALID_ARGUMENT,
+       "a number cannot be a value of type string"},
+      {"F() -> () { a = NoOp()\n @return r = b }", "", CODE_INVALID_ARGUMENT,
+       "Control return r -> b is not found."},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     CHECK_CONTEXT("%s", cases[i].text);
@@ -101,7 +130,8 @@ TEST(instantiate_errors) {
     status_init(&status);
     Arena *arena = arena_new();
     FunctionBody *body;
-    CHECK_ERROR(instantiate(cases[i].text, cases[i].attrs, arena, &body, &status), &status, cases[i].code, cases[i].message);
+    CHECK_ERROR(instantiate(cases[i].text, cases[i].attrs, arena, &body, &status), &status, cases[i].code,
+                cases[i].message);
     arena_free(arena);
   }
 }
@@ -111,8 +141,11 @@ TEST(instantiate_tells_where_inputs_come_from) {
   status_init(&status);
   Arena *arena = arena_new();
   FunctionBody *body;
-  REQUIRE_OK(instantiate("F(d:int32, x:float) -> (a:float, b:float) {\n  s = Split[T=float, num_split=2](d, x)\n  m = Mul[T=float](s:output:0, s:output:1) @ d\n"
-                         "  return a = s:output:1\n  return b = m:z:0\n}", "", arena, &body, &status), &status);
+  REQUIRE_OK(instantiate("F(d:int32, x:float) -> (a:float, b:float) {\n  s = Split[T=float, num_split=2](d, "
+                         "x)\n  m = Mul[T=float](s:output:0, s:output:1) @ d\n"
+                         "  return a = s:output:1\n  return b = m:z:0\n}",
+                         "", arena, &body, &status),
+             &status);
   CHECK_INT_EQ(body->num_nodes, 6);
   CHECK_STR_EQ(body->nodes[0].def->op, "_Arg");
   CHECK_STR_EQ(body->nodes[4].def->name, "a_RetVal");
@@ -130,10 +163,16 @@ TEST(instantiate_tells_where_inputs_come_from) {
 TEST(canonical_names_are_sorted_and_whole) {
   Arena *arena = arena_new();
   StrBuf text = {0};
-  const NodeDef *node = bindings("b=\"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789\", a=1", arena);
+  const NodeDef *node = bindings(
+      "b="
+      "\"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
+      "\", a=1",
+      arena);
   function_canonicalize("F", (const AttrEntry *const *)node->attr, (int)node->n_attr, &text);
   CHECK_STR_EQ(strbuf_text(&text),
-               "F[a=1,b=\"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789\"]");
+               "F[a=1,b="
+               "\"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890"
+               "123456789\"]");
   strbuf_free(&text);
   arena_free(arena);
 }
@@ -144,15 +183,20 @@ TEST(instantiate_survives_failing_allocations) {
   Arena *text_arena = arena_new();
   FunctionDef *function;
   const NodeDef *values = bindings("T=float, N=3", text_arena);
-  REQUIRE_OK(function_parse(str_of("AddSquared[N:int, T:type](x:N*T) -> (y:T) {\n  a = Map[N=$N, T=$T, U=$T, func=Square[T=$T]](x)\n"
-                                   "  c = Const[dtype=$T, value=1]()\n  y = AddN[N=$N, T=$T](a:y) @ c\n  return y = y:sum\n}"),
-                            text_arena, &function, &status), &status);
+  REQUIRE_OK(
+      function_parse(
+          str_of("AddSquared[N:int, T:type](x:N*T) -> (y:T) {\n  a = Map[N=$N, T=$T, U=$T, "
+                 "func=Square[T=$T]](x)\n"
+                 "  c = Const[dtype=$T, value=1]()\n  y = AddN[N=$N, T=$T](a:y) @ c\n  return y = y:sum\n}"),
+          text_arena, &function, &status),
+      &status);
   bool ok = false;
   for (int64_t after = 0; !ok && after < 1000; after++) {
     mem_fail_after(after);
     Arena *arena = arena_new();
     FunctionBody *body;
-    ok = arena != NULL && function_instantiate(NULL, function, (const AttrEntry *const *)values->attr, (int)values->n_attr, arena, &body, &status);
+    ok = arena != NULL && function_instantiate(NULL, function, (const AttrEntry *const *)values->attr,
+                                               (int)values->n_attr, arena, &body, &status);
     mem_fail_after(-1);
     if (!ok && arena != NULL) CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
     arena_free(arena);

@@ -5,7 +5,8 @@
 #include "function/test_ops.h"
 #include "op/op_facts.h"
 
-static const OpRegistration kInput = {.name = "Input", .outputs = {"o: float"}, .is_stateful = true, .shape = shape_unknown_outputs};
+static const OpRegistration kInput = {
+    .name = "Input", .outputs = {"o: float"}, .is_stateful = true, .shape = shape_unknown_outputs};
 static const OpRegistration *const kMoreOps[] = {&kInput};
 
 BEFORE_EACH() {
@@ -17,20 +18,26 @@ BEFORE_EACH() {
 AFTER_EACH() { op_registry_clear(); }
 
 static const char *skipped_op; /* of the fact that is being checked */
-static bool consider(const Node *node) { return skipped_op == NULL || strcmp(node->def->op, skipped_op) != 0; }
+static bool consider(const Node *node) {
+  return skipped_op == NULL || strcmp(node->def->op, skipped_op) != 0;
+}
 
 static bool find_common(Graph *graph, const CseOptions *options, Arena *arena, Node ***same) {
   Status status;
   status_init(&status);
   Node **order;
   int64_t count;
-  return CHECK_OK(graph_topological_order(graph, NULL, options->fed, options->num_fed, arena, &order, &count, &status), &status) &&
+  return CHECK_OK(graph_topological_order(graph, NULL, options->fed, options->num_fed, arena, &order, &count,
+                                          &status),
+                  &status) &&
          CHECK_OK(graph_find_common(graph, order, count, options, arena, same, &status), &status);
 }
 
 /* --- the graph that is left, as the facts write it --- */
 
-static int compare_texts(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int compare_texts(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 static void write_sorted(char **texts, int count, StrBuf *out) {
   qsort(texts, (size_t)count, sizeof(char *), compare_texts);
@@ -55,7 +62,8 @@ static void write_rest(const Graph *graph, Node *const *same, Arena *arena, StrB
     for (int64_t i = 0; i < node->num_control_inputs; i++) {
       const Node *source = node->control_inputs[i]->src;
       if (source->id > SINK_ID) {
-        edges[num_edges++] = arena_printf(arena, "%s:control->%s:control", same[source->id]->name, node->name);
+        edges[num_edges++] =
+            arena_printf(arena, "%s:control->%s:control", same[source->id]->name, node->name);
       }
     }
   }
@@ -67,10 +75,13 @@ static void write_rest(const Graph *graph, Node *const *same, Arena *arena, StrB
 /* Exactly one node of each pair is left, and no other node. */
 static bool one_of_each(const Graph *graph, Node *const *same, const Json *pairs, StrBuf *why) {
   int64_t left = 0;
-  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) left += same[id] == graph_node(graph, id);
+  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++)
+    left += same[id] == graph_node(graph, id);
   for (int i = 0; i < pairs->count; i++) {
-    const Node *a = graph_find_node(graph, pairs->items[i].items[0].string), *b = graph_find_node(graph, pairs->items[i].items[1].string);
-    if ((same[a->id] == a) == (same[b->id] == b)) return fact_differs(why, "what is left of a pair", a->name, "one of them");
+    const Node *a = graph_find_node(graph, pairs->items[i].items[0].string),
+               *b = graph_find_node(graph, pairs->items[i].items[1].string);
+    if ((same[a->id] == a) == (same[b->id] == b))
+      return fact_differs(why, "what is left of a pair", a->name, "one of them");
   }
   return left == pairs->count || fact_differs(why, "the number of nodes", "another", "one for each pair");
 }
@@ -85,7 +96,8 @@ static bool holds(const Json *fact, const Json *answer, Arena *arena, StrBuf *wh
   CseOptions options = {.consider = consider};
   Node **same;
   StrBuf text = {0};
-  bool ok = CHECK_OK(graph_import(graph, def, false, NULL, arena, NULL, &status), &status) && find_common(graph, &options, arena, &same);
+  bool ok = CHECK_OK(graph_import(graph, def, false, NULL, arena, NULL, &status), &status) &&
+            find_common(graph, &options, arena, &same);
   const Json *pairs = json_get(answer, "expect_one_of");
   if (ok && pairs != NULL) {
     ok = one_of_each(graph, same, pairs, why);
@@ -99,7 +111,9 @@ static bool holds(const Json *fact, const Json *answer, Arena *arena, StrBuf *wh
   return ok;
 }
 
-TEST(recorded_facts_about_common_subexpressions_hold) { facts_run(TFCORE_SOURCE_DIR "/tests/data/facts/cse.jsonl", 8, holds); }
+TEST(recorded_facts_about_common_subexpressions_hold) {
+  facts_run(TFCORE_SOURCE_DIR "/tests/data/facts/cse.jsonl", 8, holds);
+}
 
 /* --- what the facts do not tell --- */
 
@@ -107,7 +121,8 @@ static Graph *import(const char *text, Arena *arena) {
   Status status;
   status_init(&status);
   Graph *graph = graph_new();
-  CHECK_OK(graph_import(graph, fact_parse(kGraphDef, text, arena), false, NULL, arena, NULL, &status), &status);
+  CHECK_OK(graph_import(graph, fact_parse(kGraphDef, text, arena), false, NULL, arena, NULL, &status),
+           &status);
   return graph;
 }
 
@@ -115,11 +130,15 @@ static Graph *import(const char *text, Arena *arena) {
 
 TEST(cse_follows_chains_and_fed_values) {
   Arena *arena = arena_new();
-  Graph *graph = import("node { name: 'x' op: 'Input' } node { name: 'a' op: 'Neg' input: 'x'" T_FLOAT "} node { name: 'b' op: 'Neg' input: 'x'" T_FLOAT
-                        "} node { name: 'c' op: 'Square' input: 'a'" T_FLOAT "} node { name: 'd' op: 'Square' input: 'b'" T_FLOAT
-                        "} node { name: 'e' op: 'Square' input: 'b' input: '^a'" T_FLOAT "}", arena);
-  Node **same, *a = graph_find_node(graph, "a"), *b = graph_find_node(graph, "b"), *c = graph_find_node(graph, "c"),
-               *d = graph_find_node(graph, "d"), *e = graph_find_node(graph, "e");
+  Graph *graph = import("node { name: 'x' op: 'Input' } node { name: 'a' op: 'Neg' input: 'x'" T_FLOAT
+                        "} node { name: 'b' op: 'Neg' input: 'x'" T_FLOAT
+                        "} node { name: 'c' op: 'Square' input: 'a'" T_FLOAT
+                        "} node { name: 'd' op: 'Square' input: 'b'" T_FLOAT
+                        "} node { name: 'e' op: 'Square' input: 'b' input: '^a'" T_FLOAT "}",
+                        arena);
+  Node **same, *a = graph_find_node(graph, "a"), *b = graph_find_node(graph, "b"),
+               *c = graph_find_node(graph, "c"), *d = graph_find_node(graph, "d"),
+               *e = graph_find_node(graph, "e");
   CseOptions options = {0};
   if (find_common(graph, &options, arena, &same)) {
     CHECK(same[b->id] == a && same[d->id] == c && same[e->id] == e);
@@ -135,7 +154,8 @@ TEST(cse_survives_failing_allocations) {
   Arena *arena = arena_new();
   Status status;
   status_init(&status);
-  Graph *graph = import("node { name: 'x' op: 'Input' } node { name: 'a' op: 'Neg' input: 'x'" T_FLOAT "} node { name: 'b' op: 'Neg' input: 'x'" T_FLOAT "}",
+  Graph *graph = import("node { name: 'x' op: 'Input' } node { name: 'a' op: 'Neg' input: 'x'" T_FLOAT
+                        "} node { name: 'b' op: 'Neg' input: 'x'" T_FLOAT "}",
                         arena);
   Node **order, **same;
   int64_t count;
