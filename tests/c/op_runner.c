@@ -150,25 +150,28 @@ static AttrValue *parse_attr(Arena *arena, const AttrDef *attr, const char *text
   if (strcmp(attr->type, "float") == 0) return attr_value_float(arena, strtof(text, NULL));
   if (strcmp(attr->type, "bool") == 0) return attr_value_bool(arena, text[0] == 't');
   if (strcmp(attr->type, "string") == 0) return attr_value_string(arena, text, length);
-  if (strcmp(attr->type, "list(int)") == 0) {
-    int64_t values[16];
-    size_t count = 0;
-    for (const char *p = text; p < text + length && count < 16; count++) {
-      char *stop;
-      values[count] = strtoll(p, &stop, 10);
-      p = stop + 1;
-    }
-    return attr_value_int_list(arena, values, count);
+  if (text[0] != '[') return NULL;
+  /* "[1, 2, -1]" */
+  int64_t values[16];
+  int count = 0;
+  for (const char *p = text + 1; p < text + length - 1 && count < 16; count++) {
+    char *stop;
+    values[count] = strtoll(p, &stop, 10);
+    p = stop + 1;
   }
+  if (strcmp(attr->type, "list(int)") == 0) return attr_value_int_list(arena, values, (size_t)count);
+  if (strcmp(attr->type, "shape") == 0) return attr_value_shape(arena, count, values);
   return NULL;
 }
 
-/* "T=float, N=2]" onto the node. */
+/* "T=float, axes=[0, 1]]" onto the node. */
 static bool parse_attrs(OpRun *run, const char *p, Status *status) {
   while (*(p = skip_blanks(p)) != ']') {
     const char *equals = strchr(p, '='), *end = equals;
     if (equals == NULL) return status_invalid(status, "no attr: %s", p);
-    while (*end != ',' && *end != ']' && *end != '\0') end++;
+    for (int depth = 0; *end != '\0' && (depth > 0 || (*end != ',' && *end != ']')); end++) {
+      depth += *end == '[' ? 1 : *end == ']' ? -1 : 0;
+    }
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)(equals - p), p);
     const AttrDef *attr = op_def_attr(run->op->def, name);

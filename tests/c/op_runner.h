@@ -4,8 +4,8 @@
  *   op_fails("Add[T=float]", "float[2] 1 2; float[3] 0", CODE_INVALID_ARGUMENT, "Incompatible shapes: [2] vs. [3]");
  *
  * A tensor is written as dtype, dimensions, values: numbers, nan, inf, true, false, or words for strings. The last value is
- * repeated as often as needed. Attrs are written without quotes and read as the type that the OpDef gives them; those
- * without a default must all be there.
+ * repeated as often as needed. Attrs are written without quotes, lists of integers and shapes as [1, -1], and read as the
+ * type that the OpDef gives them; those without a default must all be there.
  */
 #ifndef TFCORE_TESTS_OP_RUNNER_H_
 #define TFCORE_TESTS_OP_RUNNER_H_
