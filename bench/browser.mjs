@@ -1,0 +1,72 @@
+// Measuring in headless Chromium: the page is bundled, served with the headers that give it a fine clock, and driven from here.
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import path from 'node:path';
+import { chromium } from 'playwright-core';
+import { SetupError, which } from '../tools/process.mjs';
+import { bundlePage, ourWasm, peerWasm } from './bundle.mjs';
+
+const TYPES = { '.html': 'text/html', '.mjs': 'text/javascript', '.js': 'text/javascript', '.wasm': 'application/wasm' };
+const PAGE = '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>';
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync'];
+
+/** The file behind a path of the site. */
+function fileOf(pathname, { page, limitsFile, digits }) {
+  const parts = pathname.split('/').slice(1);
+  const name = parts.at(-1);
+  if (parts.includes('..')) return undefined;
+  if (name === 'digits.csv.gz') return digits;
+  if (parts[0] === 'limits') return path.join(path.dirname(limitsFile(parts[1])), name);
+  if (parts[0] === 'peer') return path.join(peerWasm, name);
+  if (parts[0] === 'wasm') return path.join(ourWasm, name);
+  return path.join(page, name);
+}
+
+async function serve(places) {
+  const server = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url, 'http://localhost');
+    const headers = {
+      'Content-Type': TYPES[path.extname(pathname)] ?? 'application/octet-stream',
+      'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp',
+    };
+    try {
+      const body = pathname === '/index.html' ? PAGE : await readFile(fileOf(pathname, places));
+      response.writeHead(200, headers).end(body);
+    } catch {
+      response.writeHead(404, headers).end();
+    }
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+/** A host as bench/run.mjs wants it. */
+export async function openBrowser({ limitsFile, digits, progress }) {
+  const executablePath = which('chromium');
+  if (!executablePath) throw new SetupError('there is no chromium in PATH');
+  const server = await serve({ page: await bundlePage(), limitsFile, digits });
+  const browser = await chromium.launch({ executablePath, args: FLAGS });
+  /** Opens a page without any cache, and calls one of the functions on its window. */
+  const call = async (name, settings) => {
+    const context = await browser.newContext();
+    try {
+      const page = await context.newPage();
+      page.on('console', (message) => (message.type() === 'error' ? process.stderr.write(`${message.text()}\n`) : progress(message.text())));
+      await page.goto(`http://127.0.0.1:${server.address().port}/index.html`);
+      await page.waitForFunction((wanted) => wanted in window, name);
+      return await page.evaluate(([wanted, values]) => window[wanted](values), [name, settings]);
+    } finally {
+      await context.close();
+    }
+  };
+  return {
+    name: `Chromium ${browser.version()}`,
+    measure: (settings) => call('measure', { ...settings, firstWarmUp: 3000 }),
+    measureFirstResult: (settings) => call('measureFirstResult', settings),
+    async close() {
+      await browser.close();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,30 @@
+// Bundles, as a user's bundler would make them: minified, with what is imported later in files of its own.
+import { build } from 'esbuild';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { root } from '../tools/process.mjs';
+
+const output = path.join(root, 'build/bench');
+const common = { bundle: true, minify: true, logLevel: 'error' };
+
+/** Where the packages keep their .wasm files. */
+export const peerWasm = path.join(root, 'node_modules/@tensorflow/tfjs-backend-wasm/dist/');
+export const ourWasm = path.join(root, 'npm/dist/wasm/');
+
+/** The peer for Node, where its gradients are not to be had otherwise: they are ES modules in a package that says it has none. */
+export async function bundlePeerForNode() {
+  const outfile = path.join(output, 'peer.cjs');
+  await build({ ...common, entryPoints: [path.join(root, 'bench/peer.mjs')], outfile, platform: 'node', format: 'cjs', mainFields: ['module', 'main'] });
+  return outfile;
+}
+
+/** Both packages and the cases for a page. Returns the folder. */
+export async function bundlePage() {
+  const outdir = path.join(output, 'page');
+  await rm(outdir, { recursive: true, force: true });
+  await build({
+    ...common, entryPoints: [path.join(root, 'bench/page.mjs')], outdir, splitting: true, platform: 'browser', format: 'esm',
+    external: ['/limits/*', 'node:*', 'module', 'worker_threads'],
+  });
+  return outdir;
+}

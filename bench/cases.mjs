@@ -1,0 +1,202 @@
+// What is measured. Each case builds the same work twice, for our engine (`tf`, as init() gives it) and for the peer (`tfjs`):
+//   run()     one unit of work, timed
+//   result()  the numbers it computes, compared before anything is timed
+//   close()   frees what was made
+import { BATCH, CLASSES, digitBatches, initialWeights, numbers, PIXELS } from './digits.mjs';
+
+/** Fresh B: each call multiplies by a matrix that the engine has not seen, given as a Float32Array. The product stays inside. */
+function matMulFresh(n) {
+  const a = numbers(n * n, 3);
+  const matrices = [4, 5, 6].map((seed) => numbers(n * n, seed));
+  let next = 0;
+  const fresh = () => matrices[next++ % matrices.length];
+  return {
+    name: `MatMul ${n}, fresh B`, group: 'matmul', size: n, flops: 2 * n ** 3,
+    async ours(tf) {
+      const graph = new tf.Graph();
+      const session = new tf.Session(graph);
+      const left = graph.variable(graph.constant(a, { shape: [n, n] }));
+      const right = graph.placeholder('float32', [n, n]);
+      const product = graph.matMul(left, right);
+      const { operation } = product;
+      await session.run(graph.initializer());
+      return {
+        run: () => session.runSync(operation, new Map([[right, fresh()]])),
+        result: () => session.runSync(product, new Map([[right, matrices[0]]])).data,
+        close: () => close(session, graph),
+      };
+    },
+    async peer(tfjs) {
+      const left = tfjs.tensor2d(a, [n, n]);
+      const multiply = (data, use) => {
+        const right = tfjs.tensor2d(data, [n, n]);
+        const product = tfjs.matMul(left, right);
+        const used = use?.(product);
+        right.dispose();
+        product.dispose();
+        return used;
+      };
+      return {
+        run: () => multiply(fresh()),
+        result: () => multiply(matrices[0], (product) => product.dataSync()),
+        close: () => left.dispose(),
+      };
+    },
+  };
+}
+
+/** Constant B: weights that never change, which both engines may keep packed. */
+function matMulConstant(n) {
+  const a = numbers(n * n, 7);
+  const b = numbers(n * n, 8);
+  return {
+    name: `MatMul ${n}, constant B`, group: 'matmul', size: n, flops: 2 * n ** 3,
+    async ours(tf) {
+      const graph = new tf.Graph();
+      const session = new tf.Session(graph);
+      const product = graph.matMul(graph.variable(graph.constant(a, { shape: [n, n] })), graph.constant(b, { shape: [n, n] }));
+      const { operation } = product;
+      await session.run(graph.initializer());
+      return {
+        run: () => session.runSync(operation),
+        result: () => session.runSync(product).data,
+        close: () => close(session, graph),
+      };
+    },
+    async peer(tfjs) {
+      const left = tfjs.tensor2d(a, [n, n]);
+      const right = tfjs.tensor2d(b, [n, n]);
+      return {
+        run: () => tfjs.matMul(left, right).dispose(),
+        result: () => tfjs.tidy(() => tfjs.matMul(left, right).dataSync()),
+        close: () => tfjs.dispose([left, right]),
+      };
+    },
+  };
+}
+
+const LEARNING_RATE = 0.002;
+
+/**
+ * One step of training the digits network (64-128-10, batches of 64) with Adam, from typed arrays of pixels and labels to the loss
+ * as a number. The peer takes its labels one-hot, made beforehand. The result is the loss of the first 20 steps.
+ */
+function trainingStep(digits) {
+  return {
+    name: 'digits training step', group: 'training',
+    async ours(tf) {
+      const batches = await digitBatches(digits);
+      const graph = new tf.Graph();
+      const session = new tf.Session(graph);
+      const x = graph.placeholder('float32', [BATCH, PIXELS]);
+      const labels = graph.placeholder('int32', [BATCH]);
+      const weights = Object.fromEntries(Object.entries(initialWeights()).map(
+        ([name, [data, shape]]) => [name, graph.variable(graph.constant(data, { shape }), { name })]));
+      const hidden = graph.relu(graph.biasAdd(graph.matMul(x, weights.w1), weights.b1));
+      const logits = graph.biasAdd(graph.matMul(hidden, weights.w2), weights.b2);
+      const [losses] = graph.sparseSoftmaxCrossEntropyWithLogits(logits, labels);
+      const loss = graph.mean(losses, graph.constant(new Int32Array([0])));
+      const train = new tf.train.AdamOptimizer(LEARNING_RATE).minimize(loss);
+      const initialize = graph.initializer();
+      let next = 0;
+      const step = async () => {
+        const batch = batches[next++ % batches.length];
+        const [value] = await session.run([loss, train], new Map([[x, batch.pixels], [labels, batch.labels]]));
+        return value.data[0];
+      };
+      await session.run(initialize);
+      return { run: step, result: () => first(20, step), close: () => close(session, graph) };
+    },
+    async peer(tfjs) {
+      const batches = await digitBatches(digits);
+      const { w1, b1, w2, b2 } = Object.fromEntries(Object.entries(initialWeights()).map(
+        ([name, [data, shape]]) => [name, tfjs.variable(tfjs.tensor(data, shape))]));
+      const optimizer = tfjs.train.adam(LEARNING_RATE, 0.9, 0.999, 1e-8);
+      let next = 0;
+      const step = () => tfjs.tidy(() => {
+        const batch = batches[next++ % batches.length];
+        const x = tfjs.tensor2d(batch.pixels, [BATCH, PIXELS]);
+        const labels = tfjs.tensor2d(batch.oneHot, [BATCH, CLASSES]);
+        const loss = optimizer.minimize(() => {
+          const hidden = tfjs.relu(tfjs.add(tfjs.matMul(x, w1), b1));
+          return tfjs.losses.softmaxCrossEntropy(labels, tfjs.add(tfjs.matMul(hidden, w2), b2));
+        }, true);
+        return loss.dataSync()[0];
+      });
+      return {
+        run: step,
+        result: () => first(20, step),
+        close: () => (optimizer.dispose(), tfjs.dispose([w1, b1, w2, b2])),
+      };
+    },
+  };
+}
+
+/** `length` scalar additions, each of the result before; from a number to a number. */
+function additions(name, length) {
+  const result = (run) => () => Float32Array.of(run(0.5)[0]);
+  return {
+    name, group: 'overhead',
+    async ours(tf) {
+      const graph = new tf.Graph();
+      const session = new tf.Session(graph);
+      const start = graph.placeholder('float32', []);
+      const one = graph.constant(1);
+      let sum = start;
+      for (let i = 0; i < length; i++) sum = graph.addV2(sum, one);
+      const run = (value) => session.runSync(sum, new Map([[start, value]])).data;
+      let next = 0;
+      return { run: () => run(next++ % 7), result: result(run), close: () => close(session, graph) };
+    },
+    async peer(tfjs) {
+      const one = tfjs.scalar(1);
+      const run = (value) => tfjs.tidy(() => {
+        let sum = tfjs.scalar(value);
+        for (let i = 0; i < length; i++) sum = tfjs.add(sum, one);
+        return sum.dataSync();
+      });
+      let next = 0;
+      return { run: () => run(next++ % 7), result: result(run), close: () => one.dispose() };
+    },
+  };
+}
+
+async function first(count, step) {
+  const values = [];
+  for (let i = 0; i < count; i++) values.push(await step());
+  return values;
+}
+
+async function close(session, graph) {
+  await session.close();
+  graph.dispose();
+}
+
+/** All cases; `digits` is the content of digits.csv.gz. */
+export function makeCases(digits) {
+  const sizes = [128, 256, 512, 1024];
+  return [
+    ...sizes.map(matMulFresh),
+    ...sizes.map(matMulConstant),
+    trainingStep(digits),
+    additions('1,000 chained scalar additions', 1000),
+    additions('one scalar addition', 1),
+  ];
+}
+
+/** Import to first result, a product of two by two: what a new process or page waits for. Gives milliseconds. */
+export async function timeOfFirstResult(load, multiply) {
+  const started = performance.now();
+  const product = multiply(await load());
+  const elapsed = performance.now() - started;
+  if (String(Array.from(product)) !== '19,22,43,50') throw new Error(`the first product is ${Array.from(product)}`);
+  return elapsed;
+}
+
+export const firstProduct = {
+  ours(tf) {
+    const graph = new tf.Graph();
+    return new tf.Session(graph).runSync(graph.matMul(graph.constant([[1, 2], [3, 4]]), graph.constant([[5, 6], [7, 8]]))).data;
+  },
+  peer: (tfjs) => tfjs.matMul(tfjs.tensor2d([[1, 2], [3, 4]]), tfjs.tensor2d([[5, 6], [7, 8]])).dataSync(),
+};

@@ -1,0 +1,57 @@
+// What runs in a host (Node, or a page): measures the cases with one build of ours and the peer in the same process.
+import { makeCases } from './cases.mjs';
+import { compare, median, relativeDifference, warmUp } from './measure.mjs';
+
+const TOLERANCE = 1e-3;
+const SETTINGS = { warmUp: 250, roundTime: 60 };
+
+/** What the multiply-add units reach right now, in GFLOP/s: the mean over `milliseconds`, as the cases are timed, not the best. */
+function limitNow(limits, milliseconds) {
+  const started = performance.now();
+  let [passes, time] = [0, 0];
+  do {
+    time += 1 / limits._bench_peak_gflops(0); // one pass, always of the same work
+    passes++;
+  } while (performance.now() - started < milliseconds);
+  return passes / time;
+}
+
+/**
+ * Milliseconds of each round, and what follows from them; for products also the limit of the multiply-add units (GFLOP/s) in the
+ * same rounds. A case that fails has `error` instead.
+ */
+async function measureCase({ name, group, size, flops, ours, peer }, { tf, tfjs, limits, rounds, firstWarmUp }) {
+  const about = { name, group, size, flops };
+  const made = {};
+  try {
+    made.ours = await ours(tf);
+    made.peer = await peer(tfjs);
+    const difference = relativeDifference(await made.ours.result(), await made.peer.result());
+    if (!(difference < TOLERANCE)) throw new Error(`the results differ by ${difference}`);
+    await warmUp(made.ours.run, firstWarmUp);
+    const limit = [];
+    const beforeRound = flops ? () => limit.push(limitNow(limits, SETTINGS.roundTime / 2)) : undefined;
+    const times = await compare({ ours: made.ours.run, peer: made.peer.run }, { ...SETTINGS, rounds, beforeRound });
+    const ratio = median(times.peer.map((time, i) => time / times.ours[i]));
+    return { ...about, difference, times, ours: median(times.ours), peer: median(times.peer), ratio, limit: flops && median(limit) };
+  } catch (error) {
+    return { ...about, error: String(error) };
+  } finally {
+    for (const contestant of Object.values(made)) await contestant.close();
+  }
+}
+
+/**
+ * Measures the cases whose name contains one of `filter`. `limits` is the module of bench/c/gemm.c in the same build as ours, `digits`
+ * the content of digits.csv.gz; `firstWarmUp` is how long the first case is run before anything is timed.
+ */
+export async function measureCases({ digits, filter, firstWarmUp, log, ...engines }) {
+  const cases = makeCases(digits).filter(({ name }) => filter.length === 0 || filter.some((word) => name.includes(word)));
+  const limit = engines.limits._bench_peak_gflops(500);
+  const measured = [];
+  for (const entry of cases) {
+    log(entry.name);
+    measured.push(await measureCase(entry, { ...engines, firstWarmUp: measured.length === 0 ? firstWarmUp : 0 }));
+  }
+  return { variant: engines.tf.variant, limit: Math.max(limit, ...measured.map((row) => row.limit ?? 0)), cases: measured };
+}

@@ -1,0 +1,20 @@
+// The process that measures in Node; bench/run.mjs starts it. Takes its settings as JSON, prints one JSON line per message.
+import { readFile } from 'node:fs/promises';
+import { firstProduct, timeOfFirstResult } from './cases.mjs';
+import { measureCases } from './host.mjs';
+
+const settings = JSON.parse(process.argv[2]);
+const send = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
+const load = {
+  ours: async () => (await import('../npm/dist/index.js')).init({ variant: settings.variant }),
+  peer: async () => (await import(settings.peer)).default.loadPeer(settings.peerWasm),
+};
+
+if (settings.firstResultOf) {
+  send({ result: await timeOfFirstResult(load[settings.firstResultOf], firstProduct[settings.firstResultOf]) });
+} else {
+  const limits = await (await import(settings.limits)).default({ noInitialRun: true });
+  const digits = await readFile(settings.digits);
+  const log = (text) => send({ log: text });
+  send({ result: await measureCases({ ...settings, tf: await load.ours(), tfjs: await load.peer(), limits, digits, log }) });
+}

@@ -1,0 +1,118 @@
+// Measures our engine beside tfjs's wasm backend, in Node and in headless Chromium. `npm run bench` sets up, builds and comes here.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildWasm } from '../tools/build.mjs';
+import { must, outputOf, root, runMain, say, SetupError } from '../tools/process.mjs';
+import { setUp } from '../tools/setup.mjs';
+import { openBrowser } from './browser.mjs';
+import { bundlePeerForNode, peerWasm } from './bundle.mjs';
+import { median } from './measure.mjs';
+import { tableOf, verdict } from './table.mjs';
+
+const USAGE = `npm run bench -- [options]
+  --filter <words>      only cases whose name contains one of these words, separated by commas
+  --variant <variant>   only this build: simd or relaxed
+  --node-only, --chromium-only
+  --node <program>      another Node to measure in
+  --rounds <n>          rounds per case (7)`;
+
+const RELAXED_FLAG = '--experimental-wasm-relaxed-simd';
+const FIRST_RESULT_ROUNDS = 5;
+const FIRST_RESULT = 'import to first result';
+
+function readOptions() {
+  let values;
+  try {
+    ({ values } = parseArgs({
+      options: {
+        filter: { type: 'string', default: '' }, variant: { type: 'string' }, rounds: { type: 'string', default: '7' },
+        node: { type: 'string', default: process.execPath }, 'node-only': { type: 'boolean' }, 'chromium-only': { type: 'boolean' },
+        help: { type: 'boolean' },
+      },
+    }));
+  } catch (error) {
+    throw new SetupError(`${error.message}\n\n${USAGE}`);
+  }
+  const rounds = Number(values.rounds);
+  const variants = values.variant === undefined ? ['simd', 'relaxed'] : [values.variant];
+  if (values.help || !(rounds >= 1) || !variants.every((variant) => ['simd', 'relaxed'].includes(variant))) throw new SetupError(USAGE);
+  return { ...values, rounds, variants, filter: values.filter.split(',').filter(Boolean) };
+}
+
+const limitsFile = (variant) => path.join(root, `build/wasm-${variant}/bench_gemm.mjs`);
+const digits = path.join(root, 'examples/data/digits.csv.gz');
+
+/** Measures in processes of a Node. */
+async function openNode(program) {
+  const peer = await bundlePeerForNode();
+  const flags = outputOf(program, [RELAXED_FLAG, '-e', '0']) === undefined ? [] : [RELAXED_FLAG];
+  const start = async (settings) => {
+    let result;
+    await must(program, [...flags, 'bench/node.mjs', JSON.stringify({ ...settings, peer, peerWasm })], {
+      onLine(line) {
+        if (!line.startsWith('{')) return;
+        const message = JSON.parse(line);
+        if (message.log) progress(message.log);
+        else result = message.result;
+      },
+    });
+    return result;
+  };
+  return {
+    name: `Node ${outputOf(program, ['--version']).trim().slice(1)}`,
+    measure: (settings) => start({ ...settings, limits: limitsFile(settings.variant), digits, firstWarmUp: 500 }),
+    measureFirstResult: start,
+    close() {},
+  };
+}
+
+function progress(text) {
+  if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K  ${text}`);
+}
+
+/** Times of the first result in processes or pages of their own. */
+async function measureFirstResult(host, variant) {
+  progress(FIRST_RESULT);
+  const times = { ours: [], peer: [] };
+  for (let round = 0; round < FIRST_RESULT_ROUNDS; round++) {
+    for (const firstResultOf of ['ours', 'peer']) times[firstResultOf].push(await host.measureFirstResult({ firstResultOf, variant }));
+  }
+  const [ours, peer] = [median(times.ours), median(times.peer)];
+  return { name: FIRST_RESULT, group: 'start', times, ours, peer, ratio: peer / ours };
+}
+
+await runMain(async () => {
+  const options = readOptions();
+  const tools = await setUp({ tests: true });
+  for (const variant of options.variants) await buildWasm(tools, variant, ['bench_gemm']);
+  const started = Date.now();
+  const results = [];
+  const hosts = [
+    ...(options['chromium-only'] ? [] : [() => openNode(options.node)]),
+    ...(options['node-only'] ? [] : [() => openBrowser({ limitsFile, digits, progress })]),
+  ];
+  for (const open of hosts) {
+    const host = await open();
+    try {
+      for (const variant of options.variants) {
+        const result = await host.measure({ variant, filter: options.filter, rounds: options.rounds });
+        if (options.filter.length === 0 || options.filter.some((word) => FIRST_RESULT.includes(word))) {
+          result.cases.push(await measureFirstResult(host, variant));
+        }
+        results.push({ host: host.name, ...result });
+        if (process.stdout.isTTY) process.stdout.write('\r\x1b[K');
+        say(`\n${tableOf(results.at(-1))}`);
+      }
+    } finally {
+      await host.close();
+    }
+  }
+  const file = path.join(root, 'build/bench/results.json');
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, `${JSON.stringify({ date: new Date().toISOString(), results }, null, 1)}\n`);
+  say(`Medians of ${options.rounds} rounds, ours and tfjs in turn (tfjs-backend-wasm 4.22, one thread). "tfjs / ours" above 1: ours is faster.`);
+  say(verdict(results));
+  if (results.some(({ cases }) => cases.some((row) => row.error))) process.exitCode = 1;
+  say(`${((Date.now() - started) / 1000).toFixed(0)} s; every round is in ${path.relative(root, file)}.`);
+});

@@ -1,0 +1,44 @@
+// The table on the terminal.
+
+/** What `npm run bench` is held to: products from 256 on, by build. A ratio is the peer's time divided by ours. */
+export const BAR = { from: 256, simd: 1, relaxed: 1.3 };
+
+const milliseconds = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
+
+const isBarred = (row) => row.group === 'matmul' && row.size >= BAR.from;
+
+export function belowBar({ variant, cases }) {
+  return cases.filter((row) => isBarred(row) && !(row.ratio >= BAR[variant]));
+}
+
+/** One host and build: the cases, ours beside the peer's. */
+export function tableOf({ host, variant, limit, cases }) {
+  const gflops = (row, time) => (row.flops ? row.flops / time / 1e6 : undefined);
+  const head = ['', 'ours ms', 'GFLOP/s', 'of limit', 'tfjs ms', 'GFLOP/s', 'tfjs / ours'];
+  const rows = cases.map((row) => {
+    if (row.error) return [row.name, ...head.slice(1).map(() => '-')];
+    const [ours, peer] = [gflops(row, row.ours), gflops(row, row.peer)];
+    return [
+      row.name, milliseconds(row.ours), ours?.toFixed(1) ?? '', ours ? `${((100 * ours) / row.limit).toFixed(0)} %` : '',
+      milliseconds(row.peer), peer?.toFixed(1) ?? '', `${row.ratio.toFixed(2)} x${isBarred(row) && row.ratio < BAR[variant] ? ' !' : '  '}`,
+    ];
+  });
+  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column].length)));
+  const line = (row) => row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column]))).join('   ').trimEnd();
+  const title = `${host}, ${variant}, one thread; limit of the multiply-add units ${limit.toFixed(1)} GFLOP/s`;
+  const failures = cases.filter((row) => row.error).map((row) => `${row.name}: ${row.error}`);
+  return [title, '', line(head), ...rows.map(line), ...failures, ''].join('\n');
+}
+
+/** Whether the bar is met, in a line for each build. */
+export function verdict(results) {
+  return ['simd', 'relaxed'].flatMap((variant) => {
+    const tables = results.filter((result) => result.variant === variant && result.cases.some(isBarred));
+    if (tables.length === 0) return [];
+    const asked = `${variant}: at least ${BAR[variant].toFixed(1)} x tfjs on MatMul from ${BAR.from} on`;
+    return tables.map((table) => {
+      const below = belowBar(table);
+      return `${asked}, ${table.host}: ${below.length === 0 ? 'met' : `missed by ${below.map((row) => `${row.name} (${row.error ? 'failed' : row.ratio.toFixed(2)})`).join('; ')}`}`;
+    });
+  }).join('\n');
+}
