@@ -5,7 +5,7 @@
 
 static bool axis_is_scalar(const Tensor *axis, const char *what, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
-  if (tensor_is_scalar(axis)) return true;
+  if (tensor_num_elements(axis) == 1) return true;
   return status_invalid(status, "%s tensor should be a scalar integer, but got shape %s", what, shape_text(&axis->shape, text));
 }
 
@@ -40,6 +40,7 @@ static bool concat(KernelContext *context, const Tensor *const *inputs, int coun
   const Shape *first = &inputs[0]->shape;
   int rank = first->rank;
   int64_t wanted = tensor_int_at(axis_tensor, 0), dims[SHAPE_MAX_RANK], total;
+  if (rank == 0) return status_invalid(status, "ConcatOp : Can't concatenate scalars (use tf.stack instead)");
   if (wanted < -rank || wanted >= rank) {
     return status_invalid(status, "ConcatOp : Expected concatenating dimensions in the range [%d, %d), but got %lld", -rank, rank,
                           (long long)wanted);

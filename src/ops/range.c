@@ -15,8 +15,11 @@ static double rounded(DataType type, double value) {
   return (double)(type == DT_FLOAT ? f : bfloat16_to_float(float_to_bfloat16(f)));
 }
 
-/* A sum in the range's own precision. TensorFlow adds delta again and again; what that rounds away is part of the result. */
-static double next(const FloatRange *range, double value) { return rounded(range->type, value + range->delta); }
+/* Number `i`, rounded as the type's own arithmetic rounds: the product first, then the sum. */
+static double float_at(const FloatRange *range, int64_t i) {
+  double distance = rounded(range->type, rounded(range->type, (double)i) * range->delta);
+  return rounded(range->type, range->start + distance);
+}
 
 static bool wrong_direction(bool up, double start, double limit, Status *status) {
   return status_invalid(status, "Requires start %s limit when delta %s 0: %g/%g", up ? "<=" : ">=", up ? ">" : "<", start, limit);
@@ -26,7 +29,7 @@ static bool float_count(const FloatRange *range, int64_t *count, Status *status)
   double start = range->start, limit = range->limit, delta = range->delta;
   if (start > limit && delta > 0) return wrong_direction(true, start, limit, status);
   if (start < limit && delta < 0) return wrong_direction(false, start, limit, status);
-  if (delta == 0) return status_invalid(status, "Requires delta != 0");
+  if (delta == 0) return status_invalid(status, "Requires delta != 0: 0");
   double steps = rounded(range->type, rounded(range->type, limit - start) / delta);
   double size = ceil(fabs(steps));
   if (!(size < 9223372036854775808.0)) {
@@ -42,7 +45,7 @@ static bool int_count(int64_t start, int64_t limit, int64_t delta, int64_t *coun
     return status_invalid(status, "Requires start %s limit when delta %s 0: %lld/%lld", up ? "<=" : ">=", up ? ">" : "<",
                           (long long)start, (long long)limit);
   }
-  if (delta == 0) return status_invalid(status, "Requires delta != 0");
+  if (delta == 0) return status_invalid(status, "Requires delta != 0: 0");
   /* Distances of int64s fit uint64. */
   uint64_t distance = delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
   uint64_t step = delta > 0 ? (uint64_t)delta : 0 - (uint64_t)delta;
@@ -80,8 +83,8 @@ static bool range_kernel(KernelContext *context, Status *status) {
   TRY(kernel_allocate_output_dims(context, 0, 1, &count, &out, status));
   if (dtype_is_floating(out->dtype)) {
     FloatRange range = float_range(in[0], in[1], in[2]);
-    double value = range.start;
-    for (int64_t i = 0; i < count; i++, value = next(&range, value)) {
+    for (int64_t i = 0; i < count; i++) {
+      double value = float_at(&range, i);
       if (out->dtype == DT_FLOAT) {
         tensor_f32(out)[i] = (float)value;
       } else if (out->dtype == DT_DOUBLE) {

@@ -7,6 +7,27 @@
 
 /* --- Reshape --- */
 
+/* What is left for the size that is -1. Where there are no elements but a size of 0 was asked for, zeros are left out on both
+ * sides: [0,3] as [0,-1] is [0,3]. */
+static bool infer_size(const Shape *shape, int64_t product, bool has_zero, int64_t *size, Status *status) {
+  int64_t elements = 1;
+  bool skipped = false;
+  for (int i = 0; i < shape->rank; i++) {
+    int64_t length = shape_dim(shape, i);
+    if (length == 0 && has_zero) {
+      skipped = true;
+    } else if (__builtin_mul_overflow(elements, length, &elements)) {
+      return status_invalid(status, "Reshape cannot infer the missing input size for an empty tensor of that shape");
+    }
+  }
+  if (!skipped && elements % product != 0) {
+    return status_invalid(status, "Input to reshape is a tensor with %lld values, but the requested shape requires a multiple of %lld",
+                          (long long)elements, (long long)product);
+  }
+  *size = elements / product;
+  return true;
+}
+
 /* The sizes asked for; one of them may be -1, which is what is left for it. */
 static bool requested_shape(const Tensor *tensor, const Tensor *sizes, int64_t *dims, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
@@ -15,8 +36,8 @@ static bool requested_shape(const Tensor *tensor, const Tensor *sizes, int64_t *
   }
   TRY(array_read_ints(sizes, dims, status));
   int rank = (int)tensor_num_elements(sizes), unknown = -1;
-  int64_t product = 1, elements = tensor_num_elements(tensor);
-  bool overflow = false;
+  int64_t product = 1; /* of the sizes that are given, but zeros */
+  bool overflow = false, has_zero = false;
   for (int i = 0; i < rank; i++) {
     if (dims[i] == -1) {
       if (unknown >= 0) {
@@ -25,6 +46,8 @@ static bool requested_shape(const Tensor *tensor, const Tensor *sizes, int64_t *
       unknown = i;
     } else if (dims[i] < 0) {
       return status_invalid(status, "Size %d must be non-negative, not %lld", i, (long long)dims[i]);
+    } else if (dims[i] == 0) {
+      has_zero = true;
     } else {
       overflow = __builtin_mul_overflow(product, dims[i], &product) || overflow;
     }
@@ -34,16 +57,7 @@ static bool requested_shape(const Tensor *tensor, const Tensor *sizes, int64_t *
     dims[unknown] = 1; /* the others alone are too many, which making the shape will say */
     return true;
   }
-  if (product == 0) {
-    return status_invalid(status, "Reshape cannot infer the missing input size for an empty tensor unless all specified input "
-                                  "sizes are non-zero");
-  }
-  if (elements % product != 0) {
-    return status_invalid(status, "Input to reshape is a tensor with %lld values, but the requested shape requires a multiple of %lld",
-                          (long long)elements, (long long)product);
-  }
-  dims[unknown] = elements / product;
-  return true;
+  return infer_size(&tensor->shape, product, has_zero, &dims[unknown], status);
 }
 
 static bool reshape_kernel(KernelContext *context, Status *status) {

@@ -32,6 +32,7 @@ static bool read_permutation(const Tensor *x, const Tensor *tensor, int64_t *per
   TRY(array_read_ints(tensor, perm, status));
   bool seen[SHAPE_MAX_RANK] = {false};
   for (int i = 0; i < rank; i++) {
+    if (perm[i] < 0) perm[i] = perm[i] < -rank ? -1 : perm[i] + rank; /* from the end */
     if (perm[i] < 0 || perm[i] >= rank) return out_of_range(perm[i], rank, status);
     seen[perm[i]] = true;
   }
@@ -104,10 +105,10 @@ static bool transpose_shape(InferenceContext *c, Status *status) {
       continue;
     }
     int64_t axis = tensor_int_at(perm, i);
-    if (axis < 0 || axis >= rank) {
+    if (axis < -rank || axis >= rank) {
       return status_invalid(status, "perm dim %lld is out of range of input rank %lld", (long long)axis, (long long)rank);
     }
-    dims[i] = shape_dim_of(c, input, axis);
+    TRY(dim_ok(shape_dim_of(c, input, axis), &dims[i], status));
   }
   TRY(shape_ok(shape_of_dims(c, dims, (int32_t)rank), &output, status));
   shape_set_output(c, 0, output);

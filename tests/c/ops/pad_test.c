@@ -1,0 +1,26 @@
+/* Pad. */
+#include "gradient_checker.h"
+#include "harness.h"
+#include "op_runner.h"
+
+TEST(pad_puts_zeros_around) {
+  op_gives("Pad[T=float]", "float[2] 1 2; int32[1,2] 1 2", "float[5] 0 1 2 0 0");
+  op_gives("Pad[T=int32, Tpaddings=int64]", "int32[1,2] 1 2; int64[2,2] 1 0 0 1", "int32[2,3] 0 0 0 1 2 0");
+  op_gives("Pad[T=bool]", "bool[1] true; int32[1,2] 0 1", "bool[2] true false");
+  op_gives("Pad[T=half]", "half[2] 1 2; int32[1,2] 0", "half[2] 1 2");
+  op_gives("Pad[T=float]", "float[0]; int32[1,2] 1 1", "float[2] 0");
+  op_gives("Pad[T=float]", "float[] 3; int32[0,2]", "float[] 3");
+}
+
+TEST(pad_refuses_wrong_paddings) {
+  op_fails("Pad[T=float]", "float[2,3] 0; int32[1,2] 1", CODE_INVALID_ARGUMENT,
+           "The first dimension of paddings must be the rank of inputs[1,2] [2,3]");
+  op_fails("Pad[T=float]", "float[2,3] 0; int32[2,2] 1 -1 0 0", CODE_INVALID_ARGUMENT, "Paddings must be non-negative: 1 -1");
+  op_fails("Pad[T=float]", "float[2] 0; int32[2] 1", CODE_INVALID_ARGUMENT, "paddings must be a matrix with 2 columns: [2]");
+  op_fails("Pad[T=float, Tpaddings=int64]", "float[2] 0; int64[1,2] 9223372036854775807 1", CODE_INVALID_ARGUMENT, "2**63 - 1");
+}
+
+TEST(gradient_of_pad) {
+  gradient_holds_twice("Pad[T=double]", "double[2,2] 1 2 3 4; int32[2,2] 1 0 2 1");
+  gradient_holds("Pad[T=double, Tpaddings=int64]", "double[2] 1 2; int64[1,2] 0 1");
+}
