@@ -21,6 +21,14 @@ enum { GRADIENT_MAX_FUNCTION_NODES = 1 << 17 };
 MUST_CHECK bool gradient_library_init(GradientLibrary *library, const Graph *functions, Status *status);
 void gradient_library_clear(GradientLibrary *library);
 
+/* A node, its op, and where gradients arrive (NULL: at all outputs). */
+typedef struct GradientQuery {
+  const Op *op;
+  const NodeDef *node;
+  const bool *flows;
+  int num_outputs; /* entries of flows */
+} GradientQuery;
+
 /* The gradient for a node, NULL when none flows. Lives as long as the library. The attrs to instantiate it
  * with are those of the node, or none where a function was differentiated. */
 typedef struct GradientEntry {
@@ -28,12 +36,12 @@ typedef struct GradientEntry {
   const AttrEntry *const *attrs;
   int num_attrs;
 } GradientEntry;
-MUST_CHECK bool gradient_look_up(GradientLibrary *library, const Op *op, const NodeDef *node,
-                                 const GradientEntry **entry, Status *status);
+MUST_CHECK bool gradient_look_up(GradientLibrary *library, const GradientQuery *query, const GradientEntry **entry,
+                                 Status *status);
 /* Says without work that no gradient flows through nodes of this op. */
 bool gradient_is_none(const GradientLibrary *library, const Op *op, const NodeDef *node);
-/* Appends what tells apart nodes with different gradients. */
-MUST_CHECK bool gradient_key(const NodeDef *node, StrBuf *key, Status *status);
+/* Appends what tells apart queries with different gradients. */
+MUST_CHECK bool gradient_key(const GradientQuery *query, StrBuf *key, Status *status);
 
 MUST_CHECK bool gradients_add(GradientLibrary *library, Graph *graph, const NodeOutput *ys, int num_ys,
                               const NodeOutput *xs, int num_xs, const NodeOutput *dys, const char *scope,

@@ -182,14 +182,15 @@ static bool check_body(Backward *b, const Node *node, const FunctionBody *body) 
   return true;
 }
 
-static bool look_up_body(Backward *b, const Node *node, FunctionBody **body) {
+static bool look_up_body(Backward *b, const Node *node, const bool *flows, FunctionBody **body) {
+  GradientQuery query = {node->op, node->def, flows, node->num_outputs};
   StrBuf key = {0};
   bool ok = false;
   const GradientEntry *gradient;
-  TRY_DONE(gradient_key(node->def, &key, b->status));
+  TRY_DONE(gradient_key(&query, &key, b->status));
   BodyEntry *entry = string_map_find_bytes(&b->bodies, strbuf_text(&key), (size_t)key.length);
   if (entry == NULL) {
-    TRY_DONE(gradient_look_up(b->library, node->op, node->def, &gradient, b->status));
+    TRY_DONE(gradient_look_up(b->library, &query, &gradient, b->status));
     char *kept_key = arena_strndup(b->arena, strbuf_text(&key), (size_t)key.length);
     entry = arena_calloc(b->arena, 1, (int64_t)sizeof *entry);
     if (entry == NULL || kept_key == NULL) {
@@ -260,12 +261,14 @@ static bool pass_through(Backward *b, Node *node) {
   bool arrived = false;
   for (int i = 0; i < node->num_outputs; i++) arrived = arrived || b->gradients[node->id][i].count > 0;
   if (!arrived) return true;
-  FunctionBody *body = NULL;
-  if (b->derived[node->id]) TRY(look_up_body(b, node, &body));
   int num_values = node->num_inputs * 2 + node->num_outputs;
   NodeOutput *values = mem_calloc(num_values + 1, sizeof(NodeOutput));
-  bool *flags = mem_calloc(num_values + 1, sizeof(bool));
+  bool *flags = mem_calloc(num_values + node->num_outputs + 1, sizeof(bool));
+  bool *flows = flags == NULL ? NULL : flags + num_values;
+  FunctionBody *body = NULL;
   bool ok = (values != NULL && flags != NULL) || oom(b);
+  for (int i = 0; ok && i < node->num_outputs; i++) flows[i] = b->gradients[node->id][i].count > 0;
+  if (ok && b->derived[node->id]) ok = look_up_body(b, node, flows, &body);
   for (int i = 0; ok && i < node->num_outputs; i++) ok = sum(b, node, i, &values[node->num_inputs + i]);
   if (ok && body != NULL) ok = inline_gradient(b, node, body, values, flags);
   mem_free(values);

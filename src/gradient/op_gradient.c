@@ -17,12 +17,16 @@ void gradient_library_clear(GradientLibrary *library) {
   *library = (GradientLibrary){0};
 }
 
-bool gradient_key(const NodeDef *node, StrBuf *key, Status *status) {
-  NodeDef bare = *node;
+bool gradient_key(const GradientQuery *query, StrBuf *key, Status *status) {
+  NodeDef bare = *query->node;
   bare.name = bare.device = (char *)protobuf_c_empty_string;
   bare.n_input = 0;
   bare.experimental_debug_info = NULL;
-  return proto_serialize(&bare, key, status) && strbuf_ok(key, status);
+  TRY(proto_serialize(&bare, key, status));
+  /* Only a gradient that is written anew can depend on where gradients arrive. */
+  bool written = query->op->registration != NULL && query->op->registration->gradient_fn != NULL;
+  for (int i = 0; written && i < query->num_outputs; i++) strbuf_append_char(key, query->flows == NULL || query->flows[i] ? '1' : '0');
+  return strbuf_ok(key, status);
 }
 
 static bool is_call(const NodeDef *node) {
@@ -66,9 +70,10 @@ static bool no_gradient_defined(const NodeDef *node, Status *status) {
 }
 
 /* The text in the op's registration, or the text that its function writes. */
-static bool registered_gradient(GradientLibrary *library, const Op *op, const NodeDef *node,
-                                const FunctionDef **function, Status *status) {
-  const OpRegistration *registration = op->registration;
+static bool registered_gradient(GradientLibrary *library, const GradientQuery *query, const FunctionDef **function,
+                                Status *status) {
+  const NodeDef *node = query->node;
+  const OpRegistration *registration = query->op->registration;
   if (registration == NULL) return no_gradient_defined(node, status);
   if (registration->gradient == NO_GRADIENT) return true;
   FunctionDef *parsed = NULL;
@@ -77,7 +82,8 @@ static bool registered_gradient(GradientLibrary *library, const Op *op, const No
   if (registration->gradient != NULL) {
     ok = function_parse(str_of(registration->gradient), library->arena, &parsed, status);
   } else if (registration->gradient_fn != NULL) {
-    ok = registration->gradient_fn(node, &text, status) && strbuf_ok(&text, status);
+    GradientRequest request = {node, query->flows};
+    ok = registration->gradient_fn(&request, &text, status) && strbuf_ok(&text, status);
     if (ok && text.length > 0)
       ok = function_parse((Str){strbuf_text(&text), (size_t)text.length}, library->arena, &parsed, status);
   } else {
@@ -88,8 +94,8 @@ static bool registered_gradient(GradientLibrary *library, const Op *op, const No
   return ok || status_append(status, "\n\tin the gradient of op %s", node->op);
 }
 
-static bool find_gradient(GradientLibrary *library, const Op *op, const NodeDef *node, GradientEntry *entry,
-                          Status *status) {
+static bool find_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry, Status *status) {
+  const NodeDef *node = query->node;
   Callee callee = callee_of(node);
   const char *custom = custom_gradient(library, callee.name);
   if (custom != NULL) {
@@ -110,20 +116,19 @@ static bool find_gradient(GradientLibrary *library, const Op *op, const NodeDef 
   if (is_call(node))
     return status_set(status, CODE_NOT_FOUND, "Failed to find definition for function \"%s\"", callee.name);
   *entry = (GradientEntry){.attrs = callee.attrs, .num_attrs = callee.num_attrs};
-  return registered_gradient(library, op, node, &entry->function, status);
+  return registered_gradient(library, query, &entry->function, status);
 }
 
-bool gradient_look_up(GradientLibrary *library, const Op *op, const NodeDef *node,
-                      const GradientEntry **entry, Status *status) {
+bool gradient_look_up(GradientLibrary *library, const GradientQuery *query, const GradientEntry **entry, Status *status) {
   StrBuf key = {0};
   bool ok = false;
-  TRY_DONE(gradient_key(node, &key, status));
+  TRY_DONE(gradient_key(query, &key, status));
   GradientEntry *found = string_map_find_bytes(&library->gradients, strbuf_text(&key), (size_t)key.length);
   if (found == NULL) {
     GradientEntry made;
-    TRY_DONE(find_gradient(library, op, node, &made, status));
+    TRY_DONE(find_gradient(library, query, &made, status));
     /* The attrs must live as long as the library, also when the node was one of a function's. */
-    NodeDef bare = *node;
+    NodeDef bare = *query->node;
     bare.n_input = 0;
     const NodeDef *kept = made.attrs == NULL ? NULL : proto_copy(&bare, library->arena);
     char *kept_key = arena_strndup(library->arena, strbuf_text(&key), (size_t)key.length);
@@ -148,7 +153,8 @@ bool op_gradient(const Graph *functions, const Op *op, const NodeDef *node, Aren
   GradientLibrary library;
   const GradientEntry *entry;
   TRY(gradient_library_init(&library, functions, status));
-  bool ok = gradient_look_up(&library, op, node, &entry, status);
+  GradientQuery query = {.op = op, .node = node};
+  bool ok = gradient_look_up(&library, &query, &entry, status);
   if (ok) {
     *gradient = entry->function == NULL ? NULL : proto_copy(entry->function, arena);
     ok = entry->function == NULL || *gradient != NULL || status_oom(status, "gradients");

@@ -19,10 +19,18 @@
 
 enum { OP_MAX_ARGS = 24, OP_MAX_ATTRS = 32, OP_MAX_KERNELS = 24 };
 
+/* What the gradient is wanted of: a node, and at which of its outputs a gradient arrives (`flows[i]`; NULL: at all). Where none
+ * does, the argument is zero and the text need not look at it. */
+typedef struct GradientRequest {
+  const NodeDef *node;
+  const bool *flows;
+} GradientRequest;
+
 /* Writes the gradient function of one node as function text (function/function_text.h): a complete function whose
  * arguments are the node's inputs followed by one gradient per output, and whose results are one gradient per input.
- * `$T` and the like in it are bound from the node's attrs. For gradients that depend on attr values or input counts. */
-typedef bool (*GradientFn)(const NodeDef *node, StrBuf *text, Status *status);
+ * `$T` and the like in it are bound from the node's attrs. For gradients that depend on attr values, input counts, or on where
+ * gradients arrive. */
+typedef bool (*GradientFn)(const GradientRequest *request, StrBuf *text, Status *status);
 
 /* `.gradient = NO_GRADIENT` says that no gradient flows through the op (integer results, comparisons, state). */
 extern const char NO_GRADIENT[];

@@ -55,9 +55,9 @@ static bool add_n_shape(InferenceContext *c, Status *status) {
 }
 
 /* Every input gets dy. */
-static bool add_n_gradient(const NodeDef *node, StrBuf *text, Status *status) {
+static bool add_n_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   int64_t n;
-  TRY(node_attr_int(node, "N", &n, status));
+  TRY(node_attr_int(request->node, "N", &n, status));
   strbuf_append(text, "AddNGradient[T:type](");
   for (int64_t i = 0; i < n; i++) strbuf_printf(text, "x%lld:T, ", (long long)i);
   strbuf_append(text, "dy:T) -> (");

@@ -136,10 +136,10 @@ static bool cast(KernelContext *context, Status *status) {
 }
 
 /* Back to the source type; nothing flows from or to integers and bools. */
-static bool cast_gradient(const NodeDef *node, StrBuf *text, Status *status) {
+static bool cast_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   DataType from, to;
-  TRY(node_attr_type(node, "SrcT", &from, status));
-  TRY(node_attr_type(node, "DstT", &to, status));
+  TRY(node_attr_type(request->node, "SrcT", &from, status));
+  TRY(node_attr_type(request->node, "DstT", &to, status));
   bool flows = (dtype_is_floating(from) || dtype_is_complex(from)) && (dtype_is_floating(to) || dtype_is_complex(to));
   strbuf_printf(text,
                 "CastGradient[SrcT:type, DstT:type](x:SrcT, dy:DstT) -> (dx:SrcT) {\n"

@@ -119,8 +119,8 @@ static bool write_gradient(const NodeDef *node, bool v2, StrBuf *text, Status *s
   strbuf_append(text, "\n}\n");
   return strbuf_ok(text, status);
 }
-static bool concat_v2_gradient(const NodeDef *node, StrBuf *text, Status *status) { return write_gradient(node, true, text, status); }
-static bool concat_gradient(const NodeDef *node, StrBuf *text, Status *status) { return write_gradient(node, false, text, status); }
+static bool concat_v2_gradient(const GradientRequest *request, StrBuf *text, Status *status) { return write_gradient(request->node, true, text, status); }
+static bool concat_gradient(const GradientRequest *request, StrBuf *text, Status *status) { return write_gradient(request->node, false, text, status); }
 
 REGISTER_OP(ConcatV2,
   .inputs = {"values: N * T", "axis: Tidx"},

@@ -189,31 +189,77 @@ static bool dense_shape(InferenceContext *c, Status *status) {
 }
 
 /* --- gradients ---
- * loss changes by backprop, which is softmax(x) - labels. backprop itself (in second derivatives) changes as softmax does. */
-#define GRADIENT_OF_LOGITS                                                                \
-  "  column = Const[dtype=int32, value=[-1, 1]]()\n"                                      \
-  "  last = Const[dtype=int32, value=-1]()\n"                                             \
-  "  dloss_column = Reshape[T=$T](dloss, column:output:0)\n"                              \
-  "  through_loss = Mul[T=$T](dloss_column:output:0, y:backprop:0)\n"                     \
-  "  p = Softmax[T=$T](x)\n"                                                              \
-  "  product = Mul[T=$T](dbackprop, p:softmax:0)\n"                                       \
-  "  total = Sum[T=$T, keep_dims=true](product:z:0, last:output:0)\n"                     \
-  "  centered = Sub[T=$T](dbackprop, total:output:0)\n"                                   \
-  "  through_backprop = Mul[T=$T](centered:z:0, p:softmax:0)\n"                           \
-  "  gx = Add[T=$T](through_loss:z:0, through_backprop:z:0)\n"
+ * loss changes by backprop, which is softmax(x) - labels. backprop itself changes as softmax does; a gradient arrives there in second
+ * derivatives only. */
+
+/* Computes the gradient of the logits as `gx:z:0`, from the forward node `y`. */
+static void write_logits_gradient(const GradientRequest *request, StrBuf *text) {
+  bool loss = request->flows == NULL || request->flows[0], backprop = request->flows == NULL || request->flows[1];
+  if (loss) {
+    strbuf_printf(text,
+                  "  column = Const[dtype=int32, value=[-1, 1]]()\n"
+                  "  dloss_column = Reshape[T=$T](dloss, column:output:0)\n"
+                  "  %s = Mul[T=$T](dloss_column:output:0, y:backprop:0)\n",
+                  backprop ? "through_loss" : "gx");
+  }
+  if (backprop) {
+    strbuf_printf(text,
+                  "  last = Const[dtype=int32, value=-1]()\n"
+                  "  p = Softmax[T=$T](x)\n"
+                  "  product = Mul[T=$T](dbackprop, p:softmax:0)\n"
+                  "  total = Sum[T=$T, keep_dims=true](product:z:0, last:output:0)\n"
+                  "  centered = Sub[T=$T](dbackprop, total:output:0)\n"
+                  "  %s = Mul[T=$T](centered:z:0, p:softmax:0)\n",
+                  loss ? "through_backprop" : "gx");
+  }
+  if (loss && backprop) strbuf_append(text, "  gx = Add[T=$T](through_loss:z:0, through_backprop:z:0)\n");
+}
+
+static bool sparse_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  strbuf_append(text,
+                "SparseSoftmaxCrossEntropyWithLogitsGradient[T:type, Tlabels:type](x:T, labels:Tlabels, dloss:T, dbackprop:T)"
+                " -> (dx:T, dlabels:Tlabels) {\n"
+                "  y = SparseSoftmaxCrossEntropyWithLogits[T=$T, Tlabels=$Tlabels](x, labels)\n");
+  write_logits_gradient(request, text);
+  strbuf_append(text,
+                "  dlabels = ZerosLike[T=$Tlabels](labels)\n"
+                "  return dx = gx:z:0, dlabels = dlabels:y:0\n"
+                "}\n");
+  return strbuf_ok(text, status);
+}
+
+static bool dense_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  bool loss = request->flows == NULL || request->flows[0], backprop = request->flows == NULL || request->flows[1];
+  strbuf_append(text,
+                "SoftmaxCrossEntropyWithLogitsGradient[T:type](x:T, labels:T, dloss:T, dbackprop:T) -> (dx:T, dlabels:T) {\n"
+                "  y = SoftmaxCrossEntropyWithLogits[T=$T](x, labels)\n");
+  write_logits_gradient(request, text);
+  if (loss) {
+    strbuf_append(text,
+                  "  log_p = LogSoftmax[T=$T](x)\n"
+                  "  information = Mul[T=$T](dloss_column:output:0, log_p:logsoftmax:0)\n");
+  }
+  if (loss && backprop) strbuf_append(text, "  both = Add[T=$T](information:z:0, dbackprop)\n");
+  strbuf_printf(text,
+                "  glabels = Neg[T=$T](%s)\n"
+                "  sx = Shape[T=$T](x)\n"
+                "  slabels = Shape[T=$T](labels)\n"
+                "  axes = BroadcastGradientArgs(sx:output:0, slabels:output:0)\n"
+                "  total_x = Sum[T=$T](gx:z:0, axes:r0:0)\n"
+                "  dx = Reshape[T=$T](total_x:output:0, sx:output:0)\n"
+                "  total_labels = Sum[T=$T](glabels:y:0, axes:r1:0)\n"
+                "  dlabels = Reshape[T=$T](total_labels:output:0, slabels:output:0)\n"
+                "  return dx = dx:output:0, dlabels = dlabels:output:0\n"
+                "}\n",
+                !loss ? "dbackprop" : backprop ? "both:z:0" : "information:z:0");
+  return strbuf_ok(text, status);
+}
 
 REGISTER_OP(SparseSoftmaxCrossEntropyWithLogits,
   .inputs = {"features: T", "labels: Tlabels"}, .outputs = {"loss: T", "backprop: T"},
   .attrs = {"T: {half, bfloat16, float, double}", "Tlabels: {int32, int64} = DT_INT64"},
   .shape = sparse_shape,
-  .gradient =
-    "SparseSoftmaxCrossEntropyWithLogitsGradient[T:type, Tlabels:type](x:T, labels:Tlabels, dloss:T, dbackprop:T)"
-    " -> (dx:T, dlabels:Tlabels) {\n"
-    "  y = SparseSoftmaxCrossEntropyWithLogits[T=$T, Tlabels=$Tlabels](x, labels)\n"
-    GRADIENT_OF_LOGITS
-    "  dlabels = ZerosLike[T=$Tlabels](labels)\n"
-    "  return dx = gx:z:0, dlabels = dlabels:y:0\n"
-    "}\n",
+  .gradient_fn = sparse_gradient,
   .kernels = {{DT_FLOAT, sparse_cross_entropy}, {DT_DOUBLE, sparse_cross_entropy}, {DT_HALF, sparse_cross_entropy},
               {DT_BFLOAT16, sparse_cross_entropy}})
 
@@ -221,22 +267,6 @@ REGISTER_OP(SoftmaxCrossEntropyWithLogits,
   .inputs = {"features: T", "labels: T"}, .outputs = {"loss: T", "backprop: T"},
   .attrs = {"T: {half, bfloat16, float, double}"},
   .shape = dense_shape,
-  .gradient =
-    "SoftmaxCrossEntropyWithLogitsGradient[T:type](x:T, labels:T, dloss:T, dbackprop:T) -> (dx:T, dlabels:T) {\n"
-    "  y = SoftmaxCrossEntropyWithLogits[T=$T](x, labels)\n"
-    GRADIENT_OF_LOGITS
-    "  log_p = LogSoftmax[T=$T](x)\n"
-    "  information = Mul[T=$T](dloss_column:output:0, log_p:logsoftmax:0)\n"
-    "  both = Add[T=$T](information:z:0, dbackprop)\n"
-    "  glabels = Neg[T=$T](both:z:0)\n"
-    "  sx = Shape[T=$T](x)\n"
-    "  slabels = Shape[T=$T](labels)\n"
-    "  axes = BroadcastGradientArgs(sx:output:0, slabels:output:0)\n"
-    "  total_x = Sum[T=$T](gx:z:0, axes:r0:0)\n"
-    "  dx = Reshape[T=$T](total_x:output:0, sx:output:0)\n"
-    "  total_labels = Sum[T=$T](glabels:y:0, axes:r1:0)\n"
-    "  dlabels = Reshape[T=$T](total_labels:output:0, slabels:output:0)\n"
-    "  return dx = dx:output:0, dlabels = dlabels:output:0\n"
-    "}\n",
+  .gradient_fn = dense_gradient,
   .kernels = {{DT_FLOAT, dense_cross_entropy}, {DT_DOUBLE, dense_cross_entropy}, {DT_HALF, dense_cross_entropy},
               {DT_BFLOAT16, dense_cross_entropy}})

@@ -138,7 +138,7 @@ done:
 
 /* d(op(A) op(B)): each side's gradient is a product of dy with the other side, arranged so that nothing but MatMul's own flags
  * transposes. */
-static bool matmul_gradient(const NodeDef *node, StrBuf *text, Status *status) {
+static bool matmul_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   static const char *const kProducts[2][2][2] = {
       {{"MatMul[T=$T, transpose_a=false, transpose_b=true](dy, b)", "MatMul[T=$T, transpose_a=true, transpose_b=false](a, dy)"},
        {"MatMul[T=$T, transpose_a=false, transpose_b=false](dy, b)", "MatMul[T=$T, transpose_a=true, transpose_b=false](dy, a)"}},
@@ -146,9 +146,9 @@ static bool matmul_gradient(const NodeDef *node, StrBuf *text, Status *status) {
        {"MatMul[T=$T, transpose_a=true, transpose_b=true](b, dy)", "MatMul[T=$T, transpose_a=true, transpose_b=true](dy, a)"}}};
   DataType type;
   bool ta, tb;
-  TRY(node_attr_type(node, "T", &type, status));
-  TRY(node_attr_bool(node, "transpose_a", &ta, status));
-  TRY(node_attr_bool(node, "transpose_b", &tb, status));
+  TRY(node_attr_type(request->node, "T", &type, status));
+  TRY(node_attr_bool(request->node, "transpose_a", &ta, status));
+  TRY(node_attr_bool(request->node, "transpose_b", &tb, status));
   if (dtype_is_complex(type)) {
     return status_set(status, CODE_UNIMPLEMENTED, "MatMul gradient for complex is not supported yet.");
   }

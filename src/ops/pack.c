@@ -90,9 +90,9 @@ static bool pack_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-static bool pack_gradient(const NodeDef *node, StrBuf *text, Status *status) {
+static bool pack_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   int64_t n;
-  TRY(node_attr_int(node, "N", &n, status));
+  TRY(node_attr_int(request->node, "N", &n, status));
   strbuf_append(text, "PackGradient[T:type, axis:int](");
   for (int64_t i = 0; i < n; i++) strbuf_printf(text, "x%lld:T, ", (long long)i);
   strbuf_append(text, "dy:T) -> (");
@@ -152,9 +152,9 @@ static bool unpack_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-static bool unpack_gradient(const NodeDef *node, StrBuf *text, Status *status) {
+static bool unpack_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   int64_t n;
-  TRY(node_attr_int(node, "num", &n, status));
+  TRY(node_attr_int(request->node, "num", &n, status));
   strbuf_append(text, "UnpackGradient[T:type, axis:int](value:T");
   for (int64_t i = 0; i < n; i++) strbuf_printf(text, ", dy%lld:T", (long long)i);
   strbuf_append(text, ") -> (dvalue:T) {\n");

@@ -207,18 +207,18 @@ static bool end_gradient(const char *dx, StrBuf *text, Status *status) {
 }
 
 /* dy, spread. */
-static bool sum_gradient(const NodeDef *node, StrBuf *text, Status *status) {
+static bool sum_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   bool keep_dims;
-  TRY(begin_gradient(node, "Sum", &keep_dims, text, status));
+  TRY(begin_gradient(request->node, "Sum", &keep_dims, text, status));
   const char *dy = under_kept_shape(keep_dims, "dy_kept", "dy", "dy_kept:output:0", text);
   strbuf_printf(text, "  dx = BroadcastTo[T=$T](%s, shape:output:0)\n", dy);
   return end_gradient("dx:output:0", text, status);
 }
 
 /* dy over the number of elements of x for each of y, spread. */
-static bool mean_gradient(const NodeDef *node, StrBuf *text, Status *status) {
+static bool mean_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   bool keep_dims;
-  TRY(begin_gradient(node, "Mean", &keep_dims, text, status));
+  TRY(begin_gradient(request->node, "Mean", &keep_dims, text, status));
   strbuf_append(text,
                 "  size_x = Size[T=$T](x)\n"
                 "  size_y = Size[T=$T](dy)\n"
@@ -247,14 +247,14 @@ static bool extreme_gradient(const NodeDef *node, const char *op, StrBuf *text, 
                 y, dy);
   return end_gradient("dx:z:0", text, status);
 }
-static bool max_gradient(const NodeDef *node, StrBuf *text, Status *status) { return extreme_gradient(node, "Max", text, status); }
-static bool min_gradient(const NodeDef *node, StrBuf *text, Status *status) { return extreme_gradient(node, "Min", text, status); }
+static bool max_gradient(const GradientRequest *request, StrBuf *text, Status *status) { return extreme_gradient(request->node, "Max", text, status); }
+static bool min_gradient(const GradientRequest *request, StrBuf *text, Status *status) { return extreme_gradient(request->node, "Min", text, status); }
 
 /* dy times the product of the others. That is the product of all elements but zeros, over this one, where no other element
  * is zero, and zero elsewhere: nothing is divided by zero. */
-static bool prod_gradient(const NodeDef *node, StrBuf *text, Status *status) {
+static bool prod_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   bool keep_dims;
-  TRY(begin_gradient(node, "Prod", &keep_dims, text, status));
+  TRY(begin_gradient(request->node, "Prod", &keep_dims, text, status));
   strbuf_append(text,
                 "  zero_x = ZerosLike[T=$T](x)\n"
                 "  one_x = OnesLike[T=$T](x)\n"

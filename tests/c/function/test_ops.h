@@ -78,9 +78,9 @@ static bool test_const_shape(InferenceContext *c, Status *status) {
 }
 
 /* dy for each of the N inputs */
-static bool test_add_n_gradient(const NodeDef *node, StrBuf *text, Status *status) {
+static bool test_add_n_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   int64_t n;
-  TRY(node_attr_int(node, "N", &n, status));
+  TRY(node_attr_int(request->node, "N", &n, status));
   strbuf_append(text, "AddNGrad[N:int, T:type](x:N*T, dy:T) -> (");
   for (int64_t i = 0; i < n; i++) strbuf_printf(text, "%sdx%d:T", i == 0 ? "" : ", ", (int)i);
   strbuf_append(text, ") {\n");

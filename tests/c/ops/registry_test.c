@@ -176,7 +176,7 @@ TEST(gradient_texts_can_be_instantiated) {
       NodeDef *node = make_node(op, variant, arena);
       StrBuf text = {0};
       if (node != NULL && op->registration->gradient != NULL) strbuf_append(&text, op->registration->gradient);
-      if (node != NULL && op->registration->gradient_fn != NULL) CHECK_OK(op->registration->gradient_fn(node, &text, &status), status);
+      if (node != NULL && op->registration->gradient_fn != NULL) CHECK_OK(op->registration->gradient_fn(&(GradientRequest){node, NULL}, &text, &status), status);
       if (text.length > 0) {
         check_gradient_text(op, node, strbuf_text(&text), arena);
         checked++;
