@@ -140,29 +140,40 @@ export class Session {
     const outputs = entries.map(([key]) => request.output(key));
     const tensors = entries.map(([, value], i) => feedTensor(outputs[i]!, value));
     try {
-      return shape(this.step(outputs, tensors, request));
+      return shape(this.answer(outputs, tensors, request));
     } catch (error) {
       throw error instanceof TFError && error.node ? error.locate(error.node, this.graph.operation(error.node)?.type) : error;
     }
   }
 
-  private step(feeds: readonly Output[], values: readonly Tensor[], request: Request): Tensor[] {
+  /** The values of the fetches. What is fed and fetched at once is answered with what was fed: a step refuses that. */
+  private answer(feeds: readonly Output[], values: readonly Tensor[], request: Request): Tensor[] {
+    const fedAt = (fetch: Output) => feeds.findIndex((feed) => feed.operation === fetch.operation && feed.index === fetch.index);
+    const fed = request.fetches.map(fedAt);
+    const open = request.fetches.filter((_, i) => fed[i]! < 0);
+    const allFed = fed.length > 0 && open.length === 0 && request.targets.length === 0;
+    const results = allFed ? [] : this.step(feeds, values, open, request.targets);
+    let next = 0;
+    return fed.map((position) => (position < 0 ? results[next++]! : values[position]!));
+  }
+
+  private step(feeds: readonly Output[], values: readonly Tensor[], fetches: readonly Output[], targets: readonly Operation[]): Tensor[] {
     const { wasm } = this.runtime;
     return wasm.scope((scope) => {
       const inputs: number[] = [];
-      const results = scope.alloc(4 * request.fetches.length);
+      const results = scope.alloc(4 * fetches.length);
       try {
         for (const value of values) inputs.push(this.upload(scope, value));
         wasm.checked((status) =>
           wasm.call.TF_SessionRun!(
-            this.pointer, 0, scope.outputs(feeds), scope.pointers(inputs), inputs.length, scope.outputs(request.fetches), results,
-            request.fetches.length, scope.pointers(request.targets.map((target) => target.pointer)), request.targets.length, 0, status,
+            this.pointer, 0, scope.outputs(feeds), scope.pointers(inputs), inputs.length, scope.outputs(fetches), results,
+            fetches.length, scope.pointers(targets.map((target) => target.pointer)), targets.length, 0, status,
           ),
         );
       } finally {
         for (const pointer of inputs) wasm.call.TF_DeleteTensor!(pointer);
       }
-      return request.fetches.map((_, i) => this.download(wasm.u32[(results >>> 2) + i]!));
+      return fetches.map((_, i) => this.download(wasm.u32[(results >>> 2) + i]!));
     });
   }
 

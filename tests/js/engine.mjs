@@ -1,0 +1,30 @@
+// What the specs share: the engine, and ways to look at it.
+import { detectFeatures, init } from '../../npm/dist/index.js';
+
+export const isPage = typeof window === 'object';
+
+/** The build that the specs run on: the host's fastest with one thread. */
+export const engine = () => init({ threads: 1 });
+
+/** The builds that this host can run. */
+export function hostVariants() {
+  const { simd, relaxed, threads } = detectFeatures();
+  return [simd && 'simd', relaxed && 'relaxed', simd && threads && 'simd-threads', relaxed && threads && 'relaxed-threads'].filter(Boolean);
+}
+
+/** Runs `body(graph, session)` with a fresh graph, and frees both. */
+export async function withGraph(tf, body) {
+  const graph = new tf.Graph();
+  const session = new tf.Session(graph);
+  try {
+    return await body(graph, session);
+  } finally {
+    await session.close();
+    graph.dispose();
+  }
+}
+
+/** True when two lists of numbers differ by at most `tolerance`, relative to the larger of 1 and the expected number. */
+export function isClose(got, expected, tolerance = 1e-6) {
+  return got.length === expected.length && [...got].every((value, i) => Math.abs(Number(value) - expected[i]) <= tolerance * Math.max(1, Math.abs(expected[i])));
+}

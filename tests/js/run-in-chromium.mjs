@@ -1,0 +1,71 @@
+// The specs of this folder, and the demo pages, in headless Chromium: `node tests/js/run-in-chromium.mjs`. The last line is
+// "N passed, N failed".
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { build } from 'esbuild';
+import { openChromium } from '../../tools/chromium.mjs';
+import { root, runMain, say } from '../../tools/process.mjs';
+import { serve } from '../../tools/serve.mjs';
+import { demoTests } from './page/demo-tests.mjs';
+
+const here = path.join(root, 'tests/js');
+
+/** The package stays as it ships, outside of the bundle: it finds its wasm beside itself. */
+const packageFromServer = {
+  name: 'package-from-server',
+  setup(builder) {
+    builder.onResolve({ filter: /npm\/dist\// }, ({ path: wanted }) => ({ path: wanted.slice(wanted.indexOf('npm/dist/') - 1), external: true }));
+  },
+};
+
+async function bundleSpecs() {
+  const specs = readdirSync(here).filter((name) => name.endsWith('.test.mjs') && !name.endsWith('.node.test.mjs')).sort();
+  await build({
+    stdin: { contents: specs.map((name) => `import './${name}';`).join('\n'), resolveDir: here },
+    outfile: path.join(root, 'build/tests-js/specs.js'),
+    bundle: true, format: 'esm', sourcemap: 'inline', logLevel: 'warning', plugins: [packageFromServer],
+    alias: { 'node:assert/strict': path.join(here, 'page/assert.mjs') },
+  });
+}
+
+/** Runs the specs in a page; returns { passed, failed }. */
+async function runSpecs(browser, address) {
+  const page = await browser.newPage();
+  page.on('console', (message) => say(`  ${message.text()}`));
+  page.on('pageerror', (error) => say(`  FAILED outside of a test: ${error.stack}`));
+  await page.goto(`${address}/tests/js/page/index.html`);
+  const handle = await page.waitForFunction(() => window.total, undefined, { timeout: 300_000 });
+  return handle.jsonValue();
+}
+
+async function runDemoTests(browser, address) {
+  const total = { passed: 0, failed: 0 };
+  for (const [name, test] of demoTests) {
+    const context = await browser.newContext();
+    try {
+      await test(context, address);
+      total.passed++;
+    } catch (error) {
+      total.failed++;
+      say(`  FAILED ${name}\n    ${error.stack}`);
+    }
+    await context.close();
+  }
+  return total;
+}
+
+await runMain(async () => {
+  await bundleSpecs();
+  const server = await serve();
+  const browser = await openChromium();
+  try {
+    const specs = await runSpecs(browser, server.address);
+    const demos = await runDemoTests(browser, server.address);
+    const failed = specs.failed + demos.failed;
+    process.exitCode = failed === 0 ? 0 : 1;
+    say(`${specs.passed + demos.passed} passed, ${failed} failed`);
+  } finally {
+    await browser.close();
+    await server.close();
+  }
+});
