@@ -1,7 +1,7 @@
 /* Plan: a graph without control flow, made ready to run for one set of feeds, fetches and targets.
  *
- * Compiling prunes the graph to what the fetches and targets need, orders it, computes what depends on constants alone,
- * and makes one kernel for each node that is left. Running is then a walk over an array: each step's inputs and outputs
+ * Compiling prunes the graph to what the fetches and targets need, orders it, leaves out what would be computed twice, computes what
+ * depends on constants alone, and makes one kernel for each node that is left. Running is then a walk over an array: each step's inputs and outputs
  * are fixed places, values are dropped behind their last use, and buffers come from the session's pool; the second run
  * with the same shapes allocates nothing.
  */

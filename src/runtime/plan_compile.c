@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "optimizer/constant_folding.h"
+#include "optimizer/cse.h"
 #include "runtime/plan.h"
 #include "runtime/plan_internal.h"
 
@@ -22,6 +23,7 @@ typedef struct Compiler {
   NodeState *states;
   Node **order;
   int64_t num_ordered;
+  Node **same; /* per node id: the node that computes the same in its place */
   int64_t constant_capacity;
   int64_t *last_reader; /* per value: the step that reads it last, -1: none, INT64_MAX: fetched */
 } Compiler;
@@ -74,7 +76,10 @@ static int feed_of(const Compiler *c, NodeOutput output) {
   return -1;
 }
 
-/* Prunes and orders. */
+/* The node whose outputs are read in place of this one's. */
+static Node *representative(const Compiler *c, Node *node) { return c->same[node->id] != NULL ? c->same[node->id] : node; }
+
+/* Prunes, orders, and finds what would be computed twice. */
 static bool order_nodes(Compiler *c, Status *status) {
   const PlanSpec *spec = c->spec;
   int64_t num_roots = (int64_t)spec->num_fetches + spec->num_targets;
@@ -87,14 +92,16 @@ static bool order_nodes(Compiler *c, Status *status) {
   NodeSet reached;
   TRY(graph_reverse_reachable(c->graph, roots, num_roots, spec->feeds, spec->num_feeds, c->scratch, &reached, status));
   TRY(graph_topological_order(c->graph, &reached, spec->feeds, spec->num_feeds, c->scratch, &c->order, &c->num_ordered, status));
-  for (int64_t i = 0; i < num_roots; i++) c->states[roots[i]->id].needed = true;
+  CseOptions options = {.fed = spec->feeds, .num_fed = spec->num_feeds};
+  TRY(graph_find_common(c->graph, c->order, c->num_ordered, &options, c->scratch, &c->same, status));
+  for (int64_t i = 0; i < num_roots; i++) c->states[representative(c, roots[i])->id].needed = true;
   return true;
 }
 
 /* The constant that an input is, or NULL. */
 static const Tensor *constant_input(const Compiler *c, const Node *node, int i) {
   const Edge *edge = node_input_edge(node, i);
-  const NodeState *source = &c->states[edge->src->id];
+  const NodeState *source = &c->states[representative(c, edge->src)->id];
   if (!source->folded || feed_of(c, (NodeOutput){edge->src, edge->src_output}) >= 0) return NULL;
   return &c->plan->constants[source->first + edge->src_output];
 }
@@ -153,6 +160,7 @@ static bool fold(Compiler *c, Status *status) {
   bool trust_shapes = shapes_can_be_trusted(c->spec);
   for (int64_t i = 0; i < c->num_ordered; i++) {
     const Node *node = c->order[i];
+    if (representative(c, c->order[i]) != node) continue;
     NodeState *state = &c->states[node->id];
     Tensor *outputs = &plan->constants[plan->num_constants];
     if (strcmp(node->def->op, "Const") == 0) {
@@ -174,11 +182,11 @@ static void mark_needed(Compiler *c) {
   for (int64_t i = c->num_ordered - 1; i >= 0; i--) {
     const Node *node = c->order[i];
     if (!c->states[node->id].needed) continue;
-    for (int64_t k = 0; k < node->num_control_inputs; k++) c->states[node->control_inputs[k]->src->id].needed = true;
+    for (int64_t k = 0; k < node->num_control_inputs; k++) c->states[representative(c, node->control_inputs[k]->src)->id].needed = true;
     if (c->states[node->id].folded) continue;
     for (int k = 0; k < node->num_inputs; k++) {
       const Edge *edge = node_input_edge(node, k);
-      if (feed_of(c, (NodeOutput){edge->src, edge->src_output}) < 0) c->states[edge->src->id].needed = true;
+      if (feed_of(c, (NodeOutput){edge->src, edge->src_output}) < 0) c->states[representative(c, edge->src)->id].needed = true;
     }
   }
 }
@@ -210,7 +218,7 @@ static bool place_values(Compiler *c, Status *status) {
 static Tensor *place_of(const Compiler *c, NodeOutput output) {
   int feed = feed_of(c, output);
   if (feed >= 0) return &c->plan->values[feed];
-  const NodeState *state = &c->states[output.node->id];
+  const NodeState *state = &c->states[representative(c, output.node)->id];
   return (state->folded ? c->plan->constants : c->plan->values) + state->first + output.index;
 }
 

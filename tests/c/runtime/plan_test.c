@@ -79,6 +79,35 @@ TEST(constants_and_known_shapes_take_no_step) {
   graph_free(graph);
 }
 
+TEST(nothing_is_computed_twice) {
+  Graph *graph = graph_new();
+  Status status;
+  status_init(&status);
+  REQUIRE(graph != NULL);
+  NodeOutput x = placeholder(graph, "x", "shape { dim { size: 2 } }"), y = placeholder(graph, "y", "shape { dim { size: 2 } }");
+  NodeOutput a = binary(graph, "Mul", "a", x, y), b = binary(graph, "Mul", "b", y, x); /* the order makes no difference */
+  NodeOutput sum = binary(graph, "Sub", "sum", unary(graph, "Neg", "na", a), unary(graph, "Neg", "nb", b));
+  NodeOutput feeds[] = {x, y}, fed_too[] = {x, y, b};
+  CHECK_INT_EQ(steps_of(graph, feeds, 2, sum), 3);
+  /* Unless one of the two is fed with something else. */
+  CHECK_INT_EQ(steps_of(graph, fed_too, 3, sum), 4);
+  Plan *plan = compile(graph, feeds, 2, sum, &status);
+  REQUIRE(plan != NULL);
+  Tensor value, result = {0};
+  REQUIRE(float_tensor(&value, 1, (int64_t[]){2}, (float[]){3, 4}));
+  const Tensor *values[] = {&value, &value};
+  CHECK_OK(plan_run(plan, values, &result, &status), status);
+  CHECK_NEAR(tensor_f32(&result)[1], 0, 0);
+  tensor_clear(&result);
+  tensor_clear(&value);
+  plan_free(plan);
+  plan = compile(graph, feeds, 2, b, &status); /* the one that is left out may be fetched alone */
+  CHECK_OK(plan != NULL, status);
+  plan_free(plan);
+  free_shared();
+  graph_free(graph);
+}
+
 TEST(a_node_that_cannot_be_computed_fails_when_it_runs) {
   Graph *graph = graph_new();
   Status status;
