@@ -97,15 +97,39 @@ TF_Function *TF_FunctionImportFunctionDef(const void *proto, size_t proto_len, T
   return NULL;
 }
 
+/* As the import of a library, for that adds all of it or nothing. */
+static bool copy_function(TF_Graph *g, const TF_Function *func, const TF_Function *grad, Arena *arena, Status *status) {
+  if (!arena) return status_oom(status, "a function");
+  VersionDef versions = *graph_versions(g->graph);
+  FunctionDef *functions[] = {func->def, grad ? grad->def : NULL};
+  GradientDef gradient, *gradients[] = {&gradient};
+  tensorflow__gradient_def__init(&gradient);
+  FunctionDefLibrary library;
+  tensorflow__function_def_library__init(&library);
+  library.function = functions;
+  library.n_function = grad ? 2 : 1;
+  if (grad) {
+    gradient.function_name = func->def->signature->name;
+    gradient.gradient_func = grad->def->signature->name;
+    library.gradient = gradients;
+    library.n_gradient = 1;
+  }
+  GraphDef def;
+  tensorflow__graph_def__init(&def);
+  def.versions = &versions;
+  def.library = &library;
+  return graph_import(g->graph, &def, false, NULL, arena, NULL, status);
+}
+
 void TF_GraphCopyFunction(TF_Graph *g, const TF_Function *func, const TF_Function *grad, TF_Status *status) {
   status_init(&status->status);
   if (!func) {
     status_invalid(&status->status, "'func' argument to TF_GraphCopyFunction cannot be null");
     return;
   }
-  if (!graph_add_function(g->graph, func->def, &status->status) || !grad) return;
-  if (!graph_add_function(g->graph, grad->def, &status->status)) return;
-  reported(graph_add_gradient_def(g->graph, func->def->signature->name, grad->def->signature->name, &status->status));
+  Arena *arena = arena_new();
+  reported(copy_function(g, func, grad, arena, &status->status));
+  arena_free(arena);
 }
 
 int TF_GraphNumFunctions(TF_Graph *g) { return (int)graph_num_functions(g->graph); }
@@ -113,6 +137,7 @@ int TF_GraphNumFunctions(TF_Graph *g) { return (int)graph_num_functions(g->graph
 int TF_GraphGetFunctions(TF_Graph *g, TF_Function **funcs, int max_func, TF_Status *status) {
   status_init(&status->status);
   int count = TF_GraphNumFunctions(g) < max_func ? TF_GraphNumFunctions(g) : max_func;
+  if (count < 0) count = 0;
   for (int i = 0; i < count; i++) {
     funcs[i] = new_function(&status->status);
     if (funcs[i] && keep_function(funcs[i], graph_function(g->graph, i), &status->status)) continue;

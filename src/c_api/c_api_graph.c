@@ -5,7 +5,7 @@
 #include "c_api/c_api_internal.h"
 #include "ops/op_table.h"
 
-const char *TF_Version(void) { return "1.15.5-tfcore-0.1.0"; }
+const char *TF_Version(void) { return TENSORFLOW_VERSION "-tfcore-0.1.0"; }
 
 bool register_ops(Status *status) { return op_registry_add_table(kOpTable, kOpTableSize, status); }
 

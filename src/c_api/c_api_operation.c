@@ -110,7 +110,8 @@ static void set_attr(TF_OperationDescription *desc, const char *name, const Attr
   if (!value) {
     status_oom(&desc->status, "an attr");
   } else if (strcmp(name, "_class") == 0 && value->value_case == (int)ATTR_LIST) {
-    /* Colocations come together with those of TF_ColocateWith. */
+    /* Takes the place of what TF_ColocateWith said before, as in TensorFlow. */
+    desc->num_colocations = 0;
     for (size_t i = 0; i < value->list->n_s; i++) {
       if (!mem_grow((void **)&desc->colocations, &desc->colocation_capacity, desc->num_colocations + 1, sizeof(Str))) {
         status_oom(&desc->status, "an attr");

@@ -6,6 +6,7 @@
 
 struct TF_SessionOptions {
   char *target; /* NULL: this process */
+  bool failed;  /* memory ran out while options were set; TF_NewSession reports it */
 };
 
 TF_SessionOptions *TF_NewSessionOptions(void) { return mem_calloc(1, sizeof(TF_SessionOptions)); }
@@ -13,6 +14,7 @@ TF_SessionOptions *TF_NewSessionOptions(void) { return mem_calloc(1, sizeof(TF_S
 void TF_SetTarget(TF_SessionOptions *options, const char *target) {
   mem_free(options->target);
   options->target = mem_strdup(target, strlen(target));
+  options->failed = !options->target;
 }
 
 void TF_DeleteSessionOptions(TF_SessionOptions *options) {
@@ -23,6 +25,10 @@ void TF_DeleteSessionOptions(TF_SessionOptions *options) {
 
 TF_Session *TF_NewSession(TF_Graph *graph, const TF_SessionOptions *opts, TF_Status *status) {
   status_init(&status->status);
+  if (opts && opts->failed) {
+    status_oom(&status->status, "session options");
+    return NULL;
+  }
   if (opts && opts->target && opts->target[0] != '\0') {
     status_set(&status->status, CODE_NOT_FOUND,
                "No session factory registered for the given session options: {target: \"%s\" config: } Registered factories are "
@@ -71,8 +77,9 @@ typedef struct RunArrays {
   Tensor few_fetches[FEW];
 } RunArrays;
 
-static bool make_room(RunArrays *arrays, int ninputs, int noutputs, Status *status) {
+static bool make_room(RunArrays *arrays, int ninputs, int noutputs, int ntargets, Status *status) {
   arrays->arena = NULL;
+  if (ninputs < 0 || noutputs < 0 || ntargets < 0) return status_invalid(status, "The number of inputs, outputs or targets is negative");
   if (ninputs <= FEW && noutputs <= FEW) {
     arrays->feeds = arrays->few_outputs;
     arrays->fetches = arrays->few_outputs + FEW;
@@ -110,6 +117,7 @@ static bool run(TF_Session *session, const TF_Output *inputs, TF_Tensor *const *
                 TF_Tensor **output_values, int noutputs, const TF_Operation *const *target_opers, int ntargets, RunArrays *arrays,
                 Status *status) {
   for (int i = 0; i < ninputs; i++) {
+    if (!input_values[i]) return status_invalid(status, "The value of input %d is null", i);
     arrays->feeds[i] = to_node_output(inputs[i]);
     arrays->feed_values[i] = &input_values[i]->tensor;
   }
@@ -128,7 +136,7 @@ void TF_SessionRun(TF_Session *session, const TF_Buffer *run_options, const TF_O
   status_init(&status->status);
   for (int i = 0; i < noutputs; i++) output_values[i] = NULL;
   RunArrays arrays;
-  if (make_room(&arrays, ninputs, noutputs, &status->status)) {
+  if (make_room(&arrays, ninputs, noutputs, ntargets, &status->status)) {
     reported(run(session, inputs, input_values, ninputs, outputs, output_values, noutputs, target_opers, ntargets, &arrays, &status->status));
   }
   arena_free(arrays.arena);
