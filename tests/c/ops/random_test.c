@@ -1,0 +1,239 @@
+/* Random numbers: the generator against the published vectors of Random123, the ops against numbers that TensorFlow gave
+ * (tests/oracle/random_ops.py), moments, and independence of the number of threads. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "blas/fake_parallel.h"
+#include "harness.h"
+#include "json.h"
+#include "op_runner.h"
+#include "ops/philox.h"
+
+/* --- the generator --- */
+
+TEST(philox_gives_the_published_words) {
+  static const struct {
+    Philox start;
+    uint32_t words[4];
+  } kVectors[] = {
+      {{{0, 0, 0, 0}, {0, 0}}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+      {{{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}}, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+      {{{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}}, {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+  };
+  for (int i = 0; i < 3; i++) {
+    Philox generator = kVectors[i].start;
+    uint32_t words[4];
+    philox_next(&generator, words);
+    CHECK_MEM_EQ(words, kVectors[i].words, sizeof words);
+  }
+}
+
+TEST(philox_counts_in_128_bits) {
+  Philox generator = {{0xffffffff, 0xffffffff, 0xffffffff, 6}, {1, 2}};
+  uint32_t words[4];
+  philox_next(&generator, words);
+  CHECK_MEM_EQ(generator.counter, ((uint32_t[4]){0, 0, 0, 7}), 16);
+  philox_skip(&generator, UINT64_MAX);
+  CHECK_MEM_EQ(generator.counter, ((uint32_t[4]){0xffffffff, 0xffffffff, 0, 7}), 16);
+  philox_skip(&generator, UINT64_MAX);
+  CHECK_MEM_EQ(generator.counter, ((uint32_t[4]){0xfffffffe, 0xffffffff, 1, 7}), 16);
+}
+
+TEST(philox_skips_as_it_would_count) {
+  Philox walking = philox_seed(0x123456789abcdef0, 0xfedcba9876543210), skipping = walking;
+  CHECK_MEM_EQ(&walking, (&(Philox){{0, 0, 0x76543210, 0xfedcba98}, {0x9abcdef0, 0x12345678}}), sizeof walking);
+  uint32_t words[4];
+  for (int i = 0; i < 1000; i++) philox_next(&walking, words);
+  philox_skip(&skipping, 1000);
+  CHECK_MEM_EQ(&walking, &skipping, sizeof walking);
+}
+
+TEST(words_become_numbers_below_one) {
+  CHECK_NEAR(philox_uniform_f32(0), 0, 0);
+  CHECK_NEAR(philox_uniform_f32(0xffffffff), 1 - 1.0 / (1 << 23), 0);
+  CHECK_NEAR(philox_uniform_f64(0, 1), 1.0 / ((int64_t)1 << 52), 0);
+  CHECK_NEAR(philox_uniform_f64(0xffffffff, 0xffffffff), 1 - 1.0 / ((int64_t)1 << 52), 0);
+}
+
+/* --- the ops --- */
+
+/* One node, run `runs` times in one session; outputs into `outputs`, which the caller clears. */
+static bool run_node(const char *op, const char *inputs, const Parallel *parallel, Tensor *outputs, int runs, Status *status) {
+  OpRun run;
+  OpKernel *kernel = NULL;
+  const Tensor *all[OP_RUN_MAX];
+  bool ok = op_run_begin(&run, op, status) && op_run_inputs(&run, inputs, status) &&
+            op_kernel_new(run.op, run.node, NULL, &kernel, status);
+  for (int i = 0; i < run.num_inputs; i++) all[i] = &run.inputs[i];
+  for (int r = 0; ok && r < runs; r++) {
+    KernelContext context = {.inputs = all, .outputs = &outputs[r], .parallel = parallel};
+    ok = op_kernel_run(kernel, &context, status);
+  }
+  op_kernel_free(kernel);
+  op_run_end(&run);
+  return ok;
+}
+
+TEST(each_run_goes_on_where_the_last_one_ended) {
+  Status status;
+  status_init(&status);
+  Tensor outputs[4] = {0};
+  static const int kWant[] = {6, 4, 0, 1};
+  const char *op = "RandomUniformInt[seed=37, seed2=48, Tout=int32, T=int32]";
+  if (CHECK_OK(run_node(op, "int32[1] 1; int32[] 0; int32[] 10", NULL, outputs, 4, &status), status)) {
+    for (int r = 0; r < 4; r++) CHECK_INT_EQ(tensor_i32(&outputs[r])[0], kWant[r]);
+  }
+  for (int r = 0; r < 4; r++) tensor_clear(&outputs[r]);
+}
+
+/* One record of the oracle. Normal numbers may differ in the last bits, for logarithms and sines do. */
+static void check_record(const Json *record) {
+  Status status;
+  status_init(&status);
+  char op[160], inputs[128];
+  const char *name = json_get(record, "op")->string, *dtype = json_get(record, "dtype")->string;
+  bool integers = json_get(record, "minval") != NULL, uniform = strncmp(name, "RandomUniform", 13) == 0;
+  long long seed = json_get(record, "seed")->integer, seed2 = json_get(record, "seed2")->integer;
+  long long count = json_get(record, "count")->integer;
+  snprintf(op, sizeof op, "%s[seed=%lld, seed2=%lld, %s=%s, T=int32]", name, seed, seed2, integers ? "Tout" : "dtype", dtype);
+  snprintf(inputs, sizeof inputs, "int32[1] %lld", count);
+  if (integers) {
+    snprintf(inputs, sizeof inputs, "int32[1] %lld; %s[] %lld; %s[] %lld", count, dtype,
+             (long long)json_get(record, "minval")->integer, dtype, (long long)json_get(record, "maxval")->integer);
+  }
+  CHECK_CONTEXT("%s(%s)", op, inputs);
+  Tensor outputs[2] = {0};
+  const Json *at = json_get(record, "at"), *runs = json_get(record, "runs");
+  if (CHECK_OK(run_node(op, inputs, NULL, outputs, 2, &status), status) && CHECK_INT_EQ(runs->count, 2)) {
+    double tolerance = uniform ? 0 : strcmp(dtype, "float32") == 0 ? 1e-6 : 1e-14;
+    for (int r = 0; r < 2; r++) {
+      for (int i = 0; i < at->count; i++) {
+        CHECK_NEAR(tensor_get(&outputs[r], at->items[i].integer), runs->items[r].items[i].number, tolerance);
+      }
+    }
+  }
+  tensor_clear(&outputs[0]);
+  tensor_clear(&outputs[1]);
+}
+
+TEST(random_numbers_are_tensorflows) {
+  FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/oracle/random.json", "rb");
+  REQUIRE(file != NULL);
+  StrBuf text = {0};
+  char piece[4096];
+  for (size_t n; (n = fread(piece, 1, sizeof piece, file)) > 0;) strbuf_append_bytes(&text, piece, n);
+  fclose(file);
+  Arena *arena = arena_new();
+  const Json *records = json_get(json_parse(arena, strbuf_text(&text), (size_t)text.length), "records");
+  if (CHECK(records != NULL)) {
+    CHECK(records->count >= 40);
+    for (int i = 0; i < records->count; i++) check_record(&records->items[i]);
+  }
+  arena_free(arena);
+  strbuf_free(&text);
+}
+
+/* Mean and variance, within five standard errors; `fourth` is the fourth central moment. */
+static void check_moments(const Tensor *numbers, double mean, double variance, double fourth) {
+  int64_t n = tensor_num_elements(numbers);
+  double sum = 0, squares = 0;
+  for (int64_t i = 0; i < n; i++) sum += tensor_get(numbers, i);
+  for (int64_t i = 0; i < n; i++) squares += pow(tensor_get(numbers, i) - mean, 2);
+  CHECK_NEAR(sum / (double)n, mean, 5 * sqrt(variance / (double)n));
+  CHECK_NEAR(squares / (double)n, variance, 5 * sqrt((fourth - variance * variance) / (double)n));
+}
+
+TEST(moments_of_the_distributions) {
+  /* Of the normal distribution cut at 2, with the density p and the probability c of the middle: E x^2 = 1 - 4 p(2) / c, and
+   * E x^4 = 3 E x^2 - 16 p(2) / c. */
+  double density = exp(-2) / sqrt(2 * 3.14159265358979323846), middle = erf(sqrt(2));
+  double cut_variance = 1 - 4 * density / middle, cut_fourth = 3 * cut_variance - 16 * density / middle;
+  const struct {
+    const char *op;
+    double mean, variance, fourth, low, high;
+  } cases[] = {{"RandomUniform", 0.5, 1.0 / 12, 1.0 / 80, 0, 1},
+               {"RandomStandardNormal", 0, 1, 3, -7, 7},
+               {"TruncatedNormal", 0, cut_variance, cut_fourth, -2, 2}};
+  Status status;
+  status_init(&status);
+  for (int i = 0; i < 6; i++) {
+    char op[96];
+    Tensor output = {0};
+    snprintf(op, sizeof op, "%s[seed=87654321, seed2=3, dtype=%s, T=int32]", cases[i / 2].op, i % 2 == 0 ? "float" : "double");
+    CHECK_CONTEXT("%s", op);
+    if (CHECK_OK(run_node(op, "int32[2] 1000 201", NULL, &output, 1, &status), status)) {
+      check_moments(&output, cases[i / 2].mean, cases[i / 2].variance, cases[i / 2].fourth);
+      bool inside = true;
+      for (int64_t k = 0; k < tensor_num_elements(&output); k++) {
+        double x = tensor_get(&output, k);
+        inside = inside && x >= cases[i / 2].low && x < cases[i / 2].high;
+      }
+      CHECK(inside);
+    }
+    tensor_clear(&output);
+  }
+}
+
+TEST(threads_do_not_change_random_numbers) {
+  static const char *const kOps[] = {"RandomUniform", "RandomStandardNormal", "TruncatedNormal"};
+  Status status;
+  status_init(&status);
+  for (int i = 0; i < 6; i++) {
+    char op[96];
+    int64_t calls = 0;
+    Parallel parallel = {fake_parallel_run, &calls, 4};
+    Tensor alone[2] = {0}, split[2] = {0};
+    snprintf(op, sizeof op, "%s[seed=5, seed2=6, dtype=%s, T=int32]", kOps[i / 2], i % 2 == 0 ? "float" : "double");
+    CHECK_CONTEXT("%s", op);
+    if (CHECK_OK(run_node(op, "int32[1] 100003", NULL, alone, 2, &status), status) &&
+        CHECK_OK(run_node(op, "int32[1] 100003", &parallel, split, 2, &status), status)) {
+      for (int r = 0; r < 2; r++) CHECK(memcmp(alone[r].data, split[r].data, (size_t)tensor_bytes(&alone[r])) == 0);
+      CHECK(calls > 2);
+    }
+    for (int r = 0; r < 2; r++) tensor_clear(&alone[r]), tensor_clear(&split[r]);
+  }
+}
+
+TEST(without_seeds_numbers_are_not_repeated) {
+  Status status;
+  status_init(&status);
+  Tensor first[2] = {0}, second = {0};
+  const char *op = "RandomUniform[dtype=double, T=int64]";
+  if (CHECK_OK(run_node(op, "int64[1] 4", NULL, first, 2, &status), status) &&
+      CHECK_OK(run_node(op, "int64[1] 4", NULL, &second, 1, &status), status)) {
+    CHECK(memcmp(first[0].data, first[1].data, 32) != 0);
+    CHECK(memcmp(first[0].data, second.data, 32) != 0);
+  }
+  tensor_clear(&first[0]);
+  tensor_clear(&first[1]);
+  tensor_clear(&second);
+}
+
+TEST(integers_cover_any_range) {
+  op_gives("RandomUniformInt[seed=1, Tout=int32, T=int32]", "int32[1] 5; int32[] -2147483648; int32[] -2147483647", "int32[5] -2147483648");
+  op_gives("RandomUniformInt[seed=1, Tout=int64, T=int32]", "int32[1] 3; int64[] 9223372036854775806; int64[] 9223372036854775807",
+           "int64[3] 9223372036854775806");
+  Status status;
+  status_init(&status);
+  Tensor output = {0};
+  const char *op = "RandomUniformInt[seed=1, Tout=int32, T=int32]";
+  if (CHECK_OK(run_node(op, "int32[1] 10000; int32[] -2147483648; int32[] 2147483647", NULL, &output, 1, &status), status)) {
+    int negative = 0;
+    for (int i = 0; i < 10000; i++) negative += tensor_i32(&output)[i] < 0;
+    CHECK_NEAR(negative, 5000, 250);
+  }
+  tensor_clear(&output);
+}
+
+TEST(random_shapes_and_bounds_are_checked) {
+  const char *op = "RandomUniform[dtype=float, T=int32]";
+  op_gives(op, "int32[2] 3 0", "float[3,0]");
+  op_fails(op, "int32[1] -3", CODE_INVALID_ARGUMENT, "Dimension -3 must be >= 0");
+  op_fails(op, "int32[] 3", CODE_INVALID_ARGUMENT, "shape must be a vector of {int32,int64}, got shape []");
+  op_fails("TruncatedNormal[dtype=float, T=int64]", "int64[2] 4611686018427387904 4", CODE_INVALID_ARGUMENT, "2**63 - 1");
+  op_fails("RandomUniformInt[Tout=int32, T=int32]", "int32[1] 3; int32[] 5; int32[] 5", CODE_INVALID_ARGUMENT, "Need minval < maxval, got 5 >= 5");
+  op_fails("RandomUniformInt[Tout=int32, T=int32]", "int32[1] 3; int32[1] 5; int32[] 6", CODE_INVALID_ARGUMENT, "minval must be 0-D, got shape [1]");
+}

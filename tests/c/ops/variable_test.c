@@ -1,0 +1,116 @@
+/* Resource variables: handles, reading, assigning, updating in place and by copy. */
+#include "variable_fixture.h"
+
+TEST(a_variable_is_assigned_and_read) {
+  Status status;
+  status_init(&status);
+  VariableFixture f;
+  REQUIRE(fixture_begin(&f));
+  Tensor flag = {0};
+  CHECK_OK(fixture_declare(&f, 0, "float", &status), status);
+  if (CHECK_OK(fixture_run(&f, "VarIsInitializedOp", "0", "", &flag, &status), status)) CHECK(!tensor_bool(&flag)[0]);
+  CHECK_ERROR(fixture_run(&f, "ReadVariableOp[dtype=float]", "0", "", NULL, &status), status, CODE_FAILED_PRECONDITION,
+              "Error while reading resource variable v0 from Container: localhost. This could mean that the variable was uninitialized.");
+  CHECK_OK(fixture_run(&f, "AssignVariableOp[dtype=float]", "0", "float[2] 1 2", NULL, &status), status);
+  fixture_holds(&f, 0, "float[2] 1 2", 0);
+  if (CHECK_OK(fixture_run(&f, "VarIsInitializedOp", "0", "", &flag, &status), status)) CHECK(tensor_bool(&flag)[0]);
+  /* A new value may have another shape. */
+  CHECK_OK(fixture_run(&f, "AssignVariableOp[dtype=float]", "0", "float[3] 5", NULL, &status), status);
+  fixture_holds(&f, 0, "float[3] 5 5 5", 0);
+  tensor_clear(&flag);
+  fixture_end(&f);
+}
+
+TEST(handles_of_one_name_lead_to_one_variable) {
+  Status status;
+  status_init(&status);
+  VariableFixture f;
+  REQUIRE(fixture_begin(&f));
+  CHECK_OK(fixture_set(&f, 0, "int32[] 7", &status), status);
+  Tensor again = {0};
+  CHECK_OK(fixture_run(&f, "VarHandleOp[dtype=int32, shape=[], shared_name=v0]", "", "", &again, &status), status);
+  tensor_move(&f.handles[1], &again);
+  fixture_holds(&f, 1, "int32[] 7", 0);
+  CHECK_OK(fixture_run(&f, "VarHandleOp[dtype=int32, shape=[], shared_name=v0, container=other]", "", "", &f.handles[2], &status), status);
+  CHECK_ERROR(fixture_run(&f, "ReadVariableOp[dtype=int32]", "2", "", NULL, &status), status, CODE_FAILED_PRECONDITION, "uninitialized");
+  CHECK_ERROR(fixture_declare(&f, 0, "float", &status), status, CODE_INVALID_ARGUMENT, "float");
+  fixture_end(&f);
+}
+
+TEST(updates_add_and_subtract) {
+  static const char *const kTypes[] = {"float", "double", "half", "bfloat16", "int32", "int64"};
+  Status status;
+  status_init(&status);
+  VariableFixture f;
+  REQUIRE(fixture_begin(&f));
+  for (int i = 0; i < 6; i++) {
+    char text[64], op[64];
+    VariableFixture g;
+    CHECK_CONTEXT("%s", kTypes[i]);
+    if (!fixture_begin(&g)) break;
+    snprintf(text, sizeof text, "%s[3] 1 -2 3", kTypes[i]);
+    CHECK_OK(fixture_set(&g, 0, text, &status), status);
+    snprintf(op, sizeof op, "AssignAddVariableOp[dtype=%s]", kTypes[i]);
+    snprintf(text, sizeof text, "%s[3] 10 20 30", kTypes[i]);
+    CHECK_OK(fixture_run(&g, op, "0", text, NULL, &status), status);
+    snprintf(text, sizeof text, "%s[3] 11 18 33", kTypes[i]);
+    fixture_holds(&g, 0, text, 0);
+    snprintf(op, sizeof op, "AssignSubVariableOp[dtype=%s]", kTypes[i]);
+    snprintf(text, sizeof text, "%s[3] 1 20 3", kTypes[i]);
+    CHECK_OK(fixture_run(&g, op, "0", text, NULL, &status), status);
+    snprintf(text, sizeof text, "%s[3] 10 -2 30", kTypes[i]);
+    fixture_holds(&g, 0, text, 0);
+    fixture_end(&g);
+  }
+  CHECK_CONTEXT("%s", "");
+  CHECK_OK(fixture_set(&f, 0, "int32[] 2147483647", &status), status);
+  CHECK_OK(fixture_run(&f, "AssignAddVariableOp[dtype=int32]", "0", "int32[] 1", NULL, &status), status);
+  fixture_holds(&f, 0, "int32[] -2147483648", 0);
+  fixture_end(&f);
+}
+
+/* What was read keeps its value; without such a reader nothing is copied. */
+TEST(updates_copy_only_what_is_shared) {
+  Status status;
+  status_init(&status);
+  VariableFixture f;
+  REQUIRE(fixture_begin(&f));
+  Tensor before = {0}, after = {0};
+  CHECK_OK(fixture_set(&f, 0, "float[2] 1 2", &status), status);
+  CHECK_OK(fixture_run(&f, "ReadVariableOp[dtype=float]", "0", "", &before, &status), status);
+  CHECK_OK(fixture_run(&f, "AssignAddVariableOp[dtype=float]", "0", "float[2] 10", NULL, &status), status);
+  CHECK_OK(fixture_run(&f, "ReadVariableOp[dtype=float]", "0", "", &after, &status), status);
+  if (!tensor_is_empty(&before) && !tensor_is_empty(&after)) {
+    CHECK(before.data != after.data);
+    CHECK_NEAR(tensor_f32(&before)[0], 1, 0);
+    CHECK_NEAR(tensor_f32(&after)[1], 12, 0);
+  }
+  tensor_clear(&before);
+  const void *memory = after.data;
+  tensor_clear(&after);
+  CHECK_OK(fixture_run(&f, "AssignSubVariableOp[dtype=float]", "0", "float[2] 1", NULL, &status), status);
+  CHECK_OK(fixture_run(&f, "ReadVariableOp[dtype=float]", "0", "", &after, &status), status);
+  CHECK(after.data == memory);
+  tensor_clear(&after);
+  fixture_holds(&f, 0, "float[2] 10 11", 0);
+  fixture_end(&f);
+}
+
+TEST(wrong_uses_of_variables_are_refused) {
+  Status status;
+  status_init(&status);
+  VariableFixture f;
+  REQUIRE(fixture_begin(&f));
+  CHECK_OK(fixture_set(&f, 0, "float[2] 1 2", &status), status);
+  CHECK_OK(fixture_declare(&f, 1, "float", &status), status);
+  CHECK_ERROR(fixture_run(&f, "ReadVariableOp[dtype=double]", "0", "", NULL, &status), status, CODE_INVALID_ARGUMENT,
+              "Trying to read variable with wrong dtype. Expected double got float");
+  CHECK_ERROR(fixture_run(&f, "AssignVariableOp[dtype=int32]", "0", "int32[2] 1", NULL, &status), status, CODE_INVALID_ARGUMENT,
+              "Trying to assign variable with wrong dtype. Expected float got int32");
+  CHECK_ERROR(fixture_run(&f, "AssignAddVariableOp[dtype=float]", "0", "float[3] 1", NULL, &status), status, CODE_INVALID_ARGUMENT,
+              "Cannot update variable with shape [2] using a Tensor with shape [3], shapes must be equal.");
+  CHECK_ERROR(fixture_run(&f, "AssignAddVariableOp[dtype=float]", "1", "float[2] 1", NULL, &status), status, CODE_FAILED_PRECONDITION,
+              "uninitialized");
+  fixture_holds(&f, 0, "float[2] 1 2", 0);
+  fixture_end(&f);
+}
