@@ -58,9 +58,9 @@ export class Graph extends GraphOps {
     const def = this.runtime.findOpDef(type);
     return wasm.scope((scope) => {
       const name = options.name === undefined ? this.uniqueName(type) : options.name;
-      const resolved = new InputResolver(this, def, name, options.attrs ?? {}).resolve(inputs);
-      const description = wasm.call.TF_NewOperation!(this.pointer, scope.string(type), scope.string(name));
       try {
+        const resolved = new InputResolver(this, def, name, options.attrs ?? {}).resolve(inputs);
+        const description = wasm.call.TF_NewOperation!(this.pointer, scope.string(type), scope.string(name));
         try {
           this.describe(scope, description, def, resolved, options);
         } catch (error) {

@@ -14,6 +14,7 @@ export type { ArgDef, AttrDef, OpDef } from './op-def.js';
 export type { Operand } from './op-inputs.js';
 export { Operation, Output, Variable } from './operation.js';
 export type { Input } from './operation.js';
+export type { MemoryInfo } from './runtime.js';
 export { Session } from './session.js';
 export type { Feeds, Fetch, Fetched, RunOptions, SessionOptions } from './session.js';
 export { Tensor } from './tensor.js';

@@ -2,6 +2,19 @@
 import { OpDef, decodeOpList } from './op-def.js';
 import type { Wasm } from './wasm.js';
 
+/** What an engine has in use. */
+export interface MemoryInfo {
+  /** Size of the wasm memory, which only grows. */
+  wasmBytes: number;
+  /** What live objects hold of it. */
+  liveBytes: number;
+  /** Allocations since the start. */
+  allocations: number;
+  /** Open graphs and sessions. */
+  graphs: number;
+  sessions: number;
+}
+
 type Kind = 'graphs' | 'sessions';
 
 interface Held {
@@ -49,7 +62,8 @@ export class Runtime {
     return [...this.opMap().values()];
   }
 
-  memory(): { wasmBytes: number; liveBytes: number; graphs: number; sessions: number } {
-    return { wasmBytes: this.wasm.byteLength, liveBytes: this.wasm.call.TF_WasmLiveBytes!(), ...this.counts };
+  memory(): MemoryInfo {
+    const { call, byteLength } = this.wasm;
+    return { wasmBytes: byteLength, liveBytes: call.TF_WasmLiveBytes!(), allocations: call.TF_WasmAllocationCount!(), ...this.counts };
   }
 }

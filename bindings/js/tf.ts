@@ -5,7 +5,7 @@ import { freeze } from './freeze.js';
 import { Graph } from './graph.js';
 import type { OpDef } from './op-def.js';
 import type { Input } from './operation.js';
-import type { Runtime } from './runtime.js';
+import type { MemoryInfo, Runtime } from './runtime.js';
 import { Session, SessionOptions } from './session.js';
 import { NotFoundError } from './errors.js';
 import { Tensor, TensorLike, tensor } from './tensor.js';
@@ -27,8 +27,7 @@ export interface TF {
   freeze(session: Session, outputs: readonly (Input | string)[]): Promise<Uint8Array>;
   opDef(name: string): OpDef;
   opDefs(): OpDef[];
-  /** What is in use: bytes of wasm memory, bytes of them that live objects hold, open graphs and sessions. */
-  memory(): { wasmBytes: number; liveBytes: number; graphs: number; sessions: number };
+  memory(): MemoryInfo;
 }
 
 /** The public face of a loaded engine. */
