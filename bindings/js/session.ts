@@ -83,19 +83,24 @@ class Request {
   }
 }
 
+/** Where something is fed: an output and what is known of its values. */
+interface Place {
+  readonly output: Output;
+  readonly dtype: DType;
+  readonly shape: readonly (number | null)[] | null;
+}
+
 /**
  * The tensor for a feed. A flat typed array takes the shape of what it is fed to, when that leaves at most one size open and the
  * length fits: a Float32Array of 640 numbers for [?,64] is [10,64].
  */
-function feedTensor(output: Output, value: TensorLike): Tensor {
-  const dtype = output.dtype;
-  const known = output.shape;
+function feedTensor({ dtype, shape: known }: Place, value: TensorLike): Tensor {
   const flat = ArrayBuffer.isView(value) ? (value as unknown as TypedArray) : undefined;
   if (flat && known && known.length !== 1) {
     const open = known.filter((size) => size === null).length;
     const rest = known.reduce<number>((product, size) => product * (size ?? 1), 1);
     const count = flat.length / itemsPerElement(dtype);
-    if (open === 0 && rest === count) return tensor(value, known as number[], dtype);
+    if (open === 0 && rest === count) return tensor(value, known as readonly number[], dtype);
     if (open === 1 && rest > 0 && count % rest === 0) return tensor(value, known.map((size) => size ?? count / rest), dtype);
   }
   return value instanceof Tensor ? value : tensor(value, undefined, dtype);
@@ -104,6 +109,9 @@ function feedTensor(output: Output, value: TensorLike): Tensor {
 export class Session {
   private readonly pointer: number;
   private closed = false;
+  /** Asked once for each key, because asking takes longer than a small step. */
+  private readonly placesByName = new Map<string, Place>();
+  private readonly placesByHandle = new WeakMap<Input, Place>();
 
   constructor(private readonly runtime: Runtime, readonly graph: Graph, options: SessionOptions = {}) {
     if (graph.runtime !== runtime) throw new InvalidArgumentError('the graph belongs to another engine: init() made it with other options');
@@ -137,13 +145,23 @@ export class Session {
     const shape = request.add(fetches);
     for (const target of options.targets ?? []) request.targets.push(request.operation(target));
     const entries = feeds instanceof Map ? [...feeds] : Object.entries(feeds);
-    const outputs = entries.map(([key]) => request.output(key));
-    const tensors = entries.map(([, value], i) => feedTensor(outputs[i]!, value));
+    const places = entries.map(([key]) => this.place(key, request));
+    const tensors = entries.map(([, value], i) => feedTensor(places[i]!, value));
     try {
-      return shape(this.answer(outputs, tensors, request));
+      return shape(this.answer(places.map((place) => place.output), tensors, request));
     } catch (error) {
       throw error instanceof TFError && error.node ? error.locate(error.node, this.graph.operation(error.node)?.type) : error;
     }
+  }
+
+  private place(key: Input | string, request: Request): Place {
+    const known = typeof key === 'string' ? this.placesByName.get(key) : this.placesByHandle.get(key);
+    if (known) return known;
+    const output = request.output(key);
+    const place = { output, dtype: output.dtype, shape: output.shape };
+    if (typeof key === 'string') this.placesByName.set(key, place);
+    else this.placesByHandle.set(key, place);
+    return place;
   }
 
   /** The values of the fetches. What is fed and fetched at once is answered with what was fed: a step refuses that. */
@@ -181,11 +199,12 @@ export class Session {
   private upload(scope: Scope, value: Tensor): number {
     const { wasm } = this.runtime;
     if (Array.isArray(value.data)) throw new UnimplementedError('string tensors cannot be fed');
-    const { buffer, byteOffset, byteLength } = value.data;
+    const { data } = value;
     const pointer =
-      wasm.call.TF_AllocateTensor!(dtypeNumber(value.dtype), scope.dims(value.shape), value.shape.length, byteLength) >>> 0;
+      wasm.call.TF_AllocateTensor!(dtypeNumber(value.dtype), scope.dims(value.shape), value.shape.length, data.byteLength) >>> 0;
     if (pointer === 0) throw new InvalidArgumentError(`no tensor of dtype ${value.dtype} and shape [${value.shape}] can be allocated`);
-    wasm.u8.set(new Uint8Array(buffer, byteOffset, byteLength), wasm.call.TF_TensorData!(pointer) >>> 0);
+    const Data = typedArrayOf(value.dtype);
+    wasm.view(Data).set(data as never, (wasm.call.TF_TensorData!(pointer) >>> 0) / Data.BYTES_PER_ELEMENT);
     return pointer;
   }
 
@@ -196,10 +215,9 @@ export class Session {
       const dtype: DType = dtypeFromNumber(wasm.call.TF_TensorType!(pointer));
       const rank = wasm.call.TF_NumDims!(pointer);
       const dims = Array.from({ length: rank }, (_, i) => Number(wasm.call.TF_Dim!(pointer, i)));
-      const begin = wasm.call.TF_TensorData!(pointer) >>> 0;
       const Data = typedArrayOf(dtype);
-      const bytes = sizeOf(dims) * itemsPerElement(dtype) * Data.BYTES_PER_ELEMENT;
-      return new Tensor(dtype, dims, new Data(wasm.u8.slice(begin, begin + bytes).buffer));
+      const begin = (wasm.call.TF_TensorData!(pointer) >>> 0) / Data.BYTES_PER_ELEMENT;
+      return new Tensor(dtype, dims, wasm.view(Data).slice(begin, begin + sizeOf(dims) * itemsPerElement(dtype)));
     } finally {
       wasm.call.TF_DeleteTensor!(pointer);
     }

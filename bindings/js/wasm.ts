@@ -2,6 +2,7 @@
  * Wasm: the engine's module as the rest of the bindings see it. Knows how to pass strings and arrays, to check a status,
  * and to read memory that may grow (and move) during any call. Pointers are unsigned numbers.
  */
+import type { TypedArray } from './dtypes.js';
 import { errorOf } from './errors.js';
 
 /** The exported functions of the C API (include/tensorflow/c/c_api.h) and of src/wasm/wasm_exports.h, with their '_'. */
@@ -53,10 +54,14 @@ export class Scope {
     return pointer;
   }
 
-  /** int64_t dims[]; null is an unknown size. */
+  /** int64_t dims[]; null is an unknown size, -1. */
   dims(dims: readonly (number | null)[]): number {
     const pointer = this.alloc(8 * dims.length);
-    this.wasm.i64.set(dims.map((size) => BigInt(size ?? -1)), pointer >>> 3);
+    const words = this.wasm.u32;
+    dims.forEach((size, i) => {
+      words[(pointer >>> 2) + 2 * i] = size ?? -1;
+      words[(pointer >>> 2) + 2 * i + 1] = Math.floor((size ?? -1) / 2 ** 32);
+    });
     return pointer;
   }
 
@@ -89,23 +94,41 @@ export class Wasm {
   private readonly status: number;
   private readonly scratch: number;
   private depth: Scope[] = [];
+  private readonly shared: boolean;
+  private viewed!: ArrayBufferLike;
   private bytes!: Uint8Array;
   private words!: Uint32Array;
   private longs!: BigInt64Array;
+  private readonly views = new Map<unknown, TypedArray>();
 
   constructor(module: Record<string, unknown>, private readonly memory: WebAssembly.Memory) {
-    this.call = new Proxy({} as Exports, {
-      get: (known, name: string) => (known[name] ??= module[`_${name}`] as Exports[string]),
-    });
+    const call: Exports = (this.call = {});
+    for (const [name, value] of Object.entries(module)) if (name.startsWith('_')) call[name.slice(1)] = value as Exports[string];
+    this.shared = !(memory.buffer instanceof ArrayBuffer);
+    this.look();
     this.status = this.call.TF_NewStatus!();
     this.scratch = this.malloc(SCRATCH_BYTES);
   }
 
+  private look(): void {
+    this.viewed = this.memory.buffer;
+    this.bytes = new Uint8Array(this.viewed);
+    this.words = new Uint32Array(this.viewed);
+    this.longs = new BigInt64Array(this.viewed);
+    this.views.clear();
+  }
+
+  /** Growth empties the arrays over the memory of one thread, which is quick to see; those over shared memory become too short. */
   private refresh(): void {
-    if (this.bytes?.buffer === this.memory.buffer) return;
-    this.bytes = new Uint8Array(this.memory.buffer);
-    this.words = new Uint32Array(this.memory.buffer);
-    this.longs = new BigInt64Array(this.memory.buffer);
+    if (this.shared ? this.memory.buffer !== this.viewed : this.bytes.length === 0) this.look();
+  }
+
+  /** All memory as an array of a type; good until the next call into the engine. */
+  view<A extends TypedArray>(Type: new (buffer: ArrayBufferLike) => A): A {
+    this.refresh();
+    let view = this.views.get(Type) as A | undefined;
+    if (!view) this.views.set(Type, (view = new Type(this.viewed)));
+    return view;
   }
 
   get u8(): Uint8Array {
