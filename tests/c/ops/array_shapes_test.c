@@ -1,0 +1,106 @@
+/* Shape functions of array ops of which the recorded facts say nothing or little: more records of the same kind
+ * (tests/c/shape_facts.h). The sizes were compared with TensorFlow's. */
+#include <string.h>
+
+#include "harness.h"
+#include "shape_facts.h"
+
+#define F "\"T\":{\"type\":\"DT_FLOAT\"}"
+#define I "\"Index\":{\"type\":\"DT_INT32\"}"
+#define INTS(n, values) "{\"dtype\":\"DT_INT32\",\"shape\":[" #n "],\"values\":[" values "]}"
+#define INT(value) "{\"dtype\":\"DT_INT32\",\"shape\":[],\"values\":[" value "]}"
+#define FACT(op, attrs, in, tensors, result) \
+  "{\"op\":\"" op "\",\"attrs\":{" attrs "},\"in\":\"" in "\",\"tensors\":{" tensors "}," result "}"
+#define OUT(shapes) "\"out\":\"" shapes "\""
+#define ERROR(text) "\"error\":\"" text "\""
+
+static const char *const kFacts[] = {
+    FACT("ShapeN", "\"N\":{\"i\":2}," F, "[?,2];?", "", OUT("[2];[?]")),
+    FACT("Rank", F, "?", "", OUT("[]")),
+    FACT("Size", F, "[?,3]", "", OUT("[]")),
+
+    FACT("Squeeze", F, "?", "", OUT("?")),
+    FACT("Squeeze", F, "[1,4,1]", "", OUT("[d0_1]")),
+    FACT("Squeeze", F, "[1,?,1]", "", OUT("?")),
+    FACT("Squeeze", F ",\"squeeze_dims\":{\"list\":{\"i\":[0]}}", "[1,?,1]", "", OUT("[d0_1,d0_2]")),
+    FACT("Squeeze", F ",\"squeeze_dims\":{\"list\":{\"i\":[-2]}}", "[1,?,1]", "", OUT("[d0_0,d0_2]")),
+    FACT("Squeeze", F ",\"squeeze_dims\":{\"list\":{\"i\":[1]}}", "[1,4]", "",
+         ERROR("Can not squeeze dim[1], expected a dimension of 1, got 4")),
+    FACT("Squeeze", F ",\"squeeze_dims\":{\"list\":{\"i\":[2]}}", "[1,4]", "", ERROR("not in [-2,2)")),
+
+    FACT("Range", "", "[];[];[]", "", OUT("[?]")),
+    FACT("Range", "", "[];[];[]", "\"0\":" INT("1") ",\"2\":" INT("2"), OUT("[?]")),
+    FACT("Range", "", "[];[];[]", "\"0\":" INT("1") ",\"1\":" INT("8") ",\"2\":" INT("2"), OUT("[4]")),
+    FACT("Range", "", "[];[];[]", "\"0\":" INT("8") ",\"1\":" INT("1") ",\"2\":" INT("2"),
+         ERROR("Requires start <= limit when delta > 0: 8/1")),
+    FACT("Range", "", "[];[];[]", "\"0\":" INT("1") ",\"1\":" INT("8") ",\"2\":" INT("0"), ERROR("Requires delta != 0")),
+    FACT("Range", "", "[];[1];[]", "", ERROR("for 'limit'")),
+
+    FACT("Tile", F, "?;?", "", OUT("?")),
+    FACT("Tile", F, "?;[2]", "", OUT("[?,?]")),
+    FACT("Tile", F, "[2,?];?", "", OUT("[?,?]")),
+    FACT("Tile", F, "[2,?,4];[3]", "\"1\":" INTS(3, "3,2,1"), OUT("[6,?,d0_2]")),
+    FACT("Tile", F, "[2,3];[3]", "", ERROR("Shape must be rank 2 but is rank 3")),
+
+    FACT("ConcatV2", "\"N\":{\"i\":2}," F, "[2,?];[3,4];[]", "\"2\":" INT("0"), OUT("[5,d1_1]")),
+    FACT("ConcatV2", "\"N\":{\"i\":2}," F, "[2,?];[?,4];[]", "\"2\":" INT("-1"), OUT("[d0_0,?]")),
+    FACT("ConcatV2", "\"N\":{\"i\":2}," F, "[2,3];[3,4];[]", "", OUT("[?,?]")),
+    FACT("ConcatV2", "\"N\":{\"i\":2}," F, "[2,3];[3,4];[]", "\"2\":" INT("0"), ERROR("must be equal, but are 3 and 4")),
+    FACT("Concat", "\"N\":{\"i\":2}," F, "[];[2,?];[3,4]", "\"0\":" INT("0"), OUT("[5,d2_1]")),
+    FACT("Concat", "\"N\":{\"i\":2}," F, "[];[2,3];[3,4]", "", OUT("[?,?]")),
+
+    FACT("Pack", "\"N\":{\"i\":2}," F, "?;?", "", OUT("?")),
+    FACT("Pack", "\"N\":{\"i\":2}," F, "[?,3];[2,?]", "", OUT("[2,d1_0,d0_1]")),
+    FACT("Pack", "\"N\":{\"i\":2},\"axis\":{\"i\":-1}," F, "[?];[4]", "", OUT("[d1_0,2]")),
+    FACT("Pack", "\"N\":{\"i\":2}," F, "[3];[2]", "", ERROR("must be equal, but are 3 and 2")),
+    FACT("Pack", "\"N\":{\"i\":1},\"axis\":{\"i\":2}," F, "[3]", "", ERROR("Invalid axis: 2; must be in [-2,2)")),
+
+    FACT("Slice", F "," I, "[2,?,4];[3];[3]", "\"1\":" INTS(3, "0,1,2") ",\"2\":" INTS(3, "-1,-1,1"), OUT("[d0_0,?,1]")),
+    FACT("Slice", F "," I, "[2,3];[2];[2]", "\"2\":" INTS(2, "-1,2"), OUT("[?,2]")),
+    FACT("Slice", F "," I, "[2,3];[2];[2]", "\"1\":" INTS(2, "0,4") ",\"2\":" INTS(2, "-1,-1"), ERROR("Negative dimension size")),
+    FACT("Slice", F "," I, "[2,3];[2];[2]", "\"1\":" INTS(2, "0,0") ",\"2\":" INTS(2, "-1,-2"), ERROR("cannot be < -1")),
+
+    FACT("StridedSlice", F "," I, "?;[1];[1];[1]", "", OUT("?")),
+    FACT("StridedSlice", F "," I, "[5,?];[1];[1];[1]", "\"1\":" INTS(1, "1") ",\"2\":" INTS(1, "4") ",\"3\":" INTS(1, "2"), OUT("[2,?]")),
+    FACT("StridedSlice", F "," I, "[5,?];[2];[2];[2]", "\"3\":" INTS(2, "1,1"), OUT("[?,?]")),
+    FACT("StridedSlice", F "," I ",\"begin_mask\":{\"i\":1},\"end_mask\":{\"i\":1}", "[5,4];[2];[2];[2]", "\"3\":" INTS(2, "-2,1"),
+         OUT("[3,?]")),
+    FACT("StridedSlice", F "," I ",\"shrink_axis_mask\":{\"i\":1},\"new_axis_mask\":{\"i\":2}", "[5,4];[2];[2];[2]",
+         "\"3\":" INTS(2, "1,1"), OUT("[1,4]")),
+    FACT("StridedSlice", F "," I ",\"ellipsis_mask\":{\"i\":1}", "[5,4,3];[2];[2];[2]",
+         "\"1\":" INTS(2, "0,1") ",\"2\":" INTS(2, "0,3") ",\"3\":" INTS(2, "1,1"), OUT("[5,4,2]")),
+    FACT("StridedSlice", F "," I ",\"shrink_axis_mask\":{\"i\":1}", "[5];[1];[1];[1]",
+         "\"1\":" INTS(1, "5") ",\"2\":" INTS(1, "6") ",\"3\":" INTS(1, "1"), ERROR("slice index 5 of dimension 0 out of bounds.")),
+    FACT("StridedSlice", F "," I, "[5];[1];[1];[1]", "\"3\":" INTS(1, "0"), ERROR("strides[0] must be non-zero")),
+    FACT("StridedSlice", F "," I, "[5];[2];[2];[1]", "", ERROR("must be equal, but are 2 and 1")),
+    FACT("StridedSliceGrad", F "," I, "[2];[1];[1];[1];[3]", "\"0\":" INTS(2, "4,5"), OUT("[4,5]")),
+    FACT("StridedSliceGrad", F "," I, "[2];[1];[1];[1];[3]", "", OUT("[?,?]")),
+
+    FACT("Pad", F, "?;?", "", OUT("?")),
+    FACT("Pad", F, "?;[2,2]", "", OUT("[?,?]")),
+    FACT("Pad", F, "[1,2,3];?", "", OUT("[?,?,?]")),
+    FACT("Pad", F, "[1,?,3];[3,2]", "\"1\":{\"dtype\":\"DT_INT32\",\"shape\":[3,2],\"values\":[1,2,3,4,0,0]}", OUT("[4,?,d0_2]")),
+    FACT("Pad", F, "[1];[1,2]", "\"1\":{\"dtype\":\"DT_INT32\",\"shape\":[1,2],\"values\":[1,-2]}", ERROR("Paddings must be non-negative")),
+    FACT("Pad", F, "[1,2];[3,2]", "", ERROR("Shape must be rank 3 but is rank 2")),
+    FACT("Pad", F, "[1,2];[2,3]", "", ERROR("Dimension must be 2 but is 3")),
+
+    FACT("Fill", F, "[2];[]", "\"0\":" INTS(2, "3,-1"), ERROR("Fill dimensions must be >= 0")),
+    FACT("Fill", F, "[2];[1]", "", ERROR("Shape must be rank 0 but is rank 1")),
+    FACT("Transpose", F, "[2,3];[2]", "\"1\":" INTS(2, "-1,0"), OUT("[d0_1,d0_0]")),
+};
+
+TEST(shape_functions_of_array_ops) {
+  for (size_t i = 0; i < sizeof kFacts / sizeof kFacts[0]; i++) {
+    Arena *arena = arena_new();
+    const Json *fact = json_parse(arena, kFacts[i], strlen(kFacts[i]));
+    CHECK_CONTEXT("%s", kFacts[i]);
+    if (CHECK(fact != NULL)) {
+      StrBuf why = {0};
+      CHECK_INT_EQ(shape_fact_run(fact, &why), SHAPE_FACT_HOLDS);
+      CHECK_STR_EQ(strbuf_text(&why), "");
+      strbuf_free(&why);
+    }
+    arena_free(arena);
+  }
+  CHECK_CONTEXT("%s", "");
+}
