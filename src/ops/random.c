@@ -97,6 +97,13 @@ static bool fill_output(KernelContext *context, Fill *fill, bool reserved, Statu
   return true;
 }
 
+/* What the ops that give floats have in common. */
+#define RANDOM_FLOATS                                                                                                         \
+  .inputs = {"shape: T"}, .outputs = {"output: dtype"},                                                                       \
+  .attrs = {"seed: int = 0", "seed2: int = 0", "dtype: {half, bfloat16, float, double}", "T: {int32, int64}"},                \
+  .is_stateful = true, .shape = shape_random, .gradient = NO_GRADIENT, .state_size = sizeof(RandomState),                     \
+  .construct = random_construct
+
 /* --- uniform in [0, 1) --- */
 
 static void uniform_group_f32(const Fill *fill, Philox *generator, void *group) {
@@ -122,14 +129,7 @@ static bool uniform_f64(KernelContext *context, Status *status) {
 }
 
 REGISTER_OP(RandomUniform,
-  .inputs = {"shape: T"},
-  .outputs = {"output: dtype"},
-  .attrs = {"seed: int = 0", "seed2: int = 0", "dtype: {half, bfloat16, float, double}", "T: {int32, int64}"},
-  .is_stateful = true,
-  .shape = shape_random,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(RandomState),
-  .construct = random_construct,
+  RANDOM_FLOATS,
   .kernels = {{DT_FLOAT, uniform_f32}, {DT_DOUBLE, uniform_f64}})
 
 /* --- standard normal --- */
@@ -158,14 +158,7 @@ static bool normal_f64(KernelContext *context, Status *status) {
 }
 
 REGISTER_OP(RandomStandardNormal,
-  .inputs = {"shape: T"},
-  .outputs = {"output: dtype"},
-  .attrs = {"seed: int = 0", "seed2: int = 0", "dtype: {half, bfloat16, float, double}", "T: {int32, int64}"},
-  .is_stateful = true,
-  .shape = shape_random,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(RandomState),
-  .construct = random_construct,
+  RANDOM_FLOATS,
   .kernels = {{DT_FLOAT, normal_f32}, {DT_DOUBLE, normal_f64}})
 
 /* --- normal within two standard deviations: what falls outside is drawn again --- */
@@ -209,14 +202,7 @@ static bool truncated_f64(KernelContext *context, Status *status) {
 }
 
 REGISTER_OP(TruncatedNormal,
-  .inputs = {"shape: T"},
-  .outputs = {"output: dtype"},
-  .attrs = {"seed: int = 0", "seed2: int = 0", "dtype: {half, bfloat16, float, double}", "T: {int32, int64}"},
-  .is_stateful = true,
-  .shape = shape_random,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(RandomState),
-  .construct = random_construct,
+  RANDOM_FLOATS,
   .kernels = {{DT_FLOAT, truncated_f32}, {DT_DOUBLE, truncated_f64}})
 
 /* --- integers in [minval, maxval) --- */
