@@ -108,8 +108,9 @@ static void copy_pieces(void *arg, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
     int64_t start = piece * job->piece;
     int64_t count = box->dims[last] - start < job->piece ? box->dims[last] - start : job->piece;
-    copy_run(job->size, count, job->from + (at.from + start * box->from_strides[last]) * job->size, box->from_strides[last],
-             job->to + (at.to + start * box->to_strides[last]) * job->size, box->to_strides[last]);
+    copy_run(job->size, count, job->from + (at.from + start * box->from_strides[last]) * job->size,
+             box->from_strides[last], job->to + (at.to + start * box->to_strides[last]) * job->size,
+             box->to_strides[last]);
     if (++piece == job->pieces) {
       piece = 0;
       advance(box, &at);

@@ -8,8 +8,8 @@
 /* A box that is not empty has at most 62 axes longer than 1, because its elements fit int64. */
 enum { ARRAY_BOX_MAX_AXES = 62 };
 
-/* Axes from the outermost in; what can count as one axis does. Strides and offsets are in elements and may be negative or,
- * where one element is copied to many places, 0. Zero-initialise. */
+/* Axes from the outermost in; what can count as one axis does. Strides and offsets are in elements and may be negative
+ * or, where one element is copied to many places, 0. Zero-initialise. */
 typedef struct ArrayBox {
   int rank;
   bool empty;
@@ -20,7 +20,8 @@ typedef struct ArrayBox {
 /* Adds an axis inside those that are there. */
 void array_box_add(ArrayBox *box, int64_t size, int64_t from_stride, int64_t to_stride);
 /* Copies; elements of any type. Both tensors have the same dtype and do not share memory. */
-MUST_CHECK bool array_box_copy(const ArrayBox *box, const Tensor *from, Tensor *to, const Parallel *parallel, Status *status);
+MUST_CHECK bool array_box_copy(const ArrayBox *box, const Tensor *from, Tensor *to, const Parallel *parallel,
+                               Status *status);
 
 /* Writes the row-major strides of a shape. */
 void array_strides(const Shape *shape, int64_t *strides);

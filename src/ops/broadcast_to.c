@@ -5,13 +5,16 @@
 static bool check_shapes(const Shape *in, const Shape *out, Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   if (in->rank > out->rank) {
-    return status_invalid(status, "Rank of input (%d) must be no greater than rank of output shape (%d).", in->rank, out->rank);
+    return status_invalid(status, "Rank of input (%d) must be no greater than rank of output shape (%d).", in->rank,
+                          out->rank);
   }
   for (int i = 0; i < in->rank; i++) {
     int64_t from = shape_dim(in, i), to = shape_dim(out, out->rank - in->rank + i);
     if (from == to || from == 1) continue;
-    return status_invalid(status, to == 1 ? "Unable to broadcast tensor of shape %s to tensor of shape %s" : "Incompatible shapes: %s vs. %s",
-                          shape_text(in, a), shape_text(out, b));
+    return status_invalid(
+        status,
+        to == 1 ? "Unable to broadcast tensor of shape %s to tensor of shape %s" : "Incompatible shapes: %s vs. %s",
+        shape_text(in, a), shape_text(out, b));
   }
   return true;
 }
@@ -23,7 +26,8 @@ static bool broadcast_to_kernel(KernelContext *context, Status *status) {
   Shape shape = {0};
   bool ok = false;
   if (!tensor_is_vector(sizes)) {
-    return status_invalid(status, "shape must be a vector of {int32,int64}, got shape %s", shape_text(&sizes->shape, text));
+    return status_invalid(status, "shape must be a vector of {int32,int64}, got shape %s",
+                          shape_text(&sizes->shape, text));
   }
   TRY(array_read_ints(sizes, dims, status));
   TRY(shape_set(&shape, (int)tensor_num_elements(sizes), dims, status));

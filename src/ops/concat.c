@@ -6,7 +6,8 @@
 static bool axis_is_scalar(const Tensor *axis, const char *what, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   if (tensor_num_elements(axis) == 1) return true;
-  return status_invalid(status, "%s tensor should be a scalar integer, but got shape %s", what, shape_text(&axis->shape, text));
+  return status_invalid(status, "%s tensor should be a scalar integer, but got shape %s", what,
+                        shape_text(&axis->shape, text));
 }
 
 /* --- ConcatV2 and Concat --- */
@@ -19,7 +20,8 @@ static bool check_inputs(const Tensor *const *inputs, int count, int axis, int64
   for (int i = 0; i < count; i++) {
     const Shape *shape = &inputs[i]->shape;
     if (shape->rank != first->rank) {
-      return status_invalid(status, "ConcatOp : Ranks of all input tensors should match: shape[0] = %s vs. shape[%d] = %s",
+      return status_invalid(status,
+                            "ConcatOp : Ranks of all input tensors should match: shape[0] = %s vs. shape[%d] = %s",
                             shape_text(first, a), i, shape_text(shape, b));
     }
     for (int d = 0; d < shape->rank; d++) {
@@ -34,16 +36,16 @@ static bool check_inputs(const Tensor *const *inputs, int count, int axis, int64
   return true;
 }
 
-static bool concat(KernelContext *context, const Tensor *const *inputs, int count, const Tensor *axis_tensor, const char *what,
-                   Status *status) {
+static bool concat(KernelContext *context, const Tensor *const *inputs, int count, const Tensor *axis_tensor,
+                   const char *what, Status *status) {
   TRY(axis_is_scalar(axis_tensor, what, status));
   const Shape *first = &inputs[0]->shape;
   int rank = first->rank;
   int64_t wanted = tensor_int_at(axis_tensor, 0), dims[SHAPE_MAX_RANK], total;
   if (rank == 0) return status_invalid(status, "ConcatOp : Can't concatenate scalars (use tf.stack instead)");
   if (wanted < -rank || wanted >= rank) {
-    return status_invalid(status, "ConcatOp : Expected concatenating dimensions in the range [%d, %d), but got %lld", -rank, rank,
-                          (long long)wanted);
+    return status_invalid(status, "ConcatOp : Expected concatenating dimensions in the range [%d, %d), but got %lld",
+                          -rank, rank, (long long)wanted);
   }
   int axis = (int)(wanted < 0 ? wanted + rank : wanted);
   TRY(check_inputs(inputs, count, axis, &total, status));
@@ -99,8 +101,8 @@ static bool write_gradient(const NodeDef *node, bool v2, StrBuf *text, Status *s
   int64_t n;
   TRY(node_attr_int(node, "N", &n, status));
   const char *axis = v2 ? "axis:Tidx" : "axis:int32", *daxis = v2 ? "daxis:Tidx" : "daxis:int32";
-  strbuf_printf(text, "Concat%sGradient[T:type%s](%s%s", v2 ? "V2" : "", v2 ? ", Tidx:{int32, int64}" : "", v2 ? "" : axis,
-                v2 ? "" : ", ");
+  strbuf_printf(text, "Concat%sGradient[T:type%s](%s%s", v2 ? "V2" : "", v2 ? ", Tidx:{int32, int64}" : "",
+                v2 ? "" : axis, v2 ? "" : ", ");
   for (int64_t i = 0; i < n; i++) strbuf_printf(text, "x%lld:T, ", (long long)i);
   strbuf_printf(text, "%s%sdy:T) -> (%s", v2 ? axis : "", v2 ? ", " : "", v2 ? "" : daxis);
   for (int64_t i = 0; i < n; i++) strbuf_printf(text, "%sdx%lld:T", v2 && i == 0 ? "" : ", ", (long long)i);
@@ -109,18 +111,23 @@ static bool write_gradient(const NodeDef *node, bool v2, StrBuf *text, Status *s
   if (v2) strbuf_append(text, "  axis32 = Cast[SrcT=$Tidx, DstT=int32](axis)\n");
   strbuf_printf(text, "  shapes = ShapeN[N=%lld, T=$T, out_type=int32](", (long long)n);
   for (int64_t i = 0; i < n; i++) strbuf_printf(text, "%sx%lld", i == 0 ? "" : ", ", (long long)i);
-  strbuf_printf(text, ")\n  offsets = ConcatOffset[N=%lld](%s, shapes:output)\n", (long long)n, v2 ? "axis32:y:0" : "axis");
+  strbuf_printf(text, ")\n  offsets = ConcatOffset[N=%lld](%s, shapes:output)\n", (long long)n,
+                v2 ? "axis32:y:0" : "axis");
   for (int64_t i = 0; i < n; i++) {
-    strbuf_printf(text, "  dx%lld = Slice[T=$T, Index=int32](dy, offsets:offset:%lld, shapes:output:%lld)\n", (long long)i,
-                  (long long)i, (long long)i);
+    strbuf_printf(text, "  dx%lld = Slice[T=$T, Index=int32](dy, offsets:offset:%lld, shapes:output:%lld)\n",
+                  (long long)i, (long long)i, (long long)i);
   }
   strbuf_printf(text, "  return daxis = none:y:0");
   for (int64_t i = 0; i < n; i++) strbuf_printf(text, ", dx%lld = dx%lld:output:0", (long long)i, (long long)i);
   strbuf_append(text, "\n}\n");
   return strbuf_ok(text, status);
 }
-static bool concat_v2_gradient(const GradientRequest *request, StrBuf *text, Status *status) { return write_gradient(request->node, true, text, status); }
-static bool concat_gradient(const GradientRequest *request, StrBuf *text, Status *status) { return write_gradient(request->node, false, text, status); }
+static bool concat_v2_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  return write_gradient(request->node, true, text, status);
+}
+static bool concat_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  return write_gradient(request->node, false, text, status);
+}
 
 REGISTER_OP(ConcatV2,
   .inputs = {"values: N * T", "axis: Tidx"},
@@ -143,9 +150,13 @@ REGISTER_OP(Concat,
 static bool sizes_differ(int axis, int i, const Tensor *sizes, const Tensor *first, Status *status) {
   StrBuf text = {0};
   strbuf_printf(&text, "All dimensions except %d must match. Input %d has shape [", axis, i);
-  for (int64_t d = 0; d < tensor_num_elements(sizes); d++) strbuf_printf(&text, "%s%d", d > 0 ? " " : "", tensor_i32(sizes)[d]);
+  for (int64_t d = 0; d < tensor_num_elements(sizes); d++) {
+    strbuf_printf(&text, "%s%d", d > 0 ? " " : "", tensor_i32(sizes)[d]);
+  }
   strbuf_append(&text, "] and doesn't match input 0 with shape [");
-  for (int64_t d = 0; d < tensor_num_elements(first); d++) strbuf_printf(&text, "%s%d", d > 0 ? " " : "", tensor_i32(first)[d]);
+  for (int64_t d = 0; d < tensor_num_elements(first); d++) {
+    strbuf_printf(&text, "%s%d", d > 0 ? " " : "", tensor_i32(first)[d]);
+  }
   status_invalid(status, "%s].", strbuf_text(&text));
   strbuf_free(&text);
   return false;
@@ -158,7 +169,8 @@ static bool concat_offset_kernel(KernelContext *context, Status *status) {
   int count = context->num_inputs - 1;
   for (int i = 0; i < count; i++) {
     if (!tensor_is_vector(sizes[i])) {
-      return status_invalid(status, "input %d should be a vector, but got shape %s", i, shape_text(&sizes[i]->shape, text));
+      return status_invalid(status, "input %d should be a vector, but got shape %s", i,
+                            shape_text(&sizes[i]->shape, text));
     }
   }
   int64_t rank = tensor_num_elements(sizes[0]), wanted = tensor_i32(axis_tensor)[0], offset = 0;
@@ -179,7 +191,9 @@ static bool concat_offset_kernel(KernelContext *context, Status *status) {
         return sizes_differ((int)axis, i, sizes[i], sizes[0], status);
       }
     }
-    if (offset < INT32_MIN || offset > INT32_MAX) return status_invalid(status, "The offset of input %d does not fit int32", i);
+    if (offset < INT32_MIN || offset > INT32_MAX) {
+      return status_invalid(status, "The offset of input %d does not fit int32", i);
+    }
     tensor_i32(out)[axis] = (int32_t)offset;
     offset += tensor_i32(sizes[i])[axis];
   }

@@ -83,7 +83,8 @@ static bool pack_shape(InferenceContext *c, Status *status) {
   DimHandle *dims = arena_alloc(c->arena, rank * (int64_t)sizeof *dims);
   if (dims == NULL) return status_oom(status, "shape inference");
   for (int32_t d = 0; d < rank; d++) {
-    TRY(dim_ok(d == axis ? dim_make(c, c->num_inputs) : shape_dim_of(c, merged, d < axis ? d : d - 1), &dims[d], status));
+    TRY(dim_ok(d == axis ? dim_make(c, c->num_inputs) : shape_dim_of(c, merged, d < axis ? d : d - 1), &dims[d],
+               status));
   }
   TRY(shape_ok(shape_of_dims(c, dims, rank), &output, status));
   shape_set_output(c, 0, output);
@@ -98,7 +99,9 @@ static bool pack_gradient(const GradientRequest *request, StrBuf *text, Status *
   strbuf_append(text, "dy:T) -> (");
   for (int64_t i = 0; i < n; i++) strbuf_printf(text, "%sdx%lld:T", i == 0 ? "" : ", ", (long long)i);
   strbuf_printf(text, ") {\n  d = Unpack[num=%lld, T=$T, axis=$axis](dy)\n  return ", (long long)n);
-  for (int64_t i = 0; i < n; i++) strbuf_printf(text, "%sdx%lld = d:output:%lld", i == 0 ? "" : ", ", (long long)i, (long long)i);
+  for (int64_t i = 0; i < n; i++) {
+    strbuf_printf(text, "%sdx%lld = d:output:%lld", i == 0 ? "" : ", ", (long long)i, (long long)i);
+  }
   strbuf_append(text, "\n}\n");
   return strbuf_ok(text, status);
 }
@@ -122,7 +125,8 @@ static bool unpack_kernel(KernelContext *context, Status *status) {
   int rank = shape->rank, count = context->num_outputs, axis = 0;
   TRY(check_axis(((const PackState *)context->state)->axis, rank, &axis, status));
   if (shape_dim(shape, axis) != count) {
-    return status_invalid(status, "Input shape axis %d must equal %d, got shape %s", axis, count, shape_text(shape, text));
+    return status_invalid(status, "Input shape axis %d must equal %d, got shape %s", axis, count,
+                          shape_text(shape, text));
   }
   int64_t dims[SHAPE_MAX_RANK], rows = 0, inner = 0;
   for (int d = 0; d < rank - 1; d++) dims[d] = shape_dim(shape, d < axis ? d : d + 1);

@@ -10,8 +10,8 @@ static bool pad_kernel(KernelContext *context, Status *status) {
     return status_invalid(status, "paddings must be a matrix with 2 columns: %s", shape_text(&paddings->shape, a));
   }
   if (shape_dim(&paddings->shape, 0) != rank) {
-    return status_invalid(status, "The first dimension of paddings must be the rank of inputs%s %s", shape_text(&paddings->shape, a),
-                          shape_text(&input->shape, b));
+    return status_invalid(status, "The first dimension of paddings must be the rank of inputs%s %s",
+                          shape_text(&paddings->shape, a), shape_text(&input->shape, b));
   }
   int64_t dims[SHAPE_MAX_RANK], from[SHAPE_MAX_RANK], to[SHAPE_MAX_RANK];
   bool same = true;
@@ -20,9 +20,10 @@ static bool pad_kernel(KernelContext *context, Status *status) {
     if (before < 0 || after < 0) {
       return status_invalid(status, "Paddings must be non-negative: %lld %lld", (long long)before, (long long)after);
     }
-    if (__builtin_add_overflow(shape_dim(&input->shape, i), before, &dims[i]) || __builtin_add_overflow(dims[i], after, &dims[i])) {
-      return status_invalid(status, "Dimension %d with paddings %lld and %lld is larger than 2**63 - 1", i, (long long)before,
-                            (long long)after);
+    if (__builtin_add_overflow(shape_dim(&input->shape, i), before, &dims[i]) ||
+        __builtin_add_overflow(dims[i], after, &dims[i])) {
+      return status_invalid(status, "Dimension %d with paddings %lld and %lld is larger than 2**63 - 1", i,
+                            (long long)before, (long long)after);
     }
     same = same && before == 0 && after == 0;
   }
@@ -58,7 +59,9 @@ static bool pad_shape(InferenceContext *c, Status *status) {
     shape_set_output(c, 0, output);
     return true;
   }
-  if (values->shape.rank != 2 || shape_dim(&values->shape, 1) != 2) return status_invalid(status, "paddings must be a matrix with 2 columns");
+  if (values->shape.rank != 2 || shape_dim(&values->shape, 1) != 2) {
+    return status_invalid(status, "paddings must be a matrix with 2 columns");
+  }
   int64_t rank = shape_dim(&values->shape, 0);
   TRY(shape_with_rank(c, input, rank, &input, status));
   TRY(dim_with_value(c, rows, rank, &rows, status));

@@ -22,7 +22,8 @@ static double float_at(const FloatRange *range, int64_t i) {
 }
 
 static bool wrong_direction(bool up, double start, double limit, Status *status) {
-  return status_invalid(status, "Requires start %s limit when delta %s 0: %g/%g", up ? "<=" : ">=", up ? ">" : "<", start, limit);
+  return status_invalid(status, "Requires start %s limit when delta %s 0: %g/%g", up ? "<=" : ">=", up ? ">" : "<",
+                        start, limit);
 }
 
 static bool float_count(const FloatRange *range, int64_t *count, Status *status) {
@@ -42,15 +43,17 @@ static bool float_count(const FloatRange *range, int64_t *count, Status *status)
 static bool int_count(int64_t start, int64_t limit, int64_t delta, int64_t *count, Status *status) {
   if ((start > limit && delta > 0) || (start < limit && delta < 0)) {
     bool up = delta > 0;
-    return status_invalid(status, "Requires start %s limit when delta %s 0: %lld/%lld", up ? "<=" : ">=", up ? ">" : "<",
-                          (long long)start, (long long)limit);
+    return status_invalid(status, "Requires start %s limit when delta %s 0: %lld/%lld",
+                          up ? "<=" : ">=", up ? ">" : "<", (long long)start, (long long)limit);
   }
   if (delta == 0) return status_invalid(status, "Requires delta != 0: 0");
   /* Distances of int64s fit uint64. */
   uint64_t distance = delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
   uint64_t step = delta > 0 ? (uint64_t)delta : 0 - (uint64_t)delta;
   uint64_t size = distance / step + (distance % step != 0);
-  if (size > INT64_MAX) return status_invalid(status, "Requires ((limit - start) / delta) <= %lld", (long long)INT64_MAX);
+  if (size > INT64_MAX) {
+    return status_invalid(status, "Requires ((limit - start) / delta) <= %lld", (long long)INT64_MAX);
+  }
   *count = (int64_t)size;
   return true;
 }

@@ -7,8 +7,8 @@
 
 /* --- Reshape --- */
 
-/* What is left for the size that is -1. Where there are no elements but a size of 0 was asked for, zeros are left out on both
- * sides: [0,3] as [0,-1] is [0,3]. */
+/* What is left for the size that is -1. Where there are no elements but a size of 0 was asked for, zeros are left out
+ * on both sides: [0,3] as [0,-1] is [0,3]. */
 static bool infer_size(const Shape *shape, int64_t product, bool has_zero, int64_t *size, Status *status) {
   int64_t elements = 1;
   bool skipped = false;
@@ -21,8 +21,9 @@ static bool infer_size(const Shape *shape, int64_t product, bool has_zero, int64
     }
   }
   if (!skipped && elements % product != 0) {
-    return status_invalid(status, "Input to reshape is a tensor with %lld values, but the requested shape requires a multiple of %lld",
-                          (long long)elements, (long long)product);
+    return status_invalid(
+        status, "Input to reshape is a tensor with %lld values, but the requested shape requires a multiple of %lld",
+        (long long)elements, (long long)product);
   }
   *size = elements / product;
   return true;
@@ -79,7 +80,8 @@ static bool reshape_kernel(KernelContext *context, Status *status) {
 
 /* The number of elements as far as it is known: a product, times one unknown size when `unknown` is its index. False in
  * *usable when several sizes are unknown. */
-static bool partial_count(InferenceContext *c, ShapeHandle shape, DimHandle *product, int *unknown, bool *usable, Status *status) {
+static bool partial_count(InferenceContext *c, ShapeHandle shape, DimHandle *product, int *unknown, bool *usable,
+                          Status *status) {
   *unknown = -1;
   TRY(dim_ok(shape_num_elements_of(c, shape), product, status));
   if (dim_known(*product)) return true;
@@ -100,8 +102,8 @@ static bool partial_count(InferenceContext *c, ShapeHandle shape, DimHandle *pro
 static bool refuse_reshape(ShapeHandle out, int64_t elements_in, int64_t elements_out, Status *status) {
   StrBuf text = {0};
   shape_handle_print(out, &text);
-  status_invalid(status, "Cannot reshape a tensor with %lld elements to shape %s (%lld elements)", (long long)elements_in,
-                 strbuf_text(&text), (long long)elements_out);
+  status_invalid(status, "Cannot reshape a tensor with %lld elements to shape %s (%lld elements)",
+                 (long long)elements_in, strbuf_text(&text), (long long)elements_out);
   strbuf_free(&text);
   return false;
 }
@@ -158,7 +160,8 @@ static bool expand_dims_kernel(KernelContext *context, Status *status) {
   if (tensor_num_elements(dim) != 1) return status_invalid(status, "'dim' must be a tensor with a single value");
   int64_t rank = input->shape.rank, at = tensor_int_at(dim, 0);
   if (at < -1 - rank || at > rank) {
-    return status_invalid(status, "Tried to expand dim index %lld for tensor with %lld dimensions.", (long long)at, (long long)rank);
+    return status_invalid(status, "Tried to expand dim index %lld for tensor with %lld dimensions.", (long long)at,
+                          (long long)rank);
   }
   if (rank == SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
   if (at < 0) at += rank + 1;
@@ -181,7 +184,8 @@ static bool expand_dims_shape(InferenceContext *c, Status *status) {
   if (dim == NULL || !shape_rank_known(input)) return shape_unknown_outputs(c, status);
   int64_t rank = shape_rank(input), at = tensor_int_at(dim, 0);
   if (at < -1 - rank || at > rank) {
-    return status_invalid(status, "dim %lld not in the interval [%lld, %lld].", (long long)at, (long long)(-1 - rank), (long long)rank);
+    return status_invalid(status, "dim %lld not in the interval [%lld, %lld].", (long long)at, (long long)(-1 - rank),
+                          (long long)rank);
   }
   if (at < 0) at += rank + 1;
   DimHandle size;
@@ -243,7 +247,8 @@ static bool squeeze_kernel(KernelContext *context, Status *status) {
   bool named[SHAPE_MAX_RANK];
   int64_t dims[SHAPE_MAX_RANK], wrong;
   if (!mark_axes(state->axes, state->count, rank, named, &wrong)) {
-    return status_invalid(status, "Tried to squeeze dim index %lld for tensor with %d dimensions.", (long long)wrong, rank);
+    return status_invalid(status, "Tried to squeeze dim index %lld for tensor with %d dimensions.", (long long)wrong,
+                          rank);
   }
   for (int i = 0; i < rank; i++) {
     int64_t size = shape_dim(&input->shape, i);
@@ -276,7 +281,8 @@ static bool squeeze_shape(InferenceContext *c, Status *status) {
     DimHandle size = shape_dim_of(c, input, i);
     if (count == 0 && !dim_known(size)) return shape_unknown_outputs(c, status);
     if (named[i] && dim_known(size) && dim_value(size) != 1) {
-      return status_invalid(status, "Can not squeeze dim[%d], expected a dimension of 1, got %lld", i, (long long)dim_value(size));
+      return status_invalid(status, "Can not squeeze dim[%d], expected a dimension of 1, got %lld", i,
+                            (long long)dim_value(size));
     }
     if (count > 0 ? !named[i] : dim_value(size) != 1) dims[left++] = size;
   }

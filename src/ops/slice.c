@@ -8,14 +8,17 @@ static bool check_box(const Tensor *input, const int64_t *begin, int64_t *size, 
     if (size[i] == -1 && b >= 0 && b <= length) size[i] = length - b;
     if (length == 0) {
       if (b == 0 && size[i] == 0) continue;
-      return status_invalid(status, "Expected begin[%d] == 0 (got %lld) and size[%d] == 0 (got %lld) when input.dim_size(%d) == 0", i,
-                            (long long)b, i, (long long)size[i], i);
+      return status_invalid(
+          status, "Expected begin[%d] == 0 (got %lld) and size[%d] == 0 (got %lld) when input.dim_size(%d) == 0", i,
+          (long long)b, i, (long long)size[i], i);
     }
     if (b < 0 || b > length) {
-      return status_invalid(status, "Expected begin[%d] in [0, %lld], but got %lld", i, (long long)length, (long long)b);
+      return status_invalid(status, "Expected begin[%d] in [0, %lld], but got %lld", i, (long long)length,
+                            (long long)b);
     }
     if (size[i] < 0 || size[i] > length - b) {
-      return status_invalid(status, "Expected size[%d] in [0, %lld], but got %lld", i, (long long)(length - b), (long long)size[i]);
+      return status_invalid(status, "Expected size[%d] in [0, %lld], but got %lld", i, (long long)(length - b),
+                            (long long)size[i]);
     }
   }
   return true;
@@ -25,9 +28,11 @@ static bool slice_kernel(KernelContext *context, Status *status) {
   const Tensor *input = context->inputs[0], *begins = context->inputs[1], *sizes = context->inputs[2];
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   int rank = input->shape.rank;
-  if (!tensor_is_vector(begins) || !tensor_is_vector(sizes) || tensor_num_elements(begins) != rank || tensor_num_elements(sizes) != rank) {
-    return status_invalid(status, "Expected begin and size arguments to be 1-D tensors of size %d, but got shapes %s and %s instead.",
-                          rank, shape_text(&begins->shape, a), shape_text(&sizes->shape, b));
+  if (!tensor_is_vector(begins) || !tensor_is_vector(sizes) || tensor_num_elements(begins) != rank ||
+      tensor_num_elements(sizes) != rank) {
+    return status_invalid(
+        status, "Expected begin and size arguments to be 1-D tensors of size %d, but got shapes %s and %s instead.",
+        rank, shape_text(&begins->shape, a), shape_text(&sizes->shape, b));
   }
   int64_t begin[SHAPE_MAX_RANK], size[SHAPE_MAX_RANK], from[SHAPE_MAX_RANK], to[SHAPE_MAX_RANK];
   TRY(array_read_ints(begins, begin, status));
@@ -50,7 +55,8 @@ static bool slice_kernel(KernelContext *context, Status *status) {
 }
 
 /* With the sizes known: -1 is what lies behind the beginning. */
-static bool known_sizes(InferenceContext *c, ShapeHandle input, ShapeHandle begin, const Tensor *sizes, Status *status) {
+static bool known_sizes(InferenceContext *c, ShapeHandle input, ShapeHandle begin, const Tensor *sizes,
+                        Status *status) {
   int64_t rank = tensor_num_elements(sizes);
   ShapeHandle output;
   TRY(shape_with_rank(c, begin, rank, &begin, status));
@@ -60,7 +66,8 @@ static bool known_sizes(InferenceContext *c, ShapeHandle input, ShapeHandle begi
   for (int64_t i = 0; i < rank; i++) {
     int64_t size = tensor_int_at(sizes, i);
     if (size < -1) {
-      return status_invalid(status, "Out of bounds slicing on dimension %lld: size %lld cannot be < -1", (long long)i, (long long)size);
+      return status_invalid(status, "Out of bounds slicing on dimension %lld: size %lld cannot be < -1", (long long)i,
+                            (long long)size);
     }
     if (size == -1) {
       TRY(dim_subtract(c, shape_dim_of(c, input, i), shape_dim_of(c, begin, i), &dims[i], status));
@@ -84,7 +91,9 @@ static bool slice_shape(InferenceContext *c, Status *status) {
   ShapeHandle begin;
   TRY(shape_from_input_tensor(c, 1, &begin, status));
   const Tensor *size = shape_input_tensor(c, 2);
-  if (size != NULL && (size->dtype == DT_INT32 || size->dtype == DT_INT64)) return known_sizes(c, input, begin, size, status);
+  if (size != NULL && (size->dtype == DT_INT32 || size->dtype == DT_INT64)) {
+    return known_sizes(c, input, begin, size, status);
+  }
   TRY(shape_from_input_tensor(c, 2, &output, status));
   if (shape_rank_known(output)) {
     TRY(shape_with_rank(c, begin, shape_rank(output), &begin, status));

@@ -1,5 +1,5 @@
-/* StridedSlice: what x[1:, ..., ::-2, None, 3] says. The masks tell for each entry of begin, end and strides whether it is a
- * range, "...", a new axis or a single index, and which ends of a range are left open. */
+/* StridedSlice: what x[1:, ..., ::-2, None, 3] says. The masks tell for each entry of begin, end and strides whether it
+ * is a range, "...", a new axis or a single index, and which ends of a range are left open. */
 #include <string.h>
 
 #include "op/node_def.h"
@@ -13,7 +13,8 @@ typedef struct SliceMasks {
 } SliceMasks;
 
 static bool read_masks(const NodeDef *node, SliceMasks *masks, Status *status) {
-  return node_attr_int(node, "begin_mask", &masks->begin, status) && node_attr_int(node, "end_mask", &masks->end, status) &&
+  return node_attr_int(node, "begin_mask", &masks->begin, status) &&
+         node_attr_int(node, "end_mask", &masks->end, status) &&
          node_attr_int(node, "ellipsis_mask", &masks->ellipsis, status) &&
          node_attr_int(node, "new_axis_mask", &masks->new_axis, status) &&
          node_attr_int(node, "shrink_axis_mask", &masks->shrink_axis, status);
@@ -73,7 +74,8 @@ static bool assign_axes(SliceSpec *spec, const SliceMasks *masks, int64_t count,
       TRY(add_out_axis(spec, NEW_AXIS, status));
     } else {
       if (axis == spec->rank) {
-        return status_invalid(status, "Index out of range using input dim %d; input has only %d dims", axis, spec->rank);
+        return status_invalid(status, "Index out of range using input dim %d; input has only %d dims", axis,
+                              spec->rank);
       }
       bool shrink = has(masks->shrink_axis, i);
       spec->axes[axis] = (SliceAxis){.begin = begin == NULL ? 0 : tensor_int_at(begin, i),
@@ -89,7 +91,9 @@ static bool assign_axes(SliceSpec *spec, const SliceMasks *masks, int64_t count,
   return true;
 }
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high) { return value < low ? low : value > high ? high : value; }
+static int64_t clamp(int64_t value, int64_t low, int64_t high) {
+  return value < low ? low : value > high ? high : value;
+}
 
 /* An index counted from the end is counted from the start instead. Cannot overflow: size >= 0. */
 static int64_t forward(int64_t index, int64_t size) { return index < 0 ? index + size : index; }
@@ -128,7 +132,8 @@ static bool resolve_axis(SliceSpec *spec, int i, int64_t size, Status *status) {
   return true;
 }
 
-/* `begin` and `end` may be NULL (not known), `dims` may have -1 where a size is not known. All given tensors are vectors. */
+/* `begin` and `end` may be NULL (not known), `dims` may have -1 where a size is not known. All given tensors are
+ * vectors. */
 static bool slice_spec(const SliceMasks *masks, const Tensor *begin, const Tensor *end, const Tensor *strides, int rank,
                        const int64_t *dims, SliceSpec *spec, Status *status) {
   int64_t count = tensor_num_elements(strides);
@@ -160,19 +165,23 @@ static bool strided_slice_construct(const KernelConstruction *construction, void
 static bool kernel_spec(KernelContext *context, int rank, const int64_t *dims, SliceSpec *spec, Status *status) {
   const Tensor *const *in = context->inputs;
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY], c[SHAPE_TEXT_CAPACITY];
-  if (!tensor_is_vector(in[1]) || !shape_equal(&in[1]->shape, &in[2]->shape) || !shape_equal(&in[1]->shape, &in[3]->shape)) {
-    return status_invalid(status, "Expected begin, end, and strides to be 1D equal size tensors, but got shapes %s, %s, and %s instead.",
-                          shape_text(&in[1]->shape, a), shape_text(&in[2]->shape, b), shape_text(&in[3]->shape, c));
+  if (!tensor_is_vector(in[1]) || !shape_equal(&in[1]->shape, &in[2]->shape) ||
+      !shape_equal(&in[1]->shape, &in[3]->shape)) {
+    return status_invalid(
+        status, "Expected begin, end, and strides to be 1D equal size tensors, but got shapes %s, %s, and %s instead.",
+        shape_text(&in[1]->shape, a), shape_text(&in[2]->shape, b), shape_text(&in[3]->shape, c));
   }
   return slice_spec(&((const SliceState *)context->state)->masks, in[1], in[2], in[3], rank, dims, spec, status);
 }
 
 static void out_dims(const SliceSpec *spec, int64_t *dims) {
-  for (int i = 0; i < spec->out_rank; i++) dims[i] = spec->out_axes[i] == NEW_AXIS ? 1 : spec->axes[spec->out_axes[i]].size;
+  for (int i = 0; i < spec->out_rank; i++) {
+    dims[i] = spec->out_axes[i] == NEW_AXIS ? 1 : spec->axes[spec->out_axes[i]].size;
+  }
 }
 
-/* The box that is taken, between the whole (`strides` its row-major strides) and the dense part; *offset is where it begins
- * in the whole. Not for empty parts. */
+/* The box that is taken, between the whole (`strides` its row-major strides) and the dense part; *offset is where it
+ * begins in the whole. Not for empty parts. */
 static void taken_box(const SliceSpec *spec, const int64_t *strides, bool to_whole, ArrayBox *box) {
   int64_t part[SHAPE_MAX_RANK], offset = 0, stride = 1;
   for (int i = spec->rank - 1; i >= 0; i--) {
@@ -270,7 +279,9 @@ static bool strided_slice_shape(InferenceContext *c, Status *status) {
   TRY(shape_merge(c, begins, ends, &begins, status));
   TRY(shape_merge(c, begins, strides, &begins, status));
   const Tensor *stride = shape_input_tensor(c, 3);
-  if (!shape_rank_known(input) || !dim_known(shape_dim_of(c, begins, 0)) || stride == NULL) return shape_unknown_outputs(c, status);
+  if (!shape_rank_known(input) || !dim_known(shape_dim_of(c, begins, 0)) || stride == NULL) {
+    return shape_unknown_outputs(c, status);
+  }
   if (shape_rank(input) > SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
   const Tensor *begin = shape_input_tensor(c, 1), *end = shape_input_tensor(c, 2);
   int64_t count = tensor_num_elements(stride);

@@ -7,7 +7,8 @@ static bool tile_kernel(KernelContext *context, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   int rank = input->shape.rank;
   if (!tensor_is_vector(multiples)) {
-    return status_invalid(status, "Expected multiples to be 1-D, but got shape %s", shape_text(&multiples->shape, text));
+    return status_invalid(status, "Expected multiples to be 1-D, but got shape %s",
+                          shape_text(&multiples->shape, text));
   }
   if (tensor_num_elements(multiples) != rank) {
     return status_invalid(status, "Expected multiples argument to be a vector of length %d but got length %lld", rank,
@@ -18,7 +19,9 @@ static bool tile_kernel(KernelContext *context, Status *status) {
   bool same = true;
   for (int i = 0; i < rank; i++) {
     int64_t size = shape_dim(&input->shape, i);
-    if (times[i] < 0) return status_invalid(status, "Expected multiples[%d] >= 0, but got %lld", i, (long long)times[i]);
+    if (times[i] < 0) {
+      return status_invalid(status, "Expected multiples[%d] >= 0, but got %lld", i, (long long)times[i]);
+    }
     if (__builtin_mul_overflow(size, times[i], &dims[i])) {
       return status_invalid(status, "Dimension %d of size %lld times %lld is more than 2**63 - 1", i, (long long)size,
                             (long long)times[i]);

@@ -67,8 +67,9 @@ static bool transpose_kernel(KernelContext *context, Status *status) {
     ok = kernel_allocate_output(context, 0, &shape, &out, status);
     int32_t axes[SHAPE_MAX_RANK];
     for (int i = 0; i < rank; i++) axes[i] = (int32_t)perm[i];
-    bool done = ok && dtype_is_pod(x->dtype) &&
-                transpose((int)dtype_size(x->dtype), rank, shape_dims(&x->shape), axes, x->data, out->data, context->parallel);
+    bool done =
+        ok && dtype_is_pod(x->dtype) &&
+        transpose((int)dtype_size(x->dtype), rank, shape_dims(&x->shape), axes, x->data, out->data, context->parallel);
     if (ok && !done) ok = array_box_copy(&box, x, out, context->parallel, status);
   }
   shape_clear(&shape);
@@ -106,7 +107,8 @@ static bool transpose_shape(InferenceContext *c, Status *status) {
     }
     int64_t axis = tensor_int_at(perm, i);
     if (axis < -rank || axis >= rank) {
-      return status_invalid(status, "perm dim %lld is out of range of input rank %lld", (long long)axis, (long long)rank);
+      return status_invalid(status, "perm dim %lld is out of range of input rank %lld", (long long)axis,
+                            (long long)rank);
     }
     TRY(dim_ok(shape_dim_of(c, input, axis), &dims[i], status));
   }
@@ -135,7 +137,9 @@ static bool invert_kernel(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0];
   if (!tensor_is_vector(x)) return status_invalid(status, "invert_permutation expects a 1D vector.");
   int64_t count = tensor_num_elements(x);
-  if (count > INT32_MAX) return status_invalid(status, "permutation of nonnegative int32s must have <= int32 max elements");
+  if (count > INT32_MAX) {
+    return status_invalid(status, "permutation of nonnegative int32s must have <= int32 max elements");
+  }
   Tensor *out;
   TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
   bool narrow = x->dtype == DT_INT32;

@@ -18,7 +18,8 @@ TEST(broadcast_to_refuses_shapes_that_do_not_fit) {
            "Unable to broadcast tensor of shape [2,3] to tensor of shape [2,1]");
   op_fails("BroadcastTo[T=float]", "float[2,3] 0; int32[1] 3", CODE_INVALID_ARGUMENT,
            "Rank of input (2) must be no greater than rank of output shape (1).");
-  op_fails("BroadcastTo[T=float]", "float[2,3] 0; int32[2] 4 3", CODE_INVALID_ARGUMENT, "Incompatible shapes: [2,3] vs. [4,3]");
+  op_fails("BroadcastTo[T=float]", "float[2,3] 0; int32[2] 4 3", CODE_INVALID_ARGUMENT,
+           "Incompatible shapes: [2,3] vs. [4,3]");
   op_fails("BroadcastTo[T=float]", "float[1] 0; int32[1] -4", CODE_INVALID_ARGUMENT, "Dimension -4 must be >= 0");
   op_fails("BroadcastTo[T=float]", "float[1] 0; int32[] 4", CODE_INVALID_ARGUMENT, "got shape []");
 }

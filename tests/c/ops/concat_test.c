@@ -20,16 +20,18 @@ TEST(concat_refuses_what_does_not_fit) {
            "ConcatOp : Dimensions of inputs should match: shape[0] = [2,2] vs. shape[1] = [3,3]");
   op_fails("ConcatV2[N=2, T=float]", "float[2,2] 0; float[3,3] 0; int32[] 5", CODE_INVALID_ARGUMENT,
            "ConcatOp : Expected concatenating dimensions in the range [-2, 2), but got 5");
-  op_fails("ConcatV2[N=2, T=float, Tidx=int64]", "float[2,2] 0; float[2,2] 0; int64[] -9223372036854775808", CODE_INVALID_ARGUMENT,
-           "in the range [-2, 2), but got -9223372036854775808");
+  op_fails("ConcatV2[N=2, T=float, Tidx=int64]", "float[2,2] 0; float[2,2] 0; int64[] -9223372036854775808",
+           CODE_INVALID_ARGUMENT, "in the range [-2, 2), but got -9223372036854775808");
   op_fails("ConcatV2[N=2, T=float]", "float[2,3] 0; float[3] 0; int32[] 0", CODE_INVALID_ARGUMENT,
            "ConcatOp : Ranks of all input tensors should match: shape[0] = [2,3] vs. shape[1] = [3]");
-  op_fails("ConcatV2[N=2, T=float]", "float[] 0; float[] 0; int32[] 0", CODE_INVALID_ARGUMENT, "Can't concatenate scalars");
+  op_fails("ConcatV2[N=2, T=float]", "float[] 0; float[] 0; int32[] 0", CODE_INVALID_ARGUMENT,
+           "Can't concatenate scalars");
   op_fails("ConcatV2[N=2, T=float]", "float[1] 0; float[1] 0; int32[2] 0", CODE_INVALID_ARGUMENT,
            "axis tensor should be a scalar integer, but got shape [2]");
-  op_fails("Concat[N=2, T=float]", "int32[2] 0; float[1] 0; float[1] 0", CODE_INVALID_ARGUMENT, "concat_dim tensor should be a scalar");
-  op_fails("ConcatV2[N=2, T=float]", "float[0,9223372036854775807]; float[0,9223372036854775807]; int32[] 1", CODE_INVALID_ARGUMENT,
-           "2**63 - 1");
+  op_fails("Concat[N=2, T=float]", "int32[2] 0; float[1] 0; float[1] 0", CODE_INVALID_ARGUMENT,
+           "concat_dim tensor should be a scalar");
+  op_fails("ConcatV2[N=2, T=float]", "float[0,9223372036854775807]; float[0,9223372036854775807]; int32[] 1",
+           CODE_INVALID_ARGUMENT, "2**63 - 1");
 }
 
 TEST(concat_of_large_inputs_with_any_split) {
@@ -58,18 +60,24 @@ TEST(concat_of_large_inputs_with_any_split) {
 }
 
 TEST(concat_offsets) {
-  op_gives("ConcatOffset[N=3]", "int32[] 1; int32[3] 2 2 7; int32[3] 2 3 7; int32[3] 2 9 7", "int32[3] 0 0 0; int32[3] 0 2 0; int32[3] 0 5 0");
+  op_gives("ConcatOffset[N=3]", "int32[] 1; int32[3] 2 2 7; int32[3] 2 3 7; int32[3] 2 9 7",
+           "int32[3] 0 0 0; int32[3] 0 2 0; int32[3] 0 5 0");
   op_gives("ConcatOffset[N=2]", "int32[] -1; int32[2] 2 3; int32[2] 2 4", "int32[2] 0 0; int32[2] 0 3");
-  op_fails("ConcatOffset[N=2]", "int32[] 5; int32[2] 1 2; int32[2] 1 2", CODE_INVALID_ARGUMENT, "Concat dim is out of range: 5 vs. 2");
+  op_fails("ConcatOffset[N=2]", "int32[] 5; int32[2] 1 2; int32[2] 1 2", CODE_INVALID_ARGUMENT,
+           "Concat dim is out of range: 5 vs. 2");
   op_fails("ConcatOffset[N=2]", "int32[] 0; int32[2] 1 2; int32[2] 1 3", CODE_INVALID_ARGUMENT,
            "All dimensions except 0 must match. Input 1 has shape [1 3] and doesn't match input 0 with shape [1 2].");
-  op_fails("ConcatOffset[N=2]", "int32[] 0; int32[2] 1 2; int32[1] 1", CODE_INVALID_ARGUMENT, "input 1 should contain 2 elements, but got 1");
-  op_fails("ConcatOffset[N=2]", "int32[] 0; int32[1] 1; int32[] 1", CODE_INVALID_ARGUMENT, "input 1 should be a vector, but got shape []");
-  op_fails("ConcatOffset[N=3]", "int32[] 0; int32[1] 2147483647; int32[1] 2147483647; int32[1] 1", CODE_INVALID_ARGUMENT, "does not fit int32");
+  op_fails("ConcatOffset[N=2]", "int32[] 0; int32[2] 1 2; int32[1] 1", CODE_INVALID_ARGUMENT,
+           "input 1 should contain 2 elements, but got 1");
+  op_fails("ConcatOffset[N=2]", "int32[] 0; int32[1] 1; int32[] 1", CODE_INVALID_ARGUMENT,
+           "input 1 should be a vector, but got shape []");
+  op_fails("ConcatOffset[N=3]", "int32[] 0; int32[1] 2147483647; int32[1] 2147483647; int32[1] 1",
+           CODE_INVALID_ARGUMENT, "does not fit int32");
 }
 
 TEST(gradients_of_concat) {
   gradient_holds_twice("ConcatV2[N=2, T=double]", "double[2,1] 1 2; double[2,3] 3 4 5 6 7 8; int32[] 1");
-  gradient_holds("ConcatV2[N=3, T=double, Tidx=int64]", "double[1,2] 1 2; double[2,2] 3 4 5 6; double[1,2] 7 8; int64[] -2");
+  gradient_holds("ConcatV2[N=3, T=double, Tidx=int64]",
+                 "double[1,2] 1 2; double[2,2] 3 4 5 6; double[1,2] 7 8; int64[] -2");
   gradient_holds("Concat[N=2, T=double]", "int32[] 0; double[1] 1; double[2] 2 3");
 }

@@ -16,10 +16,14 @@ TEST(fill_repeats_a_value) {
 
 TEST(fill_refuses_wrong_sizes) {
   op_fails("Fill[T=float]", "int32[2] 2 -3; float[] 0", CODE_INVALID_ARGUMENT, "Dimension -3 must be >= 0");
-  op_fails("Fill[T=float]", "int32[1,1] 2; float[] 0", CODE_INVALID_ARGUMENT, "dims must represent a vector, got shape [1,1]");
-  op_fails("Fill[T=float]", "int32[1] 2; float[1] 0", CODE_INVALID_ARGUMENT, "value must represent a scalar, got shape [1]");
-  op_fails("Fill[T=float, index_type=int64]", "int64[2] 9223372036854775807 2; float[] 0", CODE_INVALID_ARGUMENT, "2**63 - 1");
-  op_fails("Fill[T=float, index_type=int64]", "int64[1] 9223372036854775807; float[] 0", CODE_INVALID_ARGUMENT, "2**63 - 1 bytes");
+  op_fails("Fill[T=float]", "int32[1,1] 2; float[] 0", CODE_INVALID_ARGUMENT,
+           "dims must represent a vector, got shape [1,1]");
+  op_fails("Fill[T=float]", "int32[1] 2; float[1] 0", CODE_INVALID_ARGUMENT,
+           "value must represent a scalar, got shape [1]");
+  op_fails("Fill[T=float, index_type=int64]", "int64[2] 9223372036854775807 2; float[] 0", CODE_INVALID_ARGUMENT,
+           "2**63 - 1");
+  op_fails("Fill[T=float, index_type=int64]", "int64[1] 9223372036854775807; float[] 0", CODE_INVALID_ARGUMENT,
+           "2**63 - 1 bytes");
   op_fails("Fill[T=float, index_type=int64]", "int64[1] 1152921504606846976; float[] 0", CODE_RESOURCE_EXHAUSTED,
            "OOM when allocating tensor with shape[1152921504606846976] and type float");
 }

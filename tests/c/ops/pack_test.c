@@ -16,7 +16,8 @@ TEST(pack_adds_an_axis) {
 TEST(pack_refuses_what_does_not_fit) {
   op_fails("Pack[N=2, T=float]", "float[2,3] 0; float[3] 0", CODE_INVALID_ARGUMENT,
            "Shapes of all inputs must match: values[0].shape = [2,3] != values[1].shape = [3]");
-  op_fails("Pack[N=2, T=float, axis=4]", "float[2,3] 0; float[2,3] 0", CODE_INVALID_ARGUMENT, "axis = 4 not in [-3, 3)");
+  op_fails("Pack[N=2, T=float, axis=4]", "float[2,3] 0; float[2,3] 0", CODE_INVALID_ARGUMENT,
+           "axis = 4 not in [-3, 3)");
 }
 
 TEST(unpack_takes_apart) {
@@ -26,7 +27,8 @@ TEST(unpack_takes_apart) {
   op_gives("Unpack[num=2, T=string]", "string[2] a b", "string[] a; string[] b");
   op_gives("Unpack[num=2, T=float]", "float[2,0]", "float[0]; float[0]");
   op_gives("Unpack[num=0, T=float]", "float[0,2]", "");
-  op_fails("Unpack[num=3, T=float]", "float[2,3] 0", CODE_INVALID_ARGUMENT, "Input shape axis 0 must equal 3, got shape [2,3]");
+  op_fails("Unpack[num=3, T=float]", "float[2,3] 0", CODE_INVALID_ARGUMENT,
+           "Input shape axis 0 must equal 3, got shape [2,3]");
   op_fails("Unpack[num=3, T=float, axis=5]", "float[2,3] 0", CODE_INVALID_ARGUMENT, "axis = 5 not in [-2, 2)");
   op_fails("Unpack[num=1, T=float]", "float[] 0", CODE_INVALID_ARGUMENT, "axis = 0 not in [0, 0)");
 }

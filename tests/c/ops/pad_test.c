@@ -15,9 +15,12 @@ TEST(pad_puts_zeros_around) {
 TEST(pad_refuses_wrong_paddings) {
   op_fails("Pad[T=float]", "float[2,3] 0; int32[1,2] 1", CODE_INVALID_ARGUMENT,
            "The first dimension of paddings must be the rank of inputs[1,2] [2,3]");
-  op_fails("Pad[T=float]", "float[2,3] 0; int32[2,2] 1 -1 0 0", CODE_INVALID_ARGUMENT, "Paddings must be non-negative: 1 -1");
-  op_fails("Pad[T=float]", "float[2] 0; int32[2] 1", CODE_INVALID_ARGUMENT, "paddings must be a matrix with 2 columns: [2]");
-  op_fails("Pad[T=float, Tpaddings=int64]", "float[2] 0; int64[1,2] 9223372036854775807 1", CODE_INVALID_ARGUMENT, "2**63 - 1");
+  op_fails("Pad[T=float]", "float[2,3] 0; int32[2,2] 1 -1 0 0", CODE_INVALID_ARGUMENT,
+           "Paddings must be non-negative: 1 -1");
+  op_fails("Pad[T=float]", "float[2] 0; int32[2] 1", CODE_INVALID_ARGUMENT,
+           "paddings must be a matrix with 2 columns: [2]");
+  op_fails("Pad[T=float, Tpaddings=int64]", "float[2] 0; int64[1,2] 9223372036854775807 1", CODE_INVALID_ARGUMENT,
+           "2**63 - 1");
 }
 
 TEST(gradient_of_pad) {

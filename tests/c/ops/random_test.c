@@ -1,5 +1,5 @@
-/* Random numbers: the generator against the published vectors of Random123, the ops against numbers that TensorFlow gave
- * (tests/oracle/random_ops.py), moments, and independence of the number of threads. */
+/* Random numbers: the generator against the published vectors of Random123, the ops against numbers that TensorFlow
+ * gave (tests/oracle/random_ops.py), moments, and independence of the number of threads. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +20,10 @@ TEST(philox_gives_the_published_words) {
     uint32_t words[4];
   } kVectors[] = {
       {{{0, 0, 0, 0}, {0, 0}}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
-      {{{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}}, {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
-      {{{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}}, {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+      {{{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}},
+       {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+      {{{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}},
+       {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
   };
   for (int i = 0; i < 3; i++) {
     Philox generator = kVectors[i].start;
@@ -61,7 +63,8 @@ TEST(words_become_numbers_below_one) {
 /* --- the ops --- */
 
 /* One node, run `runs` times in one session; outputs into `outputs`, which the caller clears. */
-static bool run_node(const char *op, const char *inputs, const Parallel *parallel, Tensor *outputs, int runs, Status *status) {
+static bool run_node(const char *op, const char *inputs, const Parallel *parallel, Tensor *outputs, int runs,
+                     Status *status) {
   OpRun run;
   OpKernel *kernel = NULL;
   const Tensor *all[OP_RUN_MAX];
@@ -98,7 +101,8 @@ static void check_record(const Json *record) {
   bool integers = json_get(record, "minval") != NULL, uniform = strncmp(name, "RandomUniform", 13) == 0;
   long long seed = json_get(record, "seed")->integer, seed2 = json_get(record, "seed2")->integer;
   long long count = json_get(record, "count")->integer;
-  snprintf(op, sizeof op, "%s[seed=%lld, seed2=%lld, %s=%s, T=int32]", name, seed, seed2, integers ? "Tout" : "dtype", dtype);
+  snprintf(op, sizeof op, "%s[seed=%lld, seed2=%lld, %s=%s, T=int32]", name, seed, seed2, integers ? "Tout" : "dtype",
+           dtype);
   snprintf(inputs, sizeof inputs, "int32[1] %lld", count);
   if (integers) {
     snprintf(inputs, sizeof inputs, "int32[1] %lld; %s[] %lld; %s[] %lld", count, dtype,
@@ -147,8 +151,8 @@ static void check_moments(const Tensor *numbers, double mean, double variance, d
 }
 
 TEST(moments_of_the_distributions) {
-  /* Of the normal distribution cut at 2, with the density p and the probability c of the middle: E x^2 = 1 - 4 p(2) / c, and
-   * E x^4 = 3 E x^2 - 16 p(2) / c. */
+  /* Of the normal distribution cut at 2, with the density p and the probability c of the middle: E x^2 = 1 - 4 p(2) /
+   * c, and E x^4 = 3 E x^2 - 16 p(2) / c. */
   double density = exp(-2) / sqrt(2 * 3.14159265358979323846), middle = erf(sqrt(2));
   double cut_variance = 1 - 4 * density / middle, cut_fourth = 3 * cut_variance - 16 * density / middle;
   const struct {
@@ -162,7 +166,8 @@ TEST(moments_of_the_distributions) {
   for (int i = 0; i < 6; i++) {
     char op[96];
     Tensor output = {0};
-    snprintf(op, sizeof op, "%s[seed=87654321, seed2=3, dtype=%s, T=int32]", cases[i / 2].op, i % 2 == 0 ? "float" : "double");
+    snprintf(op, sizeof op, "%s[seed=87654321, seed2=3, dtype=%s, T=int32]", cases[i / 2].op,
+             i % 2 == 0 ? "float" : "double");
     CHECK_CONTEXT("%s", op);
     if (CHECK_OK(run_node(op, "int32[2] 1000 201", NULL, &output, 1, &status), status)) {
       check_moments(&output, cases[i / 2].mean, cases[i / 2].variance, cases[i / 2].fourth);
@@ -213,14 +218,16 @@ TEST(without_seeds_numbers_are_not_repeated) {
 }
 
 TEST(integers_cover_any_range) {
-  op_gives("RandomUniformInt[seed=1, Tout=int32, T=int32]", "int32[1] 5; int32[] -2147483648; int32[] -2147483647", "int32[5] -2147483648");
-  op_gives("RandomUniformInt[seed=1, Tout=int64, T=int32]", "int32[1] 3; int64[] 9223372036854775806; int64[] 9223372036854775807",
-           "int64[3] 9223372036854775806");
+  op_gives("RandomUniformInt[seed=1, Tout=int32, T=int32]", "int32[1] 5; int32[] -2147483648; int32[] -2147483647",
+           "int32[5] -2147483648");
+  op_gives("RandomUniformInt[seed=1, Tout=int64, T=int32]",
+           "int32[1] 3; int64[] 9223372036854775806; int64[] 9223372036854775807", "int64[3] 9223372036854775806");
   Status status;
   status_init(&status);
   Tensor output = {0};
   const char *op = "RandomUniformInt[seed=1, Tout=int32, T=int32]";
-  if (CHECK_OK(run_node(op, "int32[1] 10000; int32[] -2147483648; int32[] 2147483647", NULL, &output, 1, &status), status)) {
+  if (CHECK_OK(run_node(op, "int32[1] 10000; int32[] -2147483648; int32[] 2147483647", NULL, &output, 1, &status),
+               status)) {
     int negative = 0;
     for (int i = 0; i < 10000; i++) negative += tensor_i32(&output)[i] < 0;
     CHECK_NEAR(negative, 5000, 250);
@@ -233,7 +240,10 @@ TEST(random_shapes_and_bounds_are_checked) {
   op_gives(op, "int32[2] 3 0", "float[3,0]");
   op_fails(op, "int32[1] -3", CODE_INVALID_ARGUMENT, "Dimension -3 must be >= 0");
   op_fails(op, "int32[] 3", CODE_INVALID_ARGUMENT, "shape must be a vector of {int32,int64}, got shape []");
-  op_fails("TruncatedNormal[dtype=float, T=int64]", "int64[2] 4611686018427387904 4", CODE_INVALID_ARGUMENT, "2**63 - 1");
-  op_fails("RandomUniformInt[Tout=int32, T=int32]", "int32[1] 3; int32[] 5; int32[] 5", CODE_INVALID_ARGUMENT, "Need minval < maxval, got 5 >= 5");
-  op_fails("RandomUniformInt[Tout=int32, T=int32]", "int32[1] 3; int32[1] 5; int32[] 6", CODE_INVALID_ARGUMENT, "minval must be 0-D, got shape [1]");
+  op_fails("TruncatedNormal[dtype=float, T=int64]", "int64[2] 4611686018427387904 4", CODE_INVALID_ARGUMENT,
+           "2**63 - 1");
+  op_fails("RandomUniformInt[Tout=int32, T=int32]", "int32[1] 3; int32[] 5; int32[] 5", CODE_INVALID_ARGUMENT,
+           "Need minval < maxval, got 5 >= 5");
+  op_fails("RandomUniformInt[Tout=int32, T=int32]", "int32[1] 3; int32[1] 5; int32[] 6", CODE_INVALID_ARGUMENT,
+           "minval must be 0-D, got shape [1]");
 }

@@ -21,19 +21,24 @@ TEST(reshape_refuses_what_does_not_fit) {
            "Input to reshape is a tensor with 12 values, but the requested shape requires a multiple of 5");
   op_fails("Reshape[T=float]", "float[6] 0; int32[2] 0 -1", CODE_INVALID_ARGUMENT,
            "Input to reshape is a tensor with 6 values, but the requested shape has 0");
-  op_fails("Reshape[T=float]", "float[6] 0; int32[3] -1 -1 2", CODE_INVALID_ARGUMENT, "Only one input size may be -1, not both 0 and 1");
-  op_fails("Reshape[T=float]", "float[6] 0; int32[2] -2 3", CODE_INVALID_ARGUMENT, "Size 0 must be non-negative, not -2");
-  op_fails("Reshape[T=float]", "float[6] 0; int32[1,1] 6", CODE_INVALID_ARGUMENT, "sizes input must be 1-D, not shape [1,1]");
+  op_fails("Reshape[T=float]", "float[6] 0; int32[3] -1 -1 2", CODE_INVALID_ARGUMENT,
+           "Only one input size may be -1, not both 0 and 1");
+  op_fails("Reshape[T=float]", "float[6] 0; int32[2] -2 3", CODE_INVALID_ARGUMENT,
+           "Size 0 must be non-negative, not -2");
+  op_fails("Reshape[T=float]", "float[6] 0; int32[1,1] 6", CODE_INVALID_ARGUMENT,
+           "sizes input must be 1-D, not shape [1,1]");
   op_fails("Reshape[T=float]", "float[6] 0; int32[300] 1", CODE_INVALID_ARGUMENT, "Too many dimensions in tensor");
 }
 
 TEST(reshape_survives_sizes_whose_product_overflows) {
-  op_fails("Reshape[T=float, Tshape=int64]", "float[6] 0; int64[2] 4611686018427387904 4", CODE_INVALID_ARGUMENT, "2**63 - 1 elements");
+  op_fails("Reshape[T=float, Tshape=int64]", "float[6] 0; int64[2] 4611686018427387904 4", CODE_INVALID_ARGUMENT,
+           "2**63 - 1 elements");
   op_fails("Reshape[T=float, Tshape=int64]", "float[6] 0; int64[3] 4611686018427387904 -1 4", CODE_INVALID_ARGUMENT,
            "2**63 - 1 elements");
   op_fails("Reshape[T=float, Tshape=int64]", "float[6] 0; int64[1] -9223372036854775808", CODE_INVALID_ARGUMENT,
            "Size 0 must be non-negative");
-  op_fails("Reshape[T=float, Tshape=int64]", "float[0,4611686018427387904,4]; int64[1] 3", CODE_INVALID_ARGUMENT, "has 3");
+  op_fails("Reshape[T=float, Tshape=int64]", "float[0,4611686018427387904,4]; int64[1] 3", CODE_INVALID_ARGUMENT,
+           "has 3");
 }
 
 TEST(expand_dims_adds_an_axis) {
@@ -45,7 +50,8 @@ TEST(expand_dims_adds_an_axis) {
            "Tried to expand dim index 3 for tensor with 2 dimensions.");
   op_fails("ExpandDims[T=float, Tdim=int64]", "float[2,3] 0; int64[] -9223372036854775808", CODE_INVALID_ARGUMENT,
            "Tried to expand dim index -9223372036854775808 for tensor with 2 dimensions.");
-  op_fails("ExpandDims[T=float]", "float[2,3] 0; int32[2] 0 1", CODE_INVALID_ARGUMENT, "'dim' must be a tensor with a single value");
+  op_fails("ExpandDims[T=float]", "float[2,3] 0; int32[2] 0 1", CODE_INVALID_ARGUMENT,
+           "'dim' must be a tensor with a single value");
 }
 
 TEST(squeeze_removes_axes) {

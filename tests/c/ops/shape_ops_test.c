@@ -16,6 +16,7 @@ TEST(shapes_of_tensors) {
 
 TEST(sizes_that_int32_does_not_hold_are_refused) {
   /* No elements, so no memory. */
-  op_fails("Shape[T=float]", "float[0,3000000000]", CODE_INVALID_ARGUMENT, "Shape output type is 32-bit  but dim 1 is 3000000000");
+  op_fails("Shape[T=float]", "float[0,3000000000]", CODE_INVALID_ARGUMENT,
+           "Shape output type is 32-bit  but dim 1 is 3000000000");
   op_gives("Shape[T=float, out_type=int64]", "float[0,3000000000]", "int64[2] 0 3000000000");
 }

@@ -11,11 +11,13 @@
 TEST(strided_slices_of_vectors) {
   op_gives(SLICE "]", "int32[5] 0 1 2 3 4; int32[1] 1; int32[1] 4; int32[1] 2", "int32[2] 1 3");
   op_gives(SLICE "]", "int32[5] 0 1 2 3 4; int32[1] -1; int32[1] -9; int32[1] -2", "int32[3] 4 2 0");
-  op_gives(SLICE ", begin_mask=1, end_mask=1]", "int32[5] 0 1 2 3 4; int32[1] 3; int32[1] 3; int32[1] -1", "int32[5] 4 3 2 1 0");
+  op_gives(SLICE ", begin_mask=1, end_mask=1]", "int32[5] 0 1 2 3 4; int32[1] 3; int32[1] 3; int32[1] -1",
+           "int32[5] 4 3 2 1 0");
   op_gives(SLICE "]", "int32[5] 0 1 2 3 4; int32[1] 3; int32[1] 1; int32[1] 1", "int32[0]");
   op_gives(SLICE "]", "int32[5] 0 1 2 3 4; int32[1] -100; int32[1] 100; int32[1] 1", "int32[5] 0 1 2 3 4");
   op_gives(SLICE ", shrink_axis_mask=1]", "int32[5] 0 1 2 3 4; int32[1] -1; int32[1] 0; int32[1] 1", "int32[] 4");
-  op_gives("StridedSlice[T=string, Index=int64]", "string[3] a b c; int64[1] 2; int64[1] 0; int64[1] -1", "string[2] c b");
+  op_gives("StridedSlice[T=string, Index=int64]", "string[3] a b c; int64[1] 2; int64[1] 0; int64[1] -1",
+           "string[2] c b");
 }
 
 TEST(strided_slices_with_masks) {
@@ -30,12 +32,14 @@ TEST(strided_slices_with_masks) {
   /* An ellipsis wins over a new axis, a new axis over an index. */
   op_gives(SLICE ", ellipsis_mask=1, new_axis_mask=3]", matrix, "int32[2,3,1] 1 2 3 4 5 6");
   op_gives(SLICE ", new_axis_mask=2, shrink_axis_mask=3]", matrix, "int32[1,3] 1 2 3");
-  op_gives(SLICE ", ellipsis_mask=2]", "int32[2,1,2] 1 2 3 4; int32[3] 1 0 1; int32[3] 2 0 2; int32[3] 1 1 1", "int32[1,1,1] 4");
+  op_gives(SLICE ", ellipsis_mask=2]", "int32[2,1,2] 1 2 3 4; int32[3] 1 0 1; int32[3] 2 0 2; int32[3] 1 1 1",
+           "int32[1,1,1] 4");
   /* What no entry names is taken whole. */
   op_gives(SLICE "]", "int32[2,3] 1 2 3 4 5 6; int32[1] 1; int32[1] 2; int32[1] 1", "int32[1,3] 4 5 6");
   op_gives(SLICE "]", "int32[2] 1 2; int32[0]; int32[0]; int32[0]", "int32[2] 1 2");
   /* A single index does not mind an open beginning. */
-  op_gives(SLICE ", begin_mask=1, shrink_axis_mask=1]", "int32[2] 1 2; int32[1] 1; int32[1] 2; int32[1] 1", "int32[] 2");
+  op_gives(SLICE ", begin_mask=1, shrink_axis_mask=1]", "int32[2] 1 2; int32[1] 1; int32[1] 2; int32[1] 1",
+           "int32[] 2");
 }
 
 TEST(strided_slice_refuses_wrong_specs) {
@@ -43,7 +47,8 @@ TEST(strided_slice_refuses_wrong_specs) {
   op_fails(SLICE ", shrink_axis_mask=1]", one, CODE_INVALID_ARGUMENT, "slice index 2 of dimension 0 out of bounds.");
   op_fails(SLICE ", shrink_axis_mask=1]", "int32[2] 0; int32[1] -5; int32[1] 0; int32[1] 1", CODE_INVALID_ARGUMENT,
            "slice index -3 of dimension 0 out of bounds.");
-  op_fails(SLICE "]", "int32[2] 0; int32[1] 0; int32[1] 1; int32[1] 0", CODE_INVALID_ARGUMENT, "strides[0] must be non-zero");
+  op_fails(SLICE "]", "int32[2] 0; int32[1] 0; int32[1] 1; int32[1] 0", CODE_INVALID_ARGUMENT,
+           "strides[0] must be non-zero");
   op_fails(SLICE ", shrink_axis_mask=1]", "int32[2] 0; int32[1] 0; int32[1] 1; int32[1] -1", CODE_INVALID_ARGUMENT,
            "only stride 1 allowed on non-range indexing.");
   op_fails(SLICE "]", "int32[2,3] 0; int32[3] 0; int32[3] 1; int32[3] 1", CODE_INVALID_ARGUMENT,
@@ -58,19 +63,28 @@ TEST(strided_slice_refuses_wrong_specs) {
 
 TEST(strided_slice_survives_extreme_numbers) {
   const char *slice = "StridedSlice[T=int32, Index=int64]";
-  op_gives(slice, "int32[3] 1 2 3; int64[1] -9223372036854775808; int64[1] 9223372036854775807; int64[1] 9223372036854775807", "int32[1] 1");
-  op_gives(slice, "int32[3] 1 2 3; int64[1] 9223372036854775807; int64[1] -9223372036854775808; int64[1] -9223372036854775808", "int32[1] 3");
-  op_gives(slice, "int32[2,3] 1 2 3 4 5 6; int64[1] 0; int64[1] 9223372036854775807; int64[1] 4611686018427387904", "int32[1,3] 1 2 3");
-  op_gives(slice, "int32[0]; int64[1] -9223372036854775808; int64[1] 9223372036854775807; int64[1] -9223372036854775808", "int32[0]");
+  op_gives(slice,
+           "int32[3] 1 2 3; int64[1] -9223372036854775808; int64[1] 9223372036854775807; int64[1] 9223372036854775807",
+           "int32[1] 1");
+  op_gives(slice,
+           "int32[3] 1 2 3; int64[1] 9223372036854775807; int64[1] -9223372036854775808; int64[1] -9223372036854775808",
+           "int32[1] 3");
+  op_gives(slice, "int32[2,3] 1 2 3 4 5 6; int64[1] 0; int64[1] 9223372036854775807; int64[1] 4611686018427387904",
+           "int32[1,3] 1 2 3");
+  op_gives(slice,
+           "int32[0]; int64[1] -9223372036854775808; int64[1] 9223372036854775807; int64[1] -9223372036854775808",
+           "int32[0]");
 }
 
 TEST(strided_slice_grad_puts_zeros_where_nothing_was_taken) {
-  op_gives("StridedSliceGrad[T=float, Index=int32]", "int32[1] 5; int32[1] 1; int32[1] 4; int32[1] 2; float[2] 7 8", "float[5] 0 7 0 8 0");
+  op_gives("StridedSliceGrad[T=float, Index=int32]", "int32[1] 5; int32[1] 1; int32[1] 4; int32[1] 2; float[2] 7 8",
+           "float[5] 0 7 0 8 0");
   op_gives("StridedSliceGrad[T=float, Index=int64, shrink_axis_mask=1]",
            "int64[2] 2 2; int64[1] 1; int64[1] 2; int64[1] 1; float[2] 7 8", "float[2,2] 0 0 7 8");
   op_gives("StridedSliceGrad[T=float, Index=int32, begin_mask=1, end_mask=1]",
            "int32[1] 3; int32[1] 0; int32[1] 0; int32[1] -1; float[3] 7 8 9", "float[3] 9 8 7");
-  op_gives("StridedSliceGrad[T=float, Index=int32]", "int32[1] 2; int32[1] 2; int32[1] 2; int32[1] 1; float[0]", "float[2] 0");
+  op_gives("StridedSliceGrad[T=float, Index=int32]", "int32[1] 2; int32[1] 2; int32[1] 2; int32[1] 1; float[0]",
+           "float[2] 0");
   op_fails("StridedSliceGrad[T=float, Index=int32]", "int32[2] 2 3; int32[1] 1; int32[1] 2; int32[1] 1; float[2,3] 0",
            CODE_INVALID_ARGUMENT, "shape of dy was [2,3] instead of [1,3]");
   op_fails("StridedSliceGrad[T=float, Index=int32]", "int32[] 2; int32[1] 1; int32[1] 2; int32[1] 1; float[2] 0",
@@ -82,10 +96,12 @@ TEST(strided_slice_grad_puts_zeros_where_nothing_was_taken) {
 TEST(gradients_of_strided_slices) {
   gradient_holds_twice("StridedSlice[T=double, Index=int32]",
                        "double[3,4] 1 2 3 4 5 6 7 8 9 10 11 12; int32[2] 0 3; int32[2] 3 0; int32[2] 2 -2");
-  gradient_holds("StridedSlice[T=double, Index=int64, shrink_axis_mask=1]", "double[3,2] 1 2 3 4 5 6; int64[1] -1; int64[1] 0; int64[1] 1");
+  gradient_holds("StridedSlice[T=double, Index=int64, shrink_axis_mask=1]",
+                 "double[3,2] 1 2 3 4 5 6; int64[1] -1; int64[1] 0; int64[1] 1");
   gradient_holds("StridedSlice[T=double, Index=int32, ellipsis_mask=1, new_axis_mask=2]",
                  "double[2,2] 1 2 3 4; int32[3] 0 0 1; int32[3] 0 0 2; int32[3] 1 1 1");
-  gradient_holds_twice("StridedSliceGrad[T=double, Index=int32]", "int32[1] 5; int32[1] 4; int32[1] 0; int32[1] -2; double[2] 7 8");
+  gradient_holds_twice("StridedSliceGrad[T=double, Index=int32]",
+                       "int32[1] 5; int32[1] 4; int32[1] 0; int32[1] -2; double[2] 7 8");
 }
 
 /* --- random specs --- */

@@ -18,10 +18,14 @@ TEST(tile_refuses_wrong_multiples) {
   op_fails("Tile[T=float]", "float[2] 0; int32[1] -1", CODE_INVALID_ARGUMENT, "Expected multiples[0] >= 0, but got -1");
   op_fails("Tile[T=float]", "float[2] 0; int32[2] 1", CODE_INVALID_ARGUMENT,
            "Expected multiples argument to be a vector of length 1 but got length 2");
-  op_fails("Tile[T=float]", "float[2] 0; int32[1,1] 1", CODE_INVALID_ARGUMENT, "Expected multiples to be 1-D, but got shape [1,1]");
-  op_fails("Tile[T=float, Tmultiples=int64]", "float[2] 0; int64[1] 9223372036854775807", CODE_INVALID_ARGUMENT, "2**63 - 1");
-  op_fails("Tile[T=float, Tmultiples=int64]", "float[2,2] 0; int64[2] 4611686018427387903 2", CODE_INVALID_ARGUMENT, "2**63 - 1");
-  op_fails("Tile[T=float, Tmultiples=int64]", "float[2] 0; int64[1] 288230376151711744", CODE_RESOURCE_EXHAUSTED, "OOM");
+  op_fails("Tile[T=float]", "float[2] 0; int32[1,1] 1", CODE_INVALID_ARGUMENT,
+           "Expected multiples to be 1-D, but got shape [1,1]");
+  op_fails("Tile[T=float, Tmultiples=int64]", "float[2] 0; int64[1] 9223372036854775807", CODE_INVALID_ARGUMENT,
+           "2**63 - 1");
+  op_fails("Tile[T=float, Tmultiples=int64]", "float[2,2] 0; int64[2] 4611686018427387903 2", CODE_INVALID_ARGUMENT,
+           "2**63 - 1");
+  op_fails("Tile[T=float, Tmultiples=int64]", "float[2] 0; int64[1] 288230376151711744", CODE_RESOURCE_EXHAUSTED,
+           "OOM");
 }
 
 TEST(tile_of_random_shapes) {
@@ -49,7 +53,8 @@ TEST(tile_of_random_shapes) {
       Tensor *multiples = op_run_input(&run, DT_INT32, 1, (int64_t[]){rank});
       for (int d = 0; d < rank; d++) tensor_put(multiples, d, times[d]);
       run.parallel = &parallel;
-      if (CHECK_OK(op_run_compute(&run, &status), status) && CHECK_INT_EQ(tensor_num_elements(&run.outputs[0]), total)) {
+      if (CHECK_OK(op_run_compute(&run, &status), status) &&
+          CHECK_INT_EQ(tensor_num_elements(&run.outputs[0]), total)) {
         int64_t wrong = 0;
         for (int64_t i = 0; i < total; i++) {
           int64_t rest = i, from = 0, stride = 1;

@@ -87,8 +87,9 @@ TEST(adam_steps) {
     CHECK_OK(fixture_set(&f, 2, text_of(dtype, v, text), &status), status);
     snprintf(op, sizeof op, "ResourceApplyAdam[T=%s, use_nesterov=%s]", dtype, nesterov ? "true" : "false");
     for (int step = 0; step < 3; step++) {
-      snprintf(inputs, sizeof inputs, "%s[] %.17g; %s[] %.17g; %s[] %.17g; %s[] %.17g; %s[] %.17g; %s[] %.17g; %s", dtype, power1,
-               dtype, power2, dtype, rate, dtype, beta1, dtype, beta2, dtype, epsilon, text_of(dtype, kGradient, text));
+      snprintf(inputs, sizeof inputs, "%s[] %.17g; %s[] %.17g; %s[] %.17g; %s[] %.17g; %s[] %.17g; %s[] %.17g; %s",
+               dtype, power1, dtype, power2, dtype, rate, dtype, beta1, dtype, beta2, dtype, epsilon,
+               text_of(dtype, kGradient, text));
       CHECK_OK(fixture_run(&f, op, "012", inputs, NULL, &status), status);
       double size = rate * sqrt(1 - power2) / (1 - power1);
       for (int i = 0; i < COUNT; i++) {
@@ -119,7 +120,9 @@ TEST(steps_do_not_depend_on_threads) {
   f.parallel = &parallel;
   CHECK_OK(fixture_set(&f, 0, "float[200000] 3", &status), status);
   CHECK_OK(fixture_set(&f, 1, "float[200000] 1", &status), status);
-  CHECK_OK(fixture_run(&f, "ResourceApplyMomentum[T=float]", "01", "float[] 0.5; float[200000] 2; float[] 0.5", NULL, &status), status);
+  CHECK_OK(fixture_run(&f, "ResourceApplyMomentum[T=float]", "01", "float[] 0.5; float[200000] 2; float[] 0.5", NULL,
+                       &status),
+           status);
   fixture_holds(&f, 0, "float[200000] 1.75", 0);
   fixture_holds(&f, 1, "float[200000] 2.5", 0);
   CHECK(calls > 1);
@@ -164,12 +167,16 @@ TEST(steps_that_do_not_fit_are_refused_and_change_nothing) {
               "alpha is not a scalar: [1]");
   CHECK_ERROR(fixture_run(&f, descent, "0", "float[] 1; float[3] 1", NULL, &status), status, CODE_INVALID_ARGUMENT,
               "var and delta do not have the same shape[2] [3]");
-  CHECK_ERROR(fixture_run(&f, descent, "2", "float[] 1; float[3] 1", NULL, &status), status, CODE_FAILED_PRECONDITION, "uninitialized");
-  CHECK_ERROR(fixture_run(&f, descent, "3", "float[] 1; float[2] 1", NULL, &status), status, CODE_INVALID_ARGUMENT, "wrong dtype");
+  CHECK_ERROR(fixture_run(&f, descent, "2", "float[] 1; float[3] 1", NULL, &status), status, CODE_FAILED_PRECONDITION,
+              "uninitialized");
+  CHECK_ERROR(fixture_run(&f, descent, "3", "float[] 1; float[2] 1", NULL, &status), status, CODE_INVALID_ARGUMENT,
+              "wrong dtype");
   CHECK_ERROR(fixture_run(&f, momentum, "01", inputs, NULL, &status), status, CODE_INVALID_ARGUMENT,
               "var and accum do not have the same shape[2] [3]");
-  CHECK_ERROR(fixture_run(&f, momentum, "00", inputs, NULL, &status), status, CODE_INVALID_ARGUMENT, "the same variable");
-  CHECK_ERROR(fixture_run(&f, momentum, "02", inputs, NULL, &status), status, CODE_FAILED_PRECONDITION, "uninitialized");
+  CHECK_ERROR(fixture_run(&f, momentum, "00", inputs, NULL, &status), status, CODE_INVALID_ARGUMENT,
+              "the same variable");
+  CHECK_ERROR(fixture_run(&f, momentum, "02", inputs, NULL, &status), status, CODE_FAILED_PRECONDITION,
+              "uninitialized");
   fixture_holds(&f, 0, "float[2] 1 2", 0);
   fixture_holds(&f, 1, "float[3] 1", 0);
   fixture_end(&f);

@@ -10,7 +10,8 @@ TEST(a_variable_is_assigned_and_read) {
   CHECK_OK(fixture_declare(&f, 0, "float", &status), status);
   if (CHECK_OK(fixture_run(&f, "VarIsInitializedOp", "0", "", &flag, &status), status)) CHECK(!tensor_bool(&flag)[0]);
   CHECK_ERROR(fixture_run(&f, "ReadVariableOp[dtype=float]", "0", "", NULL, &status), status, CODE_FAILED_PRECONDITION,
-              "Error while reading resource variable v0 from Container: localhost. This could mean that the variable was uninitialized.");
+              "Error while reading resource variable v0 from Container: localhost. This could mean that the variable "
+              "was uninitialized.");
   CHECK_OK(fixture_run(&f, "AssignVariableOp[dtype=float]", "0", "float[2] 1 2", NULL, &status), status);
   fixture_holds(&f, 0, "float[2] 1 2", 0);
   if (CHECK_OK(fixture_run(&f, "VarIsInitializedOp", "0", "", &flag, &status), status)) CHECK(tensor_bool(&flag)[0]);
@@ -31,8 +32,11 @@ TEST(handles_of_one_name_lead_to_one_variable) {
   CHECK_OK(fixture_run(&f, "VarHandleOp[dtype=int32, shape=[], shared_name=v0]", "", "", &again, &status), status);
   tensor_move(&f.handles[1], &again);
   fixture_holds(&f, 1, "int32[] 7", 0);
-  CHECK_OK(fixture_run(&f, "VarHandleOp[dtype=int32, shape=[], shared_name=v0, container=other]", "", "", &f.handles[2], &status), status);
-  CHECK_ERROR(fixture_run(&f, "ReadVariableOp[dtype=int32]", "2", "", NULL, &status), status, CODE_FAILED_PRECONDITION, "uninitialized");
+  CHECK_OK(fixture_run(&f, "VarHandleOp[dtype=int32, shape=[], shared_name=v0, container=other]", "", "", &f.handles[2],
+                       &status),
+           status);
+  CHECK_ERROR(fixture_run(&f, "ReadVariableOp[dtype=int32]", "2", "", NULL, &status), status, CODE_FAILED_PRECONDITION,
+              "uninitialized");
   CHECK_ERROR(fixture_declare(&f, 0, "float", &status), status, CODE_INVALID_ARGUMENT, "float");
   fixture_end(&f);
 }
@@ -105,12 +109,13 @@ TEST(wrong_uses_of_variables_are_refused) {
   CHECK_OK(fixture_declare(&f, 1, "float", &status), status);
   CHECK_ERROR(fixture_run(&f, "ReadVariableOp[dtype=double]", "0", "", NULL, &status), status, CODE_INVALID_ARGUMENT,
               "Trying to read variable with wrong dtype. Expected double got float");
-  CHECK_ERROR(fixture_run(&f, "AssignVariableOp[dtype=int32]", "0", "int32[2] 1", NULL, &status), status, CODE_INVALID_ARGUMENT,
-              "Trying to assign variable with wrong dtype. Expected float got int32");
-  CHECK_ERROR(fixture_run(&f, "AssignAddVariableOp[dtype=float]", "0", "float[3] 1", NULL, &status), status, CODE_INVALID_ARGUMENT,
+  CHECK_ERROR(fixture_run(&f, "AssignVariableOp[dtype=int32]", "0", "int32[2] 1", NULL, &status), status,
+              CODE_INVALID_ARGUMENT, "Trying to assign variable with wrong dtype. Expected float got int32");
+  CHECK_ERROR(fixture_run(&f, "AssignAddVariableOp[dtype=float]", "0", "float[3] 1", NULL, &status), status,
+              CODE_INVALID_ARGUMENT,
               "Cannot update variable with shape [2] using a Tensor with shape [3], shapes must be equal.");
-  CHECK_ERROR(fixture_run(&f, "AssignAddVariableOp[dtype=float]", "1", "float[2] 1", NULL, &status), status, CODE_FAILED_PRECONDITION,
-              "uninitialized");
+  CHECK_ERROR(fixture_run(&f, "AssignAddVariableOp[dtype=float]", "1", "float[2] 1", NULL, &status), status,
+              CODE_FAILED_PRECONDITION, "uninitialized");
   fixture_holds(&f, 0, "float[2] 1 2", 0);
   fixture_end(&f);
 }
