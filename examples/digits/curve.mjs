@@ -1,13 +1,16 @@
 // The loss curve as an SVG picture, and the scale that the demo page draws with too.
 
-/** Powers of ten around all losses, and where a loss stands between them: 0 at the bottom, 1 at the top. */
+/**
+ * A logarithmic scale for losses: `ticks`, the powers of ten to mark, and `position(loss)`, 0 at the bottom and 1 at the top. It reaches from the
+ * power of ten below the least loss to the largest loss, and shows 0.01 to 1 in any case.
+ */
 export function logScale(losses) {
   const exponents = losses.filter((loss) => loss > 0).map(Math.log10);
-  const low = Math.floor(Math.min(-1, ...exponents));
-  const high = Math.max(low + 1, Math.ceil(Math.max(0, ...exponents)));
+  const low = Math.floor(Math.min(-2, ...exponents));
+  const high = Math.max(0, ...exponents);
   return {
-    ticks: Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i)),
-    position: (loss) => (Math.log10(Math.max(loss, 10 ** low)) - low) / (high - low),
+    ticks: Array.from({ length: Math.floor(high) - low + 1 }, (_, i) => Number(`1e${low + i}`)),
+    position: (loss) => (Math.log10(Math.max(loss, Number(`1e${low}`))) - low) / (high - low),
   };
 }
 

@@ -1,0 +1,143 @@
+// The demo pages, used as a visitor uses them: [name, async (context, address) => ...], where `context` is a fresh browser context of playwright's.
+import assert from 'node:assert/strict';
+
+const DIGITS = '/web/demo/digits/';
+/** As a hand draws them, on a pad from 0 to 1: a list of strokes each. */
+const DRAWN = {
+  0: [[[0.5, 0.12], [0.36, 0.2], [0.29, 0.4], [0.29, 0.6], [0.36, 0.8], [0.5, 0.88], [0.64, 0.8], [0.71, 0.6], [0.71, 0.4], [0.64, 0.2], [0.5, 0.12]]],
+  1: [[[0.4, 0.3], [0.52, 0.15], [0.52, 0.85]]],
+  2: [[[0.3, 0.3], [0.38, 0.17], [0.55, 0.14], [0.67, 0.25], [0.65, 0.42], [0.5, 0.6], [0.3, 0.84], [0.5, 0.84], [0.72, 0.84]]],
+  3: [[[0.35, 0.25], [0.5, 0.15], [0.65, 0.25], [0.65, 0.38], [0.5, 0.48], [0.65, 0.58], [0.66, 0.72], [0.5, 0.84], [0.34, 0.75]]],
+  7: [[[0.3, 0.18], [0.7, 0.18], [0.58, 0.45], [0.45, 0.85]], [[0.4, 0.5], [0.68, 0.5]]],
+};
+
+/** Opens a page; `errors` collects all that it logs as an error. */
+async function open(context, url) {
+  const page = await context.newPage();
+  const errors = [];
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  page.on('pageerror', (error) => errors.push(error.stack));
+  await page.goto(url);
+  return { page, errors };
+}
+
+const state = (page, wanted) => page.waitForFunction((name) => document.body.dataset.state === name, wanted, { timeout: 30_000 });
+const number = async (page, selector) => Number((await page.textContent(selector)).replace(/[^\d.]/g, ''));
+
+/** Draws with the mouse. */
+async function draw(page, strokes) {
+  const box = await page.locator('#pad').boundingBox();
+  const at = ([x, y]) => [box.x + x * box.width, box.y + y * box.height];
+  for (const [first, ...others] of strokes) {
+    await page.mouse.move(...at(first));
+    await page.mouse.down();
+    for (const point of others) await page.mouse.move(...at(point), { steps: 6 });
+    await page.mouse.up();
+  }
+}
+
+const answer = (page, digit) => page.waitForFunction((text) => document.querySelector('#answer').textContent === text, String(digit), { timeout: 5000 });
+
+/** The colours of a canvas, to see that something was drawn. */
+const painted = (page, selector) => page.locator(selector).evaluate((canvas) => {
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  return data.filter((value, i) => i % 4 === 3 && value > 0).length;
+});
+
+export const demoTests = [
+  ['the digits page learns, shows that it does, and logs no error', async (context, address) => {
+    const { page, errors } = await open(context, address + DIGITS);
+    await state(page, 'training');
+    await page.waitForFunction(() => /^Epoch [3-9] /.test(document.querySelector('#epoch').textContent));
+    const early = { loss: await number(page, '#loss'), curve: await painted(page, '#curve') };
+    await state(page, 'trained');
+    assert.ok((await number(page, '#accuracy')) >= 97, await page.textContent('#accuracy'));
+    assert.ok((await number(page, '#loss')) < early.loss / 2);
+    assert.ok((await painted(page, '#curve')) > early.curve);
+    assert.ok((await number(page, '#speed')) > 1000);
+    assert.ok((await number(page, '#time')) < 20);
+    assert.match(await page.textContent('#engine'), /^tfcore-wasm \d+\.\d+\.\d+, (simd|relaxed)$/);
+    assert.deepEqual(errors, []);
+  }],
+
+  ['the digits page reads digits that are drawn with the mouse', async (context, address) => {
+    const { page, errors } = await open(context, address + DIGITS);
+    await state(page, 'trained');
+    for (const [digit, strokes] of Object.entries(DRAWN)) {
+      await page.click('#clear');
+      assert.equal(await page.textContent('#answer'), '?');
+      await draw(page, strokes);
+      await answer(page, digit).catch(async () => assert.fail(`a drawn ${digit} was read as ${await page.textContent('#answer')}`));
+      const shares = await page.locator('.bars .share').allTextContents();
+      assert.equal(shares.length, 10);
+      const sum = shares.reduce((total, share) => total + Number.parseFloat(share), 0);
+      assert.ok(Math.abs(sum - 100) < 0.6, `the probabilities add up to ${sum} %`);
+      assert.ok((await painted(page, '#seen')) > 8);
+    }
+    assert.deepEqual(errors, []);
+  }],
+
+  ['the digits page works by keyboard, and trains again', async (context, address) => {
+    const { page, errors } = await open(context, address + DIGITS);
+    await state(page, 'trained');
+    await page.focus('#pad');
+    for (let i = 0; i < 8; i++) await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Space');
+    for (let i = 0; i < 16; i++) await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Space');
+    await answer(page, 1);
+    await page.keyboard.press('Delete');
+    assert.equal(await page.textContent('#answer'), '?');
+    await page.focus('.bars li:nth-child(5) button');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => document.querySelector('#answer').textContent !== '?');
+    await page.focus('#train');
+    await page.keyboard.press('Enter');
+    await state(page, 'training');
+    await page.keyboard.press('Enter'); // once more, before it is done
+    await page.keyboard.press('Enter');
+    await state(page, 'trained');
+    assert.equal(await page.textContent('#epoch'), 'Epoch 60 of 60');
+    assert.deepEqual(errors, []);
+  }],
+
+  ['the digits page changes its theme, keeps it, and follows the system without a choice', async (context, address) => {
+    const { page } = await open(context, address + DIGITS);
+    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    await page.emulateMedia({ colorScheme: 'light' });
+    const light = await ground();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    const dark = await ground();
+    assert.notEqual(light, dark);
+    await page.click('#theme');
+    assert.equal(await ground(), light);
+    await page.reload();
+    assert.equal(await ground(), light);
+    assert.equal(await page.getAttribute('#theme', 'aria-label'), 'Change to the dark theme');
+  }],
+
+  ['the digits page says so when the wasm or the digits cannot be loaded', async (context, address) => {
+    for (const [pattern, message] of [['**/*.wasm', /wasm file/], ['**/digits.csv.gz', /HTTP 404/]]) {
+      await context.route(pattern, (route) => route.fulfill({ status: 404, body: '' }));
+      const { page } = await open(context, address + DIGITS);
+      await state(page, 'failed');
+      assert.match(await page.textContent('#problem'), message);
+      assert.ok(await page.isVisible('#problem'));
+      await context.unroute(pattern);
+    }
+  }],
+
+  ['the digits page fits a narrow screen', async (context, address) => {
+    const { page } = await open(context, address + DIGITS);
+    await page.setViewportSize({ width: 340, height: 800 });
+    const [content, view] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+    assert.ok(content <= view, `${content} px in ${view}`);
+  }],
+
+  ['the list of demos leads to the digits', async (context, address) => {
+    const { page, errors } = await open(context, `${address}/web/demo/`);
+    await page.click('a.card');
+    await page.waitForURL(`**${DIGITS}`);
+    assert.deepEqual(errors, []);
+  }],
+];
