@@ -361,7 +361,12 @@ void graph_remove_node(Graph *graph, Node *node) {
   for (int i = 0; i < node->num_inputs; i++) graph_remove_edge(graph, node->inputs[i]);
   graph_forget_values(graph);
   string_map_remove(&graph->names, node->name);
-  string_map_free(&graph->suffixes); /* names that were taken may be free now */
+  /* Names and scopes that were taken may be free now. */
+  string_map_free(&graph->suffixes);
+  if (strchr(node->name, '/')) {
+    string_map_free(&graph->prefixes);
+    graph->prefixes_until = 0;
+  }
   graph->nodes[node->id] = NULL;
   graph->num_nodes--;
   graph->mutations++;

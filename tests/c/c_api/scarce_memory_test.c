@@ -1,0 +1,258 @@
+/* Whole scenarios, with every allocation failing once. */
+#include <math.h>
+
+#include "c_api/training_graph.h"
+#include "runtime/thread_pool.h"
+
+/* Runs the scenario with 0, 1, 2, ... allocations that succeed, until it needs no more. A scenario says whether it succeeded; when it did not,
+ * the status holds RESOURCE_EXHAUSTED. */
+typedef bool Scenario(Fixture *f, void *arg);
+
+static void starve(Fixture *f, Scenario *scenario, void *arg, int least_failures) {
+  thread_pool_default(); /* outlives the scenario */
+  bool done = false;
+  int failures = 0;
+  for (int64_t successes = 0; !done && successes < 20000; successes++) {
+    TF_SetStatus(f->status, TF_OK, "");
+    mem_fail_after(successes);
+    done = scenario(f, arg);
+    mem_fail_after(-1);
+    if (done) break;
+    failures++;
+    CHECK_CONTEXT("after %d allocations", (int)successes);
+    if (!CHECK_INT_EQ(TF_GetCode(f->status), TF_RESOURCE_EXHAUSTED)) {
+      CHECK_STR_EQ(TF_Message(f->status), "");
+      break;
+    }
+  }
+  CHECK_CONTEXT("%s", "");
+  CHECK(done);
+  CHECK(failures >= least_failures);
+}
+
+static bool exhausted(Fixture *f) {
+  TF_SetStatus(f->status, TF_RESOURCE_EXHAUSTED, "NULL was given");
+  return false;
+}
+
+static bool make_and_delete(Fixture *f, void *arg) {
+  (void)arg;
+  TF_Graph *graph = TF_NewGraph();
+  TF_Buffer *ops = TF_GetAllOpList(), *buffer = TF_NewBuffer(), *bytes = TF_NewBufferFromString("abc", 3);
+  TF_Status *status = TF_NewStatus();
+  TF_Tensor *tensor = TF_AllocateTensor(TF_STRING, (int64_t[]){2, 2}, 2, 1000);
+  TF_SessionOptions *options = TF_NewSessionOptions();
+  TF_ImportGraphDefOptions *import = TF_NewImportGraphDefOptions();
+  bool ok = graph && ops && buffer && bytes && status && tensor && options && import;
+  TF_DeleteGraph(graph);
+  TF_DeleteBuffer(ops);
+  TF_DeleteBuffer(buffer);
+  TF_DeleteBuffer(bytes);
+  TF_DeleteStatus(status);
+  TF_DeleteTensor(tensor);
+  TF_DeleteSessionOptions(options);
+  TF_DeleteImportGraphDefOptions(import);
+  return ok || exhausted(f);
+}
+
+TEST(making_objects_without_memory) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  starve(&f, make_and_delete, NULL, 10);
+  end(&f);
+}
+
+static bool build_in_new_graph(Fixture *f, void *arg) {
+  (void)arg;
+  Training training;
+  Fixture inner = {TF_NewGraph(), f->status};
+  if (!inner.graph) return exhausted(f);
+  bool ok = build_training(&inner, &training);
+  TF_DeleteGraph(inner.graph);
+  return ok;
+}
+
+TEST(building_a_training_graph_without_memory) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  starve(&f, build_in_new_graph, NULL, 100);
+  end(&f);
+}
+
+/* Each step of building is tried until it succeeds, in one graph: what failed has left no trace. */
+static bool add_operation(Fixture *f, void *arg) {
+  const TF_Output *x = arg;
+  TF_OperationDescription *desc = TF_NewOperation(f->graph, "AddN", "sum");
+  TF_AddInputList(desc, (TF_Output[]){*x, *x, *x}, 3);
+  TF_AddControlInput(desc, x->oper);
+  TF_ColocateWith(desc, x->oper);
+  TF_SetDevice(desc, "/device:CPU:0");
+  TF_SetAttrIntList(desc, "_ints", (int64_t[]){1, 2, 3}, 3);
+  TF_SetAttrShapeList(desc, "_shapes", (const int64_t *[]){(int64_t[]){1, 2}, NULL}, (int[]){2, -1}, 2);
+  TF_SetAttrString(desc, "_string", "abc", 3);
+  TF_SetAttrFuncName(desc, "_func", "F", 1);
+  return TF_FinishOperation(desc, f->status) != NULL;
+}
+
+TEST(an_operation_that_found_no_memory_left_no_trace) {
+  Fixture f, g;
+  REQUIRE(begin(&f) && begin(&g));
+  TF_Output x = placeholder(&f, "x"), same_x = placeholder(&g, "x");
+  starve(&f, add_operation, &x, 10);
+  CHECK(add_operation(&g, &same_x));
+  TF_Buffer *starved = graph_bytes(&f, f.graph), *fed = graph_bytes(&g, g.graph);
+  if (CHECK_INT_EQ(starved->length, fed->length)) CHECK_MEM_EQ(starved->data, fed->data, fed->length);
+  TF_DeleteBuffer(starved);
+  TF_DeleteBuffer(fed);
+  CHECK_INT_EQ(TF_OperationOutputNumConsumers(x), 3);
+  CHECK_INT_EQ(TF_OperationNumControlOutputs(x.oper), 1);
+  end(&f);
+  end(&g);
+}
+
+static bool import_bytes(Fixture *f, void *arg) {
+  TF_ImportGraphDefOptions *options = TF_NewImportGraphDefOptions();
+  if (!options) return exhausted(f);
+  TF_ImportGraphDefOptionsSetPrefix(options, "imported");
+  TF_ImportGraphDefOptionsSetUniquifyNames(options, 1);
+  TF_ImportGraphDefOptionsSetDefaultDevice(options, "/device:CPU:0");
+  TF_ImportGraphDefOptionsAddInputMapping(options, "images", 0, (TF_Output){TF_GraphOperationByName(f->graph, "x"), 0});
+  TF_ImportGraphDefOptionsAddReturnOutput(options, "loss", 0);
+  TF_ImportGraphDefOptionsAddReturnOperation(options, "train");
+  TF_ImportGraphDefResults *results = TF_GraphImportGraphDefWithResults(f->graph, arg, options, f->status);
+  TF_DeleteImportGraphDefResults(results);
+  TF_DeleteImportGraphDefOptions(options);
+  return results != NULL;
+}
+
+static bool export_bytes(Fixture *f, void *arg) {
+  TF_Buffer *bytes = TF_NewBuffer();
+  if (!bytes) return exhausted(f);
+  TF_GraphToGraphDef(f->graph, bytes, f->status);
+  bool ok = TF_GetCode(f->status) == TF_OK;
+  if (ok) CHECK_INT_EQ(bytes->length, *(size_t *)arg);
+  TF_DeleteBuffer(bytes);
+  return ok;
+}
+
+TEST(import_and_export_without_memory) {
+  Fixture source, f;
+  Training training;
+  REQUIRE(begin(&source) && begin(&f));
+  REQUIRE(build_training(&source, &training));
+  TF_Buffer *bytes = graph_bytes(&source, source.graph);
+  size_t length = bytes->length;
+  starve(&source, export_bytes, &length, 3);
+  placeholder(&f, "x");
+  starve(&f, import_bytes, bytes, 20);
+  CHECK_INT_EQ(num_operations(f.graph), num_operations(source.graph) + 1);
+  CHECK(TF_GraphOperationByName(f.graph, "imported/train") != NULL);
+  CHECK(TF_GraphOperationByName(f.graph, "imported_1/train") == NULL);
+  TF_DeleteBuffer(bytes);
+  end(&source);
+  end(&f);
+}
+
+static bool differentiate(Fixture *f, void *arg) {
+  Training *training = arg;
+  TF_AddGradientsWithPrefix(f->graph, "again", &training->loss, 1, training->weights, 2, NULL, f->status, training->gradients);
+  return TF_GetCode(f->status) == TF_OK;
+}
+
+TEST(gradients_without_memory) {
+  Fixture f;
+  Training training;
+  REQUIRE(begin(&f));
+  REQUIRE(build_training(&f, &training));
+  starve(&f, differentiate, &training, 20);
+  CHECK(strncmp(TF_OperationName(training.gradients[0].oper), "again/", 6) == 0);
+  end(&f);
+}
+
+static bool make_functions(Fixture *f, void *arg) {
+  Training *training = arg;
+  TF_Output inputs[] = {training->images, training->labels, training->weights[0], training->weights[1]};
+  TF_Function *function =
+      TF_GraphToFunction(f->graph, "Loss", 1, -1, NULL, 4, inputs, 1, &training->loss, NULL, NULL, "the loss", f->status);
+  if (!function) return false;
+  TF_Buffer *bytes = TF_NewBuffer();
+  if (bytes) TF_FunctionToFunctionDef(function, bytes, f->status);
+  bool ok = bytes && TF_GetCode(f->status) == TF_OK;
+  TF_Function *copy = ok ? TF_FunctionImportFunctionDef(bytes->data, bytes->length, f->status) : NULL;
+  TF_DeleteBuffer(bytes);
+  if (copy) TF_GraphCopyFunction(f->graph, copy, function, f->status);
+  ok = copy && TF_GetCode(f->status) == TF_OK;
+  TF_DeleteFunction(function);
+  TF_DeleteFunction(copy);
+  if (!ok) return TF_GetCode(f->status) != TF_OK ? false : exhausted(f);
+  TF_Function *functions[2];
+  int count = TF_GraphGetFunctions(f->graph, functions, 2, f->status);
+  for (int i = 0; i < count; i++) TF_DeleteFunction(functions[i]);
+  return count == 1;
+}
+
+TEST(functions_without_memory) {
+  Fixture f;
+  Training training;
+  REQUIRE(begin(&f));
+  REQUIRE(build_training(&f, &training));
+  starve(&f, make_functions, &training, 20);
+  CHECK_INT_EQ(TF_GraphNumFunctions(f.graph), 1);
+  end(&f);
+}
+
+typedef struct Steps {
+  Training training;
+  TF_Session *session; /* NULL: a new one for every try */
+  bool initialized;
+  TF_Status *deleted;
+} Steps;
+
+/* A step of training that also fetches the loss. */
+static bool train_step(Fixture *f, Steps *steps, TF_Session *session) {
+  const Training *t = &steps->training;
+  const TF_Operation *initialize[] = {t->initialize}, *train[] = {t->train};
+  if (!steps->initialized) TF_SessionRun(session, NULL, NULL, NULL, 0, NULL, NULL, 0, initialize, 1, NULL, f->status);
+  if (TF_GetCode(f->status) != TF_OK) return false;
+  TF_Tensor *values[] = {training_images(), training_labels()}, *loss = NULL;
+  bool ok = values[0] && values[1];
+  if (ok) {
+    TF_SessionRun(session, NULL, (TF_Output[]){t->images, t->labels}, values, 2, &t->loss, &loss, 1, train, 1, NULL, f->status);
+    ok = TF_GetCode(f->status) == TF_OK;
+    CHECK(ok == (loss != NULL));
+    if (ok) CHECK(isfinite(*(float *)TF_TensorData(loss)));
+  } else {
+    exhausted(f);
+  }
+  TF_DeleteTensor(loss);
+  TF_DeleteTensor(values[0]);
+  TF_DeleteTensor(values[1]);
+  return ok;
+}
+
+static bool run_steps(Fixture *f, void *arg) {
+  Steps *steps = arg;
+  if (steps->session) return train_step(f, steps, steps->session);
+  TF_Session *session = TF_NewSession(f->graph, NULL, f->status);
+  if (!session) return false;
+  bool ok = train_step(f, steps, session) && train_step(f, steps, session);
+  TF_DeleteSession(session, steps->deleted); /* f->status still tells of the step */
+  return ok;
+}
+
+TEST(training_steps_without_memory) {
+  Fixture f;
+  Steps steps = {.deleted = TF_NewStatus()};
+  REQUIRE(begin(&f));
+  REQUIRE(build_training(&f, &steps.training));
+  starve(&f, run_steps, &steps, 50);
+  /* The same in a session that lives through all failures. */
+  steps.session = TF_NewSession(f.graph, NULL, f.status);
+  REQUIRE(steps.session != NULL);
+  starve(&f, run_steps, &steps, 30);
+  steps.initialized = true;
+  starve(&f, run_steps, &steps, 2); /* tensors and results alone */
+  TF_DeleteSession(steps.session, f.status);
+  TF_DeleteStatus(steps.deleted);
+  end(&f);
+}
