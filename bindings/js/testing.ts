@@ -4,13 +4,13 @@ import type { TF } from './tf.js';
 import type { Graph } from './graph.js';
 import type { Output } from './operation.js';
 import type { Feeds } from './session.js';
-import { Tensor, TensorLike } from './tensor.js';
+import { Tensor, TensorLike, tensor } from './tensor.js';
 
 export interface CheckOptions {
   /** Values for other placeholders. */
   feeds?: Feeds;
-  /** Where x is checked; its dtype is float32 or float64. */
-  value: TensorLike;
+  /** Where x is checked; default: values between -1 and 1 that differ, which needs a known shape of x. */
+  value?: TensorLike;
   /** Step of the central differences; default 1e-6 for float64, 1e-2 for float32. */
   step?: number;
 }
@@ -19,14 +19,14 @@ export interface CheckOptions {
  * Compares the gradient of sum(y * w), for fixed weights w, with respect to x with central differences. The error of an element is relative to
  * the larger of 1 and its size.
  */
-export async function checkGradients(tf: TF, graph: Graph, y: Output, x: Output, options: CheckOptions): Promise<{ maxError: number }> {
+export async function checkGradients(tf: TF, graph: Graph, y: Output, x: Output, options: CheckOptions = {}): Promise<{ maxError: number }> {
   const dtype = x.dtype;
   if (dtype !== 'float64' && dtype !== 'float32') throw new InvalidArgumentError(`checkGradients needs a float x, not ${dtype}`);
   const [gradient] = graph.gradients([y], [x], { gradYs: [weightsLike(graph, y)] });
   if (!gradient) throw new InvalidArgumentError(`no gradient flows from ${y.name} to ${x.name}`);
   const session = new tf.Session(graph);
   try {
-    const at = tf.tensor(options.value, undefined, dtype);
+    const at = tf.tensor(options.value ?? somewhere(x), undefined, dtype);
     const base = new Map(options.feeds instanceof Map ? options.feeds : Object.entries(options.feeds ?? {}));
     const run = (value: Tensor, fetch: Output) => session.run(fetch, new Map([...base, [x, value]]));
     const analytic = await run(at, gradient);
@@ -48,18 +48,29 @@ export async function checkGradients(tf: TF, graph: Graph, y: Output, x: Output,
   }
 }
 
+/** The number of elements of an output, whose shape has to be known for that. */
+function countOf(output: Output): { shape: number[]; count: number } {
+  const shape = output.shape;
+  if (!shape || shape.includes(null)) throw new InvalidArgumentError(`checkGradients needs a fully known shape of ${output.name}`);
+  return { shape: shape as number[], count: shape.reduce<number>((product, size) => product * size!, 1) };
+}
+
+/** Values for x, spread by steps of the golden ratio, so that no two are the same. */
+function somewhere(x: Output): Tensor {
+  const { shape, count } = countOf(x);
+  return tensor(Array.from({ length: count }, (_, i) => 2 * (((i + 1) * 0.6180339887498949) % 1) - 1), shape, x.dtype);
+}
+
 /** Weights that tell elements apart: 1, 1.5, 2, 1, … along the flat index. */
 const weightAt = (i: number): number => 1 + (i % 3) / 2;
 
-function weightedSum(tensor: Tensor): number {
+function weightedSum(value: Tensor): number {
   let sum = 0;
-  (tensor.data as Float64Array).forEach((value, i) => (sum += value * weightAt(i)));
+  (value.data as Float64Array).forEach((element, i) => (sum += element * weightAt(i)));
   return sum;
 }
 
 function weightsLike(graph: Graph, y: Output): Output {
-  const shape = y.shape;
-  if (!shape || shape.includes(null)) throw new InvalidArgumentError(`checkGradients needs a fully known shape of ${y.name}`);
-  const count = shape.reduce<number>((product, size) => product * size!, 1);
-  return graph.constant(new Float64Array(Array.from({ length: count }, (_, i) => weightAt(i))), { dtype: y.dtype, shape: shape as number[] });
+  const { shape, count } = countOf(y);
+  return graph.constant(new Float64Array(Array.from({ length: count }, (_, i) => weightAt(i))), { dtype: y.dtype, shape });
 }

@@ -65,6 +65,8 @@ describe('graph.gradients', () => {
     const value = [[0.1, -0.4, 0.8], [1.2, 0.3, -0.9]];
     const { maxError } = await checkGradients(tf, g, y, x, { value });
     assert.ok(maxError < 1e-8, `error ${maxError}`);
+    const somewhere = await checkGradients(tf, g, y, x);
+    assert.ok(somewhere.maxError < 1e-8 && somewhere.maxError !== maxError, `error ${somewhere.maxError}`);
     const other = g.placeholder('float64', [2, 3]);
     const mixed = await checkGradients(tf, g, g.mul(x, g.sigmoid(other)), other, { value, feeds: new Map([[x, value]]) });
     assert.ok(mixed.maxError < 1e-8, `error ${mixed.maxError}`);

@@ -1,4 +1,4 @@
-// The specs of this folder, and the demo pages, in headless Chromium: `node tests/js/run-in-chromium.mjs`. The last line is
+// The specs of this folder, the demo pages and bundles, in headless Chromium: `node tests/js/run-in-chromium.mjs`. The last line is
 // "N passed, N failed".
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -6,6 +6,7 @@ import { build } from 'esbuild';
 import { openChromium } from '../../tools/chromium.mjs';
 import { root, runMain, say } from '../../tools/process.mjs';
 import { serve } from '../../tools/serve.mjs';
+import { bundleTests } from './page/bundle-tests.mjs';
 import { demoTests } from './page/demo-tests.mjs';
 
 const here = path.join(root, 'tests/js');
@@ -41,9 +42,10 @@ async function runSpecs(browser, address) {
   return handle.jsonValue();
 }
 
-async function runDemoTests(browser, address) {
+/** Runs [name, test] pairs, each in a browser context of its own. */
+async function runTests(tests, browser, address) {
   const total = { passed: 0, failed: 0 };
-  for (const [name, test] of demoTests) {
+  for (const [name, test] of tests) {
     const context = await browser.newContext();
     try {
       await test(context, address);
@@ -63,10 +65,10 @@ await runMain(async () => {
   const browser = await openChromium();
   try {
     const specs = await runSpecs(browser, server.address);
-    const demos = await runDemoTests(browser, server.address);
-    const failed = specs.failed + demos.failed;
+    const pages = await runTests([...demoTests, ...bundleTests], browser, server.address);
+    const failed = specs.failed + pages.failed;
     process.exitCode = failed === 0 ? 0 : 1;
-    say(`${specs.passed + demos.passed} passed, ${failed} failed`);
+    say(`${specs.passed + pages.passed} passed, ${failed} failed`);
   } finally {
     await browser.close();
     await server.close();
