@@ -1,5 +1,6 @@
 // Measures our engine beside tfjs's wasm backend, in Node and in headless Chromium. `npm run bench` sets up, builds and comes here.
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildWasm } from '../tools/build.mjs';
@@ -50,6 +51,7 @@ async function openNode(program) {
   const start = async (settings) => {
     let result;
     await must(program, [...flags, 'bench/node.mjs', JSON.stringify({ ...settings, peer, peerWasm })], {
+      boring: /^\{/,
       onLine(line) {
         if (!line.startsWith('{')) return;
         const message = JSON.parse(line);
@@ -87,6 +89,7 @@ await runMain(async () => {
   const tools = await setUp({ tests: true });
   for (const variant of options.variants) await buildWasm(tools, variant, ['bench_gemm']);
   const started = Date.now();
+  const busy = loadavg()[0];
   const results = [];
   const hosts = [
     ...(options['chromium-only'] ? [] : [() => openNode(options.node)]),
@@ -112,6 +115,7 @@ await runMain(async () => {
   mkdirSync(path.dirname(file), { recursive: true });
   writeFileSync(file, `${JSON.stringify({ date: new Date().toISOString(), results }, null, 1)}\n`);
   say(`Medians of ${options.rounds} rounds, ours and tfjs in turn (tfjs-backend-wasm 4.22, one thread). "tfjs / ours" above 1: ours is faster.`);
+  if (busy > availableParallelism() / 2) say(`The machine was busy (load ${busy.toFixed(1)} at the start): do not trust single figures, and ratios only roughly.`);
   say(verdict(results));
   if (results.some(({ cases }) => cases.some((row) => row.error))) process.exitCode = 1;
   say(`${((Date.now() - started) / 1000).toFixed(0)} s; every round is in ${path.relative(root, file)}.`);

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
+import { digitBatches } from '../../bench/digits.mjs';
+import { compare, median, relativeDifference } from '../../bench/measure.mjs';
+import { tableOf, verdict } from '../../bench/table.mjs';
+
+describe('the benchmark', () => {
+  it('takes the middle of the rounds', () => {
+    assert.equal(median([9, 1, 5]), 5);
+    assert.equal(median([4, 1, 3, 100]), 3.5);
+  });
+
+  it('measures differences against the largest number, and takes no NaN for equal', () => {
+    assert.equal(relativeDifference([1, 2], [1, 2]), 0);
+    assert.equal(relativeDifference([0, 3.5], [0, 4]), 0.125);
+    assert.equal(relativeDifference([1], [1, 2]), Infinity);
+    assert.ok(!(relativeDifference([NaN, 2], [1, 2]) < 1));
+    assert.ok(!(relativeDifference([1, 2], [NaN, 2]) < 1));
+  });
+
+  it('lets the contestants take turns in going first, and waits for promises', async () => {
+    const started = [];
+    let running = 0;
+    const contestant = (name) => async () => {
+      assert.equal(running++, 0, 'one at a time');
+      if (started.at(-1) !== name) started.push(name);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      running--;
+    };
+    const rounds = [];
+    const times = await compare({ ours: contestant('ours'), peer: contestant('peer') },
+      { warmUp: 1, roundTime: 1, rounds: 3, beforeRound: () => rounds.push(started.length) });
+    assert.deepEqual([times.ours.length, times.peer.length, rounds.length], [3, 3, 3]);
+    assert.ok([...times.ours, ...times.peer].every((time) => time >= 1));
+    // After the warm-ups (ours, peer): ours, peer | peer, ours | ours, peer.
+    assert.deepEqual(started, ['ours', 'peer', 'ours', 'peer', 'ours', 'peer']);
+  });
+
+  it('shows what is below the bar and what failed', () => {
+    const product = { group: 'matmul', flops: 2e6, limit: 40, peer: 0.13 };
+    const result = (variant) => ({
+      host: 'Here', variant, limit: 41,
+      cases: [
+        { ...product, name: 'small', size: 128, ours: 0.2, ratio: 0.65 },
+        { ...product, name: 'slow', size: 256, ours: 0.1, ratio: 1.2 },
+        { ...product, name: 'fast', size: 512, ours: 0.05, ratio: 2.6 },
+        { name: 'broken', group: 'matmul', size: 1024, error: 'Error: no' },
+      ],
+    });
+    const rowOf = (name) => tableOf(result('relaxed')).split('\n').find((line) => line.startsWith(name));
+    assert.match(rowOf('slow'), /^slow +0\.100 +20\.0 +50 % +0\.130 +15\.4 +1\.20 x !$/);
+    assert.match(rowOf('small'), /0\.65 x$/, 'no bar for small products');
+    assert.match(rowOf('fast'), /2\.60 x$/);
+    assert.match(tableOf(result('simd')), /broken: Error: no/);
+    assert.equal(verdict([result('relaxed')]), 'relaxed: at least 1.3 x tfjs on MatMul from 256 on, Here: missed by slow (1.20); broken (failed)');
+    assert.equal(verdict([result('simd')]), 'simd: at least 1.0 x tfjs on MatMul from 256 on, Here: missed by broken (failed)');
+  });
+
+  it('reads the digits in whole minibatches', async () => {
+    const line = (i) => [...Array.from({ length: 64 }, (_, pixel) => (pixel === i % 64 ? 16 : 0)), i % 10].join(',');
+    const batches = await digitBatches(gzipSync(Array.from({ length: 130 }, (_, i) => line(i)).join('\n')));
+    assert.equal(batches.length, 2);
+    const { pixels, labels, oneHot } = batches[1];
+    assert.deepEqual([pixels.length, labels.length, oneHot.length], [4096, 64, 640]);
+    assert.equal(pixels[3 * 64 + 3], 1);
+    assert.equal(pixels.reduce((sum, pixel) => sum + pixel), 64);
+    assert.equal(labels[3], 7);
+    assert.equal(oneHot.indexOf(1, 30), 37);
+  });
+});
