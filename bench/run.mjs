@@ -116,7 +116,8 @@ await runMain(async () => {
   writeFileSync(file, `${JSON.stringify({ date: new Date().toISOString(), results }, null, 1)}\n`);
   say(`Medians of ${options.rounds} rounds, ours and tfjs in turn (tfjs-backend-wasm 4.22, one thread). "tfjs / ours" above 1: ours is faster.`);
   if (busy > availableParallelism() / 2) say(`The machine was busy (load ${busy.toFixed(1)} at the start): do not trust single figures, and ratios only roughly.`);
-  say(verdict(results));
+  const bar = verdict(results);
+  if (bar) say(bar);
   if (results.some(({ cases }) => cases.some((row) => row.error))) process.exitCode = 1;
   say(`${((Date.now() - started) / 1000).toFixed(0)} s; every round is in ${path.relative(root, file)}.`);
 });
