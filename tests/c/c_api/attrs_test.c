@@ -165,7 +165,7 @@ TEST(serialised_values) {
 }
 
 TEST(attrs_that_the_op_declares_are_checked_and_completed) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output x = placeholder(&f, "x");
   Reader r = {.f = f, .arena = arena_new()};
@@ -218,7 +218,7 @@ TEST(attrs_that_the_op_declares_are_checked_and_completed) {
 }
 
 TEST(a_const_without_a_value_or_with_another_type_is_refused) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_OperationDescription *desc = TF_NewOperation(f.graph, "Const", "c");
   TF_SetAttrType(desc, "dtype", TF_FLOAT);
@@ -255,7 +255,7 @@ static void colocated_with(Fixture *f, TF_OperationDescription *desc, const char
 }
 
 TEST(colocations_are_sorted_and_kept_once) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output a = constant(&f, "a", 1), b = constant(&f, "b", 1);
   const char *strings[] = {"loc:@b", "loc:@a", "loc:@b"};

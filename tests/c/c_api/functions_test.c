@@ -113,7 +113,7 @@ TEST(a_hash_makes_names_differ_where_functions_do) {
 
 TEST(what_makes_no_function_is_refused) {
   Body b;
-  Fixture other;
+  Fixture other = {0};
   REQUIRE(begin_body(&b) && begin(&other));
   TF_Output foreign = placeholder(&other, "foreign"), twice[] = {b.x, b.x}, missing = {b.x.oper, 1};
   const TF_Operation *only_y[] = {b.y.oper}, *foreign_body[] = {foreign.oper}, *null_body[] = {NULL};
@@ -180,7 +180,7 @@ TEST(a_function_outlives_its_graph_and_moves_as_bytes) {
 
 TEST(a_graph_takes_copies_of_functions) {
   Body b;
-  Fixture g;
+  Fixture g = {0};
   REQUIRE(begin_body(&b) && begin(&g));
   TF_Function *function = make(&b, "F"), *gradient = make(&b, "FGrad");
   TF_Function *clash = TF_GraphToFunction(b.f.graph, "F", 0, -1, NULL, 1, &b.x, 1, &b.neg, NULL, NULL, NULL, b.f.status);
@@ -231,7 +231,7 @@ TEST(a_graph_takes_copies_of_functions) {
 
 TEST(functions_travel_with_the_graph_and_name_operations) {
   Body b;
-  Fixture g, h;
+  Fixture g = {0}, h = {0};
   REQUIRE(begin_body(&b) && begin(&g) && begin(&h));
   TF_Function *function = make(&b, "F");
   TF_Output x = placeholder(&g, "x");

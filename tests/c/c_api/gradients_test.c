@@ -35,7 +35,7 @@ TEST(closed_forms) {
 }
 
 TEST(the_chain_rule_sums_over_all_paths) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output x = placeholder_of(&f, "x", TF_FLOAT, 0, NULL);
   TF_Output square = unary(&f, "Square", "square", x), cube = binary(&f, "Mul", "cube", square, x);
@@ -46,7 +46,7 @@ TEST(the_chain_rule_sums_over_all_paths) {
 }
 
 TEST(several_ys_add_up_and_a_dx_weighs_them) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output x = placeholder_of(&f, "x", TF_FLOAT, 0, NULL), z = placeholder_of(&f, "z", TF_FLOAT, 0, NULL);
   TF_Output ys[] = {unary(&f, "Square", "square", x), binary(&f, "Mul", "xz", x, z)}, xs[] = {x, z, x};
@@ -74,7 +74,7 @@ TEST(several_ys_add_up_and_a_dx_weighs_them) {
 }
 
 TEST(matrices) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output x = placeholder_of(&f, "x", TF_FLOAT, 2, (int64_t[]){-1, 2});
   const float weights[] = {1, 2, 3, 4, 5, 6};
@@ -111,7 +111,7 @@ static bool all_names_start_with(TF_Graph *graph, size_t from, const char *prefi
 }
 
 TEST(new_operations_stand_under_a_prefix_of_their_own) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output x = placeholder(&f, "x"), y = unary(&f, "Exp", "y", x), dx;
   static const char *const want[] = {"gradients/", "gradients_1/", "gradients_2/"};
@@ -139,7 +139,7 @@ TEST(new_operations_stand_under_a_prefix_of_their_own) {
 }
 
 TEST(what_has_no_gradient_is_refused_and_adds_nothing) {
-  Fixture f, other;
+  Fixture f = {0}, other = {0};
   REQUIRE(begin(&f) && begin(&other));
   TF_Output x = placeholder(&f, "x"), z = placeholder(&f, "z"), y = unary(&f, "Exp", "y", x);
   TF_Output foreign = placeholder(&other, "foreign"), n = placeholder_of(&f, "n", TF_INT32, 0, NULL);
@@ -180,7 +180,7 @@ TEST(what_has_no_gradient_is_refused_and_adds_nothing) {
 }
 
 TEST(an_x_of_a_derivative_may_be_inside_and_second_derivatives_work) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output x = placeholder_of(&f, "x", TF_FLOAT, 0, NULL);
   TF_Output square = unary(&f, "Square", "square", x), fourth = unary(&f, "Square", "fourth", square), inner, dx, ddx;
@@ -201,7 +201,7 @@ TEST(an_x_of_a_derivative_may_be_inside_and_second_derivatives_work) {
 }
 
 TEST(gradients_of_nothing) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output x = placeholder(&f, "x"), y = unary(&f, "Exp", "y", x);
   TF_AddGradients(f.graph, &y, 1, NULL, 0, NULL, f.status, NULL);

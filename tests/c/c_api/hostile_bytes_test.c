@@ -16,7 +16,7 @@ enum { BYTE_ROUNDS = 3000, MESSAGE_ROUNDS = 500, MAX_FEEDS = 8, SLOW_SECONDS = 1
 
 /* The bytes of a training graph that also carries a function, and a little of everything that shapes depend on. */
 static TF_Buffer *healthy_bytes(void) {
-  Fixture f;
+  Fixture f = {0};
   Training t;
   if (!begin(&f) || !CHECK(build_training(&f, &t))) return NULL;
   TF_Output inputs[] = {t.images, t.labels, t.weights[0], t.weights[1]};
@@ -107,7 +107,7 @@ static void differentiate(Random *random, Fixture *f) {
 }
 
 static void export_and_import(Fixture *f) {
-  Fixture g;
+  Fixture g = {0};
   if (!begin(&g)) return;
   TF_Buffer *first = graph_bytes(f, f->graph);
   TF_GraphImportGraphDef(g.graph, first, NULL, g.status);
@@ -121,7 +121,7 @@ static void export_and_import(Fixture *f) {
 }
 
 static bool import_and_run(Random *random, const void *data, size_t length) {
-  Fixture f;
+  Fixture f = {0};
   if (!begin(&f)) return false;
   TF_Buffer bytes = {data, length, NULL};
   TF_GraphImportGraphDef(f.graph, &bytes, NULL, f.status);

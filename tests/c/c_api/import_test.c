@@ -31,7 +31,7 @@ static const char kSmall[] = VERSIONS FLOATS("x") UNARY("Neg", "neg", "x") BINAR
 static const char *name_or_nothing(TF_Operation *operation) { return operation ? TF_OperationName(operation) : "(none)"; }
 
 TEST(an_imported_graph_runs_and_exports_the_same_bytes) {
-  Fixture f, g, h;
+  Fixture f = {0}, g = {0}, h = {0};
   REQUIRE(begin(&f) && begin(&g) && begin(&h));
   TF_Buffer *def = def_bytes(kSmall);
   TF_GraphImportGraphDef(f.graph, def, NULL, f.status);
@@ -62,7 +62,7 @@ TEST(an_imported_graph_runs_and_exports_the_same_bytes) {
 }
 
 TEST(an_imported_graph_lowers_the_version) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Buffer *def = def_bytes("versions { producer: 27 min_consumer: 5 }");
   TF_GraphImportGraphDef(f.graph, def, NULL, f.status);
@@ -108,7 +108,7 @@ TEST(what_is_no_graph_is_refused_and_changes_nothing) {
       {"versions { producer: 27 min_consumer: 1000000 }", TF_INVALID_ARGUMENT, "GraphDef min consumer version 1000000 above current"},
       {VERSIONS "node { name: 'a' op: 'NoOp' input: '^missing' }", TF_INVALID_ARGUMENT, "Node 'a': Unknown input node '^missing'"},
   };
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   placeholder(&f, "old");
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -136,7 +136,7 @@ TEST(what_is_no_graph_is_refused_and_changes_nothing) {
 }
 
 TEST(options_for_names) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Buffer *def = def_bytes(kSmall);
   TF_ImportGraphDefOptions *options = TF_NewImportGraphDefOptions();
@@ -167,7 +167,7 @@ TEST(options_for_names) {
 }
 
 TEST(the_default_device_is_for_nodes_without_one) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Buffer *def = def_bytes(VERSIONS "node { name: 'a' op: 'NoOp' } node { name: 'b' op: 'NoOp' device: '/cpu:1' }");
   TF_ImportGraphDefOptions *options = TF_NewImportGraphDefOptions();
@@ -182,7 +182,7 @@ TEST(the_default_device_is_for_nodes_without_one) {
 }
 
 TEST(inputs_are_mapped_and_results_returned) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output mine = placeholder(&f, "mine"), other = constant(&f, "other", 1);
   TF_Buffer *def = def_bytes(kSmall);
@@ -232,7 +232,7 @@ TEST(inputs_are_mapped_and_results_returned) {
 }
 
 TEST(return_outputs_in_a_callers_array) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Buffer *def = def_bytes(kSmall);
   TF_Output outputs[2] = {kNone, kNone};
@@ -270,7 +270,7 @@ TEST(return_outputs_in_a_callers_array) {
 }
 
 TEST(control_dependencies_are_added_and_remapped) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output before = constant(&f, "before", 1), instead = constant(&f, "instead", 1);
   TF_Buffer *def = def_bytes(VERSIONS "node { name: 'a' op: 'NoOp' } node { name: 'b' op: 'NoOp' input: '^a' }");
@@ -296,7 +296,7 @@ TEST(control_dependencies_are_added_and_remapped) {
 }
 
 TEST(mappings_to_nowhere_are_refused) {
-  Fixture f, g;
+  Fixture f = {0}, g = {0};
   REQUIRE(begin(&f) && begin(&g));
   TF_Output mine = placeholder(&f, "mine"), foreign = placeholder(&g, "foreign");
   TF_Buffer *def = def_bytes(kSmall);

@@ -3,7 +3,7 @@
 #include "proto/proto.h"
 
 TEST(an_operation_tells_what_it_is) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output x = placeholder(&f, "x"), y = placeholder(&f, "y");
   TF_OperationDescription *desc = TF_NewOperation(f.graph, "Add", "sum");
@@ -37,7 +37,7 @@ TEST(an_operation_tells_what_it_is) {
 }
 
 TEST(consumers_are_listed_up_to_what_fits) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output x = placeholder(&f, "x");
   TF_Output square = unary(&f, "Square", "square", x), twice = binary(&f, "Add", "twice", x, x);
@@ -61,7 +61,7 @@ TEST(consumers_are_listed_up_to_what_fits) {
 }
 
 TEST(control_inputs_and_outputs) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output x = placeholder(&f, "x"), a = constant(&f, "a", 1), b = constant(&f, "b", 2);
   TF_OperationDescription *desc = TF_NewOperation(f.graph, "Neg", "neg");
@@ -87,7 +87,7 @@ TEST(control_inputs_and_outputs) {
 }
 
 TEST(lists_of_inputs_and_outputs) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output x = placeholder(&f, "x"), y = placeholder(&f, "y"), n = placeholder_of(&f, "n", TF_INT32, 0, NULL);
   TF_OperationDescription *desc = TF_NewOperation(f.graph, "AddN", "sum");
@@ -200,7 +200,7 @@ TEST(a_failed_operation_leaves_the_graph_as_it_was) {
       {"Square", "^x", add_one, TF_INVALID_ARGUMENT, "^x"},
       {"Square", "x:0", add_one, TF_INVALID_ARGUMENT, "x:0"},
   };
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output x = placeholder(&f, "x"), n = placeholder_of(&f, "n", TF_INT32, 0, NULL);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -222,7 +222,7 @@ TEST(a_failed_operation_leaves_the_graph_as_it_was) {
 }
 
 TEST(an_operation_of_another_graph_is_refused) {
-  Fixture f, other;
+  Fixture f = {0}, other = {0};
   REQUIRE(begin(&f) && begin(&other));
   TF_Output x = placeholder(&f, "x"), foreign = placeholder(&other, "y");
   TF_OperationDescription *desc = TF_NewOperation(f.graph, "Add", "sum");
@@ -243,7 +243,7 @@ TEST(an_operation_of_another_graph_is_refused) {
 }
 
 TEST(operations_can_be_walked_while_more_are_added) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   size_t pos = 0;
   CHECK(TF_GraphNextOperation(f.graph, &pos) == NULL);
@@ -267,7 +267,7 @@ TEST(operations_can_be_walked_while_more_are_added) {
 }
 
 TEST(two_operations_may_be_begun_at_the_same_time) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output x = placeholder(&f, "x");
   TF_OperationDescription *first = TF_NewOperation(f.graph, "Neg", "same"), *second = TF_NewOperation(f.graph, "Exp", "same");
@@ -280,7 +280,7 @@ TEST(two_operations_may_be_begun_at_the_same_time) {
 }
 
 TEST(shapes_can_be_asked_and_told) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   int64_t dims[4] = {7, 7, 7, 7};
   TF_Output x = placeholder(&f, "x");
@@ -323,7 +323,7 @@ TEST(shapes_can_be_asked_and_told) {
 }
 
 TEST(shapes_that_do_not_fit_are_found_while_building) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output a = placeholder_of(&f, "a", TF_FLOAT, 2, (int64_t[]){2, 3});
   TF_Output b = placeholder_of(&f, "b", TF_FLOAT, 2, (int64_t[]){4, 5});
@@ -338,7 +338,7 @@ TEST(shapes_that_do_not_fit_are_found_while_building) {
 }
 
 TEST(an_operation_can_be_had_as_a_node_def) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output x = placeholder(&f, "x"), c = constant(&f, "c", 1);
   TF_OperationDescription *desc = TF_NewOperation(f.graph, "Identity", "y");

@@ -56,7 +56,7 @@ static bool make_and_delete(Fixture *f, void *arg) {
 }
 
 TEST(making_objects_without_memory) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   starve(&f, make_and_delete, NULL, 10);
   end(&f);
@@ -73,7 +73,7 @@ static bool build_in_new_graph(Fixture *f, void *arg) {
 }
 
 TEST(building_a_training_graph_without_memory) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   starve(&f, build_in_new_graph, NULL, 100);
   end(&f);
@@ -95,7 +95,7 @@ static bool add_operation(Fixture *f, void *arg) {
 }
 
 TEST(an_operation_that_found_no_memory_left_no_trace) {
-  Fixture f, g;
+  Fixture f = {0}, g = {0};
   REQUIRE(begin(&f) && begin(&g));
   TF_Output x = placeholder(&f, "x"), same_x = placeholder(&g, "x");
   starve(&f, add_operation, &x, 10);
@@ -136,7 +136,7 @@ static bool export_bytes(Fixture *f, void *arg) {
 }
 
 TEST(import_and_export_without_memory) {
-  Fixture source, f;
+  Fixture source = {0}, f = {0};
   Training training;
   REQUIRE(begin(&source) && begin(&f));
   REQUIRE(build_training(&source, &training));
@@ -160,7 +160,7 @@ static bool differentiate(Fixture *f, void *arg) {
 }
 
 TEST(gradients_without_memory) {
-  Fixture f;
+  Fixture f = {0};
   Training training;
   REQUIRE(begin(&f));
   REQUIRE(build_training(&f, &training));
@@ -192,7 +192,7 @@ static bool make_functions(Fixture *f, void *arg) {
 }
 
 TEST(functions_without_memory) {
-  Fixture f;
+  Fixture f = {0};
   Training training;
   REQUIRE(begin(&f));
   REQUIRE(build_training(&f, &training));
@@ -241,7 +241,7 @@ static bool run_steps(Fixture *f, void *arg) {
 }
 
 TEST(training_steps_without_memory) {
-  Fixture f;
+  Fixture f = {0};
   Steps steps = {.deleted = TF_NewStatus()};
   REQUIRE(begin(&f));
   REQUIRE(build_training(&f, &steps.training));

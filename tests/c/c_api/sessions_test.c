@@ -66,7 +66,7 @@ TEST(feeds_fetches_and_targets) {
 
 TEST(more_feeds_and_fetches_than_fit_the_stack) {
   enum { COUNT = 40 };
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output xs[COUNT], ys[COUNT];
   TF_Tensor *values[COUNT], *results[COUNT];
@@ -92,7 +92,7 @@ TEST(more_feeds_and_fetches_than_fit_the_stack) {
 
 TEST(a_run_that_fails_gives_nothing_and_breaks_nothing) {
   Running r;
-  Fixture other;
+  Fixture other = {0};
   REQUIRE(begin_running(&r) && begin(&other));
   TF_Output foreign = placeholder(&other, "foreign");
   TF_Tensor *short_one = float_vector(2, (float[]){1, 2}), *null_tensor = NULL;
@@ -161,7 +161,7 @@ TEST(an_error_inside_a_step_names_the_node) {
 }
 
 TEST(two_sessions_on_one_graph_have_their_own_variables) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output v = variable(&f, "v", 0, NULL), read = read_variable(&f, "read", v);
   TF_Output one = constant(&f, "one", 1), two = constant(&f, "two", 2);

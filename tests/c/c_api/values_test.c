@@ -197,7 +197,7 @@ TEST(an_empty_buffer_can_be_given_somebody_elses_bytes) {
 }
 
 TEST(an_output_buffer_must_be_empty) {
-  Fixture f;
+  Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Buffer *buffer = TF_NewBufferFromString("abc", 3);
   TF_GraphToGraphDef(f.graph, buffer, f.status);
