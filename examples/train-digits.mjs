@@ -127,7 +127,8 @@ async function main() {
   const place = (name) => path.relative(process.cwd(), path.join(options.out, name));
   const frozen = await freezeAndCompare(tf, training, place('digits.pb'));
   writeFileSync(place('loss.svg'), lossCurve(losses, { title: `Loss of the digits network, ${percent(accuracy)} on the test set` }));
-  say(`\n${place('digits.pb')}: the trained network, ${(frozen.size / 1024).toFixed(1)} KiB; imported again, it gives ${frozen.same ? 'identical predictions' : 'OTHER PREDICTIONS'}`);
+  const outcome = frozen.same ? 'identical predictions' : 'OTHER PREDICTIONS';
+  say(`\n${place('digits.pb')}: the trained network, ${(frozen.size / 1024).toFixed(1)} KiB; imported again, it gives ${outcome}`);
   say(`${place('loss.svg')}: the loss, epoch by epoch`);
   await training.close();
   if (!frozen.same) process.exitCode = 1;

@@ -36,7 +36,8 @@ const attrType = (type) => {
   return list ? `readonly (${ATTR_TYPES[list[1]]})[]` : ATTR_TYPES[type];
 };
 
-const show = (value) => (value !== null && typeof value === 'object' && 'dtype' in value ? String(value) : JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? Number(v) : v)));
+const isTensor = (value) => value !== null && typeof value === 'object' && 'dtype' in value;
+const show = (value) => (isTensor(value) ? String(value) : JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? Number(v) : v)));
 
 function describe(arg) {
   if (arg.type_list_attr) return `${arg.name}: ${arg.type_list_attr}`;

@@ -150,7 +150,8 @@ async function compile(source: NonNullable<InitOptions['wasm']>, options: InitOp
   if (source instanceof WebAssembly.Module) return source;
   const isAddress = typeof source === 'string' || source instanceof URL || isResponse(source);
   const bytes = isAddress ? await fetchBytes(source, options) : source;
-  const head = ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 4)) : new Uint8Array(bytes, 0, Math.min(bytes.byteLength, 4));
+  const length = Math.min(bytes.byteLength, 4);
+  const head = ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, length) : new Uint8Array(bytes, 0, length);
   if (head[0] !== 0 || head[1] !== 0x61 || head[2] !== 0x73 || head[3] !== 0x6d) {
     const where = isAddress ? ` at ${isResponse(source) ? source.url : String(source)}` : '';
     const html = head[0] === 0x3c ? ' but an HTML page: the server answers with a page where the file should be' : '';

@@ -50,7 +50,9 @@ export class InputResolver {
 
   private output(operand: Operand, arg: ArgDef | undefined, position: number): Output {
     const output =
-      operand instanceof Variable ? (arg?.type === 'resource' ? operand.handle : operand.value) : operand instanceof Output ? operand : this.constant(operand, arg, position);
+      operand instanceof Variable
+        ? arg?.type === 'resource' ? operand.handle : operand.value
+        : operand instanceof Output ? operand : this.constant(operand, arg, position);
     this.graph.ownOperation(output.operation);
     return output;
   }

@@ -84,7 +84,8 @@ describe('importing and exporting graphs', () => {
 
   it('refuses cycles, inputs from nowhere, unknown ops and wrong types', () => withGraph(tf, async (g) => {
     const identity = (name, input, type = 'DT_FLOAT') => `node { name: "${name}" op: "Identity" input: "${input}" attr { key: "T" value { type: ${type} } } }`;
-    const one = 'node { name: "one" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 1 } } } }';
+    const one = `node { name: "one" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } }
+      attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape {} float_val: 1 } } } }`;
     const versions = 'versions { producer: 27 }';
     const refused = [
       [identity('a', 'b') + identity('b', 'a'), InvalidArgumentError, /cycle/i],

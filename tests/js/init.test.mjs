@@ -47,7 +47,8 @@ describe('init', () => {
     await assert.rejects(init({ variant: 'simd-threads', threads: 1.5 }), InvalidArgumentError);
   });
 
-  it('refuses a variant that does not exist', () => assert.rejects(init({ variant: 'gpu' }), { name: 'InvalidArgumentError', message: /'gpu' is none of simd, relaxed/ }));
+  it('refuses a variant that does not exist', () =>
+    assert.rejects(init({ variant: 'gpu' }), { name: 'InvalidArgumentError', message: /'gpu' is none of simd, relaxed/ }));
 
   it('explains an HTML page in place of the wasm', () =>
     assert.rejects(init({ variant: 'simd', wasm: wasm('<!doctype html><p>home') }), { code: 'UNAVAILABLE', message: /HTML page/ }));

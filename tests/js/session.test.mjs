@@ -69,7 +69,8 @@ describe('Session', () => {
   it('explains wrong feeds and fetches, and stays usable', () => withSum(async ({ session, x, sum }) => {
     const good = { x: [[1, 2]], y: [10, 20] };
     const refused = [
-      [sum, { x: [[1, 2]] }, { name: 'InvalidArgumentError', message: /You must feed a value for placeholder tensor 'y' with dtype float and shape \[2\]/, node: 'y', op: 'Placeholder' }],
+      [sum, { x: [[1, 2]] }, { name: 'InvalidArgumentError', node: 'y', op: 'Placeholder', message:
+        /You must feed a value for placeholder tensor 'y' with dtype float and shape \[2\]/ }],
       [sum, { x: [[1, 2, 3]], y: [1, 2] }, { name: 'InvalidArgumentError', message: /shape/ }],
       [sum, { x: 1, y: [1, 2] }, { name: 'InvalidArgumentError', message: /shape/ }],
       [sum, { x: tf.tensor([[1, 2]], undefined, 'int32'), y: [1, 2] }, { name: 'InvalidArgumentError', message: /int32/ }],
@@ -92,7 +93,8 @@ describe('Session', () => {
     const product = g.matMul(x, x, { name: 'product' });
     await assert.rejects(session.run(product, { x: [[1, 2, 3]] }), { name: 'InvalidArgumentError', node: 'product', op: 'MatMul' });
     const sizes = g.placeholder('int32', null, { name: 'sizes' });
-    await assert.rejects(session.run(g.reshape(x, sizes, { name: 'changed' }), { x: [1, 2], sizes: [3] }), { name: 'InvalidArgumentError', node: 'changed', op: 'Reshape' });
+    const changed = g.reshape(x, sizes, { name: 'changed' });
+    await assert.rejects(session.run(changed, { x: [1, 2], sizes: [3] }), { name: 'InvalidArgumentError', node: 'changed', op: 'Reshape' });
     assert.deepEqual((await session.run(product, { x: [[2]] })).array(), [[4]]);
   }));
 

@@ -13,20 +13,22 @@ const worker = new Worker(new URL('worker.mjs', import.meta.url), { type: 'modul
 const curve = new Curve(part('curve'));
 const bars = Array.from({ length: CLASSES }, (_, digit) => makeBar(digit));
 let seen = new Float32Array(PIXELS);
+let drawing = 0; // counts what is on the pad; answers name the one that they are for
 let seed = 1;
 
 const pad = new Pad(part('pad'), (strokes) => {
   see(pixelsOf(strokes));
-  worker.postMessage({ classify: strokes.length > 0 ? seen : null });
+  worker.postMessage({ classify: strokes.length > 0 ? seen : null, drawing: ++drawing });
   if (strokes.length === 0) forget();
 });
 
 function makeBar(digit) {
   const item = document.createElement('li');
-  item.innerHTML = `<button type="button" aria-label="Show a ${digit} from the test set">${digit}</button><span class="track"><span class="fill"></span></span><span class="share">–</span>`;
+  item.innerHTML = `<button type="button" aria-label="Show a ${digit} from the test set">${digit}</button>
+    <span class="track"><span class="fill"></span></span><span class="share">–</span>`;
   item.querySelector('button').addEventListener('click', () => {
     pad.clear();
-    worker.postMessage({ example: digit });
+    worker.postMessage({ example: digit, drawing: ++drawing });
   });
   part('bars').append(item);
   return { item, fill: item.querySelector('.fill'), share: item.querySelector('.share') };
@@ -79,8 +81,12 @@ const handlers = {
     show('epoch', `Epoch ${epoch} of ${epochs}`);
   },
   finished: () => (document.body.dataset.state = 'trained'),
-  probabilities: showProbabilities,
-  example: see,
+  probabilities(answer) {
+    if (answer.drawing === drawing) showProbabilities(answer.values);
+  },
+  example(chosen) {
+    if (chosen.drawing === drawing) see(chosen.pixels);
+  },
   failed(message) {
     part('problem').hidden = false;
     show('problem', message);

@@ -1,7 +1,9 @@
 // The engine at work, away from the page: trains an epoch at a time and answers in between.
 //
-//   page -> worker: { train: seed }, { classify: pixels or null }, { example: digit }
-//   worker -> page: { ready }, { started }, { epoch }, { finished }, { probabilities }, { example }, { failed }
+//   page -> worker: { train: seed }, { classify: pixels or null, drawing: number }, { example: digit, drawing: number }
+//   worker -> page: { ready }, { started }, { epoch }, { finished }, { probabilities: { values, drawing } }, { example: { pixels, drawing } }, { failed }
+//
+// `drawing` counts what is on the pad, so that an answer that comes late is not taken for one to the next drawing.
 import { batchOf, parseDigits } from '../../../examples/digits/data.mjs';
 import { Training } from '../../../examples/digits/training.mjs';
 import { init } from '../../../npm/dist/index.js';
@@ -20,11 +22,11 @@ async function loadDigits() {
 let tf;
 let digits;
 let training;
-let drawing = null;
+let shown = null; // { pixels, drawing }: what is on the pad
 let round = 0; // of training; a new one ends the one before
 
 function classify() {
-  if (training && drawing) postMessage({ probabilities: training.classify(drawing) });
+  if (training && shown) postMessage({ probabilities: { values: training.classify(shown.pixels), drawing: shown.drawing } });
 }
 
 async function train(seed) {
@@ -47,20 +49,21 @@ async function train(seed) {
 }
 
 /** Some digit of the test set with that label. */
-function example(label) {
+function example(label, drawing) {
   const { testing } = digits;
   const places = Array.from(testing.labels.keys()).filter((i) => testing.labels[i] === label);
-  drawing = batchOf(testing, [places[Math.floor(Math.random() * places.length)]]).pixels;
-  postMessage({ example: drawing });
+  const { pixels } = batchOf(testing, [places[Math.floor(Math.random() * places.length)]]);
+  shown = { pixels, drawing };
+  postMessage({ example: shown });
   classify();
 }
 
 onmessage = async ({ data }) => {
   try {
     if ('train' in data) await train(data.train);
-    if ('example' in data) example(data.example);
+    if ('example' in data) example(data.example, data.drawing);
     if ('classify' in data) {
-      drawing = data.classify;
+      shown = data.classify && { pixels: data.classify, drawing: data.drawing };
       classify();
     }
   } catch (error) {
