@@ -69,7 +69,8 @@ bool shape_copy(Shape *to, const Shape *from, Status *status) {
   if (to == from) return true;
   if (from->rank <= SHAPE_INLINE_RANK) {
     shape_clear(to);
-    *to = *from;
+    to->rank = from->rank;
+    for (int i = 0; i < from->rank; i++) to->storage.inline_dims[i] = from->storage.inline_dims[i];
     return true;
   }
   return shape_set(to, from->rank, shape_dims(from), status);
@@ -77,7 +78,7 @@ bool shape_copy(Shape *to, const Shape *from, Status *status) {
 
 void shape_clear(Shape *shape) {
   if (shape->rank > SHAPE_INLINE_RANK) mem_free(shape->storage.heap_dims);
-  *shape = (Shape){0};
+  shape->rank = 0;
 }
 
 bool shape_equal(const Shape *a, const Shape *b) {

@@ -161,17 +161,25 @@ bool tensor_copy(Tensor *to, const Tensor *from, BufferPool *pool, Status *statu
   return true;
 }
 
+/* Makes it an empty tensor. What stands in the dimensions of a scalar does not matter: steps clear many tensors. */
+static void forget(Tensor *tensor) {
+  tensor->dtype = DT_INVALID;
+  tensor->buffer = NULL;
+  tensor->data = NULL;
+}
+
 void tensor_clear(Tensor *tensor) {
   buffer_unref(tensor->buffer);
   shape_clear(&tensor->shape);
-  *tensor = (Tensor){0};
+  forget(tensor);
 }
 
 void tensor_move(Tensor *to, Tensor *from) {
   if (to == from) return;
   tensor_clear(to);
   *to = *from;
-  *from = (Tensor){0};
+  from->shape.rank = 0;
+  forget(from);
 }
 
 int64_t tensor_bytes(const Tensor *tensor) { return tensor_num_elements(tensor) * (int64_t)dtype_size(tensor->dtype); }
