@@ -122,7 +122,8 @@ async function readBody(response: Response, onProgress: NonNullable<InitOptions[
 /** Not `instanceof Response`: where Node is asked for that name, it loads all of its fetch first, which takes longer than our start. */
 const isResponse = (source: unknown): source is Response => typeof source === 'object' && source !== null && 'arrayBuffer' in source && 'ok' in source;
 
-async function fetchBytes(source: string | URL | Response, options: InitOptions): Promise<BufferSource> {
+/** What stands at an address: a Response whose body is still to come, or the bytes of a file. */
+async function open(source: string | URL | Response, options: InitOptions): Promise<Response | BufferSource> {
   const address = isResponse(source) ? source.url : String(source);
   if (isNode && !isResponse(source) && !/^(https?|data|blob):/.test(address)) {
     const fs = await import(/* webpackIgnore: true */ /* @vite-ignore */ 'node:fs/promises');
@@ -143,27 +144,43 @@ async function fetchBytes(source: string | URL | Response, options: InitOptions)
     throw new UnavailableError(`the wasm file could not be fetched from ${address}: ${(error as Error).message}`);
   }
   if (!response.ok) throw new UnavailableError(`the wasm file is not at ${address}: HTTP ${response.status} ${response.statusText}`);
-  return options.onProgress && response.body ? readBody(response, options.onProgress) : response.arrayBuffer();
+  return response;
 }
 
-async function compile(source: NonNullable<InitOptions['wasm']>, options: InitOptions): Promise<WebAssembly.Module> {
-  if (source instanceof WebAssembly.Module) return source;
-  const isAddress = typeof source === 'string' || source instanceof URL || isResponse(source);
-  const bytes = isAddress ? await fetchBytes(source, options) : source;
+/** Refuses what cannot be WebAssembly, with the likely reason. */
+function checkHead(bytes: BufferSource, where: string): void {
   const length = Math.min(bytes.byteLength, 4);
   const head = ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, length) : new Uint8Array(bytes, 0, length);
-  if (head[0] !== 0 || head[1] !== 0x61 || head[2] !== 0x73 || head[3] !== 0x6d) {
-    const where = isAddress ? ` at ${isResponse(source) ? source.url : String(source)}` : '';
-    const html = head[0] === 0x3c ? ' but an HTML page: the server answers with a page where the file should be' : '';
-    throw new UnavailableError(`what was loaded${where} is no WebAssembly${html}`);
-  }
+  if (head[0] === 0 && head[1] === 0x61 && head[2] === 0x73 && head[3] === 0x6d) return;
+  const html = head[0] === 0x3c ? ' but an HTML page: the server answers with a page where the file should be' : '';
+  throw new UnavailableError(`what was loaded${where} is no WebAssembly${html}`);
+}
+
+async function explained(compiling: Promise<WebAssembly.Module>): Promise<WebAssembly.Module> {
   try {
-    return await WebAssembly.compile(bytes);
+    return await compiling;
   } catch (error) {
     const message = (error as Error).message;
     const hint = /unsafe-eval|Content Security Policy/i.test(message) ? " (the page's Content-Security-Policy must allow script-src 'wasm-unsafe-eval')" : '';
     throw new UnavailableError(`the wasm file could not be compiled: ${message}${hint}`);
   }
+}
+
+async function compile(source: NonNullable<InitOptions['wasm']>, options: InitOptions): Promise<WebAssembly.Module> {
+  if (source instanceof WebAssembly.Module) return source;
+  const isAddress = typeof source === 'string' || source instanceof URL || isResponse(source);
+  const opened = isAddress ? await open(source, options) : source;
+  let bytes: BufferSource;
+  if (isResponse(opened)) {
+    /* A page compiles while the file comes in, and keeps what it compiled; that takes a server that names the type. */
+    const streams = !isNode && !options.onProgress && opened.headers.get('content-type')?.startsWith('application/wasm');
+    if (streams) return explained(WebAssembly.compileStreaming(opened));
+    bytes = options.onProgress && opened.body ? await readBody(opened, options.onProgress) : await opened.arrayBuffer();
+  } else {
+    bytes = opened;
+  }
+  checkHead(bytes, isAddress ? ` at ${isResponse(source) ? source.url : String(source)}` : '');
+  return explained(WebAssembly.compile(bytes));
 }
 
 /** Instantiates the glue with a module that was compiled before, and finds the memory it works in. */
