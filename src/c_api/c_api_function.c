@@ -26,8 +26,8 @@ static bool keep_function(TF_Function *function, const FunctionDef *def, Status 
   return function->def || status_oom(status, "a function");
 }
 
-static bool build_function(const TF_Graph *graph, GraphToFunctionOptions *options, const TF_Output *inputs, const TF_Output *outputs,
-                           TF_Function *function, Arena *arena, Status *status) {
+static bool build_function(const TF_Graph *graph, GraphToFunctionOptions *options, const TF_Output *inputs,
+                           const TF_Output *outputs, TF_Function *function, Arena *arena, Status *status) {
   NodeOutput *args, *results;
   FunctionDef *def;
   if (!arena) return status_oom(status, "a function");
@@ -39,10 +39,11 @@ static bool build_function(const TF_Graph *graph, GraphToFunctionOptions *option
   return keep_function(function, def, status);
 }
 
-TF_Function *TF_GraphToFunction(const TF_Graph *fn_body, const char *fn_name, unsigned char append_hash_to_fn_name, int num_opers,
-                                const TF_Operation *const *opers, int ninputs, const TF_Output *inputs, int noutputs,
-                                const TF_Output *outputs, const char *const *output_names, const void *opts, const char *description,
-                                TF_Status *status) {
+TF_Function *TF_GraphToFunction(const TF_Graph *fn_body, const char *fn_name,
+                                unsigned char append_hash_to_fn_name, int num_opers,
+                                const TF_Operation *const *opers, int ninputs, const TF_Output *inputs,
+                                int noutputs, const TF_Output *outputs, const char *const *output_names,
+                                const void *opts, const char *description, TF_Status *status) {
   (void)opts;
   status_init(&status->status);
   TF_Function *function = new_function(&status->status);
@@ -98,7 +99,8 @@ TF_Function *TF_FunctionImportFunctionDef(const void *proto, size_t proto_len, T
 }
 
 /* As the import of a library, for that adds all of it or nothing. */
-static bool copy_function(TF_Graph *g, const TF_Function *func, const TF_Function *grad, Arena *arena, Status *status) {
+static bool copy_function(TF_Graph *g, const TF_Function *func, const TF_Function *grad, Arena *arena,
+                          Status *status) {
   if (!arena) return status_oom(status, "a function");
   VersionDef versions = *graph_versions(g->graph);
   FunctionDef *functions[] = {func->def, grad ? grad->def : NULL};
@@ -149,8 +151,9 @@ int TF_GraphGetFunctions(TF_Graph *g, TF_Function **funcs, int max_func, TF_Stat
 
 /* ---- gradients ---- */
 
-static bool add_gradients(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx, const TF_Output *dx,
-                          TF_Output *dy, bool require_paths, Arena *arena, Status *status) {
+static bool add_gradients(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x,
+                          int nx, const TF_Output *dx, TF_Output *dy, bool require_paths, Arena *arena,
+                          Status *status) {
   NodeOutput *ys, *xs, *dys = NULL;
   if (!arena) return status_oom(status, "gradients");
   for (int i = 0; i < ny; i++) TRY(check_output_index(y[i], status));
@@ -166,19 +169,20 @@ static bool add_gradients(TF_Graph *g, const char *prefix, const TF_Output *y, i
   return true;
 }
 
-void add_gradients_to(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx, const TF_Output *dx,
-                      TF_Output *dy, bool require_paths, TF_Status *status) {
+void add_gradients_to(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx,
+                      const TF_Output *dx, TF_Output *dy, bool require_paths, TF_Status *status) {
   status_init(&status->status);
   Arena *arena = arena_new();
   reported(add_gradients(g, prefix, y, ny, x, nx, dx, dy, require_paths, arena, &status->status));
   arena_free(arena);
 }
 
-void TF_AddGradientsWithPrefix(TF_Graph *g, const char *prefix, TF_Output *y, int ny, TF_Output *x, int nx, TF_Output *dx,
-                               TF_Status *status, TF_Output *dy) {
+void TF_AddGradientsWithPrefix(TF_Graph *g, const char *prefix, TF_Output *y, int ny, TF_Output *x, int nx,
+                               TF_Output *dx, TF_Status *status, TF_Output *dy) {
   add_gradients_to(g, prefix, y, ny, x, nx, dx, dy, true, status);
 }
 
-void TF_AddGradients(TF_Graph *g, TF_Output *y, int ny, TF_Output *x, int nx, TF_Output *dx, TF_Status *status, TF_Output *dy) {
+void TF_AddGradients(TF_Graph *g, TF_Output *y, int ny, TF_Output *x, int nx, TF_Output *dx,
+                     TF_Status *status, TF_Output *dy) {
   add_gradients_to(g, NULL, y, ny, x, nx, dx, dy, true, status);
 }

@@ -42,13 +42,15 @@ bool check_output_index(TF_Output output, Status *status) {
   if (!output.oper) return status_invalid(status, "Node is null");
   const Node *node = operation_node(output.oper);
   if (output.index >= 0 && output.index < node->num_outputs) return true;
-  return status_set(status, CODE_OUT_OF_RANGE, "Node '%s' (type: '%s', num of outputs: %d) does not have output %d", node->name,
+  return status_set(status, CODE_OUT_OF_RANGE,
+                    "Node '%s' (type: '%s', num of outputs: %d) does not have output %d", node->name,
                     node->def->op, node->num_outputs, output.index);
 }
 
 /* ---- shapes ---- */
 
-void TF_GraphSetTensorShape(TF_Graph *graph, TF_Output output, const int64_t *dims, int num_dims, TF_Status *status) {
+void TF_GraphSetTensorShape(TF_Graph *graph, TF_Output output, const int64_t *dims, int num_dims,
+                            TF_Status *status) {
   status_init(&status->status);
   if (!check_output_index(output, &status->status)) return;
   reported(graph_set_shape(graph->graph, to_node_output(output), num_dims, dims, &status->status));
@@ -56,7 +58,9 @@ void TF_GraphSetTensorShape(TF_Graph *graph, TF_Output output, const int64_t *di
 
 static ShapeHandle known_shape(TF_Graph *graph, TF_Output output, Status *status) {
   status_init(status);
-  if (!check_output_index(output, status) || !graph_check_node(graph->graph, operation_node(output.oper), status)) return NULL;
+  if (!check_output_index(output, status) ||
+      !graph_check_node(graph->graph, operation_node(output.oper), status))
+    return NULL;
   return graph_output_shape(to_node_output(output));
 }
 
@@ -65,7 +69,8 @@ int TF_GraphGetTensorNumDims(TF_Graph *graph, TF_Output output, TF_Status *statu
   return shape && shape_rank_known(shape) ? shape_rank(shape) : -1;
 }
 
-void TF_GraphGetTensorShape(TF_Graph *graph, TF_Output output, int64_t *dims, int num_dims, TF_Status *status) {
+void TF_GraphGetTensorShape(TF_Graph *graph, TF_Output output, int64_t *dims, int num_dims,
+                            TF_Status *status) {
   ShapeHandle shape = known_shape(graph, output, &status->status);
   if (status->status.code != CODE_OK) return;
   int rank = shape && shape_rank_known(shape) ? shape_rank(shape) : -1;
@@ -130,7 +135,8 @@ int TF_OperationInputListLength(TF_Operation *oper, const char *arg_name, TF_Sta
 
 TF_Output TF_OperationInput(TF_Input oper_in) {
   const Node *node = operation_node(oper_in.oper);
-  const Edge *edge = oper_in.index >= 0 && oper_in.index < node->num_inputs ? node_input_edge(node, oper_in.index) : NULL;
+  const Edge *edge =
+      oper_in.index >= 0 && oper_in.index < node->num_inputs ? node_input_edge(node, oper_in.index) : NULL;
   return edge ? (TF_Output){node_operation(edge->src), edge->src_output} : (TF_Output){NULL, -1};
 }
 
@@ -166,12 +172,14 @@ int TF_OperationGetControlInputs(TF_Operation *oper, TF_Operation **control_inpu
   return count;
 }
 
-int TF_OperationGetControlOutputs(TF_Operation *oper, TF_Operation **control_outputs, int max_control_outputs) {
+int TF_OperationGetControlOutputs(TF_Operation *oper, TF_Operation **control_outputs,
+                                  int max_control_outputs) {
   const Node *node = operation_node(oper);
   int count = 0;
   for (int64_t i = 0; i < node->num_out_edges && count < max_control_outputs; i++) {
     const Edge *edge = node->out_edges[i];
-    if (edge_is_control(edge) && edge->dst->id != SINK_ID) control_outputs[count++] = node_operation(edge->dst);
+    if (edge_is_control(edge) && edge->dst->id != SINK_ID)
+      control_outputs[count++] = node_operation(edge->dst);
   }
   return count;
 }
@@ -179,15 +187,18 @@ int TF_OperationGetControlOutputs(TF_Operation *oper, TF_Operation **control_out
 int TF_OperationNumControlOutputs(TF_Operation *oper) {
   const Node *node = operation_node(oper);
   int count = 0;
-  for (int64_t i = 0; i < node->num_out_edges; i++) count += edge_is_control(node->out_edges[i]) && node->out_edges[i]->dst->id != SINK_ID;
+  for (int64_t i = 0; i < node->num_out_edges; i++)
+    count += edge_is_control(node->out_edges[i]) && node->out_edges[i]->dst->id != SINK_ID;
   return count;
 }
 
-void TF_OperationGetAttrValueProto(TF_Operation *oper, const char *attr_name, TF_Buffer *output_attr_value, TF_Status *status) {
+void TF_OperationGetAttrValueProto(TF_Operation *oper, const char *attr_name, TF_Buffer *output_attr_value,
+                                   TF_Status *status) {
   status_init(&status->status);
   const AttrValue *value = node_def_attr(operation_node(oper)->def, attr_name);
   if (!value) {
-    status_invalid(&status->status, "Operation '%s' has no attr named '%s'.", operation_node(oper)->name, attr_name);
+    status_invalid(&status->status, "Operation '%s' has no attr named '%s'.", operation_node(oper)->name,
+                   attr_name);
     return;
   }
   reported(fill_buffer_with_message(value, output_attr_value, &status->status));

@@ -70,12 +70,15 @@ static const char *keep_text(TF_ImportGraphDefOptions *opts, const char *text) {
 
 /* "name" or "name:index"; index -1 gives "^name". */
 static const char *keep_output_name(TF_ImportGraphDefOptions *opts, const char *name, int index) {
-  const char *text = index < 0 ? arena_printf(opts->arena, "^%s", name) : arena_printf(opts->arena, "%s:%d", name, index);
+  const char *text =
+      index < 0 ? arena_printf(opts->arena, "^%s", name) : arena_printf(opts->arena, "%s:%d", name, index);
   keep(opts, text != NULL);
   return text;
 }
 
-void TF_ImportGraphDefOptionsSetPrefix(TF_ImportGraphDefOptions *opts, const char *prefix) { opts->prefix = keep_text(opts, prefix); }
+void TF_ImportGraphDefOptionsSetPrefix(TF_ImportGraphDefOptions *opts, const char *prefix) {
+  opts->prefix = keep_text(opts, prefix);
+}
 
 void TF_ImportGraphDefOptionsSetDefaultDevice(TF_ImportGraphDefOptions *opts, const char *device) {
   opts->default_device = keep_text(opts, device);
@@ -85,59 +88,69 @@ void TF_ImportGraphDefOptionsSetUniquifyNames(TF_ImportGraphDefOptions *opts, un
   opts->uniquify_names = uniquify_names != 0;
 }
 
-void TF_ImportGraphDefOptionsSetUniquifyPrefix(TF_ImportGraphDefOptions *opts, unsigned char uniquify_prefix) {
+void TF_ImportGraphDefOptionsSetUniquifyPrefix(TF_ImportGraphDefOptions *opts,
+                                               unsigned char uniquify_prefix) {
   opts->uniquify_prefix = uniquify_prefix != 0;
 }
 
-static void add_mapping(TF_ImportGraphDefOptions *opts, const char *src_name, int src_index, NodeOutput value) {
+static void add_mapping(TF_ImportGraphDefOptions *opts, const char *src_name, int src_index,
+                        NodeOutput value) {
   const char *key = keep_output_name(opts, src_name, src_index);
   if (!key) return;
   int count = opts->num_map + 1;
-  if (!keep(opts, mem_grow((void **)&opts->map_keys, &opts->map_key_capacity, count, sizeof(char *)) &&
-                      mem_grow((void **)&opts->map_values, &opts->map_value_capacity, count, sizeof(NodeOutput)))) {
+  if (!keep(opts,
+            mem_grow((void **)&opts->map_keys, &opts->map_key_capacity, count, sizeof(char *)) &&
+                mem_grow((void **)&opts->map_values, &opts->map_value_capacity, count, sizeof(NodeOutput)))) {
     return;
   }
   opts->map_keys[opts->num_map] = key;
   opts->map_values[opts->num_map++] = value;
 }
 
-void TF_ImportGraphDefOptionsAddInputMapping(TF_ImportGraphDefOptions *opts, const char *src_name, int src_index, TF_Output dst) {
+void TF_ImportGraphDefOptionsAddInputMapping(TF_ImportGraphDefOptions *opts, const char *src_name,
+                                             int src_index, TF_Output dst) {
   add_mapping(opts, src_name, src_index, to_node_output(dst));
 }
 
-void TF_ImportGraphDefOptionsRemapControlDependency(TF_ImportGraphDefOptions *opts, const char *src_name, TF_Operation *dst) {
+void TF_ImportGraphDefOptionsRemapControlDependency(TF_ImportGraphDefOptions *opts, const char *src_name,
+                                                    TF_Operation *dst) {
   add_mapping(opts, src_name, CONTROL_SLOT, (NodeOutput){operation_node(dst), CONTROL_SLOT});
 }
 
 void TF_ImportGraphDefOptionsAddControlDependency(TF_ImportGraphDefOptions *opts, TF_Operation *oper) {
-  if (!keep(opts, mem_grow((void **)&opts->control_dependencies, &opts->control_dependency_capacity, opts->num_control_dependencies + 1,
-                           sizeof(Node *)))) {
+  if (!keep(opts, mem_grow((void **)&opts->control_dependencies, &opts->control_dependency_capacity,
+                           opts->num_control_dependencies + 1, sizeof(Node *)))) {
     return;
   }
   opts->control_dependencies[opts->num_control_dependencies++] = operation_node(oper);
 }
 
-void TF_ImportGraphDefOptionsAddReturnOutput(TF_ImportGraphDefOptions *opts, const char *oper_name, int index) {
+void TF_ImportGraphDefOptionsAddReturnOutput(TF_ImportGraphDefOptions *opts, const char *oper_name,
+                                             int index) {
   const char *name = keep_output_name(opts, oper_name, index < 0 ? 0 : index);
-  if (!name || !keep(opts, mem_grow((void **)&opts->return_outputs, &opts->return_output_capacity, opts->num_return_outputs + 1,
-                                    sizeof(char *)))) {
+  if (!name || !keep(opts, mem_grow((void **)&opts->return_outputs, &opts->return_output_capacity,
+                                    opts->num_return_outputs + 1, sizeof(char *)))) {
     return;
   }
   opts->return_outputs[opts->num_return_outputs++] = name;
 }
 
-int TF_ImportGraphDefOptionsNumReturnOutputs(const TF_ImportGraphDefOptions *opts) { return opts->num_return_outputs; }
+int TF_ImportGraphDefOptionsNumReturnOutputs(const TF_ImportGraphDefOptions *opts) {
+  return opts->num_return_outputs;
+}
 
 void TF_ImportGraphDefOptionsAddReturnOperation(TF_ImportGraphDefOptions *opts, const char *oper_name) {
   const char *name = keep_text(opts, oper_name);
-  if (!name || !keep(opts, mem_grow((void **)&opts->return_nodes, &opts->return_node_capacity, opts->num_return_nodes + 1,
-                                    sizeof(char *)))) {
+  if (!name || !keep(opts, mem_grow((void **)&opts->return_nodes, &opts->return_node_capacity,
+                                    opts->num_return_nodes + 1, sizeof(char *)))) {
     return;
   }
   opts->return_nodes[opts->num_return_nodes++] = name;
 }
 
-int TF_ImportGraphDefOptionsNumReturnOperations(const TF_ImportGraphDefOptions *opts) { return opts->num_return_nodes; }
+int TF_ImportGraphDefOptionsNumReturnOperations(const TF_ImportGraphDefOptions *opts) {
+  return opts->num_return_nodes;
+}
 
 /* ---- results ---- */
 
@@ -147,25 +160,28 @@ void TF_DeleteImportGraphDefResults(TF_ImportGraphDefResults *results) {
   mem_free(results);
 }
 
-void TF_ImportGraphDefResultsReturnOutputs(TF_ImportGraphDefResults *results, int *num_outputs, TF_Output **outputs) {
+void TF_ImportGraphDefResultsReturnOutputs(TF_ImportGraphDefResults *results, int *num_outputs,
+                                           TF_Output **outputs) {
   *num_outputs = results->num_outputs;
   *outputs = results->outputs;
 }
 
-void TF_ImportGraphDefResultsReturnOperations(TF_ImportGraphDefResults *results, int *num_opers, TF_Operation ***opers) {
+void TF_ImportGraphDefResultsReturnOperations(TF_ImportGraphDefResults *results, int *num_opers,
+                                              TF_Operation ***opers) {
   *num_opers = results->num_operations;
   *opers = results->operations;
 }
 
-void TF_ImportGraphDefResultsMissingUnusedInputMappings(TF_ImportGraphDefResults *results, int *num_missing_unused_input_mappings,
+void TF_ImportGraphDefResultsMissingUnusedInputMappings(TF_ImportGraphDefResults *results,
+                                                        int *num_missing_unused_input_mappings,
                                                         const char ***src_names, int **src_indexes) {
   *num_missing_unused_input_mappings = results->num_missing;
   *src_names = results->missing_names;
   *src_indexes = results->missing_indexes;
 }
 
-static bool fill_results(TF_ImportGraphDefResults *results, const TF_ImportGraphDefOptions *opts, const ImportResults *from,
-                         Status *status) {
+static bool fill_results(TF_ImportGraphDefResults *results, const TF_ImportGraphDefOptions *opts,
+                         const ImportResults *from, Status *status) {
   results->num_outputs = opts ? opts->num_return_outputs : 0;
   results->num_operations = opts ? opts->num_return_nodes : 0;
   results->num_missing = from->num_missing_unused_input_map_keys;
@@ -176,8 +192,10 @@ static bool fill_results(TF_ImportGraphDefResults *results, const TF_ImportGraph
   if (!results->outputs || !results->operations || !results->missing_names || !results->missing_indexes) {
     return status_oom(status, "import results");
   }
-  for (int i = 0; i < results->num_outputs; i++) results->outputs[i] = from_node_output(from->return_outputs[i]);
-  for (int i = 0; i < results->num_operations; i++) results->operations[i] = node_operation(from->return_nodes[i]);
+  for (int i = 0; i < results->num_outputs; i++)
+    results->outputs[i] = from_node_output(from->return_outputs[i]);
+  for (int i = 0; i < results->num_operations; i++)
+    results->operations[i] = node_operation(from->return_nodes[i]);
   for (int i = 0; i < results->num_missing; i++) {
     const char *key = from->missing_unused_input_map_keys[i];
     Str name;
@@ -210,12 +228,14 @@ static bool import_graph(TF_Graph *graph, const TF_Buffer *graph_def, const TF_I
     };
   }
   ImportResults imported = {0};
-  TRY(graph_import_bytes(graph->graph, graph_def->data, graph_def->length, &options, results->arena, &imported, status));
+  TRY(graph_import_bytes(graph->graph, graph_def->data, graph_def->length, &options, results->arena,
+                         &imported, status));
   return fill_results(results, opts, &imported, status);
 }
 
 TF_ImportGraphDefResults *TF_GraphImportGraphDefWithResults(TF_Graph *graph, const TF_Buffer *graph_def,
-                                                            const TF_ImportGraphDefOptions *options, TF_Status *status) {
+                                                            const TF_ImportGraphDefOptions *options,
+                                                            TF_Status *status) {
   status_init(&status->status);
   TF_ImportGraphDefResults *results = mem_calloc(1, sizeof *results);
   if (results) results->arena = arena_new();
@@ -229,12 +249,14 @@ TF_ImportGraphDefResults *TF_GraphImportGraphDefWithResults(TF_Graph *graph, con
   return NULL;
 }
 
-void TF_GraphImportGraphDefWithReturnOutputs(TF_Graph *graph, const TF_Buffer *graph_def, const TF_ImportGraphDefOptions *options,
-                                             TF_Output *return_outputs, int num_return_outputs, TF_Status *status) {
+void TF_GraphImportGraphDefWithReturnOutputs(TF_Graph *graph, const TF_Buffer *graph_def,
+                                             const TF_ImportGraphDefOptions *options,
+                                             TF_Output *return_outputs, int num_return_outputs,
+                                             TF_Status *status) {
   status_init(&status->status);
   if (num_return_outputs != (options ? options->num_return_outputs : 0)) {
-    status_invalid(&status->status, "Expected 'num_return_outputs' to be %d, got %d", options ? options->num_return_outputs : 0,
-                   num_return_outputs);
+    status_invalid(&status->status, "Expected 'num_return_outputs' to be %d, got %d",
+                   options ? options->num_return_outputs : 0, num_return_outputs);
     return;
   }
   TF_ImportGraphDefResults *results = TF_GraphImportGraphDefWithResults(graph, graph_def, options, status);
@@ -243,7 +265,8 @@ void TF_GraphImportGraphDefWithReturnOutputs(TF_Graph *graph, const TF_Buffer *g
   TF_DeleteImportGraphDefResults(results);
 }
 
-void TF_GraphImportGraphDef(TF_Graph *graph, const TF_Buffer *graph_def, const TF_ImportGraphDefOptions *options, TF_Status *status) {
+void TF_GraphImportGraphDef(TF_Graph *graph, const TF_Buffer *graph_def,
+                            const TF_ImportGraphDefOptions *options, TF_Status *status) {
   TF_DeleteImportGraphDefResults(TF_GraphImportGraphDefWithResults(graph, graph_def, options, status));
 }
 

@@ -36,11 +36,16 @@ struct TF_Function {
 /* A TF_Operation is a Node of its graph. */
 static inline Node *operation_node(const TF_Operation *oper) { return (Node *)oper; }
 static inline TF_Operation *node_operation(const Node *node) { return (TF_Operation *)node; }
-static inline NodeOutput to_node_output(TF_Output output) { return (NodeOutput){operation_node(output.oper), output.index}; }
-static inline TF_Output from_node_output(NodeOutput output) { return (TF_Output){node_operation(output.node), output.index}; }
+static inline NodeOutput to_node_output(TF_Output output) {
+  return (NodeOutput){operation_node(output.oper), output.index};
+}
+static inline TF_Output from_node_output(NodeOutput output) {
+  return (TF_Output){node_operation(output.node), output.index};
+}
 
 /* The NodeOutputs of an array, in `arena`. */
-MUST_CHECK bool to_node_outputs(const TF_Output *outputs, int count, Arena *arena, NodeOutput **out, Status *status);
+MUST_CHECK bool to_node_outputs(const TF_Output *outputs, int count, Arena *arena, NodeOutput **out,
+                                Status *status);
 /* Moves what `text` holds into the buffer, which then owns it. */
 MUST_CHECK bool fill_buffer(StrBuf *text, TF_Buffer *buffer, Status *status);
 /* Serialises a message into the buffer. */
@@ -52,9 +57,10 @@ MUST_CHECK bool register_ops(Status *status);
 void graph_reference(TF_Graph *graph);
 /* Gives up an operation that was begun; NULL is fine. */
 void free_description(TF_OperationDescription *desc);
-/* TF_AddGradientsWithPrefix. Without `require_paths` an x that no gradient reaches gets {NULL, 0} instead of failing the call. */
-void add_gradients_to(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx, const TF_Output *dx,
-                      TF_Output *dy, bool require_paths, TF_Status *status);
+/* TF_AddGradientsWithPrefix. Without `require_paths` an x that no gradient reaches gets {NULL, 0} instead of
+ * failing the call. */
+void add_gradients_to(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx,
+                      const TF_Output *dx, TF_Output *dy, bool require_paths, TF_Status *status);
 /* For a call whose outcome the caller finds in its TF_Status. */
 static inline void reported(bool ok) { (void)ok; }
 

@@ -4,7 +4,8 @@
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
 
-/* Collects what an operation will be; everything lives in its own arena until TF_FinishOperation copies it into the graph. */
+/* Collects what an operation will be; everything lives in its own arena until TF_FinishOperation copies it
+ * into the graph. */
 struct TF_OperationDescription {
   TF_Graph *graph;
   Arena *arena;
@@ -63,7 +64,8 @@ static bool keep_input(TF_OperationDescription *desc, TF_Output input) {
 
 void TF_AddInput(TF_OperationDescription *desc, TF_Output input) {
   if (!usable(desc) || !keep_input(desc, input)) return;
-  node_def_builder_input(desc->builder, operation_node(input.oper)->name, input.index, node_output_type(to_node_output(input)));
+  node_def_builder_input(desc->builder, operation_node(input.oper)->name, input.index,
+                         node_output_type(to_node_output(input)));
 }
 
 void TF_AddInputList(TF_OperationDescription *desc, const TF_Output *inputs, int num_inputs) {
@@ -86,7 +88,8 @@ void TF_AddInputList(TF_OperationDescription *desc, const TF_Output *inputs, int
 
 void TF_AddControlInput(TF_OperationDescription *desc, TF_Operation *input) {
   if (!usable(desc) || !graph_check_node(desc->graph->graph, operation_node(input), &desc->status)) return;
-  if (!mem_grow((void **)&desc->control_inputs, &desc->control_input_capacity, desc->num_control_inputs + 1, sizeof(Node *))) {
+  if (!mem_grow((void **)&desc->control_inputs, &desc->control_input_capacity, desc->num_control_inputs + 1,
+                sizeof(Node *))) {
     status_oom(&desc->status, "an operation");
     return;
   }
@@ -96,7 +99,8 @@ void TF_AddControlInput(TF_OperationDescription *desc, TF_Operation *input) {
 void TF_ColocateWith(TF_OperationDescription *desc, TF_Operation *op) {
   if (!usable(desc)) return;
   char *location = arena_printf(desc->arena, "loc:@%s", operation_node(op)->name);
-  if (!location || !mem_grow((void **)&desc->colocations, &desc->colocation_capacity, desc->num_colocations + 1, sizeof(Str))) {
+  if (!location || !mem_grow((void **)&desc->colocations, &desc->colocation_capacity,
+                             desc->num_colocations + 1, sizeof(Str))) {
     status_oom(&desc->status, "an operation");
     return;
   }
@@ -113,34 +117,39 @@ static void set_attr(TF_OperationDescription *desc, const char *name, const Attr
     /* Takes the place of what TF_ColocateWith said before, as in TensorFlow. */
     desc->num_colocations = 0;
     for (size_t i = 0; i < value->list->n_s; i++) {
-      if (!mem_grow((void **)&desc->colocations, &desc->colocation_capacity, desc->num_colocations + 1, sizeof(Str))) {
+      if (!mem_grow((void **)&desc->colocations, &desc->colocation_capacity, desc->num_colocations + 1,
+                    sizeof(Str))) {
         status_oom(&desc->status, "an attr");
         return;
       }
-      desc->colocations[desc->num_colocations++] = (Str){(const char *)value->list->s[i].data, value->list->s[i].len};
+      desc->colocations[desc->num_colocations++] =
+          (Str){(const char *)value->list->s[i].data, value->list->s[i].len};
     }
   } else {
     node_def_builder_attr(desc->builder, name, value);
   }
 }
 
-void TF_SetAttrString(TF_OperationDescription *desc, const char *attr_name, const void *value, size_t length) {
+void TF_SetAttrString(TF_OperationDescription *desc, const char *attr_name, const void *value,
+                      size_t length) {
   if (usable(desc)) set_attr(desc, attr_name, attr_value_string(desc->arena, value, length));
 }
 
-void TF_SetAttrStringList(TF_OperationDescription *desc, const char *attr_name, const void *const *values, const size_t *lengths,
-                          int num_values) {
+void TF_SetAttrStringList(TF_OperationDescription *desc, const char *attr_name, const void *const *values,
+                          const size_t *lengths, int num_values) {
   if (!usable(desc)) return;
   Str *strings = arena_calloc(desc->arena, num_values, sizeof *strings);
   for (int i = 0; strings && i < num_values; i++) strings[i] = (Str){values[i], lengths[i]};
-  set_attr(desc, attr_name, strings ? attr_value_string_list(desc->arena, strings, (size_t)num_values) : NULL);
+  set_attr(desc, attr_name,
+           strings ? attr_value_string_list(desc->arena, strings, (size_t)num_values) : NULL);
 }
 
 void TF_SetAttrInt(TF_OperationDescription *desc, const char *attr_name, int64_t value) {
   if (usable(desc)) set_attr(desc, attr_name, attr_value_int(desc->arena, value));
 }
 
-void TF_SetAttrIntList(TF_OperationDescription *desc, const char *attr_name, const int64_t *values, int num_values) {
+void TF_SetAttrIntList(TF_OperationDescription *desc, const char *attr_name, const int64_t *values,
+                       int num_values) {
   if (usable(desc)) set_attr(desc, attr_name, attr_value_int_list(desc->arena, values, (size_t)num_values));
 }
 
@@ -148,7 +157,8 @@ void TF_SetAttrFloat(TF_OperationDescription *desc, const char *attr_name, float
   if (usable(desc)) set_attr(desc, attr_name, attr_value_float(desc->arena, value));
 }
 
-void TF_SetAttrFloatList(TF_OperationDescription *desc, const char *attr_name, const float *values, int num_values) {
+void TF_SetAttrFloatList(TF_OperationDescription *desc, const char *attr_name, const float *values,
+                         int num_values) {
   if (usable(desc)) set_attr(desc, attr_name, attr_value_float_list(desc->arena, values, (size_t)num_values));
 }
 
@@ -156,7 +166,8 @@ void TF_SetAttrBool(TF_OperationDescription *desc, const char *attr_name, unsign
   if (usable(desc)) set_attr(desc, attr_name, attr_value_bool(desc->arena, value != 0));
 }
 
-void TF_SetAttrBoolList(TF_OperationDescription *desc, const char *attr_name, const unsigned char *values, int num_values) {
+void TF_SetAttrBoolList(TF_OperationDescription *desc, const char *attr_name, const unsigned char *values,
+                        int num_values) {
   if (!usable(desc)) return;
   bool *bools = arena_calloc(desc->arena, num_values, sizeof *bools);
   for (int i = 0; bools && i < num_values; i++) bools[i] = values[i] != 0;
@@ -167,7 +178,8 @@ void TF_SetAttrType(TF_OperationDescription *desc, const char *attr_name, TF_Dat
   if (usable(desc)) set_attr(desc, attr_name, attr_value_type(desc->arena, (int)value));
 }
 
-void TF_SetAttrTypeList(TF_OperationDescription *desc, const char *attr_name, const TF_DataType *values, int num_values) {
+void TF_SetAttrTypeList(TF_OperationDescription *desc, const char *attr_name, const TF_DataType *values,
+                        int num_values) {
   if (!usable(desc)) return;
   int *types = arena_calloc(desc->arena, num_values, sizeof *types);
   for (int i = 0; types && i < num_values; i++) types[i] = (int)values[i];
@@ -178,18 +190,20 @@ void TF_SetAttrPlaceholder(TF_OperationDescription *desc, const char *attr_name,
   if (usable(desc)) set_attr(desc, attr_name, attr_value_placeholder(desc->arena, placeholder));
 }
 
-void TF_SetAttrFuncName(TF_OperationDescription *desc, const char *attr_name, const char *value, size_t length) {
+void TF_SetAttrFuncName(TF_OperationDescription *desc, const char *attr_name, const char *value,
+                        size_t length) {
   if (!usable(desc)) return;
   char *name = arena_strndup(desc->arena, value, length);
   set_attr(desc, attr_name, name ? attr_value_func(desc->arena, name, NULL) : NULL);
 }
 
-void TF_SetAttrShape(TF_OperationDescription *desc, const char *attr_name, const int64_t *dims, int num_dims) {
+void TF_SetAttrShape(TF_OperationDescription *desc, const char *attr_name, const int64_t *dims,
+                     int num_dims) {
   if (usable(desc)) set_attr(desc, attr_name, attr_value_shape(desc->arena, num_dims, dims));
 }
 
-void TF_SetAttrShapeList(TF_OperationDescription *desc, const char *attr_name, const int64_t *const *dims, const int *num_dims,
-                         int num_shapes) {
+void TF_SetAttrShapeList(TF_OperationDescription *desc, const char *attr_name, const int64_t *const *dims,
+                         const int *num_dims, int num_shapes) {
   if (!usable(desc)) return;
   const TensorShapeProto **shapes = arena_calloc(desc->arena, num_shapes, sizeof *shapes);
   for (int i = 0; shapes && i < num_shapes; i++) {
@@ -203,8 +217,8 @@ void TF_SetAttrShapeList(TF_OperationDescription *desc, const char *attr_name, c
   set_attr(desc, attr_name, shapes ? attr_value_shape_list(desc->arena, shapes, (size_t)num_shapes) : NULL);
 }
 
-void TF_SetAttrTensorList(TF_OperationDescription *desc, const char *attr_name, TF_Tensor *const *values, int num_values,
-                          TF_Status *status) {
+void TF_SetAttrTensorList(TF_OperationDescription *desc, const char *attr_name, TF_Tensor *const *values,
+                          int num_values, TF_Status *status) {
   status_init(&status->status);
   if (!usable(desc)) return;
   TensorProto **protos = arena_calloc(desc->arena, num_values, sizeof *protos);
@@ -218,17 +232,20 @@ void TF_SetAttrTensorList(TF_OperationDescription *desc, const char *attr_name, 
   set_attr(desc, attr_name, attr_value_tensor_list(desc->arena, protos, (size_t)num_values));
 }
 
-void TF_SetAttrTensor(TF_OperationDescription *desc, const char *attr_name, TF_Tensor *value, TF_Status *status) {
+void TF_SetAttrTensor(TF_OperationDescription *desc, const char *attr_name, TF_Tensor *value,
+                      TF_Status *status) {
   status_init(&status->status);
   TensorProto *proto;
   if (!usable(desc) || !tensor_to_proto(&value->tensor, desc->arena, &proto, &status->status)) return;
   set_attr(desc, attr_name, attr_value_tensor(desc->arena, proto));
 }
 
-void TF_SetAttrValueProto(TF_OperationDescription *desc, const char *attr_name, const void *proto, size_t proto_len, TF_Status *status) {
+void TF_SetAttrValueProto(TF_OperationDescription *desc, const char *attr_name, const void *proto,
+                          size_t proto_len, TF_Status *status) {
   status_init(&status->status);
   void *value;
-  if (!usable(desc) || !proto_parse(kAttrValue, proto, proto_len, desc->arena, &value, &status->status)) return;
+  if (!usable(desc) || !proto_parse(kAttrValue, proto, proto_len, desc->arena, &value, &status->status))
+    return;
   set_attr(desc, attr_name, value);
 }
 
@@ -270,8 +287,8 @@ static bool finish(TF_OperationDescription *desc, Node **node, Status *status) {
   }
   NodeDef *def;
   TRY(node_def_builder_finalize(desc->builder, &def, status));
-  return graph_add_operation(desc->graph->graph, def, desc->inputs, (int)desc->num_inputs, desc->control_inputs,
-                             (int)desc->num_control_inputs, node, status);
+  return graph_add_operation(desc->graph->graph, def, desc->inputs, (int)desc->num_inputs,
+                             desc->control_inputs, (int)desc->num_control_inputs, node, status);
 }
 
 TF_Operation *TF_FinishOperation(TF_OperationDescription *desc, TF_Status *status) {

@@ -31,7 +31,8 @@ TF_Session *TF_NewSession(TF_Graph *graph, const TF_SessionOptions *opts, TF_Sta
   }
   if (opts && opts->target && opts->target[0] != '\0') {
     status_set(&status->status, CODE_NOT_FOUND,
-               "No session factory registered for the given session options: {target: \"%s\" config: } Registered factories are "
+               "No session factory registered for the given session options: {target: \"%s\" config: } "
+               "Registered factories are "
                "{DIRECT_SESSION}.",
                opts->target);
     return NULL;
@@ -64,7 +65,8 @@ void TF_DeleteSession(TF_Session *session, TF_Status *status) {
   mem_free(session);
 }
 
-/* The arrays of one run; on the stack as long as they are short, so that a step allocates nothing but its results. */
+/* The arrays of one run; on the stack as long as they are short, so that a step allocates nothing but its
+ * results. */
 enum { FEW = 16 };
 
 typedef struct RunArrays {
@@ -79,7 +81,8 @@ typedef struct RunArrays {
 
 static bool make_room(RunArrays *arrays, int ninputs, int noutputs, int ntargets, Status *status) {
   arrays->arena = NULL;
-  if (ninputs < 0 || noutputs < 0 || ntargets < 0) return status_invalid(status, "The number of inputs, outputs or targets is negative");
+  if (ninputs < 0 || noutputs < 0 || ntargets < 0)
+    return status_invalid(status, "The number of inputs, outputs or targets is negative");
   if (ninputs <= FEW && noutputs <= FEW) {
     arrays->feeds = arrays->few_outputs;
     arrays->fetches = arrays->few_outputs + FEW;
@@ -94,7 +97,8 @@ static bool make_room(RunArrays *arrays, int ninputs, int noutputs, int ntargets
   arrays->fetches = arena_calloc(arrays->arena, noutputs, sizeof(NodeOutput));
   arrays->feed_values = arena_calloc(arrays->arena, ninputs, sizeof(Tensor *));
   arrays->fetch_values = arena_calloc(arrays->arena, noutputs, sizeof(Tensor));
-  return (arrays->feeds && arrays->fetches && arrays->feed_values && arrays->fetch_values) || status_oom(status, "a run");
+  return (arrays->feeds && arrays->fetches && arrays->feed_values && arrays->fetch_values) ||
+         status_oom(status, "a run");
 }
 
 static bool give_results(Tensor *values, TF_Tensor **output_values, int noutputs, Status *status) {
@@ -113,9 +117,9 @@ static bool give_results(Tensor *values, TF_Tensor **output_values, int noutputs
   return true;
 }
 
-static bool run(TF_Session *session, const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs, const TF_Output *outputs,
-                TF_Tensor **output_values, int noutputs, const TF_Operation *const *target_opers, int ntargets, RunArrays *arrays,
-                Status *status) {
+static bool run(TF_Session *session, const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs,
+                const TF_Output *outputs, TF_Tensor **output_values, int noutputs,
+                const TF_Operation *const *target_opers, int ntargets, RunArrays *arrays, Status *status) {
   for (int i = 0; i < ninputs; i++) {
     if (!input_values[i]) return status_invalid(status, "The value of input %d is null", i);
     arrays->feeds[i] = to_node_output(inputs[i]);
@@ -123,13 +127,14 @@ static bool run(TF_Session *session, const TF_Output *inputs, TF_Tensor *const *
   }
   for (int i = 0; i < noutputs; i++) arrays->fetches[i] = to_node_output(outputs[i]);
   /* A TF_Operation pointer is a Node pointer, so the array of targets is passed as it is. */
-  TRY(session_run(session->session, arrays->feeds, arrays->feed_values, ninputs, arrays->fetches, arrays->fetch_values, noutputs,
-                  (Node *const *)target_opers, ntargets, status));
+  TRY(session_run(session->session, arrays->feeds, arrays->feed_values, ninputs, arrays->fetches,
+                  arrays->fetch_values, noutputs, (Node *const *)target_opers, ntargets, status));
   return give_results(arrays->fetch_values, output_values, noutputs, status);
 }
 
-void TF_SessionRun(TF_Session *session, const TF_Buffer *run_options, const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs,
-                   const TF_Output *outputs, TF_Tensor **output_values, int noutputs, const TF_Operation *const *target_opers,
+void TF_SessionRun(TF_Session *session, const TF_Buffer *run_options, const TF_Output *inputs,
+                   TF_Tensor *const *input_values, int ninputs, const TF_Output *outputs,
+                   TF_Tensor **output_values, int noutputs, const TF_Operation *const *target_opers,
                    int ntargets, TF_Buffer *run_metadata, TF_Status *status) {
   (void)run_options;
   (void)run_metadata;
@@ -137,7 +142,8 @@ void TF_SessionRun(TF_Session *session, const TF_Buffer *run_options, const TF_O
   for (int i = 0; i < noutputs; i++) output_values[i] = NULL;
   RunArrays arrays;
   if (make_room(&arrays, ninputs, noutputs, ntargets, &status->status)) {
-    reported(run(session, inputs, input_values, ninputs, outputs, output_values, noutputs, target_opers, ntargets, &arrays, &status->status));
+    reported(run(session, inputs, input_values, ninputs, outputs, output_values, noutputs, target_opers,
+                 ntargets, &arrays, &status->status));
   }
   arena_free(arrays.arena);
 }

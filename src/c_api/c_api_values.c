@@ -21,7 +21,9 @@ TF_Code TF_GetCode(const TF_Status *status) { return (TF_Code)status->status.cod
 
 const char *TF_Message(const TF_Status *status) { return status->status.message; }
 
-size_t TF_DataTypeSize(TF_DataType dt) { return dtype_is_valid((int)dt) && dtype_is_pod((int)dt) ? dtype_size((int)dt) : 0; }
+size_t TF_DataTypeSize(TF_DataType dt) {
+  return dtype_is_valid((int)dt) && dtype_is_pod((int)dt) ? dtype_size((int)dt) : 0;
+}
 
 TF_Tensor *TF_NewTensor(TF_DataType type, const int64_t *dims, int num_dims, void *data, size_t len,
                         void (*deallocator)(void *data, size_t len, void *arg), void *deallocator_arg) {
@@ -29,7 +31,8 @@ TF_Tensor *TF_NewTensor(TF_DataType type, const int64_t *dims, int num_dims, voi
   status_init(&status);
   TF_Tensor *tensor = mem_calloc(1, sizeof *tensor);
   if (tensor && dtype_is_pod((int)type) &&
-      tensor_wrap(&tensor->tensor, (DataType)type, num_dims, dims, data, (int64_t)len, deallocator, deallocator_arg, &status)) {
+      tensor_wrap(&tensor->tensor, (DataType)type, num_dims, dims, data, (int64_t)len, deallocator,
+                  deallocator_arg, &status)) {
     return tensor;
   }
   mem_free(tensor);
@@ -41,7 +44,8 @@ TF_Tensor *TF_AllocateTensor(TF_DataType type, const int64_t *dims, int num_dims
   Status status;
   status_init(&status);
   TF_Tensor *tensor = mem_calloc(1, sizeof *tensor);
-  if (tensor && dtype_is_valid((int)type) && tensor_allocate_dims(&tensor->tensor, (DataType)type, num_dims, dims, NULL, &status) &&
+  if (tensor && dtype_is_valid((int)type) &&
+      tensor_allocate_dims(&tensor->tensor, (DataType)type, num_dims, dims, NULL, &status) &&
       (size_t)tensor_bytes(&tensor->tensor) <= len) {
     return tensor;
   }
@@ -60,7 +64,8 @@ TF_DataType TF_TensorType(const TF_Tensor *tensor) { return (TF_DataType)tensor-
 int TF_NumDims(const TF_Tensor *tensor) { return tensor->tensor.shape.rank; }
 
 int64_t TF_Dim(const TF_Tensor *tensor, int dim_index) {
-  return dim_index >= 0 && dim_index < tensor->tensor.shape.rank ? shape_dim(&tensor->tensor.shape, dim_index) : -1;
+  return dim_index >= 0 && dim_index < tensor->tensor.shape.rank ? shape_dim(&tensor->tensor.shape, dim_index)
+                                                                 : -1;
 }
 
 int64_t TF_TensorElementCount(const TF_Tensor *tensor) { return tensor_num_elements(&tensor->tensor); }

@@ -3,7 +3,8 @@
 #include <string.h>
 
 static bool reads_only_shapes(const char *op) {
-  return strcmp(op, "Shape") == 0 || strcmp(op, "ShapeN") == 0 || strcmp(op, "Rank") == 0 || strcmp(op, "Size") == 0;
+  return strcmp(op, "Shape") == 0 || strcmp(op, "ShapeN") == 0 || strcmp(op, "Rank") == 0 ||
+         strcmp(op, "Size") == 0;
 }
 
 static void clear_outputs(const Node *node, Tensor *outputs) {
@@ -23,8 +24,8 @@ static bool fold_shapes(Graph *graph, const Node *node, Tensor *outputs, bool *f
   return true;
 }
 
-bool node_fold_constant(Graph *graph, const Node *node, const Tensor *const *inputs, bool trust_shapes, Tensor *outputs, bool *folded,
-                        Status *status) {
+bool node_fold_constant(Graph *graph, const Node *node, const Tensor *const *inputs, bool trust_shapes,
+                        Tensor *outputs, bool *folded, Status *status) {
   *folded = false;
   if (!node->op || node->op->def->is_stateful || node->num_outputs == 0) return true;
   if (trust_shapes && reads_only_shapes(node->def->op)) {

@@ -29,12 +29,14 @@ static bool run_steps(Plan *plan, Status *status) {
 }
 
 static bool take_fetches(Plan *plan, Tensor *fetch_values, Status *status) {
-  for (int i = 0; i < plan->num_fetches; i++) TRY(tensor_assign(&fetch_values[i], plan->fetch_values[i], status));
+  for (int i = 0; i < plan->num_fetches; i++)
+    TRY(tensor_assign(&fetch_values[i], plan->fetch_values[i], status));
   return true;
 }
 
 bool plan_run(Plan *plan, const Tensor *const *feed_values, Tensor *fetch_values, Status *status) {
-  bool ok = set_feeds(plan, feed_values, status) && run_steps(plan, status) && take_fetches(plan, fetch_values, status);
+  bool ok = set_feeds(plan, feed_values, status) && run_steps(plan, status) &&
+            take_fetches(plan, fetch_values, status);
   if (!ok) {
     for (int i = 0; i < plan->num_fetches; i++) tensor_clear(&fetch_values[i]);
   }

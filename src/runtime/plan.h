@@ -1,9 +1,10 @@
 /* Plan: a graph without control flow, made ready to run for one set of feeds, fetches and targets.
  *
- * Compiling prunes the graph to what the fetches and targets need, orders it, leaves out what would be computed twice, computes what
- * depends on constants alone, and makes one kernel for each node that is left. Running is then a walk over an array: each step's inputs and outputs
- * are fixed places, values are dropped behind their last use, and buffers come from the session's pool; the second run
- * with the same shapes allocates nothing.
+ * Compiling prunes the graph to what the fetches and targets need, orders it, leaves out what would be
+ * computed twice, computes what depends on constants alone, and makes one kernel for each node that is left.
+ * Running is then a walk over an array: each step's inputs and outputs are fixed places, values are dropped
+ * behind their last use, and buffers come from the session's pool; the second run with the same shapes
+ * allocates nothing.
  */
 #ifndef TFCORE_RUNTIME_PLAN_H_
 #define TFCORE_RUNTIME_PLAN_H_
@@ -13,7 +14,8 @@
 
 typedef struct Plan Plan;
 
-/* What a plan is for. The order of feeds and fetches is the order of the values that plan_run takes and gives. */
+/* What a plan is for. The order of feeds and fetches is the order of the values that plan_run takes and
+ * gives. */
 typedef struct PlanSpec {
   const NodeOutput *feeds;
   int num_feeds;
@@ -23,8 +25,9 @@ typedef struct PlanSpec {
   int num_targets;
 } PlanSpec;
 
-/* Where the kernels are kept that all plans of a session share: those with state (random generators, handles), and constants. `find`
- * gives the kernel that was stored for the node, or NULL; `store` takes a new one over. */
+/* Where the kernels are kept that all plans of a session share: those with state (random generators,
+ * handles), and constants. `find` gives the kernel that was stored for the node, or NULL; `store` takes a new
+ * one over. */
 typedef struct KernelCache {
   OpKernel *(*find)(void *owner, const Node *node);
   bool (*store)(void *owner, const Node *node, OpKernel *kernel, Status *status);
@@ -38,14 +41,16 @@ typedef struct PlanEnvironment {
   const Parallel *parallel;
 } PlanEnvironment;
 
-/* The graph must outlive the plan. Errors: INVALID_ARGUMENT in TensorFlow's words for a bad spec (an output fed twice, both fed
- * and fetched, nothing to do), a cycle, an input that is not connected; NOT_FOUND for an op without a kernel. */
-MUST_CHECK bool plan_compile(const Graph *graph, const PlanSpec *spec, const KernelCache *kernels, const PlanEnvironment *environment,
-                             Plan **plan, Status *status);
+/* The graph must outlive the plan. Errors: INVALID_ARGUMENT in TensorFlow's words for a bad spec (an output
+ * fed twice, both fed and fetched, nothing to do), a cycle, an input that is not connected; NOT_FOUND for an
+ * op without a kernel. */
+MUST_CHECK bool plan_compile(const Graph *graph, const PlanSpec *spec, const KernelCache *kernels,
+                             const PlanEnvironment *environment, Plan **plan, Status *status);
 void plan_free(Plan *plan); /* NULL is fine */
 
-/* One step. `feed_values` are borrowed; their dtypes have been checked. `fetch_values` are empty at entry and, on success, hold references to the
- * results. Not re-entrant. The first error ends the step; all values are dropped. */
+/* One step. `feed_values` are borrowed; their dtypes have been checked. `fetch_values` are empty at entry
+ * and, on success, hold references to the results. Not re-entrant. The first error ends the step; all values
+ * are dropped. */
 MUST_CHECK bool plan_run(Plan *plan, const Tensor *const *feed_values, Tensor *fetch_values, Status *status);
 
 /* Kernels that a run executes, without those that were computed when the plan was made. */

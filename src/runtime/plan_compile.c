@@ -7,10 +7,10 @@
 
 /* What is known of a node while its plan is made; indexed by node id. */
 typedef struct NodeState {
-  bool fed;          /* one of its outputs is fed */
-  bool folded;       /* its outputs are constants */
-  bool needed;       /* it is fetched, a target, or something needed reads it */
-  int64_t first;     /* its outputs begin here: in `values`, or in `constants` when folded */
+  bool fed;      /* one of its outputs is fed */
+  bool folded;   /* its outputs are constants */
+  bool needed;   /* it is fetched, a target, or something needed reads it */
+  int64_t first; /* its outputs begin here: in `values`, or in `constants` when folded */
 } NodeState;
 
 typedef struct Compiler {
@@ -34,13 +34,14 @@ static bool check_output(const Graph *graph, NodeOutput output, const char *what
   TRY(graph_check_node(graph, output.node, status));
   if (output.index >= 0 && output.index < output.node->num_outputs) return true;
   if (output.node->num_outputs == 0 && output.index == 0 && strcmp(what, "FetchOutputs") == 0) {
-    return status_invalid(status,
-                          "Tried to fetch data for '%s', which produces no output.  To run to a node but not fetch any data, "
-                          "pass '%s' as an argument to the 'target_node_names' argument of the Session::Run API.",
-                          output.node->name, output.node->name);
+    return status_invalid(
+        status,
+        "Tried to fetch data for '%s', which produces no output.  To run to a node but not fetch any data, "
+        "pass '%s' as an argument to the 'target_node_names' argument of the Session::Run API.",
+        output.node->name, output.node->name);
   }
-  return status_invalid(status, "%s: %s:%d should have output index < %d", what, output.node->name, output.index,
-                        output.node->num_outputs);
+  return status_invalid(status, "%s: %s:%d should have output index < %d", what, output.node->name,
+                        output.index, output.node->num_outputs);
 }
 
 static bool check_spec(const Graph *graph, const PlanSpec *spec, Status *status) {
@@ -51,7 +52,8 @@ static bool check_spec(const Graph *graph, const PlanSpec *spec, Status *status)
     TRY(check_output(graph, spec->feeds[i], "FeedInputs", status));
     for (int k = 0; k < i; k++) {
       if (same_output(spec->feeds[i], spec->feeds[k])) {
-        return status_invalid(status, "Endpoint \"%s:%d\" fed more than once.", spec->feeds[i].node->name, spec->feeds[i].index);
+        return status_invalid(status, "Endpoint \"%s:%d\" fed more than once.", spec->feeds[i].node->name,
+                              spec->feeds[i].index);
       }
     }
   }
@@ -59,7 +61,8 @@ static bool check_spec(const Graph *graph, const PlanSpec *spec, Status *status)
     TRY(check_output(graph, spec->fetches[i], "FetchOutputs", status));
     for (int k = 0; k < spec->num_feeds; k++) {
       if (same_output(spec->fetches[i], spec->feeds[k])) {
-        return status_invalid(status, "%s:%d is both fed and fetched.", spec->fetches[i].node->name, spec->fetches[i].index);
+        return status_invalid(status, "%s:%d is both fed and fetched.", spec->fetches[i].node->name,
+                              spec->fetches[i].index);
       }
     }
   }
@@ -77,7 +80,9 @@ static int feed_of(const Compiler *c, NodeOutput output) {
 }
 
 /* The node whose outputs are read in place of this one's. */
-static Node *representative(const Compiler *c, Node *node) { return c->same[node->id] != NULL ? c->same[node->id] : node; }
+static Node *representative(const Compiler *c, Node *node) {
+  return c->same[node->id] != NULL ? c->same[node->id] : node;
+}
 
 /* Prunes, orders, and finds what would be computed twice. */
 static bool order_nodes(Compiler *c, Status *status) {
@@ -90,8 +95,10 @@ static bool order_nodes(Compiler *c, Status *status) {
   for (int i = 0; i < spec->num_targets; i++) roots[spec->num_fetches + i] = spec->targets[i];
   for (int i = 0; i < spec->num_feeds; i++) c->states[spec->feeds[i].node->id].fed = true;
   NodeSet reached;
-  TRY(graph_reverse_reachable(c->graph, roots, num_roots, spec->feeds, spec->num_feeds, c->scratch, &reached, status));
-  TRY(graph_topological_order(c->graph, &reached, spec->feeds, spec->num_feeds, c->scratch, &c->order, &c->num_ordered, status));
+  TRY(graph_reverse_reachable(c->graph, roots, num_roots, spec->feeds, spec->num_feeds, c->scratch, &reached,
+                              status));
+  TRY(graph_topological_order(c->graph, &reached, spec->feeds, spec->num_feeds, c->scratch, &c->order,
+                              &c->num_ordered, status));
   CseOptions options = {.fed = spec->feeds, .num_fed = spec->num_feeds};
   TRY(graph_find_common(c->graph, c->order, c->num_ordered, &options, c->scratch, &c->same, status));
   for (int64_t i = 0; i < num_roots; i++) c->states[representative(c, roots[i])->id].needed = true;
@@ -116,7 +123,8 @@ static bool check_connected(const Node *node, Status *status) {
   return true;
 }
 
-/* What inference says of shapes holds in a run when nothing that inference took for a constant is fed with another value. */
+/* What inference says of shapes holds in a run when nothing that inference took for a constant is fed with
+ * another value. */
 static bool shapes_can_be_trusted(const PlanSpec *spec) {
   for (int i = 0; i < spec->num_feeds; i++) {
     if (!text_starts_with(spec->feeds[i].node->def->op, "Placeholder")) return false;
@@ -125,7 +133,9 @@ static bool shapes_can_be_trusted(const PlanSpec *spec) {
 }
 
 /* Kernels with state, and constants with their values, are the session's: one for all plans. */
-static bool is_shared(const Node *node) { return node->op->def->is_stateful || strcmp(node->def->op, "Const") == 0; }
+static bool is_shared(const Node *node) {
+  return node->op->def->is_stateful || strcmp(node->def->op, "Const") == 0;
+}
 
 static bool find_shared_kernel(Compiler *c, const Node *node, const OpKernel **kernel, Status *status) {
   if ((*kernel = c->cache->find(c->cache->owner, node)) != NULL) return true;
@@ -145,7 +155,8 @@ static bool read_const(Compiler *c, const Node *node, Tensor *value, Status *sta
   return op_kernel_run(kernel, &context, status);
 }
 
-/* Computes what depends on constants alone. Values stay where they are once computed, so room for all is made at the start. */
+/* Computes what depends on constants alone. Values stay where they are once computed, so room for all is made
+ * at the start. */
 static bool fold(Compiler *c, Status *status) {
   Plan *plan = c->plan;
   int most_inputs = 0;
@@ -177,16 +188,19 @@ static bool fold(Compiler *c, Status *status) {
   return true;
 }
 
-/* Marks what is still needed now that some nodes are constants. A folded node's control inputs stay: they may have effects. */
+/* Marks what is still needed now that some nodes are constants. A folded node's control inputs stay: they may
+ * have effects. */
 static void mark_needed(Compiler *c) {
   for (int64_t i = c->num_ordered - 1; i >= 0; i--) {
     const Node *node = c->order[i];
     if (!c->states[node->id].needed) continue;
-    for (int64_t k = 0; k < node->num_control_inputs; k++) c->states[representative(c, node->control_inputs[k]->src)->id].needed = true;
+    for (int64_t k = 0; k < node->num_control_inputs; k++)
+      c->states[representative(c, node->control_inputs[k]->src)->id].needed = true;
     if (c->states[node->id].folded) continue;
     for (int k = 0; k < node->num_inputs; k++) {
       const Edge *edge = node_input_edge(node, k);
-      if (feed_of(c, (NodeOutput){edge->src, edge->src_output}) < 0) c->states[representative(c, edge->src)->id].needed = true;
+      if (feed_of(c, (NodeOutput){edge->src, edge->src_output}) < 0)
+        c->states[representative(c, edge->src)->id].needed = true;
     }
   }
 }
@@ -336,8 +350,8 @@ static bool compile(Compiler *c, Status *status) {
   return mark_last_uses(c, status);
 }
 
-bool plan_compile(const Graph *graph, const PlanSpec *spec, const KernelCache *kernels, const PlanEnvironment *environment, Plan **plan,
-                  Status *status) {
+bool plan_compile(const Graph *graph, const PlanSpec *spec, const KernelCache *kernels,
+                  const PlanEnvironment *environment, Plan **plan, Status *status) {
   Arena *arena = arena_new();
   Arena *scratch = arena_new();
   Plan *made = arena ? arena_calloc(arena, 1, sizeof *made) : NULL;
@@ -347,7 +361,12 @@ bool plan_compile(const Graph *graph, const PlanSpec *spec, const KernelCache *k
     return status_oom(status, "a plan");
   }
   made->arena = arena;
-  Compiler compiler = {.graph = graph, .spec = spec, .cache = kernels, .environment = environment, .plan = made, .scratch = scratch};
+  Compiler compiler = {.graph = graph,
+                       .spec = spec,
+                       .cache = kernels,
+                       .environment = environment,
+                       .plan = made,
+                       .scratch = scratch};
   bool ok = compile(&compiler, status);
   arena_free(scratch);
   if (!ok) {

@@ -21,8 +21,8 @@ static void mutex_unlock(Mutex *mutex) { (void)mutex; }
 static void mutex_destroy(Mutex *mutex) { (void)mutex; }
 #endif
 
-/* A plan and what it was made for: outputs as (node id, index) pairs, sorted, so that the order of a caller's feeds and fetches
- * makes no difference. */
+/* A plan and what it was made for: outputs as (node id, index) pairs, sorted, so that the order of a caller's
+ * feeds and fetches makes no difference. */
 typedef struct CachedPlan {
   Plan *plan;
   int64_t mutation_count; /* of the graph, when the plan was made */
@@ -114,7 +114,9 @@ void session_free(Session *session) {
 
 int64_t session_num_plans(const Session *session) { return session->plans.count; }
 
-int64_t session_cached_bytes(const Session *session) { return session->pool ? buffer_pool_cached_bytes(session->pool) : 0; }
+int64_t session_cached_bytes(const Session *session) {
+  return session->pool ? buffer_pool_cached_bytes(session->pool) : 0;
+}
 
 /* --- kernels that all plans share --- */
 
@@ -126,7 +128,8 @@ static OpKernel *find_kernel(void *owner, const Node *node) {
 static bool store_kernel(void *owner, const Node *node, OpKernel *kernel, Status *status) {
   Session *session = owner;
   int64_t old = session->kernel_capacity;
-  if (!mem_grow((void **)&session->shared_kernels, &session->kernel_capacity, node->id + 1, sizeof(OpKernel *))) {
+  if (!mem_grow((void **)&session->shared_kernels, &session->kernel_capacity, node->id + 1,
+                sizeof(OpKernel *))) {
     return status_oom(status, "a session");
   }
   for (int64_t i = old; i < session->kernel_capacity; i++) session->shared_kernels[i] = NULL;
@@ -141,7 +144,8 @@ static int compare_outputs(NodeOutput a, NodeOutput b) {
   return (a.index > b.index) - (a.index < b.index);
 }
 
-/* Insertion sort: there are few feeds and fetches, and mostly they come in the same order again. order[i] is the caller's position of sorted[i]. */
+/* Insertion sort: there are few feeds and fetches, and mostly they come in the same order again. order[i] is
+ * the caller's position of sorted[i]. */
 static void sort_outputs(const NodeOutput *outputs, int count, NodeOutput *sorted, int *order) {
   for (int i = 0; i < count; i++) {
     int k = i;
@@ -154,13 +158,16 @@ static void sort_outputs(const NodeOutput *outputs, int count, NodeOutput *sorte
   }
 }
 
-static bool reserve_request(struct Request *request, int64_t num_feeds, int64_t num_fetches, int64_t num_targets, Status *status) {
+static bool reserve_request(struct Request *request, int64_t num_feeds, int64_t num_fetches,
+                            int64_t num_targets, Status *status) {
   int64_t outputs = num_feeds + num_fetches;
-  bool ok = mem_grow((void **)&request->key, &request->key_capacity, 2 * outputs + num_targets + 3, sizeof(int64_t)) &&
-            mem_grow((void **)&request->outputs, &request->output_capacity, outputs + 1, sizeof(NodeOutput)) &&
-            mem_grow((void **)&request->order, &request->order_capacity, outputs + 1, sizeof(int)) &&
-            mem_grow((void **)&request->feed_values, &request->feed_capacity, num_feeds + 1, sizeof(Tensor *)) &&
-            mem_grow((void **)&request->fetch_values, &request->fetch_capacity, num_fetches + 1, sizeof(Tensor));
+  bool ok =
+      mem_grow((void **)&request->key, &request->key_capacity, 2 * outputs + num_targets + 3,
+               sizeof(int64_t)) &&
+      mem_grow((void **)&request->outputs, &request->output_capacity, outputs + 1, sizeof(NodeOutput)) &&
+      mem_grow((void **)&request->order, &request->order_capacity, outputs + 1, sizeof(int)) &&
+      mem_grow((void **)&request->feed_values, &request->feed_capacity, num_feeds + 1, sizeof(Tensor *)) &&
+      mem_grow((void **)&request->fetch_values, &request->fetch_capacity, num_fetches + 1, sizeof(Tensor));
   return ok || status_oom(status, "a request");
 }
 
@@ -209,12 +216,13 @@ static bool find_plan(Session *session, const PlanSpec *spec, Plan **plan, Statu
   return false;
 }
 
-/* A value may be fed where its dtype is the output's and its shape agrees with what inference knows of the output: the plan
- * relies on both. */
+/* A value may be fed where its dtype is the output's and its shape agrees with what inference knows of the
+ * output: the plan relies on both. */
 static bool check_feed(int i, NodeOutput output, const Tensor *value, Status *status) {
   DataType expected = (DataType)dtype_base(node_output_type(output));
   if (value->dtype != expected) {
-    return status_invalid(status, "Expects arg[%d] to be %s but %s is provided", i, dtype_name(expected), dtype_name(value->dtype));
+    return status_invalid(status, "Expects arg[%d] to be %s but %s is provided", i, dtype_name(expected),
+                          dtype_name(value->dtype));
   }
   ShapeHandle known = graph_output_shape(output);
   if (!known || !shape_rank_known(known)) return true;
@@ -226,24 +234,29 @@ static bool check_feed(int i, NodeOutput output, const Tensor *value, Status *st
   StrBuf wanted = {0};
   char got[SHAPE_TEXT_CAPACITY];
   shape_handle_print(known, &wanted);
-  status_invalid(status, "Cannot feed value of shape %s for Tensor '%s:%d', which has shape '%s'", shape_text(&value->shape, got),
-                 output.node->name, output.index, strbuf_text(&wanted));
+  status_invalid(status, "Cannot feed value of shape %s for Tensor '%s:%d', which has shape '%s'",
+                 shape_text(&value->shape, got), output.node->name, output.index, strbuf_text(&wanted));
   strbuf_free(&wanted);
   return false;
 }
 
-static bool run(Session *session, const PlanSpec *asked, const Tensor *const *feed_values, Tensor *fetch_values, Status *status) {
+static bool run(Session *session, const PlanSpec *asked, const Tensor *const *feed_values,
+                Tensor *fetch_values, Status *status) {
   if (session->closed) return status_set(status, CODE_CANCELLED, "Session has been closed.");
-  for (int i = 0; i < asked->num_feeds; i++) TRY(graph_check_node(session->graph, asked->feeds[i].node, status));
-  for (int i = 0; i < asked->num_fetches; i++) TRY(graph_check_node(session->graph, asked->fetches[i].node, status));
-  for (int i = 0; i < asked->num_targets; i++) TRY(graph_check_node(session->graph, asked->targets[i], status));
+  for (int i = 0; i < asked->num_feeds; i++)
+    TRY(graph_check_node(session->graph, asked->feeds[i].node, status));
+  for (int i = 0; i < asked->num_fetches; i++)
+    TRY(graph_check_node(session->graph, asked->fetches[i].node, status));
+  for (int i = 0; i < asked->num_targets; i++)
+    TRY(graph_check_node(session->graph, asked->targets[i], status));
   struct Request *request = &session->request;
   TRY(reserve_request(request, asked->num_feeds, asked->num_fetches, asked->num_targets, status));
   NodeOutput *feeds = request->outputs, *fetches = request->outputs + asked->num_feeds;
   int *feed_order = request->order, *fetch_order = request->order + asked->num_feeds;
   sort_outputs(asked->feeds, asked->num_feeds, feeds, feed_order);
   sort_outputs(asked->fetches, asked->num_fetches, fetches, fetch_order);
-  PlanSpec sorted = {feeds, asked->num_feeds, fetches, asked->num_fetches, asked->targets, asked->num_targets};
+  PlanSpec sorted = {feeds,          asked->num_feeds,  fetches, asked->num_fetches,
+                     asked->targets, asked->num_targets};
   Plan *plan;
   TRY(find_plan(session, &sorted, &plan, status));
   for (int i = 0; i < asked->num_feeds; i++) {
@@ -252,12 +265,14 @@ static bool run(Session *session, const PlanSpec *asked, const Tensor *const *fe
   }
   memset(request->fetch_values, 0, (size_t)asked->num_fetches * sizeof(Tensor));
   TRY(plan_run(plan, request->feed_values, request->fetch_values, status));
-  for (int i = 0; i < asked->num_fetches; i++) tensor_move(&fetch_values[fetch_order[i]], &request->fetch_values[i]);
+  for (int i = 0; i < asked->num_fetches; i++)
+    tensor_move(&fetch_values[fetch_order[i]], &request->fetch_values[i]);
   return true;
 }
 
-bool session_run(Session *session, const NodeOutput *feeds, const Tensor *const *feed_values, int num_feeds, const NodeOutput *fetches,
-                 Tensor *fetch_values, int num_fetches, Node *const *targets, int num_targets, Status *status) {
+bool session_run(Session *session, const NodeOutput *feeds, const Tensor *const *feed_values, int num_feeds,
+                 const NodeOutput *fetches, Tensor *fetch_values, int num_fetches, Node *const *targets,
+                 int num_targets, Status *status) {
   PlanSpec spec = {feeds, num_feeds, fetches, num_fetches, targets, num_targets};
   mutex_lock(&session->mutex);
   bool ok = run(session, &spec, feed_values, fetch_values, status);

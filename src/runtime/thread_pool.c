@@ -72,7 +72,8 @@ static void *run_worker(void *argument) {
   uint64_t seen = 0;
   pthread_mutex_lock(&pool->mutex);
   for (;;) {
-    while (!pool->stopping && (pool->generation == seen || !pool->open)) pthread_cond_wait(&pool->wake, &pool->mutex);
+    while (!pool->stopping && (pool->generation == seen || !pool->open))
+      pthread_cond_wait(&pool->wake, &pool->mutex);
     if (pool->stopping) break;
     seen = pool->generation;
     pool->active++;
@@ -160,7 +161,10 @@ static void run_default(void *unused, int64_t count, int64_t grain, ParallelBody
 }
 
 static void set_default_size(int threads) {
-  default_parallel = (Parallel){run_default, NULL, threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads};
+  default_parallel = (Parallel){run_default, NULL,
+                                threads < 1             ? 1
+                                : threads > MAX_THREADS ? MAX_THREADS
+                                                        : threads};
 }
 
 const Parallel *thread_pool_default(void) {

@@ -13,7 +13,9 @@ void TF_WasmSetThreads(int threads) { thread_pool_set_size(threads); }
 
 int TF_WasmThreads(void) { return parallel_threads(thread_pool_default()); }
 
-const char *TF_WasmUniqueName(TF_Graph *graph, const char *base) { return graph_unique_name(graph->graph, base); }
+const char *TF_WasmUniqueName(TF_Graph *graph, const char *base) {
+  return graph_unique_name(graph->graph, base);
+}
 
 void TF_WasmAbandonOperation(TF_OperationDescription *desc) { free_description(desc); }
 
@@ -36,7 +38,8 @@ void TF_WasmGraphToText(TF_Graph *graph, TF_Buffer *text, TF_Status *status) {
 static bool graph_def_from_text(Str text, Arena *arena, TF_Buffer *graph_def, Status *status) {
   void *def;
   if (!arena) return status_oom(status, "a GraphDef");
-  return proto_parse_text(kGraphDef, text, arena, &def, status) && fill_buffer_with_message(def, graph_def, status);
+  return proto_parse_text(kGraphDef, text, arena, &def, status) &&
+         fill_buffer_with_message(def, graph_def, status);
 }
 
 void TF_WasmGraphDefFromText(const char *text, size_t length, TF_Buffer *graph_def, TF_Status *status) {
@@ -46,7 +49,8 @@ void TF_WasmGraphDefFromText(const char *text, size_t length, TF_Buffer *graph_d
   arena_free(arena);
 }
 
-static bool function_to_text(const void *proto, size_t length, bool full, Arena *arena, TF_Buffer *text, Status *status) {
+static bool function_to_text(const void *proto, size_t length, bool full, Arena *arena, TF_Buffer *text,
+                             Status *status) {
   void *def;
   StrBuf printed = {0};
   if (!arena) return status_oom(status, "a FunctionDef");
@@ -80,7 +84,7 @@ void TF_WasmFunctionFromText(const char *text, size_t length, TF_Buffer *proto, 
   arena_free(arena);
 }
 
-void TF_WasmAddGradients(TF_Graph *graph, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx, const TF_Output *dx,
-                         TF_Output *dy, TF_Status *status) {
+void TF_WasmAddGradients(TF_Graph *graph, const char *prefix, const TF_Output *y, int ny, const TF_Output *x,
+                         int nx, const TF_Output *dx, TF_Output *dy, TF_Status *status) {
   add_gradients_to(graph, prefix, y, ny, x, nx, dx, dy, false, status);
 }

@@ -1,4 +1,5 @@
-/* What JavaScript needs beyond TensorFlow's C API: text forms, names, memory and threads. The bindings (bindings/js/) are the only callers. */
+/* What JavaScript needs beyond TensorFlow's C API: text forms, names, memory and threads. The bindings
+ * (bindings/js/) are the only callers. */
 #ifndef TFCORE_WASM_WASM_EXPORTS_H_
 #define TFCORE_WASM_WASM_EXPORTS_H_
 
@@ -12,20 +13,26 @@ TF_CAPI_EXPORT extern double TF_WasmAllocationCount(void);
 TF_CAPI_EXPORT extern void TF_WasmSetThreads(int threads);
 TF_CAPI_EXPORT extern int TF_WasmThreads(void);
 
-/* A name that no operation of the graph has: `base`, else base_1, base_2, ... Lives as long as the graph; NULL when out of memory. */
+/* A name that no operation of the graph has: `base`, else base_1, base_2, ... Lives as long as the graph;
+ * NULL when out of memory. */
 TF_CAPI_EXPORT extern const char *TF_WasmUniqueName(TF_Graph *graph, const char *base);
 /* Gives up what TF_NewOperation began, instead of TF_FinishOperation. */
 TF_CAPI_EXPORT extern void TF_WasmAbandonOperation(TF_OperationDescription *desc);
 /* The graph as a GraphDef in protobuf text format. */
 TF_CAPI_EXPORT extern void TF_WasmGraphToText(TF_Graph *graph, TF_Buffer *text, TF_Status *status);
 /* A GraphDef from text format to bytes. */
-TF_CAPI_EXPORT extern void TF_WasmGraphDefFromText(const char *text, size_t length, TF_Buffer *graph_def, TF_Status *status);
+TF_CAPI_EXPORT extern void TF_WasmGraphDefFromText(const char *text, size_t length, TF_Buffer *graph_def,
+                                                   TF_Status *status);
 /* A serialised FunctionDef as function text; `full` loses nothing, else as TensorFlow prints it. */
-TF_CAPI_EXPORT extern void TF_WasmFunctionToText(const void *proto, size_t length, int full, TF_Buffer *text, TF_Status *status);
+TF_CAPI_EXPORT extern void TF_WasmFunctionToText(const void *proto, size_t length, int full, TF_Buffer *text,
+                                                 TF_Status *status);
 /* Function text to a serialised FunctionDef. */
-TF_CAPI_EXPORT extern void TF_WasmFunctionFromText(const char *text, size_t length, TF_Buffer *proto, TF_Status *status);
-/* As TF_AddGradientsWithPrefix, but an x that no gradient reaches gets {NULL, 0} instead of failing the call. */
-TF_CAPI_EXPORT extern void TF_WasmAddGradients(TF_Graph *graph, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx,
-                                               const TF_Output *dx, TF_Output *dy, TF_Status *status);
+TF_CAPI_EXPORT extern void TF_WasmFunctionFromText(const char *text, size_t length, TF_Buffer *proto,
+                                                   TF_Status *status);
+/* As TF_AddGradientsWithPrefix, but an x that no gradient reaches gets {NULL, 0} instead of failing the call.
+ */
+TF_CAPI_EXPORT extern void TF_WasmAddGradients(TF_Graph *graph, const char *prefix, const TF_Output *y,
+                                               int ny, const TF_Output *x, int nx, const TF_Output *dx,
+                                               TF_Output *dy, TF_Status *status);
 
 #endif

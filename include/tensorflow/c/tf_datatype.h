@@ -37,7 +37,8 @@ typedef enum TF_DataType {
   TF_UINT64 = 23,
 } TF_DataType;
 
-/* Bytes an element; 0 for types whose elements have no fixed size (TF_STRING, TF_RESOURCE, TF_VARIANT) or unknown ones. */
+/* Bytes an element; 0 for types whose elements have no fixed size (TF_STRING, TF_RESOURCE, TF_VARIANT) or
+ * unknown ones. */
 TF_CAPI_EXPORT extern size_t TF_DataTypeSize(TF_DataType dt);
 
 #ifdef __cplusplus

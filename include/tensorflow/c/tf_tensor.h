@@ -14,12 +14,15 @@ extern "C" {
 
 typedef struct TF_Tensor TF_Tensor;
 
-/* Wraps `data` (row-major, `len` bytes), which `deallocator` gives back when it is no longer needed. NULL when the shape
- * or `len` is wrong or memory ran out; `deallocator` was then called. */
-TF_CAPI_EXPORT extern TF_Tensor *TF_NewTensor(TF_DataType type, const int64_t *dims, int num_dims, void *data, size_t len,
-                                              void (*deallocator)(void *data, size_t len, void *arg), void *deallocator_arg);
+/* Wraps `data` (row-major, `len` bytes), which `deallocator` gives back when it is no longer needed. NULL
+ * when the shape or `len` is wrong or memory ran out; `deallocator` was then called. */
+TF_CAPI_EXPORT extern TF_Tensor *TF_NewTensor(TF_DataType type, const int64_t *dims, int num_dims, void *data,
+                                              size_t len,
+                                              void (*deallocator)(void *data, size_t len, void *arg),
+                                              void *deallocator_arg);
 /* Uninitialised elements; NULL when the shape is wrong, `len` is less than it needs, or memory ran out. */
-TF_CAPI_EXPORT extern TF_Tensor *TF_AllocateTensor(TF_DataType type, const int64_t *dims, int num_dims, size_t len);
+TF_CAPI_EXPORT extern TF_Tensor *TF_AllocateTensor(TF_DataType type, const int64_t *dims, int num_dims,
+                                                   size_t len);
 TF_CAPI_EXPORT extern void TF_DeleteTensor(TF_Tensor *tensor);
 TF_CAPI_EXPORT extern TF_DataType TF_TensorType(const TF_Tensor *tensor);
 TF_CAPI_EXPORT extern int TF_NumDims(const TF_Tensor *tensor);

@@ -78,7 +78,8 @@ static TF_Output placeholder(const char *name, TF_DataType type, int rank, const
   return finish(desc, name);
 }
 
-static TF_Output constant(const char *name, TF_DataType type, int rank, const int64_t *dims, const void *values, size_t size) {
+static TF_Output constant(const char *name, TF_DataType type, int rank, const int64_t *dims,
+                          const void *values, size_t size) {
   TF_Tensor *tensor = TF_AllocateTensor(type, dims, rank, size);
   memcpy(TF_TensorData(tensor), values, size);
   TF_OperationDescription *desc = TF_NewOperation(graph, "Const", name);
@@ -89,7 +90,9 @@ static TF_Output constant(const char *name, TF_DataType type, int rank, const in
   return finish(desc, name);
 }
 
-static TF_Output scalar(const char *name, float value) { return constant(name, TF_FLOAT, 0, NULL, &value, sizeof value); }
+static TF_Output scalar(const char *name, float value) {
+  return constant(name, TF_FLOAT, 0, NULL, &value, sizeof value);
+}
 
 /* Operations that one target runs. */
 typedef struct Group {
@@ -110,13 +113,15 @@ static const char *scoped(char text[64], const char *name, const char *part) {
 }
 
 /* A variable's handle; its initial assignment joins `initializers`. */
-static TF_Output variable(const char *name, TF_Output start, int rank, const int64_t *dims, Group *initializers) {
+static TF_Output variable(const char *name, TF_Output start, int rank, const int64_t *dims,
+                          Group *initializers) {
   char text[64];
   TF_OperationDescription *desc = TF_NewOperation(graph, "VarHandleOp", name);
   TF_SetAttrType(desc, "dtype", TF_FLOAT);
   TF_SetAttrShape(desc, "shape", dims, rank);
   TF_Output handle = finish(desc, name);
-  initializers->members[initializers->count++] = op("AssignVariableOp", scoped(text, name, "Assign"), 2, (TF_Output[]){handle, start}).oper;
+  initializers->members[initializers->count++] =
+      op("AssignVariableOp", scoped(text, name, "Assign"), 2, (TF_Output[]){handle, start}).oper;
   return handle;
 }
 
@@ -131,7 +136,8 @@ static TF_Output filled(const char *name, int rank, const int64_t *dims, TF_Outp
   char text[64];
   int32_t sizes[2];
   for (int i = 0; i < rank; i++) sizes[i] = (int32_t)dims[i];
-  TF_Output shape = constant(scoped(text, name, "shape"), TF_INT32, 1, (int64_t[]){rank}, sizes, sizeof(int32_t) * (size_t)rank);
+  TF_Output shape = constant(scoped(text, name, "shape"), TF_INT32, 1, (int64_t[]){rank}, sizes,
+                             sizeof(int32_t) * (size_t)rank);
   return op("Fill", name, 2, (TF_Output[]){shape, value});
 }
 
@@ -140,7 +146,8 @@ static TF_Output random_weights(const char *name, int rows, int columns, int64_t
   char text[64];
   int32_t sizes[] = {rows, columns};
   TF_Output shape = constant(scoped(text, name, "shape"), TF_INT32, 1, (int64_t[]){2}, sizes, sizeof sizes);
-  TF_OperationDescription *desc = TF_NewOperation(graph, "RandomStandardNormal", scoped(text, name, "normal"));
+  TF_OperationDescription *desc =
+      TF_NewOperation(graph, "RandomStandardNormal", scoped(text, name, "normal"));
   TF_AddInput(desc, shape);
   TF_SetAttrType(desc, "dtype", TF_FLOAT);
   TF_SetAttrInt(desc, "seed", seed);
@@ -165,15 +172,20 @@ static Model build(void) {
   model.labels = placeholder("labels", TF_INT32, 1, (int64_t[]){-1});
   for (int i = 0; i < 4; i++) {
     char text[64];
-    TF_Output start = i % 2 ? filled(scoped(text, names[i], "start"), 1, dims[i], zero)
-                            : random_weights(scoped(text, names[i], "start"), (int)dims[i][0], (int)dims[i][1], 7 + i);
+    TF_Output start =
+        i % 2 ? filled(scoped(text, names[i], "start"), 1, dims[i], zero)
+              : random_weights(scoped(text, names[i], "start"), (int)dims[i][0], (int)dims[i][1], 7 + i);
     handles[i] = variable(names[i], start, ranks[i], dims[i], &initializers);
     values[i] = read(scoped(text, names[i], "Read"), handles[i]);
   }
-  TF_Output hidden = op("BiasAdd", "z1", 2, (TF_Output[]){op("MatMul", "xw1", 2, (TF_Output[]){model.images, values[0]}), values[1]});
+  TF_Output hidden =
+      op("BiasAdd", "z1", 2,
+         (TF_Output[]){op("MatMul", "xw1", 2, (TF_Output[]){model.images, values[0]}), values[1]});
   hidden = op("Relu", "a1", 1, &hidden);
-  model.logits = op("BiasAdd", "logits", 2, (TF_Output[]){op("MatMul", "aw2", 2, (TF_Output[]){hidden, values[2]}), values[3]});
-  TF_Output losses = op("SparseSoftmaxCrossEntropyWithLogits", "losses", 2, (TF_Output[]){model.logits, model.labels});
+  model.logits = op("BiasAdd", "logits", 2,
+                    (TF_Output[]){op("MatMul", "aw2", 2, (TF_Output[]){hidden, values[2]}), values[3]});
+  TF_Output losses =
+      op("SparseSoftmaxCrossEntropyWithLogits", "losses", 2, (TF_Output[]){model.logits, model.labels});
   TF_Output axis = constant("axis", TF_INT32, 1, (int64_t[]){1}, &(int32_t){0}, sizeof(int32_t));
   model.loss = op("Mean", "loss", 2, (TF_Output[]){losses, axis});
   TF_AddGradients(graph, &model.loss, 1, values, 4, NULL, status, gradients);
@@ -182,9 +194,11 @@ static Model build(void) {
   for (int i = 0; i < 4; i++) {
     char text[64], slot[64];
     TF_Output start = filled(scoped(text, names[i], "zeros"), ranks[i], dims[i], zero);
-    TF_Output accumulator = variable(scoped(slot, names[i], "Momentum"), start, ranks[i], dims[i], &initializers);
+    TF_Output accumulator =
+        variable(scoped(slot, names[i], "Momentum"), start, ranks[i], dims[i], &initializers);
     TF_Output inputs[] = {handles[i], accumulator, rate, gradients[i], momentum};
-    updates.members[updates.count++] = op("ResourceApplyMomentum", scoped(text, names[i], "update"), 5, inputs).oper;
+    updates.members[updates.count++] =
+        op("ResourceApplyMomentum", scoped(text, names[i], "update"), 5, inputs).oper;
   }
   model.initialize = group("initialize", &initializers);
   model.train = group("train", &updates);
@@ -200,12 +214,15 @@ static void drop(void *data, size_t size, void *argument) {
 }
 
 /* Feeds digits [begin, end), which stay where they are. */
-static TF_Tensor *run(TF_Session *session, const Model *model, Digits *digits, int begin, int end, TF_Output fetch, TF_Operation *target) {
+static TF_Tensor *run(TF_Session *session, const Model *model, Digits *digits, int begin, int end,
+                      TF_Output fetch, TF_Operation *target) {
   int64_t dims[] = {end - begin, PIXELS};
   TF_Output feeds[] = {model->images, model->labels};
   TF_Tensor *values[] = {
-      TF_NewTensor(TF_FLOAT, dims, 2, digits->pixels[begin], sizeof digits->pixels[0] * (size_t)(end - begin), drop, NULL),
-      TF_NewTensor(TF_INT32, dims, 1, &digits->labels[begin], sizeof digits->labels[0] * (size_t)(end - begin), drop, NULL),
+      TF_NewTensor(TF_FLOAT, dims, 2, digits->pixels[begin], sizeof digits->pixels[0] * (size_t)(end - begin),
+                   drop, NULL),
+      TF_NewTensor(TF_INT32, dims, 1, &digits->labels[begin],
+                   sizeof digits->labels[0] * (size_t)(end - begin), drop, NULL),
   };
   TF_Tensor *result = NULL;
   const TF_Operation *targets[] = {target};

@@ -1,4 +1,5 @@
-/* Building small graphs of real ops in a line each, for the tests of the runtime. Any error fails the test and gives a NULL node. */
+/* Building small graphs of real ops in a line each, for the tests of the runtime. Any error fails the test
+ * and gives a NULL node. */
 #ifndef TFCORE_TESTS_RUNTIME_GRAPH_FIXTURE_H_
 #define TFCORE_TESTS_RUNTIME_GRAPH_FIXTURE_H_
 
@@ -22,8 +23,8 @@ typedef struct Attr {
   const char *name, *text;
 } Attr;
 
-static inline Node *add_node(Graph *graph, const char *op, const char *name, const NodeOutput *inputs, int num_inputs,
-                             const Attr *attrs, int num_attrs) {
+static inline Node *add_node(Graph *graph, const char *op, const char *name, const NodeOutput *inputs,
+                             int num_inputs, const Attr *attrs, int num_attrs) {
   Status status;
   status_init(&status);
   Arena *arena = arena_new();

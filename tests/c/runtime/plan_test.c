@@ -30,7 +30,8 @@ static void free_shared(void) {
   }
 }
 
-static Plan *compile(const Graph *graph, const NodeOutput *feeds, int num_feeds, NodeOutput fetch, Status *status) {
+static Plan *compile(const Graph *graph, const NodeOutput *feeds, int num_feeds, NodeOutput fetch,
+                     Status *status) {
   const KernelCache cache = {find_shared, store_shared, NULL};
   const PlanEnvironment environment = {NULL, NULL, NULL};
   PlanSpec spec = {.feeds = feeds, .num_feeds = num_feeds, .fetches = &fetch, .num_fetches = 1};
@@ -84,8 +85,10 @@ TEST(nothing_is_computed_twice) {
   Status status;
   status_init(&status);
   REQUIRE(graph != NULL);
-  NodeOutput x = placeholder(graph, "x", "shape { dim { size: 2 } }"), y = placeholder(graph, "y", "shape { dim { size: 2 } }");
-  NodeOutput a = binary(graph, "Mul", "a", x, y), b = binary(graph, "Mul", "b", y, x); /* the order makes no difference */
+  NodeOutput x = placeholder(graph, "x", "shape { dim { size: 2 } }"),
+             y = placeholder(graph, "y", "shape { dim { size: 2 } }");
+  NodeOutput a = binary(graph, "Mul", "a", x, y),
+             b = binary(graph, "Mul", "b", y, x); /* the order makes no difference */
   NodeOutput sum = binary(graph, "Sub", "sum", unary(graph, "Neg", "na", a), unary(graph, "Neg", "nb", b));
   NodeOutput feeds[] = {x, y}, fed_too[] = {x, y, b};
   CHECK_INT_EQ(steps_of(graph, feeds, 2, sum), 3);
@@ -121,7 +124,8 @@ TEST(a_node_that_cannot_be_computed_fails_when_it_runs) {
   Tensor value, result = {0};
   REQUIRE(float_tensor(&value, 1, (int64_t[]){3}, (float[]){1, 2, 3}));
   const Tensor *values[] = {&value};
-  CHECK_ERROR(plan_run(plan, values, &result, &status), status, CODE_INVALID_ARGUMENT, "Incompatible shapes: [2] vs. [3]\n\t [[{{node sum}}]]");
+  CHECK_ERROR(plan_run(plan, values, &result, &status), status, CODE_INVALID_ARGUMENT,
+              "Incompatible shapes: [2] vs. [3]\n\t [[{{node sum}}]]");
   CHECK(tensor_is_empty(&result));
   tensor_clear(&value);
   REQUIRE(float_tensor(&value, 1, (int64_t[]){2}, (float[]){1, 2}));

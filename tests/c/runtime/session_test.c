@@ -46,7 +46,8 @@ TEST(feeds_flow_to_fetches) {
   NodeOutput c = constant(f.graph, "c", "tensor_shape { } float_val: 10");
   NodeOutput y = binary(f.graph, "Add", "y", unary(f.graph, "Square", "s", x), c);
   Tensor value, result = {0};
-  if (float_tensor(&value, 1, kThree, (float[]){1, 2, 3}) && CHECK_OK(run_one(&f, x, &value, y, &result), f.status)) {
+  if (float_tensor(&value, 1, kThree, (float[]){1, 2, 3}) &&
+      CHECK_OK(run_one(&f, x, &value, y, &result), f.status)) {
     const float want[] = {11, 14, 19};
     CHECK_MEM_EQ(result.data, want, sizeof want);
     tensor_clear(&result);
@@ -76,7 +77,8 @@ TEST(a_value_may_be_fed_in_place_of_any_node) {
   NodeOutput s = unary(f.graph, "Square", "s", c);
   NodeOutput y = binary(f.graph, "Add", "y", s, c);
   Tensor value, result = {0};
-  if (float_tensor(&value, 1, kThree, (float[]){5, 6, 7}) && CHECK_OK(run_one(&f, s, &value, y, &result), f.status)) {
+  if (float_tensor(&value, 1, kThree, (float[]){5, 6, 7}) &&
+      CHECK_OK(run_one(&f, s, &value, y, &result), f.status)) {
     const float want[] = {6, 7, 8};
     CHECK_MEM_EQ(result.data, want, sizeof want);
     tensor_clear(&result);
@@ -98,19 +100,25 @@ TEST(the_order_of_feeds_and_fetches_makes_no_new_plan) {
   Tensor one, two, results[2] = {{0}, {0}};
   REQUIRE(float_tensor(&one, 0, NULL, (float[]){1}) && float_tensor(&two, 0, NULL, (float[]){2}));
   const Tensor *values[] = {&one, &two}, *swapped[] = {&two, &one};
-  CHECK_OK(session_run(f.session, (NodeOutput[]){x, y}, values, 2, (NodeOutput[]){d, n}, results, 2, NULL, 0, &f.status), f.status);
+  CHECK_OK(session_run(f.session, (NodeOutput[]){x, y}, values, 2, (NodeOutput[]){d, n}, results, 2, NULL, 0,
+                       &f.status),
+           f.status);
   CHECK_NEAR(tensor_f32(&results[0])[0], -1, 0);
   CHECK_NEAR(tensor_f32(&results[1])[0], -1, 0);
   tensor_clear(&results[0]);
   tensor_clear(&results[1]);
-  CHECK_OK(session_run(f.session, (NodeOutput[]){y, x}, swapped, 2, (NodeOutput[]){n, d}, results, 2, NULL, 0, &f.status), f.status);
+  CHECK_OK(session_run(f.session, (NodeOutput[]){y, x}, swapped, 2, (NodeOutput[]){n, d}, results, 2, NULL, 0,
+                       &f.status),
+           f.status);
   CHECK_NEAR(tensor_f32(&results[0])[0], -1, 0);
   CHECK_NEAR(tensor_f32(&results[1])[0], -1, 0);
   CHECK_INT_EQ(session_num_plans(f.session), 1);
   tensor_clear(&results[0]);
   tensor_clear(&results[1]);
   /* The same value may be fetched twice. */
-  CHECK_OK(session_run(f.session, (NodeOutput[]){x, y}, values, 2, (NodeOutput[]){d, d}, results, 2, NULL, 0, &f.status), f.status);
+  CHECK_OK(session_run(f.session, (NodeOutput[]){x, y}, values, 2, (NodeOutput[]){d, d}, results, 2, NULL, 0,
+                       &f.status),
+           f.status);
   CHECK_NEAR(tensor_f32(&results[0])[0] - tensor_f32(&results[1])[0], 0, 0);
   CHECK_INT_EQ(session_num_plans(f.session), 2);
   tensor_clear(&results[0]);
@@ -129,21 +137,24 @@ TEST(errors_are_tensorflows_and_leave_the_session_usable) {
   REQUIRE(float_tensor(&value, 2, (int64_t[]){1, 3}, (float[]){1, 2, 3}));
   REQUIRE(float_tensor(&wrong_shape, 1, kThree, (float[]){1, 2, 3}));
   REQUIRE_OK(tensor_allocate_dims(&wrong_type, DT_INT32, 2, (int64_t[]){1, 3}, NULL, &f.status), f.status);
-  CHECK_ERROR(run_one(&f, kNothing, NULL, y, &result), f.status, CODE_INVALID_ARGUMENT,
-              "You must feed a value for placeholder tensor 'x' with dtype float and shape [?,3]\n\t [[{{node x}}]]");
+  CHECK_ERROR(
+      run_one(&f, kNothing, NULL, y, &result), f.status, CODE_INVALID_ARGUMENT,
+      "You must feed a value for placeholder tensor 'x' with dtype float and shape [?,3]\n\t [[{{node x}}]]");
   CHECK_ERROR(run_one(&f, x, &wrong_type, y, &result), f.status, CODE_INVALID_ARGUMENT,
               "Expects arg[0] to be float but int32 is provided");
   CHECK_ERROR(run_one(&f, x, &wrong_shape, y, &result), f.status, CODE_INVALID_ARGUMENT,
               "Cannot feed value of shape [3] for Tensor 'x:0', which has shape '[?,3]'");
   const Tensor *twice[] = {&value, &value};
-  CHECK_ERROR(session_run(f.session, (NodeOutput[]){x, x}, twice, 2, &y, &result, 1, NULL, 0, &f.status), f.status,
-              CODE_INVALID_ARGUMENT, "Endpoint \"x:0\" fed more than once.");
-  CHECK_ERROR(run_one(&f, x, &value, x, &result), f.status, CODE_INVALID_ARGUMENT, "x:0 is both fed and fetched.");
+  CHECK_ERROR(session_run(f.session, (NodeOutput[]){x, x}, twice, 2, &y, &result, 1, NULL, 0, &f.status),
+              f.status, CODE_INVALID_ARGUMENT, "Endpoint \"x:0\" fed more than once.");
+  CHECK_ERROR(run_one(&f, x, &value, x, &result), f.status, CODE_INVALID_ARGUMENT,
+              "x:0 is both fed and fetched.");
   CHECK_ERROR(run_one(&f, (NodeOutput){x.node, 3}, &value, y, &result), f.status, CODE_INVALID_ARGUMENT,
               "FeedInputs: x:3 should have output index < 1");
-  CHECK_ERROR(run_one(&f, x, &value, (NodeOutput){y.node, -1}, &result), f.status, CODE_INVALID_ARGUMENT, "y:-1");
-  CHECK_ERROR(session_run(f.session, NULL, NULL, 0, NULL, NULL, 0, NULL, 0, &f.status), f.status, CODE_INVALID_ARGUMENT,
-              "Must specify at least one target to fetch or execute.");
+  CHECK_ERROR(run_one(&f, x, &value, (NodeOutput){y.node, -1}, &result), f.status, CODE_INVALID_ARGUMENT,
+              "y:-1");
+  CHECK_ERROR(session_run(f.session, NULL, NULL, 0, NULL, NULL, 0, NULL, 0, &f.status), f.status,
+              CODE_INVALID_ARGUMENT, "Must specify at least one target to fetch or execute.");
   CHECK_ERROR(run_one(&f, x, &value, kNothing, &result), f.status, CODE_INVALID_ARGUMENT, "");
   CHECK(tensor_is_empty(&result));
   CHECK_OK(run_one(&f, x, &value, y, &result), f.status);
@@ -162,7 +173,8 @@ static NodeOutput build_layers(Graph *graph, NodeOutput x) {
   NodeOutput b = constant(graph, "b", "tensor_shape { dim { size: 4 } } float_val: 0.25");
   NodeOutput z = binary(graph, "BiasAdd", "z", binary(graph, "MatMul", "xw", x, w), b);
   NodeOutput a = unary(graph, "Relu", "a", z);
-  NodeOutput t = binary(graph, "Mul", "t", unary(graph, "Tanh", "tanh", a), unary(graph, "Sigmoid", "sigmoid", z));
+  NodeOutput t =
+      binary(graph, "Mul", "t", unary(graph, "Tanh", "tanh", a), unary(graph, "Sigmoid", "sigmoid", z));
   return unary(graph, "Softmax", "softmax", binary(graph, "Sub", "d", t, b));
 }
 
@@ -247,7 +259,8 @@ TEST(variables_keep_their_values_between_runs) {
   REQUIRE(assign && add && read.node);
   Tensor first = {0}, second = {0};
   CHECK_ERROR(run_one(&f, kNothing, NULL, read, &first), f.status, CODE_FAILED_PRECONDITION,
-              "Error while reading resource variable v from Container: localhost. This could mean that the variable was uninitialized.");
+              "Error while reading resource variable v from Container: localhost. This could mean that the "
+              "variable was uninitialized.");
   REQUIRE_OK(session_run(f.session, NULL, NULL, 0, NULL, NULL, 0, &assign, 1, &f.status), f.status);
   REQUIRE_OK(run_one(&f, kNothing, NULL, read, &first), f.status);
   REQUIRE_OK(session_run(f.session, NULL, NULL, 0, NULL, NULL, 0, &add, 1, &f.status), f.status);
@@ -258,7 +271,8 @@ TEST(variables_keep_their_values_between_runs) {
   tensor_clear(&second);
   Session *other = session_new(f.graph, &f.status);
   REQUIRE(other != NULL);
-  CHECK_ERROR(session_run(other, NULL, NULL, 0, &read, &first, 1, NULL, 0, &f.status), f.status, CODE_FAILED_PRECONDITION, "");
+  CHECK_ERROR(session_run(other, NULL, NULL, 0, &read, &first, 1, NULL, 0, &f.status), f.status,
+              CODE_FAILED_PRECONDITION, "");
   session_free(other);
   end(&f);
 }
