@@ -2,14 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';
-import { chromium } from 'playwright-core';
-import { SetupError, which } from '../tools/process.mjs';
+import { openChromium } from '../tools/chromium.mjs';
 import { bundlePage, ourWasm, peerWasm } from './bundle.mjs';
 
 const TYPES = { '.html': 'text/html', '.mjs': 'text/javascript', '.js': 'text/javascript', '.wasm': 'application/wasm' };
 const PAGE = '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>';
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync'];
 
 /** The file behind a path of the site. */
 function fileOf(pathname, { page, limitsFile, digits }) {
@@ -43,10 +40,8 @@ async function serve(places) {
 
 /** A host as bench/run.mjs wants it. */
 export async function openBrowser({ limitsFile, digits, progress }) {
-  const executablePath = which('chromium');
-  if (!executablePath) throw new SetupError('there is no chromium in PATH');
   const server = await serve({ page: await bundlePage(), limitsFile, digits });
-  const browser = await chromium.launch({ executablePath, args: FLAGS });
+  const browser = await openChromium();
   /** Opens a page without any cache, and calls one of the functions on its window. */
   const call = async (name, settings) => {
     const context = await browser.newContext();
