@@ -47,18 +47,22 @@ REGISTER_OP(RsqrtGrad,
   .kernels = {{DT_FLOAT, rsqrt_grad_f32}, {DT_DOUBLE, rsqrt_grad_f64}, {DT_HALF, rsqrt_grad_f16},
               {DT_BFLOAT16, rsqrt_grad_bf16}})
 
+/* How the three below change with y: each is dy times something less y^2. */
+#define MINUS_TWO_Y_DY                               \
+  "  factor = Const[dtype=$T, value=-2]()\n"          \
+  "  slope = Mul[T=$T](dy, y)\n"                      \
+  "  product = Mul[T=$T](dz, slope:z:0)\n"            \
+  "  gy = Mul[T=$T](product:z:0, factor:output:0)\n"  \
+  "  return gy = gy:z:0, gdy = gdy:z:0\n"             \
+  "}\n"
+
 /* z = -dy y^2 */
 REGISTER_OP(ReciprocalGrad,
   .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
   .gradient =
     "ReciprocalGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
     "  gdy = ReciprocalGrad[T=$T](y, dz)\n"
-    "  factor = Const[dtype=$T, value=-2]()\n"
-    "  slope = Mul[T=$T](dy, y)\n"
-    "  product = Mul[T=$T](dz, slope:z:0)\n"
-    "  gy = Mul[T=$T](product:z:0, factor:output:0)\n"
-    "  return gy = gy:z:0, gdy = gdy:z:0\n"
-    "}\n",
+    MINUS_TWO_Y_DY,
   .kernels = {{DT_FLOAT, reciprocal_grad_f32}, {DT_DOUBLE, reciprocal_grad_f64}, {DT_HALF, reciprocal_grad_f16},
               {DT_BFLOAT16, reciprocal_grad_bf16}})
 
@@ -67,12 +71,7 @@ REGISTER_OP(InvGrad,
   .gradient =
     "InvGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
     "  gdy = InvGrad[T=$T](y, dz)\n"
-    "  factor = Const[dtype=$T, value=-2]()\n"
-    "  slope = Mul[T=$T](dy, y)\n"
-    "  product = Mul[T=$T](dz, slope:z:0)\n"
-    "  gy = Mul[T=$T](product:z:0, factor:output:0)\n"
-    "  return gy = gy:z:0, gdy = gdy:z:0\n"
-    "}\n",
+    MINUS_TWO_Y_DY,
   .kernels = {{DT_FLOAT, reciprocal_grad_f32}, {DT_DOUBLE, reciprocal_grad_f64}, {DT_HALF, reciprocal_grad_f16},
               {DT_BFLOAT16, reciprocal_grad_bf16}})
 
@@ -82,12 +81,7 @@ REGISTER_OP(TanhGrad,
   .gradient =
     "TanhGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
     "  gdy = TanhGrad[T=$T](y, dz)\n"
-    "  factor = Const[dtype=$T, value=-2]()\n"
-    "  slope = Mul[T=$T](dy, y)\n"
-    "  product = Mul[T=$T](dz, slope:z:0)\n"
-    "  gy = Mul[T=$T](product:z:0, factor:output:0)\n"
-    "  return gy = gy:z:0, gdy = gdy:z:0\n"
-    "}\n",
+    MINUS_TWO_Y_DY,
   .kernels = {{DT_FLOAT, tanh_grad_f32}, {DT_DOUBLE, tanh_grad_f64}, {DT_HALF, tanh_grad_f16}, {DT_BFLOAT16, tanh_grad_bf16}})
 
 /* z = dy y (1 - y) */
