@@ -127,8 +127,7 @@ static bool copy_owners(const ArrayBox *box, int64_t rows, const Tensor *from, T
     for (int64_t i = 0; i < box->dims[last]; i++) {
       int64_t source = at.from + i * box->from_strides[last], target = at.to + i * box->to_strides[last];
       if (from->dtype == DT_STRING) {
-        const TString *text = &tensor_strings(from)[source];
-        TRY(tstring_set(&tensor_strings(to)[target], text->data, text->length, status));
+        TRY(tstring_copy(&tensor_strings(to)[target], &tensor_strings(from)[source], status));
       } else {
         TensorObject *object = ((TensorObject *const *)from->data)[source];
         if (object != NULL) tensor_object_ref(object);

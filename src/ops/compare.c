@@ -1,5 +1,4 @@
 /* Comparisons of two tensors that broadcast against each other. Nothing equals, exceeds or falls below a NaN. */
-#include <string.h>
 
 #include "op/op_registry.h"
 #include "ops/broadcast.h"
@@ -19,12 +18,9 @@ static BroadcastSide other_side(BroadcastSide still) {
 #define TYPES TYPES_BOOL
 #include "ops/each_type.inc"
 
-static bool string_equal(const TString *a, const TString *b) {
-  return a->length == b->length && (a->length == 0 || memcmp(a->data, b->data, a->length) == 0);
-}
 static void compare_strings(const TString *a, const TString *b, bool *out, int64_t n, BroadcastSide still, bool when_equal) {
   for (int64_t i = 0; i < n; i++) {
-    out[i] = string_equal(&a[still == BROADCAST_A ? 0 : i], &b[still == BROADCAST_B ? 0 : i]) == when_equal;
+    out[i] = tstring_equal(&a[still == BROADCAST_A ? 0 : i], &b[still == BROADCAST_B ? 0 : i]) == when_equal;
   }
 }
 static void equal_loop_string(const void *a, const void *b, void *out, int64_t n, BroadcastSide still) {

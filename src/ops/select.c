@@ -30,7 +30,7 @@ static bool select_strings(KernelContext *context, int64_t count, int64_t row, S
   TRY(kernel_allocate_output(context, 0, &context->inputs[1]->shape, &out, status));
   for (int64_t i = 0; i < count * row; i++) {
     const TString *from = tensor_bool(context->inputs[0])[i / row] ? &t[i] : &e[i];
-    TRY(tstring_set(&tensor_strings(out)[i], from->data, from->length, status));
+    TRY(tstring_copy(&tensor_strings(out)[i], from, status));
   }
   return true;
 }

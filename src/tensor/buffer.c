@@ -131,7 +131,8 @@ void buffer_unref(Buffer *buffer) {
 }
 
 bool buffer_is_unshared(const Buffer *buffer) {
-  return !buffer->release && atomic_load_explicit(&buffer->references, memory_order_acquire) == 1;
+  bool wrapped = buffer->data != (const char *)buffer + HEADER_BYTES;
+  return !wrapped && atomic_load_explicit(&buffer->references, memory_order_acquire) == 1;
 }
 
 BufferPool *buffer_pool_new(void) {

@@ -11,20 +11,9 @@ void tensor_object_unref(TensorObject *object) {
   if (object && atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) == 1) object->destroy(object);
 }
 
-bool tstring_set(TString *string, const void *bytes, size_t length, Status *status) {
-  char *copy = NULL;
-  if (length > 0) {
-    copy = mem_strdup(bytes, length);
-    if (!copy) return status_oom(status, "string");
-  }
-  mem_free(string->data);
-  *string = (TString){copy, length};
-  return true;
-}
-
 static void destroy_strings(void *data, int64_t count) {
   TString *strings = data;
-  for (int64_t i = 0; i < count; i++) mem_free(strings[i].data);
+  for (int64_t i = 0; i < count; i++) tstring_free(&strings[i]);
 }
 
 static void destroy_objects(void *data, int64_t count) {
@@ -87,7 +76,7 @@ bool tensor_wrap(Tensor *tensor, DataType dtype, int rank, const int64_t *dims, 
   bool ok = false;
   TRY(shape_set(&result.shape, rank, dims, status));
   TRY_DONE(byte_size(dtype, &result.shape, &bytes, status));
-  if (!dtype_is_pod(dtype)) {
+  if (!dtype_is_pod(dtype) && dtype != DT_STRING) {
     status_invalid(status, "Memory cannot be wrapped as a tensor of type %s", dtype_name(dtype));
     goto done;
   }
@@ -97,7 +86,12 @@ bool tensor_wrap(Tensor *tensor, DataType dtype, int rank, const int64_t *dims, 
     goto done;
   }
   size_t element = dtype_size(dtype), alignment = element > 8 ? 8 : element;
-  if (!data || (uintptr_t)data % alignment != 0) {
+  bool aligned = data && (uintptr_t)data % alignment == 0;
+  if (!aligned && bytes > 0 && dtype == DT_STRING) {
+    status_invalid(status, "Strings must lie at an address that is a multiple of %zu", alignment);
+    goto done;
+  }
+  if (!aligned) {
     /* Elements at such an address could not be read: they move to memory of our own. */
     TRY_DONE(tensor_allocate(&result, dtype, &result.shape, NULL, status));
     if (bytes > 0) memcpy(result.data, data, (size_t)bytes);
@@ -145,7 +139,7 @@ bool tensor_copy(Tensor *to, const Tensor *from, BufferPool *pool, Status *statu
   if (from->dtype == DT_STRING) {
     const TString *strings = tensor_strings(from);
     for (int64_t i = 0; i < count; i++) {
-      if (!tstring_set(&tensor_strings(&result)[i], strings[i].data, strings[i].length, status)) {
+      if (!tstring_copy(&tensor_strings(&result)[i], &strings[i], status)) {
         tensor_clear(&result);
         return false;
       }

@@ -1,7 +1,8 @@
 /* Tensor: dtype, shape and a reference to a buffer. A value type: a zero-initialised Tensor is empty (dtype DT_INVALID);
  * tensor_assign shares the buffer, tensor_clear drops it. Elements are row-major.
  *
- * Strings: a DT_STRING element is a TString (owned bytes); the buffer frees them with the last reference.
+ * Strings: a DT_STRING element is a TString (tensor/tstring.h); a tensor's buffer frees what they own with the last reference,
+ * unless it wraps memory of somebody else's.
  * Resources: a DT_RESOURCE element is a ResourceHandle pointer, see op/resource.h; handled through TensorElementOps. */
 #ifndef TFCORE_TENSOR_TENSOR_H_
 #define TFCORE_TENSOR_TENSOR_H_
@@ -9,6 +10,7 @@
 #include "tensor/buffer.h"
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
+#include "tensor/tstring.h"
 
 typedef struct Tensor {
   DataType dtype;
@@ -16,12 +18,6 @@ typedef struct Tensor {
   Buffer *buffer;
   void *data; /* inside the buffer; NULL only for an empty Tensor */
 } Tensor;
-
-/* One element of a DT_STRING tensor: owned bytes from base/alloc.h; zeros = "". */
-typedef struct TString {
-  char *data; /* NUL-terminated, or NULL when empty */
-  size_t length;
-} TString;
 
 /* An element of a DT_RESOURCE or DT_VARIANT tensor: a refcounted object. A NULL pointer is an uninitialised element. */
 typedef struct TensorObject {
@@ -38,7 +34,8 @@ void tensor_object_unref(TensorObject *object); /* NULL is fine */
 MUST_CHECK bool tensor_allocate(Tensor *tensor, DataType dtype, const Shape *shape, BufferPool *pool, Status *status);
 /* `rank` and `dims` instead of a Shape. */
 MUST_CHECK bool tensor_allocate_dims(Tensor *tensor, DataType dtype, int rank, const int64_t *dims, BufferPool *pool, Status *status);
-/* Wraps memory of the caller's (TF_NewTensor); `size` must be at least what dtype and shape need. On failure `release` is not called. */
+/* Wraps memory of the caller's (TF_NewTensor); `size` must be at least what dtype and shape need. Strings stay the caller's:
+ * `release` frees what they own. Objects cannot be wrapped. On failure `release` is not called. */
 MUST_CHECK bool tensor_wrap(Tensor *tensor, DataType dtype, int rank, const int64_t *dims, void *data, int64_t size,
                             void (*release)(void *data, size_t size, void *argument), void *argument, Status *status);
 /* `to` shares the buffer of `from`. */
@@ -68,8 +65,6 @@ static inline TString *tensor_strings(const Tensor *tensor) { return tensor->dat
 int64_t tensor_int_at(const Tensor *tensor, int64_t i);
 /* The value of any POD tensor's element as double (complex: the real part). */
 double tensor_double_at(const Tensor *tensor, int64_t i);
-
-MUST_CHECK bool tstring_set(TString *string, const void *bytes, size_t length, Status *status);
 
 /* TensorFlow's Tensor::DebugString without the pointer: "Tensor<type: float shape: [2,2] values: [1 2][3 4]>", at most
  * `max_entries` elements (3 in DebugString), "..." behind what is cut. */

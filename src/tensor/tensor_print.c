@@ -29,8 +29,8 @@ static void print_element(const Tensor *tensor, int64_t i, StrBuf *out) {
     case DT_INT64: strbuf_printf(out, "%" PRId64, ((const int64_t *)data)[i]); break;
     case DT_UINT64: strbuf_printf(out, "%" PRIu64, ((const uint64_t *)data)[i]); break;
     case DT_STRING: {
-      const TString *string = &tensor_strings(tensor)[i];
-      strbuf_append_c_escaped(out, string->data, string->length);
+      Str string = tstring_view(&tensor_strings(tensor)[i]);
+      strbuf_append_c_escaped(out, string.data, string.length);
       break;
     }
     case DT_COMPLEX64:

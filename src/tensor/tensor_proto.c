@@ -4,7 +4,7 @@
 #include "tensor/tensor_internal.h"
 
 /* Larger tensors are not printed. */
-enum { PRINT_LIMIT_BYTES = 32 << 20, TENSORFLOW_STRING_BYTES = 24, LARGEST_ELEMENT = 16 };
+enum { PRINT_LIMIT_BYTES = 32 << 20, LARGEST_ELEMENT = 16 };
 
 /* A TensorProto that has been found good. */
 typedef struct ProtoView {
@@ -228,8 +228,8 @@ static bool put_strings(const Tensor *tensor, Arena *arena, TensorProto *proto) 
   if (!proto->string_val) return false;
   proto->n_string_val = (size_t)count;
   for (int64_t i = 0; i < count; i++) {
-    const TString *string = &tensor_strings(tensor)[i];
-    if (!put_bytes(string->data, string->length, arena, &proto->string_val[i])) return false;
+    Str string = tstring_view(&tensor_strings(tensor)[i]);
+    if (!put_bytes(string.data, string.length, arena, &proto->string_val[i])) return false;
   }
   return true;
 }
@@ -340,8 +340,7 @@ void tensor_proto_print(const TensorProto *proto, int64_t max_entries, StrBuf *o
     print_message("Invalid TensorProto", proto, out);
     return;
   }
-  int64_t element_size = view.dtype == DT_STRING ? TENSORFLOW_STRING_BYTES : (int64_t)view.element_size;
-  if (view.num_elements > PRINT_LIMIT_BYTES / element_size) {
+  if (view.num_elements > PRINT_LIMIT_BYTES / (int64_t)view.element_size) {
     TensorProto head;
     tensorflow__tensor_proto__init(&head);
     head.dtype = proto->dtype;

@@ -119,8 +119,7 @@ bool tensors_parse(const char *text, Tensor *tensors, int capacity, int *count, 
 
 static bool string_elements_equal(const Tensor *got, const Tensor *want) {
   for (int64_t i = 0; i < tensor_num_elements(want); i++) {
-    const TString *a = &tensor_strings(got)[i], *b = &tensor_strings(want)[i];
-    if (!CHECK(a->length == b->length && (a->length == 0 || memcmp(a->data, b->data, a->length) == 0))) return false;
+    if (!CHECK(tstring_equal(&tensor_strings(got)[i], &tensor_strings(want)[i]))) return false;
   }
   return true;
 }

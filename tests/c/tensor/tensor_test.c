@@ -90,18 +90,19 @@ TEST(assigning_and_reshaping_share_the_buffer) {
 }
 
 TEST(strings_are_owned_and_copied_deeply) {
+  static const char long_text[] = "more than what fits into an element";
   static const int64_t dims[] = {2};
   BufferPool *pool = buffer_pool_new();
   Tensor a = {0}, b = {0};
   REQUIRE_OK(tensor_allocate_dims(&a, DT_STRING, 1, dims, pool, &status), status);
   CHECK_OK(tstring_set(&tensor_strings(&a)[0], "a\0b", 3, &status), status);
-  CHECK_OK(tstring_set(&tensor_strings(&a)[0], "xyz", 4, &status), status);
+  CHECK_OK(tstring_set(&tensor_strings(&a)[0], long_text, sizeof long_text, &status), status);
   REQUIRE_OK(tensor_copy(&b, &a, pool, &status), status);
   CHECK_OK(tstring_set(&tensor_strings(&a)[0], "", 0, &status), status);
-  CHECK(tensor_strings(&a)[0].data == NULL);
-  CHECK_INT_EQ(tensor_strings(&b)[0].length, 4);
-  CHECK_STR_EQ(tensor_strings(&b)[0].data, "xyz");
-  CHECK_INT_EQ(tensor_strings(&b)[1].length, 0);
+  CHECK_INT_EQ(tstring_view(&tensor_strings(&a)[0]).length, 0);
+  CHECK_INT_EQ(tstring_view(&tensor_strings(&b)[0]).length, sizeof long_text);
+  CHECK_STR_EQ(tstring_view(&tensor_strings(&b)[0]).data, long_text);
+  CHECK_INT_EQ(tstring_view(&tensor_strings(&b)[1]).length, 0);
   for (int n = 0; n < 2; n++) {
     Tensor c = {0};
     mem_fail_after(n);
@@ -113,9 +114,29 @@ TEST(strings_are_owned_and_copied_deeply) {
   tensor_clear(&a);
   tensor_clear(&b);
   REQUIRE_OK(tensor_allocate_dims(&a, DT_STRING, 1, dims, pool, &status), status); /* reused memory holds no old strings */
-  CHECK(tensor_strings(&a)[0].data == NULL);
+  CHECK_INT_EQ(tstring_view(&tensor_strings(&a)[0]).length, 0);
   tensor_clear(&a);
   buffer_pool_release(pool);
+}
+
+/* The elements of wrapped memory are the caller's: nothing of them is freed with the tensor. */
+TEST(strings_of_the_caller) {
+  static const char text[] = "a string that has bytes on the heap";
+  static const int64_t dims[] = {2};
+  TString strings[2] = {0};
+  Tensor wrapped = {0}, copy = {0};
+  CHECK_OK(tstring_set(&strings[0], text, sizeof text, &status), status);
+  tstring_assign_view(&strings[1], text, 8);
+  REQUIRE_OK(tensor_wrap(&wrapped, DT_STRING, 1, dims, strings, sizeof strings, NULL, NULL, &status), status);
+  CHECK(tensor_strings(&wrapped) == strings && !buffer_is_unshared(wrapped.buffer));
+  REQUIRE_OK(tensor_copy(&copy, &wrapped, NULL, &status), status);
+  tensor_clear(&wrapped);
+  CHECK_STR_EQ(tstring_view(&strings[0]).data, text);
+  tstring_free(&strings[0]);
+  CHECK_STR_EQ(tstring_view(&tensor_strings(&copy)[0]).data, text);
+  CHECK_STR_EQ(tstring_view(&tensor_strings(&copy)[1]).data, "a string");
+  CHECK_INT_EQ(tstring_type(&tensor_strings(&copy)[1]), TSTRING_SMALL);
+  tensor_clear(&copy);
 }
 
 typedef struct Counted {
@@ -179,8 +200,10 @@ TEST(wrapping_memory) {
               "31 bytes are not enough for a tensor with shape [2,2] and type double");
   CHECK_ERROR(tensor_wrap(&tensor, DT_DOUBLE, 2, dims, NULL, 32, count_release, &size, &status), status, CODE_INVALID_ARGUMENT,
               "0 bytes are not enough");
-  CHECK_ERROR(tensor_wrap(&tensor, DT_STRING, 0, NULL, memory, 32, count_release, &size, &status), status, CODE_INVALID_ARGUMENT,
-              "cannot be wrapped as a tensor of type string");
+  CHECK_ERROR(tensor_wrap(&tensor, DT_RESOURCE, 0, NULL, memory, 32, count_release, &size, &status), status, CODE_INVALID_ARGUMENT,
+              "cannot be wrapped as a tensor of type resource");
+  CHECK_ERROR(tensor_wrap(&tensor, DT_STRING, 0, NULL, memory + 1, 32, count_release, &size, &status), status,
+              CODE_INVALID_ARGUMENT, "Strings must lie at an address that is a multiple of 8");
   CHECK_ERROR(tensor_wrap(&tensor, DT_FLOAT, 1, (const int64_t[]){-1}, memory, 32, count_release, &size, &status), status,
               CODE_INVALID_ARGUMENT, "must be >= 0");
   for (int offset = 0; offset < 2; offset++) {
