@@ -25,7 +25,8 @@ typedef struct Buffer {
 /* A buffer of at least `size` uninitialised bytes with one reference; from `pool` when it is not NULL. NULL when out of memory (a
  * pool gives up its cache before that). */
 Buffer *buffer_new(BufferPool *pool, int64_t size);
-/* Wraps memory that `release`, unless NULL, gives back when the last reference goes (TF_NewTensor). NULL when out of memory (release is then not called). */
+/* Wraps memory that `release`, unless NULL, gives back when the last reference goes (TF_NewTensor). NULL when out of memory;
+ * release is then not called. */
 Buffer *buffer_wrap(void *data, int64_t size, void (*release)(void *data, size_t size, void *argument), void *argument);
 void buffer_ref(Buffer *buffer);
 /* NULL is fine. */

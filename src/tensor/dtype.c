@@ -1,10 +1,11 @@
 #include "tensor/dtype.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "tensor/tensor.h"
 
-typedef enum DtypeKind { KIND_FLOATING, KIND_INTEGER, KIND_COMPLEX, KIND_QUANTIZED, KIND_BOOL, KIND_OTHER } DtypeKind;
+typedef enum DtypeKind { KIND_FLOATING, KIND_INTEGER, KIND_COMPLEX, KIND_QUANTIZED, KIND_BOOL, KIND_STORAGE, KIND_OTHER } DtypeKind;
 
 typedef struct DtypeInfo {
   const char *name, *ref_name, *enum_name, *ref_enum_name;
@@ -38,6 +39,16 @@ static const DtypeInfo kInfo[NUM_DTYPES] = {
     INFO(DT_VARIANT, "variant", sizeof(TensorObject *), KIND_OTHER),
     INFO(DT_UINT32, "uint32", 4, KIND_INTEGER),
     INFO(DT_UINT64, "uint64", 8, KIND_INTEGER),
+    INFO(DT_FLOAT8_E5M2, "float8_e5m2", 1, KIND_STORAGE),
+    INFO(DT_FLOAT8_E4M3FN, "float8_e4m3fn", 1, KIND_STORAGE),
+    INFO(DT_FLOAT8_E4M3FNUZ, "float8_e4m3fnuz", 1, KIND_STORAGE),
+    INFO(DT_FLOAT8_E4M3B11FNUZ, "float8_e4m3b11fnuz", 1, KIND_STORAGE),
+    INFO(DT_FLOAT8_E5M2FNUZ, "float8_e5m2fnuz", 1, KIND_STORAGE),
+    INFO(DT_INT4, "int4", 1, KIND_STORAGE),
+    INFO(DT_UINT4, "uint4", 1, KIND_STORAGE),
+    INFO(DT_INT2, "int2", 1, KIND_STORAGE),
+    INFO(DT_UINT2, "uint2", 1, KIND_STORAGE),
+    INFO(DT_FLOAT4_E2M1FN, "float4_e2m1fn", 1, KIND_STORAGE),
 };
 
 static const DtypeInfo *info_of(int dtype) {
@@ -94,7 +105,7 @@ bool dtype_is_complex(int dtype) { return is_kind(dtype, KIND_COMPLEX); }
 bool dtype_is_quantized(int dtype) { return is_kind(dtype, KIND_QUANTIZED); }
 bool dtype_is_pod(int dtype) { return dtype_is_valid(dtype) && !is_kind(dtype, KIND_OTHER); }
 
-/* --- 16-bit floats --- */
+/* --- 16-bit floats, and smaller ones --- */
 
 static uint32_t float_bits(float value) {
   uint32_t bits;
@@ -140,4 +151,50 @@ uint16_t float_to_bfloat16(float value) {
   uint32_t bits = float_bits(value);
   if ((bits & 0x7fffffff) > 0x7f800000) return (uint16_t)(bits >> 16 | 0x40);
   return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* What lies beside the numbers: infinities and NaNs as IEEE 754 has them, a NaN only where all bits below the sign are set, a NaN
+ * only where IEEE 754 has -0, or nothing. */
+typedef enum SpecialValues { SPECIAL_IEEE, SPECIAL_NAN_ALL_ONES, SPECIAL_NAN_MINUS_ZERO, SPECIAL_NONE } SpecialValues;
+
+typedef struct Float8Format {
+  int exponent_bits, mantissa_bits, bias;
+  SpecialValues special;
+} Float8Format;
+
+static bool find_float8_format(int dtype, Float8Format *format) {
+  switch (dtype) {
+    case DT_FLOAT8_E5M2: *format = (Float8Format){5, 2, 15, SPECIAL_IEEE}; return true;
+    case DT_FLOAT8_E4M3FN: *format = (Float8Format){4, 3, 7, SPECIAL_NAN_ALL_ONES}; return true;
+    case DT_FLOAT8_E4M3FNUZ: *format = (Float8Format){4, 3, 8, SPECIAL_NAN_MINUS_ZERO}; return true;
+    case DT_FLOAT8_E4M3B11FNUZ: *format = (Float8Format){4, 3, 11, SPECIAL_NAN_MINUS_ZERO}; return true;
+    case DT_FLOAT8_E5M2FNUZ: *format = (Float8Format){5, 2, 16, SPECIAL_NAN_MINUS_ZERO}; return true;
+    case DT_FLOAT4_E2M1FN: *format = (Float8Format){2, 1, 1, SPECIAL_NONE}; return true;
+    default: return false;
+  }
+}
+
+bool dtype_is_float8(int dtype) {
+  Float8Format ignored;
+  return find_float8_format(dtype, &ignored);
+}
+
+float float8_to_float(int dtype, uint8_t bits) {
+  Float8Format format;
+  if (!find_float8_format(dtype, &format)) return 0;
+  int sign_bit = format.exponent_bits + format.mantissa_bits, largest_exponent = (1 << format.exponent_bits) - 1;
+  int magnitude = bits & ((1 << sign_bit) - 1), mantissa = magnitude & ((1 << format.mantissa_bits) - 1);
+  int exponent = magnitude >> format.mantissa_bits;
+  bool negative = bits >> sign_bit & 1;
+  bool minus_zero = negative && magnitude == 0, all_ones = magnitude == (1 << sign_bit) - 1;
+  if (format.special == SPECIAL_NAN_MINUS_ZERO && minus_zero) return NAN;
+  if (format.special == SPECIAL_NAN_ALL_ONES && all_ones) return NAN;
+  float value;
+  if (format.special == SPECIAL_IEEE && exponent == largest_exponent) {
+    value = mantissa > 0 ? NAN : INFINITY;
+  } else {
+    int hidden = exponent > 0 ? 1 << format.mantissa_bits : 0;
+    value = ldexpf((float)(hidden + mantissa), (exponent > 0 ? exponent : 1) - format.bias - format.mantissa_bits);
+  }
+  return negative ? -value : value;
 }

@@ -1,4 +1,4 @@
-/* DataType: the element types, with TensorFlow's numbers (types.proto). */
+/* DataType: the element types, with TensorFlow's names and numbers (types.proto). */
 #ifndef TFCORE_TENSOR_DTYPE_H_
 #define TFCORE_TENSOR_DTYPE_H_
 
@@ -33,10 +33,21 @@ typedef enum DataType {
   DT_VARIANT = 21,
   DT_UINT32 = 22,
   DT_UINT64 = 23,
+  /* Types for storage: a byte an element (those of 4 and 2 bits too), no arithmetic. */
+  DT_FLOAT8_E5M2 = 24,
+  DT_FLOAT8_E4M3FN = 25,
+  DT_FLOAT8_E4M3FNUZ = 26,
+  DT_FLOAT8_E4M3B11FNUZ = 27,
+  DT_FLOAT8_E5M2FNUZ = 28,
+  DT_INT4 = 29,
+  DT_UINT4 = 30,
+  DT_INT2 = 31,
+  DT_UINT2 = 32,
+  DT_FLOAT4_E2M1FN = 33,
   DT_REF = 100, /* added to a type: a reference to a tensor of it */
 } DataType;
 
-enum { NUM_DTYPES = 24 };
+enum { NUM_DTYPES = 34 };
 
 /* "float", "int32", "float_ref"; "unknown dtype enum: N" is what TensorFlow prints else: here "invalid". Static text. */
 const char *dtype_name(int dtype);
@@ -51,10 +62,11 @@ int dtype_base(int dtype);
 int dtype_ref(int dtype);
 /* Bytes an element: 4 for DT_FLOAT; sizeof(TString) for DT_STRING, sizeof of a handle pointer for DT_RESOURCE and DT_VARIANT; 0 for DT_INVALID. */
 size_t dtype_size(int dtype);
-bool dtype_is_floating(int dtype);  /* half, bfloat16, float, double */
-bool dtype_is_integer(int dtype);   /* signed and unsigned, not quantized */
+bool dtype_is_floating(int dtype);  /* half, bfloat16, float, double: what has arithmetic */
+bool dtype_is_integer(int dtype);   /* signed and unsigned of 8 bits and more, not quantized */
 bool dtype_is_complex(int dtype);
 bool dtype_is_quantized(int dtype);
+bool dtype_is_float8(int dtype);    /* float8_* and float4_*: a byte an element */
 /* True when elements are plain bytes (everything but string, resource, variant). */
 bool dtype_is_pod(int dtype);
 
@@ -62,5 +74,7 @@ float half_to_float(uint16_t half);
 uint16_t float_to_half(float value);         /* round to nearest even */
 float bfloat16_to_float(uint16_t bfloat16);
 uint16_t float_to_bfloat16(float value);     /* round to nearest even, NaN stays NaN */
+/* The value of an element of a type that dtype_is_float8; 0 for other types. */
+float float8_to_float(int dtype, uint8_t bits);
 
 #endif

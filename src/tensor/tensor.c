@@ -182,6 +182,12 @@ int64_t tensor_int_at(const Tensor *tensor, int64_t i) {
   return tensor->dtype == DT_INT32 ? tensor_i32(tensor)[i] : tensor_i64(tensor)[i];
 }
 
+/* The lowest `bits` bits as a signed number. */
+static int sign_extend(uint8_t value, int bits) {
+  int limit = 1 << bits, low = value & (limit - 1);
+  return low >= limit / 2 ? low - limit : low;
+}
+
 double tensor_double_at(const Tensor *tensor, int64_t i) {
   const void *data = tensor->data;
   switch (tensor->dtype) {
@@ -205,6 +211,12 @@ double tensor_double_at(const Tensor *tensor, int64_t i) {
     case DT_HALF: return (double)half_to_float(((const uint16_t *)data)[i]);
     case DT_UINT32: return ((const uint32_t *)data)[i];
     case DT_UINT64: return (double)((const uint64_t *)data)[i];
-    default: return 0;
+    case DT_INT4: return sign_extend(((const uint8_t *)data)[i], 4);
+    case DT_INT2: return sign_extend(((const uint8_t *)data)[i], 2);
+    case DT_UINT4: return ((const uint8_t *)data)[i] & 15;
+    case DT_UINT2: return ((const uint8_t *)data)[i] & 3;
+    default:
+      if (dtype_is_float8(tensor->dtype)) return (double)float8_to_float(tensor->dtype, ((const uint8_t *)data)[i]);
+      return 0;
   }
 }

@@ -42,7 +42,7 @@ MUST_CHECK bool tensor_wrap(Tensor *tensor, DataType dtype, int rank, const int6
 MUST_CHECK bool tensor_assign(Tensor *to, const Tensor *from, Status *status);
 /* The same buffer under another shape of as many elements. */
 MUST_CHECK bool tensor_reshape(Tensor *to, const Tensor *from, const Shape *shape, Status *status);
-/* A deep copy of the elements. */
+/* Elements of its own: numbers, and strings but for the bytes of counted owners (tstring_copy); objects are shared. */
 MUST_CHECK bool tensor_copy(Tensor *to, const Tensor *from, BufferPool *pool, Status *status);
 void tensor_clear(Tensor *tensor);
 /* `to` takes over what `from` held; `from` is empty afterwards. */
@@ -67,15 +67,21 @@ int64_t tensor_int_at(const Tensor *tensor, int64_t i);
 double tensor_double_at(const Tensor *tensor, int64_t i);
 
 /* TensorFlow's Tensor::DebugString without the pointer: "Tensor<type: float shape: [2,2] values: [1 2][3 4]>", at most
- * `max_entries` elements (3 in DebugString), "..." behind what is cut. */
+ * `max_entries` elements (3 in DebugString; all when negative), "..." behind what is cut. As in TensorFlow the elements of some
+ * types are "?": complex64, complex128, qint32, float8_e4m3fnuz, float8_e5m2fnuz, resource, variant. Bytes of strings that are
+ * no UTF-8 are printed as \ooo. */
 void tensor_print(const Tensor *tensor, int64_t max_entries, StrBuf *out);
 
 /* --- TensorProto (tensor_proto.c) --- */
 
-/* Both encodings; short *_val lists repeat their last value, empty ones give zeros, longer ones are cut. The sizes are
- * checked before memory is taken. */
+/* Both encodings, as TensorFlow reads them: tensor_content must have the exact length, and wins; short *_val lists repeat their
+ * last value, empty ones give zeros, longer ones are cut, integers are cut to the bits of their type. Everything is checked
+ * before memory is taken. A proto is the compact form of a tensor: it costs what it stores, however large its shape, for
+ * all functions below, and only tensor_from_proto expands it (long strings that repeat share their bytes), with
+ * RESOURCE_EXHAUSTED when there is no memory for that. Objects (DT_RESOURCE, DT_VARIANT) do not travel in protos: only
+ * tensors of them that hold none, without elements or with uninitialised ones, can be read and written. */
 MUST_CHECK bool tensor_from_proto(const TensorProto *proto, Tensor *tensor, Status *status);
-/* tensor_content for POD types with more than one element, the *_val field else; resource and variant are refused. */
+/* tensor_content for POD types with more than one element, the *_val field else. */
 MUST_CHECK bool tensor_to_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status);
 /* Equal dtype, shape and elements (floats by bits), whatever the encoding; giant splats are compared without expanding them. */
 bool tensor_proto_equal(const TensorProto *a, const TensorProto *b);

@@ -1,4 +1,7 @@
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "tensor/tensor_internal.h"
 
@@ -9,9 +12,12 @@ typedef struct ValuePrinter {
   StrBuf *out;
 } ValuePrinter;
 
+/* Six digits, or nine where six do not give the number back; no sign on NaN. */
 static void print_float(float value, StrBuf *out) {
   char text[NUMBER_TEXT_CAPACITY];
-  strbuf_append(out, proto_float_text(value, text));
+  snprintf(text, sizeof text, "%.6g", (double)value);
+  if (strtof(text, NULL) != value) snprintf(text, sizeof text, "%.9g", (double)value);
+  strbuf_append(out, isnan(value) ? "nan" : text);
 }
 
 static void print_double(double value, StrBuf *out) {
@@ -19,39 +25,62 @@ static void print_double(double value, StrBuf *out) {
   strbuf_append(out, proto_double_text(value, text));
 }
 
+/* Length of the UTF-8 sequence at the start of `bytes` that stands for a character above U+007F; 0 when there is none. */
+static size_t utf8_length(const unsigned char *bytes, size_t length) {
+  unsigned char first = bytes[0];
+  size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || size > length) return 0;
+  uint32_t character = first & (0x7fu >> size);
+  for (size_t i = 1; i < size; i++) {
+    if ((bytes[i] & 0xc0) != 0x80) return 0;
+    character = character << 6 | (bytes[i] & 0x3fu);
+  }
+  static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  bool surrogate = character >= 0xd800 && character < 0xe000;
+  return character < smallest[size] || character > 0x10ffff || surrogate ? 0 : size;
+}
+
+/* Escaped, but for what is UTF-8. */
+static void print_string(Str string, StrBuf *out) {
+  for (size_t i = 0, step; i < string.length; i += step) {
+    const unsigned char *at = (const unsigned char *)string.data + i;
+    step = *at < 0x80 ? 0 : utf8_length(at, string.length - i);
+    if (step > 0) {
+      strbuf_append_bytes(out, at, step);
+    } else {
+      strbuf_append_c_escaped(out, at, step = 1);
+    }
+  }
+}
+
+/* Types that TensorFlow prints without looking at the elements. */
+static bool is_opaque(DataType dtype) {
+  return dtype_is_complex((int)dtype) || dtype == DT_QINT32 || dtype == DT_FLOAT8_E4M3FNUZ ||
+         dtype == DT_FLOAT8_E5M2FNUZ || dtype == DT_RESOURCE || dtype == DT_VARIANT;
+}
+
 static void print_element(const Tensor *tensor, int64_t i, StrBuf *out) {
   const void *data = tensor->data;
   switch (tensor->dtype) {
-    case DT_FLOAT: print_float(((const float *)data)[i], out); break;
-    case DT_HALF: print_float(half_to_float(((const uint16_t *)data)[i]), out); break;
-    case DT_BFLOAT16: print_float(bfloat16_to_float(((const uint16_t *)data)[i]), out); break;
     case DT_DOUBLE: print_double(((const double *)data)[i], out); break;
     case DT_INT64: strbuf_printf(out, "%" PRId64, ((const int64_t *)data)[i]); break;
     case DT_UINT64: strbuf_printf(out, "%" PRIu64, ((const uint64_t *)data)[i]); break;
-    case DT_STRING: {
-      Str string = tstring_view(&tensor_strings(tensor)[i]);
-      strbuf_append_c_escaped(out, string.data, string.length);
-      break;
-    }
-    case DT_COMPLEX64:
-      strbuf_append_char(out, '(');
-      print_float(((const float *)data)[2 * i], out);
-      strbuf_append_char(out, ',');
-      print_float(((const float *)data)[2 * i + 1], out);
-      strbuf_append_char(out, ')');
-      break;
-    case DT_COMPLEX128:
-      strbuf_append_char(out, '(');
-      print_double(((const double *)data)[2 * i], out);
-      strbuf_append_char(out, ',');
-      print_double(((const double *)data)[2 * i + 1], out);
-      strbuf_append_char(out, ')');
-      break;
-    case DT_INVALID:
-    case DT_RESOURCE:
-    case DT_VARIANT: strbuf_append_char(out, '?'); break;
-    default: strbuf_printf(out, "%.0f", tensor_double_at(tensor, i)); /* integers of up to 32 bits, and bool */
+    case DT_STRING: print_string(tstring_view(&tensor_strings(tensor)[i]), out); break;
+    case DT_FLOAT:
+    case DT_HALF:
+    case DT_BFLOAT16: print_float((float)tensor_double_at(tensor, i), out); break;
+    default:
+      if (dtype_is_float8(tensor->dtype)) {
+        print_float((float)tensor_double_at(tensor, i), out);
+      } else {
+        strbuf_printf(out, "%.0f", tensor_double_at(tensor, i)); /* integers of up to 32 bits, and bool */
+      }
   }
+}
+
+/* Without brackets, whatever the shape. */
+static void print_opaque(int64_t count, StrBuf *out) {
+  for (int64_t i = 0; i < count; i++) strbuf_append(out, i > 0 ? " ?" : "?");
 }
 
 /* One row of the innermost dimension. A row that is cut shows it, except in a vector, whose end shows it anyway. */
@@ -89,7 +118,9 @@ void print_tensor_as(const Tensor *values, const Shape *shape, int64_t max_entri
   ValuePrinter printer = {.values = values, .shape = shape, .limit = elements, .out = out};
   if (max_entries >= 0 && max_entries < elements) printer.limit = max_entries;
   if (printer.limit > 0) {
-    if (shape->rank == 0) {
+    if (is_opaque(values->dtype)) {
+      print_opaque(printer.limit, out);
+    } else if (shape->rank == 0) {
       print_element(values, 0, out);
     } else {
       print_dimension(&printer, 0);

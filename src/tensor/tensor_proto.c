@@ -35,7 +35,9 @@ static int64_t count_values(const TensorProto *proto, DataType dtype) {
     case DT_BOOL: return (int64_t)proto->n_bool_val;
     case DT_UINT32: return (int64_t)proto->n_uint32_val;
     case DT_UINT64: return (int64_t)proto->n_uint64_val;
-    default: return (int64_t)proto->n_int_val;
+    case DT_RESOURCE: return (int64_t)proto->n_resource_handle_val;
+    case DT_VARIANT: return (int64_t)proto->n_variant_val;
+    default: return (int64_t)(dtype_is_float8((int)dtype) ? proto->float8_val.len : proto->n_int_val);
   }
 }
 
@@ -52,7 +54,12 @@ static void load_value(const TensorProto *proto, DataType dtype, int64_t i, void
     case DT_BOOL: *(uint8_t *)to = proto->bool_val[i] != 0; break;
     case DT_UINT32: memcpy(to, &proto->uint32_val[i], 4); break;
     case DT_UINT64: memcpy(to, &proto->uint64_val[i], 8); break;
-    default: memcpy(to, &proto->int_val[i], dtype_size(dtype));
+    default:
+      if (dtype_is_float8((int)dtype)) {
+        *(uint8_t *)to = proto->float8_val.data[i];
+      } else {
+        memcpy(to, &proto->int_val[i], dtype_size(dtype));
+      }
   }
 }
 
@@ -105,15 +112,16 @@ static bool open_view(const TensorProto *proto, ProtoView *view, Status *status)
   if (!dtype_is_valid(proto->dtype) || dtype_is_ref(proto->dtype)) {
     return status_invalid(status, "Cannot parse tensor from proto: invalid dtype %d", (int)proto->dtype);
   }
-  if (!dtype_is_pod(proto->dtype) && proto->dtype != TENSORFLOW__DATA_TYPE__DT_STRING) {
-    return status_invalid(status, "Cannot parse tensor from proto: elements of type %s", dtype_name(proto->dtype));
-  }
   TRY(shape_check_proto(proto->tensor_shape, &view->num_elements, status));
   if (view->num_elements > INT64_MAX / LARGEST_ELEMENT) return refuse(status, "more than 2**63 - 1 bytes");
   if (view->num_elements == 0) return true;
   view->has_content = proto->tensor_content.len > 0;
   view->stored = view->has_content ? view->num_elements : count_values(proto, view->dtype);
   if (view->stored > view->num_elements) view->stored = view->num_elements;
+  bool objects = !dtype_is_pod(proto->dtype) && view->dtype != DT_STRING;
+  if (objects && view->stored > 0) {
+    return status_invalid(status, "Cannot parse tensor from proto: elements of type %s", dtype_name(proto->dtype));
+  }
   return !view->has_content || check_content(view, status);
 }
 
@@ -139,11 +147,17 @@ static const void *element_at(const ProtoView *view, int64_t i, void *scratch) {
   return scratch;
 }
 
+/* `to` are empty strings. */
 static bool fill_strings(ProtoView *view, TString *to, int64_t count, Status *status) {
-  for (int64_t i = 0; i < count; i++) {
+  int64_t loaded = view->stored < count ? view->stored : count;
+  for (int64_t i = 0; i < loaded; i++) {
     Str string = string_at(view, i);
-    TRY(tstring_set(&to[i], string.data, string.length, status));
+    bool repeats = i == loaded - 1 && loaded < count;
+    TRY(repeats ? tstring_set_shared(&to[i], string.data, string.length, status)
+                : tstring_set(&to[i], string.data, string.length, status));
   }
+  if (loaded == 0) return true;
+  for (int64_t i = loaded; i < count; i++) TRY(tstring_copy(&to[i], &to[loaded - 1], status));
   return true;
 }
 
@@ -186,7 +200,7 @@ bool tensor_from_proto(const TensorProto *proto, Tensor *tensor, Status *status)
   TRY_DONE(tensor_allocate(&result, view.dtype, &shape, NULL, status));
   if (view.dtype == DT_STRING) {
     TRY_DONE(fill_strings(&view, tensor_strings(&result), view.num_elements, status));
-  } else {
+  } else if (dtype_is_pod((int)view.dtype)) {
     fill_pod(&view, result.data, view.num_elements);
   }
   tensor_move(tensor, &result);
@@ -264,15 +278,34 @@ static bool put_value(const Tensor *tensor, Arena *arena, TensorProto *p) {
       int32_t bits = *(const uint16_t *)data;
       return put_values(&bits, 1, 4, arena, &p->half_val, &p->n_half_val);
     }
+    case DT_INT4:
+    case DT_INT2:
+    case DT_UINT4:
+    case DT_UINT2: {
+      /* The whole byte, though it has more bits than the type. */
+      bool is_signed = tensor->dtype == DT_INT4 || tensor->dtype == DT_INT2;
+      int32_t number = is_signed ? *(const int8_t *)data : *(const uint8_t *)data;
+      return put_values(&number, 1, 4, arena, &p->int_val, &p->n_int_val);
+    }
     default: {
+      if (dtype_is_float8((int)tensor->dtype)) return put_bytes(data, 1, arena, &p->float8_val);
       int32_t number = (int32_t)tensor_double_at(tensor, 0);
       return put_values(&number, 1, 4, arena, &p->int_val, &p->n_int_val);
     }
   }
 }
 
+static bool holds_objects(const Tensor *tensor) {
+  if (tensor->dtype != DT_RESOURCE && tensor->dtype != DT_VARIANT) return false;
+  TensorObject *const *objects = tensor->data;
+  for (int64_t i = 0; i < tensor_num_elements(tensor); i++) {
+    if (objects[i] != NULL) return true;
+  }
+  return false;
+}
+
 bool tensor_to_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status) {
-  if (!dtype_is_pod(tensor->dtype) && tensor->dtype != DT_STRING) {
+  if (tensor_is_empty(tensor) || holds_objects(tensor)) {
     return status_invalid(status, "A tensor of type %s cannot be put into a TensorProto", dtype_name(tensor->dtype));
   }
   TensorProto *result = proto_new(kTensorProto, arena);
@@ -280,12 +313,12 @@ bool tensor_to_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, St
   result->dtype = (Tensorflow__DataType)tensor->dtype;
   TRY(put_shape(&tensor->shape, arena, result, status));
   int64_t count = tensor_num_elements(tensor);
-  bool ok = true;
+  bool ok = true, pod = dtype_is_pod((int)tensor->dtype); /* nothing stands for objects that are not there */
   if (tensor->dtype == DT_STRING) {
     ok = put_strings(tensor, arena, result);
-  } else if (count == 1) {
+  } else if (pod && count == 1) {
     ok = put_value(tensor, arena, result);
-  } else if (count > 1) {
+  } else if (pod && count > 1) {
     ok = put_bytes(tensor->data, (size_t)tensor_bytes(tensor), arena, &result->tensor_content);
   }
   if (!ok) return status_oom(status, "TensorProto");
@@ -356,7 +389,7 @@ void tensor_proto_print(const TensorProto *proto, int64_t max_entries, StrBuf *o
             tensor_allocate_dims(&values, view.dtype, 1, &count, NULL, &status);
   if (ok && view.dtype == DT_STRING) {
     ok = fill_strings(&view, tensor_strings(&values), count, &status);
-  } else if (ok) {
+  } else if (ok && dtype_is_pod((int)view.dtype)) {
     fill_pod(&view, values.data, count);
   }
   if (ok) {

@@ -1,5 +1,6 @@
 #include "tensor/tstring.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,26 +10,34 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the kind lies in the 
 
 enum { KIND_BITS = 2, LARGE_STEP = 16 };
 
+/* What the size fields can hold, and room for what stands around the bytes. */
+static const size_t LONGEST = (SIZE_MAX >> KIND_BITS) - 64;
+
 void tstring_init(TString *string) { memset(string, 0, sizeof *string); }
 
 Str tstring_view(const TString *string) {
   switch (tstring_type(string)) {
-    case TSTRING_LARGE: return (Str){string->large.text, string->large.size >> KIND_BITS};
+    case TSTRING_LARGE:
+      return (Str){string->large.text, string->large.size >> KIND_BITS};
     case TSTRING_OFFSET:
       return (Str){(const char *)string + string->offset.offset, (size_t)(string->offset.size >> KIND_BITS)};
     case TSTRING_VIEW: {
       size_t length = string->view.size >> KIND_BITS;
       return (Str){length > 0 ? string->view.text : "", length};
     }
-    default: return (Str){string->small.text, (size_t)(string->small.size >> KIND_BITS)};
+    default:
+      return (Str){string->small.text, (size_t)(string->small.size >> KIND_BITS)};
   }
 }
 
 size_t tstring_capacity(const TString *string) {
   switch (tstring_type(string)) {
-    case TSTRING_SMALL: return TSTRING_SMALL_CAPACITY;
-    case TSTRING_LARGE: return string->large.capacity;
-    default: return 0;
+    case TSTRING_SMALL:
+      return TSTRING_SMALL_CAPACITY;
+    case TSTRING_LARGE:
+      return string->large.capacity;
+    default:
+      return 0;
   }
 }
 
@@ -48,8 +57,8 @@ bool tstring_set(TString *string, const void *bytes, size_t length, Status *stat
     result.small.size = (uint8_t)(length << KIND_BITS | TSTRING_SMALL);
     if (length > 0) memcpy(result.small.text, bytes, length);
   } else {
+    if (length > LONGEST) return status_oom(status, "string");
     size_t room = length / LARGE_STEP * LARGE_STEP + LARGE_STEP; /* with the NUL */
-    if (length > SIZE_MAX >> KIND_BITS) return status_oom(status, "string");
     char *text = mem_alloc((int64_t)room);
     if (text == NULL) return status_oom(status, "string");
     memcpy(text, bytes, length);
@@ -63,9 +72,48 @@ bool tstring_set(TString *string, const void *bytes, size_t length, Status *stat
   return true;
 }
 
+typedef struct SharedText {
+  TStringOwner owner;
+  atomic_int references;
+  char text[];
+} SharedText;
+
+static void ref_shared(TStringOwner *owner) {
+  atomic_fetch_add_explicit(&((SharedText *)owner->object)->references, 1, memory_order_relaxed);
+}
+
+static bool unref_shared(TStringOwner *owner) {
+  SharedText *shared = owner->object;
+  if (atomic_fetch_sub_explicit(&shared->references, 1, memory_order_acq_rel) != 1) return false;
+  mem_free(shared);
+  return true;
+}
+
+bool tstring_set_shared(TString *string, const void *bytes, size_t length, Status *status) {
+  if (length <= TSTRING_SMALL_CAPACITY) return tstring_set(string, bytes, length, status);
+  if (length > LONGEST) return status_oom(status, "string");
+  SharedText *shared = mem_alloc((int64_t)(sizeof *shared + length + 1));
+  if (shared == NULL) return status_oom(status, "string");
+  shared->owner = (TStringOwner){ref_shared, unref_shared, shared};
+  atomic_init(&shared->references, 1);
+  memcpy(shared->text, bytes, length);
+  shared->text[length] = '\0';
+  tstring_assign_view(string, shared->text, length);
+  string->view.owner = &shared->owner;
+  return true;
+}
+
 bool tstring_copy(TString *to, const TString *from, Status *status) {
+  if (to == from) return true;
+  if (tstring_type(from) == TSTRING_VIEW && from->view.owner != NULL) {
+    TString shared = *from;
+    shared.view.owner->ref(shared.view.owner);
+    tstring_free(to);
+    *to = shared;
+    return true;
+  }
   Str bytes = tstring_view(from);
-  return to == from || tstring_set(to, bytes.data, bytes.length, status);
+  return tstring_set(to, bytes.data, bytes.length, status);
 }
 
 void tstring_assign_view(TString *string, const void *bytes, size_t length) {

@@ -1,13 +1,14 @@
-/* TString: one element of a DT_STRING tensor, laid out in memory as TensorFlow's TF_TString (ctstring.h), so that a tensor's
- * data can be handed to users of the C API as it is: 24 bytes on every host, little-endian, the two lowest bits of the first
- * byte tell the kind.
+/* TString: one element of a DT_STRING tensor, laid out in memory as TensorFlow's TF_TString (ctstring.h), so
+ * that a tensor's data can be handed to users of the C API as it is: 24 bytes on every host, little-endian,
+ * the two lowest bits of the first byte tell the kind.
  *
  *   small   up to 22 bytes and a NUL in place
  *   large   bytes on the heap (base/alloc.h), NUL-terminated, owned
- *   offset  bytes that lie behind the element itself, at a distance from it; not owned. We read such elements, we make none
- *   view    bytes of somebody else's; kept alive by a counted owner if there is one
+ *   offset  bytes that lie behind the element itself, at a distance from it; not owned. We read such
+ * elements, we make none view    bytes of somebody else's; kept alive by a counted owner if there is one
  *
- * A zero-initialised TString is the empty string. Elements are never copied with `=`: two would own the same bytes. */
+ * A zero-initialised TString is the empty string. Elements are never copied with `=`: two would own the same
+ * bytes. */
 #ifndef TFCORE_TENSOR_TSTRING_H_
 #define TFCORE_TENSOR_TSTRING_H_
 
@@ -16,11 +17,17 @@
 
 #include "base/str.h"
 
-typedef enum TStringType { TSTRING_SMALL = 0, TSTRING_LARGE = 1, TSTRING_OFFSET = 2, TSTRING_VIEW = 3 } TStringType;
+typedef enum TStringType {
+  TSTRING_SMALL = 0,
+  TSTRING_LARGE = 1,
+  TSTRING_OFFSET = 2,
+  TSTRING_VIEW = 3
+} TStringType;
 
 enum { TSTRING_BYTES = 24, TSTRING_SMALL_CAPACITY = TSTRING_BYTES - 2 };
 
-/* Keeps the bytes of views alive: TensorFlow's TStringOwnerCApi. `unref` tells whether that was the last reference. */
+/* Keeps the bytes of views alive: TensorFlow's TStringOwnerCApi. `unref` tells whether that was the last
+ * reference. */
 typedef struct TStringOwner {
   void (*ref)(struct TStringOwner *owner);
   bool (*unref)(struct TStringOwner *owner);
@@ -51,14 +58,19 @@ typedef union TString {
 /* Makes it the empty string without looking at what was there. */
 void tstring_init(TString *string);
 static inline TStringType tstring_type(const TString *string) { return (TStringType)(string->raw[0] & 3); }
-/* The bytes, borrowed until the element changes or moves; never NULL, NUL-terminated unless the element is an offset or a view. */
+/* The bytes, borrowed until the element changes or moves; never NULL, NUL-terminated unless the element is an
+ * offset or a view. */
 Str tstring_view(const TString *string);
 /* How long the string may become without memory being taken: 0 for those that own no memory. */
 size_t tstring_capacity(const TString *string);
 bool tstring_equal(const TString *a, const TString *b);
-/* A copy of the bytes, which may be the string's own; what it held is freed. RESOURCE_EXHAUSTED leaves it as it was. */
+/* A copy of the bytes, which may be the string's own; what it held is freed. RESOURCE_EXHAUSTED leaves it as
+ * it was. */
 MUST_CHECK bool tstring_set(TString *string, const void *bytes, size_t length, Status *status);
-/* A deep copy, whatever kind `from` is. */
+/* The same, but what does not fit into the element becomes a view whose owner is counted: tstring_copy of it
+ * shares the bytes. For a text that many elements have. */
+MUST_CHECK bool tstring_set_shared(TString *string, const void *bytes, size_t length, Status *status);
+/* The string of another element. Bytes that have a counted owner are shared, all others are copied. */
 MUST_CHECK bool tstring_copy(TString *to, const TString *from, Status *status);
 /* Refers to bytes that the caller keeps alive; what the string held is freed. */
 void tstring_assign_view(TString *string, const void *bytes, size_t length);

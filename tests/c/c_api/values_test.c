@@ -55,7 +55,7 @@ TEST(sizes_of_types) {
                {TF_STRING, 0}, {TF_COMPLEX64, 8}, {TF_INT64, 8},   {TF_BOOL, 1},     {TF_QINT8, 1},      {TF_QUINT8, 1},
                {TF_QINT32, 4}, {TF_BFLOAT16, 2},  {TF_QINT16, 2},  {TF_QUINT16, 2},  {TF_UINT16, 2},     {TF_COMPLEX128, 16},
                {TF_HALF, 2},   {TF_RESOURCE, 0},  {TF_VARIANT, 0}, {TF_UINT32, 4},   {TF_UINT64, 8},     {(TF_DataType)0, 0},
-               {(TF_DataType)24, 0}, {(TF_DataType)-1, 0},  {(TF_DataType)123456, 0}};
+               {(TF_DataType)24, 1}, {(TF_DataType)33, 1},  {(TF_DataType)34, 0}, {(TF_DataType)-1, 0},  {(TF_DataType)123456, 0}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     CHECK_CONTEXT("type %d", (int)cases[i].type);
     CHECK_INT_EQ(TF_DataTypeSize(cases[i].type), cases[i].size);

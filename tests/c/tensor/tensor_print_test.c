@@ -50,8 +50,8 @@ TEST(elements_of_every_type) {
   check_print(DT_UINT32, DIMS(1), (const uint32_t[]){UINT32_MAX}, 9, "Tensor<type: uint32 shape: [1] values: 4294967295>");
   check_print(DT_INT8, DIMS(2), (const int8_t[]){-128, 65}, 9, "Tensor<type: int8 shape: [2] values: -128 65>");
   check_print(DT_UINT8, DIMS(1), (const uint8_t[]){200}, 9, "Tensor<type: uint8 shape: [1] values: 200>");
-  check_print(DT_QINT32, DIMS(1), (const int32_t[]){-7}, 9, "Tensor<type: qint32 shape: [1] values: -7>");
-  check_print(DT_COMPLEX64, DIMS(1), (const float[]){1, -0.5f}, 9, "Tensor<type: complex64 shape: [1] values: (1,-0.5)>");
+  check_print(DT_QINT32, DIMS(1), (const int32_t[]){-7}, 9, "Tensor<type: qint32 shape: [1] values: ?>");
+  check_print(DT_COMPLEX64, DIMS(1), (const float[]){1, -0.5f}, 9, "Tensor<type: complex64 shape: [1] values: ?>");
   check_print(DT_RESOURCE, DIMS(2), (void *const[]){NULL, NULL}, 9, "Tensor<type: resource shape: [2] values: ? ?>");
 }
 

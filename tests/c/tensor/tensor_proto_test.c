@@ -44,7 +44,7 @@ TEST(values_and_content_become_tensors) {
       {"dtype: DT_UINT16 int_val: 65535", "uint16 shape: [] values: 65535"},
       {"dtype: DT_QINT8 int_val: -3", "qint8 shape: [] values: -3"},
       {"dtype: DT_QUINT8 int_val: 3", "quint8 shape: [] values: 3"},
-      {"dtype: DT_QINT32 int_val: -3", "qint32 shape: [] values: -3"},
+      {"dtype: DT_QINT32 int_val: -3", "qint32 shape: [] values: ?"},
       {"dtype: DT_QINT16 int_val: -3", "qint16 shape: [] values: -3"},
       {"dtype: DT_QUINT16 int_val: 3", "quint16 shape: [] values: 3"},
       {"dtype: DT_INT64 int64_val: -9223372036854775808", "int64 shape: [] values: -9223372036854775808"},
@@ -54,9 +54,9 @@ TEST(values_and_content_become_tensors) {
       {"dtype: DT_BOOL tensor_shape { dim { size: 2 } } tensor_content: '\\1\\0'", "bool shape: [2] values: 1 0"},
       {"dtype: DT_HALF half_val: 15360", "half shape: [] values: 1"},
       {"dtype: DT_BFLOAT16 tensor_shape { dim { size: 2 } } half_val: 16256", "bfloat16 shape: [2] values: 1 1"},
-      {"dtype: DT_COMPLEX64 tensor_shape { dim { size: 2 } } scomplex_val: [1, -2]", "complex64 shape: [2] values: (1,-2) (1,-2)"},
-      {"dtype: DT_COMPLEX64 tensor_shape { dim { size: 1 } } scomplex_val: [1]", "complex64 shape: [1] values: (0,0)"},
-      {"dtype: DT_COMPLEX128 dcomplex_val: [0.5, 1]", "complex128 shape: [] values: (0.5,1)"},
+      {"dtype: DT_COMPLEX64 tensor_shape { dim { size: 2 } } scomplex_val: [1, -2]", "complex64 shape: [2] values: ? ?"},
+      {"dtype: DT_COMPLEX64 tensor_shape { dim { size: 1 } } scomplex_val: [1]", "complex64 shape: [1] values: ?"},
+      {"dtype: DT_COMPLEX128 dcomplex_val: [0.5, 1]", "complex128 shape: [] values: ?"},
       {"dtype: DT_STRING tensor_shape { dim { size: 3 } } string_val: ['a', 'b\\n']", "string shape: [3] values: a b\\n b\\n"},
       {"dtype: DT_STRING tensor_shape { dim { size: 2 } }", "string shape: [2] values:  "},
       {"dtype: DT_STRING tensor_shape { dim { size: 3 } } tensor_content: '\\1\\0\\2abc'", "string shape: [3] values: a  bc"},
@@ -113,8 +113,9 @@ TEST(what_is_no_tensor_is_refused) {
       {"", "invalid dtype 0"},
       {"dtype: 101 float_val: 1", "invalid dtype 101"},
       {"dtype: 55", "invalid dtype 55"},
-      {"dtype: DT_RESOURCE", "elements of type resource"},
-      {"dtype: DT_VARIANT", "elements of type variant"},
+      {"dtype: DT_RESOURCE resource_handle_val { name: 'x' }", "elements of type resource"},
+      {"dtype: DT_VARIANT variant_val { type_name: 'x' }", "elements of type variant"},
+      {"dtype: DT_VARIANT tensor_content: '\\0'", "elements of type variant"},
       {"dtype: DT_FLOAT tensor_shape { dim { size: -1 } }", "Shape [?] is not fully defined"},
       {"dtype: DT_FLOAT tensor_shape { unknown_rank: true }", "Shape <unknown> is not fully defined"},
       {"dtype: DT_FLOAT tensor_shape { dim { size: 4611686018427387904 } dim { size: 4 } }", "is too large"},
@@ -148,8 +149,63 @@ TEST(what_is_no_tensor_is_refused) {
   TensorProto *proto = NULL;
   CHECK_ERROR(tensor_to_proto(&tensor, arena, &proto, &status), status, CODE_INVALID_ARGUMENT, "cannot be put into a TensorProto");
   REQUIRE_OK(tensor_allocate_dims(&tensor, DT_VARIANT, 0, NULL, NULL, &status), status);
+  static TensorObject object = {1, NULL};
+  *(TensorObject **)tensor.data = &object;
   CHECK_ERROR(tensor_to_proto(&tensor, arena, &proto, &status), status, CODE_INVALID_ARGUMENT, "A tensor of type variant cannot be");
+  *(TensorObject **)tensor.data = NULL;
   tensor_clear(&tensor);
+  arena_free(arena);
+}
+
+/* Tensors of objects travel only when they hold none. */
+TEST(uninitialised_objects) {
+  static const char *const protos[] = {"dtype: DT_RESOURCE tensor_shape { }", "dtype: DT_VARIANT tensor_shape { dim { size: 3 } }",
+                                       "dtype: DT_RESOURCE tensor_shape { dim { } dim { size: 4 } }"};
+  static const char *const texts[] = {"Tensor<type: resource shape: [] values: ?>", "Tensor<type: variant shape: [3] values: ? ? ?>",
+                                      "Tensor<type: resource shape: [0,4] values: >"};
+  arena = arena_new();
+  for (int i = 0; i < 3; i++) {
+    CHECK_CONTEXT("%s", protos[i]);
+    Tensor tensor = {0};
+    TensorProto *again = NULL, *proto = parse(protos[i]);
+    StrBuf out = {0};
+    REQUIRE_OK(tensor_from_proto(proto, &tensor, &status), status);
+    for (int64_t n = 0; n < tensor_num_elements(&tensor); n++) CHECK(((TensorObject **)tensor.data)[n] == NULL);
+    CHECK_STR_EQ(print_proto(proto, -1), texts[i]);
+    REQUIRE_OK(tensor_to_proto(&tensor, arena, &again, &status), status);
+    CHECK(tensor_proto_equal(proto, again));
+    proto_print_text(again, PROTO_TEXT_SHORT, &out);
+    CHECK_STR_EQ(strbuf_text(&out), protos[i]);
+    strbuf_free(&out);
+    tensor_clear(&tensor);
+  }
+  arena_free(arena);
+}
+
+/* A thousand million bytes of strings, but the same ones. */
+TEST(long_strings_that_repeat_share_their_bytes) {
+  arena = arena_new();
+  enum { LENGTH = 1 << 20, COUNT = 1000 };
+  TensorProto *proto = parse("dtype: DT_STRING tensor_shape { dim { size: 1000 } } string_val: ['first', 'x']");
+  uint8_t *bytes = arena_alloc(arena, LENGTH);
+  memset(bytes, 'q', LENGTH);
+  proto->string_val[1] = (ProtobufCBinaryData){LENGTH, bytes};
+  Tensor tensor = {0}, copy = {0};
+  int64_t before = mem_live_bytes();
+  REQUIRE_OK(tensor_from_proto(proto, &tensor, &status), status);
+  CHECK(mem_live_bytes() - before < 2 * LENGTH);
+  REQUIRE_OK(tensor_copy(&copy, &tensor, NULL, &status), status);
+  CHECK(mem_live_bytes() - before < 2 * LENGTH);
+  tensor_clear(&tensor);
+  TString *strings = tensor_strings(&copy);
+  CHECK_STR_EQ(tstring_view(&strings[0]).data, "first");
+  for (int i = 1; i < COUNT; i += 333) {
+    CHECK_INT_EQ(tstring_view(&strings[i]).length, LENGTH);
+    CHECK_MEM_EQ(tstring_view(&strings[i]).data, bytes, LENGTH);
+  }
+  REQUIRE_OK(tstring_set(&strings[1], "other", 5, &status), status);
+  CHECK_MEM_EQ(tstring_view(&strings[999]).data, bytes, LENGTH);
+  tensor_clear(&copy);
   arena_free(arena);
 }
 
@@ -232,7 +288,7 @@ TEST(large_splats_fill_every_element) {
 TEST(conversions_survive_every_allocation_failure) {
   arena = arena_new();
   static const char *const protos[] = {
-      "dtype: DT_STRING tensor_shape { dim { size: 3 } } string_val: ['a', 'b']",
+      "dtype: DT_STRING tensor_shape { dim { size: 3 } } string_val: ['a', 'longer than an element of a tensor']",
       "dtype: DT_FLOAT tensor_shape { dim { size: 1 } dim { size: 1 } dim { size: 1 } dim { size: 1 } dim { size: 1 } dim { size: 1 }"
       "  dim { size: 1 } dim { size: 1 } dim { size: 2 } } float_val: 1"};
   for (int i = 0; i < 2; i++) {

@@ -121,13 +121,38 @@ TEST(views_release_their_owner) {
   owner_references = 2;
   tstring_assign_view(&string, text, sizeof text - 1);
   string.view.owner = &owner;
-  REQUIRE_OK(tstring_copy(&copy, &string, &status), status); /* bytes of its own */
-  CHECK_INT_EQ(tstring_type(&copy), TSTRING_LARGE);
-  CHECK_INT_EQ(owner_references, 2);
+  REQUIRE_OK(tstring_copy(&copy, &string, &status), status);
+  CHECK(tstring_view(&copy).data == text);
+  CHECK_INT_EQ(owner_references, 3);
   REQUIRE_OK(tstring_set(&string, tstring_view(&string).data, 4, &status), status);
-  CHECK_INT_EQ(owner_references, 1);
+  CHECK_INT_EQ(owner_references, 2);
   CHECK_STR_EQ(tstring_view(&string).data, "held");
   tstring_assign_view(&string, NULL, 0);
   CHECK_STR_EQ(tstring_view(&string).data, "");
   tstring_free(&copy);
+  CHECK_INT_EQ(owner_references, 1);
+}
+
+TEST(shared_bytes_go_with_the_last_string) {
+  static const char text[] = "more than twenty-two bytes of text";
+  TString first = {0}, second = {0}, third = {0};
+  REQUIRE_OK(tstring_set_shared(&first, text, 10, &status), status);
+  CHECK_INT_EQ(tstring_type(&first), TSTRING_SMALL);
+  REQUIRE_OK(tstring_set_shared(&first, text, sizeof text - 1, &status), status);
+  int64_t count = mem_allocation_count();
+  REQUIRE_OK(tstring_copy(&second, &first, &status), status);
+  REQUIRE_OK(tstring_copy(&third, &second, &status), status);
+  CHECK_INT_EQ(mem_allocation_count(), count);
+  tstring_free(&first);
+  CHECK_STR_EQ(tstring_view(&third).data, text);
+  tstring_assign_view(&third, "", 0);
+  CHECK_STR_EQ(tstring_view(&second).data, text);
+  mem_fail_after(0);
+  bool ok = tstring_set_shared(&second, text, sizeof text, &status);
+  mem_fail_after(-1);
+  CHECK_ERROR(ok, status, CODE_RESOURCE_EXHAUSTED, "");
+  CHECK_ERROR(tstring_set_shared(&second, text, SIZE_MAX / 4 + 1, &status), status, CODE_RESOURCE_EXHAUSTED,
+              "");
+  CHECK_STR_EQ(tstring_view(&second).data, text);
+  tstring_free(&second);
 }
