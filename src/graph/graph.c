@@ -15,9 +15,7 @@ static bool add_special_node(Graph *graph, const char *name, Status *status) {
   if (!def) return status_oom(status, "a graph");
   TRY(graph_reserve_nodes(graph, 1, status));
   TRY(graph_make_node(graph, def, NULL, &node, status));
-  node->id = graph->num_node_ids;
-  graph->nodes[graph->num_node_ids++] = node;
-  graph->num_nodes++;
+  graph_insert_node(graph, node);
   return true;
 }
 
@@ -38,7 +36,7 @@ Graph *graph_new(void) {
     graph_free(graph);
     return NULL;
   }
-  graph->mutations = 0;
+  graph->fixed_until = graph->num_node_ids;
   return graph;
 }
 
@@ -46,12 +44,14 @@ void graph_free(Graph *graph) {
   if (!graph) return;
   graph_forget_values(graph);
   string_map_free(&graph->names);
+  string_map_free(&graph->duplicates);
   string_map_free(&graph->prefixes);
   string_map_free(&graph->suffixes);
   string_map_free(&graph->function_names);
   string_map_free(&graph->gradient_names);
   mem_free(graph->functions);
   mem_free(graph->nodes);
+  graph_drop_edge_ids(graph);
   mem_free(graph->scratch.memory);
   arena_free(graph->arena);
   mem_free(graph);
@@ -96,14 +96,18 @@ bool graph_find_output(const Graph *graph, const char *name, NodeOutput *output,
 bool graph_check_node(const Graph *graph, const Node *node, Status *status) {
   if (!node) return status_invalid(status, "Node is null");
   if (node->graph == graph) return true;
-  if (!node->graph) return status_invalid(status, "Node '%s' was removed from its graph", node->name);
+  if (node->id < 0) return status_invalid(status, "node id %d is less than zero", node->id);
+  if (node->id >= graph->num_node_ids) {
+    return status_invalid(status, "node id %d is >= than number of nodes in graph %lld", node->id,
+                          (long long)graph->num_node_ids);
+  }
   return status_invalid(
-      status, "Node with id %lld is different from the passed in node. Does it belong to a different graph?",
-      (long long)node->id);
+      status, "Node with id %d is different from the passed in node. Does it belong to a different graph?%s",
+      node->id, node->graph ? "" : " It was removed from its graph.");
 }
 
 void node_print(const Node *node, StrBuf *out) {
-  strbuf_printf(out, "{name:'%s' id:%lld", node->name, (long long)node->id);
+  strbuf_printf(out, "{name:'%s' id:%d", node->name, node->id);
   if (node->id == SOURCE_ID) {
     strbuf_append(out, " source}");
   } else if (node->id == SINK_ID) {
@@ -113,6 +117,16 @@ void node_print(const Node *node, StrBuf *out) {
     node_def_summarize(node->def, out);
     strbuf_append(out, "}}");
   }
+}
+
+/* --- walks --- */
+
+void graph_new_visit(Graph *graph) {
+  if (++graph->visit > 0) return;
+  for (int64_t id = 0; id < graph->num_node_ids; id++) {
+    if (graph->nodes[id]) node_entry(graph->nodes[id])->visit = 0;
+  }
+  graph->visit = 1;
 }
 
 /* --- cached values and rolling back --- */

@@ -1,14 +1,19 @@
 /* Graph: nodes, edges, and everything that is known of them: names, types, shapes, versions, functions.
  *
- * A graph owns an arena: nodes, edges, NodeDefs, shapes live there until graph_free. Ids are never reused.
- * Every call that adds something either succeeds or leaves the graph as it was, memory included.
+ * A graph owns an arena: nodes, edges, NodeDefs, shapes live there until graph_free. Ids are never reused,
+ * and neither is the memory of removed nodes and edges: a pointer to one that was removed, or that belongs to
+ * another living graph, is recognised by every call here and refused (INVALID_ARGUMENT; calls without a
+ * status do nothing). Every call that adds something either succeeds or leaves the graph as it was, memory
+ * included.
  *
  *   Graph *graph = graph_new();
  *   graph_add_operation(graph, def, inputs, 2, NULL, 0, &node, &status);
  *
- * Node 0 is `_SOURCE`, node 1 `_SINK`, edge 0 the control edge between them, as in TensorFlow. Other edges
- * from source and to sink are not made: nothing reads them. Not thread-safe: one writer, and no reader while
- * it writes.
+ * Node 0 is `_SOURCE`, node 1 `_SINK`, edge 0 the control edge between them, as in TensorFlow. Nodes without
+ * inputs get a control edge from source and nodes without consumers one to sink at the end of every import
+ * (graph_fixup_source_and_sink_edges). These edges count, have ids and can be added and removed as others,
+ * but they stand in two fields of their own: the lists of a node, its NodeDef and exports have none of them,
+ * and the lists of source and sink are empty. Not thread-safe: one writer, and no reader while it writes.
  */
 #ifndef TFCORE_GRAPH_GRAPH_H_
 #define TFCORE_GRAPH_GRAPH_H_
@@ -42,8 +47,10 @@ typedef struct Edge {
 
 static inline bool edge_is_control(const Edge *edge) { return edge->src_output == CONTROL_SLOT; }
 
+typedef struct WhileContext WhileContext;
+
 struct Node {
-  int64_t id;
+  int32_t id;
   const char *name;
   Graph *graph; /* NULL once the node was removed: a stale pointer can be detected */
   NodeDef *def; /* complete: defaults are filled in; the input list is kept equal to the edges */
@@ -52,9 +59,12 @@ struct Node {
   const DataType *input_types, *output_types; /* references as dtype + 100 */
   Edge **inputs; /* per data input its edge; NULL while an input is not connected */
   Edge **control_inputs;
-  int64_t num_control_inputs, control_input_capacity;
-  Edge **out_edges; /* data and control, in order of insertion */
-  int64_t num_out_edges, out_edge_capacity;
+  int32_t num_control_inputs, control_input_capacity;
+  int32_t num_out_edges, out_edge_capacity;
+  int32_t assigned_device;           /* index of a device name (node_assigned_device); 0: none */
+  Edge **out_edges;                  /* data and control, in order of insertion */
+  Edge *source_edge;                 /* from source, or NULL */
+  Edge *sink_edge;                   /* to sink, or NULL */
   ShapeHandle *output_shapes;        /* what shape inference knows */
   const HandleData **output_handles; /* for resource outputs, else NULL entries */
 };
@@ -84,13 +94,30 @@ Node *graph_node(const Graph *graph, int64_t id);            /* NULL when remove
 Node *graph_find_node(const Graph *graph, const char *name); /* NULL when there is none; not source or sink */
 /* "n", "n:1": NOT_FOUND or INVALID_ARGUMENT when there is no such output. */
 MUST_CHECK bool graph_find_output(const Graph *graph, const char *name, NodeOutput *output, Status *status);
-/* INVALID_ARGUMENT when the node is not (or no longer) of this graph. */
+/* INVALID_ARGUMENT when the node is not (or no longer) of this graph; in TensorFlow's words. */
 MUST_CHECK bool graph_check_node(const Graph *graph, const Node *node, Status *status);
+/* The same for an edge. */
+MUST_CHECK bool graph_check_edge(const Graph *graph, const Edge *edge, Status *status);
+/* Also OUT_OF_RANGE when the node has no such output or input: "Node 'A' (type: 'OneOutput', num of outputs:
+ * 1) does not have output 1". */
+MUST_CHECK bool graph_check_output_tensor(const Graph *graph, const Node *node, int index, Status *status);
+MUST_CHECK bool graph_check_input_tensor(const Graph *graph, const Node *node, int index, Status *status);
+/* All edges by id, NULL for those that were removed; valid until the next change. The graph makes the table
+ * when it is asked for the first time, and after an import. */
+MUST_CHECK bool graph_edges(Graph *graph, Edge *const **edges, int64_t *count, Status *status);
+int64_t graph_num_edge_ids(const Graph *graph); /* ids run from 0 */
+/* *edge is NULL when there is none with the id; false only when out of memory. */
+MUST_CHECK bool graph_find_edge(Graph *graph, int64_t id, Edge **edge, Status *status);
+/* The nodes by name, source and sink as well; of several with one name the last. Keys live as long as the
+ * graph; the map is the caller's (zero-initialised, freed with string_map_free). */
+MUST_CHECK bool graph_build_name_index(const Graph *graph, StringMap *index, Status *status);
 /* The edge into data input `i`, or NULL. */
 static inline Edge *node_input_edge(const Node *node, int i) { return node->inputs[i]; }
 static inline DataType node_output_type(NodeOutput output) { return output.node->output_types[output.index]; }
 /* "{name:'n' id:2 op device:{requested: '', assigned: ''} def:{...}}" */
 void node_print(const Node *node, StrBuf *out);
+/* "[id=1 A:0 -> B:0]"; the ends of a removed edge are "<NULL>" */
+void edge_print(const Edge *edge, StrBuf *out);
 
 /* --- building --- */
 
@@ -102,20 +129,29 @@ MUST_CHECK bool graph_add_operation(Graph *graph, const NodeDef *def, const Node
                                     int num_inputs, Node *const *control_inputs, int num_control_inputs,
                                     Node **node, Status *status);
 /* Adds a bare node: no edges, no shape inference (its shapes are unknown); `def` is taken as it is and must
- * live in the graph's arena. */
+ * live in the graph's arena. Other nodes may have the same name: it stands for the first of them then. */
 MUST_CHECK bool graph_add_node(Graph *graph, NodeDef *def, Node **node, Status *status);
 /* Data input `dst_input` must be free and the types must agree. Two CONTROL_SLOTs: as graph_add_control_edge,
- * but *edge is the edge that was there. */
+ * but *edge is the edge that was there. From source and to sink only with two CONTROL_SLOTs. */
 MUST_CHECK bool graph_add_edge(Graph *graph, Node *src, int src_output, Node *dst, int dst_input, Edge **edge,
                                Status *status);
 /* Also writes "^src" into the NodeDef. Nothing happens (*edge NULL) when the edge is there already. */
 MUST_CHECK bool graph_add_control_edge(Graph *graph, Node *src, Node *dst, Edge **edge, Status *status);
+/* A control edge leaves the NodeDef as well; a data input stays named there until it is connected again, and
+ * is exported by that name. */
 void graph_remove_edge(Graph *graph, Edge *edge);
+/* A control edge from source to every node without edges into it, and to sink from every node without edges
+ * out of it. The import calls it. Looks only at nodes that are new or lost an edge since. `changed` may be
+ * NULL. */
+MUST_CHECK bool graph_fixup_source_and_sink_edges(Graph *graph, bool *changed, Status *status);
 /* Redirects data input `dst_input` of `dst`. OUT_OF_RANGE and INVALID_ARGUMENT as TensorFlow's UpdateEdge. */
 MUST_CHECK bool graph_update_edge(Graph *graph, Node *new_src, int new_output, Node *dst, int dst_input,
                                   Status *status);
 /* Removes the node and its edges. Not for source and sink. */
 void graph_remove_node(Graph *graph, Node *node);
+/* prefix/_0, prefix/_1, ...: counted by the graph, not compared with the names of nodes. In the graph's
+ * arena; NULL when out of memory. */
+const char *graph_new_name(Graph *graph, const char *prefix);
 /* A name that no node has (it is not reserved until a node has it): `base` itself, else base_1, base_2, ...
  * Also avoids names that are a prefix scope in use. In the graph's arena; NULL when out of memory. */
 const char *graph_unique_name(Graph *graph, const char *base);

@@ -56,10 +56,10 @@ static bool is_fed(const FedSet *set, const Edge *edge) {
 
 static int64_t num_edges_into(const Node *node) { return node->num_inputs + node->num_control_inputs; }
 
-/* NULL for an input that is not connected, for a fed value, and for edges from source and sink. */
+/* NULL for an input that is not connected and for a fed value. */
 static const Edge *edge_into(const Node *node, int64_t i, const FedSet *fed) {
   const Edge *edge = i < node->num_inputs ? node->inputs[i] : node->control_inputs[i - node->num_inputs];
-  return edge && edge->src->id > SINK_ID && !is_fed(fed, edge) ? edge : NULL;
+  return edge && !is_fed(fed, edge) ? edge : NULL;
 }
 
 /* --- reachability --- */

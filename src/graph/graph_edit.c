@@ -8,10 +8,18 @@
 /* --- making nodes --- */
 
 bool graph_reserve_nodes(Graph *graph, int64_t count, Status *status) {
-  if (mem_grow((void **)&graph->nodes, &graph->node_capacity, graph->num_node_ids + count,
-               sizeof *graph->nodes))
+  if (graph->num_node_ids + count <= INT32_MAX &&
+      mem_grow((void **)&graph->nodes, &graph->node_capacity, graph->num_node_ids + count,
+               sizeof *graph->nodes)) {
     return true;
+  }
   return status_oom(status, "the nodes of a graph");
+}
+
+void graph_insert_node(Graph *graph, Node *node) {
+  node->id = (int32_t)graph->num_node_ids;
+  graph->nodes[graph->num_node_ids++] = node;
+  graph->num_nodes++;
 }
 
 bool graph_make_node(Graph *graph, NodeDef *def, const Op *op, Node **out, Status *status) {
@@ -52,10 +60,9 @@ static bool add_bare_node(Graph *graph, NodeDef *def, const Op *op, Node **out, 
   Node *node = NULL;
   TRY(graph_reserve_nodes(graph, 1, status));
   TRY(graph_make_node(graph, def, op, &node, status));
-  TRY(string_map_set(&graph->names, node->name, node, status));
-  node->id = graph->num_node_ids;
-  graph->nodes[graph->num_node_ids++] = node;
-  graph->num_nodes++;
+  node_entry(node)->loose_controls = def->n_input > 0 && def->input[def->n_input - 1][0] == '^';
+  TRY(graph_register_name(graph, node, status));
+  graph_insert_node(graph, node);
   *out = node;
   return true;
 }
@@ -63,9 +70,8 @@ static bool add_bare_node(Graph *graph, NodeDef *def, const Op *op, Node **out, 
 bool graph_add_node(Graph *graph, NodeDef *def, Node **node, Status *status) {
   const Op *op = NULL;
   *node = NULL;
-  if (graph_find_node(graph, def->name) || graph_is_reserved_name(def->name)) {
+  if (graph_is_reserved_name(def->name))
     return status_invalid(status, "Duplicate node name in graph: '%s'", def->name);
-  }
   TRY(graph_look_up_op(graph, def->op, &op, status));
   GraphMark mark = graph_mark(graph);
   return add_bare_node(graph, def, op, node, status) || graph_rollback(graph, mark);
@@ -89,6 +95,14 @@ static bool check_input(const Node *node, int index, Status *status) {
   return status_set(status, CODE_OUT_OF_RANGE,
                     "Node '%s' (type: '%s', num of inputs: %d) does not have input %d", node->name,
                     node->def->op, node->num_inputs, index);
+}
+
+bool graph_check_output_tensor(const Graph *graph, const Node *node, int index, Status *status) {
+  return graph_check_node(graph, node, status) && graph_check_output(node, index, status);
+}
+
+bool graph_check_input_tensor(const Graph *graph, const Node *node, int index, Status *status) {
+  return graph_check_node(graph, node, status) && check_input(node, index, status);
 }
 
 bool graph_check_edge_types(const Node *src, int src_output, const Node *dst, int dst_input, Status *status) {
@@ -132,11 +146,12 @@ static bool reserve_inputs(Graph *graph, Node *node, size_t count, Status *statu
   NodeEntry *entry = node_entry(node);
   if (entry->own_inputs == def->input && entry->input_capacity >= (int64_t)count) return true;
   int64_t capacity = (int64_t)count > 2 * (int64_t)def->n_input ? (int64_t)count : 2 * (int64_t)def->n_input;
+  if (capacity > INT32_MAX) return status_oom(status, "the inputs of a node");
   int64_t old_bytes = (int64_t)(def->n_input * sizeof *def->input);
   char **grown = arena_grow(graph->arena, def->input, old_bytes, capacity * (int64_t)sizeof *def->input);
   if (!grown) return status_oom(status, "the inputs of a node");
   def->input = entry->own_inputs = grown;
-  entry->input_capacity = capacity;
+  entry->input_capacity = (int32_t)capacity;
   return true;
 }
 
@@ -165,16 +180,17 @@ static void erase_control_input(NodeDef *def, const Node *src) {
 /* --- edges --- */
 
 /* Capacity for one element more; the old array stays valid, so nothing is lost when a later step fails. */
-static bool reserve_edges(Graph *graph, Edge ***edges, int64_t count, int64_t more, int64_t *capacity,
+static bool reserve_edges(Graph *graph, Edge ***edges, int64_t count, int64_t more, int32_t *capacity,
                           Status *status) {
   if (count + more <= *capacity) return true;
-  int64_t grown = *capacity * 2 > count + more ? *capacity * 2 : count + more;
+  int64_t doubled = (int64_t)*capacity * 2, grown = doubled > count + more ? doubled : count + more;
   if (grown < 2) grown = 2;
+  if (grown > INT32_MAX) return status_oom(status, "the edges of a node");
   Edge **array =
       arena_grow(graph->arena, *edges, count * (int64_t)sizeof *array, grown * (int64_t)sizeof *array);
   if (!array) return status_oom(status, "the edges of a node");
   *edges = array;
-  *capacity = grown;
+  *capacity = (int32_t)grown;
   return true;
 }
 
@@ -196,7 +212,8 @@ void node_restore_out_edges(Node *src, const OutEdges *before) {
   src->out_edge_capacity = before->capacity;
 }
 
-static Edge *find_control_edge(const Node *src, const Node *dst) {
+static Edge *find_control_edge(Node *src, Node *dst) {
+  if (src->id <= SINK_ID || dst->id <= SINK_ID) return graph_special_edge(src, dst);
   if (src->num_out_edges < dst->num_control_inputs) {
     for (int64_t i = 0; i < src->num_out_edges; i++) {
       if (src->out_edges[i]->dst == dst && edge_is_control(src->out_edges[i])) return src->out_edges[i];
@@ -210,14 +227,13 @@ static Edge *find_control_edge(const Node *src, const Node *dst) {
 }
 
 static Edge *connect(Graph *graph, Edge *edge) {
-  edge->id = graph->next_edge_id++;
   edge->src->out_edges[edge->src->num_out_edges++] = edge;
   if (edge_is_control(edge)) {
     edge->dst->control_inputs[edge->dst->num_control_inputs++] = edge;
   } else {
     edge->dst->inputs[edge->dst_input] = edge;
   }
-  graph->num_edges++;
+  graph_number_edge(graph, edge);
   return edge;
 }
 
@@ -225,7 +241,7 @@ static Edge *connect(Graph *graph, Edge *edge) {
 typedef struct EdgeArrays {
   Edge **out_edges, **control_inputs;
   char **input;
-  int64_t out_edge_capacity, control_input_capacity;
+  int32_t out_edge_capacity, control_input_capacity;
 } EdgeArrays;
 
 static EdgeArrays save_arrays(const Node *src, const Node *dst) {
@@ -245,6 +261,11 @@ static bool restore_arrays(Graph *graph, GraphMark mark, Node *src, Node *dst, c
 static bool append_control_input(Graph *graph, Node *node, const Node *src, Status *status) {
   NodeDef *def = node->def;
   char *text;
+  if (node_entry(node)->loose_controls) {
+    for (size_t i = 0; i < def->n_input; i++) {
+      if (names_input(def->input[i], src, CONTROL_SLOT)) return true;
+    }
+  }
   TRY(graph_input_text(graph, src, CONTROL_SLOT, false, &text, status));
   TRY(reserve_inputs(graph, node, def->n_input + 1, status));
   def->input[def->n_input++] = text;
@@ -255,18 +276,20 @@ bool graph_add_control_edge(Graph *graph, Node *src, Node *dst, Edge **out, Stat
   *out = NULL;
   TRY(graph_check_node(graph, src, status));
   TRY(graph_check_node(graph, dst, status));
+  if (src->id <= SINK_ID || dst->id <= SINK_ID) return graph_add_special_edge(graph, src, dst, out, status);
   if (find_control_edge(src, dst)) return true;
+  TRY(graph_reserve_edge_ids(graph, 1, status));
   GraphMark mark = graph_mark(graph);
   EdgeArrays saved = save_arrays(src, dst);
   Edge *edge = arena_alloc(graph->arena, sizeof *edge);
   bool ok = (edge || status_oom(status, "an edge")) && node_reserve_out_edges(graph, src, 1, status) &&
             reserve_edges(graph, &dst->control_inputs, dst->num_control_inputs, 1,
                           &dst->control_input_capacity, status) &&
-            (src->id <= SINK_ID || dst->id <= SINK_ID || append_control_input(graph, dst, src, status));
+            append_control_input(graph, dst, src, status);
   if (!ok) return restore_arrays(graph, mark, src, dst, &saved);
   *edge = (Edge){.src = src, .src_output = CONTROL_SLOT, .dst = dst, .dst_input = CONTROL_SLOT};
   *out = connect(graph, edge);
-  if (dst->id > SINK_ID) graph->mutations++;
+  graph->mutations++;
   return true;
 }
 
@@ -278,13 +301,12 @@ bool graph_add_edge(Graph *graph, Node *src, int src_output, Node *dst, int dst_
     if (!*out) *out = find_control_edge(src, dst);
     return true;
   }
-  TRY(graph_check_node(graph, src, status));
-  TRY(graph_check_node(graph, dst, status));
-  TRY(graph_check_output(src, src_output, status));
-  TRY(check_input(dst, dst_input, status));
+  TRY(graph_check_output_tensor(graph, src, src_output, status));
+  TRY(graph_check_input_tensor(graph, dst, dst_input, status));
   if (dst->inputs[dst_input])
     return status_invalid(status, "Input %d of node %s is connected already", dst_input, dst->name);
   TRY(graph_check_edge_types(src, src_output, dst, dst_input, status));
+  TRY(graph_reserve_edge_ids(graph, 1, status));
   GraphMark mark = graph_mark(graph);
   EdgeArrays saved = save_arrays(src, dst);
   Edge *edge = arena_alloc(graph->arena, sizeof *edge);
@@ -302,8 +324,8 @@ bool graph_add_edge(Graph *graph, Node *src, int src_output, Node *dst, int dst_
   return true;
 }
 
-static void remove_pointer(Edge **edges, int64_t *count, const Edge *edge) {
-  for (int64_t i = *count - 1; i >= 0; i--) {
+static void remove_pointer(Edge **edges, int32_t *count, const Edge *edge) {
+  for (int32_t i = *count - 1; i >= 0; i--) {
     if (edges[i] != edge) continue;
     memmove(&edges[i], &edges[i + 1], (size_t)(*count - i - 1) * sizeof *edges);
     --*count;
@@ -312,7 +334,11 @@ static void remove_pointer(Edge **edges, int64_t *count, const Edge *edge) {
 }
 
 void graph_remove_edge(Graph *graph, Edge *edge) {
-  if (!edge || !edge->src) return; /* removed before */
+  if (!edge || !edge->src || edge->src->graph != graph) return;
+  if (edge_is_special(edge)) {
+    graph_remove_special_edge(graph, edge);
+    return;
+  }
   Node *src = edge->src, *dst = edge->dst;
   remove_pointer(src->out_edges, &src->num_out_edges, edge);
   if (edge_is_control(edge)) {
@@ -321,21 +347,21 @@ void graph_remove_edge(Graph *graph, Edge *edge) {
   } else {
     dst->inputs[edge->dst_input] = NULL;
   }
-  edge->src = edge->dst = NULL;
-  graph->num_edges--;
+  graph_unfix_node(graph, src);
+  graph_unfix_node(graph, dst);
+  graph_retire_edge(graph, edge);
   graph->mutations++;
   graph_forget_values(graph);
 }
 
 bool graph_update_edge(Graph *graph, Node *new_src, int new_output, Node *dst, int dst_input,
                        Status *status) {
-  TRY(graph_check_node(graph, new_src, status));
-  TRY(graph_check_node(graph, dst, status));
-  TRY(graph_check_output(new_src, new_output, status));
-  TRY(check_input(dst, dst_input, status));
+  TRY(graph_check_output_tensor(graph, new_src, new_output, status));
+  TRY(graph_check_input_tensor(graph, dst, dst_input, status));
   Edge *edge = dst->inputs[dst_input];
   if (!edge) return status_invalid(status, "Couldn't find edge to {{node %s}}", dst->name);
   TRY(graph_check_edge_types(new_src, new_output, dst, dst_input, status));
+  TRY(graph_reserve_edge_ids(graph, 1, status));
   GraphMark mark = graph_mark(graph);
   EdgeArrays saved = save_arrays(new_src, dst);
   char *text;
@@ -344,10 +370,10 @@ bool graph_update_edge(Graph *graph, Node *new_src, int new_output, Node *dst, i
             write_data_input(graph, dst, dst_input, text, status);
   if (!ok) return restore_arrays(graph, mark, new_src, dst, &saved);
   remove_pointer(edge->src->out_edges, &edge->src->num_out_edges, edge);
-  edge->src = new_src;
-  edge->src_output = new_output;
-  graph->num_edges--; /* connect counts it again, under a new id */
-  connect(graph, edge);
+  graph_unfix_node(graph, edge->src);
+  graph_retire_edge(graph, edge);
+  *edge = (Edge){.src = new_src, .src_output = new_output, .dst = dst, .dst_input = dst_input};
+  connect(graph, edge); /* under a new id */
   graph->mutations++;
   graph_forget_values(graph);
   return true;
@@ -359,14 +385,11 @@ void graph_remove_node(Graph *graph, Node *node) {
   while (node->num_control_inputs > 0)
     graph_remove_edge(graph, node->control_inputs[node->num_control_inputs - 1]);
   for (int i = 0; i < node->num_inputs; i++) graph_remove_edge(graph, node->inputs[i]);
+  graph_remove_edge(graph, node->source_edge);
+  graph_remove_edge(graph, node->sink_edge);
   graph_forget_values(graph);
-  string_map_remove(&graph->names, node->name);
-  /* Names and scopes that were taken may be free now. */
-  string_map_free(&graph->suffixes);
-  if (strchr(node->name, '/')) {
-    string_map_free(&graph->prefixes);
-    graph->prefixes_until = 0;
-  }
+  graph_unregister_name(graph, node);
+  graph_forget_free_names(graph, node->name);
   graph->nodes[node->id] = NULL;
   graph->num_nodes--;
   graph->mutations++;

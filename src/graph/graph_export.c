@@ -18,15 +18,9 @@ static bool is_written_as(const char *text, const Node *src, int index) {
          text_index == index;
 }
 
-static int64_t num_visible_controls(const Node *node) {
-  int64_t count = 0;
-  for (int64_t i = 0; i < node->num_control_inputs; i++) count += node->control_inputs[i]->src->id > SINK_ID;
-  return count;
-}
-
-static bool is_canonical(const Node *node, int64_t num_controls) {
+static bool is_canonical(const Node *node) {
   const NodeDef *def = node->def;
-  if ((int64_t)def->n_input != node->num_inputs + num_controls) return false;
+  if ((int64_t)def->n_input != node->num_inputs + node->num_control_inputs) return false;
   for (int i = 0; i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
     if (edge && !is_written_as(def->input[i], edge->src, edge->src_output)) return false;
@@ -36,7 +30,6 @@ static bool is_canonical(const Node *node, int64_t num_controls) {
   int64_t at = node->num_inputs;
   for (int64_t i = 0; i < node->num_control_inputs; i++) {
     const Node *src = node->control_inputs[i]->src;
-    if (src->id <= SINK_ID) continue;
     if (strcmp(before, src->name) > 0 || !is_written_as(def->input[at++], src, CONTROL_SLOT)) return false;
     before = src->name;
   }
@@ -48,9 +41,9 @@ static int compare_names(const void *a, const void *b) {
 }
 
 /* The same NodeDef with another input list. */
-static NodeDef *rewrite_def(const Node *node, int64_t num_controls, Arena *arena) {
+static NodeDef *rewrite_def(const Node *node, Arena *arena) {
   NodeDef *def = arena_alloc(arena, sizeof *def);
-  int64_t count = node->num_inputs + num_controls;
+  int64_t count = node->num_inputs + node->num_control_inputs;
   char **input = arena_alloc(arena, (count + 1) * (int64_t)sizeof *input);
   if (!def || !input) return NULL;
   for (int i = 0; i < node->num_inputs; i++) {
@@ -67,11 +60,10 @@ static NodeDef *rewrite_def(const Node *node, int64_t num_controls, Arena *arena
   char **next = input + node->num_inputs;
   for (int64_t i = 0; i < node->num_control_inputs; i++) {
     const Node *src = node->control_inputs[i]->src;
-    if (src->id <= SINK_ID) continue;
     *next = arena_printf(arena, "^%s", src->name);
     if (!*next++) return NULL;
   }
-  qsort(input + node->num_inputs, (size_t)num_controls, sizeof *input, compare_names);
+  qsort(input + node->num_inputs, (size_t)node->num_control_inputs, sizeof *input, compare_names);
   *def = *node->def;
   def->input = input;
   def->n_input = (size_t)count;
@@ -112,8 +104,7 @@ bool graph_to_def(const Graph *graph, Arena *arena, GraphDef **out, Status *stat
   for (int64_t id = SINK_ID + 1; id < graph->num_node_ids; id++) {
     const Node *node = graph->nodes[id];
     if (!node) continue;
-    int64_t num_controls = num_visible_controls(node);
-    NodeDef *node_def = is_canonical(node, num_controls) ? node->def : rewrite_def(node, num_controls, arena);
+    NodeDef *node_def = is_canonical(node) ? node->def : rewrite_def(node, arena);
     if (!node_def) return status_oom(status, "a GraphDef");
     def->node[def->n_node++] = node_def;
   }

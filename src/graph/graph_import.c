@@ -229,9 +229,16 @@ static bool commit_import(Import *import) {
     graph->num_nodes += import->created;
     graph->num_edges += import->num_edges;
     graph->next_edge_id += import->num_edges;
-  } else {
-    undo_commit(import, &commit);
+    graph_drop_edge_ids(graph);
+    ok = graph_fixup_source_and_sink_edges(graph, NULL, import->status);
+    if (!ok) {
+      graph->num_node_ids -= import->created;
+      graph->num_nodes -= import->created;
+      graph->num_edges -= import->num_edges;
+      graph->next_edge_id -= import->num_edges;
+    }
   }
+  if (!ok) undo_commit(import, &commit);
   mem_free(commit.old_edges);
   mem_free(commit.before);
   return ok;

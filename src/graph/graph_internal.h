@@ -23,8 +23,10 @@ typedef struct NodeEntry {
   Node node; /* first: a Node is its NodeEntry */
   CachedValue *value, *partial_shape;
   char **own_inputs; /* the NodeDef's input list once the graph has made room in it, with this capacity */
-  int64_t input_capacity;
-  int64_t visit; /* scratch of whoever walks: equal to graph->visit when seen in this walk */
+  int32_t input_capacity;
+  uint32_t visit;        /* scratch of whoever walks: equal to graph->visit when seen in this walk */
+  int32_t while_context; /* index + 1 of the loop that the node is an exit of; 0: none */
+  bool loose_controls;   /* the NodeDef came with control inputs, for which there may be no edges (yet) */
 } NodeEntry;
 
 static inline NodeEntry *node_entry(Node *node) { return (NodeEntry *)node; }
@@ -47,8 +49,16 @@ struct Graph {
   Node **nodes; /* by id */
   int64_t num_node_ids, node_capacity;
   int64_t num_nodes, num_edges, next_edge_id;
-  int64_t mutations, visit;
-  StringMap names; /* to Node; without source and sink */
+  int64_t mutations;
+  uint32_t visit;
+  Edge **edges; /* by id, NULL for removed ones; the table itself is NULL until somebody asks for an edge by
+                   id */
+  int64_t edge_capacity;
+  int64_t
+      fixed_until; /* nodes with smaller ids have edges in and out, from source and to sink where needed */
+  StringMap names; /* to Node, the one with the smallest id; without source and sink */
+  StringMap duplicates; /* names of several nodes, to how many they are (int64_t in the arena) */
+  int64_t name_counter; /* of graph_new_name */
   VersionDef versions;
 
   /* "a" and "a/b" for a node a/b/c; built when a name must be made unique, for the nodes with ids below
@@ -60,6 +70,13 @@ struct Graph {
   GraphFunction **functions;
   int64_t num_functions, function_capacity;
   StringMap function_names, gradient_names;
+
+  const char **devices; /* by index; 0 is "" */
+  int64_t num_devices, device_capacity;
+  StringMap device_indices; /* to index */
+  WhileContext **while_contexts;
+  int64_t num_while_contexts, while_context_capacity;
+  StringMap frame_names; /* to WhileContext */
 
   CachedValue *cached_values;
   RefinerScratch scratch;
@@ -83,12 +100,17 @@ bool graph_rollback(Graph *graph, GraphMark mark);
 /* Drops cached values because nodes or shapes changed. */
 void graph_forget_values(Graph *graph);
 
+/* Begins a walk: no node is marked with graph->visit. */
+void graph_new_visit(Graph *graph);
+
 /* --- making nodes (graph_edit.c) --- */
 
 /* Room for `count` more nodes in the table of ids. */
 MUST_CHECK bool graph_reserve_nodes(Graph *graph, int64_t count, Status *status);
 /* A node that the graph does not know yet: types, slots and unknown shapes are there; no id, no edges. */
 MUST_CHECK bool graph_make_node(Graph *graph, NodeDef *def, const Op *op, Node **node, Status *status);
+/* Gives a node that is complete its id and its place; room and name are there. */
+void graph_insert_node(Graph *graph, Node *node);
 /* "_SOURCE" and "_SINK" */
 bool graph_is_reserved_name(const char *name);
 /* Room for more out edges of `node`; what it had before is kept when memory runs out. */
@@ -109,7 +131,40 @@ MUST_CHECK bool graph_check_output(const Node *node, int index, Status *status);
 MUST_CHECK bool graph_input_text(Graph *graph, const Node *src, int index, bool always_index, char **text,
                                  Status *status);
 
+/* --- edges (graph_edge.c) --- */
+
+/* Room for `more` edges in the table of ids, if there is one. */
+MUST_CHECK bool graph_reserve_edge_ids(Graph *graph, int64_t more, Status *status);
+/* An edge that is in place gets its id and counts. */
+void graph_number_edge(Graph *graph, Edge *edge);
+/* The edge has left all lists: it does not count any more, and pointers to it are stale. */
+void graph_retire_edge(Graph *graph, Edge *edge);
+/* The table of ids goes; it is made again when it is needed. */
+void graph_drop_edge_ids(Graph *graph);
+/* All edges by id in memory of the heap, which is the caller's; NULL when out of memory. */
+Edge **graph_collect_edges(const Graph *graph);
+static inline bool edge_is_special(const Edge *edge) {
+  return edge->src->id == SOURCE_ID || edge->dst->id == SINK_ID;
+}
+/* The edge between two nodes of which one is source or sink, or NULL. */
+Edge *graph_special_edge(Node *src, Node *dst);
+/* *out stays as it was when the edge is there already. */
+MUST_CHECK bool graph_add_special_edge(Graph *graph, Node *src, Node *dst, Edge **out, Status *status);
+void graph_remove_special_edge(Graph *graph, Edge *edge);
+/* The node lost an edge: it is looked at again by the next graph_fixup_source_and_sink_edges. */
+static inline void graph_unfix_node(Graph *graph, const Node *node) {
+  if (node->id > SINK_ID && node->id < graph->fixed_until) graph->fixed_until = node->id;
+}
+
 /* --- names (graph_names.c) --- */
+
+/* A node joins or leaves those that its name stands for. */
+MUST_CHECK bool graph_register_name(Graph *graph, Node *node, Status *status);
+void graph_unregister_name(Graph *graph, Node *node);
+/* A name is gone: it, and scopes in front of it, may be free now. */
+void graph_forget_free_names(Graph *graph, const char *removed);
+/* Several nodes have the name. */
+bool graph_name_is_ambiguous(const Graph *graph, const char *name);
 
 /* Brings the set of prefixes up to date with all nodes. */
 MUST_CHECK bool graph_index_prefixes(Graph *graph, Status *status);

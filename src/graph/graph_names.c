@@ -1,10 +1,66 @@
-/* Names that are free: "a", else "a_1", "a_2", ... A name is taken by a node, and by the scope "a/" of other
- * nodes. */
+/* Names: which nodes have them, and which are free: "a", else "a_1", "a_2", ... A name is taken by a node,
+ * and by the scope "a/" of other nodes. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
+
+/* --- which nodes have a name --- */
+
+bool graph_register_name(Graph *graph, Node *node, Status *status) {
+  if (!string_map_contains(&graph->names, node->name))
+    return string_map_set(&graph->names, node->name, node, status);
+  int64_t *count = string_map_find(&graph->duplicates, node->name);
+  if (!count) {
+    count = arena_alloc(graph->arena, sizeof *count);
+    if (!count) return status_oom(status, "the name of a node");
+    TRY(string_map_set(&graph->duplicates, node->name, count, status));
+    *count = 1;
+  }
+  ++*count;
+  return true;
+}
+
+/* The node is the first of several with its name: the name stands for the next one from now on. */
+static void pass_name_on(Graph *graph, const Node *node) {
+  int64_t id = node->id + 1;
+  while (!graph->nodes[id] || strcmp(graph->nodes[id]->name, node->name) != 0) id++;
+  /* Looked for by hand, because string_map_set may need memory. */
+  StringMapEntry *entry = graph->names.entries;
+  while (entry->value != node || !entry->key) entry++;
+  entry->value = graph->nodes[id];
+}
+
+void graph_unregister_name(Graph *graph, Node *node) {
+  int64_t *count = string_map_find(&graph->duplicates, node->name);
+  if (count) {
+    if (string_map_find(&graph->names, node->name) == node) pass_name_on(graph, node);
+    if (--*count == 1) string_map_remove(&graph->duplicates, node->name);
+  } else {
+    string_map_remove(&graph->names, node->name);
+  }
+}
+
+bool graph_name_is_ambiguous(const Graph *graph, const char *name) {
+  return string_map_contains(&graph->duplicates, name);
+}
+
+bool graph_build_name_index(const Graph *graph, StringMap *index, Status *status) {
+  for (int64_t id = 0; id < graph->num_node_ids; id++) {
+    Node *node = graph->nodes[id];
+    if (node) TRY(string_map_set(index, node->name, node, status));
+  }
+  return true;
+}
+
+const char *graph_new_name(Graph *graph, const char *prefix) {
+  const char *name = arena_printf(graph->arena, "%s/_%lld", prefix, (long long)graph->name_counter);
+  if (name) graph->name_counter++;
+  return name;
+}
+
+/* --- names that are free --- */
 
 bool graph_index_prefixes(Graph *graph, Status *status) {
   for (; graph->prefixes_until < graph->num_node_ids; graph->prefixes_until++) {
@@ -19,6 +75,13 @@ bool graph_index_prefixes(Graph *graph, Status *status) {
 
 bool graph_name_in_use(const Graph *graph, const char *name) {
   return string_map_contains(&graph->names, name) || string_map_contains(&graph->prefixes, name);
+}
+
+void graph_forget_free_names(Graph *graph, const char *removed) {
+  string_map_free(&graph->suffixes);
+  if (!strchr(removed, '/')) return;
+  string_map_free(&graph->prefixes);
+  graph->prefixes_until = 0;
 }
 
 const char *graph_unique_name(Graph *graph, const char *base) {

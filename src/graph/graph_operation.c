@@ -31,7 +31,7 @@ static bool unique_controls(Graph *graph, Node *const *controls, int count, Wiri
   if (count == 0) return true;
   Node **unique = arena_alloc(graph->arena, count * (int64_t)sizeof *unique);
   if (!unique) return status_oom(status, "the control inputs of a node");
-  graph->visit++;
+  graph_new_visit(graph);
   for (int i = 0; i < count; i++) {
     if (node_entry(controls[i])->visit == graph->visit) continue;
     node_entry(controls[i])->visit = graph->visit;
@@ -98,21 +98,18 @@ static bool commit(Graph *graph, Node *node, Edge *edges, int64_t num_edges, Sta
   OutEdges *before = arena_alloc(graph->arena, num_edges * (int64_t)sizeof *before);
   if (!before) return status_oom(status, "a node");
   int64_t appended = 0;
-  bool ok = graph_reserve_nodes(graph, 1, status);
+  bool ok = graph_reserve_nodes(graph, 1, status) && graph_reserve_edge_ids(graph, num_edges, status);
   while (ok && appended < num_edges) {
     ok = node_append_out_edge(graph, &edges[appended], &before[appended], status);
     if (ok) appended++;
   }
-  ok = ok && string_map_set(&graph->names, node->name, node, status);
+  ok = ok && graph_register_name(graph, node, status);
   if (!ok) {
     while (appended-- > 0) node_restore_out_edges(edges[appended].src, &before[appended]);
     return false;
   }
-  for (int64_t i = 0; i < num_edges; i++) edges[i].id = graph->next_edge_id++;
-  graph->num_edges += num_edges;
-  node->id = graph->num_node_ids;
-  graph->nodes[graph->num_node_ids++] = node;
-  graph->num_nodes++;
+  for (int64_t i = 0; i < num_edges; i++) graph_number_edge(graph, &edges[i]);
+  graph_insert_node(graph, node);
   return true;
 }
 

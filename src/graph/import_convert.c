@@ -158,7 +158,7 @@ static bool make_edges(Import *import, Node *node) {
   if (controls > 0)
     node->control_inputs = arena_alloc(arena, controls * (int64_t)sizeof *node->control_inputs);
   if (!edges || (controls > 0 && !node->control_inputs)) return status_oom(import->status, "edges");
-  node->control_input_capacity = controls;
+  node->control_input_capacity = (int32_t)controls;
   for (int64_t k = 0; k < count; k++) {
     const Input *input = &import->inputs[k];
     int slot = k < node->num_inputs ? (int)k : CONTROL_SLOT;
@@ -212,7 +212,7 @@ static bool convert_node(Import *import, int64_t i) {
   TRY(op_def_check_deprecation(op->def, import->producer, status));
   TRY(graph_make_node(graph, def, op, &node, status));
   TRY(make_edges(import, node));
-  node->id = import->first_id + import->created;
+  node->id = (int32_t)(import->first_id + import->created);
   graph->nodes[node->id] = node;
   import->created++;
   import->nodes[i] = node;

@@ -198,6 +198,10 @@ bool import_index_map(Import *import) {
     Status ignored;
     status_init(&ignored);
     if (!graph_check_node(import->graph, entry->value.node, &ignored)) return map_error(import, entry, true);
+    if (graph_name_is_ambiguous(import->graph, entry->value.node->name)) {
+      return status_invalid(status, "cannot resolve input_map because multiple nodes exist with name '%s'",
+                            entry->value.node->name);
+    }
     if ((entry->index == CONTROL_SLOT) != (entry->value.index == CONTROL_SLOT))
       return map_error(import, entry, false);
     MapEntry *same = import_find_mapped(import, entry->name.data, entry->name.length, entry->index);
@@ -219,6 +223,11 @@ bool import_index_map(Import *import) {
     if (!graph_check_node(import->graph, node, &ignored)) {
       return status_invalid(status, "node '%s' in control_dependencies does not exist in graph",
                             node ? node->name : "");
+    }
+    if (graph_name_is_ambiguous(import->graph, node->name)) {
+      return status_invalid(
+          status, "cannot resolve control_dependencies because multiple nodes exist with name '%s'",
+          node->name);
     }
   }
   return true;

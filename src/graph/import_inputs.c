@@ -90,7 +90,7 @@ static bool check_outputs(Import *import, const NodeDef *def) {
 bool import_collect_inputs(Import *import, int64_t i) {
   const NodeDef *def = import->def->node[i];
   import->num_inputs = 0;
-  import->graph->visit++;
+  graph_new_visit(import->graph);
   for (size_t k = 0; k < def->n_input; k++) {
     InputRef ref = import->refs[import->first_ref[i] + (int64_t)k];
     if (ref.source < 0) {

@@ -277,8 +277,13 @@ void ops_shape_text(Graph *graph, const char *output, char text[64]) {
 }
 
 bool ops_has_edge(const Graph *graph, const Node *src, int output, const Node *dst, int input) {
-  (void)graph;
-  for (int64_t i = 0; src && i < src->num_out_edges; i++) {
+  if (!src || !dst) return false;
+  if (src->id == SOURCE_ID || dst->id == SINK_ID) {
+    const Edge *edge = src->id == SOURCE_ID ? dst->source_edge : src->sink_edge;
+    return edge && edge->src == src && edge->dst == dst && output == CONTROL_SLOT && input == CONTROL_SLOT &&
+           edge->src->graph == graph;
+  }
+  for (int64_t i = 0; i < src->num_out_edges; i++) {
     const Edge *edge = src->out_edges[i];
     if (edge->dst == dst && edge->src_output == output && edge->dst_input == input) return true;
   }
@@ -298,14 +303,22 @@ char *ops_export_text(const Graph *graph, Arena *arena) {
 }
 
 void ops_check_whole(const Graph *graph) {
-  int64_t nodes = 0, edges = 0, out_edges = 0;
+  int64_t nodes = 0, edges = 0, out_edges = 0, special = 0;
   for (int64_t id = 0; id < graph_num_node_ids(graph); id++) {
     const Node *node = graph_node(graph, id);
     if (!node) continue;
     nodes++;
     CHECK(node->graph == graph);
     CHECK_INT_EQ(node->id, id);
-    if (id > SINK_ID) CHECK(graph_find_node(graph, node->name) == node);
+    if (id > SINK_ID) {
+      const Node *named = graph_find_node(graph, node->name);
+      CHECK(named && strcmp(named->name, node->name) == 0 && named->id <= node->id);
+    }
+    const Edge *from = node->source_edge, *to = node->sink_edge;
+    if (from) CHECK(from->src == graph_node(graph, SOURCE_ID) && from->dst == node && edge_is_control(from));
+    if (to) CHECK(to->dst == graph_node(graph, SINK_ID) && to->src == node && edge_is_control(to));
+    if (id <= SINK_ID) CHECK(node->num_out_edges == 0 && node->num_control_inputs == 0);
+    special += (from != NULL) + (to != NULL && id != SOURCE_ID); /* the one between them is counted once */
     for (int i = 0; i < node->num_inputs; i++) {
       const Edge *edge = node->inputs[i];
       if (!edge) continue;
@@ -323,6 +336,6 @@ void ops_check_whole(const Graph *graph) {
     out_edges += node->num_out_edges;
   }
   CHECK_INT_EQ(nodes, graph_num_nodes(graph));
-  CHECK_INT_EQ(edges, graph_num_edges(graph));
-  CHECK_INT_EQ(out_edges, graph_num_edges(graph));
+  CHECK_INT_EQ(edges + special, graph_num_edges(graph));
+  CHECK_INT_EQ(out_edges + special, graph_num_edges(graph));
 }
