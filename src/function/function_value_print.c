@@ -82,8 +82,9 @@ static void print_tensor(const TensorProto *proto, StrBuf *out) {
   Tensor tensor = {0};
   Number number;
   enum { MOST = 64 }; /* longer ones are no pleasure to read anyway */
-  bool readable = tensor_proto_validate(proto, &status) && tensor_from_proto(proto, &tensor, &status) &&
-                  tensor_num_elements(&tensor) <= MOST;
+  int64_t count;
+  bool readable = shape_check_proto(proto->tensor_shape, &count, &status) && count <= MOST &&
+                  tensor_from_proto(proto, &tensor, &status);
   for (int64_t i = 0; readable && i < tensor_num_elements(&tensor); i++)
     readable = number_of_tensor(&tensor, i, &number);
   if (readable) {

@@ -8,7 +8,7 @@
 /* What is known of a node while its plan is made; indexed by node id. */
 typedef struct NodeState {
   bool fed;      /* one of its outputs is fed */
-  bool folded;   /* its outputs are constants */
+  bool folded;   /* its outputs are constants; that of a Const may still have to be read */
   bool needed;   /* it is fetched, a target, or something needed reads it */
   int64_t first; /* its outputs begin here: in `values`, or in `constants` when folded */
 } NodeState;
@@ -105,8 +105,8 @@ static bool order_nodes(Compiler *c, Status *status) {
   return true;
 }
 
-/* The constant that an input is, or NULL. */
-static const Tensor *constant_input(const Compiler *c, const Node *node, int i) {
+/* The constant that an input is, empty when it has not been read, or NULL. */
+static Tensor *constant_input(const Compiler *c, const Node *node, int i) {
   const Edge *edge = node_input_edge(node, i);
   const NodeState *source = &c->states[representative(c, edge->src)->id];
   if (!source->folded || feed_of(c, (NodeOutput){edge->src, edge->src_output}) >= 0) return NULL;
@@ -155,8 +155,36 @@ static bool read_const(Compiler *c, const Node *node, Tensor *value, Status *sta
   return op_kernel_run(kernel, &context, status);
 }
 
+/* The values of a node's inputs, when all of them are constants that can be had. Which are not there yet are
+ * read: a node whose value cannot be had is no error here, as it may turn out that nobody needs it. */
+static bool read_inputs(Compiler *c, const Node *node, const Tensor **inputs) {
+  Status ignored;
+  status_init(&ignored);
+  for (int k = 0; k < node->num_inputs; k++) {
+    if (!constant_input(c, node, k)) return false;
+  }
+  for (int k = 0; k < node->num_inputs; k++) {
+    Tensor *value = constant_input(c, node, k);
+    const Node *source = representative(c, node_input_edge(node, k)->src);
+    if (tensor_is_empty(value) && !read_const(c, source, value, &ignored)) return false;
+    inputs[k] = value;
+  }
+  return true;
+}
+
+/* Shapes may say enough: then not even constants are read. */
+static bool fold_node(Compiler *c, const Node *node, const Tensor **inputs, bool trust_shapes,
+                      Tensor *outputs, Status *status) {
+  NodeState *state = &c->states[node->id];
+  Graph *graph = (Graph *)c->graph;
+  for (int k = 0; k < node->num_inputs; k++) inputs[k] = NULL;
+  TRY(node_fold_constant(graph, node, inputs, trust_shapes, outputs, &state->folded, status));
+  if (state->folded || node->num_inputs == 0 || !read_inputs(c, node, inputs)) return true;
+  return node_fold_constant(graph, node, inputs, trust_shapes, outputs, &state->folded, status);
+}
+
 /* Computes what depends on constants alone. Values stay where they are once computed, so room for all is made
- * at the start. */
+ * at the start. The value of a Const is compact in the graph, and is made only when it is needed. */
 static bool fold(Compiler *c, Status *status) {
   Plan *plan = c->plan;
   int most_inputs = 0;
@@ -175,11 +203,9 @@ static bool fold(Compiler *c, Status *status) {
     NodeState *state = &c->states[node->id];
     Tensor *outputs = &plan->constants[plan->num_constants];
     if (strcmp(node->def->op, "Const") == 0) {
-      if (!read_const(c, node, outputs, status)) return node_attach(node->name, status);
       state->folded = true;
     } else {
-      for (int k = 0; k < node->num_inputs; k++) inputs[k] = constant_input(c, node, k);
-      TRY(node_fold_constant((Graph *)c->graph, node, inputs, trust_shapes, outputs, &state->folded, status));
+      TRY(fold_node(c, node, inputs, trust_shapes, outputs, status));
     }
     if (!state->folded) continue;
     state->first = plan->num_constants;
@@ -203,6 +229,18 @@ static void mark_needed(Compiler *c) {
         c->states[representative(c, edge->src)->id].needed = true;
     }
   }
+}
+
+/* Those that steps and fetches will read. */
+static bool read_needed_constants(Compiler *c, Status *status) {
+  for (int64_t i = 0; i < c->num_ordered; i++) {
+    const Node *node = c->order[i];
+    const NodeState *state = &c->states[node->id];
+    if (!state->needed || !state->folded) continue;
+    Tensor *value = &c->plan->constants[state->first];
+    if (tensor_is_empty(value) && !read_const(c, node, value, status)) return node_attach(node->name, status);
+  }
+  return true;
 }
 
 static bool is_step(const Compiler *c, const Node *node) {
@@ -344,6 +382,7 @@ static bool compile(Compiler *c, Status *status) {
   TRY(order_nodes(c, status));
   TRY(fold(c, status));
   mark_needed(c);
+  TRY(read_needed_constants(c, status));
   TRY(place_values(c, status));
   TRY(make_steps(c, status));
   TRY(connect_feeds_and_fetches(c, status));

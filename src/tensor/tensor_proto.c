@@ -113,7 +113,7 @@ static bool open_view(const TensorProto *proto, ProtoView *view, Status *status)
     return status_invalid(status, "Cannot parse tensor from proto: invalid dtype %d", (int)proto->dtype);
   }
   TRY(shape_check_proto(proto->tensor_shape, &view->num_elements, status));
-  if (view->num_elements > INT64_MAX / LARGEST_ELEMENT) return refuse(status, "more than 2**63 - 1 bytes");
+  if (view->num_elements > INT64_MAX / (int64_t)view->element_size) return refuse(status, "more than 2**63 - 1 bytes");
   if (view->num_elements == 0) return true;
   view->has_content = proto->tensor_content.len > 0;
   view->stored = view->has_content ? view->num_elements : count_values(proto, view->dtype);

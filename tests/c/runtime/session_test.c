@@ -70,6 +70,34 @@ TEST(what_depends_on_constants_alone_is_computed_once) {
   end(&f);
 }
 
+/* A Const of more bytes than there are addresses that is a line in the graph: it may be imported, its shape
+ * read, left out; only a step that needs its elements fails. */
+TEST(giant_constants_stay_compact_until_they_are_needed) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  int64_t before = mem_live_bytes();
+  NodeOutput giant = constant(
+      f.graph, "giant", "tensor_shape { dim { size: 1099511627776 } dim { size: 524288 } } float_val: 2");
+  NodeOutput same = unary(f.graph, "Identity", "same", giant);
+  Node *shape = add_node(f.graph, "Shape", "shape", &same, 1, (Attr[]){{"out_type", "type: DT_INT64"}}, 1);
+  NodeOutput small = constant(f.graph, "small", "tensor_shape { dim { size: 3 } } float_val: 3");
+  CHECK(mem_live_bytes() - before < 1 << 20);
+  Tensor result = {0};
+  if (CHECK_OK(run_one(&f, kNothing, NULL, out(shape), &result), f.status)) {
+    const int64_t want[] = {1099511627776, 524288};
+    CHECK_MEM_EQ(result.data, want, sizeof want);
+    tensor_clear(&result);
+  }
+  if (CHECK_OK(run_one(&f, kNothing, NULL, small, &result), f.status)) tensor_clear(&result);
+  CHECK_ERROR(run_one(&f, kNothing, NULL, giant, &result), f.status, CODE_RESOURCE_EXHAUSTED,
+              "OOM when allocating tensor with shape[1099511627776,524288] and type float");
+  CHECK_ERROR(run_one(&f, kNothing, NULL, same, &result), f.status, CODE_RESOURCE_EXHAUSTED,
+              "OOM when allocating");
+  CHECK_STR_CONTAINS(f.status.message, "[[{{node giant}}]]");
+  CHECK(mem_live_bytes() - before < 1 << 20);
+  end(&f);
+}
+
 TEST(a_value_may_be_fed_in_place_of_any_node) {
   Fixture f;
   REQUIRE(begin(&f));
