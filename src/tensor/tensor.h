@@ -3,7 +3,7 @@
  *
  * Strings: a DT_STRING element is a TString (tensor/tstring.h); a tensor's buffer frees what they own with the last reference,
  * unless it wraps memory of somebody else's.
- * Resources: a DT_RESOURCE element is a ResourceHandle pointer, see op/resource.h; handled through TensorElementOps. */
+ * Resources: a DT_RESOURCE element points to a TensorObject, see op/resource.h. */
 #ifndef TFCORE_TENSOR_TENSOR_H_
 #define TFCORE_TENSOR_TENSOR_H_
 

@@ -8,7 +8,7 @@ Run with any Python that has TensorFlow 2 (package tensorflow-cpu). Every line i
   print  <limit> <proto in hex> <text>        Tensor::SummarizeValue, as the op Assert shows it
   to_float <type> <block> <hash>              the floats of the 16-bit patterns block * 4096 to block * 4096 + 4095
   to_float <type> <count> <hash>              those of the patterns of 8 or 4 bits
-  from_float <type> <block> <hash>            the 16 bits of the floats with these patterns as high half and each of LOW as low half
+  from_float <type> <block> <hash>            the 16 bits of the floats with these patterns as high half, each of LOW as low half
 
 Hashes are FNV-1a over little-endian bytes, where every NaN has all bits set.
 """
@@ -26,8 +26,8 @@ TYPES = {name: number for name, number in types_pb2.DataType.items() if 0 < numb
 FIELDS = {'FLOAT': 'float_val', 'DOUBLE': 'double_val', 'INT64': 'int64_val', 'BOOL': 'bool_val', 'STRING': 'string_val',
           'COMPLEX64': 'scomplex_val', 'COMPLEX128': 'dcomplex_val', 'UINT32': 'uint32_val', 'UINT64': 'uint64_val',
           'HALF': 'half_val', 'BFLOAT16': 'half_val'}
-SERIALIZABLE = (tf.float32, tf.float64, tf.int32, tf.uint8, tf.int16, tf.int8, tf.complex64, tf.int64, tf.bool, tf.bfloat16, tf.uint16,
-                tf.complex128, tf.half, tf.uint32, tf.uint64)
+SERIALIZABLE = (tf.float32, tf.float64, tf.int32, tf.uint8, tf.int16, tf.int8, tf.complex64, tf.int64, tf.bool, tf.bfloat16,
+                tf.uint16, tf.complex128, tf.half, tf.uint32, tf.uint64)
 SHAPES = [[], [1], [5], [2, 3], [0], [2, 0, 3], [2, 1, 2, 1]]
 WORDS = [b'', b'a', b'twenty-two bytes, small', b'three and twenty bytes!', b'\x00\xff\n"', b'longer than that: ' + b'z' * 40]
 
@@ -54,7 +54,8 @@ def values_of(name, count, dice):
     if name[3:] in ('INT4', 'UINT4', 'INT2', 'UINT2') and dice.random() < 0.5:
         bits, signed = int(name[-1]), int(not name.startswith('DT_U'))
     low = -(1 << (bits - 1)) if signed else 0
-    pool = [0, 1, low, low + (1 << bits) - 1, dice.randrange(low, low + (1 << bits)), dice.randrange(low, low + (1 << bits))]
+    high = low + (1 << bits)
+    pool = [0, 1, low, high - 1, dice.randrange(low, high), dice.randrange(low, high)]
     return [dice.choice(pool) for _ in range(count)]
 
 
@@ -144,7 +145,8 @@ def add_damage(records):
         records.add_parse(proto(dtype, [1], [1.0], 'float_val'))
     for content in (b'\0\2', b'\1\1', b'\0', b'\0\0\0'):
         records.add_parse(proto(b, [2], content=content))
-    for content in (b'\1\0\2abc', b'\1\0\3abc', b'\1\0\1abc', b'\1\0', b'\x80', b'\xff\xff\xff\xff\xff\xff', b'\x83\0\0\0abc', b'\0\0\0'):
+    for content in (b'\1\0\2abc', b'\1\0\3abc', b'\1\0\1abc', b'\1\0', b'\x80', b'\xff\xff\xff\xff\xff\xff',
+                    b'\x83\0\0\0abc', b'\0\0\0'):
         records.add_parse(proto(s, [3], content=content))
 
 
@@ -158,7 +160,9 @@ def add_prints(records, dice):
         if name in ('DT_RESOURCE', 'DT_VARIANT'):
             continue
         field = field_of(name)
-        values = values_of(name, 6, dice) if name != 'DT_STRING' else [b'a', b'', b'tab\t"\'\\', b'\x01\x7f\n\r', 'gr\u00fc\u00df'.encode(), b'z']
+        values = values_of(name, 6, dice)
+        if name == 'DT_STRING':
+            values = [b'a', b'', b'tab\t"\'\\', b'\x01\x7f\n\r', 'gr\u00fc\u00df'.encode(), b'z']
         if name == 'DT_BFLOAT16':
             values = [0 if is_subnormal(value) else value for value in values]
         for shape, limit in (([6], 3), ([6], -1), ([2, 3], 4), ([3, 2], 6)):
@@ -170,7 +174,7 @@ def add_prints(records, dice):
     for shape in ([], [1], [4], [2, 2], [1, 4], [4, 1], [2, 3, 2], [2, 1, 1, 3], [0], [0, 3], [3, 0], [2, 0, 2]):
         for limit in (-1, 0, 1, 2, 3, 4, 5, 6, 11, 12, 20):
             records.add_print(proto(types_pb2.DT_INT32, shape, numbers[:int(np.prod(shape))], 'int_val'), limit)
-    floats = [0.1, 1 / 3, 1e10, 1e-10, 16777216., 123456.789, 3e38, 1.17549435e-38, 100000., 1e6, 999999.9, 1e-4, 1e-5, 2. / 3e5]
+    floats = [0.1, 1 / 3, 1e10, 1e-10, 16777216., 123456.789, 3e38, 1.17549435e-38, 100000., 1e6, 999999.9, 1e-4, 1e-5]
     doubles = floats + [1e15, 1e17, 123456789012345678., 1e16, 0.30000000000000004, 1.7976931348623157e308]
     records.add_print(proto(types_pb2.DT_FLOAT, [len(floats)], floats, 'float_val'), -1)
     records.add_print(proto(types_pb2.DT_DOUBLE, [len(doubles)], doubles, 'double_val'), -1)
