@@ -49,6 +49,10 @@ void graph_free(Graph *graph) {
   string_map_free(&graph->suffixes);
   string_map_free(&graph->function_names);
   string_map_free(&graph->gradient_names);
+  string_map_free(&graph->device_indices);
+  string_map_free(&graph->frame_names);
+  mem_free(graph->devices);
+  mem_free(graph->while_contexts);
   mem_free(graph->functions);
   mem_free(graph->nodes);
   graph_drop_edge_ids(graph);
@@ -59,6 +63,19 @@ void graph_free(Graph *graph) {
 
 Arena *graph_arena(Graph *graph) { return graph->arena; }
 const VersionDef *graph_versions(const Graph *graph) { return &graph->versions; }
+
+bool graph_set_versions(Graph *graph, const VersionDef *versions, Status *status) {
+  int64_t bytes = (int64_t)(versions->n_bad_consumers * sizeof *versions->bad_consumers);
+  int32_t *bad = arena_alloc(graph->arena, bytes);
+  if (!bad) return status_oom(status, "versions");
+  if (bytes > 0) memcpy(bad, versions->bad_consumers, (size_t)bytes);
+  graph->versions.producer = versions->producer;
+  graph->versions.min_consumer = versions->min_consumer;
+  graph->versions.n_bad_consumers = versions->n_bad_consumers;
+  graph->versions.bad_consumers = bad;
+  return true;
+}
+
 int64_t graph_mutation_count(const Graph *graph) { return graph->mutations; }
 
 /* --- reading --- */
@@ -113,7 +130,8 @@ void node_print(const Node *node, StrBuf *out) {
   } else if (node->id == SINK_ID) {
     strbuf_append(out, " sink}");
   } else {
-    strbuf_printf(out, " op device:{requested: '%s', assigned: ''} def:{", node->def->device);
+    strbuf_printf(out, " op device:{requested: '%s', assigned: '%s'} def:{", node->def->device,
+                  node_assigned_device(node));
     node_def_summarize(node->def, out);
     strbuf_append(out, "}}");
   }

@@ -81,6 +81,7 @@ Graph *graph_new(void);        /* NULL when out of memory */
 void graph_free(Graph *graph); /* NULL is fine */
 Arena *graph_arena(Graph *graph);
 const VersionDef *graph_versions(const Graph *graph);
+MUST_CHECK bool graph_set_versions(Graph *graph, const VersionDef *versions, Status *status); /* copied */
 /* Counts every change to nodes that were there before (edges rewired, nodes removed), so that a plan made
  * earlier can tell that it is stale. Adding nodes does not count. */
 int64_t graph_mutation_count(const Graph *graph);
@@ -149,12 +150,56 @@ MUST_CHECK bool graph_update_edge(Graph *graph, Node *new_src, int new_output, N
                                   Status *status);
 /* Removes the node and its edges. Not for source and sink. */
 void graph_remove_node(Graph *graph, Node *node);
+/* Removes all nodes; versions, functions and the counting of ids stay. */
+void graph_clear(Graph *graph);
+/* The next data input of a While or StatelessWhile node that is not connected (the first ones are) is
+ * connected, and named in the NodeDef as "n:0" even for output 0. INTERNAL for other nodes. */
+MUST_CHECK bool graph_add_while_input(Graph *graph, Node *src, int src_output, Node *dst, Edge **edge,
+                                      Status *status);
 /* prefix/_0, prefix/_1, ...: counted by the graph, not compared with the names of nodes. In the graph's
  * arena; NULL when out of memory. */
 const char *graph_new_name(Graph *graph, const char *prefix);
 /* A name that no node has (it is not reserved until a node has it): `base` itself, else base_1, base_2, ...
  * Also avoids names that are a prefix scope in use. In the graph's arena; NULL when out of memory. */
 const char *graph_unique_name(Graph *graph, const char *base);
+
+/* --- copies (graph_copy.c) --- */
+
+/* A node with the same NodeDef, assigned device and op (looked up in this graph: a function must be known
+ * here), but without edges and shapes. `node` may be of another graph; its name is not made unique. */
+MUST_CHECK bool graph_copy_node(Graph *graph, const Node *node, Node **copy, Status *status);
+/* Copies nodes, edges, shapes and versions into a graph that has no nodes; functions that are called must be
+ * there already. Ids keep their order and lose their holes. */
+MUST_CHECK bool graph_copy(Graph *graph, const Graph *from, Status *status);
+/* A new graph with the same functions, nodes, edges, shapes and versions. The caller's to free. */
+MUST_CHECK bool graph_clone(const Graph *graph, Graph **clone, Status *status);
+
+/* --- devices (graph_devices.c) --- */
+
+/* The index of a device name, kept once per graph; 0 is "". */
+MUST_CHECK bool graph_intern_device(Graph *graph, const char *name, int *index, Status *status);
+const char *graph_device(const Graph *graph, int index); /* "" when there is no such index */
+/* Where a placer has put the node: exports say so instead of the device that was asked for. "": nowhere. */
+MUST_CHECK bool graph_set_assigned_device(Graph *graph, Node *node, const char *name, Status *status);
+const char *node_assigned_device(const Node *node);
+
+/* --- while loops (graph_while.c) --- */
+
+/* A loop that was built as a whole. Arrays have num_loop_vars entries. */
+struct WhileContext {
+  const char *frame_name;
+  int num_loop_vars;
+  Node **enter_nodes, **exit_nodes;
+  NodeOutput cond_output;
+  NodeOutput *body_inputs, *body_outputs;
+};
+
+/* Remembers a loop (copied) for its frame name and its exit nodes. INVALID_ARGUMENT "WhileContext with frame
+ * name 'f' already exists". Nodes may be removed later: they are stale then, not forgotten. */
+MUST_CHECK bool graph_add_while_context(Graph *graph, const WhileContext *context, const WhileContext **added,
+                                        Status *status);
+const WhileContext *graph_find_while_context(const Graph *graph, const char *frame_name); /* or NULL */
+const WhileContext *node_while_context(const Node *node); /* of an exit node, else NULL */
 
 /* --- shapes (shape_refiner.c) --- */
 
@@ -175,6 +220,8 @@ MUST_CHECK bool graph_constant_value(Graph *graph, NodeOutput output, Tensor *va
 /* Copies the function in; its name becomes an op of this graph. INVALID_ARGUMENT when another function or an
  * op has that name. */
 MUST_CHECK bool graph_add_function(Graph *graph, const FunctionDef *function, Status *status);
+/* All functions and gradients of the library, or none. */
+MUST_CHECK bool graph_add_function_library(Graph *graph, const FunctionDefLibrary *library, Status *status);
 const FunctionDef *graph_find_function(const Graph *graph, const char *name); /* NULL when there is none */
 int64_t graph_num_functions(const Graph *graph);
 const FunctionDef *graph_function(const Graph *graph, int64_t i);
@@ -226,7 +273,11 @@ MUST_CHECK bool graph_import_bytes(Graph *graph, const void *bytes, size_t lengt
  * versions. Node defs are shared. */
 MUST_CHECK bool graph_to_def(const Graph *graph, Arena *arena, GraphDef **def, Status *status);
 
-/* --- algorithms (graph_algorithm.c) --- */
+/* Only the nodes with ids from `from_id` on; the functions only if `with_library`. */
+MUST_CHECK bool graph_to_def_range(const Graph *graph, int64_t from_id, bool with_library, Arena *arena,
+                                   GraphDef **def, Status *status);
+
+/* --- algorithms (graph_algorithm.c, graph_prune.c) --- */
 
 /* A set of nodes by id: one byte a node; arrays in `arena`. */
 typedef struct NodeSet {
@@ -243,6 +294,10 @@ static inline bool node_set_has(const NodeSet *set, const Node *node) {
 MUST_CHECK bool graph_reverse_reachable(const Graph *graph, Node *const *roots, int64_t num_roots,
                                         const NodeOutput *fed, int64_t num_fed, Arena *arena, NodeSet *set,
                                         Status *status);
+/* Removes every node from which none of `roots` can be reached. `any_removed` may be NULL. Edges of source
+ * and sink are not made anew: see graph_fixup_source_and_sink_edges. */
+MUST_CHECK bool graph_prune_for_reverse_reachability(Graph *graph, Node *const *roots, int64_t num_roots,
+                                                     bool *any_removed, Status *status);
 /* Nodes of `set` (NULL: all but source and sink) with every node behind its inputs; ties in id order. A cycle
  * is INVALID_ARGUMENT naming a node on it. `fed` as above. */
 MUST_CHECK bool graph_topological_order(const Graph *graph, const NodeSet *set, const NodeOutput *fed,

@@ -106,9 +106,20 @@ static Edge **special_slot(Node *src, Node *dst) {
   return dst->id == SINK_ID ? &src->sink_edge : &dst->source_edge;
 }
 
-static void place_special(Edge *edge) {
-  if (edge->src->id == SOURCE_ID) edge->dst->source_edge = edge;
-  if (edge->dst->id == SINK_ID) edge->src->sink_edge = edge;
+void graph_connect(Graph *graph, Edge *edge) {
+  Node *src = edge->src, *dst = edge->dst;
+  if (edge_is_special(edge)) {
+    if (src->id == SOURCE_ID) dst->source_edge = edge;
+    if (dst->id == SINK_ID) src->sink_edge = edge;
+  } else {
+    src->out_edges[src->num_out_edges++] = edge;
+    if (edge_is_control(edge)) {
+      dst->control_inputs[dst->num_control_inputs++] = edge;
+    } else {
+      dst->inputs[edge->dst_input] = edge;
+    }
+  }
+  graph_number_edge(graph, edge);
 }
 
 Edge *graph_special_edge(Node *src, Node *dst) { return *special_slot(src, dst); }
@@ -121,8 +132,7 @@ bool graph_add_special_edge(Graph *graph, Node *src, Node *dst, Edge **out, Stat
   Edge *edge = arena_alloc(graph->arena, sizeof *edge);
   if (!edge) return status_oom(status, "an edge");
   *edge = (Edge){.src = src, .src_output = CONTROL_SLOT, .dst = dst, .dst_input = CONTROL_SLOT};
-  place_special(edge);
-  graph_number_edge(graph, edge);
+  graph_connect(graph, edge);
   *out = edge;
   return true;
 }
@@ -148,8 +158,7 @@ static bool lacks_sink(const Node *node) { return !node->sink_edge && node->num_
 
 static Edge *fix(Graph *graph, Edge *edge, Node *src, Node *dst) {
   *edge = (Edge){.src = src, .src_output = CONTROL_SLOT, .dst = dst, .dst_input = CONTROL_SLOT};
-  place_special(edge);
-  graph_number_edge(graph, edge);
+  graph_connect(graph, edge);
   return edge + 1;
 }
 

@@ -226,17 +226,6 @@ static Edge *find_control_edge(Node *src, Node *dst) {
   return NULL;
 }
 
-static Edge *connect(Graph *graph, Edge *edge) {
-  edge->src->out_edges[edge->src->num_out_edges++] = edge;
-  if (edge_is_control(edge)) {
-    edge->dst->control_inputs[edge->dst->num_control_inputs++] = edge;
-  } else {
-    edge->dst->inputs[edge->dst_input] = edge;
-  }
-  graph_number_edge(graph, edge);
-  return edge;
-}
-
 /* The arrays that were there before an edge was added: growing them took memory that a failure gives back. */
 typedef struct EdgeArrays {
   Edge **out_edges, **control_inputs;
@@ -288,19 +277,14 @@ bool graph_add_control_edge(Graph *graph, Node *src, Node *dst, Edge **out, Stat
             append_control_input(graph, dst, src, status);
   if (!ok) return restore_arrays(graph, mark, src, dst, &saved);
   *edge = (Edge){.src = src, .src_output = CONTROL_SLOT, .dst = dst, .dst_input = CONTROL_SLOT};
-  *out = connect(graph, edge);
+  graph_connect(graph, edge);
+  *out = edge;
   graph->mutations++;
   return true;
 }
 
-bool graph_add_edge(Graph *graph, Node *src, int src_output, Node *dst, int dst_input, Edge **out,
-                    Status *status) {
-  *out = NULL;
-  if (src_output == CONTROL_SLOT && dst_input == CONTROL_SLOT) {
-    TRY(graph_add_control_edge(graph, src, dst, out, status));
-    if (!*out) *out = find_control_edge(src, dst);
-    return true;
-  }
+bool graph_add_data_edge(Graph *graph, Node *src, int src_output, Node *dst, int dst_input, bool always_index,
+                         Edge **out, Status *status) {
   TRY(graph_check_output_tensor(graph, src, src_output, status));
   TRY(graph_check_input_tensor(graph, dst, dst_input, status));
   if (dst->inputs[dst_input])
@@ -314,13 +298,24 @@ bool graph_add_edge(Graph *graph, Node *src, int src_output, Node *dst, int dst_
   bool written = (size_t)dst_input < num_data_inputs(dst->def) &&
                  names_input(dst->def->input[dst_input], src, src_output);
   bool ok = (edge || status_oom(status, "an edge")) && node_reserve_out_edges(graph, src, 1, status) &&
-            (written || (graph_input_text(graph, src, src_output, false, &text, status) &&
+            (written || (graph_input_text(graph, src, src_output, always_index, &text, status) &&
                          write_data_input(graph, dst, dst_input, text, status)));
   if (!ok) return restore_arrays(graph, mark, src, dst, &saved);
   *edge = (Edge){.src = src, .src_output = src_output, .dst = dst, .dst_input = dst_input};
-  *out = connect(graph, edge);
+  graph_connect(graph, edge);
+  *out = edge;
   graph->mutations++;
   graph_forget_values(graph);
+  return true;
+}
+
+bool graph_add_edge(Graph *graph, Node *src, int src_output, Node *dst, int dst_input, Edge **out,
+                    Status *status) {
+  *out = NULL;
+  if (src_output != CONTROL_SLOT || dst_input != CONTROL_SLOT)
+    return graph_add_data_edge(graph, src, src_output, dst, dst_input, false, out, status);
+  TRY(graph_add_control_edge(graph, src, dst, out, status));
+  if (!*out) *out = find_control_edge(src, dst);
   return true;
 }
 
@@ -373,7 +368,7 @@ bool graph_update_edge(Graph *graph, Node *new_src, int new_output, Node *dst, i
   graph_unfix_node(graph, edge->src);
   graph_retire_edge(graph, edge);
   *edge = (Edge){.src = new_src, .src_output = new_output, .dst = dst, .dst_input = dst_input};
-  connect(graph, edge); /* under a new id */
+  graph_connect(graph, edge); /* under a new id */
   graph->mutations++;
   graph_forget_values(graph);
   return true;

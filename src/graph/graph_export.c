@@ -95,22 +95,42 @@ static bool export_library(const Graph *graph, Arena *arena, GraphDef *def, Stat
   return true;
 }
 
-bool graph_to_def(const Graph *graph, Arena *arena, GraphDef **out, Status *status) {
+/* How the node is exported; NULL when out of memory. */
+static NodeDef *export_node(const Node *node, Arena *arena) {
+  NodeDef *def = is_canonical(node) ? node->def : rewrite_def(node, arena);
+  const char *device = node_assigned_device(node);
+  if (!def || !device[0]) return def;
+  NodeDef *placed = arena_alloc(arena, sizeof *placed);
+  if (!placed) return NULL;
+  *placed = *def;
+  placed->device = (char *)device;
+  return placed;
+}
+
+bool graph_to_def_range(const Graph *graph, int64_t from_id, bool with_library, Arena *arena, GraphDef **out,
+                        Status *status) {
   GraphDef *def = proto_new(kGraphDef, arena);
   VersionDef *versions = arena_alloc(arena, sizeof *versions);
+  *out = NULL;
   if (!def || !versions) return status_oom(status, "a GraphDef");
-  def->node = arena_alloc(arena, (graph->num_nodes + 1) * (int64_t)sizeof *def->node);
+  if (from_id <= SINK_ID) from_id = SINK_ID + 1;
+  int64_t most = from_id < graph->num_node_ids ? graph->num_node_ids - from_id : 0;
+  if (most > graph->num_nodes) most = graph->num_nodes;
+  def->node = arena_alloc(arena, (most + 1) * (int64_t)sizeof *def->node);
   if (!def->node) return status_oom(status, "a GraphDef");
-  for (int64_t id = SINK_ID + 1; id < graph->num_node_ids; id++) {
-    const Node *node = graph->nodes[id];
-    if (!node) continue;
-    NodeDef *node_def = is_canonical(node) ? node->def : rewrite_def(node, arena);
+  for (int64_t id = from_id; id < graph->num_node_ids; id++) {
+    if (!graph->nodes[id]) continue;
+    NodeDef *node_def = export_node(graph->nodes[id], arena);
     if (!node_def) return status_oom(status, "a GraphDef");
     def->node[def->n_node++] = node_def;
   }
   *versions = graph->versions;
   def->versions = versions;
-  TRY(export_library(graph, arena, def, status));
+  if (with_library) TRY(export_library(graph, arena, def, status));
   *out = def;
   return true;
+}
+
+bool graph_to_def(const Graph *graph, Arena *arena, GraphDef **def, Status *status) {
+  return graph_to_def_range(graph, 0, true, arena, def, status);
 }

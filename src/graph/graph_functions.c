@@ -158,6 +158,28 @@ const char *graph_find_gradient_def(const Graph *graph, const char *function) {
   return string_map_find(&graph->gradient_names, function);
 }
 
+/* --- libraries --- */
+
+static bool add_library(Graph *graph, const FunctionDefLibrary *library, Status *status) {
+  for (size_t i = 0; i < library->n_function; i++)
+    TRY(graph_add_function(graph, library->function[i], status));
+  for (size_t i = 0; i < library->n_gradient; i++) {
+    const GradientDef *gradient = library->gradient[i];
+    TRY(graph_add_gradient_def(graph, gradient->function_name, gradient->gradient_func, status));
+  }
+  return true;
+}
+
+bool graph_add_function_library(Graph *graph, const FunctionDefLibrary *library, Status *status) {
+  GraphMark mark = graph_mark(graph);
+  FunctionMark functions = graph_function_mark(graph);
+  int32_t min_consumer = graph->versions.min_consumer;
+  if (add_library(graph, library, status)) return true;
+  graph->versions.min_consumer = min_consumer;
+  graph_drop_functions(graph, functions);
+  return graph_rollback(graph, mark);
+}
+
 /* --- coming back --- */
 
 FunctionMark graph_function_mark(const Graph *graph) {

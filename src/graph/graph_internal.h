@@ -135,6 +135,11 @@ MUST_CHECK bool graph_input_text(Graph *graph, const Node *src, int index, bool 
 
 /* Room for `more` edges in the table of ids, if there is one. */
 MUST_CHECK bool graph_reserve_edge_ids(Graph *graph, int64_t more, Status *status);
+/* Puts an edge into the lists of its ends, which have room, and gives it an id. */
+void graph_connect(Graph *graph, Edge *edge);
+/* graph_add_edge for data; the NodeDef says "n:0" even for output 0 if `always_index`. */
+MUST_CHECK bool graph_add_data_edge(Graph *graph, Node *src, int src_output, Node *dst, int dst_input,
+                                    bool always_index, Edge **edge, Status *status);
 /* An edge that is in place gets its id and counts. */
 void graph_number_edge(Graph *graph, Edge *edge);
 /* The edge has left all lists: it does not count any more, and pointers to it are stale. */
@@ -207,5 +212,9 @@ void id_set_free(IdSet *set);
 void id_set_add(IdSet *set, int64_t id);
 /* Removes the smallest member; -1 when the set is empty. */
 int64_t id_set_take_first(IdSet *set);
+
+/* --- loops (graph_while.c) --- */
+
+void graph_forget_while_contexts(Graph *graph);
 
 #endif

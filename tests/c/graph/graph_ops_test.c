@@ -150,6 +150,8 @@ REGISTER_OP(Exit, .inputs = {"data: T"}, .outputs = {"output: T"}, .attrs = {"T:
 REGISTER_OP(Switch, .inputs = {"data: T", "pred: bool"}, .outputs = {"output_false: T", "output_true: T"},
             .attrs = {"T: type"}, .shape = shape_unknown_outputs)
 REGISTER_OP(LoopCond, .inputs = {"input: bool"}, .outputs = {"output: bool"}, .shape = shape_unchanged)
+REGISTER_OP(While, .inputs = {"input: T"}, .outputs = {"output: T"}, .attrs = {"T: list(type) >= 0"},
+            .shape = shape_unknown_outputs)
 REGISTER_OP(Less, .inputs = {"x: T", "y: T"}, .outputs = {"z: bool"}, .attrs = {"T: realnumbertype"},
             .shape = shape_broadcast_binary)
 REGISTER_OP(Transpose, .inputs = {"x: T", "perm: Tperm"}, .outputs = {"y: T"},
@@ -197,6 +199,7 @@ static const OpRegistration *const kTestOps[] = {&kOpConst,
                                                  &kOpExit,
                                                  &kOpSwitch,
                                                  &kOpLoopCond,
+                                                 &kOpWhile,
                                                  &kOpLess,
                                                  &kOpTranspose,
                                                  &kOpBatchNormWithGlobalNormalization,
