@@ -59,7 +59,7 @@ MUST_CHECK bool graph_find_cycle(const Graph *graph, Node **node, Status *status
 
 /* Which frame a node runs in. Source is the frame of everything outside of loops. */
 typedef struct ControlFlowInfo {
-  Node *frame;            /* the Enter node that the frame was first seen at, or source; NULL: not reached */
+  Node *frame;            /* the nearest of the frame's Enter nodes, or source; NULL: not reached */
   Node *parent_frame;     /* the frame around it, in the same way */
   const char *frame_name; /* "" outside of loops */
 } ControlFlowInfo;
