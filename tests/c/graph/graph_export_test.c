@@ -170,3 +170,50 @@ TEST(export_survives_lack_of_memory) {
   }
   graph_free(graph);
 }
+
+TEST(parts_of_a_graph_are_exported_by_id) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  Arena *arena = arena_new();
+  REQUIRE_OK(ops_import(graph,
+                        "node { name: 'p' op: 'TestParams' } node { name: 'q' op: 'TestParams' } "
+                        "node { name: 'm' op: 'TestMul' input: 'p' input: 'q' } "
+                        "library { function { signature { name: 'f' } } } versions { producer: 20 }",
+                        NULL, NULL, NULL, &status),
+             status);
+  GraphDef *def;
+  REQUIRE_OK(graph_to_def_range(graph, graph_find_node(graph, "q")->id, true, arena, &def, &status), status);
+  REQUIRE(def->n_node == 2);
+  CHECK_STR_EQ(def->node[0]->name, "q");
+  CHECK_STR_EQ(def->node[1]->input[0], "p"); /* although p is left out */
+  CHECK_INT_EQ(def->versions->producer, 20);
+  CHECK(def->library && def->library->n_function == 1);
+  REQUIRE_OK(graph_to_def_range(graph, 99, false, arena, &def, &status), status);
+  CHECK(def->n_node == 0 && def->library == NULL);
+  REQUIRE_OK(graph_to_def_range(graph, -5, false, arena, &def, &status), status);
+  CHECK_INT_EQ(def->n_node, 3);
+  arena_free(arena);
+  graph_free(graph);
+}
+
+TEST(versions_are_copied_in) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  int32_t bad[] = {3, 9};
+  VersionDef versions = TENSORFLOW__VERSION_DEF__INIT;
+  versions.producer = 21;
+  versions.min_consumer = 2;
+  versions.bad_consumers = bad;
+  versions.n_bad_consumers = 2;
+  REQUIRE_OK(graph_set_versions(graph, &versions, &status), status);
+  bad[0] = 0;
+  const VersionDef *got = graph_versions(graph);
+  CHECK(got->producer == 21 && got->min_consumer == 2 && got->n_bad_consumers == 2);
+  CHECK(got->bad_consumers[0] == 3 && got->bad_consumers[1] == 9);
+  versions.n_bad_consumers = 0;
+  REQUIRE_OK(graph_set_versions(graph, &versions, &status), status);
+  CHECK_INT_EQ(graph_versions(graph)->n_bad_consumers, 0);
+  graph_free(graph);
+}

@@ -143,3 +143,94 @@ TEST(adding_functions_survives_lack_of_memory) {
   }
   arena_free(arena);
 }
+
+static FunctionDefLibrary *parse_library(Arena *arena, const char *text) {
+  Status status;
+  status_init(&status);
+  void *library = NULL;
+  CHECK_OK(proto_parse_text(kFunctionDefLibrary, str_of(text), arena, &library, &status), status);
+  return library;
+}
+
+TEST(a_library_is_added_whole_or_not_at_all) {
+  typedef struct Case {
+    const char *library, *message; /* NULL: it is added */
+  } Case;
+  static const Case kCases[] = {
+      {"function { signature { name: 'New' } } function { signature { name: 'F' is_stateful: true } }",
+       "Cannot add function 'F' because a different function with the same name already exists."},
+      {"function { signature { name: 'New' } } function { signature { name: 'Identity' } }",
+       "Cannot add function 'Identity' because an op with the same name already exists."},
+      {"function { signature { name: 'New' } } function { signature { name: 'New' is_stateful: true } }",
+       "Cannot add function 'New' because a different function with the same name already exists."},
+      {"function { signature { name: 'New' } } gradient { function_name: 'New' gradient_func: 'F' } "
+       "gradient { function_name: 'F' gradient_func: 'New' }",
+       "Cannot assign gradient function 'New' to 'F' because it already has gradient function 'G'"},
+      {"function { signature { name: 'F' } } gradient { function_name: 'F' gradient_func: 'G' }", NULL},
+      {"function { signature { name: 'New' } } function { signature { name: 'F' } } "
+       "gradient { function_name: 'New' gradient_func: 'F' }",
+       NULL},
+  };
+  Status status;
+  status_init(&status);
+  for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
+    CHECK_CONTEXT("case %d", (int)i);
+    Arena *arena = arena_new();
+    Graph *graph = graph_new();
+    REQUIRE_OK(graph_add_function(graph, parse(arena, "signature { name: 'F' }"), &status), status);
+    REQUIRE_OK(graph_add_gradient_def(graph, "F", "G", &status), status);
+    char *before = ops_export_text(graph, arena);
+    int64_t bytes = arena_bytes(graph_arena(graph));
+    bool ok = graph_add_function_library(graph, parse_library(arena, kCases[i].library), &status);
+    CHECK_INT_EQ(ok, kCases[i].message == NULL);
+    if (kCases[i].message) {
+      CHECK_INT_EQ(status.code, CODE_INVALID_ARGUMENT);
+      CHECK_STR_EQ(status.message, kCases[i].message);
+      CHECK_STR_EQ(ops_export_text(graph, arena), before);
+      CHECK_INT_EQ(arena_bytes(graph_arena(graph)), bytes);
+    }
+    graph_free(graph);
+    arena_free(arena);
+  }
+  CHECK_CONTEXT("%s", "");
+}
+
+TEST(a_library_needs_a_consumer_that_knows_functions) {
+  Status status;
+  status_init(&status);
+  Arena *arena = arena_new();
+  Graph *graph = graph_new();
+  CHECK_OK(graph_add_function_library(graph, parse_library(arena, ""), &status), status);
+  CHECK_INT_EQ(graph_versions(graph)->min_consumer, 0);
+  CHECK_OK(graph_add_function_library(graph, parse_library(arena, "function { signature { name: 'F' } }"),
+                                      &status),
+           status);
+  CHECK_INT_EQ(graph_versions(graph)->min_consumer, 12);
+  graph_free(graph);
+  arena_free(arena);
+}
+
+TEST(a_library_survives_lack_of_memory) {
+  Status status;
+  Arena *arena = arena_new();
+  const FunctionDefLibrary *library =
+      parse_library(arena,
+                    "function { signature { name: 'A' } } function { signature { name: 'B' } } "
+                    "gradient { function_name: 'A' gradient_func: 'B' }");
+  bool ok = false;
+  for (int64_t after = 0; !ok; after++) {
+    status_init(&status);
+    Graph *graph = graph_new();
+    while (arena_bytes(graph_arena(graph)) < 16384) arena_alloc(graph_arena(graph), 16);
+    mem_fail_after(after);
+    ok = graph_add_function_library(graph, library, &status);
+    mem_fail_after(-1);
+    CHECK_INT_EQ(graph_num_functions(graph), ok ? 2 : 0);
+    CHECK((graph_find_gradient_def(graph, "A") != NULL) == ok);
+    CHECK_INT_EQ(graph_versions(graph)->min_consumer, ok ? 12 : 0);
+    if (!ok) CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
+    graph_free(graph);
+    REQUIRE(after < 100);
+  }
+  arena_free(arena);
+}

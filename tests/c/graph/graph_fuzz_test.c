@@ -333,3 +333,63 @@ TEST(random_edits_do_what_a_simple_model_does) {
   }
   CHECK_CONTEXT("%s", "");
 }
+
+/* One edit at random; true when it succeeded. */
+static bool edit(Graph *graph, uint32_t random, GraphDef *import, Status *status) {
+  int64_t size = graph_num_node_ids(graph);
+  Node *a = graph_node(graph, 2 + random % (size - 2)), *b = graph_node(graph, 2 + random / 64 % (size - 2)),
+       *made;
+  Edge *edge;
+  int slot = (int)(random / 7 % 2);
+  switch (random / 3 % 6) {
+    case 0:
+      return graph_copy_node(graph, a, &made, status);
+    case 1:
+      return graph_add_control_edge(graph, a, b, &edge, status);
+    case 2:
+      return graph_update_edge(graph, a, 0, b, slot, status);
+    case 3:
+      return graph_add_edge(graph, a, slot, b, slot, &edge, status);
+    case 4:
+      return graph_fixup_source_and_sink_edges(graph, NULL, status);
+    default:
+      return graph_import(graph, import, false, NULL, NULL, NULL, status);
+  }
+}
+
+TEST(an_edit_that_fails_leaves_no_trace) {
+  int failures = 0;
+  for (uint32_t random = 0, round = 0; round < 4000; round++, random = random * 1664525u + 1013904223u) {
+    CHECK_CONTEXT("round %u", round);
+    Status status;
+    status_init(&status);
+    Graph *graph = graph_new();
+    Arena *arena = arena_new();
+    CHECK_OK(ops_add(graph, "name: 'p' op: 'TestParams'", "", &status), status);
+    CHECK_OK(ops_add(graph, "name: 'two' op: 'TestOneInputTwoOutputs'", "p", &status), status);
+    CHECK_OK(ops_add(graph, "name: 'm' op: 'TestMul'", "p two:1 ^two", &status), status);
+    Edge *const *edges;
+    int64_t count;
+    if (round % 2) CHECK_OK(graph_edges(graph, &edges, &count, &status), status);
+    while (arena_bytes(graph_arena(graph)) < 16384) arena_alloc(graph_arena(graph), 16);
+    char *before = ops_export_text(graph, arena);
+    void *import;
+    CHECK_OK(proto_parse_text(kGraphDef, str_of("node { name: 'y' op: 'ABC' }"), arena, &import, &status),
+             status);
+    int64_t num_edges = graph_num_edges(graph), bytes = arena_bytes(graph_arena(graph));
+    mem_fail_after(round / 2 % 8);
+    bool ok = edit(graph, random >> 8, import, &status);
+    mem_fail_after(-1);
+    ops_check_whole(graph);
+    if (!ok) {
+      failures += status.code == CODE_RESOURCE_EXHAUSTED;
+      CHECK_STR_EQ(ops_export_text(graph, arena), before);
+      CHECK_INT_EQ(graph_num_edges(graph), num_edges);
+      CHECK_INT_EQ(arena_bytes(graph_arena(graph)), bytes);
+    }
+    arena_free(arena);
+    graph_free(graph);
+  }
+  CHECK_CONTEXT("%s", "");
+  CHECK(failures > 200);
+}
