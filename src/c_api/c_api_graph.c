@@ -7,7 +7,9 @@
 
 const char *TF_Version(void) { return TENSORFLOW_VERSION "-tfcore-0.1.0"; }
 
-bool register_ops(Status *status) { return op_registry_add_table(kOpTable, kOpTableSize, status); }
+bool register_ops(Status *status) {
+  return op_registry_add_table(op_registry_global(), kOpTable, kOpTableSize, status);
+}
 
 TF_Graph *TF_NewGraph(void) {
   Status status;
@@ -229,7 +231,8 @@ TF_Buffer *TF_GetAllOpList(void) {
   Arena *arena = arena_new();
   TF_Buffer *buffer = TF_NewBuffer();
   OpList *list;
-  bool ok = arena && buffer && register_ops(&status) && op_registry_export(false, arena, &list, &status) &&
+  bool ok = arena && buffer && register_ops(&status) &&
+            op_registry_export(op_registry_global(), false, arena, &list, &status) &&
             fill_buffer_with_message(list, buffer, &status);
   arena_free(arena);
   if (ok) return buffer;

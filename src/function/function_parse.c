@@ -317,7 +317,7 @@ static bool apply_rest(FunctionParser *p) {
 
 static bool has_stateful_op(const FunctionDef *function) {
   for (size_t i = 0; i < function->n_node_def; i++) {
-    const Op *op = op_registry_find(function->node_def[i]->op);
+    const Op *op = op_registry_find(op_registry_global(), function->node_def[i]->op);
     if (op != NULL && op->def->is_stateful) return true;
   }
   return false;

@@ -162,7 +162,7 @@ static DataType literal_type(const NodeDef *def, const NodeDef *bound) {
 
 static bool look_up_op(Instantiation *in, const NodeDef *def, const Op **op) {
   if (in->graph != NULL) return graph_look_up_op(in->graph, def->op, op, in->status);
-  return op_registry_look_up(def->op, op, in->status);
+  return op_registry_look_up(op_registry_global(), def->op, op, in->status);
 }
 
 bool instantiation_bind_attrs(Instantiation *in, const NodeDef *def, FunctionBodyNode *node) {

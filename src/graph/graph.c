@@ -19,11 +19,14 @@ static bool add_special_node(Graph *graph, const char *name, Status *status) {
   return true;
 }
 
-Graph *graph_new(void) {
+Graph *graph_new(void) { return graph_new_with_ops(op_registry_global()); }
+
+Graph *graph_new_with_ops(OpRegistry *ops) {
   Status status;
   status_init(&status);
   Graph *graph = mem_calloc(1, sizeof *graph);
   if (!graph) return NULL;
+  graph->ops = ops;
   graph->arena = arena_new();
   const VersionDef versions = TENSORFLOW__VERSION_DEF__INIT;
   graph->versions = versions;
@@ -61,6 +64,7 @@ void graph_free(Graph *graph) {
   mem_free(graph);
 }
 
+OpRegistry *graph_ops(const Graph *graph) { return graph->ops; }
 Arena *graph_arena(Graph *graph) { return graph->arena; }
 const VersionDef *graph_versions(const Graph *graph) { return &graph->versions; }
 

@@ -77,8 +77,11 @@ typedef struct NodeOutput {
 
 /* --- a graph's life --- */
 
-Graph *graph_new(void);        /* NULL when out of memory */
+Graph *graph_new(void);        /* NULL when out of memory; uses the global registry of ops */
+/* The ops are borrowed: they must outlive the graph. */
+Graph *graph_new_with_ops(OpRegistry *ops);
 void graph_free(Graph *graph); /* NULL is fine */
+OpRegistry *graph_ops(const Graph *graph);
 Arena *graph_arena(Graph *graph);
 const VersionDef *graph_versions(const Graph *graph);
 MUST_CHECK bool graph_set_versions(Graph *graph, const VersionDef *versions, Status *status); /* copied */

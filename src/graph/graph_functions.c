@@ -80,7 +80,7 @@ static bool check_function(const Graph *graph, const FunctionDef *function, bool
         status, "Cannot add function '%s' because a different function with the same name already exists.",
         name);
   }
-  if (!op_registry_find(name)) return true;
+  if (!op_registry_find(graph->ops, name)) return true;
   return status_invalid(status, "Cannot add function '%s' because an op with the same name already exists.",
                         name);
 }
@@ -134,7 +134,7 @@ bool graph_look_up_op(const Graph *graph, const char *name, const Op **op, Statu
     *op = &function->op;
     return true;
   }
-  return op_registry_look_up(name, op, status);
+  return op_registry_look_up(graph->ops, name, op, status);
 }
 
 /* --- gradients of functions --- */

@@ -46,6 +46,7 @@ enum { SHARED_HANDLES = 16 };
 
 struct Graph {
   Arena *arena;
+  OpRegistry *ops;
   Node **nodes; /* by id */
   int64_t num_node_ids, node_capacity;
   int64_t num_nodes, num_edges, next_edge_id;

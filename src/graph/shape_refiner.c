@@ -9,6 +9,7 @@
 InferenceContext graph_shape_context(Graph *graph, const Node *node) {
   return (InferenceContext){.node = node->def,
                             .op_def = node->op ? node->op->def : NULL,
+                            .shape_data = node->op ? node->op->registration->shape_data : NULL,
                             .arena = graph->arena,
                             .graph_def_version = graph->versions.producer};
 }

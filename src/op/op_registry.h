@@ -50,6 +50,7 @@ typedef struct OpRegistration {
   int deprecated_version; /* 0: not deprecated */
   const char *deprecation_explanation;
   ShapeFn shape;
+  const void *shape_data;   /* what the shape function finds in its context; for functions that come from outside */
   const char *gradient;     /* function text, or NO_GRADIENT; NULL: none is known, or gradient_fn writes it */
   GradientFn gradient_fn;
   int64_t state_size;       /* bytes of kernel state, zeroed before construct */
@@ -60,29 +61,93 @@ typedef struct OpRegistration {
 
 #define REGISTER_OP(Name, ...) const OpRegistration kOp##Name = {.name = #Name, __VA_ARGS__};
 
-/* A registered op: its parsed definition and where it came from. Lives until the process ends. */
+/* A registered op: its definition and where it came from. Lives as long as its registry, and does not change. */
 typedef struct Op {
   const OpDef *def;
-  const OpRegistration *registration; /* never NULL */
+  const OpRegistration *registration; /* never NULL; that of an op described at run time lists no specs and no kernels */
 } Op;
 
-/* The process-wide registry; all functions are thread-safe. */
+/* Ops by name. All functions are thread-safe. As TensorFlow's OpRegistry, a registry begins by putting registrations off:
+ * factories wait until somebody looks at the ops, and are run at once from then on. Where TensorFlow would end the process
+ * because one fails, the registry goes on without it and remembers: the look-up of that name and
+ * op_registry_process_registrations report the error until op_registry_clear_deferred.
+ *
+ * Tables of REGISTER_OP are known by name from the start and parsed op by op when they are looked up. Only a watcher and
+ * op_registry_process_registrations make registrations like others of them.
+ */
+typedef struct OpRegistry OpRegistry;
 
-/* Adds a table of registrations (sorted by name or not). Specs are not parsed yet; the table must stay alive. Adding the same table again does nothing. */
-MUST_CHECK bool op_registry_add_table(const OpRegistration *const *table, int count, Status *status);
+/* The registry of the process: what graphs use unless they are told otherwise. Never NULL. */
+OpRegistry *op_registry_global(void);
+OpRegistry *op_registry_new(void); /* NULL when out of memory */
+/* Frees the registry with all its ops; graphs that use it must be gone. NULL is fine. Not for the global one: op_registry_clear. */
+void op_registry_free(OpRegistry *registry);
+/* Frees all ops, factories and memories of errors, and forgets watcher and validator: the registry is as new. */
+void op_registry_clear(OpRegistry *registry);
+
+/* --- registering --- */
+
+/* Adds a table of registrations (sorted by name or not), all of them or none. Specs are not parsed yet; the table must stay
+ * alive. Adding the same table again does nothing. */
+MUST_CHECK bool op_registry_add_table(OpRegistry *registry, const OpRegistration *const *table, int count, Status *status);
 /* Parses, validates (op_def_validate) and adds one op at once. ALREADY_EXISTS "Op with name Foo". */
-MUST_CHECK bool op_registry_add(const OpRegistration *registration, Status *status);
-/* NOT_FOUND "Op type not registered 'X' in binary running on ...", INVALID_ARGUMENT when its spec is wrong. */
-MUST_CHECK bool op_registry_look_up(const char *name, const Op **op, Status *status);
+MUST_CHECK bool op_registry_add(OpRegistry *registry, const OpRegistration *registration, Status *status);
+
+/* An op described at run time, as a factory fills it in. */
+typedef struct OpRegistrationData {
+  OpDef *op_def;          /* in the factory's arena */
+  const char *name;       /* for a factory that fails before it has an OpDef: whose look-up reports it; may be NULL */
+  ShapeFn shape;          /* may be NULL */
+  const void *shape_data; /* InferenceContext.shape_data of its runs; lives as long as the registry (in the arena, say) */
+  const char *gradient;   /* function text, which is copied; NO_GRADIENT; or NULL */
+} OpRegistrationData;
+
+/* Fills in `data`, which was zeroed. What lives in `arena` lives as long as the op. Runs while the registry is locked: it must not
+ * call the registry. */
+typedef bool (*OpFactory)(void *arg, Arena *arena, OpRegistrationData *data, Status *status);
+
+/* TensorFlow's Register: runs the factory, validates the OpDef and adds the op, now or when the deferred ones are processed.
+ * `free_arg` (may be NULL) is called once with `arg` when the factory is not needed any more, also after an error. */
+MUST_CHECK bool op_registry_register(OpRegistry *registry, OpFactory factory, void *arg, void (*free_arg)(void *arg), Status *status);
+
+/* Runs what was deferred, and every later registration at once. Errors wait for who asks for them, see above; every
+ * function below that looks at the ops does this first. */
+void op_registry_end_deferral(OpRegistry *registry);
+/* The same, and parses the tables. The first error of all registrations that failed so far; TensorFlow, in contrast, stops at
+ * the first and leaves out those behind it. */
+MUST_CHECK bool op_registry_process_registrations(OpRegistry *registry, Status *status);
+/* Puts registrations off again, from now on. */
+void op_registry_defer_registrations(OpRegistry *registry);
+/* Drops what is deferred, and what is remembered of deferred registrations that failed. */
+void op_registry_clear_deferred(OpRegistry *registry);
+
+/* Is told of every registration: `outcome` is its status and `op_def` what there is of its definition (NULL when there is
+ * none). What it returns, with `status` set, counts as the outcome, so an error may be let pass (the op stays away all the same). Runs
+ * while the registry is locked: it must not call the registry. */
+typedef bool (*OpWatcher)(void *arg, const Status *outcome, const OpDef *op_def, Status *status);
+/* NULL removes the watcher. ALREADY_EXISTS "Cannot over-write a valid watcher with another." */
+MUST_CHECK bool op_registry_set_watcher(OpRegistry *registry, OpWatcher watcher, void *arg, Status *status);
+
+/* Runs in the first look-up that finds registrations deferred, after they were processed; it may use the registry. Its error is that
+ * of the look-up, and op_registry_process_registrations reports it from then on. */
+typedef bool (*OpValidator)(void *arg, OpRegistry *registry, Status *status);
+void op_registry_set_validator(OpRegistry *registry, OpValidator validator, void *arg); /* NULL removes it */
+
+/* --- looking --- */
+
+/* NOT_FOUND "Op type not registered 'X' in binary running on ...", or what was wrong with its registration. */
+MUST_CHECK bool op_registry_look_up(OpRegistry *registry, const char *name, const Op **op, Status *status);
 /* NULL when there is no such op; no message is made. */
-const Op *op_registry_find(const char *name);
+const Op *op_registry_find(OpRegistry *registry, const char *name);
 /* All OpDefs sorted by name, names starting with '_' only if include_internal; the list in `arena`, OpDefs borrowed. */
-MUST_CHECK bool op_registry_export(bool include_internal, Arena *arena, OpList **list, Status *status);
-/* Names in table order, for walks over the registry. */
-int op_registry_count(void);
-const char *op_registry_name(int i);
-/* Frees everything; the registry is empty again. For tests and leak checks. */
-void op_registry_clear(void);
+MUST_CHECK bool op_registry_export(OpRegistry *registry, bool include_internal, Arena *arena, OpList **list, Status *status);
+/* All OpDefs in the order of registration. */
+MUST_CHECK bool op_registry_registered_ops(OpRegistry *registry, Arena *arena, OpList **list, Status *status);
+/* TensorFlow's DebugString: the exported ops, op_def_summarize and a line feed each. */
+MUST_CHECK bool op_registry_print(OpRegistry *registry, bool include_internal, StrBuf *out, Status *status);
+/* Names in the order of registration, for walks over the registry. */
+int op_registry_count(OpRegistry *registry);
+const char *op_registry_name(OpRegistry *registry, int i);
 
 /* True when the op has a kernel for the dtype (DT_INVALID: for any). */
 bool op_has_kernel(const Op *op, DataType type);

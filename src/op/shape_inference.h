@@ -32,6 +32,7 @@ typedef bool (*ShapeFn)(InferenceContext *c, Status *status);
 struct InferenceContext {
   const NodeDef *node;
   const OpDef *op_def;
+  const void *shape_data; /* of the op's registration */
   int graph_def_version;
   Arena *arena; /* outlives the context: handles are shared along the graph */
   int num_inputs, num_outputs;

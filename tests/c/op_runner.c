@@ -15,9 +15,9 @@
 BEFORE_EACH() {
   Status status;
   status_init(&status);
-  CHECK_OK(op_registry_add_table(kOpTable, kOpTableSize, &status), status);
+  CHECK_OK(op_registry_add_table(op_registry_global(), kOpTable, kOpTableSize, &status), status);
 }
-AFTER_EACH() { op_registry_clear(); }
+AFTER_EACH() { op_registry_clear(op_registry_global()); }
 
 /* --- tensors as text --- */
 
@@ -192,7 +192,7 @@ bool op_run_begin(OpRun *run, const char *op, Status *status) {
   size_t length = strcspn(op, "[");
   snprintf(name, sizeof name, "%.*s", (int)length, op);
   if (run->arena == NULL || (run->node = node_def_new(run->arena, "n", name)) == NULL) return status_oom(status, "a test");
-  TRY(op_registry_look_up(name, &run->op, status));
+  TRY(op_registry_look_up(op_registry_global(), name, &run->op, status));
   if (op[length] == '[') TRY(parse_attrs(run, op + length + 1, status));
   return node_def_add_defaults(run->node, run->op->def, run->arena, status);
 }

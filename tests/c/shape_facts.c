@@ -317,6 +317,7 @@ static bool prepare(FactRun *run, const Json *fact, const Op *op, Arena *arena, 
   InferenceContext *c = &run->context;
   *c = (InferenceContext){
       .op_def = op->def,
+      .shape_data = op->registration->shape_data,
       .graph_def_version = version == NULL ? CURRENT_GRAPH_DEF_VERSION : (int)version->integer,
       .arena = arena,
       .inputs = run->inputs,
@@ -382,7 +383,7 @@ static bool judge(FactRun *run, const Json *fact, const Op *op, StrBuf *why) {
 }
 
 ShapeFactResult shape_fact_run(const Json *fact, StrBuf *why) {
-  const Op *op = op_registry_find(json_get(fact, "op")->string);
+  const Op *op = op_registry_find(op_registry_global(), json_get(fact, "op")->string);
   if (op == NULL || json_get(fact, "loose") != NULL || !can_leave_out(fact, op->def)) return SHAPE_FACT_SKIPPED;
   if (op->registration->shape == NULL) {
     strbuf_append(why, "the op has no shape function");

@@ -211,7 +211,7 @@ static void damage_message(Random *random, GraphDef *def) {
       if (node->n_input > 0) node->n_input--;
       break;
     case 2: node->op = other->op; break;
-    case 3: node->op = (char *)op_registry_name(random_below(random, op_registry_count())); break;
+    case 3: node->op = (char *)op_registry_name(op_registry_global(), random_below(random, op_registry_count(op_registry_global()))); break;
     case 4:
       if (node->n_attr > 0) node->n_attr--;
       break;
@@ -260,7 +260,7 @@ static bool damaged_message_round(Random *random, const TF_Buffer *healthy) {
 }
 
 static void damage_often(DamageFn *round_of, int default_rounds) {
-  op_registry_clear();
+  op_registry_clear(op_registry_global());
   thread_pool_shut_down();
   REQUIRE(mem_set_allocator(&kSmallBlocks));
   uint64_t seed = setting("TFCORE_FUZZ_SEED", 1);
@@ -280,7 +280,7 @@ static void damage_often(DamageFn *round_of, int default_rounds) {
   if (trace) printf("%d of %d imported\n", imported, rounds);
   CHECK(imported > 0 || rounds < default_rounds); /* else nothing was run */
   TF_DeleteBuffer(healthy);
-  op_registry_clear();
+  op_registry_clear(op_registry_global());
   thread_pool_shut_down();
   CHECK(mem_set_allocator(NULL));
 }

@@ -452,7 +452,7 @@ static void run_case(const Op *op, uint64_t seed, int round) {
 }
 
 TEST(random_nodes_of_every_op_do_no_harm) {
-  op_registry_clear();
+  op_registry_clear(op_registry_global());
   thread_pool_shut_down();
   REQUIRE(mem_set_allocator(&kSmallBlocks));
   uint64_t seed = setting("TFCORE_FUZZ_SEED", 1);
@@ -462,10 +462,10 @@ TEST(random_nodes_of_every_op_do_no_harm) {
   Status status;
   status_init(&status);
   REQUIRE(register_ops(&status));
-  for (int i = 0; i < op_registry_count(); i++) {
+  for (int i = 0; i < op_registry_count(op_registry_global()); i++) {
     const Op *op;
-    if (only && only[0] && strcmp(op_registry_name(i), only) != 0) continue;
-    if (!CHECK_OK(op_registry_look_up(op_registry_name(i), &op, &status), status)) continue;
+    if (only && only[0] && strcmp(op_registry_name(op_registry_global(), i), only) != 0) continue;
+    if (!CHECK_OK(op_registry_look_up(op_registry_global(), op_registry_name(op_registry_global(), i), &op, &status), status)) continue;
     num_run = num_succeeded = num_gradients = 0;
     for (int round = 0; round < rounds; round++) {
       if (trace) printf("%s %d\n", op->def->name, round);
@@ -477,7 +477,7 @@ TEST(random_nodes_of_every_op_do_no_harm) {
     }
   }
   CHECK_CONTEXT("%s", "");
-  op_registry_clear();
+  op_registry_clear(op_registry_global());
   thread_pool_shut_down();
   CHECK(mem_set_allocator(NULL));
 }

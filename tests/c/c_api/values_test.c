@@ -5,7 +5,7 @@
 
 /* What the process keeps: the ops, from the first graph on, and the threads. */
 AFTER_EACH() {
-  op_registry_clear();
+  op_registry_clear(op_registry_global());
   thread_pool_shut_down();
 }
 

@@ -88,7 +88,7 @@ static const char *value_of(const Names *names, const char *name) {
 }
 
 static void name_outputs(Names *names, const NodeDef *node, const Json *rets, Arena *arena) {
-  const Op *op = op_registry_find(node->op);
+  const Op *op = op_registry_find(op_registry_global(), node->op);
   if (!CHECK(op != NULL)) return;
   for (int i = 0; i < rets->count && i < (int)op->def->n_output_arg; i++) {
     names->names[names->count] = rets->items[i].string;

@@ -7,7 +7,7 @@
 #include "harness.h"
 
 BEFORE_EACH() { test_ops_register(); }
-AFTER_EACH() { op_registry_clear(); }
+AFTER_EACH() { op_registry_clear(op_registry_global()); }
 
 /* As TensorFlow's own tests print them. */
 static const char *const kPrinted[] = {

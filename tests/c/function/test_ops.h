@@ -218,7 +218,7 @@ static const OpRegistration *const kTestOps[] = {&kOpAdd,         &kOpSub,
 static inline void test_ops_register(void) {
   Status status;
   status_init(&status);
-  CHECK_OK(op_registry_add_table(kTestOps, sizeof kTestOps / sizeof kTestOps[0], &status), &status);
+  CHECK_OK(op_registry_add_table(op_registry_global(), kTestOps, sizeof kTestOps / sizeof kTestOps[0], &status), &status);
 }
 
 #endif

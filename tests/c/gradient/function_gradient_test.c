@@ -106,14 +106,14 @@ TEST(op_gradient_gives_the_text_of_an_op) {
           arena, &holder, &status),
       &status);
   const FunctionDef *gradient;
-  REQUIRE_OK(op_gradient(NULL, op_registry_find("Mul"), holder->node_def[0], arena, &gradient, &status),
+  REQUIRE_OK(op_gradient(NULL, op_registry_find(op_registry_global(), "Mul"), holder->node_def[0], arena, &gradient, &status),
              &status);
   CHECK_STR_EQ(gradient->signature->name, "MulGrad");
-  REQUIRE_OK(op_gradient(NULL, op_registry_find("Shape"), holder->node_def[1], arena, &gradient, &status),
+  REQUIRE_OK(op_gradient(NULL, op_registry_find(op_registry_global(), "Shape"), holder->node_def[1], arena, &gradient, &status),
              &status);
   CHECK(gradient == NULL);
   CHECK_ERROR(
-      op_gradient(NULL, op_registry_find("NoGradientKnown"), holder->node_def[2], arena, &gradient, &status),
+      op_gradient(NULL, op_registry_find(op_registry_global(), "NoGradientKnown"), holder->node_def[2], arena, &gradient, &status),
       &status, CODE_NOT_FOUND, "No gradient defined for op: NoGradientKnown");
   arena_free(arena);
 }

@@ -4,7 +4,7 @@
 #include "gradient/gradient_fixture.h"
 
 BEFORE_EACH() { test_ops_register(); }
-AFTER_EACH() { op_registry_clear(); }
+AFTER_EACH() { op_registry_clear(op_registry_global()); }
 
 TEST(gradient_of_a_chain) {
   Status status;

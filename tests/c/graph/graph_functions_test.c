@@ -35,7 +35,7 @@ TEST(a_function_becomes_an_op) {
   CHECK_INT_EQ(graph_versions(graph)->min_consumer, 12);
   REQUIRE_OK(graph_look_up_op(graph, "Twice", &op, &status), status);
   CHECK(graph_op_is_function(op));
-  CHECK(!graph_op_is_function(op_registry_find("Identity")) && !graph_op_is_function(NULL));
+  CHECK(!graph_op_is_function(op_registry_find(op_registry_global(), "Identity")) && !graph_op_is_function(NULL));
   CHECK_OK(ops_add(graph, "name: 'p' op: 'TestParams'", "", &status), status);
   Node *call =
       ops_add(graph, "name: 'call' op: 'Twice' attr { key: 'T' value { type: DT_FLOAT } }", "p", &status);

@@ -218,10 +218,10 @@ BEFORE_EACH() {
   Status status;
   status_init(&status);
   ops_add_runs = 0;
-  CHECK_OK(op_registry_add_table(kTestOps, NUM_TEST_OPS, &status), status);
+  CHECK_OK(op_registry_add_table(op_registry_global(), kTestOps, NUM_TEST_OPS, &status), status);
 }
 
-AFTER_EACH() { op_registry_clear(); }
+AFTER_EACH() { op_registry_clear(op_registry_global()); }
 
 /* --- short ways --- */
 

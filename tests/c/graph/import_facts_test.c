@@ -294,9 +294,9 @@ static bool run_fact(const Json *fact, Arena *arena, StrBuf *why) {
              *std_ops = json_get(fact, "std_ops");
   bool ok = true;
   for (int i = 0; ops && i < ops->count; i++)
-    CHECK(op_registry_find(json_get(&ops->items[i], "name")->string) != NULL);
+    CHECK(op_registry_find(op_registry_global(), json_get(&ops->items[i], "name")->string) != NULL);
   for (int i = 0; std_ops && i < std_ops->count; i++)
-    CHECK(op_registry_find(std_ops->items[i].string) != NULL);
+    CHECK(op_registry_find(op_registry_global(), std_ops->items[i].string) != NULL);
   for (int i = 0; ok && i < steps->count; i++) {
     ok = run_step(&world, &steps->items[i], json_get(fact, "new"));
     if (!ok) strbuf_printf(why, " (step %d)", i);

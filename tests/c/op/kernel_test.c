@@ -120,8 +120,8 @@ static bool bench_begin(Bench *b, const OpRegistration *registration) {
   *b = (Bench){.arena = arena_new()};
   b->inputs[0] = &b->input;
   num_destroyed = 0;
-  if (!CHECK_OK(op_registry_add(registration, &b->status), b->status)) return false;
-  b->op = op_registry_find(registration->name);
+  if (!CHECK_OK(op_registry_add(op_registry_global(), registration, &b->status), b->status)) return false;
+  b->op = op_registry_find(op_registry_global(), registration->name);
   b->node = node_def_new(b->arena, "n", registration->name);
   return CHECK(b->op != NULL && b->node != NULL);
 }
@@ -141,7 +141,7 @@ static void bench_end(Bench *b) {
   tensor_clear(&b->input);
   for (int i = 0; i < 2; i++) tensor_clear(&b->outputs[i]);
   arena_free(b->arena);
-  op_registry_clear();
+  op_registry_clear(op_registry_global());
 }
 
 static OpKernel *bench_kernel(Bench *b) {

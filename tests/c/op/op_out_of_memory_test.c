@@ -18,7 +18,7 @@ static void fail_everywhere(bool (*path)(Arena *arena, Status *status)) {
     bool ok = arena ? path(arena, &status) : status_oom(&status, "arena");
     mem_fail_after(-1);
     arena_free(arena);
-    op_registry_clear();
+    op_registry_clear(op_registry_global());
     if (ok) return;
     if (!CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED)) return;
   }
@@ -86,10 +86,10 @@ static bool use_registry(Arena *arena, Status *status) {
   static const OpRegistration *const kTable[] = {&kOpOomFirst, &kOpOomSecond};
   const Op *op;
   OpList *list;
-  TRY(op_registry_add_table(kTable, 2, status));
-  TRY(op_registry_look_up("OomFirst", &op, status));
-  TRY(op_registry_add(&kOpOomThird, status));
-  return op_registry_export(true, arena, &list, status);
+  TRY(op_registry_add_table(op_registry_global(), kTable, 2, status));
+  TRY(op_registry_look_up(op_registry_global(), "OomFirst", &op, status));
+  TRY(op_registry_add(op_registry_global(), &kOpOomThird, status));
+  return op_registry_export(op_registry_global(), true, arena, &list, status);
 }
 
 TEST(the_registry_survives_want_of_memory) { fail_everywhere(use_registry); }
@@ -99,17 +99,17 @@ TEST(a_look_up_can_be_tried_again) {
   static const OpRegistration *const kTable[] = {&kOpOomFirst, &kOpOomSecond};
   Status status;
   status_init(&status);
-  REQUIRE_OK(op_registry_add_table(kTable, 2, &status), status);
+  REQUIRE_OK(op_registry_add_table(op_registry_global(), kTable, 2, &status), status);
   const Op *op = NULL;
   int failures = 0;
   for (int64_t successes = 0; !op && successes < 1000; successes++) {
     mem_fail_after(successes);
-    if (!op_registry_look_up("OomSecond", &op, &status)) failures += CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
+    if (!op_registry_look_up(op_registry_global(), "OomSecond", &op, &status)) failures += CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
     mem_fail_after(-1);
   }
   CHECK(failures > 0);
   if (CHECK(op != NULL)) CHECK(op->def->is_stateful);
-  op_registry_clear();
+  op_registry_clear(op_registry_global());
 }
 
 static const OpDef *simple_op(Arena *arena, Status *status) {

@@ -60,7 +60,7 @@ static bool check_fact(const Json *fact, Arena *arena) {
   const char *op = json_get(fact, "op")->string;
   const Json *attrs = json_get(fact, "attrs"), *inputs = json_get(fact, "inputs"), *dys = json_get(fact, "dy");
   const Json *want = json_get(fact, "alt_expect") != NULL ? json_get(fact, "alt_expect") : json_get(fact, "expect");
-  if (op_registry_find(op) == NULL || want == NULL) return false;
+  if (op_registry_find(op_registry_global(), op) == NULL || want == NULL) return false;
   NodeDef *node = node_def_new(arena, "n", op);
   for (int i = 0; i < attrs->count; i++) {
     AttrValue *value = read_attr(&attrs->items[i], arena);

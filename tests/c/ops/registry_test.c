@@ -52,13 +52,13 @@ TEST(op_defs_equal_tensorflows) {
   StrBuf ours = {0}, theirs = {0};
   if (read_reference(&reference)) {
     int compared = 0;
-    for (int i = 0; i < op_registry_count(); i++) {
+    for (int i = 0; i < op_registry_count(op_registry_global()); i++) {
       Status status;
       status_init(&status);
       const Op *op;
-      CHECK_CONTEXT("%s", op_registry_name(i));
-      if (!CHECK_OK(op_registry_look_up(op_registry_name(i), &op, &status), status)) continue;
-      const OpDef *want = string_map_find(&reference.ops, op_registry_name(i));
+      CHECK_CONTEXT("%s", op_registry_name(op_registry_global(), i));
+      if (!CHECK_OK(op_registry_look_up(op_registry_global(), op_registry_name(op_registry_global(), i), &op, &status), status)) continue;
+      const OpDef *want = string_map_find(&reference.ops, op_registry_name(op_registry_global(), i));
       if (want == NULL) continue;
       compared++;
       if (!proto_equal(op->def, want)) CHECK_STR_EQ(text_of(op->def, &ours), text_of(want, &theirs));
@@ -93,9 +93,9 @@ static bool has_floating_output(const OpDef *def) {
 }
 
 TEST(every_op_has_shape_kernel_and_gradient) {
-  for (int i = 0; i < op_registry_count(); i++) {
-    const Op *op = op_registry_find(op_registry_name(i));
-    CHECK_CONTEXT("%s", op_registry_name(i));
+  for (int i = 0; i < op_registry_count(op_registry_global()); i++) {
+    const Op *op = op_registry_find(op_registry_global(), op_registry_name(op_registry_global(), i));
+    CHECK_CONTEXT("%s", op_registry_name(op_registry_global(), i));
     if (!CHECK(op != NULL)) continue;
     const OpRegistration *r = op->registration;
     CHECK(r->shape != NULL);
@@ -149,7 +149,7 @@ static void check_gradient_text(const Op *op, const NodeDef *node, const char *t
   if (!CHECK_OK(function_parse(str_of(text), arena, &function, &status), status)) return;
   for (size_t i = 0; i < function->n_node_def; i++) {
     const Op *used;
-    if (!CHECK_OK(op_registry_look_up(function->node_def[i]->op, &used, &status), status)) return;
+    if (!CHECK_OK(op_registry_look_up(op_registry_global(), function->node_def[i]->op, &used, &status), status)) return;
     CHECK(op_has_kernel(used, DT_INVALID));
   }
   if (!CHECK_OK(node_def_types(node, op->def, arena, &inputs, &num_inputs, &outputs, &num_outputs, &status), status)) return;
@@ -165,11 +165,11 @@ static void check_gradient_text(const Op *op, const NodeDef *node, const char *t
 
 TEST(gradient_texts_can_be_instantiated) {
   int checked = 0;
-  for (int i = 0; i < op_registry_count(); i++) {
-    const Op *op = op_registry_find(op_registry_name(i));
+  for (int i = 0; i < op_registry_count(op_registry_global()); i++) {
+    const Op *op = op_registry_find(op_registry_global(), op_registry_name(op_registry_global(), i));
     if (op == NULL || op->registration->gradient == NO_GRADIENT) continue;
     for (unsigned variant = 0; variant < 4; variant++) {
-      CHECK_CONTEXT("%s, variant %u", op_registry_name(i), variant);
+      CHECK_CONTEXT("%s, variant %u", op_registry_name(op_registry_global(), i), variant);
       Arena *arena = arena_new();
       Status status;
       status_init(&status);

@@ -45,7 +45,7 @@ TEST(shape_facts_of_registered_ops_hold) {
   size_t length = 0;
   char *text = read_file(TFCORE_SOURCE_DIR "/tests/data/shape-facts.jsonl", &length);
   REQUIRE(text != NULL);
-  CHECK_OK(op_registry_add_table(kOpTable, kOpTableSize, &status), status);
+  CHECK_OK(op_registry_add_table(op_registry_global(), kOpTable, kOpTableSize, &status), status);
   int counts[3] = {0}, number = 0;
   for (const char *line = text, *end = text + length; line < end;) {
     const char *stop = memchr(line, '\n', (size_t)(end - line));
@@ -58,5 +58,5 @@ TEST(shape_facts_of_registered_ops_hold) {
          counts[SHAPE_FACT_SKIPPED]);
   CHECK(number > 0);
   mem_free(text);
-  op_registry_clear();
+  op_registry_clear(op_registry_global());
 }

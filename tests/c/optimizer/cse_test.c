@@ -13,9 +13,9 @@ BEFORE_EACH() {
   Status status;
   status_init(&status);
   test_ops_register();
-  CHECK_OK(op_registry_add_table(kMoreOps, 1, &status), &status);
+  CHECK_OK(op_registry_add_table(op_registry_global(), kMoreOps, 1, &status), &status);
 }
-AFTER_EACH() { op_registry_clear(); }
+AFTER_EACH() { op_registry_clear(op_registry_global()); }
 
 static const char *skipped_op; /* of the fact that is being checked */
 static bool consider(const Node *node) {

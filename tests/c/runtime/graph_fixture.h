@@ -15,7 +15,7 @@
 static inline void register_all_ops(void) {
   Status status;
   status_init(&status);
-  CHECK_OK(op_registry_add_table(kOpTable, kOpTableSize, &status), status);
+  CHECK_OK(op_registry_add_table(op_registry_global(), kOpTable, kOpTableSize, &status), status);
 }
 
 /* Attrs are given as AttrValues in protobuf text format: "dtype", "type: DT_FLOAT". */

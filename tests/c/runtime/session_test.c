@@ -10,7 +10,7 @@
 BEFORE_EACH() { register_all_ops(); }
 
 AFTER_EACH() {
-  op_registry_clear();
+  op_registry_clear(op_registry_global());
   thread_pool_shut_down();
 }
 
