@@ -238,7 +238,7 @@ static bool copy_functions(Graph *graph, const Graph *from, Status *status) {
 }
 
 bool graph_clone(const Graph *graph, Graph **clone, Status *status) {
-  *clone = graph_new();
+  *clone = graph_new_with_ops(graph->ops);
   if (!*clone) return status_oom(status, "the copy of a graph");
   if (copy_functions(*clone, graph, status) && graph_copy(*clone, graph, status)) return true;
   graph_free(*clone);
