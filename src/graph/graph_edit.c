@@ -22,35 +22,50 @@ void graph_insert_node(Graph *graph, Node *node) {
   graph->num_nodes++;
 }
 
+/* A node with its arrays behind it in one piece of memory. */
+static Node *allocate_node(Arena *arena, const DataType *types, int num_inputs, int num_outputs) {
+  int64_t inputs = num_inputs, outputs = num_outputs, pointer = sizeof(void *);
+  int64_t size = (int64_t)sizeof(NodeEntry) + (inputs + outputs) * (pointer + (int64_t)sizeof *types);
+  NodeEntry *entry = arena_calloc(arena, 1, size);
+  if (!entry) return NULL;
+  Node *node = &entry->node;
+  node->inputs = (Edge **)(entry + 1);
+  node->output_shapes = (ShapeHandle *)(node->inputs + num_inputs);
+  DataType *own_types = (DataType *)(node->output_shapes + num_outputs);
+  if (inputs + outputs > 0) memcpy(own_types, types, (size_t)(inputs + outputs) * sizeof *types);
+  node->input_types = own_types;
+  node->output_types = own_types + num_inputs;
+  node->num_inputs = num_inputs;
+  node->num_outputs = num_outputs;
+  return node;
+}
+
 bool graph_make_node(Graph *graph, NodeDef *def, const Op *op, Node **out, Status *status) {
   Arena *arena = graph->arena;
-  DataType *input_types = NULL, *output_types = NULL;
+  DataType few[SHARED_HANDLES], *types = few, *input_types = NULL, *output_types = NULL;
   int num_inputs = 0, num_outputs = 0;
   if (op) {
+    ArenaMark mark = arena_mark(arena);
     TRY(node_def_types(def, op->def, arena, &input_types, &num_inputs, &output_types, &num_outputs, status));
+    int64_t count = (int64_t)num_inputs + num_outputs;
+    types = count <= SHARED_HANDLES ? few : mem_alloc(count * (int64_t)sizeof *types);
+    if (!types) return status_oom(status, "a node");
+    if (num_inputs > 0) memcpy(types, input_types, (size_t)num_inputs * sizeof *types);
+    if (num_outputs > 0) memcpy(types + num_inputs, output_types, (size_t)num_outputs * sizeof *types);
+    arena_rollback(arena, mark);
   }
-  NodeEntry *entry = arena_calloc(arena, 1, sizeof *entry);
-  if (!entry) return status_oom(status, "a node");
-  Node *node = &entry->node;
-  *node = (Node){.id = -1,
-                 .name = def->name,
-                 .graph = graph,
-                 .def = def,
-                 .op = op,
-                 .num_inputs = num_inputs,
-                 .num_outputs = num_outputs,
-                 .input_types = input_types,
-                 .output_types = output_types};
-  if (num_inputs > 0) node->inputs = arena_calloc(arena, num_inputs, sizeof *node->inputs);
-  if (num_outputs > 0)
-    node->output_shapes = arena_alloc(arena, num_outputs * (int64_t)sizeof *node->output_shapes);
+  Node *node = allocate_node(arena, types, num_inputs, num_outputs);
+  if (types != few) mem_free(types);
+  if (!node) return status_oom(status, "a node");
+  node->id = -1;
+  node->name = def->name;
+  node->graph = graph;
+  node->def = def;
+  node->op = op;
   node->output_handles = num_outputs <= SHARED_HANDLES
                              ? graph->no_handles
                              : arena_calloc(arena, num_outputs, sizeof *node->output_handles);
-  if ((num_inputs > 0 && !node->inputs) || (num_outputs > 0 && !node->output_shapes) ||
-      !node->output_handles) {
-    return status_oom(status, "a node");
-  }
+  if (!node->output_handles) return status_oom(status, "a node");
   for (int i = 0; i < num_outputs; i++) node->output_shapes[i] = &kUnknownShape;
   *out = node;
   return true;
