@@ -38,11 +38,11 @@ enum {
 #define TENSORFLOW_VERSION "2.21.0"
 
 typedef struct Edge {
-  int64_t id;
-  Node *src;
+  Node *src, *dst;
+  int32_t id;
   int src_output; /* CONTROL_SLOT for a control edge */
-  Node *dst;
-  int dst_input; /* CONTROL_SLOT for a control edge */
+  int dst_input;  /* CONTROL_SLOT for a control edge */
+  int32_t place;  /* src->out_edges[place] is this edge; not for edges of source and sink */
 } Edge;
 
 static inline bool edge_is_control(const Edge *edge) { return edge->src_output == CONTROL_SLOT; }
@@ -62,7 +62,7 @@ struct Node {
   int32_t num_control_inputs, control_input_capacity;
   int32_t num_out_edges, out_edge_capacity;
   int32_t assigned_device;           /* index of a device name (node_assigned_device); 0: none */
-  Edge **out_edges;                  /* data and control, in order of insertion */
+  Edge **out_edges;                  /* data and control; where one is removed the last one takes its place */
   Edge *source_edge;                 /* from source, or NULL */
   Edge *sink_edge;                   /* to sink, or NULL */
   ShapeHandle *output_shapes;        /* what shape inference knows */
@@ -77,7 +77,7 @@ typedef struct NodeOutput {
 
 /* --- a graph's life --- */
 
-Graph *graph_new(void);        /* NULL when out of memory; uses the global registry of ops */
+Graph *graph_new(void); /* NULL when out of memory; uses the global registry of ops */
 /* The ops are borrowed: they must outlive the graph. */
 Graph *graph_new_with_ops(OpRegistry *ops);
 void graph_free(Graph *graph); /* NULL is fine */

@@ -31,10 +31,12 @@ Edge **graph_collect_edges(const Graph *graph) {
 }
 
 bool graph_reserve_edge_ids(Graph *graph, int64_t more, Status *status) {
-  return !graph->edges ||
-         mem_grow((void **)&graph->edges, &graph->edge_capacity, graph->next_edge_id + more,
-                  sizeof *graph->edges) ||
-         status_oom(status, "the edges of a graph");
+  int64_t count = graph->next_edge_id + more;
+  if (count <= INT32_MAX && (!graph->edges || mem_grow((void **)&graph->edges, &graph->edge_capacity, count,
+                                                       sizeof *graph->edges))) {
+    return true;
+  }
+  return status_oom(status, "the edges of a graph");
 }
 
 void graph_drop_edge_ids(Graph *graph) {
@@ -44,7 +46,7 @@ void graph_drop_edge_ids(Graph *graph) {
 }
 
 void graph_number_edge(Graph *graph, Edge *edge) {
-  edge->id = graph->next_edge_id++;
+  edge->id = (int32_t)graph->next_edge_id++;
   graph->num_edges++;
   if (graph->edges) graph->edges[edge->id] = edge;
 }
@@ -81,10 +83,9 @@ int64_t graph_num_edge_ids(const Graph *graph) { return graph->next_edge_id; }
 
 bool graph_check_edge(const Graph *graph, const Edge *edge, Status *status) {
   if (!edge) return status_invalid(status, "Edge is null");
-  if (!edge->src)
-    return status_invalid(status, "Edge with id %lld was removed from its graph", (long long)edge->id);
+  if (!edge->src) return status_invalid(status, "Edge with id %d was removed from its graph", edge->id);
   if (edge->src->graph == graph) return true;
-  return status_invalid(status, "Edge with id %lld belongs to a different graph", (long long)edge->id);
+  return status_invalid(status, "Edge with id %d belongs to a different graph", edge->id);
 }
 
 static void print_end(const Node *node, int slot, StrBuf *out) {
@@ -92,7 +93,7 @@ static void print_end(const Node *node, int slot, StrBuf *out) {
 }
 
 void edge_print(const Edge *edge, StrBuf *out) {
-  strbuf_printf(out, "[id=%lld ", (long long)edge->id);
+  strbuf_printf(out, "[id=%d ", edge->id);
   print_end(edge->src, edge->src_output, out);
   strbuf_append(out, " -> ");
   print_end(edge->dst, edge->dst_input, out);
@@ -112,7 +113,7 @@ void graph_connect(Graph *graph, Edge *edge) {
     if (src->id == SOURCE_ID) dst->source_edge = edge;
     if (dst->id == SINK_ID) src->sink_edge = edge;
   } else {
-    src->out_edges[src->num_out_edges++] = edge;
+    node_put_out_edge(edge);
     if (edge_is_control(edge)) {
       dst->control_inputs[dst->num_control_inputs++] = edge;
     } else {

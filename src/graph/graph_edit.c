@@ -217,7 +217,7 @@ bool node_append_out_edge(Graph *graph, Edge *edge, OutEdges *before, Status *st
   Node *src = edge->src;
   *before = (OutEdges){src->out_edges, src->num_out_edges, src->out_edge_capacity};
   TRY(node_reserve_out_edges(graph, src, 1, status));
-  src->out_edges[src->num_out_edges++] = edge;
+  node_put_out_edge(edge);
   return true;
 }
 
@@ -334,13 +334,18 @@ bool graph_add_edge(Graph *graph, Node *src, int src_output, Node *dst, int dst_
   return true;
 }
 
-static void remove_pointer(Edge **edges, int32_t *count, const Edge *edge) {
-  for (int32_t i = *count - 1; i >= 0; i--) {
-    if (edges[i] != edge) continue;
-    memmove(&edges[i], &edges[i + 1], (size_t)(*count - i - 1) * sizeof *edges);
-    --*count;
-    return;
-  }
+static void remove_out_edge(const Edge *edge) {
+  Node *src = edge->src;
+  Edge *last = src->out_edges[--src->num_out_edges];
+  src->out_edges[edge->place] = last;
+  last->place = edge->place;
+}
+
+static void remove_control_input(Node *dst, const Edge *edge) {
+  int32_t i = dst->num_control_inputs - 1;
+  while (dst->control_inputs[i] != edge) i--;
+  int32_t behind = --dst->num_control_inputs - i;
+  memmove(&dst->control_inputs[i], &dst->control_inputs[i + 1], (size_t)behind * sizeof(Edge *));
 }
 
 void graph_remove_edge(Graph *graph, Edge *edge) {
@@ -350,9 +355,9 @@ void graph_remove_edge(Graph *graph, Edge *edge) {
     return;
   }
   Node *src = edge->src, *dst = edge->dst;
-  remove_pointer(src->out_edges, &src->num_out_edges, edge);
+  remove_out_edge(edge);
   if (edge_is_control(edge)) {
-    remove_pointer(dst->control_inputs, &dst->num_control_inputs, edge);
+    remove_control_input(dst, edge);
     erase_control_input(dst->def, src);
   } else {
     dst->inputs[edge->dst_input] = NULL;
@@ -379,7 +384,7 @@ bool graph_update_edge(Graph *graph, Node *new_src, int new_output, Node *dst, i
             graph_input_text(graph, new_src, new_output, true, &text, status) &&
             write_data_input(graph, dst, dst_input, text, status);
   if (!ok) return restore_arrays(graph, mark, new_src, dst, &saved);
-  remove_pointer(edge->src->out_edges, &edge->src->num_out_edges, edge);
+  remove_out_edge(edge);
   graph_unfix_node(graph, edge->src);
   graph_retire_edge(graph, edge);
   *edge = (Edge){.src = new_src, .src_output = new_output, .dst = dst, .dst_input = dst_input};

@@ -181,13 +181,14 @@ static bool append_old_edge(Import *import, Edge *edge, void *argument) {
 
 static bool append_new_edge(Import *import, Edge *edge, void *argument) {
   (void)argument;
-  if (edge->src->id >= import->first_id) edge->src->out_edges[edge->src->num_out_edges++] = edge;
+  if (edge->src->id >= import->first_id) node_put_out_edge(edge);
   return true;
 }
 
 /* Everything that needs memory. */
 static bool prepare_commit(Import *import, Commit *commit) {
   Graph *graph = import->graph;
+  TRY(graph_reserve_edge_ids(graph, import->num_edges, import->status));
   TRY(for_new_edges(import, count_edge, commit));
   commit->out_edges = arena_alloc(graph->arena, commit->num_out_edges * (int64_t)sizeof(Edge *));
   commit->old_edges = mem_alloc(commit->num_old_edges * (int64_t)sizeof(Edge *));

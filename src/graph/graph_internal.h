@@ -122,6 +122,12 @@ typedef struct OutEdges {
   int64_t count, capacity;
 } OutEdges;
 MUST_CHECK bool node_append_out_edge(Graph *graph, Edge *edge, OutEdges *before, Status *status);
+/* There must be room. */
+static inline void node_put_out_edge(Edge *edge) {
+  Node *src = edge->src;
+  edge->place = src->num_out_edges;
+  src->out_edges[src->num_out_edges++] = edge;
+}
 void node_restore_out_edges(Node *src, const OutEdges *before);
 /* "Input 0 of node c was passed int32 from b:0 incompatible with expected float." */
 MUST_CHECK bool graph_check_edge_types(const Node *src, int src_output, const Node *dst, int dst_input,
@@ -134,7 +140,7 @@ MUST_CHECK bool graph_input_text(Graph *graph, const Node *src, int index, bool 
 
 /* --- edges (graph_edge.c) --- */
 
-/* Room for `more` edges in the table of ids, if there is one. */
+/* There are `more` ids for edges, and room for them in the table of ids if there is one. */
 MUST_CHECK bool graph_reserve_edge_ids(Graph *graph, int64_t more, Status *status);
 /* Puts an edge into the lists of its ends, which have room, and gives it an id. */
 void graph_connect(Graph *graph, Edge *edge);

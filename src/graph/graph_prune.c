@@ -22,7 +22,10 @@ static void disconnect(Graph *graph, Node *node) {
 static void close_ranks(Node *node) {
   int32_t kept = 0;
   for (int32_t i = 0; i < node->num_out_edges; i++) {
-    if (node->out_edges[i]->src) node->out_edges[kept++] = node->out_edges[i];
+    Edge *edge = node->out_edges[i];
+    if (!edge->src) continue;
+    edge->place = kept;
+    node->out_edges[kept++] = edge;
   }
   node->num_out_edges = kept;
 }

@@ -134,7 +134,11 @@ static bool add_back_edge(Import *import, BackEdge edge) {
 }
 
 static Edge *fill_edge(Import *import, Edge *edge, Node *src, int output, Node *dst, int input) {
-  *edge = (Edge){import->graph->next_edge_id + import->num_edges++, src, output, dst, input};
+  *edge = (Edge){.id = (int32_t)(import->graph->next_edge_id + import->num_edges++),
+                 .src = src,
+                 .src_output = output,
+                 .dst = dst,
+                 .dst_input = input};
   if (input == CONTROL_SLOT) {
     dst->control_inputs[dst->num_control_inputs++] = edge;
   } else {

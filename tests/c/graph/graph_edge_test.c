@@ -282,3 +282,31 @@ TEST(many_nodes_without_edges_come_and_go) {
   CHECK_INT_EQ(graph_num_nodes(graph), 2);
   graph_free(graph);
 }
+
+TEST(consumers_of_one_output_come_and_go_in_any_number) {
+  enum { COUNT = 100000 };
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  Node *from = ops_add(graph, "name: 'from' op: 'TestParams'", "", &status),
+       *to = ops_add(graph, "name: 'to' op: 'TestParams'", "", &status), *node;
+  NodeOutput input = {from, 0};
+  NodeDef *def = node_def_new(graph_arena(graph), "", "TestOneInputTwoOutputs");
+  for (int i = 0; i < COUNT; i++) {
+    def->name = arena_printf(graph_arena(graph), "n%d", i);
+    REQUIRE_OK(graph_add_operation(graph, def, &input, 1, NULL, 0, &node, &status), status);
+  }
+  /* From the first on: what was connected first is not found by looking at the end. */
+  for (int64_t id = 4; id < graph_num_node_ids(graph); id++) {
+    REQUIRE_OK(graph_update_edge(graph, to, 0, graph_node(graph, id), 0, &status), status);
+  }
+  CHECK_INT_EQ(from->num_out_edges, 0);
+  CHECK_INT_EQ(to->num_out_edges, COUNT);
+  for (int64_t id = 4; id < graph_num_node_ids(graph); id += 2)
+    graph_remove_node(graph, graph_node(graph, id));
+  CHECK_INT_EQ(to->num_out_edges, COUNT / 2);
+  for (int32_t i = 0; i < to->num_out_edges; i++) {
+    CHECK(to->out_edges[i]->place == i && to->out_edges[i]->dst->id % 2 == 1);
+  }
+  graph_free(graph);
+}

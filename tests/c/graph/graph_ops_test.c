@@ -336,6 +336,8 @@ void ops_check_whole(const Graph *graph) {
       CHECK(ops_has_edge(graph, edge->src, CONTROL_SLOT, node, CONTROL_SLOT));
     }
     for (int i = 0; i < node->num_outputs; i++) CHECK(node->output_shapes[i] != NULL);
+    for (int32_t i = 0; i < node->num_out_edges; i++)
+      CHECK(node->out_edges[i]->src == node && node->out_edges[i]->place == i);
     out_edges += node->num_out_edges;
   }
   CHECK_INT_EQ(nodes, graph_num_nodes(graph));
