@@ -65,8 +65,24 @@ const AttrDef *op_def_attr(const OpDef *op_def, const char *name);
 bool attr_def_equal(const AttrDef *a, const AttrDef *b);
 bool attr_defs_equal(AttrDef *const *a, size_t num_a, AttrDef *const *b, size_t num_b);
 bool op_def_equal(const OpDef *a, const OpDef *b);
-/* INVALID_ARGUMENT "Attr 'n' has added/removed it's default; from no default to "x"" when graphs without the attr would mean something else
- * under `new_op`. */
+
+/* --- from one version of an op to the next (op_compatibility.c); all INVALID_ARGUMENT in TensorFlow's words --- */
+
+/* TensorFlow's OpDefCompatible: whether every node of `old_op` is a node of `new_op` too. Attrs may be added with a default, allow more
+ * and have a lower minimum; args may be generalised by attrs whose defaults give the old types; inputs may be renamed and cease to
+ * be references, outputs may become them. "Incompatible Op change: Attr 'n' removed; old: Op<...>; new: Op<...>" */
+MUST_CHECK bool op_def_compatible(const OpDef *old_op, const OpDef *new_op, Status *status);
+/* What op_def_compatible asks of an attr that both have. */
+MUST_CHECK bool attr_def_compatible(const AttrDef *from, const AttrDef *to, Status *status);
+/* Whether the attrs that `penultimate_op` had added to `old_op` still have the same defaults in `new_op`: nodes of old graphs
+ * were written without them. */
+MUST_CHECK bool op_def_added_defaults_unchanged(const OpDef *old_op, const OpDef *penultimate_op, const OpDef *new_op, Status *status);
+/* Whether an attr that both have kept its default, or kept having none, so that a graph without the attr means the same:
+ * "Attr 'n' has added/removed it's default; from no default to "x"". */
 MUST_CHECK bool op_def_defaults_unchanged(const OpDef *old_op, const OpDef *new_op, Status *status);
+
+/* Clears what is only for readers: descriptions and summary; the other also the explanation of a deprecation. */
+void op_def_remove_non_deprecation_descriptions(OpDef *op_def);
+void op_def_remove_descriptions(OpDef *op_def);
 
 #endif

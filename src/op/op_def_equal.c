@@ -1,4 +1,4 @@
-/* Equality of OpDefs, and whether the defaults of attrs stayed the same from one version of an op to the next. */
+/* Equality of OpDefs. */
 #include <string.h>
 
 #include "op/node_def.h"
@@ -36,32 +36,4 @@ bool op_def_equal(const OpDef *a, const OpDef *b) {
   OpDef a_without = *a, b_without = *b;
   a_without.n_attr = b_without.n_attr = 0;
   return proto_equal(&a_without, &b_without);
-}
-
-static void append_default(const AttrDef *attr, StrBuf *out) {
-  if (attr->default_value) {
-    attr_value_summarize(attr->default_value, out);
-  } else {
-    strbuf_append(out, "no default");
-  }
-}
-
-static bool default_changed(const AttrDef *from, const AttrDef *to, const char *what, Status *status) {
-  StrBuf text = {0};
-  append_default(from, &text);
-  strbuf_append(&text, " to ");
-  append_default(to, &text);
-  status_invalid(status, "Attr '%s' has %s it's default; from %s", from->name, what, strbuf_text(&text));
-  strbuf_free(&text);
-  return false;
-}
-
-bool op_def_defaults_unchanged(const OpDef *old_op, const OpDef *new_op, Status *status) {
-  for (size_t i = 0; i < old_op->n_attr; i++) {
-    const AttrDef *from = old_op->attr[i], *to = op_def_attr(new_op, from->name);
-    if (!to) continue;
-    if (!from->default_value != !to->default_value) return default_changed(from, to, "added/removed", status);
-    if (!values_equal(from->default_value, to->default_value)) return default_changed(from, to, "changed", status);
-  }
-  return true;
 }

@@ -195,18 +195,3 @@ TEST(op_defs_are_equal_whatever_the_order_of_attrs) {
                       parse_op("name: 'X' input_arg { name: 'a' type: DT_FLOAT }", arena)));
   arena_free(arena);
 }
-
-TEST(a_default_that_changes_is_noticed) {
-  Status status;
-  status_init(&status);
-  Arena *arena = arena_new();
-  OpDef *one = parse_op("name: 'X' attr { name: 'n' type: 'int' default_value { i: 1 } } attr { name: 'gone' type: 'int' }", arena);
-  OpDef *two = parse_op("name: 'X' attr { name: 'n' type: 'int' default_value { i: 2 } }", arena);
-  OpDef *none = parse_op("name: 'X' attr { name: 'n' type: 'int' } attr { name: 'new' type: 'int' default_value { i: 1 } }", arena);
-  CHECK_OK(op_def_defaults_unchanged(one, one, &status), status);
-  CHECK_ERROR(op_def_defaults_unchanged(one, two, &status), status, CODE_INVALID_ARGUMENT,
-              "Attr 'n' has changed it's default; from 1 to 2");
-  CHECK_ERROR(op_def_defaults_unchanged(one, none, &status), status, CODE_INVALID_ARGUMENT,
-              "Attr 'n' has added/removed it's default; from 1 to no default");
-  arena_free(arena);
-}
