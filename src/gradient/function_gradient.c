@@ -138,7 +138,9 @@ bool gradient_of_function(GradientLibrary *library, const FunctionDef *function,
         "The gradient of function %s needs gradients of functions more than %d deep; is it recursive?",
         function->signature->name, GRADIENT_MAX_FUNCTION_DEPTH);
   }
-  FunctionGradient g = {.library = library, .graph = graph_new(), .arena = arena_new(), .status = status};
+  OpRegistry *ops = library->functions != NULL ? graph_ops(library->functions) : op_registry_global();
+  FunctionGradient g = {
+      .library = library, .graph = graph_new_with_ops(ops), .arena = arena_new(), .status = status};
   library->depth++;
   bool ok = differentiate(&g, function, attrs, num_attrs, name, arena, gradient);
   library->depth--;

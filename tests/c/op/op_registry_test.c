@@ -64,7 +64,10 @@ TEST(unknown_ops_are_named) {
   REQUIRE(add_table());
   CHECK(op_registry_find(op_registry_global(), "Foo") == NULL);
   CHECK_ERROR(op_registry_look_up(op_registry_global(), "Foo", &op, &status), status, CODE_NOT_FOUND, "Op type not registered 'Foo' in binary running on ");
-  CHECK_STR_CONTAINS(status.message, "Make sure the Op and Kernel are registered in the binary running in this process.");
+  CHECK_STR_CONTAINS(status.message,
+                     ". Make sure the Op and Kernel are registered in the binary running in this process. Note that if you are loading a "
+                     "saved graph which used ops from tf.contrib (e.g. `tf.contrib.resampler`), accessing should be done before importing "
+                     "the graph, as contrib ops are lazily registered when the module is first accessed.");
   op_registry_clear(op_registry_global());
   CHECK(op_registry_find(op_registry_global(), "TestTwo") == NULL);
 }
@@ -126,7 +129,9 @@ TEST(names_come_in_table_order) {
   Status status;
   status_init(&status);
   REQUIRE(add_table());
-  CHECK(!op_registry_add(op_registry_global(), &kOptestInvalid, &status)); /* leaves a hole behind */
+  static const OpRegistration *const kClash[] = {&kOptestInvalid, &kOtherTestAny};
+  CHECK(!op_registry_add(op_registry_global(), &kOptestInvalid, &status));
+  CHECK(!op_registry_add_table(op_registry_global(), kClash, 2, &status)); /* leaves a hole behind */
   CHECK_OK(op_registry_add(op_registry_global(), &(const OpRegistration){.name = "TestLast"}, &status), status);
   REQUIRE(op_registry_count(op_registry_global()) == TABLE_SIZE + 1);
   for (int i = 0; i < TABLE_SIZE; i++) CHECK_STR_EQ(op_registry_name(op_registry_global(), i), kTable[i]->name);
