@@ -1,8 +1,8 @@
 #include "op/kernel.h"
 
 #include "base/alloc.h"
+#include "op/kernel_registry.h"
 #include "op/node_def.h"
-#include "op/op_registry.h"
 
 /* --- outputs --- */
 
@@ -66,57 +66,6 @@ Buffer *kernel_scratch(KernelContext *context, int64_t size, Status *status) {
 
 /* --- making a kernel --- */
 
-static const AttrDef *first_type_attr(const OpDef *op_def) {
-  for (size_t i = 0; i < op_def->n_attr; i++) {
-    if (str_equal_text(str_of(op_def->attr[i]->type), "type")) return op_def->attr[i];
-  }
-  return NULL;
-}
-
-static void append_attrs(const NodeDef *node, StrBuf *out) {
-  for (size_t i = 0; i < node->n_attr; i++) {
-    if (node->attr[i]->value == NULL) continue;
-    if (i > 0) strbuf_append(out, ", ");
-    strbuf_printf(out, "%s=", node->attr[i]->key);
-    attr_value_summarize(node->attr[i]->value, out);
-  }
-}
-
-static bool refuse_type(const Op *op, const NodeDef *node, const AttrDef *type_attr, Status *status) {
-  StrBuf text = {0};
-  strbuf_printf(&text, "No OpKernel was registered to support Op '%s' used by {{node %s}} with these attrs: [",
-                op->def->name, node->name);
-  append_attrs(node, &text);
-  strbuf_append(&text, "]\nRegistered devices: [CPU]\nRegistered kernels:\n");
-  const KernelEntry *kernels = op->registration->kernels;
-  bool any = false;
-  for (int i = 0; i < OP_MAX_KERNELS && kernels[i].compute != NULL; i++) {
-    any = true;
-    strbuf_append(&text, "  device='CPU'");
-    if (type_attr != NULL && kernels[i].type != DT_INVALID) {
-      strbuf_printf(&text, "; %s in [%s]", type_attr->name, dtype_enum_name((int)kernels[i].type));
-    }
-    strbuf_append_char(&text, '\n');
-  }
-  if (!any) strbuf_append(&text, "  <no registered kernels>\n");
-  status_set(status, CODE_NOT_FOUND, "%s", strbuf_text(&text));
-  strbuf_free(&text);
-  return false;
-}
-
-static bool select_kernel(const Op *op, const NodeDef *node, KernelComputeFn *compute, Status *status) {
-  const AttrDef *type_attr = first_type_attr(op->def);
-  DataType type = DT_INVALID;
-  if (type_attr != NULL) TRY(node_attr_type(node, type_attr->name, &type, status));
-  const KernelEntry *kernels = op->registration->kernels;
-  *compute = NULL;
-  for (int i = 0; i < OP_MAX_KERNELS && kernels[i].compute != NULL; i++) {
-    if (kernels[i].type == type || (kernels[i].type == DT_INVALID && *compute == NULL)) *compute = kernels[i].compute;
-    if (kernels[i].type == type) return true;
-  }
-  return *compute != NULL || refuse_type(op, node, type_attr, status);
-}
-
 /* The node with every attr of its op: itself when nothing is missing. */
 static bool complete_node(const Op *op, const NodeDef *node, Arena *arena, const NodeDef **complete, Status *status) {
   *complete = node;
@@ -130,17 +79,19 @@ static bool complete_node(const Op *op, const NodeDef *node, Arena *arena, const
 }
 
 static bool construct(OpKernel *kernel, const Tensor *const *constant_inputs, Status *status) {
-  const OpRegistration *registration = kernel->op->registration;
   TRY(complete_node(kernel->op, kernel->node, kernel->arena, &kernel->node, status));
-  TRY(select_kernel(kernel->op, kernel->node, &kernel->compute, status));
+  KernelFunctions functions;
+  TRY(kernel_registry_select(kernel->op, kernel->node, &functions, status));
   DataType *input_types, *output_types;
   TRY(node_def_types(kernel->node, kernel->op->def, kernel->arena, &input_types, &kernel->num_inputs, &output_types,
                      &kernel->num_outputs, status));
   kernel->input_types = input_types;
   kernel->output_types = output_types;
-  kernel->state = arena_calloc(kernel->arena, 1, registration->state_size + 1); /* not NULL even when there is no state */
+  kernel->compute = functions.compute;
+  kernel->destroy = functions.destroy;
+  kernel->state = arena_calloc(kernel->arena, 1, functions.state_size + 1); /* not NULL even when there is no state */
   if (kernel->state == NULL) return status_oom(status, "a kernel");
-  if (registration->construct == NULL) return true;
+  if (functions.construct == NULL) return true;
   KernelConstruction construction = {
       .node = kernel->node,
       .op_def = kernel->op->def,
@@ -150,8 +101,9 @@ static bool construct(OpKernel *kernel, const Tensor *const *constant_inputs, St
       .num_outputs = kernel->num_outputs,
       .constant_inputs = constant_inputs,
       .arena = kernel->arena,
+      .data = functions.data,
   };
-  return registration->construct(&construction, kernel->state, status);
+  return functions.construct(&construction, kernel->state, status);
 }
 
 bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *constant_inputs, OpKernel **kernel,
@@ -175,7 +127,7 @@ bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *const
 
 void op_kernel_free(OpKernel *kernel) {
   if (kernel == NULL) return;
-  if (kernel->state != NULL && kernel->op->registration->destroy != NULL) kernel->op->registration->destroy(kernel->state);
+  if (kernel->state != NULL && kernel->destroy != NULL) kernel->destroy(kernel->state);
   arena_free(kernel->arena); /* holds the kernel itself */
 }
 

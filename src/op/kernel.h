@@ -18,6 +18,7 @@ typedef struct KernelConstruction {
   int num_inputs, num_outputs;
   const Tensor *const *constant_inputs; /* NULL, or per input the value when it is constant in this plan, else NULL */
   Arena *arena;                         /* lives as long as the kernel */
+  void *data;                           /* of a kernel that was registered at run time; else NULL */
 } KernelConstruction;
 
 /* What a kernel sees while it runs. Inputs are borrowed; outputs are empty at entry and set by the kernel. */
@@ -31,6 +32,7 @@ typedef struct KernelContext {
   BufferPool *pool;         /* for outputs and temporaries; may be NULL */
   const Parallel *parallel; /* NULL: run on this thread alone */
   ResourceManager *resources;
+  int64_t step_id;          /* of the step it runs in; 0 outside of steps */
   const char *node_name;    /* the caller adds it to error messages itself */
 } KernelContext;
 
@@ -55,15 +57,16 @@ typedef struct OpKernel {
   const Op *op;
   const NodeDef *node;
   KernelComputeFn compute;
+  KernelDestroyFn destroy;
   void *state;
   const DataType *input_types, *output_types;
   int num_inputs, num_outputs;
   Arena *arena;
 } OpKernel;
 
-/* Makes the kernel of a node. `node` is borrowed and must outlive it; attrs that it lacks get their defaults. The entry for the value of the
- * op's first attr of kind `type` is taken, else the one for any type. NOT_FOUND "No OpKernel was registered to support Op 'X' used by
- * {{node n}} with these attrs: [T=DT_HALF]\nRegistered devices: [CPU]\nRegistered kernels:\n  device='CPU'; T in [DT_FLOAT]\n..." */
+/* Makes the kernel of a node: the one that kernel_registry_select (op/kernel_registry.h) chooses, which gives the errors too. `node` is
+ * borrowed and must outlive it; attrs that it lacks get their defaults. Of the op's table the entry for the value of its first attr of
+ * kind `type` is taken, else the one for any type. */
 MUST_CHECK bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *constant_inputs, OpKernel **kernel, Status *status);
 void op_kernel_free(OpKernel *kernel); /* NULL is fine */
 /* Runs; checks that every output was set with its declared type; on error attaches the node and clears the outputs. What the kernel itself

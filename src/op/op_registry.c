@@ -511,11 +511,3 @@ const char *op_registry_name(OpRegistry *registry, int i) {
   unlock(registry);
   return name;
 }
-
-bool op_has_kernel(const Op *op, DataType type) {
-  const KernelEntry *kernels = op->registration->kernels;
-  for (int i = 0; i < OP_MAX_KERNELS && kernels[i].compute; i++) {
-    if (type == DT_INVALID || kernels[i].type == DT_INVALID || kernels[i].type == type) return true;
-  }
-  return false;
-}

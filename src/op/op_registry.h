@@ -149,7 +149,8 @@ MUST_CHECK bool op_registry_print(OpRegistry *registry, bool include_internal, S
 int op_registry_count(OpRegistry *registry);
 const char *op_registry_name(OpRegistry *registry, int i);
 
-/* True when the op has a kernel for the dtype (DT_INVALID: for any). */
+/* True when the op has a kernel for the dtype (DT_INVALID: for any), be it in its table or registered at run time
+ * (op/kernel_registry.h, where this is defined). */
 bool op_has_kernel(const Op *op, DataType type);
 
 #endif

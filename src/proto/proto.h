@@ -14,6 +14,7 @@
 #include "tensorflow/core/framework/attr_value.pb-c.h"
 #include "tensorflow/core/framework/function.pb-c.h"
 #include "tensorflow/core/framework/graph.pb-c.h"
+#include "tensorflow/core/framework/kernel_def.pb-c.h"
 #include "tensorflow/core/framework/node_def.pb-c.h"
 #include "tensorflow/core/framework/op_def.pb-c.h"
 #include "tensorflow/core/framework/resource_handle.pb-c.h"
@@ -33,6 +34,9 @@ typedef Tensorflow__OpDef__ArgDef ArgDef;
 typedef Tensorflow__OpDef__AttrDef AttrDef;
 typedef Tensorflow__OpDeprecation OpDeprecation;
 typedef Tensorflow__OpList OpList;
+typedef Tensorflow__KernelDef KernelDef;
+typedef Tensorflow__KernelDef__AttrConstraint KernelConstraint;
+typedef Tensorflow__KernelList KernelList;
 typedef Tensorflow__FunctionDef FunctionDef;
 typedef Tensorflow__FunctionDefLibrary FunctionDefLibrary;
 typedef Tensorflow__GradientDef GradientDef;
@@ -68,7 +72,8 @@ enum { PROTO_MAX_WALK_DEPTH = 2 * PROTO_MAX_DEPTH };
 typedef ProtobufCMessageDescriptor ProtoDescriptor;
 typedef ProtobufCMessage ProtoMessage;
 
-extern const ProtoDescriptor *const kGraphDef, *const kNodeDef, *const kOpDef, *const kOpList, *const kAttrValue,
+extern const ProtoDescriptor *const kGraphDef, *const kNodeDef, *const kOpDef, *const kOpList, *const kAttrValue, *const kKernelDef,
+    *const kKernelConstraint, *const kKernelList,
     *const kFunctionDef, *const kFunctionDefLibrary, *const kTensorProto, *const kTensorShapeProto, *const kVersionDef;
 
 /* --- messages in general (message.c) --- */

@@ -1,5 +1,7 @@
 #include "runtime/plan.h"
 
+#include <stdatomic.h>
+
 #include "base/arena.h"
 #include "runtime/plan_internal.h"
 
@@ -20,8 +22,11 @@ static bool set_feeds(Plan *plan, const Tensor *const *feed_values, Status *stat
 }
 
 static bool run_steps(Plan *plan, Status *status) {
+  static atomic_int_least64_t num_runs; /* steps are told apart in the whole process */
+  int64_t step_id = atomic_fetch_add(&num_runs, 1) + 1;
   for (int64_t i = 0; i < plan->num_steps; i++) {
     PlanStep *step = &plan->steps[i];
+    step->context.step_id = step_id;
     TRY(op_kernel_run(step->kernel, &step->context, status));
     for (int k = 0; k < step->num_dead; k++) tensor_clear(step->dead[k]);
   }
