@@ -32,7 +32,8 @@ bool kernel_allocate_output_dims(KernelContext *context, int i, int rank, const 
   return true;
 }
 
-static bool may_forward(const KernelContext *context, int input, DataType type, const Shape *shape) {
+bool kernel_may_forward(const KernelContext *context, int input, int i, const Shape *shape) {
+  DataType type = output_type(context, i);
   if (context->last_use == NULL || input < 0 || input >= context->num_inputs || !context->last_use[input]) return false;
   const Tensor *from = context->inputs[input];
   if (from->buffer == NULL || !buffer_is_unshared(from->buffer)) return false;
@@ -44,10 +45,9 @@ bool kernel_forward_or_allocate(KernelContext *context, int input, int i, const 
                                 Status *status) {
   *out = NULL;
   TRY(check_output_index(context, i, status));
-  DataType type = output_type(context, i);
-  if (!may_forward(context, input, type, shape)) return kernel_allocate_output(context, i, shape, out, status);
+  if (!kernel_may_forward(context, input, i, shape)) return kernel_allocate_output(context, i, shape, out, status);
   TRY(tensor_reshape(&context->outputs[i], context->inputs[input], shape, status));
-  context->outputs[i].dtype = type;
+  context->outputs[i].dtype = output_type(context, i);
   *out = &context->outputs[i];
   return true;
 }

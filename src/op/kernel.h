@@ -46,6 +46,7 @@ MUST_CHECK bool kernel_allocate_output(KernelContext *context, int i, const Shap
 MUST_CHECK bool kernel_allocate_output_dims(KernelContext *context, int i, int rank, const int64_t *dims, Tensor **out, Status *status);
 /* Output `i` in the memory of input `input` when that is its last use, nobody shares the buffer, and dtype size and number of elements agree;
  * otherwise newly allocated. The kernel must then tolerate out->data == inputs[input]->data. */
+bool kernel_may_forward(const KernelContext *context, int input, int i, const Shape *shape); /* whether it would */
 MUST_CHECK bool kernel_forward_or_allocate(KernelContext *context, int input, int i, const Shape *shape, Tensor **out, Status *status);
 /* Output `i` shares the buffer of `tensor`, under `shape` when that is not NULL (Identity, Reshape). */
 MUST_CHECK bool kernel_set_output(KernelContext *context, int i, const Tensor *tensor, const Shape *shape, Status *status);

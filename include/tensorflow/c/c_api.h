@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tensorflow/c/c_api_macros.h"
 #include "tensorflow/c/tf_buffer.h"
 #include "tensorflow/c/tf_datatype.h"
 #include "tensorflow/c/tf_export.h"
@@ -19,6 +20,12 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Borrowed bytes. */
+typedef struct TF_StringView {
+  const char *data;
+  size_t len;
+} TF_StringView;
 
 /* The version of TensorFlow whose behaviour is followed, and of this library. Static text. */
 TF_CAPI_EXPORT extern const char *TF_Version(void);
@@ -263,6 +270,10 @@ TF_CAPI_EXPORT extern void TF_SessionRun(TF_Session *session, const TF_Buffer *r
 
 /* The serialised OpList of all registered ops. NULL when out of memory. The caller deletes it. */
 TF_CAPI_EXPORT extern TF_Buffer *TF_GetAllOpList(void);
+/* The serialised KernelList of all kernels, or of those of one op, whether there is such an op or not. The
+ * caller deletes it; NULL on error. */
+TF_CAPI_EXPORT extern TF_Buffer *TF_GetAllRegisteredKernels(TF_Status *status);
+TF_CAPI_EXPORT extern TF_Buffer *TF_GetRegisteredKernelsForOp(const char *name, TF_Status *status);
 
 #ifdef __cplusplus
 }

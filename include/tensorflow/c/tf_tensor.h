@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tensorflow/c/c_api_macros.h"
 #include "tensorflow/c/tf_datatype.h"
 #include "tensorflow/c/tf_export.h"
 
@@ -13,6 +14,14 @@ extern "C" {
 #endif
 
 typedef struct TF_Tensor TF_Tensor;
+
+/* Where memory of kernels is wanted. There is only the host's, so nothing depends on it. */
+typedef struct TF_AllocatorAttributes {
+  size_t struct_size;
+  TF_Bool on_host;
+} TF_AllocatorAttributes;
+
+#define TF_ALLOCATOR_ATTRIBUTES_STRUCT_SIZE TF_OFFSET_OF_END(TF_AllocatorAttributes, on_host)
 
 /* Wraps `data` (row-major, `len` bytes), which `deallocator` gives back when it is no longer needed. NULL
  * when the shape or `len` is wrong or memory ran out; `deallocator` was then called. */

@@ -1,10 +1,11 @@
 #include "c_api/c_api_fixture.h"
-#include "op/op_registry.h"
+#include "op/kernel_registry.h"
 #include "proto/proto.h"
 #include "runtime/thread_pool.h"
 
-/* What the process keeps: the ops, from the first graph on, and the threads. */
+/* What the process keeps: the ops, from the first graph on, kernels from outside, and the threads. */
 AFTER_EACH() {
+  kernel_registry_clear();
   op_registry_clear(op_registry_global());
   thread_pool_shut_down();
 }

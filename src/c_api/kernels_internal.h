@@ -1,0 +1,41 @@
+/* What stands behind the opaque types of tensorflow/c/kernels.h. */
+#ifndef TFCORE_C_API_KERNELS_INTERNAL_H_
+#define TFCORE_C_API_KERNELS_INTERNAL_H_
+
+#include "c_api/c_api_internal.h"
+#include "op/kernel_registry.h"
+#include "tensorflow/c/kernels.h"
+
+/* Registered, it lives in the kernel registry. */
+struct TF_KernelBuilder {
+  Arena *arena; /* holds the builder itself */
+  KernelDef *def;
+  void *(*create)(TF_OpKernelConstruction *);
+  void (*compute)(void *, TF_OpKernelContext *);
+  void (*destroy)(void *);
+  bool out_of_memory;
+};
+
+struct TF_OpKernelConstruction {
+  const KernelConstruction *construction;
+  Status failure;
+};
+
+/* The state of a kernel that calls a builder's functions. */
+typedef struct ForeignKernel {
+  const TF_KernelBuilder *builder; /* NULL: there is nothing to delete */
+  void *kernel;
+  const OpDef *op_def;
+  int *input_starts; /* where each input_arg begins */
+} ForeignKernel;
+
+struct TF_OpKernelContext {
+  KernelContext *context;
+  const ForeignKernel *kernel;
+  Status failure;
+};
+
+/* A TF_Tensor that shares the memory of `tensor`; NULL when out of memory. */
+TF_Tensor *share_tensor(const Tensor *tensor, Status *status);
+
+#endif
