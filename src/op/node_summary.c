@@ -20,6 +20,11 @@ enum {
 
 static void append_value(const AttrValue *value, int depth, StrBuf *out);
 
+/* A number that is no dtype prints nothing: so does TensorFlow. */
+static void append_type(int type, StrBuf *out) {
+  if (type == DT_INVALID || dtype_is_valid(type)) strbuf_append(out, dtype_enum_name(type));
+}
+
 static void append_string(const ProtobufCBinaryData *bytes, StrBuf *out) {
   StrBuf escaped = {0};
   strbuf_append_c_escaped(&escaped, bytes->data, bytes->len);
@@ -113,7 +118,7 @@ static void append_element(const AttrListValue *list, size_t i, int depth, StrBu
   } else if (list->n_b > 0) {
     strbuf_append(out, list->b[i] ? "true" : "false");
   } else if (list->n_type > 0) {
-    strbuf_append(out, dtype_enum_name((int)list->type[i]));
+    append_type((int)list->type[i], out);
   } else if (list->n_shape > 0) {
     append_shape(list->shape[i], out);
   } else if (list->n_tensor > 0) {
@@ -156,7 +161,7 @@ static void append_value(const AttrValue *value, int depth, StrBuf *out) {
     case ATTR_INT: strbuf_printf(out, "%" PRId64, value->i); return;
     case ATTR_FLOAT: append_float(value->f, out); return;
     case ATTR_BOOL: strbuf_append(out, value->b ? "true" : "false"); return;
-    case ATTR_TYPE: strbuf_append(out, dtype_enum_name((int)value->type)); return;
+    case ATTR_TYPE: append_type((int)value->type, out); return;
     case ATTR_SHAPE: append_shape(value->shape, out); return;
     case ATTR_TENSOR: tensor_proto_print(value->tensor, TENSOR_ELEMENTS, out); return;
     case ATTR_LIST: append_list(value->list, depth, out); return;

@@ -131,8 +131,9 @@ void spec_parse_control_output(SpecParser *parser, const char *spec) {
   parser->spec = spec;
   const char *at = spec;
   Str name;
-  if (!spec_take_identifier(&at, false, &name) || *at != '\0') {
-    spec_error(parser, "Trouble parsing control output name '%s'", spec);
+  /* As in TensorFlow what follows the name is not looked at. */
+  if (!spec_take_identifier(&at, false, &name)) {
+    spec_error(parser, "Trouble parsing 'name:'");
     return;
   }
   OpDef *op_def = parser->op_def;

@@ -99,16 +99,13 @@ typedef struct StringList {
 } StringList;
 
 static bool add_unescaped(SpecParser *parser, StringList *list, Str quoted) {
-  AttrValue value;
-  if (!proto_parse_field_text("s", quoted, parser->arena, &value)) {
-    spec_error(parser, "Trouble unescaping \"%.*s\"", (int)quoted.length - 2, quoted.data + 1);
-    return false;
-  }
+  Str value;
+  if (!spec_unescape(parser, (Str){quoted.data + 1, quoted.length - 2}, &value)) return false;
   if (!mem_grow((void **)&list->strings, &list->capacity, list->count + 1, sizeof *list->strings)) {
     parser->out_of_memory = true;
     return false;
   }
-  list->strings[list->count++] = (Str){(const char *)value.s.data, value.s.len};
+  list->strings[list->count++] = value;
   return true;
 }
 

@@ -102,7 +102,7 @@ static void set_flags(SpecParser *parser, const OpDefSpec *spec) {
   op_def->is_commutative = spec->is_commutative;
   op_def->is_aggregate = spec->is_aggregate;
   op_def->allows_uninitialized_input = spec->allows_uninitialized_input;
-  if (spec->deprecated_version == 0) return;
+  if (spec->deprecated_version == 0 && !spec->deprecation_explanation) return;
   OpDeprecation *deprecation = proto_new(&tensorflow__op_deprecation__descriptor, parser->arena);
   if (!deprecation) {
     parser->out_of_memory = true;
@@ -195,7 +195,7 @@ static void add_error(OpDefBuilder *builder, const char *what) {
 }
 
 void op_def_builder_doc(OpDefBuilder *builder, const char *text) {
-  if (builder->spec.doc) {
+  if (builder->spec.doc && builder->spec.doc[0]) {
     add_error(builder, "Extra call to Doc()");
   } else {
     builder->spec.doc = copy_text(builder, text);

@@ -34,6 +34,9 @@ MUST_CHECK bool spec_finish(SpecParser *parser, Status *status);
 /* A copy in the parser's arena; "" when memory ran out, which the parser then remembers. */
 char *spec_copy(SpecParser *parser, Str text);
 
+/* The bytes that the inside of a quoted string stands for, in the parser's arena. False: an error was added, or memory ran out. */
+bool spec_unescape(SpecParser *parser, Str text, Str *out);
+
 /* --- the cursor: a `const char **at` into NUL-terminated text. Each takes something and moves on, or stays and says false. --- */
 
 static inline bool spec_is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }

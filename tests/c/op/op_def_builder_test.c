@@ -235,7 +235,7 @@ TEST(all_errors_are_reported_in_the_order_of_parsing) {
               "Trouble parsing type string at 'invalid' from Attr(\"a:invalid\") for Op Bad\n"
               "Trouble parsing 'name:' from Input(\"9\") for Op Bad\n"
               "Reference to unknown attr 'nope' from Output(\"y: nope\") for Op Bad\n"
-              "Trouble parsing control output name '^c' from ControlOutput(\"^c\") for Op Bad\n"
+              "Trouble parsing 'name:' from ControlOutput(\"^c\") for Op Bad\n"
               "No matching input/output/attr for name 'z' from Doc() for Op Bad");
 }
 
@@ -252,6 +252,61 @@ TEST(flags_control_outputs_and_deprecation_are_kept) {
               "is_commutative: true allows_uninitialized_input: true control_output: \"c\" control_output: \"Done_1\"");
   check_built(&(OpDefSpec){.name = "Any", .attrs = (const char *[]){"a: any", "b: list(any)", NULL}, .allow_attr_type_any = true},
               "name: \"Any\" attr { name: \"a\" type: \"any\" } attr { name: \"b\" type: \"list(any)\" }");
+}
+
+TEST(control_outputs_begin_with_a_name) {
+  check_built(&(OpDefSpec){.name = "Some", .control_outputs = (const char *[]){"a b", "c:", "d_1>x", NULL}},
+              "name: \"Some\" control_output: \"a\" control_output: \"c\" control_output: \"d_1\"");
+  check_built(&(OpDefSpec){.name = "None", .control_outputs = (const char *[]){"", " a", "_a", "1a", NULL}},
+              "Trouble parsing 'name:' from ControlOutput(\"\") for Op None\n"
+              "Trouble parsing 'name:' from ControlOutput(\" a\") for Op None\n"
+              "Trouble parsing 'name:' from ControlOutput(\"_a\") for Op None\n"
+              "Trouble parsing 'name:' from ControlOutput(\"1a\") for Op None");
+}
+
+TEST(an_explanation_deprecates_from_the_beginning) {
+  check_built(&(OpDefSpec){.name = "Old", .deprecation_explanation = "why"}, "name: \"Old\" deprecation { explanation: \"why\" }");
+}
+
+/* What TensorFlow answers. */
+TEST(escapes_in_allowed_strings) {
+  static const struct {
+    const char *quoted, *printed, *problem; /* the value in text format, or what is wrong */
+  } kCases[] = {
+      {"'\\a\\b\\f\\n\\r\\t\\v\\\\\\?'", "\\007\\010\\014\\n\\r\\t\\013\\\\?", NULL},
+      {"'\\'\\\"'", "\\'\\\"", NULL},
+      {"'\\101\\7\\0012\\377'", "A\\007\\0012\\377", NULL},
+      {"'\\x41\\X7g\\x00041'", "A\\007gA", NULL},
+      {"'\\u0041\\u00e9\\u20AC\\U0001F600!'", "A\\303\\251\\342\\202\\254\\360\\237\\230\\200!", NULL},
+      {"'\\q'", NULL, "Unknown escape sequence: \\q"},
+      {"'\\8'", NULL, "Unknown escape sequence: \\8"},
+      {"'a\\777'", NULL, "Value of \\777 exceeds 0xff"},
+      {"'\\x123'", NULL, "Value of \\x123 exceeds 0xff"},
+      {"'\\xffffffffffffffffffff'", NULL, "Value of \\xffffffffffffffffffff exceeds 0xff"},
+      {"'\\xg'", NULL, "\\x cannot be followed by a non-hex digit"},
+      {"'\\x'", NULL, "String cannot end with \\x"},
+      {"'\\u12'", NULL, "\\u must be followed by 4 hex digits"},
+      {"'\\u12g4'", NULL, "\\u must be followed by 4 hex digits: \\u12"},
+      {"'\\U0001F60'", NULL, "\\U must be followed by 8 hex digits"},
+      {"'\\U00110000'", NULL, "Value of \\U00110000 exceeds Unicode limit (0x10FFFF)"},
+      {"'\\UFFFFFFFF'", NULL, "Value of \\UFFFFFF exceeds Unicode limit (0x10FFFF)"},
+      {"'\\udC00'", NULL, "invalid surrogate character (0xD800-DFFF): \\udC00"},
+  };
+  for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) {
+    const char *quoted = kCases[i].quoted;
+    CHECK_CONTEXT("%s", quoted);
+    StrBuf spec = {0}, want = {0};
+    strbuf_printf(&spec, "s: {%s}", quoted);
+    if (kCases[i].problem) {
+      strbuf_printf(&want, "Trouble unescaping \"%.*s\", got error: %s from Attr(\"%s\") for Op E", (int)strlen(quoted) - 2, quoted + 1,
+                    kCases[i].problem, strbuf_text(&spec));
+    } else {
+      strbuf_printf(&want, "name: \"E\" attr { name: \"s\" type: \"string\" allowed_values { list { s: \"%s\" } } }", kCases[i].printed);
+    }
+    check_built(&(OpDefSpec){.name = "E", .attrs = (const char *[]){strbuf_text(&spec), NULL}}, strbuf_text(&want));
+    strbuf_free(&spec);
+    strbuf_free(&want);
+  }
 }
 
 /* --- documentation --- */
@@ -334,8 +389,9 @@ TEST(calls_that_may_be_made_once_complain_the_second_time) {
   status_init(&status);
   Arena *arena = arena_new();
   OpDefBuilder *builder = op_def_builder_new(arena, "Twice");
+  op_def_builder_doc(builder, "");
   for (int i = 0; i < 2; i++) {
-    op_def_builder_doc(builder, "");
+    op_def_builder_doc(builder, "text"); /* an empty one may be followed by another */
     op_def_builder_deprecated(builder, 1, "");
     op_def_builder_shape(builder, shape_unchanged);
   }
