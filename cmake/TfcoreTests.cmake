@@ -96,7 +96,7 @@ if(NOT EMSCRIPTEN)
     # Under sanitizers the compiler adds symbols of its own.
     if(TARGET tfcore_shared AND NOT TFCORE_SANITIZE)
       add_test(NAME exported_symbols COMMAND ${TFCORE_NODE} ${CMAKE_SOURCE_DIR}/tools/check-exports.mjs
-        $<TARGET_FILE:tfcore_shared> ${CMAKE_SOURCE_DIR}/include/tensorflow/c)
+        $<TARGET_FILE:tfcore_shared> ${CMAKE_SOURCE_DIR}/include/tensorflow/c ${CMAKE_SOURCE_DIR}/include/tfcore)
     endif()
   endif()
 endif()

@@ -1,13 +1,14 @@
-// `node tools/check-exports.mjs <libtfcore.so> <folder of headers>`: the shared library shows exactly the functions that the public
+// `node tools/check-exports.mjs <libtfcore.so> <folder of headers>...`: the shared library shows exactly the functions that the public
 // headers declare, no more and no less. ctest runs it.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { must, runMain } from './process.mjs';
 
 await runMain(async () => {
-  const [library, headers] = process.argv.slice(2);
-  const declared = readdirSync(headers).flatMap((name) => {
-    const text = readFileSync(path.join(headers, name), 'utf8');
+  const [library, ...folders] = process.argv.slice(2);
+  const headers = folders.flatMap((folder) => readdirSync(folder).map((name) => path.join(folder, name)));
+  const declared = headers.flatMap((header) => {
+    const text = readFileSync(header, 'utf8');
     return [...text.matchAll(/^TF_CAPI_EXPORT\b[^;(]*?\b(\w+)\s*\(/gm)].map((match) => match[1]);
   });
   const symbols = await must('nm', ['-D', '--defined-only', library]);

@@ -26,7 +26,7 @@ export const ARROWS = {
 const OUTSIDE = [
   { header: /^tensorflow\/core\/framework\/\w+\.pb-c\.h$/, folders: ['proto'] },
   { header: /^protobuf-c\//, folders: ['proto'] },
-  { header: /^tensorflow\/c\/\w+\.h$/, folders: ['c_api', 'wasm'] },
+  { header: /^(tensorflow\/c|tfcore)\/\w+\.h$/, folders: ['c_api', 'wasm'] },
   { header: /^op_table\.inc$/, folders: ['ops'] },
   { header: /^wasm_simd128\.h$/, folders: ['simd'] },
   { header: /^emscripten(\/|\.h$)/, folders: ['c_api', 'wasm'] },

@@ -55,6 +55,8 @@ MUST_CHECK bool check_output_index(TF_Output output, Status *status);
 /* Makes the ops of this build known, once. */
 MUST_CHECK bool register_ops(Status *status);
 void graph_reference(TF_Graph *graph);
+/* A TF_Tensor that shares the memory of `tensor`; NULL when out of memory. */
+TF_Tensor *share_tensor(const Tensor *tensor, Status *status);
 /* Gives up an operation that was begun; NULL is fine. */
 void free_description(TF_OperationDescription *desc);
 /* TF_AddGradientsWithPrefix. Without `require_paths` an x that no gradient reaches gets {NULL, 0} instead of

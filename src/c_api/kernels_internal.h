@@ -35,7 +35,4 @@ struct TF_OpKernelContext {
   Status failure;
 };
 
-/* A TF_Tensor that shares the memory of `tensor`; NULL when out of memory. */
-TF_Tensor *share_tensor(const Tensor *tensor, Status *status);
-
 #endif
