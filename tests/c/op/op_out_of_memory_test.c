@@ -112,6 +112,27 @@ TEST(a_look_up_can_be_tried_again) {
   op_registry_clear(op_registry_global());
 }
 
+/* A change that is allowed, and two that are not: what is wrong is said, or that there was no memory to say so. */
+static bool compare_versions(Arena *arena, Status *status) {
+  OpDefSpec from = {.name = "Changed",
+                    .attrs = (const char *[]){"s: {'a', '" LONG_TEXT "'} = 'a'", NULL},
+                    .inputs = (const char *[]){"x: float", "y: float", NULL}};
+  OpDefSpec to = {.name = "Changed",
+                  .attrs = (const char *[]){"s: {'a', '" LONG_TEXT "'} = '" LONG_TEXT "'", "N: int = 2", NULL},
+                  .inputs = (const char *[]){"x: N * float", NULL}};
+  OpDefSpec narrow = {.name = "Changed", .attrs = (const char *[]){"s: {'" LONG_TEXT "'}", NULL}};
+  OpDef *old_op, *new_op, *narrow_op;
+  TRY(op_def_build(&from, arena, &old_op, status) && op_def_build(&to, arena, &new_op, status));
+  TRY(op_def_build(&narrow, arena, &narrow_op, status) && op_def_compatible(old_op, new_op, status));
+  if (op_def_compatible(old_op, narrow_op, status)) return CHECK(false);
+  TRY(status->code == CODE_INVALID_ARGUMENT);
+  status_init(status);
+  if (op_def_defaults_unchanged(old_op, new_op, status)) return CHECK(false);
+  return status->code == CODE_INVALID_ARGUMENT;
+}
+
+TEST(comparing_versions_of_an_op_survives_want_of_memory) { fail_everywhere(compare_versions); }
+
 static const OpDef *simple_op(Arena *arena, Status *status) {
   OpDefSpec spec = {.name = "X",
                     .attrs = (const char *[]){"T: type", "N: int", "a: string = '" LONG_TEXT "'", NULL},
