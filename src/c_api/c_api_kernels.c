@@ -217,6 +217,10 @@ TF_DataType TF_InputDatatype(TF_OpKernelContext *ctx, int index) {
 
 void TF_SetOutput(TF_OpKernelContext *ctx, int i, const TF_Tensor *tensor, TF_Status *status) {
   if (!has_output(ctx, i, &status->status)) return;
+  if (!tensor) {
+    status_invalid(&status->status, "The tensor for output %d of %s is null", i, ctx->context->node_name);
+    return;
+  }
   reported(kernel_set_output(ctx->context, i, &tensor->tensor, NULL, &status->status));
 }
 

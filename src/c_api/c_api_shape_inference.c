@@ -14,29 +14,48 @@ TF_DimensionHandle *TF_NewDimensionHandle(void) { return mem_calloc(1, sizeof(TF
 void TF_DeleteDimensionHandle(TF_DimensionHandle *handle) { mem_free(handle); }
 
 int TF_DimensionHandleValueKnown(TF_DimensionHandle *dim_handle) {
-  return dim_handle->dim && dim_known(dim_handle->dim) ? 1 : 0;
+  return dim_handle && dim_handle->dim && dim_known(dim_handle->dim) ? 1 : 0;
 }
 
 int64_t TF_DimensionHandleValue(TF_DimensionHandle *dim_handle) {
-  return dim_handle->dim ? dim_value(dim_handle->dim) : UNKNOWN_DIM;
+  return dim_handle && dim_handle->dim ? dim_value(dim_handle->dim) : UNKNOWN_DIM;
 }
 
 int TF_ShapeHandleSame(TF_ShapeHandle *a, TF_ShapeHandle *b) {
-  return a->shape == b->shape && a->shape ? 1 : 0;
+  return a && b && a->shape && a->shape == b->shape ? 1 : 0;
 }
 
 int TF_DimensionHandleSame(TF_DimensionHandle *a, TF_DimensionHandle *b) {
-  return a->dim == b->dim && a->dim ? 1 : 0;
+  return a && b && a->dim && a->dim == b->dim ? 1 : 0;
 }
 
-/* A handle that holds nothing yet counts as unknown. NULL when out of memory, which the shape calls report.
- */
+/* A handle that holds nothing yet counts as unknown. NULL when out of memory (and so was who passes NULL for
+ * a handle), which the shape calls report. */
 static ShapeHandle shape_in(InferenceContext *c, const TF_ShapeHandle *handle) {
+  if (!handle) return NULL;
   return handle->shape ? handle->shape : shape_unknown(c);
 }
 
 static DimHandle dim_in(InferenceContext *c, const TF_DimensionHandle *handle) {
+  if (!handle) return NULL;
   return handle->dim ? handle->dim : dim_unknown(c);
+}
+
+/* After an error the handle holds nothing. */
+static void put_shape(bool ok, const ShapeHandle *shape, TF_ShapeHandle *result, TF_Status *status) {
+  if (result) {
+    result->shape = ok ? *shape : NULL;
+  } else if (ok) {
+    status_oom(&status->status, "a shape");
+  }
+}
+
+static void put_dim(bool ok, const DimHandle *dim, TF_DimensionHandle *result, TF_Status *status) {
+  if (result) {
+    result->dim = ok ? *dim : NULL;
+  } else if (ok) {
+    status_oom(&status->status, "a dimension");
+  }
 }
 
 static TF_ShapeHandle *new_handle(ShapeHandle shape) {
@@ -66,7 +85,9 @@ int TF_ShapeInferenceContextGraphDefVersion(TF_ShapeInferenceContext *ctx) {
 
 void TF_ShapeInferenceContextGetInput(TF_ShapeInferenceContext *ctx, int i, TF_ShapeHandle *handle,
                                       TF_Status *status) {
-  if (has_input(inference_of(ctx), i, &status->status)) handle->shape = shape_input(inference_of(ctx), i);
+  if (!has_input(inference_of(ctx), i, &status->status)) return;
+  ShapeHandle shape = shape_input(inference_of(ctx), i);
+  put_shape(true, &shape, handle, status);
 }
 
 void TF_ShapeInferenceContext_GetAttrType(TF_ShapeInferenceContext *ctx, const char *attr_name,
@@ -94,29 +115,31 @@ TF_Tensor *TF_ShapeInferenceContextInputTensor(TF_ShapeInferenceContext *ctx, in
 void TF_ShapeInferenceContextMakeShapeFromShapeTensor(TF_ShapeInferenceContext *ctx, int i,
                                                       TF_ShapeHandle *result, TF_Status *status) {
   if (!has_input(inference_of(ctx), i, &status->status)) return;
-  reported(shape_from_input_tensor(inference_of(ctx), i, &result->shape, &status->status));
+  ShapeHandle out = NULL;
+  put_shape(shape_from_input_tensor(inference_of(ctx), i, &out, &status->status), &out, result, status);
 }
 
 void TF_ShapeInferenceContextMakeDimForScalarInput(TF_ShapeInferenceContext *ctx, int i,
                                                    TF_DimensionHandle *result, TF_Status *status) {
   if (!has_input(inference_of(ctx), i, &status->status)) return;
-  reported(dim_for_scalar_input(inference_of(ctx), i, &result->dim, &status->status));
+  DimHandle out = NULL;
+  put_dim(dim_for_scalar_input(inference_of(ctx), i, &out, &status->status), &out, result, status);
 }
 
 int64_t TF_ShapeInferenceContextRank(TF_ShapeInferenceContext *ctx, TF_ShapeHandle *handle) {
   (void)ctx;
-  return handle->shape ? shape_rank(handle->shape) : UNKNOWN_RANK;
+  return handle && handle->shape ? shape_rank(handle->shape) : UNKNOWN_RANK;
 }
 
 int TF_ShapeInferenceContextRankKnown(TF_ShapeInferenceContext *ctx, TF_ShapeHandle *handle) {
   (void)ctx;
-  return handle->shape && shape_rank_known(handle->shape) ? 1 : 0;
+  return handle && handle->shape && shape_rank_known(handle->shape) ? 1 : 0;
 }
 
 void TF_ShapeInferenceContextDim(TF_ShapeInferenceContext *ctx, TF_ShapeHandle *shape_handle, int64_t i,
                                  TF_DimensionHandle *result) {
   ShapeHandle shape = shape_in(inference_of(ctx), shape_handle);
-  result->dim = shape ? shape_dim_of(inference_of(ctx), shape, i) : NULL;
+  if (result) result->dim = shape ? shape_dim_of(inference_of(ctx), shape, i) : NULL;
 }
 
 void TF_ShapeInferenceContextNumElements(TF_ShapeInferenceContext *ctx, TF_ShapeHandle *handle,
@@ -124,9 +147,10 @@ void TF_ShapeInferenceContextNumElements(TF_ShapeInferenceContext *ctx, TF_Shape
   InferenceContext *c = inference_of(ctx);
   status_init(&status->status);
   ShapeHandle shape;
-  if (shape_ok(shape_in(c, handle), &shape, &status->status)) {
-    reported(dim_ok(shape_num_elements_of(c, shape), &result->dim, &status->status));
-  }
+  DimHandle out = NULL;
+  bool ok = shape_ok(shape_in(c, handle), &shape, &status->status) &&
+            dim_ok(shape_num_elements_of(c, shape), &out, &status->status);
+  put_dim(ok, &out, result, status);
 }
 
 /* ---- answering ---- */
@@ -135,10 +159,12 @@ void TF_ShapeInferenceContextSetOutput(TF_ShapeInferenceContext *ctx, int i, TF_
                                        TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
   status_init(&status->status);
-  if (i >= 0 && i < c->num_outputs) {
-    shape_set_output(c, i, handle->shape);
-  } else {
+  if (i < 0 || i >= c->num_outputs) {
     status_invalid(&status->status, "output index out of range");
+  } else if (!handle) {
+    status_oom(&status->status, "a shape");
+  } else {
+    shape_set_output(c, i, handle->shape);
   }
 }
 
@@ -169,7 +195,8 @@ void TF_ShapeInferenceContextMakeUnknownShape(TF_ShapeInferenceContext *ctx, int
     return;
   }
   ShapeHandle made = rank == UNKNOWN_RANK ? shape_unknown(c) : shape_unknown_of_rank(c, rank);
-  reported(shape_ok(made, &result->shape, &status->status));
+  ShapeHandle out = NULL;
+  put_shape(shape_ok(made, &out, &status->status), &out, result, status);
 }
 
 static bool make_shape(InferenceContext *c, TF_DimensionHandle *const *dims, int num_dims,
@@ -186,7 +213,8 @@ static bool make_shape(InferenceContext *c, TF_DimensionHandle *const *dims, int
 void TF_ShapeInferenceContextMakeShape(TF_ShapeInferenceContext *ctx, TF_DimensionHandle *const *dims,
                                        int num_dims, TF_ShapeHandle *result, TF_Status *status) {
   status_init(&status->status);
-  reported(make_shape(inference_of(ctx), dims, num_dims, &result->shape, &status->status));
+  ShapeHandle out = NULL;
+  put_shape(make_shape(inference_of(ctx), dims, num_dims, &out, &status->status), &out, result, status);
 }
 
 void TF_ShapeInferenceContextMakeDim(TF_ShapeInferenceContext *ctx, int64_t value, TF_DimensionHandle *result,
@@ -198,7 +226,8 @@ void TF_ShapeInferenceContextMakeDim(TF_ShapeInferenceContext *ctx, int64_t valu
     return;
   }
   DimHandle made = value == UNKNOWN_DIM ? dim_unknown(c) : dim_make(c, value);
-  reported(dim_ok(made, &result->dim, &status->status));
+  DimHandle out = NULL;
+  put_dim(dim_ok(made, &out, &status->status), &out, result, status);
 }
 
 /* ---- checking and combining shapes ---- */
@@ -207,21 +236,26 @@ void TF_ShapeInferenceContextWithRank(TF_ShapeInferenceContext *ctx, TF_ShapeHan
                                       TF_ShapeHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
   status_init(&status->status);
-  reported(shape_with_rank(c, shape_in(c, handle), rank, &result->shape, &status->status));
+  ShapeHandle out = NULL;
+  put_shape(shape_with_rank(c, shape_in(c, handle), rank, &out, &status->status), &out, result, status);
 }
 
 void TF_ShapeInferenceContextWithRankAtLeast(TF_ShapeInferenceContext *ctx, TF_ShapeHandle *handle,
                                              int64_t rank, TF_ShapeHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
   status_init(&status->status);
-  reported(shape_with_rank_at_least(c, shape_in(c, handle), rank, &result->shape, &status->status));
+  ShapeHandle out = NULL;
+  put_shape(shape_with_rank_at_least(c, shape_in(c, handle), rank, &out, &status->status), &out, result,
+            status);
 }
 
 void TF_ShapeInferenceContextWithRankAtMost(TF_ShapeInferenceContext *ctx, TF_ShapeHandle *handle,
                                             int64_t rank, TF_ShapeHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
   status_init(&status->status);
-  reported(shape_with_rank_at_most(c, shape_in(c, handle), rank, &result->shape, &status->status));
+  ShapeHandle out = NULL;
+  put_shape(shape_with_rank_at_most(c, shape_in(c, handle), rank, &out, &status->status), &out, result,
+            status);
 }
 
 void TF_ShapeInferenceContextSubshapeWithStride(TF_ShapeInferenceContext *ctx, TF_ShapeHandle *handle,
@@ -229,7 +263,9 @@ void TF_ShapeInferenceContextSubshapeWithStride(TF_ShapeInferenceContext *ctx, T
                                                 TF_ShapeHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
   status_init(&status->status);
-  reported(shape_subshape(c, shape_in(c, handle), start, end, stride, &result->shape, &status->status));
+  ShapeHandle out = NULL;
+  put_shape(shape_subshape(c, shape_in(c, handle), start, end, stride, &out, &status->status), &out, result,
+            status);
 }
 
 void TF_ShapeInferenceContextSubshape(TF_ShapeInferenceContext *ctx, TF_ShapeHandle *shape_handle,
@@ -241,7 +277,9 @@ void TF_ShapeInferenceContextReplaceDim(TF_ShapeInferenceContext *ctx, TF_ShapeH
                                         TF_DimensionHandle *dim, TF_ShapeHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
   status_init(&status->status);
-  reported(shape_replace_dim(c, shape_in(c, handle), i, dim_in(c, dim), &result->shape, &status->status));
+  ShapeHandle out = NULL;
+  put_shape(shape_replace_dim(c, shape_in(c, handle), i, dim_in(c, dim), &out, &status->status), &out, result,
+            status);
 }
 
 /* A shape function of two shapes, and one of two dimensions. */
@@ -253,14 +291,16 @@ static void combine_shapes(ShapePairFn combine, TF_ShapeInferenceContext *ctx, T
                            TF_ShapeHandle *b, TF_ShapeHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
   status_init(&status->status);
-  reported(combine(c, shape_in(c, a), shape_in(c, b), &result->shape, &status->status));
+  ShapeHandle out = NULL;
+  put_shape(combine(c, shape_in(c, a), shape_in(c, b), &out, &status->status), &out, result, status);
 }
 
 static void combine_dims(DimPairFn combine, TF_ShapeInferenceContext *ctx, TF_DimensionHandle *a,
                          TF_DimensionHandle *b, TF_DimensionHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
   status_init(&status->status);
-  reported(combine(c, dim_in(c, a), dim_in(c, b), &result->dim, &status->status));
+  DimHandle out = NULL;
+  put_dim(combine(c, dim_in(c, a), dim_in(c, b), &out, &status->status), &out, result, status);
 }
 
 void TF_ShapeInferenceContextConcatenateShapes(TF_ShapeInferenceContext *ctx, TF_ShapeHandle *first,
@@ -317,7 +357,8 @@ void TF_ShapeInferenceContextWithValue(TF_ShapeInferenceContext *ctx, TF_Dimensi
                                        TF_DimensionHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
   status_init(&status->status);
-  reported(dim_with_value(c, dim_in(c, dim), value, &result->dim, &status->status));
+  DimHandle out = NULL;
+  put_dim(dim_with_value(c, dim_in(c, dim), value, &out, &status->status), &out, result, status);
 }
 
 void TF_ShapeInferenceContextDivideDim(TF_ShapeInferenceContext *ctx, TF_DimensionHandle *dim,
@@ -325,5 +366,6 @@ void TF_ShapeInferenceContextDivideDim(TF_ShapeInferenceContext *ctx, TF_Dimensi
                                        TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
   status_init(&status->status);
-  reported(dim_divide(c, dim_in(c, dim), divisor, evenly != 0, &result->dim, &status->status));
+  DimHandle out = NULL;
+  put_dim(dim_divide(c, dim_in(c, dim), divisor, evenly != 0, &out, &status->status), &out, result, status);
 }
