@@ -1,8 +1,9 @@
 /** AttrValues: from JavaScript values to TensorFlow's message and back. */
-import { DType, TypedArray, dtypeFromNumber, dtypeNumber, typedArrayOf } from './dtypes.js';
-import { InvalidArgumentError } from './errors.js';
+import { DType, TypedArray, dtypeAttrFromNumber, dtypeFromNumber, dtypeNumber, itemsPerElement, typedArrayOf } from './dtypes.js';
+import { InvalidArgumentError, ResourceExhaustedError } from './errors.js';
 import { Field, MessageWriter, fieldsOf, floatOf, floatsOf, intOf, textOf, varintsOf } from './protobuf.js';
 import { Tensor, TensorLike, sizeOf, tensor } from './tensor.js';
+import { textOrBytes, uniform } from './utf8.js';
 
 /** null: unknown rank; null inside: unknown size. */
 export type ShapeLike = readonly (number | null)[] | null;
@@ -10,8 +11,11 @@ export interface FuncAttr {
   name: string;
   attrs?: Record<string, AttrValue>;
 }
-/** What an attr holds, as JavaScript shows it: types by name, whole numbers beyond 2^53 as bigint. */
-export type AttrValue = string | number | bigint | boolean | Tensor | FuncAttr | (number | null)[] | null | AttrValue[];
+/**
+ * What an attr holds, as JavaScript shows it: types by name, whole numbers beyond 2^53 as bigint, strings that are no UTF-8 as their bytes, the
+ * placeholders of function bodies as '$T'.
+ */
+export type AttrValue = string | Uint8Array | number | bigint | boolean | Tensor | FuncAttr | (number | null)[] | null | AttrValue[];
 /** What may be given for an attr; its type decides how it is read. */
 export type AttrInput = string | number | bigint | boolean | Uint8Array | TensorLike | FuncAttr | ShapeLike | readonly AttrInput[];
 
@@ -40,43 +44,72 @@ export function decodeShape(bytes: Uint8Array): (number | null)[] | null {
 
 export function encodeTensor(value: Tensor): Uint8Array {
   const writer = new MessageWriter().varint(1, dtypeNumber(value.dtype)).bytes(2, encodeShape(value.shape));
-  if (Array.isArray(value.data)) for (const text of value.data) writer.bytes(8, text);
-  else writer.bytes(4, new Uint8Array(value.data.buffer, value.data.byteOffset, value.data.byteLength));
+  if (Array.isArray(value.data)) for (const text of value.data) writer.bytes(TENSOR.string, text);
+  else writer.bytes(TENSOR.content, new Uint8Array(value.data.buffer, value.data.byteOffset, value.data.byteLength));
   return writer.finish();
 }
 
-/** The typed *_val fields by number, for tensors that are not written as raw content. */
-function readValues(field: Field): (number | bigint | string)[] {
-  if (field.number === 5 || field.number === 9) return field.wire === 5 ? [floatOf(field.bytes)] : [...floatsOf(field)];
-  if (field.number === 6 || field.number === 12) {
-    return [...new Float64Array(field.bytes.slice().buffer)];
+/** The fields of a TensorProto that matter here; those from 5 on hold values of one kind or another. */
+const TENSOR = {
+  dtype: 1, shape: 2, content: 4, float: 5, double: 6, string: 8, scomplex: 9, dcomplex: 12, resource: 14, variant: 15, float8: 18,
+} as const;
+
+/** The typed *_val fields, for tensors that are not written as raw content. */
+function readValues(field: Field): Iterable<number | bigint> {
+  switch (field.number) {
+    case TENSOR.float:
+    case TENSOR.scomplex: return floatsOf(field);
+    case TENSOR.double:
+    case TENSOR.dcomplex: return new Float64Array(field.bytes.slice().buffer);
+    case TENSOR.float8: return field.bytes;
+    case TENSOR.resource:
+    case TENSOR.variant: return [];
+    default: return [...varintsOf(field)].map((value) => BigInt.asIntN(64, value));
   }
-  if (field.number === 8) return [textOf(field)];
-  return [...varintsOf(field)].map((value) => BigInt.asIntN(64, value));
 }
 
 function decodeTensor(bytes: Uint8Array): Tensor {
   let dtype: DType = 'float32';
   let shape: number[] = [];
   let content: Uint8Array | undefined;
-  const values: (number | bigint | string)[] = [];
+  const values: (number | bigint)[] = [];
+  const strings: (string | Uint8Array)[] = [];
   for (const field of fieldsOf(bytes)) {
-    if (field.number === 1) dtype = dtypeFromNumber(intOf(field));
-    else if (field.number === 2) shape = (decodeShape(field.bytes) ?? []).map((size) => size ?? 0);
-    else if (field.number === 4) content = field.bytes;
-    else if (field.number >= 5) values.push(...readValues(field));
+    if (field.number === TENSOR.dtype) dtype = dtypeFromNumber(intOf(field));
+    else if (field.number === TENSOR.shape) shape = (decodeShape(field.bytes) ?? []).map((size) => size ?? 0);
+    else if (field.number === TENSOR.content) content = field.bytes;
+    else if (field.number === TENSOR.string) strings.push(textOrBytes(field.bytes.slice()));
+    else if (field.number >= TENSOR.float) for (const value of readValues(field)) values.push(value);
   }
   const count = sizeOf(shape);
-  if (dtype === 'string') return new Tensor(dtype, shape, Array.from({ length: count }, (_, i) => String(values[Math.min(i, values.length - 1)] ?? '')));
+  try {
+    if (dtype === 'resource' || dtype === 'variant') return new Tensor(dtype, shape, []); // objects do not travel in messages
+    if (dtype === 'string') return new Tensor(dtype, shape, uniform(Array.from({ length: count }, (_, i) => strings[Math.min(i, strings.length - 1)] ?? '')));
+    return new Tensor(dtype, shape, content?.length ? rawElements(dtype, count, content) : expanded(dtype, count, values));
+  } catch (error) {
+    if (error instanceof RangeError) throw new ResourceExhaustedError(`OOM when allocating tensor with shape[${shape}] and type ${dtype}`);
+    throw error;
+  }
+}
+
+function rawElements(dtype: DType, count: number, content: Uint8Array): TypedArray {
   const Data = typedArrayOf(dtype);
-  if (content?.length) return new Tensor(dtype, shape, new Data(content.slice().buffer));
-  const data = new Data(count);
+  if (content.length !== count * itemsPerElement(dtype) * Data.BYTES_PER_ELEMENT) {
+    throw new InvalidArgumentError(`a tensor of ${count} elements of ${dtype} has ${content.length} bytes of content`);
+  }
+  return new Data(content.slice().buffer);
+}
+
+/** The last element stands for all that follow; without any they are 0. */
+function expanded(dtype: DType, count: number, values: readonly (number | bigint)[]): TypedArray {
+  const items = itemsPerElement(dtype);
+  const data = new (typedArrayOf(dtype))(count * items);
   const big = data instanceof BigInt64Array || data instanceof BigUint64Array;
-  for (let i = 0; i < count; i++) {
-    const value = values[Math.min(i, values.length - 1)] ?? 0;
+  for (let i = 0; i < data.length; i++) {
+    const value = values[i < values.length ? i : values.length - items + (i % items)] ?? 0;
     (data as { [i: number]: unknown })[i] = big ? BigInt(value) : Number(value);
   }
-  return new Tensor(dtype, shape, data as TypedArray);
+  return data;
 }
 
 function encodeFunc(value: unknown): Uint8Array {
@@ -92,7 +125,14 @@ function encodeFunc(value: unknown): Uint8Array {
 /** The attr type of a value whose declaration is not at hand: attrs of functions. */
 export function guessAttrType(value: unknown): string {
   if (value instanceof Tensor) return 'tensor';
-  if (Array.isArray(value)) return `list(${value.length ? guessAttrType(value[0]) : 'int'})`;
+  if (value instanceof Uint8Array) return 'string';
+  if (ArrayBuffer.isView(value)) return 'tensor';
+  if (value === null) return 'shape';
+  if (Array.isArray(value)) {
+    if (value.some((item) => Array.isArray(item))) return 'list(shape)';
+    if (value.includes(null)) return 'shape';
+    return `list(${value.length ? guessAttrType(value[0]) : 'int'})`;
+  }
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'bigint' || Number.isInteger(value)) return 'int';
   if (typeof value === 'number') return 'float';
@@ -118,7 +158,8 @@ function encodeItem(writer: MessageWriter, type: string, value: unknown, inList:
       return;
     case 'int':
       if (typeof value !== 'bigint' && !Number.isInteger(value)) refuse();
-      writer.varint(FIELD.int, BigInt(value as number));
+      if (!Number.isSafeInteger(value) && BigInt.asIntN(64, BigInt(value as bigint)) !== BigInt(value as bigint)) refuse();
+      writer.varint(FIELD.int, value as number | bigint);
       return;
     case 'float':
       if (typeof value !== 'number') refuse();
@@ -184,11 +225,11 @@ function decodeFunc(bytes: Uint8Array): FuncAttr {
 /** All values that a field holds: several where numbers are packed. */
 function decodeItems(field: Field, func: number): AttrValue[] {
   switch (field.number) {
-    case FIELD.string: return [textOf(field)];
+    case FIELD.string: return [textOrBytes(field.bytes.slice())];
     case FIELD.int: return [...varintsOf(field)].map((value) => safeInt(BigInt.asIntN(64, value)));
     case FIELD.float: return field.wire === 5 ? [floatOf(field.bytes)] : [...floatsOf(field)];
     case FIELD.bool: return [...varintsOf(field)].map((value) => value !== 0n);
-    case FIELD.type: return [...varintsOf(field)].map((value) => dtypeFromNumber(Number(value)));
+    case FIELD.type: return [...varintsOf(field)].map((value) => dtypeAttrFromNumber(Number(value)));
     case FIELD.shape: return [decodeShape(field.bytes)];
     case FIELD.tensor: return [decodeTensor(field.bytes)];
     case func: return [decodeFunc(field.bytes)];

@@ -3,11 +3,11 @@ import { InvalidArgumentError } from './errors.js';
 
 export type DType =
   | 'float32' | 'float64' | 'int32' | 'int64' | 'uint8' | 'int8' | 'uint16' | 'int16' | 'uint32' | 'uint64'
-  | 'bool' | 'string' | 'float16' | 'bfloat16' | 'complex64' | 'complex128' | 'resource' | 'variant' | OpaqueDType;
-/** Types that stand in the declarations of ops; no tensor here has them. */
-export type OpaqueDType =
+  | 'bool' | 'string' | 'float16' | 'bfloat16' | 'complex64' | 'complex128' | 'resource' | 'variant' | StorageDType;
+/** Types for storage: their elements travel as the numbers or bits that they are kept as. */
+export type StorageDType =
   | 'qint8' | 'quint8' | 'qint32' | 'qint16' | 'quint16' | 'float8_e5m2' | 'float8_e4m3fn' | 'float8_e4m3fnuz' | 'float8_e4m3b11fnuz'
-  | 'float8_e5m2fnuz' | 'int4' | 'uint4' | 'int2' | 'uint2';
+  | 'float8_e5m2fnuz' | 'int4' | 'uint4' | 'int2' | 'uint2' | 'float4_e2m1fn';
 
 /** A dtype under any of its names: TensorFlow's own ('float', 'DT_FLOAT') too. */
 export type DTypeName = DType | (string & {});
@@ -51,21 +51,21 @@ const DTYPES: Record<DType, DTypeInfo> = {
   variant: { number: 21, items: 1, aliases: [] },
   uint32: { number: 22, array: Uint32Array, items: 1, aliases: [] },
   uint64: { number: 23, array: BigUint64Array as unknown as TypedArrayConstructor, items: 1, aliases: [] },
-  /* Known by name only: some ops list them among the types that TensorFlow allows. */
-  qint8: { number: 11, items: 1, aliases: [] },
-  quint8: { number: 12, items: 1, aliases: [] },
-  qint32: { number: 13, items: 1, aliases: [] },
-  qint16: { number: 15, items: 1, aliases: [] },
-  quint16: { number: 16, items: 1, aliases: [] },
-  float8_e5m2: { number: 24, items: 1, aliases: [] },
-  float8_e4m3fn: { number: 25, items: 1, aliases: [] },
-  float8_e4m3fnuz: { number: 26, items: 1, aliases: [] },
-  float8_e4m3b11fnuz: { number: 27, items: 1, aliases: [] },
-  float8_e5m2fnuz: { number: 28, items: 1, aliases: [] },
-  int4: { number: 29, items: 1, aliases: [] },
-  uint4: { number: 30, items: 1, aliases: [] },
-  int2: { number: 31, items: 1, aliases: [] },
-  uint2: { number: 32, items: 1, aliases: [] },
+  qint8: { number: 11, array: Int8Array, items: 1, aliases: [] },
+  quint8: { number: 12, array: Uint8Array, items: 1, aliases: [] },
+  qint32: { number: 13, array: Int32Array, items: 1, aliases: [] },
+  qint16: { number: 15, array: Int16Array, items: 1, aliases: [] },
+  quint16: { number: 16, array: Uint16Array, items: 1, aliases: [] },
+  float8_e5m2: { number: 24, array: Uint8Array, items: 1, aliases: [] },
+  float8_e4m3fn: { number: 25, array: Uint8Array, items: 1, aliases: [] },
+  float8_e4m3fnuz: { number: 26, array: Uint8Array, items: 1, aliases: [] },
+  float8_e4m3b11fnuz: { number: 27, array: Uint8Array, items: 1, aliases: [] },
+  float8_e5m2fnuz: { number: 28, array: Uint8Array, items: 1, aliases: [] },
+  int4: { number: 29, array: Int8Array, items: 1, aliases: [] },
+  uint4: { number: 30, array: Uint8Array, items: 1, aliases: [] },
+  int2: { number: 31, array: Int8Array, items: 1, aliases: [] },
+  uint2: { number: 32, array: Uint8Array, items: 1, aliases: [] },
+  float4_e2m1fn: { number: 33, array: Uint8Array, items: 1, aliases: [] },
 };
 
 const BY_NUMBER = new Map<number, DType>();
@@ -81,20 +81,30 @@ for (const [name, info] of Object.entries(DTYPES) as [DType, DTypeInfo][]) {
 /** The dtype of any of its names: 'float32', 'float', 'DT_FLOAT'. */
 export function dtypeOf(name: string): DType {
   const dtype = BY_NAME.get(name);
-  if (!dtype) throw new InvalidArgumentError(`'${name}' is no dtype; known are ${Object.keys(DTYPES).join(', ')}`);
+  if (dtype === undefined) throw new InvalidArgumentError(`'${name}' is no dtype; known are ${Object.keys(DTYPES).join(', ')}`);
   return dtype;
 }
 
-export const dtypeNumber = (name: string): number => DTYPES[dtypeOf(name)].number;
+/** Added to a type's number: a reference to a tensor of that type. */
+const REF = 100;
+const REF_SUFFIX = /_ref$/i;
 
-/** The dtype with TensorFlow's number; a reference type (+ 100) gives the type referred to. */
+/** TensorFlow's number; a reference type ends with _ref. */
+export const dtypeNumber = (name: string): number =>
+  REF_SUFFIX.test(name) ? REF + DTYPES[dtypeOf(name.replace(REF_SUFFIX, ''))].number : DTYPES[dtypeOf(name)].number;
+
+/** The dtype with TensorFlow's number; a reference type gives the type referred to. */
 export function dtypeFromNumber(number: number): DType {
-  const dtype = BY_NUMBER.get(number % 100);
+  const dtype = BY_NUMBER.get(number > REF ? number - REF : number);
   if (!dtype) throw new InvalidArgumentError(`unknown dtype number ${number}`);
   return dtype;
 }
 
+/** As the value of an attr: references are told apart. */
+export const dtypeAttrFromNumber = (number: number): string => `${dtypeFromNumber(number)}${number > REF ? '_ref' : ''}`;
+
 export const isBigIntDType = (dtype: DType): boolean => dtype === 'int64' || dtype === 'uint64';
+export const isComplexDType = (dtype: DType): boolean => dtype === 'complex64' || dtype === 'complex128';
 
 /** Array items that an element of the dtype takes. */
 export const itemsPerElement = (dtype: DType): number => DTYPES[dtype].items;

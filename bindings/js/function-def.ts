@@ -3,8 +3,7 @@ import type { OpDef } from './op-def.js';
 import { decodeOpDef } from './op-def.js';
 import { fieldsOf } from './protobuf.js';
 import type { Runtime } from './runtime.js';
-
-const encoder = new TextEncoder();
+import { encodeText } from './utf8.js';
 
 export class FunctionDef {
   private signed: OpDef | undefined;
@@ -14,7 +13,7 @@ export class FunctionDef {
   /** @internal From function text. */
   static parseIn(runtime: Runtime, text: string): FunctionDef {
     const { wasm } = runtime;
-    const bytes = encoder.encode(text);
+    const bytes = encodeText(text);
     return new FunctionDef(
       runtime,
       wasm.scope((scope) => wasm.buffer((buffer, status) => wasm.call.TF_WasmFunctionFromText!(scope.bytes(bytes), bytes.length, buffer, status))),

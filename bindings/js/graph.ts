@@ -8,6 +8,7 @@ import { ImportOptions, ImportResults, importInto, splitOutputName } from './imp
 import type { OpDef } from './op-def.js';
 import { InputResolver, Operand } from './op-inputs.js';
 import { Input, Operation, Output, Variable, valueOf } from './operation.js';
+import { fieldsOf, intOf, varintsOf } from './protobuf.js';
 import type { Runtime } from './runtime.js';
 import { TensorLike, tensor } from './tensor.js';
 import type { Scope, Wasm } from './wasm.js';
@@ -17,6 +18,12 @@ export interface OpOptions {
   name?: string;
   controlInputs?: readonly Operation[];
   device?: string;
+}
+
+export interface GraphVersions {
+  producer: number;
+  minConsumer: number;
+  badConsumers: number[];
 }
 
 export class Graph extends GraphOps {
@@ -56,44 +63,44 @@ export class Graph extends GraphOps {
   op(type: string, inputs: readonly (Operand | readonly Operand[])[] = [], options: OpOptions & { attrs?: Record<string, AttrInput> } = {}): Operation {
     const { wasm } = this;
     const def = this.runtime.findOpDef(type);
-    return wasm.scope((scope) => {
-      const name = options.name === undefined ? this.uniqueName(type) : options.name;
-      try {
-        const resolved = new InputResolver(this, def, name, options.attrs ?? {}).resolve(inputs);
-        const description = wasm.call.TF_NewOperation!(this.pointer, scope.string(type), scope.string(name));
-        try {
-          this.describe(scope, description, def, resolved, options);
-        } catch (error) {
-          wasm.call.TF_WasmAbandonOperation!(description);
-          throw error;
-        }
-        return this.operationAt(wasm.checked((status) => wasm.call.TF_FinishOperation!(description, status)));
-      } catch (error) {
-        throw error instanceof TFError ? error.locate(name, type) : error;
-      }
-    });
+    try {
+      /* The engine chooses a free name by itself; constants are named after the operation, so then it has to be known before. */
+      let { name } = options;
+      const outputs = new InputResolver(this, def, inputs, options.attrs, () => (name ??= this.uniqueName(type))).resolve();
+      return wasm.scope((scope) => {
+        const request = this.request(scope, type, name, def, outputs, options);
+        return this.operationAt(wasm.made((status) => wasm.call.TF_WasmAddOperation!(this.pointer, request, status)));
+      });
+    } catch (error) {
+      throw error instanceof TFError ? error.locate(options.name ?? this.uniqueName(type), type) : error;
+    }
   }
 
-  private describe(
-    scope: Scope, description: number, def: OpDef | undefined, inputs: readonly (Output | Output[])[],
+  /** A TF_WasmOperation (src/wasm/wasm_exports.h). */
+  private request(
+    scope: Scope, type: string, name: string | undefined, def: OpDef | undefined, inputs: readonly (Output | Output[])[],
     options: OpOptions & { attrs?: Record<string, AttrInput> },
-  ): void {
-    const { call } = this.wasm;
-    for (const input of inputs) {
-      if (Array.isArray(input)) call.TF_AddInputList!(description, scope.outputs(input), input.length);
-      else call.TF_AddInput!(description, scope.outputs([input]));
-    }
-    for (const control of options.controlInputs ?? []) call.TF_AddControlInput!(description, this.ownOperation(control).pointer);
-    if (options.device) call.TF_SetDevice!(description, scope.string(options.device));
-    for (const [name, value] of Object.entries(options.attrs ?? {})) {
+  ): number {
+    const lengths = scope.ints(inputs.map((input) => (Array.isArray(input) ? input.length : -1)));
+    const outputs = scope.outputs(inputs.flat());
+    const controls = options.controlInputs ?? [];
+    const controlPointers = controls.length ? scope.pointers(controls.map((control) => this.ownOperation(control).pointer)) : 0;
+    const attrs: number[] = [];
+    for (const key in options.attrs) {
+      const value = options.attrs[key];
       if (value === undefined) continue;
-      const attr = def?.attr.find((candidate) => candidate.name === name);
-      if (def && !attr && !name.startsWith('_')) {
-        throw new InvalidArgumentError(`Op ${def.name} has no attr '${name}'; it has ${def.attr.map((a) => a.name).join(', ') || 'none'}`);
+      const attr = def?.attr.find((candidate) => candidate.name === key);
+      if (def && !attr && !key.startsWith('_')) {
+        throw new InvalidArgumentError(`Op ${def.name} has no attr '${key}'; it has ${def.attr.map((a) => a.name).join(', ') || 'none'}`);
       }
       const bytes = encodeAttr(attr?.type ?? guessAttrType(value), value);
-      this.wasm.checked((status) => call.TF_SetAttrValueProto!(description, scope.string(name), scope.bytes(bytes), bytes.length, status));
+      attrs.push(scope.string(key), scope.bytes(bytes), bytes.length);
     }
+    const typeName = def ? this.runtime.constantText(type) : scope.string(type);
+    return scope.pointers([
+      typeName, name === undefined ? typeName : scope.string(name), name === undefined ? 1 : 0, options.device ? scope.string(options.device) : 0,
+      inputs.length, lengths, outputs, controls.length, attrs.length / 3, controlPointers, attrs.length ? scope.pointers(attrs) : 0,
+    ]);
   }
 
   /** The output behind an input; what belongs to another graph is refused. */
@@ -184,6 +191,11 @@ export class Graph extends GraphOps {
     return operations;
   }
 
+  /** @internal The definition of an op, or the signature of a function of this graph. */
+  findOpDef(type: string): OpDef | undefined {
+    return this.runtime.findOpDef(type) ?? this.functions().find(({ name }) => name === type)?.signature;
+  }
+
   /** 'node:1' or 'node'. */
   output(name: string): Output {
     const [node, index] = splitOutputName(name);
@@ -192,11 +204,33 @@ export class Graph extends GraphOps {
     return operation.output(index);
   }
 
+  /** Adds what is known about the shape of an output; a contradiction to what was known is an error. */
+  setShape(output: Output, shape: ShapeLike): void {
+    if (shape === null) return;
+    this.wasm.scope((scope) => {
+      const [place, dims] = [scope.outputs([this.own(output)]), scope.dims(shape)];
+      this.wasm.checked((status) => this.wasm.call.TF_GraphSetTensorShape!(this.pointer, place, dims, shape.length, status));
+    });
+  }
+
+  /** The versions of the GraphDefs that the graph was made of. */
+  get versions(): GraphVersions {
+    const versions: GraphVersions = { producer: 0, minConsumer: 0, badConsumers: [] };
+    const bytes = this.wasm.buffer((buffer, status) => this.wasm.call.TF_GraphVersions!(this.pointer, buffer, status));
+    for (const field of fieldsOf(bytes)) {
+      if (field.number === 1) versions.producer = intOf(field);
+      else if (field.number === 2) versions.minConsumer = intOf(field);
+      else if (field.number === 3) versions.badConsumers.push(...[...varintsOf(field)].map(Number));
+    }
+    return versions;
+  }
+
   /** @internal The operation at a pointer that the engine gave. */
   operationAt(pointer: number): Operation {
-    const key = pointer >>> 0;
+    /* Small keys are quicker to find; pointers are aligned to 8. */
+    const key = pointer >>> 3;
     let operation = this.known.get(key);
-    if (!operation) this.known.set(key, (operation = new Operation(this, key)));
+    if (!operation) this.known.set(key, (operation = new Operation(this, pointer >>> 0)));
     return operation;
   }
 
@@ -252,6 +286,21 @@ export class Graph extends GraphOps {
   addFunction(definition: FunctionDef): void {
     definition.withHandle(this.runtime, (handle) =>
       this.wasm.checked((status) => this.wasm.call.TF_GraphCopyFunction!(this.pointer, handle, 0, status)),
+    );
+  }
+
+  /** Says that the function `gradientFn` of the graph is the gradient of `fn`. */
+  addGradient(fn: string, gradientFn: string): void {
+    const functions = this.functions();
+    const find = (name: string): FunctionDef => {
+      const found = functions.find((candidate) => candidate.name === name);
+      if (!found) throw new InvalidArgumentError(`there is no function '${name}' in the graph`);
+      return found;
+    };
+    find(fn).withHandle(this.runtime, (handle) =>
+      find(gradientFn).withHandle(this.runtime, (gradient) =>
+        this.wasm.checked((status) => this.wasm.call.TF_GraphCopyFunction!(this.pointer, handle, gradient, status)),
+      ),
     );
   }
 

@@ -1,13 +1,18 @@
 /** Importing a GraphDef into a graph. */
+import { InvalidArgumentError } from './errors.js';
 import type { Graph } from './graph.js';
-import type { Operation, Output } from './operation.js';
+import { Input, Operation, Output, valueOf } from './operation.js';
+import { encodeText } from './utf8.js';
 import type { Scope } from './wasm.js';
 
 export interface ImportOptions {
   /** Put before every imported name, with a '/'. */
   prefix?: string;
-  /** Outputs of this graph that take the place of imported ones, by the imported one's name: 'node:1' or 'node'. */
-  inputMap?: Record<string, Output>;
+  /**
+   * Outputs of this graph that take the place of imported ones, by the imported one's name: 'node:1' or 'node'. Under '^node' an operation that takes
+   * the place of that node where others wait for it.
+   */
+  inputMap?: Record<string, Input | Operation>;
   /** Run before every imported operation that has no imported inputs. */
   controlDependencies?: readonly Operation[];
   /** Imported outputs and operations to give back, by the names that they have in the GraphDef. */
@@ -25,8 +30,6 @@ export interface ImportResults {
   /** Keys of the inputMap that no imported node asked for. */
   unusedInputMapKeys: string[];
 }
-
-const encoder = new TextEncoder();
 
 /** "node:2" and "node" as [node, index]. */
 export function splitOutputName(name: string): [string, number] {
@@ -60,7 +63,7 @@ export function importInto(graph: Graph, def: Uint8Array | string, options: Impo
 }
 
 function fromText({ wasm }: Graph, text: string): Uint8Array {
-  const bytes = encoder.encode(text);
+  const bytes = encodeText(text);
   return wasm.scope((scope) =>
     wasm.buffer((buffer, status) => wasm.call.TF_WasmGraphDefFromText!(scope.bytes(bytes), bytes.length, buffer, status)),
   );
@@ -73,9 +76,16 @@ function setOptions(graph: Graph, scope: Scope, pointer: number, options: Import
   call.TF_ImportGraphDefOptionsSetUniquifyNames!(pointer, options.uniquifyNames ? 1 : 0);
   call.TF_ImportGraphDefOptionsSetUniquifyPrefix!(pointer, options.uniquifyPrefix ? 1 : 0);
   for (const [key, value] of Object.entries(options.inputMap ?? {})) {
+    if (key.startsWith('^')) {
+      const operation = graph.ownOperation(value instanceof Operation ? value : valueOf(value).operation);
+      call.TF_ImportGraphDefOptionsRemapControlDependency!(pointer, scope.string(key.slice(1)), operation.pointer);
+      continue;
+    }
     const [name, index] = splitOutputName(key);
-    graph.ownOperation(value.operation);
-    call.TF_ImportGraphDefOptionsAddInputMapping!(pointer, scope.string(name), index, scope.outputs([value]));
+    if (value instanceof Operation) throw new InvalidArgumentError(`inputMap['${key}'] needs an Output: an Operation can only stand for '^${key}'`);
+    const output = valueOf(value);
+    graph.ownOperation(output.operation);
+    call.TF_ImportGraphDefOptionsAddInputMapping!(pointer, scope.string(name), index, scope.outputs([output]));
   }
   for (const operation of options.controlDependencies ?? []) {
     call.TF_ImportGraphDefOptionsAddControlDependency!(pointer, graph.ownOperation(operation).pointer);

@@ -8,15 +8,15 @@ export type { AttrInput, AttrValue, FuncAttr, ShapeLike } from './attr-value.js'
 export type { DType, DTypeName, TypedArray } from './dtypes.js';
 export { FunctionDef } from './function-def.js';
 export { Graph } from './graph.js';
-export type { OpOptions } from './graph.js';
+export type { GraphVersions, OpOptions } from './graph.js';
 export type { ImportOptions, ImportResults } from './import-graph.js';
 export type { ArgDef, AttrDef, OpDef } from './op-def.js';
 export type { Operand } from './op-inputs.js';
 export { Operation, Output, Variable } from './operation.js';
-export type { Input } from './operation.js';
+export type { Consumer, Input } from './operation.js';
 export type { MemoryInfo } from './runtime.js';
 export { Session } from './session.js';
 export type { Feeds, Fetch, Fetched, RunOptions, SessionOptions } from './session.js';
 export { Tensor } from './tensor.js';
-export type { NestedArray, Scalar, TensorLike } from './tensor.js';
+export type { Complex, NestedArray, Scalar, TensorLike } from './tensor.js';
 export { VERSION as version } from './version.js';

@@ -15,24 +15,19 @@ const isListArg = (arg: ArgDef): boolean => arg.number_attr !== undefined || arg
 
 /** Turns the operands of one op into outputs; lists stay lists. */
 export class InputResolver {
-  private readonly typeAttrs = new Map<string, DType>();
+  private known: Map<string, DType> | undefined;
 
-  /** `def` is undefined for an op that is not registered: then every operand must be an output. */
+  /** `def` is undefined for an op that is not registered: then every operand must be an output. `name` gives the operation's. */
   constructor(
     private readonly graph: Graph,
     private readonly def: OpDef | undefined,
-    private readonly name: string,
-    attrs: Record<string, AttrInput | undefined>,
-  ) {
-    for (const attr of def?.attr ?? []) {
-      const given = attrs[attr.name];
-      if (attr.type === 'type' && typeof given === 'string' && !given.startsWith('$')) this.typeAttrs.set(attr.name, dtypeOf(given));
-    }
-  }
+    private readonly operands: readonly (Operand | readonly Operand[])[],
+    private readonly attrs: Record<string, AttrInput | undefined> = {},
+    private readonly name: () => string,
+  ) {}
 
-  resolve(operands: readonly (Operand | readonly Operand[])[]): (Output | Output[])[] {
-    operands.forEach((operand, i) => this.noteTypes(operand, this.def?.input_arg[i]));
-    return operands.map((operand, i) => {
+  resolve(): (Output | Output[])[] {
+    return this.operands.map((operand, i) => {
       const arg = this.def?.input_arg[i];
       const asList = arg ? isListArg(arg) : Array.isArray(operand);
       if (!asList) return this.output(operand as Operand, arg, i);
@@ -41,11 +36,21 @@ export class InputResolver {
     });
   }
 
-  /** The first output for a type attr says what plain values for the same attr become. */
-  private noteTypes(operand: Operand | readonly Operand[], arg: ArgDef | undefined): void {
-    if (arg?.type_attr === undefined || this.typeAttrs.has(arg.type_attr)) return;
-    const first = isListArg(arg) && Array.isArray(operand) ? (operand as readonly unknown[]).find(isHandle) : operand;
-    if (isHandle(first)) this.typeAttrs.set(arg.type_attr, first.dtype);
+  /** What is known of type attrs, for plain values: what the attrs say, else the first output that has such a type. */
+  private get typeAttrs(): Map<string, DType> {
+    if (this.known) return this.known;
+    const types = (this.known = new Map<string, DType>());
+    for (const attr of this.def?.attr ?? []) {
+      const given = this.attrs[attr.name];
+      if (attr.type === 'type' && typeof given === 'string' && !given.startsWith('$')) types.set(attr.name, dtypeOf(given));
+    }
+    this.operands.forEach((operand, i) => {
+      const arg = this.def?.input_arg[i];
+      if (arg?.type_attr === undefined || types.has(arg.type_attr)) return;
+      const first = isListArg(arg) && Array.isArray(operand) ? (operand as readonly unknown[]).find(isHandle) : operand;
+      if (isHandle(first)) types.set(arg.type_attr, first.dtype);
+    });
+    return types;
   }
 
   private output(operand: Operand, arg: ArgDef | undefined, position: number): Output {
@@ -64,7 +69,7 @@ export class InputResolver {
     }
     const content = tensor(value, undefined, this.dtypeFor(value, arg));
     if (arg.type_attr !== undefined) this.typeAttrs.set(arg.type_attr, content.dtype);
-    return this.graph.constant(content, { name: this.graph.uniqueName(`${this.name}/${arg.name}`) });
+    return this.graph.constant(content, { name: this.graph.uniqueName(`${this.name()}/${arg.name}`) });
   }
 
   /** The dtype that a plain value takes; undefined: the one that the value has by itself. */
@@ -81,5 +86,6 @@ export class InputResolver {
 }
 
 function isPlainValue(value: unknown): value is TensorLike {
-  return ['number', 'bigint', 'boolean', 'string'].includes(typeof value) || value instanceof Tensor || ArrayBuffer.isView(value) || Array.isArray(value);
+  if (['number', 'bigint', 'boolean', 'string'].includes(typeof value)) return true;
+  return value instanceof Tensor || ArrayBuffer.isView(value) || Array.isArray(value) || (typeof value === 'object' && value !== null && 're' in value);
 }

@@ -1,8 +1,9 @@
 /** Operation, Output and Variable: the things that a graph is made of, as handles. */
 import { AttrValue, decodeAttr } from './attr-value.js';
 import { DType, dtypeFromNumber } from './dtypes.js';
-import { OutOfRangeError } from './errors.js';
+import { OutOfRangeError, TFError } from './errors.js';
 import type { Graph } from './graph.js';
+import type { OpDef } from './op-def.js';
 import { fieldsOf, textOf } from './protobuf.js';
 
 /** A node of a graph. Lives as long as its graph. */
@@ -55,20 +56,53 @@ export class Operation {
   }
 
   get controlInputs(): Operation[] {
+    return this.neighbours('TF_OperationNumControlInputs', 'TF_OperationGetControlInputs');
+  }
+
+  /** The operations that wait for this one. */
+  get controlOutputs(): Operation[] {
+    return this.neighbours('TF_OperationNumControlOutputs', 'TF_OperationGetControlOutputs');
+  }
+
+  private neighbours(number: string, get: string): Operation[] {
     const { wasm } = this.graph;
-    const count = wasm.call.TF_OperationNumControlInputs!(this.pointer);
+    const count = wasm.call[number]!(this.pointer);
     return wasm.scope((scope) => {
       const array = scope.alloc(4 * count);
-      wasm.call.TF_OperationGetControlInputs!(this.pointer, array, count);
+      wasm.call[get]!(this.pointer, array, count);
       return Array.from(wasm.u32.subarray(array >>> 2, (array >>> 2) + count), (pointer) => this.graph.operationAt(pointer));
     });
   }
 
+  /** What its type is; undefined when neither an op nor a function of the graph has that name any more. */
+  get opDef(): OpDef | undefined {
+    return this.graph.findOpDef(this.type);
+  }
+
   attr(name: string): AttrValue {
     const { wasm } = this.graph;
-    return wasm.scope((scope) =>
-      decodeAttr(wasm.buffer((buffer, status) => wasm.call.TF_OperationGetAttrValueProto!(this.pointer, scope.string(name), buffer, status))),
-    );
+    try {
+      return wasm.scope((scope) =>
+        decodeAttr(wasm.buffer((buffer, status) => wasm.call.TF_OperationGetAttrValueProto!(this.pointer, scope.string(name), buffer, status))),
+      );
+    } catch (error) {
+      throw error instanceof TFError ? error.locate(this.name, this.type) : error;
+    }
+  }
+
+  /** All attrs, defaults too. */
+  attrs(): Record<string, AttrValue> {
+    const attrs: [string, AttrValue][] = [];
+    for (const field of fieldsOf(this.toNodeDef())) {
+      if (field.number !== 5) continue;
+      let [key, value] = ['', null as AttrValue];
+      for (const part of fieldsOf(field.bytes)) {
+        if (part.number === 1) key = textOf(part);
+        else if (part.number === 2) value = decodeAttr(part.bytes);
+      }
+      attrs.push([key, value]);
+    }
+    return Object.fromEntries(attrs.sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   /** Serialised. */
@@ -77,12 +111,17 @@ export class Operation {
     return wasm.buffer((buffer, status) => wasm.call.TF_OperationToNodeDef!(this.pointer, buffer, status));
   }
 
-  /** "{{node n}} = Op(a, b:1, ^c)" */
+  /** As TensorFlow's messages show a node: "{{node n}} = Op[T=DT_FLOAT](a, b:1, ^c)". Long values are cut. */
   toString(): string {
-    const inputs: string[] = [];
-    for (const field of fieldsOf(this.toNodeDef())) if (field.number === 3) inputs.push(textOf(field));
-    return `{{node ${this.name}}} = ${this.type}(${inputs.join(', ')})`;
+    const { wasm } = this.graph;
+    return wasm.bufferText((buffer, status) => wasm.call.TF_WasmOperationSummary!(this.pointer, buffer, status));
   }
+}
+
+/** Where an output goes: input `index` of an operation. */
+export interface Consumer {
+  readonly operation: Operation;
+  readonly index: number;
 }
 
 /** One value of a graph: output `index` of an operation. */
@@ -113,6 +152,19 @@ export class Output {
       const dims = scope.alloc(8 * rank);
       wasm.checked((status) => wasm.call.TF_GraphGetTensorShape!(this.graph.pointer, output, dims, rank, status));
       return Array.from(wasm.i64.subarray(dims >>> 3, (dims >>> 3) + rank), (size) => (size < 0n ? null : Number(size)));
+    });
+  }
+
+  /** The inputs that this output feeds. */
+  consumers(): Consumer[] {
+    const { wasm } = this.graph;
+    return wasm.scope((scope) => {
+      const self = scope.outputs([this]);
+      const count = wasm.call.TF_OperationOutputNumConsumers!(self);
+      const array = scope.alloc(8 * count);
+      wasm.call.TF_OperationOutputConsumers!(self, array, count);
+      const words = wasm.u32.slice(array >>> 2, (array >>> 2) + 2 * count);
+      return Array.from({ length: count }, (_, i) => ({ operation: this.graph.operationAt(words[2 * i]!), index: words[2 * i + 1]! }));
     });
   }
 

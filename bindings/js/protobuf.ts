@@ -1,8 +1,7 @@
 /** The protobuf wire format, as far as the bindings need it: AttrValues, OpDefs, GraphDefs. */
 import { InvalidArgumentError } from './errors.js';
+import { decodeText, encodeText, putAscii } from './utf8.js';
 
-const utf8 = new TextEncoder();
-const fromUtf8 = new TextDecoder();
 
 /** One field as it stands in the bytes: a varint or fixed value as bigint or number, or the bytes of a length-delimited one. */
 export interface Field {
@@ -43,7 +42,7 @@ export function* fieldsOf(bytes: Uint8Array): Generator<Field> {
   }
 }
 
-export const textOf = (field: Field): string => fromUtf8.decode(field.bytes);
+export const textOf = (field: Field): string => decodeText(field.bytes);
 export const signedOf = (field: Field): bigint => BigInt.asIntN(64, field.value);
 export const intOf = (field: Field): number => Number(signedOf(field));
 export const floatOf = (bytes: Uint8Array): number => new DataView(bytes.buffer, bytes.byteOffset, 4).getFloat32(0, true);
@@ -72,35 +71,62 @@ export function* floatsOf(field: Field): Generator<number> {
 
 /** Builds a message field by field. */
 export class MessageWriter {
-  private chunks: Uint8Array[] = [];
+  private buffer = new Uint8Array(64);
+  private length = 0;
 
-  private rawVarint(value: bigint): void {
-    const bytes: number[] = [];
-    let rest = BigInt.asUintN(64, value);
-    do {
-      bytes.push(Number(rest & 0x7fn) | (rest > 0x7fn ? 0x80 : 0));
-      rest >>= 7n;
-    } while (rest > 0n);
-    this.chunks.push(Uint8Array.from(bytes));
+  private reserve(size: number): void {
+    if (this.length + size <= this.buffer.length) return;
+    const larger = new Uint8Array(Math.max(2 * this.buffer.length, this.length + size));
+    larger.set(this.buffer.subarray(0, this.length));
+    this.buffer = larger;
+  }
+
+  private putVarint(value: bigint | number): void {
+    this.reserve(10);
+    if (typeof value === 'number' && value >= 0 && value < 2 ** 31) {
+      for (; value > 0x7f; value >>>= 7) this.buffer[this.length++] = (value & 0x7f) | 0x80;
+      this.buffer[this.length++] = value;
+      return;
+    }
+    let rest = BigInt.asUintN(64, BigInt(value));
+    for (; rest > 0x7fn; rest >>= 7n) this.buffer[this.length++] = Number(rest & 0x7fn) | 0x80;
+    this.buffer[this.length++] = Number(rest);
+  }
+
+  private putBytes(bytes: Uint8Array): void {
+    this.reserve(bytes.length);
+    this.buffer.set(bytes, this.length);
+    this.length += bytes.length;
   }
 
   varint(number: number, value: bigint | number): this {
-    this.rawVarint(BigInt(number * 8));
-    this.rawVarint(BigInt(value));
+    this.putVarint(number * 8);
+    this.putVarint(value);
     return this;
   }
 
   float(number: number, value: number): this {
-    this.rawVarint(BigInt(number * 8 + 5));
-    this.chunks.push(new Uint8Array(new Float32Array([value]).buffer));
+    this.putVarint(number * 8 + 5);
+    this.putBytes(new Uint8Array(new Float32Array([value]).buffer));
     return this;
   }
 
   bytes(number: number, value: Uint8Array | string): this {
-    const bytes = typeof value === 'string' ? utf8.encode(value) : value;
-    this.rawVarint(BigInt(number * 8 + 2));
-    this.rawVarint(BigInt(bytes.length));
-    this.chunks.push(bytes);
+    this.putVarint(number * 8 + 2);
+    if (typeof value === 'string') {
+      /* The length comes first; for ASCII it is known before. */
+      this.reserve(value.length + 10);
+      const start = this.length;
+      this.putVarint(value.length);
+      if (putAscii(value, this.buffer, this.length)) {
+        this.length += value.length;
+        return this;
+      }
+      this.length = start;
+      value = encodeText(value);
+    }
+    this.putVarint(value.length);
+    this.putBytes(value);
     return this;
   }
 
@@ -108,18 +134,13 @@ export class MessageWriter {
   raw(field: Field): this {
     if (field.wire === 0) return this.varint(field.number, field.value);
     if (field.wire === 2) return this.bytes(field.number, field.bytes);
-    this.rawVarint(BigInt(field.number * 8 + field.wire));
-    this.chunks.push(field.bytes);
+    this.putVarint(field.number * 8 + field.wire);
+    this.putBytes(field.bytes);
     return this;
   }
 
+  /** The message; the writer must not be used any more. */
   finish(): Uint8Array {
-    const whole = new Uint8Array(this.chunks.reduce((sum, chunk) => sum + chunk.length, 0));
-    let at = 0;
-    for (const chunk of this.chunks) {
-      whole.set(chunk, at);
-      at += chunk.length;
-    }
-    return whole;
+    return this.buffer.subarray(0, this.length);
   }
 }

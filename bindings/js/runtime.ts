@@ -1,5 +1,6 @@
 /** Runtime: one loaded engine, what it knows (ops) and what is open in it (graphs, sessions). */
 import { OpDef, decodeOpList } from './op-def.js';
+import { encodeText } from './utf8.js';
 import type { Wasm } from './wasm.js';
 
 /** What an engine has in use. */
@@ -26,6 +27,7 @@ interface Held {
 export class Runtime {
   private readonly counts: Record<Kind, number> = { graphs: 0, sessions: 0 };
   private ops: Map<string, OpDef> | undefined;
+  private readonly texts = new Map<string, number>();
   /** Frees what a user forgot to dispose. */
   private readonly net = new FinalizationRegistry<Held>(({ kind, pointer, release }) => {
     this.counts[kind]--;
@@ -44,6 +46,18 @@ export class Runtime {
   closed(owner: object, kind: Kind): void {
     this.counts[kind]--;
     this.net.unregister(owner);
+  }
+
+  /** A NUL-terminated text that stays: for names that are used over and over, such as those of ops. */
+  constantText(text: string): number {
+    let pointer = this.texts.get(text);
+    if (pointer === undefined) {
+      const bytes = encodeText(`${text}\0`);
+      pointer = this.wasm.malloc(bytes.length);
+      this.wasm.u8.set(bytes, pointer);
+      this.texts.set(text, pointer);
+    }
+    return pointer;
   }
 
   private opMap(): Map<string, OpDef> {

@@ -1,11 +1,11 @@
 /** Session: runs parts of a graph and keeps its variables. */
-import { DType, TypedArray, dtypeFromNumber, dtypeNumber, itemsPerElement, typedArrayOf } from './dtypes.js';
+import { DType, TypedArray, itemsPerElement } from './dtypes.js';
 import { CancelledError, InvalidArgumentError, NotFoundError, TFError, UnimplementedError } from './errors.js';
 import type { Graph } from './graph.js';
 import { Input, Operation, Output, valueOf, Variable } from './operation.js';
 import type { Runtime } from './runtime.js';
-import { Tensor, TensorLike, sizeOf, tensor } from './tensor.js';
-import type { Scope } from './wasm.js';
+import { Tensor, TensorLike, tensor } from './tensor.js';
+import { readTensor, uploadTensor } from './transfer.js';
 
 /** What can be fetched: a value, an operation to run, or arrays and records of them. */
 export type Fetch = Input | Operation | string | readonly Fetch[] | { readonly [key: string]: Fetch };
@@ -96,7 +96,7 @@ interface Place {
  */
 function feedTensor({ dtype, shape: known }: Place, value: TensorLike): Tensor {
   const flat = ArrayBuffer.isView(value) ? (value as unknown as TypedArray) : undefined;
-  if (flat && known && known.length !== 1) {
+  if (flat && known && known.length !== 1 && dtype !== 'string') {
     const open = known.filter((size) => size === null).length;
     const rest = known.reduce<number>((product, size) => product * (size ?? 1), 1);
     const count = flat.length / itemsPerElement(dtype);
@@ -181,7 +181,7 @@ export class Session {
       const inputs: number[] = [];
       const results = scope.alloc(4 * fetches.length);
       try {
-        for (const value of values) inputs.push(this.upload(scope, value));
+        for (const value of values) inputs.push(uploadTensor(wasm, scope, value));
         wasm.checked((status) =>
           wasm.call.TF_SessionRun!(
             this.pointer, 0, scope.outputs(feeds), scope.pointers(inputs), inputs.length, scope.outputs(fetches), results,
@@ -191,36 +191,13 @@ export class Session {
       } finally {
         for (const pointer of inputs) wasm.call.TF_DeleteTensor!(pointer);
       }
-      return fetches.map((_, i) => this.download(wasm.u32[(results >>> 2) + i]!));
+      const fetched = fetches.map((_, i) => wasm.u32[(results >>> 2) + i]!);
+      try {
+        return fetched.map((pointer) => readTensor(wasm, pointer));
+      } finally {
+        for (const pointer of fetched) wasm.call.TF_DeleteTensor!(pointer);
+      }
     });
-  }
-
-  /** A TF_Tensor of a value. */
-  private upload(scope: Scope, value: Tensor): number {
-    const { wasm } = this.runtime;
-    if (Array.isArray(value.data)) throw new UnimplementedError('string tensors cannot be fed');
-    const { data } = value;
-    const pointer =
-      wasm.call.TF_AllocateTensor!(dtypeNumber(value.dtype), scope.dims(value.shape), value.shape.length, data.byteLength) >>> 0;
-    if (pointer === 0) throw new InvalidArgumentError(`no tensor of dtype ${value.dtype} and shape [${value.shape}] can be allocated`);
-    const Data = typedArrayOf(value.dtype);
-    wasm.view(Data).set(data as never, (wasm.call.TF_TensorData!(pointer) >>> 0) / Data.BYTES_PER_ELEMENT);
-    return pointer;
-  }
-
-  /** The value of a TF_Tensor, which is deleted. */
-  private download(pointer: number): Tensor {
-    const { wasm } = this.runtime;
-    try {
-      const dtype: DType = dtypeFromNumber(wasm.call.TF_TensorType!(pointer));
-      const rank = wasm.call.TF_NumDims!(pointer);
-      const dims = Array.from({ length: rank }, (_, i) => Number(wasm.call.TF_Dim!(pointer, i)));
-      const Data = typedArrayOf(dtype);
-      const begin = (wasm.call.TF_TensorData!(pointer) >>> 0) / Data.BYTES_PER_ELEMENT;
-      return new Tensor(dtype, dims, wasm.view(Data).slice(begin, begin + sizeOf(dims) * itemsPerElement(dtype)));
-    } finally {
-      wasm.call.TF_DeleteTensor!(pointer);
-    }
   }
 
   /** Frees the variables and everything cached. Runs after that fail. */

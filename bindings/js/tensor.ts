@@ -1,18 +1,32 @@
 /** Tensor: a value owned by JavaScript. Plain memory: nothing to dispose, never a view of wasm memory. */
-import { DType, DTypeName, TypedArray, dtypeOf, isBigIntDType, itemsPerElement, typedArrayOf } from './dtypes.js';
+import { DType, DTypeName, TypedArray, dtypeOf, isBigIntDType, isComplexDType, itemsPerElement, typedArrayOf } from './dtypes.js';
 import { InvalidArgumentError } from './errors.js';
+import { bfloat16Bits, bfloat16Value, halfBits, halfValue } from './half.js';
+import { encodeText, uniform } from './utf8.js';
 
-export type Scalar = number | bigint | boolean | string;
+/** A complex number. */
+export interface Complex {
+  readonly re: number;
+  readonly im: number;
+}
+/** One element: bytes stand for a string that is no UTF-8. */
+export type Scalar = number | bigint | boolean | string | Complex | Uint8Array;
 export type NestedArray = Scalar | NestedArray[];
-/** What can stand for a tensor: a number, nested arrays, a typed array (a vector, where no shape says otherwise), a Tensor. */
+/**
+ * What can stand for a tensor: a number, nested arrays, a typed array (a vector, where no shape says otherwise), a Tensor. For a tensor of
+ * strings a Uint8Array is one element.
+ */
 export type TensorLike = NestedArray | TypedArray | Tensor | readonly TensorLike[];
 
 export class Tensor {
   constructor(
     readonly dtype: DType,
     readonly shape: number[],
-    /** Row-major. bool: 0 and 1 in a Uint8Array; half and bfloat16: bits; complex: pairs; string: strings. */
-    readonly data: TypedArray | string[],
+    /**
+     * Row-major. bool: 0 and 1 in a Uint8Array; half, bfloat16 and the types for storage: bits; complex: real and imaginary parts in turn; string:
+     * strings, or the bytes of all where one of them is no UTF-8.
+     */
+    readonly data: TypedArray | string[] | Uint8Array[],
   ) {}
 
   /** Number of elements. */
@@ -35,15 +49,35 @@ export class Tensor {
   }
 
   toString(): string {
-    const shown = Array.from({ length: Math.min(this.size, 6) }, (_, i) => String(this.elementAt(i)));
+    const shown = Array.from({ length: Math.min(this.size, 6) }, (_, i) => show(this.elementAt(i)));
     if (this.size > shown.length) shown.push('…');
     return `Tensor<${this.dtype} [${this.shape}]: ${shown.join(', ')}>`;
   }
 
-  private elementAt(i: number): Scalar {
-    const value = this.data[i * itemsPerElement(this.dtype)]!;
-    return this.dtype === 'bool' ? value !== 0 : value;
+  /** The elements of a tensor of strings as bytes, whether they are UTF-8 or not. */
+  bytes(): Uint8Array[] {
+    if (!Array.isArray(this.data)) throw new InvalidArgumentError(`bytes() needs a tensor of strings, not of ${this.dtype}`);
+    return (this.data as (string | Uint8Array)[]).map((item) => (typeof item === 'string' ? encodeText(item) : item));
   }
+
+  /** @internal */
+  elementAt(i: number): Scalar {
+    const { data } = this;
+    if (Array.isArray(data)) return data[i]!;
+    switch (this.dtype) {
+      case 'bool': return data[i] !== 0;
+      case 'float16': return halfValue(data[i] as number);
+      case 'bfloat16': return bfloat16Value(data[i] as number);
+      case 'complex64':
+      case 'complex128': return { re: data[2 * i] as number, im: data[2 * i + 1] as number };
+      default: return data[i]!;
+    }
+  }
+}
+
+function show(element: Scalar): string {
+  if (typeof element !== 'object') return String(element);
+  return element instanceof Uint8Array ? `${element.length} bytes` : `(${element.re},${element.im})`;
 }
 
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
@@ -53,105 +87,143 @@ const DTYPE_OF_ARRAY = new Map<unknown, DType>([
   [Int8Array, 'int8'], [Uint16Array, 'uint16'], [Int16Array, 'int16'], [Uint32Array, 'uint32'], [BigUint64Array, 'uint64'],
   [Uint8ClampedArray, 'uint8'],
 ]);
+/* Newer engines have it; what it holds are the bits that a tensor of half has. */
+const Float16 = (globalThis as { Float16Array?: abstract new () => ArrayBufferView }).Float16Array;
+if (Float16) DTYPE_OF_ARRAY.set(Float16, 'float16');
 
 const isTypedArray = (value: unknown): value is TypedArray => ArrayBuffer.isView(value) && !(value instanceof DataView);
+const isComplex = (value: unknown): value is Complex => typeof value === 'object' && value !== null && 're' in value && 'im' in value;
+/** Whether an array's items are of a lower depth: a Uint8Array among strings is a string. */
+const isVector = (value: unknown, dtype: DType | undefined): value is TypedArray =>
+  isTypedArray(value) && !(dtype === 'string' && value instanceof Uint8Array);
 
-/** The shape of nested arrays; ragged ones are refused. */
-function nestedShape(value: unknown): number[] {
+/** The shape of nested arrays, as their first items tell it. */
+function nestedShape(value: unknown, dtype: DType): number[] {
   const shape: number[] = [];
   for (let level = value; ; level = (level as ArrayLike<unknown>)[0]) {
     if (level instanceof Tensor) return shape.concat(level.shape);
-    if (!Array.isArray(level) && !isTypedArray(level)) return shape;
+    if (!Array.isArray(level) && !isVector(level, dtype)) return shape;
     shape.push(level.length);
     if (level.length === 0) return shape;
   }
 }
 
-/** Hands every element to `put`, in row-major order; returns how many there were. */
-function flatten(value: unknown, shape: readonly number[], axis: number, put: (element: unknown) => void): void {
-  if (axis === shape.length) {
-    if (Array.isArray(value) || isTypedArray(value)) throw new InvalidArgumentError(`nested arrays differ in depth: expected a single element at depth ${axis}`);
+/** Hands every element to `put`, in row-major order; ragged arrays are refused. */
+function flatten(value: unknown, shape: readonly number[], axis: number, dtype: DType, put: (element: unknown) => void): void {
+  const refuse = (expected: string): never => {
+    throw new InvalidArgumentError(`nested arrays differ in depth: expected ${expected} at depth ${axis}`);
+  };
+  const checkLength = (length: number, expected: number): void => {
+    if (length !== expected) throw new InvalidArgumentError(`nested arrays differ in length: ${length} and ${expected} at depth ${axis}`);
+  };
+  if (value instanceof Tensor) {
+    checkLength(value.shape.length === shape.length - axis ? value.size : NaN, sizeOf(shape.slice(axis)));
+    for (let i = 0; i < value.size; i++) put(value.elementAt(i));
+  } else if (axis === shape.length) {
+    if (Array.isArray(value) || isVector(value, dtype)) refuse('a single element');
     put(value);
-    return;
+  } else if (isVector(value, dtype)) {
+    checkLength(value.length, sizeOf(shape.slice(axis)));
+    for (const item of value) put(item);
+  } else if (Array.isArray(value)) {
+    checkLength(value.length, shape[axis]!);
+    for (const item of value) flatten(item, shape, axis + 1, dtype, put);
+  } else {
+    refuse('an array');
   }
-  const items = value instanceof Tensor ? value.data : value;
-  if (!Array.isArray(items) && !isTypedArray(items)) throw new InvalidArgumentError(`nested arrays differ in depth: expected an array at depth ${axis}`);
-  const flat = isTypedArray(items) || value instanceof Tensor;
-  if (items.length !== (flat ? sizeOf(shape.slice(axis)) : shape[axis])) {
-    throw new InvalidArgumentError(`nested arrays differ in length: ${items.length} and ${shape[axis]} at depth ${axis}`);
-  }
-  for (const item of items as Iterable<unknown>) flat ? put(item) : flatten(item, shape, axis + 1, put);
-}
-
-function firstElement(value: unknown): unknown {
-  while (Array.isArray(value) || isTypedArray(value) || value instanceof Tensor) value = value instanceof Tensor ? value.data[0] : value[0];
-  return value;
 }
 
 /** The dtype that a value has when none is asked for: int32 for whole numbers is TensorFlow's rule for Python ints; JavaScript
  * has one kind of number, so numbers are float32, bigints int64. */
 function guessDType(value: unknown): DType {
-  if (value instanceof Tensor) return value.dtype;
-  if (isTypedArray(value)) return DTYPE_OF_ARRAY.get(value.constructor) ?? 'float32';
-  const first = Array.isArray(value) && isTypedArray(value[0]) ? value[0] : firstElement(value);
+  let first = value;
+  while (Array.isArray(first)) first = first[0];
+  if (first instanceof Tensor) return first.dtype;
   if (isTypedArray(first)) return DTYPE_OF_ARRAY.get(first.constructor) ?? 'float32';
   switch (typeof first) {
     case 'bigint': return 'int64';
     case 'boolean': return 'bool';
     case 'string': return 'string';
-    default: return 'float32';
+    default: return isComplex(first) ? 'complex64' : 'float32';
   }
 }
 
 const INTEGER_RANGE: Partial<Record<DType, readonly [number, number]>> = {
   int32: [-2147483648, 2147483647], uint32: [0, 4294967295], int16: [-32768, 32767], uint16: [0, 65535], int8: [-128, 127], uint8: [0, 255],
+  qint32: [-2147483648, 2147483647], qint16: [-32768, 32767], quint16: [0, 65535], qint8: [-128, 127], quint8: [0, 255],
+  int4: [-8, 7], uint4: [0, 15], int2: [-2, 1], uint2: [0, 3], float8_e5m2: [0, 255], float8_e4m3fn: [0, 255], float8_e4m3fnuz: [0, 255],
+  float8_e4m3b11fnuz: [0, 255], float8_e5m2fnuz: [0, 255], float4_e2m1fn: [0, 15],
 };
 
-/** One element as the typed array of `dtype` wants it. */
-function convert(element: unknown, dtype: DType): number | bigint | string {
+function refuseElement(element: unknown, dtype: DType): never {
+  const shown = typeof element === 'string' ? JSON.stringify(element) : isComplex(element) ? show(element) : String(element);
+  throw new InvalidArgumentError(`${shown} cannot be an element of dtype ${dtype}`);
+}
+
+/** One number as the typed array of `dtype` wants it. */
+function convert(element: unknown, dtype: DType): number | bigint {
   const kind = typeof element;
-  if (dtype === 'string') {
-    if (kind === 'string') return element as string;
-  } else if (dtype === 'bool') {
-    if (kind === 'boolean' || kind === 'number' || kind === 'bigint') return element ? 1 : 0;
-  } else if (isBigIntDType(dtype)) {
-    if (kind === 'bigint') return element as bigint;
-    if (kind === 'boolean' || (kind === 'number' && Number.isInteger(element))) return BigInt(element as number);
-  } else if (kind === 'number' || kind === 'boolean' || kind === 'bigint') {
-    const number = Number(element);
-    const range = INTEGER_RANGE[dtype];
-    if (!range || (Number.isInteger(number) && number >= range[0] && number <= range[1])) return number;
+  if (kind !== 'number' && kind !== 'boolean' && kind !== 'bigint') return refuseElement(element, dtype);
+  if (dtype === 'bool') return element ? 1 : 0;
+  if (isBigIntDType(dtype)) {
+    if (kind === 'number' && !Number.isInteger(element)) return refuseElement(element, dtype);
+    const whole = BigInt(element as number);
+    return whole === (dtype === 'int64' ? BigInt.asIntN(64, whole) : BigInt.asUintN(64, whole)) ? whole : refuseElement(element, dtype);
   }
-  throw new InvalidArgumentError(`${kind === 'string' ? JSON.stringify(element) : String(element)} cannot be an element of dtype ${dtype}`);
+  const number = Number(element);
+  if (dtype === 'float16') return halfBits(number);
+  if (dtype === 'bfloat16') return bfloat16Bits(number);
+  const range = INTEGER_RANGE[dtype];
+  return !range || (Number.isInteger(number) && number >= range[0] && number <= range[1]) ? number : refuseElement(element, dtype);
+}
+
+function stringElements(value: unknown, shape: readonly number[]): string[] | Uint8Array[] {
+  const strings: (string | Uint8Array)[] = [];
+  flatten(value, shape, 0, 'string', (element) => {
+    if (typeof element !== 'string' && !(element instanceof Uint8Array)) return refuseElement(element, 'string');
+    strings.push(element);
+  });
+  return uniform(strings);
+}
+
+function numberElements(value: unknown, shape: readonly number[], dtype: DType): TypedArray {
+  const data = new (typedArrayOf(dtype))(sizeOf(shape) * itemsPerElement(dtype)) as { [i: number]: unknown };
+  let next = 0;
+  flatten(value, shape, 0, dtype, (element) => {
+    if (isComplexDType(dtype)) {
+      data[next++] = convert(isComplex(element) ? element.re : element, dtype);
+      data[next++] = isComplex(element) ? convert(element.im, dtype) : 0;
+    } else {
+      data[next++] = convert(element, dtype);
+    }
+  });
+  return data as unknown as TypedArray;
+}
+
+/** What needs no conversion: a Tensor of the dtype, or a typed array of its kind. */
+function readyData(value: TensorLike, dtype: DType): Tensor['data'] | undefined {
+  if (value instanceof Tensor) return value.dtype === dtype ? value.data : undefined;
+  if (!isVector(value, dtype) || dtype === 'string') return undefined;
+  if (Float16 && dtype === 'float16' && value.constructor === Float16) return new Uint16Array(value.buffer, value.byteOffset, value.length);
+  return value.constructor === typedArrayOf(dtype) ? value : undefined;
 }
 
 /**
- * A Tensor of a value. Data of the wanted dtype is taken over without a copy where it is a typed array or a Tensor already.
- * A flat typed array takes any `shape` of as many elements.
+ * A Tensor of a value. Data of the wanted dtype is taken over without a copy where it is a typed array or a Tensor already: so a Uint16Array
+ * for half holds bits, and a Float32Array for complex64 pairs. A flat typed array takes any `shape` of as many elements.
  */
 export function tensor(value: TensorLike, shape?: readonly number[], dtypeName?: DTypeName): Tensor {
   const dtype = dtypeName === undefined ? guessDType(value) : dtypeOf(dtypeName);
-  const ownShape = nestedShape(value);
+  const ready = readyData(value, dtype);
+  const ownShape = nestedShape(value, dtype);
   const wanted = shape ? [...shape] : ownShape;
   if (wanted.some((size) => !Number.isSafeInteger(size) || size < 0)) throw new InvalidArgumentError(`[${wanted}] is no shape`);
-  const items = itemsPerElement(dtype);
-  const flat = value instanceof Tensor ? value.data : isTypedArray(value) ? value : undefined;
-  const count = flat ? flat.length / items : sizeOf(ownShape);
-  if (shape ? sizeOf(wanted) !== count : items > 1 && !(value instanceof Tensor)) {
+  const arePairs = ready !== undefined && isComplexDType(dtype) && !(value instanceof Tensor);
+  const count = arePairs ? ready.length / 2 : sizeOf(ownShape);
+  if (shape ? sizeOf(wanted) !== count : arePairs) {
     throw new InvalidArgumentError(
-      shape ? `${count} elements cannot have shape [${wanted}]` : `values of dtype ${dtype} need a shape: pairs of real and imaginary parts, flat`,
+      shape ? `${count} elements cannot have shape [${wanted}]` : `a flat array for dtype ${dtype} needs a shape: it holds pairs of real and imaginary parts`,
     );
   }
-  if (flat && (dtype === 'string' ? Array.isArray(flat) : flat.constructor === typedArrayOf(dtype))) return new Tensor(dtype, wanted, flat);
-  if (dtype === 'string') {
-    const strings: string[] = [];
-    flatten(value, ownShape, 0, (element) => strings.push(convert(element, dtype) as string));
-    return new Tensor(dtype, wanted, strings);
-  }
-  const data = new (typedArrayOf(dtype))(sizeOf(wanted) * items);
-  let next = 0;
-  flatten(value, ownShape, 0, (element) => {
-    (data as { [i: number]: unknown })[next++] = convert(element, dtype);
-  });
-  return new Tensor(dtype, wanted, data);
+  return new Tensor(dtype, wanted, ready ?? (dtype === 'string' ? stringElements(value, ownShape) : numberElements(value, ownShape, dtype)));
 }

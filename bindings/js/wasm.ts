@@ -3,13 +3,11 @@
  * and to read memory that may grow (and move) during any call. Pointers are unsigned numbers.
  */
 import type { TypedArray } from './dtypes.js';
-import { errorOf } from './errors.js';
+import { InvalidArgumentError, errorOf } from './errors.js';
+import { decodeText, encodeText, putAscii } from './utf8.js';
 
 /** The exported functions of the C API (include/tensorflow/c/c_api.h) and of src/wasm/wasm_exports.h, with their '_'. */
 export type Exports = Record<string, (...args: (number | bigint)[]) => number>;
-
-const utf8 = new TextEncoder();
-const fromUtf8 = new TextDecoder();
 
 /** Memory for the arguments of one call; freed when the scope ends. */
 export class Scope {
@@ -41,16 +39,25 @@ export class Scope {
 
   /** A NUL-terminated copy. */
   string(text: string): number {
-    const bytes = utf8.encode(text);
-    const pointer = this.alloc(bytes.length + 1);
-    this.wasm.u8.set(bytes, pointer);
-    this.wasm.u8[pointer + bytes.length] = 0;
-    return pointer;
+    if (text.includes('\0')) throw new InvalidArgumentError(`${JSON.stringify(text)} contains a NUL character`);
+    const pointer = this.alloc(text.length + 1);
+    if (putAscii(text, this.wasm.u8, pointer)) {
+      this.wasm.u8[pointer + text.length] = 0;
+      return pointer;
+    }
+    return this.bytes(encodeText(`${text}\0`));
   }
 
   pointers(pointers: readonly number[]): number {
     const pointer = this.alloc(4 * pointers.length);
     this.wasm.u32.set(pointers, pointer >>> 2);
+    return pointer;
+  }
+
+  /** int32_t[] */
+  ints(values: readonly number[]): number {
+    const pointer = this.alloc(4 * values.length);
+    this.wasm.u32.set(values, pointer >>> 2);
     return pointer;
   }
 
@@ -169,16 +176,25 @@ export class Wasm {
   /** Calls with a TF_Status in the place where `invoke` puts it, and throws what it reports. */
   checked<T>(invoke: (status: number) => T): T {
     const result = invoke(this.status);
-    const code = this.call.TF_GetCode!(this.status);
-    if (code !== 0) throw errorOf(code, this.text(this.call.TF_Message!(this.status)));
+    if (this.call.TF_GetCode!(this.status) !== 0) this.fail();
     return result;
+  }
+
+  /** Like `checked`, for calls that give NULL when they fail, and only then: one look at the status less. */
+  made(invoke: (status: number) => number): number {
+    const result = invoke(this.status);
+    return result === 0 ? this.fail() : result >>> 0;
+  }
+
+  private fail(): never {
+    throw errorOf(this.call.TF_GetCode!(this.status), this.text(this.call.TF_Message!(this.status)));
   }
 
   /** The NUL-terminated text at a pointer. */
   text(pointer: number): string {
     const begin = pointer >>> 0;
     const end = this.u8.indexOf(0, begin);
-    return fromUtf8.decode(this.u8.slice(begin, end));
+    return decodeText(this.u8.slice(begin, end));
   }
 
   /** The bytes that `fill` puts into a TF_Buffer. */
@@ -195,7 +211,7 @@ export class Wasm {
 
   /** As `buffer`, for text. */
   bufferText(fill: (buffer: number, status: number) => void): string {
-    return fromUtf8.decode(this.buffer(fill));
+    return decodeText(this.buffer(fill));
   }
 
   /** A copy of what a TF_Buffer holds. */

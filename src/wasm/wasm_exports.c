@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
 #include "function/function_text.h"
+#include "op/node_def.h"
 #include "runtime/thread_pool.h"
 
 double TF_WasmLiveBytes(void) { return (double)mem_live_bytes(); }
@@ -17,7 +18,58 @@ const char *TF_WasmUniqueName(TF_Graph *graph, const char *base) {
   return graph_unique_name(graph->graph, base);
 }
 
-void TF_WasmAbandonOperation(TF_OperationDescription *desc) { free_description(desc); }
+static bool set_attrs(TF_OperationDescription *desc, const TF_WasmAttr *attrs, int count, TF_Status *status) {
+  for (int i = 0; i < count; i++) {
+    TF_SetAttrValueProto(desc, attrs[i].name, attrs[i].proto, attrs[i].length, status);
+    if (TF_GetCode(status) != TF_OK) return false;
+  }
+  return true;
+}
+
+TF_Operation *TF_WasmAddOperation(TF_Graph *graph, const TF_WasmOperation *operation, TF_Status *status) {
+  status_init(&status->status);
+  const char *name = operation->make_unique ? TF_WasmUniqueName(graph, operation->name) : operation->name;
+  TF_OperationDescription *desc = name ? TF_NewOperation(graph, operation->type, name) : NULL;
+  if (!desc) {
+    status_oom(&status->status, "an operation");
+    return NULL;
+  }
+  const TF_Output *inputs = operation->inputs;
+  for (int i = 0; i < operation->num_args; i++) {
+    int length = operation->arg_lengths[i];
+    if (length < 0) {
+      TF_AddInput(desc, *inputs++);
+    } else {
+      TF_AddInputList(desc, inputs, length);
+      inputs += length;
+    }
+  }
+  for (int i = 0; i < operation->num_controls; i++) TF_AddControlInput(desc, operation->controls[i]);
+  if (operation->device) TF_SetDevice(desc, operation->device);
+  if (!set_attrs(desc, operation->attrs, operation->num_attrs, status)) {
+    free_description(desc);
+    return NULL;
+  }
+  return TF_FinishOperation(desc, status);
+}
+
+void TF_WasmOperationSummary(TF_Operation *operation, TF_Buffer *text, TF_Status *status) {
+  StrBuf summary = {0};
+  status_init(&status->status);
+  node_def_summarize(operation_node(operation)->def, &summary);
+  reported(fill_buffer(&summary, text, &status->status));
+}
+
+void TF_WasmSetStrings(TF_Tensor *tensor, const char *bytes, const size_t *ends, TF_Status *status) {
+  status_init(&status->status);
+  TString *strings = tensor_strings(&tensor->tensor);
+  int64_t count = tensor_num_elements(&tensor->tensor);
+  size_t begin = 0;
+  for (int64_t i = 0; i < count; i++) {
+    if (!tstring_set(&strings[i], bytes + begin, ends[i] - begin, &status->status)) return;
+    begin = ends[i];
+  }
+}
 
 static bool graph_to_text(TF_Graph *graph, Arena *arena, TF_Buffer *text, Status *status) {
   GraphDef *def;

@@ -16,8 +16,36 @@ TF_CAPI_EXPORT extern int TF_WasmThreads(void);
 /* A name that no operation of the graph has: `base`, else base_1, base_2, ... Lives as long as the graph;
  * NULL when out of memory. */
 TF_CAPI_EXPORT extern const char *TF_WasmUniqueName(TF_Graph *graph, const char *base);
-/* Gives up what TF_NewOperation began, instead of TF_FinishOperation. */
-TF_CAPI_EXPORT extern void TF_WasmAbandonOperation(TF_OperationDescription *desc);
+
+typedef struct TF_WasmAttr {
+  const char *name;
+  const void *proto; /* a serialised AttrValue */
+  size_t length;
+} TF_WasmAttr;
+
+/* An operation as a whole, so that building one takes one call. */
+typedef struct TF_WasmOperation {
+  const char *type, *name;
+  int make_unique;    /* not 0: the name gets a suffix where it is taken already */
+  const char *device; /* NULL: none */
+  int num_args;
+  const int *arg_lengths;  /* per argument: -1 for one output, else how many outputs its list has */
+  const TF_Output *inputs; /* of all arguments, one after the other */
+  int num_controls, num_attrs;
+  TF_Operation *const *controls;
+  const TF_WasmAttr *attrs;
+} TF_WasmOperation;
+
+/* TF_NewOperation to TF_FinishOperation. NULL on error. */
+TF_CAPI_EXPORT extern TF_Operation *TF_WasmAddOperation(TF_Graph *graph, const TF_WasmOperation *operation,
+                                                        TF_Status *status);
+/* "{{node n}} = Op[attr=value](a, b:1, ^c)", as TensorFlow's messages show a node. */
+TF_CAPI_EXPORT extern void TF_WasmOperationSummary(TF_Operation *operation, TF_Buffer *text,
+                                                   TF_Status *status);
+/* Fills a TF_STRING tensor: string i ends before bytes[ends[i]] and begins where the one before ends. */
+TF_CAPI_EXPORT extern void TF_WasmSetStrings(TF_Tensor *tensor, const char *bytes, const size_t *ends,
+                                             TF_Status *status);
+
 /* The graph as a GraphDef in protobuf text format. */
 TF_CAPI_EXPORT extern void TF_WasmGraphToText(TF_Graph *graph, TF_Buffer *text, TF_Status *status);
 /* A GraphDef from text format to bytes. */

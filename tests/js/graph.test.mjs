@@ -39,10 +39,45 @@ describe('Graph', () => {
     assert.deepEqual(operation.controlInputs, [first]);
     assert.equal(operation.outputs.length, 1);
     assert.deepEqual([operation.attr('T'), operation.attr('transpose_a'), operation.attr('transpose_b')], ['float32', false, true]);
-    assert.throws(() => operation.attr('nothing'), TFError);
-    assert.equal(String(operation), '{{node y}} = MatMul(x, x, ^first)');
+    assert.deepEqual(operation.attrs(), { T: 'float32', transpose_a: false, transpose_b: true });
+    assert.equal(operation.opDef, tf.opDef('MatMul'));
+    assert.throws(() => operation.attr('nothing'), (error) => error instanceof TFError && error.node === 'y' && error.op === 'MatMul');
+    assert.equal(String(operation), '{{node y}} = MatMul[T=DT_FLOAT, transpose_a=false, transpose_b=true, _device="/cpu:0"](x, x, ^first)');
     assert.ok(operation.toNodeDef() instanceof Uint8Array);
     assert.equal(String(operation.output(0)), 'Output<y:0 float32 [?,?]>');
+  });
+
+  it('knows who uses what', () => {
+    const x = g.placeholder('float32', [2, 2], { name: 'x' });
+    const first = g.op('NoOp', [], { name: 'first', controlInputs: [x.operation] });
+    const product = g.matMul(x, x, { name: 'product' });
+    const [a, b] = g.op('IdentityN', [[product, x]], { name: 'both' }).outputs;
+    const sum = g.addN([a, product, b], { name: 'sum', controlInputs: [first] });
+    const users = (output) => output.consumers().map(({ operation, index }) => `${operation.name}:${index}`).sort();
+    assert.deepEqual([users(x), users(product), users(a), users(b), users(sum)],
+      [['both:1', 'product:0', 'product:1'], ['both:0', 'sum:1'], ['sum:0'], ['sum:2'], []]);
+    assert.equal(x.consumers()[0].operation, g.operation(x.consumers()[0].operation.name));
+    assert.deepEqual([first.controlOutputs, x.operation.controlOutputs, first.outputs], [[sum.operation], [first], []]);
+    assert.deepEqual(g.output('both:1').consumers()[0].operation, sum.operation);
+  });
+
+  it('takes what a user knows about a shape', () => {
+    const x = g.placeholder('float32');
+    g.setShape(x, null);
+    assert.equal(x.shape, null);
+    g.setShape(x, [null, 3]);
+    g.setShape(x, [2 ** 40, null]);
+    assert.deepEqual(x.shape, [2 ** 40, 3]);
+    assert.throws(() => g.setShape(x, [1, 3]), { name: 'InvalidArgumentError', message: /Dimension 0 in both shapes must be equal/ });
+    assert.throws(() => g.setShape(x, [3]), { name: 'InvalidArgumentError', message: /rank/ });
+    assert.deepEqual(x.shape, [2 ** 40, 3]);
+  });
+
+  it('refuses names that C would cut', () => {
+    for (const use of [() => g.constant(1, { name: 'a\0b' }), () => g.operation('a\0b'), () => g.placeholder('float32', [], { device: '\0' })]) {
+      assert.throws(use, { name: 'InvalidArgumentError', message: /NUL/ }, String(use));
+    }
+    assert.equal(g.constant(1, { name: 'x'.repeat(5000) }).operation.name.length, 5000);
   });
 
   it('infers shapes and dtypes', () => {
@@ -90,12 +125,23 @@ describe('Graph', () => {
     /* Attrs that begin with '_' may be put on any operation. */
     const free = g.op('NoOp', [], { attrs: {
       _float: 0.5, _int: 2n ** 60n, _bool: true, _string: 'word', _type: 'int64', _ints: [1, 2, 3], _floats: [0.5, 1.5], _strings: ['a b', ''], _bools: [true, false],
-      _types: ['float32', 'bool'], _tensor: tf.tensor([1n]), _func: { name: 'F', attrs: { T: 'float32', n: 3 } },
+      _types: ['float32', 'bool', 'DT_INT64_REF', 'qint8'], _bytes: Uint8Array.of(0xff, 0, 1), _shape: [null, 2], _unknown: null, _scalar: [[]],
+      _shapes: [[1, null], null, []], _tensors: [tf.tensor(1), tf.tensor(['a'])], _funcs: [{ name: 'F' }, { name: 'G', attrs: { f: { name: 'H', attrs: {} } } }],
+      _placeholder: '$T', _empty: [], _bytesList: ['a', Uint8Array.of(0xc3)], _tensor: tf.tensor([1n]), _func: { name: 'F', attrs: { T: 'float32', n: 3 } },
     } });
     const attr = (name) => free.attr(name);
     assert.deepEqual([attr('_float'), attr('_int'), attr('_bool'), attr('_string'), attr('_type')], [0.5, 2n ** 60n, true, 'word', 'int64']);
     assert.deepEqual([attr('_ints'), attr('_floats'), attr('_strings'), attr('_bools')], [[1, 2, 3], [0.5, 1.5], ['a b', ''], [true, false]]);
-    assert.deepEqual(attr('_types'), ['float32', 'bool']);
+    assert.deepEqual(attr('_types'), ['float32', 'bool', 'int64_ref', 'qint8']);
+    assert.deepEqual([attr('_bytes'), attr('_bytesList')], [Uint8Array.of(0xff, 0, 1), ['a', Uint8Array.of(0xc3)]]);
+    assert.deepEqual([attr('_shape'), attr('_unknown'), attr('_scalar'), attr('_shapes')], [[null, 2], null, [[]], [[1, null], null, []]]);
+    assert.deepEqual(attr('_tensors').map((value) => value.array()), [1, ['a']]);
+    assert.deepEqual(attr('_funcs'), [{ name: 'F', attrs: {} }, { name: 'G', attrs: { f: { name: 'H', attrs: {} } } }]);
+    assert.deepEqual([attr('_placeholder'), attr('_empty')], ['$T', []]);
+    assert.deepEqual(Object.keys(free.attrs()), Object.keys(free.attrs()).sort());
+    assert.deepEqual(free.attrs()._funcs, attr('_funcs'));
+    for (const value of [2n ** 63n, -(2n ** 63n) - 1n, 1e300]) assert.throws(() => g.op('NoOp', [], { attrs: { _int: value } }), InvalidArgumentError);
+    assert.equal(g.op('NoOp', [], { attrs: { _int: -(2n ** 63n) } }).attr('_int'), -(2n ** 63n));
     assert.deepEqual(attr('_tensor').data, BigInt64Array.of(1n));
     assert.deepEqual(attr('_func'), { name: 'F', attrs: { T: 'float32', n: 3 } });
   });

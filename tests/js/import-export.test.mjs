@@ -22,7 +22,9 @@ describe('importing and exporting graphs', () => {
   it('gives the same graph back from bytes and from text', () => withSmall(async (g, session, bytes, text) => {
     g.importGraphDef(bytes);
     assert.deepEqual(g.operations().map((operation) => String(operation)), [
-      '{{node x}} = Placeholder()', '{{node w}} = Const()', '{{node product}} = MatMul(x, w)', '{{node y}} = Relu(product)',
+      '{{node x}} = Placeholder[dtype=DT_FLOAT, shape=[?,2]]()',
+      '{{node w}} = Const[dtype=DT_FLOAT, value=Tensor<type: float shape: [2,2] values: [1 -2][3...]...>]()',
+      '{{node product}} = MatMul[T=DT_FLOAT, transpose_a=false, transpose_b=false](x, w)', '{{node y}} = Relu[T=DT_FLOAT](product)',
     ]);
     assert.equal(g.toText(), text);
     assert.deepEqual((await session.run('y', { x: [[1, 1]] })).array(), [[4, 2]]);
@@ -70,6 +72,32 @@ describe('importing and exporting graphs', () => {
     assert.deepEqual(results.operations[0].controlInputs, [before]);
     assert.deepEqual((await session.run(results.outputs[0], new Map([[mine, [[2, 0]]]]))).array(), [[2, 0]]);
     assert.throws(() => g.importGraphDef(bytes, { prefix: 'b', returnOutputs: ['zzz'] }), InvalidArgumentError);
+  }));
+
+  it('maps what imported nodes wait for', () => withGraph(tf, async (g) => {
+    const mine = g.op('NoOp', [], { name: 'mine' });
+    const text = `node { name: "first" op: "NoOp" } node { name: "then" op: "NoOp" input: "^first" } versions { producer: 27 }`;
+    g.importGraphDef(text, { inputMap: { '^first': mine } });
+    assert.deepEqual(g.operation('then').controlInputs, [mine]);
+    const { unusedInputMapKeys } = g.importGraphDef('versions { producer: 27 }', { inputMap: { 'then:2': g.constant(1), zzz: g.constant(2) } });
+    assert.deepEqual(unusedInputMapKeys.sort(), ['then:2', 'zzz:0']);
+    assert.throws(() => g.importGraphDef(text, { prefix: 'a', inputMap: { first: mine } }), { name: 'InvalidArgumentError', message: /'\^first'/ });
+  }));
+
+  it('puts imported nodes on a default device, and keeps what they say themselves', () => withGraph(tf, async (g) => {
+    g.importGraphDef('node { name: "a" op: "NoOp" } node { name: "b" op: "NoOp" device: "/cpu:1" } versions { producer: 27 }', { defaultDevice: '/cpu:0' });
+    assert.deepEqual(g.operations().map(({ device }) => device), ['/cpu:0', '/cpu:1']);
+  }));
+
+  it('knows the versions of a graph', () => withGraph(tf, async (g) => {
+    assert.equal(g.versions.producer, tf.version.graphDefProducer);
+    await withGraph(tf, async (other) => {
+      other.importGraphDef('versions { producer: 21 min_consumer: 12 bad_consumers: 3 bad_consumers: 5 }');
+      assert.equal(other.versions.producer, 21);
+    });
+    for (const [text, message] of [['versions { producer: 27 min_consumer: 1000000 }', /min consumer version 1000000 above current version/], ['versions { producer: 27 bad_consumers: 2314 }', /disallows consumer version 2314/]]) {
+      assert.throws(() => g.importGraphDef(text), { name: 'InvalidArgumentError', message });
+    }
   }));
 
   it('refuses what is no GraphDef and leaves the graph as it was', () => withSmall(async (g, session, bytes) => {

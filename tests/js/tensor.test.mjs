@@ -39,6 +39,39 @@ describe('tf.tensor', () => {
     assert.equal(tf.tensor(new Uint16Array([0x3c00]), undefined, 'half').dtype, 'float16');
   });
 
+  it('rounds numbers to half and bfloat16, to nearest and ties to even', () => {
+    /* Half: 11 bits, smallest 2^-24, 65520 and more are infinite; bfloat16: the upper half of a float32. */
+    const halves = [[1, 0x3c00], [-2, 0xc000], [0, 0], [-0, 0x8000], [65504, 0x7bff], [65519.99, 0x7bff], [65520, 0x7c00], [-Infinity, 0xfc00], [2 ** -24, 1], [2 ** -25, 0],
+      [3 * 2 ** -25, 2], [2 ** -25 * 1.0001, 1], [2 ** -14, 0x0400], [1023 * 2 ** -24, 0x03ff], [1023.5 * 2 ** -24, 0x0400], [1 + 2 ** -11, 0x3c00], [1 + 3 * 2 ** -11, 0x3c02],
+      [1 + 2 ** -11 + 2 ** -40, 0x3c01], [0.1, 0x2e66], [2047.5, 0x6800]];
+    for (const [value, bits] of halves) assert.equal(tf.tensor(value, undefined, 'half').data[0], bits, `${value}`);
+    const brains = [[1, 0x3f80], [-0, 0x8000], [Infinity, 0x7f80], [1 + 2 ** -8, 0x3f80], [1 + 3 * 2 ** -8, 0x3f82], [1 + 2 ** -8 + 2 ** -20, 0x3f81], [3.4e38, 0x7f80], [0.1, 0x3dcd]];
+    for (const [value, bits] of brains) assert.equal(tf.tensor(value, undefined, 'bfloat16').data[0], bits, `${value}`);
+    for (const dtype of ['float16', 'bfloat16']) {
+      const all = tf.tensor(Uint16Array.from({ length: 65536 }, (_, i) => i), undefined, dtype);
+      const again = tf.tensor(all.array(), undefined, dtype);
+      const values = all.array();
+      assert.ok(all.data.every((bits, i) => again.data[i] === bits || Number.isNaN(values[i])));
+      assert.equal(values.filter(Number.isNaN).length, dtype === 'float16' ? 2 * 1023 : 2 * 127);
+    }
+    assert.deepEqual(tf.tensor(tf.tensor([0.5, 3], undefined, 'half'), undefined, 'float32').data, Float32Array.of(0.5, 3));
+    assert.deepEqual(tf.tensor(Float32Array.of(0.5, 3), undefined, 'bfloat16').data, Uint16Array.of(0x3f00, 0x4040));
+    assert.equal(tf.tensor(Uint16Array.of(0x3c00), undefined, 'half').item(), 1);
+    if (globalThis.Float16Array) {
+      const value = tf.tensor(globalThis.Float16Array.of(1.5, -2));
+      assert.deepEqual([value.dtype, value.array(), value.data], ['float16', [1.5, -2], Uint16Array.of(0x3e00, 0xc000)]);
+    }
+  });
+
+  it('has complex numbers as objects of two parts', () => {
+    const value = tf.tensor([[{ re: 1, im: 2 }, 3], [0, { re: -1, im: 0.5 }]], undefined, 'complex128');
+    assert.deepEqual([value.shape, [...value.data]], [[2, 2], [1, 2, 3, 0, 0, 0, -1, 0.5]]);
+    assert.deepEqual(value.array(), [[{ re: 1, im: 2 }, { re: 3, im: 0 }], [{ re: 0, im: 0 }, { re: -1, im: 0.5 }]]);
+    assert.equal(String(value), 'Tensor<complex128 [2,2]: (1,2), (3,0), (0,0), (-1,0.5)>');
+    assert.deepEqual([tf.tensor({ re: 1, im: 2 }).dtype, tf.tensor({ re: 1, im: 2 }).item()], ['complex64', { re: 1, im: 2 }]);
+    assert.deepEqual(tf.tensor(Float32Array.of(1, 2, 3, 4), [2], 'complex64').array(), [{ re: 1, im: 2 }, { re: 3, im: 4 }]);
+  });
+
   it('takes typed arrays over without a copy', () => {
     const data = Float32Array.of(1, 2, 3, 4);
     assert.equal(tf.tensor(data, [2, 2]).data, data);
@@ -49,7 +82,9 @@ describe('tf.tensor', () => {
       [[[1, 2], [3]]], [[[1], 2]], [[1, [2]]], [[[[1]], [[2, 3]]]], // ragged
       [[1.5], undefined, 'int32'], [[2 ** 31], undefined, 'int32'], [[-1], undefined, 'uint8'], [[256], undefined, 'uint8'], [[NaN], undefined, 'int32'],
       [[1.5], undefined, 'int64'], [['1'], undefined, 'float32'], [[1], undefined, 'string'], [[null]], [[undefined]], [[{}]],
-      [[1, 2, 3], [2, 2]], [[1, 2], [-2]], [[1, 2], [2.5]], [new Float32Array(3), [2]], [[1, 2], undefined, 'complex64'], [1, undefined, 'nonsense'],
+      [[1, 2, 3], [2, 2]], [[1, 2], [-2]], [[1, 2], [2.5]], [new Float32Array(3), [2]], [new Float32Array(2), undefined, 'complex64'], [[2n ** 63n], undefined, 'int64'], [[-1n], undefined, 'uint64'],
+      [[8], undefined, 'int4'], [[{ re: 1, im: 2 }], undefined, 'float32'], [['a'], undefined, 'half'], [[1, 'a']], [['a', 1]], [new Float32Array(1), undefined, 'string'],
+      [[new Uint8Array(2), 'a']], [1, undefined, 'resource'], [1, undefined, 'nonsense'],
     ];
     for (const args of bad) assert.throws(() => tf.tensor(...args), InvalidArgumentError, JSON.stringify(args.map(String)));
   });
@@ -85,9 +120,21 @@ describe('tf.tensor', () => {
       assert.deepEqual(constant.operation.attr('value').data, data);
       assert.deepEqual((await session.run(constant)).data, data);
     }
-    for (const [dtype, data] of [['float16', Uint16Array.of(0x3c00, 0xfbff)], ['bfloat16', Uint16Array.of(0x3f80)], ['bool', Uint8Array.of(1, 0)]]) {
-      const result = await session.run(g.identity(g.constant(data, { dtype })));
-      assert.deepEqual([result.dtype, result.data], [dtype, data]);
+    const bits = {
+      float16: Uint16Array.of(0x3c00, 0xfbff, 0x7e00), bfloat16: Uint16Array.of(0x3f80, 1, 0xff80), bool: Uint8Array.of(1, 0, 1),
+      complex64: Float32Array.of(1, -2, 0.5, Infinity, -0, 3), complex128: Float64Array.of(1, -2, 0.1, 1e300, -0, 3),
+      qint8: Int8Array.of(-128, 0, 127), quint8: Uint8Array.of(0, 7, 255), qint16: Int16Array.of(-32768, 0, 9), quint16: Uint16Array.of(0, 1, 65535),
+      qint32: Int32Array.of(-5, 0, 2147483647), float8_e5m2: Uint8Array.of(0, 0x3c, 0xff), float8_e4m3fn: Uint8Array.of(0, 0x38, 0x7f), int4: Int8Array.of(-8, 0, 7),
+      uint4: Uint8Array.of(0, 9, 15),
+    };
+    for (const [dtype, data] of Object.entries(bits)) {
+      const constant = g.constant(data, { dtype, shape: [3] });
+      const value = constant.operation.attr('value');
+      assert.deepEqual([value.dtype, value.shape, value.data], [dtype, [3], data]);
+      const fed = g.placeholder(dtype, [3]);
+      const results = await session.run([g.identity(constant), g.identity(fed)], new Map([[fed, tf.tensor(data, [3], dtype)]]));
+      for (const result of results) assert.deepEqual([result.dtype, result.shape, result.data], [dtype, [3], data]);
+      assert.deepEqual(tf.tensor(value.array(), undefined, dtype).array(), value.array());
     }
     await session.close();
     g.dispose();
