@@ -125,7 +125,15 @@ const CLASSES = [
   UnauthenticatedError,
 ];
 
+/** Their names, in the same order. */
+const CODES = CLASSES.map((ErrorClass) => new ErrorClass('').code);
+
 /** The error for a status code (google.rpc.Code). */
 export function errorOf(code: number, message: string): TFError {
   return new (CLASSES[code - 1] ?? UnknownError)(message);
+}
+
+/** The number of a code's name; unknown names are UNKNOWN. */
+export function codeNumber(code: string): number {
+  return CODES.indexOf(code) + 1 || 2;
 }

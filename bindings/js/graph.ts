@@ -38,6 +38,7 @@ export class Graph extends GraphOps {
   constructor(/** @internal */ readonly runtime: Runtime) {
     super();
     this.wasm = runtime.wasm;
+    this.wasm.refuseInCallback();
     this.address = this.wasm.call.TF_NewGraph!() >>> 0;
     if (this.address === 0) throw new ResourceExhaustedError('OOM when allocating a graph');
     runtime.opened(this, 'graphs', this.address, 'TF_DeleteGraph');
@@ -49,9 +50,10 @@ export class Graph extends GraphOps {
     return this.address;
   }
 
-  /** @internal Throws when the graph has been disposed. */
+  /** @internal Throws when the graph has been disposed, or a shape function or kernel runs. */
   checkUsable(): void {
     if (this.disposed) throw new FailedPreconditionError('the graph has been disposed');
+    this.wasm.refuseInCallback();
   }
 
   // ---- building ----
@@ -343,6 +345,7 @@ export class Graph extends GraphOps {
   /** Frees the graph (once its sessions are closed too). It must not be used any more. */
   dispose(): void {
     if (this.disposed) return;
+    this.wasm.refuseInCallback();
     this.disposed = true;
     this.runtime.closed(this, 'graphs');
     this.wasm.call.TF_DeleteGraph!(this.address);

@@ -12,6 +12,7 @@ export interface ArgDef {
   /** The attr that tells how many tensors of that type there are. */
   number_attr?: string;
   is_ref: boolean;
+  description?: string;
 }
 
 export interface AttrDef {
@@ -21,6 +22,7 @@ export interface AttrDef {
   has_minimum: boolean;
   minimum: number;
   allowed_values?: AttrValue;
+  description?: string;
 }
 
 export interface OpDef {
@@ -32,6 +34,9 @@ export interface OpDef {
   is_stateful: boolean;
   is_commutative: boolean;
   allows_uninitialized_input: boolean;
+  control_output?: string[];
+  summary?: string;
+  description?: string;
   deprecation?: { version: number; explanation: string };
 }
 
@@ -39,6 +44,7 @@ function decodeArg(bytes: Uint8Array): ArgDef {
   const arg: ArgDef = { name: '', is_ref: false };
   for (const field of fieldsOf(bytes)) {
     if (field.number === 1) arg.name = textOf(field);
+    else if (field.number === 2) arg.description = textOf(field);
     else if (field.number === 3 && field.value !== 0n) arg.type = dtypeFromNumber(intOf(field));
     else if (field.number === 4) arg.type_attr = textOf(field);
     else if (field.number === 5) arg.number_attr = textOf(field);
@@ -54,6 +60,7 @@ function decodeAttrDef(bytes: Uint8Array): AttrDef {
     if (field.number === 1) attr.name = textOf(field);
     else if (field.number === 2) attr.type = textOf(field);
     else if (field.number === 3) attr.default_value = decodeAttr(field.bytes);
+    else if (field.number === 4) attr.description = textOf(field);
     else if (field.number === 5) attr.has_minimum = field.value !== 0n;
     else if (field.number === 6) attr.minimum = intOf(field);
     else if (field.number === 7) attr.allowed_values = decodeAttr(field.bytes);
@@ -71,6 +78,9 @@ export function decodeOpDef(bytes: Uint8Array): OpDef {
     else if (field.number === 2) op.input_arg.push(decodeArg(field.bytes));
     else if (field.number === 3) op.output_arg.push(decodeArg(field.bytes));
     else if (field.number === 4) op.attr.push(decodeAttrDef(field.bytes));
+    else if (field.number === 5) op.summary = textOf(field);
+    else if (field.number === 6) op.description = textOf(field);
+    else if (field.number === 20) (op.control_output ??= []).push(textOf(field));
     else if (field.number === 8) op.deprecation = decodeDeprecation(field.bytes);
     else if (field.number === 16) op.is_aggregate = field.value !== 0n;
     else if (field.number === 17) op.is_stateful = field.value !== 0n;

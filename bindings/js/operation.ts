@@ -1,10 +1,9 @@
 /** Operation, Output and Variable: the things that a graph is made of, as handles. */
-import { AttrValue, decodeAttr } from './attr-value.js';
+import { AttrValue, decodeAttr, decodeNodeAttrs } from './attr-value.js';
 import { DType, dtypeFromNumber } from './dtypes.js';
 import { OutOfRangeError, TFError } from './errors.js';
 import type { Graph } from './graph.js';
 import type { OpDef } from './op-def.js';
-import { fieldsOf, textOf } from './protobuf.js';
 
 /** A node of a graph. Lives as long as its graph. */
 export class Operation {
@@ -92,17 +91,7 @@ export class Operation {
 
   /** All attrs, defaults too. */
   attrs(): Record<string, AttrValue> {
-    const attrs: [string, AttrValue][] = [];
-    for (const field of fieldsOf(this.toNodeDef())) {
-      if (field.number !== 5) continue;
-      let [key, value] = ['', null as AttrValue];
-      for (const part of fieldsOf(field.bytes)) {
-        if (part.number === 1) key = textOf(part);
-        else if (part.number === 2) value = decodeAttr(part.bytes);
-      }
-      attrs.push([key, value]);
-    }
-    return Object.fromEntries(attrs.sort(([a], [b]) => (a < b ? -1 : 1)));
+    return decodeNodeAttrs(this.toNodeDef());
   }
 
   /** Serialised. */

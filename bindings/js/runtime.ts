@@ -1,6 +1,7 @@
 /** Runtime: one loaded engine, what it knows (ops) and what is open in it (graphs, sessions). */
 import { OpDef, decodeOpList } from './op-def.js';
 import { encodeText } from './utf8.js';
+import { OpRegistrar } from './register-op.js';
 import type { Wasm } from './wasm.js';
 
 /** What an engine has in use. */
@@ -35,6 +36,8 @@ export class Runtime {
     else this.wasm.call[release]!(pointer);
   });
 
+  readonly registrar = new OpRegistrar(this);
+
   constructor(readonly wasm: Wasm, readonly variant: string, readonly threads: number) {}
 
   /** Notes that a handle was made, to be freed by the exported function `release` when its owner is collected. */
@@ -66,6 +69,11 @@ export class Runtime {
     const list = decodeOpList(this.wasm.bytesOfBuffer(buffer));
     this.wasm.call.TF_DeleteBuffer!(buffer);
     return (this.ops = new Map(list.map((op) => [op.name, op])));
+  }
+
+  /** After an op was registered. */
+  forgetOps(): void {
+    this.ops = undefined;
   }
 
   findOpDef(name: string): OpDef | undefined {

@@ -140,6 +140,7 @@ export class Session {
 
   private runNow(fetches: Fetch, feeds: Feeds = {}, options: RunOptions = {}): unknown {
     if (this.closed) throw new CancelledError('Session has been closed.');
+    this.runtime.wasm.refuseInCallback();
     if (options.signal?.aborted) throw new CancelledError('the run was aborted before it started');
     const request = new Request(this.graph);
     const shape = request.add(fetches);
@@ -203,6 +204,7 @@ export class Session {
   /** Frees the variables and everything cached. Runs after that fail. */
   async close(): Promise<void> {
     if (this.closed) return;
+    this.runtime.wasm.refuseInCallback();
     this.closed = true;
     this.runtime.closed(this, 'sessions');
     this.runtime.wasm.checked((status) => this.runtime.wasm.call.TF_DeleteSession!(this.pointer, status));

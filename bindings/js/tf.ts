@@ -5,6 +5,7 @@ import { freeze } from './freeze.js';
 import { Graph } from './graph.js';
 import type { OpDef } from './op-def.js';
 import type { Input } from './operation.js';
+import type { OpSpec } from './register-op.js';
 import type { MemoryInfo, Runtime } from './runtime.js';
 import { Session, SessionOptions } from './session.js';
 import { NotFoundError } from './errors.js';
@@ -27,6 +28,8 @@ export interface TF {
   freeze(session: Session, outputs: readonly (Input | string)[]): Promise<Uint8Array>;
   opDef(name: string): OpDef;
   opDefs(): OpDef[];
+  /** Makes an op known, to this engine, for good. */
+  registerOp(spec: OpSpec): void;
   memory(): MemoryInfo;
 }
 
@@ -59,6 +62,7 @@ export function makeTF(runtime: Runtime): TF {
       return found;
     },
     opDefs: () => runtime.opDefs(),
+    registerOp: (spec) => runtime.registrar.register(spec),
     memory: () => runtime.memory(),
   };
 }

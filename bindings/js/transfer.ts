@@ -38,3 +38,12 @@ export function readTensor(wasm: Wasm, pointer: number): Tensor {
   const begin = address / Data.BYTES_PER_ELEMENT;
   return new Tensor(dtype, shape, wasm.view(Data).slice(begin, begin + count * itemsPerElement(dtype)));
 }
+
+/** The value of a TF_Tensor, which is deleted. */
+export function downloadTensor(wasm: Wasm, pointer: number): Tensor {
+  try {
+    return readTensor(wasm, pointer);
+  } finally {
+    wasm.call.TF_DeleteTensor!(pointer);
+  }
+}

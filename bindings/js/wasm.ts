@@ -3,7 +3,7 @@
  * and to read memory that may grow (and move) during any call. Pointers are unsigned numbers.
  */
 import type { TypedArray } from './dtypes.js';
-import { InvalidArgumentError, errorOf } from './errors.js';
+import { FailedPreconditionError, InvalidArgumentError, TFError, codeNumber, errorOf } from './errors.js';
 import { decodeText, encodeText, putAscii } from './utf8.js';
 
 /** The exported functions of the C API (include/tensorflow/c/c_api.h) and of src/wasm/wasm_exports.h, with their '_'. */
@@ -93,13 +93,33 @@ export class Scope {
   }
 }
 
+/** Whatever was thrown as text; some objects cannot say what they are. */
+function describe(error: unknown): string {
+  try {
+    return String(error);
+  } catch {
+    return 'an error without a message';
+  }
+}
+
 const SCRATCH_BYTES = 256 * 1024;
+/** Characters by which a thrown error is recognised: messages of statuses may be cut. */
+const COMPARED = 100;
+/** Characters of a thrown error that go through a status, which has to hold more than that: which node it was, for one. */
+const LONGEST = 1000;
 
 export class Wasm {
   /** Functions without their '_'. */
   readonly call: Exports;
-  private readonly status: number;
+  private status: number;
   private readonly scratch: number;
+  private readonly addToTable: (body: (...args: number[]) => number | void, signature: string) => number;
+  private readonly removeFromTable: (pointer: number) => void;
+  /** A status for each depth of functions that the engine has called and that have not returned. */
+  private readonly spareStatuses: number[] = [];
+  private callbacks = 0;
+  /** What a callback threw last, and the text that its status got. */
+  private thrown: { readonly error: unknown; readonly text: string } | undefined;
   private depth: Scope[] = [];
   private readonly shared: boolean;
   private viewed!: ArrayBufferLike;
@@ -111,6 +131,8 @@ export class Wasm {
   constructor(module: Record<string, unknown>, private readonly memory: WebAssembly.Memory) {
     const call: Exports = (this.call = {});
     for (const [name, value] of Object.entries(module)) if (name.startsWith('_')) call[name.slice(1)] = value as Exports[string];
+    this.addToTable = module.addFunction as typeof this.addToTable;
+    this.removeFromTable = module.removeFunction as typeof this.removeFromTable;
     this.shared = !(memory.buffer instanceof ArrayBuffer);
     this.look();
     this.status = this.call.TF_NewStatus!();
@@ -187,7 +209,62 @@ export class Wasm {
   }
 
   private fail(): never {
-    throw errorOf(this.call.TF_GetCode!(this.status), this.text(this.call.TF_Message!(this.status)));
+    const code = this.call.TF_GetCode!(this.status);
+    const error = code === 0 ? errorOf(8, 'OOM') : errorOf(code, this.text(this.call.TF_Message!(this.status)));
+    const { thrown } = this;
+    if (thrown && error.message.includes(thrown.text.slice(0, COMPARED))) {
+      Object.defineProperty(error, 'cause', { value: thrown.error, configurable: true, writable: true });
+    }
+    if (this.callbacks === 0) this.thrown = undefined;
+    throw error;
+  }
+
+  // ---- functions that the engine calls ----
+
+  /** A pointer to a function for the engine: 'vii' is void (*)(int, int). */
+  addFunction(body: (...args: number[]) => number | void, signature: string): number {
+    return this.addToTable(body, signature);
+  }
+
+  removeFunction(pointer: number): void {
+    this.removeFromTable(pointer);
+  }
+
+  /**
+   * Runs the body of a function that the engine called, whose caller's status must not be touched meanwhile. Nothing that it throws may fly through
+   * the engine: `report` is called instead, with a function that puts it into a TF_Status; where the engine's call ends, `fail` makes an error of it.
+   */
+  callback(body: (scope: Scope) => void, report: (fill: (status: number) => void) => void): void {
+    const outer = this.status;
+    this.status = this.spareStatuses[this.callbacks] ??= this.call.TF_NewStatus!();
+    this.callbacks++;
+    try {
+      this.scope(body);
+    } catch (error) {
+      const isOurs = error instanceof TFError;
+      const text = (isOurs ? error.message : describe(error)).replaceAll('\0', '') || 'an error without a message';
+      this.thrown = { error, text };
+      report((status) => {
+        const message = encodeText(`${text.slice(0, LONGEST)}\0`);
+        const pointer = this.call.malloc!(message.length) >>> 0;
+        if (pointer !== 0) this.u8.set(message, pointer);
+        this.call.TF_SetStatus!(status, isOurs ? codeNumber(error.code) : 2, pointer);
+        this.call.free!(pointer);
+      });
+    } finally {
+      this.callbacks--;
+      this.status = outer;
+    }
+  }
+
+  /** For calls inside of `callback` that take a status. */
+  withStatus(use: (status: number) => void): void {
+    use(this.status);
+  }
+
+  /** Throws while a callback runs: graphs and sessions are in the middle of something then. */
+  refuseInCallback(): void {
+    if (this.callbacks > 0) throw new FailedPreconditionError('shape functions and kernels cannot use graphs, sessions and the registry of ops');
   }
 
   /** The NUL-terminated text at a pointer. */

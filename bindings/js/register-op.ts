@@ -1,0 +1,206 @@
+/** tf.registerOp: ops whose shape function and kernel are JavaScript. */
+import { AttrValue, decodeNodeAttrs } from './attr-value.js';
+import { DType, dtypeFromNumber } from './dtypes.js';
+import { InvalidArgumentError, TFError } from './errors.js';
+import { FunctionDef } from './function-def.js';
+import { InferenceContext } from './inference-context.js';
+import type { Runtime } from './runtime.js';
+import { Tensor, TensorLike, tensor } from './tensor.js';
+import { downloadTensor, uploadTensor } from './transfer.js';
+import type { Scope, Wasm } from './wasm.js';
+
+/** What a kernel computes: a tensor for each output. Plain values become tensors of the output's dtype; of one output the Tensor alone is enough. */
+export type KernelResult = readonly TensorLike[] | Tensor | void;
+
+export interface OpSpec {
+  name: string;
+  /** "x: T", "xs: N * T", "x: float": TensorFlow's language. */
+  inputs?: readonly string[];
+  outputs?: readonly string[];
+  /** "T: {float, double}", "N: int >= 1", "axis: int = 0". */
+  attrs?: readonly string[];
+  /** The first line is the summary; "name: text" describes an input, output or attr. */
+  doc?: string;
+  /** It does more than to compute its outputs from its inputs: it is never computed ahead, shared or left out. */
+  stateful?: boolean;
+  /** Says what is known of the outputs' shapes, and refuses inputs that do not fit by throwing. Without it, nothing is known. May be called several times. */
+  shape?: (context: InferenceContext) => void;
+  /** Computes the outputs, at once: what it waits for cannot be waited for here. */
+  kernel?: (inputs: Tensor[], attrs: Record<string, AttrValue>) => KernelResult;
+  /** Function text from the op's inputs and one gradient for each output to one gradient for each input; null: no gradient flows. */
+  gradient?: string | FunctionDef | null;
+}
+
+/** A node's kernel, as it was made. */
+interface Kernel {
+  readonly spec: OpSpec;
+  readonly attrs: Record<string, AttrValue>;
+}
+
+/** What is returned when something is awaited, of which nothing may come later. */
+function refusePromise(result: unknown, what: string): void {
+  if (typeof (result as PromiseLike<unknown> | undefined)?.then !== 'function') return;
+  Promise.resolve(result).catch(() => undefined);
+  throw new InvalidArgumentError(`${what} returned a Promise: it has to finish before it returns, so it cannot be async`);
+}
+
+/** The registered kernels of one engine. They are called through three functions of its table, whichever op they belong to. */
+export class OpRegistrar {
+  private readonly kernels = new Map<number, Kernel>();
+  private lastKernel = 0;
+  private compute: number | undefined;
+  private destroy: number | undefined;
+
+  constructor(private readonly runtime: Runtime) {}
+
+  private get wasm(): Wasm {
+    return this.runtime.wasm;
+  }
+
+  register(spec: OpSpec): void {
+    const { wasm } = this;
+    if (typeof spec.name !== 'string') throw new InvalidArgumentError('an op needs a name');
+    wasm.refuseInCallback();
+    const added: number[] = [];
+    const add = (body: (...args: number[]) => number | void, signature: string): number => {
+      const pointer = wasm.addFunction(body, signature);
+      added.push(pointer);
+      return pointer;
+    };
+    try {
+      const { shape } = spec;
+      const shapeFunction = shape ? add((context, status) => this.inferShapes(spec.name, shape, context, status), 'vii') : 0;
+      const create = spec.kernel ? add((construction) => this.createKernel(spec, construction), 'ii') : 0;
+      this.registerDefinition(spec, shapeFunction);
+      if (create) this.registerKernel(spec.name, create);
+    } catch (error) {
+      for (const pointer of added) wasm.removeFunction(pointer);
+      throw error instanceof TFError ? error.locate(undefined, spec.name) : error;
+    }
+    this.runtime.forgetOps();
+  }
+
+  private registerDefinition(spec: OpSpec, shapeFunction: number): void {
+    const { wasm } = this;
+    const { call } = wasm;
+    const gradient = spec.gradient === null ? 'none' : spec.gradient instanceof FunctionDef ? spec.gradient.toText() : spec.gradient;
+    wasm.scope((scope) => {
+      /* All texts are in place before the builder is: nothing fails between making and registering it. */
+      const texts = (specs: readonly string[] | undefined): number[] => (specs ?? []).map((text) => scope.string(text));
+      const [attrs, inputs, outputs] = [texts(spec.attrs), texts(spec.inputs), texts(spec.outputs)];
+      const doc = spec.doc === undefined ? 0 : scope.string(spec.doc);
+      const gradientText = gradient === undefined ? 0 : scope.string(gradient);
+      const name = scope.string(spec.name);
+      const builder = wasm.made(() => call.TF_NewOpDefinitionBuilder!(name));
+      for (const text of attrs) call.TF_OpDefinitionBuilderAddAttr!(builder, text);
+      for (const text of inputs) call.TF_OpDefinitionBuilderAddInput!(builder, text);
+      for (const text of outputs) call.TF_OpDefinitionBuilderAddOutput!(builder, text);
+      if (doc) call.TF_OpDefinitionBuilderDoc!(builder, doc);
+      if (spec.stateful) call.TF_OpDefinitionBuilderSetIsStateful!(builder, 1);
+      if (shapeFunction) call.TF_OpDefinitionBuilderSetShapeInferenceFunction!(builder, shapeFunction);
+      if (gradientText) call.TF_OpDefinitionBuilderSetGradient!(builder, gradientText);
+      wasm.checked((status) => call.TF_RegisterOpDefinition!(builder, status));
+    });
+  }
+
+  private registerKernel(op: string, create: number): void {
+    const { wasm } = this;
+    this.compute ??= wasm.addFunction((kernel, context) => this.runKernel(kernel, context), 'vii');
+    this.destroy ??= wasm.addFunction((kernel) => void this.kernels.delete(kernel), 'vi');
+    wasm.scope((scope) => {
+      const [name, device] = [scope.string(op), scope.string('CPU')];
+      const builder = wasm.made(() => wasm.call.TF_NewKernelBuilder!(name, device, create, this.compute!, this.destroy!));
+      wasm.checked((status) => wasm.call.TF_RegisterKernelBuilder!(name, builder, status));
+    });
+  }
+
+  // ---- called by the engine ----
+
+  private inferShapes(name: string, shape: NonNullable<OpSpec['shape']>, pointer: number, status: number): void {
+    this.wasm.callback(
+      (scope) => {
+        const context = new InferenceContext(this.wasm, scope, pointer);
+        try {
+          refusePromise(shape(context), `the shape function of op ${name}`);
+        } finally {
+          context.close();
+        }
+      },
+      (fill) => fill(status),
+    );
+  }
+
+  private createKernel(spec: OpSpec, construction: number): number {
+    const { wasm } = this;
+    let id = 0;
+    wasm.callback(
+      () => {
+        const buffer = wasm.checked((status) => wasm.call.TF_OpKernelConstruction_GetNodeDef!(construction, status));
+        try {
+          const attrs = decodeNodeAttrs(wasm.bytesOfBuffer(buffer));
+          id = ++this.lastKernel;
+          this.kernels.set(id, { spec, attrs });
+        } finally {
+          wasm.call.TF_DeleteBuffer!(buffer);
+        }
+      },
+      (fill) => wasm.withStatus((status) => {
+        fill(status);
+        wasm.call.TF_OpKernelConstruction_Failure!(construction, status);
+      }),
+    );
+    return id;
+  }
+
+  private runKernel(id: number, context: number): void {
+    const { wasm } = this;
+    wasm.callback(
+      (scope) => {
+        const { spec, attrs } = this.kernels.get(id)!;
+        const result = spec.kernel!(this.inputs(scope, context), attrs);
+        refusePromise(result, `the kernel of op ${spec.name}`);
+        this.setOutputs(scope, context, spec.name, result);
+      },
+      (fill) => wasm.withStatus((status) => {
+        fill(status);
+        wasm.call.TF_OpKernelContext_Failure!(context, status);
+      }),
+    );
+  }
+
+  private inputs(scope: Scope, context: number): Tensor[] {
+    const { wasm } = this;
+    const place = scope.alloc(4);
+    return Array.from({ length: wasm.call.TF_NumInputs!(context) }, (_, i) => {
+      wasm.checked((status) => wasm.call.TF_GetInput!(context, i, place, status));
+      return downloadTensor(wasm, wasm.u32[place >>> 2]!);
+    });
+  }
+
+  private setOutputs(scope: Scope, context: number, op: string, result: KernelResult): void {
+    const { call } = this.wasm;
+    const count = call.TF_NumOutputs!(context);
+    const values = result instanceof Tensor ? [result] : (result ?? []);
+    if (!Array.isArray(values) || values.length !== count) {
+      const given = Array.isArray(values) ? `${values.length}` : `${String(values)} instead of an array`;
+      throw new InvalidArgumentError(`the kernel of op ${op} has ${count} outputs, but it returned ${given}`);
+    }
+    (values as readonly TensorLike[]).forEach((value, i) => {
+      const dtype = dtypeFromNumber(call.TF_ExpectedOutputDataType!(context, i));
+      const pointer = uploadTensor(this.wasm, scope, outputTensor(value, dtype, i, op));
+      try {
+        this.wasm.checked((status) => call.TF_SetOutput!(context, i, pointer, status));
+      } finally {
+        call.TF_DeleteTensor!(pointer);
+      }
+    });
+  }
+}
+
+function outputTensor(value: TensorLike, dtype: DType, i: number, op: string): Tensor {
+  if (value instanceof Tensor && value.dtype !== dtype) {
+    throw new InvalidArgumentError(`output ${i} of op ${op} is ${dtype}, but its kernel returned ${value.dtype}`);
+  }
+  if (value === undefined || value === null) throw new InvalidArgumentError(`the kernel of op ${op} returned no value for output ${i}`);
+  return tensor(value, undefined, dtype);
+}
