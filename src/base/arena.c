@@ -6,19 +6,19 @@
 
 #include "base/alloc.h"
 
-enum { ALIGNMENT = 16, FIRST_BLOCK = 1024, LARGEST_BLOCK = 1 << 20 };
+enum { ALIGNMENT = 8, FIRST_BLOCK = 1024, LARGEST_BLOCK = 1 << 20 };
 
 typedef struct Block {
   struct Block *next;
   int64_t capacity; /* of the bytes that follow this header */
 } Block;
 
-_Static_assert(sizeof(Block) <= ALIGNMENT, "the header takes one alignment unit");
+_Static_assert(sizeof(Block) % ALIGNMENT == 0, "what follows the header is aligned");
 
 struct Arena {
   Block *blocks; /* newest first */
-  char *cursor; /* into the block being filled */
-  int64_t left;
+  char *cursor; /* into the block being filled: from the front with what must be aligned, from the back with texts */
+  int64_t left;  /* bytes between them */
   int64_t next_capacity;
   int64_t bytes;
 };
@@ -40,12 +40,12 @@ void arena_free(Arena *arena) {
 }
 
 static Block *add_block(Arena *arena, int64_t capacity) {
-  Block *block = mem_alloc(capacity + ALIGNMENT);
+  Block *block = mem_alloc(capacity + (int64_t)sizeof *block);
   if (!block) return NULL;
   block->capacity = capacity;
   block->next = arena->blocks;
   arena->blocks = block;
-  arena->bytes += capacity + ALIGNMENT;
+  arena->bytes += capacity + (int64_t)sizeof *block;
   return block;
 }
 
@@ -57,11 +57,11 @@ void *arena_alloc(Arena *arena, int64_t size) {
       /* A large piece gets a block of its own; the rest of the block being filled stays usable. */
       Block *own = add_block(arena, rounded);
       if (!own) return NULL;
-      return (char *)own + ALIGNMENT;
+      return own + 1;
     }
     Block *block = add_block(arena, arena->next_capacity);
     if (!block) return NULL;
-    arena->cursor = (char *)block + ALIGNMENT;
+    arena->cursor = (char *)(block + 1);
     arena->left = block->capacity;
     if (arena->next_capacity < LARGEST_BLOCK) arena->next_capacity *= 2;
   }
@@ -79,8 +79,15 @@ void *arena_calloc(Arena *arena, int64_t count, int64_t size) {
   return memory;
 }
 
+/* `size` bytes for a text. */
+static char *alloc_text(Arena *arena, int64_t size) {
+  if (size > arena->left) return arena_alloc(arena, size);
+  arena->left -= size;
+  return arena->cursor + arena->left;
+}
+
 char *arena_strndup(Arena *arena, const char *text, size_t length) {
-  char *copy = length < PTRDIFF_MAX ? arena_alloc(arena, (int64_t)length + 1) : NULL;
+  char *copy = length < PTRDIFF_MAX ? alloc_text(arena, (int64_t)length + 1) : NULL;
   if (!copy) return NULL;
   memcpy(copy, text, length);
   copy[length] = '\0';
@@ -95,7 +102,7 @@ char *arena_printf(Arena *arena, const char *format, ...) {
   va_copy(again, args);
   int length = vsnprintf(NULL, 0, format, args);
   va_end(args);
-  char *text = length >= 0 ? arena_alloc(arena, (int64_t)length + 1) : NULL;
+  char *text = length >= 0 ? alloc_text(arena, (int64_t)length + 1) : NULL;
   if (text) vsnprintf(text, (size_t)length + 1, format, again);
   va_end(again);
   return text;
@@ -115,7 +122,7 @@ void arena_rollback(Arena *arena, ArenaMark mark) {
   while (arena->blocks != mark.block) {
     Block *block = arena->blocks;
     arena->blocks = block->next;
-    arena->bytes -= block->capacity + ALIGNMENT;
+    arena->bytes -= block->capacity + (int64_t)sizeof *block;
     mem_free(block);
   }
   arena->cursor = mark.cursor;

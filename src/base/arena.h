@@ -14,11 +14,11 @@ typedef struct Arena Arena;
 Arena *arena_new(void);
 /* NULL is fine. */
 void arena_free(Arena *arena);
-/* Uninitialised memory aligned to 16 bytes; NULL when out of memory or when size is negative or too large. */
+/* Uninitialised memory aligned to 8 bytes; NULL when out of memory or when size is negative or too large. */
 void *arena_alloc(Arena *arena, int64_t size);
 /* The same, filled with zeros; the product is checked. */
 void *arena_calloc(Arena *arena, int64_t count, int64_t size);
-/* NUL-terminated copies. */
+/* NUL-terminated copies; not aligned. */
 char *arena_strdup(Arena *arena, const char *text);
 char *arena_strndup(Arena *arena, const char *text, size_t length);
 char *arena_printf(Arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);

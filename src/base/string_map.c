@@ -26,9 +26,9 @@ uint64_t hash_bytes(const void *bytes, size_t length) {
 }
 
 /* The slot that holds the key, or the free slot where the search ended. */
-static int64_t find_slot(const StringMap *map, const char *key, size_t length, uint64_t hash) {
+static int64_t find_slot(const StringMap *map, const char *key, size_t length, uint32_t hash) {
   int64_t mask = map->num_slots - 1;
-  for (int64_t slot = (int64_t)(hash & (uint64_t)mask);; slot = (slot + 1) & mask) {
+  for (int64_t slot = hash & mask;; slot = (slot + 1) & mask) {
     int32_t index = map->slots[slot];
     if (index == 0) return slot;
     const StringMapEntry *entry = &map->entries[index - 1];
@@ -38,7 +38,7 @@ static int64_t find_slot(const StringMap *map, const char *key, size_t length, u
 
 static const StringMapEntry *find_entry(const StringMap *map, const char *key, size_t length) {
   if (map->count == 0) return NULL;
-  int32_t index = map->slots[find_slot(map, key, length, hash_bytes(key, length))];
+  int32_t index = map->slots[find_slot(map, key, length, (uint32_t)hash_bytes(key, length))];
   return index ? &map->entries[index - 1] : NULL;
 }
 
@@ -71,21 +71,30 @@ static bool rebuild(StringMap *map, int64_t count) {
   return true;
 }
 
+/* Room for `more` entries in the slots, which may be laid out anew, and in the list. */
+static bool make_room(StringMap *map, int64_t more, Status *status) {
+  bool ok = map->num_entries + more <= INT32_MAX / 4;
+  if (ok && (map->num_entries + more) * 2 > map->num_slots) ok = rebuild(map, map->count * 2 + more + 8);
+  ok = ok && mem_grow((void **)&map->entries, &map->entry_capacity, map->num_entries + more, sizeof *map->entries);
+  return ok || status_oom(status, "a string map");
+}
+
+bool string_map_reserve(StringMap *map, int64_t count, Status *status) {
+  return count <= 0 || (count <= INT32_MAX && make_room(map, count, status)) || status_oom(status, "a string map");
+}
+
 bool string_map_set_bytes(StringMap *map, const char *key, size_t length, void *value, Status *status) {
-  if ((map->num_entries + 1) * 2 > map->num_slots &&
-      (map->count >= INT32_MAX / 4 || !rebuild(map, map->count * 2 + 8))) {
-    return status_oom(status, "a string map");
-  }
-  uint64_t hash = hash_bytes(key, length);
-  int64_t slot = find_slot(map, key, length, hash);
-  if (map->slots[slot]) {
+  if (length > UINT32_MAX) return status_oom(status, "a string map");
+  uint32_t hash = (uint32_t)hash_bytes(key, length);
+  int64_t slot = map->num_slots > 0 ? find_slot(map, key, length, hash) : 0;
+  if (map->num_slots > 0 && map->slots[slot]) {
     map->entries[map->slots[slot] - 1].value = value;
     return true;
   }
-  if (!mem_grow((void **)&map->entries, &map->entry_capacity, map->num_entries + 1, sizeof *map->entries)) {
-    return status_oom(status, "a string map");
-  }
-  map->entries[map->num_entries++] = (StringMapEntry){key, length, value, hash};
+  const int32_t *slots = map->slots;
+  TRY(make_room(map, 1, status));
+  if (map->slots != slots) slot = find_slot(map, key, length, hash);
+  map->entries[map->num_entries++] = (StringMapEntry){key, value, (uint32_t)length, hash};
   map->slots[slot] = (int32_t)map->num_entries;
   map->count++;
   return true;

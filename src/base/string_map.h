@@ -11,9 +11,8 @@
 
 typedef struct StringMapEntry {
   const char *key; /* NULL: removed */
-  size_t key_length;
   void *value;
-  uint64_t hash;
+  uint32_t key_length, hash;
 } StringMapEntry;
 
 /* Zero-initialise; free with string_map_free. */
@@ -32,6 +31,8 @@ bool string_map_contains(const StringMap *map, const char *key);
 /* Adds or replaces. False only when out of memory; the map is then unchanged. */
 MUST_CHECK bool string_map_set(StringMap *map, const char *key, void *value, Status *status);
 MUST_CHECK bool string_map_set_bytes(StringMap *map, const char *key, size_t length, void *value, Status *status);
+/* Makes room for `count` entries more, so that adding them takes no memory. */
+MUST_CHECK bool string_map_reserve(StringMap *map, int64_t count, Status *status);
 /* The removed value, or NULL. */
 void *string_map_remove(StringMap *map, const char *key);
 /* Frees the map's own memory, not keys or values. */

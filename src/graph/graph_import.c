@@ -190,6 +190,8 @@ static bool prepare_commit(Import *import, Commit *commit) {
   Graph *graph = import->graph;
   TRY(graph_reserve_edge_ids(graph, import->num_edges, import->status));
   TRY(for_new_edges(import, count_edge, commit));
+  string_map_free(&import->names); /* nothing asks for names of the GraphDef any more */
+  TRY(string_map_reserve(&graph->names, import->created, import->status));
   commit->out_edges = arena_alloc(graph->arena, commit->num_out_edges * (int64_t)sizeof(Edge *));
   commit->old_edges = mem_alloc(commit->num_old_edges * (int64_t)sizeof(Edge *));
   commit->before = mem_alloc(commit->num_old_edges * (int64_t)sizeof *commit->before);

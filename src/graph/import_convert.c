@@ -19,8 +19,8 @@ static bool colocation_name(const AttrValue *attr, size_t i, Str *name) {
   return true;
 }
 
-static AttrValue *colocation_attr(const NodeDef *def) {
-  AttrValue *attr = (AttrValue *)node_def_attr(def, kColocationAttr);
+static const AttrValue *colocation_attr(const NodeDef *def) {
+  const AttrValue *attr = node_def_attr(def, kColocationAttr);
   return attr && attr->value_case == (int)ATTR_LIST && attr->list ? attr : NULL;
 }
 
@@ -36,22 +36,20 @@ static bool check_colocation(Import *import, const NodeDef *def) {
   return true;
 }
 
-/* Colocation follows the names that the nodes have now. */
+/* The name that a node of the GraphDef has now. */
+static const char *current_name(void *arg, Str name) {
+  const Import *import = arg;
+  intptr_t source = (intptr_t)string_map_find_bytes(&import->names, name.data, name.length);
+  const Node *node = source > 0 ? import->nodes[source - 1] : NULL;
+  return node ? node->name : NULL;
+}
+
 bool import_rename_colocation(Import *import) {
   if (import->prefix[0] == '\0' && !import->options->uniquify_names) return true;
   for (int64_t i = 0; i < import->count; i++) {
-    AttrValue *attr = import->nodes[i] ? colocation_attr(import->nodes[i]->def) : NULL;
-    for (size_t k = 0; attr && k < attr->list->n_s; k++) {
-      Str name;
-      if (!colocation_name(attr, k, &name)) continue;
-      intptr_t source = (intptr_t)string_map_find_bytes(&import->names, name.data, name.length);
-      const Node *node = source > 0 ? import->nodes[source - 1] : NULL;
-      if (!node) continue;
-      char *text = arena_printf(import->graph->arena, "%s%s", kColocationPrefix, node->name);
-      if (!text) return status_oom(import->status, "an import");
-      attr->list->s[k].data = (uint8_t *)text;
-      attr->list->s[k].len = strlen(text);
-    }
+    if (!import->nodes[i]) continue;
+    TRY(node_def_rename_colocation(import->nodes[i]->def, import->graph->arena, current_name, import,
+                                   import->status));
   }
   return true;
 }

@@ -225,9 +225,9 @@ bool import_index_map(Import *import) {
                             node ? node->name : "");
     }
     if (graph_name_is_ambiguous(import->graph, node->name)) {
-      return status_invalid(
-          status, "cannot resolve control_dependencies because multiple nodes exist with name '%s'",
-          node->name);
+      return status_invalid(status,
+                            "cannot resolve control_dependencies because multiple nodes exist with name '%s'",
+                            node->name);
     }
   }
   return true;
@@ -255,9 +255,9 @@ static bool resolve_input(Import *import, const NodeDef *def, const char *input,
 
 /* How many inputs must exist before the node is made. The Merge of a loop waits for one data input only:
  * another comes over the loop's back edge. */
-static int64_t count_pending(const Import *import, int64_t i) {
+static int32_t count_pending(const Import *import, int64_t i) {
   const NodeDef *def = import->def->node[i];
-  int64_t total = (int64_t)def->n_input, controls = 0, mapped = 0;
+  int32_t total = (int32_t)def->n_input, controls = 0, mapped = 0;
   bool is_loop = false, is_merge = import_is_merge(def);
   for (int64_t k = import->first_ref[i]; k < import->first_ref[i + 1]; k++) {
     InputRef ref = import->refs[k];
@@ -266,7 +266,7 @@ static int64_t count_pending(const Import *import, int64_t i) {
     is_loop |= is_merge && ref.source >= 0 && ref.index != CONTROL_SLOT &&
                import_is_next_iteration(import->def->node[ref.source]);
   }
-  int64_t pending = (is_loop ? controls + 1 : total) - mapped;
+  int32_t pending = (is_loop ? controls + 1 : total) - mapped;
   return pending > 0 ? pending : 0;
 }
 
@@ -276,10 +276,11 @@ static bool index_refs(Import *import) {
   import->first_ref = mem_alloc((import->count + 1) * (int64_t)sizeof *import->first_ref);
   if (!import->first_ref) return status_oom(import->status, "an import");
   for (int64_t i = 0; i < import->count; i++) {
-    import->first_ref[i] = total;
+    import->first_ref[i] = (int32_t)total;
     total += (int64_t)def->node[i]->n_input;
+    if (total > INT32_MAX) return status_invalid(import->status, "GraphDef has too many inputs");
   }
-  import->first_ref[import->count] = total;
+  import->first_ref[import->count] = (int32_t)total;
   import->refs = mem_alloc(total * (int64_t)sizeof *import->refs);
   if (!import->refs) return status_oom(import->status, "an import");
   for (int64_t i = 0; i < import->count; i++) {
@@ -295,7 +296,7 @@ static bool index_refs(Import *import) {
  * after summing up, and after every list was filled, each list's begin stands in the place of its node. */
 static bool index_consumers(Import *import) {
   int64_t n = import->count;
-  int64_t *first = import->first_consumer = mem_calloc(n + 2, sizeof *first);
+  int32_t *first = import->first_consumer = mem_calloc(n + 2, sizeof *first);
   if (!first) return status_oom(import->status, "an import");
   for (int64_t k = 0; k < import->first_ref[n]; k++) {
     if (import->refs[k].source >= 0) first[import->refs[k].source + 2]++;

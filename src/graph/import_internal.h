@@ -57,10 +57,10 @@ typedef struct Import {
   StringMap map_names; /* to index + 1 in `map` */
 
   InputRef *refs;     /* of all NodeDefs, one after the other */
-  int64_t *first_ref; /* per NodeDef, and one more */
+  int32_t *first_ref; /* per NodeDef, and one more */
   int32_t *consumers; /* of all NodeDefs, one after the other: indexes of NodeDefs */
-  int64_t *first_consumer;
-  int64_t *pending;
+  int32_t *first_consumer;
+  int32_t *pending;
   IdSet ready;
   Node **nodes;  /* per NodeDef; NULL while it does not exist */
   bool *renamed; /* per NodeDef: its name was made unique */

@@ -30,7 +30,7 @@ static const char kLocation[] = "loc:@";
 
 bool node_def_rename_colocation(NodeDef *node, Arena *arena, NodeRenameFn rename, void *arg, Status *status) {
   const AttrValue *old = node_def_attr(node, "_class");
-  if (!old || (AttrKind)old->value_case != ATTR_LIST || old->list->n_s == 0) return true;
+  if (!old || (AttrKind)old->value_case != ATTR_LIST || !old->list || old->list->n_s == 0) return true;
   AttrValue *value = proto_copy(old, arena);
   if (!value) return status_oom(status, "_class");
   bool changed = false;

@@ -193,28 +193,23 @@ const char *attr_value_kind_name(const AttrValue *value) {
 
 /* --- NodeDef --- */
 
-static AttrEntry *find_attr(const NodeDef *node, const char *name) {
+const AttrValue *node_def_attr(const NodeDef *node, const char *name) {
   for (size_t i = 0; i < node->n_attr; i++) {
-    if (strcmp(node->attr[i]->key, name) == 0) return node->attr[i];
+    if (strcmp(node->attr[i]->key, name) == 0) return node->attr[i]->value;
   }
   return NULL;
 }
 
-const AttrValue *node_def_attr(const NodeDef *node, const char *name) {
-  const AttrEntry *entry = find_attr(node, name);
-  return entry ? entry->value : NULL;
-}
-
 bool node_def_set_attr(NodeDef *node, Arena *arena, const char *name, AttrValue *value, Status *status) {
-  AttrEntry *entry = find_attr(node, name);
-  if (!entry) {
-    entry = proto_new(&tensorflow__node_def__attr_entry__descriptor, arena);
-    char *key = arena_strdup(arena, name);
-    if (!entry || !key) return status_oom(status, "attr");
-    entry->key = key;
-    TRY(proto_append(arena, (void ***)&node->attr, &node->n_attr, entry, status));
-  }
+  size_t at = 0;
+  while (at < node->n_attr && strcmp(node->attr[at]->key, name) != 0) at++;
+  AttrEntry *entry = proto_new(&tensorflow__node_def__attr_entry__descriptor, arena);
+  char *key = at < node->n_attr ? node->attr[at]->key : arena_strdup(arena, name);
+  if (!entry || !key) return status_oom(status, "attr");
+  entry->key = key;
   entry->value = value;
+  if (at == node->n_attr) return proto_append(arena, (void ***)&node->attr, &node->n_attr, entry, status);
+  node->attr[at] = entry; /* the old entry may be shared with other nodes */
   return true;
 }
 

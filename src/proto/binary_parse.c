@@ -2,9 +2,22 @@
  * can bound the nesting, take all memory from the arena, merge as protobuf does and say where the bytes go wrong. */
 #include <inttypes.h>
 
+#include "base/alloc.h"
+#include "base/string_map.h"
 #include "proto/proto_internal.h"
 
 enum { WIRE_VARINT = 0, WIRE_64BIT = 1, WIRE_LENGTH = 2, WIRE_32BIT = 5 };
+
+/* Graphs repeat themselves: names of ops, keys, whole attrs, and inputs that name the node before. What was read a moment ago is
+ * shared instead of made again. One candidate a slot, found by its bytes in the input. */
+enum { NUM_SHARED = 256, LONGEST_SHARED = 48, SHARING_BEGINS = 1024 /* bytes of input */ };
+
+typedef struct Shared {
+  const uint8_t *bytes; /* in the input */
+  size_t length;
+  const ProtoDescriptor *descriptor; /* of a map entry; NULL for a text */
+  void *made;
+} Shared;
 
 typedef struct Reader {
   const uint8_t *begin; /* of all bytes, for offsets in errors */
@@ -12,6 +25,7 @@ typedef struct Reader {
   Arena *arena;
   Status *status;
   bool unify_all; /* a message with maps was merged: look at all maps at the end */
+  Shared *shared; /* NULL for short inputs */
 } Reader;
 
 static bool malformed(Reader *reader, const uint8_t *at, const char *what) {
@@ -109,6 +123,17 @@ static bool read_packed(Reader *reader, const Field *field, const uint8_t *p, co
   return p == end || malformed(reader, p, "truncated number");
 }
 
+/* The slot for `length` bytes; *found is what was made of the same bytes before, else NULL. NULL for what is too long to share. */
+static Shared *find_shared(const Reader *reader, const uint8_t *bytes, size_t length, const ProtoDescriptor *descriptor, void **found) {
+  *found = NULL;
+  if (!reader->shared || length > LONGEST_SHARED) return NULL;
+  Shared *slot = &reader->shared[hash_bytes(bytes, length) % NUM_SHARED];
+  if (slot->made && slot->descriptor == descriptor && slot->length == length && memcmp(slot->bytes, bytes, length) == 0) {
+    *found = slot->made;
+  }
+  return slot;
+}
+
 static bool read_message(Reader *reader, const uint8_t *p, const uint8_t *end, int depth, bool merging,
                          ProtoMessage *message);
 
@@ -121,19 +146,42 @@ static bool read_submessage(Reader *reader, const Field *field, const uint8_t *p
   return read_message(reader, p, end, depth + 1, merging, *slot);
 }
 
+static bool read_map_entry(Reader *reader, const Field *field, const uint8_t *p, size_t length, int depth, ProtoMessage **entry) {
+  void *found = NULL;
+  /* Only where the nesting that a short entry can add stays far from the limit. */
+  Shared *shared = depth > PROTO_MAX_DEPTH / 2 ? NULL : find_shared(reader, p, length, field_message(field), &found);
+  if (found) {
+    *entry = found;
+    return true;
+  }
+  TRY(read_submessage(reader, field, p, p + length, depth, entry));
+  if (shared) *shared = (Shared){p, length, field_message(field), *entry};
+  return true;
+}
+
+static bool read_text(Reader *reader, const Field *field, const uint8_t *p, size_t length, char **text) {
+  void *found;
+  Shared *shared = find_shared(reader, p, length, NULL, &found);
+  *text = length == 0 ? (char *)protobuf_c_empty_string : found;
+  if (*text) return true;
+  if (!text_is_valid((const char *)p, length)) {
+    return status_invalid(reader->status,
+                          "Cannot parse %s: string field '%s' contains invalid UTF-8 data or NUL at byte %" PRId64,
+                          reader->root->name, field->name, (int64_t)(p - reader->begin));
+  }
+  *text = arena_strndup(reader->arena, (const char *)p, length);
+  if (!*text) return out_of_memory(reader);
+  if (shared) *shared = (Shared){p, length, NULL, *text};
+  return true;
+}
+
 /* Reads `length` bytes of a string, bytes or message field into the element at `to`. */
 static bool read_delimited(Reader *reader, const Field *field, const uint8_t *p, size_t length, int depth, void *to) {
-  if (field->type == PROTOBUF_C_TYPE_MESSAGE) return read_submessage(reader, field, p, p + length, depth, to);
-  if (field->type == PROTOBUF_C_TYPE_STRING) {
-    if (!text_is_valid((const char *)p, length)) {
-      return status_invalid(reader->status,
-                            "Cannot parse %s: string field '%s' contains invalid UTF-8 data or NUL at byte %" PRId64,
-                            reader->root->name, field->name, (int64_t)(p - reader->begin));
-    }
-    char **text = to;
-    *text = length == 0 ? (char *)protobuf_c_empty_string : arena_strndup(reader->arena, (const char *)p, length);
-    return *text || out_of_memory(reader);
+  if (field->type == PROTOBUF_C_TYPE_MESSAGE && field_is_repeated(field) && field_is_map(field)) {
+    return read_map_entry(reader, field, p, length, depth, to);
   }
+  if (field->type == PROTOBUF_C_TYPE_MESSAGE) return read_submessage(reader, field, p, p + length, depth, to);
+  if (field->type == PROTOBUF_C_TYPE_STRING) return read_text(reader, field, p, length, to);
   ProtobufCBinaryData *bytes = to;
   *bytes = (ProtobufCBinaryData){0};
   if (length == 0) return true;
@@ -230,13 +278,22 @@ static bool read_message(Reader *reader, const uint8_t *p, const uint8_t *end, i
   return true;
 }
 
+static bool parse(Reader *reader, const uint8_t *end, ProtoMessage *message) {
+  if (reader->begin < end) TRY(read_message(reader, reader->begin, end, 0, false, message));
+  return !reader->unify_all || maps_unify(message, true, 0) || out_of_memory(reader);
+}
+
 bool proto_parse(const ProtoDescriptor *descriptor, const void *bytes, size_t length, Arena *arena, void **message,
                  Status *status) {
   Reader reader = {.begin = bytes, .root = descriptor, .arena = arena, .status = status};
   ProtoMessage *result = proto_new(descriptor, arena);
   if (!result) return out_of_memory(&reader);
-  if (length > 0) TRY(read_message(&reader, bytes, (const uint8_t *)bytes + length, 0, false, result));
-  if (reader.unify_all && !maps_unify(result, true, 0)) return out_of_memory(&reader);
-  *message = result;
-  return true;
+  if (length >= SHARING_BEGINS) {
+    reader.shared = mem_calloc(NUM_SHARED, sizeof *reader.shared);
+    if (!reader.shared) return out_of_memory(&reader);
+  }
+  bool ok = parse(&reader, reader.begin + length, result);
+  mem_free(reader.shared);
+  if (ok) *message = result;
+  return ok;
 }

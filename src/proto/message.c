@@ -75,7 +75,7 @@ void *proto_new(const ProtoDescriptor *descriptor, Arena *arena) { return new_me
 /* Elements an array of `count` has room for. */
 static int64_t capacity_of(size_t count) {
   if (count == 0) return 0;
-  int64_t capacity = REPEATED_MIN_CAPACITY;
+  int64_t capacity = 1;
   while (capacity < (int64_t)count) capacity *= 2;
   return capacity;
 }

@@ -95,7 +95,8 @@ bool proto_equal(const void *a, const void *b);
 /* Parses bytes into a message in `arena`. Malformed or too deeply nested bytes give INVALID_ARGUMENT naming the message type
  * and the byte offset. Lengths are checked against the bytes before memory is taken; what an error leaves behind goes with
  * the arena. Strings must be UTF-8 without NUL. Fields that our messages do not know are kept as bytes, copied and
- * serialised (text format does not show them). Of map entries with the same key the last one counts. */
+ * serialised (text format does not show them). Of map entries with the same key the last one counts. Texts and map entries
+ * that are alike may be one in memory: replace them, never write into them. */
 MUST_CHECK bool proto_parse(const ProtoDescriptor *descriptor, const void *bytes, size_t length, Arena *arena,
                             void **message, Status *status);
 /* Appends the serialised message to `out`. Deterministic: fields by number, map entries in their order in memory. More than

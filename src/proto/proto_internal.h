@@ -49,8 +49,7 @@ ProtoMessage *field_submessage(const ProtoMessage *message, const Field *field);
 int map_entry_compare_keys(const ProtoMessage *a, const ProtoMessage *b);
 
 /* Makes room in the arena for `more` further elements behind the `count` of a repeated field. Arrays have a capacity of the
- * next power of two, at least REPEATED_MIN_CAPACITY, so that no capacity need be stored. False when out of memory. */
-enum { REPEATED_MIN_CAPACITY = 4 };
+ * next power of two, so that no capacity need be stored. False when out of memory. */
 bool repeated_reserve(Arena *arena, void **array, size_t count, size_t more, size_t element_size);
 /* The slot of a new zeroed element at the end of a repeated field, NULL when out of memory. */
 void *repeated_add(Arena *arena, ProtoMessage *message, const Field *field);

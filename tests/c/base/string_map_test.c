@@ -78,6 +78,23 @@ TEST(map_out_of_memory_changes_nothing) {
   string_map_free(&map);
 }
 
+TEST(map_with_room_takes_no_memory) {
+  StringMap map = {0};
+  Status status;
+  status_init(&status);
+  fill_keys();
+  CHECK_OK(string_map_set(&map, keys[0], &keys[0], &status), status);
+  CHECK_OK(string_map_reserve(&map, 99, &status), status);
+  mem_fail_after(0);
+  for (int i = 1; i < 100; i++) CHECK_OK(string_map_set(&map, keys[i], &keys[i], &status), status);
+  CHECK(!string_map_reserve(&map, 1000000, &status));
+  mem_fail_after(-1);
+  CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
+  CHECK(!string_map_reserve(&map, INT64_MAX, &status));
+  for (int i = 0; i < 100; i++) CHECK(string_map_find(&map, keys[i]) == &keys[i]);
+  string_map_free(&map);
+}
+
 TEST(hashes_differ) {
   CHECK(hash_bytes("abc", 3) == hash_bytes("abc", 3));
   CHECK(hash_bytes("abc", 3) != hash_bytes("abd", 3));

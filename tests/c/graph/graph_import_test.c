@@ -56,6 +56,44 @@ TEST(import_without_taking_leaves_the_graph_def_alone) {
   graph_free(graph);
 }
 
+TEST(nodes_with_attrs_written_alike_stay_apart) {
+  enum { COUNT = 100 };
+  StrBuf text = {0}, bytes = {0};
+  Status status;
+  status_init(&status);
+  for (int i = 0; i < COUNT; i++) {
+    strbuf_printf(&text,
+                  "node { name: 'n%d' op: 'TestParams' attr { key: '_class' value { list { s: 'loc:@n0' } } "
+                  "} attr { key: "
+                  "'_mark' value { s: 'x' } } } ",
+                  i);
+  }
+  Arena *arena = arena_new();
+  void *def = NULL;
+  REQUIRE_OK(proto_parse_text(kGraphDef, str_of(strbuf_text(&text)), arena, &def, &status), status);
+  REQUIRE_OK(proto_serialize(def, &bytes, &status), status);
+  Graph *graph = graph_new();
+  ImportOptions options = {.prefix = "p"};
+  REQUIRE_OK(graph_import_bytes(graph, bytes.data, (size_t)bytes.length, &options, NULL, NULL, &status),
+             status);
+  AttrValue *other = attr_value_string(graph_arena(graph), "y", 1);
+  REQUIRE_OK(
+      node_def_set_attr(graph_find_node(graph, "p/n7")->def, graph_arena(graph), "_mark", other, &status),
+      status);
+  for (int i = 0; i < COUNT; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "p/n%d", i);
+    const NodeDef *node = graph_find_node(graph, name)->def;
+    const AttrListValue *list = node_def_attr(node, "_class")->list;
+    CHECK(str_equal_text((Str){(const char *)list->s[0].data, list->s[0].len}, "loc:@p/n0"));
+    CHECK_INT_EQ(node_def_attr(node, "_mark")->s.data[0], i == 7 ? 'y' : 'x');
+  }
+  strbuf_free(&text);
+  strbuf_free(&bytes);
+  arena_free(arena);
+  graph_free(graph);
+}
+
 /* --- what is refused --- */
 
 typedef struct Refused {
