@@ -322,7 +322,7 @@ export class Graph extends GraphOps {
       const names = parts.outputNames ? scope.pointers(parts.outputNames.map((output) => scope.string(output))) : 0;
       const handle = wasm.checked((status) =>
         wasm.call.TF_GraphToFunction!(
-          this.pointer, scope.string(name), 0, parts.operations?.length ?? -1, operations, inputs.length, scope.outputs(inputs),
+          this.pointer, scope.string(name), 0, parts.operations?.length ?? -2, operations, inputs.length, scope.outputs(inputs),
           outputs.length, scope.outputs(outputs), names, 0, 0, status,
         ),
       );

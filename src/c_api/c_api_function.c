@@ -6,6 +6,9 @@
 #include "function/graph_to_function.h"
 #include "gradient/graph_gradients.h"
 
+/* What TF_GraphToFunction takes for a number of operations, beside numbers. */
+enum { ALL_OPERATIONS = -1 };
+
 static TF_Function *new_function(Status *status) {
   TF_Function *function = mem_calloc(1, sizeof *function);
   if (function && (function->arena = arena_new()) != NULL) return function;
@@ -26,7 +29,35 @@ static bool keep_function(TF_Function *function, const FunctionDef *def, Status 
   return function->def || status_oom(status, "a function");
 }
 
-static bool build_function(const TF_Graph *graph, GraphToFunctionOptions *options, const TF_Output *inputs,
+/* The body when all operations are taken: those whose outputs are not inputs. */
+static bool take_all(const Graph *graph, GraphToFunctionOptions *options, Arena *arena, Status *status) {
+  NodeSet inputs;
+  TRY(node_set_new(graph, arena, &inputs, status));
+  for (int i = 0; i < options->num_inputs; i++) {
+    const Node *node = options->inputs[i].node;
+    if (!node) return status_invalid(status, "Input %d of function '%s' is null", i, options->name);
+    TRY(graph_check_node(graph, node, status));
+    if (node->num_outputs != 1) {
+      return status_invalid(status,
+                            "When `num_opers` is set to -1, nodes referenced in `inputs` must have a single "
+                            "output. Node %s has %d outputs. Encountered while creating function '%s'",
+                            node->name, node->num_outputs, options->name);
+    }
+    inputs.member[node->id] = 1;
+  }
+  Node **nodes = arena_calloc(arena, graph_num_nodes(graph), sizeof(Node *));
+  if (!nodes) return status_oom(status, "a function");
+  options->nodes = nodes;
+  options->num_nodes = 0;
+  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
+    Node *node = graph_node(graph, id);
+    if (node && !node_set_has(&inputs, node)) nodes[options->num_nodes++] = node;
+  }
+  return true;
+}
+
+static bool build_function(const TF_Graph *graph, GraphToFunctionOptions *options, int num_opers,
+                           const TF_Operation *const *opers, const TF_Output *inputs,
                            const TF_Output *outputs, TF_Function *function, Arena *arena, Status *status) {
   NodeOutput *args, *results;
   FunctionDef *def;
@@ -35,17 +66,25 @@ static bool build_function(const TF_Graph *graph, GraphToFunctionOptions *option
   TRY(to_node_outputs(outputs, options->num_outputs, arena, &results, status));
   options->inputs = args;
   options->outputs = results;
+  if (num_opers == ALL_OPERATIONS) {
+    TRY(take_all(graph->graph, options, arena, status));
+  } else if (num_opers >= 0) {
+    static Node *const kNone[] = {NULL};
+    options->nodes = opers ? (Node *const *)opers : kNone;
+    options->num_nodes = num_opers;
+  }
   TRY(graph_to_function(graph->graph, options, arena, &def, status));
   return keep_function(function, def, status);
 }
 
-TF_Function *TF_GraphToFunction(const TF_Graph *fn_body, const char *fn_name,
-                                unsigned char append_hash_to_fn_name, int num_opers,
-                                const TF_Operation *const *opers, int ninputs, const TF_Output *inputs,
-                                int noutputs, const TF_Output *outputs, const char *const *output_names,
-                                const void *opts, const char *description, TF_Status *status) {
+TF_Function *TF_GraphToFunctionWithControlOutputs(
+    const TF_Graph *fn_body, const char *fn_name, unsigned char append_hash_to_fn_name, int num_opers,
+    const TF_Operation *const *opers, int ninputs, const TF_Output *inputs, int noutputs,
+    const TF_Output *outputs, const char *const *output_names, int ncontrol_outputs,
+    const TF_Operation *const *control_outputs, const char *const *control_output_names,
+    const TF_FunctionOptions *opts, const char *description, TF_Status *status) {
   (void)opts;
-  status_init(&status->status);
+  start_status(status);
   TF_Function *function = new_function(&status->status);
   if (!function) return NULL;
   GraphToFunctionOptions options = {
@@ -53,11 +92,13 @@ TF_Function *TF_GraphToFunction(const TF_Graph *fn_body, const char *fn_name,
       .num_inputs = ninputs,
       .num_outputs = noutputs,
       .output_names = output_names,
-      .nodes = num_opers < 0 ? NULL : (Node *const *)opers,
-      .num_nodes = num_opers,
+      .control_outputs = (Node *const *)control_outputs,
+      .num_control_outputs = ncontrol_outputs,
+      .control_output_names = control_output_names,
   };
   Arena *arena = arena_new();
-  bool ok = build_function(fn_body, &options, inputs, outputs, function, arena, &status->status);
+  bool ok =
+      build_function(fn_body, &options, num_opers, opers, inputs, outputs, function, arena, &status->status);
   arena_free(arena);
   if (ok && description) {
     function->def->signature->description = arena_strdup(function->arena, description);
@@ -77,25 +118,82 @@ TF_Function *TF_GraphToFunction(const TF_Graph *fn_body, const char *fn_name,
   return NULL;
 }
 
+TF_Function *TF_GraphToFunction(const TF_Graph *fn_body, const char *fn_name,
+                                unsigned char append_hash_to_fn_name, int num_opers,
+                                const TF_Operation *const *opers, int ninputs, const TF_Output *inputs,
+                                int noutputs, const TF_Output *outputs, const char *const *output_names,
+                                const TF_FunctionOptions *opts, const char *description, TF_Status *status) {
+  return TF_GraphToFunctionWithControlOutputs(fn_body, fn_name, append_hash_to_fn_name, num_opers, opers,
+                                              ninputs, inputs, noutputs, outputs, output_names, 0, NULL, NULL,
+                                              opts, description, status);
+}
+
 const char *TF_FunctionName(TF_Function *func) { return func->def->signature->name; }
 
 void TF_FunctionToFunctionDef(TF_Function *func, TF_Buffer *output_func_def, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   reported(fill_buffer_with_message(func->def, output_func_def, &status->status));
 }
 
 TF_Function *TF_FunctionImportFunctionDef(const void *proto, size_t proto_len, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   TF_Function *function = new_function(&status->status);
   if (!function) return NULL;
   void *def;
-  if (proto_parse(kFunctionDef, proto, proto_len, function->arena, &def, &status->status)) {
+  if (parse_given(kFunctionDef, proto, proto_len, "Invalid FunctionDef given to TF_FunctionImportFunctionDef",
+                  function->arena, &def, &status->status)) {
     function->def = def;
     if (function->def->signature) return function;
     status_invalid(&status->status, "FunctionDef has no signature");
   }
   TF_DeleteFunction(function);
   return NULL;
+}
+
+typedef Tensorflow__FunctionDef__AttrEntry FunctionAttr;
+
+static FunctionAttr *find_attr(const FunctionDef *def, const char *name) {
+  for (size_t i = 0; i < def->n_attr; i++) {
+    if (strcmp(def->attr[i]->key, name) == 0) return def->attr[i];
+  }
+  return NULL;
+}
+
+static bool set_attr(TF_Function *function, const char *name, const void *proto, size_t length,
+                     Status *status) {
+  void *value;
+  TRY(parse_given(kAttrValue, proto, length,
+                  "Unparseable AttrValue proto passed to TF_FunctionSetAttrValueProto", function->arena,
+                  &value, status));
+  FunctionDef *def = function->def;
+  FunctionAttr *attr = find_attr(def, name);
+  if (!attr) {
+    attr = proto_new(&tensorflow__function_def__attr_entry__descriptor, function->arena);
+    char *key = attr ? arena_strdup(function->arena, name) : NULL;
+    if (!key) return status_oom(status, "an attr");
+    attr->key = key;
+    TRY(proto_append(function->arena, (void ***)&def->attr, &def->n_attr, attr, status));
+  }
+  attr->value = value;
+  return true;
+}
+
+void TF_FunctionSetAttrValueProto(TF_Function *func, const char *attr_name, const void *proto,
+                                  size_t proto_len, TF_Status *status) {
+  start_status(status);
+  reported(set_attr(func, attr_name, proto, proto_len, &status->status));
+}
+
+void TF_FunctionGetAttrValueProto(TF_Function *func, const char *attr_name, TF_Buffer *output_attr_value,
+                                  TF_Status *status) {
+  start_status(status);
+  const FunctionAttr *attr = find_attr(func->def, attr_name);
+  if (attr) {
+    reported(fill_buffer_with_message(attr->value, output_attr_value, &status->status));
+  } else {
+    status_invalid(&status->status, "Function '%s' has no attr named '%s'.", TF_FunctionName(func),
+                   attr_name);
+  }
 }
 
 /* As the import of a library, for that adds all of it or nothing. */
@@ -124,7 +222,7 @@ static bool copy_function(TF_Graph *g, const TF_Function *func, const TF_Functio
 }
 
 void TF_GraphCopyFunction(TF_Graph *g, const TF_Function *func, const TF_Function *grad, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   if (!func) {
     status_invalid(&status->status, "'func' argument to TF_GraphCopyFunction cannot be null");
     return;
@@ -137,7 +235,7 @@ void TF_GraphCopyFunction(TF_Graph *g, const TF_Function *func, const TF_Functio
 int TF_GraphNumFunctions(TF_Graph *g) { return (int)graph_num_functions(g->graph); }
 
 int TF_GraphGetFunctions(TF_Graph *g, TF_Function **funcs, int max_func, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   int count = TF_GraphNumFunctions(g) < max_func ? TF_GraphNumFunctions(g) : max_func;
   if (count < 0) count = 0;
   for (int i = 0; i < count; i++) {
@@ -171,7 +269,7 @@ static bool add_gradients(TF_Graph *g, const char *prefix, const TF_Output *y, i
 
 void add_gradients_to(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx,
                       const TF_Output *dx, TF_Output *dy, bool require_paths, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   Arena *arena = arena_new();
   reported(add_gradients(g, prefix, y, ny, x, nx, dx, dy, require_paths, arena, &status->status));
   arena_free(arena);

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
 #include "ops/op_table.h"
+#include "tensorflow/c/c_api_experimental.h"
 
 const char *TF_Version(void) { return TENSORFLOW_VERSION "-tfcore-0.1.0"; }
 
@@ -53,7 +54,7 @@ bool check_output_index(TF_Output output, Status *status) {
 
 void TF_GraphSetTensorShape(TF_Graph *graph, TF_Output output, const int64_t *dims, int num_dims,
                             TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   if (!check_output_index(output, &status->status)) return;
   reported(graph_set_shape(graph->graph, to_node_output(output), num_dims, dims, &status->status));
 }
@@ -142,6 +143,11 @@ TF_Output TF_OperationInput(TF_Input oper_in) {
   return edge ? (TF_Output){node_operation(edge->src), edge->src_output} : (TF_Output){NULL, -1};
 }
 
+void TF_OperationAllInputs(TF_Operation *oper, TF_Output *inputs, int max_inputs) {
+  int count = operation_node(oper)->num_inputs;
+  for (int i = 0; i < count && i < max_inputs; i++) inputs[i] = TF_OperationInput((TF_Input){oper, i});
+}
+
 int TF_OperationOutputConsumers(TF_Output oper_out, TF_Input *consumers, int max_consumers) {
   const Node *node = operation_node(oper_out.oper);
   int count = 0;
@@ -194,20 +200,8 @@ int TF_OperationNumControlOutputs(TF_Operation *oper) {
   return count;
 }
 
-void TF_OperationGetAttrValueProto(TF_Operation *oper, const char *attr_name, TF_Buffer *output_attr_value,
-                                   TF_Status *status) {
-  status_init(&status->status);
-  const AttrValue *value = node_def_attr(operation_node(oper)->def, attr_name);
-  if (!value) {
-    status_invalid(&status->status, "Operation '%s' has no attr named '%s'.", operation_node(oper)->name,
-                   attr_name);
-    return;
-  }
-  reported(fill_buffer_with_message(value, output_attr_value, &status->status));
-}
-
 void TF_OperationToNodeDef(TF_Operation *oper, TF_Buffer *output_node_def, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   reported(fill_buffer_with_message(operation_node(oper)->def, output_node_def, &status->status));
 }
 
@@ -224,6 +218,21 @@ TF_Operation *TF_GraphNextOperation(TF_Graph *graph, size_t *pos) {
 }
 
 /* ---- ops ---- */
+
+void TF_GraphGetOpDef(TF_Graph *graph, const char *op_name, TF_Buffer *output_op_def, TF_Status *status) {
+  start_status(status);
+  const Op *op;
+  if (graph_look_up_op(graph->graph, op_name, &op, &status->status))
+    reported(fill_buffer_with_message(op->def, output_op_def, &status->status));
+}
+
+int TF_OpIsStateful(const char *op_type, TF_Status *status) {
+  start_status(status);
+  const Op *op;
+  bool found = register_ops(&status->status) &&
+               op_registry_look_up(op_registry_global(), op_type, &op, &status->status);
+  return found && op->def->is_stateful;
+}
 
 TF_Buffer *TF_GetAllOpList(void) {
   Status status;

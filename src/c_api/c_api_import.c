@@ -3,12 +3,13 @@
 
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
+#include "tensorflow/c/c_api_experimental.h"
 
 struct TF_ImportGraphDefOptions {
   Arena *arena; /* names */
   bool failed;  /* memory ran out while options were set; the import reports it */
   const char *prefix, *default_device;
-  bool uniquify_names, uniquify_prefix;
+  bool uniquify_names, uniquify_prefix, any_colocation;
   const char **map_keys;
   int64_t map_key_capacity;
   NodeOutput *map_values;
@@ -91,6 +92,11 @@ void TF_ImportGraphDefOptionsSetUniquifyNames(TF_ImportGraphDefOptions *opts, un
 void TF_ImportGraphDefOptionsSetUniquifyPrefix(TF_ImportGraphDefOptions *opts,
                                                unsigned char uniquify_prefix) {
   opts->uniquify_prefix = uniquify_prefix != 0;
+}
+
+void TF_ImportGraphDefOptionsSetValidateColocationConstraints(TF_ImportGraphDefOptions *opts,
+                                                              unsigned char enable) {
+  opts->any_colocation = !enable;
 }
 
 static void add_mapping(TF_ImportGraphDefOptions *opts, const char *src_name, int src_index,
@@ -225,6 +231,7 @@ static bool import_graph(TF_Graph *graph, const TF_Buffer *graph_def, const TF_I
         .uniquify_names = opts->uniquify_names,
         .uniquify_prefix = opts->uniquify_prefix,
         .default_device = opts->default_device,
+        .skip_colocation_check = opts->any_colocation,
     };
   }
   ImportResults imported = {0};
@@ -236,7 +243,7 @@ static bool import_graph(TF_Graph *graph, const TF_Buffer *graph_def, const TF_I
 TF_ImportGraphDefResults *TF_GraphImportGraphDefWithResults(TF_Graph *graph, const TF_Buffer *graph_def,
                                                             const TF_ImportGraphDefOptions *options,
                                                             TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   TF_ImportGraphDefResults *results = mem_calloc(1, sizeof *results);
   if (results) results->arena = arena_new();
   if (!results || !results->arena) {
@@ -253,7 +260,7 @@ void TF_GraphImportGraphDefWithReturnOutputs(TF_Graph *graph, const TF_Buffer *g
                                              const TF_ImportGraphDefOptions *options,
                                              TF_Output *return_outputs, int num_return_outputs,
                                              TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   if (num_return_outputs != (options ? options->num_return_outputs : 0)) {
     status_invalid(&status->status, "Expected 'num_return_outputs' to be %d, got %d",
                    options ? options->num_return_outputs : 0, num_return_outputs);
@@ -279,13 +286,13 @@ static bool export_graph(TF_Graph *graph, Arena *arena, TF_Buffer *output, Statu
 }
 
 void TF_GraphToGraphDef(TF_Graph *graph, TF_Buffer *output_graph_def, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   Arena *arena = arena_new();
   reported(export_graph(graph, arena, output_graph_def, &status->status));
   arena_free(arena);
 }
 
 void TF_GraphVersions(TF_Graph *graph, TF_Buffer *output_version_def, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   reported(fill_buffer_with_message(graph_versions(graph->graph), output_version_def, &status->status));
 }

@@ -8,8 +8,14 @@
 #include "runtime/session.h"
 #include "tensorflow/c/c_api.h"
 
+typedef struct Payload {
+  struct Payload *next;
+  char *key, *value;
+} Payload;
+
 struct TF_Status {
   Status status;
+  Payload *payloads; /* of the error in `status` */
 };
 
 struct TF_Tensor {
@@ -46,6 +52,13 @@ static inline TF_Output from_node_output(NodeOutput output) {
 /* The NodeOutputs of an array, in `arena`. */
 MUST_CHECK bool to_node_outputs(const TF_Output *outputs, int count, Arena *arena, NodeOutput **out,
                                 Status *status);
+/* OK, and without payloads: what every call begins with. */
+void start_status(TF_Status *status);
+/* Parses a message that a caller gave. INVALID_ARGUMENT "`problem`: ..." when it is malformed. */
+MUST_CHECK bool parse_given(const ProtoDescriptor *descriptor, const void *bytes, size_t length,
+                            const char *problem, Arena *arena, void **message, Status *status);
+/* A TF_Tensor that takes over what `value` holds; NULL with status when out of memory. */
+TF_Tensor *take_tensor(Tensor *value, Status *status);
 /* Moves what `text` holds into the buffer, which then owns it. */
 MUST_CHECK bool fill_buffer(StrBuf *text, TF_Buffer *buffer, Status *status);
 /* Serialises a message into the buffer. */

@@ -24,12 +24,12 @@ static TF_Buffer *serialise(const void *message, Status *status) {
 }
 
 TF_Buffer *TF_OpKernelConstruction_GetNodeDef(TF_OpKernelConstruction *ctx, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   return serialise(node_of(ctx), &status->status);
 }
 
 bool TF_OpKernelConstruction_HasAttr(TF_OpKernelConstruction *ctx, const char *attr_name, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   return node_def_attr(node_of(ctx), attr_name) != NULL;
 }
 
@@ -84,7 +84,7 @@ static bool measure(const NodeDef *node, const char *attr_name, int64_t *list_si
 
 void TF_OpKernelConstruction_GetAttrSize(TF_OpKernelConstruction *ctx, const char *attr_name,
                                          int32_t *list_size, int32_t *total_size, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   int64_t length = -1, total = -1;
   if (!measure(node_of(ctx), attr_name, &length, &total, &status->status)) length = total = -1;
   *list_size = (int32_t)length;
@@ -96,39 +96,39 @@ void TF_OpKernelConstruction_GetAttrSize(TF_OpKernelConstruction *ctx, const cha
 void TF_OpKernelConstruction_GetAttrType(TF_OpKernelConstruction *ctx, const char *attr_name,
                                          TF_DataType *val, TF_Status *status) {
   DataType type;
-  status_init(&status->status);
+  start_status(status);
   if (node_attr_type(node_of(ctx), attr_name, &type, &status->status)) *val = (TF_DataType)type;
 }
 
 void TF_OpKernelConstruction_GetAttrInt32(TF_OpKernelConstruction *ctx, const char *attr_name, int32_t *val,
                                           TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   reported(node_attr_int32(node_of(ctx), attr_name, val, &status->status));
 }
 
 void TF_OpKernelConstruction_GetAttrInt64(TF_OpKernelConstruction *ctx, const char *attr_name, int64_t *val,
                                           TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   reported(node_attr_int(node_of(ctx), attr_name, val, &status->status));
 }
 
 void TF_OpKernelConstruction_GetAttrFloat(TF_OpKernelConstruction *ctx, const char *attr_name, float *val,
                                           TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   reported(node_attr_float(node_of(ctx), attr_name, val, &status->status));
 }
 
 void TF_OpKernelConstruction_GetAttrBool(TF_OpKernelConstruction *ctx, const char *attr_name, TF_Bool *val,
                                          TF_Status *status) {
   bool value;
-  status_init(&status->status);
+  start_status(status);
   if (node_attr_bool(node_of(ctx), attr_name, &value, &status->status)) *val = value;
 }
 
 void TF_OpKernelConstruction_GetAttrString(TF_OpKernelConstruction *ctx, const char *attr_name, char *val,
                                            size_t max_length, TF_Status *status) {
   Str value;
-  status_init(&status->status);
+  start_status(status);
   if (!node_attr_string(node_of(ctx), attr_name, &value, &status->status)) return;
   size_t length = value.length < max_length ? value.length : max_length;
   if (length > 0) memcpy(val, value.data, length);
@@ -148,7 +148,7 @@ static TF_Tensor *expand(const TensorProto *proto, Status *status) {
 void TF_OpKernelConstruction_GetAttrTensor(TF_OpKernelConstruction *ctx, const char *attr_name,
                                            TF_Tensor **val, TF_Status *status) {
   const TensorProto *proto;
-  status_init(&status->status);
+  start_status(status);
   if (!node_attr_tensor(node_of(ctx), attr_name, &proto, &status->status)) return;
   TF_Tensor *tensor = expand(proto, &status->status);
   if (tensor) *val = tensor;
@@ -157,7 +157,7 @@ void TF_OpKernelConstruction_GetAttrTensor(TF_OpKernelConstruction *ctx, const c
 TF_Buffer *TF_OpKernelConstruction_GetAttrFunction(TF_OpKernelConstruction *ctx, const char *attr_name,
                                                    TF_Status *status) {
   const NameAttrList *function;
-  status_init(&status->status);
+  start_status(status);
   if (!node_attr_func(node_of(ctx), attr_name, &function, &status->status)) return NULL;
   return serialise(function, &status->status);
 }

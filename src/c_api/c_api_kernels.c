@@ -46,7 +46,7 @@ static bool add_constraint(TF_KernelBuilder *builder, const char *attr_name, int
 
 void TF_KernelBuilder_TypeConstraint(TF_KernelBuilder *kernel_builder, const char *attr_name,
                                      TF_DataType type, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   if (!dtype_is_valid((int)type) || dtype_is_ref((int)type)) {
     status_set(&status->status, CODE_UNIMPLEMENTED, "Unexpected type %d", (int)type);
   } else if (!add_constraint(kernel_builder, attr_name, (int)type, &status->status)) {
@@ -124,7 +124,7 @@ static bool read_def(TF_KernelBuilder *builder, const char *serialized, Status *
 void TF_RegisterKernelBuilderWithKernelDef(const char *serialized_kernel_def, const char *name,
                                            TF_KernelBuilder *builder, TF_Status *status) {
   (void)name;
-  status_init(&status->status);
+  start_status(status);
   bool ok = !builder->out_of_memory || status_oom(&status->status, "a kernel");
   if (!ok || !read_def(builder, serialized_kernel_def, &status->status)) {
     TF_DeleteKernelBuilder(builder);
@@ -300,7 +300,7 @@ TF_Tensor *TF_ForwardInputOrAllocateOutput(TF_OpKernelContext *context, const in
 TF_Tensor *TF_AllocateTemp(TF_OpKernelContext *context, TF_DataType dtype, const int64_t *dims, int num_dims,
                            TF_AllocatorAttributes *alloc_attrs, TF_Status *status) {
   (void)alloc_attrs;
-  status_init(&status->status);
+  start_status(status);
   if (!dtype_is_valid((int)dtype) || dtype_is_ref((int)dtype)) {
     status_invalid(&status->status, "%d is no type of tensors", (int)dtype);
     return NULL;

@@ -45,6 +45,10 @@ TF_OperationDescription *TF_NewOperation(TF_Graph *graph, const char *op_type, c
   return desc;
 }
 
+TF_OperationDescription *TF_NewOperationLocked(TF_Graph *graph, const char *op_type, const char *oper_name) {
+  return TF_NewOperation(graph, op_type, oper_name);
+}
+
 /* False when the description has failed already. */
 static bool usable(const TF_OperationDescription *desc) { return desc && desc->status.code == CODE_OK; }
 
@@ -217,9 +221,45 @@ void TF_SetAttrShapeList(TF_OperationDescription *desc, const char *attr_name, c
   set_attr(desc, attr_name, shapes ? attr_value_shape_list(desc->arena, shapes, (size_t)num_shapes) : NULL);
 }
 
+void TF_SetAttrTensorShapeProto(TF_OperationDescription *desc, const char *attr_name, const void *proto,
+                                size_t proto_len, TF_Status *status) {
+  start_status(status);
+  void *shape;
+  if (!usable(desc) || !parse_given(kTensorShapeProto, proto, proto_len, "Unparseable TensorShapeProto",
+                                    desc->arena, &shape, &status->status)) {
+    return;
+  }
+  AttrValue *value = proto_new(kAttrValue, desc->arena);
+  if (value) {
+    value->value_case = (int)ATTR_SHAPE;
+    value->shape = shape;
+  }
+  set_attr(desc, attr_name, value);
+}
+
+void TF_SetAttrTensorShapeProtoList(TF_OperationDescription *desc, const char *attr_name,
+                                    const void *const *protos, const size_t *proto_lens, int num_shapes,
+                                    TF_Status *status) {
+  start_status(status);
+  if (!usable(desc)) return;
+  void **shapes = arena_calloc(desc->arena, num_shapes, sizeof *shapes);
+  if (!shapes) {
+    status_oom(&status->status, "an attr");
+    return;
+  }
+  for (int i = 0; i < num_shapes; i++) {
+    if (!parse_given(kTensorShapeProto, protos[i], proto_lens[i], "Unparseable TensorShapeProto", desc->arena,
+                     &shapes[i], &status->status)) {
+      return;
+    }
+  }
+  set_attr(desc, attr_name,
+           attr_value_shape_list(desc->arena, (const TensorShapeProto *const *)shapes, (size_t)num_shapes));
+}
+
 void TF_SetAttrTensorList(TF_OperationDescription *desc, const char *attr_name, TF_Tensor *const *values,
                           int num_values, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   if (!usable(desc)) return;
   TensorProto **protos = arena_calloc(desc->arena, num_values, sizeof *protos);
   if (!protos) {
@@ -234,7 +274,7 @@ void TF_SetAttrTensorList(TF_OperationDescription *desc, const char *attr_name, 
 
 void TF_SetAttrTensor(TF_OperationDescription *desc, const char *attr_name, TF_Tensor *value,
                       TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   TensorProto *proto;
   if (!usable(desc) || !tensor_to_proto(&value->tensor, desc->arena, &proto, &status->status)) return;
   set_attr(desc, attr_name, attr_value_tensor(desc->arena, proto));
@@ -242,10 +282,12 @@ void TF_SetAttrTensor(TF_OperationDescription *desc, const char *attr_name, TF_T
 
 void TF_SetAttrValueProto(TF_OperationDescription *desc, const char *attr_name, const void *proto,
                           size_t proto_len, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   void *value;
-  if (!usable(desc) || !proto_parse(kAttrValue, proto, proto_len, desc->arena, &value, &status->status))
+  if (!usable(desc) || !parse_given(kAttrValue, proto, proto_len, "Unparseable AttrValue proto", desc->arena,
+                                    &value, &status->status)) {
     return;
+  }
   set_attr(desc, attr_name, value);
 }
 
@@ -292,7 +334,7 @@ static bool finish(TF_OperationDescription *desc, Node **node, Status *status) {
 }
 
 TF_Operation *TF_FinishOperation(TF_OperationDescription *desc, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   if (!desc) {
     status_oom(&status->status, "an operation");
     return NULL;
@@ -301,4 +343,8 @@ TF_Operation *TF_FinishOperation(TF_OperationDescription *desc, TF_Status *statu
   bool ok = finish(desc, &node, &status->status);
   free_description(desc);
   return ok ? node_operation(node) : NULL;
+}
+
+TF_Operation *TF_FinishOperationLocked(TF_OperationDescription *desc, TF_Status *status) {
+  return TF_FinishOperation(desc, status);
 }

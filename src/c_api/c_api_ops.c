@@ -127,7 +127,7 @@ static bool check_gradient(const TF_OpDefinitionBuilder *builder, Status *status
 }
 
 void TF_RegisterOpDefinition(TF_OpDefinitionBuilder *builder, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   bool ok = !builder->out_of_memory || status_oom(&status->status, "an op");
   /* The library's own ops come first, so that their names are taken. */
   if (!ok || !register_ops(&status->status) || !check_gradient(builder, &status->status)) {

@@ -3,9 +3,12 @@
 
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
+#include "runtime/thread_pool.h"
+#include "tensorflow/core/protobuf/config.pb-c.h"
 
 struct TF_SessionOptions {
   char *target; /* NULL: this process */
+  int threads;  /* 0: not said */
   bool failed;  /* memory ran out while options were set; TF_NewSession reports it */
 };
 
@@ -17,6 +20,17 @@ void TF_SetTarget(TF_SessionOptions *options, const char *target) {
   options->failed = !options->target;
 }
 
+void TF_SetConfig(TF_SessionOptions *options, const void *proto, size_t proto_len, TF_Status *status) {
+  start_status(status);
+  Arena *arena = arena_new();
+  void *message;
+  if (parse_given(&tensorflow__config_proto__descriptor, proto, proto_len, "Unparseable ConfigProto", arena,
+                  &message, &status->status)) {
+    options->threads = ((const Tensorflow__ConfigProto *)message)->intra_op_parallelism_threads;
+  }
+  arena_free(arena);
+}
+
 void TF_DeleteSessionOptions(TF_SessionOptions *options) {
   if (!options) return;
   mem_free(options->target);
@@ -24,7 +38,7 @@ void TF_DeleteSessionOptions(TF_SessionOptions *options) {
 }
 
 TF_Session *TF_NewSession(TF_Graph *graph, const TF_SessionOptions *opts, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   if (opts && opts->failed) {
     status_oom(&status->status, "session options");
     return NULL;
@@ -47,23 +61,76 @@ TF_Session *TF_NewSession(TF_Graph *graph, const TF_SessionOptions *opts, TF_Sta
     mem_free(session);
     return NULL;
   }
+  if (opts && opts->threads > 0) thread_pool_set_default_size(opts->threads);
   session->graph = graph;
   graph_reference(graph);
   return session;
 }
 
 void TF_CloseSession(TF_Session *session, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   session_close(session->session);
 }
 
 void TF_DeleteSession(TF_Session *session, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   if (!session) return;
   session_free(session->session);
   TF_DeleteGraph(session->graph);
   mem_free(session);
 }
+
+void TF_ExtendSession(TF_Session *session, TF_Status *status) {
+  (void)session;
+  start_status(status);
+}
+
+/* ---- devices ---- */
+
+struct TF_DeviceList {
+  const char *name, *type;
+  int64_t memory_bytes;
+  uint64_t incarnation;
+};
+
+/* There is one device, and it is always the same one. */
+static TF_DeviceList the_cpu = {"/job:localhost/replica:0/task:0/device:CPU:0", "CPU", (int64_t)256 << 20, 1};
+
+TF_DeviceList *TF_SessionListDevices(TF_Session *session, TF_Status *status) {
+  (void)session;
+  start_status(status);
+  return &the_cpu;
+}
+
+void TF_DeleteDeviceList(TF_DeviceList *list) { (void)list; }
+
+int TF_DeviceListCount(const TF_DeviceList *list) {
+  (void)list;
+  return 1;
+}
+
+static bool check_device(int index, TF_Status *status) {
+  start_status(status);
+  return index == 0 || status_invalid(&status->status, "index out of bounds");
+}
+
+const char *TF_DeviceListName(const TF_DeviceList *list, int index, TF_Status *status) {
+  return check_device(index, status) ? list->name : NULL;
+}
+
+const char *TF_DeviceListType(const TF_DeviceList *list, int index, TF_Status *status) {
+  return check_device(index, status) ? list->type : NULL;
+}
+
+int64_t TF_DeviceListMemoryBytes(const TF_DeviceList *list, int index, TF_Status *status) {
+  return check_device(index, status) ? list->memory_bytes : -1;
+}
+
+uint64_t TF_DeviceListIncarnation(const TF_DeviceList *list, int index, TF_Status *status) {
+  return check_device(index, status) ? list->incarnation : 0;
+}
+
+/* ---- steps ---- */
 
 /* The arrays of one run; on the stack as long as they are short, so that a step allocates nothing but its
  * results. */
@@ -132,14 +199,26 @@ static bool run(TF_Session *session, const TF_Output *inputs, TF_Tensor *const *
   return give_results(arrays->fetch_values, output_values, noutputs, status);
 }
 
+static bool check_run_options(const TF_Buffer *bytes, Status *status) {
+  Arena *arena = arena_new();
+  void *options;
+  bool ok = parse_given(&tensorflow__run_options__descriptor, bytes->data, bytes->length,
+                        "Unparseable RunOptions proto", arena, &options, status);
+  arena_free(arena);
+  return ok;
+}
+
 void TF_SessionRun(TF_Session *session, const TF_Buffer *run_options, const TF_Output *inputs,
                    TF_Tensor *const *input_values, int ninputs, const TF_Output *outputs,
                    TF_Tensor **output_values, int noutputs, const TF_Operation *const *target_opers,
                    int ntargets, TF_Buffer *run_metadata, TF_Status *status) {
-  (void)run_options;
-  (void)run_metadata;
-  status_init(&status->status);
+  start_status(status);
   for (int i = 0; i < noutputs; i++) output_values[i] = NULL;
+  if (run_metadata && run_metadata->data) {
+    status_invalid(&status->status, "Passing non-empty run_metadata is invalid.");
+    return;
+  }
+  if (run_options && !check_run_options(run_options, &status->status)) return;
   RunArrays arrays;
   if (make_room(&arrays, ninputs, noutputs, ntargets, &status->status)) {
     reported(run(session, inputs, input_values, ninputs, outputs, output_values, noutputs, target_opers,

@@ -93,14 +93,14 @@ void TF_ShapeInferenceContextGetInput(TF_ShapeInferenceContext *ctx, int i, TF_S
 void TF_ShapeInferenceContext_GetAttrType(TF_ShapeInferenceContext *ctx, const char *attr_name,
                                           TF_DataType *val, TF_Status *status) {
   DataType type;
-  status_init(&status->status);
+  start_status(status);
   if (node_attr_type(inference_of(ctx)->node, attr_name, &type, &status->status)) *val = (TF_DataType)type;
 }
 
 void TF_ShapeInferenceContextGetAttrValueProto(TF_ShapeInferenceContext *ctx, const char *attr_name,
                                                TF_Buffer *output_attr_value, TF_Status *status) {
   const AttrValue *value;
-  status_init(&status->status);
+  start_status(status);
   if (node_attr(inference_of(ctx)->node, attr_name, &value, &status->status)) {
     reported(fill_buffer_with_message(value, output_attr_value, &status->status));
   }
@@ -145,7 +145,7 @@ void TF_ShapeInferenceContextDim(TF_ShapeInferenceContext *ctx, TF_ShapeHandle *
 void TF_ShapeInferenceContextNumElements(TF_ShapeInferenceContext *ctx, TF_ShapeHandle *handle,
                                          TF_DimensionHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
-  status_init(&status->status);
+  start_status(status);
   ShapeHandle shape;
   DimHandle out = NULL;
   bool ok = shape_ok(shape_in(c, handle), &shape, &status->status) &&
@@ -158,7 +158,7 @@ void TF_ShapeInferenceContextNumElements(TF_ShapeInferenceContext *ctx, TF_Shape
 void TF_ShapeInferenceContextSetOutput(TF_ShapeInferenceContext *ctx, int i, TF_ShapeHandle *handle,
                                        TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
-  status_init(&status->status);
+  start_status(status);
   if (i < 0 || i >= c->num_outputs) {
     status_invalid(&status->status, "output index out of range");
   } else if (!handle) {
@@ -169,7 +169,7 @@ void TF_ShapeInferenceContextSetOutput(TF_ShapeInferenceContext *ctx, int i, TF_
 }
 
 void TF_ShapeInferenceContextSetUnknownShape(TF_ShapeInferenceContext *ctx, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   reported(shape_unknown_outputs(inference_of(ctx), &status->status));
 }
 
@@ -188,7 +188,7 @@ TF_ShapeHandle *TF_ShapeInferenceContextVectorFromSize(TF_ShapeInferenceContext 
 void TF_ShapeInferenceContextMakeUnknownShape(TF_ShapeInferenceContext *ctx, int64_t rank,
                                               TF_ShapeHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
-  status_init(&status->status);
+  start_status(status);
   if (rank < UNKNOWN_RANK || rank > SHAPE_MAX_RANK) {
     status_invalid(&status->status, "Rank must be between -1 and %d but is %lld", SHAPE_MAX_RANK,
                    (long long)rank);
@@ -212,7 +212,7 @@ static bool make_shape(InferenceContext *c, TF_DimensionHandle *const *dims, int
 
 void TF_ShapeInferenceContextMakeShape(TF_ShapeInferenceContext *ctx, TF_DimensionHandle *const *dims,
                                        int num_dims, TF_ShapeHandle *result, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   ShapeHandle out = NULL;
   put_shape(make_shape(inference_of(ctx), dims, num_dims, &out, &status->status), &out, result, status);
 }
@@ -220,7 +220,7 @@ void TF_ShapeInferenceContextMakeShape(TF_ShapeInferenceContext *ctx, TF_Dimensi
 void TF_ShapeInferenceContextMakeDim(TF_ShapeInferenceContext *ctx, int64_t value, TF_DimensionHandle *result,
                                      TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
-  status_init(&status->status);
+  start_status(status);
   if (value < UNKNOWN_DIM) {
     status_invalid(&status->status, "Dimension size must be >= -1 but is %lld", (long long)value);
     return;
@@ -235,7 +235,7 @@ void TF_ShapeInferenceContextMakeDim(TF_ShapeInferenceContext *ctx, int64_t valu
 void TF_ShapeInferenceContextWithRank(TF_ShapeInferenceContext *ctx, TF_ShapeHandle *handle, int64_t rank,
                                       TF_ShapeHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
-  status_init(&status->status);
+  start_status(status);
   ShapeHandle out = NULL;
   put_shape(shape_with_rank(c, shape_in(c, handle), rank, &out, &status->status), &out, result, status);
 }
@@ -243,7 +243,7 @@ void TF_ShapeInferenceContextWithRank(TF_ShapeInferenceContext *ctx, TF_ShapeHan
 void TF_ShapeInferenceContextWithRankAtLeast(TF_ShapeInferenceContext *ctx, TF_ShapeHandle *handle,
                                              int64_t rank, TF_ShapeHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
-  status_init(&status->status);
+  start_status(status);
   ShapeHandle out = NULL;
   put_shape(shape_with_rank_at_least(c, shape_in(c, handle), rank, &out, &status->status), &out, result,
             status);
@@ -252,7 +252,7 @@ void TF_ShapeInferenceContextWithRankAtLeast(TF_ShapeInferenceContext *ctx, TF_S
 void TF_ShapeInferenceContextWithRankAtMost(TF_ShapeInferenceContext *ctx, TF_ShapeHandle *handle,
                                             int64_t rank, TF_ShapeHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
-  status_init(&status->status);
+  start_status(status);
   ShapeHandle out = NULL;
   put_shape(shape_with_rank_at_most(c, shape_in(c, handle), rank, &out, &status->status), &out, result,
             status);
@@ -262,7 +262,7 @@ void TF_ShapeInferenceContextSubshapeWithStride(TF_ShapeInferenceContext *ctx, T
                                                 int64_t start, int64_t end, int64_t stride,
                                                 TF_ShapeHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
-  status_init(&status->status);
+  start_status(status);
   ShapeHandle out = NULL;
   put_shape(shape_subshape(c, shape_in(c, handle), start, end, stride, &out, &status->status), &out, result,
             status);
@@ -276,7 +276,7 @@ void TF_ShapeInferenceContextSubshape(TF_ShapeInferenceContext *ctx, TF_ShapeHan
 void TF_ShapeInferenceContextReplaceDim(TF_ShapeInferenceContext *ctx, TF_ShapeHandle *handle, int64_t i,
                                         TF_DimensionHandle *dim, TF_ShapeHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
-  status_init(&status->status);
+  start_status(status);
   ShapeHandle out = NULL;
   put_shape(shape_replace_dim(c, shape_in(c, handle), i, dim_in(c, dim), &out, &status->status), &out, result,
             status);
@@ -290,7 +290,7 @@ typedef bool (*DimPairFn)(InferenceContext *c, DimHandle a, DimHandle b, DimHand
 static void combine_shapes(ShapePairFn combine, TF_ShapeInferenceContext *ctx, TF_ShapeHandle *a,
                            TF_ShapeHandle *b, TF_ShapeHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
-  status_init(&status->status);
+  start_status(status);
   ShapeHandle out = NULL;
   put_shape(combine(c, shape_in(c, a), shape_in(c, b), &out, &status->status), &out, result, status);
 }
@@ -298,7 +298,7 @@ static void combine_shapes(ShapePairFn combine, TF_ShapeInferenceContext *ctx, T
 static void combine_dims(DimPairFn combine, TF_ShapeInferenceContext *ctx, TF_DimensionHandle *a,
                          TF_DimensionHandle *b, TF_DimensionHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
-  status_init(&status->status);
+  start_status(status);
   DimHandle out = NULL;
   put_dim(combine(c, dim_in(c, a), dim_in(c, b), &out, &status->status), &out, result, status);
 }
@@ -356,7 +356,7 @@ void TF_ShapeInferenceContextMaxDims(TF_ShapeInferenceContext *ctx, TF_Dimension
 void TF_ShapeInferenceContextWithValue(TF_ShapeInferenceContext *ctx, TF_DimensionHandle *dim, int64_t value,
                                        TF_DimensionHandle *result, TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
-  status_init(&status->status);
+  start_status(status);
   DimHandle out = NULL;
   put_dim(dim_with_value(c, dim_in(c, dim), value, &out, &status->status), &out, result, status);
 }
@@ -365,7 +365,7 @@ void TF_ShapeInferenceContextDivideDim(TF_ShapeInferenceContext *ctx, TF_Dimensi
                                        int64_t divisor, int evenly, TF_DimensionHandle *result,
                                        TF_Status *status) {
   InferenceContext *c = inference_of(ctx);
-  status_init(&status->status);
+  start_status(status);
   DimHandle out = NULL;
   put_dim(dim_divide(c, dim_in(c, dim), divisor, evenly != 0, &out, &status->status), &out, result, status);
 }

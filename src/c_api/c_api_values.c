@@ -1,19 +1,37 @@
-/* TF_Status, TF_Tensor, TF_Buffer. */
+/* TF_Status, TF_Buffer. */
+#include <errno.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
 
+/* ---- TF_Status ---- */
+
 TF_Status *TF_NewStatus(void) {
-  TF_Status *status = mem_alloc(sizeof *status);
+  TF_Status *status = mem_calloc(1, sizeof *status);
   if (status) status_init(&status->status);
   return status;
 }
 
-void TF_DeleteStatus(TF_Status *status) { mem_free(status); }
+void start_status(TF_Status *status) {
+  while (status->payloads) {
+    Payload *payload = status->payloads;
+    status->payloads = payload->next;
+    mem_free(payload->key);
+    mem_free(payload->value);
+    mem_free(payload);
+  }
+  status_init(&status->status);
+}
+
+void TF_DeleteStatus(TF_Status *status) {
+  if (!status) return;
+  start_status(status);
+  mem_free(status);
+}
 
 void TF_SetStatus(TF_Status *status, TF_Code code, const char *message) {
-  status_init(&status->status);
+  start_status(status);
   if (code != TF_OK) status_set(&status->status, (Code)code, "%s", message ? message : "");
 }
 
@@ -21,58 +39,126 @@ TF_Code TF_GetCode(const TF_Status *status) { return (TF_Code)status->status.cod
 
 const char *TF_Message(const TF_Status *status) { return status->status.message; }
 
-size_t TF_DataTypeSize(TF_DataType dt) {
-  return dtype_is_valid((int)dt) && dtype_is_pod((int)dt) ? dtype_size((int)dt) : 0;
-}
-
-TF_Tensor *TF_NewTensor(TF_DataType type, const int64_t *dims, int num_dims, void *data, size_t len,
-                        void (*deallocator)(void *data, size_t len, void *arg), void *deallocator_arg) {
-  Status status;
-  status_init(&status);
-  TF_Tensor *tensor = mem_calloc(1, sizeof *tensor);
-  if (tensor && dtype_is_pod((int)type) &&
-      tensor_wrap(&tensor->tensor, (DataType)type, num_dims, dims, data, (int64_t)len, deallocator,
-                  deallocator_arg, &status)) {
-    return tensor;
+/* Nobody is there to be told of an error: without memory the status stays as it was. */
+void TF_SetPayload(TF_Status *status, const char *key, const char *value) {
+  if (status->status.code == CODE_OK) return;
+  char *copy = mem_strdup(value, strlen(value));
+  if (!copy) return;
+  Payload **at = &status->payloads;
+  while (*at && strcmp((*at)->key, key) != 0) at = &(*at)->next;
+  if (*at) {
+    mem_free((*at)->value);
+    (*at)->value = copy;
+    return;
   }
-  mem_free(tensor);
-  if (deallocator) deallocator(data, len, deallocator_arg);
-  return NULL;
-}
-
-TF_Tensor *TF_AllocateTensor(TF_DataType type, const int64_t *dims, int num_dims, size_t len) {
-  Status status;
-  status_init(&status);
-  TF_Tensor *tensor = mem_calloc(1, sizeof *tensor);
-  if (tensor && dtype_is_valid((int)type) &&
-      tensor_allocate_dims(&tensor->tensor, (DataType)type, num_dims, dims, NULL, &status) &&
-      (size_t)tensor_bytes(&tensor->tensor) <= len) {
-    return tensor;
+  Payload *payload = mem_calloc(1, sizeof *payload);
+  char *name = mem_strdup(key, strlen(key));
+  if (!payload || !name) {
+    mem_free(payload);
+    mem_free(name);
+    mem_free(copy);
+    return;
   }
-  TF_DeleteTensor(tensor);
-  return NULL;
+  *payload = (Payload){NULL, name, copy};
+  *at = payload;
 }
 
-void TF_DeleteTensor(TF_Tensor *tensor) {
-  if (!tensor) return;
-  tensor_clear(&tensor->tensor);
-  mem_free(tensor);
+void TF_ForEachPayload(const TF_Status *status, TF_PayloadVisitor visitor, void *capture) {
+  for (const Payload *p = status->payloads; p; p = p->next) visitor(p->key, p->value, capture);
 }
 
-TF_DataType TF_TensorType(const TF_Tensor *tensor) { return (TF_DataType)tensor->tensor.dtype; }
+/* As TensorFlow has them, ends at 0. Not every system has all of these errors. */
+static const int kInvalidArgument[] = {EINVAL, ENAMETOOLONG, E2BIG,    EDESTADDRREQ, EDOM,       EFAULT,
+                                       EILSEQ, ENOPROTOOPT,  ENOTSOCK, ENOTTY,       EPROTOTYPE, ESPIPE,
+#ifdef ENOSTR
+                                       ENOSTR,
+#endif
+                                       0};
+static const int kDeadlineExceeded[] = {ETIMEDOUT,
+#ifdef ETIME
+                                        ETIME,
+#endif
+                                        0};
+static const int kNotFound[] = {ENODEV, ENOENT, ENXIO, ESRCH, 0};
+static const int kAlreadyExists[] = {EEXIST, EADDRNOTAVAIL, EALREADY, 0};
+static const int kPermissionDenied[] = {EPERM, EACCES, EROFS, 0};
+static const int kFailedPrecondition[] = {ENOTEMPTY, EISDIR,  ENOTDIR,  EADDRINUSE, EBADF,   EBUSY,
+                                          ECHILD,    EISCONN, ENOTCONN, EPIPE,      ETXTBSY,
+#ifdef ENOTBLK
+                                          ENOTBLK,
+#endif
+#ifdef ESHUTDOWN
+                                          ESHUTDOWN,
+#endif
+                                          0};
+static const int kResourceExhausted[] = {ENOSPC,  EDQUOT, EMFILE, EMLINK, ENFILE, ENOBUFS, ENOMEM,
+#ifdef ENODATA
+                                         ENODATA,
+#endif
+#ifdef ENOSR
+                                         ENOSR,
+#endif
+#ifdef EUSERS
+                                         EUSERS,
+#endif
+                                         0};
+static const int kOutOfRange[] = {EFBIG, EOVERFLOW, ERANGE, 0};
+static const int kUnimplemented[] = {ENOSYS,
+                                     ENOTSUP,
+                                     EOPNOTSUPP,
+                                     EAFNOSUPPORT,
+                                     EPROTONOSUPPORT,
+                                     EXDEV,
+#ifdef EPFNOSUPPORT
+                                     EPFNOSUPPORT,
+#endif
+#ifdef ESOCKTNOSUPPORT
+                                     ESOCKTNOSUPPORT,
+#endif
+                                     0};
+static const int kUnavailable[] = {EAGAIN,    ECONNREFUSED, ECONNABORTED, ECONNRESET, EINTR,   EHOSTUNREACH,
+                                   ENETDOWN,  ENETRESET,    ENETUNREACH,  ENOLCK,     ENOLINK,
+#ifdef EHOSTDOWN
+                                   EHOSTDOWN,
+#endif
+#ifdef ENONET
+                                   ENONET,
+#endif
+                                   0};
+static const int kAborted[] = {EDEADLK, ESTALE, 0};
+static const int kCancelled[] = {ECANCELED, 0};
 
-int TF_NumDims(const TF_Tensor *tensor) { return tensor->tensor.shape.rank; }
+static const struct {
+  Code code;
+  const int *errors;
+} kIoErrors[] = {
+    {CODE_INVALID_ARGUMENT, kInvalidArgument},
+    {CODE_DEADLINE_EXCEEDED, kDeadlineExceeded},
+    {CODE_NOT_FOUND, kNotFound},
+    {CODE_ALREADY_EXISTS, kAlreadyExists},
+    {CODE_PERMISSION_DENIED, kPermissionDenied},
+    {CODE_FAILED_PRECONDITION, kFailedPrecondition},
+    {CODE_RESOURCE_EXHAUSTED, kResourceExhausted},
+    {CODE_OUT_OF_RANGE, kOutOfRange},
+    {CODE_UNIMPLEMENTED, kUnimplemented},
+    {CODE_UNAVAILABLE, kUnavailable},
+    {CODE_ABORTED, kAborted},
+    {CODE_CANCELLED, kCancelled},
+};
 
-int64_t TF_Dim(const TF_Tensor *tensor, int dim_index) {
-  return dim_index >= 0 && dim_index < tensor->tensor.shape.rank ? shape_dim(&tensor->tensor.shape, dim_index)
-                                                                 : -1;
+void TF_SetStatusFromIOError(TF_Status *status, int error_code, const char *context) {
+  start_status(status);
+  if (error_code == 0) return;
+  Code code = CODE_UNKNOWN;
+  for (size_t i = 0; i < sizeof kIoErrors / sizeof *kIoErrors; i++) {
+    for (const int *error = kIoErrors[i].errors; *error; error++) {
+      if (*error == error_code) code = kIoErrors[i].code;
+    }
+  }
+  status_set(&status->status, code, "%s; %s", context, strerror(error_code));
 }
 
-int64_t TF_TensorElementCount(const TF_Tensor *tensor) { return tensor_num_elements(&tensor->tensor); }
-
-size_t TF_TensorByteSize(const TF_Tensor *tensor) { return (size_t)tensor_bytes(&tensor->tensor); }
-
-void *TF_TensorData(const TF_Tensor *tensor) { return tensor->tensor.data; }
+/* ---- TF_Buffer ---- */
 
 static void free_data(void *data, size_t length) {
   (void)length;
@@ -103,7 +189,7 @@ TF_Buffer TF_GetBuffer(TF_Buffer *buffer) { return *buffer; }
 bool fill_buffer(StrBuf *text, TF_Buffer *buffer, Status *status) {
   if (buffer->data) {
     strbuf_free(text);
-    return status_invalid(status, "Passing non-empty output buffer is invalid.");
+    return status_invalid(status, "Passing non-empty TF_Buffer is invalid.");
   }
   if (!strbuf_ok(text, status)) {
     strbuf_free(text);
@@ -119,4 +205,13 @@ bool fill_buffer_with_message(const void *message, TF_Buffer *buffer, Status *st
   if (proto_serialize(message, &bytes, status)) return fill_buffer(&bytes, buffer, status);
   strbuf_free(&bytes);
   return false;
+}
+
+bool parse_given(const ProtoDescriptor *descriptor, const void *bytes, size_t length, const char *problem,
+                 Arena *arena, void **message, Status *status) {
+  if (!arena) return status_oom(status, "a message");
+  if (proto_parse(descriptor, bytes, length, arena, message, status)) return true;
+  if (status->code != CODE_INVALID_ARGUMENT) return false;
+  const char *reason = arena_strdup(arena, status->message);
+  return status_invalid(status, "%s: %s", problem, reason ? reason : "");
 }

@@ -110,9 +110,10 @@ static bool reach_body(Builder *b) {
   Node **stack = NULL;
   int64_t top = 0, capacity = 0;
   bool ok = false;
-  for (int i = 0; i < b->options->num_outputs; i++) {
-    Node *node = b->options->outputs[i].node;
-    if (find_input(b, b->options->outputs[i]) >= 0 || b->in_body[node->id]) continue;
+  int num_outputs = b->options->num_outputs;
+  for (int i = 0; i < num_outputs + b->options->num_control_outputs; i++) {
+    Node *node = i < num_outputs ? b->options->outputs[i].node : b->options->control_outputs[i - num_outputs];
+    if (b->in_body[node->id] || (i < num_outputs && find_input(b, b->options->outputs[i]) >= 0)) continue;
     if (!mem_grow((void **)&stack, &capacity, top + 1, sizeof(Node *))) goto out_of_memory;
     b->in_body[node->id] = 1;
     stack[top++] = node;
@@ -246,6 +247,47 @@ static bool add_outputs(Builder *b) {
   return true;
 }
 
+static bool check_control_outputs(Builder *b) {
+  for (int i = 0; i < b->options->num_control_outputs; i++) {
+    Node *node = b->options->control_outputs[i];
+    if (node == NULL)
+      return status_invalid(b->status, "Control output %d of function '%s' is null", i, b->options->name);
+    TRY(graph_check_node(b->graph, node, b->status));
+    if (node->id > SINK_ID && b->first_input[node->id] == 0) continue;
+    return status_invalid(b->status, "Control output '%s' of function '%s' is not a node of its body",
+                          node->name, b->options->name);
+  }
+  return true;
+}
+
+static bool add_control_outputs(Builder *b) {
+  OpDef *signature = b->function->signature;
+  string_map_free(&b->used);
+  b->used = (StringMap){0};
+  for (int i = 0; i < b->options->num_control_outputs; i++) {
+    const Node *node = b->options->control_outputs[i];
+    const char *const *names = b->options->control_output_names;
+    const char *name = names != NULL && names[i] != NULL ? names[i] : node->name;
+    if (!b->in_body[node->id]) {
+      return status_invalid(b->status, "Control output '%s' of function '%s' is not a node of its body",
+                            node->name, b->options->name);
+    }
+    if (string_map_contains(&b->used, name))
+      return status_invalid(b->status, "Repeated control output name: %s", name);
+    Tensorflow__FunctionDef__ControlRetEntry *ret =
+        proto_new(&tensorflow__function_def__control_ret_entry__descriptor, b->arena);
+    char *key = (char *)unique_name(b, name);
+    if (ret == NULL || key == NULL) return oom(b);
+    ret->key = key;
+    ret->value = (char *)b->names[node->id];
+    TRY(proto_append(b->arena, (void ***)&signature->control_output, &signature->n_control_output, key,
+                     b->status));
+    TRY(proto_append(b->arena, (void ***)&b->function->control_ret, &b->function->n_control_ret, ret,
+                     b->status));
+  }
+  return true;
+}
+
 static bool build(Builder *b) {
   const GraphToFunctionOptions *options = b->options;
   int64_t ids = graph_num_node_ids(b->graph);
@@ -265,9 +307,11 @@ static bool build(Builder *b) {
   if (b->function->signature->name == NULL) return oom(b);
   TRY(add_inputs(b));
   for (int i = 0; i < options->num_outputs; i++) TRY(check_value(b, options->outputs[i], "Output", i));
+  TRY(check_control_outputs(b));
   TRY(choose_body(b));
   TRY(add_body(b));
-  return add_outputs(b);
+  TRY(add_outputs(b));
+  return add_control_outputs(b);
 }
 
 bool graph_to_function(const Graph *graph, const GraphToFunctionOptions *options, Arena *arena,

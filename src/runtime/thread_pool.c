@@ -28,6 +28,8 @@ const Parallel *thread_pool_default(void) { return NULL; }
 
 void thread_pool_set_size(int threads) { (void)threads; }
 
+void thread_pool_set_default_size(int threads) { (void)threads; }
+
 void thread_pool_shut_down(void) {}
 
 #else
@@ -185,6 +187,12 @@ void thread_pool_set_size(int threads) {
   thread_pool_shut_down();
   pthread_mutex_lock(&default_mutex);
   set_default_size(threads);
+  pthread_mutex_unlock(&default_mutex);
+}
+
+void thread_pool_set_default_size(int threads) {
+  pthread_mutex_lock(&default_mutex);
+  if (default_parallel.threads == 0) set_default_size(threads);
   pthread_mutex_unlock(&default_mutex);
 }
 

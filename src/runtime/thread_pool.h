@@ -20,6 +20,8 @@ const Parallel *thread_pool_parallel(const ThreadPool *pool);
 const Parallel *thread_pool_default(void);
 /* Sets the number of threads of the process's pool (at least 1). Not while a session runs. */
 void thread_pool_set_size(int threads);
+/* The same, but only as long as nobody has set the number or asked for the pool. At any time. */
+void thread_pool_set_default_size(int threads);
 /* Ends the process's pool; it is made again at the next use. For leak checks. */
 void thread_pool_shut_down(void);
 

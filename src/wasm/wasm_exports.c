@@ -81,7 +81,7 @@ static bool graph_to_text(TF_Graph *graph, Arena *arena, TF_Buffer *text, Status
 }
 
 void TF_WasmGraphToText(TF_Graph *graph, TF_Buffer *text, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   Arena *arena = arena_new();
   reported(graph_to_text(graph, arena, text, &status->status));
   arena_free(arena);
@@ -95,7 +95,7 @@ static bool graph_def_from_text(Str text, Arena *arena, TF_Buffer *graph_def, St
 }
 
 void TF_WasmGraphDefFromText(const char *text, size_t length, TF_Buffer *graph_def, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   Arena *arena = arena_new();
   reported(graph_def_from_text((Str){text, length}, arena, graph_def, &status->status));
   arena_free(arena);
@@ -117,7 +117,7 @@ static bool function_to_text(const void *proto, size_t length, bool full, Arena 
 }
 
 void TF_WasmFunctionToText(const void *proto, size_t length, int full, TF_Buffer *text, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   Arena *arena = arena_new();
   reported(function_to_text(proto, length, full != 0, arena, text, &status->status));
   arena_free(arena);
@@ -130,7 +130,7 @@ static bool function_from_text(Str text, Arena *arena, TF_Buffer *proto, Status 
 }
 
 void TF_WasmFunctionFromText(const char *text, size_t length, TF_Buffer *proto, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   Arena *arena = arena_new();
   reported(function_from_text((Str){text, length}, arena, proto, &status->status));
   arena_free(arena);

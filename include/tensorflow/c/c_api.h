@@ -1,21 +1,29 @@
 /* TensorFlow's C API: graphs, operations, gradients, sessions. Names, signatures and ownership are
  * TensorFlow's, so that a program written for TensorFlow's C library compiles and links unchanged.
  *
+ * Left out are while loops (TF_NewWhile), partial runs, sessions without a graph (TF_DeprecatedSession),
+ * saved models, servers, libraries and file systems that are loaded at run time, TF_ApiDefMap, log listeners,
+ * and of what is there for Python alone TF_GraphImportGraphDefWithResultsNoSerialization, TF_SetFullType,
+ * TF_SetRequireShapeInferenceFns and TF_Get/SetHandleShapeAndType.
+ *
  * Every call that can fail takes a TF_Status last and sets it (also to OK). Strings are NUL-terminated. A
  * TF_Operation belongs to its graph and lives as long. Functions are thread-safe on different graphs; calls
  * that change the same graph must not run at the same time. */
 #ifndef TENSORFLOW_C_C_API_H_
 #define TENSORFLOW_C_C_API_H_
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "tensorflow/c/c_api_macros.h"
+#include "tensorflow/c/tf_attrtype.h"
 #include "tensorflow/c/tf_buffer.h"
 #include "tensorflow/c/tf_datatype.h"
 #include "tensorflow/c/tf_export.h"
 #include "tensorflow/c/tf_status.h"
 #include "tensorflow/c/tf_tensor.h"
+#include "tensorflow/c/tf_tstring.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,12 +38,17 @@ typedef struct TF_StringView {
 /* The version of TensorFlow whose behaviour is followed, and of this library. Static text. */
 TF_CAPI_EXPORT extern const char *TF_Version(void);
 
+/* The tensor of a serialised TensorProto, in place of what `to` held. */
+TF_CAPI_EXPORT extern void TF_TensorFromProto(const TF_Buffer *from, TF_Tensor *to, TF_Status *status);
+
 /* ---- graphs ---- */
 
 typedef struct TF_Graph TF_Graph;
 typedef struct TF_Operation TF_Operation;
 typedef struct TF_OperationDescription TF_OperationDescription;
 typedef struct TF_Function TF_Function;
+/* There are none yet; NULL is passed for it. */
+typedef struct TF_FunctionOptions TF_FunctionOptions;
 
 /* Output `index` of an operation; input `index` of one. */
 typedef struct TF_Output {
@@ -55,7 +68,7 @@ TF_CAPI_EXPORT extern void TF_DeleteGraph(TF_Graph *graph);
 /* `dims` of -1 are unknown sizes; num_dims -1 an unknown rank. Merges with what is known already:
  * INVALID_ARGUMENT on conflict. */
 TF_CAPI_EXPORT extern void TF_GraphSetTensorShape(TF_Graph *graph, TF_Output output, const int64_t *dims,
-                                                  int num_dims, TF_Status *status);
+                                                  const int num_dims, TF_Status *status);
 /* -1 when the rank is unknown. */
 TF_CAPI_EXPORT extern int TF_GraphGetTensorNumDims(TF_Graph *graph, TF_Output output, TF_Status *status);
 /* Fills `dims` (num_dims as TF_GraphGetTensorNumDims gave it), -1 for an unknown size. */
@@ -68,6 +81,9 @@ TF_CAPI_EXPORT extern void TF_GraphGetTensorShape(TF_Graph *graph, TF_Output out
  */
 TF_CAPI_EXPORT extern TF_OperationDescription *TF_NewOperation(TF_Graph *graph, const char *op_type,
                                                                const char *oper_name);
+/* The same; it is the caller who makes sure that nobody else changes the graph, here as everywhere. */
+TF_CAPI_EXPORT extern TF_OperationDescription *TF_NewOperationLocked(TF_Graph *graph, const char *op_type,
+                                                                     const char *oper_name);
 TF_CAPI_EXPORT extern void TF_SetDevice(TF_OperationDescription *desc, const char *device);
 TF_CAPI_EXPORT extern void TF_AddInput(TF_OperationDescription *desc, TF_Output input);
 TF_CAPI_EXPORT extern void TF_AddInputList(TF_OperationDescription *desc, const TF_Output *inputs,
@@ -103,6 +119,13 @@ TF_CAPI_EXPORT extern void TF_SetAttrShape(TF_OperationDescription *desc, const 
 TF_CAPI_EXPORT extern void TF_SetAttrShapeList(TF_OperationDescription *desc, const char *attr_name,
                                                const int64_t *const *dims, const int *num_dims,
                                                int num_shapes);
+/* Serialised TensorShapeProtos. */
+TF_CAPI_EXPORT extern void TF_SetAttrTensorShapeProto(TF_OperationDescription *desc, const char *attr_name,
+                                                      const void *proto, size_t proto_len, TF_Status *status);
+TF_CAPI_EXPORT extern void TF_SetAttrTensorShapeProtoList(TF_OperationDescription *desc,
+                                                          const char *attr_name, const void *const *protos,
+                                                          const size_t *proto_lens, int num_shapes,
+                                                          TF_Status *status);
 TF_CAPI_EXPORT extern void TF_SetAttrTensor(TF_OperationDescription *desc, const char *attr_name,
                                             TF_Tensor *value, TF_Status *status);
 TF_CAPI_EXPORT extern void TF_SetAttrTensorList(TF_OperationDescription *desc, const char *attr_name,
@@ -113,6 +136,8 @@ TF_CAPI_EXPORT extern void TF_SetAttrValueProto(TF_OperationDescription *desc, c
 
 /* Adds the operation to the graph and frees `desc`. On error NULL, and the graph is as it was. */
 TF_CAPI_EXPORT extern TF_Operation *TF_FinishOperation(TF_OperationDescription *desc, TF_Status *status);
+TF_CAPI_EXPORT extern TF_Operation *TF_FinishOperationLocked(TF_OperationDescription *desc,
+                                                             TF_Status *status);
 
 /* ---- looking at operations ---- */
 
@@ -131,6 +156,8 @@ TF_CAPI_EXPORT extern int TF_OperationInputListLength(TF_Operation *oper, const 
                                                       TF_Status *status);
 /* What feeds an input; {NULL, -1} when nothing does. */
 TF_CAPI_EXPORT extern TF_Output TF_OperationInput(TF_Input oper_in);
+/* What feeds the inputs, at most max_inputs of them. */
+TF_CAPI_EXPORT extern void TF_OperationAllInputs(TF_Operation *oper, TF_Output *inputs, int max_inputs);
 TF_CAPI_EXPORT extern int TF_OperationOutputNumConsumers(TF_Output oper_out);
 /* Fills at most max_consumers, returns how many. */
 TF_CAPI_EXPORT extern int TF_OperationOutputConsumers(TF_Output oper_out, TF_Input *consumers,
@@ -141,6 +168,76 @@ TF_CAPI_EXPORT extern int TF_OperationGetControlInputs(TF_Operation *oper, TF_Op
 TF_CAPI_EXPORT extern int TF_OperationNumControlOutputs(TF_Operation *oper);
 TF_CAPI_EXPORT extern int TF_OperationGetControlOutputs(TF_Operation *oper, TF_Operation **control_outputs,
                                                         int max_control_outputs);
+/* What an attr's value is, to know how much room the calls below need. */
+typedef struct TF_AttrMetadata {
+  unsigned char is_list;
+  int64_t list_size; /* -1 when it is no list */
+  /* Of the value, or of each in the list; for an empty list what the op says. */
+  TF_AttrType type;
+  /* A string: its bytes; a shape: its rank, -1 when unknown; lists of these: their sum, an unknown rank
+   * counts 0; everything else: -1. */
+  int64_t total_size;
+} TF_AttrMetadata;
+
+TF_CAPI_EXPORT extern TF_AttrMetadata TF_OperationGetAttrMetadata(TF_Operation *oper, const char *attr_name,
+                                                                  TF_Status *status);
+/* The value of an attr, or as much of it as fits: max_length bytes, max_values values of a list, num_dims
+ * sizes. INVALID_ARGUMENT when the attr is of another kind. Strings are not NUL-terminated. */
+TF_CAPI_EXPORT extern void TF_OperationGetAttrString(TF_Operation *oper, const char *attr_name, void *value,
+                                                     size_t max_length, TF_Status *status);
+/* `values` point into `storage`, which has to have room for the bytes of all of them: INVALID_ARGUMENT when
+ * it has not. */
+TF_CAPI_EXPORT extern void TF_OperationGetAttrStringList(TF_Operation *oper, const char *attr_name,
+                                                         void **values, size_t *lengths, int max_values,
+                                                         void *storage, size_t storage_size,
+                                                         TF_Status *status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrInt(TF_Operation *oper, const char *attr_name, int64_t *value,
+                                                  TF_Status *status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrIntList(TF_Operation *oper, const char *attr_name,
+                                                      int64_t *values, int max_values, TF_Status *status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrFloat(TF_Operation *oper, const char *attr_name, float *value,
+                                                    TF_Status *status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrFloatList(TF_Operation *oper, const char *attr_name,
+                                                        float *values, int max_values, TF_Status *status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrBool(TF_Operation *oper, const char *attr_name,
+                                                   unsigned char *value, TF_Status *status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrBoolList(TF_Operation *oper, const char *attr_name,
+                                                       unsigned char *values, int max_values,
+                                                       TF_Status *status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrType(TF_Operation *oper, const char *attr_name,
+                                                   TF_DataType *value, TF_Status *status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrTypeList(TF_Operation *oper, const char *attr_name,
+                                                       TF_DataType *values, int max_values,
+                                                       TF_Status *status);
+/* -1 for an unknown size; nothing is written for an unknown rank. */
+TF_CAPI_EXPORT extern void TF_OperationGetAttrShape(TF_Operation *oper, const char *attr_name, int64_t *value,
+                                                    int num_dims, TF_Status *status);
+/* `dims` point into `storage`, which has to have room for storage_size sizes; num_dims of -1 is an unknown
+ * rank. */
+TF_CAPI_EXPORT extern void TF_OperationGetAttrShapeList(TF_Operation *oper, const char *attr_name,
+                                                        int64_t **dims, int *num_dims, int num_shapes,
+                                                        int64_t *storage, int storage_size,
+                                                        TF_Status *status);
+/* Serialised TensorShapeProtos. The list's buffers are new ones for the caller to delete. */
+TF_CAPI_EXPORT extern void TF_OperationGetAttrTensorShapeProto(TF_Operation *oper, const char *attr_name,
+                                                               TF_Buffer *value, TF_Status *status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrTensorShapeProtoList(TF_Operation *oper, const char *attr_name,
+                                                                   TF_Buffer **values, int max_values,
+                                                                   TF_Status *status);
+/* New tensors for the caller to delete; NULL on error. */
+TF_CAPI_EXPORT extern void TF_OperationGetAttrTensor(TF_Operation *oper, const char *attr_name,
+                                                     TF_Tensor **value, TF_Status *status);
+TF_CAPI_EXPORT extern void TF_OperationGetAttrTensorList(TF_Operation *oper, const char *attr_name,
+                                                         TF_Tensor **values, int max_values,
+                                                         TF_Status *status);
+/* The names of all attrs, in an order that stays as long as the operation does. */
+TF_CAPI_EXPORT extern int TF_OperationGetNumAttrs(TF_Operation *oper);
+/* -1 when there is no attr `i`. */
+TF_CAPI_EXPORT extern int TF_OperationGetAttrNameLength(TF_Operation *oper, int i);
+/* Writes as many bytes as TF_OperationGetAttrNameLength says, without a NUL. OUT_OF_RANGE when there is no
+ * attr `i`. */
+TF_CAPI_EXPORT extern void TF_OperationGetAttrName(TF_Operation *oper, int i, char *output,
+                                                   TF_Status *status);
 /* The serialised AttrValue of an attr. */
 TF_CAPI_EXPORT extern void TF_OperationGetAttrValueProto(TF_Operation *oper, const char *attr_name,
                                                          TF_Buffer *output_attr_value, TF_Status *status);
@@ -152,10 +249,33 @@ TF_CAPI_EXPORT extern TF_Operation *TF_GraphOperationByName(TF_Graph *graph, con
 /* Iterates: `*pos` starts at 0; NULL at the end. */
 TF_CAPI_EXPORT extern TF_Operation *TF_GraphNextOperation(TF_Graph *graph, size_t *pos);
 
+/* ---- changing operations: what Python's front end is built on ---- */
+
+/* Takes an input away from where it comes from and connects it to `new_src`. */
+TF_CAPI_EXPORT extern void TF_UpdateEdge(TF_Graph *graph, TF_Output new_src, TF_Input dst, TF_Status *status);
+/* These two do nothing when an operation is not of the graph. */
+TF_CAPI_EXPORT extern void TF_AddOperationControlInput(TF_Graph *graph, TF_Operation *op,
+                                                       TF_Operation *input);
+TF_CAPI_EXPORT extern void TF_RemoveAllControlInputs(TF_Graph *graph, TF_Operation *op);
+/* A serialised AttrValue, in place of what the attr had. What was derived of the attrs when the operation was
+ * made (types and shapes) stays. */
+TF_CAPI_EXPORT extern void TF_SetAttr(TF_Graph *graph, TF_Operation *op, const char *attr_name,
+                                      TF_Buffer *attr_value_proto, TF_Status *status);
+TF_CAPI_EXPORT extern void TF_ClearAttr(TF_Graph *graph, TF_Operation *op, const char *attr_name,
+                                        TF_Status *status);
+TF_CAPI_EXPORT extern void TF_SetRequestedDevice(TF_Graph *graph, TF_Operation *op, const char *device);
+/* Connects the next input of a While operation whose attrs were changed to take more. */
+TF_CAPI_EXPORT extern void TF_AddWhileInputHack(TF_Graph *graph, TF_Output new_src, TF_Operation *dst,
+                                                TF_Status *status);
+
 /* ---- import and export ---- */
 
 TF_CAPI_EXPORT extern void TF_GraphToGraphDef(TF_Graph *graph, TF_Buffer *output_graph_def,
                                               TF_Status *status);
+/* The serialised OpDef of an op, or the signature of one of the graph's functions. NOT_FOUND when there is no
+ * such. */
+TF_CAPI_EXPORT extern void TF_GraphGetOpDef(TF_Graph *graph, const char *op_name, TF_Buffer *output_op_def,
+                                            TF_Status *status);
 TF_CAPI_EXPORT extern void TF_GraphVersions(TF_Graph *graph, TF_Buffer *output_version_def,
                                             TF_Status *status);
 
@@ -210,20 +330,33 @@ TF_CAPI_EXPORT extern void TF_GraphImportGraphDef(TF_Graph *graph, const TF_Buff
 
 /* ---- functions ---- */
 
-/* Makes a function of part of a graph: num_opers -1 takes all that the outputs need. `inputs` become its
- * arguments. `output_names` may be NULL. */
-TF_CAPI_EXPORT extern TF_Function *TF_GraphToFunction(const TF_Graph *fn_body, const char *fn_name,
-                                                      unsigned char append_hash_to_fn_name, int num_opers,
-                                                      const TF_Operation *const *opers, int ninputs,
-                                                      const TF_Output *inputs, int noutputs,
-                                                      const TF_Output *outputs,
-                                                      const char *const *output_names, const void *opts,
-                                                      const char *description, TF_Status *status);
+/* Makes a function of part of a graph. `inputs` become its arguments. num_opers -1 takes all operations of
+ * the graph that are not inputs, and every lower number (this library's own) only those that the outputs
+ * need. `output_names` may be NULL. */
+TF_CAPI_EXPORT extern TF_Function *TF_GraphToFunction(
+    const TF_Graph *fn_body, const char *fn_name, unsigned char append_hash_to_fn_name, int num_opers,
+    const TF_Operation *const *opers, int ninputs, const TF_Output *inputs, int noutputs,
+    const TF_Output *outputs, const char *const *output_names, const TF_FunctionOptions *opts,
+    const char *description, TF_Status *status);
+/* Also with operations that are to run in every call, whether a result needs them or not. Their names, under
+ * which the FunctionDef lists them, are those of the operations when `control_output_names` is NULL. */
+TF_CAPI_EXPORT extern TF_Function *TF_GraphToFunctionWithControlOutputs(
+    const TF_Graph *fn_body, const char *fn_name, unsigned char append_hash_to_fn_name, int num_opers,
+    const TF_Operation *const *opers, int ninputs, const TF_Output *inputs, int noutputs,
+    const TF_Output *outputs, const char *const *output_names, int ncontrol_outputs,
+    const TF_Operation *const *control_outputs, const char *const *control_output_names,
+    const TF_FunctionOptions *opts, const char *description, TF_Status *status);
 TF_CAPI_EXPORT extern const char *TF_FunctionName(TF_Function *func);
 TF_CAPI_EXPORT extern void TF_FunctionToFunctionDef(TF_Function *func, TF_Buffer *output_func_def,
                                                     TF_Status *status);
 TF_CAPI_EXPORT extern TF_Function *TF_FunctionImportFunctionDef(const void *proto, size_t proto_len,
                                                                 TF_Status *status);
+/* An attr of the function itself, a serialised AttrValue. */
+TF_CAPI_EXPORT extern void TF_FunctionSetAttrValueProto(TF_Function *func, const char *attr_name,
+                                                        const void *proto, size_t proto_len,
+                                                        TF_Status *status);
+TF_CAPI_EXPORT extern void TF_FunctionGetAttrValueProto(TF_Function *func, const char *attr_name,
+                                                        TF_Buffer *output_attr_value, TF_Status *status);
 /* Copies the function, and its gradient when not NULL, into the graph. */
 TF_CAPI_EXPORT extern void TF_GraphCopyFunction(TF_Graph *g, const TF_Function *func, const TF_Function *grad,
                                                 TF_Status *status);
@@ -250,6 +383,10 @@ typedef struct TF_Session TF_Session;
 TF_CAPI_EXPORT extern TF_SessionOptions *TF_NewSessionOptions(void);
 /* "" is this process; other targets are refused by TF_NewSession. */
 TF_CAPI_EXPORT extern void TF_SetTarget(TF_SessionOptions *options, const char *target);
+/* A serialised ConfigProto; INVALID_ARGUMENT when it is none. Of it intra_op_parallelism_threads counts, in
+ * the first session: how many threads the process works with. */
+TF_CAPI_EXPORT extern void TF_SetConfig(TF_SessionOptions *options, const void *proto, size_t proto_len,
+                                        TF_Status *status);
 TF_CAPI_EXPORT extern void TF_DeleteSessionOptions(TF_SessionOptions *options);
 
 /* NULL on error. */
@@ -258,13 +395,36 @@ TF_CAPI_EXPORT extern TF_Session *TF_NewSession(TF_Graph *graph, const TF_Sessio
 /* Frees variables and plans; later runs fail with CANCELLED. */
 TF_CAPI_EXPORT extern void TF_CloseSession(TF_Session *session, TF_Status *status);
 TF_CAPI_EXPORT extern void TF_DeleteSession(TF_Session *session, TF_Status *status);
+/* Lets the session know of operations added since. It finds out by itself, so this does nothing. */
+TF_CAPI_EXPORT extern void TF_ExtendSession(TF_Session *session, TF_Status *status);
 /* Runs one step. `output_values` get new tensors that the caller deletes; on error they are NULL.
- * `run_options` and `run_metadata` may be NULL. */
+ * `run_options` (a serialised RunOptions, nothing of which counts) and `run_metadata` (empty; becomes a
+ * RunMetadata without content) may be NULL. */
 TF_CAPI_EXPORT extern void TF_SessionRun(TF_Session *session, const TF_Buffer *run_options,
                                          const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs,
                                          const TF_Output *outputs, TF_Tensor **output_values, int noutputs,
                                          const TF_Operation *const *target_opers, int ntargets,
                                          TF_Buffer *run_metadata, TF_Status *status);
+
+/* The devices of a session: this process's CPU. */
+typedef struct TF_DeviceList TF_DeviceList;
+TF_CAPI_EXPORT extern TF_DeviceList *TF_SessionListDevices(TF_Session *session, TF_Status *status);
+TF_CAPI_EXPORT extern void TF_DeleteDeviceList(TF_DeviceList *list);
+TF_CAPI_EXPORT extern int TF_DeviceListCount(const TF_DeviceList *list);
+/* "/job:localhost/replica:0/task:0/device:CPU:0". NULL, -1 or 0 with INVALID_ARGUMENT for a wrong index, here
+ * and below. Belongs to the list. */
+TF_CAPI_EXPORT extern const char *TF_DeviceListName(const TF_DeviceList *list, int index, TF_Status *status);
+TF_CAPI_EXPORT extern const char *TF_DeviceListType(const TF_DeviceList *list, int index, TF_Status *status);
+/* What the device may use. */
+TF_CAPI_EXPORT extern int64_t TF_DeviceListMemoryBytes(const TF_DeviceList *list, int index,
+                                                       TF_Status *status);
+TF_CAPI_EXPORT extern uint64_t TF_DeviceListIncarnation(const TF_DeviceList *list, int index,
+                                                        TF_Status *status);
+
+/* The value of an output that depends on constants alone: returns 1, and the caller deletes the result. 0
+ * when it does not, or when computing it failed. */
+TF_CAPI_EXPORT extern unsigned char TF_TryEvaluateConstant(TF_Graph *graph, TF_Output output,
+                                                           TF_Tensor **result, TF_Status *status);
 
 /* ---- ops ---- */
 

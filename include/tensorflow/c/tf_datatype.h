@@ -35,6 +35,16 @@ typedef enum TF_DataType {
   TF_VARIANT = 21,
   TF_UINT32 = 22,
   TF_UINT64 = 23,
+  TF_FLOAT8_E5M2 = 24,
+  TF_FLOAT8_E4M3FN = 25,
+  TF_FLOAT8_E4M3FNUZ = 26,
+  TF_FLOAT8_E4M3B11FNUZ = 27,
+  TF_FLOAT8_E5M2FNUZ = 28,
+  TF_INT4 = 29,
+  TF_UINT4 = 30,
+  TF_INT2 = 31,
+  TF_UINT2 = 32,
+  TF_FLOAT4_E2M1FN = 33,
 } TF_DataType;
 
 /* Bytes an element; 0 for types whose elements have no fixed size (TF_STRING, TF_RESOURCE, TF_VARIANT) or

@@ -2,12 +2,14 @@
 #ifndef TENSORFLOW_C_TF_TENSOR_H_
 #define TENSORFLOW_C_TF_TENSOR_H_
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "tensorflow/c/c_api_macros.h"
 #include "tensorflow/c/tf_datatype.h"
 #include "tensorflow/c/tf_export.h"
+#include "tensorflow/c/tf_status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,17 +31,32 @@ TF_CAPI_EXPORT extern TF_Tensor *TF_NewTensor(TF_DataType type, const int64_t *d
                                               size_t len,
                                               void (*deallocator)(void *data, size_t len, void *arg),
                                               void *deallocator_arg);
-/* Uninitialised elements; NULL when the shape is wrong, `len` is less than it needs, or memory ran out. */
+/* Uninitialised numbers, empty strings (tf_tstring.h), resources and variants that hold nothing; NULL when
+ * the shape is wrong, `len` is less than it needs, or memory ran out. */
 TF_CAPI_EXPORT extern TF_Tensor *TF_AllocateTensor(TF_DataType type, const int64_t *dims, int num_dims,
                                                    size_t len);
 TF_CAPI_EXPORT extern void TF_DeleteTensor(TF_Tensor *tensor);
+/* What memory that a program brings along should be aligned to. */
+TF_CAPI_EXPORT extern size_t TF_TensorDefaultAlignment(void);
+/* A tensor that nobody shares, to be deleted in place of `tensor` (which then holds nothing); NULL when
+ * somebody does share the memory. */
+TF_CAPI_EXPORT extern TF_Tensor *TF_TensorMaybeMove(TF_Tensor *tensor);
 TF_CAPI_EXPORT extern TF_DataType TF_TensorType(const TF_Tensor *tensor);
+/* Another shape for the same memory. The caller knows that it has as many elements: where it does not, the
+ * tensor stays as it was. */
+TF_CAPI_EXPORT extern void TF_SetShape(TF_Tensor *tensor, const int64_t *dims, int num_dims);
 TF_CAPI_EXPORT extern int TF_NumDims(const TF_Tensor *tensor);
 TF_CAPI_EXPORT extern int64_t TF_Dim(const TF_Tensor *tensor, int dim_index);
 TF_CAPI_EXPORT extern int64_t TF_TensorElementCount(const TF_Tensor *tensor);
 TF_CAPI_EXPORT extern size_t TF_TensorByteSize(const TF_Tensor *tensor);
 /* Valid until the tensor is deleted. */
 TF_CAPI_EXPORT extern void *TF_TensorData(const TF_Tensor *tensor);
+/* Makes `to` share the memory of `from`, read as elements of another type and shape. INVALID_ARGUMENT when
+ * the sizes differ or one of the types is not made of bytes alone. */
+TF_CAPI_EXPORT extern void TF_TensorBitcastFrom(const TF_Tensor *from, TF_DataType type, TF_Tensor *to,
+                                                const int64_t *new_dims, int num_new_dims, TF_Status *status);
+/* Whether the memory is aligned to TF_TensorDefaultAlignment. */
+TF_CAPI_EXPORT extern bool TF_TensorIsAligned(const TF_Tensor *tensor);
 
 #ifdef __cplusplus
 }

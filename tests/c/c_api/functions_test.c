@@ -48,7 +48,7 @@ TEST(a_function_is_made_of_what_its_outputs_need) {
   unary(&b.f, "Exp", "unused", b.x);
   Arena *arena = arena_new();
   TF_Function *function =
-      TF_GraphToFunction(b.f.graph, "MulNeg", 0, -1, NULL, 1, &b.x, 1, &b.y, (const char *[]){"product"}, NULL, "what it does", b.f.status);
+      TF_GraphToFunction(b.f.graph, "MulNeg", 0, -2, NULL, 1, &b.x, 1, &b.y, (const char *[]){"product"}, NULL, "what it does", b.f.status);
   CHECK_TF_OK(b.f.status);
   REQUIRE(function != NULL);
   CHECK_STR_EQ(TF_FunctionName(function), "MulNeg");
@@ -74,12 +74,120 @@ TEST(a_function_is_made_of_what_its_outputs_need) {
   end(&b.f);
 }
 
+TEST(a_function_may_be_made_of_all_that_the_graph_has) {
+  Body b;
+  REQUIRE(begin_body(&b));
+  TF_Output unused = unary(&b.f, "Exp", "unused", b.x);
+  Arena *arena = arena_new();
+  TF_Function *function =
+      TF_GraphToFunction(b.f.graph, "All", 0, -1, NULL, 1, &b.x, 1, &b.y, NULL, NULL, NULL, b.f.status);
+  CHECK_TF_OK(b.f.status);
+  REQUIRE(function != NULL);
+  const FunctionDef *def = definition(&b.f, function, arena);
+  CHECK_INT_EQ(def->n_node_def, 4);
+  CHECK_STR_EQ(find_node(def, "unused")->op, "Exp");
+  TF_DeleteFunction(function);
+  arena_free(arena);
+
+  TF_OperationDescription *desc = TF_NewOperation(b.f.graph, "IdentityN", "two");
+  TF_AddInputList(desc, (TF_Output[]){b.x, unused}, 2);
+  TF_Output two = finish(&b.f, desc);
+  CHECK(TF_GraphToFunction(b.f.graph, "All", 0, -1, NULL, 1, &two, 1, &two, NULL, NULL, NULL, b.f.status) == NULL);
+  CHECK_TF_ERROR(b.f.status, TF_INVALID_ARGUMENT,
+                 "When `num_opers` is set to -1, nodes referenced in `inputs` must have a single output. Node two has 2 outputs. "
+                 "Encountered while creating function 'All'");
+  end(&b.f);
+}
+
+/* A function of two nodes that nobody needs, one of which always runs. */
+TEST(control_outputs_are_part_of_a_function) {
+  Body b;
+  REQUIRE(begin_body(&b));
+  TF_Output first = unary(&b.f, "Exp", "First", b.x);
+  TF_Output second = unary(&b.f, "Log", "second", first);
+  const TF_Operation *both[] = {second.oper, first.oper};
+  Arena *arena = arena_new();
+  TF_Function *function = TF_GraphToFunctionWithControlOutputs(b.f.graph, "F", 0, -2, NULL, 1, &b.x, 1, &b.y, NULL, 2, both,
+                                                               (const char *[]){"b", "a"}, NULL, NULL, b.f.status);
+  CHECK_TF_OK(b.f.status);
+  REQUIRE(function != NULL);
+  const FunctionDef *def = definition(&b.f, function, arena);
+  CHECK_INT_EQ(def->n_node_def, 5);
+  if (CHECK_INT_EQ(def->signature->n_control_output, 2) && CHECK_INT_EQ(def->n_control_ret, 2)) {
+    CHECK_STR_EQ(def->signature->control_output[0], "b");
+    CHECK_STR_EQ(def->signature->control_output[1], "a");
+    CHECK_STR_EQ(def->control_ret[0]->key, "b");
+    CHECK_STR_EQ(def->control_ret[0]->value, "second");
+    CHECK_STR_EQ(def->control_ret[1]->value, "First");
+  }
+  TF_GraphCopyFunction(b.f.graph, function, NULL, b.f.status);
+  CHECK_TF_OK(b.f.status);
+  TF_DeleteFunction(function);
+
+  /* Without names they have those of the nodes. */
+  function = TF_GraphToFunctionWithControlOutputs(b.f.graph, "G", 0, -1, NULL, 1, &b.x, 0, NULL, NULL, 1, both, NULL, NULL, NULL,
+                                                  b.f.status);
+  CHECK_TF_OK(b.f.status);
+  REQUIRE(function != NULL);
+  def = definition(&b.f, function, arena);
+  if (CHECK_INT_EQ(def->n_control_ret, 1)) CHECK_STR_EQ(def->control_ret[0]->key, "second");
+  TF_DeleteFunction(function);
+  arena_free(arena);
+
+  const struct {
+    int num_opers;
+    const TF_Operation *outputs[2];
+    const char *names[2];
+    const char *message;
+  } cases[] = {
+      {-2, {first.oper, second.oper}, {"x", "x"}, "Repeated control output name: x"},
+      {-2, {first.oper, first.oper}, {NULL, NULL}, "Repeated control output name: First"},
+      {-2, {first.oper, NULL}, {NULL, NULL}, "Control output 1 of function 'F' is null"},
+      {-2, {first.oper, b.x.oper}, {NULL, NULL}, "Control output 'x' of function 'F' is not a node of its body"},
+      {0, {first.oper, second.oper}, {NULL, NULL}, "Control output 'First' of function 'F' is not a node of its body"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    CHECK_CONTEXT("case %d", (int)i);
+    CHECK(TF_GraphToFunctionWithControlOutputs(b.f.graph, "F", 0, cases[i].num_opers, NULL, 1, &b.x, 0, NULL, NULL, 2, cases[i].outputs,
+                                               cases[i].names, NULL, NULL, b.f.status) == NULL);
+    CHECK_TF_ERROR(b.f.status, TF_INVALID_ARGUMENT, cases[i].message);
+  }
+  end(&b.f);
+}
+
+TEST(attrs_of_functions_are_set_and_read) {
+  Body b;
+  REQUIRE(begin_body(&b));
+  TF_Function *function =
+      TF_GraphToFunction(b.f.graph, "F", 0, -1, NULL, 1, &b.x, 1, &b.y, NULL, NULL, NULL, b.f.status);
+  REQUIRE(function != NULL);
+  TF_FunctionSetAttrValueProto(function, "five", "\x18\x04", 2, b.f.status);
+  CHECK_TF_OK(b.f.status);
+  TF_FunctionSetAttrValueProto(function, "five", "\x18\x05", 2, b.f.status);
+  CHECK_TF_OK(b.f.status);
+  TF_FunctionSetAttrValueProto(function, "yes", "\x28\x01", 2, b.f.status);
+  CHECK_TF_OK(b.f.status);
+  TF_FunctionSetAttrValueProto(function, "no", "\xff\xff", 2, b.f.status);
+  CHECK_TF_ERROR(b.f.status, TF_INVALID_ARGUMENT, "Unparseable AttrValue proto passed to TF_FunctionSetAttrValueProto");
+  TF_Buffer *value = TF_NewBuffer();
+  TF_FunctionGetAttrValueProto(function, "five", value, b.f.status);
+  CHECK_TF_OK(b.f.status);
+  if (CHECK_INT_EQ(value->length, 2)) CHECK_MEM_EQ(value->data, "\x18\x05", 2);
+  TF_FunctionGetAttrValueProto(function, "yes", value, b.f.status);
+  CHECK_TF_ERROR(b.f.status, TF_INVALID_ARGUMENT, "Passing non-empty TF_Buffer is invalid.");
+  TF_FunctionGetAttrValueProto(function, "no", value, b.f.status);
+  CHECK_TF_ERROR(b.f.status, TF_INVALID_ARGUMENT, "Function 'F' has no attr named 'no'.");
+  TF_DeleteBuffer(value);
+  TF_DeleteFunction(function);
+  end(&b.f);
+}
+
 TEST(an_inner_value_may_be_an_argument_and_an_argument_a_result) {
   Body b;
   REQUIRE(begin_body(&b));
   Arena *arena = arena_new();
   TF_Output inputs[] = {b.neg, b.k}, outputs[] = {b.y, b.neg, b.y};
-  TF_Function *function = TF_GraphToFunction(b.f.graph, "F", 0, -1, NULL, 2, inputs, 3, outputs, NULL, NULL, NULL, b.f.status);
+  TF_Function *function = TF_GraphToFunction(b.f.graph, "F", 0, -2, NULL, 2, inputs, 3, outputs, NULL, NULL, NULL, b.f.status);
   CHECK_TF_OK(b.f.status);
   REQUIRE(function != NULL);
   const FunctionDef *def = definition(&b.f, function, arena);

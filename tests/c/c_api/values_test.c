@@ -112,7 +112,8 @@ TEST(memory_that_makes_no_tensor_is_given_back_too) {
       {TF_FLOAT, 255, {1, 1}, 24},                     /* too many dimensions */
       {(TF_DataType)0, 1, {1}, 24},
       {(TF_DataType)99, 1, {1}, 24},
-      {TF_STRING, 1, {1}, 24},                         /* strings are not plain bytes */
+      {TF_STRING, 1, {1}, 23},                         /* too short */
+      {TF_VARIANT, 1, {1}, 24},                        /* objects are not plain bytes */
       {TF_RESOURCE, 1, {1}, 24},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -123,7 +124,7 @@ TEST(memory_that_makes_no_tensor_is_given_back_too) {
     CHECK(TF_NewTensor(cases[i].type, dims, cases[i].rank, values, cases[i].length, note_release, &released) == NULL);
     CHECK_INT_EQ(released.count, 1);
     CHECK(released.data == values);
-    if (cases[i].type == TF_STRING || cases[i].type == TF_RESOURCE) continue;
+    if (cases[i].type == TF_VARIANT || cases[i].type == TF_RESOURCE) continue;
     CHECK(TF_AllocateTensor(cases[i].type, dims, cases[i].rank, cases[i].length) == NULL);
   }
 }
@@ -202,7 +203,7 @@ TEST(an_output_buffer_must_be_empty) {
   REQUIRE(begin(&f));
   TF_Buffer *buffer = TF_NewBufferFromString("abc", 3);
   TF_GraphToGraphDef(f.graph, buffer, f.status);
-  CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "Passing non-empty output buffer is invalid.");
+  CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "Passing non-empty TF_Buffer is invalid.");
   CHECK_MEM_EQ(buffer->data, "abc", 3);
   TF_DeleteBuffer(buffer);
   end(&f);
