@@ -24,7 +24,7 @@ export const ARROWS = {
 
 /** Headers that come from elsewhere than src/, and the folders that may name them. */
 const OUTSIDE = [
-  { header: /^tensorflow\/core\/framework\/\w+\.pb-c\.h$/, folders: ['proto'] },
+  { header: /^tensorflow\/core\/(framework|protobuf)\/\w+\.pb-c\.h$/, folders: ['proto'] },
   { header: /^protobuf-c\//, folders: ['proto'] },
   { header: /^(tensorflow\/c|tfcore)\/\w+\.h$/, folders: ['c_api', 'wasm'] },
   { header: /^op_table\.inc$/, folders: ['ops'] },

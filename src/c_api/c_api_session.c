@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
 #include "runtime/thread_pool.h"
-#include "tensorflow/core/protobuf/config.pb-c.h"
 
 struct TF_SessionOptions {
   char *target; /* NULL: this process */
@@ -24,9 +23,9 @@ void TF_SetConfig(TF_SessionOptions *options, const void *proto, size_t proto_le
   start_status(status);
   Arena *arena = arena_new();
   void *message;
-  if (parse_given(&tensorflow__config_proto__descriptor, proto, proto_len, "Unparseable ConfigProto", arena,
-                  &message, &status->status)) {
-    options->threads = ((const Tensorflow__ConfigProto *)message)->intra_op_parallelism_threads;
+  if (parse_given(kConfigProto, proto, proto_len, "Unparseable ConfigProto", arena, &message,
+                  &status->status)) {
+    options->threads = ((const ConfigProto *)message)->intra_op_parallelism_threads;
   }
   arena_free(arena);
 }
@@ -202,8 +201,8 @@ static bool run(TF_Session *session, const TF_Output *inputs, TF_Tensor *const *
 static bool check_run_options(const TF_Buffer *bytes, Status *status) {
   Arena *arena = arena_new();
   void *options;
-  bool ok = parse_given(&tensorflow__run_options__descriptor, bytes->data, bytes->length,
-                        "Unparseable RunOptions proto", arena, &options, status);
+  bool ok = parse_given(kRunOptions, bytes->data, bytes->length, "Unparseable RunOptions proto", arena,
+                        &options, status);
   arena_free(arena);
   return ok;
 }

@@ -15,6 +15,8 @@ const ProtoDescriptor *const kFunctionDefLibrary = &tensorflow__function_def_lib
 const ProtoDescriptor *const kTensorProto = &tensorflow__tensor_proto__descriptor;
 const ProtoDescriptor *const kTensorShapeProto = &tensorflow__tensor_shape_proto__descriptor;
 const ProtoDescriptor *const kVersionDef = &tensorflow__version_def__descriptor;
+const ProtoDescriptor *const kConfigProto = &tensorflow__config_proto__descriptor;
+const ProtoDescriptor *const kRunOptions = &tensorflow__run_options__descriptor;
 
 size_t field_element_size(const Field *field) {
   switch (field->type) {

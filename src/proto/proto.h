@@ -22,6 +22,7 @@
 #include "tensorflow/core/framework/tensor_shape.pb-c.h"
 #include "tensorflow/core/framework/types.pb-c.h"
 #include "tensorflow/core/framework/versions.pb-c.h"
+#include "tensorflow/core/protobuf/config.pb-c.h"
 
 typedef Tensorflow__AttrValue AttrValue;
 typedef Tensorflow__AttrValue__ListValue AttrListValue;
@@ -46,6 +47,7 @@ typedef Tensorflow__TensorProto TensorProto;
 typedef Tensorflow__TensorShapeProto TensorShapeProto;
 typedef Tensorflow__TensorShapeProto__Dim TensorShapeDim;
 typedef Tensorflow__ResourceHandleProto ResourceHandleProto;
+typedef Tensorflow__ConfigProto ConfigProto;
 
 /* What `value_case` of an AttrValue says. Numbers are those of the oneof's fields. */
 typedef enum AttrKind {
@@ -74,7 +76,8 @@ typedef ProtobufCMessage ProtoMessage;
 
 extern const ProtoDescriptor *const kGraphDef, *const kNodeDef, *const kOpDef, *const kOpList, *const kAttrValue, *const kKernelDef,
     *const kKernelConstraint, *const kKernelList,
-    *const kFunctionDef, *const kFunctionDefLibrary, *const kTensorProto, *const kTensorShapeProto, *const kVersionDef;
+    *const kFunctionDef, *const kFunctionDefLibrary, *const kTensorProto, *const kTensorShapeProto, *const kVersionDef,
+    *const kConfigProto, *const kRunOptions;
 
 /* --- messages in general (message.c) --- */
 
