@@ -188,8 +188,10 @@ static bool evaluate(Graph *graph, CachedValue *entry, Status *status) {
   }
   Tensor *results = mem_calloc(node->num_outputs, sizeof *results);
   if (!results) return status_oom(status, "a constant value");
-  bool known;
+  bool known, was_inferring = graph->is_inferring;
+  graph->is_inferring = true;
   bool ok = forgive(op_evaluate(node->op, node->def, inputs, results, status), &known, status);
+  graph->is_inferring = was_inferring;
   arena_rollback(graph->arena, mark.arena);
   for (int i = 0; ok && known && i < node->num_outputs; i++)
     known = tensor_bytes(&results[i]) <= MAX_VALUE_BYTES;

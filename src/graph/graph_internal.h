@@ -81,6 +81,7 @@ struct Graph {
 
   CachedValue *cached_values;
   RefinerScratch scratch;
+  bool is_inferring; /* a shape function, or a kernel that computes a value for one, is running */
   const HandleData *no_handles[SHARED_HANDLES]; /* all NULL: shared by the nodes that have no handle data */
 };
 

@@ -162,10 +162,8 @@ static bool keep_handles(const Inference *run, Status *status) {
   return true;
 }
 
-static bool infer(Graph *graph, Node *node, Status *status) {
+static bool run_function(Graph *graph, Node *node, ShapeFn function, Status *status) {
   Inference run;
-  ShapeFn function = node->op ? node->op->registration->shape : NULL;
-  if (!function) return true; /* every output stays unknown */
   TRY(start(&run, graph, node, status));
   for (bool again = true; again;) {
     if (!function(&run.context, status))
@@ -179,6 +177,20 @@ static bool infer(Graph *graph, Node *node, Status *status) {
   if (node->num_out_edges > 0)
     graph_forget_values(graph); /* values of consumers may have been computed from the old shapes */
   return true;
+}
+
+/* Functions from outside may try to change the graph that they are called for. */
+static bool infer(Graph *graph, Node *node, Status *status) {
+  if (graph->is_inferring) {
+    return status_set(status, CODE_FAILED_PRECONDITION,
+                      "The graph cannot be changed by a shape function, or by a kernel that it made run");
+  }
+  ShapeFn function = node->op ? node->op->registration->shape : NULL;
+  if (!function) return true; /* every output stays unknown */
+  graph->is_inferring = true;
+  bool ok = run_function(graph, node, function, status);
+  graph->is_inferring = false;
+  return ok;
 }
 
 bool graph_infer_shapes(Graph *graph, Node *node, Status *status) {

@@ -6,18 +6,26 @@
 #include "runtime/plan.h"
 #include "runtime/thread_pool.h"
 
+/* mutex_lock says false when the thread holds the mutex already: then a kernel from outside is running its
+ * own session. */
 #if !defined(__wasm__) || defined(TFCORE_THREADS)
 #include <pthread.h>
 typedef pthread_mutex_t Mutex;
-static void mutex_init(Mutex *mutex) { pthread_mutex_init(mutex, NULL); }
-static void mutex_lock(Mutex *mutex) { pthread_mutex_lock(mutex); }
+static void mutex_init(Mutex *mutex) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+  pthread_mutex_init(mutex, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+}
+static bool mutex_lock(Mutex *mutex) { return pthread_mutex_lock(mutex) == 0; }
 static void mutex_unlock(Mutex *mutex) { pthread_mutex_unlock(mutex); }
 static void mutex_destroy(Mutex *mutex) { pthread_mutex_destroy(mutex); }
 #else
-typedef char Mutex;
-static void mutex_init(Mutex *mutex) { *mutex = 0; }
-static void mutex_lock(Mutex *mutex) { (void)mutex; }
-static void mutex_unlock(Mutex *mutex) { (void)mutex; }
+typedef bool Mutex;
+static void mutex_init(Mutex *mutex) { *mutex = false; }
+static bool mutex_lock(Mutex *mutex) { return *mutex ? false : (*mutex = true); }
+static void mutex_unlock(Mutex *mutex) { *mutex = false; }
 static void mutex_destroy(Mutex *mutex) { (void)mutex; }
 #endif
 
@@ -99,7 +107,7 @@ static void free_state(Session *session) {
 }
 
 void session_close(Session *session) {
-  mutex_lock(&session->mutex);
+  if (!mutex_lock(&session->mutex)) return; /* its kernel is running */
   if (!session->closed) free_state(session);
   session->closed = true;
   mutex_unlock(&session->mutex);
@@ -274,7 +282,8 @@ bool session_run(Session *session, const NodeOutput *feeds, const Tensor *const 
                  const NodeOutput *fetches, Tensor *fetch_values, int num_fetches, Node *const *targets,
                  int num_targets, Status *status) {
   PlanSpec spec = {feeds, num_feeds, fetches, num_fetches, targets, num_targets};
-  mutex_lock(&session->mutex);
+  if (!mutex_lock(&session->mutex))
+    return status_set(status, CODE_FAILED_PRECONDITION, "A kernel cannot run the session in which it runs.");
   bool ok = run(session, &spec, feed_values, fetch_values, status);
   mutex_unlock(&session->mutex);
   return ok;

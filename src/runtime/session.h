@@ -17,7 +17,8 @@ typedef struct Session Session;
 /* The graph is borrowed and must outlive the session. NULL with RESOURCE_EXHAUSTED when out of memory. */
 Session *session_new(Graph *graph, Status *status);
 void session_free(Session *session); /* NULL is fine */
-/* Frees plans, variables and cached memory; later runs fail with CANCELLED "Session has been closed.". */
+/* Frees plans, variables and cached memory; later runs fail with CANCELLED "Session has been closed.".
+ * Called by a kernel that the session runs it does nothing. */
 void session_close(Session *session);
 
 /* Runs one step. `feed_values[i]` is the value of `feeds[i]` (borrowed). `fetch_values` (num_fetches, empty

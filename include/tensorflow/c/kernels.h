@@ -16,6 +16,9 @@
  * not exist is an error in the status where there is one; where TensorFlow would end the process, it is no
  * type (0).
  *
+ * A kernel may use other graphs and sessions. It must not change its graph, nor close or delete its session;
+ * to run it is FAILED_PRECONDITION.
+ *
  * Names, signatures and ownership are TensorFlow's. Left out is what makes no sense here: streams and devices
  * (TF_GetStream, TF_GetDeviceId, TF_GetDeviceName, TF_IsHostMemory*), kernels that finish later
  * (TF_NewAsyncKernelBuilder, TF_RunAsyncOpKernelDoneCallback, TF_Inc/DecNumDeferredOps), plugins

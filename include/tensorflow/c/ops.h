@@ -81,7 +81,8 @@ TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderDeprecated(TF_OpDefinitionBuild
                                                             const char *explanation);
 /* The function runs when a node is added and when what is known of its inputs changes; it may run several
  * times for one node. An error that it sets is the error of adding the node, where the node's input shapes
- * are added to it. Without a shape function nothing is known of the outputs. */
+ * are added to it. It must not change the graph: adding a node is FAILED_PRECONDITION. Without a shape
+ * function nothing is known of the outputs. */
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetShapeInferenceFunction(
     TF_OpDefinitionBuilder *builder,
     void (*shape_inference_func)(TF_ShapeInferenceContext *ctx, TF_Status *status));

@@ -863,3 +863,42 @@ TEST(registering_and_running_without_memory) {
   TF_DeleteStatus(affine_status);
   TF_DeleteStatus(f.status);
 }
+
+/* ---- kernels that use the engine ---- */
+
+static TF_Session *kernel_session;
+static TF_Output kernel_output;
+
+/* Its output is what the session gives. */
+static void compute_by_session(void *kernel, TF_OpKernelContext *ctx) {
+  (void)kernel;
+  TF_Status *status = TF_NewStatus();
+  TF_Tensor *result = NULL;
+  TF_SessionRun(kernel_session, NULL, NULL, NULL, 0, &kernel_output, &result, 1, NULL, 0, NULL, status);
+  if (TF_GetCode(status) == TF_OK) TF_SetOutput(ctx, 0, result, status);
+  if (TF_GetCode(status) != TF_OK) TF_OpKernelContext_Failure(ctx, status);
+  TF_DeleteTensor(result);
+  TF_DeleteStatus(status);
+}
+
+TEST(a_kernel_may_run_other_sessions_but_not_its_own) {
+  Fixture f, g;
+  REQUIRE(begin(&f) && begin(&g));
+  simple_op(&f, "Runs", "y: float", true, NULL, compute_by_session);
+  TF_Output y = unary(&f, "Runs", "y", constant(&f, "c", 1)), other = constant(&g, "c", 42);
+  TF_Session *session = session_on(&f), *inner = session_on(&g);
+  kernel_session = inner;
+  kernel_output = other;
+  CHECK_NEAR(fetch_float(&f, session, kNone, NULL, y), 42, 0);
+  kernel_session = session;
+  kernel_output = y;
+  CHECK(fetch(&f, session, kNone, NULL, y) == NULL);
+  CHECK_TF_ERROR(f.status, TF_FAILED_PRECONDITION, "A kernel cannot run the session in which it runs.");
+  kernel_session = inner;
+  kernel_output = other;
+  CHECK_NEAR(fetch_float(&f, session, kNone, NULL, y), 42, 0);
+  TF_DeleteSession(session, f.status);
+  TF_DeleteSession(inner, f.status);
+  end(&f);
+  end(&g);
+}

@@ -450,3 +450,25 @@ TEST(shapes_keep_their_identity) {
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "not the same");
   end(&f);
 }
+
+static TF_Graph *inferred_graph;
+
+static void add_a_node(TF_ShapeInferenceContext *ctx, TF_Status *status) {
+  TF_OperationDescription *desc = TF_NewOperation(inferred_graph, "Placeholder", "added");
+  TF_SetAttrType(desc, "dtype", TF_FLOAT);
+  CHECK(TF_FinishOperation(desc, status) == NULL);
+  CHECK_TF_ERROR(status, TF_FAILED_PRECONDITION, "The graph cannot be changed by a shape function");
+  infer_unknown(ctx, status);
+}
+
+TEST(a_shape_function_cannot_change_the_graph) {
+  Fixture f;
+  REQUIRE(begin_shapes(&f, add_a_node));
+  inferred_graph = f.graph;
+  TF_Output a = placeholder(&f, "a"), y = shaped(&f, a, a, ints(&f, "s", 1, (int32_t[]){1}));
+  CHECK_TF_OK(f.status);
+  check_shape(&f, y, -1, NULL);
+  CHECK_INT_EQ(num_operations(f.graph), 3);
+  unary(&f, "Neg", "after", a); /* from outside it can */
+  end(&f);
+}
