@@ -22,4 +22,31 @@ static inline void infer_same_shape(TF_ShapeInferenceContext *ctx, TF_Status *st
   TF_DeleteShapeHandle(x);
 }
 
+/* `type` 0: whatever T is. */
+static inline void register_kernel(Fixture *f, const char *op, TF_DataType type, void *(*create)(TF_OpKernelConstruction *),
+                            void (*compute)(void *, TF_OpKernelContext *), void (*destroy)(void *)) {
+  TF_KernelBuilder *builder = TF_NewKernelBuilder(op, "CPU", create, compute, destroy);
+  if (type) TF_KernelBuilder_TypeConstraint(builder, "T", type, f->status);
+  TF_RegisterKernelBuilder(op, builder, f->status);
+  CHECK_TF_OK(f->status);
+}
+
+/* A kernel: output 0 is input 0. */
+static inline void compute_identity(void *kernel, TF_OpKernelContext *ctx) {
+  (void)kernel;
+  TF_Status *status = TF_NewStatus();
+  TF_Tensor *x = NULL;
+  TF_GetInput(ctx, 0, &x, status);
+  TF_SetOutput(ctx, 0, x, status);
+  CHECK_TF_OK(status);
+  TF_DeleteTensor(x);
+  TF_DeleteStatus(status);
+}
+
+static inline TF_Session *session_on(Fixture *f) {
+  TF_Session *session = TF_NewSession(f->graph, NULL, f->status);
+  CHECK_TF_OK(f->status);
+  return session;
+}
+
 #endif
