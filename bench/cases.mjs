@@ -1,8 +1,10 @@
-// What is measured. Each case builds the same work twice, for our engine (`tf`, as init() gives it) and for the peer (`tfjs`):
+// What is measured. Each case builds the same work twice, for our engine (`tf`, as init() gives it) and for the peer (`tfjs`); a case
+// without `peer` is work that the peer cannot do:
 //   run()     one unit of work, timed
 //   result()  the numbers it computes, compared before anything is timed
 //   close()   frees what was made
 import { BATCH, CLASSES, digitBatches, initialWeights, numbers, PIXELS } from './digits.mjs';
+import { graphCases } from './graphs.mjs';
 
 /** Fresh B: each call multiplies by a matrix that the engine has not seen, given as a Float32Array. The product stays inside. */
 function matMulFresh(n) {
@@ -181,6 +183,7 @@ export function makeCases(digits) {
     trainingStep(digits),
     additions('1,000 chained scalar additions', 1000),
     additions('one scalar addition', 1),
+    ...graphCases,
   ];
 }
 

@@ -20,20 +20,22 @@ function limitNow(limits, milliseconds) {
  * Milliseconds of each round, and what follows from them; for products also the limit of the multiply-add units (GFLOP/s) in the
  * same rounds. A case that fails has `error` instead.
  */
-async function measureCase({ name, group, size, flops, ours, peer }, { tf, tfjs, limits, rounds, firstWarmUp }) {
-  const about = { name, group, size, flops };
+async function measureCase({ name, group, size, flops, nodes, ours, peer }, { tf, tfjs, limits, rounds, firstWarmUp }) {
+  const about = { name, group, size, flops, nodes };
   const made = {};
   try {
     made.ours = await ours(tf);
-    made.peer = await peer(tfjs);
-    const difference = relativeDifference(await made.ours.result(), await made.peer.result());
-    if (!(difference < TOLERANCE)) throw new Error(`the results differ by ${difference}`);
+    const result = await made.ours.result();
+    if (peer) made.peer = await peer(tfjs);
+    const difference = made.peer && relativeDifference(result, await made.peer.result());
+    if (made.peer && !(difference < TOLERANCE)) throw new Error(`the results differ by ${difference}`);
     await warmUp(made.ours.run, firstWarmUp);
     const limit = [];
     const beforeRound = flops ? () => limit.push(limitNow(limits, SETTINGS.roundTime / 2)) : undefined;
-    const times = await compare({ ours: made.ours.run, peer: made.peer.run }, { ...SETTINGS, rounds, beforeRound });
-    const ratio = median(times.peer.map((time, i) => time / times.ours[i]));
-    return { ...about, difference, times, ours: median(times.ours), peer: median(times.peer), ratio, limit: flops && median(limit) };
+    const contestants = Object.fromEntries(Object.entries(made).map(([who, { run }]) => [who, run]));
+    const times = await compare(contestants, { ...SETTINGS, rounds, beforeRound });
+    const compared = made.peer && { peer: median(times.peer), ratio: median(times.peer.map((time, i) => time / times.ours[i])) };
+    return { ...about, difference, times, ours: median(times.ours), ...compared, limit: flops && median(limit) };
   } catch (error) {
     return { ...about, error: String(error) };
   } finally {

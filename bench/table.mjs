@@ -11,17 +11,20 @@ export function belowBar({ variant, cases }) {
   return cases.filter((row) => isBarred(row) && !(row.ratio >= BAR[variant]));
 }
 
+/** Work done in a second. */
+function rate({ flops, nodes }, time) {
+  if (flops) return `${(flops / time / 1e6).toFixed(1)} GFLOP/s`;
+  return nodes ? `${(nodes / time / 1e3).toFixed(2)} Mnode/s` : '';
+}
+
 /** One host and build: the cases, ours beside the peer's. */
 export function tableOf({ host, variant, limit, cases }) {
-  const gflops = (row, time) => (row.flops ? row.flops / time / 1e6 : undefined);
-  const head = ['', 'ours ms', 'GFLOP/s', 'of limit', 'tfjs ms', 'GFLOP/s', 'tfjs / ours'];
+  const head = ['', 'ours ms', 'rate', 'of limit', 'tfjs ms', 'rate', 'tfjs / ours'];
   const rows = cases.map((row) => {
     if (row.error) return [row.name, ...head.slice(1).map(() => '-')];
-    const [ours, peer] = [gflops(row, row.ours), gflops(row, row.peer)];
-    return [
-      row.name, milliseconds(row.ours), ours?.toFixed(1) ?? '', ours ? `${((100 * ours) / row.limit).toFixed(0)} %` : '',
-      milliseconds(row.peer), peer?.toFixed(1) ?? '', `${row.ratio.toFixed(2)} x${isBarred(row) && row.ratio < BAR[variant] ? ' !' : '  '}`,
-    ];
+    const ours = [milliseconds(row.ours), rate(row, row.ours), row.flops ? `${((100 * row.flops) / row.ours / 1e6 / row.limit).toFixed(0)} %` : ''];
+    if (row.peer === undefined) return [row.name, ...ours, '', '', ''];
+    return [row.name, ...ours, milliseconds(row.peer), rate(row, row.peer), `${row.ratio.toFixed(2)} x${isBarred(row) && row.ratio < BAR[variant] ? ' !' : '  '}`];
   });
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column].length)));
   const line = (row) => row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column]))).join('   ').trimEnd();

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from './errors.js';
 import type { Graph } from './graph.js';
 import { Input, Operation, Output, valueOf } from './operation.js';
 import { encodeText } from './utf8.js';
-import type { Scope } from './wasm.js';
+import type { Scope, Wasm } from './wasm.js';
 
 export interface ImportOptions {
   /** Put before every imported name, with a '/'. */
@@ -41,32 +41,44 @@ export function splitOutputName(name: string): [string, number] {
 export function importInto(graph: Graph, def: Uint8Array | string, options: ImportOptions): ImportResults {
   const { wasm } = graph;
   const { call } = wasm;
-  return wasm.scope((scope) => {
-    const bytes = typeof def === 'string' ? fromText(graph, def) : def;
-    const source = wasm.malloc(bytes.length);
-    const importOptions = call.TF_NewImportGraphDefOptions!();
-    try {
-      wasm.u8.set(bytes, source);
-      const buffer = scope.pointers([source, bytes.length, 0]);
-      setOptions(graph, scope, importOptions, options);
-      const results = wasm.checked((status) => call.TF_GraphImportGraphDefWithResults!(graph.pointer, buffer, importOptions, status));
+  return wasm.scope((scope) =>
+    withGraphDef(wasm, def, (buffer) => {
+      const importOptions = call.TF_NewImportGraphDefOptions!();
       try {
-        return readResults(graph, scope, results);
+        setOptions(graph, scope, importOptions, options);
+        const results = wasm.checked((status) => call.TF_GraphImportGraphDefWithResults!(graph.pointer, buffer, importOptions, status));
+        try {
+          return readResults(graph, scope, results);
+        } finally {
+          call.TF_DeleteImportGraphDefResults!(results);
+        }
       } finally {
-        call.TF_DeleteImportGraphDefResults!(results);
+        call.TF_DeleteImportGraphDefOptions!(importOptions);
       }
-    } finally {
-      call.TF_DeleteImportGraphDefOptions!(importOptions);
-      call.free!(source);
-    }
-  });
+    }),
+  );
 }
 
-function fromText({ wasm }: Graph, text: string): Uint8Array {
-  const bytes = encodeText(text);
-  return wasm.scope((scope) =>
-    wasm.buffer((buffer, status) => wasm.call.TF_WasmGraphDefFromText!(scope.bytes(bytes), bytes.length, buffer, status)),
-  );
+/** Calls `use` with a TF_Buffer that holds the GraphDef until it returns. */
+function withGraphDef<T>(wasm: Wasm, def: Uint8Array | string, use: (buffer: number) => T): T {
+  const { call } = wasm;
+  const bytes = typeof def === 'string' ? encodeText(def) : def;
+  let source = wasm.malloc(bytes.length);
+  const buffer = call.TF_NewBuffer!();
+  try {
+    wasm.u8.set(bytes, source);
+    if (typeof def === 'string') {
+      wasm.checked((status) => call.TF_WasmGraphDefFromText!(source, bytes.length, buffer, status));
+      call.free!(source); // before the import, for texts are large
+      source = 0;
+    } else {
+      wasm.u32.set([source, bytes.length], buffer >>> 2);
+    }
+    return use(buffer);
+  } finally {
+    call.TF_DeleteBuffer!(buffer);
+    call.free!(source);
+  }
 }
 
 function setOptions(graph: Graph, scope: Scope, pointer: number, options: ImportOptions): void {

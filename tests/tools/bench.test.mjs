@@ -45,12 +45,14 @@ describe('the benchmark', () => {
         { ...product, name: 'slow', size: 256, ours: 0.1, ratio: 1.2 },
         { ...product, name: 'fast', size: 512, ours: 0.05, ratio: 2.6 },
         { name: 'broken', group: 'matmul', size: 1024, error: 'Error: no' },
+        { name: 'alone', group: 'graph', nodes: 100_000, ours: 50 },
       ],
     });
     const rowOf = (name) => tableOf(result('relaxed')).split('\n').find((line) => line.startsWith(name));
-    assert.match(rowOf('slow'), /^slow +0\.100 +20\.0 +50 % +0\.130 +15\.4 +1\.20 x !$/);
+    assert.match(rowOf('slow'), /^slow +0\.100 +20\.0 GFLOP\/s +50 % +0\.130 +15\.4 GFLOP\/s +1\.20 x !$/);
     assert.match(rowOf('small'), /0\.65 x$/, 'no bar for small products');
     assert.match(rowOf('fast'), /2\.60 x$/);
+    assert.match(rowOf('alone'), /^alone +50\.0 +2\.00 Mnode\/s$/, 'work that the peer cannot do');
     assert.match(tableOf(result('simd')), /broken: Error: no/);
     assert.equal(verdict([result('relaxed')]), 'relaxed: at least 1.3 x tfjs on MatMul from 256 on, Here: missed by slow (1.20); broken (failed)');
     assert.equal(verdict([result('simd')]), 'simd: at least 1.0 x tfjs on MatMul from 256 on, Here: missed by broken (failed)');
