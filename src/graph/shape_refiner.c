@@ -1,6 +1,5 @@
 /* Runs the shape functions: collects what is known of a node's inputs, computes the input values that the
  * function asks for, and puts an error into its context. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -98,48 +97,6 @@ static bool answer_requests(Inference *run, bool *found, Status *status) {
   return true;
 }
 
-/* --- errors --- */
-
-/* The values alone: what stands behind "values: " in a tensor's text. */
-static void print_values(const Tensor *tensor, StrBuf *out) {
-  StrBuf text = {0};
-  tensor_print(tensor, 256, &text);
-  const char *values = strstr(strbuf_text(&text), "values: ");
-  if (values && text.length > 0) {
-    values += strlen("values: ");
-    strbuf_append_bytes(out, values, (size_t)(text.data + text.length - 1 - values));
-  }
-  strbuf_free(&text);
-}
-
-/* " for 'n' (op: 'MatMul') with input shapes: [2,1], [2,1] and with computed input tensors: input[1] = <1>."
- */
-static bool attach_context(const Inference *run, Status *status) {
-  const InferenceContext *c = &run->context;
-  StrBuf text = {0}, tensors = {0}, shapes = {0};
-  strbuf_printf(&text, " for '%s' (op: '%s') with input shapes: ", run->node->name, run->node->def->op);
-  for (int i = 0; i < c->num_inputs; i++) {
-    if (i > 0) strbuf_append(&text, ", ");
-    shape_handle_print(run->inputs[i], &text);
-    if (c->requested_tensor_as_shape[i] && run->as_shapes[i] && shape_rank_known(run->as_shapes[i])) {
-      strbuf_printf(&shapes, "%sinput[%d] = ", shapes.length > 0 ? "," : "", i);
-      shape_handle_print(run->as_shapes[i], &shapes);
-    } else if (c->requested_tensor[i] && run->tensors[i]) {
-      strbuf_printf(&tensors, "%sinput[%d] = <", tensors.length > 0 ? ", " : "", i);
-      print_values(run->tensors[i], &tensors);
-      strbuf_append_char(&tensors, '>');
-    }
-  }
-  if (tensors.length > 0) strbuf_printf(&text, " and with computed input tensors: %s", strbuf_text(&tensors));
-  if (shapes.length > 0)
-    strbuf_printf(&text, " and with input tensors computed as partial shapes: %s", strbuf_text(&shapes));
-  status_append(status, "%s.", strbuf_text(&text));
-  strbuf_free(&text);
-  strbuf_free(&tensors);
-  strbuf_free(&shapes);
-  return false;
-}
-
 /* --- results --- */
 
 static bool keep_handles(const Inference *run, Status *status) {
@@ -166,8 +123,7 @@ static bool run_function(Graph *graph, Node *node, ShapeFn function, Status *sta
   Inference run;
   TRY(start(&run, graph, node, status));
   for (bool again = true; again;) {
-    if (!function(&run.context, status))
-      return status->code == CODE_RESOURCE_EXHAUSTED ? false : attach_context(&run, status);
+    if (!function(&run.context, status)) return shape_attach_context(&run.context, status);
     TRY(answer_requests(&run, &again, status));
   }
   TRY(keep_handles(&run, status));

@@ -29,7 +29,8 @@ MUST_CHECK bool node_def_types(const NodeDef *node, const OpDef *op_def, Arena *
                                int *num_inputs, DataType **output_types, int *num_outputs, Status *status);
 /* The number of data inputs alone, without allocating. */
 MUST_CHECK bool node_def_num_inputs(const NodeDef *node, const OpDef *op_def, int *num_inputs, Status *status);
-/* Where each input_arg (or output_arg) begins in the flat list: starts[i]..starts[i+1]; array of n_args + 1 in `arena`. */
+/* Where each input_arg (or output_arg) begins in the flat list: starts[i]..starts[i+1]; array of n_args + 1 in `arena`. Of the attrs
+ * only numbers and lists of types are needed. */
 MUST_CHECK bool node_def_arg_ranges(const NodeDef *node, const OpDef *op_def, bool outputs, Arena *arena, int **starts, Status *status);
 
 /* --- names (node_names.c) --- */

@@ -96,18 +96,33 @@ bool node_def_num_inputs(const NodeDef *node, const OpDef *op_def, int *num_inpu
   return count_tensors(node, op_def->input_arg, op_def->n_input_arg, num_inputs, status);
 }
 
+/* How many tensors one arg stands for, whatever their types: a node that lacks the type has ranges all the same. */
+static bool count_arg(const NodeDef *node, const ArgDef *arg, int64_t *count, Status *status) {
+  *count = 1;
+  if (arg->number_attr[0]) return resolve_count(node, arg, count, status);
+  if (arg->type_list_attr[0]) {
+    const AttrListValue *list;
+    TRY(node_attr_list(node, arg->type_list_attr, ATTR_TYPE, &list, status));
+    *count = list ? (int64_t)list->n_type : 0;
+  } else if (!arg->type_attr[0] && (int)arg->type == DT_INVALID) {
+    return fail_on_arg("No type fields in ", arg, status);
+  }
+  return true;
+}
+
 bool node_def_arg_ranges(const NodeDef *node, const OpDef *op_def, bool outputs, Arena *arena, int **starts, Status *status) {
   ArgDef *const *args = outputs ? op_def->output_arg : op_def->input_arg;
   size_t num_args = outputs ? op_def->n_output_arg : op_def->n_input_arg;
-  int total = 0;
-  TRY(count_tensors(node, args, num_args, &total, status));
   int *array = arena_alloc(arena, ((int64_t)num_args + 1) * (int64_t)sizeof *array);
   if (!array) return status_oom(status, "the arg ranges of a node");
   array[0] = 0;
   for (size_t i = 0; i < num_args; i++) {
-    ArgTypes types;
-    TRY(resolve(node, args[i], &types, status));
-    array[i + 1] = array[i] + (int)types.count;
+    int64_t count;
+    TRY(count_arg(node, args[i], &count, status));
+    if (count > MAX_TENSORS - array[i]) {
+      return status_invalid(status, "Number of outputs is too big: %" PRId64, array[i] + count);
+    }
+    array[i + 1] = array[i] + (int)count;
   }
   *starts = array;
   return true;

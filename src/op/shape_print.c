@@ -1,4 +1,6 @@
-/* Shapes as text. */
+/* Shapes as text, and what an error says about the node whose shape function failed. */
+#include <string.h>
+
 #include "op/shape_inference.h"
 
 void shape_handle_print(ShapeHandle s, StrBuf *out) {
@@ -16,4 +18,42 @@ void shape_handle_print(ShapeHandle s, StrBuf *out) {
     }
   }
   strbuf_append_char(out, ']');
+}
+
+/* The values alone: what stands behind "values: " in a tensor's text. */
+static void print_values(const Tensor *tensor, StrBuf *out) {
+  StrBuf text = {0};
+  tensor_print(tensor, 256, &text);
+  const char *values = strstr(strbuf_text(&text), "values: ");
+  if (values != NULL && text.length > 0) {
+    values += strlen("values: ");
+    strbuf_append_bytes(out, values, (size_t)(text.data + text.length - 1 - values));
+  }
+  strbuf_free(&text);
+}
+
+bool shape_attach_context(const InferenceContext *c, Status *status) {
+  if (status->code == CODE_RESOURCE_EXHAUSTED) return false;
+  StrBuf text = {0}, tensors = {0}, shapes = {0};
+  strbuf_printf(&text, " for '%s' (op: '%s') with input shapes: ", c->node->name, c->node->op);
+  for (int i = 0; i < c->num_inputs; i++) {
+    ShapeHandle as_shape = c->requested_tensor_as_shape[i] ? c->input_tensors_as_shapes[i] : NULL;
+    if (i > 0) strbuf_append(&text, ", ");
+    shape_handle_print(c->inputs[i], &text);
+    if (as_shape != NULL && shape_rank_known(as_shape)) {
+      strbuf_printf(&shapes, "%sinput[%d] = ", shapes.length > 0 ? "," : "", i);
+      shape_handle_print(as_shape, &shapes);
+    } else if (c->input_tensors[i] != NULL) {
+      strbuf_printf(&tensors, "%sinput[%d] = <", tensors.length > 0 ? ", " : "", i);
+      print_values(c->input_tensors[i], &tensors);
+      strbuf_append_char(&tensors, '>');
+    }
+  }
+  if (tensors.length > 0) strbuf_printf(&text, " and with computed input tensors: %s", strbuf_text(&tensors));
+  if (shapes.length > 0) strbuf_printf(&text, " and with input tensors computed as partial shapes: %s", strbuf_text(&shapes));
+  status_append(status, "%s.", strbuf_text(&text));
+  strbuf_free(&text);
+  strbuf_free(&tensors);
+  strbuf_free(&shapes);
+  return false;
 }

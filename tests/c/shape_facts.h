@@ -1,9 +1,5 @@
-/* Facts about shape functions in a small language, and a runner for records of them.
- *
- *   shape ::= "?" | "[" [ dim { "," dim } ] "]"        dim ::= "?" | digits           several are separated by ";"
- *
- * Expected outputs also speak of identity: `in0` is the shape object of input 0 passed on, `d0_1` the dimension object 1 of
- * input 0, `d0_1|d1_0` either; a plain number, `?` or `[...]` is an object that no input has.
+/* Facts about shape functions, and a runner for records of them.
+ * The language is that of op/shape_language.h; expected outputs may name alternatives: `d0_1|d1_0` is either of the two.
  */
 #ifndef TFCORE_TESTS_SHAPE_FACTS_H_
 #define TFCORE_TESTS_SHAPE_FACTS_H_
