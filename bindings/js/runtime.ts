@@ -12,6 +12,8 @@ export interface MemoryInfo {
   liveBytes: number;
   /** Allocations since the start. */
   allocations: number;
+  /** Tensors that the engine holds: of variables, constants and plans. Those that JavaScript was given are not among them. */
+  tensors: number;
   /** Open graphs and sessions. */
   graphs: number;
   sessions: number;
@@ -86,6 +88,6 @@ export class Runtime {
 
   memory(): MemoryInfo {
     const { call, byteLength } = this.wasm;
-    return { wasmBytes: byteLength, liveBytes: call.TF_WasmLiveBytes!(), allocations: call.TF_WasmAllocationCount!(), ...this.counts };
+    return { wasmBytes: byteLength, liveBytes: call.TF_WasmLiveBytes!(), tensors: call.TF_WasmLiveTensors!(), allocations: call.TF_WasmAllocationCount!(), ...this.counts };
   }
 }

@@ -20,6 +20,16 @@ struct BufferPool {
   Buffer *free[NUM_CLASSES];
 };
 
+/* Buffers that somebody refers to. */
+static atomic_int live_buffers;
+
+int buffer_live_count(void) { return atomic_load_explicit(&live_buffers, memory_order_relaxed); }
+
+static Buffer *counted(Buffer *buffer) {
+  if (buffer) atomic_fetch_add_explicit(&live_buffers, 1, memory_order_relaxed);
+  return buffer;
+}
+
 static void lock_pool(BufferPool *pool) {
   for (int spins = 0; atomic_flag_test_and_set_explicit(&pool->lock, memory_order_acquire); spins++) {
     if (spins % 64 == 63) sched_yield();
@@ -65,8 +75,7 @@ static Buffer *take_cached(BufferPool *pool, int index) {
   return buffer;
 }
 
-Buffer *buffer_new(BufferPool *pool, int64_t size) {
-  if (size < 0 || size > INT64_MAX / 4) return NULL;
+static Buffer *take_or_allocate(BufferPool *pool, int64_t size) {
   if (!pool) return allocate(size);
   int index = class_of(size);
   Buffer *buffer = take_cached(pool, index);
@@ -84,12 +93,16 @@ Buffer *buffer_new(BufferPool *pool, int64_t size) {
   return buffer;
 }
 
+Buffer *buffer_new(BufferPool *pool, int64_t size) {
+  return size < 0 || size > INT64_MAX / 4 ? NULL : counted(take_or_allocate(pool, size));
+}
+
 Buffer *buffer_wrap(void *data, int64_t size, void (*release)(void *data, size_t size, void *argument), void *argument) {
   Buffer *buffer = mem_alloc(sizeof *buffer);
   if (!buffer) return NULL;
   *buffer = (Buffer){.size = size, .data = data, .release = release, .release_argument = argument};
   atomic_init(&buffer->references, 1);
-  return buffer;
+  return counted(buffer);
 }
 
 void buffer_own_elements(Buffer *buffer, int64_t count, void (*destroy)(void *data, int64_t count)) {
@@ -118,6 +131,7 @@ static void give_back(Buffer *buffer) {
 
 void buffer_unref(Buffer *buffer) {
   if (!buffer || atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel) != 1) return;
+  atomic_fetch_sub_explicit(&live_buffers, 1, memory_order_relaxed);
   if (buffer->destroy_elements) {
     buffer->destroy_elements(buffer->data, buffer->num_elements);
     buffer->destroy_elements = NULL;

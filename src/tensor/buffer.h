@@ -34,6 +34,8 @@ void buffer_unref(Buffer *buffer);
 /* From now on `size` bytes at data are `count` elements that `destroy` drops when the last reference of the buffer goes, before
  * its memory is reused. The elements must be valid (zeros) already. */
 void buffer_own_elements(Buffer *buffer, int64_t count, void (*destroy)(void *data, int64_t count));
+/* Buffers that have a reference, in the whole process. */
+int buffer_live_count(void);
 /* True when the caller holds the only reference and the memory may be written: what in-place kernels ask. Wrapped memory
  * is never written. */
 bool buffer_is_unshared(const Buffer *buffer);

@@ -9,6 +9,8 @@
 
 double TF_WasmLiveBytes(void) { return (double)mem_live_bytes(); }
 
+int TF_WasmLiveTensors(void) { return buffer_live_count(); }
+
 double TF_WasmAllocationCount(void) { return (double)mem_allocation_count(); }
 
 void TF_WasmSetThreads(int threads) { thread_pool_set_size(threads); }

@@ -52,6 +52,24 @@ describe('memory', () => {
     assert.deepEqual(used(), before);
   });
 
+  it('counts the tensors that the engine holds', async () => {
+    const g = new tf.Graph();
+    const session = new tf.Session(g);
+    const before = tf.memory().tensors;
+    const variables = Array.from({ length: 5 }, (_, i) => g.variable(new Float32Array(100 + i)));
+    assert.equal(tf.memory().tensors, before); // a graph keeps messages, not tensors
+    await session.run(g.initializer());
+    assert.ok(tf.memory().tensors >= before + variables.length);
+    const during = tf.memory().tensors;
+    const values = await session.run(variables);
+    assert.equal(values.length, 5);
+    await session.run(variables);
+    assert.ok(tf.memory().tensors <= during + 1, 'results are JavaScript\'s'); // a plan may keep one of its own
+    await session.close();
+    assert.equal(tf.memory().tensors, before);
+    g.dispose();
+  });
+
   it('does not grow over many runs, nor over many failing ones', async () => {
     const g = new tf.Graph();
     const x = g.placeholder('float32', [64, 64]);

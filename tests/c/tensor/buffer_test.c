@@ -29,6 +29,25 @@ TEST(buffers_are_aligned_and_large_enough) {
   buffer_pool_release(NULL);
 }
 
+TEST(buffers_are_counted_while_somebody_refers_to_them) {
+  int before = buffer_live_count();
+  char outside[4] = {0};
+  BufferPool *pool = buffer_pool_new();
+  Buffer *all[] = {buffer_new(NULL, 10), buffer_new(pool, 10), buffer_wrap(outside, sizeof outside, NULL, NULL)};
+  CHECK_INT_EQ(buffer_live_count(), before + 3);
+  CHECK(buffer_new(pool, -1) == NULL);
+  CHECK_INT_EQ(buffer_live_count(), before + 3);
+  buffer_ref(all[0]);
+  for (int i = 0; i < 3; i++) buffer_unref(all[i]);
+  CHECK_INT_EQ(buffer_live_count(), before + 1); /* what lies in the pool is nobody's */
+  buffer_unref(all[0]);
+  Buffer *again = buffer_new(pool, 10);
+  CHECK_INT_EQ(buffer_live_count(), before + 1);
+  buffer_unref(again);
+  CHECK_INT_EQ(buffer_live_count(), before);
+  buffer_pool_release(pool);
+}
+
 TEST(impossible_sizes_are_refused) {
   BufferPool *pool = buffer_pool_new();
   CHECK(buffer_new(NULL, -1) == NULL);
