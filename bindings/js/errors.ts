@@ -1,5 +1,11 @@
 /** Errors carry TensorFlow's status codes: one class for each, so that `catch (e) { if (e instanceof NotFoundError) … }` works. */
 
+/** Where TensorFlow's messages name a node, and an op. */
+const NODE_PATTERNS = [/\{\{node ([^}]+)\}\}/, /NodeDef '([^']+)'/, /for '([^']+)' \(op: '/, /\bNode (?:name )?'([^']+)'/, /\bof node (\S+)/];
+const OP_PATTERNS = [/\(op: '([^']+)'\)/, /Op<name=([^;>]+)/, /Op type not registered '([^']+)'/];
+
+const firstMatch = (text: string, patterns: readonly RegExp[]): string | undefined => patterns.map((pattern) => pattern.exec(text)?.[1]).find(Boolean);
+
 export class TFError extends Error {
   /** The node that failed and its op, where they are known. */
   declare readonly node?: string;
@@ -12,10 +18,10 @@ export class TFError extends Error {
   ) {
     super(message);
     this.name = new.target.name;
-    const node = /\{\{node ([^}]+)\}\}/.exec(message) ?? /NodeDef '([^']+)'/.exec(message) ?? /for '([^']+)' \(op: '/.exec(message);
-    const op = /\(op: '([^']+)'\)/.exec(message) ?? /Op<name=([^;>]+)/.exec(message) ?? /Op type not registered '([^']+)'/.exec(message);
-    if (node) this.node = node[1];
-    if (op) this.op = op[1];
+    const node = firstMatch(message, NODE_PATTERNS);
+    const op = firstMatch(message, OP_PATTERNS);
+    if (node) this.node = node;
+    if (op) this.op = op;
   }
 
   /** @internal Says which node failed, as far as the message left it open. */

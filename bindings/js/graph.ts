@@ -64,7 +64,7 @@ export class Graph extends GraphOps {
    */
   op(type: string, inputs: readonly (Operand | readonly Operand[])[] = [], options: OpOptions & { attrs?: Record<string, AttrInput> } = {}): Operation {
     const { wasm } = this;
-    const def = this.runtime.findOpDef(type);
+    const def = this.runtime.findOpDef(type) ?? this.findFunction(type);
     try {
       /* The engine chooses a free name by itself; constants are named after the operation, so then it has to be known before. */
       let { name } = options;
@@ -195,7 +195,12 @@ export class Graph extends GraphOps {
 
   /** @internal The definition of an op, or the signature of a function of this graph. */
   findOpDef(type: string): OpDef | undefined {
-    return this.runtime.findOpDef(type) ?? this.functions().find(({ name }) => name === type)?.signature;
+    return this.runtime.findOpDef(type) ?? this.findFunction(type);
+  }
+
+  /** The signature of a function of this graph. */
+  private findFunction(name: string): OpDef | undefined {
+    return this.wasm.call.TF_GraphNumFunctions!(this.pointer) === 0 ? undefined : this.functions().find((definition) => definition.name === name)?.signature;
   }
 
   /** 'node:1' or 'node'. */

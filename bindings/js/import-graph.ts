@@ -60,7 +60,7 @@ export function importInto(graph: Graph, def: Uint8Array | string, options: Impo
 }
 
 /** Calls `use` with a TF_Buffer that holds the GraphDef until it returns. */
-function withGraphDef<T>(wasm: Wasm, def: Uint8Array | string, use: (buffer: number) => T): T {
+export function withGraphDef<T>(wasm: Wasm, def: Uint8Array | string, use: (buffer: number) => T): T {
   const { call } = wasm;
   const bytes = typeof def === 'string' ? encodeText(def) : def;
   let source = wasm.malloc(bytes.length);

@@ -5,6 +5,7 @@ export * from './errors.js';
 export { detectFeatures } from './load.js';
 export type { InitOptions, Variant } from './load.js';
 export type { AttrInput, AttrValue, FuncAttr, ShapeLike } from './attr-value.js';
+export type { Missing } from './compatibility.js';
 export type { DType, DTypeName, TypedArray } from './dtypes.js';
 export { FunctionDef } from './function-def.js';
 export { Graph } from './graph.js';

@@ -1,4 +1,5 @@
 /** TF: what init() gives, one engine's classes and functions. */
+import { Missing, findMissing } from './compatibility.js';
 import type { DTypeName } from './dtypes.js';
 import { FunctionDef } from './function-def.js';
 import { freeze } from './freeze.js';
@@ -30,6 +31,8 @@ export interface TF {
   opDefs(): OpDef[];
   /** Makes an op known, to this engine, for good. */
   registerOp(spec: OpSpec): void;
+  /** What a GraphDef (bytes, or protobuf text) needs that is not here: ops, and kernels of ops for some dtypes. */
+  checkCompatibility(graphDef: Uint8Array | string): { missing: Missing[] };
   memory(): MemoryInfo;
 }
 
@@ -62,6 +65,7 @@ export function makeTF(runtime: Runtime): TF {
       return found;
     },
     opDefs: () => runtime.opDefs(),
+    checkCompatibility: (graphDef) => ({ missing: findMissing(runtime, graphDef) }),
     registerOp: (spec) => runtime.registrar.register(spec),
     memory: () => runtime.memory(),
   };

@@ -117,16 +117,34 @@ describe('importing and exporting graphs', () => {
     const versions = 'versions { producer: 27 }';
     const refused = [
       [identity('a', 'b') + identity('b', 'a'), InvalidArgumentError, /cycle/i],
-      [identity('a', 'nowhere'), InvalidArgumentError, /nowhere/],
-      [one + identity('a', 'one:3'), InvalidArgumentError, /3/],
-      [one + identity('a', 'one', 'DT_INT32'), InvalidArgumentError, /float|int32/],
-      ['node { name: "a" op: "NoSuchOp" }', NotFoundError, /NoSuchOp/],
-      ['node { name: "a b" op: "NoOp" }', InvalidArgumentError, /a b/],
-      ['node { name: "a" op: "NoOp" } node { name: "a" op: "NoOp" }', InvalidArgumentError, /a/],
+      [identity('a', 'nowhere'), InvalidArgumentError, /nowhere/, 'a'],
+      [one + identity('a', 'one:3'), InvalidArgumentError, /3/, 'a'],
+      [one + identity('a', 'one', 'DT_INT32'), InvalidArgumentError, /float|int32/, 'a'],
+      ['node { name: "a" op: "NoSuchOp" }', NotFoundError, /NoSuchOp/, undefined],
+      ['node { name: "a b" op: "NoOp" }', InvalidArgumentError, /a b/, 'a b'],
+      ['node { name: "a" op: "NoOp" } node { name: "a" op: "NoOp" }', InvalidArgumentError, /a/, 'a'],
     ];
-    for (const [text, kind, message] of refused) {
-      assert.throws(() => g.importGraphDef(text + versions), (error) => error instanceof kind && error instanceof TFError && message.test(error.message), text);
+    for (const [text, kind, message, node] of refused) {
+      assert.throws(() => g.importGraphDef(text + versions), (error) => {
+        if (node) assert.equal(error.node, node, error.message);
+        return error instanceof kind && error instanceof TFError && message.test(error.message);
+      }, text);
     }
     assert.equal(g.operations().length, 0);
+  }));
+
+  it('tells what a GraphDef needs that is not here', () => withGraph(tf, async (g) => {
+    buildSmall(g);
+    assert.deepEqual(tf.checkCompatibility(g.toGraphDef()), { missing: [] });
+    assert.deepEqual(tf.checkCompatibility(''), { missing: [] });
+    const type = (name) => `attr { key: "T" value { type: ${name} } }`;
+    const text = `node { name: "a" op: "NoSuchOp" } node { name: "b" op: "MatMul" ${type('DT_COMPLEX64')} } node { name: "c" op: "NoSuchOp" input: "b" }
+      node { name: "d" op: "MatMul" ${type('DT_FLOAT')} } node { name: "e" op: "Mine" } node { name: "f" op: "MatMul" ${type('DT_UINT8')} }
+      library { function { signature { name: "Mine" } node_def { name: "x" op: "AlsoMissing" } node_def { name: "y" op: "MatMul" attr { key: "T" value { placeholder: "T" } } } } }`;
+    assert.deepEqual(tf.checkCompatibility(text).missing, [
+      { op: 'NoSuchOp', nodes: ['a', 'c'] }, { op: 'MatMul', dtype: 'complex64', nodes: ['b'] }, { op: 'MatMul', dtype: 'uint8', nodes: ['f'] }, { op: 'AlsoMissing', nodes: ['Mine/x'] },
+    ]);
+    assert.throws(() => tf.checkCompatibility('node {'), InvalidArgumentError);
+    assert.throws(() => tf.checkCompatibility(Uint8Array.of(10, 200)), InvalidArgumentError);
   }));
 });
