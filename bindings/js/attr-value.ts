@@ -23,11 +23,9 @@ export type AttrInput = string | number | bigint | boolean | Uint8Array | Tensor
 const FIELD = { list: 1, string: 2, int: 3, float: 4, bool: 5, type: 6, shape: 7, tensor: 8, placeholder: 9, func: 10 } as const;
 const LIST_FUNC = 9;
 
-export function encodeShape(shape: ShapeLike): Uint8Array {
-  const writer = new MessageWriter();
-  if (shape === null) return writer.varint(3, 1).finish();
-  for (const size of shape) writer.bytes(2, new MessageWriter().varint(1, size ?? -1).finish());
-  return writer.finish();
+function writeShape(writer: MessageWriter, shape: ShapeLike): void {
+  if (shape === null) writer.varint(3, 1);
+  else for (const size of shape) writer.message(2, () => writer.varint(1, size ?? -1));
 }
 
 export function decodeShape(bytes: Uint8Array): (number | null)[] | null {
@@ -42,11 +40,10 @@ export function decodeShape(bytes: Uint8Array): (number | null)[] | null {
   return shape;
 }
 
-export function encodeTensor(value: Tensor): Uint8Array {
-  const writer = new MessageWriter().varint(1, dtypeNumber(value.dtype)).bytes(2, encodeShape(value.shape));
-  if (Array.isArray(value.data)) for (const text of value.data) writer.bytes(TENSOR.string, text);
-  else writer.bytes(TENSOR.content, new Uint8Array(value.data.buffer, value.data.byteOffset, value.data.byteLength));
-  return writer.finish();
+function writeTensor(writer: MessageWriter, { dtype, shape, data }: Tensor): void {
+  writer.varint(TENSOR.dtype, dtypeNumber(dtype)).message(TENSOR.shape, () => writeShape(writer, shape));
+  if (Array.isArray(data)) for (const text of data) writer.bytes(TENSOR.string, text);
+  else writer.bytes(TENSOR.content, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
 }
 
 /** The fields of a TensorProto that matter here; those from 5 on hold values of one kind or another. */
@@ -112,14 +109,13 @@ function expanded(dtype: DType, count: number, values: readonly (number | bigint
   return data;
 }
 
-function encodeFunc(value: unknown): Uint8Array {
+function writeFunc(writer: MessageWriter, value: unknown): void {
   const func = typeof value === 'string' ? { name: value } : (value as FuncAttr);
   if (typeof func?.name !== 'string') throw new InvalidArgumentError('a function attr is a name or { name, attrs }');
-  const writer = new MessageWriter().bytes(1, func.name);
+  writer.bytes(1, func.name);
   for (const [key, attr] of Object.entries(func.attrs ?? {})) {
-    writer.bytes(2, new MessageWriter().bytes(1, key).bytes(2, encodeAttr(guessAttrType(attr), attr)).finish());
+    writer.message(2, () => writer.bytes(1, key).message(2, () => writeAttr(writer, guessAttrType(attr), attr)));
   }
-  return writer.finish();
 }
 
 /** The attr type of a value whose declaration is not at hand: attrs of functions. */
@@ -147,7 +143,7 @@ export function guessAttrType(value: unknown): string {
   return 'func';
 }
 
-function encodeItem(writer: MessageWriter, type: string, value: unknown, inList: boolean): void {
+function writeItem(writer: MessageWriter, type: string, value: unknown, inList: boolean): void {
   const refuse = (): never => {
     throw new InvalidArgumentError(`${JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}n` : v))} is no value of attr type '${type}'`);
   };
@@ -175,32 +171,42 @@ function encodeItem(writer: MessageWriter, type: string, value: unknown, inList:
       return;
     case 'shape':
       if (value !== null && !Array.isArray(value)) refuse();
-      writer.bytes(FIELD.shape, encodeShape(value as ShapeLike));
+      writer.message(FIELD.shape, () => writeShape(writer, value as ShapeLike));
       return;
     case 'tensor':
-      writer.bytes(FIELD.tensor, encodeTensor(value instanceof Tensor ? value : tensor(value as TensorLike)));
+      writer.message(FIELD.tensor, () => writeTensor(writer, value instanceof Tensor ? value : tensor(value as TensorLike)));
       return;
     case 'func':
-      writer.bytes(inList ? LIST_FUNC : FIELD.func, encodeFunc(value));
+      writer.message(inList ? LIST_FUNC : FIELD.func, () => writeFunc(writer, value));
       return;
     default:
       refuse();
   }
 }
 
-/** The serialised AttrValue of a value for an attr of that type ('int', 'list(type)', …). '$T' for a type is a placeholder. */
-export function encodeAttr(type: string, value: unknown): Uint8Array {
-  const writer = new MessageWriter();
-  if (type !== 'string' && typeof value === 'string' && value.startsWith('$')) return writer.bytes(FIELD.placeholder, value.slice(1)).finish();
-  const list = /^list\((.*)\)$/.exec(type);
-  if (!list) {
-    encodeItem(writer, type, value, false);
-    return writer.finish();
+function writeAttr(writer: MessageWriter, type: string, value: unknown): void {
+  if (type !== 'string' && typeof value === 'string' && value.startsWith('$')) {
+    writer.bytes(FIELD.placeholder, value.slice(1));
+    return;
+  }
+  if (!type.startsWith('list(')) {
+    writeItem(writer, type, value, false);
+    return;
   }
   if (!Array.isArray(value)) throw new InvalidArgumentError(`an attr of type '${type}' takes an array`);
-  const items = new MessageWriter();
-  for (const item of value) encodeItem(items, list[1]!, item, true);
-  return writer.bytes(FIELD.list, items.finish()).finish();
+  const itemType = type.slice('list('.length, -1);
+  writer.message(FIELD.list, () => {
+    for (const item of value) writeItem(writer, itemType, item, true);
+  });
+}
+
+const attrWriter = new MessageWriter();
+
+/** The serialised AttrValue of a value for an attr of that type ('int', 'list(type)', …). '$T' for a type is a placeholder. */
+export function encodeAttr(type: string, value: unknown): Uint8Array {
+  attrWriter.clear();
+  writeAttr(attrWriter, type, value);
+  return attrWriter.finish();
 }
 
 const safeInt = (value: bigint): number | bigint =>

@@ -94,5 +94,5 @@ export async function freeze(session: Session, outputs: readonly (Input | string
     else if (constants.has(node.name)) writer.bytes(GRAPH.node, constantNode(node.name, constants.get(node.name)!));
     else if (needed.has(node.name)) writer.raw(field);
   }
-  return writer.finish().slice();
+  return writer.finish();
 }

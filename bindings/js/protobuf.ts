@@ -130,6 +130,27 @@ export class MessageWriter {
     return this;
   }
 
+  /** A message as a field. */
+  message(number: number, fill: (writer: this) => void): this {
+    this.putVarint(number * 8 + 2);
+    this.reserve(1);
+    const start = this.length++;
+    fill(this);
+    const size = this.length - start - 1;
+    if (size < 0x80) {
+      this.buffer[start] = size;
+      return this;
+    }
+    /* Its length takes more than the byte that was kept for it: what was written moves up. */
+    const more = Math.ceil((32 - Math.clz32(size)) / 7) - 1;
+    this.reserve(more);
+    this.buffer.copyWithin(start + 1 + more, start + 1, this.length);
+    this.length = start;
+    this.putVarint(size);
+    this.length = start + 1 + more + size;
+    return this;
+  }
+
   /** A field copied as it was read. */
   raw(field: Field): this {
     if (field.wire === 0) return this.varint(field.number, field.value);
@@ -139,8 +160,18 @@ export class MessageWriter {
     return this;
   }
 
-  /** The message; the writer must not be used any more. */
+  /** The message. The writer is empty afterwards. */
   finish(): Uint8Array {
-    return this.buffer.subarray(0, this.length);
+    const bytes = this.buffer.slice(0, this.length);
+    this.clear();
+    return bytes;
+  }
+
+  clear(): void {
+    this.length = 0;
+    if (this.buffer.length > LARGE) this.buffer = new Uint8Array(64);
   }
 }
+
+/** Bytes that a writer does not keep for the next message. */
+const LARGE = 4096;
