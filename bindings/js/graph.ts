@@ -5,7 +5,7 @@ import { FailedPreconditionError, InvalidArgumentError, NotFoundError, ResourceE
 import { FunctionDef } from './function-def.js';
 import { GraphOps } from './generated/graph-ops.js';
 import { ImportOptions, ImportResults, importInto, splitOutputName } from './import-graph.js';
-import type { OpDef } from './op-def.js';
+import { OpDef, decodeOpDef } from './op-def.js';
 import { InputResolver, Operand } from './op-inputs.js';
 import { Input, Operation, Output, Variable, valueOf } from './operation.js';
 import { fieldsOf, intOf, varintsOf } from './protobuf.js';
@@ -200,7 +200,17 @@ export class Graph extends GraphOps {
 
   /** The signature of a function of this graph. */
   private findFunction(name: string): OpDef | undefined {
-    return this.wasm.call.TF_GraphNumFunctions!(this.pointer) === 0 ? undefined : this.functions().find((definition) => definition.name === name)?.signature;
+    const { wasm } = this;
+    if (wasm.call.TF_GraphNumFunctions!(this.pointer) === 0) return undefined;
+    try {
+      return wasm.scope((scope) => {
+        const text = scope.string(name);
+        return decodeOpDef(wasm.buffer((buffer, status) => wasm.call.TF_GraphGetOpDef!(this.pointer, text, buffer, status)));
+      });
+    } catch (error) {
+      if (error instanceof NotFoundError) return undefined;
+      throw error;
+    }
   }
 
   /** 'node:1' or 'node'. */

@@ -30,7 +30,7 @@ static bool set_attrs(TF_OperationDescription *desc, const TF_WasmAttr *attrs, i
 }
 
 TF_Operation *TF_WasmAddOperation(TF_Graph *graph, const TF_WasmOperation *operation, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   const char *name = operation->make_unique ? TF_WasmUniqueName(graph, operation->name) : operation->name;
   TF_OperationDescription *desc = name ? TF_NewOperation(graph, operation->type, name) : NULL;
   if (!desc) {
@@ -58,13 +58,13 @@ TF_Operation *TF_WasmAddOperation(TF_Graph *graph, const TF_WasmOperation *opera
 
 void TF_WasmOperationSummary(TF_Operation *operation, TF_Buffer *text, TF_Status *status) {
   StrBuf summary = {0};
-  status_init(&status->status);
+  start_status(status);
   node_def_summarize(operation_node(operation)->def, &summary);
   reported(fill_buffer(&summary, text, &status->status));
 }
 
 void TF_WasmSetStrings(TF_Tensor *tensor, const char *bytes, const size_t *ends, TF_Status *status) {
-  status_init(&status->status);
+  start_status(status);
   TString *strings = tensor_strings(&tensor->tensor);
   int64_t count = tensor_num_elements(&tensor->tensor);
   size_t begin = 0;

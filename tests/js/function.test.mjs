@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { InvalidArgumentError } from '../../npm/dist/index.js';
+import { InvalidArgumentError, NotFoundError } from '../../npm/dist/index.js';
 import { engine, withGraph } from './engine.mjs';
 
 const SQUARE_PLUS_ONE = `SquarePlusOne[T:{float, double, int32}](x:T) -> (y:T) {
@@ -60,5 +60,28 @@ describe('functions', () => {
       other.importGraphDef(g.toGraphDef());
       assert.deepEqual(other.functions().map(({ name }) => name), ['SquarePlusOne']);
     });
+  }));
+
+  it('are ops of their graph, with attrs and plain inputs', () => withGraph(tf, async (g, session) => {
+    g.addFunction(tf.FunctionDef.parse(SQUARE_PLUS_ONE));
+    const x = g.placeholder('float64', [2], { name: 'x' });
+    const { operation } = g.op('SquarePlusOne', [x], { name: 'call' }).output(0);
+    assert.deepEqual([operation.type, operation.attr('T'), operation.opDef.output_arg[0].name], ['SquarePlusOne', 'float64', 'y']);
+    assert.equal(g.op('SquarePlusOne', [3], { attrs: { T: 'int32' } }).inputs[0].dtype, 'int32');
+    assert.throws(() => g.op('SquarePlusOne', [x], { attrs: { U: 1 } }), { name: 'InvalidArgumentError', message: /no attr 'U'/ });
+    assert.throws(() => g.op('SquarePlusTwo', [x]), NotFoundError);
+  }));
+
+  it('have gradients that a graph is told', () => withGraph(tf, async (g) => {
+    const double = (name) => tf.FunctionDef.parse(`${name}(x:float) -> (y:float) {\n  y = Add[T=float](x, x)\n  return y = y:z:0\n}`);
+    const gradient = tf.FunctionDef.parse('DoubleGrad(x:float, dy:float) -> (dx:float) {\n  d = Add[T=float](dy, dy)\n  return dx = d:z:0\n}');
+    for (const definition of [double('Double'), gradient]) g.addFunction(definition);
+    g.addGradient('Double', 'DoubleGrad');
+    g.addGradient('Double', 'DoubleGrad'); // the same once more is fine
+    assert.match(g.toText(), /gradient \{\s+function_name: "Double"\s+gradient_func: "DoubleGrad"/);
+    assert.throws(() => g.addGradient('Nothing', 'DoubleGrad'), { name: 'InvalidArgumentError', message: /'Nothing'/ });
+    g.addFunction(double('Other'));
+    assert.throws(() => g.addGradient('Double', 'Other'), { name: 'InvalidArgumentError', message: /Double/ });
+    assert.equal(g.functions().length, 3);
   }));
 });
