@@ -152,11 +152,11 @@ TF_Function *TF_FunctionImportFunctionDef(const void *proto, size_t proto_len, T
 
 typedef Tensorflow__FunctionDef__AttrEntry FunctionAttr;
 
-static FunctionAttr *find_attr(const FunctionDef *def, const char *name) {
-  for (size_t i = 0; i < def->n_attr; i++) {
-    if (strcmp(def->attr[i]->key, name) == 0) return def->attr[i];
-  }
-  return NULL;
+/* Its place among the attrs; n_attr when there is none of that name. */
+static size_t find_attr(const FunctionDef *def, const char *name) {
+  size_t at = 0;
+  while (at < def->n_attr && strcmp(def->attr[at]->key, name) != 0) at++;
+  return at;
 }
 
 static bool set_attr(TF_Function *function, const char *name, const void *proto, size_t length,
@@ -166,15 +166,16 @@ static bool set_attr(TF_Function *function, const char *name, const void *proto,
                   "Unparseable AttrValue proto passed to TF_FunctionSetAttrValueProto", function->arena,
                   &value, status));
   FunctionDef *def = function->def;
-  FunctionAttr *attr = find_attr(def, name);
-  if (!attr) {
-    attr = proto_new(&tensorflow__function_def__attr_entry__descriptor, function->arena);
-    char *key = attr ? arena_strdup(function->arena, name) : NULL;
-    if (!key) return status_oom(status, "an attr");
-    attr->key = key;
-    TRY(proto_append(function->arena, (void ***)&def->attr, &def->n_attr, attr, status));
-  }
+  FunctionAttr *attr = proto_new(&tensorflow__function_def__attr_entry__descriptor, function->arena);
+  char *key = attr ? arena_strdup(function->arena, name) : NULL;
+  if (!key) return status_oom(status, "an attr");
+  attr->key = key;
   attr->value = value;
+  size_t at = find_attr(def, name);
+  if (at == def->n_attr) {
+    return proto_append(function->arena, (void ***)&def->attr, &def->n_attr, attr, status);
+  }
+  def->attr[at] = attr;
   return true;
 }
 
@@ -187,9 +188,9 @@ void TF_FunctionSetAttrValueProto(TF_Function *func, const char *attr_name, cons
 void TF_FunctionGetAttrValueProto(TF_Function *func, const char *attr_name, TF_Buffer *output_attr_value,
                                   TF_Status *status) {
   start_status(status);
-  const FunctionAttr *attr = find_attr(func->def, attr_name);
-  if (attr) {
-    reported(fill_buffer_with_message(attr->value, output_attr_value, &status->status));
+  size_t at = find_attr(func->def, attr_name);
+  if (at < func->def->n_attr) {
+    reported(fill_buffer_with_message(func->def->attr[at]->value, output_attr_value, &status->status));
   } else {
     status_invalid(&status->status, "Function '%s' has no attr named '%s'.", TF_FunctionName(func),
                    attr_name);

@@ -9,6 +9,7 @@ void plan_free(Plan *plan) {
   if (!plan) return;
   for (int64_t i = 0; i < plan->num_kernels; i++) op_kernel_free(plan->kernels[i]);
   for (int64_t i = 0; i < plan->num_constants; i++) tensor_clear(&plan->constants[i]);
+  graph_free(plan->expanded);
   arena_free(plan->arena); /* holds the plan itself */
 }
 

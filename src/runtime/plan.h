@@ -1,5 +1,7 @@
 /* Plan: a graph without control flow, made ready to run for one set of feeds, fetches and targets.
  *
+ * Calls of functions give way to what the functions do (runtime/expand.h).
+ *
  * Compiling prunes the graph to what the fetches and targets need, orders it, leaves out what would be
  * computed twice, computes what depends on constants alone, and makes one kernel for each node that is left.
  * Running is then a walk over an array: each step's inputs and outputs are fixed places, values are dropped
@@ -27,11 +29,13 @@ typedef struct PlanSpec {
 
 /* Where the kernels are kept that all plans of a session share: those with state (random generators,
  * handles), and constants. `find` gives the kernel that was stored for the node, or NULL; `store` takes a new
- * one over. */
+ * one over. `inlined` is the name of the node in the body of the function that `node` calls, to any depth;
+ * NULL for the node itself. */
 typedef struct KernelCache {
-  OpKernel *(*find)(void *owner, const Node *node);
-  bool (*store)(void *owner, const Node *node, OpKernel *kernel, Status *status);
+  OpKernel *(*find)(void *owner, const Node *node, const char *inlined);
+  bool (*store)(void *owner, const Node *node, const char *inlined, OpKernel *kernel, Status *status);
   void *owner;
+  Arena *arena; /* lives as long as the kernels */
 } KernelCache;
 
 /* What runs of a plan share; all borrowed. */

@@ -2,6 +2,7 @@
 
 #include "optimizer/constant_folding.h"
 #include "optimizer/cse.h"
+#include "runtime/expand.h"
 #include "runtime/plan.h"
 #include "runtime/plan_internal.h"
 
@@ -25,6 +26,7 @@ typedef struct Compiler {
   int64_t num_ordered;
   Node **same; /* per node id: the node that computes the same in its place */
   int64_t constant_capacity;
+  Expansion expansion;  /* of a graph that calls functions; then `graph` and `spec` are in here */
   int64_t *last_reader; /* per value: the step that reads it last, -1: none, INT64_MAX: fetched */
 } Compiler;
 
@@ -138,11 +140,20 @@ static bool is_shared(const Node *node) {
 }
 
 static bool find_shared_kernel(Compiler *c, const Node *node, const OpKernel **kernel, Status *status) {
-  if ((*kernel = c->cache->find(c->cache->owner, node)) != NULL) return true;
+  const KernelCache *cache = c->cache;
+  bool inlined = c->expansion.graph && c->expansion.inlined[node->id];
+  const char *inlined_name = inlined ? node->name : NULL;
+  const Node *origin = c->expansion.graph ? c->expansion.origins[node->id] : node;
+  if ((*kernel = cache->find(cache->owner, origin, inlined_name)) != NULL) return true;
   OpKernel *made;
-  TRY(op_kernel_new(node->op, node->def, NULL, &made, status));
+  const NodeDef *def = origin->def;
+  if (inlined) { /* the graph of the functions' bodies goes with the plan, the kernel stays */
+    def = proto_copy(node->def, cache->arena);
+    if (!def) return status_oom(status, "a kernel");
+  }
+  TRY(op_kernel_new(node->op, def, NULL, &made, status));
   *kernel = made;
-  if (c->cache->store(c->cache->owner, node, made, status)) return true;
+  if (cache->store(cache->owner, origin, inlined_name, made, status)) return true;
   op_kernel_free(made);
   return false;
 }
@@ -377,8 +388,19 @@ static bool connect_feeds_and_fetches(Compiler *c, Status *status) {
   return true;
 }
 
+static bool expand_calls(Compiler *c, Status *status) {
+  bool calls;
+  TRY(graph_calls_functions(c->graph, c->spec, c->scratch, &calls, status));
+  if (!calls) return true;
+  TRY(graph_expand_calls(c->graph, c->spec, c->scratch, &c->expansion, status));
+  c->graph = c->plan->expanded = c->expansion.graph;
+  c->spec = &c->expansion.spec;
+  return true;
+}
+
 static bool compile(Compiler *c, Status *status) {
   TRY(check_spec(c->graph, c->spec, status));
+  TRY(expand_calls(c, status));
   TRY(order_nodes(c, status));
   TRY(fold(c, status));
   mark_needed(c);

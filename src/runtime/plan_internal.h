@@ -24,6 +24,7 @@ struct Plan {
   int num_feeds;
   Tensor **fetch_values; /* into `values` or `constants` */
   int num_fetches;
+  Graph *expanded;    /* where the nodes are of which its kernels were made; NULL: in the session's graph */
   OpKernel **kernels; /* the plan's own */
   int64_t num_kernels;
 };

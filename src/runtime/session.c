@@ -46,6 +46,7 @@ struct Session {
   StringMap plans;
   OpKernel **shared_kernels; /* by node id */
   int64_t kernel_capacity;
+  StringMap inlined_kernels; /* of nodes in the bodies of functions */
   /* The request being served; kept so that a repeated one allocates nothing. */
   struct Request {
     int64_t *key;
@@ -89,6 +90,9 @@ static void free_plans(Session *session) {
 static void free_state(Session *session) {
   free_plans(session);
   for (int64_t i = 0; i < session->kernel_capacity; i++) op_kernel_free(session->shared_kernels[i]);
+  for (int64_t i = 0; i < session->inlined_kernels.num_entries; i++)
+    op_kernel_free(session->inlined_kernels.entries[i].value);
+  string_map_free(&session->inlined_kernels);
   mem_free(session->shared_kernels);
   session->shared_kernels = NULL;
   session->kernel_capacity = 0;
@@ -128,13 +132,34 @@ int64_t session_cached_bytes(const Session *session) {
 
 /* --- kernels that all plans share --- */
 
-static OpKernel *find_kernel(void *owner, const Node *node) {
+/* Those of nodes by id, those of functions' bodies by the call's id and their names. The key is in the arena.
+ */
+static const char *inlined_key(Session *session, const Node *node, const char *inlined) {
+  return arena_printf(session->arena, "%lld %s", (long long)node->id, inlined);
+}
+
+static OpKernel *find_inlined_kernel(Session *session, const Node *node, const char *inlined) {
+  ArenaMark mark = arena_mark(session->arena);
+  const char *key = inlined_key(session, node, inlined);
+  OpKernel *kernel = key ? string_map_find(&session->inlined_kernels, key) : NULL;
+  arena_rollback(session->arena, mark);
+  return kernel;
+}
+
+static OpKernel *find_kernel(void *owner, const Node *node, const char *inlined) {
   Session *session = owner;
+  if (inlined) return find_inlined_kernel(session, node, inlined);
   return node->id < session->kernel_capacity ? session->shared_kernels[node->id] : NULL;
 }
 
-static bool store_kernel(void *owner, const Node *node, OpKernel *kernel, Status *status) {
+static bool store_kernel(void *owner, const Node *node, const char *inlined, OpKernel *kernel,
+                         Status *status) {
   Session *session = owner;
+  if (inlined) {
+    const char *key = inlined_key(session, node, inlined);
+    if (!key) return status_oom(status, "a session");
+    return string_map_set(&session->inlined_kernels, key, kernel, status);
+  }
   int64_t old = session->kernel_capacity;
   if (!mem_grow((void **)&session->shared_kernels, &session->kernel_capacity, node->id + 1,
                 sizeof(OpKernel *))) {
@@ -204,7 +229,7 @@ static bool find_plan(Session *session, const PlanSpec *spec, Plan **plan, Statu
     *plan = cached->plan;
     return true;
   }
-  KernelCache kernels = {find_kernel, store_kernel, session};
+  KernelCache kernels = {find_kernel, store_kernel, session, session->arena};
   PlanEnvironment environment = {session->pool, session->resources, thread_pool_default()};
   TRY(plan_compile(session->graph, spec, &kernels, &environment, plan, status));
   if (cached) {

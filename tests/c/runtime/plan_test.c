@@ -11,13 +11,16 @@ AFTER_EACH() { op_registry_clear(op_registry_global()); }
 enum { MAX_SHARED = 64 };
 static OpKernel *shared[MAX_SHARED];
 
-static OpKernel *find_shared(void *owner, const Node *node) {
+static OpKernel *find_shared(void *owner, const Node *node, const char *inlined) {
   (void)owner;
+  CHECK(inlined == NULL);
   return node->id < MAX_SHARED ? shared[node->id] : NULL;
 }
 
-static bool store_shared(void *owner, const Node *node, OpKernel *kernel, Status *status) {
+static bool store_shared(void *owner, const Node *node, const char *inlined, OpKernel *kernel,
+                         Status *status) {
   (void)owner;
+  CHECK(inlined == NULL);
   if (node->id >= MAX_SHARED) return status_oom(status, "a test");
   shared[node->id] = kernel;
   return true;
@@ -32,7 +35,7 @@ static void free_shared(void) {
 
 static Plan *compile(const Graph *graph, const NodeOutput *feeds, int num_feeds, NodeOutput fetch,
                      Status *status) {
-  const KernelCache cache = {find_shared, store_shared, NULL};
+  const KernelCache cache = {find_shared, store_shared, NULL, NULL};
   const PlanEnvironment environment = {NULL, NULL, NULL};
   PlanSpec spec = {.feeds = feeds, .num_feeds = num_feeds, .fetches = &fetch, .num_fetches = 1};
   Plan *plan = NULL;

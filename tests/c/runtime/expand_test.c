@@ -1,0 +1,345 @@
+/* Sessions on graphs that call functions. */
+#include "runtime/expand.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "function/function_text.h"
+#include "runtime/graph_fixture.h"
+
+BEFORE_EACH() { register_all_ops(); }
+
+AFTER_EACH() {
+  op_registry_clear(op_registry_global());
+  thread_pool_shut_down();
+}
+
+typedef struct Fixture {
+  Graph *graph;
+  Session *session;
+  Status status;
+} Fixture;
+
+static bool begin(Fixture *f) {
+  status_init(&f->status);
+  f->graph = graph_new();
+  f->session = f->graph ? session_new(f->graph, &f->status) : NULL;
+  return CHECK(f->session != NULL);
+}
+
+static void end(Fixture *f) {
+  session_free(f->session);
+  graph_free(f->graph);
+}
+
+static void define(Graph *graph, const char *text) {
+  Status status;
+  status_init(&status);
+  Arena *arena = arena_new();
+  FunctionDef *def;
+  if (CHECK_OK(function_parse(str_of(text), arena, &def, &status), status))
+    CHECK_OK(graph_add_function(graph, def, &status), status);
+  arena_free(arena);
+}
+
+static Node *call(Graph *graph, const char *function, const char *name, int num_inputs, NodeOutput *inputs) {
+  return add_node(graph, function, name, inputs, num_inputs, NULL, 0);
+}
+
+/* Runs with float scalars as feeds; NaN on error. */
+static float run(Fixture *f, int num_feeds, const NodeOutput *feeds, const float *values, NodeOutput fetch) {
+  Tensor tensors[4] = {{0}}, result = {0};
+  const Tensor *pointers[4] = {NULL};
+  for (int i = 0; i < num_feeds; i++) {
+    float_tensor(&tensors[i], 0, NULL, &values[i]);
+    pointers[i] = &tensors[i];
+  }
+  float value = __builtin_nanf("");
+  if (session_run(f->session, feeds, pointers, num_feeds, &fetch, &result, 1, NULL, 0, &f->status))
+    value = tensor_f32(&result)[0];
+  tensor_clear(&result);
+  for (int i = 0; i < num_feeds; i++) tensor_clear(&tensors[i]);
+  return value;
+}
+
+static float run_one(Fixture *f, NodeOutput feed, float value, NodeOutput fetch) {
+  return run(f, 1, &feed, &value, fetch);
+}
+
+static bool run_target(Fixture *f, Node *target) {
+  return session_run(f->session, NULL, NULL, 0, NULL, NULL, 0, &target, 1, &f->status);
+}
+
+static void check_failed(Fixture *f, Code code, const char *part) {
+  CHECK_INT_EQ(f->status.code, code);
+  harness_check_contains(f->status.message, part, __FILE__, __LINE__, "the message");
+  status_init(&f->status);
+}
+
+static const char kSquarePlusOne[] =
+    "SquarePlusOne(x:float) -> (y:float) {"
+    "  s = Square[T=float](x)"
+    "  one = Const[dtype=float, value=1]()"
+    "  sum = Add[T=float](s:y:0, one:output:0)"
+    "  return y = sum:z:0 }";
+
+TEST(a_call_is_what_the_function_does) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  define(f.graph, kSquarePlusOne);
+  NodeOutput x = placeholder(f.graph, "x", "shape { }");
+  NodeOutput twice = out(call(f.graph, "SquarePlusOne", "g", 1,
+                              (NodeOutput[]){out(call(f.graph, "SquarePlusOne", "f", 1, &x))}));
+  NodeOutput y = unary(f.graph, "Neg", "y", twice);
+  CHECK_NEAR(run_one(&f, x, 2, y), -26, 0); /* (2*2 + 1)^2 + 1 */
+  CHECK_NEAR(run_one(&f, x, 3, twice), 101, 0);
+  CHECK_OK(f.status.code == CODE_OK, f.status);
+  /* The graph is as it was. */
+  CHECK_INT_EQ(graph_num_nodes(f.graph), 6);
+  CHECK(graph_find_node(f.graph, "f/sum") == NULL);
+  end(&f);
+}
+
+TEST(functions_call_functions_with_attrs_of_their_own) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  define(f.graph, "Twice[T:{float, double}](x:T) -> (y:T) { a = Add[T=$T](x, x) return y = a:z:0 }");
+  define(f.graph,
+         "Outer[T:type](p:T, q:T) -> (sum:T, left:T, both:T) {"
+         "  a = Twice[T=$T](p)"
+         "  b = Twice[T=$T](q)"
+         "  c = Add[T=$T](a:y:0, b:y:0)"
+         "  d = Twice[T=$T](c:z:0)"
+         "  return sum = c:z:0, left = p, both = d:y:0 }");
+  NodeOutput x = placeholder(f.graph, "x", "shape { }"), z = placeholder(f.graph, "z", "shape { }");
+  NodeOutput inputs[] = {x, z};
+  Node *outer = call(f.graph, "Outer", "outer", 2, inputs);
+  const float values[] = {3, 5};
+  CHECK_NEAR(run(&f, 2, inputs, values, (NodeOutput){outer, 0}), 16, 0);
+  /* A result that is an argument that is fed: TensorFlow lets the call's output be fetched. */
+  CHECK_NEAR(run(&f, 2, inputs, values, (NodeOutput){outer, 1}), 3, 0);
+  CHECK_NEAR(run(&f, 2, inputs, values, (NodeOutput){outer, 2}), 32, 0);
+  CHECK_OK(f.status.code == CODE_OK, f.status);
+  end(&f);
+}
+
+TEST(the_output_of_a_call_may_be_fed) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  define(f.graph,
+         "Pair(x:float) -> (a:float, b:float) {"
+         "  n = Neg[T=float](x) return a = n:y:0, b = n:y:0 }");
+  NodeOutput x = placeholder(f.graph, "x", "shape { }");
+  Node *pair = call(f.graph, "Pair", "pair", 1, &x);
+  NodeOutput a = {pair, 0}, b = {pair, 1};
+  NodeOutput sum = binary(f.graph, "Sub", "sum", a, b);
+  CHECK_NEAR(run_one(&f, x, 7, sum), 0, 0);
+  /* Only this output, though the function computes both as one. */
+  NodeOutput feeds[] = {x, a};
+  CHECK_NEAR(run(&f, 2, feeds, (float[]){7, 100}, sum), 107, 0);
+  feeds[0] = b;
+  CHECK_NEAR(run(&f, 2, feeds, (float[]){30, 100}, sum), 70, 0);
+  CHECK_OK(f.status.code == CODE_OK, f.status);
+  end(&f);
+}
+
+static Node *variable(Graph *graph, const char *name) {
+  Attr attrs[] = {{"dtype", "type: DT_FLOAT"}, {"shape", "shape { }"}};
+  return add_node(graph, "VarHandleOp", name, NULL, 0, attrs, 2);
+}
+
+static Node *assign(Graph *graph, const char *op, const char *name, Node *handle, NodeOutput value) {
+  NodeOutput inputs[] = {out(handle), value};
+  Attr attrs[] = {{"dtype", "type: DT_FLOAT"}};
+  return add_node(graph, op, name, inputs, 2, attrs, 1);
+}
+
+static NodeOutput read_variable(Graph *graph, const char *name, Node *handle) {
+  NodeOutput input = out(handle);
+  Attr attrs[] = {{"dtype", "type: DT_FLOAT"}};
+  return out(add_node(graph, "ReadVariableOp", name, &input, 1, attrs, 1));
+}
+
+static const char kCount[] =
+    "Count(v:resource, x:float) -> (y:float) {"
+    "  one = Const[dtype=float, value=1]()"
+    "  add = AssignAddVariableOp[dtype=float](v, one:output:0)"
+    "  n = Neg[T=float](x)"
+    "  return y = n:y:0 }";
+
+TEST(what_has_state_runs_in_every_call_and_only_then) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  define(f.graph, kCount);
+  define(f.graph,
+         "CountTwice(v:resource, x:float) -> (y:float) {"
+         "  a = Count(v, x)  b = Count(v, a:y:0) return y = b:y:0 }");
+  Node *v = variable(f.graph, "v");
+  Node *init = assign(f.graph, "AssignVariableOp", "init", v,
+                      constant(f.graph, "zero", "tensor_shape { } float_val: 0"));
+  NodeOutput x = constant(f.graph, "x", "tensor_shape { } float_val: 5");
+  NodeOutput inputs[] = {out(v), x};
+  Node *once = call(f.graph, "Count", "once", 2, inputs);
+  Node *twice = call(f.graph, "CountTwice", "twice", 2, inputs);
+  NodeOutput count = read_variable(f.graph, "count", v);
+  REQUIRE(CHECK_OK(run_target(&f, init), f.status));
+  CHECK_NEAR(run(&f, 0, NULL, NULL, out(once)), -5, 0);
+  CHECK_NEAR(run(&f, 0, NULL, NULL, count), 1, 0);
+  CHECK_NEAR(run(&f, 0, NULL, NULL, out(twice)), 5, 0);
+  CHECK_NEAR(run(&f, 0, NULL, NULL, count), 3, 0);
+  CHECK_OK(run_target(&f, once), f.status);
+  CHECK_NEAR(run(&f, 0, NULL, NULL, count), 4, 0);
+  CHECK_OK(run_target(&f, twice), f.status);
+  CHECK_NEAR(run(&f, 0, NULL, NULL, count), 6, 0);
+  end(&f);
+}
+
+static void add_control(Fixture *f, Node *from, Node *to) {
+  Edge *edge;
+  CHECK_OK(graph_add_control_edge(f->graph, from, to, &edge, &f->status), f->status);
+}
+
+TEST(control_edges_hold_around_calls_and_in_bodies) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  define(f.graph,
+         "Read(v:resource) -> (y:float) {"
+         "  r = ReadVariableOp[dtype=float](v) return y = r:value:0 }");
+  define(f.graph,
+         "DoubleThenRead(v:resource) -> (y:float) {"
+         "  r = Read(v)"
+         "  d = Mul[T=float](r:y:0, two:output:0)"
+         "  two = Const[dtype=float, value=2]()"
+         "  a = AssignVariableOp[dtype=float](v, d:z:0)"
+         "  again = Read(v) @ a"
+         "  return y = again:y:0 }");
+  define(f.graph, "Nothing(x:float) -> (y:float) { return y = x }");
+  Node *v = variable(f.graph, "v");
+  NodeOutput start = placeholder(f.graph, "start", "shape { }");
+  Node *init = assign(f.graph, "AssignVariableOp", "init", v, start);
+  NodeOutput handle = out(v);
+  Node *doubled = call(f.graph, "DoubleThenRead", "doubled", 1, &handle);
+  add_control(&f, init, doubled);
+  CHECK_NEAR(run_one(&f, start, 3, out(doubled)), 6, 0);
+  CHECK_NEAR(run_one(&f, start, 5, out(doubled)), 10, 0);
+  /* Behind a call, and behind one that does nothing itself. */
+  NodeOutput last = read_variable(f.graph, "last", v);
+  add_control(&f, doubled, last.node);
+  CHECK_NEAR(run_one(&f, start, 8, last), 16, 0);
+  Node *nothing = call(f.graph, "Nothing", "nothing", 1,
+                       (NodeOutput[]){constant(f.graph, "c", "tensor_shape { } float_val: 1")});
+  add_control(&f, doubled, nothing);
+  NodeOutput very_last = read_variable(f.graph, "very_last", v);
+  add_control(&f, nothing, very_last.node);
+  CHECK_NEAR(run_one(&f, start, 9, very_last), 18, 0);
+  CHECK_OK(f.status.code == CODE_OK, f.status);
+  end(&f);
+}
+
+/* As in TensorFlow, a node draws from one sequence, whichever way it is run. */
+TEST(state_in_a_body_lives_as_long_as_the_session) {
+  float drawn[2][3];
+  for (int way = 0; way < 2; way++) {
+    Fixture f;
+    REQUIRE(begin(&f));
+    define(f.graph,
+           "Draw(shape:int32) -> (y:float) {"
+           "  r = RandomUniform[dtype=float, T=int32, seed=5, seed2=7](shape) return y = r:output:0 }");
+    Attr attrs[] = {{"dtype", "type: DT_INT32"},
+                    {"value", "tensor { dtype: DT_INT32 tensor_shape { dim { size: 1 } } int_val: 1 }"}};
+    NodeOutput shape = out(add_node(f.graph, "Const", "shape", NULL, 0, attrs, 2));
+    NodeOutput draw = out(call(f.graph, "Draw", "draw", 1, &shape));
+    NodeOutput same = unary(f.graph, "Identity", "same", draw);
+    for (int i = 0; i < 3; i++) drawn[way][i] = run(&f, 0, NULL, NULL, way == 1 && i == 1 ? same : draw);
+    CHECK_OK(f.status.code == CODE_OK, f.status);
+    end(&f);
+  }
+  CHECK(drawn[0][0] != drawn[0][1] && drawn[0][1] != drawn[0][2]);
+  CHECK_MEM_EQ(drawn[0], drawn[1], sizeof drawn[0]);
+}
+
+TEST(names_of_bodies_keep_clear_of_the_graphs) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  define(f.graph, kSquarePlusOne);
+  NodeOutput x = placeholder(f.graph, "x", "shape { }");
+  NodeOutput y = out(call(f.graph, "SquarePlusOne", "f", 1, &x));
+  NodeOutput sum = unary(f.graph, "Neg", "f/sum", y);
+  CHECK_NEAR(run_one(&f, x, 2, sum), -5, 0);
+  CHECK_OK(f.status.code == CODE_OK, f.status);
+  end(&f);
+}
+
+TEST(errors_name_the_node_in_the_body) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  define(f.graph, "Mixed(a:float, b:float) -> (y:float) { sum = Add[T=float](a, b) return y = sum:z:0 }");
+  NodeOutput inputs[] = {placeholder(f.graph, "a", "shape { unknown_rank: true }"),
+                         placeholder(f.graph, "b", "shape { unknown_rank: true }")};
+  NodeOutput y = out(call(f.graph, "Mixed", "mixed", 2, inputs));
+  Tensor two = {0}, three = {0}, result = {0};
+  float_tensor(&two, 1, (const int64_t[]){2}, (float[]){1, 2});
+  float_tensor(&three, 1, (const int64_t[]){3}, (float[]){1, 2, 3});
+  const Tensor *values[] = {&two, &three};
+  CHECK(!session_run(f.session, inputs, values, 2, &y, &result, 1, NULL, 0, &f.status));
+  check_failed(&f, CODE_INVALID_ARGUMENT, "{{node mixed/sum}}");
+  tensor_clear(&two);
+  tensor_clear(&three);
+  end(&f);
+}
+
+TEST(calls_without_an_end_are_refused) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  define(f.graph, "Loop(x:float) -> (y:float) { a = Loop(x) return y = a:y:0 }");
+  /* Each calls the next one twice. */
+  for (int i = 0; i < 40; i++) {
+    char text[200], last[] = "a = Neg[T=float](x) b = Neg[T=float](a:y:0)";
+    snprintf(text, sizeof text, "a = F%d(x) b = F%d(a:y:0)", i + 1, i + 1);
+    char whole[300];
+    snprintf(whole, sizeof whole, "F%d(x:float) -> (y:float) { %s return y = b:y:0 }", i,
+             i < 39 ? text : last);
+    define(f.graph, whole);
+  }
+  NodeOutput x = placeholder(f.graph, "x", "shape { }");
+  NodeOutput loop = out(call(f.graph, "Loop", "loop", 1, &x));
+  NodeOutput wide = out(call(f.graph, "F0", "wide", 1, &x));
+  run_one(&f, x, 1, loop);
+  check_failed(&f, CODE_INVALID_ARGUMENT, "Calls of functions are nested more than 64 deep");
+  run_one(&f, x, 1, wide);
+  check_failed(&f, CODE_RESOURCE_EXHAUSTED, "The functions that are called have more than 262144");
+  /* Neither is in the way of what does not need it. */
+  NodeOutput small = out(call(f.graph, "F34", "small", 1, &x));
+  CHECK_NEAR(run_one(&f, x, 3, small), 3, 0); /* 64 negations */
+  CHECK_OK(f.status.code == CODE_OK, f.status);
+  end(&f);
+}
+
+TEST(little_memory_is_an_error_and_no_more) {
+  for (int64_t allocations = 0;; allocations++) {
+    Fixture f;
+    REQUIRE(begin(&f));
+    define(f.graph, kCount);
+    define(f.graph, kSquarePlusOne);
+    Node *v = variable(f.graph, "v");
+    NodeOutput zero = constant(f.graph, "zero", "tensor_shape { } float_val: 0");
+    Node *init = assign(f.graph, "AssignVariableOp", "init", v, zero);
+    REQUIRE(CHECK_OK(run_target(&f, init), f.status));
+    NodeOutput squared = out(call(f.graph, "SquarePlusOne", "squared", 1, &zero));
+    NodeOutput inputs[] = {out(v), squared};
+    NodeOutput y = out(call(f.graph, "Count", "count", 2, inputs));
+    Tensor result = {0};
+    mem_fail_after(allocations);
+    bool ok = session_run(f.session, NULL, NULL, 0, &y, &result, 1, NULL, 0, &f.status);
+    mem_fail_after(-1);
+    if (!ok) CHECK_INT_EQ(f.status.code, CODE_RESOURCE_EXHAUSTED);
+    if (ok) CHECK_NEAR(tensor_f32(&result)[0], -1, 0);
+    tensor_clear(&result);
+    end(&f);
+    if (ok || allocations > 5000) {
+      CHECK(ok && allocations > 20);
+      break;
+    }
+  }
+}
