@@ -113,14 +113,14 @@ typedef enum ProtoTextStyle {
   PROTO_TEXT_SHORT,       /* protobuf's ShortDebugString: one line, fields separated by one blank */
 } ProtoTextStyle;
 
-/* Appends the text. Map entries are sorted by key; floats are printed with the fewest digits that read back equal. Running
+/* Appends the text. Map entries are sorted by key; numbers are printed so that they read back equal. Running
  * out of memory shows in `strbuf_ok`. */
 void proto_print_text(const void *message, ProtoTextStyle style, StrBuf *out);
 /* Parses text format: comments, both string quotes and all escapes, adjacent strings joined, `[a, b]` lists of
  * scalars and messages, `<>` and `{}`, optional `:` before messages and `,` or `;` between fields, inf and nan, enum
  * names and numbers. Errors name line and column: "1:5: Message type \"tensorflow.NodeDef\" has no field named \"x\".". */
 MUST_CHECK bool proto_parse_text(const ProtoDescriptor *descriptor, Str text, Arena *arena, void **message, Status *status);
-/* The numbers of text format, TensorFlow's StrCat and our messages: the first of %.6g to %.9g, or of %.15g and %.17g, that reads
+/* The numbers of text format, TensorFlow's StrCat and our messages: the first of %.6g and %.9g, or of %.15g and %.17g, that reads
  * back equal; "inf", "-inf", "nan". Return `text`. */
 enum { NUMBER_TEXT_CAPACITY = 32 };
 const char *proto_float_text(float value, char text[NUMBER_TEXT_CAPACITY]);

@@ -7,7 +7,7 @@
 const char *proto_float_text(float value, char text[NUMBER_TEXT_CAPACITY]) {
   if (isnan(value)) return strcpy(text, "nan");
   if (isinf(value)) return strcpy(text, value < 0 ? "-inf" : "inf");
-  for (int digits = 6; digits <= 9; digits++) {
+  for (int digits = 6; digits <= 9; digits += 3) {
     snprintf(text, NUMBER_TEXT_CAPACITY, "%.*g", digits, (double)value);
     if (strtof(text, NULL) == value) break;
   }
