@@ -1,10 +1,14 @@
-/** Helpers for tests of graphs: numerical checks of gradients. */
-import { InvalidArgumentError } from './errors.js';
+/** Helpers for tests of graphs and ops: numerical checks of gradients, and shape functions without a graph. */
+import { AttrInput, encodeAttr, guessAttrType } from './attr-value.js';
+import { InvalidArgumentError, TFError } from './errors.js';
+import { MessageWriter } from './protobuf.js';
+import { runtimeOf } from './tf.js';
 import type { TF } from './tf.js';
 import type { Graph } from './graph.js';
 import type { Output } from './operation.js';
 import type { Feeds } from './session.js';
 import { Tensor, TensorLike, tensor } from './tensor.js';
+import { uploadTensor } from './transfer.js';
 
 export interface CheckOptions {
   /** Values for other placeholders. */
@@ -73,4 +77,55 @@ function weightedSum(value: Tensor): number {
 function weightsLike(graph: Graph, y: Output): Output {
   const { shape, count } = countOf(y);
   return graph.constant(new Float64Array(Array.from({ length: count }, (_, i) => weightAt(i))), { dtype: y.dtype, shape });
+}
+
+export interface ShapeCase {
+  op: string;
+  /** Attrs that have a default need not be given; nor those that say nothing about shapes. */
+  attrs?: Record<string, AttrInput>;
+  /** Inputs whose values are known, by position. */
+  inputTensors?: Record<number, TensorLike>;
+  /** The GraphDef version of the graph's producer; default: the current one. */
+  graphDefVersion?: number;
+}
+
+/**
+ * What the shape function of an op answers, in TensorFlow's language for that: inputs "[1,?];[?,2]" (a shape is "[...]", or "?" when not even its rank
+ * is known) give "[d0_0,d1_1]". A dimension that is one of an input is named so (d0_1: input 0, dimension 1), a shape that is an input's "in0"; else
+ * sizes and "?". Input tensors of int32 are guessed from whole numbers. What the shape function refuses is thrown.
+ */
+export function inferShapes(tf: TF, { op, attrs = {}, inputTensors = {}, graphDefVersion = -1 }: ShapeCase, inputShapes: string): string {
+  const { wasm } = runtimeOf(tf);
+  const def = tf.opDefs().find(({ name }) => name === op);
+  const node = new MessageWriter().bytes(1, op).bytes(2, op);
+  for (const [key, value] of Object.entries(attrs)) {
+    const type = def?.attr.find(({ name }) => name === key)?.type ?? guessAttrType(value);
+    const bytes = encodeAttr(type, value);
+    node.message(5, () => node.bytes(1, key).bytes(2, bytes));
+  }
+  const nodeDef = node.finish();
+  const tensors = Object.entries(inputTensors).map(([i, value]) => [Number(i), inputTensor(value)] as const);
+  try {
+    return wasm.scope((scope) => {
+      const uploaded: number[] = [];
+      try {
+        for (const [, value] of tensors) uploaded.push(uploadTensor(wasm, scope, value));
+        const [proto, positions, pointers, shapes] = [scope.bytes(nodeDef), scope.ints(tensors.map(([i]) => i)), scope.pointers(uploaded), scope.string(inputShapes)];
+        return wasm.bufferText((buffer, status) =>
+          wasm.call.TF_WasmInferShapes!(proto, nodeDef.length, positions, pointers, uploaded.length, graphDefVersion, shapes, buffer, status),
+        );
+      } finally {
+        for (const pointer of uploaded) wasm.call.TF_DeleteTensor!(pointer);
+      }
+    });
+  } catch (error) {
+    throw error instanceof TFError ? error.locate(undefined, op) : error;
+  }
+}
+
+/** Numbers without a dtype are what shape functions look at: whole ones, int32. */
+function inputTensor(value: TensorLike): Tensor {
+  const guessed = tensor(value);
+  const isPlain = !(value instanceof Tensor) && !ArrayBuffer.isView(value) && guessed.dtype === 'float32';
+  return isPlain && [...(guessed.data as Float32Array)].every(Number.isInteger) ? tensor(value, undefined, 'int32') : guessed;
 }

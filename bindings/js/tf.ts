@@ -9,7 +9,7 @@ import type { Input } from './operation.js';
 import type { OpSpec } from './register-op.js';
 import type { MemoryInfo, Runtime } from './runtime.js';
 import { Session, SessionOptions } from './session.js';
-import { NotFoundError } from './errors.js';
+import { InvalidArgumentError, NotFoundError } from './errors.js';
 import { Tensor, TensorLike, tensor } from './tensor.js';
 import * as train from './train.js';
 import { VERSION } from './version.js';
@@ -36,9 +36,18 @@ export interface TF {
   memory(): MemoryInfo;
 }
 
+const runtimes = new WeakMap<TF, Runtime>();
+
+/** @internal The engine behind a TF, for the helpers that are no part of it. */
+export function runtimeOf(tf: TF): Runtime {
+  const runtime = runtimes.get(tf);
+  if (!runtime) throw new InvalidArgumentError('that is not what init() gave');
+  return runtime;
+}
+
 /** The public face of a loaded engine. */
 export function makeTF(runtime: Runtime): TF {
-  return {
+  const tf: TF = {
     version: { package: VERSION, graphDefProducer: 2314 },
     variant: runtime.variant,
     threads: runtime.threads,
@@ -69,4 +78,6 @@ export function makeTF(runtime: Runtime): TF {
     registerOp: (spec) => runtime.registrar.register(spec),
     memory: () => runtime.memory(),
   };
+  runtimes.set(tf, runtime);
+  return tf;
 }

@@ -28,3 +28,10 @@ export async function withGraph(tf, body) {
 export function isClose(got, expected, tolerance = 1e-6) {
   return got.length === expected.length && [...got].every((value, i) => Math.abs(Number(value) - expected[i]) <= tolerance * Math.max(1, Math.abs(expected[i])));
 }
+
+/** A text file of the repository. */
+export async function readText(path) {
+  if (isPage) return (await fetch(`/${path}`)).text();
+  const { readFile } = await import('node:fs/promises');
+  return readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
+}
