@@ -77,6 +77,31 @@ bool shape_matmul(InferenceContext *c, Status *status) {
   return set_output(c, 0, shape_matrix(c, rows, columns), status);
 }
 
+typedef bool (*BatchFn)(InferenceContext *c, ShapeHandle a, ShapeHandle b, ShapeHandle *out, Status *status);
+
+static bool batch_matmul(InferenceContext *c, BatchFn join, Status *status) {
+  ShapeHandle a, b, a_batch, b_batch, batch, matrix, output;
+  bool adj_x, adj_y;
+  DimHandle inner;
+  TRY(shape_with_rank_at_least(c, shape_input(c, 0), 2, &a, status));
+  TRY(shape_with_rank_at_least(c, shape_input(c, 1), 2, &b, status));
+  TRY(node_attr_bool(c->node, "adj_x", &adj_x, status));
+  TRY(node_attr_bool(c->node, "adj_y", &adj_y, status));
+  DimHandle rows = shape_dim_of(c, a, adj_x ? -1 : -2), columns = shape_dim_of(c, b, adj_y ? -2 : -1);
+  TRY(dim_merge(c, shape_dim_of(c, a, adj_x ? -2 : -1), shape_dim_of(c, b, adj_y ? -1 : -2), &inner, status));
+  TRY(shape_subshape(c, a, 0, -2, 1, &a_batch, status));
+  TRY(shape_subshape(c, b, 0, -2, 1, &b_batch, status));
+  TRY(join(c, a_batch, b_batch, &batch, status));
+  TRY(shape_ok(shape_matrix(c, rows, columns), &matrix, status));
+  TRY(shape_concatenate(c, batch, matrix, &output, status));
+  shape_set_output(c, 0, output);
+  return true;
+}
+
+bool shape_batch_matmul(InferenceContext *c, Status *status) { return batch_matmul(c, shape_merge, status); }
+
+bool shape_batch_matmul_v2(InferenceContext *c, Status *status) { return batch_matmul(c, shape_broadcast, status); }
+
 /* --- biases --- */
 
 /* The attr "data_format", which older ops of the family lack, asks for channels first. */

@@ -125,6 +125,9 @@ bool shape_scalar_output(InferenceContext *c, Status *status);      /* every out
 bool shape_no_outputs(InferenceContext *c, Status *status);
 bool shape_unknown_outputs(InferenceContext *c, Status *status);
 bool shape_matmul(InferenceContext *c, Status *status);
+/* Matrices in the last two dimensions, attrs adj_x and adj_y; the others are equal, or broadcast (v2). */
+bool shape_batch_matmul(InferenceContext *c, Status *status);
+bool shape_batch_matmul_v2(InferenceContext *c, Status *status);
 bool shape_bias_add(InferenceContext *c, Status *status);
 bool shape_bias_add_grad(InferenceContext *c, Status *status);
 bool shape_broadcast_binary(InferenceContext *c, Status *status);   /* output 0 = broadcast of inputs 0 and 1 */

@@ -1,8 +1,11 @@
 #include "shape_facts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "harness.h"
 #include "op/node_def.h"
 #include "op/op_def_builder.h"
 #include "op/op_registry.h"
@@ -227,9 +230,9 @@ static bool can_leave_out(const Json *fact, const OpDef *op_def) {
     const char *name = new_attrs->items[i].string;
     if (op_def_attr(op_def, name) != NULL) continue;
     const Json *value = json_get(json_get(fact, "attrs"), name);
-    const Json *b = json_get(value, "b"), *f = json_get(value, "f"), *type = json_get(value, "type");
+    const Json *b = json_get(value, "b"), *type = json_get(value, "type");
     bool is_default = (strcmp(name, "incompatible_shape_error") == 0 && b != NULL && b->boolean) ||
-                      (strcmp(name, "exponential_avg_factor") == 0 && f != NULL && f->number == 1) ||
+                      strcmp(name, "exponential_avg_factor") == 0 || /* no shape depends on it */
                       (strcmp(name, "shape_type") == 0 && type != NULL && strcmp(type->string, "DT_INT32") == 0);
     if (!is_default) return false;
   }
@@ -295,9 +298,9 @@ static bool judge(FactRun *run, const Json *fact, const Op *op, StrBuf *why) {
          (handles == NULL || match_handles(&run->context, handles, why));
 }
 
-ShapeFactResult shape_fact_run(const Json *fact, StrBuf *why) {
-  const Op *op = op_registry_find(op_registry_global(), json_get(fact, "op")->string);
-  if (op == NULL || json_get(fact, "loose") != NULL || !can_leave_out(fact, op->def)) return SHAPE_FACT_SKIPPED;
+ShapeFactResult shape_fact_run(const Json *fact, const Op *op, StrBuf *why) {
+  if (op == NULL) return SHAPE_FACT_NO_OP;
+  if (!can_leave_out(fact, op->def)) return SHAPE_FACT_NEW_ATTR;
   Arena *arena = arena_new();
   FactRun *run = arena == NULL ? NULL : arena_calloc(arena, 1, sizeof *run);
   bool holds = false;
@@ -315,4 +318,54 @@ ShapeFactResult shape_fact_run(const Json *fact, StrBuf *why) {
   }
   arena_free(arena);
   return holds ? SHAPE_FACT_HOLDS : SHAPE_FACT_FAILS;
+}
+
+/* --- all records --- */
+
+static char *read_file(const char *path, size_t *length) {
+  FILE *file = fopen(path, "rb");
+  if (file == NULL) return NULL;
+  char *text = NULL;
+  if (fseek(file, 0, SEEK_END) == 0) {
+    long size = ftell(file);
+    rewind(file);
+    text = size < 0 ? NULL : mem_alloc((int64_t)size + 1);
+    *length = text == NULL ? 0 : fread(text, 1, (size_t)size, file);
+  }
+  fclose(file);
+  return text;
+}
+
+/* One record a line. */
+static void run_line(const char *line, size_t length, int number, const Op *(*find)(void *arg, const char *name), void *arg,
+                     int counts[SHAPE_FACT_RESULTS]) {
+  Arena *arena = arena_new();
+  const Json *fact = json_parse(arena, line, length);
+  CHECK_CONTEXT("line %d: %s %s", number, fact == NULL ? "?" : json_get(fact, "op")->string,
+                fact == NULL ? "?" : json_get(fact, "in")->string);
+  if (CHECK(fact != NULL)) {
+    StrBuf why = {0};
+    ShapeFactResult result = shape_fact_run(fact, find(arg, json_get(fact, "op")->string), &why);
+    counts[result]++;
+    CHECK_STR_EQ(result == SHAPE_FACT_FAILS ? strbuf_text(&why) : "", "");
+    strbuf_free(&why);
+  }
+  arena_free(arena);
+}
+
+void shape_facts_run_all(const char *path, const Op *(*find)(void *arg, const char *name), void *arg, int counts[SHAPE_FACT_RESULTS]) {
+  size_t length = 0;
+  char *text = read_file(path, &length);
+  REQUIRE(text != NULL);
+  memset(counts, 0, SHAPE_FACT_RESULTS * sizeof *counts);
+  int number = 0;
+  for (const char *line = text, *end = text + length; line < end;) {
+    const char *stop = memchr(line, '\n', (size_t)(end - line));
+    if (stop == NULL) stop = end;
+    if (stop > line) run_line(line, (size_t)(stop - line), ++number, find, arg, counts);
+    line = stop + 1;
+  }
+  CHECK_CONTEXT("%s", "");
+  CHECK_INT_EQ(number, 1196);
+  mem_free(text);
 }

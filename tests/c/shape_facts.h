@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "json.h"
+#include "op/op_registry.h"
 #include "op/shape_inference.h"
 
 enum { SHAPE_FACTS_MAX_SHAPES = 64 };
@@ -19,10 +20,16 @@ bool shape_facts_match(const InferenceContext *c, const char *expected, StrBuf *
 typedef enum ShapeFactResult {
   SHAPE_FACT_HOLDS,
   SHAPE_FACT_FAILS,
-  SHAPE_FACT_SKIPPED, /* no such op here, or a record that goes beyond valid nodes (`loose`) or our op definitions (`new_attrs`) */
+  SHAPE_FACT_NO_OP,    /* no such op here */
+  SHAPE_FACT_NEW_ATTR, /* asks for an attr that our op definition (TensorFlow 1.15's) lacks, with a value that says something */
 } ShapeFactResult;
 
-/* Runs one record against the registered op. `why` gets a description when it fails. */
-ShapeFactResult shape_fact_run(const Json *fact, StrBuf *why);
+enum { SHAPE_FACT_RESULTS = SHAPE_FACT_NEW_ATTR + 1 };
+
+/* Runs one record against an op; NULL when there is none. `why` gets a description when it fails. */
+ShapeFactResult shape_fact_run(const Json *fact, const Op *op, StrBuf *why);
+/* Runs every record of the file (tests/data/shape-facts.jsonl) against the op that `find` gives for its name (NULL: none), checks that none fails
+ * and counts the results. */
+void shape_facts_run_all(const char *path, const Op *(*find)(void *arg, const char *name), void *arg, int counts[SHAPE_FACT_RESULTS]);
 
 #endif

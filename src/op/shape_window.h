@@ -1,0 +1,25 @@
+/* Shape functions of ops that slide a window over images: convolutions and pooling, and batch normalisation, which shares
+ * their data formats. Errors are TensorFlow's; attrs are read from the node, and those that an op of the family
+ * lacks (dilations, explicit_paddings, data_format) are what they are by default. */
+#ifndef TFCORE_OP_SHAPE_WINDOW_H_
+#define TFCORE_OP_SHAPE_WINDOW_H_
+
+#include "op/shape_inference.h"
+
+typedef enum WindowPadding { PADDING_VALID, PADDING_SAME, PADDING_EXPLICIT } WindowPadding;
+
+/* How many places a window of `filter` elements has. before and after count for PADDING_EXPLICIT alone. */
+MUST_CHECK bool shape_windowed_size(InferenceContext *c, DimHandle input, DimHandle filter, int64_t dilation, int64_t stride,
+                                    WindowPadding padding, int64_t before, int64_t after, DimHandle *out, Status *status);
+
+bool shape_conv2d(InferenceContext *c, Status *status);
+bool shape_conv2d_backprop_input(InferenceContext *c, Status *status);
+bool shape_depthwise_conv2d(InferenceContext *c, Status *status);
+bool shape_max_pool(InferenceContext *c, Status *status);    /* attrs ksize and strides */
+bool shape_max_pool_v2(InferenceContext *c, Status *status); /* they are inputs 1 and 2 */
+bool shape_avg_pool(InferenceContext *c, Status *status);
+bool shape_pool3d(InferenceContext *c, Status *status);
+bool shape_fused_batch_norm(InferenceContext *c, Status *status);
+bool shape_fused_batch_norm_grad(InferenceContext *c, Status *status);
+
+#endif
