@@ -130,4 +130,13 @@ void arena_rollback(Arena *arena, ArenaMark mark) {
   arena->next_capacity = mark.next_capacity;
 }
 
+bool arena_owns(const Arena *arena, const void *pointer) {
+  uintptr_t at = (uintptr_t)pointer;
+  for (const Block *block = arena->blocks; block; block = block->next) {
+    uintptr_t begin = (uintptr_t)(block + 1);
+    if (at >= begin && at - begin < (uint64_t)block->capacity) return true;
+  }
+  return false;
+}
+
 int64_t arena_bytes(const Arena *arena) { return arena->bytes; }

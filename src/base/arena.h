@@ -33,6 +33,8 @@ typedef struct ArenaMark {
 } ArenaMark;
 ArenaMark arena_mark(const Arena *arena);
 void arena_rollback(Arena *arena, ArenaMark mark);
+/* Whether `pointer` points into memory of the arena. Takes time for every block: one per megabyte in large arenas. */
+bool arena_owns(const Arena *arena, const void *pointer);
 /* Bytes that the arena holds from the heap. */
 int64_t arena_bytes(const Arena *arena);
 

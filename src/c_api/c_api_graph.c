@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
+#include "function/function_shapes.h"
 #include "ops/op_table.h"
 #include "tensorflow/c/c_api_experimental.h"
 
@@ -22,6 +23,7 @@ TF_Graph *TF_NewGraph(void) {
     mem_free(graph);
     return NULL;
   }
+  graph_set_function_shapes(graph->graph, function_make_shape_body);
   atomic_init(&graph->references, 1);
   return graph;
 }

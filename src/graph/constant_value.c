@@ -205,6 +205,19 @@ static bool evaluate(Graph *graph, CachedValue *entry, Status *status) {
   return ok;
 }
 
+/* An argument of a function has the value that the call gives it, once the call knows it. */
+static bool arg_value(Graph *graph, CachedValue *entry, int index, Status *status) {
+  if (index >= graph->call->num_inputs) return true;
+  const Tensor *value = shape_input_tensor(graph->call, index);
+  if (!value || (int)value->dtype != dtype_base(entry->node->output_types[0]) ||
+      tensor_bytes(value) > MAX_VALUE_BYTES)
+    return true;
+  TRY(allocate_outputs(graph, entry, status));
+  TRY(tensor_assign(&entry->outputs[0], value, status));
+  entry->state = VALUE_KNOWN;
+  return true;
+}
+
 /* --- the walk --- */
 
 typedef struct Frame {
@@ -223,6 +236,8 @@ static bool enter(Graph *graph, Walk *walk, Node *node, Status *status) {
   if (!entry) return false;
   entry->state = VALUE_UNKNOWN;
   if (strcmp(node->def->op, "Const") == 0) return const_value(graph, entry, status);
+  int arg = graph_arg_index(graph, node);
+  if (arg >= 0) return arg_value(graph, entry, arg, status);
   ShapeQuery query = shape_query(node);
   if (query != NO_QUERY) return shape_value(graph, entry, query, status);
   if (!can_compute(node)) return true;

@@ -46,6 +46,8 @@ Graph *graph_new_with_ops(OpRegistry *ops) {
 void graph_free(Graph *graph) {
   if (!graph) return;
   graph_forget_values(graph);
+  graph_drop_bodies(graph, NULL);
+  string_map_free(&graph->body_keys);
   string_map_free(&graph->names);
   string_map_free(&graph->duplicates);
   string_map_free(&graph->prefixes);
@@ -170,6 +172,7 @@ void graph_forget_values(Graph *graph) { drop_values_until(graph, NULL); }
 
 bool graph_rollback(Graph *graph, GraphMark mark) {
   drop_values_until(graph, mark.cached_values);
+  graph_drop_bodies(graph, mark.bodies);
   arena_rollback(graph->arena, mark.arena);
   return false;
 }

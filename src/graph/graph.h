@@ -209,6 +209,10 @@ const WhileContext *node_while_context(const Node *node); /* of an exit node, el
 /* Runs shape inference for a node whose inputs were inferred before. A part of an input's value that
  * inference needs is computed from constants. graph_add_operation and the import call it. */
 MUST_CHECK bool graph_infer_shapes(Graph *graph, Node *node, Status *status);
+/* With true, inference refuses ops that have no shape function: INVALID_ARGUMENT "No shape inference function
+ * exists for op 'X', did you forget to define it?". Otherwise, and in a new graph, their outputs are unknown.
+ */
+void graph_require_shape_fns(Graph *graph, bool require);
 /* Merges the inferred shape with what the caller knows (TF_GraphSetTensorShape). */
 MUST_CHECK bool graph_set_shape(Graph *graph, NodeOutput output, int rank /* UNKNOWN_RANK */,
                                 const int64_t *dims, Status *status);
@@ -217,6 +221,34 @@ ShapeHandle graph_output_shape(NodeOutput output);
  * *known = false. */
 MUST_CHECK bool graph_constant_value(Graph *graph, NodeOutput output, Tensor *value, bool *known,
                                      Status *status);
+
+/* --- shapes through calls of functions (function_bodies.c) --- */
+
+/* The body of a function as a graph of its own. It knows the functions of `library` and must not outlive it.
+ */
+typedef struct GraphBody {
+  Graph *graph;
+  Node **args; /* made by graph_add_arg; arrays in the arena of `graph` */
+  NodeOutput *results;
+  int num_args, num_results;
+} GraphBody;
+
+/* Makes the body of a function of `library` with its attrs bound. Nothing of it may point into `attrs`. */
+typedef bool (*FunctionBodyFn)(Graph *library, const FunctionDef *function, const AttrEntry *const *attrs,
+                               int num_attrs, GraphBody *body, Status *status);
+
+/* From now on a node that calls a function of the graph (its op is the function, or it is a PartitionedCall
+ * or StatefulPartitionedCall) gets the shapes that the body gives for its inputs: dimensions keep their
+ * identity through it, and handle data and constants are known inside. Bodies are made once for a function
+ * and its attrs. A body that calls itself, at whatever depth, is INVALID_ARGUMENT. A node with
+ * `_disable_call_shape_inference`, and calls nested so deep or so often that it would take too long, have
+ * unknown shapes; and so have all calls while there is no such function (NULL, as it is in a new graph). */
+void graph_set_function_shapes(Graph *graph, FunctionBodyFn make_body);
+/* An empty graph for a body. NULL when out of memory. */
+Graph *graph_new_body(Graph *library);
+/* The node that gives argument `index` inside the body. */
+MUST_CHECK bool graph_add_arg(Graph *body, const char *name, DataType type, int index, Node **arg,
+                              Status *status);
 
 /* --- functions carried by the graph (graph_functions.c). Semantics of the library are in function/. --- */
 

@@ -240,6 +240,8 @@ static bool copy_functions(Graph *graph, const Graph *from, Status *status) {
 bool graph_clone(const Graph *graph, Graph **clone, Status *status) {
   *clone = graph_new_with_ops(graph->ops);
   if (!*clone) return status_oom(status, "the copy of a graph");
+  (*clone)->make_body = graph->make_body;
+  (*clone)->require_shape_fns = graph->require_shape_fns;
   if (copy_functions(*clone, graph, status) && graph_copy(*clone, graph, status)) return true;
   graph_free(*clone);
   *clone = NULL;

@@ -63,6 +63,7 @@ static bool functions_equal(const FunctionDef *a, const FunctionDef *b, bool *eq
 /* --- functions --- */
 
 static GraphFunction *find_function(const Graph *graph, const char *name) {
+  if (graph->library) graph = graph->library; /* the graph of a body */
   return string_map_find(&graph->function_names, name);
 }
 
@@ -129,7 +130,8 @@ const FunctionDef *graph_function(const Graph *graph, int64_t i) {
 }
 
 bool graph_look_up_op(const Graph *graph, const char *name, const Op **op, Status *status) {
-  const GraphFunction *function = graph->num_functions > 0 ? find_function(graph, name) : NULL;
+  const GraphFunction *function =
+      graph->num_functions > 0 || graph->library ? find_function(graph, name) : NULL;
   if (function) {
     *op = &function->op;
     return true;
@@ -183,10 +185,11 @@ bool graph_add_function_library(Graph *graph, const FunctionDefLibrary *library,
 /* --- coming back --- */
 
 FunctionMark graph_function_mark(const Graph *graph) {
-  return (FunctionMark){graph->num_functions, graph->gradient_names.count};
+  return (FunctionMark){graph->num_functions, graph->gradient_names.count, graph->bodies};
 }
 
 void graph_drop_functions(Graph *graph, FunctionMark mark) {
+  graph_drop_bodies(graph, mark.bodies);
   while (graph->num_functions > mark.num_functions) {
     string_map_remove(&graph->function_names, graph->functions[--graph->num_functions]->def->signature->name);
   }

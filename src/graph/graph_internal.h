@@ -42,6 +42,17 @@ typedef struct RefinerScratch {
   int64_t capacity;
 } RefinerScratch;
 
+/* The body of a function with its attrs bound, made when shape inference needs it first (function_bodies.c).
+ * On the heap: newest first in one list, so that rolling back drops exactly those made since. */
+typedef struct CachedBody {
+  struct CachedBody *previous;
+  char *key;
+  GraphBody body;
+  Node **order; /* every node behind its inputs, but for loops */
+  int64_t num_nodes;
+  bool running;
+} CachedBody;
+
 enum { SHARED_HANDLES = 16 };
 
 struct Graph {
@@ -82,6 +93,19 @@ struct Graph {
   CachedValue *cached_values;
   RefinerScratch scratch;
   bool is_inferring; /* a shape function, or a kernel that computes a value for one, is running */
+  bool require_shape_fns;
+
+  /* Calls of functions. */
+  FunctionBodyFn make_body;
+  CachedBody *bodies;
+  StringMap body_keys; /* to CachedBody */
+  int body_depth;      /* how many bodies are being inferred, one in another */
+  int64_t body_steps;  /* nodes of bodies inferred for the node that the caller asked for */
+  /* In the graph of a body: whose functions it knows, and the call that its arguments come from, while it is
+   * inferred. */
+  Graph *library;
+  InferenceContext *call;
+  const Op *arg_op;
   const HandleData *no_handles[SHARED_HANDLES]; /* all NULL: shared by the nodes that have no handle data */
 };
 
@@ -92,12 +116,13 @@ extern const ShapeValue kUnknownShape;
 typedef struct GraphMark {
   ArenaMark arena;
   CachedValue *cached_values;
+  CachedBody *bodies;
 } GraphMark;
 
 static inline GraphMark graph_mark(const Graph *graph) {
-  return (GraphMark){arena_mark(graph->arena), graph->cached_values};
+  return (GraphMark){arena_mark(graph->arena), graph->cached_values, graph->bodies};
 }
-/* Gives back the arena's memory and the cached values made since. Returns false. */
+/* Gives back the arena's memory, the cached values and the bodies made since. Returns false. */
 bool graph_rollback(Graph *graph, GraphMark mark);
 /* Drops cached values because nodes or shapes changed. */
 void graph_forget_values(Graph *graph);
@@ -191,6 +216,7 @@ MUST_CHECK bool graph_take_function(Graph *graph, FunctionDef *function, Status 
 /* How many functions and gradients there are, to come back to. */
 typedef struct FunctionMark {
   int64_t num_functions, num_gradients;
+  const CachedBody *bodies; /* later ones may call functions that are dropped */
 } FunctionMark;
 FunctionMark graph_function_mark(const Graph *graph);
 void graph_drop_functions(Graph *graph, FunctionMark mark);
@@ -207,6 +233,26 @@ MUST_CHECK bool graph_merge_shape_proto(Graph *graph, Node *node, int i, const T
                                         Status *status);
 /* A context for making shapes outside of a shape function. */
 InferenceContext graph_shape_context(Graph *graph, const Node *node);
+/* graph_infer_shapes without coming back from errors. */
+MUST_CHECK bool graph_run_shape_fn(Graph *graph, Node *node, Status *status);
+/* No output of the node has handle data. */
+void node_clear_handles(Node *node);
+
+/* --- calls of functions (function_bodies.c) --- */
+
+/* The function that a node calls, when its shapes are to follow from the body. */
+typedef struct FunctionCall {
+  const FunctionDef *function; /* NULL: none */
+  const AttrEntry *const *attrs;
+  int num_attrs;
+} FunctionCall;
+FunctionCall graph_function_call(const Graph *graph, const Node *node);
+/* Infers the body for the call's inputs and sets its outputs. */
+MUST_CHECK bool graph_infer_call(Graph *graph, const FunctionCall *call, InferenceContext *c, Status *status);
+/* Drops the bodies made after `last`; NULL drops all. */
+void graph_drop_bodies(Graph *graph, const CachedBody *last);
+/* Which argument of the function a node of its body stands for; -1: it is none, or no call is inferred. */
+int graph_arg_index(const Graph *graph, const Node *node);
 
 /* --- a set of small integers that gives its smallest member (id_set.c) --- */
 

@@ -172,6 +172,15 @@ static bool read_tensor(Reader *reader, NodeOutput output, ShapeHandle *shape) {
   return shape_ok(shape_unknown_of_rank(&context, dim_value(tensor_shape->dims[0])), shape, reader->status);
 }
 
+/* An argument of a function is what the call knows of its input; the call is told that it is wanted. */
+static bool read_arg(const Reader *reader, int index, ShapeHandle *shape) {
+  InferenceContext *call = reader->graph->call;
+  if (index >= call->num_inputs || shape_input_tensor(call, index)) return true;
+  call->requested_tensor_as_shape[index] = true;
+  *shape = call->input_tensors_as_shapes[index];
+  return true;
+}
+
 /* --- dispatch --- */
 
 static bool read_node(Reader *reader, NodeOutput output, ShapeHandle *shape) {
@@ -182,6 +191,8 @@ static bool read_node(Reader *reader, NodeOutput output, ShapeHandle *shape) {
     if (input_of(node, output.index, &input)) *shape = graph_output_shape(input);
     return true;
   }
+  int arg = graph_arg_index(reader->graph, node);
+  if (arg >= 0) TRY(read_arg(reader, arg, shape));
   if (strcmp(op, "Cast") == 0) TRY(read_cast(reader, node, shape));
   if (strcmp(op, "Pack") == 0) TRY(read_pack(reader, node, shape));
   if (strcmp(op, "Concat") == 0) TRY(read_concat(reader, node, 0, shape));

@@ -99,14 +99,20 @@ static bool answer_requests(Inference *run, bool *found, Status *status) {
 
 /* --- results --- */
 
+void node_clear_handles(Node *node) {
+  if (node->num_outputs <= SHARED_HANDLES) {
+    node->output_handles = node->graph->no_handles;
+  } else {
+    memset(node->output_handles, 0, (size_t)node->num_outputs * sizeof *node->output_handles);
+  }
+}
+
 static bool keep_handles(const Inference *run, Status *status) {
   Node *node = run->node;
   bool any = false;
   for (int i = 0; i < node->num_outputs; i++) any |= run->context.output_handles[i] != NULL;
   if (!any) {
-    if (node->output_handles != run->graph->no_handles) {
-      memset(node->output_handles, 0, (size_t)node->num_outputs * sizeof *node->output_handles);
-    }
+    node_clear_handles(node);
     return true;
   }
   if (node->output_handles == run->graph->no_handles) {
@@ -119,40 +125,64 @@ static bool keep_handles(const Inference *run, Status *status) {
   return true;
 }
 
-static bool run_function(Graph *graph, Node *node, ShapeFn function, Status *status) {
+/* The error of a body tells which of its nodes it is about; here comes which call it happened in. */
+static bool attach_call(const Inference *run, const FunctionCall *call, Status *status) {
+  return status_append(status, "\n\tIn the body of function '%s' called by node '%s'",
+                       call->function->signature->name, run->node->name);
+}
+
+static bool run_once(Inference *run, const FunctionCall *call, ShapeFn function, Status *status) {
+  bool ok = call->function ? graph_infer_call(run->graph, call, &run->context, status)
+                           : function(&run->context, status);
+  if (ok || status->code == CODE_RESOURCE_EXHAUSTED) return ok;
+  return call->function ? attach_call(run, call, status) : shape_attach_context(&run->context, status);
+}
+
+bool graph_run_shape_fn(Graph *graph, Node *node, Status *status) {
   Inference run;
+  ShapeFn function = node->op ? node->op->registration->shape : NULL;
+  FunctionCall call = graph_function_call(graph, node);
+  if (!function && !call.function) {
+    if (!node->op || !graph->require_shape_fns) return true; /* every output stays unknown */
+    return status_invalid(status,
+                          "No shape inference function exists for op '%s', did you forget to define it?",
+                          node->def->op);
+  }
   TRY(start(&run, graph, node, status));
   for (bool again = true; again;) {
-    if (!function(&run.context, status)) return shape_attach_context(&run.context, status);
+    TRY(run_once(&run, &call, function, status));
     TRY(answer_requests(&run, &again, status));
   }
   TRY(keep_handles(&run, status));
   for (int i = 0; i < node->num_outputs; i++) {
     node->output_shapes[i] = run.context.outputs[i] ? run.context.outputs[i] : &kUnknownShape;
   }
-  if (node->num_out_edges > 0)
+  if (node->num_out_edges > 0 && !graph->call)
     graph_forget_values(graph); /* values of consumers may have been computed from the old shapes */
   return true;
 }
 
 /* Functions from outside may try to change the graph that they are called for. */
-static bool infer(Graph *graph, Node *node, Status *status) {
+static bool begin_inference(Graph *graph, Status *status) {
   if (graph->is_inferring) {
     return status_set(status, CODE_FAILED_PRECONDITION,
                       "The graph cannot be changed by a shape function, or by a kernel that it made run");
   }
-  ShapeFn function = node->op ? node->op->registration->shape : NULL;
-  if (!function) return true; /* every output stays unknown */
   graph->is_inferring = true;
-  bool ok = run_function(graph, node, function, status);
-  graph->is_inferring = false;
-  return ok;
+  graph->body_steps = 0;
+  return true;
 }
 
 bool graph_infer_shapes(Graph *graph, Node *node, Status *status) {
+  TRY(graph_check_node(graph, node, status));
   GraphMark mark = graph_mark(graph);
-  return infer(graph, node, status) || graph_rollback(graph, mark);
+  TRY(begin_inference(graph, status));
+  bool ok = graph_run_shape_fn(graph, node, status);
+  graph->is_inferring = false;
+  return ok || graph_rollback(graph, mark);
 }
+
+void graph_require_shape_fns(Graph *graph, bool require) { graph->require_shape_fns = require; }
 
 ShapeHandle graph_output_shape(NodeOutput output) { return output.node->output_shapes[output.index]; }
 

@@ -113,8 +113,8 @@ MUST_CHECK bool dim_for_scalar_input_with_negative_indexing(InferenceContext *c,
 
 /* "[1,?,3]", "?" */
 void shape_handle_print(ShapeHandle s, StrBuf *out);
-/* Appends " for 'n' (op: 'MatMul') with input shapes: [2,1], [2,1] and with computed input tensors: input[1] = <1>." to a shape
- * function's error, but says nothing more when memory ran out. Returns false. */
+/* Appends " for '{{node n}} = Fill[T=DT_FLOAT](d, v)' with input shapes: [1], [] and with computed input tensors:
+ * input[0] = <1>." to a shape function's error, but says nothing more when memory ran out. Returns false. */
 bool shape_attach_context(const InferenceContext *c, Status *status);
 
 /* --- common shape functions (common_shape_fns.c) --- */

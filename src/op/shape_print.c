@@ -1,6 +1,7 @@
 /* Shapes as text, and what an error says about the node whose shape function failed. */
 #include <string.h>
 
+#include "op/node_def.h"
 #include "op/shape_inference.h"
 
 void shape_handle_print(ShapeHandle s, StrBuf *out) {
@@ -35,7 +36,9 @@ static void print_values(const Tensor *tensor, StrBuf *out) {
 bool shape_attach_context(const InferenceContext *c, Status *status) {
   if (status->code == CODE_RESOURCE_EXHAUSTED) return false;
   StrBuf text = {0}, tensors = {0}, shapes = {0};
-  strbuf_printf(&text, " for '%s' (op: '%s') with input shapes: ", c->node->name, c->node->op);
+  strbuf_append(&text, " for '");
+  node_def_summarize(c->node, &text);
+  strbuf_append(&text, "' with input shapes: ");
   for (int i = 0; i < c->num_inputs; i++) {
     ShapeHandle as_shape = c->requested_tensor_as_shape[i] ? c->input_tensors_as_shapes[i] : NULL;
     if (i > 0) strbuf_append(&text, ", ");

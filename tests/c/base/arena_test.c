@@ -124,3 +124,14 @@ TEST(arena_texts_and_pieces_share_blocks) {
   CHECK_STR_EQ(again, "here");
   arena_free(arena);
 }
+
+TEST(arena_knows_its_memory) {
+  Arena *arena = arena_new(), *other = arena_new();
+  REQUIRE(arena != NULL && other != NULL);
+  char *small = arena_alloc(arena, 24), *large = arena_alloc(arena, 3 << 20), *foreign = arena_alloc(other, 24), local;
+  CHECK(arena_owns(arena, small) && arena_owns(arena, small + 23));
+  CHECK(arena_owns(arena, large) && arena_owns(arena, large + (3 << 20) - 1));
+  CHECK(!arena_owns(arena, foreign) && !arena_owns(arena, &local) && !arena_owns(arena, NULL));
+  arena_free(other);
+  arena_free(arena);
+}

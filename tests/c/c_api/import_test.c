@@ -328,3 +328,59 @@ TEST(mappings_to_nowhere_are_refused) {
   end(&f);
   end(&g);
 }
+
+/* y = MatMul(x, w) with float w of [3,5] inside; the result reshaped to the sizes in s. */
+#define LAYER_LIBRARY                                                                                                      \
+  "library { function { signature { name: 'Layer' input_arg { name: 'x' type: DT_FLOAT } "                                 \
+  "input_arg { name: 's' type: DT_INT32 } output_arg { name: 'y' type: DT_FLOAT } "                                        \
+  "output_arg { name: 'z' type: DT_FLOAT } } "                                                                             \
+  "node_def { name: 'w' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } "                                       \
+  "attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 3 } dim { size: 5 } } float_val: 1 } } } } " \
+  "node_def { name: 'm' op: 'MatMul' input: 'x' input: 'w:output:0' attr { key: 'T' value { type: DT_FLOAT } } } "         \
+  "node_def { name: 'r' op: 'Reshape' input: 'm:product:0' input: 's' attr { key: 'T' value { type: DT_FLOAT } } "         \
+  "attr { key: 'Tshape' value { type: DT_INT32 } } } "                                                                     \
+  "ret { key: 'y' value: 'm:product:0' } ret { key: 'z' value: 'r:output:0' } } } "
+#define ROWS(name, size)                                                                              \
+  "node { name: '" name "' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } "         \
+  "attr { key: 'shape' value { shape { dim { size: -1 } dim { size: " size " } } } } }"
+#define SIZES                                                                                    \
+  "node { name: 's' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } "                 \
+  "attr { key: 'value' value { tensor { dtype: DT_INT32 tensor_shape { dim { size: 3 } } "       \
+  "int_val: 4 int_val: -1 int_val: 5 } } } }"
+
+TEST(shapes_of_an_imported_graph_follow_through_its_functions) {
+  Fixture f = {0};
+  REQUIRE(begin(&f));
+  TF_Buffer *def = def_bytes(VERSIONS LAYER_LIBRARY ROWS("x", "3") SIZES "node { name: 'call' op: 'Layer' input: 'x' input: 's' }");
+  TF_GraphImportGraphDef(f.graph, def, NULL, f.status);
+  CHECK_TF_OK(f.status);
+  TF_DeleteBuffer(def);
+  TF_Operation *call = TF_GraphOperationByName(f.graph, "call");
+  REQUIRE(call != NULL);
+  int64_t y[2] = {0}, z[3] = {0};
+  TF_GraphGetTensorShape(f.graph, (TF_Output){call, 0}, y, 2, f.status);
+  CHECK_TF_OK(f.status);
+  CHECK_INT_EQ(y[0], -1);
+  CHECK_INT_EQ(y[1], 5);
+  TF_GraphGetTensorShape(f.graph, (TF_Output){call, 1}, z, 3, f.status);
+  CHECK_TF_OK(f.status);
+  CHECK_INT_EQ(z[0], 4);
+  CHECK_INT_EQ(z[1], -1);
+  CHECK_INT_EQ(z[2], 5);
+  end(&f);
+}
+
+TEST(an_import_with_a_call_that_cannot_be_is_undone) {
+  Fixture f = {0};
+  REQUIRE(begin(&f));
+  TF_Buffer *def = def_bytes(VERSIONS LAYER_LIBRARY ROWS("x", "4") SIZES "node { name: 'call' op: 'Layer' input: 'x' input: 's' }");
+  for (int i = 0; i < 2; i++) {
+    TF_GraphImportGraphDef(f.graph, def, NULL, f.status);
+    CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "Dimensions must be equal, but are 4 and 3 for '{{node m}} = MatMul[");
+    CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "In the body of function 'Layer' called by node 'call'");
+    CHECK_INT_EQ(num_operations(f.graph), 0);
+    CHECK_INT_EQ(TF_GraphNumFunctions(f.graph), 0);
+  }
+  TF_DeleteBuffer(def);
+  end(&f);
+}

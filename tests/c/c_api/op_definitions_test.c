@@ -272,7 +272,8 @@ TEST(an_error_of_a_shape_function_is_that_of_the_node) {
   TF_Output y = shaped(&f, a, a, ints(&f, "s", 1, (int32_t[]){1}));
   CHECK(y.oper == NULL);
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT,
-                 "these shapes are wrong for 'y' (op: 'Shaped') with input shapes: [2,?], [2,?], [1].");
+                 "these shapes are wrong for '{{node y}} = Shaped[Tout=DT_INT64, size=5](a, a, s)' with input shapes: "
+                 "[2,?], [2,?], [1].");
   CHECK_INT_EQ(num_operations(f.graph), 2);
   end(&f);
 }

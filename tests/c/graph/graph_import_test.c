@@ -149,7 +149,8 @@ static const Refused kRefused[] = {
     {PARAMS("p") "node { name: 'x' op: 'MatMul' input: 'p' input: 'p' attr { key: 'T' value { type: DT_FLOAT "
                  "} } }",
      CODE_INVALID_ARGUMENT,
-     "Shape must be rank 2 but is rank 0 for 'x' (op: 'MatMul') with input shapes: [], []."},
+     "Shape must be rank 2 but is rank 0 for '{{node x}} = MatMul[T=DT_FLOAT, "
+     "transpose_a=false, transpose_b=false](p, p)' with input shapes: [], []."},
     /* Back edges. */
     {"node { name: 'm' op: 'Merge' input: 'n' attr { key: 'N' value { i: 1 } } attr { key: 'T' value { type: "
      "DT_FLOAT } } } "

@@ -131,7 +131,8 @@ TEST(add_operation_refuses_and_leaves_everything_as_it_was) {
       {"name: 'n' op: 'MatMul' attr { key: 'T' value { type: DT_STRING } }", "a b", CODE_INVALID_ARGUMENT,
        "is not in the list of allowed values"},
       {"name: 'n' op: 'MatMul' attr { key: 'T' value { type: DT_FLOAT } }", "mul mul", CODE_INVALID_ARGUMENT,
-       "Shape must be rank 2 but is rank 0 for 'n' (op: 'MatMul') with input shapes: [], []."},
+       "Shape must be rank 2 but is rank 0 for '{{node n}} = MatMul[T=DT_FLOAT, "
+       "transpose_a=false, transpose_b=false](mul, mul)' with input shapes: [], []."},
       {"name: 'n' op: 'BatchNormWithGlobalNormalization' attr { key: 'T' value { type: DT_FLOAT } } "
        "attr { key: 'variance_epsilon' value { f: 1 } } attr { key: 'scale_after_normalization' value { b: "
        "true } }",

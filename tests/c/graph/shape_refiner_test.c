@@ -387,26 +387,27 @@ TEST(errors_have_their_context) {
                                 {VECTOR("bad", "2", "int_val: 1 int_val: -2"), ""},
                                 {NULL, NULL}});
   CHECK(!ops_add(graph, UNARY("p", "MatMul"), "m m", &status));
-  CHECK_STR_EQ(
-      status.message,
-      "Dimensions must be equal, but are 1 and 2 for 'p' (op: 'MatMul') with input shapes: [2,1], [2,1].");
+  CHECK_STR_EQ(status.message,
+               "Dimensions must be equal, but are 1 and 2 for '{{node p}} = MatMul[T=DT_FLOAT, "
+               "transpose_a=false, transpose_b=false](m, m)' with input shapes: [2,1], [2,1].");
   status_init(&status);
   CHECK(!ops_add(graph, "name: 's' op: 'TestMergeShapes'", "m v", &status));
-  CHECK_STR_EQ(status.message,
-               "Shapes must be equal rank, but are 2 and 1 for 's' (op: 'TestMergeShapes') with input "
-               "shapes: [2,1], [2].");
+  CHECK_STR_EQ(
+      status.message,
+      "Shapes must be equal rank, but are 2 and 1 for '{{node s}} = TestMergeShapes[](m, v)' with input "
+      "shapes: [2,1], [2].");
   status_init(&status);
   CHECK(!ops_add(graph, "name: 'c' op: 'TestChecked'", "minus", &status));
-  CHECK_STR_EQ(
-      status.message,
-      "Value must not be negative for 'c' (op: 'TestChecked') with input shapes: [] and with computed input "
-      "tensors: input[0] = <-4>.");
+  CHECK_STR_EQ(status.message,
+               "Value must not be negative for '{{node c}} = TestChecked[](minus)' with input shapes: [] and "
+               "with computed input "
+               "tensors: input[0] = <-4>.");
   status_init(&status);
   CHECK(!ops_add(graph, "name: 'f' op: 'TestFill'", "bad", &status));
-  CHECK_STR_EQ(
-      status.message,
-      "Invalid value in tensor used for shape: -2 for 'f' (op: 'TestFill') with input shapes: [2] and with "
-      "computed input tensors: input[0] = <1 -2>.");
+  CHECK_STR_EQ(status.message,
+               "Invalid value in tensor used for shape: -2 for '{{node f}} = "
+               "TestFill[index_type=DT_INT32](bad)' with input shapes: [2] and with "
+               "computed input tensors: input[0] = <1 -2>.");
   graph_free(graph);
 }
 

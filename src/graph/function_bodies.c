@@ -1,0 +1,338 @@
+/* Shapes of calls: the body of the function, as a graph of its own, is inferred with the shapes, handle data
+ * and values that the call has.
+ *
+ * What the body's shape functions make lives in the arena of the body's graph and is given back after every
+ * run. What the results consist of is copied out first, and of that only what the body has made: handles of
+ * the call pass through as they are. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graph/graph_internal.h"
+#include "graph/graph_walk.h"
+
+/* Deeper calls, and calls that take more steps in all, give unknown shapes. */
+enum { MAX_BODY_DEPTH = 64, MAX_BODY_STEPS = 1 << 18 };
+
+/* --- making bodies --- */
+
+void graph_set_function_shapes(Graph *graph, FunctionBodyFn make_body) { graph->make_body = make_body; }
+
+Graph *graph_new_body(Graph *library) {
+  Graph *body = graph_new_with_ops(library->ops);
+  if (!body) return NULL;
+  body->library = library;
+  body->versions.producer = library->versions.producer;
+  body->require_shape_fns = library->require_shape_fns;
+  return body;
+}
+
+/* The shapes of arguments are set before the body is inferred. */
+static const OpRegistration kArgRegistration = {.name = "_Arg", .shape = shape_unknown_outputs};
+
+static const Op *new_arg_op(Arena *arena, Status *status) {
+  static const char *const kOutputs[] = {"output: T", NULL}, *const kAttrs[] = {"T: type", "index: int",
+                                                                                NULL};
+  const OpDefSpec spec = {.name = "_Arg", .outputs = kOutputs, .attrs = kAttrs, .is_stateful = true};
+  OpDef *def;
+  Op *op = arena_alloc(arena, sizeof *op);
+  if (!op) {
+    status_oom(status, "the body of a function");
+    return NULL;
+  }
+  if (!op_def_build(&spec, arena, &def, status)) return NULL;
+  *op = (Op){def, &kArgRegistration};
+  return op;
+}
+
+bool graph_add_arg(Graph *body, const char *name, DataType type, int index, Node **arg, Status *status) {
+  Arena *arena = body->arena;
+  if (!body->arg_op) body->arg_op = new_arg_op(arena, status);
+  if (!body->arg_op) return false;
+  NodeDef *def = node_def_new(arena, name, "_Arg");
+  AttrValue *t = attr_value_type(arena, type), *i = attr_value_int(arena, index);
+  if (!def || !t || !i) return status_oom(status, "the body of a function");
+  TRY(node_def_set_attr(def, arena, "T", t, status));
+  TRY(node_def_set_attr(def, arena, "index", i, status));
+  TRY(graph_reserve_nodes(body, 1, status));
+  TRY(graph_make_node(body, def, body->arg_op, arg, status));
+  TRY(graph_register_name(body, *arg, status));
+  graph_insert_node(body, *arg);
+  return true;
+}
+
+int graph_arg_index(const Graph *graph, const Node *node) {
+  if (!graph->call || node->op != graph->arg_op) return -1;
+  return (int)node_def_attr(node->def, "index")->i;
+}
+
+/* --- the bodies that a graph knows --- */
+
+void graph_drop_bodies(Graph *graph, const CachedBody *last) {
+  while (graph->bodies != last) {
+    CachedBody *entry = graph->bodies;
+    graph->bodies = entry->previous;
+    string_map_remove(&graph->body_keys, entry->key);
+    graph_free(entry->body.graph);
+    mem_free(entry->key);
+    mem_free(entry);
+  }
+}
+
+/* The values that the function's signature asks for, as one text for equal bindings. */
+static bool body_key(const FunctionCall *call, StrBuf *key, Status *status) {
+  const OpDef *signature = call->function->signature;
+  strbuf_append(key, signature->name);
+  for (size_t i = 0; i < signature->n_attr; i++) {
+    strbuf_append_char(key, '\n');
+    for (int j = 0; j < call->num_attrs; j++) {
+      if (strcmp(call->attrs[j]->key, signature->attr[i]->name) != 0) continue;
+      proto_print_text(call->attrs[j]->value, PROTO_TEXT_SHORT, key);
+      break;
+    }
+  }
+  return !key->failed || status_oom(status, "the body of a function");
+}
+
+static bool add_body(Graph *graph, const FunctionCall *call, const StrBuf *key, CachedBody **out,
+                     Status *status) {
+  bool ok = false;
+  CachedBody *entry = mem_calloc(1, sizeof *entry);
+  if (!entry) return status_oom(status, "the body of a function");
+  entry->key = mem_alloc(key->length + 1);
+  if (!entry->key) {
+    status_oom(status, "the body of a function");
+    goto done;
+  }
+  memcpy(entry->key, key->data, (size_t)key->length);
+  entry->key[key->length] = '\0';
+  TRY_DONE(graph->make_body(graph, call->function, call->attrs, call->num_attrs, &entry->body, status));
+  Graph *body = entry->body.graph;
+  TRY_DONE(graph_fixup_source_and_sink_edges(body, NULL, status));
+  const Walk walk = {0};
+  TRY_DONE(graph_reverse_post_order(body, &walk, body->arena, &entry->order, &entry->num_nodes, status));
+  TRY_DONE(string_map_set(&graph->body_keys, entry->key, entry, status));
+  entry->previous = graph->bodies;
+  graph->bodies = entry;
+  *out = entry;
+  ok = true;
+done:
+  if (!ok) {
+    graph_free(entry->body.graph);
+    mem_free(entry->key);
+    mem_free(entry);
+  }
+  return ok;
+}
+
+static bool find_body(Graph *graph, const FunctionCall *call, CachedBody **out, Status *status) {
+  StrBuf key = {0};
+  bool ok = body_key(call, &key, status);
+  if (ok) {
+    *out = string_map_find(&graph->body_keys, strbuf_text(&key));
+    ok = *out || add_body(graph, call, &key, out, status);
+  }
+  strbuf_free(&key);
+  return ok;
+}
+
+/* --- which function a node calls --- */
+
+FunctionCall graph_function_call(const Graph *graph, const Node *node) {
+  const FunctionCall none = {0};
+  const Graph *library = graph->library ? graph->library : graph;
+  if (!library->make_body || library->num_functions == 0 || !node->op) return none;
+  const AttrValue *disabled = node_def_attr(node->def, "_disable_call_shape_inference");
+  if (disabled && disabled->value_case == (int)ATTR_BOOL && disabled->b) return none;
+  const NodeDef *def = node->def;
+  if (graph_op_is_function(node->op)) {
+    const FunctionDef *function = graph_find_function(library, def->op);
+    return (FunctionCall){function, (const AttrEntry *const *)def->attr, (int)def->n_attr};
+  }
+  if (strcmp(def->op, "PartitionedCall") != 0 && strcmp(def->op, "StatefulPartitionedCall") != 0) return none;
+  const AttrValue *f = node_def_attr(def, "f");
+  if (!f || f->value_case != (int)ATTR_FUNC || !f->func) return none;
+  const FunctionDef *function = graph_find_function(library, f->func->name);
+  return (FunctionCall){function, (const AttrEntry *const *)f->func->attr, (int)f->func->n_attr};
+}
+
+/* --- copying results out --- */
+
+/* A dimension that the body has made, and what stands for it outside. */
+typedef struct MovedDim {
+  DimHandle from, to;
+} MovedDim;
+
+typedef struct Mover {
+  const Arena *inside;
+  InferenceContext *c;
+  MovedDim *dims; /* sorted by `from` once they are collected */
+  int64_t num_dims, capacity;
+  Status *status;
+} Mover;
+
+static int compare_dims(const void *a, const void *b) {
+  uintptr_t x = (uintptr_t)((const MovedDim *)a)->from, y = (uintptr_t)((const MovedDim *)b)->from;
+  return (x > y) - (x < y);
+}
+
+static bool collect_dims(Mover *mover, ShapeHandle shape) {
+  for (int32_t i = 0; i < shape_rank(shape); i++) {
+    if (!arena_owns(mover->inside, shape->dims[i])) continue;
+    if (!mem_grow((void **)&mover->dims, &mover->capacity, mover->num_dims + 1, sizeof *mover->dims))
+      return status_oom(mover->status, "shapes of a function");
+    mover->dims[mover->num_dims++] = (MovedDim){shape->dims[i], NULL};
+  }
+  return true;
+}
+
+/* One dimension that occurs several times stays one dimension. */
+static bool make_dims(Mover *mover) {
+  if (mover->num_dims == 0) return true;
+  qsort(mover->dims, (size_t)mover->num_dims, sizeof *mover->dims, compare_dims);
+  for (int64_t i = 0; i < mover->num_dims; i++) {
+    MovedDim *dim = &mover->dims[i];
+    if (i > 0 && dim[-1].from == dim->from) {
+      dim->to = dim[-1].to;
+    } else {
+      TRY(dim_ok(dim_make(mover->c, dim_value(dim->from)), &dim->to, mover->status));
+    }
+  }
+  return true;
+}
+
+static DimHandle moved_dim(const Mover *mover, DimHandle dim) {
+  const MovedDim key = {dim, NULL};
+  const MovedDim *found = mover->num_dims == 0 ? NULL
+                                               : bsearch(&key, mover->dims, (size_t)mover->num_dims,
+                                                         sizeof *mover->dims, compare_dims);
+  return found ? found->to : dim;
+}
+
+static bool move_shape(const Mover *mover, ShapeHandle shape, ShapeHandle *out) {
+  *out = shape;
+  if (!arena_owns(mover->inside, shape)) return true;
+  if (!shape_rank_known(shape)) return shape_ok(shape_unknown(mover->c), out, mover->status);
+  int32_t rank = shape_rank(shape);
+  DimHandle *dims = mem_calloc((int64_t)rank + 1, sizeof *dims);
+  if (!dims) return status_oom(mover->status, "shapes of a function");
+  for (int32_t i = 0; i < rank; i++) dims[i] = moved_dim(mover, shape->dims[i]);
+  bool ok = shape_ok(shape_of_dims(mover->c, dims, rank), out, mover->status);
+  mem_free(dims);
+  return ok;
+}
+
+static bool move_handles(const Mover *mover, const HandleData *data, int output) {
+  if (!data || !arena_owns(mover->inside, data)) {
+    mover->c->output_handles[output] = data;
+    return true;
+  }
+  ShapeAndType *entries = mem_calloc(data->count + 1, sizeof *entries);
+  if (!entries) return status_oom(mover->status, "shapes of a function");
+  bool ok = true;
+  for (int i = 0; ok && i < data->count; i++) {
+    entries[i].dtype = data->entries[i].dtype;
+    ok = move_shape(mover, data->entries[i].shape, &entries[i].shape);
+  }
+  ok = ok && shape_set_output_handle(mover->c, output, entries, data->count, mover->status);
+  mem_free(entries);
+  return ok;
+}
+
+static const HandleData *handles_of(NodeOutput output) { return output.node->output_handles[output.index]; }
+
+static bool move_results(Mover *mover, const GraphBody *body) {
+  for (int i = 0; i < body->num_results; i++) {
+    const HandleData *data = handles_of(body->results[i]);
+    TRY(collect_dims(mover, graph_output_shape(body->results[i])));
+    for (int j = 0; data && j < data->count; j++) TRY(collect_dims(mover, data->entries[j].shape));
+  }
+  TRY(make_dims(mover));
+  for (int i = 0; i < body->num_results; i++) {
+    TRY(move_shape(mover, graph_output_shape(body->results[i]), &mover->c->outputs[i]));
+    TRY(move_handles(mover, handles_of(body->results[i]), i));
+  }
+  return true;
+}
+
+/* --- inferring a body --- */
+
+static bool check_counts(const GraphBody *body, const InferenceContext *c, Status *status) {
+  if (body->num_args > c->num_inputs) {
+    return status_set(status, CODE_INTERNAL,
+                      "Function instantiation included invalid input index: %d not in [0, %d).",
+                      c->num_inputs, c->num_inputs);
+  }
+  if (body->num_results > c->num_outputs) {
+    return status_set(status, CODE_INTERNAL,
+                      "Function instantiation included invalid output index: %d not in [0, %d).",
+                      c->num_outputs, c->num_outputs);
+  }
+  return true;
+}
+
+static bool give_args(const GraphBody *body, const InferenceContext *c, Status *status) {
+  for (int i = 0; i < body->num_args; i++) {
+    Node *arg = body->args[i];
+    arg->output_shapes[0] = c->inputs[i];
+    if (!c->input_handles[i]) continue;
+    arg->output_handles = arena_alloc(body->graph->arena, sizeof *arg->output_handles);
+    if (!arg->output_handles) return status_oom(status, "shapes of a function");
+    arg->output_handles[0] = c->input_handles[i];
+  }
+  return true;
+}
+
+/* *done is false when it takes too many steps. */
+static bool infer_nodes(Graph *library, const CachedBody *entry, bool *done, Status *status) {
+  Graph *graph = entry->body.graph;
+  for (int64_t i = 0; i < entry->num_nodes; i++) {
+    Node *node = entry->order[i];
+    *done = ++library->body_steps <= MAX_BODY_STEPS;
+    if (!*done) return true;
+    if (node->op && node->op != graph->arg_op) TRY(graph_run_shape_fn(graph, node, status));
+  }
+  return true;
+}
+
+/* Forgets everything that points into memory that is about to go. */
+static void clear_body(Graph *graph) {
+  graph_forget_values(graph);
+  for (int64_t id = SINK_ID + 1; id < graph->num_node_ids; id++) {
+    Node *node = graph->nodes[id];
+    for (int i = 0; i < node->num_outputs; i++) node->output_shapes[i] = &kUnknownShape;
+    node_clear_handles(node);
+  }
+}
+
+static bool run_body(Graph *library, CachedBody *entry, InferenceContext *c, Status *status) {
+  Graph *graph = entry->body.graph;
+  Mover mover = {.inside = graph->arena, .c = c, .status = status};
+  ArenaMark mark = arena_mark(graph->arena);
+  bool done = false;
+  graph->call = c;
+  entry->running = true;
+  library->body_depth++;
+  bool ok = give_args(&entry->body, c, status) && infer_nodes(library, entry, &done, status);
+  if (ok) ok = done ? move_results(&mover, &entry->body) : shape_unknown_outputs(c, status);
+  library->body_depth--;
+  entry->running = false;
+  graph->call = NULL;
+  mem_free(mover.dims);
+  clear_body(graph);
+  arena_rollback(graph->arena, mark);
+  return ok;
+}
+
+bool graph_infer_call(Graph *graph, const FunctionCall *call, InferenceContext *c, Status *status) {
+  Graph *library = graph->library ? graph->library : graph;
+  CachedBody *entry;
+  if (library->body_depth >= MAX_BODY_DEPTH) return shape_unknown_outputs(c, status);
+  TRY(find_body(library, call, &entry, status));
+  if (entry->running) {
+    return status_invalid(status, "Function '%s' calls itself: its shapes cannot follow from its body",
+                          call->function->signature->name);
+  }
+  TRY(check_counts(&entry->body, c, status));
+  return run_body(library, entry, c, status);
+}
