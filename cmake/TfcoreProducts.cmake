@@ -14,6 +14,18 @@ if(NOT EMSCRIPTEN)
       target_include_directories(tfcore_${kind} INTERFACE ${CMAKE_SOURCE_DIR}/include)
       target_link_libraries(tfcore_${kind} PRIVATE ${TFCORE_PROTOBUF_C} m)
     endforeach()
+    # The names under which programs written for TensorFlow's C library look for it: when they are linked, and when
+    # they were linked elsewhere and start.
+    set(tensorflow_names libtensorflow.so libtensorflow.so.2)
+    foreach(name IN LISTS tensorflow_names)
+      add_custom_command(TARGET tfcore_shared POST_BUILD
+        COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE_NAME:tfcore_shared> $<TARGET_FILE_DIR:tfcore_shared>/${name} VERBATIM)
+    endforeach()
+    include(GNUInstallDirs)
+    install(TARGETS tfcore_shared tfcore_static)
+    list(TRANSFORM tensorflow_names PREPEND $<TARGET_FILE_DIR:tfcore_shared>/ OUTPUT_VARIABLE tensorflow_links)
+    install(FILES ${tensorflow_links} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/tensorflow ${CMAKE_SOURCE_DIR}/include/tfcore DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   endif()
 elseif(c_api IN_LIST TFCORE_MODULES)
   set(runtime_methods HEAP8,HEAPU8,HEAP16,HEAPU16,HEAP32,HEAPU32,HEAPF32,HEAPF64,HEAP64,HEAPU64,wasmMemory)
