@@ -209,6 +209,11 @@ const WhileContext *node_while_context(const Node *node); /* of an exit node, el
 /* Runs shape inference for a node whose inputs were inferred before. A part of an input's value that
  * inference needs is computed from constants. graph_add_operation and the import call it. */
 MUST_CHECK bool graph_infer_shapes(Graph *graph, Node *node, Status *status);
+/* Infers a node again, as after graph_update_edge, and then the consumers of what changed. What was said by
+ * graph_set_shape of a node that is inferred again is forgotten. In a loop, sizes that differ from one round
+ * to the next become unknown. *refined (may be NULL) becomes true when a shape or handle data changed, and
+ * stays as it is otherwise. On error all shapes are as they were: the edge is not. */
+MUST_CHECK bool graph_update_shapes(Graph *graph, Node *node, bool *refined, Status *status);
 /* With true, inference refuses ops that have no shape function: INVALID_ARGUMENT "No shape inference function
  * exists for op 'X', did you forget to define it?". Otherwise, and in a new graph, their outputs are unknown.
  */

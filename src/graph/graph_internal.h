@@ -233,6 +233,8 @@ MUST_CHECK bool graph_merge_shape_proto(Graph *graph, Node *node, int i, const T
                                         Status *status);
 /* A context for making shapes outside of a shape function. */
 InferenceContext graph_shape_context(Graph *graph, const Node *node);
+/* Shapes are being inferred until is_inferring is set back; FAILED_PRECONDITION when they are already. */
+MUST_CHECK bool graph_begin_inference(Graph *graph, Status *status);
 /* graph_infer_shapes without coming back from errors. */
 MUST_CHECK bool graph_run_shape_fn(Graph *graph, Node *node, Status *status);
 /* No output of the node has handle data. */

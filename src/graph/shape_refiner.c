@@ -163,7 +163,7 @@ bool graph_run_shape_fn(Graph *graph, Node *node, Status *status) {
 }
 
 /* Functions from outside may try to change the graph that they are called for. */
-static bool begin_inference(Graph *graph, Status *status) {
+bool graph_begin_inference(Graph *graph, Status *status) {
   if (graph->is_inferring) {
     return status_set(status, CODE_FAILED_PRECONDITION,
                       "The graph cannot be changed by a shape function, or by a kernel that it made run");
@@ -176,7 +176,7 @@ static bool begin_inference(Graph *graph, Status *status) {
 bool graph_infer_shapes(Graph *graph, Node *node, Status *status) {
   TRY(graph_check_node(graph, node, status));
   GraphMark mark = graph_mark(graph);
-  TRY(begin_inference(graph, status));
+  TRY(graph_begin_inference(graph, status));
   bool ok = graph_run_shape_fn(graph, node, status);
   graph->is_inferring = false;
   return ok || graph_rollback(graph, mark);
