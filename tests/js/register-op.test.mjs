@@ -124,6 +124,21 @@ describe('tf.registerOp', () => {
     assert.ok(tf.memory().liveBytes > before);
   }));
 
+  it('computes ahead what depends on constants alone', () => withGraph(tf, async (g, session) => {
+    let runs = 0;
+    const sizes = registered({ inputs: ['x: int32'], outputs: ['y: int32'], shape: (c) => c.setOutput(0, c.input(0)), kernel: ([x]) => [(runs++, x)] });
+    const size = g.op(sizes, [g.constant([2, 3], { dtype: 'int32' })]).output(0);
+    /* The shape function of Fill asks for the value: the kernel runs while a graph is built. */
+    assert.deepEqual(g.fill(size, 1).shape, [2, 3]);
+    const before = runs;
+    for (let i = 0; i < 3; i++) assert.deepEqual((await session.run(g.output(size.name))).array(), [2, 3]);
+    assert.ok(before > 0 && runs - before <= 1, `${before} and ${runs} runs`);
+    const failing = registered({ inputs: ['x: int32'], outputs: ['y: int32'], shape: (c) => c.setOutput(0, c.input(0)), kernel: () => { throw new OutOfRangeError('never'); } });
+    const broken = g.op(failing, [g.constant([2, 3], { dtype: 'int32' })], { name: 'broken' }).output(0);
+    assert.deepEqual(g.fill(broken, 1).shape, [null, null]);
+    await assert.rejects(session.run(broken), (error) => error instanceof OutOfRangeError && error.node === 'broken' && error.cause instanceof OutOfRangeError);
+  }));
+
   it('says so when an op has no kernel, or no gradient', () => withGraph(tf, async (g, session) => {
     const x = g.placeholder('float32', [2], { name: 'x' });
     const name = registered({ inputs: ['x: float'], outputs: ['y: float'] });

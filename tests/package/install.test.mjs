@@ -55,16 +55,30 @@ describe('the package, packed and installed', function () {
 
   it('has types that a strict TypeScript project accepts', () => {
     write('use.ts', `
-      import { init } from 'tfcore-wasm';
+      import { init, InferenceContext, OpSpec, Tensor } from 'tfcore-wasm';
+      import { inferShapes } from 'tfcore-wasm/testing';
       const tf = await init({ variant: 'simd' });
+      const cube: OpSpec = {
+        name: 'Cube', inputs: ['x: float'], outputs: ['y: float'], gradient: null,
+        shape: (c: InferenceContext) => c.setOutput(0, [c.input(0).dim(0), 2, null]),
+        kernel: ([x], { scale }) => [tf.tensor((x.data as Float32Array).map((v) => v ** 3 * Number(scale)), x.shape)],
+      };
+      tf.registerOp(cube);
+      tf.registerOp({ ...cube, name: 'Other', kernel: ([x]) => x });
+      // @ts-expect-error: a kernel cannot be async
+      tf.registerOp({ ...cube, name: 'Late', kernel: async ([x]) => [x] });
+      const text: string = inferShapes(tf, { op: 'Cube', inputTensors: { 0: [1, 2] } }, '[2]');
+      const words: Tensor = tf.tensor([['a', 'b'], ['c', new Uint8Array(1)]], undefined, 'string');
+      const complex: Tensor = tf.tensor({ re: 1, im: 2 }, undefined, 'DT_COMPLEX64');
       const g = new tf.Graph();
       const x = g.placeholder('float32', [null, 2]);
+      for (const { operation, index } of x.consumers()) console.log(operation.attrs()[\`\${index}\`]);
       const session = new tf.Session(g);
       const [y] = await session.run([g.matMul(x, x, { transposeB: true })], new Map([[x, [[1, 1]]]]));
       const shape: number[] = y.shape;
       // @ts-expect-error: an option that no op has
       g.matMul(x, x, { transposeC: true });
-      export { shape };
+      export { complex, shape, text, words };
     `);
     mkdirSync(path.join(folder, 'out'));
     const tsc = path.join(root, 'node_modules/.bin/tsc');
