@@ -2,7 +2,7 @@
 
 /** Where TensorFlow's messages name a node, and an op. */
 const NODE_PATTERNS = [/\{\{node ([^}]+)\}\}/, /NodeDef '([^']+)'/, /for '([^']+)' \(op: '/, /\bNode (?:name )?'([^']+)'/, /\bof node (\S+)/];
-const OP_PATTERNS = [/\{\{node [^}]+\}\} = ([\w.>]+)\[/, /\(op: '([^']+)'\)/, /Op<name=([^;>]+)/, /Op type not registered '([^']+)'/];
+const OP_PATTERNS = [/\{\{node [^}]*\}\} = ([\w.>]+)\[/, /\(op: '([^']+)'\)/, /Op<name=([^;>]+)/, /Op type not registered '([^']+)'/];
 
 const firstMatch = (text: string, patterns: readonly RegExp[]): string | undefined => patterns.map((pattern) => pattern.exec(text)?.[1]).find(Boolean);
 

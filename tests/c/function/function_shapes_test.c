@@ -61,6 +61,12 @@ static bool read_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
+/* What comes back from the round before. */
+static bool second_input_shape(InferenceContext *c, Status *status) {
+  c->outputs[0] = c->inputs[1];
+  return shape_ok(shape_scalar(c), &c->outputs[1], status);
+}
+
 static int identity_runs;
 
 static bool counted_identity(InferenceContext *c, Status *status) {
@@ -101,6 +107,10 @@ static REGISTER_OP(VarHandleOp, .outputs = {"resource: resource"}, .attrs = {"dt
                    .is_stateful = true, .shape = handle_shape)
 static REGISTER_OP(ReadVariableOp, .inputs = {"resource: resource"}, .outputs = {"value: dtype"},
                    .attrs = {"dtype: type"}, .is_stateful = true, .shape = read_shape)
+static REGISTER_OP(Merge, .inputs = {"inputs: N * T"}, .outputs = {"output: T", "value_index: int32"},
+                   .attrs = {"T: type", "N: int >= 1"}, .shape = second_input_shape)
+static REGISTER_OP(NextIteration, .inputs = {"data: T"}, .outputs = {"output: T"}, .attrs = {"T: type"},
+                   .shape = shape_unchanged)
 static REGISTER_OP(Nameless, .inputs = {"x: float"}, .outputs = {"y: float"})
 static REGISTER_OP(PartitionedCall, .inputs = {"args: Tin"}, .outputs = {"output: Tout"},
                    .attrs = {"Tin: list(type) >= 0", "Tout: list(type) >= 0", "f: func"},
@@ -109,7 +119,7 @@ static REGISTER_OP(PartitionedCall, .inputs = {"args: Tin"}, .outputs = {"output
 static const OpRegistration *const kOps[] = {
     &kOpConst,  &kOpPlaceholder, &kOpIdentity, &kOpMatMul,      &kOpMerged,         &kOpAdd,      &kOpReshape,
     &kOpPack,   &kOpShape,       &kOpUnique,   &kOpVarHandleOp, &kOpReadVariableOp, &kOpNameless,
-    &kOpPartitionedCall};
+    &kOpMerge,  &kOpNextIteration, &kOpPartitionedCall};
 
 /* --- a graph with functions --- */
 
@@ -197,6 +207,9 @@ static DimHandle dim_at(NodeOutput output, int i) {
   "Unlike(x:float) -> (y:float, idx:int32, z:float) {\n"                                                 \
   "  u = Unique[T=float](x)\n  w = Unique[T=float](x)\n"                                                 \
   "  return y = u:y:0\n  return idx = u:idx:0\n  return z = w:y:0\n}\n"                                  \
+  "Loop(x:float) -> (y:float, z:float) {\n"                                                               \
+  "  m = Merge[T=float, N=2](x, n:output:0)\n  u = Unique[T=float](m:output:0)\n"                        \
+  "  n = NextIteration[T=float](u:y:0)\n  return y = m:output:0\n  return z = u:y:0\n}\n"                \
   "Endless(x:float) -> (y:float) {\n  e = Endless(x)\n  return y = e:y:0\n}\n"                           \
   "Ping(x:float) -> (y:float) {\n  p = Pong(x)\n  return y = p:y:0\n}\n"                                 \
   "Pong(x:float) -> (y:float) {\n  p = Ping(x)\n  return y = p:y:0\n}\n"                                 \
@@ -300,6 +313,21 @@ TEST(attrs_make_bodies_of_their_own) {
   /* Names of attrs that the function does not have say nothing. */
   check_shape(add(&w, "c = Same[T=int32, _other=3]()", INPUTS(n)), "[5]");
   CHECK_INT_EQ(identity_runs, 3);
+  close_world(&w);
+}
+
+/* What an edge that goes back has given in one call is nothing that the next call knows. */
+TEST(loops_in_bodies_begin_anew) {
+  World w;
+  REQUIRE(open_world(&w, FUNCTIONS));
+  NodeOutput x = add(&w, PLACEHOLDER("x", "[2]"), 0, NULL);
+  for (int i = 0; i < 3; i++) {
+    char line[32];
+    snprintf(line, sizeof line, "l%d = Loop()", i);
+    NodeOutput loop = add(&w, line, INPUTS(x));
+    check_shape(loop, "?");
+    check_shape((NodeOutput){loop.node, 1}, "[?]");
+  }
   close_world(&w);
 }
 
