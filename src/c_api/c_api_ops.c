@@ -70,12 +70,13 @@ void TF_OpDefinitionBuilderDeprecated(TF_OpDefinitionBuilder *builder, int versi
 
 static bool infer_shapes(InferenceContext *context, Status *status) {
   const ForeignShapeFn *function = context->shape_data;
-  TF_Status outcome;
+  TF_Status outcome = {.payloads = NULL};
   status_init(&outcome.status);
   (*function)((TF_ShapeInferenceContext *)context, &outcome);
-  if (outcome.status.code == CODE_OK) return true;
-  *status = outcome.status;
-  return false;
+  bool ok = outcome.status.code == CODE_OK;
+  if (!ok) *status = outcome.status;
+  start_status(&outcome);
+  return ok;
 }
 
 void TF_OpDefinitionBuilderSetShapeInferenceFunction(

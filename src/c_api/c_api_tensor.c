@@ -102,12 +102,16 @@ static bool bitcast(const Tensor *from, int type, const int64_t *dims, int num_d
   Tensor cast = {0};
   bool ok = false;
   int64_t bytes;
+  for (int i = 0; i < num_dims; i++) {
+    if (dims[i] >= 0) continue;
+    return status_invalid(status, "Expected a non-negative size, got %lld", (long long)dims[i]);
+  }
   TRY_DONE(shape_set(&shape, num_dims, dims, status));
   if (!dtype_is_pod((int)from->dtype)) {
     status_invalid(status, "other tensor has zero-sized data type");
     goto done;
   }
-  if (!dtype_is_valid(type) || !dtype_is_pod(type)) {
+  if (!dtype_is_valid(type) || dtype_is_ref(type) || !dtype_is_pod(type)) {
     status_invalid(status, "specified output type is zero-sized");
     goto done;
   }
