@@ -1,7 +1,9 @@
 // The demo pages, used as a visitor uses them: [name, async (context, address) => ...], where `context` is a fresh browser context of playwright's.
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 
 const DIGITS = '/web/demo/digits/';
+const GRAPHS = '/web/demo/graphs/';
 /** As a hand draws them, on a pad from 0 to 1: a list of strokes each. */
 const DRAWN = {
   0: [[[0.5, 0.12], [0.36, 0.2], [0.29, 0.4], [0.29, 0.6], [0.36, 0.8], [0.5, 0.88], [0.64, 0.8], [0.71, 0.6], [0.71, 0.4], [0.64, 0.2], [0.5, 0.12]]],
@@ -134,10 +136,87 @@ export const demoTests = [
     assert.ok(content <= view, `${content} px in ${view}`);
   }],
 
-  ['the list of demos leads to the digits', async (context, address) => {
+  ['the graphs page shows a graph: its numbers, its nodes, what they use', async (context, address) => {
+    const { page, errors } = await open(context, address + GRAPHS);
+    await state(page, 'shown');
+    await page.click('[data-sample=function]');
+    assert.deepEqual([await number(page, '#nodes'), await number(page, '#edges')], [4, 4]);
+    assert.equal(await page.textContent('#functions'), 'Functions: Cube');
+    assert.deepEqual(await page.locator('#ops button').allTextContents(), ['Cube 2', 'Add 1', 'Placeholder 1']);
+    assert.deepEqual(await page.locator('.row span:nth-child(3)').allTextContents(), Array(4).fill('float32 [?, 3]'), 'calls have the shapes of their body');
+    assert.equal(await page.textContent('#node-title'), 'sum');
+    await page.click('#details li button >> text=twice:0');
+    assert.equal(await page.textContent('#node-title'), 'twice');
+    assert.match(await page.textContent('#details pre'), /^\{\{node twice\}\} = Cube\[T=DT_FLOAT\]\(once\)$/);
+    assert.equal(await page.locator('#drawing rect').count(), 4);
+    await page.click('#drawing a >> nth=0');
+    assert.equal(await page.textContent('#node-title'), 'x');
+    await page.focus('#list');
+    await page.keyboard.press('End');
+    assert.equal(await page.textContent('#node-title'), 'sum');
+    assert.deepEqual(errors, []);
+  }],
+
+  ['the graphs page keeps a long list short, and filters it', async (context, address) => {
+    const { page, errors } = await open(context, address + GRAPHS);
+    await state(page, 'shown');
+    await page.click('[data-sample=chain]');
+    assert.equal(await number(page, '#nodes'), 100_001);
+    assert.ok((await page.locator('.row').count()) < 60, 'only the rows in view are there');
+    await page.fill('#filter', 'neg_4999');
+    assert.equal(await page.textContent('#shown'), '11 of 100,001 nodes');
+    await page.click('#ops button >> text=Placeholder');
+    assert.deepEqual(await page.locator('.row span:first-child').allTextContents(), ['x']);
+    await page.click('#ops button >> text=Placeholder');
+    assert.equal(await page.textContent('#shown'), '100,001 nodes');
+    assert.deepEqual(errors, []);
+  }],
+
+  ['the graphs page reads files back that it saved, and says why it cannot read others', async (context, address) => {
+    const { page } = await open(context, address + GRAPHS);
+    await state(page, 'shown');
+    for (const [button, name] of [['#save-binary', 'saved.pb'], ['#save-text', 'saved.pbtxt']]) {
+      await page.click('[data-sample=function]');
+      const [download] = await Promise.all([page.waitForEvent('download'), page.click(button)]);
+      await page.click('[data-sample=digits]');
+      const buffer = await readFile(await download.path());
+      await page.setInputFiles('#file', { name, mimeType: 'application/octet-stream', buffer });
+      await page.waitForFunction((title) => document.querySelector('#whole-title').textContent === title, name);
+      assert.equal(await number(page, '#nodes'), 4);
+    }
+    await page.setInputFiles('#file', { name: 'bad.pbtxt', mimeType: 'text/plain', buffer: Buffer.from("node { name: 'a' op: 'Nothing' }") });
+    await state(page, 'failed');
+    assert.match(await page.textContent('#problem'), /^NOT_FOUND: Op type not registered 'Nothing'/);
+    assert.equal(await page.textContent('#whole-title'), 'saved.pbtxt', 'the graph before is still there');
+  }],
+
+  ['the graphs page answers which shape comes out', async (context, address) => {
+    const { page, errors } = await open(context, address + GRAPHS);
+    await state(page, 'shown');
+    assert.equal(await page.textContent('#inferred'), '[d0_0,d1_1]');
+    await page.fill('#shapes', '[1,3];[4,2]');
+    assert.match(await page.textContent('#inferred'), /Dimensions must be equal, but are 3 and 4/);
+    await page.fill('#op', 'Relu');
+    await page.fill('#shapes', '[?,7]');
+    assert.equal(await page.textContent('#inferred'), 'in0');
+    assert.deepEqual(errors, []);
+  }],
+
+  ['the graphs page fits a narrow screen', async (context, address) => {
+    const { page } = await open(context, address + GRAPHS);
+    await page.setViewportSize({ width: 340, height: 800 });
+    await state(page, 'shown');
+    const [content, view] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+    assert.ok(content <= view, `${content} px in ${view}`);
+  }],
+
+  ['the list of demos leads to each of them', async (context, address) => {
     const { page, errors } = await open(context, `${address}/web/demo/`);
-    await page.click('a.card');
-    await page.waitForURL(`**${DIGITS}`);
+    for (const [i, place] of [DIGITS, GRAPHS].entries()) {
+      await page.click(`li:nth-child(${i + 1}) a.card`);
+      await page.waitForURL(`**${place}`);
+      await page.goBack();
+    }
     assert.deepEqual(errors, []);
   }],
 ];
