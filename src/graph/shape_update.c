@@ -177,7 +177,7 @@ static bool run_passes(Update *update, bool *refined) {
   for (; update->again; update->pass++) {
     update->again = false;
     for (int64_t i = 0; i < update->count; i++) {
-      bool changed;
+      bool changed = false;
       if (!update->followers[i].dirty) continue;
       update->followers[i].dirty = false;
       TRY(infer_follower(update, &update->followers[i], &changed));

@@ -24,7 +24,7 @@ static void register_for_square(Fixture *f, const char *device, const char *labe
 }
 
 static float run_square(Fixture *f, const char *label) {
-  Fixture g;
+  Fixture g = {0};
   if (!begin(&g)) return 0;
   TF_Output x = placeholder_of(&g, "x", TF_FLOAT, 0, NULL);
   TF_OperationDescription *desc = TF_NewOperation(g.graph, "Square", "y");

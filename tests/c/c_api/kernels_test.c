@@ -216,7 +216,7 @@ TEST(shape_inference_computes_with_it) {
 }
 
 TEST(a_registered_op_in_an_imported_graph) {
-  Fixture f, g;
+  Fixture f = {0}, g = {0};
   REQUIRE(begin_affine(&f));
   affine(&f, "y", placeholder_of(&f, "x", TF_FLOAT, 0, NULL), 4, -1);
   TF_Buffer *bytes = graph_bytes(&f, f.graph);
@@ -667,7 +667,7 @@ static void compute_by_session(void *kernel, TF_OpKernelContext *ctx) {
 }
 
 TEST(a_kernel_may_run_other_sessions_but_not_its_own) {
-  Fixture f, g;
+  Fixture f = {0}, g = {0};
   REQUIRE(begin(&f) && begin(&g));
   simple_op(&f, "Runs", "y: float", true, NULL, compute_by_session);
   TF_Output y = unary(&f, "Runs", "y", constant(&f, "c", 1)), other = constant(&g, "c", 42);

@@ -202,7 +202,7 @@ TEST(setting_an_attr_changes_one_operation_alone) {
 }
 
 TEST(operations_of_other_graphs_are_left_alone) {
-  Fixture f, other;
+  Fixture f = {0}, other = {0};
   REQUIRE(begin(&f) && begin(&other));
   TF_Output x = placeholder(&f, "x"), y = unary(&f, "Neg", "y", x), foreign = placeholder(&other, "x");
   TF_Buffer *five = TF_NewBufferFromString("\x18\x05", 2);

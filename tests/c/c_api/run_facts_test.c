@@ -75,7 +75,7 @@ static void run_fact(Fixture *f, const Json *fact) {
 
 static void check_step(const Json *step, Arena *arena) {
   const Json *run = json_get(json_get(step, "expect"), "run");
-  Fixture first, second;
+  Fixture first = {0}, second = {0};
   REQUIRE(begin(&first) && begin(&second));
   TF_Buffer *bytes = graph_of_text(json_get(step, "graphdef")->string, arena);
   TF_GraphImportGraphDef(first.graph, bytes, NULL, first.status);

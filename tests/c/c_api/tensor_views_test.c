@@ -246,7 +246,7 @@ TEST(the_first_session_says_how_many_threads_work) {
 
 TEST(colocation_with_nodes_elsewhere_can_be_allowed) {
   for (int validate = 0; validate < 2; validate++) {
-    Fixture f, from;
+    Fixture f = {0}, from = {0};
     REQUIRE(begin(&f) && begin(&from));
     TF_OperationDescription *desc = TF_NewOperation(from.graph, "NoOp", "n");
     TF_SetAttrStringList(desc, "_class", (const void *[]){"loc:@missing"}, (size_t[]){12}, 1);

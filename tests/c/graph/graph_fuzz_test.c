@@ -11,7 +11,7 @@ typedef struct ModelEdge {
 
 typedef struct ModelNode {
   int64_t id;
-  char name[16];
+  char name[32];
   int num_inputs, num_outputs;
 } ModelNode;
 
