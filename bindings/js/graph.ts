@@ -41,6 +41,8 @@ export class Graph extends GraphOps {
     this.wasm.refuseInCallback();
     this.address = this.wasm.call.TF_NewGraph!() >>> 0;
     if (this.address === 0) throw new ResourceExhaustedError('OOM when allocating a graph');
+    // An op without a shape function has outputs of unknown shape, as in TensorFlow's Python.
+    this.wasm.call.TF_SetRequireShapeInferenceFns!(this.address, 0);
     runtime.opened(this, 'graphs', this.address, 'TF_DeleteGraph');
   }
 

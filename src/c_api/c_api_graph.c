@@ -24,6 +24,7 @@ TF_Graph *TF_NewGraph(void) {
     return NULL;
   }
   graph_set_function_shapes(graph->graph, function_make_shape_body);
+  graph_require_shape_fns(graph->graph, true);
   atomic_init(&graph->references, 1);
   return graph;
 }
@@ -59,6 +60,10 @@ void TF_GraphSetTensorShape(TF_Graph *graph, TF_Output output, const int64_t *di
   start_status(status);
   if (!check_output_index(output, &status->status)) return;
   reported(graph_set_shape(graph->graph, to_node_output(output), num_dims, dims, &status->status));
+}
+
+void TF_SetRequireShapeInferenceFns(TF_Graph *graph, bool require) {
+  graph_require_shape_fns(graph->graph, require);
 }
 
 static ShapeHandle known_shape(TF_Graph *graph, TF_Output output, Status *status) {

@@ -235,8 +235,12 @@ static bool import_graph(TF_Graph *graph, const TF_Buffer *graph_def, const TF_I
     };
   }
   ImportResults imported = {0};
-  TRY(graph_import_bytes(graph->graph, graph_def->data, graph_def->length, &options, results->arena,
-                         &imported, status));
+  if (!graph_import_bytes(graph->graph, graph_def->data, graph_def->length, &options, results->arena,
+                          &imported, status)) {
+    if (!text_starts_with(status->message, "Cannot parse ")) return false;
+    const char *reason = arena_strdup(results->arena, status->message); /* what TensorFlow does not tell */
+    return status_invalid(status, "Invalid GraphDef: %s", reason ? reason : "");
+  }
   return fill_results(results, opts, &imported, status);
 }
 

@@ -3,8 +3,8 @@
  *
  * Left out are while loops (TF_NewWhile), partial runs, sessions without a graph (TF_DeprecatedSession),
  * saved models, servers, libraries and file systems that are loaded at run time, TF_ApiDefMap, log listeners,
- * and of what is there for Python alone TF_GraphImportGraphDefWithResultsNoSerialization, TF_SetFullType,
- * TF_SetRequireShapeInferenceFns and TF_Get/SetHandleShapeAndType.
+ * and of what is there for Python alone TF_GraphImportGraphDefWithResultsNoSerialization, TF_SetFullType and
+ * TF_Get/SetHandleShapeAndType.
  *
  * Every call that can fail takes a TF_Status last and sets it (also to OK). Strings are NUL-terminated. A
  * TF_Operation belongs to its graph and lives as long. Functions are thread-safe on different graphs; calls
@@ -251,7 +251,9 @@ TF_CAPI_EXPORT extern TF_Operation *TF_GraphNextOperation(TF_Graph *graph, size_
 
 /* ---- changing operations: what Python's front end is built on ---- */
 
-/* Takes an input away from where it comes from and connects it to `new_src`. */
+/* Takes an input away from where it comes from and connects it to `new_src`. Shapes behind it are inferred
+ * anew.
+ */
 TF_CAPI_EXPORT extern void TF_UpdateEdge(TF_Graph *graph, TF_Output new_src, TF_Input dst, TF_Status *status);
 /* These two do nothing when an operation is not of the graph. */
 TF_CAPI_EXPORT extern void TF_AddOperationControlInput(TF_Graph *graph, TF_Operation *op,
@@ -267,6 +269,9 @@ TF_CAPI_EXPORT extern void TF_SetRequestedDevice(TF_Graph *graph, TF_Operation *
 /* Connects the next input of a While operation whose attrs were changed to take more. */
 TF_CAPI_EXPORT extern void TF_AddWhileInputHack(TF_Graph *graph, TF_Output new_src, TF_Operation *dst,
                                                 TF_Status *status);
+
+/* Whether an operation may be added whose op has no shape function: not, unless this is called with false. */
+TF_CAPI_EXPORT extern void TF_SetRequireShapeInferenceFns(TF_Graph *graph, bool require);
 
 /* ---- import and export ---- */
 

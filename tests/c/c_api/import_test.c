@@ -125,7 +125,7 @@ TEST(what_is_no_graph_is_refused_and_changes_nothing) {
   CHECK_CONTEXT("%s", "");
   TF_Buffer *text = TF_NewBufferFromString("this is no GraphDef", 19);
   TF_GraphImportGraphDef(f.graph, text, NULL, f.status);
-  CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "GraphDef");
+  CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "Invalid GraphDef: Cannot parse ");
   TF_DeleteBuffer(text);
   TF_Buffer *nothing = TF_NewBuffer();
   TF_GraphImportGraphDef(f.graph, nothing, NULL, f.status); /* no bytes: a GraphDef with nothing in it */

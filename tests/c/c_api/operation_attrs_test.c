@@ -2,7 +2,9 @@
 #include <stdio.h>
 
 #include "c_api/c_api_fixture.h"
+#include "op/op_registry.h"
 #include "proto/proto.h"
+#include "tensorflow/c/ops.h"
 
 static TF_Operation *imported_operation(Fixture *f, const char *nodes, const char *name) {
   Arena *arena = arena_new();
@@ -250,6 +252,53 @@ TEST(a_session_runs_the_graph_as_it_was_changed) {
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "");
   CHECK_NEAR(fetch_float(&f, session, kNone, NULL, y), -10, 0);
   TF_DeleteSession(session, f.status);
+  end(&f);
+}
+
+TEST(ops_without_a_shape_function_can_be_allowed) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  TF_OpDefinitionBuilder *builder = TF_NewOpDefinitionBuilder("Shapeless");
+  TF_OpDefinitionBuilderAddOutput(builder, "y: float");
+  TF_RegisterOpDefinition(builder, f.status);
+  CHECK_TF_OK(f.status);
+  CHECK(TF_FinishOperation(TF_NewOperation(f.graph, "Shapeless", "a"), f.status) == NULL);
+  CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "No shape inference function exists for op 'Shapeless'");
+  TF_SetRequireShapeInferenceFns(f.graph, false);
+  TF_Output a = op(&f, "Shapeless", "a", 0, NULL);
+  CHECK_INT_EQ(TF_GraphGetTensorNumDims(f.graph, a, f.status), -1);
+  TF_SetRequireShapeInferenceFns(f.graph, true);
+  CHECK(TF_FinishOperation(TF_NewOperation(f.graph, "Shapeless", "b"), f.status) == NULL);
+  end(&f);
+  op_registry_clear(op_registry_global());
+}
+
+/* What was inferred from the old source does not stay. */
+TEST(shapes_follow_an_input_that_was_changed) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  TF_Output known = placeholder_of(&f, "known", TF_FLOAT, 1, (int64_t[]){2}), any = placeholder_of(&f, "any", TF_FLOAT, 1, (int64_t[]){-1});
+  TF_Output y = unary(&f, "Neg", "y", known), z = unary(&f, "Exp", "z", y), shape = unary(&f, "Shape", "shape", z);
+  TF_UpdateEdge(f.graph, any, (TF_Input){y.oper, 0}, f.status);
+  CHECK_TF_OK(f.status);
+  int64_t dim = 0;
+  TF_GraphGetTensorShape(f.graph, z, &dim, 1, f.status);
+  CHECK_INT_EQ(dim, -1);
+  TF_Session *session = TF_NewSession(f.graph, NULL, f.status);
+  TF_Tensor *value = float_vector(3, (float[]){1, 2, 3}), *result = fetch(&f, session, any, value, shape);
+  if (CHECK_TF_OK(f.status)) CHECK_INT_EQ(*(int32_t *)TF_TensorData(result), 3);
+  TF_DeleteTensor(value);
+  TF_DeleteTensor(result);
+  TF_DeleteSession(session, f.status);
+
+  /* An operation behind the changed one that cannot take the new shape. */
+  TF_Output matrix = placeholder_of(&f, "matrix", TF_FLOAT, -1, NULL), open = unary(&f, "Neg", "open", matrix);
+  TF_Output product = binary(&f, "MatMul", "product", open, open);
+  TF_UpdateEdge(f.graph, any, (TF_Input){open.oper, 0}, f.status);
+  CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "Shape must be rank 2 but is rank 1");
+  CHECK(TF_OperationInput((TF_Input){open.oper, 0}).oper == matrix.oper);
+  CHECK_INT_EQ(TF_GraphGetTensorNumDims(f.graph, open, f.status), -1);
+  CHECK_INT_EQ(TF_GraphGetTensorNumDims(f.graph, product, f.status), 2);
   end(&f);
 }
 
