@@ -302,6 +302,52 @@ TEST(shapes_follow_an_input_that_was_changed) {
   end(&f);
 }
 
+static void change(Fixture *f, int what, TF_Output from, TF_Output to, TF_Buffer *value) {
+  if (what == 0) TF_UpdateEdge(f->graph, from, (TF_Input){to.oper, 0}, f->status);
+  if (what == 1) TF_SetAttr(f->graph, to.oper, "_a", value, f->status);
+  if (what == 2) TF_SetAttr(f->graph, to.oper, "_b", value, f->status);
+}
+
+TEST(changes_without_memory_are_none) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  TF_Output x = placeholder_of(&f, "x", TF_FLOAT, 1, (int64_t[]){2}), x2 = placeholder_of(&f, "x2", TF_FLOAT, 1, (int64_t[]){2});
+  TF_OperationDescription *desc = TF_NewOperation(f.graph, "Neg", "y");
+  TF_AddInput(desc, x);
+  TF_SetAttrInt(desc, "_b", 1);
+  TF_Output y = finish(&f, desc);
+  for (int i = 0; i < 20; i++) {
+    char name[20];
+    snprintf(name, sizeof name, "z%d", i);
+    unary(&f, "Exp", name, y);
+  }
+  TF_Buffer *value = TF_NewBufferFromString("\x0a\x05\x12\x03\x61\x62\x63", 7); /* a list of one string */
+  for (int what = 0; what < 3; what++) {
+    bool done = false;
+    int failures = 0;
+    for (; !done && failures < 1000; failures++) {
+      CHECK_CONTEXT("change %d after %d allocations", what, failures);
+      TF_Buffer *before = graph_bytes(&f, f.graph);
+      mem_fail_after(failures);
+      change(&f, what, x2, y, value);
+      mem_fail_after(-1);
+      done = TF_GetCode(f.status) == TF_OK;
+      if (!done) {
+        CHECK_INT_EQ(TF_GetCode(f.status), TF_RESOURCE_EXHAUSTED);
+        TF_Buffer *after = graph_bytes(&f, f.graph);
+        if (CHECK_INT_EQ(after->length, before->length)) CHECK_MEM_EQ(after->data, before->data, before->length);
+        TF_DeleteBuffer(after);
+      }
+      TF_DeleteBuffer(before);
+    }
+    CHECK(done);
+  }
+  CHECK_CONTEXT("%s", "");
+  CHECK(TF_OperationInput((TF_Input){y.oper, 0}).oper == x2.oper);
+  TF_DeleteBuffer(value);
+  end(&f);
+}
+
 /* ---- constants ---- */
 
 static TF_Tensor *constant_value(Fixture *f, TF_Output output) {
