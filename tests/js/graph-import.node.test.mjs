@@ -31,6 +31,6 @@ describe('examples/graph-import.mjs', function () {
     assert.match(run(good).stdout, /^2 nodes, 1 edges,[^]*inputs +a: int32 \?\nresults +b\n/);
     const { status, stderr } = run(bad);
     assert.equal(status, 1);
-    assert.match(stderr, /bad\.pb: INVALID_ARGUMENT: Cannot parse tensorflow\.GraphDef/);
+    assert.match(stderr, /bad\.pb: INVALID_ARGUMENT: Invalid GraphDef: Cannot parse tensorflow\.GraphDef/);
   });
 });
