@@ -26,18 +26,7 @@ static bool from_scalar(InferenceContext *c, const Tensor *tensor, ShapeHandle *
                         (long long)value);
 }
 
-bool shape_from_tensor(InferenceContext *c, const Tensor *tensor, ShapeHandle tensor_shape, ShapeHandle *out,
-                       Status *status) {
-  *out = NULL;
-  TRY(shape_with_rank(c, tensor_shape, 1, &tensor_shape, status));
-  if (tensor == NULL) return from_unknown_vector(c, tensor_shape, out, status);
-  if (tensor->dtype != DT_INT32 && tensor->dtype != DT_INT64) {
-    return status_invalid(status, "Input tensor must be int32 or int64, but was %s", dtype_name(tensor->dtype));
-  }
-  if (tensor_is_scalar(tensor)) return from_scalar(c, tensor, out, status);
-  if (!tensor_is_vector(tensor)) {
-    return status_invalid(status, "Input tensor must be rank 1, but was rank %d.", tensor->shape.rank);
-  }
+static bool from_sizes(InferenceContext *c, const Tensor *tensor, ShapeHandle *out, Status *status) {
   int64_t rank = tensor_num_elements(tensor);
   if (rank > INT32_MAX) return status_invalid(status, "Rank cannot exceed kint32max");
   DimHandle *dims = shape_new_dims(c, rank);
@@ -52,15 +41,53 @@ bool shape_from_tensor(InferenceContext *c, const Tensor *tensor, ShapeHandle te
   return shape_ok(shape_around(c, dims, (int32_t)rank), out, status);
 }
 
-bool shape_from_input_tensor(InferenceContext *c, int i, ShapeHandle *out, Status *status) {
+static bool from_value(InferenceContext *c, const Tensor *tensor, ShapeHandle *out, Status *status) {
+  if (tensor->dtype != DT_INT32 && tensor->dtype != DT_INT64) {
+    return status_invalid(status, "Input tensor must be int32 or int64, but was %s", dtype_name(tensor->dtype));
+  }
+  if (tensor_is_scalar(tensor)) return from_scalar(c, tensor, out, status);
+  if (!tensor_is_vector(tensor)) {
+    return status_invalid(status, "Input tensor must be rank 1, but was rank %d.", tensor->shape.rank);
+  }
+  return from_sizes(c, tensor, out, status);
+}
+
+bool shape_from_tensor(InferenceContext *c, const Tensor *tensor, ShapeHandle tensor_shape, ShapeHandle *out,
+                       Status *status) {
   *out = NULL;
-  ShapeHandle sizes;
+  TRY(shape_with_rank(c, tensor_shape, 1, &tensor_shape, status));
+  return tensor == NULL ? from_unknown_vector(c, tensor_shape, out, status) : from_value(c, tensor, out, status);
+}
+
+/* The value of input `i`, or as much of it as is known as a shape; both NULL when nothing is. */
+static void look_up(InferenceContext *c, int i, const Tensor **value, ShapeHandle *partial) {
+  *value = NULL;
+  *partial = c->input_tensors_as_shapes == NULL ? NULL : c->input_tensors_as_shapes[i];
+  if (*partial != NULL && shape_rank_known(*partial)) return;
+  *partial = NULL;
+  *value = shape_input_tensor(c, i);
+  if (*value == NULL && c->requested_tensor_as_shape != NULL) c->requested_tensor_as_shape[i] = true;
+}
+
+bool shape_from_input_tensor(InferenceContext *c, int i, ShapeHandle *out, Status *status) {
+  const Tensor *value;
+  ShapeHandle sizes, partial;
+  *out = NULL;
   TRY(shape_with_rank(c, c->inputs[i], 1, &sizes, status));
-  ShapeHandle partial = c->input_tensors_as_shapes == NULL ? NULL : c->input_tensors_as_shapes[i];
-  if (partial != NULL && shape_rank_known(partial)) return shape_ok(partial, out, status);
-  const Tensor *value = shape_input_tensor(c, i);
-  if (value == NULL && c->requested_tensor_as_shape != NULL) c->requested_tensor_as_shape[i] = true;
+  look_up(c, i, &value, &partial);
+  if (partial != NULL) return shape_ok(partial, out, status);
   return shape_from_tensor(c, value, sizes, out, status);
+}
+
+bool shape_from_input_tensor_or_scalar(InferenceContext *c, int i, ShapeHandle *out, Status *status) {
+  const Tensor *value;
+  ShapeHandle sizes, partial;
+  *out = NULL;
+  TRY(shape_with_rank_at_most(c, c->inputs[i], 1, &sizes, status));
+  look_up(c, i, &value, &partial);
+  if (partial != NULL) return shape_ok(partial, out, status);
+  if (value != NULL) return from_value(c, value, out, status);
+  return shape_rank(sizes) == 1 ? from_unknown_vector(c, sizes, out, status) : shape_ok(shape_unknown(c), out, status);
 }
 
 /* *known tells whether the value is there. */

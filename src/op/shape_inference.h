@@ -102,9 +102,21 @@ MUST_CHECK bool dim_divide(InferenceContext *c, DimHandle a, int64_t divisor, bo
 MUST_CHECK bool dim_min(InferenceContext *c, DimHandle a, DimHandle b, DimHandle *out, Status *status);
 MUST_CHECK bool dim_max(InferenceContext *c, DimHandle a, DimHandle b, DimHandle *out, Status *status);
 
+/* --- what becomes less certain: the inference of a node whose input changed --- */
+/* What holds of both: sizes that differ become unknown, and so does a rank. *out is `before` when `now` says the same, so that nothing
+ * behind has to be inferred again; what is unknown in `now` is passed on as it is. */
+MUST_CHECK bool dim_relax(InferenceContext *c, DimHandle before, DimHandle now, DimHandle *out, Status *status);
+MUST_CHECK bool shape_relax(InferenceContext *c, ShapeHandle before, ShapeHandle now, ShapeHandle *out, Status *status);
+/* The same, and merging, for what handles refer to, entry by entry. *out is `before` when nothing new is learnt: also when the
+ * entries are not as many, or of other types than DT_INVALID that differ; shapes that cannot be merged stay. NULL: nothing is known. */
+MUST_CHECK bool handle_data_merge(InferenceContext *c, const HandleData *before, const HandleData *now, const HandleData **out, Status *status);
+MUST_CHECK bool handle_data_relax(InferenceContext *c, const HandleData *before, const HandleData *now, const HandleData **out, Status *status);
+
 /* --- shapes from values --- */
 /* The shape that input `i` (a vector of sizes) describes, as far as its value is known. */
 MUST_CHECK bool shape_from_input_tensor(InferenceContext *c, int i, ShapeHandle *out, Status *status);
+/* The same, where a scalar -1 may stand for a shape of which nothing is known. */
+MUST_CHECK bool shape_from_input_tensor_or_scalar(InferenceContext *c, int i, ShapeHandle *out, Status *status);
 MUST_CHECK bool shape_from_tensor(InferenceContext *c, const Tensor *tensor, ShapeHandle tensor_shape, ShapeHandle *out, Status *status);
 /* The size that the scalar input `i` gives, unknown when its value is. Negative values are refused; with negative indexing they
  * count from `input_rank`, and give an unknown size when that is -1. */
