@@ -1,5 +1,5 @@
-/* Recorded facts about importing GraphDefs (tests/data/facts/import.jsonl). One difference is meant: an
- * unknown op's message ends before its advice about tf.contrib, which no TensorFlow has any more. */
+/* Recorded facts about importing GraphDefs (tests/data/facts/import.jsonl): every record. What sessions make of two of them is in
+ * tests/c/c_api/run_facts_test.c. */
 #include "graph_test_ops.h"
 #include "json.h"
 
