@@ -193,8 +193,7 @@ int TF_OperationGetControlOutputs(TF_Operation *oper, TF_Operation **control_out
   int count = 0;
   for (int64_t i = 0; i < node->num_out_edges && count < max_control_outputs; i++) {
     const Edge *edge = node->out_edges[i];
-    if (edge_is_control(edge) && edge->dst->id != SINK_ID)
-      control_outputs[count++] = node_operation(edge->dst);
+    if (edge_is_control(edge)) control_outputs[count++] = node_operation(edge->dst);
   }
   return count;
 }
@@ -202,8 +201,7 @@ int TF_OperationGetControlOutputs(TF_Operation *oper, TF_Operation **control_out
 int TF_OperationNumControlOutputs(TF_Operation *oper) {
   const Node *node = operation_node(oper);
   int count = 0;
-  for (int64_t i = 0; i < node->num_out_edges; i++)
-    count += edge_is_control(node->out_edges[i]) && node->out_edges[i]->dst->id != SINK_ID;
+  for (int64_t i = 0; i < node->num_out_edges; i++) count += edge_is_control(node->out_edges[i]);
   return count;
 }
 

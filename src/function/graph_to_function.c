@@ -122,7 +122,7 @@ static bool reach_body(Builder *b) {
       for (int64_t k = 0; k < next->num_inputs + next->num_control_inputs; k++) {
         const Edge *edge =
             k < next->num_inputs ? next->inputs[k] : next->control_inputs[k - next->num_inputs];
-        if (edge == NULL || edge->src->id == SOURCE_ID || b->in_body[edge->src->id]) continue;
+        if (edge == NULL || b->in_body[edge->src->id]) continue;
         bool stop = edge_is_control(edge) ? b->first_input[edge->src->id] > 0
                                           : find_input(b, (NodeOutput){edge->src, edge->src_output}) >= 0;
         if (stop) continue;
@@ -179,7 +179,7 @@ static char *write_value(Builder *b, NodeOutput value) {
 static bool add_controls(Builder *b, const Node *node, NodeDef *def) {
   for (int64_t i = 0; i < node->num_control_inputs; i++) {
     int64_t id = node->control_inputs[i]->src->id;
-    const char *name = id == SOURCE_ID ? NULL : b->in_body[id] ? b->names[id] : NULL;
+    const char *name = b->in_body[id] ? b->names[id] : NULL;
     if (name == NULL && b->first_input[id] > 0) name = b->arg_names[b->first_input[id] - 1];
     if (name == NULL) continue;
     char *text = arena_printf(b->arena, "^%s", name);

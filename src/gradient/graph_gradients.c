@@ -80,7 +80,7 @@ static void mark_derived(Backward *b) {
     Node *node = b->queue[b->head];
     for (int64_t k = 0; k < node->num_out_edges; k++) {
       const Edge *edge = node->out_edges[k];
-      if (edge_is_control(edge) || edge->dst->id == SINK_ID || b->derived[edge->dst->id]) continue;
+      if (edge_is_control(edge) || b->derived[edge->dst->id]) continue;
       if (!is_marked(b, node, edge->src_output) ||
           gradient_is_none(b->library, edge->dst->op, edge->dst->def))
         continue;
