@@ -6,7 +6,7 @@
 
 typedef struct Inliner {
   Graph *graph;
-  const FunctionBody *body;
+  const InstantiationResult *body;
   const NodeOutput *inputs;
   const FunctionInlineOptions *options;
   Status *status;
@@ -43,7 +43,7 @@ static void free_inliner(Inliner *in) {
 static bool is_arg(const Inliner *in, int node) { return node < in->body->num_args; }
 
 /* The graph's value for an input of the body, as far as it stands already. */
-static NodeOutput resolve(const Inliner *in, FunctionBodyInput input) {
+static NodeOutput resolve(const Inliner *in, InstantiatedInput input) {
   if (is_arg(in, input.node)) return in->inputs == NULL ? (NodeOutput){NULL, 0} : in->inputs[input.node];
   return (NodeOutput){in->nodes[input.node], input.index};
 }
@@ -62,7 +62,7 @@ static bool same_attrs(const NodeDef *a, const NodeDef *b) {
   return checked == 0;
 }
 
-static bool same_node(const Inliner *in, const FunctionBodyNode *node, const Node *other) {
+static bool same_node(const Inliner *in, const InstantiatedNode *node, const Node *other) {
   if (node->op != other->op || node->num_inputs != other->num_inputs) return false;
   for (int i = 0; i < node->num_inputs; i++) {
     NodeOutput input = resolve(in, node->inputs[i]);
@@ -91,7 +91,7 @@ static void need(Inliner *in, int node, int *top) {
 }
 
 static void mark_needed(Inliner *in) {
-  const FunctionBody *body = in->body;
+  const InstantiationResult *body = in->body;
   int top = 0;
   for (int i = 0; i < body->num_rets; i++) {
     const bool *wanted = in->options->wanted_outputs;
@@ -102,13 +102,13 @@ static void mark_needed(Inliner *in) {
     if (body->nodes[i].op->def->is_stateful) need(in, i, &top);
   }
   while (top > 0) {
-    const FunctionBodyNode *node = &body->nodes[in->stack[--top]];
+    const InstantiatedNode *node = &body->nodes[in->stack[--top]];
     for (int i = 0; i < node->num_inputs; i++) need(in, node->inputs[i].node, &top);
     for (int i = 0; i < node->num_controls; i++) need(in, node->controls[i], &top);
   }
 }
 
-bool function_body_needed_args(const FunctionBody *body, const NodeOutput *inputs, const bool *wanted_outputs,
+bool function_needed_args(const InstantiationResult *body, const NodeOutput *inputs, const bool *wanted_outputs,
                                const FunctionInlineReuse *reuse, bool *needed_args, Status *status) {
   FunctionInlineOptions options = {.wanted_outputs = wanted_outputs, .reuse = reuse};
   Inliner in = {.body = body, .inputs = inputs, .options = &options, .status = status};
@@ -132,7 +132,7 @@ static bool visit(Inliner *in, uint8_t *state, int *next, int root, int *count) 
   state[root] = OPEN;
   while (top > 0) {
     int index = in->stack[top - 1];
-    const FunctionBodyNode *node = &in->body->nodes[index];
+    const InstantiatedNode *node = &in->body->nodes[index];
     int child = -1;
     while (child < 0 && next[index] < node->num_inputs + node->num_controls) {
       int i = next[index]++;
@@ -157,7 +157,7 @@ static bool visit(Inliner *in, uint8_t *state, int *next, int root, int *count) 
 }
 
 static bool order_nodes(Inliner *in, int *count) {
-  const FunctionBody *body = in->body;
+  const InstantiationResult *body = in->body;
   *count = 0;
   uint8_t *state = mem_calloc(body->num_nodes + 1, 1);
   int *next = mem_calloc(body->num_nodes + 1, sizeof(int));
@@ -184,7 +184,7 @@ static const char *node_name(Inliner *in, const char *name) {
 }
 
 static bool add_node(Inliner *in, int index) {
-  const FunctionBodyNode *node = &in->body->nodes[index];
+  const InstantiatedNode *node = &in->body->nodes[index];
   bool ok = false;
   NodeDef def = *node->def;
   NodeOutput *inputs = mem_calloc(node->num_inputs + 1, sizeof(NodeOutput));
@@ -204,7 +204,7 @@ static bool add_node(Inliner *in, int index) {
   }
   int num_controls = 0;
   for (int i = 0; i < node->num_controls; i++) {
-    Node *control = resolve(in, (FunctionBodyInput){node->controls[i], 0}).node;
+    Node *control = resolve(in, (InstantiatedInput){node->controls[i], 0}).node;
     if (control != NULL) controls[num_controls++] = control;
   }
   TRY_DONE(graph_add_operation(in->graph, &def, inputs, node->num_inputs, controls, num_controls,
@@ -218,7 +218,7 @@ done:
 }
 
 static bool inline_body(Inliner *in, NodeOutput *outputs) {
-  const FunctionBody *body = in->body;
+  const InstantiationResult *body = in->body;
   int count;
   TRY(new_inliner(in));
   find_reuse(in);
@@ -229,7 +229,7 @@ static bool inline_body(Inliner *in, NodeOutput *outputs) {
     const bool *wanted = in->options->wanted_outputs;
     outputs[i] = (NodeOutput){NULL, 0};
     if (wanted != NULL && !wanted[i]) continue;
-    FunctionBodyInput input = body->nodes[body->num_nodes - body->num_rets + i].inputs[0];
+    InstantiatedInput input = body->nodes[body->num_nodes - body->num_rets + i].inputs[0];
     outputs[i] = resolve(in, input);
     if (outputs[i].node == NULL) {
       return status_invalid(in->status, "Function %s needs a value for its argument %s", body->name,
@@ -239,7 +239,7 @@ static bool inline_body(Inliner *in, NodeOutput *outputs) {
   return true;
 }
 
-bool function_inline_body(Graph *graph, const FunctionBody *body, const NodeOutput *inputs,
+bool function_inline_body(Graph *graph, const InstantiationResult *body, const NodeOutput *inputs,
                           const FunctionInlineOptions *options, NodeOutput *outputs, Status *status) {
   Inliner in = {.graph = graph, .body = body, .inputs = inputs, .options = options, .status = status};
   bool ok = inline_body(&in, outputs);
@@ -252,7 +252,7 @@ bool function_inline(Graph *graph, const FunctionDef *function, const AttrEntry 
                      const NodeOutput *inputs, int num_inputs, const bool *wanted_outputs, const char *scope,
                      const FunctionInlineReuse *reuse, NodeOutput *outputs, int num_outputs, Status *status) {
   bool ok = false;
-  FunctionBody *body;
+  InstantiationResult *body;
   Arena *arena = arena_new();
   if (arena == NULL) return status_oom(status, "inlining a function");
   TRY_DONE(function_instantiate(graph, function, attrs, num_attrs, arena, &body, status));

@@ -17,10 +17,10 @@ static bool copy_attrs(const AttrEntry *const *attrs, int count, Arena *arena, c
 }
 
 /* Control edges say nothing about shapes. */
-static bool connect(Graph *graph, const FunctionBody *body, Node *const *nodes, Status *status) {
+static bool connect(Graph *graph, const InstantiationResult *body, Node *const *nodes, Status *status) {
   for (int i = body->num_args; i < body->num_nodes - body->num_rets; i++) {
     for (int j = 0; j < body->nodes[i].num_inputs; j++) {
-      FunctionBodyInput input = body->nodes[i].inputs[j];
+      InstantiatedInput input = body->nodes[i].inputs[j];
       Edge *edge;
       TRY(graph_add_edge(graph, nodes[input.node], input.index, nodes[i], j, &edge, status));
     }
@@ -32,7 +32,7 @@ static bool fill(Graph *library, const FunctionDef *function, const AttrEntry *c
                  GraphBody *out, Status *status) {
   Arena *arena = graph_arena(out->graph);
   const AttrEntry **own_attrs;
-  FunctionBody *body;
+  InstantiationResult *body;
   TRY(copy_attrs(attrs, num_attrs, arena, &own_attrs, status));
   TRY(function_instantiate(library, function, own_attrs, num_attrs, arena, &body, status));
   int num_nodes = body->num_nodes - body->num_rets;
@@ -49,7 +49,7 @@ static bool fill(Graph *library, const FunctionDef *function, const AttrEntry *c
   }
   TRY(connect(out->graph, body, nodes, status));
   for (int i = 0; i < body->num_rets; i++) {
-    FunctionBodyInput input = body->nodes[num_nodes + i].inputs[0];
+    InstantiatedInput input = body->nodes[num_nodes + i].inputs[0];
     out->results[i] = (NodeOutput){nodes[input.node], input.index};
   }
   out->args = nodes;

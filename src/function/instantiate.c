@@ -5,12 +5,12 @@ bool instantiation_oom(Instantiation *in) { return status_oom(in->status, "insta
 
 /* --- nodes and their names --- */
 
-static FunctionBodyNode *add_node(Instantiation *in) { return &in->body->nodes[in->body->num_nodes++]; }
+static InstantiatedNode *add_node(Instantiation *in) { return &in->body->nodes[in->body->num_nodes++]; }
 
 /* `_Arg` or `_Retval` number `index`. Integers stay on the host's side of a device only when the function
  * does not say otherwise. */
 static bool add_boundary(Instantiation *in, const char *op, char *name, DataType type, int index) {
-  FunctionBodyNode *node = add_node(in);
+  InstantiatedNode *node = add_node(in);
   node->def = node_def_new(in->arena, "", op);
   AttrValue *t = attr_value_type(in->arena, type), *i = attr_value_int(in->arena, index);
   if (node->def == NULL || name == NULL || t == NULL || i == NULL) return instantiation_oom(in);
@@ -55,7 +55,7 @@ static bool add_args(Instantiation *in, const DataType *const *types, const int 
       char *node_name =
           counts[i] == 1 ? arena_strdup(in->arena, name) : arena_printf(in->arena, "%s_%d", name, j);
       TRY(add_boundary(in, boundary_op(in, true, flat[index]), node_name, flat[index], index));
-      FunctionBodyNode *node = &in->body->nodes[index];
+      InstantiatedNode *node = &in->body->nodes[index];
       node->num_outputs = 1;
       node->output_types = &flat[index];
     }
@@ -66,7 +66,7 @@ static bool add_args(Instantiation *in, const DataType *const *types, const int 
 
 static bool add_body_node(Instantiation *in, const NodeDef *def) {
   int index = in->body->num_nodes;
-  FunctionBodyNode *node = add_node(in);
+  InstantiatedNode *node = add_node(in);
   TRY(instantiation_bind_attrs(in, def, node));
   if (string_map_contains(&in->nodes, def->name)) {
     bool outputs = node->op->def->n_output_arg > 0;
@@ -125,12 +125,12 @@ static bool add_ret(Instantiation *in, const ArgDef *ret, const DataType *types,
   for (int i = 0; same && i < count; i++) same = item_type_fits(item_type(in, &item, i), types[i]);
   if (!same) return ret_types_differ(in, ret, &item, types, count);
   for (int i = 0; i < count; i++) {
-    FunctionBodyInput *input = arena_calloc(in->arena, 1, sizeof(FunctionBodyInput));
+    InstantiatedInput *input = arena_calloc(in->arena, 1, sizeof(InstantiatedInput));
     if (input == NULL) return instantiation_oom(in);
     *input = item_input(&item, i);
     char *name = count == 1 ? arena_printf(in->arena, "%s_RetVal", ret->name)
                             : arena_printf(in->arena, "%s_RetVal_%d", ret->name, i);
-    FunctionBodyNode *node = &in->body->nodes[in->body->num_nodes];
+    InstantiatedNode *node = &in->body->nodes[in->body->num_nodes];
     TRY(add_boundary(in, boundary_op(in, false, types[i]), name, types[i], first + i));
     node->inputs = input;
     node->num_inputs = 1;
@@ -206,7 +206,7 @@ static bool instantiate(Instantiation *in) {
   if (function->n_node_def > INT32_MAX / 2)
     return status_invalid(in->status, "Function %s has too many nodes", signature->name);
   int64_t nodes = (int64_t)num_args + (int64_t)function->n_node_def + num_rets;
-  in->body->nodes = arena_calloc(in->arena, nodes + 1, sizeof(FunctionBodyNode));
+  in->body->nodes = arena_calloc(in->arena, nodes + 1, sizeof(InstantiatedNode));
   in->output_starts = arena_calloc(in->arena, nodes + 1, sizeof(int *));
   in->arg_starts = arena_calloc(in->arena, (int64_t)signature->n_input_arg + 1, sizeof(int));
   if (in->body->nodes == NULL || in->output_starts == NULL || in->arg_starts == NULL)
@@ -221,7 +221,7 @@ static bool instantiate(Instantiation *in) {
 }
 
 bool function_instantiate(const Graph *graph, const FunctionDef *function, const AttrEntry *const *attrs,
-                          int num_attrs, Arena *arena, FunctionBody **body, Status *status) {
+                          int num_attrs, Arena *arena, InstantiationResult **body, Status *status) {
   if (function->signature == NULL)
     return status_invalid(status, "A function without signature cannot be instantiated");
   Instantiation in = {.graph = graph,
@@ -230,7 +230,7 @@ bool function_instantiate(const Graph *graph, const FunctionDef *function, const
                       .num_attrs = num_attrs,
                       .arena = arena,
                       .status = status};
-  in.body = arena_calloc(arena, 1, sizeof(FunctionBody));
+  in.body = arena_calloc(arena, 1, sizeof(InstantiationResult));
   if (in.body == NULL) return instantiation_oom(&in);
   in.body->name = function->signature->name;
   bool ok = instantiate(&in);

@@ -8,28 +8,28 @@
 /* --- instantiation: TensorFlow's InstantiateFunction --- */
 
 /* Output `index` of node `node` of the same body. */
-typedef struct FunctionBodyInput {
+typedef struct InstantiatedInput {
   int node, index;
-} FunctionBodyInput;
+} InstantiatedInput;
 
-typedef struct FunctionBodyNode {
+typedef struct InstantiatedNode {
   NodeDef *def; /* complete: no placeholders, defaults added, inputs as "n", "n:1", "^n" */
   const Op *op; /* NULL for `_Arg` and `_Retval` */
   int num_inputs, num_controls, num_outputs;
-  const FunctionBodyInput *inputs;
+  const InstantiatedInput *inputs;
   const int *controls; /* indexes of nodes */
   const DataType *output_types;
-} FunctionBodyNode;
+} InstantiatedNode;
 
 /* A function with its attrs bound: first the `_Arg` nodes, then the body in the order of the FunctionDef,
  * last the `_Retval` nodes. Lists among arguments and results are expanded: one node a tensor. */
-typedef struct FunctionBody {
+typedef struct InstantiationResult {
   const char *name;
-  FunctionBodyNode *nodes;
+  InstantiatedNode *nodes;
   int num_nodes, num_args, num_rets, num_control_rets;
   const DataType *arg_types, *ret_types;
   const int *control_rets; /* indexes of nodes */
-} FunctionBody;
+} InstantiationResult;
 
 /* No function may have more arguments, results or inputs of one node than this after lists are expanded. */
 enum { FUNCTION_MAX_EXPANDED = 1 << 20 };
@@ -39,11 +39,11 @@ enum { FUNCTION_MAX_EXPANDED = 1 << 20 };
  * `arena` and shares values with `function` and `attrs`, which must outlive it. Errors are TensorFlow's. */
 MUST_CHECK bool function_instantiate(const Graph *graph, const FunctionDef *function,
                                      const AttrEntry *const *attrs, int num_attrs, Arena *arena,
-                                     FunctionBody **body, Status *status);
+                                     InstantiationResult **body, Status *status);
 
 /* "\n(x:float) -> (y:float) {\n  y = Square[T=float](x)\n}\n": TensorFlow's DebugString of instantiated
  * nodes. */
-void function_body_print(const FunctionBody *body, StrBuf *out);
+void instantiation_print(const InstantiationResult *body, StrBuf *out);
 
 /* "MatMul[T=float,transpose_a=false]": one text for equal instantiations, attrs sorted by name. Nothing is
  * cut. */
@@ -60,7 +60,7 @@ typedef struct FunctionInlineReuse {
 
 /* Which arguments the body needs for the wanted results. Arrays of num_rets and num_args; `reuse` and
  * `inputs` (num_args, needed only with reuse) as for function_inline_body. */
-MUST_CHECK bool function_body_needed_args(const FunctionBody *body, const NodeOutput *inputs,
+MUST_CHECK bool function_needed_args(const InstantiationResult *body, const NodeOutput *inputs,
                                           const bool *wanted_outputs, const FunctionInlineReuse *reuse,
                                           bool *needed_args, Status *status);
 
@@ -74,7 +74,7 @@ typedef struct FunctionInlineOptions {
   const FunctionInlineReuse *reuse; /* may be NULL */
   bool keep_stateful;
 } FunctionInlineOptions;
-MUST_CHECK bool function_inline_body(Graph *graph, const FunctionBody *body, const NodeOutput *inputs,
+MUST_CHECK bool function_inline_body(Graph *graph, const InstantiationResult *body, const NodeOutput *inputs,
                                      const FunctionInlineOptions *options, NodeOutput *outputs,
                                      Status *status);
 

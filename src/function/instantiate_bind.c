@@ -165,7 +165,7 @@ static bool look_up_op(Instantiation *in, const NodeDef *def, const Op **op) {
   return op_registry_look_up(op_registry_global(), def->op, op, in->status);
 }
 
-bool instantiation_bind_attrs(Instantiation *in, const NodeDef *def, FunctionBodyNode *node) {
+bool instantiation_bind_attrs(Instantiation *in, const NodeDef *def, InstantiatedNode *node) {
   node->def = node_def_new(in->arena, def->name, def->op);
   if (node->def == NULL) return instantiation_oom(in);
   node->def->device = def->device;

@@ -65,12 +65,12 @@ DataType item_type(const Instantiation *in, const Item *item, int k) {
                       : in->body->nodes[item->node].output_types[item->index + k];
 }
 
-FunctionBodyInput item_input(const Item *item, int k) {
-  return item->is_arg ? (FunctionBodyInput){item->node + k, 0}
-                      : (FunctionBodyInput){item->node, item->index + k};
+InstantiatedInput item_input(const Item *item, int k) {
+  return item->is_arg ? (InstantiatedInput){item->node + k, 0}
+                      : (InstantiatedInput){item->node, item->index + k};
 }
 
-bool instantiation_write_input(Instantiation *in, NodeDef *def, FunctionBodyInput input) {
+bool instantiation_write_input(Instantiation *in, NodeDef *def, InstantiatedInput input) {
   const char *name = in->body->nodes[input.node].def->name;
   char *text =
       input.index == 0 ? arena_strdup(in->arena, name) : arena_printf(in->arena, "%s:%d", name, input.index);
@@ -82,7 +82,7 @@ bool instantiation_write_input(Instantiation *in, NodeDef *def, FunctionBodyInpu
 
 typedef struct InputCursor {
   const NodeDef *def; /* as in the FunctionDef */
-  FunctionBodyInput *inputs;
+  InstantiatedInput *inputs;
   int next, filled;
 } InputCursor;
 
@@ -118,7 +118,7 @@ static void skip_empty_list(Instantiation *in, InputCursor *at) {
     at->next++;
 }
 
-static bool take_controls(Instantiation *in, InputCursor *at, FunctionBodyNode *node) {
+static bool take_controls(Instantiation *in, InputCursor *at, InstantiatedNode *node) {
   int count = (int)at->def->n_input - at->next;
   int *controls = arena_calloc(in->arena, count + 1, sizeof(int));
   if (controls == NULL) return instantiation_oom(in);
@@ -140,7 +140,7 @@ static bool take_controls(Instantiation *in, InputCursor *at, FunctionBodyNode *
   return true;
 }
 
-bool instantiation_connect(Instantiation *in, const NodeDef *def, FunctionBodyNode *node) {
+bool instantiation_connect(Instantiation *in, const NodeDef *def, InstantiatedNode *node) {
   DataType *inputs, *outputs;
   int num_outputs, *starts;
   TRY(node_def_types(node->def, node->op->def, in->arena, &inputs, &node->num_inputs, &outputs, &num_outputs,
@@ -149,7 +149,7 @@ bool instantiation_connect(Instantiation *in, const NodeDef *def, FunctionBodyNo
   if (node->num_inputs > FUNCTION_MAX_EXPANDED)
     return status_invalid(in->status, "{{node %s}} has too many inputs", def->name);
   InputCursor at = {.def = def,
-                    .inputs = arena_calloc(in->arena, node->num_inputs + 1, sizeof(FunctionBodyInput))};
+                    .inputs = arena_calloc(in->arena, node->num_inputs + 1, sizeof(InstantiatedInput))};
   if (at.inputs == NULL) return instantiation_oom(in);
   for (size_t i = 0; i < node->op->def->n_input_arg; i++) {
     int count = starts[i + 1] - starts[i];

@@ -15,7 +15,7 @@ typedef struct Instantiation {
   int num_attrs;
   Arena *arena;
   Status *status;
-  FunctionBody *body;
+  InstantiationResult *body;
   int **output_starts; /* per node where each of its output args begins, one more at the end */
   int *arg_starts;     /* per input arg of the signature the index of its first `_Arg`, one more at the end */
   StringMap args, nodes; /* to index + 1 */
@@ -40,7 +40,7 @@ MUST_CHECK bool instantiation_check_signature(Instantiation *in);
 MUST_CHECK bool instantiation_arg_types(Instantiation *in, const ArgDef *arg, const DataType **types,
                                         int *count);
 /* Makes node->def and node->op: attrs bound, defaults added, numbers made into what the op wants. */
-MUST_CHECK bool instantiation_bind_attrs(Instantiation *in, const NodeDef *def, FunctionBodyNode *node);
+MUST_CHECK bool instantiation_bind_attrs(Instantiation *in, const NodeDef *def, InstantiatedNode *node);
 
 /* --- names and inputs (instantiate_inputs.c) --- */
 
@@ -49,14 +49,14 @@ bool instantiation_find(const Instantiation *in, const char *text, Item *item);
 /* The node or argument that "^name" means; -1 when there is none. */
 int instantiation_find_control(const Instantiation *in, const char *name);
 DataType item_type(const Instantiation *in, const Item *item, int k);
-FunctionBodyInput item_input(const Item *item, int k);
+InstantiatedInput item_input(const Item *item, int k);
 /* A value that is a reference may stand where a plain one is wanted. */
 static inline bool item_type_fits(DataType have, DataType want) {
   return have == want || (DataType)dtype_base(have) == want;
 }
 /* Appends "n" or "n:1" to the NodeDef. */
-MUST_CHECK bool instantiation_write_input(Instantiation *in, NodeDef *def, FunctionBodyInput input);
+MUST_CHECK bool instantiation_write_input(Instantiation *in, NodeDef *def, InstantiatedInput input);
 /* Resolves the inputs of a node of the body. */
-MUST_CHECK bool instantiation_connect(Instantiation *in, const NodeDef *def, FunctionBodyNode *node);
+MUST_CHECK bool instantiation_connect(Instantiation *in, const NodeDef *def, InstantiatedNode *node);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct FunctionGradient {
   Graph *graph; /* where the body and its gradient are built */
   Arena *arena; /* until the gradient is copied out */
   Status *status;
-  FunctionBody *body;
+  InstantiationResult *body;
   NodeOutput *inputs; /* the arguments, then one gradient per result */
   NodeOutput *ys, *dxs;
 } FunctionGradient;
@@ -41,7 +41,7 @@ static bool add_placeholder(FunctionGradient *g, const char *name, DataType type
 
 /* Arguments, the body, and a gradient for each result. */
 static bool build(FunctionGradient *g) {
-  const FunctionBody *body = g->body;
+  const InstantiationResult *body = g->body;
   int total = body->num_args + body->num_rets;
   g->inputs = arena_calloc(g->arena, total + 1, sizeof(NodeOutput));
   g->ys = arena_calloc(g->arena, body->num_rets + 1, sizeof(NodeOutput));
@@ -96,7 +96,7 @@ static bool fill_zeros(FunctionGradient *g) {
 }
 
 static bool make_function(FunctionGradient *g, const char *name, Arena *arena, FunctionDef **gradient) {
-  const FunctionBody *body = g->body;
+  const InstantiationResult *body = g->body;
   const char **names = arena_calloc(g->arena, body->num_args + 1, sizeof(char *));
   if (name == NULL) name = arena_printf(g->arena, "%sGrad", body->name);
   if (names == NULL || name == NULL) return oom(g);
@@ -122,7 +122,7 @@ static bool differentiate(FunctionGradient *g, const FunctionDef *function, cons
   TRY(copy_functions(g));
   TRY(function_instantiate(g->graph, function, attrs, num_attrs, g->arena, &g->body, g->status));
   TRY(build(g));
-  const FunctionBody *body = g->body;
+  const InstantiationResult *body = g->body;
   TRY(gradients_add(g->library, g->graph, g->ys, body->num_rets, g->inputs, body->num_args,
                     g->inputs + body->num_args, "", g->dxs, g->status));
   TRY(fill_zeros(g));

@@ -39,7 +39,7 @@ typedef struct Backward {
 } Backward;
 
 typedef struct BodyEntry {
-  FunctionBody *body; /* NULL: no gradient flows */
+  InstantiationResult *body; /* NULL: no gradient flows */
 } BodyEntry;
 
 static bool oom(Backward *b) { return status_oom(b->status, "gradients"); }
@@ -157,13 +157,13 @@ static bool sum(Backward *b, const Node *node, int index, NodeOutput *value) {
 
 /* --- one node --- */
 
-static bool bad_gradient(Backward *b, const Node *node, const FunctionBody *body, const char *what) {
+static bool bad_gradient(Backward *b, const Node *node, const InstantiationResult *body, const char *what) {
   status_invalid(b->status, "The gradient function %s of op %s %s", body->name, node->def->op, what);
   return node_attach(node->name, b->status);
 }
 
 /* x and y in, one gradient per x out, with fitting types. */
-static bool check_body(Backward *b, const Node *node, const FunctionBody *body) {
+static bool check_body(Backward *b, const Node *node, const InstantiationResult *body) {
   if (body->num_args != node->num_inputs + node->num_outputs || body->num_rets != node->num_inputs) {
     return bad_gradient(
         b, node, body,
@@ -182,7 +182,7 @@ static bool check_body(Backward *b, const Node *node, const FunctionBody *body) 
   return true;
 }
 
-static bool look_up_body(Backward *b, const Node *node, const bool *flows, FunctionBody **body) {
+static bool look_up_body(Backward *b, const Node *node, const bool *flows, InstantiationResult **body) {
   GradientQuery query = {node->op, node->def, flows, node->num_outputs};
   StrBuf key = {0};
   bool ok = false;
@@ -215,12 +215,12 @@ done:
 }
 
 /* Outputs at which no gradient arrived get zeros, if the gradient looks at them. */
-static bool add_zeros(Backward *b, const Node *node, const FunctionBody *body, const bool *wanted,
+static bool add_zeros(Backward *b, const Node *node, const InstantiationResult *body, const bool *wanted,
                       const FunctionInlineReuse *reuse, NodeOutput *inputs, bool *needed) {
   bool missing = false;
   for (int i = node->num_inputs; i < body->num_args; i++) missing = missing || inputs[i].node == NULL;
   if (!missing) return true;
-  TRY(function_body_needed_args(body, inputs, wanted, reuse, needed, b->status));
+  TRY(function_needed_args(body, inputs, wanted, reuse, needed, b->status));
   for (int i = node->num_inputs; i < body->num_args; i++) {
     if (inputs[i].node != NULL || !needed[i]) continue;
     NodeOutput output = {(Node *)node, i - node->num_inputs};
@@ -229,7 +229,7 @@ static bool add_zeros(Backward *b, const Node *node, const FunctionBody *body, c
   return true;
 }
 
-static bool inline_gradient(Backward *b, Node *node, const FunctionBody *body, NodeOutput *values,
+static bool inline_gradient(Backward *b, Node *node, const InstantiationResult *body, NodeOutput *values,
                             bool *flags) {
   NodeOutput *inputs = values, *outputs = values + body->num_args;
   bool *wanted = flags, *needed = flags + body->num_rets;
@@ -265,7 +265,7 @@ static bool pass_through(Backward *b, Node *node) {
   NodeOutput *values = mem_calloc(num_values + 1, sizeof(NodeOutput));
   bool *flags = mem_calloc(num_values + node->num_outputs + 1, sizeof(bool));
   bool *flows = flags == NULL ? NULL : flags + num_values;
-  FunctionBody *body = NULL;
+  InstantiationResult *body = NULL;
   bool ok = (values != NULL && flags != NULL) || oom(b);
   for (int i = 0; ok && i < node->num_outputs; i++) flows[i] = b->gradients[node->id][i].count > 0;
   if (ok && b->derived[node->id]) ok = look_up_body(b, node, flows, &body);

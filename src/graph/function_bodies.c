@@ -27,6 +27,8 @@ Graph *graph_new_body(Graph *library) {
   return body;
 }
 
+Graph *graph_library(Graph *graph) { return graph->library ? graph->library : graph; }
+
 /* The shapes of arguments are set before the body is inferred. */
 static const OpRegistration kArgRegistration = {.name = "_Arg", .shape = shape_unknown_outputs};
 

@@ -251,6 +251,8 @@ typedef bool (*FunctionBodyFn)(Graph *library, const FunctionDef *function, cons
 void graph_set_function_shapes(Graph *graph, FunctionBodyFn make_body);
 /* An empty graph for a body. NULL when out of memory. */
 Graph *graph_new_body(Graph *library);
+/* The graph whose functions a body knows; the graph itself when it is no body. */
+Graph *graph_library(Graph *graph);
 /* The node that gives argument `index` inside the body. */
 MUST_CHECK bool graph_add_arg(Graph *body, const char *name, DataType type, int index, Node **arg,
                               Status *status);

@@ -78,7 +78,7 @@ static bool complete_node(const Op *op, const NodeDef *node, Arena *arena, const
   return node_def_add_defaults(copy, op->def, arena, status);
 }
 
-static bool construct(OpKernel *kernel, const Tensor *const *constant_inputs, Status *status) {
+static bool construct(OpKernel *kernel, const Tensor *const *constant_inputs, const FunctionCaller *caller, Status *status) {
   TRY(complete_node(kernel->op, kernel->node, kernel->arena, &kernel->node, status));
   KernelFunctions functions;
   TRY(kernel_registry_select(kernel->op, kernel->node, &functions, status));
@@ -102,12 +102,13 @@ static bool construct(OpKernel *kernel, const Tensor *const *constant_inputs, St
       .constant_inputs = constant_inputs,
       .arena = kernel->arena,
       .data = functions.data,
+      .functions = caller,
   };
   return functions.construct(&construction, kernel->state, status);
 }
 
-bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *constant_inputs, OpKernel **kernel,
-                   Status *status) {
+bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *constant_inputs, const FunctionCaller *functions,
+                   OpKernel **kernel, Status *status) {
   *kernel = NULL;
   Arena *arena = arena_new();
   if (arena == NULL) return status_oom(status, "a kernel");
@@ -117,7 +118,7 @@ bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *const
     return status_oom(status, "a kernel");
   }
   *made = (OpKernel){.op = op, .node = node, .arena = arena};
-  if (!construct(made, constant_inputs, status)) {
+  if (!construct(made, constant_inputs, functions, status)) {
     op_kernel_free(made);
     return node_attach(node->name, status);
   }
@@ -176,7 +177,7 @@ bool op_evaluate(const Op *op, const NodeDef *node, const Tensor *const *inputs,
                           node->name);
   }
   OpKernel *kernel;
-  TRY(op_kernel_new(op, node, NULL, &kernel, status));
+  TRY(op_kernel_new(op, node, NULL, NULL, &kernel, status));
   KernelContext context = {.inputs = inputs, .outputs = outputs};
   bool ok = check_inputs(kernel, inputs, status) && op_kernel_run(kernel, &context, status);
   op_kernel_free(kernel);

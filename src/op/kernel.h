@@ -4,6 +4,7 @@
 #define TFCORE_OP_KERNEL_H_
 
 #include "base/parallel.h"
+#include "op/function_caller.h"
 #include "op/resource.h"
 #include "proto/proto.h"
 #include "tensor/tensor.h"
@@ -19,6 +20,7 @@ typedef struct KernelConstruction {
   const Tensor *const *constant_inputs; /* NULL, or per input the value when it is constant in this plan, else NULL */
   Arena *arena;                         /* lives as long as the kernel */
   void *data;                           /* of a kernel that was registered at run time; else NULL */
+  const FunctionCaller *functions;      /* for kernels that call functions; NULL outside of sessions */
 } KernelConstruction;
 
 /* What a kernel sees while it runs. Inputs are borrowed; outputs are empty at entry and set by the kernel. */
@@ -32,6 +34,7 @@ typedef struct KernelContext {
   BufferPool *pool;         /* for outputs and temporaries; may be NULL */
   const Parallel *parallel; /* NULL: run on this thread alone */
   ResourceManager *resources;
+  const FunctionCaller *functions; /* the one that was there while the kernel was made */
   int64_t step_id;          /* of the step it runs in; 0 outside of steps */
   const char *node_name;    /* the caller adds it to error messages itself */
 } KernelContext;
@@ -66,9 +69,10 @@ typedef struct OpKernel {
 } OpKernel;
 
 /* Makes the kernel of a node: the one that kernel_registry_select (op/kernel_registry.h) chooses, which gives the errors too. `node` is
- * borrowed and must outlive it; attrs that it lacks get their defaults. Of the op's table the entry for the value of its first attr of
+ * borrowed and must outlive it; attrs that it lacks get their defaults. `functions` may be NULL, else it outlives the kernel. Of the op's table the entry for the value of its first attr of
  * kind `type` is taken, else the one for any type. */
-MUST_CHECK bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *constant_inputs, OpKernel **kernel, Status *status);
+MUST_CHECK bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *constant_inputs, const FunctionCaller *functions,
+                              OpKernel **kernel, Status *status);
 void op_kernel_free(OpKernel *kernel); /* NULL is fine */
 /* Runs; checks that every output was set with its declared type; on error attaches the node and clears the outputs. What the kernel itself
  * knows (state, types and counts, the node's name) is put into the context here. */

@@ -112,7 +112,7 @@ static bool add_control(Expander *e, Became *became, NodeList *controls) {
 
 /* One call while its body is added. */
 typedef struct Call {
-  const FunctionBody *body;
+  const InstantiationResult *body;
   const NodeOutput *args;
   const NodeList *controls; /* what the call waits for */
   const char *scope;
@@ -131,7 +131,7 @@ static bool visit(Expander *e, Call *call, uint8_t *state, int *next, int *stack
   state[root] = OPEN;
   while (top > 0) {
     int index = stack[top - 1];
-    const FunctionBodyNode *node = &call->body->nodes[index];
+    const InstantiatedNode *node = &call->body->nodes[index];
     if (next[index] == node->num_inputs + node->num_controls) {
       state[index] = DONE;
       top--;
@@ -152,10 +152,10 @@ static bool visit(Expander *e, Call *call, uint8_t *state, int *next, int *stack
 }
 
 /* Whether a node runs in every call. */
-static bool has_effects(const FunctionBodyNode *node) { return node->op && node->op->def->is_stateful; }
+static bool has_effects(const InstantiatedNode *node) { return node->op && node->op->def->is_stateful; }
 
 static bool order_body(Expander *e, Call *call) {
-  const FunctionBody *body = call->body;
+  const InstantiationResult *body = call->body;
   int64_t count = body->num_nodes + 1;
   uint8_t *state = mem_calloc(count, 1);
   int *next = mem_calloc(count, sizeof(int)), *stack = mem_calloc(count, sizeof(int));
@@ -178,14 +178,14 @@ static bool expand_call(Expander *e, const char *function, const AttrEntry *cons
                         const char *scope, const NodeOutput *args, int num_args, const NodeList *controls,
                         int num_outputs, int depth, Became *became);
 
-static NodeOutput body_value(const Call *call, FunctionBodyInput input) {
+static NodeOutput body_value(const Call *call, InstantiatedInput input) {
   if (input.node < call->body->num_args) return call->args[input.node];
   return call->became[input.node].outputs[input.index];
 }
 
 /* Adds a node of a body, or the body of the function that it calls. */
 static bool expand_body_node(Expander *e, Call *call, int index) {
-  const FunctionBodyNode *node = &call->body->nodes[index];
+  const InstantiatedNode *node = &call->body->nodes[index];
   Became *became = &call->became[index];
   NodeList controls = {NULL, 0, 0};
   bool ok = false, waits = false;
@@ -228,7 +228,7 @@ done:
 /* What a call is over with: its results, what has state, the control outputs. All but the results also run
  * when nobody waits for the call. */
 static bool find_ends(Expander *e, const Call *call, Became *became) {
-  const FunctionBody *body = call->body;
+  const InstantiationResult *body = call->body;
   int64_t most = (int64_t)body->num_control_rets + call->count + body->num_rets + call->controls->count;
   NodeList *ends = arena_calloc(e->arena, 1, sizeof *ends);
   Node **nodes = arena_calloc(e->arena, most, sizeof *nodes);
@@ -248,7 +248,7 @@ static bool find_ends(Expander *e, const Call *call, Became *became) {
 }
 
 static bool expand_body(Expander *e, Call *call, Became *became) {
-  const FunctionBody *body = call->body;
+  const InstantiationResult *body = call->body;
   call->became = arena_calloc(e->arena, body->num_nodes, sizeof *call->became);
   if (!call->became) return oom(e);
   TRY(order_body(e, call));
@@ -276,7 +276,7 @@ static bool expand_call(Expander *e, const char *function, const AttrEntry *cons
                       scope);
   }
   Arena *arena = arena_new();
-  FunctionBody *body;
+  InstantiationResult *body;
   if (!arena) return oom(e);
   bool ok = false;
   TRY_DONE(function_instantiate(e->graph, def, attrs, num_attrs, arena, &body, e->status));

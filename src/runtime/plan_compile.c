@@ -151,7 +151,7 @@ static bool find_shared_kernel(Compiler *c, const Node *node, const OpKernel **k
     def = proto_copy(node->def, cache->arena);
     if (!def) return status_oom(status, "a kernel");
   }
-  TRY(op_kernel_new(node->op, def, NULL, &made, status));
+  TRY(op_kernel_new(node->op, def, NULL, NULL, &made, status));
   *kernel = made;
   if (cache->store(cache->owner, origin, inlined_name, made, status)) return true;
   op_kernel_free(made);
@@ -296,7 +296,7 @@ static bool make_kernel(Compiler *c, const Node *node, const OpKernel **kernel, 
   if (!constants) return status_oom(status, "a plan");
   for (int i = 0; i < node->num_inputs; i++) constants[i] = constant_input(c, node, i);
   OpKernel *made;
-  TRY(op_kernel_new(node->op, node->def, constants, &made, status));
+  TRY(op_kernel_new(node->op, node->def, constants, NULL, &made, status));
   *kernel = c->plan->kernels[c->plan->num_kernels++] = made;
   return true;
 }

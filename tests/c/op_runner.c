@@ -220,7 +220,7 @@ bool op_run_compute(OpRun *run, Status *status) {
   TRY(node_def_types(run->node, run->op->def, run->arena, &input_types, &num_inputs, &output_types, &run->num_outputs, status));
   if (num_inputs != run->num_inputs) return status_invalid(status, "%d inputs, not %d", num_inputs, run->num_inputs);
   OpKernel *kernel = NULL;
-  TRY(op_kernel_new(run->op, run->node, run->constant ? inputs : NULL, &kernel, status));
+  TRY(op_kernel_new(run->op, run->node, run->constant ? inputs : NULL, NULL, &kernel, status));
   KernelContext context = {.inputs = inputs, .outputs = run->outputs, .last_use = run->last_use ? last_use : NULL,
                            .parallel = run->parallel};
   bool ok = op_kernel_run(kernel, &context, status);

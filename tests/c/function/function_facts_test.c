@@ -168,7 +168,7 @@ static bool same_types(const DataType *types, int count, const Json *want, StrBu
   return true;
 }
 
-static bool same_ops(const FunctionBody *body, const Json *want, StrBuf *why) {
+static bool same_ops(const InstantiationResult *body, const Json *want, StrBuf *why) {
   for (int i = 0; want != NULL && i < want->count; i++) {
     if (strcmp(want->keys[i], "count") == 0) {
       if (want->items[i].integer != body->num_nodes)
@@ -187,13 +187,13 @@ static bool holds_instantiated(const FunctionDef *function, const Json *want, Ar
   status_init(&status);
   NodeDef *attrs = node_def_new(arena, "", "");
   add_attrs(attrs, json_get(want, "attrs"), arena);
-  FunctionBody *body;
+  InstantiationResult *body;
   bool ok = function_instantiate(NULL, function, (const AttrEntry *const *)attrs->attr, (int)attrs->n_attr,
                                  arena, &body, &status);
   if (fact_wants_error(want)) return fact_check_error(ok, &status, want, why);
   if (!fact_check_ok(ok, &status, why)) return false;
   StrBuf text = {0};
-  function_body_print(body, &text);
+  instantiation_print(body, &text);
   const char *printed = fact_text(want, "expect_debug");
   bool holds = (printed == NULL || same_text(&text, "the body", printed, why)) &&
                same_types(body->arg_types, body->num_args, json_get(want, "arg_types"), why) &&

@@ -163,7 +163,7 @@ TEST(graph_to_function_and_back) {
                "  return y = Y:z:0\n  return x = x\n  return y_1 = Y:z:0\n}\n");
   FunctionDef *back = parse(strbuf_text(&text), arena);
   CHECK(back != NULL && proto_equal(back, function));
-  FunctionBody *body;
+  InstantiationResult *body;
   CHECK_OK(function_instantiate(NULL, function, NULL, 0, arena, &body, &status), &status);
   strbuf_free(&text);
   graph_free(graph);

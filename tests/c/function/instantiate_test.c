@@ -18,7 +18,7 @@ static const NodeDef *bindings(const char *attrs, Arena *arena) {
                                                                                     : NULL;
 }
 
-static bool instantiate(const char *text, const char *attrs, Arena *arena, FunctionBody **body,
+static bool instantiate(const char *text, const char *attrs, Arena *arena, InstantiationResult **body,
                         Status *status) {
   FunctionDef *function;
   const NodeDef *values = bindings(attrs, arena);
@@ -81,10 +81,10 @@ TEST(instantiate_prints_the_bound_body) {
     Status status;
     status_init(&status);
     Arena *arena = arena_new();
-    FunctionBody *body;
+    InstantiationResult *body;
     StrBuf text = {0};
     if (CHECK_OK(instantiate(cases[i].text, cases[i].attrs, arena, &body, &status), &status))
-      function_body_print(body, &text);
+      instantiation_print(body, &text);
     CHECK_STR_EQ(strbuf_text(&text), cases[i].printed);
     strbuf_free(&text);
     arena_free(arena);
@@ -129,7 +129,7 @@ TEST(instantiate_errors) {
     Status status;
     status_init(&status);
     Arena *arena = arena_new();
-    FunctionBody *body;
+    InstantiationResult *body;
     CHECK_ERROR(instantiate(cases[i].text, cases[i].attrs, arena, &body, &status), &status, cases[i].code,
                 cases[i].message);
     arena_free(arena);
@@ -140,7 +140,7 @@ TEST(instantiate_tells_where_inputs_come_from) {
   Status status;
   status_init(&status);
   Arena *arena = arena_new();
-  FunctionBody *body;
+  InstantiationResult *body;
   REQUIRE_OK(instantiate("F(d:int32, x:float) -> (a:float, b:float) {\n  s = Split[T=float, num_split=2](d, "
                          "x)\n  m = Mul[T=float](s:output:0, s:output:1) @ d\n"
                          "  return a = s:output:1\n  return b = m:z:0\n}",
@@ -150,7 +150,7 @@ TEST(instantiate_tells_where_inputs_come_from) {
   CHECK_STR_EQ(body->nodes[0].def->op, "_Arg");
   CHECK_STR_EQ(body->nodes[4].def->name, "a_RetVal");
   CHECK_STR_EQ(body->nodes[4].def->op, "_Retval");
-  const FunctionBodyNode *mul = &body->nodes[3];
+  const InstantiatedNode *mul = &body->nodes[3];
   CHECK_INT_EQ(mul->num_inputs, 2);
   CHECK_INT_EQ(mul->inputs[1].node, 2);
   CHECK_INT_EQ(mul->inputs[1].index, 1);
@@ -194,7 +194,7 @@ TEST(instantiate_survives_failing_allocations) {
   for (int64_t after = 0; !ok && after < 1000; after++) {
     mem_fail_after(after);
     Arena *arena = arena_new();
-    FunctionBody *body;
+    InstantiationResult *body;
     ok = arena != NULL && function_instantiate(NULL, function, (const AttrEntry *const *)values->attr,
                                                (int)values->n_attr, arena, &body, &status);
     mem_fail_after(-1);

@@ -40,7 +40,7 @@ TEST(function_gradient_is_a_function_that_reads) {
                "  return dx = s_grad/dx:z:0\n"
                "  return dw = y_grad/gy:z:0\n"
                "  return dn = ZerosLike:y:0\n}\n");
-  FunctionBody *body;
+  InstantiationResult *body;
   CHECK_OK(function_instantiate(NULL, gradient, NULL, 0, arena, &body, &status), &status);
   strbuf_free(&text);
   arena_free(arena);

@@ -146,7 +146,7 @@ static void bench_end(Bench *b) {
 
 static OpKernel *bench_kernel(Bench *b) {
   OpKernel *kernel = NULL;
-  CHECK_OK(op_kernel_new(b->op, b->node, NULL, &kernel, &b->status), b->status);
+  CHECK_OK(op_kernel_new(b->op, b->node, NULL, NULL, &kernel, &b->status), b->status);
   return kernel;
 }
 
@@ -188,7 +188,7 @@ TEST(type_without_kernel) {
   REQUIRE(bench_begin(&b, &kOpTestScale));
   bench_type(&b, "T", DT_HALF);
   OpKernel *kernel;
-  CHECK_ERROR(op_kernel_new(b.op, b.node, NULL, &kernel, &b.status), b.status, CODE_NOT_FOUND,
+  CHECK_ERROR(op_kernel_new(b.op, b.node, NULL, NULL, &kernel, &b.status), b.status, CODE_NOT_FOUND,
               "No OpKernel was registered to support Op 'TestScale' used by {{node n}} with these attrs: ["
               "T=DT_HALF, factor=2]\n"
               "Registered devices: [CPU]\nRegistered kernels:\n"
@@ -202,7 +202,7 @@ TEST(op_without_kernels) {
   Bench b;
   REQUIRE(bench_begin(&b, &kOpTestNone));
   OpKernel *kernel;
-  CHECK_ERROR(op_kernel_new(b.op, b.node, NULL, &kernel, &b.status), b.status, CODE_NOT_FOUND,
+  CHECK_ERROR(op_kernel_new(b.op, b.node, NULL, NULL, &kernel, &b.status), b.status, CODE_NOT_FOUND,
               "Op 'TestNone' used by {{node n}} with these attrs: []\n"
               "Registered devices: [CPU]\nRegistered kernels:\n  <no registered kernels>\n");
   bench_end(&b);
@@ -227,7 +227,7 @@ TEST(node_without_its_type_attr) {
   Bench b;
   REQUIRE(bench_begin(&b, &kOpTestPass));
   OpKernel *kernel;
-  CHECK_ERROR(op_kernel_new(b.op, b.node, NULL, &kernel, &b.status), b.status, CODE_NOT_FOUND, "No attr named 'T' in NodeDef:");
+  CHECK_ERROR(op_kernel_new(b.op, b.node, NULL, NULL, &kernel, &b.status), b.status, CODE_NOT_FOUND, "No attr named 'T' in NodeDef:");
   bench_end(&b);
 }
 
@@ -239,7 +239,7 @@ TEST(construct_that_fails_is_cleaned_up) {
   bench_type(&b, "T", DT_FLOAT);
   bench_attr(&b, "factor", attr_value_float(b.arena, -1));
   OpKernel *kernel;
-  CHECK_ERROR(op_kernel_new(b.op, b.node, NULL, &kernel, &b.status), b.status, CODE_INVALID_ARGUMENT,
+  CHECK_ERROR(op_kernel_new(b.op, b.node, NULL, NULL, &kernel, &b.status), b.status, CODE_INVALID_ARGUMENT,
               "factor must be positive, got -1\n\t [[{{node n}}]]");
   CHECK(kernel == NULL);
   CHECK_INT_EQ(num_destroyed, 1);
@@ -252,7 +252,7 @@ TEST(construct_sees_constant_inputs) {
   bench_type(&b, "T", DT_FLOAT);
   bench_floats(&b, 1);
   OpKernel *kernel;
-  REQUIRE_OK(op_kernel_new(b.op, b.node, b.inputs, &kernel, &b.status), b.status);
+  REQUIRE_OK(op_kernel_new(b.op, b.node, b.inputs, NULL, &kernel, &b.status), b.status);
   CHECK_INT_EQ(((ScaleState *)kernel->state)->num_constants, 1);
   op_kernel_free(kernel);
   op_kernel_free(NULL);

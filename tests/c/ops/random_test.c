@@ -69,7 +69,7 @@ static bool run_node(const char *op, const char *inputs, const Parallel *paralle
   OpKernel *kernel = NULL;
   const Tensor *all[OP_RUN_MAX];
   bool ok = op_run_begin(&run, op, status) && op_run_inputs(&run, inputs, status) &&
-            op_kernel_new(run.op, run.node, NULL, &kernel, status);
+            op_kernel_new(run.op, run.node, NULL, NULL, &kernel, status);
   for (int i = 0; i < run.num_inputs; i++) all[i] = &run.inputs[i];
   for (int r = 0; ok && r < runs; r++) {
     KernelContext context = {.inputs = all, .outputs = &outputs[r], .parallel = parallel};

@@ -143,7 +143,7 @@ static void check_gradient_text(const Op *op, const NodeDef *node, const char *t
   Status status;
   status_init(&status);
   FunctionDef *function;
-  FunctionBody *body;
+  InstantiationResult *body;
   DataType *inputs, *outputs;
   int num_inputs, num_outputs;
   if (!CHECK_OK(function_parse(str_of(text), arena, &function, &status), status)) return;

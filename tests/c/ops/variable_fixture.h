@@ -28,7 +28,7 @@ static inline bool fixture_run(VariableFixture *fixture, const char *op, const c
   for (; ok && *handles != '\0'; handles++) {
     ok = tensor_assign(&run.inputs[run.num_inputs++], &fixture->handles[*handles - '0'], status);
   }
-  ok = ok && op_run_inputs(&run, inputs, status) && op_kernel_new(run.op, run.node, NULL, &kernel, status);
+  ok = ok && op_run_inputs(&run, inputs, status) && op_kernel_new(run.op, run.node, NULL, NULL, &kernel, status);
   for (int i = 0; i < run.num_inputs; i++) all[i] = &run.inputs[i];
   if (ok) {
     KernelContext context = {

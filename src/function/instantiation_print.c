@@ -4,7 +4,7 @@
 #include "function/function_internal.h"
 #include "function/instantiate.h"
 
-static void print_boundary(const FunctionBody *body, int first, int count, bool rets, StrBuf *out) {
+static void print_boundary(const InstantiationResult *body, int first, int count, bool rets, StrBuf *out) {
   strbuf_append_char(out, '(');
   for (int i = 0; i < count; i++) {
     const NodeDef *def = body->nodes[first + i].def;
@@ -40,7 +40,7 @@ static void print_node(const NodeDef *def, StrBuf *out) {
   strbuf_append_char(out, '\n');
 }
 
-void function_body_print(const FunctionBody *body, StrBuf *out) {
+void instantiation_print(const InstantiationResult *body, StrBuf *out) {
   int ret = body->num_nodes - body->num_rets;
   strbuf_append_char(out, '\n');
   print_boundary(body, 0, body->num_args, false, out);

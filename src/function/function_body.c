@@ -1,0 +1,270 @@
+#include "function/function_body.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "function/function_internal.h"
+
+static bool oom(Status *status) { return status_oom(status, "the body of a function"); }
+
+/* --- from a function --- */
+
+/* Bodies keep values of attrs, and live longer than those of a call. */
+static bool copy_attrs(const AttrEntry *const *attrs, int count, Arena *arena, const AttrEntry ***out,
+                       Status *status) {
+  *out = arena_calloc(arena, count, sizeof **out);
+  if (*out == NULL) return oom(status);
+  for (int i = 0; i < count; i++) {
+    (*out)[i] = proto_copy(attrs[i], arena);
+    if ((*out)[i] == NULL) return oom(status);
+  }
+  return true;
+}
+
+static bool connect_node(Graph *graph, const InstantiatedNode *from, Node *const *nodes, Node *node,
+                         Status *status) {
+  Edge *edge;
+  for (int i = 0; i < from->num_inputs; i++) {
+    InstantiatedInput input = from->inputs[i];
+    TRY(graph_add_edge(graph, nodes[input.node], input.index, node, i, &edge, status));
+  }
+  for (int i = 0; i < from->num_controls; i++)
+    TRY(graph_add_control_edge(graph, nodes[from->controls[i]], node, &edge, status));
+  return true;
+}
+
+/* Shapes are known as far as inference gets: what is wrong in a body shows when it runs. */
+static bool infer_shapes(Graph *graph, Status *status) {
+  bool ok = false;
+  Node **order;
+  int64_t count;
+  Arena *arena = arena_new();
+  if (arena == NULL) return oom(status);
+  TRY_DONE(graph_topological_order(graph, NULL, NULL, 0, arena, &order, &count, status));
+  for (int64_t i = 0; i < count; i++) {
+    Status ignored;
+    status_init(&ignored);
+    if (!graph_infer_shapes(graph, order[i], &ignored) && ignored.code == CODE_RESOURCE_EXHAUSTED) {
+      oom(status);
+      goto done;
+    }
+  }
+  ok = true;
+done:
+  arena_free(arena);
+  return ok;
+}
+
+static bool fill(FunctionBody *body, Graph *library, const FunctionDef *function,
+                 const AttrEntry *const *attrs, int num_attrs, Status *status) {
+  Arena *arena = graph_arena(body->graph);
+  const AttrEntry **own_attrs;
+  InstantiationResult *result;
+  TRY(copy_attrs(attrs, num_attrs, arena, &own_attrs, status));
+  TRY(function_instantiate(library, function, own_attrs, num_attrs, arena, &result, status));
+  Node **nodes = arena_calloc(arena, result->num_nodes, sizeof *nodes);
+  Node **control_rets = arena_calloc(arena, result->num_control_rets, sizeof *control_rets);
+  if (nodes == NULL || control_rets == NULL) return oom(status);
+  for (int i = 0; i < result->num_nodes; i++)
+    TRY(graph_add_node(body->graph, result->nodes[i].def, &nodes[i], status));
+  for (int i = 0; i < result->num_nodes; i++)
+    TRY(connect_node(body->graph, &result->nodes[i], nodes, nodes[i], status));
+  for (int i = 0; i < result->num_control_rets; i++) control_rets[i] = nodes[result->control_rets[i]];
+  body->name = arena_strdup(arena, result->name);
+  if (body->name == NULL) return oom(status);
+  body->arg_nodes = nodes;
+  body->ret_nodes = nodes + result->num_nodes - result->num_rets;
+  body->control_ret_nodes = control_rets;
+  body->arg_types = result->arg_types;
+  body->ret_types = result->ret_types;
+  body->num_args = result->num_args;
+  body->num_rets = result->num_rets;
+  body->num_control_rets = result->num_control_rets;
+  return infer_shapes(body->graph, status);
+}
+
+bool function_body_new(Graph *library, const FunctionDef *function, const AttrEntry *const *attrs, int num_attrs,
+                       FunctionBody **body, Status *status) {
+  FunctionBody *made = mem_calloc(1, sizeof *made);
+  if (made == NULL) return oom(status);
+  made->graph = graph_new_body(library);
+  if ((made->graph != NULL || oom(status)) && fill(made, library, function, attrs, num_attrs, status)) {
+    *body = made;
+    return true;
+  }
+  function_body_free(made);
+  return false;
+}
+
+void function_body_free(FunctionBody *body) {
+  if (body == NULL) return;
+  graph_free(body->graph);
+  mem_free(body);
+}
+
+/* --- from a graph --- */
+
+/* Which `_Arg` (with `arg`) or `_Retval` the node is; -1: none. */
+static int boundary_index(const Node *node, bool arg) {
+  const char *op = node->def->op;
+  bool matches = arg ? strcmp(op, "_Arg") == 0 || strcmp(op, "_DeviceArg") == 0
+                     : strcmp(op, "_Retval") == 0 || strcmp(op, "_DeviceRetval") == 0;
+  const AttrValue *index = matches ? node_def_attr(node->def, "index") : NULL;
+  return index == NULL || index->i < 0 || index->i > FUNCTION_MAX_EXPANDED ? -1 : (int)index->i;
+}
+
+static bool collect(Graph *graph, bool arg, Node ***nodes, const DataType **types, int *count, Status *status) {
+  int64_t found = 0, ids = graph_num_node_ids(graph);
+  for (int64_t id = 0; id < ids; id++) {
+    const Node *node = graph_node(graph, id);
+    if (node != NULL && node->op != NULL && boundary_index(node, arg) >= 0) found++;
+  }
+  Node **list = arena_calloc(graph_arena(graph), found, sizeof *list);
+  DataType *type_list = arena_calloc(graph_arena(graph), found, sizeof *type_list);
+  if (list == NULL || type_list == NULL) return oom(status);
+  for (int64_t id = 0; id < ids; id++) {
+    Node *node = graph_node(graph, id);
+    int index = node == NULL || node->op == NULL ? -1 : boundary_index(node, arg);
+    if (index < 0) continue;
+    if (index >= found || list[index] != NULL) {
+      return status_invalid(status, "The indexes of %s nodes are not 0 to %lld: {{node %s}} has %d",
+                            arg ? "_Arg" : "_Retval", (long long)found - 1, node->name, index);
+    }
+    list[index] = node;
+    const AttrValue *type = node_def_attr(node->def, "T");
+    type_list[index] = type == NULL ? DT_INVALID : (DataType)type->type;
+  }
+  *nodes = list;
+  *types = type_list;
+  *count = (int)found;
+  return true;
+}
+
+bool function_body_of_graph(const char *name, Graph *graph, Node *const *control_rets, int num_control_rets,
+                            FunctionBody **body, Status *status) {
+  FunctionBody *made = mem_calloc(1, sizeof *made);
+  if (made == NULL) return oom(status);
+  Arena *arena = graph_arena(graph);
+  made->name = arena_strdup(arena, name);
+  made->control_ret_nodes = arena_calloc(arena, num_control_rets, sizeof(Node *));
+  made->num_control_rets = num_control_rets;
+  bool ok = (made->name != NULL && made->control_ret_nodes != NULL) || oom(status);
+  for (int i = 0; ok && i < num_control_rets; i++) made->control_ret_nodes[i] = control_rets[i];
+  ok = ok && collect(graph, true, &made->arg_nodes, &made->arg_types, &made->num_args, status) &&
+       collect(graph, false, &made->ret_nodes, &made->ret_types, &made->num_rets, status);
+  if (!ok) {
+    mem_free(made);
+    return false;
+  }
+  made->graph = graph;
+  *body = made;
+  return true;
+}
+
+/* --- pruning --- */
+
+bool function_body_prune(FunctionBody *body, Status *status) {
+  Graph *graph = body->graph;
+  int64_t count = 0, ids = graph_num_node_ids(graph);
+  Node **roots = mem_calloc(ids + body->num_control_rets, sizeof *roots);
+  if (roots == NULL) return oom(status);
+  for (int64_t id = 0; id < ids; id++) {
+    Node *node = graph_node(graph, id);
+    if (node == NULL || node->op == NULL) continue;
+    if (node->op->def->is_stateful || boundary_index(node, true) >= 0 || boundary_index(node, false) >= 0)
+      roots[count++] = node;
+  }
+  for (int i = 0; i < body->num_control_rets; i++) roots[count++] = body->control_ret_nodes[i];
+  bool ok = graph_prune_for_reverse_reachability(graph, roots, count, NULL, status);
+  mem_free(roots);
+  return ok;
+}
+
+/* --- copying --- */
+
+/* The copy of a node: copies keep the order of ids. */
+static void map_copies(const Graph *from, const Graph *to, Node **copies) {
+  int64_t next = 0;
+  for (int64_t id = 0; id < graph_num_node_ids(from); id++) {
+    const Node *node = graph_node(from, id);
+    if (node != NULL) copies[id] = graph_node(to, next++);
+  }
+}
+
+bool function_body_copy(const FunctionBody *body, FunctionBody **copy, Status *status) {
+  bool ok = false;
+  int64_t ids = graph_num_node_ids(body->graph);
+  Node **copies = mem_calloc(ids, sizeof *copies);
+  Node **control_rets = mem_calloc(body->num_control_rets, sizeof *control_rets);
+  Graph *graph = graph_new_body(graph_library(body->graph));
+  if (copies == NULL || control_rets == NULL || graph == NULL) {
+    oom(status);
+    goto done;
+  }
+  TRY_DONE(graph_copy(graph, body->graph, status));
+  map_copies(body->graph, graph, copies);
+  for (int i = 0; i < body->num_control_rets; i++) control_rets[i] = copies[body->control_ret_nodes[i]->id];
+  ok = function_body_of_graph(body->name, graph, control_rets, body->num_control_rets, copy, status);
+done:
+  if (!ok) graph_free(graph);
+  mem_free(copies);
+  mem_free(control_rets);
+  return ok;
+}
+
+/* --- printing --- */
+
+static void print_input(const Edge *edge, StrBuf *out) {
+  if (edge == NULL) return;
+  strbuf_append(out, edge->src->name);
+  if (edge->src_output > 0) strbuf_printf(out, ":%d", edge->src_output);
+}
+
+static bool print_node(const Node *node, StrBuf *out, Status *status) {
+  NodeDef def = *node->def;
+  StrBuf device = {0};
+  strbuf_printf(out, "  %s = %s", node->name, def.op);
+  if (def.device[0] != 0) strbuf_printf(&device, "device=%s", def.device);
+  bool ok = true;
+  if (def.n_attr > 0 || device.length > 0) {
+    strbuf_append_char(out, '[');
+    ok = attrs_print((const AttrEntry *const *)def.attr, def.n_attr, false, ", ", strbuf_text(&device), out, status);
+    strbuf_append_char(out, ']');
+  }
+  strbuf_free(&device);
+  strbuf_append_char(out, '(');
+  for (int i = 0; i < node->num_inputs; i++) {
+    if (i > 0) strbuf_append(out, ", ");
+    print_input(node->inputs[i], out);
+  }
+  strbuf_append_char(out, ')');
+  bool first = true;
+  for (int64_t i = 0; i < node->num_control_inputs; i++) {
+    strbuf_printf(out, "%s%s", first ? " @ " : ", ", node->control_inputs[i]->src->name);
+    first = false;
+  }
+  strbuf_append_char(out, '\n');
+  return ok;
+}
+
+bool function_body_print(const FunctionBody *body, StrBuf *out, Status *status) {
+  strbuf_append(out, "\n(");
+  for (int i = 0; i < body->num_args; i++) {
+    strbuf_printf(out, "%s%s:%s", i == 0 ? "" : ", ", body->arg_nodes[i]->name, dtype_name(body->arg_types[i]));
+  }
+  strbuf_append(out, ") -> (");
+  for (int i = 0; i < body->num_rets; i++) {
+    if (i > 0) strbuf_append(out, ", ");
+    print_input(body->ret_nodes[i]->inputs[0], out);
+    strbuf_printf(out, ":%s", dtype_name(body->ret_types[i]));
+  }
+  strbuf_append(out, ") {\n");
+  for (int64_t id = 0; id < graph_num_node_ids(body->graph); id++) {
+    const Node *node = graph_node(body->graph, id);
+    if (node == NULL || node->op == NULL) continue;
+    if (boundary_index(node, true) >= 0 || boundary_index(node, false) >= 0) continue;
+    TRY(print_node(node, out, status));
+  }
+  strbuf_append(out, "}\n");
+  return strbuf_ok(out, status);
+}

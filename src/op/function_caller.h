@@ -1,0 +1,35 @@
+/* How a kernel calls functions of the graph's library (If, While, PartitionedCall, SymbolicGradient): the runtime that runs the kernel
+ * gives it a FunctionCaller. */
+#ifndef TFCORE_OP_FUNCTION_CALLER_H_
+#define TFCORE_OP_FUNCTION_CALLER_H_
+
+#include "proto/proto.h"
+#include "tensor/tensor.h"
+
+/* A function with its attrs bound. Lists are expanded; borrowed from the caller's owner. */
+typedef struct CalledFunction {
+  int64_t handle;
+  const DataType *arg_types, *ret_types;
+  int num_args, num_rets;
+} CalledFunction;
+
+typedef struct FunctionCaller {
+  void *owner;
+  /* The function with these attrs, the same handle for the same function and equal attrs. "SymbolicGradient" is the gradient of the
+   * function or op in its attr `f`. Its body is checked but not compiled: what is wrong inside shows when it runs. NOT_FOUND
+   * "Function f is not defined." What it gives lives as long as the kernel. */
+  bool (*instantiate)(void *owner, const char *name, const AttrEntry *const *attrs, int num_attrs, CalledFunction *function,
+                      Status *status);
+  /* One call. `args` are taken over, so that the body may compute in their memory: they are empty afterwards, whatever happens. `rets`
+   * are empty at entry and, on success, hold the results. INVALID_ARGUMENT when number or types of args or number of rets differ, and
+   * when calls are nested too deep. */
+  bool (*run)(void *owner, int64_t handle, Tensor *args, int num_args, Tensor *rets, int num_rets, Status *status);
+} FunctionCaller;
+
+/* function_caller->instantiate for the function in a node's attr; INVALID_ARGUMENT when there is no such attr, or `caller` is NULL. */
+MUST_CHECK bool function_from_attr(const FunctionCaller *caller, const NodeDef *node, const char *attr, CalledFunction *function,
+                                   Status *status);
+/* The same for a function reference. */
+MUST_CHECK bool function_from_ref(const FunctionCaller *caller, const NameAttrList *ref, CalledFunction *function, Status *status);
+
+#endif
