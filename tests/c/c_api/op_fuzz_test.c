@@ -315,7 +315,8 @@ static void check_inferred(Case *c, TF_Output output, const TF_Tensor *value) {
 
 static void check_error(const TF_Status *status) {
   TF_Code code = TF_GetCode(status);
-  if (code == TF_INTERNAL) CHECK_STR_CONTAINS(TF_Message(status), "Cannot create a tensor with");
+  bool boundary = strstr(TF_Message(status), "no call frame") != NULL; /* _Arg and _Retval outside of calls */
+  if (code == TF_INTERNAL && !boundary) CHECK_STR_CONTAINS(TF_Message(status), "Cannot create a tensor with");
   CHECK(code == TF_INTERNAL || code == TF_INVALID_ARGUMENT || code == TF_NOT_FOUND || code == TF_UNIMPLEMENTED || code == TF_RESOURCE_EXHAUSTED ||
         code == TF_OUT_OF_RANGE || code == TF_FAILED_PRECONDITION);
   CHECK(TF_Message(status)[0] != '\0');
