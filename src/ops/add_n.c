@@ -39,7 +39,7 @@ static bool add_all(KernelContext *context, AddRange *add, Status *status) {
 }
 
 #define TEMPLATE "ops/add_n_math.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
 /* The merged shape of all inputs. */
@@ -78,4 +78,4 @@ REGISTER_OP(AddN,
   .gradient_fn = add_n_gradient,
   .kernels = {{DT_FLOAT, add_n_f32}, {DT_DOUBLE, add_n_f64}, {DT_INT32, add_n_i32}, {DT_INT64, add_n_i64}, {DT_UINT8, add_n_u8},
               {DT_INT8, add_n_i8}, {DT_INT16, add_n_i16}, {DT_UINT16, add_n_u16}, {DT_UINT32, add_n_u32}, {DT_UINT64, add_n_u64},
-              {DT_HALF, add_n_f16}, {DT_BFLOAT16, add_n_bf16}})
+              {DT_HALF, add_n_f16}, {DT_BFLOAT16, add_n_bf16}, {DT_COMPLEX64, add_n_c64}, {DT_COMPLEX128, add_n_c128}})

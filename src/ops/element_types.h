@@ -13,6 +13,7 @@
  *   NAME(op)   op with the type's suffix: op_f32, op_i64, op_bf16
  *   LOAD(x)    an element as C        STORE(x)   a C as element
  *   FLOATING   1 or 0                 IS_NAN(x)  of a C; false for integers
+ *   COMPLEX    1 or 0; complex types are FLOATING too, and have no order
  *   EACH_INDEX_ALONE  before a loop whose iterations touch their own index only
  */
 #ifndef TFCORE_OPS_ELEMENT_TYPES_H_
@@ -30,6 +31,7 @@
 #define TYPES_SMALL 8     /* u8 i8 i16 u16 */
 #define TYPES_UNSIGNED 16 /* u32 u64 */
 #define TYPES_BOOL 32     /* bool */
+#define TYPES_COMPLEX 64  /* c64 c128 */
 
 /* Before a loop whose iterations touch their own index only. Kernels work in place, so `out` may be one of the inputs; without
  * this the compiler's overlap check would send exactly that case down its scalar path. */

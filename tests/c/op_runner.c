@@ -36,8 +36,21 @@ void tensor_put(Tensor *tensor, int64_t i, double value) {
     case DT_UINT32: ((uint32_t *)tensor->data)[i] = (uint32_t)value; break;
     case DT_UINT64: ((uint64_t *)tensor->data)[i] = (uint64_t)value; break;
     case DT_BOOL: tensor_bool(tensor)[i] = value != 0; break;
+    case DT_COMPLEX64: ((float *)tensor->data)[2 * i] = (float)value; break;
+    case DT_COMPLEX128: ((double *)tensor->data)[2 * i] = value; break;
     default: break;
   }
+  tensor_put_imaginary(tensor, i, 0);
+}
+
+void tensor_put_imaginary(Tensor *tensor, int64_t i, double value) {
+  if (tensor->dtype == DT_COMPLEX64) ((float *)tensor->data)[2 * i + 1] = (float)value;
+  if (tensor->dtype == DT_COMPLEX128) ((double *)tensor->data)[2 * i + 1] = value;
+}
+
+double tensor_get_imaginary(const Tensor *tensor, int64_t i) {
+  if (tensor->dtype == DT_COMPLEX64) return (double)((const float *)tensor->data)[2 * i + 1];
+  return tensor->dtype == DT_COMPLEX128 ? ((const double *)tensor->data)[2 * i + 1] : 0;
 }
 
 double tensor_get(const Tensor *tensor, int64_t i) {
@@ -69,9 +82,14 @@ static bool parse_value(const char **p, Tensor *tensor, int64_t i, Status *statu
     tensor_put(tensor, i, word[0] == 't');
   } else {
     char *stop;
-    double value = strtod(word, &stop);
+    double value = strtod(word, &stop), imaginary = 0;
+    if (dtype_is_complex((int)tensor->dtype) && (*stop == '+' || *stop == '-')) {
+      imaginary = strtod(stop, &stop);
+      stop += *stop == 'i';
+    }
     if (*stop != '\0') return status_invalid(status, "'%s' is no value", word);
     tensor_put(tensor, i, value);
+    tensor_put_imaginary(tensor, i, imaginary);
   }
   *p = skip_blanks(end);
   return true;
@@ -134,8 +152,9 @@ bool tensor_is_about(const Tensor *got, const Tensor *want, double tolerance) {
     if (want->dtype == DT_INT64 || want->dtype == DT_UINT64) {
       same = CHECK_INT_EQ(tensor_i64(got)[i], tensor_i64(want)[i]) && same;
     } else {
-      double expected = tensor_get(want, i);
-      same = CHECK_NEAR(tensor_get(got, i), expected, tolerance * fmax(1, fabs(expected))) && same;
+      double expected = tensor_get(want, i), imaginary = tensor_get_imaginary(want, i);
+      double allowed = tolerance * fmax(1, hypot(expected, imaginary));
+      same = CHECK_NEAR(tensor_get(got, i), expected, allowed) && CHECK_NEAR(tensor_get_imaginary(got, i), imaginary, allowed) && same;
     }
   }
   return same;

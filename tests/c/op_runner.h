@@ -3,8 +3,8 @@
  *   op_gives("Add[T=float]", "float[2] 1 2; float[] 3", "float[2] 4 5");
  *   op_fails("Add[T=float]", "float[2] 1 2; float[3] 0", CODE_INVALID_ARGUMENT, "Incompatible shapes: [2] vs. [3]");
  *
- * A tensor is written as dtype, dimensions, values: numbers, nan, inf, true, false, or words for strings. The last value is
- * repeated as often as needed. Attrs are written without quotes, lists of integers and shapes as [1, -1], and read as the
+ * A tensor is written as dtype, dimensions, values: numbers, nan, inf, true, false, complex numbers as 1-2i (1 is 1+0i), or words for
+ * strings. The last value is repeated as often as needed. Attrs are written without quotes, lists of integers and shapes as [1, -1], and read as the
  * type that the OpDef gives them; those without a default must all be there.
  */
 #ifndef TFCORE_TESTS_OP_RUNNER_H_
@@ -43,10 +43,14 @@ void op_run_end(OpRun *run);
 
 /* "float[2] 1 2; int32[] 3" into an array of at most `capacity` tensors, which the caller clears. */
 MUST_CHECK bool tensors_parse(const char *text, Tensor *tensors, int capacity, int *count, Status *status);
-/* Sets element `i` of a number or bool tensor; the value is converted as C does and must fit. */
+/* Sets element `i` of a number or bool tensor; the value is converted as C does and must fit. A complex number gets it as its real
+ * part, and no imaginary part. */
 void tensor_put(Tensor *tensor, int64_t i, double value);
-/* Element `i` as double, half and bfloat16 too. */
+/* Element `i` as double, half and bfloat16 too; of a complex number the real part. */
 double tensor_get(const Tensor *tensor, int64_t i);
+/* The imaginary part of element `i`; 0 when the tensor is not complex. */
+void tensor_put_imaginary(Tensor *tensor, int64_t i, double value);
+double tensor_get_imaginary(const Tensor *tensor, int64_t i);
 /* Equal dtype and shape, elements within `tolerance` as above; says what differs by failing a CHECK. */
 bool tensor_is_about(const Tensor *got, const Tensor *want, double tolerance);
 
