@@ -9,10 +9,20 @@
 #include "op_runner.h"
 #include "runtime/session.h"
 
-enum { MAX_VALUES = 16 };
-static const double kStep = 1e-5, kTolerance = 1e-6, kFloatTolerance = 1e-3;
+enum { MAX_VALUES = 16, MAX_OP_TEXT = 512 };
 
-/* Values that are fed, what they lead to, and the derivative of the sum of dys * ys by each floating x. */
+/* How differences are taken, and how near gradients must be to them. */
+typedef struct Precision {
+  double step, tolerance;
+} Precision;
+static const Precision kDouble = {1e-5, 1e-6}, kSingle = {1.0 / 64, 2e-3};
+static const double kFloatTolerance = 1e-4; /* of float gradients against double ones */
+
+static bool has_gradient(DataType type) { return dtype_is_floating((int)type) || dtype_is_complex((int)type); }
+static bool is_single(DataType type) { return type == DT_FLOAT || type == DT_COMPLEX64; }
+
+/* Values that are fed, what they lead to, and the derivative of the real part of the sum of conj(dys) * ys by each x that is floating or
+ * complex. */
 typedef struct Setup {
   Graph *graph;
   Session *session;
@@ -42,7 +52,7 @@ static bool add_feed(Setup *s, const Tensor *value, bool known_shape, Status *st
   int i = s->num_feeds;
   TRY(add_placeholder(s, value, known_shape, &s->feeds[i], status));
   TRY(tensor_copy(&s->values[i], value, NULL, status));
-  if (dtype_is_floating((int)value->dtype)) {
+  if (has_gradient(value->dtype)) {
     s->xs[s->num_xs] = s->feeds[i];
     s->x_feed[s->num_xs++] = i;
   }
@@ -80,6 +90,7 @@ static bool differentiate(Setup *s, const Tensor *dys, bool ones, bool known_sha
                      : tensor_allocate(&s->weights[i], ys[i].dtype, &ys[i].shape, NULL, status);
     for (int64_t k = 0; ok && dys == NULL && k < tensor_num_elements(&ys[i]); k++) {
       tensor_put(&s->weights[i], k, ones ? 1 : 0.25 * (double)((k * 7 + i * 3) % 11) - 1.1);
+      tensor_put_imaginary(&s->weights[i], k, ones ? 0 : 0.3 * (double)((k * 5 + i) % 7) - 0.8);
     }
     ok = ok && add_feed(s, &s->weights[i], known_shape, status) && add_identity(s, s->feeds[s->num_feeds - 1], &s->dys[i], status);
   }
@@ -93,18 +104,36 @@ static bool add_op(Setup *s, const NodeDef *def, int num_inputs, Status *status)
   Node *node;
   TRY(graph_add_operation(s->graph, def, s->feeds, num_inputs, NULL, 0, &node, status));
   for (int i = 0; i < node->num_outputs; i++) {
-    if (dtype_is_floating((int)node->output_types[i])) s->ys[s->num_ys++] = (NodeOutput){node, i};
+    if (has_gradient(node->output_types[i])) s->ys[s->num_ys++] = (NodeOutput){node, i};
   }
   return (s->session = session_new(s->graph, status)) != NULL;
 }
 
-/* The op on placeholders. `as_float` makes float of double, in attrs and values. */
+/* Writes a shorter word over each `from`. */
+static void shorten(char *text, const char *from, const char *to) {
+  for (char *p; (p = strstr(text, from)) != NULL;) {
+    memcpy(p, to, strlen(to));
+    memmove(p + strlen(to), p + strlen(from), strlen(p + strlen(from)) + 1);
+  }
+}
+
+/* The same numbers in half the bits. */
+static bool narrow(const Tensor *wide, Tensor *single, Status *status) {
+  TRY(tensor_allocate(single, wide->dtype == DT_DOUBLE ? DT_FLOAT : DT_COMPLEX64, &wide->shape, NULL, status));
+  for (int64_t k = 0; k < tensor_num_elements(wide); k++) {
+    tensor_put(single, k, tensor_get(wide, k));
+    tensor_put_imaginary(single, k, tensor_get_imaginary(wide, k));
+  }
+  return true;
+}
+
+/* The op on placeholders. `as_float` makes float of double and complex64 of complex128, in attrs and values. */
 static bool build(Setup *s, const char *op, const char *inputs, bool as_float, bool known_shape, Status *status) {
-  char text[256];
+  char text[MAX_OP_TEXT];
   snprintf(text, sizeof text, "%s", op);
-  for (char *p; as_float && (p = strstr(text, "double")) != NULL;) {
-    memcpy(p, "float", 5);
-    memmove(p + 5, p + 6, strlen(p + 6) + 1);
+  if (as_float) {
+    shorten(text, "double", "float");
+    shorten(text, "complex128", "complex64");
   }
   *s = (Setup){.graph = graph_new()};
   Tensor parsed[MAX_VALUES] = {0};
@@ -112,12 +141,10 @@ static bool build(Setup *s, const char *op, const char *inputs, bool as_float, b
   OpRun spec;
   bool ok = op_run_begin(&spec, text, status) && tensors_parse(inputs, parsed, MAX_VALUES, &count, status);
   for (int i = 0; i < count && ok; i++) {
-    if (as_float && parsed[i].dtype == DT_DOUBLE) {
-      Tensor narrow = {0};
-      ok = tensor_allocate(&narrow, DT_FLOAT, &parsed[i].shape, NULL, status);
-      for (int64_t k = 0; ok && k < tensor_num_elements(&narrow); k++) tensor_put(&narrow, k, tensor_get(&parsed[i], k));
-      ok = ok && add_feed(s, &narrow, known_shape, status);
-      tensor_clear(&narrow);
+    if (as_float && (parsed[i].dtype == DT_DOUBLE || parsed[i].dtype == DT_COMPLEX128)) {
+      Tensor single = {0};
+      ok = narrow(&parsed[i], &single, status) && add_feed(s, &single, known_shape, status);
+      tensor_clear(&single);
     } else {
       ok = add_feed(s, &parsed[i], known_shape, status);
     }
@@ -137,13 +164,16 @@ static void drop(Setup *s) {
   graph_free(s->graph);
 }
 
-/* The sum of dys * ys. */
+/* The real part of the sum of conj(dys) * ys: TensorFlow's gradient of a complex x holds its derivatives by the two parts of x. */
 static bool weighted(Setup *s, double *total, Status *status) {
   Tensor ys[MAX_VALUES] = {0};
   bool ok = run(s, s->ys, s->num_ys, ys, status);
   *total = 0;
   for (int i = 0; i < s->num_ys && ok; i++) {
-    for (int64_t k = 0; k < tensor_num_elements(&ys[i]); k++) *total += tensor_get(&ys[i], k) * tensor_get(&s->weights[i], k);
+    const Tensor *y = &ys[i], *dy = &s->weights[i];
+    for (int64_t k = 0; k < tensor_num_elements(y); k++) {
+      *total += tensor_get(y, k) * tensor_get(dy, k) + tensor_get_imaginary(y, k) * tensor_get_imaginary(dy, k);
+    }
   }
   for (int i = 0; i < s->num_ys; i++) tensor_clear(&ys[i]);
   return ok;
@@ -165,21 +195,38 @@ static bool gradients(Setup *s, Tensor *dxs, Status *status) {
   return true;
 }
 
+/* (f(x + h) - f(x - h)) / 2h by the real or the imaginary part of element `k`. The step is what the dtype makes of it. */
+static bool difference(Setup *s, Tensor *x, int64_t k, bool imaginary, double step, double *result, Status *status) {
+  double real = tensor_get(x, k), other = tensor_get_imaginary(x, k), at[2], f[2];
+  for (int side = 0; side < 2; side++) {
+    double moved = side == 0 ? step : -step;
+    tensor_put(x, k, imaginary ? real : real + moved);
+    tensor_put_imaginary(x, k, imaginary ? other + moved : other);
+    at[side] = imaginary ? tensor_get_imaginary(x, k) : tensor_get(x, k);
+    TRY(weighted(s, &f[side], status));
+  }
+  tensor_put(x, k, real);
+  tensor_put_imaginary(x, k, other);
+  *result = (f[0] - f[1]) / (at[0] - at[1]);
+  return true;
+}
+
 /* One x: each element's derivative against the central difference. */
 static bool check_x(Setup *s, int i, const Tensor *dx) {
   Status status;
   status_init(&status);
   Tensor *x = &s->values[s->x_feed[i]];
   if (!tensor_is_empty(dx) && !CHECK(shape_equal(&dx->shape, &x->shape) && dx->dtype == x->dtype)) return false;
+  Precision precision = is_single(x->dtype) ? kSingle : kDouble;
   for (int64_t k = 0; k < tensor_num_elements(x); k++) {
-    double at = tensor_get(x, k), above, below;
-    tensor_put(x, k, at + kStep);
-    bool ok = CHECK_OK(weighted(s, &above, &status), status);
-    tensor_put(x, k, at - kStep);
-    ok = CHECK_OK(weighted(s, &below, &status), status) && ok;
-    tensor_put(x, k, at);
-    double want = (above - below) / (2 * kStep), got = tensor_is_empty(dx) ? 0 : tensor_get(dx, k);
-    if (!ok || !CHECK_NEAR(got, want, kTolerance * fmax(1, fabs(want)))) return false;
+    for (int imaginary = 0; imaginary <= (int)dtype_is_complex((int)x->dtype); imaginary++) {
+      double want, got = 0;
+      if (!tensor_is_empty(dx)) got = imaginary ? tensor_get_imaginary(dx, k) : tensor_get(dx, k);
+      if (!CHECK_OK(difference(s, x, k, imaginary, precision.step, &want, &status), status) ||
+          !CHECK_NEAR(got, want, precision.tolerance * fmax(1, fabs(want)))) {
+        return false;
+      }
+    }
   }
   return true;
 }
@@ -221,11 +268,12 @@ static bool check_float(Setup *wide, const char *op, const char *inputs, bool kn
       CHECK(tensor_is_empty(&got[i]));
       continue;
     }
-    CHECK_INT_EQ(got[i].dtype, DT_FLOAT);
+    CHECK(is_single(got[i].dtype));
     ok = CHECK(shape_equal(&got[i].shape, &want[i].shape));
     for (int64_t k = 0; ok && k < tensor_num_elements(&want[i]); k++) {
-      double expected = tensor_get(&want[i], k);
-      ok = CHECK_NEAR(tensor_get(&got[i], k), expected, kFloatTolerance * fmax(1, fabs(expected)));
+      double real = tensor_get(&want[i], k), imaginary = tensor_get_imaginary(&want[i], k);
+      double allowed = kFloatTolerance * fmax(1, hypot(real, imaginary));
+      ok = CHECK_NEAR(tensor_get(&got[i], k), real, allowed) && CHECK_NEAR(tensor_get_imaginary(&got[i], k), imaginary, allowed);
     }
   }
   for (int i = 0; i < MAX_VALUES; i++) {
@@ -244,8 +292,8 @@ static bool check(const char *op, const char *inputs, bool twice) {
     status_init(&status);
     Setup s;
     ok = CHECK_OK(build(&s, op, inputs, false, known, &status), status) &&
-         CHECK_OK(differentiate(&s, NULL, false, known, false, &status), status) && check_differences(&s) &&
-         check_float(&s, op, inputs, known);
+         CHECK_OK(differentiate(&s, NULL, false, known, false, &status), status) && CHECK(s.num_xs > 0) && check_differences(&s) &&
+         (is_single(s.xs[0].node->output_types[0]) || check_float(&s, op, inputs, known));
     drop(&s);
     if (ok && twice) {
       CHECK_CONTEXT("second gradient of %s(%s), shapes %sknown", op, inputs, known ? "" : "un");
