@@ -5,13 +5,15 @@
  *     {"SegmentMax[T=double]", "double[2] 1 2; int32[2] 0 0", "Why there is no second derivative here."})
  *
  * stands once in a test file and is enough: ops/gradient_cases_test.c runs the cases of all files, and its coverage test fails for an op
- * that has a gradient and not three cases of different shapes with a second derivative.
+ * that has a gradient and not three cases of different shapes, each with a second derivative or a reason. Ops that broadcast need a case of
+ * two shapes. Points must be away from kinks: what holds there is for gradient_is.
  */
 #ifndef TFCORE_TESTS_GRADIENT_CASES_H_
 #define TFCORE_TESTS_GRADIENT_CASES_H_
 
-/* Op and inputs as in op_runner.h, floating inputs in double (they are run in float32 as well); and, for a case whose second
- * derivative is not checked, the reason. */
+/* Op and inputs as in op_runner.h, floating inputs in double and complex128 (they are run in single precision as well; inputs in float are
+ * for ops that know nothing else); and, for a case whose second derivative is not checked, the reason. Several ops may share a case:
+ * "Add|Sub|Mul[T=double]". */
 typedef const char *const GradientCase[3];
 enum { CASE_OP, CASE_INPUTS, CASE_ONCE };
 

@@ -154,13 +154,26 @@ bool tensor_is_about(const Tensor *got, const Tensor *want, double tolerance) {
     } else {
       double expected = tensor_get(want, i), imaginary = tensor_get_imaginary(want, i);
       double allowed = tolerance * fmax(1, hypot(expected, imaginary));
-      same = CHECK_NEAR(tensor_get(got, i), expected, allowed) && CHECK_NEAR(tensor_get_imaginary(got, i), imaginary, allowed) && same;
+      same = CHECK_NEAR(tensor_get(got, i), expected, allowed) && same;
+      if (dtype_is_complex((int)want->dtype)) same = CHECK_NEAR(tensor_get_imaginary(got, i), imaginary, allowed) && same;
     }
   }
   return same;
 }
 
 /* --- attrs --- */
+
+/* "float, int32" */
+static AttrValue *parse_types(Arena *arena, const char *p, const char *end) {
+  int types[16], count = 0;
+  while (p < end && count < 16) {
+    size_t length = strcspn(p, ",] ");
+    types[count++] = dtype_from_name((Str){p, length});
+    p += length;
+    p += strspn(p, ", ");
+  }
+  return attr_value_type_list(arena, types, (size_t)count);
+}
 
 static AttrValue *parse_attr(Arena *arena, const AttrDef *attr, const char *text, size_t length) {
   if (strcmp(attr->type, "type") == 0) return attr_value_type(arena, dtype_from_name((Str){text, length}));
@@ -169,6 +182,7 @@ static AttrValue *parse_attr(Arena *arena, const AttrDef *attr, const char *text
   if (strcmp(attr->type, "bool") == 0) return attr_value_bool(arena, text[0] == 't');
   if (strcmp(attr->type, "string") == 0) return attr_value_string(arena, text, length);
   if (text[0] != '[') return NULL;
+  if (strcmp(attr->type, "list(type)") == 0) return parse_types(arena, text + 1, text + length - 1);
   /* "[1, 2, -1]" */
   int64_t values[16];
   int count = 0;

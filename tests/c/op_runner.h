@@ -4,7 +4,7 @@
  *   op_fails("Add[T=float]", "float[2] 1 2; float[3] 0", CODE_INVALID_ARGUMENT, "Incompatible shapes: [2] vs. [3]");
  *
  * A tensor is written as dtype, dimensions, values: numbers, nan, inf, true, false, complex numbers as 1-2i (1 is 1+0i), or words for
- * strings. The last value is repeated as often as needed. Attrs are written without quotes, lists of integers and shapes as [1, -1], and read as the
+ * strings. The last value is repeated as often as needed. Attrs are written without quotes, lists as [1, -1] (of integers, of types; shapes too), and read as the
  * type that the OpDef gives them; those without a default must all be there.
  */
 #ifndef TFCORE_TESTS_OP_RUNNER_H_

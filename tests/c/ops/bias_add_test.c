@@ -1,4 +1,5 @@
 /* BiasAdd and its gradient op. */
+#include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -37,3 +38,12 @@ TEST(bias_gradient_sums_everything_else) {
   op_gives("BiasAddGrad[T=float]", "float[2,0]", "float[0]");
   op_gives("BiasAddGrad[T=bfloat16]", "bfloat16[2,1] 1 2", "bfloat16[1] 3");
 }
+
+GRADIENT_CASES(bias_add,
+  {"BiasAdd|BiasAddV1[T=double]", "double[2,3] 1 2 3 4 5 6; double[3] 1 2 3"},
+  {"BiasAdd|BiasAddV1[T=double]", "double[2,1,3] 1 2 3 4 5 6; double[3] 1 2 3"},
+  {"BiasAdd|BiasAddV1[T=double]", "double[1,2,1,2] 1 2 3 4; double[2] 1 2"},
+  {"BiasAdd[T=double, data_format=NCHW]", "double[2,2,3] 1 2 3 4 5 6 7 8 9 1 2 3; double[2] 1 2"},
+  {"BiasAddGrad[T=double]", "double[2,3] 1 2 3 4 5 6"},
+  {"BiasAddGrad[T=double]", "double[1,2,1,2] 1 2 3 4"},
+  {"BiasAddGrad[T=double, data_format=NCHW]", "double[2,2,3] 1 2 3 4 5 6 7 8 9 1 2 3"})

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "blas/fake_parallel.h"
+#include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -198,3 +199,15 @@ TEST(large_operands_are_split_over_threads_without_a_trace) {
   }
   CHECK_CONTEXT("%s", "");
 }
+
+/* No two numbers that meet are equal, and none is zero. */
+#define BINARY(inputs) {"Add|AddV2|Sub|Mul|RealDiv|Maximum|Minimum|SquaredDifference[T=double]", inputs}
+GRADIENT_CASES(binary,
+  BINARY("double[2,3] -3 -2 -1.5 1 2.5 3; double[2,3] 1 2 -3.5 0.5 -1 4"),
+  BINARY("double[2,3] -3 -2 -1.5 1 2.5 3; double[3] 1.2 -2.2 0.7"),
+  BINARY("double[2,1] -1.7 2; double[2,3] 1 2.2 -3.5 0.5 -1 4"),
+  BINARY("double[] 1.7; double[2,2] 1 2.2 -3.5 0.5"),
+  BINARY("double[3,1] 1 2.5 -3; double[1,2] 0.5 -1.7"),
+  BINARY("double[1,3] 1 2.5 -3; double[1,1] 0.7"),
+  BINARY("double[] 2; double[] 3"),
+  BINARY("double[0,3]; double[3] 1 2 3"))

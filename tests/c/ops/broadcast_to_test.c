@@ -1,5 +1,5 @@
 /* BroadcastTo. */
-#include "gradient_checker.h"
+#include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -24,8 +24,9 @@ TEST(broadcast_to_refuses_shapes_that_do_not_fit) {
   op_fails("BroadcastTo[T=float]", "float[1] 0; int32[] 4", CODE_INVALID_ARGUMENT, "got shape []");
 }
 
-TEST(gradient_of_broadcast_to) {
-  gradient_holds_twice("BroadcastTo[T=double]", "double[2,1] 1 2; int32[3] 2 2 3");
-  gradient_holds("BroadcastTo[T=double, Tidx=int64]", "double[] 1; int64[2] 2 3");
-  gradient_holds("BroadcastTo[T=double]", "double[2] 1 2; int32[1] 2");
-}
+GRADIENT_CASES(broadcast_to,
+  {"BroadcastTo[T=double]", "double[2,1] 1 2; int32[3] 2 2 3"},
+  {"BroadcastTo[T=double, Tidx=int64]", "double[] 1; int64[2] 2 3"},
+  {"BroadcastTo[T=double]", "double[2] 1 2; int32[1] 2"},
+  {"BroadcastTo[T=double]", "double[1,3] 1 2 3; int32[2] 0 3"},
+  {"BroadcastTo[T=double]", "double[2,1] 1 2; int32[3] 3 2 4"})

@@ -1,6 +1,8 @@
 /* Cast between all number types, at the edges of what they hold. */
 #include <stdio.h>
 
+#include "gradient_cases.h"
+#include "gradient_checker.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -118,3 +120,13 @@ TEST(strings_are_not_cast) {
   op_fails("Cast[SrcT=string, DstT=float]", "string[1] 1", CODE_UNIMPLEMENTED, "Cast string to float is not supported");
   op_fails("Cast[SrcT=float, DstT=string]", "float[1] 1", CODE_UNIMPLEMENTED, "Cast float to string is not supported");
 }
+
+TEST(gradients_go_back_to_the_type_they_came_from) {
+  gradient_is("Cast[SrcT=float, DstT=double]", "float[2] 1 2", "float[2] 1");
+  gradient_is("Cast[SrcT=half, DstT=float]", "half[2] 1 2", "half[2] 1");
+}
+
+GRADIENT_CASES(cast,
+  {"Cast[SrcT=double, DstT=double]", "double[2] 1 2"},
+  {"Cast[SrcT=double, DstT=double, Truncate=true]", "double[2,0]"},
+  {"Cast[SrcT=double, DstT=double]", "double[] 1"})

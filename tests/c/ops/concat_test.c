@@ -1,6 +1,6 @@
 /* ConcatV2, Concat and ConcatOffset. */
 #include "blas/fake_parallel.h"
-#include "gradient_checker.h"
+#include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -75,9 +75,10 @@ TEST(concat_offsets) {
            CODE_INVALID_ARGUMENT, "does not fit int32");
 }
 
-TEST(gradients_of_concat) {
-  gradient_holds_twice("ConcatV2[N=2, T=double]", "double[2,1] 1 2; double[2,3] 3 4 5 6 7 8; int32[] 1");
-  gradient_holds("ConcatV2[N=3, T=double, Tidx=int64]",
-                 "double[1,2] 1 2; double[2,2] 3 4 5 6; double[1,2] 7 8; int64[] -2");
-  gradient_holds("Concat[N=2, T=double]", "int32[] 0; double[1] 1; double[2] 2 3");
-}
+GRADIENT_CASES(concat,
+  {"ConcatV2[N=2, T=double]", "double[2,1] 1 2; double[2,3] 3 4 5 6 7 8; int32[] 1"},
+  {"ConcatV2[N=3, T=double, Tidx=int64]", "double[1,2] 1 2; double[2,2] 3 4 5 6; double[1,2] 7 8; int64[] -2"},
+  {"ConcatV2[N=2, T=double]", "double[0,2]; double[1,2] 1 2; int32[] 0"},
+  {"Concat[N=2, T=double]", "int32[] 0; double[1] 1; double[2] 2 3"},
+  {"Concat[N=2, T=double]", "int32[] 1; double[2,2] 1 2 3 4; double[2,1] 5 6"},
+  {"Concat[N=3, T=double]", "int32[] 2; double[1,2,1] 1 2; double[1,2,1] 3 4; double[1,2,2] 5 6 7 8"})

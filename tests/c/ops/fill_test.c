@@ -1,6 +1,6 @@
 /* Fill. */
 #include "blas/fake_parallel.h"
-#include "gradient_checker.h"
+#include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -47,7 +47,8 @@ TEST(fill_writes_every_element_with_any_split) {
   op_run_end(&run);
 }
 
-TEST(gradient_of_fill) {
-  gradient_holds_twice("Fill[T=double]", "int32[2] 2 3; double[] 1.5");
-  gradient_holds("Fill[T=double, index_type=int64]", "int64[0]; double[] 1.5");
-}
+GRADIENT_CASES(fill,
+  {"Fill[T=double]", "int32[2] 2 3; double[] 1.5"},
+  {"Fill[T=double, index_type=int64]", "int64[0]; double[] 1.5"},
+  {"Fill[T=double]", "int32[1] 4; double[] -2"},
+  {"Fill[T=double]", "int32[3] 2 0 1; double[] 3"})

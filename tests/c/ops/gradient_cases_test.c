@@ -1,24 +1,163 @@
 /* Runs the gradient cases of all test files, and holds the registry to having them. */
 #include "gradient_cases.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "gradient_checker.h"
 #include "harness.h"
 #include "op/op_registry.h"
+#include "op/shape_inference.h"
 
 GradientCaseList *gradient_case_lists;
 
+enum { MAX_NAME = 64, MAX_TEXT = 512 };
+
+/* The next of "Add|Sub[T=double]": its name alone, and as text of op_runner.h. False at the end. */
+static bool next_op(const char **names, const char *attrs, char name[MAX_NAME], char text[MAX_TEXT]) {
+  if (*names == attrs) return false;
+  size_t length = strcspn(*names, "|[");
+  snprintf(name, MAX_NAME, "%.*s", (int)length, *names);
+  snprintf(text, MAX_TEXT, "%s%s", name, attrs);
+  *names += length + ((*names)[length] == '|');
+  return true;
+}
+
+static const char *attrs_of(const GradientCase *c) { return (*c)[CASE_OP] + strcspn((*c)[CASE_OP], "["); }
+
 TEST(gradient_cases_hold) {
+  char name[MAX_NAME], text[MAX_TEXT];
   for (const GradientCaseList *list = gradient_case_lists; list != NULL; list = list->next) {
     for (int i = 0; i < list->count; i++) {
       GradientCase *c = &list->cases[i];
-      CHECK_CONTEXT("%s of %s", (*c)[CASE_OP], (*c)[CASE_INPUTS]);
-      if ((*c)[CASE_ONCE] == NULL) {
-        gradient_holds_twice((*c)[CASE_OP], (*c)[CASE_INPUTS]);
-      } else {
-        gradient_holds((*c)[CASE_OP], (*c)[CASE_INPUTS]);
+      for (const char *names = (*c)[CASE_OP]; next_op(&names, attrs_of(c), name, text);) {
+        if ((*c)[CASE_ONCE] == NULL) {
+          gradient_holds_twice(text, (*c)[CASE_INPUTS]);
+        } else {
+          gradient_holds(text, (*c)[CASE_INPUTS]);
+        }
+      }
+    }
+  }
+}
+
+/* --- coverage --- */
+
+/* Ops whose gradients need more than placeholders around one node: the tests that check them. */
+static const struct { const char *op, *file, *test; } kElsewhere[] = {
+    {"ReadVariableOp", "ops/variable_test.c", "gradients_flow_into_variables"},
+};
+enum { NUM_ELSEWHERE = sizeof kElsewhere / sizeof kElsewhere[0], MAX_SHAPES = 64, CASES_WANTED = 3 };
+
+/* What the cases of one op show. */
+typedef struct Coverage {
+  char shapes[MAX_SHAPES][MAX_TEXT];
+  int count;
+  bool broadcasts;
+} Coverage;
+
+/* "double[2,3] 1 2; double[] 3" has the shapes "[2,3][]". */
+static void shapes_of(const char *inputs, char shapes[MAX_TEXT]) {
+  size_t length = 0;
+  bool inside = false;
+  for (const char *p = inputs; *p != '\0' && length < MAX_TEXT - 1; p++) {
+    inside = inside || *p == '[';
+    if (inside) shapes[length++] = *p;
+    inside = inside && *p != ']';
+  }
+  shapes[length] = '\0';
+}
+
+/* Whether the first two inputs differ in shape. */
+static bool broadcasts(const char *shapes) {
+  const char *first = strchr(shapes, ']');
+  if (first == NULL) return false;
+  size_t length = (size_t)(first - shapes) + 1;
+  return first[1] == '[' && (strncmp(shapes, first + 1, length) != 0);
+}
+
+static void cover(Coverage *coverage, const GradientCase *c) {
+  char shapes[MAX_TEXT];
+  shapes_of((*c)[CASE_INPUTS], shapes);
+  coverage->broadcasts = coverage->broadcasts || broadcasts(shapes);
+  for (int i = 0; i < coverage->count; i++) {
+    if (strcmp(coverage->shapes[i], shapes) == 0) return;
+  }
+  if (coverage->count < MAX_SHAPES) snprintf(coverage->shapes[coverage->count++], MAX_TEXT, "%s", shapes);
+}
+
+static void find_coverage(const char *op, Coverage *coverage) {
+  char name[MAX_NAME], text[MAX_TEXT];
+  for (const GradientCaseList *list = gradient_case_lists; list != NULL; list = list->next) {
+    for (int i = 0; i < list->count; i++) {
+      const GradientCase *c = &list->cases[i];
+      for (const char *names = (*c)[CASE_OP]; next_op(&names, attrs_of(c), name, text);) {
+        if (strcmp(name, op) == 0) cover(coverage, c);
+      }
+    }
+  }
+}
+
+/* The file has a test of that name, which speaks of the op. */
+static bool has_test(const char *file_name, const char *test, const char *op) {
+  char path[MAX_TEXT], line[1024], head[MAX_TEXT];
+  snprintf(path, sizeof path, TFCORE_SOURCE_DIR "/tests/c/%s", file_name);
+  snprintf(head, sizeof head, "TEST(%s)", test);
+  FILE *file = fopen(path, "r");
+  if (!CHECK(file != NULL)) return false;
+  bool found = false, speaks = false;
+  while (fgets(line, sizeof line, file) != NULL) {
+    found = found || strncmp(line, head, strlen(head)) == 0;
+    speaks = speaks || strstr(line, op) != NULL;
+  }
+  fclose(file);
+  return CHECK(found) && CHECK(speaks);
+}
+
+static bool is_elsewhere(const char *op) {
+  for (int i = 0; i < NUM_ELSEWHERE; i++) {
+    if (strcmp(kElsewhere[i].op, op) == 0) return has_test(kElsewhere[i].file, kElsewhere[i].test, op);
+  }
+  return false;
+}
+
+TEST(every_gradient_has_cases) {
+  int ops = 0;
+  for (int i = 0; i < op_registry_count(op_registry_global()); i++) {
+    const char *name = op_registry_name(op_registry_global(), i);
+    const Op *op = op_registry_find(op_registry_global(), name);
+    CHECK_CONTEXT("%s", name);
+    if (!CHECK(op != NULL)) continue;
+    const OpRegistration *r = op->registration;
+    if (r->gradient == NO_GRADIENT || (r->gradient == NULL && r->gradient_fn == NULL)) continue;
+    ops++;
+    if (is_elsewhere(name)) continue;
+    Coverage coverage = {.count = 0};
+    find_coverage(name, &coverage);
+    if (coverage.count < CASES_WANTED) {
+      char message[MAX_TEXT];
+      snprintf(message, sizeof message, "%d GRADIENT_CASES of different shapes", coverage.count);
+      CHECK_STR_EQ(message, "at least 3");
+    }
+    if (r->shape == shape_broadcast_binary) CHECK(coverage.broadcasts);
+  }
+  CHECK_CONTEXT("%s", "");
+  CHECK(ops > 50);
+}
+
+/* A case is about an op that there is, and one without a second derivative says why. */
+TEST(gradient_cases_are_of_ops) {
+  char name[MAX_NAME], text[MAX_TEXT];
+  for (const GradientCaseList *list = gradient_case_lists; list != NULL; list = list->next) {
+    for (int i = 0; i < list->count; i++) {
+      const GradientCase *c = &list->cases[i];
+      if ((*c)[CASE_ONCE] != NULL) CHECK(strlen((*c)[CASE_ONCE]) > 10);
+      for (const char *names = (*c)[CASE_OP]; next_op(&names, attrs_of(c), name, text);) {
+        CHECK_CONTEXT("%s", text);
+        const Op *op = op_registry_find(op_registry_global(), name);
+        CHECK(op != NULL && (op->registration->gradient != NULL || op->registration->gradient_fn != NULL));
       }
     }
   }

@@ -1,6 +1,7 @@
 /* MatMul: shapes, types, transposes, constants that are packed ahead. The products themselves are tested with blas/gemm. */
 #include <stdio.h>
 
+#include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -72,3 +73,11 @@ TEST(constant_weights_are_packed_once) {
   check_constant("float", 4, 0, 3, false);
   CHECK_CONTEXT("%s", "");
 }
+
+GRADIENT_CASES(matmul,
+  {"MatMul[T=double]", "double[2,3] 1 2 3 4 -5 6; double[3,4] -1 0.5 2 3 1.5 -2 0.7 4 1 2 3 -1"},
+  {"MatMul[T=double, transpose_a=true]", "double[3,2] 1 2 3 4 -5 6; double[3,4] -1 0.5 2 3 1.5 -2 0.7 4 1 2 3 -1"},
+  {"MatMul[T=double, transpose_b=true]", "double[2,3] 1 2 3 4 -5 6; double[4,3] -1 0.5 2 3 1.5 -2 0.7 4 1 2 3 -1"},
+  {"MatMul[T=double, transpose_a=true, transpose_b=true]", "double[3,2] 1 2 3 4 -5 6; double[4,3] -1 0.5 2 3 1.5 -2 0.7 4 1 2 3 -1"},
+  {"MatMul[T=double]", "double[1,1] 2; double[1,3] 4 5 6"},
+  {"MatMul[T=double]", "double[0,3]; double[3,2] 1 2 3 4 5 6"})

@@ -1,5 +1,5 @@
 /* Pack and Unpack. */
-#include "gradient_checker.h"
+#include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -33,9 +33,11 @@ TEST(unpack_takes_apart) {
   op_fails("Unpack[num=1, T=float]", "float[] 0", CODE_INVALID_ARGUMENT, "axis = 0 not in [0, 0)");
 }
 
-TEST(gradients_of_pack_and_unpack) {
-  gradient_holds_twice("Pack[N=2, T=double]", "double[2] 1 2; double[2] 3 4");
-  gradient_holds("Pack[N=3, T=double, axis=-1]", "double[2] 1 2; double[2] 3 4; double[2] 5 6");
-  gradient_holds_twice("Unpack[num=2, T=double]", "double[2,2] 1 2 3 4");
-  gradient_holds("Unpack[num=2, T=double, axis=1]", "double[3,2] 1 2 3 4 5 6");
-}
+GRADIENT_CASES(pack,
+  {"Pack[N=2, T=double]", "double[2] 1 2; double[2] 3 4"},
+  {"Pack[N=3, T=double, axis=-1]", "double[2] 1 2; double[2] 3 4; double[2] 5 6"},
+  {"Pack[N=2, T=double, axis=1]", "double[2,3] 1 2 3 4 5 6; double[2,3] 6 5 4 3 2 1"},
+  {"Pack[N=1, T=double]", "double[] 1"},
+  {"Unpack[num=2, T=double]", "double[2,2] 1 2 3 4"},
+  {"Unpack[num=2, T=double, axis=1]", "double[3,2] 1 2 3 4 5 6"},
+  {"Unpack[num=1, T=double, axis=-2]", "double[2,1,2] 1 2 3 4"})

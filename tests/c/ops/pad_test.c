@@ -1,5 +1,5 @@
 /* Pad. */
-#include "gradient_checker.h"
+#include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -23,7 +23,8 @@ TEST(pad_refuses_wrong_paddings) {
            "2**63 - 1");
 }
 
-TEST(gradient_of_pad) {
-  gradient_holds_twice("Pad[T=double]", "double[2,2] 1 2 3 4; int32[2,2] 1 0 2 1");
-  gradient_holds("Pad[T=double, Tpaddings=int64]", "double[2] 1 2; int64[1,2] 0 1");
-}
+GRADIENT_CASES(pad,
+  {"Pad[T=double]", "double[2,2] 1 2 3 4; int32[2,2] 1 0 2 1"},
+  {"Pad[T=double, Tpaddings=int64]", "double[2] 1 2; int64[1,2] 0 1"},
+  {"Pad[T=double]", "double[1,2,1] 1 2; int32[3,2] 0 0 1 1 0 2"},
+  {"Pad[T=double]", "double[0,2]; int32[2,2] 1 0 0 1"})

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -145,3 +146,19 @@ TEST(every_set_of_axes_matches_the_reference) {
   }
   CHECK_CONTEXT("%s", "");
 }
+
+#define CUBE "double[2,3,2] 1.5 -2 3 0.5 1 4 -1.2 2.5 0.7 -3 2 1.1; "
+#define EVERY_REDUCTION "Sum|Mean|Max|Min|Prod"
+GRADIENT_CASES(reduction,
+  {EVERY_REDUCTION "[T=double]", CUBE "int32[] 1"},
+  {EVERY_REDUCTION "[T=double]", CUBE "int32[2] 0 -1"},
+  {EVERY_REDUCTION "[T=double]", CUBE "int32[0]"},
+  {EVERY_REDUCTION "[T=double]", CUBE "int32[3] 0 1 2"},
+  {EVERY_REDUCTION "[T=double, keep_dims=true]", CUBE "int32[] -1"},
+  {EVERY_REDUCTION "[T=double, keep_dims=true]", CUBE "int32[1] 0"},
+  {EVERY_REDUCTION "[T=double, keep_dims=true]", CUBE "int32[3] 0 1 2"},
+  {EVERY_REDUCTION "[T=double, Tidx=int64]", "double[2,2] 1 2 3 4; int64[] 0"},
+  {EVERY_REDUCTION "[T=double]", "double[] 1.5; int32[0]"},
+  {"Sum[T=double]", "double[0,2]; int32[] 0"},
+  {"Sum[T=double, keep_dims=true]", "double[0,2]; int32[] 0"},
+  {"Mean[T=double]", "double[0,2]; int32[] 0", "The mean of nothing is 0 / 0, and so is its derivative."})

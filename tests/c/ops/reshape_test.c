@@ -1,5 +1,5 @@
 /* Reshape, ExpandDims and Squeeze. */
-#include "gradient_checker.h"
+#include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -66,11 +66,14 @@ TEST(squeeze_removes_axes) {
            "Tried to squeeze dim index 5 for tensor with 2 dimensions.");
 }
 
-TEST(gradients_of_reshapes) {
-  gradient_holds_twice("Reshape[T=double]", "double[2,3] 1 2 3 4 5 6; int32[2] 3 -1");
-  gradient_holds("Reshape[T=double, Tshape=int64]", "double[2,3] 1 2 3 4 5 6; int64[1] 6");
-  gradient_holds_twice("ExpandDims[T=double]", "double[2,3] 1 2 3 4 5 6; int32[] 1");
-  gradient_holds("ExpandDims[T=double, Tdim=int64]", "double[2] 1 2; int64[] -1");
-  gradient_holds_twice("Squeeze[T=double]", "double[2,1,3] 1 2 3 4 5 6");
-  gradient_holds("Squeeze[T=double, squeeze_dims=[1]]", "double[2,1,1] 1 2");
-}
+GRADIENT_CASES(reshape,
+  {"Reshape[T=double]", "double[2,3] 1 2 3 4 5 6; int32[2] 3 -1"},
+  {"Reshape[T=double, Tshape=int64]", "double[2,3] 1 2 3 4 5 6; int64[1] 6"},
+  {"Reshape[T=double]", "double[1] 4; int32[0]"},
+  {"Reshape[T=double]", "double[2,2] 1 2 3 4; int32[3] 1 4 1"},
+  {"ExpandDims[T=double]", "double[2,3] 1 2 3 4 5 6; int32[] 1"},
+  {"ExpandDims[T=double, Tdim=int64]", "double[2] 1 2; int64[] -1"},
+  {"ExpandDims[T=double]", "double[] 7; int32[] 0"},
+  {"Squeeze[T=double]", "double[2,1,3] 1 2 3 4 5 6"},
+  {"Squeeze[T=double, squeeze_dims=[1]]", "double[2,1,1] 1 2"},
+  {"Squeeze[T=double]", "double[1,1] 5"})

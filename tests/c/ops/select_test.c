@@ -1,4 +1,5 @@
 /* Select, AddN, ZerosLike, OnesLike and broadcasting of shapes as values. */
+#include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -92,3 +93,9 @@ TEST(broadcast_shape_as_a_value) {
   op_gives("BroadcastArgs[T=int64]", "int64[0]; int64[1] 5", "int64[1] 5");
   op_fails("BroadcastArgs", "int32[1] 2; int32[1] 3", CODE_INVALID_ARGUMENT, "Incompatible shapes: [2] vs. [3]");
 }
+
+GRADIENT_CASES(select,
+  {"Select[T=double]", "bool[2,2] 1 0 0 1; double[2,2] 1 2 3 4; double[2,2] 5 6 7 8"},
+  {"Select[T=double]", "bool[2] 1 0; double[2,2] 1 2 3 4; double[2,2] 5 6 7 8"},
+  {"Select[T=double]", "bool[] 1; double[2] 1 2; double[2] 5 6"},
+  {"Select[T=double]", "bool[1,3] 0 1 0; double[1,3] 1 2 3; double[1,3] 5 6 7"})

@@ -1,5 +1,5 @@
 /* Slice. */
-#include "gradient_checker.h"
+#include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -31,7 +31,8 @@ TEST(slice_refuses_boxes_that_stick_out) {
            "Expected begin[0] == 0 (got 1) and size[0] == 0 (got 0) when input.dim_size(0) == 0");
 }
 
-TEST(gradient_of_slice) {
-  gradient_holds_twice("Slice[T=double, Index=int32]", "double[3,2] 1 2 3 4 5 6; int32[2] 1 0; int32[2] 2 -1");
-  gradient_holds("Slice[T=double, Index=int64]", "double[3] 1 2 3; int64[1] 1; int64[1] 1");
-}
+GRADIENT_CASES(slice,
+  {"Slice[T=double, Index=int32]", "double[3,2] 1 2 3 4 5 6; int32[2] 1 0; int32[2] 2 -1"},
+  {"Slice[T=double, Index=int64]", "double[3] 1 2 3; int64[1] 1; int64[1] 1"},
+  {"Slice[T=double, Index=int32]", "double[2,2,2] 1 2 3 4 5 6 7 8; int32[3] 0 1 0; int32[3] 2 1 2"},
+  {"Slice[T=double, Index=int32]", "double[] 3; int32[0]; int32[0]"})

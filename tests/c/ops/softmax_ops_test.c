@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -163,3 +164,16 @@ TEST(dense_cross_entropy) {
   op_fails(op, "float[3] 0; float[3] 0", CODE_INVALID_ARGUMENT,
            "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional");
 }
+
+/* Both outputs of the losses are differentiated: loss, and backprop for second derivatives. */
+GRADIENT_CASES(softmax,
+  {"Softmax|LogSoftmax[T=double]", "double[2,4] 0.5 -1 2 0.1 1 1 -0.5 3"},
+  {"Softmax|LogSoftmax[T=double]", "double[3] 1 2 0.5"},
+  {"Softmax|LogSoftmax[T=double]", "double[2,1,3] 1 2 0.5 -1 0 1"},
+  {"SparseSoftmaxCrossEntropyWithLogits[T=double, Tlabels=int32]",
+   "double[3,4] 0.5 -1 2 0.1 1 1 -0.5 3 0.2 0.4 0.6 0.8; int32[3] 2 0 3"},
+  {"SparseSoftmaxCrossEntropyWithLogits[T=double, Tlabels=int64]", "double[1,2] 0.5 -1; int64[1] 1"},
+  {"SparseSoftmaxCrossEntropyWithLogits[T=double, Tlabels=int32]", "double[2,3] 0.5 -1 2 1 0.3 3; int32[2] 0 0"},
+  {"SoftmaxCrossEntropyWithLogits[T=double]", "double[2,3] 0.5 -1 2 0.1 1 1; double[2,3] 0.2 0.3 0.5 0.1 0.1 0.8"},
+  {"SoftmaxCrossEntropyWithLogits[T=double]", "double[1,3] 0.5 -1 2; double[2,3] 0.2 0.3 0.5 0.1 0.1 0.8"},
+  {"SoftmaxCrossEntropyWithLogits[T=double]", "double[3,2] 0.5 -1 2 0.1 1 1; double[3,1] 0.5"})

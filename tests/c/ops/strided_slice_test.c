@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gradient_checker.h"
+#include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -93,17 +93,6 @@ TEST(strided_slice_grad_puts_zeros_where_nothing_was_taken) {
            CODE_INVALID_ARGUMENT, "Dimension -2 must be >= 0");
 }
 
-TEST(gradients_of_strided_slices) {
-  gradient_holds_twice("StridedSlice[T=double, Index=int32]",
-                       "double[3,4] 1 2 3 4 5 6 7 8 9 10 11 12; int32[2] 0 3; int32[2] 3 0; int32[2] 2 -2");
-  gradient_holds("StridedSlice[T=double, Index=int64, shrink_axis_mask=1]",
-                 "double[3,2] 1 2 3 4 5 6; int64[1] -1; int64[1] 0; int64[1] 1");
-  gradient_holds("StridedSlice[T=double, Index=int32, ellipsis_mask=1, new_axis_mask=2]",
-                 "double[2,2] 1 2 3 4; int32[3] 0 0 1; int32[3] 0 0 2; int32[3] 1 1 1");
-  gradient_holds_twice("StridedSliceGrad[T=double, Index=int32]",
-                       "int32[1] 5; int32[1] 4; int32[1] 0; int32[1] -2; double[2] 7 8");
-}
-
 /* --- random specs --- */
 
 static unsigned state = 17;
@@ -172,3 +161,14 @@ TEST(strided_slices_of_random_specs) {
     op_run_end(&run);
   }
 }
+
+GRADIENT_CASES(strided_slice,
+  {"StridedSlice[T=double, Index=int32]", "double[3,4] 1 2 3 4 5 6 7 8 9 10 11 12; int32[2] 0 3; int32[2] 3 0; int32[2] 2 -2"},
+  {"StridedSlice[T=double, Index=int64, shrink_axis_mask=1]", "double[3,2] 1 2 3 4 5 6; int64[1] -1; int64[1] 0; int64[1] 1"},
+  {"StridedSlice[T=double, Index=int32, ellipsis_mask=1, new_axis_mask=2]",
+   "double[2,2] 1 2 3 4; int32[3] 0 0 1; int32[3] 0 0 2; int32[3] 1 1 1"},
+  {"StridedSlice[T=double, Index=int32, begin_mask=1, end_mask=1]", "double[5] 1 2 3 4 5; int32[1] 0; int32[1] 0; int32[1] -2"},
+  {"StridedSliceGrad[T=double, Index=int32]", "int32[1] 5; int32[1] 4; int32[1] 0; int32[1] -2; double[2] 7 8"},
+  {"StridedSliceGrad[T=double, Index=int64]", "int64[2] 2 3; int64[1] 1; int64[1] 2; int64[1] 1; double[1,3] 7 8 9"},
+  {"StridedSliceGrad[T=double, Index=int32, shrink_axis_mask=3]",
+   "int32[3] 2 2 2; int32[2] 1 0; int32[2] 2 1; int32[2] 1 1; double[2] 7 8"})

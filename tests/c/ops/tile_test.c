@@ -1,6 +1,6 @@
 /* Tile, against a reference that takes coordinates modulo the input's sizes. */
 #include "blas/fake_parallel.h"
-#include "gradient_checker.h"
+#include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -72,9 +72,9 @@ TEST(tile_of_random_shapes) {
   }
 }
 
-TEST(gradient_of_tile) {
-  gradient_holds_twice("Tile[T=double]", "double[2,3] 1 2 3 4 5 6; int32[2] 2 3");
-  gradient_holds("Tile[T=double, Tmultiples=int64]", "double[2] 1 2; int64[1] 1");
-  gradient_holds("Tile[T=double]", "double[] 1; int32[0]");
-  gradient_holds("Tile[T=double]", "double[2,1] 1 2; int32[2] 0 2");
-}
+GRADIENT_CASES(tile,
+  {"Tile[T=double]", "double[2,3] 1 2 3 4 5 6; int32[2] 2 3"},
+  {"Tile[T=double, Tmultiples=int64]", "double[2] 1 2; int64[1] 1"},
+  {"Tile[T=double]", "double[] 1; int32[0]"},
+  {"Tile[T=double]", "double[2,1] 1 2; int32[2] 0 2"},
+  {"Tile[T=double]", "double[1,2,1] 1 2; int32[3] 2 1 3"})

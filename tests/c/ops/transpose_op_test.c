@@ -1,5 +1,5 @@
 /* Transpose and InvertPermutation. */
-#include "gradient_checker.h"
+#include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -58,7 +58,7 @@ TEST(invert_permutation) {
   op_fails("InvertPermutation", "int32[1,1] 0", CODE_INVALID_ARGUMENT, "invert_permutation expects a 1D vector.");
 }
 
-TEST(gradient_of_transpose) {
-  gradient_holds_twice("Transpose[T=double]", "double[2,3] 1 2 3 4 5 6; int32[2] 1 0");
-  gradient_holds("Transpose[T=double, Tperm=int64]", "double[2,1,3] 1 2 3 4 5 6; int64[3] 2 0 1");
-}
+GRADIENT_CASES(transpose,
+  {"Transpose[T=double]", "double[2,3] 1 2 3 4 5 6; int32[2] 1 0"},
+  {"Transpose[T=double, Tperm=int64]", "double[2,1,3] 1 2 3 4 5 6; int64[3] 2 0 1"},
+  {"Transpose[T=double]", "double[2] 1 2; int32[1] 0"})

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "blas/fake_parallel.h"
+#include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -149,3 +150,21 @@ TEST(functions_split_over_threads_give_the_same_bits) {
   }
   CHECK_CONTEXT("%s", "");
 }
+
+#define EVERYWHERE "Neg|Abs|Sign|Square|Exp|Expm1|Tanh|Sigmoid|Relu[T=double]"
+#define WHERE_POSITIVE "Sqrt|Rsqrt|Reciprocal|Inv|Log|Log1p|Relu6[T=double]"
+/* Their inputs are y, or x, and dy. */
+#define GRADIENT_OPS "SqrtGrad|RsqrtGrad|ReciprocalGrad|InvGrad|TanhGrad|SigmoidGrad|ReluGrad|Relu6Grad[T=double]"
+GRADIENT_CASES(unary,
+  {EVERYWHERE, "double[2,3] -3 -1.5 -0.25 0.5 1.25 2.5"},
+  {EVERYWHERE, "double[4] -0.7 0.1 1 -2"},
+  {EVERYWHERE, "double[] 0.7"},
+  {EVERYWHERE, "double[0,2]"},
+  {WHERE_POSITIVE, "double[5] 0.2 0.7 1.5 4 7"},
+  {WHERE_POSITIVE, "double[2,1] 0.5 2"},
+  {WHERE_POSITIVE, "double[] 3"},
+  {"Reciprocal|Inv|Relu6[T=double]", "double[2] -0.5 -2"},
+  {GRADIENT_OPS, "double[4] 0.3 0.6 1.5 2; double[4] 1 -2 0.5 3"},
+  {GRADIENT_OPS, "double[1,2] 0.4 0.8; double[1,2] -1 2"},
+  {GRADIENT_OPS, "double[] 0.9; double[] 3"},
+  {"ReluGrad|Relu6Grad[T=double]", "double[4] 1 -2 0.5 3; double[4] -1 2 7 -4"})

@@ -1,4 +1,6 @@
 /* Resource variables: handles, reading, assigning, updating in place and by copy. */
+#include "gradient/graph_gradients.h"
+#include "runtime/session.h"
 #include "variable_fixture.h"
 
 TEST(a_variable_is_assigned_and_read) {
@@ -118,4 +120,48 @@ TEST(wrong_uses_of_variables_are_refused) {
               CODE_FAILED_PRECONDITION, "uninitialized");
   fixture_holds(&f, 0, "float[2] 1 2", 0);
   fixture_end(&f);
+}
+
+/* Adds an op written as in op_runner.h under a name of its own. */
+static bool add_node(Graph *graph, const char *name, const char *op, const NodeOutput *inputs, int num_inputs, NodeOutput *output,
+                     Status *status) {
+  OpRun spec;
+  bool ok = op_run_begin(&spec, op, status);
+  if (ok) {
+    spec.node->name = (char *)name;
+    ok = graph_add_operation(graph, spec.node, inputs, num_inputs, NULL, 0, &output->node, status);
+  }
+  output->index = 0;
+  op_run_end(&spec);
+  return ok;
+}
+
+/* y = v * v, by two reads of v: the gradient of the handle sums what comes through both ReadVariableOps, 2 v. */
+TEST(gradients_flow_into_variables) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  Session *session = session_new(graph, &status);
+  NodeOutput handle, value, assign, reads[2], y, dx = {NULL, 0};
+  Tensor v = {0}, got = {0}, want = {0};
+  const Tensor *fed = &v;
+  int count;
+  if (CHECK_OK(add_node(graph, "v", "VarHandleOp[dtype=double, shape=[]]", NULL, 0, &handle, &status), status) &&
+      CHECK_OK(add_node(graph, "value", "Placeholder[dtype=double]", NULL, 0, &value, &status), status) &&
+      CHECK_OK(add_node(graph, "assign", "AssignVariableOp[dtype=double]", (NodeOutput[]){handle, value}, 2, &assign, &status), status) &&
+      CHECK_OK(add_node(graph, "read", "ReadVariableOp[dtype=double]", &handle, 1, &reads[0], &status), status) &&
+      CHECK_OK(add_node(graph, "again", "ReadVariableOp[dtype=double]", &handle, 1, &reads[1], &status), status) &&
+      CHECK_OK(add_node(graph, "y", "Mul[T=double]", reads, 2, &y, &status), status) &&
+      CHECK_OK(graph_add_gradients(graph, &y, 1, &handle, 1, NULL, NULL, &dx, &status), status) && CHECK(dx.node != NULL) &&
+      CHECK_OK(tensors_parse("double[] 3.5", &v, 1, &count, &status), status) &&
+      CHECK_OK(tensors_parse("double[] 7", &want, 1, &count, &status), status) &&
+      CHECK_OK(session_run(session, &value, &fed, 1, NULL, NULL, 0, &assign.node, 1, &status), status) &&
+      CHECK_OK(session_run(session, NULL, NULL, 0, &dx, &got, 1, NULL, 0, &status), status)) {
+    tensor_is_about(&got, &want, 0);
+  }
+  tensor_clear(&v);
+  tensor_clear(&got);
+  tensor_clear(&want);
+  session_free(session);
+  graph_free(graph);
 }
