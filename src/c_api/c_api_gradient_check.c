@@ -1,0 +1,315 @@
+/* The gradient checker: two Jacobians of a part of a graph, one from its gradients and one from differences.
+ *
+ * Tensors are looked at as lists of real numbers, the two parts of a complex number one after the other. For
+ * L, the real part of sum(conj(dy) * y), the gradient of x holds the derivatives of L by those numbers; dy =
+ * 1 at an element makes L its real part, dy = i its imaginary part. */
+#include <math.h>
+
+#include "base/alloc.h"
+#include "c_api/c_api_internal.h"
+#include "gradient/graph_gradients.h"
+#include "tfcore/gradient_checker.h"
+
+/* A tensor that the check changes number by number: an x, or a dy. */
+typedef struct Numbers {
+  Tensor tensor;
+  int64_t count;
+} Numbers;
+
+typedef struct GradientCheck {
+  Graph *graph;
+  Session *session;
+  Arena *arena;
+  Status *status;
+  const TF_GradientCheckOptions *options;
+  int ny, nx, num_feeds; /* of all feeds: xs, dys, then the caller's */
+  NodeOutput *ys, *xs, *dys, *dxs, *feeds;
+  Numbers *x_numbers, *dy_numbers;
+  const Tensor **feed_values;
+  Tensor *y_values, *dx_values; /* of the last run */
+  double *jacobian;             /* of the gradients: a row for each number of the ys */
+  int64_t rows, columns;
+  double max_error;
+} GradientCheck;
+
+static bool oom(GradientCheck *check) { return status_oom(check->status, "a check of gradients"); }
+
+/* --- numbers of tensors --- */
+
+static bool is_single(DataType type) { return type == DT_FLOAT || type == DT_COMPLEX64; }
+
+static bool check_type(DataType type, const char *what, int i, Status *status) {
+  int base = dtype_base(type);
+  return base == DT_FLOAT || base == DT_DOUBLE || base == DT_COMPLEX64 || base == DT_COMPLEX128 ||
+         status_invalid(status,
+                        "%s %d is %s; gradients are checked of float, double, complex64 and complex128", what,
+                        i, dtype_name(type));
+}
+
+static int64_t count_numbers(const Tensor *tensor) {
+  return tensor_num_elements(tensor) * (dtype_is_complex((int)tensor->dtype) ? 2 : 1);
+}
+
+static double number(const Tensor *tensor, int64_t i) {
+  return is_single(tensor->dtype) ? (double)tensor_f32(tensor)[i] : tensor_f64(tensor)[i];
+}
+
+static void set_number(Tensor *tensor, int64_t i, double value) {
+  if (is_single(tensor->dtype)) {
+    tensor_f32(tensor)[i] = (float)value;
+  } else {
+    tensor_f64(tensor)[i] = value;
+  }
+}
+
+/* --- running --- */
+
+static void drop_values(Tensor *values, int count) {
+  for (int i = 0; values != NULL && i < count; i++) tensor_clear(&values[i]);
+}
+
+/* The ys, or the gradients that there are. */
+static bool run(GradientCheck *check, const NodeOutput *fetches, int num_fetches, Tensor *values) {
+  drop_values(values, num_fetches);
+  return session_run(check->session, check->feeds, check->feed_values, check->num_feeds, fetches, values,
+                     num_fetches, NULL, 0, check->status);
+}
+
+static bool run_ys(GradientCheck *check) {
+  TRY(run(check, check->ys, check->ny, check->y_values));
+  for (int i = 0; i < check->ny; i++) {
+    if (check->dy_numbers[i].count == count_numbers(&check->y_values[i])) continue;
+    return status_invalid(check->status, "Output %d has other shapes in different runs", i);
+  }
+  return true;
+}
+
+/* --- the graph of the check --- */
+
+static bool add_node(GradientCheck *check, const char *op, const char *type_attr, DataType type,
+                     const NodeOutput *input, NodeOutput *output) {
+  const char *name = graph_unique_name(check->graph, "gradient_check");
+  NodeDef *def = name == NULL ? NULL : node_def_new(check->arena, name, op);
+  AttrValue *value = attr_value_type(check->arena, dtype_base(type));
+  if (def == NULL || value == NULL) return oom(check);
+  TRY(node_def_set_attr(def, check->arena, type_attr, value, check->status));
+  output->index = 0;
+  return graph_add_operation(check->graph, def, input, input == NULL ? 0 : 1, NULL, 0, &output->node,
+                             check->status);
+}
+
+/* The ys at x, and room for a dy of the shape of each. */
+static bool measure_ys(GradientCheck *check) {
+  TRY(run(check, check->ys, check->ny, check->y_values));
+  for (int i = 0; i < check->ny; i++) {
+    const Tensor *y = &check->y_values[i];
+    Numbers *dy = &check->dy_numbers[i];
+    TRY(tensor_allocate(&dy->tensor, y->dtype, &y->shape, NULL, check->status));
+    dy->count = count_numbers(y);
+    for (int64_t k = 0; k < dy->count; k++) set_number(&dy->tensor, k, 0);
+    check->rows += dy->count;
+  }
+  return true;
+}
+
+/* What is fed cannot be fetched, and a gradient may be dy itself: so a node stands behind each dy. */
+static bool add_gradients_of_ys(GradientCheck *check) {
+  int num_feeds = check->num_feeds;
+  for (int i = 0; i < check->ny; i++) {
+    NodeOutput *fed = &check->feeds[num_feeds + i];
+    DataType type = check->dy_numbers[i].tensor.dtype;
+    TRY(add_node(check, "Placeholder", "dtype", type, NULL, fed));
+    TRY(add_node(check, "Identity", "T", type, fed, &check->dys[i]));
+    check->feed_values[num_feeds + i] = &check->dy_numbers[i].tensor;
+  }
+  check->num_feeds += check->ny;
+  return graph_add_gradients(check->graph, check->ys, check->ny, check->xs, check->nx, check->dys, NULL,
+                             check->dxs, check->status);
+}
+
+/* --- the two Jacobians --- */
+
+/* Writes the gradients into a row. */
+static bool fill_row(GradientCheck *check, double *row, const NodeOutput *fetches, const int *which,
+                     int num_fetches) {
+  if (num_fetches > 0) TRY(run(check, fetches, num_fetches, check->dx_values));
+  for (int i = 0, next = 0; i < check->nx; i++) {
+    int64_t count = check->x_numbers[i].count;
+    if (next < num_fetches && which[next] == i) {
+      const Tensor *dx = &check->dx_values[next++];
+      if (count_numbers(dx) != count || dx->dtype != check->x_numbers[i].tensor.dtype) {
+        char got[SHAPE_TEXT_CAPACITY], want[SHAPE_TEXT_CAPACITY];
+        return status_invalid(check->status, "The gradient of input %d is %s %s, but the input %s %s", i,
+                              dtype_name(dx->dtype), shape_text(&dx->shape, got),
+                              dtype_name(check->x_numbers[i].tensor.dtype),
+                              shape_text(&check->x_numbers[i].tensor.shape, want));
+      }
+      for (int64_t k = 0; k < count; k++) row[k] = number(dx, k);
+    }
+    row += count;
+  }
+  return true;
+}
+
+static bool fill_jacobian(GradientCheck *check) {
+  if (check->columns > 0 && check->rows > INT64_MAX / (int64_t)sizeof(double) / check->columns)
+    return oom(check);
+  check->jacobian = mem_calloc(check->rows * check->columns + 1, sizeof(double));
+  int *which = arena_calloc(check->arena, check->nx + 1, sizeof(int));
+  NodeOutput *fetches = arena_calloc(check->arena, check->nx + 1, sizeof(NodeOutput));
+  if (check->jacobian == NULL || which == NULL || fetches == NULL) return oom(check);
+  int num_fetches = 0;
+  for (int i = 0; i < check->nx; i++) {
+    if (check->dxs[i].node == NULL) continue;
+    fetches[num_fetches] = check->dxs[i];
+    which[num_fetches++] = i;
+  }
+  double *row = check->jacobian;
+  for (int i = 0; i < check->ny; i++) {
+    Numbers *dy = &check->dy_numbers[i];
+    for (int64_t k = 0; k < dy->count; k++, row += check->columns) {
+      set_number(&dy->tensor, k, 1);
+      TRY(fill_row(check, row, fetches, which, num_fetches));
+      set_number(&dy->tensor, k, 0);
+    }
+  }
+  return true;
+}
+
+/* A NaN stays, whatever comes after it. */
+static void note_error(GradientCheck *check, double gradient, double difference) {
+  double error = fabs(gradient - difference) / fmax(1, fabs(difference));
+  if (!(error <= check->max_error) && !isnan(check->max_error)) check->max_error = error;
+}
+
+/* One number of an x: the ys on both sides of it, against a column of the Jacobian. */
+static bool compare_column(GradientCheck *check, Tensor *x, int64_t k, double *above, int64_t column) {
+  double middle = number(x, k), delta = check->options->delta;
+  if (delta == 0) delta = is_single(x->dtype) ? 0x1p-7 : 0x1p-17;
+  set_number(x, k, middle + delta);
+  double upper = number(x, k);
+  TRY(run_ys(check));
+  double *next = above;
+  for (int i = 0; i < check->ny; i++) {
+    for (int64_t j = 0; j < check->dy_numbers[i].count; j++) *next++ = number(&check->y_values[i], j);
+  }
+  set_number(x, k, middle - delta);
+  double lower = number(x, k);
+  TRY(run_ys(check));
+  int64_t row = 0;
+  for (int i = 0; i < check->ny; i++) {
+    for (int64_t j = 0; j < check->dy_numbers[i].count; j++, row++) {
+      double difference = (above[row] - number(&check->y_values[i], j)) / (upper - lower);
+      note_error(check, check->jacobian[row * check->columns + column], difference);
+    }
+  }
+  set_number(x, k, middle); /* not earlier: a y may share its memory with x */
+  return true;
+}
+
+static bool compare(GradientCheck *check) {
+  double *above = mem_calloc(check->rows + 1, sizeof(double));
+  bool ok = above != NULL || oom(check);
+  int64_t column = 0;
+  for (int i = 0; ok && i < check->nx; i++) {
+    Numbers *x = &check->x_numbers[i];
+    for (int64_t k = 0; ok && k < x->count; k++) ok = compare_column(check, &x->tensor, k, above, column++);
+  }
+  mem_free(above);
+  return ok;
+}
+
+/* --- the call --- */
+
+static bool allocate(GradientCheck *check) {
+  int feeds = check->nx + check->ny + check->options->num_feeds;
+  check->x_numbers = arena_calloc(check->arena, check->nx + 1, sizeof(Numbers));
+  check->dy_numbers = arena_calloc(check->arena, check->ny + 1, sizeof(Numbers));
+  check->dys = arena_calloc(check->arena, check->ny + 1, sizeof(NodeOutput));
+  check->dxs = arena_calloc(check->arena, check->nx + 1, sizeof(NodeOutput));
+  check->feeds = arena_calloc(check->arena, feeds + 1, sizeof(NodeOutput));
+  check->feed_values = arena_calloc(check->arena, feeds + 1, sizeof(Tensor *));
+  check->y_values = arena_calloc(check->arena, check->ny + 1, sizeof(Tensor));
+  check->dx_values = arena_calloc(check->arena, check->nx + 1, sizeof(Tensor));
+  return (check->x_numbers && check->dy_numbers && check->dys && check->dxs && check->feeds &&
+          check->feed_values && check->y_values && check->dx_values) ||
+         oom(check);
+}
+
+static bool take_inputs(GradientCheck *check, const TF_Output *y, const TF_Output *x,
+                        TF_Tensor *const *x_values) {
+  const TF_GradientCheckOptions *options = check->options;
+  if (check->ny < 0 || check->nx < 0 || options->num_feeds < 0)
+    return status_invalid(check->status, "The number of outputs, inputs or feeds is negative");
+  if (!(options->delta >= 0) || isinf(options->delta))
+    return status_invalid(check->status, "The step of differences is %g", options->delta);
+  for (int i = 0; i < check->ny; i++) TRY(check_output_index(y[i], check->status));
+  for (int i = 0; i < check->nx; i++) TRY(check_output_index(x[i], check->status));
+  TRY(to_node_outputs(y, check->ny, check->arena, &check->ys, check->status));
+  TRY(to_node_outputs(x, check->nx, check->arena, &check->xs, check->status));
+  TRY(allocate(check));
+  for (int i = 0; i < check->ny; i++)
+    TRY(check_type(node_output_type(check->ys[i]), "Output", i, check->status));
+  for (int i = 0; i < check->nx; i++) {
+    DataType type = node_output_type(check->xs[i]);
+    TRY(check_type(type, "Input", i, check->status));
+    if (x_values[i] == NULL) return status_invalid(check->status, "The value of input %d is null", i);
+    if ((int)x_values[i]->tensor.dtype != dtype_base(type)) {
+      return status_invalid(check->status, "The value of input %d is %s, but the input %s", i,
+                            dtype_name(x_values[i]->tensor.dtype), dtype_name(type));
+    }
+    Numbers *x_number = &check->x_numbers[i];
+    TRY(tensor_copy(&x_number->tensor, &x_values[i]->tensor, NULL, check->status));
+    x_number->count = count_numbers(&x_number->tensor);
+    check->columns += x_number->count;
+    check->feeds[i] = check->xs[i];
+    check->feed_values[i] = &x_number->tensor;
+  }
+  check->num_feeds = check->nx;
+  for (int i = 0; i < options->num_feeds; i++) {
+    TRY(check_output_index(options->feeds[i], check->status));
+    if (options->feed_values[i] == NULL)
+      return status_invalid(check->status, "The value of feed %d is null", i);
+    check->feeds[check->num_feeds] = to_node_output(options->feeds[i]);
+    check->feed_values[check->num_feeds++] = &options->feed_values[i]->tensor;
+  }
+  return true;
+}
+
+static bool check_gradients(GradientCheck *check, const TF_Output *y, const TF_Output *x,
+                            TF_Tensor *const *x_values) {
+  if (check->arena == NULL) return oom(check);
+  TRY(take_inputs(check, y, x, x_values));
+  Session *own = check->session == NULL ? session_new(check->graph, check->status) : NULL;
+  if (check->session == NULL && own == NULL) return false;
+  if (own != NULL) check->session = own;
+  bool ok = measure_ys(check) && add_gradients_of_ys(check) && fill_jacobian(check) && compare(check);
+  session_free(own);
+  return ok;
+}
+
+void TF_ComputeGradientError(TF_Graph *graph, const TF_Output *y, int ny, const TF_Output *x, int nx,
+                             TF_Tensor *const *x_values, const TF_GradientCheckOptions *options,
+                             double *max_error, TF_Status *status) {
+  static const TF_GradientCheckOptions kDefaults = {0};
+  start_status(status);
+  GradientCheck check = {.graph = graph->graph,
+                         .session = options && options->session ? options->session->session : NULL,
+                         .arena = arena_new(),
+                         .status = &status->status,
+                         .options = options ? options : &kDefaults,
+                         .ny = ny,
+                         .nx = nx};
+  int64_t ids = graph_num_node_ids(check.graph);
+  if (check_gradients(&check, y, x, x_values)) *max_error = check.max_error;
+  for (int64_t id = graph_num_node_ids(check.graph); id > ids; id--) {
+    Node *node = graph_node(check.graph, id - 1);
+    if (node != NULL) graph_remove_node(check.graph, node);
+  }
+  drop_values(check.y_values, ny);
+  drop_values(check.dx_values, nx);
+  for (int i = 0; check.x_numbers != NULL && i < nx; i++) tensor_clear(&check.x_numbers[i].tensor);
+  for (int i = 0; check.dy_numbers != NULL && i < ny; i++) tensor_clear(&check.dy_numbers[i].tensor);
+  mem_free(check.jacobian);
+  arena_free(check.arena);
+}
