@@ -14,6 +14,8 @@
 extern "C" {
 #endif
 
+enum { TF_MAX_GRADIENT_CHECK_ORDER = 4 };
+
 /* Zeroed, or NULL instead: a new session, no other feeds, a step that suits the type. */
 typedef struct TF_GradientCheckOptions {
   /* What to run in, for graphs whose variables were initialised there; borrowed. */
@@ -24,6 +26,9 @@ typedef struct TF_GradientCheckOptions {
   int num_feeds;
   /* The step of the differences; 0: 2^-17 for elements of x in double precision, 2^-7 in single precision. */
   double delta;
+  /* 2: also the derivatives of the gradients, by the xs and by the gradients that arrive at the ys; 3: also
+   * those of these, and so on, to TF_MAX_GRADIENT_CHECK_ORDER. 0 is 1. */
+  int order;
 } TF_GradientCheckOptions;
 
 /* Compares the derivatives of all elements of the ys by all elements of the xs, as the gradients of the graph

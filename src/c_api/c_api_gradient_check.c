@@ -24,7 +24,8 @@ typedef struct GradientCheck {
   const TF_GradientCheckOptions *options;
   int ny, nx, num_feeds; /* of all feeds: xs, dys, then the caller's */
   NodeOutput *ys, *xs, *dys, *dxs, *feeds;
-  Numbers *x_numbers, *dy_numbers;
+  Numbers **x_numbers; /* where the xs are */
+  Numbers *dy_numbers;
   const Tensor **feed_values;
   Tensor *y_values, *dx_values; /* of the last run */
   double *jacobian;             /* of the gradients: a row for each number of the ys */
@@ -134,15 +135,15 @@ static bool fill_row(GradientCheck *check, double *row, const NodeOutput *fetche
                      int num_fetches) {
   if (num_fetches > 0) TRY(run(check, fetches, num_fetches, check->dx_values));
   for (int i = 0, next = 0; i < check->nx; i++) {
-    int64_t count = check->x_numbers[i].count;
+    int64_t count = check->x_numbers[i]->count;
     if (next < num_fetches && which[next] == i) {
       const Tensor *dx = &check->dx_values[next++];
-      if (count_numbers(dx) != count || dx->dtype != check->x_numbers[i].tensor.dtype) {
+      if (count_numbers(dx) != count || dx->dtype != check->x_numbers[i]->tensor.dtype) {
         char got[SHAPE_TEXT_CAPACITY], want[SHAPE_TEXT_CAPACITY];
         return status_invalid(check->status, "The gradient of input %d is %s %s, but the input %s %s", i,
                               dtype_name(dx->dtype), shape_text(&dx->shape, got),
-                              dtype_name(check->x_numbers[i].tensor.dtype),
-                              shape_text(&check->x_numbers[i].tensor.shape, want));
+                              dtype_name(check->x_numbers[i]->tensor.dtype),
+                              shape_text(&check->x_numbers[i]->tensor.shape, want));
       }
       for (int64_t k = 0; k < count; k++) row[k] = number(dx, k);
     }
@@ -212,59 +213,126 @@ static bool compare(GradientCheck *check) {
   bool ok = above != NULL || oom(check);
   int64_t column = 0;
   for (int i = 0; ok && i < check->nx; i++) {
-    Numbers *x = &check->x_numbers[i];
+    Numbers *x = check->x_numbers[i];
     for (int64_t k = 0; ok && k < x->count; k++) ok = compare_column(check, &x->tensor, k, above, column++);
   }
   mem_free(above);
   return ok;
 }
 
+static bool check_order(GradientCheck *check) {
+  return measure_ys(check) && add_gradients_of_ys(check) && fill_jacobian(check) && compare(check);
+}
+
 /* --- the call --- */
 
-static bool allocate(GradientCheck *check) {
-  int feeds = check->nx + check->ny + check->options->num_feeds;
-  check->x_numbers = arena_calloc(check->arena, check->nx + 1, sizeof(Numbers));
+/* Room for `room_for_feeds` feeds besides the dys. */
+static bool allocate(GradientCheck *check, int room_for_feeds) {
+  int feeds = room_for_feeds + check->ny;
   check->dy_numbers = arena_calloc(check->arena, check->ny + 1, sizeof(Numbers));
   check->dys = arena_calloc(check->arena, check->ny + 1, sizeof(NodeOutput));
   check->dxs = arena_calloc(check->arena, check->nx + 1, sizeof(NodeOutput));
+  check->x_numbers = arena_calloc(check->arena, check->nx + 1, sizeof(Numbers *));
   check->feeds = arena_calloc(check->arena, feeds + 1, sizeof(NodeOutput));
   check->feed_values = arena_calloc(check->arena, feeds + 1, sizeof(Tensor *));
   check->y_values = arena_calloc(check->arena, check->ny + 1, sizeof(Tensor));
   check->dx_values = arena_calloc(check->arena, check->nx + 1, sizeof(Tensor));
-  return (check->x_numbers && check->dy_numbers && check->dys && check->dxs && check->feeds &&
+  return (check->dy_numbers && check->dys && check->dxs && check->x_numbers && check->feeds &&
           check->feed_values && check->y_values && check->dx_values) ||
          oom(check);
 }
 
-static bool take_inputs(GradientCheck *check, const TF_Output *y, const TF_Output *x,
-                        TF_Tensor *const *x_values) {
+static void drop(GradientCheck *check) {
+  drop_values(check->y_values, check->ny);
+  drop_values(check->dx_values, check->nx);
+  for (int i = 0; check->dy_numbers != NULL && i < check->ny; i++) tensor_clear(&check->dy_numbers[i].tensor);
+  mem_free(check->jacobian);
+}
+
+/* The next order: how the dxs depend on the xs and on the dys, which get values of no regularity. */
+static bool begin_next_order(GradientCheck *check, GradientCheck *next) {
+  *next = (GradientCheck){.graph = check->graph,
+                          .session = check->session,
+                          .arena = check->arena,
+                          .status = check->status,
+                          .options = check->options,
+                          .nx = check->nx + check->ny,
+                          .max_error = check->max_error};
+  next->ys = arena_calloc(check->arena, check->nx + 1, sizeof(NodeOutput));
+  next->xs = arena_calloc(check->arena, next->nx + 1, sizeof(NodeOutput));
+  if (next->ys == NULL || next->xs == NULL) return oom(check);
+  for (int i = 0; i < check->nx; i++) {
+    if (check->dxs[i].node != NULL) next->ys[next->ny++] = check->dxs[i];
+  }
+  TRY(allocate(next, check->num_feeds));
+  for (int i = 0; i < check->num_feeds; i++) {
+    next->feeds[i] = check->feeds[i];
+    next->feed_values[i] = check->feed_values[i];
+  }
+  next->num_feeds = check->num_feeds;
+  for (int i = 0; i < next->nx; i++) {
+    bool is_dy = i >= check->nx;
+    next->xs[i] = is_dy ? check->feeds[check->num_feeds - check->ny + i - check->nx] : check->xs[i];
+    next->x_numbers[i] = is_dy ? &check->dy_numbers[i - check->nx] : check->x_numbers[i];
+    next->columns += next->x_numbers[i]->count;
+    for (int64_t k = 0; is_dy && k < next->x_numbers[i]->count; k++)
+      set_number(&next->x_numbers[i]->tensor, k, 0.25 * (double)((k * 7 + i * 3) % 11) - 1.1);
+  }
+  return true;
+}
+
+/* This order, and as many behind it as are left. */
+static bool check_orders(GradientCheck *check, int orders) {
+  TRY(check_order(check));
+  if (orders <= 1) return true;
+  GradientCheck next;
+  bool ok = begin_next_order(check, &next) && check_orders(&next, orders - 1);
+  check->max_error = next.max_error;
+  drop(&next);
+  return ok;
+}
+
+static bool check_options(const GradientCheck *check) {
   const TF_GradientCheckOptions *options = check->options;
   if (check->ny < 0 || check->nx < 0 || options->num_feeds < 0)
     return status_invalid(check->status, "The number of outputs, inputs or feeds is negative");
   if (!(options->delta >= 0) || isinf(options->delta))
     return status_invalid(check->status, "The step of differences is %g", options->delta);
+  return (options->order >= 0 && options->order <= TF_MAX_GRADIENT_CHECK_ORDER) ||
+         status_invalid(check->status, "Derivatives of order %d cannot be checked; at most %d",
+                        options->order, TF_MAX_GRADIENT_CHECK_ORDER);
+}
+
+static bool take_x(GradientCheck *check, int i, const TF_Tensor *value, Numbers *numbers) {
+  DataType type = node_output_type(check->xs[i]);
+  TRY(check_type(type, "Input", i, check->status));
+  if (value == NULL) return status_invalid(check->status, "The value of input %d is null", i);
+  if ((int)value->tensor.dtype != dtype_base(type)) {
+    return status_invalid(check->status, "The value of input %d is %s, but the input %s", i,
+                          dtype_name(value->tensor.dtype), dtype_name(type));
+  }
+  TRY(tensor_copy(&numbers->tensor, &value->tensor, NULL, check->status));
+  numbers->count = count_numbers(&numbers->tensor);
+  check->x_numbers[i] = numbers;
+  check->columns += numbers->count;
+  check->feeds[i] = check->xs[i];
+  check->feed_values[i] = &numbers->tensor;
+  return true;
+}
+
+static bool take_inputs(GradientCheck *check, const TF_Output *y, const TF_Output *x,
+                        TF_Tensor *const *x_values, Numbers **x_numbers) {
+  const TF_GradientCheckOptions *options = check->options;
   for (int i = 0; i < check->ny; i++) TRY(check_output_index(y[i], check->status));
   for (int i = 0; i < check->nx; i++) TRY(check_output_index(x[i], check->status));
   TRY(to_node_outputs(y, check->ny, check->arena, &check->ys, check->status));
   TRY(to_node_outputs(x, check->nx, check->arena, &check->xs, check->status));
-  TRY(allocate(check));
+  TRY(allocate(check, check->nx + options->num_feeds));
+  *x_numbers = arena_calloc(check->arena, check->nx + 1, sizeof(Numbers));
+  if (*x_numbers == NULL) return oom(check);
   for (int i = 0; i < check->ny; i++)
     TRY(check_type(node_output_type(check->ys[i]), "Output", i, check->status));
-  for (int i = 0; i < check->nx; i++) {
-    DataType type = node_output_type(check->xs[i]);
-    TRY(check_type(type, "Input", i, check->status));
-    if (x_values[i] == NULL) return status_invalid(check->status, "The value of input %d is null", i);
-    if ((int)x_values[i]->tensor.dtype != dtype_base(type)) {
-      return status_invalid(check->status, "The value of input %d is %s, but the input %s", i,
-                            dtype_name(x_values[i]->tensor.dtype), dtype_name(type));
-    }
-    Numbers *x_number = &check->x_numbers[i];
-    TRY(tensor_copy(&x_number->tensor, &x_values[i]->tensor, NULL, check->status));
-    x_number->count = count_numbers(&x_number->tensor);
-    check->columns += x_number->count;
-    check->feeds[i] = check->xs[i];
-    check->feed_values[i] = &x_number->tensor;
-  }
+  for (int i = 0; i < check->nx; i++) TRY(take_x(check, i, x_values[i], &(*x_numbers)[i]));
   check->num_feeds = check->nx;
   for (int i = 0; i < options->num_feeds; i++) {
     TRY(check_output_index(options->feeds[i], check->status));
@@ -277,13 +345,14 @@ static bool take_inputs(GradientCheck *check, const TF_Output *y, const TF_Outpu
 }
 
 static bool check_gradients(GradientCheck *check, const TF_Output *y, const TF_Output *x,
-                            TF_Tensor *const *x_values) {
+                            TF_Tensor *const *x_values, Numbers **x_numbers) {
   if (check->arena == NULL) return oom(check);
-  TRY(take_inputs(check, y, x, x_values));
+  TRY(check_options(check));
+  TRY(take_inputs(check, y, x, x_values, x_numbers));
   Session *own = check->session == NULL ? session_new(check->graph, check->status) : NULL;
   if (check->session == NULL && own == NULL) return false;
   if (own != NULL) check->session = own;
-  bool ok = measure_ys(check) && add_gradients_of_ys(check) && fill_jacobian(check) && compare(check);
+  bool ok = check_orders(check, check->options->order);
   session_free(own);
   return ok;
 }
@@ -300,16 +369,14 @@ void TF_ComputeGradientError(TF_Graph *graph, const TF_Output *y, int ny, const 
                          .options = options ? options : &kDefaults,
                          .ny = ny,
                          .nx = nx};
+  Numbers *x_numbers = NULL;
   int64_t ids = graph_num_node_ids(check.graph);
-  if (check_gradients(&check, y, x, x_values)) *max_error = check.max_error;
+  if (check_gradients(&check, y, x, x_values, &x_numbers)) *max_error = check.max_error;
   for (int64_t id = graph_num_node_ids(check.graph); id > ids; id--) {
     Node *node = graph_node(check.graph, id - 1);
     if (node != NULL) graph_remove_node(check.graph, node);
   }
-  drop_values(check.y_values, ny);
-  drop_values(check.dx_values, nx);
-  for (int i = 0; check.x_numbers != NULL && i < nx; i++) tensor_clear(&check.x_numbers[i].tensor);
-  for (int i = 0; check.dy_numbers != NULL && i < ny; i++) tensor_clear(&check.dy_numbers[i].tensor);
-  mem_free(check.jacobian);
+  drop(&check);
+  for (int i = 0; x_numbers != NULL && i < nx; i++) tensor_clear(&x_numbers[i].tensor);
   arena_free(check.arena);
 }

@@ -110,6 +110,29 @@ TEST(complex_numbers_are_moved_in_both_parts) {
   end(&f);
 }
 
+static double error_of_order(Fixture *f, TF_Output y, TF_Output x, double at, int order) {
+  const TF_GradientCheckOptions options = {.order = order};
+  TF_Tensor *value = doubles(0, NULL, 1, &at);
+  double error = NAN;
+  TF_ComputeGradientError(f->graph, &y, 1, &x, 1, &value, &options, &error, f->status);
+  CHECK_TF_OK(f->status);
+  TF_DeleteTensor(value);
+  return error;
+}
+
+/* (x + x) * s - s * s for s = StopGradient(x): the value is x^2 and the gradient 2 s is right, but the gradient of that is 0. */
+TEST(second_derivatives_are_checked_on_demand) {
+  Fixture f = {0};
+  REQUIRE(begin(&f));
+  TF_Output x = placeholder_of(&f, "x", TF_DOUBLE, -1, NULL), cube = binary(&f, "Mul", "cube", unary(&f, "Square", "square", x), x);
+  for (int order = 1; order <= TF_MAX_GRADIENT_CHECK_ORDER; order++) CHECK(error_of_order(&f, cube, x, 0.75, order) < 1e-8);
+  TF_Output s = unary(&f, "StopGradient", "s", x);
+  TF_Output y = binary(&f, "Sub", "y", binary(&f, "Mul", "2xs", binary(&f, "Add", "2x", x, x), s), unary(&f, "Square", "s2", s));
+  CHECK(error_of_order(&f, y, x, 0.75, 1) < 1e-8);
+  CHECK(error_of_order(&f, y, x, 0.75, 2) > 0.1);
+  end(&f);
+}
+
 TEST(variables_of_a_session_and_other_feeds) {
   Fixture f = {0};
   REQUIRE(begin(&f));
@@ -143,7 +166,7 @@ TEST(wrong_uses_are_refused) {
   TF_Output x = placeholder(&f, "x"), whole = placeholder_of(&f, "whole", TF_INT32, -1, NULL), y = unary(&f, "Exp", "y", x);
   TF_Output rounded = cast(&f, "rounded", x, TF_INT32), beyond = {y.oper, 1};
   TF_Tensor *value = float_scalar(1), *wide = doubles(0, NULL, 1, (double[]){1}), *null = NULL;
-  const TF_GradientCheckOptions backwards = {.delta = -1}, endless = {.delta = (double)NAN}, few = {.num_feeds = -1},
+  const TF_GradientCheckOptions backwards = {.delta = -1}, endless = {.delta = (double)NAN}, few = {.num_feeds = -1}, order = {.order = 5},
                                 null_feed = {.feeds = &whole, .feed_values = &null, .num_feeds = 1};
   const struct {
     TF_Output y, x;
@@ -161,6 +184,7 @@ TEST(wrong_uses_are_refused) {
       {y, x, value, NULL, -1, "negative"},
       {y, x, value, &backwards, 1, "The step of differences is -1"},
       {y, x, value, &endless, 1, "The step of differences is nan"},
+      {y, x, value, &order, 1, "Derivatives of order 5 cannot be checked; at most 4"},
       {y, x, value, &few, 1, "negative"},
       {y, x, value, &null_feed, 1, "The value of feed 0 is null"},
   };
@@ -189,10 +213,11 @@ TEST(a_check_without_memory) {
   int operations = num_operations(f.graph);
   CHECK(error_of(&f, y, x, float_vector(2, (float[]){0.5f, -1})) < 1e-3); /* what is made once is made here */
   int failures = 0;
+  const TF_GradientCheckOptions options = {.order = 2};
   double error = NAN;
   for (int64_t successes = 0; successes < 20000; successes++, failures++) {
     mem_fail_after(successes);
-    TF_ComputeGradientError(f.graph, &y, 1, &x, 1, &value, NULL, &error, f.status);
+    TF_ComputeGradientError(f.graph, &y, 1, &x, 1, &value, &options, &error, f.status);
     mem_fail_after(-1);
     if (TF_GetCode(f.status) == TF_OK) break;
     if (!CHECK_INT_EQ(TF_GetCode(f.status), TF_RESOURCE_EXHAUSTED)) break;
