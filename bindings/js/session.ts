@@ -94,7 +94,7 @@ interface Place {
  * The tensor for a feed. A flat typed array takes the shape of what it is fed to, when that leaves at most one size open and the
  * length fits: a Float32Array of 640 numbers for [?,64] is [10,64].
  */
-function feedTensor({ dtype, shape: known }: Place, value: TensorLike): Tensor {
+export function feedTensor({ dtype, shape: known }: Place, value: TensorLike): Tensor {
   const flat = ArrayBuffer.isView(value) ? (value as unknown as TypedArray) : undefined;
   if (flat && known && known.length !== 1 && dtype !== 'string') {
     const open = known.filter((size) => size === null).length;
@@ -138,9 +138,15 @@ export class Session {
     return this.runNow(fetches, feeds, options) as Fetched<F>;
   }
 
-  private runNow(fetches: Fetch, feeds: Feeds = {}, options: RunOptions = {}): unknown {
+  /** @internal The handle, while the session may run. */
+  usablePointer(): number {
     if (this.closed) throw new CancelledError('Session has been closed.');
     this.runtime.wasm.refuseInCallback();
+    return this.pointer;
+  }
+
+  private runNow(fetches: Fetch, feeds: Feeds = {}, options: RunOptions = {}): unknown {
+    this.usablePointer();
     if (options.signal?.aborted) throw new CancelledError('the run was aborted before it started');
     const request = new Request(this.graph);
     const shape = request.add(fetches);

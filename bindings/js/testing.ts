@@ -1,82 +1,95 @@
 /** Helpers for tests of graphs and ops: numerical checks of gradients, and shape functions without a graph. */
 import { AttrInput, encodeAttr, guessAttrType } from './attr-value.js';
+import { itemsPerElement, typedArrayOf } from './dtypes.js';
 import { InvalidArgumentError, TFError } from './errors.js';
 import { MessageWriter } from './protobuf.js';
 import { runtimeOf } from './tf.js';
 import type { TF } from './tf.js';
 import type { Graph } from './graph.js';
-import type { Output } from './operation.js';
-import type { Feeds } from './session.js';
-import { Tensor, TensorLike, tensor } from './tensor.js';
+import { Input, Output, valueOf } from './operation.js';
+import { feedTensor } from './session.js';
+import type { Feeds, Session } from './session.js';
+import { sizeOf, Tensor, TensorLike, tensor } from './tensor.js';
 import { uploadTensor } from './transfer.js';
 
 export interface CheckOptions {
-  /** Values for other placeholders. */
+  /** Values of placeholders: of others, and of xs, where they say at which point these are checked. */
   feeds?: Feeds;
-  /** Where x is checked; default: values between -1 and 1 that differ, which needs a known shape of x. */
+  /** Where x is checked, when there is one. Default: values between -1 and 1 that differ, which needs a known shape of x. */
   value?: TensorLike;
-  /** Step of the central differences; default 1e-6 for float64, 1e-2 for float32. */
+  /** Step of the central differences; default 2^-17 in double precision, 2^-7 in single precision. */
   step?: number;
+  /** 2: also the derivatives of the gradients, by the xs and by what arrives at the ys; 3: those of these as well, and so on up to 4. */
+  order?: number;
+  /** The session in which the graph's variables were initialised. Default: a new one. */
+  session?: Session;
 }
 
 /**
- * Compares the gradient of sum(y * w), for fixed weights w, with respect to x with central differences. The error of an element is relative to
- * the larger of 1 and its size.
+ * Compares the derivatives of all elements of the ys by all elements of the xs, as graph.gradients gives them, with central differences. The error
+ * of one is |gradient - difference| / max(1, |difference|). float32, float64, complex64 and complex128; the parts of complex numbers count as two
+ * elements. Where no gradient flows it counts as zero. The graph is afterwards what it was.
  */
-export async function checkGradients(tf: TF, graph: Graph, y: Output, x: Output, options: CheckOptions = {}): Promise<{ maxError: number }> {
-  const dtype = x.dtype;
-  if (dtype !== 'float64' && dtype !== 'float32') throw new InvalidArgumentError(`checkGradients needs a float x, not ${dtype}`);
-  const [gradient] = graph.gradients([y], [x], { gradYs: [weightsLike(graph, y)] });
-  if (!gradient) throw new InvalidArgumentError(`no gradient flows from ${y.name} to ${x.name}`);
-  const session = new tf.Session(graph);
+export async function checkGradients(tf: TF, graph: Graph, y: Input | readonly Input[], x: Input | readonly Input[], options: CheckOptions = {}): Promise<{ maxError: number }> {
+  if (graph.runtime !== runtimeOf(tf)) throw new InvalidArgumentError('the graph belongs to another engine');
+  if (options.session && options.session.graph !== graph) throw new InvalidArgumentError('the session runs another graph');
+  const outputsOf = (inputs: Input | readonly Input[]) => (Array.isArray(inputs) ? (inputs as readonly Input[]) : [inputs as Input]).map(valueOf);
+  const [ys, xs] = [outputsOf(y), outputsOf(x)];
+  for (const { operation } of [...ys, ...xs]) graph.ownOperation(operation);
+  if (options.value !== undefined && xs.length !== 1) throw new InvalidArgumentError('a value is for one x: those of several are given with the feeds');
+  const feeds = feedsOf(graph, options.feeds ?? {});
+  const values = xs.map((output) => {
+    const at = feeds.findIndex(([feed]) => feed.operation === output.operation && feed.index === output.index);
+    return at < 0 ? (options.value === undefined ? somewhere(output) : feedTensor(placeOf(output), options.value)) : feeds.splice(at, 1)[0]![1];
+  });
   try {
-    const at = tf.tensor(options.value ?? somewhere(x), undefined, dtype);
-    const base = new Map(options.feeds instanceof Map ? options.feeds : Object.entries(options.feeds ?? {}));
-    const run = (value: Tensor, fetch: Output) => session.run(fetch, new Map([...base, [x, value]]));
-    const analytic = await run(at, gradient);
-    const step = options.step ?? (dtype === 'float64' ? 1e-6 : 1e-2);
-    let maxError = 0;
-    for (let i = 0; i < at.size; i++) {
-      const moved = async (by: number): Promise<number> => {
-        const data = at.data.slice() as Float64Array;
-        data[i]! += by;
-        return weightedSum(await run(new Tensor(dtype, at.shape, data), y));
-      };
-      const numeric = ((await moved(step)) - (await moved(-step))) / (2 * step);
-      const got = Number((analytic.data as Float64Array)[i]);
-      maxError = Math.max(maxError, Math.abs(got - numeric) / Math.max(1, Math.abs(numeric)));
-    }
-    return { maxError };
-  } finally {
-    await session.close();
+    return { maxError: largestError(graph, ys, xs, values, feeds, options) };
+  } catch (error) {
+    throw error instanceof TFError && error.node ? error.locate(error.node, graph.operation(error.node)?.type) : error;
   }
 }
 
-/** The number of elements of an output, whose shape has to be known for that. */
-function countOf(output: Output): { shape: number[]; count: number } {
-  const shape = output.shape;
-  if (!shape || shape.includes(null)) throw new InvalidArgumentError(`checkGradients needs a fully known shape of ${output.name}`);
-  return { shape: shape as number[], count: shape.reduce<number>((product, size) => product * size!, 1) };
+type FeedList = [Output, Tensor][];
+
+const placeOf = (output: Output) => ({ output, dtype: output.dtype, shape: output.shape });
+
+function feedsOf(graph: Graph, feeds: Feeds): FeedList {
+  const entries: [Input | string, TensorLike][] = feeds instanceof Map ? [...feeds] : Object.entries(feeds);
+  return entries.map(([key, value]) => {
+    const output = typeof key === 'string' ? graph.output(key) : valueOf(key);
+    return [output, feedTensor(placeOf(output), value)];
+  });
+}
+
+/** The call of TF_ComputeGradientError. */
+function largestError(graph: Graph, ys: Output[], xs: Output[], values: Tensor[], feeds: FeedList, { step = 0, order = 1, session }: CheckOptions): number {
+  const { wasm } = graph;
+  wasm.refuseInCallback();
+  const uploaded: number[] = [];
+  return wasm.scope((scope) => {
+    try {
+      for (const value of [...values, ...feeds.map(([, fed]) => fed)]) uploaded.push(uploadTensor(wasm, scope, value));
+      const [options, error] = [scope.alloc(32), scope.alloc(8)];
+      const [feedOutputs, feedValues] = [scope.outputs(feeds.map(([output]) => output)), scope.pointers(uploaded.slice(xs.length))];
+      const [y, x, xValues] = [scope.outputs(ys), scope.outputs(xs), scope.pointers(uploaded.slice(0, xs.length))];
+      wasm.u32.set([session?.usablePointer() ?? 0, feedOutputs, feedValues, feeds.length], options >>> 2);
+      wasm.view(Float64Array)[(options + 16) / 8] = step;
+      wasm.u32.set([order], (options + 24) >>> 2);
+      wasm.checked((status) => wasm.call.TF_ComputeGradientError!(graph.pointer, y, ys.length, x, xs.length, xValues, options, error, status));
+      return wasm.view(Float64Array)[error / 8]!;
+    } finally {
+      for (const pointer of uploaded) wasm.call.TF_DeleteTensor!(pointer);
+    }
+  });
 }
 
 /** Values for x, spread by steps of the golden ratio, so that no two are the same. */
 function somewhere(x: Output): Tensor {
-  const { shape, count } = countOf(x);
-  return tensor(Array.from({ length: count }, (_, i) => 2 * (((i + 1) * 0.6180339887498949) % 1) - 1), shape, x.dtype);
-}
-
-/** Weights that tell elements apart: 1, 1.5, 2, 1, … along the flat index. */
-const weightAt = (i: number): number => 1 + (i % 3) / 2;
-
-function weightedSum(value: Tensor): number {
-  let sum = 0;
-  (value.data as Float64Array).forEach((element, i) => (sum += element * weightAt(i)));
-  return sum;
-}
-
-function weightsLike(graph: Graph, y: Output): Output {
-  const { shape, count } = countOf(y);
-  return graph.constant(new Float64Array(Array.from({ length: count }, (_, i) => weightAt(i))), { dtype: y.dtype, shape });
+  const { shape, dtype } = x;
+  if (!shape || shape.includes(null)) throw new InvalidArgumentError(`checkGradients needs a value for ${x.name}, whose shape is not fully known`);
+  if (!/^(float|complex)/.test(dtype)) throw new InvalidArgumentError(`checkGradients needs xs of floating or complex type, not ${dtype}`);
+  const data = new (typedArrayOf(dtype))(sizeOf(shape as number[]) * itemsPerElement(dtype)) as Float64Array;
+  return new Tensor(dtype, shape as number[], data.map((_, i) => 2 * (((i + 1) * 0.6180339887498949) % 1) - 1));
 }
 
 export interface ShapeCase {

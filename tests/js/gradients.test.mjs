@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { InvalidArgumentError } from '../../npm/dist/index.js';
+import { FailedPreconditionError, InvalidArgumentError } from '../../npm/dist/index.js';
 import { checkGradients } from '../../npm/dist/testing.js';
 import { engine, isClose, withGraph } from './engine.mjs';
 
@@ -57,27 +57,102 @@ describe('graph.gradients', () => {
     assert.match(g.gradients([y], [x])[0].name, /^gradients_1\//);
     assert.match(g.gradients([y], [x], { name: 'slope' })[0].name, /^slope\//);
   }));
+});
 
-  it('agrees with central differences, which checkGradients takes', () => withGraph(tf, async (g) => {
+describe('checkGradients', () => {
+  let tf;
+  before(async () => (tf = await engine()));
+
+  const value = [[0.1, -0.4, 0.8], [1.2, 0.3, -0.9]];
+
+  it('finds right gradients right, at a given point or somewhere', () => withGraph(tf, async (g) => {
     const x = g.placeholder('float64', [2, 3]);
     const w = g.constant([[0.3, -0.2], [0.1, 0.5], [-0.7, 0.4]], { dtype: 'float64' });
     const y = g.softmax(g.tanh(g.matMul(x, w)));
-    const value = [[0.1, -0.4, 0.8], [1.2, 0.3, -0.9]];
     const { maxError } = await checkGradients(tf, g, y, x, { value });
-    assert.ok(maxError < 1e-8, `error ${maxError}`);
+    assert.ok(maxError > 0 && maxError < 1e-8, `error ${maxError}`);
+    const flat = await checkGradients(tf, g, y, x, { value: new Float64Array(value.flat()) });
+    assert.equal(flat.maxError, maxError);
     const somewhere = await checkGradients(tf, g, y, x);
     assert.ok(somewhere.maxError < 1e-8 && somewhere.maxError !== maxError, `error ${somewhere.maxError}`);
-    const other = g.placeholder('float64', [2, 3]);
-    const mixed = await checkGradients(tf, g, g.mul(x, g.sigmoid(other)), other, { value, feeds: new Map([[x, value]]) });
-    assert.ok(mixed.maxError < 1e-8, `error ${mixed.maxError}`);
+    const second = await checkGradients(tf, g, y, x, { value, order: 2 });
+    assert.ok(second.maxError < 1e-8, `error ${second.maxError}`);
   }));
 
-  it('checkGradients finds a gradient that is wrong', () => withGraph(tf, async (g) => {
+  it('takes several ys and xs, other feeds, and single precision', () => withGraph(tf, async (g) => {
+    const x = g.placeholder('float32', [2, 3]);
+    const w = g.placeholder('float32', [null, 2]);
+    const scale = g.placeholder('float32', null, { name: 'scale' });
+    const product = g.matMul(x, w);
+    const ys = [g.mul(g.sigmoid(product), scale), g.exp(w)];
+    const feeds = new Map([[w, [[0.3, -0.2], [0.1, 0.5], [-0.7, 0.4]]], ['scale:0', 2]]);
+    const { maxError } = await checkGradients(tf, g, ys, [x, w], { feeds, order: 2 });
+    assert.ok(maxError > 0 && maxError < 1e-2, `error ${maxError}`);
+    const unfed = g.reciprocal(g.placeholder('float32', [2], { name: 'r' }));
+    await assert.rejects(checkGradients(tf, g, unfed, x), (error) => error instanceof InvalidArgumentError && error.node === 'r' && error.op === 'Placeholder');
+  }));
+
+  it('measures how wrong a gradient is', () => withGraph(tf, async (g) => {
     const x = g.placeholder('float64', [2]);
+    /* x * x, of which the gradient knows one half: 3 instead of 6, and 0.25 instead of 0.5. */
+    const { maxError } = await checkGradients(tf, g, g.mul(x, g.stopGradient(x)), x, { value: [0.25, 3] });
+    assert.ok(isClose([maxError], [0.5], 1e-8), `error ${maxError}`);
     /* At x = 1 the value jumps, which the gradient, 1 everywhere, does not know. */
     const step = g.cast(g.greater(x, 1), { dstT: 'float64' });
-    const { maxError } = await checkGradients(tf, g, g.add(x, step), x, { value: [1, 3], step: 1e-3 });
-    assert.ok(maxError > 0.9, `error ${maxError}`);
-    await assert.rejects(checkGradients(tf, g, step, g.placeholder('int32', [2]), { value: [1, 2] }), InvalidArgumentError);
+    const jump = await checkGradients(tf, g, g.add(x, step), x, { value: [1, 3], step: 2 ** -10 });
+    assert.ok(isClose([jump.maxError], [512 / 513], 1e-8), `error ${jump.maxError}`);
+    /* The value of s (2 x - s) for s = stopGradient(x) is x^2, its gradient 2 s is right, the gradient of that is not. */
+    const s = g.stopGradient(x);
+    const once = g.mul(s, g.sub(g.mul(x, 2), s));
+    assert.ok((await checkGradients(tf, g, once, x)).maxError < 1e-8);
+    assert.ok((await checkGradients(tf, g, once, x, { order: 2 })).maxError > 0.1);
+  }));
+
+  it('checks ops of ones own, and variables in their session', () => withGraph(tf, async (g, session) => {
+    const gradient = (factor) => `G[T:{float, double}](x:T, dy:T) -> (dx:T) {
+      c = Const[dtype=$T, value=${factor}]()
+      x2 = Square[T=$T](x)
+      a = Mul[T=$T](c:output:0, x2:y:0)
+      dx = Mul[T=$T](a:z:0, dy)
+      return dx = dx:z:0
+    }`;
+    const cube = (name, factor) => tf.registerOp({
+      name, inputs: ['x: T'], outputs: ['y: T'], attrs: ['T: {float, double}'],
+      shape: (c) => c.setOutput(0, c.input(0)),
+      kernel: ([x]) => [tf.tensor(x.data.map((v) => v ** 3), x.shape, x.dtype)],
+      gradient: gradient(factor),
+    });
+    cube('CheckedCube', 3);
+    cube('WrongCube', 2);
+    const v = g.variable(g.constant([0.5, 2], { dtype: 'float64' }), { name: 'v' });
+    await session.run(g.initializer());
+    const x = g.placeholder('float64', [2]);
+    const [right] = g.op('CheckedCube', [g.mul(x, v)]).outputs;
+    const [wrong] = g.op('WrongCube', [g.mul(x, v)]).outputs;
+    assert.ok((await checkGradients(tf, g, right, x, { session, order: 2 })).maxError < 1e-8);
+    const { maxError } = await checkGradients(tf, g, wrong, x, { session, value: [4, 1] });
+    assert.ok(isClose([maxError], [1 / 3], 1e-8), `error ${maxError}`);
+    assert.ok((await checkGradients(tf, g, right, v, { feeds: new Map([[x, [1, -1]]]) })).maxError < 1e-8, 'a variable may be fed');
+    await assert.rejects(checkGradients(tf, g, right, x), FailedPreconditionError);
+  }));
+
+  it('leaves the graph and memory as they were, and refuses what it cannot check', () => withGraph(tf, async (g, session) => {
+    const x = g.placeholder('float64', [2]);
+    const open = g.placeholder('float64', [null]);
+    const [y, whole] = [g.exp(x), g.placeholder('int32', [2])];
+    const before = g.operations().length;
+    await checkGradients(tf, g, y, x);
+    const { tensors } = tf.memory();
+    await checkGradients(tf, g, y, x, { order: 2 });
+    await assert.rejects(checkGradients(tf, g, y, whole), InvalidArgumentError);
+    await assert.rejects(checkGradients(tf, g, y, whole, { value: new Int32Array(2) }), InvalidArgumentError);
+    await assert.rejects(checkGradients(tf, g, g.exp(open), open), /value for/);
+    await assert.rejects(checkGradients(tf, g, y, [x, open], { value: [1, 2] }), /for one x/);
+    await assert.rejects(checkGradients(tf, g, y, x, { order: 9 }), InvalidArgumentError);
+    await assert.rejects(checkGradients(tf, g, y, x, { step: -1 }), InvalidArgumentError);
+    await assert.rejects(withGraph(tf, (other, otherSession) => checkGradients(tf, g, y, x, { session: otherSession })), InvalidArgumentError);
+    await assert.rejects(withGraph(tf, (other) => checkGradients(tf, g, other.exp(other.constant(1)), x)), InvalidArgumentError);
+    assert.equal(g.operations().length, before + 1, 'only the exp of an open shape was added');
+    assert.equal(tf.memory().tensors, tensors);
   }));
 });
