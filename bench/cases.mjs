@@ -1,9 +1,11 @@
 // What is measured. Each case builds the same work twice, for our engine (`tf`, as init() gives it) and for the peer (`tfjs`); a case
 // without `peer` is work that the peer cannot do:
+//   prepare() what each unit of work needs new, not timed; may be missing
 //   run()     one unit of work, timed
 //   result()  the numbers it computes, compared before anything is timed
 //   close()   frees what was made
 import { BATCH, CLASSES, digitBatches, initialWeights, numbers, PIXELS } from './digits.mjs';
+import { gradientCases } from './gradients.mjs';
 import { graphCases } from './graphs.mjs';
 
 /** Fresh B: each call multiplies by a matrix that the engine has not seen, given as a Float32Array. The product stays inside. */
@@ -184,6 +186,7 @@ export function makeCases(digits) {
     additions('1,000 chained scalar additions', 1000),
     additions('one scalar addition', 1),
     ...graphCases,
+    ...gradientCases,
   ];
 }
 

@@ -29,11 +29,10 @@ async function measureCase({ name, group, size, flops, nodes, ours, peer }, { tf
     if (peer) made.peer = await peer(tfjs);
     const difference = made.peer && relativeDifference(result, await made.peer.result());
     if (made.peer && !(difference < TOLERANCE)) throw new Error(`the results differ by ${difference}`);
-    await warmUp(made.ours.run, firstWarmUp);
+    await warmUp(made.ours, firstWarmUp);
     const limit = [];
     const beforeRound = flops ? () => limit.push(limitNow(limits, SETTINGS.roundTime / 2)) : undefined;
-    const contestants = Object.fromEntries(Object.entries(made).map(([who, { run }]) => [who, run]));
-    const times = await compare(contestants, { ...SETTINGS, rounds, beforeRound });
+    const times = await compare(made, { ...SETTINGS, rounds, beforeRound });
     const compared = made.peer && { peer: median(times.peer), ratio: median(times.peer.map((time, i) => time / times.ours[i])) };
     return { ...about, difference, times, ours: median(times.ours), ...compared, limit: flops && median(limit) };
   } catch (error) {

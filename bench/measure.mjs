@@ -1,27 +1,38 @@
 // Timing two implementations of the same work against each other.
 
-/** Calls `work` until `milliseconds` have passed; returns the number of calls and the time they took. */
-async function repeat(work, milliseconds, atMost = Infinity) {
-  const started = performance.now();
-  let calls = 0;
+/** Work is a function, or { prepare, run } of which only run is timed. */
+const partsOf = (work) => (typeof work === 'function' ? { run: work } : work);
+
+async function settle(result) {
+  if (result instanceof Promise) await result;
+}
+
+/** Milliseconds that `count` calls take; without anything to prepare the clock is not looked at in between. */
+async function elapsedOf({ prepare, run }, count) {
   let elapsed = 0;
-  while (elapsed < milliseconds && calls < atMost) {
-    const pending = work();
-    if (pending instanceof Promise) await pending;
+  for (let done = 0; done < count;) {
+    await settle(prepare?.());
+    const started = performance.now();
+    do {
+      const pending = run();
+      if (pending instanceof Promise) await pending;
+      done++;
+    } while (!prepare && done < count);
+    elapsed += performance.now() - started;
+  }
+  return elapsed;
+}
+
+/** Calls `work` until `milliseconds` have passed; returns the number of calls and the time they took, with what they needed prepared. */
+async function repeat(work, milliseconds) {
+  const started = performance.now();
+  let [calls, elapsed] = [0, 0];
+  while (elapsed < milliseconds) {
+    await elapsedOf(work, 1);
     calls++;
     elapsed = performance.now() - started;
   }
   return { calls, elapsed };
-}
-
-/** Calls `work` `count` times, without looking at the clock in between; returns milliseconds per call. */
-async function time(work, count) {
-  const started = performance.now();
-  for (let i = 0; i < count; i++) {
-    const pending = work();
-    if (pending instanceof Promise) await pending;
-  }
-  return (performance.now() - started) / count;
 }
 
 export function median(values) {
@@ -31,27 +42,28 @@ export function median(values) {
 }
 
 /**
- * Milliseconds per call of each of `contestants` (a record of functions), one figure a round. Engines first run slower code of
+ * Milliseconds per call of each of `contestants` (a record of work), one figure a round. Engines first run slower code of
  * their own making: each is warmed up. The rounds alternate, so that whatever else the machine does meets all of them alike.
  * `beforeRound` is called before each.
  */
 export async function compare(contestants, { warmUp, rounds, roundTime, beforeRound }) {
   const entries = [];
-  for (const [name, work] of Object.entries(contestants)) {
+  for (const [name, contestant] of Object.entries(contestants)) {
+    const work = partsOf(contestant);
     await repeat(work, warmUp);
     const { calls, elapsed } = await repeat(work, roundTime);
     entries.push({ name, work, count: Math.max(1, Math.round((calls * roundTime) / elapsed)), times: [] });
   }
   for (let round = 0; round < rounds; round++) {
     beforeRound?.();
-    for (const entry of round % 2 ? entries.toReversed() : entries) entry.times.push(await time(entry.work, entry.count));
+    for (const entry of round % 2 ? entries.toReversed() : entries) entry.times.push((await elapsedOf(entry.work, entry.count)) / entry.count);
   }
   return Object.fromEntries(entries.map(({ name, times }) => [name, times]));
 }
 
 /** Runs `work` for a while, untimed. */
 export async function warmUp(work, milliseconds) {
-  await repeat(work, milliseconds);
+  await repeat(partsOf(work), milliseconds);
 }
 
 /** The largest difference between two lists of numbers, in units of the largest number. */

@@ -36,6 +36,15 @@ describe('the benchmark', () => {
     assert.deepEqual(started, ['ours', 'peer', 'ours', 'peer', 'ours', 'peer']);
   });
 
+  it('prepares every unit of work that wants it, and times only the work', async () => {
+    const calls = [];
+    const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+    const work = { prepare: async () => (calls.push('prepare'), pause(30)), run: () => void calls.push('run'), close() {} };
+    const { ours } = await compare({ ours: work }, { warmUp: 1, roundTime: 1, rounds: 2 });
+    assert.ok(calls.length >= 8 && calls.every((call, i) => call === (i % 2 ? 'run' : 'prepare')), calls.join());
+    assert.ok(ours.every((time) => time < 15), `${ours} ms`);
+  });
+
   it('shows what is below the bar and what failed', () => {
     const product = { group: 'matmul', flops: 2e6, limit: 40, peer: 0.13 };
     const result = (variant) => ({
