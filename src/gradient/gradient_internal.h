@@ -36,10 +36,12 @@ typedef struct GradientEntry {
   const AttrEntry *const *attrs;
   int num_attrs;
 } GradientEntry;
-MUST_CHECK bool gradient_look_up(GradientLibrary *library, const GradientQuery *query, const GradientEntry **entry,
-                                 Status *status);
+MUST_CHECK bool gradient_look_up(GradientLibrary *library, const GradientQuery *query,
+                                 const GradientEntry **entry, Status *status);
 /* Says without work that no gradient flows through nodes of this op. */
 bool gradient_is_none(const GradientLibrary *library, const Op *op, const NodeDef *node);
+/* The library has a function or a GradientDef for what the node calls. */
+bool gradient_is_given(const GradientLibrary *library, const NodeDef *node);
 /* Appends what tells apart queries with different gradients. */
 MUST_CHECK bool gradient_key(const GradientQuery *query, StrBuf *key, Status *status);
 

@@ -25,7 +25,8 @@ bool gradient_key(const GradientQuery *query, StrBuf *key, Status *status) {
   TRY(proto_serialize(&bare, key, status));
   /* Only a gradient that is written anew can depend on where gradients arrive. */
   bool written = query->op->registration != NULL && query->op->registration->gradient_fn != NULL;
-  for (int i = 0; written && i < query->num_outputs; i++) strbuf_append_char(key, query->flows == NULL || query->flows[i] ? '1' : '0');
+  for (int i = 0; written && i < query->num_outputs; i++)
+    strbuf_append_char(key, query->flows == NULL || query->flows[i] ? '1' : '0');
   return strbuf_ok(key, status);
 }
 
@@ -53,10 +54,14 @@ static const char *custom_gradient(const GradientLibrary *library, const char *n
   return library->functions == NULL ? NULL : graph_find_gradient_def(library->functions, name);
 }
 
+bool gradient_is_given(const GradientLibrary *library, const NodeDef *node) {
+  if (library->functions == NULL) return false;
+  const char *name = callee_of(node).name;
+  return custom_gradient(library, name) != NULL || graph_find_function(library->functions, name) != NULL;
+}
+
 bool gradient_is_none(const GradientLibrary *library, const Op *op, const NodeDef *node) {
-  if (custom_gradient(library, callee_of(node).name) != NULL) return false;
-  if (library->functions != NULL && graph_find_function(library->functions, callee_of(node).name) != NULL)
-    return false;
+  if (gradient_is_given(library, node)) return false;
   return op->registration != NULL && op->registration->gradient == NO_GRADIENT;
 }
 
@@ -66,12 +71,12 @@ static bool no_gradient_defined(const NodeDef *node, Status *status) {
              "the flow in front of it "
              "with StopGradient.",
              node->op);
-  return node_attach(node->name, status);
+  return node->name[0] == 0 ? false : node_attach(node->name, status);
 }
 
 /* The text in the op's registration, or the text that its function writes. */
-static bool registered_gradient(GradientLibrary *library, const GradientQuery *query, const FunctionDef **function,
-                                Status *status) {
+static bool registered_gradient(GradientLibrary *library, const GradientQuery *query,
+                                const FunctionDef **function, Status *status) {
   const NodeDef *node = query->node;
   const OpRegistration *registration = query->op->registration;
   if (registration == NULL) return no_gradient_defined(node, status);
@@ -94,7 +99,8 @@ static bool registered_gradient(GradientLibrary *library, const GradientQuery *q
   return ok || status_append(status, "\n\tin the gradient of op %s", node->op);
 }
 
-static bool find_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry, Status *status) {
+static bool find_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
+                          Status *status) {
   const NodeDef *node = query->node;
   Callee callee = callee_of(node);
   const char *custom = custom_gradient(library, callee.name);
@@ -119,7 +125,8 @@ static bool find_gradient(GradientLibrary *library, const GradientQuery *query, 
   return registered_gradient(library, query, &entry->function, status);
 }
 
-bool gradient_look_up(GradientLibrary *library, const GradientQuery *query, const GradientEntry **entry, Status *status) {
+bool gradient_look_up(GradientLibrary *library, const GradientQuery *query, const GradientEntry **entry,
+                      Status *status) {
   StrBuf key = {0};
   bool ok = false;
   TRY_DONE(gradient_key(query, &key, status));

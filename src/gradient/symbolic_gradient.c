@@ -1,0 +1,418 @@
+#include "gradient/symbolic_gradient.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "gradient/gradient_internal.h"
+#include "op/resource.h"
+
+/* A gradient that has arrived at an output. */
+typedef struct Arrival {
+  NodeOutput value;
+  struct Arrival *next;
+} Arrival;
+
+typedef struct Arrivals {
+  Arrival *first, *last; /* in the order of arrival */
+  int count;
+} Arrivals;
+
+typedef struct Builder {
+  GradientLibrary library; /* only for questions about ops */
+  FunctionBody *body;      /* the copy that becomes the gradient */
+  Graph *graph;
+  Status *status;
+  Arena *arena;        /* until the gradient is made */
+  int64_t num_ids;     /* of the nodes of the body */
+  Arrivals **arrivals; /* per id: one for each output of a node that results depend on; else NULL */
+  int64_t *pending;    /* per id: edges along which a gradient may still come */
+  Node **queue;
+  int64_t head, tail;
+  Node **dys, **dxs;
+  DataType *dx_types;
+} Builder;
+
+static bool oom(Builder *b) { return status_oom(b->status, "the gradient of a function"); }
+
+/* --- nodes --- */
+
+/* The graph counts names without looking at nodes, and the body of a gradient has some of that kind already.
+ */
+static const char *new_name(Builder *b) {
+  const char *name;
+  do name = graph_new_name(b->graph, "Func");
+  while (name != NULL && graph_find_node(b->graph, name) != NULL);
+  return name;
+}
+
+static NodeDef *new_def(Builder *b, const char *op) {
+  const char *name = new_name(b);
+  NodeDef *def = name == NULL ? NULL : node_def_new(graph_arena(b->graph), name, op);
+  if (def == NULL) oom(b);
+  return def;
+}
+
+static bool set_attr(Builder *b, NodeDef *def, const char *name, AttrValue *value) {
+  if (value == NULL) return oom(b);
+  return node_def_set_attr(def, graph_arena(b->graph), name, value, b->status);
+}
+
+/* Adds the node with its inputs. What is wrong with their shapes shows when the node runs. */
+static bool add_node(Builder *b, NodeDef *def, const NodeOutput *inputs, int num_inputs, Node **node) {
+  Edge *edge;
+  Status ignored;
+  status_init(&ignored);
+  TRY(graph_add_node(b->graph, def, node, b->status));
+  for (int i = 0; i < num_inputs; i++)
+    TRY(graph_add_edge(b->graph, inputs[i].node, inputs[i].index, *node, i, &edge, b->status));
+  if (!graph_infer_shapes(b->graph, *node, &ignored) && ignored.code == CODE_RESOURCE_EXHAUSTED)
+    return oom(b);
+  return true;
+}
+
+/* `_Arg` or `_Retval` number `index`. */
+static bool add_boundary(Builder *b, const char *op, DataType type, int index, const NodeOutput *input,
+                         Node **node) {
+  Arena *arena = graph_arena(b->graph);
+  NodeDef *def = new_def(b, op);
+  if (def == NULL) return false;
+  TRY(set_attr(b, def, "T", attr_value_type(arena, type)));
+  TRY(set_attr(b, def, "index", attr_value_int(arena, index)));
+  return add_node(b, def, input, input == NULL ? 0 : 1, node);
+}
+
+static bool add_float_zero(Builder *b, NodeOutput *output) {
+  Arena *arena = graph_arena(b->graph);
+  NodeDef *def = new_def(b, "Const");
+  TensorProto *tensor = proto_new(kTensorProto, arena);
+  AttrValue *shape = attr_value_shape(arena, 0, NULL);
+  float *zero = arena_calloc(arena, 1, sizeof(float));
+  if (def == NULL || tensor == NULL || shape == NULL || zero == NULL) return oom(b);
+  tensor->dtype = TENSORFLOW__DATA_TYPE__DT_FLOAT;
+  tensor->tensor_shape = shape->shape;
+  tensor->float_val = zero;
+  tensor->n_float_val = 1;
+  TRY(set_attr(b, def, "dtype", attr_value_type(arena, DT_FLOAT)));
+  TRY(set_attr(b, def, "value", attr_value_tensor(arena, tensor)));
+  output->index = 0;
+  return add_node(b, def, NULL, 0, &output->node);
+}
+
+static bool add_zeros(Builder *b, NodeOutput x, NodeOutput *output) {
+  DataType type = (DataType)dtype_base(node_output_type(x));
+  if (type == DT_RESOURCE) return add_float_zero(b, output);
+  NodeDef *def = new_def(b, "ZerosLike");
+  if (def == NULL) return false;
+  TRY(set_attr(b, def, "T", attr_value_type(graph_arena(b->graph), type)));
+  output->index = 0;
+  return add_node(b, def, &x, 1, &output->node);
+}
+
+static bool add_sum(Builder *b, const Arrivals *at, NodeOutput *output) {
+  Arena *arena = graph_arena(b->graph);
+  NodeDef *def = new_def(b, "AddN");
+  NodeOutput *terms = mem_calloc(at->count, sizeof *terms);
+  if (terms == NULL) oom(b);
+  int n = 0;
+  for (const Arrival *a = at->first; terms != NULL && a != NULL; a = a->next) terms[n++] = a->value;
+  output->index = 0;
+  bool ok = def != NULL && terms != NULL && set_attr(b, def, "N", attr_value_int(arena, n)) &&
+            set_attr(b, def, "T", attr_value_type(arena, dtype_base(node_output_type(terms[0])))) &&
+            add_node(b, def, terms, n, &output->node);
+  mem_free(terms);
+  return ok;
+}
+
+/* --- gradients that arrive --- */
+
+static bool arrive(Builder *b, NodeOutput at, NodeOutput value) {
+  Arrivals *arrivals = b->arrivals[at.node->id];
+  if (arrivals == NULL) return true;
+  if (value.node != NULL) {
+    Arrival *arrival = arena_alloc(b->arena, (int64_t)sizeof *arrival);
+    if (arrival == NULL) return oom(b);
+    *arrival = (Arrival){value, NULL};
+    arrivals += at.index;
+    *(arrivals->last == NULL ? &arrivals->first : &arrivals->last->next) = arrival;
+    arrivals->last = arrival;
+    arrivals->count++;
+  }
+  if (--b->pending[at.node->id] == 0) b->queue[b->tail++] = at.node;
+  return true;
+}
+
+static bool sum(Builder *b, NodeOutput at, NodeOutput *total) {
+  static const Arrivals kNone = {0};
+  const Arrivals *arrivals = b->arrivals[at.node->id] == NULL ? &kNone : &b->arrivals[at.node->id][at.index];
+  if (arrivals->count == 0 || dtype_base(node_output_type(at)) == DT_BOOL) return add_zeros(b, at, total);
+  *total = arrivals->first->value;
+  return arrivals->count == 1 || add_sum(b, arrivals, total);
+}
+
+/* --- the nodes that results depend on --- */
+
+static bool reach(Builder *b, Node *node) {
+  if (b->arrivals[node->id] != NULL) return true;
+  b->arrivals[node->id] = arena_calloc(b->arena, node->num_outputs + 1, sizeof(Arrivals));
+  b->queue[b->tail++] = node;
+  return b->arrivals[node->id] != NULL || oom(b);
+}
+
+static bool find_reached(Builder *b) {
+  for (int i = 0; i < b->body->num_rets; i++) TRY(reach(b, b->body->ret_nodes[i]));
+  for (b->head = 0; b->head < b->tail; b->head++) {
+    const Node *node = b->queue[b->head];
+    for (int i = 0; i < node->num_inputs; i++) {
+      if (node->inputs[i] == NULL) continue;
+      Node *src = node->inputs[i]->src;
+      b->pending[src->id]++;
+      TRY(reach(b, src));
+    }
+  }
+  b->head = b->tail = 0;
+  return true;
+}
+
+/* --- one node --- */
+
+static bool is_differentiable(DataType type) {
+  int base = dtype_base(type);
+  return dtype_is_floating(base) || dtype_is_complex(base) || base == DT_RESOURCE || base == DT_VARIANT;
+}
+
+/* Nothing flows through ops that say so, and through those of which no gradient is known when they give only
+ * integers and the like. */
+static bool lets_nothing_through(const Builder *b, const Node *node) {
+  if (gradient_is_none(&b->library, node->op, node->def)) return true;
+  const OpRegistration *registration = node->op->registration;
+  if (graph_op_is_function(node->op) || registration == NULL || registration->gradient != NULL ||
+      registration->gradient_fn != NULL)
+    return false;
+  for (int i = 0; i < node->num_outputs; i++) {
+    if (is_differentiable(node->output_types[i])) return false;
+  }
+  return !gradient_is_given(&b->library, node->def);
+}
+
+/* The type of the gradient of an input: for a resource that of what it refers to, known from shape inference
+ * or from the op that reads it. */
+static DataType gradient_type(const Node *node, int i) {
+  const Edge *edge = node->inputs[i];
+  DataType type = (DataType)dtype_base(node->input_types[i]);
+  if (type != DT_RESOURCE) return type;
+  const HandleData *handle = edge->src->output_handles[edge->src_output];
+  if (handle != NULL && handle->count == 1 && handle->entries[0].dtype != DT_INVALID)
+    return handle->entries[0].dtype;
+  const AttrValue *dtype = node_def_attr(node->def, "dtype");
+  return dtype != NULL && dtype->value_case == (int)ATTR_TYPE ? (DataType)dtype->type : DT_FLOAT;
+}
+
+/* The op with its attrs, as a reference to a function. */
+static AttrValue *op_reference(Builder *b, const NodeDef *node) {
+  Arena *arena = graph_arena(b->graph);
+  /* All map entries have the same layout: a key and a value. */
+  NameAttrList attrs = TENSORFLOW__NAME_ATTR_LIST__INIT;
+  attrs.attr = (FuncAttrEntry **)node->attr;
+  attrs.n_attr = node->n_attr;
+  return attr_value_func(arena, node->op, &attrs);
+}
+
+static bool add_gradient(Builder *b, const Node *node, const NodeOutput *inputs, int *types,
+                         Node **gradient) {
+  Arena *arena = graph_arena(b->graph);
+  int num_x = node->num_inputs, num_y = node->num_outputs;
+  NodeDef *def = new_def(b, "SymbolicGradient");
+  if (def == NULL) return false;
+  for (int i = 0; i < num_x + num_y; i++) types[i] = dtype_base(node_output_type(inputs[i]));
+  TRY(set_attr(b, def, "Tin", attr_value_type_list(arena, types, (size_t)(num_x + num_y))));
+  for (int i = 0; i < num_x; i++) types[i] = (int)gradient_type(node, i);
+  TRY(set_attr(b, def, "Tout", attr_value_type_list(arena, types, (size_t)num_x)));
+  TRY(set_attr(b, def, "f", op_reference(b, node->def)));
+  return add_node(b, def, inputs, num_x + num_y, gradient);
+}
+
+/* Sums what arrived at the outputs and lets it through the node. */
+static bool pass_through(Builder *b, Node *node, NodeOutput *inputs, int *types) {
+  Node *gradient = NULL;
+  int num_x = node->num_inputs;
+  bool connected = true;
+  for (int i = 0; i < num_x; i++) connected = connected && node->inputs[i] != NULL;
+  if (connected && !lets_nothing_through(b, node)) {
+    for (int i = 0; i < num_x; i++)
+      inputs[i] = (NodeOutput){node->inputs[i]->src, node->inputs[i]->src_output};
+    for (int i = 0; i < node->num_outputs; i++) TRY(sum(b, (NodeOutput){node, i}, &inputs[num_x + i]));
+    TRY(add_gradient(b, node, inputs, types, &gradient));
+  }
+  for (int i = 0; i < num_x; i++) {
+    const Edge *edge = node->inputs[i];
+    if (edge != NULL) TRY(arrive(b, (NodeOutput){edge->src, edge->src_output}, (NodeOutput){gradient, i}));
+  }
+  return true;
+}
+
+static bool walk(Builder *b, const uint8_t *is_arg) {
+  while (b->head < b->tail) {
+    Node *node = b->queue[b->head++];
+    if (is_arg[node->id]) continue;
+    int count = node->num_inputs + node->num_outputs;
+    NodeOutput *inputs = mem_calloc(count + 1, sizeof *inputs);
+    int *types = mem_calloc(count + 1, sizeof *types);
+    bool ok = ((inputs != NULL && types != NULL) || oom(b)) && pass_through(b, node, inputs, types);
+    mem_free(inputs);
+    mem_free(types);
+    TRY(ok);
+  }
+  return true;
+}
+
+/* --- the body --- */
+
+static bool prepare(Builder *b) {
+  const FunctionBody *body = b->body;
+  Arena *arena = graph_arena(b->graph);
+  b->arena = arena_new();
+  if (b->arena == NULL) return oom(b);
+  b->num_ids = graph_num_node_ids(b->graph);
+  b->arrivals = arena_calloc(b->arena, b->num_ids, sizeof *b->arrivals);
+  b->pending = arena_calloc(b->arena, b->num_ids, sizeof *b->pending);
+  b->queue = arena_calloc(b->arena, b->num_ids, sizeof *b->queue);
+  b->dys = arena_calloc(b->arena, body->num_rets + 1, sizeof *b->dys);
+  b->dxs = arena_calloc(arena, body->num_args + 1, sizeof *b->dxs);
+  b->dx_types = arena_calloc(arena, body->num_args + 1, sizeof *b->dx_types);
+  return (b->arrivals && b->pending && b->queue && b->dys && b->dxs && b->dx_types) || oom(b);
+}
+
+static bool seed(Builder *b) {
+  FunctionBody *body = b->body;
+  for (int i = 0; i < body->num_rets; i++)
+    TRY(add_boundary(b, "_Arg", body->ret_types[i], body->num_args + i, NULL, &b->dys[i]));
+  TRY(find_reached(b));
+  for (int i = 0; i < body->num_rets; i++) {
+    const Edge *edge = body->ret_nodes[i]->inputs[0];
+    if (edge != NULL) TRY(arrive(b, (NodeOutput){edge->src, edge->src_output}, (NodeOutput){b->dys[i], 0}));
+  }
+  return true;
+}
+
+static bool mark_args(Builder *b, uint8_t **is_arg) {
+  *is_arg = arena_calloc(b->arena, b->num_ids, 1);
+  if (*is_arg == NULL) return oom(b);
+  for (int i = 0; i < b->body->num_args; i++) (*is_arg)[b->body->arg_nodes[i]->id] = 1;
+  return true;
+}
+
+/* Results are the gradients of the arguments from now on. */
+static bool finish(Builder *b) {
+  FunctionBody *body = b->body;
+  Arena *arena = graph_arena(b->graph);
+  int num_x = body->num_args, num_y = body->num_rets;
+  NodeOutput *sums = arena_calloc(b->arena, num_x + 1, sizeof *sums);
+  Node **args = arena_calloc(arena, num_x + num_y + 1, sizeof *args);
+  DataType *types = arena_calloc(arena, num_x + num_y + 1, sizeof *types);
+  if (sums == NULL || args == NULL || types == NULL) return oom(b);
+  for (int i = 0; i < num_x; i++) {
+    TRY(sum(b, (NodeOutput){body->arg_nodes[i], 0}, &sums[i]));
+    b->dx_types[i] = (DataType)dtype_base(node_output_type(sums[i]));
+    args[i] = body->arg_nodes[i];
+    types[i] = body->arg_types[i];
+  }
+  for (int i = 0; i < num_y; i++) {
+    args[num_x + i] = b->dys[i];
+    types[num_x + i] = body->ret_types[i];
+    graph_remove_node(b->graph, body->ret_nodes[i]);
+  }
+  for (int i = 0; i < num_x; i++) TRY(add_boundary(b, "_Retval", b->dx_types[i], i, &sums[i], &b->dxs[i]));
+  body->name = arena_printf(arena, "%sGrad", body->name);
+  if (body->name == NULL) return oom(b);
+  body->arg_nodes = args;
+  body->arg_types = types;
+  body->num_args = num_x + num_y;
+  body->ret_nodes = b->dxs;
+  body->ret_types = b->dx_types;
+  body->num_rets = num_x;
+  body->num_control_rets = 0;
+  return true;
+}
+
+bool symbolic_gradient(const FunctionBody *body, FunctionBody **gradient, Status *status) {
+  FunctionBody *copy;
+  uint8_t *is_arg;
+  TRY(function_body_copy(body, &copy, status));
+  Builder b = {.library = {.functions = graph_library(copy->graph)},
+               .body = copy,
+               .graph = copy->graph,
+               .status = status};
+  bool ok = prepare(&b) && mark_args(&b, &is_arg) && seed(&b) && walk(&b, is_arg) && finish(&b);
+  arena_free(b.arena);
+  if (ok) {
+    *gradient = copy;
+  } else {
+    function_body_free(copy);
+  }
+  return ok;
+}
+
+/* --- what a SymbolicGradient node runs --- */
+
+static const NameAttrList *differentiated(const AttrEntry *const *attrs, int num_attrs) {
+  for (int i = 0; i < num_attrs; i++) {
+    const AttrValue *value = attrs[i]->value;
+    if (strcmp(attrs[i]->key, "f") == 0 && value != NULL && value->value_case == (int)ATTR_FUNC)
+      return value->func;
+  }
+  return NULL;
+}
+
+static bool function_gradient_body(Graph *library, const FunctionDef *function, const NameAttrList *f,
+                                   FunctionBody **body, Status *status) {
+  FunctionBody *forward;
+  TRY(function_body_new(library, function, (const AttrEntry *const *)f->attr, (int)f->n_attr, &forward,
+                        status));
+  bool ok = symbolic_gradient(forward, body, status);
+  function_body_free(forward);
+  return ok;
+}
+
+static bool op_gradient_body(Graph *library, const NameAttrList *f, FunctionBody **body, Status *status) {
+  bool ok = false;
+  const Op *op = op_registry_find(graph_ops(library), f->name);
+  const GradientEntry *entry;
+  GradientLibrary gradients;
+  if (op == NULL) return status_set(status, CODE_NOT_FOUND, "No gradient defined for op: %s", f->name);
+  TRY(gradient_library_init(&gradients, library, status));
+  NodeDef *node = node_def_new(gradients.arena, "", f->name);
+  if (node == NULL) {
+    status_oom(status, "the gradient of an op");
+    goto done;
+  }
+  for (size_t i = 0; i < f->n_attr; i++)
+    TRY_DONE(node_def_set_attr(node, gradients.arena, f->attr[i]->key, f->attr[i]->value, status));
+  TRY_DONE(node_def_add_defaults(node, op->def, gradients.arena, status));
+  GradientQuery query = {.op = op, .node = node};
+  TRY_DONE(gradient_look_up(&gradients, &query, &entry, status));
+  if (entry->function == NULL) {
+    status_invalid(status, "No gradient is defined for %s", f->name);
+    goto done;
+  }
+  ok = function_body_new(library, entry->function, entry->attrs, entry->num_attrs, body, status);
+done:
+  gradient_library_clear(&gradients);
+  return ok;
+}
+
+bool gradient_instantiate(Graph *library, const AttrEntry *const *attrs, int num_attrs, FunctionBody **body,
+                          Status *status) {
+  const NameAttrList *f = differentiated(attrs, num_attrs);
+  if (f == NULL) return status_invalid(status, "SymbolicGradient is missing attr: f");
+  if (strcmp(f->name, "SymbolicGradient") == 0)
+    return status_invalid(status, "Can't take gradient of SymbolicGradient");
+  const char *custom = graph_find_gradient_def(library, f->name);
+  const FunctionDef *function = graph_find_function(library, custom != NULL ? custom : f->name);
+  if (custom != NULL) {
+    if (function == NULL) return status_set(status, CODE_NOT_FOUND, "Function %s is not defined.", custom);
+    return function_body_new(library, function, (const AttrEntry *const *)f->attr, (int)f->n_attr, body,
+                             status);
+  }
+  if (function != NULL) return function_gradient_body(library, function, f, body, status);
+  return op_gradient_body(library, f, body, status);
+}

@@ -1,0 +1,34 @@
+/* Functional gradients: from a body y = f(x) to a body dx = g(x, dy), made of SymbolicGradient nodes, one for
+ * each op that a gradient flows through. What such a node computes is asked for when it is to run, with
+ * gradient_instantiate.
+ */
+#ifndef TFCORE_GRADIENT_SYMBOLIC_GRADIENT_H_
+#define TFCORE_GRADIENT_SYMBOLIC_GRADIENT_H_
+
+#include "function/function_body.h"
+
+/* TensorFlow's SymbolicGradient(body), node for node: the nodes of the body keep their names, the new ones
+ * are Func/_0, Func/_1, ... Arguments are those of the body and one gradient for each result; results are one
+ * gradient for each argument: the sum of what arrives there, or zeros of its shape where nothing does. The
+ * gradient of a resource has the dtype of what it refers to, as far as that is known, and else float; where
+ * nothing arrives it is a scalar 0.
+ *
+ * An op of which no gradient is known is an error when the node runs, not here. Linear in the body. The
+ * caller frees *gradient, which knows the functions of the same library and must not outlive it. */
+MUST_CHECK bool symbolic_gradient(const FunctionBody *body, FunctionBody **gradient, Status *status);
+
+/* The body that a SymbolicGradient node runs, or a reference to SymbolicGradient with attrs: of the function
+ * or op in the attr `f`
+ *   - the function that the library names as its gradient, with the attrs of `f`;
+ *   - for a function of the library symbolic_gradient of its body;
+ *   - for an op the function of its registration (and for an op that calls functions, the gradient through
+ * their bodies). INVALID_ARGUMENT "SymbolicGradient is missing attr: f", "Can't take gradient of
+ * SymbolicGradient", "No gradient is defined for X" when it is known that none flows through X; NOT_FOUND "No
+ * gradient defined for op: X".
+ *
+ * The gradients of ops that loop or branch are functions that get into the library, unless they are there
+ * from an earlier call: no one else may use the library meanwhile. On error it is as before. */
+MUST_CHECK bool gradient_instantiate(Graph *library, const AttrEntry *const *attrs, int num_attrs,
+                                     FunctionBody **body, Status *status);
+
+#endif
