@@ -8,12 +8,16 @@
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
 #include "ops/each_type.inc"
 
+#define TEMPLATE "ops/complex_activation.inc"
+#define TYPES TYPES_COMPLEX
+#include "ops/each_type.inc"
+
 static bool tanh_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kTanh = {vector_tanh_f32, vector_tanh_f64};
+  static const VectorFunction kTanh = {vector_tanh_f32, vector_tanh_f64, tanh_loop_c64, tanh_loop_c128};
   return elementwise_function(context, &kTanh, status);
 }
 static bool sigmoid_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kSigmoid = {vector_sigmoid_f32, vector_sigmoid_f64};
+  static const VectorFunction kSigmoid = {vector_sigmoid_f32, vector_sigmoid_f64, sigmoid_loop_c64, sigmoid_loop_c128};
   return elementwise_function(context, &kSigmoid, status);
 }
 
@@ -33,7 +37,8 @@ REGISTER_OP(Tanh,
     "  dx = TanhGrad[T=$T](y:y:0, dy)\n"
     "  return dx = dx:z:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, tanh_kernel}, {DT_DOUBLE, tanh_kernel}, {DT_HALF, tanh_kernel}, {DT_BFLOAT16, tanh_kernel}})
+  .kernels = {{DT_FLOAT, tanh_kernel}, {DT_DOUBLE, tanh_kernel}, {DT_HALF, tanh_kernel}, {DT_BFLOAT16, tanh_kernel},
+              {DT_COMPLEX64, tanh_kernel}, {DT_COMPLEX128, tanh_kernel}})
 
 REGISTER_OP(Sigmoid,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
@@ -44,7 +49,8 @@ REGISTER_OP(Sigmoid,
     "  dx = SigmoidGrad[T=$T](y:y:0, dy)\n"
     "  return dx = dx:z:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, sigmoid_kernel}, {DT_DOUBLE, sigmoid_kernel}, {DT_HALF, sigmoid_kernel}, {DT_BFLOAT16, sigmoid_kernel}})
+  .kernels = {{DT_FLOAT, sigmoid_kernel}, {DT_DOUBLE, sigmoid_kernel}, {DT_HALF, sigmoid_kernel}, {DT_BFLOAT16, sigmoid_kernel},
+              {DT_COMPLEX64, sigmoid_kernel}, {DT_COMPLEX128, sigmoid_kernel}})
 
 /* Its gradient looks at the result, which is positive where the input is: then the input need not be kept. */
 REGISTER_OP(Relu,

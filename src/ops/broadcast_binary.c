@@ -2,18 +2,19 @@
 #include "op/op_registry.h"
 #include "ops/broadcast.h"
 #include "ops/broadcast_gradient.h"
+#include "ops/conjugate.h"
 #include "ops/element_types.h"
 
 #define TEMPLATE "ops/binary_math.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL)
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
 #define TEMPLATE "ops/binary_order.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT)
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
 #define TEMPLATE "ops/binary_divide.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF)
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
 REGISTER_OP(Add,
@@ -28,7 +29,8 @@ REGISTER_OP(Add,
     REDUCE_TO_Y("dz")
     RETURN_DX_DY,
   .kernels = {{DT_FLOAT, add_f32}, {DT_DOUBLE, add_f64}, {DT_INT32, add_i32}, {DT_INT64, add_i64}, {DT_UINT8, add_u8},
-              {DT_INT8, add_i8}, {DT_INT16, add_i16}, {DT_HALF, add_f16}, {DT_BFLOAT16, add_bf16}})
+              {DT_INT8, add_i8}, {DT_INT16, add_i16}, {DT_HALF, add_f16}, {DT_BFLOAT16, add_bf16},
+              {DT_COMPLEX64, add_c64}, {DT_COMPLEX128, add_c128}})
 
 REGISTER_OP(AddV2,
   .inputs = {"x: T", "y: T"},
@@ -44,7 +46,8 @@ REGISTER_OP(AddV2,
     REDUCE_TO_Y("dz")
     RETURN_DX_DY,
   .kernels = {{DT_FLOAT, add_f32}, {DT_DOUBLE, add_f64}, {DT_INT32, add_i32}, {DT_INT64, add_i64}, {DT_UINT8, add_u8},
-              {DT_INT8, add_i8}, {DT_INT16, add_i16}, {DT_HALF, add_f16}, {DT_BFLOAT16, add_bf16}})
+              {DT_INT8, add_i8}, {DT_INT16, add_i16}, {DT_HALF, add_f16}, {DT_BFLOAT16, add_bf16},
+              {DT_COMPLEX64, add_c64}, {DT_COMPLEX128, add_c128}})
 
 REGISTER_OP(Sub,
   .inputs = {"x: T", "y: T"},
@@ -60,42 +63,47 @@ REGISTER_OP(Sub,
     "  dy = Reshape[T=$T](minus:y:0, sy:output:0)\n"
     RETURN_DX_DY,
   .kernels = {{DT_FLOAT, sub_f32}, {DT_DOUBLE, sub_f64}, {DT_INT32, sub_i32}, {DT_INT64, sub_i64}, {DT_UINT8, sub_u8},
-              {DT_INT8, sub_i8}, {DT_UINT16, sub_u16}, {DT_INT16, sub_i16}, {DT_HALF, sub_f16}, {DT_BFLOAT16, sub_bf16}})
+              {DT_INT8, sub_i8}, {DT_UINT16, sub_u16}, {DT_INT16, sub_i16}, {DT_HALF, sub_f16}, {DT_BFLOAT16, sub_bf16},
+              {DT_COMPLEX64, sub_c64}, {DT_COMPLEX128, sub_c128}})
 
+CONJUGATE_GRADIENT(mul_gradient,
+    "MulGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
+    BROADCAST_AXES
+    "  gx = Mul[T=$T](dz, ~y)\n"
+    REDUCE_TO_X("gx:z:0")
+    "  gy = Mul[T=$T](~x, dz)\n"
+    REDUCE_TO_Y("gy:z:0")
+    RETURN_DX_DY)
 REGISTER_OP(Mul,
   .inputs = {"x: T", "y: T"},
   .outputs = {"z: T"},
   .attrs = {"T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, complex128}"},
   .is_commutative = true,
   .shape = shape_broadcast_binary,
-  .gradient =
-    "MulGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
-    BROADCAST_AXES
-    "  gx = Mul[T=$T](dz, y)\n"
-    REDUCE_TO_X("gx:z:0")
-    "  gy = Mul[T=$T](x, dz)\n"
-    REDUCE_TO_Y("gy:z:0")
-    RETURN_DX_DY,
+  .gradient_fn = mul_gradient,
   .kernels = {{DT_FLOAT, mul_f32}, {DT_DOUBLE, mul_f64}, {DT_INT32, mul_i32}, {DT_INT64, mul_i64}, {DT_UINT8, mul_u8},
-              {DT_INT8, mul_i8}, {DT_UINT16, mul_u16}, {DT_INT16, mul_i16}, {DT_HALF, mul_f16}, {DT_BFLOAT16, mul_bf16}})
+              {DT_INT8, mul_i8}, {DT_UINT16, mul_u16}, {DT_INT16, mul_i16}, {DT_HALF, mul_f16}, {DT_BFLOAT16, mul_bf16},
+              {DT_COMPLEX64, mul_c64}, {DT_COMPLEX128, mul_c128}})
 
+CONJUGATE_GRADIENT(real_div_gradient,
+    "RealDivGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
+    BROADCAST_AXES
+    "  gx = RealDiv[T=$T](dz, ~y)\n"
+    REDUCE_TO_X("gx:z:0")
+    "  quotient = RealDiv[T=$T](~x, ~y)\n"
+    "  slope = Mul[T=$T](gx:z:0, quotient:z:0)\n"
+    "  gy = Neg[T=$T](slope:z:0)\n"
+    REDUCE_TO_Y("gy:y:0")
+    RETURN_DX_DY)
 /* TensorFlow has no kernels for integers here either. */
 REGISTER_OP(RealDiv,
   .inputs = {"x: T", "y: T"},
   .outputs = {"z: T"},
   .attrs = {"T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, complex128}"},
   .shape = shape_broadcast_binary,
-  .gradient =
-    "RealDivGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
-    BROADCAST_AXES
-    "  gx = RealDiv[T=$T](dz, y)\n"
-    REDUCE_TO_X("gx:z:0")
-    "  quotient = RealDiv[T=$T](x, y)\n"
-    "  slope = Mul[T=$T](gx:z:0, quotient:z:0)\n"
-    "  gy = Neg[T=$T](slope:z:0)\n"
-    REDUCE_TO_Y("gy:y:0")
-    RETURN_DX_DY,
-  .kernels = {{DT_FLOAT, divide_f32}, {DT_DOUBLE, divide_f64}, {DT_HALF, divide_f16}, {DT_BFLOAT16, divide_bf16}})
+  .gradient_fn = real_div_gradient,
+  .kernels = {{DT_FLOAT, divide_f32}, {DT_DOUBLE, divide_f64}, {DT_HALF, divide_f16}, {DT_BFLOAT16, divide_bf16},
+              {DT_COMPLEX64, divide_c64}, {DT_COMPLEX128, divide_c128}})
 
 /* Where both are equal the gradient is x's, as in TensorFlow. */
 REGISTER_OP(Maximum,
@@ -152,4 +160,5 @@ REGISTER_OP(SquaredDifference,
     REDUCE_TO_Y("gy:y:0")
     RETURN_DX_DY,
   .kernels = {{DT_FLOAT, squared_difference_f32}, {DT_DOUBLE, squared_difference_f64}, {DT_INT32, squared_difference_i32},
-              {DT_INT64, squared_difference_i64}, {DT_HALF, squared_difference_f16}, {DT_BFLOAT16, squared_difference_bf16}})
+              {DT_INT64, squared_difference_i64}, {DT_HALF, squared_difference_f16}, {DT_BFLOAT16, squared_difference_bf16},
+              {DT_COMPLEX64, squared_difference_c64}, {DT_COMPLEX128, squared_difference_c128}})

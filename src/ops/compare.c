@@ -15,7 +15,7 @@ static BroadcastSide other_side(BroadcastSide still) {
 #include "ops/each_type.inc"
 #undef WITH_ORDER
 #define TEMPLATE "ops/compare_math.inc"
-#define TYPES TYPES_BOOL
+#define TYPES (TYPES_BOOL | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
 static void compare_strings(const TString *a, const TString *b, bool *out, int64_t n, BroadcastSide still, bool when_equal) {
@@ -44,7 +44,8 @@ REGISTER_OP(Equal,
   .gradient = NO_GRADIENT,
   .kernels = {{DT_FLOAT, equal_f32}, {DT_DOUBLE, equal_f64}, {DT_INT32, equal_i32}, {DT_INT64, equal_i64}, {DT_BOOL, equal_bool},
               {DT_UINT8, equal_u8}, {DT_INT8, equal_i8}, {DT_INT16, equal_i16}, {DT_HALF, equal_f16}, {DT_BFLOAT16, equal_bf16},
-              {DT_STRING, equal_string}})
+              {DT_STRING, equal_string},
+              {DT_COMPLEX64, equal_c64}, {DT_COMPLEX128, equal_c128}})
 
 REGISTER_OP(NotEqual,
   .inputs = {"x: T", "y: T"},
@@ -56,7 +57,8 @@ REGISTER_OP(NotEqual,
   .gradient = NO_GRADIENT,
   .kernels = {{DT_FLOAT, not_equal_f32}, {DT_DOUBLE, not_equal_f64}, {DT_INT32, not_equal_i32}, {DT_INT64, not_equal_i64},
               {DT_BOOL, not_equal_bool}, {DT_UINT8, not_equal_u8}, {DT_INT8, not_equal_i8}, {DT_INT16, not_equal_i16},
-              {DT_HALF, not_equal_f16}, {DT_BFLOAT16, not_equal_bf16}, {DT_STRING, not_equal_string}})
+              {DT_HALF, not_equal_f16}, {DT_BFLOAT16, not_equal_bf16}, {DT_STRING, not_equal_string},
+              {DT_COMPLEX64, not_equal_c64}, {DT_COMPLEX128, not_equal_c128}})
 
 REGISTER_OP(Less,
   .inputs = {"x: T", "y: T"},

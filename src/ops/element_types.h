@@ -19,6 +19,7 @@
 #ifndef TFCORE_OPS_ELEMENT_TYPES_H_
 #define TFCORE_OPS_ELEMENT_TYPES_H_
 
+#include <complex.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>

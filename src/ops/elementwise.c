@@ -58,6 +58,15 @@ static void run_f64(void *arg, int64_t begin, int64_t end) {
   job->function->f64(end - begin, (const double *)(const void *)job->x + begin, (double *)(void *)job->out + begin);
 }
 
+static void run_c64(void *arg, int64_t begin, int64_t end) {
+  const ElementwiseJob *job = arg;
+  job->function->c64(end - begin, (const float _Complex *)(const void *)job->x + begin, (float _Complex *)(void *)job->out + begin);
+}
+static void run_c128(void *arg, int64_t begin, int64_t end) {
+  const ElementwiseJob *job = arg;
+  job->function->c128(end - begin, (const double _Complex *)(const void *)job->x + begin, (double _Complex *)(void *)job->out + begin);
+}
+
 static void run_16(const ElementwiseJob *job, int64_t begin, int64_t end, float (*load)(uint16_t), uint16_t (*store)(float)) {
   enum { PIECE = 256 };
   const uint16_t *x = (const void *)job->x;
@@ -73,12 +82,22 @@ static void run_16(const ElementwiseJob *job, int64_t begin, int64_t end, float 
 static void run_f16(void *arg, int64_t begin, int64_t end) { run_16(arg, begin, end, half_to_float, float_to_half); }
 static void run_bf16(void *arg, int64_t begin, int64_t end) { run_16(arg, begin, end, bfloat16_to_float, float_to_bfloat16); }
 
+static ParallelBody *body_for(DataType type) {
+  switch (type) {
+    case DT_FLOAT: return run_f32;
+    case DT_DOUBLE: return run_f64;
+    case DT_HALF: return run_f16;
+    case DT_BFLOAT16: return run_bf16;
+    case DT_COMPLEX64: return run_c64;
+    default: return run_c128;
+  }
+}
+
 bool elementwise_function(KernelContext *context, const VectorFunction *function, Status *status) {
   const Tensor *x = context->inputs[0];
   Tensor *out;
   TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &out, status));
   ElementwiseJob job = {.x = x->data, .out = out->data, .function = function};
-  ParallelBody *body = x->dtype == DT_FLOAT ? run_f32 : x->dtype == DT_DOUBLE ? run_f64 : x->dtype == DT_HALF ? run_f16 : run_bf16;
-  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN / 4, body, &job);
+  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN / 4, body_for(x->dtype), &job);
   return true;
 }

@@ -18,6 +18,8 @@ MUST_CHECK bool elementwise_pair(KernelContext *context, const char *op, PairLoo
 typedef struct VectorFunction {
   void (*f32)(int64_t count, const float *x, float *y);
   void (*f64)(int64_t count, const double *x, double *y);
+  void (*c64)(int64_t count, const float _Complex *x, float _Complex *y);    /* may be NULL when no kernel is for complex types */
+  void (*c128)(int64_t count, const double _Complex *x, double _Complex *y);
 } VectorFunction;
 MUST_CHECK bool elementwise_function(KernelContext *context, const VectorFunction *function, Status *status);
 

@@ -114,9 +114,31 @@ static bool reduce_through_wide(KernelContext *context, Reduction *reduction, co
   return true;
 }
 
+/* Sums of complex numbers are sums of their parts, which lie along one more dimension. */
+static bool reduce_parts(KernelContext *context, ReduceKind kind, const Tensor *input, int rank, const int64_t *dims,
+                         const bool *reduced, Tensor *out, Status *status) {
+  int64_t part_dims[SHAPE_MAX_RANK + 1];
+  bool part_reduced[SHAPE_MAX_RANK + 1];
+  for (int i = 0; i < rank; i++) part_dims[i] = dims[i], part_reduced[i] = reduced[i];
+  part_dims[rank] = 2;
+  part_reduced[rank] = false;
+  DataType type = input->dtype == DT_COMPLEX64 ? DT_FLOAT : DT_DOUBLE;
+  Reduction reduction = {kind, rank + 1, part_dims, part_reduced, context->parallel, NULL};
+  Buffer *workspace = NULL;
+  int64_t size = reduce_workspace(rank + 1, part_dims, part_reduced, dtype_size(type));
+  if (size > 0) {
+    if ((workspace = kernel_scratch(context, size, status)) == NULL) return false;
+    reduction.workspace = workspace->data;
+  }
+  reduce_as(&reduction, type, input->data, out->data);
+  buffer_unref(workspace);
+  return true;
+}
+
 bool reduction_run(KernelContext *context, ReduceKind kind, const Tensor *input, int rank, const int64_t *dims, const bool *reduced,
                    Tensor *out, Status *status) {
   if (tensor_num_elements(out) == 0) return true;
+  if (dtype_is_complex(input->dtype)) return reduce_parts(context, kind, input, rank, dims, reduced, out, status);
   Reduction reduction = {kind, rank, dims, reduced, context->parallel, NULL};
   Buffer *workspace = NULL;
   int64_t size = reduce_workspace(rank, dims, reduced, dtype_size(wide_type(input->dtype)));
@@ -272,17 +294,18 @@ static bool prod_gradient(const GradientRequest *request, StrBuf *text, Status *
   return end_gradient("dx:z:0", text, status);
 }
 
-#define REDUCTION(gradient, kernel)                                                                             \
+#define REDUCTION(gradient)                                                                                     \
   .inputs = {"input: T", "reduction_indices: Tidx"}, .outputs = {"output: T"},                                  \
   .attrs = {"keep_dims: bool = false", "T: numbertype", "Tidx: {int32, int64} = DT_INT32"},                     \
   .shape = shape_reduction, .gradient_fn = gradient, .state_size = sizeof(ReductionState),                      \
-  .construct = reduction_construct,                                                                             \
-  .kernels = {{DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_INT32, kernel}, {DT_INT64, kernel}, {DT_UINT8, kernel}, \
-              {DT_INT8, kernel}, {DT_INT16, kernel}, {DT_UINT16, kernel}, {DT_UINT32, kernel}, {DT_HALF, kernel}, \
-              {DT_BFLOAT16, kernel}}
+  .construct = reduction_construct
+#define REAL_KERNELS(kernel)                                                                                    \
+  {DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_INT32, kernel}, {DT_INT64, kernel}, {DT_UINT8, kernel},          \
+  {DT_INT8, kernel}, {DT_INT16, kernel}, {DT_UINT16, kernel}, {DT_UINT32, kernel}, {DT_HALF, kernel},           \
+  {DT_BFLOAT16, kernel}
 
-REGISTER_OP(Sum, REDUCTION(sum_gradient, sum))
-REGISTER_OP(Mean, REDUCTION(mean_gradient, mean))
-REGISTER_OP(Prod, REDUCTION(prod_gradient, prod))
-REGISTER_OP(Max, REDUCTION(max_gradient, max))
-REGISTER_OP(Min, REDUCTION(min_gradient, min))
+REGISTER_OP(Sum, REDUCTION(sum_gradient), .kernels = {REAL_KERNELS(sum), {DT_COMPLEX64, sum}, {DT_COMPLEX128, sum}})
+REGISTER_OP(Mean, REDUCTION(mean_gradient), .kernels = {REAL_KERNELS(mean), {DT_COMPLEX64, mean}, {DT_COMPLEX128, mean}})
+REGISTER_OP(Prod, REDUCTION(prod_gradient), .kernels = {REAL_KERNELS(prod)})
+REGISTER_OP(Max, REDUCTION(max_gradient), .kernels = {REAL_KERNELS(max)})
+REGISTER_OP(Min, REDUCTION(min_gradient), .kernels = {REAL_KERNELS(min)})

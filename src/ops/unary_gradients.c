@@ -1,10 +1,11 @@
 /* The gradient ops of functions whose derivative is an expression in their own result: z = dy * f'(x), written in y = f(x). */
 #include "op/op_registry.h"
+#include "ops/conjugate.h"
 #include "ops/element_types.h"
 #include "ops/elementwise.h"
 
 #define TEMPLATE "ops/unary_gradients.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF)
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
 /* The graph-building check: y and dy have one shape. */
@@ -17,85 +18,97 @@ static bool pair_shape(InferenceContext *c, Status *status) {
 
 #define GRADIENT_TYPES "T: {bfloat16, half, float, double, complex64, complex128}"
 
+CONJUGATE_GRADIENT(sqrt_grad_gradient,
+    "SqrtGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
+    "  z = SqrtGrad[T=$T](y, dy)\n"
+    "  gdy = SqrtGrad[T=$T](~y, dz)\n"
+    "  ratio = RealDiv[T=$T](z:z:0, ~y)\n"
+    "  product = Mul[T=$T](~dz, ratio:z:0)\n"
+    "  gy = Neg[T=$T](product:z:0)\n"
+    "  return gy = gy:y:0, gdy = gdy:z:0\n"
+    "}\n")
 /* z = dy / (2 y) */
 REGISTER_OP(SqrtGrad,
   .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
-  .gradient =
-    "SqrtGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
-    "  z = SqrtGrad[T=$T](y, dy)\n"
-    "  gdy = SqrtGrad[T=$T](y, dz)\n"
-    "  ratio = RealDiv[T=$T](z:z:0, y)\n"
-    "  product = Mul[T=$T](dz, ratio:z:0)\n"
-    "  gy = Neg[T=$T](product:z:0)\n"
-    "  return gy = gy:y:0, gdy = gdy:z:0\n"
-    "}\n",
-  .kernels = {{DT_FLOAT, sqrt_grad_f32}, {DT_DOUBLE, sqrt_grad_f64}, {DT_HALF, sqrt_grad_f16}, {DT_BFLOAT16, sqrt_grad_bf16}})
+  .gradient_fn = sqrt_grad_gradient,
+  .kernels = {{DT_FLOAT, sqrt_grad_f32}, {DT_DOUBLE, sqrt_grad_f64}, {DT_HALF, sqrt_grad_f16}, {DT_BFLOAT16, sqrt_grad_bf16},
+              {DT_COMPLEX64, sqrt_grad_c64}, {DT_COMPLEX128, sqrt_grad_c128}})
 
+CONJUGATE_GRADIENT(rsqrt_grad_gradient,
+    "RsqrtGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
+    "  gdy = RsqrtGrad[T=$T](~y, dz)\n"
+    "  factor = Const[dtype=$T, value=-1.5]()\n"
+    "  y2 = Square[T=$T](~y)\n"
+    "  slope = Mul[T=$T](dy, y2:y:0)\n"
+    "  product = Mul[T=$T](~dz, slope:z:0)\n"
+    "  gy = Mul[T=$T](product:z:0, factor:output:0)\n"
+    "  return gy = gy:z:0, gdy = gdy:z:0\n"
+    "}\n")
 /* z = -dy y^3 / 2 */
 REGISTER_OP(RsqrtGrad,
   .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
-  .gradient =
-    "RsqrtGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
-    "  gdy = RsqrtGrad[T=$T](y, dz)\n"
-    "  factor = Const[dtype=$T, value=-1.5]()\n"
-    "  y2 = Square[T=$T](y)\n"
-    "  slope = Mul[T=$T](dy, y2:y:0)\n"
-    "  product = Mul[T=$T](dz, slope:z:0)\n"
-    "  gy = Mul[T=$T](product:z:0, factor:output:0)\n"
-    "  return gy = gy:z:0, gdy = gdy:z:0\n"
-    "}\n",
+  .gradient_fn = rsqrt_grad_gradient,
   .kernels = {{DT_FLOAT, rsqrt_grad_f32}, {DT_DOUBLE, rsqrt_grad_f64}, {DT_HALF, rsqrt_grad_f16},
-              {DT_BFLOAT16, rsqrt_grad_bf16}})
+              {DT_BFLOAT16, rsqrt_grad_bf16},
+              {DT_COMPLEX64, rsqrt_grad_c64}, {DT_COMPLEX128, rsqrt_grad_c128}})
 
 /* How the three below change with y: each is dy times something less y^2. */
 #define MINUS_TWO_Y_DY                               \
   "  factor = Const[dtype=$T, value=-2]()\n"          \
-  "  slope = Mul[T=$T](dy, y)\n"                      \
-  "  product = Mul[T=$T](dz, slope:z:0)\n"            \
+  "  slope = Mul[T=$T](dy, ~y)\n"                     \
+  "  product = Mul[T=$T](~dz, slope:z:0)\n"           \
   "  gy = Mul[T=$T](product:z:0, factor:output:0)\n"  \
   "  return gy = gy:z:0, gdy = gdy:z:0\n"             \
   "}\n"
 
+CONJUGATE_GRADIENT(reciprocal_grad_gradient,
+    "ReciprocalGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
+    "  gdy = ReciprocalGrad[T=$T](~y, dz)\n"
+    MINUS_TWO_Y_DY)
 /* z = -dy y^2 */
 REGISTER_OP(ReciprocalGrad,
   .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
-  .gradient =
-    "ReciprocalGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
-    "  gdy = ReciprocalGrad[T=$T](y, dz)\n"
-    MINUS_TWO_Y_DY,
+  .gradient_fn = reciprocal_grad_gradient,
   .kernels = {{DT_FLOAT, reciprocal_grad_f32}, {DT_DOUBLE, reciprocal_grad_f64}, {DT_HALF, reciprocal_grad_f16},
-              {DT_BFLOAT16, reciprocal_grad_bf16}})
+              {DT_BFLOAT16, reciprocal_grad_bf16},
+              {DT_COMPLEX64, reciprocal_grad_c64}, {DT_COMPLEX128, reciprocal_grad_c128}})
 
+CONJUGATE_GRADIENT(inv_grad_gradient,
+    "InvGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
+    "  gdy = InvGrad[T=$T](~y, dz)\n"
+    MINUS_TWO_Y_DY)
 REGISTER_OP(InvGrad,
   .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
-  .gradient =
-    "InvGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
-    "  gdy = InvGrad[T=$T](y, dz)\n"
-    MINUS_TWO_Y_DY,
+  .gradient_fn = inv_grad_gradient,
   .kernels = {{DT_FLOAT, reciprocal_grad_f32}, {DT_DOUBLE, reciprocal_grad_f64}, {DT_HALF, reciprocal_grad_f16},
-              {DT_BFLOAT16, reciprocal_grad_bf16}})
+              {DT_BFLOAT16, reciprocal_grad_bf16},
+              {DT_COMPLEX64, reciprocal_grad_c64}, {DT_COMPLEX128, reciprocal_grad_c128}})
 
+CONJUGATE_GRADIENT(tanh_grad_gradient,
+    "TanhGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
+    "  gdy = TanhGrad[T=$T](~y, dz)\n"
+    MINUS_TWO_Y_DY)
 /* z = dy (1 - y^2) */
 REGISTER_OP(TanhGrad,
   .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
-  .gradient =
-    "TanhGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
-    "  gdy = TanhGrad[T=$T](y, dz)\n"
-    MINUS_TWO_Y_DY,
-  .kernels = {{DT_FLOAT, tanh_grad_f32}, {DT_DOUBLE, tanh_grad_f64}, {DT_HALF, tanh_grad_f16}, {DT_BFLOAT16, tanh_grad_bf16}})
+  .gradient_fn = tanh_grad_gradient,
+  .kernels = {{DT_FLOAT, tanh_grad_f32}, {DT_DOUBLE, tanh_grad_f64}, {DT_HALF, tanh_grad_f16}, {DT_BFLOAT16, tanh_grad_bf16},
+              {DT_COMPLEX64, tanh_grad_c64}, {DT_COMPLEX128, tanh_grad_c128}})
 
+CONJUGATE_GRADIENT(sigmoid_grad_gradient,
+    "SigmoidGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
+    "  gdy = SigmoidGrad[T=$T](~y, dz)\n"
+    "  one = Const[dtype=$T, value=1]()\n"
+    "  two_y = Add[T=$T](~y, ~y)\n"
+    "  slope = Sub[T=$T](one:output:0, two_y:z:0)\n"
+    "  product = Mul[T=$T](~dz, dy)\n"
+    "  gy = Mul[T=$T](product:z:0, slope:z:0)\n"
+    "  return gy = gy:z:0, gdy = gdy:z:0\n"
+    "}\n")
 /* z = dy y (1 - y) */
 REGISTER_OP(SigmoidGrad,
   .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
-  .gradient =
-    "SigmoidGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
-    "  gdy = SigmoidGrad[T=$T](y, dz)\n"
-    "  one = Const[dtype=$T, value=1]()\n"
-    "  two_y = Add[T=$T](y, y)\n"
-    "  slope = Sub[T=$T](one:output:0, two_y:z:0)\n"
-    "  product = Mul[T=$T](dz, dy)\n"
-    "  gy = Mul[T=$T](product:z:0, slope:z:0)\n"
-    "  return gy = gy:z:0, gdy = gdy:z:0\n"
-    "}\n",
+  .gradient_fn = sigmoid_grad_gradient,
   .kernels = {{DT_FLOAT, sigmoid_grad_f32}, {DT_DOUBLE, sigmoid_grad_f64}, {DT_HALF, sigmoid_grad_f16},
-              {DT_BFLOAT16, sigmoid_grad_bf16}})
+              {DT_BFLOAT16, sigmoid_grad_bf16},
+              {DT_COMPLEX64, sigmoid_grad_c64}, {DT_COMPLEX128, sigmoid_grad_c128}})

@@ -1,0 +1,125 @@
+/* Quotients and remainders of two tensors that broadcast against each other. */
+#include "op/op_registry.h"
+#include "ops/broadcast.h"
+#include "ops/broadcast_gradient.h"
+#include "ops/conjugate.h"
+#include "ops/element_types.h"
+
+static bool has_zero(const Tensor *tensor) {
+  int64_t n = tensor_num_elements(tensor), zeros = 0;
+  switch (dtype_size(tensor->dtype)) {
+    case 1: for (int64_t i = 0; i < n; i++) zeros += ((const uint8_t *)tensor->data)[i] == 0; break;
+    case 2: for (int64_t i = 0; i < n; i++) zeros += ((const uint16_t *)tensor->data)[i] == 0; break;
+    case 4: for (int64_t i = 0; i < n; i++) zeros += ((const uint32_t *)tensor->data)[i] == 0; break;
+    default: for (int64_t i = 0; i < n; i++) zeros += ((const uint64_t *)tensor->data)[i] == 0; break;
+  }
+  return zeros > 0;
+}
+
+/* Integers have no quotient by zero; nobody divides where there is no dividend. */
+static bool divide(KernelContext *context, BinaryLoop *loop, Status *status) {
+  const Tensor *x = context->inputs[0], *y = context->inputs[1];
+  if (dtype_is_integer(y->dtype) && tensor_num_elements(x) > 0 && has_zero(y)) {
+    return status_invalid(status, "Integer division by zero");
+  }
+  return broadcast_binary(context, loop, status);
+}
+
+/* Of values of any integer type; unsigned ones that int64 cannot hold do not come here. */
+ALWAYS_INLINE bool signs_differ(int64_t a, int64_t b) { return (a < 0) != (b < 0); }
+ALWAYS_INLINE bool is_minus_one(int64_t x) { return x == -1; }
+
+#define TEMPLATE "ops/division.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_COMPLEX)
+#include "ops/each_type.inc"
+
+#define QUOTIENT_TYPES \
+  "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, complex128}"
+#define QUOTIENT_KERNELS(kernel)                                                                                \
+  {DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_BFLOAT16, kernel##_bf16},   \
+  {DT_INT32, kernel##_i32}, {DT_INT64, kernel##_i64}, {DT_UINT8, kernel##_u8}, {DT_INT8, kernel##_i8},          \
+  {DT_UINT16, kernel##_u16}, {DT_INT16, kernel##_i16}
+#define REMAINDER_KERNELS(kernel)                                                                               \
+  {{DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_BFLOAT16, kernel##_bf16},  \
+   {DT_INT32, kernel##_i32}, {DT_INT64, kernel##_i64}}
+#define NO_NAN_KERNELS(kernel)                                                                                  \
+  {{DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_COMPLEX64, kernel##_c64},  \
+   {DT_COMPLEX128, kernel##_c128}}
+
+/* Of integers the quotient is truncated. */
+CONJUGATE_GRADIENT(div_gradient,
+    "DivGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
+    BROADCAST_AXES
+    "  gx = Div[T=$T](dz, ~y)\n"
+    REDUCE_TO_X("gx:z:0")
+    "  quotient = Div[T=$T](~x, ~y)\n"
+    "  slope = Mul[T=$T](gx:z:0, quotient:z:0)\n"
+    "  gy = Neg[T=$T](slope:z:0)\n"
+    REDUCE_TO_Y("gy:y:0")
+    RETURN_DX_DY)
+REGISTER_OP(Div,
+  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {QUOTIENT_TYPES}, .shape = shape_broadcast_binary,
+  .gradient_fn = div_gradient,
+  .kernels = {QUOTIENT_KERNELS(div), {DT_COMPLEX64, div_c64}, {DT_COMPLEX128, div_c128}})
+
+REGISTER_OP(FloorDiv,
+  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {QUOTIENT_TYPES}, .shape = shape_broadcast_binary,
+  .gradient = NO_GRADIENT, .kernels = {QUOTIENT_KERNELS(floor_div)})
+
+REGISTER_OP(TruncateDiv,
+  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {QUOTIENT_TYPES}, .shape = shape_broadcast_binary,
+  .gradient = NO_GRADIENT, .kernels = {QUOTIENT_KERNELS(truncate_div)})
+
+/* The remainder is x - y * quotient, with a quotient that does not change between its jumps. */
+#define REMAINDER_GRADIENT(op, division)                          \
+    op "Gradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"     \
+    BROADCAST_AXES                                                \
+    REDUCE_TO_X("dz")                                             \
+    "  quotient = " division "[T=$T](x, y)\n"                     \
+    "  slope = Mul[T=$T](dz, quotient:z:0)\n"                     \
+    "  gy = Neg[T=$T](slope:z:0)\n"                               \
+    REDUCE_TO_Y("gy:y:0")                                         \
+    RETURN_DX_DY
+
+/* The remainder with the sign of y. */
+REGISTER_OP(FloorMod,
+  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {int32, int64, bfloat16, half, float, double}"},
+  .shape = shape_broadcast_binary, .gradient = REMAINDER_GRADIENT("FloorMod", "FloorDiv"), .kernels = REMAINDER_KERNELS(floor_mod))
+
+/* The remainder with the sign of x, under two names. TensorFlow knows no gradients of them. */
+REGISTER_OP(Mod,
+  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {int32, int64, half, half, bfloat16, float, double}"},
+  .shape = shape_broadcast_binary, .gradient = REMAINDER_GRADIENT("Mod", "TruncateDiv"), .kernels = REMAINDER_KERNELS(truncate_mod))
+
+REGISTER_OP(TruncateMod,
+  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {int32, int64, bfloat16, half, float, double}"},
+  .shape = shape_broadcast_binary, .gradient = REMAINDER_GRADIENT("TruncateMod", "TruncateDiv"),
+  .kernels = REMAINDER_KERNELS(truncate_mod))
+
+/* Zero where y is zero, whatever x is. */
+CONJUGATE_GRADIENT(div_no_nan_gradient,
+    "DivNoNanGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
+    BROADCAST_AXES
+    "  gx = DivNoNan[T=$T](dz, ~y)\n"
+    REDUCE_TO_X("gx:z:0")
+    "  quotient = DivNoNan[T=$T](~x, ~y)\n"
+    "  slope = Mul[T=$T](gx:z:0, quotient:z:0)\n"
+    "  gy = Neg[T=$T](slope:z:0)\n"
+    REDUCE_TO_Y("gy:y:0")
+    RETURN_DX_DY)
+REGISTER_OP(DivNoNan,
+  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {half, float, double, complex64, complex128}"},
+  .shape = shape_broadcast_binary, .gradient_fn = div_no_nan_gradient, .kernels = NO_NAN_KERNELS(div_no_nan))
+
+/* Zero where y is zero, even if x is infinite or no number. */
+CONJUGATE_GRADIENT(mul_no_nan_gradient,
+    "MulNoNanGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
+    BROADCAST_AXES
+    "  gx = MulNoNan[T=$T](dz, ~y)\n"
+    REDUCE_TO_X("gx:z:0")
+    "  gy = MulNoNan[T=$T](~x, dz)\n"
+    REDUCE_TO_Y("gy:z:0")
+    RETURN_DX_DY)
+REGISTER_OP(MulNoNan,
+  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {half, float, double, complex64, complex128}"},
+  .shape = shape_broadcast_binary, .gradient_fn = mul_no_nan_gradient, .kernels = NO_NAN_KERNELS(mul_no_nan))

@@ -1,0 +1,123 @@
+/* Powers, and products with logarithms and quotients that are zero where the first factor is. */
+#include "op/node_def.h"
+#include "op/op_registry.h"
+#include "ops/broadcast.h"
+#include "ops/broadcast_gradient.h"
+#include "ops/conjugate.h"
+#include "ops/element_types.h"
+
+#define TEMPLATE "ops/power.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_COMPLEX)
+#include "ops/each_type.inc"
+
+/* Integers have no powers below zero, not even those of 1. */
+static bool power_of_integers(KernelContext *context, Status *status) {
+  const Tensor *x = context->inputs[0], *y = context->inputs[1];
+  bool wide = y->dtype == DT_INT64;
+  for (int64_t i = 0; tensor_num_elements(x) > 0 && i < tensor_num_elements(y); i++) {
+    if ((wide ? tensor_i64(y)[i] : tensor_i32(y)[i]) < 0) {
+      return status_invalid(status, "Integers to negative integer powers are not allowed");
+    }
+  }
+  return wide ? pow_i64(context, status) : pow_i32(context, status);
+}
+
+/* By x: dz y x^(y-1), where y = 0 has the last word over 0^-1. By y: dz z log x; TensorFlow takes the logarithm to be 0 where there
+ * is none, and here it is that of 1, so that its own gradient is 0 as well. */
+#define POW_GRADIENT(times, has_logarithm)                        \
+    "PowGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"     \
+    BROADCAST_AXES                                                \
+    "  one = Const[dtype=$T, value=1]()\n"                        \
+    "  less = Sub[T=$T](~y, one:output:0)\n"                      \
+    "  power = Pow[T=$T](~x, less:z:0)\n"                         \
+    "  slope_x = " times "[T=$T](power:z:0, ~y)\n"                \
+    "  gx = Mul[T=$T](dz, slope_x:z:0)\n"                         \
+    REDUCE_TO_X("gx:z:0")                                         \
+    "  z = Pow[T=$T](~x, ~y)\n"                                   \
+    "  zeros = ZerosLike[T=$T](x)\n"                              \
+    "  ones = OnesLike[T=$T](x)\n"                                \
+    "  usual = " has_logarithm "[T=$T](x, zeros:y:0)\n"           \
+    "  base = Select[T=$T](usual:z:0, ~x, ones:y:0)\n"            \
+    "  logarithm = Log[T=$T](base:output:0)\n"                    \
+    "  slope_y = Mul[T=$T](z:z:0, logarithm:y:0)\n"               \
+    "  gy = Mul[T=$T](dz, slope_y:z:0)\n"                         \
+    REDUCE_TO_Y("gy:z:0")                                         \
+    RETURN_DX_DY
+
+static bool pow_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  DataType type;
+  TRY(node_attr_type(request->node, "T", &type, status));
+  if (dtype_is_complex(type)) return conjugate_text(request, POW_GRADIENT("MulNoNan", "NotEqual"), text, status);
+  if (type == DT_BFLOAT16) return conjugate_text(request, POW_GRADIENT("Mul", "Greater"), text, status); /* MulNoNan knows it not */
+  return conjugate_text(request, POW_GRADIENT("MulNoNan", "Greater"), text, status);
+}
+
+REGISTER_OP(Pow,
+  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"},
+  .attrs = {"T: {bfloat16, float, half, double, int32, int64, complex64, complex128}"}, .shape = shape_broadcast_binary,
+  .gradient_fn = pow_gradient,
+  .kernels = {{DT_FLOAT, pow_f32}, {DT_DOUBLE, pow_f64}, {DT_HALF, pow_f16}, {DT_BFLOAT16, pow_bf16}, {DT_INT32, power_of_integers},
+              {DT_INT64, power_of_integers}, {DT_COMPLEX64, pow_c64}, {DT_COMPLEX128, pow_c128}})
+
+#define PRODUCT_KERNELS(kernel)                                                                                 \
+  {{DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_COMPLEX64, kernel##_c64},  \
+   {DT_COMPLEX128, kernel##_c128}}
+#define PRODUCT_TYPES "T: {half, float, double, complex64, complex128}"
+
+/* 1 where x counts, 0 where it is 0. */
+#define PRESENT_X                                    \
+    "  zeros = ZerosLike[T=$T](x)\n"                  \
+    "  nonzero = NotEqual[T=$T](x, zeros:y:0)\n"      \
+    "  present = Cast[SrcT=bool, DstT=$T](nonzero:z:0)\n"
+
+CONJUGATE_GRADIENT(xlogy_gradient,
+    "XlogyGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
+    BROADCAST_AXES
+    PRESENT_X
+    "  logarithm = Xlogy[T=$T](present:y:0, ~y)\n"
+    "  gx = Mul[T=$T](dz, logarithm:z:0)\n"
+    REDUCE_TO_X("gx:z:0")
+    "  slope = Xdivy[T=$T](~x, ~y)\n"
+    "  gy = Mul[T=$T](dz, slope:z:0)\n"
+    REDUCE_TO_Y("gy:z:0")
+    RETURN_DX_DY)
+REGISTER_OP(Xlogy,
+  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {PRODUCT_TYPES}, .shape = shape_broadcast_binary,
+  .gradient_fn = xlogy_gradient, .kernels = PRODUCT_KERNELS(xlogy))
+
+/* x * log(1 + y) */
+CONJUGATE_GRADIENT(xlog1py_gradient,
+    "Xlog1pyGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
+    BROADCAST_AXES
+    PRESENT_X
+    "  logarithm = Xlog1py[T=$T](present:y:0, ~y)\n"
+    "  gx = Mul[T=$T](dz, logarithm:z:0)\n"
+    REDUCE_TO_X("gx:z:0")
+    "  one = Const[dtype=$T, value=1]()\n"
+    "  one_y = Add[T=$T](~y, one:output:0)\n"
+    "  slope = Xdivy[T=$T](~x, one_y:z:0)\n"
+    "  gy = Mul[T=$T](dz, slope:z:0)\n"
+    REDUCE_TO_Y("gy:z:0")
+    RETURN_DX_DY)
+REGISTER_OP(Xlog1py,
+  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {half, bfloat16, float, double, complex64, complex128}"}, .shape = shape_broadcast_binary,
+  .gradient_fn = xlog1py_gradient, 
+  .kernels = {{DT_FLOAT, xlog1py_f32}, {DT_DOUBLE, xlog1py_f64}, {DT_HALF, xlog1py_f16}, {DT_BFLOAT16, xlog1py_bf16},
+              {DT_COMPLEX64, xlog1py_c64}, {DT_COMPLEX128, xlog1py_c128}})
+
+CONJUGATE_GRADIENT(xdivy_gradient,
+    "XdivyGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
+    BROADCAST_AXES
+    PRESENT_X
+    "  inverse = Xdivy[T=$T](present:y:0, ~y)\n"
+    "  gx = Mul[T=$T](dz, inverse:z:0)\n"
+    REDUCE_TO_X("gx:z:0")
+    "  quotient = Xdivy[T=$T](~x, ~y)\n"
+    "  slope = Xdivy[T=$T](quotient:z:0, ~y)\n"
+    "  product = Mul[T=$T](dz, slope:z:0)\n"
+    "  gy = Neg[T=$T](product:z:0)\n"
+    REDUCE_TO_Y("gy:y:0")
+    RETURN_DX_DY)
+REGISTER_OP(Xdivy,
+  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {PRODUCT_TYPES}, .shape = shape_broadcast_binary,
+  .gradient_fn = xdivy_gradient, .kernels = PRODUCT_KERNELS(xdivy))
