@@ -6,6 +6,7 @@
 
 #include "gradient/graph_gradients.h"
 #include "harness.h"
+#include "op/node_def.h"
 #include "op_runner.h"
 #include "runtime/session.h"
 
@@ -348,5 +349,84 @@ bool gradient_gives(const NodeDef *node, const Tensor *inputs, int num_inputs, c
   }
   for (int i = 0; i < MAX_VALUES; i++) tensor_clear(&dxs[i]);
   drop(&s);
+  return ok;
+}
+
+bool gradient_fails(const NodeDef *node, const Tensor *inputs, int num_inputs, Code code, const char *message_part) {
+  Status status;
+  status_init(&status);
+  Setup s = {.graph = graph_new()};
+  bool ok = true;
+  for (int i = 0; i < num_inputs && ok; i++) ok = CHECK_OK(add_feed(&s, &inputs[i], false, &status), status);
+  ok = ok && CHECK_OK(add_op(&s, node, num_inputs, &status), status) &&
+       CHECK_ERROR(graph_add_gradients(s.graph, s.ys, s.num_ys, s.xs, s.num_xs, NULL, NULL, s.dxs, &status), status, code, message_part);
+  drop(&s);
+  return ok;
+}
+
+/* --- the functional form --- */
+
+/* Feeds for inputs and dys, and a node SymbolicGradient[f=op of `node`] on them. */
+static bool build_symbolic(Setup *s, const NodeDef *node, const Tensor *inputs, int num_inputs, const Tensor *dys, Arena *arena, Node **gradient,
+                           Status *status) {
+  const Op *op;
+  DataType *input_types, *output_types;
+  int count, num_outputs;
+  *s = (Setup){.graph = graph_new()};
+  NodeDef *complete = proto_copy(node, arena);
+  TRY(op_registry_look_up(op_registry_global(), node->op, &op, status));
+  TRY(node_def_add_defaults(complete, op->def, arena, status));
+  TRY(node_def_types(complete, op->def, arena, &input_types, &count, &output_types, &num_outputs, status));
+  if (count != num_inputs || count + num_outputs > MAX_VALUES) return status_invalid(status, "%d inputs, %d outputs", count, num_outputs);
+  int types[MAX_VALUES];
+  for (int i = 0; i < count; i++) types[i] = (int)input_types[i];
+  for (int i = 0; i < num_outputs; i++) types[count + i] = (int)output_types[i];
+  for (int i = 0; i < count; i++) TRY(add_feed(s, &inputs[i], false, status));
+  for (int i = 0; i < num_outputs; i++) TRY(add_feed(s, &dys[i], false, status));
+  NameAttrList attrs = TENSORFLOW__NAME_ATTR_LIST__INIT;
+  attrs.n_attr = complete->n_attr;
+  attrs.attr = (void *)complete->attr; /* all map entries have the same layout */
+  NodeDef *def = node_def_new(arena, "gradient", "SymbolicGradient");
+  TRY(node_def_set_attr(def, arena, "Tin", attr_value_type_list(arena, types, (size_t)(count + num_outputs)), status));
+  TRY(node_def_set_attr(def, arena, "Tout", attr_value_type_list(arena, types, (size_t)count), status));
+  TRY(node_def_set_attr(def, arena, "f", attr_value_func(arena, node->op, &attrs), status));
+  TRY(graph_add_operation(s->graph, def, s->feeds, count + num_outputs, NULL, 0, gradient, status));
+  return (s->session = session_new(s->graph, status)) != NULL;
+}
+
+static bool run_symbolic(Setup *s, const Node *gradient, Tensor *results, Status *status) {
+  NodeOutput fetches[MAX_VALUES];
+  for (int i = 0; i < gradient->num_outputs; i++) fetches[i] = (NodeOutput){(Node *)gradient, i};
+  return run(s, fetches, gradient->num_outputs, results, status);
+}
+
+bool symbolic_gradient_gives(const NodeDef *node, const Tensor *inputs, int num_inputs, const Tensor *dys, const Tensor *want, double tolerance) {
+  Status status;
+  status_init(&status);
+  Setup s;
+  Node *gradient;
+  Tensor results[MAX_VALUES] = {0};
+  Arena *arena = arena_new();
+  bool ok = CHECK_OK(build_symbolic(&s, node, inputs, num_inputs, dys, arena, &gradient, &status), status) &&
+            CHECK_OK(run_symbolic(&s, gradient, results, &status), status);
+  for (int i = 0; i < num_inputs && ok; i++) ok = tensor_is_empty(&want[i]) || tensor_is_about(&results[i], &want[i], tolerance);
+  for (int i = 0; i < MAX_VALUES; i++) tensor_clear(&results[i]);
+  drop(&s);
+  arena_free(arena);
+  return ok;
+}
+
+bool symbolic_gradient_fails(const NodeDef *node, const Tensor *inputs, int num_inputs, const Tensor *dys, Code code, const char *message_part) {
+  Status status;
+  status_init(&status);
+  Setup s;
+  Node *gradient;
+  Tensor results[MAX_VALUES] = {0};
+  Arena *arena = arena_new();
+  bool ok = CHECK_OK(build_symbolic(&s, node, inputs, num_inputs, dys, arena, &gradient, &status), status) &&
+            CHECK_ERROR(run_symbolic(&s, gradient, results, &status), status, code, message_part);
+  for (int i = 0; i < MAX_VALUES; i++) tensor_clear(&results[i]);
+  drop(&s);
+  arena_free(arena);
   return ok;
 }

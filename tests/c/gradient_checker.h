@@ -27,5 +27,12 @@ bool gradient_is(const char *op, const char *inputs, const char *want);
 /* The same for a NodeDef and given tensors: one dy per floating output, one expected value per input (an empty tensor: anything), with a
  * tolerance as in tensor_is_about. Inputs that are neither floating nor complex are not looked at. */
 bool gradient_gives(const NodeDef *node, const Tensor *inputs, int num_inputs, const Tensor *dys, const Tensor *want, double tolerance);
+/* The gradient cannot be added to the graph. */
+bool gradient_fails(const NodeDef *node, const Tensor *inputs, int num_inputs, Code code, const char *message_part);
+
+/* The same for the functional form: a SymbolicGradient node whose function is the op of `node`, with one dy per output. It gives zeros
+ * where no gradient flows, and fails when it runs. */
+bool symbolic_gradient_gives(const NodeDef *node, const Tensor *inputs, int num_inputs, const Tensor *dys, const Tensor *want, double tolerance);
+bool symbolic_gradient_fails(const NodeDef *node, const Tensor *inputs, int num_inputs, const Tensor *dys, Code code, const char *message_part);
 
 #endif
