@@ -129,6 +129,11 @@ done:
 
 static bool find_body(Graph *graph, const FunctionCall *call, CachedBody **out, Status *status) {
   StrBuf key = {0};
+  int64_t generation = function_library_generation(graph->functions);
+  if (graph->bodies_generation != generation && graph->body_depth == 0) {
+    graph_drop_bodies(graph, NULL);
+    graph->bodies_generation = generation;
+  }
   bool ok = body_key(call, &key, status);
   if (ok) {
     *out = string_map_find(&graph->body_keys, strbuf_text(&key));
@@ -143,7 +148,8 @@ static bool find_body(Graph *graph, const FunctionCall *call, CachedBody **out, 
 FunctionCall graph_function_call(const Graph *graph, const Node *node) {
   const FunctionCall none = {0};
   const Graph *library = graph->library ? graph->library : graph;
-  if (!library->make_body || library->num_functions == 0 || !node->op) return none;
+  if (!library->make_body || function_library_num_functions(library->functions) == 0 || !node->op)
+    return none;
   const AttrValue *disabled = node_def_attr(node->def, "_disable_call_shape_inference");
   if (disabled && disabled->value_case == (int)ATTR_BOOL && disabled->b) return none;
   const NodeDef *def = node->def;

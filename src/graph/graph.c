@@ -28,11 +28,12 @@ Graph *graph_new_with_ops(OpRegistry *ops) {
   if (!graph) return NULL;
   graph->ops = ops;
   graph->arena = arena_new();
+  if (graph->arena) graph->functions = function_library_new(ops, graph->arena);
   const VersionDef versions = TENSORFLOW__VERSION_DEF__INIT;
   graph->versions = versions;
   graph->versions.producer = GRAPH_DEF_PRODUCER;
   Edge *edge;
-  if (!graph->arena || !add_special_node(graph, "_SOURCE", &status) ||
+  if (!graph->functions || !add_special_node(graph, "_SOURCE", &status) ||
       !add_special_node(graph, "_SINK", &status) ||
       !graph_add_edge(graph, graph->nodes[SOURCE_ID], CONTROL_SLOT, graph->nodes[SINK_ID], CONTROL_SLOT,
                       &edge, &status)) {
@@ -52,13 +53,11 @@ void graph_free(Graph *graph) {
   string_map_free(&graph->duplicates);
   string_map_free(&graph->prefixes);
   string_map_free(&graph->suffixes);
-  string_map_free(&graph->function_names);
-  string_map_free(&graph->gradient_names);
   string_map_free(&graph->device_indices);
   string_map_free(&graph->frame_names);
   mem_free(graph->devices);
   mem_free(graph->while_contexts);
-  mem_free(graph->functions);
+  function_library_free(graph->functions);
   mem_free(graph->nodes);
   graph_drop_edge_ids(graph);
   mem_free(graph->scratch.memory);
@@ -82,7 +81,9 @@ bool graph_set_versions(Graph *graph, const VersionDef *versions, Status *status
   return true;
 }
 
-int64_t graph_mutation_count(const Graph *graph) { return graph->mutations; }
+int64_t graph_mutation_count(const Graph *graph) {
+  return graph->mutations + function_library_generation(graph->functions);
+}
 
 /* --- reading --- */
 

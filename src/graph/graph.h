@@ -19,6 +19,7 @@
 #define TFCORE_GRAPH_GRAPH_H_
 
 #include "base/string_map.h"
+#include "graph/function_library.h"
 #include "op/node_def.h"
 #include "op/op_def_builder.h"
 #include "op/op_registry.h"
@@ -85,8 +86,8 @@ OpRegistry *graph_ops(const Graph *graph);
 Arena *graph_arena(Graph *graph);
 const VersionDef *graph_versions(const Graph *graph);
 MUST_CHECK bool graph_set_versions(Graph *graph, const VersionDef *versions, Status *status); /* copied */
-/* Counts every change to nodes that were there before (edges rewired, nodes removed), so that a plan made
- * earlier can tell that it is stale. Adding nodes does not count. */
+/* Counts every change to what was there before (edges rewired, nodes removed, functions replaced), so that a
+ * plan made earlier can tell that it is stale. Adding nodes does not count. */
 int64_t graph_mutation_count(const Graph *graph);
 
 /* --- reading --- */
@@ -257,18 +258,19 @@ Graph *graph_library(Graph *graph);
 MUST_CHECK bool graph_add_arg(Graph *body, const char *name, DataType type, int index, Node **arg,
                               Status *status);
 
-/* --- functions carried by the graph (graph_functions.c). Semantics of the library are in function/. --- */
+/* --- functions carried by the graph (graph_functions.c; the library itself: function_library.h) --- */
 
-/* Copies the function in; its name becomes an op of this graph. INVALID_ARGUMENT when another function or an
- * op has that name. */
+/* The graph's functions; of a body those of its library. */
+FunctionLibraryDefinition *graph_function_library(const Graph *graph);
+/* As the calls on the library, and a graph with functions asks for consumers that know them. */
 MUST_CHECK bool graph_add_function(Graph *graph, const FunctionDef *function, Status *status);
-/* All functions and gradients of the library, or none. */
 MUST_CHECK bool graph_add_function_library(Graph *graph, const FunctionDefLibrary *library, Status *status);
+MUST_CHECK bool graph_add_gradient_def(Graph *graph, const char *function, const char *gradient,
+                                       Status *status);
+/* Shorthands for what is asked most. */
 const FunctionDef *graph_find_function(const Graph *graph, const char *name); /* NULL when there is none */
 int64_t graph_num_functions(const Graph *graph);
 const FunctionDef *graph_function(const Graph *graph, int64_t i);
-MUST_CHECK bool graph_add_gradient_def(Graph *graph, const char *function, const char *gradient,
-                                       Status *status);
 const char *graph_find_gradient_def(const Graph *graph, const char *function); /* NULL when there is none */
 /* The op of that name: of the registry, or a function of this graph. */
 MUST_CHECK bool graph_look_up_op(const Graph *graph, const char *name, const Op **op, Status *status);

@@ -228,12 +228,8 @@ bool graph_copy(Graph *graph, const Graph *from, Status *status) {
 }
 
 static bool copy_functions(Graph *graph, const Graph *from, Status *status) {
-  for (int64_t i = 0; i < from->num_functions; i++)
-    TRY(graph_add_function(graph, from->functions[i]->def, status));
-  for (int64_t i = 0; i < from->gradient_names.num_entries; i++) {
-    const StringMapEntry *entry = &from->gradient_names.entries[i];
-    if (entry->key) TRY(graph_add_gradient_def(graph, entry->key, entry->value, status));
-  }
+  TRY(function_library_add_library(graph->functions, from->functions, status));
+  graph->versions.min_consumer = from->versions.min_consumer;
   return true;
 }
 

@@ -71,28 +71,10 @@ static NodeDef *rewrite_def(const Node *node, Arena *arena) {
 }
 
 static bool export_library(const Graph *graph, Arena *arena, GraphDef *def, Status *status) {
-  int64_t num_gradients = graph->gradient_names.count;
-  if (graph->num_functions == 0 && num_gradients == 0) return true;
-  FunctionDefLibrary *library = proto_new(kFunctionDefLibrary, arena);
-  if (!library) return status_oom(status, "a function library");
-  library->function = arena_alloc(arena, (graph->num_functions + 1) * (int64_t)sizeof *library->function);
-  library->gradient = arena_alloc(arena, (num_gradients + 1) * (int64_t)sizeof *library->gradient);
-  GradientDef *gradients = arena_alloc(arena, (num_gradients + 1) * (int64_t)sizeof *gradients);
-  if (!library->function || !library->gradient || !gradients) return status_oom(status, "a function library");
-  for (int64_t i = 0; i < graph->num_functions; i++)
-    library->function[library->n_function++] = graph->functions[i]->def;
-  for (int64_t i = 0; i < graph->gradient_names.num_entries; i++) {
-    const StringMapEntry *entry = &graph->gradient_names.entries[i];
-    if (!entry->key) continue;
-    const GradientDef empty = TENSORFLOW__GRADIENT_DEF__INIT;
-    GradientDef *gradient = &gradients[library->n_gradient];
-    *gradient = empty;
-    gradient->function_name = (char *)entry->key;
-    gradient->gradient_func = entry->value;
-    library->gradient[library->n_gradient++] = gradient;
-  }
-  def->library = library;
-  return true;
+  const FunctionLibraryDefinition *library = graph->functions;
+  if (function_library_num_functions(library) == 0 && function_library_num_gradients(library) == 0)
+    return true;
+  return function_library_to_proto(library, arena, &def->library, status);
 }
 
 /* How the node is exported; NULL when out of memory. */

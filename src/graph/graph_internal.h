@@ -3,6 +3,7 @@
 #ifndef TFCORE_GRAPH_GRAPH_INTERNAL_H_
 #define TFCORE_GRAPH_GRAPH_INTERNAL_H_
 
+#include "graph/function_library_internal.h"
 #include "graph/graph.h"
 
 /* A value or partial shape that was computed for shape inference, or the knowledge that there is none.
@@ -30,11 +31,6 @@ typedef struct NodeEntry {
 } NodeEntry;
 
 static inline NodeEntry *node_entry(Node *node) { return (NodeEntry *)node; }
-
-typedef struct GraphFunction {
-  FunctionDef *def;
-  Op op; /* what nodes that call the function point to */
-} GraphFunction;
 
 /* Arrays that hold one shape inference's arguments; reused from node to node. */
 typedef struct RefinerScratch {
@@ -79,9 +75,7 @@ struct Graph {
   int64_t prefixes_until;
   StringMap suffixes; /* from a base name to k: base_1 ... base_k are taken */
 
-  GraphFunction **functions;
-  int64_t num_functions, function_capacity;
-  StringMap function_names, gradient_names;
+  FunctionLibraryDefinition *functions; /* in the graph's arena; none are in that of a body */
 
   const char **devices; /* by index; 0 is "" */
   int64_t num_devices, device_capacity;
@@ -98,9 +92,10 @@ struct Graph {
   /* Calls of functions. */
   FunctionBodyFn make_body;
   CachedBody *bodies;
-  StringMap body_keys; /* to CachedBody */
-  int body_depth;      /* how many bodies are being inferred, one in another */
-  int64_t body_steps;  /* nodes of bodies inferred for the node that the caller asked for */
+  StringMap body_keys;       /* to CachedBody */
+  int64_t bodies_generation; /* of the functions that they were made of */
+  int body_depth;            /* how many bodies are being inferred, one in another */
+  int64_t body_steps;        /* nodes of bodies inferred for the node that the caller asked for */
   /* In the graph of a body: whose functions it knows, and the call that its arguments come from, while it is
    * inferred. */
   Graph *library;
@@ -215,7 +210,7 @@ bool graph_name_in_use(const Graph *graph, const char *name);
 MUST_CHECK bool graph_take_function(Graph *graph, FunctionDef *function, Status *status);
 /* How many functions and gradients there are, to come back to. */
 typedef struct FunctionMark {
-  int64_t num_functions, num_gradients;
+  FunctionLibraryMark library;
   const CachedBody *bodies; /* later ones may call functions that are dropped */
 } FunctionMark;
 FunctionMark graph_function_mark(const Graph *graph);

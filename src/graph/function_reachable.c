@@ -1,0 +1,224 @@
+/* Which functions of a library a graph or a function can lead to, and when two functions are the same. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graph/function_library_internal.h"
+#include "op/node_def.h"
+
+static bool oom(Status *status) { return status_oom(status, "a function library"); }
+
+/* --- what is reachable --- */
+
+typedef struct Search {
+  const FunctionLibraryDefinition *library;
+  StringMap seen; /* names of functions that were found */
+  const FunctionDef *
+      *queue; /* all of them in the order of discovery; those from `next` on are to be looked into */
+  int64_t count, capacity, next;
+  const NameAttrList **refs; /* references to functions whose own attrs are to be looked into */
+  int64_t num_refs, ref_capacity;
+  StringMap interfaces; /* from the name of an interface to 1 + its first function (as intptr_t) */
+  int64_t *same;        /* per function 1 + the next one of the same interface; NULL until needed */
+  Status *status;
+} Search;
+
+static bool found(Search *search, const char *name) {
+  const FunctionDef *function = function_library_find(search->library, name);
+  if (!function || string_map_contains(&search->seen, name)) return true;
+  if (!mem_grow((void **)&search->queue, &search->capacity, search->count + 1, sizeof *search->queue))
+    return oom(search->status);
+  TRY(string_map_set(&search->seen, function->signature->name, search, search->status));
+  search->queue[search->count++] = function;
+  return true;
+}
+
+static bool found_ref(Search *search, const NameAttrList *ref) {
+  TRY(found(search, ref->name));
+  if (ref->n_attr == 0) return true;
+  if (!mem_grow((void **)&search->refs, &search->ref_capacity, search->num_refs + 1, sizeof *search->refs))
+    return oom(search->status);
+  search->refs[search->num_refs++] = ref;
+  return true;
+}
+
+static bool look_into_value(Search *search, const AttrValue *value) {
+  if (!value) return true;
+  if (value->value_case == (int)ATTR_FUNC && value->func) return found_ref(search, value->func);
+  const AttrListValue *list = value->value_case == (int)ATTR_LIST ? value->list : NULL;
+  for (size_t i = 0; list && i < list->n_func; i++) TRY(found_ref(search, list->func[i]));
+  return true;
+}
+
+static bool look_into_node(Search *search, const NodeDef *node) {
+  TRY(found(search, node->op));
+  for (size_t i = 0; i < node->n_attr; i++) TRY(look_into_value(search, node->attr[i]->value));
+  while (search->num_refs > 0) {
+    const NameAttrList *ref = search->refs[--search->num_refs];
+    for (size_t i = 0; i < ref->n_attr; i++) TRY(look_into_value(search, ref->attr[i]->value));
+  }
+  return true;
+}
+
+/* The interface that a function implements, as a text that begins behind the value's NUL-free bytes; NULL:
+ * none. */
+static const ProtobufCBinaryData *interface_of(const FunctionDef *function) {
+  for (size_t i = 0; i < function->n_attr; i++) {
+    const AttrValue *value = function->attr[i]->value;
+    if (strcmp(function->attr[i]->key, "api_implements") == 0 && value &&
+        value->value_case == (int)ATTR_STRING)
+      return &value->s;
+  }
+  return NULL;
+}
+
+static intptr_t first_of(const Search *search, const ProtobufCBinaryData *name) {
+  return (intptr_t)string_map_find_bytes(&search->interfaces, (const char *)name->data, name->len);
+}
+
+static bool index_interfaces(Search *search) {
+  int64_t count = search->library->num_functions;
+  search->same = mem_calloc(count + 1, sizeof *search->same);
+  if (!search->same) return oom(search->status);
+  for (int64_t i = 0; i < count; i++) {
+    const ProtobufCBinaryData *name = interface_of(search->library->functions[i]->def);
+    if (!name || name->len == 0) continue;
+    search->same[i] = first_of(search, name);
+    TRY(string_map_set_bytes(&search->interfaces, (const char *)name->data, name->len,
+                             (void *)(intptr_t)(i + 1), search->status));
+  }
+  return true;
+}
+
+/* Which implementation of an interface runs is decided later, so all of them are needed. */
+static bool found_interface(Search *search, const ProtobufCBinaryData *name) {
+  if (!search->same) TRY(index_interfaces(search));
+  int64_t i = first_of(search, name);
+  /* An interface is looked at once: its chain is taken away. */
+  if (i == 0) return true;
+  TRY(string_map_set_bytes(&search->interfaces, (const char *)name->data, name->len, NULL, search->status));
+  for (; i > 0; i = search->same[i - 1])
+    TRY(found(search, search->library->functions[i - 1]->def->signature->name));
+  return true;
+}
+
+static bool follow(Search *search) {
+  while (search->next < search->count) {
+    const FunctionDef *function = search->queue[search->next++];
+    const char *gradient = function_library_find_gradient(search->library, function->signature->name);
+    if (gradient) TRY(found(search, gradient));
+    const ProtobufCBinaryData *interface = interface_of(function);
+    if (interface && interface->len > 0) TRY(found_interface(search, interface));
+    for (size_t i = 0; i < function->n_node_def; i++) TRY(look_into_node(search, function->node_def[i]));
+  }
+  return true;
+}
+
+/* In the order of the library, so that the same library gives the same result. */
+static bool take(const Search *search, FunctionLibraryDefinition *out) {
+  for (int64_t i = 0; i < search->library->num_functions; i++) {
+    const FunctionDef *function = search->library->functions[i]->def;
+    const char *name = function->signature->name;
+    if (!string_map_contains(&search->seen, name)) continue;
+    TRY(function_library_add_function(out, function, search->status));
+    const char *gradient = function_library_find_gradient(search->library, name);
+    if (gradient) TRY(function_library_add_gradient(out, name, gradient, search->status));
+  }
+  return true;
+}
+
+static bool reach(const FunctionLibraryDefinition *library, NodeDef *const *nodes, size_t num_nodes,
+                  const FunctionDefLibrary *functions, FunctionLibraryDefinition **reachable,
+                  Status *status) {
+  Search search = {.library = library, .status = status};
+  FunctionLibraryDefinition *out = function_library_new(library->ops, NULL);
+  bool ok = out || oom(status);
+  for (size_t i = 0; ok && i < num_nodes; i++) ok = look_into_node(&search, nodes[i]);
+  for (size_t i = 0; ok && functions && i < functions->n_function; i++) {
+    const FunctionDef *function = functions->function[i];
+    for (size_t j = 0; ok && j < function->n_node_def; j++)
+      ok = look_into_node(&search, function->node_def[j]);
+  }
+  ok = ok && follow(&search) && take(&search, out);
+  string_map_free(&search.seen);
+  string_map_free(&search.interfaces);
+  mem_free(search.queue);
+  mem_free(search.refs);
+  mem_free(search.same);
+  if (!ok) function_library_free(out);
+  *reachable = ok ? out : NULL;
+  return ok;
+}
+
+bool function_library_reachable(const FunctionLibraryDefinition *library, const GraphDef *graph,
+                                FunctionLibraryDefinition **reachable, Status *status) {
+  return reach(library, graph->node, graph->n_node, graph->library, reachable, status);
+}
+
+bool function_library_reachable_from_function(const FunctionLibraryDefinition *library,
+                                              const FunctionDef *function,
+                                              FunctionLibraryDefinition **reachable, Status *status) {
+  return reach(library, function->node_def, function->n_node_def, NULL, reachable, status);
+}
+
+/* --- equality: the order of nodes, attrs and control inputs says nothing --- */
+
+static bool same_node(const NodeDef *a, const NodeDef *b) {
+  if (strcmp(a->op, b->op) != 0 || strcmp(a->device, b->device) != 0 || a->n_attr != b->n_attr ||
+      a->n_input != b->n_input) {
+    return false;
+  }
+  for (size_t i = 0; i < a->n_attr; i++) {
+    const AttrValue *other = node_def_attr(b, a->attr[i]->key);
+    if (!other || !attr_value_equal(a->attr[i]->value, other)) return false;
+  }
+  for (size_t i = 0; i < a->n_input; i++) {
+    if (a->input[i][0] != '^') {
+      if (strcmp(a->input[i], b->input[i]) != 0) return false;
+      continue;
+    }
+    bool there = false;
+    for (size_t j = i; j < b->n_input && !there; j++) there = strcmp(a->input[i], b->input[j]) == 0;
+    for (size_t j = 0; j < i && !there; j++) there = strcmp(a->input[i], b->input[j]) == 0;
+    if (!there) return false;
+  }
+  return true;
+}
+
+static bool same_nodes(const FunctionDef *a, const FunctionDef *b, bool *equal, Status *status) {
+  StringMap nodes = {0};
+  bool ok = true;
+  for (size_t i = 0; i < b->n_node_def && ok; i++)
+    ok = string_map_set(&nodes, b->node_def[i]->name, b->node_def[i], status);
+  *equal = ok && nodes.count == (int64_t)b->n_node_def;
+  for (size_t i = 0; i < a->n_node_def && ok && *equal; i++) {
+    const NodeDef *other = string_map_find(&nodes, a->node_def[i]->name);
+    *equal = other && same_node(a->node_def[i], other);
+  }
+  string_map_free(&nodes);
+  return ok;
+}
+
+static bool same_attrs(const FunctionDef *a, const FunctionDef *b) {
+  if (a->n_attr != b->n_attr) return false;
+  for (size_t i = 0; i < a->n_attr; i++) {
+    bool same = false;
+    for (size_t j = 0; j < b->n_attr && !same; j++) {
+      same = strcmp(a->attr[i]->key, b->attr[j]->key) == 0 && a->attr[i]->value && b->attr[j]->value &&
+             attr_value_equal(a->attr[i]->value, b->attr[j]->value);
+    }
+    if (!same) return false;
+  }
+  return true;
+}
+
+bool function_defs_equal(const FunctionDef *a, const FunctionDef *b, bool *equal, Status *status) {
+  *equal = proto_equal(a, b);
+  if (*equal || a->n_node_def != b->n_node_def || !a->signature || !b->signature) return true;
+  if (!op_def_equal(a->signature, b->signature) || !same_attrs(a, b)) return true;
+  /* What is left as messages, the nodes by name. */
+  FunctionDef rest_a = *a, rest_b = *b;
+  rest_a.n_node_def = rest_b.n_node_def = 0;
+  rest_a.n_attr = rest_b.n_attr = 0;
+  rest_a.signature = rest_b.signature = NULL;
+  return !proto_equal(&rest_a, &rest_b) || same_nodes(a, b, equal, status);
+}
