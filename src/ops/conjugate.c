@@ -13,7 +13,8 @@ static void append_conjugates(const char *body, StrBuf *out) {
   Str seen[MAX_CONJUGATES];
   int count = 0;
   for (const char *p = body; (p = strchr(p, '~')) != NULL;) {
-    Str name = {++p, name_length(p)};
+    p++;
+    Str name = {p, name_length(p)};
     bool known = count == MAX_CONJUGATES;
     for (int i = 0; i < count; i++) known = known || str_equal(seen[i], name);
     if (known) continue;

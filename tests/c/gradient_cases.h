@@ -6,7 +6,7 @@
  *
  * stands once in a test file and is enough: ops/gradient_cases_test.c runs the cases of all files, and its coverage test fails for an op
  * that has a gradient and not three cases of different shapes, each with a second derivative or a reason. Ops that broadcast need a case of
- * two shapes. Points must be away from kinks: what holds there is for gradient_is.
+ * two shapes, and ops with kernels for complex128 one of complex numbers. Points must be away from kinks: what holds there is for gradient_is.
  */
 #ifndef TFCORE_TESTS_GRADIENT_CASES_H_
 #define TFCORE_TESTS_GRADIENT_CASES_H_

@@ -92,6 +92,14 @@ describe('checkGradients', () => {
     await assert.rejects(checkGradients(tf, g, unfed, x), (error) => error instanceof InvalidArgumentError && error.node === 'r' && error.op === 'Placeholder');
   }));
 
+  it('moves complex numbers in both parts', () => withGraph(tf, async (g) => {
+    const z = g.placeholder('complex128', [3]);
+    const { maxError } = await checkGradients(tf, g, [g.mul(z, z), g.op('Conj', [z]).output(0)], z, { order: 2 });
+    assert.ok(maxError < 1e-8, `error ${maxError}`);
+    const half = await checkGradients(tf, g, g.mul(z, g.stopGradient(z)), z, { value: [{ re: 0, im: 0.25 }, { re: 0.25, im: 0 }, { re: 0, im: 0 }] });
+    assert.ok(isClose([half.maxError], [0.25], 1e-8), `error ${half.maxError}`);
+  }));
+
   it('measures how wrong a gradient is', () => withGraph(tf, async (g) => {
     const x = g.placeholder('float64', [2]);
     /* x * x, of which the gradient knows one half: 3 instead of 6, and 0.25 instead of 0.5. */

@@ -133,6 +133,27 @@ TEST(second_derivatives_are_checked_on_demand) {
   end(&f);
 }
 
+/* Products and their conjugates: functions with and without a complex derivative, single and double. */
+TEST(gradients_of_complex_numbers_are_tensorflows) {
+  Fixture f = {0};
+  REQUIRE(begin(&f));
+  const double at[] = {1, -2, 0.5, 3};
+  const float single_at[] = {1, -2, 0.5f, 3};
+  const int64_t two = 2;
+  TF_Output x = placeholder_of(&f, "x", TF_COMPLEX128, -1, NULL), single = placeholder_of(&f, "single", TF_COMPLEX64, -1, NULL);
+  TF_Output ys[] = {binary(&f, "Mul", "square", x, x), binary(&f, "Mul", "norm", x, unary(&f, "Conj", "conj", x))};
+  TF_Tensor *value = tensor_of(TF_COMPLEX128, 1, &two, at, sizeof at);
+  const TF_GradientCheckOptions options = {.order = 2};
+  double error = NAN;
+  TF_ComputeGradientError(f.graph, ys, 2, &x, 1, &value, &options, &error, f.status);
+  CHECK_TF_OK(f.status);
+  CHECK(error < 1e-8);
+  TF_Tensor *narrow = tensor_of(TF_COMPLEX64, 1, &two, single_at, sizeof single_at);
+  CHECK(error_of(&f, binary(&f, "Mul", "single_square", single, single), single, narrow) < 1e-3);
+  TF_DeleteTensor(value);
+  end(&f);
+}
+
 TEST(variables_of_a_session_and_other_feeds) {
   Fixture f = {0};
   REQUIRE(begin(&f));

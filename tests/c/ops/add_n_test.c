@@ -24,4 +24,5 @@ GRADIENT_CASES(add_n,
   {"AddN[N=3, T=double]", "double[2] 1 2; double[2] 3 4; double[2] 5 6"},
   {"AddN[N=1, T=double]", "double[2,1] 1 2"},
   {"AddN[N=2, T=double]", "double[] 1; double[] -2"},
-  {"AddN[N=2, T=double]", "double[0,3]; double[0,3]"})
+  {"AddN[N=2, T=double]", "double[0,3]; double[0,3]"},
+  {"AddN[N=2, T=complex128]", "complex128[2] 1-2i 0.5; complex128[2] 3+1i 0+4i"})

@@ -55,7 +55,7 @@ enum { NUM_ELSEWHERE = sizeof kElsewhere / sizeof kElsewhere[0], MAX_SHAPES = 64
 typedef struct Coverage {
   char shapes[MAX_SHAPES][MAX_TEXT];
   int count;
-  bool broadcasts;
+  bool broadcasts, complex;
 } Coverage;
 
 /* "double[2,3] 1 2; double[] 3" has the shapes "[2,3][]". */
@@ -81,6 +81,7 @@ static bool broadcasts(const char *shapes) {
 static void cover(Coverage *coverage, const GradientCase *c) {
   char shapes[MAX_TEXT];
   shapes_of((*c)[CASE_INPUTS], shapes);
+  coverage->complex = coverage->complex || strstr((*c)[CASE_INPUTS], "complex128[") != NULL;
   coverage->broadcasts = coverage->broadcasts || broadcasts(shapes);
   for (int i = 0; i < coverage->count; i++) {
     if (strcmp(coverage->shapes[i], shapes) == 0) return;
@@ -123,6 +124,23 @@ static bool is_elsewhere(const char *op) {
   return false;
 }
 
+/* Ops of complex numbers with gradients as TensorFlow has them, which are no derivatives there. */
+static const struct { const char *op, *why; } kNoDerivative[] = {
+    {"Sign", "the gradient is zero, but z / |z| turns with z"},
+    {"SquaredDifference", "|x - y|^2 has no imaginary part, but that of dy is used"},
+};
+
+/* Whether a kernel computes with complex numbers, as opposed to one that moves any type. */
+static bool has_complex_derivative(const OpRegistration *r) {
+  for (size_t i = 0; i < sizeof kNoDerivative / sizeof kNoDerivative[0]; i++) {
+    if (strcmp(kNoDerivative[i].op, r->name) == 0) return false;
+  }
+  for (int i = 0; i < OP_MAX_KERNELS && r->kernels[i].compute != NULL; i++) {
+    if (r->kernels[i].type == DT_COMPLEX128) return true;
+  }
+  return false;
+}
+
 TEST(every_gradient_has_cases) {
   int ops = 0;
   for (int i = 0; i < op_registry_count(op_registry_global()); i++) {
@@ -142,6 +160,7 @@ TEST(every_gradient_has_cases) {
       CHECK_STR_EQ(message, "at least 3");
     }
     if (r->shape == shape_broadcast_binary) CHECK(coverage.broadcasts);
+    if (has_complex_derivative(r)) CHECK(coverage.complex);
   }
   CHECK_CONTEXT("%s", "");
   CHECK(ops > 50);
