@@ -21,14 +21,6 @@ typedef struct FunctionGradient {
 
 static bool oom(FunctionGradient *g) { return status_oom(g->status, "the gradient of a function"); }
 
-/* The functions that the body may call. */
-static bool copy_functions(FunctionGradient *g) {
-  const Graph *from = g->library->functions;
-  for (int64_t i = 0; from != NULL && i < graph_num_functions(from); i++)
-    TRY(graph_add_function(g->graph, graph_function(from, i), g->status));
-  return true;
-}
-
 static bool add_placeholder(FunctionGradient *g, const char *name, DataType type, NodeOutput *output) {
   const char *unique = graph_unique_name(g->graph, name);
   NodeDef *def = unique == NULL ? NULL : node_def_new(g->arena, unique, "Placeholder");
@@ -119,7 +111,6 @@ static bool make_function(FunctionGradient *g, const char *name, Arena *arena, F
 static bool differentiate(FunctionGradient *g, const FunctionDef *function, const AttrEntry *const *attrs,
                           int num_attrs, const char *name, Arena *arena, FunctionDef **gradient) {
   if (g->graph == NULL || g->arena == NULL) return oom(g);
-  TRY(copy_functions(g));
   TRY(function_instantiate(g->graph, function, attrs, num_attrs, g->arena, &g->body, g->status));
   TRY(build(g));
   const InstantiationResult *body = g->body;
@@ -138,9 +129,10 @@ bool gradient_of_function(GradientLibrary *library, const FunctionDef *function,
         "The gradient of function %s needs gradients of functions more than %d deep; is it recursive?",
         function->signature->name, GRADIENT_MAX_FUNCTION_DEPTH);
   }
-  OpRegistry *ops = library->functions != NULL ? graph_ops(library->functions) : op_registry_global();
-  FunctionGradient g = {
-      .library = library, .graph = graph_new_with_ops(ops), .arena = arena_new(), .status = status};
+  /* A body knows the functions of the library without owning or changing them. */
+  Graph *graph =
+      library->functions == NULL ? graph_new() : graph_new_body(graph_library((Graph *)library->functions));
+  FunctionGradient g = {.library = library, .graph = graph, .arena = arena_new(), .status = status};
   library->depth++;
   bool ok = differentiate(&g, function, attrs, num_attrs, name, arena, gradient);
   library->depth--;

@@ -105,13 +105,14 @@ TEST(a_default_kernel_where_there_is_none_for_the_cpu) {
 TEST(an_own_op_gets_a_kernel_for_another_type) {
   Fixture f;
   REQUIRE(begin_lenient(&f));
-  double value[2] = {3, 4};
-  TF_Output x = placeholder_of(&f, "x", TF_COMPLEX128, 0, NULL), y = unary(&f, "Tanh", "y", x);
-  TF_Tensor *feed = tensor_of(TF_COMPLEX128, 0, NULL, value, sizeof value);
+  const int8_t value[4] = {3, 4, -5, 6};
+  const int64_t four = 4;
+  TF_Output x = placeholder_of(&f, "x", TF_QINT8, 1, &four), y = unary(&f, "Relu", "y", x);
+  TF_Tensor *feed = tensor_of(TF_QINT8, 1, &four, value, sizeof value);
   TF_Session *session = session_on(&f);
   CHECK(fetch(&f, session, x, feed, y) == NULL);
-  CHECK_TF_ERROR(f.status, TF_NOT_FOUND, "No OpKernel was registered to support Op 'Tanh'");
-  register_kernel(&f, "Tanh", TF_COMPLEX128, NULL, compute_identity, NULL);
+  CHECK_TF_ERROR(f.status, TF_NOT_FOUND, "No OpKernel was registered to support Op 'Relu'");
+  register_kernel(&f, "Relu", TF_QINT8, NULL, compute_identity, NULL);
   TF_Tensor *result = fetch(&f, session, x, feed, y);
   if (CHECK_TF_OK(f.status)) CHECK_MEM_EQ(TF_TensorData(result), value, sizeof value);
   TF_DeleteTensor(result);
