@@ -3,6 +3,7 @@
  * Bounds, tested against double precision over every exponent (in units in the last place, denormals included):
  *   exp, log                              2 ulp
  *   expm1, log1p, tanh, sigmoid, sin, cos 4 ulp
+ *   erf, softplus, elu, selu              4 ulp
  * Special values are those of C's math.h: exp(-inf) = 0, log(0) = -inf, log(x < 0) = NaN, tanh(-0) = -0, NaN stays NaN.
  *
  * The loops give each element the value that the inline function gives it: neither length nor position matters.
@@ -22,6 +23,10 @@ void vector_tanh_f32(int64_t count, const float *x, float *y);
 void vector_sigmoid_f32(int64_t count, const float *x, float *y);
 void vector_sin_f32(int64_t count, const float *x, float *y);
 void vector_cos_f32(int64_t count, const float *x, float *y);
+void vector_erf_f32(int64_t count, const float *x, float *y);
+void vector_softplus_f32(int64_t count, const float *x, float *y); /* log(1 + exp(x)) */
+void vector_elu_f32(int64_t count, const float *x, float *y);      /* x < 0 ? exp(x) - 1 : x */
+void vector_selu_f32(int64_t count, const float *x, float *y);     /* x < 0 ? SELU_SCALE_ALPHA * (exp(x) - 1) : SELU_SCALE * x */
 
 void vector_exp_f64(int64_t count, const double *x, double *y);
 void vector_expm1_f64(int64_t count, const double *x, double *y);
@@ -31,6 +36,14 @@ void vector_tanh_f64(int64_t count, const double *x, double *y);
 void vector_sigmoid_f64(int64_t count, const double *x, double *y);
 void vector_sin_f64(int64_t count, const double *x, double *y);
 void vector_cos_f64(int64_t count, const double *x, double *y);
+void vector_erf_f64(int64_t count, const double *x, double *y);
+void vector_softplus_f64(int64_t count, const double *x, double *y);
+void vector_elu_f64(int64_t count, const double *x, double *y);
+void vector_selu_f64(int64_t count, const double *x, double *y);
+
+/* With these, layers keep mean 0 and variance 1. */
+#define SELU_SCALE 1.0507009873554804934193349852946
+#define SELU_SCALE_ALPHA 1.7580993408473768599402175208123
 
 /* ---- the functions on vectors ---- */
 
@@ -127,6 +140,28 @@ SIMD_INLINE f32x4 f32x4_tanh(f32x4 x) {
 SIMD_INLINE f32x4 f32x4_sigmoid(f32x4 x) {
   f32x4 e = f32x4_exp(-f32x4_abs(x));
   return f32x4_select(x < 0.0f, e, f32x4_splat(1.0f)) / (e + 1.0f);
+}
+
+/* Below 1 an odd polynomial, above 1 - exp(q(|x|)); minimax for the relative error. From 4 on the result is 1. */
+SIMD_INLINE f32x4 f32x4_erf(f32x4 x) {
+  static const float kP[] = {0.12837916612625122f,    -0.3761262595653534f,     0.1128358542919159f,    -0.026853810995817184f,
+                             0.00518832728266716f,    -0.0008010190795175731f,  7.853851275285706e-05f};
+  static const float kQ[] = {0.00018804533465299755f, -1.1295784711837769f,     -0.633219838142395f,    -0.10841862112283707f,
+                             0.025208283215761185f,   -0.00420457124710083f,    0.0004413381975609809f, -2.1686997570213862e-05f};
+  f32x4 t = f32x4_pmin(f32x4_abs(x), f32x4_splat(4.0f));
+  f32x4 near = f32x4_madd(x, f32x4_polynomial(x * x, kP, 7), x);
+  f32x4 far = 1.0f - f32x4_exp(f32x4_polynomial(t, kQ, 8));
+  return f32x4_select(t < 1.0f, near, f32x4_copysign(far, x));
+}
+
+/* Of large numbers themselves, of small ones the exponential. */
+SIMD_INLINE f32x4 f32x4_softplus(f32x4 x) {
+  return f32x4_pmax(x, f32x4_splat(0.0f)) + f32x4_log1p(f32x4_exp(-f32x4_abs(x)));
+}
+
+SIMD_INLINE f32x4 f32x4_elu(f32x4 x) { return f32x4_select(x < 0.0f, f32x4_expm1(x), x); }
+SIMD_INLINE f32x4 f32x4_selu(f32x4 x) {
+  return f32x4_select(x < 0.0f, f32x4_expm1(x) * (float)SELU_SCALE_ALPHA, x * (float)SELU_SCALE);
 }
 
 /* x = quadrant * pi / 2 + r for |x| <= 2^20, in double precision: floats come close to multiples of pi / 2. */

@@ -48,6 +48,7 @@ TEST(gradient_cases_hold) {
 /* Ops whose gradients need more than placeholders around one node: the tests that check them. */
 static const struct { const char *op, *file, *test; } kElsewhere[] = {
     {"ReadVariableOp", "ops/variable_test.c", "gradients_flow_into_variables"},
+    {"Polygamma", "ops/special_test.c", "gradients_of_polygamma"},
 };
 enum { NUM_ELSEWHERE = sizeof kElsewhere / sizeof kElsewhere[0], MAX_SHAPES = 64, CASES_WANTED = 3 };
 

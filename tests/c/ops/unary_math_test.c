@@ -23,11 +23,23 @@ static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 static double relu(double x) { return x > 0 ? x : 0; }
 static double relu6(double x) { return x < 0 ? 0 : x > 6 ? 6 : x; }
 
+static double softplus(double x) { return log(1 + exp(x)); }
+static double softsign(double x) { return x / (1 + fabs(x)); }
+static double elu(double x) { return x < 0 ? exp(x) - 1 : x; }
+static double selu(double x) { return 1.0507009873554805 * (x < 0 ? 1.6732632423543772 * (exp(x) - 1) : x); }
+static double leaky(double x) { return x < 0 ? (double)0.2f * x : x; }
+
 static const Function kFunctions[] = {
     {"Neg", negative, -9, 9},     {"Abs", fabs, -9, 9},      {"Sign", sign, -9, 9},           {"Square", square, -9, 9},
     {"Sqrt", sqrt, 0, 9},         {"Rsqrt", rsqrt, 0.01, 9}, {"Reciprocal", reciprocal, 1, 9}, {"Inv", reciprocal, -9, -1},
     {"Exp", exp, -9, 9},          {"Expm1", expm1, -9, 9},   {"Log", log, 0.01, 9},           {"Log1p", log1p, -0.9, 9},
-    {"Tanh", tanh, -9, 9},        {"Sigmoid", sigmoid, -9, 9}, {"Relu", relu, -9, 9},          {"Relu6", relu6, -9, 9}};
+    {"Tanh", tanh, -9, 9},        {"Sigmoid", sigmoid, -9, 9}, {"Relu", relu, -9, 9},          {"Relu6", relu6, -9, 9},
+    {"Sin", sin, -9, 9},          {"Cos", cos, -9, 9},       {"Tan", tan, -9, 9},             {"Asin", asin, -1, 1},
+    {"Acos", acos, -1, 1},        {"Atan", atan, -9, 9},     {"Sinh", sinh, -9, 9},           {"Cosh", cosh, -9, 9},
+    {"Asinh", asinh, -9, 9},      {"Acosh", acosh, 1, 9},    {"Atanh", atanh, -0.99, 0.99},   {"Erf", erf, -4, 4},
+    {"Erfc", erfc, -3, 2},        {"Lgamma", lgamma, 3, 9},  {"Floor", floor, -9, 9},         {"Ceil", ceil, -9, 9},
+    {"Rint", rint, -9, 9},        {"Round", rint, -9, 9},    {"Softplus", softplus, -6, 6},   {"Softsign", softsign, -9, 9},
+    {"Elu", elu, -9, 9},          {"Selu", selu, -9, 9},     {"LeakyRelu", leaky, -9, 9}};
 
 /* Relative error that a result may have. */
 static double precision(DataType type) {

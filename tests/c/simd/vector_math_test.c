@@ -28,6 +28,9 @@ static double ulp_error(float got, double want) {
 }
 
 static double reference_sigmoid(double x) { return 1 / (1 + exp(-x)); }
+static double reference_softplus(double x) { return x > 40 ? x : log1p(exp(x)); }
+static double reference_elu(double x) { return x < 0 ? expm1(x) : x; }
+static double reference_selu(double x) { return 1.0507009873554805 * (x < 0 ? 1.6732632423543772 * expm1(x) : x); }
 
 typedef struct Function {
   const char *name;
@@ -45,6 +48,10 @@ static const Function kFunctions[] = {
     {"sigmoid", vector_sigmoid_f32, reference_sigmoid, 4},
     {"sin", vector_sin_f32, sin, 4},
     {"cos", vector_cos_f32, cos, 4},
+    {"erf", vector_erf_f32, erf, 4},
+    {"softplus", vector_softplus_f32, reference_softplus, 4},
+    {"elu", vector_elu_f32, reference_elu, 4},
+    {"selu", vector_selu_f32, reference_selu, 4},
 };
 enum { FUNCTION_COUNT = sizeof kFunctions / sizeof kFunctions[0], CHUNK = 1024 };
 
@@ -115,7 +122,7 @@ TEST(vector_math_around_thresholds) {
   static const float kCenters[] = {0.0f,    1.0f,     -1.0f,    0x1p-126f,  -0x1p-126f, 88.72284f, -87.33655f, -103.97208f,
                                    89.0f,   -104.0f,  -100.0f,  -17.32868f, 10.0f,      9.010913f, -9.010913f, 0.34657359f,
                                    0.7071067f, 1.4142135f, FLT_MAX, -FLT_MAX, 0x1p20f, -0x1p20f, 3.1415927f, 1.5707964f,
-                                   710.0f, 102943.7f};
+                                   710.0f, 102943.7f, 4.0f, -4.0f, 3.9192059f};
   for (int i = 0; i < FUNCTION_COUNT; i++) {
     for (size_t j = 0; j < sizeof kCenters / sizeof kCenters[0]; j++) check_around(&kFunctions[i], kCenters[j]);
   }
@@ -133,6 +140,10 @@ TEST(vector_math_special_values) {
       {4, 0, 0}, {4, -0.0f, -0.0f}, {4, INFINITY, 1}, {4, -INFINITY, -1}, {4, NAN, NAN}, {4, 1e-45f, 1e-45f}, {4, FLT_MAX, 1},
       {5, 0, 0.5f}, {5, INFINITY, 1}, {5, -INFINITY, 0}, {5, NAN, NAN}, {5, 200, 1}, {5, -200, 0},
       {6, 0, 0}, {6, -0.0f, -0.0f}, {6, INFINITY, NAN}, {6, NAN, NAN}, {7, 0, 1}, {7, -INFINITY, NAN}, {7, NAN, NAN},
+      {8, 0, 0}, {8, -0.0f, -0.0f}, {8, INFINITY, 1}, {8, -INFINITY, -1}, {8, NAN, NAN}, {8, FLT_MAX, 1}, {8, -9, -1},
+      {9, INFINITY, INFINITY}, {9, -INFINITY, 0}, {9, NAN, NAN}, {9, 1000, 1000}, {9, -200, 0},
+      {10, -0.0f, -0.0f}, {10, INFINITY, INFINITY}, {10, -INFINITY, -1}, {10, NAN, NAN}, {10, 5, 5},
+      {11, -0.0f, -0.0f}, {11, INFINITY, INFINITY}, {11, -INFINITY, -1.7580993f}, {11, NAN, NAN},
   };
   for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) {
     float y;

@@ -1,0 +1,193 @@
+/* Activations that are lines, or become lines at a distance, and their gradient ops. */
+#include "op/node_def.h"
+#include "op/op_registry.h"
+#include "ops/element_types.h"
+#include "ops/elementwise.h"
+#include "simd/vector_math.h"
+
+/* dy where x is positive, else alpha * dy; LeakyRelu itself is that of x and x. `out` may be any of them. */
+typedef struct LeakyJob {
+  const void *dy, *x;
+  void *out;
+  float alpha;
+} LeakyJob;
+
+#define TEMPLATE "ops/linear_units.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF)
+#include "ops/each_type.inc"
+
+static bool softplus_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kSoftplus = {vector_softplus_f32, vector_softplus_f64, NULL, NULL};
+  return elementwise_function(context, &kSoftplus, status);
+}
+static bool elu_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kElu = {vector_elu_f32, vector_elu_f64, NULL, NULL};
+  return elementwise_function(context, &kElu, status);
+}
+static bool selu_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kSelu = {vector_selu_f32, vector_selu_f64, NULL, NULL};
+  return elementwise_function(context, &kSelu, status);
+}
+
+typedef struct LeakyState {
+  float alpha;
+} LeakyState;
+
+static bool leaky_construct(const KernelConstruction *construction, void *memory, Status *status) {
+  return node_attr_float(construction->node, "alpha", &((LeakyState *)memory)->alpha, status);
+}
+
+static void run_leaky(KernelContext *context, LeakyJob *job, const Tensor *out) {
+  ParallelBody *body = out->dtype == DT_FLOAT    ? leaky_range_f32
+                       : out->dtype == DT_DOUBLE ? leaky_range_f64
+                       : out->dtype == DT_HALF   ? leaky_range_f16
+                                                 : leaky_range_bf16;
+  job->out = out->data;
+  job->alpha = ((const LeakyState *)context->state)->alpha;
+  parallel_for(context->parallel, tensor_num_elements(out), ELEMENTWISE_GRAIN, body, job);
+}
+
+static bool leaky_relu(KernelContext *context, Status *status) {
+  const Tensor *x = context->inputs[0];
+  Tensor *out;
+  TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &out, status));
+  run_leaky(context, &(LeakyJob){.dy = x->data, .x = x->data}, out);
+  return true;
+}
+
+static bool leaky_relu_grad(KernelContext *context, Status *status) {
+  const Tensor *dy = context->inputs[0], *x = context->inputs[1];
+  if (!shape_equal(&dy->shape, &x->shape)) {
+    char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
+    return status_invalid(status,
+                          "Inputs to operation %s of type LeakyReluGrad must have the same size and shape.  Input 0: %s != input 1: %s",
+                          context->node_name != NULL ? context->node_name : "", shape_text(&dy->shape, a), shape_text(&x->shape, b));
+  }
+  Tensor *out;
+  TRY(kernel_forward_or_allocate(context, 0, 0, &dy->shape, &out, status));
+  run_leaky(context, &(LeakyJob){.dy = dy->data, .x = x->data}, out);
+  return true;
+}
+
+static bool merged_shape(InferenceContext *c, Status *status) {
+  ShapeHandle merged;
+  TRY(shape_merge(c, shape_input(c, 0), shape_input(c, 1), &merged, status));
+  shape_set_output(c, 0, merged);
+  return true;
+}
+
+#define UNIT_TYPES "T: {half, bfloat16, float, double}"
+#define FUNCTION_KERNELS(kernel) {{DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_HALF, kernel}, {DT_BFLOAT16, kernel}}
+#define TEMPLATE_KERNELS(kernel) \
+  {{DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_BFLOAT16, kernel##_bf16}}
+
+/* log(1 + exp(x)) */
+REGISTER_OP(Softplus,
+  .inputs = {"features: T"}, .outputs = {"activations: T"}, .attrs = {UNIT_TYPES}, .shape = shape_unchanged,
+  .gradient =
+    "SoftplusGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+    "  dx = SoftplusGrad[T=$T](dy, x)\n"
+    "  return dx = dx:backprops:0\n"
+    "}\n",
+  .kernels = FUNCTION_KERNELS(softplus_kernel))
+
+REGISTER_OP(SoftplusGrad,
+  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = merged_shape,
+  .gradient =
+    "SoftplusGradGradient[T:type](gradients:T, features:T, dy:T) -> (dgradients:T, dfeatures:T) {\n"
+    "  dgradients = SoftplusGrad[T=$T](dy, features)\n"
+    "  slope = Sigmoid[T=$T](features)\n"
+    "  product = Mul[T=$T](dy, gradients)\n"
+    "  dfeatures = SigmoidGrad[T=$T](slope:y:0, product:z:0)\n"
+    "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:z:0\n"
+    "}\n",
+  .kernels = TEMPLATE_KERNELS(softplus_grad))
+
+/* x / (1 + |x|) */
+REGISTER_OP(Softsign,
+  .inputs = {"features: T"}, .outputs = {"activations: T"}, .attrs = {UNIT_TYPES}, .shape = shape_unchanged,
+  .gradient =
+    "SoftsignGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+    "  dx = SoftsignGrad[T=$T](dy, x)\n"
+    "  return dx = dx:backprops:0\n"
+    "}\n",
+  .kernels = TEMPLATE_KERNELS(softsign))
+
+/* dy / (1 + |x|)^2, and by x that is -2 sign(x) / (1 + |x|) of it */
+REGISTER_OP(SoftsignGrad,
+  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = merged_shape,
+  .gradient =
+    "SoftsignGradGradient[T:type](gradients:T, features:T, dy:T) -> (dgradients:T, dfeatures:T) {\n"
+    "  dgradients = SoftsignGrad[T=$T](dy, features)\n"
+    "  one = Const[dtype=$T, value=1]()\n"
+    "  size = Abs[T=$T](features)\n"
+    "  width = Add[T=$T](size:y:0, one:output:0)\n"
+    "  product = Mul[T=$T](dgradients:backprops:0, gradients)\n"
+    "  quotient = RealDiv[T=$T](product:z:0, width:z:0)\n"
+    "  sign = Sign[T=$T](features)\n"
+    "  half = Mul[T=$T](quotient:z:0, sign:y:0)\n"
+    "  factor = Const[dtype=$T, value=-2]()\n"
+    "  dfeatures = Mul[T=$T](half:z:0, factor:output:0)\n"
+    "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:z:0\n"
+    "}\n",
+  .kernels = TEMPLATE_KERNELS(softsign_grad))
+
+/* How a gradient op changes that takes the result y and is dy * (y + something) below zero: by dy as itself, by y as dy there. */
+#define GRADIENT_BY_RESULT(op)                                                                            \
+    op "Gradient[T:type](gradients:T, outputs:T, dy:T) -> (dgradients:T, doutputs:T) {\n"                 \
+    "  dgradients = " op "[T=$T](dy, outputs)\n"                                                          \
+    "  product = Mul[T=$T](dy, gradients)\n"                                                              \
+    "  zeros = ZerosLike[T=$T](outputs)\n"                                                                \
+    "  below = Less[T=$T](outputs, zeros:y:0)\n"                                                          \
+    "  doutputs = Select[T=$T](below:z:0, product:z:0, zeros:y:0)\n"                                      \
+    "  return dgradients = dgradients:backprops:0, doutputs = doutputs:output:0\n"                        \
+    "}\n"
+
+REGISTER_OP(Elu,
+  .inputs = {"features: T"}, .outputs = {"activations: T"}, .attrs = {UNIT_TYPES}, .shape = shape_unchanged,
+  .gradient =
+    "EluGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+    "  y = Elu[T=$T](x)\n"
+    "  dx = EluGrad[T=$T](dy, y:activations:0)\n"
+    "  return dx = dx:backprops:0\n"
+    "}\n",
+  .kernels = FUNCTION_KERNELS(elu_kernel))
+
+REGISTER_OP(EluGrad,
+  .inputs = {"gradients: T", "outputs: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = merged_shape,
+  .gradient = GRADIENT_BY_RESULT("EluGrad"), .kernels = TEMPLATE_KERNELS(elu_grad))
+
+REGISTER_OP(Selu,
+  .inputs = {"features: T"}, .outputs = {"activations: T"}, .attrs = {UNIT_TYPES}, .shape = shape_unchanged,
+  .gradient =
+    "SeluGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+    "  y = Selu[T=$T](x)\n"
+    "  dx = SeluGrad[T=$T](dy, y:activations:0)\n"
+    "  return dx = dx:backprops:0\n"
+    "}\n",
+  .kernels = FUNCTION_KERNELS(selu_kernel))
+
+REGISTER_OP(SeluGrad,
+  .inputs = {"gradients: T", "outputs: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = merged_shape,
+  .gradient = GRADIENT_BY_RESULT("SeluGrad"), .kernels = TEMPLATE_KERNELS(selu_grad))
+
+#define LEAKY_ATTRS {"alpha: float = 0.2", "T: {half, bfloat16, float, double} = DT_FLOAT"}
+
+REGISTER_OP(LeakyRelu,
+  .inputs = {"features: T"}, .outputs = {"activations: T"}, .attrs = LEAKY_ATTRS, .shape = shape_unchanged,
+  .gradient =
+    "LeakyReluGradient[T:type, alpha:float](x:T, dy:T) -> (dx:T) {\n"
+    "  dx = LeakyReluGrad[T=$T, alpha=$alpha](dy, x)\n"
+    "  return dx = dx:backprops:0\n"
+    "}\n",
+  .state_size = sizeof(LeakyState), .construct = leaky_construct, .kernels = FUNCTION_KERNELS(leaky_relu))
+
+REGISTER_OP(LeakyReluGrad,
+  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = LEAKY_ATTRS, .shape = merged_shape,
+  .gradient =
+    "LeakyReluGradGradient[T:type, alpha:float](gradients:T, features:T, dy:T) -> (dgradients:T, dfeatures:T) {\n"
+    "  dgradients = LeakyReluGrad[T=$T, alpha=$alpha](dy, features)\n"
+    "  dfeatures = ZerosLike[T=$T](features)\n"
+    "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:y:0\n"
+    "}\n",
+  .state_size = sizeof(LeakyState), .construct = leaky_construct, .kernels = FUNCTION_KERNELS(leaky_relu_grad))

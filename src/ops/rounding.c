@@ -1,0 +1,79 @@
+/* Whole numbers near floating ones, the next floating number, and tests for those that are no numbers. */
+#include "op/op_registry.h"
+#include "ops/broadcast.h"
+#include "ops/broadcast_gradient.h"
+#include "ops/element_types.h"
+#include "ops/elementwise.h"
+
+typedef struct TestJob {
+  const void *x;
+  bool *out;
+} TestJob;
+
+static bool test(KernelContext *context, ParallelBody *body, Status *status) {
+  const Tensor *x = context->inputs[0];
+  Tensor *out;
+  TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
+  TestJob job = {x->data, tensor_bool(out)};
+  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN, body, &job);
+  return true;
+}
+
+#define TEMPLATE "ops/rounding.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF)
+#include "ops/each_type.inc"
+
+#define TEMPLATE "ops/next_after.inc"
+#define TYPES TYPES_FLOAT
+#include "ops/each_type.inc"
+
+/* Integers are round already. */
+static bool keep(KernelContext *context, Status *status) { return kernel_set_output(context, 0, context->inputs[0], NULL, status); }
+
+#define REAL_TYPES "T: {bfloat16, half, float, double}"
+#define REAL_KERNELS(kernel) \
+  {DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_BFLOAT16, kernel##_bf16}
+
+REGISTER_OP(Floor,
+  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
+  .gradient = NO_GRADIENT, .kernels = {REAL_KERNELS(floor)})
+
+REGISTER_OP(Ceil,
+  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
+  .gradient = NO_GRADIENT, .kernels = {REAL_KERNELS(ceil)})
+
+/* Halves go to the even neighbour, here and in Round. */
+REGISTER_OP(Rint,
+  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
+  .gradient = NO_GRADIENT, .kernels = {REAL_KERNELS(rint)})
+
+/* TensorFlow has no kernels for complex numbers here either. */
+REGISTER_OP(Round,
+  .inputs = {"x: T"}, .outputs = {"y: T"},
+  .attrs = {"T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"}, .shape = shape_unchanged,
+  .gradient = NO_GRADIENT, .kernels = {REAL_KERNELS(rint), {DT_INT32, keep}, {DT_INT64, keep}})
+
+REGISTER_OP(IsNan,
+  .inputs = {"x: T"}, .outputs = {"y: bool"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
+  .gradient = NO_GRADIENT, .kernels = {REAL_KERNELS(is_nan)})
+
+REGISTER_OP(IsInf,
+  .inputs = {"x: T"}, .outputs = {"y: bool"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
+  .gradient = NO_GRADIENT, .kernels = {REAL_KERNELS(is_inf)})
+
+REGISTER_OP(IsFinite,
+  .inputs = {"x: T"}, .outputs = {"y: bool"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
+  .gradient = NO_GRADIENT, .kernels = {REAL_KERNELS(is_finite)})
+
+/* It follows x at a distance that cannot be seen. */
+REGISTER_OP(NextAfter,
+  .inputs = {"x1: T", "x2: T"}, .outputs = {"output: T"}, .attrs = {"T: {double, float} = DT_FLOAT"},
+  .shape = shape_broadcast_binary,
+  .gradient =
+    "NextAfterGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
+    BROADCAST_AXES
+    REDUCE_TO_X("dz")
+    "  dy = ZerosLike[T=$T](y)\n"
+    "  return dx = dx:output:0, dy = dy:y:0\n"
+    "}\n",
+  .kernels = {{DT_FLOAT, next_after_f32}, {DT_DOUBLE, next_after_f64}})
