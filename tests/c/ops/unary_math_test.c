@@ -23,7 +23,7 @@ static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 static double relu(double x) { return x > 0 ? x : 0; }
 static double relu6(double x) { return x < 0 ? 0 : x > 6 ? 6 : x; }
 
-static double softplus(double x) { return log(1 + exp(x)); }
+static double softplus(double x) { return log1p(exp(x)); }
 static double softsign(double x) { return x / (1 + fabs(x)); }
 static double elu(double x) { return x < 0 ? exp(x) - 1 : x; }
 static double selu(double x) { return 1.0507009873554805 * (x < 0 ? 1.6732632423543772 * (exp(x) - 1) : x); }
