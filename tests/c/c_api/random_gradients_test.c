@@ -19,6 +19,7 @@ typedef struct Value {
 typedef struct Round {
   Fixture f;
   Random *random;
+  TF_DataType type;
   Value pool[MAX_VALUES];
   int num_values, num_ops;
   TF_Output xs[NUM_XS], ys[NUM_YS], dys[NUM_YS];
@@ -81,6 +82,8 @@ static const Value *pick_alike(Round *r, const Value *like) {
 static TF_Output add_binary(Round *r, const Value *x) {
   static const char *const kTypes[] = {"Add", "Sub", "Mul", "SquaredDifference", "Maximum", "Minimum", "AddV2"};
   const char *type = kTypes[random_below(r->random, 7)];
+  /* Its gradient is none of complex dys. */
+  if (r->type == TF_COMPLEX128 && strcmp(type, "SquaredDifference") == 0) return kNone;
   return add_op(r, type, 2, (TF_Output[]){x->output, pick(r)->output});
 }
 
@@ -97,7 +100,7 @@ static TF_Output add_reduction(Round *r, const Value *x) {
   static const char *const kTypes[] = {"Sum", "Mean", "Prod", "Max"};
   int32_t axis = x->rank == 0 ? 0 : random_below(r->random, 2 * x->rank) - x->rank;
   TF_Output axes = ints(r, x->rank > 0, &axis);
-  TF_OperationDescription *desc = new_op(r, kTypes[random_below(r->random, 4)]);
+  TF_OperationDescription *desc = new_op(r, kTypes[random_below(r->random, r->type == TF_DOUBLE ? 4 : 2)]);
   TF_AddInput(desc, x->output);
   TF_AddInput(desc, axes);
   TF_SetAttrBool(desc, "keep_dims", one_in(r->random, 2));
@@ -160,21 +163,35 @@ static void add_call(Round *r, const char *function) {
   for (int i = 0; i < NUM_YS; i++) keep(r, (TF_Output){call.oper, i});
 }
 
-/* Results stay near 1: what grows is squashed. */
+/* Keeps results near 1. Complex tanh has poles, and differences beside them are worth nothing. */
+static TF_Output squash(Round *r, TF_Output y) {
+  if (r->type == TF_DOUBLE) return add_op(r, "Tanh", 1, &y);
+  const double quarter[] = {0.25, 0};
+  char name[32];
+  snprintf(name, sizeof name, "c%d", r->num_ops++);
+  TF_Output factor = constant_of(&r->f, name, tensor_of(TF_COMPLEX128, 0, NULL, quarter, sizeof quarter));
+  return add_op(r, "Mul", 2, (TF_Output[]){y, factor});
+}
+
+static TF_Output add_unary(Round *r, const Value *x) {
+  static const char *const kReal[] = {"Neg", "Tanh", "Sigmoid", "Softmax", "LogSoftmax", "Square", "Exp", "Expm1", "Relu", "Identity"};
+  static const char *const kComplex[] = {"Neg", "Conj", "Square", "Exp", "Identity"};
+  return add_op(r, r->type == TF_DOUBLE ? kReal[random_below(r->random, 10)] : kComplex[random_below(r->random, 5)], 1, &x->output);
+}
+
 static void add_something(Round *r) {
-  static const char *const kUnary[] = {"Neg", "Tanh", "Sigmoid", "Softmax", "LogSoftmax", "Square", "Exp", "Expm1", "Relu", "Identity"};
   const Value x = *pick(r);
   TF_Output y = kNone;
   switch (random_below(r->random, 7)) {
-    case 0: y = add_op(r, kUnary[random_below(r->random, 10)], 1, &x.output); break;
+    case 0: y = add_unary(r, &x); break;
     case 1: y = add_binary(r, &x); break;
-    case 2: y = add_product(r, &x); break;
+    case 2: y = r->type == TF_DOUBLE ? add_product(r, &x) : add_binary(r, &x); break;
     case 3: y = add_reduction(r, &x); break;
     case 4: y = add_move(r, &x); break;
     case 5: y = add_list_op(r, &x); break;
     default: add_unpack(r, &x);
   }
-  if (y.oper && one_in(r->random, 2)) y = add_op(r, "Tanh", 1, &y);
+  if (y.oper && one_in(r->random, 2)) y = squash(r, y);
   if (y.oper) keep(r, y);
 }
 
@@ -187,21 +204,22 @@ static void choose_ys(Round *r) {
     all = all.oper ? add_op(r, "Add", 2, (TF_Output[]){all, total}) : total;
   }
   r->ys[0] = r->pool[r->num_values - 1].output;
-  r->ys[1] = add_op(r, "Tanh", 1, &r->pool[r->num_values - 1 - random_below(r->random, 3)].output);
-  r->ys[2] = add_op(r, "Tanh", 1, &all);
+  r->ys[1] = squash(r, r->pool[r->num_values - 1 - random_below(r->random, 3)].output);
+  r->ys[2] = squash(r, all);
   CHECK(r->ys[1].oper && r->ys[2].oper);
 }
 
-static TF_Tensor *random_doubles(Random *random, int rank, const int64_t *dims) {
-  int64_t count = 1;
+/* Between -1 and 1, and so are both parts of complex numbers. */
+static TF_Tensor *random_numbers(Round *r, int rank, const int64_t *dims) {
+  int64_t count = r->type == TF_COMPLEX128 ? 2 : 1;
   for (int i = 0; i < rank; i++) count *= dims[i];
-  TF_Tensor *tensor = TF_AllocateTensor(TF_DOUBLE, dims, rank, sizeof(double) * (size_t)count);
-  for (int64_t i = 0; i < count; i++) ((double *)TF_TensorData(tensor))[i] = (double)(random_bits(random) >> 11) * 0x1p-52 - 1;
+  TF_Tensor *tensor = TF_AllocateTensor(r->type, dims, rank, sizeof(double) * (size_t)count);
+  for (int64_t i = 0; i < count; i++) ((double *)TF_TensorData(tensor))[i] = (double)(random_bits(r->random) >> 11) * 0x1p-52 - 1;
   return tensor;
 }
 
-static bool begin_round(Round *r, Random *random, TF_Function *const *functions, int num_functions) {
-  *r = (Round){.random = random};
+static bool begin_round(Round *r, Random *random, TF_DataType type, TF_Function *const *functions, int num_functions) {
+  *r = (Round){.random = random, .type = type};
   if (!begin(&r->f)) return false;
   for (int i = 0; i < num_functions; i++) {
     TF_GraphCopyFunction(r->f.graph, functions[i], NULL, r->f.status);
@@ -210,8 +228,8 @@ static bool begin_round(Round *r, Random *random, TF_Function *const *functions,
   for (int i = 0; i < NUM_XS; i++) {
     char name[16];
     snprintf(name, sizeof name, "x%d", i);
-    r->xs[i] = placeholder_of(&r->f, name, TF_DOUBLE, kRanks[i], kDims[i]);
-    r->x_values[i] = random_doubles(random, kRanks[i], kDims[i]);
+    r->xs[i] = placeholder_of(&r->f, name, type, kRanks[i], kDims[i]);
+    r->x_values[i] = random_numbers(r, kRanks[i], kDims[i]);
     keep(r, r->xs[i]);
   }
   for (int i = 0; i < OPS; i++) add_something(r);
@@ -221,7 +239,7 @@ static bool begin_round(Round *r, Random *random, TF_Function *const *functions,
   for (int i = 0; i < NUM_YS; i++) {
     char name[16];
     snprintf(name, sizeof name, "dy%d", i);
-    r->dys[i] = placeholder_of(&r->f, name, TF_DOUBLE, -1, NULL);
+    r->dys[i] = placeholder_of(&r->f, name, type, -1, NULL);
   }
   return true;
 }
@@ -250,7 +268,7 @@ static void make_dys(Round *r, TF_Session *session) {
   for (int i = 0; i < NUM_YS; i++) {
     int64_t dims[MAX_RANK];
     for (int k = 0; ys[i] && k < TF_NumDims(ys[i]); k++) dims[k] = TF_Dim(ys[i], k);
-    r->dy_values[i] = random_doubles(r->random, ys[i] ? TF_NumDims(ys[i]) : 0, dims);
+    r->dy_values[i] = random_numbers(r, ys[i] ? TF_NumDims(ys[i]) : 0, dims);
     TF_DeleteTensor(ys[i]);
   }
 }
@@ -268,7 +286,7 @@ static void check_equal(TF_Tensor *const *got, TF_Tensor *const *want) {
   for (int i = 0; i < NUM_XS; i++) {
     if (!CHECK(got[i] && want[i]) || !CHECK_INT_EQ(TF_TensorByteSize(got[i]), TF_TensorByteSize(want[i]))) continue;
     const double *a = TF_TensorData(got[i]), *b = TF_TensorData(want[i]);
-    for (int64_t k = 0; k < TF_TensorElementCount(want[i]); k++) CHECK_NEAR(a[k], b[k], 1e-12 * fmax(1, fabs(b[k])));
+    for (size_t k = 0; k < TF_TensorByteSize(want[i]) / sizeof(double); k++) CHECK_NEAR(a[k], b[k], 1e-12 * fmax(1, fabs(b[k])));
   }
 }
 
@@ -297,7 +315,7 @@ static void check_function(Round *r, TF_Function *function) {
   TF_DeleteSession(session, f->status);
 }
 
-TEST(random_compositions) {
+static void compose(TF_DataType type) {
   const uint64_t seed = setting("TFCORE_GRADIENT_SEED", 1);
   const int rounds = (int)setting("TFCORE_GRADIENT_ROUNDS", 60);
   TF_Function *functions[MAX_FUNCTIONS];
@@ -306,7 +324,7 @@ TEST(random_compositions) {
     CHECK_CONTEXT("seed %d, round %d", (int)seed, i);
     Random random = {seed * 1000003 + (uint64_t)i};
     Round r;
-    if (!begin_round(&r, &random, functions, num_functions)) break;
+    if (!begin_round(&r, &random, type, functions, num_functions)) break;
     char name[16];
     snprintf(name, sizeof name, "F%d", i);
     TF_Function *function = TF_GraphToFunction(r.f.graph, name, 0, -1, NULL, NUM_XS, r.xs, NUM_YS, r.ys, NULL, NULL, NULL, r.f.status);
@@ -323,3 +341,6 @@ TEST(random_compositions) {
   while (num_functions > 0) TF_DeleteFunction(functions[--num_functions]);
   CHECK_CONTEXT("%s", "");
 }
+
+TEST(random_compositions) { compose(TF_DOUBLE); }
+TEST(random_compositions_of_complex_numbers) { compose(TF_COMPLEX128); }
