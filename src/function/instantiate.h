@@ -45,9 +45,24 @@ MUST_CHECK bool function_instantiate(const Graph *graph, const FunctionDef *func
  * nodes. */
 void instantiation_print(const InstantiationResult *body, StrBuf *out);
 
-/* "MatMul[T=float,transpose_a=false]": one text for equal instantiations, attrs sorted by name. Nothing is
- * cut. */
+/* How an instantiation is to run, beside its attrs. What is NULL or empty says nothing. */
+typedef struct InstantiateOptions {
+  const char *target; /* the device of the whole function */
+  const char *const *input_devices, *const *output_devices;
+  int num_input_devices, num_output_devices;
+  const FunctionLibraryDefinition *library; /* instead of the caller's */
+  const char *state_handle;                 /* instantiations with another one have other stateful kernels */
+  const char *executor_type;                /* wins over an attr "_executor" */
+  Str config_proto;                         /* serialised */
+} InstantiateOptions;
+
+/* "MatMul[T=float,transpose_a=false]": one text for equal instantiations, different ones for others. Attrs
+ * are sorted as texts, options stand among them as "_target=...", "_input_dev0=...", "_output_dev0=...",
+ * "_lib_def=...", "_state_handle=...",
+ * "_executor=...", "_config_proto=...". As TensorFlow's Canonicalize, but nothing is cut or hashed. */
 void function_canonicalize(const char *name, const AttrEntry *const *attrs, int num_attrs, StrBuf *out);
+void function_canonicalize_with(const char *name, const AttrEntry *const *attrs, int num_attrs,
+                                const InstantiateOptions *options, StrBuf *out);
 
 /* --- inlining --- */
 
@@ -61,8 +76,8 @@ typedef struct FunctionInlineReuse {
 /* Which arguments the body needs for the wanted results. Arrays of num_rets and num_args; `reuse` and
  * `inputs` (num_args, needed only with reuse) as for function_inline_body. */
 MUST_CHECK bool function_needed_args(const InstantiationResult *body, const NodeOutput *inputs,
-                                          const bool *wanted_outputs, const FunctionInlineReuse *reuse,
-                                          bool *needed_args, Status *status);
+                                     const bool *wanted_outputs, const FunctionInlineReuse *reuse,
+                                     bool *needed_args, Status *status);
 
 /* Adds what the wanted results need (and nothing else, except stateful nodes when keep_stateful) to the
  * graph. Nodes are named `scope`/name, made unique. `inputs` are num_args values; one that is not needed

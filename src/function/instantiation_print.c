@@ -1,4 +1,4 @@
-/* Printing instantiated functions, and the names that tell instantiations apart. */
+/* Printing instantiated functions. */
 #include <string.h>
 
 #include "function/function_internal.h"
@@ -49,12 +49,4 @@ void instantiation_print(const InstantiationResult *body, StrBuf *out) {
   strbuf_append(out, " {\n");
   for (int i = body->num_args; i < ret; i++) print_node(body->nodes[i].def, out);
   strbuf_append(out, "}\n");
-}
-
-void function_canonicalize(const char *name, const AttrEntry *const *attrs, int num_attrs, StrBuf *out) {
-  Status status;
-  status_init(&status);
-  strbuf_printf(out, "%s[", name);
-  if (!attrs_print(attrs, (size_t)num_attrs, true, ",", "", out, &status)) out->failed = true;
-  strbuf_append_char(out, ']');
 }

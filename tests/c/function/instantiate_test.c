@@ -177,6 +177,74 @@ TEST(canonical_names_are_sorted_and_whole) {
   arena_free(arena);
 }
 
+static void check_canonical(const char *attrs, const InstantiateOptions *options, const char *want) {
+  Arena *arena = arena_new();
+  StrBuf text = {0};
+  const NodeDef *node = bindings(attrs, arena);
+  function_canonicalize_with("F", (const AttrEntry *const *)node->attr, (int)node->n_attr, options, &text);
+  CHECK_STR_EQ(strbuf_text(&text), want);
+  strbuf_free(&text);
+  arena_free(arena);
+}
+
+TEST(canonical_names_hold_values_of_every_kind) {
+  check_canonical("", NULL, "F[]");
+  check_canonical("T=float, S=$T, l={float, int32}, n=[1, 2], x=0.5, b=true", NULL,
+                  "F[S=$T,T=float,b=true,l={float, int32},n=[1, 2],x=0.5]");
+  check_canonical("f=G, g=G[b=1, a=H[T=float]]", NULL, "F[f=G,g=G[a=H[T=float], b=1]]");
+  /* What TensorFlow's text cuts tells instantiations apart here. */
+  check_canonical("t=Tensor<type: int32 shape: [5] values: 1 2 3 4 5>", NULL,
+                  "F[t=Tensor<type: int32 shape: [5] values: 1 2 3 4 5>]");
+}
+
+TEST(canonical_names_hold_options) {
+  static const char *const kInputs[] = {"/cpu:0", ""}, *const kOutputs[] = {"/cpu:1"};
+  const InstantiateOptions none = {0},
+                           all = {.target = "/device:CPU:0",
+                                  .input_devices = kInputs,
+                                  .num_input_devices = 2,
+                                  .output_devices = kOutputs,
+                                  .num_output_devices = 1,
+                                  .state_handle = "s\n",
+                                  .executor_type = "FAST",
+                                  .config_proto = {"\1\0", 2}},
+                           library = {.library = (const FunctionLibraryDefinition *)(uintptr_t)4096};
+  check_canonical("T=float", &none, "F[T=float]");
+  check_canonical("z=1, T=float", &all,
+                  "F[T=float,_config_proto=\\001\\000,_executor=FAST,_input_dev0=/cpu:0,_input_dev1=,"
+                  "_output_dev0=/cpu:1,_state_handle=s\\n,_target=/device:CPU:0,z=1]");
+  check_canonical("", &library, "F[_lib_def=4096]");
+  check_canonical("_executor=\"SLOW\"", NULL, "F[_executor=SLOW]");
+  check_canonical("_executor=\"SLOW\"", &none, "F[_executor=SLOW]");
+  check_canonical("_executor=\"SLOW\"", &all,
+                  "F[_config_proto=\\001\\000,_executor=FAST,_input_dev0=/cpu:0,_input_dev1=,"
+                  "_output_dev0=/cpu:1,_state_handle=s\\n,_target=/device:CPU:0]");
+}
+
+TEST(canonical_names_have_no_limit) {
+  enum { LENGTH = 1 << 20 };
+  Arena *arena = arena_new();
+  char *long_text = arena_alloc(arena, LENGTH + 1);
+  memset(long_text, 'x', LENGTH);
+  long_text[LENGTH] = 0;
+  NodeDef *node = node_def_new(arena, "", "");
+  Status status;
+  status_init(&status);
+  StrBuf first = {0}, second = {0};
+  CHECK_OK(node_def_set_attr(node, arena, "s", attr_value_string(arena, long_text, LENGTH), &status),
+           &status);
+  function_canonicalize("F", (const AttrEntry *const *)node->attr, 1, &first);
+  CHECK_INT_EQ(first.length, LENGTH + 7);
+  long_text[LENGTH - 1] = 'y';
+  CHECK_OK(node_def_set_attr(node, arena, "s", attr_value_string(arena, long_text, LENGTH), &status),
+           &status);
+  function_canonicalize("F", (const AttrEntry *const *)node->attr, 1, &second);
+  CHECK(strcmp(strbuf_text(&first), strbuf_text(&second)) != 0);
+  strbuf_free(&first);
+  strbuf_free(&second);
+  arena_free(arena);
+}
+
 TEST(instantiate_survives_failing_allocations) {
   Status status;
   status_init(&status);

@@ -1,0 +1,47 @@
+/* FunctionCallFrame: the arguments that a call of a function brings and the results that it gives, between
+ * the caller and the `_Arg` and `_Retval` nodes of the body. */
+#ifndef TFCORE_FUNCTION_CALL_FRAME_H_
+#define TFCORE_FUNCTION_CALL_FRAME_H_
+
+#include "tensor/tensor.h"
+
+/* Made once for a function and used for one call after the other: call_frame_reset between them. Calls that
+ * take values move or share them; nothing is allocated. Different rets may be set by different threads at the
+ * same time. */
+typedef struct FunctionCallFrame {
+  const DataType *arg_types, *ret_types; /* borrowed */
+  int num_args, num_rets;
+  Tensor *args;
+  Tensor *rets; /* empty: not set */
+} FunctionCallFrame;
+
+/* The types must outlive the frame. Free with call_frame_free. */
+MUST_CHECK bool call_frame_init(FunctionCallFrame *frame, const DataType *arg_types, int num_args,
+                                const DataType *ret_types, int num_rets, Status *status);
+/* Drops arguments and results. */
+void call_frame_reset(FunctionCallFrame *frame);
+/* A zeroed frame is fine. */
+void call_frame_free(FunctionCallFrame *frame);
+
+/* INVALID_ARGUMENT "Expects 2 arguments, but 0 is provided", "Expects arg[1] to be float but int64 is
+ * provided"; the frame then keeps what it had. The first shares the values, the second moves them: on success
+ * `args` are empty. */
+MUST_CHECK bool call_frame_set_args(FunctionCallFrame *frame, const Tensor *args, int num_args,
+                                    Status *status);
+MUST_CHECK bool call_frame_take_args(FunctionCallFrame *frame, Tensor *args, int num_args, Status *status);
+/* Borrowed from the frame. INVALID_ARGUMENT "GetArg 2 is not within [0, 2)". */
+MUST_CHECK bool call_frame_get_arg(const FunctionCallFrame *frame, int index, const Tensor **arg,
+                                   Status *status);
+/* Moves the argument out, for its last reader. */
+MUST_CHECK bool call_frame_consume_arg(FunctionCallFrame *frame, int index, Tensor *arg, Status *status);
+
+/* Shares the value. INVALID_ARGUMENT "SetRetval 1 is not within [0, 1)", "Expects ret[0] to be float, but
+ * int64 is provided."; INTERNAL "Retval[0] has already been set." */
+MUST_CHECK bool call_frame_set_retval(FunctionCallFrame *frame, int index, const Tensor *value,
+                                      Status *status);
+/* `rets` are frame->num_rets tensors; the first shares the results, the second moves them out. INTERNAL
+ * "Retval[0] does not have value"; nothing is given then. */
+MUST_CHECK bool call_frame_get_retvals(const FunctionCallFrame *frame, Tensor *rets, Status *status);
+MUST_CHECK bool call_frame_consume_retvals(FunctionCallFrame *frame, Tensor *rets, Status *status);
+
+#endif
