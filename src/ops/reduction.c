@@ -1,4 +1,4 @@
-/* Sum, Mean, Prod, Max and Min over some axes of a tensor. */
+/* Sum, Mean, Prod, Max, Min, All and Any over some axes of a tensor. */
 #include <string.h>
 
 #include "op/node_def.h"
@@ -64,7 +64,7 @@ static void widen(const Tensor *tensor, void *wide) {
   int64_t *w = wide;
   switch (tensor->dtype) {
     case DT_HALF: case DT_BFLOAT16: half_precision_widen(tensor->dtype, tensor->data, wide, n); break;
-    case DT_UINT8: for (int64_t i = 0; i < n; i++) w[i] = ((uint8_t *)tensor->data)[i]; break;
+    case DT_UINT8: case DT_BOOL: for (int64_t i = 0; i < n; i++) w[i] = ((uint8_t *)tensor->data)[i]; break;
     case DT_INT8: for (int64_t i = 0; i < n; i++) w[i] = ((int8_t *)tensor->data)[i]; break;
     case DT_INT16: for (int64_t i = 0; i < n; i++) w[i] = ((int16_t *)tensor->data)[i]; break;
     case DT_UINT16: for (int64_t i = 0; i < n; i++) w[i] = ((uint16_t *)tensor->data)[i]; break;
@@ -76,7 +76,7 @@ static void narrow(const void *wide, const Tensor *tensor) {
   const int64_t *w = wide;
   switch (tensor->dtype) {
     case DT_HALF: case DT_BFLOAT16: half_precision_narrow(tensor->dtype, wide, tensor->data, n); break;
-    case DT_UINT8: case DT_INT8: for (int64_t i = 0; i < n; i++) ((uint8_t *)tensor->data)[i] = (uint8_t)w[i]; break;
+    case DT_UINT8: case DT_INT8: case DT_BOOL: for (int64_t i = 0; i < n; i++) ((uint8_t *)tensor->data)[i] = (uint8_t)w[i]; break;
     case DT_UINT16: case DT_INT16: for (int64_t i = 0; i < n; i++) ((uint16_t *)tensor->data)[i] = (uint16_t)w[i]; break;
     default: for (int64_t i = 0; i < n; i++) ((uint32_t *)tensor->data)[i] = (uint32_t)w[i]; break;
   }
@@ -88,6 +88,7 @@ static void fill_extreme(ReduceKind kind, const Tensor *out) {
   for (int64_t i = 0; i < tensor_num_elements(out); i++) {
     switch (out->dtype) {
       case DT_UINT8: ((uint8_t *)out->data)[i] = highest ? UINT8_MAX : 0; break;
+      case DT_BOOL: ((bool *)out->data)[i] = highest; break;
       case DT_INT8: ((int8_t *)out->data)[i] = highest ? INT8_MAX : INT8_MIN; break;
       case DT_INT16: ((int16_t *)out->data)[i] = highest ? INT16_MAX : INT16_MIN; break;
       case DT_UINT16: ((uint16_t *)out->data)[i] = highest ? UINT16_MAX : 0; break;
@@ -309,3 +310,12 @@ REGISTER_OP(Mean, REDUCTION(mean_gradient), .kernels = {REAL_KERNELS(mean), {DT_
 REGISTER_OP(Prod, REDUCTION(prod_gradient), .kernels = {REAL_KERNELS(prod)})
 REGISTER_OP(Max, REDUCTION(max_gradient), .kernels = {REAL_KERNELS(max)})
 REGISTER_OP(Min, REDUCTION(min_gradient), .kernels = {REAL_KERNELS(min)})
+
+/* The smallest and the largest of truth values. */
+#define LOGICAL_REDUCTION(kernel)                                                                               \
+  .inputs = {"input: bool", "reduction_indices: Tidx"}, .outputs = {"output: bool"},                            \
+  .attrs = {"keep_dims: bool = false", "Tidx: {int32, int64} = DT_INT32"}, .shape = shape_reduction,            \
+  .gradient = NO_GRADIENT, .state_size = sizeof(ReductionState), .construct = reduction_construct,              \
+  .kernels = {{DT_INVALID, kernel}}
+REGISTER_OP(All, LOGICAL_REDUCTION(min))
+REGISTER_OP(Any, LOGICAL_REDUCTION(max))

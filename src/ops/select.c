@@ -1,7 +1,9 @@
-/* Select: t where the condition holds, e elsewhere. The condition is as large as both, a scalar, or one value per row. */
+/* Select: t where the condition holds, e elsewhere. The condition is as large as both, a scalar, or one value per row. In SelectV2 all
+ * three broadcast. */
 #include <string.h>
 
 #include "op/op_registry.h"
+#include "ops/broadcast.h"
 #include "ops/element_types.h"
 
 typedef struct SelectJob {
@@ -76,6 +78,121 @@ static bool select_kernel(KernelContext *context, Status *status) {
   return true;
 }
 
+/* --- SelectV2 --- */
+
+enum { CONDITION, THEN, ELSE, OPERANDS };
+
+/* Operands by dimension of the output: how far apart neighbours are, in elements; 0 where one value stands for all. */
+typedef struct SelectNest {
+  int rank;
+  int64_t dims[SHAPE_MAX_RANK];
+  int64_t strides[OPERANDS][SHAPE_MAX_RANK];
+  const Tensor *operands[OPERANDS];
+  Tensor *out;
+} SelectNest;
+
+ALWAYS_INLINE void choose(const SelectNest *nest, const int64_t offsets[OPERANDS], int64_t at, int64_t n, size_t size) {
+  int last = nest->rank - 1;
+  const bool *condition = tensor_bool(nest->operands[CONDITION]) + offsets[CONDITION];
+  const char *t = (const char *)nest->operands[THEN]->data + offsets[THEN] * (int64_t)size;
+  const char *e = (const char *)nest->operands[ELSE]->data + offsets[ELSE] * (int64_t)size;
+  char *out = (char *)nest->out->data + at * (int64_t)size;
+  int64_t c_step = nest->strides[CONDITION][last];
+  int64_t t_step = nest->strides[THEN][last] * (int64_t)size, e_step = nest->strides[ELSE][last] * (int64_t)size;
+  for (int64_t i = 0; i < n; i++) memcpy(out + i * (int64_t)size, condition[i * c_step] ? t + i * t_step : e + i * e_step, size);
+}
+
+/* Output elements [begin, end): runs along the last dimension, each of whose operands is found from its coordinates. */
+static void choose_range(void *arg, int64_t begin, int64_t end) {
+  const SelectNest *nest = arg;
+  int last = nest->rank - 1;
+  while (begin < end) {
+    int64_t column = begin % nest->dims[last], rest = begin / nest->dims[last], offsets[OPERANDS];
+    int64_t n = nest->dims[last] - column < end - begin ? nest->dims[last] - column : end - begin;
+    for (int k = 0; k < OPERANDS; k++) offsets[k] = column * nest->strides[k][last];
+    for (int i = last - 1; i >= 0; i--) {
+      for (int k = 0; k < OPERANDS; k++) offsets[k] += rest % nest->dims[i] * nest->strides[k][i];
+      rest /= nest->dims[i];
+    }
+    switch (dtype_size(nest->out->dtype)) {
+      case 1: choose(nest, offsets, begin, n, 1); break;
+      case 2: choose(nest, offsets, begin, n, 2); break;
+      case 4: choose(nest, offsets, begin, n, 4); break;
+      case 8: choose(nest, offsets, begin, n, 8); break;
+      default: choose(nest, offsets, begin, n, 16); break;
+    }
+    begin += n;
+  }
+}
+
+static bool choose_strings(const SelectNest *nest, Status *status) {
+  for (int64_t at = 0; at < tensor_num_elements(nest->out); at++) {
+    int64_t offsets[OPERANDS] = {0}, rest = at;
+    for (int i = nest->rank - 1; i >= 0; i--) {
+      for (int k = 0; k < OPERANDS; k++) offsets[k] += rest % nest->dims[i] * nest->strides[k][i];
+      rest /= nest->dims[i];
+    }
+    int k = tensor_bool(nest->operands[CONDITION])[offsets[CONDITION]] ? THEN : ELSE;
+    TRY(tstring_copy(&tensor_strings(nest->out)[at], &tensor_strings(nest->operands[k])[offsets[k]], status));
+  }
+  return true;
+}
+
+/* The strides of one operand in the shape of all; a scalar output has one dimension of size 1 here. */
+static void find_strides(SelectNest *nest, int k, const Shape *shape) {
+  int64_t stride = 1;
+  for (int i = nest->rank - 1; i >= 0; i--) {
+    int own = i - (nest->rank - shape->rank);
+    int64_t size = own < 0 || shape->rank == 0 ? 1 : shape_dim(shape, own);
+    nest->strides[k][i] = size == 1 ? 0 : stride;
+    stride *= size;
+  }
+}
+
+static bool broadcast_all(const Tensor *const *inputs, Shape *shape, Status *status) {
+  Shape pair = {0};
+  Status ignored;
+  status_init(&ignored);
+  bool fits = broadcast_shapes(&inputs[THEN]->shape, &inputs[ELSE]->shape, &pair, &ignored) &&
+              broadcast_shapes(&inputs[CONDITION]->shape, &pair, shape, &ignored);
+  shape_clear(&pair);
+  if (fits) return true;
+  if (ignored.code != CODE_INVALID_ARGUMENT) return status_oom(status, "a shape");
+  char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY], c[SHAPE_TEXT_CAPACITY];
+  return status_invalid(status, "condition %s, then %s, and else %s must be broadcastable",
+                        shape_text(&inputs[CONDITION]->shape, a), shape_text(&inputs[THEN]->shape, b),
+                        shape_text(&inputs[ELSE]->shape, c));
+}
+
+static bool select_v2_broadcast(KernelContext *context, const Shape *shape, Status *status) {
+  SelectNest nest = {.rank = shape->rank > 0 ? shape->rank : 1, .dims = {1}};
+  for (int i = 0; i < shape->rank; i++) nest.dims[i] = shape_dim(shape, i);
+  for (int k = 0; k < OPERANDS; k++) {
+    nest.operands[k] = context->inputs[k];
+    find_strides(&nest, k, &nest.operands[k]->shape);
+  }
+  DataType type = context->inputs[THEN]->dtype;
+  if (type != DT_STRING && !dtype_is_pod(type)) {
+    return status_set(status, CODE_UNIMPLEMENTED, "SelectV2 of %s needs a scalar condition and equal shapes", dtype_name(type));
+  }
+  TRY(kernel_allocate_output(context, 0, shape, &nest.out, status));
+  if (tensor_num_elements(nest.out) == 0) return true;
+  if (type == DT_STRING) return choose_strings(&nest, status);
+  parallel_for(context->parallel, tensor_num_elements(nest.out), ELEMENTWISE_GRAIN, choose_range, &nest);
+  return true;
+}
+
+static bool select_v2_kernel(KernelContext *context, Status *status) {
+  const Tensor *condition = context->inputs[CONDITION], *t = context->inputs[THEN], *e = context->inputs[ELSE];
+  if (shape_equal(&t->shape, &e->shape) && (tensor_is_scalar(condition) || shape_equal(&condition->shape, &t->shape))) {
+    return select_kernel(context, status);
+  }
+  Shape shape = {0};
+  bool ok = broadcast_all(context->inputs, &shape, status) && select_v2_broadcast(context, &shape, status);
+  shape_clear(&shape);
+  return ok;
+}
+
 /* Shapes of what resource handles refer to must agree as the values do. */
 static bool merge_handles(InferenceContext *c, Status *status) {
   const HandleData *t = c->input_handles != NULL ? c->input_handles[1] : NULL;
@@ -133,3 +250,36 @@ REGISTER_OP(Select,
     "  return dcondition = none:y:0, dt = dt:output:0, de = de:output:0\n"
     "}\n",
   .kernels = {{DT_INVALID, select_kernel}})
+
+static bool select_v2_shape(InferenceContext *c, Status *status) {
+  ShapeHandle data, output;
+  TRY(merge_handles(c, status));
+  TRY(shape_broadcast(c, shape_input(c, THEN), shape_input(c, ELSE), &data, status));
+  TRY(shape_broadcast(c, shape_input(c, CONDITION), data, &output, status));
+  shape_set_output(c, 0, output);
+  return true;
+}
+
+REGISTER_OP(SelectV2,
+  .inputs = {"condition: bool", "t: T", "e: T"},
+  .outputs = {"output: T"},
+  .attrs = {"T: type"},
+  .shape = select_v2_shape,
+  .gradient =
+    "SelectV2Gradient[T:type](condition:bool, t:T, e:T, dy:T) -> (dcondition:bool, dt:T, de:T) {\n"
+    "  none = ZerosLike[T=bool](condition)\n"
+    "  zeros = ZerosLike[T=$T](dy)\n"
+    "  sy = Shape[T=$T](dy)\n"
+    "  st = Shape[T=$T](t)\n"
+    "  axes_t = BroadcastGradientArgs(st:output:0, sy:output:0)\n"
+    "  gt = SelectV2[T=$T](condition, dy, zeros:y:0)\n"
+    "  total_t = Sum[T=$T](gt:output:0, axes_t:r0:0)\n"
+    "  dt = Reshape[T=$T](total_t:output:0, st:output:0)\n"
+    "  se = Shape[T=$T](e)\n"
+    "  axes_e = BroadcastGradientArgs(se:output:0, sy:output:0)\n"
+    "  ge = SelectV2[T=$T](condition, zeros:y:0, dy)\n"
+    "  total_e = Sum[T=$T](ge:output:0, axes_e:r0:0)\n"
+    "  de = Reshape[T=$T](total_e:output:0, se:output:0)\n"
+    "  return dcondition = none:y:0, dt = dt:output:0, de = de:output:0\n"
+    "}\n",
+  .kernels = {{DT_INVALID, select_v2_kernel}})

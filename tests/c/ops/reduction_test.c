@@ -162,3 +162,13 @@ GRADIENT_CASES(reduction,
   {"Sum[T=double]", "double[0,2]; int32[] 0"},
   {"Sum[T=double, keep_dims=true]", "double[0,2]; int32[] 0"},
   {"Mean[T=double]", "double[0,2]; int32[] 0", "The mean of nothing is 0 / 0, and so is its derivative."})
+
+TEST(all_and_any) {
+  op_gives("All", "bool[2,3] 1 1 1 1 0 1; int32[] 1", "bool[2] 1 0");
+  op_gives("Any", "bool[2,3] 0 0 0 0 1 0; int32[] 1", "bool[2] 0 1");
+  op_gives("All[keep_dims=true]", "bool[2,3] 1 1 1 1 0 1; int32[] 0", "bool[1,3] 1 0 1");
+  op_gives("Any[Tidx=int64]", "bool[2,3] 0 0 0 0 1 0; int64[2] 0 1", "bool[] 1");
+  op_gives("All", "bool[0,2]; int32[] 0", "bool[2] 1");
+  op_gives("Any", "bool[0,2]; int32[] 0", "bool[2] 0");
+  op_gives("All", "bool[] 1; int32[0]", "bool[] 1");
+}

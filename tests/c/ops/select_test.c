@@ -99,3 +99,25 @@ GRADIENT_CASES(select,
   {"Select[T=double]", "bool[2] 1 0; double[2,2] 1 2 3 4; double[2,2] 5 6 7 8"},
   {"Select[T=double]", "bool[] 1; double[2] 1 2; double[2] 5 6"},
   {"Select[T=double]", "bool[1,3] 0 1 0; double[1,3] 1 2 3; double[1,3] 5 6 7"})
+
+TEST(all_three_broadcast_in_the_second_version) {
+  op_gives("SelectV2[T=int32]", "bool[2] 1 0; int32[2,1] 1 2; int32[] 5", "int32[2,2] 1 5 2 5");
+  op_gives("SelectV2[T=float]", "bool[2,1] 1 0; float[3] 1 2 3; float[2,3] 4 5 6 7 8 9", "float[2,3] 1 2 3 7 8 9");
+  op_gives("SelectV2[T=double]", "bool[] 1; double[2] 1 2; double[2,1] 8 9", "double[2,2] 1 2 1 2");
+  op_gives("SelectV2[T=string]", "bool[2] 0 1; string[] yes; string[2,1] no never", "string[2,2] no yes never yes");
+  op_gives("SelectV2[T=complex128]", "bool[2] 0 1; complex128[] 1+2i; complex128[2] 3 4", "complex128[2] 3 1+2i");
+  op_gives("SelectV2[T=int8]", "bool[3] 0 1 0; int8[3] 1 2 3; int8[] 9", "int8[3] 9 2 9");
+  op_gives("SelectV2[T=half]", "bool[2] 0 1; half[] 1; half[] 2", "half[2] 2 1");
+  op_gives("SelectV2[T=bool]", "bool[2] 0 1; bool[2] 1 0; bool[2] 1 1", "bool[2] 1 0");
+  op_gives("SelectV2[T=float]", "bool[0,1]; float[3] 1; float[] 2", "float[0,3]");
+  op_gives("SelectV2[T=int64]", "bool[] 0; int64[] 1; int64[] 2", "int64[] 2");
+  op_fails("SelectV2[T=float]", "bool[2] 1; float[3] 1; float[] 5", CODE_INVALID_ARGUMENT,
+           "condition [2], then [3], and else [] must be broadcastable");
+}
+
+GRADIENT_CASES(select_v2,
+  {"SelectV2[T=double]", "bool[2,2] 1 0 0 1; double[2,2] 1 2 3 4; double[2,2] 5 6 7 8"},
+  {"SelectV2[T=double]", "bool[2] 1 0; double[2,1] 1 2; double[] 5"},
+  {"SelectV2[T=double]", "bool[2,1,1] 1 0; double[2,1] 1 2; double[3] 5 6 7"},
+  {"SelectV2[T=double]", "bool[] 1; double[2] 1 2; double[2] 5 6"},
+  {"SelectV2[T=complex128]", "bool[2] 1 0; complex128[2,1] 1+1i 2; complex128[] 5-1i"})

@@ -1,0 +1,101 @@
+/* Running sums and products along an axis. */
+#include "op/node_def.h"
+#include "op/op_registry.h"
+#include "ops/element_types.h"
+
+typedef struct ScanState {
+  bool exclusive, reverse;
+} ScanState;
+
+/* A tensor of [outer, length, inner]; a column is what has one outer and one inner index. */
+typedef struct ScanJob {
+  const void *x;
+  void *out;
+  int64_t length, inner;
+  bool exclusive, reverse;
+} ScanJob;
+
+static bool scan_construct(const KernelConstruction *construction, void *memory, Status *status) {
+  ScanState *state = memory;
+  TRY(node_attr_bool(construction->node, "exclusive", &state->exclusive, status));
+  return node_attr_bool(construction->node, "reverse", &state->reverse, status);
+}
+
+static bool scan(KernelContext *context, ParallelBody *body, Status *status) {
+  const Tensor *x = context->inputs[0], *axis_input = context->inputs[1];
+  const ScanState *state = context->state;
+  if (!tensor_is_scalar(axis_input)) {
+    char text[SHAPE_TEXT_CAPACITY];
+    return status_invalid(status, "ScanOp: axis must be a scalar, not %s", shape_text(&axis_input->shape, text));
+  }
+  int rank = x->shape.rank;
+  int64_t given = tensor_int_at(axis_input, 0), axis = given < 0 ? given + rank : given;
+  if (axis < 0 || axis >= rank) {
+    return status_invalid(status, "ScanOp: Expected scan axis in the range [%d, %d), but got %lld", -rank, rank, (long long)given);
+  }
+  Tensor *out;
+  TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
+  if (tensor_num_elements(x) == 0) return true;
+  ScanJob job = {x->data, out->data, shape_dim(&x->shape, (int)axis), 1, state->exclusive, state->reverse};
+  for (int i = (int)axis + 1; i < rank; i++) job.inner *= shape_dim(&x->shape, i);
+  parallel_for(context->parallel, tensor_num_elements(x) / job.length, 1 + ELEMENTWISE_GRAIN / job.length, body, &job);
+  return true;
+}
+
+#define TEMPLATE "ops/cumulative.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
+#include "ops/each_type.inc"
+
+static const char *text_of(bool value) { return value ? "true" : "false"; }
+
+/* An element goes into the sums at and behind its place, so its gradient is the sum of theirs: the scan the other way around. */
+static bool cumsum_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  bool exclusive, reverse;
+  TRY(node_attr_bool(request->node, "exclusive", &exclusive, status));
+  TRY(node_attr_bool(request->node, "reverse", &reverse, status));
+  strbuf_printf(text,
+                "CumsumGradient[T:type, Tidx:type](x:T, axis:Tidx, dy:T) -> (dx:T, daxis:Tidx) {\n"
+                "  dx = Cumsum[T=$T, Tidx=$Tidx, exclusive=%s, reverse=%s](dy, axis)\n"
+                "  daxis = ZerosLike[T=$Tidx](axis)\n"
+                "  return dx = dx:out:0, daxis = daxis:y:0\n"
+                "}\n",
+                text_of(exclusive), text_of(!reverse));
+  return strbuf_ok(text, status);
+}
+
+/* The sum of dy * y over the places where x goes in, over x. As in TensorFlow it is zero where x is, though products without that x
+ * may not be. */
+static bool cumprod_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  bool exclusive, reverse;
+  DataType type;
+  TRY(node_attr_bool(request->node, "exclusive", &exclusive, status));
+  TRY(node_attr_bool(request->node, "reverse", &reverse, status));
+  TRY(node_attr_type(request->node, "T", &type, status));
+  bool has_no_nan = type == DT_FLOAT || type == DT_DOUBLE || type == DT_HALF || dtype_is_complex(type);
+  const char *conj_x = dtype_is_complex(type) ? "conj_x:output:0" : "x";
+  strbuf_append(text, "CumprodGradient[T:type, Tidx:type](x:T, axis:Tidx, dy:T) -> (dx:T, daxis:Tidx) {\n");
+  if (dtype_is_complex(type)) strbuf_append(text, "  conj_x = Conj[T=$T](x)\n");
+  strbuf_printf(text,
+                "  y = Cumprod[T=$T, Tidx=$Tidx, exclusive=%s, reverse=%s](%s, axis)\n"
+                "  product = Mul[T=$T](dy, y:out:0)\n"
+                "  sum = Cumsum[T=$T, Tidx=$Tidx, exclusive=%s, reverse=%s](product:z:0, axis)\n"
+                "  dx = %s[T=$T](sum:out:0, %s)\n"
+                "  daxis = ZerosLike[T=$Tidx](axis)\n"
+                "  return dx = dx:z:0, daxis = daxis:y:0\n"
+                "}\n",
+                text_of(exclusive), text_of(reverse), conj_x, text_of(exclusive), text_of(!reverse),
+                has_no_nan ? "DivNoNan" : "RealDiv", conj_x);
+  return strbuf_ok(text, status);
+}
+
+#define SCAN(kernel)                                                                                                    \
+  .inputs = {"x: T", "axis: Tidx"}, .outputs = {"out: T"},                                                              \
+  .attrs = {"exclusive: bool = false", "reverse: bool = false", "T: numbertype", "Tidx: {int32, int64} = DT_INT32"},    \
+  .shape = shape_unchanged, .state_size = sizeof(ScanState), .construct = scan_construct,                               \
+  .kernels = {{DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_BFLOAT16, kernel##_bf16}, \
+              {DT_INT32, kernel##_i32}, {DT_INT64, kernel##_i64}, {DT_UINT8, kernel##_u8}, {DT_INT8, kernel##_i8},      \
+              {DT_INT16, kernel##_i16}, {DT_UINT16, kernel##_u16}, {DT_UINT32, kernel##_u32}, {DT_UINT64, kernel##_u64}, \
+              {DT_COMPLEX64, kernel##_c64}, {DT_COMPLEX128, kernel##_c128}}
+
+REGISTER_OP(Cumsum, SCAN(cumsum), .gradient_fn = cumsum_gradient)
+REGISTER_OP(Cumprod, SCAN(cumprod), .gradient_fn = cumprod_gradient)
