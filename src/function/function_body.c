@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "function/function_internal.h"
+#include "graph/graph_walk.h"
 
 static bool oom(Status *status) { return status_oom(status, "the body of a function"); }
 
@@ -33,6 +34,12 @@ static bool connect_node(Graph *graph, const InstantiatedNode *from, Node *const
   return true;
 }
 
+static bool is_forward(void *argument, const Edge *edge) {
+  (void)argument;
+  const char *op = edge->src->def == NULL ? "" : edge->src->def->op;
+  return strcmp(op, "NextIteration") != 0 && strcmp(op, "RefNextIteration") != 0;
+}
+
 /* Shapes are known as far as inference gets: what is wrong in a body shows when it runs. */
 static bool infer_shapes(Graph *graph, Status *status) {
   bool ok = false;
@@ -40,11 +47,13 @@ static bool infer_shapes(Graph *graph, Status *status) {
   int64_t count;
   Arena *arena = arena_new();
   if (arena == NULL) return oom(status);
-  TRY_DONE(graph_topological_order(graph, NULL, NULL, 0, arena, &order, &count, status));
+  const Walk walk = {.follow = is_forward};
+  TRY_DONE(graph_reverse_post_order(graph, &walk, arena, &order, &count, status));
   for (int64_t i = 0; i < count; i++) {
     Status ignored;
     status_init(&ignored);
-    if (!graph_infer_shapes(graph, order[i], &ignored) && ignored.code == CODE_RESOURCE_EXHAUSTED) {
+    if (order[i]->id <= SINK_ID || graph_infer_shapes(graph, order[i], &ignored)) continue;
+    if (ignored.code == CODE_RESOURCE_EXHAUSTED) {
       oom(status);
       goto done;
     }
@@ -80,11 +89,12 @@ static bool fill(FunctionBody *body, Graph *library, const FunctionDef *function
   body->num_args = result->num_args;
   body->num_rets = result->num_rets;
   body->num_control_rets = result->num_control_rets;
+  TRY(graph_fixup_source_and_sink_edges(body->graph, NULL, status));
   return infer_shapes(body->graph, status);
 }
 
-bool function_body_new(Graph *library, const FunctionDef *function, const AttrEntry *const *attrs, int num_attrs,
-                       FunctionBody **body, Status *status) {
+bool function_body_new(Graph *library, const FunctionDef *function, const AttrEntry *const *attrs,
+                       int num_attrs, FunctionBody **body, Status *status) {
   FunctionBody *made = mem_calloc(1, sizeof *made);
   if (made == NULL) return oom(status);
   made->graph = graph_new_body(library);
@@ -113,7 +123,8 @@ static int boundary_index(const Node *node, bool arg) {
   return index == NULL || index->i < 0 || index->i > FUNCTION_MAX_EXPANDED ? -1 : (int)index->i;
 }
 
-static bool collect(Graph *graph, bool arg, Node ***nodes, const DataType **types, int *count, Status *status) {
+static bool collect(Graph *graph, bool arg, Node ***nodes, const DataType **types, int *count,
+                    Status *status) {
   int64_t found = 0, ids = graph_num_node_ids(graph);
   for (int64_t id = 0; id < ids; id++) {
     const Node *node = graph_node(graph, id);
@@ -175,7 +186,8 @@ bool function_body_prune(FunctionBody *body, Status *status) {
       roots[count++] = node;
   }
   for (int i = 0; i < body->num_control_rets; i++) roots[count++] = body->control_ret_nodes[i];
-  bool ok = graph_prune_for_reverse_reachability(graph, roots, count, NULL, status);
+  bool ok = graph_prune_for_reverse_reachability(graph, roots, count, NULL, status) &&
+            graph_fixup_source_and_sink_edges(graph, NULL, status);
   mem_free(roots);
   return ok;
 }
@@ -204,6 +216,7 @@ bool function_body_copy(const FunctionBody *body, FunctionBody **copy, Status *s
   TRY_DONE(graph_copy(graph, body->graph, status));
   map_copies(body->graph, graph, copies);
   for (int i = 0; i < body->num_control_rets; i++) control_rets[i] = copies[body->control_ret_nodes[i]->id];
+  TRY_DONE(graph_fixup_source_and_sink_edges(graph, NULL, status));
   ok = function_body_of_graph(body->name, graph, control_rets, body->num_control_rets, copy, status);
 done:
   if (!ok) graph_free(graph);
@@ -228,7 +241,8 @@ static bool print_node(const Node *node, StrBuf *out, Status *status) {
   bool ok = true;
   if (def.n_attr > 0 || device.length > 0) {
     strbuf_append_char(out, '[');
-    ok = attrs_print((const AttrEntry *const *)def.attr, def.n_attr, false, ", ", strbuf_text(&device), out, status);
+    ok = attrs_print((const AttrEntry *const *)def.attr, def.n_attr, false, ", ", strbuf_text(&device), out,
+                     status);
     strbuf_append_char(out, ']');
   }
   strbuf_free(&device);
@@ -250,7 +264,8 @@ static bool print_node(const Node *node, StrBuf *out, Status *status) {
 bool function_body_print(const FunctionBody *body, StrBuf *out, Status *status) {
   strbuf_append(out, "\n(");
   for (int i = 0; i < body->num_args; i++) {
-    strbuf_printf(out, "%s%s:%s", i == 0 ? "" : ", ", body->arg_nodes[i]->name, dtype_name(body->arg_types[i]));
+    strbuf_printf(out, "%s%s:%s", i == 0 ? "" : ", ", body->arg_nodes[i]->name,
+                  dtype_name(body->arg_types[i]));
   }
   strbuf_append(out, ") -> (");
   for (int i = 0; i < body->num_rets; i++) {

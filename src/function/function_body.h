@@ -1,12 +1,14 @@
-/* FunctionBody: a function with its attrs bound, as a graph: what passes work on, what is differentiated, printed and run.
+/* FunctionBody: a function with its attrs bound, as a graph: what passes work on, what is differentiated,
+ * printed and run.
  */
 #ifndef TFCORE_FUNCTION_FUNCTION_BODY_H_
 #define TFCORE_FUNCTION_FUNCTION_BODY_H_
 
 #include "function/instantiate.h"
 
-/* The graph knows the functions of its library (graph_new_body). Arguments are its `_Arg` nodes, results its `_Retval`
- * nodes, both by their attr `index`; lists are expanded. Passes may remove and replace all other nodes. */
+/* The graph knows the functions of its library (graph_new_body). Arguments are its `_Arg` nodes, results its
+ * `_Retval` nodes, both by their attr `index`; lists are expanded. Passes may remove and replace all other
+ * nodes. */
 typedef struct FunctionBody {
   const char *name; /* of the function */
   Graph *graph;     /* owned; the arrays live in its arena */
@@ -15,23 +17,23 @@ typedef struct FunctionBody {
   int num_args, num_rets, num_control_rets;
 } FunctionBody;
 
-/* Instantiates (function_instantiate) and builds the graph, with shapes inferred as far as they can be. Nothing of it
- * points into `function` or `attrs`; the library must outlive it. */
+/* Instantiates (function_instantiate) and builds the graph, with shapes inferred as far as they can be.
+ * Nothing of it points into `function` or `attrs`; the library must outlive it. */
 MUST_CHECK bool function_body_new(Graph *library, const FunctionDef *function, const AttrEntry *const *attrs,
                                   int num_attrs, FunctionBody **body, Status *status);
-/* A body of a graph that has `_Arg` and `_Retval` nodes, which it takes over, on success only. INVALID_ARGUMENT when
- * their indexes are not 0, 1, 2, ... */
+/* A body of a graph that has `_Arg` and `_Retval` nodes, which it takes over, on success only.
+ * INVALID_ARGUMENT when their indexes are not 0, 1, 2, ... */
 MUST_CHECK bool function_body_of_graph(const char *name, Graph *graph, Node *const *control_rets,
                                        int num_control_rets, FunctionBody **body, Status *status);
 MUST_CHECK bool function_body_copy(const FunctionBody *body, FunctionBody **copy, Status *status);
 void function_body_free(FunctionBody *body); /* NULL is fine */
 
-/* TensorFlow's PruneFunctionBody: removes what neither results, nor control results, nor nodes with state need.
- * Arguments stay. */
+/* TensorFlow's PruneFunctionBody: removes what neither results, nor control results, nor nodes with state
+ * need. Arguments stay. */
 MUST_CHECK bool function_body_prune(FunctionBody *body, Status *status);
 
-/* "\n(x:float) -> (y:float) {\n  y = Square[T=float](x)\n}\n": as TensorFlow prints a body; the nodes in the order of their
- * ids. */
+/* "\n(x:float) -> (y:float) {\n  y = Square[T=float](x)\n}\n": as TensorFlow prints a body; the nodes in the
+ * order of their ids. */
 MUST_CHECK bool function_body_print(const FunctionBody *body, StrBuf *out, Status *status);
 
 #endif

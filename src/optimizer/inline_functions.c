@@ -1,0 +1,509 @@
+#include "optimizer/inline_functions.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graph/graph_walk.h"
+
+static const char kPrefix[] = "Func/";
+
+/* One call while its body is added. */
+typedef struct Inliner {
+  Graph *graph;
+  Node *caller;
+  const FunctionBody *body;
+  const InlineOptions *options;
+  Status *status;
+  Arena *arena;        /* for the time of the call */
+  const char *prefix;  /* "caller/" */
+  int64_t first_id;    /* of the nodes that are added */
+  Node **copies;       /* per node id of the body; arguments and results: their Identity nodes */
+  Node **outputs;      /* per result of the body */
+  Node *input_control; /* NULL: the call waits for nothing */
+  Node *output_control;
+} Inliner;
+
+static bool oom(Inliner *in) { return status_oom(in->status, "inlining a function"); }
+
+/* --- which nodes call what --- */
+
+static bool names_function_in_attr(const char *op) {
+  return strcmp(op, "PartitionedCall") == 0 || strcmp(op, "StatefulPartitionedCall") == 0;
+}
+
+bool node_function_call(const Node *node, const char **name, const AttrEntry *const **attrs, int *num_attrs) {
+  if (node->op == NULL) return false;
+  const NodeDef *def = node->def;
+  if (names_function_in_attr(def->op) && !graph_op_is_function(node->op)) {
+    const AttrValue *f = node_def_attr(def, "f");
+    if (f == NULL || (AttrKind)f->value_case != ATTR_FUNC || f->func == NULL) return false;
+    *name = f->func->name;
+    *attrs = (const AttrEntry *const *)(const void *)f->func->attr;
+    *num_attrs = (int)f->func->n_attr;
+    return true;
+  }
+  if (!graph_op_is_function(node->op) && strcmp(def->op, "SymbolicGradient") != 0) return false;
+  *name = def->op;
+  *attrs = (const AttrEntry *const *)def->attr;
+  *num_attrs = (int)def->n_attr;
+  return true;
+}
+
+/* --- validation --- */
+
+static bool marked_noinline(const Node *caller, const FunctionBody *body) {
+  const FunctionDef *function = graph_find_function(caller->graph, body->name);
+  for (size_t i = 0; function != NULL && i < function->n_attr; i++) {
+    if (strcmp(function->attr[i]->key, "_noinline") == 0) return function->attr[i]->value->b;
+  }
+  return false;
+}
+
+bool inline_validate(const Node *caller, const FunctionBody *body, const InlineOptions *options,
+                     Status *status) {
+  if (caller->num_inputs != body->num_args) {
+    return status_invalid(status,
+                          "Node inputs do not match function arguments: inputs=%d arg_types=%d arg_nodes=%d",
+                          caller->num_inputs, body->num_args, body->num_args);
+  }
+  if (caller->num_outputs != body->num_rets) {
+    return status_invalid(status,
+                          "Node outputs do not match function returns: outputs=%d ret_types=%d ret_nodes=%d",
+                          caller->num_outputs, body->num_rets, body->num_rets);
+  }
+  for (int i = 0; i < caller->num_inputs; i++) {
+    if (caller->input_types[i] == body->arg_types[i]) continue;
+    return status_invalid(status, "Node input type doesn't match function argument type: %d != %d @ index=%d",
+                          (int)caller->input_types[i], (int)body->arg_types[i], i);
+  }
+  for (int i = 0; i < caller->num_outputs; i++) {
+    if (caller->output_types[i] == body->ret_types[i]) continue;
+    return status_invalid(status, "Node output type doesn't match function return type: %d != %d @ index=%d",
+                          (int)caller->output_types[i], (int)body->ret_types[i], i);
+  }
+  if (options->disable_inlining)
+    return status_invalid(status, "Function inlining explicitly disabled by 'options.disable_inlining'");
+  if (!options->ignore_noinline && marked_noinline(caller, body))
+    return status_invalid(status, "Can't inline function marked with '_noinline'");
+  for (int i = 0; i < caller->num_inputs; i++) {
+    if (caller->inputs[i] == NULL) return status_invalid(status, "Node input %d is not connected", i);
+  }
+  for (int i = 0; i < body->num_rets; i++) {
+    if (body->ret_nodes[i]->inputs[0] == NULL)
+      return status_invalid(status, "Function return %d is not connected", i);
+  }
+  return true;
+}
+
+/* --- adding nodes --- */
+
+/* TensorFlow numbers names and does not look whether they are free: a graph that was exported and read back
+ * may have them. */
+static const char *new_name(Inliner *in, const char *part) {
+  const char *name, *base = arena_printf(in->arena, "%s%s%s", kPrefix, in->prefix, part);
+  if (base == NULL) return NULL;
+  do {
+    name = graph_new_name(in->graph, base);
+  } while (name != NULL && graph_find_node(in->graph, name) != NULL);
+  return name;
+}
+
+static NodeDef *new_def(Inliner *in, const char *op, const char *part, const char *device) {
+  Arena *arena = graph_arena(in->graph);
+  const char *name = new_name(in, part);
+  NodeDef *def = name == NULL ? NULL : node_def_new(arena, name, op);
+  if (def != NULL) def->device = arena_strdup(arena, device);
+  return def != NULL && def->device != NULL ? def : NULL;
+}
+
+static const char *device_of(const Node *node) {
+  const char *assigned = node_assigned_device(node);
+  return assigned[0] != 0 ? assigned : node->def->device;
+}
+
+/* `where`: the device when not everything goes to that of the call. */
+static const char *helper_device(const Inliner *in, const char *where) {
+  return in->options->placer == INLINE_PLACER_SINGLE_DEVICE ? in->caller->def->device : where;
+}
+
+static bool add_control(Inliner *in, Node *from, Node *to) {
+  Edge *edge;
+  return graph_add_control_edge(in->graph, from, to, &edge, in->status);
+}
+
+static bool add_no_op(Inliner *in, const char *part, Node **node) {
+  NodeDef *def = new_def(in, "NoOp", part, helper_device(in, ""));
+  return def != NULL ? graph_add_node(in->graph, def, node, in->status) : oom(in);
+}
+
+static bool add_identity(Inliner *in, const char *part, const char *where, Node *from, int output,
+                         Node **node) {
+  Edge *edge;
+  NodeDef *def = new_def(in, "Identity", part, helper_device(in, where));
+  AttrValue *type = attr_value_type(graph_arena(in->graph), dtype_base(from->output_types[output]));
+  if (def == NULL || type == NULL) return oom(in);
+  TRY(node_def_set_attr(def, graph_arena(in->graph), "T", type, in->status));
+  TRY(graph_add_node(in->graph, def, node, in->status));
+  return graph_add_edge(in->graph, from, output, *node, 0, &edge, in->status);
+}
+
+/* --- before the body --- */
+
+static bool add_inputs(Inliner *in) {
+  const Node *caller = in->caller;
+  if (caller->num_control_inputs > 0) TRY(add_no_op(in, "input_control_node", &in->input_control));
+  for (int32_t i = 0; i < caller->num_control_inputs; i++)
+    TRY(add_control(in, caller->control_inputs[i]->src, in->input_control));
+  for (int i = 0; i < caller->num_inputs; i++) {
+    const Edge *edge = caller->inputs[i];
+    Node *input;
+    TRY(add_identity(in, "input", device_of(edge->src), edge->src, edge->src_output, &input));
+    if (in->input_control != NULL) TRY(add_control(in, in->input_control, input));
+    in->copies[in->body->arg_nodes[i]->id] = input;
+  }
+  return true;
+}
+
+/* --- the body --- */
+
+/* A NodeDef without inputs, of which nothing but (shared) attr values lives in the body. */
+static NodeDef *copy_def(Inliner *in, const NodeDef *from) {
+  Arena *arena = graph_arena(in->graph);
+  NodeDef bare = *from;
+  bare.n_input = 0;
+  bare.input = NULL;
+  if (!in->options->share_attrs) return proto_copy(&bare, arena);
+  NodeDef *def = proto_new(kNodeDef, arena);
+  if (def == NULL) return NULL;
+  *def = bare;
+  def->attr = arena_alloc(arena, (int64_t)(from->n_attr * sizeof *def->attr));
+  for (size_t i = 0; def->attr != NULL && i < from->n_attr; i++) {
+    def->attr[i] = arena_alloc(arena, (int64_t)sizeof **def->attr);
+    if (def->attr[i] == NULL) return NULL;
+    *def->attr[i] = *from->attr[i];
+  }
+  return def->attr != NULL ? def : NULL;
+}
+
+static bool has_inputs(const Node *node) {
+  for (int i = 0; i < node->num_inputs; i++) {
+    if (node->inputs[i] != NULL) return true;
+  }
+  return node->num_control_inputs > 0;
+}
+
+/* A node without inputs must not run before the call may; nor may such a node in the body of a call that the
+ * node is. */
+static bool waits_for_call(const Node *node) {
+  const char *name;
+  const AttrEntry *const *attrs;
+  int num_attrs;
+  if (!has_inputs(node)) return true;
+  return node->num_control_inputs == 0 && node_function_call(node, &name, &attrs, &num_attrs);
+}
+
+static bool is_boundary(const Node *node) {
+  const char *op = node->def->op;
+  return strcmp(op, "_Arg") == 0 || strcmp(op, "_Retval") == 0 || strcmp(op, "_DeviceArg") == 0 ||
+         strcmp(op, "_DeviceRetval") == 0;
+}
+
+static bool copy_node(Inliner *in, const Node *node, Node **copy) {
+  Arena *arena = graph_arena(in->graph);
+  NodeDef *def = copy_def(in, node->def);
+  if (def == NULL) return oom(in);
+  if (in->options->placer == INLINE_PLACER_SINGLE_DEVICE) {
+    def->device = in->caller->def->device;
+  } else if (in->options->share_attrs) {
+    def->device = arena_strdup(arena, def->device);
+  }
+  if (in->options->share_attrs) def->op = arena_strdup(arena, def->op);
+  if (def->device == NULL || def->op == NULL) return oom(in);
+  TRY(node_def_add_prefix_and_suffix(def, arena, in->prefix, "", in->status));
+  while (graph_find_node(in->graph, def->name) != NULL) {
+    def->name = (char *)graph_new_name(in->graph, def->name);
+    if (def->name == NULL) return oom(in);
+  }
+  TRY(graph_add_node(in->graph, def, copy, in->status));
+  if (in->options->placer == INLINE_PLACER_DEFAULT && node->assigned_device != 0)
+    TRY(graph_set_assigned_device(in->graph, *copy, node_assigned_device(node), in->status));
+  if (in->input_control != NULL && waits_for_call(node)) TRY(add_control(in, in->input_control, *copy));
+  return true;
+}
+
+static bool copy_nodes(Inliner *in) {
+  const Graph *from = in->body->graph;
+  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(from); id++) {
+    const Node *node = graph_node(from, id);
+    if (node != NULL && !is_boundary(node)) TRY(copy_node(in, node, &in->copies[id]));
+  }
+  return true;
+}
+
+/* A control input from an argument waits for its Identity. */
+static bool copy_controls(Inliner *in, const Node *node, Node *copy) {
+  for (int32_t i = 0; i < node->num_control_inputs; i++) {
+    Node *source = in->copies[node->control_inputs[i]->src->id];
+    if (source != NULL) TRY(add_control(in, source, copy));
+  }
+  return true;
+}
+
+static bool copy_edges(Inliner *in) {
+  Edge *edge;
+  const Graph *from = in->body->graph;
+  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(from); id++) {
+    const Node *node = graph_node(from, id);
+    if (node == NULL || is_boundary(node)) continue;
+    for (int i = 0; i < node->num_inputs; i++) {
+      const Edge *old = node->inputs[i];
+      if (old == NULL) continue;
+      TRY(graph_add_edge(in->graph, in->copies[old->src->id], old->src_output, in->copies[id], i, &edge,
+                         in->status));
+    }
+    TRY(copy_controls(in, node, in->copies[id]));
+  }
+  return true;
+}
+
+/* The new name of a node that a colocation names. */
+static const char *rename_colocated(void *arg, Str name) {
+  Inliner *in = arg;
+  const char *text = arena_strndup(in->arena, name.data, name.length);
+  const Node *node = text == NULL ? NULL : graph_find_node(in->body->graph, text);
+  return node == NULL || in->copies[node->id] == NULL ? NULL : in->copies[node->id]->name;
+}
+
+static bool rename_colocations(Inliner *in) {
+  const Graph *from = in->body->graph;
+  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(from); id++) {
+    const Node *node = graph_node(from, id);
+    if (node == NULL || is_boundary(node)) continue;
+    TRY(node_def_rename_colocation(in->copies[id]->def, graph_arena(in->graph), rename_colocated, in,
+                                   in->status));
+  }
+  return true;
+}
+
+/* --- behind the body --- */
+
+static bool add_outputs(Inliner *in) {
+  for (int i = 0; i < in->body->num_rets; i++) {
+    const Node *ret = in->body->ret_nodes[i];
+    const Edge *edge = ret->inputs[0];
+    TRY(add_identity(in, "output", "", in->copies[edge->src->id], edge->src_output, &in->outputs[i]));
+    TRY(copy_controls(in, ret, in->outputs[i]));
+    in->copies[ret->id] = in->outputs[i];
+  }
+  return true;
+}
+
+static bool is_waited_for(const Node *caller) {
+  if (caller->sink_edge != NULL) return true;
+  for (int32_t i = 0; i < caller->num_out_edges; i++) {
+    if (edge_is_control(caller->out_edges[i])) return true;
+  }
+  return false;
+}
+
+/* Without anything to wait for, the end still waits for what the call waits for. */
+static bool add_output_control(Inliner *in) {
+  const FunctionBody *body = in->body;
+  if (!is_waited_for(in->caller) && in->options->keep_caller_node == KEEP_CALLER_NOTHING) return true;
+  TRY(add_no_op(in, "output_control_node", &in->output_control));
+  bool controls = in->options->output_control_src == OUTPUT_CONTROL_CONTROL_OUTPUTS;
+  for (int i = 0; !controls && i < body->num_rets; i++)
+    TRY(add_control(in, in->outputs[i], in->output_control));
+  for (int i = 0; controls && i < body->num_control_rets; i++) {
+    Node *source = in->copies[body->control_ret_nodes[i]->id];
+    if (source != NULL) TRY(add_control(in, source, in->output_control));
+  }
+  if (in->output_control->num_control_inputs == 0 && in->input_control != NULL)
+    TRY(add_control(in, in->input_control, in->output_control));
+  return true;
+}
+
+static bool infer(Inliner *in, Node *node) {
+  Status ignored;
+  status_init(&ignored);
+  if (graph_infer_shapes(in->graph, node, &ignored) || ignored.code != CODE_RESOURCE_EXHAUSTED) return true;
+  return oom(in);
+}
+
+static bool is_forward(void *argument, const Edge *edge) {
+  (void)argument;
+  const char *op = edge->src->def == NULL ? "" : edge->src->def->op;
+  return strcmp(op, "NextIteration") != 0 && strcmp(op, "RefNextIteration") != 0;
+}
+
+/* Of all nodes, inputs first. What does not fit shows when it runs, as in a call. */
+static bool infer_shapes(Inliner *in) {
+  Node **order;
+  int64_t count;
+  const Walk walk = {.follow = is_forward};
+  TRY(graph_reverse_post_order(in->body->graph, &walk, in->arena, &order, &count, in->status));
+  for (int64_t i = 0; i < count; i++) {
+    Node *copy = order[i]->id <= SINK_ID ? NULL : in->copies[order[i]->id];
+    if (copy != NULL) TRY(infer(in, copy));
+  }
+  return true;
+}
+
+/* --- taking the place of the call --- */
+
+/* Edges that could not be moved for want of memory still lead to the call, which is still there. */
+static bool move_consumers(Inliner *in) {
+  Node *caller = in->caller;
+  while (caller->num_out_edges > 0) {
+    Edge *edge = caller->out_edges[caller->num_out_edges - 1];
+    if (edge_is_control(edge)) {
+      TRY(add_control(in, in->output_control, edge->dst));
+      graph_remove_edge(in->graph, edge);
+    } else {
+      TRY(graph_update_edge(in->graph, in->outputs[edge->src_output], 0, edge->dst, edge->dst_input,
+                            in->status));
+    }
+  }
+  return true;
+}
+
+/* The name is free only once the call is gone. */
+static bool keep_caller(Inliner *in, NodeDef *def, Node *const *outputs, Node **node) {
+  Edge *edge;
+  TRY(graph_add_node(in->graph, def, node, in->status));
+  for (int i = 0; i < (*node)->num_inputs; i++)
+    TRY(graph_add_edge(in->graph, outputs[i], 0, *node, i, &edge, in->status));
+  TRY(add_control(in, in->output_control, *node));
+  return infer(in, *node);
+}
+
+static bool make_keeper(Inliner *in, NodeDef **def) {
+  Arena *arena = graph_arena(in->graph);
+  const Node *caller = in->caller;
+  KeepCallerNode keep = in->options->keep_caller_node;
+  *def = NULL;
+  if (keep == KEEP_CALLER_NOTHING) return true;
+  bool values = keep == KEEP_CALLER_FETCHABLE && caller->num_outputs > 0;
+  *def = node_def_new(arena, caller->name, values ? "IdentityN" : "NoOp");
+  if (*def == NULL) return oom(in);
+  (*def)->device = caller->def->device;
+  if (!values) return true;
+  int *types = arena_calloc(in->arena, caller->num_outputs, sizeof *types);
+  for (int i = 0; types != NULL && i < caller->num_outputs; i++) types[i] = (int)caller->output_types[i];
+  AttrValue *list = types == NULL ? NULL : attr_value_type_list(arena, types, (size_t)caller->num_outputs);
+  return list != NULL ? node_def_set_attr(*def, arena, "T", list, in->status) : oom(in);
+}
+
+/* --- a call --- */
+
+static bool add_all(Inliner *in) {
+  const FunctionBody *body = in->body;
+  in->prefix = arena_printf(in->arena, "%s/", in->caller->name);
+  in->copies = arena_calloc(in->arena, graph_num_node_ids(body->graph), sizeof *in->copies);
+  in->outputs = arena_calloc(in->arena, body->num_rets, sizeof *in->outputs);
+  if (in->prefix == NULL || in->copies == NULL || in->outputs == NULL) return oom(in);
+  return add_inputs(in) && copy_nodes(in) && copy_edges(in) && add_outputs(in) && rename_colocations(in) &&
+         add_output_control(in) && infer_shapes(in);
+}
+
+static void remove_all(Inliner *in) {
+  for (int64_t id = graph_num_node_ids(in->graph) - 1; id >= in->first_id; id--)
+    graph_remove_node(in->graph, graph_node(in->graph, id));
+}
+
+static void tell(const FunctionBodySource *source, Inliner *in) {
+  if (source == NULL || source->inlined == NULL) return;
+  for (int64_t id = in->first_id; id < graph_num_node_ids(in->graph); id++)
+    source->inlined(source->owner, in->caller, graph_node(in->graph, id));
+}
+
+static bool inline_body(Inliner *in, const FunctionBodySource *source) {
+  NodeDef *keeper_def;
+  if (!add_all(in) || !make_keeper(in, &keeper_def)) {
+    remove_all(in);
+    return false;
+  }
+  TRY(move_consumers(in));
+  Node *keeper = NULL;
+  graph_remove_node(in->graph, in->caller);
+  bool ok = keeper_def == NULL || keep_caller(in, keeper_def, in->outputs, &keeper);
+  tell(source, in);
+  return ok;
+}
+
+bool graph_inline_function_body(Graph *graph, Node *caller, const FunctionBody *body,
+                                const InlineOptions *options, const FunctionBodySource *source,
+                                Status *status) {
+  TRY(graph_check_node(graph, caller, status));
+  Status mismatch;
+  status_init(&mismatch);
+  if (!inline_validate(caller, body, options, &mismatch))
+    return status_set(status, CODE_INTERNAL, "Inlining mismatch: %s", mismatch.message);
+  Inliner in = {.graph = graph,
+                .caller = caller,
+                .body = body,
+                .options = options,
+                .status = status,
+                .arena = arena_new(),
+                .first_id = graph_num_node_ids(graph)};
+  if (in.arena == NULL) return oom(&in);
+  bool ok = inline_body(&in, source);
+  arena_free(in.arena);
+  return ok;
+}
+
+/* --- all calls --- */
+
+ExpandOptions expand_options_default(void) {
+  ExpandOptions options = {.max_rounds = 1, .max_nodes = (int64_t)1 << 22};
+  options.native.placer = options.multi_device.placer = INLINE_PLACER_SINGLE_DEVICE;
+  options.multi_device.placer = INLINE_PLACER_DEFAULT;
+  options.multi_device.output_control_src = OUTPUT_CONTROL_CONTROL_OUTPUTS;
+  return options;
+}
+
+/* Inlines one call if that can be. */
+static bool expand(Graph *graph, Node *node, const FunctionBodySource *source, const ExpandOptions *options,
+                   bool *changed, Status *status) {
+  const char *name;
+  const AttrEntry *const *attrs;
+  int num_attrs;
+  if (!node_function_call(node, &name, &attrs, &num_attrs)) return true;
+  const FunctionBody *body = NULL;
+  Status ignored;
+  status_init(&ignored);
+  if (!source->body(source->owner, name, attrs, num_attrs, &body, &ignored)) {
+    if (ignored.code == CODE_RESOURCE_EXHAUSTED)
+      return status_set(status, CODE_RESOURCE_EXHAUSTED, "%s", ignored.message);
+    return true;
+  }
+  const InlineOptions *how =
+      names_function_in_attr(node->def->op) ? &options->multi_device : &options->native;
+  if (!inline_validate(node, body, how, &ignored)) return true;
+  int64_t count = graph_num_nodes(graph) + graph_num_nodes(body->graph);
+  if (count > options->max_nodes) {
+    return status_set(
+        status, CODE_RESOURCE_EXHAUSTED,
+        "Inlining function %s, called by {{node %s}}, would make a graph of more than %lld nodes", body->name,
+        node->name, (long long)options->max_nodes);
+  }
+  TRY(graph_inline_function_body(graph, node, body, how, source, status));
+  *changed = true;
+  return true;
+}
+
+bool graph_expand_inline_functions(Graph *graph, const FunctionBodySource *source,
+                                   const ExpandOptions *options, bool *changed, Status *status) {
+  int64_t begin = SINK_ID + 1;
+  *changed = false;
+  for (int round = 0; round < options->max_rounds; round++) {
+    int64_t end = graph_num_node_ids(graph);
+    for (int64_t id = begin; id < end; id++) {
+      Node *node = graph_node(graph, id);
+      if (node != NULL) TRY(expand(graph, node, source, options, changed, status));
+    }
+    if (graph_num_node_ids(graph) == end) break;
+    begin = end; /* calls that could not be inlined are not tried again */
+  }
+  return true;
+}
