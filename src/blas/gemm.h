@@ -40,7 +40,12 @@ typedef struct GemmArgs {
   const void *bias; /* n elements, added to every row; or NULL */
   GemmActivation activation;
   const void *packed_b; /* op(B) as gemm_*_pack_b left it, for the same n, k; or NULL */
+  /* Not NULL: A stands nowhere as a matrix. Instead panel[p * rows + r] = A(i + r, p0 + p) is written by this, for
+   * rows <= GEMM_MAX_ROWS and p < depth, from what `a` points to. Runs on several threads; transpose_a and lda are not looked at. */
+  void (*pack_a)(const void *a, int64_t i, int rows, int64_t p0, int64_t depth, void *panel);
 } GemmArgs;
+
+enum { GEMM_MAX_ROWS = 6 };
 
 /* Bytes that `workspace` must hold (64-byte aligned; contents do not matter before or after). May be 0: then NULL will do.
  * Bounded by a few megabytes for any shape. Depends on the sizes, the transposes and on whether packed_b is given. */

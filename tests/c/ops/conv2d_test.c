@@ -1,0 +1,237 @@
+/* Conv2D and its backprops against sums written out in double, over a grid of sizes, strides, dilations, paddings and formats. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gradient_cases.h"
+#include "harness.h"
+#include "op_runner.h"
+
+typedef struct Setting {
+  int batch, rows, columns, channels, filter_rows, filter_columns, outputs, groups;
+  int stride[2], dilation[2];
+  const char *padding; /* "SAME", "VALID", or "EXPLICIT" with pads of 2 1 before and after rows, 0 3 for columns */
+} Setting;
+
+typedef struct Geometry {
+  int out[2], before[2];
+} Geometry;
+
+/* TensorFlow's rule: SAME pads what the last window lacks, the smaller half before. */
+static Geometry geometry(const Setting *s) {
+  Geometry g = {{0}, {0}};
+  int in[2] = {s->rows, s->columns}, filter[2] = {s->filter_rows, s->filter_columns}, pads[2][2] = {{2, 1}, {0, 3}};
+  for (int k = 0; k < 2; k++) {
+    int window = (filter[k] - 1) * s->dilation[k] + 1, before = 0, after = 0;
+    if (s->padding[0] == 'S') {
+      g.out[k] = (in[k] + s->stride[k] - 1) / s->stride[k];
+      int missing = (g.out[k] - 1) * s->stride[k] + window - in[k];
+      g.before[k] = missing > 0 ? missing / 2 : 0;
+      continue;
+    }
+    if (s->padding[0] == 'E') before = pads[k][0], after = pads[k][1];
+    g.before[k] = before;
+    g.out[k] = (in[k] + before + after - window) / s->stride[k] + 1;
+  }
+  return g;
+}
+
+static int at(bool first, const int dims[4], int n, int r, int c, int d) {
+  return first ? ((n * dims[3] + d) * dims[1] + r) * dims[2] + c : ((n * dims[1] + r) * dims[2] + c) * dims[3] + d;
+}
+
+enum { MAX_ELEMENTS = 8192 };
+static double x[MAX_ELEMENTS], w[MAX_ELEMENTS], y[MAX_ELEMENTS], dx[MAX_ELEMENTS], dw[MAX_ELEMENTS];
+
+/* y, or dx and dw for the y that is there. */
+static void reference(const Setting *s, bool first, bool forward, const int in[4], const int out[4]) {
+  Geometry g = geometry(s);
+  int depth = s->channels / s->groups, width = s->outputs / s->groups;
+  memset(forward ? y : dx, 0, sizeof x);
+  if (!forward) memset(dw, 0, sizeof dw);
+  for (int n = 0; n < out[0]; n++) for (int r = 0; r < out[1]; r++) for (int c = 0; c < out[2]; c++) for (int o = 0; o < out[3]; o++) {
+    for (int fr = 0; fr < s->filter_rows; fr++) for (int fc = 0; fc < s->filter_columns; fc++) for (int d = 0; d < depth; d++) {
+      int row = r * s->stride[0] - g.before[0] + fr * s->dilation[0], column = c * s->stride[1] - g.before[1] + fc * s->dilation[1];
+      if (row < 0 || row >= s->rows || column < 0 || column >= s->columns) continue;
+      int i = at(first, in, n, row, column, o / width * depth + d), j = at(first, out, n, r, c, o);
+      int k = ((fr * s->filter_columns + fc) * depth + d) * s->outputs + o;
+      if (forward) {
+        y[j] += x[i] * w[k];
+      } else {
+        dx[i] += y[j] * w[k];
+        dw[k] += y[j] * x[i];
+      }
+    }
+  }
+}
+
+static void attrs_text(char *text, size_t size, const char *op, const char *type, const Setting *s, bool first) {
+  const int *t = s->stride, *d = s->dilation;
+  snprintf(text, size, first ? "%s[T=%s, strides=[1, 1, %d, %d], dilations=[1, 1, %d, %d], padding=%s, data_format=NCHW%s]"
+                             : "%s[T=%s, strides=[1, %d, %d, 1], dilations=[1, %d, %d, 1], padding=%s, data_format=NHWC%s]",
+           op, type, t[0], t[1], d[0], d[1], s->padding,
+           s->padding[0] != 'E' ? "" : first ? ", explicit_paddings=[0, 0, 0, 0, 2, 1, 0, 3]" : ", explicit_paddings=[0, 0, 2, 1, 0, 3, 0, 0]");
+}
+
+static void put(OpRun *run, DataType type, const int dims[4], const double *values) {
+  int64_t sizes[4] = {dims[0], dims[1], dims[2], dims[3]};
+  Tensor *tensor = op_run_input(run, type, 4, sizes);
+  CHECK(tensor != NULL);
+  for (int64_t i = 0; tensor != NULL && i < tensor_num_elements(tensor); i++) tensor_put(tensor, i, values[i]);
+}
+
+static void put_sizes(OpRun *run, const int dims[4]) {
+  Tensor *tensor = op_run_input(run, DT_INT32, 1, (int64_t[]){4});
+  CHECK(tensor != NULL);
+  for (int i = 0; tensor != NULL && i < 4; i++) tensor_put(tensor, i, dims[i]);
+}
+
+enum { FORWARD, BACK_INPUT, BACK_FILTER };
+
+static void check_op(int product, const Setting *s, bool first, DataType type, bool constant, const int in[4], const int filter[4],
+                     const int out[4]) {
+  static const char *const kOps[] = {"Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter"};
+  char text[320];
+  OpRun run;
+  Status status;
+  status_init(&status);
+  attrs_text(text, sizeof text, kOps[product], type == DT_FLOAT ? "float" : type == DT_DOUBLE ? "double" : "bfloat16", s, first);
+  CHECK_OK(op_run_begin(&run, text, &status), status);
+  run.constant = constant;
+  if (product == FORWARD) put(&run, type, in, x), put(&run, type, filter, w);
+  if (product == BACK_INPUT) put_sizes(&run, in), put(&run, type, filter, w), put(&run, type, out, y);
+  if (product == BACK_FILTER) put(&run, type, in, x), put_sizes(&run, filter), put(&run, type, out, y);
+  bool ran = op_run_compute(&run, &status);
+  CHECK_OK(ran, status);
+  const double *want = product == FORWARD ? y : product == BACK_INPUT ? dx : dw;
+  const int *dims = product == FORWARD ? out : product == BACK_INPUT ? in : filter;
+  double tolerance = type == DT_FLOAT ? 2e-5 : type == DT_DOUBLE ? 1e-12 : 0.2;
+  if (ran) {
+    const Tensor *got = &run.outputs[0];
+    CHECK_INT_EQ(got->shape.rank, 4);
+    for (int i = 0; i < 4; i++) CHECK_INT_EQ(shape_dim(&got->shape, i), dims[i]);
+    double worst = 0;
+    for (int64_t i = 0; i < tensor_num_elements(got); i++) {
+      double off = fabs(tensor_get(got, i) - want[i]);
+      if (!(off <= worst)) worst = off;
+    }
+    if (!(worst <= tolerance)) printf("  %s is off by %g\n", text, worst);
+    CHECK(worst <= tolerance);
+  }
+  op_run_end(&run);
+}
+
+/* Small dyadic numbers, exact in bfloat16. */
+static void fill(double *values, unsigned seed) {
+  for (int i = 0; i < MAX_ELEMENTS; i++) {
+    seed = seed * 1664525u + 1013904223u;
+    values[i] = ((int)(seed >> 20 & 31) - 15) / 16.0;
+  }
+}
+
+static void check_setting(const Setting *s, DataType type) {
+  Geometry g = geometry(s);
+  int in[4] = {s->batch, s->rows, s->columns, s->channels}, out[4] = {s->batch, g.out[0], g.out[1], s->outputs};
+  int filter[4] = {s->filter_rows, s->filter_columns, s->channels / s->groups, s->outputs};
+  for (int first = 0; first < 2; first++) {
+    int shown_in[4] = {in[0], first ? in[3] : in[1], first ? in[1] : in[2], first ? in[2] : in[3]};
+    int shown_out[4] = {out[0], first ? out[3] : out[1], first ? out[1] : out[2], first ? out[2] : out[3]};
+    fill(x, 1), fill(w, 2);
+    reference(s, first, true, in, out);
+    check_op(FORWARD, s, first, type, false, shown_in, filter, shown_out);
+    check_op(FORWARD, s, first, type, true, shown_in, filter, shown_out);
+    fill(y, 3);
+    reference(s, first, false, in, out);
+    check_op(BACK_INPUT, s, first, type, false, shown_in, filter, shown_out);
+    check_op(BACK_FILTER, s, first, type, false, shown_in, filter, shown_out);
+  }
+}
+
+TEST(convolutions_are_the_sums_they_should_be) {
+  static const char *const kPaddings[] = {"SAME", "VALID", "EXPLICIT"};
+  static const int kSteps[][4] = {{1, 1, 1, 1}, {2, 2, 1, 1}, {1, 1, 2, 2}, {2, 3, 1, 1}, {2, 1, 3, 2}, {4, 2, 2, 3}, {3, 3, 2, 2}};
+  static const int kFilters[][2] = {{1, 1}, {3, 3}, {2, 3}, {1, 4}};
+  static const int kChannels[][3] = {{1, 1, 1}, {3, 5, 1}, {8, 16, 1}, {6, 4, 2}, {4, 4, 4}};
+  for (int p = 0; p < 3; p++) for (int t = 0; t < 7; t++) for (int f = 0; f < 4; f++) for (int c = 0; c < 5; c++) {
+    Setting s = {2, 9, 11, kChannels[c][0], kFilters[f][0], kFilters[f][1], kChannels[c][1], kChannels[c][2],
+                 {kSteps[t][0], kSteps[t][1]}, {kSteps[t][2], kSteps[t][3]}, kPaddings[p]};
+    check_setting(&s, DT_DOUBLE);
+    if (f == 1) check_setting(&s, DT_FLOAT);
+  }
+}
+
+TEST(convolutions_of_odd_sizes) {
+  static const Setting kSettings[] = {
+      {1, 5, 5, 7, 5, 5, 13, 1, {1, 1}, {1, 1}, "VALID"},   /* the window is the image */
+      {3, 1, 1, 17, 1, 1, 9, 1, {1, 1}, {1, 1}, "SAME"},
+      {1, 3, 2, 2, 7, 5, 3, 1, {1, 1}, {1, 1}, "SAME"},     /* larger than the image */
+      {1, 13, 7, 33, 3, 3, 6, 1, {1, 1}, {1, 1}, "SAME"},   /* more than one block of depth */
+      {1, 4, 4, 3, 2, 2, 4, 1, {5, 5}, {1, 1}, "SAME"},     /* strides that leave pixels out */
+      {1, 6, 6, 4, 1, 1, 4, 1, {2, 2}, {1, 1}, "VALID"},
+      {1, 2, 17, 5, 1, 9, 2, 1, {1, 2}, {1, 2}, "VALID"}};
+  for (int i = 0; i < (int)(sizeof kSettings / sizeof kSettings[0]); i++) {
+    check_setting(&kSettings[i], DT_DOUBLE);
+    check_setting(&kSettings[i], DT_FLOAT);
+    check_setting(&kSettings[i], DT_BFLOAT16);
+  }
+}
+
+TEST(empty_convolutions) {
+  op_gives("Conv2D[T=float, strides=[1, 1, 1, 1], padding=VALID]", "float[0,3,3,1]; float[2,2,1,2] 1", "float[0,2,2,2]");
+  op_gives("Conv2D[T=float, strides=[1, 1, 1, 1], padding=VALID]", "float[1,3,3,1] 1; float[4,4,1,1] 1", "float[1,0,0,1]");
+  op_gives("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], padding=VALID]", "int32[4] 1 2 1 1; float[3,1,1,1] 1; float[1,0,1,1]",
+           "float[1,2,1,1] 0");
+  op_gives("Conv2DBackpropFilter[T=double, strides=[1, 1, 1, 1], padding=SAME]", "double[0,3,3,1]; int32[4] 2 1 1 1; double[0,3,3,1]",
+           "double[2,1,1,1] 0");
+  op_gives("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], padding=VALID]", "int32[2] 3 3; float[2,2,1,1] 1; float[1,2,2,1] 1",
+           "float[1,3,3,1] 1 2 1 2 4 2 1 2 1");
+}
+
+#define PLAIN "[T=float, strides=[1, 1, 1, 1], padding=VALID]"
+
+TEST(convolution_errors) {
+  op_fails("Conv2D" PLAIN, "float[3,3] 1; float[1,1,1,1] 1", CODE_INVALID_ARGUMENT, "convolution input must be 4-dimensional: [3,3]");
+  op_fails("Conv2D" PLAIN, "float[1,3,3,1] 1; float[1,1] 1", CODE_INVALID_ARGUMENT, "convolution filter must be 4-dimensional: [1,1]");
+  op_fails("Conv2D" PLAIN, "float[1,3,3,3] 1; float[1,1,2,1] 1", CODE_INVALID_ARGUMENT,
+           "input depth must be evenly divisible by filter depth: 3 vs 2");
+  op_fails("Conv2D" PLAIN, "float[1,3,3,4] 1; float[1,1,2,3] 1", CODE_INVALID_ARGUMENT,
+           "output depth must be evenly divisible by number of groups: 3 vs 2");
+  op_fails("Conv2D" PLAIN, "float[1,3,3,1] 1; float[0,2,1,1]", CODE_INVALID_ARGUMENT, "filter must not have zero elements");
+  op_fails("Conv2D" PLAIN, "float[1,3,3,1] 1; float[5,1,1,1] 1", CODE_INVALID_ARGUMENT,
+           "Computed output size would be negative: -1 [input_size: 3, effective_filter_size: 5, stride: 1]");
+  op_fails("Conv2D[T=float, strides=[1, 0, 1, 1], padding=SAME]", "float[1,3,3,1] 1; float[1,1,1,1] 1", CODE_INVALID_ARGUMENT,
+           "Row and column strides should be larger than 0.");
+  op_fails("Conv2D[T=float, strides=[2, 1, 1, 1], padding=SAME]", "float[1,3,3,1] 1; float[1,1,1,1] 1", CODE_UNIMPLEMENTED,
+           "Current implementation does not yet support strides in the batch and depth dimensions.");
+  op_fails("Conv2D[T=float, strides=[1, 1, 1], padding=SAME]", "float[1,3,3,1] 1; float[1,1,1,1] 1", CODE_INVALID_ARGUMENT,
+           "Sliding window strides field must specify 4 dimensions");
+  op_fails("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME, dilations=[1, 0, 1, 1]]", "float[1,3,3,1] 1; float[1,1,1,1] 1",
+           CODE_INVALID_ARGUMENT, "Dilated rates should be larger than 0.");
+  op_fails("Conv2DBackpropInput" PLAIN, "int32[4] 1 3 3 1; float[2,2,1,1] 1; float[1,3,3,1] 1", CODE_INVALID_ARGUMENT,
+           "Conv2DCustomBackpropInput: Size of out_backprop doesn't match computed: actual = 3, computed = 2 spatial_dim: 1 input: 3 "
+           "filter: 2 output: 3 stride: 1 dilation: 1");
+  op_fails("Conv2DBackpropInput" PLAIN, "int32[3] 1 3 3; float[2,2,1,1] 1; float[1,2,2,1] 1", CODE_INVALID_ARGUMENT,
+           "Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but got: 3");
+  op_fails("Conv2DBackpropInput" PLAIN, "int32[4] 1 -3 3 1; float[2,2,1,1] 1; float[1,2,2,1] 1", CODE_INVALID_ARGUMENT,
+           "Dimension -3 must be >= 0");
+  op_fails("Conv2DBackpropFilter" PLAIN, "float[1,3,3,1] 1; int32[3] 2 2 1; float[1,2,2,1] 1", CODE_INVALID_ARGUMENT,
+           "Conv2DCustomBackpropFilter: filter must be 4-dimensional");
+  op_fails("Conv2DBackpropFilter" PLAIN, "float[1,3,3,1] 1; int32[4] 2 2 1 1; float[2,2,2,1] 1", CODE_INVALID_ARGUMENT,
+           "Conv2DCustomBackpropFilter: input and out_backprop must have the same batch size. Input batch: 1, outbackprop batch: 2");
+}
+
+#define CASE(op, attrs, inputs) {op "[T=double, " attrs "]", inputs}
+
+GRADIENT_CASES(conv2d,
+  CASE("Conv2D", "strides=[1, 1, 1, 1], padding=VALID", "double[1,3,2,1] 1 2 -1 0.5 3 -2; double[2,2,1,2] 1 -2 3 0.5 2 1 -1 2"),
+  CASE("Conv2D", "strides=[1, 2, 1, 1], padding=SAME, dilations=[1, 1, 2, 1]", "double[1,3,3,2] 1 2 -1 0.5 3; double[2,2,2,1] 1 -2 3 0.5"),
+  CASE("Conv2D", "strides=[1, 1, 1, 2], padding=EXPLICIT, explicit_paddings=[0, 0, 0, 0, 1, 0, 0, 2], data_format=NCHW",
+       "double[2,2,2,3] 1 2 -1 0.5; double[1,2,1,2] 1 -2 3 0.5"),
+  CASE("Conv2DBackpropInput", "strides=[1, 1, 1, 1], padding=VALID", "int32[4] 1 3 2 1; double[2,2,1,2] 1 -2 3 0.5; double[1,2,1,2] 1 2 3 4"),
+  CASE("Conv2DBackpropInput", "strides=[1, 2, 2, 1], padding=SAME", "int32[4] 1 3 3 1; double[2,2,1,1] 1 -2 3 0.5; double[1,2,2,1] 1 2 3 4"),
+  CASE("Conv2DBackpropInput", "strides=[1, 1, 1, 1], dilations=[1, 1, 2, 1], padding=SAME, data_format=NCHW",
+       "int32[4] 2 1 2 2; double[2,1,1,1] 1 -2; double[2,1,2,2] 1 2 3 4"),
+  CASE("Conv2DBackpropFilter", "strides=[1, 1, 1, 1], padding=VALID", "double[1,3,2,1] 1 2 -1 0.5 3; int32[4] 2 2 1 2; double[1,2,1,2] 1 2 3 4"),
+  CASE("Conv2DBackpropFilter", "strides=[1, 2, 2, 1], padding=SAME", "double[1,3,3,1] 1 2 -1 0.5; int32[4] 2 2 1 1; double[1,2,2,1] 1 2 3 4"),
+  CASE("Conv2DBackpropFilter", "strides=[1, 1, 1, 1], dilations=[1, 1, 2, 1], padding=SAME, data_format=NCHW",
+       "double[2,1,2,2] 1 -2 3; int32[4] 2 1 1 1; double[2,1,2,2] 1 2 3 4"))
