@@ -54,6 +54,15 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
+/* What C calls CMPLX, which some libraries keep from clang. Unlike re + im * I it is right for infinities. */
+ALWAYS_INLINE double _Complex complex_of(double re, double im) {
+  union {
+    double parts[2];
+    double _Complex z;
+  } both = {{re, im}};
+  return both.z;
+}
+
 /* Elements of cheap arithmetic that are worth a thread (about 50 microseconds in WebAssembly). */
 enum { ELEMENTWISE_GRAIN = 65536 };
 
