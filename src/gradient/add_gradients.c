@@ -43,9 +43,9 @@ bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const N
   GradientLibrary library;
   TRY(check_values(graph, ys, num_ys, xs, num_xs, dys, status));
   TRY(choose_scope(graph, scope, &chosen, status));
-  TRY(gradient_library_init(&library, graph, status));
+  TRY(gradient_library_init(&library, graph_library(graph), status));
   bool ok = gradients_add(&library, graph, ys, num_ys, xs, num_xs, dys, chosen, dxs, status);
-  gradient_library_clear(&library);
+  gradient_library_clear(&library, ok);
   return ok;
 }
 

@@ -17,6 +17,7 @@ typedef struct FunctionGradient {
   InstantiationResult *body;
   NodeOutput *inputs; /* the arguments, then one gradient per result */
   NodeOutput *ys, *dxs;
+  bool *no_flow; /* per argument; as long as the library */
 } FunctionGradient;
 
 static bool oom(FunctionGradient *g) { return status_oom(g->status, "the gradient of a function"); }
@@ -38,7 +39,8 @@ static bool build(FunctionGradient *g) {
   g->inputs = arena_calloc(g->arena, total + 1, sizeof(NodeOutput));
   g->ys = arena_calloc(g->arena, body->num_rets + 1, sizeof(NodeOutput));
   g->dxs = arena_calloc(g->arena, body->num_args + 1, sizeof(NodeOutput));
-  if (g->inputs == NULL || g->ys == NULL || g->dxs == NULL) return oom(g);
+  g->no_flow = arena_calloc(g->library->arena, body->num_args + 1, sizeof(bool));
+  if (g->inputs == NULL || g->ys == NULL || g->dxs == NULL || g->no_flow == NULL) return oom(g);
   for (int i = 0; i < body->num_args; i++)
     TRY(add_placeholder(g, body->nodes[i].def->name, body->arg_types[i], &g->inputs[i]));
   FunctionInlineOptions options = {0};
@@ -78,6 +80,7 @@ static bool add_zero(FunctionGradient *g, NodeOutput *output) {
 static bool fill_zeros(FunctionGradient *g) {
   for (int i = 0; i < g->body->num_args; i++) {
     if (g->dxs[i].node != NULL) continue;
+    g->no_flow[i] = true;
     if (dtype_base(g->body->arg_types[i]) == DT_RESOURCE) {
       TRY(add_zero(g, &g->dxs[i]));
     } else {
@@ -120,33 +123,37 @@ static bool differentiate(FunctionGradient *g, const FunctionDef *function, cons
   return make_function(g, name, arena, gradient);
 }
 
+bool gradient_too_deep(const char *function, Status *status) {
+  return status_invalid(
+      status, "The gradient of function %s needs gradients of functions more than %d deep; is it recursive?",
+      function, GRADIENT_MAX_FUNCTION_DEPTH);
+}
+
 bool gradient_of_function(GradientLibrary *library, const FunctionDef *function,
                           const AttrEntry *const *attrs, int num_attrs, const char *name, Arena *arena,
-                          FunctionDef **gradient, Status *status) {
-  if (library->depth == GRADIENT_MAX_FUNCTION_DEPTH) {
-    return status_invalid(
-        status,
-        "The gradient of function %s needs gradients of functions more than %d deep; is it recursive?",
-        function->signature->name, GRADIENT_MAX_FUNCTION_DEPTH);
-  }
-  /* A body knows the functions of the library without owning or changing them. */
-  Graph *graph =
-      library->functions == NULL ? graph_new() : graph_new_body(graph_library((Graph *)library->functions));
-  FunctionGradient g = {.library = library, .graph = graph, .arena = arena_new(), .status = status};
+                          FunctionDef **gradient, const bool **no_flow, Status *status) {
+  if (library->depth == GRADIENT_MAX_FUNCTION_DEPTH)
+    return gradient_too_deep(function->signature->name, status);
+  FunctionGradient g = {.library = library, .arena = arena_new(), .status = status};
+  g.graph = library->functions != NULL ? graph_new_body(library->functions)
+                                       : graph_new_with_ops(op_registry_global());
   library->depth++;
   bool ok = differentiate(&g, function, attrs, num_attrs, name, arena, gradient);
   library->depth--;
+  *no_flow = g.no_flow;
   graph_free(g.graph);
   arena_free(g.arena);
   return ok;
 }
 
-bool function_gradient(const Graph *functions, const FunctionDef *function, const AttrEntry *const *attrs,
+bool function_gradient(Graph *functions, const FunctionDef *function, const AttrEntry *const *attrs,
                        int num_attrs, const char *name, Arena *arena, FunctionDef **gradient,
                        Status *status) {
   GradientLibrary library;
+  const bool *no_flow;
   TRY(gradient_library_init(&library, functions, status));
-  bool ok = gradient_of_function(&library, function, attrs, num_attrs, name, arena, gradient, status);
-  gradient_library_clear(&library);
+  bool ok =
+      gradient_of_function(&library, function, attrs, num_attrs, name, arena, gradient, &no_flow, status);
+  gradient_library_clear(&library, ok);
   return ok;
 }

@@ -7,19 +7,23 @@
 /* The gradients of ops and functions that were asked for so far, by op and attrs. One for everything that a
  * call of graph_add_gradients or function_gradient leads to, so that nothing is differentiated twice. */
 typedef struct GradientLibrary {
-  const Graph *functions; /* whose functions and GradientDefs count; may be NULL */
-  Arena *arena;           /* of the gradients */
-  StringMap gradients;    /* to GradientEntry */
-  int depth;              /* of functions within functions that are being differentiated */
-  int64_t nodes_left;     /* that may still be added inside functions */
+  Graph *functions; /* whose functions and GradientDefs count, and that gets helper functions; may be NULL */
+  Arena *arena;     /* of the gradients */
+  StringMap gradients;  /* to GradientEntry */
+  int depth;            /* of functions within functions that are being differentiated */
+  int64_t nodes_left;   /* that may still be added inside functions */
+  const char **helpers; /* names of the functions that were added */
+  size_t num_helpers;
 } GradientLibrary;
 
 /* Inlining the gradients of calls of calls grows fast: more nodes than this are refused with
  * RESOURCE_EXHAUSTED. */
 enum { GRADIENT_MAX_FUNCTION_NODES = 1 << 17 };
 
-MUST_CHECK bool gradient_library_init(GradientLibrary *library, const Graph *functions, Status *status);
-void gradient_library_clear(GradientLibrary *library);
+MUST_CHECK bool gradient_library_init(GradientLibrary *library, Graph *functions, Status *status);
+/* With `keep` the functions that were added stay. */
+void gradient_library_clear(GradientLibrary *library, bool keep);
+MUST_CHECK bool gradient_library_remember(GradientLibrary *library, const char *helper, Status *status);
 
 /* A node, its op, and where gradients arrive (NULL: at all outputs). */
 typedef struct GradientQuery {
@@ -35,6 +39,7 @@ typedef struct GradientEntry {
   const FunctionDef *function;
   const AttrEntry *const *attrs;
   int num_attrs;
+  const bool *no_flow; /* NULL, or per input: no gradient flows there, what the function gives is zero */
 } GradientEntry;
 MUST_CHECK bool gradient_look_up(GradientLibrary *library, const GradientQuery *query,
                                  const GradientEntry **entry, Status *status);
@@ -50,7 +55,20 @@ MUST_CHECK bool gradients_add(GradientLibrary *library, Graph *graph, const Node
                               NodeOutput *dxs, Status *status);
 MUST_CHECK bool gradient_of_function(GradientLibrary *library, const FunctionDef *function,
                                      const AttrEntry *const *attrs, int num_attrs, const char *name,
-                                     Arena *arena, FunctionDef **gradient, Status *status);
+                                     Arena *arena, FunctionDef **gradient, const bool **no_flow,
+                                     Status *status);
+
+/* INVALID_ARGUMENT: functions that need each other's gradients beyond GRADIENT_MAX_FUNCTION_DEPTH. */
+bool gradient_too_deep(const char *function, Status *status);
+
+/* Gradients of ops that call functions: If, StatelessIf, Case (branch_gradient.c), While, StatelessWhile, For
+ * (loop_gradient.c). */
+bool gradient_is_branch(const NodeDef *node);
+bool gradient_is_loop(const NodeDef *node);
+MUST_CHECK bool branch_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
+                                Status *status);
+MUST_CHECK bool loop_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
+                              Status *status);
 
 /* Adds a node with attrs T = dtype of inputs[0] and, when there are several inputs, N. */
 MUST_CHECK bool gradient_add_op(Graph *graph, const char *op, const char *scope, const NodeOutput *inputs,

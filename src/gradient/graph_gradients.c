@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "gradient/gradient_internal.h"
+#include "gradient/body_work.h"
 
 /* A gradient that has arrived at an output. */
 typedef struct Contribution {
@@ -40,16 +40,12 @@ typedef struct Backward {
 
 typedef struct BodyEntry {
   InstantiationResult *body; /* NULL: no gradient flows */
+  const bool *no_flow;       /* NULL, or per input */
 } BodyEntry;
 
 static bool oom(Backward *b) { return status_oom(b->status, "gradients"); }
 
 /* --- what lies between --- */
-
-static bool carries_gradient(DataType type) {
-  int base = dtype_base(type);
-  return dtype_is_floating(base) || dtype_is_complex(base) || base == DT_RESOURCE || base == DT_VARIANT;
-}
 
 static bool is_x(const Backward *b, const Node *node, int index) {
   for (int i = b->first_x[node->id]; i > 0; i = b->next_x[i - 1]) {
@@ -60,7 +56,7 @@ static bool is_x(const Backward *b, const Node *node, int index) {
 
 /* Whether a gradient at this output would help an x. */
 static bool is_marked(const Backward *b, const Node *node, int index) {
-  if (!carries_gradient(node->output_types[index])) return false;
+  if (!gradient_flows_through(node->output_types[index])) return false;
   return b->derived[node->id] || (b->first_x[node->id] > 0 && is_x(b, node, index));
 }
 
@@ -182,7 +178,7 @@ static bool check_body(Backward *b, const Node *node, const InstantiationResult 
   return true;
 }
 
-static bool look_up_body(Backward *b, const Node *node, const bool *flows, InstantiationResult **body) {
+static bool look_up_body(Backward *b, const Node *node, const bool *flows, const BodyEntry **body) {
   GradientQuery query = {node->op, node->def, flows, node->num_outputs};
   StrBuf key = {0};
   bool ok = false;
@@ -197,6 +193,7 @@ static bool look_up_body(Backward *b, const Node *node, const bool *flows, Insta
       oom(b);
       goto done;
     }
+    entry->no_flow = gradient->no_flow;
     if (gradient->function != NULL) {
       if (!function_instantiate(b->graph, gradient->function, gradient->attrs, gradient->num_attrs, b->arena,
                                 &entry->body, b->status)) {
@@ -207,7 +204,7 @@ static bool look_up_body(Backward *b, const Node *node, const bool *flows, Insta
     }
     TRY_DONE(string_map_set_bytes(&b->bodies, kept_key, (size_t)key.length, entry, b->status));
   }
-  *body = entry->body;
+  *body = entry;
   ok = true;
 done:
   strbuf_free(&key);
@@ -229,15 +226,16 @@ static bool add_zeros(Backward *b, const Node *node, const InstantiationResult *
   return true;
 }
 
-static bool inline_gradient(Backward *b, Node *node, const InstantiationResult *body, NodeOutput *values,
+static bool inline_gradient(Backward *b, Node *node, const BodyEntry *entry, NodeOutput *values,
                             bool *flags) {
+  const InstantiationResult *body = entry->body;
   NodeOutput *inputs = values, *outputs = values + body->num_args;
   bool *wanted = flags, *needed = flags + body->num_rets;
   bool any = false;
   for (int i = 0; i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
     inputs[i] = edge == NULL ? (NodeOutput){NULL, 0} : (NodeOutput){edge->src, edge->src_output};
-    wanted[i] = wanted_edge(b, node, i) != NULL;
+    wanted[i] = wanted_edge(b, node, i) != NULL && (entry->no_flow == NULL || !entry->no_flow[i]);
     any = any || wanted[i];
   }
   if (!any) return true;
@@ -265,12 +263,12 @@ static bool pass_through(Backward *b, Node *node) {
   NodeOutput *values = mem_calloc(num_values + 1, sizeof(NodeOutput));
   bool *flags = mem_calloc(num_values + node->num_outputs + 1, sizeof(bool));
   bool *flows = flags == NULL ? NULL : flags + num_values;
-  InstantiationResult *body = NULL;
+  const BodyEntry *body = NULL;
   bool ok = (values != NULL && flags != NULL) || oom(b);
   for (int i = 0; ok && i < node->num_outputs; i++) flows[i] = b->gradients[node->id][i].count > 0;
   if (ok && b->derived[node->id]) ok = look_up_body(b, node, flows, &body);
   for (int i = 0; ok && i < node->num_outputs; i++) ok = sum(b, node, i, &values[node->num_inputs + i]);
-  if (ok && body != NULL) ok = inline_gradient(b, node, body, values, flags);
+  if (ok && body != NULL && body->body != NULL) ok = inline_gradient(b, node, body, values, flags);
   mem_free(values);
   mem_free(flags);
   return ok;

@@ -5,13 +5,25 @@
 #include "gradient/function_gradient.h"
 #include "gradient/gradient_internal.h"
 
-bool gradient_library_init(GradientLibrary *library, const Graph *functions, Status *status) {
+bool gradient_library_init(GradientLibrary *library, Graph *functions, Status *status) {
   *library = (GradientLibrary){
       .functions = functions, .arena = arena_new(), .nodes_left = GRADIENT_MAX_FUNCTION_NODES};
   return library->arena != NULL || status_oom(status, "gradients");
 }
 
-void gradient_library_clear(GradientLibrary *library) {
+bool gradient_library_remember(GradientLibrary *library, const char *helper, Status *status) {
+  return proto_append(library->arena, (void ***)&library->helpers, &library->num_helpers, (void *)helper,
+                      status);
+}
+
+void gradient_library_clear(GradientLibrary *library, bool keep) {
+  Status ignored;
+  status_init(&ignored);
+  for (size_t i = library->num_helpers; !keep && i > 0; i--) {
+    if (!function_library_remove_function(graph_function_library(library->functions), library->helpers[i - 1],
+                                          &ignored))
+      break;
+  }
   string_map_free(&library->gradients);
   arena_free(library->arena);
   *library = (GradientLibrary){0};
@@ -24,7 +36,8 @@ bool gradient_key(const GradientQuery *query, StrBuf *key, Status *status) {
   bare.experimental_debug_info = NULL;
   TRY(proto_serialize(&bare, key, status));
   /* Only a gradient that is written anew can depend on where gradients arrive. */
-  bool written = query->op->registration != NULL && query->op->registration->gradient_fn != NULL;
+  bool written = (query->op->registration != NULL && query->op->registration->gradient_fn != NULL) ||
+                 gradient_is_branch(query->node) || gradient_is_loop(query->node);
   for (int i = 0; written && i < query->num_outputs; i++)
     strbuf_append_char(key, query->flows == NULL || query->flows[i] ? '1' : '0');
   return strbuf_ok(key, status);
@@ -105,7 +118,9 @@ static bool find_gradient(GradientLibrary *library, const GradientQuery *query, 
   Callee callee = callee_of(node);
   const char *custom = custom_gradient(library, callee.name);
   if (custom != NULL) {
-    *entry = (GradientEntry){graph_find_function(library->functions, custom), callee.attrs, callee.num_attrs};
+    *entry = (GradientEntry){.function = graph_find_function(library->functions, custom),
+                             .attrs = callee.attrs,
+                             .num_attrs = callee.num_attrs};
     return entry->function != NULL ||
            status_set(status, CODE_NOT_FOUND, "The gradient function '%s' of '%s' is not defined.", custom,
                       callee.name);
@@ -114,11 +129,14 @@ static bool find_gradient(GradientLibrary *library, const GradientQuery *query, 
       library->functions == NULL ? NULL : graph_find_function(library->functions, callee.name);
   if (called != NULL) {
     FunctionDef *gradient;
+    const bool *no_flow;
     TRY(gradient_of_function(library, called, callee.attrs, callee.num_attrs, NULL, library->arena, &gradient,
-                             status));
-    *entry = (GradientEntry){.function = gradient};
+                             &no_flow, status));
+    *entry = (GradientEntry){.function = gradient, .no_flow = no_flow};
     return true;
   }
+  if (gradient_is_branch(node)) return branch_gradient(library, query, entry, status);
+  if (gradient_is_loop(node)) return loop_gradient(library, query, entry, status);
   if (is_call(node))
     return status_set(status, CODE_NOT_FOUND, "Failed to find definition for function \"%s\"", callee.name);
   *entry = (GradientEntry){.attrs = callee.attrs, .num_attrs = callee.num_attrs};
@@ -155,7 +173,7 @@ done:
   return ok;
 }
 
-bool op_gradient(const Graph *functions, const Op *op, const NodeDef *node, Arena *arena,
+bool op_gradient(Graph *functions, const Op *op, const NodeDef *node, Arena *arena,
                  const FunctionDef **gradient, Status *status) {
   GradientLibrary library;
   const GradientEntry *entry;
@@ -166,6 +184,6 @@ bool op_gradient(const Graph *functions, const Op *op, const NodeDef *node, Aren
     *gradient = entry->function == NULL ? NULL : proto_copy(entry->function, arena);
     ok = entry->function == NULL || *gradient != NULL || status_oom(status, "gradients");
   }
-  gradient_library_clear(&library);
+  gradient_library_clear(&library, ok);
   return ok;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "gradient/gradient_internal.h"
+#include "gradient/body_work.h"
 #include "op/resource.h"
 
 /* A gradient that has arrived at an output. */
@@ -175,21 +175,16 @@ static bool find_reached(Builder *b) {
 
 /* --- one node --- */
 
-static bool is_differentiable(DataType type) {
-  int base = dtype_base(type);
-  return dtype_is_floating(base) || dtype_is_complex(base) || base == DT_RESOURCE || base == DT_VARIANT;
-}
-
 /* Nothing flows through ops that say so, and through those of which no gradient is known when they give only
  * integers and the like. */
 static bool lets_nothing_through(const Builder *b, const Node *node) {
   if (gradient_is_none(&b->library, node->op, node->def)) return true;
   const OpRegistration *registration = node->op->registration;
-  if (graph_op_is_function(node->op) || registration == NULL || registration->gradient != NULL ||
-      registration->gradient_fn != NULL)
-    return false;
+  bool calls = gradient_is_branch(node->def) || gradient_is_loop(node->def);
+  bool written = registration == NULL || registration->gradient != NULL || registration->gradient_fn != NULL;
+  if (graph_op_is_function(node->op) || (written && !calls)) return false;
   for (int i = 0; i < node->num_outputs; i++) {
-    if (is_differentiable(node->output_types[i])) return false;
+    if (gradient_flows_through(node->output_types[i])) return false;
   }
   return !gradient_is_given(&b->library, node->def);
 }
@@ -396,7 +391,7 @@ static bool op_gradient_body(Graph *library, const NameAttrList *f, FunctionBody
   }
   ok = function_body_new(library, entry->function, entry->attrs, entry->num_attrs, body, status);
 done:
-  gradient_library_clear(&gradients);
+  gradient_library_clear(&gradients, ok);
   return ok;
 }
 

@@ -4,6 +4,7 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/element_types.h"
+#include "ops/variant.h"
 
 /* Adds elements [begin, end) of all inputs into `out`, which may be input 0's memory. */
 typedef void AddRange(const KernelContext *context, void *out, int64_t begin, int64_t end);
@@ -42,6 +43,20 @@ static bool add_all(KernelContext *context, AddRange *add, Status *status) {
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
+static bool add_n_variant(KernelContext *context, Status *status) {
+  Tensor total = {0};
+  bool ok = tensor_assign(&total, context->inputs[0], status);
+  for (int i = 1; ok && i < context->num_inputs; i++) {
+    Tensor next = {0};
+    ok = tensor_sum(context, &total, context->inputs[i], 0, &next, status);
+    tensor_clear(&total);
+    tensor_move(&total, &next);
+  }
+  ok = ok && kernel_set_output(context, 0, &total, NULL, status);
+  tensor_clear(&total);
+  return ok;
+}
+
 /* The merged shape of all inputs. */
 static bool add_n_shape(InferenceContext *c, Status *status) {
   ShapeHandle merged = shape_input(c, c->num_inputs - 1);
@@ -78,4 +93,5 @@ REGISTER_OP(AddN,
   .gradient_fn = add_n_gradient,
   .kernels = {{DT_FLOAT, add_n_f32}, {DT_DOUBLE, add_n_f64}, {DT_INT32, add_n_i32}, {DT_INT64, add_n_i64}, {DT_UINT8, add_n_u8},
               {DT_INT8, add_n_i8}, {DT_INT16, add_n_i16}, {DT_UINT16, add_n_u16}, {DT_UINT32, add_n_u32}, {DT_UINT64, add_n_u64},
-              {DT_HALF, add_n_f16}, {DT_BFLOAT16, add_n_bf16}, {DT_COMPLEX64, add_n_c64}, {DT_COMPLEX128, add_n_c128}})
+              {DT_HALF, add_n_f16}, {DT_BFLOAT16, add_n_bf16}, {DT_COMPLEX64, add_n_c64}, {DT_COMPLEX128, add_n_c128},
+              {DT_VARIANT, add_n_variant}})

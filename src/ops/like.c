@@ -2,17 +2,12 @@
 #include <string.h>
 
 #include "op/op_registry.h"
+#include "ops/variant.h"
 
 static bool zeros_like(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0];
   Tensor *out;
-  if (!dtype_is_pod(x->dtype)) {
-    if (x->dtype != DT_STRING) {
-      return status_set(status, CODE_UNIMPLEMENTED, "ZerosLike of %s is not supported", dtype_name(x->dtype));
-    }
-    /* New strings are empty. */
-    return kernel_allocate_output(context, 0, &x->shape, &out, status);
-  }
+  if (!dtype_is_pod(x->dtype)) return tensor_zeros_like(context, x, 0, &context->outputs[0], status);
   TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &out, status));
   memset(out->data, 0, (size_t)tensor_bytes(out));
   return true;

@@ -4,7 +4,7 @@
 #include "gradient/gradient_fixture.h"
 #include "op/op_registry.h"
 
-static bool differentiate(const Graph *library, const char *text, const char *attrs, Arena *arena,
+static bool differentiate(Graph *library, const char *text, const char *attrs, Arena *arena,
                           FunctionDef **gradient, Status *status) {
   FunctionDef *function, *values;
   char holder[256];
@@ -106,15 +106,17 @@ TEST(op_gradient_gives_the_text_of_an_op) {
           arena, &holder, &status),
       &status);
   const FunctionDef *gradient;
-  REQUIRE_OK(op_gradient(NULL, op_registry_find(op_registry_global(), "Mul"), holder->node_def[0], arena, &gradient, &status),
+  REQUIRE_OK(op_gradient(NULL, op_registry_find(op_registry_global(), "Mul"), holder->node_def[0], arena,
+                         &gradient, &status),
              &status);
   CHECK_STR_EQ(gradient->signature->name, "MulGrad");
-  REQUIRE_OK(op_gradient(NULL, op_registry_find(op_registry_global(), "Shape"), holder->node_def[1], arena, &gradient, &status),
+  REQUIRE_OK(op_gradient(NULL, op_registry_find(op_registry_global(), "Shape"), holder->node_def[1], arena,
+                         &gradient, &status),
              &status);
   CHECK(gradient == NULL);
-  CHECK_ERROR(
-      op_gradient(NULL, op_registry_find(op_registry_global(), "NoGradientKnown"), holder->node_def[2], arena, &gradient, &status),
-      &status, CODE_NOT_FOUND, "No gradient defined for op: NoGradientKnown");
+  CHECK_ERROR(op_gradient(NULL, op_registry_find(op_registry_global(), "NoGradientKnown"),
+                          holder->node_def[2], arena, &gradient, &status),
+              &status, CODE_NOT_FOUND, "No gradient defined for op: NoGradientKnown");
   arena_free(arena);
 }
 

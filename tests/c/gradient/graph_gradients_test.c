@@ -176,7 +176,8 @@ TEST(gradient_through_a_partitioned_call) {
   Graph *graph = graph_new();
   add_function(graph, CUBE);
   NodeOutput x = placeholder(graph, "x"), dx;
-  NodeOutput y = graph_op(graph, "y", "PartitionedCall", "Tin={double}, Tout={double}, f=Cube[T=double]", 1, x);
+  NodeOutput y =
+      graph_op(graph, "y", "PartitionedCall", "Tin={double}, Tout={double}, f=Cube[T=double]", 1, x);
   REQUIRE_OK(graph_add_gradients(graph, &y, 1, &x, 1, NULL, NULL, &dx, &status), &status);
   CHECK_NEAR(compute(graph, dx, (NodeOutput[]){x, y}, (double[]){1.5, 0}, 2), 3 * 1.5 * 1.5, 1e-12);
   NodeOutput z = graph_op(graph, "z", "PartitionedCall", "Tin={double}, Tout={double}, f=Missing", 1, x);

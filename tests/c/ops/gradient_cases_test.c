@@ -49,6 +49,12 @@ TEST(gradient_cases_hold) {
 static const struct { const char *op, *file, *test; } kElsewhere[] = {
     {"ReadVariableOp", "ops/variable_test.c", "gradients_flow_into_variables"},
     {"Polygamma", "ops/special_test.c", "gradients_of_polygamma"},
+    {"TensorListPushBack", "ops/tensor_list_test.c", "gradients_of_lists"},
+    {"TensorListPopBack", "ops/tensor_list_test.c", "gradients_of_lists"},
+    {"TensorListGetItem", "ops/tensor_list_test.c", "gradients_of_lists"},
+    {"TensorListSetItem", "ops/tensor_list_test.c", "gradients_of_lists"},
+    {"TensorListStack", "ops/tensor_list_test.c", "gradients_of_lists"},
+    {"TensorListFromTensor", "ops/tensor_list_test.c", "gradients_of_lists"},
 };
 enum { NUM_ELSEWHERE = sizeof kElsewhere / sizeof kElsewhere[0], MAX_SHAPES = 64, CASES_WANTED = 3 };
 

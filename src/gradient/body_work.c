@@ -1,0 +1,204 @@
+#include "gradient/body_work.h"
+
+#include <string.h>
+
+#include "function/graph_to_function.h"
+#include "gradient/graph_gradients.h"
+
+static bool oom(BodyWork *work) { return status_oom(work->status, "the gradient of a function"); }
+
+bool body_work_new(BodyWork *work, GradientLibrary *library, Status *status) {
+  *work = (BodyWork){.library = library, .arena = arena_new(), .status = status};
+  if (library->functions == NULL)
+    return status_invalid(status, "A function cannot be called without a function library");
+  work->graph = graph_new_body(library->functions);
+  return (work->graph != NULL && work->arena != NULL) || oom(work);
+}
+
+void body_work_free(BodyWork *work) {
+  graph_free(work->graph);
+  arena_free(work->arena);
+  *work = (BodyWork){0};
+}
+
+/* --- nodes --- */
+
+NodeDef *body_work_def(BodyWork *work, const char *op, const char *name) {
+  const char *unique = graph_unique_name(work->graph, name);
+  NodeDef *def = unique == NULL ? NULL : node_def_new(work->arena, unique, op);
+  if (def == NULL) oom(work);
+  return def;
+}
+
+bool body_work_attr(BodyWork *work, NodeDef *def, const char *name, AttrValue *value) {
+  return value == NULL ? oom(work) : node_def_set_attr(def, work->arena, name, value, work->status);
+}
+
+bool body_work_type(BodyWork *work, NodeDef *def, const char *name, DataType type) {
+  return body_work_attr(work, def, name, attr_value_type(work->arena, type));
+}
+
+bool body_work_types(BodyWork *work, NodeDef *def, const char *name, const DataType *types, int count) {
+  int *copy = arena_calloc(work->arena, count + 1, sizeof *copy);
+  if (copy == NULL) return oom(work);
+  for (int i = 0; i < count; i++) copy[i] = (int)types[i];
+  return body_work_attr(work, def, name, attr_value_type_list(work->arena, copy, (size_t)count));
+}
+
+bool body_work_add(BodyWork *work, const NodeDef *def, const NodeOutput *inputs, int num_inputs,
+                   Node **node) {
+  return graph_add_operation(work->graph, def, inputs, num_inputs, NULL, 0, node, work->status);
+}
+
+bool body_work_placeholder(BodyWork *work, const char *name, DataType type, NodeOutput *output) {
+  NodeDef *def = body_work_def(work, "Placeholder", name);
+  if (def == NULL) return false;
+  TRY(body_work_type(work, def, "dtype", (DataType)dtype_base(type)));
+  output->index = 0;
+  return body_work_add(work, def, NULL, 0, &output->node);
+}
+
+/* A scalar. */
+static bool add_constant(BodyWork *work, const char *name, DataType type, int value, NodeOutput *output) {
+  NodeDef *def = body_work_def(work, "Const", name);
+  TensorProto *tensor = proto_new(kTensorProto, work->arena);
+  AttrValue *shape = attr_value_shape(work->arena, 0, NULL);
+  int32_t *number = arena_calloc(work->arena, 1, sizeof *number);
+  float *zero = arena_calloc(work->arena, 1, sizeof *zero);
+  if (def == NULL || tensor == NULL || shape == NULL || number == NULL || zero == NULL) return oom(work);
+  tensor->dtype = (Tensorflow__DataType)type;
+  tensor->tensor_shape = shape->shape;
+  *number = value;
+  if (type == DT_INT32) {
+    tensor->int_val = number;
+    tensor->n_int_val = 1;
+  } else {
+    *zero = (float)value;
+    tensor->float_val = zero;
+    tensor->n_float_val = 1;
+  }
+  TRY(body_work_type(work, def, "dtype", type));
+  TRY(body_work_attr(work, def, "value", attr_value_tensor(work->arena, tensor)));
+  output->index = 0;
+  return body_work_add(work, def, NULL, 0, &output->node);
+}
+
+bool body_work_int32(BodyWork *work, const char *name, int value, NodeOutput *output) {
+  return add_constant(work, name, DT_INT32, value, output);
+}
+
+bool body_work_float_zero(BodyWork *work, NodeOutput *output) {
+  return add_constant(work, "zero", DT_FLOAT, 0, output);
+}
+
+bool body_work_op(BodyWork *work, const char *op, const NodeOutput *inputs, int num_inputs,
+                  NodeOutput *output) {
+  NodeDef *def = body_work_def(work, op, op);
+  if (def == NULL) return false;
+  TRY(body_work_type(work, def, "T", (DataType)dtype_base(node_output_type(inputs[0]))));
+  output->index = 0;
+  return body_work_add(work, def, inputs, num_inputs, &output->node);
+}
+
+bool body_work_zeros(BodyWork *work, NodeOutput value, DataType type, NodeOutput *output) {
+  if (dtype_base(node_output_type(value)) == DT_RESOURCE) {
+    NodeDef *def = body_work_def(work, "ReadVariableOp", "Read");
+    if (def == NULL) return false;
+    TRY(body_work_type(work, def, "dtype", type));
+    TRY(body_work_add(work, def, &value, 1, &value.node));
+    value.index = 0;
+  }
+  return body_work_op(work, "ZerosLike", &value, 1, output);
+}
+
+/* --- functions --- */
+
+bool gradient_flows_through(DataType type) {
+  int base = dtype_base(type);
+  return dtype_is_floating(base) || dtype_is_complex(base) || base == DT_RESOURCE || base == DT_VARIANT;
+}
+
+bool gradient_called(const NodeDef *node, const char *attr, const NameAttrList **function, Status *status) {
+  const AttrValue *value = node_def_attr(node, attr);
+  if (value == NULL || value->value_case != (int)ATTR_FUNC)
+    return status_invalid(status, "No attr named '%s' of type func in op %s", attr, node->op);
+  *function = value->func;
+  return true;
+}
+
+bool body_work_inline(BodyWork *work, const NameAttrList *f, bool keep_stateful, InlinedFunction *function) {
+  const FunctionDef *def = graph_find_function(work->library->functions, f->name);
+  InstantiationResult *body;
+  if (def == NULL) return status_set(work->status, CODE_NOT_FOUND, "Function %s is not defined.", f->name);
+  /* All map entries have the same layout: a key and a value. */
+  TRY(function_instantiate(work->graph, def, (const AttrEntry *const *)f->attr, (int)f->n_attr, work->arena,
+                           &body, work->status));
+  *function = (InlinedFunction){.body = body};
+  function->args = arena_calloc(work->arena, body->num_args + 1, sizeof(NodeOutput));
+  function->rets = arena_calloc(work->arena, body->num_rets + 1, sizeof(NodeOutput));
+  function->dys = arena_calloc(work->arena, body->num_rets + 1, sizeof(NodeOutput));
+  function->dxs = arena_calloc(work->arena, body->num_args + 1, sizeof(NodeOutput));
+  if (!function->args || !function->rets || !function->dys || !function->dxs) return oom(work);
+  for (int i = 0; i < body->num_args; i++)
+    TRY(body_work_placeholder(work, body->nodes[i].def->name, body->arg_types[i], &function->args[i]));
+  FunctionInlineOptions options = {.keep_stateful = keep_stateful};
+  return function_inline_body(work->graph, body, function->args, &options, function->rets, work->status);
+}
+
+bool body_work_differentiate(BodyWork *work, InlinedFunction *function, const bool *flows) {
+  const InstantiationResult *body = function->body;
+  GradientLibrary *library = work->library;
+  NodeOutput *ys = arena_calloc(work->arena, 2 * (int64_t)body->num_rets + 1, sizeof *ys);
+  if (ys == NULL) return oom(work);
+  NodeOutput *dys = ys + body->num_rets;
+  int num_ys = 0;
+  for (int i = 0; i < body->num_rets; i++) {
+    if (!flows[i]) continue;
+    TRY(body_work_placeholder(work, "dy", body->ret_types[i], &function->dys[i]));
+    ys[num_ys] = function->rets[i];
+    dys[num_ys++] = function->dys[i];
+  }
+  function->first_gradient = graph_num_node_ids(work->graph);
+  if (library->depth == GRADIENT_MAX_FUNCTION_DEPTH) return gradient_too_deep(body->name, work->status);
+  library->depth++;
+  bool ok = gradients_add(library, work->graph, ys, num_ys, function->args, body->num_args, dys, "",
+                          function->dxs, work->status);
+  library->depth--;
+  return ok;
+}
+
+bool body_work_function(BodyWork *work, const char *name, const NodeOutput *inputs, int num_inputs,
+                        const NodeOutput *outputs, int num_outputs, Arena *arena, FunctionDef **function) {
+  GraphToFunctionOptions options = {.name = name,
+                                    .inputs = inputs,
+                                    .num_inputs = num_inputs,
+                                    .outputs = outputs,
+                                    .num_outputs = num_outputs};
+  FunctionDef *made;
+  TRY(graph_to_function(work->graph, &options, work->arena, &made, work->status));
+  *function = arena == work->arena ? made : proto_copy(made, arena);
+  return *function != NULL || oom(work);
+}
+
+bool body_work_define(BodyWork *work, const char *name, const NodeOutput *inputs, int num_inputs,
+                      const NodeOutput *outputs, int num_outputs, const char **defined) {
+  FunctionDef *function;
+  Graph *library = work->library->functions;
+  char *chosen = arena_strdup(work->library->arena, name);
+  if (chosen == NULL) return oom(work);
+  TRY(body_work_function(work, name, inputs, num_inputs, outputs, num_outputs, work->arena, &function));
+  for (int i = 1;; i++) {
+    function->signature->name = chosen;
+    const FunctionDef *other = graph_find_function(library, chosen);
+    if (other != NULL && proto_equal(other, function)) break;
+    if (other == NULL && op_registry_find(graph_ops(library), chosen) == NULL) {
+      TRY(graph_add_function(library, function, work->status));
+      TRY(gradient_library_remember(work->library, chosen, work->status));
+      break;
+    }
+    chosen = arena_printf(work->library->arena, "%s_%d", name, i);
+    if (chosen == NULL) return oom(work);
+  }
+  *defined = chosen;
+  return true;
+}

@@ -1,0 +1,72 @@
+/* Putting functions together in a graph of their own: what the gradients of ops that call functions are made
+ * with. */
+#ifndef TFCORE_GRADIENT_BODY_WORK_H_
+#define TFCORE_GRADIENT_BODY_WORK_H_
+
+#include "gradient/gradient_internal.h"
+
+/* A graph that knows the functions of the library. */
+typedef struct BodyWork {
+  GradientLibrary *library;
+  Graph *graph;
+  Arena *arena; /* as long as the graph */
+  Status *status;
+} BodyWork;
+
+MUST_CHECK bool body_work_new(BodyWork *work, GradientLibrary *library, Status *status);
+void body_work_free(BodyWork *work);
+
+/* --- nodes --- */
+
+/* A NodeDef of a name that is free now; add it before the next one is made. */
+NodeDef *body_work_def(BodyWork *work, const char *op,
+                       const char *name); /* NULL with status when out of memory */
+/* `value` NULL: out of memory. */
+MUST_CHECK bool body_work_attr(BodyWork *work, NodeDef *def, const char *name, AttrValue *value);
+MUST_CHECK bool body_work_type(BodyWork *work, NodeDef *def, const char *name, DataType type);
+MUST_CHECK bool body_work_types(BodyWork *work, NodeDef *def, const char *name, const DataType *types,
+                                int count);
+MUST_CHECK bool body_work_add(BodyWork *work, const NodeDef *def, const NodeOutput *inputs, int num_inputs,
+                              Node **node);
+MUST_CHECK bool body_work_placeholder(BodyWork *work, const char *name, DataType type, NodeOutput *output);
+MUST_CHECK bool body_work_int32(BodyWork *work, const char *name, int value, NodeOutput *output);
+/* A float 0: what stands for "no gradient" of a resource. */
+MUST_CHECK bool body_work_float_zero(BodyWork *work, NodeOutput *output);
+/* An op with attr T, which is the type of the first input. */
+MUST_CHECK bool body_work_op(BodyWork *work, const char *op, const NodeOutput *inputs, int num_inputs,
+                             NodeOutput *output);
+/* Zeros of the shape of a value, or of what a resource refers to, which has dtype `type`. */
+MUST_CHECK bool body_work_zeros(BodyWork *work, NodeOutput value, DataType type, NodeOutput *output);
+
+/* --- functions --- */
+
+/* A function that was inlined: arguments are placeholders, and gradients arrive at placeholders as well. */
+typedef struct InlinedFunction {
+  const InstantiationResult *body;
+  NodeOutput *args, *rets;
+  NodeOutput *dys;        /* per result; NULL nodes where no gradient arrives */
+  NodeOutput *dxs;        /* per argument; NULL nodes where none leaves */
+  int64_t first_gradient; /* nodes from this id on are of the gradient */
+} InlinedFunction;
+
+/* Whether gradients of values of that type are computed. */
+bool gradient_flows_through(DataType type);
+/* NOT_FOUND "Function f is not defined." */
+MUST_CHECK bool body_work_inline(BodyWork *work, const NameAttrList *f, bool keep_stateful,
+                                 InlinedFunction *function);
+/* Adds the gradient of the results with `flows` with respect to all arguments. */
+MUST_CHECK bool body_work_differentiate(BodyWork *work, InlinedFunction *function, const bool *flows);
+/* What computes the outputs from the inputs, in the arena. */
+MUST_CHECK bool body_work_function(BodyWork *work, const char *name, const NodeOutput *inputs, int num_inputs,
+                                   const NodeOutput *outputs, int num_outputs, Arena *arena,
+                                   FunctionDef **function);
+/* Adds such a function to the library under the name or name_1, name_2, ...: a new one, or one that is the
+ * same. */
+MUST_CHECK bool body_work_define(BodyWork *work, const char *name, const NodeOutput *inputs, int num_inputs,
+                                 const NodeOutput *outputs, int num_outputs, const char **defined);
+
+/* The function in the attr of a node; INVALID_ARGUMENT when there is none. */
+MUST_CHECK bool gradient_called(const NodeDef *node, const char *attr, const NameAttrList **function,
+                                Status *status);
+
+#endif
