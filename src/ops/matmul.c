@@ -3,7 +3,8 @@
 #include "blas/gemm.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
-#include "ops/half_precision.h"
+#include "ops/conjugate.h"
+#include "ops/matrix_product.h"
 
 typedef struct MatMulState {
   bool transpose_a, transpose_b;
@@ -41,9 +42,10 @@ static bool matmul_construct(const KernelConstruction *construction, void *memor
 static void matmul_destroy(void *memory) { mem_free(((MatMulState *)memory)->packed_b); }
 
 /* Checks the shapes, fills in the sizes, allocates the product. */
-static bool prepare(KernelContext *context, GemmArgs *args, Tensor **out, Status *status) {
+static bool prepare(KernelContext *context, GemmArgs *args, Status *status) {
   const MatMulState *state = context->state;
   const Tensor *a = context->inputs[0], *b = context->inputs[1];
+  Tensor *out;
   char a_text[SHAPE_TEXT_CAPACITY], b_text[SHAPE_TEXT_CAPACITY];
   for (int i = 0; i < 2; i++) {
     const Shape *shape = &context->inputs[i]->shape;
@@ -60,106 +62,46 @@ static bool prepare(KernelContext *context, GemmArgs *args, Tensor **out, Status
                      .k = shape_dim(&a->shape, ta ? 0 : 1), .transpose_a = ta, .transpose_b = tb,
                      .a = a->data, .lda = shape_dim(&a->shape, 1), .b = b->data, .ldb = shape_dim(&b->shape, 1)};
   args->ldc = args->n;
-  TRY(kernel_allocate_output_dims(context, 0, 2, (int64_t[]){args->m, args->n}, out, status));
-  args->c = (*out)->data;
+  TRY(kernel_allocate_output_dims(context, 0, 2, (int64_t[]){args->m, args->n}, &out, status));
+  args->c = out->data;
   return true;
 }
 
-static bool scratch(KernelContext *context, int64_t size, Buffer **buffer, Status *status) {
-  *buffer = NULL;
-  return size == 0 || (*buffer = kernel_scratch(context, size, status)) != NULL;
-}
-
-static bool matmul_f32(KernelContext *context, Status *status) {
-  GemmArgs args;
-  Tensor *out;
-  Buffer *workspace;
-  TRY(prepare(context, &args, &out, status));
-  if (args.m > MATMUL_FEW_ROWS) args.packed_b = ((MatMulState *)context->state)->packed_b;
-  TRY(scratch(context, gemm_f32_workspace(&args), &workspace, status));
-  gemm_f32(&args, context->parallel, workspace != NULL ? workspace->data : NULL);
+static bool matmul_kernel(KernelContext *context, Status *status) {
+  MatrixProduct product = {.type = context->inputs[0]->dtype};
+  TRY(prepare(context, &product.args, status));
+  if (product.args.m == 0 || product.args.n == 0) return true; /* the other sizes may have any product */
+  if (product.args.m > MATMUL_FEW_ROWS) product.args.packed_b = ((MatMulState *)context->state)->packed_b;
+  int64_t size = matrix_product_workspace(&product);
+  Buffer *workspace = NULL;
+  if (size < 0) return status_oom(status, "a product of matrices");
+  if (size > 0 && (workspace = kernel_scratch(context, size, status)) == NULL) return false;
+  matrix_product_run(&product, context->parallel, workspace != NULL ? workspace->data : NULL);
   buffer_unref(workspace);
   return true;
 }
 
-static bool matmul_f64(KernelContext *context, Status *status) {
-  GemmArgs args;
-  Tensor *out;
-  Buffer *workspace;
-  TRY(prepare(context, &args, &out, status));
-  if (args.m > MATMUL_FEW_ROWS) args.packed_b = ((MatMulState *)context->state)->packed_b;
-  TRY(scratch(context, gemm_f64_workspace(&args), &workspace, status));
-  gemm_f64(&args, context->parallel, workspace != NULL ? workspace->data : NULL);
-  buffer_unref(workspace);
-  return true;
-}
-
-static bool matmul_i32(KernelContext *context, Status *status) {
-  GemmArgs args;
-  Tensor *out;
-  TRY(prepare(context, &args, &out, status));
-  gemm_i32(&args, context->parallel);
-  return true;
-}
-
-static bool matmul_i64(KernelContext *context, Status *status) {
-  GemmArgs args;
-  Tensor *out;
-  TRY(prepare(context, &args, &out, status));
-  gemm_i64(&args, context->parallel);
-  return true;
-}
-
-/* 16-bit floats are multiplied as float and rounded once. */
-static bool matmul_half(KernelContext *context, Status *status) {
-  DataType type = context->inputs[0]->dtype;
-  GemmArgs args;
-  Tensor *out;
-  Buffer *wide = NULL, *workspace = NULL;
-  bool ok = false;
-  TRY(prepare(context, &args, &out, status));
-  int64_t count_a = tensor_num_elements(context->inputs[0]), count_b = tensor_num_elements(context->inputs[1]);
-  int64_t count = tensor_num_elements(out);
-  /* The sum fits: the tensors exist with half the size. */
-  TRY_DONE(scratch(context, (count_a + count_b + count + 1) * (int64_t)sizeof(float), &wide, status));
-  float *a = wide->data, *b = a + count_a, *c = b + count_b;
-  half_precision_widen(type, args.a, a, count_a);
-  half_precision_widen(type, args.b, b, count_b);
-  args.a = a, args.b = b, args.c = c;
-  TRY_DONE(scratch(context, gemm_f32_workspace(&args), &workspace, status));
-  gemm_f32(&args, context->parallel, workspace != NULL ? workspace->data : NULL);
-  half_precision_narrow(type, c, out->data, count);
-  ok = true;
-done:
-  buffer_unref(wide);
-  buffer_unref(workspace);
-  return ok;
-}
-
-/* d(op(A) op(B)): each side's gradient is a product of dy with the other side, arranged so that nothing but MatMul's own flags
- * transposes. */
+/* A product of dy with the conjugate of the other side. TensorFlow has none of complex matrices in functional form; this is what its
+ * other gradients give. */
 static bool matmul_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
-  static const char *const kProducts[2][2][2] = {
-      {{"MatMul[T=$T, transpose_a=false, transpose_b=true](dy, b)", "MatMul[T=$T, transpose_a=true, transpose_b=false](a, dy)"},
-       {"MatMul[T=$T, transpose_a=false, transpose_b=false](dy, b)", "MatMul[T=$T, transpose_a=true, transpose_b=false](dy, a)"}},
-      {{"MatMul[T=$T, transpose_a=false, transpose_b=true](b, dy)", "MatMul[T=$T, transpose_a=false, transpose_b=false](a, dy)"},
-       {"MatMul[T=$T, transpose_a=true, transpose_b=true](b, dy)", "MatMul[T=$T, transpose_a=true, transpose_b=true](dy, a)"}}};
-  DataType type;
-  bool ta, tb;
-  TRY(node_attr_type(request->node, "T", &type, status));
-  TRY(node_attr_bool(request->node, "transpose_a", &ta, status));
-  TRY(node_attr_bool(request->node, "transpose_b", &tb, status));
-  if (dtype_is_complex(type)) {
-    return status_set(status, CODE_UNIMPLEMENTED, "MatMul gradient for complex is not supported yet.");
+  StrBuf marked = {0};
+  bool transposes[2], ok = false;
+  TRY(node_attr_bool(request->node, "transpose_a", &transposes[0], status));
+  TRY(node_attr_bool(request->node, "transpose_b", &transposes[1], status));
+  strbuf_append(&marked, "MatMulGradient[T:type](a:T, b:T, dy:T) -> (da:T, db:T) {\n");
+  for (int side = 0; side < 2; side++) {
+    MatrixProductGradient g = matrix_product_gradient(side, transposes[0], transposes[1]);
+    const char *other = side == 0 ? "~b" : "~a";
+    strbuf_printf(&marked, "  d%c = MatMul[T=$T, transpose_a=%s, transpose_b=%s](%s, %s)\n", side == 0 ? 'a' : 'b',
+                  g.transpose_first ? "true" : "false", g.transpose_second ? "true" : "false", g.dy_first ? "dy" : other,
+                  g.dy_first ? other : "dy");
   }
-  strbuf_printf(text,
-                "MatMulGradient[T:type](a:T, b:T, dy:T) -> (da:T, db:T) {\n"
-                "  da = %s\n"
-                "  db = %s\n"
-                "  return da = da:product:0, db = db:product:0\n"
-                "}\n",
-                kProducts[ta][tb][0], kProducts[ta][tb][1]);
-  return strbuf_ok(text, status);
+  strbuf_append(&marked, "  return da = da:product:0, db = db:product:0\n}\n");
+  TRY_DONE(strbuf_ok(&marked, status));
+  ok = conjugate_text(request, marked.data, text, status);
+done:
+  strbuf_free(&marked);
+  return ok;
 }
 
 REGISTER_OP(MatMul,
@@ -172,5 +114,6 @@ REGISTER_OP(MatMul,
   .state_size = sizeof(MatMulState),
   .construct = matmul_construct,
   .destroy = matmul_destroy,
-  .kernels = {{DT_FLOAT, matmul_f32}, {DT_DOUBLE, matmul_f64}, {DT_INT32, matmul_i32}, {DT_INT64, matmul_i64},
-              {DT_HALF, matmul_half}, {DT_BFLOAT16, matmul_half}})
+  .kernels = {{DT_FLOAT, matmul_kernel}, {DT_DOUBLE, matmul_kernel}, {DT_INT32, matmul_kernel}, {DT_INT64, matmul_kernel},
+              {DT_HALF, matmul_kernel}, {DT_BFLOAT16, matmul_kernel}, {DT_COMPLEX64, matmul_kernel},
+              {DT_COMPLEX128, matmul_kernel}})
