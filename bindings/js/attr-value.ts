@@ -114,7 +114,8 @@ function writeFunc(writer: MessageWriter, value: unknown): void {
   if (typeof func?.name !== 'string') throw new InvalidArgumentError('a function attr is a name or { name, attrs }');
   writer.bytes(1, func.name);
   for (const [key, attr] of Object.entries(func.attrs ?? {})) {
-    writer.message(2, () => writer.bytes(1, key).message(2, () => writeAttr(writer, guessAttrType(attr), attr)));
+    const type = typeof attr === 'string' && attr.length > 1 && attr.startsWith('$') ? 'type' : guessAttrType(attr); // '$T': a placeholder
+    writer.message(2, () => writer.bytes(1, key).message(2, () => writeAttr(writer, type, attr)));
   }
 }
 

@@ -1,14 +1,149 @@
 /** FunctionDef: a function outside any graph, as its serialised message. Plain memory: nothing to dispose. */
+import { AttrInput, encodeAttr, guessAttrType } from './attr-value.js';
+import type { DTypeName } from './dtypes.js';
+import { InvalidArgumentError } from './errors.js';
 import type { OpDef } from './op-def.js';
 import { decodeOpDef } from './op-def.js';
 import { fieldsOf } from './protobuf.js';
 import type { Runtime } from './runtime.js';
+import { Tensor, TensorLike, tensor } from './tensor.js';
 import { encodeText } from './utf8.js';
+import type { Scope } from './wasm.js';
+
+export type FunctionAttrs = Record<string, AttrInput>;
+
+/** A node for `FunctionDef.create`; inputs are written as in a FunctionDef: an argument, 'node:output:0', 'node:output'. */
+export interface CreatedNode {
+  name: string;
+  op: string;
+  inputs?: readonly string[];
+  attrs?: FunctionAttrs;
+  controlInputs?: readonly string[];
+  device?: string;
+}
+
+export interface CreateSpec {
+  name: string;
+  /** 'x: T', 'xs: N*T', 'n: int32': the language of ops. */
+  inputs: readonly string[];
+  outputs: readonly string[];
+  attrs?: readonly string[];
+  nodes: readonly CreatedNode[];
+  /** Where results come from: { y: 'node:output:0' }. */
+  returns: Record<string, string>;
+  controlReturns?: Record<string, string>;
+}
+
+/** A node for `FunctionDef.define`; args are names of arguments and of results of nodes before. */
+export interface DefinedNode {
+  /** A name for every output; the first is the node's name too. */
+  returns: readonly string[];
+  op: string;
+  args?: readonly string[];
+  attrs?: FunctionAttrs;
+  deps?: readonly string[];
+  device?: string;
+}
+
+export interface DefineSpec {
+  name: string;
+  args: readonly string[];
+  returns: readonly string[];
+  attrs?: readonly string[];
+  nodes: readonly DefinedNode[];
+}
+
+/** Texts as a list that ends with NULL. */
+function nameList(scope: Scope, what: string, names: readonly string[] = []): number {
+  if (!Array.isArray(names) || names.some((name) => typeof name !== 'string')) throw new InvalidArgumentError(`${what} must be an array of strings`);
+  return scope.pointers([...names.map((name: string) => scope.string(name)), 0]);
+}
+
+function text(scope: Scope, what: string, value: unknown): number {
+  if (typeof value !== 'string') throw new InvalidArgumentError(`${what} must be a string, not ${String(value)}`);
+  return scope.string(value);
+}
+
+const isPlaceholder = (value: unknown): boolean => typeof value === 'string' && value.length > 1 && value.startsWith('$');
+
+const everyElement = (value: unknown, test: (element: unknown) => boolean): boolean =>
+  Array.isArray(value) ? value.every((item) => everyElement(item, test))
+  : ArrayBuffer.isView(value) ? Array.from(value as unknown as ArrayLike<unknown>).every(test)
+  : test(value);
+
+/** The dtype that holds any of the values: a tensor of another one is made of them when a function's attrs are bound. */
+function widestDType(value: unknown): 'bool' | 'int64' | 'float64' {
+  if (everyElement(value, (element) => typeof element === 'boolean')) return 'bool';
+  return everyElement(value, (element) => typeof element === 'bigint' || Number.isInteger(element)) ? 'int64' : 'float64';
+}
+
+/** A Const may be given by a plain value, and without its dtype: both follow from each other. */
+function constAttrs(attrs: FunctionAttrs): FunctionAttrs {
+  const { value, dtype } = attrs;
+  if (value === undefined || isPlaceholder(value)) return attrs;
+  const wanted = isPlaceholder(dtype) ? widestDType(value) : (dtype as DTypeName | undefined);
+  const content = value instanceof Tensor ? value : tensor(value as TensorLike, undefined, wanted);
+  return { ...attrs, value: content, dtype: dtype ?? content.dtype };
+}
+
+/** TF_WasmAttr[] and how many they are. As in TensorFlow '$T' is a placeholder, whatever the attr's type. */
+function attrList(scope: Scope, runtime: Runtime, op: string, attrs: FunctionAttrs = {}): [count: number, pointer: number] {
+  const def = runtime.findOpDef(op);
+  const words: number[] = [];
+  for (const [key, value] of Object.entries(op === 'Const' ? constAttrs(attrs) : attrs)) {
+    if (value === undefined) continue;
+    const declared = def?.attr.find((attr) => attr.name === key)?.type;
+    if (def && declared === undefined && !key.startsWith('_')) {
+      throw new InvalidArgumentError(`Op ${def.name} has no attr '${key}'; it has ${def.attr.map((a) => a.name).join(', ') || 'none'}`);
+    }
+    const bytes = encodeAttr(isPlaceholder(value) ? 'type' : declared ?? guessAttrType(value), value);
+    words.push(scope.string(key), scope.bytes(bytes), bytes.length);
+  }
+  return [words.length / 3, scope.pointers(words)];
+}
 
 export class FunctionDef {
   private signed: OpDef | undefined;
 
   private constructor(private readonly runtime: Runtime, private readonly proto: Uint8Array) {}
+
+  /** @internal TensorFlow's Create. */
+  static createIn(runtime: Runtime, spec: CreateSpec): FunctionDef {
+    const nodes = spec.nodes?.map(({ name, op, inputs, attrs, controlInputs, device }) => ({
+      op, attrs, device, returns: [name], args: inputs, deps: controlInputs,
+    }));
+    return FunctionDef.build(runtime, false, { name: spec.name, args: spec.inputs, returns: spec.outputs, attrs: spec.attrs, nodes }, spec);
+  }
+
+  /** @internal TensorFlow's Define. */
+  static defineIn(runtime: Runtime, spec: DefineSpec): FunctionDef {
+    return FunctionDef.build(runtime, true, spec, {});
+  }
+
+  /** A TF_WasmFunctionSpec (src/wasm/wasm_functions.h), and what the engine makes of it. */
+  private static build(
+    runtime: Runtime, define: boolean, spec: DefineSpec, results: { returns?: Record<string, string>; controlReturns?: Record<string, string> },
+  ): FunctionDef {
+    const { wasm } = runtime;
+    if (!Array.isArray(spec.nodes)) throw new InvalidArgumentError('nodes must be an array');
+    const pairs = (record: Record<string, string> = {}) => Object.entries(record).flat();
+    return wasm.scope((scope) => {
+      const nodes = spec.nodes.flatMap((node) => {
+        const op = text(scope, 'op', node.op);
+        return [
+          nameList(scope, `the names of a node of op '${node.op}'`, node.returns), op, nameList(scope, `the inputs of a node of op '${node.op}'`, node.args),
+          ...attrList(scope, runtime, node.op, node.attrs), nameList(scope, `the control inputs of a node of op '${node.op}'`, node.deps),
+          node.device === undefined ? 0 : text(scope, 'device', node.device),
+        ];
+      });
+      const request = scope.pointers([
+        define ? 1 : 0, text(scope, 'name', spec.name), nameList(scope, 'the arguments', spec.args), nameList(scope, 'the results', spec.returns),
+        nameList(scope, 'attrs', spec.attrs), spec.nodes.length, scope.pointers(nodes), nameList(scope, 'returns', pairs(results.returns)),
+        nameList(scope, 'controlReturns', pairs(results.controlReturns)),
+      ]);
+      return new FunctionDef(runtime, wasm.buffer((buffer, status) => wasm.call.TF_WasmBuildFunction!(request, buffer, status)));
+    });
+  }
 
   /** @internal From function text. */
   static parseIn(runtime: Runtime, text: string): FunctionDef {
@@ -18,6 +153,11 @@ export class FunctionDef {
       runtime,
       wasm.scope((scope) => wasm.buffer((buffer, status) => wasm.call.TF_WasmFunctionFromText!(scope.bytes(bytes), bytes.length, buffer, status))),
     );
+  }
+
+  /** @internal Serialised by the engine. */
+  static trustedIn(runtime: Runtime, proto: Uint8Array): FunctionDef {
+    return new FunctionDef(runtime, proto);
   }
 
   /** @internal From a serialised FunctionDef, which is checked. */

@@ -308,19 +308,39 @@ export class Graph extends GraphOps {
     );
   }
 
-  /** Says that the function `gradientFn` of the graph is the gradient of `fn`. */
+  /** Says that the function `gradientFn` of the graph is the gradient of the function or op `fn`. */
   addGradient(fn: string, gradientFn: string): void {
-    const functions = this.functions();
-    const find = (name: string): FunctionDef => {
-      const found = functions.find((candidate) => candidate.name === name);
-      if (!found) throw new InvalidArgumentError(`there is no function '${name}' in the graph`);
-      return found;
-    };
-    find(fn).withHandle(this.runtime, (handle) =>
-      find(gradientFn).withHandle(this.runtime, (gradient) =>
-        this.wasm.checked((status) => this.wasm.call.TF_GraphCopyFunction!(this.pointer, handle, gradient, status)),
-      ),
-    );
+    this.wasm.scope((scope) => {
+      const [name, gradient] = [scope.string(fn), scope.string(gradientFn)];
+      this.wasm.checked((status) => this.wasm.call.TF_WasmGraphAddGradient!(this.pointer, name, gradient, status));
+    });
+  }
+
+  /** The name of the function that was said to be the gradient of `fn`. */
+  gradientOf(fn: string): string | undefined {
+    return this.wasm.scope((scope) => this.wasm.text(this.wasm.call.TF_WasmGraphFindGradient!(this.pointer, scope.string(fn)))) || undefined;
+  }
+
+  /** A function of the graph by name. */
+  function(name: string): FunctionDef | undefined {
+    const { wasm } = this;
+    try {
+      return wasm.scope((scope) => {
+        const key = scope.string(name);
+        return FunctionDef.trustedIn(this.runtime, wasm.buffer((buffer, status) => wasm.call.TF_WasmGraphFindFunction!(this.pointer, key, buffer, status)));
+      });
+    } catch (error) {
+      if (error instanceof NotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Takes a function out of the graph. Operations that call it stay, and cannot be run any more. */
+  removeFunction(name: string): void {
+    this.wasm.scope((scope) => {
+      const key = scope.string(name);
+      this.wasm.checked((status) => this.wasm.call.TF_GraphRemoveFunction!(this.pointer, key, status));
+    });
   }
 
   /** A function of what `outputs` need, with `inputs` as its arguments. The graph stays as it is. */

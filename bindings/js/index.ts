@@ -8,6 +8,7 @@ export type { AttrInput, AttrValue, FuncAttr, ShapeLike } from './attr-value.js'
 export type { Missing } from './compatibility.js';
 export type { DType, DTypeName, TypedArray } from './dtypes.js';
 export { FunctionDef } from './function-def.js';
+export type { CreateSpec, CreatedNode, DefineSpec, DefinedNode, FunctionAttrs } from './function-def.js';
 export { Graph } from './graph.js';
 export type { GraphVersions, OpOptions } from './graph.js';
 export type { ImportOptions, ImportResults } from './import-graph.js';

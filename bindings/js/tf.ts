@@ -1,7 +1,7 @@
 /** TF: what init() gives, one engine's classes and functions. */
 import { Missing, findMissing } from './compatibility.js';
 import type { DTypeName } from './dtypes.js';
-import { FunctionDef } from './function-def.js';
+import { CreateSpec, DefineSpec, FunctionDef } from './function-def.js';
 import { freeze } from './freeze.js';
 import { Graph } from './graph.js';
 import type { OpDef } from './op-def.js';
@@ -23,7 +23,15 @@ export interface TF {
   tensor(value: TensorLike, shape?: number[], dtype?: DTypeName): Tensor;
   readonly Graph: new () => Graph;
   readonly Session: new (graph: Graph, options?: SessionOptions) => Session;
-  readonly FunctionDef: { parse(text: string): FunctionDef; fromProto(bytes: Uint8Array): FunctionDef };
+  readonly FunctionDef: {
+    /** A function whose nodes and results are named as FunctionDefs have them. */
+    create(spec: CreateSpec): FunctionDef;
+    /** A function whose inputs and results are named after what nodes return. */
+    define(spec: DefineSpec): FunctionDef;
+    /** From function text. */
+    parse(text: string): FunctionDef;
+    fromProto(bytes: Uint8Array): FunctionDef;
+  };
   readonly train: typeof train;
   /** A GraphDef of what `outputs` need, with the session's variables as constants. */
   freeze(session: Session, outputs: readonly (Input | string)[]): Promise<Uint8Array>;
@@ -63,6 +71,8 @@ export function makeTF(runtime: Runtime): TF {
       }
     },
     FunctionDef: {
+      create: (spec) => FunctionDef.createIn(runtime, spec),
+      define: (spec) => FunctionDef.defineIn(runtime, spec),
       parse: (text) => FunctionDef.parseIn(runtime, text),
       fromProto: (bytes) => FunctionDef.fromProtoIn(runtime, bytes),
     },

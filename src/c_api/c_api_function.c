@@ -5,6 +5,7 @@
 #include "c_api/c_api_internal.h"
 #include "function/graph_to_function.h"
 #include "gradient/graph_gradients.h"
+#include "tensorflow/c/c_api_experimental.h"
 
 /* What TF_GraphToFunction takes for a number of operations, beside numbers. */
 enum { ALL_OPERATIONS = -1 };
@@ -231,6 +232,11 @@ void TF_GraphCopyFunction(TF_Graph *g, const TF_Function *func, const TF_Functio
   Arena *arena = arena_new();
   reported(copy_function(g, func, grad, arena, &status->status));
   arena_free(arena);
+}
+
+void TF_GraphRemoveFunction(TF_Graph *g, const char *func_name, TF_Status *status) {
+  start_status(status);
+  reported(function_library_remove_function(graph_function_library(g->graph), func_name, &status->status));
 }
 
 int TF_GraphNumFunctions(TF_Graph *g) { return (int)graph_num_functions(g->graph); }

@@ -23,6 +23,91 @@ describe('functions', () => {
     assert.deepEqual(tf.FunctionDef.fromProto(parsed.toProto()).toText(), parsed.toText());
   });
 
+  it('are created from nodes that are named as FunctionDefs have them', () => {
+    const made = tf.FunctionDef.create({
+      name: 'SquarePlusOne', inputs: ['x: T'], outputs: ['y: T'], attrs: ['T: {float, double, int32}'],
+      nodes: [
+        { name: 'x2', op: 'Square', inputs: ['x'], attrs: { T: '$T' } },
+        { name: 'one', op: 'Const', attrs: { value: 1, dtype: '$T' } },
+        { name: 'total', op: 'Add', inputs: ['x2:y:0', 'one:output:0'], attrs: { T: '$T' } },
+      ],
+      returns: { y: 'total:z:0' },
+    });
+    assert.deepEqual(made.toText(), tf.FunctionDef.parse(SQUARE_PLUS_ONE).toText());
+    const controlled = tf.FunctionDef.create({
+      name: 'ControlDep', inputs: ['x: int32'], outputs: ['y: int32'],
+      nodes: [
+        { name: 'a', op: 'Identity', inputs: ['x'], attrs: { T: 'int32' }, device: '/device:CPU:0' },
+        { name: 'o', op: 'NoOp', controlInputs: ['a'] },
+        { name: 'y', op: 'Identity', inputs: ['a:output:0', '^o'], attrs: { T: 'int32' } },
+      ],
+      returns: { y: 'y:output:0' }, controlReturns: { done: 'o' },
+    });
+    assert.equal(String(controlled), `
+ControlDep(x:int32) -> (y:int32) {
+  a = Identity[T=int32, device=/device:CPU:0](x)
+  o = NoOp() @ a
+  y = Identity[T=int32](a:output:0) @ o
+  @return done = o
+  return y = y:output:0
+}
+`);
+    assert.deepEqual(controlled.signature.control_output, ['done']);
+  });
+
+  it('are defined by nodes that name what they return', () => {
+    tf.registerOp({ name: 'FunctionTestParts', inputs: ['axis: int32', 'value: T'], outputs: ['output: N * T'], attrs: ['N: int >= 1', 'T: type'] });
+    tf.registerOp({ name: 'FunctionTestCall', inputs: ['args: Tin'], outputs: ['output: Tout'], attrs: ['Tin: list(type)', 'Tout: list(type)', 'f: func'] });
+    const made = tf.FunctionDef.define({
+      name: 'Parts', args: ['x: float', 'p: bool'], returns: ['c: float', 'z: float', 'x: float'],
+      nodes: [
+        { returns: ['axis'], op: 'Const', attrs: { value: 0, dtype: 'int32' } },
+        { returns: ['two'], op: 'Const', attrs: { value: [2, 3] } },
+        { returns: ['a', 'b', 'c'], op: 'FunctionTestParts', args: ['axis', 'x'], attrs: { N: 3, T: 'float32' }, deps: ['two'] },
+        { returns: ['z'], op: 'AddN', args: ['a', 'b'], attrs: { N: 2, T: 'float32' } },
+        { returns: ['r'], op: 'FunctionTestCall', args: ['z'],
+          attrs: { Tin: ['float32'], Tout: ['float32'], f: { name: 'F', attrs: { T: '$T', g: { name: 'G' }, text: 'plain' } } } },
+      ],
+    });
+    assert.equal(String(made), `
+Parts(x:float, p:bool) -> (c:float, z:float, x:float) {
+  axis = Const[dtype=int32, value=Tensor<type: int32 shape: [] values: 0>]()
+  two = Const[dtype=float, value=Tensor<type: float shape: [2] values: 2 3>]()
+  a = FunctionTestParts[N=3, T=float](axis:output:0, x) @ two
+  z = AddN[N=2, T=float](a:output:0, a:output:1)
+  r = FunctionTestCall[Tin={float}, Tout={float}, f=F[T=$T, g=G, text="plain"]](z:sum:0)
+  return c = a:output:2
+  return z = z:sum:0
+  return x = x
+}
+`);
+    assert.equal(tf.FunctionDef.parse(made.toText()).toText(), made.toText());
+  });
+
+  it('say what is wrong with a description', () => {
+    const node = { returns: ['y'], op: 'Square', args: ['x'], attrs: { T: 'float32' } };
+    const spec = { name: 'F', args: ['x: float'], returns: ['y: float'], nodes: [node] };
+    assert.equal(tf.FunctionDef.define(spec).name, 'F');
+    const refused = (changes, message, ErrorClass = InvalidArgumentError) =>
+      assert.throws(() => tf.FunctionDef.define({ ...spec, ...changes }), (error) => error instanceof ErrorClass && message.test(error.message));
+    refused({ nodes: [{ ...node, args: ['z'] }] }, /node 'y' has no input named 'z'/);
+    refused({ nodes: [] }, /result 'y' is no argument/);
+    refused({ nodes: [{ ...node, op: 'Nothing' }] }, /Op type not registered 'Nothing'/, NotFoundError);
+    refused({ nodes: [{ ...node, attrs: { U: 1 } }] }, /no attr 'U'/);
+    refused({ nodes: [{ ...node, attrs: { T: 3 } }] }, /no value of attr type 'type'/);
+    refused({ nodes: [{ ...node, returns: [] }] }, /has no name/);
+    refused({ nodes: [{ ...node, args: 'x' }] }, /must be an array of strings/);
+    refused({ nodes: [{ ...node, op: undefined }] }, /op must be a string/);
+    refused({ nodes: undefined }, /nodes must be an array/);
+    refused({ args: ['x float'] }, /Input\("x float"\)/);
+    refused({ name: 'a\0b' }, /NUL/);
+    // What inputs of `create` mean is only seen when it is used.
+    const open = { name: 'F', inputs: [], outputs: ['y: float'], nodes: [{ name: 'n', op: 'Nothing', inputs: ['z'] }], returns: { y: 'n:y:0' } };
+    assert.equal(tf.FunctionDef.create(open).signature.is_stateful, true);
+    assert.throws(() => tf.FunctionDef.create({ ...open, nodes: [{ name: '', op: 'NoOp' }] }), { name: 'InvalidArgumentError', message: /has no name/ });
+    assert.throws(() => tf.FunctionDef.create({ ...open, returns: { y: 3 } }), { name: 'InvalidArgumentError', message: /array of strings/ });
+  });
+
   it('refuse what is no function', () => {
     for (const text of ['', 'F(', 'F(x:float) -> (y:float) {', 'F(x:nonsense) -> () {\n}', `${SQUARE_PLUS_ONE} and more`]) {
       assert.throws(() => tf.FunctionDef.parse(text), InvalidArgumentError, text);
@@ -83,5 +168,24 @@ describe('functions', () => {
     g.addFunction(double('Other'));
     assert.throws(() => g.addGradient('Double', 'Other'), { name: 'InvalidArgumentError', message: /Double/ });
     assert.equal(g.functions().length, 3);
+    assert.deepEqual([g.gradientOf('Double'), g.gradientOf('Other')], ['DoubleGrad', undefined]);
+    assert.throws(() => g.addGradient('Double', 'Nothing'), { name: 'InvalidArgumentError', message: /no function 'Nothing'/ });
+    g.addGradient('Tanh', 'DoubleGrad'); // an op
+    assert.equal(g.gradientOf('Tanh'), 'DoubleGrad');
+  }));
+
+  it('are found in their graph, and taken out of it', () => withGraph(tf, async (g) => {
+    const parsed = tf.FunctionDef.parse(SQUARE_PLUS_ONE);
+    g.addFunction(parsed);
+    assert.deepEqual(g.function('SquarePlusOne').toProto(), parsed.toProto());
+    assert.equal(g.function('Square'), undefined);
+    const call = g.op('SquarePlusOne', [g.placeholder('float32')], { name: 'call' });
+    g.removeFunction('SquarePlusOne');
+    assert.deepEqual([g.functions().length, g.function('SquarePlusOne')], [0, undefined]);
+    assert.throws(() => g.removeFunction('SquarePlusOne'), { name: 'InvalidArgumentError', message: "Tried to remove non-existent function 'SquarePlusOne'." });
+    assert.throws(() => g.op('SquarePlusOne', [g.placeholder('float32')]), NotFoundError);
+    assert.equal(call.type, 'SquarePlusOne');
+    g.addFunction(tf.FunctionDef.parse(SQUARE_PLUS_ONE.replace('value=1', 'value=2'))); // the name is free
+    assert.equal(g.functions().length, 1);
   }));
 });

@@ -17,6 +17,10 @@ TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsSetValidateColocationConstrai
 /* 1 for an op that has side effects or state; 0, with a NOT_FOUND, for one that is not known. */
 TF_CAPI_EXPORT extern int TF_OpIsStateful(const char *op_type, TF_Status *status);
 
+/* Takes a function out of the graph's library. Operations that call it stay; they cannot be run any more.
+ * INVALID_ARGUMENT when there is no such function. */
+TF_CAPI_EXPORT extern void TF_GraphRemoveFunction(TF_Graph *g, const char *func_name, TF_Status *status);
+
 #ifdef __cplusplus
 }
 #endif

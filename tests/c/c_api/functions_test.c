@@ -1,5 +1,6 @@
 #include "c_api/c_api_fixture.h"
 #include "proto/proto.h"
+#include "tensorflow/c/c_api_experimental.h"
 
 /* y = -x * k in a graph of its own. */
 typedef struct Body {
@@ -333,6 +334,38 @@ TEST(a_graph_takes_copies_of_functions) {
   CHECK_STR_EQ(TF_FunctionName(functions[1]), "FGrad");
   TF_DeleteFunction(functions[0]);
   TF_DeleteFunction(functions[1]);
+  end(&g);
+  end(&b.f);
+}
+
+TEST(a_function_is_taken_out_of_a_graph) {
+  Body b;
+  Fixture g = {0};
+  REQUIRE(begin_body(&b) && begin(&g));
+  TF_Function *function = make(&b, "F");
+  TF_Function *other = TF_GraphToFunction(b.f.graph, "F", 0, -1, NULL, 1, &b.x, 1, &b.neg, NULL, NULL, NULL, b.f.status);
+  REQUIRE(function && other);
+  TF_GraphRemoveFunction(g.graph, "F", g.status);
+  CHECK_TF_ERROR(g.status, TF_INVALID_ARGUMENT, "Tried to remove non-existent function 'F'.");
+  TF_GraphCopyFunction(g.graph, function, NULL, g.status);
+  CHECK_TF_OK(g.status);
+  TF_Output call = unary(&g, "F", "call", placeholder(&g, "x"));
+  TF_GraphRemoveFunction(g.graph, "F", g.status);
+  CHECK_TF_OK(g.status);
+  CHECK_INT_EQ(TF_GraphNumFunctions(g.graph), 0);
+  /* The operation stays, and is still described by what it was made of. */
+  CHECK_STR_EQ(TF_OperationOpType(call.oper), "F");
+  CHECK_INT_EQ(TF_OperationOutputType(call), TF_FLOAT);
+  TF_OperationDescription *desc = TF_NewOperation(g.graph, "F", "again");
+  TF_AddInput(desc, call);
+  CHECK(TF_FinishOperation(desc, g.status) == NULL);
+  CHECK_TF_ERROR(g.status, TF_NOT_FOUND, "Op type not registered 'F'");
+  /* The name is free for another function. */
+  TF_GraphCopyFunction(g.graph, other, NULL, g.status);
+  CHECK_TF_OK(g.status);
+  CHECK_INT_EQ(TF_GraphNumFunctions(g.graph), 1);
+  TF_DeleteFunction(function);
+  TF_DeleteFunction(other);
   end(&g);
   end(&b.f);
 }
