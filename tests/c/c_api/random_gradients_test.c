@@ -186,7 +186,7 @@ static void add_something(Round *r) {
   switch (random_below(r->random, 7)) {
     case 0: y = add_unary(r, &x); break;
     case 1: y = add_binary(r, &x); break;
-    case 2: y = r->type == TF_DOUBLE ? add_product(r, &x) : add_binary(r, &x); break;
+    case 2: y = add_product(r, &x); break;
     case 3: y = add_reduction(r, &x); break;
     case 4: y = add_move(r, &x); break;
     case 5: y = add_list_op(r, &x); break;
