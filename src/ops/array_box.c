@@ -118,6 +118,15 @@ static void copy_pieces(void *arg, int64_t begin, int64_t end) {
   }
 }
 
+static bool copy_owner(const Tensor *from, int64_t source, Tensor *to, int64_t target, Status *status) {
+  if (from->dtype == DT_STRING) return tstring_copy(&tensor_strings(to)[target], &tensor_strings(from)[source], status);
+  TensorObject *object = ((TensorObject *const *)from->data)[source];
+  if (object != NULL) tensor_object_ref(object);
+  tensor_object_unref(((TensorObject **)to->data)[target]);
+  ((TensorObject **)to->data)[target] = object;
+  return true;
+}
+
 /* Elements that own something are copied one after the other. */
 static bool copy_owners(const ArrayBox *box, int64_t rows, const Tensor *from, Tensor *to, Status *status) {
   int last = box->rank - 1;
@@ -125,15 +134,7 @@ static bool copy_owners(const ArrayBox *box, int64_t rows, const Tensor *from, T
   seek(box, 0, &at);
   for (int64_t row = 0; row < rows; row++, advance(box, &at)) {
     for (int64_t i = 0; i < box->dims[last]; i++) {
-      int64_t source = at.from + i * box->from_strides[last], target = at.to + i * box->to_strides[last];
-      if (from->dtype == DT_STRING) {
-        TRY(tstring_copy(&tensor_strings(to)[target], &tensor_strings(from)[source], status));
-      } else {
-        TensorObject *object = ((TensorObject *const *)from->data)[source];
-        if (object != NULL) tensor_object_ref(object);
-        tensor_object_unref(((TensorObject **)to->data)[target]);
-        ((TensorObject **)to->data)[target] = object;
-      }
+      TRY(copy_owner(from, at.from + i * box->from_strides[last], to, at.to + i * box->to_strides[last], status));
     }
   }
   return true;
@@ -156,6 +157,74 @@ bool array_box_copy(const ArrayBox *given, const Tensor *from, Tensor *to, const
   return true;
 }
 
+typedef struct RowJob {
+  const char *from;
+  char *to;
+  const int64_t *rows;
+  int64_t bytes; /* of a row */
+} RowJob;
+
+static void copy_row(char *to, const char *from, int64_t bytes) {
+  switch (bytes) {
+    case 1: *to = *from; break;
+    case 2: memcpy(to, from, 2); break;
+    case 4: memcpy(to, from, 4); break;
+    case 8: memcpy(to, from, 8); break;
+    case 16: memcpy(to, from, 16); break;
+    default: memcpy(to, from, (size_t)bytes); break;
+  }
+}
+
+static void gather_rows(void *arg, int64_t begin, int64_t end) {
+  const RowJob *job = arg;
+  for (int64_t i = begin; i < end; i++) {
+    copy_row(job->to + i * job->bytes, job->from + job->rows[i] * job->bytes, job->bytes);
+  }
+}
+
+bool array_gather_rows(const Tensor *from, const int64_t *rows, int64_t count, int64_t length, Tensor *to,
+                       const Parallel *parallel, Status *status) {
+  if (length == 0) return true;
+  if (dtype_is_pod(from->dtype)) {
+    RowJob job = {from->data, to->data, rows, length * (int64_t)dtype_size(from->dtype)};
+    parallel_for(parallel, count, 1 + GRAIN / job.bytes, gather_rows, &job);
+    return true;
+  }
+  for (int64_t i = 0; i < count; i++) {
+    for (int64_t k = 0; k < length; k++) {
+      TRY(copy_owner(from, rows[i] * length + k, to, i * length + k, status));
+    }
+  }
+  return true;
+}
+
+bool array_scatter_rows(const Tensor *from, const int64_t *rows, int64_t count, int64_t length, Tensor *to,
+                        Status *status) {
+  int64_t bytes = length * (int64_t)dtype_size(from->dtype);
+  if (length == 0) return true;
+  for (int64_t i = 0; i < count; i++) {
+    if (dtype_is_pod(from->dtype)) {
+      copy_row((char *)to->data + rows[i] * bytes, (const char *)from->data + i * bytes, bytes);
+      continue;
+    }
+    for (int64_t k = 0; k < length; k++) {
+      TRY(copy_owner(from, i * length + k, to, rows[i] * length + k, status));
+    }
+  }
+  return true;
+}
+
+Buffer *array_row_numbers(KernelContext *context, int64_t count, int64_t **numbers, Status *status) {
+  int64_t bytes;
+  if (__builtin_mul_overflow(count > 0 ? count : 1, (int64_t)sizeof **numbers, &bytes)) {
+    status_oom(status, "numbers of rows");
+    return NULL;
+  }
+  Buffer *buffer = kernel_scratch(context, bytes, status);
+  if (buffer != NULL) *numbers = buffer->data;
+  return buffer;
+}
+
 void array_strides(const Shape *shape, int64_t *strides) {
   /* Of a tensor without elements only: a product of sizes that overflows. Its strides are never used. */
   int64_t stride = shape_num_elements(shape) > 0 ? 1 : 0;
@@ -167,6 +236,17 @@ void array_strides(const Shape *shape, int64_t *strides) {
 
 void array_clear(Tensor *to) {
   if (dtype_is_pod(to->dtype)) memset(to->data, 0, (size_t)tensor_bytes(to));
+}
+
+void array_print_position(const Shape *shape, int rank, int64_t i, StrBuf *out) {
+  int64_t at[SHAPE_MAX_RANK];
+  for (int d = rank - 1; d >= 0; d--) {
+    at[d] = i % shape_dim(shape, d);
+    i /= shape_dim(shape, d);
+  }
+  for (int d = 0; d < rank; d++) {
+    strbuf_printf(out, "%s%lld%s", d == 0 ? "[" : ",", (long long)at[d], d == rank - 1 ? "]" : "");
+  }
 }
 
 bool array_read_ints(const Tensor *tensor, int64_t values[SHAPE_MAX_RANK], Status *status) {

@@ -23,10 +23,22 @@ void array_box_add(ArrayBox *box, int64_t size, int64_t from_stride, int64_t to_
 MUST_CHECK bool array_box_copy(const ArrayBox *box, const Tensor *from, Tensor *to, const Parallel *parallel,
                                Status *status);
 
+/* Row i of `to` becomes row rows[i] of `from`; rows have `length` elements and the tensors one dtype. */
+MUST_CHECK bool array_gather_rows(const Tensor *from, const int64_t *rows, int64_t count, int64_t length, Tensor *to,
+                                  const Parallel *parallel, Status *status);
+/* Row rows[i] of `to` becomes row i of `from`, one after the other: what comes later stays. */
+MUST_CHECK bool array_scatter_rows(const Tensor *from, const int64_t *rows, int64_t count, int64_t length, Tensor *to,
+                                   Status *status);
+/* Memory for as many numbers, until buffer_unref; NULL with status. */
+Buffer *array_row_numbers(KernelContext *context, int64_t count, int64_t **numbers, Status *status);
+
 /* Writes the row-major strides of a shape. */
 void array_strides(const Shape *shape, int64_t *strides);
 /* Every element of `to`, not yet written, becomes 0, false or "". */
 void array_clear(Tensor *to);
+
+/* "[1,0]": where element `i` stands in the first `rank` axes of a shape; nothing for rank 0. */
+void array_print_position(const Shape *shape, int rank, int64_t i, StrBuf *out);
 
 /* The values of an int32 or int64 vector of sizes or of something else that there is one of for each axis of a tensor;
  * longer ones are refused, so nothing is allocated. */

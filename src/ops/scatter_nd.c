@@ -1,0 +1,331 @@
+/* Writing slices to, or adding them at, the places that indices of several axes name: into zeros (ScatterNd), or into a copy of a
+ * tensor (TensorScatterUpdate, -Add, -Sub, ScatterNdNonAliasingAdd). Of several updates of one place TensorScatterUpdate keeps the last. */
+#include <string.h>
+
+#include "op/op_registry.h"
+#include "ops/array_box.h"
+#include "ops/element_types.h"
+#include "ops/half_precision.h"
+#include "ops/nd_index.h"
+
+typedef struct ScatterJob {
+  const int64_t *rows;
+  const void *updates;
+  void *out;
+  int64_t count, length;
+  bool subtract;
+  void (*add)(const struct ScatterJob *job, int64_t begin, int64_t end);
+} ScatterJob;
+
+#define TEMPLATE "ops/scatter_add.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_BOOL | TYPES_COMPLEX)
+#include "ops/each_type.inc"
+
+static void add_columns(void *arg, int64_t begin, int64_t end) {
+  const ScatterJob *job = arg;
+  job->add(job, begin, end);
+}
+
+/* Columns that a thread takes: enough for whole cache lines, and for the work to be worth it. */
+static int64_t column_grain(int64_t count) {
+  int64_t grain = 1 + ELEMENTWISE_GRAIN / (count > 0 ? count : 1);
+  return grain < 64 ? 64 : grain;
+}
+
+typedef enum ScatterKind { SCATTER_ADD, SCATTER_SUB, SCATTER_UPDATE } ScatterKind;
+
+static bool scatter_slices(KernelContext *context, ScatterKind kind, const NdIndex *index, const int64_t *rows,
+                           const Tensor *updates, Tensor *out, Status *status) {
+  ScatterJob job = {rows, updates->data, out->data, index->count, index->length, kind == SCATTER_SUB, NULL};
+  if (kind == SCATTER_UPDATE) return array_scatter_rows(updates, rows, index->count, index->length, out, status);
+  switch (out->dtype) {
+    case DT_FLOAT: job.add = scatter_add_f32; break;
+    case DT_DOUBLE: job.add = scatter_add_f64; break;
+    case DT_HALF: job.add = scatter_add_f16; break;
+    case DT_BFLOAT16: job.add = scatter_add_bf16; break;
+    case DT_INT32: job.add = scatter_add_i32; break;
+    case DT_INT64: job.add = scatter_add_i64; break;
+    case DT_UINT8: job.add = scatter_add_u8; break;
+    case DT_INT8: job.add = scatter_add_i8; break;
+    case DT_INT16: job.add = scatter_add_i16; break;
+    case DT_UINT16: job.add = scatter_add_u16; break;
+    case DT_UINT32: job.add = scatter_add_u32; break;
+    case DT_UINT64: job.add = scatter_add_u64; break;
+    case DT_BOOL: job.add = scatter_add_bool; break;
+    case DT_COMPLEX64: job.add = scatter_add_c64; break;
+    default: job.add = scatter_add_c128; break;
+  }
+  parallel_for(context->parallel, index->length, column_grain(index->count), add_columns, &job);
+  return true;
+}
+
+/* The places are valid: into `out`, which holds what is there before. */
+static bool scatter_into(KernelContext *context, ScatterKind kind, const NdIndex *index, const Tensor *indices,
+                         const Tensor *updates, Tensor *out, Status *status) {
+  int64_t *rows;
+  if (tensor_num_elements(updates) == 0) return true;
+  Buffer *buffer = array_row_numbers(context, index->count, &rows, status);
+  if (buffer == NULL) return false;
+  int64_t bad = nd_index_rows(index, indices, &out->shape, rows);
+  bool ok = bad < 0 ? scatter_slices(context, kind, index, rows, updates, out, status)
+                    : nd_index_outside(index, indices, &out->shape, bad, "shape", "", status);
+  buffer_unref(buffer);
+  return ok;
+}
+
+/* Whether axes [i, i + count) of a are axes [j, j + count) of b. */
+static bool axes_equal(const Shape *a, int i, const Shape *b, int j, int count) {
+  for (int d = 0; d < count; d++) {
+    if (shape_dim(a, i + d) != shape_dim(b, j + d)) return false;
+  }
+  return true;
+}
+
+static bool check_ranks(const Tensor *indices, const Tensor *updates, Status *status) {
+  if (indices->shape.rank < 1) return status_invalid(status, "Indices shape must have rank at least one. Found:[]");
+  if (updates->shape.rank < 1) return status_invalid(status, "Updates shape must have rank at least one. Found:[]");
+  return true;
+}
+
+/* --- ScatterNd --- */
+
+static bool check_scatter(const Shape *out, const Tensor *indices, const Tensor *updates, Status *status) {
+  char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
+  int outer = indices->shape.rank - 1, rank = updates->shape.rank;
+  int64_t depth = shape_dim(&indices->shape, outer);
+  if (rank < outer || !axes_equal(&indices->shape, 0, &updates->shape, 0, outer)) {
+    return status_invalid(status, "Dimensions [0,%d) of indices[shape=%s] must match dimensions [0,%d) of updates[shape=%s]",
+                          outer, shape_text(&indices->shape, a), outer, shape_text(&updates->shape, b));
+  }
+  if (depth > out->rank || rank - outer != out->rank - depth ||
+      !axes_equal(out, (int)depth, &updates->shape, outer, rank - outer)) {
+    return status_invalid(status, "Dimensions [%lld,%d) of input[shape=%s] must match dimensions [%d,%d) of updates[shape=%s]",
+                          (long long)depth, out->rank, shape_text(out, a), outer, rank, shape_text(&updates->shape, b));
+  }
+  return true;
+}
+
+static bool scatter_nd_checked(KernelContext *context, const Shape *shape, Status *status) {
+  const Tensor *indices = context->inputs[0], *updates = context->inputs[1];
+  char text[SHAPE_TEXT_CAPACITY];
+  NdIndex index;
+  Tensor *out;
+  TRY(check_ranks(indices, updates, status));
+  if (shape_num_elements(shape) == 0 && tensor_num_elements(indices) > 0 && tensor_num_elements(updates) > 0) {
+    return status_invalid(status, "Indices and updates specified for empty output.  indices shape: %s",
+                          shape_text(&indices->shape, text));
+  }
+  TRY(check_scatter(shape, indices, updates, status));
+  TRY(kernel_allocate_output(context, 0, shape, &out, status));
+  array_clear(out);
+  nd_index(indices, shape, &index);
+  return scatter_into(context, out->dtype == DT_STRING ? SCATTER_UPDATE : SCATTER_ADD, &index, indices, updates, out,
+                      status);
+}
+
+static bool scatter_nd_kernel(KernelContext *context, Status *status) {
+  const Tensor *sizes = context->inputs[2];
+  int64_t dims[SHAPE_MAX_RANK];
+  Shape shape = {0};
+  if (!tensor_is_vector(sizes)) return status_invalid(status, "Shape must be a vector");
+  TRY(array_read_ints(sizes, dims, status));
+  bool ok = shape_set(&shape, (int)tensor_num_elements(sizes), dims, status) &&
+            scatter_nd_checked(context, &shape, status);
+  shape_clear(&shape);
+  return ok;
+}
+
+static void print_part(InferenceContext *c, ShapeHandle shape, StrBuf *out) {
+  (void)c;
+  shape_handle_print(shape, out);
+}
+
+static bool parts_differ(InferenceContext *c, const int at[4], const char *what, ShapeHandle a, ShapeHandle part_a,
+                         ShapeHandle b, ShapeHandle part_b, Status *status) {
+  StrBuf text = {0};
+  strbuf_printf(&text, "Dimensions [%d,%d) of %s[shape=", at[0], at[1], what);
+  print_part(c, a, &text);
+  strbuf_append(&text, "] = ");
+  print_part(c, part_a, &text);
+  strbuf_printf(&text, " must match dimensions [%d,%d) of updates[shape=", at[2], at[3]);
+  print_part(c, b, &text);
+  strbuf_append(&text, "] = ");
+  print_part(c, part_b, &text);
+  status_invalid(status, "%s", strbuf_text(&text));
+  strbuf_free(&text);
+  return false;
+}
+
+/* What is written to must have the slices that the updates are. */
+static bool scatter_shapes(InferenceContext *c, ShapeHandle indices, ShapeHandle updates, ShapeHandle out, Status *status) {
+  if (shape_rank_known(out) && shape_rank_known(indices) && shape_rank_known(updates)) {
+    bool none = dim_value(shape_num_elements_of(c, out)) == 0;
+    int64_t n = dim_value(shape_num_elements_of(c, indices)), m = dim_value(shape_num_elements_of(c, updates));
+    if (none && n > 0 && m > 0) return status_invalid(status, "Indices and updates specified for empty input");
+  }
+  if (!shape_rank_known(indices) || !shape_rank_known(updates)) return true;
+  TRY(shape_with_rank_at_least(c, indices, 1, &indices, status));
+  Status merge;
+  ShapeHandle a, b, merged;
+  int outer = shape_rank(indices) - 1, rank = shape_rank(updates);
+  TRY(shape_subshape(c, indices, 0, -1, 1, &a, status));
+  TRY(shape_subshape(c, updates, 0, outer, 1, &b, status));
+  status_init(&merge);
+  if (!shape_merge(c, a, b, &merged, &merge)) {
+    return parts_differ(c, (int[]){0, outer, 0, outer}, "indices", indices, a, updates, b, status);
+  }
+  DimHandle depth = shape_dim_of(c, indices, -1);
+  if (!dim_known(depth) || !shape_rank_known(out)) return true;
+  int64_t begin = dim_value(depth) < shape_rank(out) ? dim_value(depth) : shape_rank(out);
+  TRY(shape_subshape(c, out, begin, INT64_MAX, 1, &a, status));
+  TRY(shape_subshape(c, updates, outer, INT64_MAX, 1, &b, status));
+  if (!shape_merge(c, a, b, &merged, &merge)) {
+    return parts_differ(c, (int[]){(int)dim_value(depth), shape_rank(out), outer, rank}, "input", out, a, updates, b, status);
+  }
+  return true;
+}
+
+static bool scatter_nd_shape(InferenceContext *c, Status *status) {
+  ShapeHandle sizes, out;
+  TRY(shape_with_rank(c, shape_input(c, 2), 1, &sizes, status));
+  TRY(shape_from_input_tensor(c, 2, &out, status));
+  shape_set_output(c, 0, out);
+  return scatter_shapes(c, shape_input(c, 0), shape_input(c, 1), out, status);
+}
+
+#define NUMBER_KERNELS(kernel)                                                                                  \
+  {DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_HALF, kernel}, {DT_BFLOAT16, kernel}, {DT_INT32, kernel},        \
+  {DT_INT64, kernel}, {DT_UINT8, kernel}, {DT_INT8, kernel}, {DT_INT16, kernel}, {DT_UINT16, kernel},           \
+  {DT_UINT32, kernel}, {DT_UINT64, kernel}, {DT_COMPLEX64, kernel}, {DT_COMPLEX128, kernel}, {DT_BOOL, kernel}
+
+REGISTER_OP(ScatterNd,
+  .inputs = {"indices: Tindices", "updates: T", "shape: Tindices"},
+  .outputs = {"output: T"},
+  .attrs = {"T: type", "Tindices: {int32, int64}"},
+  .shape = scatter_nd_shape,
+  .gradient =
+    "ScatterNdGradient[T:type, Tindices:{int32, int64}](indices:Tindices, updates:T, shape:Tindices, dy:T)"
+    " -> (dindices:Tindices, dupdates:T, dshape:Tindices) {\n"
+    "  no_indices = ZerosLike[T=$Tindices](indices)\n"
+    "  no_shape = ZerosLike[T=$Tindices](shape)\n"
+    "  d = GatherNd[Tparams=$T, Tindices=$Tindices](dy, indices)\n"
+    "  return dindices = no_indices:y:0, dupdates = d:output:0, dshape = no_shape:y:0\n"
+    "}\n",
+  .kernels = {NUMBER_KERNELS(scatter_nd_kernel)})
+
+/* --- into a copy of a tensor --- */
+
+static bool check_update(const Tensor *tensor, const Tensor *indices, const Tensor *updates, Status *status) {
+  char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
+  TRY(check_ranks(indices, updates, status));
+  int outer = indices->shape.rank - 1, rank = updates->shape.rank;
+  int64_t inner = tensor->shape.rank - shape_dim(&indices->shape, outer);
+  if (tensor_num_elements(tensor) == 0 && tensor_num_elements(indices) > 0 && tensor_num_elements(updates) > 0) {
+    return status_invalid(status, "Indices and updates specified for empty output shape");
+  }
+  if (rank < outer || !axes_equal(&indices->shape, 0, &updates->shape, 0, outer)) {
+    return status_invalid(status,
+                          "Outer dimensions of indices and update must match. Indices shape: %s, updates shape:%s",
+                          shape_text(&indices->shape, a), shape_text(&updates->shape, b));
+  }
+  if (inner < 0 || rank - outer != inner) {
+    return status_invalid(
+        status, "Inner dimensions of output shape must match inner dimensions of updates shape. Output: %s updates: %s",
+        shape_text(&tensor->shape, a), shape_text(&updates->shape, b));
+  }
+  if (!axes_equal(&tensor->shape, tensor->shape.rank - (int)inner, &updates->shape, outer, (int)inner)) {
+    return status_invalid(
+        status, "The inner %lld dimensions of output.shape=%s must match the inner %lld dimensions of updates.shape=%s",
+        (long long)inner, shape_text(&tensor->shape, a), (long long)inner, shape_text(&updates->shape, b));
+  }
+  return true;
+}
+
+static bool scatter_to_copy(KernelContext *context, ScatterKind kind, Status *status) {
+  const Tensor *tensor = context->inputs[0], *indices = context->inputs[1], *updates = context->inputs[2];
+  NdIndex index;
+  Tensor *out;
+  TRY(check_update(tensor, indices, updates, status));
+  TRY(kernel_forward_or_allocate(context, 0, 0, &tensor->shape, &out, status));
+  if (out->data != tensor->data && tensor_num_elements(tensor) > 0) {
+    ArrayBox box = {0};
+    array_box_add(&box, tensor_num_elements(tensor), 1, 1);
+    TRY(array_box_copy(&box, tensor, out, context->parallel, status));
+  }
+  nd_index(indices, &out->shape, &index);
+  return scatter_into(context, kind, &index, indices, updates, out, status);
+}
+
+static bool tensor_update_kernel(KernelContext *context, Status *status) {
+  return scatter_to_copy(context, SCATTER_UPDATE, status);
+}
+static bool tensor_add_kernel(KernelContext *context, Status *status) {
+  return scatter_to_copy(context, SCATTER_ADD, status);
+}
+static bool tensor_sub_kernel(KernelContext *context, Status *status) {
+  return scatter_to_copy(context, SCATTER_SUB, status);
+}
+
+static bool tensor_scatter_shape(InferenceContext *c, Status *status) {
+  ShapeHandle tensor = shape_input(c, 0);
+  TRY(shape_with_rank_at_least(c, tensor, 1, &tensor, status));
+  shape_set_output(c, 0, tensor);
+  return scatter_shapes(c, shape_input(c, 1), shape_input(c, 2), tensor, status);
+}
+
+#define TENSOR_ADD_GRADIENT(op, input)                                                                                 \
+  op "Gradient[T:type, Tindices:{int32, int64}](" input ":T, indices:Tindices, updates:T, dy:T)"                       \
+    " -> (d" input ":T, dindices:Tindices, dupdates:T) {\n"                                                            \
+    "  none = ZerosLike[T=$Tindices](indices)\n"                                                                       \
+    "  same = Identity[T=$T](dy)\n"                                                                                    \
+    "  d = GatherNd[Tparams=$T, Tindices=$Tindices](dy, indices)\n"                                                    \
+    "  return d" input " = same:output:0, dindices = none:y:0, dupdates = d:output:0\n"                                \
+    "}\n"
+
+REGISTER_OP(ScatterNdNonAliasingAdd,
+  .inputs = {"input: T", "indices: Tindices", "updates: T"},
+  .outputs = {"output: T"},
+  .attrs = {"T: {numbertype, bool}", "Tindices: {int32, int64}"},
+  .shape = tensor_scatter_shape,
+  .gradient = TENSOR_ADD_GRADIENT("ScatterNdNonAliasingAdd", "input"),
+  .kernels = {NUMBER_KERNELS(tensor_add_kernel)})
+
+REGISTER_OP(TensorScatterAdd,
+  .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
+  .outputs = {"output: T"},
+  .attrs = {"T: type", "Tindices: {int32, int64}"},
+  .shape = tensor_scatter_shape,
+  .gradient = TENSOR_ADD_GRADIENT("TensorScatterAdd", "tensor"),
+  .kernels = {NUMBER_KERNELS(tensor_add_kernel)})
+
+REGISTER_OP(TensorScatterSub,
+  .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
+  .outputs = {"output: T"},
+  .attrs = {"T: type", "Tindices: {int32, int64}"},
+  .shape = tensor_scatter_shape,
+  .gradient =
+    "TensorScatterSubGradient[T:type, Tindices:{int32, int64}](tensor:T, indices:Tindices, updates:T, dy:T)"
+    " -> (dtensor:T, dindices:Tindices, dupdates:T) {\n"
+    "  none = ZerosLike[T=$Tindices](indices)\n"
+    "  same = Identity[T=$T](dy)\n"
+    "  taken = GatherNd[Tparams=$T, Tindices=$Tindices](dy, indices)\n"
+    "  d = Neg[T=$T](taken:output:0)\n"
+    "  return dtensor = same:output:0, dindices = none:y:0, dupdates = d:y:0\n"
+    "}\n",
+  .kernels = {NUMBER_KERNELS(tensor_sub_kernel)})
+
+REGISTER_OP(TensorScatterUpdate,
+  .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
+  .outputs = {"output: T"},
+  .attrs = {"T: type", "Tindices: {int32, int64}"},
+  .shape = tensor_scatter_shape,
+  .gradient =
+    "TensorScatterUpdateGradient[T:type, Tindices:{int32, int64}](tensor:T, indices:Tindices, updates:T, dy:T)"
+    " -> (dtensor:T, dindices:Tindices, dupdates:T) {\n"
+    "  none = ZerosLike[T=$Tindices](indices)\n"
+    "  zeros = ZerosLike[T=$T](updates)\n"
+    "  kept = TensorScatterUpdate[T=$T, Tindices=$Tindices](dy, indices, zeros:y:0)\n"
+    "  d = GatherNd[Tparams=$T, Tindices=$Tindices](dy, indices)\n"
+    "  return dtensor = kept:output:0, dindices = none:y:0, dupdates = d:output:0\n"
+    "}\n",
+  .kernels = {{DT_INVALID, tensor_update_kernel}})
