@@ -1,7 +1,5 @@
 /* Writing slices to, or adding them at, the places that indices of several axes name: into zeros (ScatterNd), or into a copy of a
  * tensor (TensorScatterUpdate, -Add, -Sub, ScatterNdNonAliasingAdd). Of several updates of one place TensorScatterUpdate keeps the last. */
-#include <string.h>
-
 #include "op/op_registry.h"
 #include "ops/array_box.h"
 #include "ops/element_types.h"
@@ -83,7 +81,8 @@ static bool axes_equal(const Shape *a, int i, const Shape *b, int j, int count) 
 
 static bool check_ranks(const Tensor *indices, const Tensor *updates, Status *status) {
   if (indices->shape.rank < 1) return status_invalid(status, "Indices shape must have rank at least one. Found:[]");
-  if (updates->shape.rank < 1) return status_invalid(status, "Updates shape must have rank at least one. Found:[]");
+  /* Without outer axes the updates are a single slice, which may be a scalar. */
+  if (updates->shape.rank < 1 && indices->shape.rank > 1) return status_invalid(status, "Updates shape must have rank at least one. Found:[]");
   return true;
 }
 
@@ -119,8 +118,7 @@ static bool scatter_nd_checked(KernelContext *context, const Shape *shape, Statu
   TRY(kernel_allocate_output(context, 0, shape, &out, status));
   array_clear(out);
   nd_index(indices, shape, &index);
-  return scatter_into(context, out->dtype == DT_STRING ? SCATTER_UPDATE : SCATTER_ADD, &index, indices, updates, out,
-                      status);
+  return scatter_into(context, SCATTER_ADD, &index, indices, updates, out, status);
 }
 
 static bool scatter_nd_kernel(KernelContext *context, Status *status) {
@@ -135,22 +133,17 @@ static bool scatter_nd_kernel(KernelContext *context, Status *status) {
   return ok;
 }
 
-static void print_part(InferenceContext *c, ShapeHandle shape, StrBuf *out) {
-  (void)c;
-  shape_handle_print(shape, out);
-}
-
-static bool parts_differ(InferenceContext *c, const int at[4], const char *what, ShapeHandle a, ShapeHandle part_a,
+static bool parts_differ(const int at[4], const char *what, ShapeHandle a, ShapeHandle part_a,
                          ShapeHandle b, ShapeHandle part_b, Status *status) {
   StrBuf text = {0};
   strbuf_printf(&text, "Dimensions [%d,%d) of %s[shape=", at[0], at[1], what);
-  print_part(c, a, &text);
+  shape_handle_print(a, &text);
   strbuf_append(&text, "] = ");
-  print_part(c, part_a, &text);
+  shape_handle_print(part_a, &text);
   strbuf_printf(&text, " must match dimensions [%d,%d) of updates[shape=", at[2], at[3]);
-  print_part(c, b, &text);
+  shape_handle_print(b, &text);
   strbuf_append(&text, "] = ");
-  print_part(c, part_b, &text);
+  shape_handle_print(part_b, &text);
   status_invalid(status, "%s", strbuf_text(&text));
   strbuf_free(&text);
   return false;
@@ -172,7 +165,7 @@ static bool scatter_shapes(InferenceContext *c, ShapeHandle indices, ShapeHandle
   TRY(shape_subshape(c, updates, 0, outer, 1, &b, status));
   status_init(&merge);
   if (!shape_merge(c, a, b, &merged, &merge)) {
-    return parts_differ(c, (int[]){0, outer, 0, outer}, "indices", indices, a, updates, b, status);
+    return parts_differ((int[]){0, outer, 0, outer}, "indices", indices, a, updates, b, status);
   }
   DimHandle depth = shape_dim_of(c, indices, -1);
   if (!dim_known(depth) || !shape_rank_known(out)) return true;
@@ -180,7 +173,7 @@ static bool scatter_shapes(InferenceContext *c, ShapeHandle indices, ShapeHandle
   TRY(shape_subshape(c, out, begin, INT64_MAX, 1, &a, status));
   TRY(shape_subshape(c, updates, outer, INT64_MAX, 1, &b, status));
   if (!shape_merge(c, a, b, &merged, &merge)) {
-    return parts_differ(c, (int[]){(int)dim_value(depth), shape_rank(out), outer, rank}, "input", out, a, updates, b, status);
+    return parts_differ((int[]){(int)dim_value(depth), shape_rank(out), outer, rank}, "input", out, a, updates, b, status);
   }
   return true;
 }

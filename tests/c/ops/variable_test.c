@@ -165,3 +165,71 @@ TEST(gradients_flow_into_variables) {
   session_free(session);
   graph_free(graph);
 }
+
+/* y = w * gathered: the gradient of the handle has, at each place, the weights of what was taken from there. */
+static void gathered_weights_arrive(const char *op, const char *variable, const char *indices, const char *weights,
+                                    const char *taken, const char *expected) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  Session *session = session_new(graph, &status);
+  NodeOutput handle, value, index, weight, assign, gathered, y, dx = {NULL, 0};
+  Tensor v = {0}, fed[2] = {{0}, {0}}, got[2] = {{0}, {0}}, want[2] = {{0}, {0}};
+  const Tensor *assigned = &v, *given[2] = {&fed[0], &fed[1]};
+  int count;
+  if (CHECK_OK(add_node(graph, "v", "VarHandleOp[dtype=double, shape=[]]", NULL, 0, &handle, &status), status) &&
+      CHECK_OK(add_node(graph, "value", "Placeholder[dtype=double]", NULL, 0, &value, &status), status) &&
+      CHECK_OK(add_node(graph, "index", "Placeholder[dtype=int32]", NULL, 0, &index, &status), status) &&
+      CHECK_OK(add_node(graph, "weight", "Placeholder[dtype=double]", NULL, 0, &weight, &status), status) &&
+      CHECK_OK(add_node(graph, "assign", "AssignVariableOp[dtype=double]", (NodeOutput[]){handle, value}, 2, &assign, &status), status) &&
+      CHECK_OK(add_node(graph, "gathered", op, (NodeOutput[]){handle, index}, 2, &gathered, &status), status) &&
+      CHECK_OK(add_node(graph, "y", "Mul[T=double]", (NodeOutput[]){gathered, weight}, 2, &y, &status), status) &&
+      CHECK_OK(graph_add_gradients(graph, &y, 1, &handle, 1, NULL, NULL, &dx, &status), status) && CHECK(dx.node != NULL) &&
+      CHECK_OK(tensors_parse(variable, &v, 1, &count, &status), status) &&
+      CHECK_OK(tensors_parse(indices, &fed[0], 1, &count, &status), status) &&
+      CHECK_OK(tensors_parse(weights, &fed[1], 1, &count, &status), status) &&
+      CHECK_OK(tensors_parse(taken, &want[0], 1, &count, &status), status) &&
+      CHECK_OK(tensors_parse(expected, &want[1], 1, &count, &status), status) &&
+      CHECK_OK(session_run(session, &value, &assigned, 1, NULL, NULL, 0, &assign.node, 1, &status), status) &&
+      CHECK_OK(session_run(session, (NodeOutput[]){index, weight}, given, 2, (NodeOutput[]){gathered, dx}, got, 2, NULL, 0, &status),
+               status)) {
+    tensor_is_about(&got[0], &want[0], 0);
+    tensor_is_about(&got[1], &want[1], 0);
+  }
+  tensor_clear(&v);
+  for (int i = 0; i < 2; i++) {
+    tensor_clear(&fed[i]);
+    tensor_clear(&got[i]);
+    tensor_clear(&want[i]);
+  }
+  session_free(session);
+  graph_free(graph);
+}
+
+TEST(gradients_flow_into_gathered_variables) {
+  gathered_weights_arrive("ResourceGather[dtype=double, Tindices=int32]", "double[3,1] 1 2 3", "int32[3] 2 0 2",
+                          "double[3,1] 10 20 30", "double[3,1] 3 1 3", "double[3,1] 20 0 40");
+  gathered_weights_arrive("ResourceGather[batch_dims=1, dtype=double, Tindices=int32]", "double[2,2] 1 2 3 4",
+                          "int32[2,1] 1 0", "double[2,1] 10 20", "double[2,1] 2 3", "double[2,2] 0 10 20 0");
+  gathered_weights_arrive("ResourceGather[dtype=double, Tindices=int32]", "double[2] 1 2", "int32[] 1", "double[] 5",
+                          "double[] 2", "double[2] 0 5");
+}
+
+TEST(gathering_from_a_variable_is_checked) {
+  Status status;
+  status_init(&status);
+  VariableFixture f;
+  REQUIRE(fixture_begin(&f));
+  const char *op = "ResourceGather[dtype=float, Tindices=int64]";
+  CHECK_OK(fixture_set(&f, 0, "float[2] 1 2", &status), status);
+  CHECK_OK(fixture_declare(&f, 1, "float", &status), status);
+  CHECK_OK(fixture_set(&f, 2, "float[] 1", &status), status);
+  CHECK_ERROR(fixture_run(&f, op, "0", "int64[2] 0 2", NULL, &status), status, CODE_INVALID_ARGUMENT,
+              "indices[1] = 2 is not in [0, 2)");
+  CHECK_ERROR(fixture_run(&f, op, "1", "int64[2] 0", NULL, &status), status, CODE_FAILED_PRECONDITION, "uninitialized");
+  CHECK_ERROR(fixture_run(&f, op, "2", "int64[2] 0", NULL, &status), status, CODE_INVALID_ARGUMENT,
+              "params must be at least 1 dimensional");
+  CHECK_ERROR(fixture_run(&f, "ResourceGather[batch_dims=1, dtype=float, Tindices=int64]", "0", "int64[2] 0", NULL, &status),
+              status, CODE_INVALID_ARGUMENT, "batch_dims (1) must be less than rank(params) (1).");
+  fixture_end(&f);
+}
