@@ -1,4 +1,4 @@
-/* Pad. */
+/* Pad and PadV2. */
 #include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
@@ -23,7 +23,19 @@ TEST(pad_refuses_wrong_paddings) {
            "2**63 - 1");
 }
 
+TEST(pad_v2_puts_a_value_around) {
+  op_gives("PadV2[T=float]", "float[2] 1 2; int32[1,2] 1 2; float[] 7", "float[5] 7 1 2 7 7");
+  op_gives("PadV2[T=string, Tpaddings=int64]", "string[1,1] a; int64[2,2] 0 0 1 0; string[] b", "string[1,2] b a");
+  op_gives("PadV2[T=int32]", "int32[0]; int32[1,2] 1 1; int32[] 3", "int32[2] 3");
+  op_fails("PadV2[T=float]", "float[2] 1 2; int32[1,2] 1 2; float[2] 7", CODE_INVALID_ARGUMENT,
+           "constant_values must be a scalar. Found: [2]");
+}
+
 GRADIENT_CASES(pad,
+  {"PadV2[T=double]", "double[2,2] 1 2 3 4; int32[2,2] 1 0 2 1; double[] 5"},
+  {"PadV2[T=double, Tpaddings=int64]", "double[2] 1 2; int64[1,2] 0 0; double[] 5"},
+  {"PadV2[T=complex128]", "complex128[1,2,1] 1 2-1i; int32[3,2] 0 0 1 1 0 2; complex128[] 1+1i"},
+  {"PadV2[T=double]", "double[0,2]; int32[2,2] 1 0 0 1; double[] 2"},
   {"Pad[T=double]", "double[2,2] 1 2 3 4; int32[2,2] 1 0 2 1"},
   {"Pad[T=double, Tpaddings=int64]", "double[2] 1 2; int64[1,2] 0 1"},
   {"Pad[T=double]", "double[1,2,1] 1 2; int32[3,2] 0 0 1 1 0 2"},

@@ -167,7 +167,7 @@ TEST(gradients_flow_into_variables) {
 }
 
 /* y = w * gathered: the gradient of the handle has, at each place, the weights of what was taken from there. */
-static void gathered_weights_arrive(const char *op, const char *variable, const char *indices, const char *weights,
+static void gathered_weights_arrive(const char *handle_op, const char *op, const char *variable, const char *indices, const char *weights,
                                     const char *taken, const char *expected) {
   Status status;
   status_init(&status);
@@ -177,7 +177,7 @@ static void gathered_weights_arrive(const char *op, const char *variable, const 
   Tensor v = {0}, fed[2] = {{0}, {0}}, got[2] = {{0}, {0}}, want[2] = {{0}, {0}};
   const Tensor *assigned = &v, *given[2] = {&fed[0], &fed[1]};
   int count;
-  if (CHECK_OK(add_node(graph, "v", "VarHandleOp[dtype=double, shape=[]]", NULL, 0, &handle, &status), status) &&
+  if (CHECK_OK(add_node(graph, "v", handle_op, NULL, 0, &handle, &status), status) &&
       CHECK_OK(add_node(graph, "value", "Placeholder[dtype=double]", NULL, 0, &value, &status), status) &&
       CHECK_OK(add_node(graph, "index", "Placeholder[dtype=int32]", NULL, 0, &index, &status), status) &&
       CHECK_OK(add_node(graph, "weight", "Placeholder[dtype=double]", NULL, 0, &weight, &status), status) &&
@@ -207,11 +207,11 @@ static void gathered_weights_arrive(const char *op, const char *variable, const 
 }
 
 TEST(gradients_flow_into_gathered_variables) {
-  gathered_weights_arrive("ResourceGather[dtype=double, Tindices=int32]", "double[3,1] 1 2 3", "int32[3] 2 0 2",
+  gathered_weights_arrive("VarHandleOp[dtype=double, shape=[3, 1]]", "ResourceGather[dtype=double, Tindices=int32]", "double[3,1] 1 2 3", "int32[3] 2 0 2",
                           "double[3,1] 10 20 30", "double[3,1] 3 1 3", "double[3,1] 20 0 40");
-  gathered_weights_arrive("ResourceGather[batch_dims=1, dtype=double, Tindices=int32]", "double[2,2] 1 2 3 4",
+  gathered_weights_arrive("VarHandleOp[dtype=double, shape=[2, 2]]", "ResourceGather[batch_dims=1, dtype=double, Tindices=int32]", "double[2,2] 1 2 3 4",
                           "int32[2,1] 1 0", "double[2,1] 10 20", "double[2,1] 2 3", "double[2,2] 0 10 20 0");
-  gathered_weights_arrive("ResourceGather[dtype=double, Tindices=int32]", "double[2] 1 2", "int32[] 1", "double[] 5",
+  gathered_weights_arrive("VarHandleOp[dtype=double, shape=[2]]", "ResourceGather[dtype=double, Tindices=int32]", "double[2] 1 2", "int32[] 1", "double[] 5",
                           "double[] 2", "double[2] 0 5");
 }
 
