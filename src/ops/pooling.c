@@ -1,0 +1,456 @@
+/* MaxPool and AvgPool, and their gradients. */
+#include <float.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "op/node_def.h"
+#include "op/op_registry.h"
+#include "ops/element_types.h"
+#include "ops/half_precision.h"
+#include "ops/window_attrs.h"
+#include "simd/simd.h"
+
+/* --- what the loops see --- */
+
+typedef struct Pool {
+  WindowView rows, columns;
+  int64_t channels;
+  const void *input, *grad; /* images, as far as the loop reads them */
+  void *result;
+} Pool;
+
+/* The elements of the image that one window covers. */
+typedef struct PoolWindow {
+  int64_t row_begin, row_end, column_begin, column_end, count;
+} PoolWindow;
+
+static PoolWindow pool_window(const Pool *p, int64_t row, int64_t column) {
+  PoolWindow w;
+  int64_t y = row * p->rows.step + p->rows.offset, x = column * p->columns.step + p->columns.offset;
+  window_inside(&p->rows, row, &w.row_begin, &w.row_end);
+  window_inside(&p->columns, column, &w.column_begin, &w.column_end);
+  w.row_begin += y, w.row_end += y, w.column_begin += x, w.column_end += x;
+  w.count = (w.row_end - w.row_begin) * (w.column_end - w.column_begin);
+  return w;
+}
+
+/* Channels whose gradient is computed together: windows overlap, groups do not. */
+enum { POOL_GROUP = 32 };
+static int64_t pool_groups(const Pool *p) { return (p->channels + POOL_GROUP - 1) / POOL_GROUP; }
+
+/* Ranges are of the result's lines, or of items: groups of channels of an image. */
+typedef struct PoolLoops {
+  ParallelBody *max, *max_grad, *max_grad_grad, *avg, *avg_grad;
+} PoolLoops;
+
+#define TEMPLATE "ops/pooling.inc"
+#define TYPES (TYPES_FLOAT | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
+#include "ops/each_type.inc"
+
+static const PoolLoops *loops_of(DataType type) {
+  switch (type) {
+    case DT_DOUBLE: return &kLoops_f64;
+    case DT_INT32: return &kLoops_i32;
+    case DT_INT64: return &kLoops_i64;
+    case DT_UINT8: return &kLoops_u8;
+    case DT_INT8: return &kLoops_i8;
+    case DT_INT16: return &kLoops_i16;
+    case DT_UINT16: return &kLoops_u16;
+    case DT_UINT32: return &kLoops_u32;
+    case DT_UINT64: return &kLoops_u64;
+    default: return &kLoops_f32; /* of 16-bit floats, too */
+  }
+}
+
+/* --- attrs --- */
+
+typedef struct PoolState {
+  WindowAttrs attrs;
+  int64_t ksize[4], strides[4];
+  bool by_inputs; /* the last two inputs are ksize and strides */
+} PoolState;
+
+static bool read_four(const NodeDef *node, const char *attr, const char *noun, int64_t values[4], Status *status) {
+  const AttrListValue *list;
+  TRY(node_attr_list(node, attr, ATTR_INT, &list, status));
+  if (list == NULL || list->n_i != 4) return status_invalid(status, "Sliding window %s field must specify 4 dimensions", noun);
+  for (int i = 0; i < 4; i++) {
+    values[i] = list->i[i];
+    if (values[i] < INT32_MIN || values[i] > INT32_MAX) {
+      return status_invalid(status, "Attr %s has value %" PRId64 " out of range for an int32", attr, values[i]);
+    }
+  }
+  return true;
+}
+
+static bool pool_construct(const KernelConstruction *construction, void *memory, Status *status) {
+  PoolState *state = memory;
+  TRY(window_read_format(construction->node, &state->attrs, status));
+  if (node_def_attr(construction->node, "ksize") == NULL) {
+    state->by_inputs = true;
+    return true;
+  }
+  return read_four(construction->node, "ksize", "ksize", state->ksize, status) &&
+         read_four(construction->node, "strides", "stride", state->strides, status);
+}
+
+static bool input_four(const Tensor *tensor, const char *noun, int64_t values[4], Status *status) {
+  if (tensor_num_elements(tensor) != 4) return status_invalid(status, "Sliding window %s field must specify 4 dimensions", noun);
+  for (int i = 0; i < 4; i++) values[i] = tensor_i32(tensor)[i];
+  return true;
+}
+
+/* --- one run --- */
+
+typedef struct PoolRun {
+  WindowAttrs attrs;
+  int64_t ksize[4], strides[4];
+  int64_t depth;         /* channels pooled together */
+  ImageSizes input, out;
+  WindowAxis axis[WINDOW_AXES];
+} PoolRun;
+
+/* Reads sizes and strides, and places the windows on an image of `dims`. */
+static bool begin_pool(KernelContext *context, const int64_t *dims, PoolRun *run, Status *status) {
+  const PoolState *state = context->state;
+  *run = (PoolRun){.attrs = state->attrs};
+  memcpy(run->ksize, state->ksize, sizeof run->ksize);
+  memcpy(run->strides, state->strides, sizeof run->strides);
+  if (state->by_inputs) {
+    TRY(input_four(context->inputs[context->num_inputs - 2], "ksize", run->ksize, status));
+    TRY(input_four(context->inputs[context->num_inputs - 1], "stride", run->strides, status));
+  }
+  const int64_t *k = run->ksize, *s = run->strides;
+  for (int i = 0; i < 4; i++) {
+    if (k[i] <= 0) {
+      return status_invalid(status, "Sliding window ksize must be positive. The specified or inferred ksize is: %" PRId64 ",%" PRId64
+                            ",%" PRId64 ",%" PRId64, k[0], k[1], k[2], k[3]);
+    }
+    if (s[i] <= 0) return status_invalid(status, "Stride must be > 0, but got %" PRId64, s[i]);
+  }
+  if (k[0] != 1 || s[0] != 1) return status_set(status, CODE_UNIMPLEMENTED, "Pooling is not yet supported on the batch dimension.");
+  int space = run->attrs.channels_first ? 2 : 1, channel = run->attrs.channels_first ? 1 : 3;
+  run->input = image_sizes(dims, run->attrs.channels_first);
+  run->depth = k[channel];
+  for (int i = 0; i < WINDOW_AXES; i++) run->attrs.strides[i] = s[space + i];
+  if (run->depth != 1) {
+    if (k[space] != 1 || k[space + 1] != 1) {
+      return status_set(status, CODE_UNIMPLEMENTED,
+                        "MaxPooling supports exactly one of pooling across depth or pooling across width/height.");
+    }
+    if (run->input.channels % run->depth != 0) {
+      return status_set(status, CODE_UNIMPLEMENTED, "Depthwise max pooling requires the depth window to evenly divide the input depth");
+    }
+    if (run->depth != s[channel]) {
+      return status_set(status, CODE_UNIMPLEMENTED, "Depthwise max pooling requires the depth window to equal the depth stride");
+    }
+  } else if (s[channel] != 1) {
+    return status_set(status, CODE_UNIMPLEMENTED, "Depthwise max pooling requires the depth window to equal the depth stride");
+  }
+  TRY(window_place(&run->attrs, &run->input, k + space, run->axis, status));
+  run->out = (ImageSizes){run->input.batch, {run->axis[0].out, run->axis[1].out}, run->input.channels / run->depth};
+  return true;
+}
+
+static bool reject_depth(const PoolRun *run, const char *message, Status *status) {
+  return run->depth == 1 || status_set(status, CODE_UNIMPLEMENTED, "%s", message);
+}
+
+static bool has_shape(const Tensor *tensor, const char *name, const ImageSizes *sizes, bool channels_first, Status *status) {
+  int64_t want[4];
+  char text[SHAPE_TEXT_CAPACITY];
+  image_dims(sizes, channels_first, want);
+  if (memcmp(shape_dims(&tensor->shape), want, sizeof want) == 0) return true;
+  return status_invalid(status, "Expected %s shape to be [%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "], but got %s", name, want[0],
+                        want[1], want[2], want[3], shape_text(&tensor->shape, text));
+}
+
+/* What a loop reads; NULL: it does not. */
+typedef struct PoolInputs {
+  const Tensor *input, *grad;
+  const ImageSizes *grad_sizes;
+} PoolInputs;
+
+/* Runs `body` on images; `by_lines` of the result, else by items. */
+static bool run_pool(KernelContext *context, const PoolRun *run, const PoolInputs *inputs, const ImageSizes *result, bool by_lines,
+                     ParallelBody *body, Tensor *out, Status *status) {
+  bool first = run->attrs.channels_first, ok = false;
+  Image input = {0}, grad = {0}, to = {0};
+  int64_t elements = tensor_num_elements(out);
+  if (elements == 0) return true;
+  if (inputs->input != NULL) TRY_DONE(image_read(context, inputs->input, &run->input, first, &input, status));
+  if (inputs->grad != NULL) TRY_DONE(image_read(context, inputs->grad, inputs->grad_sizes, first, &grad, status));
+  TRY_DONE(image_begin(context, out, first, &to, status));
+  Pool pool = {.rows = window_forward(&run->axis[0]), .columns = window_forward(&run->axis[1]), .channels = run->input.channels,
+               .input = input.data, .grad = grad.data, .result = to.data};
+  int64_t count = by_lines ? run->out.batch * run->out.space[0] : run->input.batch * pool_groups(&pool);
+  double work = (double)elements / (double)count * (double)run->axis[0].filter * (double)run->axis[1].filter;
+  parallel_for(context->parallel, count, work >= 65536 ? 1 : (int64_t)(65536 / (work + 1)) + 1, body, &pool);
+  ok = image_finish(context, &to, result, first, out, status);
+done:
+  image_drop(&input);
+  image_drop(&grad);
+  image_drop(&to);
+  return ok;
+}
+
+/* Pooling across channels: each result is a window of `depth` rows of a column of single channels. */
+static bool pool_depth(KernelContext *context, const PoolRun *run, ParallelBody *body, Tensor *out, Status *status) {
+  /* Strides leave pixels out, which no reshape says; TensorFlow has no such pooling either. */
+  if (run->attrs.strides[0] != 1 || run->attrs.strides[1] != 1) {
+    return status_set(status, CODE_UNIMPLEMENTED, "MaxPooling supports exactly one of pooling across depth or pooling across width/height.");
+  }
+  bool first = run->attrs.channels_first, ok = false;
+  Image input = {0}, to = {0};
+  int64_t elements = tensor_num_elements(out);
+  if (elements == 0) return true;
+  TRY_DONE(image_read(context, context->inputs[0], &run->input, first, &input, status));
+  TRY_DONE(image_begin(context, out, first, &to, status));
+  WindowAxis rows = {.in = elements * run->depth, .out = elements, .filter = run->depth, .stride = run->depth, .dilation = 1};
+  WindowAxis columns = {.in = 1, .out = 1, .filter = 1, .stride = 1, .dilation = 1};
+  Pool pool = {.rows = window_forward(&rows), .columns = window_forward(&columns), .channels = 1, .input = input.data, .result = to.data};
+  parallel_for(context->parallel, elements, 65536 / run->depth + 1, body, &pool);
+  ok = image_finish(context, &to, &run->out, first, out, status);
+done:
+  image_drop(&input);
+  image_drop(&to);
+  return ok;
+}
+
+static bool needs_image(const Tensor *tensor, Status *status) {
+  return tensor->shape.rank == 4 ||
+         status_invalid(status, "tensor_in_shape must have 2 spatial dimensions. %d %d", tensor->shape.rank, tensor->shape.rank - 2);
+}
+
+static bool begin_forward(KernelContext *context, PoolRun *run, Tensor **out, Status *status) {
+  int64_t dims[4];
+  TRY(needs_image(context->inputs[0], status));
+  TRY(begin_pool(context, shape_dims(&context->inputs[0]->shape), run, status));
+  image_dims(&run->out, run->attrs.channels_first, dims);
+  return kernel_allocate_output_dims(context, 0, 4, dims, out, status);
+}
+
+static bool max_pool(KernelContext *context, Status *status) {
+  PoolRun run;
+  Tensor *out;
+  TRY(begin_forward(context, &run, &out, status));
+  ParallelBody *body = loops_of(out->dtype)->max;
+  if (run.depth != 1) return pool_depth(context, &run, body, out, status);
+  return run_pool(context, &run, &(PoolInputs){.input = context->inputs[0]}, &run.out, true, body, out, status);
+}
+
+static bool avg_pool(KernelContext *context, Status *status) {
+  PoolRun run;
+  Tensor *out;
+  TRY(begin_forward(context, &run, &out, status));
+  TRY(reject_depth(&run, "Non-spatial pooling is not yet supported. Volunteers? :)", status));
+  return run_pool(context, &run, &(PoolInputs){.input = context->inputs[0]}, &run.out, true, loops_of(out->dtype)->avg, out, status);
+}
+
+static bool max_pool_any_grad(KernelContext *context, bool second, Status *status) {
+  const Tensor *input = context->inputs[0], *output = context->inputs[1], *grad = context->inputs[2];
+  PoolRun run;
+  Tensor *out;
+  int64_t dims[4];
+  if (input->shape.rank != 4) return status_invalid(status, "tensor_in must be 4-dimensional");
+  if (output->shape.rank != 4) return status_invalid(status, "tensor_out must be 4-dimensional");
+  if (grad->shape.rank != 4) return status_invalid(status, "out_backprop must be 4-dimensional");
+  TRY(begin_pool(context, shape_dims(&input->shape), &run, status));
+  TRY(reject_depth(&run, second ? "MaxPoolingGradGrad is not yet supported on the depth dimension."
+                                : "MaxPoolingGrad is not yet supported on the depth dimension.", status));
+  bool first = run.attrs.channels_first;
+  TRY(has_shape(output, "orig_output", &run.out, first, status));
+  TRY(has_shape(grad, "grad", second ? &run.input : &run.out, first, status));
+  image_dims(second ? &run.out : &run.input, first, dims);
+  TRY(kernel_allocate_output_dims(context, 0, 4, dims, &out, status));
+  const PoolLoops *loops = loops_of(out->dtype);
+  PoolInputs inputs = {.input = input, .grad = grad, .grad_sizes = second ? &run.input : &run.out};
+  return run_pool(context, &run, &inputs, second ? &run.out : &run.input, second, second ? loops->max_grad_grad : loops->max_grad, out, status);
+}
+
+static bool max_pool_grad(KernelContext *context, Status *status) { return max_pool_any_grad(context, false, status); }
+static bool max_pool_grad_grad(KernelContext *context, Status *status) { return max_pool_any_grad(context, true, status); }
+
+static bool avg_pool_grad(KernelContext *context, Status *status) {
+  const Tensor *shape = context->inputs[0], *grad = context->inputs[1];
+  PoolRun run;
+  Tensor *out;
+  int64_t dims[4];
+  if (shape->shape.rank != 1 || tensor_num_elements(shape) != 4) {
+    return status_invalid(status, "out_backprop must be 1-dimensional and 4 elements");
+  }
+  if (grad->shape.rank != 4) return status_invalid(status, "out_backprop must be 4-dimensional");
+  for (int i = 0; i < 4; i++) {
+    dims[i] = tensor_i32(shape)[i];
+    if (dims[i] < 0) return status_invalid(status, "Expected a non-negative size, got %" PRId64, dims[i]);
+  }
+  TRY(begin_pool(context, dims, &run, status));
+  TRY(reject_depth(&run, "Non-spatial pooling is not yet supported. Volunteers? :)", status));
+  TRY(has_shape(grad, "grad", &run.out, run.attrs.channels_first, status));
+  TRY(kernel_allocate_output_dims(context, 0, 4, dims, &out, status));
+  return run_pool(context, &run, &(PoolInputs){.grad = grad, .grad_sizes = &run.out}, &run.input, false,
+                  loops_of(out->dtype)->avg_grad, out, status);
+}
+
+/* --- shapes --- */
+
+static bool shape_pool_grad(InferenceContext *c, Status *status) { return shape_unchanged_with_rank(c, shape_input(c, 0), 4, status); }
+
+/* As the pooling of the same input; the gradient has the input's shape, and the output that of the result. */
+static bool check_grad_grad(InferenceContext *c, Status *status) {
+  ShapeHandle merged;
+  return shape_merge(c, shape_input(c, 0), shape_input(c, 2), &merged, status) &&
+         shape_merge(c, c->outputs[0], shape_input(c, 1), &merged, status);
+}
+static bool shape_max_pool_grad_grad(InferenceContext *c, Status *status) {
+  return shape_max_pool(c, status) && check_grad_grad(c, status);
+}
+static bool shape_max_pool_grad_grad_v2(InferenceContext *c, Status *status) {
+  return shape_unknown_outputs(c, status) && check_grad_grad(c, status);
+}
+
+static bool shape_avg_pool_grad(InferenceContext *c, Status *status) {
+  ShapeHandle shape;
+  TRY(shape_from_input_tensor(c, 0, &shape, status));
+  TRY(shape_with_rank(c, shape, 4, &shape, status));
+  shape_set_output(c, 0, shape);
+  return true;
+}
+
+/* --- registrations --- */
+
+#define DECLARED "[T:type, ksize:list(int), strides:list(int), padding:string, data_format:string]"
+#define PASSED "[T=$T, ksize=$ksize, strides=$strides, padding=$padding, data_format=$data_format]"
+#define DECLARED_V2 "[T:type, padding:string, data_format:string]"
+#define PASSED_V2 "[T=$T, padding=$padding, data_format=$data_format]"
+
+REGISTER_OP(MaxPool,
+  .inputs = {"input: T"}, .outputs = {"output: T"},
+  .attrs = {"T: {half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16, qint8} = DT_FLOAT", "ksize: list(int) >= 4",
+            "strides: list(int) >= 4", "padding: {'SAME', 'VALID'}", "data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'"},
+  .shape = shape_max_pool,
+  .gradient =
+    "MaxPoolGradient" DECLARED "(input:T, dy:T) -> (dinput:T) {\n"
+    "  output = MaxPool" PASSED "(input)\n"
+    "  dinput = MaxPoolGrad" PASSED "(input, output:output:0, dy)\n"
+    "  return dinput = dinput:output:0\n"
+    "}\n",
+  .state_size = sizeof(PoolState), .construct = pool_construct,
+  .kernels = {{DT_FLOAT, max_pool}, {DT_DOUBLE, max_pool}, {DT_HALF, max_pool}, {DT_BFLOAT16, max_pool}, {DT_INT32, max_pool},
+              {DT_INT64, max_pool}, {DT_UINT8, max_pool}, {DT_INT16, max_pool}, {DT_INT8, max_pool}, {DT_UINT16, max_pool}})
+
+REGISTER_OP(MaxPoolV2,
+  .inputs = {"input: T", "ksize: int32", "strides: int32"}, .outputs = {"output: T"},
+  .attrs = {"T: {half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16, qint8} = DT_FLOAT",
+            "padding: {'SAME', 'VALID'}", "data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'"},
+  .shape = shape_max_pool_v2,
+  .gradient =
+    "MaxPoolV2Gradient" DECLARED_V2 "(input:T, ksize:int32, strides:int32, dy:T) -> (dinput:T, dksize:int32, dstrides:int32) {\n"
+    "  none = ZerosLike[T=int32](ksize)\n"
+    "  output = MaxPoolV2" PASSED_V2 "(input, ksize, strides)\n"
+    "  dinput = MaxPoolGradV2" PASSED_V2 "(input, output:output:0, dy, ksize, strides)\n"
+    "  return dinput = dinput:output:0, dksize = none:y:0, dstrides = none:y:0\n"
+    "}\n",
+  .state_size = sizeof(PoolState), .construct = pool_construct,
+  .kernels = {{DT_FLOAT, max_pool}, {DT_DOUBLE, max_pool}, {DT_HALF, max_pool}, {DT_BFLOAT16, max_pool}, {DT_INT32, max_pool},
+              {DT_INT64, max_pool}, {DT_UINT8, max_pool}, {DT_INT16, max_pool}, {DT_INT8, max_pool}, {DT_UINT16, max_pool}})
+
+REGISTER_OP(MaxPoolGrad,
+  .inputs = {"orig_input: T", "orig_output: T", "grad: T"}, .outputs = {"output: T"},
+  .attrs = {"ksize: list(int) >= 4", "strides: list(int) >= 4", "padding: {'SAME', 'VALID'}",
+            "data_format: {'NHWC', 'NCHW'} = 'NHWC'", "T: realnumbertype = DT_FLOAT"},
+  .shape = shape_pool_grad,
+  .gradient =
+    "MaxPoolGradGradient" DECLARED "(input:T, output:T, grad:T, d:T) -> (dinput:T, doutput:T, dgrad:T) {\n"
+    "  dinput = ZerosLike[T=$T](input)\n"
+    "  doutput = ZerosLike[T=$T](output)\n"
+    "  dgrad = MaxPoolGradGrad" PASSED "(input, output, d)\n"
+    "  return dinput = dinput:y:0, doutput = doutput:y:0, dgrad = dgrad:output:0\n"
+    "}\n",
+  .state_size = sizeof(PoolState), .construct = pool_construct,
+  .kernels = {{DT_FLOAT, max_pool_grad}, {DT_DOUBLE, max_pool_grad}, {DT_HALF, max_pool_grad}, {DT_BFLOAT16, max_pool_grad},
+              {DT_INT32, max_pool_grad}, {DT_INT64, max_pool_grad}, {DT_UINT8, max_pool_grad}, {DT_INT16, max_pool_grad},
+              {DT_INT8, max_pool_grad}, {DT_UINT16, max_pool_grad}, {DT_UINT32, max_pool_grad}, {DT_UINT64, max_pool_grad}})
+
+REGISTER_OP(MaxPoolGradV2,
+  .inputs = {"orig_input: T", "orig_output: T", "grad: T", "ksize: int32", "strides: int32"}, .outputs = {"output: T"},
+  .attrs = {"padding: {'SAME', 'VALID'}", "data_format: {'NHWC', 'NCHW'} = 'NHWC'", "T: realnumbertype = DT_FLOAT"},
+  .shape = shape_pool_grad,
+  .gradient =
+    "MaxPoolGradV2Gradient" DECLARED_V2 "(input:T, output:T, grad:T, ksize:int32, strides:int32, d:T)"
+    " -> (dinput:T, doutput:T, dgrad:T, dksize:int32, dstrides:int32) {\n"
+    "  none = ZerosLike[T=int32](ksize)\n"
+    "  dinput = ZerosLike[T=$T](input)\n"
+    "  doutput = ZerosLike[T=$T](output)\n"
+    "  dgrad = MaxPoolGradGradV2" PASSED_V2 "(input, output, d, ksize, strides)\n"
+    "  return dinput = dinput:y:0, doutput = doutput:y:0, dgrad = dgrad:output:0, dksize = none:y:0, dstrides = none:y:0\n"
+    "}\n",
+  .state_size = sizeof(PoolState), .construct = pool_construct,
+  .kernels = {{DT_FLOAT, max_pool_grad}, {DT_DOUBLE, max_pool_grad}, {DT_HALF, max_pool_grad}, {DT_BFLOAT16, max_pool_grad},
+              {DT_INT32, max_pool_grad}, {DT_INT64, max_pool_grad}, {DT_UINT8, max_pool_grad}, {DT_INT16, max_pool_grad},
+              {DT_INT8, max_pool_grad}, {DT_UINT16, max_pool_grad}, {DT_UINT32, max_pool_grad}, {DT_UINT64, max_pool_grad}})
+
+REGISTER_OP(MaxPoolGradGrad,
+  .inputs = {"orig_input: T", "orig_output: T", "grad: T"}, .outputs = {"output: T"},
+  .attrs = {"ksize: list(int) >= 4", "strides: list(int) >= 4", "padding: {'SAME', 'VALID'}",
+            "data_format: {'NHWC', 'NCHW'} = 'NHWC'", "T: realnumbertype"},
+  .shape = shape_max_pool_grad_grad,
+  .gradient =
+    "MaxPoolGradGradGradient" DECLARED "(input:T, output:T, grad:T, d:T) -> (dinput:T, doutput:T, dgrad:T) {\n"
+    "  dinput = ZerosLike[T=$T](input)\n"
+    "  doutput = ZerosLike[T=$T](output)\n"
+    "  dgrad = MaxPoolGrad" PASSED "(input, output, d)\n"
+    "  return dinput = dinput:y:0, doutput = doutput:y:0, dgrad = dgrad:output:0\n"
+    "}\n",
+  .state_size = sizeof(PoolState), .construct = pool_construct,
+  .kernels = {{DT_FLOAT, max_pool_grad_grad}, {DT_DOUBLE, max_pool_grad_grad}, {DT_HALF, max_pool_grad_grad},
+              {DT_BFLOAT16, max_pool_grad_grad}, {DT_INT32, max_pool_grad_grad}, {DT_INT64, max_pool_grad_grad},
+              {DT_UINT8, max_pool_grad_grad}, {DT_INT16, max_pool_grad_grad}, {DT_INT8, max_pool_grad_grad},
+              {DT_UINT16, max_pool_grad_grad}, {DT_UINT32, max_pool_grad_grad}, {DT_UINT64, max_pool_grad_grad}})
+
+REGISTER_OP(MaxPoolGradGradV2,
+  .inputs = {"orig_input: T", "orig_output: T", "grad: T", "ksize: int32", "strides: int32"}, .outputs = {"output: T"},
+  .attrs = {"padding: {'SAME', 'VALID'}", "data_format: {'NHWC', 'NCHW'} = 'NHWC'", "T: realnumbertype"},
+  .shape = shape_max_pool_grad_grad_v2,
+  .gradient =
+    "MaxPoolGradGradV2Gradient" DECLARED_V2 "(input:T, output:T, grad:T, ksize:int32, strides:int32, d:T)"
+    " -> (dinput:T, doutput:T, dgrad:T, dksize:int32, dstrides:int32) {\n"
+    "  none = ZerosLike[T=int32](ksize)\n"
+    "  dinput = ZerosLike[T=$T](input)\n"
+    "  doutput = ZerosLike[T=$T](output)\n"
+    "  dgrad = MaxPoolGradV2" PASSED_V2 "(input, output, d, ksize, strides)\n"
+    "  return dinput = dinput:y:0, doutput = doutput:y:0, dgrad = dgrad:output:0, dksize = none:y:0, dstrides = none:y:0\n"
+    "}\n",
+  .state_size = sizeof(PoolState), .construct = pool_construct,
+  .kernels = {{DT_FLOAT, max_pool_grad_grad}, {DT_DOUBLE, max_pool_grad_grad}, {DT_HALF, max_pool_grad_grad},
+              {DT_BFLOAT16, max_pool_grad_grad}, {DT_INT32, max_pool_grad_grad}, {DT_INT64, max_pool_grad_grad},
+              {DT_UINT8, max_pool_grad_grad}, {DT_INT16, max_pool_grad_grad}, {DT_INT8, max_pool_grad_grad},
+              {DT_UINT16, max_pool_grad_grad}, {DT_UINT32, max_pool_grad_grad}, {DT_UINT64, max_pool_grad_grad}})
+
+REGISTER_OP(AvgPool,
+  .inputs = {"value: T"}, .outputs = {"output: T"},
+  .attrs = {"ksize: list(int) >= 4", "strides: list(int) >= 4", "padding: {'SAME', 'VALID'}",
+            "data_format: {'NHWC', 'NCHW'} = 'NHWC'", "T: {half, bfloat16, float, double}"},
+  .shape = shape_avg_pool,
+  .gradient =
+    "AvgPoolGradient" DECLARED "(value:T, dy:T) -> (dvalue:T) {\n"
+    "  shape = Shape[T=$T, out_type=int32](value)\n"
+    "  dvalue = AvgPoolGrad" PASSED "(shape:output:0, dy)\n"
+    "  return dvalue = dvalue:output:0\n"
+    "}\n",
+  .state_size = sizeof(PoolState), .construct = pool_construct,
+  .kernels = {{DT_FLOAT, avg_pool}, {DT_DOUBLE, avg_pool}, {DT_HALF, avg_pool}, {DT_BFLOAT16, avg_pool}})
+
+REGISTER_OP(AvgPoolGrad,
+  .inputs = {"orig_input_shape: int32", "grad: T"}, .outputs = {"output: T"},
+  .attrs = {"ksize: list(int) >= 4", "strides: list(int) >= 4", "padding: {'SAME', 'VALID'}",
+            "data_format: {'NHWC', 'NCHW'} = 'NHWC'", "T: {half, bfloat16, float, double}"},
+  .shape = shape_avg_pool_grad,
+  .gradient =
+    "AvgPoolGradGradient" DECLARED "(shape:int32, grad:T, d:T) -> (dshape:int32, dgrad:T) {\n"
+    "  dshape = ZerosLike[T=int32](shape)\n"
+    "  dgrad = AvgPool" PASSED "(d)\n"
+    "  return dshape = dshape:y:0, dgrad = dgrad:output:0\n"
+    "}\n",
+  .state_size = sizeof(PoolState), .construct = pool_construct,
+  .kernels = {{DT_FLOAT, avg_pool_grad}, {DT_DOUBLE, avg_pool_grad}, {DT_HALF, avg_pool_grad}, {DT_BFLOAT16, avg_pool_grad}})
