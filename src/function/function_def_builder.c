@@ -184,7 +184,12 @@ static bool add_control_return(FunctionBuilder *b, const FunctionReturn *ret) {
   if (entry == NULL) return oom(b);
   entry->key = arena_strdup(b->arena, ret->name);
   entry->value = arena_strdup(b->arena, ret->value);
-  if (entry->key == NULL || entry->value == NULL) return oom(b);
+  char *key = arena_printf(b->arena, "^%s", ret->name); /* beside the results */
+  if (entry->key == NULL || entry->value == NULL || key == NULL) return oom(b);
+  if (string_map_contains(&b->values, key))
+    return status_invalid(b->status, "Function '%s': control result '%s' is given twice", b->spec->name,
+                          ret->name);
+  TRY(string_map_set(&b->values, key, b, b->status));
   return proto_append(b->arena, (void ***)&function->control_ret, &function->n_control_ret, entry, b->status);
 }
 

@@ -479,6 +479,8 @@ TEST(descriptions_that_are_refused) {
                         .op = "Split",
                         .args = NAMES("x", "x"),
                         ATTRS({"T", t}, {"num_split", function_attr_text(arena, "$N")})}};
+  const FunctionNode one_node[] = {{.rets = NAMES("n"), .op = "NoOp"}};
+  const FunctionReturn twice_control[] = {{"c", "n"}, {"c", "n"}};
   const FunctionReturn twice[] = {{"y", "x"}, {"y", "x"}};
   const char *const *x = NAMES("x: float"), *const *y = NAMES("y: float");
   const struct {
@@ -514,6 +516,13 @@ TEST(descriptions_that_are_refused) {
       {false,
        {.name = "F", .args = x, .rets = y, .returns = twice, .num_returns = 2},
        "Function 'F': result 'y' is given twice"},
+      {false,
+       {.name = "F",
+        .nodes = one_node,
+        .num_nodes = 1,
+        .control_returns = twice_control,
+        .num_control_returns = 2},
+       "Function 'F': control result 'c' is given twice"},
       {true, {.name = "F", .args = NAMES("x float")}, "from Input(\"x float\") for Op F"},
       {false, {.name = "F", .attrs = NAMES("T: nonsense")}, "from Attr(\"T: nonsense\") for Op F"},
       {false, {.name = "F", .rets = NAMES("y: T")}, "from Output(\"y: T\") for Op F"},

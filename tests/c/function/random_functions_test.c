@@ -36,7 +36,7 @@ static char *pick_input(Random *r) {
 }
 
 static float pick_float(Random *r) {
-  static const float kCorners[] = {0, -0.0f, 1, 0.1f, 1e-45f, 3.4028235e38f, -1.17549435e-38f, 16777217};
+  static const float kCorners[] = {0, -0.0f, 1, 0.1f, 1e-45f, 3.4028235e38f, -1.17549435e-38f, 16777216};
   union {
     uint32_t bits;
     float f;
