@@ -298,7 +298,12 @@ static bool strided_slice_shape(InferenceContext *c, Status *status) {
   out_dims(&spec, dims);
   DimHandle *made = arena_alloc(c->arena, (spec.out_rank + 1) * (int64_t)sizeof *made);
   if (made == NULL) return status_oom(status, "shape inference");
-  for (int i = 0; i < spec.out_rank; i++) TRY(dim_ok(dim_make(c, dims[i]), &made[i], status));
+  for (int i = 0; i < spec.out_rank; i++) {
+    /* An axis that is taken whole stays the same dimension, also when its size is not known. */
+    const SliceAxis *axis = spec.out_axes[i] == NEW_AXIS ? NULL : &spec.axes[spec.out_axes[i]];
+    bool whole = axis != NULL && axis->open_begin && axis->open_end && (axis->stride == 1 || axis->stride == -1);
+    TRY(dim_ok(whole ? shape_dim_of(c, input, spec.out_axes[i]) : dim_make(c, dims[i]), &made[i], status));
+  }
   TRY(shape_ok(shape_of_dims(c, made, spec.out_rank), &output, status));
   shape_set_output(c, 0, output);
   if (c->input_handles != NULL && c->input_handles[0] != NULL && c->output_handles != NULL) {

@@ -1,4 +1,4 @@
-/* Transpose, and the permutation that undoes it. */
+/* Transpose, ConjugateTranspose, and the permutation that undoes them. */
 #include <string.h>
 
 #include "blas/transpose.h"
@@ -47,7 +47,8 @@ static bool keeps_order(const ArrayBox *box) {
   return box->empty || box->rank == 0 || (box->rank == 1 && box->from_strides[0] == 1);
 }
 
-static bool transpose_kernel(KernelContext *context, Status *status) {
+/* Without `shared` the output has memory of its own even where it could be the input's. */
+static bool permute(KernelContext *context, bool shared, Status *status) {
   const Tensor *x = context->inputs[0];
   int rank = x->shape.rank;
   int64_t perm[SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK], from[SHAPE_MAX_RANK], to[SHAPE_MAX_RANK];
@@ -61,7 +62,7 @@ static bool transpose_kernel(KernelContext *context, Status *status) {
   ArrayBox box = {0};
   for (int i = 0; i < rank; i++) array_box_add(&box, dims[i], from[perm[i]], to[i]);
   Tensor *out;
-  if (keeps_order(&box)) {
+  if (shared && keeps_order(&box)) {
     ok = kernel_set_output(context, 0, x, &shape, status);
   } else {
     ok = kernel_allocate_output(context, 0, &shape, &out, status);
@@ -74,6 +75,25 @@ static bool transpose_kernel(KernelContext *context, Status *status) {
   }
   shape_clear(&shape);
   return ok;
+}
+
+static bool transpose_kernel(KernelContext *context, Status *status) { return permute(context, true, status); }
+
+static void conjugate_f32(void *data, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; i++) ((float *)data)[2 * i + 1] = -((float *)data)[2 * i + 1];
+}
+static void conjugate_f64(void *data, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; i++) ((double *)data)[2 * i + 1] = -((double *)data)[2 * i + 1];
+}
+
+static bool conjugate_transpose_kernel(KernelContext *context, Status *status) {
+  DataType dtype = context->inputs[0]->dtype;
+  if (dtype != DT_COMPLEX64 && dtype != DT_COMPLEX128) return permute(context, true, status);
+  TRY(permute(context, false, status));
+  Tensor *out = &context->outputs[0];
+  parallel_for(context->parallel, tensor_num_elements(out), 65536, dtype == DT_COMPLEX64 ? conjugate_f32 : conjugate_f64,
+               out->data);
+  return true;
 }
 
 static bool transpose_shape(InferenceContext *c, Status *status) {
@@ -117,19 +137,32 @@ static bool transpose_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
+/* Axes that are counted from the end have to be counted from the start before the permutation can be inverted. */
+#define TRANSPOSE_GRADIENT(op)                                                                               \
+  op "Gradient[T:type, Tperm:{int32, int64}](x:T, perm:Tperm, dy:T) -> (dx:T, dperm:Tperm) {\n"              \
+    "  rank = Size[T=$Tperm, out_type=$Tperm](perm)\n"                                                       \
+    "  axes = FloorMod[T=$Tperm](perm, rank:output:0)\n"                                                     \
+    "  back = InvertPermutation[T=$Tperm](axes:z:0)\n"                                                       \
+    "  d = " op "[T=$T, Tperm=$Tperm](dy, back:y:0)\n"                                                       \
+    "  none = ZerosLike[T=$Tperm](perm)\n"                                                                   \
+    "  return dx = d:y:0, dperm = none:y:0\n"                                                                \
+    "}\n"
+
 REGISTER_OP(Transpose,
   .inputs = {"x: T", "perm: Tperm"},
   .outputs = {"y: T"},
   .attrs = {"T: type", "Tperm: {int32, int64} = DT_INT32"},
   .shape = transpose_shape,
-  .gradient =
-    "TransposeGradient[T:type, Tperm:{int32, int64}](x:T, perm:Tperm, dy:T) -> (dx:T, dperm:Tperm) {\n"
-    "  back = InvertPermutation[T=$Tperm](perm)\n"
-    "  d = Transpose[T=$T, Tperm=$Tperm](dy, back:y:0)\n"
-    "  none = ZerosLike[T=$Tperm](perm)\n"
-    "  return dx = d:y:0, dperm = none:y:0\n"
-    "}\n",
+  .gradient = TRANSPOSE_GRADIENT("Transpose"),
   .kernels = {{DT_INVALID, transpose_kernel}})
+
+REGISTER_OP(ConjugateTranspose,
+  .inputs = {"x: T", "perm: Tperm"},
+  .outputs = {"y: T"},
+  .attrs = {"T: type", "Tperm: {int32, int64} = DT_INT32"},
+  .shape = transpose_shape,
+  .gradient = TRANSPOSE_GRADIENT("ConjugateTranspose"),
+  .kernels = {{DT_INVALID, conjugate_transpose_kernel}})
 
 /* --- InvertPermutation --- */
 

@@ -58,7 +58,20 @@ TEST(invert_permutation) {
   op_fails("InvertPermutation", "int32[1,1] 0", CODE_INVALID_ARGUMENT, "invert_permutation expects a 1D vector.");
 }
 
+TEST(conjugate_transpose_conjugates) {
+  op_gives("ConjugateTranspose[T=complex64]", "complex64[2,2] 1+1i 2 3-2i 4; int32[2] 1 0", "complex64[2,2] 1-1i 3+2i 2 4");
+  op_gives("ConjugateTranspose[T=complex128]", "complex128[1,2] 1+1i 2-3i; int32[2] 0 1", "complex128[1,2] 1-1i 2+3i");
+  op_gives("ConjugateTranspose[T=complex128, Tperm=int64]", "complex128[] 1+1i; int64[0]", "complex128[] 1-1i");
+  op_gives("ConjugateTranspose[T=float]", "float[1,3] 1 2 3; int32[2] -1 -2", "float[3,1] 1 2 3");
+  op_gives("ConjugateTranspose[T=string]", "string[1,2] a b; int32[2] 1 0", "string[2,1] a b");
+  op_fails("ConjugateTranspose[T=complex64]", "complex64[3,2] 0; int32[2] 0", CODE_INVALID_ARGUMENT, "1 is missing from {0,0}.");
+}
+
 GRADIENT_CASES(transpose,
+  {"Transpose|ConjugateTranspose[T=double]", "double[2,1,2] 1 2 3 4; int32[3] -1 0 -2"},
+  {"Transpose|ConjugateTranspose[T=complex128]", "complex128[2,2] 1+1i 2 3-2i 4; int32[2] 1 -2"},
+  {"Transpose|ConjugateTranspose[T=complex128, Tperm=int64]", "complex128[1] 1+1i; int64[1] 0"},
+  {"Transpose|ConjugateTranspose[T=double]", "double[] 1; int32[0]"},
   {"Transpose[T=double]", "double[2,3] 1 2 3 4 5 6; int32[2] 1 0"},
   {"Transpose[T=double, Tperm=int64]", "double[2,1,3] 1 2 3 4 5 6; int64[3] 2 0 1"},
   {"Transpose[T=double]", "double[2] 1 2; int32[1] 0"})

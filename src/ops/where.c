@@ -1,0 +1,54 @@
+/* Where: the indices of the elements that are true, or not zero, in row-major order. */
+#include "op/op_registry.h"
+#include "ops/array_box.h"
+#include "ops/element_types.h"
+#include "ops/half_precision.h"
+
+enum { WHERE_MAX_RANK = 8 };
+
+static bool where(KernelContext *context, int64_t (*count_set)(const void *data, int64_t count),
+                  void (*list_set)(const void *data, int64_t count, int64_t *found), Status *status) {
+  const Tensor *input = context->inputs[0];
+  int rank = input->shape.rank;
+  if (rank < 1 || rank > WHERE_MAX_RANK) {
+    return status_invalid(status, "WhereOp : Unhandled input dimensions: %d", rank);
+  }
+  int64_t count = tensor_num_elements(input), set = count_set(input->data, count), dims[2] = {set, rank};
+  Tensor *out;
+  TRY(kernel_allocate_output_dims(context, 0, 2, dims, &out, status));
+  if (set == 0) return true;
+  /* Numbers of elements at the front of the output; from the last on they give way to the indices. */
+  int64_t *index = tensor_i64(out);
+  list_set(input->data, count, index);
+  for (int64_t i = set - 1; i >= 0; i--) {
+    int64_t number = index[i];
+    for (int d = rank - 1; d >= 0; d--) {
+      index[i * rank + d] = number % shape_dim(&input->shape, d);
+      number /= shape_dim(&input->shape, d);
+    }
+  }
+  return true;
+}
+
+#define TEMPLATE "ops/where_each.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_BOOL | TYPES_COMPLEX)
+#include "ops/each_type.inc"
+
+static bool where_shape(InferenceContext *c, Status *status) {
+  ShapeHandle input = shape_input(c, 0), output;
+  DimHandle rank = shape_rank_known(input) ? dim_make(c, shape_rank(input)) : dim_unknown(c);
+  TRY(shape_ok(shape_matrix(c, dim_unknown(c), rank), &output, status));
+  shape_set_output(c, 0, output);
+  return true;
+}
+
+REGISTER_OP(Where,
+  .inputs = {"input: T"},
+  .outputs = {"index: int64"},
+  .attrs = {"T: {numbertype, bool} = DT_BOOL"},
+  .shape = where_shape,
+  .gradient = NO_GRADIENT,
+  .kernels = {{DT_BOOL, where_bool}, {DT_FLOAT, where_f32}, {DT_DOUBLE, where_f64}, {DT_HALF, where_f16},
+              {DT_BFLOAT16, where_bf16}, {DT_INT32, where_i32}, {DT_INT64, where_i64}, {DT_UINT8, where_u8},
+              {DT_INT8, where_i8}, {DT_INT16, where_i16}, {DT_UINT16, where_u16}, {DT_UINT32, where_u32},
+              {DT_UINT64, where_u64}, {DT_COMPLEX64, where_c64}, {DT_COMPLEX128, where_c128}})
