@@ -2,6 +2,7 @@
  */
 #include <math.h>
 
+#include "function/function_def_builder.h"
 #include "function/function_text.h"
 #include "function/instantiate.h"
 #include "proto/random_message.h"
@@ -459,4 +460,83 @@ TEST(damaged_bytes_are_refused_or_are_other_functions) {
   }
   CHECK_CONTEXT("%s", "");
   CHECK(parsed > 100 && refused > 100);
+}
+
+/* --- descriptions --- */
+
+/* Up to three texts and the NULL that ends them. */
+static const char *const *pick_texts(Random *r, const char *const *texts, uint64_t count) {
+  const char **list = arena_calloc(r->arena, 4, sizeof *list);
+  for (uint64_t i = random_below(r, 4); i > 0; i--) list[i - 1] = texts[random_below(r, count)];
+  return random_below(r, 20) == 0 ? NULL : list;
+}
+
+#define PICK(texts) pick_texts(r, texts, sizeof(texts) / sizeof *(texts))
+
+static FunctionNode pick_description(Random *r) {
+  static const char *const kOps[] = {"AddN",  "Split", "SinCos", "NoOp",        "Unknown",
+                                     "Const", "Map",   "Cond",   "VarHandleOp", ""};
+  static const char *const kNames[] = {"x", "y", "z", "n", "n", "", "a b", "^x", "n:sum:0"};
+  static const char *const kAttrs[] = {"T", "N", "num_split", "Tin", "out_types", "dtype", "value", "odd"};
+  FunctionAttr *attrs = arena_calloc(r->arena, 5, sizeof *attrs);
+  int num_attrs = (int)random_below(r, 5);
+  for (int i = 0; i < num_attrs; i++) {
+    attrs[i] = (FunctionAttr){kAttrs[random_below(r, 8)], pick_value(r, 2)};
+    if (random_below(r, 3) == 0) attrs[i] = (FunctionAttr){"T", attr_value_type(r->arena, DT_FLOAT)};
+    if (random_below(r, 4) == 0)
+      attrs[i] = (FunctionAttr){"N", attr_value_int(r->arena, (int64_t)random_bits(r))};
+    if (random_below(r, 6) == 0) attrs[i] = (FunctionAttr){"num_split", attr_value_int(r->arena, 2)};
+  }
+  return (FunctionNode){.rets = PICK(kNames),
+                        .op = kOps[random_below(r, 10)],
+                        .args = PICK(kNames),
+                        .attrs = attrs,
+                        .num_attrs = num_attrs,
+                        .deps = PICK(kNames),
+                        .device = random_below(r, 4) == 0 ? "/device:CPU:0" : NULL};
+}
+
+TEST(random_descriptions_are_refused_or_make_functions) {
+  static const char *const kArgs[] = {"x: float", "y: T", "z: N*T", "n: Tin", "y: Ref(float)",
+                                      "x:int32",  "bad",  ": bad",  "",       "x: nonsense"};
+  static const char *const kAttrs[] = {
+      "T: type",    "T: {float, double}", "N: int >= 1",          "Tin: list(type)",
+      "N: int = 2", "T: type = DT_FLOAT", "T: type = DT_NOTHING", "q"};
+  int made = 0, refused = 0;
+  for (int round = 1; round <= 4000; round++) {
+    CHECK_CONTEXT("round %d", round);
+    Status status;
+    status_init(&status);
+    Random random = {.state = (uint64_t)round * 0x9fb21c651e98df25u, .arena = arena_new()}, *r = &random;
+    FunctionNode nodes[3] = {pick_description(r), pick_description(r), pick_description(r)};
+    const FunctionReturn returns[] = {
+        {"x", "x"}, {"y", "n:sum:0"}, {random_below(r, 2) ? "z" : "x", "nothing"}};
+    const FunctionSpec spec = {.name = "F",
+                               .args = PICK(kArgs),
+                               .rets = random_below(r, 2) == 0 ? NULL : PICK(kArgs),
+                               .attrs = PICK(kAttrs),
+                               .nodes = nodes,
+                               .num_nodes = (int)random_below(r, 4),
+                               .returns = returns,
+                               .num_returns = (int)random_below(r, 4),
+                               .control_returns = returns,
+                               .num_control_returns = (int)random_below(r, 3)};
+    FunctionDef *function = NULL;
+    int64_t lines = 0, escapes = 0;
+    bool ok = random_below(r, 2) == 0 ? function_create(&spec, NULL, r->arena, &function, &status)
+                                      : function_define(&spec, NULL, r->arena, &function, &status);
+    CHECK_INT_EQ(ok, function != NULL);
+    if (ok) {
+      made++;
+      use_function(function, r->arena);
+      reads_back(function, r->arena, &lines, &escapes);
+    } else {
+      refused++;
+      CHECK(status.code == CODE_INVALID_ARGUMENT || status.code == CODE_NOT_FOUND);
+      CHECK(status.message[0] != 0);
+    }
+    arena_free(r->arena);
+  }
+  CHECK_CONTEXT("%s", "");
+  CHECK(made > 200 && refused > 200);
 }
