@@ -5,6 +5,7 @@
 #include "ops/broadcast_gradient.h"
 #include "ops/element_types.h"
 #include "ops/elementwise.h"
+#include "ops/error_inverse.h"
 #include "ops/gamma_functions.h"
 #include "simd/vector_math.h"
 
@@ -19,6 +20,14 @@ static bool erf_kernel(KernelContext *context, Status *status) {
 static bool erfc_kernel(KernelContext *context, Status *status) {
   static const VectorFunction kErfc = {erfc_loop_f32, erfc_loop_f64, NULL, NULL};
   return elementwise_function(context, &kErfc, status);
+}
+static bool erfinv_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kErfinv = {erfinv_loop_f32, erfinv_loop_f64, NULL, NULL};
+  return elementwise_function(context, &kErfinv, status);
+}
+static bool ndtri_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kNdtri = {ndtri_loop_f32, ndtri_loop_f64, NULL, NULL};
+  return elementwise_function(context, &kNdtri, status);
 }
 static bool lgamma_kernel(KernelContext *context, Status *status) {
   static const VectorFunction kLgamma = {lgamma_loop_f32, lgamma_loop_f64, NULL, NULL};
@@ -51,6 +60,37 @@ REGISTER_OP(Erf,
 REGISTER_OP(Erfc,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
   .gradient = BELL("Erfc", "-1.1283791670955126"), .kernels = REAL_KERNELS(erfc_kernel))
+
+/* The inverses of Erf and of the normal distribution, from later op definitions. Their slopes are those of the functions, inverted. */
+REGISTER_OP(Erfinv,
+  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
+  .gradient =
+    "ErfinvGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+    "  width = Const[dtype=$T, value=0.886226925452758]()\n"
+    "  y = Erfinv[T=$T](x)\n"
+    "  y2 = Square[T=$T](y:y:0)\n"
+    "  steepness = Exp[T=$T](y2:y:0)\n"
+    "  slope = Mul[T=$T](width:output:0, steepness:y:0)\n"
+    "  dx = Mul[T=$T](dy, slope:z:0)\n"
+    "  return dx = dx:z:0\n"
+    "}\n",
+  .kernels = REAL_KERNELS(erfinv_kernel))
+
+REGISTER_OP(Ndtri,
+  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
+  .gradient =
+    "NdtriGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+    "  width = Const[dtype=$T, value=2.5066282746310002]()\n"
+    "  half = Const[dtype=$T, value=0.5]()\n"
+    "  y = Ndtri[T=$T](x)\n"
+    "  y2 = Square[T=$T](y:y:0)\n"
+    "  exponent = Mul[T=$T](y2:y:0, half:output:0)\n"
+    "  steepness = Exp[T=$T](exponent:z:0)\n"
+    "  slope = Mul[T=$T](width:output:0, steepness:y:0)\n"
+    "  dx = Mul[T=$T](dy, slope:z:0)\n"
+    "  return dx = dx:z:0\n"
+    "}\n",
+  .kernels = REAL_KERNELS(ndtri_kernel))
 
 /* The logarithm of the gamma function's magnitude. */
 REGISTER_OP(Lgamma,

@@ -1,4 +1,6 @@
 /* The error function and the gamma function's derivatives. */
+#include <math.h>
+
 #include "gradient_cases.h"
 #include "gradient_checker.h"
 #include "harness.h"
@@ -10,6 +12,34 @@ TEST(special_values_of_error_and_gamma_functions) {
   op_gives("Lgamma[T=float]", "float[6] 0 -1 inf -inf nan 1", "float[6] inf inf inf inf nan 0");
   op_gives_about("Lgamma[T=double]", "double[2] 0.5 -0.5", "double[2] 0.5723649429247001 1.2655121234846454", 1e-15);
   op_gives_about("Erfc[T=double]", "double[] 10", "double[] 2.0884875837625447e-45", 1e-58);
+}
+
+TEST(inverses_of_error_functions) {
+  op_gives_about("Erfinv[T=double]", "double[6] -0.999 -0.5 1e-10 0.3 0.25 0.9999999",
+                 "double[6] -2.3267537655135245 -0.47693627620446987 8.8622692545275805e-11 0.27246271472675434 0.22531205501217810 3.7665625816384709", 1e-15);
+  op_gives("Erfinv[T=float]", "float[7] -1 1 1.5 nan -0.0 0 -inf", "float[7] -inf inf nan nan -0.0 0 nan");
+  op_gives_about("Ndtri[T=double]", "double[5] 1e-300 1e-5 0.3 0.9 0.25",
+                 "double[5] -37.047096299361199 -4.2648907939228246 -0.52440051270804082 1.2815515655446006 -0.67448975019608174", 3e-15);
+  op_gives("Ndtri[T=double]", "double[6] 0 1 0.5 1.5 -1 nan", "double[6] -inf inf 0 nan nan nan");
+  op_gives_about("Ndtri[T=bfloat16]", "bfloat16[1] 0.25", "bfloat16[1] -0.6745", 4e-3);
+}
+
+/* erf and its inverse undo each other for probabilities of every size. */
+TEST(inverses_undo_the_error_functions) {
+  Status status;
+  status_init(&status);
+  OpRun run;
+  REQUIRE_OK(op_run_begin(&run, "Ndtri[T=double]", &status), status);
+  int64_t count = 1000;
+  Tensor *p = op_run_input(&run, DT_DOUBLE, 1, &count);
+  for (int64_t i = 0; i < count; i++) tensor_f64(p)[i] = ldexp(0.9, -(int)i);
+  if (CHECK_OK(op_run_compute(&run, &status), status)) {
+    for (int64_t i = 0; i < count; i++) {
+      double y = tensor_f64(&run.outputs[0])[i], want = tensor_f64(p)[i], slope = fmax(1, y * y);
+      if (!CHECK_NEAR(erfc(-y / sqrt(2)) / 2, want, 4e-16 * slope * want)) break;
+    }
+  }
+  op_run_end(&run);
 }
 
 /* In closed form: at 1 minus Euler's constant, at 1/2 2 log 2 less, at 1/4 pi/2 + 3 log 2 less. */
@@ -44,6 +74,12 @@ GRADIENT_CASES(special,
   {"Erf|Erfc[T=double]", "double[2,3] -2.5 -1.2 -0.25 0.5 1.25 2.5"},
   {"Erf|Erfc[T=double]", "double[4] -0.7 0.1 1 -2"},
   {"Erf|Erfc[T=double]", "double[] 0"},
+  {"Erfinv[T=double]", "double[2,3] -0.8 -0.25 0.1 0.3 0.5 0.7"},
+  {"Erfinv[T=double]", "double[2] -0.6 0"},
+  {"Erfinv[T=double]", "double[] 0.4"},
+  {"Ndtri[T=double]", "double[2,3] 0.2 0.25 0.4 0.5 0.8 0.9"},
+  {"Ndtri[T=double]", "double[2] 0.3 0.7"},
+  {"Ndtri[T=double]", "double[] 0.6"},
   {"Lgamma|Digamma[T=double]", "double[2,3] 0.4 0.8 1.5 3 7 12"},
   {"Lgamma|Digamma[T=double]", "double[3] -0.4 -1.7 5"},
   {"Lgamma|Digamma[T=double]", "double[] 2"})
