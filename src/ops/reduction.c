@@ -3,6 +3,7 @@
 
 #include "op/node_def.h"
 #include "op/op_registry.h"
+#include "ops/conjugate.h"
 #include "ops/half_precision.h"
 #include "ops/reduction.h"
 
@@ -58,7 +59,8 @@ static DataType wide_type(DataType type) {
   }
 }
 
-/* From and to the types that have no reduction of their own. The upper bits of integers are dropped, as if they had wrapped around. */
+/* From and to the types that have no reduction of their own. The upper bits of integers are dropped, as if they had wrapped around. Of
+ * uint64 the order is kept: half of its range is below zero then. */
 static void widen(const Tensor *tensor, void *wide) {
   int64_t n = tensor_num_elements(tensor);
   int64_t *w = wide;
@@ -68,6 +70,7 @@ static void widen(const Tensor *tensor, void *wide) {
     case DT_INT8: for (int64_t i = 0; i < n; i++) w[i] = ((int8_t *)tensor->data)[i]; break;
     case DT_INT16: for (int64_t i = 0; i < n; i++) w[i] = ((int16_t *)tensor->data)[i]; break;
     case DT_UINT16: for (int64_t i = 0; i < n; i++) w[i] = ((uint16_t *)tensor->data)[i]; break;
+    case DT_UINT64: for (int64_t i = 0; i < n; i++) w[i] = ((int64_t *)tensor->data)[i] ^ INT64_MIN; break;
     default: for (int64_t i = 0; i < n; i++) w[i] = ((uint32_t *)tensor->data)[i]; break;
   }
 }
@@ -78,6 +81,7 @@ static void narrow(const void *wide, const Tensor *tensor) {
     case DT_HALF: case DT_BFLOAT16: half_precision_narrow(tensor->dtype, wide, tensor->data, n); break;
     case DT_UINT8: case DT_INT8: case DT_BOOL: for (int64_t i = 0; i < n; i++) ((uint8_t *)tensor->data)[i] = (uint8_t)w[i]; break;
     case DT_UINT16: case DT_INT16: for (int64_t i = 0; i < n; i++) ((uint16_t *)tensor->data)[i] = (uint16_t)w[i]; break;
+    case DT_UINT64: for (int64_t i = 0; i < n; i++) ((int64_t *)tensor->data)[i] = w[i] ^ INT64_MIN; break;
     default: for (int64_t i = 0; i < n; i++) ((uint32_t *)tensor->data)[i] = (uint32_t)w[i]; break;
   }
 }
@@ -92,6 +96,7 @@ static void fill_extreme(ReduceKind kind, const Tensor *out) {
       case DT_INT8: ((int8_t *)out->data)[i] = highest ? INT8_MAX : INT8_MIN; break;
       case DT_INT16: ((int16_t *)out->data)[i] = highest ? INT16_MAX : INT16_MIN; break;
       case DT_UINT16: ((uint16_t *)out->data)[i] = highest ? UINT16_MAX : 0; break;
+      case DT_UINT64: ((uint64_t *)out->data)[i] = highest ? UINT64_MAX : 0; break;
       default: ((uint32_t *)out->data)[i] = highest ? UINT32_MAX : 0; break;
     }
   }
@@ -136,9 +141,38 @@ static bool reduce_parts(KernelContext *context, ReduceKind kind, const Tensor *
   return true;
 }
 
+/* Products of complex numbers, one factor after the other. */
+static void multiply_complex(const Tensor *input, int rank, const int64_t *dims, const bool *reduced, const Tensor *out) {
+  int64_t n = tensor_num_elements(out), index[SHAPE_MAX_RANK] = {0}, stride[SHAPE_MAX_RANK], to = 0;
+  float _Complex *y64 = out->data;
+  double _Complex *y128 = out->data;
+  bool single = input->dtype == DT_COMPLEX64;
+  for (int64_t i = 0; i < n; i++) {
+    if (single) y64[i] = 1; else y128[i] = 1;
+  }
+  int64_t size = 1;
+  for (int k = rank - 1; k >= 0; k--) {
+    stride[k] = reduced[k] ? 0 : size;
+    if (!reduced[k]) size *= dims[k];
+  }
+  for (int64_t i = 0; i < tensor_num_elements(input); i++) {
+    if (single) y64[to] *= ((const float _Complex *)input->data)[i]; else y128[to] *= ((const double _Complex *)input->data)[i];
+    for (int k = rank - 1; k >= 0; k--) {
+      to += stride[k];
+      if (++index[k] < dims[k]) break;
+      to -= stride[k] * dims[k];
+      index[k] = 0;
+    }
+  }
+}
+
 bool reduction_run(KernelContext *context, ReduceKind kind, const Tensor *input, int rank, const int64_t *dims, const bool *reduced,
                    Tensor *out, Status *status) {
   if (tensor_num_elements(out) == 0) return true;
+  if (dtype_is_complex(input->dtype) && kind == REDUCE_PROD) {
+    multiply_complex(input, rank, dims, reduced, out);
+    return true;
+  }
   if (dtype_is_complex(input->dtype)) return reduce_parts(context, kind, input, rank, dims, reduced, out, status);
   Reduction reduction = {kind, rank, dims, reduced, context->parallel, NULL};
   Buffer *workspace = NULL;
@@ -147,8 +181,14 @@ bool reduction_run(KernelContext *context, ReduceKind kind, const Tensor *input,
     if ((workspace = kernel_scratch(context, size, status)) == NULL) return false;
     reduction.workspace = workspace->data;
   }
-  bool ok = true;
-  if (wide_type(input->dtype) == input->dtype) {
+  bool ok = true, unsigned_sum = input->dtype == DT_UINT64 && kind != REDUCE_MAX && kind != REDUCE_MIN;
+  if (unsigned_sum) {
+    /* Sums and products have the same bits whatever the sign; quotients have not. */
+    uint64_t count = (uint64_t)(tensor_num_elements(input) / tensor_num_elements(out));
+    reduction.kind = kind == REDUCE_MEAN ? REDUCE_SUM : kind;
+    reduce_as(&reduction, DT_INT64, input->data, out->data);
+    for (int64_t i = 0; kind == REDUCE_MEAN && count > 0 && i < tensor_num_elements(out); i++) ((uint64_t *)out->data)[i] /= count;
+  } else if (wide_type(input->dtype) == input->dtype) {
     reduce_as(&reduction, input->dtype, input->data, out->data);
   } else {
     ok = reduce_through_wide(context, &reduction, input, out, status);
@@ -273,26 +313,38 @@ static bool extreme_gradient(const NodeDef *node, const char *op, StrBuf *text, 
 static bool max_gradient(const GradientRequest *request, StrBuf *text, Status *status) { return extreme_gradient(request->node, "Max", text, status); }
 static bool min_gradient(const GradientRequest *request, StrBuf *text, Status *status) { return extreme_gradient(request->node, "Min", text, status); }
 
-/* dy times the product of the others. That is the product of all elements but zeros, over this one, where no other element
- * is zero, and zero elsewhere: nothing is divided by zero. */
+/* dy times the product of the others, without a division by zero. Where no other element is zero that is the product of all but zeros over
+ * this one. Where one is, it is that times the one, which is written as the sum of all zeros but this one: of value zero, but not of
+ * derivative zero. */
 static bool prod_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
-  bool keep_dims;
-  TRY(begin_gradient(request->node, "Prod", &keep_dims, text, status));
-  strbuf_append(text,
-                "  zero_x = ZerosLike[T=$T](x)\n"
-                "  one_x = OnesLike[T=$T](x)\n"
-                "  is_zero = Equal[T=$T](x, zero_x:y:0)\n"
-                "  factors = Select[T=$T](is_zero:z:0, one_x:y:0, x)\n"
+  StrBuf marked = {0};
+  bool keep_dims, ok = false;
+  TRY_DONE(begin_gradient(request->node, "Prod", &keep_dims, &marked, status));
+  strbuf_append(&marked,
+                "  none = ZerosLike[T=$T](x)\n"
+                "  ones = OnesLike[T=$T](x)\n"
+                "  is_zero = Equal[T=$T](x, none:y:0)\n"
+                "  factors = Select[T=$T](is_zero:z:0, ones:y:0, ~x)\n"
                 "  product = Prod[T=$T, Tidx=$Tidx, keep_dims=true](factors:output:0, i)\n"
-                "  zeros = Cast[SrcT=bool, DstT=$T](is_zero:z:0)\n"
-                "  zeros_in_all = Sum[T=$T, Tidx=$Tidx, keep_dims=true](zeros:y:0, i)\n"
-                "  zeros_in_others = Sub[T=$T](zeros_in_all:output:0, zeros:y:0)\n"
-                "  counts = Equal[T=$T](zeros_in_others:z:0, zero_x:y:0)\n"
                 "  quotient = RealDiv[T=$T](product:output:0, factors:output:0)\n"
-                "  others = Select[T=$T](counts:z:0, quotient:z:0, zero_x:y:0)\n");
-  const char *dy = under_kept_shape(keep_dims, "dy_kept", "dy", "dy_kept:output:0", text);
-  strbuf_printf(text, "  dx = Mul[T=$T](%s, others:output:0)\n", dy);
-  return end_gradient("dx:z:0", text, status);
+                "  is_one = Cast[SrcT=bool, DstT=$T](is_zero:z:0)\n"
+                "  count = Sum[T=$T, Tidx=$Tidx, keep_dims=true](is_one:y:0, i)\n"
+                "  other_count = Sub[T=$T](count:output:0, is_one:y:0)\n"
+                "  value = Select[T=$T](is_zero:z:0, ~x, none:y:0)\n"
+                "  values = Sum[T=$T, Tidx=$Tidx, keep_dims=true](value:output:0, i)\n"
+                "  other_value = Sub[T=$T](values:output:0, value:output:0)\n"
+                "  small = Mul[T=$T](quotient:z:0, other_value:z:0)\n"
+                "  no_other = Equal[T=$T](other_count:z:0, none:y:0)\n"
+                "  one_other = Equal[T=$T](other_count:z:0, ones:y:0)\n"
+                "  with_zero = Select[T=$T](one_other:z:0, small:z:0, none:y:0)\n"
+                "  others = Select[T=$T](no_other:z:0, quotient:z:0, with_zero:output:0)\n");
+  const char *dy = under_kept_shape(keep_dims, "dy_kept", "dy", "dy_kept:output:0", &marked);
+  strbuf_printf(&marked, "  dx = Mul[T=$T](%s, others:output:0)\n", dy);
+  TRY_DONE(end_gradient("dx:z:0", &marked, status));
+  ok = conjugate_text(request, marked.data, text, status);
+done:
+  strbuf_free(&marked);
+  return ok;
 }
 
 #define REDUCTION(gradient)                                                                                     \
@@ -302,12 +354,12 @@ static bool prod_gradient(const GradientRequest *request, StrBuf *text, Status *
   .construct = reduction_construct
 #define REAL_KERNELS(kernel)                                                                                    \
   {DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_INT32, kernel}, {DT_INT64, kernel}, {DT_UINT8, kernel},          \
-  {DT_INT8, kernel}, {DT_INT16, kernel}, {DT_UINT16, kernel}, {DT_UINT32, kernel}, {DT_HALF, kernel},           \
-  {DT_BFLOAT16, kernel}
+  {DT_INT8, kernel}, {DT_INT16, kernel}, {DT_UINT16, kernel}, {DT_UINT32, kernel}, {DT_UINT64, kernel},         \
+  {DT_HALF, kernel}, {DT_BFLOAT16, kernel}
 
 REGISTER_OP(Sum, REDUCTION(sum_gradient), .kernels = {REAL_KERNELS(sum), {DT_COMPLEX64, sum}, {DT_COMPLEX128, sum}})
 REGISTER_OP(Mean, REDUCTION(mean_gradient), .kernels = {REAL_KERNELS(mean), {DT_COMPLEX64, mean}, {DT_COMPLEX128, mean}})
-REGISTER_OP(Prod, REDUCTION(prod_gradient), .kernels = {REAL_KERNELS(prod)})
+REGISTER_OP(Prod, REDUCTION(prod_gradient), .kernels = {REAL_KERNELS(prod), {DT_COMPLEX64, prod}, {DT_COMPLEX128, prod}})
 REGISTER_OP(Max, REDUCTION(max_gradient), .kernels = {REAL_KERNELS(max)})
 REGISTER_OP(Min, REDUCTION(min_gradient), .kernels = {REAL_KERNELS(min)})
 

@@ -172,3 +172,29 @@ TEST(all_and_any) {
   op_gives("Any", "bool[0,2]; int32[] 0", "bool[2] 0");
   op_gives("All", "bool[] 1; int32[0]", "bool[] 1");
 }
+
+TEST(reductions_of_uint64_and_complex_numbers) {
+  op_gives("Sum[T=uint64]", "uint64[3] 18446744073709551615 9223372036854775808 3; int32[] 0", "uint64[] 9223372036854775810");
+  op_gives("Mean[T=uint64]", "uint64[2] 18446744073709551614 0; int32[] 0", "uint64[] 9223372036854775807");
+  op_gives("Prod[T=uint64]", "uint64[2] 9223372036854775807 2; int32[] 0", "uint64[] 18446744073709551614");
+  op_gives("Max[T=uint64]", "uint64[3] 1 18446744073709551615 9223372036854775808; int32[] 0", "uint64[] 18446744073709551615");
+  op_gives("Min[T=uint64]", "uint64[2,2] 18446744073709551615 1 9223372036854775808 0; int32[] 1", "uint64[2] 1 0");
+  op_gives("Min[T=uint64]", "uint64[0]; int32[] 0", "uint64[] 18446744073709551615");
+  op_gives("Max[T=uint64]", "uint64[0]; int32[] 0", "uint64[] 0");
+  op_gives("Mean[T=uint64]", "uint64[0]; int32[] 0", "uint64[] 0");
+  op_gives("Prod[T=complex64]", "complex64[2,2] 3+1i 5+2i 0+1i 2; int32[] 1", "complex64[2] 13+11i 0+2i");
+  op_gives("Prod[T=complex128]", "complex128[2,1,2] 3+1i 5+2i 0+1i 2; int32[2] 0 1", "complex128[2] -1+3i 10+4i");
+  op_gives("Prod[T=complex128]", "complex128[2,0] 1; int32[] 1", "complex128[2] 1");
+}
+
+/* With no zero, one, two and three of them in a product. */
+GRADIENT_CASES(product_with_zeros,
+  {"Prod[T=double]", "double[4,3] 2 -3 0.5 0 4 5 0 0 6 0 0 0; int32[] 1"},
+  {"Prod[T=double, keep_dims=true]", "double[4] 0 2 3 4; int32[] 0"},
+  {"Prod[T=double]", "double[2,2,2] 0 2 3 4 5 6 0 8; int32[2] 0 2"},
+  {"Prod[T=double, Tidx=int64]", "double[2,2] 0 2 3 4; int64[2] 0 -1"},
+  {"Prod[T=complex128]", "complex128[2,2] 1+2i 3-1i 0 1-1i; int32[] 1"},
+  {"Max[T=double]", "double[2,3] 1 3 2 6 4 5; int32[] -1"},
+  {"Min[T=double, Tidx=int64]", "double[2,2,2] 1 3 2 6 4 5 -1 0.5; int64[2] 0 -1"},
+  {"Mean[T=complex128]", "complex128[2,2] 1+2i 3-1i 0 1-1i; int32[] 0"},
+  {"Sum[T=double]", "double[] 2; int32[0]"})
