@@ -1,0 +1,158 @@
+/* UnsortedSegmentSum, UnsortedSegmentProd, UnsortedSegmentMin and UnsortedSegmentMax: rows under the same id, in any order, are combined;
+ * those under a negative one are dropped. */
+#include <stdio.h>
+
+#include "op/op_registry.h"
+#include "ops/segment_rows.h"
+
+/* "segment_ids[0,1] = 4 is out of range [0, 4)" */
+static bool out_of_range(const Tensor *ids, int64_t i, int64_t id, int64_t num_segments, Status *status) {
+  int64_t at[SHAPE_MAX_RANK];
+  char text[160];
+  size_t length = 0;
+  for (int k = ids->shape.rank - 1; k >= 0; k--) {
+    at[k] = i % shape_dim(&ids->shape, k);
+    i /= shape_dim(&ids->shape, k);
+  }
+  text[0] = '\0';
+  for (int k = 0; k < ids->shape.rank && length + 24 < sizeof text; k++) {
+    length += (size_t)snprintf(text + length, sizeof text - length, "%s%lld", k == 0 ? "" : ",", (long long)at[k]);
+  }
+  return status_invalid(status, "segment_ids[%s] = %lld is out of range [0, %lld)", text, (long long)id, (long long)num_segments);
+}
+
+static bool unsorted_kernel(KernelContext *context, SegmentKind kind, Status *status) {
+  const Tensor *data = context->inputs[0], *ids = context->inputs[1], *sizes = context->inputs[2];
+  char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
+  if (!tensor_is_scalar(sizes)) {
+    return status_invalid(status, "num_segments should be a scalar, not shape %s", shape_text(&sizes->shape, a));
+  }
+  bool fits = data->shape.rank >= ids->shape.rank;
+  for (int i = 0; fits && i < ids->shape.rank; i++) fits = shape_dim(&data->shape, i) == shape_dim(&ids->shape, i);
+  if (!fits) {
+    return status_invalid(status, "data.shape = %s does not start with segment_ids.shape = %s", shape_text(&data->shape, a),
+                          shape_text(&ids->shape, b));
+  }
+  SegmentScatter scatter = {.kind = kind, .data = data->data, .count = tensor_num_elements(ids), .ids = segment_ids(ids)};
+  scatter.num_segments = tensor_int_at(sizes, 0);
+  if (scatter.num_segments < 0) {
+    return status_invalid(status, "Input num_segments == %lld must not be negative.", (long long)scatter.num_segments);
+  }
+  for (int64_t i = 0; i < scatter.count; i++) {
+    int64_t id = segment_id(scatter.ids, i);
+    if (id >= scatter.num_segments) return out_of_range(ids, i, id, scatter.num_segments, status);
+  }
+  Tensor *out;
+  TRY(segment_allocate(context, data, ids->shape.rank, scatter.num_segments, &out, &scatter.columns, status));
+  scatter.out = out->data;
+  segment_scatter(context, &scatter, data->dtype);
+  return true;
+}
+
+static bool unsorted_sum(KernelContext *context, Status *status) { return unsorted_kernel(context, SEGMENT_SUM, status); }
+static bool unsorted_prod(KernelContext *context, Status *status) { return unsorted_kernel(context, SEGMENT_PROD, status); }
+static bool unsorted_min(KernelContext *context, Status *status) { return unsorted_kernel(context, SEGMENT_MIN, status); }
+static bool unsorted_max(KernelContext *context, Status *status) { return unsorted_kernel(context, SEGMENT_MAX, status); }
+
+static bool unsorted_shape(InferenceContext *c, Status *status) {
+  ShapeHandle data = shape_input(c, 0), ids = shape_input(c, 1), sizes;
+  DimHandle rows;
+  TRY(shape_with_rank(c, shape_input(c, 2), 0, &sizes, status));
+  if (!shape_rank_known(data) || !shape_rank_known(ids)) return shape_unknown_outputs(c, status);
+  TRY(shape_merge_prefix(c, data, ids, &data, &ids, status));
+  TRY(dim_for_scalar_input(c, 2, &rows, status));
+  return segment_set_shape(c, data, shape_rank(ids), rows, status);
+}
+
+#define UNSORTED_ARGS                                                                                                    \
+  .inputs = {"data: T", "segment_ids: Tindices", "num_segments: Tnumsegments"}, .outputs = {"output: T"}, .shape = unsorted_shape
+#define INDEX_ATTRS "Tindices: {int32, int64}", "Tnumsegments: {int32, int64} = DT_INT32"
+#define REAL_KERNELS(kernel)                                                                                             \
+  {DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_HALF, kernel}, {DT_BFLOAT16, kernel}, {DT_INT32, kernel},                 \
+      {DT_INT64, kernel}, {DT_UINT8, kernel}, {DT_INT8, kernel}, {DT_UINT16, kernel}, {DT_INT16, kernel},                \
+      {DT_UINT32, kernel}, {DT_UINT64, kernel}
+#define NUMBER_KERNELS(kernel) REAL_KERNELS(kernel), {DT_COMPLEX64, kernel}, {DT_COMPLEX128, kernel}
+
+/* Pieces of gradient text. Ids are flattened first; with negative ones goes some row, which is dropped at the end. */
+#define BEGIN_GRADIENT(op)                                                                                               \
+    op "Gradient[T:type, Tindices:type, Tnumsegments:type](x:T, ids:Tindices, n:Tnumsegments, dy:T) -> "                 \
+    "(dx:T, dids:Tindices, dn:Tnumsegments) {\n"                                                                         \
+    "  vector = Const[dtype=int32, value=[-1]]()\n"                                                                      \
+    "  zero = Const[dtype=$Tindices, value=0]()\n"                                                                       \
+    "  flat = Reshape[T=$Tindices](ids, vector:output:0)\n"                                                              \
+    "  at = Maximum[T=$Tindices](flat:output:0, zero:output:0)\n"                                                        \
+    "  kept = GreaterEqual[T=$Tindices](flat:output:0, zero:output:0)\n"                                                 \
+    "  dy_rows = Gather[Tparams=$T, Tindices=$Tindices](dy, at:z:0)\n"                                                   \
+    "  none = ZerosLike[T=$T](dy_rows:output:0)\n"
+#define X_ROWS                                                                                                           \
+    "  shape = Shape[T=$T](dy_rows:output:0)\n"                                                                          \
+    "  x_rows = Reshape[T=$T](x, shape:output:0)\n"
+#define SUM_OVER_SEGMENT(sum, of)                                                                                        \
+    "  " sum "_of_segment = UnsortedSegmentSum[T=$T, Tindices=$Tindices, Tnumsegments=$Tnumsegments](" of                 \
+    ", flat:output:0, n)\n"                                                                                              \
+    "  " sum " = Gather[Tparams=$T, Tindices=$Tindices](" sum "_of_segment:output:0, at:z:0)\n"
+#define END_GRADIENT(rows)                                                                                               \
+    "  chosen = Select[T=$T](kept:z:0, " rows ", none:y:0)\n"                                                            \
+    "  x_shape = Shape[T=$T](x)\n"                                                                                       \
+    "  dx = Reshape[T=$T](chosen:output:0, x_shape:output:0)\n"                                                          \
+    "  dids = ZerosLike[T=$Tindices](ids)\n"                                                                             \
+    "  dn = ZerosLike[T=$Tnumsegments](n)\n"                                                                             \
+    "  return dx = dx:output:0, dids = dids:y:0, dn = dn:y:0\n"                                                          \
+    "}\n"
+
+REGISTER_OP(UnsortedSegmentSum, UNSORTED_ARGS,
+  .attrs = {"T: numbertype", INDEX_ATTRS},
+  .gradient = BEGIN_GRADIENT("UnsortedSegmentSum") END_GRADIENT("dy_rows:output:0"),
+  .kernels = {NUMBER_KERNELS(unsorted_sum)})
+
+/* As of SegmentProd. */
+REGISTER_OP(UnsortedSegmentProd, UNSORTED_ARGS,
+  .attrs = {"T: numbertype", INDEX_ATTRS},
+  .gradient =
+    BEGIN_GRADIENT("UnsortedSegmentProd")
+    X_ROWS
+    "  ones = OnesLike[T=$T](x_rows:output:0)\n"
+    "  is_zero = Equal[T=$T](x_rows:output:0, none:y:0)\n"
+    "  factors = Select[T=$T](is_zero:z:0, ones:y:0, x_rows:output:0)\n"
+    "  product = UnsortedSegmentProd[T=$T, Tindices=$Tindices, Tnumsegments=$Tnumsegments](factors:output:0, flat:output:0, n)\n"
+    "  product_rows = Gather[Tparams=$T, Tindices=$Tindices](product:output:0, at:z:0)\n"
+    "  quotient = RealDiv[T=$T](product_rows:output:0, factors:output:0)\n"
+    "  is_one = Cast[SrcT=bool, DstT=$T](is_zero:z:0)\n"
+    SUM_OVER_SEGMENT("count", "is_one:y:0")
+    "  other_count = Sub[T=$T](count:output:0, is_one:y:0)\n"
+    "  value = Select[T=$T](is_zero:z:0, x_rows:output:0, none:y:0)\n"
+    SUM_OVER_SEGMENT("values", "value:output:0")
+    "  other_value = Sub[T=$T](values:output:0, value:output:0)\n"
+    "  small = Mul[T=$T](quotient:z:0, other_value:z:0)\n"
+    "  no_other = Equal[T=$T](other_count:z:0, none:y:0)\n"
+    "  one_other = Equal[T=$T](other_count:z:0, ones:y:0)\n"
+    "  with_zero = Select[T=$T](one_other:z:0, small:z:0, none:y:0)\n"
+    "  others = Select[T=$T](no_other:z:0, quotient:z:0, with_zero:output:0)\n"
+    "  slope = Mul[T=$T](dy_rows:output:0, others:output:0)\n"
+    END_GRADIENT("slope:z:0"),
+  .kernels = {NUMBER_KERNELS(unsorted_prod)})
+
+/* Several extremes of a segment share its dy evenly. What goes with a negative id may have no extremes to share with. */
+#define EXTREME_GRADIENT(op)                                                                                             \
+    BEGIN_GRADIENT(op)                                                                                                   \
+    X_ROWS                                                                                                               \
+    "  y = " op "[T=$T, Tindices=$Tindices, Tnumsegments=$Tnumsegments](x_rows:output:0, flat:output:0, n)\n"            \
+    "  y_rows = Gather[Tparams=$T, Tindices=$Tindices](y:output:0, at:z:0)\n"                                            \
+    "  wins = Equal[T=$T](x_rows:output:0, y_rows:output:0)\n"                                                           \
+    "  winner = Cast[SrcT=bool, DstT=$T](wins:z:0)\n"                                                                    \
+    SUM_OVER_SEGMENT("count", "winner:y:0")                                                                              \
+    "  one = Const[dtype=$T, value=1]()\n"                                                                               \
+    "  divisor = Maximum[T=$T](count:output:0, one:output:0)\n"                                                          \
+    "  share = RealDiv[T=$T](dy_rows:output:0, divisor:z:0)\n"                                                           \
+    "  won = Select[T=$T](wins:z:0, share:z:0, none:y:0)\n"                                                              \
+    END_GRADIENT("won:output:0")
+
+REGISTER_OP(UnsortedSegmentMin, UNSORTED_ARGS,
+  .attrs = {"T: realnumbertype", INDEX_ATTRS},
+  .gradient = EXTREME_GRADIENT("UnsortedSegmentMin"),
+  .kernels = {REAL_KERNELS(unsorted_min)})
+
+REGISTER_OP(UnsortedSegmentMax, UNSORTED_ARGS,
+  .attrs = {"T: realnumbertype", INDEX_ATTRS},
+  .gradient = EXTREME_GRADIENT("UnsortedSegmentMax"),
+  .kernels = {REAL_KERNELS(unsorted_max)})
