@@ -1,5 +1,6 @@
 /* SegmentSum, SegmentMean, SegmentProd, SegmentMin and SegmentMax: rows that lie together under the same, rising, id are combined. */
 #include "op/op_registry.h"
+#include "ops/conjugate.h"
 #include "ops/segment_rows.h"
 
 static bool segment_kernel(KernelContext *context, SegmentKind kind, Status *status) {
@@ -71,35 +72,37 @@ REGISTER_OP(SegmentMean, SEGMENT_ARGS,
 /* dy times the product of the others, without a division by zero. Where no other element of the segment is zero that is the product of all
  * but zeros over this one. Where one is, it is that times the one, which is written as the sum of all zeros but this one: of value zero,
  * but not of derivative zero. */
+CONJUGATE_GRADIENT(segment_prod_gradient,
+  "SegmentProdGradient[T:type, Tindices:type](x:T, ids:Tindices, dy:T) -> (dx:T, dids:Tindices) {\n"
+  "  none = ZerosLike[T=$T](~x)\n"
+  "  ones = OnesLike[T=$T](~x)\n"
+  "  is_zero = Equal[T=$T](~x, none:y:0)\n"
+  "  factors = Select[T=$T](is_zero:z:0, ones:y:0, ~x)\n"
+  "  product = SegmentProd[T=$T, Tindices=$Tindices](factors:output:0, ids)\n"
+  "  product_rows = Gather[Tparams=$T, Tindices=$Tindices](product:output:0, ids)\n"
+  "  quotient = RealDiv[T=$T](product_rows:output:0, factors:output:0)\n"
+  "  zero = Cast[SrcT=bool, DstT=$T](is_zero:z:0)\n"
+  "  count = SegmentSum[T=$T, Tindices=$Tindices](zero:y:0, ids)\n"
+  "  count_rows = Gather[Tparams=$T, Tindices=$Tindices](count:output:0, ids)\n"
+  "  other_count = Sub[T=$T](count_rows:output:0, zero:y:0)\n"
+  "  value = Select[T=$T](is_zero:z:0, ~x, none:y:0)\n"
+  "  values = SegmentSum[T=$T, Tindices=$Tindices](value:output:0, ids)\n"
+  "  values_rows = Gather[Tparams=$T, Tindices=$Tindices](values:output:0, ids)\n"
+  "  other_value = Sub[T=$T](values_rows:output:0, value:output:0)\n"
+  "  small = Mul[T=$T](quotient:z:0, other_value:z:0)\n"
+  "  no_other = Equal[T=$T](other_count:z:0, none:y:0)\n"
+  "  one_other = Equal[T=$T](other_count:z:0, ones:y:0)\n"
+  "  with_zero = Select[T=$T](one_other:z:0, small:z:0, none:y:0)\n"
+  "  others = Select[T=$T](no_other:z:0, quotient:z:0, with_zero:output:0)\n"
+  "  rows = Gather[Tparams=$T, Tindices=$Tindices](dy, ids)\n"
+  "  dx = Mul[T=$T](rows:output:0, others:output:0)\n"
+  "  dids = ZerosLike[T=$Tindices](ids)\n"
+  "  return dx = dx:z:0, dids = dids:y:0\n"
+  "}\n")
+
 REGISTER_OP(SegmentProd, SEGMENT_ARGS,
   .attrs = {"T: numbertype", "Tindices: {int32, int64}"},
-  .gradient =
-    "SegmentProdGradient[T:type, Tindices:type](x:T, ids:Tindices, dy:T) -> (dx:T, dids:Tindices) {\n"
-    "  none = ZerosLike[T=$T](x)\n"
-    "  ones = OnesLike[T=$T](x)\n"
-    "  is_zero = Equal[T=$T](x, none:y:0)\n"
-    "  factors = Select[T=$T](is_zero:z:0, ones:y:0, x)\n"
-    "  product = SegmentProd[T=$T, Tindices=$Tindices](factors:output:0, ids)\n"
-    "  product_rows = Gather[Tparams=$T, Tindices=$Tindices](product:output:0, ids)\n"
-    "  quotient = RealDiv[T=$T](product_rows:output:0, factors:output:0)\n"
-    "  zero = Cast[SrcT=bool, DstT=$T](is_zero:z:0)\n"
-    "  count = SegmentSum[T=$T, Tindices=$Tindices](zero:y:0, ids)\n"
-    "  count_rows = Gather[Tparams=$T, Tindices=$Tindices](count:output:0, ids)\n"
-    "  other_count = Sub[T=$T](count_rows:output:0, zero:y:0)\n"
-    "  value = Select[T=$T](is_zero:z:0, x, none:y:0)\n"
-    "  values = SegmentSum[T=$T, Tindices=$Tindices](value:output:0, ids)\n"
-    "  values_rows = Gather[Tparams=$T, Tindices=$Tindices](values:output:0, ids)\n"
-    "  other_value = Sub[T=$T](values_rows:output:0, value:output:0)\n"
-    "  small = Mul[T=$T](quotient:z:0, other_value:z:0)\n"
-    "  no_other = Equal[T=$T](other_count:z:0, none:y:0)\n"
-    "  one_other = Equal[T=$T](other_count:z:0, ones:y:0)\n"
-    "  with_zero = Select[T=$T](one_other:z:0, small:z:0, none:y:0)\n"
-    "  others = Select[T=$T](no_other:z:0, quotient:z:0, with_zero:output:0)\n"
-    "  rows = Gather[Tparams=$T, Tindices=$Tindices](dy, ids)\n"
-    "  dx = Mul[T=$T](rows:output:0, others:output:0)\n"
-    "  dids = ZerosLike[T=$Tindices](ids)\n"
-    "  return dx = dx:z:0, dids = dids:y:0\n"
-    "}\n",
+  .gradient_fn = segment_prod_gradient,
   .kernels = {NUMBER_KERNELS(segment_prod)})
 
 /* Several extremes of a segment share its dy evenly. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "op/op_registry.h"
+#include "ops/conjugate.h"
 #include "ops/segment_rows.h"
 
 /* "segment_ids[0,1] = 4 is out of range [0, 4)" */
@@ -84,9 +85,9 @@ static bool unsorted_shape(InferenceContext *c, Status *status) {
     "  kept = GreaterEqual[T=$Tindices](flat:output:0, zero:output:0)\n"                                                 \
     "  dy_rows = Gather[Tparams=$T, Tindices=$Tindices](dy, at:z:0)\n"                                                   \
     "  none = ZerosLike[T=$T](dy_rows:output:0)\n"
-#define X_ROWS                                                                                                           \
+#define X_ROWS(x)                                                                                                        \
     "  shape = Shape[T=$T](dy_rows:output:0)\n"                                                                          \
-    "  x_rows = Reshape[T=$T](x, shape:output:0)\n"
+    "  x_rows = Reshape[T=$T](" x ", shape:output:0)\n"
 #define SUM_OVER_SEGMENT(sum, of)                                                                                        \
     "  " sum "_of_segment = UnsortedSegmentSum[T=$T, Tindices=$Tindices, Tnumsegments=$Tnumsegments](" of                 \
     ", flat:output:0, n)\n"                                                                                              \
@@ -106,36 +107,38 @@ REGISTER_OP(UnsortedSegmentSum, UNSORTED_ARGS,
   .kernels = {NUMBER_KERNELS(unsorted_sum)})
 
 /* As of SegmentProd. */
+CONJUGATE_GRADIENT(unsorted_prod_gradient,
+  BEGIN_GRADIENT("UnsortedSegmentProd")
+  X_ROWS("~x")
+  "  ones = OnesLike[T=$T](x_rows:output:0)\n"
+  "  is_zero = Equal[T=$T](x_rows:output:0, none:y:0)\n"
+  "  factors = Select[T=$T](is_zero:z:0, ones:y:0, x_rows:output:0)\n"
+  "  product = UnsortedSegmentProd[T=$T, Tindices=$Tindices, Tnumsegments=$Tnumsegments](factors:output:0, flat:output:0, n)\n"
+  "  product_rows = Gather[Tparams=$T, Tindices=$Tindices](product:output:0, at:z:0)\n"
+  "  quotient = RealDiv[T=$T](product_rows:output:0, factors:output:0)\n"
+  "  is_one = Cast[SrcT=bool, DstT=$T](is_zero:z:0)\n"
+  SUM_OVER_SEGMENT("count", "is_one:y:0")
+  "  other_count = Sub[T=$T](count:output:0, is_one:y:0)\n"
+  "  value = Select[T=$T](is_zero:z:0, x_rows:output:0, none:y:0)\n"
+  SUM_OVER_SEGMENT("values", "value:output:0")
+  "  other_value = Sub[T=$T](values:output:0, value:output:0)\n"
+  "  small = Mul[T=$T](quotient:z:0, other_value:z:0)\n"
+  "  no_other = Equal[T=$T](other_count:z:0, none:y:0)\n"
+  "  one_other = Equal[T=$T](other_count:z:0, ones:y:0)\n"
+  "  with_zero = Select[T=$T](one_other:z:0, small:z:0, none:y:0)\n"
+  "  others = Select[T=$T](no_other:z:0, quotient:z:0, with_zero:output:0)\n"
+  "  slope = Mul[T=$T](dy_rows:output:0, others:output:0)\n"
+  END_GRADIENT("slope:z:0"))
+
 REGISTER_OP(UnsortedSegmentProd, UNSORTED_ARGS,
   .attrs = {"T: numbertype", INDEX_ATTRS},
-  .gradient =
-    BEGIN_GRADIENT("UnsortedSegmentProd")
-    X_ROWS
-    "  ones = OnesLike[T=$T](x_rows:output:0)\n"
-    "  is_zero = Equal[T=$T](x_rows:output:0, none:y:0)\n"
-    "  factors = Select[T=$T](is_zero:z:0, ones:y:0, x_rows:output:0)\n"
-    "  product = UnsortedSegmentProd[T=$T, Tindices=$Tindices, Tnumsegments=$Tnumsegments](factors:output:0, flat:output:0, n)\n"
-    "  product_rows = Gather[Tparams=$T, Tindices=$Tindices](product:output:0, at:z:0)\n"
-    "  quotient = RealDiv[T=$T](product_rows:output:0, factors:output:0)\n"
-    "  is_one = Cast[SrcT=bool, DstT=$T](is_zero:z:0)\n"
-    SUM_OVER_SEGMENT("count", "is_one:y:0")
-    "  other_count = Sub[T=$T](count:output:0, is_one:y:0)\n"
-    "  value = Select[T=$T](is_zero:z:0, x_rows:output:0, none:y:0)\n"
-    SUM_OVER_SEGMENT("values", "value:output:0")
-    "  other_value = Sub[T=$T](values:output:0, value:output:0)\n"
-    "  small = Mul[T=$T](quotient:z:0, other_value:z:0)\n"
-    "  no_other = Equal[T=$T](other_count:z:0, none:y:0)\n"
-    "  one_other = Equal[T=$T](other_count:z:0, ones:y:0)\n"
-    "  with_zero = Select[T=$T](one_other:z:0, small:z:0, none:y:0)\n"
-    "  others = Select[T=$T](no_other:z:0, quotient:z:0, with_zero:output:0)\n"
-    "  slope = Mul[T=$T](dy_rows:output:0, others:output:0)\n"
-    END_GRADIENT("slope:z:0"),
+  .gradient_fn = unsorted_prod_gradient,
   .kernels = {NUMBER_KERNELS(unsorted_prod)})
 
 /* Several extremes of a segment share its dy evenly. What goes with a negative id may have no extremes to share with. */
 #define EXTREME_GRADIENT(op)                                                                                             \
     BEGIN_GRADIENT(op)                                                                                                   \
-    X_ROWS                                                                                                               \
+    X_ROWS("x")                                                                                                             \
     "  y = " op "[T=$T, Tindices=$Tindices, Tnumsegments=$Tnumsegments](x_rows:output:0, flat:output:0, n)\n"            \
     "  y_rows = Gather[Tparams=$T, Tindices=$Tindices](y:output:0, at:z:0)\n"                                            \
     "  wins = Equal[T=$T](x_rows:output:0, y_rows:output:0)\n"                                                           \
