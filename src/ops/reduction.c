@@ -229,24 +229,16 @@ static bool min(KernelContext *context, Status *status) { return reduction_kerne
 
 /* --- gradients --- */
 
-/* Computes in `kept` the shape of x with 1 along the reduced dimensions. Each place among the dimensions is compared with each
- * axis, counted from the front and from the end. */
-#define KEPT_SHAPE                                                              \
-  "  rank = Rank[T=$T](x)\n"                                                    \
-  "  zero = Const[dtype=int32, value=0]()\n"                                    \
-  "  one = Const[dtype=int32, value=1]()\n"                                     \
-  "  column = Const[dtype=int32, value=[-1, 1]]()\n"                            \
-  "  places = Range[Tidx=int32](zero:output:0, rank:output:0, one:output:0)\n"  \
-  "  from_end = Sub[T=int32](places:output:0, rank:output:0)\n"                 \
-  "  axes = Cast[SrcT=$Tidx, DstT=int32](i)\n"                                  \
-  "  axes_column = Reshape[T=int32](axes:y:0, column:output:0)\n"               \
-  "  hit = Equal[T=int32](places:output:0, axes_column:output:0)\n"             \
-  "  hit_end = Equal[T=int32](from_end:z:0, axes_column:output:0)\n"            \
-  "  either = NotEqual[T=bool](hit:z:0, hit_end:z:0)\n"                         \
-  "  hits = Cast[SrcT=bool, DstT=int32](either:z:0)\n"                          \
-  "  ones = Sum[T=int32](hits:y:0, zero:output:0)\n"                            \
-  "  reduced = Greater[T=int32](ones:output:0, zero:output:0)\n"                \
-  "  kept = Select[T=int32](reduced:z:0, ones:output:0, shape:output:0)\n"
+/* Computes in `kept` the shape of x with 1 along the reduced dimensions; an axis counted from the end is the remainder. */
+#define KEPT_SHAPE                                                                              \
+  "  rank = Rank[T=$T](x)\n"                                                                    \
+  "  first = Const[dtype=int32, value=0]()\n"                                                   \
+  "  step = Const[dtype=int32, value=1]()\n"                                                    \
+  "  places = Range[Tidx=int32](first:output:0, rank:output:0, step:output:0)\n"                \
+  "  axes = Cast[SrcT=$Tidx, DstT=int32](i)\n"                                                  \
+  "  reduced = FloorMod[T=int32](axes:y:0, rank:output:0)\n"                                    \
+  "  single = OnesLike[T=int32](reduced:z:0)\n"                                                 \
+  "  kept = DynamicStitch[N=2, T=int32](places:output:0, reduced:z:0, shape:output:0, single:y:0)\n"
 
 static bool begin_gradient(const NodeDef *node, const char *name, bool *keep_dims, StrBuf *text, Status *status) {
   TRY(node_attr_bool(node, "keep_dims", keep_dims, status));
@@ -260,7 +252,7 @@ static bool begin_gradient(const NodeDef *node, const char *name, bool *keep_dim
 /* A value of the result's shape under the kept shape: the name by which to refer to it. */
 static const char *under_kept_shape(bool keep_dims, const char *name, const char *value, const char *reshaped, StrBuf *text) {
   if (keep_dims) return value;
-  strbuf_printf(text, "  %s = Reshape[T=$T](%s, kept:output:0)\n", name, value);
+  strbuf_printf(text, "  %s = Reshape[T=$T](%s, kept:merged:0)\n", name, value);
   return reshaped;
 }
 

@@ -184,7 +184,7 @@ TEST(reductions_of_uint64_and_complex_numbers) {
   op_gives("Mean[T=uint64]", "uint64[0]; int32[] 0", "uint64[] 0");
   op_gives("Prod[T=complex64]", "complex64[2,2] 3+1i 5+2i 0+1i 2; int32[] 1", "complex64[2] 13+11i 0+2i");
   op_gives("Prod[T=complex128]", "complex128[2,1,2] 3+1i 5+2i 0+1i 2; int32[2] 0 1", "complex128[2] -1+3i 10+4i");
-  op_gives("Prod[T=complex128]", "complex128[2,0] 1; int32[] 1", "complex128[2] 1");
+  op_gives("Prod[T=complex128]", "complex128[2,0]; int32[] 1", "complex128[2] 1");
 }
 
 /* With no zero, one, two and three of them in a product. */
