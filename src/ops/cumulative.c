@@ -63,28 +63,42 @@ static bool cumsum_gradient(const GradientRequest *request, StrBuf *text, Status
   return strbuf_ok(text, status);
 }
 
-/* The sum of dy * y over the places where x goes in, over x. As in TensorFlow it is zero where x is, though products without that x
- * may not be. */
+/* The sum of dy times the product of the others, over the places where x goes in. Nothing is divided by zero, nor is TensorFlow's zero
+ * taken where x is zero: with zeros taken to be 1 the products are y, and those that count have no zero in them, or x as the only one. */
 static bool cumprod_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   bool exclusive, reverse;
   DataType type;
   TRY(node_attr_bool(request->node, "exclusive", &exclusive, status));
   TRY(node_attr_bool(request->node, "reverse", &reverse, status));
   TRY(node_attr_type(request->node, "T", &type, status));
-  bool has_no_nan = type == DT_FLOAT || type == DT_DOUBLE || type == DT_HALF || dtype_is_complex(type);
-  const char *conj_x = dtype_is_complex(type) ? "conj_x:output:0" : "x";
+  bool is_complex = dtype_is_complex((int)type);
   strbuf_append(text, "CumprodGradient[T:type, Tidx:type](x:T, axis:Tidx, dy:T) -> (dx:T, daxis:Tidx) {\n");
-  if (dtype_is_complex(type)) strbuf_append(text, "  conj_x = Conj[T=$T](x)\n");
+  if (is_complex) strbuf_append(text, "  conj_x = Conj[T=$T](x)\n");
   strbuf_printf(text,
-                "  y = Cumprod[T=$T, Tidx=$Tidx, exclusive=%s, reverse=%s](%s, axis)\n"
+                "  zero_x = ZerosLike[T=$T](x)\n"
+                "  one_x = OnesLike[T=$T](x)\n"
+                "  is_zero = Equal[T=$T](x, zero_x:y:0)\n"
+                "  factors = Select[T=$T](is_zero:z:0, one_x:y:0, %s)\n"
+                "  y = Cumprod[T=$T, Tidx=$Tidx, exclusive=%s, reverse=%s](factors:output:0, axis)\n"
+                "  zeros = Cast[SrcT=bool, DstT=int32](is_zero:z:0)\n"
+                "  count = Cumsum[T=int32, Tidx=$Tidx, exclusive=%s, reverse=%s](zeros:y:0, axis)\n",
+                is_complex ? "conj_x:output:0" : "x", text_of(exclusive), text_of(reverse), text_of(exclusive), text_of(reverse));
+  strbuf_printf(text,
+                "  none = Const[dtype=int32, value=0]()\n"
+                "  one = Const[dtype=int32, value=1]()\n"
+                "  has_none = Equal[T=int32](count:out:0, none:output:0)\n"
+                "  has_one = Equal[T=int32](count:out:0, one:output:0)\n"
                 "  product = Mul[T=$T](dy, y:out:0)\n"
-                "  sum = Cumsum[T=$T, Tidx=$Tidx, exclusive=%s, reverse=%s](product:z:0, axis)\n"
-                "  dx = %s[T=$T](sum:out:0, %s)\n"
+                "  whole = Select[T=$T](has_none:z:0, product:z:0, zero_x:y:0)\n"
+                "  broken = Select[T=$T](has_one:z:0, product:z:0, zero_x:y:0)\n"
+                "  sum = Cumsum[T=$T, Tidx=$Tidx, exclusive=%s, reverse=%s](whole:output:0, axis)\n"
+                "  sum_at_zero = Cumsum[T=$T, Tidx=$Tidx, exclusive=%s, reverse=%s](broken:output:0, axis)\n"
+                "  total = Select[T=$T](is_zero:z:0, sum_at_zero:out:0, sum:out:0)\n"
+                "  dx = RealDiv[T=$T](total:output:0, factors:output:0)\n"
                 "  daxis = ZerosLike[T=$Tidx](axis)\n"
                 "  return dx = dx:z:0, daxis = daxis:y:0\n"
                 "}\n",
-                text_of(exclusive), text_of(reverse), conj_x, text_of(exclusive), text_of(!reverse),
-                has_no_nan ? "DivNoNan" : "RealDiv", conj_x);
+                text_of(exclusive), text_of(!reverse), text_of(exclusive), text_of(!reverse));
   return strbuf_ok(text, status);
 }
 

@@ -47,6 +47,11 @@ GRADIENT_CASES(cumulative,
   {SCANS(", exclusive=true, reverse=true"), "double[2,2,2] 1.5 -2 0.7 1.2 3 -0.4 2 1; int32[] 1"},
   {"Cumsum|Cumprod[T=complex128]", "complex128[3] 1+0.5i -0.5+1i 0.7-1.1i; int32[] 0"})
 
-TEST(gradient_of_a_running_product_at_zero_is_tensorflows) {
-  gradient_is("Cumprod[T=float]", "float[4] 2 0 3 4; int32[] 0", "float[4] 1 0 0 0");
+/* TensorFlow gives 0 there. */
+TEST(gradient_of_a_running_product_at_zeros) {
+  gradient_is("Cumprod[T=float]", "float[4] 2 0 3 4; int32[] 0", "float[4] 1 32 0 0");
+  gradient_holds("Cumprod[T=double]", "double[4] 2 0 3 4; int32[] 0");
+  gradient_holds("Cumprod[T=double, exclusive=true]", "double[2,4] 2 0 3 0 0 1 2 3; int32[] 1");
+  gradient_holds("Cumprod[T=double, reverse=true]", "double[5] 2 0 3 0 4; int32[] 0");
+  gradient_holds("Cumprod[T=complex128]", "complex128[3] 1+1i 0 2-1i; int32[] 0");
 }
