@@ -35,14 +35,12 @@ static bool check_rank(const Tensor *input, const Tensor *dims, Status *status) 
 
 static bool reverse_kernel(KernelContext *context, Status *status) {
   const Tensor *input = context->inputs[0], *dims = context->inputs[1];
-  if (!tensor_is_scalar(input)) {
-    TRY(check_rank(input, dims, status));
-    if (tensor_num_elements(dims) != input->shape.rank) {
-      return status_invalid(status,
-                            "'dims' must have the same number of values as 'input' has dimensions. 'input' has %d'dims' "
-                            "has %lld values",
-                            input->shape.rank, (long long)tensor_num_elements(dims));
-    }
+  TRY(check_rank(input, dims, status));
+  if (tensor_num_elements(dims) != input->shape.rank) {
+    return status_invalid(status,
+                          "'dims' must have the same number of values as 'input' has dimensions. 'input' has %d'dims' "
+                          "has %lld values",
+                          input->shape.rank, (long long)tensor_num_elements(dims));
   }
   return reverse_axes(context, tensor_bool(dims), status);
 }

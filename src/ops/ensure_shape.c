@@ -1,0 +1,68 @@
+/* EnsureShape: the input, whose shape must be what was said about it. */
+#include "op/node_def.h"
+#include "op/op_registry.h"
+
+typedef struct EnsureState {
+  const TensorShapeProto *shape; /* of the node; unknown sizes are -1 */
+  const char *input;             /* where the tensor comes from, for messages */
+} EnsureState;
+
+static bool ensure_construct(const KernelConstruction *construction, void *memory, Status *status) {
+  EnsureState *state = memory;
+  state->input = construction->node->n_input > 0 ? construction->node->input[0] : "";
+  return node_attr_shape(construction->node, "shape", &state->shape, status);
+}
+
+static bool is_compatible(const TensorShapeProto *wanted, const Shape *shape) {
+  if (wanted->unknown_rank) return true;
+  if (wanted->n_dim != (size_t)shape->rank) return false;
+  for (int d = 0; d < shape->rank; d++) {
+    if (wanted->dim[d]->size >= 0 && wanted->dim[d]->size != shape_dim(shape, d)) return false;
+  }
+  return true;
+}
+
+static bool ensure_kernel(KernelContext *context, Status *status) {
+  const EnsureState *state = context->state;
+  const Tensor *input = context->inputs[0];
+  char text[SHAPE_TEXT_CAPACITY];
+  if (is_compatible(state->shape, &input->shape)) return kernel_set_output(context, 0, input, NULL, status);
+  StrBuf wanted = {0};
+  strbuf_append(&wanted, "[");
+  for (size_t d = 0; d < state->shape->n_dim; d++) {
+    if (d > 0) strbuf_append(&wanted, ",");
+    if (state->shape->dim[d]->size < 0) {
+      strbuf_append(&wanted, "?");
+    } else {
+      strbuf_printf(&wanted, "%lld", (long long)state->shape->dim[d]->size);
+    }
+  }
+  status_invalid(status, "Shape of tensor %s %s is not compatible with expected shape %s].", state->input,
+                 shape_text(&input->shape, text), strbuf_text(&wanted));
+  strbuf_free(&wanted);
+  return false;
+}
+
+static bool ensure_shape(InferenceContext *c, Status *status) {
+  const TensorShapeProto *proto;
+  ShapeHandle wanted, merged;
+  TRY(node_attr_shape(c->node, "shape", &proto, status));
+  TRY(shape_from_shape_proto(c, proto, &wanted, status));
+  TRY(shape_merge(c, shape_input(c, 0), wanted, &merged, status));
+  shape_set_output(c, 0, merged);
+  return true;
+}
+
+REGISTER_OP(EnsureShape,
+  .inputs = {"input: T"},
+  .outputs = {"output: T"},
+  .attrs = {"shape: shape", "T: type"},
+  .shape = ensure_shape,
+  .gradient =
+    "EnsureShapeGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
+    "  d = Identity[T=$T](dy)\n"
+    "  return dinput = d:output:0\n"
+    "}\n",
+  .state_size = sizeof(EnsureState),
+  .construct = ensure_construct,
+  .kernels = {{DT_INVALID, ensure_kernel}})
