@@ -100,7 +100,7 @@ static TF_Output add_reduction(Round *r, const Value *x) {
   static const char *const kTypes[] = {"Sum", "Mean", "Prod", "Max"};
   int32_t axis = x->rank == 0 ? 0 : random_below(r->random, 2 * x->rank) - x->rank;
   TF_Output axes = ints(r, x->rank > 0, &axis);
-  TF_OperationDescription *desc = new_op(r, kTypes[random_below(r->random, r->type == TF_DOUBLE ? 4 : 2)]);
+  TF_OperationDescription *desc = new_op(r, kTypes[random_below(r->random, r->type == TF_DOUBLE ? 4 : 3)]);
   TF_AddInput(desc, x->output);
   TF_AddInput(desc, axes);
   TF_SetAttrBool(desc, "keep_dims", one_in(r->random, 2));
