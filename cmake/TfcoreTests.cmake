@@ -53,7 +53,7 @@ endfunction()
 
 set(modules base simd blas proto tensor op graph function gradient optimizer runtime ops c_api)
 set(modules_below_op base simd blas proto tensor)
-set(modules_with_ops runtime ops c_api)
+set(modules_with_ops optimizer runtime ops c_api)
 foreach(module IN LISTS modules)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/c/${module}/*_test.c)
   if(sources)

@@ -70,9 +70,10 @@ static bool fill(FunctionBody *body, Graph *library, const FunctionDef *function
   const AttrEntry **own_attrs;
   InstantiationResult *result;
   TRY(copy_attrs(attrs, num_attrs, arena, &own_attrs, status));
-  const FunctionDef *own_function = proto_copy(function, arena); /* instantiated nodes share its values */
-  if (own_function == NULL) return oom(status);
-  TRY(function_instantiate(library, own_function, own_attrs, num_attrs, arena, &result, status));
+  /* What instantiation shares with a function of the library lives as long as that does. */
+  if (graph_find_function(library, function->signature->name) != function) function = proto_copy(function, arena);
+  if (function == NULL) return oom(status);
+  TRY(function_instantiate(library, function, own_attrs, num_attrs, arena, &result, status));
   Node **nodes = arena_calloc(arena, result->num_nodes, sizeof *nodes);
   Node **control_rets = arena_calloc(arena, result->num_control_rets, sizeof *control_rets);
   if (nodes == NULL || control_rets == NULL) return oom(status);

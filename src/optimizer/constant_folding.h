@@ -14,4 +14,18 @@ enum { CONSTANT_FOLDING_MAX_BYTES = 10 << 20 }; /* a larger result is not kept *
 MUST_CHECK bool node_fold_constant(Graph *graph, const Node *node, const Tensor *const *inputs,
                                    bool trust_shapes, Tensor *outputs, bool *folded, Status *status);
 
+typedef struct FoldOptions {
+  int64_t max_constant_size_in_bytes; /* of a tensor that is replaced; 0: CONSTANT_FOLDING_MAX_BYTES */
+  bool trust_shapes;                  /* as for node_fold_constant */
+  const NodeSet *keep; /* nodes whose values come from elsewhere, or that must stay; may be NULL */
+  bool (*consider)(const Node *node); /* NULL, or false for nodes to leave alone */
+} FoldOptions;
+
+/* TensorFlow's ConstantFold on a whole graph: every tensor that follows from constants alone and is read by a
+ * node that does not is replaced by a Const node `<node>/_0__cf__0`, with the control inputs of all that it
+ * stands for. The nodes that computed it stay, until graph_remove_dead_nodes. No more is added to the graph
+ * in one call than CONSTANT_FOLDING_MAX_TOTAL_BYTES. On error the graph is valid. */
+enum { CONSTANT_FOLDING_MAX_TOTAL_BYTES = 128 << 20 };
+MUST_CHECK bool graph_fold_constants(Graph *graph, const FoldOptions *options, bool *changed, Status *status);
+
 #endif

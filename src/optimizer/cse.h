@@ -21,4 +21,10 @@ typedef struct CseOptions {
 MUST_CHECK bool graph_find_common(const Graph *graph, Node *const *order, int64_t count,
                                   const CseOptions *options, Arena *arena, Node ***same, Status *status);
 
+/* The pass: nodes that compute what another computes are removed, and their consumers read the other. Nodes
+ * that no walk from source meets stay (graph_fixup_source_and_sink_edges), and so do those in `keep`, which
+ * may be NULL. On error the graph is valid. */
+MUST_CHECK bool graph_merge_common(Graph *graph, const NodeSet *keep, bool (*consider)(const Node *node),
+                                   bool *changed, Status *status);
+
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "graph/graph_walk.h"
+#include "optimizer/optimizer_internal.h"
 
 static const char kPrefix[] = "Func/";
 
@@ -97,23 +97,9 @@ bool inline_validate(const Node *caller, const FunctionBody *body, const InlineO
 
 /* --- adding nodes --- */
 
-/* TensorFlow numbers names and does not look whether they are free: a graph that was exported and read back
- * may have them. */
 static const char *new_name(Inliner *in, const char *part) {
-  const char *name, *base = arena_printf(in->arena, "%s%s%s", kPrefix, in->prefix, part);
-  if (base == NULL) return NULL;
-  do {
-    name = graph_new_name(in->graph, base);
-  } while (name != NULL && graph_find_node(in->graph, name) != NULL);
-  return name;
-}
-
-static NodeDef *new_def(Inliner *in, const char *op, const char *part, const char *device) {
-  Arena *arena = graph_arena(in->graph);
-  const char *name = new_name(in, part);
-  NodeDef *def = name == NULL ? NULL : node_def_new(arena, name, op);
-  if (def != NULL) def->device = arena_strdup(arena, device);
-  return def != NULL && def->device != NULL ? def : NULL;
+  const char *prefix = arena_printf(in->arena, "%s%s%s", kPrefix, in->prefix, part);
+  return prefix == NULL ? NULL : optimizer_new_name(in->graph, prefix);
 }
 
 static const char *device_of(const Node *node) {
@@ -127,24 +113,17 @@ static const char *helper_device(const Inliner *in, const char *where) {
 }
 
 static bool add_control(Inliner *in, Node *from, Node *to) {
-  Edge *edge;
-  return graph_add_control_edge(in->graph, from, to, &edge, in->status);
+  return optimizer_control(in->graph, from, to, in->status);
 }
 
 static bool add_no_op(Inliner *in, const char *part, Node **node) {
-  NodeDef *def = new_def(in, "NoOp", part, helper_device(in, ""));
-  return def != NULL ? graph_add_node(in->graph, def, node, in->status) : oom(in);
+  return optimizer_add_no_op(in->graph, new_name(in, part), helper_device(in, ""), node, in->status);
 }
 
 static bool add_identity(Inliner *in, const char *part, const char *where, Node *from, int output,
                          Node **node) {
-  Edge *edge;
-  NodeDef *def = new_def(in, "Identity", part, helper_device(in, where));
-  AttrValue *type = attr_value_type(graph_arena(in->graph), dtype_base(from->output_types[output]));
-  if (def == NULL || type == NULL) return oom(in);
-  TRY(node_def_set_attr(def, graph_arena(in->graph), "T", type, in->status));
-  TRY(graph_add_node(in->graph, def, node, in->status));
-  return graph_add_edge(in->graph, from, output, *node, 0, &edge, in->status);
+  return optimizer_add_identity(in->graph, new_name(in, part), helper_device(in, where), from, output, node,
+                                in->status);
 }
 
 /* --- before the body --- */
@@ -330,20 +309,13 @@ static bool infer(Inliner *in, Node *node) {
   return oom(in);
 }
 
-static bool is_forward(void *argument, const Edge *edge) {
-  (void)argument;
-  const char *op = edge->src->def == NULL ? "" : edge->src->def->op;
-  return strcmp(op, "NextIteration") != 0 && strcmp(op, "RefNextIteration") != 0;
-}
-
 /* Of all nodes, inputs first. What does not fit shows when it runs, as in a call. */
 static bool infer_shapes(Inliner *in) {
   Node **order;
   int64_t count;
-  const Walk walk = {.follow = is_forward};
-  TRY(graph_reverse_post_order(in->body->graph, &walk, in->arena, &order, &count, in->status));
+  TRY(optimizer_order(in->body->graph, in->arena, &order, &count, in->status));
   for (int64_t i = 0; i < count; i++) {
-    Node *copy = order[i]->id <= SINK_ID ? NULL : in->copies[order[i]->id];
+    Node *copy = in->copies[order[i]->id];
     if (copy != NULL) TRY(infer(in, copy));
   }
   return true;
@@ -353,18 +325,10 @@ static bool infer_shapes(Inliner *in) {
 
 /* Edges that could not be moved for want of memory still lead to the call, which is still there. */
 static bool move_consumers(Inliner *in) {
-  Node *caller = in->caller;
-  while (caller->num_out_edges > 0) {
-    Edge *edge = caller->out_edges[caller->num_out_edges - 1];
-    if (edge_is_control(edge)) {
-      TRY(add_control(in, in->output_control, edge->dst));
-      graph_remove_edge(in->graph, edge);
-    } else {
-      TRY(graph_update_edge(in->graph, in->outputs[edge->src_output], 0, edge->dst, edge->dst_input,
-                            in->status));
-    }
-  }
-  return true;
+  NodeOutput *outputs = arena_calloc(in->arena, in->body->num_rets, sizeof *outputs);
+  if (outputs == NULL) return oom(in);
+  for (int i = 0; i < in->body->num_rets; i++) outputs[i].node = in->outputs[i];
+  return optimizer_move_consumers(in->graph, in->caller, outputs, in->output_control, in->status);
 }
 
 /* The name is free only once the call is gone. */
@@ -500,7 +464,8 @@ bool graph_expand_inline_functions(Graph *graph, const FunctionBodySource *sourc
     int64_t end = graph_num_node_ids(graph);
     for (int64_t id = begin; id < end; id++) {
       Node *node = graph_node(graph, id);
-      if (node != NULL) TRY(expand(graph, node, source, options, changed, status));
+      if (node != NULL && !kept(options->keep, node))
+        TRY(expand(graph, node, source, options, changed, status));
     }
     if (graph_num_node_ids(graph) == end) break;
     begin = end; /* calls that could not be inlined are not tried again */

@@ -58,6 +58,7 @@ typedef struct ExpandOptions {
   InlineOptions multi_device; /* for PartitionedCall and StatefulPartitionedCall */
   int max_rounds;             /* calls inside of bodies are found in the next round */
   int64_t max_nodes;          /* of the graph */
+  const NodeSet *keep;        /* calls that stay; may be NULL */
 } ExpandOptions;
 
 /* TensorFlow's: one round, placed on a single device; partitioned calls with the function's control results.

@@ -2,17 +2,18 @@
 
 #include <stdlib.h>
 
-#include "function/test_ops.h"
 #include "op/op_facts.h"
+#include "runtime/graph_fixture.h"
 
 static const OpRegistration kInput = {
     .name = "Input", .outputs = {"o: float"}, .is_stateful = true, .shape = shape_unknown_outputs};
 static const OpRegistration *const kMoreOps[] = {&kInput};
 
+/* For all tests of the module. */
 BEFORE_EACH() {
   Status status;
   status_init(&status);
-  test_ops_register();
+  register_all_ops();
   CHECK_OK(op_registry_add_table(op_registry_global(), kMoreOps, 1, &status), &status);
 }
 AFTER_EACH() { op_registry_clear(op_registry_global()); }

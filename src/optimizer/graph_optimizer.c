@@ -1,0 +1,72 @@
+#include "optimizer/graph_optimizer.h"
+
+#include "optimizer/constant_folding.h"
+#include "optimizer/cse.h"
+#include "optimizer/graph_cleanup.h"
+
+OptimizerOptions optimizer_options_all(const FunctionBodySource *source) {
+  return (OptimizerOptions){.do_common_subexpression_elimination = true,
+                            .do_constant_folding = true,
+                            .do_function_inlining = true,
+                            .trust_shapes = true,
+                            .source = source};
+}
+
+static bool clean_up(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
+  bool step;
+  TRY(graph_remove_list_array_converters(graph, options->keep, &step, status));
+  *changed |= step;
+  if (!options->do_function_inlining) return true;
+  TRY(graph_remove_dead_nodes(graph, options->keep, &step, status));
+  *changed |= step;
+  TRY(graph_remove_identity_nodes(graph, options->keep, &step, status));
+  *changed |= step;
+  return true;
+}
+
+static bool fold(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
+  const FoldOptions how = {.max_constant_size_in_bytes = options->max_folded_constant_in_bytes,
+                           .trust_shapes = options->trust_shapes,
+                           .keep = options->keep,
+                           .consider = options->consider_folding};
+  bool step, removed;
+  TRY(graph_fold_constants(graph, &how, &step, status));
+  *changed |= step;
+  return !step || graph_remove_dead_nodes(graph, options->keep, &removed, status);
+}
+
+static bool inline_calls(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
+  ExpandOptions how = options->expand != NULL ? *options->expand : expand_options_default();
+  how.keep = options->keep;
+  bool step;
+  TRY(graph_expand_inline_functions(graph, options->source, &how, &step, status));
+  *changed |= step;
+  return true;
+}
+
+static bool run_round(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
+  bool step, level = options->opt_level >= OPTIMIZER_L1;
+  TRY(clean_up(graph, options, changed, status));
+  if (level || options->do_constant_folding) TRY(fold(graph, options, changed, status));
+  /* Without it common subexpressions would not meet the nodes that were added. */
+  TRY(graph_fixup_source_and_sink_edges(graph, &step, status));
+  if (options->do_function_inlining) *changed |= step;
+  if (level || options->do_common_subexpression_elimination) {
+    TRY(graph_merge_common(graph, options->keep, options->consider_merging, &step, status));
+    *changed |= step;
+  }
+  if (options->do_function_inlining && options->source != NULL)
+    TRY(inline_calls(graph, options, changed, status));
+  return true;
+}
+
+bool graph_optimize(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
+  bool any = false, ok = true, step = true;
+  for (int round = 0; ok && step && round < OPTIMIZER_MAX_ROUNDS; round++) {
+    step = false;
+    ok = run_round(graph, options, &step, status);
+    any |= step;
+  }
+  if (changed != NULL) *changed = any;
+  return ok && graph_fixup_source_and_sink_edges(graph, NULL, status);
+}
