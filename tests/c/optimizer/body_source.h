@@ -14,9 +14,10 @@ typedef struct TestBodies {
   int64_t num_inlined; /* nodes */
 } TestBodies;
 
-static inline bool make_test_body(TestBodies *bodies, const char *name, const AttrEntry *const *attrs, int num_attrs,
-                                  FunctionBody **body, Status *status) {
-  if (strcmp(name, "SymbolicGradient") == 0) return gradient_instantiate(bodies->library, attrs, num_attrs, body, status);
+static inline bool make_test_body(TestBodies *bodies, const char *name, const AttrEntry *const *attrs,
+                                  int num_attrs, FunctionBody **body, Status *status) {
+  if (strcmp(name, "SymbolicGradient") == 0)
+    return gradient_instantiate(bodies->library, attrs, num_attrs, body, status);
   const FunctionDef *function = graph_find_function(bodies->library, name);
   if (function == NULL) return status_set(status, CODE_NOT_FOUND, "Function %s is not defined.", name);
   return function_body_new(bodies->library, function, attrs, num_attrs, body, status);
@@ -28,7 +29,8 @@ static inline bool find_test_body(void *owner, const char *name, const AttrEntry
   StrBuf key = {0};
   function_canonicalize(name, attrs, num_attrs, &key);
   FunctionBody *made = string_map_find(&bodies->bodies, strbuf_text(&key));
-  bool ok = made != NULL || (CHECK(bodies->count < 64) && make_test_body(bodies, name, attrs, num_attrs, &made, status));
+  bool ok = made != NULL ||
+            (CHECK(bodies->count < 64) && make_test_body(bodies, name, attrs, num_attrs, &made, status));
   if (ok && string_map_find(&bodies->bodies, strbuf_text(&key)) == NULL) {
     bodies->list[bodies->count++] = made;
     char *text = arena_strdup(graph_arena(bodies->library), strbuf_text(&key));
