@@ -1,5 +1,5 @@
 /* Recorded facts about passes over function bodies and graphs. */
-#include "function/function_json.h"
+#include "function/function_facts.h"
 #include "optimizer/body_source.h"
 #include "optimizer/graph_checker.h"
 #include "optimizer/graph_cleanup.h"
