@@ -93,8 +93,8 @@ void image_dims(const ImageSizes *sizes, bool channels_first, int64_t dims[4]) {
   for (int k = 0; k < WINDOW_AXES; k++) dims[(channels_first ? 2 : 1) + k] = sizes->space[k];
 }
 
-/* Positions are far below what fits: strides and sizes multiply in the cores. */
-enum { POSITION_BITS = 60 };
+/* Positions stay far below what fits: the cores multiply them with the size of a line. */
+enum { POSITION_BITS = 36 };
 
 static bool place(const WindowAttrs *attrs, int k, int64_t in, int64_t filter, WindowAxis *axis, Status *status) {
   int64_t stride = attrs->strides[k], dilation = attrs->dilations[k], window, limit = (int64_t)1 << POSITION_BITS;

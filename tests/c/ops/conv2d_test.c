@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "blas/fake_parallel.h"
 #include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
@@ -235,3 +236,77 @@ GRADIENT_CASES(conv2d,
   CASE("Conv2DBackpropFilter", "strides=[1, 2, 2, 1], padding=SAME", "double[1,3,3,1] 1 2 -1 0.5; int32[4] 2 2 1 1; double[1,2,2,1] 1 2 3 4"),
   CASE("Conv2DBackpropFilter", "strides=[1, 1, 1, 1], dilations=[1, 1, 2, 1], padding=SAME, data_format=NCHW",
        "double[2,1,2,2] 1 -2 3; int32[4] 2 1 1 1; double[2,1,2,2] 1 2 3 4"))
+
+/* --- one result for any number of threads --- */
+
+/* Large enough for several blocks and groups of work. */
+static void check_threads(const char *op, const char *inputs) {
+  OpRun alone, split;
+  int64_t calls = 0;
+  Parallel parallel = {fake_parallel_run, &calls, 4};
+  Status status;
+  status_init(&status);
+  for (int i = 0; i < 2; i++) {
+    OpRun *run = i == 0 ? &alone : &split;
+    CHECK_OK(op_run_begin(run, op, &status), status);
+    CHECK_OK(op_run_inputs(run, inputs, &status), status);
+    for (int k = 0; k < run->num_inputs; k++) {
+      Tensor *tensor = &run->inputs[k];
+      for (int64_t j = 0; tensor->dtype == DT_FLOAT && j < tensor_num_elements(tensor); j++) tensor_put(tensor, j, sin((double)j * (k + 1)));
+    }
+    run->parallel = i == 0 ? NULL : &parallel;
+    CHECK_OK(op_run_compute(run, &status), status);
+  }
+  if (!CHECK(calls > 0)) printf("  by %s\n", op);
+  if (status.code == CODE_OK) {
+    size_t size = (size_t)tensor_num_elements(&alone.outputs[0]) * sizeof(float);
+    CHECK(memcmp(alone.outputs[0].data, split.outputs[0].data, size) == 0);
+  }
+  op_run_end(&alone);
+  op_run_end(&split);
+}
+
+TEST(windows_give_the_same_bits_on_any_number_of_threads) {
+  check_threads("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]", "float[2,40,41,16] 0; float[3,3,16,40] 0");
+  check_threads("Conv2DBackpropInput[T=float, strides=[1, 2, 2, 1], padding=SAME]", "int32[4] 2 80 81 16; float[3,3,16,40] 0; float[2,40,41,40] 0");
+  check_threads("Conv2DBackpropFilter[T=float, strides=[1, 1, 1, 1], padding=SAME]", "float[2,20,21,32] 0; int32[4] 3 3 32 80; float[2,20,21,80] 0");
+  check_threads("DepthwiseConv2dNative[T=float, strides=[1, 1, 1, 1], padding=SAME]", "float[2,40,41,30] 0; float[3,3,30,2] 0");
+  check_threads("DepthwiseConv2dNativeBackpropInput[T=float, strides=[1, 2, 2, 1], padding=SAME]",
+                "int32[4] 2 80 81 30; float[3,3,30,2] 0; float[2,40,41,60] 0");
+  check_threads("DepthwiseConv2dNativeBackpropFilter[T=float, strides=[1, 1, 1, 1], padding=SAME]",
+                "float[2,40,41,60] 0; int32[4] 3 3 60 1; float[2,40,41,60] 0");
+  check_threads("MaxPool[T=float, ksize=[1, 3, 3, 1], strides=[1, 1, 1, 1], padding=SAME]", "float[2,40,41,60] 0");
+  check_threads("MaxPoolGrad[T=float, ksize=[1, 3, 3, 1], strides=[1, 1, 1, 1], padding=SAME]",
+                "float[2,40,41,60] 0; float[2,40,41,60] 0; float[2,40,41,60] 0");
+  check_threads("AvgPoolGrad[T=float, ksize=[1, 3, 3, 1], strides=[1, 1, 1, 1], padding=SAME]", "int32[4] 2 40 41 60; float[2,40,41,60] 0");
+  check_threads("LRN[T=float]", "float[2,40,41,60] 0");
+}
+
+/* --- steps as large as attrs can say --- */
+
+#define FAR "2147483647"
+
+TEST(windows_with_enormous_steps) {
+  /* Only the middle of the window is inside. */
+  op_gives("Conv2D[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", " FAR ", 1], padding=SAME]",
+           "float[1,1,2,1] 3 4; float[3,3,1,1] 1 1 1 1 5 1 1 1 1", "float[1,1,2,1] 15 20");
+  op_gives("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", " FAR ", 1], padding=SAME]",
+           "int32[4] 1 1 2 1; float[3,3,1,1] 1 1 1 1 5 1 1 1 1; float[1,1,2,1] 3 4", "float[1,1,2,1] 15 20");
+  op_gives("Conv2DBackpropFilter[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", " FAR ", 1], padding=SAME]",
+           "float[1,1,2,1] 3 4; int32[4] 3 1 1 1; float[1,1,2,1] 1 10", "float[3,1,1,1] 0 43 0");
+  op_gives("Conv2D[T=float, strides=[1, " FAR ", " FAR ", 1], padding=VALID]", "float[1,2,2,1] 3 4 5 6; float[1,1,1,1] 2", "float[1,1,1,1] 6");
+  op_gives("Conv2DBackpropInput[T=float, strides=[1, " FAR ", " FAR ", 1], padding=VALID]",
+           "int32[4] 1 2 2 1; float[1,1,1,1] 2; float[1,1,1,1] 3", "float[1,2,2,1] 6 0 0 0");
+  op_gives("Conv2D[T=float, strides=[1, " FAR ", 1, 1], padding=EXPLICIT, explicit_paddings=[0, 0, " FAR ", 0, 0, 0, 0, 0]]",
+           "float[1,1,1,1] 3; float[1,1,1,1] 2", "float[1,2,1,1] 0 6");
+  op_gives("DepthwiseConv2dNative[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", " FAR ", 1], padding=SAME]",
+           "float[1,1,2,1] 3 4; float[3,3,1,1] 1 1 1 1 5 1 1 1 1", "float[1,1,2,1] 15 20");
+  op_gives("DepthwiseConv2dNativeBackpropInput[T=float, strides=[1, " FAR ", " FAR ", 1], padding=VALID]",
+           "int32[4] 1 2 2 1; float[1,1,1,1] 2; float[1,1,1,1] 3", "float[1,2,2,1] 6 0 0 0");
+  op_gives("MaxPool[T=float, ksize=[1, " FAR ", " FAR ", 1], strides=[1, " FAR ", 1, 1], padding=SAME]", "float[1,1,3,1] 1 3 2",
+           "float[1,1,3,1] 3 3 3");
+  op_gives("AvgPoolGrad[T=float, ksize=[1, " FAR ", " FAR ", 1], strides=[1, " FAR ", " FAR ", 1], padding=SAME]",
+           "int32[4] 1 2 2 1; float[1,1,1,1] 4", "float[1,2,2,1] 1");
+  op_fails("Conv2D[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", 1, 1], padding=SAME]", "float[1,1,1,1] 1; float[40,1,1,1] 1",
+           CODE_INVALID_ARGUMENT, "is too large");
+}
