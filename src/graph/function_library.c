@@ -8,7 +8,11 @@
 #include "op/node_def.h"
 
 /* What the registry would know of a function: nothing but that it has the shape function of the unknown. */
-static const OpRegistration kFunctionRegistration = {.name = "", .shape = shape_unknown_outputs};
+static const OpRegistration kFunctionRegistration = {.name = "",
+                                                     .shape = shape_unknown_outputs,
+                                                     .state_size = sizeof(CalledFunction),
+                                                     .construct = function_call_construct,
+                                                     .kernels = {{DT_INVALID, function_call_compute}}};
 
 bool function_library_owns_op(const Op *op) { return op && op->registration == &kFunctionRegistration; }
 

@@ -6,6 +6,9 @@
 #include "proto/proto.h"
 #include "tensor/tensor.h"
 
+struct KernelConstruction;
+struct KernelContext;
+
 /* A function with its attrs bound. Lists are expanded; borrowed from the caller's owner. */
 typedef struct CalledFunction {
   int64_t handle;
@@ -31,5 +34,16 @@ MUST_CHECK bool function_from_attr(const FunctionCaller *caller, const NodeDef *
                                    Status *status);
 /* The same for a function reference. */
 MUST_CHECK bool function_from_ref(const FunctionCaller *caller, const NameAttrList *ref, CalledFunction *function, Status *status);
+
+/* --- kernels of nodes that are calls: all inputs in, all outputs out --- */
+
+/* Calls the function with inputs [first, num_inputs) and sets all outputs. INTERNAL, in TensorFlow's words, when the function's results are
+ * not what the node gives. */
+MUST_CHECK bool function_call_inputs(struct KernelContext *context, const CalledFunction *function, int first, Status *status);
+/* Kernel functions, with a CalledFunction as state: for a node whose op is a function (or SymbolicGradient), and for one that has the function
+ * in its attr `f`. */
+bool function_call_construct(const struct KernelConstruction *construction, void *state, Status *status);
+bool function_call_construct_f(const struct KernelConstruction *construction, void *state, Status *status);
+bool function_call_compute(struct KernelContext *context, Status *status);
 
 #endif

@@ -58,6 +58,13 @@ bool kernel_set_output(KernelContext *context, int i, const Tensor *tensor, cons
   return tensor_reshape(&context->outputs[i], tensor, shape, status);
 }
 
+bool kernel_take_input(KernelContext *context, int input, Tensor *to, Status *status) {
+  const Tensor *from = context->inputs[input];
+  if (context->last_use == NULL || !context->last_use[input]) return tensor_assign(to, from, status);
+  tensor_move(to, (Tensor *)from); /* a value of the plan's, which it is about to drop */
+  return true;
+}
+
 Buffer *kernel_scratch(KernelContext *context, int64_t size, Status *status) {
   Buffer *buffer = buffer_new(context->pool, size);
   if (buffer == NULL) status_oom(status, "temporary memory of a kernel");

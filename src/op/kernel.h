@@ -53,6 +53,9 @@ bool kernel_may_forward(const KernelContext *context, int input, int i, const Sh
 MUST_CHECK bool kernel_forward_or_allocate(KernelContext *context, int input, int i, const Shape *shape, Tensor **out, Status *status);
 /* Output `i` shares the buffer of `tensor`, under `shape` when that is not NULL (Identity, Reshape). */
 MUST_CHECK bool kernel_set_output(KernelContext *context, int i, const Tensor *tensor, const Shape *shape, Status *status);
+/* A reference to input `input` for somebody who may overwrite it when nobody else has one: the plan's own when this is the input's last
+ * use. */
+MUST_CHECK bool kernel_take_input(KernelContext *context, int input, Tensor *to, Status *status);
 /* Temporary bytes (64-byte aligned) that last until buffer_unref. NULL with status when out of memory. */
 Buffer *kernel_scratch(KernelContext *context, int64_t size, Status *status);
 

@@ -9,6 +9,7 @@
 #include "op/op_def_builder.h"
 
 const char NO_GRADIENT[] = "NO_GRADIENT";
+const char FUNCTIONAL_GRADIENT[] = "FUNCTIONAL_GRADIENT";
 
 typedef struct Deferred {
   OpFactory factory;

@@ -15,18 +15,68 @@ void plan_free(Plan *plan) {
 
 int64_t plan_num_steps(const Plan *plan) { return plan->num_steps; }
 
-static bool set_feeds(Plan *plan, const Tensor *const *feed_values, Status *status) {
-  for (int i = 0; i < plan->num_feeds; i++) {
-    if (plan->feed_values[i]) TRY(tensor_assign(plan->feed_values[i], feed_values[i], status));
-  }
+/* --- frames --- */
+
+static Tensor *moved(const Plan *plan, const Tensor *place, const PlanFrame *to) {
+  int64_t index = plan_value_index(plan, place);
+  return index < 0 ? (Tensor *)place : &to->values[index];
+}
+
+static bool copy_step(Plan *plan, const PlanStep *from, const PlanFrame *frame, PlanStep *step,
+                      Status *status) {
+  int num_inputs = from->kernel->num_inputs;
+  const Tensor **inputs = arena_calloc(plan->arena, num_inputs, sizeof *inputs);
+  *step = *from;
+  step->dead = arena_calloc(plan->arena, from->num_dead, sizeof *step->dead);
+  if (!inputs || !step->dead) return status_oom(status, "a call");
+  for (int i = 0; i < num_inputs; i++) inputs[i] = moved(plan, from->context.inputs[i], frame);
+  for (int i = 0; i < from->num_dead; i++) step->dead[i] = moved(plan, from->dead[i], frame);
+  step->context.inputs = inputs;
+  step->context.outputs = frame->values + (from->context.outputs - plan->frame.values);
   return true;
 }
 
-static bool run_steps(Plan *plan, Status *status) {
+/* One more frame, for a run within a run of the same plan. */
+static bool copy_frame(Plan *plan, PlanFrame **out, Status *status) {
+  const PlanFrame *from = &plan->frame;
+  PlanFrame *frame = arena_calloc(plan->arena, 1, sizeof *frame);
+  if (!frame) return status_oom(status, "a call");
+  frame->values = arena_calloc(plan->arena, plan->num_values, sizeof *frame->values);
+  frame->steps = arena_calloc(plan->arena, plan->num_steps, sizeof *frame->steps);
+  frame->feed_values = arena_calloc(plan->arena, plan->num_feeds, sizeof *frame->feed_values);
+  frame->fetch_values = arena_calloc(plan->arena, plan->num_fetches, sizeof *frame->fetch_values);
+  if (!frame->values || !frame->steps || !frame->feed_values || !frame->fetch_values)
+    return status_oom(status, "a call");
+  for (int64_t i = 0; i < plan->num_steps; i++)
+    TRY(copy_step(plan, &from->steps[i], frame, &frame->steps[i], status));
+  for (int i = 0; i < plan->num_feeds; i++)
+    frame->feed_values[i] = from->feed_values[i] ? moved(plan, from->feed_values[i], frame) : NULL;
+  for (int i = 0; i < plan->num_fetches; i++)
+    frame->fetch_values[i] = moved(plan, from->fetch_values[i], frame);
+  *out = frame;
+  return true;
+}
+
+static bool take_frame(Plan *plan, PlanFrame **frame, Status *status) {
+  if (!plan->unused) return copy_frame(plan, frame, status);
+  *frame = plan->unused;
+  plan->unused = (*frame)->next;
+  return true;
+}
+
+static void return_frame(Plan *plan, PlanFrame *frame) {
+  for (int64_t i = 0; i < plan->num_values; i++) tensor_clear(&frame->values[i]);
+  frame->next = plan->unused;
+  plan->unused = frame;
+}
+
+/* --- running --- */
+
+static bool run_steps(const Plan *plan, PlanFrame *frame, Status *status) {
   static atomic_int_least64_t num_runs; /* steps are told apart in the whole process */
   int64_t step_id = atomic_fetch_add(&num_runs, 1) + 1;
   for (int64_t i = 0; i < plan->num_steps; i++) {
-    PlanStep *step = &plan->steps[i];
+    PlanStep *step = &frame->steps[i];
     step->context.step_id = step_id;
     TRY(op_kernel_run(step->kernel, &step->context, status));
     for (int k = 0; k < step->num_dead; k++) tensor_clear(step->dead[k]);
@@ -34,18 +84,35 @@ static bool run_steps(Plan *plan, Status *status) {
   return true;
 }
 
-static bool take_fetches(Plan *plan, Tensor *fetch_values, Status *status) {
-  for (int i = 0; i < plan->num_fetches; i++)
-    TRY(tensor_assign(&fetch_values[i], plan->fetch_values[i], status));
-  return true;
+static bool run_frame(Plan *plan, PlanFrame *frame, Tensor *fetch_values, Status *status) {
+  bool ok = run_steps(plan, frame, status);
+  for (int i = 0; ok && i < plan->num_fetches; i++)
+    ok = tensor_assign(&fetch_values[i], frame->fetch_values[i], status);
+  for (int i = 0; !ok && i < plan->num_fetches; i++) tensor_clear(&fetch_values[i]);
+  return_frame(plan, frame);
+  return ok;
 }
 
 bool plan_run(Plan *plan, const Tensor *const *feed_values, Tensor *fetch_values, Status *status) {
-  bool ok = set_feeds(plan, feed_values, status) && run_steps(plan, status) &&
-            take_fetches(plan, fetch_values, status);
-  if (!ok) {
-    for (int i = 0; i < plan->num_fetches; i++) tensor_clear(&fetch_values[i]);
+  PlanFrame *frame;
+  TRY(take_frame(plan, &frame, status));
+  for (int i = 0; i < plan->num_feeds; i++) {
+    if (!frame->feed_values[i] || tensor_assign(frame->feed_values[i], feed_values[i], status)) continue;
+    return_frame(plan, frame);
+    return false;
   }
-  for (int64_t i = 0; i < plan->num_values; i++) tensor_clear(&plan->values[i]);
-  return ok;
+  return run_frame(plan, frame, fetch_values, status);
+}
+
+bool plan_call(Plan *plan, Tensor *args, Tensor *rets, Status *status) {
+  PlanFrame *frame = NULL;
+  bool ok = take_frame(plan, &frame, status);
+  for (int i = 0; i < plan->num_feeds; i++) {
+    if (ok && frame->feed_values[i]) {
+      tensor_move(frame->feed_values[i], &args[i]);
+    } else {
+      tensor_clear(&args[i]);
+    }
+  }
+  return ok && run_frame(plan, frame, rets, status);
 }

@@ -1,6 +1,7 @@
 /* Plan: a graph without control flow, made ready to run for one set of feeds, fetches and targets.
  *
- * Calls of functions give way to what the functions do (runtime/expand.h).
+ * Calls of functions give way to what the functions do where they can (runtime/expand.h); the others, and the
+ * functions of If, While and their like, are called through the environment's FunctionCaller.
  *
  * Compiling prunes the graph to what the fetches and targets need, orders it, leaves out what would be
  * computed twice, computes what depends on constants alone, and makes one kernel for each node that is left.
@@ -25,6 +26,7 @@ typedef struct PlanSpec {
   int num_fetches;
   Node *const *targets;
   int num_targets;
+  bool is_function; /* feeds may be fetched, and there need not be anything to do */
 } PlanSpec;
 
 /* Where the kernels are kept that all plans of a session share: those with state (random generators,
@@ -43,6 +45,7 @@ typedef struct PlanEnvironment {
   BufferPool *pool;
   ResourceManager *resources;
   const Parallel *parallel;
+  const FunctionCaller *functions; /* NULL: kernels that call functions fail */
 } PlanEnvironment;
 
 /* The graph must outlive the plan. Errors: INVALID_ARGUMENT in TensorFlow's words for a bad spec (an output
@@ -53,9 +56,12 @@ MUST_CHECK bool plan_compile(const Graph *graph, const PlanSpec *spec, const Ker
 void plan_free(Plan *plan); /* NULL is fine */
 
 /* One step. `feed_values` are borrowed; their dtypes have been checked. `fetch_values` are empty at entry
- * and, on success, hold references to the results. Not re-entrant. The first error ends the step; all values
- * are dropped. */
+ * and, on success, hold references to the results. A kernel may run the plan in which it runs; only one
+ * thread may. The first error ends the step; all values are dropped. */
 MUST_CHECK bool plan_run(Plan *plan, const Tensor *const *feed_values, Tensor *fetch_values, Status *status);
+/* The same for the plan of a function, whose feeds are its arguments: they are taken over, and empty
+ * afterwards whatever happens. */
+MUST_CHECK bool plan_call(Plan *plan, Tensor *args, Tensor *rets, Status *status);
 
 /* Kernels that a run executes, without those that were computed when the plan was made. */
 int64_t plan_num_steps(const Plan *plan);

@@ -47,7 +47,7 @@ static bool check_output(const Graph *graph, NodeOutput output, const char *what
 }
 
 static bool check_spec(const Graph *graph, const PlanSpec *spec, Status *status) {
-  if (spec->num_fetches + spec->num_targets == 0) {
+  if (spec->num_fetches + spec->num_targets == 0 && !spec->is_function) {
     return status_invalid(status, "Must specify at least one target to fetch or execute.");
   }
   for (int i = 0; i < spec->num_feeds; i++) {
@@ -61,7 +61,7 @@ static bool check_spec(const Graph *graph, const PlanSpec *spec, Status *status)
   }
   for (int i = 0; i < spec->num_fetches; i++) {
     TRY(check_output(graph, spec->fetches[i], "FetchOutputs", status));
-    for (int k = 0; k < spec->num_feeds; k++) {
+    for (int k = 0; k < spec->num_feeds && !spec->is_function; k++) {
       if (same_output(spec->fetches[i], spec->feeds[k])) {
         return status_invalid(status, "%s:%d is both fed and fetched.", spec->fetches[i].node->name,
                               spec->fetches[i].index);
@@ -89,13 +89,15 @@ static Node *representative(const Compiler *c, Node *node) {
 /* Prunes, orders, and finds what would be computed twice. */
 static bool order_nodes(Compiler *c, Status *status) {
   const PlanSpec *spec = c->spec;
-  int64_t num_roots = (int64_t)spec->num_fetches + spec->num_targets;
-  Node **roots = arena_calloc(c->scratch, num_roots, sizeof *roots);
+  int64_t num_roots = 0;
+  Node **roots = arena_calloc(c->scratch, (int64_t)spec->num_fetches + spec->num_targets, sizeof *roots);
   c->states = arena_calloc(c->scratch, graph_num_node_ids(c->graph), sizeof *c->states);
   if (!roots || !c->states) return status_oom(status, "a plan");
-  for (int i = 0; i < spec->num_fetches; i++) roots[i] = spec->fetches[i].node;
-  for (int i = 0; i < spec->num_targets; i++) roots[spec->num_fetches + i] = spec->targets[i];
   for (int i = 0; i < spec->num_feeds; i++) c->states[spec->feeds[i].node->id].fed = true;
+  for (int i = 0; i < spec->num_fetches; i++) {
+    if (feed_of(c, spec->fetches[i]) < 0) roots[num_roots++] = spec->fetches[i].node;
+  }
+  for (int i = 0; i < spec->num_targets; i++) roots[num_roots++] = spec->targets[i];
   NodeSet reached;
   TRY(graph_reverse_reachable(c->graph, roots, num_roots, spec->feeds, spec->num_feeds, c->scratch, &reached,
                               status));
@@ -151,7 +153,7 @@ static bool find_shared_kernel(Compiler *c, const Node *node, const OpKernel **k
     def = proto_copy(node->def, cache->arena);
     if (!def) return status_oom(status, "a kernel");
   }
-  TRY(op_kernel_new(node->op, def, NULL, NULL, &made, status));
+  TRY(op_kernel_new(node->op, def, NULL, c->environment->functions, &made, status));
   *kernel = made;
   if (cache->store(cache->owner, origin, inlined_name, made, status)) return true;
   op_kernel_free(made);
@@ -268,11 +270,12 @@ static bool place_values(Compiler *c, Status *status) {
     plan->num_values += c->order[i]->num_outputs;
     plan->num_steps++;
   }
-  plan->values = arena_calloc(plan->arena, plan->num_values, sizeof *plan->values);
-  plan->steps = arena_calloc(plan->arena, plan->num_steps, sizeof *plan->steps);
+  plan->frame.values = arena_calloc(plan->arena, plan->num_values, sizeof *plan->frame.values);
+  plan->frame.steps = arena_calloc(plan->arena, plan->num_steps, sizeof *plan->frame.steps);
   plan->kernels = arena_calloc(plan->arena, plan->num_steps, sizeof(OpKernel *));
   c->last_reader = arena_alloc(c->scratch, plan->num_values * (int64_t)sizeof *c->last_reader);
-  if (!plan->values || !plan->steps || !plan->kernels || !c->last_reader) return status_oom(status, "a plan");
+  if (!plan->frame.values || !plan->frame.steps || !plan->kernels || !c->last_reader)
+    return status_oom(status, "a plan");
   for (int64_t i = 0; i < plan->num_values; i++) c->last_reader[i] = -1;
   return true;
 }
@@ -280,14 +283,9 @@ static bool place_values(Compiler *c, Status *status) {
 /* The place of an output: a constant's or a value's. */
 static Tensor *place_of(const Compiler *c, NodeOutput output) {
   int feed = feed_of(c, output);
-  if (feed >= 0) return &c->plan->values[feed];
+  if (feed >= 0) return &c->plan->frame.values[feed];
   const NodeState *state = &c->states[representative(c, output.node)->id];
-  return (state->folded ? c->plan->constants : c->plan->values) + state->first + output.index;
-}
-
-/* Index in `values`, or -1 for a constant. */
-static int64_t value_index(const Plan *plan, const Tensor *place) {
-  return place >= plan->values && place < plan->values + plan->num_values ? place - plan->values : -1;
+  return (state->folded ? c->plan->constants : c->plan->frame.values) + state->first + output.index;
 }
 
 static bool make_kernel(Compiler *c, const Node *node, const OpKernel **kernel, Status *status) {
@@ -296,29 +294,30 @@ static bool make_kernel(Compiler *c, const Node *node, const OpKernel **kernel, 
   if (!constants) return status_oom(status, "a plan");
   for (int i = 0; i < node->num_inputs; i++) constants[i] = constant_input(c, node, i);
   OpKernel *made;
-  TRY(op_kernel_new(node->op, node->def, constants, NULL, &made, status));
+  TRY(op_kernel_new(node->op, node->def, constants, c->environment->functions, &made, status));
   *kernel = c->plan->kernels[c->plan->num_kernels++] = made;
   return true;
 }
 
 static bool make_step(Compiler *c, const Node *node, int64_t index, Status *status) {
   Plan *plan = c->plan;
-  PlanStep *step = &plan->steps[index];
+  PlanStep *step = &plan->frame.steps[index];
   TRY(make_kernel(c, node, &step->kernel, status));
   const Tensor **inputs = arena_calloc(plan->arena, node->num_inputs, sizeof *inputs);
   if (!inputs) return status_oom(status, "a plan");
   for (int i = 0; i < node->num_inputs; i++) {
     const Edge *edge = node_input_edge(node, i);
     inputs[i] = place_of(c, (NodeOutput){edge->src, edge->src_output});
-    int64_t value = value_index(plan, inputs[i]);
+    int64_t value = plan_value_index(plan, inputs[i]);
     if (value >= 0 && c->last_reader[value] != INT64_MAX) c->last_reader[value] = index;
   }
   step->context = (KernelContext){
       .inputs = inputs,
-      .outputs = plan->values + c->states[node->id].first,
+      .outputs = plan->frame.values + c->states[node->id].first,
       .pool = c->environment->pool,
       .parallel = c->environment->parallel,
       .resources = c->environment->resources,
+      .functions = c->environment->functions,
   };
   return true;
 }
@@ -338,12 +337,12 @@ static bool mark_last_uses(Compiler *c, Status *status) {
   int64_t *num_dead = arena_calloc(c->scratch, plan->num_steps, sizeof *num_dead);
   if (!num_dead) return status_oom(status, "a plan");
   for (int64_t s = 0; s < plan->num_steps; s++) {
-    KernelContext *context = &plan->steps[s].context;
-    const OpKernel *kernel = plan->steps[s].kernel;
+    KernelContext *context = &plan->frame.steps[s].context;
+    const OpKernel *kernel = plan->frame.steps[s].kernel;
     bool *last_use = arena_calloc(plan->arena, kernel->num_inputs, sizeof *last_use);
     if (!last_use) return status_oom(status, "a plan");
     for (int i = 0; i < kernel->num_inputs; i++) {
-      int64_t value = value_index(plan, context->inputs[i]);
+      int64_t value = plan_value_index(plan, context->inputs[i]);
       last_use[i] = value >= 0 && c->last_reader[value] == s;
       for (int k = 0; k < kernel->num_inputs && last_use[i]; k++) {
         if (k != i && context->inputs[k] == context->inputs[i]) last_use[i] = false;
@@ -351,7 +350,7 @@ static bool mark_last_uses(Compiler *c, Status *status) {
     }
     context->last_use = last_use;
     for (int i = 0; i < kernel->num_outputs; i++) { /* an output that nobody reads dies where it is born */
-      int64_t value = context->outputs + i - plan->values;
+      int64_t value = context->outputs + i - plan->frame.values;
       if (c->last_reader[value] < 0) c->last_reader[value] = s;
     }
   }
@@ -359,13 +358,13 @@ static bool mark_last_uses(Compiler *c, Status *status) {
     if (c->last_reader[v] >= 0 && c->last_reader[v] < plan->num_steps) num_dead[c->last_reader[v]]++;
   }
   for (int64_t s = 0; s < plan->num_steps; s++) {
-    plan->steps[s].dead = arena_calloc(plan->arena, num_dead[s], sizeof(Tensor *));
-    if (!plan->steps[s].dead) return status_oom(status, "a plan");
+    plan->frame.steps[s].dead = arena_calloc(plan->arena, num_dead[s], sizeof(Tensor *));
+    if (!plan->frame.steps[s].dead) return status_oom(status, "a plan");
   }
   for (int64_t v = 0; v < plan->num_values; v++) {
     if (c->last_reader[v] < 0 || c->last_reader[v] >= plan->num_steps) continue;
-    PlanStep *step = &plan->steps[c->last_reader[v]];
-    step->dead[step->num_dead++] = &plan->values[v];
+    PlanStep *step = &plan->frame.steps[c->last_reader[v]];
+    step->dead[step->num_dead++] = &plan->frame.values[v];
   }
   return true;
 }
@@ -374,16 +373,16 @@ static bool connect_feeds_and_fetches(Compiler *c, Status *status) {
   Plan *plan = c->plan;
   plan->num_feeds = c->spec->num_feeds;
   plan->num_fetches = c->spec->num_fetches;
-  plan->feed_values = arena_calloc(plan->arena, plan->num_feeds, sizeof(Tensor *));
-  plan->fetch_values = arena_calloc(plan->arena, plan->num_fetches, sizeof(Tensor *));
-  if (!plan->feed_values || !plan->fetch_values) return status_oom(status, "a plan");
+  plan->frame.feed_values = arena_calloc(plan->arena, plan->num_feeds, sizeof(Tensor *));
+  plan->frame.fetch_values = arena_calloc(plan->arena, plan->num_fetches, sizeof(Tensor *));
+  if (!plan->frame.feed_values || !plan->frame.fetch_values) return status_oom(status, "a plan");
   for (int i = 0; i < plan->num_fetches; i++) {
-    plan->fetch_values[i] = place_of(c, c->spec->fetches[i]);
-    int64_t value = value_index(plan, plan->fetch_values[i]);
+    plan->frame.fetch_values[i] = place_of(c, c->spec->fetches[i]);
+    int64_t value = plan_value_index(plan, plan->frame.fetch_values[i]);
     if (value >= 0) c->last_reader[value] = INT64_MAX;
   }
   for (int i = 0; i < plan->num_feeds; i++) {
-    if (c->last_reader[i] >= 0) plan->feed_values[i] = &plan->values[i];
+    if (c->last_reader[i] >= 0) plan->frame.feed_values[i] = &plan->frame.values[i];
   }
   return true;
 }
@@ -408,7 +407,9 @@ static bool compile(Compiler *c, Status *status) {
   TRY(place_values(c, status));
   TRY(make_steps(c, status));
   TRY(connect_feeds_and_fetches(c, status));
-  return mark_last_uses(c, status);
+  TRY(mark_last_uses(c, status));
+  c->plan->unused = &c->plan->frame;
+  return true;
 }
 
 bool plan_compile(const Graph *graph, const PlanSpec *spec, const KernelCache *kernels,

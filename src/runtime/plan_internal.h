@@ -12,21 +12,32 @@ typedef struct PlanStep {
   int num_dead;
 } PlanStep;
 
+/* The values of one run, and the steps that lead into them. */
+typedef struct PlanFrame {
+  PlanStep *steps;
+  Tensor *values;         /* of feeds and of the steps' outputs; empty between runs */
+  Tensor **feed_values;   /* into `values`; NULL when nothing reads the feed */
+  Tensor **fetch_values;  /* into `values` or the constants */
+  struct PlanFrame *next; /* free as well */
+} PlanFrame;
+
 struct Plan {
   Arena *arena;
-  PlanStep *steps;
-  int64_t num_steps;
-  Tensor *values; /* of feeds and of the steps' outputs; empty between runs */
-  int64_t num_values;
+  PlanFrame frame;   /* what compiling makes */
+  PlanFrame *unused; /* frames in which no run is going on: this one, and copies that nested runs needed */
+  int64_t num_steps, num_values;
   Tensor *constants; /* computed when the plan was made */
   int64_t num_constants;
-  Tensor **feed_values; /* into `values`; NULL when nothing reads the feed */
-  int num_feeds;
-  Tensor **fetch_values; /* into `values` or `constants` */
-  int num_fetches;
+  int num_feeds, num_fetches;
   Graph *expanded;    /* where the nodes are of which its kernels were made; NULL: in the session's graph */
   OpKernel **kernels; /* the plan's own */
   int64_t num_kernels;
 };
+
+/* Index in the frame's values, or -1 for a constant. */
+static inline int64_t plan_value_index(const Plan *plan, const Tensor *place) {
+  const Tensor *values = plan->frame.values;
+  return place >= values && place < values + plan->num_values ? place - values : -1;
+}
 
 #endif

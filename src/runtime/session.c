@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "runtime/function_runtime.h"
 #include "runtime/plan.h"
 #include "runtime/thread_pool.h"
 
@@ -42,6 +43,7 @@ struct Session {
   bool closed;
   BufferPool *pool;
   ResourceManager *resources;
+  FunctionRuntime *functions;
   Arena *arena; /* keys and entries of the cache; binary keys of the plans */
   StringMap plans;
   OpKernel **shared_kernels; /* by node id */
@@ -62,6 +64,14 @@ struct Session {
   } request;
 };
 
+static PlanEnvironment environment_of(const Session *session) {
+  return (PlanEnvironment){
+      .pool = session->pool,
+      .resources = session->resources,
+      .parallel = thread_pool_default(),
+      .functions = session->functions ? function_runtime_caller(session->functions) : NULL};
+}
+
 Session *session_new(Graph *graph, Status *status) {
   Session *session = mem_calloc(1, sizeof *session);
   if (!session) {
@@ -73,7 +83,9 @@ Session *session_new(Graph *graph, Status *status) {
   session->pool = buffer_pool_new();
   session->resources = resource_manager_new();
   session->arena = arena_new();
-  if (session->pool && session->resources && session->arena) return session;
+  PlanEnvironment environment = environment_of(session);
+  session->functions = function_runtime_new(graph, &environment, status);
+  if (session->pool && session->resources && session->functions && session->arena) return session;
   session_free(session);
   status_oom(status, "a session");
   return NULL;
@@ -96,6 +108,8 @@ static void free_state(Session *session) {
   mem_free(session->shared_kernels);
   session->shared_kernels = NULL;
   session->kernel_capacity = 0;
+  function_runtime_free(session->functions);
+  session->functions = NULL;
   resource_manager_free(session->resources);
   session->resources = NULL;
   buffer_pool_release(session->pool);
@@ -230,7 +244,7 @@ static bool find_plan(Session *session, const PlanSpec *spec, Plan **plan, Statu
     return true;
   }
   KernelCache kernels = {find_kernel, store_kernel, session, session->arena};
-  PlanEnvironment environment = {session->pool, session->resources, thread_pool_default()};
+  PlanEnvironment environment = environment_of(session);
   TRY(plan_compile(session->graph, spec, &kernels, &environment, plan, status));
   if (cached) {
     plan_free(cached->plan);
@@ -288,8 +302,9 @@ static bool run(Session *session, const PlanSpec *asked, const Tensor *const *fe
   int *feed_order = request->order, *fetch_order = request->order + asked->num_feeds;
   sort_outputs(asked->feeds, asked->num_feeds, feeds, feed_order);
   sort_outputs(asked->fetches, asked->num_fetches, fetches, fetch_order);
-  PlanSpec sorted = {feeds,          asked->num_feeds,  fetches, asked->num_fetches,
-                     asked->targets, asked->num_targets};
+  PlanSpec sorted = *asked;
+  sorted.feeds = feeds;
+  sorted.fetches = fetches;
   Plan *plan;
   TRY(find_plan(session, &sorted, &plan, status));
   for (int i = 0; i < asked->num_feeds; i++) {
@@ -306,7 +321,12 @@ static bool run(Session *session, const PlanSpec *asked, const Tensor *const *fe
 bool session_run(Session *session, const NodeOutput *feeds, const Tensor *const *feed_values, int num_feeds,
                  const NodeOutput *fetches, Tensor *fetch_values, int num_fetches, Node *const *targets,
                  int num_targets, Status *status) {
-  PlanSpec spec = {feeds, num_feeds, fetches, num_fetches, targets, num_targets};
+  PlanSpec spec = {.feeds = feeds,
+                   .num_feeds = num_feeds,
+                   .fetches = fetches,
+                   .num_fetches = num_fetches,
+                   .targets = targets,
+                   .num_targets = num_targets};
   if (!mutex_lock(&session->mutex))
     return status_set(status, CODE_FAILED_PRECONDITION, "A kernel cannot run the session in which it runs.");
   bool ok = run(session, &spec, feed_values, fetch_values, status);

@@ -36,7 +36,7 @@ static void free_shared(void) {
 static Plan *compile(const Graph *graph, const NodeOutput *feeds, int num_feeds, NodeOutput fetch,
                      Status *status) {
   const KernelCache cache = {find_shared, store_shared, NULL, NULL};
-  const PlanEnvironment environment = {NULL, NULL, NULL};
+  const PlanEnvironment environment = {0};
   PlanSpec spec = {.feeds = feeds, .num_feeds = num_feeds, .fetches = &fetch, .num_fetches = 1};
   Plan *plan = NULL;
   return plan_compile(graph, &spec, &cache, &environment, &plan, status) ? plan : NULL;

@@ -1,0 +1,344 @@
+#include "runtime/function_runtime.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "gradient/symbolic_gradient.h"
+
+/* One instance of a function. */
+typedef struct Instance {
+  int64_t handle;
+  char *key;
+  const FunctionDef *function; /* of which the body was made; NULL for gradients */
+  int64_t references;
+  bool called;        /* by kernels, which hold it for good */
+  FunctionBody *body; /* as instantiated */
+  FunctionBody *optimized;
+  Plan *plan;
+  OpKernel **kernels; /* those with state, and constants */
+  int64_t num_kernels, kernel_capacity;
+  Arena *arena; /* of the kernels */
+} Instance;
+
+struct FunctionRuntime {
+  Graph *library;
+  PlanEnvironment environment;
+  FunctionCaller caller;
+  StringMap keys;       /* to Instance */
+  Instance **instances; /* by handle; NULL for released ones */
+  int64_t num_handles, capacity;
+  int depth;
+};
+
+static bool oom(Status *status) { return status_oom(status, "a function"); }
+
+/* --- instances --- */
+
+static void free_instance(FunctionRuntime *runtime, Instance *instance) {
+  if (instance->key) {
+    if (string_map_find(&runtime->keys, instance->key) == instance)
+      string_map_remove(&runtime->keys, instance->key);
+    mem_free(instance->key);
+  }
+  plan_free(instance->plan);
+  for (int64_t i = 0; i < instance->num_kernels; i++) op_kernel_free(instance->kernels[i]);
+  mem_free(instance->kernels);
+  function_body_free(instance->optimized);
+  function_body_free(instance->body);
+  arena_free(instance->arena);
+  mem_free(instance);
+}
+
+static bool make_body(FunctionRuntime *runtime, const char *name, const FunctionDef *function,
+                      const AttrEntry *const *attrs, int num_attrs, FunctionBody **body, Status *status) {
+  if (function) return function_body_new(runtime->library, function, attrs, num_attrs, body, status);
+  if (strcmp(name, "SymbolicGradient") == 0)
+    return gradient_instantiate(runtime->library, attrs, num_attrs, body, status);
+  return status_set(status, CODE_NOT_FOUND, "Function %s is not defined.", name);
+}
+
+static bool add_instance(FunctionRuntime *runtime, Instance *instance, const char *key, Status *status) {
+  if (!mem_grow((void **)&runtime->instances, &runtime->capacity, runtime->num_handles + 1,
+                sizeof *runtime->instances))
+    return oom(status);
+  instance->key = mem_strdup(key, strlen(key));
+  if (!instance->key) return oom(status);
+  TRY(string_map_set(&runtime->keys, instance->key, instance, status));
+  instance->handle = runtime->num_handles++;
+  runtime->instances[instance->handle] = instance;
+  return true;
+}
+
+static bool find_or_make(FunctionRuntime *runtime, const char *name, const AttrEntry *const *attrs,
+                         int num_attrs, const FunctionInstantiateOptions *options, Instance **out,
+                         Status *status) {
+  StrBuf key = {0};
+  bool ok = false;
+  function_canonicalize(name, attrs, num_attrs, &key);
+  if (options && options->state_handle && options->state_handle[0])
+    strbuf_printf(&key, "_state_handle=%s", options->state_handle);
+  TRY_DONE(strbuf_ok(&key, status));
+  const FunctionDef *function = graph_find_function(runtime->library, name);
+  Instance *found = string_map_find(&runtime->keys, strbuf_text(&key));
+  /* A function that has been replaced is another one. */
+  if (found && found->function == function) {
+    *out = found;
+    ok = true;
+    goto done;
+  }
+  if (found) string_map_remove(&runtime->keys, found->key);
+  Instance *made = mem_calloc(1, sizeof *made);
+  if (!made) {
+    oom(status);
+    goto done;
+  }
+  made->function = function;
+  ok = make_body(runtime, name, function, attrs, num_attrs, &made->body, status) &&
+       add_instance(runtime, made, strbuf_text(&key), status);
+  if (ok) {
+    *out = made;
+  } else {
+    free_instance(runtime, made);
+  }
+done:
+  strbuf_free(&key);
+  return ok;
+}
+
+static Instance *find_handle(const FunctionRuntime *runtime, int64_t handle, Status *status) {
+  Instance *instance = handle >= 0 && handle < runtime->num_handles ? runtime->instances[handle] : NULL;
+  if (!instance) status_set(status, CODE_NOT_FOUND, "Handle %lld not found.", (long long)handle);
+  return instance;
+}
+
+bool function_runtime_instantiate(FunctionRuntime *runtime, const char *name, const AttrEntry *const *attrs,
+                                  int num_attrs, const FunctionInstantiateOptions *options, int64_t *handle,
+                                  Status *status) {
+  Instance *instance;
+  TRY(find_or_make(runtime, name, attrs, num_attrs, options, &instance, status));
+  instance->references++;
+  *handle = instance->handle;
+  return true;
+}
+
+bool function_runtime_release(FunctionRuntime *runtime, int64_t handle, Status *status) {
+  Instance *instance = find_handle(runtime, handle, status);
+  if (!instance) return false;
+  if (instance->references > 0) instance->references--;
+  if (instance->references > 0 || instance->called) return true;
+  runtime->instances[handle] = NULL;
+  free_instance(runtime, instance);
+  return true;
+}
+
+bool function_runtime_body(FunctionRuntime *runtime, int64_t handle, const FunctionBody **body,
+                           Status *status) {
+  const Instance *instance = find_handle(runtime, handle, status);
+  if (!instance) return false;
+  *body = instance->body;
+  return true;
+}
+
+/* --- plans --- */
+
+/* An instance has one plan, so nothing is shared: it keeps the kernels that outlive a plan in a session. */
+static OpKernel *find_kernel(void *owner, const Node *node, const char *inlined) {
+  (void)owner;
+  (void)node;
+  (void)inlined;
+  return NULL;
+}
+
+static bool store_kernel(void *owner, const Node *node, const char *inlined, OpKernel *kernel,
+                         Status *status) {
+  Instance *instance = owner;
+  (void)node;
+  (void)inlined;
+  if (!mem_grow((void **)&instance->kernels, &instance->kernel_capacity, instance->num_kernels + 1,
+                sizeof *instance->kernels))
+    return oom(status);
+  instance->kernels[instance->num_kernels++] = kernel;
+  return true;
+}
+
+static bool is_boundary(const FunctionBody *body, const Node *node) {
+  for (int i = 0; i < body->num_args; i++) {
+    if (body->arg_nodes[i] == node) return true;
+  }
+  for (int i = 0; i < body->num_rets; i++) {
+    if (body->ret_nodes[i] == node) return true;
+  }
+  return false;
+}
+
+/* Arguments are fed, results fetched; what has state runs, and what the function says must. */
+static bool describe(const FunctionBody *body, Arena *arena, PlanSpec *spec, Status *status) {
+  NodeOutput *feeds = arena_calloc(arena, body->num_args, sizeof *feeds);
+  NodeOutput *fetches = arena_calloc(arena, body->num_rets, sizeof *fetches);
+  int64_t ids = graph_num_node_ids(body->graph);
+  Node **targets = arena_calloc(arena, ids + body->num_control_rets, sizeof *targets);
+  if (!feeds || !fetches || !targets) return oom(status);
+  for (int i = 0; i < body->num_args; i++) feeds[i] = (NodeOutput){body->arg_nodes[i], 0};
+  for (int i = 0; i < body->num_rets; i++) {
+    const Edge *edge = body->ret_nodes[i]->inputs[0];
+    if (!edge)
+      return status_set(status, CODE_INTERNAL, "Result %d of function %s has no value", i, body->name);
+    fetches[i] = (NodeOutput){edge->src, edge->src_output};
+  }
+  int num_targets = 0;
+  for (int64_t id = 0; id < ids; id++) {
+    Node *node = graph_node(body->graph, id);
+    if (node && node->op && node->op->def->is_stateful && !is_boundary(body, node))
+      targets[num_targets++] = node;
+  }
+  for (int i = 0; i < body->num_control_rets; i++) targets[num_targets++] = body->control_ret_nodes[i];
+  *spec = (PlanSpec){.feeds = feeds,
+                     .num_feeds = body->num_args,
+                     .fetches = fetches,
+                     .num_fetches = body->num_rets,
+                     .targets = targets,
+                     .num_targets = num_targets,
+                     .is_function = true};
+  return true;
+}
+
+static bool compile(FunctionRuntime *runtime, Instance *instance, Status *status) {
+  PlanSpec spec;
+  bool ok = false;
+  Arena *scratch = arena_new();
+  instance->arena = instance->arena ? instance->arena : arena_new();
+  if (!scratch || !instance->arena) {
+    oom(status);
+    goto done;
+  }
+  TRY_DONE(function_body_copy(instance->body, &instance->optimized, status));
+  TRY_DONE(function_body_prune(instance->optimized, status));
+  TRY_DONE(describe(instance->optimized, scratch, &spec, status));
+  KernelCache kernels = {find_kernel, store_kernel, instance, instance->arena};
+  PlanEnvironment environment = runtime->environment;
+  environment.functions = &runtime->caller;
+  ok = plan_compile(instance->optimized->graph, &spec, &kernels, &environment, &instance->plan, status);
+done:
+  if (!ok) {
+    function_body_free(instance->optimized);
+    instance->optimized = NULL;
+    for (int64_t i = 0; i < instance->num_kernels; i++) op_kernel_free(instance->kernels[i]);
+    instance->num_kernels = 0;
+  }
+  arena_free(scratch);
+  return ok;
+}
+
+/* --- running --- */
+
+static bool check_args(const FunctionBody *body, const Tensor *args, int num_args, int num_rets,
+                       Status *status) {
+  if (num_args != body->num_args)
+    return status_invalid(status, "Expects %d arguments, but %d is provided", body->num_args, num_args);
+  for (int i = 0; i < num_args; i++) {
+    DataType want = (DataType)dtype_base((int)body->arg_types[i]);
+    if (args[i].dtype == want) continue;
+    return status_invalid(status, "Expects arg[%d] to be %s but %s is provided", i, dtype_name((int)want),
+                          dtype_name((int)args[i].dtype));
+  }
+  if (num_rets == body->num_rets) return true;
+  return status_invalid(status, "Function %s has %d results, not %d", body->name, body->num_rets, num_rets);
+}
+
+static bool enter(FunctionRuntime *runtime, Instance *instance, Status *status) {
+  if (runtime->depth >= FUNCTION_MAX_CALL_DEPTH) {
+    return status_invalid(
+        status,
+        "Calls of functions are nested more than %d deep: function %s calls itself without end, or nearly so",
+        FUNCTION_MAX_CALL_DEPTH, instance->body->name);
+  }
+  return instance->plan || compile(runtime, instance, status);
+}
+
+/* Takes the args over. */
+static bool call(void *owner, int64_t handle, Tensor *args, int num_args, Tensor *rets, int num_rets,
+                 Status *status) {
+  FunctionRuntime *runtime = owner;
+  Instance *instance = find_handle(runtime, handle, status);
+  bool ok = instance && check_args(instance->body, args, num_args, num_rets, status) &&
+            enter(runtime, instance, status);
+  if (ok) {
+    runtime->depth++;
+    ok = plan_call(instance->plan, args, rets, status);
+    runtime->depth--;
+  } else {
+    for (int i = 0; i < num_args; i++) tensor_clear(&args[i]);
+  }
+  return ok;
+}
+
+bool function_runtime_run(FunctionRuntime *runtime, int64_t handle, const FunctionRunOptions *options,
+                          const Tensor *const *args, int num_args, Tensor *rets, int num_rets,
+                          Status *status) {
+  if (options && options->cancelled && atomic_load(options->cancelled))
+    return status_set(status, CODE_CANCELLED, "Function was cancelled before it was started");
+  Tensor *taken = mem_calloc(num_args + 1, sizeof *taken);
+  if (!taken) return oom(status);
+  bool ok = true;
+  for (int i = 0; i < num_args && ok; i++) ok = tensor_assign(&taken[i], args[i], status);
+  if (ok) {
+    ok = call(runtime, handle, taken, num_args, rets, num_rets, status);
+  } else {
+    for (int i = 0; i < num_args; i++) tensor_clear(&taken[i]);
+  }
+  mem_free(taken);
+  return ok;
+}
+
+/* --- for kernels --- */
+
+static bool instantiate_for_kernel(void *owner, const char *name, const AttrEntry *const *attrs,
+                                   int num_attrs, CalledFunction *function, Status *status) {
+  Instance *instance;
+  TRY(find_or_make(owner, name, attrs, num_attrs, NULL, &instance, status));
+  instance->called = true;
+  const FunctionBody *body = instance->body;
+  *function =
+      (CalledFunction){instance->handle, body->arg_types, body->ret_types, body->num_args, body->num_rets};
+  return true;
+}
+
+bool function_runtime_create_kernel(FunctionRuntime *runtime, const NodeDef *node, OpKernel **kernel,
+                                    Status *status) {
+  const Op *op;
+  TRY(graph_look_up_op(runtime->library, node->op, &op, status));
+  return op_kernel_new(op, node, NULL, &runtime->caller, kernel, status);
+}
+
+bool function_runtime_is_stateful(const FunctionRuntime *runtime, const char *name) {
+  const Op *op;
+  Status ignored;
+  status_init(&ignored);
+  return graph_look_up_op(runtime->library, name, &op, &ignored) && op->def->is_stateful;
+}
+
+/* --- the runtime --- */
+
+FunctionRuntime *function_runtime_new(Graph *library, const PlanEnvironment *environment, Status *status) {
+  FunctionRuntime *runtime = mem_calloc(1, sizeof *runtime);
+  if (!runtime) {
+    oom(status);
+    return NULL;
+  }
+  runtime->library = library;
+  runtime->environment = *environment;
+  runtime->caller = (FunctionCaller){runtime, instantiate_for_kernel, call};
+  return runtime;
+}
+
+void function_runtime_free(FunctionRuntime *runtime) {
+  if (!runtime) return;
+  for (int64_t i = 0; i < runtime->num_handles; i++) {
+    if (runtime->instances[i]) free_instance(runtime, runtime->instances[i]);
+  }
+  mem_free(runtime->instances);
+  string_map_free(&runtime->keys);
+  mem_free(runtime);
+}
+
+const FunctionCaller *function_runtime_caller(const FunctionRuntime *runtime) { return &runtime->caller; }

@@ -1,0 +1,130 @@
+/* If, Case, While, For and calls, run by the function runtime: values against closed forms. */
+#include "runtime/function_fixture.h"
+
+/* n! by a function that calls itself, 2^n by a loop, a geometric series, a branch by number. */
+static const char kLibrary[] =
+    "One(n:int32) -> (y:int32) {\n"
+    "  one = Const[dtype=int32, value=1]()\n"
+    "  return y = one:output:0\n"
+    "}\n"
+    "Step(n:int32) -> (y:int32) {\n"
+    "  one = Const[dtype=int32, value=1]()\n"
+    "  less = Sub[T=int32](n, one:output:0)\n"
+    "  rest = Factorial(less:z:0)\n"
+    "  y = Mul[T=int32](n, rest:y:0)\n"
+    "  return y = y:z:0\n"
+    "}\n"
+    "Factorial(n:int32) -> (y:int32) {\n"
+    "  one = Const[dtype=int32, value=1]()\n"
+    "  more = Greater[T=int32](n, one:output:0)\n"
+    "  y = If[Tcond=bool, Tin={int32}, Tout={int32}, then_branch=Step, else_branch=One](more:z:0, n)\n"
+    "  return y = y:output:0\n"
+    "}\n"
+    "Below(i:int32, n:int32, p:float) -> (go:bool) {\n"
+    "  go = Less[T=int32](i, n)\n"
+    "  return go = go:z:0\n"
+    "}\n"
+    "Double(i:int32, n:int32, p:float) -> (j:int32, m:int32, q:float) {\n"
+    "  one = Const[dtype=int32, value=1]()\n"
+    "  j = Add[T=int32](i, one:output:0)\n"
+    "  q = Add[T=float](p, p)\n"
+    "  return j = j:z:0, m = n, q = q:z:0\n"
+    "}\n"
+    "Power(n:int32, p:float) -> (q:float) {\n"
+    "  zero = Const[dtype=int32, value=0]()\n"
+    "  w = While[T={int32, int32, float}, cond=Below, body=Double](zero:output:0, n, p)\n"
+    "  return q = w:output:2\n"
+    "}\n"
+    "Weigh(i:int32, s:float) -> (t:float) {\n"
+    "  f = Cast[SrcT=int32, DstT=float](i)\n"
+    "  t = Add[T=float](s, f:y:0)\n"
+    "  return t = t:z:0\n"
+    "}\n"
+    "Total(a:int32, b:int32, d:int32, s:float) -> (t:float) {\n"
+    "  l = For[T={float}, body=Weigh](a, b, d, s)\n"
+    "  return t = l:output:0\n"
+    "}\n"
+    "Negate(x:float) -> (y:float) {\n"
+    "  y = Neg[T=float](x)\n"
+    "  return y = y:y:0\n"
+    "}\n"
+    "Squared(x:float) -> (y:float) {\n"
+    "  y = Square[T=float](x)\n"
+    "  return y = y:y:0\n"
+    "}\n"
+    "Same(x:float) -> (y:float) {\n"
+    "  return y = x\n"
+    "}\n"
+    "Choose(i:int32, x:float) -> (y:float) {\n"
+    "  y = Case[Tin={float}, Tout={float}, branches=[Negate, Squared, Same]](i, x)\n"
+    "  return y = y:output:0\n"
+    "}\n"
+    "Twice(x:float) -> (y:float, z:float) {\n"
+    "  a = PartitionedCall[Tin={float}, Tout={float}, f=Squared](x)\n"
+    "  b = StatefulPartitionedCall[Tin={float}, Tout={float}, f=Negate](a:output:0)\n"
+    "  here = Const[dtype=string, value=Attr<tensor { dtype: DT_STRING tensor_shape { } string_val: "
+    "\"/cpu:0\" }>]()\n"
+    "  c = RemoteCall[Tin={float}, Tout={float}, f=Negate](here:output:0, b:output:0)\n"
+    "  return y = b:output:0, z = c:output:0\n"
+    "}\n"
+    "Endless(x:float) -> (y:float) {\n"
+    "  y = PartitionedCall[Tin={float}, Tout={float}, f=Endless](x)\n"
+    "  return y = y:output:0\n"
+    "}\n";
+
+TEST(functions_call_themselves) {
+  Functions f;
+  if (functions_begin(&f, kLibrary)) {
+    function_gives(&f, "Factorial", "int32[] 1", "int32[] 1");
+    function_gives(&f, "Factorial", "int32[] 10", "int32[] 3628800");
+    function_fails(&f, "Factorial", "int32[] 1000", 1, CODE_INVALID_ARGUMENT, "nested more than 256 deep");
+    function_gives(&f, "Factorial", "int32[] 5", "int32[] 120");
+    function_fails(&f, "Endless", "float[] 1", 1, CODE_INVALID_ARGUMENT, "nested more than 256 deep");
+  }
+  functions_end(&f);
+}
+
+TEST(loops_run_as_long_as_they_are_told) {
+  Functions f;
+  if (functions_begin(&f, kLibrary)) {
+    function_gives(&f, "Power", "int32[] 0; float[2] 1 3", "float[2] 1 3");
+    function_gives(&f, "Power", "int32[] 10; float[2] 1 3", "float[2] 1024 3072");
+    function_gives(&f, "Total", "int32[] 1; int32[] 5; int32[] 1; float[] 0.5", "float[] 10.5");
+    function_gives(&f, "Total", "int32[] 5; int32[] 1; int32[] -2; float[] 0", "float[] 8");
+    function_gives(&f, "Total", "int32[] 5; int32[] 5; int32[] 0; float[] 7", "float[] 7");
+    function_gives(&f, "Total", "int32[] 2147483646; int32[] 2147483647; int32[] 2; float[] 0",
+                   "float[] 2147483646");
+    function_fails(&f, "Total", "int32[] 0; int32[] 10; int32[] 0; float[] 0", 1, CODE_INVALID_ARGUMENT,
+                   "Invalid start/limit/delta: 0 10 0");
+    function_fails(&f, "Total", "int32[2] 0 1; int32[] 10; int32[] 1; float[] 0", 1, CODE_INVALID_ARGUMENT,
+                   "start must be a scalar, but [2]");
+  }
+  functions_end(&f);
+}
+
+TEST(branches_are_chosen) {
+  Functions f;
+  if (functions_begin(&f, kLibrary)) {
+    function_gives(&f, "Choose", "int32[] 0; float[] 3", "float[] -3");
+    function_gives(&f, "Choose", "int32[] 1; float[] 3", "float[] 9");
+    function_gives(&f, "Choose", "int32[] 2; float[] 3", "float[] 3");
+    function_gives(&f, "Choose", "int32[] 3; float[] 4", "float[] 4");
+    function_gives(&f, "Choose", "int32[] -1; float[] 4", "float[] 4");
+    function_fails(&f, "Choose", "int32[1] 0; float[] 3", 1, CODE_INVALID_ARGUMENT,
+                   "branch_index must be scalar");
+    function_gives(&f, "Twice", "float[] 3", "float[] -9; float[] 9");
+  }
+  functions_end(&f);
+}
+
+TEST(calls_check_what_they_are_given) {
+  Functions f;
+  if (functions_begin(&f, kLibrary)) {
+    function_fails(&f, "Squared", "", 1, CODE_INVALID_ARGUMENT, "Expects 1 arguments, but 0 is provided");
+    function_fails(&f, "Squared", "int64[] 1", 1, CODE_INVALID_ARGUMENT,
+                   "Expects arg[0] to be float but int64 is provided");
+    function_fails(&f, "Foo", "int64[] 1", 1, CODE_NOT_FOUND, "Function Foo is not defined.");
+    function_gives(&f, "Same", "float[2] 1 2", "float[2] 1 2");
+  }
+  functions_end(&f);
+}
