@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "gradient/symbolic_gradient.h"
+#include "optimizer/graph_optimizer.h"
 
 /* One instance of a function. */
 typedef struct Instance {
@@ -24,6 +25,7 @@ struct FunctionRuntime {
   Graph *library;
   PlanEnvironment environment;
   FunctionCaller caller;
+  bool inlines;
   StringMap keys;       /* to Instance */
   Instance **instances; /* by handle; NULL for released ones */
   int64_t num_handles, capacity;
@@ -171,6 +173,28 @@ static bool is_boundary(const FunctionBody *body, const Node *node) {
   return false;
 }
 
+/* Bodies of called functions, for the pass that inlines them. */
+static bool find_body(void *owner, const char *name, const AttrEntry *const *attrs, int num_attrs,
+                      const FunctionBody **body, Status *status) {
+  Instance *instance;
+  TRY(find_or_make(owner, name, attrs, num_attrs, NULL, &instance, status));
+  instance->called = true; /* it shares values with the body that it becomes part of */
+  *body = instance->body;
+  return true;
+}
+
+/* Puts the bodies of called functions in place of the calls, as far as that goes; the plan folds and merges
+ * what is the same. */
+static bool inline_calls(FunctionRuntime *runtime, FunctionBody *body, Arena *scratch, Status *status) {
+  NodeSet keep;
+  TRY(node_set_new(body->graph, scratch, &keep, status));
+  for (int i = 0; i < body->num_control_rets; i++) keep.member[body->control_ret_nodes[i]->id] = 1;
+  FunctionBodySource source = {.body = find_body, .owner = runtime};
+  OptimizerOptions options = {
+      .opt_level = OPTIMIZER_L0, .do_function_inlining = true, .keep = &keep, .source = &source};
+  return graph_optimize(body->graph, &options, NULL, status);
+}
+
 /* Arguments are fed, results fetched; what has state runs, and what the function says must. */
 static bool describe(const FunctionBody *body, Arena *arena, PlanSpec *spec, Status *status) {
   NodeOutput *feeds = arena_calloc(arena, body->num_args, sizeof *feeds);
@@ -191,7 +215,11 @@ static bool describe(const FunctionBody *body, Arena *arena, PlanSpec *spec, Sta
     if (node && node->op && node->op->def->is_stateful && !is_boundary(body, node))
       targets[num_targets++] = node;
   }
-  for (int i = 0; i < body->num_control_rets; i++) targets[num_targets++] = body->control_ret_nodes[i];
+  for (int i = 0; i < body->num_control_rets; i++) {
+    Node *node = body->control_ret_nodes[i];
+    if (graph_node(body->graph, node->id) == node)
+      targets[num_targets++] = node; /* else a call that was inlined */
+  }
   *spec = (PlanSpec){.feeds = feeds,
                      .num_feeds = body->num_args,
                      .fetches = fetches,
@@ -213,6 +241,7 @@ static bool compile(FunctionRuntime *runtime, Instance *instance, Status *status
   }
   TRY_DONE(function_body_copy(instance->body, &instance->optimized, status));
   TRY_DONE(function_body_prune(instance->optimized, status));
+  if (runtime->inlines) TRY_DONE(inline_calls(runtime, instance->optimized, scratch, status));
   TRY_DONE(describe(instance->optimized, scratch, &spec, status));
   KernelCache kernels = {find_kernel, store_kernel, instance, instance->arena};
   PlanEnvironment environment = runtime->environment;
@@ -327,6 +356,7 @@ FunctionRuntime *function_runtime_new(Graph *library, const PlanEnvironment *env
   }
   runtime->library = library;
   runtime->environment = *environment;
+  runtime->inlines = true;
   runtime->caller = (FunctionCaller){runtime, instantiate_for_kernel, call};
   return runtime;
 }
@@ -340,5 +370,7 @@ void function_runtime_free(FunctionRuntime *runtime) {
   string_map_free(&runtime->keys);
   mem_free(runtime);
 }
+
+void function_runtime_inline(FunctionRuntime *runtime, bool inlines) { runtime->inlines = inlines; }
 
 const FunctionCaller *function_runtime_caller(const FunctionRuntime *runtime) { return &runtime->caller; }
