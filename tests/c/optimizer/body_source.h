@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "gradient/symbolic_gradient.h"
+#include "harness.h"
 #include "optimizer/inline_functions.h"
 
 typedef struct TestBodies {

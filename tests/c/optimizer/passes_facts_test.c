@@ -154,7 +154,7 @@ static bool begin(const Json *start, Graph *library, Arena *arena, FunctionBody 
 }
 
 /* The gradient of Sum takes more steps here than the recorded one: it is right for negative axes as well. */
-enum { LONGER_GRADIENTS = 10 };
+enum { LONGER_GRADIENTS = 6 };
 
 static bool is_small(const Graph *graph, int64_t most, StrBuf *why) {
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
