@@ -8,8 +8,8 @@ static bool sizes(DataType from, DataType to, int64_t *in, int64_t *out, Status 
   *in = (int64_t)dtype_size(from);
   *out = (int64_t)dtype_size(to);
   if (dtype_is_pod(from) && dtype_is_pod(to) && *in > 0 && *out > 0) return true;
-  return status_invalid(status, "Cannot bitcast types %s to %s because one of the type sizes is zero.", dtype_name(from),
-                        dtype_name(to));
+  return status_invalid(status, "Cannot bitcast types %s to %s because one of the type sizes is zero.",
+                        dtype_name(from), dtype_name(to));
 }
 
 static bool bitcast_kernel(KernelContext *context, Status *status) {

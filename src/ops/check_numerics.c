@@ -16,7 +16,8 @@ static bool pass_on(KernelContext *context, int found, Status *status) {
   static const char *const kWhat[] = {"", "NaN", "Inf", "Inf and NaN"};
   const Str *message = &((const CheckState *)context->state)->message;
   if (found == 0) return kernel_set_output(context, 0, context->inputs[0], NULL, status);
-  return status_invalid(status, "%.*s : Tensor had %s values", (int)message->length, message->data, kWhat[found]);
+  return status_invalid(status, "%.*s : Tensor had %s values", (int)message->length, message->data,
+                        kWhat[found]);
 }
 
 #define TEMPLATE "ops/check_numerics_each.inc"

@@ -1,13 +1,14 @@
-/* Diagonals: Diag and DiagPart, whose diagonal may have several axes, and MatrixDiag, MatrixDiagPart, MatrixSetDiag and MatrixBandPart,
- * for batches of matrices. */
+/* Diagonals: Diag and DiagPart, whose diagonal may have several axes, and MatrixDiag, MatrixDiagPart,
+ * MatrixSetDiag and MatrixBandPart, for batches of matrices. */
 #include <string.h>
 
 #include "op/op_registry.h"
 #include "ops/array_box.h"
 
 /* Copies `count` times `length` elements with the given steps. */
-static bool copy_diagonals(const KernelContext *context, const Tensor *from, int64_t from_batch, int64_t from_step,
-                           Tensor *to, int64_t to_batch, int64_t to_step, int64_t count, int64_t length, Status *status) {
+static bool copy_diagonals(const KernelContext *context, const Tensor *from, int64_t from_batch,
+                           int64_t from_step, Tensor *to, int64_t to_batch, int64_t to_step, int64_t count,
+                           int64_t length, Status *status) {
   ArrayBox box = {0};
   array_box_add(&box, count, from_batch, to_batch);
   array_box_add(&box, length, from_step, to_step);
@@ -40,8 +41,8 @@ static bool diag_part_kernel(KernelContext *context, Status *status) {
   }
   for (int d = 0; d < rank / 2; d++) {
     if (shape_dim(&input->shape, d) == shape_dim(&input->shape, rank / 2 + d)) continue;
-    return status_invalid(status, "Invalid shape %s: dimensions %d and %d do not match.", shape_text(&input->shape, text),
-                          d, rank / 2 + d);
+    return status_invalid(status, "Invalid shape %s: dimensions %d and %d do not match.",
+                          shape_text(&input->shape, text), d, rank / 2 + d);
   }
   Tensor *out;
   TRY(kernel_allocate_output_dims(context, 0, rank / 2, shape_dims(&input->shape), &out, status));
@@ -112,7 +113,8 @@ static bool read_matrices(const Tensor *input, Matrices *m, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   int rank = input->shape.rank;
   if (rank < 2) {
-    return status_invalid(status, "input must be at least 2-dim, received shape: %s", shape_text(&input->shape, text));
+    return status_invalid(status, "input must be at least 2-dim, received shape: %s",
+                          shape_text(&input->shape, text));
   }
   m->rows = shape_dim(&input->shape, rank - 2);
   m->columns = shape_dim(&input->shape, rank - 1);
@@ -127,7 +129,8 @@ static bool matrix_diag_kernel(KernelContext *context, Status *status) {
   int64_t dims[SHAPE_MAX_RANK];
   int rank = diagonal->shape.rank;
   if (rank < 1) {
-    return status_invalid(status, "diagonal must be at least 1-dim, received shape: %s", shape_text(&diagonal->shape, text));
+    return status_invalid(status, "diagonal must be at least 1-dim, received shape: %s",
+                          shape_text(&diagonal->shape, text));
   }
   if (rank + 1 > SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
   for (int d = 0; d < rank; d++) dims[d] = shape_dim(&diagonal->shape, d);
@@ -136,8 +139,8 @@ static bool matrix_diag_kernel(KernelContext *context, Status *status) {
   TRY(kernel_allocate_output_dims(context, 0, rank + 1, dims, &out, status));
   array_clear(out);
   if (tensor_num_elements(out) == 0) return true;
-  return copy_diagonals(context, diagonal, size, 1, out, size * size, size + 1, tensor_num_elements(diagonal) / size, size,
-                        status);
+  return copy_diagonals(context, diagonal, size, 1, out, size * size, size + 1,
+                        tensor_num_elements(diagonal) / size, size, status);
 }
 
 static bool matrix_diag_part_kernel(KernelContext *context, Status *status) {
@@ -151,7 +154,8 @@ static bool matrix_diag_part_kernel(KernelContext *context, Status *status) {
   Tensor *out;
   TRY(kernel_allocate_output_dims(context, 0, rank - 1, dims, &out, status));
   if (tensor_num_elements(out) == 0) return true;
-  return copy_diagonals(context, input, m.rows * m.columns, m.columns + 1, out, m.diagonal, 1, m.count, m.diagonal, status);
+  return copy_diagonals(context, input, m.rows * m.columns, m.columns + 1, out, m.diagonal, 1, m.count,
+                        m.diagonal, status);
 }
 
 /* Output 0 as the input, to be changed. */
@@ -171,10 +175,12 @@ static bool matrix_set_diag_kernel(KernelContext *context, Status *status) {
   TRY(read_matrices(input, &m, status));
   int rank = input->shape.rank;
   if (diagonal->shape.rank < 1) {
-    return status_invalid(status, "diagonal must be at least 1-dim, received shape: %s", shape_text(&diagonal->shape, b));
+    return status_invalid(status, "diagonal must be at least 1-dim, received shape: %s",
+                          shape_text(&diagonal->shape, b));
   }
   bool fits = diagonal->shape.rank == rank - 1 && shape_dim(&diagonal->shape, rank - 2) == m.diagonal;
-  for (int d = 0; fits && d < rank - 2; d++) fits = shape_dim(&diagonal->shape, d) == shape_dim(&input->shape, d);
+  for (int d = 0; fits && d < rank - 2; d++)
+    fits = shape_dim(&diagonal->shape, d) == shape_dim(&input->shape, d);
   if (!fits) {
     return status_invalid(status,
                           "must have diagonal.shape == input.shape[:-2] + min(input.shape[-2:]), but received input shape: "
@@ -184,7 +190,8 @@ static bool matrix_set_diag_kernel(KernelContext *context, Status *status) {
   Tensor *out;
   TRY(copy_input(context, &out, status));
   if (tensor_num_elements(out) == 0) return true;
-  return copy_diagonals(context, diagonal, m.diagonal, 1, out, m.rows * m.columns, m.columns + 1, m.count, m.diagonal, status);
+  return copy_diagonals(context, diagonal, m.diagonal, 1, out, m.rows * m.columns, m.columns + 1, m.count,
+                        m.diagonal, status);
 }
 
 static bool read_width(const Tensor *width, const char *name, int64_t limit, const char *what, int64_t *value,
@@ -195,8 +202,8 @@ static bool read_width(const Tensor *width, const char *name, int64_t limit, con
   }
   *value = tensor_int_at(width, 0);
   if (*value > limit) {
-    return status_invalid(status, "%s must be negative or less or equal to number of %s (%lld) got: %lld", name, what,
-                          (long long)limit, (long long)*value);
+    return status_invalid(status, "%s must be negative or less or equal to number of %s (%lld) got: %lld",
+                          name, what, (long long)limit, (long long)*value);
   }
   if (*value < 0) *value = limit;
   return true;
@@ -213,14 +220,17 @@ static void copy_band(void *arg, int64_t begin, int64_t end) {
   const BandJob *job = arg;
   int64_t columns = job->m.columns;
   for (int64_t i = begin; i < end; i++) {
-    int64_t row = i % job->m.rows, from = row - job->lower, to = row < columns - job->upper ? row + job->upper + 1 : columns;
+    int64_t row = i % job->m.rows, from = row - job->lower,
+            to = row < columns - job->upper ? row + job->upper + 1 : columns;
     if (from < 0) from = 0;
     if (from > columns) from = columns;
     if (to < from) to = from;
     char *out = job->out + i * columns * job->size;
     memset(out, 0, (size_t)(from * job->size));
     memset(out + to * job->size, 0, (size_t)((columns - to) * job->size));
-    if (job->in != job->out) memcpy(out + from * job->size, job->in + (i * columns + from) * job->size, (size_t)((to - from) * job->size));
+    if (job->in != job->out)
+      memcpy(out + from * job->size, job->in + (i * columns + from) * job->size,
+             (size_t)((to - from) * job->size));
   }
 }
 

@@ -1,4 +1,5 @@
-/* DynamicPartition: slices dealt out to several outputs; DynamicStitch puts slices of several inputs together again. */
+/* DynamicPartition: slices dealt out to several outputs; DynamicStitch puts slices of several inputs together
+ * again. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/array_box.h"
@@ -91,8 +92,8 @@ static bool partition_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* The slices of the outputs' gradients go back to where those of the outputs came from: which is what partitioning their numbers
- * tells. */
+/* The slices of the outputs' gradients go back to where those of the outputs came from: which is what
+ * partitioning their numbers tells. */
 static bool partition_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   int64_t n;
   TRY(node_attr_int(request->node, "num_partitions", &n, status));
@@ -131,7 +132,8 @@ REGISTER_OP(DynamicPartition,
 
 /* --- DynamicStitch --- */
 
-static bool check_stitch(const Tensor *const *indices, const Tensor *const *data, int count, int64_t *size, Status *status) {
+static bool check_stitch(const Tensor *const *indices, const Tensor *const *data, int count, int64_t *size,
+                         Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY], c[SHAPE_TEXT_CAPACITY], d[SHAPE_TEXT_CAPACITY];
   *size = 0;
   for (int k = 0; k < count; k++) {
@@ -221,8 +223,10 @@ static bool stitch_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* As in TensorFlow, every slice gets the gradient of the place that it was meant for, also where a later one took it. */
-static bool stitch_gradient_text(const GradientRequest *request, const char *name, StrBuf *text, Status *status) {
+/* As in TensorFlow, every slice gets the gradient of the place that it was meant for, also where a later one
+ * took it. */
+static bool stitch_gradient_text(const GradientRequest *request, const char *name, StrBuf *text,
+                                 Status *status) {
   int64_t n;
   TRY(node_attr_int(request->node, "N", &n, status));
   strbuf_printf(text, "%sGradient[T:type](", name);

@@ -1,5 +1,5 @@
-/* Gather, GatherV2 and ResourceGather: slices along an axis, named by a tensor of indices; with batch dimensions every batch of
- * indices takes from its own part. */
+/* Gather, GatherV2 and ResourceGather: slices along an axis, named by a tensor of indices; with batch
+ * dimensions every batch of indices takes from its own part. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/array_box.h"
@@ -20,8 +20,8 @@ static bool outside(const Tensor *indices, int64_t i, int64_t limit, Status *sta
   StrBuf text = {0};
   strbuf_append(&text, "indices");
   array_print_position(&indices->shape, indices->shape.rank, i, &text);
-  status_invalid(status, "%s = %lld is not in [0, %lld)", strbuf_text(&text), (long long)tensor_int_at(indices, i),
-                 (long long)limit);
+  status_invalid(status, "%s = %lld is not in [0, %lld)", strbuf_text(&text),
+                 (long long)tensor_int_at(indices, i), (long long)limit);
   strbuf_free(&text);
   return false;
 }
@@ -49,12 +49,13 @@ static void find_rows(const GatherSizes *sizes, const Tensor *indices, int64_t *
 }
 
 /* `axis` and `batch_dims` are valid, and the batches agree. */
-static bool gather(KernelContext *context, const Tensor *params, const Tensor *indices, int axis, int batch_dims,
-                   Status *status) {
+static bool gather(KernelContext *context, const Tensor *params, const Tensor *indices, int axis,
+                   int batch_dims, Status *status) {
   const Shape *p = &params->shape, *x = &indices->shape;
   int64_t dims[SHAPE_MAX_RANK], *rows;
   int rank = 0;
-  if (p->rank - 1 + x->rank - batch_dims > SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
+  if (p->rank - 1 + x->rank - batch_dims > SHAPE_MAX_RANK)
+    return status_invalid(status, "Too many dimensions in tensor");
   for (int d = 0; d < axis; d++) dims[rank++] = shape_dim(p, d);
   for (int d = batch_dims; d < x->rank; d++) dims[rank++] = shape_dim(x, d);
   for (int d = axis + 1; d < p->rank; d++) dims[rank++] = shape_dim(p, d);
@@ -73,14 +74,16 @@ static bool gather(KernelContext *context, const Tensor *params, const Tensor *i
   return ok;
 }
 
-static bool check_batches(const Shape *params, const Shape *indices, int axis, int64_t batch_dims, int *batches, Status *status) {
+static bool check_batches(const Shape *params, const Shape *indices, int axis, int64_t batch_dims,
+                          int *batches, Status *status) {
   if (batch_dims < -indices->rank || batch_dims > indices->rank) {
     return status_invalid(status, "Expected batch_dims in the range [%d, %d], but got %lld", -indices->rank,
                           indices->rank, (long long)batch_dims);
   }
   *batches = (int)(batch_dims < 0 ? batch_dims + indices->rank : batch_dims);
   if (*batches >= params->rank) {
-    return status_invalid(status, "batch_dims (%d) must be less than rank(params) (%d).", *batches, params->rank);
+    return status_invalid(status, "batch_dims (%d) must be less than rank(params) (%d).", *batches,
+                          params->rank);
   }
   if (axis < *batches) {
     return status_invalid(status, "batch_dims (%d) must be less than or equal to axis (%d).", *batches, axis);
@@ -102,7 +105,8 @@ static bool gather_construct(const KernelConstruction *construction, void *memor
 }
 
 static bool gather_kernel(KernelContext *context, Status *status) {
-  if (context->inputs[0]->shape.rank < 1) return status_invalid(status, "params must be at least 1 dimensional");
+  if (context->inputs[0]->shape.rank < 1)
+    return status_invalid(status, "params must be at least 1 dimensional");
   return gather(context, context->inputs[0], context->inputs[1], 0, 0, status);
 }
 
@@ -113,10 +117,11 @@ static bool gather_v2_kernel(KernelContext *context, Status *status) {
   if (!tensor_is_scalar(axes)) return status_invalid(status, "axis must be scalar");
   int64_t given = tensor_int_at(axes, 0), axis = given < 0 ? given + rank : given;
   if (axis < 0 || axis >= rank) {
-    return status_invalid(status, "Expected axis in the range [%d, %d), but got %lld", -rank, rank, (long long)given);
+    return status_invalid(status, "Expected axis in the range [%d, %d), but got %lld", -rank, rank,
+                          (long long)given);
   }
-  TRY(check_batches(&params->shape, &indices->shape, (int)axis, ((const GatherState *)context->state)->batch_dims,
-                    &batches, status));
+  TRY(check_batches(&params->shape, &indices->shape, (int)axis,
+                    ((const GatherState *)context->state)->batch_dims, &batches, status));
   return gather(context, params, indices, (int)axis, batches, status);
 }
 
@@ -143,8 +148,8 @@ static bool gather_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-static bool concat_gathered(InferenceContext *c, ShapeHandle params, ShapeHandle indices, int64_t axis, int64_t batch_dims,
-                            Status *status) {
+static bool concat_gathered(InferenceContext *c, ShapeHandle params, ShapeHandle indices, int64_t axis,
+                            int64_t batch_dims, Status *status) {
   ShapeHandle outer, middle, inner, output;
   TRY(shape_subshape(c, params, 0, axis, 1, &outer, status));
   TRY(shape_subshape(c, indices, batch_dims, INT64_MAX, 1, &middle, status));
@@ -173,20 +178,20 @@ static bool gather_v2_shape(InferenceContext *c, Status *status) {
   const Tensor *axes = shape_input_tensor(c, 2);
   if (axes != NULL) {
     int64_t axis = tensor_int_at(axes, 0);
-    TRY(shape_with_rank_at_least(c, params, axis < 0 ? (axis == INT64_MIN ? INT32_MAX : -axis) : axis == INT64_MAX ? axis : axis + 1,
-                                 &params, status));
+    uint64_t least = axis < 0 ? -(uint64_t)axis : (uint64_t)axis + 1;
+    TRY(shape_with_rank_at_least(c, params, least < INT32_MAX ? (int64_t)least : INT32_MAX, &params, status));
     if (shape_rank_known(params) && axis < 0) axis += shape_rank(params);
     if (batch_dims >= 0 && axis >= 0 && axis < batch_dims) {
-      return status_invalid(status, "batch_dims (%lld) must be less than or equal to axis (%lld).", (long long)batch_dims,
-                            (long long)axis);
+      return status_invalid(status, "batch_dims (%lld) must be less than or equal to axis (%lld).",
+                            (long long)batch_dims, (long long)axis);
     }
     if (axis >= 0 && batch_dims >= 0 && shape_rank_known(params) && shape_rank_known(indices)) {
       return concat_gathered(c, params, indices, axis, batch_dims, status);
     }
   }
   if (!shape_rank_known(params) || !shape_rank_known(indices)) return shape_unknown_outputs(c, status);
-  TRY(shape_ok(shape_unknown_of_rank(c, (int64_t)shape_rank(params) - 1 + shape_rank(indices) - batch_dims), &output,
-               status));
+  TRY(shape_ok(shape_unknown_of_rank(c, (int64_t)shape_rank(params) - 1 + shape_rank(indices) - batch_dims),
+               &output, status));
   shape_set_output(c, 0, output);
   return true;
 }
@@ -200,15 +205,15 @@ static bool resource_gather_shape(InferenceContext *c, Status *status) {
   TRY(node_attr_type(c->node, "dtype", &dtype, status));
   TRY(node_attr_int(c->node, "batch_dims", &batch_dims, status));
   if (known.dtype != DT_INVALID && known.dtype != dtype) {
-    return status_invalid(status, "Trying to read variable with wrong dtype. Expected %s got %s", dtype_name(known.dtype),
-                          dtype_name(dtype));
+    return status_invalid(status, "Trying to read variable with wrong dtype. Expected %s got %s",
+                          dtype_name(known.dtype), dtype_name(dtype));
   }
   TRY(shape_with_rank_at_least(c, known.shape, 1, &params, status));
   if (!shape_rank_known(params) || !shape_rank_known(indices)) return shape_unknown_outputs(c, status);
   int64_t rank = shape_rank(indices);
   if (batch_dims < -rank || batch_dims > rank) {
-    return status_invalid(status, "Expected batch_dims in the range [%lld, %lld], but got %lld", -(long long)rank,
-                          (long long)rank, (long long)batch_dims);
+    return status_invalid(status, "Expected batch_dims in the range [%lld, %lld], but got %lld",
+                          -(long long)rank, (long long)rank, (long long)batch_dims);
   }
   if (batch_dims < 0) batch_dims += rank;
   TRY(shape_with_rank_at_least(c, params, batch_dims + 1, &params, status));
@@ -217,9 +222,9 @@ static bool resource_gather_shape(InferenceContext *c, Status *status) {
 
 /* --- gradients --- */
 
-/* With params read as [batches, outer, axis, inner] and indices as [batches, taken]: dy is brought into the form [batches, taken, outer,
- * inner], added up per batch and index, and brought back. Without a node `ax`, a vector of one element, the axis is the first behind the
- * batches. Sizes are of the indices' type. */
+/* With params read as [batches, outer, axis, inner] and indices as [batches, taken]: dy is brought into the
+ * form [batches, taken, outer, inner], added up per batch and index, and brought back. Without a node `ax`, a
+ * vector of one element, the axis is the first behind the batches. Sizes are of the indices' type. */
 static void write_scatter(StrBuf *text, const char *dtype, int64_t batch_dims, bool has_axis) {
   strbuf_printf(text,
                 "  shape = Shape[T=%s, out_type=$Tindices](%s)\n"

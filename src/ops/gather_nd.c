@@ -17,7 +17,8 @@ static bool gather_nd_kernel(KernelContext *context, Status *status) {
   }
   nd_index(indices, &params->shape, &index);
   int out_rank = last;
-  if (last + rank - index.depth > SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
+  if (last + rank - index.depth > SHAPE_MAX_RANK)
+    return status_invalid(status, "Too many dimensions in tensor");
   for (int d = 0; d < last; d++) dims[d] = shape_dim(&indices->shape, d);
   for (int d = index.depth; d < rank; d++) dims[out_rank++] = shape_dim(&params->shape, d);
   Tensor *out;
@@ -42,8 +43,9 @@ static bool gather_nd_shape(InferenceContext *c, Status *status) {
   DimHandle depth = shape_dim_of(c, indices, -1);
   if (!shape_rank_known(params) || !dim_known(depth)) return shape_unknown_outputs(c, status);
   if (dim_value(depth) > shape_rank(params)) {
-    return status_invalid(status, "indices.shape[-1] must be <= params.rank, but saw indices shape and params shape of rank %d",
-                          shape_rank(params));
+    return status_invalid(
+        status, "indices.shape[-1] must be <= params.rank, but saw indices shape and params shape of rank %d",
+        shape_rank(params));
   }
   TRY(shape_subshape(c, indices, 0, -1, 1, &outer, status));
   TRY(shape_subshape(c, params, dim_value(depth), INT64_MAX, 1, &inner, status));

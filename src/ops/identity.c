@@ -35,6 +35,16 @@ REGISTER_OP(Snapshot,
     "}\n",
   .kernels = {{DT_INVALID, identity}})
 
+/* Says that the value is the same in every step; nothing makes use of that. TensorFlow knows no gradient of it. */
+REGISTER_OP(GuaranteeConst,
+  .inputs = {"input: T"},
+  .outputs = {"output: T"},
+  .attrs = {"T: type"},
+  .is_stateful = true,
+  .shape = shape_unchanged,
+  .gradient = NO_GRADIENT,
+  .kernels = {{DT_INVALID, identity}})
+
 REGISTER_OP(StopGradient,
   .inputs = {"input: T"},
   .outputs = {"output: T"},

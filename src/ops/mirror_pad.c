@@ -1,5 +1,5 @@
-/* MirrorPad: a tensor with borders in which it is mirrored, at its outermost elements (REFLECT) or just outside of them (SYMMETRIC).
- * MirrorPadGrad adds the borders to what they mirror. */
+/* MirrorPad: a tensor with borders in which it is mirrored, at its outermost elements (REFLECT) or just
+ * outside of them (SYMMETRIC). MirrorPadGrad adds the borders to what they mirror. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/array_box.h"
@@ -28,10 +28,14 @@ static bool check_axis(const FoldAxis *axis, const char *of, Status *status) {
   if (axis->skip == 1 ? before >= size || after >= size : before > size || after > size) {
     /* An axis without a border may be empty. */
     if (before == 0 && after == 0) return true;
-    return axis->skip == 1 ? status_invalid(status, "paddings must be less than the %sdimension size: %lld, %lld not less than %lld",
-                                            of, before, after, size)
-                           : status_invalid(status, "paddings must be no greater than the %sdimension size: %lld, %lld greater than %lld",
-                                            of, before, after, size);
+    return axis->skip == 1
+               ? status_invalid(
+                     status, "paddings must be less than the %sdimension size: %lld, %lld not less than %lld",
+                     of, before, after, size)
+               : status_invalid(
+                     status,
+                     "paddings must be no greater than the %sdimension size: %lld, %lld greater than %lld",
+                     of, before, after, size);
   }
   return true;
 }
@@ -39,7 +43,8 @@ static bool check_axis(const FoldAxis *axis, const char *of, Status *status) {
 static bool check_paddings(const Tensor *input, const Tensor *paddings, Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   if (paddings->shape.rank != 2 || shape_dim(&paddings->shape, 1) != 2) {
-    return status_invalid(status, "paddings must be a matrix with 2 columns: %s", shape_text(&paddings->shape, a));
+    return status_invalid(status, "paddings must be a matrix with 2 columns: %s",
+                          shape_text(&paddings->shape, a));
   }
   if (shape_dim(&paddings->shape, 0) != input->shape.rank) {
     return status_invalid(status, "The first dimension of paddings must be the rank of inputs%s, %s",
@@ -57,17 +62,21 @@ static bool read_padding(const KernelContext *context, int d, FoldAxis *axis, in
                      .after = tensor_int_at(paddings, 2 * d + 1),
                      .skip = ((const MirrorState *)context->state)->skip};
   if (axis->before < 0 || axis->after < 0) {
-    return status_invalid(status, "paddings must be non-negative: %lld %lld", (long long)axis->before, (long long)axis->after);
+    return status_invalid(status, "paddings must be non-negative: %lld %lld", (long long)axis->before,
+                          (long long)axis->after);
   }
   TRY(check_axis(axis, "", status));
-  if (__builtin_add_overflow(axis->before, axis->size, whole) || __builtin_add_overflow(*whole, axis->after, whole)) {
+  if (__builtin_add_overflow(axis->before, axis->size, whole) ||
+      __builtin_add_overflow(*whole, axis->after, whole)) {
     return status_invalid(status, "Dimension %d with its paddings is larger than 2**63 - 1", d);
   }
   return true;
 }
 
-/* The borders of axis `d`, from what lies inside: of the axes in front only what is no border yet, of those behind everything. */
-static bool fill_borders(const KernelContext *context, const FoldAxis *axes, int d, Tensor *out, Status *status) {
+/* The borders of axis `d`, from what lies inside: of the axes in front only what is no border yet, of those
+ * behind everything. */
+static bool fill_borders(const KernelContext *context, const FoldAxis *axes, int d, Tensor *out,
+                         Status *status) {
   const FoldAxis *axis = &axes[d];
   for (int side = 0; side < 2; side++) {
     int64_t stride = axis->stride, last = axis->before + axis->size - 1;
@@ -84,7 +93,8 @@ static bool fill_borders(const KernelContext *context, const FoldAxis *axes, int
       box.to_offset += axes[k].before * axes[k].stride;
       array_box_add(&box, axes[k].size, axes[k].stride, axes[k].stride);
     }
-    array_box_add(&box, side == 0 ? axis->before : axis->after, side == 0 ? stride : -stride, side == 0 ? -stride : stride);
+    array_box_add(&box, side == 0 ? axis->before : axis->after, side == 0 ? stride : -stride,
+                  side == 0 ? -stride : stride);
     array_box_add(&box, stride, 1, 1);
     TRY(array_box_copy(&box, out, out, context->parallel, status));
   }
@@ -229,12 +239,14 @@ static bool read_fold(const KernelContext *context, int d, FoldAxis *axis, Statu
                      .after = tensor_int_at(paddings, 2 * d + 1),
                      .skip = ((const MirrorState *)context->state)->skip};
   if (axis->before < 0 || axis->after < 0) {
-    return status_invalid(status, "Paddings must be non-negative: %lld, %lld", (long long)axis->before, (long long)axis->after);
+    return status_invalid(status, "Paddings must be non-negative: %lld, %lld", (long long)axis->before,
+                          (long long)axis->after);
   }
   if (__builtin_add_overflow(axis->before, axis->after, &total)) total = INT64_MAX;
   if (total > whole || (total == whole && total > 0)) {
-    return status_invalid(status, "Total paddings must be less than the input dimension size: %lld was not less than %lld",
-                          (long long)total, (long long)whole);
+    return status_invalid(
+        status, "Total paddings must be less than the input dimension size: %lld was not less than %lld",
+        (long long)total, (long long)whole);
   }
   axis->size = whole - total;
   return check_axis(axis, "output ", status);

@@ -10,7 +10,8 @@ void nd_index(const Tensor *indices, const Shape *shape, NdIndex *index) {
     if (shape_dim(&indices->shape, d) == 0) index->count = 0;
   }
   for (int d = 0; d < last && index->count > 0; d++) {
-    if (__builtin_mul_overflow(index->count, shape_dim(&indices->shape, d), &index->count)) index->count = INT64_MAX;
+    if (__builtin_mul_overflow(index->count, shape_dim(&indices->shape, d), &index->count))
+      index->count = INT64_MAX;
   }
   if (shape_num_elements(shape) == 0) {
     index->length = 0;
@@ -35,8 +36,8 @@ int64_t nd_index_rows(const NdIndex *index, const Tensor *indices, const Shape *
   return -1;
 }
 
-bool nd_index_outside(const NdIndex *index, const Tensor *indices, const Shape *shape, int64_t i, const char *what,
-                      const char *behind, Status *status) {
+bool nd_index_outside(const NdIndex *index, const Tensor *indices, const Shape *shape, int64_t i,
+                      const char *what, const char *behind, Status *status) {
   StrBuf text = {0};
   char printed[SHAPE_TEXT_CAPACITY];
   strbuf_append(&text, "indices");
@@ -45,8 +46,8 @@ bool nd_index_outside(const NdIndex *index, const Tensor *indices, const Shape *
   for (int d = 0; d < index->depth; d++) {
     strbuf_printf(&text, "%s%lld", d > 0 ? ", " : "", (long long)tensor_int_at(indices, i * index->depth + d));
   }
-  status_invalid(status, "%s] does not index into %s %s%s", strbuf_text(&text), what, shape_text(shape, printed),
-                 behind);
+  status_invalid(status, "%s] does not index into %s %s%s", strbuf_text(&text), what,
+                 shape_text(shape, printed), behind);
   strbuf_free(&text);
   return false;
 }

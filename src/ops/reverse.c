@@ -53,8 +53,8 @@ static bool reverse_v2_kernel(KernelContext *context, Status *status) {
   for (int64_t i = 0; i < tensor_num_elements(axes) && rank > 0; i++) {
     int64_t given = tensor_int_at(axes, i), axis = given < 0 ? given + rank : given;
     if (axis < 0 || axis >= rank) {
-      return status_invalid(status, "'axis'[%lld] = %lld is out of valid range [0, %d", (long long)i, (long long)given,
-                            rank - 1);
+      return status_invalid(status, "'axis'[%lld] = %lld is out of valid range [0, %d", (long long)i,
+                            (long long)given, rank - 1);
     }
     if (reversed[axis]) return status_invalid(status, "axis %lld specified more than once.", (long long)axis);
     reversed[axis] = true;
@@ -93,7 +93,8 @@ static bool reverse_v2_shape(InferenceContext *c, Status *status) {
         return status_invalid(status, "'axis'[%lld] = %lld is out of valid range [0, %lld]", (long long)i,
                               (long long)given, (long long)rank - 1);
       }
-      if (seen >> axis & 1) return status_invalid(status, "axis %lld specified more than once.", (long long)axis);
+      if (seen >> axis & 1)
+        return status_invalid(status, "axis %lld specified more than once.", (long long)axis);
       seen |= (int64_t)1 << axis;
     }
   }
@@ -140,14 +141,16 @@ static bool sequence_construct(const KernelConstruction *construction, void *mem
          node_attr_int(construction->node, "batch_dim", &state->batch_dim, status);
 }
 
-static bool check_sequences(const Tensor *input, const Tensor *lengths, const SequenceState *state, Status *status) {
+static bool check_sequences(const Tensor *input, const Tensor *lengths, const SequenceState *state,
+                            Status *status) {
   int64_t rank = input->shape.rank, seq = state->seq_dim, batch = state->batch_dim;
   if (!tensor_is_vector(lengths)) {
     return status_invalid(status, "seq_lengths must be 1-dim, not %d", lengths->shape.rank);
   }
   if (batch == seq) return status_invalid(status, "batch_dim == seq_dim == %lld", (long long)seq);
   if (seq >= rank) {
-    return status_invalid(status, "seq_dim must be < input rank ( %lld vs. %lld)", (long long)seq, (long long)rank);
+    return status_invalid(status, "seq_dim must be < input rank ( %lld vs. %lld)", (long long)seq,
+                          (long long)rank);
   }
   if (batch >= rank) {
     return status_invalid(status, "batch_dim must be < input rank ( %lld vs. %lld)", (long long)batch,
@@ -157,8 +160,8 @@ static bool check_sequences(const Tensor *input, const Tensor *lengths, const Se
   if (batch < 0) return status_invalid(status, "Invalid batch_dim %lld", (long long)batch);
   int64_t count = shape_dim(&input->shape, (int)batch);
   if (tensor_num_elements(lengths) != count) {
-    return status_invalid(status, "Length of seq_lengths != input.dims(%lld), (%lld vs. %lld)", (long long)batch,
-                          (long long)tensor_num_elements(lengths), (long long)count);
+    return status_invalid(status, "Length of seq_lengths != input.dims(%lld), (%lld vs. %lld)",
+                          (long long)batch, (long long)tensor_num_elements(lengths), (long long)count);
   }
   for (int64_t i = 0; i < count; i++) {
     int64_t length = tensor_int_at(lengths, i);
@@ -171,8 +174,8 @@ static bool check_sequences(const Tensor *input, const Tensor *lengths, const Se
 }
 
 /* Elements [begin, begin + count) of sequence `batch`, in the opposite order or as they are. */
-static bool copy_sequence(const KernelContext *context, int64_t batch, int64_t begin, int64_t count, bool reversed,
-                          Tensor *out, Status *status) {
+static bool copy_sequence(const KernelContext *context, int64_t batch, int64_t begin, int64_t count,
+                          bool reversed, Tensor *out, Status *status) {
   const Tensor *input = context->inputs[0];
   const SequenceState *state = context->state;
   int64_t strides[SHAPE_MAX_RANK];
@@ -216,7 +219,8 @@ static bool reverse_sequence_shape(InferenceContext *c, Status *status) {
   if (!shape_rank_known(input)) return shape_unknown_outputs(c, status);
   int32_t rank = shape_rank(input);
   if (attrs.batch_dim >= rank) {
-    return status_invalid(status, "batch_dim must be < input rank: %lld vs. %d", (long long)attrs.batch_dim, rank);
+    return status_invalid(status, "batch_dim must be < input rank: %lld vs. %d", (long long)attrs.batch_dim,
+                          rank);
   }
   if (attrs.seq_dim >= rank) {
     return status_invalid(status, "seq_dim must be < input rank: %lld vs. %d", (long long)attrs.seq_dim, rank);

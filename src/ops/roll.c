@@ -9,10 +9,12 @@ static bool read_shifts(KernelContext *context, int64_t *shifts, Status *status)
   int rank = input->shape.rank;
   if (rank < 1) return status_invalid(status, "input must be 1-D or higher");
   if (shift->shape.rank > 1) {
-    return status_invalid(status, "shift must be a scalar or a 1-D vector. Found: %s", shape_text(&shift->shape, text));
+    return status_invalid(status, "shift must be a scalar or a 1-D vector. Found: %s",
+                          shape_text(&shift->shape, text));
   }
   if (axes->shape.rank > 1) {
-    return status_invalid(status, "axis must be a scalar or a 1-D vector. Found: %s", shape_text(&axes->shape, text));
+    return status_invalid(status, "axis must be a scalar or a 1-D vector. Found: %s",
+                          shape_text(&axes->shape, text));
   }
   if (!shape_equal(&shift->shape, &axes->shape)) {
     return status_invalid(status, "shift and axis must have the same size");
@@ -33,7 +35,8 @@ static bool read_shifts(KernelContext *context, int64_t *shifts, Status *status)
 }
 
 /* Both parts of a shifted axis; axes are shifted one after the other. */
-static bool roll_axis(const KernelContext *context, const Tensor *from, int axis, int64_t by, Tensor *to, Status *status) {
+static bool roll_axis(const KernelContext *context, const Tensor *from, int axis, int64_t by, Tensor *to,
+                      Status *status) {
   int64_t strides[SHAPE_MAX_RANK], size = shape_dim(&from->shape, axis);
   array_strides(&from->shape, strides);
   for (int part = 0; part < 2; part++) {

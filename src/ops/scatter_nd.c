@@ -1,5 +1,6 @@
-/* Writing slices to, or adding them at, the places that indices of several axes name: into zeros (ScatterNd), or into a copy of a
- * tensor (TensorScatterUpdate, -Add, -Sub, ScatterNdNonAliasingAdd). Of several updates of one place TensorScatterUpdate keeps the last. */
+/* Writing slices to, or adding them at, the places that indices of several axes name: into zeros (ScatterNd),
+ * or into a copy of a tensor (TensorScatterUpdate, -Add, -Sub, ScatterNdNonAliasingAdd). Of several updates
+ * of one place TensorScatterUpdate keeps the last. */
 #include "op/op_registry.h"
 #include "ops/array_box.h"
 #include "ops/element_types.h"
@@ -35,7 +36,8 @@ typedef enum ScatterKind { SCATTER_ADD, SCATTER_SUB, SCATTER_UPDATE } ScatterKin
 static bool scatter_slices(KernelContext *context, ScatterKind kind, const NdIndex *index, const int64_t *rows,
                            const Tensor *updates, Tensor *out, Status *status) {
   ScatterJob job = {rows, updates->data, out->data, index->count, index->length, kind == SCATTER_SUB, NULL};
-  if (kind == SCATTER_UPDATE) return array_scatter_rows(updates, rows, index->count, index->length, out, status);
+  if (kind == SCATTER_UPDATE)
+    return array_scatter_rows(updates, rows, index->count, index->length, out, status);
   switch (out->dtype) {
     case DT_FLOAT: job.add = scatter_add_f32; break;
     case DT_DOUBLE: job.add = scatter_add_f64; break;
@@ -80,9 +82,11 @@ static bool axes_equal(const Shape *a, int i, const Shape *b, int j, int count) 
 }
 
 static bool check_ranks(const Tensor *indices, const Tensor *updates, Status *status) {
-  if (indices->shape.rank < 1) return status_invalid(status, "Indices shape must have rank at least one. Found:[]");
+  if (indices->shape.rank < 1)
+    return status_invalid(status, "Indices shape must have rank at least one. Found:[]");
   /* Without outer axes the updates are a single slice, which may be a scalar. */
-  if (updates->shape.rank < 1 && indices->shape.rank > 1) return status_invalid(status, "Updates shape must have rank at least one. Found:[]");
+  if (updates->shape.rank < 1 && indices->shape.rank > 1)
+    return status_invalid(status, "Updates shape must have rank at least one. Found:[]");
   return true;
 }
 
@@ -93,13 +97,15 @@ static bool check_scatter(const Shape *out, const Tensor *indices, const Tensor 
   int outer = indices->shape.rank - 1, rank = updates->shape.rank;
   int64_t depth = shape_dim(&indices->shape, outer);
   if (rank < outer || !axes_equal(&indices->shape, 0, &updates->shape, 0, outer)) {
-    return status_invalid(status, "Dimensions [0,%d) of indices[shape=%s] must match dimensions [0,%d) of updates[shape=%s]",
-                          outer, shape_text(&indices->shape, a), outer, shape_text(&updates->shape, b));
+    return status_invalid(
+        status, "Dimensions [0,%d) of indices[shape=%s] must match dimensions [0,%d) of updates[shape=%s]",
+        outer, shape_text(&indices->shape, a), outer, shape_text(&updates->shape, b));
   }
   if (depth > out->rank || rank - outer != out->rank - depth ||
       !axes_equal(out, (int)depth, &updates->shape, outer, rank - outer)) {
-    return status_invalid(status, "Dimensions [%lld,%d) of input[shape=%s] must match dimensions [%d,%d) of updates[shape=%s]",
-                          (long long)depth, out->rank, shape_text(out, a), outer, rank, shape_text(&updates->shape, b));
+    return status_invalid(
+        status, "Dimensions [%lld,%d) of input[shape=%s] must match dimensions [%d,%d) of updates[shape=%s]",
+        (long long)depth, out->rank, shape_text(out, a), outer, rank, shape_text(&updates->shape, b));
   }
   return true;
 }
@@ -150,7 +156,8 @@ static bool parts_differ(const int at[4], const char *what, ShapeHandle a, Shape
 }
 
 /* What is written to must have the slices that the updates are. */
-static bool scatter_shapes(InferenceContext *c, ShapeHandle indices, ShapeHandle updates, ShapeHandle out, Status *status) {
+static bool scatter_shapes(InferenceContext *c, ShapeHandle indices, ShapeHandle updates, ShapeHandle out,
+                           Status *status) {
   if (shape_rank_known(out) && shape_rank_known(indices) && shape_rank_known(updates)) {
     bool none = dim_value(shape_num_elements_of(c, out)) == 0;
     int64_t n = dim_value(shape_num_elements_of(c, indices)), m = dim_value(shape_num_elements_of(c, updates));
@@ -173,7 +180,8 @@ static bool scatter_shapes(InferenceContext *c, ShapeHandle indices, ShapeHandle
   TRY(shape_subshape(c, out, begin, INT64_MAX, 1, &a, status));
   TRY(shape_subshape(c, updates, outer, INT64_MAX, 1, &b, status));
   if (!shape_merge(c, a, b, &merged, &merge)) {
-    return parts_differ((int[]){(int)dim_value(depth), shape_rank(out), outer, rank}, "input", out, a, updates, b, status);
+    return parts_differ((int[]){(int)dim_value(depth), shape_rank(out), outer, rank}, "input", out, a,
+                        updates, b, status);
   }
   return true;
 }
@@ -213,7 +221,8 @@ static bool check_update(const Tensor *tensor, const Tensor *indices, const Tens
   TRY(check_ranks(indices, updates, status));
   int outer = indices->shape.rank - 1, rank = updates->shape.rank;
   int64_t inner = tensor->shape.rank - shape_dim(&indices->shape, outer);
-  if (tensor_num_elements(tensor) == 0 && tensor_num_elements(indices) > 0 && tensor_num_elements(updates) > 0) {
+  if (tensor_num_elements(tensor) == 0 && tensor_num_elements(indices) > 0 &&
+      tensor_num_elements(updates) > 0) {
     return status_invalid(status, "Indices and updates specified for empty output shape");
   }
   if (rank < outer || !axes_equal(&indices->shape, 0, &updates->shape, 0, outer)) {
@@ -222,14 +231,17 @@ static bool check_update(const Tensor *tensor, const Tensor *indices, const Tens
                           shape_text(&indices->shape, a), shape_text(&updates->shape, b));
   }
   if (inner < 0 || rank - outer != inner) {
-    return status_invalid(
-        status, "Inner dimensions of output shape must match inner dimensions of updates shape. Output: %s updates: %s",
-        shape_text(&tensor->shape, a), shape_text(&updates->shape, b));
+    return status_invalid(status,
+                          "Inner dimensions of output shape must match inner dimensions of updates shape. "
+                          "Output: %s updates: %s",
+                          shape_text(&tensor->shape, a), shape_text(&updates->shape, b));
   }
   if (!axes_equal(&tensor->shape, tensor->shape.rank - (int)inner, &updates->shape, outer, (int)inner)) {
-    return status_invalid(
-        status, "The inner %lld dimensions of output.shape=%s must match the inner %lld dimensions of updates.shape=%s",
-        (long long)inner, shape_text(&tensor->shape, a), (long long)inner, shape_text(&updates->shape, b));
+    return status_invalid(status,
+                          "The inner %lld dimensions of output.shape=%s must match the inner %lld dimensions "
+                          "of updates.shape=%s",
+                          (long long)inner, shape_text(&tensor->shape, a), (long long)inner,
+                          shape_text(&updates->shape, b));
   }
   return true;
 }

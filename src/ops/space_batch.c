@@ -3,8 +3,8 @@
 #include "op/op_registry.h"
 #include "ops/array_box.h"
 
-/* A space tensor [batch, space..., rest...] and the batch tensor made of it: its element at place p of an axis, counted from `before` places
- * in front of its beginning, is in block p / block at offset p % block. */
+/* A space tensor [batch, space..., rest...] and the batch tensor made of it: its element at place p of an
+ * axis, counted from `before` places in front of its beginning, is in block p / block at offset p % block. */
 typedef struct BlockSpec {
   int axes; /* how many are cut, behind the batch */
   int64_t block[SHAPE_MAX_RANK], before[SHAPE_MAX_RANK], after[SHAPE_MAX_RANK];
@@ -14,8 +14,9 @@ typedef struct BlockSpec {
 static int64_t ceil_div(int64_t a, int64_t b) { return a > 0 ? (a - 1) / b + 1 : 0; }
 
 /* The elements at one offset of each axis. */
-static bool copy_offset(const KernelContext *context, const BlockSpec *spec, bool to_batch, const int64_t *offset,
-                        int64_t number, const Tensor *from, Tensor *to, Status *status) {
+static bool copy_offset(const KernelContext *context, const BlockSpec *spec, bool to_batch,
+                        const int64_t *offset, int64_t number, const Tensor *from, Tensor *to,
+                        Status *status) {
   const Shape *space = to_batch ? &from->shape : &to->shape, *batch = to_batch ? &to->shape : &from->shape;
   int64_t in_space[SHAPE_MAX_RANK], in_batch[SHAPE_MAX_RANK], begin[2] = {0, 0};
   ArrayBox box = {0};
@@ -42,8 +43,8 @@ static bool copy_offset(const KernelContext *context, const BlockSpec *spec, boo
   return array_box_copy(&box, from, to, context->parallel, status);
 }
 
-static bool copy_blocks(const KernelContext *context, const BlockSpec *spec, bool to_batch, const Tensor *from, Tensor *to,
-                        Status *status) {
+static bool copy_blocks(const KernelContext *context, const BlockSpec *spec, bool to_batch,
+                        const Tensor *from, Tensor *to, Status *status) {
   int64_t offset[SHAPE_MAX_RANK] = {0};
   for (int64_t number = 0; number < spec->blocks; number++) {
     TRY(copy_offset(context, spec, to_batch, offset, number, from, to, status));
@@ -57,16 +58,19 @@ static bool check_rank(const Tensor *input, int axes, Status *status) {
   return status_invalid(status, "input rank should be >= %d instead of %d", axes + 1, input->shape.rank);
 }
 
-static bool read_margins(const Tensor *margins, const char *what, const char *negative, BlockSpec *spec, Status *status) {
+static bool read_margins(const Tensor *margins, const char *what, const char *negative, BlockSpec *spec,
+                         Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
-  if (margins->shape.rank != 2 || shape_dim(&margins->shape, 0) != spec->axes || shape_dim(&margins->shape, 1) != 2) {
+  if (margins->shape.rank != 2 || shape_dim(&margins->shape, 0) != spec->axes ||
+      shape_dim(&margins->shape, 1) != 2) {
     return status_invalid(status, "%s should have shape [%d, 2] instead of %s", what, spec->axes,
                           shape_text(&margins->shape, text));
   }
   for (int d = 0; d < spec->axes; d++) {
     spec->before[d] = tensor_int_at(margins, 2 * d);
     spec->after[d] = tensor_int_at(margins, 2 * d + 1);
-    if (spec->before[d] < 0 || spec->after[d] < 0) return status_invalid(status, "%s must be non-negative", negative);
+    if (spec->before[d] < 0 || spec->after[d] < 0)
+      return status_invalid(status, "%s must be non-negative", negative);
   }
   return true;
 }
@@ -121,7 +125,8 @@ static bool batch_to_space(KernelContext *context, BlockSpec *spec, const Tensor
   TRY(multiply_blocks(spec, status));
   for (int d = 0; d < input->shape.rank; d++) dims[d] = shape_dim(&input->shape, d);
   if (dims[0] % spec->blocks != 0) {
-    return status_invalid(status, "Input batch dimension (%lld) is not divisible by product of block sizes (%lld)",
+    return status_invalid(status,
+                          "Input batch dimension (%lld) is not divisible by product of block sizes (%lld)",
                           (long long)dims[0], (long long)spec->blocks);
   }
   dims[0] /= spec->blocks;
@@ -133,8 +138,9 @@ static bool batch_to_space(KernelContext *context, BlockSpec *spec, const Tensor
     /* Crops are not negative, so neither difference overflows. */
     int64_t cropped = whole - spec->before[d];
     if (cropped < 0 || cropped < spec->after[d]) {
-      return status_invalid(status, "cropped_shape[%d]=%lld must be non-negative", d,
-                            (long long)(cropped < INT64_MIN + spec->after[d] ? INT64_MIN : cropped - spec->after[d]));
+      return status_invalid(
+          status, "cropped_shape[%d]=%lld must be non-negative", d,
+          (long long)(cropped < INT64_MIN + spec->after[d] ? INT64_MIN : cropped - spec->after[d]));
     }
     dims[d + 1] = cropped - spec->after[d];
   }

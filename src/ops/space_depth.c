@@ -15,7 +15,8 @@ static bool depth_construct(const KernelConstruction *construction, void *memory
   TRY(node_attr_string(construction->node, "data_format", &format, status));
   state->channels_first = str_equal_text(format, "NCHW");
   if (state->channels_first || str_equal_text(format, "NHWC")) return true;
-  return status_invalid(status, "Only NHWC data_format supported on CPU. Got %.*s", (int)format.length, format.data);
+  return status_invalid(status, "Only NHWC data_format supported on CPU. Got %.*s", (int)format.length,
+                        format.data);
 }
 
 /* Both tensors read as [batch, height, block, width, block, depth] of the image with less depth. */

@@ -151,14 +151,16 @@ static bool split_v_kernel(KernelContext *context, Status *status) {
   }
   TRY(find_axis(value, context->inputs[2], &axis, status));
   if (!tensor_is_vector(sizes) || tensor_num_elements(sizes) != count) {
-    return status_invalid(
-        status, "size of the split_tensor must be 1-D and have the same elements as outputs got %d -D and %lld elements",
-        sizes->shape.rank, (long long)tensor_num_elements(sizes));
+    return status_invalid(status,
+                          "size of the split_tensor must be 1-D and have the same elements as outputs got %d "
+                          "-D and %lld elements",
+                          sizes->shape.rank, (long long)tensor_num_elements(sizes));
   }
   if (count == 1 && tensor_int_at(sizes, 0) != shape_dim(&value->shape, axis)) {
-    return status_invalid(
-        status, "If there is only one output, it must have the same size as the input. Input size: %lld output size: %lld",
-        (long long)shape_dim(&value->shape, axis), (long long)tensor_int_at(sizes, 0));
+    return status_invalid(status,
+                          "If there is only one output, it must have the same size as the input. Input size: "
+                          "%lld output size: %lld",
+                          (long long)shape_dim(&value->shape, axis), (long long)tensor_int_at(sizes, 0));
   }
   TRY(check_sizes(sizes, count, shape_dim(&value->shape, axis), &rest, status));
   for (int i = 0; i < count; i++) {
@@ -177,8 +179,8 @@ static bool unknown_parts(InferenceContext *c, ShapeHandle input, DimHandle axis
     if (shape_rank_known(input) && dim_known(axis)) {
       TRY(shape_replace_dim(c, input, dim_value(axis), dim_unknown(c), &output, status));
     } else {
-      TRY(shape_ok(shape_rank_known(input) ? shape_unknown_of_rank(c, shape_rank(input)) : shape_unknown(c), &output,
-                   status));
+      TRY(shape_ok(shape_rank_known(input) ? shape_unknown_of_rank(c, shape_rank(input)) : shape_unknown(c),
+                   &output, status));
     }
     shape_set_output(c, i, output);
   }
@@ -198,7 +200,8 @@ static bool split_v_shape(InferenceContext *c, Status *status) {
     shape_set_output(c, 0, input);
     return true;
   }
-  if (!shape_rank_known(input) || !dim_known(axis) || sizes == NULL) return unknown_parts(c, input, axis, status);
+  if (!shape_rank_known(input) || !dim_known(axis) || sizes == NULL)
+    return unknown_parts(c, input, axis, status);
   DimHandle length = shape_dim_of(c, input, dim_value(axis));
   int64_t rest = 0;
   if (tensor_num_elements(sizes) != c->num_outputs) {

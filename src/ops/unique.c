@@ -1,4 +1,5 @@
-/* Unique: the different elements of a vector, in the order of their first occurrence; ListDiff: those of one that another lacks. */
+/* Unique: the different elements of a vector, in the order of their first occurrence; ListDiff: those of one
+ * that another lacks. */
 #include <string.h>
 
 #include "op/op_registry.h"
@@ -100,7 +101,8 @@ static bool too_many(int64_t count, DataType index, Status *status) {
   return status_invalid(status, "unique does not support input tensors larger than %d elements", INT32_MAX);
 }
 
-/* rows[k]: where the k-th different element first is; numbers[i]: which of them the i-th is. Returns how many there are. */
+/* rows[k]: where the k-th different element first is; numbers[i]: which of them the i-th is. Returns how many
+ * there are. */
 static int64_t find_unique(const Tensor *x, const ElementSet *set, int64_t *rows, int64_t *numbers) {
   int64_t count = 0;
   for (int64_t i = 0; i < tensor_num_elements(x); i++) {

@@ -26,8 +26,10 @@ TEST(diagonals_of_batches_of_matrices) {
 }
 
 TEST(diagonals_that_do_not_fit_are_refused) {
-  op_fails("MatrixDiag[T=float]", "float[] 0", CODE_INVALID_ARGUMENT, "diagonal must be at least 1-dim, received shape: []");
-  op_fails("MatrixDiagPart[T=float]", "float[3] 0", CODE_INVALID_ARGUMENT, "input must be at least 2-dim, received shape: [3]");
+  op_fails("MatrixDiag[T=float]", "float[] 0", CODE_INVALID_ARGUMENT,
+           "diagonal must be at least 1-dim, received shape: []");
+  op_fails("MatrixDiagPart[T=float]", "float[3] 0", CODE_INVALID_ARGUMENT,
+           "input must be at least 2-dim, received shape: [3]");
   op_fails("MatrixSetDiag[T=float]", "float[3] 0; float[3] 0", CODE_INVALID_ARGUMENT,
            "input must be at least 2-dim, received shape: [3]");
   op_fails("MatrixSetDiag[T=float]", "float[3,2] 0; float[3] 0", CODE_INVALID_ARGUMENT,
@@ -37,12 +39,16 @@ TEST(diagonals_that_do_not_fit_are_refused) {
 }
 
 TEST(matrix_band_part_keeps_a_band) {
-  op_gives("MatrixBandPart[T=float]", "float[3,3] 1 2 3 4 5 6 7 8 9; int64[] 0; int64[] -1", "float[3,3] 1 2 3 0 5 6 0 0 9");
-  op_gives("MatrixBandPart[T=int32]", "int32[3,3] 1 2 3 4 5 6 7 8 9; int64[] 1; int64[] 0", "int32[3,3] 1 0 0 4 5 0 0 8 9");
-  op_gives("MatrixBandPart[T=bool, Tindex=int32]", "bool[1,2,2] true; int32[] 0; int32[] 0", "bool[1,2,2] true false false true");
+  op_gives("MatrixBandPart[T=float]", "float[3,3] 1 2 3 4 5 6 7 8 9; int64[] 0; int64[] -1",
+           "float[3,3] 1 2 3 0 5 6 0 0 9");
+  op_gives("MatrixBandPart[T=int32]", "int32[3,3] 1 2 3 4 5 6 7 8 9; int64[] 1; int64[] 0",
+           "int32[3,3] 1 0 0 4 5 0 0 8 9");
+  op_gives("MatrixBandPart[T=bool, Tindex=int32]", "bool[1,2,2] true; int32[] 0; int32[] 0",
+           "bool[1,2,2] true false false true");
   op_gives("MatrixBandPart[T=complex128]", "complex128[1,2] 1+1i 2; int64[] 0; int64[] 0", "complex128[1,2] 1+1i 0");
   op_gives("MatrixBandPart[T=half]", "half[4,1] 1 2 3 4; int64[] 1; int64[] 1", "half[4,1] 1 2 0 0");
-  op_gives("MatrixBandPart[T=float]", "float[2,2] 1 2 3 4; int64[] -9223372036854775808; int64[] -5", "float[2,2] 1 2 3 4");
+  op_gives("MatrixBandPart[T=float]", "float[2,2] 1 2 3 4; int64[] -9223372036854775808; int64[] -5",
+           "float[2,2] 1 2 3 4");
   op_gives("MatrixBandPart[T=float]", "float[0,2]; int64[] 0; int64[] 0", "float[0,2]");
 }
 
@@ -54,8 +60,10 @@ TEST(bands_that_do_not_fit_are_refused) {
            "num_upper must be negative or less or equal to number of columns (2) got: 4");
   op_fails(op, "float[3] 0; int64[] 0; int64[] 0", CODE_INVALID_ARGUMENT,
            "input must be at least 2-dim, received shape: [3]");
-  op_fails(op, "float[3,2] 0; int64[2] 0; int64[] 0", CODE_INVALID_ARGUMENT, "num_lower must be scalar, got shape [2]");
-  op_fails(op, "float[3,2] 0; int64[] 0; int64[1] 0", CODE_INVALID_ARGUMENT, "num_upper must be scalar, got shape [1]");
+  op_fails(op, "float[3,2] 0; int64[2] 0; int64[] 0", CODE_INVALID_ARGUMENT,
+           "num_lower must be scalar, got shape [2]");
+  op_fails(op, "float[3,2] 0; int64[] 0; int64[1] 0", CODE_INVALID_ARGUMENT,
+           "num_upper must be scalar, got shape [1]");
 }
 
 GRADIENT_CASES(diag,

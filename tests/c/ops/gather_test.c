@@ -31,14 +31,18 @@ TEST(gather_refuses_what_is_not_there) {
   op_fails(op, "float[5] 0; int32[2] 0; int32[1] 0", CODE_INVALID_ARGUMENT, "axis must be scalar");
   op_fails(op, "float[5] 0; int32[2] 0; int32[] 1", CODE_INVALID_ARGUMENT,
            "Expected axis in the range [-1, 1), but got 1");
-  op_fails("GatherV2[batch_dims=2, Tparams=float, Tindices=int32, Taxis=int32]", "float[5,2] 0; int32[2] 0; int32[] 0",
-           CODE_INVALID_ARGUMENT, "Expected batch_dims in the range [-1, 1], but got 2");
-  op_fails("GatherV2[batch_dims=1, Tparams=float, Tindices=int32, Taxis=int32]", "float[5,2] 0; int32[2] 0; int32[] 0",
-           CODE_INVALID_ARGUMENT, "batch_dims (1) must be less than or equal to axis (0).");
-  op_fails("GatherV2[batch_dims=1, Tparams=float, Tindices=int32, Taxis=int32]", "float[5,2] 0; int32[2] 0; int32[] 1",
-           CODE_INVALID_ARGUMENT, "params.shape[0]: 5 should be equal to indices.shape[0]: 2");
-  op_fails("GatherV2[batch_dims=2, Tparams=float, Tindices=int32, Taxis=int32]", "float[5] 0; int32[1,2] 0; int32[] 0",
-           CODE_INVALID_ARGUMENT, "batch_dims (2) must be less than rank(params) (1).");
+  op_fails("GatherV2[batch_dims=2, Tparams=float, Tindices=int32, Taxis=int32]",
+           "float[5,2] 0; int32[2] 0; int32[] 0", CODE_INVALID_ARGUMENT,
+           "Expected batch_dims in the range [-1, 1], but got 2");
+  op_fails("GatherV2[batch_dims=1, Tparams=float, Tindices=int32, Taxis=int32]",
+           "float[5,2] 0; int32[2] 0; int32[] 0", CODE_INVALID_ARGUMENT,
+           "batch_dims (1) must be less than or equal to axis (0).");
+  op_fails("GatherV2[batch_dims=1, Tparams=float, Tindices=int32, Taxis=int32]",
+           "float[5,2] 0; int32[2] 0; int32[] 1", CODE_INVALID_ARGUMENT,
+           "params.shape[0]: 5 should be equal to indices.shape[0]: 2");
+  op_fails("GatherV2[batch_dims=2, Tparams=float, Tindices=int32, Taxis=int32]",
+           "float[5] 0; int32[1,2] 0; int32[] 0", CODE_INVALID_ARGUMENT,
+           "batch_dims (2) must be less than rank(params) (1).");
   op_fails("Gather[Tparams=float, Tindices=int64]", "float[2] 0; int64[] 2", CODE_INVALID_ARGUMENT,
            "indices = 2 is not in [0, 2)");
 }
@@ -88,18 +92,22 @@ TEST(gather_nd_refuses_what_is_not_there) {
            CODE_INVALID_ARGUMENT, "indices[0] = [-9223372036854775808] does not index into param shape [2]");
 }
 
-GRADIENT_CASES(gather,
-  {"Gather[Tparams=double, Tindices=int32]", "double[3] 1 2 3; int32[4] 2 0 0 1"},
-  {"Gather[Tparams=double, Tindices=int64]", "double[2,2] 1 2 3 4; int64[] 1"},
-  {"Gather[Tparams=complex128, Tindices=int32]", "complex128[2,1] 1+1i 2; int32[1,2] 1 1"},
-  {"GatherV2[Tparams=double, Tindices=int32, Taxis=int32]", "double[3,2] 1 2 3 4 5 6; int32[3] 2 0 2; int32[] 0"},
-  {"GatherV2[Tparams=double, Tindices=int64, Taxis=int32]", "double[2,2,2] 1 2 3 4 5 6 7 8; int64[1,2] 1 1; int32[] -2"},
-  {"GatherV2[batch_dims=1, Tparams=double, Tindices=int32, Taxis=int64]",
-   "double[2,2,3] 1 2 3 4 5 6 7 8 9 10 11 12; int32[2,2] 0 2 1 1; int64[] 2"},
-  {"GatherV2[batch_dims=-1, Tparams=double, Tindices=int32, Taxis=int32]", "double[2,3] 1 2 3 4 5 6; int32[2,1] 0 2; int32[] -1"},
-  {"GatherV2[Tparams=complex128, Tindices=int32, Taxis=int32]", "complex128[2] 1+1i 2; int32[] 1; int32[] 0"},
-  {"GatherV2[Tparams=double, Tindices=int32, Taxis=int32]", "double[2,1] 1 2; int32[0]; int32[] 0"},
-  {"GatherNd[Tparams=double, Tindices=int32]", "double[2,2] 1 2 3 4; int32[3,2] 0 1 1 1 0 1"},
-  {"GatherNd[Tparams=double, Tindices=int64]", "double[2,2] 1 2 3 4; int64[1,1,1] 1"},
-  {"GatherNd[Tparams=double, Tindices=int32]", "double[2] 1 2; int32[2,0]"},
-  {"GatherNd[Tparams=complex128, Tindices=int32]", "complex128[2] 1 2-1i; int32[1] 1"})
+GRADIENT_CASES(gather, {"Gather[Tparams=double, Tindices=int32]", "double[3] 1 2 3; int32[4] 2 0 0 1"},
+               {"Gather[Tparams=double, Tindices=int64]", "double[2,2] 1 2 3 4; int64[] 1"},
+               {"Gather[Tparams=complex128, Tindices=int32]", "complex128[2,1] 1+1i 2; int32[1,2] 1 1"},
+               {"GatherV2[Tparams=double, Tindices=int32, Taxis=int32]",
+                "double[3,2] 1 2 3 4 5 6; int32[3] 2 0 2; int32[] 0"},
+               {"GatherV2[Tparams=double, Tindices=int64, Taxis=int32]",
+                "double[2,2,2] 1 2 3 4 5 6 7 8; int64[1,2] 1 1; int32[] -2"},
+               {"GatherV2[batch_dims=1, Tparams=double, Tindices=int32, Taxis=int64]",
+                "double[2,2,3] 1 2 3 4 5 6 7 8 9 10 11 12; int32[2,2] 0 2 1 1; int64[] 2"},
+               {"GatherV2[batch_dims=-1, Tparams=double, Tindices=int32, Taxis=int32]",
+                "double[2,3] 1 2 3 4 5 6; int32[2,1] 0 2; int32[] -1"},
+               {"GatherV2[Tparams=complex128, Tindices=int32, Taxis=int32]",
+                "complex128[2] 1+1i 2; int32[] 1; int32[] 0"},
+               {"GatherV2[Tparams=double, Tindices=int32, Taxis=int32]",
+                "double[2,1] 1 2; int32[0]; int32[] 0"},
+               {"GatherNd[Tparams=double, Tindices=int32]", "double[2,2] 1 2 3 4; int32[3,2] 0 1 1 1 0 1"},
+               {"GatherNd[Tparams=double, Tindices=int64]", "double[2,2] 1 2 3 4; int64[1,1,1] 1"},
+               {"GatherNd[Tparams=double, Tindices=int32]", "double[2] 1 2; int32[2,0]"},
+               {"GatherNd[Tparams=complex128, Tindices=int32]", "complex128[2] 1 2-1i; int32[1] 1"})

@@ -5,11 +5,13 @@
 
 TEST(one_hot_is_on_at_the_index) {
   op_gives("OneHot[T=float]", "int64[3] 0 2 -1; int32[] 3; float[] 5; float[] 1", "float[3,3] 5 1 1 1 1 5 1 1 1");
-  op_gives("OneHot[axis=0, T=int32, TI=int32]", "int32[2] 1 0; int32[] 3; int32[] 1; int32[] 0", "int32[3,2] 0 1 1 0 0 0");
+  op_gives("OneHot[axis=0, T=int32, TI=int32]", "int32[2] 1 0; int32[] 3; int32[] 1; int32[] 0",
+           "int32[3,2] 0 1 1 0 0 0");
   op_gives("OneHot[axis=1, T=bool, TI=uint8]", "uint8[2,2] 0 1 1 255; int32[] 2; bool[] true; bool[] false",
            "bool[2,2,2] true false false true false false true false");
   op_gives("OneHot[T=string]", "int64[] 1; int32[] 2; string[] on; string[] off", "string[2] off on");
-  op_gives("OneHot[T=complex128]", "int64[1] 0; int32[] 1; complex128[] 1+1i; complex128[] 0", "complex128[1,1] 1+1i");
+  op_gives("OneHot[T=complex128]", "int64[1] 0; int32[] 1; complex128[] 1+1i; complex128[] 0",
+           "complex128[1,1] 1+1i");
   op_gives("OneHot[T=half]", "int64[2] 0; int32[] 0; half[] 1; half[] 0", "half[2,0]");
 }
 

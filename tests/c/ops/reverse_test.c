@@ -22,12 +22,14 @@ TEST(reverse_refuses_wrong_axes) {
            "'dims' must be 1-dimension, not 2");
   op_fails("Reverse[T=float]", "float[1,1,1,1,1,1,1,1,1] 0; bool[9] true", CODE_UNIMPLEMENTED,
            "reverse is not implemented for tensors of rank > 8.");
-  op_fails("ReverseV2[T=float]", "float[3,2] 0; int32[2] 0 -2", CODE_INVALID_ARGUMENT, "axis 0 specified more than once.");
+  op_fails("ReverseV2[T=float]", "float[3,2] 0; int32[2] 0 -2", CODE_INVALID_ARGUMENT,
+           "axis 0 specified more than once.");
   op_fails("ReverseV2[T=float]", "float[3,2] 0; int32[1] 2", CODE_INVALID_ARGUMENT,
            "'axis'[0] = 2 is out of valid range [0, 1");
   op_fails("ReverseV2[T=float, Tidx=int64]", "float[3,2] 0; int64[1] -9223372036854775808", CODE_INVALID_ARGUMENT,
            "is out of valid range");
-  op_fails("ReverseV2[T=float]", "float[3,2] 0; int32[] 1", CODE_INVALID_ARGUMENT, "'dims' must be 1-dimension, not 0");
+  op_fails("ReverseV2[T=float]", "float[3,2] 0; int32[] 1", CODE_INVALID_ARGUMENT,
+           "'dims' must be 1-dimension, not 0");
 }
 
 TEST(reverse_sequence_turns_the_beginning_around) {

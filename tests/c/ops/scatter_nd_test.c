@@ -46,7 +46,8 @@ TEST(scatter_nd_of_wide_rows_with_any_split) {
   int64_t calls = 0, index_dims[2] = {50, 1}, update_dims[2] = {50, 4000}, two = 2;
   Parallel parallel = {fake_parallel_run, &calls, 4};
   if (CHECK_OK(op_run_begin(&run, "ScatterNd[T=int64, Tindices=int32]", &status), status)) {
-    Tensor *indices = op_run_input(&run, DT_INT32, 2, index_dims), *updates = op_run_input(&run, DT_INT64, 2, update_dims);
+    Tensor *indices = op_run_input(&run, DT_INT32, 2, index_dims),
+           *updates = op_run_input(&run, DT_INT64, 2, update_dims);
     Tensor *shape = op_run_input(&run, DT_INT32, 1, &two);
     for (int i = 0; i < 50; i++) tensor_i32(indices)[i] = i % 3;
     for (int i = 0; i < 200000; i++) tensor_i64(updates)[i] = i;
@@ -72,7 +73,8 @@ TEST(scatter_nd_of_wide_rows_with_any_split) {
 TEST(tensor_scatter_changes_a_copy) {
   op_gives("TensorScatterUpdate[T=float, Tindices=int32]", "float[4] 1 2 3 4; int32[3,1] 1 3 1; float[3] 8 9 7",
            "float[4] 1 7 3 9");
-  op_gives("TensorScatterUpdate[T=string, Tindices=int64]", "string[2] a b; int64[1,1] 0; string[1] c", "string[2] c b");
+  op_gives("TensorScatterUpdate[T=string, Tindices=int64]", "string[2] a b; int64[1,1] 0; string[1] c",
+           "string[2] c b");
   op_gives("TensorScatterUpdate[T=bool, Tindices=int32]", "bool[2,2] true; int32[1,1] 1; bool[1,2] false true",
            "bool[2,2] true true false true");
   op_gives("TensorScatterAdd[T=int32, Tindices=int32]", "int32[2,2] 1 2 3 4; int32[2,2] 0 1 0 1; int32[2] 10 20",

@@ -32,8 +32,8 @@ TEST(images_that_are_not_divisible_are_refused) {
            "Input rank should be: 4 instead of: 3");
   op_fails("DepthToSpace[block_size=4294967296, T=float]", "float[1,1,1,4] 0", CODE_INVALID_ARGUMENT,
            "Input depth dimension 4 should be divisible by");
-  op_fails("SpaceToDepth[block_size=2, T=qint8, data_format=NCHW_VECT_C]", "qint8[1,1,2,2,4] 0", CODE_INVALID_ARGUMENT,
-           "Only NHWC data_format supported on CPU. Got NCHW_VECT_C");
+  op_fails("SpaceToDepth[block_size=2, T=qint8, data_format=NCHW_VECT_C]", "qint8[1,1,2,2,4] 0",
+           CODE_INVALID_ARGUMENT, "Only NHWC data_format supported on CPU. Got NCHW_VECT_C");
 }
 
 GRADIENT_CASES(space_depth,

@@ -11,13 +11,15 @@ TEST(split_cuts_into_equal_parts) {
            "bool[1,1,1] true; bool[1,1,1] false; bool[1,1,1] true");
   op_gives("Split[num_split=1, T=half]", "int32[] 0; half[2] 1 2", "half[2] 1 2");
   op_gives("Split[num_split=2, T=string]", "int32[] 0; string[2] a b", "string[1] a; string[1] b");
-  op_gives("Split[num_split=2, T=complex64]", "int32[] 1; complex64[2,2] 1 0+2i 3 4", "complex64[2,1] 1 3; complex64[2,1] 0+2i 4");
+  op_gives("Split[num_split=2, T=complex64]", "int32[] 1; complex64[2,2] 1 0+2i 3 4",
+           "complex64[2,1] 1 3; complex64[2,1] 0+2i 4");
   op_gives("Split[num_split=2, T=double]", "int32[] 1; double[0,4]", "double[0,2]; double[0,2]");
 }
 
 TEST(split_refuses_what_cannot_be_cut) {
   op_fails("Split[num_split=2, T=float]", "int32[] 0; float[3] 0", CODE_INVALID_ARGUMENT,
-           "Number of ways to split should evenly divide the split dimension, but got split_dim 0 (size = 3) and num_split 2");
+           "Number of ways to split should evenly divide the split dimension, but got split_dim 0 (size = 3) "
+           "and num_split 2");
   op_fails("Split[num_split=2, T=float]", "int32[] 5; float[3] 0", CODE_INVALID_ARGUMENT,
            "-input rank(-1) <= split_dim < input rank (1), but got 5");
   op_fails("Split[num_split=1, T=float]", "int32[] -2147483648; float[3] 0", CODE_INVALID_ARGUMENT,
