@@ -102,11 +102,12 @@ bool body_work_op(BodyWork *work, const char *op, const NodeOutput *inputs, int 
 
 bool body_work_zeros(BodyWork *work, NodeOutput value, DataType type, NodeOutput *output) {
   if (dtype_base(node_output_type(value)) == DT_RESOURCE) {
+    Node *read;
     NodeDef *def = body_work_def(work, "ReadVariableOp", "Read");
     if (def == NULL) return false;
     TRY(body_work_type(work, def, "dtype", type));
-    TRY(body_work_add(work, def, &value, 1, &value.node));
-    value.index = 0;
+    TRY(body_work_add(work, def, &value, 1, &read));
+    value = (NodeOutput){read, 0};
   }
   return body_work_op(work, "ZerosLike", &value, 1, output);
 }

@@ -70,6 +70,11 @@ MUST_CHECK bool branch_gradient(GradientLibrary *library, const GradientQuery *q
 MUST_CHECK bool loop_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
                               Status *status);
 
+/* Of MapAccumulateGrad (map_gradient.c). */
+bool gradient_is_map(const NodeDef *node);
+MUST_CHECK bool map_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
+                             Status *status);
+
 /* Adds a node with attrs T = dtype of inputs[0] and, when there are several inputs, N. */
 MUST_CHECK bool gradient_add_op(Graph *graph, const char *op, const char *scope, const NodeOutput *inputs,
                                 int num_inputs, NodeOutput *output, Status *status);

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "function/function_text.h"
+#include "gradient/body_work.h"
 #include "gradient/function_gradient.h"
-#include "gradient/gradient_internal.h"
 
 bool gradient_library_init(GradientLibrary *library, Graph *functions, Status *status) {
   *library = (GradientLibrary){
@@ -112,6 +112,37 @@ static bool registered_gradient(GradientLibrary *library, const GradientQuery *q
   return ok || status_append(status, "\n\tin the gradient of op %s", node->op);
 }
 
+/* The function or op that a SymbolicGradient node is the gradient of, as a node. */
+static bool differentiated(GradientLibrary *library, const NodeDef *node, NodeDef **out, const Op **op,
+                           Status *status) {
+  const NameAttrList *f;
+  TRY(gradient_called(node, "f", &f, status));
+  TRY(graph_look_up_op(library->functions, f->name, op, status));
+  *out = node_def_new(library->arena, "", f->name);
+  if (*out == NULL) return status_oom(status, "gradients");
+  for (size_t i = 0; i < f->n_attr; i++)
+    TRY(node_def_set_attr(*out, library->arena, f->attr[i]->key, f->attr[i]->value, status));
+  return node_def_add_defaults(*out, (*op)->def, library->arena, status);
+}
+
+/* The gradient of a gradient: that of the function which computes it. */
+static bool second_gradient(GradientLibrary *library, const NodeDef *node, GradientEntry *entry,
+                            Status *status) {
+  NodeDef *first;
+  const Op *op;
+  const GradientEntry *gradient;
+  FunctionDef *second;
+  const bool *no_flow;
+  if (library->functions == NULL) return no_gradient_defined(node, status);
+  TRY(differentiated(library, node, &first, &op, status));
+  TRY(gradient_look_up(library, &(GradientQuery){.op = op, .node = first}, &gradient, status));
+  if (gradient->function == NULL) return status_invalid(status, "No gradient is defined for %s", first->op);
+  TRY(gradient_of_function(library, gradient->function, gradient->attrs, gradient->num_attrs, NULL,
+                           library->arena, &second, &no_flow, status));
+  *entry = (GradientEntry){.function = second, .no_flow = no_flow};
+  return true;
+}
+
 static bool find_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
                           Status *status) {
   const NodeDef *node = query->node;
@@ -135,6 +166,8 @@ static bool find_gradient(GradientLibrary *library, const GradientQuery *query, 
     *entry = (GradientEntry){.function = gradient, .no_flow = no_flow};
     return true;
   }
+  if (strcmp(node->op, "SymbolicGradient") == 0) return second_gradient(library, node, entry, status);
+  if (gradient_is_map(node)) return map_gradient(library, query, entry, status);
   if (gradient_is_branch(node)) return branch_gradient(library, query, entry, status);
   if (gradient_is_loop(node)) return loop_gradient(library, query, entry, status);
   if (is_call(node))

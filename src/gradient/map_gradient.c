@@ -1,0 +1,211 @@
+/* The gradient of MapAccumulateGrad. That op goes backwards through the rounds of a MapAccumulate; here the
+ * same is written as a For over tensor lists, which is differentiated like any loop. */
+#include <string.h>
+
+#include "gradient/body_work.h"
+
+typedef struct Map {
+  GradientLibrary *library;
+  const NameAttrList *g;
+  Status *status;
+  DataType type;
+  int num_theta;
+} Map;
+
+bool gradient_is_map(const NodeDef *node) { return strcmp(node->op, "MapAccumulateGrad") == 0; }
+
+static bool add_pop(BodyWork *work, DataType type, NodeOutput list, NodeOutput any, Node **pop) {
+  NodeDef *def = body_work_def(work, "TensorListPopBack", "pop");
+  NodeOutput inputs[2] = {list, any};
+  return def != NULL && body_work_type(work, def, "element_dtype", type) &&
+         body_work_add(work, def, inputs, 2, pop);
+}
+
+static bool add_push(BodyWork *work, NodeOutput list, NodeOutput item, NodeOutput *out) {
+  NodeDef *def = body_work_def(work, "TensorListPushBack", "push");
+  NodeOutput inputs[2] = {list, item};
+  out->index = 0;
+  return def != NULL &&
+         body_work_type(work, def, "element_dtype", (DataType)dtype_base(node_output_type(item))) &&
+         body_work_add(work, def, inputs, 2, &out->node);
+}
+
+/* (theta, x, y, dy) -> (dtheta, dx, dy of the round before): one round. */
+static bool add_g(Map *map, BodyWork *work, const NodeOutput *inputs, Node **node) {
+  NodeDef *def = body_work_def(work, map->g->name, "g");
+  if (def == NULL) return false;
+  for (size_t i = 0; i < map->g->n_attr; i++)
+    TRY(node_def_set_attr(def, work->arena, map->g->attr[i]->key, map->g->attr[i]->value, map->status));
+  return body_work_add(work, def, inputs, map->num_theta + 3, node);
+}
+
+/* (index, lists of x, y and dy, list of dx, dy so far, theta, dtheta so far) -> the same behind the round. */
+static bool define_round(Map *map, BodyWork *work, const char **name) {
+  enum { LISTS = 4 };
+  int k = map->num_theta, count = LISTS + 1 + 2 * k;
+  NodeOutput *in = arena_calloc(work->arena, 1 + count, sizeof *in),
+             *out = arena_calloc(work->arena, count, sizeof *out);
+  NodeOutput *call = arena_calloc(work->arena, k + 3, sizeof *call), any;
+  Node *pops[3], *g;
+  if (in == NULL || out == NULL || call == NULL) return status_oom(map->status, "the gradient of a function");
+  TRY(body_work_placeholder(work, "round", DT_INT32, &in[0]));
+  for (int i = 0; i < count; i++)
+    TRY(body_work_placeholder(work, "x", i < LISTS ? DT_VARIANT : map->type, &in[1 + i]));
+  TRY(body_work_int32(work, "any", -1, &any));
+  for (int i = 0; i < 3; i++) {
+    TRY(add_pop(work, map->type, in[1 + i], any, &pops[i]));
+    out[i] = (NodeOutput){pops[i], 0};
+  }
+  NodeOutput terms[2] = {{pops[2], 1}, in[1 + LISTS]};
+  for (int i = 0; i < k; i++) call[i] = in[2 + LISTS + i];
+  call[k] = (NodeOutput){pops[0], 1};
+  call[k + 1] = (NodeOutput){pops[1], 1};
+  TRY(body_work_op(work, "AddV2", terms, 2, &call[k + 2]));
+  TRY(add_g(map, work, call, &g));
+  if (g->num_outputs != k + 2)
+    return status_invalid(map->status, "Function %s returned %d tensors. Expected: %d", map->g->name,
+                          g->num_outputs, k + 2);
+  TRY(add_push(work, in[LISTS], (NodeOutput){g, k}, &out[LISTS - 1]));
+  out[LISTS] = (NodeOutput){g, k + 1};
+  for (int i = 0; i < k; i++) {
+    NodeOutput sum[2] = {in[2 + LISTS + k + i], {g, i}};
+    out[LISTS + 1 + i] = call[i];
+    TRY(body_work_op(work, "AddV2", sum, 2, &out[LISTS + 1 + k + i]));
+  }
+  return body_work_define(work, "MapAccumulateGrad_round", in, 1 + count, out, count, name);
+}
+
+/* A vector of one. */
+static bool add_vector(BodyWork *work, int value, NodeOutput *vector) {
+  NodeOutput scalar;
+  TRY(body_work_int32(work, "number", value, &scalar));
+  NodeDef *def = body_work_def(work, "Pack", "vector");
+  vector->index = 0;
+  return def != NULL && body_work_type(work, def, "T", DT_INT32) &&
+         body_work_attr(work, def, "N", attr_value_int(work->arena, 1)) &&
+         body_work_add(work, def, &scalar, 1, &vector->node);
+}
+
+/* What the elements of x along the first dimension have as their shape. */
+static bool add_element_shape(BodyWork *work, NodeOutput x, NodeOutput *shape) {
+  NodeOutput slice[3];
+  TRY(body_work_op(work, "Shape", &x, 1, &slice[0]));
+  TRY(add_vector(work, 1, &slice[1]));
+  TRY(add_vector(work, -1, &slice[2]));
+  NodeDef *def = body_work_def(work, "Slice", "element_shape");
+  shape->index = 0;
+  return def != NULL && body_work_type(work, def, "T", DT_INT32) &&
+         body_work_type(work, def, "Index", DT_INT32) && body_work_add(work, def, slice, 3, &shape->node);
+}
+
+static bool add_list(BodyWork *work, NodeOutput tensor, NodeOutput any, NodeOutput *list) {
+  NodeDef *def = body_work_def(work, "TensorListFromTensor", "list");
+  NodeOutput inputs[2] = {tensor, any};
+  list->index = 0;
+  return def != NULL &&
+         body_work_type(work, def, "element_dtype", (DataType)dtype_base(node_output_type(tensor))) &&
+         body_work_type(work, def, "shape_type", DT_INT32) &&
+         body_work_add(work, def, inputs, 2, &list->node);
+}
+
+/* u, and then y but for its last element: what each round started from. */
+static bool add_starts(BodyWork *work, NodeOutput u, NodeOutput y, NodeOutput any, DataType type,
+                       NodeOutput *list) {
+  NodeOutput zero, expand[2] = {u}, join[3], all;
+  Node *pop;
+  TRY(body_work_int32(work, "zero", 0, &zero));
+  expand[1] = zero;
+  TRY(body_work_op(work, "ExpandDims", expand, 2, &join[0]));
+  join[1] = y;
+  join[2] = zero;
+  NodeDef *def = body_work_def(work, "ConcatV2", "starts");
+  all.index = 0;
+  TRY(def != NULL && body_work_type(work, def, "T", type) && body_work_type(work, def, "Tidx", DT_INT32) &&
+      body_work_attr(work, def, "N", attr_value_int(work->arena, 2)) &&
+      body_work_add(work, def, join, 3, &all.node));
+  TRY(add_list(work, all, any, &all));
+  TRY(add_pop(work, type, all, any, &pop));
+  *list = (NodeOutput){pop, 0};
+  return true;
+}
+
+static bool add_rounds(Map *map, BodyWork *work, const NodeOutput *in, int num_in, const char *body,
+                       Node **loop) {
+  NodeDef *def = body_work_def(work, "For", "rounds");
+  DataType *types = arena_calloc(work->arena, num_in, sizeof *types);
+  if (def == NULL || types == NULL) return status_oom(map->status, "the gradient of a function");
+  for (int i = 3; i < num_in; i++) types[i - 3] = (DataType)dtype_base(node_output_type(in[i]));
+  TRY(body_work_types(work, def, "T", types, num_in - 3));
+  TRY(body_work_attr(work, def, "body", attr_value_func(work->arena, body, NULL)));
+  return body_work_add(work, def, in, num_in, loop);
+}
+
+/* What comes of the rounds, last ones first, in one tensor again. */
+static bool add_stack(BodyWork *work, NodeOutput list, NodeOutput x, DataType type, NodeOutput *out) {
+  NodeOutput stack[2] = {list}, reverse[2];
+  TRY(add_element_shape(work, x, &stack[1]));
+  NodeDef *def = body_work_def(work, "TensorListStack", "stack");
+  reverse[0].index = 0;
+  TRY(def != NULL && body_work_type(work, def, "element_dtype", type) &&
+      body_work_add(work, def, stack, 2, &reverse[0].node));
+  TRY(add_vector(work, 0, &reverse[1]));
+  return body_work_op(work, "ReverseV2", reverse, 2, out);
+}
+
+static bool build(Map *map, BodyWork *work, const char *round, FunctionDef **function) {
+  int k = map->num_theta, n = 0;
+  NodeOutput *args = arena_calloc(work->arena, k + 4, sizeof *args),
+             *rets = arena_calloc(work->arena, k + 2, sizeof *rets);
+  NodeOutput *in = arena_calloc(work->arena, 8 + 2 * k, sizeof *in), any, empty[2];
+  Node *length, *loop;
+  if (args == NULL || rets == NULL || in == NULL)
+    return status_oom(map->status, "the gradient of a function");
+  for (int i = 0; i < k + 4; i++) TRY(body_work_placeholder(work, "x", map->type, &args[i]));
+  NodeOutput x = args[k], u = args[k + 1], y = args[k + 2], dy = args[k + 3];
+  TRY(body_work_int32(work, "any", -1, &any));
+  TRY(body_work_int32(work, "first", 0, &in[n++]));
+  TRY(add_list(work, x, any, &in[3]));
+  NodeDef *def = body_work_def(work, "TensorListLength", "length");
+  TRY(def != NULL && body_work_add(work, def, &in[3], 1, &length));
+  in[n++] = (NodeOutput){length, 0};
+  TRY(body_work_int32(work, "step", 1, &in[n++]));
+  n++;
+  TRY(add_starts(work, u, y, any, map->type, &in[n++]));
+  TRY(add_list(work, dy, any, &in[n++]));
+  empty[0] = empty[1] = any;
+  def = body_work_def(work, "EmptyTensorList", "dx");
+  TRY(def != NULL && body_work_type(work, def, "element_dtype", map->type) &&
+      body_work_type(work, def, "shape_type", DT_INT32) && body_work_add(work, def, empty, 2, &in[n].node));
+  n++;
+  TRY(body_work_zeros(work, u, DT_INVALID, &in[n++]));
+  for (int i = 0; i < k; i++) in[n++] = args[i];
+  for (int i = 0; i < k; i++) TRY(body_work_zeros(work, args[i], DT_INVALID, &in[n++]));
+  TRY(add_rounds(map, work, in, n, round, &loop));
+  for (int i = 0; i < k; i++) rets[i] = (NodeOutput){loop, 5 + k + i};
+  TRY(add_stack(work, (NodeOutput){loop, 3}, x, map->type, &rets[k]));
+  rets[k + 1] = (NodeOutput){loop, 4};
+  return body_work_function(work, "MapAccumulateGradLoop", args, k + 4, rets, k + 2, map->library->arena,
+                            function);
+}
+
+bool map_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
+                  Status *status) {
+  Map map = {.library = library, .status = status};
+  int32_t k;
+  const char *round;
+  FunctionDef *function, *gradient;
+  const bool *no_flow;
+  BodyWork body = {0}, whole = {0};
+  TRY(gradient_called(query->node, "g", &map.g, status));
+  TRY(node_attr_type(query->node, "T", &map.type, status));
+  TRY(node_attr_int32(query->node, "K", &k, status));
+  map.num_theta = k;
+  bool ok = body_work_new(&body, library, status) && define_round(&map, &body, &round);
+  body_work_free(&body);
+  ok = ok && body_work_new(&whole, library, status) && build(&map, &whole, round, &function);
+  body_work_free(&whole);
+  TRY(ok);
+  TRY(gradient_of_function(library, function, NULL, 0, NULL, library->arena, &gradient, &no_flow, status));
+  *entry = (GradientEntry){.function = gradient, .no_flow = no_flow};
+  return true;
+}
