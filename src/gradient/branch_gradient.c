@@ -1,4 +1,5 @@
-/* The gradient of If and Case: an If or Case of the gradients of the branches. */
+/* The gradient of If and Case: an If or Case of the gradients of the branches. A RemoteCall is like them: it
+ * has one branch, and an input in front that says nothing but where. */
 #include <string.h>
 
 #include "gradient/body_work.h"
@@ -22,11 +23,18 @@ static bool oom(Branches *b) { return status_oom(b->status, "the gradient of a b
 
 bool gradient_is_branch(const NodeDef *node) {
   return strcmp(node->op, "If") == 0 || strcmp(node->op, "StatelessIf") == 0 ||
-         strcmp(node->op, "Case") == 0 || strcmp(node->op, "StatelessCase") == 0;
+         strcmp(node->op, "Case") == 0 || strcmp(node->op, "StatelessCase") == 0 ||
+         strcmp(node->op, "RemoteCall") == 0;
 }
 
 static bool find_branches(Branches *b) {
   const AttrValue *list = node_def_attr(b->node, "branches");
+  if (node_def_attr(b->node, "f") != NULL) {
+    b->count = 1;
+    b->functions = arena_calloc(b->arena, 1, sizeof *b->functions);
+    if (b->functions == NULL) return oom(b);
+    return gradient_called(b->node, "f", &b->functions[0], b->status);
+  }
   if (list == NULL) {
     b->count = 2;
     b->functions = arena_calloc(b->arena, 2, sizeof *b->functions);
@@ -91,6 +99,8 @@ static bool define(Branches *b, int i) {
 /* --- the op's gradient --- */
 
 static bool set_branches(Branches *b, BodyWork *work, NodeDef *def) {
+  if (node_def_attr(b->node, "f") != NULL)
+    return body_work_attr(work, def, "f", attr_value_func(work->arena, b->gradients[0], NULL));
   if (node_def_attr(b->node, "branches") == NULL) {
     return body_work_attr(work, def, "then_branch", attr_value_func(work->arena, b->gradients[0], NULL)) &&
            body_work_attr(work, def, "else_branch", attr_value_func(work->arena, b->gradients[1], NULL));

@@ -92,7 +92,8 @@ static bool registered_gradient(GradientLibrary *library, const GradientQuery *q
                                 const FunctionDef **function, Status *status) {
   const NodeDef *node = query->node;
   const OpRegistration *registration = query->op->registration;
-  if (registration == NULL || registration->gradient == FUNCTIONAL_GRADIENT) return no_gradient_defined(node, status);
+  if (registration == NULL || registration->gradient == FUNCTIONAL_GRADIENT)
+    return no_gradient_defined(node, status);
   if (registration->gradient == NO_GRADIENT) return true;
   FunctionDef *parsed = NULL;
   StrBuf text = {0};

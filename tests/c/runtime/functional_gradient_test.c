@@ -189,8 +189,17 @@ static const char kLibrary[] =
     "  s = Mul[T=double](g:output:0, g:output:1)\n"
     "  return s = s:z:0\n"
     "}\n"
+    "Elsewhere(n:int32, x:double) -> (y:double) {\n"
+    "  here = Const[dtype=string, value=Attr<tensor { dtype: DT_STRING tensor_shape { } string_val: \"/cpu:0\" }>]()\n"
+    "  y = RemoteCall[Tin={int32, double}, Tout={double}, f=Power](here:output:0, n, x)\n"
+    "  return y = y:output:0\n"
+    "}\n"
     "Calls(n:int32, x:double) -> (y:double) {\n"
     "  y = PartitionedCall[Tin={int32, double}, Tout={double}, f=Power](n, x)\n"
+    "  return y = y:output:0\n"
+    "}\n"
+    "StatefulCalls(n:int32, x:double) -> (y:double) {\n"
+    "  y = StatefulPartitionedCall[Tin={int32, double}, Tout={double}, f=Power](n, x)\n"
     "  return y = y:output:0\n"
     "}\n";
 
@@ -218,6 +227,8 @@ static const Case kCases[] = {
     {"Perhaps", "int32[] 3; double[] 0.7"},
     {"Perhaps", "int32[] 0; double[] 0.7"},
     {"Calls", "int32[] 4; double[] 1.1"},
+    {"StatefulCalls", "int32[] 3; double[] 0.6"},
+    {"Elsewhere", "int32[] 3; double[] 1.1"},
     {"Unrolled", "double[] 0.7; double[] -0.4; double[] 1.1; double[] 0.2; double[] 0.6"},
 };
 
@@ -409,7 +420,7 @@ static void check_same(const char *one, const char *other, const char *inputs) {
   arena_free(arena);
 }
 
-/* MapAccumulate is its steps one after the other, and so is its gradient. */
+/* MapAccumulate is its steps one after the other, and so is its gradient; MapAccumulateGrad is differentiated as well. */
 TEST(gradients_of_map_accumulate) {
   check_same("Accumulated", "Unrolled", "double[] 0.7; double[] -0.4; double[] 1.1; double[] 0.2; double[] 0.6");
   check_case(&(Case){"Accumulated", "double[] 0.7; double[] -0.4; double[] 1.1; double[] 0.2; double[] 0.6"});
