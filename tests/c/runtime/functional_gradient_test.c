@@ -426,6 +426,24 @@ TEST(gradients_of_map_accumulate) {
   check_case(&(Case){"Accumulated", "double[] 0.7; double[] -0.4; double[] 1.1; double[] 0.2; double[] 0.6"});
 }
 
+/* n x^(n - 1): work and memory grow with the rounds, not with their square. */
+TEST(gradients_of_long_loops) {
+  Functions f;
+  Arena *arena = arena_new();
+  Values args = {0}, dxs;
+  if (functions_begin(&f, kLibrary) && define_gradient(&f, "Power", "First", arena)) {
+    int64_t first = instantiate(&f, "First", NULL, 0);
+    if (CHECK_OK(tensors_parse("int32[] 20000; double[] 1.0001", args.tensors, MAX_VALUES, &args.count, &f.status), &f.status) &&
+        add_one(&f, &args) && run(&f, first, &args, &dxs, 2)) {
+      CHECK_NEAR(tensor_f64(&dxs.tensors[1])[0], 20000 * pow(1.0001, 19999), 1e-5);
+      clear_values(&dxs);
+    }
+    clear_values(&args);
+  }
+  functions_end(&f);
+  arena_free(arena);
+}
+
 TEST(gradients_of_branches_and_loops) {
   for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) check_case(&kCases[i]);
 }
