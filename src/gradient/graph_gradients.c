@@ -226,6 +226,20 @@ static bool add_zeros(Backward *b, const Node *node, const InstantiationResult *
   return true;
 }
 
+/* A gradient has the shape of its value: inference does not know that of what comes out of a loop or a
+ * branch. */
+static bool give_shape(Backward *b, const Edge *edge, NodeOutput gradient) {
+  ShapeHandle shape = graph_output_shape((NodeOutput){edge->src, edge->src_output});
+  bool resource = dtype_base(edge->src->output_types[edge->src_output]) == DT_RESOURCE;
+  if (resource || !shape_rank_known(shape) || shape_rank_known(graph_output_shape(gradient))) return true;
+  int64_t *dims = mem_calloc(shape_rank(shape) + 1, sizeof *dims);
+  if (dims == NULL) return oom(b);
+  for (int32_t i = 0; i < shape_rank(shape); i++) dims[i] = dim_value(shape->dims[i]);
+  bool ok = graph_set_shape(b->graph, gradient, shape_rank(shape), dims, b->status);
+  mem_free(dims);
+  return ok;
+}
+
 static bool inline_gradient(Backward *b, Node *node, const BodyEntry *entry, NodeOutput *values,
                             bool *flags) {
   const InstantiationResult *body = entry->body;
@@ -249,7 +263,9 @@ static bool inline_gradient(Backward *b, Node *node, const BodyEntry *entry, Nod
   strbuf_free(&scope);
   TRY(ok);
   for (int i = 0; i < node->num_inputs; i++) {
-    if (wanted[i]) TRY(arrive(b, node->inputs[i]->src, node->inputs[i]->src_output, outputs[i]));
+    if (!wanted[i]) continue;
+    TRY(give_shape(b, node->inputs[i], outputs[i]));
+    TRY(arrive(b, node->inputs[i]->src, node->inputs[i]->src_output, outputs[i]));
   }
   return true;
 }

@@ -573,7 +573,8 @@ static bool stack_list(KernelContext *context, Status *status) {
     return refuse_stack("Tried to stack elements of an empty list with non-fully-defined element_shape", rank, dims, status);
   TRY(stacked_shape(list, &rank, dims, status));
   if (!shape_known(rank, dims))
-    return refuse_stack("Tried to stack list which only contains uninitialized tensors and has a non-fully-defined element shape", rank, dims, status);
+    return refuse_stack("Tried to stack list which only contains uninitialized tensors and has a non-fully-defined element shape", rank,
+                        dims, status);
   if (rank + 1 > SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
   int64_t all[SHAPE_MAX_RANK];
   all[0] = list->length;

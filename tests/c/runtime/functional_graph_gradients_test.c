@@ -128,6 +128,7 @@ TEST(gradients_reach_variables_through_loops) {
   CHECK_NEAR(fetch(&f, dxs[0]), 0.125, 1e-6);
   CHECK_NEAR(fetch(&f, dxs[1]), 3 * 1.5 * 0.25, 1e-6);
   CHECK(dxs[2].node == NULL);
+  CHECK_INT_EQ(shape_rank(graph_output_shape(dxs[0])), 0);
   CHECK(text_starts_with(dxs[0].node->name, "gradients/loop_grad/"));
   /* d^2 y / dx dv = n v^(n-1), d^2 y / dv^2 = n (n - 1) x v^(n-2) */
   REQUIRE_OK(graph_add_gradients(f.graph, &dxs[1], 1, xs, 2, NULL, NULL, second, &f.status), &f.status);
