@@ -5,6 +5,12 @@
  * function (a node whose op is a function of the library, or PartitionedCall) is differentiated through its
  * body. The text is instantiated and inlined, pruned to what leads to the xs; where it computes the forward
  * op again, the forward node itself is used.
+ *
+ * The gradient of If and Case is an If or Case of the gradients of the branches, which get into the graph's
+ * library (`Branch_grad`). That of While and For is the loop once more, keeping the values that matter in
+ * tensor lists (`Body_forward`, `Cond_forward`), and a For that takes them out again (`Body_grad`): time and
+ * memory are linear in the number of rounds. Functions are computed again by their gradients, without what
+ * they do besides: random numbers are drawn anew there.
  */
 #ifndef TFCORE_GRADIENT_GRAPH_GRADIENTS_H_
 #define TFCORE_GRADIENT_GRAPH_GRADIENTS_H_
@@ -24,8 +30,9 @@
  * an op of which none is known.
  *
  * Work is linear in the nodes between xs and ys, plus a few bytes for every node of the graph; no recursion
- * over the graph. On error the graph has the nodes it had before (removed ids are not used again).
- * UNIMPLEMENTED when the way leads through a loop. */
+ * over the graph. On error the graph has the nodes and functions it had before (removed ids are not used
+ * again).
+ * UNIMPLEMENTED when the way leads through a cycle of nodes (Switch and Merge). */
 MUST_CHECK bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs,
                                     int num_xs, const NodeOutput *dys, const char *scope, NodeOutput *dxs,
                                     Status *status);
