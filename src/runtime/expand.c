@@ -464,11 +464,11 @@ static bool expand(Expander *e, Expansion *expansion) {
   if (num_targets > 0) memcpy(targets, e->targets.nodes, (size_t)num_targets * sizeof *targets);
   memcpy(origins, e->origins.nodes, (size_t)ids * sizeof *origins);
   memcpy(inlined, e->inlined, (size_t)ids * sizeof *inlined);
-  *expansion =
-      (Expansion){.graph = e->into,
-                  .spec = {feeds, spec->num_feeds, fetches, spec->num_fetches, targets, (int)num_targets},
-                  .origins = origins,
-                  .inlined = inlined};
+  *expansion = (Expansion){.graph = e->into,
+                           .spec = {feeds, spec->num_feeds, fetches, spec->num_fetches, targets,
+                                    (int)num_targets, spec->is_function},
+                           .origins = origins,
+                           .inlined = inlined};
   return true;
 }
 

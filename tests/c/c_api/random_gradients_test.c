@@ -315,11 +315,26 @@ static void drop(TF_Tensor **tensors) {
   for (int i = 0; i < NUM_XS; i++) TF_DeleteTensor(tensors[i]);
 }
 
-/* The gradients of the graph, and those of a call of the same as a function. */
+/* A node that computes the gradient of the function. */
+static void add_symbolic_gradient(Round *r, TF_Function *function, TF_Output *dxs) {
+  const TF_DataType types[] = {r->type, r->type, r->type, r->type, r->type, r->type, r->type};
+  TF_Output inputs[NUM_XS + NUM_YS];
+  memcpy(inputs, r->xs, sizeof r->xs);
+  memcpy(inputs + NUM_XS, r->dys, sizeof r->dys);
+  TF_OperationDescription *desc = TF_NewOperation(r->f.graph, "SymbolicGradient", "symbolic");
+  TF_AddInputList(desc, inputs, NUM_XS + NUM_YS);
+  TF_SetAttrTypeList(desc, "Tin", types, NUM_XS + NUM_YS);
+  TF_SetAttrTypeList(desc, "Tout", types, NUM_XS);
+  TF_SetAttrFuncName(desc, "f", TF_FunctionName(function), strlen(TF_FunctionName(function)));
+  TF_Output node = finish(&r->f, desc);
+  for (int i = 0; i < NUM_XS; i++) dxs[i] = (TF_Output){node.oper, i};
+}
+
+/* The gradients of the graph, those of a call of the same as a function, and its symbolic gradient. */
 static void check_function(Round *r, TF_Function *function) {
   Fixture *f = &r->f;
-  TF_Output dxs[NUM_XS], dxs_of_call[NUM_XS], ys[NUM_YS];
-  TF_Tensor *want[NUM_XS] = {0}, *got[NUM_XS] = {0};
+  TF_Output dxs[NUM_XS], ys[NUM_YS];
+  TF_Tensor *want[NUM_XS] = {0}, *of_call[NUM_XS] = {0}, *symbolic[NUM_XS] = {0};
   TF_Session *session = TF_NewSession(f->graph, NULL, f->status);
   TF_AddGradients(f->graph, r->ys, NUM_YS, r->xs, NUM_XS, r->dys, f->status, dxs);
   if (CHECK_TF_OK(f->status)) fetch_all(r, session, dxs, want);
@@ -327,10 +342,14 @@ static void check_function(Round *r, TF_Function *function) {
   CHECK_TF_OK(f->status);
   TF_Output call = op(f, TF_FunctionName(function), "call", NUM_XS, r->xs);
   for (int i = 0; i < NUM_YS; i++) ys[i] = (TF_Output){call.oper, i};
-  TF_AddGradients(f->graph, ys, NUM_YS, r->xs, NUM_XS, r->dys, f->status, dxs_of_call);
-  if (CHECK_TF_OK(f->status)) fetch_all(r, session, dxs_of_call, got);
-  check_equal(got, want);
-  drop(got);
+  TF_AddGradients(f->graph, ys, NUM_YS, r->xs, NUM_XS, r->dys, f->status, dxs);
+  if (CHECK_TF_OK(f->status)) fetch_all(r, session, dxs, of_call);
+  check_equal(of_call, want);
+  add_symbolic_gradient(r, function, dxs);
+  fetch_all(r, session, dxs, symbolic);
+  check_equal(symbolic, want);
+  drop(symbolic);
+  drop(of_call);
   drop(want);
   TF_DeleteSession(session, f->status);
 }

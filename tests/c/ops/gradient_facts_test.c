@@ -73,15 +73,12 @@ static bool register_ops(const Json *ops, Arena *arena, Status *status) {
 /* Whether the gradient is what the fact says, as nodes of the graph and as a function. */
 static bool holds(const Json *fact, const NodeDef *node, const Tensor *x, int count, const Tensor *dy, const Tensor *dx) {
   const Json *error = json_get(fact, "error");
-  bool functional = op_registry_find(op_registry_global(), "SymbolicGradient") != NULL;
-  if (error == NULL) {
-    return gradient_gives(node, x, count, dy, dx, 1e-5) && (!functional || symbolic_gradient_gives(node, x, count, dy, dx, 1e-5));
-  }
+  if (error == NULL) return gradient_gives(node, x, count, dy, dx, 1e-5) && symbolic_gradient_gives(node, x, count, dy, dx, 1e-5);
   Code code = (Code)json_get(fact, "code")->integer;
   bool ok = CHECK(error->count > 0);
   for (int i = 0; i < error->count; i++) {
     ok = gradient_fails(node, x, count, code, error->items[i].string) &&
-         (!functional || symbolic_gradient_fails(node, x, count, dy, code, error->items[i].string)) && ok;
+         symbolic_gradient_fails(node, x, count, dy, code, error->items[i].string) && ok;
   }
   return ok;
 }
