@@ -1,5 +1,6 @@
 #include "function/function_body.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -71,7 +72,8 @@ static bool fill(FunctionBody *body, Graph *library, const FunctionDef *function
   InstantiationResult *result;
   TRY(copy_attrs(attrs, num_attrs, arena, &own_attrs, status));
   /* What instantiation shares with a function of the library lives as long as that does. */
-  if (graph_find_function(library, function->signature->name) != function) function = proto_copy(function, arena);
+  if (graph_find_function(library, function->signature->name) != function)
+    function = proto_copy(function, arena);
   if (function == NULL) return oom(status);
   TRY(function_instantiate(library, function, own_attrs, num_attrs, arena, &result, status));
   Node **nodes = arena_calloc(arena, result->num_nodes, sizeof *nodes);
@@ -230,16 +232,27 @@ done:
 
 /* --- printing --- */
 
-static void print_input(const Edge *edge, StrBuf *out) {
+/* `numbered`: a node is called by its id. */
+static void print_node_name(const Node *node, bool numbered, StrBuf *out) {
+  if (numbered) {
+    strbuf_printf(out, "n%d", node->id);
+  } else {
+    strbuf_append(out, node->name);
+  }
+}
+
+static void print_input(const Edge *edge, bool numbered, StrBuf *out) {
   if (edge == NULL) return;
-  strbuf_append(out, edge->src->name);
+  print_node_name(edge->src, numbered, out);
   if (edge->src_output > 0) strbuf_printf(out, ":%d", edge->src_output);
 }
 
-static bool print_node(const Node *node, StrBuf *out, Status *status) {
+static bool print_node(const Node *node, bool numbered, StrBuf *out, Status *status) {
   NodeDef def = *node->def;
   StrBuf device = {0};
-  strbuf_printf(out, "  %s = %s", node->name, def.op);
+  strbuf_append(out, "  ");
+  print_node_name(node, numbered, out);
+  strbuf_printf(out, " = %s", def.op);
   if (def.device[0] != 0) strbuf_printf(&device, "device=%s", def.device);
   bool ok = true;
   if (def.n_attr > 0 || device.length > 0) {
@@ -252,37 +265,89 @@ static bool print_node(const Node *node, StrBuf *out, Status *status) {
   strbuf_append_char(out, '(');
   for (int i = 0; i < node->num_inputs; i++) {
     if (i > 0) strbuf_append(out, ", ");
-    print_input(node->inputs[i], out);
+    print_input(node->inputs[i], numbered, out);
   }
   strbuf_append_char(out, ')');
-  bool first = true;
   for (int64_t i = 0; i < node->num_control_inputs; i++) {
-    strbuf_printf(out, "%s%s", first ? " @ " : ", ", node->control_inputs[i]->src->name);
-    first = false;
+    strbuf_append(out, i == 0 ? " @ " : ", ");
+    print_node_name(node->control_inputs[i]->src, numbered, out);
   }
   strbuf_append_char(out, '\n');
   return ok;
 }
 
-bool function_body_print(const FunctionBody *body, StrBuf *out, Status *status) {
-  strbuf_append(out, "\n(");
-  for (int i = 0; i < body->num_args; i++) {
-    strbuf_printf(out, "%s%s:%s", i == 0 ? "" : ", ", body->arg_nodes[i]->name,
-                  dtype_name(body->arg_types[i]));
+static void print_header(Node *const *args, int num_args, Node *const *rets, int num_rets, bool numbered,
+                         StrBuf *out) {
+  strbuf_append_char(out, '(');
+  for (int i = 0; i < num_args; i++) {
+    if (i > 0) strbuf_append(out, ", ");
+    print_node_name(args[i], numbered, out);
+    strbuf_printf(out, ":%s", dtype_name(args[i]->output_types[0]));
   }
   strbuf_append(out, ") -> (");
-  for (int i = 0; i < body->num_rets; i++) {
+  for (int i = 0; i < num_rets; i++) {
     if (i > 0) strbuf_append(out, ", ");
-    print_input(body->ret_nodes[i]->inputs[0], out);
-    strbuf_printf(out, ":%s", dtype_name(body->ret_types[i]));
+    print_input(rets[i]->inputs[0], numbered, out);
+    strbuf_printf(out, ":%s", dtype_name(rets[i]->input_types[0]));
   }
   strbuf_append(out, ") {\n");
+}
+
+bool function_body_print(const FunctionBody *body, StrBuf *out, Status *status) {
+  strbuf_append_char(out, '\n');
+  print_header(body->arg_nodes, body->num_args, body->ret_nodes, body->num_rets, false, out);
   for (int64_t id = 0; id < graph_num_node_ids(body->graph); id++) {
     const Node *node = graph_node(body->graph, id);
     if (node == NULL || node->op == NULL) continue;
     if (boundary_index(node, true) >= 0 || boundary_index(node, false) >= 0) continue;
-    TRY(print_node(node, out, status));
+    TRY(print_node(node, false, out, status));
   }
   strbuf_append(out, "}\n");
   return strbuf_ok(out, status);
+}
+
+/* The nodes of a graph as they are printed. */
+typedef struct Listing {
+  Node **nodes, **args, **rets;
+  int64_t num_nodes;
+  int num_args, num_rets;
+} Listing;
+
+static void list_node(void *argument, Node *node) {
+  Listing *listing = argument;
+  if (node->op == NULL) return;
+  if (boundary_index(node, true) >= 0) {
+    listing->args[listing->num_args++] = node;
+  } else if (boundary_index(node, false) >= 0) {
+    listing->rets[listing->num_rets++] = node;
+  } else {
+    listing->nodes[listing->num_nodes++] = node;
+  }
+}
+
+static int compare_indexes(const void *a, const void *b) {
+  const Node *x = *(Node *const *)a, *y = *(Node *const *)b;
+  int64_t i = node_def_attr(x->def, "index")->i, j = node_def_attr(y->def, "index")->i;
+  return i != j ? (i > j) - (i < j) : node_compare_ids(x, y);
+}
+
+bool graph_debug_print(const Graph *graph, StrBuf *out, Status *status) {
+  int64_t ids = graph_num_node_ids(graph);
+  Listing listing = {.nodes = mem_calloc(ids, sizeof(Node *)),
+                     .args = mem_calloc(ids, sizeof(Node *)),
+                     .rets = mem_calloc(ids, sizeof(Node *))};
+  bool ok = (listing.nodes != NULL && listing.args != NULL && listing.rets != NULL) || oom(status);
+  const Walk walk = {.leave = list_node, .argument = &listing};
+  ok = ok && graph_reverse_dfs(graph, &walk, status);
+  if (ok) {
+    qsort(listing.args, (size_t)listing.num_args, sizeof(Node *), compare_indexes);
+    qsort(listing.rets, (size_t)listing.num_rets, sizeof(Node *), compare_indexes);
+    print_header(listing.args, listing.num_args, listing.rets, listing.num_rets, true, out);
+  }
+  for (int64_t i = 0; ok && i < listing.num_nodes; i++) ok = print_node(listing.nodes[i], true, out, status);
+  if (ok) strbuf_append(out, "}\n");
+  mem_free(listing.nodes);
+  mem_free(listing.args);
+  mem_free(listing.rets);
+  return ok && strbuf_ok(out, status);
 }

@@ -36,4 +36,9 @@ MUST_CHECK bool function_body_prune(FunctionBody *body, Status *status);
  * order of their ids. */
 MUST_CHECK bool function_body_print(const FunctionBody *body, StrBuf *out, Status *status);
 
+/* TensorFlow's DebugString of a graph: "(n2:float) -> (n3:float) {\n  n3 = Square[T=float](n2)\n}\n": nodes
+ * are called by their ids and stand behind their inputs. Nodes from which sink cannot be reached are left out
+ * (graph_fixup_source_and_sink_edges). */
+MUST_CHECK bool graph_debug_print(const Graph *graph, StrBuf *out, Status *status);
+
 #endif

@@ -1,0 +1,120 @@
+/* Bodies of functions as graphs. */
+#include "function/function_body.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "function/function_text.h"
+#include "harness.h"
+#include "op/op_registry.h"
+
+static const OpRegistration kArg = {.name = "_Arg",
+                                    .outputs = {"output: T"},
+                                    .attrs = {"T: type", "index: int >= 0"},
+                                    .is_stateful = true,
+                                    .shape = shape_unknown_outputs};
+static const OpRegistration kRetval = {.name = "_Retval",
+                                       .inputs = {"input: T"},
+                                       .attrs = {"T: type", "index: int >= 0"},
+                                       .is_stateful = true,
+                                       .shape = shape_no_outputs};
+static const OpRegistration *const kBoundary[] = {&kArg, &kRetval};
+
+static Graph *new_library(void) {
+  Status status;
+  status_init(&status);
+  CHECK_OK(op_registry_add_table(op_registry_global(), kBoundary, 2, &status), &status);
+  return graph_new();
+}
+
+static FunctionBody *body_of(Graph *library, const char *text) {
+  Status status;
+  status_init(&status);
+  Arena *arena = arena_new();
+  FunctionDef *function;
+  FunctionBody *body = NULL;
+  if (CHECK_OK(function_parse(str_of(text), arena, &function, &status), &status)) {
+    CHECK_OK(function_body_new(library, function, NULL, 0, &body, &status), &status);
+  }
+  arena_free(arena); /* the body keeps nothing of it */
+  return body;
+}
+
+static const char kText[] =
+    "F(x:double, z:double) -> (y:double, w:double) {\n  a = Square[T=double](x)\n"
+    "  unused = Neg[T=double](x)\n  y = Mul[T=double](a:y:0, z) @ a\n  v = VarHandleOp[dtype=double, "
+    "shape=[]]()\n"
+    "  return w = x\n  return y = y:z:0\n}";
+
+static const char kPruned[] =
+    "\n(x:double, z:double) -> (y:double, x:double) {\n  a = Square[T=double](x)\n"
+    "  y = Mul[T=double](a, z) @ a\n"
+    "  v = VarHandleOp[container=\"\", dtype=double, shape=[], shared_name=\"\"]()\n}\n";
+
+TEST(bodies_are_pruned_copied_and_printed) {
+  Status status;
+  status_init(&status);
+  Graph *library = new_library();
+  FunctionBody *body = body_of(library, kText), *copy;
+  REQUIRE(body != NULL);
+  CHECK_INT_EQ(body->num_args, 2);
+  CHECK_INT_EQ(body->num_rets, 2);
+  CHECK(graph_find_node(body->graph, "unused") != NULL);
+  CHECK_OK(function_body_prune(body, &status), &status);
+  CHECK(graph_find_node(body->graph, "unused") == NULL);
+  REQUIRE_OK(function_body_copy(body, &copy, &status), &status);
+  function_body_free(body);
+  StrBuf text = {0};
+  CHECK_OK(function_body_print(copy, &text, &status), &status);
+  CHECK_STR_EQ(strbuf_text(&text), kPruned);
+  CHECK_STR_EQ(copy->arg_nodes[1]->name, "z");
+  CHECK(copy->ret_nodes[1]->inputs[0]->src == copy->arg_nodes[0]);
+  strbuf_free(&text);
+  function_body_free(copy);
+  graph_free(library);
+}
+
+TEST(graphs_are_printed_by_numbers) {
+  Status status;
+  status_init(&status);
+  Graph *library = new_library();
+  FunctionBody *body = body_of(
+      library, "Swap(i:double, j:double) -> (o:double, p:double) {\n  return o = j\n  return p = i\n}");
+  FunctionBody *square =
+      body_of(library, "G(x:double) -> (y:double) {\n  y = Square[T=double](x)\n  return y = y:y:0\n}");
+  REQUIRE(body != NULL && square != NULL);
+  StrBuf text = {0};
+  CHECK_OK(graph_debug_print(body->graph, &text, &status), &status);
+  CHECK_STR_EQ(strbuf_text(&text), "(n2:double, n3:double) -> (n3:double, n2:double) {\n}\n");
+  strbuf_free(&text);
+  CHECK_OK(graph_debug_print(square->graph, &text, &status), &status);
+  CHECK_STR_EQ(strbuf_text(&text), "(n2:double) -> (n3:double) {\n  n3 = Square[T=double](n2)\n}\n");
+  strbuf_free(&text);
+  function_body_free(body);
+  function_body_free(square);
+  graph_free(library);
+}
+
+TEST(bodies_are_made_or_not_when_memory_runs_out) {
+  bool done = false;
+  Graph *library = new_library();
+  Arena *arena = arena_new();
+  Status status;
+  status_init(&status);
+  FunctionDef *function;
+  REQUIRE_OK(function_parse(str_of(kText), arena, &function, &status), &status);
+  for (int64_t allowed = 0; !done && allowed < 500; allowed++) {
+    FunctionBody *body = NULL, *copy = NULL;
+    status_init(&status);
+    mem_fail_after(allowed);
+    done = function_body_new(library, function, NULL, 0, &body, &status) &&
+           function_body_copy(body, &copy, &status);
+    mem_fail_after(-1);
+    CHECK(done || status.code == CODE_RESOURCE_EXHAUSTED);
+    function_body_free(body);
+    function_body_free(copy);
+  }
+  CHECK(done);
+  arena_free(arena);
+  graph_free(library);
+}
