@@ -30,6 +30,26 @@ static NodeOutput call(Graph *graph, const char *function, const char *name, Nod
   return unary(graph, function, name, x);
 }
 
+static Node *add_partitioned_call(Graph *graph, const char *name, const char *function, NodeOutput x) {
+  Status status;
+  status_init(&status);
+  Arena *arena = arena_new();
+  void *value;
+  Node *node = NULL;
+  NodeDef *def = node_def_new(arena, name, "PartitionedCall");
+  const int types[] = {DT_FLOAT};
+  char *text = arena_printf(arena, "func { name: '%s' }", function);
+  bool ok = CHECK_OK(proto_parse_text(kAttrValue, str_of(text), arena, &value, &status), &status) &&
+            CHECK_OK(node_def_set_attr(def, arena, "f", value, &status), &status) &&
+            CHECK_OK(node_def_set_attr(def, arena, "Tin", attr_value_type_list(arena, types, 1), &status),
+                     &status) &&
+            CHECK_OK(node_def_set_attr(def, arena, "Tout", attr_value_type_list(arena, types, 1), &status),
+                     &status);
+  if (ok) CHECK_OK(graph_add_operation(graph, def, &x, 1, NULL, 0, &node, &status), &status);
+  arena_free(arena);
+  return node;
+}
+
 static const char *source_name(const Node *node, int i) { return node->inputs[i]->src->name; }
 
 static bool expand(Graph *graph, TestBodies *bodies, const ExpandOptions *options, bool *changed,
@@ -91,16 +111,38 @@ TEST(calls_that_cannot_be_inlined_stay) {
   status_init(&status);
   CHECK_OK(expand(graph, &bodies, &options, &changed, &status), &status);
   CHECK(!changed && graph_find_node(graph, "c") == c.node && graph_is_whole(graph));
-  Attr attrs[] = {{"f", "func { name: 'Missing' }"},
-                  {"Tin", "list { type: DT_FLOAT }"},
-                  {"Tout", "list { type: DT_FLOAT }"}};
-  if (op_registry_find(op_registry_global(), "PartitionedCall") != NULL) {
-    add_node(graph, "PartitionedCall", "missing", &x, 1, attrs, 3);
-    CHECK_OK(expand(graph, &bodies, &options, &changed, &status), &status);
-    CHECK(!changed && graph_find_node(graph, "missing") != NULL);
-  }
+  Node *missing = add_partitioned_call(graph, "missing", "Missing", x);
+  CHECK_OK(expand(graph, &bodies, &options, &changed, &status), &status);
+  CHECK(!changed && missing != NULL && graph_find_node(graph, "missing") == missing);
   function_body_free(body);
   function_body_free(other);
+  test_bodies_free(&bodies);
+  graph_free(graph);
+}
+
+TEST(partitioned_calls_end_when_control_results_have_run) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  TestBodies bodies = {.library = graph};
+  REQUIRE(add_function(graph,
+                       "F(x:float) -> (y:float) {\n  a = Neg[T=float](x)\n  y = Square[T=float](x)\n"
+                       "  @return done = a\n  return y = y:y:0\n}"));
+  Node *caller = add_partitioned_call(graph, "c", "F", placeholder(graph, "x", "shape { }"));
+  NodeOutput y = unary(graph, "Neg", "y", (NodeOutput){caller, 0});
+  Node *waits = constant(graph, "waits", "tensor_shape { } float_val: 1").node;
+  Edge *edge;
+  REQUIRE(caller != NULL);
+  CHECK_OK(graph_add_control_edge(graph, caller, waits, &edge, &status), &status);
+  ExpandOptions options = expand_options_default();
+  bool changed;
+  CHECK_OK(expand(graph, &bodies, &options, &changed, &status), &status);
+  CHECK(changed && graph_is_whole(graph) && graph_find_node(graph, "c") == NULL);
+  CHECK_STR_EQ(source_name(y.node, 0), "Func/c/output/_1");
+  const Node *end = waits->control_inputs[0]->src;
+  CHECK_STR_EQ(end->name, "Func/c/output_control_node/_2");
+  CHECK_INT_EQ(end->num_control_inputs, 1);
+  CHECK_STR_EQ(end->control_inputs[0]->src->name, "c/a");
   test_bodies_free(&bodies);
   graph_free(graph);
 }
