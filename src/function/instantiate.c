@@ -64,6 +64,21 @@ static bool add_args(Instantiation *in, const DataType *const *types, const int 
   return true;
 }
 
+static bool check_arg_attr(Instantiation *in, const NodeDef *node, const char *kind, const char *attr) {
+  if (attr[0] == 0 || node_def_attr(node, attr) != NULL) return true;
+  return status_set(in->status, CODE_NOT_FOUND, "%s attr not found: %s", kind, attr);
+}
+
+/* The attrs are there on which number and types of the args depend. */
+static bool check_arg_attrs(Instantiation *in, const NodeDef *node, ArgDef *const *args, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    TRY(check_arg_attr(in, node, "type list", args[i]->type_list_attr));
+    TRY(check_arg_attr(in, node, "number", args[i]->number_attr));
+    TRY(check_arg_attr(in, node, "type", args[i]->type_attr));
+  }
+  return true;
+}
+
 static bool add_body_node(Instantiation *in, const NodeDef *def) {
   int index = in->body->num_nodes;
   InstantiatedNode *node = add_node(in);
@@ -76,7 +91,9 @@ static bool add_body_node(Instantiation *in, const NodeDef *def) {
   TRY(map_index(in, &in->nodes, def->name, index));
   DataType *inputs, *outputs;
   int num_inputs;
-  if (!node_def_types(node->def, node->op->def, in->arena, &inputs, &num_inputs, &outputs, &node->num_outputs,
+  if (!check_arg_attrs(in, node->def, node->op->def->input_arg, node->op->def->n_input_arg) ||
+      !check_arg_attrs(in, node->def, node->op->def->output_arg, node->op->def->n_output_arg) ||
+      !node_def_types(node->def, node->op->def, in->arena, &inputs, &num_inputs, &outputs, &node->num_outputs,
                       in->status) ||
       !node_def_arg_ranges(node->def, node->op->def, true, in->arena, &in->output_starts[index],
                            in->status)) {

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "gradient/symbolic_gradient.h"
+#include "graph/graph_walk.h"
 #include "optimizer/graph_optimizer.h"
 
 /* One instance of a function. */
@@ -239,6 +240,8 @@ static bool compile(FunctionRuntime *runtime, Instance *instance, Status *status
     oom(status);
     goto done;
   }
+  ControlFlowInfo *frames;
+  TRY_DONE(graph_control_flow(instance->body->graph, scratch, &frames, NULL, NULL, status));
   TRY_DONE(function_body_copy(instance->body, &instance->optimized, status));
   TRY_DONE(function_body_prune(instance->optimized, status));
   if (runtime->inlines) TRY_DONE(inline_calls(runtime, instance->optimized, scratch, status));
