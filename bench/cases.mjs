@@ -4,6 +4,7 @@
 //   run()     one unit of work, timed
 //   result()  the numbers it computes, compared before anything is timed
 //   close()   frees what was made
+import { callCases } from './calls.mjs';
 import { convCases } from './conv.mjs';
 import { BATCH, CLASSES, digitBatches, initialWeights, numbers, PIXELS } from './digits.mjs';
 import { gradientCases } from './gradients.mjs';
@@ -186,6 +187,7 @@ export function makeCases(digits) {
     trainingStep(digits),
     additions('1,000 chained scalar additions', 1000),
     additions('one scalar addition', 1),
+    ...callCases,
     ...convCases,
     ...graphCases,
     ...gradientCases,
