@@ -420,7 +420,7 @@ bool graph_inline_function_body(Graph *graph, Node *caller, const FunctionBody *
 
 ExpandOptions expand_options_default(void) {
   ExpandOptions options = {.max_rounds = 1, .max_nodes = (int64_t)1 << 22};
-  options.native.placer = options.multi_device.placer = INLINE_PLACER_SINGLE_DEVICE;
+  options.native.placer = INLINE_PLACER_SINGLE_DEVICE;
   options.multi_device.placer = INLINE_PLACER_DEFAULT;
   options.multi_device.output_control_src = OUTPUT_CONTROL_CONTROL_OUTPUTS;
   return options;
