@@ -1,13 +1,14 @@
 /** Graph: building, importing, differentiating and exporting. The op wrappers come from generated/graph-ops.ts. */
 import { AttrInput, ShapeLike, encodeAttr, guessAttrType } from './attr-value.js';
+import { Body, CallOptions, Trace, addCond, addWhileLoop, callFunction } from './control-flow.js';
 import { DTypeName, dtypeOf } from './dtypes.js';
 import { FailedPreconditionError, InvalidArgumentError, NotFoundError, ResourceExhaustedError, TFError } from './errors.js';
 import { FunctionDef } from './function-def.js';
 import { GraphOps } from './generated/graph-ops.js';
 import { ImportOptions, ImportResults, importInto, splitOutputName } from './import-graph.js';
 import { OpDef, decodeOpDef } from './op-def.js';
-import { InputResolver, Operand } from './op-inputs.js';
-import { Input, Operation, Output, Variable, valueOf } from './operation.js';
+import { InputResolver, Operand, isPlainValue } from './op-inputs.js';
+import { Input, Operation, Output, Variable } from './operation.js';
 import { fieldsOf, intOf, varintsOf } from './protobuf.js';
 import type { Runtime } from './runtime.js';
 import { TensorLike, tensor } from './tensor.js';
@@ -34,6 +35,10 @@ export class Graph extends GraphOps {
   private readonly variables: Variable[] = [];
   private initializers: { operation: Operation; count: number } | undefined;
   private disposed = false;
+  /** @internal What this graph is the body of, while a callable is traced. */
+  trace: Trace | undefined;
+  /** The body that a callable, called by this graph, builds: what it adds to this graph goes there. */
+  private body: Graph | undefined;
 
   constructor(/** @internal */ readonly runtime: Runtime) {
     super();
@@ -65,8 +70,14 @@ export class Graph extends GraphOps {
    * an array of them. Attrs that follow from the inputs need not be given.
    */
   op(type: string, inputs: readonly (Operand | readonly Operand[])[] = [], options: OpOptions & { attrs?: Record<string, AttrInput> } = {}): Operation {
+    if (this.body) return this.body.op(type, inputs, options);
+    if (!this.trace) return this.addOperation(type, inputs, options);
+    return this.trace.inOrder(type, options, (controlInputs) => this.addOperation(type, inputs, { ...options, controlInputs }));
+  }
+
+  private addOperation(type: string, inputs: readonly (Operand | readonly Operand[])[], options: OpOptions & { attrs?: Record<string, AttrInput> }): Operation {
     const { wasm } = this;
-    const def = this.runtime.findOpDef(type) ?? this.findFunction(type);
+    const def = this.findOpDef(type);
     try {
       /* The engine chooses a free name by itself; constants are named after the operation, so then it has to be known before. */
       let { name } = options;
@@ -110,9 +121,40 @@ export class Graph extends GraphOps {
   /** The output behind an input; what belongs to another graph is refused. */
   private own(input: Input): Output {
     if (!(input instanceof Output || input instanceof Variable)) throw new InvalidArgumentError(`${String(input)} is no Output or Variable`);
-    const output = valueOf(input);
+    return input instanceof Variable ? this.read(input) : this.adopt(input);
+  }
+
+  /** @internal The output, when it is one of this graph; in the body of a function also what the function takes from the graph around. */
+  adopt(output: Output): Output {
+    if (this.trace && output.graph !== this) return this.trace.capture(output);
     this.ownOperation(output.operation);
     return output;
+  }
+
+  /** @internal The value of a variable: in a body what it is when the body comes there. */
+  read(variable: Variable): Output {
+    if (!this.trace || variable.handle.graph === this) return this.adopt(variable.value);
+    const value = this.op('ReadVariableOp', [variable.handle], { attrs: { dtype: variable.dtype } }).output(0);
+    this.setShape(value, variable.shape);
+    return value;
+  }
+
+  /** @internal What stands for a value of this graph, as one: plain values become constants. */
+  asOutput(value: Operand, what: string): Output {
+    if (value instanceof Output || value instanceof Variable) return this.own(value);
+    if (isPlainValue(value)) return this.constant(value);
+    throw new InvalidArgumentError(`${what} is no Output, Variable or value: ${String(value)}`);
+  }
+
+  /** @internal Runs `use`; what it adds to this graph is added to `body` instead. */
+  whileTracing<T>(body: Graph | undefined, use: () => T): T {
+    const before = this.body;
+    this.body = body;
+    try {
+      return use();
+    } finally {
+      this.body = before;
+    }
   }
 
   /** @internal The operation, when it is one of this graph. */
@@ -135,6 +177,7 @@ export class Graph extends GraphOps {
 
   /** A resource variable that starts with `initial` when `initializer()` is run. */
   variable(initial: Input | TensorLike, options: { name?: string; trainable?: boolean; dtype?: DTypeName } = {}): Variable {
+    if (this.body) throw new InvalidArgumentError('a variable cannot be made inside of a function; it can be made before, and used there');
     const name = options.name ?? this.uniqueName('Variable');
     const start =
       initial instanceof Output
@@ -169,6 +212,7 @@ export class Graph extends GraphOps {
 
   /** `base`, or base_1, base_2, … : a name that no operation has. */
   uniqueName(base: string): string {
+    if (this.body) return this.body.uniqueName(base);
     return this.wasm.scope((scope) => {
       const pointer = this.wasm.call.TF_WasmUniqueName!(this.pointer, scope.string(base));
       if (pointer === 0) throw new InvalidArgumentError(`no name could be made from '${base}': out of memory`);
@@ -225,6 +269,7 @@ export class Graph extends GraphOps {
 
   /** Adds what is known about the shape of an output; a contradiction to what was known is an error. */
   setShape(output: Output, shape: ShapeLike): void {
+    if (this.body) return this.body.setShape(output, shape);
     if (shape === null) return;
     this.wasm.scope((scope) => {
       const [place, dims] = [scope.outputs([this.own(output)]), scope.dims(shape)];
@@ -265,6 +310,7 @@ export class Graph extends GraphOps {
    * under `name` ("gradients", made unique).
    */
   gradients(ys: readonly Input[], xs: readonly Input[], options: { gradYs?: readonly Input[]; name?: string } = {}): (Output | null)[] {
+    if (this.body) return this.body.gradients(ys, xs, options);
     const { wasm } = this;
     if (options.gradYs && options.gradYs.length !== ys.length) {
       throw new InvalidArgumentError(`Must specify a gradient input for each output.`);
@@ -272,7 +318,7 @@ export class Graph extends GraphOps {
     return wasm.scope((scope) => {
       const result = scope.alloc(8 * xs.length);
       const y = scope.outputs(ys.map((input) => this.own(input)));
-      const x = scope.outputs(xs.map((input) => (input instanceof Variable ? input.handle : this.own(input))));
+      const x = scope.outputs(xs.map((input) => this.own(input instanceof Variable ? input.handle : input)));
       const dy = options.gradYs ? scope.outputs(options.gradYs.map((input) => this.own(input))) : 0;
       const prefix = options.name === undefined ? 0 : scope.string(options.name);
       wasm.checked((status) => wasm.call.TF_WasmAddGradients!(this.pointer, prefix, y, ys.length, x, xs.length, dy, result, status));
@@ -303,9 +349,11 @@ export class Graph extends GraphOps {
   // ---- functions ----
 
   addFunction(definition: FunctionDef): void {
+    if (this.body) return this.body.addFunction(definition);
     definition.withHandle(this.runtime, (handle) =>
       this.wasm.checked((status) => this.wasm.call.TF_GraphCopyFunction!(this.pointer, handle, 0, status)),
     );
+    this.trace?.adds(definition);
   }
 
   /** Says that the function `gradientFn` of the graph is the gradient of the function or op `fn`. */
@@ -323,6 +371,7 @@ export class Graph extends GraphOps {
 
   /** A function of the graph by name. */
   function(name: string): FunctionDef | undefined {
+    if (this.body) return this.body.function(name);
     const { wasm } = this;
     try {
       return wasm.scope((scope) => {
@@ -346,7 +395,11 @@ export class Graph extends GraphOps {
   /** A function of what `outputs` need, with `inputs` as its arguments. The graph stays as it is. */
   toFunction(
     name: string,
-    parts: { inputs: readonly Input[]; outputs: readonly Input[]; operations?: readonly Operation[]; outputNames?: readonly string[] },
+    parts: {
+      inputs: readonly Input[]; outputs: readonly Input[]; operations?: readonly Operation[]; outputNames?: readonly string[];
+      /** Operations that every call runs, whether a result needs them or not. */
+      controlOutputs?: readonly Operation[];
+    },
   ): FunctionDef {
     const { wasm } = this;
     const inputs = parts.inputs.map((input) => this.own(input));
@@ -357,14 +410,48 @@ export class Graph extends GraphOps {
     return wasm.scope((scope) => {
       const operations = parts.operations ? scope.pointers(parts.operations.map((operation) => this.ownOperation(operation).pointer)) : 0;
       const names = parts.outputNames ? scope.pointers(parts.outputNames.map((output) => scope.string(output))) : 0;
+      const controls = parts.controlOutputs ?? [];
+      const controlPointers = scope.pointers(controls.map((operation) => this.ownOperation(operation).pointer));
       const handle = wasm.checked((status) =>
-        wasm.call.TF_GraphToFunction!(
+        wasm.call.TF_GraphToFunctionWithControlOutputs!(
           this.pointer, scope.string(name), 0, parts.operations?.length ?? -2, operations, inputs.length, scope.outputs(inputs),
-          outputs.length, scope.outputs(outputs), names, 0, 0, status,
+          outputs.length, scope.outputs(outputs), names, controls.length, controlPointers, 0, 0, 0, status,
         ),
       );
       return FunctionDef.takeHandle(this.runtime, handle);
     });
+  }
+
+  /** @internal `base`, or base_1, base_2, …: a name that neither a function nor an op has. */
+  uniqueFunctionName(base: string): string {
+    let name = base;
+    for (let i = 1; this.findOpDef(name); i++) name = `${base}_${i}`;
+    return name;
+  }
+
+  /**
+   * Calls a function: one of the graph by name, or a definition, which is added to the graph when it is not there. Attrs that follow from the inputs
+   * need not be given.
+   */
+  call(fn: string | FunctionDef, inputs: readonly (Operand | readonly Operand[])[] = [], options: CallOptions = {}): Output[] {
+    return callFunction(this.body ?? this, fn, inputs, options);
+  }
+
+  /**
+   * What `then` returns where `pred` is true, else what `otherwise` returns; only one of them runs. They are functions of `inputs`, or callables,
+   * which are called once to build them: with the inputs as values inside. All ops that a callable adds to this graph belong to the function; what
+   * it uses from outside, outputs and variables, is handed in. Both return as many values of the same dtypes.
+   */
+  cond(pred: Operand, then: Body, otherwise: Body, inputs: readonly Operand[] = [], options: OpOptions = {}): Output[] {
+    return this.body ? this.body.cond(pred, then, otherwise, inputs, options) : addCond(this, pred, then, otherwise, inputs, options);
+  }
+
+  /**
+   * Replaces the inputs by what `body` returns for them as long as `cond` returns true for them, and gives what they are in the end. Functions or
+   * callables as for `cond`. A callable may be called more than once: for a shape that the body changes again, with less known of it.
+   */
+  whileLoop(cond: Body, body: Body, inputs: readonly Operand[], options: OpOptions = {}): Output[] {
+    return this.body ? this.body.whileLoop(cond, body, inputs, options) : addWhileLoop(this, cond, body, inputs, options);
   }
 
   functions(): FunctionDef[] {

@@ -6,6 +6,7 @@ export { detectFeatures } from './load.js';
 export type { InitOptions, Variant } from './load.js';
 export type { AttrInput, AttrValue, FuncAttr, ShapeLike } from './attr-value.js';
 export type { Missing } from './compatibility.js';
+export type { Body, CallOptions, Traced } from './control-flow.js';
 export type { DType, DTypeName, TypedArray } from './dtypes.js';
 export { FunctionDef } from './function-def.js';
 export type { CreateSpec, CreatedNode, DefineSpec, DefinedNode, FunctionAttrs } from './function-def.js';

@@ -56,14 +56,13 @@ export class InputResolver {
   private output(operand: Operand, arg: ArgDef | undefined, position: number): Output {
     const output =
       operand instanceof Variable
-        ? arg?.type === 'resource' ? operand.handle : operand.value
+        ? arg?.type === 'resource' ? operand.handle : this.graph.read(operand)
         : operand instanceof Output ? operand : this.constant(operand, arg, position);
-    this.graph.ownOperation(output.operation);
-    return output;
+    return this.graph.adopt(output);
   }
 
   private constant(value: TensorLike, arg: ArgDef | undefined, position: number): Output {
-    if (!arg || arg.type === 'resource' || arg.is_ref || value === null || value === undefined || !isPlainValue(value)) {
+    if (!arg || arg.type === 'resource' || arg.is_ref || !isPlainValue(value)) {
       const where = `Input ${arg ? `'${arg.name}'` : position}${this.def ? ` of op ${this.def.name}` : ''}`;
       throw new InvalidArgumentError(`${where} is no Output or Variable${arg && arg.type !== 'resource' ? ' and no value' : ''}: ${String(value)}`);
     }
@@ -85,7 +84,8 @@ export class InputResolver {
   }
 }
 
-function isPlainValue(value: unknown): value is TensorLike {
+/** Whether a value can stand for a constant. */
+export function isPlainValue(value: unknown): value is TensorLike {
   if (['number', 'bigint', 'boolean', 'string'].includes(typeof value)) return true;
   return value instanceof Tensor || ArrayBuffer.isView(value) || Array.isArray(value) || (typeof value === 'object' && value !== null && 're' in value);
 }

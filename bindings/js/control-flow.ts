@@ -1,0 +1,270 @@
+/** Calls, branches and loops: functions of a graph as operations, from FunctionDefs or from callables that are traced. */
+import type { AttrInput, FuncAttr } from './attr-value.js';
+import { InvalidArgumentError, NotFoundError } from './errors.js';
+import { FunctionDef } from './function-def.js';
+import { Graph, OpOptions } from './graph.js';
+import type { Operand } from './op-inputs.js';
+import type { Operation, Output } from './operation.js';
+import { fieldsOf, textOf } from './protobuf.js';
+
+/** What a callable that is traced returns: outputs, or values that become constants. */
+export type Traced = Operand | readonly Operand[];
+/** A function: its name in the graph, its definition, or a callable that builds it. */
+export type Body = string | FunctionDef | ((...inputs: Output[]) => Traced);
+
+export interface CallOptions extends OpOptions {
+  attrs?: Record<string, AttrInput>;
+}
+
+type Shape = (number | null)[] | null;
+
+const hasResource = (output: Output): boolean => output.dtype === 'resource' || output.dtype === 'variant';
+
+/** An argument of the function that `graph` becomes, named like the value that it stands for. */
+function argument(graph: Graph, value: Output, shape: Shape): Output {
+  const name = graph.uniqueName(value.operation.name.replace(/^.*\//, ''));
+  return graph.placeholder(value.dtype, hasResource(value) ? null : shape, { name });
+}
+
+/** Whether an op has state, or a function calls one that has. */
+function isStateful(graph: Graph, type: string, seen = new Set<string>()): boolean {
+  const signature = graph.findOpDef(type);
+  if (!signature || signature.is_stateful) return signature !== undefined;
+  const definition = seen.has(type) ? undefined : graph.function(type);
+  if (!definition) return false;
+  seen.add(type);
+  for (const node of fieldsOf(definition.toProto())) {
+    if (node.number !== 3) continue;
+    for (const field of fieldsOf(node.bytes)) if (field.number === 2 && isStateful(graph, textOf(field), seen)) return true;
+  }
+  return false;
+}
+
+/** What makes a graph the body of a function: where it is defined, and what it takes from there. */
+export class Trace {
+  /** What the body takes from outside, by name. */
+  private readonly captured = new Map<string, { readonly outside: Output; readonly inside: Output }>();
+  /** Functions that the body has and the graph around it has not yet. */
+  private readonly added: FunctionDef[] = [];
+  private lastStateful: Operation | undefined;
+
+  constructor(private readonly graph: Graph, private readonly outer: Graph) {
+    for (const definition of outer.functions()) {
+      graph.addFunction(definition);
+      const gradient = outer.gradientOf(definition.name);
+      if (gradient !== undefined) graph.addGradient(definition.name, gradient);
+    }
+    this.added.length = 0;
+  }
+
+  get captures(): Output[] {
+    return [...this.captured.values()].map(({ outside }) => outside);
+  }
+
+  /** Inside, what `outside`, an output of the graph around or of one around that, is: an argument of the function. */
+  capture(outside: Output): Output {
+    const near = this.outer.adopt(outside);
+    const known = this.captured.get(near.name);
+    if (known) return known.inside;
+    const inside = this.graph.whileTracing(undefined, () => argument(this.graph, near, near.shape));
+    this.captured.set(near.name, { outside: near, inside });
+    return inside;
+  }
+
+  /** Operations with state happen in the order in which they are written, as if each were called: makes one of them. */
+  inOrder(type: string, options: OpOptions, make: (controlInputs: readonly Operation[] | undefined) => Operation): Operation {
+    if (!isStateful(this.graph, type)) return make(options.controlInputs);
+    return (this.lastStateful = make(this.lastStateful ? [...(options.controlInputs ?? []), this.lastStateful] : options.controlInputs));
+  }
+
+  /** The last operation that has state; the others are before it. */
+  get stateful(): Operation | undefined {
+    return this.lastStateful;
+  }
+
+  adds(definition: FunctionDef): void {
+    this.added.push(definition);
+  }
+
+  /** Gives the functions that the body calls to the graph around it. */
+  keepFunctions(): void {
+    for (const definition of this.added) this.outer.addFunction(definition);
+  }
+}
+
+/** A body that has been traced: a graph of its own, until it is a function. */
+class TracedBody {
+  readonly args: Output[] = [];
+  readonly results: Output[] = [];
+  private readonly trace: Trace;
+  private readonly graph: Graph;
+  /** The function itself, when the body does nothing but call one. */
+  private called: Operation | undefined;
+
+  constructor(private readonly outer: Graph, private readonly what: string, body: Body, inputs: readonly Output[], shapes: readonly Shape[]) {
+    const graph = (this.graph = new Graph(outer.runtime));
+    try {
+      this.trace = graph.trace = new Trace(graph, outer);
+      inputs.forEach((input, i) => {
+        this.args.push(argument(graph, input, shapes[i]!));
+      });
+      outer.whileTracing(graph, () => this.run(body));
+      this.trace.keepFunctions();
+    } catch (error) {
+      graph.dispose();
+      throw error;
+    }
+  }
+
+  private run(body: Body): void {
+    const { graph, args, results } = this;
+    if (typeof body !== 'function') {
+      results.push(...callFunction(graph, body, args, {}));
+      this.called = graph.operations().at(-1);
+      return;
+    }
+    const returned = body(...args);
+    if (returned instanceof Promise) {
+      returned.catch(() => undefined); // its error would be nobody's
+      throw new InvalidArgumentError(`${this.what} returned a promise; it must return its outputs at once`);
+    }
+    const list = returned === undefined ? [] : Array.isArray(returned) ? (returned as Operand[]) : [returned as Operand];
+    results.push(...list.map((value, i) => graph.asOutput(value, `output ${i} of ${this.what}`)));
+  }
+
+  get captures(): Output[] {
+    return this.trace.captures;
+  }
+
+  get shapes(): Shape[] {
+    return this.results.map((result) => result.shape);
+  }
+
+  get isStateful(): boolean {
+    return this.trace.stateful !== undefined;
+  }
+
+  /** The function, in the graph around: with `captures` behind its arguments, and behind its results when `passOn`. */
+  define(name: string, captures: readonly Output[], passOn = false): FuncAttr {
+    if (this.called && captures.length === 0) {
+      const attrs = Object.entries(this.called.attrs()).filter(([key]) => !key.startsWith('_'));
+      return { name: this.called.type, attrs: Object.fromEntries(attrs) };
+    }
+    const inner = captures.map((capture) => this.trace.capture(capture));
+    const definition = this.graph.toFunction(this.outer.uniqueFunctionName(name), {
+      inputs: [...this.args, ...inner],
+      outputs: passOn ? [...this.results, ...inner] : this.results,
+      controlOutputs: this.trace.stateful ? [this.trace.stateful] : [],
+    });
+    this.outer.addFunction(definition);
+    return { name: definition.name };
+  }
+
+  dispose(): void {
+    this.graph.dispose();
+  }
+}
+
+/** Runs `use` with bodies that it may add to `bodies`, which it need not free. */
+function withBodies<T>(use: (bodies: TracedBody[]) => T): T {
+  const bodies: TracedBody[] = [];
+  try {
+    return use(bodies);
+  } finally {
+    for (const body of bodies) body.dispose();
+  }
+}
+
+const union = (...lists: Output[][]): Output[] => [...new Map(lists.flat().map((output) => [output.name, output])).values()];
+
+/** What is known of a value that has the one shape or the other. */
+function mergeShapes(a: Shape, b: Shape): Shape {
+  if (a === null || b === null || a.length !== b.length) return null;
+  return a.map((size, i) => (size === b[i] ? size : null));
+}
+
+const sameShapes = (a: readonly Shape[], b: readonly Shape[]): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+function checkResults(what: string, results: readonly Output[], expected: readonly Output[], like: string): void {
+  if (results.length !== expected.length) {
+    throw new InvalidArgumentError(`${what} returns ${counted(results.length, 'output')}, not ${expected.length} like ${like}`);
+  }
+  results.forEach((result, i) => {
+    const dtype = expected[i]!.dtype;
+    if (result.dtype !== dtype) throw new InvalidArgumentError(`${what} returns ${result.dtype} as output ${i}, not ${dtype} like ${like}`);
+  });
+}
+
+/** See Graph.call. */
+export function callFunction(
+  graph: Graph, fn: string | FunctionDef, inputs: readonly (Operand | readonly Operand[])[], options: CallOptions,
+): Output[] {
+  if (fn instanceof FunctionDef) graph.addFunction(fn);
+  const name = fn instanceof FunctionDef ? fn.name : fn;
+  if (typeof name !== 'string') throw new InvalidArgumentError(`${String(name)} is no function: neither a name nor a FunctionDef`);
+  if (!graph.findOpDef(name)) throw new NotFoundError(`Function ${name} is not defined.`);
+  return graph.op(name, inputs, options).outputs;
+}
+
+/** What the names of the functions of a node begin with. */
+const functionBase = (node: string): string => node.replace(/[^A-Za-z0-9_]/g, '_');
+
+/** See Graph.cond. */
+export function addCond(graph: Graph, pred: Operand, then: Body, otherwise: Body, inputs: readonly Operand[], options: OpOptions): Output[] {
+  const values = inputs.map((input, i) => graph.asOutput(input, `input ${i} of cond`));
+  const shapes = values.map((value) => value.shape);
+  const name = options.name ?? graph.uniqueName('cond');
+  return withBodies((bodies) => {
+    const trace = (what: string, body: Body): TracedBody => {
+      const traced = new TracedBody(graph, what, body, values, shapes);
+      bodies.push(traced);
+      return traced;
+    };
+    const first = trace('the then branch of cond', then);
+    const second = trace('the else branch of cond', otherwise);
+    checkResults('the else branch of cond', second.results, first.results, 'the then branch');
+    const captures = union(first.captures, second.captures);
+    const attrs: Record<string, AttrInput> = {
+      Tout: first.results.map((result) => result.dtype),
+      then_branch: first.define(`${functionBase(name)}_true`, captures),
+      else_branch: second.define(`${functionBase(name)}_false`, captures),
+      output_shapes: first.shapes.map((shape, i) => mergeShapes(shape, second.shapes[i]!)),
+    };
+    const type = first.isStateful || second.isStateful ? 'If' : 'StatelessIf';
+    return graph.op(type, [pred, [...values, ...captures]], { ...options, name, attrs }).outputs;
+  });
+}
+
+/** See Graph.whileLoop. */
+export function addWhileLoop(graph: Graph, cond: Body, body: Body, inputs: readonly Operand[], options: OpOptions): Output[] {
+  const values = inputs.map((input, i) => graph.asOutput(input, `input ${i} of whileLoop`));
+  const name = options.name ?? graph.uniqueName('while');
+  return withBodies((bodies) => {
+    const trace = (what: string, traced: Body, shapes: readonly Shape[]): TracedBody => {
+      bodies.push(new TracedBody(graph, what, traced, values, shapes));
+      return bodies.at(-1)!;
+    };
+    /* What the body changes about a shape is not known of its input either: so again with less, until it changes nothing. */
+    let shapes = values.map((value): Shape => value.shape);
+    let round: TracedBody;
+    for (let settled = false; !settled; ) {
+      round = trace('the body of whileLoop', body, shapes);
+      checkResults('the body of whileLoop', round.results, values, 'the inputs');
+      const merged = round.shapes.map((shape, i) => mergeShapes(shapes[i]!, shape));
+      settled = sameShapes(merged, shapes);
+      if (!settled) shapes = merged;
+    }
+    const test = trace('the condition of whileLoop', cond, shapes);
+    if (test.results.length !== 1) throw new InvalidArgumentError(`the condition of whileLoop returns ${counted(test.results.length, 'output')}, not 1`);
+    const captures = union(round!.captures, test.captures);
+    const attrs: Record<string, AttrInput> = {
+      cond: test.define(`${functionBase(name)}_cond`, captures),
+      body: round!.define(`${functionBase(name)}_body`, captures, true),
+      output_shapes: [...shapes, ...captures.map((capture) => capture.shape)],
+    };
+    const type = round!.isStateful || test.isStateful ? 'While' : 'StatelessWhile';
+    return graph.op(type, [[...values, ...captures]], { ...options, name, attrs }).outputs.slice(0, values.length);
+  });
+}
