@@ -13,8 +13,9 @@ typedef struct Instance {
   char *key;
   const FunctionDef *function; /* of which the body was made; NULL for gradients */
   int64_t references;
-  bool called;        /* by kernels, which hold it for good */
-  FunctionBody *body; /* as instantiated */
+  bool called;            /* by kernels, which hold it for good */
+  FunctionBody *body;     /* as instantiated */
+  FunctionBody inlinable; /* the same, for passes that inline it */
   FunctionBody *optimized;
   Plan *plan;
   OpKernel **kernels; /* those with state, and constants */
@@ -26,6 +27,7 @@ struct FunctionRuntime {
   Graph *library;
   PlanEnvironment environment;
   FunctionCaller caller;
+  FunctionBodySource bodies;
   bool inlines;
   StringMap keys;       /* to Instance */
   Instance **instances; /* by handle; NULL for released ones */
@@ -174,13 +176,35 @@ static bool is_boundary(const FunctionBody *body, const Node *node) {
   return false;
 }
 
-/* Bodies of called functions, for the pass that inlines them. */
+/* --- inlining --- */
+
+/* What waits for a call waits for what has state in it. */
+static bool make_inlinable(Instance *instance, Status *status) {
+  const FunctionBody *body = instance->body;
+  int64_t ids = graph_num_node_ids(body->graph);
+  Node **control_rets =
+      arena_calloc(graph_arena(body->graph), ids + body->num_control_rets, sizeof *control_rets);
+  if (!control_rets) return oom(status);
+  int count = 0;
+  for (; count < body->num_control_rets; count++) control_rets[count] = body->control_ret_nodes[count];
+  for (int64_t id = 0; id < ids; id++) {
+    Node *node = graph_node(body->graph, id);
+    if (node && node->op && node->op->def->is_stateful && !is_boundary(body, node))
+      control_rets[count++] = node;
+  }
+  instance->inlinable = *body;
+  instance->inlinable.control_ret_nodes = control_rets;
+  instance->inlinable.num_control_rets = count;
+  return true;
+}
+
 static bool find_body(void *owner, const char *name, const AttrEntry *const *attrs, int num_attrs,
                       const FunctionBody **body, Status *status) {
   Instance *instance;
   TRY(find_or_make(owner, name, attrs, num_attrs, NULL, &instance, status));
-  instance->called = true; /* it shares values with the body that it becomes part of */
-  *body = instance->body;
+  if (!instance->inlinable.graph) TRY(make_inlinable(instance, status));
+  instance->called = true; /* it shares values with the graph that it becomes part of */
+  *body = &instance->inlinable;
   return true;
 }
 
@@ -190,11 +214,18 @@ static bool inline_calls(FunctionRuntime *runtime, FunctionBody *body, Arena *sc
   NodeSet keep;
   TRY(node_set_new(body->graph, scratch, &keep, status));
   for (int i = 0; i < body->num_control_rets; i++) keep.member[body->control_ret_nodes[i]->id] = 1;
-  FunctionBodySource source = {.body = find_body, .owner = runtime};
-  OptimizerOptions options = {
-      .opt_level = OPTIMIZER_L0, .do_function_inlining = true, .keep = &keep, .source = &source};
+  ExpandOptions expand = expand_options_default();
+  expand.native.output_control_src = expand.multi_device.output_control_src = OUTPUT_CONTROL_CONTROL_OUTPUTS;
+  expand.native.share_attrs = expand.multi_device.share_attrs = true;
+  OptimizerOptions options = {.opt_level = OPTIMIZER_L0,
+                              .do_function_inlining = true,
+                              .keep = &keep,
+                              .source = &runtime->bodies,
+                              .expand = &expand};
   return graph_optimize(body->graph, &options, NULL, status);
 }
+
+/* --- plans --- */
 
 /* Arguments are fed, results fetched; what has state runs, and what the function says must. */
 static bool describe(const FunctionBody *body, Arena *arena, PlanSpec *spec, Status *status) {
@@ -359,6 +390,7 @@ FunctionRuntime *function_runtime_new(Graph *library, const PlanEnvironment *env
   }
   runtime->library = library;
   runtime->environment = *environment;
+  runtime->bodies = (FunctionBodySource){.body = find_body, .owner = runtime};
   runtime->inlines = true;
   runtime->caller = (FunctionCaller){runtime, instantiate_for_kernel, call};
   return runtime;
@@ -375,5 +407,9 @@ void function_runtime_free(FunctionRuntime *runtime) {
 }
 
 void function_runtime_inline(FunctionRuntime *runtime, bool inlines) { runtime->inlines = inlines; }
+
+const FunctionBodySource *function_runtime_bodies(const FunctionRuntime *runtime) {
+  return runtime->inlines ? &runtime->bodies : NULL;
+}
 
 const FunctionCaller *function_runtime_caller(const FunctionRuntime *runtime) { return &runtime->caller; }

@@ -32,6 +32,10 @@ void function_runtime_inline(FunctionRuntime *runtime, bool inlines);
 /* What kernels call functions through; lives as long as the runtime. */
 const FunctionCaller *function_runtime_caller(const FunctionRuntime *runtime);
 
+/* The bodies that passes may inline, or NULL while nothing is to be inlined. What has state in them counts as
+ * a control result. */
+const FunctionBodySource *function_runtime_bodies(const FunctionRuntime *runtime);
+
 typedef struct FunctionInstantiateOptions {
   const char
       *state_handle; /* instances with another one have state of their own; NULL or "": the common one */

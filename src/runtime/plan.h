@@ -14,6 +14,7 @@
 
 #include "graph/graph.h"
 #include "op/kernel.h"
+#include "optimizer/inline_functions.h"
 
 typedef struct Plan Plan;
 
@@ -45,7 +46,8 @@ typedef struct PlanEnvironment {
   BufferPool *pool;
   ResourceManager *resources;
   const Parallel *parallel;
-  const FunctionCaller *functions; /* NULL: kernels that call functions fail */
+  const FunctionCaller *functions;  /* NULL: kernels that call functions fail */
+  const FunctionBodySource *bodies; /* NULL: nothing is inlined */
 } PlanEnvironment;
 
 /* The graph must outlive the plan. Errors: INVALID_ARGUMENT in TensorFlow's words for a bad spec (an output

@@ -143,10 +143,9 @@ static bool is_shared(const Node *node) {
 
 static bool find_shared_kernel(Compiler *c, const Node *node, const OpKernel **kernel, Status *status) {
   const KernelCache *cache = c->cache;
-  bool inlined = c->expansion.graph && c->expansion.inlined[node->id];
-  const char *inlined_name = inlined ? node->name : NULL;
+  const char *inlined = c->expansion.graph ? c->expansion.inlined[node->id] : NULL;
   const Node *origin = c->expansion.graph ? c->expansion.origins[node->id] : node;
-  if ((*kernel = cache->find(cache->owner, origin, inlined_name)) != NULL) return true;
+  if ((*kernel = cache->find(cache->owner, origin, inlined)) != NULL) return true;
   OpKernel *made;
   const NodeDef *def = origin->def;
   if (inlined) { /* the graph of the functions' bodies goes with the plan, the kernel stays */
@@ -155,7 +154,7 @@ static bool find_shared_kernel(Compiler *c, const Node *node, const OpKernel **k
   }
   TRY(op_kernel_new(node->op, def, NULL, c->environment->functions, &made, status));
   *kernel = made;
-  if (cache->store(cache->owner, origin, inlined_name, made, status)) return true;
+  if (cache->store(cache->owner, origin, inlined, made, status)) return true;
   op_kernel_free(made);
   return false;
 }
@@ -389,9 +388,10 @@ static bool connect_feeds_and_fetches(Compiler *c, Status *status) {
 
 static bool expand_calls(Compiler *c, Status *status) {
   bool calls;
+  if (!c->environment->bodies) return true;
   TRY(graph_calls_functions(c->graph, c->spec, c->scratch, &calls, status));
   if (!calls) return true;
-  TRY(graph_expand_calls(c->graph, c->spec, c->scratch, &c->expansion, status));
+  TRY(graph_expand_calls(c->graph, c->spec, c->environment->bodies, c->scratch, &c->expansion, status));
   c->graph = c->plan->expanded = c->expansion.graph;
   c->spec = &c->expansion.spec;
   return true;
