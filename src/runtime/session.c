@@ -69,7 +69,8 @@ static PlanEnvironment environment_of(const Session *session) {
       .pool = session->pool,
       .resources = session->resources,
       .parallel = thread_pool_default(),
-      .functions = session->functions ? function_runtime_caller(session->functions) : NULL};
+      .functions = session->functions ? function_runtime_caller(session->functions) : NULL,
+      .bodies = session->functions ? function_runtime_bodies(session->functions) : NULL};
 }
 
 Session *session_new(Graph *graph, Status *status) {
