@@ -52,7 +52,7 @@ static bool if_construct(const KernelConstruction *construction, void *memory, S
 
 static bool if_kernel(KernelContext *context, Status *status) {
   const IfState *state = context->state;
-  bool truth;
+  bool truth = false;
   TRY(tensor_to_bool(context->inputs[0], &truth, status));
   return function_call_inputs(context, truth ? &state->then_branch : &state->else_branch, 1, status);
 }

@@ -63,7 +63,8 @@ static bool ask_cond(KernelContext *context, const CalledFunction *cond, LoopSta
 
 static bool run_while(KernelContext *context, const WhileState *state, LoopState *loop, Status *status) {
   const FunctionCaller *caller = context->functions;
-  for (bool go_on; ; ) {
+  for (;;) {
+    bool go_on = false;
     TRY(ask_cond(context, &state->cond, loop, &go_on, status));
     if (!go_on) return true;
     if (state->body.num_rets != loop->count) {
@@ -120,7 +121,7 @@ static bool loop_bound(const KernelContext *context, int input, const char *name
 
 static bool run_for(KernelContext *context, const CalledFunction *body, LoopState *loop, Status *status) {
   const FunctionCaller *caller = context->functions;
-  int64_t start, limit, delta;
+  int64_t start = 0, limit = 0, delta = 0;
   TRY(loop_bound(context, 0, "start", &start, status));
   TRY(loop_bound(context, 1, "limit", &limit, status));
   TRY(loop_bound(context, 2, "delta", &delta, status));

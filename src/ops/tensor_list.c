@@ -330,7 +330,7 @@ static bool get_list(KernelContext *context, const char *what, TensorList **list
 
 static bool empty_list(KernelContext *context, Status *status) {
   int rank;
-  int32_t max_length;
+  int32_t max_length = 0;
   int64_t dims[SHAPE_MAX_RANK];
   TRY(read_shape(context->inputs[0], &rank, dims, status));
   TRY(read_scalar(context->inputs[1], "max_num_elements", &max_length, status));
@@ -340,7 +340,7 @@ static bool empty_list(KernelContext *context, Status *status) {
 
 static bool reserve_list(KernelContext *context, Status *status) {
   int rank;
-  int32_t length;
+  int32_t length = 0;
   int64_t dims[SHAPE_MAX_RANK];
   TRY(read_shape(context->inputs[0], &rank, dims, status));
   TRY(read_scalar(context->inputs[1], "num_elements", &length, status));
@@ -371,7 +371,7 @@ static bool append_shared(TensorList *list, const Tensor *tensor, bool *appended
 }
 
 static bool push_back(KernelContext *context, Status *status) {
-  TensorList *list;
+  TensorList *list = NULL;
   const Tensor *tensor = context->inputs[1];
   TRY(tensor_list_of(context->inputs[0], &list, status));
   if (list->dtype != tensor->dtype) {
@@ -434,7 +434,7 @@ static bool give_item(KernelContext *context, int output, const TensorList *list
 }
 
 static bool pop_back(KernelContext *context, Status *status) {
-  TensorList *list;
+  TensorList *list = NULL;
   TRY(get_list(context, "op", &list, status));
   if (list->length == 0) return status_invalid(status, "Trying to pop from an empty list.");
   TRY(give_item(context, 1, list, list->length - 1, context->inputs[1], status));
@@ -450,8 +450,8 @@ static bool pop_back(KernelContext *context, Status *status) {
 }
 
 static bool get_item(KernelContext *context, Status *status) {
-  TensorList *list;
-  int32_t index;
+  TensorList *list = NULL;
+  int32_t index = 0;
   TRY(get_list(context, "op", &list, status));
   TRY(read_scalar(context->inputs[1], "index", &index, status));
   if (index < 0 || index >= list->length) {
@@ -461,8 +461,8 @@ static bool get_item(KernelContext *context, Status *status) {
 }
 
 static bool set_item(KernelContext *context, Status *status) {
-  TensorList *list;
-  int32_t index;
+  TensorList *list = NULL;
+  int32_t index = 0;
   const Tensor *item = context->inputs[2];
   TRY(get_list(context, "op", &list, status));
   TRY(read_scalar(context->inputs[1], "index", &index, status));
@@ -485,7 +485,7 @@ static bool set_item(KernelContext *context, Status *status) {
 }
 
 static bool list_length(KernelContext *context, Status *status) {
-  TensorList *list;
+  TensorList *list = NULL;
   Tensor *out;
   TRY(tensor_list_of(context->inputs[0], &list, status));
   TRY(kernel_allocate_output_dims(context, 0, 0, NULL, &out, status));
@@ -494,7 +494,7 @@ static bool list_length(KernelContext *context, Status *status) {
 }
 
 static bool element_shape(KernelContext *context, Status *status) {
-  TensorList *list;
+  TensorList *list = NULL;
   Tensor *out;
   TRY(tensor_list_of(context->inputs[0], &list, status));
   int64_t count = list->rank;
@@ -558,7 +558,7 @@ static bool refuse_stack(const char *what, int rank, const int64_t *dims, Status
 }
 
 static bool stack_list(KernelContext *context, Status *status) {
-  TensorList *list;
+  TensorList *list = NULL;
   int rank;
   int64_t dims[SHAPE_MAX_RANK];
   TRY(get_list(context, "op", &list, status));

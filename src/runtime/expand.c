@@ -241,9 +241,9 @@ static bool expand(Expander *e, Expansion *expansion) {
   if (!feeds || !fetches || !e->into || !e->copies || !e->fed) return oom(e);
   TRY(graph_set_versions(e->into, graph_versions(e->graph), e->status));
   TRY(add_feeds(e, feeds));
-  Node **order, **targets;
+  Node **order, **targets = NULL;
   int64_t count;
-  int num_targets;
+  int num_targets = 0;
   TRY(order_needed(e->graph, spec, e->arena, &order, &count, e->status));
   for (int64_t i = 0; i < count; i++) TRY(copy_node(e, order[i]));
   TRY(add_fetches(e, fetches));

@@ -221,7 +221,7 @@ static bool check_x(Setup *s, int i, const Tensor *dx) {
   Precision precision = is_single(x->dtype) ? kSingle : kDouble;
   for (int64_t k = 0; k < tensor_num_elements(x); k++) {
     for (int imaginary = 0; imaginary <= (int)dtype_is_complex((int)x->dtype); imaginary++) {
-      double want, got = 0;
+      double want = 0, got = 0;
       if (!tensor_is_empty(dx)) got = imaginary ? tensor_get_imaginary(dx, k) : tensor_get(dx, k);
       if (!CHECK_OK(difference(s, x, k, imaginary, precision.step, &want, &status), status) ||
           !CHECK_NEAR(got, want, precision.tolerance * fmax(1, fabs(want)))) {
