@@ -22,7 +22,8 @@ const hasResource = (output: Output): boolean => output.dtype === 'resource' || 
 
 /** An argument of the function that `graph` becomes, named like the value that it stands for. */
 function argument(graph: Graph, value: Output, shape: Shape): Output {
-  const name = graph.uniqueName(value.operation.name.replace(/^.*\//, ''));
+  const own = value.operation.name.replace(/^.*\//, '');
+  const name = graph.uniqueName(/^Const(_\d+)?$/.test(own) ? 'arg' : own);
   return graph.placeholder(value.dtype, hasResource(value) ? null : shape, { name });
 }
 

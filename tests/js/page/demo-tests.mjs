@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 
 const DIGITS = '/web/demo/digits/';
 const GRAPHS = '/web/demo/graphs/';
+const FUNCTIONS = '/web/demo/functions/';
 /** As a hand draws them, on a pad from 0 to 1: a list of strokes each. */
 const DRAWN = {
   0: [[[0.5, 0.12], [0.36, 0.2], [0.29, 0.4], [0.29, 0.6], [0.36, 0.8], [0.5, 0.88], [0.64, 0.8], [0.71, 0.6], [0.71, 0.4], [0.64, 0.2], [0.5, 0.12]]],
@@ -210,9 +211,70 @@ export const demoTests = [
     assert.ok(content <= view, `${content} px in ${view}`);
   }],
 
+  ['the functions page computes values and derivatives of what is typed', async (context, address) => {
+    const { page, errors } = await open(context, address + FUNCTIONS);
+    await state(page, 'shown');
+    const results = (expected) => page.waitForFunction((text) => document.querySelector('#results').textContent === text, expected, { timeout: 5000 })
+      .catch(async () => assert.fail(`${await page.textContent('#results')} instead of ${expected}`));
+    await results('y[1, 0, 16]d / d x[-4, 2, 14]'); // 3 x^2 + 2 x and 6 x + 2
+    await page.fill('[name=x]', '10');
+    await results('y320d / d x62');
+    await page.selectOption('#attrs select', 'int32');
+    await results('y320');
+    await page.fill('[name=x]', '[1,');
+    await results('');
+    assert.match(await page.textContent('#run-problem'), /^x is a number or nested lists/);
+    await page.click('[data-sample=branches]');
+    await results('y3d / d x-1');
+    await page.click('[data-sample=recursion]');
+    await page.waitForFunction(() => document.querySelector('#results').textContent.startsWith('y120'), undefined, { timeout: 5000 });
+    assert.deepEqual(errors, []);
+  }],
+
+  ['the functions page prints functions and their gradients', async (context, address) => {
+    const { page, errors } = await open(context, address + FUNCTIONS);
+    await state(page, 'shown');
+    await page.click('[data-sample=calls]');
+    assert.match(await page.textContent('#shown'), /^TimesFour\[T:\{float, double, int32\}\]\(x:T\) -> \(y:T\) \{\n {2}x2 = TimesTwo\[T=\$T\]\(x\)\n/);
+    await page.selectOption('#attrs select', 'float64');
+    await page.click('[data-view=gradient]');
+    assert.match(await page.textContent('#shown'), /^TimesFourGradient\(x:double, d_y:double\) -> \(d_x:double\) \{\n[^]*\n {2}return d_x = /);
+    await page.click('[data-sample=polynomial]');
+    await page.click('[data-view=second]');
+    assert.match(await page.textContent('#shown'), /^PolynomialGradientGradient\(x:double, d_y:double, d_d_x:double\) -> \(d_x:double, d_d_y:double\) \{/);
+    await page.click('[data-view=calls]');
+    assert.match(await page.textContent('#shown'), /\{\{node Polynomial\}\} = Polynomial\[T=DT_DOUBLE\]\(x\)/);
+    assert.deepEqual(errors, []);
+  }],
+
+  ['the functions page shows where a mistake is, and goes on from what is right', async (context, address) => {
+    const { page, errors } = await open(context, address + FUNCTIONS);
+    await state(page, 'shown');
+    const text = await page.inputValue('#text');
+    await page.fill('#text', `${text}\nF(x:float) -> (y:float) {\n  y = Square[T=float](x\n  return y = y:y:0\n}\n`);
+    await state(page, 'failed');
+    assert.match(await page.textContent('#message'), /^Line 13, column 3: expected '\)'/);
+    assert.equal(await page.textContent('#place'), '  return y = y:y:0\n  ^');
+    assert.equal(await page.textContent('#run-title'), 'Polynomial');
+    await page.fill('#text', text.replace('Square', 'Squirrel'));
+    await page.waitForFunction(() => /Squirrel/.test(document.querySelector('#run-problem').textContent), undefined, { timeout: 5000 });
+    await page.fill('#text', text);
+    await state(page, 'shown');
+    await page.waitForFunction(() => document.querySelector('#run-problem').hidden, undefined, { timeout: 5000 });
+    assert.deepEqual(errors, []);
+  }],
+
+  ['the functions page fits a narrow screen', async (context, address) => {
+    const { page } = await open(context, address + FUNCTIONS);
+    await page.setViewportSize({ width: 340, height: 800 });
+    await state(page, 'shown');
+    const [content, view] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+    assert.ok(content <= view, `${content} px in ${view}`);
+  }],
+
   ['the list of demos leads to each of them', async (context, address) => {
     const { page, errors } = await open(context, `${address}/web/demo/`);
-    for (const [i, place] of [DIGITS, GRAPHS].entries()) {
+    for (const [i, place] of [DIGITS, GRAPHS, FUNCTIONS].entries()) {
       await page.click(`li:nth-child(${i + 1}) a.card`);
       await page.waitForURL(`**${place}`);
       await page.goBack();
