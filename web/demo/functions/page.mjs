@@ -176,7 +176,6 @@ function showResults(rows, trouble) {
   part('results').replaceChildren(...rows.flatMap(([name, text]) => [el('dt', { textContent: name }), el('dd', { textContent: text })]));
   part('run-problem').hidden = !trouble;
   part('run-problem').textContent = trouble;
-  part('results').dataset.turn = turn;
 }
 
 // ---- the page ----
