@@ -45,17 +45,17 @@ function isStateful(graph: Graph, type: string, seen = new Set<string>()): boole
 export class Trace {
   /** What the body takes from outside, by name. */
   private readonly captured = new Map<string, { readonly outside: Output; readonly inside: Output }>();
-  /** Functions that the body has and the graph around it has not yet. */
-  private readonly added: FunctionDef[] = [];
+  /** Functions of the graph around. */
+  private readonly known = new Set<string>();
   private lastStateful: Operation | undefined;
 
   constructor(private readonly graph: Graph, private readonly outer: Graph) {
     for (const definition of outer.functions()) {
       graph.addFunction(definition);
+      this.known.add(definition.name);
       const gradient = outer.gradientOf(definition.name);
       if (gradient !== undefined) graph.addGradient(definition.name, gradient);
     }
-    this.added.length = 0;
   }
 
   get captures(): Output[] {
@@ -83,13 +83,47 @@ export class Trace {
     return this.lastStateful;
   }
 
-  adds(definition: FunctionDef): void {
-    this.added.push(definition);
+  /** Functions that came with the body, those of gradients too. */
+  get functions(): FunctionDef[] {
+    return this.graph.functions().filter(({ name }) => !this.known.has(name));
+  }
+}
+
+/** The bodies of one operation, and the functions that it brings into its graph: all of them, or none. */
+class Bodies {
+  private readonly traced: TracedBody[] = [];
+  private readonly defined: string[] = [];
+
+  private constructor(private readonly graph: Graph, private readonly inputs: readonly Output[]) {}
+
+  static with<T>(graph: Graph, inputs: readonly Output[], use: (bodies: Bodies) => T): T {
+    const bodies = new Bodies(graph, inputs);
+    try {
+      return use(bodies);
+    } catch (error) {
+      for (const name of bodies.defined) graph.removeFunction(name);
+      throw error;
+    } finally {
+      for (const body of bodies.traced) body.dispose();
+    }
   }
 
-  /** Gives the functions that the body calls to the graph around it. */
-  keepFunctions(): void {
-    for (const definition of this.added) this.outer.addFunction(definition);
+  trace(what: string, body: Body, shapes: readonly Shape[]): TracedBody {
+    const traced = new TracedBody(this.graph, what, body, this.inputs, shapes);
+    this.traced.push(traced);
+    return traced;
+  }
+
+  /** Brings in the functions that a body calls; before the next one is traced, which chooses names beside theirs. */
+  accept(body: TracedBody): void {
+    for (const definition of body.functions) this.add(definition);
+  }
+
+  /** Adds a function to the graph, which may have it already. */
+  add(definition: FunctionDef): void {
+    const isNew = !this.graph.function(definition.name);
+    this.graph.addFunction(definition);
+    if (isNew) this.defined.push(definition.name);
   }
 }
 
@@ -106,11 +140,8 @@ class TracedBody {
     const graph = (this.graph = new Graph(outer.runtime));
     try {
       this.trace = graph.trace = new Trace(graph, outer);
-      inputs.forEach((input, i) => {
-        this.args.push(argument(graph, input, shapes[i]!));
-      });
+      this.args.push(...inputs.map((input, i) => argument(graph, input, shapes[i]!)));
       outer.whileTracing(graph, () => this.run(body));
-      this.trace.keepFunctions();
     } catch (error) {
       graph.dispose();
       throw error;
@@ -137,6 +168,10 @@ class TracedBody {
     return this.trace.captures;
   }
 
+  get functions(): FunctionDef[] {
+    return this.trace.functions;
+  }
+
   get shapes(): Shape[] {
     return this.results.map((result) => result.shape);
   }
@@ -146,7 +181,7 @@ class TracedBody {
   }
 
   /** The function, in the graph around: with `captures` behind its arguments, and behind its results when `passOn`. */
-  define(name: string, captures: readonly Output[], passOn = false): FuncAttr {
+  define(bodies: Bodies, name: string, captures: readonly Output[], passOn = false): FuncAttr {
     if (this.called && captures.length === 0) {
       const attrs = Object.entries(this.called.attrs()).filter(([key]) => !key.startsWith('_'));
       return { name: this.called.type, attrs: Object.fromEntries(attrs) };
@@ -157,22 +192,12 @@ class TracedBody {
       outputs: passOn ? [...this.results, ...inner] : this.results,
       controlOutputs: this.trace.stateful ? [this.trace.stateful] : [],
     });
-    this.outer.addFunction(definition);
+    bodies.add(definition);
     return { name: definition.name };
   }
 
   dispose(): void {
     this.graph.dispose();
-  }
-}
-
-/** Runs `use` with bodies that it may add to `bodies`, which it need not free. */
-function withBodies<T>(use: (bodies: TracedBody[]) => T): T {
-  const bodies: TracedBody[] = [];
-  try {
-    return use(bodies);
-  } finally {
-    for (const body of bodies) body.dispose();
   }
 }
 
@@ -217,20 +242,17 @@ export function addCond(graph: Graph, pred: Operand, then: Body, otherwise: Body
   const values = inputs.map((input, i) => graph.asOutput(input, `input ${i} of cond`));
   const shapes = values.map((value) => value.shape);
   const name = options.name ?? graph.uniqueName('cond');
-  return withBodies((bodies) => {
-    const trace = (what: string, body: Body): TracedBody => {
-      const traced = new TracedBody(graph, what, body, values, shapes);
-      bodies.push(traced);
-      return traced;
-    };
-    const first = trace('the then branch of cond', then);
-    const second = trace('the else branch of cond', otherwise);
+  return Bodies.with(graph, values, (bodies) => {
+    const first = bodies.trace('the then branch of cond', then, shapes);
+    bodies.accept(first);
+    const second = bodies.trace('the else branch of cond', otherwise, shapes);
+    bodies.accept(second);
     checkResults('the else branch of cond', second.results, first.results, 'the then branch');
     const captures = union(first.captures, second.captures);
     const attrs: Record<string, AttrInput> = {
       Tout: first.results.map((result) => result.dtype),
-      then_branch: first.define(`${functionBase(name)}_true`, captures),
-      else_branch: second.define(`${functionBase(name)}_false`, captures),
+      then_branch: first.define(bodies, `${functionBase(name)}_true`, captures),
+      else_branch: second.define(bodies, `${functionBase(name)}_false`, captures),
       output_shapes: first.shapes.map((shape, i) => mergeShapes(shape, second.shapes[i]!)),
     };
     const type = first.isStateful || second.isStateful ? 'If' : 'StatelessIf';
@@ -242,27 +264,25 @@ export function addCond(graph: Graph, pred: Operand, then: Body, otherwise: Body
 export function addWhileLoop(graph: Graph, cond: Body, body: Body, inputs: readonly Operand[], options: OpOptions): Output[] {
   const values = inputs.map((input, i) => graph.asOutput(input, `input ${i} of whileLoop`));
   const name = options.name ?? graph.uniqueName('while');
-  return withBodies((bodies) => {
-    const trace = (what: string, traced: Body, shapes: readonly Shape[]): TracedBody => {
-      bodies.push(new TracedBody(graph, what, traced, values, shapes));
-      return bodies.at(-1)!;
-    };
+  return Bodies.with(graph, values, (bodies) => {
     /* What the body changes about a shape is not known of its input either: so again with less, until it changes nothing. */
     let shapes = values.map((value): Shape => value.shape);
     let round: TracedBody;
     for (let settled = false; !settled; ) {
-      round = trace('the body of whileLoop', body, shapes);
+      round = bodies.trace('the body of whileLoop', body, shapes);
       checkResults('the body of whileLoop', round.results, values, 'the inputs');
       const merged = round.shapes.map((shape, i) => mergeShapes(shapes[i]!, shape));
       settled = sameShapes(merged, shapes);
       if (!settled) shapes = merged;
     }
-    const test = trace('the condition of whileLoop', cond, shapes);
+    bodies.accept(round!);
+    const test = bodies.trace('the condition of whileLoop', cond, shapes);
+    bodies.accept(test);
     if (test.results.length !== 1) throw new InvalidArgumentError(`the condition of whileLoop returns ${counted(test.results.length, 'output')}, not 1`);
     const captures = union(round!.captures, test.captures);
     const attrs: Record<string, AttrInput> = {
-      cond: test.define(`${functionBase(name)}_cond`, captures),
-      body: round!.define(`${functionBase(name)}_body`, captures, true),
+      cond: test.define(bodies, `${functionBase(name)}_cond`, captures),
+      body: round!.define(bodies, `${functionBase(name)}_body`, captures, true),
       output_shapes: [...shapes, ...captures.map((capture) => capture.shape)],
     };
     const type = round!.isStateful || test.isStateful ? 'While' : 'StatelessWhile';

@@ -353,7 +353,6 @@ export class Graph extends GraphOps {
     definition.withHandle(this.runtime, (handle) =>
       this.wasm.checked((status) => this.wasm.call.TF_GraphCopyFunction!(this.pointer, handle, 0, status)),
     );
-    this.trace?.adds(definition);
   }
 
   /** Says that the function `gradientFn` of the graph is the gradient of the function or op `fn`. */
@@ -386,6 +385,7 @@ export class Graph extends GraphOps {
 
   /** Takes a function out of the graph. Operations that call it stay, and cannot be run any more. */
   removeFunction(name: string): void {
+    if (this.body) return this.body.removeFunction(name);
     this.wasm.scope((scope) => {
       const key = scope.string(name);
       this.wasm.checked((status) => this.wasm.call.TF_GraphRemoveFunction!(this.pointer, key, status));

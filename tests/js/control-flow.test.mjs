@@ -134,6 +134,10 @@ describe('graph.cond', () => {
       refused(/'foreign' belongs to a different graph/, (a) => g.mul(a, foreign));
     });
     assert.throws(() => g.cond(p, () => { throw new RangeError('mine'); }, () => 1), RangeError);
+    const scale = tf.FunctionDef.parse(SCALE);
+    refused(/the else branch of cond returns float64/, (a) => g.cond(p, scale, (b) => g.neg(b), [a]), (a) => g.cast(a, { dstT: 'float64' }));
+    assert.throws(() => g.cond(p, () => 1, () => 2, [], { name: 'x' }), /Duplicate node name in graph: 'x'/);
+    assert.deepEqual(g.functions(), []);
     let leaked;
     g.cond(p, (a) => (leaked = g.neg(a)), (a) => a, [x]);
     assert.throws(() => g.neg(leaked), FailedPreconditionError);
@@ -210,7 +214,11 @@ describe('graph.whileLoop', () => {
   }));
 
   it('takes functions, and writes variables', () => withGraph(tf, async (g, session) => {
-    const below = tf.FunctionDef.parse('Below(x:float) -> (y:bool) {\n  limit = Const[dtype=float, value=100.0]()\n  y = Less[T=float](x, limit:output:0)\n  return y = y:z:0\n}');
+    const below = tf.FunctionDef.parse(`Below(x:float) -> (y:bool) {
+      limit = Const[dtype=float, value=100.0]()
+      y = Less[T=float](x, limit:output:0)
+      return y = y:z:0
+    }`);
     const x = g.placeholder('float32', []);
     const [y] = g.whileLoop(below, tf.FunctionDef.parse(SCALE), [x]);
     assert.deepEqual(y.operation.attr('body'), { name: 'Scale', attrs: { T: 'float32' } });
@@ -238,6 +246,20 @@ describe('graph.whileLoop', () => {
       copy.importGraphDef(g.toGraphDef());
       assert.ok(isClose([(await other.run('root:1', { start: 1 })).item()], [Math.cbrt(2)], 1e-14));
     });
+  }));
+
+  it('differentiates a loop and a branch inside of a body', () => withGraph(tf, async (g, session) => {
+    const [n, x] = [g.placeholder('float64', []), g.placeholder('float64', [])];
+    const [zero, one] = [0, 1].map((value) => g.constant(value, { dtype: 'float64' }));
+    /* The sum over k < n of d/dx (x^3 if k is 1, else x^2). */
+    const [, total] = g.whileLoop((k) => g.less(k, n), (k, sum) => {
+      const [, square] = g.whileLoop((i) => g.less(i, 2), (i, p) => [g.add(i, 1), g.mul(p, x)], [zero, one]);
+      const [y] = g.cond(g.equal(k, 1), () => g.mul(square, x), () => square);
+      return [g.add(k, 1), g.add(sum, g.gradients([y], [x])[0])];
+    }, [zero, zero]);
+    assert.equal((await session.run(total, new Map([[n, 3], [x, 5]]))).item(), 2 * 5 + 3 * 25 + 2 * 5);
+    const [slope] = g.gradients([total], [x]);
+    assert.equal((await session.run(slope, new Map([[n, 3], [x, 5]]))).item(), 2 + 6 * 5 + 2);
   }));
 
   it('says what does not fit', () => withGraph(tf, async (g) => {

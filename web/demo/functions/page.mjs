@@ -23,7 +23,8 @@ let turn = 0; // a run that is overtaken shows nothing
 const VIEWS = {
   printed: { title: 'Printed', about: 'As TensorFlow prints it.', text: () => String(functions.at(-1)) },
   gradient: {
-    title: 'Gradient', about: 'A function too: of the arguments, and of how much each result counts. It is built for the attrs above, and gives the derivatives.',
+    title: 'Gradient',
+    about: 'A function too: of the arguments, and of how much each result counts. It is built for the attrs above, and gives the derivatives.',
     text: () => withCall((call) => String(gradientFunction(call, functions.at(-1).name) ?? 'No gradient flows: only floating-point values have one.')),
   },
   second: {
