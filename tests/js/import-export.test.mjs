@@ -138,11 +138,11 @@ describe('importing and exporting graphs', () => {
     assert.deepEqual(tf.checkCompatibility(g.toGraphDef()), { missing: [] });
     assert.deepEqual(tf.checkCompatibility(''), { missing: [] });
     const type = (name) => `attr { key: "T" value { type: ${name} } }`;
-    const text = `node { name: "a" op: "NoSuchOp" } node { name: "b" op: "MatMul" ${type('DT_COMPLEX64')} } node { name: "c" op: "NoSuchOp" input: "b" }
+    const text = `node { name: "a" op: "NoSuchOp" } node { name: "b" op: "MatMul" ${type('DT_INT8')} } node { name: "c" op: "NoSuchOp" input: "b" }
       node { name: "d" op: "MatMul" ${type('DT_FLOAT')} } node { name: "e" op: "Mine" } node { name: "f" op: "MatMul" ${type('DT_UINT8')} }
       library { function { signature { name: "Mine" } node_def { name: "x" op: "AlsoMissing" } node_def { name: "y" op: "MatMul" attr { key: "T" value { placeholder: "T" } } } } }`;
     assert.deepEqual(tf.checkCompatibility(text).missing, [
-      { op: 'NoSuchOp', nodes: ['a', 'c'] }, { op: 'MatMul', dtype: 'complex64', nodes: ['b'] }, { op: 'MatMul', dtype: 'uint8', nodes: ['f'] }, { op: 'AlsoMissing', nodes: ['Mine/x'] },
+      { op: 'NoSuchOp', nodes: ['a', 'c'] }, { op: 'MatMul', dtype: 'int8', nodes: ['b'] }, { op: 'MatMul', dtype: 'uint8', nodes: ['f'] }, { op: 'AlsoMissing', nodes: ['Mine/x'] },
     ]);
     assert.throws(() => tf.checkCompatibility('node {'), InvalidArgumentError);
     assert.throws(() => tf.checkCompatibility(Uint8Array.of(10, 200)), InvalidArgumentError);
