@@ -2,6 +2,8 @@
 import { AttrInput, encodeAttr, guessAttrType } from './attr-value.js';
 import type { DTypeName } from './dtypes.js';
 import { InvalidArgumentError } from './errors.js';
+import { FunctionBody } from './function-body.js';
+import type { Graph } from './graph.js';
 import type { OpDef } from './op-def.js';
 import { decodeOpDef } from './op-def.js';
 import { fieldsOf } from './protobuf.js';
@@ -219,6 +221,29 @@ export class FunctionDef {
   /** The same language, nothing cut: `FunctionDef.parse(f.toText())` equals f. */
   toText(): string {
     return this.print(true);
+  }
+
+  /**
+   * The function with its attrs bound. It can call what `library` has among its functions at this time; without one only itself. The library may
+   * change or be disposed afterwards.
+   */
+  instantiate(attrs: FunctionAttrs = {}, library?: Graph): FunctionBody {
+    const { wasm } = this.runtime;
+    if (library && library.runtime !== this.runtime) throw new InvalidArgumentError('the graph belongs to another engine: init() made it with other options');
+    wasm.refuseInCallback();
+    return wasm.scope((scope) => {
+      const words: number[] = [];
+      for (const [key, value] of Object.entries(attrs)) {
+        if (value === undefined) continue;
+        const bytes = encodeAttr(this.signature.attr.find((attr) => attr.name === key)?.type ?? guessAttrType(value), value);
+        words.push(scope.string(key), scope.bytes(bytes), bytes.length);
+      }
+      const [proto, list] = [scope.bytes(this.proto), scope.pointers(words)];
+      const pointer = wasm.made((status) =>
+        wasm.call.TF_WasmNewFunctionBody!(proto, this.proto.length, list, words.length / 3, library?.pointer ?? 0, status),
+      );
+      return new FunctionBody(this.runtime, pointer);
+    });
   }
 
   /** Serialised. */

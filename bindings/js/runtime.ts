@@ -17,9 +17,11 @@ export interface MemoryInfo {
   /** Open graphs and sessions. */
   graphs: number;
   sessions: number;
+  /** Function bodies that are not disposed. */
+  functionBodies: number;
 }
 
-type Kind = 'graphs' | 'sessions';
+type Kind = 'graphs' | 'sessions' | 'functionBodies';
 
 interface Held {
   readonly kind: Kind;
@@ -28,7 +30,7 @@ interface Held {
 }
 
 export class Runtime {
-  private readonly counts: Record<Kind, number> = { graphs: 0, sessions: 0 };
+  private readonly counts: Record<Kind, number> = { graphs: 0, sessions: 0, functionBodies: 0 };
   private ops: Map<string, OpDef> | undefined;
   private readonly texts = new Map<string, number>();
   /** Frees what a user forgot to dispose. */

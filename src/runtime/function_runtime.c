@@ -1,5 +1,6 @@
 #include "runtime/function_runtime.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -123,6 +124,22 @@ bool function_runtime_instantiate(FunctionRuntime *runtime, const char *name, co
   TRY(find_or_make(runtime, name, attrs, num_attrs, options, &instance, status));
   instance->references++;
   *handle = instance->handle;
+  return true;
+}
+
+bool function_runtime_add_body(FunctionRuntime *runtime, FunctionBody *body, int64_t *handle,
+                               Status *status) {
+  Instance *made = mem_calloc(1, sizeof *made);
+  if (!made) return oom(status);
+  char key[32]; /* no function has such a name */
+  snprintf(key, sizeof key, " body %lld", (long long)runtime->num_handles);
+  if (!add_instance(runtime, made, key, status)) {
+    free_instance(runtime, made);
+    return false;
+  }
+  made->body = body;
+  made->references = 1;
+  *handle = made->handle;
   return true;
 }
 

@@ -49,6 +49,10 @@ MUST_CHECK bool function_runtime_instantiate(FunctionRuntime *runtime, const cha
                                              const AttrEntry *const *attrs, int num_attrs,
                                              const FunctionInstantiateOptions *options, int64_t *handle,
                                              Status *status);
+/* A handle of its own for a body that somebody made, whose graph knows the functions of the same library. It
+ * is taken over, on success only, and must not change any more. */
+MUST_CHECK bool function_runtime_add_body(FunctionRuntime *runtime, FunctionBody *body, int64_t *handle,
+                                          Status *status);
 /* NOT_FOUND "Handle 7 not found.", as from all calls that take one. */
 MUST_CHECK bool function_runtime_release(FunctionRuntime *runtime, int64_t handle, Status *status);
 /* The body as it was instantiated, before anything was optimised; borrowed until the handle is released. */

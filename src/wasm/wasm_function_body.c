@@ -1,0 +1,238 @@
+#include "wasm/wasm_function_body.h"
+
+#include "base/alloc.h"
+#include "c_api/c_api_internal.h"
+#include "function/function_shapes.h"
+#include "gradient/symbolic_gradient.h"
+#include "optimizer/graph_optimizer.h"
+#include "runtime/function_runtime.h"
+#include "runtime/thread_pool.h"
+
+/* What bodies that were made of each other share. */
+typedef struct BodyHome {
+  int references;
+  Graph *library;
+  BufferPool *pool;
+  ResourceManager *resources;
+  FunctionRuntime *runtime;
+} BodyHome;
+
+struct TF_WasmFunctionBody {
+  BodyHome *home;
+  int64_t handle;
+  const FunctionBody *body; /* the runtime's */
+};
+
+/* --- homes --- */
+
+static void leave_home(BodyHome *home) {
+  if (!home || --home->references > 0) return;
+  function_runtime_free(home->runtime);
+  resource_manager_free(home->resources);
+  buffer_pool_release(home->pool);
+  graph_free(home->library);
+  mem_free(home);
+}
+
+static bool fill_home(BodyHome *home, const FunctionDef *function, const Graph *library, Status *status) {
+  home->library = graph_new();
+  home->pool = buffer_pool_new();
+  home->resources = resource_manager_new();
+  if (!home->library || !home->pool || !home->resources) return status_oom(status, "a function");
+  graph_set_function_shapes(home->library, function_make_shape_body);
+  if (library) {
+    TRY(function_library_add_library(graph_function_library(home->library), graph_function_library(library),
+                                     status));
+  }
+  TRY(graph_add_function(home->library, function, status));
+  PlanEnvironment environment = {
+      .pool = home->pool, .resources = home->resources, .parallel = thread_pool_default()};
+  home->runtime = function_runtime_new(home->library, &environment, status);
+  return home->runtime != NULL;
+}
+
+/* --- bodies --- */
+
+static TF_WasmFunctionBody *new_handle(BodyHome *home, int64_t handle, Status *status) {
+  TF_WasmFunctionBody *body = mem_calloc(1, sizeof *body);
+  if (!body) {
+    status_oom(status, "a function");
+  } else if (!function_runtime_body(home->runtime, handle, &body->body, status)) {
+    mem_free(body);
+    body = NULL;
+  }
+  if (!body) {
+    Status ignored;
+    status_init(&ignored);
+    reported(function_runtime_release(home->runtime, handle, &ignored));
+    return NULL;
+  }
+  body->home = home;
+  body->handle = handle;
+  home->references++;
+  return body;
+}
+
+/* A handle of a body that was made, which is taken over, and freed on error. */
+static TF_WasmFunctionBody *new_sibling(BodyHome *home, FunctionBody *made, Status *status) {
+  int64_t handle;
+  if (function_runtime_add_body(home->runtime, made, &handle, status))
+    return new_handle(home, handle, status);
+  function_body_free(made);
+  return NULL;
+}
+
+static bool read_attrs(const TF_WasmAttr *attrs, int count, Arena *arena, AttrEntry ***out, Status *status) {
+  AttrEntry *entries = arena_calloc(arena, count, sizeof *entries);
+  *out = arena_calloc(arena, count, sizeof **out);
+  if (!entries || !*out) return status_oom(status, "a function");
+  for (int i = 0; i < count; i++) {
+    void *value;
+    TRY(proto_parse(kAttrValue, attrs[i].proto, attrs[i].length, arena, &value, status));
+    entries[i] = (AttrEntry)TENSORFLOW__NODE_DEF__ATTR_ENTRY__INIT;
+    entries[i].key = (char *)attrs[i].name;
+    entries[i].value = value;
+    (*out)[i] = &entries[i];
+  }
+  return true;
+}
+
+static bool instantiate(BodyHome *home, const void *proto, size_t length, const TF_WasmAttr *attrs,
+                        int num_attrs, const Graph *library, Arena *arena, int64_t *handle, Status *status) {
+  if (!home || !arena) return status_oom(status, "a function");
+  void *message;
+  AttrEntry **entries;
+  TRY(parse_given(kFunctionDef, proto, length, "Invalid FunctionDef", arena, &message, status));
+  const FunctionDef *function = message;
+  if (!function->signature) return status_invalid(status, "FunctionDef has no signature");
+  TRY(fill_home(home, function, library, status));
+  TRY(read_attrs(attrs, num_attrs, arena, &entries, status));
+  return function_runtime_instantiate(home->runtime, function->signature->name,
+                                      (const AttrEntry *const *)entries, num_attrs, NULL, handle, status);
+}
+
+TF_WasmFunctionBody *TF_WasmNewFunctionBody(const void *function, size_t length, const TF_WasmAttr *attrs,
+                                            int num_attrs, TF_Graph *library, TF_Status *status) {
+  start_status(status);
+  TF_WasmFunctionBody *body = NULL;
+  int64_t handle;
+  Arena *arena = arena_new();
+  BodyHome *home = mem_calloc(1, sizeof *home);
+  if (home) home->references = 1;
+  if (register_ops(&status->status) &&
+      instantiate(home, function, length, attrs, num_attrs, library ? library->graph : NULL, arena, &handle,
+                  &status->status))
+    body = new_handle(home, handle, &status->status);
+  leave_home(home);
+  arena_free(arena);
+  return body;
+}
+
+void TF_WasmDeleteFunctionBody(TF_WasmFunctionBody *body) {
+  if (!body) return;
+  Status ignored;
+  status_init(&ignored);
+  reported(function_runtime_release(body->home->runtime, body->handle, &ignored));
+  leave_home(body->home);
+  mem_free(body);
+}
+
+TF_WasmFunctionBody *TF_WasmFunctionBodyGradient(TF_WasmFunctionBody *body, TF_Status *status) {
+  start_status(status);
+  FunctionBody *gradient;
+  if (!symbolic_gradient(body->body, &gradient, &status->status)) return NULL;
+  return new_sibling(body->home, gradient, &status->status);
+}
+
+/* --- optimising --- */
+
+static bool optimize(FunctionRuntime *runtime, FunctionBody *body, int inlines, int folds, int merges,
+                     Arena *scratch, Status *status) {
+  NodeSet keep;
+  if (!scratch) return status_oom(status, "a function");
+  TRY(node_set_new(body->graph, scratch, &keep, status));
+  for (int i = 0; i < body->num_control_rets; i++) keep.member[body->control_ret_nodes[i]->id] = 1;
+  ExpandOptions expand = expand_options_default();
+  expand.native.output_control_src = expand.multi_device.output_control_src = OUTPUT_CONTROL_CONTROL_OUTPUTS;
+  OptimizerOptions options = {.opt_level = OPTIMIZER_L0,
+                              .do_common_subexpression_elimination = merges != 0,
+                              .do_constant_folding = folds != 0,
+                              .do_function_inlining = inlines != 0,
+                              .keep = &keep,
+                              .source = inlines ? function_runtime_bodies(runtime) : NULL,
+                              .expand = &expand};
+  TRY(graph_optimize(body->graph, &options, NULL, status));
+  /* A call that was inlined is gone; what has state in it runs anyway. */
+  int left = 0;
+  for (int i = 0; i < body->num_control_rets; i++) {
+    Node *node = body->control_ret_nodes[i];
+    if (graph_node(body->graph, node->id) == node) body->control_ret_nodes[left++] = node;
+  }
+  body->num_control_rets = left;
+  return true;
+}
+
+TF_WasmFunctionBody *TF_WasmFunctionBodyOptimize(TF_WasmFunctionBody *body, int inlines, int folds,
+                                                 int merges, TF_Status *status) {
+  start_status(status);
+  FunctionBody *copy;
+  if (!function_body_copy(body->body, &copy, &status->status)) return NULL;
+  Arena *scratch = arena_new();
+  bool ok = optimize(body->home->runtime, copy, inlines, folds, merges, scratch, &status->status);
+  arena_free(scratch);
+  if (ok) return new_sibling(body->home, copy, &status->status);
+  function_body_free(copy);
+  return NULL;
+}
+
+/* --- looking and running --- */
+
+void TF_WasmFunctionBodyText(TF_WasmFunctionBody *body, TF_Buffer *text, TF_Status *status) {
+  start_status(status);
+  StrBuf out = {0};
+  reported(function_body_print(body->body, &out, &status->status) &&
+           fill_buffer(&out, text, &status->status));
+  strbuf_free(&out);
+}
+
+int TF_WasmFunctionBodyNumArgs(TF_WasmFunctionBody *body) { return body->body->num_args; }
+int TF_WasmFunctionBodyNumRets(TF_WasmFunctionBody *body) { return body->body->num_rets; }
+
+TF_DataType TF_WasmFunctionBodyArgType(TF_WasmFunctionBody *body, int index) {
+  return (TF_DataType)body->body->arg_types[index];
+}
+
+TF_DataType TF_WasmFunctionBodyRetType(TF_WasmFunctionBody *body, int index) {
+  return (TF_DataType)body->body->ret_types[index];
+}
+
+static bool run(TF_WasmFunctionBody *body, TF_Tensor *const *args, int num_args, TF_Tensor **rets,
+                Arena *arena, Status *status) {
+  int num_rets = body->body->num_rets;
+  const Tensor **inputs = arena_calloc(arena, (int64_t)num_args + 1, sizeof *inputs);
+  Tensor *outputs = arena_calloc(arena, (int64_t)num_rets + 1, sizeof *outputs);
+  if (!inputs || !outputs) return status_oom(status, "a function");
+  for (int i = 0; i < num_args; i++) inputs[i] = &args[i]->tensor;
+  bool ok = function_runtime_run(body->home->runtime, body->handle, NULL, inputs, num_args, outputs, num_rets,
+                                 status);
+  for (int i = 0; ok && i < num_rets; i++) ok = (rets[i] = take_tensor(&outputs[i], status)) != NULL;
+  for (int i = 0; i < num_rets; i++) tensor_clear(&outputs[i]);
+  for (int i = 0; !ok && i < num_rets; i++) {
+    TF_DeleteTensor(rets[i]);
+    rets[i] = NULL;
+  }
+  return ok;
+}
+
+void TF_WasmFunctionBodyRun(TF_WasmFunctionBody *body, TF_Tensor *const *args, int num_args, TF_Tensor **rets,
+                            TF_Status *status) {
+  start_status(status);
+  for (int i = 0; i < body->body->num_rets; i++) rets[i] = NULL;
+  Arena *arena = arena_new();
+  if (arena) {
+    reported(run(body, args, num_args, rets, arena, &status->status));
+  } else {
+    status_oom(&status->status, "a function");
+  }
+  arena_free(arena);
+}

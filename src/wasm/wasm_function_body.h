@@ -1,0 +1,38 @@
+/* FunctionBody of JavaScript: a function with its attrs bound that can be printed, differentiated, optimised
+ * and run, without a graph that calls it. */
+#ifndef TFCORE_WASM_WASM_FUNCTION_BODY_H_
+#define TFCORE_WASM_WASM_FUNCTION_BODY_H_
+
+#include "wasm/wasm_exports.h"
+
+typedef struct TF_WasmFunctionBody TF_WasmFunctionBody;
+
+/* A body of the serialised function. It knows that function and those that `library` (may be NULL) has now;
+ * the library may change or go afterwards. NULL on error. */
+TF_CAPI_EXPORT extern TF_WasmFunctionBody *TF_WasmNewFunctionBody(const void *function, size_t length,
+                                                                  const TF_WasmAttr *attrs, int num_attrs,
+                                                                  TF_Graph *library, TF_Status *status);
+TF_CAPI_EXPORT extern void TF_WasmDeleteFunctionBody(TF_WasmFunctionBody *body);
+
+/* New bodies: the gradient (gradient/symbolic_gradient.h), and one that computes the same after the passes of
+ * optimizer/graph_optimizer.h. They share functions and resources with `body`, which they may outlive. NULL
+ * on error. */
+TF_CAPI_EXPORT extern TF_WasmFunctionBody *TF_WasmFunctionBodyGradient(TF_WasmFunctionBody *body,
+                                                                       TF_Status *status);
+TF_CAPI_EXPORT extern TF_WasmFunctionBody *TF_WasmFunctionBodyOptimize(TF_WasmFunctionBody *body, int inlines,
+                                                                       int folds, int merges,
+                                                                       TF_Status *status);
+
+/* As TensorFlow prints an instantiated body. */
+TF_CAPI_EXPORT extern void TF_WasmFunctionBodyText(TF_WasmFunctionBody *body, TF_Buffer *text,
+                                                   TF_Status *status);
+TF_CAPI_EXPORT extern int TF_WasmFunctionBodyNumArgs(TF_WasmFunctionBody *body);
+TF_CAPI_EXPORT extern int TF_WasmFunctionBodyNumRets(TF_WasmFunctionBody *body);
+TF_CAPI_EXPORT extern TF_DataType TF_WasmFunctionBodyArgType(TF_WasmFunctionBody *body, int index);
+TF_CAPI_EXPORT extern TF_DataType TF_WasmFunctionBodyRetType(TF_WasmFunctionBody *body, int index);
+
+/* One call. `rets` has a place for every result; the tensors in it are the caller's, NULL on error. */
+TF_CAPI_EXPORT extern void TF_WasmFunctionBodyRun(TF_WasmFunctionBody *body, TF_Tensor *const *args,
+                                                  int num_args, TF_Tensor **rets, TF_Status *status);
+
+#endif

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { InvalidArgumentError, NotFoundError, Tensor } from '../../npm/dist/index.js';
+import { engine, isClose } from './engine.mjs';
+
+const TWICE = `XTimesTwo[T:{float, double, int32, int64}](x:T) -> (y:T) {
+  two = Const[dtype=int64, value=2]()
+  scale = Cast[DstT=$T, SrcT=int64](two:output:0)
+  y = Mul[T=$T](x, scale:y:0)
+  return y = y:z:0
+}`;
+const FOUR_TIMES = `XTimesFour[T:{float, double, int32, int64}](x:T) -> (y:T) {
+  x2 = XTimesTwo[T=$T](x)
+  y = XTimesTwo[T=$T](x2:y:0)
+  return y = y:y:0
+}`;
+const SIXTEEN_TIMES = `XTimes16[T:{float, double, int32, int64}](x:T) -> (y:T) {
+  x4 = XTimesFour[T=$T](x)
+  y = XTimesFour[T=$T](x4:y:0)
+  return y = y:y:0
+}`;
+const CUBE = `Cube(x:float) -> (y:float) {
+  s = Square[T=float](x)
+  y = Mul[T=float](s:y:0, x)
+  return y = y:z:0
+}`;
+
+const nodesIn = (body) => String(body).split('\n').filter((line) => line.includes(' = ')).length;
+
+describe('function bodies', () => {
+  let tf;
+  let library;
+  const bodies = [];
+  const keep = (body) => (bodies.push(body), body);
+  const define = (text) => tf.FunctionDef.parse(text);
+  before(async () => {
+    tf = await engine();
+    library = new tf.Graph();
+    for (const text of [TWICE, FOUR_TIMES, SIXTEEN_TIMES]) library.addFunction(define(text));
+  });
+  afterEach(() => bodies.splice(0).forEach((body) => body.dispose()));
+  after(() => library.dispose());
+
+  it('print as TensorFlow prints them', () => {
+    const four = keep(define(FOUR_TIMES).instantiate({ T: 'float32' }, library));
+    assert.deepEqual([four.argTypes, four.retTypes], [['float32'], ['float32']]);
+    assert.equal(String(four), `
+(x:float) -> (y:float) {
+  x2 = XTimesTwo[T=float](x)
+  y = XTimesTwo[T=float](x2)
+}
+`);
+    assert.equal(String(keep(define(TWICE).instantiate({ T: 'float32' }))), `
+(x:float) -> (y:float) {
+  two = Const[dtype=int64, value=Tensor<type: int64 shape: [] values: 2>]()
+  scale = Cast[DstT=float, SrcT=int64, Truncate=false](two)
+  y = Mul[T=float](x, scale)
+}
+`);
+  });
+
+  it('run with each dtype', async () => {
+    for (const dtype of ['float32', 'float64', 'int32', 'int64']) {
+      const body = keep(define(SIXTEEN_TIMES).instantiate({ T: dtype }, library));
+      const [y] = await body.run([dtype === 'int64' ? [1n, -2n, 3n] : [1, -2, 3]]);
+      assert.deepEqual([y.dtype, y.shape, [...y.data].map(Number)], [dtype, [3], [16, -32, 48]]);
+    }
+  });
+
+  it('outlive the graph of their library', () => {
+    const graph = new tf.Graph();
+    graph.addFunction(define(TWICE));
+    const body = keep(define(FOUR_TIMES).instantiate({ T: 'float32' }, graph));
+    graph.dispose();
+    assert.deepEqual([...body.runSync([[1.5]])[0].data], [6]);
+  });
+
+  it('have gradients, which have gradients', () => {
+    const cube = define(CUBE).instantiate();
+    const first = keep(cube.gradient());
+    cube.dispose();
+    assert.deepEqual([first.argTypes, first.retTypes], [['float32', 'float32'], ['float32']]);
+    assert.match(String(first), /SymbolicGradient\[/);
+    const xs = [0.5, -1, 2];
+    assert.ok(isClose(first.runSync([xs, [1, 1, 1]])[0].data, xs.map((x) => 3 * x * x)));
+    const second = keep(keep(first.optimize()).gradient()); // of SymbolicGradient itself there is none
+    const [byX, byDy] = second.runSync([xs, [1, 2, 1], [1, 1, 1]]);
+    assert.ok(isClose(byX.data, [6 * 0.5, 6 * -1 * 2, 6 * 2]));
+    assert.ok(isClose(byDy.data, xs.map((x) => 3 * x * x)));
+  });
+
+  it('shrink when they are optimised, and compute the same', () => {
+    const body = keep(define(SIXTEEN_TIMES).instantiate({ T: 'float32' }, library));
+    const before = String(body);
+    const inlined = keep(body.optimize({ fold: false, cse: false }));
+    const all = keep(body.optimize());
+    assert.doesNotMatch(String(inlined), /XTimes\w+\[/);
+    assert.equal((String(inlined).match(/ = Const\[/g) ?? []).length, 4);
+    assert.equal((String(all).match(/ = Const\[/g) ?? []).length, 1);
+    assert.doesNotMatch(String(all), /Cast\[/);
+    assert.ok(nodesIn(all) < nodesIn(inlined));
+    assert.equal(String(body), before);
+    for (const each of [inlined, all]) assert.deepEqual([...each.runSync([[1, 2.5]])[0].data], [16, 40]);
+    const gradient = keep(keep(all.gradient()).optimize());
+    assert.doesNotMatch(String(gradient), /SymbolicGradient/);
+    assert.deepEqual([...gradient.runSync([[1, 2.5], [1, 2]])[0].data], [16, 32]);
+  });
+
+  it('say what is wrong', async () => {
+    assert.throws(() => define(TWICE).instantiate(), (error) => error instanceof NotFoundError && /Attr T is not found from /.test(error.message));
+    assert.throws(() => define(FOUR_TIMES).instantiate({ T: 'float32' }), (error) => /XTimesTwo/.test(error.message) && error.code === 'NOT_FOUND');
+    const body = keep(define(TWICE).instantiate({ T: 'float32' }));
+    await assert.rejects(body.run([]), (error) => error instanceof InvalidArgumentError && /Expects 1 arguments, but 0 is provided/.test(error.message));
+    await assert.rejects(body.run([new Tensor('int32', [1], new Int32Array([1]))]), (error) => error instanceof InvalidArgumentError);
+    const disposed = define(CUBE).instantiate();
+    disposed.dispose();
+    disposed.dispose();
+    assert.throws(() => disposed.runSync([[1]]), { code: 'FAILED_PRECONDITION' });
+  });
+
+  it('give their memory back', () => {
+    const use = () => {
+      const body = define(SIXTEEN_TIMES).instantiate({ T: 'float32' }, library);
+      const [gradient, small] = [body.gradient(), body.optimize()];
+      body.dispose();
+      gradient.runSync([[1], [1]]);
+      small.runSync([[1]]);
+      assert.throws(() => define(TWICE).instantiate());
+      assert.equal(tf.memory().functionBodies, 2);
+      gradient.dispose();
+      small.dispose();
+    };
+    use();
+    const before = tf.memory();
+    use();
+    const after = tf.memory();
+    assert.deepEqual([after.liveBytes, after.tensors, after.functionBodies], [before.liveBytes, before.tensors, 0]);
+  });
+});
