@@ -22,6 +22,11 @@ let turn = 0; // a run that is overtaken shows nothing
 
 const VIEWS = {
   printed: { title: 'Printed', about: 'As TensorFlow prints it.', text: () => String(functions.at(-1)) },
+  body: { title: 'Instantiated', about: 'With its attrs bound, as TensorFlow prints a body.', text: () => withBody((body) => String(body)) },
+  optimised: {
+    title: 'Optimised', about: 'The same, with calls inlined, constants folded and what is computed twice merged.',
+    text: () => withBody((body) => withDisposed(body.optimize(), String)),
+  },
   gradient: {
     title: 'Gradient',
     about: 'A function too: of the arguments, and of how much each result counts. It is built for the attrs above, and gives the derivatives.',
@@ -45,6 +50,19 @@ function withCall(use, list = functions, shapes = {}) {
   } finally {
     call.graph.dispose();
   }
+}
+
+function withDisposed(body, use) {
+  try {
+    return use(body);
+  } finally {
+    body.dispose();
+  }
+}
+
+/** Calls `use` with the function instantiated. */
+function withBody(use) {
+  return withCall(({ graph }) => withDisposed(functions.at(-1).instantiate(attrs, graph), use));
 }
 
 // ---- mistakes ----
