@@ -226,14 +226,22 @@ static bool fold(Compiler *c, Status *status) {
   return true;
 }
 
+/* A node that is nothing but what is fed: who waits for it waits for nothing. */
+static bool stands_for_feed(const Compiler *c, const Node *node) {
+  return node->num_outputs == 1 && c->states[node->id].fed &&
+         (text_starts_with(node->def->op, "Placeholder") || strcmp(node->def->op, "_Arg") == 0);
+}
+
 /* Marks what is still needed now that some nodes are constants. A folded node's control inputs stay: they may
  * have effects. */
 static void mark_needed(Compiler *c) {
   for (int64_t i = c->num_ordered - 1; i >= 0; i--) {
     const Node *node = c->order[i];
     if (!c->states[node->id].needed) continue;
-    for (int64_t k = 0; k < node->num_control_inputs; k++)
-      c->states[representative(c, node->control_inputs[k]->src)->id].needed = true;
+    for (int64_t k = 0; k < node->num_control_inputs; k++) {
+      Node *source = node->control_inputs[k]->src;
+      if (!stands_for_feed(c, source)) c->states[representative(c, source)->id].needed = true;
+    }
     if (c->states[node->id].folded) continue;
     for (int k = 0; k < node->num_inputs; k++) {
       const Edge *edge = node_input_edge(node, k);

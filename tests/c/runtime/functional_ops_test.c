@@ -67,6 +67,17 @@ static const char kLibrary[] =
     "  c = RemoteCall[Tin={float}, Tout={float}, f=Negate](here:output:0, b:output:0)\n"
     "  return y = b:output:0, z = c:output:0\n"
     "}\n"
+    "Later(x:float) -> (y:float) {\n"
+    "  one = Const[dtype=float, value=1]() @ x\n"
+    "  r = RandomUniform[T=int32, dtype=float](n:output:0) @ x\n"
+    "  n = Const[dtype=int32, value=[2]]()\n"
+    "  y = Add[T=float](x, one:output:0) @ r\n"
+    "  return y = y:z:0\n"
+    "}\n"
+    "Outer(x:float) -> (y:float) {\n"
+    "  y = Later(x)\n"
+    "  return y = y:y:0\n"
+    "}\n"
     "Endless(x:float) -> (y:float) {\n"
     "  y = PartitionedCall[Tin={float}, Tout={float}, f=Endless](x)\n"
     "  return y = y:output:0\n"
@@ -113,6 +124,64 @@ TEST(branches_are_chosen) {
     function_fails(&f, "Choose", "int32[1] 0; float[] 3", 1, CODE_INVALID_ARGUMENT,
                    "branch_index must be scalar");
     function_gives(&f, "Twice", "float[] 3", "float[] -9; float[] 9");
+  }
+  functions_end(&f);
+}
+
+TEST(waiting_for_an_argument_is_no_wait) {
+  Functions f;
+  if (functions_begin(&f, kLibrary)) {
+    function_gives(&f, "Later", "float[] 3", "float[] 4");
+    function_gives(&f, "Outer", "float[] 3", "float[] 4");
+  }
+  functions_end(&f);
+}
+
+TEST(kernels_of_nodes_that_are_calls) {
+  Functions f;
+  if (functions_begin(&f, kLibrary)) {
+    Arena *arena = arena_new();
+    NodeDef *node = node_def_new(arena, "call", "Squared");
+    OpKernel *kernel = NULL;
+    if (CHECK_OK(function_runtime_create_kernel(f.runtime, node, &kernel, &f.status), f.status)) {
+      Tensor x = {0}, y = {0};
+      const Tensor *inputs[] = {&x};
+      int count;
+      CHECK_OK(tensors_parse("float[2] 3 -4", &x, 1, &count, &f.status), f.status);
+      KernelContext context = {.inputs = inputs, .outputs = &y, .functions = function_runtime_caller(f.runtime)};
+      if (CHECK_OK(op_kernel_run(kernel, &context, &f.status), f.status)) {
+        CHECK_NEAR(tensor_f32(&y)[0], 9, 0);
+        CHECK_NEAR(tensor_f32(&y)[1], 16, 0);
+      }
+      tensor_clear(&x);
+      tensor_clear(&y);
+    }
+    op_kernel_free(kernel);
+    arena_free(arena);
+    CHECK(function_runtime_is_stateful(f.runtime, "Later"));
+    CHECK(!function_runtime_is_stateful(f.runtime, "Squared"));
+    CHECK(!function_runtime_is_stateful(f.runtime, "Nowhere"));
+  }
+  functions_end(&f);
+}
+
+TEST(a_cancelled_function_does_not_start) {
+  Functions f;
+  if (functions_begin(&f, kLibrary)) {
+    atomic_bool cancelled = true;
+    FunctionRunOptions options = {&cancelled};
+    Tensor x = {0}, y = {0};
+    const Tensor *args[] = {&x};
+    int count;
+    int64_t handle;
+    CHECK_OK(tensors_parse("float[] 3", &x, 1, &count, &f.status), f.status);
+    CHECK_OK(function_runtime_instantiate(f.runtime, "Squared", NULL, 0, NULL, &handle, &f.status), f.status);
+    CHECK_ERROR(function_runtime_run(f.runtime, handle, &options, args, 1, &y, 1, &f.status), f.status, CODE_CANCELLED,
+                "Function was cancelled before it was started");
+    atomic_store(&cancelled, false);
+    CHECK_OK(function_runtime_run(f.runtime, handle, &options, args, 1, &y, 1, &f.status), f.status);
+    tensor_clear(&x);
+    tensor_clear(&y);
   }
   functions_end(&f);
 }
