@@ -28,15 +28,20 @@ void call_frame_free(FunctionCallFrame *frame) {
 
 /* --- arguments --- */
 
+bool call_frame_check_num_args(int want, int num_args, Status *status) {
+  return num_args == want ||
+         status_invalid(status, "Expects %d arguments, but %d is provided", want, num_args);
+}
+
+bool call_frame_check_arg_type(int index, DataType want, DataType type, Status *status) {
+  return type == want || status_invalid(status, "Expects arg[%d] to be %s but %s is provided", index,
+                                        dtype_name(want), dtype_name(type));
+}
+
 static bool check_args(const FunctionCallFrame *frame, const Tensor *args, int num_args, Status *status) {
-  if (num_args != frame->num_args) {
-    return status_invalid(status, "Expects %d arguments, but %d is provided", frame->num_args, num_args);
-  }
-  for (int i = 0; i < num_args; i++) {
-    if (args[i].dtype == frame->arg_types[i]) continue;
-    return status_invalid(status, "Expects arg[%d] to be %s but %s is provided", i,
-                          dtype_name(frame->arg_types[i]), dtype_name(args[i].dtype));
-  }
+  TRY(call_frame_check_num_args(frame->num_args, num_args, status));
+  for (int i = 0; i < num_args; i++)
+    TRY(call_frame_check_arg_type(i, frame->arg_types[i], args[i].dtype, status));
   return true;
 }
 

@@ -23,6 +23,11 @@ void call_frame_reset(FunctionCallFrame *frame);
 /* A zeroed frame is fine. */
 void call_frame_free(FunctionCallFrame *frame);
 
+/* Whether that many arguments are wanted, and whether argument `index` may have that type. INVALID_ARGUMENT
+ * "Expects 2 arguments, but 0 is provided", "Expects arg[1] to be float but int64 is provided". */
+MUST_CHECK bool call_frame_check_num_args(int want, int num_args, Status *status);
+MUST_CHECK bool call_frame_check_arg_type(int index, DataType want, DataType type, Status *status);
+
 /* INVALID_ARGUMENT "Expects 2 arguments, but 0 is provided", "Expects arg[1] to be float but int64 is
  * provided"; the frame then keeps what it had. The first shares the values, the second moves them: on success
  * `args` are empty. */

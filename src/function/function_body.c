@@ -11,9 +11,8 @@ static bool oom(Status *status) { return status_oom(status, "the body of a funct
 
 /* --- from a function --- */
 
-/* Bodies keep values of attrs, and live longer than those of a call. */
-static bool copy_attrs(const AttrEntry *const *attrs, int count, Arena *arena, const AttrEntry ***out,
-                       Status *status) {
+bool attrs_copy(const AttrEntry *const *attrs, int count, Arena *arena, const AttrEntry ***out,
+                Status *status) {
   *out = arena_calloc(arena, count, sizeof **out);
   if (*out == NULL) return oom(status);
   for (int i = 0; i < count; i++) {
@@ -70,7 +69,7 @@ static bool fill(FunctionBody *body, Graph *library, const FunctionDef *function
   Arena *arena = graph_arena(body->graph);
   const AttrEntry **own_attrs;
   InstantiationResult *result;
-  TRY(copy_attrs(attrs, num_attrs, arena, &own_attrs, status));
+  TRY(attrs_copy(attrs, num_attrs, arena, &own_attrs, status));
   /* What instantiation shares with a function of the library lives as long as that does. */
   if (graph_find_function(library, function->signature->name) != function)
     function = proto_copy(function, arena);
@@ -126,6 +125,10 @@ static int boundary_index(const Node *node, bool arg) {
                      : strcmp(op, "_Retval") == 0 || strcmp(op, "_DeviceRetval") == 0;
   const AttrValue *index = matches ? node_def_attr(node->def, "index") : NULL;
   return index == NULL || index->i < 0 || index->i > FUNCTION_MAX_EXPANDED ? -1 : (int)index->i;
+}
+
+bool node_is_boundary(const Node *node) {
+  return boundary_index(node, true) >= 0 || boundary_index(node, false) >= 0;
 }
 
 static bool collect(Graph *graph, bool arg, Node ***nodes, const DataType **types, int *count,
@@ -187,8 +190,7 @@ bool function_body_prune(FunctionBody *body, Status *status) {
   for (int64_t id = 0; id < ids; id++) {
     Node *node = graph_node(graph, id);
     if (node == NULL || node->op == NULL) continue;
-    if (node->op->def->is_stateful || boundary_index(node, true) >= 0 || boundary_index(node, false) >= 0)
-      roots[count++] = node;
+    if (node->op->def->is_stateful || node_is_boundary(node)) roots[count++] = node;
   }
   for (int i = 0; i < body->num_control_rets; i++) roots[count++] = body->control_ret_nodes[i];
   bool ok = graph_prune_for_reverse_reachability(graph, roots, count, NULL, status) &&
@@ -298,8 +300,7 @@ bool function_body_print(const FunctionBody *body, StrBuf *out, Status *status) 
   print_header(body->arg_nodes, body->num_args, body->ret_nodes, body->num_rets, false, out);
   for (int64_t id = 0; id < graph_num_node_ids(body->graph); id++) {
     const Node *node = graph_node(body->graph, id);
-    if (node == NULL || node->op == NULL) continue;
-    if (boundary_index(node, true) >= 0 || boundary_index(node, false) >= 0) continue;
+    if (node == NULL || node->op == NULL || node_is_boundary(node)) continue;
     TRY(print_node(node, false, out, status));
   }
   strbuf_append(out, "}\n");

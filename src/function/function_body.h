@@ -28,6 +28,9 @@ MUST_CHECK bool function_body_of_graph(const char *name, Graph *graph, Node *con
 MUST_CHECK bool function_body_copy(const FunctionBody *body, FunctionBody **copy, Status *status);
 void function_body_free(FunctionBody *body); /* NULL is fine */
 
+/* Whether the node is one through which arguments come in or results go out. */
+bool node_is_boundary(const Node *node);
+
 /* TensorFlow's PruneFunctionBody: removes what neither results, nor control results, nor nodes with state
  * need. Arguments stay. */
 MUST_CHECK bool function_body_prune(FunctionBody *body, Status *status);

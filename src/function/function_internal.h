@@ -104,4 +104,8 @@ void entry_list_free(EntryList *list);
 MUST_CHECK bool attrs_print(const AttrEntry *const *attrs, size_t count, bool full, const char *separator,
                             const char *tail, StrBuf *out, Status *status);
 
+/* Copies, for a body that keeps values of attrs and lives longer than those of a call (function_body.c). */
+MUST_CHECK bool attrs_copy(const AttrEntry *const *attrs, int count, Arena *arena, const AttrEntry ***out,
+                           Status *status);
+
 #endif

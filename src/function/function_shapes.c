@@ -1,20 +1,9 @@
 #include "function/function_shapes.h"
 
+#include "function/function_internal.h"
 #include "function/instantiate.h"
 
 static bool oom(Status *status) { return status_oom(status, "the body of a function"); }
-
-/* The body keeps values of attrs, and lives longer than those of the call. */
-static bool copy_attrs(const AttrEntry *const *attrs, int count, Arena *arena, const AttrEntry ***out,
-                       Status *status) {
-  *out = arena_calloc(arena, count, sizeof **out);
-  if (*out == NULL) return oom(status);
-  for (int i = 0; i < count; i++) {
-    (*out)[i] = proto_copy(attrs[i], arena);
-    if ((*out)[i] == NULL) return oom(status);
-  }
-  return true;
-}
 
 /* Control edges say nothing about shapes. */
 static bool connect(Graph *graph, const InstantiationResult *body, Node *const *nodes, Status *status) {
@@ -33,7 +22,7 @@ static bool fill(Graph *library, const FunctionDef *function, const AttrEntry *c
   Arena *arena = graph_arena(out->graph);
   const AttrEntry **own_attrs;
   InstantiationResult *body;
-  TRY(copy_attrs(attrs, num_attrs, arena, &own_attrs, status));
+  TRY(attrs_copy(attrs, num_attrs, arena, &own_attrs, status));
   TRY(function_instantiate(library, function, own_attrs, num_attrs, arena, &body, status));
   int num_nodes = body->num_nodes - body->num_rets;
   Node **nodes = arena_calloc(arena, num_nodes, sizeof *nodes);

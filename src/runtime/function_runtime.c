@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "function/call_frame.h"
 #include "gradient/symbolic_gradient.h"
 #include "graph/graph_walk.h"
 #include "optimizer/graph_optimizer.h"
@@ -183,14 +184,19 @@ static bool store_kernel(void *owner, const Node *node, const char *inlined, OpK
   return true;
 }
 
-static bool is_boundary(const FunctionBody *body, const Node *node) {
-  for (int i = 0; i < body->num_args; i++) {
-    if (body->arg_nodes[i] == node) return true;
+/* What runs whenever the function does: what has state, and the control results that are left. `nodes` has
+ * room for all nodes of the body and its control results. */
+static int list_effects(const FunctionBody *body, Node **nodes) {
+  int count = 0;
+  for (int64_t id = 0; id < graph_num_node_ids(body->graph); id++) {
+    Node *node = graph_node(body->graph, id);
+    if (node && node->op && node->op->def->is_stateful && !node_is_boundary(node)) nodes[count++] = node;
   }
-  for (int i = 0; i < body->num_rets; i++) {
-    if (body->ret_nodes[i] == node) return true;
+  for (int i = 0; i < body->num_control_rets; i++) {
+    Node *node = body->control_ret_nodes[i];
+    if (graph_node(body->graph, node->id) == node) nodes[count++] = node; /* else a call that was inlined */
   }
-  return false;
+  return count;
 }
 
 /* --- inlining --- */
@@ -202,16 +208,9 @@ static bool make_inlinable(Instance *instance, Status *status) {
   Node **control_rets =
       arena_calloc(graph_arena(body->graph), ids + body->num_control_rets, sizeof *control_rets);
   if (!control_rets) return oom(status);
-  int count = 0;
-  for (; count < body->num_control_rets; count++) control_rets[count] = body->control_ret_nodes[count];
-  for (int64_t id = 0; id < ids; id++) {
-    Node *node = graph_node(body->graph, id);
-    if (node && node->op && node->op->def->is_stateful && !is_boundary(body, node))
-      control_rets[count++] = node;
-  }
   instance->inlinable = *body;
   instance->inlinable.control_ret_nodes = control_rets;
-  instance->inlinable.num_control_rets = count;
+  instance->inlinable.num_control_rets = list_effects(body, control_rets);
   return true;
 }
 
@@ -258,23 +257,12 @@ static bool describe(const FunctionBody *body, Arena *arena, PlanSpec *spec, Sta
       return status_set(status, CODE_INTERNAL, "Result %d of function %s has no value", i, body->name);
     fetches[i] = (NodeOutput){edge->src, edge->src_output};
   }
-  int num_targets = 0;
-  for (int64_t id = 0; id < ids; id++) {
-    Node *node = graph_node(body->graph, id);
-    if (node && node->op && node->op->def->is_stateful && !is_boundary(body, node))
-      targets[num_targets++] = node;
-  }
-  for (int i = 0; i < body->num_control_rets; i++) {
-    Node *node = body->control_ret_nodes[i];
-    if (graph_node(body->graph, node->id) == node)
-      targets[num_targets++] = node; /* else a call that was inlined */
-  }
   *spec = (PlanSpec){.feeds = feeds,
                      .num_feeds = body->num_args,
                      .fetches = fetches,
                      .num_fetches = body->num_rets,
                      .targets = targets,
-                     .num_targets = num_targets,
+                     .num_targets = list_effects(body, targets),
                      .is_function = true};
   return true;
 }
@@ -313,13 +301,10 @@ done:
 
 static bool check_args(const FunctionBody *body, const Tensor *args, int num_args, int num_rets,
                        Status *status) {
-  if (num_args != body->num_args)
-    return status_invalid(status, "Expects %d arguments, but %d is provided", body->num_args, num_args);
+  TRY(call_frame_check_num_args(body->num_args, num_args, status));
   for (int i = 0; i < num_args; i++) {
     DataType want = (DataType)dtype_base((int)body->arg_types[i]);
-    if (args[i].dtype == want) continue;
-    return status_invalid(status, "Expects arg[%d] to be %s but %s is provided", i, dtype_name((int)want),
-                          dtype_name((int)args[i].dtype));
+    TRY(call_frame_check_arg_type(i, want, args[i].dtype, status));
   }
   if (num_rets == body->num_rets) return true;
   return status_invalid(status, "Function %s has %d results, not %d", body->name, body->num_rets, num_rets);
