@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "optimizer/graph_cleanup.h"
+#include "runtime/function_runtime.h"
 
 typedef struct Expander {
   const Graph *graph;
@@ -190,14 +191,11 @@ bool graph_calls_functions(const Graph *graph, const PlanSpec *spec, Arena *aren
 
 static bool inline_calls(Expander *e) {
   FunctionBodySource source = {find_body, note_inlined, e};
-  ExpandOptions options = expand_options_default();
+  ExpandOptions options = function_runtime_expand_options();
   bool changed = false;
   options.max_rounds = EXPAND_MAX_DEPTH;
   options.max_nodes = EXPAND_MAX_NODES + graph_num_nodes(e->into);
-  options.native.output_control_src = options.multi_device.output_control_src =
-      OUTPUT_CONTROL_CONTROL_OUTPUTS;
   options.native.keep_caller_node = options.multi_device.keep_caller_node = KEEP_CALLER_TARGETABLE;
-  options.native.share_attrs = options.multi_device.share_attrs = true;
   TRY(graph_expand_inline_functions(e->into, &source, &options, &changed, e->status));
   return !e->failed || oom(e);
 }

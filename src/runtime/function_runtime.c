@@ -7,7 +7,6 @@
 #include "function/call_frame.h"
 #include "gradient/symbolic_gradient.h"
 #include "graph/graph_walk.h"
-#include "optimizer/graph_optimizer.h"
 
 /* One instance of a function. */
 typedef struct Instance {
@@ -162,7 +161,7 @@ bool function_runtime_body(FunctionRuntime *runtime, int64_t handle, const Funct
   return true;
 }
 
-/* --- plans --- */
+/* --- kernels --- */
 
 /* An instance has one plan, so nothing is shared: it keeps the kernels that outlive a plan in a session. */
 static OpKernel *find_kernel(void *owner, const Node *node, const char *inlined) {
@@ -184,7 +183,7 @@ static bool store_kernel(void *owner, const Node *node, const char *inlined, OpK
   return true;
 }
 
-/* What runs whenever the function does: what has state, and the control results that are left. `nodes` has
+/* What runs whenever the function does: what has state, and the control results. `nodes` has
  * room for all nodes of the body and its control results. */
 static int list_effects(const FunctionBody *body, Node **nodes) {
   int count = 0;
@@ -192,10 +191,7 @@ static int list_effects(const FunctionBody *body, Node **nodes) {
     Node *node = graph_node(body->graph, id);
     if (node && node->op && node->op->def->is_stateful && !node_is_boundary(node)) nodes[count++] = node;
   }
-  for (int i = 0; i < body->num_control_rets; i++) {
-    Node *node = body->control_ret_nodes[i];
-    if (graph_node(body->graph, node->id) == node) nodes[count++] = node; /* else a call that was inlined */
-  }
+  for (int i = 0; i < body->num_control_rets; i++) nodes[count++] = body->control_ret_nodes[i];
   return count;
 }
 
@@ -224,21 +220,37 @@ static bool find_body(void *owner, const char *name, const AttrEntry *const *att
   return true;
 }
 
-/* Puts the bodies of called functions in place of the calls, as far as that goes; the plan folds and merges
- * what is the same. */
-static bool inline_calls(FunctionRuntime *runtime, FunctionBody *body, Arena *scratch, Status *status) {
-  NodeSet keep;
-  TRY(node_set_new(body->graph, scratch, &keep, status));
-  for (int i = 0; i < body->num_control_rets; i++) keep.member[body->control_ret_nodes[i]->id] = 1;
-  ExpandOptions expand = expand_options_default();
-  expand.native.output_control_src = expand.multi_device.output_control_src = OUTPUT_CONTROL_CONTROL_OUTPUTS;
-  expand.native.share_attrs = expand.multi_device.share_attrs = true;
-  OptimizerOptions options = {.opt_level = OPTIMIZER_L0,
-                              .do_function_inlining = true,
-                              .keep = &keep,
-                              .source = &runtime->bodies,
-                              .expand = &expand};
-  return graph_optimize(body->graph, &options, NULL, status);
+ExpandOptions function_runtime_expand_options(void) {
+  ExpandOptions options = expand_options_default();
+  options.native.output_control_src = options.multi_device.output_control_src =
+      OUTPUT_CONTROL_CONTROL_OUTPUTS;
+  options.native.share_attrs = options.multi_device.share_attrs = true;
+  return options;
+}
+
+bool function_runtime_optimize_body(FunctionRuntime *runtime, FunctionBody *body,
+                                    const OptimizerOptions *passes, Status *status) {
+  NodeSet keep = {0};
+  ExpandOptions expand = function_runtime_expand_options();
+  OptimizerOptions options = *passes;
+  Arena *arena = arena_new();
+  bool ok = (arena != NULL || oom(status)) && node_set_new(body->graph, arena, &keep, status);
+  if (ok) {
+    for (int i = 0; i < body->num_control_rets; i++) keep.member[body->control_ret_nodes[i]->id] = 1;
+    options.keep = &keep;
+    options.expand = &expand;
+    options.source = options.do_function_inlining ? function_runtime_bodies(runtime) : NULL;
+    ok = graph_optimize(body->graph, &options, NULL, status);
+  }
+  arena_free(arena);
+  if (!ok) return false;
+  int left = 0;
+  for (int i = 0; i < body->num_control_rets; i++) {
+    Node *node = body->control_ret_nodes[i];
+    if (graph_node(body->graph, node->id) == node) body->control_ret_nodes[left++] = node;
+  }
+  body->num_control_rets = left;
+  return true;
 }
 
 /* --- plans --- */
@@ -280,7 +292,10 @@ static bool compile(FunctionRuntime *runtime, Instance *instance, Status *status
   TRY_DONE(graph_control_flow(instance->body->graph, scratch, &frames, NULL, NULL, status));
   TRY_DONE(function_body_copy(instance->body, &instance->optimized, status));
   TRY_DONE(function_body_prune(instance->optimized, status));
-  if (runtime->inlines) TRY_DONE(inline_calls(runtime, instance->optimized, scratch, status));
+  /* The plan itself folds, and merges what is the same. */
+  const OptimizerOptions passes = {.opt_level = OPTIMIZER_L0, .do_function_inlining = true};
+  if (runtime->inlines)
+    TRY_DONE(function_runtime_optimize_body(runtime, instance->optimized, &passes, status));
   TRY_DONE(describe(instance->optimized, scratch, &spec, status));
   KernelCache kernels = {find_kernel, store_kernel, instance, instance->arena};
   PlanEnvironment environment = runtime->environment;

@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 
 #include "function/function_body.h"
+#include "optimizer/graph_optimizer.h"
 #include "runtime/plan.h"
 
 typedef struct FunctionRuntime FunctionRuntime;
@@ -35,6 +36,15 @@ const FunctionCaller *function_runtime_caller(const FunctionRuntime *runtime);
 /* The bodies that passes may inline, or NULL while nothing is to be inlined. What has state in them counts as
  * a control result. */
 const FunctionBodySource *function_runtime_bodies(const FunctionRuntime *runtime);
+
+/* How these bodies are inlined: what waits for a call waits for its control results; attr values are shared.
+ */
+ExpandOptions function_runtime_expand_options(void);
+/* Runs passes over a body of this runtime's library, in place; of `passes` the fields about levels, kinds of
+ * passes and sizes count. Control results stay, but for calls that were inlined: what has state in them runs
+ * anyway. */
+MUST_CHECK bool function_runtime_optimize_body(FunctionRuntime *runtime, FunctionBody *body,
+                                               const OptimizerOptions *passes, Status *status);
 
 typedef struct FunctionInstantiateOptions {
   const char

@@ -4,7 +4,6 @@
 #include "c_api/c_api_internal.h"
 #include "function/function_shapes.h"
 #include "gradient/symbolic_gradient.h"
-#include "optimizer/graph_optimizer.h"
 #include "runtime/function_runtime.h"
 #include "runtime/thread_pool.h"
 
@@ -146,41 +145,17 @@ TF_WasmFunctionBody *TF_WasmFunctionBodyGradient(TF_WasmFunctionBody *body, TF_S
 
 /* --- optimising --- */
 
-static bool optimize(FunctionRuntime *runtime, FunctionBody *body, int inlines, int folds, int merges,
-                     Arena *scratch, Status *status) {
-  NodeSet keep;
-  if (!scratch) return status_oom(status, "a function");
-  TRY(node_set_new(body->graph, scratch, &keep, status));
-  for (int i = 0; i < body->num_control_rets; i++) keep.member[body->control_ret_nodes[i]->id] = 1;
-  ExpandOptions expand = expand_options_default();
-  expand.native.output_control_src = expand.multi_device.output_control_src = OUTPUT_CONTROL_CONTROL_OUTPUTS;
-  OptimizerOptions options = {.opt_level = OPTIMIZER_L0,
-                              .do_common_subexpression_elimination = merges != 0,
-                              .do_constant_folding = folds != 0,
-                              .do_function_inlining = inlines != 0,
-                              .keep = &keep,
-                              .source = inlines ? function_runtime_bodies(runtime) : NULL,
-                              .expand = &expand};
-  TRY(graph_optimize(body->graph, &options, NULL, status));
-  /* A call that was inlined is gone; what has state in it runs anyway. */
-  int left = 0;
-  for (int i = 0; i < body->num_control_rets; i++) {
-    Node *node = body->control_ret_nodes[i];
-    if (graph_node(body->graph, node->id) == node) body->control_ret_nodes[left++] = node;
-  }
-  body->num_control_rets = left;
-  return true;
-}
-
 TF_WasmFunctionBody *TF_WasmFunctionBodyOptimize(TF_WasmFunctionBody *body, int inlines, int folds,
                                                  int merges, TF_Status *status) {
   start_status(status);
   FunctionBody *copy;
   if (!function_body_copy(body->body, &copy, &status->status)) return NULL;
-  Arena *scratch = arena_new();
-  bool ok = optimize(body->home->runtime, copy, inlines, folds, merges, scratch, &status->status);
-  arena_free(scratch);
-  if (ok) return new_sibling(body->home, copy, &status->status);
+  const OptimizerOptions passes = {.opt_level = OPTIMIZER_L0,
+                                   .do_common_subexpression_elimination = merges != 0,
+                                   .do_constant_folding = folds != 0,
+                                   .do_function_inlining = inlines != 0};
+  if (function_runtime_optimize_body(body->home->runtime, copy, &passes, &status->status))
+    return new_sibling(body->home, copy, &status->status);
   function_body_free(copy);
   return NULL;
 }
