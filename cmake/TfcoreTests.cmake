@@ -89,6 +89,20 @@ if(c_api IN_LIST TFCORE_MODULES)
   endforeach()
 endif()
 
+# What TensorFlow answered, through the whole library: test_golden.
+if(c_api IN_LIST TFCORE_MODULES)
+  set(golden ${TFCORE_GENERATED}/golden.pb-c)
+  add_custom_command(
+    OUTPUT ${golden}.c ${golden}.h
+    COMMAND ${TFCORE_PROTOC_C} -I ${CMAKE_SOURCE_DIR}/proto -I ${CMAKE_SOURCE_DIR}/tests/c/golden --c_out=${TFCORE_GENERATED}
+            ${CMAKE_SOURCE_DIR}/tests/c/golden/golden.proto
+    DEPENDS ${CMAKE_SOURCE_DIR}/tests/c/golden/golden.proto
+    VERBATIM)
+  set_source_files_properties(${golden}.c PROPERTIES COMPILE_OPTIONS -w)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/c/golden/*.c)
+  tfcore_test(test_golden ${sources} ${golden}.c LIBRARIES tfcore_harness tfcore_c_api)
+endif()
+
 if(NOT EMSCRIPTEN)
   find_program(TFCORE_NODE node)
   if(TFCORE_NODE)

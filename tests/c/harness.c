@@ -33,6 +33,8 @@ void harness_add(TestCase *test_case) {
 void harness_before(void (*run)(void)) { run_before = run; }
 void harness_after(void (*run)(void)) { run_after = run; }
 
+const TestCase *harness_running(void) { return current_test; }
+
 void harness_context(const char *format, ...) {
   va_list args;
   va_start(args, format);
@@ -40,9 +42,7 @@ void harness_context(const char *format, ...) {
   va_end(args);
 }
 
-/* Counts a failure of the current test and prints "file:line: <message> (in <context>)". Returns false. */
-PRINTF_LIKE(3, 4)
-static bool fail(const char *file, int line, const char *format, ...) {
+bool harness_fail(const char *file, int line, const char *format, ...) {
   if (failures_of_test++ == 0) printf("FAILED %s\n", current_test ? current_test->name : "outside of a test");
   if (failures_of_test == MAX_REPORTS_PER_TEST + 1) printf("  ... more failures of this test are not shown\n");
   if (failures_of_test > MAX_REPORTS_PER_TEST) return false;
@@ -58,37 +58,37 @@ static bool fail(const char *file, int line, const char *format, ...) {
 }
 
 bool harness_check(bool holds, const char *file, int line, const char *what) {
-  return holds || fail(file, line, "%s does not hold", what);
+  return holds || harness_fail(file, line, "%s does not hold", what);
 }
 
 bool harness_check_int(int64_t got, int64_t want, const char *file, int line, const char *what) {
-  return got == want || fail(file, line, "%s is %" PRId64 ", not %" PRId64, what, got, want);
+  return got == want || harness_fail(file, line, "%s is %" PRId64 ", not %" PRId64, what, got, want);
 }
 
 static const char *quote(const char *text) { return text ? text : "(NULL)"; }
 
 bool harness_check_str(const char *got, const char *want, const char *file, int line, const char *what) {
   bool equal = got && want ? strcmp(got, want) == 0 : got == want;
-  return equal || fail(file, line, "%s is\n    \"%s\", not\n    \"%s\"", what, quote(got), quote(want));
+  return equal || harness_fail(file, line, "%s is\n    \"%s\", not\n    \"%s\"", what, quote(got), quote(want));
 }
 
 bool harness_check_contains(const char *got, const char *part, const char *file, int line, const char *what) {
   return (got && strstr(got, part)) ||
-         fail(file, line, "%s is\n    \"%s\", which does not contain\n    \"%s\"", what, quote(got), part);
+         harness_fail(file, line, "%s is\n    \"%s\", which does not contain\n    \"%s\"", what, quote(got), part);
 }
 
 bool harness_check_near(double got, double want, double tolerance, const char *file, int line, const char *what) {
   bool near = isnan(want)   ? isnan(got)
               : isinf(want) ? got == want
                             : fabs(got - want) <= tolerance; /* false when got is NaN */
-  return near || fail(file, line, "%s is %.17g, not %.17g (off by %.3g, allowed %.3g)", what, got, want, got - want, tolerance);
+  return near || harness_fail(file, line, "%s is %.17g, not %.17g (off by %.3g, allowed %.3g)", what, got, want, got - want, tolerance);
 }
 
 bool harness_check_memory(const void *got, const void *want, size_t size, const char *file, int line, const char *what) {
   const unsigned char *a = got, *b = want;
   for (size_t i = 0; i < size; i++) {
     if (a[i] != b[i]) {
-      return fail(file, line, "byte %zu of %s is 0x%02x, not 0x%02x (%zu bytes compared)", i, what, a[i], b[i], size);
+      return harness_fail(file, line, "byte %zu of %s is 0x%02x, not 0x%02x (%zu bytes compared)", i, what, a[i], b[i], size);
     }
   }
   return true;
@@ -103,14 +103,14 @@ const Status *harness_status_value(Status status) {
 const Status *harness_status_pointer(const Status *status) { return status; }
 
 bool harness_check_ok(bool ok, const Status *status, const char *file, int line, const char *what) {
-  return ok || fail(file, line, "%s failed: %s: %.*s", what, code_name(status->code), MAX_STATUS_CHARS, status->message);
+  return ok || harness_fail(file, line, "%s failed: %s: %.*s", what, code_name(status->code), MAX_STATUS_CHARS, status->message);
 }
 
 bool harness_check_error(bool ok, const Status *status, Code want_code, const char *part, const char *file, int line,
                          const char *what) {
-  if (ok) return fail(file, line, "%s succeeded, but %s \"%s\" was expected", what, code_name(want_code), part);
+  if (ok) return harness_fail(file, line, "%s succeeded, but %s \"%s\" was expected", what, code_name(want_code), part);
   if (status->code == want_code && strstr(status->message, part)) return true;
-  return fail(file, line, "%s gave %s\n    \"%.*s\", not %s\n    \"%s\"", what, code_name(status->code), MAX_STATUS_CHARS,
+  return harness_fail(file, line, "%s gave %s\n    \"%.*s\", not %s\n    \"%s\"", what, code_name(status->code), MAX_STATUS_CHARS,
               status->message, code_name(want_code), part);
 }
 
@@ -125,7 +125,7 @@ static bool run_test(const TestCase *test_case) {
   if (run_after) run_after();
   context[0] = '\0';
   int64_t leaked = mem_live_bytes() - bytes_before;
-  if (leaked != 0) fail(test_case->file, 0, "%" PRId64 " more live bytes after the test than before it", leaked);
+  if (leaked != 0) harness_fail(test_case->file, 0, "%" PRId64 " more live bytes after the test than before it", leaked);
   current_test = NULL;
   return failures_of_test == 0;
 }

@@ -104,5 +104,9 @@ bool harness_check_ok(bool ok, const Status *status, const char *file, int line,
 bool harness_check_error(bool ok, const Status *status, Code want_code, const char *part, const char *file, int line,
                          const char *what);
 void harness_context(const char *format, ...) PRINTF_LIKE(1, 2);
+/* A failure of the current test, in words. Returns false. */
+bool harness_fail(const char *file, int line, const char *format, ...) PRINTF_LIKE(3, 4);
+/* The test that is running; NULL outside of one. */
+const TestCase *harness_running(void);
 
 #endif
