@@ -366,12 +366,19 @@ static bool set_vector(InferenceContext *c, int i, DimHandle size, Status *statu
   return true;
 }
 
+/* Five letters are the format of volumes. */
+static bool read_format_letters(InferenceContext *c, ImageLayout *layout, Status *status) {
+  Str format;
+  TRY(node_attr_string(c->node, "data_format", &format, status));
+  return read_format(c, format.length == 5 ? 3 : 2, layout, status);
+}
+
 bool shape_fused_batch_norm(InferenceContext *c, Status *status) {
   ImageLayout layout;
   ShapeHandle x, y;
   bool training;
-  TRY(read_format(c, 2, &layout, status));
-  TRY(shape_with_rank(c, shape_input(c, 0), 4, &x, status));
+  TRY(read_format_letters(c, &layout, status));
+  TRY(shape_with_rank(c, shape_input(c, 0), layout.rank, &x, status));
   TRY(node_attr_bool(c->node, "is_training", &training, status));
   DimHandle channels = x->dims[layout.channel];
   for (int i = 1; i < (training ? 3 : 5); i++) TRY(merge_channels(c, i, &channels, status));
@@ -386,9 +393,9 @@ bool shape_fused_batch_norm_grad(InferenceContext *c, Status *status) {
   ImageLayout layout;
   ShapeHandle dy, x, dx;
   DimHandle channels, none;
-  TRY(read_format(c, 2, &layout, status));
-  TRY(shape_with_rank(c, shape_input(c, 0), 4, &dy, status));
-  TRY(shape_with_rank(c, shape_input(c, 1), 4, &x, status));
+  TRY(read_format_letters(c, &layout, status));
+  TRY(shape_with_rank(c, shape_input(c, 0), layout.rank, &dy, status));
+  TRY(shape_with_rank(c, shape_input(c, 1), layout.rank, &x, status));
   TRY(dim_merge(c, dy->dims[layout.channel], x->dims[layout.channel], &channels, status));
   for (int i = 2; i < 5; i++) TRY(merge_channels(c, i, &channels, status));
   TRY(shape_replace_dim(c, dy, layout.channel, channels, &dx, status));

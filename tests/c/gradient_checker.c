@@ -10,7 +10,7 @@
 #include "op_runner.h"
 #include "runtime/session.h"
 
-enum { MAX_VALUES = 16, MAX_OP_TEXT = 512 };
+enum { MAX_VALUES = 32, MAX_OP_TEXT = 512 };
 
 /* How differences are taken, and how near gradients must be to them. */
 typedef struct Precision {
