@@ -1,5 +1,6 @@
 /* The activations of neural networks, and the gradient ops of those that have one of their own. */
 #include "op/op_registry.h"
+#include "ops/conjugate.h"
 #include "ops/element_types.h"
 #include "ops/elementwise.h"
 #include "simd/vector_math.h"
@@ -28,27 +29,29 @@ static bool merged_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
+CONJUGATE_GRADIENT(tanh_gradient,
+    "TanhGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+    "  y = Tanh[T=$T](~x)\n"
+    "  dx = TanhGrad[T=$T](y:y:0, dy)\n"
+    "  return dx = dx:z:0\n"
+    "}\n")
 REGISTER_OP(Tanh,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
   .shape = shape_unchanged,
-  .gradient =
-    "TanhGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  y = Tanh[T=$T](x)\n"
-    "  dx = TanhGrad[T=$T](y:y:0, dy)\n"
-    "  return dx = dx:z:0\n"
-    "}\n",
+  .gradient_fn = tanh_gradient,
   .kernels = {{DT_FLOAT, tanh_kernel}, {DT_DOUBLE, tanh_kernel}, {DT_HALF, tanh_kernel}, {DT_BFLOAT16, tanh_kernel},
               {DT_COMPLEX64, tanh_kernel}, {DT_COMPLEX128, tanh_kernel}})
 
+CONJUGATE_GRADIENT(sigmoid_gradient,
+    "SigmoidGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+    "  y = Sigmoid[T=$T](~x)\n"
+    "  dx = SigmoidGrad[T=$T](y:y:0, dy)\n"
+    "  return dx = dx:z:0\n"
+    "}\n")
 REGISTER_OP(Sigmoid,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
   .shape = shape_unchanged,
-  .gradient =
-    "SigmoidGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  y = Sigmoid[T=$T](x)\n"
-    "  dx = SigmoidGrad[T=$T](y:y:0, dy)\n"
-    "  return dx = dx:z:0\n"
-    "}\n",
+  .gradient_fn = sigmoid_gradient,
   .kernels = {{DT_FLOAT, sigmoid_kernel}, {DT_DOUBLE, sigmoid_kernel}, {DT_HALF, sigmoid_kernel}, {DT_BFLOAT16, sigmoid_kernel},
               {DT_COMPLEX64, sigmoid_kernel}, {DT_COMPLEX128, sigmoid_kernel}})
 

@@ -52,19 +52,20 @@ REGISTER_OP(RsqrtGrad,
               {DT_BFLOAT16, rsqrt_grad_bf16},
               {DT_COMPLEX64, rsqrt_grad_c64}, {DT_COMPLEX128, rsqrt_grad_c128}})
 
-/* How the three below change with y: each is dy times something less y^2. */
-#define MINUS_TWO_Y_DY                               \
-  "  factor = Const[dtype=$T, value=-2]()\n"          \
-  "  slope = Mul[T=$T](dy, ~y)\n"                     \
-  "  product = Mul[T=$T](~dz, slope:z:0)\n"           \
-  "  gy = Mul[T=$T](product:z:0, factor:output:0)\n"  \
-  "  return gy = gy:z:0, gdy = gdy:z:0\n"             \
+/* How the three below change with y: each is dy times something less y^2. The kernel conjugates its slope, or does not: then dz or dy is
+ * the one to be conjugated here. */
+#define MINUS_TWO_Y_DY(dz, dy)                                 \
+  "  factor = Const[dtype=$T, value=-2]()\n"                    \
+  "  slope = Mul[T=$T](" dy ", ~y)\n"                          \
+  "  product = Mul[T=$T](" dz ", slope:z:0)\n"                 \
+  "  gy = Mul[T=$T](product:z:0, factor:output:0)\n"           \
+  "  return gy = gy:z:0, gdy = gdy:z:0\n"                      \
   "}\n"
 
 CONJUGATE_GRADIENT(reciprocal_grad_gradient,
     "ReciprocalGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
     "  gdy = ReciprocalGrad[T=$T](~y, dz)\n"
-    MINUS_TWO_Y_DY)
+    MINUS_TWO_Y_DY("~dz", "dy"))
 /* z = -dy y^2 */
 REGISTER_OP(ReciprocalGrad,
   .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
@@ -76,7 +77,7 @@ REGISTER_OP(ReciprocalGrad,
 CONJUGATE_GRADIENT(inv_grad_gradient,
     "InvGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
     "  gdy = InvGrad[T=$T](~y, dz)\n"
-    MINUS_TWO_Y_DY)
+    MINUS_TWO_Y_DY("~dz", "dy"))
 REGISTER_OP(InvGrad,
   .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
   .gradient_fn = inv_grad_gradient,
@@ -87,7 +88,7 @@ REGISTER_OP(InvGrad,
 CONJUGATE_GRADIENT(tanh_grad_gradient,
     "TanhGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
     "  gdy = TanhGrad[T=$T](~y, dz)\n"
-    MINUS_TWO_Y_DY)
+    MINUS_TWO_Y_DY("dz", "~dy"))
 /* z = dy (1 - y^2) */
 REGISTER_OP(TanhGrad,
   .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
@@ -101,7 +102,7 @@ CONJUGATE_GRADIENT(sigmoid_grad_gradient,
     "  one = Const[dtype=$T, value=1]()\n"
     "  two_y = Add[T=$T](~y, ~y)\n"
     "  slope = Sub[T=$T](one:output:0, two_y:z:0)\n"
-    "  product = Mul[T=$T](~dz, dy)\n"
+    "  product = Mul[T=$T](dz, ~dy)\n"
     "  gy = Mul[T=$T](product:z:0, slope:z:0)\n"
     "  return gy = gy:z:0, gdy = gdy:z:0\n"
     "}\n")

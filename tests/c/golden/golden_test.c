@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "c_api/c_api_internal.h"
+#include "golden_training.h"
 #include "golden_value.h"
 #include "harness.h"
 #include "op/op_registry.h"
@@ -31,12 +32,13 @@ typedef struct Replay {
   TF_Session *session;
   TF_Status *status;
   TF_Output dx[MOST_VALUES];
+  Training training;
   bool constant; /* what is fed stands in the graph as constants */
 } Replay;
 
 static bool check_ok(const Replay *replay) {
   return TF_GetCode(replay->status) == TF_OK ||
-         harness_fail(__FILE__, __LINE__, "code %d: %s", TF_GetCode(replay->status), TF_Message(replay->status));
+         harness_fail(__FILE__, __LINE__, "code %d: %.300s", TF_GetCode(replay->status), TF_Message(replay->status));
 }
 
 /* "op", "op:1" or "dx:0". */
@@ -106,10 +108,14 @@ static bool import(Replay *replay) {
   TF_Buffer *buffer = NULL;
   bool ok = serialize_graph(replay, &buffer);
   TF_ImportGraphDefOptions *options = TF_NewImportGraphDefOptions();
+  const Tfcore__GoldenTraining *training = replay->golden->training;
+  ok = ok && (training == NULL || training_make_variables(&replay->training, options));
   if (ok) TF_GraphImportGraphDef(replay->graph, buffer, options, replay->status);
   TF_DeleteImportGraphDefOptions(options);
   TF_DeleteBuffer(buffer);
-  return ok && check_ok(replay) && (replay->golden->gradients == NULL || add_gradients(replay));
+  TF_Output loss;
+  return ok && check_ok(replay) && (replay->golden->gradients == NULL || add_gradients(replay)) &&
+         (training == NULL || (find_output(replay, training->loss, &loss) && training_make_updates(&replay->training, loss)));
 }
 
 /* TensorFlow's code, and its words. */
@@ -118,12 +124,13 @@ static void check_failure(const Replay *replay, const Tfcore__GoldenStep *step) 
   CHECK_STR_CONTAINS(TF_Message(replay->status), step->message);
 }
 
-static void run_step(Replay *replay, const Tfcore__GoldenStep *step) {
+static void run_step(Replay *replay, size_t index) {
+  const Tfcore__GoldenStep *step = replay->golden->steps[index];
   TF_Output feeds[MOST_VALUES], fetches[MOST_VALUES];
   TF_Tensor *feed_values[MOST_VALUES] = {NULL}, *fetch_values[MOST_VALUES] = {NULL};
   const TF_Operation *targets[MOST_VALUES];
   size_t num_feeds = replay->constant ? 0 : step->n_feeds;
-  bool ok = CHECK(step->n_feeds <= MOST_VALUES && step->n_fetches <= MOST_VALUES && step->n_targets <= MOST_VALUES);
+  bool ok = CHECK(step->n_feeds < MOST_VALUES && step->n_fetches <= MOST_VALUES && step->n_targets <= MOST_VALUES);
   for (size_t i = 0; ok && i < num_feeds; i++) {
     Tensor value = {0};
     Status status;
@@ -132,12 +139,19 @@ static void run_step(Replay *replay, const Tfcore__GoldenStep *step) {
          CHECK_OK(tensor_from_proto(step->feeds[i]->tensor, &value, &status), status) &&
          CHECK((feed_values[i] = take_tensor(&value, &status)) != NULL);
   }
+  const Tfcore__GoldenTraining *training = replay->golden->training;
+  size_t num_targets = training ? training->n_variables : step->n_targets;
+  if (ok && training) {
+    feeds[num_feeds] = replay->training.step;
+    feed_values[num_feeds++] = float_scalar((float)(index + 1));
+  }
   for (size_t i = 0; ok && i < step->n_fetches; i++) ok = find_output(replay, step->fetches[i]->name, &fetches[i]);
-  for (size_t i = 0; ok && i < step->n_targets; i++)
-    ok = CHECK((targets[i] = TF_GraphOperationByName(replay->graph, step->targets[i])) != NULL);
+  for (size_t i = 0; ok && i < num_targets; i++)
+    ok = CHECK((targets[i] = training ? replay->training.updates[i]
+                                      : TF_GraphOperationByName(replay->graph, step->targets[i])) != NULL);
   if (ok) {
     TF_SessionRun(replay->session, NULL, feeds, feed_values, (int)num_feeds, fetches, fetch_values, (int)step->n_fetches, targets,
-                  (int)step->n_targets, NULL, replay->status);
+                  (int)num_targets, NULL, replay->status);
     if (step->code != TF_OK) {
       check_failure(replay, step);
     } else if (check_ok(replay)) {
@@ -153,12 +167,14 @@ static void run_step(Replay *replay, const Tfcore__GoldenStep *step) {
 static void replay_case(const Tfcore__GoldenCase *golden, bool constant) {
   Replay replay = {.golden = golden, .graph = TF_NewGraph(), .status = TF_NewStatus(), .constant = constant};
   harness_context("%s%s", golden->name, constant ? ", constants" : "");
+  replay.training = (Training){.f = {replay.graph, replay.status}, .golden = golden};
   if (CHECK(replay.graph != NULL && replay.status != NULL) && import(&replay)) {
     TF_SessionOptions *options = TF_NewSessionOptions();
     replay.session = TF_NewSession(replay.graph, options, replay.status);
     TF_DeleteSessionOptions(options);
-    for (size_t i = 0; check_ok(&replay) && i < golden->n_steps; i++) {
-      run_step(&replay, golden->steps[i]);
+    bool ok = check_ok(&replay) && (golden->training == NULL || training_initialize(&replay.training, replay.session));
+    for (size_t i = 0; ok && i < golden->n_steps; i++) {
+      run_step(&replay, i);
       TF_SetStatus(replay.status, TF_OK, "");
     }
     if (replay.session) TF_DeleteSession(replay.session, replay.status);

@@ -44,7 +44,6 @@ static bool element_is(const Tensor *got, const Tensor *want, const Tfcore__Gold
     if (value->of_magnitude != 0)
       tolerance = fmax(tolerance, value->of_magnitude *
                                       tensor_double_at(magnitude, tensor_num_elements(magnitude) == 1 ? 0 : i));
-    if (tolerance == 0 && !isnan(b.real)) return false; /* the bits differ: -0 is not 0 */
   }
   return near(a.real, b.real, tolerance) && near(a.imaginary, b.imaginary, tolerance);
 }

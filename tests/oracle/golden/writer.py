@@ -46,13 +46,33 @@ SUMMED = Tolerance(float32=dict(of_magnitude=1e-5), float64=dict(of_magnitude=1e
 TO_LARGEST = Tolerance(**{dtype: dict(to_largest=limits['of_magnitude']) for dtype, limits in SUMMED.by_dtype.items()})
 
 
-def _known_attrs():
+ALL_DTYPES = ['float32', 'float64', 'float16', 'bfloat16', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'int64', 'uint32', 'uint64',
+              'complex64', 'complex128', 'bool', 'string']
+
+
+def _known_ops():
     ops = op_def_pb2.OpList()
     text_format.Parse((TESTS / 'data' / 'ops.pbtxt').read_text(), ops)
-    return {op.name: {attr.name for attr in op.attr} for op in ops.op}
+    return {op.name: op for op in ops.op}
 
 
-_ATTRS = _known_attrs()
+_OPS = _known_ops()
+
+
+def dtypes(op, attr='T', of=None):
+    """The numpy types that the OpDef of TensorFlow 1.15 allows for an attr, quantized types left out; `of`: those of a list of kinds
+    ('f' floating, 'i' signed and 'u' unsigned integers, 'b' bool, 'c' complex, 'S' strings)."""
+    spec = next(a for a in _OPS[op].attr if a.name == attr)
+    allowed = spec.allowed_values.list.type or [tf.as_dtype(name).as_datatype_enum for name in ALL_DTYPES]
+    found = [tf.as_dtype(number) for number in allowed]
+    found = [t for t in found if t.name in ALL_DTYPES and (of is None or kind(t) in of)]
+    return [np.dtype(object) if t == tf.string else np.dtype(t.as_numpy_dtype) for t in found]
+
+
+def kind(dtype):
+    dtype = tf.string if dtype == np.dtype(object) else tf.as_dtype(dtype)
+    return ('S' if dtype == tf.string else 'b' if dtype == tf.bool else 'c' if dtype.is_complex else 'f' if dtype.is_floating
+            else 'u' if dtype.is_unsigned else 'i')
 
 
 def _varint(number):
@@ -102,7 +122,7 @@ def _graph_def(graph):
         for name in list(node.attr):
             if name.startswith('_') or (name in defaults and node.attr[name] == defaults[name]):
                 del node.attr[name]
-            elif name not in _ATTRS.get(node.op, {name}):
+            elif node.op in _OPS and all(attr.name != name for attr in _OPS[node.op].attr):
                 raise ValueError(f'{node.op} has an attr {name}={node.attr[name]} that TensorFlow 1.15 does not know')
     graph_def.versions.min_consumer = 0
     graph_def.versions.producer = 134
@@ -135,19 +155,43 @@ def _message_core(error):
     return re.sub(r'\s*\[\[\{\{node.*$', '', text).strip()
 
 
+def _as_written():
+    """A session that runs graphs as they are written."""
+    config = tf1.ConfigProto()
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    config.graph_options.optimizer_options.opt_level = tf1.OptimizerOptions.L0
+    return config
+
+
+class NoKernel(Exception):
+    """TensorFlow has no kernel for the types of a case."""
+
+
+@contextlib.contextmanager
+def _kernels():
+    """Errors that say so become NoKernel. (The OpDefs of TensorFlow 2 take fewer types than 1.15's in places.)"""
+    try:
+        yield
+    except (tf.errors.OpError, TypeError) as error:
+        if re.search('No OpKernel was registered|Could not find device|not in list of allowed values', str(error)):
+            raise NoKernel from error
+        raise
+
+
 class Case:
     """A graph, its gradients, and steps. Inside `with golden.graph(name) as case` TensorFlow's default graph is the case's."""
 
     def __init__(self, name):
         self.name = name
-        self.gradients = None
+        self.gradients = self.training = None
         self.steps = []
         self.session = None
         self.graph = tf.Graph()
 
     def add_gradients(self, ys, xs, grad_ys):
         """Gradients that both sides add. Returns TensorFlow's, None where there is no path; `xs` keeps those with one."""
-        found = tf.gradients(ys, xs, grad_ys=grad_ys)
+        with _kernels():
+            found = tf.gradients(ys, xs, grad_ys=grad_ys)
         found = [None if dx is None else tf.convert_to_tensor(dx) for dx in found]
         reached = [(x, dx) for x, dx in zip(xs, found) if dx is not None]
         if reached:
@@ -159,15 +203,20 @@ class Case:
         """The graph that goes into the file is the one of this moment; later nodes are TensorFlow's alone."""
         self.graph_def = _graph_def(self.graph)
 
+    def run(self, fetches, feeds=None):
+        """The values of tensors, in the case's session. Nothing is recorded."""
+        self.session = self.session or tf1.Session(graph=self.graph, config=_as_written())
+        with _kernels():
+            return self.session.run(fetches, feeds)
+
     def step(self, fetches, feeds=None, targets=(), tolerance=EXACT, magnitudes=None, message=None):
         """Runs `fetches` (name in the file -> tensor) in this case's session and records what comes, or the failure."""
         if not hasattr(self, 'graph_def'):
             self.freeze()
-        self.session = self.session or tf1.Session(graph=self.graph)
         feeds = feeds or {}
         code, words, values = 0, '', []
         try:
-            values = self.session.run([list(fetches.values()), list(targets)], feeds)[0]
+            values = self.run([list(fetches.values()), list(targets)], feeds)[0]
         except tf.errors.OpError as error:
             code, words = error.error_code, message or _message_core(error)
         self.succeeded = code == 0
@@ -180,6 +229,17 @@ class Case:
         fed = [_message((1, tensor.op.name), (2, _tensor(value))) for tensor, value in feeds.items()]
         self.steps.append(_message((1, fed), (2, fetched), (3, [target.name for target in targets]), (4, code), (5, words)))
         return values
+
+    def train(self, loss, variables, optimizer, scalars):
+        """The case is a training: see GoldenTraining. Its steps are recorded with `record`."""
+        named = [_message((1, key), (2, float(value))) for key, value in scalars.items()]
+        self.training = _message((1, loss), (2, list(variables)), (3, optimizer), (4, named))
+
+    def record(self, feeds, fetches, tolerance):
+        """A step that was run elsewhere: names -> values."""
+        fed = [_message((1, name), (2, _tensor(value))) for name, value in feeds.items()]
+        fetched = [self._value(name, np.asarray(value), tf.as_dtype(np.asarray(value).dtype), tolerance, None) for name, value in fetches.items()]
+        self.steps.append(_message((1, fed), (2, fetched)))
 
     @staticmethod
     def _value(name, value, dtype, tolerance, magnitude):
@@ -197,7 +257,7 @@ class Case:
                         (6, _tensor(magnitude) if scale else None))
 
     def message(self):
-        return _message((1, self.name), (2, _serialized(self.graph_def)), (3, self.gradients), (4, self.steps))
+        return _message((1, self.name), (2, _serialized(self.graph_def)), (3, self.gradients), (4, self.steps), (5, self.training))
 
 
 class Golden:
@@ -219,7 +279,15 @@ class Golden:
 
     def op(self, op, inputs, attrs=None, *, name='', tolerance=EXACT, gradient=False, gradient_tolerance=None, differentiable=None, outputs=None):
         """One op, fed with `inputs`. With `gradient` also what TensorFlow's gradient gives for random gradients of its floating
-        outputs (or those in `differentiable`), with regard to every floating input. `outputs`: those to compare, when not all."""
+        outputs (or those in `differentiable`), with regard to every floating input. `outputs`: those to compare, when not all.
+        A case for which TensorFlow has no kernel is left out; one for whose gradient it has none goes without."""
+        try:
+            self._op(op, inputs, attrs, name, tolerance, gradient, gradient_tolerance, differentiable, outputs)
+        except NoKernel:
+            if gradient:
+                self.op(op, inputs, attrs, name=name, tolerance=tolerance, outputs=outputs)
+
+    def _op(self, op, inputs, attrs, name, tolerance, gradient, gradient_tolerance, differentiable, outputs):
         with self.graph(f'{op} {name or self._describe(inputs, attrs)}') as case:
             feeds, results = self._build(op, inputs, attrs)
             chosen = range(len(results)) if outputs is None else outputs
@@ -228,7 +296,7 @@ class Golden:
             if gradient:
                 ys = [y for i, y in enumerate(results) if self._has_gradient(y) and (differentiable is None or i in differentiable)]
                 xs = [x for x in feeds if self._has_gradient(x)]
-                values = case_values(case, ys, feeds)
+                values = case.run(ys, feeds)
                 dys = [tf1.placeholder(y.dtype, value.shape, f'dy{i}') for i, (y, value) in enumerate(zip(ys, values))]
                 for dy, value in zip(dys, values):
                     feeds[dy] = self._like(value)
@@ -241,6 +309,8 @@ class Golden:
                 if magnitudes:
                     magnitudes += self._gradient_magnitudes(op, inputs, attrs, ys, feeds, dys)
             case.step(fetches, feeds, tolerance=tolerances, magnitudes=magnitudes)
+            if not case.succeeded:
+                raise ValueError(f'{case.name} failed')
 
     def fails(self, op, inputs, attrs=None, *, name='', message=None):
         """A step that fails, with TensorFlow's code and words; with the words of `message` where TensorFlow's are not for us."""
@@ -273,7 +343,8 @@ class Golden:
         given = {}
         for arg, value in zip(op_def_registry.get(op).input_arg, inputs):
             given[arg.name] = [placeholder(x) for x in value] if isinstance(value, list) else placeholder(value)
-        op_def_library.apply_op(op, name='op', **given, **_with_defaults(op, attrs or {}))
+        with _kernels():
+            op_def_library.apply_op(op, name='op', **given, **_with_defaults(op, attrs or {}))
         operation = tf1.get_default_graph().get_operation_by_name('op')
         return feeds, list(operation.outputs)
 
@@ -292,14 +363,14 @@ class Golden:
         """The same op on absolute values, when the tolerance is about sums."""
         if tolerance is not SUMMED:
             return None
-        with tf.Graph().as_default() as graph, tf1.Session(graph=graph) as session:
+        with tf.Graph().as_default() as graph, tf1.Session(graph=graph, config=_as_written()) as session:
             feeds, results = self._build(op, [_absolute(value) for value in inputs], attrs)
             return session.run([results[i] for i in chosen], feeds)
 
     def _gradient_magnitudes(self, op, inputs, attrs, ys, feeds, dys):
         values = {dy.op.name: np.abs(feeds[dy]) for dy in dys}
         names = [y.name for y in ys]
-        with tf.Graph().as_default() as graph, tf1.Session(graph=graph) as session:
+        with tf.Graph().as_default() as graph, tf1.Session(graph=graph, config=_as_written()) as session:
             absolute, results = self._build(op, [_absolute(value) for value in inputs], attrs)
             ys = [y for y in results if y.name in names]
             xs = [x for x in absolute if self._has_gradient(x)]
@@ -312,11 +383,6 @@ class Golden:
         path = TESTS / 'data' / 'golden' / f'{self.family}.pb'
         path.write_bytes(_message((1, self.cases)))
         print(f'{self.family}: {len(self.cases)} cases of {len(self.ops - {"Placeholder"})} ops, {path.stat().st_size:,} bytes')
-
-
-def case_values(case, ys, feeds):
-    with tf1.Session(graph=case.graph) as session:
-        return session.run(ys, feeds)
 
 
 def _absolute(value):

@@ -1,0 +1,53 @@
+"""Elementwise ops of two inputs, with broadcasting: arithmetic, comparisons, logic."""
+import numpy as np
+
+from data import BROADCAST, extremes, nonzero, numbers
+from writer import ELEMENTWISE, EXACT, SUMMED, dtypes, kind
+
+ARITHMETIC = ['Add', 'AddV2', 'Sub', 'Mul', 'Maximum', 'Minimum', 'SquaredDifference']
+DIVISION = ['RealDiv', 'Div', 'FloorDiv', 'FloorMod']
+COMPARISONS = ['Equal', 'NotEqual', 'Less', 'LessEqual', 'Greater', 'GreaterEqual']
+NOT_DIFFERENTIABLE = ['FloorDiv', 'FloorMod'] + COMPARISONS
+
+
+def cases(golden):
+    random = golden.random
+    for op in ARITHMETIC + DIVISION + COMPARISONS:
+        make_right = nonzero if op in DIVISION else numbers
+        for dtype in dtypes(op):
+            of = kind(dtype)
+            gradient = of in 'fc' and op not in NOT_DIFFERENTIABLE
+            tolerance = ELEMENTWISE if op in DIVISION or of == 'c' else EXACT
+            shapes = BROADCAST if dtype == np.float32 else [((3, 5), (3, 5)), ((2, 1, 3), (4, 1))]
+            for left, right in shapes:
+                golden.op(op, [numbers(random, left, dtype), make_right(random, right, dtype)], tolerance=tolerance, gradient=gradient,
+                          gradient_tolerance=SUMMED)
+            if of in 'fiu':
+                ends = extremes(dtype)
+                left, right = np.repeat(ends, len(ends)), np.tile(ends, len(ends))
+                if op in DIVISION and of in 'iu':  # no division by 0, and not the quotient that does not fit
+                    keep = (right != 0) & ~((left == ends[0]) & (right == np.array(-1).astype(dtype)))
+                    left, right = left[keep], right[keep]
+                if op in DIVISION and of == 'f':  # no quotient that is subnormal
+                    keep = np.isnan(left) | (np.abs(right) != np.max(ends[np.isfinite(ends)])) | (np.abs(left) > 1) | (left == 0)
+                    left, right = left[keep], right[keep]
+                if not (op == 'FloorMod' and of == 'f'):
+                    golden.op(op, [left, right], name=f'extremes of {dtype}', tolerance=tolerance)
+        if op in ('Div', 'FloorDiv', 'FloorMod'):
+            golden.fails(op, [np.int32([1, 2]), np.int32([1, 0])])
+            golden.fails(op, [np.int64([1, 2]), np.int64(0)])
+        golden.fails(op, [numbers(random, (2, 3), np.float32), numbers(random, (2,), np.float32)])
+    for dtype in dtypes('Pow'):
+        tolerance = EXACT if kind(dtype) == 'i' else ELEMENTWISE
+        for left, right in [((3, 5), (3, 5)), ((7,), ()), ((3, 1), (5,))]:
+            positive = np.abs(nonzero(random, left, dtype)) if kind(dtype) != 'c' else nonzero(random, left, dtype)
+            golden.op('Pow', [positive.astype(dtype), numbers(random, right, dtype, 0 if kind(dtype) == 'i' else -2, 3)], tolerance=tolerance,
+                      gradient=kind(dtype) in 'fc', gradient_tolerance=SUMMED)
+    for dtype in (np.float32, np.float64):
+        ends = np.array([0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 0.5, 2, -3], dtype)
+        golden.op('Pow', [np.repeat(ends, len(ends)), np.tile(ends, len(ends))], name='special values', tolerance=ELEMENTWISE)
+    golden.fails('Pow', [np.int32([2, 3]), np.int32([1, -1])])
+    for op in ('LogicalAnd', 'LogicalOr'):
+        for left, right in BROADCAST:
+            golden.op(op, [numbers(random, left, bool), numbers(random, right, bool)])
+        golden.fails(op, [numbers(random, (2, 3), bool), numbers(random, (2,), bool)])
