@@ -14,7 +14,7 @@ def cases(golden):
     random = golden.random
     for op in ARITHMETIC + DIVISION + COMPARISONS:
         make_right = nonzero if op in DIVISION else numbers
-        for dtype in dtypes(op):
+        for dtype in dtypes(op, of='fiucbS' if op in COMPARISONS else 'fiucb'):
             of = kind(dtype)
             gradient = of in 'fc' and op not in NOT_DIFFERENTIABLE
             tolerance = ELEMENTWISE if op in DIVISION or of == 'c' else EXACT
