@@ -280,6 +280,10 @@ TEST(windows_give_the_same_bits_on_any_number_of_threads) {
                 "float[2,40,41,60] 0; float[2,40,41,60] 0; float[2,40,41,60] 0");
   check_threads("AvgPoolGrad[T=float, ksize=[1, 3, 3, 1], strides=[1, 1, 1, 1], padding=SAME]", "int32[4] 2 40 41 60; float[2,40,41,60] 0");
   check_threads("LRN[T=float]", "float[2,40,41,60] 0");
+  check_threads("ResizeBilinear[T=float]", "float[2,40,41,20] 0; int32[2] 90 70");
+  check_threads("ResizeBilinearGrad[T=float]", "float[2,90,70,20] 0; float[2,40,41,20] 0");
+  check_threads("ResizeNearestNeighbor[T=float]", "float[2,40,41,20] 0; int32[2] 90 70");
+  check_threads("ResizeNearestNeighborGrad[T=float]", "float[2,90,70,20] 0; int32[2] 40 41");
   check_threads("FusedBatchNorm[T=float]", "float[2,40,41,60] 0; float[60] 0; float[60] 0; float[0]; float[0]");
   check_threads("FusedBatchNorm[T=float, data_format=NCHW]", "float[2,60,40,41] 0; float[60] 0; float[60] 0; float[0]; float[0]");
   check_threads("FusedBatchNormGrad[T=float, epsilon=2]", "float[2,40,41,60] 0; float[2,40,41,60] 0; float[60] 0; float[60] 0; float[60] 0");
