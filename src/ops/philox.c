@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "simd/simd.h"
+
 static const double kPi = 3.14159265358979323846;
 
 Philox philox_seed(uint64_t seed, uint64_t seed2) {
@@ -32,6 +34,72 @@ void philox_next(Philox *generator, uint32_t words[4]) {
   words[0] = c0, words[1] = c1, words[2] = c2, words[3] = c3;
   philox_skip(generator, 1);
 }
+
+/* The 64 bits of a[i] * b. */
+SIMD_INLINE void multiply_wide(i32x4 a, uint32_t b, i32x4 *low, i32x4 *high) {
+#ifdef __wasm_simd128__
+  v128_t factor = wasm_u32x4_splat(b);
+  i32x4 left = (i32x4)wasm_u64x2_extmul_low_u32x4((v128_t)a, factor);
+  i32x4 right = (i32x4)wasm_u64x2_extmul_high_u32x4((v128_t)a, factor);
+  *low = __builtin_shufflevector(left, right, 0, 2, 4, 6);
+  *high = __builtin_shufflevector(left, right, 1, 3, 5, 7);
+#elif defined(__SSE2__)
+  __m128i factor = _mm_set1_epi32((int32_t)b);
+  i32x4 even = (i32x4)_mm_mul_epu32((__m128i)a, factor);
+  i32x4 odd = (i32x4)_mm_mul_epu32(_mm_srli_epi64((__m128i)a, 32), factor);
+  *low = __builtin_shufflevector(even, odd, 0, 4, 2, 6);
+  *high = __builtin_shufflevector(even, odd, 1, 5, 3, 7);
+#else
+  for (int i = 0; i < 4; i++) {
+    uint64_t product = (uint64_t)(uint32_t)a[i] * b;
+    (*low)[i] = (int32_t)(uint32_t)product;
+    (*high)[i] = (int32_t)(uint32_t)(product >> 32);
+  }
+#endif
+}
+
+/* Four groups, a generator in each lane. */
+static void four_groups(const Philox generators[4], uint32_t words[16]) {
+  i32x4 c[4];
+  for (int i = 0; i < 4; i++) {
+    for (int lane = 0; lane < 4; lane++) c[i][lane] = (int32_t)generators[lane].counter[i];
+  }
+  uint32_t k0 = generators[0].key[0], k1 = generators[0].key[1];
+  for (int round = 0; round < 10; round++) {
+    i32x4 low_a, high_a, low_b, high_b;
+    multiply_wide(c[0], 0xD2511F53u, &low_a, &high_a);
+    multiply_wide(c[2], 0xCD9E8D57u, &low_b, &high_b);
+    c[0] = high_b ^ c[1] ^ i32x4_splat((int32_t)k0);
+    c[1] = low_b;
+    c[2] = high_a ^ c[3] ^ i32x4_splat((int32_t)k1);
+    c[3] = low_a;
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  f32x4 rows[4] = {(f32x4)c[0], (f32x4)c[1], (f32x4)c[2], (f32x4)c[3]};
+  f32x4_transpose(rows);
+  memcpy(words, rows, sizeof rows);
+}
+
+void philox_groups(const Philox *generator, uint64_t first, uint64_t stride, int count, uint32_t *words) {
+  Philox next = *generator, four[4];
+  philox_skip(&next, first);
+  for (int i = 0; i < count; i += 4) {
+    for (int lane = 0; lane < 4; lane++) {
+      four[lane] = next;
+      philox_skip(&next, stride);
+    }
+    if (count - i >= 4) {
+      four_groups(four, words + 4 * i);
+      continue;
+    }
+    for (int lane = 0; lane < count - i; lane++) philox_next(&four[lane], words + 4 * (i + lane));
+  }
+}
+
+/* [1, 2) - 1 with as many random bits as the 16-bit type has: 10 and 7. */
+float philox_uniform_f16(uint32_t word) { return (float)(word & 0x3ffu) * 0x1p-10f; }
+float philox_uniform_bf16(uint32_t word) { return (float)(word & 0x7fu) * 0x1p-7f; }
 
 float philox_uniform_f32(uint32_t word) {
   uint32_t bits = (word & 0x7fffffu) | 127u << 23; /* [1, 2) */

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+/* Each value of the counter gives a group of four words. */
 typedef struct Philox {
   uint32_t counter[4];
   uint32_t key[2];
@@ -17,8 +18,12 @@ Philox philox_seed(uint64_t seed, uint64_t seed2);
 void philox_next(Philox *generator, uint32_t words[4]);
 /* Leaves out `count` times four words. */
 void philox_skip(Philox *generator, uint64_t count);
+/* The first group of each of `count` generators, side by side in vectors: `generator`'s after skipping first, first + stride, ... */
+void philox_groups(const Philox *generator, uint64_t first, uint64_t stride, int count, uint32_t *words);
 
 /* [0, 1) from the low bits of words. */
+float philox_uniform_f16(uint32_t word);
+float philox_uniform_bf16(uint32_t word);
 float philox_uniform_f32(uint32_t word);
 double philox_uniform_f64(uint32_t high, uint32_t low);
 /* Two independent standard normal numbers (Box-Muller). */

@@ -1,0 +1,73 @@
+/* Random numbers that follow from an input `seed` alone: the same for the same seed, TensorFlow's own. */
+#include "op/op_registry.h"
+#include "ops/random_fill.h"
+
+static bool shape_stateless(InferenceContext *c, Status *status) {
+  ShapeHandle seed;
+  DimHandle two;
+  TRY(shape_with_rank(c, shape_input(c, 1), 1, &seed, status));
+  TRY(dim_with_value(c, shape_dim_of(c, seed, 0), 2, &two, status));
+  return shape_random(c, status);
+}
+
+/* --- floats --- */
+
+static bool stateless_floats(KernelContext *context, RandomDistribution distribution, Status *status) {
+  Philox start;
+  Tensor *out;
+  TRY(random_stateless(context->inputs[1], &start, status));
+  TRY(random_allocate_output(context, &out, status));
+  random_fill_floats(&start, distribution, out->dtype, out->data, tensor_num_elements(out), context->parallel);
+  return true;
+}
+
+static bool uniform(KernelContext *context, Status *status) { return stateless_floats(context, RANDOM_UNIFORM, status); }
+static bool normal(KernelContext *context, Status *status) { return stateless_floats(context, RANDOM_NORMAL, status); }
+static bool truncated(KernelContext *context, Status *status) { return stateless_floats(context, RANDOM_TRUNCATED, status); }
+
+#define STATELESS_FLOATS                                                                                                      \
+  .inputs = {"shape: T", "seed: Tseed"}, .outputs = {"output: dtype"},                                                        \
+  .attrs = {"dtype: {half, bfloat16, float, double} = DT_FLOAT", "T: {int32, int64} = DT_INT32",                              \
+            "Tseed: {int32, int64} = DT_INT64"},                                                                              \
+  .shape = shape_stateless, .gradient = NO_GRADIENT
+
+REGISTER_OP(StatelessRandomUniform,
+  STATELESS_FLOATS,
+  .kernels = {{DT_FLOAT, uniform}, {DT_DOUBLE, uniform}, {DT_HALF, uniform}, {DT_BFLOAT16, uniform}})
+
+REGISTER_OP(StatelessRandomNormal,
+  STATELESS_FLOATS,
+  .kernels = {{DT_FLOAT, normal}, {DT_DOUBLE, normal}, {DT_HALF, normal}, {DT_BFLOAT16, normal}})
+
+REGISTER_OP(StatelessTruncatedNormal,
+  STATELESS_FLOATS,
+  .kernels = {{DT_FLOAT, truncated}, {DT_DOUBLE, truncated}, {DT_HALF, truncated}, {DT_BFLOAT16, truncated}})
+
+/* --- integers in [minval, maxval) --- */
+
+static bool shape_stateless_int(InferenceContext *c, Status *status) {
+  TRY(random_shape_bounds(c, 2, status));
+  return shape_stateless(c, status);
+}
+
+static bool uniform_int(KernelContext *context, Status *status) {
+  Philox start;
+  int64_t low, high;
+  Tensor *out;
+  TRY(random_stateless(context->inputs[1], &start, status));
+  TRY(random_read_bounds(context, 2, &low, &high, status));
+  TRY(random_allocate_output(context, &out, status));
+  int64_t count = tensor_num_elements(out);
+  if (count == 0) return true;
+  TRY(random_check_bounds(low, high, status));
+  random_fill_ints(&start, low, high, out->dtype, out->data, count, context->parallel);
+  return true;
+}
+
+REGISTER_OP(StatelessRandomUniformInt,
+  .inputs = {"shape: T", "seed: Tseed", "minval: dtype", "maxval: dtype"},
+  .outputs = {"output: dtype"},
+  .attrs = {"dtype: {int32, int64}", "T: {int32, int64}", "Tseed: {int32, int64} = DT_INT64"},
+  .shape = shape_stateless_int,
+  .gradient = NO_GRADIENT,
+  .kernels = {{DT_INT32, uniform_int}, {DT_INT64, uniform_int}})
