@@ -1,4 +1,5 @@
 /* Ops that pass their input on as it is, and the one that does nothing. */
+#include "op/node_def.h"
 #include "op/op_registry.h"
 
 static bool identity(KernelContext *context, Status *status) {
@@ -51,6 +52,23 @@ REGISTER_OP(StopGradient,
   .attrs = {"T: type"},
   .shape = shape_unchanged,
   .gradient = NO_GRADIENT,
+  .kernels = {{DT_INVALID, identity}})
+
+/* Whoever asks for a gradient is told why there is none, rather than given a zero. */
+static bool prevent_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  Str message;
+  (void)text;
+  TRY(node_attr_string(request->node, "message", &message, status));
+  return status_set(status, CODE_NOT_FOUND, "Gradient explicitly disabled. Reason: %.*s",
+                    (int)(message.length < 512 ? message.length : 512), message.data);
+}
+
+REGISTER_OP(PreventGradient,
+  .inputs = {"input: T"},
+  .outputs = {"output: T"},
+  .attrs = {"T: type", "message: string = ''"},
+  .shape = shape_unchanged,
+  .gradient_fn = prevent_gradient,
   .kernels = {{DT_INVALID, identity}})
 
 static bool identity_n(KernelContext *context, Status *status) {

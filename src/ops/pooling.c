@@ -6,8 +6,7 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/element_types.h"
-#include "ops/half_precision.h"
-#include "ops/window_attrs.h"
+#include "ops/pool_window.h"
 #include "simd/simd.h"
 
 /* --- what the loops see --- */
@@ -18,21 +17,6 @@ typedef struct Pool {
   const void *input, *grad; /* images, as far as the loop reads them */
   void *result;
 } Pool;
-
-/* The elements of the image that one window covers. */
-typedef struct PoolWindow {
-  int64_t row_begin, row_end, column_begin, column_end, count;
-} PoolWindow;
-
-static PoolWindow pool_window(const Pool *p, int64_t row, int64_t column) {
-  PoolWindow w;
-  int64_t y = row * p->rows.step + p->rows.offset, x = column * p->columns.step + p->columns.offset;
-  window_inside(&p->rows, row, &w.row_begin, &w.row_end);
-  window_inside(&p->columns, column, &w.column_begin, &w.column_end);
-  w.row_begin += y, w.row_end += y, w.column_begin += x, w.column_end += x;
-  w.count = (w.row_end - w.row_begin) * (w.column_end - w.column_begin);
-  return w;
-}
 
 /* Channels whose gradient is computed together: windows overlap, groups do not. */
 enum { POOL_GROUP = 32 };
@@ -62,107 +46,10 @@ static const PoolLoops *loops_of(DataType type) {
   }
 }
 
-/* --- attrs --- */
-
-typedef struct PoolState {
-  WindowAttrs attrs;
-  int64_t ksize[4], strides[4];
-  bool by_inputs; /* the last two inputs are ksize and strides */
-} PoolState;
-
-static bool read_four(const NodeDef *node, const char *attr, const char *noun, int64_t values[4], Status *status) {
-  const AttrListValue *list;
-  TRY(node_attr_list(node, attr, ATTR_INT, &list, status));
-  if (list == NULL || list->n_i != 4) return status_invalid(status, "Sliding window %s field must specify 4 dimensions", noun);
-  for (int i = 0; i < 4; i++) {
-    values[i] = list->i[i];
-    if (values[i] < INT32_MIN || values[i] > INT32_MAX) {
-      return status_invalid(status, "Attr %s has value %" PRId64 " out of range for an int32", attr, values[i]);
-    }
-  }
-  return true;
-}
-
-static bool pool_construct(const KernelConstruction *construction, void *memory, Status *status) {
-  PoolState *state = memory;
-  TRY(window_read_format(construction->node, &state->attrs, status));
-  if (node_def_attr(construction->node, "ksize") == NULL) {
-    state->by_inputs = true;
-    return true;
-  }
-  return read_four(construction->node, "ksize", "ksize", state->ksize, status) &&
-         read_four(construction->node, "strides", "stride", state->strides, status);
-}
-
-static bool input_four(const Tensor *tensor, const char *noun, int64_t values[4], Status *status) {
-  if (tensor_num_elements(tensor) != 4) return status_invalid(status, "Sliding window %s field must specify 4 dimensions", noun);
-  for (int i = 0; i < 4; i++) values[i] = tensor_i32(tensor)[i];
-  return true;
-}
-
 /* --- one run --- */
-
-typedef struct PoolRun {
-  WindowAttrs attrs;
-  int64_t ksize[4], strides[4];
-  int64_t depth;         /* channels pooled together */
-  ImageSizes input, out;
-  WindowAxis axis[WINDOW_AXES];
-} PoolRun;
-
-/* Reads sizes and strides, and places the windows on an image of `dims`. */
-static bool begin_pool(KernelContext *context, const int64_t *dims, PoolRun *run, Status *status) {
-  const PoolState *state = context->state;
-  *run = (PoolRun){.attrs = state->attrs};
-  memcpy(run->ksize, state->ksize, sizeof run->ksize);
-  memcpy(run->strides, state->strides, sizeof run->strides);
-  if (state->by_inputs) {
-    TRY(input_four(context->inputs[context->num_inputs - 2], "ksize", run->ksize, status));
-    TRY(input_four(context->inputs[context->num_inputs - 1], "stride", run->strides, status));
-  }
-  const int64_t *k = run->ksize, *s = run->strides;
-  for (int i = 0; i < 4; i++) {
-    if (k[i] <= 0) {
-      return status_invalid(status, "Sliding window ksize must be positive. The specified or inferred ksize is: %" PRId64 ",%" PRId64
-                            ",%" PRId64 ",%" PRId64, k[0], k[1], k[2], k[3]);
-    }
-    if (s[i] <= 0) return status_invalid(status, "Stride must be > 0, but got %" PRId64, s[i]);
-  }
-  if (k[0] != 1 || s[0] != 1) return status_set(status, CODE_UNIMPLEMENTED, "Pooling is not yet supported on the batch dimension.");
-  int space = run->attrs.channels_first ? 2 : 1, channel = run->attrs.channels_first ? 1 : 3;
-  run->input = image_sizes(dims, run->attrs.channels_first);
-  run->depth = k[channel];
-  for (int i = 0; i < WINDOW_AXES; i++) run->attrs.strides[i] = s[space + i];
-  if (run->depth != 1) {
-    if (k[space] != 1 || k[space + 1] != 1) {
-      return status_set(status, CODE_UNIMPLEMENTED,
-                        "MaxPooling supports exactly one of pooling across depth or pooling across width/height.");
-    }
-    if (run->input.channels % run->depth != 0) {
-      return status_set(status, CODE_UNIMPLEMENTED, "Depthwise max pooling requires the depth window to evenly divide the input depth");
-    }
-    if (run->depth != s[channel]) {
-      return status_set(status, CODE_UNIMPLEMENTED, "Depthwise max pooling requires the depth window to equal the depth stride");
-    }
-  } else if (s[channel] != 1) {
-    return status_set(status, CODE_UNIMPLEMENTED, "Depthwise max pooling requires the depth window to equal the depth stride");
-  }
-  TRY(window_place(&run->attrs, &run->input, k + space, run->axis, status));
-  run->out = (ImageSizes){run->input.batch, {run->axis[0].out, run->axis[1].out}, run->input.channels / run->depth};
-  return true;
-}
 
 static bool reject_depth(const PoolRun *run, const char *message, Status *status) {
   return run->depth == 1 || status_set(status, CODE_UNIMPLEMENTED, "%s", message);
-}
-
-static bool has_shape(const Tensor *tensor, const char *name, const ImageSizes *sizes, bool channels_first, Status *status) {
-  int64_t want[4];
-  char text[SHAPE_TEXT_CAPACITY];
-  image_dims(sizes, channels_first, want);
-  if (memcmp(shape_dims(&tensor->shape), want, sizeof want) == 0) return true;
-  return status_invalid(status, "Expected %s shape to be [%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "], but got %s", name, want[0],
-                        want[1], want[2], want[3], shape_text(&tensor->shape, text));
 }
 
 /* What a loop reads; NULL: it does not. */
@@ -225,7 +112,7 @@ static bool needs_image(const Tensor *tensor, Status *status) {
 static bool begin_forward(KernelContext *context, PoolRun *run, Tensor **out, Status *status) {
   int64_t dims[4];
   TRY(needs_image(context->inputs[0], status));
-  TRY(begin_pool(context, shape_dims(&context->inputs[0]->shape), run, status));
+  TRY(pool_begin(context, shape_dims(&context->inputs[0]->shape), run, status));
   image_dims(&run->out, run->attrs.channels_first, dims);
   return kernel_allocate_output_dims(context, 0, 4, dims, out, status);
 }
@@ -255,12 +142,12 @@ static bool max_pool_any_grad(KernelContext *context, bool second, Status *statu
   if (input->shape.rank != 4) return status_invalid(status, "tensor_in must be 4-dimensional");
   if (output->shape.rank != 4) return status_invalid(status, "tensor_out must be 4-dimensional");
   if (grad->shape.rank != 4) return status_invalid(status, "out_backprop must be 4-dimensional");
-  TRY(begin_pool(context, shape_dims(&input->shape), &run, status));
+  TRY(pool_begin(context, shape_dims(&input->shape), &run, status));
   TRY(reject_depth(&run, second ? "MaxPoolingGradGrad is not yet supported on the depth dimension."
                                 : "MaxPoolingGrad is not yet supported on the depth dimension.", status));
   bool first = run.attrs.channels_first;
-  TRY(has_shape(output, "orig_output", &run.out, first, status));
-  TRY(has_shape(grad, "grad", second ? &run.input : &run.out, first, status));
+  TRY(pool_check_shape(output, "orig_output", &run.out, first, status));
+  TRY(pool_check_shape(grad, "grad", second ? &run.input : &run.out, first, status));
   image_dims(second ? &run.out : &run.input, first, dims);
   TRY(kernel_allocate_output_dims(context, 0, 4, dims, &out, status));
   const PoolLoops *loops = loops_of(out->dtype);
@@ -284,9 +171,9 @@ static bool avg_pool_grad(KernelContext *context, Status *status) {
     dims[i] = tensor_i32(shape)[i];
     if (dims[i] < 0) return status_invalid(status, "Expected a non-negative size, got %" PRId64, dims[i]);
   }
-  TRY(begin_pool(context, dims, &run, status));
+  TRY(pool_begin(context, dims, &run, status));
   TRY(reject_depth(&run, "Non-spatial pooling is not yet supported. Volunteers? :)", status));
-  TRY(has_shape(grad, "grad", &run.out, run.attrs.channels_first, status));
+  TRY(pool_check_shape(grad, "grad", &run.out, run.attrs.channels_first, status));
   TRY(kernel_allocate_output_dims(context, 0, 4, dims, &out, status));
   return run_pool(context, &run, &(PoolInputs){.grad = grad, .grad_sizes = &run.out}, &run.input, false,
                   loops_of(out->dtype)->avg_grad, out, status);

@@ -68,6 +68,7 @@ static const struct { const char *op, *file, *test; } kElsewhere[] = {
     {"TensorListStack", "ops/tensor_list_test.c", "gradients_of_lists"},
     {"TensorListFromTensor", "ops/tensor_list_test.c", "gradients_of_lists"},
     {"TopK", "ops/top_k_test.c", "gradients_of_top_k_in_old_graphs"},
+    {"PreventGradient", "ops/identity_test.c", "gradients_are_prevented"},
     {"ResourceGather", "ops/variable_test.c", "gradients_flow_into_gathered_variables"},
 };
 enum { NUM_ELSEWHERE = sizeof kElsewhere / sizeof kElsewhere[0], MAX_SHAPES = 64, CASES_WANTED = 3 };

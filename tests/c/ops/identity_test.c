@@ -1,5 +1,6 @@
 /* Ops that pass their inputs on, one by one and as lists. */
 #include "gradient_cases.h"
+#include "gradient_checker.h"
 #include "harness.h"
 #include "op_runner.h"
 
@@ -10,6 +11,25 @@ TEST(inputs_are_passed_on) {
   op_gives("IdentityN[T=[float, int32]]", "float[2] 1 2; int32[] 3", "float[2] 1 2; int32[] 3");
   op_gives("_ListToArray[Tin=[float, float], T=float, N=2]", "float[2] 1 2; float[] 3", "float[2] 1 2; float[] 3");
   op_gives("_ArrayToList[T=float, N=2, out_types=[float, float]]", "float[2] 1 2; float[] 3", "float[2] 1 2; float[] 3");
+}
+
+/* The value passes, the gradient does not: in the graph's gradient as in the functional one. */
+TEST(gradients_are_prevented) {
+  OpRun run;
+  Status status;
+  Tensor dy = {0};
+  int count = 0;
+  status_init(&status);
+  op_gives("PreventGradient[T=string]", "string[2] a b", "string[2] a b");
+  CHECK_OK(op_run_begin(&run, "PreventGradient[T=float, message=too deep]", &status), status);
+  CHECK_OK(op_run_inputs(&run, "float[2] 1 2", &status), status);
+  CHECK_OK(tensors_parse("float[2] 1 1", &dy, 1, &count, &status), status);
+  if (status.code == CODE_OK) {
+    gradient_fails(run.node, run.inputs, 1, CODE_NOT_FOUND, "Gradient explicitly disabled. Reason: too deep");
+    symbolic_gradient_fails(run.node, run.inputs, 1, &dy, CODE_NOT_FOUND, "Gradient explicitly disabled. Reason: too deep");
+  }
+  tensor_clear(&dy);
+  op_run_end(&run);
 }
 
 GRADIENT_CASES(identity,

@@ -168,6 +168,7 @@ TEST(gradient_texts_can_be_instantiated) {
   for (int i = 0; i < op_registry_count(op_registry_global()); i++) {
     const Op *op = op_registry_find(op_registry_global(), op_registry_name(op_registry_global(), i));
     if (op == NULL || op->registration->gradient == NO_GRADIENT || op->registration->gradient == FUNCTIONAL_GRADIENT) continue;
+    if (strcmp(op->def->name, "PreventGradient") == 0) continue; /* its text is an error */
     for (unsigned variant = 0; variant < 4; variant++) {
       CHECK_CONTEXT("%s, variant %u", op_registry_name(op_registry_global(), i), variant);
       Arena *arena = arena_new();
