@@ -101,6 +101,8 @@ static void mark_needed(Inliner *in) {
   for (int i = body->num_args; in->options->keep_stateful && i < body->num_nodes - body->num_rets; i++) {
     if (body->nodes[i].op->def->is_stateful) need(in, i, &top);
   }
+  for (int i = 0; in->options->keep_stateful && i < body->num_control_rets; i++)
+    need(in, body->control_rets[i], &top);
   while (top > 0) {
     const InstantiatedNode *node = &body->nodes[in->stack[--top]];
     for (int i = 0; i < node->num_inputs; i++) need(in, node->inputs[i].node, &top);

@@ -79,8 +79,8 @@ MUST_CHECK bool function_needed_args(const InstantiationResult *body, const Node
                                      const bool *wanted_outputs, const FunctionInlineReuse *reuse,
                                      bool *needed_args, Status *status);
 
-/* Adds what the wanted results need (and nothing else, except stateful nodes when keep_stateful) to the
- * graph. Nodes are named `scope`/name, made unique. `inputs` are num_args values; one that is not needed
+/* Adds what the wanted results need (and nothing else, except stateful nodes and control results when
+ * keep_stateful) to the graph. Nodes are named `scope`/name, made unique. `inputs` are num_args values; one that is not needed
  * may have a NULL node. `outputs` are num_rets values, NULL nodes where not wanted; `wanted_outputs` NULL
  * means all. All or nothing: on error no node is left in the graph. */
 typedef struct FunctionInlineOptions {

@@ -24,7 +24,8 @@ void body_work_free(BodyWork *work) {
 /* --- nodes --- */
 
 NodeDef *body_work_def(BodyWork *work, const char *op, const char *name) {
-  const char *unique = graph_unique_name(work->graph, name);
+  if (work->scope != NULL) name = arena_printf(work->arena, "%s/%s", work->scope, name);
+  const char *unique = name == NULL ? NULL : graph_unique_name(work->graph, name);
   NodeDef *def = unique == NULL ? NULL : node_def_new(work->arena, unique, op);
   if (def == NULL) oom(work);
   return def;
@@ -112,6 +113,23 @@ bool body_work_zeros(BodyWork *work, NodeOutput value, DataType type, NodeOutput
   return body_work_op(work, "ZerosLike", &value, 1, output);
 }
 
+bool body_work_no_gradient(BodyWork *work, NodeOutput arg, NodeOutput *output) {
+  if (dtype_base(node_output_type(arg)) == DT_RESOURCE) return body_work_float_zero(work, output);
+  return body_work_zeros(work, arg, DT_INVALID, output);
+}
+
+bool body_work_empty_list(BodyWork *work, DataType type, NodeOutput *list) {
+  NodeOutput inputs[2];
+  TRY(body_work_int32(work, "any", -1, &inputs[0]));
+  inputs[1] = inputs[0];
+  NodeDef *def = body_work_def(work, "EmptyTensorList", "list");
+  if (def == NULL) return false;
+  TRY(body_work_type(work, def, "element_dtype", type));
+  TRY(body_work_type(work, def, "shape_type", DT_INT32));
+  list->index = 0;
+  return body_work_add(work, def, inputs, 2, &list->node);
+}
+
 /* --- functions --- */
 
 bool gradient_flows_through(DataType type) {
@@ -124,6 +142,26 @@ bool gradient_called(const NodeDef *node, const char *attr, const NameAttrList *
   if (value == NULL || value->value_case != (int)ATTR_FUNC)
     return status_invalid(status, "No attr named '%s' of type func in op %s", attr, node->op);
   *function = value->func;
+  return true;
+}
+
+/* Nodes with state, and control results. */
+static bool find_effects(BodyWork *work, InlinedFunction *function) {
+  const InstantiationResult *body = function->body;
+  int64_t ids = graph_num_node_ids(work->graph);
+  uint8_t *found = arena_calloc(work->arena, ids, 1);
+  function->effects = arena_calloc(work->arena, ids, sizeof *function->effects);
+  if (found == NULL || function->effects == NULL) return oom(work);
+  for (int i = 0; i < body->num_control_rets; i++) {
+    const NodeDef *def = body->nodes[body->control_rets[i]].def;
+    const Node *node = graph_find_node(work->graph, def->name);
+    if (node != NULL && strcmp(node->def->op, def->op) == 0) found[node->id] = 1;
+  }
+  for (int64_t id = SINK_ID + 1; id < ids; id++) {
+    Node *node = graph_node(work->graph, id);
+    if (node == NULL || strcmp(node->def->op, "Placeholder") == 0) continue;
+    if (found[id] || node->op->def->is_stateful) function->effects[function->num_effects++] = node;
+  }
   return true;
 }
 
@@ -143,7 +181,8 @@ bool body_work_inline(BodyWork *work, const NameAttrList *f, bool keep_stateful,
   for (int i = 0; i < body->num_args; i++)
     TRY(body_work_placeholder(work, body->nodes[i].def->name, body->arg_types[i], &function->args[i]));
   FunctionInlineOptions options = {.keep_stateful = keep_stateful};
-  return function_inline_body(work->graph, body, function->args, &options, function->rets, work->status);
+  TRY(function_inline_body(work->graph, body, function->args, &options, function->rets, work->status));
+  return !keep_stateful || find_effects(work, function);
 }
 
 bool body_work_differentiate(BodyWork *work, InlinedFunction *function, const bool *flows) {
@@ -168,26 +207,35 @@ bool body_work_differentiate(BodyWork *work, InlinedFunction *function, const bo
   return ok;
 }
 
-bool body_work_function(BodyWork *work, const char *name, const NodeOutput *inputs, int num_inputs,
-                        const NodeOutput *outputs, int num_outputs, Arena *arena, FunctionDef **function) {
+static bool make_function(BodyWork *work, const char *name, const NodeOutput *inputs, int num_inputs,
+                          const NodeOutput *outputs, int num_outputs, const InlinedFunction *whole,
+                          FunctionDef **function) {
   GraphToFunctionOptions options = {.name = name,
                                     .inputs = inputs,
                                     .num_inputs = num_inputs,
                                     .outputs = outputs,
-                                    .num_outputs = num_outputs};
+                                    .num_outputs = num_outputs,
+                                    .control_outputs = whole == NULL ? NULL : whole->effects,
+                                    .num_control_outputs = whole == NULL ? 0 : whole->num_effects};
+  return graph_to_function(work->graph, &options, work->arena, function, work->status);
+}
+
+bool body_work_function(BodyWork *work, const char *name, const NodeOutput *inputs, int num_inputs,
+                        const NodeOutput *outputs, int num_outputs, Arena *arena, FunctionDef **function) {
   FunctionDef *made;
-  TRY(graph_to_function(work->graph, &options, work->arena, &made, work->status));
+  TRY(make_function(work, name, inputs, num_inputs, outputs, num_outputs, NULL, &made));
   *function = arena == work->arena ? made : proto_copy(made, arena);
   return *function != NULL || oom(work);
 }
 
 bool body_work_define(BodyWork *work, const char *name, const NodeOutput *inputs, int num_inputs,
-                      const NodeOutput *outputs, int num_outputs, const char **defined) {
+                      const NodeOutput *outputs, int num_outputs, const InlinedFunction *whole,
+                      const char **defined) {
   FunctionDef *function;
   Graph *library = work->library->functions;
   char *chosen = arena_strdup(work->library->arena, name);
   if (chosen == NULL) return oom(work);
-  TRY(body_work_function(work, name, inputs, num_inputs, outputs, num_outputs, work->arena, &function));
+  TRY(make_function(work, name, inputs, num_inputs, outputs, num_outputs, whole, &function));
   for (int i = 1;; i++) {
     function->signature->name = chosen;
     const FunctionDef *other = graph_find_function(library, chosen);
@@ -202,4 +250,36 @@ bool body_work_define(BodyWork *work, const char *name, const NodeOutput *inputs
   }
   *defined = chosen;
   return true;
+}
+
+const char *body_work_name(BodyWork *work, const char *name, const char *suffix) {
+  static const char kForward[] = "_forward";
+  const char *last = NULL;
+  for (const char *at = name; (at = strstr(at, kForward)) != NULL; at++) last = at;
+  const char *behind = last == NULL ? NULL : last + sizeof kForward - 1;
+  if (behind != NULL && *behind == '_') behind += 1 + strspn(behind + 1, "0123456789");
+  int length = behind != NULL && *behind == 0 ? (int)(last - name) : (int)strlen(name);
+  return arena_printf(work->arena, "%.*s%s", length, name, suffix);
+}
+
+/* --- NodeDefs --- */
+
+bool body_work_copy_def(BodyWork *work, const NodeDef *node, NodeDef **copy) {
+  NodeDef bare = *node;
+  bare.n_input = 0;
+  *copy = proto_copy(&bare, work->library->arena);
+  return *copy != NULL || oom(work);
+}
+
+bool body_work_widen_shapes(BodyWork *work, NodeDef *def, size_t count) {
+  Arena *arena = work->library->arena;
+  const AttrValue *old = node_def_attr(def, "output_shapes");
+  size_t known = old == NULL || old->list == NULL ? 0 : old->list->n_shape;
+  if (known == 0 || known >= count) return true;
+  const TensorShapeProto **shapes = arena_calloc(arena, (int64_t)count, sizeof *shapes);
+  const AttrValue *unknown = attr_value_shape(arena, -1, NULL);
+  if (shapes == NULL || unknown == NULL) return oom(work);
+  for (size_t i = 0; i < count; i++) shapes[i] = i < known ? old->list->shape[i] : unknown->shape;
+  AttrValue *value = attr_value_shape_list(arena, shapes, count);
+  return value == NULL ? oom(work) : node_def_set_attr(def, arena, "output_shapes", value, work->status);
 }

@@ -11,6 +11,7 @@ typedef struct BodyWork {
   Graph *graph;
   Arena *arena; /* as long as the graph */
   Status *status;
+  const char *scope; /* NULL, or what stands in front of the names of new nodes */
 } BodyWork;
 
 MUST_CHECK bool body_work_new(BodyWork *work, GradientLibrary *library, Status *status);
@@ -47,6 +48,8 @@ typedef struct InlinedFunction {
   NodeOutput *dys;        /* per result; NULL nodes where no gradient arrives */
   NodeOutput *dxs;        /* per argument; NULL nodes where none leaves */
   int64_t first_gradient; /* nodes from this id on are of the gradient */
+  Node **effects;         /* with keep_stateful: what runs in every call */
+  int num_effects;
 } InlinedFunction;
 
 /* Whether gradients of values of that type are computed. */
@@ -61,9 +64,20 @@ MUST_CHECK bool body_work_function(BodyWork *work, const char *name, const NodeO
                                    const NodeOutput *outputs, int num_outputs, Arena *arena,
                                    FunctionDef **function);
 /* Adds such a function to the library under the name or name_1, name_2, ...: a new one, or one that is the
- * same. */
+ * same. With `whole`, it has the effects of that function as well. */
 MUST_CHECK bool body_work_define(BodyWork *work, const char *name, const NodeOutput *inputs, int num_inputs,
-                                 const NodeOutput *outputs, int num_outputs, const char **defined);
+                                 const NodeOutput *outputs, int num_outputs, const InlinedFunction *whole,
+                                 const char **defined);
+/* The name of a function with the suffix behind it, instead of "_forward" if it has that; NULL when out of
+ * memory. */
+const char *body_work_name(BodyWork *work, const char *name, const char *suffix);
+/* The NodeDef without inputs, in the library's arena. */
+MUST_CHECK bool body_work_copy_def(BodyWork *work, const NodeDef *node, NodeDef **copy);
+/* Adds unknown shapes to the node's attr `output_shapes`, when it has any, until they are `count`. */
+MUST_CHECK bool body_work_widen_shapes(BodyWork *work, NodeDef *def, size_t count);
+MUST_CHECK bool body_work_empty_list(BodyWork *work, DataType type, NodeOutput *list);
+/* Where no gradient leaves: zeros, and a float for a resource. */
+MUST_CHECK bool body_work_no_gradient(BodyWork *work, NodeOutput arg, NodeOutput *output);
 
 /* The function in the attr of a node; INVALID_ARGUMENT when there is none. */
 MUST_CHECK bool gradient_called(const NodeDef *node, const char *attr, const NameAttrList **function,

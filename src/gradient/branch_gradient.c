@@ -1,22 +1,39 @@
 /* The gradient of If and Case: an If or Case of the gradients of the branches. A RemoteCall is like them: it
- * has one branch, and an input in front that says nothing but where. */
+ * has one branch, and an input in front that says nothing but where. And so is a call, without that input.
+ *
+ * What the gradient of a branch looks at within the branch becomes an output of it, and of the op, behind
+ * those that there are; the other branches give something of the type there that nobody looks at. */
 #include <string.h>
 
-#include "gradient/body_work.h"
+#include "gradient/kept_values.h"
+
+typedef struct Branch {
+  const NameAttrList *function;
+  BodyWork work;
+  InlinedFunction inlined;
+  KeptValues kept;
+  int *outputs;         /* per value kept: the output that has it */
+  NodeOutput *slots;    /* per output that is added; NULL nodes where another branch has one */
+  const char *gradient; /* in the library */
+  const char *forward;
+} Branch;
 
 typedef struct Branches {
   GradientLibrary *library;
   const NodeDef *node;
   Status *status;
   Arena *arena; /* until the gradient is made */
-  const NameAttrList **functions;
-  BodyWork *works;
-  InlinedFunction *inlined;
+  Branch *branches;
   int count;
+  int first;                   /* inputs in front of those of the branches */
   int num_inputs, num_outputs; /* of a branch */
-  bool *arrives;               /* per output */
-  DataType *types;             /* per input that of its gradient; DT_INVALID: none leaves */
-  const char **gradients;      /* names of the branches' gradients in the library */
+  const DataType *input_types, *output_types;
+  bool *arrives;        /* per output */
+  DataType *types;      /* per input that of its gradient; DT_INVALID: none leaves */
+  bool *passed;         /* per input: the gradients of the branches look at it */
+  bool *read;           /* per output, those that are added included: the gradients look at it */
+  DataType *slot_types; /* of the outputs that are added */
+  int num_slots;
 } Branches;
 
 static bool oom(Branches *b) { return status_oom(b->status, "the gradient of a branch"); }
@@ -27,43 +44,56 @@ bool gradient_is_branch(const NodeDef *node) {
          strcmp(node->op, "RemoteCall") == 0;
 }
 
+static bool new_branches(Branches *b, int count) {
+  b->branches = arena_calloc(b->arena, count, sizeof *b->branches);
+  if (b->branches == NULL) return oom(b);
+  b->count = count;
+  return true;
+}
+
+/* The op is the function itself. */
+static bool find_callee(Branches *b) {
+  NameAttrList *callee = arena_alloc(b->arena, (int64_t)sizeof *callee);
+  if (callee == NULL || !new_branches(b, 1)) return oom(b);
+  *callee = (NameAttrList)TENSORFLOW__NAME_ATTR_LIST__INIT;
+  callee->name = b->node->op;
+  /* All map entries have the same layout: a key and a value. */
+  callee->attr = (FuncAttrEntry **)b->node->attr;
+  callee->n_attr = b->node->n_attr;
+  b->branches[0].function = callee;
+  return true;
+}
+
 static bool find_branches(Branches *b) {
   const AttrValue *list = node_def_attr(b->node, "branches");
-  if (node_def_attr(b->node, "f") != NULL) {
-    b->count = 1;
-    b->functions = arena_calloc(b->arena, 1, sizeof *b->functions);
-    if (b->functions == NULL) return oom(b);
-    return gradient_called(b->node, "f", &b->functions[0], b->status);
-  }
+  if (graph_find_function(b->library->functions, b->node->op) != NULL) return find_callee(b);
+  if (node_def_attr(b->node, "f") != NULL)
+    return new_branches(b, 1) && gradient_called(b->node, "f", &b->branches[0].function, b->status);
   if (list == NULL) {
-    b->count = 2;
-    b->functions = arena_calloc(b->arena, 2, sizeof *b->functions);
-    if (b->functions == NULL) return oom(b);
-    return gradient_called(b->node, "then_branch", &b->functions[0], b->status) &&
-           gradient_called(b->node, "else_branch", &b->functions[1], b->status);
+    return new_branches(b, 2) &&
+           gradient_called(b->node, "then_branch", &b->branches[0].function, b->status) &&
+           gradient_called(b->node, "else_branch", &b->branches[1].function, b->status);
   }
   if (list->value_case != (int)ATTR_LIST || list->list->n_func < 1 ||
       list->list->n_func > FUNCTION_MAX_EXPANDED)
     return status_invalid(b->status, "No functions in attr 'branches' of op %s", b->node->op);
-  b->count = (int)list->list->n_func;
-  b->functions = arena_calloc(b->arena, b->count, sizeof *b->functions);
-  if (b->functions == NULL) return oom(b);
-  for (int i = 0; i < b->count; i++) b->functions[i] = list->list->func[i];
+  TRY(new_branches(b, (int)list->list->n_func));
+  for (int i = 0; i < b->count; i++) b->branches[i].function = list->list->func[i];
   return true;
 }
 
-static bool differentiate(Branches *b, int i) {
-  TRY(body_work_new(&b->works[i], b->library, b->status));
-  TRY(body_work_inline(&b->works[i], b->functions[i], false, &b->inlined[i]));
-  const InstantiationResult *body = b->inlined[i].body;
+static bool differentiate(Branches *b, Branch *branch) {
+  TRY(body_work_new(&branch->work, b->library, b->status));
+  TRY(body_work_inline(&branch->work, branch->function, true, &branch->inlined));
+  const InstantiationResult *body = branch->inlined.body;
   if (body->num_args != b->num_inputs || body->num_rets != b->num_outputs) {
     return status_invalid(b->status, "Branch %s of op %s has %d arguments and %d results, not %d and %d",
                           body->name, b->node->op, body->num_args, body->num_rets, b->num_inputs,
                           b->num_outputs);
   }
-  TRY(body_work_differentiate(&b->works[i], &b->inlined[i], b->arrives));
+  TRY(body_work_differentiate(&branch->work, &branch->inlined, b->arrives));
   for (int k = 0; k < b->num_inputs; k++) {
-    NodeOutput dx = b->inlined[i].dxs[k];
+    NodeOutput dx = branch->inlined.dxs[k];
     if (dx.node == NULL) continue;
     DataType type = (DataType)dtype_base(node_output_type(dx));
     if (b->types[k] != DT_INVALID && b->types[k] != type)
@@ -74,100 +104,246 @@ static bool differentiate(Branches *b, int i) {
   return true;
 }
 
-/* The branches' inputs and the gradients that arrive in, the gradients that leave any of the branches out. */
-static bool define(Branches *b, int i) {
-  BodyWork *work = &b->works[i];
-  InlinedFunction *branch = &b->inlined[i];
-  int num_in = 0, num_out = 0;
-  NodeOutput *in = arena_calloc(work->arena, b->num_inputs + b->num_outputs + 1, sizeof *in);
-  NodeOutput *out = arena_calloc(work->arena, b->num_inputs + 1, sizeof *out);
-  char *name = arena_printf(b->library->arena, "%s_grad", branch->body->name);
-  if (in == NULL || out == NULL || name == NULL) return oom(b);
-  for (int k = 0; k < b->num_inputs; k++) in[num_in++] = branch->args[k];
-  for (int k = 0; k < b->num_outputs; k++) {
-    if (b->arrives[k]) in[num_in++] = branch->dys[k];
-  }
+/* --- what is kept --- */
+
+/* Zeros where another branch has a gradient; then, what the gradient looks at. */
+static bool find_kept(Branches *b, Branch *branch) {
+  BodyWork *work = &branch->work;
+  bool *given = arena_calloc(work->arena, b->num_inputs + 1, sizeof *given);
+  if (given == NULL) return oom(b);
   for (int k = 0; k < b->num_inputs; k++) {
-    if (b->types[k] == DT_INVALID) continue;
-    out[num_out] = branch->dxs[k];
-    if (out[num_out].node == NULL) TRY(body_work_zeros(work, branch->args[k], b->types[k], &out[num_out]));
-    num_out++;
+    NodeOutput *dx = &branch->inlined.dxs[k];
+    given[k] = true;
+    if (b->types[k] != DT_INVALID && dx->node == NULL)
+      TRY(body_work_zeros(work, branch->inlined.args[k], b->types[k], dx));
   }
-  return body_work_define(work, name, in, num_in, out, num_out, &b->gradients[i]);
+  TRY(kept_values_find(work, &branch->inlined, given, RECOMPUTE_CHEAP, &branch->kept));
+  for (int k = 0; k < b->num_inputs; k++) b->passed[k] = b->passed[k] || branch->kept.used[k];
+  return true;
 }
 
-/* --- the op's gradient --- */
-
-static bool set_branches(Branches *b, BodyWork *work, NodeDef *def) {
-  if (node_def_attr(b->node, "f") != NULL)
-    return body_work_attr(work, def, "f", attr_value_func(work->arena, b->gradients[0], NULL));
-  if (node_def_attr(b->node, "branches") == NULL) {
-    return body_work_attr(work, def, "then_branch", attr_value_func(work->arena, b->gradients[0], NULL)) &&
-           body_work_attr(work, def, "else_branch", attr_value_func(work->arena, b->gradients[1], NULL));
+static int find_result(const Branch *branch, NodeOutput value) {
+  for (int i = 0; i < branch->inlined.body->num_rets; i++) {
+    NodeOutput ret = branch->inlined.rets[i];
+    if (ret.node == value.node && ret.index == value.index) return i;
   }
-  AttrValue *value = proto_new(kAttrValue, work->arena);
-  AttrListValue *list = arena_alloc(work->arena, (int64_t)sizeof *list);
-  if (value == NULL || list == NULL) return oom(b);
+  return -1;
+}
+
+/* Values of the same type in different branches share an output. */
+static bool assign_outputs(Branches *b, Branch *branch) {
+  Arena *arena = branch->work.arena;
+  const KeptValues *kept = &branch->kept;
+  branch->outputs = arena_calloc(arena, kept->count + 1, sizeof *branch->outputs);
+  branch->slots = arena_calloc(b->arena, b->num_slots + kept->count + 1, sizeof *branch->slots);
+  DataType *types = arena_calloc(b->arena, b->num_slots + kept->count + 1, sizeof *types);
+  if (!branch->outputs || !branch->slots || !types) return oom(b);
+  if (b->num_slots > 0) memcpy(types, b->slot_types, (size_t)b->num_slots * sizeof *types);
+  b->slot_types = types;
+  for (int i = 0; i < kept->count; i++) {
+    DataType type = (DataType)dtype_base(node_output_type(kept->values[i]));
+    int slot = 0;
+    branch->outputs[i] = find_result(branch, kept->values[i]);
+    if (branch->outputs[i] >= 0) continue;
+    while (slot < b->num_slots && (types[slot] != type || branch->slots[slot].node != NULL)) slot++;
+    types[slot] = type;
+    if (slot == b->num_slots) b->num_slots++;
+    branch->slots[slot] = kept->values[i];
+    branch->outputs[i] = b->num_outputs + slot;
+  }
+  return true;
+}
+
+static bool mark_read(Branches *b) {
+  b->read = arena_calloc(b->arena, b->num_outputs + b->num_slots + 1, sizeof *b->read);
+  if (b->read == NULL) return oom(b);
+  for (int i = 0; i < b->count; i++) {
+    const Branch *branch = &b->branches[i];
+    for (int k = 0; k < branch->kept.count; k++) b->read[branch->outputs[k]] = true;
+  }
+  return true;
+}
+
+static DataType output_type(const Branches *b, int i) {
+  return (DataType)dtype_base(
+      (int)(i < b->num_outputs ? b->output_types[i] : b->slot_types[i - b->num_outputs]));
+}
+
+/* --- the branches --- */
+
+static bool add_fake(Branches *b, BodyWork *work, DataType type, NodeOutput *output) {
+  NodeDef *def = body_work_def(work, "FakeParam", "other");
+  if (def == NULL) return oom(b);
+  TRY(body_work_type(work, def, "dtype", type));
+  TRY(body_work_attr(work, def, "shape", attr_value_shape(work->arena, -1, NULL)));
+  output->index = 0;
+  return body_work_add(work, def, NULL, 0, &output->node);
+}
+
+static bool define_forward(Branches *b, Branch *branch, int num_slots) {
+  BodyWork *work = &branch->work;
+  int count = b->num_outputs + b->num_slots;
+  NodeOutput *out = arena_calloc(work->arena, count + 1, sizeof *out);
+  const char *name = body_work_name(work, branch->inlined.body->name, "_forward");
+  if (out == NULL || name == NULL) return oom(b);
+  for (int i = 0; i < count; i++) {
+    int slot = i - b->num_outputs;
+    if (slot < 0) {
+      out[i] = branch->inlined.rets[i];
+    } else if (slot < num_slots && branch->slots[slot].node != NULL) {
+      out[i] = branch->slots[slot];
+    } else {
+      TRY(add_fake(b, work, b->slot_types[slot], &out[i]));
+    }
+  }
+  return body_work_define(work, name, branch->inlined.args, b->num_inputs, out, count, &branch->inlined,
+                          &branch->forward);
+}
+
+/* The inputs, outputs and incoming gradients that count in, the gradients that leave any of the branches out.
+ */
+static bool define_gradient(Branches *b, Branch *branch) {
+  BodyWork *work = &branch->work;
+  int num_outputs = b->num_outputs + b->num_slots, num_in = 0, num_out = 0;
+  NodeOutput *in = arena_calloc(work->arena, b->num_inputs + 2 * num_outputs + 1, sizeof *in);
+  NodeOutput *out = arena_calloc(work->arena, b->num_inputs + 1, sizeof *out);
+  NodeOutput *outputs = arena_calloc(work->arena, num_outputs + 1, sizeof *outputs);
+  NodeOutput *items = arena_calloc(work->arena, branch->kept.count + 1, sizeof *items);
+  const char *name = body_work_name(work, branch->inlined.body->name, "_grad");
+  if (!in || !out || !outputs || !items || !name) return oom(b);
+  for (int k = 0; k < b->num_inputs; k++) {
+    if (b->passed[k]) in[num_in++] = branch->inlined.args[k];
+  }
+  for (int k = 0; k < num_outputs; k++) {
+    if (!b->read[k]) continue;
+    TRY(body_work_placeholder(work, "y", output_type(b, k), &outputs[k]));
+    in[num_in++] = outputs[k];
+  }
+  for (int k = 0; k < b->num_outputs; k++) {
+    if (b->arrives[k]) in[num_in++] = branch->inlined.dys[k];
+  }
+  for (int k = 0; k < branch->kept.count; k++) items[k] = outputs[branch->outputs[k]];
+  TRY(kept_values_replace(&branch->kept, work, &branch->inlined, items));
+  for (int k = 0; k < b->num_inputs; k++) {
+    if (b->types[k] != DT_INVALID) out[num_out++] = branch->inlined.dxs[k];
+  }
+  return body_work_define(work, name, in, num_in, out, num_out, NULL, &branch->gradient);
+}
+
+/* --- the op --- */
+
+static bool set_branches(Branches *b, NodeDef *def, bool gradients) {
+  Arena *arena = b->library->arena;
+  AttrListValue *list = arena_alloc(arena, (int64_t)sizeof *list);
+  AttrValue *value = proto_new(kAttrValue, arena);
+  if (list == NULL || value == NULL) return oom(b);
   tensorflow__attr_value__list_value__init(list);
   for (int i = 0; i < b->count; i++) {
-    AttrValue *function = attr_value_func(work->arena, b->gradients[i], NULL);
+    const Branch *branch = &b->branches[i];
+    AttrValue *function = attr_value_func(arena, gradients ? branch->gradient : branch->forward, NULL);
+    const char *name = b->count == 1 ? "f" : i == 0 ? "then_branch" : "else_branch";
     if (function == NULL) return oom(b);
-    TRY(proto_append(work->arena, (void ***)&list->func, &list->n_func, function->func, b->status));
+    if (node_def_attr(b->node, "branches") != NULL) {
+      TRY(proto_append(arena, (void ***)&list->func, &list->n_func, function->func, b->status));
+    } else {
+      TRY(node_def_set_attr(def, arena, name, function, b->status));
+    }
   }
+  if (node_def_attr(b->node, "branches") == NULL) return true;
   value->value_case = TENSORFLOW__ATTR_VALUE__VALUE_LIST;
   value->list = list;
-  return body_work_attr(work, def, "branches", value);
+  return node_def_set_attr(def, arena, "branches", value, b->status);
 }
 
-static bool build(Branches *b, BodyWork *work, const DataType *input_types, const DataType *output_types,
-                  GradientEntry *entry) {
-  int total = 1 + b->num_inputs + b->num_outputs, num_in = 0, num_out = 0;
-  NodeOutput *args = arena_calloc(work->arena, total, sizeof *args);
-  NodeOutput *rets = arena_calloc(work->arena, 1 + b->num_inputs, sizeof *rets);
-  NodeOutput *in = arena_calloc(work->arena, total, sizeof *in);
-  DataType *in_types = arena_calloc(work->arena, total, sizeof *in_types);
-  DataType *out_types = arena_calloc(work->arena, total, sizeof *out_types);
-  bool *no_flow = arena_calloc(b->library->arena, 1 + b->num_inputs, sizeof *no_flow);
-  if (!args || !rets || !in || !in_types || !out_types || !no_flow) return oom(b);
-  for (int i = 0; i < 1 + b->num_inputs; i++)
-    TRY(body_work_placeholder(work, i == 0 ? "cond" : "x", input_types[i], &args[i]));
-  for (int i = 0; i < b->num_outputs; i++)
-    TRY(body_work_placeholder(work, "dy", output_types[i], &args[1 + b->num_inputs + i]));
-  in[num_in++] = args[0];
-  for (int i = 1; i < total; i++) {
-    if (i > b->num_inputs && !b->arrives[i - 1 - b->num_inputs]) continue;
-    in_types[num_in - 1] = (DataType)dtype_base(node_output_type(args[i]));
-    in[num_in++] = args[i];
+static bool is_direct_call(const Branches *b) {
+  return b->first == 0 && node_def_attr(b->node, "Tout") == NULL;
+}
+
+/* What the op becomes. */
+static bool change_forward(Branches *b, BodyWork *work, GradientEntry *entry) {
+  Arena *arena = b->library->arena;
+  ForwardChange *change = arena_calloc(arena, 1, (int64_t)sizeof *change);
+  int count = b->num_outputs + b->num_slots;
+  int *types = arena_calloc(arena, count + 1, sizeof *types);
+  NodeDef *def;
+  if (change == NULL || types == NULL) return oom(b);
+  if (is_direct_call(b)) {
+    def = node_def_new(arena, b->node->name, b->branches[0].forward);
+    if (def == NULL) return oom(b);
+  } else {
+    for (int i = 0; i < count; i++) types[i] = (int)output_type(b, i);
+    AttrValue *outputs = attr_value_type_list(arena, types, (size_t)count);
+    if (outputs == NULL) return oom(b);
+    TRY(body_work_copy_def(work, b->node, &def));
+    TRY(node_def_set_attr(def, arena, "Tout", outputs, b->status));
+    TRY(body_work_widen_shapes(work, def, (size_t)count));
+    TRY(set_branches(b, def, false));
   }
+  change->def = def;
+  entry->forward = change;
+  return true;
+}
+
+static const char *gradient_op(const Branches *b) {
+  return b->first == 0 ? "StatefulPartitionedCall" : b->node->op;
+}
+
+static bool add_branching(Branches *b, BodyWork *work, const NodeOutput *in, int num_in, Node **node) {
+  DataType *in_types = arena_calloc(work->arena, num_in + 1, sizeof *in_types);
+  DataType *out_types = arena_calloc(work->arena, b->num_inputs + 1, sizeof *out_types);
+  NodeDef *def = body_work_def(work, gradient_op(b), gradient_op(b));
+  const AttrValue *condition = node_def_attr(b->node, "Tcond");
+  int num_out = 0;
+  if (in_types == NULL || out_types == NULL || def == NULL) return oom(b);
+  for (int i = b->first; i < num_in; i++)
+    in_types[i - b->first] = (DataType)dtype_base(node_output_type(in[i]));
   for (int i = 0; i < b->num_inputs; i++) {
     if (b->types[i] != DT_INVALID) out_types[num_out++] = b->types[i];
   }
-  Node *branch = NULL;
-  NodeDef *def = body_work_def(work, b->node->op, b->node->op);
-  if (def == NULL) return false;
-  const AttrValue *condition = node_def_attr(b->node, "Tcond");
   if (condition != NULL) TRY(body_work_type(work, def, "Tcond", (DataType)condition->type));
-  TRY(body_work_types(work, def, "Tin", in_types, num_in - 1));
+  TRY(body_work_types(work, def, "Tin", in_types, num_in - b->first));
   TRY(body_work_types(work, def, "Tout", out_types, num_out));
-  TRY(set_branches(b, work, def));
-  TRY(body_work_add(work, def, in, num_in, &branch));
-  num_out = 0;
-  for (int i = 0; i < 1 + b->num_inputs; i++) {
-    no_flow[i] = i == 0 || b->types[i - 1] == DT_INVALID;
-    if (!no_flow[i]) {
-      rets[i] = (NodeOutput){branch, num_out++};
+  TRY(set_branches(b, def, true));
+  return body_work_add(work, def, in, num_in, node);
+}
+
+static bool build(Branches *b, BodyWork *work, GradientEntry *entry) {
+  int num_x = b->first + b->num_inputs, num_y = b->num_outputs + b->num_slots, num_in = 0, num_out = 0;
+  int total = num_x + num_y + b->num_outputs;
+  NodeOutput *args = arena_calloc(work->arena, total + 1, sizeof *args);
+  NodeOutput *rets = arena_calloc(work->arena, num_x + 1, sizeof *rets);
+  NodeOutput *in = arena_calloc(work->arena, total + 1, sizeof *in);
+  bool *no_flow = arena_calloc(b->library->arena, num_x + 1, sizeof *no_flow);
+  if (!args || !rets || !in || !no_flow) return oom(b);
+  NodeOutput *ys = args + num_x, *dys = ys + num_y;
+  for (int i = 0; i < num_x; i++) {
+    TRY(body_work_placeholder(work, i < b->first ? "cond" : "x", b->input_types[i], &args[i]));
+    if (i < b->first || b->passed[i - b->first]) in[num_in++] = args[i];
+  }
+  for (int i = 0; i < num_y; i++) {
+    TRY(body_work_placeholder(work, "y", output_type(b, i), &ys[i]));
+    if (b->read[i]) in[num_in++] = ys[i];
+  }
+  for (int i = 0; i < b->num_outputs; i++) {
+    TRY(body_work_placeholder(work, "dy", b->output_types[i], &dys[i]));
+    if (b->arrives[i]) in[num_in++] = dys[i];
+  }
+  Node *branch;
+  TRY(add_branching(b, work, in, num_in, &branch));
+  for (int i = 0; i < num_x; i++) {
+    no_flow[i] = i < b->first || b->types[i - b->first] == DT_INVALID;
+    if (no_flow[i]) {
+      TRY(body_work_no_gradient(work, args[i], &rets[i]));
     } else {
-      bool resource = dtype_base(input_types[i]) == DT_RESOURCE;
-      TRY(resource ? body_work_float_zero(work, &rets[i])
-                   : body_work_zeros(work, args[i], DT_INVALID, &rets[i]));
+      rets[i] = (NodeOutput){branch, num_out++};
     }
   }
   FunctionDef *function;
   const char *name = arena_printf(work->arena, "%sGradient", b->node->op);
   if (name == NULL) return oom(b);
-  TRY(body_work_function(work, name, args, total, rets, 1 + b->num_inputs, b->library->arena, &function));
-  *entry = (GradientEntry){.function = function, .no_flow = no_flow};
-  return true;
+  TRY(body_work_function(work, name, args, total, rets, num_x, b->library->arena, &function));
+  *entry = (GradientEntry){.function = function, .no_flow = no_flow, .keeps = true};
+  return b->num_slots == 0 || change_forward(b, work, entry);
 }
 
 static bool differentiate_all(Branches *b, const GradientQuery *query, GradientEntry *entry) {
@@ -176,29 +352,38 @@ static bool differentiate_all(Branches *b, const GradientQuery *query, GradientE
   bool any = false;
   TRY(node_def_types(query->node, query->op->def, b->arena, &input_types, &num_inputs, &output_types,
                      &num_outputs, b->status));
-  b->num_inputs = num_inputs - 1;
+  b->first = gradient_is_branch(query->node) ? 1 : 0;
+  b->num_inputs = num_inputs - b->first;
   b->num_outputs = num_outputs;
+  b->input_types = input_types;
+  b->output_types = output_types;
   TRY(find_branches(b));
-  b->works = arena_calloc(b->arena, b->count, sizeof *b->works);
-  b->inlined = arena_calloc(b->arena, b->count, sizeof *b->inlined);
-  b->gradients = arena_calloc(b->arena, b->count, sizeof *b->gradients);
   b->arrives = arena_calloc(b->arena, num_outputs + 1, sizeof *b->arrives);
-  b->types = arena_calloc(b->arena, num_inputs, sizeof *b->types);
-  if (!b->works || !b->inlined || !b->gradients || !b->arrives || !b->types) {
-    b->count = b->works == NULL ? 0 : b->count;
-    return oom(b);
-  }
+  b->types = arena_calloc(b->arena, num_inputs + 1, sizeof *b->types);
+  b->passed = arena_calloc(b->arena, num_inputs + 1, sizeof *b->passed);
+  if (!b->arrives || !b->types || !b->passed) return oom(b);
   for (int i = 0; i < num_outputs; i++) {
     b->arrives[i] = gradient_flows_through(output_types[i]) && dtype_base(output_types[i]) != DT_RESOURCE &&
                     (query->flows == NULL || query->flows[i]);
   }
-  for (int i = 0; i < b->count; i++) TRY(differentiate(b, i));
+  for (int i = 0; i < b->count; i++) TRY(differentiate(b, &b->branches[i]));
   for (int k = 0; k < b->num_inputs; k++) any = any || b->types[k] != DT_INVALID;
   *entry = (GradientEntry){0};
   if (!any) return true;
-  for (int i = 0; i < b->count; i++) TRY(define(b, i));
+  int *num_slots = arena_calloc(b->arena, b->count, sizeof *num_slots);
+  if (num_slots == NULL) return oom(b);
+  for (int i = 0; i < b->count; i++) {
+    TRY(find_kept(b, &b->branches[i]));
+    TRY(assign_outputs(b, &b->branches[i]));
+    num_slots[i] = b->num_slots;
+  }
+  TRY(mark_read(b));
+  for (int i = 0; i < b->count; i++) {
+    if (b->num_slots > 0) TRY(define_forward(b, &b->branches[i], num_slots[i]));
+  }
+  for (int i = 0; i < b->count; i++) TRY(define_gradient(b, &b->branches[i]));
   BodyWork work;
-  bool ok = body_work_new(&work, b->library, b->status) && build(b, &work, input_types, output_types, entry);
+  bool ok = body_work_new(&work, b->library, b->status) && build(b, &work, entry);
   body_work_free(&work);
   return ok;
 }
@@ -207,7 +392,7 @@ bool branch_gradient(GradientLibrary *library, const GradientQuery *query, Gradi
                      Status *status) {
   Branches b = {.library = library, .node = query->node, .status = status, .arena = arena_new()};
   bool ok = b.arena != NULL ? differentiate_all(&b, query, entry) : oom(&b);
-  for (int i = 0; b.works != NULL && i < b.count; i++) body_work_free(&b.works[i]);
+  for (int i = 0; i < b.count; i++) body_work_free(&b.branches[i].work);
   arena_free(b.arena);
   return ok;
 }

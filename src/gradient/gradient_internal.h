@@ -31,7 +31,17 @@ typedef struct GradientQuery {
   const NodeDef *node;
   const bool *flows;
   int num_outputs; /* entries of flows */
+  bool keeps;      /* the node is one of a graph and may be made to keep what its gradient looks at */
 } GradientQuery;
+
+/* What a node that calls functions becomes when its gradient is added: it gives values from within behind the
+ * outputs that it has. */
+typedef struct ForwardChange {
+  const NodeDef *def; /* op and attrs */
+  bool counts;        /* an input more, that says 0 */
+  const DataType *lists;
+  int num_lists; /* as many inputs more, that are empty lists */
+} ForwardChange;
 
 /* The gradient for a node, NULL when none flows. Lives as long as the library. The attrs to instantiate it
  * with are those of the node, or none where a function was differentiated. */
@@ -40,6 +50,9 @@ typedef struct GradientEntry {
   const AttrEntry *const *attrs;
   int num_attrs;
   const bool *no_flow; /* NULL, or per input: no gradient flows there, what the function gives is zero */
+  bool keeps; /* the function takes all outputs of the node, as `forward` makes it, behind the inputs that the
+                 node has without it */
+  const ForwardChange *forward; /* NULL: the node stays as it is */
 } GradientEntry;
 MUST_CHECK bool gradient_look_up(GradientLibrary *library, const GradientQuery *query,
                                  const GradientEntry **entry, Status *status);
@@ -61,14 +74,22 @@ MUST_CHECK bool gradient_of_function(GradientLibrary *library, const FunctionDef
 /* INVALID_ARGUMENT: functions that need each other's gradients beyond GRADIENT_MAX_FUNCTION_DEPTH. */
 bool gradient_too_deep(const char *function, Status *status);
 
-/* Gradients of ops that call functions: If, StatelessIf, Case (branch_gradient.c), While, StatelessWhile, For
- * (loop_gradient.c). */
+/* Gradients of ops that call functions: If, StatelessIf, Case, and calls whose function has state
+ * (branch_gradient.c), While, StatelessWhile, For (loop_gradient.c). They keep. */
 bool gradient_is_branch(const NodeDef *node);
+/* The node calls, directly or by a PartitionedCall, a function in which something has state. */
+bool gradient_is_stateful_call(const GradientLibrary *library, const NodeDef *node);
 bool gradient_is_loop(const NodeDef *node);
 MUST_CHECK bool branch_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
                                 Status *status);
 MUST_CHECK bool loop_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
                               Status *status);
+
+/* Of a node that keeps, without touching it: (inputs, gradients) -> (gradients), which computes the node
+ * again.
+ */
+MUST_CHECK bool gradient_of_node(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
+                                 Status *status);
 
 /* Of MapAccumulateGrad (map_gradient.c). */
 bool gradient_is_map(const NodeDef *node);

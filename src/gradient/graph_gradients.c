@@ -18,6 +18,12 @@ typedef struct OutputGradients {
   int count;
 } OutputGradients;
 
+/* A node that was made to keep what its gradient looks at. */
+typedef struct Extension {
+  const NodeBefore *before;
+  struct Extension *previous;
+} Extension;
+
 typedef struct Backward {
   GradientLibrary *library;
   Graph *graph;
@@ -34,13 +40,14 @@ typedef struct Backward {
   int64_t *pending;            /* per id: edges to nodes between, along which a gradient may still come */
   OutputGradients **gradients; /* per id: one for each output, for nodes between */
   StringMap bodies;            /* instantiated gradients by gradient_key, to BodyEntry */
+  Extension *extensions;       /* the last one first */
   Node **queue;
   int64_t head, tail;
 } Backward;
 
 typedef struct BodyEntry {
   InstantiationResult *body; /* NULL: no gradient flows */
-  const bool *no_flow;       /* NULL, or per input */
+  const GradientEntry *gradient;
 } BodyEntry;
 
 static bool oom(Backward *b) { return status_oom(b->status, "gradients"); }
@@ -96,7 +103,8 @@ static bool enter(Backward *b, Node *node) {
 /* The source of a data input, when a gradient of it is wanted; else NULL. */
 static const Edge *wanted_edge(const Backward *b, const Node *node, int i) {
   const Edge *edge = node->inputs[i];
-  return edge != NULL && is_marked(b, edge->src, edge->src_output) ? edge : NULL;
+  return edge != NULL && edge->src->id < b->num_ids && is_marked(b, edge->src, edge->src_output) ? edge
+                                                                                                 : NULL;
 }
 
 static bool mark_between(Backward *b, const NodeOutput *ys, int num_ys) {
@@ -158,9 +166,14 @@ static bool bad_gradient(Backward *b, const Node *node, const InstantiationResul
   return node_attach(node->name, b->status);
 }
 
-/* x and y in, one gradient per x out, with fitting types. */
-static bool check_body(Backward *b, const Node *node, const InstantiationResult *body) {
-  if (body->num_args != node->num_inputs + node->num_outputs || body->num_rets != node->num_inputs) {
+/* x and dy in, for a gradient that keeps with all outputs between, one gradient per x out, with fitting
+ * types.
+ */
+static bool check_body(Backward *b, const Node *node, const GradientEntry *gradient,
+                       const InstantiationResult *body) {
+  int total = node->num_inputs + node->num_outputs;
+  if (gradient->keeps ? body->num_args < total + node->num_outputs
+                      : body->num_args != total || body->num_rets != node->num_inputs) {
     return bad_gradient(
         b, node, body,
         "must take the op's inputs and one gradient per output, and give one gradient per input");
@@ -179,7 +192,7 @@ static bool check_body(Backward *b, const Node *node, const InstantiationResult 
 }
 
 static bool look_up_body(Backward *b, const Node *node, const bool *flows, const BodyEntry **body) {
-  GradientQuery query = {node->op, node->def, flows, node->num_outputs};
+  GradientQuery query = {node->op, node->def, flows, node->num_outputs, b->library->functions != NULL};
   StrBuf key = {0};
   bool ok = false;
   const GradientEntry *gradient;
@@ -193,14 +206,14 @@ static bool look_up_body(Backward *b, const Node *node, const bool *flows, const
       oom(b);
       goto done;
     }
-    entry->no_flow = gradient->no_flow;
+    entry->gradient = gradient;
     if (gradient->function != NULL) {
       if (!function_instantiate(b->graph, gradient->function, gradient->attrs, gradient->num_attrs, b->arena,
                                 &entry->body, b->status)) {
         status_append(b->status, "\n\tin the gradient of op %s", node->def->op);
         goto done;
       }
-      TRY_DONE(check_body(b, node, entry->body));
+      TRY_DONE(check_body(b, node, gradient, entry->body));
     }
     TRY_DONE(string_map_set_bytes(&b->bodies, kept_key, (size_t)key.length, entry, b->status));
   }
@@ -213,16 +226,38 @@ done:
 
 /* Outputs at which no gradient arrived get zeros, if the gradient looks at them. */
 static bool add_zeros(Backward *b, const Node *node, const InstantiationResult *body, const bool *wanted,
-                      const FunctionInlineReuse *reuse, NodeOutput *inputs, bool *needed) {
+                      const FunctionInlineReuse *reuse, NodeOutput *inputs, int first_dy, bool *needed) {
   bool missing = false;
-  for (int i = node->num_inputs; i < body->num_args; i++) missing = missing || inputs[i].node == NULL;
+  for (int i = first_dy; i < body->num_args; i++) missing = missing || inputs[i].node == NULL;
   if (!missing) return true;
   TRY(function_needed_args(body, inputs, wanted, reuse, needed, b->status));
-  for (int i = node->num_inputs; i < body->num_args; i++) {
+  for (int i = first_dy; i < body->num_args; i++) {
     if (inputs[i].node != NULL || !needed[i]) continue;
-    NodeOutput output = {(Node *)node, i - node->num_inputs};
+    NodeOutput output = {(Node *)node, i - first_dy};
     TRY(gradient_add_op(b->graph, "ZerosLike", b->scope, &output, 1, &inputs[i], b->status));
   }
+  return true;
+}
+
+/* --- nodes that keep --- */
+
+/* What a loop that keeps starts with: 0, or an empty list of elements of a type. */
+static bool add_start(Backward *b, const Node *node, DataType type, NodeOutput *start) {
+  BodyWork work = {b->library, b->graph, b->arena, b->status, node->name};
+  return type == DT_INVALID ? body_work_int32(&work, "no_rounds", 0, start)
+                            : body_work_empty_list(&work, type, start);
+}
+
+static bool extend(Backward *b, Node *node, const ForwardChange *change) {
+  int count = 0;
+  NodeOutput *starts = arena_calloc(b->arena, change->num_lists + 2, sizeof *starts);
+  Extension *extension = arena_calloc(b->arena, 1, (int64_t)sizeof *extension);
+  if (starts == NULL || extension == NULL) return oom(b);
+  if (change->counts) TRY(add_start(b, node, DT_INVALID, &starts[count++]));
+  for (int i = 0; i < change->num_lists; i++) TRY(add_start(b, node, change->lists[i], &starts[count++]));
+  TRY(graph_extend_node(b->graph, node, change->def, starts, count, &extension->before, b->status));
+  extension->previous = b->extensions;
+  b->extensions = extension;
   return true;
 }
 
@@ -240,21 +275,29 @@ static bool give_shape(Backward *b, const Edge *edge, NodeOutput gradient) {
   return ok;
 }
 
-static bool inline_gradient(Backward *b, Node *node, const BodyEntry *entry, NodeOutput *values,
-                            bool *flags) {
+/* The arguments of a gradient: x, the outputs of a node that keeps, and dy, which stands in `dys`. */
+static bool inline_gradient(Backward *b, Node *node, const BodyEntry *entry, const NodeOutput *dys) {
   const InstantiationResult *body = entry->body;
-  NodeOutput *inputs = values, *outputs = values + body->num_args;
-  bool *wanted = flags, *needed = flags + body->num_rets;
+  const GradientEntry *gradient = entry->gradient;
+  int num_x = node->num_inputs, num_dys = node->num_outputs, first_dy = body->num_args - num_dys;
+  NodeOutput *inputs = arena_calloc(b->arena, body->num_args + 1, sizeof *inputs);
+  NodeOutput *outputs = arena_calloc(b->arena, num_x + 1, sizeof *outputs);
+  bool *wanted = arena_calloc(b->arena, num_x + 1, 1),
+       *needed = arena_calloc(b->arena, body->num_args + 1, 1);
   bool any = false;
-  for (int i = 0; i < node->num_inputs; i++) {
+  if (!inputs || !outputs || !wanted || !needed) return oom(b);
+  for (int i = 0; i < num_x; i++) {
     const Edge *edge = node->inputs[i];
     inputs[i] = edge == NULL ? (NodeOutput){NULL, 0} : (NodeOutput){edge->src, edge->src_output};
-    wanted[i] = wanted_edge(b, node, i) != NULL && (entry->no_flow == NULL || !entry->no_flow[i]);
+    wanted[i] = wanted_edge(b, node, i) != NULL && (gradient->no_flow == NULL || !gradient->no_flow[i]);
     any = any || wanted[i];
   }
   if (!any) return true;
+  if (gradient->forward != NULL) TRY(extend(b, node, gradient->forward));
+  for (int i = num_x; i < first_dy; i++) inputs[i] = (NodeOutput){node, i - num_x};
+  for (int i = 0; i < num_dys; i++) inputs[first_dy + i] = dys[i];
   FunctionInlineReuse reuse = {node};
-  TRY(add_zeros(b, node, body, wanted, &reuse, inputs, needed));
+  TRY(add_zeros(b, node, body, wanted, &reuse, inputs, first_dy, needed));
   StrBuf scope = {0};
   strbuf_printf(&scope, "%s%s%s_grad", b->scope, b->scope[0] == 0 ? "" : "/", node->name);
   FunctionInlineOptions options = {.wanted_outputs = wanted, .scope = strbuf_text(&scope), .reuse = &reuse};
@@ -262,7 +305,7 @@ static bool inline_gradient(Backward *b, Node *node, const BodyEntry *entry, Nod
             function_inline_body(b->graph, body, inputs, &options, outputs, b->status);
   strbuf_free(&scope);
   TRY(ok);
-  for (int i = 0; i < node->num_inputs; i++) {
+  for (int i = 0; i < num_x; i++) {
     if (!wanted[i]) continue;
     TRY(give_shape(b, node->inputs[i], outputs[i]));
     TRY(arrive(b, node->inputs[i]->src, node->inputs[i]->src_output, outputs[i]));
@@ -275,19 +318,14 @@ static bool pass_through(Backward *b, Node *node) {
   bool arrived = false;
   for (int i = 0; i < node->num_outputs; i++) arrived = arrived || b->gradients[node->id][i].count > 0;
   if (!arrived) return true;
-  int num_values = node->num_inputs * 2 + node->num_outputs;
-  NodeOutput *values = mem_calloc(num_values + 1, sizeof(NodeOutput));
-  bool *flags = mem_calloc(num_values + node->num_outputs + 1, sizeof(bool));
-  bool *flows = flags == NULL ? NULL : flags + num_values;
+  NodeOutput *dys = arena_calloc(b->arena, node->num_outputs + 1, sizeof *dys);
+  bool *flows = arena_calloc(b->arena, node->num_outputs + 1, sizeof *flows);
   const BodyEntry *body = NULL;
-  bool ok = (values != NULL && flags != NULL) || oom(b);
-  for (int i = 0; ok && i < node->num_outputs; i++) flows[i] = b->gradients[node->id][i].count > 0;
-  if (ok && b->derived[node->id]) ok = look_up_body(b, node, flows, &body);
-  for (int i = 0; ok && i < node->num_outputs; i++) ok = sum(b, node, i, &values[node->num_inputs + i]);
-  if (ok && body != NULL && body->body != NULL) ok = inline_gradient(b, node, body, values, flags);
-  mem_free(values);
-  mem_free(flags);
-  return ok;
+  if (dys == NULL || flows == NULL) return oom(b);
+  for (int i = 0; i < node->num_outputs; i++) flows[i] = b->gradients[node->id][i].count > 0;
+  if (b->derived[node->id]) TRY(look_up_body(b, node, flows, &body));
+  for (int i = 0; i < node->num_outputs; i++) TRY(sum(b, node, i, &dys[i]));
+  return body == NULL || body->body == NULL || inline_gradient(b, node, body, dys);
 }
 
 static bool check_growth(Backward *b, int64_t before) {
@@ -389,6 +427,8 @@ bool gradients_add(GradientLibrary *library, Graph *graph, const NodeOutput *ys,
     Node *node = graph_node(graph, id - 1);
     if (node != NULL) graph_remove_node(graph, node);
   }
+  for (const Extension *e = b.extensions; !ok && e != NULL; e = e->previous)
+    graph_shrink_node(graph, e->before);
   free_backward(&b);
   return ok;
 }

@@ -72,7 +72,7 @@ static bool define_round(Map *map, BodyWork *work, const char **name) {
     out[LISTS + 1 + i] = call[i];
     TRY(body_work_op(work, "AddV2", sum, 2, &out[LISTS + 1 + k + i]));
   }
-  return body_work_define(work, "MapAccumulateGrad_round", in, 1 + count, out, count, name);
+  return body_work_define(work, "MapAccumulateGrad_round", in, 1 + count, out, count, NULL, name);
 }
 
 /* A vector of one. */
@@ -156,7 +156,7 @@ static bool build(Map *map, BodyWork *work, const char *round, FunctionDef **fun
   int k = map->num_theta, n = 0;
   NodeOutput *args = arena_calloc(work->arena, k + 4, sizeof *args),
              *rets = arena_calloc(work->arena, k + 2, sizeof *rets);
-  NodeOutput *in = arena_calloc(work->arena, 8 + 2 * k, sizeof *in), any, empty[2];
+  NodeOutput *in = arena_calloc(work->arena, 8 + 2 * k, sizeof *in), any;
   Node *length, *loop;
   if (args == NULL || rets == NULL || in == NULL)
     return status_oom(map->status, "the gradient of a function");
@@ -172,11 +172,7 @@ static bool build(Map *map, BodyWork *work, const char *round, FunctionDef **fun
   n++;
   TRY(add_starts(work, u, y, any, map->type, &in[n++]));
   TRY(add_list(work, dy, any, &in[n++]));
-  empty[0] = empty[1] = any;
-  def = body_work_def(work, "EmptyTensorList", "dx");
-  TRY(def != NULL && body_work_type(work, def, "element_dtype", map->type) &&
-      body_work_type(work, def, "shape_type", DT_INT32) && body_work_add(work, def, empty, 2, &in[n].node));
-  n++;
+  TRY(body_work_empty_list(work, map->type, &in[n++]));
   TRY(body_work_zeros(work, u, DT_INVALID, &in[n++]));
   for (int i = 0; i < k; i++) in[n++] = args[i];
   for (int i = 0; i < k; i++) TRY(body_work_zeros(work, args[i], DT_INVALID, &in[n++]));

@@ -29,22 +29,24 @@ void gradient_library_clear(GradientLibrary *library, bool keep) {
   *library = (GradientLibrary){0};
 }
 
+static bool is_call(const NodeDef *node) {
+  return strcmp(node->op, "PartitionedCall") == 0 || strcmp(node->op, "StatefulPartitionedCall") == 0;
+}
+
 bool gradient_key(const GradientQuery *query, StrBuf *key, Status *status) {
   NodeDef bare = *query->node;
   bare.name = bare.device = (char *)protobuf_c_empty_string;
   bare.n_input = 0;
   bare.experimental_debug_info = NULL;
   TRY(proto_serialize(&bare, key, status));
+  bool calls = gradient_is_branch(query->node) || gradient_is_loop(query->node) || is_call(query->node) ||
+               graph_op_is_function(query->op);
+  if (calls) strbuf_append_char(key, query->keeps ? 'k' : 'r');
   /* Only a gradient that is written anew can depend on where gradients arrive. */
-  bool written = (query->op->registration != NULL && query->op->registration->gradient_fn != NULL) ||
-                 gradient_is_branch(query->node) || gradient_is_loop(query->node);
+  bool written = (query->op->registration != NULL && query->op->registration->gradient_fn != NULL) || calls;
   for (int i = 0; written && i < query->num_outputs; i++)
     strbuf_append_char(key, query->flows == NULL || query->flows[i] ? '1' : '0');
   return strbuf_ok(key, status);
-}
-
-static bool is_call(const NodeDef *node) {
-  return strcmp(node->op, "PartitionedCall") == 0 || strcmp(node->op, "StatefulPartitionedCall") == 0;
 }
 
 /* What a node calls: itself as a function, or the function in its attr "f". */
@@ -126,6 +128,52 @@ static bool differentiated(GradientLibrary *library, const NodeDef *node, NodeDe
   return node_def_add_defaults(*out, (*op)->def, library->arena, status);
 }
 
+/* --- functions with state --- */
+
+typedef struct StateSearch {
+  const Graph *functions;
+  StringMap seen; /* functions, those that are to be looked into in the order of their entries */
+  Status ignored;
+} StateSearch;
+
+static bool find_callee(StateSearch *s, const char *name) {
+  const FunctionDef *function = graph_find_function(s->functions, name);
+  if (function == NULL || string_map_contains(&s->seen, name)) return true;
+  return string_map_set(&s->seen, function->signature->name, (void *)function, &s->ignored);
+}
+
+/* What calls functions has state when they have. */
+static bool node_has_state(StateSearch *s, const NodeDef *node) {
+  const Op *op;
+  bool calls = graph_find_function(s->functions, node->op) != NULL;
+  if (!find_callee(s, node->op)) return true;
+  for (size_t i = 0; i < node->n_attr; i++) {
+    const AttrValue *value = node->attr[i]->value;
+    const AttrListValue *list = value != NULL && value->value_case == (int)ATTR_LIST ? value->list : NULL;
+    bool is_function = value != NULL && value->value_case == (int)ATTR_FUNC;
+    calls = calls || is_function || (list != NULL && list->n_func > 0);
+    if (is_function && !find_callee(s, value->func->name)) return true;
+    for (size_t k = 0; list != NULL && k < list->n_func; k++) {
+      if (!find_callee(s, list->func[k]->name)) return true;
+    }
+  }
+  return !calls && graph_look_up_op(s->functions, node->op, &op, &s->ignored) && op->def->is_stateful;
+}
+
+bool gradient_is_stateful_call(const GradientLibrary *library, const NodeDef *node) {
+  if (library->functions == NULL) return false;
+  StateSearch s = {.functions = library->functions};
+  status_init(&s.ignored);
+  bool has_state = !find_callee(&s, callee_of(node).name);
+  for (int64_t i = 0; !has_state && i < s.seen.num_entries; i++) {
+    const FunctionDef *function = s.seen.entries[i].value;
+    for (size_t k = 0; !has_state && k < function->n_node_def; k++)
+      has_state = node_has_state(&s, function->node_def[k]);
+  }
+  string_map_free(&s.seen);
+  return has_state;
+}
+
 /* The gradient of a gradient: that of the function which computes it. */
 static bool second_gradient(GradientLibrary *library, const NodeDef *node, GradientEntry *entry,
                             Status *status) {
@@ -159,6 +207,8 @@ static bool find_gradient(GradientLibrary *library, const GradientQuery *query, 
   }
   const FunctionDef *called =
       library->functions == NULL ? NULL : graph_find_function(library->functions, callee.name);
+  if (called != NULL && query->keeps && gradient_is_stateful_call(library, node))
+    return branch_gradient(library, query, entry, status);
   if (called != NULL) {
     FunctionDef *gradient;
     const bool *no_flow;
@@ -169,6 +219,8 @@ static bool find_gradient(GradientLibrary *library, const GradientQuery *query, 
   }
   if (strcmp(node->op, "SymbolicGradient") == 0) return second_gradient(library, node, entry, status);
   if (gradient_is_map(node)) return map_gradient(library, query, entry, status);
+  if ((gradient_is_branch(node) || gradient_is_loop(node)) && !query->keeps)
+    return gradient_of_node(library, query, entry, status);
   if (gradient_is_branch(node)) return branch_gradient(library, query, entry, status);
   if (gradient_is_loop(node)) return loop_gradient(library, query, entry, status);
   if (is_call(node))

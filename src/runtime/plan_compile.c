@@ -141,11 +141,23 @@ static bool is_shared(const Node *node) {
   return node->op->def->is_stateful || strcmp(node->def->op, "Const") == 0;
 }
 
+/* A node may have become another one since (graph_extend_node). */
+static bool is_kernel_of(const OpKernel *kernel, const Op *op, const NodeDef *def) {
+  if (kernel->node == def) return true;
+  if (kernel->op != op || kernel->node->n_attr != def->n_attr) return false;
+  for (size_t i = 0; i < def->n_attr; i++) {
+    const AttrValue *other = node_def_attr(kernel->node, def->attr[i]->key);
+    if (!other || !attr_value_equal(def->attr[i]->value, other)) return false;
+  }
+  return true;
+}
+
 static bool find_shared_kernel(Compiler *c, const Node *node, const OpKernel **kernel, Status *status) {
   const KernelCache *cache = c->cache;
   const char *inlined = c->expansion.graph ? c->expansion.inlined[node->id] : NULL;
   const Node *origin = c->expansion.graph ? c->expansion.origins[node->id] : node;
-  if ((*kernel = cache->find(cache->owner, origin, inlined)) != NULL) return true;
+  *kernel = cache->find(cache->owner, origin, inlined);
+  if (*kernel && is_kernel_of(*kernel, node->op, inlined ? node->def : origin->def)) return true;
   OpKernel *made;
   const NodeDef *def = origin->def;
   if (inlined) { /* the graph of the functions' bodies goes with the plan, the kernel stays */

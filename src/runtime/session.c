@@ -173,7 +173,10 @@ static bool store_kernel(void *owner, const Node *node, const char *inlined, OpK
   if (inlined) {
     const char *key = inlined_key(session, node, inlined);
     if (!key) return status_oom(status, "a session");
-    return string_map_set(&session->inlined_kernels, key, kernel, status);
+    OpKernel *old = string_map_find(&session->inlined_kernels, key);
+    TRY(string_map_set(&session->inlined_kernels, key, kernel, status));
+    op_kernel_free(old);
+    return true;
   }
   int64_t old = session->kernel_capacity;
   if (!mem_grow((void **)&session->shared_kernels, &session->kernel_capacity, node->id + 1,
@@ -181,6 +184,7 @@ static bool store_kernel(void *owner, const Node *node, const char *inlined, OpK
     return status_oom(status, "a session");
   }
   for (int64_t i = old; i < session->kernel_capacity; i++) session->shared_kernels[i] = NULL;
+  op_kernel_free(session->shared_kernels[node->id]);
   session->shared_kernels[node->id] = kernel;
   return true;
 }
