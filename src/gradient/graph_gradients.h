@@ -6,11 +6,19 @@
  * body. The text is instantiated and inlined, pruned to what leads to the xs; where it computes the forward
  * op again, the forward node itself is used.
  *
- * The gradient of If and Case is an If or Case of the gradients of the branches, which get into the graph's
- * library (`Branch_grad`). That of While and For is the loop once more, keeping the values that matter in
- * tensor lists (`Body_forward`, `Cond_forward`), and a For that takes them out again (`Body_grad`): time and
- * memory are linear in the number of rounds. Functions are computed again by their gradients, without what
- * they do besides: random numbers are drawn anew there.
+ * If, Case, While, For and RemoteCall keep what their gradient reads, as in TensorFlow's second version of
+ * control flow: the node in the graph gets outputs behind those that it has, its function becomes
+ * `Branch_forward` (`Body_forward`, `Cond_forward`), and the gradient, an If or Case of `Branch_grad` or a
+ * For over `Body_grad`, reads them. A loop counts its rounds and pushes the values of each into tensor lists:
+ * time and memory are linear in the number of rounds. Name, id, and the outputs that were there stay as they
+ * are; nothing is kept in a graph without gradients, and nothing twice when it is differentiated again.
+ * Constants and shapes of what the gradient has anyway are computed again instead. So forward and backward
+ * pass see the same random numbers when one run fetches both.
+ *
+ * A call of a function (PartitionedCall, StatefulPartitionedCall, or a node whose op is the function) keeps
+ * in the same way when something in the function has state (random numbers, variables). Otherwise the
+ * gradient computes the function again, which gives the same. SymbolicGradient, and functional gradients,
+ * always compute again, as TensorFlow's do: there random numbers are drawn anew.
  */
 #ifndef TFCORE_GRADIENT_GRAPH_GRADIENTS_H_
 #define TFCORE_GRADIENT_GRAPH_GRADIENTS_H_
@@ -30,8 +38,8 @@
  * an op of which none is known.
  *
  * Work is linear in the nodes between xs and ys, plus a few bytes for every node of the graph; no recursion
- * over the graph. On error the graph has the nodes and functions it had before (removed ids are not used
- * again).
+ * over the graph. On error the graph has the nodes and functions it had before, as they were (removed ids are
+ * not used again).
  * UNIMPLEMENTED when the way leads through a cycle of nodes (Switch and Merge). */
 MUST_CHECK bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs,
                                     int num_xs, const NodeOutput *dys, const char *scope, NodeOutput *dxs,

@@ -125,14 +125,38 @@ static bool walk(Search *s) {
   return true;
 }
 
+static bool same_node(const Node *a, const Node *b) {
+  if (a->op != b->op || a->num_control_inputs > 0 || a->def->n_attr != b->def->n_attr) return false;
+  for (size_t i = 0; i < a->def->n_attr; i++) {
+    const AttrValue *other = node_def_attr(b->def, a->def->attr[i]->key);
+    if (other == NULL || !attr_value_equal(a->def->attr[i]->value, other)) return false;
+  }
+  return true;
+}
+
+/* A node of the function that computes the same of the same value, or `node`. */
+static Node *find_same(const Search *s, Node *node) {
+  const Edge *input = node->inputs[0];
+  for (int i = 0; i < input->src->num_out_edges; i++) {
+    const Edge *edge = input->src->out_edges[i];
+    if (edge->src_output == input->src_output && edge->dst->id < s->kept->num_ids &&
+        s->kept->kind[edge->dst->id] == KIND_FORWARD && same_node(edge->dst, node))
+      return edge->dst;
+  }
+  return node;
+}
+
 /* The shapes of values that are not kept become values of the function. */
 static bool keep_shapes(Search *s) {
+  KeptValues *kept = s->kept;
   for (int64_t i = 0; i < s->num_shapes; i++) {
     Node *node = s->shapes[i];
     const Edge *edge = node->inputs[0];
-    if (is_kept(s->kept, (NodeOutput){edge->src, edge->src_output})) continue;
-    s->kept->kind[node->id] = KIND_FORWARD;
-    TRY(keep(s, (NodeOutput){node, 0}));
+    if (is_kept(kept, (NodeOutput){edge->src, edge->src_output})) continue;
+    Node *same = find_same(s, node);
+    kept->kind[node->id] = KIND_FORWARD;
+    TRY(keep(s, (NodeOutput){same, 0}));
+    kept->places[node->id] = kept->places[same->id];
   }
   return true;
 }

@@ -161,10 +161,10 @@ void graph_clear(Graph *graph);
 MUST_CHECK bool graph_add_while_input(Graph *graph, Node *src, int src_output, Node *dst, Edge **edge,
                                       Status *status);
 /* Gives a node more inputs and outputs behind those it has, where its op takes and gives lists or is another
- * one: it keeps name, id, edges and the shapes of its outputs, so that what refers to it stays right. `def` has
- * the op and all attrs. Types that are there stay; otherwise, and when the op is not known, INVALID_ARGUMENT or
- * NOT_FOUND. *before (in the graph's arena) is what graph_shrink_node needs to make the node what it was;
- * edges from the added outputs must be gone by then. On error the node is as it was. */
+ * one: it keeps name, id, edges and the shapes of its outputs, so that what refers to it stays right. `def`
+ * has the op and all attrs. Types that are there stay; otherwise, and when the op is not known,
+ * INVALID_ARGUMENT or NOT_FOUND. *before (in the graph's arena) is what graph_shrink_node needs to make the
+ * node what it was; edges from the added outputs must be gone by then. On error the node is as it was. */
 typedef struct NodeBefore NodeBefore;
 MUST_CHECK bool graph_extend_node(Graph *graph, Node *node, const NodeDef *def, const NodeOutput *more_inputs,
                                   int num_more_inputs, const NodeBefore **before, Status *status);

@@ -1,0 +1,111 @@
+/* Nodes that get more inputs and outputs. */
+#include "graph_test_ops.h"
+
+static const char kNodes[] =
+    "node { name: 'p' op: 'TestParams' } node { name: 'q' op: 'TestParams' } node { name: 'c' op: "
+    "'TestParams' } "
+    "node { name: 'w' op: 'While' input: 'p' input: '^c' attr { key: 'T' value { list { type: DT_FLOAT } } } "
+    "} "
+    "node { name: 'u' op: 'TestOneInputTwoOutputs' input: 'w' }";
+
+static NodeDef *while_of(Arena *arena, const char *types, Status *status) {
+  char text[256];
+  void *def = NULL;
+  snprintf(text, sizeof text, "name: 'other' op: 'While' attr { key: 'T' value { list { %s } } }", types);
+  CHECK_OK(proto_parse_text(kNodeDef, str_of(text), arena, &def, status), status);
+  return def;
+}
+
+TEST(nodes_are_extended_and_shrunk) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  Arena *arena = arena_new();
+  const NodeBefore *before;
+  REQUIRE_OK(ops_import(graph, kNodes, NULL, NULL, NULL, &status), status);
+  char *text = ops_export_text(graph, arena);
+  Node *w = graph_find_node(graph, "w"), *q = graph_find_node(graph, "q");
+  const NodeDef *old = w->def;
+  int64_t mutations = graph_mutation_count(graph);
+  NodeOutput more[] = {{q, 0}, {q, 0}};
+  NodeDef *def = while_of(arena, "type: DT_FLOAT type: DT_FLOAT type: DT_FLOAT", &status);
+  REQUIRE_OK(graph_extend_node(graph, w, def, more, 2, &before, &status), status);
+  CHECK_STR_EQ(w->name, "w");
+  CHECK(graph_find_node(graph, "w") == w && w->def != old && graph_mutation_count(graph) > mutations);
+  CHECK_INT_EQ(w->num_inputs, 3);
+  CHECK_INT_EQ(w->num_outputs, 3);
+  CHECK(ops_has_edge(graph, q, 0, w, 1) && ops_has_edge(graph, q, 0, w, 2) &&
+        ops_has_edge(graph, w, 0, graph_find_node(graph, "u"), 0));
+  CHECK(strstr(ops_export_text(graph, arena), "input: \"p\" input: \"q\" input: \"q\" input: \"^c\"") !=
+        NULL);
+  ops_check_whole(graph);
+  /* The node is used as any other. */
+  Edge *edge;
+  CHECK_OK(graph_update_edge(graph, graph_find_node(graph, "p"), 0, w, 2, &status), status);
+  CHECK_OK(graph_add_control_edge(graph, q, w, &edge, &status), status);
+  graph_remove_edge(graph, edge);
+  CHECK_OK(graph_update_edge(graph, q, 0, w, 2, &status), status);
+  ops_check_whole(graph);
+  graph_shrink_node(graph, before);
+  CHECK(w->def == old && w->num_inputs == 1 && w->num_outputs == 1);
+  CHECK_STR_EQ(ops_export_text(graph, arena), text);
+  ops_check_whole(graph);
+  arena_free(arena);
+  graph_free(graph);
+}
+
+TEST(nodes_stay_what_they_are_when_they_cannot_be_extended) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  Arena *arena = arena_new();
+  const NodeBefore *before;
+  REQUIRE_OK(ops_import(graph, kNodes, NULL, NULL, NULL, &status), status);
+  char *text = ops_export_text(graph, arena);
+  Node *w = graph_find_node(graph, "w"), *q = graph_find_node(graph, "q");
+  NodeOutput more[] = {{q, 0}};
+  NodeDef *other = while_of(arena, "type: DT_INT32 type: DT_FLOAT", &status),
+          *same = while_of(arena, "type: DT_FLOAT", &status),
+          *wrong = while_of(arena, "type: DT_FLOAT type: DT_INT32", &status);
+  CHECK_ERROR(graph_extend_node(graph, w, other, more, 1, &before, &status), status, CODE_INVALID_ARGUMENT,
+              "Node 'w' cannot become a While with 2 inputs and 2 outputs");
+  CHECK_ERROR(graph_extend_node(graph, w, same, more, 1, &before, &status), status, CODE_INVALID_ARGUMENT,
+              "do not match 2 inputs specified");
+  CHECK_ERROR(graph_extend_node(graph, w, wrong, more, 1, &before, &status), status, CODE_INVALID_ARGUMENT,
+              "incompatible with expected int32");
+  more[0].index = 7;
+  CHECK_ERROR(graph_extend_node(graph, w, other, more, 1, &before, &status), status, CODE_OUT_OF_RANGE,
+              "does not have output 7");
+  other->op = (char *)"Nothing";
+  CHECK_ERROR(graph_extend_node(graph, w, other, more, 0, &before, &status), status, CODE_NOT_FOUND,
+              "Nothing");
+  CHECK_STR_EQ(ops_export_text(graph, arena), text);
+  ops_check_whole(graph);
+  arena_free(arena);
+  graph_free(graph);
+}
+
+TEST(extending_survives_lack_of_memory) {
+  bool ok = false;
+  for (int64_t after = 0; !ok; after++) {
+    Status status;
+    status_init(&status);
+    Graph *graph = graph_new();
+    Arena *arena = arena_new();
+    const NodeBefore *before;
+    REQUIRE_OK(ops_import(graph, kNodes, NULL, NULL, NULL, &status), status);
+    char *text = ops_export_text(graph, arena);
+    NodeDef *def = while_of(arena, "type: DT_FLOAT type: DT_FLOAT type: DT_FLOAT", &status);
+    NodeOutput more[] = {{graph_find_node(graph, "q"), 0}, {graph_find_node(graph, "q"), 0}};
+    mem_fail_after(after);
+    ok = graph_extend_node(graph, graph_find_node(graph, "w"), def, more, 2, &before, &status);
+    mem_fail_after(-1);
+    if (!ok) {
+      CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
+      CHECK_STR_EQ(ops_export_text(graph, arena), text);
+    }
+    ops_check_whole(graph);
+    arena_free(arena);
+    graph_free(graph);
+  }
+}
