@@ -274,3 +274,59 @@ describe('graph.whileLoop', () => {
     assert.equal(tf.memory().graphs, graphs);
   }));
 });
+
+// Each value is multiplied by 2 or 1/2 at random, so that dy/dx must be the product of the factors of the same run, exactly.
+describe('random numbers in branches and loops', () => {
+  let tf;
+  before(async () => (tf = await engine()));
+
+  const SIZE = 32;
+  const at = Float32Array.from({ length: SIZE }, (_, i) => 1 + (i % 5));
+  const factor = (g, x) => g.select(g.less(g.randomUniform(g.shape(x), { dtype: 'float32' }), 0.5), g.fill(g.shape(x), 0.5), g.fill(g.shape(x), 2));
+  const drop = (g, x, m) => {
+    const f = factor(g, x);
+    return [g.mul(x, f), g.mul(m, f)];
+  };
+  const products = (n, x, m) => assert.deepEqual([...n], [...x].map((value, i) => value * m[i]));
+  const graphs = {
+    'a loop': (g, x, one) => g.whileLoop((i) => g.less(i, 3), (i, h, m) => [g.add(i, 1), ...drop(g, h, m)], [0, x, one]).slice(1),
+    'a branch': (g, x, one) => g.cond(g.less(0, 1), () => drop(g, x, one), () => [x, one]),
+    'a branch in a loop': (g, x, one) => g.whileLoop((i) => g.less(i, 5), (i, h, m) => {
+      return [g.add(i, 1), ...g.cond(g.equal(g.floorMod(i, 2), 0), () => drop(g, h, m), () => [g.mul(h, 2), g.mul(m, 2)])];
+    }, [0, x, one]).slice(1),
+    'a loop in a branch in a loop': (g, x, one) => g.whileLoop((i) => g.less(i, 2), (i, h, m) => {
+      return [g.add(i, 1), ...g.cond(g.less(i, 1), () => drop(g, h, m),
+        () => g.whileLoop((k) => g.less(k, 3), (k, a, b) => [g.add(k, 1), ...drop(g, a, b)], [0, h, m]).slice(1))];
+    }, [0, x, one]).slice(1),
+  };
+  for (const [name, build] of Object.entries(graphs)) {
+    it(`are drawn once for ${name} and its gradients`, () => withGraph(tf, async (g, session) => {
+      const x = g.placeholder('float32', [SIZE], { name: 'x' });
+      const [y, m] = build(g, x, g.onesLike(x));
+      const feeds = new Map([[x, at]]);
+      await session.run([y, m], feeds);
+      const outputs = y.operation.outputs.length;
+      const [dx] = g.gradients([y], [x]);
+      assert.ok(y.operation.outputs.length > outputs, 'the operation keeps more than it did');
+      for (let i = 0; i < 3; i++) {
+        const [value, slope, product] = await session.run([y, dx, m], feeds);
+        assert.deepEqual([...slope.data], [...product.data]);
+        products(value.data, at, product.data);
+        assert.ok(new Set(product.data).size > 1);
+      }
+      const [slope] = g.gradients([g.square(y)], [x]);
+      const [second] = g.gradients([slope], [x]);
+      const kept = y.operation.outputs.length;
+      g.gradients([y], [x]);
+      assert.equal(y.operation.outputs.length, kept);
+      const [first, product, twice] = await session.run([slope, m, second], feeds);
+      products(first.data, at, product.data.map((v) => 2 * v * v));
+      assert.deepEqual([...twice.data], [...product.data].map((v) => 2 * v * v));
+      await withGraph(tf, async (copy, other) => {
+        copy.importGraphDef(g.toGraphDef());
+        const [a, b] = await other.run([dx.name, m.name], { x: at });
+        assert.deepEqual([...a.data], [...b.data]);
+      });
+    }));
+  }
+});
