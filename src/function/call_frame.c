@@ -15,9 +15,13 @@ bool call_frame_init(FunctionCallFrame *frame, const DataType *arg_types, int nu
   return true;
 }
 
+void call_frame_clear_retvals(FunctionCallFrame *frame) {
+  for (int i = 0; i < frame->num_rets; i++) tensor_clear(&frame->rets[i]);
+}
+
 void call_frame_reset(FunctionCallFrame *frame) {
   for (int i = 0; i < frame->num_args; i++) tensor_clear(&frame->args[i]);
-  for (int i = 0; i < frame->num_rets; i++) tensor_clear(&frame->rets[i]);
+  call_frame_clear_retvals(frame);
 }
 
 void call_frame_free(FunctionCallFrame *frame) {
@@ -34,43 +38,23 @@ bool call_frame_check_num_args(int want, int num_args, Status *status) {
 }
 
 bool call_frame_check_arg_type(int index, DataType want, DataType type, Status *status) {
+  want = (DataType)dtype_base((int)want);
   return type == want || status_invalid(status, "Expects arg[%d] to be %s but %s is provided", index,
                                         dtype_name(want), dtype_name(type));
 }
 
-static bool check_args(const FunctionCallFrame *frame, const Tensor *args, int num_args, Status *status) {
+bool call_frame_set_args(FunctionCallFrame *frame, const Tensor *const *args, int num_args, Status *status) {
   TRY(call_frame_check_num_args(frame->num_args, num_args, status));
   for (int i = 0; i < num_args; i++)
-    TRY(call_frame_check_arg_type(i, frame->arg_types[i], args[i].dtype, status));
+    TRY(call_frame_check_arg_type(i, frame->arg_types[i], args[i]->dtype, status));
+  for (int i = 0; i < num_args; i++) TRY(tensor_assign(&frame->args[i], args[i], status));
   return true;
-}
-
-bool call_frame_set_args(FunctionCallFrame *frame, const Tensor *args, int num_args, Status *status) {
-  TRY(check_args(frame, args, num_args, status));
-  for (int i = 0; i < num_args; i++) TRY(tensor_assign(&frame->args[i], &args[i], status));
-  return true;
-}
-
-bool call_frame_take_args(FunctionCallFrame *frame, Tensor *args, int num_args, Status *status) {
-  TRY(check_args(frame, args, num_args, status));
-  for (int i = 0; i < num_args; i++) tensor_move(&frame->args[i], &args[i]);
-  return true;
-}
-
-static bool check_arg(const FunctionCallFrame *frame, int index, Status *status) {
-  return (index >= 0 && index < frame->num_args) ||
-         status_invalid(status, "GetArg %d is not within [0, %d)", index, frame->num_args);
 }
 
 bool call_frame_get_arg(const FunctionCallFrame *frame, int index, const Tensor **arg, Status *status) {
-  TRY(check_arg(frame, index, status));
+  if (index < 0 || index >= frame->num_args)
+    return status_invalid(status, "GetArg %d is not within [0, %d)", index, frame->num_args);
   *arg = &frame->args[index];
-  return true;
-}
-
-bool call_frame_consume_arg(FunctionCallFrame *frame, int index, Tensor *arg, Status *status) {
-  TRY(check_arg(frame, index, status));
-  tensor_move(arg, &frame->args[index]);
   return true;
 }
 

@@ -1,5 +1,5 @@
-/* FunctionCallFrame: the arguments that a call of a function brings and the results that it gives, between
- * the caller and the `_Arg` and `_Retval` nodes of the body. */
+/* FunctionCallFrame: the arguments that a call of a function brings and the results that it gives. The
+ * function runtime runs functions through it (function_runtime_run_frame). */
 #ifndef TFCORE_FUNCTION_CALL_FRAME_H_
 #define TFCORE_FUNCTION_CALL_FRAME_H_
 
@@ -18,27 +18,24 @@ typedef struct FunctionCallFrame {
 /* The types must outlive the frame. Free with call_frame_free. */
 MUST_CHECK bool call_frame_init(FunctionCallFrame *frame, const DataType *arg_types, int num_args,
                                 const DataType *ret_types, int num_rets, Status *status);
-/* Drops arguments and results. */
+/* Drops results; arguments and results. */
+void call_frame_clear_retvals(FunctionCallFrame *frame);
 void call_frame_reset(FunctionCallFrame *frame);
 /* A zeroed frame is fine. */
 void call_frame_free(FunctionCallFrame *frame);
 
-/* Whether that many arguments are wanted, and whether argument `index` may have that type. INVALID_ARGUMENT
+/* Whether that many arguments are wanted, and whether argument `index` may have that type (where
+ * a reference is wanted, of what it refers to). INVALID_ARGUMENT
  * "Expects 2 arguments, but 0 is provided", "Expects arg[1] to be float but int64 is provided". */
 MUST_CHECK bool call_frame_check_num_args(int want, int num_args, Status *status);
 MUST_CHECK bool call_frame_check_arg_type(int index, DataType want, DataType type, Status *status);
 
-/* INVALID_ARGUMENT "Expects 2 arguments, but 0 is provided", "Expects arg[1] to be float but int64 is
- * provided"; the frame then keeps what it had. The first shares the values, the second moves them: on success
- * `args` are empty. */
-MUST_CHECK bool call_frame_set_args(FunctionCallFrame *frame, const Tensor *args, int num_args,
+/* Shares the values. INVALID_ARGUMENT as above; the frame then keeps what it had. */
+MUST_CHECK bool call_frame_set_args(FunctionCallFrame *frame, const Tensor *const *args, int num_args,
                                     Status *status);
-MUST_CHECK bool call_frame_take_args(FunctionCallFrame *frame, Tensor *args, int num_args, Status *status);
 /* Borrowed from the frame. INVALID_ARGUMENT "GetArg 2 is not within [0, 2)". */
 MUST_CHECK bool call_frame_get_arg(const FunctionCallFrame *frame, int index, const Tensor **arg,
                                    Status *status);
-/* Moves the argument out, for its last reader. */
-MUST_CHECK bool call_frame_consume_arg(FunctionCallFrame *frame, int index, Tensor *arg, Status *status);
 
 /* Shares the value. INVALID_ARGUMENT "SetRetval 1 is not within [0, 1)", "Expects ret[0] to be float, but
  * int64 is provided."; INTERNAL "Retval[0] has already been set." */

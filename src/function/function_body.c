@@ -250,20 +250,10 @@ static void print_input(const Edge *edge, bool numbered, StrBuf *out) {
 }
 
 static bool print_node(const Node *node, bool numbered, StrBuf *out, Status *status) {
-  NodeDef def = *node->def;
-  StrBuf device = {0};
   strbuf_append(out, "  ");
   print_node_name(node, numbered, out);
-  strbuf_printf(out, " = %s", def.op);
-  if (def.device[0] != 0) strbuf_printf(&device, "device=%s", def.device);
-  bool ok = true;
-  if (def.n_attr > 0 || device.length > 0) {
-    strbuf_append_char(out, '[');
-    ok = attrs_print((const AttrEntry *const *)def.attr, def.n_attr, false, ", ", strbuf_text(&device), out,
-                     status);
-    strbuf_append_char(out, ']');
-  }
-  strbuf_free(&device);
+  strbuf_append(out, " = ");
+  TRY(op_print(node->def, false, out, status));
   strbuf_append_char(out, '(');
   for (int i = 0; i < node->num_inputs; i++) {
     if (i > 0) strbuf_append(out, ", ");
@@ -275,7 +265,7 @@ static bool print_node(const Node *node, bool numbered, StrBuf *out, Status *sta
     print_node_name(node->control_inputs[i]->src, numbered, out);
   }
   strbuf_append_char(out, '\n');
-  return ok;
+  return true;
 }
 
 static void print_header(Node *const *args, int num_args, Node *const *rets, int num_rets, bool numbered,

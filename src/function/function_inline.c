@@ -110,8 +110,9 @@ static void mark_needed(Inliner *in) {
   }
 }
 
-bool function_needed_args(const InstantiationResult *body, const NodeOutput *inputs, const bool *wanted_outputs,
-                               const FunctionInlineReuse *reuse, bool *needed_args, Status *status) {
+bool function_needed_args(const InstantiationResult *body, const NodeOutput *inputs,
+                          const bool *wanted_outputs, const FunctionInlineReuse *reuse, bool *needed_args,
+                          Status *status) {
   FunctionInlineOptions options = {.wanted_outputs = wanted_outputs, .reuse = reuse};
   Inliner in = {.body = body, .inputs = inputs, .options = &options, .status = status};
   bool ok = new_inliner(&in);

@@ -99,10 +99,13 @@ void entry_list_add(EntryList *list, StrBuf *entry);
 /* Writes the entries sorted as strings, with `separator` between them. */
 void entry_list_write(EntryList *list, const char *separator, StrBuf *out);
 void entry_list_free(EntryList *list);
-/* The attrs of a function reference or node, sorted: "N=2, T=float". Nothing when there are none. All map
- * entries have this layout. */
-MUST_CHECK bool attrs_print(const AttrEntry *const *attrs, size_t count, bool full, const char *separator,
-                            const char *tail, StrBuf *out, Status *status);
+/* The attrs of a function reference or node, sorted: "N=2, T=float", and `tail` behind them unless it is "".
+ * All map entries have this layout. */
+MUST_CHECK bool attrs_print(const AttrEntry *const *attrs, size_t count, bool full, const char *tail,
+                            StrBuf *out, Status *status);
+
+/* The op of a node with its attrs and device, up to where the inputs begin: "Add[T=float, device=/gpu:0]". */
+MUST_CHECK bool op_print(const NodeDef *node, bool full, StrBuf *out, Status *status);
 
 /* Copies, for a body that keeps values of attrs and lives longer than those of a call (function_body.c). */
 MUST_CHECK bool attrs_copy(const AttrEntry *const *attrs, int count, Arena *arena, const AttrEntry ***out,

@@ -244,7 +244,7 @@ bool number_of_tensor(const Tensor *tensor, int64_t i, Number *number) {
       return true;
     case DT_UINT64:
       if (*(const uint64_t *)at > INT64_MAX) return false;
-      number->i = (int64_t)*(const uint64_t *)at;
+      number->i = (int64_t) * (const uint64_t *)at;
       return true;
     default:
       return false;

@@ -76,24 +76,14 @@ static void print_header(const OpDef *signature, bool full, StrBuf *out) {
 /* --- nodes --- */
 
 static bool print_node(const NodeDef *node, bool full, StrBuf *out, Status *status) {
-  StrBuf device = {0};
   strbuf_append(out, "  ");
   if (full) {
     print_name(node->name, NODE_NAME_CHARS, out);
-    strbuf_append(out, " = ");
-    print_name(node->op, NODE_NAME_CHARS, out);
   } else {
-    strbuf_printf(out, "%s = %s", node->name, node->op);
+    strbuf_append(out, node->name);
   }
-  if (node->device[0] != 0) strbuf_printf(&device, "device=%s", node->device);
-  if (node->n_attr > 0 || device.length > 0) {
-    strbuf_append_char(out, '[');
-    bool ok = attrs_print((const AttrEntry *const *)node->attr, node->n_attr, full, ", ",
-                          strbuf_text(&device), out, status);
-    strbuf_append_char(out, ']');
-    strbuf_free(&device);
-    TRY(ok);
-  }
+  strbuf_append(out, " = ");
+  TRY(op_print(node, full, out, status));
   strbuf_append_char(out, '(');
   size_t i = 0, data = 0;
   for (; i < node->n_input && node->input[i][0] != '^'; i++, data++) {

@@ -22,9 +22,9 @@
  *              Tensor<type: float shape: [2] values: 1 2>   Shape<[1,?]>
  *              Attr<AttrValue in protobuf text format>
  *
- * The value of a Const may be a number, or numbers in rows ([[1, 2], [3, 4]]): a tensor of the node's `dtype`, made
- * as soon as that is known: while parsing, or when the function is instantiated. The device of a node stands
- * last among its attrs, without quotes: `[T=float, device=/device:CPU:0]`.
+ * The value of a Const may be a number, or numbers in rows ([[1, 2], [3, 4]]): a tensor of the node's
+ * `dtype`, made as soon as that is known: while parsing, or when the function is instantiated. The device of
+ * a node stands last among its attrs, without quotes: `[T=float, device=/device:CPU:0]`.
  *
  * function_print writes what TensorFlow's DebugString(FunctionDef) writes, which cuts long strings, lists and
  * tensors and leaves out defaults. function_print_full cuts nothing, and parsing what it writes gives back an

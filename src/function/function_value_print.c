@@ -25,7 +25,7 @@ void value_print(const AttrValue *value, StrBuf *out) {
       strbuf_append(out, value->func->name);
       if (value->func->n_attr == 0) return;
       strbuf_append_char(out, '[');
-      if (!attrs_print((const AttrEntry *const *)value->func->attr, value->func->n_attr, false, ", ", "", out,
+      if (!attrs_print((const AttrEntry *const *)value->func->attr, value->func->n_attr, false, "", out,
                        &ignored)) {
         out->failed = true;
       }
@@ -183,7 +183,7 @@ static bool print_readable(const AttrValue *value, StrBuf *out, Status *status) 
     case ATTR_FUNC:
       print_name(value->func->name, NODE_NAME_CHARS, out);
       strbuf_append_char(out, '[');
-      TRY(attrs_print((const AttrEntry *const *)value->func->attr, value->func->n_attr, true, ", ", "", out,
+      TRY(attrs_print((const AttrEntry *const *)value->func->attr, value->func->n_attr, true, "", out,
                       status));
       strbuf_append_char(out, ']');
       return true;
@@ -250,8 +250,8 @@ void entry_list_free(EntryList *list) {
   *list = (EntryList){0};
 }
 
-bool attrs_print(const AttrEntry *const *attrs, size_t count, bool full, const char *separator,
-                 const char *tail, StrBuf *out, Status *status) {
+bool attrs_print(const AttrEntry *const *attrs, size_t count, bool full, const char *tail, StrBuf *out,
+                 Status *status) {
   bool ok = true;
   EntryList list = {0};
   for (size_t i = 0; ok && i < count; i++) {
@@ -273,9 +273,26 @@ bool attrs_print(const AttrEntry *const *attrs, size_t count, bool full, const c
   }
   if (list.failed && ok) ok = status_oom(status, "printing a function");
   if (ok) {
-    entry_list_write(&list, separator, out);
-    if (tail[0] != 0) strbuf_printf(out, "%s%s", list.count > 0 ? separator : "", tail);
+    entry_list_write(&list, ", ", out);
+    if (tail[0] != 0) strbuf_printf(out, "%s%s", list.count > 0 ? ", " : "", tail);
   }
   entry_list_free(&list);
+  return ok;
+}
+
+bool op_print(const NodeDef *node, bool full, StrBuf *out, Status *status) {
+  if (full) {
+    print_name(node->op, NODE_NAME_CHARS, out);
+  } else {
+    strbuf_append(out, node->op);
+  }
+  if (node->n_attr == 0 && node->device[0] == 0) return true;
+  StrBuf device = {0};
+  if (node->device[0] != 0) strbuf_printf(&device, "device=%s", node->device);
+  strbuf_append_char(out, '[');
+  bool ok = strbuf_ok(&device, status) && attrs_print((const AttrEntry *const *)node->attr, node->n_attr,
+                                                      full, strbuf_text(&device), out, status);
+  strbuf_append_char(out, ']');
+  strbuf_free(&device);
   return ok;
 }

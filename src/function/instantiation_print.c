@@ -18,18 +18,8 @@ static void print_boundary(const InstantiationResult *body, int first, int count
 static void print_node(const NodeDef *def, StrBuf *out) {
   Status status;
   status_init(&status);
-  strbuf_printf(out, "  %s = %s", def->name, def->op);
-  StrBuf device = {0};
-  if (def->device[0] != 0) strbuf_printf(&device, "device=%s", def->device);
-  if (def->n_attr > 0 || device.length > 0) {
-    strbuf_append_char(out, '[');
-    if (!attrs_print((const AttrEntry *const *)def->attr, def->n_attr, false, ", ", strbuf_text(&device), out,
-                     &status))
-      out->failed = true;
-    strbuf_append_char(out, ']');
-  }
-  if (device.failed) out->failed = true;
-  strbuf_free(&device);
+  strbuf_printf(out, "  %s = ", def->name);
+  if (!op_print(def, false, out, &status)) out->failed = true;
   strbuf_append_char(out, '(');
   size_t i = 0;
   for (; i < def->n_input && def->input[i][0] != '^'; i++)

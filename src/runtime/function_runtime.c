@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "function/call_frame.h"
 #include "gradient/symbolic_gradient.h"
 #include "graph/graph_walk.h"
 
@@ -80,9 +79,8 @@ static bool find_or_make(FunctionRuntime *runtime, const char *name, const AttrE
                          Status *status) {
   StrBuf key = {0};
   bool ok = false;
-  function_canonicalize(name, attrs, num_attrs, &key);
-  if (options && options->state_handle && options->state_handle[0])
-    strbuf_printf(&key, "_state_handle=%s", options->state_handle);
+  const InstantiateOptions names = {.state_handle = options ? options->state_handle : NULL};
+  function_canonicalize_with(name, attrs, num_attrs, &names, &key);
   TRY_DONE(strbuf_ok(&key, status));
   const FunctionDef *function = graph_find_function(runtime->library, name);
   Instance *found = string_map_find(&runtime->keys, strbuf_text(&key));
@@ -314,15 +312,17 @@ done:
 
 /* --- running --- */
 
-static bool check_args(const FunctionBody *body, const Tensor *args, int num_args, int num_rets,
-                       Status *status) {
-  TRY(call_frame_check_num_args(body->num_args, num_args, status));
-  for (int i = 0; i < num_args; i++) {
-    DataType want = (DataType)dtype_base((int)body->arg_types[i]);
-    TRY(call_frame_check_arg_type(i, want, args[i].dtype, status));
-  }
+static bool check_num_rets(const FunctionBody *body, int num_rets, Status *status) {
   if (num_rets == body->num_rets) return true;
   return status_invalid(status, "Function %s has %d results, not %d", body->name, body->num_rets, num_rets);
+}
+
+static bool check_call(const FunctionBody *body, const Tensor *args, int num_args, int num_rets,
+                       Status *status) {
+  TRY(call_frame_check_num_args(body->num_args, num_args, status));
+  for (int i = 0; i < num_args; i++)
+    TRY(call_frame_check_arg_type(i, body->arg_types[i], args[i].dtype, status));
+  return check_num_rets(body, num_rets, status);
 }
 
 static bool enter(FunctionRuntime *runtime, Instance *instance, Status *status) {
@@ -340,7 +340,7 @@ static bool call(void *owner, int64_t handle, Tensor *args, int num_args, Tensor
                  Status *status) {
   FunctionRuntime *runtime = owner;
   Instance *instance = find_handle(runtime, handle, status);
-  bool ok = instance && check_args(instance->body, args, num_args, num_rets, status) &&
+  bool ok = instance && check_call(instance->body, args, num_args, num_rets, status) &&
             enter(runtime, instance, status);
   if (ok) {
     runtime->depth++;
@@ -352,21 +352,37 @@ static bool call(void *owner, int64_t handle, Tensor *args, int num_args, Tensor
   return ok;
 }
 
+static bool check_cancelled(const FunctionRunOptions *options, Status *status) {
+  if (!options || !options->cancelled || !atomic_load(options->cancelled)) return true;
+  return status_set(status, CODE_CANCELLED, "Function was cancelled before it was started");
+}
+
+bool function_runtime_new_frame(FunctionRuntime *runtime, int64_t handle, FunctionCallFrame *frame,
+                                Status *status) {
+  const Instance *instance = find_handle(runtime, handle, status);
+  if (!instance) return false;
+  const FunctionBody *body = instance->body;
+  return call_frame_init(frame, body->arg_types, body->num_args, body->ret_types, body->num_rets, status);
+}
+
+bool function_runtime_run_frame(FunctionRuntime *runtime, int64_t handle, const FunctionRunOptions *options,
+                                FunctionCallFrame *frame, Status *status) {
+  TRY(check_cancelled(options, status));
+  call_frame_clear_retvals(frame);
+  return call(runtime, handle, frame->args, frame->num_args, frame->rets, frame->num_rets, status);
+}
+
 bool function_runtime_run(FunctionRuntime *runtime, int64_t handle, const FunctionRunOptions *options,
                           const Tensor *const *args, int num_args, Tensor *rets, int num_rets,
                           Status *status) {
-  if (options && options->cancelled && atomic_load(options->cancelled))
-    return status_set(status, CODE_CANCELLED, "Function was cancelled before it was started");
-  Tensor *taken = mem_calloc(num_args + 1, sizeof *taken);
-  if (!taken) return oom(status);
-  bool ok = true;
-  for (int i = 0; i < num_args && ok; i++) ok = tensor_assign(&taken[i], args[i], status);
-  if (ok) {
-    ok = call(runtime, handle, taken, num_args, rets, num_rets, status);
-  } else {
-    for (int i = 0; i < num_args; i++) tensor_clear(&taken[i]);
-  }
-  mem_free(taken);
+  FunctionCallFrame frame = {0};
+  const Instance *instance = find_handle(runtime, handle, status);
+  bool ok = instance && check_num_rets(instance->body, num_rets, status) &&
+            function_runtime_new_frame(runtime, handle, &frame, status) &&
+            call_frame_set_args(&frame, args, num_args, status) &&
+            function_runtime_run_frame(runtime, handle, options, &frame, status) &&
+            call_frame_consume_retvals(&frame, rets, status);
+  call_frame_free(&frame);
   return ok;
 }
 

@@ -14,6 +14,7 @@
 
 #include <stdatomic.h>
 
+#include "function/call_frame.h"
 #include "function/function_body.h"
 #include "optimizer/graph_optimizer.h"
 #include "runtime/plan.h"
@@ -73,8 +74,16 @@ typedef struct FunctionRunOptions {
   const atomic_bool *cancelled; /* NULL: never. CANCELLED "Function was cancelled before it was started" */
 } FunctionRunOptions;
 
-/* One call. `args` are borrowed, `rets` empty at entry. INVALID_ARGUMENT "Expects 2 arguments, but 0 is
- * provided", "Expects arg[1] to be float but int64 is provided". `options` may be NULL. */
+/* A frame for calls of that function, until the handle is released. Free with call_frame_free. */
+MUST_CHECK bool function_runtime_new_frame(FunctionRuntime *runtime, int64_t handle, FunctionCallFrame *frame,
+                                           Status *status);
+/* One call through a frame whose arguments have been set: they are taken over, so that the body may compute
+ * in their memory, and results of an earlier call are dropped. `options` may be NULL. */
+MUST_CHECK bool function_runtime_run_frame(FunctionRuntime *runtime, int64_t handle,
+                                           const FunctionRunOptions *options, FunctionCallFrame *frame,
+                                           Status *status);
+/* The same with a frame of its own: `args` are borrowed, `rets` empty at entry. INVALID_ARGUMENT "Expects 2
+ * arguments, but 0 is provided", "Expects arg[1] to be float but int64 is provided". */
 MUST_CHECK bool function_runtime_run(FunctionRuntime *runtime, int64_t handle,
                                      const FunctionRunOptions *options, const Tensor *const *args,
                                      int num_args, Tensor *rets, int num_rets, Status *status);

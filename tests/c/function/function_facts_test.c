@@ -251,11 +251,11 @@ static bool holds_frame_step(FunctionCallFrame *frame, const Json *step, StrBuf 
   const Json *index = json_get(step, "index"), *args = json_get(step, "args"),
              *value = json_get(step, "value");
   Tensor tensors[4] = {{0}};
-  const Tensor *arg;
+  const Tensor *pointers[] = {&tensors[0], &tensors[1], &tensors[2], &tensors[3]}, *arg;
   bool ok;
   if (strcmp(what, "set_args") == 0) {
     for (int i = 0; i < args->count && i < 4; i++) tensors[i] = make_frame_tensor(&args->items[i]);
-    ok = call_frame_set_args(frame, tensors, args->count, &status);
+    ok = call_frame_set_args(frame, pointers, args->count, &status);
   } else if (strcmp(what, "get_arg") == 0) {
     ok = call_frame_get_arg(frame, (int)index->integer, &arg, &status);
   } else if (strcmp(what, "set_retval") == 0) {
