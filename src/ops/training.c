@@ -1,167 +1,253 @@
-/* The update ops of optimisers on resource variables. */
-#include "blas/update.h"
-#include "op/node_def.h"
-#include "ops/variable_access.h"
+/* The update ops of optimisers: formulae in training_steps.inc, on variables by reference and by resource, whole or row by row. */
+#include <math.h>
+#include <string.h>
 
-/* --- checks --- */
+#include "ops/element_types.h"
+#include "ops/training_update.h"
 
-static bool check_scalar(const KernelContext *context, int i, const char *name, Status *status) {
-  char text[SHAPE_TEXT_CAPACITY];
-  if (tensor_is_scalar(context->inputs[i])) return true;
-  return status_invalid(status, "%s is not a scalar: %s", name, shape_text(&context->inputs[i]->shape, text));
-}
+#define TEMPLATE "ops/training_steps.inc"
+#define TYPES (TYPES_FLOAT | TYPES_COMPLEX)
+#include "ops/each_type.inc"
 
-static bool check_same_shape(const Tensor *a, const char *a_name, const Tensor *b, const char *b_name, Status *status) {
-  char a_text[SHAPE_TEXT_CAPACITY], b_text[SHAPE_TEXT_CAPACITY];
-  if (shape_equal(&a->shape, &b->shape)) return true;
-  return status_invalid(status, "%s and %s do not have the same shape%s %s", a_name, b_name, shape_text(&a->shape, a_text),
-                        shape_text(&b->shape, b_text));
-}
+#define UPDATE(...) \
+  .shape = update_shape, .gradient = NO_GRADIENT, .state_size = sizeof(UpdateState), .construct = update_construct, \
+  .kernels = {__VA_ARGS__}
+#define REAL_KERNELS(name) \
+  {DT_FLOAT, name##_kernel_f32}, {DT_DOUBLE, name##_kernel_f64}, {DT_HALF, name##_kernel_f32}, {DT_BFLOAT16, name##_kernel_f32}
+#define ALL_KERNELS(name) \
+  REAL_KERNELS(name), {DT_COMPLEX64, name##_kernel_c64}, {DT_COMPLEX128, name##_kernel_c128}
 
-static double scalar(const KernelContext *context, int i) { return tensor_double_at(context->inputs[i], 0); }
-
-/* Variables 0 to count - 1, all of the gradient's dtype and shape; `names` are those of the inputs. Their buffers become writable
- * only when everything is in order. */
-static bool prepare(KernelContext *context, int count, const char *const *names, int gradient, Variable **variables, Status *status) {
-  const Tensor *grad = context->inputs[gradient];
-  for (int i = 0; i < count; i++) {
-    TRY(initialized_variable(context, i, grad->dtype, &variables[i], status));
-    for (int k = 0; k < i; k++) {
-      if (variables[k] == variables[i]) return status_invalid(status, "%s and %s are the same variable", names[k], names[i]);
-    }
-    if (i > 0) TRY(check_same_shape(&variables[0]->value, "var", &variables[i]->value, names[i], status));
-  }
-  TRY(check_same_shape(&variables[0]->value, "var", grad, names[gradient], status));
-  for (int i = 0; i < count; i++) {
-    TRY(variable_prepare_update(variables[i], variable_name(context, i), context->pool, status));
-  }
-  return true;
-}
-
-/* --- shapes: variables and gradient alike, the rest scalars --- */
-
-static bool apply_shape(InferenceContext *c, int num_variables, int gradient, Status *status) {
-  ShapeAndType var, other;
-  ShapeHandle merged;
-  TRY(variable_shape_and_type(c, 0, &var, status));
-  merged = var.shape;
-  for (int i = 1; i < c->num_inputs; i++) {
-    if (i < num_variables) {
-      TRY(variable_shape_and_type(c, i, &other, status));
-      TRY(shape_merge(c, merged, other.shape, &merged, status));
-    } else if (i == gradient) {
-      TRY(shape_merge(c, merged, shape_input(c, i), &merged, status));
-    } else {
-      ShapeHandle unused;
-      TRY(shape_with_rank(c, shape_input(c, i), 0, &unused, status));
-    }
-  }
-  return true;
-}
-
-static bool gradient_descent_shape(InferenceContext *c, Status *status) { return apply_shape(c, 1, 2, status); }
-static bool momentum_shape(InferenceContext *c, Status *status) { return apply_shape(c, 2, 3, status); }
-static bool adam_shape(InferenceContext *c, Status *status) { return apply_shape(c, 3, 9, status); }
-
-/* --- gradient descent: var -= alpha * delta --- */
-
-static const char *const kGradientDescentInputs[] = {"var", "alpha", "delta"};
-
-static bool gradient_descent(KernelContext *context, Status *status) {
-  Variable *var;
-  TRY(check_scalar(context, 1, "alpha", status));
-  TRY(prepare(context, 1, kGradientDescentInputs, 2, &var, status));
-  const Tensor *delta = context->inputs[2];
-  int64_t count = tensor_num_elements(delta);
-  if (delta->dtype == DT_FLOAT) {
-    update_sgd_f32(count, tensor_f32(&var->value), tensor_f32(delta), (float)scalar(context, 1), context->parallel);
-  } else {
-    update_sgd_f64(count, tensor_f64(&var->value), tensor_f64(delta), scalar(context, 1), context->parallel);
-  }
-  return true;
-}
+/* --- Gradient descent: var -= alpha * delta --- */
 
 REGISTER_OP(ResourceApplyGradientDescent,
   .inputs = {"var: resource", "alpha: T", "delta: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
-  .shape = gradient_descent_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_FLOAT, gradient_descent}, {DT_DOUBLE, gradient_descent}})
+  UPDATE(ALL_KERNELS(gradient_descent)))
 
-/* --- momentum: accum = accum * momentum + grad; var -= lr * accum --- */
-
-typedef struct ApplyState {
-  bool nesterov;
-} ApplyState;
-
-static bool apply_construct(const KernelConstruction *construction, void *memory, Status *status) {
-  return node_attr_bool(construction->node, "use_nesterov", &((ApplyState *)memory)->nesterov, status);
-}
-
-static bool is_nesterov(const KernelContext *context) { return ((const ApplyState *)context->state)->nesterov; }
-
-static const char *const kMomentumInputs[] = {"var", "accum", "lr", "grad", "momentum"};
-
-static bool momentum(KernelContext *context, Status *status) {
-  Variable *variables[2];
-  TRY(check_scalar(context, 2, "lr", status));
-  TRY(check_scalar(context, 4, "momentum", status));
-  TRY(prepare(context, 2, kMomentumInputs, 3, variables, status));
-  const Tensor *grad = context->inputs[3];
-  int64_t count = tensor_num_elements(grad);
-  double rate = scalar(context, 2), keep = scalar(context, 4);
-  if (grad->dtype == DT_FLOAT) {
-    update_momentum_f32(count, tensor_f32(&variables[0]->value), tensor_f32(&variables[1]->value), tensor_f32(grad), (float)rate,
-                        (float)keep, is_nesterov(context), context->parallel);
-  } else {
-    update_momentum_f64(count, tensor_f64(&variables[0]->value), tensor_f64(&variables[1]->value), tensor_f64(grad), rate, keep,
-                        is_nesterov(context), context->parallel);
-  }
-  return true;
-}
+/* --- Momentum, and with Nesterov the step as if the accumulator were one further --- */
 
 REGISTER_OP(ResourceApplyMomentum,
   .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "momentum: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false", "use_nesterov: bool = false"},
   .is_stateful = true,
-  .shape = momentum_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(ApplyState),
-  .construct = apply_construct,
-  .kernels = {{DT_FLOAT, momentum}, {DT_DOUBLE, momentum}})
+  UPDATE(ALL_KERNELS(momentum)))
+
+REGISTER_OP(ResourceSparseApplyMomentum,
+  .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "indices: Tindices", "momentum: T"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
+            "use_nesterov: bool = false"},
+  .is_stateful = true,
+  UPDATE(ALL_KERNELS(momentum)))
+
+/* --- Momentum as Keras writes it --- */
+
+REGISTER_OP(ResourceApplyKerasMomentum,
+  .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "momentum: T"},
+  .attrs = {"T: numbertype", "use_locking: bool = false", "use_nesterov: bool = false"},
+  .is_stateful = true,
+  UPDATE(ALL_KERNELS(keras_momentum)))
+
+REGISTER_OP(ResourceSparseApplyKerasMomentum,
+  .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "indices: Tindices", "momentum: T"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
+            "use_nesterov: bool = false"},
+  .is_stateful = true,
+  UPDATE(ALL_KERNELS(keras_momentum)))
 
 /* --- Adam --- */
 
-static const char *const kAdamInputs[] = {"var",   "m",     "v",       "beta1_power", "beta2_power", "lr",
-                                          "beta1", "beta2", "epsilon", "grad"};
-enum { ADAM_GRAD = 9 };
-
-static bool adam(KernelContext *context, Status *status) {
-  Variable *variables[3];
-  for (int i = 3; i < ADAM_GRAD; i++) TRY(check_scalar(context, i, kAdamInputs[i], status));
-  TRY(prepare(context, 3, kAdamInputs, ADAM_GRAD, variables, status));
-  const Tensor *grad = context->inputs[ADAM_GRAD];
-  int64_t count = tensor_num_elements(grad);
-  AdamRates rates = {.rate = scalar(context, 5), .beta1 = scalar(context, 6), .beta2 = scalar(context, 7),
-                     .beta1_power = scalar(context, 3), .beta2_power = scalar(context, 4), .epsilon = scalar(context, 8),
-                     .nesterov = is_nesterov(context)};
-  Tensor *var = &variables[0]->value, *m = &variables[1]->value, *v = &variables[2]->value;
-  if (grad->dtype == DT_FLOAT) {
-    update_adam_f32(count, tensor_f32(var), tensor_f32(m), tensor_f32(v), tensor_f32(grad), &rates, context->parallel);
-  } else {
-    update_adam_f64(count, tensor_f64(var), tensor_f64(m), tensor_f64(v), tensor_f64(grad), &rates, context->parallel);
-  }
-  return true;
-}
-
 REGISTER_OP(ResourceApplyAdam,
-  .inputs = {"var: resource", "m: resource", "v: resource", "beta1_power: T", "beta2_power: T", "lr: T", "beta1: T", "beta2: T",
-             "epsilon: T", "grad: T"},
+  .inputs = {"var: resource", "m: resource", "v: resource", "beta1_power: T", "beta2_power: T", "lr: T",
+             "beta1: T", "beta2: T", "epsilon: T", "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false", "use_nesterov: bool = false"},
   .is_stateful = true,
-  .shape = adam_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(ApplyState),
-  .construct = apply_construct,
-  .kernels = {{DT_FLOAT, adam}, {DT_DOUBLE, adam}})
+  UPDATE(ALL_KERNELS(adam)))
+
+/* --- Adam with the largest second moment so far --- */
+
+REGISTER_OP(ResourceApplyAdamWithAmsgrad,
+  .inputs = {"var: resource", "m: resource", "v: resource", "vhat: resource", "beta1_power: T",
+             "beta2_power: T", "lr: T", "beta1: T", "beta2: T", "epsilon: T", "grad: T"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(REAL_KERNELS(amsgrad)))
+
+/* --- Adam in the infinity norm --- */
+
+REGISTER_OP(ResourceApplyAdaMax,
+  .inputs = {"var: resource", "m: resource", "v: resource", "beta1_power: T", "lr: T", "beta1: T", "beta2: T",
+             "epsilon: T", "grad: T"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(REAL_KERNELS(ada_max)))
+
+/* --- Adagrad --- */
+
+REGISTER_OP(ResourceApplyAdagrad,
+  .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T"},
+  .attrs = {"T: numbertype", "use_locking: bool = false", "update_slots: bool = true"},
+  .is_stateful = true,
+  UPDATE(ALL_KERNELS(adagrad)))
+
+REGISTER_OP(ResourceSparseApplyAdagrad,
+  .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "indices: Tindices"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
+            "update_slots: bool = true"},
+  .is_stateful = true,
+  UPDATE(ALL_KERNELS(adagrad)))
+
+/* --- Adagrad with an epsilon --- */
+
+REGISTER_OP(ResourceApplyAdagradV2,
+  .inputs = {"var: resource", "accum: resource", "lr: T", "epsilon: T", "grad: T"},
+  .attrs = {"T: numbertype", "use_locking: bool = false", "update_slots: bool = true"},
+  .is_stateful = true,
+  UPDATE(ALL_KERNELS(adagrad_v2)))
+
+REGISTER_OP(ResourceSparseApplyAdagradV2,
+  .inputs = {"var: resource", "accum: resource", "lr: T", "epsilon: T", "grad: T", "indices: Tindices"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
+            "update_slots: bool = true"},
+  .is_stateful = true,
+  UPDATE(ALL_KERNELS(adagrad_v2)))
+
+/* --- Adagrad by dual averaging --- */
+
+REGISTER_OP(ResourceApplyAdagradDA,
+  .inputs = {"var: resource", "gradient_accumulator: resource", "gradient_squared_accumulator: resource",
+             "grad: T", "lr: T", "l1: T", "l2: T", "global_step: int64"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(REAL_KERNELS(adagrad_da)))
+
+REGISTER_OP(ResourceSparseApplyAdagradDA,
+  .inputs = {"var: resource", "gradient_accumulator: resource", "gradient_squared_accumulator: resource",
+             "grad: T", "indices: Tindices", "lr: T", "l1: T", "l2: T", "global_step: int64"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(REAL_KERNELS(adagrad_da)))
+
+/* --- Adadelta --- */
+
+REGISTER_OP(ResourceApplyAdadelta,
+  .inputs = {"var: resource", "accum: resource", "accum_update: resource", "lr: T", "rho: T", "epsilon: T",
+             "grad: T"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(ALL_KERNELS(adadelta)))
+
+REGISTER_OP(ResourceSparseApplyAdadelta,
+  .inputs = {"var: resource", "accum: resource", "accum_update: resource", "lr: T", "rho: T", "epsilon: T",
+             "grad: T", "indices: Tindices"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(ALL_KERNELS(adadelta)))
+
+/* --- RMSProp --- */
+
+REGISTER_OP(ResourceApplyRMSProp,
+  .inputs = {"var: resource", "ms: resource", "mom: resource", "lr: T", "rho: T", "momentum: T", "epsilon: T",
+             "grad: T"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(ALL_KERNELS(rms_prop)))
+
+REGISTER_OP(ResourceSparseApplyRMSProp,
+  .inputs = {"var: resource", "ms: resource", "mom: resource", "lr: T", "rho: T", "momentum: T", "epsilon: T",
+             "grad: T", "indices: Tindices"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(ALL_KERNELS(rms_prop)))
+
+/* --- RMSProp with the variance instead of the mean square --- */
+
+REGISTER_OP(ResourceApplyCenteredRMSProp,
+  .inputs = {"var: resource", "mg: resource", "ms: resource", "mom: resource", "lr: T", "rho: T",
+             "momentum: T", "epsilon: T", "grad: T"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(ALL_KERNELS(centered_rms_prop)))
+
+REGISTER_OP(ResourceSparseApplyCenteredRMSProp,
+  .inputs = {"var: resource", "mg: resource", "ms: resource", "mom: resource", "lr: T", "rho: T",
+             "momentum: T", "epsilon: T", "grad: T", "indices: Tindices"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(ALL_KERNELS(centered_rms_prop)))
+
+/* --- FTRL-proximal --- */
+
+REGISTER_OP(ResourceApplyFtrl,
+  .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "lr: T", "l1: T", "l2: T",
+             "lr_power: T"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(REAL_KERNELS(ftrl)))
+
+REGISTER_OP(ResourceSparseApplyFtrl,
+  .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "indices: Tindices", "lr: T",
+             "l1: T", "l2: T", "lr_power: T"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(REAL_KERNELS(ftrl)))
+
+/* --- FTRL-proximal with shrinkage of the gradient --- */
+
+REGISTER_OP(ResourceApplyFtrlV2,
+  .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "lr: T", "l1: T", "l2: T",
+             "l2_shrinkage: T", "lr_power: T"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(REAL_KERNELS(ftrl_v2)))
+
+REGISTER_OP(ResourceSparseApplyFtrlV2,
+  .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "indices: Tindices", "lr: T",
+             "l1: T", "l2: T", "l2_shrinkage: T", "lr_power: T"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(REAL_KERNELS(ftrl_v2)))
+
+/* --- Proximal gradient descent --- */
+
+REGISTER_OP(ResourceApplyProximalGradientDescent,
+  .inputs = {"var: resource", "alpha: T", "l1: T", "l2: T", "delta: T"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(REAL_KERNELS(proximal_gradient_descent)))
+
+REGISTER_OP(ResourceSparseApplyProximalGradientDescent,
+  .inputs = {"var: resource", "alpha: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(REAL_KERNELS(proximal_gradient_descent)))
+
+/* --- Proximal Adagrad --- */
+
+REGISTER_OP(ResourceApplyProximalAdagrad,
+  .inputs = {"var: resource", "accum: resource", "lr: T", "l1: T", "l2: T", "grad: T"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(REAL_KERNELS(proximal_adagrad)))
+
+REGISTER_OP(ResourceSparseApplyProximalAdagrad,
+  .inputs = {"var: resource", "accum: resource", "lr: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(REAL_KERNELS(proximal_adagrad)))
+
+/* --- AddSign --- */
+
+REGISTER_OP(ResourceApplyAddSign,
+  .inputs = {"var: resource", "m: resource", "lr: T", "alpha: T", "sign_decay: T", "beta: T", "grad: T"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(REAL_KERNELS(add_sign)))
+
+/* --- PowerSign --- */
+
+REGISTER_OP(ResourceApplyPowerSign,
+  .inputs = {"var: resource", "m: resource", "lr: T", "logbase: T", "sign_decay: T", "beta: T", "grad: T"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .is_stateful = true,
+  UPDATE(REAL_KERNELS(power_sign)))

@@ -1,0 +1,34 @@
+/* What the update ops of all optimisers share: finding variables, gradient, indices and scalars among the inputs by what the op's spec
+ * says of them, checking them, and running one formula over whole variables or over the rows that indices name.
+ *
+ * Inputs come as: the variable and its slots, then in any order the gradient ("grad" or "delta"), "indices" of a sparse update, and
+ * scalars, which a formula gets in the order of the spec. */
+#ifndef TFCORE_OPS_TRAINING_UPDATE_H_
+#define TFCORE_OPS_TRAINING_UPDATE_H_
+
+#include "op/op_registry.h"
+
+enum { UPDATE_MAX_VARIABLES = 4, UPDATE_MAX_SCALARS = 7 };
+
+/* One step over `count` elements of every variable. Everything is of the type that is computed in: that of the variables, or float
+ * for half and bfloat16. `flag` is the op's use_nesterov or update_slots. */
+typedef void (*UpdateLoop)(const void *scalars, bool flag, int64_t count, void *const *variables, const void *grad);
+
+typedef enum UpdateDemands {
+  UPDATE_PLAIN = 0,
+  UPDATE_FTRL = 1,      /* sparse: lr is positive, lr_power is not, l1, l2 and l2_shrinkage are not negative */
+  UPDATE_FULL_ROWS = 2, /* sparse: rows have elements */
+} UpdateDemands;
+
+typedef struct UpdateState {
+  const OpDef *op_def;
+  int num_variables, grad, indices; /* indices: -1 when the update is dense */
+  int num_scalars, scalars[UPDATE_MAX_SCALARS];
+  bool flag;
+} UpdateState;
+
+bool update_construct(const KernelConstruction *construction, void *memory, Status *status);
+MUST_CHECK bool update_run(KernelContext *context, UpdateLoop loop, int demands, Status *status);
+bool update_shape(InferenceContext *c, Status *status);
+
+#endif
