@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "gradient/body_work.h"
+#include "gradient/graph_gradients.h"
 #include "op/resource.h"
 
 /* A gradient that has arrived at an output. */
@@ -395,12 +396,14 @@ done:
   return ok;
 }
 
-bool gradient_instantiate(Graph *library, const AttrEntry *const *attrs, int num_attrs, FunctionBody **body,
-                          Status *status) {
+/* SymbolicGradient[f=SymbolicGradient[f=...]]: the gradient of what the inner one runs. */
+static bool second_gradient_body(Graph *library, const NameAttrList *f, int depth, FunctionBody **body,
+                                 Status *status);
+
+static bool instantiate(Graph *library, const AttrEntry *const *attrs, int num_attrs, int depth,
+                        FunctionBody **body, Status *status) {
   const NameAttrList *f = differentiated(attrs, num_attrs);
   if (f == NULL) return status_invalid(status, "SymbolicGradient is missing attr: f");
-  if (strcmp(f->name, "SymbolicGradient") == 0)
-    return status_invalid(status, "Can't take gradient of SymbolicGradient");
   const char *custom = graph_find_gradient_def(library, f->name);
   const FunctionDef *function = graph_find_function(library, custom != NULL ? custom : f->name);
   if (custom != NULL) {
@@ -409,5 +412,26 @@ bool gradient_instantiate(Graph *library, const AttrEntry *const *attrs, int num
                              status);
   }
   if (function != NULL) return function_gradient_body(library, function, f, body, status);
+  if (strcmp(f->name, "SymbolicGradient") == 0)
+    return second_gradient_body(library, f, depth + 1, body, status);
   return op_gradient_body(library, f, body, status);
+}
+
+static bool second_gradient_body(Graph *library, const NameAttrList *f, int depth, FunctionBody **body,
+                                 Status *status) {
+  FunctionBody *first;
+  if (depth == GRADIENT_MAX_FUNCTION_DEPTH) return gradient_too_deep(f->name, status);
+  TRY(instantiate(library, (const AttrEntry *const *)f->attr, (int)f->n_attr, depth, &first, status));
+  bool ok =
+      graph_num_nodes(first->graph) <= GRADIENT_MAX_FUNCTION_NODES ||
+      status_set(status, CODE_RESOURCE_EXHAUSTED, "The gradients of nested functions have more than %d nodes",
+                 GRADIENT_MAX_FUNCTION_NODES);
+  ok = ok && symbolic_gradient(first, body, status);
+  function_body_free(first);
+  return ok;
+}
+
+bool gradient_instantiate(Graph *library, const AttrEntry *const *attrs, int num_attrs, FunctionBody **body,
+                          Status *status) {
+  return instantiate(library, attrs, num_attrs, 0, body, status);
 }

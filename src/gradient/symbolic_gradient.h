@@ -21,10 +21,12 @@ MUST_CHECK bool symbolic_gradient(const FunctionBody *body, FunctionBody **gradi
  * or op in the attr `f`
  *   - the function that the library names as its gradient, with the attrs of `f`;
  *   - for a function of the library symbolic_gradient of its body;
+ *   - for SymbolicGradient itself symbolic_gradient of the body that such a node runs (TensorFlow refuses
+ *     this where no optimiser has inlined the inner one before);
  *   - for an op the function of its registration (and for an op that calls functions, the gradient through
- * their bodies). INVALID_ARGUMENT "SymbolicGradient is missing attr: f", "Can't take gradient of
- * SymbolicGradient", "No gradient is defined for X" when it is known that none flows through X; NOT_FOUND "No
- * gradient defined for op: X".
+ *     their bodies, which computes them again).
+ * INVALID_ARGUMENT "SymbolicGradient is missing attr: f", "No gradient is defined for X" when it is known
+ * that none flows through X; NOT_FOUND "No gradient defined for op: X".
  *
  * The gradients of ops that loop or branch are functions that get into the library, unless they are there
  * from an earlier call: no one else may use the library meanwhile. On error it is as before. */

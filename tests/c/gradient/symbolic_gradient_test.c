@@ -187,8 +187,8 @@ TEST(symbolic_gradient_errors) {
   } cases[] = {
       {"[g=Mul]", CODE_INVALID_ARGUMENT, "SymbolicGradient is missing attr: f"},
       {"[f=3]", CODE_INVALID_ARGUMENT, "SymbolicGradient is missing attr: f"},
-      {"[f=SymbolicGradient[f=Mul[T=double]]]", CODE_INVALID_ARGUMENT,
-       "Can't take gradient of SymbolicGradient"},
+      {"[f=SymbolicGradient[g=Mul[T=double]]]", CODE_INVALID_ARGUMENT,
+       "SymbolicGradient is missing attr: f"},
       {"[f=Missing]", CODE_NOT_FOUND, "No gradient defined for op: Missing"},
       {"[f=NoGradientKnown[T=double]]", CODE_NOT_FOUND, "No gradient defined for op: NoGradientKnown"},
       {"[f=Shape[T=double]]", CODE_INVALID_ARGUMENT, "No gradient is defined for Shape"},
@@ -201,6 +201,15 @@ TEST(symbolic_gradient_errors) {
     CHECK_ERROR(instantiate(library, cases[i].attrs, &body, &status), &status, cases[i].code,
                 cases[i].message);
   }
+  /* Each gradient of a gradient is larger than the one before. */
+  StrBuf deep = {0};
+  for (int i = 0; i < 20; i++) strbuf_append(&deep, "[f=SymbolicGradient");
+  strbuf_append(&deep, "[f=Mul[T=double]]");
+  for (int i = 0; i < 20; i++) strbuf_append(&deep, "]");
+  status_init(&status);
+  CHECK_ERROR(instantiate(library, strbuf_text(&deep), &body, &status), &status, CODE_RESOURCE_EXHAUSTED,
+              "The gradients of nested functions have more than 131072 nodes");
+  strbuf_free(&deep);
   /* Without a gradient that is known the function still has one, which fails when it runs. */
   add_function(library,
                "G(x:double) -> (y:double) {\n  y = NoGradientKnown[T=double](x)\n  return y = y:y:0\n}");

@@ -189,6 +189,13 @@ static const char kLibrary[] =
     "  s = Mul[T=double](g:output:0, g:output:1)\n"
     "  return s = s:z:0\n"
     "}\n"
+    /* and the derivatives of that: a node in a node */
+    "Curve(x:double, w:double) -> (c:double) {\n"
+    "  one = Const[dtype=double, value=1]()\n"
+    "  g = SymbolicGradient[f=Slope, Tin={double, double, double}, Tout={double, double}](x, w, one:output:0)\n"
+    "  c = Mul[T=double](g:output:0, g:output:1)\n"
+    "  return c = c:z:0\n"
+    "}\n"
     "Elsewhere(n:int32, x:double) -> (y:double) {\n"
     "  here = Const[dtype=string, value=Attr<tensor { dtype: DT_STRING tensor_shape { } string_val: \"/cpu:0\" }>]()\n"
     "  y = RemoteCall[Tin={int32, double}, Tout={double}, f=Power](here:output:0, n, x)\n"
@@ -391,6 +398,12 @@ TEST(gradients_of_gradients_as_nodes) {
     /* 2 x w * x^2 */
     CHECK_NEAR(value_at(&f, function, &args, -1, 0), 2 * 0.6 * 1.3 * 1.3 * 1.3, 1e-12);
     if (define_gradient(&f, "Slope", "First", arena)) check_gradients(&f, function, instantiate(&f, "First", NULL, 0), &args, 1e-8);
+    check_gradients(&f, function, symbolic(&f, "Slope", arena), &args, 1e-8);
+    /* (6 w x^2) (2 x^3) */
+    function = instantiate(&f, "Curve", NULL, 0);
+    CHECK_NEAR(value_at(&f, function, &args, -1, 0), 12 * 0.6 * pow(1.3, 5), 1e-12);
+    check_gradients(&f, function, symbolic(&f, "Curve", arena), &args, 1e-7);
+    if (define_gradient(&f, "Curve", "Second", arena)) check_gradients(&f, function, instantiate(&f, "Second", NULL, 0), &args, 1e-7);
   }
   clear_values(&args);
   functions_end(&f);
