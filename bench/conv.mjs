@@ -1,19 +1,16 @@
-// Convolutions and pooling at the sizes of MobileNet v1 and ResNet: constant filters, as in a frozen network, and images that stay inside.
+// Ops of images at the sizes of MobileNet v1 and ResNet: all else is constant, as in a frozen network, and images stay inside.
 import { numbers } from './digits.mjs';
 
-/** One op of an image and, where it has one, a filter. `shapes` are those of input and filter. */
-function imageCase({ name, op, attrs, shapes: [input, filter], flops, peerOp }) {
-  const size = (shape) => shape.reduce((a, b) => a * b, 1);
-  const image = numbers(size(input), 11);
-  const weights = filter && numbers(size(filter), 12);
+/** One op of an image of that shape, and of constants ({ data, shape }), which the peer gets as tensors. */
+function imageCase({ name, op, attrs, shape, constants = [], flops, peerOp }) {
+  const image = numbers(sizeOf(shape), 11);
   return {
     name, group: 'conv', flops,
     async ours(tf) {
       const graph = new tf.Graph();
       const session = new tf.Session(graph);
-      const x = graph.variable(graph.constant(image, { shape: input }));
-      const inputs = filter ? [x, graph.constant(weights, { shape: filter })] : [x];
-      const operation = graph.op(op, inputs, { attrs });
+      const x = graph.variable(graph.constant(image, { shape }));
+      const operation = graph.op(op, [x, ...constants.map((one) => graph.constant(one.data, { shape: one.shape }))], { attrs });
       await session.run(graph.initializer());
       return {
         run: () => session.runSync(operation),
@@ -25,23 +22,26 @@ function imageCase({ name, op, attrs, shapes: [input, filter], flops, peerOp }) 
       };
     },
     async peer(tfjs) {
-      const x = tfjs.tensor(image, input);
-      const w = filter && tfjs.tensor(weights, filter);
+      const x = tfjs.tensor(image, shape);
+      const others = constants.map((one) => tfjs.tensor(one.data, one.shape));
       return {
-        run: () => peerOp(tfjs, x, w).dispose(),
-        result: () => tfjs.tidy(() => peerOp(tfjs, x, w).dataSync()),
-        close: () => tfjs.dispose(filter ? [x, w] : [x]),
+        run: () => peerOp(tfjs, x, ...others).dispose(),
+        result: () => tfjs.tidy(() => peerOp(tfjs, x, ...others).dataSync()),
+        close: () => tfjs.dispose([x, ...others]),
       };
     },
   };
 }
+
+const sizeOf = (shape) => shape.reduce((a, b) => a * b, 1);
+const weights = (shape) => ({ data: numbers(sizeOf(shape), 12), shape });
 
 function convolution(side, channels, outputs, window, stride = 1) {
   const out = Math.ceil(side / stride);
   return imageCase({
     name: `Conv2D ${window}x${window}${stride > 1 ? `/${stride}` : ''}, ${side}x${side}x${channels} to ${outputs}`, op: 'Conv2D',
     attrs: { strides: [1, stride, stride, 1], padding: 'SAME' },
-    shapes: [[1, side, side, channels], [window, window, channels, outputs]], flops: 2 * out * out * window * window * channels * outputs,
+    shape: [1, side, side, channels], constants: [weights([window, window, channels, outputs])], flops: 2 * out * out * window * window * channels * outputs,
     peerOp: (tfjs, x, w) => tfjs.conv2d(x, w, stride, 'same'),
   });
 }
@@ -51,7 +51,7 @@ function depthwise(side, channels, stride) {
   return imageCase({
     name: `Depthwise 3x3${stride > 1 ? `/${stride}` : ''}, ${side}x${side}x${channels}`, op: 'DepthwiseConv2dNative',
     attrs: { strides: [1, stride, stride, 1], padding: 'SAME' },
-    shapes: [[1, side, side, channels], [3, 3, channels, 1]], flops: 2 * out * out * 9 * channels,
+    shape: [1, side, side, channels], constants: [weights([3, 3, channels, 1])], flops: 2 * out * out * 9 * channels,
     peerOp: (tfjs, x, w) => tfjs.depthwiseConv2d(x, w, stride, 'same'),
   });
 }
@@ -59,8 +59,25 @@ function depthwise(side, channels, stride) {
 function pooling(op, peerName, side, channels, window, stride) {
   return imageCase({
     name: `${op} ${window}x${window}/${stride}, ${side}x${side}x${channels}`, op,
-    attrs: { ksize: [1, window, window, 1], strides: [1, stride, stride, 1], padding: 'SAME' }, shapes: [[1, side, side, channels]],
+    attrs: { ksize: [1, window, window, 1], strides: [1, stride, stride, 1], padding: 'SAME' }, shape: [1, side, side, channels],
     peerOp: (tfjs, x) => tfjs[peerName](x, window, stride, 'same'),
+  });
+}
+
+function batchNorm(side, channels) {
+  const vectors = [1, 2, 3, 4].map((seed) => ({ data: numbers(channels, seed).map((value) => 2 + value), shape: [channels] }));
+  return imageCase({
+    name: `FusedBatchNormV3, ${side}x${side}x${channels}`, op: 'FusedBatchNormV3', attrs: { is_training: false, epsilon: 0.001 },
+    shape: [1, side, side, channels], constants: vectors,
+    peerOp: (tfjs, x, scale, offset, mean, variance) => tfjs.batchNorm(x, mean, variance, offset, scale, 0.001),
+  });
+}
+
+function resizing(op, peerName, side, channels, to) {
+  return imageCase({
+    name: `${op} ${side}x${side}x${channels} to ${to}x${to}`, op, attrs: { half_pixel_centers: true },
+    shape: [1, side, side, channels], constants: [{ data: Int32Array.of(to, to), shape: [2] }],
+    peerOp: (tfjs, x) => tfjs.image[peerName](x, [to, to], false, true),
   });
 }
 
@@ -75,4 +92,10 @@ export const convCases = [
   depthwise(14, 512, 1),
   pooling('MaxPool', 'maxPool', 112, 64, 3, 2),
   pooling('AvgPool', 'avgPool', 56, 64, 3, 2),
+  batchNorm(112, 32),
+  batchNorm(14, 512),
+  resizing('ResizeBilinear', 'resizeBilinear', 480, 3, 224),
+  resizing('ResizeBilinear', 'resizeBilinear', 28, 64, 56),
+  resizing('ResizeNearestNeighbor', 'resizeNearestNeighbor', 480, 3, 224),
+  resizing('ResizeNearestNeighbor', 'resizeNearestNeighbor', 28, 64, 56),
 ];

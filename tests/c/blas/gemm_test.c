@@ -55,7 +55,7 @@ static const Type kTypes[] = {
 typedef struct Case {
   const Type *type;
   int64_t m, n, k;
-  bool transpose_a, transpose_b, accumulate, bias, relu, packed_b;
+  bool transpose_a, transpose_b, accumulate, bias, relu, packed_b, gathered; /* gathered: A is known to pack_a alone */
   int64_t gap; /* unused elements behind each row */
 } Case;
 
@@ -103,10 +103,29 @@ static double dot(const double *x, const double *y, int64_t depth, double *magni
   return sum;
 }
 
+/* What pack_a gets instead of A. */
+typedef struct Source {
+  const Type *type;
+  Matrix matrix;
+  bool transposed;
+  int64_t m, k;
+} Source;
+
+static void pack_source(const void *a, int64_t i, int rows, int64_t p0, int64_t depth, void *panel) {
+  const Source *s = a;
+  if (rows < 1 || rows > GEMM_MAX_ROWS || i < 0 || i + rows > s->m || p0 < 0 || p0 + depth > s->k) abort();
+  for (int64_t p = 0; p < depth; p++) {
+    for (int r = 0; r < rows; r++) {
+      int64_t at = s->transposed ? (p0 + p) * s->matrix.stride + i + r : (i + r) * s->matrix.stride + p0 + p;
+      s->type->set(panel, p * rows + r, s->type->get(s->matrix.data, at));
+    }
+  }
+}
+
 static void check_case(const Case *c) {
   const Type *type = c->type;
-  CHECK_CONTEXT("%s m=%d n=%d k=%d ta=%d tb=%d accumulate=%d bias=%d relu=%d packed=%d gap=%d", type->name, (int)c->m, (int)c->n,
-                (int)c->k, c->transpose_a, c->transpose_b, c->accumulate, c->bias, c->relu, c->packed_b, (int)c->gap);
+  CHECK_CONTEXT("%s m=%d n=%d k=%d ta=%d tb=%d accumulate=%d bias=%d relu=%d packed=%d gathered=%d gap=%d", type->name, (int)c->m, (int)c->n,
+                (int)c->k, c->transpose_a, c->transpose_b, c->accumulate, c->bias, c->relu, c->packed_b, c->gathered, (int)c->gap);
   random_state = (uint32_t)(c->m * 31 + c->n * 17 + c->k);
   Matrix a = c->transpose_a ? make_matrix(type, c->k, c->m, c->gap) : make_matrix(type, c->m, c->k, c->gap);
   Matrix b = c->transpose_b ? make_matrix(type, c->n, c->k, 2 * c->gap) : make_matrix(type, c->k, c->n, 2 * c->gap);
@@ -118,6 +137,11 @@ static void check_case(const Case *c) {
                    .a = a.data, .lda = a.stride, .b = b.data, .ldb = b.stride, .c = result.data, .ldc = result.stride,
                    .accumulate = c->accumulate, .bias = c->bias ? bias.data : NULL,
                    .activation = c->relu ? GEMM_RELU : GEMM_NONE};
+  Source source = {type, a, c->transpose_a, c->m, c->k};
+  if (c->gathered) {
+    args.a = &source, args.lda = 0, args.transpose_a = false;
+    args.pack_a = pack_source;
+  }
   if (c->packed_b) {
     bool f32 = type->size == sizeof(float);
     packed = mem_alloc(f32 ? gemm_f32_packed_b_size(c->k, c->n) : gemm_f64_packed_b_size(c->k, c->n));
@@ -181,7 +205,11 @@ static void check_small_sizes(const Type *type, int64_t limit) {
         check_case(&c);
         c.transpose_a = !c.transpose_a;
         check_case(&c);
+        c.gathered = type->epsilon > 0;
+        if (c.gathered) check_case(&c);
         c.packed_b = false;
+        if (c.gathered) check_case(&c);
+        c.gathered = false;
       }
     }
   }
@@ -204,6 +232,8 @@ TEST(gemm_large_sizes) {
                   .transpose_b = flags >> 1, .bias = true, .accumulate = flags == 1, .relu = flags == 2, .gap = 1};
         check_case(&c);
         c.packed_b = true;
+        if (t < 2 && flags != 3) check_case(&c);
+        c.gathered = true;
         if (t < 2 && flags != 3) check_case(&c);
       }
     }
