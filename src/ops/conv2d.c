@@ -96,29 +96,8 @@ static bool multiply(KernelContext *context, ConvProduct product, const Conv *co
   return true;
 }
 
-/* The product into output 0, everything converted as needed. */
 static bool compute(KernelContext *context, ConvProduct product, const Conv *conv, Tensor *out, Status *status) {
-  const ConvState *state = context->state;
-  bool first = state->attrs.channels_first, ok = false;
-  ImageSizes input = {conv->batch, {conv->axis[0].in, conv->axis[1].in}, conv->in_channels};
-  ImageSizes output = {conv->batch, {conv->axis[0].out, conv->axis[1].out}, conv->out_channels};
-  Image a = {0}, b = {0}, c = {0};
-  const Tensor *left = context->inputs[product == CONV_INPUT ? 2 : 0], *right = context->inputs[product == CONV_FILTER ? 2 : 1];
-  if (tensor_num_elements(out) == 0) return true;
-  if (tensor_num_elements(left) == 0 || tensor_num_elements(right) == 0) {
-    memset(out->data, 0, (size_t)(tensor_num_elements(out) * (int64_t)dtype_size(out->dtype)));
-    return true;
-  }
-  TRY_DONE(image_read(context, left, product == CONV_INPUT ? &output : &input, first, &a, status));
-  TRY_DONE(image_read(context, right, product == CONV_FILTER ? &output : NULL, first, &b, status));
-  TRY_DONE(image_begin(context, out, first && product != CONV_FILTER, &c, status));
-  TRY_DONE(multiply(context, product, conv, a.data, b.data, c.data, status));
-  ok = image_finish(context, &c, product == CONV_FORWARD ? &output : &input, first && product != CONV_FILTER, out, status);
-done:
-  image_drop(&a);
-  image_drop(&b);
-  image_drop(&c);
-  return ok;
+  return window_compute(context, product, conv, ((const ConvState *)context->state)->attrs.channels_first, multiply, out, status);
 }
 
 static bool conv2d(KernelContext *context, Status *status) {

@@ -5,6 +5,7 @@
 #include "ops/array_box.h"
 #include "ops/element_types.h"
 #include "ops/half_precision.h"
+#include "ops/paddings.h"
 
 typedef struct MirrorState {
   int64_t skip; /* elements at the end that are not repeated: 1 for REFLECT, 0 for SYMMETRIC */
@@ -36,19 +37,6 @@ static bool check_axis(const FoldAxis *axis, const char *of, Status *status) {
                      status,
                      "paddings must be no greater than the %sdimension size: %lld, %lld greater than %lld",
                      of, before, after, size);
-  }
-  return true;
-}
-
-static bool check_paddings(const Tensor *input, const Tensor *paddings, Status *status) {
-  char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
-  if (paddings->shape.rank != 2 || shape_dim(&paddings->shape, 1) != 2) {
-    return status_invalid(status, "paddings must be a matrix with 2 columns: %s",
-                          shape_text(&paddings->shape, a));
-  }
-  if (shape_dim(&paddings->shape, 0) != input->shape.rank) {
-    return status_invalid(status, "The first dimension of paddings must be the rank of inputs%s, %s",
-                          shape_text(&paddings->shape, a), shape_text(&input->shape, b));
   }
   return true;
 }
@@ -107,7 +95,7 @@ static bool mirror_pad_kernel(KernelContext *context, Status *status) {
   int64_t dims[SHAPE_MAX_RANK], from[SHAPE_MAX_RANK], to[SHAPE_MAX_RANK];
   FoldAxis axes[SHAPE_MAX_RANK];
   bool same = true;
-  TRY(check_paddings(input, context->inputs[1], status));
+  TRY(paddings_check(input, context->inputs[1], ",", status));
   for (int d = 0; d < rank; d++) {
     TRY(read_padding(context, d, &axes[d], &dims[d], status));
     same = same && axes[d].before == 0 && axes[d].after == 0;
@@ -129,46 +117,6 @@ static bool mirror_pad_kernel(KernelContext *context, Status *status) {
   return true;
 }
 
-static bool mirror_pad_shape(InferenceContext *c, bool grad, Status *status) {
-  ShapeHandle input = shape_input(c, 0), paddings, output;
-  DimHandle checked;
-  TRY(shape_with_rank(c, shape_input(c, 1), 2, &paddings, status));
-  TRY(dim_with_value(c, shape_dim_of(c, paddings, 1), 2, &checked, status));
-  DimHandle rows = shape_dim_of(c, paddings, 0);
-  if (dim_known(rows)) {
-    TRY(shape_with_rank(c, input, dim_value(rows), &input, status));
-  } else if (shape_rank_known(input)) {
-    TRY(dim_with_value(c, rows, shape_rank(input), &rows, status));
-  }
-  const Tensor *values = shape_input_tensor(c, 1);
-  if (values == NULL) {
-    TRY(shape_ok(shape_unknown_of_rank(c, shape_rank(input)), &output, status));
-    shape_set_output(c, 0, output);
-    return true;
-  }
-  if (values->shape.rank != 2 || shape_dim(&values->shape, 1) != 2) {
-    return status_invalid(status, "paddings must be a matrix with 2 columns");
-  }
-  int64_t rank = shape_dim(&values->shape, 0);
-  TRY(shape_with_rank(c, input, rank, &input, status));
-  DimHandle *dims = arena_alloc(c->arena, (rank + 1) * (int64_t)sizeof *dims);
-  if (dims == NULL) return status_oom(status, "shape inference");
-  for (int64_t d = 0; d < rank; d++) {
-    int64_t before = tensor_int_at(values, 2 * d), after = tensor_int_at(values, 2 * d + 1);
-    if (before < 0 || after < 0) return status_invalid(status, "Paddings must be non-negative");
-    dims[d] = shape_dim_of(c, input, d);
-    for (int k = 0; k < 2; k++) {
-      DimHandle by = dim_make(c, k == 0 ? before : after);
-      TRY(grad ? dim_subtract(c, dims[d], by, &dims[d], status) : dim_add(c, dims[d], by, &dims[d], status));
-    }
-  }
-  TRY(shape_ok(shape_of_dims(c, dims, (int32_t)rank), &output, status));
-  shape_set_output(c, 0, output);
-  return true;
-}
-static bool pad_shape(InferenceContext *c, Status *status) { return mirror_pad_shape(c, false, status); }
-static bool pad_grad_shape(InferenceContext *c, Status *status) { return mirror_pad_shape(c, true, status); }
-
 #define MIRROR_GRADIENT(op, back)                                                                              \
   op "Gradient[T:type, Tpaddings:{int32, int64}, mode:string](input:T, paddings:Tpaddings, dy:T)"              \
     " -> (dinput:T, dpaddings:Tpaddings) {\n"                                                                  \
@@ -181,7 +129,7 @@ REGISTER_OP(MirrorPad,
   .inputs = {"input: T", "paddings: Tpaddings"},
   .outputs = {"output: T"},
   .attrs = {"T: type", "Tpaddings: {int32, int64} = DT_INT32", "mode: {'REFLECT', 'SYMMETRIC'}"},
-  .shape = pad_shape,
+  .shape = paddings_shape,
   .gradient = MIRROR_GRADIENT("MirrorPad", "MirrorPadGrad"),
   .state_size = sizeof(MirrorState),
   .construct = mirror_construct,
@@ -269,7 +217,7 @@ static bool mirror_pad_grad_kernel(KernelContext *context, Status *status) {
   int64_t dims[SHAPE_MAX_RANK], from[SHAPE_MAX_RANK], to[SHAPE_MAX_RANK];
   FoldAxis axes[SHAPE_MAX_RANK];
   bool same = true;
-  TRY(check_paddings(input, context->inputs[1], status));
+  TRY(paddings_check(input, context->inputs[1], ",", status));
   array_strides(&input->shape, from);
   for (int d = 0; d < rank; d++) {
     TRY(read_fold(context, d, &axes[d], status));
@@ -303,7 +251,7 @@ REGISTER_OP(MirrorPadGrad,
   .inputs = {"input: T", "paddings: Tpaddings"},
   .outputs = {"output: T"},
   .attrs = {"T: type", "Tpaddings: {int32, int64} = DT_INT32", "mode: {'REFLECT', 'SYMMETRIC'}"},
-  .shape = pad_grad_shape,
+  .shape = paddings_grad_shape,
   .gradient = MIRROR_GRADIENT("MirrorPadGrad", "MirrorPad"),
   .state_size = sizeof(MirrorState),
   .construct = mirror_construct,

@@ -1,19 +1,13 @@
 /* Pad and PadV2: zeros, or a given value, before and behind, along every axis. */
 #include "op/op_registry.h"
 #include "ops/array_box.h"
+#include "ops/paddings.h"
 
 /* NULL stands for zero. */
 static bool pad(KernelContext *context, const Tensor *value, Status *status) {
   const Tensor *input = context->inputs[0], *paddings = context->inputs[1];
-  char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   int rank = input->shape.rank;
-  if (paddings->shape.rank != 2 || shape_dim(&paddings->shape, 1) != 2) {
-    return status_invalid(status, "paddings must be a matrix with 2 columns: %s", shape_text(&paddings->shape, a));
-  }
-  if (shape_dim(&paddings->shape, 0) != rank) {
-    return status_invalid(status, "The first dimension of paddings must be the rank of inputs%s %s",
-                          shape_text(&paddings->shape, a), shape_text(&input->shape, b));
-  }
+  TRY(paddings_check(input, paddings, "", status));
   int64_t dims[SHAPE_MAX_RANK], from[SHAPE_MAX_RANK], to[SHAPE_MAX_RANK];
   bool same = true;
   for (int i = 0; i < rank; i++) {
@@ -58,48 +52,12 @@ static bool pad_v2_kernel(KernelContext *context, Status *status) {
   return status_invalid(status, "constant_values must be a scalar. Found: %s", shape_text(&value->shape, text));
 }
 
-static bool pad_shape(InferenceContext *c, Status *status) {
-  ShapeHandle input = shape_input(c, 0), paddings, output;
-  DimHandle checked;
-  TRY(shape_with_rank(c, shape_input(c, 1), 2, &paddings, status));
-  TRY(dim_with_value(c, shape_dim_of(c, paddings, 1), 2, &checked, status));
-  DimHandle rows = shape_dim_of(c, paddings, 0);
-  if (dim_known(rows)) {
-    TRY(shape_with_rank(c, input, dim_value(rows), &input, status));
-  } else if (shape_rank_known(input)) {
-    TRY(dim_with_value(c, rows, shape_rank(input), &rows, status));
-  }
-  const Tensor *values = shape_input_tensor(c, 1);
-  if (values == NULL) {
-    TRY(shape_ok(shape_unknown_of_rank(c, shape_rank(input)), &output, status));
-    shape_set_output(c, 0, output);
-    return true;
-  }
-  if (values->shape.rank != 2 || shape_dim(&values->shape, 1) != 2) {
-    return status_invalid(status, "paddings must be a matrix with 2 columns");
-  }
-  int64_t rank = shape_dim(&values->shape, 0);
-  TRY(shape_with_rank(c, input, rank, &input, status));
-  TRY(dim_with_value(c, rows, rank, &rows, status));
-  DimHandle *dims = arena_alloc(c->arena, (rank + 1) * (int64_t)sizeof *dims);
-  if (dims == NULL) return status_oom(status, "shape inference");
-  for (int64_t i = 0; i < rank; i++) {
-    int64_t before = tensor_int_at(values, 2 * i), after = tensor_int_at(values, 2 * i + 1);
-    if (before < 0 || after < 0) return status_invalid(status, "Paddings must be non-negative");
-    TRY(dim_add(c, shape_dim_of(c, input, i), dim_make(c, before), &dims[i], status));
-    TRY(dim_add(c, dims[i], dim_make(c, after), &dims[i], status));
-  }
-  TRY(shape_ok(shape_of_dims(c, dims, (int32_t)rank), &output, status));
-  shape_set_output(c, 0, output);
-  return true;
-}
-
 /* The part of dy that came from the input. */
 REGISTER_OP(Pad,
   .inputs = {"input: T", "paddings: Tpaddings"},
   .outputs = {"output: T"},
   .attrs = {"T: type", "Tpaddings: {int32, int64} = DT_INT32"},
-  .shape = pad_shape,
+  .shape = paddings_shape,
   .gradient =
     "PadGradient[T:type, Tpaddings:{int32, int64}](input:T, paddings:Tpaddings, dy:T) -> (dinput:T, dpaddings:Tpaddings) {\n"
     "  none = ZerosLike[T=$Tpaddings](paddings)\n"
@@ -119,7 +77,7 @@ REGISTER_OP(PadV2,
   .inputs = {"input: T", "paddings: Tpaddings", "constant_values: T"},
   .outputs = {"output: T"},
   .attrs = {"T: type", "Tpaddings: {int32, int64} = DT_INT32"},
-  .shape = pad_shape,
+  .shape = paddings_shape,
   .gradient =
     "PadV2Gradient[T:type, Tpaddings:{int32, int64}](input:T, paddings:Tpaddings, constant_values:T, dy:T)"
     " -> (dinput:T, dpaddings:Tpaddings, dvalue:T) {\n"

@@ -193,3 +193,27 @@ void image_drop(Image *image) {
   buffer_unref(image->buffer);
   *image = (Image){0};
 }
+
+bool window_compute(KernelContext *context, ConvProduct product, const Conv *conv, bool channels_first, WindowProduct *compute,
+                    Tensor *out, Status *status) {
+  ImageSizes input = {conv->batch, {conv->axis[0].in, conv->axis[1].in}, conv->in_channels};
+  ImageSizes output = {conv->batch, {conv->axis[0].out, conv->axis[1].out}, conv->out_channels};
+  const Tensor *left = context->inputs[product == CONV_INPUT ? 2 : 0], *right = context->inputs[product == CONV_FILTER ? 2 : 1];
+  bool swap_result = channels_first && product != CONV_FILTER, ok = false;
+  Image a = {0}, b = {0}, c = {0};
+  if (tensor_num_elements(out) == 0) return true;
+  if (tensor_num_elements(left) == 0 || tensor_num_elements(right) == 0) {
+    memset(out->data, 0, (size_t)(tensor_num_elements(out) * (int64_t)dtype_size(out->dtype)));
+    return true;
+  }
+  TRY_DONE(image_read(context, left, product == CONV_INPUT ? &output : &input, channels_first, &a, status));
+  TRY_DONE(image_read(context, right, product == CONV_FILTER ? &output : NULL, channels_first, &b, status));
+  TRY_DONE(image_begin(context, out, swap_result, &c, status));
+  TRY_DONE(compute(context, product, conv, a.data, b.data, c.data, status));
+  ok = image_finish(context, &c, product == CONV_FORWARD ? &output : &input, swap_result, out, status);
+done:
+  image_drop(&a);
+  image_drop(&b);
+  image_drop(&c);
+  return ok;
+}

@@ -3,7 +3,7 @@
 #ifndef TFCORE_OPS_WINDOW_ATTRS_H_
 #define TFCORE_OPS_WINDOW_ATTRS_H_
 
-#include "blas/window.h"
+#include "blas/conv.h"
 #include "op/kernel.h"
 #include "op/shape_window.h"
 
@@ -48,5 +48,13 @@ MUST_CHECK bool image_begin(KernelContext *context, Tensor *out, bool channels_f
 MUST_CHECK bool image_finish(KernelContext *context, const Image *image, const ImageSizes *sizes, bool channels_first, Tensor *out,
                              Status *status);
 void image_drop(Image *image);
+
+/* Computes a product of a convolution on images as cores want them: `a` and `b` as ConvProduct says. */
+typedef bool WindowProduct(KernelContext *context, ConvProduct product, const Conv *conv, const void *a, const void *b, void *result,
+                           Status *status);
+/* The product into output tensor `out`. Inputs are image and filter, where the sizes of what is computed stand for it, and the gradient
+ * that arrives; where one is empty the result is zero. */
+MUST_CHECK bool window_compute(KernelContext *context, ConvProduct product, const Conv *conv, bool channels_first, WindowProduct *compute,
+                               Tensor *out, Status *status);
 
 #endif
