@@ -7,10 +7,27 @@
 #include "ops/half_precision.h"
 #include "ops/resize_image.h"
 #include "ops/window_attrs.h"
+#include "simd/simd.h"
 
 #define TEMPLATE "ops/resize_row.inc"
 #define TYPES (TYPES_FLOAT | TYPES_INT | TYPES_SMALL)
 #include "ops/each_type.inc"
+
+/* Colours: a vector takes a pixel and one element more, which the next pixel puts right. Only the last pixel of a row of the image must not
+ * be read so, and only the last of the result not written. */
+static void stretch_colours(const float *restrict from, int64_t count, const ResizeBetween *axis, float *restrict to) {
+  int64_t i = 0, last = axis[count - 1].upper;
+  for (; i < count - 1 && axis[i].upper < last; i++) {
+    f32x4 a = f32x4_load(from + axis[i].lower), b = f32x4_load(from + axis[i].upper);
+    f32x4_store(to + 3 * i, a + (b - a) * f32x4_splat(axis[i].lerp));
+  }
+  stretch_f32(3, from, count - i, axis + i, to + 3 * i);
+}
+
+static void stretch_row_floats(int64_t channels, const void *row, int64_t count, const ResizeBetween *axis, float *to) {
+  if (channels == 3) stretch_colours(row, count, axis, to);
+  else stretch_row_f32(channels, row, count, axis, to);
+}
 
 typedef void StretchRow(int64_t channels, const void *row, int64_t count, const ResizeBetween *axis, float *to);
 typedef void ToFloat(const void *from, int64_t count, float *to);
@@ -28,7 +45,7 @@ static RowLoops row_loops(DataType type) {
     case DT_INT8: return (RowLoops){stretch_row_i8, to_float_i8};
     case DT_INT16: return (RowLoops){stretch_row_i16, to_float_i16};
     case DT_UINT16: return (RowLoops){stretch_row_u16, to_float_u16};
-    default: return (RowLoops){stretch_row_f32, to_float_f32}; /* 16-bit floats come as float */
+    default: return (RowLoops){stretch_row_floats, to_float_f32}; /* 16-bit floats come as float */
   }
 }
 
@@ -57,7 +74,7 @@ static Buffer *make_rows(KernelContext *context, int64_t count, int64_t length, 
 enum { ROWS_AT_ONCE = 16 };
 
 typedef struct Resize {
-  const ResizeBetween *y, *x;
+  const ResizeBetween *y, *x; /* x counts elements */
   StretchRow *stretch;
   int64_t from_rows, rows, columns, channels, blocks, row_bytes; /* row_bytes of the image; blocks of an image */
   const char *from;
@@ -119,6 +136,7 @@ static bool resize(KernelContext *context, const Image *image, DataType type, co
   if (places == NULL) return false;
   resize_between(context->state, dims[1], rows, y);
   resize_between(context->state, dims[2], columns, x);
+  for (int64_t i = 0; i < columns; i++) x[i].lower *= dims[3], x[i].upper *= dims[3]; /* from pixels to elements */
   stretched = make_rows(context, 2 * dims[0] * blocks, length, sizeof(float), status);
   if (stretched != NULL) {
     Resize run = {y, x, loops.stretch, dims[1], rows, columns, dims[3], blocks, dims[2] * dims[3] * size, image->data, tensor_f32(out),
