@@ -3,32 +3,52 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { engine } from './engine.mjs';
 
-describe('graphs and sessions that nobody holds on to', () => {
-  it('are freed without dispose() and close()', async () => {
+const SQUARE = `Squared(x:float) -> (y:float) {
+  y = Square[T=float](x)
+  return y = y:y:0
+}`;
+
+describe('what nobody holds on to', () => {
+  let tf;
+  let collect;
+  before(async () => {
     setFlagsFromString('--expose-gc');
-    const collect = runInNewContext('gc');
-    const tf = await engine();
-    const makeSome = () => {
-      for (let i = 0; i < 10; i++) {
-        const g = new tf.Graph();
-        const session = new tf.Session(g);
-        session.runSync(g.add(1, 2));
-      }
-    };
-    const used = () => ({ ...tf.memory(), allocations: 0 });
-    const settle = async (goal) => {
-      for (let i = 0; i < 100 && tf.memory().graphs + tf.memory().sessions > goal; i++) {
-        collect();
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-    };
-    makeSome();
-    await settle(0);
-    const before = used();
-    assert.equal(before.graphs + before.sessions, 0);
-    makeSome();
-    assert.equal(tf.memory().graphs, 10);
-    await settle(0);
-    assert.deepEqual(used(), before);
+    collect = runInNewContext('gc');
+    tf = await engine();
   });
+
+  /** Collects until none of those that tf.memory() counts under `kinds` is left. */
+  const settle = async (kinds) => {
+    const open = () => kinds.reduce((sum, kind) => sum + tf.memory()[kind], 0);
+    for (let i = 0; i < 100 && open() > 0; i++) {
+      collect();
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+
+  const freed = async (kinds, make) => {
+    const used = () => ({ ...tf.memory(), allocations: 0 });
+    const makeSome = () => {
+      for (let i = 0; i < 10; i++) make();
+    };
+    makeSome();
+    await settle(kinds);
+    const before = used();
+    for (const kind of kinds) assert.equal(before[kind], 0);
+    makeSome();
+    for (const kind of kinds) assert.ok(tf.memory()[kind] >= 10, kind);
+    await settle(kinds);
+    assert.deepEqual(used(), before);
+  };
+
+  it('is freed without dispose() and close(): graphs and sessions', () => freed(['graphs', 'sessions'], () => {
+    const g = new tf.Graph();
+    new tf.Session(g).runSync(g.add(1, 2));
+  }));
+
+  it('is freed without dispose(): function bodies', () => freed(['functionBodies'], () => {
+    const body = tf.FunctionDef.parse(SQUARE).instantiate();
+    body.gradient().runSync([[3], [1]]);
+    body.optimize().runSync([[3]]);
+  }));
 });

@@ -111,10 +111,82 @@ describe('function bodies', () => {
     const body = keep(define(TWICE).instantiate({ T: 'float32' }));
     await assert.rejects(body.run([]), (error) => error instanceof InvalidArgumentError && /Expects 1 arguments, but 0 is provided/.test(error.message));
     await assert.rejects(body.run([new Tensor('int32', [1], new Int32Array([1]))]), (error) => error instanceof InvalidArgumentError);
-    const disposed = define(CUBE).instantiate();
-    disposed.dispose();
-    disposed.dispose();
-    assert.throws(() => disposed.runSync([[1]]), { code: 'FAILED_PRECONDITION' });
+  });
+
+  it('cannot be used after dispose(), which may be called twice', async () => {
+    const body = define(CUBE).instantiate();
+    const gradient = keep(body.gradient());
+    body.dispose();
+    body.dispose();
+    const gone = { code: 'FAILED_PRECONDITION', message: /the function body has been disposed/ };
+    for (const use of [() => body.runSync([[1]]), () => body.gradient(), () => body.optimize(), () => String(body)]) assert.throws(use, gone);
+    await assert.rejects(body.run([[1]]), gone);
+    assert.deepEqual([...gradient.runSync([[2], [1]])[0].data], [12]); // what was made of it lives on
+  });
+
+  it('throw other random numbers with each call, the same ones from the same seeds', () => {
+    const dice = define(`Dice(n:int32) -> (y:float) {
+  shape = Pack[N=1, T=int32](n)
+  y = RandomUniform[T=int32, dtype=float, seed=3, seed2=4](shape:output:0)
+  return y = y:output:0
+}`);
+    const numbers = (body) => [...body.runSync([4])[0].data];
+    const [one, other] = [keep(dice.instantiate()), keep(dice.instantiate())];
+    const [first, second] = [numbers(one), numbers(one)];
+    assert.notDeepEqual(first, second);
+    for (const x of first) assert.ok(x >= 0 && x < 1);
+    assert.deepEqual([numbers(other), numbers(other)], [first, second]);
+    assert.deepEqual(numbers(keep(keep(dice.instantiate()).optimize())), first); // nothing folds it
+  });
+
+  it('keep variables from call to call, which their optimised forms share', () => {
+    const count = define(`Count(by:float) -> (total:float) {
+  v = VarHandleOp[dtype=float, shape=Shape<[]>, shared_name="total"]()
+  add = AssignAddVariableOp[dtype=float](v:resource:0, by)
+  total = ReadVariableOp[dtype=float](v:resource:0) @ add
+  return total = total:value:0
+}`);
+    const begin = define(`Begin(x:float) -> (y:float) {
+  v = VarHandleOp[dtype=float, shape=Shape<[]>, shared_name="total"]()
+  set = AssignVariableOp[dtype=float](v:resource:0, x)
+  y = Identity[T=float](x) @ set
+  return y = y:output:0
+}`);
+    const both = new tf.Graph();
+    both.addFunction(count);
+    both.addFunction(begin);
+    const whole = define(`BeginAndCount(x:float, by:float) -> (y:float, z:float) {
+  y = Begin(x)
+  z = Count(by) @ y
+  return y = y:y:0, z = z:total:0
+}`);
+    const body = keep(whole.instantiate({}, both));
+    assert.deepEqual(body.runSync([10, 1]).map((t) => t.data[0]), [10, 11]);
+    assert.deepEqual(body.runSync([20, 2]).map((t) => t.data[0]), [20, 22]);
+    assert.deepEqual(keep(body.optimize()).runSync([30, 3]).map((t) => t.data[0]), [30, 33]);
+    const alone = keep(count.instantiate({}, both));
+    assert.throws(() => alone.runSync([1]), { code: 'FAILED_PRECONDITION' }); // of another family: its variable has no value
+    both.dispose();
+  });
+
+  it('take the handle of a variable as an argument', () => {
+    const library = new tf.Graph();
+    library.addFunction(define(`Scale(v:resource, x:float) -> (y:float) {
+  factor = ReadVariableOp[dtype=float](v)
+  y = Mul[T=float](x, factor:value:0)
+  return y = y:z:0
+}`));
+    const body = keep(define(`Use(x:float, factor:float) -> (y:float) {
+  v = VarHandleOp[dtype=float, shape=Shape<[]>]()
+  set = AssignVariableOp[dtype=float](v:resource:0, factor)
+  y = Scale(v:resource:0, x) @ set
+  return y = y:y:0
+}`).instantiate({}, library));
+    for (const each of [body, keep(body.optimize())]) {
+      assert.deepEqual([...each.runSync([[1, 2], 3])[0].data], [3, 6]);
+      assert.deepEqual([...each.runSync([[1, 2], -0.5])[0].data], [-0.5, -1]);
+    }
+    library.dispose();
   });
 
   it('give their memory back', () => {
