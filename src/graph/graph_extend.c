@@ -80,9 +80,9 @@ static void take_fields(Node *node, const Node *from) {
 
 static bool extend(Graph *graph, Node *node, const NodeDef *def, const NodeOutput *more, int num_more,
                    NodeBefore *before, Status *status) {
-  const Op *op;
-  NodeDef *complete;
-  Node *like;
+  const Op *op = NULL;
+  NodeDef *complete = NULL;
+  Node *like = NULL;
   TRY(graph_look_up_op(graph, def->op, &op, status));
   TRY(extended_def(graph, node, def, op, more, num_more, &complete, status));
   TRY(graph_make_node(graph, complete, op, &like, status));
