@@ -17,6 +17,13 @@ void TF_WasmSetThreads(int threads) { thread_pool_set_size(threads); }
 
 int TF_WasmThreads(void) { return parallel_threads(thread_pool_default()); }
 
+int TF_WasmOpGradient(const char *name) {
+  const Op *op = op_registry_find(op_registry_global(), name);
+  if (!op) return -1;
+  if (op->registration->gradient == NO_GRADIENT) return 0;
+  return op->registration->gradient || op->registration->gradient_fn ? 1 : -1;
+}
+
 const char *TF_WasmUniqueName(TF_Graph *graph, const char *base) {
   return graph_unique_name(graph->graph, base);
 }

@@ -15,6 +15,10 @@ TF_CAPI_EXPORT extern double TF_WasmAllocationCount(void);
 TF_CAPI_EXPORT extern void TF_WasmSetThreads(int threads);
 TF_CAPI_EXPORT extern int TF_WasmThreads(void);
 
+/* 1 when the op has a gradient, 0 when by definition none flows through it, -1 when none is known (nor, then, the
+ * op). */
+TF_CAPI_EXPORT extern int TF_WasmOpGradient(const char *op);
+
 /* A name that no operation of the graph has: `base`, else base_1, base_2, ... Lives as long as the graph;
  * NULL when out of memory. */
 TF_CAPI_EXPORT extern const char *TF_WasmUniqueName(TF_Graph *graph, const char *base);

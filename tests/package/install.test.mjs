@@ -27,7 +27,7 @@ describe('the package, packed and installed', function () {
     for (const variant of ['simd', 'relaxed', 'simd-threads', 'relaxed-threads']) {
       for (const extension of ['mjs', 'wasm']) assert.ok(files.includes(`dist/wasm/tfcore-${variant}.${extension}`), variant);
     }
-    for (const name of ['LICENSE', 'README.md', 'package.json', 'dist/index.js', 'dist/index.d.ts']) assert.ok(files.includes(name), name);
+    for (const name of ['LICENSE', 'README.md', 'package.json', 'dist/index.js', 'dist/index.d.ts', 'dist/cli/main.js']) assert.ok(files.includes(name), name);
     const others = files.filter((name) => !/^(LICENSE|README\.md|package\.json|dist\/.*\.(js|mjs|wasm|d\.ts|map))$/.test(name));
     assert.deepEqual(others, []);
   });

@@ -1,0 +1,105 @@
+/** `tfcore-wasm inspect`: what a model is made of, and what of it this engine lacks. */
+import { Missing, findMissingIn } from '../compatibility.js';
+import type { GraphDefContent, GraphDefNode } from '../graph-def-nodes.js';
+import { attrOf } from '../graph-def-nodes.js';
+import { init } from '../init.js';
+import { TF, runtimeOf } from '../tf.js';
+import { Command, columns, plural, shapeText } from './command-line.js';
+import { readContent, readModel } from './model-file.js';
+
+interface Value {
+  readonly name: string;
+  readonly dtype: string;
+  readonly shape: readonly (number | null)[] | null;
+}
+
+export interface Report {
+  readonly nodes: number;
+  readonly producer: number;
+  readonly inputs: Value[];
+  readonly outputs: Value[];
+  /** How often each op stands in the graph and in its functions. */
+  readonly ops: Record<string, number>;
+  readonly functions: { name: string; nodes: number }[];
+  readonly missing: Missing[];
+}
+
+const PLACEHOLDERS = new Set(['Placeholder', 'PlaceholderV2', 'PlaceholderWithDefault']);
+
+/** The nodes whose outputs nobody reads; nodes without outputs are what training steps and initialisers are. */
+function outputNodes({ nodes }: GraphDefContent, tf: TF): GraphDefNode[] {
+  const read = new Set(nodes.flatMap(({ inputs }) => inputs.filter((input) => !input.startsWith('^')).map((input) => input.replace(/:\d+$/, ''))));
+  const yields = ({ op }: GraphDefNode): boolean => (runtimeOf(tf).findOpDef(op)?.output_arg.length ?? 1) > 0;
+  return nodes.filter((node) => !read.has(node.name) && yields(node) && node.op !== 'Const');
+}
+
+/** The outputs of nodes, with the dtypes and shapes that the engine infers; where it cannot import the graph, their names. */
+function describeOutputs(tf: TF, model: Uint8Array | string, nodes: readonly GraphDefNode[]): Value[] {
+  const graph = new tf.Graph();
+  try {
+    graph.importGraphDef(model);
+    return nodes.flatMap(({ name }) => graph.operation(name)!.outputs.map((output) =>
+      ({ name: output.index === 0 ? name : output.name, dtype: output.dtype, shape: output.shape })));
+  } catch {
+    return nodes.map(({ name }) => ({ name, dtype: '?', shape: null }));
+  } finally {
+    graph.dispose();
+  }
+}
+
+export function inspect(tf: TF, content: GraphDefContent, model: Uint8Array | string): Report {
+  const { nodes, functions, producer } = content;
+  const counts = new Map<string, number>();
+  for (const { op } of [...nodes, ...[...functions.values()].flatMap((body) => body.nodes)]) counts.set(op, (counts.get(op) ?? 0) + 1);
+  const inputs = nodes.filter(({ op }) => PLACEHOLDERS.has(op)).map((node) => {
+    const shape = attrOf(node, 'shape', runtimeOf(tf).findOpDef(node.op)) as Value['shape'] | undefined;
+    /* Graphs of old say [] where they mean that nothing is known. */
+    return { name: node.name, dtype: String(attrOf(node, 'dtype') ?? '?'), shape: shape?.length === 0 && producer < 24 ? null : (shape ?? null) };
+  });
+  return {
+    nodes: nodes.length,
+    producer,
+    inputs,
+    outputs: describeOutputs(tf, model, outputNodes(content, tf)),
+    ops: Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))),
+    functions: [...functions].map(([name, body]) => ({ name, nodes: body.nodes.length })),
+    missing: findMissingIn(runtimeOf(tf), content),
+  };
+}
+
+const NAMES_SHOWN = 4;
+
+function missingRow({ op, dtype, function: isFunction, nodes }: Missing): string[] {
+  const what = dtype ? `no kernel for ${dtype}` : isFunction ? 'no such function in the library' : 'no such op';
+  const names = nodes.slice(0, NAMES_SHOWN).join(', ') + (nodes.length > NAMES_SHOWN ? `, and ${nodes.length - NAMES_SHOWN} more` : '');
+  return [op, what, plural(nodes.length, 'node'), names];
+}
+
+function printReport(file: string, report: Report): string {
+  const section = (title: string, body: string): string => (body === '' ? '' : `\n${title}\n${body}`);
+  const values = (list: readonly Value[]): string => columns(list.map(({ name, dtype, shape }) => [name, dtype, shapeText(shape)]), { indent: 2 });
+  const ops = Object.entries(report.ops);
+  const head = [plural(report.nodes, 'node'), ...(report.functions.length ? [plural(report.functions.length, 'function')] : []), `producer ${report.producer}`];
+  return [
+    `${file}: ${head.join(', ')}\n`,
+    section('inputs', values(report.inputs)),
+    section('outputs', values(report.outputs)),
+    section(`ops (${ops.length})`, columns(ops.map(([op, count]) => [op, String(count)]), { indent: 2, right: [1] })),
+    section('functions', columns(report.functions.map(({ name, nodes }) => [name, plural(nodes, 'node')]), { indent: 2 })),
+    report.missing.length === 0 ? '\nnothing is missing\n' : section('missing', columns(report.missing.map(missingRow), { indent: 2 })),
+  ].join('');
+}
+
+export const inspectCommand: Command = {
+  summary: 'Tells what a model is made of: inputs, outputs, ops, functions, and what of it is not here.',
+  words: ['model.pb'],
+  options: { json: { help: 'prints the same as JSON' } },
+  notes: ['A model is a GraphDef: bytes (.pb) or text (.pbtxt). The exit code is 1 when something is missing.'],
+  async run({ words: [file], flags }, write) {
+    const model = readModel(file!);
+    const tf = await init({ threads: 1 });
+    const report = inspect(tf, readContent(tf, file!, model), model);
+    write(flags.has('json') ? `${JSON.stringify(report, null, 2)}\n` : printReport(file!, report));
+    return report.missing.length === 0 ? 0 : 1;
+  },
+};

@@ -1,0 +1,113 @@
+/** `tfcore-wasm run`: a model's outputs for given inputs. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Graph } from '../graph.js';
+import { init } from '../init.js';
+import type { Output } from '../operation.js';
+import { NestedArray, Tensor, TensorLike, tensor } from '../tensor.js';
+import { Command, CommandError, columns, shapeText } from './command-line.js';
+import { importModel, readFile, readModel, writeFile } from './model-file.js';
+import { readNpy, writeNpy } from './npy.js';
+
+function outputOf(graph: Graph, name: string, what: string): Output {
+  try {
+    return graph.output(name);
+  } catch {
+    throw new CommandError(`${what} ${name}: the graph has no such output`);
+  }
+}
+
+/** Values as JSON has them: numbers, strings, true and false, nested arrays. */
+function parseValue(text: string, place: string): TensorLike {
+  try {
+    return JSON.parse(text) as TensorLike;
+  } catch {
+    throw new CommandError(`${place}: '${text}' is neither a .npy file nor a value in JSON`, 2);
+  }
+}
+
+function readFeed(graph: Graph, given: string): [Output, Tensor] {
+  const split = given.indexOf('=');
+  if (split <= 0) throw new CommandError(`--feed ${given}: a name, '=' and a .npy file or a value are needed`, 2);
+  const [name, source] = [given.slice(0, split), given.slice(split + 1)];
+  const output = outputOf(graph, name, '--feed');
+  const place = `--feed ${name}`;
+  if (!source.endsWith('.npy')) {
+    const value = parseValue(source, place);
+    try {
+      return [output, tensor(value, undefined, output.dtype)];
+    } catch (error) {
+      throw new CommandError(`${place}: ${(error as Error).message}`);
+    }
+  }
+  const fed = readNpy(readFile(source), source);
+  if (fed.dtype === output.dtype) return [output, fed];
+  if (output.dtype === 'bfloat16' && fed.dtype === 'float32') return [output, tensor(fed, fed.shape, 'bfloat16')];
+  throw new CommandError(`${place}: the graph wants ${output.dtype}, ${source} holds ${fed.dtype} (in NumPy: array.astype('${output.dtype}'))`);
+}
+
+/** Nested arrays over several lines, one for each row; long ones are cut in the middle. */
+function valueText(value: NestedArray, indent = ''): string {
+  if (!Array.isArray(value)) return scalarText(value);
+  const cut = value.length > 12 ? [...value.slice(0, 6), undefined, ...value.slice(-3)] : value;
+  const items = cut.map((item) => (item === undefined ? '…' : valueText(item as NestedArray, `${indent} `)));
+  const flat = value.every((item) => !Array.isArray(item));
+  return `[${items.join(flat ? ', ' : `,\n${indent} `)}]`;
+}
+
+function scalarText(value: unknown): string {
+  if (typeof value === 'number') return Number.isInteger(value) || !Number.isFinite(value) ? String(value) : String(Number(value.toPrecision(7)));
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (value instanceof Uint8Array) return `<${value.length} bytes>`;
+  if (typeof value === 'object' && value !== null) {
+    const { re, im } = value as { re: number; im: number };
+    return `${scalarText(re)}${im < 0 || Object.is(im, -0) ? '-' : '+'}${scalarText(Math.abs(im))}i`;
+  }
+  return String(value);
+}
+
+/** JSON has no numbers for these. */
+const plain = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? String(value) : typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+
+const fileOf = (name: string): string => `${name.replace(/:0$/, '').replace(/[^\w.-]+/g, '_')}.npy`;
+
+export const runCommand: Command = {
+  summary: 'Runs a model: feeds values, fetches others.',
+  words: ['model.pb'],
+  options: {
+    feed: { value: 'x=in.npy', repeats: true, help: 'the value of an input: a .npy file, or JSON such as x=[[1,2]]' },
+    fetch: { value: 'y', repeats: true, required: true, help: "what to compute, 'node' or 'node:1'; commas or more --fetch for several" },
+    target: { value: 'op', repeats: true, help: 'an operation to run that yields nothing, such as an initialiser; before the fetches' },
+    out: { value: 'dir', help: 'writes each output into dir, as .npy' },
+    json: { help: 'prints the outputs as JSON, by name' },
+  },
+  async run(args, write) {
+    const [file] = args.words as [string];
+    const model = readModel(file);
+    const tf = await init();
+    const graph = importModel(tf, file, model);
+    const feeds = new Map(args.all('feed').map((given) => readFeed(graph, given)));
+    const names = args.all('fetch').flatMap((list) => list.split(',')).filter((name) => name !== '');
+    const fetches = names.map((name) => outputOf(graph, name, '--fetch'));
+    const session = new tf.Session(graph);
+    for (const target of args.all('target')) await session.run([], undefined, { targets: [target] });
+    const results = (await session.run(fetches, feeds)) as Tensor[];
+    await session.close();
+    const folder = args.one('out');
+    if (folder !== undefined) {
+      mkdirSync(folder, { recursive: true });
+      const rows = results.map((result, i) => {
+        const to = path.join(folder, fileOf(names[i]!));
+        writeFile(to, writeNpy(result));
+        return [names[i]!, result.dtype, shapeText(result.shape), to];
+      });
+      write(columns(rows));
+    } else if (args.flags.has('json')) {
+      write(`${JSON.stringify(Object.fromEntries(results.map((result, i) => [names[i]!, result.array()])), plain)}\n`);
+    } else {
+      write(results.map((result, i) => `${names[i]}  ${result.dtype} ${shapeText(result.shape)}\n${valueText(result.array())}\n`).join('\n'));
+    }
+    return 0;
+  },
+};
