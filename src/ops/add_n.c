@@ -4,6 +4,7 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/element_types.h"
+#include "ops/elementwise.h"
 #include "ops/variant.h"
 
 /* Adds elements [begin, end) of all inputs into `out`, which may be input 0's memory. */
@@ -22,15 +23,7 @@ static void run_add(void *arg, int64_t begin, int64_t end) {
 
 static bool add_all(KernelContext *context, AddRange *add, Status *status) {
   const Tensor *first = context->inputs[0];
-  for (int i = 1; i < context->num_inputs; i++) {
-    if (!shape_equal(&first->shape, &context->inputs[i]->shape)) {
-      char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
-      return status_invalid(status,
-                            "Inputs to operation %s of type AddN must have the same size and shape.  Input 0: %s != input %d: %s",
-                            context->node_name != NULL ? context->node_name : "", shape_text(&first->shape, a), i,
-                            shape_text(&context->inputs[i]->shape, b));
-    }
-  }
+  TRY(elementwise_check_shapes(context, "AddN", status));
   if (context->num_inputs == 1) return kernel_set_output(context, 0, first, NULL, status);
   Tensor *out;
   TRY(kernel_forward_or_allocate(context, 0, 0, &first->shape, &out, status));

@@ -31,15 +31,22 @@ static void run_pair(void *arg, int64_t begin, int64_t end) {
   job->pair(end - begin, job->x + at, job->y + at, job->out + at);
 }
 
-bool elementwise_pair(KernelContext *context, const char *op, PairLoop *loop, Status *status) {
-  const Tensor *x = context->inputs[0], *y = context->inputs[1];
-  if (!shape_equal(&x->shape, &y->shape)) {
+bool elementwise_check_shapes(const KernelContext *context, const char *op, Status *status) {
+  const Shape *first = &context->inputs[0]->shape;
+  for (int i = 1; i < context->num_inputs; i++) {
+    const Shape *other = &context->inputs[i]->shape;
+    if (shape_equal(first, other)) continue;
     char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
     return status_invalid(status,
-                          "Inputs to operation %s of type %s must have the same size and shape.  Input 0: %s != input 1: %s",
-                          context->node_name != NULL ? context->node_name : "", op, shape_text(&x->shape, a),
-                          shape_text(&y->shape, b));
+                          "Inputs to operation %s of type %s must have the same size and shape.  Input 0: %s != input %d: %s",
+                          context->node_name != NULL ? context->node_name : "", op, shape_text(first, a), i, shape_text(other, b));
   }
+  return true;
+}
+
+bool elementwise_pair(KernelContext *context, const char *op, PairLoop *loop, Status *status) {
+  const Tensor *x = context->inputs[0], *y = context->inputs[1];
+  TRY(elementwise_check_shapes(context, op, status));
   /* The gradient arriving here is as a rule the one that nobody needs afterwards; either will do. */
   bool take_y = context->last_use != NULL && !context->last_use[0] && context->last_use[1];
   Tensor *out;

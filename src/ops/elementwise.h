@@ -9,6 +9,9 @@ typedef void UnaryLoop(int64_t count, const void *x, void *y);
 /* A whole kernel: input 0, output 0 of the same dtype and shape. */
 MUST_CHECK bool elementwise_unary(KernelContext *context, UnaryLoop *loop, Status *status);
 
+/* Checks that all inputs have the shape of input 0: INVALID_ARGUMENT else. `op` is for the message. */
+MUST_CHECK bool elementwise_check_shapes(const KernelContext *context, const char *op, Status *status);
+
 /* z[i] = f(x[i], y[i]); z may be x or y. */
 typedef void PairLoop(int64_t count, const void *x, const void *y, void *z);
 /* Inputs 0 and 1 of one dtype and shape, output 0 like them. `op` is for the error message. */

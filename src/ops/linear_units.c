@@ -57,12 +57,7 @@ static bool leaky_relu(KernelContext *context, Status *status) {
 
 static bool leaky_relu_grad(KernelContext *context, Status *status) {
   const Tensor *dy = context->inputs[0], *x = context->inputs[1];
-  if (!shape_equal(&dy->shape, &x->shape)) {
-    char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
-    return status_invalid(status,
-                          "Inputs to operation %s of type LeakyReluGrad must have the same size and shape.  Input 0: %s != input 1: %s",
-                          context->node_name != NULL ? context->node_name : "", shape_text(&dy->shape, a), shape_text(&x->shape, b));
-  }
+  TRY(elementwise_check_shapes(context, "LeakyReluGrad", status));
   Tensor *out;
   TRY(kernel_forward_or_allocate(context, 0, 0, &dy->shape, &out, status));
   run_leaky(context, &(LeakyJob){.dy = dy->data, .x = x->data}, out);

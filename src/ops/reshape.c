@@ -33,7 +33,7 @@ static bool infer_size(const Shape *shape, int64_t product, bool has_zero, int64
 static bool requested_shape(const Tensor *tensor, const Tensor *sizes, int64_t *dims, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   if (!tensor_is_vector(sizes)) {
-    return status_invalid(status, "sizes input must be 1-D, not shape %s", shape_text(&sizes->shape, text));
+    return status_invalid(status, "sizes input must be 1-D, not %s", shape_text(&sizes->shape, text));
   }
   TRY(array_read_ints(sizes, dims, status));
   int rank = (int)tensor_num_elements(sizes), unknown = -1;

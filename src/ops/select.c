@@ -5,6 +5,7 @@
 #include "op/op_registry.h"
 #include "ops/broadcast.h"
 #include "ops/element_types.h"
+#include "ops/elementwise.h"
 
 typedef struct SelectJob {
   const bool *condition;
@@ -37,29 +38,33 @@ static bool select_strings(KernelContext *context, int64_t count, int64_t row, S
   return true;
 }
 
+static bool check_branches(const Tensor *t, const Tensor *e, Status *status) {
+  if (shape_equal(&t->shape, &e->shape)) return true;
+  char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
+  return status_invalid(status, "'then' and 'else' must have the same size.  but received: %s vs. %s", shape_text(&t->shape, a),
+                        shape_text(&e->shape, b));
+}
+
+/* A vector chooses rows. */
+static bool check_rows(const Tensor *condition, const Tensor *t, const Tensor *e, Status *status) {
+  char text[SHAPE_TEXT_CAPACITY];
+  if (t->shape.rank < 1)
+    return status_invalid(status, "'then' must be at least a vector, but saw shape: %s", shape_text(&t->shape, text));
+  TRY(check_branches(t, e, status));
+  int64_t rows = shape_dim(&t->shape, 0), count = tensor_num_elements(condition);
+  return rows == count || status_invalid(status, "Number of batches of 'then' must match size of 'cond', but saw: %lld vs. %lld",
+                                         (long long)rows, (long long)count);
+}
+
 static bool select_kernel(KernelContext *context, Status *status) {
   const Tensor *condition = context->inputs[0], *t = context->inputs[1], *e = context->inputs[2];
-  char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
-  if (!shape_equal(&t->shape, &e->shape)) {
-    return status_invalid(status, "'then' and 'else' must have the same size.  but received: %s vs. %s", shape_text(&t->shape, a),
-                          shape_text(&e->shape, b));
-  }
   if (tensor_is_scalar(condition)) {
+    TRY(check_branches(t, e, status));
     return kernel_set_output(context, 0, tensor_bool(condition)[0] ? t : e, NULL, status);
   }
+  TRY(tensor_is_vector(condition) && !tensor_is_vector(t) ? check_rows(condition, t, e, status)
+                                                          : elementwise_check_shapes(context, "Select", status));
   int64_t count = tensor_num_elements(condition), elements = tensor_num_elements(t);
-  if (!shape_equal(&condition->shape, &t->shape)) {
-    if (!tensor_is_vector(condition)) {
-      return status_invalid(status, "'cond' must be a vector, but saw shape: %s", shape_text(&condition->shape, a));
-    }
-    if (t->shape.rank < 1) {
-      return status_invalid(status, "'then' must be at least a vector, but saw shape: %s", shape_text(&t->shape, a));
-    }
-    if (shape_dim(&t->shape, 0) != count) {
-      return status_invalid(status, "Number of batches of 'then' must match size of 'cond', but saw: %lld vs. %lld",
-                            (long long)shape_dim(&t->shape, 0), (long long)count);
-    }
-  }
   int64_t row = count == 0 ? 0 : elements / count;
   if (t->dtype == DT_STRING) return select_strings(context, row == 0 ? 0 : count, row, status);
   if (!dtype_is_pod(t->dtype)) {

@@ -101,7 +101,15 @@ static bool add_gradients(Replay *replay) {
     return false;
   TF_AddGradients(replay->graph, ys, (int)gradients->n_ys, xs, (int)gradients->n_xs, gradients->n_grad_ys ? grad_ys : NULL,
                   replay->status, replay->dx);
-  return check_ok(replay);
+  if (!check_ok(replay)) return false;
+  /* A gradient may be what is fed itself, which cannot be fetched. */
+  Fixture f = {replay->graph, replay->status};
+  for (size_t i = 0; i < gradients->n_xs; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "dx%zu", i);
+    replay->dx[i] = unary(&f, "Identity", name, replay->dx[i]);
+  }
+  return true;
 }
 
 static bool import(Replay *replay) {

@@ -26,7 +26,7 @@ TEST(reshape_refuses_what_does_not_fit) {
   op_fails("Reshape[T=float]", "float[6] 0; int32[2] -2 3", CODE_INVALID_ARGUMENT,
            "Size 0 must be non-negative, not -2");
   op_fails("Reshape[T=float]", "float[6] 0; int32[1,1] 6", CODE_INVALID_ARGUMENT,
-           "sizes input must be 1-D, not shape [1,1]");
+           "sizes input must be 1-D, not [1,1]");
   op_fails("Reshape[T=float]", "float[6] 0; int32[300] 1", CODE_INVALID_ARGUMENT, "Too many dimensions in tensor");
 }
 

@@ -16,12 +16,16 @@ TEST(select_by_element_row_and_scalar) {
 }
 
 TEST(select_errors) {
-  op_fails("Select[T=float]", "bool[2] 1; float[2] 0; float[3] 0", CODE_INVALID_ARGUMENT,
+  op_fails("Select[T=float]", "bool[] 1; float[2] 0; float[3] 0", CODE_INVALID_ARGUMENT,
            "'then' and 'else' must have the same size.  but received: [2] vs. [3]");
-  op_fails("Select[T=float]", "bool[2] 1; float[3] 0; float[3] 0", CODE_INVALID_ARGUMENT,
+  op_fails("Select[T=float]", "bool[2] 1; float[2,3] 0; float[2,4] 0", CODE_INVALID_ARGUMENT,
+           "'then' and 'else' must have the same size.  but received: [2,3] vs. [2,4]");
+  op_fails("Select[T=float]", "bool[2] 1; float[3,1] 0; float[3,1] 0", CODE_INVALID_ARGUMENT,
            "Number of batches of 'then' must match size of 'cond', but saw: 3 vs. 2");
+  op_fails("Select[T=float]", "bool[2] 1; float[2] 0; float[3] 0", CODE_INVALID_ARGUMENT,
+           "of type Select must have the same size and shape.  Input 0: [2] != input 2: [3]");
   op_fails("Select[T=float]", "bool[2,2] 1; float[2] 0; float[2] 0", CODE_INVALID_ARGUMENT,
-           "'cond' must be a vector, but saw shape: [2,2]");
+           "of type Select must have the same size and shape.  Input 0: [2,2] != input 1: [2]");
   op_fails("Select[T=float]", "bool[1] 1; float[] 0; float[] 0", CODE_INVALID_ARGUMENT,
            "'then' must be at least a vector, but saw shape: []");
 }

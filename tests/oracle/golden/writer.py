@@ -173,7 +173,7 @@ def _kernels():
     try:
         yield
     except (tf.errors.OpError, TypeError) as error:
-        if re.search('No OpKernel was registered|Could not find device|not in list of allowed values', str(error)):
+        if re.search('No OpKernel was registered|Could not find device|not in list of allowed values|does not match type|data type is not supported', str(error)):
             raise NoKernel from error
         raise
 
@@ -219,7 +219,7 @@ class Case:
             values = self.run([list(fetches.values()), list(targets)], feeds)[0]
         except tf.errors.OpError as error:
             code, words = error.error_code, message or _message_core(error)
-        self.succeeded = code == 0
+        self.succeeded, self.words = code == 0, words
         fetched = []
         for i, (name, value) in enumerate(zip(fetches, values)):
             chosen = tolerance[i] if isinstance(tolerance, (list, tuple)) else tolerance
@@ -264,7 +264,7 @@ class Golden:
     def __init__(self, family):
         self.family = family
         self.random = np.random.default_rng(zlib.crc32(family.encode()))
-        self.cases = []
+        self.cases, self.wrong = [], []
         self.ops = set()
 
     @contextlib.contextmanager
@@ -310,16 +310,16 @@ class Golden:
                     magnitudes += self._gradient_magnitudes(op, inputs, attrs, ys, feeds, dys)
             case.step(fetches, feeds, tolerance=tolerances, magnitudes=magnitudes)
             if not case.succeeded:
-                raise ValueError(f'{case.name} failed')
+                self.wrong.append(f'{case.name}: {case.words}')
 
     def fails(self, op, inputs, attrs=None, *, name='', message=None):
         """A step that fails, with TensorFlow's code and words; with the words of `message` where TensorFlow's are not for us."""
-        with self.graph(f'{op} fails: {name or self._describe(inputs, attrs)}') as case:
+        with self.graph(f'{op} fails: {self._describe(inputs, attrs)} {name}') as case:
             feeds, results = self._build(op, inputs, attrs)
             operation = case.graph.get_operation_by_name('op')
             case.step({f'op:{i}': y for i, y in enumerate(results)}, feeds, targets=[] if results else [operation], message=message)
             if case.succeeded:
-                raise ValueError(f'{op} did not fail')
+                self.wrong.append(f'{case.name}: it did not fail')
 
     @staticmethod
     def _describe(inputs, attrs):
@@ -380,6 +380,8 @@ class Golden:
             return session.run(found, absolute)
 
     def write(self):
+        if self.wrong:
+            raise ValueError('these did not behave as the family says:\n  ' + '\n  '.join(self.wrong))
         path = TESTS / 'data' / 'golden' / f'{self.family}.pb'
         path.write_bytes(_message((1, self.cases)))
         print(f'{self.family}: {len(self.cases)} cases of {len(self.ops - {"Placeholder"})} ops, {path.stat().st_size:,} bytes')
