@@ -80,7 +80,7 @@ static bool add_loosely(KernelContext *context, BinaryLoop *loop, Status *status
 }
 
 #define TEMPLATE "ops/bias_channels.inc"
-#define TYPES (TYPES_HALF | TYPES_SMALL | TYPES_UNSIGNED)
+#define TYPES (TYPES_HALF | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
 static bool bias_add_grad(KernelContext *context, Status *status) {
@@ -106,7 +106,8 @@ REGISTER_OP(BiasAdd,
   .construct = bias_construct,
   .kernels = {{DT_FLOAT, bias_add}, {DT_DOUBLE, bias_add}, {DT_INT32, bias_add}, {DT_INT64, bias_add}, {DT_UINT8, bias_add_u8},
               {DT_INT8, bias_add_i8}, {DT_INT16, bias_add_i16}, {DT_UINT16, bias_add_u16}, {DT_UINT32, bias_add_u32},
-              {DT_UINT64, bias_add_u64}, {DT_HALF, bias_add_f16}, {DT_BFLOAT16, bias_add_bf16}})
+              {DT_UINT64, bias_add_u64}, {DT_HALF, bias_add_f16}, {DT_BFLOAT16, bias_add_bf16},
+              {DT_COMPLEX64, bias_add_c64}, {DT_COMPLEX128, bias_add_c128}})
 
 /* Linear: its gradient adds dy to zeros of the input's shape. */
 REGISTER_OP(BiasAddGrad,
@@ -123,7 +124,8 @@ REGISTER_OP(BiasAddGrad,
   .construct = bias_construct,
   .kernels = {{DT_FLOAT, bias_add_grad}, {DT_DOUBLE, bias_add_grad}, {DT_INT32, bias_add_grad}, {DT_INT64, bias_add_grad},
               {DT_UINT8, bias_add_grad}, {DT_INT8, bias_add_grad}, {DT_INT16, bias_add_grad}, {DT_UINT16, bias_add_grad},
-              {DT_UINT32, bias_add_grad}, {DT_HALF, bias_add_grad}, {DT_BFLOAT16, bias_add_grad}})
+              {DT_UINT32, bias_add_grad}, {DT_UINT64, bias_add_grad}, {DT_HALF, bias_add_grad}, {DT_BFLOAT16, bias_add_grad},
+              {DT_COMPLEX64, bias_add_grad}, {DT_COMPLEX128, bias_add_grad}})
 
 REGISTER_OP(BiasAddV1,
   .inputs = {"value: T", "bias: T"}, .outputs = {"output: T"}, .attrs = {"T: numbertype"},
@@ -136,4 +138,5 @@ REGISTER_OP(BiasAddV1,
   .state_size = sizeof(BiasState), /* zeros: channels last */
   .kernels = {{DT_FLOAT, bias_add}, {DT_DOUBLE, bias_add}, {DT_INT32, bias_add}, {DT_INT64, bias_add}, {DT_UINT8, bias_add_u8},
               {DT_INT8, bias_add_i8}, {DT_INT16, bias_add_i16}, {DT_UINT16, bias_add_u16}, {DT_UINT32, bias_add_u32},
-              {DT_UINT64, bias_add_u64}, {DT_HALF, bias_add_f16}, {DT_BFLOAT16, bias_add_bf16}})
+              {DT_UINT64, bias_add_u64}, {DT_HALF, bias_add_f16}, {DT_BFLOAT16, bias_add_bf16},
+              {DT_COMPLEX64, bias_add_c64}, {DT_COMPLEX128, bias_add_c128}})

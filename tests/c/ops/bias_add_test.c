@@ -44,6 +44,8 @@ GRADIENT_CASES(bias_add,
   {"BiasAdd|BiasAddV1[T=double]", "double[2,1,3] 1 2 3 4 5 6; double[3] 1 2 3"},
   {"BiasAdd|BiasAddV1[T=double]", "double[1,2,1,2] 1 2 3 4; double[2] 1 2"},
   {"BiasAdd[T=double, data_format=NCHW]", "double[2,2,3] 1 2 3 4 5 6 7 8 9 1 2 3; double[2] 1 2"},
+  {"BiasAdd|BiasAddV1[T=complex128]", "complex128[2,2] 1+2i 0-2i 3 1-1i; complex128[2] 2+1i 0-1i"},
+  {"BiasAddGrad[T=complex128]", "complex128[2,2] 1+2i 0-2i 3 1-1i"},
   {"BiasAddGrad[T=double]", "double[2,3] 1 2 3 4 5 6"},
   {"BiasAddGrad[T=double]", "double[1,2,1,2] 1 2 3 4"},
   {"BiasAddGrad[T=double, data_format=NCHW]", "double[2,2,3] 1 2 3 4 5 6 7 8 9 1 2 3"})
