@@ -1,6 +1,6 @@
 """Writes tests/data/golden: python3 tests/oracle/golden [family ...] (all families when none is named).
 
-A family is a module beside this one with a function `cases(golden)`; its file carries its name.
+A family is a module beside this one that has a function `cases(golden)`; its file carries its name.
 """
 import importlib
 import pathlib
@@ -12,8 +12,10 @@ sys.path[:0] = [str(FOLDER), str(FOLDER.parent)]
 import environment  # noqa: F401, E402
 from writer import Golden  # noqa: E402
 
-families = sys.argv[1:] or sorted(path.stem for path in FOLDER.glob('*.py') if path.stem not in ('__main__', 'writer'))
+families = sys.argv[1:] or sorted(path.stem for path in FOLDER.glob('*.py') if path.stem != '__main__')
 for family in families:
-    golden = Golden(family)
-    importlib.import_module(family).cases(golden)
-    golden.write()
+    module = importlib.import_module(family)
+    if hasattr(module, 'cases'):
+        golden = Golden(family)
+        module.cases(golden)
+        golden.write()

@@ -56,13 +56,13 @@ def _known_ops():
     return {op.name: op for op in ops.op}
 
 
-_OPS = _known_ops()
+OPS = _known_ops()
 
 
 def dtypes(op, attr='T', of=None):
     """The numpy types that the OpDef of TensorFlow 1.15 allows for an attr, quantized types left out; `of`: those of a list of kinds
     ('f' floating, 'i' signed and 'u' unsigned integers, 'b' bool, 'c' complex, 'S' strings)."""
-    spec = next(a for a in _OPS[op].attr if a.name == attr)
+    spec = next(a for a in OPS[op].attr if a.name == attr)
     allowed = spec.allowed_values.list.type or [tf.as_dtype(name).as_datatype_enum for name in ALL_DTYPES]
     found = [tf.as_dtype(number) for number in allowed]
     found = [t for t in found if t.name in ALL_DTYPES and (of is None or kind(t) in of)]
@@ -122,7 +122,7 @@ def _graph_def(graph):
         for name in list(node.attr):
             if name.startswith('_') or (name in defaults and node.attr[name] == defaults[name]):
                 del node.attr[name]
-            elif node.op in _OPS and all(attr.name != name for attr in _OPS[node.op].attr):
+            elif node.op in OPS and all(attr.name != name for attr in OPS[node.op].attr):
                 raise ValueError(f'{node.op} has an attr {name}={node.attr[name]} that TensorFlow 1.15 does not know')
     graph_def.versions.min_consumer = 0
     graph_def.versions.producer = 134
@@ -229,6 +229,11 @@ class Case:
         fed = [_message((1, tensor.op.name), (2, _tensor(value))) for tensor, value in feeds.items()]
         self.steps.append(_message((1, fed), (2, fetched), (3, [target.name for target in targets]), (4, code), (5, words)))
         return values
+
+    def expect_success(self):
+        """Of the last step; else the family is wrong."""
+        if not self.succeeded:
+            raise ValueError(f'{self.name}: {self.words}')
 
     def train(self, loss, variables, optimizer, scalars):
         """The case is a training: see GoldenTraining. Its steps are recorded with `record`."""

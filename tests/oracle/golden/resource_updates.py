@@ -1,0 +1,6 @@
+"""The ops that update resource variables, dense and sparse."""
+from training import record
+
+
+def cases(golden):
+    record(golden, 'Resource(Sparse)?Apply.*')
