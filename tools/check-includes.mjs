@@ -17,7 +17,8 @@ export const ARROWS = {
   gradient: ['function'],
   optimizer: ['function'],
   runtime: ['gradient', 'optimizer'],
-  ops: ['op', 'blas'],
+  checkpoint: ['tensor'],
+  ops: ['op', 'blas', 'checkpoint'],
   c_api: ['runtime', 'ops'],
   wasm: ['c_api'],
 };

@@ -165,8 +165,8 @@ bool tensor_is_about(const Tensor *got, const Tensor *want, double tolerance) {
 
 /* "float, int32" */
 static AttrValue *parse_types(Arena *arena, const char *p, const char *end) {
-  int types[16], count = 0;
-  while (p < end && count < 16) {
+  int types[OP_RUN_MAX], count = 0;
+  while (p < end && count < OP_RUN_MAX) {
     size_t length = strcspn(p, ",] ");
     types[count++] = dtype_from_name((Str){p, length});
     p += length;

@@ -1,0 +1,186 @@
+/* Files in memory: a sorted array of them behind one lock. */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file_store.h"
+
+typedef struct MemoryFile {
+  char *path;
+  char *bytes;
+  int64_t size, capacity;
+} MemoryFile;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static MemoryFile *files;
+static int64_t file_count, file_capacity;
+
+/* The first file whose path is not before `path`. */
+static int64_t position(const char *path) {
+  int64_t low = 0, high = file_count;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (strcmp(files[middle].path, path) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+static MemoryFile *find(const char *path) {
+  int64_t at = position(path);
+  return at < file_count && strcmp(files[at].path, path) == 0 ? &files[at] : NULL;
+}
+
+static void drop(MemoryFile *file) {
+  int64_t at = file - files;
+  mem_free(file->path);
+  mem_free(file->bytes);
+  memmove(file, file + 1, (size_t)(file_count - at - 1) * sizeof *file);
+  if (--file_count == 0) {
+    mem_free(files);
+    files = NULL;
+    file_capacity = 0;
+  }
+}
+
+/* A new empty file where there is none. NULL when out of memory. */
+static MemoryFile *insert(const char *path) {
+  char *copy = mem_strdup(path, strlen(path));
+  if (copy == NULL || !mem_grow((void **)&files, &file_capacity, file_count + 1, sizeof *files)) {
+    mem_free(copy);
+    return NULL;
+  }
+  int64_t at = position(path);
+  memmove(files + at + 1, files + at, (size_t)(file_count - at) * sizeof *files);
+  files[at] = (MemoryFile){.path = copy};
+  file_count++;
+  return &files[at];
+}
+
+static bool memory_size(const char *path, int64_t *size, Status *status) {
+  pthread_mutex_lock(&lock);
+  MemoryFile *file = find(path);
+  if (file != NULL) *size = file->size;
+  pthread_mutex_unlock(&lock);
+  return file != NULL || file_error(path, ENOENT, status);
+}
+
+static bool memory_read(const char *path, int64_t offset, void *bytes, int64_t size, Status *status) {
+  pthread_mutex_lock(&lock);
+  MemoryFile *file = find(path);
+  bool inside = file != NULL && offset >= 0 && size >= 0 && offset <= file->size && size <= file->size - offset;
+  if (inside && size > 0) memcpy(bytes, file->bytes + offset, (size_t)size);
+  pthread_mutex_unlock(&lock);
+  if (file == NULL) return file_error(path, ENOENT, status);
+  return inside || status_set(status, CODE_OUT_OF_RANGE, "%s; Read less bytes than requested", path);
+}
+
+static bool write_locked(const char *path, bool append, const void *bytes, int64_t size, Status *status) {
+  MemoryFile *file = find(path);
+  if (file == NULL) file = insert(path);
+  if (file == NULL) return status_oom(status, "a file in memory");
+  if (!append) {
+    mem_free(file->bytes);
+    file->bytes = NULL;
+    file->size = file->capacity = 0;
+  }
+  if (size == 0) return true;
+  if (size > INT64_MAX - file->size || !mem_grow((void **)&file->bytes, &file->capacity, file->size + size, 1)) {
+    return status_oom(status, "a file in memory");
+  }
+  memcpy(file->bytes + file->size, bytes, (size_t)size);
+  file->size += size;
+  return true;
+}
+
+static bool memory_write(const char *path, bool append, const void *bytes, int64_t size, Status *status) {
+  pthread_mutex_lock(&lock);
+  bool ok = write_locked(path, append, bytes, size, status);
+  pthread_mutex_unlock(&lock);
+  return ok;
+}
+
+static bool rename_locked(const char *from, const char *to, Status *status) {
+  if (find(from) == NULL) return file_error(from, ENOENT, status);
+  if (strcmp(from, to) == 0) return true;
+  MemoryFile *target = find(to);
+  if (target == NULL) target = insert(to);
+  if (target == NULL) return status_oom(status, "a file in memory");
+  MemoryFile *source = find(from);
+  MemoryFile old = *target;
+  *target = (MemoryFile){target->path, source->bytes, source->size, source->capacity};
+  source->bytes = old.bytes;
+  drop(source);
+  return true;
+}
+
+static bool memory_rename(const char *from, const char *to, Status *status) {
+  pthread_mutex_lock(&lock);
+  bool ok = rename_locked(from, to, status);
+  pthread_mutex_unlock(&lock);
+  return ok;
+}
+
+static bool memory_remove(const char *path, Status *status) {
+  pthread_mutex_lock(&lock);
+  MemoryFile *file = find(path);
+  if (file != NULL) drop(file);
+  pthread_mutex_unlock(&lock);
+  return file != NULL || file_error(path, ENOENT, status);
+}
+
+static bool memory_directory(const char *path, Status *status) {
+  (void)path;
+  (void)status;
+  return true;
+}
+
+/* Walks over copies of the names, so that the visitor may use files. `prefix_length` bytes are left out of each; those with a '/'
+ * behind them, unless `deep`, are not visited. */
+static bool visit_under(const char *prefix, size_t prefix_length, bool deep, FileVisitor visit, void *arg, Status *status) {
+  StrBuf names = {0};
+  bool ok = false;
+  pthread_mutex_lock(&lock);
+  for (int64_t i = 0; i < file_count; i++) {
+    const char *path = files[i].path;
+    if (strncmp(path, prefix, prefix_length) != 0) continue;
+    if (deep || strchr(path + prefix_length, '/') == NULL) strbuf_append_bytes(&names, path + prefix_length, strlen(path + prefix_length) + 1);
+  }
+  pthread_mutex_unlock(&lock);
+  TRY_DONE(strbuf_ok(&names, status));
+  for (int64_t at = 0; at < names.length; at += (int64_t)strlen(names.data + at) + 1) TRY_DONE(visit(arg, names.data + at, status));
+  ok = true;
+done:
+  strbuf_free(&names);
+  return ok;
+}
+
+static bool memory_list(const char *directory, FileVisitor visit, void *arg, Status *status) {
+  char prefix[FILE_PATH_MAX + 2];
+  size_t length = strlen(directory);
+  if (length > FILE_PATH_MAX) return status_invalid(status, "File name is too long");
+  memcpy(prefix, directory, length);
+  if (length > 0 && prefix[length - 1] != '/') prefix[length++] = '/';
+  prefix[length] = '\0';
+  return visit_under(prefix, length, false, visit, arg, status);
+}
+
+bool file_memory_list(FileVisitor visit, void *arg, Status *status) { return visit_under("", 0, true, visit, arg, status); }
+
+void file_memory_clear(void) {
+  pthread_mutex_lock(&lock);
+  while (file_count > 0) drop(&files[file_count - 1]);
+  pthread_mutex_unlock(&lock);
+}
+
+const FileStore kMemoryFiles = {
+  .size = memory_size,
+  .read = memory_read,
+  .write = memory_write,
+  .rename = memory_rename,
+  .remove = memory_remove,
+  .make_directory = memory_directory,
+  .remove_directory = memory_directory,
+  .list = memory_list,
+};

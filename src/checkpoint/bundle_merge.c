@@ -1,0 +1,144 @@
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/string_map.h"
+#include "checkpoint/bundle_internal.h"
+
+typedef struct Merge {
+  Arena *arena;
+  const BundleHeader *first;
+  StringMap entries;      /* BundleEntry by key */
+  StringMap shards;       /* number + 1 in the merged checkpoint, by the path of the data file */
+} Merge;
+
+/* The number of a data file in the merged checkpoint. */
+static bool number_shard(Merge *merge, const BundleReader *reader, int32_t shard, int32_t *number, Status *status) {
+  char path[FILE_PATH_MAX + 1];
+  TRY(bundle_data_path(str_of(reader->prefix), shard, reader->header->num_shards, path, status));
+  void *known = string_map_find(&merge->shards, path);
+  if (known == NULL) {
+    char *copy = arena_strdup(merge->arena, path);
+    if (copy == NULL) return status_oom(status, "the shards of a checkpoint");
+    known = (void *)(intptr_t)(merge->shards.count + 1);
+    TRY(string_map_set(&merge->shards, copy, known, status));
+  }
+  *number = (int32_t)((intptr_t)known - 1);
+  return true;
+}
+
+/* Slices of one tensor may come from several checkpoints. */
+static bool merge_slices(Merge *merge, Str key, BundleEntry *into, const BundleEntry *entry, Status *status) {
+  if (into->dtype != entry->dtype || into->shape == NULL || entry->shape == NULL || !proto_equal(into->shape, entry->shape)) {
+    return status_invalid(status, "Slices of tensor %.*s have different types or belong to different shapes", (int)key.length, key.data);
+  }
+  for (size_t i = 0; i < entry->n_slices; i++) {
+    TensorSliceProto *copy = proto_copy(entry->slices[i], merge->arena);
+    if (copy == NULL) return status_oom(status, "a slice");
+    TRY(proto_append(merge->arena, (void ***)&into->slices, &into->n_slices, copy, status));
+  }
+  return true;
+}
+
+static bool merge_entry(Merge *merge, const BundleReader *reader, const TableEntry *found, Status *status) {
+  BundleEntry *entry;
+  TRY(bundle_parse_entry(found, merge->arena, &entry, status));
+  BundleEntry *known = string_map_find_bytes(&merge->entries, found->key.data, found->key.length);
+  if (known != NULL) {
+    if (known->n_slices > 0 && entry->n_slices > 0) return merge_slices(merge, found->key, known, entry, status);
+    return status_invalid(status, "Duplicate tensor keyed by %.*s encountered, when merging prefix: %s", (int)found->key.length,
+                          found->key.data, reader->prefix);
+  }
+  if (entry->n_slices == 0) {
+    if (entry->shard_id < 0 || entry->shard_id >= reader->header->num_shards) {
+      return status_set(status, CODE_DATA_LOSS, "Entry for key %.*s is damaged", (int)found->key.length, found->key.data);
+    }
+    TRY(number_shard(merge, reader, entry->shard_id, &entry->shard_id, status));
+  } else {
+    entry->shard_id = 0; /* the bytes stand with the slices */
+  }
+  char *key = arena_strndup(merge->arena, found->key.data, found->key.length);
+  if (key == NULL) return status_oom(status, "the entries of a checkpoint");
+  return string_map_set_bytes(&merge->entries, key, found->key.length, entry, status);
+}
+
+static bool merge_prefix(Merge *merge, Str prefix, Status *status) {
+  BundleReader *reader;
+  bool ok = false;
+  if (!bundle_exists(prefix)) {
+    return status_invalid(status, "allow_missing_files was set to false and %.*s did not exist.NOT_FOUND: %.*s not found", (int)prefix.length,
+                          prefix.data, (int)prefix.length, prefix.data);
+  }
+  TRY(bundle_reader_open(prefix, &reader, status));
+  if (merge->first == NULL) {
+    merge->first = proto_copy(reader->header, merge->arena);
+    if (merge->first == NULL) {
+      status_oom(status, "the header of a checkpoint");
+      goto done;
+    }
+  }
+  for (int64_t i = 0; i < reader->num_entries; i++) {
+    if (reader->entries[i].key.length > 0) TRY_DONE(merge_entry(merge, reader, &reader->entries[i], status));
+  }
+  ok = true;
+done:
+  bundle_reader_free(reader);
+  return ok;
+}
+
+/* An index whose name nobody has is written before files move, so that a full disk costs nothing. */
+static bool put_in_place(Merge *merge, Str destination, Status *status) {
+  char path[FILE_PATH_MAX + 1], index[FILE_PATH_MAX + 1], made[FILE_PATH_MAX + 1];
+  int64_t count = 0;
+  Status ignored;
+  StrBuf temporary = {0};
+  TRY(file_path(destination, path, status));
+  TRY(file_make_parent(path, status));
+  TRY(bundle_index_path(destination, index, status));
+  strbuf_printf(&temporary, "%s.merging", index);
+  bool named = strbuf_ok(&temporary, status) && file_path((Str){temporary.data, (size_t)temporary.length}, made, status);
+  strbuf_free(&temporary);
+  if (!named) return false;
+  BundleHeader *header = proto_copy(merge->first, merge->arena);
+  IndexEntry *entries = arena_calloc(merge->arena, merge->entries.count + 1, sizeof *entries);
+  if (header == NULL || entries == NULL) return status_oom(status, "the index of a checkpoint");
+  for (int64_t i = 0; i < merge->entries.num_entries; i++) {
+    const StringMapEntry *entry = &merge->entries.entries[i];
+    if (entry->key != NULL) entries[count++] = (IndexEntry){{entry->key, entry->key_length}, entry->value};
+  }
+  header->num_shards = merge->shards.count > 0 ? (int32_t)merge->shards.count : 1;
+  TRY(bundle_write_index(made, header, entries, count, status));
+  for (int64_t i = 0; i < merge->shards.num_entries; i++) {
+    const StringMapEntry *shard = &merge->shards.entries[i];
+    if (!bundle_data_path(destination, (int32_t)((intptr_t)shard->value - 1), header->num_shards, path, status) ||
+        !file_store()->rename(shard->key, path, status)) {
+      (void)!file_store()->remove(made, &ignored);
+      return false;
+    }
+  }
+  return file_store()->rename(made, index, status);
+}
+
+static bool merge_all(Merge *merge, const Str *prefixes, int64_t count, Str destination, Status *status) {
+  char path[FILE_PATH_MAX + 1];
+  Status ignored;
+  for (int64_t i = 0; i < count; i++) TRY(merge_prefix(merge, prefixes[i], status));
+  TRY(put_in_place(merge, destination, status));
+  for (int64_t i = 0; i < count; i++) {
+    if (str_equal(prefixes[i], destination) || !bundle_index_path(prefixes[i], path, &ignored)) continue;
+    (void)!file_store()->remove(path, &ignored);
+  }
+  return true;
+}
+
+bool bundle_merge(const Str *prefixes, int64_t count, Str destination, Status *status) {
+  Merge merge = {.arena = arena_new()};
+  if (count == 0) {
+    arena_free(merge.arena);
+    return status_invalid(status, "At least one prefix checkpoint file must exist, but none existed.");
+  }
+  bool ok = merge.arena != NULL ? merge_all(&merge, prefixes, count, destination, status) : status_oom(status, "a checkpoint");
+  string_map_free(&merge.entries);
+  string_map_free(&merge.shards);
+  arena_free(merge.arena);
+  return ok;
+}

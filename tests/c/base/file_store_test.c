@@ -1,0 +1,166 @@
+/* Files in memory and on the disk, and patterns. */
+#include "base/file_store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "harness.h"
+
+static bool append_name(void *arg, const char *name, Status *status) {
+  (void)status;
+  strbuf_append(arg, name);
+  strbuf_append_char(arg, ' ');
+  return true;
+}
+
+static void check_matches(const char *pattern, const char *want) {
+  Status status;
+  StrBuf names = {0};
+  status_init(&status);
+  CHECK_CONTEXT("%s", pattern);
+  CHECK_OK(file_match(pattern, append_name, &names, &status), status);
+  CHECK_STR_EQ(strbuf_text(&names), want);
+  strbuf_free(&names);
+}
+
+static void write_text(const char *path, bool append, const char *text) {
+  Status status;
+  status_init(&status);
+  CHECK_OK(file_store()->write(path, append, text, (int64_t)strlen(text), &status), status);
+}
+
+static void check_text(const char *path, const char *want) {
+  Status status;
+  char *bytes = NULL;
+  int64_t size;
+  status_init(&status);
+  if (CHECK_OK(file_read_all(path, 100, &bytes, &size, &status), status)) {
+    CHECK_INT_EQ(size, strlen(want));
+    CHECK_STR_EQ(bytes, want);
+  }
+  mem_free(bytes);
+}
+
+/* What every store does; files are named below `folder`, which is "" or ends with '/'. */
+static void exercise(const char *folder) {
+  char a[200], b[200], inner[200], pattern[220], message[260];
+  char bytes[8];
+  char *all;
+  int64_t size = 0;
+  Status status;
+  status_init(&status);
+  snprintf(a, sizeof a, "%sa", folder);
+  snprintf(b, sizeof b, "%sb", folder);
+  snprintf(inner, sizeof inner, "%ssub/c", folder);
+  write_text(a, false, "hello");
+  write_text(a, true, " you");
+  check_text(a, "hello you");
+  CHECK_OK(file_store()->size(a, &size, &status), status);
+  CHECK_INT_EQ(size, 9);
+  CHECK_OK(file_store()->read(a, 6, bytes, 3, &status), status);
+  CHECK_MEM_EQ(bytes, "you", 3);
+  CHECK_ERROR(file_store()->read(a, 7, bytes, 3, &status), status, CODE_OUT_OF_RANGE, "Read less bytes than requested");
+  CHECK_ERROR(file_read_all(a, 8, &all, &size, &status), status, CODE_RESOURCE_EXHAUSTED, "more than the 8 that can be read");
+  status_init(&status);
+  write_text(a, false, "new");
+  check_text(a, "new");
+  CHECK_OK(file_make_parent(inner, &status), status);
+  CHECK_OK(file_make_parent(inner, &status), status);
+  write_text(inner, false, "deep");
+  check_text(inner, "deep");
+  write_text(b, false, "old");
+  CHECK_OK(file_store()->rename(a, b, &status), status);
+  check_text(b, "new");
+  snprintf(message, sizeof message, "%s; No such file or directory", a);
+  CHECK_ERROR(file_store()->size(a, &size, &status), status, CODE_NOT_FOUND, message);
+  CHECK_ERROR(file_store()->rename(a, b, &status), status, CODE_NOT_FOUND, message);
+  CHECK_ERROR(file_store()->remove(a, &status), status, CODE_NOT_FOUND, message);
+  CHECK_ERROR(file_store()->read(a, 0, bytes, 0, &status), status, CODE_NOT_FOUND, message);
+  status_init(&status);
+  snprintf(pattern, sizeof pattern, "%ssub/?", folder);
+  snprintf(message, sizeof message, "%s ", inner);
+  check_matches(pattern, message);
+  snprintf(pattern, sizeof pattern, "%snowhere/*", folder);
+  check_matches(pattern, "");
+  CHECK_OK(file_store()->remove(b, &status), status);
+  CHECK_OK(file_store()->remove(inner, &status), status);
+}
+
+TEST(files_in_memory) {
+  const FileStore *before = file_store();
+  StrBuf names = {0};
+  Status status;
+  status_init(&status);
+  file_store_use(&kMemoryFiles);
+  exercise("");
+  exercise("/some/where/");
+  CHECK_OK(file_memory_list(append_name, &names, &status), status);
+  CHECK_STR_EQ(strbuf_text(&names), "");
+  write_text("x/z", false, "");
+  write_text("x/y/w", false, "");
+  write_text("x", false, "");
+  CHECK_OK(file_memory_list(append_name, &names, &status), status);
+  CHECK_STR_EQ(strbuf_text(&names), "x x/y/w x/z ");
+  check_matches("x/*", "x/z ");
+  check_matches("*", "x ");
+  strbuf_free(&names);
+  file_memory_clear();
+  file_store_use(before);
+}
+
+TEST(files_on_the_disk) {
+  const FileStore *before = file_store();
+  char folder[] = "/tmp/tfcore-files-XXXXXX", slash[64], sub[64];
+  Status status;
+  status_init(&status);
+  file_store_use(&kDiskFiles);
+  if (CHECK(mkdtemp(folder) != NULL)) {
+    snprintf(slash, sizeof slash, "%s/", folder);
+    snprintf(sub, sizeof sub, "%s/sub", folder);
+    exercise(slash);
+    CHECK_OK(file_store()->remove_directory(sub, &status), status);
+    CHECK_OK(file_store()->remove_directory(folder, &status), status);
+    CHECK_ERROR(file_store()->write(sub, false, "", 0, &status), status, CODE_NOT_FOUND, "No such file or directory");
+  }
+  file_store_use(before);
+}
+
+TEST(patterns_match_as_those_of_shells) {
+  const FileStore *before = file_store();
+  file_store_use(&kMemoryFiles);
+  write_text("m-00000-of-00002", false, "");
+  write_text("m-00001-of-00002", false, "");
+  write_text("m-x", false, "");
+  write_text("m*", false, "");
+  check_matches("m-0000?-of-00002", "m-00000-of-00002 m-00001-of-00002 ");
+  check_matches("m-*2", "m-00000-of-00002 m-00001-of-00002 ");
+  check_matches("*-*-*", "m-00000-of-00002 m-00001-of-00002 ");
+  check_matches("m-0000[1-9]-of-*", "m-00001-of-00002 ");
+  check_matches("m-[^0]", "m-x ");
+  check_matches("m-[x]", "m-x ");
+  check_matches("m-[x", "");
+  check_matches("m\\*", "m* ");
+  check_matches("m", "");
+  check_matches("", "");
+  file_memory_clear();
+  file_store_use(before);
+}
+
+TEST(paths_are_checked) {
+  char path[FILE_PATH_MAX + 1];
+  static char long_path[FILE_PATH_MAX + 2];
+  Status status;
+  status_init(&status);
+  memset(long_path, 'a', sizeof long_path);
+  CHECK_OK(file_path((Str){long_path, FILE_PATH_MAX}, path, &status), status);
+  CHECK_INT_EQ(strlen(path), FILE_PATH_MAX);
+  CHECK_ERROR(file_path((Str){long_path, FILE_PATH_MAX + 1}, path, &status), status, CODE_INVALID_ARGUMENT, "too long");
+  CHECK_ERROR(file_path((Str){"", 0}, path, &status), status, CODE_INVALID_ARGUMENT, "must not be empty");
+  CHECK_ERROR(file_path((Str){"a\0b", 3}, path, &status), status, CODE_INVALID_ARGUMENT, "NUL");
+  CHECK(!file_error("f", EACCES, &status));
+  CHECK_INT_EQ(status.code, CODE_PERMISSION_DENIED);
+}
