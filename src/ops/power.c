@@ -85,7 +85,7 @@ REGISTER_OP(Xlogy,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {PRODUCT_TYPES}, .shape = shape_broadcast_binary,
   .gradient_fn = xlogy_gradient, .kernels = PRODUCT_KERNELS(xlogy))
 
-/* x * log(1 + y) */
+/* x * log(1 + y). Without Xdivy, which does not know bfloat16: where x is 0, y counts as 0. */
 CONJUGATE_GRADIENT(xlog1py_gradient,
     "Xlog1pyGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
     BROADCAST_AXES
@@ -94,8 +94,10 @@ CONJUGATE_GRADIENT(xlog1py_gradient,
     "  gx = Mul[T=$T](dz, logarithm:z:0)\n"
     REDUCE_TO_X("gx:z:0")
     "  one = Const[dtype=$T, value=1]()\n"
-    "  one_y = Add[T=$T](~y, one:output:0)\n"
-    "  slope = Xdivy[T=$T](~x, one_y:z:0)\n"
+    "  safe_y = SelectV2[T=$T](nonzero:z:0, ~y, zeros:y:0)\n"
+    "  one_y = Add[T=$T](safe_y:output:0, one:output:0)\n"
+    "  quotient = RealDiv[T=$T](~x, one_y:z:0)\n"
+    "  slope = Mul[T=$T](present:y:0, quotient:z:0)\n"
     "  gy = Mul[T=$T](dz, slope:z:0)\n"
     REDUCE_TO_Y("gy:z:0")
     RETURN_DX_DY)

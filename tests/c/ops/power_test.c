@@ -74,4 +74,5 @@ TEST(gradients_of_products_at_zero) {
   gradient_is("Xlogy[T=float]", "float[3] 0 0 1; float[3] 0 2 3", "float[3] 0 0 1.0986123; float[3] 0 0 0.33333333");
   gradient_is("Xdivy[T=float]", "float[3] 0 0 1; float[3] 0 2 4", "float[3] 0 0 0.25; float[3] 0 0 -0.0625");
   gradient_is("Xlog1py[T=float]", "float[3] 0 0 1; float[3] -1 2 3", "float[3] 0 0 1.3862944; float[3] 0 0 0.25");
+  gradient_is("Xlog1py[T=bfloat16]", "bfloat16[3] 0 0 1; bfloat16[3] -1 2 3", "bfloat16[3] 0 0 1.3828125; bfloat16[3] 0 0 0.25");
 }

@@ -6,6 +6,7 @@
 #include "function/function_text.h"
 #include "function/instantiate.h"
 #include "harness.h"
+#include "op/kernel_registry.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "op_runner.h"
@@ -106,24 +107,47 @@ TEST(every_op_has_shape_kernel_and_gradient) {
   CHECK_CONTEXT("%s", "");
 }
 
+/* The attr of a kind that chooses the kernel; NULL: there is none. */
+static const AttrDef *kernel_type_attr(const Op *op) {
+  for (size_t i = 0; i < op->def->n_attr; i++) {
+    if (strcmp(op->def->attr[i]->type, "type") == 0) return op->def->attr[i];
+  }
+  return NULL;
+}
+
+static bool attr_allows(const AttrDef *attr, DataType type) {
+  if (attr->allowed_values == NULL || attr->allowed_values->list == NULL) return true;
+  for (size_t i = 0; i < attr->allowed_values->list->n_type; i++) {
+    if ((int)attr->allowed_values->list->type[i] == (int)type) return true;
+  }
+  return false;
+}
+
+/* The other type of ops that take complex numbers apart or put them together. */
+static DataType type_beside(const char *attr, DataType type) {
+  if (strcmp(attr, "Tout") != 0) return DT_INVALID;
+  return type == DT_COMPLEX64 ? DT_FLOAT : type == DT_COMPLEX128 ? DT_DOUBLE : type == DT_DOUBLE ? DT_COMPLEX128 : DT_INVALID;
+}
+
 /* A node of the op with some legal value for each attr, for gradients that are written from them. Bit k of `variant` flips the
- * k-th bool attr. NULL when the op takes attrs that cannot be made up. */
-static NodeDef *make_node(const Op *op, unsigned variant, Arena *arena) {
+ * k-th bool attr; `type` is what the kernel is chosen by. NULL when the op takes attrs that cannot be made up. */
+static NodeDef *make_node(const Op *op, unsigned variant, DataType type, Arena *arena) {
   Status status;
   status_init(&status);
   NodeDef *node = node_def_new(arena, "n", op->def->name);
+  const AttrDef *chooser = kernel_type_attr(op);
   int bools = 0;
   for (size_t i = 0; i < op->def->n_attr; i++) {
     const AttrDef *attr = op->def->attr[i];
     AttrValue *value = NULL;
     if (strcmp(attr->type, "bool") == 0) {
       value = attr_value_bool(arena, variant >> bools++ & 1);
+    } else if (attr == chooser) {
+      value = attr_value_type(arena, type);
+    } else if (strcmp(attr->type, "type") == 0 && type_beside(attr->name, type) != DT_INVALID && attr_allows(attr, type_beside(attr->name, type))) {
+      value = attr_value_type(arena, type_beside(attr->name, type));
     } else if (attr->default_value == NULL && strcmp(attr->type, "type") == 0) {
-      bool has_float = attr->allowed_values == NULL || attr->allowed_values->list == NULL;
-      for (size_t k = 0; !has_float && k < attr->allowed_values->list->n_type; k++) {
-        has_float = (int)attr->allowed_values->list->type[k] == DT_FLOAT;
-      }
-      value = attr_value_type(arena, has_float ? DT_FLOAT : (int)attr->allowed_values->list->type[0]);
+      value = attr_value_type(arena, attr_allows(attr, DT_FLOAT) ? DT_FLOAT : (int)attr->allowed_values->list->type[0]);
     } else if (attr->default_value == NULL && strcmp(attr->type, "int") == 0) {
       value = attr_value_int(arena, attr->minimum > 3 ? attr->minimum : 3);
     } else if (attr->default_value == NULL && strcmp(attr->type, "list(type)") == 0) {
@@ -138,6 +162,16 @@ static NodeDef *make_node(const Op *op, unsigned variant, Arena *arena) {
   return CHECK_OK(node_def_add_defaults(node, op->def, arena, &status), status) ? node : NULL;
 }
 
+/* Every node of the gradient can run. */
+static void check_kernels(const InstantiationResult *body) {
+  for (int i = 0; i < body->num_nodes; i++) {
+    KernelFunctions functions;
+    Status status;
+    status_init(&status);
+    if (body->nodes[i].op != NULL) CHECK_OK(kernel_registry_select(body->nodes[i].op, body->nodes[i].def, &functions, &status), status);
+  }
+}
+
 /* Parses, binds the node's attrs, and compares types: inputs and one gradient per output in, one gradient per input out. */
 static void check_gradient_text(const Op *op, const NodeDef *node, const char *text, Arena *arena) {
   Status status;
@@ -147,13 +181,9 @@ static void check_gradient_text(const Op *op, const NodeDef *node, const char *t
   DataType *inputs, *outputs;
   int num_inputs, num_outputs;
   if (!CHECK_OK(function_parse(str_of(text), arena, &function, &status), status)) return;
-  for (size_t i = 0; i < function->n_node_def; i++) {
-    const Op *used;
-    if (!CHECK_OK(op_registry_look_up(op_registry_global(), function->node_def[i]->op, &used, &status), status)) return;
-    CHECK(op_has_kernel(used, DT_INVALID));
-  }
   if (!CHECK_OK(node_def_types(node, op->def, arena, &inputs, &num_inputs, &outputs, &num_outputs, &status), status)) return;
   if (!CHECK_OK(function_instantiate(NULL, function, (const AttrEntry *const *)node->attr, (int)node->n_attr, arena, &body, &status), status)) return;
+  check_kernels(body);
   if (!CHECK_INT_EQ(body->num_args, num_inputs + num_outputs) || !CHECK_INT_EQ(body->num_rets, num_inputs)) return;
   for (int i = 0; i < num_inputs; i++) {
     CHECK_STR_EQ(dtype_name((int)body->arg_types[i]), dtype_name((int)inputs[i]));
@@ -163,29 +193,44 @@ static void check_gradient_text(const Op *op, const NodeDef *node, const char *t
   for (int i = 0; i < num_outputs; i++) CHECK_STR_EQ(dtype_name((int)body->arg_types[num_inputs + i]), dtype_name((int)outputs[i]));
 }
 
-TEST(gradient_texts_can_be_instantiated) {
-  int checked = 0;
+/* Of the node of an op for one type, where the op has a kernel for it. Returns whether there was a gradient to check. */
+static bool check_gradient(const Op *op, unsigned variant, DataType type) {
+  Arena *arena = arena_new();
+  StrBuf text = {0};
+  KernelFunctions functions;
+  Status status, unfit;
+  status_init(&status);
+  status_init(&unfit);
+  NodeDef *node = make_node(op, variant, type, arena);
+  if (node != NULL && kernel_registry_select(op, node, &functions, &unfit)) {
+    if (op->registration->gradient != NULL) strbuf_append(&text, op->registration->gradient);
+    if (op->registration->gradient_fn != NULL) CHECK_OK(op->registration->gradient_fn(&(GradientRequest){node, NULL}, &text, &status), status);
+  }
+  bool checked = text.length > 0;
+  if (checked) check_gradient_text(op, node, strbuf_text(&text), arena);
+  strbuf_free(&text);
+  arena_free(arena);
+  return checked;
+}
+
+TEST(gradients_have_the_types_of_the_inputs_and_run_on_kernels) {
+  static const DataType kTypes[] = {DT_FLOAT, DT_DOUBLE, DT_HALF, DT_BFLOAT16, DT_COMPLEX64, DT_COMPLEX128};
+  int ops = 0, gradients = 0;
   for (int i = 0; i < op_registry_count(op_registry_global()); i++) {
     const Op *op = op_registry_find(op_registry_global(), op_registry_name(op_registry_global(), i));
     if (op == NULL || op->registration->gradient == NO_GRADIENT || op->registration->gradient == FUNCTIONAL_GRADIENT) continue;
     if (strcmp(op->def->name, "PreventGradient") == 0) continue; /* its text is an error */
-    for (unsigned variant = 0; variant < 4; variant++) {
-      CHECK_CONTEXT("%s, variant %u", op_registry_name(op_registry_global(), i), variant);
-      Arena *arena = arena_new();
-      Status status;
-      status_init(&status);
-      NodeDef *node = make_node(op, variant, arena);
-      StrBuf text = {0};
-      if (node != NULL && op->registration->gradient != NULL) strbuf_append(&text, op->registration->gradient);
-      if (node != NULL && op->registration->gradient_fn != NULL) CHECK_OK(op->registration->gradient_fn(&(GradientRequest){node, NULL}, &text, &status), status);
-      if (text.length > 0) {
-        check_gradient_text(op, node, strbuf_text(&text), arena);
-        checked++;
+    const AttrDef *chooser = kernel_type_attr(op);
+    int before = gradients;
+    for (size_t t = 0; t < (chooser != NULL ? sizeof kTypes / sizeof *kTypes : 1); t++) {
+      if (chooser != NULL && !attr_allows(chooser, kTypes[t])) continue;
+      for (unsigned variant = 0; variant < 4; variant++) {
+        CHECK_CONTEXT("%s, type %s, variant %u", op_registry_name(op_registry_global(), i), dtype_name(kTypes[t]), variant);
+        gradients += check_gradient(op, variant, kTypes[t]);
       }
-      strbuf_free(&text);
-      arena_free(arena);
     }
+    ops += gradients > before;
   }
   CHECK_CONTEXT("%s", "");
-  CHECK(checked > 100);
+  CHECK(ops > 150 && gradients > 2000);
 }
