@@ -30,6 +30,8 @@ export interface RunOptions {
 export interface SessionOptions {
   /** '' runs in this thread. */
   target?: string;
+  /** false: every node runs as it stands, calls are calls. Results are the same; what is computed, and how fast, can be seen. */
+  optimize?: boolean;
 }
 
 /** The flat lists of a run, and where each fetch's value comes from. */
@@ -106,6 +108,19 @@ export function feedTensor({ dtype, shape: known }: Place, value: TensorLike): T
   return value instanceof Tensor ? value : tensor(value, undefined, dtype);
 }
 
+/** ConfigProto { graph_options { optimizer_options { opt_level: L0 } } }, in bytes: -1 is ten of them. */
+const UNOPTIMIZED = Uint8Array.of(0x52, 13, 0x1a, 11, 0x18, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1);
+
+function withoutOptimizer({ wasm }: Runtime, open: (settings: number) => number): number {
+  const settings = wasm.call.TF_NewSessionOptions!() >>> 0;
+  try {
+    wasm.scope((scope) => wasm.checked((status) => wasm.call.TF_SetConfig!(settings, scope.bytes(UNOPTIMIZED), UNOPTIMIZED.length, status)));
+    return open(settings);
+  } finally {
+    wasm.call.TF_DeleteSessionOptions!(settings);
+  }
+}
+
 export class Session {
   private readonly pointer: number;
   private closed = false;
@@ -117,7 +132,8 @@ export class Session {
     if (graph.runtime !== runtime) throw new InvalidArgumentError('the graph belongs to another engine: init() made it with other options');
     if (options.target) throw new UnimplementedError(`sessions run in this thread: target '${options.target}' is not supported`);
     const { wasm } = runtime;
-    this.pointer = wasm.checked((status) => wasm.call.TF_NewSession!(graph.pointer, 0, status)) >>> 0;
+    const open = (settings: number) => wasm.checked((status) => wasm.call.TF_NewSession!(graph.pointer, settings, status)) >>> 0;
+    this.pointer = options.optimize === false ? withoutOptimizer(runtime, open) : open(0);
     runtime.opened(this, 'sessions', this.pointer, 'TF_DeleteSession');
   }
 

@@ -6,9 +6,10 @@
 #include "runtime/thread_pool.h"
 
 struct TF_SessionOptions {
-  char *target; /* NULL: this process */
-  int threads;  /* 0: not said */
-  bool failed;  /* memory ran out while options were set; TF_NewSession reports it */
+  char *target;     /* NULL: this process */
+  int threads;      /* 0: not said */
+  bool unoptimized; /* graph_options.optimizer_options.opt_level is L0 */
+  bool failed;      /* memory ran out while options were set; TF_NewSession reports it */
 };
 
 TF_SessionOptions *TF_NewSessionOptions(void) { return mem_calloc(1, sizeof(TF_SessionOptions)); }
@@ -25,7 +26,11 @@ void TF_SetConfig(TF_SessionOptions *options, const void *proto, size_t proto_le
   void *message;
   if (parse_given(kConfigProto, proto, proto_len, "Unparseable ConfigProto", arena, &message,
                   &status->status)) {
-    options->threads = ((const ConfigProto *)message)->intra_op_parallelism_threads;
+    const ConfigProto *config = message;
+    const Tensorflow__GraphOptions *graph = config->graph_options;
+    options->threads = config->intra_op_parallelism_threads;
+    options->unoptimized = graph && graph->optimizer_options &&
+                           graph->optimizer_options->opt_level == TENSORFLOW__OPTIMIZER_OPTIONS__LEVEL__L0;
   }
   arena_free(arena);
 }
@@ -56,6 +61,7 @@ TF_Session *TF_NewSession(TF_Graph *graph, const TF_SessionOptions *opts, TF_Sta
     return NULL;
   }
   session->session = session_new(graph->graph, &status->status);
+  if (session->session && opts) session_optimize(session->session, !opts->unoptimized);
   if (!session->session) {
     mem_free(session);
     return NULL;

@@ -439,7 +439,10 @@ void function_runtime_free(FunctionRuntime *runtime) {
   mem_free(runtime);
 }
 
-void function_runtime_inline(FunctionRuntime *runtime, bool inlines) { runtime->inlines = inlines; }
+void function_runtime_optimize(FunctionRuntime *runtime, bool optimize) {
+  runtime->inlines = optimize;
+  runtime->environment.unoptimized = !optimize;
+}
 
 const FunctionBodySource *function_runtime_bodies(const FunctionRuntime *runtime) {
   return runtime->inlines ? &runtime->bodies : NULL;

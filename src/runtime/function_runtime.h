@@ -28,9 +28,9 @@ enum { FUNCTION_MAX_CALL_DEPTH = 256 };
  * at. NULL when out of memory. */
 FunctionRuntime *function_runtime_new(Graph *library, const PlanEnvironment *environment, Status *status);
 void function_runtime_free(FunctionRuntime *runtime); /* NULL is fine */
-/* Whether functions that run for the first time from now on have the functions that they call inlined; true
- * at first. */
-void function_runtime_inline(FunctionRuntime *runtime, bool inlines);
+/* Whether functions that run for the first time from now on are optimised, and the functions that they call
+ * inlined; true at first. */
+void function_runtime_optimize(FunctionRuntime *runtime, bool optimize);
 /* What kernels call functions through; lives as long as the runtime. */
 const FunctionCaller *function_runtime_caller(const FunctionRuntime *runtime);
 

@@ -43,6 +43,7 @@ typedef struct KernelCache {
 
 /* What runs of a plan share; all borrowed. */
 typedef struct PlanEnvironment {
+  bool unoptimized; /* nothing is computed while the plan is made, and nothing merged */
   BufferPool *pool;
   ResourceManager *resources;
   const Parallel *parallel;

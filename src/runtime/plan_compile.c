@@ -86,6 +86,14 @@ static Node *representative(const Compiler *c, Node *node) {
   return c->same[node->id] != NULL ? c->same[node->id] : node;
 }
 
+static bool find_common(Compiler *c, Status *status) {
+  CseOptions options = {.fed = c->spec->feeds, .num_fed = c->spec->num_feeds};
+  if (!c->environment->unoptimized)
+    return graph_find_common(c->graph, c->order, c->num_ordered, &options, c->scratch, &c->same, status);
+  c->same = arena_calloc(c->scratch, graph_num_node_ids(c->graph), sizeof *c->same);
+  return c->same || status_oom(status, "a plan");
+}
+
 /* Prunes, orders, and finds what would be computed twice. */
 static bool order_nodes(Compiler *c, Status *status) {
   const PlanSpec *spec = c->spec;
@@ -103,8 +111,7 @@ static bool order_nodes(Compiler *c, Status *status) {
                               status));
   TRY(graph_topological_order(c->graph, &reached, spec->feeds, spec->num_feeds, c->scratch, &c->order,
                               &c->num_ordered, status));
-  CseOptions options = {.fed = spec->feeds, .num_fed = spec->num_feeds};
-  TRY(graph_find_common(c->graph, c->order, c->num_ordered, &options, c->scratch, &c->same, status));
+  TRY(find_common(c, status));
   for (int64_t i = 0; i < num_roots; i++) c->states[representative(c, roots[i])->id].needed = true;
   return true;
 }
@@ -228,7 +235,7 @@ static bool fold(Compiler *c, Status *status) {
     Tensor *outputs = &plan->constants[plan->num_constants];
     if (strcmp(node->def->op, "Const") == 0) {
       state->folded = true;
-    } else {
+    } else if (!c->environment->unoptimized) {
       TRY(fold_node(c, node, inputs, trust_shapes, outputs, status));
     }
     if (!state->folded) continue;

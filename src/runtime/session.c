@@ -41,6 +41,7 @@ struct Session {
   Graph *graph;
   Mutex mutex;
   bool closed;
+  bool unoptimized;
   BufferPool *pool;
   ResourceManager *resources;
   FunctionRuntime *functions;
@@ -66,6 +67,7 @@ struct Session {
 
 static PlanEnvironment environment_of(const Session *session) {
   return (PlanEnvironment){
+      .unoptimized = session->unoptimized,
       .pool = session->pool,
       .resources = session->resources,
       .parallel = thread_pool_default(),
@@ -90,6 +92,11 @@ Session *session_new(Graph *graph, Status *status) {
   session_free(session);
   status_oom(status, "a session");
   return NULL;
+}
+
+void session_optimize(Session *session, bool optimize) {
+  session->unoptimized = !optimize;
+  function_runtime_optimize(session->functions, optimize);
 }
 
 static void free_plans(Session *session) {

@@ -16,6 +16,9 @@ typedef struct Session Session;
 
 /* The graph is borrowed and must outlive the session. NULL with RESOURCE_EXHAUSTED when out of memory. */
 Session *session_new(Graph *graph, Status *status);
+/* Without optimising, steps run every node that they need as it stands, and calls are calls. Sessions
+ * optimise at first; to be set before the first run. */
+void session_optimize(Session *session, bool optimize);
 void session_free(Session *session); /* NULL is fine */
 /* Frees plans, variables and cached memory; later runs fail with CANCELLED "Session has been closed.".
  * Called by a kernel that the session runs it does nothing. */

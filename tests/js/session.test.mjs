@@ -139,4 +139,15 @@ describe('Session', () => {
     await assert.rejects(session.run(sum, {}, { signal: AbortSignal.abort() }), CancelledError);
     assert.throws(() => new tf.Session(g, { target: 'grpc://somewhere' }), { code: 'UNIMPLEMENTED' });
   }));
+
+  it('computes the same without the optimizer', () => withGraph(tf, async (g) => {
+    const x = g.placeholder('float32', [2]);
+    const [y] = g.cond(g.greater(g.sum(x, g.constant([0], { dtype: 'int32' })), 0), (v) => [g.mul(g.mul(v, v), g.mul(v, v))], (v) => [g.neg(v)], [x]);
+    const z = g.add(y, g.mul(g.constant([2, 3]), g.constant([5, 7])));
+    const sessions = [new tf.Session(g), new tf.Session(g, { optimize: false })];
+    for (const [value, want] of [[[1, 2], [11, 37]], [[-1, -2], [11, 23]]]) {
+      for (const session of sessions) assert.deepEqual([...session.runSync(z, new Map([[x, value]])).data], want);
+    }
+    for (const session of sessions) await session.close();
+  }));
 });

@@ -289,6 +289,41 @@ TEST(errors_name_the_node_in_the_body) {
   end(&f);
 }
 
+/* The same graph in two sessions: what is inlined, folded and merged in the one runs as it stands in the
+ * other. */
+TEST(results_are_the_same_without_the_optimizer) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  define(f.graph,
+         "Poly(x:float) -> (y:float) { a = Mul[T=float](x, x) b = Mul[T=float](x, x) y = Add[T=float](a:z:0, "
+         "b:z:0) "
+         "return y = y:z:0 }");
+  define(f.graph,
+         "Deep(x:float) -> (y:float, z:float) { a = Poly(x) b = Poly(a:y:0) c = Neg[T=float](x) return y = "
+         "b:y:0, z = c:y:0 }");
+  NodeOutput x = placeholder(f.graph, "x", "shape { }");
+  NodeOutput three = constant(f.graph, "three", "float_val: 3"),
+             nine = binary(f.graph, "Mul", "nine", three, three);
+  Node *deep = call(f.graph, "Deep", "deep", 1, &x);
+  NodeOutput twice = binary(f.graph, "Sub", "twice", out(deep), (NodeOutput){deep, 1});
+  NodeOutput last = binary(f.graph, "Add", "last", twice, nine);
+  Session *plain = session_new(f.graph, &f.status), *optimized = f.session;
+  REQUIRE(CHECK(plain != NULL));
+  session_optimize(plain, false);
+  for (int i = -3; i <= 3; i++) {
+    float value = (float)i / 2, squares = 2 * value * value, want = 2 * squares * squares + value + 9;
+    f.session = optimized;
+    CHECK_NEAR(run_one(&f, x, value, last), want, 0);
+    f.session = plain;
+    CHECK_NEAR(run_one(&f, x, value, last), want, 0);
+    CHECK_NEAR(run(&f, 0, NULL, NULL, nine), 9, 0);
+  }
+  CHECK_OK(f.status.code == CODE_OK, f.status);
+  f.session = optimized;
+  session_free(plain);
+  end(&f);
+}
+
 TEST(calls_without_an_end_are_refused) {
   Fixture f;
   REQUIRE(begin(&f));
