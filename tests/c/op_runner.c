@@ -10,14 +10,19 @@
 #include "op/node_def.h"
 #include "op/op_def_builder.h"
 #include "ops/op_table.h"
+#include "runtime/thread_pool.h"
 
-/* The registry is filled before and emptied after every test, so that ops parsed on the way do not look like leaks. */
+/* The registry is filled before and emptied after every test, so that ops parsed on the way do not look like leaks; nor do threads that
+ * were started. */
 BEFORE_EACH() {
   Status status;
   status_init(&status);
   CHECK_OK(op_registry_add_table(op_registry_global(), kOpTable, kOpTableSize, &status), status);
 }
-AFTER_EACH() { op_registry_clear(op_registry_global()); }
+AFTER_EACH() {
+  op_registry_clear(op_registry_global());
+  thread_pool_shut_down();
+}
 
 /* --- tensors as text --- */
 

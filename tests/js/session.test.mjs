@@ -140,14 +140,52 @@ describe('Session', () => {
     assert.throws(() => new tf.Session(g, { target: 'grpc://somewhere' }), { code: 'UNIMPLEMENTED' });
   }));
 
-  it('computes the same without the optimizer', () => withGraph(tf, async (g) => {
-    const x = g.placeholder('float32', [2]);
-    const [y] = g.cond(g.greater(g.sum(x, g.constant([0], { dtype: 'int32' })), 0), (v) => [g.mul(g.mul(v, v), g.mul(v, v))], (v) => [g.neg(v)], [x]);
-    const z = g.add(y, g.mul(g.constant([2, 3]), g.constant([5, 7])));
-    const sessions = [new tf.Session(g), new tf.Session(g, { optimize: false })];
-    for (const [value, want] of [[[1, 2], [11, 37]], [[-1, -2], [11, 23]]]) {
-      for (const session of sessions) assert.deepEqual([...session.runSync(z, new Map([[x, value]])).data], want);
-    }
-    for (const session of sessions) await session.close();
-  }));
+  describe('without the optimizer', () => {
+    /** Runs `body(session)` with it and without, and compares what they return. */
+    const compare = async (g, body) => {
+      const results = [];
+      for (const optimize of [true, false]) {
+        const session = new tf.Session(g, { optimize });
+        results.push(await body(session));
+        await session.close();
+      }
+      assert.deepEqual(results[1], results[0]);
+      return results[0];
+    };
+
+    it('computes the same with calls, branches and loops', () => withGraph(tf, async (g) => {
+      const twice = tf.FunctionDef.parse('Twice(x:float) -> (y:float) { y = Add[T=float](x, x) return y = y:z:0 }');
+      const x = g.placeholder('float32', [2]);
+      const [y] = g.cond(g.greater(g.sum(x, g.constant([0], { dtype: 'int32' })), 0), (v) => [g.mul(g.mul(v, v), g.mul(v, v))], (v) => [g.neg(v)], [x]);
+      const [, z] = g.whileLoop((i) => g.less(i, 3), (i, v) => [g.add(i, 1), g.call(twice, [v])[0]], [0, y]);
+      const sum = g.add(z, g.mul(g.constant([2, 3]), g.constant([5, 7])));
+      const [dx] = g.gradients([sum], [x]);
+      const values = await compare(g, async (session) => {
+        const seen = [];
+        for (const value of [[1, 2], [-1, -2]]) seen.push((await session.run([sum, dx], new Map([[x, value]]))).map((t) => t.array()));
+        return seen;
+      });
+      assert.deepEqual(values, [[[8 + 10, 128 + 21], [32, 256]], [[8 + 10, 16 + 21], [-8, -8]]]);
+    }));
+
+    it('trains the same way, with the same random numbers', () => withGraph(tf, async (g) => {
+      const w = g.variable(g.randomStandardNormal([3, 2], { seed: 1, seed2: 2 }), { name: 'w' });
+      const b = g.variable([0, 0], { name: 'b' });
+      const x = g.randomUniform([5, 3], { seed: 3, seed2: 4 });
+      const [hidden] = g.cond(g.greater(g.sum(x, [0, 1]), 7.5), (v) => g.relu(v), (v) => g.tanh(v), [g.add(g.matMul(x, w), b)]);
+      const loss = g.mean(g.square(g.sub(hidden, 1)), [0, 1]);
+      const step = new tf.train.AdamOptimizer(0.1).minimize(loss);
+      const losses = await compare(g, async (session) => {
+        const seen = [];
+        await session.run(g.initializer());
+        for (let i = 0; i < 20; i++) {
+          const [value] = await session.run([loss, step]);
+          seen.push(value.item(), ...(await session.run(w)).data, ...(await session.run(b)).data);
+        }
+        return seen;
+      });
+      assert.ok(losses.every(Number.isFinite));
+      assert.equal(new Set(losses).size, losses.length, 'every number changes in every step');
+    }));
+  });
 });

@@ -1,5 +1,5 @@
 /* Random graphs of differentiable ops: their gradients against central differences, and the same gradients by way of functions: of a call,
- * and of a call of a function that calls others. TFCORE_GRADIENT_SEED and TFCORE_GRADIENT_ROUNDS make longer runs. */
+ * and of a call of a function that calls others, with and without the optimizer. TFCORE_GRADIENT_SEED and TFCORE_GRADIENT_ROUNDS make longer runs. */
 #include <math.h>
 
 #include "c_api/c_api_fixture.h"
@@ -330,6 +330,23 @@ static void add_symbolic_gradient(Round *r, TF_Function *function, TF_Output *dx
   for (int i = 0; i < NUM_XS; i++) dxs[i] = (TF_Output){node.oper, i};
 }
 
+/* ConfigProto { graph_options { optimizer_options { opt_level: L0 } } } */
+static const unsigned char kUnoptimized[] = {0x52, 13, 0x1a, 11, 0x18, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1};
+
+/* Gives the same where nothing is inlined, folded or merged. */
+static void check_unoptimized(Round *r, const TF_Output *dxs, TF_Tensor *const *want) {
+  TF_Tensor *got[NUM_XS] = {0};
+  TF_SessionOptions *options = TF_NewSessionOptions();
+  TF_SetConfig(options, kUnoptimized, sizeof kUnoptimized, r->f.status);
+  CHECK_TF_OK(r->f.status);
+  TF_Session *session = TF_NewSession(r->f.graph, options, r->f.status);
+  fetch_all(r, session, dxs, got);
+  check_equal(got, want);
+  drop(got);
+  TF_DeleteSession(session, r->f.status);
+  TF_DeleteSessionOptions(options);
+}
+
 /* The gradients of the graph, those of a call of the same as a function, and its symbolic gradient. */
 static void check_function(Round *r, TF_Function *function) {
   Fixture *f = &r->f;
@@ -345,9 +362,11 @@ static void check_function(Round *r, TF_Function *function) {
   TF_AddGradients(f->graph, ys, NUM_YS, r->xs, NUM_XS, r->dys, f->status, dxs);
   if (CHECK_TF_OK(f->status)) fetch_all(r, session, dxs, of_call);
   check_equal(of_call, want);
+  check_unoptimized(r, dxs, of_call);
   add_symbolic_gradient(r, function, dxs);
   fetch_all(r, session, dxs, symbolic);
   check_equal(symbolic, want);
+  check_unoptimized(r, dxs, symbolic);
   drop(symbolic);
   drop(of_call);
   drop(want);

@@ -4,44 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "function/function_text.h"
-#include "runtime/graph_fixture.h"
-
-BEFORE_EACH() { register_all_ops(); }
-
-AFTER_EACH() {
-  op_registry_clear(op_registry_global());
-  thread_pool_shut_down();
-}
-
-typedef struct Fixture {
-  Graph *graph;
-  Session *session;
-  Status status;
-} Fixture;
-
-static bool begin(Fixture *f) {
-  status_init(&f->status);
-  f->graph = graph_new();
-  f->session = f->graph ? session_new(f->graph, &f->status) : NULL;
-  return CHECK(f->session != NULL);
-}
-
-static void end(Fixture *f) {
-  session_free(f->session);
-  graph_free(f->graph);
-}
-
-static void define(Graph *graph, const char *text) {
-  Status status;
-  status_init(&status);
-  Arena *arena = arena_new();
-  FunctionDef *def;
-  if (CHECK_OK(function_parse(str_of(text), arena, &def, &status), status))
-    CHECK_OK(graph_add_function(graph, def, &status), status);
-  arena_free(arena);
-}
+#include "runtime/session_fixture.h"
 
 static Node *call(Graph *graph, const char *function, const char *name, int num_inputs, NodeOutput *inputs) {
   return add_node(graph, function, name, inputs, num_inputs, NULL, 0);
@@ -65,10 +28,6 @@ static float run(Fixture *f, int num_feeds, const NodeOutput *feeds, const float
 
 static float run_one(Fixture *f, NodeOutput feed, float value, NodeOutput fetch) {
   return run(f, 1, &feed, &value, fetch);
-}
-
-static bool run_target(Fixture *f, Node *target) {
-  return session_run(f->session, NULL, NULL, 0, NULL, NULL, 0, &target, 1, &f->status);
 }
 
 static void check_failed(Fixture *f, Code code, const char *part) {
@@ -144,21 +103,15 @@ TEST(the_output_of_a_call_may_be_fed) {
   end(&f);
 }
 
-static Node *variable(Graph *graph, const char *name) {
-  Attr attrs[] = {{"dtype", "type: DT_FLOAT"}, {"shape", "shape { }"}};
-  return add_node(graph, "VarHandleOp", name, NULL, 0, attrs, 2);
-}
-
-static Node *assign(Graph *graph, const char *op, const char *name, Node *handle, NodeOutput value) {
-  NodeOutput inputs[] = {out(handle), value};
+static Node *assign(Graph *graph, const char *op, const char *name, NodeOutput handle, NodeOutput value) {
+  NodeOutput inputs[] = {handle, value};
   Attr attrs[] = {{"dtype", "type: DT_FLOAT"}};
   return add_node(graph, op, name, inputs, 2, attrs, 1);
 }
 
-static NodeOutput read_variable(Graph *graph, const char *name, Node *handle) {
-  NodeOutput input = out(handle);
+static NodeOutput read_variable(Graph *graph, const char *name, NodeOutput handle) {
   Attr attrs[] = {{"dtype", "type: DT_FLOAT"}};
-  return out(add_node(graph, "ReadVariableOp", name, &input, 1, attrs, 1));
+  return out(add_node(graph, "ReadVariableOp", name, &handle, 1, attrs, 1));
 }
 
 static const char kCount[] =
@@ -175,11 +128,10 @@ TEST(what_has_state_runs_in_every_call_and_only_then) {
   define(f.graph,
          "CountTwice(v:resource, x:float) -> (y:float) {"
          "  a = Count(v, x)  b = Count(v, a:y:0) return y = b:y:0 }");
-  Node *v = variable(f.graph, "v");
-  Node *init = assign(f.graph, "AssignVariableOp", "init", v,
-                      constant(f.graph, "zero", "tensor_shape { } float_val: 0"));
-  NodeOutput x = constant(f.graph, "x", "tensor_shape { } float_val: 5");
-  NodeOutput inputs[] = {out(v), x};
+  NodeOutput v = scalar_variable(f.graph, "v");
+  Node *init = assign(f.graph, "AssignVariableOp", "init", v, scalar(f.graph, "zero", 0));
+  NodeOutput x = scalar(f.graph, "x", 5);
+  NodeOutput inputs[] = {v, x};
   Node *once = call(f.graph, "Count", "once", 2, inputs);
   Node *twice = call(f.graph, "CountTwice", "twice", 2, inputs);
   NodeOutput count = read_variable(f.graph, "count", v);
@@ -215,11 +167,10 @@ TEST(control_edges_hold_around_calls_and_in_bodies) {
          "  again = Read(v) @ a"
          "  return y = again:y:0 }");
   define(f.graph, "Nothing(x:float) -> (y:float) { return y = x }");
-  Node *v = variable(f.graph, "v");
+  NodeOutput v = scalar_variable(f.graph, "v");
   NodeOutput start = placeholder(f.graph, "start", "shape { }");
   Node *init = assign(f.graph, "AssignVariableOp", "init", v, start);
-  NodeOutput handle = out(v);
-  Node *doubled = call(f.graph, "DoubleThenRead", "doubled", 1, &handle);
+  Node *doubled = call(f.graph, "DoubleThenRead", "doubled", 1, &v);
   add_control(&f, init, doubled);
   CHECK_NEAR(run_one(&f, start, 3, out(doubled)), 6, 0);
   CHECK_NEAR(run_one(&f, start, 5, out(doubled)), 10, 0);
@@ -227,8 +178,7 @@ TEST(control_edges_hold_around_calls_and_in_bodies) {
   NodeOutput last = read_variable(f.graph, "last", v);
   add_control(&f, doubled, last.node);
   CHECK_NEAR(run_one(&f, start, 8, last), 16, 0);
-  Node *nothing = call(f.graph, "Nothing", "nothing", 1,
-                       (NodeOutput[]){constant(f.graph, "c", "tensor_shape { } float_val: 1")});
+  Node *nothing = call(f.graph, "Nothing", "nothing", 1, (NodeOutput[]){scalar(f.graph, "c", 1)});
   add_control(&f, doubled, nothing);
   NodeOutput very_last = read_variable(f.graph, "very_last", v);
   add_control(&f, nothing, very_last.node);
@@ -289,41 +239,6 @@ TEST(errors_name_the_node_in_the_body) {
   end(&f);
 }
 
-/* The same graph in two sessions: what is inlined, folded and merged in the one runs as it stands in the
- * other. */
-TEST(results_are_the_same_without_the_optimizer) {
-  Fixture f;
-  REQUIRE(begin(&f));
-  define(f.graph,
-         "Poly(x:float) -> (y:float) { a = Mul[T=float](x, x) b = Mul[T=float](x, x) y = Add[T=float](a:z:0, "
-         "b:z:0) "
-         "return y = y:z:0 }");
-  define(f.graph,
-         "Deep(x:float) -> (y:float, z:float) { a = Poly(x) b = Poly(a:y:0) c = Neg[T=float](x) return y = "
-         "b:y:0, z = c:y:0 }");
-  NodeOutput x = placeholder(f.graph, "x", "shape { }");
-  NodeOutput three = constant(f.graph, "three", "float_val: 3"),
-             nine = binary(f.graph, "Mul", "nine", three, three);
-  Node *deep = call(f.graph, "Deep", "deep", 1, &x);
-  NodeOutput twice = binary(f.graph, "Sub", "twice", out(deep), (NodeOutput){deep, 1});
-  NodeOutput last = binary(f.graph, "Add", "last", twice, nine);
-  Session *plain = session_new(f.graph, &f.status), *optimized = f.session;
-  REQUIRE(CHECK(plain != NULL));
-  session_optimize(plain, false);
-  for (int i = -3; i <= 3; i++) {
-    float value = (float)i / 2, squares = 2 * value * value, want = 2 * squares * squares + value + 9;
-    f.session = optimized;
-    CHECK_NEAR(run_one(&f, x, value, last), want, 0);
-    f.session = plain;
-    CHECK_NEAR(run_one(&f, x, value, last), want, 0);
-    CHECK_NEAR(run(&f, 0, NULL, NULL, nine), 9, 0);
-  }
-  CHECK_OK(f.status.code == CODE_OK, f.status);
-  f.session = optimized;
-  session_free(plain);
-  end(&f);
-}
-
 TEST(calls_without_an_end_are_refused) {
   Fixture f;
   REQUIRE(begin(&f));
@@ -357,12 +272,12 @@ TEST(little_memory_is_an_error_and_no_more) {
     REQUIRE(begin(&f));
     define(f.graph, kCount);
     define(f.graph, kSquarePlusOne);
-    Node *v = variable(f.graph, "v");
-    NodeOutput zero = constant(f.graph, "zero", "tensor_shape { } float_val: 0");
+    NodeOutput v = scalar_variable(f.graph, "v");
+    NodeOutput zero = scalar(f.graph, "zero", 0);
     Node *init = assign(f.graph, "AssignVariableOp", "init", v, zero);
     REQUIRE(CHECK_OK(run_target(&f, init), f.status));
     NodeOutput squared = out(call(f.graph, "SquarePlusOne", "squared", 1, &zero));
-    NodeOutput inputs[] = {out(v), squared};
+    NodeOutput inputs[] = {v, squared};
     NodeOutput y = out(call(f.graph, "Count", "count", 2, inputs));
     Tensor result = {0};
     mem_fail_after(allocations);

@@ -8,7 +8,6 @@
 #include "function/function_text.h"
 #include "harness.h"
 #include "op_runner.h"
-#include "ops/op_table.h"
 #include "runtime/function_runtime.h"
 
 typedef struct Functions {
@@ -19,7 +18,6 @@ typedef struct Functions {
   Status status;
 } Functions;
 
-/* The registry is empty before. */
 static inline bool functions_begin(Functions *f, const char *library) {
   bool ok = false;
   status_init(&f->status);
@@ -31,7 +29,6 @@ static inline bool functions_begin(Functions *f, const char *library) {
   PlanEnvironment environment = {.pool = f->pool, .resources = f->resources};
   f->runtime = function_runtime_new(f->library, &environment, &f->status);
   ok = CHECK(arena && f->library && f->pool && f->resources && f->runtime) &&
-       CHECK_OK(op_registry_add_table(op_registry_global(), kOpTable, kOpTableSize, &f->status), f->status) &&
        CHECK_OK(function_parse_library(str_of(library), arena, &parsed, &f->status), f->status) &&
        CHECK_OK(graph_add_function_library(f->library, parsed, &f->status), f->status);
   arena_free(arena);
@@ -43,7 +40,6 @@ static inline void functions_end(Functions *f) {
   graph_free(f->library);
   resource_manager_free(f->resources);
   buffer_pool_release(f->pool);
-  op_registry_clear(op_registry_global());
 }
 
 enum { FUNCTION_TENSORS = 8 };

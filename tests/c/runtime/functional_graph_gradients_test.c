@@ -3,15 +3,7 @@
 
 #include <math.h>
 
-#include "base/alloc.h"
-#include "function/function_text.h"
-#include "runtime/graph_fixture.h"
-
-typedef struct Fixture {
-  Graph *graph;
-  Session *session;
-  Status status;
-} Fixture;
+#include "runtime/session_fixture.h"
 
 static const char kLibrary[] =
     "More(n:int32, s:float, v:resource) -> (go:bool) {\n"
@@ -39,31 +31,7 @@ static const char kLibrary[] =
     "  return y = y:output:0\n"
     "}\n";
 
-static bool begin(Fixture *f) {
-  register_all_ops();
-  status_init(&f->status);
-  f->graph = graph_new();
-  f->session = f->graph ? session_new(f->graph, &f->status) : NULL;
-  Arena *arena = arena_new();
-  FunctionDefLibrary *library;
-  bool ok = CHECK(f->session != NULL) && CHECK_OK(function_parse_library(str_of(kLibrary), arena, &library, &f->status), f->status) &&
-            CHECK_OK(graph_add_function_library(f->graph, library, &f->status), f->status);
-  arena_free(arena);
-  return ok;
-}
-
-static void end(Fixture *f) {
-  session_free(f->session);
-  graph_free(f->graph);
-  op_registry_clear(op_registry_global());
-  thread_pool_shut_down();
-}
-
-static NodeOutput scalar(Graph *graph, const char *name, float value) {
-  char text[64];
-  snprintf(text, sizeof text, "tensor_shape { } float_val: %g", value);
-  return constant(graph, name, text);
-}
+static bool begin_with_library(Fixture *f) { return begin(f) && define(f->graph, kLibrary); }
 
 static NodeOutput whole(Graph *graph, const char *name, int value) {
   char text[96];
@@ -83,11 +51,8 @@ static float fetch(Fixture *f, NodeOutput value) {
 
 /* A variable that holds the value. */
 static NodeOutput variable(Fixture *f, const char *name, float value) {
-  Attr attrs[] = {{"dtype", "type: DT_FLOAT"}, {"shape", "shape { }"}, {"shared_name", "s: \"v\""}};
-  NodeOutput handle = out(add_node(f->graph, "VarHandleOp", name, NULL, 0, attrs, 3));
-  NodeOutput inputs[] = {handle, scalar(f->graph, "initial", value)};
-  Node *assign = add_node(f->graph, "AssignVariableOp", "assign", inputs, 2, NULL, 0);
-  CHECK_OK(session_run(f->session, NULL, NULL, 0, NULL, NULL, 0, &assign, 1, &f->status), f->status);
+  NodeOutput handle = scalar_variable(f->graph, name), inputs[] = {handle, scalar(f->graph, "initial", value)};
+  CHECK_OK(run_target(f, add_node(f->graph, "AssignVariableOp", "assign", inputs, 2, NULL, 0)), f->status);
   return handle;
 }
 
@@ -119,7 +84,7 @@ static Node *scale_loop(Graph *graph, const char *name, const char *body, NodeOu
 /* x v^n */
 TEST(gradients_reach_variables_through_loops) {
   Fixture f;
-  REQUIRE(begin(&f));
+  REQUIRE(begin_with_library(&f));
   NodeOutput x = scalar(f.graph, "x", 1.5f), v = variable(&f, "v", 0.5f), n = whole(f.graph, "n", 3);
   Node *loop = scale_loop(f.graph, "loop", "Scale", n, x, v);
   NodeOutput y = {loop, 1}, xs[] = {x, v, n}, dxs[3], second[2], dy = scalar(f.graph, "dy", 2);
@@ -143,7 +108,7 @@ TEST(gradients_reach_variables_through_loops) {
 /* Helpers that are the same are in the library once. */
 TEST(gradients_of_the_same_loop_share_their_functions) {
   Fixture f;
-  REQUIRE(begin(&f));
+  REQUIRE(begin_with_library(&f));
   NodeOutput x = scalar(f.graph, "x", 1.5f), v = variable(&f, "v", 0.5f), y = x, dx;
   for (int i = 0; i < 3; i++) {
     char name[16];
@@ -168,7 +133,7 @@ TEST(gradients_of_the_same_loop_share_their_functions) {
 /* No gradient where none of the branches looks at a value; zeros where one does not. */
 TEST(gradients_of_branches_flow_where_one_does) {
   Fixture f;
-  REQUIRE(begin(&f));
+  REQUIRE(begin_with_library(&f));
   NodeOutput x = scalar(f.graph, "x", 3), y = scalar(f.graph, "y", 4), v = variable(&f, "v", 0.5f), dxs[3];
   for (int c = 0; c < 2; c++) {
     CHECK_CONTEXT("condition %d", c);
@@ -186,7 +151,7 @@ TEST(gradients_of_branches_flow_where_one_does) {
 
 TEST(gradients_of_functions_fail_as_a_whole) {
   Fixture f;
-  REQUIRE(begin(&f));
+  REQUIRE(begin_with_library(&f));
   NodeOutput x = scalar(f.graph, "x", 3), v = variable(&f, "v", 0.5f), n = whole(f.graph, "n", 2), dx;
   NodeOutput inner = {scale_loop(f.graph, "inner", "Missing", n, x, v), 1}, y = {scale_loop(f.graph, "outer", "Scale", n, inner, v), 1};
   NodeOutput wrong = {scale_loop(f.graph, "wrong", "More", n, x, v), 1};
@@ -210,7 +175,7 @@ TEST(gradients_of_functions_fail_as_a_whole) {
 TEST(gradients_of_loops_survive_failing_allocations) {
   for (int64_t after = 0; after < 6000; after += after < 200 ? 1 : 53) {
     Fixture f;
-    if (!begin(&f)) return;
+    if (!begin_with_library(&f)) return;
     NodeOutput x = scalar(f.graph, "x", 3), v = variable(&f, "v", 0.5f), n = whole(f.graph, "n", 2), dx;
     NodeOutput y = {scale_loop(f.graph, "loop", "Scale", n, x, v), 1};
     int64_t nodes = graph_num_nodes(f.graph), functions = graph_num_functions(f.graph);

@@ -11,13 +11,6 @@
 #include "runtime/session.h"
 #include "runtime/thread_pool.h"
 
-/* The registry is empty before and after each test. */
-static inline void register_all_ops(void) {
-  Status status;
-  status_init(&status);
-  CHECK_OK(op_registry_add_table(op_registry_global(), kOpTable, kOpTableSize, &status), status);
-}
-
 /* Attrs are given as AttrValues in protobuf text format: "dtype", "type: DT_FLOAT". */
 typedef struct Attr {
   const char *name, *text;

@@ -4,9 +4,6 @@
 
 #include "runtime/graph_fixture.h"
 
-BEFORE_EACH() { register_all_ops(); }
-AFTER_EACH() { op_registry_clear(op_registry_global()); }
-
 /* The kernels that plans share, as a session would keep them. */
 enum { MAX_SHARED = 64 };
 static OpKernel *shared[MAX_SHARED];

@@ -4,33 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "runtime/graph_fixture.h"
-
-BEFORE_EACH() { register_all_ops(); }
-
-AFTER_EACH() {
-  op_registry_clear(op_registry_global());
-  thread_pool_shut_down();
-}
-
-typedef struct Fixture {
-  Graph *graph;
-  Session *session;
-  Status status;
-} Fixture;
-
-static bool begin(Fixture *f) {
-  status_init(&f->status);
-  f->graph = graph_new();
-  f->session = f->graph ? session_new(f->graph, &f->status) : NULL;
-  return CHECK(f->session != NULL);
-}
-
-static void end(Fixture *f) {
-  session_free(f->session);
-  graph_free(f->graph);
-}
+#include "runtime/session_fixture.h"
 
 static bool run_one(Fixture *f, NodeOutput feed, const Tensor *value, NodeOutput fetch, Tensor *result) {
   return session_run(f->session, &feed, &value, feed.node ? 1 : 0, &fetch, result, 1, NULL, 0, &f->status);
@@ -43,7 +17,7 @@ TEST(feeds_flow_to_fetches) {
   Fixture f;
   REQUIRE(begin(&f));
   NodeOutput x = placeholder(f.graph, "x", "shape { dim { size: 3 } }");
-  NodeOutput c = constant(f.graph, "c", "tensor_shape { } float_val: 10");
+  NodeOutput c = scalar(f.graph, "c", 10);
   NodeOutput y = binary(f.graph, "Add", "y", unary(f.graph, "Square", "s", x), c);
   Tensor value, result = {0};
   if (float_tensor(&value, 1, kThree, (float[]){1, 2, 3}) &&
@@ -289,9 +263,9 @@ TEST(variables_keep_their_values_between_runs) {
   CHECK_ERROR(run_one(&f, kNothing, NULL, read, &first), f.status, CODE_FAILED_PRECONDITION,
               "Error while reading resource variable v from Container: localhost. This could mean that the "
               "variable was uninitialized.");
-  REQUIRE_OK(session_run(f.session, NULL, NULL, 0, NULL, NULL, 0, &assign, 1, &f.status), f.status);
+  REQUIRE_OK(run_target(&f, assign), f.status);
   REQUIRE_OK(run_one(&f, kNothing, NULL, read, &first), f.status);
-  REQUIRE_OK(session_run(f.session, NULL, NULL, 0, NULL, NULL, 0, &add, 1, &f.status), f.status);
+  REQUIRE_OK(run_target(&f, add), f.status);
   REQUIRE_OK(run_one(&f, kNothing, NULL, read, &second), f.status);
   CHECK_NEAR(tensor_f32(&first)[2], 1, 0); /* what was fetched before does not change */
   CHECK_NEAR(tensor_f32(&second)[2], 2, 0);
