@@ -229,23 +229,29 @@ static bool min(KernelContext *context, Status *status) { return reduction_kerne
 
 /* --- gradients --- */
 
-/* Computes in `kept` the shape of x with 1 along the reduced dimensions; an axis counted from the end is the remainder. */
-#define KEPT_SHAPE                                                                              \
-  "  rank = Rank[T=$T](x)\n"                                                                    \
-  "  first = Const[dtype=int32, value=0]()\n"                                                   \
-  "  step = Const[dtype=int32, value=1]()\n"                                                    \
-  "  places = Range[Tidx=int32](first:output:0, rank:output:0, step:output:0)\n"                \
-  "  axes = Cast[SrcT=$Tidx, DstT=int32](i)\n"                                                  \
-  "  reduced = FloorMod[T=int32](axes:y:0, rank:output:0)\n"                                    \
-  "  single = OnesLike[T=int32](reduced:z:0)\n"                                                 \
-  "  kept = DynamicStitch[N=2, T=int32](places:output:0, reduced:z:0, shape:output:0, single:y:0)\n"
-
 static bool begin_gradient(const NodeDef *node, const char *name, bool *keep_dims, StrBuf *text, Status *status) {
-  TRY(node_attr_bool(node, "keep_dims", keep_dims, status));
   strbuf_printf(text, "%sGradient[T:type, Tidx:type](x:T, i:Tidx, dy:T) -> (dx:T, di:Tidx) {\n", name);
   strbuf_append(text, "  di = ZerosLike[T=$Tidx](i)\n");
+  return node_attr_bool(node, "keep_dims", keep_dims, status);
+}
+
+/* Computes in `shape` the shape of x, and in `kept` the same with 1 along the reduced dimensions, unless the result has that shape itself. An
+ * axis counted from the end is the remainder. */
+static bool write_shapes(const NodeDef *node, bool keep_dims, StrBuf *text, Status *status) {
+  DataType type;
+  TRY(node_attr_type(node, "Tidx", &type, status));
   strbuf_append(text, "  shape = Shape[T=$T](x)\n");
-  if (!*keep_dims) strbuf_append(text, KEPT_SHAPE);
+  if (keep_dims) return true;
+  if (type != DT_INT32) strbuf_append(text, "  axes = Cast[SrcT=$Tidx, DstT=int32](i)\n");
+  strbuf_printf(text,
+                "  rank = Rank[T=$T](x)\n"
+                "  first = Const[dtype=int32, value=0]()\n"
+                "  step = Const[dtype=int32, value=1]()\n"
+                "  places = Range[Tidx=int32](first:output:0, rank:output:0, step:output:0)\n"
+                "  reduced = FloorMod[T=int32](%s, rank:output:0)\n"
+                "  single = OnesLike[T=int32](reduced:z:0)\n"
+                "  kept = DynamicStitch[N=2, T=int32](places:output:0, reduced:z:0, shape:output:0, single:y:0)\n",
+                type == DT_INT32 ? "i" : "axes:y:0");
   return true;
 }
 
@@ -265,6 +271,7 @@ static bool end_gradient(const char *dx, StrBuf *text, Status *status) {
 static bool sum_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   bool keep_dims;
   TRY(begin_gradient(request->node, "Sum", &keep_dims, text, status));
+  TRY(write_shapes(request->node, keep_dims, text, status));
   const char *dy = under_kept_shape(keep_dims, "dy_kept", "dy", "dy_kept:output:0", text);
   strbuf_printf(text, "  dx = BroadcastTo[T=$T](%s, shape:output:0)\n", dy);
   return end_gradient("dx:output:0", text, status);
@@ -274,13 +281,15 @@ static bool sum_gradient(const GradientRequest *request, StrBuf *text, Status *s
 static bool mean_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   bool keep_dims;
   TRY(begin_gradient(request->node, "Mean", &keep_dims, text, status));
+  TRY(write_shapes(request->node, keep_dims, text, status));
   strbuf_append(text,
                 "  size_x = Size[T=$T](x)\n"
                 "  size_y = Size[T=$T](dy)\n"
-                "  count_x = Cast[SrcT=int32, DstT=$T](size_x:output:0)\n"
-                "  count_y = Cast[SrcT=int32, DstT=$T](size_y:output:0)\n"
-                "  count = RealDiv[T=$T](count_x:y:0, count_y:y:0)\n"
-                "  share = RealDiv[T=$T](dy, count:z:0)\n");
+                "  one = Const[dtype=int32, value=1]()\n"
+                "  at_least_one = Maximum[T=int32](size_y:output:0, one:output:0)\n"
+                "  ratio = FloorDiv[T=int32](size_x:output:0, at_least_one:z:0)\n"
+                "  count = Cast[SrcT=int32, DstT=$T](ratio:z:0)\n"
+                "  share = RealDiv[T=$T](dy, count:y:0)\n");
   const char *share = under_kept_shape(keep_dims, "share_kept", "share:z:0", "share_kept:output:0", text);
   strbuf_printf(text, "  dx = BroadcastTo[T=$T](%s, shape:output:0)\n", share);
   return end_gradient("dx:output:0", text, status);
@@ -290,6 +299,7 @@ static bool mean_gradient(const GradientRequest *request, StrBuf *text, Status *
 static bool extreme_gradient(const NodeDef *node, const char *op, StrBuf *text, Status *status) {
   bool keep_dims;
   TRY(begin_gradient(node, op, &keep_dims, text, status));
+  if (!keep_dims) TRY(write_shapes(node, keep_dims, text, status));
   strbuf_printf(text, "  y = %s[T=$T, Tidx=$Tidx, keep_dims=%s](x, i)\n", op, keep_dims ? "true" : "false");
   const char *y = under_kept_shape(keep_dims, "y_kept", "y:output:0", "y_kept:output:0", text);
   const char *dy = under_kept_shape(keep_dims, "dy_kept", "dy", "dy_kept:output:0", text);
@@ -330,7 +340,8 @@ static bool prod_gradient(const GradientRequest *request, StrBuf *text, Status *
                 "  one_other = Equal[T=$T](other_count:z:0, ones:y:0)\n"
                 "  with_zero = Select[T=$T](one_other:z:0, small:z:0, none:y:0)\n"
                 "  others = Select[T=$T](no_other:z:0, quotient:z:0, with_zero:output:0)\n");
-  const char *dy = under_kept_shape(keep_dims, "dy_kept", "dy", "dy_kept:output:0", &marked);
+  if (!keep_dims) strbuf_append(&marked, "  kept = Shape[T=$T](product:output:0)\n  dy_kept = Reshape[T=$T](dy, kept:output:0)\n");
+  const char *dy = keep_dims ? "dy" : "dy_kept:output:0";
   strbuf_printf(&marked, "  dx = Mul[T=$T](%s, others:output:0)\n", dy);
   TRY_DONE(end_gradient("dx:z:0", &marked, status));
   ok = conjugate_text(request, marked.data, text, status);

@@ -83,12 +83,14 @@ static inline OpDef *fact_op_def(const Json *object, Arena *arena) {
   return op_def;
 }
 
-static inline void fact_run_line(const char *path, const char *line, size_t length, int number, FactFn *holds) {
+/* False when the fact is not of the kind (NULL: any). */
+static inline bool fact_run_line(const char *path, const char *kind, const char *line, size_t length, int number, FactFn *holds) {
   Arena *arena = arena_new();
   StrBuf why = {0};
   const Json *fact = json_parse(arena, line, length);
   CHECK_CONTEXT("%s, line %d", path, number);
-  if (CHECK(fact != NULL)) {
+  bool counts = CHECK(fact != NULL) && (!kind || strcmp(fact_text(fact, "kind"), kind) == 0);
+  if (counts) {
     const Json *newer = json_get(fact, "new");
     bool ok = holds(fact, fact, arena, &why) || (newer && holds(fact, newer, arena, &why));
     if (!ok) printf("  %s:%d: %s\n", path, number, strbuf_text(&why));
@@ -96,25 +98,28 @@ static inline void fact_run_line(const char *path, const char *line, size_t leng
   }
   strbuf_free(&why);
   arena_free(arena);
+  return counts;
 }
 
-/* Runs all facts of a file, and checks that there are `count` of them. */
-static inline void facts_run(const char *path, int count, FactFn *holds) {
+/* Runs the facts of a file whose member `kind` is this (NULL: all of them), and checks that there are `count`. */
+static inline void facts_run_kind(const char *path, const char *kind, int count, FactFn *holds) {
   StrBuf text = {0};
   FILE *file = fopen(path, "rb");
   REQUIRE(file != NULL);
   char chunk[4096];
   for (size_t got; (got = fread(chunk, 1, sizeof chunk, file)) > 0;) strbuf_append_bytes(&text, chunk, got);
   fclose(file);
-  int number = 0;
+  int number = 0, found = 0;
   for (const char *line = strbuf_text(&text); *line;) {
     size_t length = strcspn(line, "\n");
-    fact_run_line(path, line, length, ++number, holds);
+    found += fact_run_line(path, kind, line, length, ++number, holds);
     line += length + (line[length] == '\n');
   }
   CHECK_CONTEXT("%s", "");
-  CHECK_INT_EQ(number, count);
+  CHECK_INT_EQ(found, count);
   strbuf_free(&text);
 }
+
+static inline void facts_run(const char *path, int count, FactFn *holds) { facts_run_kind(path, NULL, count, holds); }
 
 #endif

@@ -6,6 +6,7 @@
 #include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
+#include "runtime/function_fixture.h"
 
 TEST(reductions_over_axes) {
   const char *x = "float[2,3] 1 2 3 4 5 6";
@@ -198,3 +199,20 @@ GRADIENT_CASES(product_with_zeros,
   {"Min[T=double, Tidx=int64]", "double[2,2,2] 1 3 2 6 4 5 -1 0.5; int64[2] 0 -1"},
   {"Mean[T=complex128]", "complex128[2,2] 1+2i 3-1i 0 1-1i; int32[] 0"},
   {"Sum[T=double]", "double[] 2; int32[0]"})
+
+/* The number of all elements is more than a half can hold, that of those averaged is not. */
+TEST(gradient_of_mean_of_many_halves) {
+  Functions f;
+  REQUIRE(functions_begin(&f,
+                          "Average(x:half) -> (y:half) {\n"
+                          "  axis = Const[dtype=int32, value=1]()\n"
+                          "  y = Mean[T=half, Tidx=int32](x, axis:output:0)\n"
+                          "  return y = y:output:0\n"
+                          "}\n"
+                          "Spread(x:half, dy:half) -> (dx:half) {\n"
+                          "  dx = SymbolicGradient[Tin={half, half}, Tout={half}, f=Average](x, dy)\n"
+                          "  return dx = dx:output:0\n"
+                          "}\n"));
+  function_gives(&f, "Spread", "half[800,100] 1; half[800] 50", "half[800,100] 0.5");
+  functions_end(&f);
+}
