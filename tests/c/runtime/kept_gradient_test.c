@@ -3,12 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "function/function_text.h"
 #include "function/instantiate.h"
 #include "gradient/graph_gradients.h"
-#include "graph/graph.h"
-#include "runtime/graph_fixture.h"
+#include "runtime/session_fixture.h"
 
 enum { SIZE = 24 };
 
@@ -148,42 +145,25 @@ static const char kLibrary[] =
 static const char *const kMains[] = {"MainWhile", "MainStatelessWhile", "MainFor",    "MainCalls", "MainBranches", "MainLoops",        "MainIf",
                                      "MainStatelessIf", "MainIfLoop", "MainCase", "MainCall",  "MainStatefulCall", "MainRemote"};
 
-typedef struct Fixture {
-  Graph *graph;
-  Session *session;
+typedef struct Model {
+  Fixture base;
   NodeOutput x, n, y, m;
-  Status status;
-} Fixture;
+} Model;
 
-static bool begin(Fixture *f, const char *main) {
-  *f = (Fixture){0};
-  register_all_ops();
-  status_init(&f->status);
-  f->graph = graph_new();
-  f->session = session_new(f->graph, &f->status);
-  Arena *arena = arena_new();
-  FunctionDefLibrary *library;
-  bool ok = CHECK(f->session != NULL) && CHECK_OK(function_parse_library(str_of(kLibrary), arena, &library, &f->status), f->status) &&
-            CHECK_OK(graph_add_function_library(f->graph, library, &f->status), f->status);
-  if (ok) {
-    Attr type[] = {{"dtype", "type: DT_INT32"}};
-    f->x = placeholder(f->graph, "x", "shape { unknown_rank: true }");
-    f->n = out(add_node(f->graph, "Placeholder", "n", NULL, 0, type, 1));
-    NodeOutput inputs[] = {f->n, f->x}, outputs[2];
-    ok = CHECK_OK(function_inline(f->graph, graph_find_function(f->graph, main), NULL, 0, inputs, 2, NULL, "", NULL, outputs, 2, &f->status),
-                  f->status);
-    f->y = outputs[0];
-    f->m = outputs[1];
-  }
-  arena_free(arena);
-  return ok;
-}
-
-static void end(Fixture *f) {
-  session_free(f->session);
-  graph_free(f->graph);
-  op_registry_clear(op_registry_global());
-  thread_pool_shut_down();
+static bool begin_model(Model *f, const char *main) {
+  *f = (Model){.x = {NULL, 0}};
+  if (!begin(&f->base) || !define(f->base.graph, kLibrary)) return false;
+  Graph *graph = f->base.graph;
+  Attr type[] = {{"dtype", "type: DT_INT32"}};
+  f->x = placeholder(graph, "x", "shape { unknown_rank: true }");
+  f->n = out(add_node(graph, "Placeholder", "n", NULL, 0, type, 1));
+  NodeOutput inputs[] = {f->n, f->x}, outputs[2];
+  bool ok = CHECK_OK(function_inline(graph, graph_find_function(graph, main), NULL, 0, inputs, 2, NULL, "", NULL, outputs, 2, &f->base.status),
+                     f->base.status);
+  if (!ok) return false;
+  f->y = outputs[0];
+  f->m = outputs[1];
+  return true;
 }
 
 static bool run(Session *session, const NodeOutput *feeds, int rounds, const NodeOutput *fetches, Tensor *values, int num_values) {
@@ -226,25 +206,25 @@ static bool differs(const Tensor *m) {
 
 TEST(gradients_use_the_random_numbers_of_the_forward_pass) {
   for (size_t c = 0; c < sizeof kMains / sizeof kMains[0]; c++) {
-    Fixture f;
-    bool ok = begin(&f, kMains[c]);
+    Model f;
+    bool ok = begin_model(&f, kMains[c]);
     NodeOutput feeds[] = {f.n, f.x}, dx, square, fetches[4];
     CHECK_CONTEXT("%s", kMains[c]);
     if (ok) {
       Tensor before[2] = {{0}};
       fetches[0] = f.y;
       fetches[1] = f.m;
-      CHECK(run(f.session, feeds, 2, fetches, before, 2));
+      CHECK(run(f.base.session, feeds, 2, fetches, before, 2));
       clear(before, 2);
       int num_outputs = f.y.node->num_outputs;
-      ok = CHECK_OK(graph_add_gradients(f.graph, &f.y, 1, &f.x, 1, NULL, NULL, &dx, &f.status), f.status) && CHECK(dx.node != NULL);
+      ok = CHECK_OK(graph_add_gradients(f.base.graph, &f.y, 1, &f.x, 1, NULL, NULL, &dx, &f.base.status), f.base.status) && CHECK(dx.node != NULL);
       CHECK(f.y.node->num_outputs >= num_outputs);
     }
     for (int rounds = 0; ok && rounds < 4; rounds++) {
       CHECK_CONTEXT("%s, %d", kMains[c], rounds);
       Tensor values[4] = {{0}};
       fetches[2] = dx;
-      if (run(f.session, feeds, rounds, fetches, values, 3)) {
+      if (run(f.base.session, feeds, rounds, fetches, values, 3)) {
         check_equal(&values[1], &values[2], 1, 1, 0);
         check_equal(&values[1], &values[0], 1, 1, 1);
         if (rounds == 2 && strcmp(kMains[c], "MainStatelessIf") != 0) CHECK(differs(&values[1]));
@@ -254,64 +234,64 @@ TEST(gradients_use_the_random_numbers_of_the_forward_pass) {
     /* z = y^2: dz = 2 x m^2, and its derivative 2 m^2 */
     if (ok) {
       NodeOutput second;
-      square = unary(f.graph, "Square", "square", f.y);
-      ok = CHECK_OK(graph_add_gradients(f.graph, &square, 1, &f.x, 1, NULL, NULL, &dx, &f.status), f.status) &&
-           CHECK_OK(graph_add_gradients(f.graph, &dx, 1, &f.x, 1, NULL, NULL, &second, &f.status), f.status);
+      square = unary(f.base.graph, "Square", "square", f.y);
+      ok = CHECK_OK(graph_add_gradients(f.base.graph, &square, 1, &f.x, 1, NULL, NULL, &dx, &f.base.status), f.base.status) &&
+           CHECK_OK(graph_add_gradients(f.base.graph, &dx, 1, &f.x, 1, NULL, NULL, &second, &f.base.status), f.base.status);
       fetches[2] = dx;
       fetches[3] = second;
     }
     for (int rounds = 0; ok && rounds < 4; rounds++) {
       CHECK_CONTEXT("%s twice, %d", kMains[c], rounds);
       Tensor values[4] = {{0}};
-      if (run(f.session, feeds, rounds, fetches, values, 4)) {
+      if (run(f.base.session, feeds, rounds, fetches, values, 4)) {
         check_equal(&values[1], &values[2], 2, 2, 1);
         check_equal(&values[1], &values[3], 2, 2, 0);
       }
       clear(values, 4);
     }
-    end(&f);
+    end(&f.base);
   }
 }
 
 /* Differentiating again adds nothing to what is kept. */
 TEST(what_is_kept_is_kept_once) {
   for (size_t c = 0; c < sizeof kMains / sizeof kMains[0]; c++) {
-    Fixture f;
+    Model f;
     int num_outputs = 0, num_inputs = 0;
     int64_t functions = 0;
     CHECK_CONTEXT("%s", kMains[c]);
-    if (begin(&f, kMains[c])) {
+    if (begin_model(&f, kMains[c])) {
       for (int i = 0; i < 5; i++) {
         NodeOutput dx;
-        if (!CHECK_OK(graph_add_gradients(f.graph, &f.y, 1, &f.x, 1, NULL, NULL, &dx, &f.status), f.status)) break;
+        if (!CHECK_OK(graph_add_gradients(f.base.graph, &f.y, 1, &f.x, 1, NULL, NULL, &dx, &f.base.status), f.base.status)) break;
         if (i >= 1) CHECK_INT_EQ(f.y.node->num_outputs, num_outputs);
         if (i >= 1) CHECK_INT_EQ(f.y.node->num_inputs, num_inputs);
-        if (i >= 2) CHECK_INT_EQ(graph_num_functions(f.graph), functions);
+        if (i >= 2) CHECK_INT_EQ(graph_num_functions(f.base.graph), functions);
         num_outputs = f.y.node->num_outputs;
         num_inputs = f.y.node->num_inputs;
-        functions = graph_num_functions(f.graph);
+        functions = graph_num_functions(f.base.graph);
       }
     }
-    end(&f);
+    end(&f.base);
   }
 }
 
 /* The graph that was changed, exported and imported elsewhere. */
 TEST(graphs_that_keep_are_saved_and_loaded) {
   for (size_t c = 0; c < sizeof kMains / sizeof kMains[0]; c++) {
-    Fixture f;
+    Model f;
     NodeOutput dx;
     StrBuf bytes = {0};
     Arena *arena = arena_new();
     GraphDef *def;
     CHECK_CONTEXT("%s", kMains[c]);
-    if (begin(&f, kMains[c]) && CHECK_OK(graph_add_gradients(f.graph, &f.y, 1, &f.x, 1, NULL, NULL, &dx, &f.status), f.status) &&
-        CHECK_OK(graph_to_def(f.graph, arena, &def, &f.status), f.status) &&
-        CHECK_OK(proto_serialize(def, &bytes, &f.status), f.status)) {
+    if (begin_model(&f, kMains[c]) && CHECK_OK(graph_add_gradients(f.base.graph, &f.y, 1, &f.x, 1, NULL, NULL, &dx, &f.base.status), f.base.status) &&
+        CHECK_OK(graph_to_def(f.base.graph, arena, &def, &f.base.status), f.base.status) &&
+        CHECK_OK(proto_serialize(def, &bytes, &f.base.status), f.base.status)) {
       Graph *graph = graph_new();
       ImportOptions options = {0};
-      Session *session = session_new(graph, &f.status);
-      if (CHECK_OK(graph_import_bytes(graph, strbuf_text(&bytes), (size_t)bytes.length, &options, NULL, NULL, &f.status), f.status)) {
+      Session *session = session_new(graph, &f.base.status);
+      if (CHECK_OK(graph_import_bytes(graph, strbuf_text(&bytes), (size_t)bytes.length, &options, NULL, NULL, &f.base.status), f.base.status)) {
         NodeOutput feeds[] = {out(graph_find_node(graph, "n")), out(graph_find_node(graph, "x"))};
         NodeOutput fetches[] = {{graph_find_node(graph, f.m.node->name), f.m.index}, {graph_find_node(graph, dx.node->name), dx.index}};
         Tensor values[2] = {{0}};
@@ -323,6 +303,6 @@ TEST(graphs_that_keep_are_saved_and_loaded) {
     }
     strbuf_free(&bytes);
     arena_free(arena);
-    end(&f);
+    end(&f.base);
   }
 }
