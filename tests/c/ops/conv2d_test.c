@@ -270,6 +270,7 @@ TEST(windows_give_the_same_bits_on_any_number_of_threads) {
   check_threads("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]", "float[2,40,41,16] 0; float[3,3,16,40] 0");
   check_threads("Conv2DBackpropInput[T=float, strides=[1, 2, 2, 1], padding=SAME]", "int32[4] 2 80 81 16; float[3,3,16,40] 0; float[2,40,41,40] 0");
   check_threads("Conv2DBackpropFilter[T=float, strides=[1, 1, 1, 1], padding=SAME]", "float[2,20,21,32] 0; int32[4] 3 3 32 80; float[2,20,21,80] 0");
+  check_threads("Conv2DBackpropFilter[T=float, strides=[1, 1, 1, 1], padding=SAME]", "float[2,80,81,3] 0; int32[4] 3 3 3 30; float[2,80,81,30] 0");
   check_threads("DepthwiseConv2dNative[T=float, strides=[1, 1, 1, 1], padding=SAME]", "float[2,40,41,30] 0; float[3,3,30,2] 0");
   check_threads("DepthwiseConv2dNativeBackpropInput[T=float, strides=[1, 2, 2, 1], padding=SAME]",
                 "int32[4] 2 80 81 30; float[3,3,30,2] 0; float[2,40,41,60] 0");
