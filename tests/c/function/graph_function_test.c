@@ -79,6 +79,28 @@ TEST(inline_adds_what_is_wanted) {
   }
 }
 
+TEST(inlining_twice_in_one_scope_gives_other_names) {
+  Status status;
+  status_init(&status);
+  Arena *arena = arena_new();
+  Graph *graph = graph_new();
+  NodeOutput inputs[] = {placeholder(graph, "p"), placeholder(graph, "q")};
+  const FunctionDef *function = parse(TWO_RESULTS, arena);
+  static const char *const kNames[][3] = {
+      {"in/z", "in/s", "in/q"}, {"in/z_1", "in/s_1", "in/q_1"}, {"in/z_2", "in/s_2", "in/q_2"}};
+  for (int i = 0; i < 3; i++) {
+    NodeOutput outputs[2];
+    REQUIRE_OK(function_inline(graph, function, NULL, 0, inputs, 2, NULL, "in", NULL, outputs, 2, &status),
+               &status);
+    const Node *z = outputs[1].node;
+    CHECK_STR_EQ(z->name, kNames[i][0]);
+    CHECK_STR_EQ(z->inputs[0]->src->name, kNames[i][1]);
+    CHECK_STR_EQ(z->control_inputs[0]->src->name, kNames[i][2]);
+  }
+  graph_free(graph);
+  arena_free(arena);
+}
+
 TEST(inline_reuses_an_equal_node) {
   Status status;
   status_init(&status);
