@@ -29,7 +29,7 @@ MUST_CHECK bool symbolic_gradient(const FunctionBody *body, FunctionBody **gradi
  * that none flows through X; NOT_FOUND "No gradient defined for op: X".
  *
  * The gradients of ops that loop or branch are functions that get into the library, unless they are there
- * from an earlier call: no one else may use the library meanwhile. On error it is as before. */
+ * from an earlier call: threads that use the library hold graph_lock. On error it is as before. */
 MUST_CHECK bool gradient_instantiate(Graph *library, const AttrEntry *const *attrs, int num_attrs,
                                      FunctionBody **body, Status *status);
 

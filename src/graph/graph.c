@@ -33,7 +33,7 @@ Graph *graph_new_with_ops(OpRegistry *ops) {
   graph->versions = versions;
   graph->versions.producer = GRAPH_DEF_PRODUCER;
   Edge *edge;
-  if (!graph->functions || !add_special_node(graph, "_SOURCE", &status) ||
+  if (!graph_lock_init(graph) || !graph->functions || !add_special_node(graph, "_SOURCE", &status) ||
       !add_special_node(graph, "_SINK", &status) ||
       !graph_add_edge(graph, graph->nodes[SOURCE_ID], CONTROL_SLOT, graph->nodes[SINK_ID], CONTROL_SLOT,
                       &edge, &status)) {
@@ -46,6 +46,7 @@ Graph *graph_new_with_ops(OpRegistry *ops) {
 
 void graph_free(Graph *graph) {
   if (!graph) return;
+  graph_lock_destroy(graph);
   graph_forget_values(graph);
   graph_drop_bodies(graph, NULL);
   string_map_free(&graph->body_keys);

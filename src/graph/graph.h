@@ -13,7 +13,8 @@
  * inputs get a control edge from source and nodes without consumers one to sink at the end of every import
  * (graph_fixup_source_and_sink_edges). These edges count, have ids and can be added and removed as others,
  * but they stand in two fields of their own: the lists of a node, its NodeDef and exports have none of them,
- * and the lists of source and sink are empty. Not thread-safe: one writer, and no reader while it writes.
+ * and the lists of source and sink are empty. Not thread-safe: one writer, and no reader while it writes;
+ * those that run the graph, each in a thread of its own, hold graph_lock when they look at it.
  */
 #ifndef TFCORE_GRAPH_GRAPH_H_
 #define TFCORE_GRAPH_GRAPH_H_
@@ -89,6 +90,14 @@ MUST_CHECK bool graph_set_versions(Graph *graph, const VersionDef *versions, Sta
 /* Counts every change to what was there before (edges rewired, nodes removed, functions replaced), so that a
  * plan made earlier can tell that it is stale. Adding nodes does not count. */
 int64_t graph_mutation_count(const Graph *graph);
+
+/* --- threads (graph_lock.c) --- */
+
+/* Sessions of one graph may run at the same time: making plans and bodies of functions, which can add
+ * functions to the library, is done by one of them after the other. A thread may lock several times. The lock
+ * of a body is that of its library. */
+void graph_lock(Graph *graph);
+void graph_unlock(Graph *graph);
 
 /* --- reading --- */
 

@@ -6,6 +6,14 @@
 #include "graph/function_library_internal.h"
 #include "graph/graph.h"
 
+/* Where there is one thread nothing has to wait. */
+#if !defined(__wasm__) || defined(TFCORE_THREADS)
+#include <pthread.h>
+#define GRAPH_HAS_LOCK 1
+#else
+#define GRAPH_HAS_LOCK 0
+#endif
+
 /* A value or partial shape that was computed for shape inference, or the knowledge that there is none.
  * Entries live in the graph's arena, newest first in one list, so that rolling back the arena can drop
  * exactly those made since. */
@@ -102,9 +110,18 @@ struct Graph {
   InferenceContext *call;
   const Op *arg_op;
   const HandleData *no_handles[SHARED_HANDLES]; /* all NULL: shared by the nodes that have no handle data */
+#if GRAPH_HAS_LOCK
+  pthread_mutex_t lock;
+  bool has_lock;
+#endif
 };
 
 extern const ShapeValue kUnknownShape;
+
+/* --- the lock (graph_lock.c) --- */
+
+MUST_CHECK bool graph_lock_init(Graph *graph);
+void graph_lock_destroy(Graph *graph);
 
 /* --- marks --- */
 

@@ -74,9 +74,9 @@ static bool add_instance(FunctionRuntime *runtime, Instance *instance, const cha
   return true;
 }
 
-static bool find_or_make(FunctionRuntime *runtime, const char *name, const AttrEntry *const *attrs,
-                         int num_attrs, const FunctionInstantiateOptions *options, Instance **out,
-                         Status *status) {
+static bool find_or_make_locked(FunctionRuntime *runtime, const char *name, const AttrEntry *const *attrs,
+                                int num_attrs, const FunctionInstantiateOptions *options, Instance **out,
+                                Status *status) {
   StrBuf key = {0};
   bool ok = false;
   const InstantiateOptions names = {.state_handle = options ? options->state_handle : NULL};
@@ -106,6 +106,15 @@ static bool find_or_make(FunctionRuntime *runtime, const char *name, const AttrE
   }
 done:
   strbuf_free(&key);
+  return ok;
+}
+
+static bool find_or_make(FunctionRuntime *runtime, const char *name, const AttrEntry *const *attrs,
+                         int num_attrs, const FunctionInstantiateOptions *options, Instance **out,
+                         Status *status) {
+  graph_lock(runtime->library);
+  bool ok = find_or_make_locked(runtime, name, attrs, num_attrs, options, out, status);
+  graph_unlock(runtime->library);
   return ok;
 }
 
@@ -277,7 +286,7 @@ static bool describe(const FunctionBody *body, Arena *arena, PlanSpec *spec, Sta
   return true;
 }
 
-static bool compile(FunctionRuntime *runtime, Instance *instance, Status *status) {
+static bool compile_locked(FunctionRuntime *runtime, Instance *instance, Status *status) {
   PlanSpec spec;
   bool ok = false;
   Arena *scratch = arena_new();
@@ -307,6 +316,13 @@ done:
     instance->num_kernels = 0;
   }
   arena_free(scratch);
+  return ok;
+}
+
+static bool compile(FunctionRuntime *runtime, Instance *instance, Status *status) {
+  graph_lock(runtime->library);
+  bool ok = compile_locked(runtime, instance, status);
+  graph_unlock(runtime->library);
   return ok;
 }
 

@@ -247,7 +247,7 @@ static size_t write_key(const PlanSpec *spec, int64_t *key) {
   return (size_t)n * sizeof *key;
 }
 
-static bool find_plan(Session *session, const PlanSpec *spec, Plan **plan, Status *status) {
+static bool find_plan_locked(Session *session, const PlanSpec *spec, Plan **plan, Status *status) {
   size_t key_size = write_key(spec, session->request.key);
   CachedPlan *cached = string_map_find_bytes(&session->plans, (const char *)session->request.key, key_size);
   int64_t mutation_count = graph_mutation_count(session->graph);
@@ -273,6 +273,13 @@ static bool find_plan(Session *session, const PlanSpec *spec, Plan **plan, Statu
   if (string_map_set_bytes(&session->plans, key, key_size, cached, status)) return true;
   plan_free(*plan);
   return false;
+}
+
+static bool find_plan(Session *session, const PlanSpec *spec, Plan **plan, Status *status) {
+  graph_lock(session->graph);
+  bool ok = find_plan_locked(session, spec, plan, status);
+  graph_unlock(session->graph);
+  return ok;
 }
 
 /* A value may be fed where its dtype is the output's and its shape agrees with what inference knows of the
