@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-static bool reads_only_shapes(const char *op) {
+bool node_reads_only_shapes(const Node *node) {
+  const char *op = node->def->op;
   return strcmp(op, "Shape") == 0 || strcmp(op, "ShapeN") == 0 || strcmp(op, "Rank") == 0 ||
          strcmp(op, "Size") == 0;
 }
@@ -28,7 +29,7 @@ bool node_fold_constant(Graph *graph, const Node *node, const Tensor *const *inp
                         Tensor *outputs, bool *folded, Status *status) {
   *folded = false;
   if (!node->op || node->op->def->is_stateful || node->num_outputs == 0) return true;
-  if (trust_shapes && reads_only_shapes(node->def->op)) {
+  if (trust_shapes && node_reads_only_shapes(node)) {
     TRY(fold_shapes(graph, node, outputs, folded, status));
     if (*folded) return true;
   }

@@ -39,19 +39,7 @@ static bool oom(Folder *f) { return status_oom(f->status, "constant folding"); }
 
 /* --- which nodes are constant --- */
 
-static bool is_one_of(const char *op, const char *const *ops) {
-  for (; *ops != NULL; ops++) {
-    if (strcmp(op, *ops) == 0) return true;
-  }
-  return false;
-}
-
 static bool is_const(const Node *node) { return strcmp(node->def->op, "Const") == 0; }
-
-static bool reads_shapes(const Node *node) {
-  static const char *const kOps[] = {"Shape", "ShapeN", "Rank", "Size", NULL};
-  return is_one_of(node->def->op, kOps);
-}
 
 static bool has_storable_outputs(const Node *node) {
   for (int i = 0; i < node->num_outputs; i++) {
@@ -79,7 +67,8 @@ static bool may_fold(const Folder *f, const Node *node) {
                                        "_HostRecv",
                                        NULL};
   if (node->op == NULL || node->op->def->is_stateful || kept(f->options->keep, node)) return false;
-  if (graph_op_is_function(node->op) || node_is_control_flow(node) || is_one_of(node->def->op, kNever))
+  if (graph_op_is_function(node->op) || node_is_control_flow(node) ||
+      optimizer_is_one_of(node->def->op, kNever))
     return false;
   if (node_def_attr(node->def, "_scoped_allocator") != NULL) return false;
   if (f->options->consider != NULL && !f->options->consider(node)) return false;
@@ -107,7 +96,8 @@ static NodeState classify(const Folder *f, const Node *node) {
   for (int i = 0; i < node->num_inputs && constant; i++)
     constant = f->state[node->inputs[i]->src->id] != NOT_CONSTANT;
   if (constant) return CONSTANT;
-  return f->options->trust_shapes && reads_shapes(node) && shapes_known(node) ? CONSTANT_SHAPE : NOT_CONSTANT;
+  return f->options->trust_shapes && node_reads_only_shapes(node) && shapes_known(node) ? CONSTANT_SHAPE
+                                                                                        : NOT_CONSTANT;
 }
 
 /* Whether what replaces the node has to wait for a node that is not constant. */

@@ -7,18 +7,11 @@
 
 static bool oom(Status *status) { return status_oom(status, "cleaning up a graph"); }
 
-static bool is_one_of(const char *op, const char *const *ops) {
-  for (; *ops != NULL; ops++) {
-    if (strcmp(op, *ops) == 0) return true;
-  }
-  return false;
-}
-
 bool node_is_control_flow(const Node *node) {
   static const char *const kOps[] = {"Switch",   "RefSwitch",     "_SwitchN",         "Merge",
                                      "RefMerge", "Enter",         "RefEnter",         "Exit",
                                      "RefExit",  "NextIteration", "RefNextIteration", NULL};
-  return node->op != NULL && is_one_of(node->def->op, kOps);
+  return node->op != NULL && optimizer_is_one_of(node->def->op, kOps);
 }
 
 /* --- dead nodes --- */
@@ -44,7 +37,7 @@ bool graph_remove_dead_nodes(Graph *graph, const NodeSet *keep, bool *changed, S
 static bool hands_on_dead_values(const Node *node) {
   static const char *const kOps[] = {"Switch", "RefSwitch", "_SwitchN",      "_Recv",
                                      "Recv",   "_HostRecv", "_ParallelRecv", NULL};
-  return is_one_of(node->def->op, kOps);
+  return optimizer_is_one_of(node->def->op, kOps);
 }
 
 /* The output that may be read instead of the node; no node when there is none. */

@@ -7,6 +7,13 @@
 
 static bool oom(Status *status) { return status_oom(status, "an optimised graph"); }
 
+bool optimizer_is_one_of(const char *op, const char *const *ops) {
+  for (; *ops != NULL; ops++) {
+    if (strcmp(op, *ops) == 0) return true;
+  }
+  return false;
+}
+
 /* --- order --- */
 
 static bool is_forward(void *argument, const Edge *edge) {

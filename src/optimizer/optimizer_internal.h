@@ -8,6 +8,9 @@ static inline bool kept(const NodeSet *keep, const Node *node) {
   return keep != NULL && node_set_has(keep, node);
 }
 
+/* `ops` ends with NULL. */
+bool optimizer_is_one_of(const char *op, const char *const *ops);
+
 /* Nodes with every node behind its inputs, but for the edges that close loops; ties by id. Without source and
  * sink, and without nodes that no walk from source meets. */
 MUST_CHECK bool optimizer_order(const Graph *graph, Arena *arena, Node ***order, int64_t *count,
