@@ -94,13 +94,13 @@ static const char *scalar_name(const char *name) {
   return strcmp(name, "l2_shrinkage") == 0 ? "l2 shrinkage regularization strength" : name;
 }
 
-/* What a sparse step of FTRL asks of a scalar's value, which a dense one takes as it is. */
-static bool meets_ftrl(const char *name, double value) {
+/* Which scalars have a sign to keep; the rates of learning must not even be zero. */
+static bool keeps_sign(const char *name, double value) {
   if (strcmp(name, "lr") == 0) return value > 0;
   return strcmp(name, "lr_power") == 0 ? value <= 0 : value >= 0;
 }
-static const char *ftrl_demand(const char *name) {
-  if (strcmp(name, "lr") == 0) return "positive scalar (or zero if multiply_linear_by_lr is set)";
+static const char *sign_demand(const char *name, bool ftrl) {
+  if (strcmp(name, "lr") == 0) return ftrl ? "positive scalar (or zero if multiply_linear_by_lr is set)" : "positive scalar";
   return strcmp(name, "lr_power") == 0 ? "non-positive scalar" : "non-negative scalar";
 }
 
@@ -109,10 +109,10 @@ static bool check_scalar(const KernelContext *context, int i, int demands, Statu
   const UpdateState *state = context->state;
   const Tensor *input = context->inputs[i];
   const char *name = input_name(state, i), *demand = "scalar";
-  bool ok = tensor_is_scalar(input);
-  if ((demands & UPDATE_FTRL) && state->indices >= 0) {
-    demand = ftrl_demand(name);
-    ok = ok && meets_ftrl(name, tensor_double_at(input, 0));
+  bool ok = tensor_is_scalar(input), ftrl = (demands & UPDATE_FTRL) && state->indices >= 0;
+  if (ftrl || (demands & UPDATE_SIGNS)) {
+    demand = sign_demand(name, ftrl);
+    ok = ok && keeps_sign(name, tensor_double_at(input, 0));
   }
   return ok || status_invalid(status, "%s is not a %s: %s", scalar_name(name), demand, shape_text(&input->shape, text));
 }

@@ -16,8 +16,9 @@ typedef void (*UpdateLoop)(const void *scalars, bool flag, int64_t count, void *
 
 typedef enum UpdateDemands {
   UPDATE_PLAIN = 0,
-  UPDATE_FTRL = 1,      /* sparse: lr is positive, lr_power is not, l1, l2 and l2_shrinkage are not negative */
-  UPDATE_FULL_ROWS = 2, /* sparse: rows have elements */
+  UPDATE_SIGNS = 1,     /* lr is positive, l1 and l2 are not negative */
+  UPDATE_FTRL = 2,      /* sparse: the same, l2_shrinkage is not negative, lr_power not positive */
+  UPDATE_FULL_ROWS = 4, /* sparse: rows have elements */
 } UpdateDemands;
 
 typedef struct UpdateState {

@@ -1,0 +1,106 @@
+"""The update ops of optimisers: five steps of each from the same start, dense and by rows, and what they refuse."""
+import numpy as np
+import tensorflow as tf
+
+from writer import EXACT, NoKernel, Tolerance, _OPS, dtypes, kind, tf1
+
+STEPS = 5
+# To the largest element: small ones come out of differences. 16-bit floats are rounded after every operation by TensorFlow.
+STEPPED = Tolerance(float32=dict(to_largest=2e-6), float64=dict(to_largest=1e-14), float16=dict(to_largest=4e-3), bfloat16=dict(to_largest=4e-2),
+                    complex64=dict(to_largest=4e-6), complex128=dict(to_largest=2e-14))
+ROWS = [2, 0, 2, 3]
+# Scalars by their names. Every type holds them, so that no rounding of theirs is compared.
+SCALARS = dict(alpha=0.25, lr=0.125, momentum=0.75, beta1_power=0.75, beta2_power=0.875, beta1=0.75, beta2=0.875, epsilon=0.125, rho=0.75, l1=0.25,
+               l2=0.5, l2_shrinkage=0.0625, lr_power=-0.5, logbase=1.25, sign_decay=0.5, beta=0.75, global_step=3)
+# What changes the path: scalars and attrs that replace the ones above.
+OTHERS = {'Momentum': [dict(use_nesterov=True)], 'KerasMomentum': [dict(use_nesterov=True)], 'Adam': [dict(use_nesterov=True)],
+          'Adagrad': [dict(update_slots=False)], 'AdagradV2': [dict(update_slots=False)], 'Ftrl': [dict(lr_power=-0.25), dict(l1=0.0, l2=0.0)],
+          'FtrlV2': [dict(lr_power=-0.25)], 'AdagradDA': [dict(l1=0.0), dict(l1=-0.25)], 'ProximalGradientDescent': [dict(l1=0.0), dict(l1=-0.25)],
+          'ProximalAdagrad': [dict(l1=0.0)]}
+
+
+def cases(golden):
+    for op in sorted(name for name in _OPS if name.startswith(('ResourceApply', 'ResourceSparseApply'))):
+        family = op.replace('ResourceSparseApply', '').replace('ResourceApply', '')
+        for dtype in dtypes(op, of='fc'):
+            for other in [{}] + (OTHERS.get(family, []) if dtype == np.float32 else []):
+                _steps(golden, op, dtype, other)
+            if dtype == np.float32:
+                _steps(golden, op, dtype, {}, shape=(7, 5))
+                _steps(golden, op, dtype, {}, shape=(6,))
+                if 'Sparse' not in op:
+                    _steps(golden, op, dtype, {}, shape=())
+    _refusals(golden)
+
+
+def _inputs(op):
+    """(name, is it a variable) of the op's inputs."""
+    return [(arg.name, arg.type == tf.resource.as_datatype_enum) for arg in _OPS[op].input_arg]
+
+
+def _values(random, shape, dtype, positive=False):
+    values = np.asarray(random.integers(4, 8, shape) / 4 if positive else random.integers(-8, 9, shape) / 4)
+    if kind(dtype) == 'c':
+        values = values + 1j * random.integers(-2, 3, shape) / 8
+    return np.asarray(values).astype(dtype)
+
+
+def _steps(golden, op, dtype, other, shape=(4, 3)):
+    random, sparse = golden.random, 'Sparse' in op
+    rows = np.array([row % shape[0] for row in ROWS], np.int64 if len(other) else np.int32) if sparse else None
+    name = f'{op} {np.dtype(dtype).name} {list(shape)} {other or ""}'
+    try:
+        with golden.graph(name) as case:
+            given, starts, variables = {}, {}, {}
+            for arg, is_variable in _inputs(op):
+                if is_variable:
+                    given[arg] = tf.raw_ops.VarHandleOp(dtype=dtype, shape=shape, shared_name=arg, name=arg)
+                    variables[arg] = given[arg]
+                    start = tf1.placeholder(dtype, shape, f'{arg}/start')
+                    # A slot that holds means has squares below those that another one holds.
+                    starts[start] = _values(random, shape, dtype, arg != 'var') * np.asarray(0.25 if arg == 'mg' else 1, dtype)
+                elif arg in ('grad', 'delta'):
+                    grad = given[arg] = tf1.placeholder(dtype, (len(ROWS),) + shape[1:] if sparse else shape, arg)
+                elif arg == 'indices':
+                    given[arg] = tf.constant(rows, name=arg)
+                else:
+                    value = other.get(arg, SCALARS[arg])
+                    given[arg] = tf.constant(value, tf.int64 if arg == 'global_step' else dtype, name=arg)
+            assign = [tf.raw_ops.AssignVariableOp(resource=handle, value=start) for handle, start in zip(variables.values(), starts)]
+            attrs = {key: value for key, value in other.items() if key not in SCALARS}
+            update = getattr(tf.raw_ops, op)(**given, **attrs, name='update')
+            with tf.control_dependencies([update]):
+                reads = {f'{arg}/after:0': tf.raw_ops.ReadVariableOp(resource=handle, dtype=dtype, name=f'{arg}/after') for arg, handle in variables.items()}
+            case.step({}, starts, targets=assign)
+            for step in range(1, STEPS + 1):
+                fetches = reads if step == STEPS else {'var/after:0': reads['var/after:0']}
+                case.step(fetches, {grad: _values(random, grad.shape.as_list(), dtype)}, tolerance=STEPPED)
+    except NoKernel:
+        pass
+
+
+def _refusals(golden):
+    """One variable of shape [3,2], slots as it, and one input that does not fit."""
+    for op, wrong in [('ResourceApplyGradientDescent', dict(alpha=[1., 2.])), ('ResourceApplyGradientDescent', dict(delta=[1., 2.])),
+                      ('ResourceApplyAdam', dict(epsilon=[1.])), ('ResourceApplyAdam', dict(grad=[[1., 2.]])), ('ResourceApplyAdagrad', dict(lr=[[1.]])),
+                      ('ResourceApplyProximalAdagrad', dict(l1=[1.])), ('ResourceApplyProximalAdagrad', dict(lr=0.)), ('ResourceSparseApplyProximalAdagrad', dict(l2=-1.)), ('ResourceApplyFtrlV2', dict(l2_shrinkage=[1.])), ('ResourceApplyFtrl', dict(l2=[1.])),
+                      ('ResourceSparseApplyAdagrad', dict(indices=[0, 3])), ('ResourceSparseApplyRMSProp', dict(indices=[-1, 0])),
+                      ('ResourceSparseApplyMomentum', dict(indices=[[0, 1]])), ('ResourceSparseApplyAdadelta', dict(indices=[0])),
+                      ('ResourceSparseApplyMomentum', dict(grad=[[1.], [2.]])), ('ResourceSparseApplyFtrl', dict(lr=0.)),
+                      ('ResourceSparseApplyFtrl', dict(l1=-1.)), ('ResourceSparseApplyFtrlV2', dict(l2_shrinkage=-1.)), ('ResourceSparseApplyFtrlV2', dict(lr_power=1.)),
+                      ('ResourceSparseApplyProximalGradientDescent', dict(l2=[1.]))]:
+        with golden.graph(f'{op} refuses {wrong}') as case:
+            given, assign = {}, []
+            for arg, is_variable in _inputs(op):
+                value = wrong.get(arg, np.ones((2, 2) if 'Sparse' in op else (3, 2)) if arg in ('grad', 'delta') else [0, 1] if arg == 'indices' else SCALARS.get(arg))
+                if is_variable:
+                    given[arg] = tf.raw_ops.VarHandleOp(dtype=tf.float32, shape=[3, 2], shared_name=arg, name=arg)
+                    assign.append(tf.raw_ops.AssignVariableOp(resource=given[arg], value=np.ones((3, 2), np.float32)))
+                elif arg in wrong:
+                    given[arg] = tf1.placeholder(tf.int32 if arg == 'indices' else tf.float32, None, arg)
+                    feeds = {given[arg]: np.asarray(value, given[arg].dtype.as_numpy_dtype)}
+                else:
+                    given[arg] = tf.constant(value, tf.int32 if arg == 'indices' else tf.float32, name=arg)
+            update = getattr(tf.raw_ops, op)(**given, name='update')
+            case.step({}, {}, targets=assign)
+            case.step({}, feeds, targets=[update], tolerance=EXACT)
