@@ -18,6 +18,16 @@ static const char kLibrary[] =
     "  t = Mul[T=float](s, r:value:0)\n"
     "  return m = m:z:0, t = t:z:0, w = v\n"
     "}\n"
+    /* The variable changes in every round. */
+    "Count(n:int32, s:float, v:resource) -> (m:int32, t:float, w:resource) {\n"
+    "  one = Const[dtype=int32, value=1]()\n"
+    "  step = Const[dtype=float, value=1]()\n"
+    "  m = Sub[T=int32](n, one:output:0)\n"
+    "  r = ReadVariableOp[dtype=float](v)\n"
+    "  t = Mul[T=float](s, r:value:0)\n"
+    "  a = AssignAddVariableOp[dtype=float](v, step:output:0) @ r\n"
+    "  return m = m:z:0, t = t:z:0, w = v\n"
+    "}\n"
     "Same(x:float, y:float, v:resource) -> (z:float) {\n"
     "  return z = x\n"
     "}\n"
@@ -102,6 +112,30 @@ TEST(gradients_reach_variables_through_loops) {
   REQUIRE_OK(graph_add_gradients(f.graph, &y, 1, xs, 2, &dy, "mine", dxs, &f.status), &f.status);
   CHECK_NEAR(fetch(&f, dxs[0]), 0.25, 1e-6);
   CHECK_NEAR(fetch(&f, dxs[1]), 2 * 3 * 1.5 * 0.25, 1e-6);
+  end(&f);
+}
+
+/* x v (v + 1) (v + 2): what the body does besides is done once, and its gradient looks at what was read then. */
+TEST(bodies_have_their_effects_once) {
+  Fixture f;
+  REQUIRE(begin_with_library(&f));
+  NodeOutput x = scalar(f.graph, "x", 1.5f), v = variable(&f, "v", 2), n = whole(f.graph, "n", 3);
+  Node *loop = scale_loop(f.graph, "loop", "Count", n, x, v);
+  Attr type[] = {{"dtype", "type: DT_FLOAT"}};
+  NodeOutput y = {loop, 1}, dx, read = out(add_node(f.graph, "ReadVariableOp", "read", &v, 1, type, 1));
+  REQUIRE_OK(graph_add_gradients(f.graph, &y, 1, &x, 1, NULL, NULL, &dx, &f.status), &f.status);
+  for (int i = 0; i < 3; i++) {
+    float from = 2 + 3 * (float)i;
+    CHECK_NEAR(fetch(&f, read), from, 0);
+    Tensor values[2] = {{0}};
+    NodeOutput fetches[] = {y, dx};
+    if (CHECK_OK(session_run(f.session, NULL, NULL, 0, fetches, values, 2, NULL, 0, &f.status), f.status)) {
+      CHECK_NEAR(tensor_f32(&values[0])[0], 1.5 * from * (from + 1) * (from + 2), 1e-3);
+      CHECK_NEAR(tensor_f32(&values[1])[0], from * (from + 1) * (from + 2), 1e-3);
+    }
+    tensor_clear(&values[0]);
+    tensor_clear(&values[1]);
+  }
   end(&f);
 }
 
