@@ -168,8 +168,15 @@ static bool prepare_update(KernelContext *context, Variable **variable, Status *
 }
 
 #define TEMPLATE "ops/variable_step.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT)
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "ops/each_type.inc"
+
+/* All types of numbers. */
+#define STEP_KERNELS(step)                                                                                     \
+  {{DT_FLOAT, step##_f32}, {DT_DOUBLE, step##_f64}, {DT_HALF, step##_f16}, {DT_BFLOAT16, step##_bf16},         \
+   {DT_INT32, step##_i32}, {DT_INT64, step##_i64}, {DT_UINT8, step##_u8}, {DT_INT8, step##_i8},                \
+   {DT_INT16, step##_i16}, {DT_UINT16, step##_u16}, {DT_UINT32, step##_u32}, {DT_UINT64, step##_u64},          \
+   {DT_COMPLEX64, step##_c64}, {DT_COMPLEX128, step##_c128}}
 
 REGISTER_OP(AssignAddVariableOp,
   .inputs = {"resource: resource", "value: dtype"},
@@ -177,8 +184,7 @@ REGISTER_OP(AssignAddVariableOp,
   .is_stateful = true,
   .shape = assign_shape,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_FLOAT, assign_add_f32}, {DT_DOUBLE, assign_add_f64}, {DT_HALF, assign_add_f16},
-              {DT_BFLOAT16, assign_add_bf16}, {DT_INT32, assign_add_i32}, {DT_INT64, assign_add_i64}})
+  .kernels = STEP_KERNELS(assign_add))
 
 REGISTER_OP(AssignSubVariableOp,
   .inputs = {"resource: resource", "value: dtype"},
@@ -186,5 +192,4 @@ REGISTER_OP(AssignSubVariableOp,
   .is_stateful = true,
   .shape = assign_shape,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_FLOAT, assign_sub_f32}, {DT_DOUBLE, assign_sub_f64}, {DT_HALF, assign_sub_f16},
-              {DT_BFLOAT16, assign_sub_bf16}, {DT_INT32, assign_sub_i32}, {DT_INT64, assign_sub_i64}})
+  .kernels = STEP_KERNELS(assign_sub))

@@ -129,6 +129,12 @@ static DataType type_beside(const char *attr, DataType type) {
   return type == DT_COMPLEX64 ? DT_FLOAT : type == DT_COMPLEX128 ? DT_DOUBLE : type == DT_DOUBLE ? DT_COMPLEX128 : DT_INVALID;
 }
 
+/* The first that is allowed. */
+static AttrValue *some_string(const AttrDef *attr, Arena *arena) {
+  if (attr->allowed_values == NULL || attr->allowed_values->list->n_s == 0) return attr_value_string(arena, "text", 4);
+  return attr_value_string(arena, attr->allowed_values->list->s[0].data, attr->allowed_values->list->s[0].len);
+}
+
 /* A node of the op with some legal value for each attr, for gradients that are written from them. Bit k of `variant` flips the
  * k-th bool attr; `type` is what the kernel is chosen by. NULL when the op takes attrs that cannot be made up. */
 static NodeDef *make_node(const Op *op, unsigned variant, DataType type, Arena *arena) {
@@ -152,6 +158,14 @@ static NodeDef *make_node(const Op *op, unsigned variant, DataType type, Arena *
       value = attr_value_int(arena, attr->minimum > 3 ? attr->minimum : 3);
     } else if (attr->default_value == NULL && strcmp(attr->type, "list(type)") == 0) {
       value = attr_value_type_list(arena, (int[]){DT_FLOAT, DT_INT32}, 2);
+    } else if (attr->default_value == NULL && strcmp(attr->type, "list(int)") == 0) {
+      value = attr_value_int_list(arena, (int64_t[]){1, 1, 1, 1}, 4);
+    } else if (attr->default_value == NULL && strcmp(attr->type, "shape") == 0) {
+      value = attr_value_shape(arena, 0, NULL);
+    } else if (attr->default_value == NULL && strcmp(attr->type, "float") == 0) {
+      value = attr_value_float(arena, 1);
+    } else if (attr->default_value == NULL && strcmp(attr->type, "string") == 0) {
+      value = some_string(attr, arena);
     } else if (attr->default_value == NULL) {
       return NULL;
     } else {
@@ -233,4 +247,101 @@ TEST(gradients_have_the_types_of_the_inputs_and_run_on_kernels) {
   }
   CHECK_CONTEXT("%s", "");
   CHECK(ops > 150 && gradients > 2000);
+}
+
+/* --- the ops to have first --- */
+
+#define UNSIGNED_AND_SMALL "uint8 int8 uint16 int16 uint32 uint64 "
+#define INTEGERS UNSIGNED_AND_SMALL "int32 int64 "
+#define COMPLEX "complex64 complex128 "
+#define QUANTIZED "qint8 quint8 qint32 "
+
+/* Kernels that the table of tiers asks for and that would make no sense. */
+static const struct {
+  const char *op, *types, *reason;
+} kSenseless[] = {
+    {"Add", "string ", "texts are joined, by StringJoin"},
+    {"ArgMax", COMPLEX, "complex numbers have no order"},
+    {"Max", COMPLEX, "complex numbers have no order"},
+    {"Min", COMPLEX, "complex numbers have no order"},
+    {"FloorDiv", COMPLEX, "complex numbers have no floor"},
+    {"Equal", QUANTIZED, "no other op yields quantized numbers"},
+    {"NotEqual", QUANTIZED, "no other op yields quantized numbers"},
+    {"Relu", QUANTIZED, "no other op yields quantized numbers"},
+    {"MaxPool", QUANTIZED, "no other op yields quantized numbers"},
+    {"RealDiv", INTEGERS, "the quotient of integers is none; TensorFlow has no kernels either"},
+    {"MirrorPadGrad", "bool string ", "it adds up"},
+    {"AssignAddVariableOp", "bool string ", "they have no sum"},
+    {"AssignSubVariableOp", "bool string ", "they have no difference"},
+    {"ResourceApplyAdagrad", INTEGERS, "a learning rate is a fraction; TensorFlow has no kernels either"},
+    {"ResourceApplyAdam", INTEGERS, "a learning rate is a fraction"},
+    {"ResourceApplyFtrl", INTEGERS COMPLEX, "a learning rate is a fraction, and the formula asks for signs"},
+    {"ResourceApplyGradientDescent", INTEGERS, "a learning rate is a fraction"},
+    {"ResourceApplyKerasMomentum", INTEGERS, "a learning rate is a fraction"},
+    {"ResourceApplyMomentum", INTEGERS, "a learning rate is a fraction"},
+    {"ResourceApplyRMSProp", INTEGERS, "a learning rate is a fraction"},
+    {"ApplyAdadelta", INTEGERS, "a learning rate is a fraction"},
+    {"ApplyAdagrad", INTEGERS, "a learning rate is a fraction"},
+    {"ApplyAdam", INTEGERS, "a learning rate is a fraction"},
+    {"ApplyFtrl", INTEGERS COMPLEX, "a learning rate is a fraction, and the formula asks for signs"},
+    {"ApplyGradientDescent", INTEGERS, "a learning rate is a fraction"},
+    {"ApplyMomentum", INTEGERS, "a learning rate is a fraction"},
+    {"ApplyRMSProp", INTEGERS, "a learning rate is a fraction"},
+    {"SparseApplyAdagrad", INTEGERS, "a learning rate is a fraction"},
+    {"SparseApplyMomentum", INTEGERS, "a learning rate is a fraction"},
+};
+
+static bool is_senseless(const char *op, const char *type) {
+  size_t length = strlen(type);
+  for (size_t i = 0; i < sizeof kSenseless / sizeof *kSenseless; i++) {
+    if (strcmp(kSenseless[i].op, op) != 0) continue;
+    for (const char *word = kSenseless[i].types; *word != '\0'; word = strchr(word, ' ') + 1) {
+      if (strncmp(word, type, length) == 0 && word[length] == ' ') return true;
+    }
+  }
+  return false;
+}
+
+/* The op has a kernel for nodes whose `attr` is that type, where its definition allows it: the table is of an older TensorFlow. */
+static void check_tier_kernel(const Op *op, const char *attr, const char *type_name) {
+  DataType type = dtype_from_name(str_of(type_name));
+  Arena *arena = arena_new();
+  Status status;
+  status_init(&status);
+  const AttrDef *chooser = kernel_type_attr(op);
+  CHECK_CONTEXT("%s for %s", op->def->name, type_name);
+  if (CHECK(type != DT_INVALID) && CHECK(chooser != NULL) && CHECK_STR_EQ(chooser->name, attr)) {
+    KernelFunctions functions;
+    NodeDef *node = make_node(op, 0, type, arena);
+    bool found = node != NULL ? kernel_registry_select(op, node, &functions, &status) : op_has_kernel(op, type);
+    CHECK(found || is_senseless(op->def->name, type_name) || !attr_allows(chooser, type));
+  }
+  arena_free(arena);
+}
+
+/* A line "1 MatMul T float double". Returns whether there is the op. */
+static bool check_tier_line(char *line) {
+  char *rest = NULL, *tier = strtok_r(line, " \n", &rest), *name = strtok_r(NULL, " \n", &rest), *attr = strtok_r(NULL, " \n", &rest);
+  if (!CHECK(tier != NULL && name != NULL)) return false;
+  const Op *op = op_registry_find(op_registry_global(), name);
+  CHECK_CONTEXT("%s", name);
+  if (op == NULL) return false;
+  CHECK(op_has_kernel(op, DT_INVALID));
+  if (attr == NULL) return true;
+  for (char *type; (type = strtok_r(NULL, " \n", &rest)) != NULL;) check_tier_kernel(op, attr, type);
+  return true;
+}
+
+TEST(ops_of_tiers_1_and_2_have_their_kernels) {
+  FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/op_tiers.txt", "r");
+  REQUIRE(file != NULL);
+  char line[1024];
+  int ops = 0;
+  while (fgets(line, sizeof line, file) != NULL) {
+    if (line[0] == '#') continue;
+    ops += check_tier_line(line);
+  }
+  fclose(file);
+  CHECK_CONTEXT("%s", "");
+  CHECK(ops >= 150);
 }

@@ -44,27 +44,28 @@ TEST(handles_of_one_name_lead_to_one_variable) {
 }
 
 TEST(updates_add_and_subtract) {
-  static const char *const kTypes[] = {"float", "double", "half", "bfloat16", "int32", "int64"};
+  static const char *const kTypes[] = {"float", "double", "half",   "bfloat16", "int32",  "int64",     "uint8",
+                                       "int8",  "int16",  "uint16", "uint32",   "uint64", "complex64", "complex128"};
   Status status;
   status_init(&status);
   VariableFixture f;
   REQUIRE(fixture_begin(&f));
-  for (int i = 0; i < 6; i++) {
+  for (int i = 0; i < 14; i++) {
     char text[64], op[64];
     VariableFixture g;
     CHECK_CONTEXT("%s", kTypes[i]);
     if (!fixture_begin(&g)) break;
-    snprintf(text, sizeof text, "%s[3] 1 -2 3", kTypes[i]);
+    snprintf(text, sizeof text, "%s[3] 1 2 3", kTypes[i]);
     CHECK_OK(fixture_set(&g, 0, text, &status), status);
     snprintf(op, sizeof op, "AssignAddVariableOp[dtype=%s]", kTypes[i]);
     snprintf(text, sizeof text, "%s[3] 10 20 30", kTypes[i]);
     CHECK_OK(fixture_run(&g, op, "0", text, NULL, &status), status);
-    snprintf(text, sizeof text, "%s[3] 11 18 33", kTypes[i]);
+    snprintf(text, sizeof text, "%s[3] 11 22 33", kTypes[i]);
     fixture_holds(&g, 0, text, 0);
     snprintf(op, sizeof op, "AssignSubVariableOp[dtype=%s]", kTypes[i]);
     snprintf(text, sizeof text, "%s[3] 1 20 3", kTypes[i]);
     CHECK_OK(fixture_run(&g, op, "0", text, NULL, &status), status);
-    snprintf(text, sizeof text, "%s[3] 10 -2 30", kTypes[i]);
+    snprintf(text, sizeof text, "%s[3] 10 2 30", kTypes[i]);
     fixture_holds(&g, 0, text, 0);
     fixture_end(&g);
   }
