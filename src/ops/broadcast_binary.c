@@ -4,6 +4,7 @@
 #include "ops/broadcast_gradient.h"
 #include "ops/conjugate.h"
 #include "ops/element_types.h"
+#include "ops/string_add.h"
 
 #define TEMPLATE "ops/binary_math.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_COMPLEX)
@@ -30,7 +31,7 @@ REGISTER_OP(Add,
     RETURN_DX_DY,
   .kernels = {{DT_FLOAT, add_f32}, {DT_DOUBLE, add_f64}, {DT_INT32, add_i32}, {DT_INT64, add_i64}, {DT_UINT8, add_u8},
               {DT_INT8, add_i8}, {DT_INT16, add_i16}, {DT_HALF, add_f16}, {DT_BFLOAT16, add_bf16},
-              {DT_COMPLEX64, add_c64}, {DT_COMPLEX128, add_c128}})
+              {DT_COMPLEX64, add_c64}, {DT_COMPLEX128, add_c128}, {DT_STRING, add_string}})
 
 REGISTER_OP(AddV2,
   .inputs = {"x: T", "y: T"},
