@@ -9,6 +9,7 @@ import { convCases } from './conv.mjs';
 import { BATCH, CLASSES, digitBatches, initialWeights, numbers, PIXELS } from './digits.mjs';
 import { gradientCases } from './gradients.mjs';
 import { graphCases } from './graphs.mjs';
+import { randomCases } from './random.mjs';
 
 /** Fresh B: each call multiplies by a matrix that the engine has not seen, given as a Float32Array. The product stays inside. */
 function matMulFresh(n) {
@@ -191,6 +192,7 @@ export function makeCases(digits) {
     ...convCases,
     ...graphCases,
     ...gradientCases,
+    ...randomCases,
   ];
 }
 

@@ -115,13 +115,27 @@ double philox_uniform_f64(uint32_t high, uint32_t low) {
   return value - 1.0;
 }
 
+/* Of an angle in [0, 2 pi]: Taylor series in double within pi / 4 of a multiple of pi / 2, so that the floats are the nearest ones but
+ * where two are about as near. */
+static void sine_and_cosine(float angle, float *sine, float *cosine) {
+  int quadrant = (int)((double)angle * (2 / kPi) + 0.5);
+  double x = (double)angle - quadrant * (kPi / 2), z = x * x;
+  double s = x * (1 + z * (-1.0 / 6 + z * (1.0 / 120 + z * (-1.0 / 5040 + z * (1.0 / 362880 - z / 39916800)))));
+  double c = 1 + z * (-1.0 / 2 + z * (1.0 / 24 + z * (-1.0 / 720 + z * (1.0 / 40320 + z * (-1.0 / 3628800 + z / 479001600)))));
+  double swapped_sine = quadrant & 1 ? c : s, swapped_cosine = quadrant & 1 ? s : c;
+  *sine = (float)(quadrant & 2 ? -swapped_sine : swapped_sine);
+  *cosine = (float)((quadrant + 1) & 2 ? -swapped_cosine : swapped_cosine);
+}
+
 void philox_normal_f32(uint32_t first, uint32_t second, float normals[2]) {
   float u = philox_uniform_f32(first);
   if (u < 1.0e-7f) u = 1.0e-7f;
   float angle = (float)(2.0 * kPi * (double)philox_uniform_f32(second));
   float radius = sqrtf(-2.0f * logf(u));
-  normals[0] = sinf(angle) * radius;
-  normals[1] = cosf(angle) * radius;
+  float sine, cosine;
+  sine_and_cosine(angle, &sine, &cosine);
+  normals[0] = sine * radius;
+  normals[1] = cosine * radius;
 }
 
 void philox_normal_f64(const uint32_t words[4], double normals[2]) {
