@@ -8,6 +8,7 @@ export type { AttrInput, AttrValue, FuncAttr, ShapeLike } from './attr-value.js'
 export type { Missing } from './compatibility.js';
 export type { Body, CallOptions, Traced } from './control-flow.js';
 export type { DType, DTypeName, TypedArray } from './dtypes.js';
+export { Files } from './files.js';
 export { FunctionBody } from './function-body.js';
 export type { BodyOptimizeOptions } from './function-body.js';
 export { FunctionDef } from './function-def.js';

@@ -1,6 +1,6 @@
 /** Loading: finds out what the host can run, fetches the matching build, and explains what goes wrong. */
 import { InvalidArgumentError, TFError, UnavailableError } from './errors.js';
-import { Runtime } from './runtime.js';
+import { LogSink, Runtime } from './runtime.js';
 import { VERSION } from './version.js';
 import { Wasm } from './wasm.js';
 
@@ -184,13 +184,14 @@ async function compile(source: NonNullable<InitOptions['wasm']>, options: InitOp
 }
 
 /** Instantiates the glue with a module that was compiled before, and finds the memory it works in. */
-async function instantiate(glue: Glue, module: WebAssembly.Module, workers: number): Promise<Wasm> {
+async function instantiate(glue: Glue, module: WebAssembly.Module, workers: number, log: LogSink): Promise<Wasm> {
   let memory: WebAssembly.Memory | undefined;
   const findMemory = (values: object) => Object.values(values).find((value): value is WebAssembly.Memory => value instanceof WebAssembly.Memory);
   const made = await new Promise<Record<string, unknown>>((resolve, reject) => {
     glue
       .default({
         pthreadPoolSize: workers,
+        printErr: (line: string) => log.write(line),
         instantiateWasm(imports: WebAssembly.Imports, ready: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void) {
           WebAssembly.instantiate(module, imports).then((instance) => {
             memory = findMemory(instance.exports) ?? Object.values(imports).map(findMemory).find(Boolean);
@@ -211,10 +212,11 @@ export async function loadRuntime(options: InitOptions & { variant: Variant; thr
   const build = BUILDS[variant];
   const [glue, module] = await Promise.all([build.glue(), compile(options.wasm ?? build.url(), options)]);
   options.signal?.throwIfAborted();
+  const log: LogSink = { write: (line) => console.error(line) };
   let wasm: Wasm;
   let version: string;
   try {
-    wasm = await instantiate(glue, module, threads - 1);
+    wasm = await instantiate(glue, module, threads - 1, log);
     version = wasm.text(wasm.call.TF_Version!());
   } catch (error) {
     if (error instanceof TFError) throw error;
@@ -224,5 +226,5 @@ export async function loadRuntime(options: InitOptions & { variant: Variant; thr
     throw new UnavailableError(`the wasm module is version ${version}, the JavaScript is ${VERSION}: both must come from the same package`);
   }
   wasm.call.TF_WasmSetThreads!(threads);
-  return new Runtime(wasm, variant, threads);
+  return new Runtime(wasm, variant, threads, log);
 }

@@ -21,6 +21,11 @@ export interface MemoryInfo {
   functionBodies: number;
 }
 
+/** Where the lines of the op Print go. */
+export interface LogSink {
+  write(line: string): void;
+}
+
 type Kind = 'graphs' | 'sessions' | 'functionBodies';
 
 interface Held {
@@ -42,7 +47,7 @@ export class Runtime {
 
   readonly registrar = new OpRegistrar(this);
 
-  constructor(readonly wasm: Wasm, readonly variant: string, readonly threads: number) {}
+  constructor(readonly wasm: Wasm, readonly variant: string, readonly threads: number, readonly log: LogSink) {}
 
   /** Notes that a handle was made, to be freed by the exported function `release` when its owner is collected. */
   opened(owner: object, kind: Kind, pointer: number, release: string): void {

@@ -2,6 +2,7 @@
 import { Missing, findMissing } from './compatibility.js';
 import type { DTypeName } from './dtypes.js';
 import { CreateSpec, DefineSpec, FunctionDef } from './function-def.js';
+import { Files } from './files.js';
 import { freeze } from './freeze.js';
 import { Graph } from './graph.js';
 import type { OpDef } from './op-def.js';
@@ -33,6 +34,10 @@ export interface TF {
     fromProto(bytes: Uint8Array): FunctionDef;
   };
   readonly train: typeof train;
+  /** The files that ops read and write. */
+  readonly files: Files;
+  /** Who gets the lines that the op Print writes; console.error at first. With threads they may come after the step. */
+  setLog(write: (line: string) => void): void;
   /** A GraphDef of what `outputs` need, with the session's variables as constants. */
   freeze(session: Session, outputs: readonly (Input | string)[]): Promise<Uint8Array>;
   opDef(name: string): OpDef;
@@ -77,6 +82,10 @@ export function makeTF(runtime: Runtime): TF {
       fromProto: (bytes) => FunctionDef.fromProtoIn(runtime, bytes),
     },
     train,
+    files: new Files(runtime),
+    setLog(write) {
+      runtime.log.write = write;
+    },
     freeze,
     opDef(name) {
       const found = runtime.findOpDef(name);
