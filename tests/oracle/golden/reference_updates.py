@@ -1,0 +1,6 @@
+"""The ops that update reference variables, dense and sparse."""
+from training import record
+
+
+def cases(golden):
+    record(golden, '(Sparse)?Apply.*')
