@@ -146,7 +146,9 @@ static bool check_outputs(const OpKernel *kernel, const KernelContext *context, 
     if (tensor_is_empty(&context->outputs[i])) {
       return status_set(status, CODE_INTERNAL, "Missing %d-th output from {{node %s}}", i, kernel->node->name);
     }
-    if (context->outputs[i].dtype != output_type(context, i)) {
+    /* A reference is a handle of its variable. */
+    DataType want = dtype_is_ref((int)kernel->output_types[i]) ? DT_RESOURCE : kernel->output_types[i];
+    if (context->outputs[i].dtype != want) {
       return status_set(status, CODE_INTERNAL,
                         "Output %d of type %s does not match declared output type %s for node {{node %s}}", i,
                         dtype_name((int)context->outputs[i].dtype), dtype_name((int)kernel->output_types[i]),

@@ -13,10 +13,11 @@ static const char kVariable[] = "Variable";
 static void destroy_variable(TensorObject *object) {
   Variable *variable = (Variable *)object;
   tensor_clear(&variable->value);
+  shape_clear(&variable->declared);
   mem_free(variable);
 }
 
-static Variable *new_variable(DataType dtype) {
+Variable *variable_new(DataType dtype) {
   Variable *variable = mem_calloc(1, sizeof *variable);
   if (variable == NULL) return NULL;
   atomic_init(&variable->resource.object.references, 1);
@@ -62,6 +63,20 @@ bool resource_handle_new(Str container, Str name, Resource *resource, ResourceHa
   return true;
 }
 
+bool resource_handle_tensor(Str container, Str name, Resource *resource, Tensor *tensor, Status *status) {
+  Tensor made = {0};
+  TRY(tensor_allocate_dims(&made, DT_RESOURCE, 0, NULL, NULL, status));
+  ResourceHandle *handle;
+  if (!resource_handle_new(container, name, resource, &handle, status)) {
+    tensor_clear(&made);
+    return false;
+  }
+  ((ResourceHandle **)made.data)[0] = handle; /* the tensor owns the reference now */
+  tensor_clear(tensor);
+  tensor_move(tensor, &made);
+  return true;
+}
+
 static bool refuse_type(const Resource *resource, Status *status) {
   return status_invalid(status, "Trying to access resource using the wrong type. Expected %s got %s", kVariable,
                         resource->type_name);
@@ -93,12 +108,22 @@ bool tensor_variable(const Tensor *handle, Variable **variable, Status *status) 
   return true;
 }
 
+bool reference_read(const Tensor *reference, const char *name, Tensor *value, Status *status) {
+  Variable *variable;
+  TRY(tensor_variable(reference, &variable, status));
+  if (!tensor_is_empty(&variable->value)) return tensor_assign(value, &variable->value, status);
+  return status_set(status, CODE_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", name);
+}
+
 /* --- the manager --- */
+
+/* Resource and reference variables of one name are two. */
+typedef enum Namespace { RESOURCES, REFERENCES } Namespace;
 
 /* One named resource; the map's key stands behind it. */
 typedef struct Entry {
   Resource *resource; /* one reference */
-  char key[]; /* the container, a zero byte, the name */
+  char key[]; /* the container, a zero byte, the name, and another zero byte for references */
 } Entry;
 
 struct ResourceManager {
@@ -138,13 +163,14 @@ typedef struct Key {
   char small[256];
 } Key;
 
-static bool make_key(Key *key, Str container, Str name, Status *status) {
-  key->length = container.length + 1 + name.length;
+static bool make_key(Key *key, Namespace space, Str container, Str name, Status *status) {
+  key->length = container.length + 1 + name.length + (space == REFERENCES);
   key->bytes = key->length <= sizeof key->small ? key->small : mem_alloc((int64_t)key->length);
   if (key->bytes == NULL) return status_oom(status, "a resource");
   if (container.length > 0) memcpy(key->bytes, container.data, container.length);
   key->bytes[container.length] = '\0';
   if (name.length > 0) memcpy(key->bytes + container.length + 1, name.data, name.length);
+  if (space == REFERENCES) key->bytes[key->length - 1] = '\0';
   return true;
 }
 
@@ -170,7 +196,7 @@ static bool insert(ResourceManager *manager, const Key *key, Resource *resource,
 
 bool resource_manager_add(ResourceManager *manager, Str container, Str name, Resource *resource, Status *status) {
   Key key;
-  TRY(make_key(&key, container, name, status));
+  TRY(make_key(&key, RESOURCES, container, name, status));
   lock_manager(manager);
   const Resource *existing = find(manager, &key);
   bool ok = false;
@@ -190,7 +216,7 @@ bool resource_manager_add(ResourceManager *manager, Str container, Str name, Res
 static bool find_or_make(ResourceManager *manager, const Key *key, DataType dtype, Resource **resource, Status *status) {
   *resource = find(manager, key);
   if (*resource != NULL) return true;
-  Variable *made = new_variable(dtype);
+  Variable *made = variable_new(dtype);
   if (made == NULL) return status_oom(status, "a variable");
   if (!insert(manager, key, &made->resource, status)) {
     tensor_object_unref(&made->resource.object);
@@ -200,8 +226,8 @@ static bool find_or_make(ResourceManager *manager, const Key *key, DataType dtyp
   return true;
 }
 
-bool resource_manager_variable(ResourceManager *manager, Str container, Str name, DataType dtype, Variable **variable,
-                               Status *status) {
+static bool find_variable(ResourceManager *manager, Namespace space, Str container, Str name, DataType dtype,
+                          Variable **variable, Status *status) {
   *variable = NULL;
   /* A variable of handles could form chains and cycles of references. */
   if (!dtype_is_valid((int)dtype) || dtype_is_ref((int)dtype) || dtype == DT_RESOURCE) {
@@ -209,7 +235,7 @@ bool resource_manager_variable(ResourceManager *manager, Str container, Str name
                           dtype_name((int)dtype));
   }
   Key key;
-  TRY(make_key(&key, container, name, status));
+  TRY(make_key(&key, space, container, name, status));
   Resource *found;
   lock_manager(manager);
   bool ok = find_or_make(manager, &key, dtype, &found, status);
@@ -224,4 +250,14 @@ bool resource_manager_variable(ResourceManager *manager, Str container, Str name
   }
   *variable = holder;
   return true;
+}
+
+bool resource_manager_variable(ResourceManager *manager, Str container, Str name, DataType dtype, Variable **variable,
+                               Status *status) {
+  return find_variable(manager, RESOURCES, container, name, dtype, variable, status);
+}
+
+bool resource_manager_reference(ResourceManager *manager, Str container, Str name, DataType dtype, Variable **variable,
+                                Status *status) {
+  return find_variable(manager, REFERENCES, container, name, dtype, variable, status);
 }

@@ -25,6 +25,7 @@ typedef struct Variable {
   Resource resource;
   DataType dtype;
   Tensor value;
+  Shape declared; /* of a reference variable: what is assigned first must have this shape; a scalar's for resource variables */
 } Variable;
 
 typedef struct ResourceManager ResourceManager;
@@ -38,11 +39,22 @@ MUST_CHECK bool resource_manager_add(ResourceManager *manager, Str container, St
  * another dtype. Borrowed. Thread-safe, as resource_manager_add is. */
 MUST_CHECK bool resource_manager_variable(ResourceManager *manager, Str container, Str name, DataType dtype,
                                           Variable **variable, Status *status);
+/* The same for reference variables (VariableV2), which have names of their own. */
+MUST_CHECK bool resource_manager_reference(ResourceManager *manager, Str container, Str name, DataType dtype,
+                                           Variable **variable, Status *status);
+/* A new variable that no manager knows, with one reference; NULL when out of memory. */
+Variable *variable_new(DataType dtype);
 /* A new handle with one reference; it takes a reference of its own to the resource. */
 MUST_CHECK bool resource_handle_new(Str container, Str name, Resource *resource, ResourceHandle **handle, Status *status);
+/* A DT_RESOURCE scalar that holds a new handle. */
+MUST_CHECK bool resource_handle_tensor(Str container, Str name, Resource *resource, Tensor *tensor, Status *status);
 /* The variable behind a DT_RESOURCE scalar. INVALID_ARGUMENT when it is no variable, FAILED_PRECONDITION when it is none yet. */
 MUST_CHECK bool tensor_variable(const Tensor *handle, Variable **variable, Status *status);
 /* Makes the variable's buffer writable: copies when it is shared. FAILED_PRECONDITION "Attempting to use uninitialized value v" when empty. */
 MUST_CHECK bool variable_prepare_update(Variable *variable, const char *name, BufferPool *pool, Status *status);
+
+/* What a reference (the handle that an output of a type such as float_ref carries) refers to now, shared; later updates leave it as
+ * it is. FAILED_PRECONDITION "Attempting to use uninitialized value v" when it was not assigned; `name` is for the message. */
+MUST_CHECK bool reference_read(const Tensor *reference, const char *name, Tensor *value, Status *status);
 
 #endif

@@ -23,18 +23,9 @@ static void var_handle_destroy(void *memory) { tensor_clear(&((VarHandleState *)
 
 static bool make_handle(KernelContext *context, VarHandleState *state, Status *status) {
   Variable *variable;
-  Tensor tensor = {0};
-  ResourceHandle *handle;
   if (context->resources == NULL) return status_set(status, CODE_INTERNAL, "No resource manager.");
   TRY(resource_manager_variable(context->resources, state->container, state->name, state->dtype, &variable, status));
-  TRY(tensor_allocate_dims(&tensor, DT_RESOURCE, 0, NULL, NULL, status));
-  if (!resource_handle_new(state->container, state->name, &variable->resource, &handle, status)) {
-    tensor_clear(&tensor);
-    return false;
-  }
-  ((ResourceHandle **)tensor.data)[0] = handle; /* the tensor owns the reference now */
-  tensor_move(&state->handle, &tensor);
-  return true;
+  return resource_handle_tensor(state->container, state->name, &variable->resource, &state->handle, status);
 }
 
 static bool var_handle(KernelContext *context, Status *status) {
@@ -167,16 +158,14 @@ static bool prepare_update(KernelContext *context, Variable **variable, Status *
   return variable_prepare_update(*variable, variable_name(context, 0), context->pool, status);
 }
 
+static bool finish_update(KernelContext *context, Status *status) {
+  (void)context, (void)status;
+  return true;
+}
+
 #define TEMPLATE "ops/variable_step.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "ops/each_type.inc"
-
-/* All types of numbers. */
-#define STEP_KERNELS(step)                                                                                     \
-  {{DT_FLOAT, step##_f32}, {DT_DOUBLE, step##_f64}, {DT_HALF, step##_f16}, {DT_BFLOAT16, step##_bf16},         \
-   {DT_INT32, step##_i32}, {DT_INT64, step##_i64}, {DT_UINT8, step##_u8}, {DT_INT8, step##_i8},                \
-   {DT_INT16, step##_i16}, {DT_UINT16, step##_u16}, {DT_UINT32, step##_u32}, {DT_UINT64, step##_u64},          \
-   {DT_COMPLEX64, step##_c64}, {DT_COMPLEX128, step##_c128}}
 
 REGISTER_OP(AssignAddVariableOp,
   .inputs = {"resource: resource", "value: dtype"},
@@ -184,7 +173,7 @@ REGISTER_OP(AssignAddVariableOp,
   .is_stateful = true,
   .shape = assign_shape,
   .gradient = NO_GRADIENT,
-  .kernels = STEP_KERNELS(assign_add))
+  .kernels = NUMBER_KERNELS(assign_add))
 
 REGISTER_OP(AssignSubVariableOp,
   .inputs = {"resource: resource", "value: dtype"},
@@ -192,4 +181,4 @@ REGISTER_OP(AssignSubVariableOp,
   .is_stateful = true,
   .shape = assign_shape,
   .gradient = NO_GRADIENT,
-  .kernels = STEP_KERNELS(assign_sub))
+  .kernels = NUMBER_KERNELS(assign_sub))

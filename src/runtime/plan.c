@@ -28,9 +28,15 @@ static bool copy_step(Plan *plan, const PlanStep *from, const PlanFrame *frame, 
   const Tensor **inputs = arena_calloc(plan->arena, num_inputs, sizeof *inputs);
   *step = *from;
   step->dead = arena_calloc(plan->arena, from->num_dead, sizeof *step->dead);
-  if (!inputs || !step->dead) return status_oom(status, "a call");
+  step->reads = arena_calloc(plan->arena, from->num_reads, sizeof *step->reads);
+  if (!inputs || !step->dead || !step->reads) return status_oom(status, "a call");
   for (int i = 0; i < num_inputs; i++) inputs[i] = moved(plan, from->context.inputs[i], frame);
   for (int i = 0; i < from->num_dead; i++) step->dead[i] = moved(plan, from->dead[i], frame);
+  for (int i = 0; i < from->num_reads; i++) {
+    const PlanRead *read = &from->reads[i];
+    step->reads[i] =
+        (PlanRead){moved(plan, read->reference, frame), moved(plan, read->value, frame), read->name};
+  }
   step->context.inputs = inputs;
   step->context.outputs = frame->values + (from->context.outputs - plan->frame.values);
   return true;
@@ -72,22 +78,36 @@ static void return_frame(Plan *plan, PlanFrame *frame) {
 
 /* --- running --- */
 
+static bool run_step(PlanStep *step, Status *status) {
+  for (int i = 0; i < step->num_reads; i++) {
+    const PlanRead *read = &step->reads[i];
+    if (!reference_read(read->reference, read->name, read->value, status))
+      return node_attach(step->kernel->node->name, status);
+  }
+  return op_kernel_run(step->kernel, &step->context, status);
+}
+
 static bool run_steps(const Plan *plan, PlanFrame *frame, Status *status) {
   static atomic_int_least64_t num_runs; /* steps are told apart in the whole process */
   int64_t step_id = atomic_fetch_add(&num_runs, 1) + 1;
   for (int64_t i = 0; i < plan->num_steps; i++) {
     PlanStep *step = &frame->steps[i];
     step->context.step_id = step_id;
-    TRY(op_kernel_run(step->kernel, &step->context, status));
+    TRY(run_step(step, status));
     for (int k = 0; k < step->num_dead; k++) tensor_clear(step->dead[k]);
   }
   return true;
 }
 
+static bool fetch(const Plan *plan, const PlanFrame *frame, int i, Tensor *value, Status *status) {
+  const char *reference = plan->fetched_references[i];
+  if (reference) return reference_read(frame->fetch_values[i], reference, value, status);
+  return tensor_assign(value, frame->fetch_values[i], status);
+}
+
 static bool run_frame(Plan *plan, PlanFrame *frame, Tensor *fetch_values, Status *status) {
   bool ok = run_steps(plan, frame, status);
-  for (int i = 0; ok && i < plan->num_fetches; i++)
-    ok = tensor_assign(&fetch_values[i], frame->fetch_values[i], status);
+  for (int i = 0; ok && i < plan->num_fetches; i++) ok = fetch(plan, frame, i, &fetch_values[i], status);
   for (int i = 0; !ok && i < plan->num_fetches; i++) tensor_clear(&fetch_values[i]);
   return_frame(plan, frame);
   return ok;

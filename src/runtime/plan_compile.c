@@ -28,6 +28,7 @@ typedef struct Compiler {
   int64_t constant_capacity;
   Expansion expansion;  /* of a graph that calls functions; then `graph` and `spec` are in here */
   int64_t *last_reader; /* per value: the step that reads it last, -1: none, INT64_MAX: fetched */
+  int64_t next_read;    /* the value that the next read of a reference gets */
 } Compiler;
 
 static bool same_output(NodeOutput a, NodeOutput b) { return a.node == b.node && a.index == b.index; }
@@ -286,7 +287,20 @@ static bool is_step(const Compiler *c, const Node *node) {
   return c->states[node->id].needed && !c->states[node->id].folded;
 }
 
-/* Gives every step its outputs' places; the feeds come first. */
+/* An input that takes the value of a reference. What is fed is a value already. */
+static bool is_read(const Compiler *c, const Edge *edge) {
+  return dtype_is_ref(edge->src->output_types[edge->src_output]) &&
+         !dtype_is_ref(edge->dst->input_types[edge->dst_input]) &&
+         feed_of(c, (NodeOutput){edge->src, edge->src_output}) < 0;
+}
+
+static int count_reads(const Compiler *c, const Node *node) {
+  int count = 0;
+  for (int i = 0; i < node->num_inputs; i++) count += is_read(c, node_input_edge(node, i));
+  return count;
+}
+
+/* Gives every step its outputs' places; the feeds come first, what is read of references last. */
 static bool place_values(Compiler *c, Status *status) {
   Plan *plan = c->plan;
   plan->num_values = c->spec->num_feeds;
@@ -295,6 +309,10 @@ static bool place_values(Compiler *c, Status *status) {
     c->states[c->order[i]->id].first = plan->num_values;
     plan->num_values += c->order[i]->num_outputs;
     plan->num_steps++;
+  }
+  c->next_read = plan->num_values;
+  for (int64_t i = 0; i < c->num_ordered; i++) {
+    if (is_step(c, c->order[i])) plan->num_values += count_reads(c, c->order[i]);
   }
   plan->frame.values = arena_calloc(plan->arena, plan->num_values, sizeof *plan->frame.values);
   plan->frame.steps = arena_calloc(plan->arena, plan->num_steps, sizeof *plan->frame.steps);
@@ -325,18 +343,50 @@ static bool make_kernel(Compiler *c, const Node *node, const OpKernel **kernel, 
   return true;
 }
 
+/* "v" or "v:1", as a NodeDef names its inputs. */
+static const char *reference_name(Compiler *c, NodeOutput output) {
+  if (output.index == 0) return arena_strdup(c->plan->arena, output.node->name);
+  return arena_printf(c->plan->arena, "%s:%d", output.node->name, output.index);
+}
+
+/* What is fed is no reference. */
+static bool check_reference(const Compiler *c, const Edge *edge, Status *status) {
+  int type = edge->dst->input_types[edge->dst_input];
+  if (!dtype_is_ref(type) || feed_of(c, (NodeOutput){edge->src, edge->src_output}) < 0) return true;
+  return status_invalid(status, "Input %d of node %s was passed %s from %s:%d incompatible with expected %s.",
+                        edge->dst_input, edge->dst->name, dtype_name(dtype_base(type)), edge->src->name,
+                        edge->src_output, dtype_name(type));
+}
+
+/* The place of a step's input: a value's or constant's, or that of the value that is read of a reference. */
+static bool place_input(Compiler *c, PlanStep *step, const Edge *edge, const Tensor **place, Status *status) {
+  NodeOutput source = {edge->src, edge->src_output};
+  TRY(check_reference(c, edge, status));
+  *place = place_of(c, source);
+  if (!is_read(c, edge)) return true;
+  PlanRead *read = &step->reads[step->num_reads++];
+  *read = (PlanRead){*place, &c->plan->frame.values[c->next_read++], reference_name(c, source)};
+  *place = read->value;
+  return read->name || status_oom(status, "a plan");
+}
+
+static void note_reader(Compiler *c, const Tensor *place, int64_t step) {
+  int64_t value = plan_value_index(c->plan, place);
+  if (value >= 0 && c->last_reader[value] != INT64_MAX) c->last_reader[value] = step;
+}
+
 static bool make_step(Compiler *c, const Node *node, int64_t index, Status *status) {
   Plan *plan = c->plan;
   PlanStep *step = &plan->frame.steps[index];
   TRY(make_kernel(c, node, &step->kernel, status));
   const Tensor **inputs = arena_calloc(plan->arena, node->num_inputs, sizeof *inputs);
-  if (!inputs) return status_oom(status, "a plan");
+  step->reads = arena_calloc(plan->arena, count_reads(c, node), sizeof *step->reads);
+  if (!inputs || !step->reads) return status_oom(status, "a plan");
   for (int i = 0; i < node->num_inputs; i++) {
-    const Edge *edge = node_input_edge(node, i);
-    inputs[i] = place_of(c, (NodeOutput){edge->src, edge->src_output});
-    int64_t value = plan_value_index(plan, inputs[i]);
-    if (value >= 0 && c->last_reader[value] != INT64_MAX) c->last_reader[value] = index;
+    TRY(place_input(c, step, node_input_edge(node, i), &inputs[i], status));
+    note_reader(c, inputs[i], index);
   }
+  for (int i = 0; i < step->num_reads; i++) note_reader(c, step->reads[i].reference, index);
   step->context = (KernelContext){
       .inputs = inputs,
       .outputs = plan->frame.values + c->states[node->id].first,
@@ -401,9 +451,16 @@ static bool connect_feeds_and_fetches(Compiler *c, Status *status) {
   plan->num_fetches = c->spec->num_fetches;
   plan->frame.feed_values = arena_calloc(plan->arena, plan->num_feeds, sizeof(Tensor *));
   plan->frame.fetch_values = arena_calloc(plan->arena, plan->num_fetches, sizeof(Tensor *));
-  if (!plan->frame.feed_values || !plan->frame.fetch_values) return status_oom(status, "a plan");
+  plan->fetched_references = arena_calloc(plan->arena, plan->num_fetches, sizeof(char *));
+  if (!plan->frame.feed_values || !plan->frame.fetch_values || !plan->fetched_references)
+    return status_oom(status, "a plan");
   for (int i = 0; i < plan->num_fetches; i++) {
-    plan->frame.fetch_values[i] = place_of(c, c->spec->fetches[i]);
+    NodeOutput fetched = c->spec->fetches[i];
+    plan->frame.fetch_values[i] = place_of(c, fetched);
+    if (dtype_is_ref(node_output_type(fetched)) && feed_of(c, fetched) < 0) {
+      plan->fetched_references[i] = reference_name(c, fetched);
+      if (!plan->fetched_references[i]) return status_oom(status, "a plan");
+    }
     int64_t value = plan_value_index(plan, plan->frame.fetch_values[i]);
     if (value >= 0) c->last_reader[value] = INT64_MAX;
   }

@@ -4,10 +4,19 @@
 
 #include "runtime/plan.h"
 
+/* An input that wants the value of what a reference refers to, at the moment when the step begins. */
+typedef struct PlanRead {
+  const Tensor *reference;
+  Tensor *value;
+  const char *name; /* of the reference, for messages */
+} PlanRead;
+
 /* One kernel in its place. The context's pointers lead into the plan's values and never change. */
 typedef struct PlanStep {
   const OpKernel *kernel;
   KernelContext context;
+  PlanRead *reads;
+  int num_reads;
   Tensor **dead; /* values that nobody reads after this step */
   int num_dead;
 } PlanStep;
@@ -15,7 +24,7 @@ typedef struct PlanStep {
 /* The values of one run, and the steps that lead into them. */
 typedef struct PlanFrame {
   PlanStep *steps;
-  Tensor *values;         /* of feeds and of the steps' outputs; empty between runs */
+  Tensor *values;         /* of feeds, of the steps' outputs and of their reads; empty between runs */
   Tensor **feed_values;   /* into `values`; NULL when nothing reads the feed */
   Tensor **fetch_values;  /* into `values` or the constants */
   struct PlanFrame *next; /* free as well */
@@ -29,6 +38,7 @@ struct Plan {
   Tensor *constants; /* computed when the plan was made */
   int64_t num_constants;
   int num_feeds, num_fetches;
+  const char **fetched_references; /* per fetch: the name of a reference whose value is fetched; else NULL */
   Graph *expanded;    /* where the nodes are of which its kernels were made; NULL: in the session's graph */
   OpKernel **kernels; /* the plan's own */
   int64_t num_kernels;

@@ -47,7 +47,7 @@ def _steps(golden, name, dtype, shape, flag, index):
         for arg in op_def.input_arg:
             if arg.is_ref or arg.type == tf.resource.as_datatype_enum:
                 low, high = RANGES.get(arg.name, (0.1, 1))
-                inputs[arg.name], variables[arg.name] = _variable(arg, random.uniform(low, high, shape).astype(dtype))
+                inputs[arg.name], variables[arg.name] = variable(arg.is_ref, arg.name, random.uniform(low, high, shape).astype(dtype))
             elif arg.name in GRADIENTS:
                 inputs[arg.name] = fed['gradient'] = tf1.placeholder(dtype, name='gradient')
             elif arg.name == 'indices':
@@ -74,13 +74,13 @@ def _steps(golden, name, dtype, shape, flag, index):
             case.step({read.name: read for _, read in variables.values()}, tolerance=STEPPED)
 
 
-def _variable(arg, initial):
-    """What the op takes, and (its first assignment, its value)."""
-    dtype = tf.as_dtype(initial.dtype)
-    if arg.is_ref:
-        variable = op_def_library.apply_op('VariableV2', name=arg.name, shape=initial.shape, dtype=dtype, container='', shared_name='')
-        assign = op_def_library.apply_op('Assign', name=f'{arg.name}/assign', ref=variable, value=tf.constant(initial), validate_shape=True, use_locking=True)
-        return variable, (assign.op, tf.identity(variable, f'{arg.name}/read'))
-    variable = tf.raw_ops.VarHandleOp(dtype=dtype, shape=initial.shape, shared_name=arg.name, name=arg.name)
-    assign = tf.raw_ops.AssignVariableOp(resource=variable, value=tf.constant(initial), name=f'{arg.name}/assign')
-    return variable, (assign, tf.raw_ops.ReadVariableOp(resource=variable, dtype=dtype, name=f'{arg.name}/read'))
+def variable(by_reference, name, initial):
+    """A reference or a handle, and (its first assignment, its value)."""
+    dtype = tf.string if initial.dtype == object else tf.as_dtype(initial.dtype)
+    if by_reference:
+        made = op_def_library.apply_op('VariableV2', name=name, shape=initial.shape, dtype=dtype, container='', shared_name='')
+        assign = op_def_library.apply_op('Assign', name=f'{name}/assign', ref=made, value=tf.constant(initial, dtype), validate_shape=True, use_locking=True)
+        return made, (assign.op, tf.identity(made, f'{name}/read'))
+    made = tf.raw_ops.VarHandleOp(dtype=dtype, shape=initial.shape, shared_name=name, name=name)
+    assign = tf.raw_ops.AssignVariableOp(resource=made, value=tf.constant(initial, dtype), name=f'{name}/assign')
+    return made, (assign, tf.raw_ops.ReadVariableOp(resource=made, dtype=dtype, name=f'{name}/read'))
