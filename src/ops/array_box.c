@@ -255,3 +255,13 @@ bool array_read_ints(const Tensor *tensor, int64_t values[SHAPE_MAX_RANK], Statu
   for (int64_t i = 0; i < count; i++) values[i] = tensor_int_at(tensor, i);
   return true;
 }
+
+bool array_refuse_index(const Tensor *indices, int64_t i, int64_t limit, Status *status) {
+  StrBuf text = {0};
+  strbuf_append(&text, "indices");
+  array_print_position(&indices->shape, indices->shape.rank, i, &text);
+  status_invalid(status, "%s = %lld is not in [0, %lld)", strbuf_text(&text),
+                 (long long)tensor_int_at(indices, i), (long long)limit);
+  strbuf_free(&text);
+  return false;
+}

@@ -39,6 +39,8 @@ void array_clear(Tensor *to);
 
 /* "[1,0]": where element `i` stands in the first `rank` axes of a shape; nothing for rank 0. */
 void array_print_position(const Shape *shape, int rank, int64_t i, StrBuf *out);
+/* INVALID_ARGUMENT "indices[1,0] = 7 is not in [0, 5)" about element `i` of an int32 or int64 tensor. Returns false. */
+bool array_refuse_index(const Tensor *indices, int64_t i, int64_t limit, Status *status);
 
 /* The values of an int32 or int64 vector of sizes or of something else that there is one of for each axis of a tensor;
  * longer ones are refused, so nothing is allocated. */

@@ -53,11 +53,11 @@
 #define TEMPLATE_KERNEL __attribute__((unused)) static bool
 
 /* The kernels of a template for all types of numbers, or those that have an order. */
-#define REAL_KERNELS(kernel)                                                                                                        \
+#define TYPED_REAL_KERNELS(kernel)                                                                                                   \
   {{DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_BFLOAT16, kernel##_bf16},                      \
    {DT_INT32, kernel##_i32}, {DT_INT64, kernel##_i64}, {DT_UINT8, kernel##_u8}, {DT_INT8, kernel##_i8},                             \
    {DT_INT16, kernel##_i16}, {DT_UINT16, kernel##_u16}, {DT_UINT32, kernel##_u32}, {DT_UINT64, kernel##_u64}}
-#define NUMBER_KERNELS(kernel)                                                                                                      \
+#define TYPED_NUMBER_KERNELS(kernel)                                                                                                 \
   {{DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_BFLOAT16, kernel##_bf16},                      \
    {DT_INT32, kernel##_i32}, {DT_INT64, kernel##_i64}, {DT_UINT8, kernel##_u8}, {DT_INT8, kernel##_i8},                             \
    {DT_INT16, kernel##_i16}, {DT_UINT16, kernel##_u16}, {DT_UINT32, kernel##_u32}, {DT_UINT64, kernel##_u64},                       \

@@ -16,20 +16,10 @@ static int64_t product(const Shape *shape, int begin, int end) {
   return product;
 }
 
-static bool outside(const Tensor *indices, int64_t i, int64_t limit, Status *status) {
-  StrBuf text = {0};
-  strbuf_append(&text, "indices");
-  array_print_position(&indices->shape, indices->shape.rank, i, &text);
-  status_invalid(status, "%s = %lld is not in [0, %lld)", strbuf_text(&text),
-                 (long long)tensor_int_at(indices, i), (long long)limit);
-  strbuf_free(&text);
-  return false;
-}
-
 static bool check_indices(const Tensor *indices, int64_t limit, Status *status) {
   for (int64_t i = 0, count = tensor_num_elements(indices); i < count; i++) {
     int64_t index = indices->dtype == DT_INT32 ? tensor_i32(indices)[i] : tensor_i64(indices)[i];
-    if (index < 0 || index >= limit) return outside(indices, i, limit, status);
+    if (index < 0 || index >= limit) return array_refuse_index(indices, i, limit, status);
   }
   return true;
 }

@@ -75,10 +75,10 @@ def _scatters(golden, op):
                 _scatter(golden, op, by_reference, numbers(random, shape, dtype, 1, 9), rows, given)
     whole = np.float32([[1, 2], [3, 4], [5, 6]])
     for rows, given in [([0, 3], whole[:2]), ([[0, -1]], whole[None, :2]), ([0, 1], whole), ([0], whole[0])]:
-        _scatter(golden, op, by_reference, whole, np.int32(rows), given)
+        _scatter(golden, op, by_reference, whole, np.int32(rows), given, 'updates' if not by_reference and len(given) == 3 else None)
 
 
-def _scatter(golden, op, by_reference, initial, rows, updates):
+def _scatter(golden, op, by_reference, initial, rows, updates, message=None):
     try:
         with golden.graph(f'{op} {initial.dtype}{list(initial.shape)} {rows.dtype}{list(rows.shape)} {list(updates.shape)}') as case:
             handle, (assign, read) = variable(by_reference, 'var', initial)
@@ -86,8 +86,10 @@ def _scatter(golden, op, by_reference, initial, rows, updates):
             inputs = {'ref': handle, 'use_locking': False} if by_reference else {'resource': handle}
             apply(op, indices=indices, updates=given, name='update', **inputs)
             case.step({}, targets=[assign])
-            case.step({}, {indices: rows, given: updates}, targets=[case.graph.get_operation_by_name('update')])
-            case.step({'var/read:0': read}, tolerance=SUMMED)
+            # TensorFlow 2 has other words for resources when shapes disagree.
+            case.step({}, {indices: rows, given: updates}, targets=[case.graph.get_operation_by_name('update')], message=message)
+            if case.succeeded:  # else TensorFlow may have done a part of it
+                case.step({'var/read:0': read}, tolerance=SUMMED)
     except NoKernel:
         pass
 
