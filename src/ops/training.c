@@ -19,6 +19,12 @@
 
 /* --- Gradient descent: var -= alpha * delta --- */
 
+REGISTER_OP(ApplyGradientDescent,
+  .inputs = {"var: Ref(T)", "alpha: T", "delta: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  UPDATE(ALL_KERNELS(gradient_descent)))
+
 REGISTER_OP(ResourceApplyGradientDescent,
   .inputs = {"var: resource", "alpha: T", "delta: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
@@ -27,10 +33,23 @@ REGISTER_OP(ResourceApplyGradientDescent,
 
 /* --- Momentum, and with Nesterov the step as if the accumulator were one further --- */
 
+REGISTER_OP(ApplyMomentum,
+  .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "grad: T", "momentum: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "use_locking: bool = false", "use_nesterov: bool = false"},
+  UPDATE(ALL_KERNELS(momentum)))
+
 REGISTER_OP(ResourceApplyMomentum,
   .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "momentum: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false", "use_nesterov: bool = false"},
   .is_stateful = true,
+  UPDATE(ALL_KERNELS(momentum)))
+
+REGISTER_OP(SparseApplyMomentum,
+  .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "grad: T", "indices: Tindices", "momentum: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
+            "use_nesterov: bool = false"},
   UPDATE(ALL_KERNELS(momentum)))
 
 REGISTER_OP(ResourceSparseApplyMomentum,
@@ -57,6 +76,13 @@ REGISTER_OP(ResourceSparseApplyKerasMomentum,
 
 /* --- Adam --- */
 
+REGISTER_OP(ApplyAdam,
+  .inputs = {"var: Ref(T)", "m: Ref(T)", "v: Ref(T)", "beta1_power: T", "beta2_power: T", "lr: T", "beta1: T",
+             "beta2: T", "epsilon: T", "grad: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "use_locking: bool = false", "use_nesterov: bool = false"},
+  UPDATE(ALL_KERNELS(adam)))
+
 REGISTER_OP(ResourceApplyAdam,
   .inputs = {"var: resource", "m: resource", "v: resource", "beta1_power: T", "beta2_power: T", "lr: T",
              "beta1: T", "beta2: T", "epsilon: T", "grad: T"},
@@ -75,6 +101,13 @@ REGISTER_OP(ResourceApplyAdamWithAmsgrad,
 
 /* --- Adam in the infinity norm --- */
 
+REGISTER_OP(ApplyAdaMax,
+  .inputs = {"var: Ref(T)", "m: Ref(T)", "v: Ref(T)", "beta1_power: T", "lr: T", "beta1: T", "beta2: T",
+             "epsilon: T", "grad: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  UPDATE(REAL_KERNELS(ada_max)))
+
 REGISTER_OP(ResourceApplyAdaMax,
   .inputs = {"var: resource", "m: resource", "v: resource", "beta1_power: T", "lr: T", "beta1: T", "beta2: T",
              "epsilon: T", "grad: T"},
@@ -84,10 +117,23 @@ REGISTER_OP(ResourceApplyAdaMax,
 
 /* --- Adagrad --- */
 
+REGISTER_OP(ApplyAdagrad,
+  .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "grad: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "use_locking: bool = false", "update_slots: bool = true"},
+  UPDATE(ALL_KERNELS(adagrad)))
+
 REGISTER_OP(ResourceApplyAdagrad,
   .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false", "update_slots: bool = true"},
   .is_stateful = true,
+  UPDATE(ALL_KERNELS(adagrad)))
+
+REGISTER_OP(SparseApplyAdagrad,
+  .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "grad: T", "indices: Tindices"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
+            "update_slots: bool = true"},
   UPDATE(ALL_KERNELS(adagrad)))
 
 REGISTER_OP(ResourceSparseApplyAdagrad,
@@ -99,10 +145,23 @@ REGISTER_OP(ResourceSparseApplyAdagrad,
 
 /* --- Adagrad with an epsilon --- */
 
+REGISTER_OP(ApplyAdagradV2,
+  .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "epsilon: T", "grad: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "use_locking: bool = false", "update_slots: bool = true"},
+  UPDATE(ALL_KERNELS(adagrad_v2)))
+
 REGISTER_OP(ResourceApplyAdagradV2,
   .inputs = {"var: resource", "accum: resource", "lr: T", "epsilon: T", "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false", "update_slots: bool = true"},
   .is_stateful = true,
+  UPDATE(ALL_KERNELS(adagrad_v2)))
+
+REGISTER_OP(SparseApplyAdagradV2,
+  .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "epsilon: T", "grad: T", "indices: Tindices"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
+            "update_slots: bool = true"},
   UPDATE(ALL_KERNELS(adagrad_v2)))
 
 REGISTER_OP(ResourceSparseApplyAdagradV2,
@@ -114,11 +173,25 @@ REGISTER_OP(ResourceSparseApplyAdagradV2,
 
 /* --- Adagrad by dual averaging --- */
 
+REGISTER_OP(ApplyAdagradDA,
+  .inputs = {"var: Ref(T)", "gradient_accumulator: Ref(T)", "gradient_squared_accumulator: Ref(T)", "grad: T",
+             "lr: T", "l1: T", "l2: T", "global_step: int64"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  UPDATE(REAL_KERNELS(adagrad_da)))
+
 REGISTER_OP(ResourceApplyAdagradDA,
   .inputs = {"var: resource", "gradient_accumulator: resource", "gradient_squared_accumulator: resource",
              "grad: T", "lr: T", "l1: T", "l2: T", "global_step: int64"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
+  UPDATE(REAL_KERNELS(adagrad_da)))
+
+REGISTER_OP(SparseApplyAdagradDA,
+  .inputs = {"var: Ref(T)", "gradient_accumulator: Ref(T)", "gradient_squared_accumulator: Ref(T)", "grad: T",
+             "indices: Tindices", "lr: T", "l1: T", "l2: T", "global_step: int64"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
   UPDATE(REAL_KERNELS(adagrad_da)))
 
 REGISTER_OP(ResourceSparseApplyAdagradDA,
@@ -130,11 +203,25 @@ REGISTER_OP(ResourceSparseApplyAdagradDA,
 
 /* --- Adadelta --- */
 
+REGISTER_OP(ApplyAdadelta,
+  .inputs = {"var: Ref(T)", "accum: Ref(T)", "accum_update: Ref(T)", "lr: T", "rho: T", "epsilon: T",
+             "grad: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  UPDATE(ALL_KERNELS(adadelta)))
+
 REGISTER_OP(ResourceApplyAdadelta,
   .inputs = {"var: resource", "accum: resource", "accum_update: resource", "lr: T", "rho: T", "epsilon: T",
              "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
+  UPDATE(ALL_KERNELS(adadelta)))
+
+REGISTER_OP(SparseApplyAdadelta,
+  .inputs = {"var: Ref(T)", "accum: Ref(T)", "accum_update: Ref(T)", "lr: T", "rho: T", "epsilon: T",
+             "grad: T", "indices: Tindices"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
   UPDATE(ALL_KERNELS(adadelta)))
 
 REGISTER_OP(ResourceSparseApplyAdadelta,
@@ -146,11 +233,25 @@ REGISTER_OP(ResourceSparseApplyAdadelta,
 
 /* --- RMSProp --- */
 
+REGISTER_OP(ApplyRMSProp,
+  .inputs = {"var: Ref(T)", "ms: Ref(T)", "mom: Ref(T)", "lr: T", "rho: T", "momentum: T", "epsilon: T",
+             "grad: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  UPDATE(ALL_KERNELS(rms_prop)))
+
 REGISTER_OP(ResourceApplyRMSProp,
   .inputs = {"var: resource", "ms: resource", "mom: resource", "lr: T", "rho: T", "momentum: T", "epsilon: T",
              "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
+  UPDATE(ALL_KERNELS(rms_prop)))
+
+REGISTER_OP(SparseApplyRMSProp,
+  .inputs = {"var: Ref(T)", "ms: Ref(T)", "mom: Ref(T)", "lr: T", "rho: T", "momentum: T", "epsilon: T",
+             "grad: T", "indices: Tindices"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
   UPDATE(ALL_KERNELS(rms_prop)))
 
 REGISTER_OP(ResourceSparseApplyRMSProp,
@@ -162,11 +263,25 @@ REGISTER_OP(ResourceSparseApplyRMSProp,
 
 /* --- RMSProp with the variance instead of the mean square --- */
 
+REGISTER_OP(ApplyCenteredRMSProp,
+  .inputs = {"var: Ref(T)", "mg: Ref(T)", "ms: Ref(T)", "mom: Ref(T)", "lr: T", "rho: T", "momentum: T",
+             "epsilon: T", "grad: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  UPDATE(ALL_KERNELS(centered_rms_prop)))
+
 REGISTER_OP(ResourceApplyCenteredRMSProp,
   .inputs = {"var: resource", "mg: resource", "ms: resource", "mom: resource", "lr: T", "rho: T",
              "momentum: T", "epsilon: T", "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
+  UPDATE(ALL_KERNELS(centered_rms_prop)))
+
+REGISTER_OP(SparseApplyCenteredRMSProp,
+  .inputs = {"var: Ref(T)", "mg: Ref(T)", "ms: Ref(T)", "mom: Ref(T)", "lr: T", "rho: T", "momentum: T",
+             "epsilon: T", "grad: T", "indices: Tindices"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
   UPDATE(ALL_KERNELS(centered_rms_prop)))
 
 REGISTER_OP(ResourceSparseApplyCenteredRMSProp,
@@ -178,11 +293,25 @@ REGISTER_OP(ResourceSparseApplyCenteredRMSProp,
 
 /* --- FTRL-proximal --- */
 
+REGISTER_OP(ApplyFtrl,
+  .inputs = {"var: Ref(T)", "accum: Ref(T)", "linear: Ref(T)", "grad: T", "lr: T", "l1: T", "l2: T",
+             "lr_power: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  UPDATE(REAL_KERNELS(ftrl)))
+
 REGISTER_OP(ResourceApplyFtrl,
   .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "lr: T", "l1: T", "l2: T",
              "lr_power: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
+  UPDATE(REAL_KERNELS(ftrl)))
+
+REGISTER_OP(SparseApplyFtrl,
+  .inputs = {"var: Ref(T)", "accum: Ref(T)", "linear: Ref(T)", "grad: T", "indices: Tindices", "lr: T",
+             "l1: T", "l2: T", "lr_power: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
   UPDATE(REAL_KERNELS(ftrl)))
 
 REGISTER_OP(ResourceSparseApplyFtrl,
@@ -194,11 +323,25 @@ REGISTER_OP(ResourceSparseApplyFtrl,
 
 /* --- FTRL-proximal with shrinkage of the gradient --- */
 
+REGISTER_OP(ApplyFtrlV2,
+  .inputs = {"var: Ref(T)", "accum: Ref(T)", "linear: Ref(T)", "grad: T", "lr: T", "l1: T", "l2: T",
+             "l2_shrinkage: T", "lr_power: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  UPDATE(REAL_KERNELS(ftrl_v2)))
+
 REGISTER_OP(ResourceApplyFtrlV2,
   .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "lr: T", "l1: T", "l2: T",
              "l2_shrinkage: T", "lr_power: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
+  UPDATE(REAL_KERNELS(ftrl_v2)))
+
+REGISTER_OP(SparseApplyFtrlV2,
+  .inputs = {"var: Ref(T)", "accum: Ref(T)", "linear: Ref(T)", "grad: T", "indices: Tindices", "lr: T",
+             "l1: T", "l2: T", "l2_shrinkage: T", "lr_power: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
   UPDATE(REAL_KERNELS(ftrl_v2)))
 
 REGISTER_OP(ResourceSparseApplyFtrlV2,
@@ -210,10 +353,22 @@ REGISTER_OP(ResourceSparseApplyFtrlV2,
 
 /* --- Proximal gradient descent --- */
 
+REGISTER_OP(ApplyProximalGradientDescent,
+  .inputs = {"var: Ref(T)", "alpha: T", "l1: T", "l2: T", "delta: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  UPDATE(REAL_KERNELS(proximal_gradient_descent)))
+
 REGISTER_OP(ResourceApplyProximalGradientDescent,
   .inputs = {"var: resource", "alpha: T", "l1: T", "l2: T", "delta: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
+  UPDATE(REAL_KERNELS(proximal_gradient_descent)))
+
+REGISTER_OP(SparseApplyProximalGradientDescent,
+  .inputs = {"var: Ref(T)", "alpha: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
   UPDATE(REAL_KERNELS(proximal_gradient_descent)))
 
 REGISTER_OP(ResourceSparseApplyProximalGradientDescent,
@@ -224,10 +379,22 @@ REGISTER_OP(ResourceSparseApplyProximalGradientDescent,
 
 /* --- Proximal Adagrad --- */
 
+REGISTER_OP(ApplyProximalAdagrad,
+  .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "l1: T", "l2: T", "grad: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  UPDATE(REAL_KERNELS(proximal_adagrad)))
+
 REGISTER_OP(ResourceApplyProximalAdagrad,
   .inputs = {"var: resource", "accum: resource", "lr: T", "l1: T", "l2: T", "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
+  UPDATE(REAL_KERNELS(proximal_adagrad)))
+
+REGISTER_OP(SparseApplyProximalAdagrad,
+  .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
   UPDATE(REAL_KERNELS(proximal_adagrad)))
 
 REGISTER_OP(ResourceSparseApplyProximalAdagrad,
@@ -238,6 +405,12 @@ REGISTER_OP(ResourceSparseApplyProximalAdagrad,
 
 /* --- AddSign --- */
 
+REGISTER_OP(ApplyAddSign,
+  .inputs = {"var: Ref(T)", "m: Ref(T)", "lr: T", "alpha: T", "sign_decay: T", "beta: T", "grad: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  UPDATE(REAL_KERNELS(add_sign)))
+
 REGISTER_OP(ResourceApplyAddSign,
   .inputs = {"var: resource", "m: resource", "lr: T", "alpha: T", "sign_decay: T", "beta: T", "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
@@ -245,6 +418,12 @@ REGISTER_OP(ResourceApplyAddSign,
   UPDATE(REAL_KERNELS(add_sign)))
 
 /* --- PowerSign --- */
+
+REGISTER_OP(ApplyPowerSign,
+  .inputs = {"var: Ref(T)", "m: Ref(T)", "lr: T", "logbase: T", "sign_decay: T", "beta: T", "grad: T"},
+  .outputs = {"out: Ref(T)"},
+  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  UPDATE(REAL_KERNELS(power_sign)))
 
 REGISTER_OP(ResourceApplyPowerSign,
   .inputs = {"var: resource", "m: resource", "lr: T", "logbase: T", "sign_decay: T", "beta: T", "grad: T"},

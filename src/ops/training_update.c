@@ -148,11 +148,20 @@ static bool check_rows(const Tensor *var, const Tensor *grad, const Tensor *indi
 }
 
 /* The variables, which become writable only when everything is in order. */
+/* TensorFlow has other words for references than for resources. */
+static bool updated_variable(const KernelContext *context, int i, DataType dtype, Variable **variable, Status *status) {
+  const UpdateState *state = context->state;
+  if (!state->op_def->input_arg[i]->is_ref) return initialized_variable(context, i, dtype, variable, status);
+  TRY(tensor_variable(context->inputs[i], variable, status));
+  return !tensor_is_empty(&(*variable)->value) ||
+         status_set(status, CODE_FAILED_PRECONDITION, "Attempting to use uninitialized variables: %s", variable_name(context, i));
+}
+
 static bool prepare(KernelContext *context, int demands, Variable **variables, Status *status) {
   const UpdateState *state = context->state;
   const Tensor *grad = context->inputs[state->grad];
   for (int i = 0; i < state->num_variables; i++) {
-    TRY(initialized_variable(context, i, grad->dtype, &variables[i], status));
+    TRY(updated_variable(context, i, grad->dtype, &variables[i], status));
     for (int k = 0; k < i; k++) {
       if (variables[k] == variables[i]) {
         return status_invalid(status, "%s and %s are the same variable", input_name(state, k), input_name(state, i));
@@ -265,5 +274,5 @@ bool update_run(KernelContext *context, UpdateLoop loop, int demands, Status *st
     if (tensor_num_elements(grad) < UPDATE_GRAIN) threads = 1;
     parallel_for(context->parallel, rows, (rows + threads - 1) / threads, rows_body, &u);
   }
-  return true;
+  return context->num_outputs == 0 || kernel_set_output(context, 0, context->inputs[0], NULL, status);
 }

@@ -69,6 +69,7 @@ static const struct { const char *op, *file, *test; } kElsewhere[] = {
     {"TensorListFromTensor", "ops/tensor_list_test.c", "gradients_of_lists"},
     {"TopK", "ops/top_k_test.c", "gradients_of_top_k_in_old_graphs"},
     {"PreventGradient", "ops/identity_test.c", "gradients_are_prevented"},
+    {"RefIdentity", "c_api/reference_variables_test.c", "gradients_of_references_are_those_of_values"},
     {"ResourceGather", "ops/variable_test.c", "gradients_flow_into_gathered_variables"},
 };
 enum { NUM_ELSEWHERE = sizeof kElsewhere / sizeof kElsewhere[0], MAX_SHAPES = 64, CASES_WANTED = 3 };

@@ -1,0 +1,152 @@
+/* Reference variables in a session: who reads what, and when. What their ops compute is in tests/data/golden. */
+#include "c_api_fixture.h"
+
+typedef struct Variables {
+  Fixture f;
+  TF_Session *session;
+  TF_Output v; /* float[2] */
+} Variables;
+
+static TF_Output reference(Fixture *f, const char *name) {
+  static const int64_t kTwo = 2;
+  TF_OperationDescription *desc = TF_NewOperation(f->graph, "VariableV2", name);
+  TF_SetAttrType(desc, "dtype", TF_FLOAT);
+  TF_SetAttrShape(desc, "shape", &kTwo, 1);
+  return finish(f, desc);
+}
+
+static TF_Output pair(Fixture *f, const char *name, float a, float b) { return constant_of(f, name, float_vector(2, (float[]){a, b})); }
+
+/* An op behind another one. */
+static TF_Output after(Fixture *f, TF_Operation *first, const char *type, const char *name, int num_inputs, const TF_Output *inputs) {
+  TF_OperationDescription *desc = TF_NewOperation(f->graph, type, name);
+  for (int i = 0; i < num_inputs; i++) TF_AddInput(desc, inputs[i]);
+  if (first) TF_AddControlInput(desc, first);
+  return finish(f, desc);
+}
+
+static bool begin_variables(Variables *v) {
+  if (!begin(&v->f)) return false;
+  v->v = reference(&v->f, "v");
+  binary(&v->f, "Assign", "init", v->v, pair(&v->f, "initial", 1, 2));
+  TF_SessionOptions *options = TF_NewSessionOptions();
+  v->session = TF_NewSession(v->f.graph, options, v->f.status);
+  TF_DeleteSessionOptions(options);
+  return CHECK_TF_OK(v->f.status);
+}
+
+static void run_init(Variables *v) {
+  run_target(&v->f, v->session, TF_GraphOperationByName(v->f.graph, "init"));
+  CHECK_TF_OK(v->f.status);
+}
+
+static void end_variables(Variables *v) {
+  TF_DeleteSession(v->session, v->f.status);
+  end(&v->f);
+}
+
+static void gives(Variables *v, TF_Output output, float a, float b) {
+  TF_Tensor *value = fetch(&v->f, v->session, kNone, NULL, output);
+  if (CHECK_TF_OK(v->f.status) && CHECK_INT_EQ(TF_TensorType(value), TF_FLOAT) && CHECK_INT_EQ(TF_TensorElementCount(value), 2)) {
+    CHECK_NEAR(((float *)TF_TensorData(value))[0], a, 0);
+    CHECK_NEAR(((float *)TF_TensorData(value))[1], b, 0);
+  }
+  TF_DeleteTensor(value);
+}
+
+TEST(a_reference_is_fetched_as_its_value) {
+  Variables v;
+  REQUIRE(begin_variables(&v));
+  CHECK_INT_EQ(TF_OperationOutputType(v.v), 100 + TF_FLOAT);
+  CHECK(fetch(&v.f, v.session, kNone, NULL, v.v) == NULL);
+  CHECK_TF_ERROR(v.f.status, TF_FAILED_PRECONDITION, "Attempting to use uninitialized value v");
+  TF_Output twice = binary(&v.f, "Add", "twice", v.v, v.v);
+  CHECK(fetch(&v.f, v.session, kNone, NULL, twice) == NULL);
+  CHECK_TF_ERROR(v.f.status, TF_FAILED_PRECONDITION, "Attempting to use uninitialized value v");
+  run_init(&v);
+  gives(&v, v.v, 1, 2);
+  gives(&v, twice, 2, 4);
+  end_variables(&v);
+}
+
+/* A value that was read stays as it is when the variable changes later in the step. */
+TEST(values_are_read_when_their_reader_runs) {
+  Variables v;
+  REQUIRE(begin_variables(&v));
+  Fixture *f = &v.f;
+  TF_Output before = unary(f, "Identity", "before", v.v);
+  TF_Output added = after(f, before.oper, "AssignAdd", "added", 2, (TF_Output[]){v.v, pair(f, "ten", 10, 20)});
+  TF_Output later = after(f, added.oper, "Identity", "later", 1, &v.v);
+  TF_Output difference = binary(f, "Sub", "difference", later, before);
+  run_init(&v);
+  gives(&v, difference, 10, 20);
+  gives(&v, difference, 10, 20);
+  gives(&v, v.v, 21, 42);
+  end_variables(&v);
+}
+
+/* Two updates that look alike are two. */
+TEST(equal_updates_are_not_merged) {
+  Variables v;
+  REQUIRE(begin_variables(&v));
+  Fixture *f = &v.f;
+  TF_Output one = pair(f, "one", 1, 1);
+  TF_Output first = binary(f, "AssignAdd", "first", v.v, one), second = binary(f, "AssignAdd", "second", v.v, one);
+  TF_Output both = after(f, first.oper, "Identity", "both", 1, &second);
+  run_init(&v);
+  gives(&v, both, 3, 4);
+  end_variables(&v);
+}
+
+TEST(sessions_have_variables_of_their_own) {
+  Variables v;
+  REQUIRE(begin_variables(&v));
+  run_init(&v);
+  TF_SessionOptions *options = TF_NewSessionOptions();
+  TF_Session *first = v.session;
+  v.session = TF_NewSession(v.f.graph, options, v.f.status);
+  TF_DeleteSessionOptions(options);
+  CHECK(fetch(&v.f, v.session, kNone, NULL, v.v) == NULL);
+  CHECK_TF_ERROR(v.f.status, TF_FAILED_PRECONDITION, "uninitialized value v");
+  run_init(&v);
+  gives(&v, binary(&v.f, "AssignAdd", "more", v.v, pair(&v.f, "ten", 10, 20)), 11, 22);
+  TF_DeleteSession(v.session, v.f.status);
+  v.session = first;
+  gives(&v, v.v, 1, 2);
+  end_variables(&v);
+}
+
+TEST(a_reference_can_be_fed_where_its_value_is_wanted) {
+  Variables v;
+  REQUIRE(begin_variables(&v));
+  Fixture *f = &v.f;
+  TF_Output negative = unary(f, "Neg", "negative", v.v), added = binary(f, "AssignAdd", "added", v.v, pair(f, "one", 1, 1));
+  TF_Tensor *fed = float_vector(2, (float[]){7, 8});
+  TF_Tensor *value = fetch(f, v.session, v.v, fed, negative);
+  if (CHECK_TF_OK(f->status)) CHECK_NEAR(((float *)TF_TensorData(value))[1], -8, 0);
+  CHECK(fetch(f, v.session, v.v, fed, added) == NULL);
+  CHECK_TF_ERROR(f->status, TF_INVALID_ARGUMENT, "Input 0 of node added was passed float from v:0 incompatible with expected float_ref.");
+  TF_DeleteTensor(fed);
+  TF_DeleteTensor(value);
+  end_variables(&v);
+}
+
+TEST(gradients_of_references_are_those_of_values) {
+  Variables v;
+  REQUIRE(begin_variables(&v));
+  Fixture *f = &v.f;
+  TF_Output same = unary(f, "RefIdentity", "same", v.v), y = unary(f, "Square", "y", same), dx[1];
+  TF_AddGradients(f->graph, &y, 1, &v.v, 1, NULL, f->status, dx);
+  REQUIRE(CHECK_TF_OK(f->status));
+  CHECK_INT_EQ(TF_OperationOutputType(dx[0]), TF_FLOAT);
+  run_init(&v);
+  gives(&v, dx[0], 2, 4);
+  /* A step of gradient descent on it. */
+  TF_OperationDescription *desc = TF_NewOperation(f->graph, "ApplyGradientDescent", "step");
+  TF_AddInput(desc, v.v);
+  TF_AddInput(desc, constant(f, "rate", 0.25f));
+  TF_AddInput(desc, dx[0]);
+  gives(&v, finish(f, desc), 0.5f, 1);
+  gives(&v, dx[0], 1, 2);
+  end_variables(&v);
+}
