@@ -33,7 +33,7 @@ function unfitType(node: GraphDefNode, def: OpDef, kernels: readonly Constraints
   return types.find((type) => !allowed.includes(type)) ?? types[0];
 }
 
-export function findMissing(runtime: Runtime, graphDef: Uint8Array | string): Missing[] {
+export function findMissing(runtime: Runtime, graphDef: Uint8Array | ArrayBuffer | string): Missing[] {
   return findMissingIn(runtime, readGraphDef(runtime.wasm, graphDef));
 }
 

@@ -1,6 +1,6 @@
 /** tf.files: the files that ops read and write, such as checkpoints. */
 import type { Runtime } from './runtime.js';
-import { decodeText, encodeText } from './utf8.js';
+import { bytesOf, decodeText, encodeText } from './utf8.js';
 
 /**
  * Files of one engine: in memory, until useDirectory() says otherwise. Paths are texts with '/' between their parts; in memory there are no folders
@@ -17,9 +17,9 @@ export class Files {
   }
 
   /** Makes the file, or replaces it. */
-  write(path: string, content: Uint8Array | string): void {
+  write(path: string, content: Uint8Array | ArrayBuffer | string): void {
     const { wasm } = this.runtime;
-    const bytes = typeof content === 'string' ? encodeText(content) : content;
+    const bytes = typeof content === 'string' ? encodeText(content) : bytesOf(content, 'the content of a file');
     wasm.scope((scope) => {
       const [name, data] = [scope.string(path), scope.bytes(bytes)];
       wasm.checked((status) => wasm.call.TF_WasmFileWrite!(name, data, bytes.length, status));

@@ -9,7 +9,7 @@ import { decodeOpDef } from './op-def.js';
 import { fieldsOf } from './protobuf.js';
 import type { Runtime } from './runtime.js';
 import { Tensor, TensorLike, tensor } from './tensor.js';
-import { encodeText } from './utf8.js';
+import { bytesOf, encodeText } from './utf8.js';
 import type { Scope } from './wasm.js';
 
 export type FunctionAttrs = Record<string, AttrInput>;
@@ -163,10 +163,11 @@ export class FunctionDef {
   }
 
   /** @internal From a serialised FunctionDef, which is checked. */
-  static fromProtoIn(runtime: Runtime, proto: Uint8Array): FunctionDef {
+  static fromProtoIn(runtime: Runtime, proto: Uint8Array | ArrayBuffer): FunctionDef {
     const { wasm } = runtime;
+    const bytes = bytesOf(proto, 'a serialised FunctionDef');
     const handle = wasm.scope((scope) =>
-      wasm.checked((status) => wasm.call.TF_FunctionImportFunctionDef!(scope.bytes(proto), proto.length, status)),
+      wasm.checked((status) => wasm.call.TF_FunctionImportFunctionDef!(scope.bytes(bytes), bytes.length, status)),
     );
     return FunctionDef.takeHandle(runtime, handle);
   }

@@ -3,6 +3,7 @@ import { AttrValue, FuncAttr, decodeAttr } from './attr-value.js';
 import { withGraphDef } from './import-graph.js';
 import { OpDef, decodeOpDef } from './op-def.js';
 import { fieldsOf, intOf, textOf } from './protobuf.js';
+import { bytesOf } from './utf8.js';
 import type { Wasm } from './wasm.js';
 
 export interface GraphDefNode {
@@ -49,8 +50,8 @@ function decodeFunction(bytes: Uint8Array): GraphDefFunction {
 }
 
 /** From bytes, or from protobuf text. */
-export function readGraphDef(wasm: Wasm, graphDef: Uint8Array | string): GraphDefContent {
-  const bytes = typeof graphDef === 'string' ? withGraphDef(wasm, graphDef, (buffer) => wasm.bytesOfBuffer(buffer)) : graphDef;
+export function readGraphDef(wasm: Wasm, graphDef: Uint8Array | ArrayBuffer | string): GraphDefContent {
+  const bytes = typeof graphDef === 'string' ? withGraphDef(wasm, graphDef, (buffer) => wasm.bytesOfBuffer(buffer)) : bytesOf(graphDef, 'a GraphDef that is no text');
   const nodes: GraphDefNode[] = [];
   const functions = new Map<string, GraphDefFunction>();
   let producer = 0;

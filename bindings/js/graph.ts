@@ -332,7 +332,7 @@ export class Graph extends GraphOps {
   // ---- import and export ----
 
   /** Adds the nodes of a GraphDef: bytes, or protobuf text. On error the graph stays as it was. */
-  importGraphDef(def: Uint8Array | string, options: ImportOptions = {}): ImportResults {
+  importGraphDef(def: Uint8Array | ArrayBuffer | string, options: ImportOptions = {}): ImportResults {
     return importInto(this, def, options);
   }
 

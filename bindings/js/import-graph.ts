@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from './errors.js';
 import type { Graph } from './graph.js';
 import { Input, Operation, Output, valueOf } from './operation.js';
-import { encodeText } from './utf8.js';
+import { bytesOf, encodeText } from './utf8.js';
 import type { Scope, Wasm } from './wasm.js';
 
 export interface ImportOptions {
@@ -38,7 +38,7 @@ export function splitOutputName(name: string): [string, number] {
 }
 
 /** As Graph.importGraphDef. */
-export function importInto(graph: Graph, def: Uint8Array | string, options: ImportOptions): ImportResults {
+export function importInto(graph: Graph, def: Uint8Array | ArrayBuffer | string, options: ImportOptions): ImportResults {
   const { wasm } = graph;
   const { call } = wasm;
   return wasm.scope((scope) =>
@@ -60,9 +60,9 @@ export function importInto(graph: Graph, def: Uint8Array | string, options: Impo
 }
 
 /** Calls `use` with a TF_Buffer that holds the GraphDef until it returns. */
-export function withGraphDef<T>(wasm: Wasm, def: Uint8Array | string, use: (buffer: number) => T): T {
+export function withGraphDef<T>(wasm: Wasm, def: Uint8Array | ArrayBuffer | string, use: (buffer: number) => T): T {
   const { call } = wasm;
-  const bytes = typeof def === 'string' ? encodeText(def) : def;
+  const bytes = typeof def === 'string' ? encodeText(def) : bytesOf(def, 'a GraphDef that is no text');
   let source = wasm.malloc(bytes.length);
   const buffer = call.TF_NewBuffer!();
   try {

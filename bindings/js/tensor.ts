@@ -24,10 +24,32 @@ export class Tensor {
     readonly shape: number[],
     /**
      * Row-major. bool: 0 and 1 in a Uint8Array; half, bfloat16 and the types for storage: bits; complex: real and imaginary parts in turn; string:
-     * strings, or the bytes of all where one of them is no UTF-8.
+     * strings, or the bytes of all where one of them is no UTF-8. As many as the shape says: a resource or variant has none.
      */
     readonly data: TypedArray | string[] | Uint8Array[],
-  ) {}
+  ) {
+    this.check();
+  }
+
+  /**
+   * @internal Throws InvalidArgumentError unless the data is of the dtype and as long as the shape says. What was so may not stay so: arrays and
+   * buffers can be resized, detached, written to.
+   */
+  check(): void {
+    const { dtype, shape, data } = this;
+    if (!Array.isArray(shape) || !shape.every((size) => Number.isSafeInteger(size) && size >= 0)) {
+      throw new InvalidArgumentError(`[${shape}] is no shape`);
+    }
+    if (dtypeOf(dtype) !== dtype) throw new InvalidArgumentError(`dtype ${dtype} of a Tensor is written ${dtypeOf(dtype)}`);
+    const holds = arrayNameOf(dtype);
+    const given = ArrayBuffer.isView(data) ? (data as TypedArray)[Symbol.toStringTag] : Array.isArray(data) ? 'Array' : typeof data;
+    if (given !== holds) throw new InvalidArgumentError(`the data of a tensor of dtype ${dtype} is of type ${holds}, not ${given}`);
+    const expected = dtype === 'resource' || dtype === 'variant' ? 0 : sizeOf(shape) * itemsPerElement(dtype);
+    if (data.length !== expected) {
+      throw new InvalidArgumentError(`a tensor of dtype ${dtype} and shape [${shape}] has ${expected} items of data, not ${data.length}`);
+    }
+    if (dtype === 'string') for (const item of data as unknown[]) if (typeof item !== 'string' && !(item instanceof Uint8Array)) refuseElement(item, dtype);
+  }
 
   /** Number of elements. */
   get size(): number {
@@ -79,6 +101,9 @@ function show(element: Scalar): string {
   if (typeof element !== 'object') return String(element);
   return element instanceof Uint8Array ? `${element.length} bytes` : `(${element.re},${element.im})`;
 }
+
+/** The name of what holds the elements of a dtype. */
+const arrayNameOf = (dtype: DType): string => (dtype === 'string' || dtype === 'resource' || dtype === 'variant' ? 'Array' : typedArrayOf(dtype).name);
 
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
 

@@ -31,7 +31,7 @@ export interface TF {
     define(spec: DefineSpec): FunctionDef;
     /** From function text. */
     parse(text: string): FunctionDef;
-    fromProto(bytes: Uint8Array): FunctionDef;
+    fromProto(bytes: Uint8Array | ArrayBuffer): FunctionDef;
   };
   readonly train: typeof train;
   /** The files that ops read and write. */
@@ -45,7 +45,7 @@ export interface TF {
   /** Makes an op known, to this engine, for good. */
   registerOp(spec: OpSpec): void;
   /** What a GraphDef (bytes, or protobuf text) needs that is not here: ops, and kernels of ops for some dtypes. */
-  checkCompatibility(graphDef: Uint8Array | string): { missing: Missing[] };
+  checkCompatibility(graphDef: Uint8Array | ArrayBuffer | string): { missing: Missing[] };
   memory(): MemoryInfo;
 }
 

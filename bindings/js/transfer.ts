@@ -5,12 +5,18 @@ import { readStrings, writeStrings } from './strings.js';
 import { Tensor, sizeOf } from './tensor.js';
 import type { Scope, Wasm } from './wasm.js';
 
+/** The bytes that an address of the engine can tell apart: a number beyond would arrive as its remainder. */
+const LARGEST = 2 ** 32 - 1;
+
 /** A new TF_Tensor of a value; the caller deletes it. */
-export function uploadTensor(wasm: Wasm, scope: Scope, { dtype, shape, data }: Tensor): number {
+export function uploadTensor(wasm: Wasm, scope: Scope, value: Tensor): number {
   const { call } = wasm;
+  const { dtype, shape, data } = value;
   const Data = dtype === 'string' ? undefined : typedArrayOf(dtype);
+  value.check();
   const bytes = ArrayBuffer.isView(data) ? data.byteLength : 24 * data.length;
-  const pointer = call.TF_AllocateTensor!(dtypeNumber(dtype), scope.dims(shape), shape.length, bytes) >>> 0;
+  const fits = bytes <= LARGEST;
+  const pointer = fits ? call.TF_AllocateTensor!(dtypeNumber(dtype), scope.dims(shape), shape.length, bytes) >>> 0 : 0;
   if (pointer === 0) throw new ResourceExhaustedError(`OOM when allocating tensor with shape[${shape}] and type ${dtype}`);
   if (Data && ArrayBuffer.isView(data)) {
     wasm.view(Data).set(data as never, (call.TF_TensorData!(pointer) >>> 0) / Data.BYTES_PER_ELEMENT);

@@ -1,4 +1,6 @@
 /** UTF-8, with a short way for what is ASCII and short, as names are: TextEncoder takes longer to start than they take to copy. */
+import { InvalidArgumentError } from './errors.js';
+
 const encoder = new TextEncoder();
 const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
 const strict = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
@@ -6,6 +8,13 @@ const strict = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
 const SHORT = 64;
 
 export const encodeText = (text: string): Uint8Array => encoder.encode(text);
+
+/** Bytes in either form in which JavaScript has them; `what` names them in the error for anything else. */
+export function bytesOf(value: Uint8Array | ArrayBuffer, what: string): Uint8Array {
+  if (value instanceof Uint8Array) return value;
+  if (Object.prototype.toString.call(value) === '[object ArrayBuffer]') return new Uint8Array(value);
+  throw new InvalidArgumentError(`${what} is given as a Uint8Array or an ArrayBuffer`);
+}
 
 /** Puts a short text of ASCII at `at` and returns true; else it changes nothing that lies behind `text.length` bytes, and returns false. */
 export function putAscii(text: string, bytes: Uint8Array, at: number): boolean {

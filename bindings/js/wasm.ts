@@ -177,7 +177,7 @@ export class Wasm {
   }
 
   malloc(size: number): number {
-    const pointer = this.call.malloc!(Math.max(size, 1)) >>> 0;
+    const pointer = size < 2 ** 32 ? this.call.malloc!(Math.max(size, 1)) >>> 0 : 0; // a larger number would arrive as its remainder
     if (pointer === 0) throw errorOf(8, `OOM when allocating ${size} bytes of wasm memory`);
     return pointer;
   }

@@ -22,6 +22,11 @@ describe('files', () => {
     assert.throws(() => tf.files.remove('text'), NotFoundError);
     assert.throws(() => tf.files.write('', 'x'), InvalidArgumentError);
     assert.throws(() => tf.files.write('a\0b', 'x'), InvalidArgumentError);
+    tf.files.write('buffer', Uint8Array.of(4, 5).buffer);
+    assert.deepEqual(tf.files.read('buffer'), Uint8Array.of(4, 5));
+    for (const content of [new Float32Array(2), [1, 2], 7, undefined, null, new DataView(new ArrayBuffer(2))]) {
+      assert.throws(() => tf.files.write('other', content), InvalidArgumentError, String(content));
+    }
   });
 
   it('hold megabytes', () => {

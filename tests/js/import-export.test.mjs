@@ -32,6 +32,15 @@ describe('importing and exporting graphs', () => {
       other.importGraphDef(text);
       assert.equal(other.toText(), text);
     });
+    await withGraph(tf, async (other) => {
+      other.importGraphDef(bytes.slice().buffer); // as a response has it
+      assert.equal(other.toText(), text);
+      for (const def of [undefined, null, 5, [...bytes], new Float64Array(3), {}]) {
+        assert.throws(() => other.importGraphDef(def), InvalidArgumentError);
+        assert.throws(() => tf.checkCompatibility(def), InvalidArgumentError);
+        assert.throws(() => tf.FunctionDef.fromProto(def), InvalidArgumentError);
+      }
+    });
   }));
 
   it('reads text that a person wrote', () => withGraph(tf, async (g, session) => {

@@ -89,6 +89,69 @@ describe('tf.tensor', () => {
     for (const args of bad) assert.throws(() => tf.tensor(...args), InvalidArgumentError, JSON.stringify(args.map(String)));
   });
 
+  it('has as much data as its shape says, of the kind that its dtype has', () => {
+    const text = new Uint8Array(1);
+    for (const good of [['float32', [2], new Float32Array(2)], ['complex64', [2], new Float32Array(4)], ['float32', [0, 3], new Float32Array(0)],
+      ['float32', [], new Float32Array(1)], ['string', [2], ['a', 'b']], ['string', [1], [text]], ['resource', [], []]]) {
+      assert.equal(new Tensor(...good).data, good[2]);
+    }
+    const bad = [
+      ['float32', [2], new Float32Array(3)], ['float32', [2], new Float32Array(1)], ['float32', [], new Float32Array(0)], ['complex64', [2], new Float32Array(2)],
+      ['float32', [2 ** 31, 2 ** 31], new Float32Array(0)], ['float32', [2 ** 53, 2 ** 53], new Float32Array(1)], ['int64', [1], new BigInt64Array(2 ** 16)],
+      ['string', [1], ['a', 'b']], ['string', [3], ['a', 'b']], ['string', [1], [7]], ['string', [1], 'a'], ['resource', [], [1]],
+      ['float32', [2], new Float64Array(2)], ['float32', [2], [1, 2]], ['float32', [1], new DataView(new ArrayBuffer(4))], ['float32', [1], undefined], ['int32', [1], 5],
+      ['float32', [-1], new Float32Array(1)], ['float32', [1.5], new Float32Array(1)], ['float32', [NaN], new Float32Array(0)], ['float32', ['2'], new Float32Array(2)],
+      ['float32', 2, new Float32Array(2)], ['float', [1], new Float32Array(1)], ['nonsense', [1], new Float32Array(1)],
+    ];
+    for (const args of bad) assert.throws(() => new Tensor(...args), InvalidArgumentError, String(args));
+    assert.throws(() => new Tensor('float32', [2], new Float32Array(3)), { message: 'a tensor of dtype float32 and shape [2] has 2 items of data, not 3' });
+  });
+
+  it('is refused where it is fed, when its data or its shape is no longer what it was', async () => {
+    const g = new tf.Graph();
+    const session = new tf.Session(g);
+    const before = tf.tensor(Float32Array.from({ length: 1000 }, (_, i) => i));
+    const [x, s] = [g.placeholder('float32', null), g.placeholder('string', null)];
+    const [y, t] = [g.identity(x), g.identity(s)];
+    const changed = {
+      detached: () => {
+        const value = tf.tensor(new Float32Array(4));
+        structuredClone(value.data, { transfer: [value.data.buffer] });
+        return value;
+      },
+      'of another shape': () => {
+        const value = tf.tensor(new Float32Array(4));
+        value.shape[0] = 2 ** 20;
+        return value;
+      },
+      'of another rank': () => {
+        const value = tf.tensor(new Float32Array(4));
+        value.shape.push(2);
+        return value;
+      },
+    };
+    if ('resizable' in ArrayBuffer.prototype) {
+      for (const bytes of [8, 4096]) {
+        changed[`resized to ${bytes}`] = () => {
+          const buffer = new ArrayBuffer(16, { maxByteLength: 4096 });
+          const value = tf.tensor(new Float32Array(buffer));
+          buffer.resize(bytes);
+          return value;
+        };
+      }
+    }
+    for (const [how, make] of Object.entries(changed)) await assert.rejects(session.run(y, new Map([[x, make()]])), InvalidArgumentError, how);
+    const strings = { longer: (value) => value.data.push('c'), shorter: (value) => value.data.pop(), 'of numbers': (value) => (value.data[0] = 5) };
+    for (const [how, change] of Object.entries(strings)) {
+      const value = tf.tensor(['a', 'b']);
+      change(value);
+      await assert.rejects(session.run(t, new Map([[s, value]])), InvalidArgumentError, how);
+    }
+    assert.deepEqual((await session.run(y, new Map([[x, before]]))).data, before.data);
+    await session.close();
+    g.dispose();
+  });
+
   it('gives values back as nested arrays and single items', () => {
     const matrix = tf.tensor([[1, 2], [3, 4]]);
     assert.deepEqual(matrix.array(), [[1, 2], [3, 4]]);
