@@ -306,10 +306,14 @@ export class Graph extends GraphOps {
   // ---- gradients ----
 
   /**
-   * The derivatives of the sum of `ys` (weighted by `gradYs`) with respect to each x: null where no gradient flows. Nodes are added
-   * under `name` ("gradients", made unique).
+   * The derivatives of the sum of `ys` (weighted by `gradYs`) with respect to each x: null where no gradient flows. What is in
+   * `stopGradients` is taken as constant. Nodes are added under `name` ("gradients", made unique).
    */
-  gradients(ys: readonly Input[], xs: readonly Input[], options: { gradYs?: readonly Input[]; name?: string } = {}): (Output | null)[] {
+  gradients(
+    ys: readonly Input[],
+    xs: readonly Input[],
+    options: { gradYs?: readonly Input[]; stopGradients?: readonly Input[]; name?: string } = {},
+  ): (Output | null)[] {
     if (this.body) return this.body.gradients(ys, xs, options);
     const { wasm } = this;
     if (options.gradYs && options.gradYs.length !== ys.length) {
@@ -320,8 +324,11 @@ export class Graph extends GraphOps {
       const y = scope.outputs(ys.map((input) => this.own(input)));
       const x = scope.outputs(xs.map((input) => this.own(input instanceof Variable ? input.handle : input)));
       const dy = options.gradYs ? scope.outputs(options.gradYs.map((input) => this.own(input))) : 0;
+      const stops = options.stopGradients ?? [];
+      const stopped = scope.outputs(stops.map((input) => this.own(input)));
       const prefix = options.name === undefined ? 0 : scope.string(options.name);
-      wasm.checked((status) => wasm.call.TF_WasmAddGradients!(this.pointer, prefix, y, ys.length, x, xs.length, dy, result, status));
+      wasm.checked((status) =>
+        wasm.call.TF_WasmAddGradients!(this.pointer, prefix, y, ys.length, x, xs.length, dy, stopped, stops.length, result, status));
       return xs.map((_, i) => {
         const pointer = wasm.u32[(result >>> 2) + 2 * i]!;
         return pointer === 0 ? null : this.outputAt(pointer, wasm.u32[(result >>> 2) + 2 * i + 1]!);

@@ -257,37 +257,39 @@ int TF_GraphGetFunctions(TF_Graph *g, TF_Function **funcs, int max_func, TF_Stat
 /* ---- gradients ---- */
 
 static bool add_gradients(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x,
-                          int nx, const TF_Output *dx, TF_Output *dy, bool require_paths, Arena *arena,
-                          Status *status) {
-  NodeOutput *ys, *xs, *dys = NULL;
+                          int nx, const TF_Output *dx, const GradientStops *stops, TF_Output *dy,
+                          Arena *arena, Status *status) {
+  NodeOutput *ys, *xs, *stopped = NULL, *dys = NULL;
   if (!arena) return status_oom(status, "gradients");
   for (int i = 0; i < ny; i++) TRY(check_output_index(y[i], status));
   for (int i = 0; i < nx; i++) TRY(check_output_index(x[i], status));
   TRY(to_node_outputs(y, ny, arena, &ys, status));
   TRY(to_node_outputs(x, nx, arena, &xs, status));
   if (dx) TRY(to_node_outputs(dx, ny, arena, &dys, status));
+  if (stops) TRY(to_node_outputs(stops->outputs, stops->count, arena, &stopped, status));
   NodeOutput *results = arena_calloc(arena, nx, sizeof *results);
   if (!results) return status_oom(status, "gradients");
-  if (require_paths) TRY(graph_check_differentiable(g->graph, ys, ny, xs, nx, status));
-  TRY(graph_add_gradients(g->graph, ys, ny, xs, nx, dys, prefix, results, status));
+  if (!stops) TRY(graph_check_differentiable(g->graph, ys, ny, xs, nx, status));
+  GradientOptions options = {.scope = prefix, .stops = stopped, .num_stops = stops ? stops->count : 0};
+  TRY(graph_add_gradients(g->graph, ys, ny, xs, nx, dys, &options, results, status));
   for (int i = 0; i < nx; i++) dy[i] = from_node_output(results[i]);
   return true;
 }
 
 void add_gradients_to(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx,
-                      const TF_Output *dx, TF_Output *dy, bool require_paths, TF_Status *status) {
+                      const TF_Output *dx, const GradientStops *stops, TF_Output *dy, TF_Status *status) {
   start_status(status);
   Arena *arena = arena_new();
-  reported(add_gradients(g, prefix, y, ny, x, nx, dx, dy, require_paths, arena, &status->status));
+  reported(add_gradients(g, prefix, y, ny, x, nx, dx, stops, dy, arena, &status->status));
   arena_free(arena);
 }
 
 void TF_AddGradientsWithPrefix(TF_Graph *g, const char *prefix, TF_Output *y, int ny, TF_Output *x, int nx,
                                TF_Output *dx, TF_Status *status, TF_Output *dy) {
-  add_gradients_to(g, prefix, y, ny, x, nx, dx, dy, true, status);
+  add_gradients_to(g, prefix, y, ny, x, nx, dx, NULL, dy, status);
 }
 
 void TF_AddGradients(TF_Graph *g, TF_Output *y, int ny, TF_Output *x, int nx, TF_Output *dx,
                      TF_Status *status, TF_Output *dy) {
-  add_gradients_to(g, NULL, y, ny, x, nx, dx, dy, true, status);
+  add_gradients_to(g, NULL, y, ny, x, nx, dx, NULL, dy, status);
 }

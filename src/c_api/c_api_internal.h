@@ -72,10 +72,15 @@ void graph_reference(TF_Graph *graph);
 TF_Tensor *share_tensor(const Tensor *tensor, Status *status);
 /* Gives up an operation that was begun; NULL is fine. */
 void free_description(TF_OperationDescription *desc);
-/* TF_AddGradientsWithPrefix. Without `require_paths` an x that no gradient reaches gets {NULL, 0} instead of
- * failing the call. */
+/* What gradients take as constant. */
+typedef struct GradientStops {
+  const TF_Output *outputs;
+  int count;
+} GradientStops;
+/* TF_AddGradientsWithPrefix. With `stops` (which may be none) an x that no gradient reaches gets {NULL, 0}
+ * instead of failing the call. */
 void add_gradients_to(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx,
-                      const TF_Output *dx, TF_Output *dy, bool require_paths, TF_Status *status);
+                      const TF_Output *dx, const GradientStops *stops, TF_Output *dy, TF_Status *status);
 /* For a call whose outcome the caller finds in its TF_Status. */
 static inline void reported(bool ok) { (void)ok; }
 

@@ -242,7 +242,7 @@ static int64_t index_in(const Box *box, const int64_t *at, int rank) {
 
 bool slice_copy_common(const Shape *shape, const TensorSlice *from, const void *from_bytes, const TensorSlice *to, void *to_bytes, size_t element,
                        SliceCopy copy, int64_t *common, Status *status) {
-  Box source, target, both;
+  Box source, target, both = {0};
   int rank = shape->rank;
   int64_t at[SLICE_MAX_RANK];
   box_of(from, shape, &source);

@@ -38,13 +38,15 @@ static bool choose_scope(Graph *graph, const char *scope, const char **chosen, S
 }
 
 bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs, int num_xs,
-                         const NodeOutput *dys, const char *scope, NodeOutput *dxs, Status *status) {
-  const char *chosen;
+                         const NodeOutput *dys, const GradientOptions *options, NodeOutput *dxs,
+                         Status *status) {
+  GradientOptions chosen = options ? *options : (GradientOptions){0};
   GradientLibrary library;
   TRY(check_values(graph, ys, num_ys, xs, num_xs, dys, status));
-  TRY(choose_scope(graph, scope, &chosen, status));
+  for (int i = 0; i < chosen.num_stops; i++) TRY(check_output(graph, chosen.stops[i], "Stop", i, status));
+  TRY(choose_scope(graph, chosen.scope, &chosen.scope, status));
   TRY(gradient_library_init(&library, graph_library(graph), status));
-  bool ok = gradients_add(&library, graph, ys, num_ys, xs, num_xs, dys, chosen, dxs, status);
+  bool ok = gradients_add(&library, graph, ys, num_ys, xs, num_xs, dys, &chosen, dxs, status);
   gradient_library_clear(&library, ok);
   return ok;
 }

@@ -201,8 +201,8 @@ bool body_work_differentiate(BodyWork *work, InlinedFunction *function, const bo
   function->first_gradient = graph_num_node_ids(work->graph);
   if (library->depth == GRADIENT_MAX_FUNCTION_DEPTH) return gradient_too_deep(body->name, work->status);
   library->depth++;
-  bool ok = gradients_add(library, work->graph, ys, num_ys, function->args, body->num_args, dys, "",
-                          function->dxs, work->status);
+  bool ok = gradients_add(library, work->graph, ys, num_ys, function->args, body->num_args, dys,
+                          &(GradientOptions){.scope = ""}, function->dxs, work->status);
   library->depth--;
   return ok;
 }

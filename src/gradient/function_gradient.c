@@ -118,7 +118,7 @@ static bool differentiate(FunctionGradient *g, const FunctionDef *function, cons
   TRY(build(g));
   const InstantiationResult *body = g->body;
   TRY(gradients_add(g->library, g->graph, g->ys, body->num_rets, g->inputs, body->num_args,
-                    g->inputs + body->num_args, "", g->dxs, g->status));
+                    g->inputs + body->num_args, &(GradientOptions){.scope = ""}, g->dxs, g->status));
   TRY(fill_zeros(g));
   return make_function(g, name, arena, gradient);
 }

@@ -3,6 +3,7 @@
 #define TFCORE_GRADIENT_GRADIENT_INTERNAL_H_
 
 #include "function/instantiate.h"
+#include "gradient/graph_gradients.h"
 
 /* The gradients of ops and functions that were asked for so far, by op and attrs. One for everything that a
  * call of graph_add_gradients or function_gradient leads to, so that nothing is differentiated twice. */
@@ -64,8 +65,8 @@ bool gradient_is_given(const GradientLibrary *library, const NodeDef *node);
 MUST_CHECK bool gradient_key(const GradientQuery *query, StrBuf *key, Status *status);
 
 MUST_CHECK bool gradients_add(GradientLibrary *library, Graph *graph, const NodeOutput *ys, int num_ys,
-                              const NodeOutput *xs, int num_xs, const NodeOutput *dys, const char *scope,
-                              NodeOutput *dxs, Status *status);
+                              const NodeOutput *xs, int num_xs, const NodeOutput *dys,
+                              const GradientOptions *options, NodeOutput *dxs, Status *status);
 MUST_CHECK bool gradient_of_function(GradientLibrary *library, const FunctionDef *function,
                                      const AttrEntry *const *attrs, int num_attrs, const char *name,
                                      Arena *arena, FunctionDef **gradient, const bool **no_flow,

@@ -29,11 +29,13 @@ typedef struct Backward {
   Graph *graph;
   const NodeOutput *xs;
   int num_xs;
-  const char *scope;
+  const GradientOptions *options;
+  const char *scope; /* of the options */
   Status *status;
   Arena *arena;                /* of this call */
   int64_t num_ids;             /* of nodes that were there before */
   uint8_t *derived;            /* per id: the node's outputs depend on an x through its inputs */
+  uint8_t *stops;              /* per id: they are taken as constants */
   int *first_x;                /* per id: 1 + an x that is an output of this node */
   int *next_x;                 /* per x: 1 + another one of the same node */
   uint8_t *between;            /* per id: on a path from an x to a y */
@@ -69,6 +71,7 @@ static bool is_marked(const Backward *b, const Node *node, int index) {
 
 static void mark_derived(Backward *b) {
   b->tail = 0;
+  for (int i = 0; i < b->options->num_stops; i++) b->stops[b->options->stops[i].node->id] = 1;
   for (int i = 0; i < b->num_xs; i++) {
     Node *node = b->xs[i].node;
     b->next_x[i] = b->first_x[node->id];
@@ -83,7 +86,7 @@ static void mark_derived(Backward *b) {
     Node *node = b->queue[b->head];
     for (int64_t k = 0; k < node->num_out_edges; k++) {
       const Edge *edge = node->out_edges[k];
-      if (edge_is_control(edge) || b->derived[edge->dst->id]) continue;
+      if (edge_is_control(edge) || b->derived[edge->dst->id] || b->stops[edge->dst->id]) continue;
       if (!is_marked(b, node, edge->src_output) ||
           gradient_is_none(b->library, edge->dst->op, edge->dst->def))
         continue;
@@ -378,20 +381,22 @@ static bool new_backward(Backward *b) {
   int64_t ids = b->num_ids;
   b->arena = arena_new();
   b->derived = mem_calloc(ids, 1);
+  b->stops = mem_calloc(ids, 1);
   b->between = mem_calloc(ids, 1);
   b->first_x = mem_calloc(ids, sizeof(int));
   b->next_x = mem_calloc(b->num_xs + 1, sizeof(int));
   b->pending = mem_calloc(ids, sizeof(int64_t));
   b->gradients = mem_calloc(ids, sizeof(OutputGradients *));
   b->queue = mem_calloc(2 * ids, sizeof(Node *));
-  bool ok = b->arena && b->derived && b->between && b->first_x && b->next_x && b->pending && b->gradients &&
-            b->queue;
+  bool ok = b->arena && b->derived && b->stops && b->between && b->first_x && b->next_x && b->pending &&
+            b->gradients && b->queue;
   return ok || oom(b);
 }
 
 static void free_backward(Backward *b) {
   arena_free(b->arena);
   mem_free(b->derived);
+  mem_free(b->stops);
   mem_free(b->between);
   mem_free(b->first_x);
   mem_free(b->next_x);
@@ -417,10 +422,15 @@ static bool differentiate(Backward *b, const NodeOutput *ys, int num_ys, const N
 }
 
 bool gradients_add(GradientLibrary *library, Graph *graph, const NodeOutput *ys, int num_ys,
-                   const NodeOutput *xs, int num_xs, const NodeOutput *dys, const char *scope,
+                   const NodeOutput *xs, int num_xs, const NodeOutput *dys, const GradientOptions *options,
                    NodeOutput *dxs, Status *status) {
-  Backward b = {
-      .library = library, .graph = graph, .xs = xs, .num_xs = num_xs, .scope = scope, .status = status};
+  Backward b = {.library = library,
+                .graph = graph,
+                .xs = xs,
+                .num_xs = num_xs,
+                .options = options,
+                .scope = options->scope,
+                .status = status};
   b.num_ids = graph_num_node_ids(graph);
   bool ok = differentiate(&b, ys, num_ys, dys, dxs);
   for (int64_t id = graph_num_node_ids(graph); !ok && id > b.num_ids; id--) {

@@ -25,6 +25,12 @@
 
 #include "graph/graph.h"
 
+typedef struct GradientOptions {
+  const char *scope;       /* the new nodes are named scope/...; NULL: "gradients", made unique */
+  const NodeOutput *stops; /* taken as constants: no gradient goes on to the inputs of their nodes */
+  int num_stops;
+} GradientOptions;
+
 /* Sets dxs[i] to the value that holds d(sum over ys of dy * y) / dx_i, of x_i's shape and dtype.
  *
  * `dys` has the incoming gradients, one a y, of y's dtype; NULL, or an entry with a NULL node: ones. `xs`
@@ -33,17 +39,16 @@
  * the ys to x_i: there is no path, or every path ends at an op without gradient or at values that are not
  * floating point or complex. graph_check_differentiable tells the first of these from the others.
  *
- * `scope`: the new nodes are named scope/...; NULL: "gradients", made unique. A scope that is in use as a
- * name or prefix is INVALID_ARGUMENT. NOT_FOUND "No gradient defined for op: X" when a path leads through
- * an op of which none is known.
+ * `options`: NULL for none. A scope that is in use as a name or prefix is INVALID_ARGUMENT. NOT_FOUND "No
+ * gradient defined for op: X" when a path leads through an op of which none is known.
  *
  * Work is linear in the nodes between xs and ys, plus a few bytes for every node of the graph; no recursion
  * over the graph. On error the graph has the nodes and functions it had before, as they were (removed ids are
  * not used again).
  * UNIMPLEMENTED when the way leads through a cycle of nodes (Switch and Merge). */
 MUST_CHECK bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs,
-                                    int num_xs, const NodeOutput *dys, const char *scope, NodeOutput *dxs,
-                                    Status *status);
+                                    int num_xs, const NodeOutput *dys, const GradientOptions *options,
+                                    NodeOutput *dxs, Status *status);
 
 /* TF_AddGradients' first check: INVALID_ARGUMENT "Cannot compute the partial derivative for node 'z' as
  * it's unreachable from the output node(s)." when no data path leads from the node of an x to a y. */

@@ -49,8 +49,8 @@ static bool build(NodeGradient *g, GradientEntry *entry) {
   }
   if (library->depth == GRADIENT_MAX_FUNCTION_DEPTH) return gradient_too_deep(node->def->op, work->status);
   library->depth++;
-  bool ok = gradients_add(library, work->graph, g->ys, num_ys, g->args, g->num_inputs, g->dys, "", g->dxs,
-                          work->status);
+  bool ok = gradients_add(library, work->graph, g->ys, num_ys, g->args, g->num_inputs, g->dys,
+                          &(GradientOptions){.scope = ""}, g->dxs, work->status);
   library->depth--;
   TRY(ok);
   for (int i = 0; i < g->num_inputs; i++) {

@@ -147,8 +147,9 @@ void TF_WasmFunctionFromText(const char *text, size_t length, TF_Buffer *proto, 
 }
 
 void TF_WasmAddGradients(TF_Graph *graph, const char *prefix, const TF_Output *y, int ny, const TF_Output *x,
-                         int nx, const TF_Output *dx, TF_Output *dy, TF_Status *status) {
-  add_gradients_to(graph, prefix, y, ny, x, nx, dx, dy, false, status);
+                         int nx, const TF_Output *dx, const TF_Output *stops, int num_stops, TF_Output *dy,
+                         TF_Status *status) {
+  add_gradients_to(graph, prefix, y, ny, x, nx, dx, &(GradientStops){stops, num_stops}, dy, status);
 }
 
 static bool infer_shapes(NodeDef *node, const int *tensor_inputs, TF_Tensor *const *tensors, int num_tensors,

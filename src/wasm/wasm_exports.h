@@ -15,8 +15,8 @@ TF_CAPI_EXPORT extern double TF_WasmAllocationCount(void);
 TF_CAPI_EXPORT extern void TF_WasmSetThreads(int threads);
 TF_CAPI_EXPORT extern int TF_WasmThreads(void);
 
-/* 1 when the op has a gradient, 0 when by definition none flows through it, -1 when none is known (nor, then, the
- * op). */
+/* 1 when the op has a gradient, 0 when by definition none flows through it, -1 when none is known (nor, then,
+ * the op). */
 TF_CAPI_EXPORT extern int TF_WasmOpGradient(const char *op);
 
 /* A name that no operation of the graph has: `base`, else base_1, base_2, ... Lives as long as the graph;
@@ -63,11 +63,12 @@ TF_CAPI_EXPORT extern void TF_WasmFunctionToText(const void *proto, size_t lengt
 /* Function text to a serialised FunctionDef. */
 TF_CAPI_EXPORT extern void TF_WasmFunctionFromText(const char *text, size_t length, TF_Buffer *proto,
                                                    TF_Status *status);
-/* As TF_AddGradientsWithPrefix, but an x that no gradient reaches gets {NULL, 0} instead of failing the call.
- */
+/* As TF_AddGradientsWithPrefix, but an x that no gradient reaches gets {NULL, 0} instead of failing the call,
+ * and what is in `stops` is taken as constant. */
 TF_CAPI_EXPORT extern void TF_WasmAddGradients(TF_Graph *graph, const char *prefix, const TF_Output *y,
                                                int ny, const TF_Output *x, int nx, const TF_Output *dx,
-                                               TF_Output *dy, TF_Status *status);
+                                               const TF_Output *stops, int num_stops, TF_Output *dy,
+                                               TF_Status *status);
 /* What the shape function of a node's op answers, in the language of op/shape_language.h: input_shapes
  * "[1,?];[?,2]" into MatMul gives "[d0_0,d1_1]". The NodeDef needs neither inputs nor attrs that have a
  * default. tensors[k], of num_tensors, is the known value of input tensor_inputs[k]. graph_def_version < 0:

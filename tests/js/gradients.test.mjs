@@ -28,6 +28,17 @@ describe('graph.gradients', () => {
     assert.throws(() => g.gradients(ys, [x], { gradYs: [gradYs[0]] }), InvalidArgumentError);
   }));
 
+  it('takes what it is told to stop at as constant', () => withGraph(tf, async (g, session) => {
+    const a = g.placeholder('float32', []);
+    const b = g.mul(a, 2);
+    const y = g.add(a, b);
+    const total = g.gradients([y], [a, b]);
+    const partial = g.gradients([y], [a, b], { stopGradients: [a, b] });
+    const values = await session.run([...total, ...partial], new Map([[a, 5]]));
+    assert.deepEqual(values.map((value) => value.item()), [3, 1, 1, 1]);
+    assert.deepEqual(g.gradients([y], [a], { stopGradients: [y] }), [null]);
+  }));
+
   it('flows into variables, through and past each other', () => withGraph(tf, async (g, session) => {
     const a = g.variable([1, 2], { name: 'a' });
     const b = g.variable([3, 4], { name: 'b' });

@@ -63,10 +63,31 @@ TEST(gradient_with_given_dys_and_several_ys) {
   Graph *graph = graph_new();
   NodeOutput x = placeholder(graph, "x"), d = placeholder(graph, "d"), dx;
   NodeOutput ys[] = {unary(graph, "a", "Square", x), unary(graph, "b", "Tanh", x)}, dys[] = {d, {NULL, 0}};
-  REQUIRE_OK(graph_add_gradients(graph, ys, 2, &x, 1, dys, "g", &dx, &status), &status);
+  REQUIRE_OK(graph_add_gradients(graph, ys, 2, &x, 1, dys, &(GradientOptions){.scope = "g"}, &dx, &status), &status);
   double t = tanh(0.3), got = compute(graph, dx, (NodeOutput[]){x, d}, (double[]){0.3, 2.5}, 2);
   CHECK_NEAR(got, 2.5 * 2 * 0.3 + (1 - t * t), 1e-12);
   CHECK(graph_find_node(graph, "g/OnesLike") != NULL);
+  graph_free(graph);
+}
+
+/* y = a b with b = a^2: the total derivative is 3 a^2, the partial ones are b and a. */
+TEST(gradient_stops_where_it_is_told_to) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  NodeOutput a = placeholder(graph, "a"), b = unary(graph, "b", "Square", a), y = binary(graph, "y", "Mul", a, b);
+  NodeOutput xs[] = {a, b}, dxs[2];
+  REQUIRE_OK(graph_add_gradients(graph, &y, 1, xs, 2, NULL, NULL, dxs, &status), &status);
+  CHECK_NEAR(compute(graph, dxs[0], &a, &(double){3}, 1), 27, 1e-12);
+  GradientOptions stop = {.stops = xs, .num_stops = 2};
+  REQUIRE_OK(graph_add_gradients(graph, &y, 1, xs, 2, NULL, &stop, dxs, &status), &status);
+  CHECK_NEAR(compute(graph, dxs[0], &a, &(double){3}, 1), 9, 1e-12);
+  CHECK_NEAR(compute(graph, dxs[1], &a, &(double){3}, 1), 3, 1e-12);
+  stop = (GradientOptions){.stops = &y, .num_stops = 1};
+  REQUIRE_OK(graph_add_gradients(graph, &y, 1, xs, 2, NULL, &stop, dxs, &status), &status);
+  CHECK(dxs[0].node == NULL && dxs[1].node == NULL);
+  stop.stops = &(NodeOutput){b.node, 1};
+  CHECK_ERROR(graph_add_gradients(graph, &y, 1, xs, 2, NULL, &stop, dxs, &status), &status, CODE_INVALID_ARGUMENT, "Stop");
   graph_free(graph);
 }
 
@@ -258,7 +279,7 @@ TEST(gradient_errors_leave_the_graph_as_it_was) {
               CODE_INVALID_ARGUMENT, "no output 1");
   CHECK_ERROR(graph_add_gradients(graph, &y, 1, &x, 1, &dy, NULL, &dx, &status), &status,
               CODE_INVALID_ARGUMENT, "Gradient 0 has type float, but its output has type double");
-  CHECK_ERROR(graph_add_gradients(graph, &y, 1, &x, 1, NULL, "x", &dx, &status), &status,
+  CHECK_ERROR(graph_add_gradients(graph, &y, 1, &x, 1, NULL, &(GradientOptions){.scope = "x"}, &dx, &status), &status,
               CODE_INVALID_ARGUMENT, "prefix [x] conflicts with existing node in the graph.");
   CHECK_INT_EQ(graph_num_nodes(graph), nodes);
   CHECK_INT_EQ(graph_num_edges(graph), edges);
@@ -281,7 +302,7 @@ TEST(gradient_scopes_are_unique) {
   NodeOutput x = placeholder(graph, "x"), y = unary(graph, "y", "Square", x), first, second, third;
   REQUIRE_OK(graph_add_gradients(graph, &y, 1, &x, 1, NULL, NULL, &first, &status), &status);
   REQUIRE_OK(graph_add_gradients(graph, &first, 1, &x, 1, NULL, NULL, &second, &status), &status);
-  REQUIRE_OK(graph_add_gradients(graph, &y, 1, &x, 1, NULL, "mine", &third, &status), &status);
+  REQUIRE_OK(graph_add_gradients(graph, &y, 1, &x, 1, NULL, &(GradientOptions){.scope = "mine"}, &third, &status), &status);
   CHECK_STR_EQ(first.node->name, "gradients/y_grad/dx");
   CHECK(text_starts_with(second.node->name, "gradients_1/"));
   CHECK_STR_EQ(third.node->name, "mine/y_grad/dx");

@@ -109,7 +109,7 @@ TEST(gradients_reach_variables_through_loops) {
   REQUIRE_OK(graph_add_gradients(f.graph, &dxs[1], 1, xs, 2, NULL, NULL, second, &f.status), &f.status);
   CHECK_NEAR(fetch(&f, second[0]), 3 * 0.25, 1e-6);
   CHECK_NEAR(fetch(&f, second[1]), 6 * 1.5 * 0.5, 1e-6);
-  REQUIRE_OK(graph_add_gradients(f.graph, &y, 1, xs, 2, &dy, "mine", dxs, &f.status), &f.status);
+  REQUIRE_OK(graph_add_gradients(f.graph, &y, 1, xs, 2, &dy, &(GradientOptions){.scope = "mine"}, dxs, &f.status), &f.status);
   CHECK_NEAR(fetch(&f, dxs[0]), 0.25, 1e-6);
   CHECK_NEAR(fetch(&f, dxs[1]), 2 * 3 * 1.5 * 0.25, 1e-6);
   end(&f);
