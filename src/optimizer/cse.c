@@ -97,7 +97,7 @@ static const int64_t *sources(Cse *c, int which, const Node *node) {
     const Node *source = edge == NULL                     ? NULL
                          : c->same[edge->src->id] != NULL ? c->same[edge->src->id]
                                                           : edge->src;
-    list[i] = source == NULL ? -1 : (int64_t)(((uint64_t)source->id << 20) ^ (uint64_t)edge->src_output);
+    list[i] = source == NULL ? -1 : (int64_t)source->id << 32 | (uint32_t)edge->src_output;
   }
   for (int64_t i = 0; i < node->num_control_inputs; i++) {
     const Node *source = node->control_inputs[i]->src;
