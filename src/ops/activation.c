@@ -39,8 +39,7 @@ REGISTER_OP(Tanh,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
   .shape = shape_unchanged,
   .gradient_fn = tanh_gradient,
-  .kernels = {{DT_FLOAT, tanh_kernel}, {DT_DOUBLE, tanh_kernel}, {DT_HALF, tanh_kernel}, {DT_BFLOAT16, tanh_kernel},
-              {DT_COMPLEX64, tanh_kernel}, {DT_COMPLEX128, tanh_kernel}})
+  .kernels = {FLOAT_KERNELS(tanh_kernel), HALF_KERNELS(tanh_kernel), COMPLEX_KERNELS(tanh_kernel)})
 
 CONJUGATE_GRADIENT(sigmoid_gradient,
     "SigmoidGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
@@ -52,8 +51,7 @@ REGISTER_OP(Sigmoid,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
   .shape = shape_unchanged,
   .gradient_fn = sigmoid_gradient,
-  .kernels = {{DT_FLOAT, sigmoid_kernel}, {DT_DOUBLE, sigmoid_kernel}, {DT_HALF, sigmoid_kernel}, {DT_BFLOAT16, sigmoid_kernel},
-              {DT_COMPLEX64, sigmoid_kernel}, {DT_COMPLEX128, sigmoid_kernel}})
+  .kernels = {FLOAT_KERNELS(sigmoid_kernel), HALF_KERNELS(sigmoid_kernel), COMPLEX_KERNELS(sigmoid_kernel)})
 
 /* Its gradient looks at the result, which is positive where the input is: then the input need not be kept. */
 REGISTER_OP(Relu,
@@ -64,9 +62,7 @@ REGISTER_OP(Relu,
     "  dx = ReluGrad[T=$T](dy, y:activations:0)\n"
     "  return dx = dx:backprops:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, relu_f32}, {DT_DOUBLE, relu_f64}, {DT_INT32, relu_i32}, {DT_INT64, relu_i64}, {DT_UINT8, relu_u8},
-              {DT_INT8, relu_i8}, {DT_INT16, relu_i16}, {DT_UINT16, relu_u16}, {DT_UINT32, relu_u32}, {DT_UINT64, relu_u64},
-              {DT_HALF, relu_f16}, {DT_BFLOAT16, relu_bf16}})
+  .kernels = {TYPED_REAL_KERNELS(relu)})
 
 REGISTER_OP(ReluGrad,
   .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = {"T: realnumbertype"}, .shape = merged_shape,
@@ -76,9 +72,7 @@ REGISTER_OP(ReluGrad,
     "  dfeatures = ZerosLike[T=$T](features)\n"
     "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:y:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, relu_grad_f32}, {DT_DOUBLE, relu_grad_f64}, {DT_INT32, relu_grad_i32}, {DT_INT64, relu_grad_i64},
-              {DT_UINT8, relu_grad_u8}, {DT_INT8, relu_grad_i8}, {DT_INT16, relu_grad_i16}, {DT_UINT16, relu_grad_u16},
-              {DT_UINT32, relu_grad_u32}, {DT_UINT64, relu_grad_u64}, {DT_HALF, relu_grad_f16}, {DT_BFLOAT16, relu_grad_bf16}})
+  .kernels = {TYPED_REAL_KERNELS(relu_grad)})
 
 REGISTER_OP(Relu6,
   .inputs = {"features: T"}, .outputs = {"activations: T"}, .attrs = {"T: realnumbertype"}, .shape = shape_unchanged,
@@ -88,9 +82,7 @@ REGISTER_OP(Relu6,
     "  dx = Relu6Grad[T=$T](dy, y:activations:0)\n"
     "  return dx = dx:backprops:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, relu6_f32}, {DT_DOUBLE, relu6_f64}, {DT_INT32, relu6_i32}, {DT_INT64, relu6_i64}, {DT_UINT8, relu6_u8},
-              {DT_INT8, relu6_i8}, {DT_INT16, relu6_i16}, {DT_UINT16, relu6_u16}, {DT_UINT32, relu6_u32}, {DT_UINT64, relu6_u64},
-              {DT_HALF, relu6_f16}, {DT_BFLOAT16, relu6_bf16}})
+  .kernels = {TYPED_REAL_KERNELS(relu6)})
 
 REGISTER_OP(Relu6Grad,
   .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = {"T: realnumbertype"}, .shape = merged_shape,
@@ -100,7 +92,4 @@ REGISTER_OP(Relu6Grad,
     "  dfeatures = ZerosLike[T=$T](features)\n"
     "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:y:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, relu6_grad_f32}, {DT_DOUBLE, relu6_grad_f64}, {DT_INT32, relu6_grad_i32}, {DT_INT64, relu6_grad_i64},
-              {DT_UINT8, relu6_grad_u8}, {DT_INT8, relu6_grad_i8}, {DT_INT16, relu6_grad_i16}, {DT_UINT16, relu6_grad_u16},
-              {DT_UINT32, relu6_grad_u32}, {DT_UINT64, relu6_grad_u64}, {DT_HALF, relu6_grad_f16},
-              {DT_BFLOAT16, relu6_grad_bf16}})
+  .kernels = {TYPED_REAL_KERNELS(relu6_grad)})

@@ -84,7 +84,4 @@ REGISTER_OP(AddN,
   .is_aggregate = true,
   .shape = add_n_shape,
   .gradient_fn = add_n_gradient,
-  .kernels = {{DT_FLOAT, add_n_f32}, {DT_DOUBLE, add_n_f64}, {DT_INT32, add_n_i32}, {DT_INT64, add_n_i64}, {DT_UINT8, add_n_u8},
-              {DT_INT8, add_n_i8}, {DT_INT16, add_n_i16}, {DT_UINT16, add_n_u16}, {DT_UINT32, add_n_u32}, {DT_UINT64, add_n_u64},
-              {DT_HALF, add_n_f16}, {DT_BFLOAT16, add_n_bf16}, {DT_COMPLEX64, add_n_c64}, {DT_COMPLEX128, add_n_c128},
-              {DT_VARIANT, add_n_variant}})
+  .kernels = {TYPED_NUMBER_KERNELS(add_n), {DT_VARIANT, add_n_variant}})

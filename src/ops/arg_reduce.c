@@ -91,9 +91,7 @@ REGISTER_OP(ArgMax,
   .attrs = {"T: numbertype", "Tidx: {int32, int64} = DT_INT32", "output_type: {int32, int64} = DT_INT64"},
   .shape = arg_reduce_shape,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_FLOAT, arg_max_f32}, {DT_DOUBLE, arg_max_f64}, {DT_INT32, arg_max_i32}, {DT_INT64, arg_max_i64},
-              {DT_UINT8, arg_max_u8}, {DT_INT8, arg_max_i8}, {DT_INT16, arg_max_i16}, {DT_UINT16, arg_max_u16},
-              {DT_UINT32, arg_max_u32}, {DT_UINT64, arg_max_u64}, {DT_HALF, arg_max_f16}, {DT_BFLOAT16, arg_max_bf16}})
+  .kernels = {TYPED_REAL_KERNELS(arg_max)})
 
 REGISTER_OP(ArgMin,
   .inputs = {"input: T", "dimension: Tidx"},
@@ -101,6 +99,4 @@ REGISTER_OP(ArgMin,
   .attrs = {"T: numbertype", "Tidx: {int32, int64} = DT_INT32", "output_type: {int32, int64} = DT_INT64"},
   .shape = arg_reduce_shape,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_FLOAT, arg_min_f32}, {DT_DOUBLE, arg_min_f64}, {DT_INT32, arg_min_i32}, {DT_INT64, arg_min_i64},
-              {DT_UINT8, arg_min_u8}, {DT_INT8, arg_min_i8}, {DT_INT16, arg_min_i16}, {DT_UINT16, arg_min_u16},
-              {DT_UINT32, arg_min_u32}, {DT_UINT64, arg_min_u64}, {DT_HALF, arg_min_f16}, {DT_BFLOAT16, arg_min_bf16}})
+  .kernels = {TYPED_REAL_KERNELS(arg_min)})

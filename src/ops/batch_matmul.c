@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
+#include "ops/element_types.h"
 #include "ops/matrix_product.h"
 
 typedef struct BatchMatMulState {
@@ -178,8 +179,7 @@ static bool batch_matmul_v2_gradient(const GradientRequest *request, StrBuf *tex
   .attrs = {"T: {bfloat16, half, float, double, int32, int64, complex64, complex128}", "adj_x: bool = false",       \
             "adj_y: bool = false"},                                                                                 \
   .state_size = sizeof(BatchMatMulState), .construct = batch_construct,                                             \
-  .kernels = {{DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_INT32, kernel}, {DT_INT64, kernel}, {DT_HALF, kernel},   \
-              {DT_BFLOAT16, kernel}, {DT_COMPLEX64, kernel}, {DT_COMPLEX128, kernel}}
+  .kernels = {FLOAT_KERNELS(kernel), HALF_KERNELS(kernel), INT_KERNELS(kernel), COMPLEX_KERNELS(kernel)}
 
 REGISTER_OP(BatchMatMul, BATCH_MATMUL(batch_matmul), .shape = shape_batch_matmul, .gradient_fn = batch_matmul_gradient)
 REGISTER_OP(BatchMatMulV2, BATCH_MATMUL(batch_matmul_v2), .shape = shape_batch_matmul_v2, .gradient_fn = batch_matmul_v2_gradient)

@@ -14,6 +14,7 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "op/shape_window.h"
+#include "ops/element_types.h"
 #include "ops/window_attrs.h"
 
 typedef struct BatchNormState {
@@ -436,13 +437,13 @@ REGISTER_OP(FusedBatchNormV2,
   .inputs = {"x: T", "scale: U", "offset: U", "mean: U", "variance: U"},
   .outputs = {"y: T", "batch_mean: U", "batch_variance: U", "reserve_space_1: U", "reserve_space_2: U"},
   .attrs = {"T: {half, bfloat16, float}", "U: {float}", ATTRS(IMAGES)},
-  FORWARD, .kernels = {{DT_FLOAT, batch_norm}, {DT_HALF, batch_norm}, {DT_BFLOAT16, batch_norm}})
+  FORWARD, .kernels = {{DT_FLOAT, batch_norm}, HALF_KERNELS(batch_norm)})
 
 REGISTER_OP(FusedBatchNormV3,
   .inputs = {"x: T", "scale: U", "offset: U", "mean: U", "variance: U"},
   .outputs = {"y: T", "batch_mean: U", "batch_variance: U", "reserve_space_1: U", "reserve_space_2: U", "reserve_space_3: U"},
   .attrs = {"T: {half, bfloat16, float}", "U: {float}", ATTRS(VOLUMES)},
-  FORWARD, .kernels = {{DT_FLOAT, batch_norm}, {DT_HALF, batch_norm}, {DT_BFLOAT16, batch_norm}})
+  FORWARD, .kernels = {{DT_FLOAT, batch_norm}, HALF_KERNELS(batch_norm)})
 
 REGISTER_OP(FusedBatchNormGrad,
   .inputs = {"y_backprop: T", "x: T", "scale: T", "reserve_space_1: T", "reserve_space_2: T"},
@@ -454,10 +455,10 @@ REGISTER_OP(FusedBatchNormGradV2,
   .inputs = {"y_backprop: T", "x: T", "scale: float", "reserve_space_1: U", "reserve_space_2: U"},
   .outputs = {"x_backprop: T", "scale_backprop: U", "offset_backprop: U", "reserve_space_3: U", "reserve_space_4: U"},
   .attrs = {"T: {half, bfloat16, float}", "U: {float}", ATTRS(IMAGES)},
-  BACKWARD, .kernels = {{DT_FLOAT, batch_norm_grad}, {DT_HALF, batch_norm_grad}, {DT_BFLOAT16, batch_norm_grad}})
+  BACKWARD, .kernels = {{DT_FLOAT, batch_norm_grad}, HALF_KERNELS(batch_norm_grad)})
 
 REGISTER_OP(FusedBatchNormGradV3,
   .inputs = {"y_backprop: T", "x: T", "scale: float", "reserve_space_1: U", "reserve_space_2: U", "reserve_space_3: U"},
   .outputs = {"x_backprop: T", "scale_backprop: U", "offset_backprop: U", "reserve_space_4: U", "reserve_space_5: U"},
   .attrs = {"T: {half, bfloat16, float}", "U: {float}", ATTRS(VOLUMES)},
-  BACKWARD, .kernels = {{DT_FLOAT, batch_norm_grad}, {DT_HALF, batch_norm_grad}, {DT_BFLOAT16, batch_norm_grad}})
+  BACKWARD, .kernels = {{DT_FLOAT, batch_norm_grad}, HALF_KERNELS(batch_norm_grad)})

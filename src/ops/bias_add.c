@@ -104,10 +104,8 @@ REGISTER_OP(BiasAdd,
     "}\n",
   .state_size = sizeof(BiasState),
   .construct = bias_construct,
-  .kernels = {{DT_FLOAT, bias_add}, {DT_DOUBLE, bias_add}, {DT_INT32, bias_add}, {DT_INT64, bias_add}, {DT_UINT8, bias_add_u8},
-              {DT_INT8, bias_add_i8}, {DT_INT16, bias_add_i16}, {DT_UINT16, bias_add_u16}, {DT_UINT32, bias_add_u32},
-              {DT_UINT64, bias_add_u64}, {DT_HALF, bias_add_f16}, {DT_BFLOAT16, bias_add_bf16},
-              {DT_COMPLEX64, bias_add_c64}, {DT_COMPLEX128, bias_add_c128}})
+  .kernels = {FLOAT_KERNELS(bias_add), INT_KERNELS(bias_add), TYPED_HALF_KERNELS(bias_add), TYPED_SMALL_KERNELS(bias_add),
+              TYPED_UNSIGNED_KERNELS(bias_add), TYPED_COMPLEX_KERNELS(bias_add)})
 
 /* Linear: its gradient adds dy to zeros of the input's shape. */
 REGISTER_OP(BiasAddGrad,
@@ -122,10 +120,7 @@ REGISTER_OP(BiasAddGrad,
     "}\n",
   .state_size = sizeof(BiasState),
   .construct = bias_construct,
-  .kernels = {{DT_FLOAT, bias_add_grad}, {DT_DOUBLE, bias_add_grad}, {DT_INT32, bias_add_grad}, {DT_INT64, bias_add_grad},
-              {DT_UINT8, bias_add_grad}, {DT_INT8, bias_add_grad}, {DT_INT16, bias_add_grad}, {DT_UINT16, bias_add_grad},
-              {DT_UINT32, bias_add_grad}, {DT_UINT64, bias_add_grad}, {DT_HALF, bias_add_grad}, {DT_BFLOAT16, bias_add_grad},
-              {DT_COMPLEX64, bias_add_grad}, {DT_COMPLEX128, bias_add_grad}})
+  .kernels = {NUMBER_KERNELS(bias_add_grad)})
 
 REGISTER_OP(BiasAddV1,
   .inputs = {"value: T", "bias: T"}, .outputs = {"output: T"}, .attrs = {"T: numbertype"},
@@ -136,7 +131,5 @@ REGISTER_OP(BiasAddV1,
     "  return dvalue = dy, dbias = dbias:output:0\n"
     "}\n",
   .state_size = sizeof(BiasState), /* zeros: channels last */
-  .kernels = {{DT_FLOAT, bias_add}, {DT_DOUBLE, bias_add}, {DT_INT32, bias_add}, {DT_INT64, bias_add}, {DT_UINT8, bias_add_u8},
-              {DT_INT8, bias_add_i8}, {DT_INT16, bias_add_i16}, {DT_UINT16, bias_add_u16}, {DT_UINT32, bias_add_u32},
-              {DT_UINT64, bias_add_u64}, {DT_HALF, bias_add_f16}, {DT_BFLOAT16, bias_add_bf16},
-              {DT_COMPLEX64, bias_add_c64}, {DT_COMPLEX128, bias_add_c128}})
+  .kernels = {FLOAT_KERNELS(bias_add), INT_KERNELS(bias_add), TYPED_HALF_KERNELS(bias_add), TYPED_SMALL_KERNELS(bias_add),
+              TYPED_UNSIGNED_KERNELS(bias_add), TYPED_COMPLEX_KERNELS(bias_add)})

@@ -44,4 +44,4 @@ REGISTER_OP(Bincount,
   .attrs = {"T: {int32, int64, float, double}"},
   .shape = bincount_shape,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_FLOAT, bincount_f32}, {DT_DOUBLE, bincount_f64}, {DT_INT32, bincount_i32}, {DT_INT64, bincount_i64}})
+  .kernels = {TYPED_FLOAT_KERNELS(bincount), TYPED_INT_KERNELS(bincount)})

@@ -1,6 +1,7 @@
 /* Broadcasting of shapes as values: what gradients sum over, and the broadcast shape itself. */
 #include "op/op_registry.h"
 #include "ops/broadcast.h"
+#include "ops/element_types.h"
 
 static bool put_ints(KernelContext *context, int i, const int64_t *values, int64_t count, Status *status) {
   Tensor *out;
@@ -90,7 +91,7 @@ REGISTER_OP(BroadcastGradientArgs,
   .attrs = {"T: {int32, int64} = DT_INT32"},
   .shape = broadcast_gradient_args_shape,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_INT32, broadcast_gradient_args}, {DT_INT64, broadcast_gradient_args}})
+  .kernels = {INT_KERNELS(broadcast_gradient_args)})
 
 REGISTER_OP(BroadcastArgs,
   .inputs = {"s0: T", "s1: T"},
@@ -98,4 +99,4 @@ REGISTER_OP(BroadcastArgs,
   .attrs = {"T: {int32, int64} = DT_INT32"},
   .shape = broadcast_args_shape,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_INT32, broadcast_args}, {DT_INT64, broadcast_args}})
+  .kernels = {INT_KERNELS(broadcast_args)})

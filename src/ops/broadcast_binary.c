@@ -29,9 +29,8 @@ REGISTER_OP(Add,
     REDUCE_TO_X("dz")
     REDUCE_TO_Y("dz")
     RETURN_DX_DY,
-  .kernels = {{DT_FLOAT, add_f32}, {DT_DOUBLE, add_f64}, {DT_INT32, add_i32}, {DT_INT64, add_i64}, {DT_UINT8, add_u8},
-              {DT_INT8, add_i8}, {DT_INT16, add_i16}, {DT_HALF, add_f16}, {DT_BFLOAT16, add_bf16},
-              {DT_COMPLEX64, add_c64}, {DT_COMPLEX128, add_c128}, {DT_STRING, add_string}})
+  .kernels = {TYPED_FLOAT_KERNELS(add), TYPED_HALF_KERNELS(add), TYPED_INT_KERNELS(add), {DT_UINT8, add_u8}, {DT_INT8, add_i8},
+              {DT_INT16, add_i16}, TYPED_COMPLEX_KERNELS(add), {DT_STRING, add_string}})
 
 REGISTER_OP(AddV2,
   .inputs = {"x: T", "y: T"},
@@ -46,9 +45,8 @@ REGISTER_OP(AddV2,
     REDUCE_TO_X("dz")
     REDUCE_TO_Y("dz")
     RETURN_DX_DY,
-  .kernels = {{DT_FLOAT, add_f32}, {DT_DOUBLE, add_f64}, {DT_INT32, add_i32}, {DT_INT64, add_i64}, {DT_UINT8, add_u8},
-              {DT_INT8, add_i8}, {DT_INT16, add_i16}, {DT_HALF, add_f16}, {DT_BFLOAT16, add_bf16},
-              {DT_COMPLEX64, add_c64}, {DT_COMPLEX128, add_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(add), TYPED_HALF_KERNELS(add), TYPED_INT_KERNELS(add), {DT_UINT8, add_u8}, {DT_INT8, add_i8},
+              {DT_INT16, add_i16}, TYPED_COMPLEX_KERNELS(add)})
 
 REGISTER_OP(Sub,
   .inputs = {"x: T", "y: T"},
@@ -63,9 +61,8 @@ REGISTER_OP(Sub,
     "  minus = Neg[T=$T](total_y:output:0)\n"
     "  dy = Reshape[T=$T](minus:y:0, sy:output:0)\n"
     RETURN_DX_DY,
-  .kernels = {{DT_FLOAT, sub_f32}, {DT_DOUBLE, sub_f64}, {DT_INT32, sub_i32}, {DT_INT64, sub_i64}, {DT_UINT8, sub_u8},
-              {DT_INT8, sub_i8}, {DT_UINT16, sub_u16}, {DT_INT16, sub_i16}, {DT_HALF, sub_f16}, {DT_BFLOAT16, sub_bf16},
-              {DT_COMPLEX64, sub_c64}, {DT_COMPLEX128, sub_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(sub), TYPED_HALF_KERNELS(sub), TYPED_INT_KERNELS(sub), TYPED_SMALL_KERNELS(sub),
+              TYPED_COMPLEX_KERNELS(sub)})
 
 CONJUGATE_GRADIENT(mul_gradient,
     "MulGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
@@ -82,9 +79,8 @@ REGISTER_OP(Mul,
   .is_commutative = true,
   .shape = shape_broadcast_binary,
   .gradient_fn = mul_gradient,
-  .kernels = {{DT_FLOAT, mul_f32}, {DT_DOUBLE, mul_f64}, {DT_INT32, mul_i32}, {DT_INT64, mul_i64}, {DT_UINT8, mul_u8},
-              {DT_INT8, mul_i8}, {DT_UINT16, mul_u16}, {DT_INT16, mul_i16}, {DT_HALF, mul_f16}, {DT_BFLOAT16, mul_bf16},
-              {DT_COMPLEX64, mul_c64}, {DT_COMPLEX128, mul_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(mul), TYPED_HALF_KERNELS(mul), TYPED_INT_KERNELS(mul), TYPED_SMALL_KERNELS(mul),
+              TYPED_COMPLEX_KERNELS(mul)})
 
 CONJUGATE_GRADIENT(real_div_gradient,
     "RealDivGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
@@ -103,8 +99,7 @@ REGISTER_OP(RealDiv,
   .attrs = {"T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, complex128}"},
   .shape = shape_broadcast_binary,
   .gradient_fn = real_div_gradient,
-  .kernels = {{DT_FLOAT, divide_f32}, {DT_DOUBLE, divide_f64}, {DT_HALF, divide_f16}, {DT_BFLOAT16, divide_bf16},
-              {DT_COMPLEX64, divide_c64}, {DT_COMPLEX128, divide_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(divide), TYPED_HALF_KERNELS(divide), TYPED_COMPLEX_KERNELS(divide)})
 
 /* Where both are equal the gradient is x's, as in TensorFlow. */
 REGISTER_OP(Maximum,
@@ -122,8 +117,7 @@ REGISTER_OP(Maximum,
     "  gy = Select[T=$T](x_wins:z:0, zeros:y:0, dz)\n"
     REDUCE_TO_Y("gy:output:0")
     RETURN_DX_DY,
-  .kernels = {{DT_FLOAT, maximum_f32}, {DT_DOUBLE, maximum_f64}, {DT_INT32, maximum_i32}, {DT_INT64, maximum_i64},
-              {DT_HALF, maximum_f16}, {DT_BFLOAT16, maximum_bf16}})
+  .kernels = {TYPED_FLOAT_KERNELS(maximum), TYPED_HALF_KERNELS(maximum), TYPED_INT_KERNELS(maximum)})
 
 REGISTER_OP(Minimum,
   .inputs = {"x: T", "y: T"},
@@ -140,8 +134,7 @@ REGISTER_OP(Minimum,
     "  gy = Select[T=$T](x_wins:z:0, zeros:y:0, dz)\n"
     REDUCE_TO_Y("gy:output:0")
     RETURN_DX_DY,
-  .kernels = {{DT_FLOAT, minimum_f32}, {DT_DOUBLE, minimum_f64}, {DT_INT32, minimum_i32}, {DT_INT64, minimum_i64},
-              {DT_HALF, minimum_f16}, {DT_BFLOAT16, minimum_bf16}})
+  .kernels = {TYPED_FLOAT_KERNELS(minimum), TYPED_HALF_KERNELS(minimum), TYPED_INT_KERNELS(minimum)})
 
 REGISTER_OP(SquaredDifference,
   .inputs = {"x: T", "y: T"},
@@ -160,6 +153,5 @@ REGISTER_OP(SquaredDifference,
     "  gy = Neg[T=$T](gx:z:0)\n"
     REDUCE_TO_Y("gy:y:0")
     RETURN_DX_DY,
-  .kernels = {{DT_FLOAT, squared_difference_f32}, {DT_DOUBLE, squared_difference_f64}, {DT_INT32, squared_difference_i32},
-              {DT_INT64, squared_difference_i64}, {DT_HALF, squared_difference_f16}, {DT_BFLOAT16, squared_difference_bf16},
-              {DT_COMPLEX64, squared_difference_c64}, {DT_COMPLEX128, squared_difference_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(squared_difference), TYPED_HALF_KERNELS(squared_difference), TYPED_INT_KERNELS(squared_difference),
+              TYPED_COMPLEX_KERNELS(squared_difference)})

@@ -38,5 +38,4 @@ REGISTER_OP(CheckNumerics,
     "}\n",
   .state_size = sizeof(CheckState),
   .construct = check_construct,
-  .kernels = {{DT_FLOAT, check_numerics_f32}, {DT_DOUBLE, check_numerics_f64}, {DT_HALF, check_numerics_f16},
-              {DT_BFLOAT16, check_numerics_bf16}})
+  .kernels = {TYPED_FLOAT_KERNELS(check_numerics), TYPED_HALF_KERNELS(check_numerics)})

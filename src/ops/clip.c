@@ -59,10 +59,6 @@ static bool compare_near(KernelContext *context, ParallelBody *body, Status *sta
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
-#define REAL_KERNELS(kernel)                                                                                            \
-  {DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_BFLOAT16, kernel##_bf16},           \
-  {DT_INT32, kernel##_i32}, {DT_INT64, kernel##_i64}, {DT_UINT8, kernel##_u8}, {DT_INT8, kernel##_i8},                  \
-  {DT_INT16, kernel##_i16}, {DT_UINT16, kernel##_u16}, {DT_UINT32, kernel##_u32}, {DT_UINT64, kernel##_u64}
 
 /* At a limit the gradient is still that of the value. */
 REGISTER_OP(ClipByValue,
@@ -88,7 +84,7 @@ REGISTER_OP(ClipByValue,
     "  dhigh = Reshape[T=$T](total_h:output:0, sh:output:0)\n"
     "  return dt = dt:output:0, dlow = dlow:output:0, dhigh = dhigh:output:0\n"
     "}\n",
-  .kernels = {REAL_KERNELS(clip)})
+  .kernels = {TYPED_REAL_KERNELS(clip)})
 
 static bool near_shape(InferenceContext *c, Status *status) {
   ShapeHandle merged;
@@ -101,4 +97,4 @@ static bool near_shape(InferenceContext *c, Status *status) {
 REGISTER_OP(ApproximateEqual,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: bool"}, .attrs = {"T: numbertype", "tolerance: float = 0.00001"},
   .is_commutative = true, .shape = near_shape, .gradient = NO_GRADIENT, .state_size = sizeof(NearState),
-  .construct = near_construct, .kernels = {REAL_KERNELS(near), {DT_COMPLEX64, near_c64}, {DT_COMPLEX128, near_c128}})
+  .construct = near_construct, .kernels = {TYPED_NUMBER_KERNELS(near)})

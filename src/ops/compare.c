@@ -42,10 +42,8 @@ REGISTER_OP(Equal,
   .is_commutative = true,
   .shape = shape_broadcast_binary,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_FLOAT, equal_f32}, {DT_DOUBLE, equal_f64}, {DT_INT32, equal_i32}, {DT_INT64, equal_i64}, {DT_BOOL, equal_bool},
-              {DT_UINT8, equal_u8}, {DT_INT8, equal_i8}, {DT_INT16, equal_i16}, {DT_HALF, equal_f16}, {DT_BFLOAT16, equal_bf16},
-              {DT_STRING, equal_string},
-              {DT_COMPLEX64, equal_c64}, {DT_COMPLEX128, equal_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(equal), TYPED_HALF_KERNELS(equal), TYPED_INT_KERNELS(equal), {DT_UINT8, equal_u8}, {DT_INT8, equal_i8},
+              {DT_INT16, equal_i16}, {DT_BOOL, equal_bool}, TYPED_COMPLEX_KERNELS(equal), {DT_STRING, equal_string}})
 
 REGISTER_OP(NotEqual,
   .inputs = {"x: T", "y: T"},
@@ -55,10 +53,9 @@ REGISTER_OP(NotEqual,
   .is_commutative = true,
   .shape = shape_broadcast_binary,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_FLOAT, not_equal_f32}, {DT_DOUBLE, not_equal_f64}, {DT_INT32, not_equal_i32}, {DT_INT64, not_equal_i64},
-              {DT_BOOL, not_equal_bool}, {DT_UINT8, not_equal_u8}, {DT_INT8, not_equal_i8}, {DT_INT16, not_equal_i16},
-              {DT_HALF, not_equal_f16}, {DT_BFLOAT16, not_equal_bf16}, {DT_STRING, not_equal_string},
-              {DT_COMPLEX64, not_equal_c64}, {DT_COMPLEX128, not_equal_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(not_equal), TYPED_HALF_KERNELS(not_equal), TYPED_INT_KERNELS(not_equal), {DT_UINT8, not_equal_u8},
+              {DT_INT8, not_equal_i8}, {DT_INT16, not_equal_i16}, {DT_BOOL, not_equal_bool}, TYPED_COMPLEX_KERNELS(not_equal),
+              {DT_STRING, not_equal_string}})
 
 REGISTER_OP(Less,
   .inputs = {"x: T", "y: T"},
@@ -66,9 +63,7 @@ REGISTER_OP(Less,
   .attrs = {"T: realnumbertype"},
   .shape = shape_broadcast_binary,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_FLOAT, less_f32}, {DT_DOUBLE, less_f64}, {DT_INT32, less_i32}, {DT_INT64, less_i64}, {DT_UINT8, less_u8},
-              {DT_INT8, less_i8}, {DT_INT16, less_i16}, {DT_UINT16, less_u16}, {DT_UINT32, less_u32}, {DT_UINT64, less_u64},
-              {DT_HALF, less_f16}, {DT_BFLOAT16, less_bf16}})
+  .kernels = {TYPED_REAL_KERNELS(less)})
 
 REGISTER_OP(LessEqual,
   .inputs = {"x: T", "y: T"},
@@ -76,10 +71,7 @@ REGISTER_OP(LessEqual,
   .attrs = {"T: realnumbertype"},
   .shape = shape_broadcast_binary,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_FLOAT, less_equal_f32}, {DT_DOUBLE, less_equal_f64}, {DT_INT32, less_equal_i32}, {DT_INT64, less_equal_i64},
-              {DT_UINT8, less_equal_u8}, {DT_INT8, less_equal_i8}, {DT_INT16, less_equal_i16}, {DT_UINT16, less_equal_u16},
-              {DT_UINT32, less_equal_u32}, {DT_UINT64, less_equal_u64}, {DT_HALF, less_equal_f16},
-              {DT_BFLOAT16, less_equal_bf16}})
+  .kernels = {TYPED_REAL_KERNELS(less_equal)})
 
 REGISTER_OP(Greater,
   .inputs = {"x: T", "y: T"},
@@ -87,9 +79,7 @@ REGISTER_OP(Greater,
   .attrs = {"T: realnumbertype"},
   .shape = shape_broadcast_binary,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_FLOAT, greater_f32}, {DT_DOUBLE, greater_f64}, {DT_INT32, greater_i32}, {DT_INT64, greater_i64},
-              {DT_UINT8, greater_u8}, {DT_INT8, greater_i8}, {DT_INT16, greater_i16}, {DT_UINT16, greater_u16},
-              {DT_UINT32, greater_u32}, {DT_UINT64, greater_u64}, {DT_HALF, greater_f16}, {DT_BFLOAT16, greater_bf16}})
+  .kernels = {TYPED_REAL_KERNELS(greater)})
 
 REGISTER_OP(GreaterEqual,
   .inputs = {"x: T", "y: T"},
@@ -97,7 +87,4 @@ REGISTER_OP(GreaterEqual,
   .attrs = {"T: realnumbertype"},
   .shape = shape_broadcast_binary,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_FLOAT, greater_equal_f32}, {DT_DOUBLE, greater_equal_f64}, {DT_INT32, greater_equal_i32},
-              {DT_INT64, greater_equal_i64}, {DT_UINT8, greater_equal_u8}, {DT_INT8, greater_equal_i8},
-              {DT_INT16, greater_equal_i16}, {DT_UINT16, greater_equal_u16}, {DT_UINT32, greater_equal_u32},
-              {DT_UINT64, greater_equal_u64}, {DT_HALF, greater_equal_f16}, {DT_BFLOAT16, greater_equal_bf16}})
+  .kernels = {TYPED_REAL_KERNELS(greater_equal)})

@@ -58,7 +58,7 @@ REGISTER_OP(Real,
     "  dx = Complex[T=$Tout, Tout=$T](dy, zeros:y:0)\n"
     "  return dx = dx:out:0\n"
     "}\n",
-  .kernels = {{DT_COMPLEX64, real_kernel}, {DT_COMPLEX128, real_kernel}})
+  .kernels = {COMPLEX_KERNELS(real_kernel)})
 
 REGISTER_OP(Imag,
   .inputs = {"input: T"}, .outputs = {"output: Tout"}, .attrs = PART_ATTRS, .shape = shape_unchanged,
@@ -68,7 +68,7 @@ REGISTER_OP(Imag,
     "  dx = Complex[T=$Tout, Tout=$T](zeros:y:0, dy)\n"
     "  return dx = dx:out:0\n"
     "}\n",
-  .kernels = {{DT_COMPLEX64, imag_kernel}, {DT_COMPLEX128, imag_kernel}})
+  .kernels = {COMPLEX_KERNELS(imag_kernel)})
 
 /* The angle grows at a right angle to x: dx = dy i x / |x|^2 = dy i / conj(x). */
 REGISTER_OP(Angle,
@@ -81,7 +81,7 @@ REGISTER_OP(Angle,
     "  dx = RealDiv[T=$T](turned:out:0, conj_x:output:0)\n"
     "  return dx = dx:z:0\n"
     "}\n",
-  .kernels = {{DT_COMPLEX64, angle_kernel}, {DT_COMPLEX128, angle_kernel}})
+  .kernels = {COMPLEX_KERNELS(angle_kernel)})
 
 /* The direction of x, which is written out here: Sign has a gradient of zero, as in TensorFlow. Zero where x is. */
 REGISTER_OP(ComplexAbs,
@@ -95,7 +95,7 @@ REGISTER_OP(ComplexAbs,
     "  dx = Mul[T=$T](length:out:0, x)\n"
     "  return dx = dx:z:0\n"
     "}\n",
-  .kernels = {{DT_COMPLEX64, abs_kernel}, {DT_COMPLEX128, abs_kernel}})
+  .kernels = {COMPLEX_KERNELS(abs_kernel)})
 
 REGISTER_OP(Conj,
   .inputs = {"input: T"}, .outputs = {"output: T"}, .attrs = {"T: {complex64, complex128, variant} = DT_COMPLEX64"},
@@ -105,7 +105,7 @@ REGISTER_OP(Conj,
     "  dx = Conj[T=$T](dy)\n"
     "  return dx = dx:output:0\n"
     "}\n",
-  .kernels = {{DT_COMPLEX64, conj_c64}, {DT_COMPLEX128, conj_c128}})
+  .kernels = {TYPED_COMPLEX_KERNELS(conj)})
 
 REGISTER_OP(Complex,
   .inputs = {"real: T", "imag: T"}, .outputs = {"out: Tout"},
@@ -118,4 +118,4 @@ REGISTER_OP(Complex,
     "  gy = Imag[T=$Tout, Tout=$T](dz)\n"
     REDUCE_TO_Y("gy:output:0")
     RETURN_DX_DY,
-  .kernels = {{DT_FLOAT, complex_kernel}, {DT_DOUBLE, complex_kernel}})
+  .kernels = {FLOAT_KERNELS(complex_kernel)})

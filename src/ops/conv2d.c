@@ -7,6 +7,7 @@
 #include "blas/gemm.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
+#include "ops/element_types.h"
 #include "ops/window_attrs.h"
 
 typedef struct ConvState {
@@ -203,7 +204,7 @@ REGISTER_OP(Conv2D,
     "  return dinput = dinput:output:0, dfilter = dfilter:output:0\n"
     "}\n",
   .state_size = sizeof(ConvState), .construct = conv2d_construct, .destroy = conv2d_destroy,
-  .kernels = {{DT_FLOAT, conv2d}, {DT_DOUBLE, conv2d}, {DT_HALF, conv2d}, {DT_BFLOAT16, conv2d}})
+  .kernels = {FLOAT_KERNELS(conv2d), HALF_KERNELS(conv2d)})
 
 REGISTER_OP(Conv2DBackpropInput,
   .inputs = {"input_sizes: int32", "filter: T", "out_backprop: T"}, .outputs = {"output: T"},
@@ -221,8 +222,7 @@ REGISTER_OP(Conv2DBackpropInput,
     "  return dsizes = dsizes:y:0, dfilter = dfilter:output:0, dout = dout:output:0\n"
     "}\n",
   .state_size = sizeof(ConvState), .construct = conv_construct,
-  .kernels = {{DT_FLOAT, conv2d_backprop_input}, {DT_DOUBLE, conv2d_backprop_input}, {DT_HALF, conv2d_backprop_input},
-              {DT_BFLOAT16, conv2d_backprop_input}})
+  .kernels = {FLOAT_KERNELS(conv2d_backprop_input), HALF_KERNELS(conv2d_backprop_input)})
 
 REGISTER_OP(Conv2DBackpropFilter,
   .inputs = {"input: T", "filter_sizes: int32", "out_backprop: T"}, .outputs = {"output: T"},
@@ -240,5 +240,4 @@ REGISTER_OP(Conv2DBackpropFilter,
     "  return dinput = dinput:output:0, dsizes = dsizes:y:0, dout = dout:output:0\n"
     "}\n",
   .state_size = sizeof(ConvState), .construct = conv_construct,
-  .kernels = {{DT_FLOAT, conv2d_backprop_filter}, {DT_DOUBLE, conv2d_backprop_filter}, {DT_HALF, conv2d_backprop_filter},
-              {DT_BFLOAT16, conv2d_backprop_filter}})
+  .kernels = {FLOAT_KERNELS(conv2d_backprop_filter), HALF_KERNELS(conv2d_backprop_filter)})

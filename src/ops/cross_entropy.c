@@ -4,6 +4,7 @@
 #include "blas/softmax.h"
 #include "op/op_registry.h"
 #include "ops/broadcast.h"
+#include "ops/element_types.h"
 #include "ops/half_precision.h"
 
 /* --- kernels --- */
@@ -260,13 +261,11 @@ REGISTER_OP(SparseSoftmaxCrossEntropyWithLogits,
   .attrs = {"T: {half, bfloat16, float, double}", "Tlabels: {int32, int64} = DT_INT64"},
   .shape = sparse_shape,
   .gradient_fn = sparse_gradient,
-  .kernels = {{DT_FLOAT, sparse_cross_entropy}, {DT_DOUBLE, sparse_cross_entropy}, {DT_HALF, sparse_cross_entropy},
-              {DT_BFLOAT16, sparse_cross_entropy}})
+  .kernels = {FLOAT_KERNELS(sparse_cross_entropy), HALF_KERNELS(sparse_cross_entropy)})
 
 REGISTER_OP(SoftmaxCrossEntropyWithLogits,
   .inputs = {"features: T", "labels: T"}, .outputs = {"loss: T", "backprop: T"},
   .attrs = {"T: {half, bfloat16, float, double}"},
   .shape = dense_shape,
   .gradient_fn = dense_gradient,
-  .kernels = {{DT_FLOAT, dense_cross_entropy}, {DT_DOUBLE, dense_cross_entropy}, {DT_HALF, dense_cross_entropy},
-              {DT_BFLOAT16, dense_cross_entropy}})
+  .kernels = {FLOAT_KERNELS(dense_cross_entropy), HALF_KERNELS(dense_cross_entropy)})

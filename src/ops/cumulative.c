@@ -106,10 +106,7 @@ static bool cumprod_gradient(const GradientRequest *request, StrBuf *text, Statu
   .inputs = {"x: T", "axis: Tidx"}, .outputs = {"out: T"},                                                              \
   .attrs = {"exclusive: bool = false", "reverse: bool = false", "T: numbertype", "Tidx: {int32, int64} = DT_INT32"},    \
   .shape = shape_unchanged, .state_size = sizeof(ScanState), .construct = scan_construct,                               \
-  .kernels = {{DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_BFLOAT16, kernel##_bf16}, \
-              {DT_INT32, kernel##_i32}, {DT_INT64, kernel##_i64}, {DT_UINT8, kernel##_u8}, {DT_INT8, kernel##_i8},      \
-              {DT_INT16, kernel##_i16}, {DT_UINT16, kernel##_u16}, {DT_UINT32, kernel##_u32}, {DT_UINT64, kernel##_u64}, \
-              {DT_COMPLEX64, kernel##_c64}, {DT_COMPLEX128, kernel##_c128}}
+  .kernels = {TYPED_NUMBER_KERNELS(kernel)}
 
 REGISTER_OP(Cumsum, SCAN(cumsum), .gradient_fn = cumsum_gradient)
 REGISTER_OP(Cumprod, SCAN(cumprod), .gradient_fn = cumprod_gradient)

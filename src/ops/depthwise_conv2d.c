@@ -6,6 +6,7 @@
 #include "blas/conv.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
+#include "ops/element_types.h"
 #include "ops/window_attrs.h"
 
 typedef struct DepthwiseState {
@@ -210,7 +211,7 @@ REGISTER_OP(DepthwiseConv2dNative,
     "  return dinput = dinput:output:0, dfilter = dfilter:output:0\n"
     "}\n",
   .state_size = sizeof(DepthwiseState), .construct = depthwise_construct,
-  .kernels = {{DT_FLOAT, depthwise}, {DT_DOUBLE, depthwise}, {DT_HALF, depthwise}, {DT_BFLOAT16, depthwise}})
+  .kernels = {FLOAT_KERNELS(depthwise), HALF_KERNELS(depthwise)})
 
 REGISTER_OP(DepthwiseConv2dNativeBackpropInput,
   .inputs = {"input_sizes: int32", "filter: T", "out_backprop: T"}, .outputs = {"output: T"},
@@ -227,8 +228,7 @@ REGISTER_OP(DepthwiseConv2dNativeBackpropInput,
     "  return dsizes = dsizes:y:0, dfilter = dfilter:output:0, dout = dout:output:0\n"
     "}\n",
   .state_size = sizeof(DepthwiseState), .construct = depthwise_construct,
-  .kernels = {{DT_FLOAT, depthwise_backprop_input}, {DT_DOUBLE, depthwise_backprop_input}, {DT_HALF, depthwise_backprop_input},
-              {DT_BFLOAT16, depthwise_backprop_input}})
+  .kernels = {FLOAT_KERNELS(depthwise_backprop_input), HALF_KERNELS(depthwise_backprop_input)})
 
 REGISTER_OP(DepthwiseConv2dNativeBackpropFilter,
   .inputs = {"input: T", "filter_sizes: int32", "out_backprop: T"}, .outputs = {"output: T"},
@@ -245,5 +245,4 @@ REGISTER_OP(DepthwiseConv2dNativeBackpropFilter,
     "  return dinput = dinput:output:0, dsizes = dsizes:y:0, dout = dout:output:0\n"
     "}\n",
   .state_size = sizeof(DepthwiseState), .construct = depthwise_construct,
-  .kernels = {{DT_FLOAT, depthwise_backprop_filter}, {DT_DOUBLE, depthwise_backprop_filter}, {DT_HALF, depthwise_backprop_filter},
-              {DT_BFLOAT16, depthwise_backprop_filter}})
+  .kernels = {FLOAT_KERNELS(depthwise_backprop_filter), HALF_KERNELS(depthwise_backprop_filter)})

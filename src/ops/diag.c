@@ -4,6 +4,7 @@
 
 #include "op/op_registry.h"
 #include "ops/array_box.h"
+#include "ops/element_types.h"
 
 /* Copies `count` times `length` elements with the given steps. */
 static bool copy_diagonals(const KernelContext *context, const Tensor *from, int64_t from_batch,
@@ -75,9 +76,6 @@ static bool diag_part_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-#define DIAG_KERNELS(kernel)                                                                             \
-  {DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_HALF, kernel}, {DT_BFLOAT16, kernel}, {DT_INT32, kernel}, \
-  {DT_INT64, kernel}, {DT_COMPLEX64, kernel}, {DT_COMPLEX128, kernel}
 
 REGISTER_OP(Diag,
   .inputs = {"diagonal: T"},
@@ -89,7 +87,7 @@ REGISTER_OP(Diag,
     "  d = DiagPart[T=$T](dy)\n"
     "  return ddiagonal = d:diagonal:0\n"
     "}\n",
-  .kernels = {DIAG_KERNELS(diag_kernel)})
+  .kernels = {FLOAT_KERNELS(diag_kernel), HALF_KERNELS(diag_kernel), INT_KERNELS(diag_kernel), COMPLEX_KERNELS(diag_kernel)})
 
 REGISTER_OP(DiagPart,
   .inputs = {"input: T"},
@@ -101,7 +99,8 @@ REGISTER_OP(DiagPart,
     "  d = Diag[T=$T](dy)\n"
     "  return dinput = d:output:0\n"
     "}\n",
-  .kernels = {DIAG_KERNELS(diag_part_kernel)})
+  .kernels = {FLOAT_KERNELS(diag_part_kernel), HALF_KERNELS(diag_part_kernel), INT_KERNELS(diag_part_kernel),
+              COMPLEX_KERNELS(diag_part_kernel)})
 
 /* --- batches of matrices --- */
 
@@ -326,10 +325,6 @@ REGISTER_OP(MatrixSetDiag,
     "}\n",
   .kernels = {{DT_INVALID, matrix_set_diag_kernel}})
 
-#define BAND_KERNELS(kernel)                                                                                    \
-  {DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_HALF, kernel}, {DT_BFLOAT16, kernel}, {DT_INT32, kernel},        \
-  {DT_INT64, kernel}, {DT_UINT8, kernel}, {DT_INT8, kernel}, {DT_INT16, kernel}, {DT_UINT16, kernel},           \
-  {DT_UINT32, kernel}, {DT_UINT64, kernel}, {DT_COMPLEX64, kernel}, {DT_COMPLEX128, kernel}, {DT_BOOL, kernel}
 
 REGISTER_OP(MatrixBandPart,
   .inputs = {"input: T", "num_lower: Tindex", "num_upper: Tindex"},
@@ -344,4 +339,4 @@ REGISTER_OP(MatrixBandPart,
     "  d = MatrixBandPart[T=$T, Tindex=$Tindex](dy, num_lower, num_upper)\n"
     "  return dinput = d:band:0, dlower = dlower:y:0, dupper = dupper:y:0\n"
     "}\n",
-  .kernels = {BAND_KERNELS(matrix_band_part_kernel)})
+  .kernels = {NUMBER_KERNELS(matrix_band_part_kernel), {DT_BOOL, matrix_band_part_kernel}})

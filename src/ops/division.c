@@ -35,16 +35,6 @@ ALWAYS_INLINE bool is_minus_one(int64_t x) { return x == -1; }
 
 #define QUOTIENT_TYPES \
   "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, complex128}"
-#define QUOTIENT_KERNELS(kernel)                                                                                \
-  {DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_BFLOAT16, kernel##_bf16},   \
-  {DT_INT32, kernel##_i32}, {DT_INT64, kernel##_i64}, {DT_UINT8, kernel##_u8}, {DT_INT8, kernel##_i8},          \
-  {DT_UINT16, kernel##_u16}, {DT_INT16, kernel##_i16}
-#define REMAINDER_KERNELS(kernel)                                                                               \
-  {{DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_BFLOAT16, kernel##_bf16},  \
-   {DT_INT32, kernel##_i32}, {DT_INT64, kernel##_i64}}
-#define NO_NAN_KERNELS(kernel)                                                                                  \
-  {{DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_COMPLEX64, kernel##_c64},  \
-   {DT_COMPLEX128, kernel##_c128}}
 
 /* Of integers the quotient is truncated. */
 CONJUGATE_GRADIENT(div_gradient,
@@ -60,15 +50,20 @@ CONJUGATE_GRADIENT(div_gradient,
 REGISTER_OP(Div,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {QUOTIENT_TYPES}, .shape = shape_broadcast_binary,
   .gradient_fn = div_gradient,
-  .kernels = {QUOTIENT_KERNELS(div), {DT_COMPLEX64, div_c64}, {DT_COMPLEX128, div_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(div), TYPED_HALF_KERNELS(div), TYPED_INT_KERNELS(div), TYPED_SMALL_KERNELS(div),
+              TYPED_COMPLEX_KERNELS(div)})
 
 REGISTER_OP(FloorDiv,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {QUOTIENT_TYPES}, .shape = shape_broadcast_binary,
-  .gradient = NO_GRADIENT, .kernels = {QUOTIENT_KERNELS(floor_div)})
+  .gradient = NO_GRADIENT,
+  .kernels = {TYPED_FLOAT_KERNELS(floor_div), TYPED_HALF_KERNELS(floor_div), TYPED_INT_KERNELS(floor_div),
+              TYPED_SMALL_KERNELS(floor_div)})
 
 REGISTER_OP(TruncateDiv,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {QUOTIENT_TYPES}, .shape = shape_broadcast_binary,
-  .gradient = NO_GRADIENT, .kernels = {QUOTIENT_KERNELS(truncate_div)})
+  .gradient = NO_GRADIENT,
+  .kernels = {TYPED_FLOAT_KERNELS(truncate_div), TYPED_HALF_KERNELS(truncate_div), TYPED_INT_KERNELS(truncate_div),
+              TYPED_SMALL_KERNELS(truncate_div)})
 
 /* The remainder is x - y * quotient, with a quotient that does not change between its jumps. */
 #define REMAINDER_GRADIENT(op, division)                          \
@@ -84,17 +79,19 @@ REGISTER_OP(TruncateDiv,
 /* The remainder with the sign of y. */
 REGISTER_OP(FloorMod,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {int32, int64, bfloat16, half, float, double}"},
-  .shape = shape_broadcast_binary, .gradient = REMAINDER_GRADIENT("FloorMod", "FloorDiv"), .kernels = REMAINDER_KERNELS(floor_mod))
+  .shape = shape_broadcast_binary, .gradient = REMAINDER_GRADIENT("FloorMod", "FloorDiv"),
+  .kernels = {TYPED_FLOAT_KERNELS(floor_mod), TYPED_HALF_KERNELS(floor_mod), TYPED_INT_KERNELS(floor_mod)})
 
 /* The remainder with the sign of x, under two names. TensorFlow knows no gradients of them. */
 REGISTER_OP(Mod,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {int32, int64, half, half, bfloat16, float, double}"},
-  .shape = shape_broadcast_binary, .gradient = REMAINDER_GRADIENT("Mod", "TruncateDiv"), .kernels = REMAINDER_KERNELS(truncate_mod))
+  .shape = shape_broadcast_binary, .gradient = REMAINDER_GRADIENT("Mod", "TruncateDiv"),
+  .kernels = {TYPED_FLOAT_KERNELS(truncate_mod), TYPED_HALF_KERNELS(truncate_mod), TYPED_INT_KERNELS(truncate_mod)})
 
 REGISTER_OP(TruncateMod,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {int32, int64, bfloat16, half, float, double}"},
   .shape = shape_broadcast_binary, .gradient = REMAINDER_GRADIENT("TruncateMod", "TruncateDiv"),
-  .kernels = REMAINDER_KERNELS(truncate_mod))
+  .kernels = {TYPED_FLOAT_KERNELS(truncate_mod), TYPED_HALF_KERNELS(truncate_mod), TYPED_INT_KERNELS(truncate_mod)})
 
 /* Zero where y is zero, whatever x is. */
 CONJUGATE_GRADIENT(div_no_nan_gradient,
@@ -109,7 +106,8 @@ CONJUGATE_GRADIENT(div_no_nan_gradient,
     RETURN_DX_DY)
 REGISTER_OP(DivNoNan,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {half, float, double, complex64, complex128}"},
-  .shape = shape_broadcast_binary, .gradient_fn = div_no_nan_gradient, .kernels = NO_NAN_KERNELS(div_no_nan))
+  .shape = shape_broadcast_binary, .gradient_fn = div_no_nan_gradient,
+  .kernels = {TYPED_FLOAT_KERNELS(div_no_nan), {DT_HALF, div_no_nan_f16}, TYPED_COMPLEX_KERNELS(div_no_nan)})
 
 /* Zero where y is zero, even if x is infinite or no number. */
 CONJUGATE_GRADIENT(mul_no_nan_gradient,
@@ -122,4 +120,5 @@ CONJUGATE_GRADIENT(mul_no_nan_gradient,
     RETURN_DX_DY)
 REGISTER_OP(MulNoNan,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {half, float, double, complex64, complex128}"},
-  .shape = shape_broadcast_binary, .gradient_fn = mul_no_nan_gradient, .kernels = NO_NAN_KERNELS(mul_no_nan))
+  .shape = shape_broadcast_binary, .gradient_fn = mul_no_nan_gradient,
+  .kernels = {TYPED_FLOAT_KERNELS(mul_no_nan), {DT_HALF, mul_no_nan_f16}, TYPED_COMPLEX_KERNELS(mul_no_nan)})

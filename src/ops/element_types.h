@@ -52,16 +52,27 @@
 /* A kernel made by a template. An op may do without it for some of the types that its neighbours take. */
 #define TEMPLATE_KERNEL __attribute__((unused)) static bool
 
-/* The kernels of a template for all types of numbers, or those that have an order. */
-#define TYPED_REAL_KERNELS(kernel)                                                                                                   \
-  {{DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_BFLOAT16, kernel##_bf16},                      \
-   {DT_INT32, kernel##_i32}, {DT_INT64, kernel##_i64}, {DT_UINT8, kernel##_u8}, {DT_INT8, kernel##_i8},                             \
-   {DT_INT16, kernel##_i16}, {DT_UINT16, kernel##_u16}, {DT_UINT32, kernel##_u32}, {DT_UINT64, kernel##_u64}}
-#define TYPED_NUMBER_KERNELS(kernel)                                                                                                 \
-  {{DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_BFLOAT16, kernel##_bf16},                      \
-   {DT_INT32, kernel##_i32}, {DT_INT64, kernel##_i64}, {DT_UINT8, kernel##_u8}, {DT_INT8, kernel##_i8},                             \
-   {DT_INT16, kernel##_i16}, {DT_UINT16, kernel##_u16}, {DT_UINT32, kernel##_u32}, {DT_UINT64, kernel##_u64},                       \
-   {DT_COMPLEX64, kernel##_c64}, {DT_COMPLEX128, kernel##_c128}}
+/* Lists of kernels, for the types that TYPES_... name. They stand in `.kernels = {...}` one after the other: FLOAT_KERNELS(f),
+ * {DT_BOOL, f} is one function for three types, TYPED_FLOAT_KERNELS(f) is f_f32 and f_f64, which a template made. */
+#define FLOAT_KERNELS(f) {DT_FLOAT, f}, {DT_DOUBLE, f}
+#define HALF_KERNELS(f) {DT_HALF, f}, {DT_BFLOAT16, f}
+#define INT_KERNELS(f) {DT_INT32, f}, {DT_INT64, f}
+#define SMALL_KERNELS(f) {DT_UINT8, f}, {DT_INT8, f}, {DT_INT16, f}, {DT_UINT16, f}
+#define UNSIGNED_KERNELS(f) {DT_UINT32, f}, {DT_UINT64, f}
+#define COMPLEX_KERNELS(f) {DT_COMPLEX64, f}, {DT_COMPLEX128, f}
+/* All numbers that have an order, and all numbers: TensorFlow's realnumbertype and numbertype without the quantized ones. */
+#define REAL_KERNELS(f) FLOAT_KERNELS(f), HALF_KERNELS(f), INT_KERNELS(f), SMALL_KERNELS(f), UNSIGNED_KERNELS(f)
+#define NUMBER_KERNELS(f) REAL_KERNELS(f), COMPLEX_KERNELS(f)
+
+#define TYPED_FLOAT_KERNELS(f) {DT_FLOAT, f##_f32}, {DT_DOUBLE, f##_f64}
+#define TYPED_HALF_KERNELS(f) {DT_HALF, f##_f16}, {DT_BFLOAT16, f##_bf16}
+#define TYPED_INT_KERNELS(f) {DT_INT32, f##_i32}, {DT_INT64, f##_i64}
+#define TYPED_SMALL_KERNELS(f) {DT_UINT8, f##_u8}, {DT_INT8, f##_i8}, {DT_INT16, f##_i16}, {DT_UINT16, f##_u16}
+#define TYPED_UNSIGNED_KERNELS(f) {DT_UINT32, f##_u32}, {DT_UINT64, f##_u64}
+#define TYPED_COMPLEX_KERNELS(f) {DT_COMPLEX64, f##_c64}, {DT_COMPLEX128, f##_c128}
+#define TYPED_REAL_KERNELS(f) \
+  TYPED_FLOAT_KERNELS(f), TYPED_HALF_KERNELS(f), TYPED_INT_KERNELS(f), TYPED_SMALL_KERNELS(f), TYPED_UNSIGNED_KERNELS(f)
+#define TYPED_NUMBER_KERNELS(f) TYPED_REAL_KERNELS(f), TYPED_COMPLEX_KERNELS(f)
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 

@@ -13,4 +13,4 @@ REGISTER_OP(L2Loss,
     "  dt = Mul[T=$T](t, dy)\n"
     "  return dt = dt:z:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, l2_loss_f32}, {DT_DOUBLE, l2_loss_f64}, {DT_HALF, l2_loss_f16}, {DT_BFLOAT16, l2_loss_bf16}})
+  .kernels = {TYPED_FLOAT_KERNELS(l2_loss), TYPED_HALF_KERNELS(l2_loss)})

@@ -1,5 +1,6 @@
 /* LinSpace: `num` numbers at equal distances, the first and last given. */
 #include "op/op_registry.h"
+#include "ops/element_types.h"
 
 static bool lin_space_kernel(KernelContext *context, Status *status) {
   static const char *const kNames[] = {"start", "stop", "num"};
@@ -53,4 +54,4 @@ REGISTER_OP(LinSpace,
   .inputs = {"start: T", "stop: T", "num: Tidx"}, .outputs = {"output: T"},
   .attrs = {"T: {bfloat16, float, double}", "Tidx: {int32, int64} = DT_INT32"}, .shape = lin_space_shape,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_FLOAT, lin_space_kernel}, {DT_DOUBLE, lin_space_kernel}, {DT_BFLOAT16, lin_space_kernel}})
+  .kernels = {FLOAT_KERNELS(lin_space_kernel), {DT_BFLOAT16, lin_space_kernel}})

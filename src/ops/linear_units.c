@@ -72,9 +72,6 @@ static bool merged_shape(InferenceContext *c, Status *status) {
 }
 
 #define UNIT_TYPES "T: {half, bfloat16, float, double}"
-#define FUNCTION_KERNELS(kernel) {{DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_HALF, kernel}, {DT_BFLOAT16, kernel}}
-#define TEMPLATE_KERNELS(kernel) \
-  {{DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_BFLOAT16, kernel##_bf16}}
 
 /* log(1 + exp(x)) */
 REGISTER_OP(Softplus,
@@ -84,7 +81,7 @@ REGISTER_OP(Softplus,
     "  dx = SoftplusGrad[T=$T](dy, x)\n"
     "  return dx = dx:backprops:0\n"
     "}\n",
-  .kernels = FUNCTION_KERNELS(softplus_kernel))
+  .kernels = {FLOAT_KERNELS(softplus_kernel), HALF_KERNELS(softplus_kernel)})
 
 REGISTER_OP(SoftplusGrad,
   .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = merged_shape,
@@ -96,7 +93,7 @@ REGISTER_OP(SoftplusGrad,
     "  dfeatures = SigmoidGrad[T=$T](slope:y:0, product:z:0)\n"
     "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:z:0\n"
     "}\n",
-  .kernels = TEMPLATE_KERNELS(softplus_grad))
+  .kernels = {TYPED_FLOAT_KERNELS(softplus_grad), TYPED_HALF_KERNELS(softplus_grad)})
 
 /* x / (1 + |x|) */
 REGISTER_OP(Softsign,
@@ -106,7 +103,7 @@ REGISTER_OP(Softsign,
     "  dx = SoftsignGrad[T=$T](dy, x)\n"
     "  return dx = dx:backprops:0\n"
     "}\n",
-  .kernels = TEMPLATE_KERNELS(softsign))
+  .kernels = {TYPED_FLOAT_KERNELS(softsign), TYPED_HALF_KERNELS(softsign)})
 
 /* dy / (1 + |x|)^2, and by x that is -2 sign(x) / (1 + |x|) of it */
 REGISTER_OP(SoftsignGrad,
@@ -125,7 +122,7 @@ REGISTER_OP(SoftsignGrad,
     "  dfeatures = Mul[T=$T](half:z:0, factor:output:0)\n"
     "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:z:0\n"
     "}\n",
-  .kernels = TEMPLATE_KERNELS(softsign_grad))
+  .kernels = {TYPED_FLOAT_KERNELS(softsign_grad), TYPED_HALF_KERNELS(softsign_grad)})
 
 /* How a gradient op changes that takes the result y and is dy * (y + something) below zero: by dy as itself, by y as dy there. */
 #define GRADIENT_BY_RESULT(op)                                                                            \
@@ -146,11 +143,11 @@ REGISTER_OP(Elu,
     "  dx = EluGrad[T=$T](dy, y:activations:0)\n"
     "  return dx = dx:backprops:0\n"
     "}\n",
-  .kernels = FUNCTION_KERNELS(elu_kernel))
+  .kernels = {FLOAT_KERNELS(elu_kernel), HALF_KERNELS(elu_kernel)})
 
 REGISTER_OP(EluGrad,
   .inputs = {"gradients: T", "outputs: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = merged_shape,
-  .gradient = GRADIENT_BY_RESULT("EluGrad"), .kernels = TEMPLATE_KERNELS(elu_grad))
+  .gradient = GRADIENT_BY_RESULT("EluGrad"), .kernels = {TYPED_FLOAT_KERNELS(elu_grad), TYPED_HALF_KERNELS(elu_grad)})
 
 REGISTER_OP(Selu,
   .inputs = {"features: T"}, .outputs = {"activations: T"}, .attrs = {UNIT_TYPES}, .shape = shape_unchanged,
@@ -160,11 +157,11 @@ REGISTER_OP(Selu,
     "  dx = SeluGrad[T=$T](dy, y:activations:0)\n"
     "  return dx = dx:backprops:0\n"
     "}\n",
-  .kernels = FUNCTION_KERNELS(selu_kernel))
+  .kernels = {FLOAT_KERNELS(selu_kernel), HALF_KERNELS(selu_kernel)})
 
 REGISTER_OP(SeluGrad,
   .inputs = {"gradients: T", "outputs: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = merged_shape,
-  .gradient = GRADIENT_BY_RESULT("SeluGrad"), .kernels = TEMPLATE_KERNELS(selu_grad))
+  .gradient = GRADIENT_BY_RESULT("SeluGrad"), .kernels = {TYPED_FLOAT_KERNELS(selu_grad), TYPED_HALF_KERNELS(selu_grad)})
 
 #define LEAKY_ATTRS {"alpha: float = 0.2", "T: {half, bfloat16, float, double} = DT_FLOAT"}
 
@@ -175,7 +172,7 @@ REGISTER_OP(LeakyRelu,
     "  dx = LeakyReluGrad[T=$T, alpha=$alpha](dy, x)\n"
     "  return dx = dx:backprops:0\n"
     "}\n",
-  .state_size = sizeof(LeakyState), .construct = leaky_construct, .kernels = FUNCTION_KERNELS(leaky_relu))
+  .state_size = sizeof(LeakyState), .construct = leaky_construct, .kernels = {FLOAT_KERNELS(leaky_relu), HALF_KERNELS(leaky_relu)})
 
 REGISTER_OP(LeakyReluGrad,
   .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = LEAKY_ATTRS, .shape = merged_shape,
@@ -185,4 +182,4 @@ REGISTER_OP(LeakyReluGrad,
     "  dfeatures = ZerosLike[T=$T](features)\n"
     "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:y:0\n"
     "}\n",
-  .state_size = sizeof(LeakyState), .construct = leaky_construct, .kernels = FUNCTION_KERNELS(leaky_relu_grad))
+  .state_size = sizeof(LeakyState), .construct = leaky_construct, .kernels = {FLOAT_KERNELS(leaky_relu_grad), HALF_KERNELS(leaky_relu_grad)})

@@ -144,7 +144,7 @@ REGISTER_OP(LRN,
     "  return dinput = dinput:output:0\n"
     "}\n",
   .state_size = sizeof(LrnState), .construct = lrn_construct,
-  .kernels = {{DT_FLOAT, lrn}, {DT_HALF, lrn}, {DT_BFLOAT16, lrn}})
+  .kernels = {{DT_FLOAT, lrn}, HALF_KERNELS(lrn)})
 
 /* With v, u, w the sums over neighbours of g * y / s, d * x and ds, where d is the gradient that arrives:
  *
@@ -226,4 +226,4 @@ REGISTER_OP(LRNGrad,
   .shape = shape_lrn_grad,
   .gradient_fn = lrn_grad_gradient,
   .state_size = sizeof(LrnState), .construct = lrn_construct,
-  .kernels = {{DT_FLOAT, lrn_grad}, {DT_HALF, lrn_grad}, {DT_BFLOAT16, lrn_grad}})
+  .kernels = {{DT_FLOAT, lrn_grad}, HALF_KERNELS(lrn_grad)})

@@ -4,6 +4,7 @@
 
 #include "op/node_def.h"
 #include "op/op_registry.h"
+#include "ops/element_types.h"
 #include "ops/variant.h"
 
 typedef struct MapState {
@@ -172,7 +173,7 @@ REGISTER_OP(MapAccumulate,
   .gradient_fn = map_gradient,
   .state_size = sizeof(MapState),
   .construct = map_construct,
-  .kernels = {{DT_HALF, map_kernel}, {DT_FLOAT, map_kernel}, {DT_DOUBLE, map_kernel}})
+  .kernels = {FLOAT_KERNELS(map_kernel), {DT_HALF, map_kernel}})
 
 /* --- MapAccumulateGrad --- */
 
@@ -265,4 +266,4 @@ REGISTER_OP(MapAccumulateGrad,
   .gradient = FUNCTIONAL_GRADIENT,
   .state_size = sizeof(MapState),
   .construct = grad_construct,
-  .kernels = {{DT_HALF, grad_kernel}, {DT_FLOAT, grad_kernel}, {DT_DOUBLE, grad_kernel}})
+  .kernels = {FLOAT_KERNELS(grad_kernel), {DT_HALF, grad_kernel}})

@@ -4,6 +4,7 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/conjugate.h"
+#include "ops/element_types.h"
 #include "ops/matrix_product.h"
 
 typedef struct MatMulState {
@@ -114,6 +115,4 @@ REGISTER_OP(MatMul,
   .state_size = sizeof(MatMulState),
   .construct = matmul_construct,
   .destroy = matmul_destroy,
-  .kernels = {{DT_FLOAT, matmul_kernel}, {DT_DOUBLE, matmul_kernel}, {DT_INT32, matmul_kernel}, {DT_INT64, matmul_kernel},
-              {DT_HALF, matmul_kernel}, {DT_BFLOAT16, matmul_kernel}, {DT_COMPLEX64, matmul_kernel},
-              {DT_COMPLEX128, matmul_kernel}})
+  .kernels = {FLOAT_KERNELS(matmul_kernel), HALF_KERNELS(matmul_kernel), INT_KERNELS(matmul_kernel), COMPLEX_KERNELS(matmul_kernel)})

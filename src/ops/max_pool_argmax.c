@@ -184,7 +184,6 @@ static bool shape_grad_grad(InferenceContext *c, Status *status) {
 
 #define DECLARED "[ksize:list(int), strides:list(int), padding:string, include_batch_in_index:bool, Targmax:type, T:type]"
 #define PASSED "[ksize=$ksize, strides=$strides, padding=$padding, include_batch_in_index=$include_batch_in_index, Targmax=$Targmax, T=$T]"
-#define KERNELS(kernel) {{DT_INT64, kernel}, {DT_INT32, kernel}}
 
 REGISTER_OP(MaxPoolWithArgmax,
   .inputs = {"input: T"}, .outputs = {"output: T", "argmax: Targmax"},
@@ -197,7 +196,7 @@ REGISTER_OP(MaxPoolWithArgmax,
     "  dinput = MaxPoolGradWithArgmax" PASSED "(input, dy, y:argmax:0)\n"
     "  return dinput = dinput:output:0\n"
     "}\n",
-  .state_size = sizeof(ArgmaxState), .construct = argmax_construct, .kernels = KERNELS(max_pool_with_argmax))
+  .state_size = sizeof(ArgmaxState), .construct = argmax_construct, .kernels = {INT_KERNELS(max_pool_with_argmax)})
 
 #define GRADIENT(name, back)                                                                                              \
   name "Gradient" DECLARED "(input:T, grad:T, argmax:Targmax, d:T) -> (dinput:T, dgrad:T, dargmax:Targmax) {\n"            \
@@ -213,7 +212,7 @@ REGISTER_OP(MaxPoolGradWithArgmax,
             "Targmax: {int32, int64}", "T: realnumbertype"},
   .shape = shape_grad,
   .gradient = GRADIENT("MaxPoolGradWithArgmax", "MaxPoolGradGradWithArgmax"),
-  .state_size = sizeof(ArgmaxState), .construct = argmax_construct, .kernels = KERNELS(max_pool_grad_with_argmax))
+  .state_size = sizeof(ArgmaxState), .construct = argmax_construct, .kernels = {INT_KERNELS(max_pool_grad_with_argmax)})
 
 /* TensorFlow has this kernel on GPUs only. */
 REGISTER_OP(MaxPoolGradGradWithArgmax,
@@ -222,4 +221,4 @@ REGISTER_OP(MaxPoolGradGradWithArgmax,
             "Targmax: {int32, int64}", "T: realnumbertype"},
   .shape = shape_grad_grad,
   .gradient = GRADIENT("MaxPoolGradGradWithArgmax", "MaxPoolGradWithArgmax"),
-  .state_size = sizeof(ArgmaxState), .construct = argmax_construct, .kernels = KERNELS(max_pool_grad_grad_with_argmax))
+  .state_size = sizeof(ArgmaxState), .construct = argmax_construct, .kernels = {INT_KERNELS(max_pool_grad_grad_with_argmax)})

@@ -242,10 +242,6 @@ static bool mirror_pad_grad_kernel(KernelContext *context, Status *status) {
   return ok;
 }
 
-#define FOLD_KERNELS(kernel)                                                                                    \
-  {DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_HALF, kernel}, {DT_BFLOAT16, kernel}, {DT_INT32, kernel},        \
-  {DT_INT64, kernel}, {DT_UINT8, kernel}, {DT_INT8, kernel}, {DT_INT16, kernel}, {DT_UINT16, kernel},           \
-  {DT_UINT32, kernel}, {DT_UINT64, kernel}, {DT_COMPLEX64, kernel}, {DT_COMPLEX128, kernel}
 
 REGISTER_OP(MirrorPadGrad,
   .inputs = {"input: T", "paddings: Tpaddings"},
@@ -255,4 +251,4 @@ REGISTER_OP(MirrorPadGrad,
   .gradient = MIRROR_GRADIENT("MirrorPadGrad", "MirrorPad"),
   .state_size = sizeof(MirrorState),
   .construct = mirror_construct,
-  .kernels = {FOLD_KERNELS(mirror_pad_grad_kernel)})
+  .kernels = {NUMBER_KERNELS(mirror_pad_grad_kernel)})

@@ -223,8 +223,7 @@ REGISTER_OP(MaxPool,
     "  return dinput = dinput:output:0\n"
     "}\n",
   .state_size = sizeof(PoolState), .construct = pool_construct,
-  .kernels = {{DT_FLOAT, max_pool}, {DT_DOUBLE, max_pool}, {DT_HALF, max_pool}, {DT_BFLOAT16, max_pool}, {DT_INT32, max_pool},
-              {DT_INT64, max_pool}, {DT_UINT8, max_pool}, {DT_INT16, max_pool}, {DT_INT8, max_pool}, {DT_UINT16, max_pool}})
+  .kernels = {FLOAT_KERNELS(max_pool), HALF_KERNELS(max_pool), INT_KERNELS(max_pool), SMALL_KERNELS(max_pool)})
 
 REGISTER_OP(MaxPoolV2,
   .inputs = {"input: T", "ksize: int32", "strides: int32"}, .outputs = {"output: T"},
@@ -239,8 +238,7 @@ REGISTER_OP(MaxPoolV2,
     "  return dinput = dinput:output:0, dksize = none:y:0, dstrides = none:y:0\n"
     "}\n",
   .state_size = sizeof(PoolState), .construct = pool_construct,
-  .kernels = {{DT_FLOAT, max_pool}, {DT_DOUBLE, max_pool}, {DT_HALF, max_pool}, {DT_BFLOAT16, max_pool}, {DT_INT32, max_pool},
-              {DT_INT64, max_pool}, {DT_UINT8, max_pool}, {DT_INT16, max_pool}, {DT_INT8, max_pool}, {DT_UINT16, max_pool}})
+  .kernels = {FLOAT_KERNELS(max_pool), HALF_KERNELS(max_pool), INT_KERNELS(max_pool), SMALL_KERNELS(max_pool)})
 
 REGISTER_OP(MaxPoolGrad,
   .inputs = {"orig_input: T", "orig_output: T", "grad: T"}, .outputs = {"output: T"},
@@ -255,9 +253,7 @@ REGISTER_OP(MaxPoolGrad,
     "  return dinput = dinput:y:0, doutput = doutput:y:0, dgrad = dgrad:output:0\n"
     "}\n",
   .state_size = sizeof(PoolState), .construct = pool_construct,
-  .kernels = {{DT_FLOAT, max_pool_grad}, {DT_DOUBLE, max_pool_grad}, {DT_HALF, max_pool_grad}, {DT_BFLOAT16, max_pool_grad},
-              {DT_INT32, max_pool_grad}, {DT_INT64, max_pool_grad}, {DT_UINT8, max_pool_grad}, {DT_INT16, max_pool_grad},
-              {DT_INT8, max_pool_grad}, {DT_UINT16, max_pool_grad}, {DT_UINT32, max_pool_grad}, {DT_UINT64, max_pool_grad}})
+  .kernels = {REAL_KERNELS(max_pool_grad)})
 
 REGISTER_OP(MaxPoolGradV2,
   .inputs = {"orig_input: T", "orig_output: T", "grad: T", "ksize: int32", "strides: int32"}, .outputs = {"output: T"},
@@ -273,9 +269,7 @@ REGISTER_OP(MaxPoolGradV2,
     "  return dinput = dinput:y:0, doutput = doutput:y:0, dgrad = dgrad:output:0, dksize = none:y:0, dstrides = none:y:0\n"
     "}\n",
   .state_size = sizeof(PoolState), .construct = pool_construct,
-  .kernels = {{DT_FLOAT, max_pool_grad}, {DT_DOUBLE, max_pool_grad}, {DT_HALF, max_pool_grad}, {DT_BFLOAT16, max_pool_grad},
-              {DT_INT32, max_pool_grad}, {DT_INT64, max_pool_grad}, {DT_UINT8, max_pool_grad}, {DT_INT16, max_pool_grad},
-              {DT_INT8, max_pool_grad}, {DT_UINT16, max_pool_grad}, {DT_UINT32, max_pool_grad}, {DT_UINT64, max_pool_grad}})
+  .kernels = {REAL_KERNELS(max_pool_grad)})
 
 REGISTER_OP(MaxPoolGradGrad,
   .inputs = {"orig_input: T", "orig_output: T", "grad: T"}, .outputs = {"output: T"},
@@ -290,10 +284,7 @@ REGISTER_OP(MaxPoolGradGrad,
     "  return dinput = dinput:y:0, doutput = doutput:y:0, dgrad = dgrad:output:0\n"
     "}\n",
   .state_size = sizeof(PoolState), .construct = pool_construct,
-  .kernels = {{DT_FLOAT, max_pool_grad_grad}, {DT_DOUBLE, max_pool_grad_grad}, {DT_HALF, max_pool_grad_grad},
-              {DT_BFLOAT16, max_pool_grad_grad}, {DT_INT32, max_pool_grad_grad}, {DT_INT64, max_pool_grad_grad},
-              {DT_UINT8, max_pool_grad_grad}, {DT_INT16, max_pool_grad_grad}, {DT_INT8, max_pool_grad_grad},
-              {DT_UINT16, max_pool_grad_grad}, {DT_UINT32, max_pool_grad_grad}, {DT_UINT64, max_pool_grad_grad}})
+  .kernels = {REAL_KERNELS(max_pool_grad_grad)})
 
 REGISTER_OP(MaxPoolGradGradV2,
   .inputs = {"orig_input: T", "orig_output: T", "grad: T", "ksize: int32", "strides: int32"}, .outputs = {"output: T"},
@@ -309,10 +300,7 @@ REGISTER_OP(MaxPoolGradGradV2,
     "  return dinput = dinput:y:0, doutput = doutput:y:0, dgrad = dgrad:output:0, dksize = none:y:0, dstrides = none:y:0\n"
     "}\n",
   .state_size = sizeof(PoolState), .construct = pool_construct,
-  .kernels = {{DT_FLOAT, max_pool_grad_grad}, {DT_DOUBLE, max_pool_grad_grad}, {DT_HALF, max_pool_grad_grad},
-              {DT_BFLOAT16, max_pool_grad_grad}, {DT_INT32, max_pool_grad_grad}, {DT_INT64, max_pool_grad_grad},
-              {DT_UINT8, max_pool_grad_grad}, {DT_INT16, max_pool_grad_grad}, {DT_INT8, max_pool_grad_grad},
-              {DT_UINT16, max_pool_grad_grad}, {DT_UINT32, max_pool_grad_grad}, {DT_UINT64, max_pool_grad_grad}})
+  .kernels = {REAL_KERNELS(max_pool_grad_grad)})
 
 REGISTER_OP(AvgPool,
   .inputs = {"value: T"}, .outputs = {"output: T"},
@@ -326,7 +314,7 @@ REGISTER_OP(AvgPool,
     "  return dvalue = dvalue:output:0\n"
     "}\n",
   .state_size = sizeof(PoolState), .construct = pool_construct,
-  .kernels = {{DT_FLOAT, avg_pool}, {DT_DOUBLE, avg_pool}, {DT_HALF, avg_pool}, {DT_BFLOAT16, avg_pool}})
+  .kernels = {FLOAT_KERNELS(avg_pool), HALF_KERNELS(avg_pool)})
 
 REGISTER_OP(AvgPoolGrad,
   .inputs = {"orig_input_shape: int32", "grad: T"}, .outputs = {"output: T"},
@@ -340,4 +328,4 @@ REGISTER_OP(AvgPoolGrad,
     "  return dshape = dshape:y:0, dgrad = dgrad:output:0\n"
     "}\n",
   .state_size = sizeof(PoolState), .construct = pool_construct,
-  .kernels = {{DT_FLOAT, avg_pool_grad}, {DT_DOUBLE, avg_pool_grad}, {DT_HALF, avg_pool_grad}, {DT_BFLOAT16, avg_pool_grad}})
+  .kernels = {FLOAT_KERNELS(avg_pool_grad), HALF_KERNELS(avg_pool_grad)})

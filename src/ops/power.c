@@ -56,12 +56,8 @@ REGISTER_OP(Pow,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"},
   .attrs = {"T: {bfloat16, float, half, double, int32, int64, complex64, complex128}"}, .shape = shape_broadcast_binary,
   .gradient_fn = pow_gradient,
-  .kernels = {{DT_FLOAT, pow_f32}, {DT_DOUBLE, pow_f64}, {DT_HALF, pow_f16}, {DT_BFLOAT16, pow_bf16}, {DT_INT32, power_of_integers},
-              {DT_INT64, power_of_integers}, {DT_COMPLEX64, pow_c64}, {DT_COMPLEX128, pow_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(pow), TYPED_HALF_KERNELS(pow), TYPED_COMPLEX_KERNELS(pow), INT_KERNELS(power_of_integers)})
 
-#define PRODUCT_KERNELS(kernel)                                                                                 \
-  {{DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_COMPLEX64, kernel##_c64},  \
-   {DT_COMPLEX128, kernel##_c128}}
 #define PRODUCT_TYPES "T: {half, float, double, complex64, complex128}"
 
 /* 1 where x counts, 0 where it is 0. */
@@ -83,7 +79,7 @@ CONJUGATE_GRADIENT(xlogy_gradient,
     RETURN_DX_DY)
 REGISTER_OP(Xlogy,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {PRODUCT_TYPES}, .shape = shape_broadcast_binary,
-  .gradient_fn = xlogy_gradient, .kernels = PRODUCT_KERNELS(xlogy))
+  .gradient_fn = xlogy_gradient, .kernels = {TYPED_FLOAT_KERNELS(xlogy), {DT_HALF, xlogy_f16}, TYPED_COMPLEX_KERNELS(xlogy)})
 
 /* x * log(1 + y). Without Xdivy, which does not know bfloat16: where x is 0, y counts as 0. */
 CONJUGATE_GRADIENT(xlog1py_gradient,
@@ -104,8 +100,7 @@ CONJUGATE_GRADIENT(xlog1py_gradient,
 REGISTER_OP(Xlog1py,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {half, bfloat16, float, double, complex64, complex128}"}, .shape = shape_broadcast_binary,
   .gradient_fn = xlog1py_gradient, 
-  .kernels = {{DT_FLOAT, xlog1py_f32}, {DT_DOUBLE, xlog1py_f64}, {DT_HALF, xlog1py_f16}, {DT_BFLOAT16, xlog1py_bf16},
-              {DT_COMPLEX64, xlog1py_c64}, {DT_COMPLEX128, xlog1py_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(xlog1py), TYPED_HALF_KERNELS(xlog1py), TYPED_COMPLEX_KERNELS(xlog1py)})
 
 CONJUGATE_GRADIENT(xdivy_gradient,
     "XdivyGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
@@ -122,4 +117,4 @@ CONJUGATE_GRADIENT(xdivy_gradient,
     RETURN_DX_DY)
 REGISTER_OP(Xdivy,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {PRODUCT_TYPES}, .shape = shape_broadcast_binary,
-  .gradient_fn = xdivy_gradient, .kernels = PRODUCT_KERNELS(xdivy))
+  .gradient_fn = xdivy_gradient, .kernels = {TYPED_FLOAT_KERNELS(xdivy), {DT_HALF, xdivy_f16}, TYPED_COMPLEX_KERNELS(xdivy)})

@@ -1,6 +1,7 @@
 /* Random numbers from a generator that is state of the node: TensorFlow's own for given seeds. */
 #include "op/op_registry.h"
 #include "ops/array_box.h"
+#include "ops/element_types.h"
 #include "ops/random_fill.h"
 
 /* TensorFlow reserves 256 times four words for every number, whatever is used. */
@@ -30,15 +31,15 @@ static bool truncated(KernelContext *context, Status *status) { return random_fl
 
 REGISTER_OP(RandomUniform,
   RANDOM_FLOATS,
-  .kernels = {{DT_FLOAT, uniform}, {DT_DOUBLE, uniform}, {DT_HALF, uniform}, {DT_BFLOAT16, uniform}})
+  .kernels = {FLOAT_KERNELS(uniform), HALF_KERNELS(uniform)})
 
 REGISTER_OP(RandomStandardNormal,
   RANDOM_FLOATS,
-  .kernels = {{DT_FLOAT, normal}, {DT_DOUBLE, normal}, {DT_HALF, normal}, {DT_BFLOAT16, normal}})
+  .kernels = {FLOAT_KERNELS(normal), HALF_KERNELS(normal)})
 
 REGISTER_OP(TruncatedNormal,
   RANDOM_FLOATS,
-  .kernels = {{DT_FLOAT, truncated}, {DT_DOUBLE, truncated}, {DT_HALF, truncated}, {DT_BFLOAT16, truncated}})
+  .kernels = {FLOAT_KERNELS(truncated), HALF_KERNELS(truncated)})
 
 /* --- integers in [minval, maxval) --- */
 
@@ -69,7 +70,7 @@ REGISTER_OP(RandomUniformInt,
   .gradient = NO_GRADIENT,
   .state_size = sizeof(RandomState),
   .construct = random_state_construct,
-  .kernels = {{DT_INT32, uniform_int}, {DT_INT64, uniform_int}})
+  .kernels = {INT_KERNELS(uniform_int)})
 
 /* --- the rows of a tensor in another order --- */
 

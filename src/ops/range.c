@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "op/op_registry.h"
+#include "ops/element_types.h"
 
 /* The three numbers of a floating range, and how they are rounded. */
 typedef struct FloatRange {
@@ -145,5 +146,4 @@ REGISTER_OP(Range,
   .attrs = {"Tidx: {bfloat16, float, double, int32, int64} = DT_INT32"},
   .shape = range_shape,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_FLOAT, range_kernel}, {DT_DOUBLE, range_kernel}, {DT_INT32, range_kernel}, {DT_INT64, range_kernel},
-              {DT_BFLOAT16, range_kernel}})
+  .kernels = {FLOAT_KERNELS(range_kernel), {DT_BFLOAT16, range_kernel}, INT_KERNELS(range_kernel)})

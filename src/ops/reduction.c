@@ -4,6 +4,7 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/conjugate.h"
+#include "ops/element_types.h"
 #include "ops/half_precision.h"
 #include "ops/reduction.h"
 
@@ -355,14 +356,10 @@ done:
   .attrs = {"keep_dims: bool = false", "T: numbertype", "Tidx: {int32, int64} = DT_INT32"},                     \
   .shape = shape_reduction, .gradient_fn = gradient, .state_size = sizeof(ReductionState),                      \
   .construct = reduction_construct
-#define REAL_KERNELS(kernel)                                                                                    \
-  {DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_INT32, kernel}, {DT_INT64, kernel}, {DT_UINT8, kernel},          \
-  {DT_INT8, kernel}, {DT_INT16, kernel}, {DT_UINT16, kernel}, {DT_UINT32, kernel}, {DT_UINT64, kernel},         \
-  {DT_HALF, kernel}, {DT_BFLOAT16, kernel}
 
-REGISTER_OP(Sum, REDUCTION(sum_gradient), .kernels = {REAL_KERNELS(sum), {DT_COMPLEX64, sum}, {DT_COMPLEX128, sum}})
-REGISTER_OP(Mean, REDUCTION(mean_gradient), .kernels = {REAL_KERNELS(mean), {DT_COMPLEX64, mean}, {DT_COMPLEX128, mean}})
-REGISTER_OP(Prod, REDUCTION(prod_gradient), .kernels = {REAL_KERNELS(prod), {DT_COMPLEX64, prod}, {DT_COMPLEX128, prod}})
+REGISTER_OP(Sum, REDUCTION(sum_gradient), .kernels = {NUMBER_KERNELS(sum)})
+REGISTER_OP(Mean, REDUCTION(mean_gradient), .kernels = {NUMBER_KERNELS(mean)})
+REGISTER_OP(Prod, REDUCTION(prod_gradient), .kernels = {NUMBER_KERNELS(prod)})
 REGISTER_OP(Max, REDUCTION(max_gradient), .kernels = {REAL_KERNELS(max)})
 REGISTER_OP(Min, REDUCTION(min_gradient), .kernels = {REAL_KERNELS(min)})
 

@@ -201,7 +201,7 @@ REGISTER_OP(AssignAdd,
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .shape = merged_shape,
   .gradient = NO_GRADIENT,
-  .kernels = TYPED_NUMBER_KERNELS(assign_add))
+  .kernels = {TYPED_NUMBER_KERNELS(assign_add)})
 
 REGISTER_OP(AssignSub,
   .inputs = {"ref: Ref(T)", "value: T"},
@@ -209,7 +209,7 @@ REGISTER_OP(AssignSub,
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .shape = merged_shape,
   .gradient = NO_GRADIENT,
-  .kernels = TYPED_NUMBER_KERNELS(assign_sub))
+  .kernels = {TYPED_NUMBER_KERNELS(assign_sub)})
 
 /* --- variables of one step --- */
 

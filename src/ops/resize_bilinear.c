@@ -258,9 +258,7 @@ REGISTER_OP(ResizeBilinear,
   .shape = shape_resize,
   .gradient_fn = bilinear_gradient,
   .state_size = sizeof(ResizeAttrs), .construct = resize_construct,
-  .kernels = {{DT_FLOAT, resize_bilinear}, {DT_DOUBLE, resize_bilinear}, {DT_HALF, resize_bilinear}, {DT_BFLOAT16, resize_bilinear},
-              {DT_INT32, resize_bilinear}, {DT_INT64, resize_bilinear}, {DT_UINT8, resize_bilinear}, {DT_INT8, resize_bilinear},
-              {DT_INT16, resize_bilinear}, {DT_UINT16, resize_bilinear}})
+  .kernels = {FLOAT_KERNELS(resize_bilinear), HALF_KERNELS(resize_bilinear), INT_KERNELS(resize_bilinear), SMALL_KERNELS(resize_bilinear)})
 
 /* Linear in grads; of the image only the shape counts. */
 REGISTER_OP(ResizeBilinearGrad,
@@ -278,5 +276,4 @@ REGISTER_OP(ResizeBilinearGrad,
     "  return dgrads = dgrads:resized_images:0, dimage = dimage:y:0\n"
     "}\n",
   .state_size = sizeof(ResizeAttrs), .construct = resize_construct,
-  .kernels = {{DT_FLOAT, resize_bilinear_grad}, {DT_DOUBLE, resize_bilinear_grad}, {DT_HALF, resize_bilinear_grad},
-              {DT_BFLOAT16, resize_bilinear_grad}})
+  .kernels = {FLOAT_KERNELS(resize_bilinear_grad), HALF_KERNELS(resize_bilinear_grad)})

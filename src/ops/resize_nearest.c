@@ -167,9 +167,8 @@ REGISTER_OP(ResizeNearestNeighbor,
   .shape = shape_resize,
   .gradient_fn = nearest_gradient,
   .state_size = sizeof(ResizeAttrs), .construct = resize_construct,
-  .kernels = {{DT_FLOAT, resize_nearest_neighbor}, {DT_DOUBLE, resize_nearest_neighbor}, {DT_HALF, resize_nearest_neighbor},
-              {DT_INT32, resize_nearest_neighbor}, {DT_INT64, resize_nearest_neighbor}, {DT_UINT8, resize_nearest_neighbor},
-              {DT_INT8, resize_nearest_neighbor}, {DT_INT16, resize_nearest_neighbor}, {DT_UINT16, resize_nearest_neighbor}})
+  .kernels = {FLOAT_KERNELS(resize_nearest_neighbor), {DT_HALF, resize_nearest_neighbor}, INT_KERNELS(resize_nearest_neighbor),
+              SMALL_KERNELS(resize_nearest_neighbor)})
 
 REGISTER_OP(ResizeNearestNeighborGrad,
   .inputs = {"grads: T", "size: int32"}, .outputs = {"output: T"},
@@ -182,5 +181,5 @@ REGISTER_OP(ResizeNearestNeighborGrad,
     "  return dgrads = dgrads:resized_images:0, dsize = dsize:y:0\n"
     "}\n",
   .state_size = sizeof(ResizeAttrs), .construct = nearest_grad_construct,
-  .kernels = {{DT_FLOAT, resize_nearest_neighbor_grad}, {DT_DOUBLE, resize_nearest_neighbor_grad}, {DT_HALF, resize_nearest_neighbor_grad},
+  .kernels = {FLOAT_KERNELS(resize_nearest_neighbor_grad), {DT_HALF, resize_nearest_neighbor_grad},
               {DT_INT32, resize_nearest_neighbor_grad}, {DT_UINT8, resize_nearest_neighbor_grad}, {DT_INT8, resize_nearest_neighbor_grad}})

@@ -31,39 +31,37 @@ static bool test(KernelContext *context, ParallelBody *body, Status *status) {
 static bool keep(KernelContext *context, Status *status) { return kernel_set_output(context, 0, context->inputs[0], NULL, status); }
 
 #define REAL_TYPES "T: {bfloat16, half, float, double}"
-#define REAL_KERNELS(kernel) \
-  {DT_FLOAT, kernel##_f32}, {DT_DOUBLE, kernel##_f64}, {DT_HALF, kernel##_f16}, {DT_BFLOAT16, kernel##_bf16}
 
 REGISTER_OP(Floor,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient = NO_GRADIENT, .kernels = {REAL_KERNELS(floor)})
+  .gradient = NO_GRADIENT, .kernels = {TYPED_FLOAT_KERNELS(floor), TYPED_HALF_KERNELS(floor)})
 
 REGISTER_OP(Ceil,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient = NO_GRADIENT, .kernels = {REAL_KERNELS(ceil)})
+  .gradient = NO_GRADIENT, .kernels = {TYPED_FLOAT_KERNELS(ceil), TYPED_HALF_KERNELS(ceil)})
 
 /* Halves go to the even neighbour, here and in Round. */
 REGISTER_OP(Rint,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient = NO_GRADIENT, .kernels = {REAL_KERNELS(rint)})
+  .gradient = NO_GRADIENT, .kernels = {TYPED_FLOAT_KERNELS(rint), TYPED_HALF_KERNELS(rint)})
 
 /* TensorFlow has no kernels for complex numbers here either. */
 REGISTER_OP(Round,
   .inputs = {"x: T"}, .outputs = {"y: T"},
   .attrs = {"T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"}, .shape = shape_unchanged,
-  .gradient = NO_GRADIENT, .kernels = {REAL_KERNELS(rint), {DT_INT32, keep}, {DT_INT64, keep}})
+  .gradient = NO_GRADIENT, .kernels = {TYPED_FLOAT_KERNELS(rint), TYPED_HALF_KERNELS(rint), INT_KERNELS(keep)})
 
 REGISTER_OP(IsNan,
   .inputs = {"x: T"}, .outputs = {"y: bool"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient = NO_GRADIENT, .kernels = {REAL_KERNELS(is_nan)})
+  .gradient = NO_GRADIENT, .kernels = {TYPED_FLOAT_KERNELS(is_nan), TYPED_HALF_KERNELS(is_nan)})
 
 REGISTER_OP(IsInf,
   .inputs = {"x: T"}, .outputs = {"y: bool"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient = NO_GRADIENT, .kernels = {REAL_KERNELS(is_inf)})
+  .gradient = NO_GRADIENT, .kernels = {TYPED_FLOAT_KERNELS(is_inf), TYPED_HALF_KERNELS(is_inf)})
 
 REGISTER_OP(IsFinite,
   .inputs = {"x: T"}, .outputs = {"y: bool"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient = NO_GRADIENT, .kernels = {REAL_KERNELS(is_finite)})
+  .gradient = NO_GRADIENT, .kernels = {TYPED_FLOAT_KERNELS(is_finite), TYPED_HALF_KERNELS(is_finite)})
 
 /* It follows x at a distance that cannot be seen. */
 REGISTER_OP(NextAfter,
@@ -76,4 +74,4 @@ REGISTER_OP(NextAfter,
     "  dy = ZerosLike[T=$T](y)\n"
     "  return dx = dx:output:0, dy = dy:y:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, next_after_f32}, {DT_DOUBLE, next_after_f64}})
+  .kernels = {TYPED_FLOAT_KERNELS(next_after)})

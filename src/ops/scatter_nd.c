@@ -194,10 +194,6 @@ static bool scatter_nd_shape(InferenceContext *c, Status *status) {
   return scatter_shapes(c, shape_input(c, 0), shape_input(c, 1), out, status);
 }
 
-#define NUMBER_KERNELS(kernel)                                                                                  \
-  {DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_HALF, kernel}, {DT_BFLOAT16, kernel}, {DT_INT32, kernel},        \
-  {DT_INT64, kernel}, {DT_UINT8, kernel}, {DT_INT8, kernel}, {DT_INT16, kernel}, {DT_UINT16, kernel},           \
-  {DT_UINT32, kernel}, {DT_UINT64, kernel}, {DT_COMPLEX64, kernel}, {DT_COMPLEX128, kernel}, {DT_BOOL, kernel}
 
 REGISTER_OP(ScatterNd,
   .inputs = {"indices: Tindices", "updates: T", "shape: Tindices"},
@@ -212,7 +208,7 @@ REGISTER_OP(ScatterNd,
     "  d = GatherNd[Tparams=$T, Tindices=$Tindices](dy, indices)\n"
     "  return dindices = no_indices:y:0, dupdates = d:output:0, dshape = no_shape:y:0\n"
     "}\n",
-  .kernels = {NUMBER_KERNELS(scatter_nd_kernel)})
+  .kernels = {NUMBER_KERNELS(scatter_nd_kernel), {DT_BOOL, scatter_nd_kernel}})
 
 /* --- into a copy of a tensor --- */
 
@@ -293,7 +289,7 @@ REGISTER_OP(ScatterNdNonAliasingAdd,
   .attrs = {"T: {numbertype, bool}", "Tindices: {int32, int64}"},
   .shape = tensor_scatter_shape,
   .gradient = TENSOR_ADD_GRADIENT("ScatterNdNonAliasingAdd", "input"),
-  .kernels = {NUMBER_KERNELS(tensor_add_kernel)})
+  .kernels = {NUMBER_KERNELS(tensor_add_kernel), {DT_BOOL, tensor_add_kernel}})
 
 REGISTER_OP(TensorScatterAdd,
   .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
@@ -301,7 +297,7 @@ REGISTER_OP(TensorScatterAdd,
   .attrs = {"T: type", "Tindices: {int32, int64}"},
   .shape = tensor_scatter_shape,
   .gradient = TENSOR_ADD_GRADIENT("TensorScatterAdd", "tensor"),
-  .kernels = {NUMBER_KERNELS(tensor_add_kernel)})
+  .kernels = {NUMBER_KERNELS(tensor_add_kernel), {DT_BOOL, tensor_add_kernel}})
 
 REGISTER_OP(TensorScatterSub,
   .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
@@ -317,7 +313,7 @@ REGISTER_OP(TensorScatterSub,
     "  d = Neg[T=$T](taken:output:0)\n"
     "  return dtensor = same:output:0, dindices = none:y:0, dupdates = d:y:0\n"
     "}\n",
-  .kernels = {NUMBER_KERNELS(tensor_sub_kernel)})
+  .kernels = {NUMBER_KERNELS(tensor_sub_kernel), {DT_BOOL, tensor_sub_kernel}})
 
 REGISTER_OP(TensorScatterUpdate,
   .inputs = {"tensor: T", "indices: Tindices", "updates: T"},

@@ -1,6 +1,7 @@
 /* SegmentSum, SegmentMean, SegmentProd, SegmentMin and SegmentMax: rows that lie together under the same, rising, id are combined. */
 #include "op/op_registry.h"
 #include "ops/conjugate.h"
+#include "ops/element_types.h"
 #include "ops/segment_rows.h"
 
 static bool segment_kernel(KernelContext *context, SegmentKind kind, Status *status) {
@@ -38,11 +39,6 @@ static bool segment_shape(InferenceContext *c, Status *status) {
 }
 
 #define SEGMENT_ARGS .inputs = {"data: T", "segment_ids: Tindices"}, .outputs = {"output: T"}, .shape = segment_shape
-#define REAL_KERNELS(kernel)                                                                                             \
-  {DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_HALF, kernel}, {DT_BFLOAT16, kernel}, {DT_INT32, kernel},                 \
-      {DT_INT64, kernel}, {DT_UINT8, kernel}, {DT_INT8, kernel}, {DT_UINT16, kernel}, {DT_INT16, kernel},                \
-      {DT_UINT32, kernel}, {DT_UINT64, kernel}
-#define NUMBER_KERNELS(kernel) REAL_KERNELS(kernel), {DT_COMPLEX64, kernel}, {DT_COMPLEX128, kernel}
 
 REGISTER_OP(SegmentSum, SEGMENT_ARGS,
   .attrs = {"T: numbertype", "Tindices: {int32, int64}"},

@@ -1,6 +1,7 @@
 /* Softmax and LogSoftmax over the last dimension. */
 #include "blas/softmax.h"
 #include "op/op_registry.h"
+#include "ops/element_types.h"
 #include "ops/half_precision.h"
 
 typedef struct RowFunction {
@@ -62,7 +63,7 @@ REGISTER_OP(Softmax,
     "  dx = Mul[T=$T](centered:z:0, y:softmax:0)\n"
     "  return dx = dx:z:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, softmax_kernel}, {DT_DOUBLE, softmax_kernel}, {DT_HALF, softmax_kernel}, {DT_BFLOAT16, softmax_kernel}})
+  .kernels = {FLOAT_KERNELS(softmax_kernel), HALF_KERNELS(softmax_kernel)})
 
 /* dx = dy - sum(dy) * exp(y), row by row */
 REGISTER_OP(LogSoftmax,
@@ -77,5 +78,4 @@ REGISTER_OP(LogSoftmax,
     "  dx = Sub[T=$T](dy, part:z:0)\n"
     "  return dx = dx:z:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, log_softmax_kernel}, {DT_DOUBLE, log_softmax_kernel}, {DT_HALF, log_softmax_kernel},
-              {DT_BFLOAT16, log_softmax_kernel}})
+  .kernels = {FLOAT_KERNELS(log_softmax_kernel), HALF_KERNELS(log_softmax_kernel)})

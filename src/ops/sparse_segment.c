@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "op/op_registry.h"
+#include "ops/element_types.h"
 #include "ops/segment_rows.h"
 
 static bool check_inputs(const Tensor *data, const Tensor *indices, const Tensor *ids, Status *status) {
@@ -133,11 +134,6 @@ static bool sparse_gradient_shape(InferenceContext *c, Status *status) { return 
 
 /* --- ops --- */
 
-#define REAL_KERNELS(kernel)                                                                                             \
-  {DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_HALF, kernel}, {DT_BFLOAT16, kernel}, {DT_INT32, kernel},                 \
-      {DT_INT64, kernel}, {DT_UINT8, kernel}, {DT_INT8, kernel}, {DT_UINT16, kernel}, {DT_INT16, kernel},                \
-      {DT_UINT32, kernel}, {DT_UINT64, kernel}
-#define FLOAT_KERNELS(kernel) {DT_FLOAT, kernel}, {DT_DOUBLE, kernel}
 #define SPARSE_ARGS .inputs = {"data: T", "indices: Tidx", "segment_ids: int32"}, .outputs = {"output: T"}, .shape = sparse_shape
 #define SIZED_ARGS                                                                                                       \
   .inputs = {"data: T", "indices: Tidx", "segment_ids: int32", "num_segments: Tnumsegments"}, .outputs = {"output: T"}, \

@@ -39,7 +39,6 @@ static bool digamma_kernel(KernelContext *context, Status *status) {
 }
 
 #define REAL_TYPES "T: {bfloat16, half, float, double}"
-#define REAL_KERNELS(kernel) {{DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_HALF, kernel}, {DT_BFLOAT16, kernel}}
 
 /* 2 / sqrt(pi) * exp(-x^2), with a sign */
 #define BELL(op, height)                                          \
@@ -55,11 +54,11 @@ static bool digamma_kernel(KernelContext *context, Status *status) {
 
 REGISTER_OP(Erf,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient = BELL("Erf", "1.1283791670955126"), .kernels = REAL_KERNELS(erf_kernel))
+  .gradient = BELL("Erf", "1.1283791670955126"), .kernels = {FLOAT_KERNELS(erf_kernel), HALF_KERNELS(erf_kernel)})
 
 REGISTER_OP(Erfc,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient = BELL("Erfc", "-1.1283791670955126"), .kernels = REAL_KERNELS(erfc_kernel))
+  .gradient = BELL("Erfc", "-1.1283791670955126"), .kernels = {FLOAT_KERNELS(erfc_kernel), HALF_KERNELS(erfc_kernel)})
 
 /* The inverses of Erf and of the normal distribution, from later op definitions. Their slopes are those of the functions, inverted. */
 REGISTER_OP(Erfinv,
@@ -74,7 +73,7 @@ REGISTER_OP(Erfinv,
     "  dx = Mul[T=$T](dy, slope:z:0)\n"
     "  return dx = dx:z:0\n"
     "}\n",
-  .kernels = REAL_KERNELS(erfinv_kernel))
+  .kernels = {FLOAT_KERNELS(erfinv_kernel), HALF_KERNELS(erfinv_kernel)})
 
 REGISTER_OP(Ndtri,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
@@ -90,7 +89,7 @@ REGISTER_OP(Ndtri,
     "  dx = Mul[T=$T](dy, slope:z:0)\n"
     "  return dx = dx:z:0\n"
     "}\n",
-  .kernels = REAL_KERNELS(ndtri_kernel))
+  .kernels = {FLOAT_KERNELS(ndtri_kernel), HALF_KERNELS(ndtri_kernel)})
 
 /* The logarithm of the gamma function's magnitude. */
 REGISTER_OP(Lgamma,
@@ -101,7 +100,7 @@ REGISTER_OP(Lgamma,
     "  dx = Mul[T=$T](dy, slope:y:0)\n"
     "  return dx = dx:z:0\n"
     "}\n",
-  .kernels = REAL_KERNELS(lgamma_kernel))
+  .kernels = {FLOAT_KERNELS(lgamma_kernel), HALF_KERNELS(lgamma_kernel)})
 
 /* Polygamma is for float and double; the others go through float. */
 static bool digamma_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
@@ -129,7 +128,7 @@ static bool digamma_gradient(const GradientRequest *request, StrBuf *text, Statu
 
 REGISTER_OP(Digamma,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient_fn = digamma_gradient, .kernels = REAL_KERNELS(digamma_kernel))
+  .gradient_fn = digamma_gradient, .kernels = {FLOAT_KERNELS(digamma_kernel), HALF_KERNELS(digamma_kernel)})
 
 /* Derivative a of Digamma. Between whole a there is nothing, so by a there is no gradient. */
 REGISTER_OP(Polygamma,
@@ -145,4 +144,4 @@ REGISTER_OP(Polygamma,
     "  dy = ZerosLike[T=$T](y)\n"
     "  return dy = dy:y:0, dx = dx:output:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, polygamma_f32}, {DT_DOUBLE, polygamma_f64}})
+  .kernels = {TYPED_FLOAT_KERNELS(polygamma)})

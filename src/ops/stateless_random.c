@@ -1,5 +1,6 @@
 /* Random numbers that follow from an input `seed` alone: the same for the same seed, TensorFlow's own. */
 #include "op/op_registry.h"
+#include "ops/element_types.h"
 #include "ops/random_fill.h"
 
 static bool shape_stateless(InferenceContext *c, Status *status) {
@@ -33,15 +34,15 @@ static bool truncated(KernelContext *context, Status *status) { return stateless
 
 REGISTER_OP(StatelessRandomUniform,
   STATELESS_FLOATS,
-  .kernels = {{DT_FLOAT, uniform}, {DT_DOUBLE, uniform}, {DT_HALF, uniform}, {DT_BFLOAT16, uniform}})
+  .kernels = {FLOAT_KERNELS(uniform), HALF_KERNELS(uniform)})
 
 REGISTER_OP(StatelessRandomNormal,
   STATELESS_FLOATS,
-  .kernels = {{DT_FLOAT, normal}, {DT_DOUBLE, normal}, {DT_HALF, normal}, {DT_BFLOAT16, normal}})
+  .kernels = {FLOAT_KERNELS(normal), HALF_KERNELS(normal)})
 
 REGISTER_OP(StatelessTruncatedNormal,
   STATELESS_FLOATS,
-  .kernels = {{DT_FLOAT, truncated}, {DT_DOUBLE, truncated}, {DT_HALF, truncated}, {DT_BFLOAT16, truncated}})
+  .kernels = {FLOAT_KERNELS(truncated), HALF_KERNELS(truncated)})
 
 /* --- integers in [minval, maxval) --- */
 
@@ -70,4 +71,4 @@ REGISTER_OP(StatelessRandomUniformInt,
   .attrs = {"dtype: {int32, int64}", "T: {int32, int64}", "Tseed: {int32, int64} = DT_INT64"},
   .shape = shape_stateless_int,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_INT32, uniform_int}, {DT_INT64, uniform_int}})
+  .kernels = {INT_KERNELS(uniform_int)})

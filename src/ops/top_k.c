@@ -147,10 +147,6 @@ static bool top_k_gradient(const GradientRequest *request, StrBuf *text, Status 
 }
 
 #define TOP_TYPES "sorted: bool = true", "T: realnumbertype"
-#define TOP_KERNELS(kernel)                                                                                        \
-  .kernels = {{DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_HALF, kernel}, {DT_BFLOAT16, kernel}, {DT_INT32, kernel}, \
-              {DT_INT64, kernel}, {DT_UINT8, kernel}, {DT_INT8, kernel}, {DT_UINT16, kernel}, {DT_INT16, kernel},  \
-              {DT_UINT32, kernel}, {DT_UINT64, kernel}}
 
 REGISTER_OP(TopK,
   .inputs = {"input: T"},
@@ -162,7 +158,7 @@ REGISTER_OP(TopK,
   .gradient_fn = top_k_gradient,
   .state_size = sizeof(TopKState),
   .construct = top_k_construct,
-  TOP_KERNELS(top_k))
+  .kernels = {REAL_KERNELS(top_k)})
 
 REGISTER_OP(TopKV2,
   .inputs = {"input: T", "k: int32"},
@@ -176,7 +172,7 @@ REGISTER_OP(TopKV2,
     "  dk = ZerosLike[T=int32](k)\n"
     "  return dx = dx:output:0, dk = dk:y:0\n"
     "}\n",
-  TOP_KERNELS(top_k_v2))
+  .kernels = {REAL_KERNELS(top_k_v2)})
 
 /* --- InTopK --- */
 

@@ -12,10 +12,9 @@
 #define UPDATE(...) \
   .shape = update_shape, .gradient = NO_GRADIENT, .state_size = sizeof(UpdateState), .construct = update_construct, \
   .kernels = {__VA_ARGS__}
-#define REAL_KERNELS(name) \
-  {DT_FLOAT, name##_kernel_f32}, {DT_DOUBLE, name##_kernel_f64}, {DT_HALF, name##_kernel_f32}, {DT_BFLOAT16, name##_kernel_f32}
-#define ALL_KERNELS(name) \
-  REAL_KERNELS(name), {DT_COMPLEX64, name##_kernel_c64}, {DT_COMPLEX128, name##_kernel_c128}
+/* Half types are computed in float. */
+#define FLOAT_STEPS(name) TYPED_FLOAT_KERNELS(name##_kernel), HALF_KERNELS(name##_kernel_f32)
+#define ALL_STEPS(name) FLOAT_STEPS(name), TYPED_COMPLEX_KERNELS(name##_kernel)
 
 /* --- Gradient descent: var -= alpha * delta --- */
 
@@ -23,13 +22,13 @@ REGISTER_OP(ApplyGradientDescent,
   .inputs = {"var: Ref(T)", "alpha: T", "delta: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
-  UPDATE(ALL_KERNELS(gradient_descent)))
+  UPDATE(ALL_STEPS(gradient_descent)))
 
 REGISTER_OP(ResourceApplyGradientDescent,
   .inputs = {"var: resource", "alpha: T", "delta: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(ALL_KERNELS(gradient_descent)))
+  UPDATE(ALL_STEPS(gradient_descent)))
 
 /* --- Momentum, and with Nesterov the step as if the accumulator were one further --- */
 
@@ -37,27 +36,27 @@ REGISTER_OP(ApplyMomentum,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "grad: T", "momentum: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false", "use_nesterov: bool = false"},
-  UPDATE(ALL_KERNELS(momentum)))
+  UPDATE(ALL_STEPS(momentum)))
 
 REGISTER_OP(ResourceApplyMomentum,
   .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "momentum: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false", "use_nesterov: bool = false"},
   .is_stateful = true,
-  UPDATE(ALL_KERNELS(momentum)))
+  UPDATE(ALL_STEPS(momentum)))
 
 REGISTER_OP(SparseApplyMomentum,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "grad: T", "indices: Tindices", "momentum: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
             "use_nesterov: bool = false"},
-  UPDATE(ALL_KERNELS(momentum)))
+  UPDATE(ALL_STEPS(momentum)))
 
 REGISTER_OP(ResourceSparseApplyMomentum,
   .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "indices: Tindices", "momentum: T"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
             "use_nesterov: bool = false"},
   .is_stateful = true,
-  UPDATE(ALL_KERNELS(momentum)))
+  UPDATE(ALL_STEPS(momentum)))
 
 /* --- Momentum as Keras writes it --- */
 
@@ -65,14 +64,14 @@ REGISTER_OP(ResourceApplyKerasMomentum,
   .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "momentum: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false", "use_nesterov: bool = false"},
   .is_stateful = true,
-  UPDATE(ALL_KERNELS(keras_momentum)))
+  UPDATE(ALL_STEPS(keras_momentum)))
 
 REGISTER_OP(ResourceSparseApplyKerasMomentum,
   .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "indices: Tindices", "momentum: T"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
             "use_nesterov: bool = false"},
   .is_stateful = true,
-  UPDATE(ALL_KERNELS(keras_momentum)))
+  UPDATE(ALL_STEPS(keras_momentum)))
 
 /* --- Adam --- */
 
@@ -81,14 +80,14 @@ REGISTER_OP(ApplyAdam,
              "beta2: T", "epsilon: T", "grad: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false", "use_nesterov: bool = false"},
-  UPDATE(ALL_KERNELS(adam)))
+  UPDATE(ALL_STEPS(adam)))
 
 REGISTER_OP(ResourceApplyAdam,
   .inputs = {"var: resource", "m: resource", "v: resource", "beta1_power: T", "beta2_power: T", "lr: T",
              "beta1: T", "beta2: T", "epsilon: T", "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false", "use_nesterov: bool = false"},
   .is_stateful = true,
-  UPDATE(ALL_KERNELS(adam)))
+  UPDATE(ALL_STEPS(adam)))
 
 /* --- Adam with the largest second moment so far --- */
 
@@ -97,7 +96,7 @@ REGISTER_OP(ResourceApplyAdamWithAmsgrad,
              "beta2_power: T", "lr: T", "beta1: T", "beta2: T", "epsilon: T", "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(REAL_KERNELS(amsgrad)))
+  UPDATE(FLOAT_STEPS(amsgrad)))
 
 /* --- Adam in the infinity norm --- */
 
@@ -106,14 +105,14 @@ REGISTER_OP(ApplyAdaMax,
              "epsilon: T", "grad: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
-  UPDATE(REAL_KERNELS(ada_max)))
+  UPDATE(FLOAT_STEPS(ada_max)))
 
 REGISTER_OP(ResourceApplyAdaMax,
   .inputs = {"var: resource", "m: resource", "v: resource", "beta1_power: T", "lr: T", "beta1: T", "beta2: T",
              "epsilon: T", "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(REAL_KERNELS(ada_max)))
+  UPDATE(FLOAT_STEPS(ada_max)))
 
 /* --- Adagrad --- */
 
@@ -121,27 +120,27 @@ REGISTER_OP(ApplyAdagrad,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "grad: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false", "update_slots: bool = true"},
-  UPDATE(ALL_KERNELS(adagrad)))
+  UPDATE(ALL_STEPS(adagrad)))
 
 REGISTER_OP(ResourceApplyAdagrad,
   .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false", "update_slots: bool = true"},
   .is_stateful = true,
-  UPDATE(ALL_KERNELS(adagrad)))
+  UPDATE(ALL_STEPS(adagrad)))
 
 REGISTER_OP(SparseApplyAdagrad,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "grad: T", "indices: Tindices"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
             "update_slots: bool = true"},
-  UPDATE(ALL_KERNELS(adagrad)))
+  UPDATE(ALL_STEPS(adagrad)))
 
 REGISTER_OP(ResourceSparseApplyAdagrad,
   .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "indices: Tindices"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
             "update_slots: bool = true"},
   .is_stateful = true,
-  UPDATE(ALL_KERNELS(adagrad)))
+  UPDATE(ALL_STEPS(adagrad)))
 
 /* --- Adagrad with an epsilon --- */
 
@@ -149,27 +148,27 @@ REGISTER_OP(ApplyAdagradV2,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "epsilon: T", "grad: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false", "update_slots: bool = true"},
-  UPDATE(ALL_KERNELS(adagrad_v2)))
+  UPDATE(ALL_STEPS(adagrad_v2)))
 
 REGISTER_OP(ResourceApplyAdagradV2,
   .inputs = {"var: resource", "accum: resource", "lr: T", "epsilon: T", "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false", "update_slots: bool = true"},
   .is_stateful = true,
-  UPDATE(ALL_KERNELS(adagrad_v2)))
+  UPDATE(ALL_STEPS(adagrad_v2)))
 
 REGISTER_OP(SparseApplyAdagradV2,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "epsilon: T", "grad: T", "indices: Tindices"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
             "update_slots: bool = true"},
-  UPDATE(ALL_KERNELS(adagrad_v2)))
+  UPDATE(ALL_STEPS(adagrad_v2)))
 
 REGISTER_OP(ResourceSparseApplyAdagradV2,
   .inputs = {"var: resource", "accum: resource", "lr: T", "epsilon: T", "grad: T", "indices: Tindices"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
             "update_slots: bool = true"},
   .is_stateful = true,
-  UPDATE(ALL_KERNELS(adagrad_v2)))
+  UPDATE(ALL_STEPS(adagrad_v2)))
 
 /* --- Adagrad by dual averaging --- */
 
@@ -178,28 +177,28 @@ REGISTER_OP(ApplyAdagradDA,
              "lr: T", "l1: T", "l2: T", "global_step: int64"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
-  UPDATE(REAL_KERNELS(adagrad_da)))
+  UPDATE(FLOAT_STEPS(adagrad_da)))
 
 REGISTER_OP(ResourceApplyAdagradDA,
   .inputs = {"var: resource", "gradient_accumulator: resource", "gradient_squared_accumulator: resource",
              "grad: T", "lr: T", "l1: T", "l2: T", "global_step: int64"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(REAL_KERNELS(adagrad_da)))
+  UPDATE(FLOAT_STEPS(adagrad_da)))
 
 REGISTER_OP(SparseApplyAdagradDA,
   .inputs = {"var: Ref(T)", "gradient_accumulator: Ref(T)", "gradient_squared_accumulator: Ref(T)", "grad: T",
              "indices: Tindices", "lr: T", "l1: T", "l2: T", "global_step: int64"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
-  UPDATE(REAL_KERNELS(adagrad_da)))
+  UPDATE(FLOAT_STEPS(adagrad_da)))
 
 REGISTER_OP(ResourceSparseApplyAdagradDA,
   .inputs = {"var: resource", "gradient_accumulator: resource", "gradient_squared_accumulator: resource",
              "grad: T", "indices: Tindices", "lr: T", "l1: T", "l2: T", "global_step: int64"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(REAL_KERNELS(adagrad_da)))
+  UPDATE(FLOAT_STEPS(adagrad_da)))
 
 /* --- Adadelta --- */
 
@@ -208,28 +207,28 @@ REGISTER_OP(ApplyAdadelta,
              "grad: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
-  UPDATE(ALL_KERNELS(adadelta)))
+  UPDATE(ALL_STEPS(adadelta)))
 
 REGISTER_OP(ResourceApplyAdadelta,
   .inputs = {"var: resource", "accum: resource", "accum_update: resource", "lr: T", "rho: T", "epsilon: T",
              "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(ALL_KERNELS(adadelta)))
+  UPDATE(ALL_STEPS(adadelta)))
 
 REGISTER_OP(SparseApplyAdadelta,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "accum_update: Ref(T)", "lr: T", "rho: T", "epsilon: T",
              "grad: T", "indices: Tindices"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
-  UPDATE(ALL_KERNELS(adadelta)))
+  UPDATE(ALL_STEPS(adadelta)))
 
 REGISTER_OP(ResourceSparseApplyAdadelta,
   .inputs = {"var: resource", "accum: resource", "accum_update: resource", "lr: T", "rho: T", "epsilon: T",
              "grad: T", "indices: Tindices"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(ALL_KERNELS(adadelta)))
+  UPDATE(ALL_STEPS(adadelta)))
 
 /* --- RMSProp --- */
 
@@ -238,28 +237,28 @@ REGISTER_OP(ApplyRMSProp,
              "grad: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
-  UPDATE(ALL_KERNELS(rms_prop)))
+  UPDATE(ALL_STEPS(rms_prop)))
 
 REGISTER_OP(ResourceApplyRMSProp,
   .inputs = {"var: resource", "ms: resource", "mom: resource", "lr: T", "rho: T", "momentum: T", "epsilon: T",
              "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(ALL_KERNELS(rms_prop)))
+  UPDATE(ALL_STEPS(rms_prop)))
 
 REGISTER_OP(SparseApplyRMSProp,
   .inputs = {"var: Ref(T)", "ms: Ref(T)", "mom: Ref(T)", "lr: T", "rho: T", "momentum: T", "epsilon: T",
              "grad: T", "indices: Tindices"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
-  UPDATE(ALL_KERNELS(rms_prop)))
+  UPDATE(ALL_STEPS(rms_prop)))
 
 REGISTER_OP(ResourceSparseApplyRMSProp,
   .inputs = {"var: resource", "ms: resource", "mom: resource", "lr: T", "rho: T", "momentum: T", "epsilon: T",
              "grad: T", "indices: Tindices"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(ALL_KERNELS(rms_prop)))
+  UPDATE(ALL_STEPS(rms_prop)))
 
 /* --- RMSProp with the variance instead of the mean square --- */
 
@@ -268,28 +267,28 @@ REGISTER_OP(ApplyCenteredRMSProp,
              "epsilon: T", "grad: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
-  UPDATE(ALL_KERNELS(centered_rms_prop)))
+  UPDATE(ALL_STEPS(centered_rms_prop)))
 
 REGISTER_OP(ResourceApplyCenteredRMSProp,
   .inputs = {"var: resource", "mg: resource", "ms: resource", "mom: resource", "lr: T", "rho: T",
              "momentum: T", "epsilon: T", "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(ALL_KERNELS(centered_rms_prop)))
+  UPDATE(ALL_STEPS(centered_rms_prop)))
 
 REGISTER_OP(SparseApplyCenteredRMSProp,
   .inputs = {"var: Ref(T)", "mg: Ref(T)", "ms: Ref(T)", "mom: Ref(T)", "lr: T", "rho: T", "momentum: T",
              "epsilon: T", "grad: T", "indices: Tindices"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
-  UPDATE(ALL_KERNELS(centered_rms_prop)))
+  UPDATE(ALL_STEPS(centered_rms_prop)))
 
 REGISTER_OP(ResourceSparseApplyCenteredRMSProp,
   .inputs = {"var: resource", "mg: resource", "ms: resource", "mom: resource", "lr: T", "rho: T",
              "momentum: T", "epsilon: T", "grad: T", "indices: Tindices"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(ALL_KERNELS(centered_rms_prop)))
+  UPDATE(ALL_STEPS(centered_rms_prop)))
 
 /* --- FTRL-proximal --- */
 
@@ -298,28 +297,28 @@ REGISTER_OP(ApplyFtrl,
              "lr_power: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
-  UPDATE(REAL_KERNELS(ftrl)))
+  UPDATE(FLOAT_STEPS(ftrl)))
 
 REGISTER_OP(ResourceApplyFtrl,
   .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "lr: T", "l1: T", "l2: T",
              "lr_power: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(REAL_KERNELS(ftrl)))
+  UPDATE(FLOAT_STEPS(ftrl)))
 
 REGISTER_OP(SparseApplyFtrl,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "linear: Ref(T)", "grad: T", "indices: Tindices", "lr: T",
              "l1: T", "l2: T", "lr_power: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
-  UPDATE(REAL_KERNELS(ftrl)))
+  UPDATE(FLOAT_STEPS(ftrl)))
 
 REGISTER_OP(ResourceSparseApplyFtrl,
   .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "indices: Tindices", "lr: T",
              "l1: T", "l2: T", "lr_power: T"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(REAL_KERNELS(ftrl)))
+  UPDATE(FLOAT_STEPS(ftrl)))
 
 /* --- FTRL-proximal with shrinkage of the gradient --- */
 
@@ -328,28 +327,28 @@ REGISTER_OP(ApplyFtrlV2,
              "l2_shrinkage: T", "lr_power: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
-  UPDATE(REAL_KERNELS(ftrl_v2)))
+  UPDATE(FLOAT_STEPS(ftrl_v2)))
 
 REGISTER_OP(ResourceApplyFtrlV2,
   .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "lr: T", "l1: T", "l2: T",
              "l2_shrinkage: T", "lr_power: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(REAL_KERNELS(ftrl_v2)))
+  UPDATE(FLOAT_STEPS(ftrl_v2)))
 
 REGISTER_OP(SparseApplyFtrlV2,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "linear: Ref(T)", "grad: T", "indices: Tindices", "lr: T",
              "l1: T", "l2: T", "l2_shrinkage: T", "lr_power: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
-  UPDATE(REAL_KERNELS(ftrl_v2)))
+  UPDATE(FLOAT_STEPS(ftrl_v2)))
 
 REGISTER_OP(ResourceSparseApplyFtrlV2,
   .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "indices: Tindices", "lr: T",
              "l1: T", "l2: T", "l2_shrinkage: T", "lr_power: T"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(REAL_KERNELS(ftrl_v2)))
+  UPDATE(FLOAT_STEPS(ftrl_v2)))
 
 /* --- Proximal gradient descent --- */
 
@@ -357,25 +356,25 @@ REGISTER_OP(ApplyProximalGradientDescent,
   .inputs = {"var: Ref(T)", "alpha: T", "l1: T", "l2: T", "delta: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
-  UPDATE(REAL_KERNELS(proximal_gradient_descent)))
+  UPDATE(FLOAT_STEPS(proximal_gradient_descent)))
 
 REGISTER_OP(ResourceApplyProximalGradientDescent,
   .inputs = {"var: resource", "alpha: T", "l1: T", "l2: T", "delta: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(REAL_KERNELS(proximal_gradient_descent)))
+  UPDATE(FLOAT_STEPS(proximal_gradient_descent)))
 
 REGISTER_OP(SparseApplyProximalGradientDescent,
   .inputs = {"var: Ref(T)", "alpha: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
-  UPDATE(REAL_KERNELS(proximal_gradient_descent)))
+  UPDATE(FLOAT_STEPS(proximal_gradient_descent)))
 
 REGISTER_OP(ResourceSparseApplyProximalGradientDescent,
   .inputs = {"var: resource", "alpha: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(REAL_KERNELS(proximal_gradient_descent)))
+  UPDATE(FLOAT_STEPS(proximal_gradient_descent)))
 
 /* --- Proximal Adagrad --- */
 
@@ -383,25 +382,25 @@ REGISTER_OP(ApplyProximalAdagrad,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "l1: T", "l2: T", "grad: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
-  UPDATE(REAL_KERNELS(proximal_adagrad)))
+  UPDATE(FLOAT_STEPS(proximal_adagrad)))
 
 REGISTER_OP(ResourceApplyProximalAdagrad,
   .inputs = {"var: resource", "accum: resource", "lr: T", "l1: T", "l2: T", "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(REAL_KERNELS(proximal_adagrad)))
+  UPDATE(FLOAT_STEPS(proximal_adagrad)))
 
 REGISTER_OP(SparseApplyProximalAdagrad,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
-  UPDATE(REAL_KERNELS(proximal_adagrad)))
+  UPDATE(FLOAT_STEPS(proximal_adagrad)))
 
 REGISTER_OP(ResourceSparseApplyProximalAdagrad,
   .inputs = {"var: resource", "accum: resource", "lr: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(REAL_KERNELS(proximal_adagrad)))
+  UPDATE(FLOAT_STEPS(proximal_adagrad)))
 
 /* --- AddSign --- */
 
@@ -409,13 +408,13 @@ REGISTER_OP(ApplyAddSign,
   .inputs = {"var: Ref(T)", "m: Ref(T)", "lr: T", "alpha: T", "sign_decay: T", "beta: T", "grad: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
-  UPDATE(REAL_KERNELS(add_sign)))
+  UPDATE(FLOAT_STEPS(add_sign)))
 
 REGISTER_OP(ResourceApplyAddSign,
   .inputs = {"var: resource", "m: resource", "lr: T", "alpha: T", "sign_decay: T", "beta: T", "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(REAL_KERNELS(add_sign)))
+  UPDATE(FLOAT_STEPS(add_sign)))
 
 /* --- PowerSign --- */
 
@@ -423,10 +422,10 @@ REGISTER_OP(ApplyPowerSign,
   .inputs = {"var: Ref(T)", "m: Ref(T)", "lr: T", "logbase: T", "sign_decay: T", "beta: T", "grad: T"},
   .outputs = {"out: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
-  UPDATE(REAL_KERNELS(power_sign)))
+  UPDATE(FLOAT_STEPS(power_sign)))
 
 REGISTER_OP(ResourceApplyPowerSign,
   .inputs = {"var: resource", "m: resource", "lr: T", "logbase: T", "sign_decay: T", "beta: T", "grad: T"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
   .is_stateful = true,
-  UPDATE(REAL_KERNELS(power_sign)))
+  UPDATE(FLOAT_STEPS(power_sign)))

@@ -4,6 +4,7 @@
 #include "blas/transpose.h"
 #include "op/op_registry.h"
 #include "ops/array_box.h"
+#include "ops/element_types.h"
 
 /* --- Transpose --- */
 
@@ -202,4 +203,4 @@ REGISTER_OP(InvertPermutation,
   .attrs = {"T: {int32, int64} = DT_INT32"},
   .shape = invert_shape,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_INT32, invert_kernel}, {DT_INT64, invert_kernel}})
+  .kernels = {INT_KERNELS(invert_kernel)})

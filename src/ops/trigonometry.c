@@ -58,8 +58,7 @@ static bool atanh_kernel(KernelContext *context, Status *status) {
 }
 
 #define ALL_FLOATING(kernel)                                                                     \
-  {{DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_HALF, kernel}, {DT_BFLOAT16, kernel},            \
-   {DT_COMPLEX64, kernel}, {DT_COMPLEX128, kernel}}
+  {FLOAT_KERNELS(kernel), HALF_KERNELS(kernel), COMPLEX_KERNELS(kernel)}
 #define FLOATING_TYPES "T: {bfloat16, half, float, double, complex64, complex128}"
 #define NUMBER_TYPES "T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"
 
@@ -211,4 +210,4 @@ REGISTER_OP(Atan2,
     REDUCE_TO_Y("gy:z:0")
     "  return dy = dy:output:0, dx = dx:output:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, atan2_f32}, {DT_DOUBLE, atan2_f64}, {DT_HALF, atan2_f16}, {DT_BFLOAT16, atan2_bf16}})
+  .kernels = {TYPED_FLOAT_KERNELS(atan2), TYPED_HALF_KERNELS(atan2)})

@@ -31,8 +31,7 @@ CONJUGATE_GRADIENT(sqrt_grad_gradient,
 REGISTER_OP(SqrtGrad,
   .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
   .gradient_fn = sqrt_grad_gradient,
-  .kernels = {{DT_FLOAT, sqrt_grad_f32}, {DT_DOUBLE, sqrt_grad_f64}, {DT_HALF, sqrt_grad_f16}, {DT_BFLOAT16, sqrt_grad_bf16},
-              {DT_COMPLEX64, sqrt_grad_c64}, {DT_COMPLEX128, sqrt_grad_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(sqrt_grad), TYPED_HALF_KERNELS(sqrt_grad), TYPED_COMPLEX_KERNELS(sqrt_grad)})
 
 CONJUGATE_GRADIENT(rsqrt_grad_gradient,
     "RsqrtGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
@@ -48,9 +47,7 @@ CONJUGATE_GRADIENT(rsqrt_grad_gradient,
 REGISTER_OP(RsqrtGrad,
   .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
   .gradient_fn = rsqrt_grad_gradient,
-  .kernels = {{DT_FLOAT, rsqrt_grad_f32}, {DT_DOUBLE, rsqrt_grad_f64}, {DT_HALF, rsqrt_grad_f16},
-              {DT_BFLOAT16, rsqrt_grad_bf16},
-              {DT_COMPLEX64, rsqrt_grad_c64}, {DT_COMPLEX128, rsqrt_grad_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(rsqrt_grad), TYPED_HALF_KERNELS(rsqrt_grad), TYPED_COMPLEX_KERNELS(rsqrt_grad)})
 
 /* How the three below change with y: each is dy times something less y^2. The kernel conjugates its slope, or does not: then dz or dy is
  * the one to be conjugated here. */
@@ -70,9 +67,7 @@ CONJUGATE_GRADIENT(reciprocal_grad_gradient,
 REGISTER_OP(ReciprocalGrad,
   .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
   .gradient_fn = reciprocal_grad_gradient,
-  .kernels = {{DT_FLOAT, reciprocal_grad_f32}, {DT_DOUBLE, reciprocal_grad_f64}, {DT_HALF, reciprocal_grad_f16},
-              {DT_BFLOAT16, reciprocal_grad_bf16},
-              {DT_COMPLEX64, reciprocal_grad_c64}, {DT_COMPLEX128, reciprocal_grad_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(reciprocal_grad), TYPED_HALF_KERNELS(reciprocal_grad), TYPED_COMPLEX_KERNELS(reciprocal_grad)})
 
 CONJUGATE_GRADIENT(inv_grad_gradient,
     "InvGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
@@ -81,9 +76,7 @@ CONJUGATE_GRADIENT(inv_grad_gradient,
 REGISTER_OP(InvGrad,
   .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
   .gradient_fn = inv_grad_gradient,
-  .kernels = {{DT_FLOAT, reciprocal_grad_f32}, {DT_DOUBLE, reciprocal_grad_f64}, {DT_HALF, reciprocal_grad_f16},
-              {DT_BFLOAT16, reciprocal_grad_bf16},
-              {DT_COMPLEX64, reciprocal_grad_c64}, {DT_COMPLEX128, reciprocal_grad_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(reciprocal_grad), TYPED_HALF_KERNELS(reciprocal_grad), TYPED_COMPLEX_KERNELS(reciprocal_grad)})
 
 CONJUGATE_GRADIENT(tanh_grad_gradient,
     "TanhGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
@@ -93,8 +86,7 @@ CONJUGATE_GRADIENT(tanh_grad_gradient,
 REGISTER_OP(TanhGrad,
   .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
   .gradient_fn = tanh_grad_gradient,
-  .kernels = {{DT_FLOAT, tanh_grad_f32}, {DT_DOUBLE, tanh_grad_f64}, {DT_HALF, tanh_grad_f16}, {DT_BFLOAT16, tanh_grad_bf16},
-              {DT_COMPLEX64, tanh_grad_c64}, {DT_COMPLEX128, tanh_grad_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(tanh_grad), TYPED_HALF_KERNELS(tanh_grad), TYPED_COMPLEX_KERNELS(tanh_grad)})
 
 CONJUGATE_GRADIENT(sigmoid_grad_gradient,
     "SigmoidGradGradient[T:type](y:T, dy:T, dz:T) -> (gy:T, gdy:T) {\n"
@@ -110,6 +102,4 @@ CONJUGATE_GRADIENT(sigmoid_grad_gradient,
 REGISTER_OP(SigmoidGrad,
   .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
   .gradient_fn = sigmoid_grad_gradient,
-  .kernels = {{DT_FLOAT, sigmoid_grad_f32}, {DT_DOUBLE, sigmoid_grad_f64}, {DT_HALF, sigmoid_grad_f16},
-              {DT_BFLOAT16, sigmoid_grad_bf16},
-              {DT_COMPLEX64, sigmoid_grad_c64}, {DT_COMPLEX128, sigmoid_grad_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(sigmoid_grad), TYPED_HALF_KERNELS(sigmoid_grad), TYPED_COMPLEX_KERNELS(sigmoid_grad)})

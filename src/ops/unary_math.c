@@ -44,9 +44,7 @@ REGISTER_OP(Neg,
     "  dx = Neg[T=$T](dy)\n"
     "  return dx = dx:y:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, neg_f32}, {DT_DOUBLE, neg_f64}, {DT_INT32, neg_i32}, {DT_INT64, neg_i64}, {DT_HALF, neg_f16},
-              {DT_BFLOAT16, neg_bf16},
-              {DT_COMPLEX64, neg_c64}, {DT_COMPLEX128, neg_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(neg), TYPED_HALF_KERNELS(neg), TYPED_INT_KERNELS(neg), TYPED_COMPLEX_KERNELS(neg)})
 
 REGISTER_OP(Abs,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {"T: {bfloat16, half, float, double, int32, int64}"},
@@ -57,8 +55,7 @@ REGISTER_OP(Abs,
     "  dx = Mul[T=$T](dy, sign:y:0)\n"
     "  return dx = dx:z:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, abs_f32}, {DT_DOUBLE, abs_f64}, {DT_INT32, abs_i32}, {DT_INT64, abs_i64}, {DT_HALF, abs_f16},
-              {DT_BFLOAT16, abs_bf16}})
+  .kernels = {TYPED_FLOAT_KERNELS(abs), TYPED_HALF_KERNELS(abs), TYPED_INT_KERNELS(abs)})
 
 /* Of a NaN it is NaN. Flat everywhere, so its gradient is zero. */
 REGISTER_OP(Sign,
@@ -68,9 +65,7 @@ REGISTER_OP(Sign,
     "  dx = ZerosLike[T=$T](x)\n"
     "  return dx = dx:y:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, sign_f32}, {DT_DOUBLE, sign_f64}, {DT_INT32, sign_i32}, {DT_INT64, sign_i64}, {DT_HALF, sign_f16},
-              {DT_BFLOAT16, sign_bf16},
-              {DT_COMPLEX64, sign_c64}, {DT_COMPLEX128, sign_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(sign), TYPED_HALF_KERNELS(sign), TYPED_INT_KERNELS(sign), TYPED_COMPLEX_KERNELS(sign)})
 
 CONJUGATE_GRADIENT(square_gradient,
     "SquareGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
@@ -81,9 +76,7 @@ CONJUGATE_GRADIENT(square_gradient,
 REGISTER_OP(Square,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {SIGNED_TYPES}, .shape = shape_unchanged,
   .gradient_fn = square_gradient,
-  .kernels = {{DT_FLOAT, square_f32}, {DT_DOUBLE, square_f64}, {DT_INT32, square_i32}, {DT_INT64, square_i64},
-              {DT_HALF, square_f16}, {DT_BFLOAT16, square_bf16},
-              {DT_COMPLEX64, square_c64}, {DT_COMPLEX128, square_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(square), TYPED_HALF_KERNELS(square), TYPED_INT_KERNELS(square), TYPED_COMPLEX_KERNELS(square)})
 
 REGISTER_OP(Sqrt,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {FLOATING_TYPES}, .shape = shape_unchanged,
@@ -93,8 +86,7 @@ REGISTER_OP(Sqrt,
     "  dx = SqrtGrad[T=$T](y:y:0, dy)\n"
     "  return dx = dx:z:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, sqrt_f32}, {DT_DOUBLE, sqrt_f64}, {DT_HALF, sqrt_f16}, {DT_BFLOAT16, sqrt_bf16},
-              {DT_COMPLEX64, sqrt_c64}, {DT_COMPLEX128, sqrt_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(sqrt), TYPED_HALF_KERNELS(sqrt), TYPED_COMPLEX_KERNELS(sqrt)})
 
 REGISTER_OP(Rsqrt,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {FLOATING_TYPES}, .shape = shape_unchanged,
@@ -104,8 +96,7 @@ REGISTER_OP(Rsqrt,
     "  dx = RsqrtGrad[T=$T](y:y:0, dy)\n"
     "  return dx = dx:z:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, rsqrt_f32}, {DT_DOUBLE, rsqrt_f64}, {DT_HALF, rsqrt_f16}, {DT_BFLOAT16, rsqrt_bf16},
-              {DT_COMPLEX64, rsqrt_c64}, {DT_COMPLEX128, rsqrt_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(rsqrt), TYPED_HALF_KERNELS(rsqrt), TYPED_COMPLEX_KERNELS(rsqrt)})
 
 REGISTER_OP(Reciprocal,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {SIGNED_TYPES}, .shape = shape_unchanged,
@@ -115,8 +106,7 @@ REGISTER_OP(Reciprocal,
     "  dx = ReciprocalGrad[T=$T](y:y:0, dy)\n"
     "  return dx = dx:z:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, reciprocal_f32}, {DT_DOUBLE, reciprocal_f64}, {DT_HALF, reciprocal_f16}, {DT_BFLOAT16, reciprocal_bf16},
-              {DT_COMPLEX64, reciprocal_c64}, {DT_COMPLEX128, reciprocal_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(reciprocal), TYPED_HALF_KERNELS(reciprocal), TYPED_COMPLEX_KERNELS(reciprocal)})
 
 /* Reciprocal under its old name. */
 REGISTER_OP(Inv,
@@ -127,8 +117,7 @@ REGISTER_OP(Inv,
     "  dx = InvGrad[T=$T](y:y:0, dy)\n"
     "  return dx = dx:z:0\n"
     "}\n",
-  .kernels = {{DT_FLOAT, reciprocal_f32}, {DT_DOUBLE, reciprocal_f64}, {DT_HALF, reciprocal_f16}, {DT_BFLOAT16, reciprocal_bf16},
-              {DT_COMPLEX64, reciprocal_c64}, {DT_COMPLEX128, reciprocal_c128}})
+  .kernels = {TYPED_FLOAT_KERNELS(reciprocal), TYPED_HALF_KERNELS(reciprocal), TYPED_COMPLEX_KERNELS(reciprocal)})
 
 CONJUGATE_GRADIENT(exp_gradient,
     "ExpGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
@@ -139,8 +128,7 @@ CONJUGATE_GRADIENT(exp_gradient,
 REGISTER_OP(Exp,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {FLOATING_TYPES}, .shape = shape_unchanged,
   .gradient_fn = exp_gradient,
-  .kernels = {{DT_FLOAT, exp_kernel}, {DT_DOUBLE, exp_kernel}, {DT_HALF, exp_kernel}, {DT_BFLOAT16, exp_kernel},
-              {DT_COMPLEX64, exp_kernel}, {DT_COMPLEX128, exp_kernel}})
+  .kernels = {FLOAT_KERNELS(exp_kernel), HALF_KERNELS(exp_kernel), COMPLEX_KERNELS(exp_kernel)})
 
 CONJUGATE_GRADIENT(expm1_gradient,
     "Expm1Gradient[T:type](x:T, dy:T) -> (dx:T) {\n"
@@ -151,8 +139,7 @@ CONJUGATE_GRADIENT(expm1_gradient,
 REGISTER_OP(Expm1,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {FLOATING_TYPES}, .shape = shape_unchanged,
   .gradient_fn = expm1_gradient,
-  .kernels = {{DT_FLOAT, expm1_kernel}, {DT_DOUBLE, expm1_kernel}, {DT_HALF, expm1_kernel}, {DT_BFLOAT16, expm1_kernel},
-              {DT_COMPLEX64, expm1_kernel}, {DT_COMPLEX128, expm1_kernel}})
+  .kernels = {FLOAT_KERNELS(expm1_kernel), HALF_KERNELS(expm1_kernel), COMPLEX_KERNELS(expm1_kernel)})
 
 CONJUGATE_GRADIENT(log_gradient,
     "LogGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
@@ -162,8 +149,7 @@ CONJUGATE_GRADIENT(log_gradient,
 REGISTER_OP(Log,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {FLOATING_TYPES}, .shape = shape_unchanged,
   .gradient_fn = log_gradient,
-  .kernels = {{DT_FLOAT, log_kernel}, {DT_DOUBLE, log_kernel}, {DT_HALF, log_kernel}, {DT_BFLOAT16, log_kernel},
-              {DT_COMPLEX64, log_kernel}, {DT_COMPLEX128, log_kernel}})
+  .kernels = {FLOAT_KERNELS(log_kernel), HALF_KERNELS(log_kernel), COMPLEX_KERNELS(log_kernel)})
 
 CONJUGATE_GRADIENT(log1p_gradient,
     "Log1pGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
@@ -175,5 +161,4 @@ CONJUGATE_GRADIENT(log1p_gradient,
 REGISTER_OP(Log1p,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {FLOATING_TYPES}, .shape = shape_unchanged,
   .gradient_fn = log1p_gradient,
-  .kernels = {{DT_FLOAT, log1p_kernel}, {DT_DOUBLE, log1p_kernel}, {DT_HALF, log1p_kernel}, {DT_BFLOAT16, log1p_kernel},
-              {DT_COMPLEX64, log1p_kernel}, {DT_COMPLEX128, log1p_kernel}})
+  .kernels = {FLOAT_KERNELS(log1p_kernel), HALF_KERNELS(log1p_kernel), COMPLEX_KERNELS(log1p_kernel)})

@@ -4,6 +4,7 @@
 
 #include "op/op_registry.h"
 #include "ops/array_box.h"
+#include "ops/element_types.h"
 
 /* What decides whether two elements are equal: the bytes, but that -0 is 0 and that NaN equals nothing. */
 typedef struct ElementKey {
@@ -146,10 +147,6 @@ static bool unique_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-#define ELEMENT_KERNELS(kernel)                                                                                 \
-  {DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_HALF, kernel}, {DT_BFLOAT16, kernel}, {DT_INT32, kernel},        \
-  {DT_INT64, kernel}, {DT_UINT8, kernel}, {DT_INT8, kernel}, {DT_INT16, kernel}, {DT_UINT16, kernel},           \
-  {DT_UINT32, kernel}, {DT_UINT64, kernel}, {DT_BOOL, kernel}, {DT_STRING, kernel}
 
 REGISTER_OP(Unique,
   .inputs = {"x: T"},
@@ -157,7 +154,7 @@ REGISTER_OP(Unique,
   .attrs = {"T: type", "out_idx: {int32, int64} = DT_INT32"},
   .shape = unique_shape,
   .gradient = NO_GRADIENT,
-  .kernels = {ELEMENT_KERNELS(unique_kernel)})
+  .kernels = {REAL_KERNELS(unique_kernel), {DT_BOOL, unique_kernel}, {DT_STRING, unique_kernel}})
 
 /* --- ListDiff --- */
 
@@ -200,4 +197,4 @@ REGISTER_OP(ListDiff,
   .attrs = {"T: type", "out_idx: {int32, int64} = DT_INT32"},
   .shape = list_diff_shape,
   .gradient = NO_GRADIENT,
-  .kernels = {ELEMENT_KERNELS(list_diff_kernel)})
+  .kernels = {REAL_KERNELS(list_diff_kernel), {DT_BOOL, list_diff_kernel}, {DT_STRING, list_diff_kernel}})

@@ -4,6 +4,7 @@
 
 #include "op/op_registry.h"
 #include "ops/conjugate.h"
+#include "ops/element_types.h"
 #include "ops/segment_rows.h"
 
 /* "segment_ids[0,1] = 4 is out of range [0, 4)" */
@@ -68,11 +69,6 @@ static bool unsorted_shape(InferenceContext *c, Status *status) {
 #define UNSORTED_ARGS                                                                                                    \
   .inputs = {"data: T", "segment_ids: Tindices", "num_segments: Tnumsegments"}, .outputs = {"output: T"}, .shape = unsorted_shape
 #define INDEX_ATTRS "Tindices: {int32, int64}", "Tnumsegments: {int32, int64} = DT_INT32"
-#define REAL_KERNELS(kernel)                                                                                             \
-  {DT_FLOAT, kernel}, {DT_DOUBLE, kernel}, {DT_HALF, kernel}, {DT_BFLOAT16, kernel}, {DT_INT32, kernel},                 \
-      {DT_INT64, kernel}, {DT_UINT8, kernel}, {DT_INT8, kernel}, {DT_UINT16, kernel}, {DT_INT16, kernel},                \
-      {DT_UINT32, kernel}, {DT_UINT64, kernel}
-#define NUMBER_KERNELS(kernel) REAL_KERNELS(kernel), {DT_COMPLEX64, kernel}, {DT_COMPLEX128, kernel}
 
 /* Pieces of gradient text. Ids are flattened first; with negative ones goes some row, which is dropped at the end. */
 #define BEGIN_GRADIENT(op)                                                                                               \

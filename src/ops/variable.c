@@ -173,7 +173,7 @@ REGISTER_OP(AssignAddVariableOp,
   .is_stateful = true,
   .shape = assign_shape,
   .gradient = NO_GRADIENT,
-  .kernels = TYPED_NUMBER_KERNELS(assign_add))
+  .kernels = {TYPED_NUMBER_KERNELS(assign_add)})
 
 REGISTER_OP(AssignSubVariableOp,
   .inputs = {"resource: resource", "value: dtype"},
@@ -181,4 +181,4 @@ REGISTER_OP(AssignSubVariableOp,
   .is_stateful = true,
   .shape = assign_shape,
   .gradient = NO_GRADIENT,
-  .kernels = TYPED_NUMBER_KERNELS(assign_sub))
+  .kernels = {TYPED_NUMBER_KERNELS(assign_sub)})

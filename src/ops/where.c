@@ -48,7 +48,4 @@ REGISTER_OP(Where,
   .attrs = {"T: {numbertype, bool} = DT_BOOL"},
   .shape = where_shape,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_BOOL, where_bool}, {DT_FLOAT, where_f32}, {DT_DOUBLE, where_f64}, {DT_HALF, where_f16},
-              {DT_BFLOAT16, where_bf16}, {DT_INT32, where_i32}, {DT_INT64, where_i64}, {DT_UINT8, where_u8},
-              {DT_INT8, where_i8}, {DT_INT16, where_i16}, {DT_UINT16, where_u16}, {DT_UINT32, where_u32},
-              {DT_UINT64, where_u64}, {DT_COMPLEX64, where_c64}, {DT_COMPLEX128, where_c128}})
+  .kernels = {TYPED_NUMBER_KERNELS(where), {DT_BOOL, where_bool}})
