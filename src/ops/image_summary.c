@@ -128,7 +128,7 @@ done:
 
 static bool image_summary(KernelContext *context, Status *status) {
   const ImageState *state = context->state;
-  Pictures size;
+  Pictures size = {0};
   Arena *arena;
   Summary *summary;
   bool ok = false;

@@ -131,7 +131,7 @@ static bool draw_all(KernelContext *context, Draw *draw, Status *status) {
 
 static bool multinomial(KernelContext *context, Status *status) {
   Draw draw = {0};
-  bool wanted;
+  bool wanted = false;
   TRY(prepare(context, &draw, &wanted, status));
   if (!wanted) return true;
   /* TensorFlow rounds a row's samples up to groups, counts them twice because doubles take two words, and reserves 256 groups for each. */
@@ -144,7 +144,7 @@ static bool multinomial(KernelContext *context, Status *status) {
 static bool stateless_multinomial(KernelContext *context, Status *status) {
   Draw draw = {0};
   Philox start;
-  bool wanted;
+  bool wanted = false;
   TRY(random_stateless(context->inputs[2], &start, status));
   TRY(prepare(context, &draw, &wanted, status));
   if (!wanted) return true;

@@ -62,7 +62,8 @@ SIMD_INLINE void multiply_wide(i32x4 a, uint32_t b, i32x4 *low, i32x4 *high) {
 static void four_groups(const Philox generators[4], uint32_t words[16]) {
   i32x4 c[4];
   for (int i = 0; i < 4; i++) {
-    for (int lane = 0; lane < 4; lane++) c[i][lane] = (int32_t)generators[lane].counter[i];
+    c[i] = (i32x4){(int32_t)generators[0].counter[i], (int32_t)generators[1].counter[i], (int32_t)generators[2].counter[i],
+                   (int32_t)generators[3].counter[i]};
   }
   uint32_t k0 = generators[0].key[0], k1 = generators[0].key[1];
   for (int round = 0; round < 10; round++) {

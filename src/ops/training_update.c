@@ -257,7 +257,7 @@ static void put_scalar(Update *u, int k, const Tensor *value) {
 bool update_run(KernelContext *context, UpdateLoop loop, int demands, Status *status) {
   const UpdateState *state = context->state;
   const Tensor *grad = context->inputs[state->grad];
-  Variable *variables[UPDATE_MAX_VARIABLES];
+  Variable *variables[UPDATE_MAX_VARIABLES] = {NULL};
   TRY(prepare(context, demands, variables, status));
   const Tensor *var = &variables[0]->value;
   Update u = {.loop = loop, .dtype = grad->dtype, .element_size = (int64_t)dtype_size(grad->dtype),
