@@ -72,6 +72,7 @@ const PARTS = [
   ['C, native, clang, release', () => native('clang', { CMAKE_BUILD_TYPE: 'Release' }, { CC: 'clang' })],
   ['C, wasm in Node, simd', (tools) => wasm(tools, 'simd')],
   ['C, wasm in Node, relaxed', (tools) => wasm(tools, 'relaxed')],
+  ['C, wasm in Node, simd-threads', (tools) => wasm(tools, 'simd-threads')],
   ['C, wasm in Node, relaxed-threads', (tools) => wasm(tools, 'relaxed-threads')],
   ['tools, Node', () => mocha('tests/tools')],
   ['JavaScript, Node', async (tools) => (await build(tools), mocha('tests/js'))],
