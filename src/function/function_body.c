@@ -11,8 +11,9 @@ static bool oom(Status *status) { return status_oom(status, "the body of a funct
 
 /* --- from a function --- */
 
-bool attrs_copy(const AttrEntry *const *attrs, int count, Arena *arena, const AttrEntry ***out,
-                Status *status) {
+/* The body keeps values of attrs and lives longer than those of a call. */
+static bool copy_attrs(const AttrEntry *const *attrs, int count, Arena *arena, const AttrEntry ***out,
+                       Status *status) {
   *out = arena_calloc(arena, count, sizeof **out);
   if (*out == NULL) return oom(status);
   for (int i = 0; i < count; i++) {
@@ -69,7 +70,7 @@ static bool fill(FunctionBody *body, Graph *library, const FunctionDef *function
   Arena *arena = graph_arena(body->graph);
   const AttrEntry **own_attrs;
   InstantiationResult *result;
-  TRY(attrs_copy(attrs, num_attrs, arena, &own_attrs, status));
+  TRY(copy_attrs(attrs, num_attrs, arena, &own_attrs, status));
   /* What instantiation shares with a function of the library lives as long as that does. */
   if (graph_find_function(library, function->signature->name) != function)
     function = proto_copy(function, arena);
@@ -93,12 +94,12 @@ static bool fill(FunctionBody *body, Graph *library, const FunctionDef *function
   body->num_args = result->num_args;
   body->num_rets = result->num_rets;
   body->num_control_rets = result->num_control_rets;
-  TRY(graph_fixup_source_and_sink_edges(body->graph, NULL, status));
-  return infer_shapes(body->graph, status);
+  return graph_fixup_source_and_sink_edges(body->graph, NULL, status);
 }
 
-bool function_body_new(Graph *library, const FunctionDef *function, const AttrEntry *const *attrs,
-                       int num_attrs, FunctionBody **body, Status *status) {
+bool function_body_new_without_shapes(Graph *library, const FunctionDef *function,
+                                      const AttrEntry *const *attrs, int num_attrs, FunctionBody **body,
+                                      Status *status) {
   FunctionBody *made = mem_calloc(1, sizeof *made);
   if (made == NULL) return oom(status);
   made->graph = graph_new_body(library);
@@ -107,6 +108,15 @@ bool function_body_new(Graph *library, const FunctionDef *function, const AttrEn
     return true;
   }
   function_body_free(made);
+  return false;
+}
+
+bool function_body_new(Graph *library, const FunctionDef *function, const AttrEntry *const *attrs,
+                       int num_attrs, FunctionBody **body, Status *status) {
+  TRY(function_body_new_without_shapes(library, function, attrs, num_attrs, body, status));
+  if (infer_shapes((*body)->graph, status)) return true;
+  function_body_free(*body);
+  *body = NULL;
   return false;
 }
 

@@ -107,8 +107,4 @@ MUST_CHECK bool attrs_print(const AttrEntry *const *attrs, size_t count, bool fu
 /* The op of a node with its attrs and device, up to where the inputs begin: "Add[T=float, device=/gpu:0]". */
 MUST_CHECK bool op_print(const NodeDef *node, bool full, StrBuf *out, Status *status);
 
-/* Copies, for a body that keeps values of attrs and lives longer than those of a call (function_body.c). */
-MUST_CHECK bool attrs_copy(const AttrEntry *const *attrs, int count, Arena *arena, const AttrEntry ***out,
-                           Status *status);
-
 #endif

@@ -4,8 +4,8 @@
 
 #include "graph/graph.h"
 
-/* For graph_set_function_shapes: instantiates the function and makes a graph of its nodes and data edges.
- * Errors are those of function_instantiate. */
+/* For graph_set_function_shapes: the graph of the function's FunctionBody. Errors are those of
+ * function_body_new. */
 MUST_CHECK bool function_make_shape_body(Graph *library, const FunctionDef *function,
                                          const AttrEntry *const *attrs, int num_attrs, GraphBody *body,
                                          Status *status);

@@ -207,7 +207,6 @@ static bool evaluate(Graph *graph, CachedValue *entry, Status *status) {
 
 /* An argument of a function has the value that the call gives it, once the call knows it. */
 static bool arg_value(Graph *graph, CachedValue *entry, int index, Status *status) {
-  if (index >= graph->call->num_inputs) return true;
   const Tensor *value = shape_input_tensor(graph->call, index);
   if (!value || (int)value->dtype != dtype_base(entry->node->output_types[0]) ||
       tensor_bytes(value) > MAX_VALUE_BYTES)

@@ -29,43 +29,11 @@ Graph *graph_new_body(Graph *library) {
 
 Graph *graph_library(Graph *graph) { return graph->library ? graph->library : graph; }
 
-/* The shapes of arguments are set before the body is inferred. */
-static const OpRegistration kArgRegistration = {.name = "_Arg", .shape = shape_unknown_outputs};
-
-static const Op *new_arg_op(Arena *arena, Status *status) {
-  static const char *const kOutputs[] = {"output: T", NULL}, *const kAttrs[] = {"T: type", "index: int",
-                                                                                NULL};
-  const OpDefSpec spec = {.name = "_Arg", .outputs = kOutputs, .attrs = kAttrs, .is_stateful = true};
-  OpDef *def;
-  Op *op = arena_alloc(arena, sizeof *op);
-  if (!op) {
-    status_oom(status, "the body of a function");
-    return NULL;
-  }
-  if (!op_def_build(&spec, arena, &def, status)) return NULL;
-  *op = (Op){def, &kArgRegistration};
-  return op;
-}
-
-bool graph_add_arg(Graph *body, const char *name, DataType type, int index, Node **arg, Status *status) {
-  Arena *arena = body->arena;
-  if (!body->arg_op) body->arg_op = new_arg_op(arena, status);
-  if (!body->arg_op) return false;
-  NodeDef *def = node_def_new(arena, name, "_Arg");
-  AttrValue *t = attr_value_type(arena, type), *i = attr_value_int(arena, index);
-  if (!def || !t || !i) return status_oom(status, "the body of a function");
-  TRY(node_def_set_attr(def, arena, "T", t, status));
-  TRY(node_def_set_attr(def, arena, "index", i, status));
-  TRY(graph_reserve_nodes(body, 1, status));
-  TRY(graph_make_node(body, def, body->arg_op, arg, status));
-  TRY(graph_register_name(body, *arg, status));
-  graph_insert_node(body, *arg);
-  return true;
-}
-
 int graph_arg_index(const Graph *graph, const Node *node) {
-  if (!graph->call || node->op != graph->arg_op) return -1;
-  return (int)node_def_attr(node->def, "index")->i;
+  const AttrValue *index;
+  if (!graph->call || strcmp(node->def->op, "_Arg") != 0) return -1;
+  index = node_def_attr(node->def, "index");
+  return index && index->i >= 0 && index->i < graph->call->num_inputs ? (int)index->i : -1;
 }
 
 /* --- the bodies that a graph knows --- */
@@ -110,7 +78,6 @@ static bool add_body(Graph *graph, const FunctionCall *call, const StrBuf *key, 
   entry->key[key->length] = '\0';
   TRY_DONE(graph->make_body(graph, call->function, call->attrs, call->num_attrs, &entry->body, status));
   Graph *body = entry->body.graph;
-  TRY_DONE(graph_fixup_source_and_sink_edges(body, NULL, status));
   const Walk walk = {0};
   TRY_DONE(graph_reverse_post_order(body, &walk, body->arena, &entry->order, &entry->num_nodes, status));
   TRY_DONE(string_map_set(&graph->body_keys, entry->key, entry, status));
@@ -298,7 +265,7 @@ static bool infer_nodes(Graph *library, const CachedBody *entry, bool *done, Sta
     Node *node = entry->order[i];
     *done = ++library->body_steps <= MAX_BODY_STEPS;
     if (!*done) return true;
-    if (node->op && node->op != graph->arg_op) TRY(graph_run_shape_fn(graph, node, status));
+    if (node->op && graph_arg_index(graph, node) < 0) TRY(graph_run_shape_fn(graph, node, status));
   }
   return true;
 }

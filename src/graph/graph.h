@@ -248,11 +248,11 @@ MUST_CHECK bool graph_constant_value(Graph *graph, NodeOutput output, Tensor *va
 
 /* --- shapes through calls of functions (function_bodies.c) --- */
 
-/* The body of a function as a graph of its own. It knows the functions of `library` and must not outlive it.
- */
+/* The body of a function as a graph of its own, whole with the edges of source and sink. It knows the
+ * functions of `library` and must not outlive it. */
 typedef struct GraphBody {
   Graph *graph;
-  Node **args; /* made by graph_add_arg; arrays in the arena of `graph` */
+  Node **args; /* `_Arg` nodes, whose attr `index` counts them; arrays in the arena of `graph` */
   NodeOutput *results;
   int num_args, num_results;
 } GraphBody;
@@ -272,9 +272,6 @@ void graph_set_function_shapes(Graph *graph, FunctionBodyFn make_body);
 Graph *graph_new_body(Graph *library);
 /* The graph whose functions a body knows; the graph itself when it is no body. */
 Graph *graph_library(Graph *graph);
-/* The node that gives argument `index` inside the body. */
-MUST_CHECK bool graph_add_arg(Graph *body, const char *name, DataType type, int index, Node **arg,
-                              Status *status);
 
 /* --- functions carried by the graph (graph_functions.c; the library itself: function_library.h) --- */
 

@@ -108,7 +108,6 @@ struct Graph {
    * inferred. */
   Graph *library;
   InferenceContext *call;
-  const Op *arg_op;
   const HandleData *no_handles[SHARED_HANDLES]; /* all NULL: shared by the nodes that have no handle data */
 #if GRAPH_HAS_LOCK
   pthread_mutex_t lock;
@@ -265,7 +264,7 @@ FunctionCall graph_function_call(const Graph *graph, const Node *node);
 MUST_CHECK bool graph_infer_call(Graph *graph, const FunctionCall *call, InferenceContext *c, Status *status);
 /* Drops the bodies made after `last`; NULL drops all. */
 void graph_drop_bodies(Graph *graph, const CachedBody *last);
-/* Which argument of the function a node of its body stands for; -1: it is none, or no call is inferred. */
+/* Which input of the call that is inferred a node of its body stands for; -1: none, or no call is inferred. */
 int graph_arg_index(const Graph *graph, const Node *node);
 
 /* --- a set of small integers that gives its smallest member (id_set.c) --- */

@@ -175,7 +175,7 @@ static bool read_tensor(Reader *reader, NodeOutput output, ShapeHandle *shape) {
 /* An argument of a function is what the call knows of its input; the call is told that it is wanted. */
 static bool read_arg(const Reader *reader, int index, ShapeHandle *shape) {
   InferenceContext *call = reader->graph->call;
-  if (index >= call->num_inputs || shape_input_tensor(call, index)) return true;
+  if (shape_input_tensor(call, index)) return true;
   call->requested_tensor_as_shape[index] = true;
   *shape = call->input_tensors_as_shapes[index];
   return true;

@@ -150,6 +150,13 @@ static bool concat_gathered(InferenceContext *c, ShapeHandle params, ShapeHandle
   return true;
 }
 
+/* Numbers of 64 bits that a node or a tensor gives: too large ones stay too large. */
+static bool rank_above(InferenceContext *c, int64_t dim, ShapeHandle *params, Status *status) {
+  uint64_t least = dim < 0 ? -(uint64_t)dim : (uint64_t)dim + 1;
+  int64_t most = (int64_t)INT32_MAX + 1;
+  return shape_with_rank_at_least(c, *params, least < (uint64_t)most ? (int64_t)least : most, params, status);
+}
+
 static bool gather_v2_shape(InferenceContext *c, Status *status) {
   ShapeHandle params, indices = shape_input(c, 1), checked, output;
   int64_t batch_dims;
@@ -164,12 +171,11 @@ static bool gather_v2_shape(InferenceContext *c, Status *status) {
     }
     if (batch_dims < 0) batch_dims += rank;
   }
-  if (batch_dims >= 0) TRY(shape_with_rank_at_least(c, params, batch_dims + 1, &params, status));
+  if (batch_dims >= 0) TRY(rank_above(c, batch_dims, &params, status));
   const Tensor *axes = shape_input_tensor(c, 2);
   if (axes != NULL) {
     int64_t axis = tensor_int_at(axes, 0);
-    uint64_t least = axis < 0 ? -(uint64_t)axis : (uint64_t)axis + 1;
-    TRY(shape_with_rank_at_least(c, params, least < INT32_MAX ? (int64_t)least : INT32_MAX, &params, status));
+    TRY(rank_above(c, axis, &params, status));
     if (shape_rank_known(params) && axis < 0) axis += shape_rank(params);
     if (batch_dims >= 0 && axis >= 0 && axis < batch_dims) {
       return status_invalid(status, "batch_dims (%lld) must be less than or equal to axis (%lld).",

@@ -216,7 +216,7 @@ static bool block_shape(InferenceContext *c, const BlockShape *blocks, bool to_b
   DimHandle num_blocks = blocks->shape->dims[0], batch;
   if (!dim_known(num_blocks)) return status_invalid(status, "block_shape must have known size.");
   int64_t axes = dim_value(num_blocks);
-  TRY(shape_with_rank_at_least(c, input, axes + 1, &input, status));
+  TRY(shape_with_rank_at_least(c, input, axes < INT64_MAX ? axes + 1 : axes, &input, status));
   TRY(shape_ok(shape_matrix(c, num_blocks, dim_make(c, 2)), &wanted, status));
   TRY(shape_merge(c, shape_input(c, blocks->margins), wanted, &wanted, status));
   const Tensor *margins = shape_input_tensor(c, blocks->margins);

@@ -111,6 +111,10 @@ static REGISTER_OP(Merge, .inputs = {"inputs: N * T"}, .outputs = {"output: T", 
                    .attrs = {"T: type", "N: int >= 1"}, .shape = second_input_shape)
 static REGISTER_OP(NextIteration, .inputs = {"data: T"}, .outputs = {"output: T"}, .attrs = {"T: type"},
                    .shape = shape_unchanged)
+static REGISTER_OP(_Arg, .outputs = {"output: T"}, .attrs = {"T: type", "index: int >= 0"}, .is_stateful = true,
+                   .shape = shape_unknown_outputs)
+static REGISTER_OP(_Retval, .inputs = {"input: T"}, .attrs = {"T: type", "index: int >= 0"},
+                   .is_stateful = true, .shape = shape_no_outputs)
 static REGISTER_OP(Nameless, .inputs = {"x: float"}, .outputs = {"y: float"})
 static REGISTER_OP(PartitionedCall, .inputs = {"args: Tin"}, .outputs = {"output: Tout"},
                    .attrs = {"Tin: list(type) >= 0", "Tout: list(type) >= 0", "f: func"},
@@ -119,7 +123,7 @@ static REGISTER_OP(PartitionedCall, .inputs = {"args: Tin"}, .outputs = {"output
 static const OpRegistration *const kOps[] = {
     &kOpConst,  &kOpPlaceholder, &kOpIdentity, &kOpMatMul,      &kOpMerged,         &kOpAdd,      &kOpReshape,
     &kOpPack,   &kOpShape,       &kOpUnique,   &kOpVarHandleOp, &kOpReadVariableOp, &kOpNameless,
-    &kOpMerge,  &kOpNextIteration, &kOpPartitionedCall};
+    &kOpMerge,  &kOpNextIteration, &kOpPartitionedCall, &kOp_Arg, &kOp_Retval};
 
 /* --- a graph with functions --- */
 

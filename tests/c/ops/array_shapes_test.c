@@ -9,6 +9,8 @@
 #define I "\"Index\":{\"type\":\"DT_INT32\"}"
 #define INTS(n, values) "{\"dtype\":\"DT_INT32\",\"shape\":[" #n "],\"values\":[" values "]}"
 #define INT(value) "{\"dtype\":\"DT_INT32\",\"shape\":[],\"values\":[" value "]}"
+#define LONG(value) "{\"dtype\":\"DT_INT64\",\"shape\":[],\"values\":[" value "]}"
+#define GATHER(batch_dims) "\"Tparams\":{\"type\":\"DT_FLOAT\"},\"batch_dims\":{\"i\":" batch_dims "}"
 #define FACT(op, attrs, in, tensors, result) \
   "{\"op\":\"" op "\",\"attrs\":{" attrs "},\"in\":\"" in "\",\"tensors\":{" tensors "}," result "}"
 #define OUT(shapes) "\"out\":\"" shapes "\""
@@ -35,6 +37,13 @@ static const char *const kFacts[] = {
          ERROR("Requires start <= limit when delta > 0: 8/1")),
     FACT("Range", "", "[];[];[]", "\"0\":" INT("1") ",\"1\":" INT("8") ",\"2\":" INT("0"), ERROR("Requires delta != 0")),
     FACT("Range", "", "[];[1];[]", "", ERROR("for 'limit'")),
+
+    /* Numbers that are too large to count with. */
+    FACT("GatherV2", GATHER("2147483647"), "?;?;[]", "", ERROR("Rank cannot exceed kint32max")),
+    FACT("GatherV2", GATHER("9223372036854775807"), "?;?;[]", "", ERROR("Rank cannot exceed kint32max")),
+    FACT("GatherV2", GATHER("0"), "?;?;[]", "\"2\":" LONG("9223372036854775807"), ERROR("Rank cannot exceed kint32max")),
+    FACT("GatherV2", GATHER("0"), "[2];?;[]", "\"2\":" LONG("-9223372036854775808"), ERROR("Rank cannot exceed kint32max")),
+    FACT("SpaceToBatchND", F, "?;[9223372036854775807];[9223372036854775807,2]", "", ERROR("Rank cannot exceed kint32max")),
 
     FACT("Tile", F, "?;?", "", OUT("?")),
     FACT("Tile", F, "?;[2]", "", OUT("[?,?]")),
