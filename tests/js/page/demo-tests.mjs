@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 const DIGITS = '/web/demo/digits/';
 const GRAPHS = '/web/demo/graphs/';
 const FUNCTIONS = '/web/demo/functions/';
+const MODELS = '/web/demo/models/';
 /** As a hand draws them, on a pad from 0 to 1: a list of strokes each. */
 const DRAWN = {
   0: [[[0.5, 0.12], [0.36, 0.2], [0.29, 0.4], [0.29, 0.6], [0.36, 0.8], [0.5, 0.88], [0.64, 0.8], [0.71, 0.6], [0.71, 0.4], [0.64, 0.2], [0.5, 0.12]]],
@@ -25,6 +26,7 @@ async function open(context, url) {
 }
 
 const state = (page, wanted) => page.waitForFunction((name) => document.body.dataset.state === name, wanted, { timeout: 30_000 });
+const allChecked = (page) => page.waitForFunction(() => document.body.dataset.checked === 'all', undefined, { timeout: 30_000 });
 const number = async (page, selector) => Number((await page.textContent(selector)).replace(/[^\d.]/g, ''));
 
 /** Draws with the mouse. */
@@ -272,9 +274,91 @@ export const demoTests = [
     assert.ok(content <= view, `${content} px in ${view}`);
   }],
 
+  ['the models page holds nine models against TensorFlow, and trains them along its curves', async (context, address) => {
+    const { page, errors } = await open(context, address + MODELS);
+    await allChecked(page);
+    assert.equal(await page.textContent('#summary'), '9 of 9 agree with TensorFlow');
+    assert.deepEqual(await page.locator('.models .agrees').count(), 9);
+    await state(page, 'trained');
+    const power = async (selector) => {
+      const text = await page.textContent(selector); // '0', or '6 \u00b7 10\u207b\u2078': a digit and a negative power of ten
+      return text === '0' ? 0 : Number(text[0]) * 10 ** -[...text.slice(text.indexOf('\u207b') + 1)].reduce((sum, digit) => 10 * sum + '\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079'.indexOf(digit), 0);
+    };
+    for (const selector of ['#answer', '#gradients', '#curve-off']) assert.ok((await power(selector)) < 1e-5, `${selector}: ${await page.textContent(selector)}`);
+    assert.equal(await page.locator('#chart polyline.theirs').getAttribute('points'), await page.locator('#chart polyline.ours').getAttribute('points'));
+    await page.click('#optimizers button >> text=Adam');
+    await state(page, 'training');
+    await state(page, 'trained');
+    assert.equal((await page.getAttribute('#chart polyline.ours', 'points')).split(' ').length, 20);
+    await page.focus('.models li:nth-child(4) button');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.textContent('#name'), 'MobileNetV2 0.35, 96x96');
+    assert.equal(await page.locator('#chart circle.ours').count(), 10);
+    assert.ok(await page.isHidden('#again'));
+    assert.match(await page.textContent('#made-of'), /^727 nodes, 16 kinds of op, 332,122 weights\. Fed with image: uint8 \[1, 96, 96, 3\]\.$/);
+    assert.deepEqual(errors, []);
+  }],
+
+  ['the models page opens, feeds and runs a model, and says what is wrong with others', async (context, address) => {
+    const { page, errors } = await open(context, address + MODELS);
+    await allChecked(page);
+    const file = (name, text) => page.setInputFiles('#file', { name, mimeType: 'application/octet-stream', buffer: Buffer.from(text) });
+    const says = (selector, pattern) => page.waitForFunction(([place, source]) => new RegExp(source).test(document.querySelector(place).textContent), [selector, pattern.source], { timeout: 5000 })
+      .catch(async () => assert.fail(`${await page.textContent(selector)} instead of ${pattern}`));
+    const node = (name, op, rest = '') => `node { name: '${name}' op: '${op}' ${rest} }`;
+    const float = "attr { key: 'T' value { type: DT_FLOAT } }";
+    await file('small.pbtxt', [node('x', 'Placeholder', "attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { shape { dim { size: -1 } dim { size: 2 } } } }"),
+      node('y', 'Square', `input: 'x' ${float}`)].join('\n'));
+    await says('#own-facts', /^small\.pbtxt: 2 nodes, 2 kinds of op\. Nothing is missing\.$/);
+    assert.equal(await page.inputValue('#inputs input'), 'random [1, 2]');
+    await page.fill('#inputs input', '[[1, 2], [3, 4]]');
+    await page.keyboard.press('Enter');
+    await says('#results', /^yfloat32 \[2, 2\], .* ms1, 4, 9, 16$/);
+    await page.fill('#inputs input', '[[1, 2, 3]]');
+    await page.click('#run');
+    await says('#run-problem', /^INVALID_ARGUMENT: .*\[\?,2\]|^INVALID_ARGUMENT: .*shape/);
+    await page.fill('#inputs input', 'something');
+    await page.click('#run');
+    await says('#run-problem', /^x: write a value/);
+    await page.fill('#fetches', 'nothing');
+    await page.fill('#inputs input', 'ones [1, 2]');
+    await page.click('#run');
+    await says('#run-problem', /^NOT_FOUND: there is no operation 'nothing'/);
+    await file('other.pbtxt', [node('a', 'FooBar'), node('b', 'FooBar')].join('\n'));
+    await says('#missing', /^there is no op FooBar: needed by a, b$/);
+    assert.ok(await page.isHidden('#feeds'));
+    await file('bad.pb', 'this is no GraphDef');
+    await says('#own-problem', /^bad\.pb cannot be opened: /);
+    await page.click('#take');
+    await says('#own-facts', /^LeNet: 31 nodes/);
+    await page.click('#run');
+    await says('#results', /^lossfloat32 \[\], /);
+    assert.ok(await page.isHidden('#own-problem'));
+    assert.deepEqual(errors, []);
+  }],
+
+  ['the models page says so when its models cannot be loaded', async (context, address) => {
+    await context.route('**/models.pb', (route) => route.fulfill({ status: 404, body: '' }));
+    const { page } = await open(context, address + MODELS);
+    await state(page, 'failed');
+    assert.match(await page.textContent('#problem'), /HTTP 404/);
+  }],
+
+  ['the models page fits a narrow screen, and shows what was chosen', async (context, address) => {
+    const { page } = await open(context, address + MODELS);
+    await page.setViewportSize({ width: 340, height: 800 });
+    await allChecked(page);
+    await page.click('#take');
+    await page.waitForSelector('#inputs input');
+    await page.click('.models li:nth-child(2) button');
+    assert.ok(await page.locator('#name').evaluate((title) => title.getBoundingClientRect().top < innerHeight));
+    const [content, view] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+    assert.ok(content <= view, `${content} px in ${view}`);
+  }],
+
   ['the list of demos leads to each of them', async (context, address) => {
     const { page, errors } = await open(context, `${address}/web/demo/`);
-    for (const [i, place] of [DIGITS, GRAPHS, FUNCTIONS].entries()) {
+    for (const [i, place] of [DIGITS, MODELS, GRAPHS, FUNCTIONS].entries()) {
       await page.click(`li:nth-child(${i + 1}) a.card`);
       await page.waitForURL(`**${place}`);
       await page.goBack();
