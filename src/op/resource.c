@@ -27,10 +27,12 @@ Variable *variable_new(DataType dtype) {
   return variable;
 }
 
+static bool refuse_uninitialized(const char *name, Status *status) {
+  return status_set(status, CODE_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", name);
+}
+
 bool variable_prepare_update(Variable *variable, const char *name, BufferPool *pool, Status *status) {
-  if (tensor_is_empty(&variable->value)) {
-    return status_set(status, CODE_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", name);
-  }
+  if (tensor_is_empty(&variable->value)) return refuse_uninitialized(name, status);
   if (buffer_is_unshared(variable->value.buffer)) return true;
   return tensor_copy(&variable->value, &variable->value, pool, status);
 }
@@ -108,11 +110,15 @@ bool tensor_variable(const Tensor *handle, Variable **variable, Status *status) 
   return true;
 }
 
+bool reference_variable(const Tensor *reference, const char *name, Variable **variable, Status *status) {
+  TRY(tensor_variable(reference, variable, status));
+  return !tensor_is_empty(&(*variable)->value) || refuse_uninitialized(name, status);
+}
+
 bool reference_read(const Tensor *reference, const char *name, Tensor *value, Status *status) {
   Variable *variable;
-  TRY(tensor_variable(reference, &variable, status));
-  if (!tensor_is_empty(&variable->value)) return tensor_assign(value, &variable->value, status);
-  return status_set(status, CODE_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", name);
+  TRY(reference_variable(reference, name, &variable, status));
+  return tensor_assign(value, &variable->value, status);
 }
 
 /* --- the manager --- */

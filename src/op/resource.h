@@ -53,6 +53,8 @@ MUST_CHECK bool tensor_variable(const Tensor *handle, Variable **variable, Statu
 /* Makes the variable's buffer writable: copies when it is shared. FAILED_PRECONDITION "Attempting to use uninitialized value v" when empty. */
 MUST_CHECK bool variable_prepare_update(Variable *variable, const char *name, BufferPool *pool, Status *status);
 
+/* The variable that a reference refers to, which must have been assigned; errors as of reference_read. */
+MUST_CHECK bool reference_variable(const Tensor *reference, const char *name, Variable **variable, Status *status);
 /* What a reference (the handle that an output of a type such as float_ref carries) refers to now, shared; later updates leave it as
  * it is. FAILED_PRECONDITION "Attempting to use uninitialized value v" when it was not assigned; `name` is for the message. */
 MUST_CHECK bool reference_read(const Tensor *reference, const char *name, Tensor *value, Status *status);

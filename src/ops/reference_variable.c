@@ -174,8 +174,8 @@ REGISTER_OP(Assign,
 
 /* Checks that the variable can be updated by the value, and makes its buffer writable. */
 static bool prepare_update(KernelContext *context, Variable **to, Status *status) {
-  TRY(tensor_variable(context->inputs[0], to, status));
-  if (!tensor_is_empty(&(*to)->value) && !shape_equal(&(*to)->value.shape, &context->inputs[1]->shape))
+  TRY(reference_variable(context->inputs[0], variable_name(context, 0), to, status));
+  if (!shape_equal(&(*to)->value.shape, &context->inputs[1]->shape))
     return status_invalid(status, "Parameters and update must be the same size");
   return variable_prepare_update(*to, variable_name(context, 0), context->pool, status);
 }

@@ -1,11 +1,15 @@
 /* Writing slices to, or adding them at, the places that indices of several axes name: into zeros (ScatterNd),
- * or into a copy of a tensor (TensorScatterUpdate, -Add, -Sub, ScatterNdNonAliasingAdd). Of several updates
- * of one place TensorScatterUpdate keeps the last. */
+ * into a copy of a tensor (TensorScatterUpdate, -Add, -Sub, ScatterNdNonAliasingAdd), or into a variable
+ * (ScatterNdUpdate, -Add, -Sub and the same on resources). Of several updates of one place the -Updates keep
+ * the last. */
+#include <stdio.h>
+
 #include "op/op_registry.h"
 #include "ops/array_box.h"
 #include "ops/element_types.h"
 #include "ops/half_precision.h"
 #include "ops/nd_index.h"
+#include "ops/variable_access.h"
 
 typedef struct ScatterJob {
   const int64_t *rows;
@@ -92,35 +96,53 @@ static bool check_ranks(const Tensor *indices, const Tensor *updates, Status *st
 
 /* --- ScatterNd --- */
 
-static bool check_scatter(const Shape *out, const Tensor *indices, const Tensor *updates, Status *status) {
+/* " = 3", which TensorFlow says of variables only. */
+static const char *size_text(bool variable, const Tensor *tensor, int d, char text[24]) {
+  *text = '\0';
+  if (variable)
+    snprintf(text, 24, " = %lld", d < tensor->shape.rank ? (long long)shape_dim(&tensor->shape, d) : 0);
+  return text;
+}
+
+static bool check_scatter(const Shape *out, const Tensor *indices, const Tensor *updates, bool variable,
+                          Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   int outer = indices->shape.rank - 1, rank = updates->shape.rank;
   int64_t depth = shape_dim(&indices->shape, outer);
-  if (rank < outer || !axes_equal(&indices->shape, 0, &updates->shape, 0, outer)) {
+  for (int d = 0; d < outer; d++) {
+    char want[24], have[24];
+    if (d < rank && axes_equal(&indices->shape, d, &updates->shape, d, 1)) continue;
     return status_invalid(
-        status, "Dimensions [0,%d) of indices[shape=%s] must match dimensions [0,%d) of updates[shape=%s]",
-        outer, shape_text(&indices->shape, a), outer, shape_text(&updates->shape, b));
+        status, "Dimensions [0,%d) of indices[shape=%s]%s must match dimensions [0,%d) of updates[shape=%s]%s",
+        outer, shape_text(&indices->shape, a), size_text(variable, indices, d, want), outer,
+        shape_text(&updates->shape, b), size_text(variable, updates, d, have));
   }
   if (depth > out->rank || rank - outer != out->rank - depth ||
       !axes_equal(out, (int)depth, &updates->shape, outer, rank - outer)) {
     return status_invalid(
         status, "Dimensions [%lld,%d) of input[shape=%s] must match dimensions [%d,%d) of updates[shape=%s]",
-        (long long)depth, out->rank, shape_text(out, a), outer, rank, shape_text(&updates->shape, b));
+        (long long)depth, out->rank, shape_text(out, a), variable ? (int)depth : outer, rank,
+        shape_text(&updates->shape, b));
   }
   return true;
 }
 
-static bool scatter_nd_checked(KernelContext *context, const Shape *shape, Status *status) {
-  const Tensor *indices = context->inputs[0], *updates = context->inputs[1];
+static bool check_all(const Shape *out, const Tensor *indices, const Tensor *updates, bool variable,
+                      Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
-  NdIndex index;
-  Tensor *out;
   TRY(check_ranks(indices, updates, status));
-  if (shape_num_elements(shape) == 0 && tensor_num_elements(indices) > 0 && tensor_num_elements(updates) > 0) {
+  if (shape_num_elements(out) == 0 && tensor_num_elements(indices) > 0 && tensor_num_elements(updates) > 0) {
     return status_invalid(status, "Indices and updates specified for empty output.  indices shape: %s",
                           shape_text(&indices->shape, text));
   }
-  TRY(check_scatter(shape, indices, updates, status));
+  return check_scatter(out, indices, updates, variable, status);
+}
+
+static bool scatter_nd_checked(KernelContext *context, const Shape *shape, Status *status) {
+  const Tensor *indices = context->inputs[0], *updates = context->inputs[1];
+  NdIndex index;
+  Tensor *out;
+  TRY(check_all(shape, indices, updates, false, status));
   TRY(kernel_allocate_output(context, 0, shape, &out, status));
   array_clear(out);
   nd_index(indices, shape, &index);
@@ -330,3 +352,89 @@ REGISTER_OP(TensorScatterUpdate,
     "  return dtensor = kept:output:0, dindices = none:y:0, dupdates = d:output:0\n"
     "}\n",
   .kernels = {{DT_INVALID, tensor_update_kernel}})
+
+/* --- into a variable --- */
+
+static bool find_variable(const KernelContext *context, Variable **variable, Status *status) {
+  if (context->num_outputs == 0)
+    return initialized_variable(context, 0, context->inputs[2]->dtype, variable, status);
+  return reference_variable(context->inputs[0], variable_name(context, 0), variable, status);
+}
+
+/* All places are checked before anything is written. */
+static bool scatter_to_variable(KernelContext *context, ScatterKind kind, Status *status) {
+  const Tensor *indices = context->inputs[1], *updates = context->inputs[2];
+  Variable *variable;
+  NdIndex index;
+  TRY(find_variable(context, &variable, status));
+  TRY(check_all(&variable->value.shape, indices, updates, true, status));
+  TRY(variable_prepare_update(variable, variable_name(context, 0), context->pool, status));
+  nd_index(indices, &variable->value.shape, &index);
+  TRY(scatter_into(context, kind, &index, indices, updates, &variable->value, status));
+  return context->num_outputs == 0 || kernel_set_output(context, 0, context->inputs[0], NULL, status);
+}
+
+static bool variable_update_kernel(KernelContext *context, Status *status) {
+  return scatter_to_variable(context, SCATTER_UPDATE, status);
+}
+static bool variable_add_kernel(KernelContext *context, Status *status) {
+  return scatter_to_variable(context, SCATTER_ADD, status);
+}
+static bool variable_sub_kernel(KernelContext *context, Status *status) {
+  return scatter_to_variable(context, SCATTER_SUB, status);
+}
+
+static bool resource_scatter_shape(InferenceContext *c, Status *status) {
+  ShapeAndType variable;
+  TRY(variable_shape_and_type(c, 0, &variable, status));
+  TRY(shape_with_rank_at_least(c, variable.shape, 1, &variable.shape, status));
+  return scatter_shapes(c, shape_input(c, 1), shape_input(c, 2), variable.shape, status);
+}
+
+REGISTER_OP(ScatterNdUpdate,
+  .inputs = {"ref: Ref(T)", "indices: Tindices", "updates: T"},
+  .outputs = {"output_ref: Ref(T)"},
+  .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true"},
+  .shape = tensor_scatter_shape,
+  .gradient = NO_GRADIENT,
+  .kernels = {{DT_INVALID, variable_update_kernel}})
+
+REGISTER_OP(ScatterNdAdd,
+  .inputs = {"ref: Ref(T)", "indices: Tindices", "updates: T"},
+  .outputs = {"output_ref: Ref(T)"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .shape = tensor_scatter_shape,
+  .gradient = NO_GRADIENT,
+  .kernels = {NUMBER_KERNELS(variable_add_kernel)})
+
+REGISTER_OP(ScatterNdSub,
+  .inputs = {"ref: Ref(T)", "indices: Tindices", "updates: T"},
+  .outputs = {"output_ref: Ref(T)"},
+  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .shape = tensor_scatter_shape,
+  .gradient = NO_GRADIENT,
+  .kernels = {NUMBER_KERNELS(variable_sub_kernel)})
+
+REGISTER_OP(ResourceScatterNdUpdate,
+  .inputs = {"ref: resource", "indices: Tindices", "updates: T"},
+  .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true"},
+  .is_stateful = true,
+  .shape = resource_scatter_shape,
+  .gradient = NO_GRADIENT,
+  .kernels = {{DT_INVALID, variable_update_kernel}})
+
+REGISTER_OP(ResourceScatterNdAdd,
+  .inputs = {"ref: resource", "indices: Tindices", "updates: T"},
+  .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true"},
+  .is_stateful = true,
+  .shape = resource_scatter_shape,
+  .gradient = NO_GRADIENT,
+  .kernels = {NUMBER_KERNELS(variable_add_kernel)})
+
+REGISTER_OP(ResourceScatterNdSub,
+  .inputs = {"ref: resource", "indices: Tindices", "updates: T"},
+  .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true"},
+  .is_stateful = true,
+  .shape = resource_scatter_shape,
+  .gradient = NO_GRADIENT,
+  .kernels = {NUMBER_KERNELS(variable_sub_kernel)})

@@ -50,8 +50,7 @@ static bool check_indices(const KernelContext *context, int64_t rows, Status *st
 static bool begin(KernelContext *context, Variable **variable, Status *status) {
   DataType dtype = context->inputs[UPDATES]->dtype;
   if (is_reference(context)) {
-    TRY(tensor_variable(context->inputs[VARIABLE], variable, status));
-    if (tensor_is_empty(&(*variable)->value)) return status_set(status, CODE_FAILED_PRECONDITION, "Null ref for params");
+    TRY(reference_variable(context->inputs[VARIABLE], variable_name(context, VARIABLE), variable, status));
   } else {
     TRY(initialized_variable(context, VARIABLE, dtype, variable, status));
   }

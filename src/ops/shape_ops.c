@@ -1,5 +1,5 @@
 /* What is known of a tensor without looking at its elements: sizes, rank, number of elements. */
-#include "op/op_registry.h"
+#include "ops/variable_access.h"
 
 /* Sizes and counts above what the output's type holds are refused. */
 static bool representable(DataType type, int64_t value) { return type != DT_INT32 || value < INT32_MAX; }
@@ -12,8 +12,7 @@ static void set_int(const Tensor *out, int64_t i, int64_t value) {
   }
 }
 
-static bool write_shape(KernelContext *context, int i, const char *what, Status *status) {
-  const Shape *shape = &context->inputs[i]->shape;
+static bool write_shape(KernelContext *context, int i, const Shape *shape, const char *what, Status *status) {
   int64_t rank = shape->rank;
   Tensor *out;
   TRY(kernel_allocate_output_dims(context, i, 1, &rank, &out, status));
@@ -27,11 +26,20 @@ static bool write_shape(KernelContext *context, int i, const char *what, Status 
   return true;
 }
 
-static bool shape_kernel(KernelContext *context, Status *status) { return write_shape(context, 0, "Shape", status); }
+static bool shape_kernel(KernelContext *context, Status *status) {
+  return write_shape(context, 0, &context->inputs[0]->shape, "Shape", status);
+}
 
 static bool shape_n_kernel(KernelContext *context, Status *status) {
-  for (int i = 0; i < context->num_inputs; i++) TRY(write_shape(context, i, "ShapeN", status));
+  for (int i = 0; i < context->num_inputs; i++) TRY(write_shape(context, i, &context->inputs[i]->shape, "ShapeN", status));
   return true;
+}
+
+static bool variable_shape_kernel(KernelContext *context, Status *status) {
+  Variable *variable;
+  TRY(tensor_variable(context->inputs[0], &variable, status));
+  TRY(initialized_variable(context, 0, variable->dtype, &variable, status));
+  return write_shape(context, 0, &variable->value.shape, "VariableShape", status);
 }
 
 static bool rank_kernel(KernelContext *context, Status *status) {
@@ -52,15 +60,24 @@ static bool size_kernel(KernelContext *context, Status *status) {
   return true;
 }
 
-static bool shape_of_shapes(InferenceContext *c, Status *status) {
-  for (int i = 0; i < c->num_inputs; i++) {
-    ShapeHandle input = shape_input(c, i), vector;
-    DimHandle rank;
-    TRY(dim_ok(shape_rank_known(input) ? dim_make(c, shape_rank(input)) : dim_unknown(c), &rank, status));
-    TRY(shape_ok(shape_vector(c, rank), &vector, status));
-    shape_set_output(c, i, vector);
-  }
+static bool set_shape_of_shape(InferenceContext *c, int i, ShapeHandle shape, Status *status) {
+  ShapeHandle vector;
+  DimHandle rank;
+  TRY(dim_ok(shape_rank_known(shape) ? dim_make(c, shape_rank(shape)) : dim_unknown(c), &rank, status));
+  TRY(shape_ok(shape_vector(c, rank), &vector, status));
+  shape_set_output(c, i, vector);
   return true;
+}
+
+static bool shape_of_shapes(InferenceContext *c, Status *status) {
+  for (int i = 0; i < c->num_inputs; i++) TRY(set_shape_of_shape(c, i, shape_input(c, i), status));
+  return true;
+}
+
+static bool shape_of_variable(InferenceContext *c, Status *status) {
+  ShapeAndType variable;
+  TRY(variable_shape_and_type(c, 0, &variable, status));
+  return set_shape_of_shape(c, 0, variable.shape, status);
 }
 
 REGISTER_OP(Shape,
@@ -78,6 +95,15 @@ REGISTER_OP(ShapeN,
   .shape = shape_of_shapes,
   .gradient = NO_GRADIENT,
   .kernels = {{DT_INVALID, shape_n_kernel}})
+
+REGISTER_OP(VariableShape,
+  .inputs = {"input: resource"},
+  .outputs = {"output: out_type"},
+  .attrs = {"out_type: {int32, int64} = DT_INT32"},
+  .is_stateful = true,
+  .shape = shape_of_variable,
+  .gradient = NO_GRADIENT,
+  .kernels = {{DT_INVALID, variable_shape_kernel}})
 
 REGISTER_OP(Rank,
   .inputs = {"input: T"},

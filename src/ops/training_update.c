@@ -147,16 +147,13 @@ static bool check_rows(const Tensor *var, const Tensor *grad, const Tensor *indi
   return true;
 }
 
-/* The variables, which become writable only when everything is in order. */
-/* TensorFlow has other words for references than for resources. */
 static bool updated_variable(const KernelContext *context, int i, DataType dtype, Variable **variable, Status *status) {
   const UpdateState *state = context->state;
   if (!state->op_def->input_arg[i]->is_ref) return initialized_variable(context, i, dtype, variable, status);
-  TRY(tensor_variable(context->inputs[i], variable, status));
-  return !tensor_is_empty(&(*variable)->value) ||
-         status_set(status, CODE_FAILED_PRECONDITION, "Attempting to use uninitialized variables: %s", variable_name(context, i));
+  return reference_variable(context->inputs[i], variable_name(context, i), variable, status);
 }
 
+/* The variables, which become writable only when everything is in order. */
 static bool prepare(KernelContext *context, int demands, Variable **variables, Status *status) {
   const UpdateState *state = context->state;
   const Tensor *grad = context->inputs[state->grad];

@@ -2,8 +2,18 @@
 
 #include <string.h>
 
+/* Assign may give a variable another shape than was declared. */
+static bool reads_references(const Node *node) {
+  for (int i = 0; i < node->num_inputs; i++) {
+    const Edge *edge = node->inputs[i];
+    if (edge && dtype_is_ref(edge->src->output_types[edge->src_output])) return true;
+  }
+  return false;
+}
+
 bool node_reads_only_shapes(const Node *node) {
   const char *op = node->def->op;
+  if (reads_references(node)) return false;
   return strcmp(op, "Shape") == 0 || strcmp(op, "ShapeN") == 0 || strcmp(op, "Rank") == 0 ||
          strcmp(op, "Size") == 0;
 }

@@ -34,8 +34,8 @@ static bool copy_step(Plan *plan, const PlanStep *from, const PlanFrame *frame, 
   for (int i = 0; i < from->num_dead; i++) step->dead[i] = moved(plan, from->dead[i], frame);
   for (int i = 0; i < from->num_reads; i++) {
     const PlanRead *read = &from->reads[i];
-    step->reads[i] =
-        (PlanRead){moved(plan, read->reference, frame), moved(plan, read->value, frame), read->name};
+    Tensor *value = read->value ? moved(plan, read->value, frame) : NULL;
+    step->reads[i] = (PlanRead){moved(plan, read->reference, frame), value, read->name};
   }
   step->context.inputs = inputs;
   step->context.outputs = frame->values + (from->context.outputs - plan->frame.values);
@@ -78,11 +78,15 @@ static void return_frame(Plan *plan, PlanFrame *frame) {
 
 /* --- running --- */
 
+static bool run_read(const PlanRead *read, Status *status) {
+  Variable *variable;
+  if (read->value) return reference_read(read->reference, read->name, read->value, status);
+  return reference_variable(read->reference, read->name, &variable, status);
+}
+
 static bool run_step(PlanStep *step, Status *status) {
   for (int i = 0; i < step->num_reads; i++) {
-    const PlanRead *read = &step->reads[i];
-    if (!reference_read(read->reference, read->name, read->value, status))
-      return node_attach(step->kernel->node->name, status);
+    if (!run_read(&step->reads[i], status)) return node_attach(step->kernel->node->name, status);
   }
   return op_kernel_run(step->kernel, &step->context, status);
 }

@@ -287,11 +287,14 @@ static bool is_step(const Compiler *c, const Node *node) {
   return c->states[node->id].needed && !c->states[node->id].folded;
 }
 
-/* An input that takes the value of a reference. What is fed is a value already. */
+static bool takes_value(const Edge *edge) { return !dtype_is_ref(edge->dst->input_types[edge->dst_input]); }
+
+/* An input that takes the value of a reference, or a reference that must have one. What is fed is a value
+ * already. */
 static bool is_read(const Compiler *c, const Edge *edge) {
   return dtype_is_ref(edge->src->output_types[edge->src_output]) &&
-         !dtype_is_ref(edge->dst->input_types[edge->dst_input]) &&
-         feed_of(c, (NodeOutput){edge->src, edge->src_output}) < 0;
+         feed_of(c, (NodeOutput){edge->src, edge->src_output}) < 0 &&
+         (takes_value(edge) || !edge->dst->op->def->allows_uninitialized_input);
 }
 
 static int count_reads(const Compiler *c, const Node *node) {
@@ -300,7 +303,8 @@ static int count_reads(const Compiler *c, const Node *node) {
   return count;
 }
 
-/* Gives every step its outputs' places; the feeds come first, what is read of references last. */
+/* Gives every step its outputs' places; the feeds come first, what is read of references last (some of these
+ * places stay empty). */
 static bool place_values(Compiler *c, Status *status) {
   Plan *plan = c->plan;
   plan->num_values = c->spec->num_feeds;
@@ -365,8 +369,8 @@ static bool place_input(Compiler *c, PlanStep *step, const Edge *edge, const Ten
   *place = place_of(c, source);
   if (!is_read(c, edge)) return true;
   PlanRead *read = &step->reads[step->num_reads++];
-  *read = (PlanRead){*place, &c->plan->frame.values[c->next_read++], reference_name(c, source)};
-  *place = read->value;
+  *read = (PlanRead){*place, NULL, reference_name(c, source)};
+  if (takes_value(edge)) *place = read->value = &c->plan->frame.values[c->next_read++];
   return read->name || status_oom(status, "a plan");
 }
 

@@ -4,10 +4,11 @@
 
 #include "runtime/plan.h"
 
-/* An input that wants the value of what a reference refers to, at the moment when the step begins. */
+/* An input that wants the value of what a reference refers to, at the moment when the step begins; or the
+ * reference itself, of something that has a value. */
 typedef struct PlanRead {
   const Tensor *reference;
-  Tensor *value;
+  Tensor *value;    /* NULL: it only has to be there */
   const char *name; /* of the reference, for messages */
 } PlanRead;
 

@@ -31,6 +31,10 @@ def cases(golden):
     for op in sorted(OPS):
         if re.fullmatch('(Resource)?Scatter(Add|Sub|Mul|Div|Min|Max|Update)', op):
             _scatters(golden, op)
+        if re.fullmatch('(Resource)?ScatterNd(Add|Sub|Update)', op):
+            _slices(golden, op)
+    _counters(golden)
+    _variable_shapes(golden)
     _uninitialized(golden)
     _shapes(golden)
 
@@ -78,12 +82,66 @@ def _scatters(golden, op):
         _scatter(golden, op, by_reference, whole, np.int32(rows), given, 'updates' if not by_reference and len(given) == 3 else None)
 
 
+def _slices(golden, op):
+    """Rows, elements and whole blocks at indices of one or more axes."""
+    random = golden.random
+    by_reference = not op.startswith('Resource')
+    for dtype in dtypes(op, of='fiucbS' if 'Update' in op else 'fiuc'):
+        variants = [((5,), (3, 1)), ((4, 3), (2, 1)), ((4, 3), (2, 2)), ((2, 3, 4), (2, 2, 2)), ((3, 5), (0, 1)), ((9, 17), (6, 1))]
+        for shape, at in variants if dtype == FLOAT else variants[1:2]:
+            depth = at[-1]
+            for index in (np.int32, np.int64) if dtype == FLOAT else (np.int32,):
+                count = int(np.prod(at[:-1]))
+                if 'Update' in op:  # which of two updates of a place comes last is not said
+                    places = random.permutation(int(np.prod(shape[:depth])))[:count]
+                    rows = np.stack(np.unravel_index(places, shape[:depth]), -1).reshape(at).astype(index)
+                else:
+                    rows = np.stack([random.integers(0, size, at[:-1]) for size in shape[:depth]], -1).astype(index)
+                _scatter(golden, op, by_reference, numbers(random, shape, dtype), rows, numbers(random, (*at[:-1], *shape[depth:]), dtype))
+    whole = np.float32([[1, 2], [3, 4], [5, 6]])
+    for rows, given in [([[1], [3]], whole[:2]), ([[0], [2]], whole[:1]), ([[0]], [[1, 1, 1]]), ([[0]], [1]), ([[0, 0, 0]], [1]), ([[0, -1]], [1])]:
+        _scatter(golden, op, by_reference, whole, np.int32(rows), np.float32(given))
+    _scatter(golden, op, by_reference, whole[:0], np.int32([[0]]), whole[:1])
+
+
+def _counters(golden):
+    for dtype in (np.int32, np.int64):
+        for by_reference in (True, False):
+            with golden.graph(f'counting, {dtype.__name__}, {"reference" if by_reference else "resource"}') as case:
+                handle, (assign, read) = variable(by_reference, 'var', np.asarray(3, dtype))
+                count = apply('CountUpTo', ref=handle, limit=5, name='count') if by_reference else apply('ResourceCountUpTo', resource=handle, limit=5, T=dtype, name='count')
+                case.step({}, targets=[assign])
+                for _ in range(3):
+                    case.step({'count:0': count})
+                case.step({'var/read:0': read})
+    with golden.graph('counting what is no scalar') as case:
+        handle, (assign, _) = variable(True, 'var', np.int32([1, 2]), shape=None)
+        count = apply('CountUpTo', ref=handle, limit=5, name='count')
+        case.step({'count:0': count})
+        case.step({}, targets=[assign])
+        case.step({'count:0': count})
+
+
+def _variable_shapes(golden):
+    for shape in [(), (0,), (3, 5), (2, 1, 3)]:
+        for out_type in (tf.int32, tf.int64):
+            with golden.graph(f'VariableShape {list(shape)} {out_type.name}') as case:
+                handle, (assign, _) = variable(False, 'var', np.zeros(shape, np.float32))
+                out = tf.raw_ops.VariableShape(input=handle, out_type=out_type, name='shape')
+                case.step({}, targets=[assign])
+                case.step({'shape:0': out})
+
+
 def _scatter(golden, op, by_reference, initial, rows, updates, message=None):
     try:
         with golden.graph(f'{op} {initial.dtype}{list(initial.shape)} {rows.dtype}{list(rows.shape)} {list(updates.shape)}') as case:
             handle, (assign, read) = variable(by_reference, 'var', initial)
             indices, given = tf1.placeholder(rows.dtype, None, 'indices'), tf1.placeholder(updates.dtype, None, 'updates')
             inputs = {'ref': handle, 'use_locking': False} if by_reference else {'resource': handle}
+            if 'Nd' in op:
+                inputs |= {'use_locking': False, 'bad_indices_policy': ''}
+                inputs['ref'] = handle
+                inputs.pop('resource', None)
             apply(op, indices=indices, updates=given, name='update', **inputs)
             case.step({}, targets=[assign])
             # TensorFlow 2 has other words for resources when shapes disagree.
@@ -98,10 +156,16 @@ def _uninitialized(golden):
     for by_reference in (True, False):
         with golden.graph(f'not initialized, {"reference" if by_reference else "resource"}') as case:
             handle, (assign, read) = variable(by_reference, 'var', np.float32([1, 2]))
+            rows = {'indices': [0], 'updates': [1.0], 'use_locking': False}
+            updates = [apply('ScatterAdd', ref=handle, name='add', **rows), apply('AssignSub', ref=handle, value=[1.0, 1.0], use_locking=False, name='sub'),
+                       apply('ApplyGradientDescent', var=handle, alpha=1.0, delta=[1.0, 1.0], use_locking=False, name='descend')] if by_reference else []
+            updates = [update.op for update in updates]
             there = apply('IsVariableInitialized', ref=handle, name='there') if by_reference else tf.raw_ops.VarIsInitializedOp(resource=handle, name='there')
             case.step({'there:0': there})
             message = 'Attempting to use uninitialized value var' if by_reference else 'Error while reading resource variable var from Container: localhost.'
             case.step({'var/read:0': read}, message=message)
+            for update in updates:
+                case.step({}, targets=[update], message=message)
             case.step({}, targets=[assign])
             case.step({'there:0': there, 'var/read:0': read})
     with golden.graph('a temporary variable') as case:

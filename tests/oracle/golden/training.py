@@ -74,12 +74,12 @@ def _steps(golden, name, dtype, shape, flag, index):
             case.step({read.name: read for _, read in variables.values()}, tolerance=STEPPED)
 
 
-def variable(by_reference, name, initial):
-    """A reference or a handle, and (its first assignment, its value)."""
+def variable(by_reference, name, initial, **other_shape):
+    """A reference or a handle, and (its first assignment, its value); a reference may have been declared with another shape."""
     dtype = tf.string if initial.dtype == object else tf.as_dtype(initial.dtype)
     if by_reference:
-        made = op_def_library.apply_op('VariableV2', name=name, shape=initial.shape, dtype=dtype, container='', shared_name='')
-        assign = op_def_library.apply_op('Assign', name=f'{name}/assign', ref=made, value=tf.constant(initial, dtype), validate_shape=True, use_locking=True)
+        made = op_def_library.apply_op('VariableV2', name=name, shape=other_shape.get('shape', initial.shape), dtype=dtype, container='', shared_name='')
+        assign = op_def_library.apply_op('Assign', name=f'{name}/assign', ref=made, value=tf.constant(initial, dtype), validate_shape=not other_shape, use_locking=True)
         return made, (assign.op, tf.identity(made, f'{name}/read'))
     made = tf.raw_ops.VarHandleOp(dtype=dtype, shape=initial.shape, shared_name=name, name=name)
     assign = tf.raw_ops.AssignVariableOp(resource=made, value=tf.constant(initial, dtype), name=f'{name}/assign')
