@@ -6,14 +6,15 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 
-/* "[1 2 3...]": tensor_print without what it says of type and shape. */
+/* "[1 2 3...]": tensor_print without what it says of type and shape. Of truth values TensorFlow does not say that there are more when it
+ * shows none. */
 static void append_values(const Tensor *tensor, int64_t summarize, StrBuf *out) {
   static const char before[] = "values: ";
   StrBuf text = {0};
   tensor_print(tensor, summarize, &text);
   const char *values = strstr(strbuf_text(&text), before);
   strbuf_append_char(out, '[');
-  if (values != NULL) {
+  if (values != NULL && (summarize != 0 || tensor->dtype != DT_BOOL)) {
     values += sizeof before - 1;
     size_t length = strlen(values);
     strbuf_append_bytes(out, values, length > 0 ? length - 1 : 0); /* without the closing '>' */

@@ -8,7 +8,7 @@
 #include "ops/summary_value.h"
 
 /* Pictures whose values are all below this are black. */
-static const float kZeroThreshold = 1e-6f;
+static const double kZeroThreshold = 1e-6;
 
 typedef struct ImageState {
   int64_t max_images;
@@ -33,6 +33,11 @@ static bool image_construct(const KernelConstruction *construction, void *memory
 
 static void image_destroy(void *memory) { tensor_clear(&((ImageState *)memory)->bad_color); }
 
+/* Pixels are computed in the type of the elements, as rounding decides between two neighbours. */
+static double round_to(DataType dtype, double value) {
+  return dtype == DT_DOUBLE ? value : dtype == DT_HALF ? half_to_float(float_to_half((float)value)) : (float)value;
+}
+
 /* Numbers become 0 to 255; with negative ones zero is 128. Pixels with a value that is not finite get the bad color. */
 static void normalize(const Tensor *tensor, int64_t first, int64_t pixels, int depth, const uint8_t *bad_color, uint8_t *out) {
   double least = INFINITY, most = -INFINITY;
@@ -50,15 +55,15 @@ static void normalize(const Tensor *tensor, int64_t first, int64_t pixels, int d
       most = fmax(most, high);
     }
   }
-  float scale, offset = least < 0 ? 128 : 0, extreme = (float)(least < 0 ? fmax(fabs(least), fabs(most)) : most);
-  scale = extreme < kZeroThreshold ? 0 : (least < 0 ? 127.0f : 255.0f) / extreme;
+  double extreme = least < 0 ? fmax(fabs(least), fabs(most)) : most, offset = least < 0 ? 128 : 0;
+  float scale = extreme < kZeroThreshold ? 0 : (least < 0 ? 127.0f : 255.0f) / (float)extreme;
+  if (tensor->dtype == DT_HALF) scale = half_to_float(float_to_half(scale));
   for (int64_t p = 0; p < pixels; p++) {
     bool finite = true;
     for (int c = 0; c < depth; c++) finite = finite && isfinite(summary_number(tensor, first + p * depth + c));
     for (int c = 0; c < depth; c++) {
       double value = summary_number(tensor, first + p * depth + c);
-      /* In the precision of the elements: rounding decides between two neighbours. */
-      double scaled = !finite ? 0 : tensor->dtype == DT_DOUBLE ? value * (double)scale + (double)offset : (double)((float)value * scale + offset);
+      double scaled = finite ? round_to(tensor->dtype, round_to(tensor->dtype, value * (double)scale) + offset) : 0;
       out[p * depth + c] = !finite ? bad_color[c] : scaled < 0 ? 0 : scaled > 255 ? 255 : (uint8_t)scaled;
     }
   }

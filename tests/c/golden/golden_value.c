@@ -57,9 +57,13 @@ static bool same_shape(const Tensor *got, const Tensor *want) {
 /* Reports element `i`, with both values in all digits. */
 static bool differs(const Tensor *got, const Tensor *want, const Tfcore__GoldenValue *value, int64_t i) {
   if (want->dtype == DT_STRING) {
-    Str a = tstring_view(&tensor_strings(got)[i]), b = tstring_view(&tensor_strings(want)[i]);
-    return harness_fail(__FILE__, __LINE__, "element %" PRId64 " of %s is \"%.*s\", not \"%.*s\"", i, value->name, (int)a.length,
-                        a.data, (int)b.length, b.data);
+    Str strings[] = {tstring_view(&tensor_strings(got)[i]), tstring_view(&tensor_strings(want)[i])};
+    StrBuf texts[2] = {{0}};
+    for (int k = 0; k < 2; k++) strbuf_append_c_escaped(&texts[k], strings[k].data, strings[k].length);
+    harness_fail(__FILE__, __LINE__, "element %" PRId64 " of %s is \"%s\", not \"%s\"", i, value->name, strbuf_text(&texts[0]),
+                 strbuf_text(&texts[1]));
+    for (int k = 0; k < 2; k++) strbuf_free(&texts[k]);
+    return false;
   }
   Parts a = parts_at(got, i), b = parts_at(want, i);
   if (dtype_is_complex(want->dtype))

@@ -155,9 +155,9 @@ def _message_core(error):
     return re.sub(r'\s*\[\[\{\{node.*$', '', text).strip()
 
 
-def _as_written():
-    """A session that runs graphs as they are written."""
-    config = tf1.ConfigProto()
+def _as_written(threads=0):
+    """A session that runs graphs as they are written; `threads` of an op, when that is not left to TensorFlow."""
+    config = tf1.ConfigProto(intra_op_parallelism_threads=threads)
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     config.graph_options.optimizer_options.opt_level = tf1.OptimizerOptions.L0
     return config
@@ -181,8 +181,8 @@ def _kernels():
 class Case:
     """A graph, its gradients, and steps. Inside `with golden.graph(name) as case` TensorFlow's default graph is the case's."""
 
-    def __init__(self, name):
-        self.name = name
+    def __init__(self, name, threads=0):
+        self.name, self.threads = name, threads
         self.gradients = self.training = None
         self.steps = []
         self.session = None
@@ -205,7 +205,7 @@ class Case:
 
     def run(self, fetches, feeds=None):
         """The values of tensors, in the case's session. Nothing is recorded."""
-        self.session = self.session or tf1.Session(graph=self.graph, config=_as_written())
+        self.session = self.session or tf1.Session(graph=self.graph, config=_as_written(self.threads))
         with _kernels():
             return self.session.run(fetches, feeds)
 
@@ -223,7 +223,8 @@ class Case:
         fetched = []
         for i, (name, value) in enumerate(zip(fetches, values)):
             chosen = tolerance[i] if isinstance(tolerance, (list, tuple)) else tolerance
-            fetched.append(self._value(name, np.asarray(value), fetches[name].dtype, chosen, magnitudes and magnitudes[i]))
+            value = np.asarray(value, object if fetches[name].dtype == tf.string else None)  # numpy's strings lose NULs at their end
+            fetched.append(self._value(name, value, fetches[name].dtype, chosen, magnitudes and magnitudes[i]))
         if code:
             fetched = [_message((1, name)) for name in fetches]
         fed = [_message((1, tensor.op.name), (2, _tensor(value))) for tensor, value in feeds.items()]
@@ -240,7 +241,7 @@ class Case:
         named = [_message((1, key), (2, float(value))) for key, value in scalars.items()]
         self.training = _message((1, loss), (2, list(variables)), (3, optimizer), (4, named))
 
-    def record(self, feeds, fetches, tolerance):
+    def record(self, feeds, fetches, tolerance=EXACT):
         """A step that was run elsewhere: names -> values."""
         fed = [_message((1, name), (2, _tensor(value))) for name, value in feeds.items()]
         fetched = [self._value(name, np.asarray(value), tf.as_dtype(np.asarray(value).dtype), tolerance, None) for name, value in fetches.items()]
@@ -273,8 +274,8 @@ class Golden:
         self.ops = set()
 
     @contextlib.contextmanager
-    def graph(self, name):
-        case = Case(name)
+    def graph(self, name, threads=0):
+        case = Case(name, threads)
         with case.graph.as_default():
             yield case
         if case.session:
@@ -313,7 +314,8 @@ class Golden:
                 tolerances += [gradient_tolerance or (tolerance if tolerance is not EXACT else ELEMENTWISE)] * len(case.dx)
                 if magnitudes:
                     magnitudes += self._gradient_magnitudes(op, inputs, attrs, ys, feeds, dys)
-            case.step(fetches, feeds, tolerance=tolerances, magnitudes=magnitudes)
+            targets = [] if results else [case.graph.get_operation_by_name('op')]
+            case.step(fetches, feeds, targets=targets, tolerance=tolerances, magnitudes=magnitudes)
             if not case.succeeded:
                 self.wrong.append(f'{case.name}: {case.words}')
 
