@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file_store.h"
 #include "c_api/c_api_internal.h"
 #include "golden_training.h"
 #include "golden_value.h"
@@ -21,7 +22,10 @@
 
 enum { MOST_VALUES = 512 };
 
+BEFORE_EACH() { file_store_use(&kMemoryFiles); }
+
 AFTER_EACH() {
+  file_memory_clear();
   op_registry_clear(op_registry_global());
   thread_pool_shut_down();
 }
@@ -175,6 +179,7 @@ static void run_step(Replay *replay, size_t index) {
 static void replay_case(const Tfcore__GoldenCase *golden, bool constant) {
   Replay replay = {.golden = golden, .graph = TF_NewGraph(), .status = TF_NewStatus(), .constant = constant};
   harness_context("%s%s", golden->name, constant ? ", constants" : "");
+  file_memory_clear();
   replay.training = (Training){.f = {replay.graph, replay.status}, .golden = golden};
   if (CHECK(replay.graph != NULL && replay.status != NULL) && import(&replay)) {
     TF_SessionOptions *options = TF_NewSessionOptions();

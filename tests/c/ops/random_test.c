@@ -1,14 +1,12 @@
-/* Random numbers: the generator against the published vectors of Random123, the ops against numbers that TensorFlow
- * gave (tests/oracle/random_ops.py), moments, and independence of the number of threads. */
+/* Random numbers: the generator against the published vectors of Random123, the ops by their moments
+ * and independence of the number of threads; TensorFlow's own numbers are in tests/data/golden. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "blas/fake_parallel.h"
 #include "harness.h"
-#include "json.h"
 #include "op_runner.h"
 #include "ops/philox.h"
 
@@ -110,55 +108,6 @@ TEST(each_run_goes_on_where_the_last_one_ended) {
     for (int r = 0; r < 4; r++) CHECK_INT_EQ(tensor_i32(&outputs[r])[0], kWant[r]);
   }
   for (int r = 0; r < 4; r++) tensor_clear(&outputs[r]);
-}
-
-/* How far a float or double may be from the oracle's: two units in its last place where logarithms and sines are computed, for those
- * of C libraries differ. 16-bit floats are rounded afterwards and agree. */
-static double unit_in_last_place(DataType type, double value) {
-  int exponent;
-  frexp(value, &exponent);
-  return ldexp(1, exponent - (type == DT_FLOAT ? 24 : 53));
-}
-
-/* One record of the oracle: two runs of a node in one session. */
-static void check_record(const Json *record) {
-  Status status;
-  status_init(&status);
-  const char *node = json_get(record, "node")->string, *inputs = json_get(record, "inputs")->string;
-  const Json *at = json_get(record, "at"), *runs = json_get(record, "runs");
-  CHECK_CONTEXT("%s(%s)", node, inputs);
-  Tensor outputs[2] = {0};
-  if (CHECK_OK(run_node(node, inputs, NULL, outputs, 2, &status), status) && CHECK_INT_EQ(runs->count, 2)) {
-    DataType type = outputs[0].dtype;
-    bool normal = strstr(node, "Normal") != NULL && (type == DT_FLOAT || type == DT_DOUBLE);
-    CHECK_STR_EQ(dtype_name(type), json_get(record, "dtype")->string);
-    for (int r = 0; r < 2; r++) {
-      if (!CHECK_INT_EQ(tensor_num_elements(&outputs[r]), json_get(record, "size")->integer)) continue;
-      for (int i = 0; i < at->count; i++) {
-        double want = runs->items[r].items[i].number, got = tensor_get(&outputs[r], at->items[i].integer);
-        CHECK(fabs(got - want) <= (normal ? 2 * unit_in_last_place(type, want) : 0));
-      }
-    }
-  }
-  tensor_clear(&outputs[0]);
-  tensor_clear(&outputs[1]);
-}
-
-TEST(random_numbers_are_tensorflows) {
-  FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/oracle/random.json", "rb");
-  REQUIRE(file != NULL);
-  StrBuf text = {0};
-  char piece[4096];
-  for (size_t n; (n = fread(piece, 1, sizeof piece, file)) > 0;) strbuf_append_bytes(&text, piece, n);
-  fclose(file);
-  Arena *arena = arena_new();
-  const Json *records = json_get(json_parse(arena, strbuf_text(&text), (size_t)text.length), "records");
-  if (CHECK(records != NULL)) {
-    CHECK(records->count >= 200);
-    for (int i = 0; i < records->count; i++) check_record(&records->items[i]);
-  }
-  arena_free(arena);
-  strbuf_free(&text);
 }
 
 /* Mean and variance, within five standard errors; `fourth` is the fourth central moment. */
