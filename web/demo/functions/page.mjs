@@ -22,7 +22,7 @@ let turn = 0; // a run that is overtaken shows nothing
 
 const VIEWS = {
   printed: { title: 'Printed', about: 'As TensorFlow prints it.', text: () => String(functions.at(-1)) },
-  body: { title: 'Instantiated', about: 'With its attrs bound, as TensorFlow prints a body.', text: () => withBody((body) => String(body)) },
+  body: { title: 'Body', about: 'Instantiated: with its attrs bound, as TensorFlow prints a body.', text: () => withBody((body) => String(body)) },
   optimised: {
     title: 'Optimised', about: 'The same, with calls inlined, constants folded and what is computed twice merged.',
     text: () => withBody((body) => withDisposed(body.optimize(), String)),
@@ -33,13 +33,13 @@ const VIEWS = {
     text: () => withCall((call) => String(gradientFunction(call, functions.at(-1).name) ?? 'No gradient flows: only floating-point values have one.')),
   },
   second: {
-    title: 'Again', about: 'The gradient of the gradient.',
+    title: 'Its gradient', about: 'The gradient of the gradient.',
     text() {
       const first = withCall((call) => gradientFunction(call, functions.at(-1).name));
       return first ? withCall((call) => String(gradientFunction(call, first.name) ?? 'The gradient is the same everywhere.'), [...functions, first]) : 'No gradient flows.';
     },
   },
-  calls: { title: 'Where it is called', about: 'The graph that computes the values above.', text: () => withCall(({ graph }) => graph.operations().join('\n')) },
+  calls: { title: 'Called', about: 'The graph that computes the values above.', text: () => withCall(({ graph }) => graph.operations().join('\n')) },
 };
 
 /** Calls `use` with the function called in a graph of its own. */
@@ -200,6 +200,7 @@ function showResults(rows, trouble) {
 // ---- the page ----
 
 function open(sample) {
+  for (const button of part('samples').children) button.setAttribute('aria-pressed', samples[button.dataset.sample] === sample);
   part('text').value = sample.text;
   values = { ...sample.values };
   part('text').scrollTop = 0;
