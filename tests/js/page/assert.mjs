@@ -49,6 +49,7 @@ export default Object.assign(ok, {
   equal: (a, b, message) => void (Object.is(a, b) || fail(message, `${show(a)} is not ${show(b)}`)),
   notEqual: (a, b, message) => void (!Object.is(a, b) || fail(message, `both are ${show(a)}`)),
   deepEqual: (a, b, message) => void (same(a, b) || fail(message, `${show(a)} is not equal to ${show(b)}`)),
+  notDeepEqual: (a, b, message) => void (!same(a, b) || fail(message, `both are ${show(a)}`)),
   match: (text, pattern, message) => void (pattern.test(text) || fail(message, `${show(text)} does not match ${pattern}`)),
   doesNotMatch: (text, pattern, message) => void (!pattern.test(text) || fail(message, `${show(text)} matches ${pattern}`)),
   throws(run, expected, message) {
