@@ -89,6 +89,13 @@ if(c_api IN_LIST TFCORE_MODULES)
   endforeach()
 endif()
 
+# The exports for JavaScript, all but the files, half of which is JavaScript.
+if(c_api IN_LIST TFCORE_MODULES)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/c/wasm/*_test.c ${CMAKE_SOURCE_DIR}/src/wasm/*.c)
+  list(FILTER sources EXCLUDE REGEX "wasm_files\\.c$")
+  tfcore_test(test_wasm ${sources} LIBRARIES tfcore_harness tfcore_c_api)
+endif()
+
 # What TensorFlow answered, through the whole library: test_golden.
 if(c_api IN_LIST TFCORE_MODULES)
   set(golden ${TFCORE_GENERATED}/golden.pb-c)

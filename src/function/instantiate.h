@@ -64,7 +64,13 @@ void function_canonicalize(const char *name, const AttrEntry *const *attrs, int 
 void function_canonicalize_with(const char *name, const AttrEntry *const *attrs, int num_attrs,
                                 const InstantiateOptions *options, StrBuf *out);
 
-/* --- inlining --- */
+/* --- inlining ---
+ *
+ * For gradients: no node calls the function, its arguments are any values of the graph, and only what the
+ * wanted results need is added, straight from the instantiated nodes, since most gradient functions have a
+ * few nodes and are used once. Replacing a node that calls a function, with all that goes with it (names,
+ * control edges, devices, frames), is optimizer/inline_functions.h: that copies a FunctionBody, which passes
+ * have worked on and many calls share. */
 
 /* A node of the graph that computes again what a node of the body computes, when op, attrs and inputs are
  * the same: the inliner then uses the graph's node instead of adding a copy. This is how a gradient that
@@ -80,9 +86,9 @@ MUST_CHECK bool function_needed_args(const InstantiationResult *body, const Node
                                      bool *needed_args, Status *status);
 
 /* Adds what the wanted results need (and nothing else, except stateful nodes and control results when
- * keep_stateful) to the graph. Nodes are named `scope`/name, made unique. `inputs` are num_args values; one that is not needed
- * may have a NULL node. `outputs` are num_rets values, NULL nodes where not wanted; `wanted_outputs` NULL
- * means all. All or nothing: on error no node is left in the graph. */
+ * keep_stateful) to the graph. Nodes are named `scope`/name, made unique. `inputs` are num_args values; one
+ * that is not needed may have a NULL node. `outputs` are num_rets values, NULL nodes where not wanted;
+ * `wanted_outputs` NULL means all. All or nothing: on error no node is left in the graph. */
 typedef struct FunctionInlineOptions {
   const bool *wanted_outputs;
   const char *scope;                /* NULL or "": names as they are in the body */

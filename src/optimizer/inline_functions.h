@@ -6,6 +6,9 @@
  * NoOp `Func/c/input_control_node/_2`, what waits for the call waits for a NoOp
  * `Func/c/output_control_node/_3`. The names of frames get the prefix `c/`, so that loops of two calls stay
  * apart.
+ *
+ * This takes a call and a whole FunctionBody. What gradients need, adding a part of a function for values
+ * that no call has, is function_inline of function/instantiate.h.
  */
 #ifndef TFCORE_OPTIMIZER_INLINE_FUNCTIONS_H_
 #define TFCORE_OPTIMIZER_INLINE_FUNCTIONS_H_

@@ -4,7 +4,6 @@
 #include "c_api/c_api_internal.h"
 #include "function/function_text.h"
 #include "op/node_def.h"
-#include "op/shape_language.h"
 #include "runtime/thread_pool.h"
 
 double TF_WasmLiveBytes(void) { return (double)mem_live_bytes(); }
@@ -18,6 +17,9 @@ void TF_WasmSetThreads(int threads) { thread_pool_set_size(threads); }
 int TF_WasmThreads(void) { return parallel_threads(thread_pool_default()); }
 
 int TF_WasmOpGradient(const char *name) {
+  Status ignored;
+  status_init(&ignored);
+  if (!register_ops(&ignored)) return -1;
   const Op *op = op_registry_find(op_registry_global(), name);
   if (!op) return -1;
   if (op->registration->gradient == NO_GRADIENT) return 0;
@@ -150,43 +152,4 @@ void TF_WasmAddGradients(TF_Graph *graph, const char *prefix, const TF_Output *y
                          int nx, const TF_Output *dx, const TF_Output *stops, int num_stops, TF_Output *dy,
                          TF_Status *status) {
   add_gradients_to(graph, prefix, y, ny, x, nx, dx, &(GradientStops){stops, num_stops}, dy, status);
-}
-
-static bool infer_shapes(NodeDef *node, const int *tensor_inputs, TF_Tensor *const *tensors, int num_tensors,
-                         int version, const char *input_shapes, Arena *arena, TF_Buffer *text,
-                         Status *status) {
-  const Op *op;
-  InferenceContext context;
-  TRY(op_registry_look_up(op_registry_global(), node->op, &op, status));
-  TRY(shape_trial_begin(&context, op, node, version < 0 ? GRAPH_DEF_PRODUCER : version, input_shapes, arena,
-                        status));
-  const Tensor **values = arena_calloc(arena, (int64_t)context.num_inputs + 1, sizeof *values);
-  if (!values) return status_oom(status, "shape inference");
-  for (int i = 0; i < num_tensors; i++) {
-    if (tensor_inputs[i] < 0 || tensor_inputs[i] >= context.num_inputs) {
-      return status_invalid(status, "There is a value for input %d, but the node has %d inputs",
-                            tensor_inputs[i], context.num_inputs);
-    }
-    values[tensor_inputs[i]] = &tensors[i]->tensor;
-  }
-  context.input_tensors = values;
-  TRY(shape_trial_run(&context, op, status));
-  StrBuf printed = {0};
-  shape_language_print_outputs(&context, &printed);
-  return fill_buffer(&printed, text, status);
-}
-
-void TF_WasmInferShapes(const void *node_def, size_t length, const int *tensor_inputs,
-                        TF_Tensor *const *tensors, int num_tensors, int graph_def_version,
-                        const char *input_shapes, TF_Buffer *text, TF_Status *status) {
-  status_init(&status->status);
-  Arena *arena = arena_new();
-  void *node;
-  if (!arena) {
-    status_oom(&status->status, "shape inference");
-  } else if (proto_parse(kNodeDef, node_def, length, arena, &node, &status->status)) {
-    reported(infer_shapes(node, tensor_inputs, tensors, num_tensors, graph_def_version, input_shapes, arena,
-                          text, &status->status));
-  }
-  arena_free(arena);
 }

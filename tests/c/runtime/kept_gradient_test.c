@@ -233,7 +233,7 @@ TEST(gradients_use_the_random_numbers_of_the_forward_pass) {
     }
     /* z = y^2: dz = 2 x m^2, and its derivative 2 m^2 */
     if (ok) {
-      NodeOutput second;
+      NodeOutput second = {NULL, 0};
       square = unary(f.base.graph, "Square", "square", f.y);
       ok = CHECK_OK(graph_add_gradients(f.base.graph, &square, 1, &f.x, 1, NULL, NULL, &dx, &f.base.status), f.base.status) &&
            CHECK_OK(graph_add_gradients(f.base.graph, &dx, 1, &f.x, 1, NULL, NULL, &second, &f.base.status), f.base.status);
