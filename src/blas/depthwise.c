@@ -1,3 +1,4 @@
+/* The depthwise convolutions of conv.h, for each type. */
 #include <string.h>
 
 #include "blas/conv.h"

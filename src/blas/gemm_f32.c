@@ -1,3 +1,4 @@
+/* The matrix product of gemm.h for float, with vectors. */
 #include <stddef.h>
 #include <string.h>
 

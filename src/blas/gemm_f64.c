@@ -1,3 +1,4 @@
+/* The matrix product of gemm.h for double, with vectors. */
 #include <stddef.h>
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* The matrix products of gemm.h for integers: plain loops. */
 #include <stddef.h>
 
 #include "blas/gemm.h"

@@ -31,6 +31,13 @@ bool shape_unchanged_with_rank(InferenceContext *c, ShapeHandle s, int32_t rank,
   return true;
 }
 
+bool shape_merged_inputs(InferenceContext *c, Status *status) {
+  ShapeHandle merged;
+  TRY(shape_merge(c, shape_input(c, 0), shape_input(c, 1), &merged, status));
+  shape_set_output(c, 0, merged);
+  return true;
+}
+
 bool shape_scalar_output(InferenceContext *c, Status *status) {
   for (int i = 0; i < c->num_outputs; i++) TRY(set_output(c, i, shape_scalar(c), status));
   return true;

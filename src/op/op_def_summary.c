@@ -1,3 +1,4 @@
+/* An OpDef in one line, as TensorFlow prints it. */
 #include <inttypes.h>
 
 #include "op/node_def.h"

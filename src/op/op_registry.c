@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/string_map.h"
 #include "op/op_def_builder.h"
+#include "op/op_registration.h"
 
 const char NO_GRADIENT[] = "NO_GRADIENT";
 const char FUNCTIONAL_GRADIENT[] = "FUNCTIONAL_GRADIENT";
@@ -126,38 +127,12 @@ static bool refuse_known_name(const OpRegistry *registry, const char *name, Stat
   return !string_map_contains(&registry->map, name) || status_set(status, CODE_ALREADY_EXISTS, "Op with name %s", name);
 }
 
-/* The lists of a registration have a fixed size, those of a spec end with NULL: a full list has no room for it. */
-typedef struct SpecLists {
-  const char *inputs[OP_MAX_ARGS + 1], *outputs[OP_MAX_ARGS + 1], *attrs[OP_MAX_ATTRS + 1];
-} SpecLists;
-
-static bool parse(const OpRegistration *registration, Arena *arena, OpDef **op_def, Status *status) {
-  SpecLists lists = {0};
-  memcpy(lists.inputs, registration->inputs, sizeof registration->inputs);
-  memcpy(lists.outputs, registration->outputs, sizeof registration->outputs);
-  memcpy(lists.attrs, registration->attrs, sizeof registration->attrs);
-  OpDefSpec spec = {
-      .name = registration->name,
-      .inputs = lists.inputs,
-      .outputs = lists.outputs,
-      .attrs = lists.attrs,
-      .is_stateful = registration->is_stateful,
-      .is_commutative = registration->is_commutative,
-      .is_aggregate = registration->is_aggregate,
-      .allows_uninitialized_input = registration->allows_uninitialized_input,
-      .deprecated_version = registration->deprecated_version,
-      .deprecation_explanation = registration->deprecation_explanation,
-  };
-  TRY(op_def_build(&spec, arena, op_def, status));
-  return op_def_validate(*op_def, status);
-}
-
 /* Parses an op's specs unless that was done. A failure leaves nothing behind and is found again the next time. */
 static bool complete(OpRegistry *registry, Entry *entry, Status *status) {
   if (entry->op.def) return true;
   ArenaMark mark = arena_mark(registry->arena);
   OpDef *op_def = NULL;
-  if (!parse(entry->op.registration, registry->arena, &op_def, status)) {
+  if (!op_registration_parse(entry->op.registration, registry->arena, &op_def, status)) {
     arena_rollback(registry->arena, mark);
     return false;
   }
@@ -180,35 +155,11 @@ static bool tell_watcher(const OpRegistry *registry, bool ok, const OpDef *op_de
   return registry->watcher(registry->watcher_arg, &outcome, op_def, status);
 }
 
-static OpRegistration *describe(const OpRegistrationData *data, Arena *arena, Status *status) {
-  const OpDef *op_def = data->op_def;
-  const char *gradient = data->gradient;
-  if (gradient && gradient != NO_GRADIENT) gradient = arena_strdup(arena, gradient);
-  OpRegistration *registration = arena_calloc(arena, 1, sizeof *registration);
-  if (!registration || (data->gradient && !gradient)) {
-    status_oom(status, "the op registry");
-    return NULL;
-  }
-  registration->name = op_def->name;
-  registration->is_stateful = op_def->is_stateful;
-  registration->is_commutative = op_def->is_commutative;
-  registration->is_aggregate = op_def->is_aggregate;
-  registration->allows_uninitialized_input = op_def->allows_uninitialized_input;
-  if (op_def->deprecation) {
-    registration->deprecated_version = op_def->deprecation->version;
-    registration->deprecation_explanation = op_def->deprecation->explanation;
-  }
-  registration->shape = data->shape;
-  registration->shape_data = data->shape_data;
-  registration->gradient = gradient;
-  return registration;
-}
-
 static bool make(OpRegistry *registry, const Deferred *what, OpRegistrationData *data, Status *status) {
   TRY(what->factory(what->arg, registry->arena, data, status));
   TRY(op_def_validate(data->op_def, status));
   TRY(refuse_known_name(registry, data->op_def->name, status));
-  const OpRegistration *registration = describe(data, registry->arena, status);
+  const OpRegistration *registration = op_registration_describe(data, registry->arena, status);
   Entry *entry;
   return registration && insert(registry, registration, data->op_def, &entry, status);
 }
@@ -370,7 +321,8 @@ bool op_registry_add(OpRegistry *registry, const OpRegistration *registration, S
   bool ok = has_arena(registry, status);
   if (ok) {
     ArenaMark mark = arena_mark(registry->arena);
-    ok = refuse_known_name(registry, registration->name, status) && parse(registration, registry->arena, &op_def, status) &&
+    ok = refuse_known_name(registry, registration->name, status) &&
+         op_registration_parse(registration, registry->arena, &op_def, status) &&
          insert(registry, registration, op_def, &entry, status);
     bool is_in = ok;
     ok = tell_watcher(registry, ok, op_def, status);

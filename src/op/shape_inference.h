@@ -133,6 +133,7 @@ bool shape_attach_context(const InferenceContext *c, Status *status);
 bool shape_unchanged(InferenceContext *c, Status *status);          /* output 0 is input 0, with its handle data */
 /* Output 0 is `s`, which must have that rank. */
 bool shape_unchanged_with_rank(InferenceContext *c, ShapeHandle s, int32_t rank, Status *status);
+bool shape_merged_inputs(InferenceContext *c, Status *status);      /* output 0 is what inputs 0 and 1 have in common */
 bool shape_scalar_output(InferenceContext *c, Status *status);      /* every output is a scalar */
 bool shape_no_outputs(InferenceContext *c, Status *status);
 bool shape_unknown_outputs(InferenceContext *c, Status *status);

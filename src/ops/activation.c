@@ -22,13 +22,6 @@ static bool sigmoid_kernel(KernelContext *context, Status *status) {
   return elementwise_function(context, &kSigmoid, status);
 }
 
-static bool merged_shape(InferenceContext *c, Status *status) {
-  ShapeHandle merged;
-  TRY(shape_merge(c, shape_input(c, 0), shape_input(c, 1), &merged, status));
-  shape_set_output(c, 0, merged);
-  return true;
-}
-
 CONJUGATE_GRADIENT(tanh_gradient,
     "TanhGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
     "  y = Tanh[T=$T](~x)\n"
@@ -65,7 +58,7 @@ REGISTER_OP(Relu,
   .kernels = {TYPED_REAL_KERNELS(relu)})
 
 REGISTER_OP(ReluGrad,
-  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = {"T: realnumbertype"}, .shape = merged_shape,
+  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = {"T: realnumbertype"}, .shape = shape_merged_inputs,
   .gradient =
     "ReluGradGradient[T:type](gradients:T, features:T, dy:T) -> (dgradients:T, dfeatures:T) {\n"
     "  dgradients = ReluGrad[T=$T](dy, features)\n"
@@ -85,7 +78,7 @@ REGISTER_OP(Relu6,
   .kernels = {TYPED_REAL_KERNELS(relu6)})
 
 REGISTER_OP(Relu6Grad,
-  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = {"T: realnumbertype"}, .shape = merged_shape,
+  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = {"T: realnumbertype"}, .shape = shape_merged_inputs,
   .gradient =
     "Relu6GradGradient[T:type](gradients:T, features:T, dy:T) -> (dgradients:T, dfeatures:T) {\n"
     "  dgradients = Relu6Grad[T=$T](dy, features)\n"

@@ -59,7 +59,6 @@ static bool compare_near(KernelContext *context, ParallelBody *body, Status *sta
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
-
 /* At a limit the gradient is still that of the value. */
 REGISTER_OP(ClipByValue,
   .inputs = {"t: T", "clip_value_min: T", "clip_value_max: T"}, .outputs = {"output: T"}, .attrs = {"T: numbertype"},

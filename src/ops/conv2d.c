@@ -176,9 +176,7 @@ static bool conv2d_backprop_filter(KernelContext *context, Status *status) {
 static bool shape_backprop_filter(InferenceContext *c, Status *status) {
   ShapeHandle shape;
   TRY(shape_from_input_tensor(c, 1, &shape, status));
-  TRY(shape_with_rank(c, shape, 4, &shape, status));
-  shape_set_output(c, 0, shape);
-  return true;
+  return shape_unchanged_with_rank(c, shape, 4, status);
 }
 
 /* The attrs of all three: dilations, paddings and format hold for the gradients too. */

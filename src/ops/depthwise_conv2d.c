@@ -186,9 +186,7 @@ static bool depthwise_backprop_filter(KernelContext *context, Status *status) {
 static bool shape_given_by(InferenceContext *c, int i, Status *status) {
   ShapeHandle shape;
   TRY(shape_from_input_tensor(c, i, &shape, status));
-  TRY(shape_with_rank(c, shape, 4, &shape, status));
-  shape_set_output(c, 0, shape);
-  return true;
+  return shape_unchanged_with_rank(c, shape, 4, status);
 }
 static bool shape_backprop_input(InferenceContext *c, Status *status) { return shape_given_by(c, 0, status); }
 static bool shape_backprop_filter(InferenceContext *c, Status *status) { return shape_given_by(c, 1, status); }

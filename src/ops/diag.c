@@ -76,7 +76,6 @@ static bool diag_part_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-
 REGISTER_OP(Diag,
   .inputs = {"diagonal: T"},
   .outputs = {"output: T"},
@@ -324,7 +323,6 @@ REGISTER_OP(MatrixSetDiag,
     "  return dinput = dinput:output:0, ddiagonal = ddiagonal:diagonal:0\n"
     "}\n",
   .kernels = {{DT_INVALID, matrix_set_diag_kernel}})
-
 
 REGISTER_OP(MatrixBandPart,
   .inputs = {"input: T", "num_lower: Tindex", "num_upper: Tindex"},

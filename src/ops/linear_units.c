@@ -64,13 +64,6 @@ static bool leaky_relu_grad(KernelContext *context, Status *status) {
   return true;
 }
 
-static bool merged_shape(InferenceContext *c, Status *status) {
-  ShapeHandle merged;
-  TRY(shape_merge(c, shape_input(c, 0), shape_input(c, 1), &merged, status));
-  shape_set_output(c, 0, merged);
-  return true;
-}
-
 #define UNIT_TYPES "T: {half, bfloat16, float, double}"
 
 /* log(1 + exp(x)) */
@@ -84,7 +77,7 @@ REGISTER_OP(Softplus,
   .kernels = {FLOAT_KERNELS(softplus_kernel), HALF_KERNELS(softplus_kernel)})
 
 REGISTER_OP(SoftplusGrad,
-  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = merged_shape,
+  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = shape_merged_inputs,
   .gradient =
     "SoftplusGradGradient[T:type](gradients:T, features:T, dy:T) -> (dgradients:T, dfeatures:T) {\n"
     "  dgradients = SoftplusGrad[T=$T](dy, features)\n"
@@ -107,7 +100,7 @@ REGISTER_OP(Softsign,
 
 /* dy / (1 + |x|)^2, and by x that is -2 sign(x) / (1 + |x|) of it */
 REGISTER_OP(SoftsignGrad,
-  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = merged_shape,
+  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = shape_merged_inputs,
   .gradient =
     "SoftsignGradGradient[T:type](gradients:T, features:T, dy:T) -> (dgradients:T, dfeatures:T) {\n"
     "  dgradients = SoftsignGrad[T=$T](dy, features)\n"
@@ -146,7 +139,7 @@ REGISTER_OP(Elu,
   .kernels = {FLOAT_KERNELS(elu_kernel), HALF_KERNELS(elu_kernel)})
 
 REGISTER_OP(EluGrad,
-  .inputs = {"gradients: T", "outputs: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = merged_shape,
+  .inputs = {"gradients: T", "outputs: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = shape_merged_inputs,
   .gradient = GRADIENT_BY_RESULT("EluGrad"), .kernels = {TYPED_FLOAT_KERNELS(elu_grad), TYPED_HALF_KERNELS(elu_grad)})
 
 REGISTER_OP(Selu,
@@ -160,7 +153,7 @@ REGISTER_OP(Selu,
   .kernels = {FLOAT_KERNELS(selu_kernel), HALF_KERNELS(selu_kernel)})
 
 REGISTER_OP(SeluGrad,
-  .inputs = {"gradients: T", "outputs: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = merged_shape,
+  .inputs = {"gradients: T", "outputs: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = shape_merged_inputs,
   .gradient = GRADIENT_BY_RESULT("SeluGrad"), .kernels = {TYPED_FLOAT_KERNELS(selu_grad), TYPED_HALF_KERNELS(selu_grad)})
 
 #define LEAKY_ATTRS {"alpha: float = 0.2", "T: {half, bfloat16, float, double} = DT_FLOAT"}
@@ -175,7 +168,7 @@ REGISTER_OP(LeakyRelu,
   .state_size = sizeof(LeakyState), .construct = leaky_construct, .kernels = {FLOAT_KERNELS(leaky_relu), HALF_KERNELS(leaky_relu)})
 
 REGISTER_OP(LeakyReluGrad,
-  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = LEAKY_ATTRS, .shape = merged_shape,
+  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = LEAKY_ATTRS, .shape = shape_merged_inputs,
   .gradient =
     "LeakyReluGradGradient[T:type, alpha:float](gradients:T, features:T, dy:T) -> (dgradients:T, dfeatures:T) {\n"
     "  dgradients = LeakyReluGrad[T=$T, alpha=$alpha](dy, features)\n"

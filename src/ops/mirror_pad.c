@@ -242,7 +242,6 @@ static bool mirror_pad_grad_kernel(KernelContext *context, Status *status) {
   return ok;
 }
 
-
 REGISTER_OP(MirrorPadGrad,
   .inputs = {"input: T", "paddings: Tpaddings"},
   .outputs = {"output: T"},

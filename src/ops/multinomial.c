@@ -17,11 +17,7 @@ static bool shape_multinomial(InferenceContext *c, Status *status) {
 }
 
 static bool shape_stateless_multinomial(InferenceContext *c, Status *status) {
-  ShapeHandle seed;
-  DimHandle two;
-  TRY(shape_with_rank(c, shape_input(c, 2), 1, &seed, status));
-  TRY(dim_with_value(c, shape_dim_of(c, seed, 0), 2, &two, status));
-  return shape_multinomial(c, status);
+  return random_shape_seed(c, 2, status) && shape_multinomial(c, status);
 }
 
 enum { UNIFORMS_AT_ONCE = 256, WORK_GRAIN = 65536 };

@@ -1,6 +1,5 @@
 #include "ops/png.h"
 
-
 static const uint32_t kCrcPolynomial = 0xedb88320u; /* reversed */
 static const uint32_t kAdlerModulus = 65521;
 enum { STORED_MAX = 65535 };

@@ -199,9 +199,7 @@ static bool shape_max_pool_grad_grad_v2(InferenceContext *c, Status *status) {
 static bool shape_avg_pool_grad(InferenceContext *c, Status *status) {
   ShapeHandle shape;
   TRY(shape_from_input_tensor(c, 0, &shape, status));
-  TRY(shape_with_rank(c, shape, 4, &shape, status));
-  shape_set_output(c, 0, shape);
-  return true;
+  return shape_unchanged_with_rank(c, shape, 4, status);
 }
 
 /* --- registrations --- */

@@ -227,6 +227,12 @@ bool random_stateless(const Tensor *seed, Philox *generator, Status *status) {
   return true;
 }
 
+bool random_shape_seed(InferenceContext *c, int i, Status *status) {
+  ShapeHandle seed;
+  DimHandle two;
+  return shape_with_rank(c, shape_input(c, i), 1, &seed, status) && dim_with_value(c, shape_dim_of(c, seed, 0), 2, &two, status);
+}
+
 /* --- inputs --- */
 
 bool random_allocate_output(KernelContext *context, Tensor **out, Status *status) {

@@ -38,6 +38,8 @@ Philox random_state_reserve(RandomState *state, uint64_t groups);
 
 /* INVALID_ARGUMENT unless the tensor is a vector of two integers. */
 MUST_CHECK bool random_stateless(const Tensor *seed, Philox *generator, Status *status);
+/* For shape functions: that input `i` may be such a seed. */
+MUST_CHECK bool random_shape_seed(InferenceContext *c, int i, Status *status);
 
 /* --- inputs --- */
 

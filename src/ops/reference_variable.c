@@ -188,18 +188,11 @@ static bool finish_update(KernelContext *context, Status *status) {
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
-static bool merged_shape(InferenceContext *c, Status *status) {
-  ShapeHandle merged;
-  TRY(shape_merge(c, shape_input(c, 0), shape_input(c, 1), &merged, status));
-  shape_set_output(c, 0, merged);
-  return true;
-}
-
 REGISTER_OP(AssignAdd,
   .inputs = {"ref: Ref(T)", "value: T"},
   .outputs = {"output_ref: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
-  .shape = merged_shape,
+  .shape = shape_merged_inputs,
   .gradient = NO_GRADIENT,
   .kernels = {TYPED_NUMBER_KERNELS(assign_add)})
 
@@ -207,7 +200,7 @@ REGISTER_OP(AssignSub,
   .inputs = {"ref: Ref(T)", "value: T"},
   .outputs = {"output_ref: Ref(T)"},
   .attrs = {"T: numbertype", "use_locking: bool = false"},
-  .shape = merged_shape,
+  .shape = shape_merged_inputs,
   .gradient = NO_GRADIENT,
   .kernels = {TYPED_NUMBER_KERNELS(assign_sub)})
 

@@ -216,7 +216,6 @@ static bool scatter_nd_shape(InferenceContext *c, Status *status) {
   return scatter_shapes(c, shape_input(c, 0), shape_input(c, 1), out, status);
 }
 
-
 REGISTER_OP(ScatterNd,
   .inputs = {"indices: Tindices", "updates: T", "shape: Tindices"},
   .outputs = {"output: T"},

@@ -4,11 +4,7 @@
 #include "ops/random_fill.h"
 
 static bool shape_stateless(InferenceContext *c, Status *status) {
-  ShapeHandle seed;
-  DimHandle two;
-  TRY(shape_with_rank(c, shape_input(c, 1), 1, &seed, status));
-  TRY(dim_with_value(c, shape_dim_of(c, seed, 0), 2, &two, status));
-  return shape_random(c, status);
+  return random_shape_seed(c, 1, status) && shape_random(c, status);
 }
 
 /* --- floats --- */

@@ -147,7 +147,6 @@ static bool unique_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-
 REGISTER_OP(Unique,
   .inputs = {"x: T"},
   .outputs = {"y: T", "idx: out_idx"},

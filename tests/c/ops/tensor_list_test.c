@@ -1,3 +1,4 @@
+/* Lists of tensors, their ops, and their gradients. */
 #include "ops/tensor_list.h"
 
 #include <stdarg.h>
