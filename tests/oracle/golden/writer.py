@@ -110,8 +110,11 @@ def _tensor(value):
     return _serialized(tf.make_tensor_proto(value))
 
 
-def _graph_def(graph):
-    """The graph without what TensorFlow 1.15 does not know and without attrs that have their default."""
+NOTES = ('grad_a', 'grad_b')  # which later versions keep of where a MatMul comes from
+
+
+def _graph_def(graph, keep=()):
+    """The graph without what TensorFlow 1.15 does not know and without attrs that have their default. `keep`: underscored attrs."""
     graph_def = graph.as_graph_def()
     nodes = list(graph_def.node) + [node for function in graph_def.library.function for node in function.node_def]
     for node in nodes:
@@ -120,7 +123,9 @@ def _graph_def(graph):
             continue
         defaults = {attr.name: attr.default_value for attr in op_def.attr if attr.HasField('default_value')}
         for name in list(node.attr):
-            if name.startswith('_') or (name in defaults and node.attr[name] == defaults[name]):
+            if name in keep:
+                continue
+            if name.startswith('_') or name in NOTES or (name in defaults and node.attr[name] == defaults[name]):
                 del node.attr[name]
             elif node.op in OPS and all(attr.name != name for attr in OPS[node.op].attr):
                 raise ValueError(f'{node.op} has an attr {name}={node.attr[name]} that TensorFlow 1.15 does not know')
@@ -199,9 +204,9 @@ class Case:
             self.gradients = _message((1, [y.name for y in ys]), (2, [dy.name for dy in grad_ys or []]), (3, [x.name for x, _ in reached]))
         return found
 
-    def freeze(self):
+    def freeze(self, keep=()):
         """The graph that goes into the file is the one of this moment; later nodes are TensorFlow's alone."""
-        self.graph_def = _graph_def(self.graph)
+        self.graph_def = _graph_def(self.graph, keep)
 
     def run(self, fetches, feeds=None):
         """The values of tensors, in the case's session. Nothing is recorded."""
