@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import { openChromium } from '../tools/chromium.mjs';
+import { root } from '../tools/process.mjs';
 import { bundlePage, ourWasm, peerWasm } from './bundle.mjs';
 
 const TYPES = { '.html': 'text/html', '.mjs': 'text/javascript', '.js': 'text/javascript', '.wasm': 'application/wasm' };
@@ -14,6 +15,7 @@ function fileOf(pathname, { page, limitsFile, digits }) {
   const name = parts.at(-1);
   if (parts.includes('..')) return undefined;
   if (name === 'digits.csv.gz') return digits;
+  if (name === 'models.pb') return path.join(root, pathname);
   if (parts[0] === 'limits') return path.join(path.dirname(limitsFile(parts[1])), name);
   if (parts[0] === 'peer') return path.join(peerWasm, name);
   if (parts[0] === 'wasm') return path.join(ourWasm, name);

@@ -7,8 +7,10 @@
 import { callCases } from './calls.mjs';
 import { convCases } from './conv.mjs';
 import { BATCH, CLASSES, digitBatches, initialWeights, numbers, PIXELS } from './digits.mjs';
+import { familyCases } from './families.mjs';
 import { gradientCases } from './gradients.mjs';
 import { graphCases } from './graphs.mjs';
+import { modelCases } from './models.mjs';
 import { randomCases } from './random.mjs';
 
 /** Fresh B: each call multiplies by a matrix that the engine has not seen, given as a Float32Array. The product stays inside. */
@@ -190,6 +192,8 @@ export function makeCases(digits) {
     additions('one scalar addition', 1),
     ...callCases,
     ...convCases,
+    ...modelCases,
+    ...familyCases,
     ...graphCases,
     ...gradientCases,
     ...randomCases,

@@ -1,40 +1,16 @@
 // Ops of images at the sizes of MobileNet v1 and ResNet: all else is constant, as in a frozen network, and images stay inside.
-import { numbers } from './digits.mjs';
+import { floats, opCase } from './single-op.mjs';
 
-/** One op of an image of that shape, and of constants ({ data, shape }), which the peer gets as tensors. */
+/** One op of an image of that shape, and of constants, which the peer gets as tensors. */
 function imageCase({ name, op, attrs, shape, constants = [], flops, peerOp }) {
-  const image = numbers(sizeOf(shape), 11);
-  return {
-    name, group: 'conv', flops,
-    async ours(tf) {
-      const graph = new tf.Graph();
-      const session = new tf.Session(graph);
-      const x = graph.variable(graph.constant(image, { shape }));
-      const operation = graph.op(op, [x, ...constants.map((one) => graph.constant(one.data, { shape: one.shape }))], { attrs });
-      await session.run(graph.initializer());
-      return {
-        run: () => session.runSync(operation),
-        result: () => session.runSync(operation.output(0)).data,
-        async close() {
-          await session.close();
-          graph.dispose();
-        },
-      };
-    },
-    async peer(tfjs) {
-      const x = tfjs.tensor(image, shape);
-      const others = constants.map((one) => tfjs.tensor(one.data, one.shape));
-      return {
-        run: () => peerOp(tfjs, x, ...others).dispose(),
-        result: () => tfjs.tidy(() => peerOp(tfjs, x, ...others).dataSync()),
-        close: () => tfjs.dispose([x, ...others]),
-      };
-    },
-  };
+  return opCase({
+    name, group: 'conv', flops, values: [floats(shape)], constants,
+    ourOp: (graph, inputs, others) => graph.op(op, [...inputs, ...others], { attrs }).output(0),
+    peerOp: (tfjs, [x], others) => peerOp(tfjs, x, ...others),
+  });
 }
 
-const sizeOf = (shape) => shape.reduce((a, b) => a * b, 1);
-const weights = (shape) => ({ data: numbers(sizeOf(shape), 12), shape });
+const weights = (shape) => floats(shape, 12);
 
 function convolution(side, channels, outputs, window, stride = 1) {
   const out = Math.ceil(side / stride);
@@ -65,7 +41,7 @@ function pooling(op, peerName, side, channels, window, stride) {
 }
 
 function batchNorm(side, channels) {
-  const vectors = [1, 2, 3, 4].map((seed) => ({ data: numbers(channels, seed).map((value) => 2 + value), shape: [channels] }));
+  const vectors = [1, 2, 3, 4].map((seed) => floats([channels], seed, (x) => 2 + x));
   return imageCase({
     name: `FusedBatchNormV3, ${side}x${side}x${channels}`, op: 'FusedBatchNormV3', attrs: { is_training: false, epsilon: 0.001 },
     shape: [1, side, side, channels], constants: vectors,
@@ -76,7 +52,7 @@ function batchNorm(side, channels) {
 function resizing(op, peerName, side, channels, to) {
   return imageCase({
     name: `${op} ${side}x${side}x${channels} to ${to}x${to}`, op, attrs: { half_pixel_centers: true },
-    shape: [1, side, side, channels], constants: [{ data: Int32Array.of(to, to), shape: [2] }],
+    shape: [1, side, side, channels], constants: [{ data: Int32Array.of(to, to), shape: [2], dtype: 'int32' }],
     peerOp: (tfjs, x) => tfjs.image[peerName](x, [to, to], false, true),
   });
 }
