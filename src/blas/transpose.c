@@ -48,6 +48,30 @@ static inline void block_wide(const Wide *x, int64_t stride, Wide *y) {
   }
 }
 
+/* Pixels of three channels, to three planes and back: a vector takes a pixel and one element of the next. What is left over at the end,
+ * where that one may not exist, is for the caller; the numbers tell how many pixels are done. */
+static int64_t planes_of_pixels(const uint32_t *x, int64_t pixels, uint32_t *y, int64_t plane) {
+  int64_t i = 0;
+  for (; i + 5 <= pixels; i += 4) {
+    f32x4 v[4];
+    SIMD_UNROLL for (int l = 0; l < 4; l++) memcpy(&v[l], x + 3 * (i + l), 16);
+    f32x4_transpose(v);
+    SIMD_UNROLL for (int l = 0; l < 3; l++) memcpy(y + l * plane + i, &v[l], 16);
+  }
+  return i;
+}
+
+static int64_t pixels_of_planes(const uint32_t *x, int64_t plane, int64_t pixels, uint32_t *y) {
+  int64_t i = 0;
+  for (; i + 5 <= pixels; i += 4) {
+    f32x4 v[4] = {{0}, {0}, {0}, {0}};
+    SIMD_UNROLL for (int l = 0; l < 3; l++) memcpy(&v[l], x + l * plane + i, 16);
+    f32x4_transpose(v);
+    SIMD_UNROLL for (int l = 0; l < 4; l++) memcpy(y + 3 * (i + l), &v[l], 16);
+  }
+  return i;
+}
+
 #define T uint8_t
 #define FN(name) name##_u8
 #define BLOCK_TRANSPOSE block_u8
@@ -85,13 +109,28 @@ static inline void block_wide(const Wide *x, int64_t stride, Wide *y) {
 #define BLOCK_TRANSPOSE block_wide
 #include "blas/transpose_tile.inc"
 
+static void transpose_pixels(const void *from, int64_t x_stride, int64_t rows, int64_t columns, void *to, int64_t y_stride) {
+  const uint32_t *x = from;
+  uint32_t *y = to;
+  int64_t done;
+  if (columns == 3 && x_stride == 3) {
+    done = planes_of_pixels(x, rows, y, y_stride);
+    transpose_u32(x + 3 * done, x_stride, rows - done, columns, y + done, y_stride);
+  } else if (rows == 3 && y_stride == 3) {
+    done = pixels_of_planes(x, x_stride, columns, y);
+    transpose_u32(x + done, x_stride, rows, columns - done, y + 3 * done, y_stride);
+  } else {
+    transpose_u32(x, x_stride, rows, columns, y, y_stride);
+  }
+}
+
 typedef void TransposeMatrix(const void *x, int64_t x_stride, int64_t rows, int64_t columns, void *y, int64_t y_stride);
 
 static TransposeMatrix *matrix_function(int element_size) {
   switch (element_size) {
     case 1: return transpose_u8;
     case 2: return transpose_u16;
-    case 4: return transpose_u32;
+    case 4: return transpose_pixels;
     case 8: return transpose_u64;
     default: return transpose_wide;
   }
@@ -188,7 +227,7 @@ bool transpose(int element_size, int rank, const int64_t *dims, const int32_t *p
     plan.columns = plan.dims[contiguous], plan.y_column = plan.y_strides[contiguous];
     plan.rank--;
     remove_axis(&plan, contiguous);
-    plan.strip = 64;
+    plan.strip = plan.columns < 16 ? 1024 : 64;
     plan.strips = plan.rows / plan.strip + (plan.rows % plan.strip != 0);
     item_size = plan.columns * (plan.rows < plan.strip ? plan.rows : plan.strip);
   }

@@ -46,7 +46,10 @@ enum { PIECE = 32768, GRAIN = 65536 };
 #define RUN(T)                                                                          \
   for (int64_t i = 0; i < count; i++) ((T *)to)[i * to_stride] = ((const T *)from)[i * from_stride]
 #define SPREAD(T)                                                                       \
-  for (int64_t i = 0; i < count; i++) ((T *)to)[i] = *(const T *)from
+  do {                                                                                  \
+    T value = *(const T *)from; /* a variable of its own lets the compiler vectorise */ \
+    for (int64_t i = 0; i < count; i++) ((T *)to)[i] = value;                           \
+  } while (0)
 
 static void copy_run(int64_t size, int64_t count, const char *from, int64_t from_stride, char *to, int64_t to_stride) {
   if (from_stride == 1 && to_stride == 1) {

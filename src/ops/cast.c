@@ -10,11 +10,12 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/element_types.h"
+#include "simd/simd.h"
 
 typedef void Convert(const void *from, void *to, int64_t n);
 
 #define TEMPLATE "ops/cast_from.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_BOOL)
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
 #include "ops/each_type.inc"
 
 static Convert *convert_between(DataType from, DataType to) {
@@ -31,7 +32,7 @@ static Convert *convert_between(DataType from, DataType to) {
     case DT_UINT16: return convert_to_u16(to);
     case DT_UINT32: return convert_to_u32(to);
     case DT_UINT64: return convert_to_u64(to);
-    case DT_BOOL: return convert_to_bool(to);
+    case DT_BOOL: return convert_to_u8(to); /* a byte of 0 or 1 */
     default: return NULL;
   }
 }

@@ -30,13 +30,24 @@ typedef struct OneHotJob {
   int64_t size, depth, inner; /* bytes of an element; the output is [.., depth, inner] */
 } OneHotJob;
 
+static void put_one(char *to, const char *on, int64_t size) {
+  switch (size) { /* with a size that is known a copy is one instruction */
+    case 1: *to = *on; break;
+    case 4: memcpy(to, on, 4); break;
+    case 8: memcpy(to, on, 8); break;
+    default: memcpy(to, on, (size_t)size); break;
+  }
+}
+
 static void switch_on(void *arg, int64_t begin, int64_t end) {
   const OneHotJob *job = arg;
+  const int32_t *narrow = job->indices->dtype == DT_INT32 ? job->indices->data : NULL;
   for (int64_t i = begin; i < end; i++) {
-    int64_t index = index_at(job->indices, i), at;
+    int64_t index = narrow != NULL ? narrow[i] : index_at(job->indices, i);
     if (index < 0 || index >= job->depth) continue;
-    at = (i / job->inner * job->depth + index) * job->inner + i % job->inner;
-    memcpy(job->out + at * job->size, job->on, (size_t)job->size);
+    int64_t outer = i, inner = 0;
+    if (job->inner != 1) outer = i / job->inner, inner = i % job->inner;
+    put_one(job->out + ((outer * job->depth + index) * job->inner + inner) * job->size, job->on, job->size);
   }
 }
 
@@ -63,9 +74,14 @@ static bool one_hot_kernel(KernelContext *context, Status *status) {
   TRY(kernel_allocate_output_dims(context, 0, rank + 1, dims, &out, status));
   if (tensor_num_elements(out) == 0) return true;
   for (int d = (int)axis + 1; d <= rank; d++) inner *= dims[d];
-  ArrayBox all = {0};
-  array_box_add(&all, tensor_num_elements(out), 0, 1);
-  TRY(array_box_copy(&all, off, out, context->parallel, status));
+  double zero[2] = {0}; /* as large as an element can be; its bits are 0 */
+  if (dtype_is_pod(off->dtype) && memcmp(off->data, zero, dtype_size(off->dtype)) == 0) {
+    array_clear(out);
+  } else {
+    ArrayBox all = {0};
+    array_box_add(&all, tensor_num_elements(out), 0, 1);
+    TRY(array_box_copy(&all, off, out, context->parallel, status));
+  }
   int64_t count = tensor_num_elements(indices);
   if (dtype_is_pod(out->dtype)) {
     OneHotJob job = {indices, out->data, on->data, (int64_t)dtype_size(out->dtype), depth, inner};

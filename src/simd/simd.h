@@ -33,6 +33,15 @@ typedef int64_t i64x2 __attribute__((vector_size(16)));
 #define SIMD_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/* A table of constants for the inside of loops. Engines make a vector constant of WebAssembly anew wherever it is used, in several
+ * instructions; a number that is loaded and spread takes one. So the compiler must not see what it loads. */
+SIMD_INLINE const float *simd_table(const float *table) {
+#ifdef __wasm__
+  __asm__("" : "+r"(table));
+#endif
+  return table;
+}
+
 /* ---- load and store ---- */
 
 SIMD_INLINE f32x4 f32x4_load(const float *p) { f32x4 v; memcpy(&v, p, sizeof v); return v; }
@@ -41,6 +50,19 @@ SIMD_INLINE i32x4 i32x4_load(const int32_t *p) { i32x4 v; memcpy(&v, p, sizeof v
 SIMD_INLINE void f32x4_store(float *p, f32x4 v) { memcpy(p, &v, sizeof v); }
 SIMD_INLINE void f64x2_store(double *p, f64x2 v) { memcpy(p, &v, sizeof v); }
 SIMD_INLINE void i32x4_store(int32_t *p, i32x4 v) { memcpy(p, &v, sizeof v); }
+
+/* 16 bytes as 16 floats. */
+SIMD_INLINE void f32x4_load_u8(const uint8_t *p, f32x4 v[4]) {
+#ifdef __wasm_simd128__
+  v128_t bytes = wasm_v128_load(p), low = wasm_u16x8_extend_low_u8x16(bytes), high = wasm_u16x8_extend_high_u8x16(bytes);
+  v[0] = (f32x4)wasm_f32x4_convert_i32x4(wasm_u32x4_extend_low_u16x8(low));
+  v[1] = (f32x4)wasm_f32x4_convert_i32x4(wasm_u32x4_extend_high_u16x8(low));
+  v[2] = (f32x4)wasm_f32x4_convert_i32x4(wasm_u32x4_extend_low_u16x8(high));
+  v[3] = (f32x4)wasm_f32x4_convert_i32x4(wasm_u32x4_extend_high_u16x8(high));
+#else
+  for (int i = 0; i < 16; i++) v[i / 4][i % 4] = p[i];
+#endif
+}
 
 SIMD_INLINE f32x4 f32x4_splat(float x) { return (f32x4){x, x, x, x}; }
 SIMD_INLINE f64x2 f64x2_splat(double x) { return (f64x2){x, x}; }

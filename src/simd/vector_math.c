@@ -13,12 +13,29 @@ SIMD_INLINE void map(int64_t count, const float *x, float *y, f32x4 (*function)(
   }
 }
 
-void vector_exp_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x4_exp); }
+/* As map; where all of 16 have an exponential that is a normal number, `normal` gives what `function` would. */
+SIMD_INLINE void map_exponential(int64_t count, const float *x, float *y, f32x4 (*function)(f32x4), f32x4 (*normal)(f32x4)) {
+  int64_t i = 0;
+  for (; i + 16 <= count; i += 16) {
+    f32x4 v[4];
+    i32x4 near = i32x4_splat(-1);
+    SIMD_UNROLL for (int k = 0; k < 4; k++) v[k] = f32x4_load(x + i + 4 * k);
+    SIMD_UNROLL for (int k = 0; k < 4; k++) near &= f32x4_has_normal_exp(v[k]);
+    if (i32x4_any(~near)) {
+      map(16, x + i, y + i, function);
+    } else {
+      SIMD_UNROLL for (int k = 0; k < 4; k++) f32x4_store(y + i + 4 * k, normal(v[k]));
+    }
+  }
+  map(count - i, x + i, y + i, function);
+}
+
+void vector_exp_f32(int64_t count, const float *x, float *y) { map_exponential(count, x, y, f32x4_exp, f32x4_exp_normal); }
 void vector_expm1_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x4_expm1); }
 void vector_log_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x4_log); }
 void vector_log1p_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x4_log1p); }
 void vector_tanh_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x4_tanh); }
-void vector_sigmoid_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x4_sigmoid); }
+void vector_sigmoid_f32(int64_t count, const float *x, float *y) { map_exponential(count, x, y, f32x4_sigmoid, f32x4_sigmoid_normal); }
 void vector_sin_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x4_sin); }
 void vector_cos_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x4_cos); }
 void vector_erf_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x4_erf); }

@@ -49,10 +49,17 @@ void vector_selu_f64(int64_t count, const double *x, double *y);
 
 typedef uint32_t u32x4 __attribute__((vector_size(16)));
 
+/* A constant for the inside of loops; `numbers` is a static table (see simd_table). */
+SIMD_INLINE f32x4 f32x4_constant(const float *numbers, int i) { return f32x4_load_splat(&simd_table(numbers)[i]); }
+static const float kVectorNumbers[] = {1.0f, -0.0f, 87.0f * 87.0f, -80.0f};
+SIMD_INLINE f32x4 f32x4_one(void) { return f32x4_constant(kVectorNumbers, 0); }
+SIMD_INLINE f32x4 f32x4_minus_abs(f32x4 x) { return (f32x4)((i32x4)x | (i32x4)f32x4_constant(kVectorNumbers, 1)); }
+
 /* coefficients[0] + x * (coefficients[1] + x * ...), with count >= 1 a constant. */
 SIMD_INLINE f32x4 f32x4_polynomial(f32x4 x, const float *coefficients, int count) {
-  f32x4 sum = f32x4_splat(coefficients[count - 1]);
-  SIMD_UNROLL for (int i = count - 2; i >= 0; i--) sum = f32x4_madd(sum, x, f32x4_splat(coefficients[i]));
+  const float *table = simd_table(coefficients);
+  f32x4 sum = f32x4_load_splat(&table[count - 1]);
+  SIMD_UNROLL for (int i = count - 2; i >= 0; i--) sum = f32x4_madd(sum, x, f32x4_load_splat(&table[i]));
   return sum;
 }
 
@@ -60,43 +67,63 @@ SIMD_INLINE f32x4 f32x4_polynomial(f32x4 x, const float *coefficients, int count
 SIMD_INLINE f32x4 f32x4_power_of_2(i32x4 n) { return (f32x4)(((u32x4)n + 127) << 23); }
 
 /* x = n * log(2) + r with |r| <= log(2) / 2 and a whole n, for |x| < 2000. Adding 1.5 * 2^23 rounds to a whole number, which
- * then stands in the low bits. log(2) is split so that n times its first part is exact. */
-SIMD_INLINE f32x4 f32x4_reduce_log2(f32x4 x, i32x4 *n) {
-  const f32x4 kMagic = f32x4_splat(0x1.8p23f);
-  f32x4 shifted = f32x4_madd(x, f32x4_splat(0x1.715476p0f), kMagic);
-  *n = (i32x4)((u32x4)shifted - (u32x4)kMagic);
-  f32x4 whole = shifted - kMagic;
-  f32x4 r = f32x4_madd(whole, f32x4_splat(-0x1.63p-1f), x);
-  return f32x4_madd(whole, f32x4_splat(0x1.bd0106p-13f), r);
+ * then stands in the low bits: `biased` is 0x4b400000 + n + 127, or n + 126 with `halved` (a constant). log(2) is split so
+ * that n times its first part is exact. */
+SIMD_INLINE f32x4 f32x4_reduce_log2(f32x4 x, int halved, u32x4 *biased) {
+  static const float kNumbers[] = {0x1.715476p0f, 0x1.8p23f + 127, 0x1.8p23f + 126, -0x1.63p-1f, 0x1.bd0106p-13f};
+  const float *table = simd_table(kNumbers);
+  f32x4 magic = f32x4_load_splat(&table[halved ? 2 : 1]);
+  f32x4 shifted = f32x4_madd(x, f32x4_load_splat(&table[0]), magic);
+  *biased = (u32x4)shifted;
+  f32x4 whole = shifted - magic;
+  f32x4 r = f32x4_madd(whole, f32x4_load_splat(&table[3]), x);
+  return f32x4_madd(whole, f32x4_load_splat(&table[4]), r);
+}
+
+/* exp(x) = (1 + p) * 2^n; p is given. */
+SIMD_INLINE f32x4 f32x4_exp_parts(f32x4 x, u32x4 *biased) {
+  /* exp(r) = 1 + r + r^2 * q(r); minimax for the relative error. */
+  static const float kQ[] = {0.499999934314f, 0.166665203979f, 0.0416683909355f, 0.00836874522643f, 0.00138145327529f};
+  f32x4 r = f32x4_reduce_log2(x, 0, biased);
+  return f32x4_madd(r * r, f32x4_polynomial(r, kQ, 5), r);
 }
 
 SIMD_INLINE f32x4 f32x4_exp(f32x4 x) {
-  /* exp(r) = 1 + r + r^2 * q(r); minimax for the relative error. */
-  static const float kQ[] = {0.499999934314f, 0.166665203979f, 0.0416683909355f, 0.00836874522643f, 0.00138145327529f};
   /* Beyond these the result is 0 or infinity; pmin and pmax keep NaN. */
-  x = f32x4_pmin(f32x4_pmax(x, f32x4_splat(-104.0f)), f32x4_splat(89.0f));
-  i32x4 n;
-  f32x4 r = f32x4_reduce_log2(x, &n);
-  f32x4 p = f32x4_madd(r * r, f32x4_polynomial(r, kQ, 5), r) + 1.0f;
+  u32x4 biased;
+  f32x4 p = f32x4_exp_parts(f32x4_pmin(f32x4_pmax(x, f32x4_splat(-104.0f)), f32x4_splat(89.0f)), &biased) + f32x4_one();
   /* In two steps, as 2^n itself may lie outside of the normal numbers. The first is exact. */
-  i32x4 half = n >> 1;
+  i32x4 n = (i32x4)(biased - (0x4b400000u + 127)), half = n >> 1;
   return p * f32x4_power_of_2(half) * f32x4_power_of_2(n - half);
 }
 
-/* exp(x) - 1 for x in [-100, 89] and NaN. */
-SIMD_INLINE f32x4 f32x4_expm1_in_range(f32x4 x) {
+/* The same number for |x| <= 87, where it is neither denormal nor infinite; anything for other x. */
+SIMD_INLINE f32x4 f32x4_exp_normal(f32x4 x) {
+  u32x4 biased;
+  f32x4 p = f32x4_exp_parts(x, &biased), power = (f32x4)(biased << 23);
+  return f32x4_madd(p, power, power);
+}
+/* Lanes for which f32x4_exp_normal(x) will do, and f32x4_exp_normal(-x). */
+SIMD_INLINE i32x4 f32x4_has_normal_exp(f32x4 x) { return x * x <= f32x4_constant(kVectorNumbers, 2); }
+
+/* exp(r) - 1 for |r| <= log(2) / 2. */
+SIMD_INLINE f32x4 f32x4_expm1_reduced(f32x4 r) {
   static const float kQ[] = {0.499999981497f, 0.166665434248f, 0.0416672006301f, 0.00836654710685f, 0.00138825229175f};
-  i32x4 n;
-  f32x4 r = f32x4_reduce_log2(x, &n);
-  f32x4 p = f32x4_madd(r * r, f32x4_polynomial(r, kQ, 5), r);
+  return f32x4_madd(r * r, f32x4_polynomial(r, kQ, 5), r);
+}
+
+/* exp(x) - 1 for x in [-80, 89] and NaN. */
+SIMD_INLINE f32x4 f32x4_expm1_in_range(f32x4 x) {
+  u32x4 biased;
+  f32x4 p = f32x4_expm1_reduced(f32x4_reduce_log2(x, 1, &biased));
   /* 2^n * (p + 1) - 1, by way of half of it: 2^128 is no float. 2^(n-1) - 1/2 is exact where it matters. */
-  f32x4 half = f32x4_power_of_2(i32x4_max(n, i32x4_splat(-100)) - 1);
+  f32x4 half = (f32x4)(biased << 23);
   f32x4 result = f32x4_madd(half, p, half - 0.5f);
   return result + result;
 }
 
 SIMD_INLINE f32x4 f32x4_expm1(f32x4 x) {
-  f32x4 clamped = f32x4_pmin(f32x4_pmax(x, f32x4_splat(-100.0f)), f32x4_splat(89.0f));
+  f32x4 clamped = f32x4_pmin(f32x4_pmax(x, f32x4_splat(-80.0f)), f32x4_splat(89.0f));
   return f32x4_copysign(f32x4_expm1_in_range(clamped), x); /* the sign of a zero */
 }
 
@@ -137,10 +164,10 @@ SIMD_INLINE f32x4 f32x4_tanh(f32x4 x) {
 }
 
 /* 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing overflows, and tiny results stay exact. */
-SIMD_INLINE f32x4 f32x4_sigmoid(f32x4 x) {
-  f32x4 e = f32x4_exp(-f32x4_abs(x));
-  return f32x4_select(x < 0.0f, e, f32x4_splat(1.0f)) / (e + 1.0f);
-}
+SIMD_INLINE f32x4 f32x4_sigmoid_of_exp(f32x4 x, f32x4 e) { return f32x4_select(x < 0.0f, e, f32x4_one()) / (e + f32x4_one()); }
+SIMD_INLINE f32x4 f32x4_sigmoid(f32x4 x) { return f32x4_sigmoid_of_exp(x, f32x4_exp(f32x4_minus_abs(x))); }
+/* The same number where f32x4_has_normal_exp(x). */
+SIMD_INLINE f32x4 f32x4_sigmoid_normal(f32x4 x) { return f32x4_sigmoid_of_exp(x, f32x4_exp_normal(f32x4_minus_abs(x))); }
 
 /* Below 1 an odd polynomial, above 1 - exp(q(|x|)); minimax for the relative error. From 4 on the result is 1. */
 SIMD_INLINE f32x4 f32x4_erf(f32x4 x) {
@@ -159,9 +186,16 @@ SIMD_INLINE f32x4 f32x4_softplus(f32x4 x) {
   return f32x4_pmax(x, f32x4_splat(0.0f)) + f32x4_log1p(f32x4_exp(-f32x4_abs(x)));
 }
 
-SIMD_INLINE f32x4 f32x4_elu(f32x4 x) { return f32x4_select(x < 0.0f, f32x4_expm1(x), x); }
+/* exp(x) - 1 where x < 0; anything elsewhere. */
+SIMD_INLINE f32x4 f32x4_expm1_below_zero(f32x4 x) {
+  u32x4 biased;
+  f32x4 r = f32x4_reduce_log2(f32x4_pmax(x, f32x4_constant(kVectorNumbers, 3)), 0, &biased);
+  f32x4 power = (f32x4)(biased << 23);
+  return f32x4_madd(power, f32x4_expm1_reduced(r), power - f32x4_one());
+}
+SIMD_INLINE f32x4 f32x4_elu(f32x4 x) { return f32x4_select(x < 0.0f, f32x4_expm1_below_zero(x), x); }
 SIMD_INLINE f32x4 f32x4_selu(f32x4 x) {
-  return f32x4_select(x < 0.0f, f32x4_expm1(x) * (float)SELU_SCALE_ALPHA, x * (float)SELU_SCALE);
+  return f32x4_select(x < 0.0f, f32x4_expm1_below_zero(x) * (float)SELU_SCALE_ALPHA, x * (float)SELU_SCALE);
 }
 
 /* x = quadrant * pi / 2 + r for |x| <= 2^20, in double precision: floats come close to multiples of pi / 2. */
