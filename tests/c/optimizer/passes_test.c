@@ -147,6 +147,60 @@ TEST(partitioned_calls_end_when_control_results_have_run) {
   graph_free(graph);
 }
 
+static const OpRegistration kEnter = {
+    .name = "Enter",
+    .inputs = {"data: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "frame_name: string", "is_constant: bool = false", "parallel_iterations: int = 10"},
+    .shape = shape_unknown_outputs};
+
+static void check_frame(const Graph *graph, const char *name, const char *want) {
+  Status status;
+  Str frame = {"", 0};
+  status_init(&status);
+  const Node *node = graph_find_node(graph, name);
+  CHECK_CONTEXT("%s", name);
+  if (!CHECK(node != NULL)) return;
+  CHECK_OK(node_attr_string(node->def, "frame_name", &frame, &status), &status);
+  CHECK(frame.length == strlen(want) && memcmp(frame.data, want, strlen(want)) == 0);
+}
+
+/* Loops of two calls have frames of their own, and those of the body stay as they were: with attrs that are copied, and shared. */
+TEST(frames_of_inlined_calls_stay_apart) {
+  for (int shared = 0; shared < 2; shared++) {
+    Status status;
+    status_init(&status);
+    if (op_registry_find(op_registry_global(), "Enter") == NULL)
+      REQUIRE_OK(op_registry_add(op_registry_global(), &kEnter, &status), &status);
+    Graph *graph = graph_new();
+    TestBodies bodies = {.library = graph};
+    REQUIRE(add_function(graph,
+                         "Looped(x:float) -> (y:float) {\n"
+                         "  e = Enter[T=float, frame_name=\"while\"](x)\n  return y = e:output:0\n}"));
+    REQUIRE(add_function(graph,
+                         "Calls(x:float) -> (y:float) {\n"
+                         "  a = Looped(x)\n  b = Looped(a:y:0)\n  return y = b:y:0\n}"));
+    NodeOutput x = placeholder(graph, "x", "shape { }");
+    call(graph, "Looped", "l", call(graph, "Calls", "c", call(graph, "Calls", "d", x)));
+    ExpandOptions options = expand_options_default();
+    options.max_rounds = 4;
+    options.native.share_attrs = shared != 0;
+    bool changed;
+    CHECK_OK(expand(graph, &bodies, &options, &changed, &status), &status);
+    CHECK(changed && graph_is_whole(graph));
+    check_frame(graph, "l/e", "l/while");
+    check_frame(graph, "c/a/e", "c/a/while");
+    check_frame(graph, "c/b/e", "c/b/while");
+    check_frame(graph, "d/a/e", "d/a/while");
+    check_frame(graph, "d/b/e", "d/b/while");
+    for (int i = 0; i < bodies.count; i++) {
+      if (strcmp(bodies.list[i]->name, "Looped") == 0) check_frame(bodies.list[i]->graph, "e", "while");
+    }
+    test_bodies_free(&bodies);
+    graph_free(graph);
+  }
+}
+
 TEST(functions_marked_noinline_stay_unless_that_is_ignored) {
   Status status;
   status_init(&status);
