@@ -1,5 +1,19 @@
 /* Kernels: how an op computes. A kernel is made once per node of a plan (attrs are read and constants packed then) and
- * runs many times; running it does no string work and, with unchanged shapes, no allocation. */
+ * runs many times; running it does no string work and, with unchanged shapes, no allocation.
+ *
+ *   static bool scale(KernelContext *context, Status *status) {
+ *     const ScaleState *state = context->state;                     what .construct read from the node's attrs
+ *     const Tensor *x = context->inputs[0];
+ *     if (x->shape.rank < 1) return status_invalid(status, "x must be at least a vector");
+ *     Tensor *y;
+ *     TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &y, status));
+ *     ScaleJob job = {tensor_f32(x), tensor_f32(y), state->factor};
+ *     parallel_for(context->parallel, tensor_num_elements(x), 65536, scale_range, &job);
+ *     return true;
+ *   }
+ *
+ * A kernel checks what it is given, shapes too: a shape function saw what was known when the graph was built. Number and types of inputs
+ * are as the OpDef says. An error is TensorFlow's code and wording; outputs that were set are cleared by the caller. */
 #ifndef TFCORE_OP_KERNEL_H_
 #define TFCORE_OP_KERNEL_H_
 
@@ -71,9 +85,9 @@ typedef struct OpKernel {
   Arena *arena;
 } OpKernel;
 
-/* Makes the kernel of a node: the one that kernel_registry_select (op/kernel_registry.h) chooses, which gives the errors too. `node` is
- * borrowed and must outlive it; attrs that it lacks get their defaults. `functions` may be NULL, else it outlives the kernel. Of the op's table the entry for the value of its first attr of
- * kind `type` is taken, else the one for any type. */
+/* Makes the kernel of a node: the one that kernel_registry_select (op/kernel_registry.h) chooses, which gives the errors too. Of the
+ * op's table that is the entry for the value of its first attr of kind `type`, else the one for any type. `node` is borrowed and must
+ * outlive the kernel; attrs that it lacks get their defaults. `functions` may be NULL, else it outlives the kernel. */
 MUST_CHECK bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *constant_inputs, const FunctionCaller *functions,
                               OpKernel **kernel, Status *status);
 void op_kernel_free(OpKernel *kernel); /* NULL is fine */

@@ -8,7 +8,9 @@
  *     .kernels = {{DT_FLOAT, relu_f32}, {DT_DOUBLE, relu_f64}})
  *
  * Specs are TensorFlow's REGISTER_OP language, verbatim (op/op_def_builder.h). They are parsed when an op is first looked up,
- * so a table of hundreds of ops costs nothing at start-up.
+ * so a table of hundreds of ops costs nothing at start-up. Shape functions are explained in op/shape_inference.h, kernels in op/kernel.h,
+ * the language of gradients in function/function_text.h. The build looks for REGISTER_OP at the beginning of lines and makes the table
+ * of all ops from them. Ops are also described at run time (op_registry_register), and kernels registered then (op/kernel_registry.h).
  */
 #ifndef TFCORE_OP_OP_REGISTRY_H_
 #define TFCORE_OP_OP_REGISTRY_H_

@@ -1,5 +1,6 @@
 /* Broadcasting of two shapes, as NumPy and TensorFlow do it: shapes are aligned at their last dimensions, sizes must be equal
- * or one of them 1. Shared by the ops that combine two tensors element by element. */
+ * or one of them 1. Shared by the ops that combine two tensors element by element, whose kernels are a loop (ops/binary_zip.inc makes them)
+ * and broadcast_binary: see broadcast_binary.c. */
 #ifndef TFCORE_OPS_BROADCAST_H_
 #define TFCORE_OPS_BROADCAST_H_
 

@@ -6,6 +6,8 @@
  *   #define TYPES (TYPES_FLOAT | TYPES_INT)
  *   #include "ops/each_type.inc"
  *
+ * The template defines kernels as TEMPLATE_KERNEL NAME(relu)(KernelContext *context, Status *status) {...}, and the family registers
+ * them with the lists below: .kernels = {TYPED_REAL_KERNELS(relu)}. A kernel of its own for few types stands in the list by hand.
  * Inside, for every type:
  *   T          what an element is in memory
  *   C          what is computed in: T itself, but float for half and bfloat16

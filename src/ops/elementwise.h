@@ -1,4 +1,11 @@
-/* Kernels that compute every element from the element at the same place. All work in place where they may. */
+/* Kernels that compute every element from the element at the same place. All work in place where they may, and on several threads
+ * when there is much to do. The loops come from a template (ops/element_types.h) or from simd/vector_math.h:
+ *
+ *   static bool exp_kernel(KernelContext *context, Status *status) {
+ *     static const VectorFunction kExp = {vector_exp_f32, vector_exp_f64, NULL, NULL};
+ *     return elementwise_function(context, &kExp, status);
+ *   }
+ */
 #ifndef TFCORE_OPS_ELEMENTWISE_H_
 #define TFCORE_OPS_ELEMENTWISE_H_
 

@@ -274,6 +274,19 @@ void op_run_end(OpRun *run) {
   arena_free(run->arena);
 }
 
+bool op_add_node(Graph *graph, const char *name, const char *op, const NodeOutput *inputs, int num_inputs, NodeOutput *output,
+                 Status *status) {
+  OpRun spec;
+  bool ok = op_run_begin(&spec, op, status);
+  if (ok) {
+    spec.node->name = (char *)name;
+    ok = graph_add_operation(graph, spec.node, inputs, num_inputs, NULL, 0, &output->node, status);
+  }
+  output->index = 0;
+  op_run_end(&spec);
+  return ok;
+}
+
 bool op_gives_about(const char *op, const char *inputs, const char *want, double tolerance) {
   Status status;
   status_init(&status);

@@ -10,6 +10,7 @@
 #ifndef TFCORE_TESTS_OP_RUNNER_H_
 #define TFCORE_TESTS_OP_RUNNER_H_
 
+#include "graph/graph.h"
 #include "op/op_registry.h"
 
 /* The op's outputs are exactly those of `want`, or, with a tolerance, as near: |got - want| <= tolerance * max(1, |want|). */
@@ -40,6 +41,10 @@ Tensor *op_run_input(OpRun *run, DataType dtype, int rank, const int64_t *dims);
 MUST_CHECK bool op_run_inputs(OpRun *run, const char *text, Status *status);
 MUST_CHECK bool op_run_compute(OpRun *run, Status *status);
 void op_run_end(OpRun *run);
+
+/* Adds an op, written as above, to a graph; `output` is its first. */
+MUST_CHECK bool op_add_node(Graph *graph, const char *name, const char *op, const NodeOutput *inputs, int num_inputs, NodeOutput *output,
+                            Status *status);
 
 /* "float[2] 1 2; int32[] 3" into an array of at most `capacity` tensors, which the caller clears. */
 MUST_CHECK bool tensors_parse(const char *text, Tensor *tensors, int capacity, int *count, Status *status);

@@ -76,19 +76,6 @@ TEST(classes_among_the_predicted) {
   op_fails("InTopKV2", "float[2,2] 1; int32[2] 0; int32[1] 1", CODE_INVALID_ARGUMENT, "k must be 0-D, got shape [1]");
 }
 
-static bool add_node(Graph *graph, const char *name, const char *op, const NodeOutput *inputs, int num_inputs, NodeOutput *output,
-                     Status *status) {
-  OpRun spec;
-  bool ok = op_run_begin(&spec, op, status);
-  if (ok) {
-    spec.node->name = (char *)name;
-    ok = graph_add_operation(graph, spec.node, inputs, num_inputs, NULL, 0, &output->node, status);
-  }
-  output->index = 0;
-  op_run_end(&spec);
-  return ok;
-}
-
 /* What graphs of today may not have: the gradient of TopK in a graph of a version that knew it. */
 TEST(gradients_of_top_k_in_old_graphs) {
   Status status;
@@ -102,8 +89,8 @@ TEST(gradients_of_top_k_in_old_graphs) {
   const Tensor *given = &fed;
   int count;
   if (CHECK_OK(graph_set_versions(graph, &versions, &status), status) &&
-      CHECK_OK(add_node(graph, "x", "Placeholder[dtype=double]", NULL, 0, &x, &status), status) &&
-      CHECK_OK(add_node(graph, "y", "TopK[T=double, k=2]", &x, 1, &y, &status), status) &&
+      CHECK_OK(op_add_node(graph, "x", "Placeholder[dtype=double]", NULL, 0, &x, &status), status) &&
+      CHECK_OK(op_add_node(graph, "y", "TopK[T=double, k=2]", &x, 1, &y, &status), status) &&
       CHECK_OK(graph_add_gradients(graph, &y, 1, &x, 1, NULL, NULL, &dx, &status), status) && CHECK(dx.node != NULL) &&
       CHECK_OK(tensors_parse("double[2,3] 1 3 2 6 4 5", &fed, 1, &count, &status), status) &&
       CHECK_OK(tensors_parse("double[2,3] 0 1 1 1 0 1", &want, 1, &count, &status), status) &&

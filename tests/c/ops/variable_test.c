@@ -123,20 +123,6 @@ TEST(wrong_uses_of_variables_are_refused) {
   fixture_end(&f);
 }
 
-/* Adds an op written as in op_runner.h under a name of its own. */
-static bool add_node(Graph *graph, const char *name, const char *op, const NodeOutput *inputs, int num_inputs, NodeOutput *output,
-                     Status *status) {
-  OpRun spec;
-  bool ok = op_run_begin(&spec, op, status);
-  if (ok) {
-    spec.node->name = (char *)name;
-    ok = graph_add_operation(graph, spec.node, inputs, num_inputs, NULL, 0, &output->node, status);
-  }
-  output->index = 0;
-  op_run_end(&spec);
-  return ok;
-}
-
 /* y = v * v, by two reads of v: the gradient of the handle sums what comes through both ReadVariableOps, 2 v. */
 TEST(gradients_flow_into_variables) {
   Status status;
@@ -147,12 +133,12 @@ TEST(gradients_flow_into_variables) {
   Tensor v = {0}, got = {0}, want = {0};
   const Tensor *fed = &v;
   int count;
-  if (CHECK_OK(add_node(graph, "v", "VarHandleOp[dtype=double, shape=[]]", NULL, 0, &handle, &status), status) &&
-      CHECK_OK(add_node(graph, "value", "Placeholder[dtype=double]", NULL, 0, &value, &status), status) &&
-      CHECK_OK(add_node(graph, "assign", "AssignVariableOp[dtype=double]", (NodeOutput[]){handle, value}, 2, &assign, &status), status) &&
-      CHECK_OK(add_node(graph, "read", "ReadVariableOp[dtype=double]", &handle, 1, &reads[0], &status), status) &&
-      CHECK_OK(add_node(graph, "again", "ReadVariableOp[dtype=double]", &handle, 1, &reads[1], &status), status) &&
-      CHECK_OK(add_node(graph, "y", "Mul[T=double]", reads, 2, &y, &status), status) &&
+  if (CHECK_OK(op_add_node(graph, "v", "VarHandleOp[dtype=double, shape=[]]", NULL, 0, &handle, &status), status) &&
+      CHECK_OK(op_add_node(graph, "value", "Placeholder[dtype=double]", NULL, 0, &value, &status), status) &&
+      CHECK_OK(op_add_node(graph, "assign", "AssignVariableOp[dtype=double]", (NodeOutput[]){handle, value}, 2, &assign, &status), status) &&
+      CHECK_OK(op_add_node(graph, "read", "ReadVariableOp[dtype=double]", &handle, 1, &reads[0], &status), status) &&
+      CHECK_OK(op_add_node(graph, "again", "ReadVariableOp[dtype=double]", &handle, 1, &reads[1], &status), status) &&
+      CHECK_OK(op_add_node(graph, "y", "Mul[T=double]", reads, 2, &y, &status), status) &&
       CHECK_OK(graph_add_gradients(graph, &y, 1, &handle, 1, NULL, NULL, &dx, &status), status) && CHECK(dx.node != NULL) &&
       CHECK_OK(tensors_parse("double[] 3.5", &v, 1, &count, &status), status) &&
       CHECK_OK(tensors_parse("double[] 7", &want, 1, &count, &status), status) &&
@@ -178,13 +164,13 @@ static void gathered_weights_arrive(const char *handle_op, const char *op, const
   Tensor v = {0}, fed[2] = {{0}, {0}}, got[2] = {{0}, {0}}, want[2] = {{0}, {0}};
   const Tensor *assigned = &v, *given[2] = {&fed[0], &fed[1]};
   int count;
-  if (CHECK_OK(add_node(graph, "v", handle_op, NULL, 0, &handle, &status), status) &&
-      CHECK_OK(add_node(graph, "value", "Placeholder[dtype=double]", NULL, 0, &value, &status), status) &&
-      CHECK_OK(add_node(graph, "index", "Placeholder[dtype=int32]", NULL, 0, &index, &status), status) &&
-      CHECK_OK(add_node(graph, "weight", "Placeholder[dtype=double]", NULL, 0, &weight, &status), status) &&
-      CHECK_OK(add_node(graph, "assign", "AssignVariableOp[dtype=double]", (NodeOutput[]){handle, value}, 2, &assign, &status), status) &&
-      CHECK_OK(add_node(graph, "gathered", op, (NodeOutput[]){handle, index}, 2, &gathered, &status), status) &&
-      CHECK_OK(add_node(graph, "y", "Mul[T=double]", (NodeOutput[]){gathered, weight}, 2, &y, &status), status) &&
+  if (CHECK_OK(op_add_node(graph, "v", handle_op, NULL, 0, &handle, &status), status) &&
+      CHECK_OK(op_add_node(graph, "value", "Placeholder[dtype=double]", NULL, 0, &value, &status), status) &&
+      CHECK_OK(op_add_node(graph, "index", "Placeholder[dtype=int32]", NULL, 0, &index, &status), status) &&
+      CHECK_OK(op_add_node(graph, "weight", "Placeholder[dtype=double]", NULL, 0, &weight, &status), status) &&
+      CHECK_OK(op_add_node(graph, "assign", "AssignVariableOp[dtype=double]", (NodeOutput[]){handle, value}, 2, &assign, &status), status) &&
+      CHECK_OK(op_add_node(graph, "gathered", op, (NodeOutput[]){handle, index}, 2, &gathered, &status), status) &&
+      CHECK_OK(op_add_node(graph, "y", "Mul[T=double]", (NodeOutput[]){gathered, weight}, 2, &y, &status), status) &&
       CHECK_OK(graph_add_gradients(graph, &y, 1, &handle, 1, NULL, NULL, &dx, &status), status) && CHECK(dx.node != NULL) &&
       CHECK_OK(tensors_parse(variable, &v, 1, &count, &status), status) &&
       CHECK_OK(tensors_parse(indices, &fed[0], 1, &count, &status), status) &&
