@@ -217,7 +217,7 @@ static bool mirror_pad_grad_kernel(KernelContext *context, Status *status) {
   int64_t dims[SHAPE_MAX_RANK], from[SHAPE_MAX_RANK], to[SHAPE_MAX_RANK];
   FoldAxis axes[SHAPE_MAX_RANK];
   bool same = true;
-  TRY(paddings_check(input, context->inputs[1], ",", status));
+  TRY(paddings_check(input, context->inputs[1], "", status));
   array_strides(&input->shape, from);
   for (int d = 0; d < rank; d++) {
     TRY(read_fold(context, d, &axes[d], status));

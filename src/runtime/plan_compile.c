@@ -8,10 +8,11 @@
 
 /* What is known of a node while its plan is made; indexed by node id. */
 typedef struct NodeState {
-  bool fed;      /* one of its outputs is fed */
-  bool folded;   /* its outputs are constants; that of a Const may still have to be read */
-  bool needed;   /* it is fetched, a target, or something needed reads it */
-  int64_t first; /* its outputs begin here: in `values`, or in `constants` when folded */
+  bool fed;         /* one of its outputs is fed */
+  bool folded_into; /* something was computed from it that is needed */
+  bool folded;      /* its outputs are constants; that of a Const may still have to be read */
+  bool needed;      /* it is fetched, a target, or something needed reads it */
+  int64_t first;    /* its outputs begin here: in `values`, or in `constants` when folded */
 } NodeState;
 
 typedef struct Compiler {
@@ -252,21 +253,25 @@ static bool stands_for_feed(const Compiler *c, const Node *node) {
          (text_starts_with(node->def->op, "Placeholder") || strcmp(node->def->op, "_Arg") == 0);
 }
 
-/* Marks what is still needed now that some nodes are constants. A folded node's control inputs stay: they may
- * have effects. */
+/* Marks what is still needed now that some nodes are constants. Control inputs stay, of a folded node and of
+ * the folded ones that it was computed from: they may have effects. */
 static void mark_needed(Compiler *c) {
   for (int64_t i = c->num_ordered - 1; i >= 0; i--) {
     const Node *node = c->order[i];
-    if (!c->states[node->id].needed) continue;
+    const NodeState *state = &c->states[node->id];
+    if (!state->needed && !state->folded_into) continue;
     for (int64_t k = 0; k < node->num_control_inputs; k++) {
       Node *source = node->control_inputs[k]->src;
       if (!stands_for_feed(c, source)) c->states[representative(c, source)->id].needed = true;
     }
-    if (c->states[node->id].folded) continue;
     for (int k = 0; k < node->num_inputs; k++) {
       const Edge *edge = node_input_edge(node, k);
-      if (feed_of(c, (NodeOutput){edge->src, edge->src_output}) < 0)
-        c->states[representative(c, edge->src)->id].needed = true;
+      NodeState *source = &c->states[representative(c, edge->src)->id];
+      if (feed_of(c, (NodeOutput){edge->src, edge->src_output}) >= 0) continue;
+      if (!state->folded)
+        source->needed = true;
+      else if (source->folded)
+        source->folded_into = true;
     }
   }
 }

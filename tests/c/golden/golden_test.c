@@ -4,21 +4,19 @@
  *
  *   test_golden --filter broadcast_binary
  */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file_store.h"
 #include "c_api/c_api_internal.h"
+#include "golden_file.h"
 #include "golden_training.h"
 #include "golden_value.h"
 #include "harness.h"
 #include "op/op_registry.h"
 #include "proto/proto.h"
 #include "runtime/thread_pool.h"
-
-#define FOLDER TFCORE_SOURCE_DIR "/tests/data/golden"
 
 enum { MOST_VALUES = 512 };
 
@@ -196,50 +194,25 @@ static void replay_case(const Tfcore__GoldenCase *golden, bool constant) {
   TF_DeleteStatus(replay.status);
 }
 
-static bool read_file(const char *path, uint8_t **bytes, size_t *size) {
-  FILE *file = fopen(path, "rb");
-  if (!CHECK(file != NULL)) return false;
-  fseek(file, 0, SEEK_END);
-  *size = (size_t)ftell(file);
-  rewind(file);
-  *bytes = malloc(*size);
-  bool ok = CHECK(*bytes != NULL && fread(*bytes, 1, *size, file) == *size);
-  fclose(file);
-  return ok;
-}
-
 static void replay_file(void) {
-  char path[512];
-  uint8_t *bytes = NULL;
-  size_t size = 0;
-  snprintf(path, sizeof path, FOLDER "/%s.pb", harness_running()->name);
-  if (read_file(path, &bytes, &size)) {
-    Tfcore__GoldenFile *file = tfcore__golden_file__unpack(NULL, size, bytes);
-    if (CHECK(file != NULL) && CHECK(file->n_cases > 0)) {
-      for (size_t i = 0; i < file->n_cases; i++) {
-        const Tfcore__GoldenCase *golden = file->cases[i];
-        replay_case(golden, false);
-        if (golden->n_steps == 1 && golden->steps[0]->code == TF_OK && golden->steps[0]->n_feeds > 0) replay_case(golden, true);
-      }
-    }
-    tfcore__golden_file__free_unpacked(file, NULL);
+  Tfcore__GoldenFile *file = golden_file_read(harness_running()->name, NULL);
+  if (file == NULL) return;
+  CHECK(file->n_cases > 0);
+  for (size_t i = 0; i < file->n_cases; i++) {
+    const Tfcore__GoldenCase *golden = file->cases[i];
+    replay_case(golden, false);
+    if (golden->n_steps == 1 && golden->steps[0]->code == TF_OK && golden->steps[0]->n_feeds > 0) replay_case(golden, true);
   }
-  free(bytes);
+  tfcore__golden_file__free_unpacked(file, NULL);
 }
 
 /* The tests are as many as there are files. */
-__attribute__((constructor)) static void find_files(void) {
+__attribute__((constructor)) static void add_tests(void) {
   static TestCase tests[256];
-  static char names[256][64];
-  DIR *folder = opendir(FOLDER);
-  int count = 0;
-  for (const struct dirent *entry; folder != NULL && count < 256 && (entry = readdir(folder)) != NULL;) {
-    const char *end = strstr(entry->d_name, ".pb");
-    size_t length = end ? (size_t)(end - entry->d_name) : 0;
-    if (length == 0 || length >= sizeof names[0]) continue;
-    memcpy(names[count], entry->d_name, length);
-    tests[count] = (TestCase){names[count], __FILE__, replay_file, NULL};
-    harness_add(&tests[count++]);
+  static char names[256][GOLDEN_NAME_CAPACITY];
+  int count = golden_file_names(256, names);
+  for (int i = 0; i < count; i++) {
+    tests[i] = (TestCase){names[i], __FILE__, replay_file, NULL};
+    harness_add(&tests[i]);
   }
-  if (folder) closedir(folder);
 }

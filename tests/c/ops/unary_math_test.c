@@ -121,7 +121,9 @@ TEST(gradient_ops) {
   op_gives("ReluGrad[T=int32]", "int32[2] 5 6; int32[2] -1 1", "int32[2] 0 6");
   op_fails("ReluGrad[T=float]", "float[2] 0; float[3] 0", CODE_INVALID_ARGUMENT,
            "Inputs to operation n of type ReluGrad must have the same size and shape.  Input 0: [2] != input 1: [3]");
-  op_fails("TanhGrad[T=float]", "float[2] 0; float[2,1] 0", CODE_INVALID_ARGUMENT, "must have the same size and shape");
+  op_fails("TanhGrad[T=float]", "float[2] 0; float[3,1] 0", CODE_INVALID_ARGUMENT,
+           "The two arguments to a cwise op must have same number of elements, got 2 and 3");
+  op_gives("TanhGrad[T=float]", "float[2] 0; float[2,1] 3 4", "float[2] 3 4");
 }
 
 TEST(gradient_ops_work_in_place_of_either_input) {

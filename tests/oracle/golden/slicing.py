@@ -105,6 +105,18 @@ def cases(golden):
     for dtype in dtypes('UnsortedSegmentSum'):
         golden.op('UnsortedSegmentSum', [x((4, 2), dtype), np.int32([1, 0, 1, 2]), np.int32(3)], gradient=kind(dtype) in 'fc', tolerance=SUMMED)
 
+    for dtype in ALL:
+        bounds = [np.int32(value) for value in ([1, 5], [4, 0], [2, -1])]
+        golden.op('StridedSliceGrad', [np.int32([5, 6]), *bounds, x((2, 5), dtype)], gradient=kind(dtype) in 'fc')
+    golden.fails('StridedSliceGrad', [np.int32([5, 6]), *bounds, x((2, 4))])
+    golden.fails('StridedSliceGrad', [np.int32([5, 6]), *bounds, x((2, 5, 1))])
+    golden.fails('StridedSliceGrad', [np.int32([[5, 6]]), *bounds, x((2, 5))])
+    for mode in ('REFLECT', 'SYMMETRIC'):
+        for dtype in dtypes('MirrorPadGrad', of='fiuc'):
+            golden.op('MirrorPadGrad', [x((6, 6), dtype), np.int32([[1, 2], [2, 0]])], {'mode': mode}, tolerance=SUMMED, gradient=kind(dtype) in 'fc')
+        golden.fails('MirrorPadGrad', [x((3,)), np.int32([[4, 0]])], {'mode': mode})
+        golden.fails('MirrorPadGrad', [x((3,)), np.int32([[1, 0], [0, 0]])], {'mode': mode})
+
 
 def _python_slice(begin, end, strides, masks):
     """The same slice as numpy writes it."""

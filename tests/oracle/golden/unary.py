@@ -80,3 +80,9 @@ def cases(golden):
             golden.op('CheckNumerics', [numbers(random, shape, dtype)], {'message': 'checked'}, gradient=True)
         for bad in ([1, np.nan], [np.inf, 2], [np.nan, np.inf]):
             golden.fails('CheckNumerics', [np.array(bad, dtype)], {'message': 'checked'}, name=f'{bad} {dtype}')
+    for op in ('ReluGrad', 'Relu6Grad'):
+        for dtype in dtypes(op, of='iu'):
+            golden.op(op, [numbers(random, (3, 5), dtype), numbers(random, (3, 5), dtype, -4, 9)])
+    for op in GRADIENTS:
+        for shapes in [((3,), (4,)), ((2, 3), (3,))]:
+            golden.fails(op, [numbers(random, shape, np.float32) for shape in shapes])

@@ -2,9 +2,11 @@
 import numpy as np
 
 from data import FLOATS, numbers
-from writer import ELEMENTWISE, EXACT, SUMMED, TO_LARGEST, dtypes, kind
+from writer import ELEMENTWISE, EXACT, SUMMED, TO_LARGEST, Tolerance, dtypes, kind
 
 FLOAT = np.dtype(np.float32)
+# TensorFlow computes in float and adds that up in double.
+OF_FLOATS = Tolerance(**{**TO_LARGEST.by_dtype, 'float64': TO_LARGEST.by_dtype['float32']})
 
 
 def cases(golden):
@@ -122,6 +124,81 @@ def cases(golden):
         golden.fails(op, [x((1, 2, 2, 1)), np.int32([0, 3])])
         golden.fails(op, [x((2, 2, 1)), np.int32([3, 3])])
         golden.fails(op, [x((1, 2, 2, 1)), np.int32([3, 3, 3])])
+
+    _each_dtype(golden)
+    _channels_first(golden)
+
+
+def _each_dtype(golden):
+    """The ops of gradients."""
+    random = golden.random
+
+    def x(shape, dtype):
+        return numbers(random, shape, dtype)
+
+    layer = {'strides': [1, 2, 1, 1], 'padding': 'SAME'}
+    pool = {'ksize': [1, 3, 2, 1], 'strides': [1, 2, 2, 1], 'padding': 'SAME'}
+    for dtype in FLOATS:
+        for op, filters, dy in [('Conv2D', (3, 2, 3, 4), (2, 3, 6, 4)), ('DepthwiseConv2dNative', (3, 2, 3, 2), (2, 5, 6, 6))]:
+            attrs = layer if op == 'Conv2D' else layer | {'strides': [1, 1, 1, 1]}
+            differentiable = dtype.itemsize >= 4
+            golden.op(op + 'BackpropInput', [np.int32([2, 5, 6, 3]), x(filters, dtype), x(dy, dtype)], attrs, tolerance=SUMMED, gradient=differentiable)
+            golden.op(op + 'BackpropFilter', [x((2, 5, 6, 3), dtype), np.int32(filters), x(dy, dtype)], attrs, tolerance=SUMMED, gradient=differentiable)
+        value = x((1, 3, 2, 7), dtype)
+        golden.op('LRN', [value], {'depth_radius': 2, 'bias': 1.5}, tolerance=TO_LARGEST)
+        golden.op('LRNGrad', [x(value.shape, dtype), value, _run('LRN', [value], {'depth_radius': 2, 'bias': 1.5}) if dtype == FLOAT else x(value.shape, dtype)],
+                  {'depth_radius': 2, 'bias': 1.5}, tolerance=TO_LARGEST)
+        golden.op('AvgPoolGrad', [np.int32([1, 5, 5, 3]), x((1, 3, 3, 3), dtype)], pool, tolerance=SUMMED, gradient=dtype.itemsize >= 4)
+        golden.op('ResizeBilinearGrad', [x((1, 5, 3, 2), FLOAT), x((1, 3, 4, 2), dtype)], tolerance=OF_FLOATS)
+    for dtype in dtypes('MaxPoolGrad', of='fiu'):
+        value = x((1, 5, 5, 3), dtype)
+        pooled = _pooled(value)
+        golden.op('MaxPoolGrad', [value, pooled, x(pooled.shape, dtype)], pool, tolerance=SUMMED)
+        golden.op('MaxPoolGradGrad', [value, pooled, x(value.shape, dtype)], pool)
+    for dtype in dtypes('ResizeNearestNeighborGrad'):
+        for attrs in ({}, {'align_corners': True}, {'half_pixel_centers': True}):
+            golden.op('ResizeNearestNeighborGrad', [x((1, 5, 3, 2), dtype), np.int32([3, 4])], attrs, tolerance=SUMMED)
+    for shape, ksize, strides, padding in [((2, 5, 6, 3), [1, 3, 2, 1], [1, 2, 1, 1], 'SAME'), ((2, 5, 6, 3), [1, 2, 2, 1], [1, 2, 2, 1], 'VALID'), ((1, 9, 5, 17), [1, 2, 3, 1], [1, 3, 2, 1], 'VALID')]:
+        attrs = {'ksize': ksize, 'strides': strides, 'padding': padding}
+        value = x(shape, FLOAT)
+        pooled = _run('MaxPool', [value], attrs)
+        golden.op('MaxPoolGradGrad', [value, pooled, x(shape, FLOAT)], attrs, gradient=True, differentiable=[0], gradient_tolerance=SUMMED)
+    for dtype in FLOATS:
+        value, scale = x((3, 2, 4, 5), dtype), random.uniform(0.5, 2, (5,)).astype(np.float32)
+        mean, variance = value.astype(np.float32).mean((0, 1, 2)), random.uniform(0.5, 2, (5,)).astype(np.float32)
+        for op in ('FusedBatchNormGradV2', 'FusedBatchNormGradV3'):
+            for training in (True, False):
+                inputs = [x(value.shape, dtype), value, scale, mean, variance] + ([variance] if op.endswith('3') else [])
+                golden.op(op, inputs, {'is_training': training, 'epsilon': 1e-3}, outputs=[0, 1, 2], tolerance=TO_LARGEST)
+    golden.fails('MaxPoolGrad', [x((1, 4, 4, 1), FLOAT), x((1, 2, 2, 1), FLOAT), x((1, 3, 2, 1), FLOAT)], {'ksize': [1, 2, 2, 1], 'strides': [1, 2, 2, 1], 'padding': 'VALID'})
+    golden.fails('AvgPoolGrad', [np.int32([1, 4, 4]), x((1, 2, 2, 1), FLOAT)], {'ksize': [1, 2, 2, 1], 'strides': [1, 2, 2, 1], 'padding': 'VALID'})
+    for op, shapes in [('LRNGrad', [(1, 2, 2, 3), (1, 2, 2, 3), (1, 2, 2, 4)]), ('ResizeBilinearGrad', [(2, 2, 1), (1, 2, 2, 1)])]:
+        golden.fails(op, [x(shape, FLOAT) for shape in shapes])
+    golden.fails('ResizeNearestNeighborGrad', [x((1, 2, 2, 1), FLOAT), np.int32([1, 2, 3])])
+    same = {'strides': [1, 1, 1, 1], 'padding': 'SAME'}
+    golden.fails('DepthwiseConv2dNativeBackpropInput', [np.int32([1, 4, 4, 3]), x((2, 2, 3, 2), FLOAT), x((1, 3, 4, 6), FLOAT)], same)
+    golden.fails('DepthwiseConv2dNativeBackpropFilter', [x((1, 4, 4, 3), FLOAT), np.int32([2, 2, 3, 2]), x((1, 3, 4, 6), FLOAT)], same)
+
+
+def _channels_first(golden):
+    """Where TensorFlow has that on the CPU."""
+    random = golden.random
+    for op in ('FusedBatchNorm', 'FusedBatchNormV2', 'FusedBatchNormV3'):
+        for shape in [(2, 5, 3, 4), (3, 1, 2, 2), (2, 17, 1, 2)]:
+            value, scale, offset = numbers(random, shape, FLOAT), random.uniform(0.5, 2, shape[1:2]).astype(np.float32), numbers(random, shape[1:2], FLOAT)
+            mean, variance = numbers(random, shape[1:2], FLOAT), random.uniform(0.5, 2, shape[1:2]).astype(np.float32)
+            for training in (True, False):
+                inputs = [value, scale, offset] + ([np.float32([]), np.float32([])] if training else [mean, variance])
+                golden.op(op, inputs, {'is_training': training, 'data_format': 'NCHW', 'epsilon': 1e-3}, outputs=[0, 1, 2], tolerance=TO_LARGEST,
+                          gradient=op.endswith('V3') or training, differentiable=[0])
+
+
+def _pooled(value):
+    """MaxPool for the types that TensorFlow pools only on other devices: 3 x 2 windows, two apart, SAME, of 5 x 5 pixels."""
+    low = np.float64('-inf')
+    padded = np.pad(value.astype(np.float64), [(0, 0), (1, 1), (0, 1), (0, 0)], constant_values=low)
+    rows = np.stack([padded[:, i:i + 3].max(1) for i in (0, 2, 4)], 1)
+    return np.stack([rows[:, :, j:j + 2].max(2) for j in (0, 2, 4)], 2).astype(value.dtype)
 
 
 def _run(op, inputs, attrs):
