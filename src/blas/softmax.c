@@ -9,10 +9,9 @@
 
 SIMD_INLINE f64x2 exp_f64x2(f64x2 x) { return (f64x2){exp(x[0]), exp(x[1])}; }
 
+/* None of the numbers is above zero. */
 SIMD_INLINE bool all_have_normal_exp(const f32x4 x[4]) {
-  i32x4 near = i32x4_splat(-1);
-  SIMD_UNROLL for (int k = 0; k < 4; k++) near &= f32x4_has_normal_exp(x[k]);
-  return !i32x4_any(~near);
+  return f32x4_has_normal_exp(f32x4_pmin(f32x4_pmin(f32x4_pmin(f32x4_pmin(f32x4_splat(0), x[0]), x[1]), x[2]), x[3]));
 }
 
 #define T float

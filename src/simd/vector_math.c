@@ -18,13 +18,13 @@ SIMD_INLINE void map_exponential(int64_t count, const float *x, float *y, f32x4 
   int64_t i = 0;
   for (; i + 16 <= count; i += 16) {
     f32x4 v[4];
-    i32x4 near = i32x4_splat(-1);
+    f32x4 furthest = f32x4_splat(0);
     SIMD_UNROLL for (int k = 0; k < 4; k++) v[k] = f32x4_load(x + i + 4 * k);
-    SIMD_UNROLL for (int k = 0; k < 4; k++) near &= f32x4_has_normal_exp(v[k]);
-    if (i32x4_any(~near)) {
-      map(16, x + i, y + i, function);
-    } else {
+    SIMD_UNROLL for (int k = 0; k < 4; k++) furthest = f32x4_pmin(furthest, f32x4_minus_abs(v[k]));
+    if (f32x4_has_normal_exp(furthest)) {
       SIMD_UNROLL for (int k = 0; k < 4; k++) f32x4_store(y + i + 4 * k, normal(v[k]));
+    } else {
+      map(16, x + i, y + i, function);
     }
   }
   map(count - i, x + i, y + i, function);

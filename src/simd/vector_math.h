@@ -51,7 +51,7 @@ typedef uint32_t u32x4 __attribute__((vector_size(16)));
 
 /* A constant for the inside of loops; `numbers` is a static table (see simd_table). */
 SIMD_INLINE f32x4 f32x4_constant(const float *numbers, int i) { return f32x4_load_splat(&simd_table(numbers)[i]); }
-static const float kVectorNumbers[] = {1.0f, -0.0f, 87.0f * 87.0f, -80.0f};
+static const float kVectorNumbers[] = {1.0f, -0.0f, -80.0f};
 SIMD_INLINE f32x4 f32x4_one(void) { return f32x4_constant(kVectorNumbers, 0); }
 SIMD_INLINE f32x4 f32x4_minus_abs(f32x4 x) { return (f32x4)((i32x4)x | (i32x4)f32x4_constant(kVectorNumbers, 1)); }
 
@@ -97,14 +97,14 @@ SIMD_INLINE f32x4 f32x4_exp(f32x4 x) {
   return p * f32x4_power_of_2(half) * f32x4_power_of_2(n - half);
 }
 
-/* The same number for |x| <= 87, where it is neither denormal nor infinite; anything for other x. */
+/* The same number for |x| <= 87, where it is neither denormal nor infinite, and NaN; anything for other x. */
 SIMD_INLINE f32x4 f32x4_exp_normal(f32x4 x) {
   u32x4 biased;
   f32x4 p = f32x4_exp_parts(x, &biased), power = (f32x4)(biased << 23);
   return f32x4_madd(p, power, power);
 }
-/* Lanes for which f32x4_exp_normal(x) will do, and f32x4_exp_normal(-x). */
-SIMD_INLINE i32x4 f32x4_has_normal_exp(f32x4 x) { return x * x <= f32x4_constant(kVectorNumbers, 2); }
+/* Whether f32x4_exp_normal(x) is right for x up to `furthest` below zero. A NaN needs no care, and pmin leaves it out. */
+SIMD_INLINE int f32x4_has_normal_exp(f32x4 furthest) { return !i32x4_any(furthest < -87.0f); }
 
 /* exp(r) - 1 for |r| <= log(2) / 2. */
 SIMD_INLINE f32x4 f32x4_expm1_reduced(f32x4 r) {
@@ -166,7 +166,7 @@ SIMD_INLINE f32x4 f32x4_tanh(f32x4 x) {
 /* 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing overflows, and tiny results stay exact. */
 SIMD_INLINE f32x4 f32x4_sigmoid_of_exp(f32x4 x, f32x4 e) { return f32x4_select(x < 0.0f, e, f32x4_one()) / (e + f32x4_one()); }
 SIMD_INLINE f32x4 f32x4_sigmoid(f32x4 x) { return f32x4_sigmoid_of_exp(x, f32x4_exp(f32x4_minus_abs(x))); }
-/* The same number where f32x4_has_normal_exp(x). */
+/* The same number for |x| <= 87 and NaN. */
 SIMD_INLINE f32x4 f32x4_sigmoid_normal(f32x4 x) { return f32x4_sigmoid_of_exp(x, f32x4_exp_normal(f32x4_minus_abs(x))); }
 
 /* Below 1 an odd polynomial, above 1 - exp(q(|x|)); minimax for the relative error. From 4 on the result is 1. */
@@ -189,7 +189,7 @@ SIMD_INLINE f32x4 f32x4_softplus(f32x4 x) {
 /* exp(x) - 1 where x < 0; anything elsewhere. */
 SIMD_INLINE f32x4 f32x4_expm1_below_zero(f32x4 x) {
   u32x4 biased;
-  f32x4 r = f32x4_reduce_log2(f32x4_pmax(x, f32x4_constant(kVectorNumbers, 3)), 0, &biased);
+  f32x4 r = f32x4_reduce_log2(f32x4_pmax(x, f32x4_constant(kVectorNumbers, 2)), 0, &biased);
   f32x4 power = (f32x4)(biased << 23);
   return f32x4_madd(power, f32x4_expm1_reduced(r), power - f32x4_one());
 }
