@@ -2,7 +2,7 @@
 import { DType, TypedArray, dtypeAttrFromNumber, dtypeFromNumber, dtypeNumber, itemsPerElement, typedArrayOf } from './dtypes.js';
 import { InvalidArgumentError, ResourceExhaustedError } from './errors.js';
 import { Field, MessageWriter, fieldsOf, floatOf, floatsOf, intOf, textOf, varintsOf } from './protobuf.js';
-import { Tensor, TensorLike, sizeOf, tensor } from './tensor.js';
+import { Tensor, TensorLike, checkShape, sizeOf, tensor } from './tensor.js';
 import { textOrBytes, uniform } from './utf8.js';
 
 /** null: unknown rank; null inside: unknown size. */
@@ -172,6 +172,7 @@ function writeItem(writer: MessageWriter, type: string, value: unknown, inList: 
       return;
     case 'shape':
       if (value !== null && !Array.isArray(value)) refuse();
+      if (value !== null) checkShape(value);
       writer.message(FIELD.shape, () => writeShape(writer, value as ShapeLike));
       return;
     case 'tensor':

@@ -33,16 +33,22 @@ function readNode(bytes: Uint8Array): Node {
   return node;
 }
 
+/** Reference variables are read by whoever takes their value. */
+const isReference = (node: Node) => node.op === 'VariableV2' || node.op === 'Variable';
+const isRead = (node: Node) => node.op === 'ReadVariableOp' || isReference(node);
+
+const takesReferences = (graph: Graph, node: Node) => graph.findOpDef(node.op)?.input_arg.some((arg) => arg.is_ref) ?? false;
+
 /** The nodes that `roots` need, up to where variables are read. */
-function neededBy(roots: readonly string[], nodes: ReadonlyMap<string, Node>): Map<string, Node> {
+function neededBy(graph: Graph, roots: readonly string[], nodes: ReadonlyMap<string, Node>): Map<string, Node> {
   const needed = new Map<string, Node>();
   const stack = [...roots];
   for (let name; (name = stack.pop()) !== undefined; ) {
     const node = nodes.get(name)!;
     if (needed.has(name)) continue;
     needed.set(name, node);
-    if (node.op === 'ReadVariableOp') continue;
-    const handle = node.inputs.find((input) => nodes.get(input)!.op === 'VarHandleOp');
+    if (isRead(node)) continue;
+    const handle = takesReferences(graph, node) ? node.inputs[0] : node.inputs.find((input) => nodes.get(input)!.op === 'VarHandleOp');
     if (handle !== undefined) {
       throw new FailedPreconditionError(
         `the graph cannot be frozen: '${name}' (${node.op}) does more with variable '${handle}' than read it`,
@@ -55,6 +61,7 @@ function neededBy(roots: readonly string[], nodes: ReadonlyMap<string, Node>): M
 
 /** A read of the same variable as `read` that nothing else has to run before. */
 function plainRead(graph: Graph, read: Node, nodes: ReadonlyMap<string, Node>): Output {
+  if (isReference(read)) return graph.output(read.name);
   const handle = read.inputs[0]!;
   const isPlain = (node: Node) => node.op === 'ReadVariableOp' && node.inputs[0] === handle && node.controls.length === 0;
   const plain = isPlain(read) ? read : [...nodes.values()].find(isPlain);
@@ -84,8 +91,8 @@ export async function freeze(session: Session, outputs: readonly (Input | string
   const fields: { field: Field; node: Node | undefined }[] = [];
   for (const field of fieldsOf(graph.toGraphDef())) fields.push({ field, node: field.number === GRAPH.node ? readNode(field.bytes) : undefined });
   const nodes = new Map(fields.flatMap(({ node }) => (node ? [[node.name, node]] : [])));
-  const needed = neededBy(roots, nodes);
-  const reads = [...needed.values()].filter((node) => node.op === 'ReadVariableOp');
+  const needed = neededBy(graph, roots, nodes);
+  const reads = [...needed.values()].filter(isRead);
   const values = await session.run(reads.map((read) => plainRead(graph, read, nodes)));
   const constants = new Map(reads.map((read, i) => [read.name, values[i]!]));
   const writer = new MessageWriter();

@@ -11,7 +11,7 @@ import { InputResolver, Operand, isPlainValue } from './op-inputs.js';
 import { Input, Operation, Output, Variable } from './operation.js';
 import { fieldsOf, intOf, varintsOf } from './protobuf.js';
 import type { Runtime } from './runtime.js';
-import { TensorLike, tensor } from './tensor.js';
+import { TensorLike, checkShape, tensor } from './tensor.js';
 import type { Scope, Wasm } from './wasm.js';
 
 export interface OpOptions {
@@ -271,6 +271,7 @@ export class Graph extends GraphOps {
   setShape(output: Output, shape: ShapeLike): void {
     if (this.body) return this.body.setShape(output, shape);
     if (shape === null) return;
+    checkShape(shape);
     this.wasm.scope((scope) => {
       const [place, dims] = [scope.outputs([this.own(output)]), scope.dims(shape)];
       this.wasm.checked((status) => this.wasm.call.TF_GraphSetTensorShape!(this.pointer, place, dims, shape.length, status));

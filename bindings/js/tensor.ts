@@ -105,6 +105,12 @@ function show(element: Scalar): string {
 /** The name of what holds the elements of a dtype. */
 const arrayNameOf = (dtype: DType): string => (dtype === 'string' || dtype === 'resource' || dtype === 'variant' ? 'Array' : typedArrayOf(dtype).name);
 
+/** Throws unless it is a list of whole numbers, null standing for those that are not known. */
+export function checkShape(shape: unknown): void {
+  if (Array.isArray(shape) && shape.every((size) => size === null || Number.isSafeInteger(size))) return;
+  throw new InvalidArgumentError(`${Array.isArray(shape) ? `[${shape.map(String)}]` : String(shape)} is no shape`);
+}
+
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
 
 const DTYPE_OF_ARRAY = new Map<unknown, DType>([

@@ -13,9 +13,10 @@ function message(bytes) {
 /** A TensorProto as { dtype, shape, data }. */
 function tensor(bytes) {
   const proto = message(bytes);
-  const [dtype, array, values] = ARRAYS[Number(proto.one(1).value)];
+  const [dtype, array, values] = ARRAYS[Number(proto.one(1).value)] ?? ['string'];
   const dims = proto.one(2) ? message(proto.one(2).bytes).all(2) : [];
   const shape = dims.map((dim) => Number(message(dim.bytes).one(1)?.value ?? 0));
+  if (dtype === 'string') return { dtype, shape, data: proto.all(8).map(textOf) };
   const content = proto.one(4)?.bytes;
   if (content) return { dtype, shape, data: new array(Uint8Array.from(content).buffer) };
   const numbers = proto.all(values).flatMap((field) =>
@@ -44,7 +45,10 @@ export function goldenCases(bytes) {
       name: textOf(proto.one(1)),
       graph: proto.one(2).bytes,
       gradients: gradients && { ys: gradients.all(1).map(textOf), xs: gradients.all(3).map(textOf) },
-      steps: proto.all(4).map((step) => ({ feeds: message(step.bytes).all(1).map(value), fetches: message(step.bytes).all(2).map(value) })),
+      steps: proto.all(4).map(({ bytes: step }) => {
+        const [feeds, fetches, targets] = [1, 2, 3].map((number) => message(step).all(number));
+        return { feeds: feeds.map(value), fetches: fetches.map(value), targets: targets.map(textOf) };
+      }),
       training: training && {
         loss: textOf(training.one(1)), variables: training.all(2).map(textOf), optimizer: textOf(training.one(3)),
         scalars: Object.fromEntries(training.all(4).map(({ bytes: b }) => [textOf(message(b).one(1)), floatOf(message(b).one(2).bytes)])),

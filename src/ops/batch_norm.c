@@ -19,12 +19,14 @@
 
 typedef struct BatchNormState {
   bool channels_first, training;
+  int rank; /* of images */
   float epsilon;
 } BatchNormState;
 
 static bool read_attrs(const NodeDef *node, BatchNormState *state, Status *status) {
   Str format;
   TRY(node_attr_string(node, "data_format", &format, status));
+  state->rank = (int)format.length;
   state->channels_first = str_equal_text(format, "NCHW") || str_equal_text(format, "NCDHW");
   return node_attr_bool(node, "is_training", &state->training, status) && node_attr_float(node, "epsilon", &state->epsilon, status);
 }
@@ -35,11 +37,13 @@ static bool batch_norm_construct(const KernelConstruction *construction, void *m
 
 /* --- checks --- */
 
-static bool read_sizes(const Tensor *x, bool channels_first, ChannelNormSizes *sizes, Status *status) {
+static bool read_sizes(const Tensor *x, const BatchNormState *state, ChannelNormSizes *sizes, Status *status) {
+  bool channels_first = state->channels_first;
   int rank = x->shape.rank, channel = channels_first ? 1 : rank - 1;
-  if (rank != 4 && rank != 5) {
+  if (rank != state->rank) {
     char text[SHAPE_TEXT_CAPACITY];
-    return status_invalid(status, "input must be 4 or 5-dimensional%s", shape_text(&x->shape, text));
+    const char *want = rank == 4 ? "5" : rank == 5 ? "4" : "4 or 5";
+    return status_invalid(status, "input must be %s-dimensional%s", want, shape_text(&x->shape, text));
   }
   *sizes = (ChannelNormSizes){1, shape_dim(&x->shape, channel), 1};
   if (tensor_num_elements(x) == 0) {
@@ -127,7 +131,7 @@ static bool batch_norm(KernelContext *context, Status *status) {
   const Tensor *const *inputs = context->inputs;
   ChannelNormSizes sizes;
   Tensor *out, *vector;
-  TRY(read_sizes(inputs[0], state->channels_first, &sizes, status));
+  TRY(read_sizes(inputs[0], state, &sizes, status));
   for (int i = 1; i < 5; i++) TRY(check_vector(inputs[i], kNames[i], status));
   for (int i = 1; i < 3; i++) TRY(check_channels(inputs[i], kNames[i], &sizes, status));
   for (int i = 3; i < 5 && !state->training; i++) TRY(check_channels(inputs[i], kGiven[i - 3], &sizes, status));
@@ -189,8 +193,8 @@ static bool batch_norm_grad(KernelContext *context, Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   ChannelNormSizes sizes;
   Tensor *out, *vector;
-  TRY(read_sizes(inputs[0], state->channels_first, &sizes, status));
-  TRY(read_sizes(inputs[1], state->channels_first, &sizes, status));
+  TRY(read_sizes(inputs[0], state, &sizes, status));
+  TRY(read_sizes(inputs[1], state, &sizes, status));
   for (int i = 0; i < 3; i++) TRY(check_vector(inputs[2 + i], kNames[i], status));
   if (!shape_equal(&inputs[0]->shape, &inputs[1]->shape)) {
     return status_invalid(status, "x and y_backprop must have same shape, but x has shape %s and y_backprop has shape %s",

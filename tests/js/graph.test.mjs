@@ -70,6 +70,10 @@ describe('Graph', () => {
     assert.deepEqual(x.shape, [2 ** 40, 3]);
     assert.throws(() => g.setShape(x, [1, 3]), { name: 'InvalidArgumentError', message: /Dimension 0 in both shapes must be equal/ });
     assert.throws(() => g.setShape(x, [3]), { name: 'InvalidArgumentError', message: /rank/ });
+    for (const shape of [[1.5], [NaN], ['2'], [undefined], [2 ** 60], [[1]], 5, {}, 'x', undefined]) {
+      assert.throws(() => g.setShape(x, shape), { name: 'InvalidArgumentError', message: /is no shape$/ }, String(shape));
+      if (shape !== undefined) assert.throws(() => g.placeholder('float32', shape), { name: 'InvalidArgumentError' }, String(shape));
+    }
     assert.deepEqual(x.shape, [2 ** 40, 3]);
   });
 

@@ -53,6 +53,24 @@ describe('the package, packed and installed', function () {
     assert.deepEqual(JSON.parse(inFolder('node', 'use.mjs')), [[2, 2], [4, 6, 2, 4], [3, 7, 3, 7], 'INVALID_ARGUMENT']);
   });
 
+  it('puts its command line where npx finds it', () => {
+    write('make.mjs', `
+      import { writeFileSync } from 'node:fs';
+      import { init } from 'tfcore-wasm';
+      const tf = await init({ threads: 1 });
+      const g = new tf.Graph();
+      g.square(g.placeholder('float32', [null], { name: 'x' }), { name: 'y' });
+      writeFileSync('model.pb', g.toGraphDef());
+    `);
+    inFolder('node', 'make.mjs');
+    const npx = (...words) => inFolder('npx', '--offline', '--no', '--', 'tfcore-wasm', ...words);
+    assert.match(npx('--help'), /inspect[^]*run[^]*grad[^]*ops/);
+    assert.match(npx('inspect', 'model.pb'), /^model\.pb: 2 nodes, [^]*nothing is missing\n$/);
+    assert.match(npx('run', 'model.pb', '--feed', 'x=[3,-4]', '--fetch', 'y'), /9\D+16/);
+    assert.match(npx('ops', 'MatMul'), /transpose_a/);
+    assert.throws(() => npx('inspect', 'missing.pb'), (error) => error.status === 1 && /missing\.pb/.test(error.stderr));
+  });
+
   it('has types that a strict TypeScript project accepts', () => {
     write('use.ts', `
       import { init, InferenceContext, OpSpec, Tensor } from 'tfcore-wasm';

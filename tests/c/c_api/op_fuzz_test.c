@@ -38,6 +38,7 @@ typedef struct Case {
   int64_t base_dims[RANDOM_MAX_RANK]; /* many inputs have this shape, or nearly */
   int base_rank;
   bool plain; /* this case tries to succeed */
+  bool tidy;  /* and its inputs have the shapes that their names tell of */
   bool too_many;
 } Case;
 
@@ -157,7 +158,25 @@ static void set_attrs(Case *c, TF_OperationDescription *desc) {
 
 /* ---- inputs ---- */
 
-static int choose_dims(Case *c, int64_t *dims) {
+static bool is_one_of(const char *name, const char *const *names) {
+  while (*names && strcmp(name, *names) != 0) names++;
+  return *names != NULL;
+}
+
+/* The shapes that go together in most ops of many inputs: scalars, one for each channel, one for each row, the rest alike. */
+static int tidy_dims(const Case *c, const char *name, int64_t *dims) {
+  static const char *const kScalars[] = {"lr", "alpha", "rho", "momentum", "epsilon", "l1", "l2", "beta", "beta1", "beta2",
+                                         "beta1_power", "beta2_power", "l2_shrinkage", "lr_power", "logbase", "sign_decay",
+                                         "global_step", "prefix", "file_pattern", "tensor_name", "filename", "tag", NULL};
+  static const char *const kChannels[] = {"scale", "offset", "mean", "variance", "reserve_space_1", "reserve_space_2", NULL};
+  if (is_one_of(name, kScalars)) return 0;
+  memcpy(dims, c->base_dims, sizeof c->base_dims);
+  if (c->base_rank > 0 && is_one_of(name, kChannels)) dims[0] = c->base_dims[c->base_rank - 1];
+  return c->base_rank > 0 && (strcmp(name, "indices") == 0 || is_one_of(name, kChannels)) ? 1 : c->base_rank;
+}
+
+static int choose_dims(Case *c, const char *name, int64_t *dims) {
+  if (c->tidy) return tidy_dims(c, name, dims);
   int choice = random_below(&c->random, 10);
   if (choice == 9) return 0;
   if (choice >= 6 && !(c->plain && one_in(&c->random, 2))) {
@@ -170,6 +189,14 @@ static int choose_dims(Case *c, int64_t *dims) {
     if (one_in(&c->random, 2)) dims[i] = 1;
   }
   return c->base_rank;
+}
+
+static void set_int(Tensor *tensor, int64_t i, int64_t value) {
+  if (tensor->dtype == DT_INT32) {
+    tensor_i32(tensor)[i] = (int32_t)value;
+  } else {
+    tensor_i64(tensor)[i] = value;
+  }
 }
 
 /* What integer inputs often mean: an axis, a shape, a permutation, sizes or offsets for each dimension. */
@@ -185,24 +212,33 @@ static bool meaningful_ints(Case *c, DataType type, Tensor *tensor) {
     if (meaning == 1) value = c->base_dims[i];
     if (meaning == 2) value = rank - 1 - i;
     if (meaning == 3) value = c->base_dims[i] > 0 ? random_below(&c->random, (int)c->base_dims[i]) : 0;
-    if (type == DT_INT32) {
-      tensor_i32(tensor)[i] = (int32_t)value;
-    } else {
-      tensor_i64(tensor)[i] = value;
-    }
+    set_int(tensor, i, value);
   }
   return true;
 }
 
-static void add_variable(Case *c, const char *name) {
+/* As many numbers of rows as there are rows. */
+static bool row_numbers(Case *c, DataType type, Tensor *tensor) {
+  int64_t rows = c->base_rank > 0 ? c->base_dims[0] : 1;
+  Status status;
+  status_init(&status);
+  if (!CHECK_OK(tensor_allocate_dims(tensor, type, 1, &rows, NULL, &status), status)) return false;
+  for (int64_t i = 0; i < rows; i++) set_int(tensor, i, random_below(&c->random, (int)rows));
+  return true;
+}
+
+/* Most variables have a value. */
+static void add_variable(Case *c, const char *name, const ArgDef *arg) {
+  bool by_reference = arg->is_ref;
   int type_attr = find_attr(c, "dtype") >= 0 ? find_attr(c, "dtype") : find_attr(c, "T");
   TF_DataType type = type_attr >= 0 && (c->plain || !one_in(&c->random, 10)) ? c->types[type_attr] : TF_FLOAT;
   if (!dtype_is_pod((int)type)) type = TF_FLOAT;
   int64_t dims[RANDOM_MAX_RANK];
-  int rank = choose_dims(c, dims);
-  TF_OperationDescription *desc = TF_NewOperation(c->f.graph, "VarHandleOp", name);
+  int rank = choose_dims(c, arg->name, dims);
+  TF_OperationDescription *desc = TF_NewOperation(c->f.graph, by_reference ? "VariableV2" : "VarHandleOp", name);
   TF_SetAttrType(desc, "dtype", type);
-  TF_SetAttrShape(desc, "shape", dims, one_in(&c->random, 2) ? -1 : rank);
+  bool declared = !one_in(&c->random, 2);
+  TF_SetAttrShape(desc, "shape", dims, declared ? rank : -1);
   TF_Output handle = finish(&c->f, desc);
   c->inputs[c->num_inputs++] = handle;
   if (one_in(&c->random, 5)) return;
@@ -213,21 +249,25 @@ static void add_variable(Case *c, const char *name) {
   snprintf(text, sizeof text, "%s_start", name);
   TF_Output start = placeholder_of(&c->f, text, type, -1, NULL);
   snprintf(text, sizeof text, "%s_assign", name);
-  const TF_Operation *assign = binary(&c->f, "AssignVariableOp", text, handle, start).oper;
+  desc = TF_NewOperation(c->f.graph, by_reference ? "Assign" : "AssignVariableOp", text);
+  TF_AddInput(desc, handle);
+  TF_AddInput(desc, start);
+  if (by_reference) TF_SetAttrBool(desc, "validate_shape", declared);
+  const TF_Operation *assign = finish(&c->f, desc).oper;
   TF_SessionRun(c->session, NULL, &start, &fed, 1, NULL, NULL, 0, &assign, 1, NULL, c->f.status);
   CHECK_TF_OK(c->f.status);
   tensor_clear(&value.tensor);
 }
 
-static void add_input(Case *c, TF_DataType type) {
+static void add_input(Case *c, TF_DataType type, const ArgDef *arg) {
   if (c->num_inputs == MAX_INPUTS || !dtype_is_valid((int)type) || dtype_is_ref((int)type)) {
     c->too_many = true;
     return;
   }
   char name[16];
   snprintf(name, sizeof name, "in%d", c->num_inputs);
-  if (type == TF_RESOURCE) {
-    add_variable(c, name);
+  if (type == TF_RESOURCE || arg->is_ref) {
+    add_variable(c, name, arg);
     return;
   }
   TF_Tensor *value = mem_calloc(1, sizeof *value);
@@ -235,10 +275,12 @@ static void add_input(Case *c, TF_DataType type) {
   c->input_values[c->num_inputs] = value;
   int64_t dims[RANDOM_MAX_RANK];
   bool is_int = type == TF_INT32 || type == TF_INT64;
-  if (is_int && c->num_inputs + (c->def->n_input_arg == 1) > 0 && !one_in(&c->random, c->plain ? 10 : 2)) {
+  if (c->tidy && is_int && strcmp(arg->name, "indices") == 0) {
+    if (!row_numbers(c, (DataType)type, &value->tensor)) return;
+  } else if (is_int && c->num_inputs + (c->def->n_input_arg == 1) > 0 && !one_in(&c->random, c->plain ? 10 : 2)) {
     if (!meaningful_ints(c, (DataType)type, &value->tensor)) return;
   } else {
-    int dims_chosen = choose_dims(c, dims);
+    int dims_chosen = choose_dims(c, arg->name, dims);
     if (!random_tensor(&c->random, (DataType)type, dims_chosen, dims, &value->tensor)) return;
   }
   int rank = TF_NumDims(value);
@@ -269,12 +311,12 @@ static void add_inputs(Case *c, TF_OperationDescription *desc) {
     int first = c->num_inputs;
     if (arg->type_list_attr[0]) {
       const TypeList *list = &c->lists[find_attr(c, arg->type_list_attr)];
-      for (int k = 0; k < list->count; k++) add_input(c, list->types[k]);
+      for (int k = 0; k < list->count; k++) add_input(c, list->types[k], arg);
     } else if (arg->number_attr[0]) {
       int64_t count = c->ints[find_attr(c, arg->number_attr)];
-      for (int64_t k = 0; k < count && !c->too_many; k++) add_input(c, arg_type(c, arg));
+      for (int64_t k = 0; k < count && !c->too_many; k++) add_input(c, arg_type(c, arg), arg);
     } else {
-      add_input(c, arg_type(c, arg));
+      add_input(c, arg_type(c, arg), arg);
     }
     if (c->too_many) return;
     bool is_list = arg->type_list_attr[0] || arg->number_attr[0];
@@ -403,6 +445,13 @@ static void run_gradients(Case *c, const TF_Output *outputs, int num_outputs) {
   delete_all(values, count);
 }
 
+/* What is given a reference may change what is there. */
+static bool has_effects(const Case *c) {
+  bool effects = c->def->is_stateful;
+  for (size_t i = 0; i < c->def->n_input_arg; i++) effects |= c->def->input_arg[i]->is_ref;
+  return effects;
+}
+
 static void run_node(Case *c, TF_Operation *oper) {
   int num_outputs = TF_OperationNumOutputs(oper);
   if (num_outputs > MAX_OUTPUTS) return;
@@ -415,8 +464,8 @@ static void run_node(Case *c, TF_Operation *oper) {
   for (int i = 0; i < num_outputs && ok; i++) check_inferred(c, outputs[i], first[i]);
   check_evaluated(c, operation_node(oper), ok, first);
   bool again = run(c, outputs, num_outputs, num_outputs ? NULL : oper, second);
-  if (!c->def->is_stateful) CHECK_INT_EQ(again, ok);
-  for (int i = 0; i < num_outputs && ok && again && !c->def->is_stateful; i++) check_same(&second[i]->tensor, &first[i]->tensor);
+  if (!has_effects(c)) CHECK_INT_EQ(again, ok);
+  for (int i = 0; i < num_outputs && ok && again && !has_effects(c); i++) check_same(&second[i]->tensor, &first[i]->tensor);
   delete_all(first, num_outputs);
   delete_all(second, num_outputs);
   if (ok) run_gradients(c, outputs, num_outputs);
@@ -425,7 +474,8 @@ static void run_node(Case *c, TF_Operation *oper) {
 static void build_and_run(Case *c) {
   c->plain = one_in(&c->random, 2);
   choose_attrs(c);
-  c->base_rank = random_rank(&c->random);
+  c->tidy = c->plain && one_in(&c->random, 2);
+  c->base_rank = c->tidy && one_in(&c->random, 2) ? 4 : random_rank(&c->random);
   random_dims(&c->random, c->base_rank, c->base_dims);
   TF_OperationDescription *desc = TF_NewOperation(c->f.graph, c->def->name, "node");
   add_inputs(c, desc);

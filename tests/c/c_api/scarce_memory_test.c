@@ -1,6 +1,7 @@
 /* Whole scenarios, with every allocation failing once. */
 #include <math.h>
 
+#include "base/file_store.h"
 #include "c_api/training_graph.h"
 #include "runtime/thread_pool.h"
 
@@ -260,5 +261,78 @@ TEST(training_steps_without_memory) {
   starve(&f, run_steps, &steps, 2); /* tensors and results alone */
   TF_DeleteSession(steps.session, f.status);
   TF_DeleteStatus(steps.deleted);
+  end(&f);
+}
+
+static TF_Output text_constant(Fixture *f, const char *name, int rank, const char *text) {
+  const int64_t one = 1;
+  TF_Tensor *value = TF_AllocateTensor(TF_STRING, &one, rank, sizeof(TF_TString));
+  if (!CHECK(value != NULL)) return kNone;
+  TF_StringInit(TF_TensorData(value));
+  TF_StringCopy(TF_TensorData(value), text, strlen(text));
+  return constant_of(f, name, value);
+}
+
+typedef struct Reference {
+  TF_Output v;
+  const TF_Operation *steps[4]; /* v = [1, 2]; v += [1, 1]; save v; v = what was saved */
+} Reference;
+
+static void build_reference(Fixture *f, Reference *r) {
+  const int64_t two = 2;
+  const TF_DataType types[] = {TF_FLOAT};
+  TF_OperationDescription *desc = TF_NewOperation(f->graph, "VariableV2", "v");
+  TF_SetAttrType(desc, "dtype", TF_FLOAT);
+  TF_SetAttrShape(desc, "shape", &two, 1);
+  r->v = finish(f, desc);
+  TF_Output first = constant_of(f, "first", float_vector(2, (float[]){1, 2}));
+  TF_Output ones = constant_of(f, "ones", float_vector(2, (float[]){1, 1}));
+  TF_Output where[] = {text_constant(f, "prefix", 0, "scarce"), text_constant(f, "names", 1, "v"),
+                       text_constant(f, "slices", 1, "")};
+  r->steps[0] = binary(f, "Assign", "initialize", r->v, first).oper;
+  r->steps[1] = binary(f, "AssignAdd", "more", r->v, ones).oper;
+  desc = TF_NewOperation(f->graph, "SaveV2", "save");
+  for (int i = 0; i < 3; i++) TF_AddInput(desc, where[i]);
+  TF_AddInputList(desc, &r->v, 1);
+  r->steps[2] = finish(f, desc).oper;
+  desc = TF_NewOperation(f->graph, "RestoreV2", "restored");
+  for (int i = 0; i < 3; i++) TF_AddInput(desc, where[i]);
+  TF_SetAttrTypeList(desc, "dtypes", types, 1);
+  r->steps[3] = binary(f, "Assign", "load", r->v, finish(f, desc)).oper;
+}
+
+static bool save_and_restore(Fixture *f, void *arg) {
+  const Reference *r = arg;
+  TF_Status *deleted = TF_NewStatus();
+  TF_Session *session = deleted ? TF_NewSession(f->graph, NULL, f->status) : NULL;
+  if (!deleted) exhausted(f);
+  bool ok = session != NULL;
+  for (int i = 0; ok && i < 4; i++) {
+    TF_SessionRun(session, NULL, NULL, NULL, 0, NULL, NULL, 0, &r->steps[i], 1, NULL, f->status);
+    ok = TF_GetCode(f->status) == TF_OK;
+  }
+  TF_Tensor *value = NULL;
+  if (ok) {
+    TF_SessionRun(session, NULL, NULL, NULL, 0, &r->v, &value, 1, NULL, 0, NULL, f->status);
+    ok = TF_GetCode(f->status) == TF_OK;
+    CHECK(ok == (value != NULL));
+    if (ok) CHECK_MEM_EQ(TF_TensorData(value), ((float[]){2, 3}), 8);
+  }
+  TF_DeleteTensor(value);
+  if (session) TF_DeleteSession(session, deleted);
+  TF_DeleteStatus(deleted);
+  return ok;
+}
+
+TEST(reference_variables_are_saved_and_restored_without_memory) {
+  Fixture f = {0};
+  Reference r;
+  const FileStore *files = file_store();
+  REQUIRE(begin(&f));
+  file_store_use(&kMemoryFiles);
+  build_reference(&f, &r);
+  starve(&f, save_and_restore, &r, 100);
+  file_memory_clear();
+  file_store_use(files);
   end(&f);
 }

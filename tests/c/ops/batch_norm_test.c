@@ -152,6 +152,7 @@ TEST(batch_norm_is_accurate_for_all_sizes) {
 
 TEST(batch_norm_errors) {
   op_fails("FusedBatchNorm[T=float]", "float[2,2,2] 0; " CHANNELS "; " NONE, CODE_INVALID_ARGUMENT, "input must be 4 or 5-dimensional[2,2,2]");
+  op_fails("FusedBatchNorm[T=float]", "float[1,1,2,2,2] 0; " CHANNELS "; " NONE, CODE_INVALID_ARGUMENT, "input must be 4-dimensional[1,1,2,2,2]");
   op_fails("FusedBatchNorm[T=float]", "float" X "; float[1,2] 1; float[2] 1; " NONE, CODE_INVALID_ARGUMENT, "scale must be 1-dimensional[1,2]");
   op_fails("FusedBatchNorm[T=float]", "float" X "; float[2] 1; float[] 1; " NONE, CODE_INVALID_ARGUMENT, "offset must be 1-dimensional[]");
   op_fails("FusedBatchNorm[T=float]", "float" X "; " CHANNELS "; float[1,2] 1; float[0]", CODE_INVALID_ARGUMENT,
