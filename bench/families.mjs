@@ -138,12 +138,6 @@ const addN = inBothSizes((shape) => row(`AddN of four ${titleOf(shape)}`, 'binar
   values: [[0, 1, 2, 3].map((seed) => floats(shape, seed))], peerOp: (tfjs, all) => tfjs.addN(all),
 }));
 
-const unsorted = [[100, 16, 10], [10_000, 64, 100]].map(([rows, columns, segments]) => opCase({
-  name: `UnsortedSegmentSum to ${segments}, ${rows}x${columns}`, group: 'reduction', values: [floats([rows, columns]), indices([rows], segments)],
-  ourOp: (graph, [x, ids]) => graph.op('UnsortedSegmentSum', [x, ids, graph.constant(segments, { dtype: 'int32' })]).output(0),
-  peerOp: (tfjs, [x, ids]) => tfjs.unsortedSegmentSum(x, ids, segments),
-}));
-
 export const familyCases = [
   ...binary('AddV2', 'add'), ...binary('Mul', 'mul'), ...plainBinary('Sub', 'sub'), ...plainBinary('RealDiv', 'div', (x) => x + 2), ...plainBinary('Maximum', 'maximum'),
   ...plainBinary('SquaredDifference', 'squaredDifference'), ...plainBinary('Pow', 'pow', (x) => x + 1.5), ...plainBinary('FloorDiv', 'floorDiv', (x) => x + 2.5), ...addN,
@@ -151,6 +145,6 @@ export const familyCases = [
   ...unary('Exp', 'exp'), ...unary('Log', 'log', (x) => x + 2), ...unary('Tanh', 'tanh'), ...unary('Sigmoid', 'sigmoid'), ...unary('Sin', 'sin'), ...unary('Erf', 'erf'),
   ...unary('Relu', 'relu'), ...unary('Relu6', 'relu6', (x) => 8 * x), ...unary('Elu', 'elu'), ...unary('Softplus', 'softplus'), ...unary('LeakyRelu', 'leakyRelu'), ...unary('Floor', 'floor', (x) => 8 * x),
   ...plainBinary('Greater', 'greater'), ...plainBinary('Equal', 'equal', Math.round), ...logical, ...select,
-  ...reduction('Sum', 'sum'), ...reduction('Mean', 'mean'), ...reduction('Max', 'max'), ...reduction('Prod', 'prod'), imageMeans, ...argMax, ...cumulative, ...unsorted,
+  ...reduction('Sum', 'sum'), ...reduction('Mean', 'mean'), ...reduction('Max', 'max'), ...reduction('Prod', 'prod'), imageMeans, ...argMax, ...cumulative,
   ...softmax, ...batchMatMul, ...transpose, ...gather, ...concat, ...slice, ...stridedSlice, ...pad, ...tile, ...reverse, ...pack, ...split, ...oneHot, ...topK, ...casts,
 ];
