@@ -46,12 +46,7 @@ bool elementwise_check_shapes(const KernelContext *context, const char *op, Stat
 
 bool elementwise_pair(KernelContext *context, const char *op, PairLoop *loop, Status *status) {
   const Tensor *x = context->inputs[0], *y = context->inputs[1];
-  if (op != NULL) {
-    TRY(elementwise_check_shapes(context, op, status));
-  } else if (tensor_num_elements(x) != tensor_num_elements(y)) {
-    return status_invalid(status, "The two arguments to a cwise op must have same number of elements, got %lld and %lld",
-                          (long long)tensor_num_elements(x), (long long)tensor_num_elements(y));
-  }
+  TRY(elementwise_check_shapes(context, op, status));
   /* The gradient arriving here is as a rule the one that nobody needs afterwards; either will do. */
   bool take_y = context->last_use != NULL && !context->last_use[0] && context->last_use[1];
   Tensor *out;

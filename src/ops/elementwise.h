@@ -21,8 +21,7 @@ MUST_CHECK bool elementwise_check_shapes(const KernelContext *context, const cha
 
 /* z[i] = f(x[i], y[i]); z may be x or y. */
 typedef void PairLoop(int64_t count, const void *x, const void *y, void *z);
-/* Inputs 0 and 1 of one dtype and shape, output 0 like them. `op` is for the error message; NULL: as many elements are enough, and the output
- * has the shape of input 0. */
+/* Inputs 0 and 1 of one dtype and shape, output 0 like them. `op` is for the error message. */
 MUST_CHECK bool elementwise_pair(KernelContext *context, const char *op, PairLoop *loop, Status *status);
 
 /* A function that exists for float and double (simd/vector_math.h); half and bfloat16 go through float. */

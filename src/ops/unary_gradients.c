@@ -4,6 +4,14 @@
 #include "ops/element_types.h"
 #include "ops/elementwise.h"
 
+/* TensorFlow looks at the number of elements first. */
+static bool slope_pair(KernelContext *context, const char *op, PairLoop *loop, Status *status) {
+  int64_t count = tensor_num_elements(context->inputs[0]), other = tensor_num_elements(context->inputs[1]);
+  if (count == other) return elementwise_pair(context, op, loop, status);
+  return status_invalid(status, "The two arguments to a cwise op must have same number of elements, got %lld and %lld",
+                        (long long)count, (long long)other);
+}
+
 #define TEMPLATE "ops/unary_gradients.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_COMPLEX)
 #include "ops/each_type.inc"

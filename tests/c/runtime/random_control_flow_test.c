@@ -129,8 +129,7 @@ static void write_library(Random *random, StrBuf *text) {
   static const char *const kCalls[] = {
       "  c = F%d(n, x, w)\n  y = Add[T=double](p:z:0, c:y:0)\n",
       "  c = While[T={int32, double, double}, cond=More, body=Round%d](n, x, w)\n  y = Add[T=double](p:z:0, c:output:1)\n",
-      "  c = PartitionedCall[Tin={int32, double, double}, Tout={double, double}, f=F%d](n, x, w)\n"
-      "  y = Add[T=double](p:z:0, c:output:0)\n",
+      "  c = PartitionedCall[Tin={int32, double, double}, Tout={double, double}, f=F%d](n, x, w)\n  y = Add[T=double](p:z:0, c:output:0)\n",
   };
   char call[256];
   snprintf(call, sizeof call, kCalls[random_below(random, 3)], functions - 1);
