@@ -37,15 +37,15 @@ static SegmentLoops loops_of(DataType type) {
     case DT_DOUBLE: return (SegmentLoops){combine_runs_f64, scatter_f64, {.f64 = {1}}, {.f64 = {-DBL_MAX}}, {.f64 = {DBL_MAX}}};
     case DT_HALF: return (SegmentLoops){combine_runs_f16, scatter_f16, {.u16 = 0x3c00}, {.u16 = 0xfbff}, {.u16 = 0x7bff}};
     case DT_BFLOAT16: return (SegmentLoops){combine_runs_bf16, scatter_bf16, {.u16 = 0x3f80}, {.u16 = 0xff7f}, {.u16 = 0x7f7f}};
-    case DT_COMPLEX64: return (SegmentLoops){combine_runs_c64, scatter_c64, {.f32 = {1, 0}}, {0}, {0}};
-    case DT_COMPLEX128: return (SegmentLoops){combine_runs_c128, scatter_c128, {.f64 = {1, 0}}, {0}, {0}};
-    case DT_UINT8: return (SegmentLoops){combine_runs_u8, scatter_u8, {.u8 = 1}, {0}, {.u8 = UINT8_MAX}};
+    case DT_COMPLEX64: return (SegmentLoops){combine_runs_c64, scatter_c64, {.f32 = {1, 0}}, {.f32 = {0, 0}}, {.f32 = {0, 0}}};
+    case DT_COMPLEX128: return (SegmentLoops){combine_runs_c128, scatter_c128, {.f64 = {1, 0}}, {.f64 = {0, 0}}, {.f64 = {0, 0}}};
+    case DT_UINT8: return (SegmentLoops){combine_runs_u8, scatter_u8, {.u8 = 1}, {.u8 = 0}, {.u8 = UINT8_MAX}};
     case DT_INT8: return (SegmentLoops){combine_runs_i8, scatter_i8, {.i8 = 1}, {.i8 = INT8_MIN}, {.i8 = INT8_MAX}};
-    case DT_UINT16: return (SegmentLoops){combine_runs_u16, scatter_u16, {.u16 = 1}, {0}, {.u16 = UINT16_MAX}};
+    case DT_UINT16: return (SegmentLoops){combine_runs_u16, scatter_u16, {.u16 = 1}, {.u16 = 0}, {.u16 = UINT16_MAX}};
     case DT_INT16: return (SegmentLoops){combine_runs_i16, scatter_i16, {.i16 = 1}, {.i16 = INT16_MIN}, {.i16 = INT16_MAX}};
-    case DT_UINT32: return (SegmentLoops){combine_runs_u32, scatter_u32, {.u32 = 1}, {0}, {.u32 = UINT32_MAX}};
+    case DT_UINT32: return (SegmentLoops){combine_runs_u32, scatter_u32, {.u32 = 1}, {.u32 = 0}, {.u32 = UINT32_MAX}};
     case DT_INT32: return (SegmentLoops){combine_runs_i32, scatter_i32, {.i32 = 1}, {.i32 = INT32_MIN}, {.i32 = INT32_MAX}};
-    case DT_UINT64: return (SegmentLoops){combine_runs_u64, scatter_u64, {.u64 = 1}, {0}, {.u64 = UINT64_MAX}};
+    case DT_UINT64: return (SegmentLoops){combine_runs_u64, scatter_u64, {.u64 = 1}, {.u64 = 0}, {.u64 = UINT64_MAX}};
     default: return (SegmentLoops){combine_runs_i64, scatter_i64, {.i64 = 1}, {.i64 = INT64_MIN}, {.i64 = INT64_MAX}};
   }
 }

@@ -8,6 +8,9 @@
 #include "ops/elementwise.h"
 #include "simd/vector_math.h"
 
+/* The C library of wasm gives numbers for some arguments below 1. */
+static double acosh_or_nan(double x) { return x < 1 ? (double)NAN : acosh(x); }
+
 #define TEMPLATE "ops/trigonometry.inc"
 #define TYPES (TYPES_FLOAT | TYPES_COMPLEX)
 #include "ops/each_type.inc"
