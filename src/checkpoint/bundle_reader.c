@@ -195,18 +195,6 @@ bool bundle_reader_read(BundleReader *reader, Str name, BufferPool *pool, Tensor
 
 /* --- slices --- */
 
-static bool copy_elements(void *to, const void *from, int64_t count, size_t element, Status *status) {
-  (void)status;
-  memcpy(to, from, (size_t)count * element);
-  return true;
-}
-
-static bool copy_strings(void *to, const void *from, int64_t count, size_t element, Status *status) {
-  (void)element;
-  for (int64_t i = 0; i < count; i++) TRY(tstring_copy((TString *)to + i, (const TString *)from + i, status));
-  return true;
-}
-
 /* Reads one stored slice and copies what `wanted` takes of it. */
 static bool take_slice(BundleReader *reader, Str name, const Shape *shape, const TensorSlice *stored, const TensorSlice *wanted, Tensor *tensor,
                        int64_t *common, Status *status) {
@@ -216,7 +204,7 @@ static bool take_slice(BundleReader *reader, Str name, const Shape *shape, const
   BundleEntry *entry;
   bool ok = false;
   size_t element = dtype_size(tensor->dtype);
-  SliceCopy copy = tensor->dtype == DT_STRING ? copy_strings : copy_elements;
+  SliceCopy copy = slice_copy_of(tensor->dtype);
   TRY_DONE(slice_copy_common(shape, stored, NULL, wanted, NULL, element, NULL, common, status));
   if (*common > 0) {
     if (slice_is_full(stored)) strbuf_append_bytes(&key, name.data, name.length);

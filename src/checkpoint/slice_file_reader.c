@@ -58,18 +58,6 @@ static bool begin_tensor(Request *request, const SavedSliceMeta *meta, Status *s
   return ok;
 }
 
-static bool copy_elements(void *to, const void *from, int64_t count, size_t element, Status *status) {
-  (void)status;
-  memcpy(to, from, (size_t)count * element);
-  return true;
-}
-
-static bool copy_strings(void *to, const void *from, int64_t count, size_t element, Status *status) {
-  (void)element;
-  for (int64_t i = 0; i < count; i++) TRY(tstring_copy((TString *)to + i, (const TString *)from + i, status));
-  return true;
-}
-
 /* How many values the proto lists. */
 static int64_t count_values(const TensorProto *data, DataType dtype) {
   switch (dtype) {
@@ -129,7 +117,7 @@ static bool take_slice(Request *request, const SavedSliceMeta *meta, const Tenso
       if (request->dtype != DT_STRING) memset(request->made.data, 0, (size_t)tensor_bytes(&request->made));
     }
     TRY_DONE(slice_copy_common(&request->shape, slice, values.data, &request->wanted, request->made.data, element,
-                               request->dtype == DT_STRING ? copy_strings : copy_elements, &common, status));
+                               slice_copy_of(request->dtype), &common, status));
     request->filled += common;
   }
   ok = true;

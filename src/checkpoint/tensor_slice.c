@@ -240,6 +240,20 @@ static int64_t index_in(const Box *box, const int64_t *at, int rank) {
   return index;
 }
 
+static bool copy_elements(void *to, const void *from, int64_t count, size_t element, Status *status) {
+  (void)status;
+  memcpy(to, from, (size_t)count * element);
+  return true;
+}
+
+static bool copy_strings(void *to, const void *from, int64_t count, size_t element, Status *status) {
+  (void)element;
+  for (int64_t i = 0; i < count; i++) TRY(tstring_copy((TString *)to + i, (const TString *)from + i, status));
+  return true;
+}
+
+SliceCopy slice_copy_of(DataType dtype) { return dtype == DT_STRING ? copy_strings : copy_elements; }
+
 bool slice_copy_common(const Shape *shape, const TensorSlice *from, const void *from_bytes, const TensorSlice *to, void *to_bytes, size_t element,
                        SliceCopy copy, int64_t *common, Status *status) {
   Box source, target, both = {0};

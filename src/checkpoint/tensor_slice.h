@@ -40,4 +40,7 @@ typedef bool (*SliceCopy)(void *to, const void *from, int64_t count, size_t elem
 MUST_CHECK bool slice_copy_common(const Shape *shape, const TensorSlice *from, const void *from_bytes, const TensorSlice *to, void *to_bytes,
                                   size_t element, SliceCopy copy, int64_t *common, Status *status);
 
+/* What copies elements of a dtype. */
+SliceCopy slice_copy_of(DataType dtype);
+
 #endif

@@ -109,15 +109,6 @@ REGISTER_OP(RefIdentity,
     "}\n",
   .kernels = {{DT_INVALID, ref_identity}})
 
-static bool is_initialized(KernelContext *context, Status *status) {
-  Variable *found;
-  Tensor *out;
-  TRY(tensor_variable(context->inputs[0], &found, status));
-  TRY(kernel_allocate_output_dims(context, 0, 0, NULL, &out, status));
-  *tensor_bool(out) = !tensor_is_empty(&found->value);
-  return true;
-}
-
 REGISTER_OP(IsVariableInitialized,
   .inputs = {"ref: Ref(dtype)"},
   .outputs = {"is_initialized: bool"},
@@ -125,7 +116,7 @@ REGISTER_OP(IsVariableInitialized,
   .allows_uninitialized_input = true,
   .shape = shape_scalar_output,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, is_initialized}})
+  .kernels = {{DT_INVALID, variable_is_initialized}})
 
 /* --- assigning --- */
 

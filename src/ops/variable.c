@@ -95,22 +95,13 @@ REGISTER_OP(ReadVariableOp,
     "}\n",
   .kernels = {{DT_INVALID, read_variable}})
 
-static bool is_initialized(KernelContext *context, Status *status) {
-  Variable *variable;
-  Tensor *out;
-  TRY(tensor_variable(context->inputs[0], &variable, status));
-  TRY(kernel_allocate_output_dims(context, 0, 0, NULL, &out, status));
-  *tensor_bool(out) = !tensor_is_empty(&variable->value);
-  return true;
-}
-
 REGISTER_OP(VarIsInitializedOp,
   .inputs = {"resource: resource"},
   .outputs = {"is_initialized: bool"},
   .is_stateful = true,
   .shape = shape_scalar_output,
   .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, is_initialized}})
+  .kernels = {{DT_INVALID, variable_is_initialized}})
 
 /* --- assigning --- */
 

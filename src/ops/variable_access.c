@@ -18,6 +18,15 @@ bool initialized_variable(const KernelContext *context, int i, DataType dtype, V
                         dtype_name((*variable)->dtype));
 }
 
+bool variable_is_initialized(KernelContext *context, Status *status) {
+  Variable *variable;
+  Tensor *out;
+  TRY(tensor_variable(context->inputs[0], &variable, status));
+  TRY(kernel_allocate_output_dims(context, 0, 0, NULL, &out, status));
+  *tensor_bool(out) = !tensor_is_empty(&variable->value);
+  return true;
+}
+
 bool variable_shape_and_type(InferenceContext *c, int i, ShapeAndType *out, Status *status) {
   const HandleData *data = c->input_handles != NULL ? c->input_handles[i] : NULL;
   if (data != NULL && data->count > 0) {
