@@ -7,21 +7,22 @@
 
 #include "simd/vector_math.h"
 
-SIMD_INLINE f64x2 exp_f64x2(f64x2 x) { return (f64x2){exp(x[0]), exp(x[1])}; }
-
-/* None of the numbers is above zero. */
-SIMD_INLINE bool all_have_normal_exp(const f32x4 x[4]) {
-  return f32x4_has_normal_exp(f32x4_pmin(f32x4_pmin(f32x4_pmin(f32x4_pmin(f32x4_splat(0), x[0]), x[1]), x[2]), x[3]));
+SIMD_INLINE f64x8 exp_f64x8(f64x8 x) {
+  for (int i = 0; i < 8; i++) x[i] = exp(x[i]);
+  return x;
 }
 
 #define T float
-#define V f32x4
-#define LANES 4
+#define V f32x16
+#define LANES 16
 #define FN(name) name##_f32
-#define VFN(name) f32x4_##name
-#define EXP f32x4_exp
-#define FAST_EXP f32x4_exp_normal
-#define HAVE_FAST_EXP(x) all_have_normal_exp(x)
+#define VFN(name) f32x16_##name
+#define QUARTER f32x4
+#define QUARTER_LANES 4
+#define QFN(name) f32x4_##name
+#define EXP f32x16_exp_below_zero
+#define NEAR_EXP f32x16_exp_near_zero
+#define NEAREST -87.0f
 #define LOG logf
 #include "blas/softmax.inc"
 #undef T
@@ -29,18 +30,24 @@ SIMD_INLINE bool all_have_normal_exp(const f32x4 x[4]) {
 #undef LANES
 #undef FN
 #undef VFN
+#undef QUARTER
+#undef QUARTER_LANES
+#undef QFN
 #undef EXP
-#undef FAST_EXP
-#undef HAVE_FAST_EXP
+#undef NEAR_EXP
+#undef NEAREST
 #undef LOG
 
 #define T double
-#define V f64x2
-#define LANES 2
+#define V f64x8
+#define LANES 8
 #define FN(name) name##_f64
-#define VFN(name) f64x2_##name
-#define EXP exp_f64x2
-#define FAST_EXP exp_f64x2
-#define HAVE_FAST_EXP(x) true
+#define VFN(name) f64x8_##name
+#define QUARTER f64x2
+#define QUARTER_LANES 2
+#define QFN(name) f64x2_##name
+#define EXP exp_f64x8
+#define NEAR_EXP exp_f64x8
+#define NEAREST 0
 #define LOG log
 #include "blas/softmax.inc"

@@ -1,7 +1,7 @@
 /* exp, log, tanh, ... of float32 vectors, and loops over arrays of float32 and float64.
  *
  * Bounds, tested against double precision over every exponent (in units in the last place, denormals included):
- *   exp, log                              2 ulp
+ *   exp, log                              2 ulp (f32x16_exp_below_zero 3)
  *   expm1, log1p, tanh, sigmoid, sin, cos 4 ulp
  *   erf, softplus, elu, selu              4 ulp
  * Special values are those of C's math.h: exp(-inf) = 0, log(0) = -inf, log(x < 0) = NaN, tanh(-0) = -0, NaN stays NaN.
@@ -12,7 +12,7 @@
 #ifndef TFCORE_SIMD_VECTOR_MATH_H_
 #define TFCORE_SIMD_VECTOR_MATH_H_
 
-#include "simd/simd.h"
+#include "simd/wide.h"
 
 /* y[i] = f(x[i]) for i < count. y may be x, but must not overlap it otherwise. */
 void vector_exp_f32(int64_t count, const float *x, float *y);
@@ -47,195 +47,250 @@ void vector_selu_f64(int64_t count, const double *x, double *y);
 
 /* ---- the functions on vectors ---- */
 
-typedef uint32_t u32x4 __attribute__((vector_size(16)));
-
 /* A constant for the inside of loops; `numbers` is a static table (see simd_table). */
-SIMD_INLINE f32x4 f32x4_constant(const float *numbers, int i) { return f32x4_load_splat(&simd_table(numbers)[i]); }
+SIMD_INLINE f32x16 f32x16_constant(const float *numbers, int i) { return f32x16_load_splat(&simd_table(numbers)[i]); }
 static const float kVectorNumbers[] = {1.0f, -0.0f, -80.0f};
-SIMD_INLINE f32x4 f32x4_one(void) { return f32x4_constant(kVectorNumbers, 0); }
-SIMD_INLINE f32x4 f32x4_minus_abs(f32x4 x) { return (f32x4)((i32x4)x | (i32x4)f32x4_constant(kVectorNumbers, 1)); }
+SIMD_INLINE f32x16 f32x16_one(void) { return f32x16_constant(kVectorNumbers, 0); }
+SIMD_INLINE f32x16 f32x16_minus_abs(f32x16 x) { return (f32x16)((i32x16)x | (i32x16)f32x16_constant(kVectorNumbers, 1)); }
 
 /* coefficients[0] + x * (coefficients[1] + x * ...), with count >= 1 a constant. */
-SIMD_INLINE f32x4 f32x4_polynomial(f32x4 x, const float *coefficients, int count) {
+SIMD_INLINE f32x16 f32x16_polynomial(f32x16 x, const float *coefficients, int count) {
   const float *table = simd_table(coefficients);
-  f32x4 sum = f32x4_load_splat(&table[count - 1]);
-  SIMD_UNROLL for (int i = count - 2; i >= 0; i--) sum = f32x4_madd(sum, x, f32x4_load_splat(&table[i]));
+  f32x16 sum = f32x16_load_splat(&table[count - 1]);
+  SIMD_UNROLL for (int i = count - 2; i >= 0; i--) sum = f32x16_madd(sum, x, f32x16_load_splat(&table[i]));
   return sum;
 }
 
 /* 2^n as a float, for -126 <= n <= 127. */
-SIMD_INLINE f32x4 f32x4_power_of_2(i32x4 n) { return (f32x4)(((u32x4)n + 127) << 23); }
+SIMD_INLINE f32x16 f32x16_power_of_2(i32x16 n) { return (f32x16)(((u32x16)n + 127) << 23); }
 
 /* x = n * log(2) + r with |r| <= log(2) / 2 and a whole n, for |x| < 2000. Adding 1.5 * 2^23 rounds to a whole number, which
  * then stands in the low bits: `biased` is 0x4b400000 + n + 127, or n + 126 with `halved` (a constant). log(2) is split so
  * that n times its first part is exact. */
-SIMD_INLINE f32x4 f32x4_reduce_log2(f32x4 x, int halved, u32x4 *biased) {
+SIMD_INLINE f32x16 f32x16_reduce_log2(f32x16 x, int halved, u32x16 *biased) {
   static const float kNumbers[] = {0x1.715476p0f, 0x1.8p23f + 127, 0x1.8p23f + 126, -0x1.63p-1f, 0x1.bd0106p-13f};
   const float *table = simd_table(kNumbers);
-  f32x4 magic = f32x4_load_splat(&table[halved ? 2 : 1]);
-  f32x4 shifted = f32x4_madd(x, f32x4_load_splat(&table[0]), magic);
-  *biased = (u32x4)shifted;
-  f32x4 whole = shifted - magic;
-  f32x4 r = f32x4_madd(whole, f32x4_load_splat(&table[3]), x);
-  return f32x4_madd(whole, f32x4_load_splat(&table[4]), r);
+  f32x16 magic = f32x16_load_splat(&table[halved ? 2 : 1]);
+  f32x16 shifted = f32x16_madd(x, f32x16_load_splat(&table[0]), magic);
+  *biased = (u32x16)shifted;
+  f32x16 whole = shifted - magic;
+  f32x16 r = f32x16_madd(whole, f32x16_load_splat(&table[3]), x);
+  return f32x16_madd(whole, f32x16_load_splat(&table[4]), r);
 }
 
 /* exp(x) = (1 + p) * 2^n; p is given. */
-SIMD_INLINE f32x4 f32x4_exp_parts(f32x4 x, u32x4 *biased) {
+typedef f32x16 ExpParts(f32x16 x, u32x16 *biased);
+SIMD_INLINE f32x16 f32x16_exp_parts(f32x16 x, u32x16 *biased) {
   /* exp(r) = 1 + r + r^2 * q(r); minimax for the relative error. */
   static const float kQ[] = {0.499999934314f, 0.166665203979f, 0.0416683909355f, 0.00836874522643f, 0.00138145327529f};
-  f32x4 r = f32x4_reduce_log2(x, 0, biased);
-  return f32x4_madd(r * r, f32x4_polynomial(r, kQ, 5), r);
+  f32x16 r = f32x16_reduce_log2(x, 0, biased);
+  return f32x16_madd(r * r, f32x16_polynomial(r, kQ, 5), r);
+}
+/* An ulp worse, in three operations less. */
+SIMD_INLINE f32x16 f32x16_exp_parts_short(f32x16 x, u32x16 *biased) {
+  /* exp(r) = 1 + r * q(r); minimax for the relative error. */
+  static const float kQ[] = {0.999999701977f, 0.499991476536f, 0.166676387191f, 0.0418981611729f, 0.00829027220607f};
+  f32x16 r = f32x16_reduce_log2(x, 0, biased);
+  return r * f32x16_polynomial(r, kQ, 5);
 }
 
-SIMD_INLINE f32x4 f32x4_exp(f32x4 x) {
+/* For all x; those in [-87, 87] and NaN have less to be careful about, and the same numbers. */
+SIMD_INLINE f32x16 f32x16_exp_anywhere(f32x16 x, ExpParts *parts) {
   /* Beyond these the result is 0 or infinity; pmin and pmax keep NaN. */
-  u32x4 biased;
-  f32x4 p = f32x4_exp_parts(f32x4_pmin(f32x4_pmax(x, f32x4_splat(-104.0f)), f32x4_splat(89.0f)), &biased) + f32x4_one();
+  u32x16 biased;
+  f32x16 p = parts(f32x16_pmin(f32x16_pmax(x, f32x16_splat(-104.0f)), f32x16_splat(89.0f)), &biased) + f32x16_one();
   /* In two steps, as 2^n itself may lie outside of the normal numbers. The first is exact. */
-  i32x4 n = (i32x4)(biased - (0x4b400000u + 127)), half = n >> 1;
-  return p * f32x4_power_of_2(half) * f32x4_power_of_2(n - half);
+  i32x16 n = (i32x16)(biased - (0x4b400000u + 127)), half = n >> 1;
+  return p * f32x16_power_of_2(half) * f32x16_power_of_2(n - half);
+}
+SIMD_INLINE f32x16 f32x16_exp_near(f32x16 x, ExpParts *parts) {
+  u32x16 biased;
+  f32x16 p = parts(x, &biased), power = (f32x16)(biased << 23);
+  return f32x16_madd(p, power, power);
+}
+/* Whether all x, none of them above zero, are in that range; pmin leaves NaN out. */
+SIMD_INLINE int f32x16_is_near(f32x16 x) {
+  f32x4 furthest = f32x4_splat(0);
+  SIMD_UNROLL for (int k = 0; k < 4; k++) furthest = f32x4_pmin(furthest, f32x16_quarter(x, k));
+  return !i32x4_any(furthest < -87.0f);
 }
 
-/* The same number for |x| <= 87, where it is neither denormal nor infinite, and NaN; anything for other x. */
-SIMD_INLINE f32x4 f32x4_exp_normal(f32x4 x) {
-  u32x4 biased;
-  f32x4 p = f32x4_exp_parts(x, &biased), power = (f32x4)(biased << 23);
-  return f32x4_madd(p, power, power);
+SIMD_INLINE f32x16 f32x16_exp(f32x16 x) {
+  return f32x16_is_near(f32x16_minus_abs(x)) ? f32x16_exp_near(x, f32x16_exp_parts) : f32x16_exp_anywhere(x, f32x16_exp_parts);
 }
-/* Whether f32x4_exp_normal(x) is right for x up to `furthest` below zero. A NaN needs no care, and pmin leaves it out. */
-SIMD_INLINE int f32x4_has_normal_exp(f32x4 furthest) { return !i32x4_any(furthest < -87.0f); }
+/* Within 3 ulp, and faster: for x in [-87, 0] and NaN; for x <= 0 and NaN. */
+SIMD_INLINE f32x16 f32x16_exp_near_zero(f32x16 x) { return f32x16_exp_near(x, f32x16_exp_parts_short); }
+SIMD_INLINE f32x16 f32x16_exp_below_zero(f32x16 x) {
+  return f32x16_is_near(x) ? f32x16_exp_near_zero(x) : f32x16_exp_anywhere(x, f32x16_exp_parts_short);
+}
 
 /* exp(r) - 1 for |r| <= log(2) / 2. */
-SIMD_INLINE f32x4 f32x4_expm1_reduced(f32x4 r) {
+SIMD_INLINE f32x16 f32x16_expm1_reduced(f32x16 r) {
   static const float kQ[] = {0.499999981497f, 0.166665434248f, 0.0416672006301f, 0.00836654710685f, 0.00138825229175f};
-  return f32x4_madd(r * r, f32x4_polynomial(r, kQ, 5), r);
+  return f32x16_madd(r * r, f32x16_polynomial(r, kQ, 5), r);
 }
 
 /* exp(x) - 1 for x in [-80, 89] and NaN. */
-SIMD_INLINE f32x4 f32x4_expm1_in_range(f32x4 x) {
-  u32x4 biased;
-  f32x4 p = f32x4_expm1_reduced(f32x4_reduce_log2(x, 1, &biased));
+SIMD_INLINE f32x16 f32x16_expm1_in_range(f32x16 x) {
+  u32x16 biased;
+  f32x16 p = f32x16_expm1_reduced(f32x16_reduce_log2(x, 1, &biased));
   /* 2^n * (p + 1) - 1, by way of half of it: 2^128 is no float. 2^(n-1) - 1/2 is exact where it matters. */
-  f32x4 half = (f32x4)(biased << 23);
-  f32x4 result = f32x4_madd(half, p, half - 0.5f);
+  f32x16 half = (f32x16)(biased << 23);
+  f32x16 result = f32x16_madd(half, p, half - 0.5f);
   return result + result;
 }
 
-SIMD_INLINE f32x4 f32x4_expm1(f32x4 x) {
-  f32x4 clamped = f32x4_pmin(f32x4_pmax(x, f32x4_splat(-80.0f)), f32x4_splat(89.0f));
-  return f32x4_copysign(f32x4_expm1_in_range(clamped), x); /* the sign of a zero */
+SIMD_INLINE f32x16 f32x16_expm1(f32x16 x) {
+  f32x16 clamped = f32x16_pmin(f32x16_pmax(x, f32x16_splat(-80.0f)), f32x16_splat(89.0f));
+  return f32x16_copysign(f32x16_expm1_in_range(clamped), x); /* the sign of a zero */
 }
 
-SIMD_INLINE f32x4 f32x4_log(f32x4 x) {
+SIMD_INLINE f32x16 f32x16_log(f32x16 x) {
   /* log(1 + f) = f - f^2 / 2 + f^3 * q(f) for 1 + f in [sqrt(1/2), sqrt(2)]; minimax for the relative error. */
   static const float kQ[] = {0.333333317579f, -0.250008226221f, 0.200012243234f,  -0.166232935236f,
                              0.142017656994f, -0.131608657009f, 0.127618794976f, -0.076329746264f};
-  i32x4 denormal = x < 0x1p-126f;
-  f32x4 scaled = f32x4_select(denormal, x * 0x1p23f, x);
-  i32x4 bits = (i32x4)scaled;
-  i32x4 exponent = (i32x4)((u32x4)bits - 0x3f3504f3u) >> 23; /* of bits / sqrt(1/2) */
-  f32x4 f = (f32x4)((u32x4)bits - ((u32x4)exponent << 23)) - 1.0f;
-  f32x4 e = f32x4_from_i32x4(exponent - (denormal & 23));
-  f32x4 z = f * f;
-  f32x4 y = f32x4_polynomial(f, kQ, 8) * f * z;
-  y = f32x4_madd(e, f32x4_splat(-0x1.bd0106p-13f), y);
-  y = f32x4_madd(z, f32x4_splat(-0.5f), y);
-  y = f32x4_madd(e, f32x4_splat(0x1.63p-1f), f + y);
-  y = f32x4_select(x < INFINITY, y, x); /* +infinity and NaN */
-  y = f32x4_select(x == 0.0f, f32x4_splat(-INFINITY), y);
-  return f32x4_select(x < 0.0f, f32x4_splat(NAN), y);
+  const f32x16 zero = f32x16_splat(0.0f), infinity = f32x16_splat(INFINITY);
+  i32x16 denormal = f32x16_less(x, f32x16_splat(0x1p-126f));
+  f32x16 scaled = f32x16_select(denormal, x * 0x1p23f, x);
+  i32x16 bits = (i32x16)scaled;
+  i32x16 exponent = (i32x16)((u32x16)bits - 0x3f3504f3u) >> 23; /* of bits / sqrt(1/2) */
+  f32x16 f = (f32x16)((u32x16)bits - ((u32x16)exponent << 23)) - 1.0f;
+  f32x16 e = f32x16_from_i32x16(exponent - (denormal & 23));
+  f32x16 z = f * f;
+  f32x16 y = f32x16_polynomial(f, kQ, 8) * f * z;
+  y = f32x16_madd(e, f32x16_splat(-0x1.bd0106p-13f), y);
+  y = f32x16_madd(z, f32x16_splat(-0.5f), y);
+  y = f32x16_madd(e, f32x16_splat(0x1.63p-1f), f + y);
+  y = f32x16_select(f32x16_less(x, infinity), y, x); /* +infinity and NaN */
+  y = f32x16_select(f32x16_equal(x, zero), -infinity, y);
+  return f32x16_select(f32x16_less(x, zero), f32x16_splat(NAN), y);
 }
 
 /* The rounding error of u = 1 + x, divided by u, is what log(u) misses. */
-SIMD_INLINE f32x4 f32x4_log1p(f32x4 x) {
-  f32x4 u = x + 1.0f;
-  f32x4 y = f32x4_log(u) + (x - (u - 1.0f)) / u;
-  i32x4 edge = (u == 0.0f) | (u == INFINITY);
-  y = f32x4_select(edge, f32x4_log(u), y);
-  return f32x4_select(x == 0.0f, x, y);
+SIMD_INLINE f32x16 f32x16_log1p(f32x16 x) {
+  f32x16 u = x + 1.0f;
+  f32x16 y = f32x16_log(u) + (x - (u - 1.0f)) / u;
+  i32x16 edge = f32x16_equal(u, f32x16_splat(0.0f)) | f32x16_equal(u, f32x16_splat(INFINITY));
+  y = f32x16_select(edge, f32x16_log(u), y);
+  return f32x16_select(f32x16_equal(x, f32x16_splat(0.0f)), x, y);
 }
 
 /* With e = exp(2|x|) - 1: e / (e + 2). From 2|x| = 20 on that is 1. */
-SIMD_INLINE f32x4 f32x4_tanh(f32x4 x) {
-  f32x4 magnitude = f32x4_abs(x);
-  f32x4 e = f32x4_expm1_in_range(f32x4_pmin(magnitude + magnitude, f32x4_splat(20.0f)));
-  return f32x4_copysign(e / (e + 2.0f), x);
+SIMD_INLINE f32x16 f32x16_tanh(f32x16 x) {
+  f32x16 magnitude = f32x16_abs(x);
+  f32x16 e = f32x16_expm1_in_range(f32x16_pmin(magnitude + magnitude, f32x16_splat(20.0f)));
+  return f32x16_copysign(e / (e + 2.0f), x);
 }
 
 /* 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing overflows, and tiny results stay exact. */
-SIMD_INLINE f32x4 f32x4_sigmoid_of_exp(f32x4 x, f32x4 e) { return f32x4_select(x < 0.0f, e, f32x4_one()) / (e + f32x4_one()); }
-SIMD_INLINE f32x4 f32x4_sigmoid(f32x4 x) { return f32x4_sigmoid_of_exp(x, f32x4_exp(f32x4_minus_abs(x))); }
-/* The same number for |x| <= 87 and NaN. */
-SIMD_INLINE f32x4 f32x4_sigmoid_normal(f32x4 x) { return f32x4_sigmoid_of_exp(x, f32x4_exp_normal(f32x4_minus_abs(x))); }
+SIMD_INLINE f32x16 f32x16_sigmoid(f32x16 x) {
+  f32x16 e = f32x16_exp_below_zero(f32x16_minus_abs(x));
+  /* e, or where x has no sign 1: the larger, of their bits too. */
+  i32x16 one = ~((i32x16)x >> 31) & (i32x16)f32x16_one();
+  return (f32x16)i32x16_max((i32x16)e, one) / (e + f32x16_one());
+}
 
 /* Below 1 an odd polynomial, above 1 - exp(q(|x|)); minimax for the relative error. From 4 on the result is 1. */
-SIMD_INLINE f32x4 f32x4_erf(f32x4 x) {
+SIMD_INLINE f32x16 f32x16_erf(f32x16 x) {
   static const float kP[] = {0.12837916612625122f,    -0.3761262595653534f,     0.1128358542919159f,    -0.026853810995817184f,
                              0.00518832728266716f,    -0.0008010190795175731f,  7.853851275285706e-05f};
   static const float kQ[] = {0.00018804533465299755f, -1.1295784711837769f,     -0.633219838142395f,    -0.10841862112283707f,
                              0.025208283215761185f,   -0.00420457124710083f,    0.0004413381975609809f, -2.1686997570213862e-05f};
-  f32x4 t = f32x4_pmin(f32x4_abs(x), f32x4_splat(4.0f));
-  f32x4 near = f32x4_madd(x, f32x4_polynomial(x * x, kP, 7), x);
-  f32x4 far = 1.0f - f32x4_exp(f32x4_polynomial(t, kQ, 8));
-  return f32x4_select(t < 1.0f, near, f32x4_copysign(far, x));
+  f32x16 t = f32x16_pmin(f32x16_abs(x), f32x16_splat(4.0f));
+  f32x16 near = f32x16_madd(x, f32x16_polynomial(x * x, kP, 7), x);
+  f32x16 far = 1.0f - f32x16_exp(f32x16_polynomial(t, kQ, 8));
+  return f32x16_select(f32x16_less(t, f32x16_one()), near, f32x16_copysign(far, x));
 }
 
 /* Of large numbers themselves, of small ones the exponential. */
-SIMD_INLINE f32x4 f32x4_softplus(f32x4 x) {
-  return f32x4_pmax(x, f32x4_splat(0.0f)) + f32x4_log1p(f32x4_exp(-f32x4_abs(x)));
+SIMD_INLINE f32x16 f32x16_softplus(f32x16 x) {
+  return f32x16_pmax(x, f32x16_splat(0.0f)) + f32x16_log1p(f32x16_exp(-f32x16_abs(x)));
 }
 
-/* exp(x) - 1 where x < 0; anything elsewhere. */
-SIMD_INLINE f32x4 f32x4_expm1_below_zero(f32x4 x) {
-  u32x4 biased;
-  f32x4 r = f32x4_reduce_log2(f32x4_pmax(x, f32x4_constant(kVectorNumbers, 2)), 0, &biased);
-  f32x4 power = (f32x4)(biased << 23);
-  return f32x4_madd(power, f32x4_expm1_reduced(r), power - f32x4_one());
+/* min(exp(x) - 1, 0), and a NaN. */
+SIMD_INLINE f32x16 f32x16_expm1_or_zero(f32x16 x) {
+  u32x16 biased;
+  f32x16 r = f32x16_reduce_log2(f32x16_pmin(f32x16_pmax(x, f32x16_constant(kVectorNumbers, 2)), f32x16_splat(0)), 0, &biased);
+  f32x16 power = (f32x16)(biased << 23);
+  return f32x16_madd(power, f32x16_expm1_reduced(r), power - f32x16_one());
 }
-SIMD_INLINE f32x4 f32x4_elu(f32x4 x) { return f32x4_select(x < 0.0f, f32x4_expm1_below_zero(x), x); }
-SIMD_INLINE f32x4 f32x4_selu(f32x4 x) {
-  return f32x4_select(x < 0.0f, f32x4_expm1_below_zero(x) * (float)SELU_SCALE_ALPHA, x * (float)SELU_SCALE);
+SIMD_INLINE f32x16 f32x16_elu(f32x16 x) { return f32x16_pmax(x, f32x16_expm1_or_zero(x)); }
+SIMD_INLINE f32x16 f32x16_selu(f32x16 x) {
+  return f32x16_select(f32x16_less(x, f32x16_splat(0.0f)), f32x16_expm1_or_zero(x) * (float)SELU_SCALE_ALPHA, x * (float)SELU_SCALE);
 }
 
-/* x = quadrant * pi / 2 + r for |x| <= 2^20, in double precision: floats come close to multiples of pi / 2. */
-SIMD_INLINE f64x2 f64x2_reduce_half_pi(f64x2 x, f64x2 *quadrant) {
-  const f64x2 kMagic = f64x2_splat(0x1.8p52);
-  f64x2 whole = (x * 0x1.45f306dc9c883p-1 + kMagic) - kMagic;
-  *quadrant = whole;
+/* Four floats as two and two doubles. */
+typedef struct DoublePair {
+  f64x2 low, high;
+} DoublePair;
+
+SIMD_INLINE DoublePair f32x4_to_double(f32x4 x) {
+#ifdef __wasm_simd128__
+  return (DoublePair){(f64x2)wasm_f64x2_promote_low_f32x4((v128_t)x),
+                      (f64x2)wasm_f64x2_promote_low_f32x4((v128_t)__builtin_shufflevector(x, x, 2, 3, 2, 3))};
+#else
+  return (DoublePair){{x[0], x[1]}, {x[2], x[3]}};
+#endif
+}
+SIMD_INLINE f32x4 f32x4_of_double(DoublePair x) {
+#ifdef __wasm_simd128__
+  f32x4 low = (f32x4)wasm_f32x4_demote_f64x2_zero((v128_t)x.low), high = (f32x4)wasm_f32x4_demote_f64x2_zero((v128_t)x.high);
+  return __builtin_shufflevector(low, high, 0, 1, 4, 5);
+#else
+  return (f32x4){(float)x.low[0], (float)x.low[1], (float)x.high[0], (float)x.high[1]};
+#endif
+}
+
+/* x = quadrant * pi / 2 + r for |x| < 2^20, in double precision: floats come close to multiples of pi / 2. Adding 1.5 * 2^52 rounds to a
+ * whole number, which then stands in the low bits. */
+SIMD_INLINE f64x2 f64x2_reduce_half_pi(f64x2 x, f64x2 *shifted) {
+  *shifted = x * 0x1.45f306dc9c883p-1 + 0x1.8p52;
+  f64x2 whole = *shifted - 0x1.8p52;
   return (x - whole * 0x1.921fb544p0) - whole * 0x1.0b4611a626331p-34;
 }
+SIMD_INLINE f32x4 f32x4_reduce_half_pi(f32x4 x, i32x4 *quadrant) {
+  DoublePair r, whole, wide = f32x4_to_double(x);
+  r.low = f64x2_reduce_half_pi(wide.low, &whole.low);
+  r.high = f64x2_reduce_half_pi(wide.high, &whole.high);
+  *quadrant = __builtin_shufflevector((i32x4)whole.low, (i32x4)whole.high, 0, 2, 4, 6);
+  return f32x4_of_double(r);
+}
 
-/* sin(x + shift * pi / 2) for |x| <= 2^20; anything for other x. */
-SIMD_INLINE f32x4 f32x4_sine_in_range(f32x4 x, int shift) {
+/* sin(x + shift * pi / 2) for |x| < 2^20; anything for other x. */
+SIMD_INLINE f32x16 f32x16_sine_in_range(f32x16 x, int shift) {
   static const float kSin[] = {-0.166666545732f, 0.00833215841329f, -0.000195149580402f};
   static const float kCos[] = {0.0416666456187f, -0.00138873130579f, 2.44327845623e-5f};
-  x = f32x4_select(f32x4_abs(x) <= 0x1p20f, x, f32x4_splat(0.0f));
-  f64x2 low_quadrant, high_quadrant;
-  f64x2 low = f64x2_reduce_half_pi((f64x2){x[0], x[1]}, &low_quadrant);
-  f64x2 high = f64x2_reduce_half_pi((f64x2){x[2], x[3]}, &high_quadrant);
-  f32x4 r = {(float)low[0], (float)low[1], (float)high[0], (float)high[1]};
-  i32x4 quadrant = {(int32_t)low_quadrant[0], (int32_t)low_quadrant[1], (int32_t)high_quadrant[0], (int32_t)high_quadrant[1]};
-  quadrant += shift;
-  f32x4 z = r * r;
-  f32x4 sine = f32x4_madd(r * z, f32x4_polynomial(z, kSin, 3), r);
-  f32x4 cosine = f32x4_madd(z * z, f32x4_polynomial(z, kCos, 3), f32x4_madd(z, f32x4_splat(-0.5f), f32x4_splat(1.0f)));
-  f32x4 y = f32x4_select((quadrant & 1) == 0, sine, cosine);
-  return (f32x4)((i32x4)y ^ ((quadrant & 2) << 30));
+  static const float kHalf[] = {-0.5f};
+  f32x4 reduced[4], quadrants[4];
+  SIMD_UNROLL for (int k = 0; k < 4; k++) {
+    i32x4 quadrant;
+    reduced[k] = f32x4_reduce_half_pi(f32x16_quarter(x, k), &quadrant);
+    quadrants[k] = (f32x4)quadrant;
+  }
+  f32x16 r = f32x16_of_quarters(reduced), z = r * r;
+  i32x16 quadrant = (i32x16)f32x16_of_quarters(quadrants) + shift;
+  f32x16 sine = f32x16_madd(r * z, f32x16_polynomial(z, kSin, 3), r);
+  f32x16 cosine = f32x16_madd(z * z, f32x16_polynomial(z, kCos, 3), f32x16_madd(z, f32x16_constant(kHalf, 0), f32x16_one()));
+  f32x16 y = f32x16_select((quadrant << 31) >> 31, cosine, sine);
+  return (f32x16)((i32x16)y ^ ((quadrant & 2) << 30));
 }
 
-SIMD_INLINE f32x4 f32x4_sin(f32x4 x) {
-  f32x4 y = f32x4_sine_in_range(x, 0);
-  i32x4 far = ~(f32x4_abs(x) <= 0x1p20f);
-  if (i32x4_any(far)) y = f32x4_select(far, (f32x4){sinf(x[0]), sinf(x[1]), sinf(x[2]), sinf(x[3])}, y);
-  return f32x4_select(x == 0.0f, x, y);
-}
-
-SIMD_INLINE f32x4 f32x4_cos(f32x4 x) {
-  f32x4 y = f32x4_sine_in_range(x, 1);
-  i32x4 far = ~(f32x4_abs(x) <= 0x1p20f);
-  if (i32x4_any(far)) y = f32x4_select(far, (f32x4){cosf(x[0]), cosf(x[1]), cosf(x[2]), cosf(x[3])}, y);
+/* The C library's function of those that are far from zero, infinite or no number. */
+SIMD_INLINE f32x16 f32x16_where_far(f32x16 x, f32x16 y, float (*function)(float)) {
+  if (i32x16_any(~f32x16_less(f32x16_abs(x), f32x16_splat(0x1p20f)))) {
+    float from[16], to[16];
+    f32x16_store(from, x);
+    f32x16_store(to, y);
+    for (int i = 0; i < 16; i++) to[i] = fabsf(from[i]) < 0x1p20f ? to[i] : function(from[i]);
+    y = f32x16_load(to);
+  }
   return y;
 }
+
+SIMD_INLINE f32x16 f32x16_sin(f32x16 x) {
+  f32x16 y = f32x16_where_far(x, f32x16_sine_in_range(x, 0), sinf);
+  return f32x16_select(f32x16_equal(x, f32x16_splat(0.0f)), x, y);
+}
+SIMD_INLINE f32x16 f32x16_cos(f32x16 x) { return f32x16_where_far(x, f32x16_sine_in_range(x, 1), cosf); }
 
 #endif
