@@ -37,6 +37,7 @@ typedef struct BoxJob {
   int64_t size;   /* bytes of an element */
   int64_t pieces; /* into which the innermost axis is cut */
   int64_t piece;  /* elements of one */
+  const char *around; /* what elements of `to` outside of the box become, if rows are runs of `to` in its order; or NULL */
 } BoxJob;
 
 /* Elements of a run that one thread copies alone. */
@@ -101,21 +102,35 @@ static void advance(const ArrayBox *box, Position *at) {
   }
 }
 
+/* Everything between the end of the row before and this one becomes job->around. */
+static void fill_gap(const BoxJob *job, int64_t end_before, int64_t begin) {
+  if (job->around == NULL || begin == end_before) return;
+  copy_run(job->size, begin - end_before, job->around, 0, job->to + end_before * job->size, 1);
+}
+
+static int64_t row_length(const ArrayBox *box) { return box->dims[box->rank - 1]; }
+
 static void copy_pieces(void *arg, int64_t begin, int64_t end) {
   const BoxJob *job = arg;
   const ArrayBox *box = job->box;
   int last = box->rank - 1;
   Position at;
-  seek(box, begin / job->pieces, &at);
-  int64_t piece = begin % job->pieces;
+  int64_t row = begin / job->pieces, piece = begin % job->pieces, end_before = 0;
+  if (job->around != NULL && row > 0) {
+    seek(box, row - 1, &at);
+    end_before = at.to + row_length(box);
+  }
+  seek(box, row, &at);
   for (int64_t i = begin; i < end; i++) {
     int64_t start = piece * job->piece;
     int64_t count = box->dims[last] - start < job->piece ? box->dims[last] - start : job->piece;
+    if (piece == 0) fill_gap(job, end_before, at.to);
     copy_run(job->size, count, job->from + (at.from + start * box->from_strides[last]) * job->size,
              box->from_strides[last], job->to + (at.to + start * box->to_strides[last]) * job->size,
              box->to_strides[last]);
     if (++piece == job->pieces) {
       piece = 0;
+      end_before = at.to + row_length(box);
       advance(box, &at);
     }
   }
@@ -143,21 +158,51 @@ static bool copy_owners(const ArrayBox *box, int64_t rows, const Tensor *from, T
   return true;
 }
 
-bool array_box_copy(const ArrayBox *given, const Tensor *from, Tensor *to, const Parallel *parallel, Status *status) {
-  if (given->empty) return true;
+/* The same box with rows, of which those in `to` are runs of neighbours if `dense`. Tensors that fit into memory leave room for an axis. */
+static ArrayBox with_rows(const ArrayBox *given, bool dense) {
   ArrayBox box = *given;
-  if (box.rank == 0) {
-    box.rank = 1;
-    box.dims[0] = box.from_strides[0] = box.to_strides[0] = 1;
+  if (box.rank == 0 || (dense && box.to_strides[box.rank - 1] != 1)) {
+    box.dims[box.rank] = box.from_strides[box.rank] = box.to_strides[box.rank] = 1;
+    box.rank++;
   }
-  int64_t rows = 1, length = box.dims[box.rank - 1];
+  return box;
+}
+
+static bool copy_box(const ArrayBox *given, const Tensor *from, Tensor *to, const char *around, const Parallel *parallel,
+                     Status *status) {
+  ArrayBox box = with_rows(given, around != NULL);
+  int64_t rows = 1, length = row_length(&box);
   for (int d = 0; d + 1 < box.rank; d++) rows *= box.dims[d];
   if (!dtype_is_pod(from->dtype)) return copy_owners(&box, rows, from, to, status);
-  BoxJob job = {.box = &box, .from = from->data, .to = to->data, .size = (int64_t)dtype_size(from->dtype)};
+  BoxJob job = {.box = &box, .from = from->data, .to = to->data, .size = (int64_t)dtype_size(from->dtype), .around = around};
   job.piece = length < PIECE ? length : PIECE;
   job.pieces = (length - 1) / job.piece + 1;
   parallel_for(parallel, rows * job.pieces, 1 + GRAIN / job.piece, copy_pieces, &job);
+  if (around != NULL) {
+    Position last;
+    seek(&box, rows - 1, &last);
+    fill_gap(&job, last.to + length, tensor_num_elements(to));
+  }
   return true;
+}
+
+bool array_box_copy(const ArrayBox *box, const Tensor *from, Tensor *to, const Parallel *parallel, Status *status) {
+  return box->empty || copy_box(box, from, to, NULL, parallel, status);
+}
+
+bool array_box_embed(const ArrayBox *box, const Tensor *from, const Tensor *around, Tensor *to, const Parallel *parallel,
+                     Status *status) {
+  static const char kZero[16];
+  bool pod = dtype_is_pod(to->dtype);
+  if (!box->empty && pod) return copy_box(box, from, to, around != NULL ? around->data : kZero, parallel, status);
+  if (around == NULL) {
+    array_clear(to);
+  } else if (tensor_num_elements(to) > 0) {
+    ArrayBox all = {0};
+    array_box_add(&all, tensor_num_elements(to), 0, 1);
+    TRY(array_box_copy(&all, around, to, parallel, status));
+  }
+  return array_box_copy(box, from, to, parallel, status);
 }
 
 typedef struct RowJob {

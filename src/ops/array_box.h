@@ -23,6 +23,11 @@ void array_box_add(ArrayBox *box, int64_t size, int64_t from_stride, int64_t to_
 MUST_CHECK bool array_box_copy(const ArrayBox *box, const Tensor *from, Tensor *to, const Parallel *parallel,
                                Status *status);
 
+/* Copies, and all other elements of `to` become `around`'s one, or 0, false or "" where that is NULL. The box lies in `to` as a tensor of
+ * fewer elements does in one of more: its axes have the strides of `to`. */
+MUST_CHECK bool array_box_embed(const ArrayBox *box, const Tensor *from, const Tensor *around, Tensor *to,
+                                const Parallel *parallel, Status *status);
+
 /* Row i of `to` becomes row rows[i] of `from`; rows have `length` elements and the tensors one dtype. */
 MUST_CHECK bool array_gather_rows(const Tensor *from, const int64_t *rows, int64_t count, int64_t length, Tensor *to,
                                   const Parallel *parallel, Status *status);

@@ -25,14 +25,6 @@ static bool pad(KernelContext *context, const Tensor *value, Status *status) {
   if (same) return kernel_set_output(context, 0, input, NULL, status);
   Tensor *out;
   TRY(kernel_allocate_output_dims(context, 0, rank, dims, &out, status));
-  if (value == NULL) {
-    array_clear(out);
-  } else if (tensor_num_elements(out) > 0) {
-    ArrayBox all = {0};
-    array_box_add(&all, tensor_num_elements(out), 0, 1);
-    TRY(array_box_copy(&all, value, out, context->parallel, status));
-  }
-  if (tensor_num_elements(input) == 0) return true;
   array_strides(&input->shape, from);
   array_strides(&out->shape, to);
   ArrayBox box = {0};
@@ -40,7 +32,7 @@ static bool pad(KernelContext *context, const Tensor *value, Status *status) {
     box.to_offset += tensor_int_at(paddings, 2 * i) * to[i];
     array_box_add(&box, shape_dim(&input->shape, i), from[i], to[i]);
   }
-  return array_box_copy(&box, input, out, context->parallel, status);
+  return array_box_embed(&box, input, value, out, context->parallel, status);
 }
 
 static bool pad_kernel(KernelContext *context, Status *status) { return pad(context, NULL, status); }
