@@ -54,7 +54,7 @@ static void check_large(int64_t rows, int64_t columns, const int32_t paddings[4]
         wrong += tensor_i32(&run.outputs[0])[i] != (inside ? row * columns + column + 1 : -1);
       }
       CHECK_INT_EQ(wrong, 0);
-      CHECK(calls > 2);
+      CHECK(calls > 1);
     }
   }
   op_run_end(&run);
@@ -64,7 +64,7 @@ TEST(pad_of_large_inputs_with_any_split) {
   check_large(500, 400, (int32_t[]){3, 2, 1, 4});
   check_large(4, 70000, (int32_t[]){1, 1, 5, 0});  /* rows in pieces */
   check_large(400, 500, (int32_t[]){7, 9, 0, 0});  /* one row in pieces */
-  check_large(600000, 1, (int32_t[]){0, 3, 1, 1}); /* rows of one element */
+  check_large(200000, 1, (int32_t[]){0, 3, 1, 1}); /* rows of one element */
 }
 
 GRADIENT_CASES(pad,
