@@ -51,19 +51,6 @@ SIMD_INLINE void f32x4_store(float *p, f32x4 v) { memcpy(p, &v, sizeof v); }
 SIMD_INLINE void f64x2_store(double *p, f64x2 v) { memcpy(p, &v, sizeof v); }
 SIMD_INLINE void i32x4_store(int32_t *p, i32x4 v) { memcpy(p, &v, sizeof v); }
 
-/* 16 bytes as 16 floats. */
-SIMD_INLINE void f32x4_load_u8(const uint8_t *p, f32x4 v[4]) {
-#ifdef __wasm_simd128__
-  v128_t bytes = wasm_v128_load(p), low = wasm_u16x8_extend_low_u8x16(bytes), high = wasm_u16x8_extend_high_u8x16(bytes);
-  v[0] = (f32x4)wasm_f32x4_convert_i32x4(wasm_u32x4_extend_low_u16x8(low));
-  v[1] = (f32x4)wasm_f32x4_convert_i32x4(wasm_u32x4_extend_high_u16x8(low));
-  v[2] = (f32x4)wasm_f32x4_convert_i32x4(wasm_u32x4_extend_low_u16x8(high));
-  v[3] = (f32x4)wasm_f32x4_convert_i32x4(wasm_u32x4_extend_high_u16x8(high));
-#else
-  for (int i = 0; i < 16; i++) v[i / 4][i % 4] = p[i];
-#endif
-}
-
 SIMD_INLINE f32x4 f32x4_splat(float x) { return (f32x4){x, x, x, x}; }
 SIMD_INLINE f64x2 f64x2_splat(double x) { return (f64x2){x, x}; }
 SIMD_INLINE i32x4 i32x4_splat(int32_t x) { return (i32x4){x, x, x, x}; }
@@ -81,6 +68,24 @@ SIMD_INLINE f64x2 f64x2_load_splat(const double *p) {
   return (f64x2)wasm_v128_load64_splat(p);
 #else
   return f64x2_splat(*p);
+#endif
+}
+
+/* 16 bytes as 16 floats. */
+SIMD_INLINE void f32x4_load_u8(const uint8_t *p, f32x4 v[4]) {
+#ifdef __wasm_simd128__
+  /* Engines on x86 convert unsigned integers in eight instructions. Here the bits of 2^23 + x are put together, and 2^23 is subtracted. */
+  static const float kNumbers[] = {0x1p23f};
+  const float *table = simd_table(kNumbers);
+  f32x4 base = f32x4_load_splat(table);
+  v128_t upper = wasm_v128_load16_splat((const char *)table + 2), bytes = wasm_v128_load(p);
+  v128_t low = wasm_u16x8_extend_low_u8x16(bytes), high = wasm_u16x8_extend_high_u8x16(bytes);
+  v[0] = (f32x4)wasm_i16x8_shuffle(low, upper, 0, 8, 1, 9, 2, 10, 3, 11) - base;
+  v[1] = (f32x4)wasm_i16x8_shuffle(low, upper, 4, 12, 5, 13, 6, 14, 7, 15) - base;
+  v[2] = (f32x4)wasm_i16x8_shuffle(high, upper, 0, 8, 1, 9, 2, 10, 3, 11) - base;
+  v[3] = (f32x4)wasm_i16x8_shuffle(high, upper, 4, 12, 5, 13, 6, 14, 7, 15) - base;
+#else
+  for (int i = 0; i < 16; i++) v[i / 4][i % 4] = p[i];
 #endif
 }
 
