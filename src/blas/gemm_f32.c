@@ -15,8 +15,10 @@
  * and 5 x 8 without (a product needs a register of its own) reach nine tenths of what the units can do. */
 #ifdef TFCORE_RELAXED_SIMD
 #define MR 6
+#define SHALLOW 16
 #else
 #define MR 5
+#define SHALLOW 40
 #endif
 #define KC 256
 #define MC 960

@@ -14,8 +14,10 @@
 /* As in gemm_f32.c: registers count, whatever they hold. */
 #ifdef TFCORE_RELAXED_SIMD
 #define MR 6
+#define SHALLOW 16
 #else
 #define MR 5
+#define SHALLOW 40
 #endif
 #define KC 192
 #define MC 480
