@@ -12,6 +12,7 @@
 #define VFN(name) f32x4_##name
 #define GEMM(name) gemm_f32##name
 #define CONV(name) conv_f32##name
+#include "blas/interleave.inc"
 #include "blas/conv_pack.inc"
 #include "blas/conv_product.inc"
 #undef T
@@ -29,5 +30,6 @@
 #define VFN(name) f64x2_##name
 #define GEMM(name) gemm_f64##name
 #define CONV(name) conv_f64##name
+#include "blas/interleave.inc"
 #include "blas/conv_pack.inc"
 #include "blas/conv_product.inc"
