@@ -32,9 +32,8 @@ WindowView window_backward(const WindowAxis *axis, int64_t phase) {
 }
 
 void window_inside(const WindowView *view, int64_t place, int64_t *begin, int64_t *end) {
-  int64_t first = place * view->step + view->offset, step = view->tap_step;
+  int64_t first = place * view->step + view->offset, step = view->tap_step, last = first + (view->taps - 1) * step;
   *begin = first >= 0 ? 0 : (-first + step - 1) / step;
-  *end = first >= view->size ? 0 : (view->size - 1 - first) / step + 1;
-  if (*end > view->taps) *end = view->taps;
+  *end = last < view->size ? view->taps : first >= view->size ? 0 : (view->size - 1 - first) / step + 1;
   if (*begin > *end) *begin = *end;
 }

@@ -40,7 +40,7 @@
  * this the compiler's overlap check would send exactly that case down its scalar path. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed" /* builds with sanitizers do not vectorise */
-#define LOOP_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define LOOP_INDEPENDENT _Pragma("clang loop vectorize(assume_safety) interleave_count(4)")
 #else
 #define LOOP_INDEPENDENT _Pragma("GCC ivdep")
 #endif
