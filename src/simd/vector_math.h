@@ -15,6 +15,8 @@
 #include "simd/wide.h"
 
 /* y[i] = f(x[i]) for i < count. y may be x, but must not overlap it otherwise. */
+void vector_neg_f32(int64_t count, const float *x, float *y); /* these two are exact, of NaN too */
+void vector_abs_f32(int64_t count, const float *x, float *y);
 void vector_exp_f32(int64_t count, const float *x, float *y);
 void vector_expm1_f32(int64_t count, const float *x, float *y);
 void vector_log_f32(int64_t count, const float *x, float *y);
@@ -51,6 +53,9 @@ void vector_selu_f64(int64_t count, const double *x, double *y);
 SIMD_INLINE f32x16 f32x16_constant(const float *numbers, int i) { return f32x16_load_splat(&simd_table(numbers)[i]); }
 static const float kVectorNumbers[] = {1.0f, -0.0f, -80.0f};
 SIMD_INLINE f32x16 f32x16_one(void) { return f32x16_constant(kVectorNumbers, 0); }
+/* Engines put the sign bit together at each vector's turn where they are left to it. */
+SIMD_INLINE f32x16 f32x16_neg(f32x16 x) { return (f32x16)((i32x16)x ^ (i32x16)f32x16_constant(kVectorNumbers, 1)); }
+SIMD_INLINE f32x16 f32x16_without_sign(f32x16 x) { return (f32x16)((i32x16)x & ~(i32x16)f32x16_constant(kVectorNumbers, 1)); }
 SIMD_INLINE f32x16 f32x16_minus_abs(f32x16 x) { return (f32x16)((i32x16)x | (i32x16)f32x16_constant(kVectorNumbers, 1)); }
 
 /* coefficients[0] + x * (coefficients[1] + x * ...), with count >= 1 a constant. */

@@ -32,6 +32,8 @@ static double reference_softplus(double x) { return x > 40 ? x : log1p(exp(x)); 
 static double reference_elu(double x) { return x < 0 ? expm1(x) : x; }
 static double reference_selu(double x) { return 1.0507009873554805 * (x < 0 ? 1.6732632423543772 * expm1(x) : x); }
 
+static double reference_neg(double x) { return -x; }
+
 typedef struct Function {
   const char *name;
   void (*array)(int64_t count, const float *x, float *y);
@@ -52,6 +54,8 @@ static const Function kFunctions[] = {
     {"softplus", vector_softplus_f32, reference_softplus, 4},
     {"elu", vector_elu_f32, reference_elu, 4},
     {"selu", vector_selu_f32, reference_selu, 4},
+    {"neg", vector_neg_f32, reference_neg, 0},
+    {"abs", vector_abs_f32, fabs, 0},
 };
 enum { FUNCTION_COUNT = sizeof kFunctions / sizeof kFunctions[0], CHUNK = 1024 };
 
@@ -143,6 +147,7 @@ TEST(vector_math_special_values) {
       {8, 0, 0}, {8, -0.0f, -0.0f}, {8, INFINITY, 1}, {8, -INFINITY, -1}, {8, NAN, NAN}, {8, FLT_MAX, 1}, {8, -9, -1},
       {9, INFINITY, INFINITY}, {9, -INFINITY, 0}, {9, NAN, NAN}, {9, 1000, 1000}, {9, -200, 0},
       {10, -0.0f, -0.0f}, {10, INFINITY, INFINITY}, {10, -INFINITY, -1}, {10, NAN, NAN}, {10, 5, 5},
+      {12, 0, -0.0f}, {12, -0.0f, 0}, {12, INFINITY, -INFINITY}, {13, -0.0f, 0}, {13, -INFINITY, INFINITY}, {13, NAN, NAN},
       {11, -0.0f, -0.0f}, {11, INFINITY, INFINITY}, {11, -INFINITY, -1.7580993f}, {11, NAN, NAN},
   };
   for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) {
