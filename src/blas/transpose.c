@@ -152,22 +152,30 @@ typedef struct Plan {
 
 static void plan_body(void *arg, int64_t begin, int64_t end) {
   const Plan *plan = arg;
+  int64_t index[TRANSPOSE_MAX_AXES], rest = begin / plan->strips, strip = begin % plan->strips, x = 0, y = 0;
+  for (int d = plan->rank - 1; d >= 0; d--) {
+    index[d] = rest % plan->dims[d];
+    rest /= plan->dims[d];
+    x += index[d] * plan->x_strides[d], y += index[d] * plan->y_strides[d];
+  }
   for (int64_t item = begin; item < end; item++) {
-    int64_t rest = item / plan->strips, x = 0, y = 0;
-    for (int d = plan->rank - 1; d >= 0; d--) {
-      int64_t i = rest % plan->dims[d];
-      rest /= plan->dims[d];
-      x += i * plan->x_strides[d], y += i * plan->y_strides[d];
-    }
     const char *from = plan->x + x * plan->size;
     char *to = plan->y + y * plan->size;
     if (plan->run > 0) {
       memcpy(to, from, (size_t)(plan->run * plan->size));
     } else {
-      int64_t row = item % plan->strips * plan->strip;
+      int64_t row = strip * plan->strip;
       int64_t rows = plan->rows - row < plan->strip ? plan->rows - row : plan->strip;
       plan->matrix(from + row * plan->x_row * plan->size, plan->x_row, rows, plan->columns, to + row * plan->size,
                    plan->y_column);
+    }
+    if (++strip < plan->strips) continue;
+    strip = 0;
+    for (int d = plan->rank - 1; d >= 0; d--) {
+      x += plan->x_strides[d], y += plan->y_strides[d];
+      if (++index[d] < plan->dims[d]) break;
+      x -= plan->x_strides[d] * plan->dims[d], y -= plan->y_strides[d] * plan->dims[d];
+      index[d] = 0;
     }
   }
 }
