@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "op/node_def.h"
+#include "ops/array_box.h"
 #include "ops/half_precision.h"
 #include "ops/variable_access.h"
 
@@ -81,17 +82,47 @@ bool update_shape(InferenceContext *c, Status *status) {
 
 static const char *input_name(const UpdateState *state, int i) { return state->op_def->input_arg[i]->name; }
 
+/* The words of errors about inputs, where they do not follow from names alone. */
+typedef struct Wording {
+  const char *op;    /* a part of the op's name; "": of every op's */
+  const char *input;
+  const char *noun;  /* what the input is called; NULL: by its name */
+  const char *colon; /* between the demand and the shape; NULL: ": " */
+} Wording;
+static const Wording kWordings[] = {
+    {"ApplyAdagradDA", "gradient_accumulator", "accum", NULL},
+    {"ApplyAdagradDA", "gradient_squared_accumulator", "accum", NULL},
+    {"SparseApplyAdadelta", "accum", "accum_grad", NULL},
+    {"SparseApplyProximalGradientDescent", "alpha", "lr", NULL},
+    {"SparseApplyMomentum", "lr", NULL, " : "},
+    {"SparseApplyKerasMomentum", "lr", NULL, " : "},
+    {"ApplyAdam", "lr", NULL, " : "},
+    {"ApplyAdaMax", "lr", NULL, " : "},
+    {"SparseApplyRMSProp", "lr", NULL, NULL},
+    {"SparseApplyCenteredRMSProp", "lr", NULL, NULL},
+    {"RMSProp", "lr", NULL, " : "},
+    {"SparseApplyFtrl", "lr_power", NULL, NULL},
+    {"ApplyFtrl", "lr_power", NULL, ""},
+    {"", "l1", "l1 regularization strength", NULL},
+    {"", "l2", "l2 regularization strength", NULL},
+    {"", "l2_shrinkage", "l2 shrinkage regularization strength", NULL},
+};
+
+static Wording wording_of(const UpdateState *state, int i) {
+  Wording found = {.input = input_name(state, i)};
+  for (size_t k = 0; k < sizeof kWordings / sizeof *kWordings && found.op == NULL; k++) {
+    if (strcmp(kWordings[k].input, found.input) == 0 && strstr(state->op_def->name, kWordings[k].op)) found = kWordings[k];
+  }
+  if (found.noun == NULL) found.noun = found.input;
+  if (found.colon == NULL) found.colon = ": ";
+  return found;
+}
+
 static bool check_same_shape(const UpdateState *state, const Tensor *var, int i, const Tensor *other, Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   if (shape_equal(&var->shape, &other->shape)) return true;
-  return status_invalid(status, "var and %s do not have the same shape%s %s", input_name(state, i), shape_text(&var->shape, a),
+  return status_invalid(status, "var and %s do not have the same shape%s %s", wording_of(state, i).noun, shape_text(&var->shape, a),
                         shape_text(&other->shape, b));
-}
-
-static const char *scalar_name(const char *name) {
-  if (strcmp(name, "l1") == 0) return "l1 regularization strength";
-  if (strcmp(name, "l2") == 0) return "l2 regularization strength";
-  return strcmp(name, "l2_shrinkage") == 0 ? "l2 shrinkage regularization strength" : name;
 }
 
 /* Which scalars have a sign to keep; the rates of learning must not even be zero. */
@@ -114,14 +145,16 @@ static bool check_scalar(const KernelContext *context, int i, int demands, Statu
     demand = sign_demand(name, ftrl);
     ok = ok && keeps_sign(name, tensor_double_at(input, 0));
   }
-  return ok || status_invalid(status, "%s is not a %s: %s", scalar_name(name), demand, shape_text(&input->shape, text));
+  if (ok) return true;
+  Wording words = wording_of(state, i);
+  return status_invalid(status, "%s is not a %s%s%s", words.noun, demand, words.colon, shape_text(&input->shape, text));
 }
 
 static int64_t index_at(const Tensor *indices, int64_t i) {
   return indices->dtype == DT_INT32 ? tensor_i32(indices)[i] : tensor_i64(indices)[i];
 }
 
-static bool check_rows(const Tensor *var, const Tensor *grad, const Tensor *indices, int demands, Status *status) {
+static bool check_rows(const UpdateState *state, const Tensor *var, const Tensor *grad, const Tensor *indices, int demands, Status *status) {
   bool empty_rows = false;
   if (var->shape.rank < 1) return status_invalid(status, "var must be at least 1 dimensional");
   if (indices->shape.rank != 1) return status_invalid(status, "indices must be one-dimensional");
@@ -141,6 +174,7 @@ static bool check_rows(const Tensor *var, const Tensor *grad, const Tensor *indi
   for (int64_t i = 0; i < shape_dim(&indices->shape, 0); i++) {
     int64_t row = index_at(indices, i);
     if (row < 0 || row >= shape_dim(&var->shape, 0)) {
+      if (strstr(state->op_def->name, "KerasMomentum")) return array_refuse_index(indices, i, shape_dim(&var->shape, 0), status);
       return status_invalid(status, "Index %lld at offset %lld in indices is out of range", (long long)row, (long long)i);
     }
   }
@@ -175,7 +209,7 @@ static bool prepare(KernelContext *context, int demands, Variable **variables, S
       TRY(check_same_shape(state, var, i, grad, status));
     }
   }
-  if (state->indices >= 0) TRY(check_rows(var, grad, context->inputs[state->indices], demands, status));
+  if (state->indices >= 0) TRY(check_rows(state, var, grad, context->inputs[state->indices], demands, status));
   for (int i = 0; i < state->num_variables; i++) {
     TRY(variable_prepare_update(variables[i], variable_name(context, i), context->pool, status));
   }

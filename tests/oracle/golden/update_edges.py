@@ -2,7 +2,9 @@
 they refuse."""
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.framework import op_def_library
 
+from training import variable
 from writer import OPS, NoKernel, Tolerance, dtypes, kind, tf1
 
 STEPS = 5
@@ -25,6 +27,8 @@ def cases(golden):
         for dtype in dtypes(op, of='c'):
             _steps(golden, op, dtype, {})
     _refusals(golden)
+    _slots_of_other_shapes(golden)
+    _gradients_of_nan(golden)
 
 
 def _inputs(op):
@@ -82,7 +86,10 @@ def _refusals(golden):
                       ('ResourceSparseApplyMomentum', dict(indices=[[0, 1]])), ('ResourceSparseApplyAdadelta', dict(indices=[0])),
                       ('ResourceSparseApplyMomentum', dict(grad=[[1.], [2.]])), ('ResourceSparseApplyFtrl', dict(lr=0.)),
                       ('ResourceSparseApplyFtrl', dict(l1=-1.)), ('ResourceSparseApplyFtrlV2', dict(l2_shrinkage=-1.)), ('ResourceSparseApplyFtrlV2', dict(lr_power=1.)),
-                      ('ResourceSparseApplyProximalGradientDescent', dict(l2=[1.]))]:
+                      ('ResourceSparseApplyProximalGradientDescent', dict(l2=[1.])), ('ResourceSparseApplyProximalGradientDescent', dict(alpha=[1., 2.])),
+                      ('ResourceApplyAdam', dict(lr=[1., 2.])), ('ResourceApplyAdaMax', dict(lr=[1., 2.])), ('ResourceApplyRMSProp', dict(lr=[1., 2.])),
+                      ('ResourceApplyCenteredRMSProp', dict(lr=[1., 2.])), ('ResourceSparseApplyRMSProp', dict(lr=[1., 2.])),
+                      ('ResourceSparseApplyMomentum', dict(lr=[1., 2.])), ('ResourceApplyFtrl', dict(lr_power=[1., 2.])), ('ResourceSparseApplyKerasMomentum', dict(indices=[0, 3]))]:
         with golden.graph(f'{op} refuses {wrong}') as case:
             given, assign = {}, []
             for arg, is_variable in _inputs(op):
@@ -98,3 +105,39 @@ def _refusals(golden):
             update = getattr(tf.raw_ops, op)(**given, name='update')
             case.step({}, {}, targets=assign)
             case.step({}, feeds, targets=[update])
+
+
+def _slots_of_other_shapes(golden):
+    """Only slots that are referred to can have them."""
+    for op, slot in [('ApplyAdagradDA', 'gradient_accumulator'), ('SparseApplyAdagradDA', 'gradient_squared_accumulator'),
+                     ('SparseApplyAdadelta', 'accum'), ('ApplyFtrl', 'linear')]:
+        with golden.graph(f'{op} refuses {slot} of another shape') as case:
+            given, assign = {}, []
+            for arg in OPS[op].input_arg:
+                if arg.is_ref:
+                    start = np.ones((3, 3) if arg.name == slot else (3, 2), np.float32)
+                    given[arg.name], (first, _) = variable(True, arg.name, start, shape=None)
+                    assign.append(first)
+                elif arg.name == 'grad':
+                    given[arg.name] = tf.constant(np.ones((2, 2) if 'Sparse' in op else (3, 2), np.float32))
+                else:
+                    given[arg.name] = tf.constant([0, 1]) if arg.name == 'indices' else tf.constant(SCALARS[arg.name], tf.int64 if arg.name == 'global_step' else tf.float32)
+            op_def_library.apply_op(op, name='update', use_locking=False, **given, **({'multiply_linear_by_lr': False} if op == 'ApplyFtrl' else {}))
+            case.step({}, targets=assign)
+            case.step({}, targets=[case.graph.get_operation_by_name('update')])
+
+
+def _gradients_of_nan(golden):
+    """Where the linear part is not beyond what l1 cuts off, the variable is 0; so it is where that part is NaN."""
+    for op in ('ResourceApplyFtrl', 'ResourceApplyFtrlV2'):
+        with golden.graph(f'{op}, gradients of NaN and infinity') as case:
+            handles, assign, reads = {}, [], {}
+            for arg, is_variable in _inputs(op):
+                if is_variable:
+                    handles[arg], (first, reads[f'{arg}/read:0']) = variable(False, arg, np.float32([1, 2, 3, 4]))
+                    assign.append(first)
+            scalars = {arg: tf.constant(SCALARS[arg]) for arg, is_variable in _inputs(op) if not is_variable and arg != 'grad'}
+            update = getattr(tf.raw_ops, op)(**handles, **scalars, grad=tf.constant([np.nan, np.inf, -np.inf, 1]))
+            case.step({}, targets=assign)
+            case.step({}, targets=[update])
+            case.step(reads, tolerance=STEPPED)
