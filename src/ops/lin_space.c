@@ -17,7 +17,7 @@ static bool lin_space_kernel(KernelContext *context, Status *status) {
   TRY(kernel_allocate_output_dims(context, 0, 1, &num, &out, status));
   double step = num > 1 ? (stop - start) / (double)(num - 1) : 0;
   for (int64_t i = 0; i < num; i++) {
-    double value = i > 0 && i == num - 1 ? stop : start + step * (double)i;
+    double value = i == 0 ? start : i == num - 1 ? stop : start + step * (double)i;
     if (out->dtype == DT_FLOAT) {
       tensor_f32(out)[i] = (float)value;
     } else if (out->dtype == DT_DOUBLE) {
