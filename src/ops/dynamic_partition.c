@@ -155,13 +155,7 @@ static bool check_stitch(const Tensor *const *indices, const Tensor *const *data
     }
     for (int64_t i = 0, n = tensor_num_elements(indices[k]); i < n; i++) {
       int32_t index = tensor_i32(indices[k])[i];
-      if (index < 0) {
-        StrBuf text = {0};
-        array_print_position(prefix, prefix->rank, i, &text);
-        status_invalid(status, "indices%s is out of range", strbuf_text(&text));
-        strbuf_free(&text);
-        return false;
-      }
+      if (index < 0) return status_invalid(status, "indices[%lld] is out of range", (long long)i);
       if (index >= *size) *size = (int64_t)index + 1;
     }
   }

@@ -141,7 +141,7 @@ static bool max_pool_any_grad(KernelContext *context, bool second, Status *statu
   int64_t dims[4];
   if (input->shape.rank != 4) return status_invalid(status, "tensor_in must be 4-dimensional");
   if (output->shape.rank != 4) return status_invalid(status, "tensor_out must be 4-dimensional");
-  if (grad->shape.rank != 4) return status_invalid(status, "out_backprop must be 4-dimensional");
+  if (grad->shape.rank != 4) return status_invalid(status, "%s must be 4-dimensional", second ? "out_grad_backprop" : "out_backprop");
   TRY(pool_begin(context, shape_dims(&input->shape), &run, status));
   TRY(reject_depth(&run, second ? "MaxPoolingGradGrad is not yet supported on the depth dimension."
                                 : "MaxPoolingGrad is not yet supported on the depth dimension.", status));

@@ -33,7 +33,7 @@ static bool read_permutation(const Tensor *x, const Tensor *tensor, int64_t *per
   TRY(array_read_ints(tensor, perm, status));
   bool seen[SHAPE_MAX_RANK] = {false};
   for (int i = 0; i < rank; i++) {
-    if (perm[i] < 0) perm[i] = perm[i] < -rank ? -1 : perm[i] + rank; /* from the end */
+    if (perm[i] < 0) perm[i] += rank; /* from the end */
     if (perm[i] < 0 || perm[i] >= rank) return out_of_range(perm[i], rank, status);
     seen[perm[i]] = true;
   }

@@ -1,26 +1,18 @@
 /* UnsortedSegmentSum, UnsortedSegmentProd, UnsortedSegmentMin and UnsortedSegmentMax: rows under the same id, in any order, are combined;
  * those under a negative one are dropped. */
-#include <stdio.h>
-
 #include "op/op_registry.h"
+#include "ops/array_box.h"
 #include "ops/conjugate.h"
 #include "ops/element_types.h"
 #include "ops/segment_rows.h"
 
-/* "segment_ids[0,1] = 4 is out of range [0, 4)" */
+/* "segment_ids[0,1] = 4 is out of range [0, 4)"; a scalar has no position. */
 static bool out_of_range(const Tensor *ids, int64_t i, int64_t id, int64_t num_segments, Status *status) {
-  int64_t at[SHAPE_MAX_RANK];
-  char text[160];
-  size_t length = 0;
-  for (int k = ids->shape.rank - 1; k >= 0; k--) {
-    at[k] = i % shape_dim(&ids->shape, k);
-    i /= shape_dim(&ids->shape, k);
-  }
-  text[0] = '\0';
-  for (int k = 0; k < ids->shape.rank && length + 24 < sizeof text; k++) {
-    length += (size_t)snprintf(text + length, sizeof text - length, "%s%lld", k == 0 ? "" : ",", (long long)at[k]);
-  }
-  return status_invalid(status, "segment_ids[%s] = %lld is out of range [0, %lld)", text, (long long)id, (long long)num_segments);
+  StrBuf text = {0};
+  array_print_position(&ids->shape, ids->shape.rank, i, &text);
+  status_invalid(status, "segment_ids%s = %lld is out of range [0, %lld)", strbuf_text(&text), (long long)id, (long long)num_segments);
+  strbuf_free(&text);
+  return false;
 }
 
 static bool unsorted_kernel(KernelContext *context, SegmentKind kind, Status *status) {

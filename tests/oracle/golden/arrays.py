@@ -145,3 +145,5 @@ def cases(golden):
         golden.op('Select', [numbers(random, condition, bool), x(shape), x(shape)], gradient=True)
     golden.fails('Select', [np.array([True, False]), x((3,)), x((3,))])
     golden.fails('Select', [np.array([True, False]), x((2,)), x((3,))])
+    golden.fails('DynamicStitch', [[np.int32([[0, 1], [-1, 2]])], [x((2, 2))]])
+    golden.fails('DynamicStitch', [[np.int32([0]), np.int32(-1)], [x((1,)), x(())]])

@@ -116,6 +116,10 @@ def cases(golden):
             golden.op('MirrorPadGrad', [x((6, 6), dtype), np.int32([[1, 2], [2, 0]])], {'mode': mode}, tolerance=SUMMED, gradient=kind(dtype) in 'fc')
         golden.fails('MirrorPadGrad', [x((3,)), np.int32([[4, 0]])], {'mode': mode})
         golden.fails('MirrorPadGrad', [x((3,)), np.int32([[1, 0], [0, 0]])], {'mode': mode})
+    for perm in ([0, -5], [-4, -3]):
+        golden.fails('Transpose', [x((2, 3)), np.int32(perm)], name=str(perm))
+    golden.fails('UnsortedSegmentSum', [x(()), np.int32(3), np.int32(3)])
+    golden.fails('UnsortedSegmentSum', [x((2, 2)), np.int32([[0, 1], [3, 0]]), np.int32(3)])
 
 
 def _python_slice(begin, end, strides, masks):
