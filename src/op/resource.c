@@ -218,13 +218,22 @@ bool resource_manager_add(ResourceManager *manager, Str container, Str name, Res
   return ok;
 }
 
+/* A variable of a shape without elements has its value from the start. */
+static bool declare(Variable *variable, const Shape *declared, Status *status) {
+  if (declared == NULL) return true;
+  TRY(shape_copy(&variable->declared, declared, status));
+  return declared->rank == 0 || shape_num_elements(declared) != 0 ||
+         tensor_allocate(&variable->value, variable->dtype, declared, NULL, status);
+}
+
 /* Under the lock. */
-static bool find_or_make(ResourceManager *manager, const Key *key, DataType dtype, Resource **resource, Status *status) {
+static bool find_or_make(ResourceManager *manager, const Key *key, DataType dtype, const Shape *declared, Resource **resource,
+                         Status *status) {
   *resource = find(manager, key);
   if (*resource != NULL) return true;
   Variable *made = variable_new(dtype);
   if (made == NULL) return status_oom(status, "a variable");
-  if (!insert(manager, key, &made->resource, status)) {
+  if (!declare(made, declared, status) || !insert(manager, key, &made->resource, status)) {
     tensor_object_unref(&made->resource.object);
     return false;
   }
@@ -233,7 +242,7 @@ static bool find_or_make(ResourceManager *manager, const Key *key, DataType dtyp
 }
 
 static bool find_variable(ResourceManager *manager, Namespace space, Str container, Str name, DataType dtype,
-                          Variable **variable, Status *status) {
+                          const Shape *declared, Variable **variable, Status *status) {
   *variable = NULL;
   /* A variable of handles could form chains and cycles of references. */
   if (!dtype_is_valid((int)dtype) || dtype_is_ref((int)dtype) || dtype == DT_RESOURCE) {
@@ -244,7 +253,7 @@ static bool find_variable(ResourceManager *manager, Namespace space, Str contain
   TRY(make_key(&key, space, container, name, status));
   Resource *found;
   lock_manager(manager);
-  bool ok = find_or_make(manager, &key, dtype, &found, status);
+  bool ok = find_or_make(manager, &key, dtype, declared, &found, status);
   unlock_manager(manager);
   free_key(&key);
   if (!ok) return false;
@@ -260,10 +269,10 @@ static bool find_variable(ResourceManager *manager, Namespace space, Str contain
 
 bool resource_manager_variable(ResourceManager *manager, Str container, Str name, DataType dtype, Variable **variable,
                                Status *status) {
-  return find_variable(manager, RESOURCES, container, name, dtype, variable, status);
+  return find_variable(manager, RESOURCES, container, name, dtype, NULL, variable, status);
 }
 
-bool resource_manager_reference(ResourceManager *manager, Str container, Str name, DataType dtype, Variable **variable,
-                                Status *status) {
-  return find_variable(manager, REFERENCES, container, name, dtype, variable, status);
+bool resource_manager_reference(ResourceManager *manager, Str container, Str name, DataType dtype, const Shape *declared,
+                                Variable **variable, Status *status) {
+  return find_variable(manager, REFERENCES, container, name, dtype, declared, variable, status);
 }

@@ -39,9 +39,10 @@ MUST_CHECK bool resource_manager_add(ResourceManager *manager, Str container, St
  * another dtype. Borrowed. Thread-safe, as resource_manager_add is. */
 MUST_CHECK bool resource_manager_variable(ResourceManager *manager, Str container, Str name, DataType dtype,
                                           Variable **variable, Status *status);
-/* The same for reference variables (VariableV2), which have names of their own. */
+/* The same for reference variables (VariableV2), which have names of their own. `declared` is what a new one declares (NULL: its
+ * shape is not known); where that has no elements, the variable is initialised at once. */
 MUST_CHECK bool resource_manager_reference(ResourceManager *manager, Str container, Str name, DataType dtype,
-                                           Variable **variable, Status *status);
+                                           const Shape *declared, Variable **variable, Status *status);
 /* A new variable that no manager knows, with one reference; NULL when out of memory. */
 Variable *variable_new(DataType dtype);
 /* A new handle with one reference; it takes a reference of its own to the resource. */

@@ -43,7 +43,8 @@ REGISTER_OP(Equal,
   .shape = shape_broadcast_binary,
   .gradient = NO_GRADIENT,
   .kernels = {TYPED_FLOAT_KERNELS(equal), TYPED_HALF_KERNELS(equal), TYPED_INT_KERNELS(equal), {DT_UINT8, equal_u8}, {DT_INT8, equal_i8},
-              {DT_INT16, equal_i16}, {DT_BOOL, equal_bool}, TYPED_COMPLEX_KERNELS(equal), {DT_STRING, equal_string}})
+              {DT_INT16, equal_i16}, {DT_BOOL, equal_bool}, TYPED_COMPLEX_KERNELS(equal), {DT_STRING, equal_string},
+              {DT_QUINT8, equal_u8}, {DT_QINT8, equal_i8}, {DT_QINT32, equal_i32}})
 
 REGISTER_OP(NotEqual,
   .inputs = {"x: T", "y: T"},
@@ -55,7 +56,7 @@ REGISTER_OP(NotEqual,
   .gradient = NO_GRADIENT,
   .kernels = {TYPED_FLOAT_KERNELS(not_equal), TYPED_HALF_KERNELS(not_equal), TYPED_INT_KERNELS(not_equal), {DT_UINT8, not_equal_u8},
               {DT_INT8, not_equal_i8}, {DT_INT16, not_equal_i16}, {DT_BOOL, not_equal_bool}, TYPED_COMPLEX_KERNELS(not_equal),
-              {DT_STRING, not_equal_string}})
+              {DT_STRING, not_equal_string}, {DT_QUINT8, not_equal_u8}, {DT_QINT8, not_equal_i8}, {DT_QINT32, not_equal_i32}})
 
 REGISTER_OP(Less,
   .inputs = {"x: T", "y: T"},

@@ -169,7 +169,7 @@ static bool concat_offset_kernel(KernelContext *context, Status *status) {
   int count = context->num_inputs - 1;
   for (int i = 0; i < count; i++) {
     if (!tensor_is_vector(sizes[i])) {
-      return status_invalid(status, "input %d should be a vector, but got shape %s", i,
+      return status_invalid(status, "input %d should be a vector, but got shape %s", i + 1,
                             shape_text(&sizes[i]->shape, text));
     }
   }

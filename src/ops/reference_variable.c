@@ -34,14 +34,23 @@ static bool shape_is_known(const TensorShapeProto *proto) {
   return true;
 }
 
+static bool make_handle(ResourceManager *resources, VariableState *state, Status *status) {
+  Variable *found;
+  Shape declared = {0};
+  bool known = shape_is_known(state->shape);
+  if (known) TRY(shape_from_proto(state->shape, &declared, status));
+  bool ok = resource_manager_reference(resources, state->container, state->name, state->dtype, known ? &declared : NULL, &found,
+                                       status) &&
+            resource_handle_tensor(state->container, state->name, &found->resource, &state->handle, status);
+  shape_clear(&declared);
+  return ok;
+}
+
 static bool variable(KernelContext *context, Status *status) {
   VariableState *state = context->state;
   if (tensor_is_empty(&state->handle)) {
-    Variable *found;
     if (context->resources == NULL) return status_set(status, CODE_INTERNAL, "No resource manager.");
-    TRY(resource_manager_reference(context->resources, state->container, state->name, state->dtype, &found, status));
-    if (shape_is_known(state->shape)) TRY(shape_from_proto(state->shape, &found->declared, status));
-    TRY(resource_handle_tensor(state->container, state->name, &found->resource, &state->handle, status));
+    TRY(make_handle(context->resources, state, status));
   }
   return kernel_set_output(context, 0, &state->handle, NULL, status);
 }

@@ -1,17 +1,19 @@
 #include "ops/variable_access.h"
 
-const char *variable_name(const KernelContext *context, int i) {
-  const ResourceHandle *handle = ((ResourceHandle *const *)context->inputs[i]->data)[0];
-  return handle->name;
+static const ResourceHandle *handle_of(const KernelContext *context, int i) {
+  return ((ResourceHandle *const *)context->inputs[i]->data)[0];
 }
+
+const char *variable_name(const KernelContext *context, int i) { return handle_of(context, i)->name; }
 
 bool initialized_variable(const KernelContext *context, int i, DataType dtype, Variable **variable, Status *status) {
   TRY(tensor_variable(context->inputs[i], variable, status));
   if (tensor_is_empty(&(*variable)->value)) {
+    const char *container = handle_of(context, i)->container;
     return status_set(status, CODE_FAILED_PRECONDITION,
-                      "Error while reading resource variable %s from Container: localhost. This could mean that the variable was "
+                      "Error while reading resource variable %s from Container: %s. This could mean that the variable was "
                       "uninitialized.",
-                      variable_name(context, i));
+                      variable_name(context, i), container[0] != '\0' ? container : "localhost");
   }
   if ((*variable)->dtype == dtype) return true;
   return status_invalid(status, "Trying to read variable with wrong dtype. Expected %s got %s", dtype_name(dtype),

@@ -70,7 +70,7 @@ TEST(concat_offsets) {
   op_fails("ConcatOffset[N=2]", "int32[] 0; int32[2] 1 2; int32[1] 1", CODE_INVALID_ARGUMENT,
            "input 1 should contain 2 elements, but got 1");
   op_fails("ConcatOffset[N=2]", "int32[] 0; int32[1] 1; int32[] 1", CODE_INVALID_ARGUMENT,
-           "input 1 should be a vector, but got shape []");
+           "input 2 should be a vector, but got shape []");
   op_fails("ConcatOffset[N=3]", "int32[] 0; int32[1] 2147483647; int32[1] 2147483647; int32[1] 1",
            CODE_INVALID_ARGUMENT, "does not fit int32");
 }

@@ -1,8 +1,9 @@
 """Ops that make, shape, join, split and repeat tensors, and what their gradients are made of."""
 import numpy as np
+import tensorflow as tf
 
 from data import SHAPES, numbers
-from writer import EXACT, SUMMED, dtypes, kind
+from writer import EXACT, SUMMED, dtypes, kind, tf1
 
 ALL = dtypes('Reshape')
 FLOAT = np.dtype(np.float32)
@@ -147,3 +148,15 @@ def cases(golden):
     golden.fails('Select', [np.array([True, False]), x((2,)), x((3,))])
     golden.fails('DynamicStitch', [[np.int32([[0, 1], [-1, 2]])], [x((2, 2))]])
     golden.fails('DynamicStitch', [[np.int32([0]), np.int32(-1)], [x((1,)), x(())]])
+    for axis, shapes in [(1, [(2, 0), (2, 5), (2, 0)]), (3, [(1, 2, 3, 4, 5, 6)] * 2), (0, [(i, 2) for i in range(9)])]:
+        golden.op('ConcatOffset', [np.int32(axis), [np.int32(shape) for shape in shapes]])
+    for axis, shapes in [(2, [[2, 3], [2, 3]]), (-3, [[2, 3], [2, 3]]), (0, [[2, 3], [2, 3, 4]]), ([0, 0], [[2], [3]]), (0, [[[2, 3]], [[2, 3]]])]:
+        golden.fails('ConcatOffset', [np.int32(axis), [np.int32(shape) for shape in shapes]], name=f'{axis} {shapes}')
+    for count in (1, 2, 5):
+        with golden.graph(f'AddN of {count} lists') as case:
+            feeds = {tf1.placeholder(np.float32, None, f'x{i}'): x((3, 2)) for i in range(count)}
+            lists = [tf.raw_ops.TensorListFromTensor(tensor=given, element_shape=np.int32([2])) for given in feeds]
+            total = tf.raw_ops.AddN(inputs=lists, name='op')
+            made = tf.raw_ops.TensorListStack(input_handle=total, element_shape=np.int32([2]), element_dtype=tf.float32, name='stack')
+            case.step({'stack:0': made}, feeds, tolerance=SUMMED)
+            case.expect_success()

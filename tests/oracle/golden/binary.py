@@ -1,8 +1,9 @@
 """Elementwise ops of two inputs, with broadcasting: arithmetic, comparisons, logic."""
 import numpy as np
+import tensorflow as tf
 
 from data import BROADCAST, extremes, nonzero, numbers
-from writer import ELEMENTWISE, EXACT, SUMMED, dtypes, kind
+from writer import ELEMENTWISE, EXACT, SUMMED, dtypes, kind, tf1
 
 ARITHMETIC = ['Add', 'AddV2', 'Sub', 'Mul', 'Maximum', 'Minimum', 'SquaredDifference']
 DIVISION = ['RealDiv', 'Div', 'FloorDiv', 'FloorMod']
@@ -51,3 +52,19 @@ def cases(golden):
         for left, right in BROADCAST:
             golden.op(op, [numbers(random, left, bool), numbers(random, right, bool)])
         golden.fails(op, [numbers(random, (2, 3), bool), numbers(random, (2,), bool)])
+        for left, right in [((0,), (1,)), ((2, 1, 2, 1, 3, 1), (3, 3, 2)), ((3, 33), (3, 1)), ((1,), (2, 0, 3))]:
+            golden.op(op, [numbers(random, left, bool), numbers(random, right, bool)])
+    _quantized(golden)
+
+
+def _quantized(golden):
+    """Numbers that stand for others are equal when they are the same."""
+    for op in ('Equal', 'NotEqual'):
+        for dtype, of in ((np.uint8, tf.quint8), (np.int8, tf.qint8), (np.int32, tf.qint32)):
+            for left, right in [((17,), (17,)), ((3, 1), (5,))]:
+                with golden.graph(f'{op} {of.name}{list(left)}, {of.name}{list(right)}') as case:
+                    feeds = {tf1.placeholder(dtype, None, f'x{i}'): numbers(golden.random, shape, dtype, 0, 2) for i, shape in enumerate((left, right))}
+                    x, y = (tf.raw_ops.Bitcast(input=given, type=of) for given in feeds)
+                    made = tf.raw_ops.Equal(x=x, y=y, name='op') if op == 'Equal' else tf.raw_ops.NotEqual(x=x, y=y, name='op')
+                    case.step({'op:0': made}, feeds)
+                    case.expect_success()

@@ -27,3 +27,5 @@ def cases(golden):
         golden.op('Cast', [numbers(random, shape, np.int32)], {'DstT': tf.float32})
     golden.fails('Cast', [np.array([b'1'], object)], {'DstT': tf.float32})
     golden.fails('Cast', [np.float32([1])], {'DstT': tf.string})
+    for shape in [(), (0,), (2, 3)]:
+        golden.op('Cast', [numbers(random, shape, object)], {'DstT': tf.string})

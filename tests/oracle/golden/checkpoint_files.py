@@ -48,6 +48,8 @@ def cases(golden):
     _slices(golden, '')
     _wrong(golden)
     _merged(golden)
+    _merged_slices(golden)
+    _restored(golden)
 
 
 def _save(version, names, slices, values, file='model', name='save'):
@@ -147,3 +149,71 @@ def _merged(golden):
             merge = apply('MergeV2Checkpoints', checkpoint_prefixes=given[0], destination_prefix=given[1], delete_old_dirs=False, allow_missing_files=False, name='merge')
             case.step({}, targets=[save])
             case.step({}, {given[0]: text(shards), given[1]: text(destination)}, targets=[merge])
+
+
+def _merged_slices(golden):
+    """Parts of one tensor lie in several files; the files' folder goes or stays."""
+    whole = numbers(golden.random, (4, 3), np.float32)
+    specs = ['4 3 0,2:-', '4 3 2,1:-', '4 3 3,1:-']
+    for delete in (True, False):
+        with folder(), golden.graph(f'MergeV2Checkpoints of slices, delete_old_dirs={delete}') as case:
+            shards = [f'parts/part-{i}' for i in range(len(specs))]
+            saves = [_save('V2', ['a'], [spec], [tf.constant(whole[_part(spec)])], file=shard, name=f'save{i}') for i, (spec, shard) in enumerate(zip(specs, shards))]
+            merge = apply('MergeV2Checkpoints', checkpoint_prefixes=shards, destination_prefix='model', delete_old_dirs=delete, allow_missing_files=False, name='merge')
+            loaded, = _restore('V2', ['a'], [''], [tf.float32])
+            row, = _restore('V2', ['a'], ['4 3 1,2:-'], [tf.float32], name='row')
+            os.makedirs('parts')
+            case.step({}, targets=saves)
+            case.step({}, targets=[merge])
+            case.expect_success()
+            case.step({loaded.name: loaded})
+            case.step({row.name: row})
+            case.step({}, targets=[merge])
+    with folder(), golden.graph('MergeV2Checkpoints onto a file that is there, of a shape that changes') as case:
+        fed = tf1.placeholder(tf.float32, None, 'x')
+        saves = _save('V2', ['a'], [''], [fed], file='part')
+        merge = apply('MergeV2Checkpoints', checkpoint_prefixes=['part'], destination_prefix='model', delete_old_dirs=False, allow_missing_files=False, name='merge')
+        loaded, = _restore('V2', ['a'], [''], [tf.float32])
+        for value in (whole, whole[0]):
+            case.step({}, {fed: value}, targets=[saves])
+            case.step({}, targets=[merge])
+            case.step({loaded.name: loaded})
+            case.expect_success()
+    with folder(), golden.graph('MergeV2Checkpoints of none') as case:
+        given = tf1.placeholder(tf.string, None, 'shards')
+        merge = apply('MergeV2Checkpoints', checkpoint_prefixes=given, destination_prefix='model', delete_old_dirs=False, allow_missing_files=False, name='merge')
+        case.step({}, {given: text([])}, targets=[merge])
+
+
+def _restored(golden):
+    """What is asked for in other orders, by patterns, twice, or wrongly."""
+    values = [numbers(golden.random, (2, 3), np.float32), numbers(golden.random, (5,), np.int64), numbers(golden.random, (), object)]
+    types = [tf.float32, tf.int64, tf.string]
+    names = ['b', 'a', 'c/d']
+    for order in ([2, 0, 1], [1], [0, 0], [1, 2, 1, 0]):
+        with folder(), golden.graph(f'RestoreV2 in the order {order}') as case:
+            save = _save('V2', names, [''] * 3, [tf.constant(value, of) for value, of in zip(values, types)])
+            loaded = _restore('V2', [names[i] for i in order], [''] * len(order), [types[i] for i in order])
+            case.step({}, targets=[save])
+            case.step({value.name: value for value in loaded})
+            case.expect_success()
+    for i, (name, type_) in enumerate(zip(names, types)):
+        with folder(), golden.graph(f'Restore {type_.name}{list(np.shape(values[i]))} of three') as case:
+            save = _save('', names, [''] * 3, [tf.constant(value, of) for value, of in zip(values, types)])
+            loaded, = _restore('', [name], [''], [type_])
+            case.step({}, targets=[save])
+            case.step({loaded.name: loaded})
+            case.expect_success()
+    for pattern, preferred in [('model-?????-of-00002', -1), ('model-0000*', 1), ('model-00001-of-00002', 0), ('*', 0)]:
+        with folder(), golden.graph(f'Restore by the pattern {pattern}, preferred_shard={preferred}') as case:
+            saves = [_save('', [names[i]], [''], [tf.constant(values[i], types[i])], file=f'model-0000{i}-of-00002', name=f'save{i}') for i in range(2)]
+            loaded = apply('Restore', file_pattern=pattern, tensor_name='a', dt=tf.int64, preferred_shard=preferred, name='load')
+            case.step({}, targets=saves)
+            case.step({loaded.name: loaded})
+    for file, name, type_ in [('model', 'x', tf.float32), ('model', 'b', tf.int32), ('other*', 'b', tf.float32), (['model', 'model'], 'b', tf.float32)]:
+        with folder(), golden.graph(f'Restore fails: {file} {name} {type_.name}') as case:
+            save = _save('', names, [''] * 3, [tf.constant(value, of) for value, of in zip(values, types)])
+            given = [tf1.placeholder(tf.string, None, key) for key in ('file', 'name')]
+            loaded = apply('Restore', file_pattern=given[0], tensor_name=given[1], dt=type_, preferred_shard=-1, name='load')
+            case.step({}, targets=[save])
+            case.step({loaded.name: loaded}, {given[0]: text(file), given[1]: text(name)})

@@ -120,6 +120,8 @@ def cases(golden):
         golden.fails('Transpose', [x((2, 3)), np.int32(perm)], name=str(perm))
     golden.fails('UnsortedSegmentSum', [x(()), np.int32(3), np.int32(3)])
     golden.fails('UnsortedSegmentSum', [x((2, 2)), np.int32([[0, 1], [3, 0]]), np.int32(3)])
+    for shape, paddings in [((2, 3), [[1, 0], [0, 2]]), ((), np.zeros((0, 2))), ((0,), [[2, 1]])]:
+        golden.op('Pad', [x(shape, np.dtype(object)), np.array(paddings, np.int32)])
 
 
 def _python_slice(begin, end, strides, masks):

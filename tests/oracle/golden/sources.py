@@ -56,6 +56,11 @@ def cases(golden):
     for name in ALL_DTYPES:
         _variables(golden, numpy_type(name))
     _gathers(golden)
+    for name in ALL_DTYPES:
+        _shared(golden, numpy_type(name))
+        _values_kept(golden, numpy_type(name))
+        _references(golden, numpy_type(name))
+    _wrong_name(golden)
 
 
 def _constant(golden, name, proto):
@@ -166,3 +171,78 @@ def _gathers(golden):
                                 case.step({'op:0': gathered}, {rows: np.array([0, bad], index)})
                 except NoKernel:
                     pass
+
+
+def _tf_type(dtype):
+    return tf.string if dtype == object else tf.as_dtype(dtype)
+
+
+def _shared(golden, dtype):
+    """Handles of one name are one variable, in each container another."""
+    value, type_ = numbers(golden.random, (2, 2), dtype), _tf_type(dtype)
+    try:
+        with golden.graph(f'VarHandleOp {type_.name}') as case:
+            first, second, other = (tf.raw_ops.VarHandleOp(dtype=type_, shape=[2, 2], shared_name='s', container=container, name=name)
+                                    for name, container in (('first', ''), ('second', ''), ('other', 'box')))
+            assign = apply('AssignVariableOp', resource=first, value=tf.constant(value, type_), validate_shape=False, name='assign')
+            read, elsewhere = (apply('ReadVariableOp', resource=handle, dtype=type_, name=name) for name, handle in (('read', second), ('elsewhere', other)))
+            case.step({'read:0': read}, message='Error while reading resource variable s from Container: localhost.')
+            case.step({}, targets=[assign])
+            case.step({'read:0': read})
+            case.step({'elsewhere:0': elsewhere}, message='Error while reading resource variable s from Container: box.')
+    except NoKernel:
+        pass
+
+
+def _values_kept(golden, dtype):
+    """What was read stays as it was when the variable changes later in the same step."""
+    values, type_ = [numbers(golden.random, (17,), dtype) for _ in range(2)], _tf_type(dtype)
+    try:
+        with golden.graph(f'ReadVariableOp {type_.name}') as case:
+            handle, (assign, read) = variable(False, 'v', values[0])
+            with tf.control_dependencies([read]):
+                again = apply('AssignVariableOp', resource=handle, value=tf.constant(values[1], type_), validate_shape=False, name='again')
+            with tf.control_dependencies([again]):
+                after = apply('ReadVariableOp', resource=handle, dtype=type_, name='after')
+                before = tf.identity(read, 'before')
+            case.step({}, targets=[assign])
+            case.step({'before:0': before, 'after:0': after})
+            case.expect_success()
+            case.step({'v/read:0': read})
+    except NoKernel:
+        pass
+
+
+def _references(golden, dtype):
+    type_ = _tf_type(dtype)
+    for shape in [(), (0, 3), (2, 1, 3, 1, 2, 1)] if type_ == tf.float32 else [(2, 2)]:
+        value = numbers(golden.random, shape, dtype)
+        try:
+            with golden.graph(f'IsVariableInitialized {type_.name}{list(shape)}') as case:
+                first, second = (apply('VariableV2', shape=shape, dtype=type_, container='', shared_name=shared, name=shared) for shared in ('v', 'w'))
+                there = [apply('IsVariableInitialized', ref=ref, name=f'there{i}') for i, ref in enumerate((first, second))]
+                assign = apply('Assign', ref=first, value=tf.constant(value, type_), validate_shape=True, use_locking=True, name='assign')
+                for targets in ([], [assign.op], []):
+                    fetches = {} if targets else {f'there{i}:0': yes for i, yes in enumerate(there)}
+                    case.step(fetches, targets=targets)
+                    case.expect_success()
+        except NoKernel:
+            pass
+        try:
+            with golden.graph(f'DestroyTemporaryVariable {type_.name}{list(shape)}') as case:
+                given = tf1.placeholder(type_, None, 'given')
+                temporaries = [apply('TemporaryVariable', shape=shape, dtype=type_, var_name=name, name=f't{i}') for i, name in enumerate(('one', 'two'))]
+                assigned = [apply('Assign', ref=ref, value=given, validate_shape=True, use_locking=True, name=f'a{i}') for i, ref in enumerate(temporaries)]
+                last = [apply('DestroyTemporaryVariable', ref=ref, var_name=name, name=f'last{i}') for i, (ref, name) in enumerate(zip(assigned, ('one', 'two')))]
+                for value in (numbers(golden.random, shape, dtype) for _ in range(2)):
+                    case.step({f'last{i}:0': value for i, value in enumerate(last)}, {given: value})
+                    case.expect_success()
+        except NoKernel:
+            pass
+
+
+def _wrong_name(golden):
+    with golden.graph('DestroyTemporaryVariable fails: another name') as case:
+        temporary = apply('TemporaryVariable', shape=[2], dtype=tf.float32, var_name='one', name='t')
+        assigned = apply('Assign', ref=temporary, value=tf.constant([1.0, 2.0]), validate_shape=True, use_locking=True, name='a')
+        case.step({'last:0': apply('DestroyTemporaryVariable', ref=assigned, var_name='two', name='last')}, message='does not exist.')

@@ -37,6 +37,11 @@ def cases(golden):
     _variable_shapes(golden)
     _uninitialized(golden)
     _shapes(golden)
+    for op in ('ScatterUpdate', 'ResourceScatterUpdate'):
+        for dtype in dtypes(op, 'T' if op == 'ScatterUpdate' else 'dtype', of='bS'):
+            for shape, indices in [((4, 3), (2,)), ((5,), ())]:
+                rows = random.permutation(shape[0])[:int(np.prod(indices))].reshape(indices).astype(np.int32)
+                _scatter(golden, op, op == 'ScatterUpdate', numbers(random, shape, dtype), rows, np.asarray(numbers(random, (*indices, *shape[1:]), dtype), dtype))
 
 
 def _steps(golden, op, by_reference, initial, values):
@@ -136,7 +141,7 @@ def _scatter(golden, op, by_reference, initial, rows, updates, message=None):
     try:
         with golden.graph(f'{op} {initial.dtype}{list(initial.shape)} {rows.dtype}{list(rows.shape)} {list(updates.shape)}') as case:
             handle, (assign, read) = variable(by_reference, 'var', initial)
-            indices, given = tf1.placeholder(rows.dtype, None, 'indices'), tf1.placeholder(updates.dtype, None, 'updates')
+            indices, given = tf1.placeholder(rows.dtype, None, 'indices'), tf1.placeholder(tf.string if updates.dtype == object else updates.dtype, None, 'updates')
             inputs = {'ref': handle, 'use_locking': False} if by_reference else {'resource': handle}
             if 'Nd' in op:
                 inputs |= {'use_locking': False, 'bad_indices_policy': ''}

@@ -41,6 +41,8 @@ def cases(golden):
         golden.op('MergeSummary', [[text(part) for part in parts]], name=str(len(parts)))
     golden.op('MergeSummary', [[text([scalar('a', 1), scalar('b', 2)]), text(scalar('c', 3)), text([[scalar('d', 4)]])]])
     golden.op('MergeSummary', [[text(tf.raw_ops.HistogramSummary(tag='h', values=np.float32([1, 2])).numpy()), text(scalar('a', 1))]], name='histogram')
+    golden.op('MergeSummary', [[text(np.empty(0, object)), text([[scalar('a', 1)], [scalar('b', np.nan)]]), text(b'')]], name='none, two and an empty one')
+    golden.fails('MergeSummary', [[text(scalar('a', 1)), text([scalar('b', 1), b'no message'])]])
     golden.fails('MergeSummary', [[text(scalar('a', 1)), text(scalar('a', 2))]])
     golden.fails('MergeSummary', [[text([scalar('a', 1), scalar('b', 1), scalar('a', 2)])]])
     golden.fails('MergeSummary', [[text(b'\x0a\x7f')]])

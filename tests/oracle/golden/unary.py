@@ -86,3 +86,5 @@ def cases(golden):
     for op in GRADIENTS:
         for shapes in [((3,), (4,)), ((2, 3), (3,))]:
             golden.fails(op, [numbers(random, shape, np.float32) for shape in shapes])
+    for shape in SHAPES:
+        golden.op('LogicalNot', [numbers(random, shape, bool)])

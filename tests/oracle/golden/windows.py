@@ -127,6 +127,7 @@ def cases(golden):
 
     _each_dtype(golden)
     _channels_first(golden)
+    _normalized_gradients(golden)
 
 
 def _each_dtype(golden):
@@ -192,6 +193,21 @@ def _channels_first(golden):
                 inputs = [value, scale, offset] + ([np.float32([]), np.float32([])] if training else [mean, variance])
                 golden.op(op, inputs, {'is_training': training, 'data_format': 'NCHW', 'epsilon': 1e-3}, outputs=[0, 1, 2], tolerance=TO_LARGEST,
                           gradient=op.endswith('V3') or training, differentiable=[0])
+
+
+def _normalized_gradients(golden):
+    """Of batches in both formats, and what does not fit together."""
+    random = golden.random
+    for shape, data_format in [((1, 1, 1, 3), 'NHWC'), ((5, 3, 3, 33), 'NHWC'), ((2, 5, 3, 4), 'NCHW'), ((3, 1, 2, 2), 'NCHW')]:
+        channels = (shape[-1 if data_format == 'NHWC' else 1],)
+        value, scale = numbers(random, shape, FLOAT), random.uniform(0.5, 2, channels).astype(np.float32)
+        mean, variance = numbers(random, channels, FLOAT), random.uniform(0.5, 2, channels).astype(np.float32)
+        for training in (True, False) if data_format == 'NHWC' else (True,):
+            attrs = {'is_training': training, 'data_format': data_format, 'epsilon': 1e-2}
+            golden.op('FusedBatchNormGrad', [numbers(random, shape, FLOAT), value, scale, mean, variance], attrs, outputs=[0, 1, 2], tolerance=TO_LARGEST)
+    x, of = numbers(random, (2, 2, 3, 4), FLOAT), np.ones(4, np.float32)
+    for inputs in ([x[:1], x, of, of, of], [x, x, of[:3], of, of], [x[0], x[0], of, of, of], [x, x, of[None], of, of]):
+        golden.fails('FusedBatchNormGrad', inputs)
 
 
 def _pooled(value):
