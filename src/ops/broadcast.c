@@ -66,6 +66,59 @@ typedef struct BroadcastJob {
   BinaryLoop *loop;
 } BroadcastJob;
 
+/* --- short rows --- */
+
+/* A call for each run of a few elements costs more than they do. So several rows of the nest are computed at once: an operand that stands
+ * still along one of the two last dimensions is laid out in full for them. */
+enum { SHORT_BYTES = 256, LAID_OUT_BYTES = 2048, MOST_ELEMENT_BYTES = 16 };
+
+typedef struct Operand {
+  const char *data;
+  int64_t row_stride, stride; /* bytes, along the last two dimensions */
+  const char *source;         /* which row `laid_out` has again and again; NULL: none */
+  char laid_out[LAID_OUT_BYTES];
+} Operand;
+
+/* to[i] = from[0] for i < count. */
+static void spread(const char *from, char *to, int64_t count, int64_t size) {
+  switch (size) {
+    case 1: memset(to, *from, (size_t)count); break;
+    case 4:
+      for (int64_t i = 0; i < count; i++) memcpy(to + 4 * i, from, 4);
+      break;
+    case 8:
+      for (int64_t i = 0; i < count; i++) memcpy(to + 8 * i, from, 8);
+      break;
+    default:
+      for (int64_t i = 0; i < count; i++) memcpy(to + size * i, from, (size_t)size);
+      break;
+  }
+}
+
+/* `rows` rows of `inner` elements from `offset` bytes on, side by side. */
+static const char *lay_out(Operand *operand, int64_t offset, int64_t rows, int64_t inner, int64_t size) {
+  const char *from = operand->data + offset;
+  if (operand->stride == 0) {
+    for (int64_t r = 0; r < rows; r++) spread(from + r * operand->row_stride, operand->laid_out + r * inner * size, inner, size);
+    return operand->laid_out;
+  }
+  if (operand->row_stride != 0) return from;
+  if (operand->source != from) {
+    for (int64_t at = 0; at + inner * size <= LAID_OUT_BYTES; at += inner * size) memcpy(operand->laid_out + at, from, (size_t)(inner * size));
+    operand->source = from;
+  }
+  return operand->laid_out;
+}
+
+/* Rows that are computed at once; 1: each on its own. */
+static int64_t rows_at_once(const BroadcastJob *job) {
+  const Broadcast *plan = job->plan;
+  if (plan->rank < 2 || job->in_size > MOST_ELEMENT_BYTES || plan->dims[plan->rank - 1] * job->in_size > SHORT_BYTES) return 1;
+  return LAID_OUT_BYTES / (plan->dims[plan->rank - 1] * job->in_size);
+}
+
+/* --- the nest --- */
+
 /* Output elements [begin, end): runs along the last dimension of the nest, an odometer over the others. */
 static void run_range(void *arg, int64_t begin, int64_t end) {
   const BroadcastJob *job = arg;
@@ -74,9 +127,12 @@ static void run_range(void *arg, int64_t begin, int64_t end) {
     job->loop(job->a, job->b, job->out, 1, BROADCAST_NONE);
     return;
   }
-  int last = plan->rank - 1;
-  int64_t inner = plan->dims[last], index[BROADCAST_MAX_RANK], offset_a = 0, offset_b = 0;
-  BroadcastSide still = plan->stride_a[last] == 0 ? BROADCAST_A : plan->stride_b[last] == 0 ? BROADCAST_B : BROADCAST_NONE;
+  int last = plan->rank - 1, outer = last > 0 ? last - 1 : 0;
+  int64_t inner = plan->dims[last], index[BROADCAST_MAX_RANK], offset_a = 0, offset_b = 0, most_rows = rows_at_once(job);
+  Operand a, b;
+  a.data = job->a, a.row_stride = plan->stride_a[outer] * job->in_size, a.stride = plan->stride_a[last] * job->in_size, a.source = NULL;
+  b.data = job->b, b.row_stride = plan->stride_b[outer] * job->in_size, b.stride = plan->stride_b[last] * job->in_size, b.source = NULL;
+  BroadcastSide still = a.stride == 0 ? BROADCAST_A : b.stride == 0 ? BROADCAST_B : BROADCAST_NONE;
   int64_t column = begin % inner, rest = begin / inner;
   for (int i = last - 1; i >= 0; i--) {
     index[i] = rest % plan->dims[i];
@@ -85,15 +141,27 @@ static void run_range(void *arg, int64_t begin, int64_t end) {
     offset_b += index[i] * plan->stride_b[i];
   }
   for (int64_t at = begin; at < end;) {
-    int64_t n = inner - column < end - at ? inner - column : end - at;
-    job->loop(job->a + (offset_a + column * plan->stride_a[last]) * job->in_size,
-              job->b + (offset_b + column * plan->stride_b[last]) * job->in_size, job->out + at * job->out_size, n, still);
+    int64_t rows = 1, n = inner - column < end - at ? inner - column : end - at;
+    if (most_rows > 1 && column == 0) {
+      rows = (end - at) / inner < most_rows ? (end - at) / inner : most_rows;
+      if (rows > plan->dims[outer] - index[outer]) rows = plan->dims[outer] - index[outer];
+    }
+    if (rows > 1) {
+      n = rows * inner;
+      job->loop(lay_out(&a, offset_a * job->in_size, rows, inner, job->in_size),
+                lay_out(&b, offset_b * job->in_size, rows, inner, job->in_size), job->out + at * job->out_size, n, BROADCAST_NONE);
+    } else {
+      rows = 1;
+      job->loop(a.data + offset_a * job->in_size + column * a.stride, b.data + offset_b * job->in_size + column * b.stride,
+                job->out + at * job->out_size, n, still);
+    }
     at += n;
     column = 0;
-    for (int i = last - 1; i >= 0; i--) {
-      offset_a += plan->stride_a[i];
-      offset_b += plan->stride_b[i];
-      if (++index[i] < plan->dims[i]) break;
+    for (int i = last - 1; i >= 0; i--, rows = 1) {
+      offset_a += rows * plan->stride_a[i];
+      offset_b += rows * plan->stride_b[i];
+      index[i] += rows;
+      if (index[i] < plan->dims[i]) break;
       offset_a -= index[i] * plan->stride_a[i];
       offset_b -= index[i] * plan->stride_b[i];
       index[i] = 0;

@@ -175,10 +175,32 @@ TEST(every_pair_of_shapes_matches_the_reference) {
   CHECK_CONTEXT("%s", "");
 }
 
+/* Rows of all lengths that are laid out for several at once, and of those beyond. */
+TEST(short_rows_match_the_reference) {
+  static const char *const kPairs[][2] = {
+      {"%d", "50,%d"}, {"50,%d", "1,%d"}, {"50,%d", "50,1"}, {"50,1", "1,%d"}, {"1,%d", "50,1"}, {"3,1,%d", "1,50,%d"},
+      {"3,1,%d", "3,50,1"}, {"2,5,1,%d", "1,5,7,1"}, {"2,1,3,%d", "2,50,3,1"}, {"1,2,1,%d", "70,1,3,1"},
+  };
+  static const char *const kOps[] = {"Sub", "Less", "Mul", "SquaredDifference"};
+  static const char *const kTypes[] = {"float", "double", "int32", "int64", "half"};
+  static const int kLengths[] = {1, 2, 3, 5, 8, 10, 16, 17, 31, 32, 33, 63, 64, 65, 128, 129};
+  for (size_t i = 0; i < sizeof kPairs / sizeof kPairs[0]; i++) {
+    for (size_t k = 0; k < sizeof kLengths / sizeof kLengths[0]; k++) {
+      char a[32], b[32];
+      snprintf(a, sizeof a, kPairs[i][0], kLengths[k]);
+      snprintf(b, sizeof b, kPairs[i][1], kLengths[k]);
+      check_pair(kOps[k % 4], kTypes[(i + k) % 5], a, b, k % 2 == 0);
+      check_pair(kOps[(k + 1) % 4], kTypes[(i + k + 2) % 5], b, a, k % 2 == 1);
+    }
+  }
+  CHECK_CONTEXT("%s", "");
+}
+
 TEST(large_operands_are_split_over_threads_without_a_trace) {
   static const struct { const char *a, *b; } kCases[] = {
-      {"float[300000] 1 2 3 4 5", "float[] 2"}, {"float[3,100001] 5", "float[3,1] 1 2 3"}, {"float[100001,3] 5", "float[3] 1 2 3"}};
-  for (int i = 0; i < 3; i++) {
+      {"float[300000] 1 2 3 4 5", "float[] 2"}, {"float[3,100001] 5", "float[3,1] 1 2 3"}, {"float[100001,3] 5", "float[3] 1 2 3"},
+      {"float[50001,7] 5 4 3 2 1", "float[50001,1] 1 2 3 4"}, {"float[7,5001,1] 5 4 3 2 1", "float[7,1,11] 1 2 3 4"}};
+  for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) {
     CHECK_CONTEXT("%s %s", kCases[i].a, kCases[i].b);
     Status status;
     status_init(&status);
