@@ -1,5 +1,5 @@
-/* How much the golden cases cover: every op that is to be there first (tests/data/op_tiers.txt) has some,
- * twelve on average; each of its dtypes has one, but for those that tests/data/golden_exceptions.txt explains;
+/* How much the golden cases cover: every op that is to be there first (tests/data/op_tiers.txt) has twelve
+ * of its own; each of its dtypes has one, but for those that tests/data/golden_exceptions.txt explains;
  * and all of them together stay small. With TFCORE_GOLDEN_TABLE set in the environment the table is printed.
  *
  *   TFCORE_GOLDEN_TABLE=1 test_golden --filter golden_cases_cover_the_ops
@@ -14,7 +14,7 @@
 #include "tensor/dtype.h"
 #include "tensorflow/c/c_api.h"
 
-enum { MOST_OPS = 256, MOST_FILES = 256, LEAST_AVERAGE = 12, MOST_BYTES = 12 * 1000 * 1000 };
+enum { MOST_OPS = 256, MOST_FILES = 256, LEAST_CASES = 12, MOST_BYTES = 12 * 1000 * 1000 };
 
 typedef struct Row {
   char op[64];
@@ -176,7 +176,7 @@ TEST(golden_cases_cover_the_ops) {
   memset(&table, 0, sizeof table);
   TF_DeleteGraph(TF_NewGraph()); /* registers the ops */
   if (!read_ops(&table) || !read_exceptions(&table)) return;
-  int64_t bytes = 0, cases = 0;
+  int64_t bytes = 0;
   int files = golden_file_names(MOST_FILES, names);
   for (int i = 0; i < files; i++) {
     Tfcore__GoldenFile *file = golden_file_read(names[i], &bytes);
@@ -185,11 +185,9 @@ TEST(golden_cases_cover_the_ops) {
   }
   for (int i = 0; i < table.count; i++) {
     const Row *row = &table.rows[i];
-    cases += row->cases;
-    if (row->cases + row->graphs == 0) harness_fail(__FILE__, __LINE__, "%s is in no golden case", row->op);
+    if (row->cases < LEAST_CASES) harness_fail(__FILE__, __LINE__, "%s has %d golden cases", row->op, row->cases);
     check_dtypes(row);
   }
   if (getenv("TFCORE_GOLDEN_TABLE")) print_table(&table);
-  CHECK(cases >= (int64_t)LEAST_AVERAGE * table.count);
   CHECK(bytes <= MOST_BYTES);
 }

@@ -61,6 +61,7 @@ def cases(golden):
         _values_kept(golden, numpy_type(name))
         _references(golden, numpy_type(name))
     _wrong_name(golden)
+    _order_orders(golden)
 
 
 def _constant(golden, name, proto):
@@ -246,3 +247,29 @@ def _wrong_name(golden):
         temporary = apply('TemporaryVariable', shape=[2], dtype=tf.float32, var_name='one', name='t')
         assigned = apply('Assign', ref=temporary, value=tf.constant([1.0, 2.0]), validate_shape=True, use_locking=True, name='a')
         case.step({'last:0': apply('DestroyTemporaryVariable', ref=assigned, var_name='two', name='last')}, message='does not exist.')
+
+
+def _order_orders(golden):
+    """NoOps behind each other and beside each other, between updates whose order shows."""
+    def behind(before, name):
+        with tf.control_dependencies(before):
+            return tf.no_op(name)
+
+    shapes = {'in a chain': lambda op: behind([behind([op], 'first')], 'op'),
+              'in a diamond': lambda op: behind([behind([op], 'left'), behind([op], 'right'), op], 'op'),
+              'on every one of many': lambda op: behind([behind([op], f'n{i}') for i in range(9)], 'op'),
+              'after a failure that is not asked for': lambda op: behind([op], 'op')}
+    for name, between in shapes.items():
+        with golden.graph(f'NoOp {name}') as case:
+            handle, (assign, read) = variable(False, 'v', np.float32([1, 2]))
+            order = between(assign)
+            if name.startswith('after'):
+                apply('Assert', condition=tf.constant(False), data=[tf.constant(1)], summarize=3, name='apart')
+            with tf.control_dependencies([order]):
+                double = tf.raw_ops.AssignAddVariableOp(resource=handle, value=tf.constant([1.0, 2.0]), name='double')
+            with tf.control_dependencies([behind([double], 'last')]):
+                after = tf.raw_ops.ReadVariableOp(resource=handle, dtype=tf.float32, name='after')
+            for _ in range(2):
+                case.step({'after:0': after}, targets=[order])
+                case.expect_success()
+            case.step({'v/read:0': read})

@@ -37,6 +37,9 @@ def cases(golden):
     _variable_shapes(golden)
     _uninitialized(golden)
     _shapes(golden)
+    for op in ('AssignAdd', 'AssignSub', 'AssignAddVariableOp', 'AssignSubVariableOp'):
+        for shape in [(3,), (), (2, 2), (0, 3)]:
+            _mismatch(golden, op, numbers(random, shape, FLOAT))
     for op in ('ScatterUpdate', 'ResourceScatterUpdate'):
         for dtype in dtypes(op, 'T' if op == 'ScatterUpdate' else 'dtype', of='bS'):
             for shape, indices in [((4, 3), (2,)), ((5,), ())]:
@@ -65,6 +68,18 @@ def _steps(golden, op, by_reference, initial, values):
                 case.step({'var/read:0': read})
     except NoKernel:
         pass
+
+
+def _mismatch(golden, op, given):
+    """The variable is [2,3]; after the failure it is as before."""
+    by_reference = not op.endswith('Op')
+    with golden.graph(f'{op} fails: {list(given.shape)}') as case:
+        handle, (assign, read) = variable(by_reference, 'var', numbers(golden.random, (2, 3), FLOAT))
+        value = tf1.placeholder(FLOAT, None, 'value')
+        apply(op, value=value, name='update', **({'ref': handle, 'use_locking': False} if by_reference else {'resource': handle}))
+        case.step({}, targets=[assign])
+        case.step({}, {value: given}, targets=[case.graph.get_operation_by_name('update')])
+        case.step({'var/read:0': read})
 
 
 def _scatters(golden, op):

@@ -208,6 +208,8 @@ def _normalized_gradients(golden):
     x, of = numbers(random, (2, 2, 3, 4), FLOAT), np.ones(4, np.float32)
     for inputs in ([x[:1], x, of, of, of], [x, x, of[:3], of, of], [x[0], x[0], of, of, of], [x, x, of[None], of, of]):
         golden.fails('FusedBatchNormGrad', inputs)
+        golden.fails('FusedBatchNormGradV2', inputs)
+        golden.fails('FusedBatchNormGradV3', inputs + inputs[4:])
 
 
 def _pooled(value):
