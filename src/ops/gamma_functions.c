@@ -17,9 +17,9 @@ static double digamma_of_positive(double x) {
 
 double gamma_digamma(double x) {
   if (x > 0 || x != x) return isinf(x) ? x : digamma_of_positive(x);
-  double fraction = x - floor(x);
-  if (!(fraction > 0)) return (double)NAN; /* the poles, and minus infinity */
-  return digamma_of_positive(1 - x) - kPi / tan(kPi * fraction);
+  double from_pole = x - round(x);
+  if (!(fabs(from_pole) > 0)) return (double)NAN; /* the poles, and minus infinity */
+  return digamma_of_positive(1 - x) - kPi / tan(kPi * from_pole);
 }
 
 /* Terms are added until Euler and Maclaurin's formula gives the rest: it wants q of at least 10, and not below s. When terms die out
@@ -47,12 +47,11 @@ double gamma_zeta(double s, double q) {
   if (!(s >= 1) || q != q) return (double)NAN;
   if (s == 1) return (double)INFINITY;
   if (q > 0) return isinf(q) ? 0 : zeta_of_positive(s, q);
-  double fraction = q - floor(q);
-  if (fraction == 0) return (double)INFINITY;
-  if (s != floor(s) || !(fraction > 0)) return (double)NAN;
+  if (q == floor(q)) return (double)INFINITY;
+  if (s != floor(s)) return (double)NAN;
   /* The terms below zero are those of two sums with their signs turned. */
-  double below = zeta_of_positive(s, 1 - fraction) - zeta_of_positive(s, 1 - q);
-  return zeta_of_positive(s, fraction) + (fmod(s, 2) == 0 ? below : -below);
+  double below = zeta_of_positive(s, ceil(q) - q) - zeta_of_positive(s, 1 - q);
+  return zeta_of_positive(s, q - floor(q)) + (fmod(s, 2) == 0 ? below : -below);
 }
 
 double gamma_polygamma(double n, double x) {

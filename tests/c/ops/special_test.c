@@ -67,6 +67,8 @@ TEST(polygamma) {
 TEST(polygamma_of_large_numbers) {
   op_gives_about("Polygamma[T=double]", "double[] 1; double[3] -1e15 -1000000.5 1e300", "double[3] inf 9.8696034010903586 1e-300", 1e-10);
   op_gives_about("Polygamma[T=double]", "double[] 100; double[] 1", "double[] -9.332621544394415e157", 1e-15);
+  op_gives_about("Polygamma[T=double]", "double[] 1; double[2] -1e-7 -1e-30", "double[2] 100000000000001.64 1e60", 1e-15);
+  op_gives("Polygamma[T=double]", "double[] 1; double[] -inf", "double[] inf");
   op_gives("Polygamma[T=double]", "double[2] 1e300 1e9; double[] 1", "double[2] -inf -inf");
 }
 

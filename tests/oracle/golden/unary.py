@@ -88,3 +88,15 @@ def cases(golden):
             golden.fails(op, [numbers(random, shape, np.float32) for shape in shapes])
     for shape in SHAPES:
         golden.op('LogicalNot', [numbers(random, shape, bool)])
+    _not_finite(golden)
+
+
+def _not_finite(golden):
+    """Infinite gradients where the slope is 0, and arguments near a pole on either side."""
+    for dtype in dtypes('ReluGrad', of='f'):
+        dy = np.array([np.nan, np.inf, -np.inf, np.nan, np.inf, -np.inf, 1, -1], dtype)
+        for op in ('ReluGrad', 'Relu6Grad'):
+            golden.op(op, [dy, np.array([-1, -1, 0, 7, 7, 3, np.nan, np.inf], dtype)], name='gradients that are not finite')
+    for dtype in (np.float32, np.float64):
+        golden.op('Digamma', [np.array([1e-30, -1e-30, 1e-7, -1e-7, -1e-3, -0.5, -2.5], dtype)], name='near a pole', tolerance=ELEMENTWISE)
+        golden.op('RsqrtGrad', [np.array([1e14 if dtype == np.float32 else 1e110], dtype), dtype([1e-20])], name='a cube that overflows', tolerance=ELEMENTWISE)
