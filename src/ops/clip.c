@@ -92,7 +92,7 @@ static bool near_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* |x - y| < tolerance. TensorFlow compares floating numbers only. */
+/* |x - y| <= tolerance. TensorFlow compares floating numbers only. */
 REGISTER_OP(ApproximateEqual,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: bool"}, .attrs = {"T: numbertype", "tolerance: float = 0.00001"},
   .is_commutative = true, .shape = near_shape, .gradient = NO_GRADIENT, .state_size = sizeof(NearState),

@@ -39,8 +39,8 @@ static bool power_of_integers(KernelContext *context, Status *status) {
     "  usual = " has_logarithm "[T=$T](x, zeros:y:0)\n"           \
     "  base = Select[T=$T](usual:z:0, ~x, ones:y:0)\n"            \
     "  logarithm = Log[T=$T](base:output:0)\n"                    \
-    "  slope_y = Mul[T=$T](z:z:0, logarithm:y:0)\n"               \
-    "  gy = Mul[T=$T](dz, slope_y:z:0)\n"                         \
+    "  weighted = Mul[T=$T](dz, z:z:0)\n"                         \
+    "  gy = Mul[T=$T](weighted:z:0, logarithm:y:0)\n"             \
     REDUCE_TO_Y("gy:z:0")                                         \
     RETURN_DX_DY
 

@@ -68,3 +68,7 @@ def _quantized(golden):
                     made = tf.raw_ops.Equal(x=x, y=y, name='op') if op == 'Equal' else tf.raw_ops.NotEqual(x=x, y=y, name='op')
                     case.step({'op:0': made}, feeds)
                     case.expect_success()
+    for dtype in dtypes('FloorDiv', of='f'):  # the quotient is rounded before
+        golden.op('FloorDiv', [np.array([42.98, 3, -3, 10, 1], dtype), np.array([1, 0.1, 0.1, 0.3, 0.1], dtype)], name='near whole numbers')
+    for dtype in (np.float32, np.float64):
+        golden.op('ApproximateEqual', [np.array([0, 0.5, -0.5, 0.75, np.inf, np.nan], dtype), np.array([0, 0, 0, 0, np.inf, 0], dtype)], {'tolerance': 0.5})
