@@ -63,7 +63,9 @@ static bool cast_construct(const KernelConstruction *construction, void *memory,
   if (state->convert == NULL) {
     return status_set(status, CODE_UNIMPLEMENTED, "Cast %s to %s is not supported", dtype_name(state->from), dtype_name(state->to));
   }
-  if (truncate && (from == DT_DOUBLE || from == DT_FLOAT) && dtype_is_floating(to) && mantissa_bits(to) < mantissa_bits(from)) {
+  /* Of what becomes bfloat16, TensorFlow truncates float alone; the others round. */
+  bool truncates = truncate && (from == DT_DOUBLE || from == DT_FLOAT) && (to != DT_BFLOAT16 || state->from == DT_FLOAT);
+  if (truncates && dtype_is_floating(to) && mantissa_bits(to) < mantissa_bits(from)) {
     state->truncated_bits = mantissa_bits(from) - mantissa_bits(to);
   }
   return true;

@@ -29,3 +29,7 @@ def cases(golden):
     golden.fails('Cast', [np.float32([1])], {'DstT': tf.string})
     for shape in [(), (0,), (2, 3)]:
         golden.op('Cast', [numbers(random, shape, object)], {'DstT': tf.string})
+    for source in (np.float32, np.float64, np.complex64, np.complex128):
+        values = np.array([1.99999, 0.0380738, 5.87, -5.87, 65519.9, 1 + 2**-8 + 2**-9], source)
+        for target in (np.float16, tf.bfloat16.as_numpy_dtype, np.float32):
+            golden.op('Cast', [values], {'DstT': tf.as_dtype(target), 'Truncate': True}, name=f'{np.dtype(source)}')
