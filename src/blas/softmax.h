@@ -19,7 +19,8 @@ void softmax_f64(int64_t rows, int64_t columns, const double *x, double *y, cons
 void log_softmax_f32(int64_t rows, int64_t columns, const float *x, float *y, const Parallel *parallel);
 void log_softmax_f64(int64_t rows, int64_t columns, const double *x, double *y, const Parallel *parallel);
 
-/* loss[i] = -sum_j labels[i][j] * log_softmax(logits)[i][j]; a label of zero adds nothing, whatever the logit.
+/* loss[i] = -sum_j labels[i][j] * log_softmax(logits)[i][j]; NaN where a label of zero meets a
+ * logit of minus infinity, as in TensorFlow.
  * backprop = softmax(logits) - labels. Every row of labels is a distribution. */
 void softmax_cross_entropy_f32(int64_t rows, int64_t columns, const float *logits, const float *labels, float *loss,
                                float *backprop, const Parallel *parallel);

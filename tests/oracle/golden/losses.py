@@ -63,3 +63,6 @@ def cases(golden):
             golden.op('InTopK', [predictions, np.array(targets, dtype)], {'k': 2}, name=f'ties, not finite, {targets}')
         golden.fails('InTopKV2', [x((3, 5)), np.array([0, 1], dtype), np.array(1, dtype)])
         golden.fails('InTopK', [x((5,)), np.array([0, 1], dtype)], {'k': 1})
+    for dtype in FLOATS:
+        logits = np.array([[-np.inf, 0, 1], [0, 1, 2]], dtype)
+        golden.op('SoftmaxCrossEntropyWithLogits', [logits, np.array([[0, 1, 0], [0, 1, 0]], dtype)], name='an infinite logit without weight', tolerance=ROWS)
