@@ -31,7 +31,7 @@ static bool scan(KernelContext *context, ParallelBody *body, Status *status) {
   int rank = x->shape.rank;
   int64_t given = tensor_int_at(axis_input, 0), axis = given < 0 ? given + rank : given;
   if (axis < 0 || axis >= rank) {
-    return status_invalid(status, "ScanOp: Expected scan axis in the range [%d, %d), but got %lld", -rank, rank, (long long)given);
+    return status_invalid(status, "ScanOp: Expected scan axis in the range [%d, %d), but got %lld", -rank, rank, (long long)axis);
   }
   Tensor *out;
   TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));

@@ -120,8 +120,9 @@ void segment_scatter(KernelContext *context, SegmentScatter *scatter, DataType t
 
 bool segment_check_sorted(SegmentIds ids, int64_t count, int64_t num_segments, Status *status) {
   for (int64_t i = 0; i < count; i++) {
-    int64_t id = segment_id(ids, i);
-    if (i + 1 < count && segment_id(ids, i + 1) < id) return status_invalid(status, "segment ids are not increasing");
+    int64_t id = segment_id(ids, i), next = i + 1 < count ? segment_id(ids, i + 1) : INT64_MAX;
+    if (next == id) continue; /* the last of a segment is looked at */
+    if (next < id) return status_invalid(status, "segment ids are not increasing");
     if (id < 0 || id >= num_segments) {
       return status_invalid(status,
                             "Segment id %lld out of range [0, %lld), possibly because 'segment_ids' input is not sorted.",

@@ -32,7 +32,8 @@ static bool unsorted_kernel(KernelContext *context, SegmentKind kind, Status *st
   if (scatter.num_segments < 0) {
     return status_invalid(status, "Input num_segments == %lld must not be negative.", (long long)scatter.num_segments);
   }
-  for (int64_t i = 0; i < scatter.count; i++) {
+  int64_t checked = tensor_num_elements(data) > 0 ? scatter.count : 0; /* of rows without elements the ids do not matter */
+  for (int64_t i = 0; i < checked; i++) {
     int64_t id = segment_id(scatter.ids, i);
     if (id >= scatter.num_segments) return out_of_range(ids, i, id, scatter.num_segments, status);
   }

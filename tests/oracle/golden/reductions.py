@@ -98,3 +98,6 @@ def cases(golden):
     golden.fails('BiasAdd', [x((5,)), x((5,))])
     golden.fails('BiasAdd', [x((3, 5)), x((5, 1))])
     golden.fails('BiasAddGrad', [x((5,))])
+    for op in ('Cumsum', 'Cumprod'):
+        for axis in (3, -4):
+            golden.fails(op, [x((2, 3, 4)), np.int32(axis)], name=str(axis))

@@ -102,6 +102,10 @@ def cases(golden):
         golden.fails('UnsortedSegmentSum', [x((3,)), np.array([0, 3, 1], index), np.int32(3)])
         golden.fails('UnsortedSegmentSum', [x((3,)), np.array([0, 1], index), np.int32(3)])
         golden.fails('UnsortedSegmentSum', [x((3,)), np.array([0, 1, 1], index), np.int32(-1)])
+        golden.fails('UnsortedSegmentSum', [np.float32(1), index.type(2), np.int32(2)])
+    golden.op('UnsortedSegmentSum', [np.zeros((2, 0), np.float32), np.int32([0, 5]), np.int32(3)])
+    for ids in ([2, 2, 0], [0, 0, 3, 3, 1], [1, 1, 0, 2]):
+        golden.fails('SegmentSum', [np.ones((len(ids), 2), np.float32), np.int32(ids)], name=str(ids))
     for dtype in dtypes('UnsortedSegmentSum'):
         golden.op('UnsortedSegmentSum', [x((4, 2), dtype), np.int32([1, 0, 1, 2]), np.int32(3)], gradient=kind(dtype) in 'fc', tolerance=SUMMED)
 
