@@ -32,6 +32,7 @@ static void find_inputs(const OpDef *op_def, UpdateState *state) {
 bool update_construct(const KernelConstruction *construction, void *memory, Status *status) {
   UpdateState *state = memory;
   find_inputs(construction->op_def, state);
+  state->flag = state->indices >= 0;
   for (size_t i = 0; i < construction->op_def->n_attr; i++) {
     const char *name = construction->op_def->attr[i]->name;
     if (strcmp(name, "use_nesterov") == 0 || strcmp(name, "update_slots") == 0) {

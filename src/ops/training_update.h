@@ -11,7 +11,8 @@
 enum { UPDATE_MAX_VARIABLES = 4, UPDATE_MAX_SCALARS = 7 };
 
 /* One step over `count` elements of every variable. Everything is of the type that is computed in: that of the variables, or float
- * for half and bfloat16. `flag` is the op's use_nesterov or update_slots. */
+ * for half and bfloat16. `flag` is the op's use_nesterov or update_slots; of an op that has neither,
+ * whether it updates rows. */
 typedef void (*UpdateLoop)(const void *scalars, bool flag, int64_t count, void *const *variables, const void *grad);
 
 typedef enum UpdateDemands {

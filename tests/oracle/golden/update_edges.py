@@ -160,16 +160,19 @@ def _slots_of_other_shapes(golden):
 
 
 def _gradients_of_nan(golden):
-    """Where the linear part is not beyond what l1 cuts off, the variable is 0; so it is where that part is NaN."""
-    for op in ('ResourceApplyFtrl', 'ResourceApplyFtrlV2'):
+    """Dense and sparse ops differ in what becomes of them."""
+    for op in ('ResourceApplyFtrl', 'ResourceApplyFtrlV2', 'ResourceSparseApplyFtrl', 'ResourceApplyRMSProp', 'ResourceSparseApplyRMSProp', 'ResourceSparseApplyCenteredRMSProp'):
         with golden.graph(f'{op}, gradients of NaN and infinity') as case:
             handles, assign, reads = {}, [], {}
             for arg, is_variable in _inputs(op):
                 if is_variable:
-                    handles[arg], (first, reads[f'{arg}/read:0']) = variable(False, arg, np.float32([1, 2, 3, 4]))
+                    handles[arg], (first, reads[f'{arg}/read:0']) = variable(False, arg, np.float32([1, 2, 3, 4]) * (0.25 if arg == 'mg' else 1))
                     assign.append(first)
-            scalars = {arg: tf.constant(SCALARS[arg]) for arg, is_variable in _inputs(op) if not is_variable and arg != 'grad'}
+            scalars = {arg: tf.constant(SCALARS[arg]) for arg, is_variable in _inputs(op) if not is_variable and arg not in ('grad', 'indices')}
+            if 'Sparse' in op:
+                scalars['indices'] = tf.constant([0, 1, 2, 3])
             update = getattr(tf.raw_ops, op)(**handles, **scalars, grad=tf.constant([np.nan, np.inf, -np.inf, 1]))
             case.step({}, targets=assign)
-            case.step({}, targets=[update])
-            case.step(reads, tolerance=STEPPED)
+            for _ in range(2):
+                case.step({}, targets=[update])
+                case.step(reads, tolerance=STEPPED)
