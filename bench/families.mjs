@@ -4,6 +4,8 @@ import { booleans, floats, indices, opCase } from './single-op.mjs';
 
 const SMALL = [8, 16];
 const LARGE = [1000, 1000];
+/** Logits: many short rows. */
+const NARROW = [10_000, 10];
 
 const titleOf = (shape) => shape.join('x');
 const ints = (...values) => ({ data: Int32Array.from(values), shape: [values.length], dtype: 'int32' });
@@ -138,6 +140,28 @@ const addN = inBothSizes((shape) => row(`AddN of four ${titleOf(shape)}`, 'binar
   values: [[0, 1, 2, 3].map((seed) => floats(shape, seed))], peerOp: (tfjs, all) => tfjs.addN(all),
 }));
 
+const narrow = [
+  ...[['one row', [10]], ['one column', [10_000, 1]]].map(([title, other]) => row(`AddV2, ${titleOf(NARROW)}, ${title}`, 'narrow', 'AddV2', {
+    values: tensors([NARROW, other]), peerOp: (tfjs, x, y) => tfjs.add(x, y),
+  })),
+  row(`BiasAdd, ${titleOf(NARROW)}`, 'narrow', 'BiasAdd', { values: tensors([NARROW, [10]]), peerOp: (tfjs, x, y) => tfjs.add(x, y) }),
+  ...[['Sum', 'sum'], ['Max', 'max']].flatMap(([op, peerName]) => [['rows', 1], ['columns', 0]].map(([title, axis]) => row(`${op} of ${title}, ${titleOf(NARROW)}`, 'narrow', op, {
+    values: tensors([NARROW]), constants: [ints(axis)], peerOp: (tfjs, x) => tfjs[peerName](x, axis),
+  }))),
+  row(`ArgMax of rows, ${titleOf(NARROW)}`, 'narrow', 'ArgMax', { values: tensors([NARROW]), constants: [int(1)], attrs: { output_type: 'int32' }, peerOp: (tfjs, x) => tfjs.argMax(x, 1) }),
+  row(`Softmax, ${titleOf(NARROW)}`, 'narrow', 'Softmax', { values: tensors([NARROW]), peerOp: (tfjs, x) => tfjs.softmax(x) }),
+  row(`LogSoftmax, ${titleOf(NARROW)}`, 'narrow', 'LogSoftmax', { values: tensors([NARROW]), peerOp: (tfjs, x) => tfjs.logSoftmax(x) }),
+  row(`Transpose 10, ${titleOf(NARROW)}`, 'narrow', 'Transpose', { values: tensors([NARROW]), constants: [ints(1, 0)], peerOp: (tfjs, x) => tfjs.transpose(x, [1, 0]) }),
+  row(`ConcatV2 along 1, two ${titleOf(NARROW)}`, 'narrow', 'ConcatV2', { values: [tensors([NARROW, NARROW])], constants: [int(1)], peerOp: (tfjs, both) => tfjs.concat(both, 1) }),
+  row(`Slice of 10000x5, ${titleOf(NARROW)}`, 'narrow', 'Slice', { values: tensors([NARROW]), constants: [ints(0, 2), ints(10_000, 5)], peerOp: (tfjs, x) => tfjs.slice(x, [0, 2], [10_000, 5]) }),
+  row(`Pad, ${titleOf(NARROW)}`, 'narrow', 'Pad', {
+    values: tensors([NARROW]), constants: [{ data: Int32Array.of(0, 0, 1, 1), shape: [2, 2], dtype: 'int32' }], peerOp: (tfjs, x) => tfjs.pad(x, [[0, 0], [1, 1]]),
+  }),
+  row(`GatherV2 of 5000 along 0, ${titleOf(NARROW)}`, 'narrow', 'GatherV2', { values: [floats(NARROW), indices([5000], 10_000)], constants: [int(0)], peerOp: (tfjs, x, at) => tfjs.gather(x, at, 0) }),
+  row(`MatMul by 10x10, ${titleOf(NARROW)}`, 'narrow', 'MatMul', { values: tensors([NARROW, [10, 10]]), flops: 2 * 10_000 * 10 * 10, peerOp: (tfjs, x, y) => tfjs.matMul(x, y) }),
+  row(`SelectV2, ${titleOf(NARROW)}`, 'narrow', 'SelectV2', { values: [booleans([10_000, 1]), ...tensors([NARROW, NARROW])], peerOp: (tfjs, c, x, y) => tfjs.where(c, x, y) }),
+];
+
 export const familyCases = [
   ...binary('AddV2', 'add'), ...binary('Mul', 'mul'), ...plainBinary('Sub', 'sub'), ...plainBinary('RealDiv', 'div', (x) => x + 2), ...plainBinary('Maximum', 'maximum'),
   ...plainBinary('SquaredDifference', 'squaredDifference'), ...plainBinary('Pow', 'pow', (x) => x + 1.5), ...plainBinary('FloorDiv', 'floorDiv', (x) => x + 2.5), ...addN,
@@ -146,5 +170,5 @@ export const familyCases = [
   ...unary('Relu', 'relu'), ...unary('Relu6', 'relu6', (x) => 8 * x), ...unary('Elu', 'elu'), ...unary('Softplus', 'softplus'), ...unary('LeakyRelu', 'leakyRelu'), ...unary('Floor', 'floor', (x) => 8 * x),
   ...plainBinary('Greater', 'greater'), ...plainBinary('Equal', 'equal', Math.round), ...logical, ...select,
   ...reduction('Sum', 'sum'), ...reduction('Mean', 'mean'), ...reduction('Max', 'max'), ...reduction('Prod', 'prod'), imageMeans, ...argMax, ...cumulative,
-  ...softmax, ...batchMatMul, ...transpose, ...gather, ...concat, ...slice, ...stridedSlice, ...pad, ...tile, ...reverse, ...pack, ...split, ...oneHot, ...topK, ...casts,
+  ...softmax, ...batchMatMul, ...transpose, ...gather, ...concat, ...slice, ...stridedSlice, ...pad, ...tile, ...reverse, ...pack, ...split, ...oneHot, ...topK, ...casts, ...narrow,
 ];

@@ -24,6 +24,7 @@ SIMD_INLINE f64x8 exp_f64x8(f64x8 x) {
 #define NEAR_EXP f32x16_exp_near_zero
 #define NEAREST -87.0f
 #define LOG logf
+#define ONES 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1
 #include "blas/softmax.inc"
 #undef T
 #undef V
@@ -37,6 +38,7 @@ SIMD_INLINE f64x8 exp_f64x8(f64x8 x) {
 #undef NEAR_EXP
 #undef NEAREST
 #undef LOG
+#undef ONES
 
 #define T double
 #define V f64x8
@@ -50,4 +52,5 @@ SIMD_INLINE f64x8 exp_f64x8(f64x8 x) {
 #define NEAR_EXP exp_f64x8
 #define NEAREST 0
 #define LOG log
+#define ONES 1, 1, 1, 1, 1, 1, 1, 1
 #include "blas/softmax.inc"
