@@ -20,14 +20,16 @@ static inline void block_u16(const uint16_t *x, int64_t stride, uint16_t *y) {
   }
 }
 
+static inline void fours_u32(const uint32_t *x, int64_t x_stride, uint32_t *y, int64_t y_stride) {
+  f32x4 v[4];
+  SIMD_UNROLL for (int l = 0; l < 4; l++) memcpy(&v[l], x + l * x_stride, 16);
+  f32x4_transpose(v);
+  SIMD_UNROLL for (int l = 0; l < 4; l++) memcpy(y + l * y_stride, &v[l], 16);
+}
+
 static inline void block_u32(const uint32_t *x, int64_t stride, uint32_t *y) {
   for (int r = 0; r < 16; r += 4) {
-    SIMD_UNROLL for (int c = 0; c < 16; c += 4) {
-      f32x4 v[4];
-      SIMD_UNROLL for (int l = 0; l < 4; l++) memcpy(&v[l], x + (r + l) * stride + c, 16);
-      f32x4_transpose(v);
-      SIMD_UNROLL for (int l = 0; l < 4; l++) memcpy(y + (c + l) * 16 + r, &v[l], 16);
-    }
+    SIMD_UNROLL for (int c = 0; c < 16; c += 4) fours_u32(x + r * stride + c, stride, y + c * 16 + r, 16);
   }
 }
 
@@ -91,10 +93,12 @@ static int64_t pixels_of_planes(const uint32_t *x, int64_t plane, int64_t pixels
 #define T uint32_t
 #define FN(name) name##_u32
 #define BLOCK_TRANSPOSE block_u32
+#define FOURS fours_u32
 #include "blas/transpose_tile.inc"
 #undef T
 #undef FN
 #undef BLOCK_TRANSPOSE
+#undef FOURS
 
 #define T uint64_t
 #define FN(name) name##_u64
