@@ -52,17 +52,21 @@ enum { PIECE = 32768, GRAIN = 65536 };
     for (int64_t i = 0; i < count; i++) ((T *)to)[i] = value;                           \
   } while (0)
 
+void array_spread(int64_t size, int64_t count, const void *from, void *to) {
+  switch (size) {
+    case 1: memset(to, *(const unsigned char *)from, (size_t)count); break;
+    case 2: SPREAD(uint16_t); break;
+    case 4: SPREAD(uint32_t); break;
+    case 8: SPREAD(uint64_t); break;
+    default: SPREAD(Wide); break;
+  }
+}
+
 static void copy_run(int64_t size, int64_t count, const char *from, int64_t from_stride, char *to, int64_t to_stride) {
   if (from_stride == 1 && to_stride == 1) {
     memcpy(to, from, (size_t)(count * size));
   } else if (from_stride == 0 && to_stride == 1) {
-    switch (size) {
-      case 1: memset(to, *(const unsigned char *)from, (size_t)count); break;
-      case 2: SPREAD(uint16_t); break;
-      case 4: SPREAD(uint32_t); break;
-      case 8: SPREAD(uint64_t); break;
-      default: SPREAD(Wide); break;
-    }
+    array_spread(size, count, from, to);
   } else {
     switch (size) {
       case 1: RUN(uint8_t); break;

@@ -28,6 +28,9 @@ MUST_CHECK bool array_box_copy(const ArrayBox *box, const Tensor *from, Tensor *
 MUST_CHECK bool array_box_embed(const ArrayBox *box, const Tensor *from, const Tensor *around, Tensor *to,
                                 const Parallel *parallel, Status *status);
 
+/* Every one of `count` elements of `to` becomes the one at `from`; elements of 1, 2, 4, 8 or 16 bytes, aligned. */
+void array_spread(int64_t size, int64_t count, const void *from, void *to);
+
 /* Row i of `to` becomes row rows[i] of `from`; rows have `length` elements and the tensors one dtype. */
 MUST_CHECK bool array_gather_rows(const Tensor *from, const int64_t *rows, int64_t count, int64_t length, Tensor *to,
                                   const Parallel *parallel, Status *status);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "ops/array_box.h"
 #include "ops/element_types.h"
 
 static int64_t aligned_dim(const Shape *shape, int rank, int i) {
@@ -76,30 +77,14 @@ typedef struct Operand {
   const char *data;
   int64_t row_stride, stride; /* bytes, along the last two dimensions */
   const char *source;         /* which row `laid_out` has again and again; NULL: none */
-  char laid_out[LAID_OUT_BYTES];
+  _Alignas(16) char laid_out[LAID_OUT_BYTES];
 } Operand;
-
-/* to[i] = from[0] for i < count. */
-static void spread(const char *from, char *to, int64_t count, int64_t size) {
-  switch (size) {
-    case 1: memset(to, *from, (size_t)count); break;
-    case 4:
-      for (int64_t i = 0; i < count; i++) memcpy(to + 4 * i, from, 4);
-      break;
-    case 8:
-      for (int64_t i = 0; i < count; i++) memcpy(to + 8 * i, from, 8);
-      break;
-    default:
-      for (int64_t i = 0; i < count; i++) memcpy(to + size * i, from, (size_t)size);
-      break;
-  }
-}
 
 /* `rows` rows of `inner` elements from `offset` bytes on, side by side. */
 static const char *lay_out(Operand *operand, int64_t offset, int64_t rows, int64_t inner, int64_t size) {
   const char *from = operand->data + offset;
   if (operand->stride == 0) {
-    for (int64_t r = 0; r < rows; r++) spread(from + r * operand->row_stride, operand->laid_out + r * inner * size, inner, size);
+    for (int64_t r = 0; r < rows; r++) array_spread(size, inner, from + r * operand->row_stride, operand->laid_out + r * inner * size);
     return operand->laid_out;
   }
   if (operand->row_stride != 0) return from;

@@ -8,7 +8,7 @@ SIMD_INLINE void map(int64_t count, const float *x, float *y, f32x16 (*function)
 }
 
 void vector_neg_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_neg); }
-void vector_abs_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_without_sign); }
+void vector_abs_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_abs); }
 void vector_exp_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_exp); }
 void vector_expm1_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_expm1); }
 void vector_log_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_log); }

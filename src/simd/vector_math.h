@@ -51,12 +51,8 @@ void vector_selu_f64(int64_t count, const double *x, double *y);
 
 /* A constant for the inside of loops; `numbers` is a static table (see simd_table). */
 SIMD_INLINE f32x16 f32x16_constant(const float *numbers, int i) { return f32x16_load_splat(&simd_table(numbers)[i]); }
-static const float kVectorNumbers[] = {1.0f, -0.0f, -80.0f};
+static const float kVectorNumbers[] = {1.0f, -80.0f};
 SIMD_INLINE f32x16 f32x16_one(void) { return f32x16_constant(kVectorNumbers, 0); }
-/* Engines put the sign bit together at each vector's turn where they are left to it. */
-SIMD_INLINE f32x16 f32x16_neg(f32x16 x) { return (f32x16)((i32x16)x ^ (i32x16)f32x16_constant(kVectorNumbers, 1)); }
-SIMD_INLINE f32x16 f32x16_without_sign(f32x16 x) { return (f32x16)((i32x16)x & ~(i32x16)f32x16_constant(kVectorNumbers, 1)); }
-SIMD_INLINE f32x16 f32x16_minus_abs(f32x16 x) { return (f32x16)((i32x16)x | (i32x16)f32x16_constant(kVectorNumbers, 1)); }
 
 /* coefficients[0] + x * (coefficients[1] + x * ...), with count >= 1 a constant. */
 SIMD_INLINE f32x16 f32x16_polynomial(f32x16 x, const float *coefficients, int count) {
@@ -209,13 +205,13 @@ SIMD_INLINE f32x16 f32x16_erf(f32x16 x) {
 
 /* Of large numbers themselves, of small ones the exponential. */
 SIMD_INLINE f32x16 f32x16_softplus(f32x16 x) {
-  return f32x16_pmax(x, f32x16_splat(0.0f)) + f32x16_log1p(f32x16_exp(-f32x16_abs(x)));
+  return f32x16_pmax(x, f32x16_splat(0.0f)) + f32x16_log1p(f32x16_exp(f32x16_minus_abs(x)));
 }
 
 /* min(exp(x) - 1, 0), and a NaN. */
 SIMD_INLINE f32x16 f32x16_expm1_or_zero(f32x16 x) {
   u32x16 biased;
-  f32x16 r = f32x16_reduce_log2(f32x16_pmin(f32x16_pmax(x, f32x16_constant(kVectorNumbers, 2)), f32x16_splat(0)), 0, &biased);
+  f32x16 r = f32x16_reduce_log2(f32x16_pmin(f32x16_pmax(x, f32x16_constant(kVectorNumbers, 1)), f32x16_splat(0)), 0, &biased);
   f32x16 power = (f32x16)(biased << 23);
   return f32x16_madd(power, f32x16_expm1_reduced(r), power - f32x16_one());
 }

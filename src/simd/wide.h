@@ -75,7 +75,14 @@ SIMD_INLINE f64x8 f64x8_pmin(f64x8 a, f64x8 b) {
 SIMD_INLINE f64x8 f64x8_pmax(f64x8 a, f64x8 b) {
   SIMD_EACH_QUARTER(f64x8, f64x2, f64x2_pmax(f64x8_quarter(a, k), f64x8_quarter(b, k)));
 }
-SIMD_INLINE f32x16 f32x16_abs(f32x16 a) { SIMD_EACH_QUARTER(f32x16, f32x4, f32x4_abs(f32x16_quarter(a, k))); }
+/* Engines put the sign bit together at each vector's turn where they are left to it; here it is loaded once. */
+SIMD_INLINE f32x16 f32x16_sign_bit(void) {
+  static const float kSignBit[] = {-0.0f};
+  return f32x16_load_splat(simd_table(kSignBit));
+}
+SIMD_INLINE f32x16 f32x16_neg(f32x16 a) { return (f32x16)((i32x16)a ^ (i32x16)f32x16_sign_bit()); }
+SIMD_INLINE f32x16 f32x16_abs(f32x16 a) { return (f32x16)((i32x16)a & ~(i32x16)f32x16_sign_bit()); }
+SIMD_INLINE f32x16 f32x16_minus_abs(f32x16 a) { return (f32x16)((i32x16)a | (i32x16)f32x16_sign_bit()); }
 SIMD_INLINE f32x16 f32x16_copysign(f32x16 a, f32x16 sign) {
   SIMD_EACH_QUARTER(f32x16, f32x4, f32x4_copysign(f32x16_quarter(a, k), f32x16_quarter(sign, k)));
 }
@@ -97,23 +104,16 @@ SIMD_INLINE int i32x16_any(i32x16 mask) {
 }
 
 /* The four as one: their sum, the larger, the smaller. */
+#define SIMD_FOLD(type, join, a) join(join(type##_quarter(a, 0), type##_quarter(a, 2)), join(type##_quarter(a, 1), type##_quarter(a, 3)))
 SIMD_INLINE f32x4 f32x16_fold(f32x16 a) {
   return (f32x16_quarter(a, 0) + f32x16_quarter(a, 2)) + (f32x16_quarter(a, 1) + f32x16_quarter(a, 3));
-}
-SIMD_INLINE f32x4 f32x16_fold_pmax(f32x16 a) {
-  return f32x4_pmax(f32x4_pmax(f32x16_quarter(a, 0), f32x16_quarter(a, 2)), f32x4_pmax(f32x16_quarter(a, 1), f32x16_quarter(a, 3)));
-}
-SIMD_INLINE f32x4 f32x16_fold_pmin(f32x16 a) {
-  return f32x4_pmin(f32x4_pmin(f32x16_quarter(a, 0), f32x16_quarter(a, 2)), f32x4_pmin(f32x16_quarter(a, 1), f32x16_quarter(a, 3)));
 }
 SIMD_INLINE f64x2 f64x8_fold(f64x8 a) {
   return (f64x8_quarter(a, 0) + f64x8_quarter(a, 2)) + (f64x8_quarter(a, 1) + f64x8_quarter(a, 3));
 }
-SIMD_INLINE f64x2 f64x8_fold_pmax(f64x8 a) {
-  return f64x2_pmax(f64x2_pmax(f64x8_quarter(a, 0), f64x8_quarter(a, 2)), f64x2_pmax(f64x8_quarter(a, 1), f64x8_quarter(a, 3)));
-}
-SIMD_INLINE f64x2 f64x8_fold_pmin(f64x8 a) {
-  return f64x2_pmin(f64x2_pmin(f64x8_quarter(a, 0), f64x8_quarter(a, 2)), f64x2_pmin(f64x8_quarter(a, 1), f64x8_quarter(a, 3)));
-}
+SIMD_INLINE f32x4 f32x16_fold_pmax(f32x16 a) { return SIMD_FOLD(f32x16, f32x4_pmax, a); }
+SIMD_INLINE f64x2 f64x8_fold_pmax(f64x8 a) { return SIMD_FOLD(f64x8, f64x2_pmax, a); }
+SIMD_INLINE f32x4 f32x16_fold_pmin(f32x16 a) { return SIMD_FOLD(f32x16, f32x4_pmin, a); }
+SIMD_INLINE f64x2 f64x8_fold_pmin(f64x8 a) { return SIMD_FOLD(f64x8, f64x2_pmin, a); }
 
 #endif
