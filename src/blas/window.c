@@ -37,3 +37,11 @@ void window_inside(const WindowView *view, int64_t place, int64_t *begin, int64_
   *end = last < view->size ? view->taps : first >= view->size ? 0 : (view->size - 1 - first) / step + 1;
   if (*begin > *end) *begin = *end;
 }
+
+void window_whole(const WindowView *view, int64_t *begin, int64_t *end) {
+  int64_t step = view->step, room = view->size - view->offset - (view->taps - 1) * view->tap_step; /* the first place times step is below it */
+  *begin = view->offset >= 0 ? 0 : (-view->offset + step - 1) / step;
+  *end = room <= 0 ? 0 : (room - 1) / step + 1;
+  if (*end > view->places) *end = view->places;
+  if (*begin > *end) *begin = *end;
+}

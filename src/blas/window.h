@@ -27,6 +27,8 @@ WindowView window_forward(const WindowAxis *axis);
 WindowView window_backward(const WindowAxis *axis, int64_t phase);
 /* The taps [begin, end) that see something inside; tap_step > 0. */
 void window_inside(const WindowView *view, int64_t place, int64_t *begin, int64_t *end);
+/* The places [begin, end) whose taps all see something inside; tap_step > 0. */
+void window_whole(const WindowView *view, int64_t *begin, int64_t *end);
 static inline int64_t window_phases(const WindowAxis *axis) { return axis->stride < axis->in ? axis->stride : axis->in; }
 
 #endif

@@ -129,16 +129,25 @@ static void fill(double *values, unsigned seed) {
 }
 
 TEST(pooling_of_all_sizes) {
-  static const int kWindows[][4] = {{1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 1, 1}, {3, 2, 2, 3}, {2, 2, 4, 3}, {7, 5, 2, 1}};
+  static const int kWindows[][4] = {{1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 1, 1}, {3, 3, 2, 2}, {3, 2, 2, 3}, {2, 2, 4, 3}, {7, 5, 2, 1}};
   static const int kChannels[] = {1, 3, 4, 19, 33, 70};
   static const DataType kTypes[] = {DT_FLOAT, DT_DOUBLE, DT_HALF, DT_INT32, DT_INT64, DT_UINT8, DT_INT16, DT_INT8, DT_UINT16};
   fill(x, 5), fill(g, 6);
-  for (int w = 0; w < 6; w++) for (int c = 0; c < 6; c++) for (int same = 0; same < 2; same++) for (int first = 0; first < 2; first++) {
+  for (int w = 0; w < 7; w++) for (int c = 0; c < 6; c++) for (int same = 0; same < 2; same++) for (int first = 0; first < 2; first++) {
     Setting s = {2, 7, 8, kChannels[c], {kWindows[w][0], kWindows[w][1]}, {kWindows[w][2], kWindows[w][3]}, same, first};
     for (int t = 0; t < (c == 3 ? 9 : 2); t++) {
       for (int product = MAX; product <= (t < 3 ? AVG_GRAD : MAX_GRAD_GRAD); product++) check_product(&s, product, kTypes[t], false);
     }
     for (int product = MAX; product <= MAX_GRAD_GRAD; product++) check_product(&s, product, DT_FLOAT, true);
+  }
+}
+
+TEST(pooling_of_images_smaller_than_windows) {
+  static const int kStrides[] = {1, 2, 3};
+  fill(x, 7), fill(g, 8);
+  for (int k = 0; k < 3; k++) for (int columns = 1; columns <= 3; columns++) for (int rows = 1; rows <= 3; rows++) {
+    Setting s = {1, rows, columns, 5, {3, 3}, {kStrides[k], kStrides[k]}, true, false};
+    for (int product = MAX; product <= AVG_GRAD; product++) check_product(&s, product, DT_FLOAT, false);
   }
 }
 
@@ -155,6 +164,20 @@ TEST(pooling_of_nan_and_infinity) {
   op_gives("MaxPoolGradGrad[T=float, " ROW3 "]", "float[1,1,3,1] nan; float[1,1,1,1] 2; float[1,1,3,1] 5 6 7", "float[1,1,1,1] 0");
   op_gives("MaxPool[T=double, " ROW3 "]", "double[1,1,3,1] -inf 1 inf", "double[1,1,1,1] inf");
   op_gives("AvgPool[T=float, " ROW3 "]", "float[1,1,3,1] 1 nan 2", "float[1,1,1,1] nan");
+}
+
+#define NAN4 "nan nan nan nan "
+#define NAN20 NAN4 NAN4 NAN4 NAN4 NAN4
+
+/* Windows of the common shapes, whose columns neighbours share, here with a column of NaN between them. */
+TEST(pooling_of_nan_in_columns_that_windows_share) {
+  op_gives("MaxPool[T=float, ksize=[1, 3, 3, 1], strides=[1, 2, 2, 1], padding=VALID]",
+           "float[1,3,5,4] " NAN20 "0 1 2 3 -1 5 -6 7 " NAN4 "8 9 -10 11 12 -13 14 -15 " NAN20, "float[1,1,2,4] 0 5 2 7 12 9 14 11");
+  op_gives("MaxPool[T=float, ksize=[1, 3, 3, 1], strides=[1, 1, 1, 1], padding=VALID]",
+           "float[1,3,5,4] 1 2 3 4 " NAN20 NAN20 NAN4 NAN4 "5 6 7 8 " NAN4,
+           "float[1,1,3,4] 1 2 3 4 5 6 7 8 5 6 7 8");
+  op_gives("MaxPool[T=float, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding=VALID]", "float[1,2,2,4] " NAN4 "1 2 3 4 " NAN4 NAN4,
+           "float[1,1,1,4] 1 2 3 4");
 }
 
 TEST(pooling_across_channels) {
