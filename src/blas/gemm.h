@@ -40,9 +40,10 @@ typedef struct GemmArgs {
   const void *bias; /* n elements, added to every row; or NULL */
   GemmActivation activation;
   const void *packed_b; /* op(B) as gemm_*_pack_b left it, for the same n, k; or NULL */
-  /* Not NULL: A stands nowhere as a matrix. Instead panel[p * rows + r] = A(i + r, p0 + p) is written by this, for
-   * rows <= GEMM_MAX_ROWS and p < depth, from what `a` points to. Runs on several threads; transpose_a and lda are not looked at. */
-  void (*pack_a)(const void *a, int64_t i, int rows, int64_t p0, int64_t depth, void *panel);
+  /* Not NULL: A stands nowhere as a matrix. Instead this writes rows [i, i + rows) of it from what `a` points to, in panels of `width` <=
+   * GEMM_MAX_ROWS rows, the last one of those that are left: panel[p * its rows + r] = A(its first row + r, p0 + p), p < depth, and the
+   * next panel follows. Runs on several threads; transpose_a and lda are not looked at. */
+  void (*pack_a)(const void *a, int64_t i, int64_t rows, int width, int64_t p0, int64_t depth, void *panels);
 } GemmArgs;
 
 enum { GEMM_MAX_ROWS = 6 };

@@ -111,13 +111,16 @@ typedef struct Source {
   int64_t m, k;
 } Source;
 
-static void pack_source(const void *a, int64_t i, int rows, int64_t p0, int64_t depth, void *panel) {
+static void pack_source(const void *a, int64_t i, int64_t rows, int width, int64_t p0, int64_t depth, void *panels) {
   const Source *s = a;
-  if (rows < 1 || rows > GEMM_MAX_ROWS || i < 0 || i + rows > s->m || p0 < 0 || p0 + depth > s->k) abort();
-  for (int64_t p = 0; p < depth; p++) {
-    for (int r = 0; r < rows; r++) {
-      int64_t at = s->transposed ? (p0 + p) * s->matrix.stride + i + r : (i + r) * s->matrix.stride + p0 + p;
-      s->type->set(panel, p * rows + r, s->type->get(s->matrix.data, at));
+  if (rows < 1 || width < 1 || width > GEMM_MAX_ROWS || i < 0 || i + rows > s->m || p0 < 0 || p0 + depth > s->k) abort();
+  for (int64_t first = 0; first < rows; first += width) {
+    int64_t count = rows - first < width ? rows - first : width;
+    for (int64_t p = 0; p < depth; p++) {
+      for (int64_t r = 0; r < count; r++) {
+        int64_t row = i + first + r, at = s->transposed ? (p0 + p) * s->matrix.stride + row : row * s->matrix.stride + p0 + p;
+        s->type->set(panels, first * depth + p * count + r, s->type->get(s->matrix.data, at));
+      }
     }
   }
 }
