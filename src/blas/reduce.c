@@ -80,6 +80,17 @@ SIMD_INLINE i64x2 i64x2_load(const int64_t *p) { i64x2 v; memcpy(&v, p, sizeof v
 SIMD_INLINE void i64x2_store(int64_t *p, i64x2 v) { memcpy(p, &v, sizeof v); }
 SIMD_INLINE i64x2 i64x2_splat(int64_t x) { return (i64x2){x, x}; }
 SIMD_INLINE i64x2 i64x2_select(i64x2 mask, i64x2 a, i64x2 b) { return (mask & a) | (~mask & b); }
+SIMD_INLINE void i64x2_transpose(i64x2 rows[2]) {
+  i64x2 a = rows[0];
+  rows[0] = __builtin_shufflevector(a, rows[1], 0, 2);
+  rows[1] = __builtin_shufflevector(a, rows[1], 1, 3);
+}
+SIMD_INLINE void i32x4_transpose(i32x4 rows[4]) {
+  f32x4 bits[4];
+  memcpy(bits, rows, sizeof bits);
+  f32x4_transpose(bits);
+  memcpy(rows, bits, sizeof bits);
+}
 #define MEAN(sum, count) ((count) == 0 ? 0 : (T)((sum) / (count)))
 
 #define T int32_t

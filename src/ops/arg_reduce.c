@@ -23,6 +23,9 @@ static void put_index(const ArgJob *job, int64_t k, int64_t index) {
   }
 }
 
+/* Rows below this length are searched several at once. */
+enum { SHORT_ROW = 16 };
+
 static void run_scan(void *arg, int64_t begin, int64_t end) {
   const ArgJob *job = arg;
   job->scan(job, begin, end);
