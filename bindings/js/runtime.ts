@@ -1,5 +1,5 @@
 /** Runtime: one loaded engine, what it knows (ops) and what is open in it (graphs, sessions). */
-import { OpDef, decodeOpList } from './op-def.js';
+import { OpDef, decodeOpDef, decodeOpList } from './op-def.js';
 import { encodeText } from './utf8.js';
 import { OpRegistrar } from './register-op.js';
 import type { Wasm } from './wasm.js';
@@ -36,7 +36,7 @@ interface Held {
 
 export class Runtime {
   private readonly counts: Record<Kind, number> = { graphs: 0, sessions: 0, functionBodies: 0 };
-  private ops: Map<string, OpDef> | undefined;
+  private readonly ops = new Map<string, OpDef>();
   private readonly texts = new Map<string, number>();
   /** Frees what a user forgot to dispose. */
   private readonly net = new FinalizationRegistry<Held>(({ kind, pointer, release }) => {
@@ -72,25 +72,31 @@ export class Runtime {
     return pointer;
   }
 
-  private opMap(): Map<string, OpDef> {
-    if (this.ops) return this.ops;
+  /** After an op was registered. */
+  forgetOps(): void {
+    this.ops.clear();
+  }
+
+  /** Ops are asked for one by one, when they are needed: decoding all of them would be most of the time to a first result. */
+  findOpDef(name: string): OpDef | undefined {
+    const known = this.ops.get(name);
+    if (known || name.includes('\0')) return known;
+    const bytes = this.wasm.scope((scope) => {
+      const text = scope.string(name);
+      return this.wasm.buffer((buffer, status) => this.wasm.call.TF_WasmFindOpDef!(text, buffer, status));
+    });
+    if (bytes.length === 0) return undefined;
+    const found = decodeOpDef(bytes);
+    this.ops.set(name, found);
+    return found;
+  }
+
+  /** All of them, sorted by name, but for those whose name begins with '_'. */
+  opDefs(): OpDef[] {
     const buffer = this.wasm.call.TF_GetAllOpList!();
     const list = decodeOpList(this.wasm.bytesOfBuffer(buffer));
     this.wasm.call.TF_DeleteBuffer!(buffer);
-    return (this.ops = new Map(list.map((op) => [op.name, op])));
-  }
-
-  /** After an op was registered. */
-  forgetOps(): void {
-    this.ops = undefined;
-  }
-
-  findOpDef(name: string): OpDef | undefined {
-    return this.opMap().get(name);
-  }
-
-  opDefs(): OpDef[] {
-    return [...this.opMap().values()];
+    return list;
   }
 
   memory(): MemoryInfo {

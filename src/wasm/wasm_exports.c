@@ -16,6 +16,13 @@ void TF_WasmSetThreads(int threads) { thread_pool_set_size(threads); }
 
 int TF_WasmThreads(void) { return parallel_threads(thread_pool_default()); }
 
+void TF_WasmFindOpDef(const char *name, TF_Buffer *op_def, TF_Status *status) {
+  start_status(status);
+  if (!register_ops(&status->status)) return;
+  const Op *op = op_registry_find(op_registry_global(), name);
+  if (op) reported(fill_buffer_with_message(op->def, op_def, &status->status));
+}
+
 int TF_WasmOpGradient(const char *name) {
   Status ignored;
   status_init(&ignored);

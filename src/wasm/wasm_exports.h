@@ -15,6 +15,8 @@ TF_CAPI_EXPORT extern double TF_WasmAllocationCount(void);
 TF_CAPI_EXPORT extern void TF_WasmSetThreads(int threads);
 TF_CAPI_EXPORT extern int TF_WasmThreads(void);
 
+/* The serialised OpDef of one op; an empty buffer when there is no such op. */
+TF_CAPI_EXPORT extern void TF_WasmFindOpDef(const char *op, TF_Buffer *op_def, TF_Status *status);
 /* 1 when the op has a gradient, 0 when by definition none flows through it, -1 when none is known (nor, then,
  * the op). */
 TF_CAPI_EXPORT extern int TF_WasmOpGradient(const char *op);

@@ -423,6 +423,19 @@ TEST(gradients_with_holes) {
   end(&f);
 }
 
+TEST(op_defs_by_name) {
+  TF_Status *status = TF_NewStatus();
+  TF_Buffer *buffer = TF_NewBuffer();
+  TF_WasmFindOpDef("NoSuchOp", buffer, status);
+  CHECK_INT_EQ(TF_GetCode(status), TF_OK);
+  CHECK_INT_EQ((int64_t)buffer->length, 0);
+  TF_WasmFindOpDef("Relu", buffer, status);
+  CHECK_INT_EQ(TF_GetCode(status), TF_OK);
+  CHECK(buffer->length > 6 && memcmp(buffer->data, "\n\4Relu", 6) == 0);
+  TF_DeleteBuffer(buffer);
+  TF_DeleteStatus(status);
+}
+
 TEST(numbers_for_the_bindings) {
   CHECK_INT_EQ(TF_WasmOpGradient("MatMul"), 1);
   CHECK_INT_EQ(TF_WasmOpGradient("Shape"), 0);
