@@ -32,6 +32,12 @@ typedef int64_t i64x2 __attribute__((vector_size(16)));
 #else
 #define SIMD_UNROLL _Pragma("GCC unroll 16")
 #endif
+/* Before a loop over what is left behind the vectors: it stays small. */
+#ifdef __clang__
+#define SIMD_ROLLED _Pragma("clang loop vectorize(disable) unroll(disable)")
+#else
+#define SIMD_ROLLED _Pragma("GCC unroll 1")
+#endif
 
 /* A table of constants for the inside of loops. Engines make a vector constant of WebAssembly anew wherever it is used, in several
  * instructions; a number that is loaded and spread takes one. So the compiler must not see what it loads. */
