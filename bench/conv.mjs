@@ -57,6 +57,47 @@ function resizing(op, peerName, side, channels, to) {
   });
 }
 
+/**
+ * The gradient of such an op by its image, for a gradient of its result that is given; what the op itself computes for it is part of it. Images are
+ * positive: the peer's gradient of a maximum is wrong where all of a window is negative.
+ */
+function gradientOf({ name, op, attrs, shape, outShape, constants = [], flops, peerOp }) {
+  return opCase({
+    name: `Gradient of ${name}`, group: 'conv', flops, values: [floats(shape, 11, (x) => x + 1), floats(outShape, 15)], constants,
+    ourOp: (graph, [x, dy], others) => graph.gradients([graph.op(op, [x, ...others], { attrs }).output(0)], [x], { gradYs: [dy] })[0],
+    peerOp: (tfjs, [x, dy], others) => tfjs.tidy(() => tfjs.grad((image) => peerOp(tfjs, image, ...others))(x, dy)),
+  });
+}
+
+function poolingGradient(op, peerName, side, channels, window, stride) {
+  const out = Math.ceil(side / stride);
+  return gradientOf({
+    name: `${op} ${window}x${window}/${stride}, ${side}x${side}x${channels}`, op,
+    attrs: { ksize: [1, window, window, 1], strides: [1, stride, stride, 1], padding: 'SAME' },
+    shape: [1, side, side, channels], outShape: [1, out, out, channels],
+    peerOp: (tfjs, x) => tfjs[peerName](x, window, stride, 'same'),
+  });
+}
+
+/** By the image alone: the peer's backend has no gradient by the filter. */
+function convolutionGradient(side, channels, outputs, window) {
+  return gradientOf({
+    name: `Conv2D ${window}x${window}, ${side}x${side}x${channels} to ${outputs}`, op: 'Conv2D', attrs: { strides: [1, 1, 1, 1], padding: 'SAME' },
+    shape: [1, side, side, channels], outShape: [1, side, side, outputs], constants: [weights([window, window, channels, outputs])],
+    flops: 2 * side * side * window * window * channels * outputs,
+    peerOp: (tfjs, x, w) => tfjs.conv2d(x, w, 1, 'same'),
+  });
+}
+
+const NORMALIZATION = { depth_radius: 5, bias: 1, alpha: 1e-4, beta: 0.75 };
+const normalize = (tfjs, x) => tfjs.localResponseNormalization(x, NORMALIZATION.depth_radius, NORMALIZATION.bias, NORMALIZATION.alpha, NORMALIZATION.beta);
+
+const resizingGradient = (side, channels, to) => gradientOf({
+  name: `ResizeBilinear ${side}x${side}x${channels} to ${to}x${to}`, op: 'ResizeBilinear', attrs: { align_corners: true },
+  shape: [1, side, side, channels], outShape: [1, to, to, channels], constants: [{ data: Int32Array.of(to, to), shape: [2], dtype: 'int32' }],
+  peerOp: (tfjs, x) => tfjs.image.resizeBilinear(x, [to, to], true),
+});
+
 export const convCases = [
   convolution(224, 3, 32, 3, 2),
   convolution(56, 64, 64, 3),
@@ -72,10 +113,18 @@ export const convCases = [
   pooling('MaxPool', 'maxPool', 28, 192, 3, 1),
   pooling('AvgPool', 'avgPool', 56, 64, 3, 2),
   pooling('AvgPool', 'avgPool', 7, 1024, 7, 7),
+  imageCase({ name: 'LRN, 28x28x192', op: 'LRN', attrs: NORMALIZATION, shape: [1, 28, 28, 192], peerOp: normalize }),
   batchNorm(112, 32),
   batchNorm(14, 512),
   resizing('ResizeBilinear', 'resizeBilinear', 480, 3, 224),
   resizing('ResizeBilinear', 'resizeBilinear', 28, 64, 56),
   resizing('ResizeNearestNeighbor', 'resizeNearestNeighbor', 480, 3, 224),
   resizing('ResizeNearestNeighbor', 'resizeNearestNeighbor', 28, 64, 56),
+  convolutionGradient(56, 64, 64, 3),
+  convolutionGradient(14, 512, 512, 1),
+  poolingGradient('MaxPool', 'maxPool', 112, 64, 2, 2),
+  poolingGradient('MaxPool', 'maxPool', 112, 64, 3, 2),
+  poolingGradient('AvgPool', 'avgPool', 56, 64, 2, 2),
+  gradientOf({ name: 'LRN, 28x28x192', op: 'LRN', attrs: NORMALIZATION, shape: [1, 28, 28, 192], outShape: [1, 28, 28, 192], peerOp: normalize }),
+  resizingGradient(28, 64, 56),
 ];
