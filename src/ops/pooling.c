@@ -145,6 +145,9 @@ static bool max_pool_any_grad(KernelContext *context, bool second, Status *statu
   TRY(pool_begin(context, shape_dims(&input->shape), &run, status));
   TRY(reject_depth(&run, second ? "MaxPoolingGradGrad is not yet supported on the depth dimension."
                                 : "MaxPoolingGrad is not yet supported on the depth dimension.", status));
+  if (run.input.space[0] * run.input.space[1] > INT32_MAX) {
+    return status_set(status, CODE_UNIMPLEMENTED, "Gradients of MaxPool are not yet supported for images of more than %d pixels.", INT32_MAX);
+  }
   bool first = run.attrs.channels_first;
   TRY(pool_check_shape(output, "orig_output", &run.out, first, status));
   TRY(pool_check_shape(grad, "grad", second ? &run.input : &run.out, first, status));

@@ -221,6 +221,8 @@ TEST(pooling_errors) {
            "tensor_in must be 4-dimensional");
   op_fails("AvgPoolGrad" SQUARE, "int32[3] 1; float[1,2,2,1] 1", CODE_INVALID_ARGUMENT, "out_backprop must be 1-dimensional and 4 elements");
   op_fails("AvgPoolGrad" SQUARE, "int32[4] 1 -3 3 1; float[1,2,2,1] 1", CODE_INVALID_ARGUMENT, "Expected a non-negative size, got -3");
+  op_fails("MaxPoolGrad" SQUARE, "float[0,65536,65536,1]; float[0,65535,65535,1]; float[0,65535,65535,1]", CODE_UNIMPLEMENTED,
+           "Gradients of MaxPool are not yet supported for images of more than 2147483647 pixels.");
   op_gives("MaxPool" SQUARE, "float[0,3,3,2]", "float[0,2,2,2]");
   op_gives("AvgPoolGrad" SQUARE, "int32[4] 0 3 3 2; float[0,2,2,2]", "float[0,3,3,2]");
 }
