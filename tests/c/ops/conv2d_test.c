@@ -292,6 +292,43 @@ TEST(windows_give_the_same_bits_on_any_number_of_threads) {
                 "float[2,60,40,41] 0; float[2,60,40,41] 0; float[60] 0; float[60] 0; float[60] 0");
 }
 
+/* --- many images: some at a time are copied into zeros --- */
+
+/* Each image of a batch gives what it gives alone. `op` has the batch's sizes, `images` the inputs that hold a part for each. */
+static void check_images(const char *op, int batch, const char *whole, const char *single, unsigned images) {
+  OpRun all, one;
+  Status status;
+  status_init(&status);
+  CHECK_OK(op_run_begin(&all, op, &status), status);
+  CHECK_OK(op_run_inputs(&all, whole, &status), status);
+  for (int k = 0; k < all.num_inputs; k++) {
+    Tensor *tensor = &all.inputs[k];
+    for (int64_t j = 0; tensor->dtype == DT_FLOAT && j < tensor_num_elements(tensor); j++) tensor_put(tensor, j, sin((double)j * (k + 1)));
+  }
+  CHECK_OK(op_run_compute(&all, &status), status);
+  for (int n = 0; n < batch && status.code == CODE_OK; n++) {
+    CHECK_OK(op_run_begin(&one, op, &status), status);
+    CHECK_OK(op_run_inputs(&one, single, &status), status);
+    for (int k = 0; k < one.num_inputs; k++) {
+      int64_t size = tensor_bytes(&one.inputs[k]);
+      if (one.inputs[k].dtype == DT_FLOAT) memcpy(one.inputs[k].data, (char *)all.inputs[k].data + (images >> k & 1 ? n * size : 0), (size_t)size);
+    }
+    CHECK_OK(op_run_compute(&one, &status), status);
+    int64_t size = tensor_bytes(&one.outputs[0]);
+    CHECK_INT_EQ(tensor_bytes(&all.outputs[0]), batch * size);
+    CHECK(memcmp(one.outputs[0].data, (char *)all.outputs[0].data + n * size, (size_t)size) == 0);
+    op_run_end(&one);
+  }
+  op_run_end(&all);
+}
+
+TEST(images_of_a_batch_do_not_meet) {
+  check_images("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]", 5, "float[5,48,47,32] 0; float[3,3,32,2] 0",
+               "float[1,48,47,32] 0; float[3,3,32,2] 0", 1);
+  check_images("Conv2DBackpropInput[T=float, strides=[1, 2, 2, 1], padding=SAME]", 7, "int32[4] 7 96 94 2; float[3,3,2,24] 0; float[7,48,47,24] 0",
+               "int32[4] 1 96 94 2; float[3,3,2,24] 0; float[1,48,47,24] 0", 4);
+}
+
 /* --- steps as large as attrs can say --- */
 
 #define FAR "2147483647"
@@ -309,6 +346,8 @@ TEST(windows_with_enormous_steps) {
            "int32[4] 1 2 2 1; float[1,1,1,1] 2; float[1,1,1,1] 3", "float[1,2,2,1] 6 0 0 0");
   op_gives("Conv2D[T=float, strides=[1, " FAR ", 1, 1], padding=EXPLICIT, explicit_paddings=[0, 0, " FAR ", 0, 0, 0, 0, 0]]",
            "float[1,1,1,1] 3; float[1,1,1,1] 2", "float[1,2,1,1] 0 6");
+  op_gives("Conv2D[T=float, strides=[1, " FAR ", " FAR ", 1], padding=EXPLICIT, explicit_paddings=[0, 0, " FAR ", 0, " FAR ", 0, 0, 0]]",
+           "float[1,1,1,1] 3; float[1,1,1,1] 2", "float[1,2,2,1] 0 0 0 6");
   op_gives("DepthwiseConv2dNative[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", " FAR ", 1], padding=SAME]",
            "float[1,1,2,1] 3 4; float[3,3,1,1] 1 1 1 1 5 1 1 1 1", "float[1,1,2,1] 15 20");
   op_gives("DepthwiseConv2dNativeBackpropInput[T=float, strides=[1, " FAR ", " FAR ", 1], padding=VALID]",
