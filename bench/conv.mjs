@@ -12,12 +12,12 @@ function imageCase({ name, op, attrs, shape, constants = [], flops, peerOp }) {
 
 const weights = (shape) => floats(shape, 12);
 
-function convolution(side, channels, outputs, window, stride = 1) {
+function convolution(side, channels, outputs, window, stride = 1, batch = 1) {
   const out = Math.ceil(side / stride);
   return imageCase({
-    name: `Conv2D ${window}x${window}${stride > 1 ? `/${stride}` : ''}, ${side}x${side}x${channels} to ${outputs}`, op: 'Conv2D',
-    attrs: { strides: [1, stride, stride, 1], padding: 'SAME' },
-    shape: [1, side, side, channels], constants: [weights([window, window, channels, outputs])], flops: 2 * out * out * window * window * channels * outputs,
+    name: `Conv2D ${window}x${window}${stride > 1 ? `/${stride}` : ''}, ${batch > 1 ? `${batch}x` : ''}${side}x${side}x${channels} to ${outputs}`, op: 'Conv2D',
+    attrs: { strides: [1, stride, stride, 1], padding: 'SAME' }, shape: [batch, side, side, channels],
+    constants: [weights([window, window, channels, outputs])], flops: 2 * batch * out * out * window * window * channels * outputs,
     peerOp: (tfjs, x, w) => tfjs.conv2d(x, w, stride, 'same'),
   });
 }
@@ -104,6 +104,8 @@ export const convCases = [
   convolution(14, 256, 256, 3),
   convolution(56, 128, 128, 1),
   convolution(14, 512, 512, 1),
+  convolution(28, 1, 8, 3, 1, 32),
+  convolution(14, 8, 16, 5, 1, 32),
   depthwise(112, 32, 1),
   depthwise(112, 64, 2),
   depthwise(14, 512, 1),

@@ -70,6 +70,11 @@ const batchMatMul = [[2, 8, 8, 8], [8, 128, 64, 128], [64, 32, 32, 32]].map(([ba
     values: tensors([[batch, m, k], [batch, k, n]]), flops: 2 * batch * m * k * n, peerOp: (tfjs, x, y) => tfjs.matMul(x, y),
   }));
 
+/** Layers of classifiers, whose weights a frozen graph holds: one row and many. */
+const dense = [[1, 784, 128], [1, 1024, 1000], [32, 784, 128], [32, 128, 10]].map(([m, k, n]) => row(`MatMul by a layer, ${m}x${k} by ${k}x${n}`, 'dense', 'MatMul', {
+  values: tensors([[m, k]]), constants: [floats([k, n], 21)], flops: 2 * m * k * n, peerOp: (tfjs, x, y) => tfjs.matMul(x, y),
+}));
+
 const transpose = [[[8, 16], [1, 0]], [[1000, 1000], [1, 0]], [[1, 8, 8, 4], [0, 3, 1, 2]], [[1, 112, 112, 64], [0, 3, 1, 2]], [[1, 64, 112, 112], [0, 2, 3, 1]],
   [[1, 224, 224, 3], [0, 3, 1, 2]], [[8, 128, 8, 64], [0, 2, 1, 3]]].map(([shape, order]) => row(`Transpose ${order.join('')}, ${titleOf(shape)}`, 'moves', 'Transpose', {
   values: tensors([shape]), constants: [ints(...order)], peerOp: (tfjs, x) => tfjs.transpose(x, order),
@@ -170,5 +175,5 @@ export const familyCases = [
   ...unary('Relu', 'relu'), ...unary('Relu6', 'relu6', (x) => 8 * x), ...unary('Elu', 'elu'), ...unary('Softplus', 'softplus'), ...unary('LeakyRelu', 'leakyRelu'), ...unary('Floor', 'floor', (x) => 8 * x),
   ...plainBinary('Greater', 'greater'), ...plainBinary('Equal', 'equal', Math.round), ...logical, ...select,
   ...reduction('Sum', 'sum'), ...reduction('Mean', 'mean'), ...reduction('Max', 'max'), ...reduction('Prod', 'prod'), imageMeans, ...argMax, ...cumulative,
-  ...softmax, ...batchMatMul, ...transpose, ...gather, ...concat, ...slice, ...stridedSlice, ...pad, ...tile, ...reverse, ...pack, ...split, ...oneHot, ...topK, ...casts, ...narrow,
+  ...softmax, ...dense, ...batchMatMul, ...transpose, ...gather, ...concat, ...slice, ...stridedSlice, ...pad, ...tile, ...reverse, ...pack, ...split, ...oneHot, ...topK, ...casts, ...narrow,
 ];
