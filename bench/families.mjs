@@ -71,8 +71,9 @@ const batchMatMul = [[2, 8, 8, 8], [8, 128, 64, 128], [64, 32, 32, 32]].map(([ba
   }));
 
 /** Layers of classifiers, whose weights a frozen graph holds: one row and many. */
-const dense = [[1, 784, 128], [1, 1024, 1000], [32, 784, 128], [32, 128, 10]].map(([m, k, n]) => row(`MatMul by a layer, ${m}x${k} by ${k}x${n}`, 'dense', 'MatMul', {
-  values: tensors([[m, k]]), constants: [floats([k, n], 21)], flops: 2 * m * k * n, peerOp: (tfjs, x, y) => tfjs.matMul(x, y),
+const dense = [[1, 784, 128], [1, 1024, 1000], [32, 784, 128], [32, 128, 10]].map(([m, k, n]) => opCase({
+  name: `MatMul by a layer, ${m}x${k} by ${k}x${n}`, group: 'dense', values: tensors([[m, k]]), constants: [floats([k, n], 21)], flops: 2 * m * k * n,
+  ourOp: (graph, [x], [layer]) => graph.matMul(x, layer), peerOp: (tfjs, [x], [layer]) => tfjs.matMul(x, layer),
 }));
 
 const transpose = [[[8, 16], [1, 0]], [[1000, 1000], [1, 0]], [[1, 8, 8, 4], [0, 3, 1, 2]], [[1, 112, 112, 64], [0, 3, 1, 2]], [[1, 64, 112, 112], [0, 2, 3, 1]],
