@@ -75,9 +75,9 @@ TEST(depthwise_convolutions_are_convolutions_of_single_channels) {
   static const char *const kPaddings[] = {"SAME", "VALID"};
   static const int kSteps[][4] = {{1, 1, 1, 1}, {2, 2, 1, 1}, {1, 1, 2, 2}, {2, 3, 1, 2}, {4, 2, 2, 3}};
   static const int kFilters[][2] = {{1, 1}, {3, 3}, {2, 4}};
-  static const int kChannels[][2] = {{1, 1}, {4, 1}, {7, 1}, {13, 1}, {21, 1}, {3, 2}, {2, 5}};
-  for (int p = 0; p < 2; p++) for (int t = 0; t < 5; t++) for (int f = 0; f < 3; f++) for (int c = 0; c < 7; c++) {
-    Setting s = {2, 7, 12, kChannels[c][0], kFilters[f][0], kFilters[f][1], kChannels[c][1],
+  static const int kChannels[][2] = {{1, 1}, {2, 1}, {3, 1}, {4, 1}, {7, 1}, {13, 1}, {21, 1}, {3, 2}, {2, 5}};
+  for (int p = 0; p < 2; p++) for (int t = 0; t < 5; t++) for (int f = 0; f < 3; f++) for (int c = 0; c < 9; c++) {
+    Setting s = {2, 7, 15, kChannels[c][0], kFilters[f][0], kFilters[f][1], kChannels[c][1],
                  {kSteps[t][0], kSteps[t][1]}, {kSteps[t][2], kSteps[t][3]}, kPaddings[p]};
     check_setting(&s, DT_DOUBLE);
     if (f == 1) check_setting(&s, DT_FLOAT);
