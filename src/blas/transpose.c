@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/copy.h"
 #include "simd/simd.h"
 
 typedef struct Wide {
@@ -154,30 +155,37 @@ typedef struct Plan {
   char *y;
 } Plan;
 
+/* Steps along the last axis: `count` runs, or matrices (strips of them are the items then, and count is 1). */
+static void do_items(const Plan *plan, const char *from, char *to, int64_t count, int64_t strip) {
+  if (plan->run == 0) {
+    int64_t row = strip * plan->strip, rows = plan->rows - row < plan->strip ? plan->rows - row : plan->strip;
+    plan->matrix(from + row * plan->x_row * plan->size, plan->x_row, rows, plan->columns, to + row * plan->size, plan->y_column);
+    return;
+  }
+  int64_t bytes = plan->run * plan->size, from_step = 0, to_step = 0;
+  if (plan->rank > 0) from_step = plan->x_strides[plan->rank - 1] * plan->size, to_step = plan->y_strides[plan->rank - 1] * plan->size;
+  for (; count > 0; count--, from += from_step, to += to_step) copy_bytes(to, from, bytes);
+}
+
 static void plan_body(void *arg, int64_t begin, int64_t end) {
   const Plan *plan = arg;
   int64_t index[TRANSPOSE_MAX_AXES], rest = begin / plan->strips, strip = begin % plan->strips, x = 0, y = 0;
-  for (int d = plan->rank - 1; d >= 0; d--) {
+  int last = plan->rank - 1;
+  for (int d = last; d >= 0; d--) {
     index[d] = rest % plan->dims[d];
     rest /= plan->dims[d];
     x += index[d] * plan->x_strides[d], y += index[d] * plan->y_strides[d];
   }
-  for (int64_t item = begin; item < end; item++) {
-    const char *from = plan->x + x * plan->size;
-    char *to = plan->y + y * plan->size;
-    if (plan->run > 0) {
-      memcpy(to, from, (size_t)(plan->run * plan->size));
-    } else {
-      int64_t row = strip * plan->strip;
-      int64_t rows = plan->rows - row < plan->strip ? plan->rows - row : plan->strip;
-      plan->matrix(from + row * plan->x_row * plan->size, plan->x_row, rows, plan->columns, to + row * plan->size,
-                   plan->y_column);
-    }
+  for (int64_t item = begin, count; item < end; item += count) {
+    count = plan->run > 0 && last >= 0 ? plan->dims[last] - index[last] : 1;
+    if (count > end - item) count = end - item;
+    do_items(plan, plan->x + x * plan->size, plan->y + y * plan->size, count, strip);
     if (++strip < plan->strips) continue;
     strip = 0;
-    for (int d = plan->rank - 1; d >= 0; d--) {
-      x += plan->x_strides[d], y += plan->y_strides[d];
-      if (++index[d] < plan->dims[d]) break;
+    int64_t step = count;
+    for (int d = last; d >= 0; d--, step = 1) {
+      x += plan->x_strides[d] * step, y += plan->y_strides[d] * step;
+      if ((index[d] += step) < plan->dims[d]) break;
       x -= plan->x_strides[d] * plan->dims[d], y -= plan->y_strides[d] * plan->dims[d];
       index[d] = 0;
     }

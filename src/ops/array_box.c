@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/copy.h"
+
 void array_box_add(ArrayBox *box, int64_t size, int64_t from_stride, int64_t to_stride) {
   if (size == 0) box->empty = true;
   if (size == 1 || box->empty) return;
@@ -64,7 +66,7 @@ void array_spread(int64_t size, int64_t count, const void *from, void *to) {
 
 static void copy_run(int64_t size, int64_t count, const char *from, int64_t from_stride, char *to, int64_t to_stride) {
   if (from_stride == 1 && to_stride == 1) {
-    memcpy(to, from, (size_t)(count * size));
+    copy_bytes(to, from, count * size);
   } else if (from_stride == 0 && to_stride == 1) {
     array_spread(size, count, from, to);
   } else {
@@ -216,21 +218,10 @@ typedef struct RowJob {
   int64_t bytes; /* of a row */
 } RowJob;
 
-static void copy_row(char *to, const char *from, int64_t bytes) {
-  switch (bytes) {
-    case 1: *to = *from; break;
-    case 2: memcpy(to, from, 2); break;
-    case 4: memcpy(to, from, 4); break;
-    case 8: memcpy(to, from, 8); break;
-    case 16: memcpy(to, from, 16); break;
-    default: memcpy(to, from, (size_t)bytes); break;
-  }
-}
-
 static void gather_rows(void *arg, int64_t begin, int64_t end) {
   const RowJob *job = arg;
   for (int64_t i = begin; i < end; i++) {
-    copy_row(job->to + i * job->bytes, job->from + job->rows[i] * job->bytes, job->bytes);
+    copy_bytes(job->to + i * job->bytes, job->from + job->rows[i] * job->bytes, job->bytes);
   }
 }
 
@@ -256,7 +247,7 @@ bool array_scatter_rows(const Tensor *from, const int64_t *rows, int64_t count, 
   if (length == 0) return true;
   for (int64_t i = 0; i < count; i++) {
     if (dtype_is_pod(from->dtype)) {
-      copy_row((char *)to->data + rows[i] * bytes, (const char *)from->data + i * bytes, bytes);
+      copy_bytes((char *)to->data + rows[i] * bytes, (const char *)from->data + i * bytes, bytes);
       continue;
     }
     for (int64_t k = 0; k < length; k++) {

@@ -1,6 +1,7 @@
 /* OneHot: for every index a row that is on at one place and off elsewhere. */
 #include <string.h>
 
+#include "base/copy.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/array_box.h"
@@ -30,15 +31,6 @@ typedef struct OneHotJob {
   int64_t size, depth, inner; /* bytes of an element; the output is [.., depth, inner] */
 } OneHotJob;
 
-static void put_one(char *to, const char *on, int64_t size) {
-  switch (size) { /* with a size that is known a copy is one instruction */
-    case 1: *to = *on; break;
-    case 4: memcpy(to, on, 4); break;
-    case 8: memcpy(to, on, 8); break;
-    default: memcpy(to, on, (size_t)size); break;
-  }
-}
-
 static void switch_on(void *arg, int64_t begin, int64_t end) {
   const OneHotJob *job = arg;
   const int32_t *narrow = job->indices->dtype == DT_INT32 ? job->indices->data : NULL;
@@ -47,7 +39,7 @@ static void switch_on(void *arg, int64_t begin, int64_t end) {
     if (index < 0 || index >= job->depth) continue;
     int64_t outer = i, inner = 0;
     if (job->inner != 1) outer = i / job->inner, inner = i % job->inner;
-    put_one(job->out + ((outer * job->depth + index) * job->inner + inner) * job->size, job->on, job->size);
+    copy_bytes(job->out + ((outer * job->depth + index) * job->inner + inner) * job->size, job->on, job->size);
   }
 }
 

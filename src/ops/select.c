@@ -2,6 +2,7 @@
  * three broadcast. */
 #include <string.h>
 
+#include "base/copy.h"
 #include "op/op_registry.h"
 #include "ops/broadcast.h"
 #include "ops/element_types.h"
@@ -19,7 +20,7 @@ static void select_rows(void *arg, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
     const char *from = (const char *)(job->condition[i] ? job->t : job->e) + i * job->row_bytes;
     char *to = (char *)job->out + i * job->row_bytes;
-    if (from != to) memcpy(to, from, (size_t)job->row_bytes);
+    if (from != to) copy_bytes(to, from, job->row_bytes);
   }
 }
 

@@ -1,0 +1,33 @@
+/* Copies whose length is not known when compiling, and often small: a call of memcpy takes longer than a few bytes do. */
+#ifndef TFCORE_BASE_COPY_H_
+#define TFCORE_BASE_COPY_H_
+
+#include <stdint.h>
+#include <string.h>
+
+/* Two pieces of a size that is known, which overlap where the length is no sum of them. */
+#define COPY_ENDS(size) (memcpy(to, from, size), memcpy((char *)to + bytes - (size), (const char *)from + bytes - (size), size))
+
+/* As memcpy: the two do not overlap. */
+static inline void copy_bytes(void *to, const void *from, int64_t bytes) {
+  if (bytes > 64) {
+    memcpy(to, from, (size_t)bytes);
+  } else if (bytes == 4) {
+    memcpy(to, from, 4);
+  } else if (bytes >= 16) {
+    for (int64_t i = 0; i + 16 < bytes; i += 16) memcpy((char *)to + i, (const char *)from + i, 16);
+    memcpy((char *)to + bytes - 16, (const char *)from + bytes - 16, 16);
+  } else if (bytes >= 8) {
+    COPY_ENDS(8);
+  } else if (bytes >= 4) {
+    COPY_ENDS(4);
+  } else if (bytes >= 2) {
+    COPY_ENDS(2);
+  } else if (bytes == 1) {
+    *(char *)to = *(const char *)from;
+  }
+}
+
+#undef COPY_ENDS
+
+#endif
