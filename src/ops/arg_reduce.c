@@ -23,8 +23,10 @@ static void put_index(const ArgJob *job, int64_t k, int64_t index) {
   }
 }
 
-/* Rows below this length are searched several at once. */
-enum { SHORT_ROW = 16 };
+/* Rows below this length are searched several at once, without a branch that would be guessed wrong. */
+enum { SHORT_ROW = 64 };
+/* Lines that are searched together where elements of one are not neighbours. */
+enum { SIDE_BY_SIDE = 64 };
 
 static void run_scan(void *arg, int64_t begin, int64_t end) {
   const ArgJob *job = arg;
@@ -55,6 +57,9 @@ static bool arg_reduce(KernelContext *context, ArgScan *scan, bool smallest, Sta
   TRY(kernel_allocate_output_dims(context, 0, rank - 1, dims, &out, status));
   if (tensor_num_elements(out) == 0) return true; /* then products of the other sizes may overflow */
   for (int i = (int)axis + 1; i < rank; i++) job.inner *= shape_dim(&input->shape, i);
+  if (job.size > INT32_MAX && job.inner > 1) { /* places are counted in 32 bits there */
+    return status_set(status, CODE_UNIMPLEMENTED, "More than %d elements along the reduction axis, which is not the last one", INT32_MAX);
+  }
   job.output = out->data;
   parallel_for(context->parallel, tensor_num_elements(out), 1 + ELEMENTWISE_GRAIN / job.size, run_scan, &job);
   return true;

@@ -24,43 +24,44 @@ TEST(the_first_of_equals_wins_and_nan_never) {
   op_gives("ArgMax[T=float]", "float[2] nan -inf; int32[] 0", "int64[] 1");
 }
 
-/* Rows of every length, short ones of which are searched several at once, against a plain search. */
-static void check_rows(bool smallest, DataType type, int64_t columns) {
-  enum { ROWS = 11 };
+/* Lines of every length along an axis, several of which are searched at once, against a plain search. */
+static void check_lines(bool smallest, DataType type, int axis, int64_t rows, int64_t columns) {
   char text[128];
   OpRun run;
   Status status;
   status_init(&status);
   snprintf(text, sizeof text, "%s[T=%s]", smallest ? "ArgMin" : "ArgMax", dtype_name(type));
-  CHECK_CONTEXT("%s of %d rows of %d", text, ROWS, (int)columns);
+  CHECK_CONTEXT("%s along %d of %d x %d", text, axis, (int)rows, (int)columns);
   CHECK_OK(op_run_begin(&run, text, &status), status);
-  Tensor *x = op_run_input(&run, type, 2, (int64_t[]){ROWS, columns}), *axis = op_run_input(&run, DT_INT32, 0, NULL);
-  CHECK(x != NULL && axis != NULL);
-  unsigned seed = (unsigned)columns;
-  for (int64_t i = 0; i < ROWS * columns; i++) {
+  Tensor *x = op_run_input(&run, type, 2, (int64_t[]){rows, columns}), *along = op_run_input(&run, DT_INT32, 0, NULL);
+  CHECK(x != NULL && along != NULL);
+  unsigned seed = (unsigned)(rows * 41 + columns);
+  for (int64_t i = 0; i < rows * columns; i++) {
     seed = seed * 1664525u + 1013904223u;
-    unsigned value = seed >> 20 & 15;
-    tensor_put(x, i, value == 0 ? NAN : value == 15 ? -INFINITY : value);
+    int value = seed >> 20 & 15;
+    bool floating = type == DT_FLOAT || type == DT_DOUBLE || type == DT_HALF || type == DT_BFLOAT16;
+    tensor_put(x, i, !floating ? value : value == 0 ? NAN : value == 15 ? -INFINITY : value);
   }
-  tensor_put(axis, 0, 1);
+  tensor_put(along, 0, axis);
   bool ran = op_run_compute(&run, &status);
   CHECK_OK(ran, status);
-  for (int64_t row = 0; ran && row < ROWS; row++) {
-    int64_t best = 0;
-    for (int64_t i = 1; i < columns; i++) {
-      double a = tensor_get(x, row * columns + i), b = tensor_get(x, row * columns + best);
+  int64_t length = axis == 1 ? columns : rows, step = axis == 1 ? 1 : columns;
+  for (int64_t line = 0; ran && line < rows * columns / length; line++) {
+    int64_t best = 0, begin = axis == 1 ? line * columns : line;
+    for (int64_t i = 1; i < length; i++) {
+      double a = tensor_get(x, begin + i * step), b = tensor_get(x, begin + best * step);
       if ((smallest ? a < b : a > b) || (isnan(b) && !isnan(a))) best = i;
     }
-    CHECK_INT_EQ((int64_t)tensor_get(&run.outputs[0], row), best);
+    CHECK_INT_EQ((int64_t)tensor_get(&run.outputs[0], line), best);
   }
   op_run_end(&run);
 }
 
-TEST(rows_of_all_lengths) {
-  static const DataType kTypes[] = {DT_FLOAT, DT_DOUBLE, DT_HALF, DT_BFLOAT16};
-  for (int t = 0; t < 4; t++) for (int64_t columns = 1; columns <= 40; columns++) {
-    check_rows(false, kTypes[t], columns);
-    check_rows(true, kTypes[t], columns);
+TEST(lines_of_all_lengths) {
+  static const DataType kTypes[] = {DT_FLOAT, DT_DOUBLE, DT_HALF, DT_BFLOAT16, DT_INT32, DT_INT64, DT_UINT8};
+  for (int t = 0; t < 7; t++) for (int smallest = 0; smallest < 2; smallest++) {
+    for (int64_t columns = 1; columns <= 40; columns++) check_lines(smallest, kTypes[t], 1, 11, columns);
+    for (int64_t columns = 1; columns <= 150; columns += 7) check_lines(smallest, kTypes[t], 0, 9, columns);
   }
 }
 
