@@ -10,7 +10,8 @@
  *
  * How it works: all three are products of matrices. Where the windows are a matrix already (1 x 1, or as large as the image) it
  * is multiplied as it stands. Otherwise the rows of the left matrix, one window each, are gathered while the product packs its panels
- * (GemmArgs.pack_a), so the matrix of windows never exists. The gradient of the input is, for each of the stride * stride
+ * (GemmArgs.pack_a), so the matrix of windows never exists. Images of few channels are copied into zeros for that, some at a time, where windows
+ * reach over their edges. The gradient of the input is, for each of the stride * stride
  * phases of a pixel, a convolution of dy with those elements of the filter that reach it: no zeros are multiplied, nothing is
  * scattered. Results do not depend on the number of threads.
  */
@@ -37,8 +38,8 @@ static inline int64_t conv_depth(const Conv *conv) {
   return conv->axis[0].filter * conv->axis[1].filter * (conv->in_channels / conv->groups);
 }
 
-/* Bytes of workspace (64-byte aligned), 0: none. Beside that of a product, it is at most as large as filter and input together.
- * `packed`: a packed filter will be given. */
+/* Bytes of workspace (64-byte aligned), 0: none. Beside that of a product, it is at most as large as filter and input together, or a
+ * megabyte. `packed`: a packed filter will be given. */
 int64_t conv_f32_workspace(ConvProduct product, const Conv *conv, bool packed);
 int64_t conv_f64_workspace(ConvProduct product, const Conv *conv, bool packed);
 

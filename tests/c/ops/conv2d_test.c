@@ -182,6 +182,9 @@ TEST(empty_convolutions) {
   op_gives("Conv2D[T=float, strides=[1, 1, 1, 1], padding=VALID]", "float[1,3,3,1] 1; float[4,4,1,1] 1", "float[1,0,0,1]");
   op_gives("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], padding=VALID]", "int32[4] 1 2 1 1; float[3,1,1,1] 1; float[1,0,1,1]",
            "float[1,2,1,1] 0");
+  /* Pixels of the second column are seen by nothing, those of the first through the image's edge. */
+  op_gives("Conv2DBackpropInput[T=float, strides=[1, 1, 2, 1], padding=SAME]", "int32[4] 1 3 2 1; float[3,1,1,1] 1 10 100; float[1,3,1,1] 1 2 3",
+           "float[1,3,2,1] 12 0 123 0 230 0");
   op_gives("Conv2DBackpropFilter[T=double, strides=[1, 1, 1, 1], padding=SAME]", "double[0,3,3,1]; int32[4] 2 1 1 1; double[0,3,3,1]",
            "double[2,1,1,1] 0");
   op_gives("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], padding=VALID]", "int32[2] 3 3; float[2,2,1,1] 1; float[1,2,2,1] 1",
