@@ -84,6 +84,12 @@ typedef struct TestCase {
 /* Later failures of this test say "(in <text>)"; printf-style, cut at 200 bytes. An empty text ends it. */
 #define CHECK_CONTEXT(...) harness_context(__VA_ARGS__)
 
+/* For cases that nobody chose, the same ones in every run: a number from 1 to `limit`, which is positive. */
+static inline int random_to(unsigned *seed, int limit) {
+  *seed = *seed * 1664525u + 1013904223u;
+  return 1 + (int)((*seed >> 12) % (unsigned)limit);
+}
+
 /* --- what the macros stand on --- */
 
 #define HARNESS_STATUS(status) \

@@ -32,7 +32,8 @@ static Geometry geometry(const Setting *s) {
     }
     if (s->padding[0] == 'E') before = pads[k][0], after = pads[k][1];
     g.before[k] = before;
-    g.out[k] = (in[k] + before + after - window) / s->stride[k] + 1;
+    int room = in[k] + before + after - window;
+    g.out[k] = room < 0 ? 0 : room / s->stride[k] + 1;
   }
   return g;
 }
@@ -174,6 +175,24 @@ TEST(convolutions_of_odd_sizes) {
     check_setting(&kSettings[i], DT_DOUBLE);
     check_setting(&kSettings[i], DT_FLOAT);
     check_setting(&kSettings[i], DT_BFLOAT16);
+  }
+}
+
+TEST(convolutions_of_any_setting) {
+  static const char *const kPaddings[] = {"SAME", "VALID", "EXPLICIT"};
+  unsigned seed = 9;
+  for (int checked = 0; checked < 300;) {
+    int groups = random_to(&seed, 3) == 1 ? random_to(&seed, 3) : 1;
+    Setting s = {random_to(&seed, 3), random_to(&seed, 14), random_to(&seed, 14), groups * random_to(&seed, 9), random_to(&seed, 5), random_to(&seed, 5), groups * random_to(&seed, 11), groups,
+                 {random_to(&seed, 3), random_to(&seed, 3)}, {1, 1}, kPaddings[random_to(&seed, 3) - 1]};
+    if (random_to(&seed, 4) == 1) s.dilation[0] = random_to(&seed, 3), s.dilation[1] = random_to(&seed, 3);
+    Geometry g = geometry(&s);
+    int in = s.batch * s.rows * s.columns * s.channels, filter = s.filter_rows * s.filter_columns * s.channels / groups * s.outputs;
+    if (g.out[0] < 1 || g.out[1] < 1) continue;
+    if (in > MAX_ELEMENTS || filter > MAX_ELEMENTS || s.batch * g.out[0] * g.out[1] * s.outputs > MAX_ELEMENTS) continue;
+    CHECK_CONTEXT("%dx%dx%dx%d, filter %dx%d to %d in %d groups, strides %d %d, dilations %d %d, %s", s.batch, s.rows, s.columns, s.channels, s.filter_rows,
+                  s.filter_columns, s.outputs, groups, s.stride[0], s.stride[1], s.dilation[0], s.dilation[1], s.padding);
+    check_setting(&s, checked++ % 2 ? DT_DOUBLE : DT_FLOAT);
   }
 }
 

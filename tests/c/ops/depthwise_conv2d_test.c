@@ -85,6 +85,20 @@ TEST(depthwise_convolutions_are_convolutions_of_single_channels) {
   }
 }
 
+TEST(depthwise_convolutions_of_any_setting) {
+  unsigned seed = 4;
+  for (int checked = 0; checked < 300;) {
+    Setting s = {random_to(&seed, 2), random_to(&seed, 9), random_to(&seed, 30), random_to(&seed, 3) == 1 ? random_to(&seed, 20) : random_to(&seed, 5), random_to(&seed, 4), random_to(&seed, 5),
+                 random_to(&seed, 4) == 1 ? random_to(&seed, 3) : 1, {random_to(&seed, 3), random_to(&seed, 3)}, {1, 1}, random_to(&seed, 2) == 1 ? "SAME" : "VALID"};
+    if (random_to(&seed, 4) == 1) s.dilation[0] = random_to(&seed, 3), s.dilation[1] = random_to(&seed, 3);
+    bool fits = (s.filter_rows - 1) * s.dilation[0] < s.rows && (s.filter_columns - 1) * s.dilation[1] < s.columns;
+    if (s.padding[0] == 'V' && !fits) continue;
+    CHECK_CONTEXT("%dx%dx%dx%d, filter %dx%dx%d, strides %d %d, dilations %d %d, %s", s.batch, s.rows, s.columns, s.channels, s.filter_rows, s.filter_columns,
+                  s.multiplier, s.stride[0], s.stride[1], s.dilation[0], s.dilation[1], s.padding);
+    check_setting(&s, checked++ % 2 ? DT_DOUBLE : DT_FLOAT);
+  }
+}
+
 TEST(depthwise_values) {
   /* Channel c of pixel p is 10 p + c; the filter sums both pixels of channel 0, and takes the difference in channel 1. */
   op_gives("DepthwiseConv2dNative[T=float, strides=[1, 1, 1, 1], padding=VALID]",

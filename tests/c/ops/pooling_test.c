@@ -142,6 +142,21 @@ TEST(pooling_of_all_sizes) {
   }
 }
 
+TEST(pooling_of_any_setting) {
+  unsigned seed = 2;
+  fill(x, 9), fill(g, 10);
+  for (int checked = 0; checked < 300;) {
+    int size = random_to(&seed, 3);
+    Setting s = {random_to(&seed, 2), random_to(&seed, 12), random_to(&seed, 16), random_to(&seed, 40), {size, size}, {random_to(&seed, 3), random_to(&seed, 3)}, random_to(&seed, 2) == 1, random_to(&seed, 4) == 1};
+    if (random_to(&seed, 3) == 1) s.window[0] = random_to(&seed, 4), s.window[1] = random_to(&seed, 4);
+    if ((!s.same && (s.window[0] > s.rows || s.window[1] > s.columns)) || s.batch * s.rows * s.columns * s.channels > MAX_ELEMENTS) continue;
+    CHECK_CONTEXT("%dx%dx%dx%d, window %d %d, strides %d %d, same %d", s.batch, s.rows, s.columns, s.channels, s.window[0], s.window[1], s.stride[0], s.stride[1],
+                  s.same);
+    for (int product = MAX; product <= AVG_GRAD; product++) check_product(&s, product, checked % 2 ? DT_DOUBLE : DT_FLOAT, false);
+    checked++;
+  }
+}
+
 TEST(pooling_of_images_smaller_than_windows) {
   static const int kStrides[] = {1, 2, 3};
   fill(x, 7), fill(g, 8);
