@@ -183,8 +183,13 @@ SIMD_INLINE f64x2 f64x2_min(f64x2 a, f64x2 b) { return f64x2_select(b != b, b, f
 SIMD_INLINE f64x2 f64x2_max(f64x2 a, f64x2 b) { return f64x2_select(b != b, b, f64x2_pmax(a, b)); }
 
 /* Clears the sign bit, of a NaN too. */
+#ifdef __wasm_simd128__ /* whose engines need no constant for it */
+SIMD_INLINE f32x4 f32x4_abs(f32x4 a) { return (f32x4)wasm_f32x4_abs((v128_t)a); }
+SIMD_INLINE f64x2 f64x2_abs(f64x2 a) { return (f64x2)wasm_f64x2_abs((v128_t)a); }
+#else
 SIMD_INLINE f32x4 f32x4_abs(f32x4 a) { return (f32x4)((i32x4)a & i32x4_splat(INT32_MAX)); }
 SIMD_INLINE f64x2 f64x2_abs(f64x2 a) { return (f64x2)((i64x2)a & (i64x2){INT64_MAX, INT64_MAX}); }
+#endif
 /* The magnitude of `a` with the sign bit of `sign`. */
 SIMD_INLINE f32x4 f32x4_copysign(f32x4 a, f32x4 sign) {
   return (f32x4)(((i32x4)a & i32x4_splat(INT32_MAX)) | ((i32x4)sign & i32x4_splat(INT32_MIN)));
