@@ -3,9 +3,10 @@ import { DType, TypedArray, itemsPerElement } from './dtypes.js';
 import { CancelledError, InvalidArgumentError, NotFoundError, TFError, UnimplementedError } from './errors.js';
 import type { Graph } from './graph.js';
 import { Input, Operation, Output, valueOf, Variable } from './operation.js';
+import { nextTurn } from './event-loop.js';
 import type { Runtime } from './runtime.js';
+import { Step } from './step.js';
 import { Tensor, TensorLike, tensor } from './tensor.js';
-import { readTensor, uploadTensor } from './transfer.js';
 
 /** What can be fetched: a value, an operation to run, or arrays and records of them. */
 export type Fetch = Input | Operation | string | readonly Fetch[] | { readonly [key: string]: Fetch };
@@ -24,7 +25,10 @@ export type Feeds = ReadonlyMap<Input | string, TensorLike> | Readonly<Record<st
 export interface RunOptions {
   /** Operations (or their names) to run without fetching anything. */
   targets?: readonly (Operation | string)[];
+  /** Ends the step between two kernels: `run` rejects with CancelledError. `runSync` looks at it before it starts only. */
   signal?: AbortSignal;
+  /** Milliseconds after which the step fails with DeadlineExceededError; none by default. */
+  timeoutMs?: number;
 }
 
 export interface SessionOptions {
@@ -108,6 +112,23 @@ export function feedTensor({ dtype, shape: known }: Place, value: TensorLike): T
   return value instanceof Tensor ? value : tensor(value, undefined, dtype);
 }
 
+/** How long a step that `run` started keeps the event loop waiting, in milliseconds. */
+const SLICE_MS = 10;
+
+const CLOSED = 'Session has been closed.';
+
+/** Whole milliseconds for the engine; 0: no deadline. */
+function timeoutOf({ timeoutMs = 0 }: RunOptions): number {
+  if (!(timeoutMs >= 0)) throw new InvalidArgumentError(`timeoutMs is ${String(timeoutMs)}; it must be a number of milliseconds, or 0 for none`);
+  return Math.min(Math.ceil(timeoutMs), 2 ** 31 - 1);
+}
+
+/** A step that was made, and how its values are shaped like what was asked for. */
+interface Prepared {
+  readonly step: Step;
+  readonly answer: () => unknown;
+}
+
 /** ConfigProto { graph_options { optimizer_options { opt_level: L0 } } }, in bytes: -1 is ten of them. */
 const UNOPTIMIZED = Uint8Array.of(0x52, 13, 0x1a, 11, 0x18, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1);
 
@@ -124,6 +145,10 @@ function withoutOptimizer({ wasm }: Runtime, open: (settings: number) => number)
 export class Session {
   private readonly pointer: number;
   private closed = false;
+  /** The step of `run` that is between two slices, or in one. */
+  private underWay: Step | undefined;
+  /** Fulfilled when the last step that was asked for has ended; undefined when none is under way. */
+  private last: Promise<void> | undefined;
   /** Asked once for each key, because asking takes longer than a small step. */
   private readonly placesByName = new Map<string, Place>();
   private readonly placesByHandle = new WeakMap<Input, Place>();
@@ -139,39 +164,100 @@ export class Session {
 
   /**
    * Runs one step: computes what the fetches and targets need from the feeds. Fetches may be nested in arrays and records,
-   * and the results come back alike; an Operation is run and gives null.
+   * and the results come back alike; an Operation is run and gives null. A step that takes longer than 10 ms gives way to the
+   * event loop between kernels; steps that are asked for meanwhile wait for it.
    */
   run<const F extends Fetch>(fetches: F, feeds?: Feeds, options?: RunOptions): Promise<Fetched<F>> {
     return this.runSoon(fetches, feeds, options) as Promise<Fetched<F>>;
   }
 
-  private async runSoon(fetches: Fetch, feeds?: Feeds, options?: RunOptions): Promise<unknown> {
-    return this.runNow(fetches, feeds, options);
+  /** Steps run one after the other, in the order in which they were asked for. */
+  private runSoon(fetches: Fetch, feeds?: Feeds, options: RunOptions = {}): Promise<unknown> {
+    let prepared: Prepared;
+    try {
+      prepared = this.prepare(fetches, feeds, options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const before = this.last;
+    const run = before ? before.then(() => this.runInSlices(prepared, options.signal)) : this.runInSlices(prepared, options.signal);
+    if (before || this.underWay) this.queueBehind(run);
+    return run;
   }
 
-  /** As `run`, at once. */
-  runSync<const F extends Fetch>(fetches: F, feeds?: Feeds, options?: RunOptions): Fetched<F> {
-    return this.runNow(fetches, feeds, options) as Fetched<F>;
+  /** Steps that are asked for from now on begin when `run` has ended. */
+  private queueBehind(run: Promise<unknown>): void {
+    const ended: Promise<void> = run.then(
+      () => this.leaveQueue(ended),
+      () => this.leaveQueue(ended),
+    );
+    this.last = ended;
+  }
+
+  private leaveQueue(ended: Promise<void>): void {
+    if (this.last === ended) this.last = undefined;
+  }
+
+  /** A short step has ended when this returns; a longer one lets the event loop turn between slices. */
+  private async runInSlices({ step, answer }: Prepared, signal: AbortSignal | undefined): Promise<unknown> {
+    this.underWay = step;
+    try {
+      for (;;) {
+        if (signal?.aborted) step.abandon(new CancelledError('the run was aborted'));
+        else if (this.closed) step.abandon(new CancelledError(CLOSED));
+        else step.advance(SLICE_MS);
+        if (step.ended) return answer();
+        await nextTurn();
+      }
+    } finally {
+      this.underWay = undefined;
+    }
+  }
+
+  /** As `run`, at once: it returns when the step has ended. A step of `run` that is under way ends before it. */
+  runSync<const F extends Fetch>(fetches: F, feeds?: Feeds, options: RunOptions = {}): Fetched<F> {
+    const { step, answer } = this.prepare(fetches, feeds, options);
+    this.underWay?.advance(0);
+    step.advance(0);
+    return answer() as Fetched<F>;
   }
 
   /** @internal The handle, while the session may run. */
   usablePointer(): number {
-    if (this.closed) throw new CancelledError('Session has been closed.');
+    if (this.closed) throw new CancelledError(CLOSED);
     this.runtime.wasm.refuseInCallback();
     return this.pointer;
   }
 
-  private runNow(fetches: Fetch, feeds: Feeds = {}, options: RunOptions = {}): unknown {
-    this.usablePointer();
+  /** Looks up and checks what is asked for, and copies the feeds into the engine. */
+  private prepare(fetches: Fetch, feeds: Feeds = {}, options: RunOptions): Prepared {
+    const pointer = this.usablePointer();
     if (options.signal?.aborted) throw new CancelledError('the run was aborted before it started');
     const request = new Request(this.graph);
     const shape = request.add(fetches);
     for (const target of options.targets ?? []) request.targets.push(request.operation(target));
     const entries = feeds instanceof Map ? [...feeds] : Object.entries(feeds);
     const places = entries.map(([key]) => this.place(key, request));
-    const tensors = entries.map(([, value], i) => feedTensor(places[i]!, value));
+    const values = entries.map(([, value], i) => feedTensor(places[i]!, value));
+    const feedOutputs = places.map((place) => place.output);
+    // A step refuses to fetch what is fed: such a fetch is answered with what was fed.
+    const fed = request.fetches.map((fetch) => feedOutputs.findIndex((feed) => feed.operation === fetch.operation && feed.index === fetch.index));
+    const open = request.fetches.filter((_, i) => fed[i]! < 0);
+    const nothingToDo = fed.length > 0 && open.length === 0 && request.targets.length === 0;
+    const step = new Step(this.runtime.wasm, pointer, {
+      feeds: feedOutputs, values, fetches: open, targets: request.targets, timeoutMs: timeoutOf(options), nothingToDo,
+    });
+    const answer = () => {
+      const results = this.located(step)[Symbol.iterator]();
+      return shape(fed.map((position) => (position < 0 ? (results.next().value as Tensor) : values[position]!)));
+    };
+    return { step, answer };
+  }
+
+  /** What the step gave; an error says which op failed. */
+  private located(step: Step): Tensor[] {
     try {
-      return shape(this.answer(places.map((place) => place.output), tensors, request));
+      return step.values;
     } catch (error) {
       throw error instanceof TFError && error.node ? error.locate(error.node, this.graph.operation(error.node)?.type) : error;
     }
@@ -187,47 +273,12 @@ export class Session {
     return place;
   }
 
-  /** The values of the fetches. What is fed and fetched at once is answered with what was fed: a step refuses that. */
-  private answer(feeds: readonly Output[], values: readonly Tensor[], request: Request): Tensor[] {
-    const fedAt = (fetch: Output) => feeds.findIndex((feed) => feed.operation === fetch.operation && feed.index === fetch.index);
-    const fed = request.fetches.map(fedAt);
-    const open = request.fetches.filter((_, i) => fed[i]! < 0);
-    const allFed = fed.length > 0 && open.length === 0 && request.targets.length === 0;
-    const results = allFed ? [] : this.step(feeds, values, open, request.targets);
-    let next = 0;
-    return fed.map((position) => (position < 0 ? results[next++]! : values[position]!));
-  }
-
-  private step(feeds: readonly Output[], values: readonly Tensor[], fetches: readonly Output[], targets: readonly Operation[]): Tensor[] {
-    const { wasm } = this.runtime;
-    return wasm.scope((scope) => {
-      const inputs: number[] = [];
-      const results = scope.alloc(4 * fetches.length);
-      try {
-        for (const value of values) inputs.push(uploadTensor(wasm, scope, value));
-        wasm.checked((status) =>
-          wasm.call.TF_SessionRun!(
-            this.pointer, 0, scope.outputs(feeds), scope.pointers(inputs), inputs.length, scope.outputs(fetches), results,
-            fetches.length, scope.pointers(targets.map((target) => target.pointer)), targets.length, 0, status,
-          ),
-        );
-      } finally {
-        for (const pointer of inputs) wasm.call.TF_DeleteTensor!(pointer);
-      }
-      const fetched = fetches.map((_, i) => wasm.u32[(results >>> 2) + i]!);
-      try {
-        return fetched.map((pointer) => readTensor(wasm, pointer));
-      } finally {
-        for (const pointer of fetched) wasm.call.TF_DeleteTensor!(pointer);
-      }
-    });
-  }
-
   /** Frees the variables and everything cached. Runs after that fail. */
   async close(): Promise<void> {
     if (this.closed) return;
     this.runtime.wasm.refuseInCallback();
     this.closed = true;
+    this.underWay?.abandon(new CancelledError(CLOSED));
     this.runtime.closed(this, 'sessions');
     this.runtime.wasm.checked((status) => this.runtime.wasm.call.TF_DeleteSession!(this.pointer, status));
   }

@@ -324,9 +324,11 @@ void TF_OpKernelContext_Failure(TF_OpKernelContext *ctx, TF_Status *status) {
 
 /* ---- where it runs ---- */
 
-int64_t TF_StepId(TF_OpKernelContext *ctx) { return ctx->context->step_id; }
+static int64_t step_id(const TF_OpKernelContext *ctx) { return ctx->context->step ? ctx->context->step->id : 0; }
 
-int64_t TF_GetStepId(TF_OpKernelContext *ctx) { return ctx->context->step_id; }
+int64_t TF_StepId(TF_OpKernelContext *ctx) { return step_id(ctx); }
+
+int64_t TF_GetStepId(TF_OpKernelContext *ctx) { return step_id(ctx); }
 
 uint64_t TF_GetFrameId(TF_OpKernelContext *ctx) {
   (void)ctx;

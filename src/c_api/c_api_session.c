@@ -8,6 +8,7 @@
 struct TF_SessionOptions {
   char *target;     /* NULL: this process */
   int threads;      /* 0: not said */
+  int64_t timeout;  /* of steps, in milliseconds; 0: none */
   bool unoptimized; /* graph_options.optimizer_options.opt_level is L0 */
   bool failed;      /* memory ran out while options were set; TF_NewSession reports it */
 };
@@ -28,6 +29,7 @@ void TF_SetConfig(TF_SessionOptions *options, const void *proto, size_t proto_le
                   &status->status)) {
     const ConfigProto *config = message;
     const Tensorflow__GraphOptions *graph = config->graph_options;
+    options->timeout = config->operation_timeout_in_ms;
     options->threads = config->intra_op_parallelism_threads;
     options->unoptimized = graph && graph->optimizer_options &&
                            graph->optimizer_options->opt_level == TENSORFLOW__OPTIMIZER_OPTIONS__LEVEL__L0;
@@ -61,7 +63,10 @@ TF_Session *TF_NewSession(TF_Graph *graph, const TF_SessionOptions *opts, TF_Sta
     return NULL;
   }
   session->session = session_new(graph->graph, &status->status);
-  if (session->session && opts) session_optimize(session->session, !opts->unoptimized);
+  if (session->session && opts) {
+    session_optimize(session->session, !opts->unoptimized);
+    session_set_timeout(session->session, opts->timeout);
+  }
   if (!session->session) {
     mem_free(session);
     return NULL;
@@ -189,26 +194,65 @@ static bool give_results(Tensor *values, TF_Tensor **output_values, int noutputs
   return true;
 }
 
-static bool run(TF_Session *session, const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs,
-                const TF_Output *outputs, TF_Tensor **output_values, int noutputs,
-                const TF_Operation *const *target_opers, int ntargets, RunArrays *arrays, Status *status) {
+static RunState run(TF_Session *session, const SessionRunOptions *options, const TF_Output *inputs,
+                    TF_Tensor *const *input_values, int ninputs, const TF_Output *outputs,
+                    TF_Tensor **output_values, int noutputs, const TF_Operation *const *target_opers,
+                    int ntargets, RunArrays *arrays, Status *status) {
   for (int i = 0; i < ninputs; i++) {
-    if (!input_values[i]) return status_invalid(status, "The value of input %d is null", i);
+    if (!input_values[i]) {
+      status_invalid(status, "The value of input %d is null", i);
+      return RUN_FAILED;
+    }
     arrays->feeds[i] = to_node_output(inputs[i]);
     arrays->feed_values[i] = &input_values[i]->tensor;
   }
   for (int i = 0; i < noutputs; i++) arrays->fetches[i] = to_node_output(outputs[i]);
   /* A TF_Operation pointer is a Node pointer, so the array of targets is passed as it is. */
-  TRY(session_run(session->session, arrays->feeds, arrays->feed_values, ninputs, arrays->fetches,
-                  arrays->fetch_values, noutputs, (Node *const *)target_opers, ntargets, status));
-  return give_results(arrays->fetch_values, output_values, noutputs, status);
+  RunState state =
+      session_start(session->session, options, arrays->feeds, arrays->feed_values, ninputs, arrays->fetches,
+                    arrays->fetch_values, noutputs, (Node *const *)target_opers, ntargets, status);
+  if (state == RUN_DONE && !give_results(arrays->fetch_values, output_values, noutputs, status))
+    return RUN_FAILED;
+  return state;
 }
 
-static bool check_run_options(const TF_Buffer *bytes, Status *status) {
+RunState start_session_run(TF_Session *session, const SessionRunOptions *options, const TF_Output *inputs,
+                           TF_Tensor *const *input_values, int ninputs, const TF_Output *outputs,
+                           TF_Tensor **output_values, int noutputs, const TF_Operation *const *target_opers,
+                           int ntargets, TF_Status *status) {
+  start_status(status);
+  for (int i = 0; i < noutputs; i++) output_values[i] = NULL;
+  RunArrays arrays;
+  RunState state = RUN_FAILED;
+  if (make_room(&arrays, ninputs, noutputs, ntargets, &status->status)) {
+    state = run(session, options, inputs, input_values, ninputs, outputs, output_values, noutputs,
+                target_opers, ntargets, &arrays, &status->status);
+  }
+  arena_free(arrays.arena);
+  return state;
+}
+
+RunState resume_session_run(TF_Session *session, int64_t slice_ms, TF_Tensor **output_values, int noutputs,
+                            TF_Status *status) {
+  start_status(status);
+  for (int i = 0; i < noutputs; i++) output_values[i] = NULL;
+  RunArrays arrays;
+  RunState state = RUN_FAILED;
+  if (make_room(&arrays, 0, noutputs, 0, &status->status)) {
+    state = session_resume(session->session, slice_ms, arrays.fetch_values, noutputs, &status->status);
+    if (state == RUN_DONE && !give_results(arrays.fetch_values, output_values, noutputs, &status->status))
+      state = RUN_FAILED;
+  }
+  arena_free(arrays.arena);
+  return state;
+}
+
+static bool read_run_options(const TF_Buffer *bytes, SessionRunOptions *options, Status *status) {
   Arena *arena = arena_new();
-  void *options;
+  void *message;
   bool ok = parse_given(kRunOptions, bytes->data, bytes->length, "Unparseable RunOptions proto", arena,
-                        &options, status);
+                        &message, status);
+  if (ok) options->timeout_ms = ((const Tensorflow__RunOptions *)message)->timeout_in_ms;
   arena_free(arena);
   return ok;
 }
@@ -223,11 +267,8 @@ void TF_SessionRun(TF_Session *session, const TF_Buffer *run_options, const TF_O
     status_invalid(&status->status, "Passing non-empty run_metadata is invalid.");
     return;
   }
-  if (run_options && !check_run_options(run_options, &status->status)) return;
-  RunArrays arrays;
-  if (make_room(&arrays, ninputs, noutputs, ntargets, &status->status)) {
-    reported(run(session, inputs, input_values, ninputs, outputs, output_values, noutputs, target_opers,
-                 ntargets, &arrays, &status->status));
-  }
-  arena_free(arrays.arena);
+  SessionRunOptions options = {0};
+  if (run_options && !read_run_options(run_options, &options, &status->status)) return;
+  reported(start_session_run(session, &options, inputs, input_values, ninputs, outputs, output_values,
+                             noutputs, target_opers, ntargets, status) == RUN_DONE);
 }

@@ -12,24 +12,24 @@ int node_compare_names(const Node *a, const Node *b) { return strcmp(a->name, b-
 
 /* --- depth first --- */
 
-typedef struct Step {
+typedef struct Visit {
   Node *node;
   bool leave;
-} Step;
+} Visit;
 
 typedef struct Search {
   const Graph *graph;
   const Walk *walk;
   bool backwards;
   uint8_t *visited; /* by id */
-  Step *stack;
+  Visit *stack;
   int64_t depth, capacity;
 } Search;
 
 static bool push(Search *search, Node *node, bool leave) {
   if (!mem_grow((void **)&search->stack, &search->capacity, search->depth + 1, sizeof *search->stack))
     return false;
-  search->stack[search->depth++] = (Step){node, leave};
+  search->stack[search->depth++] = (Visit){node, leave};
   return true;
 }
 
@@ -65,10 +65,10 @@ static bool push_neighbours(Search *search, const Node *node) {
 }
 
 /* A stable merge sort of steps from `first` on: qsort cannot be told whom to ask. */
-static bool sort_steps(Search *search, int64_t first) {
+static bool sort_visits(Search *search, int64_t first) {
   int64_t count = search->depth - first;
   if (count < 2) return true;
-  Step *a = search->stack + first, *b = mem_alloc(count * (int64_t)sizeof *b), *scratch = b;
+  Visit *a = search->stack + first, *b = mem_alloc(count * (int64_t)sizeof *b), *scratch = b;
   if (!b) return false;
   for (int64_t width = 1; width < count; width *= 2) {
     for (int64_t low = 0; low < count; low += 2 * width) {
@@ -79,7 +79,7 @@ static bool sort_steps(Search *search, int64_t first) {
         b[k] = left ? a[i++] : a[j++];
       }
     }
-    Step *swap = a;
+    Visit *swap = a;
     a = b;
     b = swap;
   }
@@ -92,18 +92,18 @@ static bool run(Search *search, Node *const *start, int64_t count) {
   const Walk *walk = search->walk;
   for (int64_t i = 0; i < count; i++) TRY(push(search, start[i], false));
   while (search->depth > 0) {
-    Step step = search->stack[--search->depth];
-    if (step.leave) {
-      walk->leave(walk->argument, step.node);
+    Visit visit = search->stack[--search->depth];
+    if (visit.leave) {
+      walk->leave(walk->argument, visit.node);
       continue;
     }
-    if (search->visited[step.node->id]) continue;
-    search->visited[step.node->id] = 1;
-    if (walk->enter) walk->enter(walk->argument, step.node);
-    if (walk->leave) TRY(push(search, step.node, true));
+    if (search->visited[visit.node->id]) continue;
+    search->visited[visit.node->id] = 1;
+    if (walk->enter) walk->enter(walk->argument, visit.node);
+    if (walk->leave) TRY(push(search, visit.node, true));
     int64_t first = search->depth;
-    TRY(push_neighbours(search, step.node));
-    if (walk->compare) TRY(sort_steps(search, first));
+    TRY(push_neighbours(search, visit.node));
+    if (walk->compare) TRY(sort_visits(search, first));
   }
   return true;
 }

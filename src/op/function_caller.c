@@ -44,25 +44,70 @@ static bool check_results(const KernelContext *context, const CalledFunction *fu
   return true;
 }
 
-bool function_call_inputs(KernelContext *context, const CalledFunction *function, int first, Status *status) {
-  const FunctionCaller *caller = context->functions;
+/* A call with all inputs, in the memory that its arguments are in. */
+typedef struct InputsCall {
+  PausedKernel paused;
+  Buffer *memory;
+  const FunctionCaller *caller;
+  FunctionCall *call;
+} InputsCall;
+
+static void end_inputs_call(InputsCall *inputs) { buffer_unref(inputs->memory); }
+
+static void abandon_inputs_call(PausedKernel *paused) {
+  InputsCall *inputs = (InputsCall *)paused;
+  inputs->caller->abandon(inputs->caller->owner, inputs->call);
+  end_inputs_call(inputs);
+}
+
+static Tensor *call_args(InputsCall *inputs) { return (Tensor *)(inputs + 1); }
+
+/* Takes the kernel's inputs from `first` on as arguments. NULL with status on error. */
+static InputsCall *begin_inputs_call(KernelContext *context, int first, Status *status) {
   int num_args = context->num_inputs - first;
-  TRY(check_results(context, function, status));
-  Buffer *memory = kernel_scratch(context, (num_args + 1) * (int64_t)sizeof(Tensor), status);
-  if (memory == NULL) return false;
-  Tensor *args = memory->data;
+  Buffer *memory = kernel_scratch(context, (int64_t)sizeof(InputsCall) + num_args * (int64_t)sizeof(Tensor), status);
+  if (memory == NULL) return NULL;
+  InputsCall *inputs = memory->data;
+  *inputs = (InputsCall){{abandon_inputs_call}, memory, context->functions, NULL};
+  Tensor *args = call_args(inputs);
   bool ok = true;
   for (int i = 0; i < num_args; i++) {
     args[i] = (Tensor){0};
     ok = ok && kernel_take_input(context, first + i, &args[i], status);
   }
-  if (ok) {
-    ok = caller->run(caller->owner, function->handle, args, num_args, context->outputs, context->num_outputs, status);
-  } else {
-    for (int i = 0; i < num_args; i++) tensor_clear(&args[i]);
+  if (ok) return inputs;
+  for (int i = 0; i < num_args; i++) tensor_clear(&args[i]);
+  end_inputs_call(inputs);
+  return NULL;
+}
+
+bool function_call_inputs(KernelContext *context, const CalledFunction *function, int first, Status *status) {
+  InputsCall *inputs = (InputsCall *)context->paused;
+  context->paused = NULL;
+  if (inputs == NULL) {
+    TRY(check_results(context, function, status));
+    inputs = begin_inputs_call(context, first, status);
+    if (inputs == NULL) return false;
   }
-  buffer_unref(memory);
-  return ok;
+  const FunctionCaller *caller = inputs->caller;
+  RunState state = caller->run(caller->owner, function->handle, &inputs->call, context->step, call_args(inputs),
+                               context->num_inputs - first, context->outputs, context->num_outputs, status);
+  if (state == RUN_WAITING) {
+    context->paused = &inputs->paused;
+  } else {
+    end_inputs_call(inputs);
+  }
+  return state != RUN_FAILED;
+}
+
+bool function_call_to_end(const FunctionCaller *caller, int64_t handle, Step *step, Tensor *args, int num_args, Tensor *rets, int num_rets,
+                          Status *status) {
+  FunctionCall *call = NULL;
+  int64_t pause_at = step->pause_at;
+  step->pause_at = INT64_MAX;
+  RunState state = caller->run(caller->owner, handle, &call, step, args, num_args, rets, num_rets, status);
+  step->pause_at = pause_at;
+  return state == RUN_DONE;
 }
 
 bool function_call_compute(KernelContext *context, Status *status) {

@@ -20,6 +20,7 @@
 #include "base/parallel.h"
 #include "op/function_caller.h"
 #include "op/resource.h"
+#include "op/step.h"
 #include "proto/proto.h"
 #include "tensor/tensor.h"
 
@@ -37,6 +38,14 @@ typedef struct KernelConstruction {
   const FunctionCaller *functions;      /* for kernels that call functions; NULL outside of sessions */
 } KernelConstruction;
 
+/* A kernel that calls functions may have to pause in the middle of a call, when the step gives way to others. It then
+ * leaves what it needs to go on in context->paused, in a struct of its own that begins with this one, sets no output,
+ * and returns true. It is called again with the same inputs (those that it took are empty) until it leaves NULL there.
+ * A step that ends before that calls `abandon`, which frees the struct. */
+typedef struct PausedKernel {
+  void (*abandon)(struct PausedKernel *paused);
+} PausedKernel;
+
 /* What a kernel sees while it runs. Inputs are borrowed; outputs are empty at entry and set by the kernel. */
 typedef struct KernelContext {
   void *state; /* of `state_size` bytes, filled by construct */
@@ -49,7 +58,8 @@ typedef struct KernelContext {
   const Parallel *parallel; /* NULL: run on this thread alone */
   ResourceManager *resources;
   const FunctionCaller *functions; /* the one that was there while the kernel was made */
-  int64_t step_id;          /* of the step it runs in; 0 outside of steps */
+  Step *step;               /* the one it runs in; NULL outside of steps, where no functions are called */
+  PausedKernel *paused;     /* NULL at first; see PausedKernel */
   const char *node_name;    /* the caller adds it to error messages itself */
 } KernelContext;
 
@@ -91,7 +101,7 @@ typedef struct OpKernel {
 MUST_CHECK bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *constant_inputs, const FunctionCaller *functions,
                               OpKernel **kernel, Status *status);
 void op_kernel_free(OpKernel *kernel); /* NULL is fine */
-/* Runs; checks that every output was set with its declared type; on error attaches the node and clears the outputs. What the kernel itself
+/* Runs; checks, unless the kernel paused, that every output was set with its declared type; on error attaches the node and clears the outputs. What the kernel itself
  * knows (state, types and counts, the node's name) is put into the context here. */
 MUST_CHECK bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *status);
 

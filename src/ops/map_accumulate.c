@@ -99,8 +99,8 @@ static bool set_theta(MapRun *run, Status *status) {
 }
 
 static bool call(MapRun *run, Status *status) {
-  const FunctionCaller *caller = run->context->functions;
-  return caller->run(caller->owner, run->state->function.handle, run->args, run->num_args, run->rets, run->num_rets, status);
+  return function_call_to_end(run->context->functions, run->state->function.handle, run->context->step, run->args, run->num_args,
+                              run->rets, run->num_rets, status);
 }
 
 /* --- MapAccumulate --- */

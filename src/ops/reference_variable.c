@@ -259,7 +259,7 @@ static bool destroy_temporary_variable(KernelContext *context, Status *status) {
   TRY(tensor_variable(context->inputs[0], &found, status));
   const char *name = variable_name(context, 0);
   if (!str_equal_text(state->name, name)) {
-    return status_set(status, CODE_NOT_FOUND, "Resource __per_step_%lld/%.*s/TmpVar does not exist.", (long long)context->step_id,
+    return status_set(status, CODE_NOT_FOUND, "Resource __per_step_%lld/%.*s/TmpVar does not exist.", (long long)(context->step ? context->step->id : 0),
                       (int)state->name.length, state->name.data);
   }
   return reference_read(context->inputs[0], name, &context->outputs[0], status);

@@ -351,21 +351,34 @@ static bool enter(FunctionRuntime *runtime, Instance *instance, Status *status) 
   return instance->plan || compile(runtime, instance, status);
 }
 
-/* Takes the args over. */
-static bool call(void *owner, int64_t handle, Tensor *args, int num_args, Tensor *rets, int num_rets,
-                 Status *status) {
-  FunctionRuntime *runtime = owner;
+static PlanRun *begin_call(FunctionRuntime *runtime, int64_t handle, Tensor *args, int num_args, int num_rets,
+                           Status *status) {
+  PlanRun *run = NULL;
   Instance *instance = find_handle(runtime, handle, status);
   bool ok = instance && check_call(instance->body, args, num_args, num_rets, status) &&
             enter(runtime, instance, status);
-  if (ok) {
-    runtime->depth++;
-    ok = plan_call(instance->plan, args, rets, status);
-    runtime->depth--;
-  } else {
-    for (int i = 0; i < num_args; i++) tensor_clear(&args[i]);
-  }
-  return ok;
+  if (ok && plan_begin_call(instance->plan, args, &run, status)) return run;
+  for (int i = 0; i < num_args; i++) tensor_clear(&args[i]);
+  return NULL;
+}
+
+/* FunctionCaller.run: a call is the run of its plan. */
+static RunState call(void *owner, int64_t handle, FunctionCall **under_way, Step *step, Tensor *args, int num_args,
+                     Tensor *rets, int num_rets, Status *status) {
+  FunctionRuntime *runtime = owner;
+  PlanRun *run = (PlanRun *)*under_way;
+  if (!run) run = begin_call(runtime, handle, args, num_args, num_rets, status);
+  if (!run) return RUN_FAILED;
+  runtime->depth++;
+  RunState state = plan_advance(run, step, rets, status);
+  runtime->depth--;
+  *under_way = state == RUN_WAITING ? (FunctionCall *)run : NULL;
+  return state;
+}
+
+static void abandon(void *owner, FunctionCall *under_way) {
+  (void)owner;
+  plan_abandon((PlanRun *)under_way);
 }
 
 static bool check_cancelled(const FunctionRunOptions *options, Status *status) {
@@ -385,7 +398,10 @@ bool function_runtime_run_frame(FunctionRuntime *runtime, int64_t handle, const 
                                 FunctionCallFrame *frame, Status *status) {
   TRY(check_cancelled(options, status));
   call_frame_clear_retvals(frame);
-  return call(runtime, handle, frame->args, frame->num_args, frame->rets, frame->num_rets, status);
+  Step step;
+  step_begin(&step, 0, options ? options->cancelled : NULL);
+  return function_call_to_end(&runtime->caller, handle, &step, frame->args, frame->num_args, frame->rets,
+                              frame->num_rets, status);
 }
 
 bool function_runtime_run(FunctionRuntime *runtime, int64_t handle, const FunctionRunOptions *options,
@@ -441,7 +457,7 @@ FunctionRuntime *function_runtime_new(Graph *library, const PlanEnvironment *env
   runtime->environment = *environment;
   runtime->bodies = (FunctionBodySource){.body = find_body, .owner = runtime};
   runtime->inlines = true;
-  runtime->caller = (FunctionCaller){runtime, instantiate_for_kernel, call};
+  runtime->caller = (FunctionCaller){runtime, instantiate_for_kernel, call, abandon};
   return runtime;
 }
 

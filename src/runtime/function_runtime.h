@@ -71,7 +71,9 @@ MUST_CHECK bool function_runtime_body(FunctionRuntime *runtime, int64_t handle, 
                                       Status *status);
 
 typedef struct FunctionRunOptions {
-  const atomic_bool *cancelled; /* NULL: never. CANCELLED "Function was cancelled before it was started" */
+  /* NULL: never. CANCELLED "Function was cancelled before it was started", or, while it runs, "Run call was
+   * cancelled". */
+  const atomic_bool *cancelled;
 } FunctionRunOptions;
 
 /* A frame for calls of that function, until the handle is released. Free with call_frame_free. */

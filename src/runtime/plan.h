@@ -58,13 +58,21 @@ MUST_CHECK bool plan_compile(const Graph *graph, const PlanSpec *spec, const Ker
                              const PlanEnvironment *environment, Plan **plan, Status *status);
 void plan_free(Plan *plan); /* NULL is fine */
 
-/* One step. `feed_values` are borrowed; their dtypes have been checked. `fetch_values` are empty at entry
- * and, on success, hold references to the results. A kernel may run the plan in which it runs; only one
- * thread may. The first error ends the step; all values are dropped. */
-MUST_CHECK bool plan_run(Plan *plan, const Tensor *const *feed_values, Tensor *fetch_values, Status *status);
+/* A run of a plan that is under way. Several of one plan may be, also within each other. */
+typedef struct PlanRun PlanRun;
+
+/* Begins a run. `feed_values` are borrowed until this returns; their dtypes have been checked. */
+MUST_CHECK bool plan_begin(Plan *plan, const Tensor *const *feed_values, PlanRun **run, Status *status);
 /* The same for the plan of a function, whose feeds are its arguments: they are taken over, and empty
  * afterwards whatever happens. */
-MUST_CHECK bool plan_call(Plan *plan, Tensor *args, Tensor *rets, Status *status);
+MUST_CHECK bool plan_begin_call(Plan *plan, Tensor *args, PlanRun **run, Status *status);
+/* Runs the kernels until all have run, or the step (op/step.h) pauses or ends; at least one kernel, or piece of
+ * one. `fetch_values` are empty at entry and, on RUN_DONE, hold references to the results. The first error ends
+ * the run. Unless it is RUN_WAITING, the run is over: all its values are dropped, and the pointer is stale. One
+ * thread at a time may advance runs of a plan. */
+RunState plan_advance(PlanRun *run, Step *step, Tensor *fetch_values, Status *status);
+/* Ends a run that waits. NULL is fine. */
+void plan_abandon(PlanRun *run);
 
 /* Kernels that a run executes, without those that were computed when the plan was made. */
 int64_t plan_num_steps(const Plan *plan);

@@ -323,11 +323,11 @@ static bool place_values(Compiler *c, Status *status) {
   for (int64_t i = 0; i < c->num_ordered; i++) {
     if (is_step(c, c->order[i])) plan->num_values += count_reads(c, c->order[i]);
   }
-  plan->frame.values = arena_calloc(plan->arena, plan->num_values, sizeof *plan->frame.values);
-  plan->frame.steps = arena_calloc(plan->arena, plan->num_steps, sizeof *plan->frame.steps);
+  plan->first.values = arena_calloc(plan->arena, plan->num_values, sizeof *plan->first.values);
+  plan->first.steps = arena_calloc(plan->arena, plan->num_steps, sizeof *plan->first.steps);
   plan->kernels = arena_calloc(plan->arena, plan->num_steps, sizeof(OpKernel *));
   c->last_reader = arena_alloc(c->scratch, plan->num_values * (int64_t)sizeof *c->last_reader);
-  if (!plan->frame.values || !plan->frame.steps || !plan->kernels || !c->last_reader)
+  if (!plan->first.values || !plan->first.steps || !plan->kernels || !c->last_reader)
     return status_oom(status, "a plan");
   for (int64_t i = 0; i < plan->num_values; i++) c->last_reader[i] = -1;
   return true;
@@ -336,9 +336,9 @@ static bool place_values(Compiler *c, Status *status) {
 /* The place of an output: a constant's or a value's. */
 static Tensor *place_of(const Compiler *c, NodeOutput output) {
   int feed = feed_of(c, output);
-  if (feed >= 0) return &c->plan->frame.values[feed];
+  if (feed >= 0) return &c->plan->first.values[feed];
   const NodeState *state = &c->states[representative(c, output.node)->id];
-  return (state->folded ? c->plan->constants : c->plan->frame.values) + state->first + output.index;
+  return (state->folded ? c->plan->constants : c->plan->first.values) + state->first + output.index;
 }
 
 static bool make_kernel(Compiler *c, const Node *node, const OpKernel **kernel, Status *status) {
@@ -375,7 +375,7 @@ static bool place_input(Compiler *c, PlanStep *step, const Edge *edge, const Ten
   if (!is_read(c, edge)) return true;
   PlanRead *read = &step->reads[step->num_reads++];
   *read = (PlanRead){*place, NULL, reference_name(c, source)};
-  if (takes_value(edge)) *place = read->value = &c->plan->frame.values[c->next_read++];
+  if (takes_value(edge)) *place = read->value = &c->plan->first.values[c->next_read++];
   return read->name || status_oom(status, "a plan");
 }
 
@@ -386,7 +386,7 @@ static void note_reader(Compiler *c, const Tensor *place, int64_t step) {
 
 static bool make_step(Compiler *c, const Node *node, int64_t index, Status *status) {
   Plan *plan = c->plan;
-  PlanStep *step = &plan->frame.steps[index];
+  PlanStep *step = &plan->first.steps[index];
   TRY(make_kernel(c, node, &step->kernel, status));
   const Tensor **inputs = arena_calloc(plan->arena, node->num_inputs, sizeof *inputs);
   step->reads = arena_calloc(plan->arena, count_reads(c, node), sizeof *step->reads);
@@ -398,7 +398,7 @@ static bool make_step(Compiler *c, const Node *node, int64_t index, Status *stat
   for (int i = 0; i < step->num_reads; i++) note_reader(c, step->reads[i].reference, index);
   step->context = (KernelContext){
       .inputs = inputs,
-      .outputs = plan->frame.values + c->states[node->id].first,
+      .outputs = plan->first.values + c->states[node->id].first,
       .pool = c->environment->pool,
       .parallel = c->environment->parallel,
       .resources = c->environment->resources,
@@ -422,8 +422,8 @@ static bool mark_last_uses(Compiler *c, Status *status) {
   int64_t *num_dead = arena_calloc(c->scratch, plan->num_steps, sizeof *num_dead);
   if (!num_dead) return status_oom(status, "a plan");
   for (int64_t s = 0; s < plan->num_steps; s++) {
-    KernelContext *context = &plan->frame.steps[s].context;
-    const OpKernel *kernel = plan->frame.steps[s].kernel;
+    KernelContext *context = &plan->first.steps[s].context;
+    const OpKernel *kernel = plan->first.steps[s].kernel;
     bool *last_use = arena_calloc(plan->arena, kernel->num_inputs, sizeof *last_use);
     if (!last_use) return status_oom(status, "a plan");
     for (int i = 0; i < kernel->num_inputs; i++) {
@@ -435,7 +435,7 @@ static bool mark_last_uses(Compiler *c, Status *status) {
     }
     context->last_use = last_use;
     for (int i = 0; i < kernel->num_outputs; i++) { /* an output that nobody reads dies where it is born */
-      int64_t value = context->outputs + i - plan->frame.values;
+      int64_t value = context->outputs + i - plan->first.values;
       if (c->last_reader[value] < 0) c->last_reader[value] = s;
     }
   }
@@ -443,13 +443,13 @@ static bool mark_last_uses(Compiler *c, Status *status) {
     if (c->last_reader[v] >= 0 && c->last_reader[v] < plan->num_steps) num_dead[c->last_reader[v]]++;
   }
   for (int64_t s = 0; s < plan->num_steps; s++) {
-    plan->frame.steps[s].dead = arena_calloc(plan->arena, num_dead[s], sizeof(Tensor *));
-    if (!plan->frame.steps[s].dead) return status_oom(status, "a plan");
+    plan->first.steps[s].dead = arena_calloc(plan->arena, num_dead[s], sizeof(Tensor *));
+    if (!plan->first.steps[s].dead) return status_oom(status, "a plan");
   }
   for (int64_t v = 0; v < plan->num_values; v++) {
     if (c->last_reader[v] < 0 || c->last_reader[v] >= plan->num_steps) continue;
-    PlanStep *step = &plan->frame.steps[c->last_reader[v]];
-    step->dead[step->num_dead++] = &plan->frame.values[v];
+    PlanStep *step = &plan->first.steps[c->last_reader[v]];
+    step->dead[step->num_dead++] = &plan->first.values[v];
   }
   return true;
 }
@@ -458,23 +458,23 @@ static bool connect_feeds_and_fetches(Compiler *c, Status *status) {
   Plan *plan = c->plan;
   plan->num_feeds = c->spec->num_feeds;
   plan->num_fetches = c->spec->num_fetches;
-  plan->frame.feed_values = arena_calloc(plan->arena, plan->num_feeds, sizeof(Tensor *));
-  plan->frame.fetch_values = arena_calloc(plan->arena, plan->num_fetches, sizeof(Tensor *));
+  plan->first.feed_values = arena_calloc(plan->arena, plan->num_feeds, sizeof(Tensor *));
+  plan->first.fetch_values = arena_calloc(plan->arena, plan->num_fetches, sizeof(Tensor *));
   plan->fetched_references = arena_calloc(plan->arena, plan->num_fetches, sizeof(char *));
-  if (!plan->frame.feed_values || !plan->frame.fetch_values || !plan->fetched_references)
+  if (!plan->first.feed_values || !plan->first.fetch_values || !plan->fetched_references)
     return status_oom(status, "a plan");
   for (int i = 0; i < plan->num_fetches; i++) {
     NodeOutput fetched = c->spec->fetches[i];
-    plan->frame.fetch_values[i] = place_of(c, fetched);
+    plan->first.fetch_values[i] = place_of(c, fetched);
     if (dtype_is_ref(node_output_type(fetched)) && feed_of(c, fetched) < 0) {
       plan->fetched_references[i] = reference_name(c, fetched);
       if (!plan->fetched_references[i]) return status_oom(status, "a plan");
     }
-    int64_t value = plan_value_index(plan, plan->frame.fetch_values[i]);
+    int64_t value = plan_value_index(plan, plan->first.fetch_values[i]);
     if (value >= 0) c->last_reader[value] = INT64_MAX;
   }
   for (int i = 0; i < plan->num_feeds; i++) {
-    if (c->last_reader[i] >= 0) plan->frame.feed_values[i] = &plan->frame.values[i];
+    if (c->last_reader[i] >= 0) plan->first.feed_values[i] = &plan->first.values[i];
   }
   return true;
 }
@@ -501,7 +501,8 @@ static bool compile(Compiler *c, Status *status) {
   TRY(make_steps(c, status));
   TRY(connect_feeds_and_fetches(c, status));
   TRY(mark_last_uses(c, status));
-  c->plan->unused = &c->plan->frame;
+  c->plan->first.plan = c->plan;
+  c->plan->unused = &c->plan->first;
   return true;
 }
 

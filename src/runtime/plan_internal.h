@@ -22,19 +22,21 @@ typedef struct PlanStep {
   int num_dead;
 } PlanStep;
 
-/* The values of one run, and the steps that lead into them. */
-typedef struct PlanFrame {
+/* One run: its values, the steps that lead into them, and where it is. */
+struct PlanRun {
+  Plan *plan;
+  int64_t position; /* the step that runs next, or that paused */
   PlanStep *steps;
   Tensor *values;         /* of feeds, of the steps' outputs and of their reads; empty between runs */
   Tensor **feed_values;   /* into `values`; NULL when nothing reads the feed */
   Tensor **fetch_values;  /* into `values` or the constants */
-  struct PlanFrame *next; /* free as well */
-} PlanFrame;
+  struct PlanRun *next;   /* unused as well */
+};
 
 struct Plan {
   Arena *arena;
-  PlanFrame frame;   /* what compiling makes */
-  PlanFrame *unused; /* frames in which no run is going on: this one, and copies that nested runs needed */
+  PlanRun first;   /* what compiling makes */
+  PlanRun *unused; /* runs that are not under way: this one, and copies that nested runs needed */
   int64_t num_steps, num_values;
   Tensor *constants; /* computed when the plan was made */
   int64_t num_constants;
@@ -45,9 +47,9 @@ struct Plan {
   int64_t num_kernels;
 };
 
-/* Index in the frame's values, or -1 for a constant. */
+/* Index in the first run's values, or -1 for a constant. */
 static inline int64_t plan_value_index(const Plan *plan, const Tensor *place) {
-  const Tensor *values = plan->frame.values;
+  const Tensor *values = plan->first.values;
   return place >= values && place < values + plan->num_values ? place - values : -1;
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/session.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -63,6 +64,10 @@ struct Session {
     Tensor *fetch_values;
     int64_t fetch_capacity;
   } request;
+  Step step;
+  PlanRun *waiting;      /* the step that paused; its request is kept */
+  atomic_bool closing;   /* ends the step that is under way */
+  int64_t timeout_ms;    /* of steps that name none; 0: none */
 };
 
 static PlanEnvironment environment_of(const Session *session) {
@@ -99,6 +104,13 @@ void session_optimize(Session *session, bool optimize) {
   function_runtime_optimize(session->functions, optimize);
 }
 
+void session_set_timeout(Session *session, int64_t timeout_ms) { session->timeout_ms = timeout_ms; }
+
+static void abandon_step(Session *session) {
+  plan_abandon(session->waiting);
+  session->waiting = NULL;
+}
+
 static void free_plans(Session *session) {
   for (int64_t i = 0; i < session->plans.num_entries; i++) {
     CachedPlan *cached = session->plans.entries[i].value;
@@ -108,6 +120,7 @@ static void free_plans(Session *session) {
 }
 
 static void free_state(Session *session) {
+  abandon_step(session);
   free_plans(session);
   for (int64_t i = 0; i < session->kernel_capacity; i++) op_kernel_free(session->shared_kernels[i]);
   for (int64_t i = 0; i < session->inlined_kernels.num_entries; i++)
@@ -132,11 +145,18 @@ static void free_state(Session *session) {
   session->request = (struct Request){0};
 }
 
-void session_close(Session *session) {
-  if (!mutex_lock(&session->mutex)) return; /* its kernel is running */
-  if (!session->closed) free_state(session);
-  session->closed = true;
+/* Gives the mutex back. A kernel may have asked for the session to be closed while it held it. */
+static void unlock(Session *session) {
+  if (atomic_load(&session->closing) && !session->closed) {
+    free_state(session);
+    session->closed = true;
+  }
   mutex_unlock(&session->mutex);
+}
+
+void session_close(Session *session) {
+  atomic_store(&session->closing, true);
+  if (mutex_lock(&session->mutex)) unlock(session); /* else its kernel is running, and closes it at its end */
 }
 
 void session_free(Session *session) {
@@ -306,9 +326,12 @@ static bool check_feed(int i, NodeOutput output, const Tensor *value, Status *st
   return false;
 }
 
-static bool run(Session *session, const PlanSpec *asked, const Tensor *const *feed_values,
-                Tensor *fetch_values, Status *status) {
+/* Checks and sorts what is asked for, and begins the run of its plan. */
+static bool begin(Session *session, const PlanSpec *asked, const Tensor *const *feed_values, PlanRun **run,
+                  Status *status) {
   if (session->closed) return status_set(status, CODE_CANCELLED, "Session has been closed.");
+  if (session->waiting)
+    return status_set(status, CODE_FAILED_PRECONDITION, "The session has a step that paused and has not ended.");
   for (int i = 0; i < asked->num_feeds; i++)
     TRY(graph_check_node(session->graph, asked->feeds[i].node, status));
   for (int i = 0; i < asked->num_fetches; i++)
@@ -318,9 +341,9 @@ static bool run(Session *session, const PlanSpec *asked, const Tensor *const *fe
   struct Request *request = &session->request;
   TRY(reserve_request(request, asked->num_feeds, asked->num_fetches, asked->num_targets, status));
   NodeOutput *feeds = request->outputs, *fetches = request->outputs + asked->num_feeds;
-  int *feed_order = request->order, *fetch_order = request->order + asked->num_feeds;
+  int *feed_order = request->order + asked->num_fetches;
   sort_outputs(asked->feeds, asked->num_feeds, feeds, feed_order);
-  sort_outputs(asked->fetches, asked->num_fetches, fetches, fetch_order);
+  sort_outputs(asked->fetches, asked->num_fetches, fetches, request->order);
   PlanSpec sorted = *asked;
   sorted.feeds = feeds;
   sorted.fetches = fetches;
@@ -331,24 +354,70 @@ static bool run(Session *session, const PlanSpec *asked, const Tensor *const *fe
     request->feed_values[i] = feed_values[feed_order[i]];
   }
   memset(request->fetch_values, 0, (size_t)asked->num_fetches * sizeof(Tensor));
-  TRY(plan_run(plan, request->feed_values, request->fetch_values, status));
-  for (int i = 0; i < asked->num_fetches; i++)
-    tensor_move(&fetch_values[fetch_order[i]], &request->fetch_values[i]);
-  return true;
+  return plan_begin(plan, request->feed_values, run, status);
 }
 
-bool session_run(Session *session, const NodeOutput *feeds, const Tensor *const *feed_values, int num_feeds,
-                 const NodeOutput *fetches, Tensor *fetch_values, int num_fetches, Node *const *targets,
-                 int num_targets, Status *status) {
+/* Runs until the step ends or pauses. request.order[i] is the caller's position of fetch i of the plan. */
+static RunState advance(Session *session, PlanRun *run, Tensor *fetch_values, int num_fetches, Status *status) {
+  struct Request *request = &session->request;
+  RunState state = plan_advance(run, &session->step, request->fetch_values, status);
+  session->waiting = state == RUN_WAITING ? run : NULL;
+  for (int i = 0; state == RUN_DONE && i < num_fetches; i++)
+    tensor_move(&fetch_values[request->order[i]], &request->fetch_values[i]);
+  return state;
+}
+
+static bool lock(Session *session, Status *status) {
+  if (mutex_lock(&session->mutex)) return true;
+  return status_set(status, CODE_FAILED_PRECONDITION, "A kernel cannot run the session in which it runs.");
+}
+
+RunState session_start(Session *session, const SessionRunOptions *options, const NodeOutput *feeds,
+                       const Tensor *const *feed_values, int num_feeds, const NodeOutput *fetches,
+                       Tensor *fetch_values, int num_fetches, Node *const *targets, int num_targets,
+                       Status *status) {
   PlanSpec spec = {.feeds = feeds,
                    .num_feeds = num_feeds,
                    .fetches = fetches,
                    .num_fetches = num_fetches,
                    .targets = targets,
                    .num_targets = num_targets};
-  if (!mutex_lock(&session->mutex))
-    return status_set(status, CODE_FAILED_PRECONDITION, "A kernel cannot run the session in which it runs.");
-  bool ok = run(session, &spec, feed_values, fetch_values, status);
-  mutex_unlock(&session->mutex);
-  return ok;
+  PlanRun *run;
+  RunState state = RUN_FAILED;
+  if (!lock(session, status)) return state;
+  if (begin(session, &spec, feed_values, &run, status)) {
+    int64_t timeout = options && options->timeout_ms > 0 ? options->timeout_ms : session->timeout_ms;
+    step_begin(&session->step, timeout, &session->closing);
+    if (options) step_set_slice(&session->step, options->slice_ms);
+    state = advance(session, run, fetch_values, num_fetches, status);
+  }
+  unlock(session);
+  return state;
+}
+
+RunState session_resume(Session *session, int64_t slice_ms, Tensor *fetch_values, int num_fetches, Status *status) {
+  RunState state = RUN_FAILED;
+  if (!lock(session, status)) return state;
+  if (session->waiting) {
+    step_set_slice(&session->step, slice_ms);
+    state = advance(session, session->waiting, fetch_values, num_fetches, status);
+  } else {
+    status_set(status, session->closed ? CODE_CANCELLED : CODE_FAILED_PRECONDITION,
+               session->closed ? "Session has been closed." : "No step of the session has paused.");
+  }
+  unlock(session);
+  return state;
+}
+
+void session_abandon(Session *session) {
+  if (!mutex_lock(&session->mutex)) return;
+  abandon_step(session);
+  unlock(session);
+}
+
+bool session_run(Session *session, const NodeOutput *feeds, const Tensor *const *feed_values, int num_feeds,
+                 const NodeOutput *fetches, Tensor *fetch_values, int num_fetches, Node *const *targets,
+                 int num_targets, Status *status) {
+  return session_start(session, NULL, feeds, feed_values, num_feeds, fetches, fetch_values, num_fetches, targets,
+                       num_targets, status) == RUN_DONE;
 }

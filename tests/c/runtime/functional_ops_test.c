@@ -148,7 +148,10 @@ TEST(kernels_of_nodes_that_are_calls) {
       const Tensor *inputs[] = {&x};
       int count;
       CHECK_OK(tensors_parse("float[2] 3 -4", &x, 1, &count, &f.status), f.status);
-      KernelContext context = {.inputs = inputs, .outputs = &y, .functions = function_runtime_caller(f.runtime)};
+      Step step;
+      step_begin(&step, 0, NULL);
+      KernelContext context = {
+          .inputs = inputs, .outputs = &y, .functions = function_runtime_caller(f.runtime), .step = &step};
       if (CHECK_OK(op_kernel_run(kernel, &context, &f.status), f.status)) {
         CHECK_NEAR(tensor_f32(&y)[0], 9, 0);
         CHECK_NEAR(tensor_f32(&y)[1], 16, 0);
@@ -194,6 +197,125 @@ TEST(calls_check_what_they_are_given) {
                    "Expects arg[0] to be float but int64 is provided");
     function_fails(&f, "Foo", "int64[] 1", 1, CODE_NOT_FOUND, "Function Foo is not defined.");
     function_gives(&f, "Same", "float[2] 1 2", "float[2] 1 2");
+  }
+  functions_end(&f);
+}
+
+/* --- calls that pause --- */
+
+/* Pauses at the next checkpoint. */
+static void pause_soon(Step *step) {
+  step->pause_at = 0;
+  step->countdown = 1;
+}
+
+/* Runs a function in pieces as short as can be, at most `most` of them, and abandons it then. Returns how many
+ * there were. */
+static int run_in_pieces(Functions *f, const char *name, const char *inputs, int most, RunState *state,
+                         Tensor *result) {
+  const FunctionCaller *caller = function_runtime_caller(f->runtime);
+  Tensor args[FUNCTION_TENSORS] = {{0}};
+  FunctionCall *call = NULL;
+  Step step;
+  int64_t handle;
+  int count = 0, pieces = 0;
+  *state = RUN_FAILED;
+  step_begin(&step, 0, NULL);
+  if (!CHECK_OK(tensors_parse(inputs, args, FUNCTION_TENSORS, &count, &f->status), f->status) ||
+      !CHECK_OK(function_runtime_instantiate(f->runtime, name, NULL, 0, NULL, &handle, &f->status), f->status))
+    return 0;
+  do {
+    pause_soon(&step);
+    *state = caller->run(caller->owner, handle, &call, &step, args, count, result, 1, &f->status);
+    pieces++;
+    CHECK((*state == RUN_WAITING) == (call != NULL));
+    for (int i = 0; i < count; i++) CHECK(tensor_is_empty(&args[i]));
+  } while (*state == RUN_WAITING && pieces < most);
+  caller->abandon(caller->owner, call);
+  return pieces;
+}
+
+typedef struct PausedCase {
+  const char *function, *inputs, *want;
+  int pieces; /* at least */
+} PausedCase;
+
+static const PausedCase kPaused[] = {
+    {"Factorial", "int32[] 10", "int32[] 3628800", 20},
+    {"Power", "int32[] 12; float[] 1.5", "float[] 6144", 30},
+    {"Total", "int32[] 1; int32[] 11; int32[] 2; float[] 0.5", "float[] 25.5", 10},
+    {"Total", "int32[] 5; int32[] -5; int32[] -5; float[] 0", "float[] 5", 4},
+    {"Total", "int32[] 5; int32[] 5; int32[] 0; float[] 3", "float[] 3", 1},
+    {"Choose", "int32[] 1; float[2] 3 4", "float[2] 9 16", 1},
+};
+
+TEST(calls_that_pause_at_every_chance_give_the_same) {
+  Functions f;
+  if (functions_begin(&f, kLibrary)) {
+    for (size_t i = 0; i < sizeof kPaused / sizeof kPaused[0]; i++) {
+      const PausedCase *c = &kPaused[i];
+      Tensor result = {0}, want = {0};
+      RunState state;
+      int count;
+      CHECK_CONTEXT("%s", c->function);
+      int pieces = run_in_pieces(&f, c->function, c->inputs, 100000, &state, &result);
+      if (CHECK_INT_EQ(state, RUN_DONE) && CHECK(pieces >= c->pieces) &&
+          CHECK_OK(tensors_parse(c->want, &want, 1, &count, &f.status), f.status))
+        tensor_is_about(&result, &want, 0);
+      tensor_clear(&result);
+      tensor_clear(&want);
+    }
+    CHECK_CONTEXT("%s", "");
+  }
+  functions_end(&f);
+}
+
+/* Whatever is in the middle of a call is freed; the function still runs, also while another call of it waits. */
+TEST(calls_can_be_abandoned_wherever_they_pause) {
+  Functions f;
+  if (functions_begin(&f, kLibrary)) {
+    for (size_t i = 0; i < sizeof kPaused / sizeof kPaused[0]; i++) {
+      const PausedCase *c = &kPaused[i];
+      for (int most = 1; most < c->pieces; most++) {
+        Tensor result = {0};
+        RunState state;
+        CHECK_INT_EQ(run_in_pieces(&f, c->function, c->inputs, most, &state, &result), most);
+        CHECK_INT_EQ(state, RUN_WAITING);
+        CHECK(tensor_is_empty(&result));
+        tensor_clear(&result);
+      }
+      function_gives(&f, c->function, c->inputs, c->want);
+    }
+  }
+  functions_end(&f);
+}
+
+TEST(an_error_behind_a_pause_ends_the_call) {
+  Functions f;
+  if (functions_begin(&f, "Fails(n:int32, x:float) -> (m:int32, y:float) {\n"
+                          "  one = Const[dtype=int32, value=1]()\n"
+                          "  m = Sub[T=int32](n, one:output:0)\n"
+                          "  y = CheckNumerics[T=float, message=\"no number\"](x)\n"
+                          "  z = Log[T=float](y:output:0)\n"
+                          "  return m = m:z:0, y = z:y:0\n"
+                          "}\n"
+                          "More(n:int32, x:float) -> (go:bool) {\n"
+                          "  zero = Const[dtype=int32, value=0]()\n"
+                          "  go = Greater[T=int32](n, zero:output:0)\n"
+                          "  return go = go:z:0\n"
+                          "}\n"
+                          "Loop(n:int32, x:float) -> (y:float) {\n"
+                          "  w = While[T={int32, float}, cond=More, body=Fails](n, x)\n"
+                          "  return y = w:output:1\n"
+                          "}\n")) {
+    Tensor result = {0};
+    RunState state;
+    run_in_pieces(&f, "Loop", "int32[] 9; float[] 0.5", 100000, &state, &result);
+    CHECK_INT_EQ(state, RUN_FAILED);
+    CHECK_STR_CONTAINS(f.status.message, "no number : Tensor had NaN values");
+    CHECK(tensor_is_empty(&result));
+    status_init(&f.status);
+    function_gives(&f, "Loop", "int32[] 1; float[] 1", "float[] 0");
   }
   functions_end(&f);
 }

@@ -39,6 +39,13 @@ static Plan *compile(const Graph *graph, const NodeOutput *feeds, int num_feeds,
   return plan_compile(graph, &spec, &cache, &environment, &plan, status) ? plan : NULL;
 }
 
+static bool run_plan(Plan *plan, const Tensor *const *feeds, Tensor *result, Status *status) {
+  Step step;
+  PlanRun *run;
+  step_begin(&step, 0, NULL);
+  return plan_begin(plan, feeds, &run, status) && plan_advance(run, &step, result, status) == RUN_DONE;
+}
+
 static int64_t steps_of(const Graph *graph, const NodeOutput *feeds, int num_feeds, NodeOutput fetch) {
   Status status;
   status_init(&status);
@@ -99,7 +106,7 @@ TEST(nothing_is_computed_twice) {
   Tensor value, result = {0};
   REQUIRE(float_tensor(&value, 1, (int64_t[]){2}, (float[]){3, 4}));
   const Tensor *values[] = {&value, &value};
-  CHECK_OK(plan_run(plan, values, &result, &status), status);
+  CHECK_OK(run_plan(plan, values, &result, &status), status);
   CHECK_NEAR(tensor_f32(&result)[1], 0, 0);
   tensor_clear(&result);
   tensor_clear(&value);
@@ -124,12 +131,12 @@ TEST(a_node_that_cannot_be_computed_fails_when_it_runs) {
   Tensor value, result = {0};
   REQUIRE(float_tensor(&value, 1, (int64_t[]){3}, (float[]){1, 2, 3}));
   const Tensor *values[] = {&value};
-  CHECK_ERROR(plan_run(plan, values, &result, &status), status, CODE_INVALID_ARGUMENT,
+  CHECK_ERROR(run_plan(plan, values, &result, &status), status, CODE_INVALID_ARGUMENT,
               "Incompatible shapes: [2] vs. [3]\n\t [[{{node sum}}]]");
   CHECK(tensor_is_empty(&result));
   tensor_clear(&value);
   REQUIRE(float_tensor(&value, 1, (int64_t[]){2}, (float[]){1, 2}));
-  CHECK_OK(plan_run(plan, values, &result, &status), status);
+  CHECK_OK(run_plan(plan, values, &result, &status), status);
   tensor_clear(&value);
   tensor_clear(&result);
   plan_free(plan);
@@ -146,8 +153,8 @@ TEST(plans_share_the_memory_of_constants) {
   Plan *first = compile(graph, NULL, 0, c, &status), *second = compile(graph, NULL, 0, c, &status);
   REQUIRE(first != NULL && second != NULL);
   Tensor a = {0}, b = {0};
-  CHECK_OK(plan_run(first, NULL, &a, &status), status);
-  CHECK_OK(plan_run(second, NULL, &b, &status), status);
+  CHECK_OK(run_plan(first, NULL, &a, &status), status);
+  CHECK_OK(run_plan(second, NULL, &b, &status), status);
   CHECK(a.data == b.data);
   tensor_clear(&a);
   tensor_clear(&b);

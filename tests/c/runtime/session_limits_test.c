@@ -1,0 +1,199 @@
+/* Steps that would never end: deadlines, slices of time, and closing the session from another thread. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "runtime/session_fixture.h"
+
+#if !defined(__wasm__) || defined(TFCORE_THREADS)
+#include <pthread.h>
+#define HAS_THREADS 1
+#endif
+
+/* An endless loop, in itself and in the body of a function that is called, and a loop of 20,000 rounds. */
+static const char kLibrary[] =
+    "Same(x:bool) -> (y:bool) {\n"
+    "  y = Identity[T=bool](x)\n"
+    "  return y = y:output:0\n"
+    "}\n"
+    "Forever(x:bool) -> (y:bool) {\n"
+    "  y = While[T={bool}, cond=Same, body=Same](x)\n"
+    "  return y = y:output:0\n"
+    "}\n"
+    "Never(x:bool) -> (y:bool) {\n"
+    "  y = If[Tcond=bool, Tin={bool}, Tout={bool}, then_branch=Forever, else_branch=Same](x, x)\n"
+    "  return y = y:output:0\n"
+    "}\n"
+    "Below(i:int32) -> (go:bool) {\n"
+    "  n = Const[dtype=int32, value=20000]()\n"
+    "  go = Less[T=int32](i, n:output:0)\n"
+    "  return go = go:z:0\n"
+    "}\n"
+    "Next(i:int32) -> (j:int32) {\n"
+    "  one = Const[dtype=int32, value=1]()\n"
+    "  j = Add[T=int32](i, one:output:0)\n"
+    "  return j = j:z:0\n"
+    "}\n"
+    "Count(i:int32) -> (n:int32) {\n"
+    "  w = While[T={int32}, cond=Below, body=Next](i)\n"
+    "  return n = w:output:0\n"
+    "}\n";
+
+typedef struct Endless {
+  Fixture f;
+  NodeOutput x, i; /* a bool and an int32 to feed */
+  NodeOutput loops[2];
+  NodeOutput counted;
+  Tensor yes, zero;
+} Endless;
+
+static NodeOutput call(Graph *graph, const char *op, const char *name, NodeOutput input) {
+  return out(add_node(graph, op, name, &input, 1, NULL, 0));
+}
+
+static NodeOutput scalar_placeholder(Graph *graph, const char *name, const char *dtype) {
+  const Attr attrs[] = {{"dtype", dtype}, {"shape", "shape { }"}};
+  return out(add_node(graph, "Placeholder", name, NULL, 0, attrs, 2));
+}
+
+static bool begin_endless(Endless *e) {
+  memset(e, 0, sizeof *e);
+  if (!begin(&e->f) || !define(e->f.graph, kLibrary)) return false;
+  Graph *graph = e->f.graph;
+  e->x = scalar_placeholder(graph, "x", "type: DT_BOOL");
+  e->i = scalar_placeholder(graph, "i", "type: DT_INT32");
+  e->loops[0] = call(graph, "Forever", "forever", e->x);
+  e->loops[1] = call(graph, "Never", "never", e->x);
+  e->counted = call(graph, "Count", "count", e->i);
+  if (!CHECK_OK(tensor_allocate_dims(&e->yes, DT_BOOL, 0, NULL, NULL, &e->f.status), e->f.status) ||
+      !CHECK_OK(tensor_allocate_dims(&e->zero, DT_INT32, 0, NULL, NULL, &e->f.status), e->f.status))
+    return false;
+  *tensor_bool(&e->yes) = true;
+  *tensor_i32(&e->zero) = 0;
+  return CHECK(e->loops[0].node && e->loops[1].node && e->counted.node);
+}
+
+static void end_endless(Endless *e) {
+  tensor_clear(&e->yes);
+  tensor_clear(&e->zero);
+  end(&e->f);
+}
+
+static RunState start(Endless *e, const SessionRunOptions *options, NodeOutput feed, const Tensor *value,
+                      NodeOutput fetch, Tensor *result) {
+  return session_start(e->f.session, options, &feed, &value, 1, &fetch, result, 1, NULL, 0, &e->f.status);
+}
+
+static void counts_to_the_end(Endless *e) {
+  Tensor result = {0};
+  status_init(&e->f.status);
+  RunState state = start(e, NULL, e->i, &e->zero, e->counted, &result);
+  if (CHECK_INT_EQ(state, RUN_DONE)) CHECK_INT_EQ(*tensor_i32(&result), 20000);
+  tensor_clear(&result);
+}
+
+TEST(a_deadline_ends_an_endless_loop_and_leaves_the_session_usable) {
+  Endless e;
+  if (begin_endless(&e)) {
+    for (int i = 0; i < 2; i++) {
+      for (int by_session = 0; by_session < 2; by_session++) {
+        const SessionRunOptions options = {.timeout_ms = by_session ? 0 : 30};
+        Tensor result = {0};
+        session_set_timeout(e.f.session, by_session ? 30 : 0);
+        int64_t begin = clock_nanoseconds();
+        CHECK_INT_EQ(start(&e, &options, e.x, &e.yes, e.loops[i], &result), RUN_FAILED);
+        CHECK(clock_nanoseconds() - begin >= 30000000);
+        CHECK_INT_EQ(e.f.status.code, CODE_DEADLINE_EXCEEDED);
+        CHECK_STR_CONTAINS(e.f.status.message, "Timed out waiting for notification\n\t [[{{node ");
+        CHECK(tensor_is_empty(&result));
+        session_set_timeout(e.f.session, 0);
+        counts_to_the_end(&e);
+      }
+    }
+  }
+  end_endless(&e);
+}
+
+TEST(a_step_runs_in_slices) {
+  Endless e;
+  if (begin_endless(&e)) {
+    const SessionRunOptions options = {.slice_ms = 1};
+    Tensor result = {0};
+    int slices = 1;
+    RunState state = start(&e, &options, e.i, &e.zero, e.counted, &result);
+    while (state == RUN_WAITING) {
+      CHECK(tensor_is_empty(&result));
+      state = session_resume(e.f.session, 1, &result, 1, &e.f.status);
+      slices++;
+    }
+    CHECK_OK(state == RUN_DONE, e.f.status);
+    CHECK(slices > 1);
+    CHECK_INT_EQ(*tensor_i32(&result), 20000);
+    tensor_clear(&result);
+    CHECK(!session_resume(e.f.session, 1, &result, 1, &e.f.status));
+    CHECK_INT_EQ(e.f.status.code, CODE_FAILED_PRECONDITION);
+    counts_to_the_end(&e);
+  }
+  end_endless(&e);
+}
+
+/* While a step waits no other can start; abandoned, or ended with the session, it leaves nothing behind. */
+TEST(a_step_that_paused_can_be_abandoned) {
+  Endless e;
+  if (begin_endless(&e)) {
+    const SessionRunOptions options = {.slice_ms = 1};
+    Tensor result = {0};
+    for (int i = 0; i < 2; i++) {
+      CHECK_INT_EQ(start(&e, &options, e.x, &e.yes, e.loops[i], &result), RUN_WAITING);
+      CHECK_INT_EQ(start(&e, NULL, e.i, &e.zero, e.counted, &result), RUN_FAILED);
+      CHECK_INT_EQ(e.f.status.code, CODE_FAILED_PRECONDITION);
+      status_init(&e.f.status);
+      CHECK_INT_EQ(session_resume(e.f.session, 1, &result, 1, &e.f.status), RUN_WAITING);
+      session_abandon(e.f.session);
+      session_abandon(e.f.session);
+      counts_to_the_end(&e);
+    }
+    CHECK_INT_EQ(start(&e, &options, e.x, &e.yes, e.loops[1], &result), RUN_WAITING);
+    session_close(e.f.session);
+    CHECK_INT_EQ(session_resume(e.f.session, 1, &result, 1, &e.f.status), RUN_FAILED);
+    CHECK_INT_EQ(e.f.status.code, CODE_CANCELLED);
+    CHECK_STR_EQ(e.f.status.message, "Session has been closed.");
+  }
+  end_endless(&e);
+}
+
+#ifdef HAS_THREADS
+typedef struct Closer {
+  Session *session;
+  int64_t began, closed; /* nanoseconds */
+} Closer;
+
+static void *close_soon(void *arg) {
+  Closer *closer = arg;
+  struct timespec wait = {.tv_nsec = 50000000};
+  nanosleep(&wait, NULL);
+  closer->began = clock_nanoseconds();
+  session_close(closer->session);
+  closer->closed = clock_nanoseconds();
+  return NULL;
+}
+
+TEST(closing_a_session_ends_the_loop_that_another_thread_runs) {
+  for (int i = 0; i < 2; i++) {
+    Endless e;
+    if (begin_endless(&e)) {
+      Tensor result = {0};
+      pthread_t thread;
+      Closer closer = {.session = e.f.session};
+      REQUIRE(pthread_create(&thread, NULL, close_soon, &closer) == 0);
+      CHECK_INT_EQ(start(&e, NULL, e.x, &e.yes, e.loops[i], &result), RUN_FAILED);
+      pthread_join(thread, NULL);
+      CHECK_INT_EQ(e.f.status.code, CODE_CANCELLED);
+      CHECK_STR_CONTAINS(e.f.status.message, "Run call was cancelled");
+      CHECK(closer.closed - closer.began < 1000000000); /* milliseconds on an idle machine */
+      CHECK_INT_EQ(start(&e, NULL, e.i, &e.zero, e.counted, &result), RUN_FAILED);
+      CHECK_STR_EQ(e.f.status.message, "Session has been closed.");
+    }
+    end_endless(&e);
+  }
+}
+#endif
