@@ -32,6 +32,28 @@ static bool allocate_outputs(Graph *graph, CachedValue *entry, Status *status) {
   return entry->outputs || status_oom(status, "a constant value");
 }
 
+/* --- what is a value of the node --- */
+
+static bool has_shape(const Tensor *value, ShapeHandle shape) {
+  if (!shape_fully_defined(shape) || shape_rank(shape) != value->shape.rank) return false;
+  for (int32_t d = 0; d < shape_rank(shape); d++) {
+    if (dim_value(shape->dims[d]) != shape_dim(&value->shape, d)) return false;
+  }
+  return true;
+}
+
+/* The outputs of the entry become known if they are what the graph says of them. Shape functions and kernels
+ * read values by the types and shapes that the graph declares; a Const whose tensor has another type, or a
+ * kernel from outside that gives another shape, has no value. */
+static void accept_outputs(CachedValue *entry) {
+  const Node *node = entry->node;
+  for (int i = 0; i < node->num_outputs; i++) {
+    const Tensor *value = &entry->outputs[i];
+    if ((int)value->dtype != dtype_base(node->output_types[i]) || !has_shape(value, node->output_shapes[i])) return;
+  }
+  entry->state = VALUE_KNOWN;
+}
+
 /* --- what can be computed --- */
 
 static bool is_one_of(const char *name, const char *const *names) {
@@ -112,7 +134,7 @@ static bool const_value(Graph *graph, CachedValue *entry, Status *status) {
   TRY(allocate_outputs(graph, entry, status));
   bool known;
   TRY(forgive(tensor_from_proto(attr->tensor, &entry->outputs[0], status), &known, status));
-  if (known) entry->state = VALUE_KNOWN;
+  if (known) accept_outputs(entry);
   return true;
 }
 
@@ -173,7 +195,7 @@ static bool shape_value(Graph *graph, CachedValue *entry, ShapeQuery query, Stat
     }
     if (!known) return true;
   }
-  entry->state = VALUE_KNOWN;
+  accept_outputs(entry);
   return true;
 }
 
@@ -200,7 +222,7 @@ static bool evaluate(Graph *graph, CachedValue *entry, Status *status) {
     if (ok && known) tensor_move(&entry->outputs[i], &results[i]);
     tensor_clear(&results[i]);
   }
-  if (ok && known) entry->state = VALUE_KNOWN;
+  if (ok && known) accept_outputs(entry);
   mem_free(results);
   return ok;
 }
@@ -208,12 +230,10 @@ static bool evaluate(Graph *graph, CachedValue *entry, Status *status) {
 /* An argument of a function has the value that the call gives it, once the call knows it. */
 static bool arg_value(Graph *graph, CachedValue *entry, int index, Status *status) {
   const Tensor *value = shape_input_tensor(graph->call, index);
-  if (!value || (int)value->dtype != dtype_base(entry->node->output_types[0]) ||
-      tensor_bytes(value) > MAX_VALUE_BYTES)
-    return true;
+  if (!value || tensor_bytes(value) > MAX_VALUE_BYTES) return true;
   TRY(allocate_outputs(graph, entry, status));
   TRY(tensor_assign(&entry->outputs[0], value, status));
-  entry->state = VALUE_KNOWN;
+  accept_outputs(entry);
   return true;
 }
 
