@@ -80,7 +80,6 @@ TensorList *tensor_list_new_like(const TensorList *like, ListItems *items, int64
   list->items = items;
   list->length = length;
   list->max_length = like->max_length;
-  list->depth = like->depth;
   return list;
 }
 
@@ -106,7 +105,8 @@ ListItems *tensor_list_copy_items(const TensorList *list, Status *status) {
   int64_t count = list->items->count < list->length ? list->items->count : list->length;
   bool ok = list_items_extend(copy, count, status);
   for (int64_t i = 0; ok && i < count; i++) {
-    if (!tensor_is_empty(&list->items->items[i])) ok = tensor_assign(&copy->items[i], &list->items->items[i], status);
+    const Tensor *item = &list->items->items[i];
+    if (!tensor_is_empty(item)) ok = tensor_assign(&copy->items[i], item, status) && tensor_list_check_depth(item, &copy->depth, status);
   }
   list_items_unlock(list->items);
   copy->claimed = list->length;
@@ -130,7 +130,7 @@ bool tensor_list_check_depth(const Tensor *item, int *depth, Status *status) {
   VariantObject *const *objects = item->data;
   for (int64_t i = 0; item->dtype == DT_VARIANT && i < tensor_num_elements(item); i++) {
     if (objects[i] == NULL || objects[i]->methods != &kListMethods) continue;
-    int inner = ((const TensorList *)objects[i])->depth;
+    int inner = ((const TensorList *)objects[i])->items->depth;
     if (*depth <= inner) *depth = inner + 1;
   }
   return *depth < VARIANT_MAX_DEPTH || status_invalid(status, "Lists are nested more than %d deep", VARIANT_MAX_DEPTH);
@@ -253,6 +253,7 @@ static bool add_lists(KernelContext *context, const VariantObject *a, const Vari
   TensorList *made = tensor_list_new_like(left, tensor_list_copy_items(left, status), left->length, status);
   int64_t count = made == NULL ? 0 : right->items->count < right->length ? right->items->count : right->length;
   bool ok = made != NULL && list_items_extend(made->items, count, status);
+  if (ok && made->items->depth < right->items->depth) made->items->depth = right->items->depth;
   for (int64_t i = 0; ok && i < count; i++) {
     Tensor other = {0}, total = {0}, *item = &made->items->items[i];
     ok = tensor_list_item(right, i, &other, status);

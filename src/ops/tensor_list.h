@@ -15,6 +15,7 @@ typedef struct ListItems {
   Tensor *items; /* empty ones are not initialised, nor is what lies behind `count` */
   int64_t count, capacity;
   int64_t claimed; /* the length of the longest list that ever saw them */
+  int depth; /* above that of the items of every list among them: items that a list can be reached from are deeper than its own */
 } ListItems;
 
 typedef struct TensorList {
@@ -24,7 +25,6 @@ typedef struct TensorList {
   int64_t *dims; /* -1: any */
   int64_t max_length; /* -1: any */
   int64_t length;
-  int depth; /* 1 more than that of the lists among the items */
   ListItems *items;
 } TensorList;
 
@@ -48,8 +48,9 @@ void tensor_list_drop(TensorList *list); /* gives the reference back; NULL is fi
 MUST_CHECK bool tensor_list_item(const TensorList *list, int64_t i, Tensor *item, Status *status);
 /* The items that the list sees, for itself alone. NULL with status when out of memory. */
 ListItems *tensor_list_copy_items(const TensorList *list, Status *status);
-/* Raises *depth to that of a list with this item. INVALID_ARGUMENT beyond VARIANT_MAX_DEPTH: lists within lists are freed from the outer
- * to the inner. */
+/* Raises *depth to that of items with this one. Where it rises, only items that nobody else sees may take the item: shared ones could be
+ * reached from it, and a cycle of references would never be freed. INVALID_ARGUMENT beyond VARIANT_MAX_DEPTH: lists within lists are
+ * freed from the outer to the inner. */
 MUST_CHECK bool tensor_list_check_depth(const Tensor *item, int *depth, Status *status);
 
 /* --- shapes of elements --- */

@@ -48,12 +48,12 @@ static bool reserve_list(KernelContext *context, Status *status) {
   return tensor_list_set_output(context, 0, tensor_list_new_like(&like, items, length, status), status);
 }
 
-/* Appends where no other list has something behind this one's end. */
-static bool append_shared(TensorList *list, const Tensor *tensor, bool *appended, Status *status) {
+/* Appends where no other list has something behind this one's end, and `tensor` does not make the items deeper. */
+static bool append_shared(TensorList *list, const Tensor *tensor, int depth, bool *appended, Status *status) {
   ListItems *items = list->items;
   bool ok = true;
   list_items_lock(items);
-  *appended = items->claimed == list->length;
+  *appended = items->claimed == list->length && items->depth == depth;
   if (*appended) {
     int64_t before = items->count;
     ok = list_items_extend(items, list->length + 1, status) && tensor_assign(&items->items[list->length], tensor, status);
@@ -82,30 +82,28 @@ static bool push_back(KernelContext *context, Status *status) {
                           (long long)list->length, (long long)list->max_length);
   }
   if (list->length == INT32_MAX) return status_set(status, CODE_RESOURCE_EXHAUSTED, "A list has too many elements");
-  int depth = list->depth;
+  int depth = list->items->depth;
   bool appended, owned = tensor_list_is_owned(context, list);
   TRY(tensor_list_check_depth(tensor, &depth, status));
-  TRY(append_shared(list, tensor, &appended, status));
+  if (owned) list->items->depth = depth;
+  TRY(append_shared(list, tensor, depth, &appended, status));
   if (owned && appended) {
     list->length++;
-    list->depth = depth;
     return kernel_set_output(context, 0, context->inputs[0], NULL, status);
   }
   ListItems *items = list->items;
   if (appended) {
     atomic_fetch_add_explicit(&items->references, 1, memory_order_relaxed);
-    TensorList *longer = tensor_list_new_like(list, items, list->length + 1, status);
-    if (longer != NULL) longer->depth = depth;
-    return tensor_list_set_output(context, 0, longer, status);
+    return tensor_list_set_output(context, 0, tensor_list_new_like(list, items, list->length + 1, status), status);
   }
   TensorList *made = tensor_list_new_like(list, tensor_list_copy_items(list, status), list->length, status);
   if (made == NULL) return false;
-  if (!append_shared(made, tensor, &appended, status)) {
+  if (!tensor_list_check_depth(tensor, &made->items->depth, status) ||
+      !append_shared(made, tensor, made->items->depth, &appended, status)) {
     tensor_list_drop(made);
     return false;
   }
   made->length++;
-  made->depth = depth;
   return tensor_list_set_output(context, 0, made, status);
 }
 
@@ -142,8 +140,10 @@ static bool pop_back(KernelContext *context, Status *status) {
     items->claimed = list->length;
     return kernel_set_output(context, 0, context->inputs[0], NULL, status);
   }
-  atomic_fetch_add_explicit(&list->items->references, 1, memory_order_relaxed);
-  return tensor_list_set_output(context, 0, tensor_list_new_like(list, list->items, list->length - 1, status), status);
+  /* What the list no longer sees is kept with the items that it shares: nothing, when it sees none of them. */
+  ListItems *items = list->length == 1 ? list_items_new() : list->items;
+  if (list->length > 1) atomic_fetch_add_explicit(&items->references, 1, memory_order_relaxed);
+  return tensor_list_set_output(context, 0, tensor_list_new_like(list, items, list->length - 1, status), status);
 }
 
 static bool get_item(KernelContext *context, Status *status) {
@@ -168,13 +168,11 @@ static bool set_item(KernelContext *context, Status *status) {
   }
   if (!element_shape_fits(list, &item->shape))
     return refuse_shape("Tried to set a tensor with incompatible shape at a list index. Item", &item->shape, list, status);
-  int depth = list->depth;
   bool owned = tensor_list_is_owned(context, list);
-  TRY(tensor_list_check_depth(item, &depth, status));
   TensorList *target = owned ? list : tensor_list_new_like(list, tensor_list_copy_items(list, status), list->length, status);
   if (target == NULL) return false;
-  target->depth = depth;
-  bool ok = list_items_extend(target->items, index + 1, status) && tensor_assign(&target->items->items[index], item, status);
+  bool ok = tensor_list_check_depth(item, &target->items->depth, status) &&
+            list_items_extend(target->items, index + 1, status) && tensor_assign(&target->items->items[index], item, status);
   if (owned) return ok && kernel_set_output(context, 0, context->inputs[0], NULL, status);
   if (ok) return tensor_list_set_output(context, 0, target, status);
   tensor_list_drop(target);

@@ -110,18 +110,19 @@ static const int64_t *sources(Cse *c, int which, const Node *node) {
 
 /* --- nodes --- */
 
-static bool has_reference(const Node *node) {
+/* Two nodes that make an object each (a reference, a resource, a variant) stay two: what changes the one leaves the other. */
+static bool has_object(const Node *node) {
   for (int i = 0; i < node->num_inputs; i++) {
     if (dtype_is_ref(node->input_types[i])) return true;
   }
   for (int i = 0; i < node->num_outputs; i++) {
-    if (dtype_is_ref(node->output_types[i])) return true;
+    if (!dtype_is_pod(node->output_types[i]) && node->output_types[i] != DT_STRING) return true;
   }
   return false;
 }
 
 static bool may_merge(const Cse *c, const Node *node) {
-  if (node->op == NULL || c->fixed[node->id] || node->op->def->is_stateful || has_reference(node))
+  if (node->op == NULL || c->fixed[node->id] || node->op->def->is_stateful || has_object(node))
     return false;
   const char *op = node->def->op;
   if (strcmp(op, "Placeholder") == 0 || strcmp(op, "PlaceholderV2") == 0 ||

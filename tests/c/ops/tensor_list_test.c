@@ -171,6 +171,149 @@ TEST(lists_in_lists_are_freed_in_bounds) {
   tensor_clear(&inner);
 }
 
+/* --- lists as values --- */
+
+/* What a list of lists is, without sharing: an immutable tree. */
+typedef struct Tree {
+  int count;
+  const struct Tree *items[16];
+} Tree;
+
+static const Tree kEmptyTree;
+
+static const Tree *tree_with(Arena *arena, const Tree *tree, int at, const Tree *item) {
+  Tree *made = arena_alloc(arena, sizeof *made);
+  if (made == NULL) return tree;
+  *made = *tree;
+  made->items[at] = item;
+  if (at == made->count) made->count++;
+  return made;
+}
+
+static void print_tree(const Tree *tree, StrBuf *out) {
+  strbuf_append_char(out, '(');
+  for (int i = 0; i < tree->count; i++) print_tree(tree->items[i], out);
+  strbuf_append_char(out, ')');
+}
+
+#define LISTS "[element_dtype=variant]"
+
+static void print_list(const Tensor *list, StrBuf *out) {
+  Tensor length = {0};
+  Status status;
+  status_init(&status);
+  strbuf_append_char(out, '(');
+  int count = CHECK_OK(run_op("TensorListLength", &status, false, &length, "", 1, list), &status) ? tensor_i32(&length)[0] : 0;
+  for (int i = 0; i < count && out->length < 4096; i++) {
+    Tensor item = {0};
+    char at[48];
+    snprintf(at, sizeof at, "int32[] %d; int32[] -1", i);
+    if (CHECK_OK(run_op("TensorListGetItem" LISTS, &status, false, &item, at, 1, list), &status)) print_list(&item, out);
+    tensor_clear(&item);
+  }
+  strbuf_append_char(out, ')');
+  tensor_clear(&length);
+}
+
+static void is_list(const Tensor *list, const Tree *want) {
+  StrBuf got = {0}, wanted = {0};
+  print_list(list, &got);
+  print_tree(want, &wanted);
+  CHECK_STR_EQ(strbuf_text(&got), strbuf_text(&wanted));
+  strbuf_free(&got);
+  strbuf_free(&wanted);
+}
+
+static bool empty_list_of_lists(Tensor *list, Status *status) {
+  return CHECK_OK(run_op("EmptyTensorList[element_dtype=variant, shape_type=int32]", status, false, list, "int32[] -1; int32[] -1", 0), status);
+}
+
+/* A list that is put into itself holds what it was before. Lengths are TensorFlow's. */
+TEST(a_list_may_be_put_into_itself) {
+  Status status;
+  status_init(&status);
+  Tensor empty = {0}, one = {0}, two = {0}, set = {0};
+  empty_list_of_lists(&empty, &status);
+  CHECK_OK(run_op("TensorListPushBack" LISTS, &status, false, &one, "", 2, &empty, &empty), &status);
+  CHECK_OK(run_op("TensorListPushBack" LISTS, &status, false, &two, "", 2, &one, &one), &status);
+  OpRun run; /* SetItem's index stands between the lists */
+  CHECK_OK(op_run_begin(&run, "TensorListSetItem" LISTS, &status) && tensor_assign(&run.inputs[0], &two, &status), &status);
+  run.num_inputs = 1;
+  CHECK_OK(op_run_inputs(&run, "int32[] 0", &status) && tensor_assign(&run.inputs[2], &two, &status), &status);
+  run.num_inputs = 3;
+  if (CHECK_OK(op_run_compute(&run, &status), &status)) tensor_move(&set, &run.outputs[0]);
+  op_run_end(&run);
+  const Tree none = {0}, first = {1, {&none}}, second = {2, {&none, &first}}, third = {2, {&second, &first}};
+  is_list(&empty, &none);
+  is_list(&one, &first);
+  is_list(&two, &second);
+  is_list(&set, &third);
+  Tensor *all[] = {&empty, &one, &two, &set};
+  for (int i = 0; i < 4; i++) tensor_clear(all[i]);
+}
+
+enum { POOL = 6, LIST_STEPS = 400, SMALL_TREE = 40 };
+
+static int tree_size(const Tree *tree) {
+  int size = 1;
+  for (int i = 0; i < tree->count && size < 2 * SMALL_TREE; i++) size += tree_size(tree->items[i]);
+  return size;
+}
+
+/* One op on lists of the pool; false when it would make something large. */
+static bool change_list(Tensor *pool, const Tree **trees, uint64_t dice, Arena *arena, Status *status) {
+  int to = (int)(dice % POOL), from = (int)(dice / 8 % POOL), item = (int)(dice / 64 % POOL), kind = (int)(dice / 512 % 6);
+  const Tree *tree = trees[from];
+  Tensor out[2] = {{0}};
+  bool owned = kind == 1 && from != item, ok; /* the kernel may then write into the list */
+  if (kind < 4) {
+    if (tree->count == 12 || tree_size(tree) + tree_size(trees[item]) > SMALL_TREE) return false;
+    const Tree *made = tree_with(arena, tree, tree->count, trees[item]);
+    Tensor copy = {0};
+    ok = CHECK_OK(!owned || tensor_assign(&copy, &pool[item], status), status);
+    ok = ok && CHECK_OK(run_op("TensorListPushBack" LISTS, status, owned, out, "", 2, &pool[from], owned ? &copy : &pool[item]), status);
+    tensor_clear(&copy);
+    if (owned) empty_list_of_lists(&pool[from], status);
+    if (owned) trees[from] = &kEmptyTree;
+    trees[to] = made;
+  } else {
+    if (tree->count == 0) return false;
+    Tree *shorter = arena_alloc(arena, sizeof *shorter);
+    *shorter = *tree;
+    shorter->count--;
+    ok = CHECK_OK(run_op("TensorListPopBack" LISTS, status, false, out, "int32[] -1", 1, &pool[from]), status);
+    is_list(&out[1], tree->items[tree->count - 1]);
+    trees[to] = shorter;
+  }
+  tensor_clear(&pool[to]);
+  tensor_move(&pool[to], &out[0]);
+  tensor_clear(&out[1]);
+  return ok;
+}
+
+/* Lists of lists are values, whatever they share: each is at any time what a tree without sharing says, and all memory is given back. */
+TEST(random_lists_of_lists_are_values) {
+  Status status;
+  status_init(&status);
+  Arena *arena = arena_new();
+  Tensor pool[POOL] = {{0}};
+  const Tree *trees[POOL];
+  for (int i = 0; i < POOL; i++) {
+    trees[i] = &kEmptyTree;
+    empty_list_of_lists(&pool[i], &status);
+  }
+  uint64_t state = 20;
+  int changes = 0;
+  for (int step = 0; step < LIST_STEPS; step++) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    changes += change_list(pool, trees, state >> 33, arena, &status);
+    for (int i = 0; i < POOL && step % 10 == 0; i++) is_list(&pool[i], trees[i]);
+  }
+  CHECK(changes > LIST_STEPS / 4);
+  for (int i = 0; i < POOL; i++) tensor_clear(&pool[i]);
+  arena_free(arena);
+}
+
 TEST(lists_refuse_what_does_not_fit) {
   Status status;
   status_init(&status);

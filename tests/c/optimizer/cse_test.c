@@ -175,3 +175,27 @@ TEST(cse_survives_failing_allocations) {
   graph_free(graph);
   arena_free(arena);
 }
+
+/* What a node makes, and others may change, is never shared with what an equal node makes. */
+TEST(nodes_that_make_objects_are_not_merged) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  Arena *arena = arena_new();
+  Attr any[] = {{"dtype", "type: DT_INT32"}, {"value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: -1 }"}};
+  Attr list[] = {{"element_dtype", "type: DT_FLOAT"}};
+  NodeOutput sizes[2], made[2], filled[2], one = constant(graph, "one", "tensor_shape { } float_val: 1");
+  for (int i = 0; i < 2; i++) sizes[i] = out(add_node(graph, "Const", i == 0 ? "any" : "same", NULL, 0, any, 2));
+  for (int i = 0; i < 2; i++) made[i] = out(add_node(graph, "EmptyTensorList", i == 0 ? "a" : "b", sizes, 2, list, 1));
+  for (int i = 0; i < 2; i++) {
+    NodeOutput inputs[] = {made[i], one};
+    filled[i] = out(add_node(graph, "TensorListPushBack", i == 0 ? "c" : "d", inputs, 2, list, 1));
+  }
+  Node **same;
+  if (CHECK(filled[1].node != NULL) && find_common(graph, &(CseOptions){0}, arena, &same)) {
+    CHECK(same[sizes[1].node->id] == sizes[0].node);
+    for (int i = 0; i < 2; i++) CHECK(same[made[i].node->id] == made[i].node && same[filled[i].node->id] == filled[i].node);
+  }
+  arena_free(arena);
+  graph_free(graph);
+}
