@@ -324,11 +324,9 @@ void TF_OpKernelContext_Failure(TF_OpKernelContext *ctx, TF_Status *status) {
 
 /* ---- where it runs ---- */
 
-static int64_t step_id(const TF_OpKernelContext *ctx) { return ctx->context->step ? ctx->context->step->id : 0; }
+int64_t TF_StepId(TF_OpKernelContext *ctx) { return kernel_step_id(ctx->context); }
 
-int64_t TF_StepId(TF_OpKernelContext *ctx) { return step_id(ctx); }
-
-int64_t TF_GetStepId(TF_OpKernelContext *ctx) { return step_id(ctx); }
+int64_t TF_GetStepId(TF_OpKernelContext *ctx) { return kernel_step_id(ctx->context); }
 
 uint64_t TF_GetFrameId(TF_OpKernelContext *ctx) {
   (void)ctx;

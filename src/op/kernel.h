@@ -63,6 +63,9 @@ typedef struct KernelContext {
   const char *node_name;    /* the caller adds it to error messages itself */
 } KernelContext;
 
+/* The number of the step; 0 outside of steps. */
+static inline int64_t kernel_step_id(const KernelContext *context) { return context->step ? context->step->id : 0; }
+
 typedef bool (*KernelConstructFn)(const KernelConstruction *construction, void *state, Status *status);
 /* Also called when construct failed: the state was zeroed before, so what construct did not reach is zero. */
 typedef void (*KernelDestroyFn)(void *state);

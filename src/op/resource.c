@@ -132,9 +132,20 @@ typedef struct Entry {
   char key[]; /* the container, a zero byte, the name, and another zero byte for references */
 } Entry;
 
+/* A variable of a step. */
+typedef struct Temporary {
+  struct Temporary *next;
+  int64_t step_id;
+  Variable *variable; /* one reference */
+  size_t length;
+  char name[];
+} Temporary;
+
 struct ResourceManager {
   atomic_flag lock; /* steps and kernels of one session look up at the same time, but rarely: when they first run */
   StringMap entries;
+  Temporary *temporaries; /* the newest first; few live at the same time */
+  atomic_int num_temporaries; /* most steps end without asking for the lock */
 };
 
 static void lock_manager(ResourceManager *manager) {
@@ -155,9 +166,12 @@ void resource_manager_free(ResourceManager *manager) {
   if (manager == NULL) return;
   for (int64_t i = 0; i < manager->entries.num_entries; i++) {
     Entry *entry = manager->entries.entries[i].value;
+    Variable *variable = strcmp(entry->resource->type_name, kVariable) == 0 ? (Variable *)entry->resource : NULL;
+    if (variable != NULL && variable->dtype == DT_VARIANT) tensor_clear(&variable->value);
     tensor_object_unref(&entry->resource->object);
     mem_free(entry);
   }
+  while (manager->temporaries != NULL) resource_manager_end_step(manager, manager->temporaries->step_id);
   string_map_free(&manager->entries);
   mem_free(manager);
 }
@@ -275,4 +289,66 @@ bool resource_manager_variable(ResourceManager *manager, Str container, Str name
 bool resource_manager_reference(ResourceManager *manager, Str container, Str name, DataType dtype, const Shape *declared,
                                 Variable **variable, Status *status) {
   return find_variable(manager, REFERENCES, container, name, dtype, declared, variable, status);
+}
+
+/* --- variables of one step --- */
+
+static bool report_temporary(Code code, int64_t step_id, Str name, const char *what, Status *status) {
+  return status_set(status, code, "Resource __per_step_%lld/%.*s/TmpVar%s", (long long)step_id, (int)name.length, name.data, what);
+}
+
+/* The link to the first variable of the step, of that name unless it is NULL, from `link` on; under the lock. */
+static Temporary **find_temporary(Temporary **link, int64_t step_id, const Str *name) {
+  for (; *link != NULL; link = &(*link)->next) {
+    if ((*link)->step_id == step_id && (name == NULL || str_equal((Str){(*link)->name, (*link)->length}, *name))) break;
+  }
+  return link;
+}
+
+/* The caller frees it, without the lock: what its value holds may be large. */
+static Temporary *take_temporary(ResourceManager *manager, int64_t step_id, const Str *name) {
+  lock_manager(manager);
+  Temporary **link = find_temporary(&manager->temporaries, step_id, name), *found = *link;
+  if (found != NULL) {
+    *link = found->next;
+    atomic_fetch_sub_explicit(&manager->num_temporaries, 1, memory_order_relaxed);
+  }
+  unlock_manager(manager);
+  return found;
+}
+
+static void free_temporary(Temporary *temporary) {
+  tensor_object_unref(&temporary->variable->resource.object);
+  mem_free(temporary);
+}
+
+bool resource_manager_add_temporary(ResourceManager *manager, int64_t step_id, Str name, Variable *variable, Status *status) {
+  Temporary *made = mem_alloc((int64_t)(sizeof *made + name.length));
+  if (made == NULL) return status_oom(status, "a variable");
+  *made = (Temporary){.step_id = step_id, .variable = variable, .length = name.length};
+  if (name.length > 0) memcpy(made->name, name.data, name.length);
+  lock_manager(manager);
+  bool is_free = *find_temporary(&manager->temporaries, step_id, &name) == NULL;
+  if (is_free) {
+    tensor_object_ref(&variable->resource.object);
+    made->next = manager->temporaries;
+    manager->temporaries = made;
+    atomic_fetch_add_explicit(&manager->num_temporaries, 1, memory_order_relaxed);
+  }
+  unlock_manager(manager);
+  if (is_free) return true;
+  mem_free(made);
+  return report_temporary(CODE_ALREADY_EXISTS, step_id, name, "", status);
+}
+
+bool resource_manager_remove_temporary(ResourceManager *manager, int64_t step_id, Str name, Status *status) {
+  Temporary *found = take_temporary(manager, step_id, &name);
+  if (found == NULL) return report_temporary(CODE_NOT_FOUND, step_id, name, " does not exist.", status);
+  free_temporary(found);
+  return true;
+}
+
+void resource_manager_end_step(ResourceManager *manager, int64_t step_id) {
+  if (manager == NULL || atomic_load_explicit(&manager->num_temporaries, memory_order_relaxed) == 0) return;
+  for (Temporary *left; (left = take_temporary(manager, step_id, NULL)) != NULL;) free_temporary(left);
 }

@@ -31,7 +31,8 @@ typedef struct Variable {
 typedef struct ResourceManager ResourceManager;
 
 ResourceManager *resource_manager_new(void);
-/* Drops every resource; handles that still live keep theirs. NULL is fine. */
+/* Drops every resource; handles that still live keep theirs, but variables of type variant lose their values: a list in one of them may
+ * hold a handle of the variable itself. NULL is fine. */
 void resource_manager_free(ResourceManager *manager);
 /* Puts a resource under a name that is free; the manager takes one reference of its own. ALREADY_EXISTS "Resource container/name/type". */
 MUST_CHECK bool resource_manager_add(ResourceManager *manager, Str container, Str name, Resource *resource, Status *status);
@@ -43,6 +44,13 @@ MUST_CHECK bool resource_manager_variable(ResourceManager *manager, Str containe
  * shape is not known); where that has no elements, the variable is initialised at once. */
 MUST_CHECK bool resource_manager_reference(ResourceManager *manager, Str container, Str name, DataType dtype,
                                            const Shape *declared, Variable **variable, Status *status);
+/* Variables of one step (TemporaryVariable). ALREADY_EXISTS while the step has one of that name; the manager takes a reference of its
+ * own. */
+MUST_CHECK bool resource_manager_add_temporary(ResourceManager *manager, int64_t step_id, Str name, Variable *variable, Status *status);
+/* Forgets the variable of that name. NOT_FOUND when the step has none, or no longer. */
+MUST_CHECK bool resource_manager_remove_temporary(ResourceManager *manager, int64_t step_id, Str name, Status *status);
+/* Forgets all variables of the step. NULL is fine. */
+void resource_manager_end_step(ResourceManager *manager, int64_t step_id);
 /* A new variable that no manager knows, with one reference; NULL when out of memory. */
 Variable *variable_new(DataType dtype);
 /* A new handle with one reference; it takes a reference of its own to the resource. */

@@ -223,13 +223,15 @@ static bool temporary_construct(const KernelConstruction *construction, void *me
 /* As in TensorFlow it has memory at once; here its elements are zeros. */
 static bool temporary_variable(KernelContext *context, Status *status) {
   const TemporaryState *state = context->state;
+  if (context->resources == NULL) return status_set(status, CODE_INTERNAL, "No resource manager.");
   Variable *made = variable_new(state->dtype);
   if (made == NULL) return status_oom(status, "a variable");
   bool ok = shape_from_proto(state->shape, &made->declared, status) &&
             tensor_allocate(&made->value, state->dtype, &made->declared, context->pool, status);
   if (ok && dtype_is_pod((int)state->dtype) && tensor_bytes(&made->value) > 0)
     memset(made->value.data, 0, (size_t)tensor_bytes(&made->value));
-  ok = ok && resource_handle_tensor(str_of(""), state->name, &made->resource, &context->outputs[0], status);
+  ok = ok && resource_manager_add_temporary(context->resources, kernel_step_id(context), state->name, made, status) &&
+       resource_handle_tensor(str_of(""), state->name, &made->resource, &context->outputs[0], status);
   tensor_object_unref(&made->resource.object);
   return ok;
 }
@@ -249,20 +251,17 @@ typedef struct DestroyState {
 } DestroyState;
 
 static bool destroy_construct(const KernelConstruction *construction, void *memory, Status *status) {
-  return node_attr_string(construction->node, "var_name", &((DestroyState *)memory)->name, status);
+  Str *name = &((DestroyState *)memory)->name;
+  TRY(node_attr_string(construction->node, "var_name", name, status));
+  return name->length > 0 || status_invalid(status, "Missing var_name attribute");
 }
 
-/* The last value; the variable goes with the step's last reference to it. */
+/* The last value. The step's variable of that name is gone; its memory goes with the last reference to it. */
 static bool destroy_temporary_variable(KernelContext *context, Status *status) {
   const DestroyState *state = context->state;
-  Variable *found;
-  TRY(tensor_variable(context->inputs[0], &found, status));
-  const char *name = variable_name(context, 0);
-  if (!str_equal_text(state->name, name)) {
-    return status_set(status, CODE_NOT_FOUND, "Resource __per_step_%lld/%.*s/TmpVar does not exist.", (long long)(context->step ? context->step->id : 0),
-                      (int)state->name.length, state->name.data);
-  }
-  return reference_read(context->inputs[0], name, &context->outputs[0], status);
+  if (context->resources == NULL) return status_set(status, CODE_INTERNAL, "No resource manager.");
+  TRY(reference_read(context->inputs[0], variable_name(context, 0), &context->outputs[0], status));
+  return resource_manager_remove_temporary(context->resources, kernel_step_id(context), state->name, status);
 }
 
 REGISTER_OP(DestroyTemporaryVariable,

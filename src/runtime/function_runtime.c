@@ -400,8 +400,10 @@ bool function_runtime_run_frame(FunctionRuntime *runtime, int64_t handle, const 
   call_frame_clear_retvals(frame);
   Step step;
   step_begin(&step, 0, options ? options->cancelled : NULL);
-  return function_call_to_end(&runtime->caller, handle, &step, frame->args, frame->num_args, frame->rets,
-                              frame->num_rets, status);
+  bool ok = function_call_to_end(&runtime->caller, handle, &step, frame->args, frame->num_args, frame->rets,
+                                 frame->num_rets, status);
+  resource_manager_end_step(runtime->environment.resources, step.id);
+  return ok;
 }
 
 bool function_runtime_run(FunctionRuntime *runtime, int64_t handle, const FunctionRunOptions *options,

@@ -107,8 +107,10 @@ void session_optimize(Session *session, bool optimize) {
 void session_set_timeout(Session *session, int64_t timeout_ms) { session->timeout_ms = timeout_ms; }
 
 static void abandon_step(Session *session) {
+  if (!session->waiting) return;
   plan_abandon(session->waiting);
   session->waiting = NULL;
+  resource_manager_end_step(session->resources, session->step.id);
 }
 
 static void free_plans(Session *session) {
@@ -362,6 +364,7 @@ static RunState advance(Session *session, PlanRun *run, Tensor *fetch_values, in
   struct Request *request = &session->request;
   RunState state = plan_advance(run, &session->step, request->fetch_values, status);
   session->waiting = state == RUN_WAITING ? run : NULL;
+  if (!session->waiting) resource_manager_end_step(session->resources, session->step.id);
   for (int i = 0; state == RUN_DONE && i < num_fetches; i++)
     tensor_move(&fetch_values[request->order[i]], &request->fetch_values[i]);
   return state;
