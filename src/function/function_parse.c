@@ -125,8 +125,9 @@ static bool take_device(Cursor *c, NodeDef *node, bool *taken) {
   *taken = false;
   char ch = cursor_peek(c);
   if (ch == '"' || ch == '$' || ch == '[' || ch == '{') return true;
-  size_t length = strcspn(c->at, ",]\n");
-  if (c->at + length >= c->end || c->at[length] != ']') return true;
+  size_t length = 0, left = (size_t)(c->end - c->at);
+  while (length < left && strchr(",]\n", c->at[length]) == NULL) length++;
+  if (length == left || c->at[length] != ']') return true;
   if (memchr(c->at, ':', length) == NULL && memchr(c->at, '/', length) == NULL) return true;
   node->device = arena_strndup(c->arena, c->at, length);
   c->at += length;
@@ -286,7 +287,7 @@ static bool parse_directive(FunctionParser *p) {
 static bool parse_statement(FunctionParser *p) {
   Cursor *c = &p->c;
   if (cursor_peek(c) == '@') return parse_directive(p);
-  bool plain = *c->at != '`';
+  bool plain = cursor_peek(c) != '`';
   char *name;
   TRY(cursor_name(c, NODE_NAME_CHARS, "a node, 'return' or '}'", &name));
   if (plain && strcmp(name, "return") == 0 && cursor_peek(c) != '=') {

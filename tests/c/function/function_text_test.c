@@ -382,35 +382,6 @@ TEST(function_text_marks_stateful_functions) {
 /* Every prefix of a text, and every text with one character changed, is parsed or refused, and leaks
  * nothing.
  */
-TEST(function_text_survives_damage) {
-  static const char *text =
-      "F[T:{float}, N:int = 2](x:N*T) -> (y:T) {\n  c = Const[dtype=$T, value=[1, 2.5]]()\n  y = "
-      "A[s=\"a\\n\", l=[1,?], f=G[T=$T], "
-      "t=Tensor<type: int8 shape: [2] values: 1 2>, v=Attr<i: 3>](x, c:output:0) @ c\n  @return d = c\n  "
-      "return y = y:z:0\n}";
-  size_t length = strlen(text);
-  static const char replacements[] = "<>[]{}()\"'`$#@=:,.\\-9z\n";
-  char changed[512];
-  for (size_t i = 0; i <= length; i++) {
-    for (size_t k = 0; k < sizeof replacements; k++) {
-      Status status;
-      status_init(&status);
-      Arena *arena = arena_new();
-      FunctionDef *function = NULL;
-      memcpy(changed, text, length + 1);
-      size_t end = length;
-      if (k + 1 == sizeof replacements) {
-        end = i;
-      } else {
-        changed[i] = i < length ? replacements[k] : 0;
-      }
-      bool ok = function_parse((Str){changed, end}, arena, &function, &status);
-      CHECK(ok ? function != NULL : status.code == CODE_INVALID_ARGUMENT && status.message[0] != 0);
-      arena_free(arena);
-    }
-  }
-}
-
 TEST(function_text_survives_failing_allocations) {
   for (size_t i = 0; i < sizeof kPrinted / sizeof kPrinted[0]; i++) {
     for (int64_t after = 0; after < 400; after++) {
