@@ -396,6 +396,10 @@ done:
   return ok;
 }
 
+/* A gradient gives as much as its function takes, so that the signature alone grows like Fibonacci's numbers,
+ * and the body by a factor. */
+enum { SYMBOLIC_GRADIENT_MAX_NESTING = 4 };
+
 /* SymbolicGradient[f=SymbolicGradient[f=...]]: the gradient of what the inner one runs. */
 static bool second_gradient_body(Graph *library, const NameAttrList *f, int depth, FunctionBody **body,
                                  Status *status);
@@ -420,7 +424,10 @@ static bool instantiate(Graph *library, const AttrEntry *const *attrs, int num_a
 static bool second_gradient_body(Graph *library, const NameAttrList *f, int depth, FunctionBody **body,
                                  Status *status) {
   FunctionBody *first;
-  if (depth == GRADIENT_MAX_FUNCTION_DEPTH) return gradient_too_deep(f->name, status);
+  if (depth == SYMBOLIC_GRADIENT_MAX_NESTING) {
+    return status_invalid(status, "SymbolicGradient is nested more than %d deep in its attr f",
+                          SYMBOLIC_GRADIENT_MAX_NESTING);
+  }
   TRY(instantiate(library, (const AttrEntry *const *)f->attr, (int)f->n_attr, depth, &first, status));
   bool ok =
       graph_num_nodes(first->graph) <= GRADIENT_MAX_FUNCTION_NODES ||

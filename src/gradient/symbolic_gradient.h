@@ -22,7 +22,7 @@ MUST_CHECK bool symbolic_gradient(const FunctionBody *body, FunctionBody **gradi
  *   - the function that the library names as its gradient, with the attrs of `f`;
  *   - for a function of the library symbolic_gradient of its body;
  *   - for SymbolicGradient itself symbolic_gradient of the body that such a node runs (TensorFlow refuses
- *     this where no optimiser has inlined the inner one before);
+ *     this where no optimiser has inlined the inner one before), nested 4 deep at most;
  *   - for an op the function of its registration (and for an op that calls functions, the gradient through
  *     their bodies, which computes them again).
  * INVALID_ARGUMENT "SymbolicGradient is missing attr: f", "No gradient is defined for X" when it is known

@@ -68,8 +68,30 @@ static bool check_inputs(const NodeDef *node, int *num_data, Status *status) {
   return true;
 }
 
+/* The attr of the op that has the name of one before it, or NULL. Ops are registered without such; functions come from outside. */
+static bool find_duplicate(const OpDef *op_def, const AttrDef **duplicate, Status *status) {
+  StringMap seen = {0};
+  bool ok = true, many = op_def->n_attr > SCAN_LIMIT;
+  *duplicate = NULL;
+  for (size_t i = 0; ok && *duplicate == NULL && i < op_def->n_attr; i++) {
+    const AttrDef *attr = op_def->attr[i];
+    bool found = many && string_map_contains(&seen, attr->name);
+    for (size_t k = 0; !many && k < i; k++) found = found || strcmp(op_def->attr[k]->name, attr->name) == 0;
+    if (found) *duplicate = attr;
+    if (many) ok = string_map_set(&seen, attr->name, (void *)attr, status);
+  }
+  string_map_free(&seen);
+  return ok;
+}
+
 static bool check_attrs(const AttrIndex *index, const OpDef *op_def, Status *status) {
   size_t num_missing = 0;
+  const AttrDef *duplicate;
+  TRY(find_duplicate(op_def, &duplicate, status));
+  if (duplicate != NULL) {
+    status_invalid(status, "OpDef has duplicate attr name '%s'", duplicate->name);
+    return append_op(": ", op_def, status);
+  }
   for (size_t i = 0; i < op_def->n_attr; i++) {
     const AttrDef *attr = op_def->attr[i];
     const AttrValue *value = find_attr(index, attr->name);

@@ -234,3 +234,19 @@ TEST(a_library_survives_lack_of_memory) {
   }
   arena_free(arena);
 }
+
+/* A function's signature is no registered op: nobody has validated it. The words are TensorFlow's. */
+TEST(calls_of_a_function_that_has_an_attr_twice_are_refused) {
+  Status status;
+  status_init(&status);
+  Arena *arena = arena_new();
+  void *node;
+  FunctionDef *function =
+      parse(arena, "signature { name: 'F' input_arg { name: 'x' type: DT_FLOAT } output_arg { name: 'y' type: DT_FLOAT } "
+                   "attr { name: 'T' type: 'type' } attr { name: 'T' type: 'type' } }");
+  REQUIRE_OK(proto_parse_text(kNodeDef, str_of("name: 'f' op: 'F' input: 'x' attr { key: 'T' value { type: 1 } }"), arena, &node, &status),
+             status);
+  CHECK_ERROR(node_def_validate(node, function->signature, &status), status, CODE_INVALID_ARGUMENT,
+              "OpDef has duplicate attr name 'T': Op<name=F; signature=x:float -> y:float; attr=T:type; attr=T:type>");
+  arena_free(arena);
+}
