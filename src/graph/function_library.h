@@ -63,6 +63,12 @@ MUST_CHECK bool function_library_reachable_from_function(const FunctionLibraryDe
                                                          const FunctionDef *function,
                                                          FunctionLibraryDefinition **reachable,
                                                          Status *status);
+/* Whether running the node can be noticed by others than those who read its results: its op has state or does
+ * nothing but check its input (CheckNumerics, EnsureShape), or a function that it leads to has such nodes.
+ * Calls, If, Case, While and For have no effects beyond those of their functions. An op that is not there
+ * counts as one with effects. */
+MUST_CHECK bool function_library_has_effects(const FunctionLibraryDefinition *library, const NodeDef *node,
+                                             bool *effects, Status *status);
 /* Grows when a function or gradient is removed or replaced: what was made from one before may be stale. */
 int64_t function_library_generation(const FunctionLibraryDefinition *library);
 

@@ -1,8 +1,10 @@
-/* Which functions of a library a graph or a function can lead to, and when two functions are the same. */
+/* Which functions of a library a graph or a function can lead to, whether they have effects, and when two
+ * functions are the same. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "graph/function_library_internal.h"
+#include "graph/graph.h"
 #include "op/node_def.h"
 
 static bool oom(Status *status) { return status_oom(status, "a function library"); }
@@ -126,6 +128,14 @@ static bool take(const Search *search, FunctionLibraryDefinition *out) {
   return true;
 }
 
+static void end_search(Search *search) {
+  string_map_free(&search->seen);
+  string_map_free(&search->interfaces);
+  mem_free(search->queue);
+  mem_free(search->refs);
+  mem_free(search->same);
+}
+
 static bool reach(const FunctionLibraryDefinition *library, NodeDef *const *nodes, size_t num_nodes,
                   const FunctionDefLibrary *functions, FunctionLibraryDefinition **reachable,
                   Status *status) {
@@ -139,11 +149,7 @@ static bool reach(const FunctionLibraryDefinition *library, NodeDef *const *node
       ok = look_into_node(&search, function->node_def[j]);
   }
   ok = ok && follow(&search) && take(&search, out);
-  string_map_free(&search.seen);
-  string_map_free(&search.interfaces);
-  mem_free(search.queue);
-  mem_free(search.refs);
-  mem_free(search.same);
+  end_search(&search);
   if (!ok) function_library_free(out);
   *reachable = ok ? out : NULL;
   return ok;
@@ -158,6 +164,61 @@ bool function_library_reachable_from_function(const FunctionLibraryDefinition *l
                                               const FunctionDef *function,
                                               FunctionLibraryDefinition **reachable, Status *status) {
   return reach(library, function->node_def, function->n_node_def, NULL, reachable, status);
+}
+
+/* --- effects --- */
+
+static bool is_one_of(const char *name, const char *const *names) {
+  for (; *names; names++) {
+    if (strcmp(name, *names) == 0) return true;
+  }
+  return false;
+}
+
+static bool op_has_effects(const OpDef *op) {
+  static const char *const kChecks[] = {"CheckNumerics", "EnsureShape", NULL};
+  static const char *const kByFunctions[] = {"If",  "Case",    "While", "StatefulPartitionedCall",
+                                             "For", "_Retval", "_Arg",  NULL};
+  return is_one_of(op->name, op->is_stateful ? kByFunctions : kChecks) != op->is_stateful;
+}
+
+static bool op_of_node_has_effects(const FunctionLibraryDefinition *library, const NodeDef *node) {
+  const Op *op;
+  Status ignored;
+  status_init(&ignored);
+  if (function_library_find(library, node->op)) return false;
+  return !function_library_look_up(library, node->op, &op, &ignored) || op_has_effects(op->def);
+}
+
+bool function_library_has_effects(const FunctionLibraryDefinition *library, const NodeDef *node,
+                                  bool *effects, Status *status) {
+  *effects = op_of_node_has_effects(library, node);
+  if (*effects || library->num_functions == 0) return true;
+  Search search = {.library = library, .status = status};
+  bool ok = look_into_node(&search, node) && follow(&search);
+  for (int64_t i = 0; ok && i < search.count && !*effects; i++) {
+    const FunctionDef *function = search.queue[i];
+    for (size_t k = 0; k < function->n_node_def && !*effects; k++)
+      *effects = op_of_node_has_effects(library, function->node_def[k]);
+  }
+  end_search(&search);
+  return ok;
+}
+
+static bool names_functions(const Node *node) {
+  if (graph_op_is_function(node->op)) return true;
+  for (size_t i = 0; i < node->def->n_attr; i++) {
+    const AttrValue *value = node->def->attr[i]->value;
+    if (value->value_case == (int)ATTR_FUNC) return true;
+    if (value->value_case == (int)ATTR_LIST && value->list->n_func > 0) return true;
+  }
+  return false;
+}
+
+bool node_has_effects(const Node *node, bool *effects, Status *status) {
+  *effects = !graph_op_is_function(node->op) && op_has_effects(node->op->def);
+  if (*effects || !names_functions(node)) return true;
+  return function_library_has_effects(graph_function_library(node->graph), node->def, effects, status);
 }
 
 /* --- equality: the order of nodes, attrs and control inputs says nothing --- */

@@ -292,6 +292,8 @@ MUST_CHECK bool graph_look_up_op(const Graph *graph, const char *name, const Op 
 
 /* True for the op of a function: its `def` is the function's signature and it has no kernels. */
 bool graph_op_is_function(const Op *op);
+/* function_library_has_effects of a node of a graph. */
+MUST_CHECK bool node_has_effects(const Node *node, bool *effects, Status *status);
 
 /* --- import and export (graph_import.c, graph_export.c) --- */
 

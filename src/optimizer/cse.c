@@ -157,8 +157,11 @@ static bool equal(Cse *c, const Node *a, const Node *b, bool *result) {
 }
 
 static bool find(Cse *c, Node *node) {
+  bool effects;
   c->same[node->id] = node;
   if (!may_merge(c, node)) return true;
+  TRY(node_has_effects(node, &effects, c->status));
+  if (effects) return true;
   uint64_t *hash = &c->hashes[node->id];
   TRY(hash_node(c, node, hash));
   Node *head = string_map_find_bytes(&c->heads, (const char *)hash, sizeof *hash);

@@ -16,7 +16,8 @@ typedef struct CseOptions {
  * for nodes that are not in `order`. The array has graph_num_node_ids entries and lives in `arena`.
  *
  * TensorFlow's rules: same op, equal attrs, same inputs (in any order when the op is commutative) and
- * control inputs; never stateful ops, placeholders, or nodes that take or give references. Inputs count as
+ * control inputs; never stateful ops, placeholders, or nodes that take or give references; and
+ * beyond TensorFlow's, never calls of functions with effects (node_has_effects). Inputs count as
  * the same when the nodes behind them are. */
 MUST_CHECK bool graph_find_common(const Graph *graph, Node *const *order, int64_t count,
                                   const CseOptions *options, Arena *arena, Node ***same, Status *status);

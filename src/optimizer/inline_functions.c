@@ -266,6 +266,42 @@ static bool rename_colocations(Inliner *in) {
 
 /* --- behind the body --- */
 
+/* Nothing has to wait for what is there when a step begins. */
+static bool is_there_at_once(const Node *node) {
+  const char *op = node->def->op;
+  if (node->num_inputs > 0 || node->num_control_inputs > 0) return false;
+  return strcmp(op, "Const") == 0 || strcmp(op, "Placeholder") == 0 || strcmp(op, "_Arg") == 0;
+}
+
+/* The inputs that the call waits for and the control results that end with it, but for those that `cone`, of
+ * what a result is computed from, has. */
+static bool wait_for_whole_call(Inliner *in, const NodeSet *cone, Node *waiting) {
+  const FunctionBody *body = in->body;
+  for (int i = 0; i < body->num_args; i++) {
+    const Node *arg = body->arg_nodes[i];
+    if (is_there_at_once(in->caller->inputs[i]->src) || (cone != NULL && node_set_has(cone, arg))) continue;
+    TRY(add_control(in, in->copies[arg->id], waiting));
+  }
+  for (int i = 0; i < body->num_control_rets; i++) {
+    const Node *end = body->control_ret_nodes[i];
+    if (is_boundary(end) || (cone != NULL && node_set_has(cone, end))) continue;
+    TRY(add_control(in, in->copies[end->id], waiting));
+  }
+  return true;
+}
+
+static bool wait_with_results(Inliner *in) {
+  for (int i = 0; i < in->body->num_rets; i++) {
+    ArenaMark mark = arena_mark(in->arena);
+    NodeSet cone;
+    Node *root = in->body->ret_nodes[i];
+    TRY(graph_reverse_reachable(in->body->graph, &root, 1, NULL, 0, in->arena, &cone, in->status));
+    TRY(wait_for_whole_call(in, &cone, in->outputs[i]));
+    arena_rollback(in->arena, mark);
+  }
+  return true;
+}
+
 static bool add_outputs(Inliner *in) {
   for (int i = 0; i < in->body->num_rets; i++) {
     const Node *ret = in->body->ret_nodes[i];
@@ -274,7 +310,7 @@ static bool add_outputs(Inliner *in) {
     TRY(copy_controls(in, ret, in->outputs[i]));
     in->copies[ret->id] = in->outputs[i];
   }
-  return true;
+  return !in->options->as_one_step || wait_with_results(in);
 }
 
 static bool is_waited_for(const Node *caller) {
@@ -290,7 +326,9 @@ static bool add_output_control(Inliner *in) {
   const FunctionBody *body = in->body;
   if (!is_waited_for(in->caller) && in->options->keep_caller_node == KEEP_CALLER_NOTHING) return true;
   TRY(add_no_op(in, "output_control_node", &in->output_control));
-  bool controls = in->options->output_control_src == OUTPUT_CONTROL_CONTROL_OUTPUTS;
+  bool whole = in->options->as_one_step;
+  bool controls = !whole && in->options->output_control_src == OUTPUT_CONTROL_CONTROL_OUTPUTS;
+  if (whole && body->num_rets == 0) TRY(wait_for_whole_call(in, NULL, in->output_control));
   for (int i = 0; !controls && i < body->num_rets; i++)
     TRY(add_control(in, in->outputs[i], in->output_control));
   for (int i = 0; controls && i < body->num_control_rets; i++) {
@@ -444,6 +482,9 @@ static bool expand(Graph *graph, Node *node, const FunctionBodySource *source, c
   const InlineOptions *how =
       names_function_in_attr(node->def->op) ? &options->multi_device : &options->native;
   if (!inline_validate(node, body, how, &ignored)) return true;
+  bool effects = false;
+  if (how->as_one_step) TRY(node_has_effects(node, &effects, status));
+  if (effects) return true;
   int64_t count = graph_num_nodes(graph) + graph_num_nodes(body->graph);
   if (count > options->max_nodes) {
     return status_set(

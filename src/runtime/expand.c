@@ -200,20 +200,15 @@ static bool inline_calls(Expander *e) {
   return !e->failed || oom(e);
 }
 
-/* What was to run, and what has state in the bodies. */
-static bool add_targets(Expander *e, Node ***out, int *count) {
-  int64_t ids = graph_num_node_ids(e->into);
-  Node **targets = arena_calloc(e->arena, ids + e->spec->num_targets, sizeof *targets);
+/* What was to run. A call that was inlined has left a node of its name. */
+static bool find_targets(Expander *e, Node ***out) {
+  Node **targets = arena_calloc(e->arena, e->spec->num_targets, sizeof *targets);
   if (!targets) return oom(e);
-  *count = 0;
   for (int i = 0; i < e->spec->num_targets; i++) {
     Node *copy = e->copies[e->spec->targets[i]->id];
-    if (graph_node(e->into, copy->id) != copy) copy = graph_find_node(e->into, e->spec->targets[i]->name);
-    if (copy) targets[(*count)++] = copy;
-  }
-  for (int64_t id = 0; id < e->num_ids; id++) {
-    Node *node = e->inlined[id] ? graph_node(e->into, id) : NULL;
-    if (node && node->op && node->op->def->is_stateful) targets[(*count)++] = node;
+    targets[i] = graph_node(e->into, copy->id) == copy
+                     ? copy
+                     : graph_find_node(e->into, e->spec->targets[i]->name);
   }
   *out = targets;
   return true;
@@ -241,18 +236,17 @@ static bool expand(Expander *e, Expansion *expansion) {
   TRY(add_feeds(e, feeds));
   Node **order, **targets = NULL;
   int64_t count;
-  int num_targets = 0;
   TRY(order_needed(e->graph, spec, e->arena, &order, &count, e->status));
   for (int64_t i = 0; i < count; i++) TRY(copy_node(e, order[i]));
   TRY(add_fetches(e, fetches));
   TRY(inline_calls(e));
-  TRY(add_targets(e, &targets, &num_targets));
+  TRY(find_targets(e, &targets));
   PlanSpec made = {.feeds = feeds,
                    .num_feeds = spec->num_feeds,
                    .fetches = fetches,
                    .num_fetches = spec->num_fetches,
                    .targets = targets,
-                   .num_targets = num_targets,
+                   .num_targets = spec->num_targets,
                    .is_function = spec->is_function};
   TRY(remove_identities(e, &made));
   const Node **origins = arena_calloc(e->arena, e->num_ids, sizeof *origins);

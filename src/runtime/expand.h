@@ -12,7 +12,7 @@ enum { EXPAND_MAX_DEPTH = 64, EXPAND_MAX_NODES = 1 << 18 };
 
 typedef struct Expansion {
   Graph *graph;  /* the caller's to free; shares attr values with the original */
-  PlanSpec spec; /* what was asked for, in this graph: feeds and fetches in the same order, targets grew */
+  PlanSpec spec; /* what was asked for, in this graph: in the same order */
   const Node **origins;       /* per node id: the original, or the outermost call whose body it comes from */
   const char *const *inlined; /* per node id: NULL, or for a node of a body a name that no other node of the
                                  same origin has */
@@ -22,8 +22,8 @@ typedef struct Expansion {
 MUST_CHECK bool graph_calls_functions(const Graph *graph, const PlanSpec *spec, Arena *arena, bool *calls,
                                       Status *status);
 /* Arrays in `arena`. Nodes of the graph keep their names, those of a body are called `call/node`. Fed values
- * are placeholders in the new graph. A call that is needed runs all that has state in its body, whichever of
- * its outputs are read. Calls that cannot be inlined stay. RESOURCE_EXHAUSTED for bodies that grow beyond all
+ * are placeholders in the new graph. Calls of functions with effects stay, and so do those that cannot be
+ * inlined. RESOURCE_EXHAUSTED for bodies that grow beyond all
  * bounds. */
 MUST_CHECK bool graph_expand_calls(const Graph *graph, const PlanSpec *spec, const FunctionBodySource *bodies,
                                    Arena *arena, Expansion *expansion, Status *status);

@@ -15,7 +15,7 @@ typedef struct Instance {
   int64_t references;
   bool called;            /* by kernels, which hold it for good */
   FunctionBody *body;     /* as instantiated */
-  FunctionBody inlinable; /* the same, for passes that inline it */
+  FunctionBody *inlinable; /* for passes that inline it; NULL until one does */
   FunctionBody *optimized;
   Plan *plan;
   OpKernel **kernels; /* those with state, and constants */
@@ -49,6 +49,7 @@ static void free_instance(FunctionRuntime *runtime, Instance *instance) {
   for (int64_t i = 0; i < instance->num_kernels; i++) op_kernel_free(instance->kernels[i]);
   mem_free(instance->kernels);
   function_body_free(instance->optimized);
+  function_body_free(instance->inlinable);
   function_body_free(instance->body);
   arena_free(instance->arena);
   mem_free(instance);
@@ -204,33 +205,31 @@ static int list_effects(const FunctionBody *body, Node **nodes) {
 
 /* --- inlining --- */
 
-/* What waits for a call waits for what has state in it. */
+/* What the function does not need is not run when it is called, so it is not inlined. */
 static bool make_inlinable(Instance *instance, Status *status) {
-  const FunctionBody *body = instance->body;
-  int64_t ids = graph_num_node_ids(body->graph);
-  Node **control_rets =
-      arena_calloc(graph_arena(body->graph), ids + body->num_control_rets, sizeof *control_rets);
-  if (!control_rets) return oom(status);
-  instance->inlinable = *body;
-  instance->inlinable.control_ret_nodes = control_rets;
-  instance->inlinable.num_control_rets = list_effects(body, control_rets);
-  return true;
+  FunctionBody *pruned;
+  TRY(function_body_copy(instance->body, &pruned, status));
+  if (function_body_prune(pruned, status)) {
+    instance->inlinable = pruned;
+    return true;
+  }
+  function_body_free(pruned);
+  return false;
 }
 
 static bool find_body(void *owner, const char *name, const AttrEntry *const *attrs, int num_attrs,
                       const FunctionBody **body, Status *status) {
   Instance *instance;
   TRY(find_or_make(owner, name, attrs, num_attrs, NULL, &instance, status));
-  if (!instance->inlinable.graph) TRY(make_inlinable(instance, status));
+  if (!instance->inlinable) TRY(make_inlinable(instance, status));
   instance->called = true; /* it shares values with the graph that it becomes part of */
-  *body = &instance->inlinable;
+  *body = instance->inlinable;
   return true;
 }
 
 ExpandOptions function_runtime_expand_options(void) {
   ExpandOptions options = expand_options_default();
-  options.native.output_control_src = options.multi_device.output_control_src =
-      OUTPUT_CONTROL_CONTROL_OUTPUTS;
+  options.native.as_one_step = options.multi_device.as_one_step = true;
   options.native.share_attrs = options.multi_device.share_attrs = true;
   return options;
 }

@@ -34,12 +34,10 @@ void function_runtime_optimize(FunctionRuntime *runtime, bool optimize);
 /* What kernels call functions through; lives as long as the runtime. */
 const FunctionCaller *function_runtime_caller(const FunctionRuntime *runtime);
 
-/* The bodies that passes may inline, or NULL while nothing is to be inlined. What has state in them counts as
- * a control result. */
+/* The bodies that passes may inline, or NULL while nothing is to be inlined; without what no call runs. */
 const FunctionBodySource *function_runtime_bodies(const FunctionRuntime *runtime);
 
-/* How these bodies are inlined: what waits for a call waits for its control results; attr values are shared.
- */
+/* How these bodies are inlined: calls stay one step (InlineOptions), attr values are shared. */
 ExpandOptions function_runtime_expand_options(void);
 /* Runs passes over a body of this runtime's library, in place; of `passes` the fields about levels, kinds of
  * passes and sizes count. Control results stay, but for calls that were inlined: what has state in them runs

@@ -9,7 +9,7 @@
 /* What is known of a node while its plan is made; indexed by node id. */
 typedef struct NodeState {
   bool fed;         /* one of its outputs is fed */
-  bool folded_into; /* something was computed from it that is needed */
+  bool passed_over; /* something that is needed was computed without running it */
   bool folded;      /* its outputs are constants; that of a Const may still have to be read */
   bool needed;      /* it is fetched, a target, or something needed reads it */
   int64_t first;    /* its outputs begin here: in `values`, or in `constants` when folded */
@@ -96,6 +96,23 @@ static bool find_common(Compiler *c, Status *status) {
   return c->same || status_oom(status, "a plan");
 }
 
+/* A node that is nothing but what is fed: who waits for it waits for nothing. */
+static bool stands_for_feed(const Compiler *c, const Node *node) {
+  return node->num_outputs == 1 && c->states[node->id].fed &&
+         (text_starts_with(node->def->op, "Placeholder") || strcmp(node->def->op, "_Arg") == 0);
+}
+
+/* What has effects runs, even when nothing that it computes is read in the end. */
+static bool need_effects(Compiler *c, Status *status) {
+  for (int64_t i = 0; i < c->num_ordered; i++) {
+    Node *node = c->order[i];
+    bool effects;
+    TRY(node_has_effects(node, &effects, status));
+    if (effects && !stands_for_feed(c, node)) c->states[representative(c, node)->id].needed = true;
+  }
+  return true;
+}
+
 /* Prunes, orders, and finds what would be computed twice. */
 static bool order_nodes(Compiler *c, Status *status) {
   const PlanSpec *spec = c->spec;
@@ -115,7 +132,7 @@ static bool order_nodes(Compiler *c, Status *status) {
                               &c->num_ordered, status));
   TRY(find_common(c, status));
   for (int64_t i = 0; i < num_roots; i++) c->states[representative(c, roots[i])->id].needed = true;
-  return true;
+  return need_effects(c, status);
 }
 
 /* The constant that an input is, empty when it has not been read, or NULL. */
@@ -247,19 +264,13 @@ static bool fold(Compiler *c, Status *status) {
   return true;
 }
 
-/* A node that is nothing but what is fed: who waits for it waits for nothing. */
-static bool stands_for_feed(const Compiler *c, const Node *node) {
-  return node->num_outputs == 1 && c->states[node->id].fed &&
-         (text_starts_with(node->def->op, "Placeholder") || strcmp(node->def->op, "_Arg") == 0);
-}
-
-/* Marks what is still needed now that some nodes are constants. Control inputs stay, of a folded node and of
- * the folded ones that it was computed from: they may have effects. */
+/* Marks what is still needed now that some nodes are constants. What is not run for that leaves its control
+ * inputs behind, and so does what it would have read: they may have effects. */
 static void mark_needed(Compiler *c) {
   for (int64_t i = c->num_ordered - 1; i >= 0; i--) {
     const Node *node = c->order[i];
     const NodeState *state = &c->states[node->id];
-    if (!state->needed && !state->folded_into) continue;
+    if (!state->needed && !state->passed_over) continue;
     for (int64_t k = 0; k < node->num_control_inputs; k++) {
       Node *source = node->control_inputs[k]->src;
       if (!stands_for_feed(c, source)) c->states[representative(c, source)->id].needed = true;
@@ -268,10 +279,10 @@ static void mark_needed(Compiler *c) {
       const Edge *edge = node_input_edge(node, k);
       NodeState *source = &c->states[representative(c, edge->src)->id];
       if (feed_of(c, (NodeOutput){edge->src, edge->src_output}) >= 0) continue;
-      if (!state->folded)
+      if (state->needed && !state->folded)
         source->needed = true;
-      else if (source->folded)
-        source->folded_into = true;
+      else
+        source->passed_over = true;
     }
   }
 }
