@@ -285,6 +285,24 @@ static bool describe(const FunctionBody *body, Arena *arena, PlanSpec *spec, Sta
   return true;
 }
 
+/* What runs when the function does for the sake of calls that passes inline counts as a control result. */
+static bool keep_effects(FunctionBody *body, Status *status) {
+  int64_t ids = graph_num_node_ids(body->graph);
+  Node **kept = arena_calloc(graph_arena(body->graph), ids + body->num_control_rets, sizeof *kept);
+  if (!kept) return oom(status);
+  int count = 0;
+  for (; count < body->num_control_rets; count++) kept[count] = body->control_ret_nodes[count];
+  for (int64_t id = SINK_ID + 1; id < ids; id++) {
+    Node *node = graph_node(body->graph, id);
+    bool effects = false;
+    if (node) TRY(node_has_effects(node, &effects, status));
+    if (effects) kept[count++] = node;
+  }
+  body->control_ret_nodes = kept;
+  body->num_control_rets = count;
+  return true;
+}
+
 static bool compile_locked(FunctionRuntime *runtime, Instance *instance, Status *status) {
   PlanSpec spec;
   bool ok = false;
@@ -300,8 +318,10 @@ static bool compile_locked(FunctionRuntime *runtime, Instance *instance, Status 
   TRY_DONE(function_body_prune(instance->optimized, status));
   /* The plan itself folds, and merges what is the same. */
   const OptimizerOptions passes = {.opt_level = OPTIMIZER_L0, .do_function_inlining = true};
-  if (runtime->inlines)
+  if (runtime->inlines) {
+    TRY_DONE(keep_effects(instance->optimized, status));
     TRY_DONE(function_runtime_optimize_body(runtime, instance->optimized, &passes, status));
+  }
   TRY_DONE(describe(instance->optimized, scratch, &spec, status));
   KernelCache kernels = {find_kernel, store_kernel, instance, instance->arena};
   PlanEnvironment environment = runtime->environment;
