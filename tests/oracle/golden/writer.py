@@ -156,7 +156,7 @@ def _plain(value):
 def _message_core(error):
     """The words of an error without the places it came through."""
     text = error.message.split('\n')[0]
-    text = re.sub(r'^\{\{(function_)?node [^}]*\}\}\s*', '', text)
+    text = re.sub(r'^(\{\{(function_)?node [^}]*\}\}\s*)+', '', text)
     return re.sub(r'\s*\[\[\{\{node.*$', '', text).strip()
 
 
@@ -215,7 +215,8 @@ class Case:
             return self.session.run(fetches, feeds)
 
     def step(self, fetches, feeds=None, targets=(), tolerance=EXACT, magnitudes=None, message=None):
-        """Runs `fetches` (name in the file -> tensor) in this case's session and records what comes, or the failure."""
+        """Runs `fetches` (name in the file -> tensor) in this case's session and records what comes, or the failure;
+        `message` stands for TensorFlow's words, or makes of them what is recorded."""
         if not hasattr(self, 'graph_def'):
             self.freeze()
         feeds = feeds or {}
@@ -223,7 +224,8 @@ class Case:
         try:
             values = self.run([list(fetches.values()), list(targets)], feeds)[0]
         except tf.errors.OpError as error:
-            code, words = error.error_code, message or _message_core(error)
+            core = _message_core(error)
+            code, words = error.error_code, message(core) if callable(message) else message or core
         self.succeeded, self.words = code == 0, words
         fetched = []
         for i, (name, value) in enumerate(zip(fetches, values)):
