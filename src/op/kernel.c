@@ -127,7 +127,7 @@ bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *const
   *made = (OpKernel){.op = op, .node = node, .arena = arena};
   if (!construct(made, constant_inputs, functions, status)) {
     op_kernel_free(made);
-    return node_attach(node->name, status);
+    return node_attach_level(node->name, status);
   }
   *kernel = made;
   return true;
@@ -166,7 +166,7 @@ bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *statu
   context->node_name = kernel->node->name;
   if (kernel->compute(context, status) && (context->paused || check_outputs(kernel, context, status))) return true;
   for (int i = 0; i < kernel->num_outputs; i++) tensor_clear(&context->outputs[i]);
-  return node_attach(kernel->node->name, status);
+  return node_attach_level(kernel->node->name, status);
 }
 
 static bool check_inputs(const OpKernel *kernel, const Tensor *const *inputs, Status *status) {

@@ -72,6 +72,9 @@ void attr_value_summarize(const AttrValue *value, StrBuf *out);
 void node_def_format_for_error(const NodeDef *node, StrBuf *out);
 /* Appends "\n\t [[{{node NAME}}]]" unless a node was attached already. Returns false. */
 bool node_attach(const char *node_name, Status *status);
+/* The same of the node whose kernel failed: when a node was attached already, in a function that the kernel calls, it appends
+ * "\n\t [[NAME]]". */
+bool node_attach_level(const char *node_name, Status *status);
 /* The same with node_def_format_for_error's text; `even_if_attached`: also to a message that has a node (TensorFlow's
  * allow_multiple_formatted_node). */
 bool node_def_attach(const NodeDef *node, bool even_if_attached, Status *status);

@@ -223,6 +223,10 @@ bool node_attach(const char *node_name, Status *status) {
   return has_node(status) ? false : status_append(status, "\n\t [[{{node %s}}]]", node_name);
 }
 
+bool node_attach_level(const char *node_name, Status *status) {
+  return has_node(status) ? status_append(status, "\n\t [[%s]]", node_name) : node_attach(node_name, status);
+}
+
 bool node_def_attach(const NodeDef *node, bool even_if_attached, Status *status) {
   if (!even_if_attached && has_node(status)) return false;
   StrBuf text = {0};

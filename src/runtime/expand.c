@@ -18,6 +18,7 @@ typedef struct Expander {
   const Node **origins; /* per node id of `into` */
   const char **inlined;
   int64_t num_ids, capacity;
+  CallSites sites;
   StringMap names; /* of inlined nodes with their origins, to how many have it */
   bool failed;     /* memory ran out where no status can be given */
 } Expander;
@@ -58,6 +59,7 @@ static void note_inlined(void *owner, const Node *caller, Node *added) {
   Expander *e = owner;
   const Node *origin = caller->id < e->num_ids ? e->origins[caller->id] : NULL;
   const char *name = origin ? inlined_name(e, added, origin) : NULL;
+  call_sites_note(&e->sites, caller, added);
   if (!name || !note(e, added, origin, name)) e->failed = true;
 }
 
@@ -197,7 +199,7 @@ static bool inline_calls(Expander *e) {
   options.max_nodes = EXPAND_MAX_NODES + graph_num_nodes(e->into);
   options.native.keep_caller_node = options.multi_device.keep_caller_node = KEEP_CALLER_TARGETABLE;
   TRY(graph_expand_inline_functions(e->into, &source, &options, &changed, e->status));
-  return !e->failed || oom(e);
+  return (!e->failed && !e->sites.failed) || oom(e);
 }
 
 /* What was to run. A call that was inlined has left a node of its name. */
@@ -256,15 +258,23 @@ static bool expand(Expander *e, Expansion *expansion) {
     memcpy(origins, e->origins, (size_t)e->num_ids * sizeof *origins);
     memcpy(inlined, e->inlined, (size_t)e->num_ids * sizeof *inlined);
   }
-  *expansion = (Expansion){.graph = e->into, .spec = made, .origins = origins, .inlined = inlined};
+  *expansion = (Expansion){.graph = e->into, .spec = made, .sites = e->sites, .origins = origins, .inlined = inlined};
   return true;
 }
 
 bool graph_expand_calls(const Graph *graph, const PlanSpec *spec, const FunctionBodySource *bodies,
                         Arena *arena, Expansion *expansion, Status *status) {
-  Expander e = {.graph = graph, .spec = spec, .bodies = bodies, .arena = arena, .status = status};
+  Expander e = {.graph = graph,
+                .spec = spec,
+                .bodies = bodies,
+                .arena = arena,
+                .status = status,
+                .sites = {.arena = arena}};
   bool ok = expand(&e, expansion);
-  if (!ok) graph_free(e.into);
+  if (!ok) {
+    graph_free(e.into);
+    call_sites_free(&e.sites);
+  }
   mem_free(e.origins);
   mem_free(e.inlined);
   string_map_free(&e.names);

@@ -13,6 +13,7 @@ enum { EXPAND_MAX_DEPTH = 64, EXPAND_MAX_NODES = 1 << 18 };
 typedef struct Expansion {
   Graph *graph;  /* the caller's to free; shares attr values with the original */
   PlanSpec spec; /* what was asked for, in this graph: in the same order */
+  CallSites sites;      /* of the nodes of bodies; to be freed */
   const Node **origins;       /* per node id: the original, or the outermost call whose body it comes from */
   const char *const *inlined; /* per node id: NULL, or for a node of a body a name that no other node of the
                                  same origin has */

@@ -28,6 +28,7 @@ struct FunctionRuntime {
   PlanEnvironment environment;
   FunctionCaller caller;
   FunctionBodySource bodies;
+  CallSites *sites; /* of the body that is being optimised to be run; else NULL */
   bool inlines;
   StringMap keys;       /* to Instance */
   Instance **instances; /* by handle; NULL for released ones */
@@ -227,6 +228,11 @@ static bool find_body(void *owner, const char *name, const AttrEntry *const *att
   return true;
 }
 
+static void note_inlined(void *owner, const Node *caller, Node *added) {
+  const FunctionRuntime *runtime = owner;
+  if (runtime->sites) call_sites_note(runtime->sites, caller, added);
+}
+
 ExpandOptions function_runtime_expand_options(void) {
   ExpandOptions options = expand_options_default();
   options.native.as_one_step = options.multi_device.as_one_step = true;
@@ -303,10 +309,19 @@ static bool keep_effects(FunctionBody *body, Status *status) {
   return true;
 }
 
+static bool optimize_to_run(FunctionRuntime *runtime, FunctionBody *body, const OptimizerOptions *passes,
+                            CallSites *sites, Status *status) {
+  runtime->sites = sites;
+  bool ok = function_runtime_optimize_body(runtime, body, passes, status);
+  runtime->sites = NULL;
+  return ok && (!sites->failed || oom(status));
+}
+
 static bool compile_locked(FunctionRuntime *runtime, Instance *instance, Status *status) {
   PlanSpec spec;
   bool ok = false;
   Arena *scratch = arena_new();
+  CallSites sites = {.arena = scratch};
   instance->arena = instance->arena ? instance->arena : arena_new();
   if (!scratch || !instance->arena) {
     oom(status);
@@ -320,12 +335,13 @@ static bool compile_locked(FunctionRuntime *runtime, Instance *instance, Status 
   const OptimizerOptions passes = {.opt_level = OPTIMIZER_L0, .do_function_inlining = true};
   if (runtime->inlines) {
     TRY_DONE(keep_effects(instance->optimized, status));
-    TRY_DONE(function_runtime_optimize_body(runtime, instance->optimized, &passes, status));
+    TRY_DONE(optimize_to_run(runtime, instance->optimized, &passes, &sites, status));
   }
   TRY_DONE(describe(instance->optimized, scratch, &spec, status));
   KernelCache kernels = {find_kernel, store_kernel, instance, instance->arena};
   PlanEnvironment environment = runtime->environment;
   environment.functions = &runtime->caller;
+  environment.sites = &sites;
   ok = plan_compile(instance->optimized->graph, &spec, &kernels, &environment, &instance->plan, status);
 done:
   if (!ok) {
@@ -334,6 +350,7 @@ done:
     for (int64_t i = 0; i < instance->num_kernels; i++) op_kernel_free(instance->kernels[i]);
     instance->num_kernels = 0;
   }
+  call_sites_free(&sites);
   arena_free(scratch);
   return ok;
 }
@@ -476,7 +493,7 @@ FunctionRuntime *function_runtime_new(Graph *library, const PlanEnvironment *env
   }
   runtime->library = library;
   runtime->environment = *environment;
-  runtime->bodies = (FunctionBodySource){.body = find_body, .owner = runtime};
+  runtime->bodies = (FunctionBodySource){.body = find_body, .inlined = note_inlined, .owner = runtime};
   runtime->inlines = true;
   runtime->caller = (FunctionCaller){runtime, instantiate_for_kernel, call, abandon};
   return runtime;

@@ -116,11 +116,15 @@ static bool read_references(const PlanStep *step, Status *status) {
   return true;
 }
 
+static bool run_kernel(PlanStep *step, Status *status) {
+  bool resumed = step->context.paused != NULL;
+  if ((resumed || read_references(step, status)) && op_kernel_run(step->kernel, &step->context, status)) return true;
+  return step->callers ? status_append(status, "%s", step->callers) : false;
+}
+
 /* One kernel, from its beginning or from where it paused. */
 static RunState run_step(PlanStep *step, Status *status) {
-  bool resumed = step->context.paused != NULL;
-  if (!resumed && !read_references(step, status)) return RUN_FAILED;
-  if (!op_kernel_run(step->kernel, &step->context, status)) return RUN_FAILED;
+  if (!run_kernel(step, status)) return RUN_FAILED;
   if (step->context.paused) return RUN_WAITING;
   for (int k = 0; k < step->num_dead; k++) tensor_clear(step->dead[k]);
   return RUN_DONE;

@@ -15,6 +15,7 @@
 #include "graph/graph.h"
 #include "op/kernel.h"
 #include "optimizer/inline_functions.h"
+#include "runtime/call_sites.h"
 
 typedef struct Plan Plan;
 
@@ -49,6 +50,7 @@ typedef struct PlanEnvironment {
   const Parallel *parallel;
   const FunctionCaller *functions;  /* NULL: kernels that call functions fail */
   const FunctionBodySource *bodies; /* NULL: nothing is inlined */
+  const CallSites *sites;           /* of nodes that were inlined before; may be NULL */
 } PlanEnvironment;
 
 /* The graph must outlive the plan. Errors: INVALID_ARGUMENT in TensorFlow's words for a bad spec (an output

@@ -27,6 +27,7 @@ typedef struct Compiler {
   int64_t num_ordered;
   Node **same; /* per node id: the node that computes the same in its place */
   int64_t constant_capacity;
+  const CallSites *sites;
   Expansion expansion;  /* of a graph that calls functions; then `graph` and `spec` are in here */
   int64_t *last_reader; /* per value: the step that reads it last, -1: none, INT64_MAX: fetched */
   int64_t next_read;    /* the value that the next read of a reference gets */
@@ -178,6 +179,19 @@ static bool is_kernel_of(const OpKernel *kernel, const Op *op, const NodeDef *de
   return true;
 }
 
+/* A kernel's NodeDef: a node of a function has the name there. */
+static bool kernel_def(Compiler *c, const Node *node, const NodeDef **def, Status *status) {
+  const CallSite *site = call_sites_find(c->sites, node->name);
+  *def = node->def;
+  if (!site) return true;
+  NodeDef *named = arena_alloc(c->plan->arena, sizeof *named);
+  if (!named) return status_oom(status, "a kernel");
+  *named = *node->def;
+  named->name = arena_strdup(c->plan->arena, site->node);
+  *def = named;
+  return named->name || status_oom(status, "a kernel");
+}
+
 static bool find_shared_kernel(Compiler *c, const Node *node, const OpKernel **kernel, Status *status) {
   const KernelCache *cache = c->cache;
   const char *inlined = c->expansion.graph ? c->expansion.inlined[node->id] : NULL;
@@ -187,7 +201,8 @@ static bool find_shared_kernel(Compiler *c, const Node *node, const OpKernel **k
   OpKernel *made;
   const NodeDef *def = origin->def;
   if (inlined) { /* the graph of the functions' bodies goes with the plan, the kernel stays */
-    def = proto_copy(node->def, cache->arena);
+    TRY(kernel_def(c, node, &def, status));
+    def = proto_copy(def, cache->arena);
     if (!def) return status_oom(status, "a kernel");
   }
   TRY(op_kernel_new(node->op, def, NULL, c->environment->functions, &made, status));
@@ -358,7 +373,9 @@ static bool make_kernel(Compiler *c, const Node *node, const OpKernel **kernel, 
   if (!constants) return status_oom(status, "a plan");
   for (int i = 0; i < node->num_inputs; i++) constants[i] = constant_input(c, node, i);
   OpKernel *made;
-  TRY(op_kernel_new(node->op, node->def, constants, c->environment->functions, &made, status));
+  const NodeDef *def;
+  TRY(kernel_def(c, node, &def, status));
+  TRY(op_kernel_new(node->op, def, constants, c->environment->functions, &made, status));
   *kernel = c->plan->kernels[c->plan->num_kernels++] = made;
   return true;
 }
@@ -395,9 +412,16 @@ static void note_reader(Compiler *c, const Tensor *place, int64_t step) {
   if (value >= 0 && c->last_reader[value] != INT64_MAX) c->last_reader[value] = step;
 }
 
+static bool find_callers(Compiler *c, const Node *node, PlanStep *step, Status *status) {
+  const CallSite *site = call_sites_find(c->sites, node->name);
+  step->callers = site ? arena_strdup(c->plan->arena, site->callers) : NULL;
+  return !site || step->callers || status_oom(status, "a plan");
+}
+
 static bool make_step(Compiler *c, const Node *node, int64_t index, Status *status) {
   Plan *plan = c->plan;
   PlanStep *step = &plan->first.steps[index];
+  TRY(find_callers(c, node, step, status));
   TRY(make_kernel(c, node, &step->kernel, status));
   const Tensor **inputs = arena_calloc(plan->arena, node->num_inputs, sizeof *inputs);
   step->reads = arena_calloc(plan->arena, count_reads(c, node), sizeof *step->reads);
@@ -422,7 +446,10 @@ static bool make_steps(Compiler *c, Status *status) {
   int64_t index = 0;
   for (int64_t i = 0; i < c->num_ordered; i++) {
     if (!is_step(c, c->order[i])) continue;
-    if (!make_step(c, c->order[i], index++, status)) return node_attach(c->order[i]->name, status);
+    if (make_step(c, c->order[i], index++, status)) continue;
+    const CallSite *site = call_sites_find(c->sites, c->order[i]->name);
+    node_attach(site ? site->node : c->order[i]->name, status);
+    return site ? status_append(status, "%s", site->callers) : false;
   }
   return true;
 }
@@ -498,6 +525,7 @@ static bool expand_calls(Compiler *c, Status *status) {
   TRY(graph_expand_calls(c->graph, c->spec, c->environment->bodies, c->scratch, &c->expansion, status));
   c->graph = c->plan->expanded = c->expansion.graph;
   c->spec = &c->expansion.spec;
+  c->sites = &c->expansion.sites;
   return true;
 }
 
@@ -533,8 +561,10 @@ bool plan_compile(const Graph *graph, const PlanSpec *spec, const KernelCache *k
                        .cache = kernels,
                        .environment = environment,
                        .plan = made,
-                       .scratch = scratch};
+                       .scratch = scratch,
+                       .sites = environment->sites};
   bool ok = compile(&compiler, status);
+  call_sites_free(&compiler.expansion.sites);
   arena_free(scratch);
   if (!ok) {
     plan_free(made);

@@ -15,6 +15,7 @@ typedef struct PlanRead {
 /* One kernel in its place. The context's pointers lead into the plan's values and never change. */
 typedef struct PlanStep {
   const OpKernel *kernel;
+  const char *callers; /* of a node of an inlined function: see CallSite; else NULL */
   KernelContext context;
   PlanRead *reads;
   int num_reads;

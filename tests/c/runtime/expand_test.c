@@ -221,22 +221,152 @@ TEST(names_of_bodies_keep_clear_of_the_graphs) {
   end(&f);
 }
 
-TEST(errors_name_the_node_in_the_body) {
+/* The words of TensorFlow 2.21 without its optimizers, for a call, PartitionedCall and If; CheckNumerics keeps the functions from being
+ * inlined, Reshape does not. */
+static void check_levels(bool optimize, const char *fails, const char *call_text, const char *levels) {
   Fixture f;
   REQUIRE(begin(&f));
-  define(f.graph, "Mixed(a:float, b:float) -> (y:float) { sum = Add[T=float](a, b) return y = sum:z:0 }");
-  NodeOutput inputs[] = {placeholder(f.graph, "a", "shape { unknown_rank: true }"),
-                         placeholder(f.graph, "b", "shape { unknown_rank: true }")};
-  NodeOutput y = out(call(f.graph, "Mixed", "mixed", 2, inputs));
-  Tensor two = {0}, three = {0}, result = {0};
-  float_tensor(&two, 1, (const int64_t[]){2}, (float[]){1, 2});
-  float_tensor(&three, 1, (const int64_t[]){3}, (float[]){1, 2, 3});
-  const Tensor *values[] = {&two, &three};
-  CHECK(!session_run(f.session, inputs, values, 2, &y, &result, 1, NULL, 0, &f.status));
-  check_failed(&f, CODE_INVALID_ARGUMENT, "{{node mixed/sum}}");
-  tensor_clear(&two);
-  tensor_clear(&three);
+  session_optimize(f.session, optimize);
+  char text[800];
+  snprintf(text, sizeof text,
+           "Inner(a:float) -> (y:float) { %s return y = bad:output:0 }\n"
+           "Outer(a:float) -> (y:float) { inner = Inner(a) return y = inner:y:0 }\n"
+           "Outermost(a:float) -> (y:float) { %s }\n",
+           fails, call_text);
+  define(f.graph, text);
+  NodeOutput x = placeholder(f.graph, "x", "shape { unknown_rank: true }");
+  NodeOutput y = out(call(f.graph, "Outermost", "call", 1, &x));
+  run_one(&f, x, __builtin_nanf(""), y);
+  check_failed(&f, CODE_INVALID_ARGUMENT, levels);
   end(&f);
+}
+
+TEST(errors_name_the_node_and_every_call) {
+  static const char *const kFails[] = {
+      "bad = CheckNumerics[T=float, message=\"oops\"](a)",
+      "two = Const[dtype=int32, value=[2]]() bad = Reshape[T=float, Tshape=int32](a, two:output:0)"};
+  for (int i = 0; i < 4; i++) {
+    check_levels(i % 2, kFails[i / 2], "o = Outer(a) return y = o:y:0",
+                 "\n\t [[{{node bad}}]]\n\t [[inner]]\n\t [[o]]\n\t [[call]]");
+    check_levels(i % 2, kFails[i / 2],
+                 "p = PartitionedCall[Tin={float}, Tout={float}, f=Outer](a) return y = p:output:0",
+                 "\n\t [[{{node bad}}]]\n\t [[inner]]\n\t [[p]]\n\t [[call]]");
+    check_levels(i % 2, kFails[i / 2],
+                 "t = Const[dtype=bool, value=true]() if = If[Tcond=bool, Tin={float}, Tout={float}, then_branch=Outer, "
+                 "else_branch=Outer](t:output:0, a) return y = if:output:0",
+                 "\n\t [[{{node bad}}]]\n\t [[inner]]\n\t [[if]]\n\t [[call]]");
+  }
+}
+
+static NodeOutput count_up(Fixture *f, NodeOutput v, const char *name) {
+  return out(assign(f->graph, "AssignAddVariableOp", name, v, scalar(f->graph, "one", 1)));
+}
+
+static const char kPass[] = "Pass(x:float) -> (y:float) { same = Identity[T=float](x) return y = same:output:0 }\n"
+                            "Drop(x:float) -> (y:float) { one = Const[dtype=float, value=1]() return y = one:output:0 }\n";
+
+TEST(what_waits_for_a_call_waits_for_its_inputs) {
+  static const char *const kCalls[] = {"Pass", "Drop"};
+  for (int i = 0; i < 4; i++) {
+    Fixture f;
+    REQUIRE(begin(&f));
+    session_optimize(f.session, i % 2 == 0);
+    define(f.graph, kPass);
+    NodeOutput x = placeholder(f.graph, "x", "shape { }");
+    Attr message[] = {{"message", "s: 'oops'"}};
+    NodeOutput checked = out(add_node(f.graph, "CheckNumerics", "check", &x, 1, message, 1));
+    Node *pass = call(f.graph, kCalls[i / 2], "call", 1, &checked);
+    NodeOutput r = unary(f.graph, "Identity", "r", scalar(f.graph, "one", 1));
+    add_control(&f, pass, r.node);
+    run_one(&f, x, __builtin_nanf(""), r);
+    check_failed(&f, CODE_INVALID_ARGUMENT, "oops : Tensor had NaN values");
+    run_one(&f, x, __builtin_nanf(""), out(pass));
+    check_failed(&f, CODE_INVALID_ARGUMENT, "oops : Tensor had NaN values");
+    CHECK_NEAR(run_one(&f, x, 3, r), 1, 0);
+    end(&f);
+  }
+}
+
+TEST(effects_around_calls_keep_their_order) {
+  static const char *const kCalls[] = {"Pass", "Drop"};
+  for (int i = 0; i < 4; i++) {
+    Fixture f;
+    REQUIRE(begin(&f));
+    session_optimize(f.session, i % 2 == 0);
+    define(f.graph, kPass);
+    NodeOutput v = scalar_variable(f.graph, "v");
+    Node *init = assign(f.graph, "AssignVariableOp", "init", v, scalar(f.graph, "start", 1));
+    REQUIRE(CHECK_OK(run_target(&f, init), f.status));
+    NodeOutput reads[3];
+    Node *before = count_up(&f, v, "add").node;
+    for (int k = 0; k < 3; k++) {
+      char name[3][16];
+      snprintf(name[0], 16, "read%d", k);
+      snprintf(name[1], 16, "call%d", k);
+      snprintf(name[2], 16, "add%d", k);
+      reads[k] = read_variable(f.graph, name[0], v);
+      add_control(&f, before, reads[k].node);
+      if (k == 2) break;
+      Node *passed = call(f.graph, kCalls[i / 2], name[1], 1, &reads[k]);
+      NodeOutput inputs[] = {v, scalar(f.graph, name[2], 1)};
+      Attr attrs[] = {{"dtype", "type: DT_FLOAT"}};
+      snprintf(name[2], 16, "more%d", k);
+      before = add_node(f.graph, "AssignAddVariableOp", name[2], inputs, 2, attrs, 1);
+      add_control(&f, passed, before);
+    }
+    Tensor results[3] = {{0}};
+    if (CHECK_OK(session_run(f.session, NULL, NULL, 0, reads, results, 3, NULL, 0, &f.status), f.status)) {
+      for (int k = 0; k < 3; k++) CHECK_NEAR(tensor_f32(&results[k])[0], 2 + k, 0);
+    }
+    for (int k = 0; k < 3; k++) tensor_clear(&results[k]);
+    end(&f);
+  }
+}
+
+/* Shape inference knows what Size and Rank give; what they would have read runs nevertheless. */
+TEST(folding_by_shapes_loses_no_effect) {
+  for (int i = 0; i < 2; i++) {
+    Fixture f;
+    REQUIRE(begin(&f));
+    session_optimize(f.session, i == 0);
+    NodeOutput v = scalar_variable(f.graph, "v");
+    Node *init = assign(f.graph, "AssignVariableOp", "init", v, scalar(f.graph, "start", 1));
+    REQUIRE(CHECK_OK(run_target(&f, init), f.status));
+    NodeOutput x = placeholder(f.graph, "x", "shape { }");
+    NodeOutput same = unary(f.graph, "Identity", "same", unary(f.graph, "Neg", "neg", x));
+    add_control(&f, count_up(&f, v, "add").node, same.node);
+    Attr types[] = {{"SrcT", "type: DT_INT32"}, {"DstT", "type: DT_FLOAT"}};
+    NodeOutput size = unary(f.graph, "Size", "size", unary(f.graph, "Square", "square", same));
+    NodeOutput y = out(add_node(f.graph, "Cast", "y", &size, 1, types, 2));
+    CHECK_NEAR(run_one(&f, x, 3, y), 1, 0);
+    CHECK_NEAR(run(&f, 0, NULL, NULL, read_variable(f.graph, "read", v)), 2, 0);
+    CHECK_OK(f.status.code == CODE_OK, f.status);
+    end(&f);
+  }
+}
+
+/* The op PartitionedCall has no state, but what it calls may. */
+TEST(equal_calls_with_effects_are_two) {
+  for (int i = 0; i < 2; i++) {
+    Fixture f;
+    REQUIRE(begin(&f));
+    session_optimize(f.session, i == 0);
+    define(f.graph, kCount);
+    define(f.graph,
+           "Both(v:resource, x:float) -> (y:float) {"
+           "  a = PartitionedCall[Tin={resource, float}, Tout={float}, f=Count](v, x)"
+           "  b = PartitionedCall[Tin={resource, float}, Tout={float}, f=Count](v, x)"
+           "  sum = Add[T=float](a:output:0, b:output:0)"
+           "  return y = sum:z:0 }");
+    NodeOutput v = scalar_variable(f.graph, "v");
+    Node *init = assign(f.graph, "AssignVariableOp", "init", v, scalar(f.graph, "start", 0));
+    REQUIRE(CHECK_OK(run_target(&f, init), f.status));
+    NodeOutput inputs[] = {v, scalar(f.graph, "x", 5)};
+    CHECK_NEAR(run(&f, 0, NULL, NULL, out(call(f.graph, "Both", "both", 2, inputs))), -10, 0);
+    CHECK_NEAR(run(&f, 0, NULL, NULL, read_variable(f.graph, "read", v)), 2, 0);
+    CHECK_OK(f.status.code == CODE_OK, f.status);
+    end(&f);
+  }
 }
 
 TEST(calls_without_an_end_are_refused) {
