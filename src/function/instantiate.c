@@ -79,27 +79,43 @@ static bool check_arg_attrs(Instantiation *in, const NodeDef *node, ArgDef *cons
   return true;
 }
 
-static bool add_body_node(Instantiation *in, const NodeDef *def) {
-  int index = in->body->num_nodes;
-  InstantiatedNode *node = add_node(in);
-  TRY(instantiation_bind_attrs(in, def, node));
+/* Its outputs, under its name. */
+static bool index_body_node(Instantiation *in, const NodeDef *def, int index) {
+  InstantiatedNode *node = &in->body->nodes[index];
+  OpDef op = *node->op->def;
   if (string_map_contains(&in->nodes, def->name)) {
-    bool outputs = node->op->def->n_output_arg > 0;
-    return status_invalid(in->status, "Duplicated ret name: %s%s%s", def->name, outputs ? ":" : "",
-                          outputs ? node->op->def->output_arg[0]->name : "");
+    return status_invalid(in->status, "Duplicated ret name: %s%s%s", def->name, op.n_output_arg > 0 ? ":" : "",
+                          op.n_output_arg > 0 ? op.output_arg[0]->name : "");
   }
   TRY(map_index(in, &in->nodes, def->name, index));
   DataType *inputs, *outputs;
   int num_inputs;
-  if (!check_arg_attrs(in, node->def, node->op->def->input_arg, node->op->def->n_input_arg) ||
-      !check_arg_attrs(in, node->def, node->op->def->output_arg, node->op->def->n_output_arg) ||
-      !node_def_types(node->def, node->op->def, in->arena, &inputs, &num_inputs, &outputs, &node->num_outputs,
+  op.n_input_arg = 0; /* what is wrong with inputs shows later */
+  if (!check_arg_attrs(in, node->def, op.output_arg, op.n_output_arg) ||
+      !node_def_types(node->def, &op, in->arena, &inputs, &num_inputs, &outputs, &node->num_outputs,
                       in->status) ||
-      !node_def_arg_ranges(node->def, node->op->def, true, in->arena, &in->output_starts[index],
-                           in->status)) {
+      !node_def_arg_ranges(node->def, &op, true, in->arena, &in->output_starts[index], in->status)) {
     return node_attach(def->name, in->status);
   }
   node->output_types = outputs;
+  return true;
+}
+
+static bool connect_body_node(Instantiation *in, const NodeDef *def, InstantiatedNode *node) {
+  if (!check_arg_attrs(in, node->def, node->op->def->input_arg, node->op->def->n_input_arg))
+    return node_attach(def->name, in->status);
+  return instantiation_connect(in, def, node);
+}
+
+/* In TensorFlow's order, which decides what is reported when several things are wrong: attrs of all nodes, their outputs, their
+ * inputs. */
+static bool add_body_nodes(Instantiation *in) {
+  const FunctionDef *function = in->function;
+  int first = in->body->num_nodes, count = (int)function->n_node_def;
+  for (int i = 0; i < count; i++) TRY(instantiation_bind_attrs(in, function->node_def[i], add_node(in)));
+  for (int i = 0; i < count; i++) TRY(index_body_node(in, function->node_def[i], first + i));
+  for (int i = 0; i < count; i++)
+    TRY(connect_body_node(in, function->node_def[i], &in->body->nodes[first + i]));
   return true;
 }
 
@@ -229,10 +245,7 @@ static bool instantiate(Instantiation *in) {
   if (in->body->nodes == NULL || in->output_starts == NULL || in->arg_starts == NULL)
     return instantiation_oom(in);
   TRY(add_args(in, in_types, in_counts, num_args));
-  for (size_t i = 0; i < function->n_node_def; i++) TRY(add_body_node(in, function->node_def[i]));
-  for (size_t i = 0; i < function->n_node_def; i++) {
-    TRY(instantiation_connect(in, function->node_def[i], &in->body->nodes[num_args + (int)i]));
-  }
+  TRY(add_body_nodes(in));
   TRY(add_rets(in, ret_types, ret_counts, num_rets));
   return add_control_rets(in);
 }
