@@ -154,7 +154,9 @@ TF_WasmFunctionBody *TF_WasmFunctionBodyOptimize(TF_WasmFunctionBody *body, int 
                                    .do_common_subexpression_elimination = merges != 0,
                                    .do_constant_folding = folds != 0,
                                    .do_function_inlining = inlines != 0};
-  if (function_runtime_optimize_body(body->home->runtime, copy, &passes, &status->status))
+  /* Pruned first, as TensorFlow does: nodes that nothing reads lead to sink, which the passes take for a use. */
+  if (function_body_prune(copy, &status->status) &&
+      function_runtime_optimize_body(body->home->runtime, copy, &passes, &status->status))
     return new_sibling(body->home, copy, &status->status);
   function_body_free(copy);
   return NULL;

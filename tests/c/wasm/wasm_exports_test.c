@@ -335,6 +335,24 @@ static double value_of(TF_WasmFunctionBody *body, TF_Tensor *const *args, int nu
   return value;
 }
 
+TEST(optimised_bodies_have_no_dead_nodes) {
+  for (int inlines = 0; inlines < 2; inlines++) {
+    TF_Status *status = TF_NewStatus();
+    TF_WasmFunctionBody *body = body_of(
+        "F[T:type](x:T) -> (y:T) { dead = Square[T=$T](x) more = Neg[T=$T](dead:y:0) y = Add[T=$T](x, x) return y = y:z:0 }", status);
+    REQUIRE(body != NULL);
+    TF_WasmFunctionBody *fast = TF_WasmFunctionBodyOptimize(body, inlines, 0, 0, status);
+    TF_Buffer *buffer = TF_NewBuffer();
+    TF_WasmFunctionBodyText(fast, buffer, status);
+    char *text = take(buffer);
+    CHECK_STR_EQ(text, "\n(x:double) -> (y:double) {\n  y = Add[T=double](x, x)\n}\n");
+    free(text);
+    TF_WasmDeleteFunctionBody(fast);
+    TF_WasmDeleteFunctionBody(body);
+    TF_DeleteStatus(status);
+  }
+}
+
 TEST(bodies_are_run_differentiated_and_optimised) {
   TF_Status *status = TF_NewStatus();
   TF_WasmFunctionBody *body = body_of(kTwice, status);
