@@ -107,8 +107,8 @@ static bool connect_body_node(Instantiation *in, const NodeDef *def, Instantiate
   return instantiation_connect(in, def, node);
 }
 
-/* In TensorFlow's order, which decides what is reported when several things are wrong: attrs of all nodes, their outputs, their
- * inputs. */
+/* In TensorFlow's order, which decides what is reported when several things are wrong: attrs of all nodes,
+ * their outputs, their inputs. */
 static bool add_body_nodes(Instantiation *in) {
   const FunctionDef *function = in->function;
   int first = in->body->num_nodes, count = (int)function->n_node_def;

@@ -40,9 +40,10 @@ typedef struct InlineOptions {
   OutputControlSource output_control_src;
   KeepCallerNode keep_caller_node;
   InlinePlacer placer;
-  /* The call stays one step as far as anybody can tell, as it is when a kernel runs it: functions with effects
-   * (function_library_has_effects) are not inlined, every result waits for all inputs and for the function's
-   * control results, and what waits for the call waits for all results. TensorFlow's inlining does less. */
+  /* The call stays one step as far as anybody can tell, as it is when a kernel runs it: functions with
+   * effects (function_library_has_effects) are not inlined, every result waits for all inputs and for the
+   * function's control results, and what waits for the call waits for all results. TensorFlow's inlining
+   * does less. */
   bool as_one_step;
   bool share_attrs; /* the bodies live as long as the graph: their attr values are not copied */
 } InlineOptions;

@@ -1,5 +1,5 @@
-/* Where the nodes of inlined functions come from, so that their errors read as if the functions had been called:
- * "... [[{{node check}}]]\n\t [[inner]]\n\t [[call]]". */
+/* Where the nodes of inlined functions come from, so that their errors read as if the functions had been
+ * called: "... [[{{node check}}]]\n\t [[inner]]\n\t [[call]]". */
 #ifndef TFCORE_RUNTIME_CALL_SITES_H_
 #define TFCORE_RUNTIME_CALL_SITES_H_
 
@@ -7,7 +7,7 @@
 
 typedef struct CallSite {
   const char *node;    /* the node's name in the function */
-  const char *callers; /* what an error adds for the calls, the innermost first: "\n\t [[inner]]\n\t [[call]]" */
+  const char *callers; /* what an error adds, the innermost call first: "\n\t [[inner]]\n\t [[call]]" */
 } CallSite;
 
 /* Of the nodes of one graph. All zero but for `arena`: none yet. */

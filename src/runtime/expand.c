@@ -258,7 +258,8 @@ static bool expand(Expander *e, Expansion *expansion) {
     memcpy(origins, e->origins, (size_t)e->num_ids * sizeof *origins);
     memcpy(inlined, e->inlined, (size_t)e->num_ids * sizeof *inlined);
   }
-  *expansion = (Expansion){.graph = e->into, .spec = made, .sites = e->sites, .origins = origins, .inlined = inlined};
+  *expansion = (Expansion){
+      .graph = e->into, .spec = made, .sites = e->sites, .origins = origins, .inlined = inlined};
   return true;
 }
 
