@@ -2,6 +2,7 @@
 
 option(TFCORE_SANITIZE "Native: AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(TFCORE_TESTS "Build the C tests" ON)
+option(TFCORE_FUZZ "Native, clang: the fuzz targets of tests/fuzz/, and everything instrumented for them" OFF)
 set(TFCORE_OP_FAMILIES "" CACHE STRING
     "Files of src/ops/ whose ops go into the op table, without .c and separated by semicolons; empty: all")
 set(TFCORE_WASM_VARIANT simd CACHE STRING "WebAssembly: simd, relaxed, simd-threads or relaxed-threads")
@@ -48,6 +49,9 @@ else()
   add_compile_definitions(TFCORE_THREADS=1)
   add_compile_options(-pthread)
   add_link_options(-pthread)
+  if(TFCORE_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link)
+  endif()
   if(TFCORE_SANITIZE)
     add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all)
     add_link_options(-fsanitize=address,undefined)

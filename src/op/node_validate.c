@@ -136,6 +136,14 @@ static bool fail_on_num_inputs(const NodeDef *node, const OpDef *op_def, int num
   return false;
 }
 
+bool node_def_validate_attrs(const NodeDef *node, const OpDef *op_def, Status *status) {
+  AttrIndex index;
+  TRY(index_attrs(node, &index, status));
+  bool ok = check_attrs(&index, op_def, status);
+  string_map_free(&index.map);
+  return ok;
+}
+
 bool node_def_validate(const NodeDef *node, const OpDef *op_def, Status *status) {
   if (strcmp(node->op, op_def->name) != 0) {
     status_invalid(status, "NodeDef op '%s' does not match ", node->op);
@@ -144,11 +152,7 @@ bool node_def_validate(const NodeDef *node, const OpDef *op_def, Status *status)
   }
   int num_data, num_expected;
   TRY(check_inputs(node, &num_data, status));
-  AttrIndex index;
-  TRY(index_attrs(node, &index, status));
-  bool ok = check_attrs(&index, op_def, status);
-  string_map_free(&index.map);
-  TRY(ok);
+  TRY(node_def_validate_attrs(node, op_def, status));
   TRY(node_def_num_inputs(node, op_def, &num_expected, status));
   return num_expected == num_data || fail_on_num_inputs(node, op_def, num_data, status);
 }
