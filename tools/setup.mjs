@@ -13,6 +13,8 @@ import { isMain, must, outputOf, root, runMain, say, SetupError } from './proces
 const BUILD_PACKAGES = ['ca-certificates', 'cmake', 'debian-archive-keyring', 'dpkg-dev', 'ninja-build', 'patchelf', 'protobuf-c-compiler',
   'python3', 'xz-utils'];
 const TEST_PACKAGES = ['chromium', 'clang', 'gcc', 'libc6-dev', 'libprotobuf-c-dev'];
+/** libFuzzer, of the clang that is Debian's default. */
+const FUZZ_PACKAGES = ['libclang-rt-dev'];
 const OLDEST_NODE = 20;
 
 export function cacheFolder() {
@@ -21,13 +23,13 @@ export function cacheFolder() {
 }
 
 /**
- * Sets up what a build needs, and with `tests` what the tests need besides (native compilers, a browser). Gives
+ * Sets up what a build needs, with `tests` what the tests need besides (native compilers, a browser), and with `fuzz` what fuzzing does. Gives
  * { emcmake, env, version } of Emscripten and `protobufC`, the folder of protobuf-c's sources.
  */
-export async function setUp({ tests = false } = {}) {
+export async function setUp({ tests = false, fuzz = false } = {}) {
   const node = Number(process.versions.node.split('.')[0]);
   if (node < OLDEST_NODE) throw new SetupError(`Node ${OLDEST_NODE} or newer is needed; this is ${process.version}`);
-  const missing = missingPackages([...BUILD_PACKAGES, ...(tests ? TEST_PACKAGES : [])]);
+  const missing = missingPackages([...BUILD_PACKAGES, ...(tests ? TEST_PACKAGES : []), ...(fuzz ? FUZZ_PACKAGES : [])]);
   if (missing.length > 0) await installPackages(missing);
   const cache = cacheFolder();
   const emscripten = await setUpEmscripten(cache);

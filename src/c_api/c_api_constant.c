@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
+#include "graph/node_evaluate.h"
 
 /* The values of a node's outputs, as far as they are known. */
 typedef struct NodeValue {
@@ -60,7 +61,7 @@ static bool compute(Evaluator *e, Node *node, NodeValue *value) {
     inputs[i] = &e->values[edge->src->id].outputs[edge->src_output];
   }
   for (int i = 0; i < node->num_outputs; i++) tensor_clear(&value->outputs[i]);
-  if (!op_evaluate(node->op, node->def, inputs, value->outputs, e->status)) {
+  if (!node_evaluate(node, inputs, value->outputs, e->status)) {
     forgive(e);
     return false;
   }

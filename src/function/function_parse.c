@@ -340,7 +340,8 @@ static bool parse_one(FunctionParser *p) {
 }
 
 static bool begin(FunctionParser *p, Str text, Arena *arena, Status *status) {
-  *p = (FunctionParser){.c = {text.data, text.data, text.data + text.length, arena, status, 0}};
+  const char *at = text.data ? text.data : "";
+  *p = (FunctionParser){.c = {at, at, at + text.length, arena, status, 0}};
   if (text.length > FUNCTION_TEXT_MAX_BYTES) {
     return status_invalid(status, "function text of %lld bytes is longer than %d", (long long)text.length,
                           FUNCTION_TEXT_MAX_BYTES);

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
+#include "graph/node_evaluate.h"
 
 enum { MAX_VALUE_BYTES = 1024 };
 
@@ -212,7 +213,7 @@ static bool evaluate(Graph *graph, CachedValue *entry, Status *status) {
   if (!results) return status_oom(status, "a constant value");
   bool known, was_inferring = graph->is_inferring;
   graph->is_inferring = true;
-  bool ok = forgive(op_evaluate(node->op, node->def, inputs, results, status), &known, status);
+  bool ok = forgive(node_evaluate(node, inputs, results, status), &known, status);
   graph->is_inferring = was_inferring;
   arena_rollback(graph->arena, mark.arena);
   for (int i = 0; ok && known && i < node->num_outputs; i++)

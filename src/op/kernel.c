@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "op/kernel_registry.h"
-#include "op/node_def.h"
+#include "op/node_def_internal.h"
 
 /* --- outputs --- */
 

@@ -57,9 +57,6 @@ MUST_CHECK bool node_def_rename_colocation(NodeDef *node, Arena *arena, NodeRena
 
 /* TensorFlow's ValidateNodeDef; attrs that the op does not declare are ignored, so that graphs of newer producers load. */
 MUST_CHECK bool node_def_validate(const NodeDef *node, const OpDef *op_def, Status *status);
-/* The part of it that is about attrs: all that the op declares are there, of its types and among the values that it allows.
- * A placeholder for an attr of a function passes. */
-MUST_CHECK bool node_def_validate_attrs(const NodeDef *node, const OpDef *op_def, Status *status);
 /* Adds the attrs that the node lacks and the op gives a default. Values are shared with the OpDef. */
 MUST_CHECK bool node_def_add_defaults(NodeDef *node, const OpDef *op_def, Arena *arena, Status *status);
 /* Removes the attrs that equal their default. */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/string_map.h"
-#include "op/node_def.h"
+#include "op/node_def_internal.h"
 #include "op/op_def_builder.h"
 
 /* The attrs of a node by name. A few are searched one by one; a map is made only for what no real graph has. */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "graph/node_evaluate.h"
+
 /* Assign may give a variable another shape than was declared. */
 static bool reads_references(const Node *node) {
   for (int i = 0; i < node->num_inputs; i++) {
@@ -48,7 +50,7 @@ bool node_fold_constant(Graph *graph, const Node *node, const Tensor *const *inp
   }
   Status failure;
   status_init(&failure);
-  if (!op_evaluate(node->op, node->def, inputs, outputs, &failure)) {
+  if (!node_evaluate(node, inputs, outputs, &failure)) {
     clear_outputs(node, outputs);
     return true;
   }

@@ -285,7 +285,8 @@ static bool parse(Reader *reader, const uint8_t *end, ProtoMessage *message) {
 
 bool proto_parse(const ProtoDescriptor *descriptor, const void *bytes, size_t length, Arena *arena, void **message,
                  Status *status) {
-  Reader reader = {.begin = bytes, .root = descriptor, .arena = arena, .status = status};
+  static const uint8_t kNothing[1];
+  Reader reader = {.begin = bytes ? bytes : kNothing, .root = descriptor, .arena = arena, .status = status};
   ProtoMessage *result = proto_new(descriptor, arena);
   if (!result) return out_of_memory(&reader);
   if (length >= SHARING_BEGINS) {

@@ -181,7 +181,8 @@ bool lexer_next(Lexer *lexer) {
 }
 
 bool lexer_start(Lexer *lexer, Str text, Status *status) {
-  *lexer = (Lexer){.at = text.data, .end = text.data + text.length, .status = status};
+  const char *begin = text.data ? text.data : "";
+  *lexer = (Lexer){.at = begin, .end = begin + text.length, .status = status};
   return lexer_next(lexer);
 }
 

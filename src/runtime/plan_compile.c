@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "graph/node_evaluate.h"
 #include "optimizer/constant_folding.h"
 #include "optimizer/cse.h"
 #include "runtime/expand.h"
@@ -423,6 +424,8 @@ static bool make_step(Compiler *c, const Node *node, int64_t index, Status *stat
   PlanStep *step = &plan->first.steps[index];
   TRY(find_callers(c, node, step, status));
   TRY(make_kernel(c, node, &step->kernel, status));
+  const OpKernel *kernel = step->kernel;
+  TRY(node_compare_types(node, kernel->input_types, kernel->num_inputs, kernel->output_types, kernel->num_outputs, status));
   const Tensor **inputs = arena_calloc(plan->arena, node->num_inputs, sizeof *inputs);
   step->reads = arena_calloc(plan->arena, count_reads(c, node), sizeof *step->reads);
   if (!inputs || !step->reads) return status_oom(status, "a plan");

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "base/file_store.h"
@@ -17,6 +18,9 @@
 /* Steps stay short because no tensor gets large: what is beyond these limits has to end as RESOURCE_EXHAUSTED. An arena
  * takes blocks of growing size, so the limit also ends graphs that grow beyond half a megabyte. */
 enum { LARGEST_FUZZ_BLOCK = (1 << 18) + 128, LIVE_LIMIT = 24 << 20 };
+
+/* Of the processor: other work on the machine does not count. */
+enum { SLOW_SECONDS = 5 };
 
 static atomic_int_fast64_t live;
 
@@ -65,8 +69,11 @@ void fuzz_end(void) {
 
 void fuzz_run(const FuzzTarget *target, const uint8_t *bytes, size_t size) {
   int64_t before = mem_live_bytes();
+  clock_t start = clock();
   target->run(bytes, size);
+  double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
   file_memory_clear();
+  FUZZ_CHECK(seconds < SLOW_SECONDS, "took %.1f s", seconds);
   FUZZ_CHECK(mem_live_bytes() == before, "%lld bytes leaked", (long long)(mem_live_bytes() - before));
 }
 
@@ -83,6 +90,24 @@ void fuzz_fail(const char *file, int line, const char *format, ...) {
 void fuzz_check_code(Code code, const char *message) {
   FUZZ_CHECK(code != CODE_UNKNOWN && code != CODE_ABORTED, "code %s: %s", code_name(code), message);
   FUZZ_CHECK((code == CODE_OK) == (message[0] == '\0'), "code %s with the message '%s'", code_name(code), message);
+}
+
+void fuzz_check_text(const void *message, ProtoTextStyle style, Arena *arena) {
+  Status status;
+  status_init(&status);
+  StrBuf text = {0}, second = {0};
+  void *again;
+  proto_print_text(message, style, &text);
+  if (strbuf_ok(&text, &status)) {
+    Str printed = {strbuf_text(&text), (size_t)text.length};
+    bool ok = proto_parse_text(((const ProtoMessage *)message)->descriptor, printed, arena, &again, &status);
+    FUZZ_CHECK(ok || status.code == CODE_RESOURCE_EXHAUSTED, "printed text is not read: %s", status.message);
+    if (ok) proto_print_text(again, style, &second);
+    FUZZ_CHECK(!ok || !strbuf_ok(&second, &status) || strcmp(strbuf_text(&text), strbuf_text(&second)) == 0,
+               "printed text is read as something else");
+  }
+  strbuf_free(&text);
+  strbuf_free(&second);
 }
 
 Random fuzz_random(const uint8_t *bytes, size_t size) {

@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "c/random_numbers.h"
+#include "proto/proto.h"
 
 typedef struct FuzzTarget {
   const char *name;
@@ -42,6 +43,9 @@ _Noreturn void fuzz_fail(const char *file, int line, const char *format, ...) PR
 
 /* No call may end with a code that says that the engine itself is at fault. */
 void fuzz_check_code(Code code, const char *message);
+/* A message that was printed as text is read back as one that prints the same. (Equal it need not be: the bits of a NaN
+ * have no text.) */
+void fuzz_check_text(const void *message, ProtoTextStyle style, Arena *arena);
 /* Random choices that depend on the input alone. */
 Random fuzz_random(const uint8_t *bytes, size_t size);
 

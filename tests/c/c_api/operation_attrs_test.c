@@ -203,6 +203,39 @@ TEST(setting_an_attr_changes_one_operation_alone) {
   end(&f);
 }
 
+/* An operation whose attrs say now that it has other inputs or outputs cannot be run, nor computed while shapes are inferred. */
+TEST(operations_whose_types_were_changed_by_an_attr_are_not_run) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  const int64_t four = 4;
+  TF_Output axis = constant_of(&f, "axis", tensor_of(TF_INT32, 0, NULL, (int32_t[]){0}, 4));
+  TF_Output value = constant_of(&f, "value", tensor_of(TF_FLOAT, 1, &four, (float[]){1, 2, 3, 4}, 16));
+  TF_OperationDescription *desc = TF_NewOperation(f.graph, "Split", "split");
+  TF_AddInput(desc, axis);
+  TF_AddInput(desc, value);
+  TF_SetAttrInt(desc, "num_split", 1);
+  TF_Output split = finish(&f, desc), sum = binary(&f, "Add", "sum", value, value);
+  TF_Buffer *outputs = TF_NewBufferFromString("\x18\x04", 2), *type = TF_NewBufferFromString("\x30\x02", 2);
+  TF_SetAttr(f.graph, split.oper, "num_split", outputs, f.status);
+  CHECK_TF_OK(f.status);
+  TF_SetAttr(f.graph, sum.oper, "T", type, f.status);
+  CHECK_TF_OK(f.status);
+  TF_Session *session = TF_NewSession(f.graph, NULL, f.status);
+  CHECK(fetch(&f, session, kNone, NULL, split) == NULL);
+  CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "were changed");
+  CHECK(fetch(&f, session, kNone, NULL, sum) == NULL);
+  CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "were changed");
+  TF_Tensor *result = NULL;
+  CHECK_INT_EQ(TF_TryEvaluateConstant(f.graph, split, &result, f.status), 0);
+  CHECK_INT_EQ(TF_TryEvaluateConstant(f.graph, sum, &result, f.status), 0);
+  CHECK(result == NULL);
+  unary(&f, "Shape", "shape", split);
+  TF_DeleteSession(session, f.status);
+  TF_DeleteBuffer(outputs);
+  TF_DeleteBuffer(type);
+  end(&f);
+}
+
 TEST(operations_of_other_graphs_are_left_alone) {
   Fixture f = {0}, other = {0};
   REQUIRE(begin(&f) && begin(&other));

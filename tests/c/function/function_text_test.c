@@ -1,5 +1,6 @@
 #include "function/function_text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -379,9 +380,6 @@ TEST(function_text_marks_stateful_functions) {
   arena_free(arena);
 }
 
-/* Every prefix of a text, and every text with one character changed, is parsed or refused, and leaks
- * nothing.
- */
 TEST(function_text_survives_failing_allocations) {
   for (size_t i = 0; i < sizeof kPrinted / sizeof kPrinted[0]; i++) {
     for (int64_t after = 0; after < 400; after++) {
