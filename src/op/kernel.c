@@ -87,13 +87,13 @@ static bool complete_node(const Op *op, const NodeDef *node, Arena *arena, const
 
 static bool construct(OpKernel *kernel, const Tensor *const *constant_inputs, const FunctionCaller *caller, Status *status) {
   TRY(complete_node(kernel->op, kernel->node, kernel->arena, &kernel->node, status));
-  /* Kernels trust the values that the OpDef allows; a node of a function's body got its attrs after it was validated. */
-  TRY(node_def_validate_attrs(kernel->node, kernel->op->def, status));
   KernelFunctions functions;
   TRY(kernel_registry_select(kernel->op, kernel->node, &functions, status));
   DataType *input_types, *output_types;
   TRY(node_def_types(kernel->node, kernel->op->def, kernel->arena, &input_types, &kernel->num_inputs, &output_types,
                      &kernel->num_outputs, status));
+  /* Kernels trust the values that the OpDef allows; a node of a function's body got its attrs after it was validated. */
+  TRY(node_def_validate_attrs(kernel->node, kernel->op->def, status));
   kernel->input_types = input_types;
   kernel->output_types = output_types;
   kernel->compute = functions.compute;
