@@ -17,7 +17,7 @@ const MAX_LENGTH = 4096;
 const MAX_FINDINGS = 5;
 /** A kept file is at most this large. */
 const MAX_KEPT_BYTES = 2048;
-const MAX_KEPT_FILES = 60;
+const MAX_KEPT_FILES = 50;
 
 const settings = { CMAKE_BUILD_TYPE: 'Debug', TFCORE_SANITIZE: 'ON', TFCORE_FUZZ: 'ON', TFCORE_TESTS: 'OFF' };
 
@@ -135,7 +135,7 @@ async function minimize(program, target) {
   /* -merge=1 takes the smallest first: spread over the sizes, so that large ones are among those that are kept. */
   const names = readdirSync(merged).sort((a, b) => statSync(path.join(merged, a)).size - statSync(path.join(merged, b)).size);
   const step = Math.max(names.length / MAX_KEPT_FILES, 1);
-  for (let i = 0; i < names.length; i += step) {
+  for (let i = 0; i < names.length && Math.round(i / step) < MAX_KEPT_FILES; i += step) {
     const from = path.join(merged, names[Math.floor(i)]);
     renameSync(from, path.join(folders.corpus, createHash('sha1').update(readFileSync(from)).digest('hex').slice(0, 12)));
   }
