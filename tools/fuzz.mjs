@@ -91,7 +91,7 @@ function report(target, finding) {
   writeFileSync(`${finding.artifact}.log`, finding.output);
   const file = path.relative(root, finding.artifact);
   say(`    again:  build/fuzz/fuzz_${target} ${file}      (what it printed: ${file}.log)`);
-  say(`    when it is fixed:  cp ${file} tests/fuzz/findings/${target}/`);
+  say(`    when it is fixed:  mkdir -p tests/fuzz/findings/${target} && cp ${file} tests/fuzz/findings/${target}/`);
 }
 
 async function fuzz(program, target, seconds) {
