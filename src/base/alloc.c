@@ -21,7 +21,8 @@ static void libc_deallocate(void *context, void *memory, size_t size) {
 
 static const Allocator kLibc = {libc_allocate, libc_deallocate, NULL};
 static Allocator current = {libc_allocate, libc_deallocate, NULL};
-static atomic_int_fast64_t live_bytes;
+static atomic_int_fast64_t live_bytes;  /* of blocks */
+static atomic_int_fast64_t loose_bytes; /* allocated minus freed */
 static atomic_int_fast64_t allocation_count;
 static atomic_int_fast64_t successes_left = -1;
 
@@ -78,6 +79,21 @@ void mem_free(void *memory) {
   current.deallocate(current.context, (char *)memory - ALIGNMENT, size + ALIGNMENT);
 }
 
+void *mem_loose_alloc(int64_t size) {
+  if (size < 0 || (uint64_t)size > (uint64_t)PTRDIFF_MAX || !may_succeed()) return NULL;
+  void *memory = malloc(size > 0 ? (size_t)size : 1);
+  if (!memory) return NULL;
+  atomic_fetch_add_explicit(&loose_bytes, size, memory_order_relaxed);
+  atomic_fetch_add_explicit(&allocation_count, 1, memory_order_relaxed);
+  return memory;
+}
+
+void mem_loose_free(void *memory, int64_t size) {
+  if (!memory) return;
+  atomic_fetch_sub_explicit(&loose_bytes, size, memory_order_relaxed);
+  free(memory);
+}
+
 char *mem_strdup(const char *text, size_t length) {
   char *copy = length < PTRDIFF_MAX ? mem_alloc((int64_t)length + 1) : NULL;
   if (!copy) return NULL;
@@ -86,7 +102,7 @@ char *mem_strdup(const char *text, size_t length) {
   return copy;
 }
 
-int64_t mem_live_bytes(void) { return atomic_load(&live_bytes); }
+int64_t mem_live_bytes(void) { return atomic_load(&live_bytes) + atomic_load(&loose_bytes); }
 
 int64_t mem_allocation_count(void) { return atomic_load(&allocation_count); }
 

@@ -1,5 +1,9 @@
 /* The one door to the heap: everything in the engine allocates through these functions, so that live bytes are known
- * exactly and failures can be injected. All functions are thread-safe. */
+ * exactly and failures can be injected. All functions are thread-safe.
+ *
+ * There are two kinds of memory. Blocks (mem_alloc) come from the table and stay inside the engine. Loose memory
+ * (mem_loose_alloc) changes hands with programs: they may free() what the engine allocated, and the engine frees what
+ * they took from malloc(). */
 #ifndef TFCORE_BASE_ALLOC_H_
 #define TFCORE_BASE_ALLOC_H_
 
@@ -13,7 +17,7 @@ typedef struct Allocator {
   void *context;
 } Allocator;
 
-/* Replaces the table (NULL: back to the C library's). Only while nothing is live: returns false otherwise. */
+/* Replaces the table (NULL: back to the C library's). Only while no block is live: returns false otherwise. */
 int mem_set_allocator(const Allocator *allocator);
 
 /* Uninitialised memory aligned to 64 bytes; size 0 gives a valid pointer. NULL when out of memory. The size is 64-bit so
@@ -27,8 +31,15 @@ void mem_free(void *memory);
 /* A NUL-terminated copy of `length` bytes. */
 char *mem_strdup(const char *text, size_t length);
 
-/* Sum of the sizes asked for by live blocks; number of successful allocations since the start. */
+/* Loose memory: from the C library's malloc(), whatever the table is, aligned as malloc() aligns. NULL when out of memory. */
+void *mem_loose_alloc(int64_t size);
+/* Frees memory from mem_loose_alloc or from malloc(); `size` is what was asked for. */
+void mem_loose_free(void *memory, int64_t size);
+
+/* Sum of the sizes asked for by live blocks and loose memory. Loose memory counts from the engine's allocation to the
+ * engine's free: the sum is off by what a program freed itself, or gave to the engine to free. */
 int64_t mem_live_bytes(void);
+/* Number of successful allocations since the start. */
 int64_t mem_allocation_count(void);
 /* After `successes` more allocations every further one fails, until called with -1. For tests. */
 void mem_fail_after(int64_t successes);

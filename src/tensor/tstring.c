@@ -45,7 +45,7 @@ bool tstring_equal(const TString *a, const TString *b) { return str_equal(tstrin
 
 void tstring_free(TString *string) {
   TStringType type = tstring_type(string);
-  if (type == TSTRING_LARGE) mem_free(string->large.text);
+  if (type == TSTRING_LARGE) mem_loose_free(string->large.text, (int64_t)string->large.capacity + 1);
   if (type == TSTRING_VIEW && string->view.owner != NULL) (void)string->view.owner->unref(string->view.owner);
   tstring_init(string);
 }
@@ -59,7 +59,7 @@ bool tstring_set(TString *string, const void *bytes, size_t length, Status *stat
   } else {
     if (length > LONGEST) return status_oom(status, "string");
     size_t room = length / LARGE_STEP * LARGE_STEP + LARGE_STEP; /* with the NUL */
-    char *text = mem_alloc((int64_t)room);
+    char *text = mem_loose_alloc((int64_t)room);
     if (text == NULL) return status_oom(status, "string");
     memcpy(text, bytes, length);
     text[length] = '\0';

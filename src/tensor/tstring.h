@@ -3,9 +3,14 @@
  * the two lowest bits of the first byte tell the kind.
  *
  *   small   up to 22 bytes and a NUL in place
- *   large   bytes on the heap (base/alloc.h), NUL-terminated, owned
- *   offset  bytes that lie behind the element itself, at a distance from it; not owned. We read such
- * elements, we make none view    bytes of somebody else's; kept alive by a counted owner if there is one
+ *   large   bytes from malloc(), NUL-terminated, owned
+ *   offset  bytes that lie behind the element itself, at a distance from it; not owned. Such elements are
+ *           read, never made
+ *   view    bytes of somebody else's; kept alive by a counted owner if there is one
+ *
+ * Programs that are compiled with TensorFlow's headers change elements in place, with malloc(), realloc() and
+ * free(). So the bytes of a large string are loose memory (base/alloc.h): whoever drops the string frees them.
+ * With the NUL they take capacity + 1 bytes, a multiple of 16.
  *
  * A zero-initialised TString is the empty string. Elements are never copied with `=`: two would own the same
  * bytes. */

@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "harness.h"
@@ -34,6 +35,27 @@ TEST(realloc_keeps_the_content) {
   REQUIRE(shrunk != NULL);
   CHECK_MEM_EQ(shrunk, "twelve", 6);
   mem_free(shrunk);
+}
+
+/* What the C library's free() takes, whatever the table is. */
+TEST(loose_memory_is_counted_and_free_takes_it) {
+  int64_t before = mem_live_bytes(), count = mem_allocation_count();
+  void *kept = mem_loose_alloc(100), *given = mem_loose_alloc(50), *taken = malloc(50), *none = mem_loose_alloc(0);
+  REQUIRE(kept != NULL && given != NULL && taken != NULL && none != NULL);
+  CHECK_INT_EQ(mem_live_bytes() - before, 150);
+  CHECK_INT_EQ(mem_allocation_count() - count, 3);
+  mem_loose_free(kept, 100);
+  mem_loose_free(none, 0);
+  mem_loose_free(NULL, 7);
+  free(given);                /* a program frees what it was given: 50 too many are counted */
+  mem_loose_free(taken, 50); /* and gives as much to free */
+  CHECK_INT_EQ(mem_live_bytes(), before);
+  CHECK(mem_loose_alloc(-1) == NULL);
+  CHECK(mem_loose_alloc(INT64_MAX) == NULL);
+  mem_fail_after(0);
+  void *refused = mem_loose_alloc(1);
+  mem_fail_after(-1);
+  CHECK(refused == NULL);
 }
 
 TEST(failures_can_be_injected) {
