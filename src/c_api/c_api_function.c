@@ -1,10 +1,10 @@
-/* Functions and gradients. */
+/* Functions. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
+#include "function/function_hash.h"
 #include "function/graph_to_function.h"
-#include "gradient/graph_gradients.h"
 #include "tensorflow/c/c_api_experimental.h"
 
 /* What TF_GraphToFunction takes for a number of operations, beside numbers. */
@@ -30,33 +30,6 @@ static bool keep_function(TF_Function *function, const FunctionDef *def, Status 
   return function->def || status_oom(status, "a function");
 }
 
-/* The body when all operations are taken: those whose outputs are not inputs. */
-static bool take_all(const Graph *graph, GraphToFunctionOptions *options, Arena *arena, Status *status) {
-  NodeSet inputs;
-  TRY(node_set_new(graph, arena, &inputs, status));
-  for (int i = 0; i < options->num_inputs; i++) {
-    const Node *node = options->inputs[i].node;
-    if (!node) return status_invalid(status, "Input %d of function '%s' is null", i, options->name);
-    TRY(graph_check_node(graph, node, status));
-    if (node->num_outputs != 1) {
-      return status_invalid(status,
-                            "When `num_opers` is set to -1, nodes referenced in `inputs` must have a single "
-                            "output. Node %s has %d outputs. Encountered while creating function '%s'",
-                            node->name, node->num_outputs, options->name);
-    }
-    inputs.member[node->id] = 1;
-  }
-  Node **nodes = arena_calloc(arena, graph_num_nodes(graph), sizeof(Node *));
-  if (!nodes) return status_oom(status, "a function");
-  options->nodes = nodes;
-  options->num_nodes = 0;
-  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
-    Node *node = graph_node(graph, id);
-    if (node && !node_set_has(&inputs, node)) nodes[options->num_nodes++] = node;
-  }
-  return true;
-}
-
 static bool build_function(const TF_Graph *graph, GraphToFunctionOptions *options, int num_opers,
                            const TF_Operation *const *opers, const TF_Output *inputs,
                            const TF_Output *outputs, TF_Function *function, Arena *arena, Status *status) {
@@ -68,7 +41,7 @@ static bool build_function(const TF_Graph *graph, GraphToFunctionOptions *option
   options->inputs = args;
   options->outputs = results;
   if (num_opers == ALL_OPERATIONS) {
-    TRY(take_all(graph->graph, options, arena, status));
+    options->all_nodes = true;
   } else if (num_opers >= 0) {
     static Node *const kNone[] = {NULL};
     options->nodes = opers ? (Node *const *)opers : kNone;
@@ -76,6 +49,42 @@ static bool build_function(const TF_Graph *graph, GraphToFunctionOptions *option
   }
   TRY(graph_to_function(graph->graph, options, arena, &def, status));
   return keep_function(function, def, status);
+}
+
+static bool describe(TF_Function *function, const char *description, Status *status) {
+  function->def->signature->description = arena_strdup(function->arena, description);
+  return function->def->signature->description || status_oom(status, "a function");
+}
+
+/* Base64 of the lowest 64 bits, with letters in place of what a name cannot hold or should not repeat. */
+static void hash_text(uint64_t hash, char text[12]) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789aA";
+  uint8_t bytes[9] = {0};
+  for (int i = 0; i < 8; i++) bytes[i] = (uint8_t)(hash >> (8 * i));
+  for (int i = 0; i < 11; i++) {
+    const uint8_t *group = bytes + i / 4 * 3;
+    uint32_t bits = (uint32_t)group[0] << 16 | (uint32_t)group[1] << 8 | group[2];
+    text[i] = digits[bits >> (18 - i % 4 * 6) & 63];
+  }
+  text[11] = '\0';
+}
+
+/* The hash is that of the function before it has its name and its control outputs. */
+static bool append_hash(TF_Function *function, Status *status) {
+  FunctionDef bare = *function->def;
+  OpDef signature = *bare.signature;
+  uint64_t hash;
+  char text[12];
+  signature.name = "";
+  signature.n_control_output = 0;
+  bare.signature = &signature;
+  bare.n_control_ret = 0;
+  TRY(function_def_hash(&bare, function->arena, &hash, status));
+  hash_text(hash, text);
+  char *name = arena_printf(function->arena, "%s_%s", function->def->signature->name, text);
+  if (!name) return status_oom(status, "a function");
+  function->def->signature->name = name;
+  return true;
 }
 
 TF_Function *TF_GraphToFunctionWithControlOutputs(
@@ -96,24 +105,14 @@ TF_Function *TF_GraphToFunctionWithControlOutputs(
       .control_outputs = (Node *const *)control_outputs,
       .num_control_outputs = ncontrol_outputs,
       .control_output_names = control_output_names,
+      .keep_arg_attrs = true,
   };
   Arena *arena = arena_new();
   bool ok =
       build_function(fn_body, &options, num_opers, opers, inputs, outputs, function, arena, &status->status);
   arena_free(arena);
-  if (ok && description) {
-    function->def->signature->description = arena_strdup(function->arena, description);
-    ok = function->def->signature->description || status_oom(&status->status, "a function");
-  }
-  if (ok && append_hash_to_fn_name) {
-    StrBuf bytes = {0};
-    ok = proto_serialize(function->def, &bytes, &status->status);
-    uint64_t hash = hash_bytes(strbuf_text(&bytes), (size_t)bytes.length);
-    strbuf_free(&bytes);
-    char *name = arena_printf(function->arena, "%s_%016llx", fn_name, (unsigned long long)hash);
-    ok = ok && (name || status_oom(&status->status, "a function"));
-    if (ok) function->def->signature->name = name;
-  }
+  ok = ok && (!description || describe(function, description, &status->status));
+  ok = ok && (!append_hash_to_fn_name || append_hash(function, &status->status));
   if (ok) return function;
   TF_DeleteFunction(function);
   return NULL;
@@ -252,44 +251,4 @@ int TF_GraphGetFunctions(TF_Graph *g, TF_Function **funcs, int max_func, TF_Stat
     return 0;
   }
   return count;
-}
-
-/* ---- gradients ---- */
-
-static bool add_gradients(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x,
-                          int nx, const TF_Output *dx, const GradientStops *stops, TF_Output *dy,
-                          Arena *arena, Status *status) {
-  NodeOutput *ys, *xs, *stopped = NULL, *dys = NULL;
-  if (!arena) return status_oom(status, "gradients");
-  for (int i = 0; i < ny; i++) TRY(check_output_index(y[i], status));
-  for (int i = 0; i < nx; i++) TRY(check_output_index(x[i], status));
-  TRY(to_node_outputs(y, ny, arena, &ys, status));
-  TRY(to_node_outputs(x, nx, arena, &xs, status));
-  if (dx) TRY(to_node_outputs(dx, ny, arena, &dys, status));
-  if (stops) TRY(to_node_outputs(stops->outputs, stops->count, arena, &stopped, status));
-  NodeOutput *results = arena_calloc(arena, nx, sizeof *results);
-  if (!results) return status_oom(status, "gradients");
-  if (!stops) TRY(graph_check_differentiable(g->graph, ys, ny, xs, nx, status));
-  GradientOptions options = {.scope = prefix, .stops = stopped, .num_stops = stops ? stops->count : 0};
-  TRY(graph_add_gradients(g->graph, ys, ny, xs, nx, dys, &options, results, status));
-  for (int i = 0; i < nx; i++) dy[i] = from_node_output(results[i]);
-  return true;
-}
-
-void add_gradients_to(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx,
-                      const TF_Output *dx, const GradientStops *stops, TF_Output *dy, TF_Status *status) {
-  start_status(status);
-  Arena *arena = arena_new();
-  reported(add_gradients(g, prefix, y, ny, x, nx, dx, stops, dy, arena, &status->status));
-  arena_free(arena);
-}
-
-void TF_AddGradientsWithPrefix(TF_Graph *g, const char *prefix, TF_Output *y, int ny, TF_Output *x, int nx,
-                               TF_Output *dx, TF_Status *status, TF_Output *dy) {
-  add_gradients_to(g, prefix, y, ny, x, nx, dx, NULL, dy, status);
-}
-
-void TF_AddGradients(TF_Graph *g, TF_Output *y, int ny, TF_Output *x, int nx, TF_Output *dx,
-                     TF_Status *status, TF_Output *dy) {
-  add_gradients_to(g, NULL, y, ny, x, nx, dx, NULL, dy, status);
 }

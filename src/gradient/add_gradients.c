@@ -29,12 +29,25 @@ static bool check_values(const Graph *graph, const NodeOutput *ys, int num_ys, c
   return true;
 }
 
+/* The first node that has the scope as its name, or is in it. */
+static const Node *find_in_scope(const Graph *graph, const char *scope) {
+  size_t length = strlen(scope);
+  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
+    const Node *node = graph_node(graph, id);
+    if (node == NULL || strncmp(node->name, scope, length) != 0) continue;
+    if (node->name[length] == 0 || node->name[length] == '/') return node;
+  }
+  return NULL;
+}
+
 /* The scope to use: a new one, or the given one if nothing has it. */
 static bool choose_scope(Graph *graph, const char *scope, const char **chosen, Status *status) {
   *chosen = graph_unique_name(graph, scope == NULL ? "gradients" : scope);
   if (*chosen == NULL) return status_oom(status, "gradients");
   if (scope == NULL || strcmp(*chosen, scope) == 0) return true;
-  return status_invalid(status, "prefix [%s] conflicts with existing node in the graph.", scope);
+  const Node *node = find_in_scope(graph, scope);
+  return status_invalid(status, "prefix [%s] conflicts with existing node in the graph named [%s]", scope,
+                        node == NULL ? scope : node->name);
 }
 
 bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs, int num_xs,

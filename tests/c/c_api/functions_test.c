@@ -115,11 +115,11 @@ TEST(control_outputs_are_part_of_a_function) {
   const FunctionDef *def = definition(&b.f, function, arena);
   CHECK_INT_EQ(def->n_node_def, 5);
   if (CHECK_INT_EQ(def->signature->n_control_output, 2) && CHECK_INT_EQ(def->n_control_ret, 2)) {
-    CHECK_STR_EQ(def->signature->control_output[0], "b");
-    CHECK_STR_EQ(def->signature->control_output[1], "a");
-    CHECK_STR_EQ(def->control_ret[0]->key, "b");
-    CHECK_STR_EQ(def->control_ret[0]->value, "second");
-    CHECK_STR_EQ(def->control_ret[1]->value, "First");
+    CHECK_STR_EQ(def->signature->control_output[0], "a");
+    CHECK_STR_EQ(def->signature->control_output[1], "b");
+    CHECK_STR_EQ(def->control_ret[0]->key, "a");
+    CHECK_STR_EQ(def->control_ret[0]->value, "First");
+    CHECK_STR_EQ(def->control_ret[1]->value, "second");
   }
   TF_GraphCopyFunction(b.f.graph, function, NULL, b.f.status);
   CHECK_TF_OK(b.f.status);
@@ -144,8 +144,8 @@ TEST(control_outputs_are_part_of_a_function) {
       {-2, {first.oper, second.oper}, {"x", "x"}, "Repeated control output name: x"},
       {-2, {first.oper, first.oper}, {NULL, NULL}, "Repeated control output name: First"},
       {-2, {first.oper, NULL}, {NULL, NULL}, "Control output 1 of function 'F' is null"},
-      {-2, {first.oper, b.x.oper}, {NULL, NULL}, "Control output 'x' of function 'F' is not a node of its body"},
-      {0, {first.oper, second.oper}, {NULL, NULL}, "Control output 'First' of function 'F' is not a node of its body"},
+      {-2, {first.oper, second.oper}, {"x", ""}, "Control output name must be not empty"},
+      {0, {first.oper, second.oper}, {NULL, NULL}, "Control output node name must be not empty"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     CHECK_CONTEXT("case %d", (int)i);
@@ -241,8 +241,8 @@ TEST(what_makes_no_function_is_refused) {
       {-1, NULL, 1, &b.x, 1, &kNone, TF_INVALID_ARGUMENT, "null"},
       {-1, NULL, 1, &foreign, 1, &b.y, TF_INVALID_ARGUMENT, "different graph"},
       {-1, NULL, 1, &b.x, 1, &foreign, TF_INVALID_ARGUMENT, "different graph"},
-      {-1, NULL, 1, &missing, 1, &b.y, TF_INVALID_ARGUMENT, "1"},
-      {-1, NULL, 1, &b.x, 1, &missing, TF_INVALID_ARGUMENT, "1"},
+      {-1, NULL, 1, &missing, 1, &b.y, TF_OUT_OF_RANGE, "does not have output 1"},
+      {-1, NULL, 1, &b.x, 1, &missing, TF_OUT_OF_RANGE, "does not have output 1"},
       {1, only_y, 1, &b.x, 1, &b.y, TF_INVALID_ARGUMENT, "neg:0"},
       {1, foreign_body, 1, &b.x, 1, &b.y, TF_INVALID_ARGUMENT, "different graph"},
       {1, null_body, 1, &b.x, 1, &b.y, TF_INVALID_ARGUMENT, "null"},
@@ -359,7 +359,7 @@ TEST(a_function_is_taken_out_of_a_graph) {
   TF_OperationDescription *desc = TF_NewOperation(g.graph, "F", "again");
   TF_AddInput(desc, call);
   CHECK(TF_FinishOperation(desc, g.status) == NULL);
-  CHECK_TF_ERROR(g.status, TF_NOT_FOUND, "Op type not registered 'F'");
+  CHECK_TF_ERROR(g.status, TF_INVALID_ARGUMENT, "Op type not registered 'F'");
   /* The name is free for another function. */
   TF_GraphCopyFunction(g.graph, other, NULL, g.status);
   CHECK_TF_OK(g.status);
@@ -379,7 +379,7 @@ TEST(functions_travel_with_the_graph_and_name_operations) {
   TF_OperationDescription *desc = TF_NewOperation(g.graph, "F", "call");
   TF_AddInput(desc, x);
   CHECK(TF_FinishOperation(desc, g.status) == NULL);
-  CHECK_TF_ERROR(g.status, TF_NOT_FOUND, "Op type not registered 'F'");
+  CHECK_TF_ERROR(g.status, TF_INVALID_ARGUMENT, "Op type not registered 'F'");
   TF_GraphCopyFunction(g.graph, function, function, g.status);
   CHECK_TF_OK(g.status);
   TF_DeleteFunction(function);

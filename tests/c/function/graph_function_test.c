@@ -178,11 +178,11 @@ TEST(graph_to_function_and_back) {
   StrBuf text = {0};
   function_print(function, &text);
   CHECK_STR_EQ(strbuf_text(&text),
-               "\nG(x:float, scope_x:float) -> (y:float, x:float, y_1:float) {\n"
-               "  x_1 = Add[T=float](x, scope_x)\n"
+               "\nG(x_0:float, scope_x:float) -> (y:float, x:float, y_0:float) {\n"
+               "  x_1 = Add[T=float](x_0, scope_x)\n"
                "  a/sc = SinCos[T=float](x_1:z:0)\n"
                "  Y = Mul[T=float](a/sc:cosine:0, x_1:z:0)\n"
-               "  return y = Y:z:0\n  return x = x\n  return y_1 = Y:z:0\n}\n");
+               "  return y = Y:z:0\n  return x = x_0\n  return y_0 = Y:z:0\n}\n");
   FunctionDef *back = parse(strbuf_text(&text), arena);
   CHECK(back != NULL && proto_equal(back, function));
   InstantiationResult *body;
@@ -233,15 +233,15 @@ TEST(graph_to_function_errors) {
               "");
   options.inputs = NULL, options.num_inputs = 0, options.nodes = &y.node, options.num_nodes = 1;
   CHECK_ERROR(graph_to_function(graph, &options, arena, &function, &status), &status, CODE_INVALID_ARGUMENT,
-              "'x:0' is neither an input of function 'G' nor computed by a node of its body; it is input 0 "
-              "of node 'y'");
+              "Input 0, 'x:0', of node 'y' in function 'G' is not available. You might need to include it in inputs or "
+              "include its source node in the body");
   options.nodes = &x.node;
   CHECK_ERROR(graph_to_function(graph, &options, arena, &function, &status), &status, CODE_INVALID_ARGUMENT,
-              "'y:0' is neither");
+              "TF_Output y:0 is neither in the function body nor among function inputs");
   NodeOutput third = {y.node, 3};
   options.outputs = &third;
-  CHECK_ERROR(graph_to_function(graph, &options, arena, &function, &status), &status, CODE_INVALID_ARGUMENT,
-              "no output 3");
+  CHECK_ERROR(graph_to_function(graph, &options, arena, &function, &status), &status, CODE_OUT_OF_RANGE,
+              "does not have output 3");
   graph_free(graph);
   graph_free(foreign);
   arena_free(arena);

@@ -280,7 +280,7 @@ TEST(gradient_errors_leave_the_graph_as_it_was) {
   CHECK_ERROR(graph_add_gradients(graph, &y, 1, &x, 1, &dy, NULL, &dx, &status), &status,
               CODE_INVALID_ARGUMENT, "Gradient 0 has type float, but its output has type double");
   CHECK_ERROR(graph_add_gradients(graph, &y, 1, &x, 1, NULL, &(GradientOptions){.scope = "x"}, &dx, &status), &status,
-              CODE_INVALID_ARGUMENT, "prefix [x] conflicts with existing node in the graph.");
+              CODE_INVALID_ARGUMENT, "prefix [x] conflicts with existing node in the graph named [x]");
   CHECK_INT_EQ(graph_num_nodes(graph), nodes);
   CHECK_INT_EQ(graph_num_edges(graph), edges);
   Graph *wrong = graph_new();
