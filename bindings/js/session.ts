@@ -157,7 +157,7 @@ export class Session {
     if (graph.runtime !== runtime) throw new InvalidArgumentError('the graph belongs to another engine: init() made it with other options');
     if (options.target) throw new UnimplementedError(`sessions run in this thread: target '${options.target}' is not supported`);
     const { wasm } = runtime;
-    const open = (settings: number) => wasm.checked((status) => wasm.call.TF_NewSession!(graph.pointer, settings, status)) >>> 0;
+    const open = (settings: number) => wasm.checked((status) => wasm.call.TF_WasmNewSession!(graph.pointer, settings, status)) >>> 0;
     this.pointer = options.optimize === false ? withoutOptimizer(runtime, open) : open(0);
     runtime.opened(this, 'sessions', this.pointer, 'TF_DeleteSession');
   }

@@ -39,7 +39,11 @@ TF_OperationDescription *TF_NewOperation(TF_Graph *graph, const char *op_type, c
   }
   status_init(&desc->status);
   const Op *op;
-  if (!graph_look_up_op(graph->graph, op_type, &op, &desc->status)) return desc;
+  if (!graph_look_up_op(graph->graph, op_type, &op, &desc->status)) {
+    /* To the caller it is a bad argument, as all else that is wrong with an operation. */
+    if (desc->status.code == CODE_NOT_FOUND) desc->status.code = CODE_INVALID_ARGUMENT;
+    return desc;
+  }
   desc->builder = node_def_builder_new(desc->arena, oper_name, op->def);
   if (!desc->builder) status_oom(&desc->status, "an operation");
   return desc;

@@ -257,6 +257,15 @@ static bool read_run_options(const TF_Buffer *bytes, SessionRunOptions *options,
   return ok;
 }
 
+/* A RunMetadata without fields: nothing of what it can tell was asked for. A step's own error goes first. */
+static void give_metadata(TF_Buffer *metadata, Status *status) {
+  Status failure;
+  StrBuf empty = {0};
+  status_init(&failure);
+  strbuf_append(&empty, "");
+  if (!fill_buffer(&empty, metadata, &failure) && status->code == CODE_OK) *status = failure;
+}
+
 void TF_SessionRun(TF_Session *session, const TF_Buffer *run_options, const TF_Output *inputs,
                    TF_Tensor *const *input_values, int ninputs, const TF_Output *outputs,
                    TF_Tensor **output_values, int noutputs, const TF_Operation *const *target_opers,
@@ -271,4 +280,5 @@ void TF_SessionRun(TF_Session *session, const TF_Buffer *run_options, const TF_O
   if (run_options && !read_run_options(run_options, &options, &status->status)) return;
   reported(start_session_run(session, &options, inputs, input_values, ninputs, outputs, output_values,
                              noutputs, target_opers, ntargets, status) == RUN_DONE);
+  if (run_metadata) give_metadata(run_metadata, &status->status);
 }

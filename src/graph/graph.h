@@ -137,8 +137,8 @@ void edge_print(const Edge *edge, StrBuf *out);
 
 /* Adds a node with its edges and infers its shapes. `def` (copied) has name, op, attrs and device; its input
  * list is ignored and written from `inputs` and `control_inputs` (NULL entries are errors; duplicate control
- * inputs are kept once). Defaults are filled in and everything is checked: name valid and unused, op known,
- * attrs, number and types of inputs, shapes. */
+ * inputs are kept once). Defaults are filled in and everything is checked: name unused, op known, attrs, number
+ * and types of inputs, shapes. Any name will do here; only the import asks for names that can be written. */
 MUST_CHECK bool graph_add_operation(Graph *graph, const NodeDef *def, const NodeOutput *inputs,
                                     int num_inputs, Node *const *control_inputs, int num_control_inputs,
                                     Node **node, Status *status);

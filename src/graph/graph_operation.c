@@ -134,9 +134,6 @@ bool graph_add_operation(Graph *graph, const NodeDef *def, const NodeOutput *inp
   *node = NULL;
   if (num_inputs < 0 || num_control_inputs < 0)
     return status_invalid(status, "A node cannot have a negative number of inputs");
-  if (!node_name_is_valid_internal(def->name)) {
-    return status_invalid(status, "Node '%s': Node name contains invalid characters", def->name);
-  }
   if (graph_find_node(graph, def->name) || graph_is_reserved_name(def->name)) {
     return status_invalid(status, "Duplicate node name in graph: '%s'", def->name);
   }

@@ -83,7 +83,7 @@ static bool add_helper(Expander *e, const char *op, const char *name, const char
   return note(e, *node, origin, NULL) || oom(e);
 }
 
-/* What is known of the shape of a placeholder holds for what is fed. */
+/* What is known of the shape of a placeholder holds for what is fed, unless anything may be. */
 static bool keep_shape(Expander *e, NodeOutput from, Node *to) {
   ShapeHandle shape = graph_output_shape(from);
   if (!shape || !shape_rank_known(shape)) return true;
@@ -103,7 +103,8 @@ static bool add_feeds(Expander *e, NodeOutput *feeds) {
     if (!*fed) return oom(e);
     TRY(add_helper(e, "Placeholder", name, "dtype", (DataType)dtype_base(node_output_type(feed)), NULL,
                    feed.node, &feeds[i].node));
-    if (strcmp(feed.node->def->op, "Placeholder") == 0) TRY(keep_shape(e, feed, feeds[i].node));
+    bool known = !e->spec->any_shapes && strcmp(feed.node->def->op, "Placeholder") == 0;
+    if (known) TRY(keep_shape(e, feed, feeds[i].node));
     feeds[i].index = 0;
     (*fed)[feed.index] = feeds[i];
   }
@@ -241,7 +242,7 @@ static bool expand(Expander *e, Expansion *expansion) {
   TRY(order_needed(e->graph, spec, e->arena, &order, &count, e->status));
   for (int64_t i = 0; i < count; i++) TRY(copy_node(e, order[i]));
   TRY(add_fetches(e, fetches));
-  TRY(inline_calls(e));
+  if (e->bodies) TRY(inline_calls(e));
   TRY(find_targets(e, &targets));
   PlanSpec made = {.feeds = feeds,
                    .num_feeds = spec->num_feeds,

@@ -24,7 +24,7 @@ MUST_CHECK bool graph_calls_functions(const Graph *graph, const PlanSpec *spec, 
                                       Status *status);
 /* Arrays in `arena`. Nodes of the graph keep their names, those of a body are called `call/node`. Fed values
  * are placeholders in the new graph. Calls of functions with effects stay, and so do those that cannot be
- * inlined. RESOURCE_EXHAUSTED for bodies that grow beyond all bounds. */
+ * inlined; all stay when `bodies` is NULL. RESOURCE_EXHAUSTED for bodies that grow beyond all bounds. */
 MUST_CHECK bool graph_expand_calls(const Graph *graph, const PlanSpec *spec, const FunctionBodySource *bodies,
                                    Arena *arena, Expansion *expansion, Status *status);
 

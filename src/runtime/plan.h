@@ -29,6 +29,7 @@ typedef struct PlanSpec {
   Node *const *targets;
   int num_targets;
   bool is_function; /* feeds may be fetched, and there need not be anything to do */
+  bool any_shapes;  /* what is fed may have other shapes than the graph knows */
 } PlanSpec;
 
 /* Where the kernels are kept that all plans of a session share: those with state (random generators,

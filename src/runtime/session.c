@@ -43,6 +43,7 @@ struct Session {
   Mutex mutex;
   bool closed;
   bool unoptimized;
+  bool require_shapes;
   BufferPool *pool;
   ResourceManager *resources;
   FunctionRuntime *functions;
@@ -103,6 +104,8 @@ void session_optimize(Session *session, bool optimize) {
   session->unoptimized = !optimize;
   function_runtime_optimize(session->functions, optimize);
 }
+
+void session_require_shapes(Session *session, bool required) { session->require_shapes = required; }
 
 void session_set_timeout(Session *session, int64_t timeout_ms) { session->timeout_ms = timeout_ms; }
 
@@ -256,7 +259,7 @@ static size_t write_key(const PlanSpec *spec, int64_t *key) {
   int64_t n = 0;
   key[n++] = spec->num_feeds;
   key[n++] = spec->num_fetches;
-  key[n++] = spec->num_targets;
+  key[n++] = spec->num_targets * 2 + spec->any_shapes;
   for (int i = 0; i < spec->num_feeds; i++) {
     key[n++] = spec->feeds[i].node->id;
     key[n++] = spec->feeds[i].index;
@@ -304,28 +307,43 @@ static bool find_plan(Session *session, const PlanSpec *spec, Plan **plan, Statu
   return ok;
 }
 
-/* A value may be fed where its dtype is the output's and its shape agrees with what inference knows of the
- * output: the plan relies on both. */
-static bool check_feed(int i, NodeOutput output, const Tensor *value, Status *status) {
-  DataType expected = (DataType)dtype_base(node_output_type(output));
-  if (value->dtype != expected) {
-    return status_invalid(status, "Expects arg[%d] to be %s but %s is provided", i, dtype_name(expected),
-                          dtype_name(value->dtype));
-  }
+/* Whether the shape agrees with what inference knows of the output. */
+static bool has_known_shape(NodeOutput output, const Tensor *value) {
   ShapeHandle known = graph_output_shape(output);
   if (!known || !shape_rank_known(known)) return true;
   bool compatible = shape_rank(known) == value->shape.rank;
   for (int d = 0; compatible && d < value->shape.rank; d++) {
     compatible = !dim_known(known->dims[d]) || dim_value(known->dims[d]) == shape_dim(&value->shape, d);
   }
-  if (compatible) return true;
+  return compatible;
+}
+
+static bool refuse_shape(NodeOutput output, const Tensor *value, Status *status) {
   StrBuf wanted = {0};
   char got[SHAPE_TEXT_CAPACITY];
-  shape_handle_print(known, &wanted);
+  shape_handle_print(graph_output_shape(output), &wanted);
   status_invalid(status, "Cannot feed value of shape %s for Tensor '%s:%d', which has shape '%s'",
                  shape_text(&value->shape, got), output.node->name, output.index, strbuf_text(&wanted));
   strbuf_free(&wanted);
   return false;
+}
+
+/* What is fed has the dtype of the output. `any_shapes` is set when the shape of a value is not the one that the
+ * graph knows, which sessions may refuse. */
+static bool check_feeds(const Session *session, const PlanSpec *asked, const Tensor *const *values, bool *any_shapes,
+                        Status *status) {
+  *any_shapes = false;
+  for (int i = 0; i < asked->num_feeds; i++) {
+    DataType expected = (DataType)dtype_base(node_output_type(asked->feeds[i]));
+    if (values[i]->dtype != expected) {
+      return status_invalid(status, "Expects arg[%d] to be %s but %s is provided", i, dtype_name(expected),
+                            dtype_name(values[i]->dtype));
+    }
+    if (has_known_shape(asked->feeds[i], values[i])) continue;
+    if (session->require_shapes) return refuse_shape(asked->feeds[i], values[i], status);
+    *any_shapes = true;
+  }
+  return true;
 }
 
 /* Checks and sorts what is asked for, and begins the run of its plan. */
@@ -351,10 +369,9 @@ static bool begin(Session *session, const PlanSpec *asked, const Tensor *const *
   sorted.fetches = fetches;
   Plan *plan;
   TRY(find_plan(session, &sorted, &plan, status));
-  for (int i = 0; i < asked->num_feeds; i++) {
-    TRY(check_feed(i, asked->feeds[i], feed_values[i], status));
-    request->feed_values[i] = feed_values[feed_order[i]];
-  }
+  TRY(check_feeds(session, asked, feed_values, &sorted.any_shapes, status));
+  if (sorted.any_shapes) TRY(find_plan(session, &sorted, &plan, status));
+  for (int i = 0; i < asked->num_feeds; i++) request->feed_values[i] = feed_values[feed_order[i]];
   memset(request->fetch_values, 0, (size_t)asked->num_fetches * sizeof(Tensor));
   return plan_begin(plan, request->feed_values, run, status);
 }

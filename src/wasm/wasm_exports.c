@@ -33,6 +33,12 @@ int TF_WasmOpGradient(const char *name) {
   return op->registration->gradient || op->registration->gradient_fn ? 1 : -1;
 }
 
+TF_Session *TF_WasmNewSession(TF_Graph *graph, const TF_SessionOptions *options, TF_Status *status) {
+  TF_Session *session = TF_NewSession(graph, options, status);
+  if (session) session_require_shapes(session->session, true);
+  return session;
+}
+
 const char *TF_WasmUniqueName(TF_Graph *graph, const char *base) {
   return graph_unique_name(graph->graph, base);
 }
@@ -46,8 +52,14 @@ static bool set_attrs(TF_OperationDescription *desc, const TF_WasmAttr *attrs, i
 }
 
 TF_Operation *TF_WasmAddOperation(TF_Graph *graph, const TF_WasmOperation *operation, TF_Status *status) {
+  const Op *op;
   start_status(status);
   const char *name = operation->make_unique ? TF_WasmUniqueName(graph, operation->name) : operation->name;
+  if (!graph_look_up_op(graph->graph, operation->type, &op, &status->status)) return NULL;
+  if (name && !node_name_is_valid_internal(name)) {
+    status_invalid(&status->status, "Node '%s': Node name contains invalid characters", name);
+    return NULL;
+  }
   TF_OperationDescription *desc = name ? TF_NewOperation(graph, operation->type, name) : NULL;
   if (!desc) {
     status_oom(&status->status, "an operation");

@@ -21,6 +21,10 @@ TF_CAPI_EXPORT extern void TF_WasmFindOpDef(const char *op, TF_Buffer *op_def, T
  * the op). */
 TF_CAPI_EXPORT extern int TF_WasmOpGradient(const char *op);
 
+/* TF_NewSession; the session refuses feeds whose shape is not the one that the graph knows. */
+TF_CAPI_EXPORT extern TF_Session *TF_WasmNewSession(TF_Graph *graph, const TF_SessionOptions *options,
+                                                    TF_Status *status);
+
 /* A name that no operation of the graph has: `base`, else base_1, base_2, ... Lives as long as the graph;
  * NULL when out of memory. */
 TF_CAPI_EXPORT extern const char *TF_WasmUniqueName(TF_Graph *graph, const char *base);
@@ -31,7 +35,7 @@ typedef struct TF_WasmAttr {
   size_t length;
 } TF_WasmAttr;
 
-/* An operation as a whole, so that building one takes one call. */
+/* An operation as a whole, so that building one takes one call. The name must be one that can be imported. */
 typedef struct TF_WasmOperation {
   const char *type, *name;
   int make_unique;    /* not 0: the name gets a suffix where it is taken already */

@@ -134,7 +134,8 @@ TF_CAPI_EXPORT extern void TF_SetAttrTensorList(TF_OperationDescription *desc, c
 TF_CAPI_EXPORT extern void TF_SetAttrValueProto(TF_OperationDescription *desc, const char *attr_name,
                                                 const void *proto, size_t proto_len, TF_Status *status);
 
-/* Adds the operation to the graph and frees `desc`. On error NULL, and the graph is as it was. */
+/* Adds the operation to the graph and frees `desc`. On error NULL, and the graph is as it was. Any unused name will
+ * do; a GraphDef can only be imported when its names match [A-Za-z0-9.][A-Za-z0-9_.\-/]*. */
 TF_CAPI_EXPORT extern TF_Operation *TF_FinishOperation(TF_OperationDescription *desc, TF_Status *status);
 TF_CAPI_EXPORT extern TF_Operation *TF_FinishOperationLocked(TF_OperationDescription *desc,
                                                              TF_Status *status);
@@ -337,7 +338,10 @@ TF_CAPI_EXPORT extern void TF_GraphImportGraphDef(TF_Graph *graph, const TF_Buff
 
 /* Makes a function of part of a graph. `inputs` become its arguments. num_opers -1 takes all operations of
  * the graph that are not inputs, and every lower number (this library's own) only those that the outputs
- * need. `output_names` may be NULL. */
+ * need. `output_names` may be NULL: results are named after their operations then. Results, arguments and operations
+ * take their names in this order; a name that is taken gets a suffix _0, _1, ... What an input operation knows of its
+ * shape, and its attrs that begin with '_', go into the function's arg_attr. With `append_hash_to_fn_name` a hash of the
+ * function, TensorFlow's, is appended to the name. */
 TF_CAPI_EXPORT extern TF_Function *TF_GraphToFunction(
     const TF_Graph *fn_body, const char *fn_name, unsigned char append_hash_to_fn_name, int num_opers,
     const TF_Operation *const *opers, int ninputs, const TF_Output *inputs, int noutputs,
@@ -372,7 +376,9 @@ TF_CAPI_EXPORT extern void TF_DeleteFunction(TF_Function *func);
 
 /* ---- gradients ---- */
 
-/* Adds the operations that compute d(sum of y)/dx; `dx` (NULL: ones) has ny entries; `dy` gets nx outputs. */
+/* Adds the operations that compute d(sum of y)/dx; `dx` (NULL: ones) has ny entries; `dy` gets nx outputs, {NULL, 0}
+ * where the way ends at an op whose result counts as constant (Shape, Equal, StopGradient, ...). NOT_FOUND when it leads
+ * through an op without gradient (ArgMax, Unique, ...). */
 TF_CAPI_EXPORT extern void TF_AddGradients(TF_Graph *g, TF_Output *y, int ny, TF_Output *x, int nx,
                                            TF_Output *dx, TF_Status *status, TF_Output *dy);
 /* `prefix` must be unused; NULL: "gradients", "gradients_1", ... */
@@ -404,7 +410,7 @@ TF_CAPI_EXPORT extern void TF_DeleteSession(TF_Session *session, TF_Status *stat
 TF_CAPI_EXPORT extern void TF_ExtendSession(TF_Session *session, TF_Status *status);
 /* Runs one step. `output_values` get new tensors that the caller deletes; on error they are NULL.
  * `run_options` (a serialised RunOptions, nothing of which counts) and `run_metadata` (empty; becomes a
- * RunMetadata without content) may be NULL. */
+ * RunMetadata without content, whether the step succeeds or not) may be NULL. What is fed may have any shape. */
 TF_CAPI_EXPORT extern void TF_SessionRun(TF_Session *session, const TF_Buffer *run_options,
                                          const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs,
                                          const TF_Output *outputs, TF_Tensor **output_values, int noutputs,

@@ -179,7 +179,7 @@ TEST(a_failed_operation_leaves_the_graph_as_it_was) {
     TF_Code code;
     const char *message;
   } cases[] = {
-      {"NoSuchOp", "bad", add_nothing, TF_NOT_FOUND, "Op type not registered 'NoSuchOp' in binary"},
+      {"NoSuchOp", "bad", add_nothing, TF_INVALID_ARGUMENT, "Op type not registered 'NoSuchOp' in binary"},
       {"Add", "bad", add_nothing, TF_INVALID_ARGUMENT, "0 inputs specified of 2 inputs in Op"},
       {"Add", "bad", add_one, TF_INVALID_ARGUMENT, "1 inputs specified of 2 inputs in Op"},
       {"Add", "bad", add_three, TF_INVALID_ARGUMENT, "More Input() calls than the 2 input_args"},
@@ -195,10 +195,6 @@ TEST(a_failed_operation_leaves_the_graph_as_it_was) {
       {"Add", "bad", set_wrong_type, TF_INVALID_ARGUMENT, "Inconsistent values for attr 'T' DT_FLOAT vs. DT_INT32"},
       {"Add", "bad", set_wrong_kind, TF_INVALID_ARGUMENT, "'T'"},
       {"Square", "x", add_one, TF_INVALID_ARGUMENT, "Duplicate node name in graph: 'x'"},
-      {"Square", "", add_one, TF_INVALID_ARGUMENT, "name"},
-      {"Square", "a b", add_one, TF_INVALID_ARGUMENT, "a b"},
-      {"Square", "^x", add_one, TF_INVALID_ARGUMENT, "^x"},
-      {"Square", "x:0", add_one, TF_INVALID_ARGUMENT, "x:0"},
   };
   Fixture f = {0};
   REQUIRE(begin(&f));

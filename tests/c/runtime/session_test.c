@@ -144,6 +144,7 @@ TEST(errors_are_tensorflows_and_leave_the_session_usable) {
       "You must feed a value for placeholder tensor 'x' with dtype float and shape [?,3]\n\t [[{{node x}}]]");
   CHECK_ERROR(run_one(&f, x, &wrong_type, y, &result), f.status, CODE_INVALID_ARGUMENT,
               "Expects arg[0] to be float but int32 is provided");
+  session_require_shapes(f.session, true);
   CHECK_ERROR(run_one(&f, x, &wrong_shape, y, &result), f.status, CODE_INVALID_ARGUMENT,
               "Cannot feed value of shape [3] for Tensor 'x:0', which has shape '[?,3]'");
   const Tensor *twice[] = {&value, &value};
