@@ -10,21 +10,27 @@ if(NOT EMSCRIPTEN)
     foreach(kind shared static)
       string(TOUPPER ${kind} library_kind)
       add_library(tfcore_${kind} ${library_kind} ${objects})
-      set_target_properties(tfcore_${kind} PROPERTIES OUTPUT_NAME tfcore LINKER_LANGUAGE C)
+      set_target_properties(tfcore_${kind} PROPERTIES LINKER_LANGUAGE C)
       target_include_directories(tfcore_${kind} INTERFACE ${CMAKE_SOURCE_DIR}/include)
       target_link_libraries(tfcore_${kind} PRIVATE ${TFCORE_PROTOBUF_C} m)
     endforeach()
-    # The names under which programs written for TensorFlow's C library look for it: when they are linked, and when
-    # they were linked elsewhere and start.
-    set(tensorflow_names libtensorflow.so libtensorflow.so.2)
-    foreach(name IN LISTS tensorflow_names)
-      add_custom_command(TARGET tfcore_shared POST_BUILD
-        COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE_NAME:tfcore_shared> $<TARGET_FILE_DIR:tfcore_shared>/${name} VERBATIM)
-    endforeach()
+    # One library under the name that programs written for TensorFlow's C library are linked with, and look for when they
+    # start: libtensorflow.so.2, with the link libtensorflow.so. libtfcore.so is another link to it.
+    set_target_properties(tfcore_static PROPERTIES OUTPUT_NAME tfcore)
+    set_target_properties(tfcore_shared PROPERTIES OUTPUT_NAME tensorflow VERSION 2 SOVERSION 2)
+    set(tfcore_link $<TARGET_FILE_DIR:tfcore_shared>/libtfcore.so)
+    add_custom_command(TARGET tfcore_shared POST_BUILD
+      COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE_NAME:tfcore_shared> ${tfcore_link} VERBATIM)
     include(GNUInstallDirs)
     install(TARGETS tfcore_shared tfcore_static)
-    list(TRANSFORM tensorflow_names PREPEND $<TARGET_FILE_DIR:tfcore_shared>/ OUTPUT_VARIABLE tensorflow_links)
-    install(FILES ${tensorflow_links} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(FILES ${tfcore_link} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    # The file finds its prefix by its own place, so that what is installed can be moved.
+    file(STRINGS ${CMAKE_SOURCE_DIR}/src/graph/graph.h version REGEX "^#define TENSORFLOW_VERSION")
+    string(REGEX REPLACE ".*\"(.*)\".*" "\\1" TENSORFLOW_VERSION "${version}")
+    file(RELATIVE_PATH pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+    string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+    configure_file(${CMAKE_SOURCE_DIR}/cmake/tensorflow.pc.in ${CMAKE_BINARY_DIR}/tensorflow.pc @ONLY)
+    install(FILES ${CMAKE_BINARY_DIR}/tensorflow.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
     install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/tensorflow ${CMAKE_SOURCE_DIR}/include/tfcore DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   endif()
 elseif(c_api IN_LIST TFCORE_MODULES)

@@ -1,28 +1,63 @@
-// `node tools/check-c-programs.mjs <build folder> <program.c>`: installs the native library into a folder of its own, and builds and runs the
-// program against it with nothing but -I and -L, as its author would: as C and as C++, with -ltfcore and -ltensorflow. ctest runs it.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+// `node tools/check-c-programs.mjs <build folder> <program.c> <strings.c>`: installs the native library into a folder of its own, moves that
+// folder, and builds and runs the program against it with nothing but -I and -L, as its author would: as C and as C++, with -ltfcore,
+// -ltensorflow and what pkg-config says. Where TensorFlow is installed, <strings.c> is built with its headers. ctest runs it.
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { must, run, runMain, which } from './process.mjs';
 
+/** What a program that is linked with the library looks for when it starts. */
+const RUN_TIME_NAME = 'libtensorflow.so.2';
+
 const headersIn = (include) => readdirSync(include, { recursive: true }).filter((name) => name.endsWith('.h')).sort();
 
+/** TensorFlow's own headers: of TFCORE_TENSORFLOW_INCLUDE, or of the Python package. Undefined where there are none. */
+async function tensorflowInclude() {
+  const given = process.env.TFCORE_TENSORFLOW_INCLUDE;
+  if (given) return given;
+  const find = 'import importlib.util as u; s = u.find_spec("tensorflow"); print(s.submodule_search_locations[0] + "/include" if s else "")';
+  const python = which('python3');
+  const { code, output } = python ? await run(python, ['-c', find]) : { code: 1, output: '' };
+  return code === 0 && existsSync(output.trim()) ? output.trim() : undefined;
+}
+
 await runMain(async () => {
-  const [build, program] = process.argv.slice(2);
+  const [build, program, strings] = process.argv.slice(2);
   const folder = mkdtempSync(path.join(os.tmpdir(), 'tfcore-c-'));
   let passed = 0;
   let failed = 0;
+  const count = (holds, what) => {
+    if (holds) passed++;
+    else failed++;
+    if (!holds) console.log(what);
+    return holds;
+  };
   const attempt = async (what, command, args, options) => {
     const { code, output } = await run(command, args, options);
-    if (code === 0) passed++;
-    else failed++;
-    if (code !== 0) console.log(`${what}: ${command} ${args.join(' ')}\n${output}`);
-    return code === 0;
+    return count(code === 0, `${what}: ${command} ${args.join(' ')}\n${output}`);
   };
   try {
-    await must('cmake', ['--install', build, '--prefix', folder]);
-    const lib = path.dirname(await must('find', [folder, '-name', 'libtfcore.so']).then((text) => text.trim()));
-    const include = path.join(folder, 'include');
+    await must('cmake', ['--install', build, '--prefix', path.join(folder, 'installed')]);
+    const prefix = path.join(folder, 'moved');
+    renameSync(path.join(folder, 'installed'), prefix);
+    const lib = path.dirname(await must('find', [prefix, '-name', RUN_TIME_NAME]).then((text) => text.trim()));
+    const include = path.join(prefix, 'include');
+    const alone = path.join(folder, 'alone');
+    mkdirSync(alone);
+    copyFileSync(path.join(lib, RUN_TIME_NAME), path.join(alone, RUN_TIME_NAME));
+
+    const needed = async (what, binary) => {
+      const names = [...(await must('readelf', ['-d', binary])).matchAll(/\(NEEDED\).*\[(.*)\]/g)].map(([, name]) => name);
+      const ours = names.filter((name) => /tfcore|tensorflow/.test(name));
+      count(ours.join() === RUN_TIME_NAME, `${what} needs ${ours.join(', ') || 'nothing of ours'}, not ${RUN_TIME_NAME}`);
+    };
+    const buildAndRun = async (what, compiler, args) => {
+      const binary = path.join(folder, 'program');
+      if (!(await attempt(what, compiler, [...args, '-o', binary]))) return;
+      await needed(what, binary);
+      await attempt(`${what}, run`, binary, [], { env: { ...process.env, LD_LIBRARY_PATH: alone } });
+    };
+
     const languages = [['C', 'cc', ['-std=c11', '-xc']], ['C++', ['g++', 'clang++'].find(which), ['-std=c++17', '-xc++']]];
     for (const [language, compiler, flags] of languages) {
       if (!compiler) {
@@ -35,12 +70,26 @@ await runMain(async () => {
         await attempt(`${header} as ${language}`, compiler, args, { input: `#include "${header}"\nextern int something;\n` });
       }
       for (const name of ['tfcore', 'tensorflow']) {
-        const binary = path.join(folder, `program-${name}`);
-        const args = [...flags, program, '-xnone', `-I${include}`, `-L${lib}`, `-l${name}`, '-o', binary];
-        if (await attempt(`${language} with -l${name}`, compiler, args)) {
-          await attempt(`${language} with -l${name}, run`, binary, [], { env: { ...process.env, LD_LIBRARY_PATH: lib } });
-        }
+        await buildAndRun(`${language} with -l${name}`, compiler, [...flags, program, '-xnone', `-I${include}`, `-L${lib}`, `-l${name}`]);
       }
+    }
+
+    const packages = path.join(lib, 'pkgconfig');
+    count(existsSync(path.join(packages, 'tensorflow.pc')), 'tensorflow.pc is not installed');
+    if (which('pkg-config')) {
+      const env = { ...process.env, PKG_CONFIG_PATH: packages };
+      const flags = (await must('pkg-config', ['--cflags', '--libs', 'tensorflow'], { env })).trim().split(/\s+/);
+      await buildAndRun('C with pkg-config', 'cc', ['-std=c11', program, ...flags]);
+    } else {
+      console.log('skipped pkg-config: it is not installed');
+    }
+
+    const theirs = await tensorflowInclude();
+    if (theirs) {
+      const flags = ['-std=gnu11', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all', '-DTFCORE_TENSORFLOW_HEADERS'];
+      await buildAndRun("strings with TensorFlow's headers", 'cc', [...flags, strings, `-I${theirs}`, `-L${lib}`, '-ltensorflow']);
+    } else {
+      console.log("skipped strings with TensorFlow's headers: `pip install tensorflow`, or set TFCORE_TENSORFLOW_INCLUDE to its include folder");
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// `node tools/check-exports.mjs <libtfcore.so> <folder of headers>...`: the shared library shows exactly the functions that the public
+// `node tools/check-exports.mjs <libtensorflow.so.2> <folder of headers>...`: the shared library shows exactly the functions that the public
 // headers declare, no more and no less. ctest runs it.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
