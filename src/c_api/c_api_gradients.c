@@ -10,8 +10,8 @@
 /* ---- ops without gradient ---- */
 
 /* Ops that a gradient ends at: those for which TensorFlow's C++ gradients say so, and those that gradients
- * themselves are made of (FloorDiv, OnesLike, Range), so that second derivatives exist. Any other op of this library
- * without gradient is an error, as in TensorFlow. */
+ * themselves are made of (FloorDiv, OnesLike, Range), so that second derivatives exist. Any other op of
+ * this library without gradient is an error, as in TensorFlow. */
 static const char *const kConstantOps[] = {
     "ApproximateEqual", "BroadcastGradientArgs", "ConcatOffset", "Const",      "Equal",      "Floor",
     "FloorDiv",         "Greater",               "GreaterEqual", "InvertPermutation", "Less", "LessEqual",

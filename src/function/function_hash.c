@@ -184,7 +184,8 @@ static bool hash_signature(Hasher *h, const OpDef *signature, uint64_t *hash) {
     TRY(hash_attr_def(h, attrs[i], &of_attr));
     result = combine(of_attr, hash_text(attrs[i]->name, result));
   }
-  for (size_t i = 0; i < signature->n_control_output; i++) result = combine(result, hash_text(controls[i], SEED));
+  for (size_t i = 0; i < signature->n_control_output; i++)
+    result = combine(result, hash_text(controls[i], SEED));
   OpDef rest = *signature;
   rest.n_attr = 0;
   rest.n_control_output = 0;
@@ -242,7 +243,8 @@ bool function_def_hash(const FunctionDef *function, Arena *arena, uint64_t *hash
   }
   TRY(hash_nodes(&h, function, &part));
   result = combine(part, result);
-  for (size_t i = 0; i < function->n_ret; i++) result = hash_text(rets[i]->value, hash_text(rets[i]->key, result));
+  for (size_t i = 0; i < function->n_ret; i++)
+    result = hash_text(rets[i]->value, hash_text(rets[i]->key, result));
   for (size_t i = 0; i < function->n_control_ret; i++)
     result = hash_text(controls[i]->value, hash_text(controls[i]->key, result));
   *hash = result;

@@ -118,10 +118,12 @@ static AttrValue *output_shapes(Builder *b, const TensorShapeProto *shape) {
 }
 
 /* The name and value under which attr `entry` of an input's node is kept; NULL: it is not. */
-static const char *kept_as(Builder *b, const Node *node, DataType type, const AttrEntry *entry, AttrValue **value) {
+static const char *kept_as(Builder *b, const Node *node, DataType type, const AttrEntry *entry,
+                           AttrValue **value) {
   *value = entry->value;
   if (entry->key[0] == '_') return entry->key;
-  bool is_shape = strcmp(entry->key, "shape") == 0 && type != DT_RESOURCE && entry->value->value_case == (int)ATTR_SHAPE;
+  bool is_shape = strcmp(entry->key, "shape") == 0 && type != DT_RESOURCE &&
+                  entry->value->value_case == (int)ATTR_SHAPE;
   bool is_value = strcmp(entry->key, "value") == 0 && strcmp(node->def->op, "Const") == 0 &&
                   entry->value->value_case == (int)ATTR_TENSOR && entry->value->tensor->tensor_shape;
   if (!is_shape && !is_value) return NULL;

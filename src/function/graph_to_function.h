@@ -23,16 +23,16 @@ typedef struct GraphToFunctionOptions {
 
 /* Everything in `arena`; attr values are shared with the graph.
  *
- * Results, arguments and nodes share one space of names and take theirs in this order: a name that is taken gets
- * the suffix _0, _1, ... Arguments, and results without `output_names`, are named after their nodes, in lower
- * case from the first letter on, with '_' for what an argument's name cannot hold; nodes keep their names. Types
- * are concrete. Placeholders of attrs in the body become attrs of the function. With `keep_arg_attrs` arg_attr of
- * an argument has the attrs of its node that begin with '_', and `_output_shapes` from attr `shape` of any node
- * but a resource's, and from the value of a Const.
+ * Results, arguments and nodes share one space of names and take theirs in this order: a name that is
+ * taken gets the suffix _0, _1, ... Arguments, and results without `output_names`, are named after their
+ * nodes, in lower case from the first letter on, with '_' for what an argument's name cannot hold; nodes
+ * keep their names. Types are concrete. Placeholders of attrs in the body become attrs of the function.
+ * With `keep_arg_attrs` arg_attr of an argument has the attrs of its node that begin with '_', and
+ * `_output_shapes` from attr `shape` of any node but a resource's, and from the value of a Const.
  *
- * INVALID_ARGUMENT for values that do not belong to the graph, references, repeated inputs and output names, and
- * for a node of the body that needs a value or a control edge from outside. OUT_OF_RANGE for outputs that nodes do
- * not have. UNIMPLEMENTED for a placeholder of an attr that the op does not have. */
+ * INVALID_ARGUMENT for values that do not belong to the graph, references, repeated inputs and output
+ * names, and for a node of the body that needs a value or a control edge from outside. OUT_OF_RANGE for
+ * outputs that nodes do not have. UNIMPLEMENTED for a placeholder of an attr that the op does not have. */
 MUST_CHECK bool graph_to_function(const Graph *graph, const GraphToFunctionOptions *options, Arena *arena,
                                   FunctionDef **function, Status *status);
 

@@ -328,8 +328,8 @@ static bool refuse_shape(NodeOutput output, const Tensor *value, Status *status)
   return false;
 }
 
-/* What is fed has the dtype of the output. `any_shapes` is set when the shape of a value is not the one that the
- * graph knows, which sessions may refuse. */
+/* What is fed has the dtype of the output. `any_shapes` is set when the shape of a value is not the one
+ * that the graph knows, which sessions may refuse. */
 static bool check_feeds(const Session *session, const PlanSpec *asked, const Tensor *const *values, bool *any_shapes,
                         Status *status) {
   *any_shapes = false;

@@ -21,8 +21,8 @@ Session *session_new(Graph *graph, Status *status);
 /* Without optimising, steps run every node that they need as it stands, and calls are calls. Sessions
  * optimise at first; to be set before the first run. */
 void session_optimize(Session *session, bool optimize);
-/* Whether values of other shapes than inference knows of the outputs that they are fed for are refused. At first
- * they are not: a step with such a value has a plan that knows nothing of shapes. */
+/* Whether values of other shapes than inference knows of the outputs that they are fed for are refused. At
+ * first they are not: a step with such a value has a plan that knows nothing of shapes. */
 void session_require_shapes(Session *session, bool required);
 void session_free(Session *session); /* NULL is fine */
 /* A deadline for steps that have none of their own, in milliseconds; 0: none. To be set before the first run. */
