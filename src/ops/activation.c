@@ -1,5 +1,6 @@
 /* The activations of neural networks, and the gradient ops of those that have one of their own. */
 #include "op/op_registry.h"
+#include "ops/complex_math.h"
 #include "ops/conjugate.h"
 #include "ops/element_types.h"
 #include "ops/elementwise.h"

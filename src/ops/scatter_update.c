@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ops/array_box.h"
+#include "ops/complex_quotient.h"
 #include "ops/element_types.h"
 #include "ops/variable_access.h"
 

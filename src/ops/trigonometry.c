@@ -3,6 +3,7 @@
 #include "op/op_registry.h"
 #include "ops/broadcast.h"
 #include "ops/broadcast_gradient.h"
+#include "ops/complex_math.h"
 #include "ops/conjugate.h"
 #include "ops/element_types.h"
 #include "ops/elementwise.h"

@@ -1,5 +1,6 @@
 /* The gradient ops of functions whose derivative is an expression in their own result: z = dy * f'(x), written in y = f(x). */
 #include "op/op_registry.h"
+#include "ops/complex_quotient.h"
 #include "ops/conjugate.h"
 #include "ops/element_types.h"
 #include "ops/elementwise.h"

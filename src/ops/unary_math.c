@@ -1,5 +1,7 @@
 /* Functions of one tensor, element by element. */
 #include "op/op_registry.h"
+#include "ops/complex_math.h"
+#include "ops/complex_quotient.h"
 #include "ops/conjugate.h"
 #include "ops/element_types.h"
 #include "ops/elementwise.h"
