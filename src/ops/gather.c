@@ -257,17 +257,20 @@ static void write_scatter(StrBuf *text, const char *dtype, int64_t batch_dims, b
                 "  column = Reshape[T=$Tindices, Tshape=$Tindices](numbers:output:0, b1:output:0)\n"
                 "  number = BroadcastTo[T=$Tindices, Tidx=$Tindices](column:output:0, br:output:0)\n"
                 "  flat = Reshape[T=$Tindices, Tshape=$Tindices](indices, br:output:0)\n"
-                "  places = Pack[N=2, T=$Tindices, axis=2](number:output:0, flat:output:0)\n"
+                "  before = Mul[T=$Tindices](number:output:0, a:output:0)\n"
+                "  places = Add[T=$Tindices](before:z:0, flat:output:0)\n"
+                "  all = Mul[T=$Tindices](b:output:0, a:output:0)\n"
                 "  apart = Pack[N=4, T=$Tindices](b:output:0, o:output:0, r:output:0, i:output:0)\n"
                 "  sizes = Pack[N=4, T=$Tindices](b:output:0, a:output:0, o:output:0, i:output:0)\n");
   strbuf_printf(text,
                 "  dy4 = Reshape[T=%s, Tshape=$Tindices](dy, apart:output:0)\n"
                 "  rows = Transpose[T=%s, Tperm=int32](dy4:output:0, swap:output:0)\n"
-                "  sum = ScatterNd[T=%s, Tindices=$Tindices](places:output:0, rows:y:0, sizes:output:0)\n"
+                "  sums = UnsortedSegmentSum[T=%s, Tindices=$Tindices, Tnumsegments=$Tindices](rows:y:0, places:z:0, all:z:0)\n"
+                "  sum = Reshape[T=%s, Tshape=$Tindices](sums:output:0, sizes:output:0)\n"
                 "  back = Transpose[T=%s, Tperm=int32](sum:output:0, swap:output:0)\n"
                 "  d = Reshape[T=%s, Tshape=$Tindices](back:y:0, shape:output:0)\n"
                 "  none = ZerosLike[T=$Tindices](indices)\n",
-                dtype, dtype, dtype, dtype, dtype);
+                dtype, dtype, dtype, dtype, dtype, dtype);
 }
 
 static bool gather_v2_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
@@ -313,10 +316,11 @@ REGISTER_OP(Gather,
     "GatherGradient[Tparams:type, Tindices:{int32, int64}](params:Tparams, indices:Tindices, dy:Tparams)"
     " -> (dparams:Tparams, dindices:Tindices) {\n"
     "  none = ZerosLike[T=$Tindices](indices)\n"
-    "  last = Const[dtype=int32, value=-1]()\n"
-    "  places = ExpandDims[T=$Tindices, Tdim=int32](indices, last:output:0)\n"
     "  shape = Shape[T=$Tparams, out_type=$Tindices](params)\n"
-    "  d = ScatterNd[T=$Tparams, Tindices=$Tindices](places:output:0, dy, shape:output:0)\n"
+    "  begin = Const[dtype=int32, value=[0]]()\n"
+    "  one = Const[dtype=int32, value=[1]]()\n"
+    "  rows = StridedSlice[T=$Tindices, Index=int32, shrink_axis_mask=1](shape:output:0, begin:output:0, one:output:0, one:output:0)\n"
+    "  d = UnsortedSegmentSum[T=$Tparams, Tindices=$Tindices, Tnumsegments=$Tindices](dy, indices, rows:output:0)\n"
     "  return dparams = d:output:0, dindices = none:y:0\n"
     "}\n",
   .kernels = {{DT_INVALID, gather_kernel}})

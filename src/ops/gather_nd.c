@@ -23,7 +23,7 @@ static bool gather_nd_kernel(KernelContext *context, Status *status) {
   for (int d = index.depth; d < rank; d++) dims[out_rank++] = shape_dim(&params->shape, d);
   Tensor *out;
   TRY(kernel_allocate_output_dims(context, 0, out_rank, dims, &out, status));
-  if (tensor_num_elements(out) == 0) return true;
+  if (index.count == 0) return true;
   if (tensor_num_elements(params) == 0) {
     return status_invalid(status, "Requested more than 0 entries, but params is empty.  Params shape: %s",
                           shape_text(&params->shape, text));
@@ -54,6 +54,7 @@ static bool gather_nd_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
+/* The gradient numbers the slices, as ScatterNd takes neither a vector that is one index nor slices without elements. */
 REGISTER_OP(GatherNd,
   .inputs = {"params: Tparams", "indices: Tindices"},
   .outputs = {"output: Tparams"},
@@ -64,7 +65,22 @@ REGISTER_OP(GatherNd,
     " -> (dparams:Tparams, dindices:Tindices) {\n"
     "  none = ZerosLike[T=$Tindices](indices)\n"
     "  shape = Shape[T=$Tparams, out_type=$Tindices](params)\n"
-    "  d = ScatterNd[T=$Tparams, Tindices=$Tindices](indices, dy, shape:output:0)\n"
+    "  index_shape = Shape[T=$Tindices, out_type=$Tindices](indices)\n"
+    "  none_before = Const[dtype=$Tindices, value=[0]]()\n"
+    "  end = Const[dtype=int32, value=[0]]()\n"
+    "  last = Const[dtype=int32, value=[-1]]()\n"
+    "  step = Const[dtype=int32, value=[1]]()\n"
+    "  depth = StridedSlice[T=$Tindices, Index=int32, end_mask=1]"
+    "(index_shape:output:0, last:output:0, end:output:0, step:output:0)\n"
+    "  outer = Slice[T=$Tindices, Index=$Tindices](shape:output:0, none_before:output:0, depth:output:0)\n"
+    "  first = Const[dtype=int32, value=0]()\n"
+    "  strides = Cumprod[T=$Tindices, Tidx=int32, exclusive=true, reverse=true](outer:output:0, first:output:0)\n"
+    "  weighted = Mul[T=$Tindices](indices, strides:out:0)\n"
+    "  numbers = Sum[T=$Tindices, Tidx=int32](weighted:z:0, last:output:0)\n"
+    "  count = Prod[T=$Tindices, Tidx=int32](outer:output:0, first:output:0)\n"
+    "  slices = UnsortedSegmentSum[T=$Tparams, Tindices=$Tindices, Tnumsegments=$Tindices]"
+    "(dy, numbers:output:0, count:output:0)\n"
+    "  d = Reshape[T=$Tparams, Tshape=$Tindices](slices:output:0, shape:output:0)\n"
     "  return dparams = d:output:0, dindices = none:y:0\n"
     "}\n",
   .kernels = {{DT_INVALID, gather_nd_kernel}})

@@ -85,11 +85,12 @@ static bool axes_equal(const Shape *a, int i, const Shape *b, int j, int count) 
   return true;
 }
 
+static bool check_indices_rank(const Tensor *indices, Status *status) {
+  return indices->shape.rank > 0 || status_invalid(status, "Indices shape must have rank at least one. Found:[]");
+}
 static bool check_ranks(const Tensor *indices, const Tensor *updates, Status *status) {
-  if (indices->shape.rank < 1)
-    return status_invalid(status, "Indices shape must have rank at least one. Found:[]");
-  /* Without outer axes the updates are a single slice, which may be a scalar. */
-  if (updates->shape.rank < 1 && indices->shape.rank > 1)
+  TRY(check_indices_rank(indices, status));
+  if (updates->shape.rank < 1)
     return status_invalid(status, "Updates shape must have rank at least one. Found:[]");
   return true;
 }
@@ -104,11 +105,13 @@ static const char *size_text(bool variable, const Tensor *tensor, int d, char te
   return text;
 }
 
+/* A vector of indices is one index of as many axes; for a variable it is indices into the first axis. */
 static bool check_scatter(const Shape *out, const Tensor *indices, const Tensor *updates, bool variable,
                           Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
-  int outer = indices->shape.rank - 1, rank = updates->shape.rank;
-  int64_t depth = shape_dim(&indices->shape, outer);
+  bool first_axis = variable && indices->shape.rank == 1;
+  int outer = first_axis ? 1 : indices->shape.rank - 1, rank = updates->shape.rank;
+  int64_t depth = first_axis ? 1 : shape_dim(&indices->shape, outer);
   for (int d = 0; d < outer; d++) {
     char want[24], have[24];
     if (d < rank && axes_equal(&indices->shape, d, &updates->shape, d, 1)) continue;
@@ -127,25 +130,47 @@ static bool check_scatter(const Shape *out, const Tensor *indices, const Tensor 
   return true;
 }
 
-static bool check_all(const Shape *out, const Tensor *indices, const Tensor *updates, bool variable,
-                      Status *status) {
+/* Either nothing is written, or there are places, indices and updates. */
+static bool sizes_agree(int64_t places, const Tensor *indices, const Tensor *updates) {
+  int64_t n = tensor_num_elements(indices), m = tensor_num_elements(updates);
+  return (n == 0 && m == 0) || (places > 0 && n > 0 && m > 0);
+}
+
+/* As of updates of a variable; TensorFlow holds all scatters to this in the end, whatever they checked before. */
+static bool check_as_variable(const Shape *out, const Tensor *indices, const Tensor *updates, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
-  TRY(check_ranks(indices, updates, status));
-  if (shape_num_elements(out) == 0 && tensor_num_elements(indices) > 0 && tensor_num_elements(updates) > 0) {
+  TRY(check_indices_rank(indices, status));
+  if (!sizes_agree(shape_num_elements(out), indices, updates)) {
     return status_invalid(status, "Indices and updates specified for empty output.  indices shape: %s",
                           shape_text(&indices->shape, text));
   }
-  return check_scatter(out, indices, updates, variable, status);
+  return check_scatter(out, indices, updates, true, status);
+}
+
+static bool refuse_sizes(Status *status) {
+  return status_invalid(status, "Indices and updates specified for empty output shape");
+}
+
+/* Which slices are written. Of a vector of indices only the first counts, as in TensorFlow. */
+static void scatter_index(const Tensor *indices, const Shape *out, NdIndex *index) {
+  nd_index(indices, out, index);
+  if (indices->shape.rank > 1) return;
+  *index = (NdIndex){.depth = 1, .count = tensor_num_elements(indices) > 0, .length = 1};
+  for (int d = 1; d < out->rank; d++) index->length *= shape_dim(out, d);
 }
 
 static bool scatter_nd_checked(KernelContext *context, const Shape *shape, Status *status) {
   const Tensor *indices = context->inputs[0], *updates = context->inputs[1];
   NdIndex index;
   Tensor *out;
-  TRY(check_all(shape, indices, updates, false, status));
+  TRY(check_ranks(indices, updates, status));
+  /* TensorFlow counts the axes of the output here, not its elements. */
+  if (!sizes_agree(shape->rank, indices, updates)) return refuse_sizes(status);
+  TRY(check_scatter(shape, indices, updates, false, status));
+  TRY(check_as_variable(shape, indices, updates, status));
   TRY(kernel_allocate_output(context, 0, shape, &out, status));
   array_clear(out);
-  nd_index(indices, shape, &index);
+  scatter_index(indices, shape, &index);
   return scatter_into(context, SCATTER_ADD, &index, indices, updates, out, status);
 }
 
@@ -238,10 +263,7 @@ static bool check_update(const Tensor *tensor, const Tensor *indices, const Tens
   TRY(check_ranks(indices, updates, status));
   int outer = indices->shape.rank - 1, rank = updates->shape.rank;
   int64_t inner = tensor->shape.rank - shape_dim(&indices->shape, outer);
-  if (tensor_num_elements(tensor) == 0 && tensor_num_elements(indices) > 0 &&
-      tensor_num_elements(updates) > 0) {
-    return status_invalid(status, "Indices and updates specified for empty output shape");
-  }
+  if (!sizes_agree(tensor_num_elements(tensor), indices, updates)) return refuse_sizes(status);
   if (rank < outer || !axes_equal(&indices->shape, 0, &updates->shape, 0, outer)) {
     return status_invalid(status,
                           "Outer dimensions of indices and update must match. Indices shape: %s, updates shape:%s",
@@ -260,32 +282,40 @@ static bool check_update(const Tensor *tensor, const Tensor *indices, const Tens
                           (long long)inner, shape_text(&tensor->shape, a), (long long)inner,
                           shape_text(&updates->shape, b));
   }
-  return true;
+  return check_as_variable(&tensor->shape, indices, updates, status);
 }
 
+/* The places are valid: into the memory of the tensor where that may be, else into a copy. */
 static bool scatter_to_copy(KernelContext *context, ScatterKind kind, Status *status) {
   const Tensor *tensor = context->inputs[0], *indices = context->inputs[1], *updates = context->inputs[2];
   NdIndex index;
   Tensor *out;
-  TRY(check_update(tensor, indices, updates, status));
   TRY(kernel_forward_or_allocate(context, 0, 0, &tensor->shape, &out, status));
   if (out->data != tensor->data && tensor_num_elements(tensor) > 0) {
     ArrayBox box = {0};
     array_box_add(&box, tensor_num_elements(tensor), 1, 1);
     TRY(array_box_copy(&box, tensor, out, context->parallel, status));
   }
-  nd_index(indices, &out->shape, &index);
+  scatter_index(indices, &out->shape, &index);
   return scatter_into(context, kind, &index, indices, updates, out, status);
 }
-
-static bool tensor_update_kernel(KernelContext *context, Status *status) {
-  return scatter_to_copy(context, SCATTER_UPDATE, status);
+static bool scatter_to_tensor(KernelContext *context, ScatterKind kind, Status *status) {
+  TRY(check_update(context->inputs[0], context->inputs[1], context->inputs[2], status));
+  return scatter_to_copy(context, kind, status);
 }
-static bool tensor_add_kernel(KernelContext *context, Status *status) {
+
+static bool non_aliasing_add_kernel(KernelContext *context, Status *status) {
+  TRY(check_as_variable(&context->inputs[0]->shape, context->inputs[1], context->inputs[2], status));
   return scatter_to_copy(context, SCATTER_ADD, status);
 }
+static bool tensor_update_kernel(KernelContext *context, Status *status) {
+  return scatter_to_tensor(context, SCATTER_UPDATE, status);
+}
+static bool tensor_add_kernel(KernelContext *context, Status *status) {
+  return scatter_to_tensor(context, SCATTER_ADD, status);
+}
 static bool tensor_sub_kernel(KernelContext *context, Status *status) {
-  return scatter_to_copy(context, SCATTER_SUB, status);
+  return scatter_to_tensor(context, SCATTER_SUB, status);
 }
 
 static bool tensor_scatter_shape(InferenceContext *c, Status *status) {
@@ -310,7 +340,7 @@ REGISTER_OP(ScatterNdNonAliasingAdd,
   .attrs = {"T: {numbertype, bool}", "Tindices: {int32, int64}"},
   .shape = tensor_scatter_shape,
   .gradient = TENSOR_ADD_GRADIENT("ScatterNdNonAliasingAdd", "input"),
-  .kernels = {NUMBER_KERNELS(tensor_add_kernel), {DT_BOOL, tensor_add_kernel}})
+  .kernels = {NUMBER_KERNELS(non_aliasing_add_kernel), {DT_BOOL, non_aliasing_add_kernel}})
 
 REGISTER_OP(TensorScatterAdd,
   .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
@@ -366,9 +396,9 @@ static bool scatter_to_variable(KernelContext *context, ScatterKind kind, Status
   Variable *variable;
   NdIndex index;
   TRY(find_variable(context, &variable, status));
-  TRY(check_all(&variable->value.shape, indices, updates, true, status));
+  TRY(check_as_variable(&variable->value.shape, indices, updates, status));
   TRY(variable_prepare_update(variable, variable_name(context, 0), context->pool, status));
-  nd_index(indices, &variable->value.shape, &index);
+  scatter_index(indices, &variable->value.shape, &index);
   TRY(scatter_into(context, kind, &index, indices, updates, &variable->value, status));
   return context->num_outputs == 0 || kernel_set_output(context, 0, context->inputs[0], NULL, status);
 }

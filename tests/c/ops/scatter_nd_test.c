@@ -13,7 +13,6 @@ TEST(scatter_nd_adds_into_zeros) {
            "complex64[2] 1+2i 0");
   op_gives("ScatterNd[T=bool, Tindices=int32]", "int32[2,1] 0 0; bool[2] true; int32[1] 2", "bool[2] true false");
   op_gives("ScatterNd[T=uint8, Tindices=int32]", "int32[2,1] 0 0; uint8[2] 200 100; int32[1] 1", "uint8[1] 44");
-  op_gives("ScatterNd[T=float, Tindices=int32]", "int32[2,0]; float[2,2] 1 2 3 4; int32[1] 2", "float[2] 4 6");
   op_gives("ScatterNd[T=float, Tindices=int32]", "int32[0,1]; float[0]; int32[1] 0", "float[0]");
 }
 
@@ -68,6 +67,40 @@ TEST(scatter_nd_of_wide_rows_with_any_split) {
     }
   }
   op_run_end(&run);
+}
+
+#define EMPTY_OUTPUT "Indices and updates specified for empty output"
+#define FIRST_AXIS "Dimensions [0,1) of indices[shape=[1]] = 1 must match dimensions [0,1) of updates[shape=[3]] = 3"
+
+TEST(scatters_refuse_indices_without_slices_to_write) {
+  const char *op = "ScatterNd[T=float, Tindices=int32]";
+  op_fails(op, "int32[1,1] 5; float[1,0]; int32[2] 3 0", CODE_INVALID_ARGUMENT, EMPTY_OUTPUT " shape");
+  op_fails(op, "int32[2,0]; float[2,4] 1; int32[1] 4", CODE_INVALID_ARGUMENT, EMPTY_OUTPUT " shape");
+  op_fails(op, "int32[1,1] 5; float[1,3] 1; int32[2] 0 3", CODE_INVALID_ARGUMENT, EMPTY_OUTPUT ".  indices shape: [1,1]");
+  op_gives(op, "int32[2,0]; float[2,3,0]; int32[2] 3 0", "float[3,0]");
+  op_fails("TensorScatterUpdate[T=float, Tindices=int32]", "float[3,0]; int32[1,1] 5; float[1,0]",
+           CODE_INVALID_ARGUMENT, EMPTY_OUTPUT " shape");
+  op_fails("ScatterNdNonAliasingAdd[T=float, Tindices=int32]", "float[3,0]; int32[1,1] 5; float[1,0]", CODE_INVALID_ARGUMENT,
+           EMPTY_OUTPUT ".  indices shape: [1,1]");
+  op_fails("GatherNd[Tparams=float, Tindices=int32]", "float[3,0]; int32[1,1] 5", CODE_INVALID_ARGUMENT,
+           "Requested more than 0 entries, but params is empty.  Params shape: [3,0]");
+  op_fails("GatherNd[Tparams=float, Tindices=int32]", "float[3,0]; int32[2,0]", CODE_INVALID_ARGUMENT, "params is empty");
+  op_gives("GatherNd[Tparams=float, Tindices=int32]", "float[3,0]; int32[0,1]", "float[0,0]");
+}
+
+TEST(vectors_of_indices_are_no_single_index) {
+  const char *op = "ScatterNd[T=float, Tindices=int32]";
+  op_fails(op, "int32[1] 1; float[] 1; int32[1] 4", CODE_INVALID_ARGUMENT, "Updates shape must have rank at least one. Found:[]");
+  op_fails(op, "int32[1] 1; float[1] 1; int32[1] 4", CODE_INVALID_ARGUMENT,
+           "Dimensions [1,1) of input[shape=[4]] must match dimensions [0,1) of updates[shape=[1]]");
+  op_fails(op, "int32[1] 1; float[3] 1; int32[2] 2 3", CODE_INVALID_ARGUMENT, FIRST_AXIS);
+  op_gives(op, "int32[0]; float[0,3]; int32[2] 0 3", "float[0,3]");
+  op_fails("TensorScatterUpdate[T=float, Tindices=int32]", "float[2,3] 0; int32[1] 1; float[3] 1", CODE_INVALID_ARGUMENT, FIRST_AXIS);
+  /* TensorFlow reads the first index only. */
+  op_gives("ScatterNdNonAliasingAdd[T=float, Tindices=int32]", "float[2,3] 0; int32[1] 1; float[1,3] 1", "float[2,3] 0 0 0 1 1 1");
+  op_gives("ScatterNdNonAliasingAdd[T=float, Tindices=int32]", "float[4] 0; int32[2] 0 7; float[2] 1", "float[4] 1 0 0 0");
+  op_fails("ScatterNdNonAliasingAdd[T=float, Tindices=int32]", "float[4] 0; int32[1] 5; float[1] 1", CODE_INVALID_ARGUMENT,
+           "indices = [5] does not index into shape [4]");
 }
 
 TEST(tensor_scatter_changes_a_copy) {
