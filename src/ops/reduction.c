@@ -289,14 +289,16 @@ static bool mean_gradient(const GradientRequest *request, StrBuf *text, Status *
                 "  one = Const[dtype=int32, value=1]()\n"
                 "  at_least_one = Maximum[T=int32](size_y:output:0, one:output:0)\n"
                 "  ratio = FloorDiv[T=int32](size_x:output:0, at_least_one:z:0)\n"
-                "  count = Cast[SrcT=int32, DstT=$T](ratio:z:0)\n"
+                "  divisor = Maximum[T=int32](ratio:z:0, one:output:0)\n" /* of no elements: 0 / 0 in the next derivative */
+                "  count = Cast[SrcT=int32, DstT=$T](divisor:z:0)\n"
                 "  share = RealDiv[T=$T](dy, count:y:0)\n");
   const char *share = under_kept_shape(keep_dims, "share_kept", "share:z:0", "share_kept:output:0", text);
   strbuf_printf(text, "  dx = BroadcastTo[T=$T](%s, shape:output:0)\n", share);
   return end_gradient("dx:output:0", text, status);
 }
 
-/* dy where x is the extreme; several extremes share it evenly. */
+/* dy where x is the extreme; several extremes share it evenly. The quotient is that of the weights: of no elements there are none, while dy
+ * over a count of 0 would be NaN in the next derivative. */
 static bool extreme_gradient(const NodeDef *node, const char *op, StrBuf *text, Status *status) {
   bool keep_dims;
   TRY(begin_gradient(node, op, &keep_dims, text, status));
@@ -308,8 +310,8 @@ static bool extreme_gradient(const NodeDef *node, const char *op, StrBuf *text, 
                 "  extreme = Equal[T=$T](x, %s)\n"
                 "  winners = Cast[SrcT=bool, DstT=$T](extreme:z:0)\n"
                 "  count = Sum[T=$T, Tidx=$Tidx, keep_dims=true](winners:y:0, i)\n"
-                "  share = RealDiv[T=$T](%s, count:output:0)\n"
-                "  dx = Mul[T=$T](winners:y:0, share:z:0)\n",
+                "  weights = RealDiv[T=$T](winners:y:0, count:output:0)\n"
+                "  dx = Mul[T=$T](weights:z:0, %s)\n",
                 y, dy);
   return end_gradient("dx:z:0", text, status);
 }

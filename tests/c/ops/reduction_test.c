@@ -151,6 +151,9 @@ TEST(every_set_of_axes_matches_the_reference) {
 #define CUBE "double[2,3,2] 1.5 -2 3 0.5 1 4 -1.2 2.5 0.7 -3 2 1.1; "
 #define EVERY_REDUCTION "Sum|Mean|Max|Min|Prod"
 GRADIENT_CASES(reduction,
+  {EVERY_REDUCTION "[T=double]", "double[2,0]; int32[] 0"},
+  {EVERY_REDUCTION "[T=double]", "double[0,3]; int32[] 0"},
+  {EVERY_REDUCTION "[T=double, keep_dims=true]", "double[0]; int32[] 0"},
   {EVERY_REDUCTION "[T=double]", CUBE "int32[] 1"},
   {EVERY_REDUCTION "[T=double]", CUBE "int32[2] 0 -1"},
   {EVERY_REDUCTION "[T=double]", CUBE "int32[0]"},

@@ -223,6 +223,12 @@ GRADIENT_CASES(segment,
   {"UnsortedSegmentSum[T=complex128, Tindices=int32]", "complex128[3] 1+2i 3-1i 2; int32[3] 1 0 1; int32[] 2"})
 
 GRADIENT_CASES(unsorted_segment,
+  {"UnsortedSegmentSum|UnsortedSegmentProd|UnsortedSegmentMin|UnsortedSegmentMax[T=double, Tindices=int32]",
+   "double[0]; int32[0]; int32[] 0"},
+  {"UnsortedSegmentSum|UnsortedSegmentProd|UnsortedSegmentMin|UnsortedSegmentMax[T=double, Tindices=int32]",
+   "double[0,2]; int32[0]; int32[] 3"},
+  {"UnsortedSegmentSum|UnsortedSegmentProd|UnsortedSegmentMin|UnsortedSegmentMax[T=double, Tindices=int32]",
+   "double[2,0]; int32[2] 0 1; int32[] 2"},
   {"UnsortedSegmentSum[T=double, Tindices=int32]", "double[4] 1 2 3 4; int32[4] 2 -1 0 2; int32[] 4"},
   {"UnsortedSegmentSum[T=double, Tindices=int64, Tnumsegments=int64]", "double[3,2] 1 2 3 4 5 6; int64[3,2] 1 1 2 -1 0 1; int64[] 3"},
   {"UnsortedSegmentSum[T=double, Tindices=int32]", "double[2,2] 1 2 3 4; int32[] 1; int32[] 2"},
