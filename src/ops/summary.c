@@ -22,7 +22,7 @@ bool summary_add(Summary *summary, Arena *arena, Str tag, SummaryValue **value, 
   *value = proto_new(kSummaryValue, arena);
   char *copy = arena_strndup(arena, tag.data, tag.length);
   if (*value == NULL || copy == NULL) return status_oom(status, "a summary");
-  (*value)->tag = copy;
+  (*value)->tag = (ProtobufCBinaryData){tag.length, (uint8_t *)copy};
   return proto_append(arena, (void ***)&summary->value, &summary->n_value, *value, status);
 }
 
@@ -183,9 +183,12 @@ static bool merge_one(Summary *merged, StringMap *tags, Arena *arena, Str bytes,
   const Summary *summary = message;
   for (size_t i = 0; i < summary->n_value; i++) {
     SummaryValue *value = summary->value[i];
-    if (value->tag[0] != '\0') {
-      if (string_map_contains(tags, value->tag)) return status_invalid(status, "Duplicate tag %s found in summary inputs ", value->tag);
-      TRY(string_map_set(tags, value->tag, value, status));
+    if (value->tag.len > 0) {
+      const char *tag = (const char *)value->tag.data;
+      if (string_map_find_bytes(tags, tag, value->tag.len) != NULL) {
+        return status_invalid(status, "Duplicate tag %.*s found in summary inputs ", (int)value->tag.len, tag);
+      }
+      TRY(string_map_set_bytes(tags, tag, value->tag.len, value, status));
     }
     TRY(proto_append(arena, (void ***)&merged->value, &merged->n_value, value, status));
   }

@@ -106,6 +106,31 @@ TEST(summaries_are_merged) {
   op_fails("MergeSummary[N=1]", "string[] x", CODE_INVALID_ARGUMENT, "Could not parse one of the summary inputs");
 }
 
+TEST(tags_may_hold_zeros) {
+  static const char *const tag[] = {"610062"}, *const a[] = {"0a0a0a0361006215000080bf", "0a0a0a0361006315000080bf"};
+  Status status;
+  OpRun run;
+  status_init(&status);
+  if (CHECK_OK(op_run_begin(&run, "ScalarSummary[T=float]", &status), status)) {
+    put_hex(&run, tag, 1);
+    if (CHECK_OK(op_run_inputs(&run, "float[1] -1", &status), status) && CHECK_OK(op_run_compute(&run, &status), status)) {
+      Str bytes = tstring_view(tensor_strings(&run.outputs[0]));
+      CHECK_INT_EQ(bytes.length, 12);
+      CHECK_MEM_EQ(bytes.data, "\x0a\x0a\x0a\x03" "a\0b\x15\0\0\x80\xbf", 12);
+    }
+  }
+  op_run_end(&run);
+  if (CHECK_OK(op_run_begin(&run, "MergeSummary[N=1]", &status), status)) {
+    put_hex(&run, a, 2);
+    if (CHECK_OK(op_run_compute(&run, &status), status)) {
+      Str bytes = tstring_view(tensor_strings(&run.outputs[0]));
+      CHECK_INT_EQ(bytes.length, 24);
+      CHECK_MEM_EQ(bytes.data, "\x0a\x0a\x0a\x03" "a\0b\x15\0\0\x80\xbf\x0a\x0a\x0a\x03" "a\0c\x15\0\0\x80\xbf", 24);
+    }
+  }
+  op_run_end(&run);
+}
+
 /* --- pictures --- */
 
 /* The pixels of picture `i` in a summary whose PNG files are stored: they stand at a fixed place behind the signature, IHDR, and the heads
