@@ -325,6 +325,10 @@ bool shape_max_pool_v2(InferenceContext *c, Status *status) {
   ShapeHandle input;
   int64_t ksize[4], strides[4];
   TRY(read_image(c, &layout, &input, status));
+  for (int i = 1; i < 3; i++) {
+    ShapeHandle checked;
+    TRY(shape_with_rank(c, shape_input(c, i), 1, &checked, status));
+  }
   const Tensor *sizes = shape_input_tensor(c, 1), *steps = shape_input_tensor(c, 2);
   if (sizes == NULL || steps == NULL) return shape_unknown_outputs(c, status);
   TRY(read_four(steps, "stride", strides, status));

@@ -178,11 +178,17 @@ static bool sparse_shape(InferenceContext *c, Status *status) {
 
 static bool dense_shape(InferenceContext *c, Status *status) {
   ShapeHandle both, loss;
-  TRY(shape_broadcast(c, shape_input(c, 0), shape_input(c, 1), &both, status));
-  if (shape_rank_known(both) && shape_rank(both) != 2) {
-    return status_invalid(status, "Shape must be broadcasted with rank 2, but is rank %d.", (int)shape_rank(both));
+  Status differs;
+  status_init(&differs);
+  /* Matrices that are equal; what is no matrix or differs may broadcast. */
+  bool equal = shape_with_rank(c, shape_input(c, 0), 2, &both, &differs) && shape_merge(c, both, shape_input(c, 1), &both, &differs);
+  if (!equal) {
+    TRY(shape_broadcast(c, shape_input(c, 0), shape_input(c, 1), &both, status));
+    if (!shape_rank_known(both)) return status_invalid(status, "Shape must be broadcasted with rank 2, but is rank is unknown.");
+    if (shape_rank(both) != 2) {
+      return status_invalid(status, "Shape must be broadcasted with rank 2, but is rank %d.", (int)shape_rank(both));
+    }
   }
-  TRY(shape_with_rank(c, both, 2, &both, status));
   TRY(shape_ok(shape_vector(c, shape_dim_of(c, both, 0)), &loss, status));
   shape_set_output(c, 0, loss);
   shape_set_output(c, 1, both);

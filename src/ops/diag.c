@@ -276,7 +276,14 @@ static bool matrix_set_diag_shape(InferenceContext *c, Status *status) {
   TRY(shape_with_rank_at_least(c, shape_input(c, 0), 2, &input, status));
   TRY(shape_with_rank_at_least(c, shape_input(c, 1), 1, &diagonal, status));
   shape_set_output(c, 0, input);
-  if (!shape_rank_known(input)) return true;
+  if (!shape_rank_known(input)) {
+    if (!shape_rank_known(diagonal)) return true;
+    TRY(shape_subshape(c, diagonal, 0, -1, 1, &outer, status));
+    TRY(shape_ok(shape_unknown_of_rank(c, 2), &last, status));
+    TRY(shape_concatenate(c, outer, last, &wanted, status));
+    shape_set_output(c, 0, wanted);
+    return true;
+  }
   TRY(dim_min(c, shape_dim_of(c, input, -2), shape_dim_of(c, input, -1), &length, status));
   TRY(shape_subshape(c, input, 0, -2, 1, &outer, status));
   TRY(shape_ok(shape_vector(c, length), &last, status));

@@ -200,6 +200,8 @@ static bool resource_gather_shape(InferenceContext *c, Status *status) {
   TRY(variable_shape_and_type(c, 0, &known, status));
   TRY(node_attr_type(c->node, "dtype", &dtype, status));
   TRY(node_attr_int(c->node, "batch_dims", &batch_dims, status));
+  if (batch_dims < 0) return status_invalid(status, "batch_dims is negative (%lld)", (long long)batch_dims);
+  TRY(shape_with_rank_at_least(c, indices, batch_dims, &indices, status));
   if (known.dtype != DT_INVALID && known.dtype != dtype) {
     return status_invalid(status, "Trying to read variable with wrong dtype. Expected %s got %s",
                           dtype_name(known.dtype), dtype_name(dtype));

@@ -196,6 +196,9 @@ static bool shape_max_pool_grad_grad(InferenceContext *c, Status *status) {
   return shape_max_pool(c, status) && check_grad_grad(c, status);
 }
 static bool shape_max_pool_grad_grad_v2(InferenceContext *c, Status *status) {
+  ShapeHandle checked;
+  TRY(shape_with_rank(c, shape_input(c, 0), 4, &checked, status));
+  for (int i = 3; i < 5; i++) TRY(shape_with_rank(c, shape_input(c, i), 1, &checked, status));
   return shape_unknown_outputs(c, status) && check_grad_grad(c, status);
 }
 

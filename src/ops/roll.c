@@ -80,10 +80,11 @@ static bool roll_kernel(KernelContext *context, Status *status) {
 }
 
 static bool roll_shape(InferenceContext *c, Status *status) {
-  ShapeHandle input, checked;
+  ShapeHandle input, shift, axis;
   TRY(shape_with_rank_at_least(c, shape_input(c, 0), 1, &input, status));
-  TRY(shape_with_rank_at_most(c, shape_input(c, 1), 1, &checked, status));
-  TRY(shape_with_rank_at_most(c, shape_input(c, 2), 1, &checked, status));
+  TRY(shape_with_rank_at_most(c, shape_input(c, 1), 1, &shift, status));
+  TRY(shape_with_rank_at_most(c, shape_input(c, 2), 1, &axis, status));
+  TRY(shape_merge(c, shift, axis, &axis, status));
   return shape_unchanged(c, status);
 }
 

@@ -30,17 +30,20 @@ static bool check_inputs(const KernelContext *context, bool saves, Status *statu
                : status_invalid(status, "Got %lld tensor names, but %lld expected dtypes.", (long long)count, (long long)tensors);
 }
 
-static bool inputs_shape(InferenceContext *c, int64_t tensors, Status *status) {
-  ShapeHandle names, slices, merged;
-  DimHandle count;
-  TRY(shape_with_rank(c, shape_input(c, 0), 0, &merged, status));
+static bool inputs_shape(InferenceContext *c, ShapeHandle *merged, Status *status) {
+  ShapeHandle names, slices, prefix;
+  TRY(shape_with_rank(c, shape_input(c, 0), 0, &prefix, status));
   TRY(shape_with_rank(c, shape_input(c, 1), 1, &names, status));
   TRY(shape_with_rank(c, shape_input(c, 2), 1, &slices, status));
-  TRY(shape_merge(c, names, slices, &merged, status));
-  return dim_with_value(c, shape_dim_of(c, merged, 0), tensors, &count, status);
+  return shape_merge(c, names, slices, merged, status);
 }
 
-static bool save_shape(InferenceContext *c, Status *status) { return inputs_shape(c, c->num_inputs - 3, status); }
+static bool save_shape(InferenceContext *c, Status *status) {
+  ShapeHandle names;
+  DimHandle count;
+  TRY(inputs_shape(c, &names, status));
+  return dim_with_value(c, shape_dim_of(c, names, 0), c->num_inputs - 3, &count, status);
+}
 
 /* --- saving --- */
 
@@ -141,7 +144,8 @@ done:
 
 /* A slice that is a constant tells the shape of its output. */
 static bool restore_shape(InferenceContext *c, Status *status) {
-  TRY(inputs_shape(c, c->num_outputs, status));
+  ShapeHandle names;
+  TRY(inputs_shape(c, &names, status));
   const Tensor *slices = shape_input_tensor(c, 2);
   bool known = slices != NULL && tensor_is_vector(slices) && tensor_num_elements(slices) == c->num_outputs;
   for (int i = 0; i < c->num_outputs; i++) {

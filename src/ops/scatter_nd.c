@@ -202,16 +202,23 @@ static bool parts_differ(const int at[4], const char *what, ShapeHandle a, Shape
   return false;
 }
 
+/* Whether the number of elements is known to be in a range. */
+static bool has_size(InferenceContext *c, ShapeHandle shape, int64_t low, int64_t high) {
+  if (!shape_rank_known(shape)) return false;
+  DimHandle size = shape_num_elements_of(c, shape);
+  return dim_known(size) && dim_value(size) >= low && dim_value(size) <= high;
+}
+
 /* What is written to must have the slices that the updates are. */
 static bool scatter_shapes(InferenceContext *c, ShapeHandle indices, ShapeHandle updates, ShapeHandle out,
                            Status *status) {
-  if (shape_rank_known(out) && shape_rank_known(indices) && shape_rank_known(updates)) {
-    bool none = dim_value(shape_num_elements_of(c, out)) == 0;
-    int64_t n = dim_value(shape_num_elements_of(c, indices)), m = dim_value(shape_num_elements_of(c, updates));
-    if (none && n > 0 && m > 0) return status_invalid(status, "Indices and updates specified for empty input");
+  if (has_size(c, out, 0, 0) && (has_size(c, indices, 1, INT64_MAX) || has_size(c, updates, 1, INT64_MAX))) {
+    return status_invalid(status, "Indices and updates specified for empty input");
   }
-  if (!shape_rank_known(indices) || !shape_rank_known(updates)) return true;
   TRY(shape_with_rank_at_least(c, indices, 1, &indices, status));
+  if (!shape_rank_known(indices) || !shape_rank_known(updates) || shape_rank(updates) == 0) return true;
+  DimHandle depth = shape_dim_of(c, indices, -1);
+  if (!dim_known(depth)) return true;
   Status merge;
   ShapeHandle a, b, merged;
   int outer = shape_rank(indices) - 1, rank = shape_rank(updates);
@@ -221,8 +228,7 @@ static bool scatter_shapes(InferenceContext *c, ShapeHandle indices, ShapeHandle
   if (!shape_merge(c, a, b, &merged, &merge)) {
     return parts_differ((int[]){0, outer, 0, outer}, "indices", indices, a, updates, b, status);
   }
-  DimHandle depth = shape_dim_of(c, indices, -1);
-  if (!dim_known(depth) || !shape_rank_known(out)) return true;
+  if (!shape_rank_known(out)) return true;
   int64_t begin = dim_value(depth) < shape_rank(out) ? dim_value(depth) : shape_rank(out);
   TRY(shape_subshape(c, out, begin, INT64_MAX, 1, &a, status));
   TRY(shape_subshape(c, updates, outer, INT64_MAX, 1, &b, status));
@@ -234,11 +240,12 @@ static bool scatter_shapes(InferenceContext *c, ShapeHandle indices, ShapeHandle
 }
 
 static bool scatter_nd_shape(InferenceContext *c, Status *status) {
-  ShapeHandle sizes, out;
+  ShapeHandle sizes, updates, out;
   TRY(shape_with_rank(c, shape_input(c, 2), 1, &sizes, status));
+  TRY(shape_with_rank_at_least(c, shape_input(c, 1), 1, &updates, status));
   TRY(shape_from_input_tensor(c, 2, &out, status));
   shape_set_output(c, 0, out);
-  return scatter_shapes(c, shape_input(c, 0), shape_input(c, 1), out, status);
+  return scatter_shapes(c, shape_input(c, 0), updates, out, status);
 }
 
 REGISTER_OP(ScatterNd,
@@ -413,18 +420,26 @@ static bool variable_sub_kernel(KernelContext *context, Status *status) {
   return scatter_to_variable(context, SCATTER_SUB, status);
 }
 
+static bool reference_scatter_shape(InferenceContext *c, Status *status) {
+  ShapeHandle updates;
+  TRY(shape_with_rank_at_least(c, shape_input(c, 2), 1, &updates, status));
+  shape_set_output(c, 0, shape_input(c, 0));
+  return scatter_shapes(c, shape_input(c, 1), updates, shape_input(c, 0), status);
+}
+
 static bool resource_scatter_shape(InferenceContext *c, Status *status) {
   ShapeAndType variable;
+  ShapeHandle updates;
   TRY(variable_shape_and_type(c, 0, &variable, status));
-  TRY(shape_with_rank_at_least(c, variable.shape, 1, &variable.shape, status));
-  return scatter_shapes(c, shape_input(c, 1), shape_input(c, 2), variable.shape, status);
+  TRY(shape_with_rank_at_least(c, shape_input(c, 2), 1, &updates, status));
+  return scatter_shapes(c, shape_input(c, 1), updates, variable.shape, status);
 }
 
 REGISTER_OP(ScatterNdUpdate,
   .inputs = {"ref: Ref(T)", "indices: Tindices", "updates: T"},
   .outputs = {"output_ref: Ref(T)"},
   .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true"},
-  .shape = tensor_scatter_shape,
+  .shape = reference_scatter_shape,
   .gradient = NO_GRADIENT,
   .kernels = {{DT_INVALID, variable_update_kernel}})
 
@@ -432,7 +447,7 @@ REGISTER_OP(ScatterNdAdd,
   .inputs = {"ref: Ref(T)", "indices: Tindices", "updates: T"},
   .outputs = {"output_ref: Ref(T)"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
-  .shape = tensor_scatter_shape,
+  .shape = reference_scatter_shape,
   .gradient = NO_GRADIENT,
   .kernels = {NUMBER_KERNELS(variable_add_kernel)})
 
@@ -440,7 +455,7 @@ REGISTER_OP(ScatterNdSub,
   .inputs = {"ref: Ref(T)", "indices: Tindices", "updates: T"},
   .outputs = {"output_ref: Ref(T)"},
   .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
-  .shape = tensor_scatter_shape,
+  .shape = reference_scatter_shape,
   .gradient = NO_GRADIENT,
   .kernels = {NUMBER_KERNELS(variable_sub_kernel)})
 

@@ -203,13 +203,13 @@ static bool batch_to_space_kernel(KernelContext *context, Status *status) {
 
 /* The sizes of the blocks, as an input of the node or in place of one; the margins are input `margins`. */
 typedef struct BlockShape {
-  ShapeHandle shape;
+  ShapeHandle input, shape;
   const int64_t *block; /* NULL: not known */
   int margins;
 } BlockShape;
 
 static bool block_shape(InferenceContext *c, const BlockShape *blocks, bool to_batch, Status *status) {
-  ShapeHandle input = shape_input(c, 0), output, wanted;
+  ShapeHandle input = blocks->input, output, wanted;
   /* TensorFlow takes none of which it does not know the rank; here there is nothing to say about it. */
   if (!shape_rank_known(blocks->shape)) return shape_unknown_outputs(c, status);
   if (shape_rank(blocks->shape) != 1) return status_invalid(status, "block_shape must have rank 1.");
@@ -264,7 +264,7 @@ static bool block_shape(InferenceContext *c, const BlockShape *blocks, bool to_b
 
 static bool nd_shape(InferenceContext *c, bool to_batch, Status *status) {
   int64_t block[SHAPE_MAX_RANK];
-  BlockShape blocks = {shape_input(c, 1), NULL, 2};
+  BlockShape blocks = {shape_input(c, 0), shape_input(c, 1), NULL, 2};
   const Tensor *values = shape_input_tensor(c, 1);
   if (values != NULL) {
     TRY(array_read_ints(values, block, status));
@@ -281,7 +281,7 @@ static bool square_shape(InferenceContext *c, bool to_batch, Status *status) {
   TRY(node_attr_int(c->node, "block_size", &size, status));
   TRY(shape_with_rank(c, shape_input(c, 0), 4, &input, status));
   TRY(shape_ok(shape_vector(c, dim_make(c, 2)), &shape, status));
-  return block_shape(c, &(BlockShape){shape, (int64_t[]){size, size}, 1}, to_batch, status);
+  return block_shape(c, &(BlockShape){input, shape, (int64_t[]){size, size}, 1}, to_batch, status);
 }
 static bool space_to_batch_shape(InferenceContext *c, Status *status) { return square_shape(c, true, status); }
 static bool batch_to_space_shape(InferenceContext *c, Status *status) { return square_shape(c, false, status); }

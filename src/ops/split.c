@@ -188,11 +188,9 @@ static bool unknown_parts(InferenceContext *c, ShapeHandle input, DimHandle axis
 }
 
 static bool split_v_shape(InferenceContext *c, Status *status) {
-  ShapeHandle input = shape_input(c, 0), sizes_shape, output;
-  DimHandle axis, checked;
+  ShapeHandle input = shape_input(c, 0), output;
+  DimHandle axis;
   int32_t rank = shape_rank_known(input) ? shape_rank(input) : UNKNOWN_RANK;
-  TRY(shape_with_rank(c, shape_input(c, 1), 1, &sizes_shape, status));
-  TRY(dim_with_value(c, shape_dim_of(c, sizes_shape, 0), c->num_outputs, &checked, status));
   TRY(dim_for_scalar_input_with_negative_indexing(c, 2, rank, &axis, status));
   const Tensor *sizes = shape_input_tensor(c, 1);
   if (dim_known(axis)) TRY(shape_with_rank_at_least(c, input, dim_value(axis) + 1, &input, status));
@@ -200,13 +198,13 @@ static bool split_v_shape(InferenceContext *c, Status *status) {
     shape_set_output(c, 0, input);
     return true;
   }
-  if (!shape_rank_known(input) || !dim_known(axis) || sizes == NULL)
-    return unknown_parts(c, input, axis, status);
-  DimHandle length = shape_dim_of(c, input, dim_value(axis));
-  int64_t rest = 0;
+  if (!shape_rank_known(input) || sizes == NULL) return unknown_parts(c, input, axis, status);
   if (tensor_num_elements(sizes) != c->num_outputs) {
     return status_invalid(status, "Length of size_splits should be equal to num_outputs");
   }
+  if (!dim_known(axis)) return unknown_parts(c, input, axis, status);
+  DimHandle length = shape_dim_of(c, input, dim_value(axis));
+  int64_t rest = 0;
   TRY(check_sizes(sizes, c->num_outputs, dim_value(length), &rest, status));
   for (int i = 0; i < c->num_outputs; i++) {
     int64_t size = tensor_int_at(sizes, i);

@@ -218,7 +218,7 @@ static bool push_back_shape(InferenceContext *c, Status *status) {
 
 static bool pop_back_shape(InferenceContext *c, Status *status) {
   ShapeHandle shape;
-  TRY(tensor_list_infer_element_with(c, 1, &shape, status));
+  TRY(tensor_list_infer_element(c, &shape, status));
   shape_set_output(c, 1, shape);
   return tensor_list_infer_handle(c, shape, status);
 }

@@ -147,8 +147,7 @@ static bool stack_shape(InferenceContext *c, Status *status) {
 static bool from_tensor_shape(InferenceContext *c, Status *status) {
   ShapeHandle said, own;
   TRY(shape_from_input_tensor_or_scalar(c, 1, &said, status));
-  TRY(shape_with_rank_at_least(c, shape_input(c, 0), 1, &own, status));
-  TRY(shape_subshape(c, own, 1, INT64_MAX, 1, &own, status));
+  TRY(shape_subshape(c, shape_input(c, 0), 1, INT64_MAX, 1, &own, status));
   TRY(shape_merge(c, own, said, &own, status));
   return tensor_list_infer_handle(c, own, status);
 }

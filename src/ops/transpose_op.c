@@ -98,7 +98,7 @@ static bool conjugate_transpose_kernel(KernelContext *context, Status *status) {
 }
 
 static bool transpose_shape(InferenceContext *c, Status *status) {
-  ShapeHandle input = shape_input(c, 0), output;
+  ShapeHandle input = shape_input(c, 0), output, numbers;
   const Tensor *perm = shape_input_tensor(c, 1);
   DimHandle length;
   TRY(dim_ok(shape_num_elements_of(c, shape_input(c, 1)), &length, status));
@@ -117,6 +117,7 @@ static bool transpose_shape(InferenceContext *c, Status *status) {
     shape_set_output(c, 0, input);
     return true;
   }
+  TRY(shape_with_rank(c, shape_input(c, 1), 1, &numbers, status));
   TRY(shape_with_rank(c, input, rank, &input, status));
   TRY(dim_with_value(c, length, rank, &length, status));
   DimHandle *dims = arena_alloc(c->arena, (rank + 1) * (int64_t)sizeof *dims);

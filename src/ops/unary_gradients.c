@@ -17,14 +17,6 @@ static bool slope_pair(KernelContext *context, const char *op, PairLoop *loop, S
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
-/* The graph-building check: y and dy have one shape. */
-static bool pair_shape(InferenceContext *c, Status *status) {
-  ShapeHandle merged;
-  TRY(shape_merge(c, shape_input(c, 0), shape_input(c, 1), &merged, status));
-  shape_set_output(c, 0, shape_input(c, 0));
-  return true;
-}
-
 #define GRADIENT_TYPES "T: {bfloat16, half, float, double, complex64, complex128}"
 
 CONJUGATE_GRADIENT(sqrt_grad_gradient,
@@ -38,7 +30,7 @@ CONJUGATE_GRADIENT(sqrt_grad_gradient,
     "}\n")
 /* z = dy / (2 y) */
 REGISTER_OP(SqrtGrad,
-  .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
+  .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = shape_unchanged,
   .gradient_fn = sqrt_grad_gradient,
   .kernels = {TYPED_FLOAT_KERNELS(sqrt_grad), TYPED_HALF_KERNELS(sqrt_grad), TYPED_COMPLEX_KERNELS(sqrt_grad)})
 
@@ -54,7 +46,7 @@ CONJUGATE_GRADIENT(rsqrt_grad_gradient,
     "}\n")
 /* z = -dy y^3 / 2 */
 REGISTER_OP(RsqrtGrad,
-  .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
+  .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = shape_unchanged,
   .gradient_fn = rsqrt_grad_gradient,
   .kernels = {TYPED_FLOAT_KERNELS(rsqrt_grad), TYPED_HALF_KERNELS(rsqrt_grad), TYPED_COMPLEX_KERNELS(rsqrt_grad)})
 
@@ -74,7 +66,7 @@ CONJUGATE_GRADIENT(reciprocal_grad_gradient,
     MINUS_TWO_Y_DY("~dz", "dy"))
 /* z = -dy y^2 */
 REGISTER_OP(ReciprocalGrad,
-  .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
+  .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = shape_unchanged,
   .gradient_fn = reciprocal_grad_gradient,
   .kernels = {TYPED_FLOAT_KERNELS(reciprocal_grad), TYPED_HALF_KERNELS(reciprocal_grad), TYPED_COMPLEX_KERNELS(reciprocal_grad)})
 
@@ -83,7 +75,7 @@ CONJUGATE_GRADIENT(inv_grad_gradient,
     "  gdy = InvGrad[T=$T](~y, dz)\n"
     MINUS_TWO_Y_DY("~dz", "dy"))
 REGISTER_OP(InvGrad,
-  .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
+  .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = shape_unchanged,
   .gradient_fn = inv_grad_gradient,
   .kernels = {TYPED_FLOAT_KERNELS(reciprocal_grad), TYPED_HALF_KERNELS(reciprocal_grad), TYPED_COMPLEX_KERNELS(reciprocal_grad)})
 
@@ -93,7 +85,7 @@ CONJUGATE_GRADIENT(tanh_grad_gradient,
     MINUS_TWO_Y_DY("dz", "~dy"))
 /* z = dy (1 - y^2) */
 REGISTER_OP(TanhGrad,
-  .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
+  .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = shape_unchanged,
   .gradient_fn = tanh_grad_gradient,
   .kernels = {TYPED_FLOAT_KERNELS(tanh_grad), TYPED_HALF_KERNELS(tanh_grad), TYPED_COMPLEX_KERNELS(tanh_grad)})
 
@@ -109,6 +101,6 @@ CONJUGATE_GRADIENT(sigmoid_grad_gradient,
     "}\n")
 /* z = dy y (1 - y) */
 REGISTER_OP(SigmoidGrad,
-  .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = pair_shape,
+  .inputs = {"y: T", "dy: T"}, .outputs = {"z: T"}, .attrs = {GRADIENT_TYPES}, .shape = shape_unchanged,
   .gradient_fn = sigmoid_grad_gradient,
   .kernels = {TYPED_FLOAT_KERNELS(sigmoid_grad), TYPED_HALF_KERNELS(sigmoid_grad), TYPED_COMPLEX_KERNELS(sigmoid_grad)})
