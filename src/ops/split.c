@@ -194,10 +194,6 @@ static bool split_v_shape(InferenceContext *c, Status *status) {
   TRY(dim_for_scalar_input_with_negative_indexing(c, 2, rank, &axis, status));
   const Tensor *sizes = shape_input_tensor(c, 1);
   if (dim_known(axis)) TRY(shape_with_rank_at_least(c, input, dim_value(axis) + 1, &input, status));
-  if (c->num_outputs == 1) {
-    shape_set_output(c, 0, input);
-    return true;
-  }
   if (!shape_rank_known(input) || sizes == NULL) return unknown_parts(c, input, axis, status);
   if (tensor_num_elements(sizes) != c->num_outputs) {
     return status_invalid(status, "Length of size_splits should be equal to num_outputs");
