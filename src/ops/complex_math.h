@@ -1,6 +1,7 @@
 /* Functions of complex numbers, for complex128, and rounded for complex64. Each part of a result is within 4 units in the last place,
- * wherever in the plane, with two exceptions: complex_pow loses about log2(1 + |y log x|) bits; and the real parts of expm1 and
- * sigmoid lose digits where they are less than 2^-45 of their terms, or their terms cancel at an angle above 2^25. Branch cuts, signed zeros, infinities and NaN are as C99's Annex G says.
+ * wherever in the plane, with two exceptions. complex_pow loses about log2(1 + |y log x|) bits. The real parts of expm1 and sigmoid
+ * lose digits where they are less than 2^-45 of their terms, or where their terms cancel at an angle above 2^25. Branch cuts, signed
+ * zeros, infinities and NaN are as C99's Annex G says.
  */
 #ifndef TFCORE_OPS_COMPLEX_MATH_H_
 #define TFCORE_OPS_COMPLEX_MATH_H_
