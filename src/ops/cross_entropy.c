@@ -176,6 +176,18 @@ static bool sparse_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
+/* TensorFlow takes a size of 1 beside an unknown one for 1; but the unknown one may be larger and broadcast. */
+static bool keep_broadcast_open(InferenceContext *c, int d, ShapeHandle *both, Status *status) {
+  DimHandle size = shape_dim_of(c, *both, d);
+  if (!dim_known(size) || dim_value(size) != 1) return true;
+  for (int i = 0; i < 2; i++) {
+    ShapeHandle input = shape_input(c, i);
+    if (shape_rank_known(input) && dim_known(shape_dim_of(c, input, d))) continue;
+    return shape_replace_dim(c, *both, d, dim_unknown(c), both, status);
+  }
+  return true;
+}
+
 static bool dense_shape(InferenceContext *c, Status *status) {
   ShapeHandle both, loss;
   Status differs;
@@ -189,6 +201,7 @@ static bool dense_shape(InferenceContext *c, Status *status) {
       return status_invalid(status, "Shape must be broadcasted with rank 2, but is rank %d.", (int)shape_rank(both));
     }
   }
+  for (int d = 0; equal && d < 2; d++) TRY(keep_broadcast_open(c, d, &both, status));
   TRY(shape_ok(shape_vector(c, shape_dim_of(c, both, 0)), &loss, status));
   shape_set_output(c, 0, loss);
   shape_set_output(c, 1, both);
