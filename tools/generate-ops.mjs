@@ -29,12 +29,21 @@ const parameter = (name) => (RESERVED.has(camelCase(name)) ? `${camelCase(name)}
 const isList = (arg) => arg.number_attr !== undefined || arg.type_list_attr !== undefined;
 
 const ATTR_TYPES = {
-  string: 'string', int: 'number | bigint', float: 'number', bool: 'boolean', type: 'DTypeName', shape: 'ShapeLike', tensor: 'TensorLike', func: 'string | FuncAttr',
+  string: 'string', int: 'number | bigint', float: 'number', bool: 'boolean', type: 'DTypeName', shape: 'ShapeLike', tensor: 'TensorLike', func: 'string | FuncInput',
 };
 const attrType = (type) => {
   const list = /^list\((.*)\)$/.exec(type);
   return list ? `readonly (${ATTR_TYPES[list[1]]})[]` : ATTR_TYPES[type];
 };
+
+/** The type of an attr: a union where only some values are allowed. */
+function typeOfAttr({ type, allowed_values: allowed }) {
+  if (!Array.isArray(allowed)) return attrType(type);
+  const union = allowed.map((value) => `'${value}'`).join(' | ');
+  const of = { type: `DTypeName<${union}>`, string: union };
+  const list = /^list\((.*)\)$/.exec(type);
+  return list ? `readonly (${of[list[1]] ?? ATTR_TYPES[list[1]]})[]` : (of[type] ?? attrType(type));
+}
 
 const isTensor = (value) => value !== null && typeof value === 'object' && 'dtype' in value;
 const show = (value) => (isTensor(value) ? String(value) : JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? Number(v) : v)));
@@ -67,7 +76,7 @@ function method(op) {
     const byDefault = defaultOf(attr);
     const notes = [byDefault === undefined ? '' : `Default ${show(byDefault)}.`, attr.allowed_values ? `One of ${attr.allowed_values.map(show).join(', ')}.` : ''];
     const note = notes.filter(Boolean).join(' ');
-    return `${note ? `/** ${note} */ ` : ''}${camelCase(attr.name)}${byDefault === undefined ? '' : '?'}: ${attrType(attr.type)};`;
+    return `${note ? `/** ${note} */ ` : ''}${camelCase(attr.name)}${byDefault === undefined ? '' : '?'}: ${typeOfAttr(attr)};`;
   });
   const options = fields.length ? `OpOptions & {\n${fields.map((field) => `    ${field}`).join('\n')}\n  }` : 'OpOptions';
   const outputs = op.output_arg;
@@ -78,7 +87,7 @@ function method(op) {
   const extra = attrs.some(isFreeFloat) ? "{ dtype: 'float32', ...o }" : 'o';
   return `  /** ${signature} */
   ${camelCase(op.name)}(${[...parameters, `o: ${options}${required ? '' : ' = {}'}`].join(', ')}): ${result} {
-    return this.built('${op.name}', [${inputs}], ${extra}, {${names ? ` ${names} ` : ''}})${take};
+    return built(this, '${op.name}', [${inputs}], ${extra}, {${names ? ` ${names} ` : ''}})${take};
   }
 `;
 }
@@ -92,20 +101,13 @@ const importUsed = (names, from) => {
 };
 const text = `/** The ops of the registry as methods. Made by tools/generate-ops.mjs; not edited. */
 import type { AttrInput } from '../attr-value.js';
-${importUsed(['FuncAttr', 'ShapeLike'], '../attr-value.js')}${importUsed(['DTypeName'], '../dtypes.js')}import type { OpOptions } from '../graph.js';
+${importUsed(['FuncInput', 'ShapeLike'], '../attr-value.js')}${importUsed(['DTypeName'], '../dtypes.js')}import type { OpOptions } from '../graph.js';
 import type { Operand } from '../op-inputs.js';
 import type { Operation, Output } from '../operation.js';
+import { builtOp as built } from '../op-options.js';
 ${importUsed(['TensorLike'], '../tensor.js')}
 export abstract class GraphOps {
   abstract op(type: string, inputs?: readonly (Operand | readonly Operand[])[], options?: OpOptions & { attrs?: Record<string, AttrInput> }): Operation;
-
-  /** Builds an op whose attrs stand among the options, under their camelCase names. */
-  private built(type: string, inputs: readonly (Operand | readonly Operand[])[], options: OpOptions, names: Record<string, string>): Operation {
-    const { name, controlInputs, device, ...rest } = options as OpOptions & Record<string, AttrInput>;
-    const attrs: Record<string, AttrInput> = {};
-    for (const [key, value] of Object.entries(rest)) attrs[names[key] ?? key] = value;
-    return this.op(type, inputs, { name, controlInputs, device, attrs });
-  }
 
 ${methods}}
 `;

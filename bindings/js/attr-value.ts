@@ -1,6 +1,8 @@
 /** AttrValues: from JavaScript values to TensorFlow's message and back. */
-import { DType, TypedArray, dtypeAttrFromNumber, dtypeFromNumber, dtypeNumber, itemsPerElement, typedArrayOf } from './dtypes.js';
-import { InvalidArgumentError, ResourceExhaustedError } from './errors.js';
+import { checkOptions, isPlainObject, shown, unknownName } from './arguments.js';
+import { DType, TypedArray, dtypeAttrFromNumber, dtypeFromNumber, dtypeNumber, isDTypeName, itemsPerElement, typedArrayOf } from './dtypes.js';
+import { InvalidArgumentError, ResourceExhaustedError, TFError } from './errors.js';
+import type { OpDef } from './op-def.js';
 import { Field, MessageWriter, fieldsOf, floatOf, floatsOf, intOf, textOf, varintsOf } from './protobuf.js';
 import { Tensor, TensorLike, checkShape, sizeOf, tensor } from './tensor.js';
 import { textOrBytes, uniform } from './utf8.js';
@@ -16,8 +18,10 @@ export interface FuncAttr {
  * placeholders of function bodies as '$T'.
  */
 export type AttrValue = string | Uint8Array | number | bigint | boolean | Tensor | FuncAttr | (number | null)[] | null | AttrValue[];
+/** A function of the graph by name. Functions of JavaScript, and parts of graphs, have names too, and are none. */
+export type FuncInput = FuncAttr & { readonly apply?: never; readonly graph?: never };
 /** What may be given for an attr; its type decides how it is read. */
-export type AttrInput = string | number | bigint | boolean | Uint8Array | TensorLike | FuncAttr | ShapeLike | readonly AttrInput[];
+export type AttrInput = string | number | bigint | boolean | Uint8Array | TensorLike | FuncInput | ShapeLike | readonly AttrInput[];
 
 /** Field numbers in AttrValue; in its ListValue they are the same, but for func. */
 const FIELD = { list: 1, string: 2, int: 3, float: 4, bool: 5, type: 6, shape: 7, tensor: 8, placeholder: 9, func: 10 } as const;
@@ -111,12 +115,23 @@ function expanded(dtype: DType, count: number, values: readonly (number | bigint
 
 function writeFunc(writer: MessageWriter, value: unknown): void {
   const func = typeof value === 'string' ? { name: value } : (value as FuncAttr);
-  if (typeof func?.name !== 'string') throw new InvalidArgumentError('a function attr is a name or { name, attrs }');
+  if (typeof value !== 'string' && !isFuncAttr(value)) {
+    const hint = typeof value === 'function' ? '; a function of JavaScript becomes one of the graph with graph.call, cond or whileLoop, or as text with tf.FunctionDef.parse' : '';
+    throw new InvalidArgumentError(`a function attr is the name of a function, or { name, attrs }, not ${shown(value)}${hint}`);
+  }
   writer.bytes(1, func.name);
   for (const [key, attr] of Object.entries(func.attrs ?? {})) {
     const type = typeof attr === 'string' && attr.length > 1 && attr.startsWith('$') ? 'type' : guessAttrType(attr); // '$T': a placeholder
     writer.message(2, () => writer.bytes(1, key).message(2, () => writeAttr(writer, type, attr)));
   }
+}
+
+/** Whether it is `{ name, attrs }`, or a FunctionDef, which has a name too. */
+function isFuncAttr(value: unknown): value is FuncAttr {
+  if (Object.prototype.toString.call(value) === '[object FunctionDef]') return true;
+  if (!isPlainObject(value) || typeof value.name !== 'string') return false;
+  checkOptions<FuncAttr>('a function attr', value, { name: 'a string', attrs: 'an object' });
+  return true;
 }
 
 /** The attr type of a value whose declaration is not at hand: attrs of functions. */
@@ -133,20 +148,19 @@ export function guessAttrType(value: unknown): string {
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'bigint' || Number.isInteger(value)) return 'int';
   if (typeof value === 'number') return 'float';
-  if (typeof value === 'string') {
-    try {
-      dtypeNumber(value);
-      return 'type';
-    } catch {
-      return 'string';
-    }
-  }
-  return 'func';
+  if (typeof value === 'string') return isDTypeName(value) ? 'type' : 'string';
+  if (isFuncAttr(value)) return 'func';
+  throw new InvalidArgumentError(`${shown(value)} is no value of an attr`);
+}
+
+function writeTensorField(writer: MessageWriter, value: Tensor): void {
+  value.check();
+  writer.message(FIELD.tensor, () => writeTensor(writer, value));
 }
 
 function writeItem(writer: MessageWriter, type: string, value: unknown, inList: boolean): void {
   const refuse = (): never => {
-    throw new InvalidArgumentError(`${JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? `${v}n` : v))} is no value of attr type '${type}'`);
+    throw new InvalidArgumentError(`${Array.isArray(value) ? `[${value.map(shown)}]` : shown(value)} is no value of attr type '${type}'`);
   };
   switch (type) {
     case 'string':
@@ -171,12 +185,11 @@ function writeItem(writer: MessageWriter, type: string, value: unknown, inList: 
       writer.varint(FIELD.type, dtypeNumber(value as string));
       return;
     case 'shape':
-      if (value !== null && !Array.isArray(value)) refuse();
       if (value !== null) checkShape(value);
       writer.message(FIELD.shape, () => writeShape(writer, value as ShapeLike));
       return;
     case 'tensor':
-      writer.message(FIELD.tensor, () => writeTensor(writer, value instanceof Tensor ? value : tensor(value as TensorLike)));
+      writeTensorField(writer, value instanceof Tensor ? value : tensor(value as TensorLike));
       return;
     case 'func':
       writer.message(inList ? LIST_FUNC : FIELD.func, () => writeFunc(writer, value));
@@ -195,7 +208,7 @@ function writeAttr(writer: MessageWriter, type: string, value: unknown): void {
     writeItem(writer, type, value, false);
     return;
   }
-  if (!Array.isArray(value)) throw new InvalidArgumentError(`an attr of type '${type}' takes an array`);
+  if (!Array.isArray(value)) throw new InvalidArgumentError(`an attr of type '${type}' takes an array, not ${shown(value)}`);
   const itemType = type.slice('list('.length, -1);
   writer.message(FIELD.list, () => {
     for (const item of value) writeItem(writer, itemType, item, true);
@@ -209,6 +222,19 @@ export function encodeAttr(type: string, value: unknown): Uint8Array {
   attrWriter.clear();
   writeAttr(attrWriter, type, value);
   return attrWriter.finish();
+}
+
+/** As encodeAttr, for attr `name` of an op or function that may be known: then it must have the attr, and the error names it. */
+export function encodeAttrOf(def: OpDef | undefined, name: string, value: unknown): Uint8Array {
+  const declared = def?.attr.find((attr) => attr.name === name)?.type;
+  if (def && declared === undefined && !name.startsWith('_')) throw unknownName(`Op ${def.name} has no attr`, name, def.attr.map((attr) => attr.name));
+  try {
+    const isPlaceholder = typeof value === 'string' && value.length > 1 && value.startsWith('$');
+    return encodeAttr(declared ?? (isPlaceholder ? 'type' : guessAttrType(value)), value);
+  } catch (error) {
+    if (error instanceof TFError) error.message = `attr '${name}': ${error.message}`;
+    throw error;
+  }
 }
 
 const safeInt = (value: bigint): number | bigint =>

@@ -2,6 +2,7 @@
 import { AttrValue } from './attr-value.js';
 import { DType } from './dtypes.js';
 import { GraphDefContent, GraphDefNode, attrOf, functionsNamedBy, readGraphDef } from './graph-def-nodes.js';
+import { Graph } from './graph.js';
 import { Constraints, kernelsOf } from './kernel-types.js';
 import type { OpDef } from './op-def.js';
 import type { Runtime } from './runtime.js';
@@ -34,7 +35,19 @@ function unfitType(node: GraphDefNode, def: OpDef, kernels: readonly Constraints
 }
 
 export function findMissing(runtime: Runtime, graphDef: Uint8Array | ArrayBuffer | string): Missing[] {
-  return findMissingIn(runtime, readGraphDef(runtime.wasm, graphDef));
+  const missing = findMissingIn(runtime, readGraphDef(runtime.wasm, graphDef));
+  if (missing.length === 0) tryImport(runtime, graphDef);
+  return missing;
+}
+
+/** Throws what importing throws: a graph may have all that it needs and be damaged. */
+function tryImport(runtime: Runtime, graphDef: Uint8Array | ArrayBuffer | string): void {
+  const graph = new Graph(runtime);
+  try {
+    graph.importGraphDef(graphDef);
+  } finally {
+    graph.dispose();
+  }
 }
 
 export function findMissingIn(runtime: Runtime, { nodes, functions }: GraphDefContent): Missing[] {

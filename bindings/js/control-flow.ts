@@ -1,8 +1,11 @@
 /** Calls, branches and loops: functions of a graph as operations, from FunctionDefs or from callables that are traced. */
+import { checkList, checkOptions, shown } from './arguments.js';
 import type { AttrInput, FuncAttr } from './attr-value.js';
 import { InvalidArgumentError, NotFoundError } from './errors.js';
 import { FunctionDef } from './function-def.js';
-import { Graph, OpOptions } from './graph.js';
+import { didYouMean } from './did-you-mean.js';
+import { Graph, OP_OPTIONS, OpOptions } from './graph.js';
+import { opNames } from './hints.js';
 import type { Operand } from './op-inputs.js';
 import type { Operation, Output } from './operation.js';
 import { fieldsOf, textOf } from './protobuf.js';
@@ -150,6 +153,9 @@ class TracedBody {
 
   private run(body: Body): void {
     const { graph, args, results } = this;
+    if (typeof body !== 'function' && typeof body !== 'string' && !(body instanceof FunctionDef)) {
+      throw new InvalidArgumentError(`${this.what} must be a function that is called to build it, a FunctionDef or the name of one, not ${shown(body)}`);
+    }
     if (typeof body !== 'function') {
       results.push(...callFunction(graph, body, args, {}));
       this.called = graph.operations().at(-1);
@@ -161,7 +167,7 @@ class TracedBody {
       throw new InvalidArgumentError(`${this.what} returned a promise; it must return its outputs at once`);
     }
     const list = returned === undefined ? [] : Array.isArray(returned) ? (returned as Operand[]) : [returned as Operand];
-    results.push(...list.map((value, i) => graph.asOutput(value, `output ${i} of ${this.what}`)));
+    results.push(...Array.from(list, (value, i) => graph.asOutput(value, `output ${i} of ${this.what}`)));
   }
 
   get captures(): Output[] {
@@ -229,8 +235,8 @@ export function callFunction(
 ): Output[] {
   if (fn instanceof FunctionDef) graph.addFunction(fn);
   const name = fn instanceof FunctionDef ? fn.name : fn;
-  if (typeof name !== 'string') throw new InvalidArgumentError(`${String(name)} is no function: neither a name nor a FunctionDef`);
-  if (!graph.findOpDef(name)) throw new NotFoundError(`Function ${name} is not defined.`);
+  if (typeof name !== 'string') throw new InvalidArgumentError(`${shown(name)} is no function: neither a name nor a FunctionDef`);
+  if (!graph.findOpDef(name)) throw new NotFoundError(`Function ${name} is not defined.${didYouMean(name, opNames(graph.runtime, graph)).replace(/^; d/, ' D')}`);
   return graph.op(name, inputs, options).outputs;
 }
 
@@ -239,7 +245,9 @@ const functionBase = (node: string): string => node.replace(/[^A-Za-z0-9_]/g, '_
 
 /** See Graph.cond. */
 export function addCond(graph: Graph, pred: Operand, then: Body, otherwise: Body, inputs: readonly Operand[], options: OpOptions): Output[] {
-  const values = inputs.map((input, i) => graph.asOutput(input, `input ${i} of cond`));
+  checkOptions<OpOptions>('cond', options, OP_OPTIONS);
+  checkList('the inputs of cond', inputs);
+  const values = Array.from(inputs, (input, i) => graph.asOutput(input, `input ${i} of cond`));
   const shapes = values.map((value) => value.shape);
   const name = options.name ?? graph.uniqueName('cond');
   return Bodies.with(graph, values, (bodies) => {
@@ -262,7 +270,9 @@ export function addCond(graph: Graph, pred: Operand, then: Body, otherwise: Body
 
 /** See Graph.whileLoop. */
 export function addWhileLoop(graph: Graph, cond: Body, body: Body, inputs: readonly Operand[], options: OpOptions): Output[] {
-  const values = inputs.map((input, i) => graph.asOutput(input, `input ${i} of whileLoop`));
+  checkOptions<OpOptions>('whileLoop', options, OP_OPTIONS);
+  checkList('the inputs of whileLoop', inputs);
+  const values = Array.from(inputs, (input, i) => graph.asOutput(input, `input ${i} of whileLoop`));
   const name = options.name ?? graph.uniqueName('while');
   return Bodies.with(graph, values, (bodies) => {
     /* What the body changes about a shape is not known of its input either: so again with less, until it changes nothing. */

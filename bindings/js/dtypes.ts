@@ -1,4 +1,6 @@
 /** Element types: names, TensorFlow's numbers, and the typed arrays that hold them. */
+import { shown } from './arguments.js';
+import { didYouMean } from './did-you-mean.js';
 import { InvalidArgumentError } from './errors.js';
 
 export type DType =
@@ -9,12 +11,32 @@ export type StorageDType =
   | 'qint8' | 'quint8' | 'qint32' | 'qint16' | 'quint16' | 'float8_e5m2' | 'float8_e4m3fn' | 'float8_e4m3fnuz' | 'float8_e4m3b11fnuz'
   | 'float8_e5m2fnuz' | 'int4' | 'uint4' | 'int2' | 'uint2' | 'float4_e2m1fn';
 
+/** TensorFlow's short names. */
+interface ShortNames {
+  float32: 'float';
+  float64: 'double';
+  float16: 'half';
+}
+type NamesOf<D extends DType> = D | (D extends keyof ShortNames ? ShortNames[D] : never);
 /** A dtype under any of its names: TensorFlow's own ('float', 'DT_FLOAT') too. */
-export type DTypeName = DType | (string & {});
+export type DTypeName<D extends DType = DType> = NamesOf<D> | `DT_${Uppercase<NamesOf<D>>}`;
+/** The dtype that a name stands for. */
+export type DTypeNamed<N extends DTypeName> = N extends DType ? N : { [D in DType]: N extends DTypeName<D> ? D : never }[DType];
 
 export type TypedArray =
   | Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array | Int8Array | Uint16Array | Int16Array
   | Uint32Array | BigUint64Array;
+
+/** What holds the elements of a dtype. */
+export interface DataTypes {
+  float32: Float32Array; float64: Float64Array; int32: Int32Array; int64: BigInt64Array; uint8: Uint8Array; int8: Int8Array;
+  uint16: Uint16Array; int16: Int16Array; uint32: Uint32Array; uint64: BigUint64Array; bool: Uint8Array;
+  string: string[] | Uint8Array[]; float16: Uint16Array; bfloat16: Uint16Array; complex64: Float32Array; complex128: Float64Array;
+  resource: never[]; variant: never[];
+  qint8: Int8Array; quint8: Uint8Array; qint32: Int32Array; qint16: Int16Array; quint16: Uint16Array;
+  float8_e5m2: Uint8Array; float8_e4m3fn: Uint8Array; float8_e4m3fnuz: Uint8Array; float8_e4m3b11fnuz: Uint8Array;
+  float8_e5m2fnuz: Uint8Array; int4: Int8Array; uint4: Uint8Array; int2: Int8Array; uint2: Uint8Array; float4_e2m1fn: Uint8Array;
+}
 
 type TypedArrayConstructor = {
   new (length: number): TypedArray;
@@ -81,9 +103,14 @@ for (const [name, info] of Object.entries(DTYPES) as [DType, DTypeInfo][]) {
 /** The dtype of any of its names: 'float32', 'float', 'DT_FLOAT'. */
 export function dtypeOf(name: string): DType {
   const dtype = BY_NAME.get(name);
-  if (dtype === undefined) throw new InvalidArgumentError(`'${name}' is no dtype; known are ${Object.keys(DTYPES).join(', ')}`);
-  return dtype;
+  if (dtype !== undefined) return dtype;
+  if (typeof name !== 'string') throw new InvalidArgumentError(`a dtype is given by its name, such as 'float32', not by ${shown(name)}`);
+  const meant = didYouMean(name, BY_NAME.keys());
+  throw new InvalidArgumentError(`${shown(name)} is no dtype${meant === '' ? '; known' : `${meant} Known`} are ${Object.keys(DTYPES).join(', ')}`);
 }
+
+/** Whether it is a name of a dtype. */
+export const isDTypeName = (name: string): name is DTypeName => BY_NAME.has(name.replace(REF_SUFFIX, ''));
 
 /** Added to a type's number: a reference to a tensor of that type. */
 const REF = 100;

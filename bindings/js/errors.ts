@@ -24,6 +24,12 @@ export class TFError extends Error {
     if (op) this.op = op;
   }
 
+  /** @internal Adds a line to the message that says what to do, once. */
+  hint(line: string): this {
+    if (!this.message.includes(line)) this.message += `\n${line}`;
+    return this;
+  }
+
   /** @internal Says which node failed, as far as the message left it open. */
   locate(node: string | undefined, op: string | undefined): this {
     return Object.assign(this, { node: this.node ?? node, op: this.op ?? op });

@@ -1,5 +1,7 @@
 /** tf.files: the files that ops read and write, such as checkpoints. */
-import type { Runtime } from './runtime.js';
+import { checkReceivers, checkText } from './arguments.js';
+import { showAs } from './console-line.js';
+import { Runtime, checkRuntime } from './runtime.js';
 import { bytesOf, decodeText, encodeText } from './utf8.js';
 
 /**
@@ -7,18 +9,24 @@ import { bytesOf, decodeText, encodeText } from './utf8.js';
  * to be made.
  */
 export class Files {
-  /** @internal */
-  constructor(private readonly runtime: Runtime) {}
+  readonly #runtime: Runtime;
+
+  /** Made by init(): tf.files. */
+  constructor(runtime: Runtime) {
+    this.#runtime = checkRuntime(runtime, 'Files', 'tf.files');
+  }
 
   /** The whole file. Throws NotFoundError. */
   read(path: string): Uint8Array {
-    const { wasm } = this.runtime;
+    checkText('a path', path);
+    const { wasm } = this.#runtime;
     return wasm.scope((scope) => wasm.buffer((buffer, status) => wasm.call.TF_WasmFileRead!(scope.string(path), buffer, status)));
   }
 
   /** Makes the file, or replaces it. */
   write(path: string, content: Uint8Array | ArrayBuffer | string): void {
-    const { wasm } = this.runtime;
+    checkText('a path', path);
+    const { wasm } = this.#runtime;
     const bytes = typeof content === 'string' ? encodeText(content) : bytesOf(content, 'the content of a file');
     wasm.scope((scope) => {
       const [name, data] = [scope.string(path), scope.bytes(bytes)];
@@ -28,7 +36,8 @@ export class Files {
 
   /** Throws NotFoundError when there is no such file. */
   remove(path: string): void {
-    const { wasm } = this.runtime;
+    checkText('a path', path);
+    const { wasm } = this.#runtime;
     wasm.scope((scope) => {
       const name = scope.string(path);
       wasm.checked((status) => wasm.call.TF_WasmFileRemove!(name, status));
@@ -37,12 +46,14 @@ export class Files {
 
   /** The paths of all files, sorted; those that begin with `prefix`. */
   list(prefix = ''): string[] {
-    const { wasm } = this.runtime;
+    checkText('the beginning of paths', prefix);
+    const { wasm } = this.#runtime;
     const paths = decodeText(wasm.buffer((buffer, status) => wasm.call.TF_WasmFileList!(buffer, status))).split('\0');
     return paths.slice(0, -1).filter((path) => path.startsWith(prefix));
   }
 
   exists(path: string): boolean {
+    checkText('a path', path);
     return this.list(path).includes(path);
   }
 
@@ -51,7 +62,8 @@ export class Files {
    * out. What is in memory stays there, out of sight.
    */
   useDirectory(directory: string): void {
-    const { wasm } = this.runtime;
+    checkText('a directory', directory);
+    const { wasm } = this.#runtime;
     wasm.refuseInCallback();
     wasm.scope((scope) => {
       const name = scope.string(directory);
@@ -61,8 +73,11 @@ export class Files {
 
   /** Back to the files in memory. */
   useMemory(): void {
-    const { wasm } = this.runtime;
+    const { wasm } = this.#runtime;
     wasm.refuseInCallback();
     wasm.checked((status) => wasm.call.TF_WasmUseDirectory!(0, status));
   }
 }
+
+checkReceivers(Files, 'tf.files');
+showAs(Files, 'Files', (files) => `Files<${files.list().length}>`);

@@ -1,10 +1,11 @@
 /** Freezing: a trained graph as a GraphDef that needs no session, because its variables have become constants. */
+import { checkList, shown } from './arguments.js';
 import { encodeAttr } from './attr-value.js';
 import { FailedPreconditionError, InvalidArgumentError } from './errors.js';
 import type { Graph } from './graph.js';
-import { Input, Output, valueOf } from './operation.js';
+import { Input, Output, checkInput, valueOf } from './operation.js';
 import { Field, MessageWriter, fieldsOf, textOf } from './protobuf.js';
-import type { Session } from './session.js';
+import { Session } from './session.js';
 import type { Tensor } from './tensor.js';
 
 const GRAPH = { node: 1 } as const;
@@ -85,9 +86,16 @@ function constantNode(name: string, value: Tensor): Uint8Array {
  * present value. Names stay as they are, so the same feeds and fetches work on a graph that imports it.
  */
 export async function freeze(session: Session, outputs: readonly (Input | string)[]): Promise<Uint8Array> {
+  if (!(session instanceof Session)) throw new InvalidArgumentError(`freeze takes a session and its outputs, freeze(session, [y]), not ${shown(session)}`);
   const { graph } = session;
+  checkList('the outputs of freeze', outputs);
   if (outputs.length === 0) throw new InvalidArgumentError('freeze needs at least one output');
-  const roots = outputs.map((output) => graph.ownOperation((typeof output === 'string' ? graph.output(output) : valueOf(output)).operation).name);
+  const roots = Array.from(outputs, (output, i) => {
+    if (typeof output === 'string') return graph.output(output).operation.name;
+    if (output === null) throw graph.nullError(`output ${i} of freeze is no Output`);
+    checkInput(output, `output ${i} of freeze`);
+    return graph.ownOperation(valueOf(output).operation).name;
+  });
   const fields: { field: Field; node: Node | undefined }[] = [];
   for (const field of fieldsOf(graph.toGraphDef())) fields.push({ field, node: field.number === GRAPH.node ? readNode(field.bytes) : undefined });
   const nodes = new Map(fields.flatMap(({ node }) => (node ? [[node.name, node]] : [])));

@@ -1,7 +1,11 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** FunctionBody: a function with its attrs bound. It is printed, differentiated, optimised and run on its own. */
+import { Schema, checkList, checkOptions, checkReceivers } from './arguments.js';
+import { showAs } from './console-line.js';
 import { DType, dtypeFromNumber } from './dtypes.js';
-import { FailedPreconditionError, InvalidArgumentError } from './errors.js';
-import type { Runtime } from './runtime.js';
+import { FailedPreconditionError } from './errors.js';
+import { withHint } from './hints.js';
+import { Runtime, checkRuntime } from './runtime.js';
 import { Tensor, TensorLike, tensor } from './tensor.js';
 import { readTensor, uploadTensor } from './transfer.js';
 
@@ -15,13 +19,19 @@ export interface BodyOptimizeOptions {
   cse?: boolean;
 }
 
+const OPTIMIZE_OPTIONS: Schema<BodyOptimizeOptions> = { inline: 'true or false', fold: 'true or false', cse: 'true or false' };
+
 export class FunctionBody {
   readonly argTypes: readonly DType[];
   readonly retTypes: readonly DType[];
-  private disposed = false;
+  readonly #runtime: Runtime;
+  readonly #address: number;
+  #disposed = false;
 
-  /** @internal Takes a TF_WasmFunctionBody over. */
-  constructor(private readonly runtime: Runtime, private readonly address: number) {
+  /** Made by functionDef.instantiate(attrs): takes a TF_WasmFunctionBody over. */
+  constructor(runtime: Runtime, address: number) {
+    this.#runtime = checkRuntime(runtime, 'FunctionBody', 'functionDef.instantiate(attrs)');
+    this.#address = address;
     const { call } = runtime.wasm;
     runtime.opened(this, 'functionBodies', address, 'TF_WasmDeleteFunctionBody');
     const types = (count: number, type: string) => Array.from({ length: count }, (_, i) => dtypeFromNumber(call[type]!(address, i)));
@@ -30,14 +40,14 @@ export class FunctionBody {
   }
 
   private get pointer(): number {
-    if (this.disposed) throw new FailedPreconditionError('the function body has been disposed');
-    this.runtime.wasm.refuseInCallback();
-    return this.address;
+    if (this.#disposed) throw new FailedPreconditionError('the function body has been disposed');
+    this.#runtime.wasm.refuseInCallback();
+    return this.#address;
   }
 
   /** As TensorFlow prints an instantiated body. */
   toString(): string {
-    const { wasm } = this.runtime;
+    const { wasm } = this.#runtime;
     const { pointer } = this;
     return wasm.bufferText((buffer, status) => wasm.call.TF_WasmFunctionBodyText!(pointer, buffer, status));
   }
@@ -47,17 +57,19 @@ export class FunctionBody {
    * An op of which no gradient is known is an error when it runs.
    */
   gradient(): FunctionBody {
-    const { wasm } = this.runtime;
+    const { wasm } = this.#runtime;
     const { pointer } = this;
-    return new FunctionBody(this.runtime, wasm.made((status) => wasm.call.TF_WasmFunctionBodyGradient!(pointer, status)));
+    return new FunctionBody(this.#runtime, wasm.made((status) => wasm.call.TF_WasmFunctionBodyGradient!(pointer, status)));
   }
 
   /** A body that computes the same with fewer nodes. This one stays as it is. */
-  optimize({ inline = true, fold = true, cse = true }: BodyOptimizeOptions = {}): FunctionBody {
-    const { wasm } = this.runtime;
+  optimize(options: BodyOptimizeOptions = {}): FunctionBody {
+    checkOptions<BodyOptimizeOptions>('optimize', options, OPTIMIZE_OPTIONS);
+    const { inline = true, fold = true, cse = true } = options;
+    const { wasm } = this.#runtime;
     const { pointer } = this;
     return new FunctionBody(
-      this.runtime, wasm.made((status) => wasm.call.TF_WasmFunctionBodyOptimize!(pointer, inline ? 1 : 0, fold ? 1 : 0, cse ? 1 : 0, status)),
+      this.#runtime, wasm.made((status) => wasm.call.TF_WasmFunctionBodyOptimize!(pointer, inline ? 1 : 0, fold ? 1 : 0, cse ? 1 : 0, status)),
     );
   }
 
@@ -68,10 +80,18 @@ export class FunctionBody {
 
   /** As `run`, at once. */
   runSync(args: readonly TensorLike[] = []): Tensor[] {
-    const { wasm } = this.runtime;
     const { pointer } = this;
-    if (!Array.isArray(args)) throw new InvalidArgumentError('the arguments of a function must be an array');
-    const values = (args as readonly TensorLike[]).map((arg, i) => (arg instanceof Tensor ? arg : tensor(arg, undefined, this.argTypes[i])));
+    checkList('the arguments of a function', args);
+    const values = Array.from(args as readonly TensorLike[], (arg, i) => (arg instanceof Tensor ? arg : tensor(arg, undefined, this.argTypes[i])));
+    try {
+      return this.call(pointer, values);
+    } catch (error) {
+      throw withHint(error, this.#runtime);
+    }
+  }
+
+  private call(pointer: number, values: readonly Tensor[]): Tensor[] {
+    const { wasm } = this.#runtime;
     return wasm.scope((scope) => {
       const inputs: number[] = [];
       const results = scope.alloc(4 * this.retTypes.length);
@@ -92,14 +112,17 @@ export class FunctionBody {
 
   /** Frees the body. It must not be used any more; those made of it may. */
   dispose(): void {
-    if (this.disposed) return;
-    this.runtime.wasm.refuseInCallback();
-    this.disposed = true;
-    this.runtime.closed(this, 'functionBodies');
-    this.runtime.wasm.call.TF_WasmDeleteFunctionBody!(this.address);
+    if (this.#disposed) return;
+    this.#runtime.wasm.refuseInCallback();
+    this.#disposed = true;
+    this.#runtime.closed(this, 'functionBodies');
+    this.#runtime.wasm.call.TF_WasmDeleteFunctionBody!(this.#address);
   }
 
   [Symbol.dispose](): void {
     this.dispose();
   }
 }
+
+checkReceivers(FunctionBody, 'body');
+showAs(FunctionBody, 'FunctionBody', ({ argTypes, retTypes }) => `FunctionBody<(${argTypes.join(', ')}) -> (${retTypes.join(', ')})>`);

@@ -1,13 +1,16 @@
 /** FunctionDef: a function outside any graph, as its serialised message. Plain memory: nothing to dispose. */
-import { AttrInput, encodeAttr, guessAttrType } from './attr-value.js';
+import { Schema, checkList, checkOptions, checkReceivers, checkText, checkTexts, isPlainObject, shown } from './arguments.js';
+import { AttrInput, encodeAttr, encodeAttrOf } from './attr-value.js';
+import { counted, showAs } from './console-line.js';
 import type { DTypeName } from './dtypes.js';
 import { InvalidArgumentError } from './errors.js';
 import { FunctionBody } from './function-body.js';
 import type { Graph } from './graph.js';
-import type { OpDef } from './op-def.js';
+import { refuseForeign } from './model-format.js';
+import type { ArgDef, OpDef } from './op-def.js';
 import { decodeOpDef } from './op-def.js';
 import { fieldsOf } from './protobuf.js';
-import type { Runtime } from './runtime.js';
+import { Runtime, checkRuntime } from './runtime.js';
 import { Tensor, TensorLike, tensor } from './tensor.js';
 import { bytesOf, encodeText } from './utf8.js';
 import type { Scope } from './wasm.js';
@@ -55,14 +58,26 @@ export interface DefineSpec {
   nodes: readonly DefinedNode[];
 }
 
+const CREATE_SPEC: Schema<CreateSpec> = {
+  name: 'a string', inputs: 'an array', outputs: 'an array', attrs: 'an array', nodes: 'an array', returns: 'an object', controlReturns: 'an object',
+};
+const DEFINE_SPEC: Schema<DefineSpec> = { name: 'a string', args: 'an array', returns: 'an array', attrs: 'an array', nodes: 'an array' };
+/** 'anything' is checked where the node's op is known, for the message. */
+const CREATED_NODE: Schema<CreatedNode> = {
+  name: 'anything', op: 'anything', inputs: 'anything', attrs: 'an object', controlInputs: 'anything', device: 'anything',
+};
+const DEFINED_NODE: Schema<DefinedNode> = {
+  returns: 'anything', op: 'anything', args: 'anything', attrs: 'an object', deps: 'anything', device: 'anything',
+};
+
 /** Texts as a list that ends with NULL. */
 function nameList(scope: Scope, what: string, names: readonly string[] = []): number {
-  if (!Array.isArray(names) || names.some((name) => typeof name !== 'string')) throw new InvalidArgumentError(`${what} must be an array of strings`);
+  checkTexts(what, names);
   return scope.pointers([...names.map((name: string) => scope.string(name)), 0]);
 }
 
 function text(scope: Scope, what: string, value: unknown): number {
-  if (typeof value !== 'string') throw new InvalidArgumentError(`${what} must be a string, not ${String(value)}`);
+  checkText(what, value);
   return scope.string(value);
 }
 
@@ -94,24 +109,29 @@ function attrList(scope: Scope, runtime: Runtime, op: string, attrs: FunctionAtt
   const words: number[] = [];
   for (const [key, value] of Object.entries(op === 'Const' ? constAttrs(attrs) : attrs)) {
     if (value === undefined) continue;
-    const declared = def?.attr.find((attr) => attr.name === key)?.type;
-    if (def && declared === undefined && !key.startsWith('_')) {
-      throw new InvalidArgumentError(`Op ${def.name} has no attr '${key}'; it has ${def.attr.map((a) => a.name).join(', ') || 'none'}`);
-    }
-    const bytes = encodeAttr(isPlaceholder(value) ? 'type' : declared ?? guessAttrType(value), value);
+    const bytes = isPlaceholder(value) ? encodeAttr('type', value) : encodeAttrOf(def, key, value);
     words.push(scope.string(key), scope.bytes(bytes), bytes.length);
   }
   return [words.length / 3, scope.pointers(words)];
 }
 
 export class FunctionDef {
-  private signed: OpDef | undefined;
+  readonly #runtime: Runtime;
+  readonly #proto: Uint8Array;
+  #signed: OpDef | undefined;
 
-  private constructor(private readonly runtime: Runtime, private readonly proto: Uint8Array) {}
+  /** Made by tf.FunctionDef and graphs. */
+  constructor(runtime: Runtime, proto: Uint8Array) {
+    this.#runtime = checkRuntime(runtime, 'FunctionDef', 'tf.FunctionDef.parse(text)');
+    this.#proto = proto;
+  }
 
   /** @internal TensorFlow's Create. */
   static createIn(runtime: Runtime, spec: CreateSpec): FunctionDef {
-    const nodes = spec.nodes?.map(({ name, op, inputs, attrs, controlInputs, device }) => ({
+    checkOptions<CreateSpec>('FunctionDef.create', spec, CREATE_SPEC);
+    checkList('nodes', spec.nodes);
+    for (const node of spec.nodes) checkOptions<CreatedNode>('a node of FunctionDef.create', node, CREATED_NODE);
+    const nodes = spec.nodes.map(({ name, op, inputs, attrs, controlInputs, device }) => ({
       op, attrs, device, returns: [name], args: inputs, deps: controlInputs,
     }));
     return FunctionDef.build(runtime, false, { name: spec.name, args: spec.inputs, returns: spec.outputs, attrs: spec.attrs, nodes }, spec);
@@ -119,6 +139,9 @@ export class FunctionDef {
 
   /** @internal TensorFlow's Define. */
   static defineIn(runtime: Runtime, spec: DefineSpec): FunctionDef {
+    checkOptions<DefineSpec>('FunctionDef.define', spec, DEFINE_SPEC);
+    checkList('nodes', spec.nodes);
+    for (const node of spec.nodes) checkOptions<DefinedNode>('a node of FunctionDef.define', node, DEFINED_NODE);
     return FunctionDef.build(runtime, true, spec, {});
   }
 
@@ -127,7 +150,6 @@ export class FunctionDef {
     runtime: Runtime, define: boolean, spec: DefineSpec, results: { returns?: Record<string, string>; controlReturns?: Record<string, string> },
   ): FunctionDef {
     const { wasm } = runtime;
-    if (!Array.isArray(spec.nodes)) throw new InvalidArgumentError('nodes must be an array');
     const pairs = (record: Record<string, string> = {}) => Object.entries(record).flat();
     return wasm.scope((scope) => {
       const nodes = spec.nodes.flatMap((node) => {
@@ -150,6 +172,8 @@ export class FunctionDef {
   /** @internal From function text. */
   static parseIn(runtime: Runtime, text: string): FunctionDef {
     const { wasm } = runtime;
+    checkText('the text of a function', text);
+    refuseForeign(text, 'function text');
     const bytes = encodeText(text);
     return new FunctionDef(
       runtime,
@@ -166,6 +190,7 @@ export class FunctionDef {
   static fromProtoIn(runtime: Runtime, proto: Uint8Array | ArrayBuffer): FunctionDef {
     const { wasm } = runtime;
     const bytes = bytesOf(proto, 'a serialised FunctionDef');
+    refuseForeign(bytes, 'serialised FunctionDef', false);
     const handle = wasm.scope((scope) =>
       wasm.checked((status) => wasm.call.TF_FunctionImportFunctionDef!(scope.bytes(bytes), bytes.length, status)),
     );
@@ -185,7 +210,7 @@ export class FunctionDef {
   /** @internal Calls `use` with a TF_Function of this definition, in an engine that need not be its own. */
   withHandle<T>({ wasm }: Runtime, use: (handle: number) => T): T {
     return wasm.scope((scope) => {
-      const handle = wasm.checked((status) => wasm.call.TF_FunctionImportFunctionDef!(scope.bytes(this.proto), this.proto.length, status));
+      const handle = wasm.checked((status) => wasm.call.TF_FunctionImportFunctionDef!(scope.bytes(this.#proto), this.#proto.length, status));
       try {
         return use(handle);
       } finally {
@@ -195,10 +220,10 @@ export class FunctionDef {
   }
 
   get signature(): OpDef {
-    if (!this.signed) {
-      for (const field of fieldsOf(this.proto)) if (field.number === 1) this.signed = decodeOpDef(field.bytes);
+    if (!this.#signed) {
+      for (const field of fieldsOf(this.#proto)) if (field.number === 1) this.#signed = decodeOpDef(field.bytes);
     }
-    return this.signed!;
+    return this.#signed!;
   }
 
   get name(): string {
@@ -206,10 +231,10 @@ export class FunctionDef {
   }
 
   private print(full: boolean): string {
-    const { wasm } = this.runtime;
+    const { wasm } = this.#runtime;
     return wasm.scope((scope) =>
       wasm.bufferText((buffer, status) =>
-        wasm.call.TF_WasmFunctionToText!(scope.bytes(this.proto), this.proto.length, full ? 1 : 0, buffer, status),
+        wasm.call.TF_WasmFunctionToText!(scope.bytes(this.#proto), this.#proto.length, full ? 1 : 0, buffer, status),
       ),
     );
   }
@@ -229,26 +254,40 @@ export class FunctionDef {
    * change or be disposed afterwards.
    */
   instantiate(attrs: FunctionAttrs = {}, library?: Graph): FunctionBody {
-    const { wasm } = this.runtime;
-    if (library && library.runtime !== this.runtime) throw new InvalidArgumentError('the graph belongs to another engine: init() made it with other options');
+    if (!isPlainObject(attrs)) throw new InvalidArgumentError(`the attrs of a function are an object, such as { T: 'float32' }, not ${shown(attrs)}`);
+    if (library !== undefined && Object.prototype.toString.call(library) !== '[object Graph]') {
+      throw new InvalidArgumentError(`the library of a function is a Graph, not ${shown(library)}`);
+    }
+    const { wasm } = this.#runtime;
+    if (library && library.runtime !== this.#runtime) throw new InvalidArgumentError('the graph belongs to another engine: init() made it with other options');
     wasm.refuseInCallback();
     return wasm.scope((scope) => {
       const words: number[] = [];
       for (const [key, value] of Object.entries(attrs)) {
         if (value === undefined) continue;
-        const bytes = encodeAttr(this.signature.attr.find((attr) => attr.name === key)?.type ?? guessAttrType(value), value);
+        const bytes = encodeAttrOf(this.signature, key, value);
         words.push(scope.string(key), scope.bytes(bytes), bytes.length);
       }
-      const [proto, list] = [scope.bytes(this.proto), scope.pointers(words)];
+      const [proto, list] = [scope.bytes(this.#proto), scope.pointers(words)];
       const pointer = wasm.made((status) =>
-        wasm.call.TF_WasmNewFunctionBody!(proto, this.proto.length, list, words.length / 3, library?.pointer ?? 0, status),
+        wasm.call.TF_WasmNewFunctionBody!(proto, this.#proto.length, list, words.length / 3, library?.pointer ?? 0, status),
       );
-      return new FunctionBody(this.runtime, pointer);
+      return new FunctionBody(this.#runtime, pointer);
     });
   }
 
   /** Serialised. */
   toProto(): Uint8Array {
-    return this.proto.slice();
+    return this.#proto.slice();
   }
 }
+
+const argText = ({ name, type, type_attr, type_list_attr, number_attr }: ArgDef): string =>
+  `${name}: ${number_attr ? `${number_attr} * ` : ''}${type ?? type_attr ?? type_list_attr}`;
+
+checkReceivers(FunctionDef, 'functionDef');
+showAs(FunctionDef, 'FunctionDef', (definition) => {
+  const { name, input_arg, output_arg } = definition.signature;
+  const nodes = [...fieldsOf(definition.toProto())].filter(({ number }) => number === 3).length;
+  return `FunctionDef<${name}(${input_arg.map(argText).join(', ')}) -> (${output_arg.map(argText).join(', ')}), ${counted(nodes, 'node')}>`;
+});

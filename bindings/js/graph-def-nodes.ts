@@ -1,9 +1,8 @@
 /** A GraphDef's nodes as they stand in the bytes, whether or not the engine knows their ops. */
 import { AttrValue, FuncAttr, decodeAttr } from './attr-value.js';
-import { withGraphDef } from './import-graph.js';
+import { graphDefBytes, withGraphDef } from './import-graph.js';
 import { OpDef, decodeOpDef } from './op-def.js';
 import { fieldsOf, intOf, textOf } from './protobuf.js';
-import { bytesOf } from './utf8.js';
 import type { Wasm } from './wasm.js';
 
 export interface GraphDefNode {
@@ -51,7 +50,7 @@ function decodeFunction(bytes: Uint8Array): GraphDefFunction {
 
 /** From bytes, or from protobuf text. */
 export function readGraphDef(wasm: Wasm, graphDef: Uint8Array | ArrayBuffer | string): GraphDefContent {
-  const bytes = typeof graphDef === 'string' ? withGraphDef(wasm, graphDef, (buffer) => wasm.bytesOfBuffer(buffer)) : bytesOf(graphDef, 'a GraphDef that is no text');
+  const bytes = typeof graphDef === 'string' ? withGraphDef(wasm, graphDef, (buffer) => wasm.bytesOfBuffer(buffer)) : graphDefBytes(graphDef);
   const nodes: GraphDefNode[] = [];
   const functions = new Map<string, GraphDefFunction>();
   let producer = 0;

@@ -1,7 +1,10 @@
 /** Importing a GraphDef into a graph. */
-import { InvalidArgumentError } from './errors.js';
+import { Schema, checkOptions, checkTexts } from './arguments.js';
+import { InvalidArgumentError, TFError } from './errors.js';
 import type { Graph } from './graph.js';
-import { Input, Operation, Output, valueOf } from './operation.js';
+import { withHint } from './hints.js';
+import { WANTED_HINT, refuseForeign, withoutBom } from './model-format.js';
+import { Input, Operation, Output, checkInput, valueOf } from './operation.js';
 import { bytesOf, encodeText } from './utf8.js';
 import type { Scope, Wasm } from './wasm.js';
 
@@ -33,14 +36,29 @@ export interface ImportResults {
 
 /** "node:2" and "node" as [node, index]. */
 export function splitOutputName(name: string): [string, number] {
-  const match = /^(.*):(\d+)$/.exec(name);
+  const match = /^([^]*):(\d{1,9})$/.exec(name); // an index of more digits is no index: it would not fit
   return match ? [match[1]!, Number(match[2])] : [name, 0];
 }
 
+const IMPORT_OPTIONS: Schema<ImportOptions> = {
+  prefix: 'a string', inputMap: 'an object', controlDependencies: 'an array', returnOutputs: 'an array', returnOperations: 'an array',
+  uniquifyNames: 'true or false', uniquifyPrefix: 'true or false', defaultDevice: 'a string',
+};
+
 /** As Graph.importGraphDef. */
 export function importInto(graph: Graph, def: Uint8Array | ArrayBuffer | string, options: ImportOptions): ImportResults {
+  checkOptions<ImportOptions>('importGraphDef', options, IMPORT_OPTIONS);
+  try {
+    return importChecked(graph, def, options);
+  } catch (error) {
+    throw withHint(error, graph.runtime, graph);
+  }
+}
+
+function importChecked(graph: Graph, def: Uint8Array | ArrayBuffer | string, options: ImportOptions): ImportResults {
   const { wasm } = graph;
   const { call } = wasm;
+  graph.checkUsable();
   return wasm.scope((scope) =>
     withGraphDef(wasm, def, (buffer) => {
       const importOptions = call.TF_NewImportGraphDefOptions!();
@@ -59,10 +77,17 @@ export function importInto(graph: Graph, def: Uint8Array | ArrayBuffer | string,
   );
 }
 
+/** What is given for a GraphDef as bytes: of text those of UTF-8. Files of another format are refused. */
+export function graphDefBytes(def: Uint8Array | ArrayBuffer | string): Uint8Array {
+  const content = typeof def === 'string' ? def : bytesOf(def, 'a GraphDef that is no text');
+  refuseForeign(content, 'GraphDef');
+  return typeof content === 'string' ? encodeText(withoutBom(content)) : content;
+}
+
 /** Calls `use` with a TF_Buffer that holds the GraphDef until it returns. */
 export function withGraphDef<T>(wasm: Wasm, def: Uint8Array | ArrayBuffer | string, use: (buffer: number) => T): T {
   const { call } = wasm;
-  const bytes = typeof def === 'string' ? encodeText(def) : bytesOf(def, 'a GraphDef that is no text');
+  const bytes = graphDefBytes(def);
   let source = wasm.malloc(bytes.length);
   const buffer = call.TF_NewBuffer!();
   try {
@@ -75,6 +100,9 @@ export function withGraphDef<T>(wasm: Wasm, def: Uint8Array | ArrayBuffer | stri
       wasm.u32.set([source, bytes.length], buffer >>> 2);
     }
     return use(buffer);
+  } catch (error) {
+    if (error instanceof TFError && /^(Cannot parse|Invalid GraphDef|malformed protobuf|\d+:\d+: )/.test(error.message)) error.hint(WANTED_HINT);
+    throw error;
   } finally {
     call.TF_DeleteBuffer!(buffer);
     call.free!(source);
@@ -89,16 +117,20 @@ function setOptions(graph: Graph, scope: Scope, pointer: number, options: Import
   call.TF_ImportGraphDefOptionsSetUniquifyPrefix!(pointer, options.uniquifyPrefix ? 1 : 0);
   for (const [key, value] of Object.entries(options.inputMap ?? {})) {
     if (key.startsWith('^')) {
+      if (!(value instanceof Operation)) checkInput(value, `inputMap['${key}']`);
       const operation = graph.ownOperation(value instanceof Operation ? value : valueOf(value).operation);
       call.TF_ImportGraphDefOptionsRemapControlDependency!(pointer, scope.string(key.slice(1)), operation.pointer);
       continue;
     }
     const [name, index] = splitOutputName(key);
     if (value instanceof Operation) throw new InvalidArgumentError(`inputMap['${key}'] needs an Output: an Operation can only stand for '^${key}'`);
+    checkInput(value, `inputMap['${key}']`);
     const output = valueOf(value);
     graph.ownOperation(output.operation);
     call.TF_ImportGraphDefOptionsAddInputMapping!(pointer, scope.string(name), index, scope.outputs([output]));
   }
+  if (options.returnOutputs) checkTexts('returnOutputs', options.returnOutputs);
+  if (options.returnOperations) checkTexts('returnOperations', options.returnOperations);
   for (const operation of options.controlDependencies ?? []) {
     call.TF_ImportGraphDefOptionsAddControlDependency!(pointer, graph.ownOperation(operation).pointer);
   }

@@ -1,4 +1,5 @@
 /** What the shape function of an op that was registered from JavaScript may ask and answer. Names and rules are those of TensorFlow's InferenceContext. */
+import { checkIndex, checkList, checkOptions, checkReceivers, checkText, shown } from './arguments.js';
 import { AttrValue, decodeAttr } from './attr-value.js';
 import { FailedPreconditionError, InvalidArgumentError } from './errors.js';
 import type { Tensor } from './tensor.js';
@@ -71,7 +72,7 @@ export type ShapeInput = ShapeHandle | readonly DimInput[] | null;
 const TO_THE_END = 2n ** 63n - 1n;
 
 function whole(value: number, what: string): bigint {
-  if (!Number.isSafeInteger(value)) throw new InvalidArgumentError(`${what} must be a whole number, not ${String(value)}`);
+  if (!Number.isSafeInteger(value)) throw new InvalidArgumentError(`${what} must be a whole number, not ${shown(value)}`);
   return BigInt(value);
 }
 
@@ -98,6 +99,12 @@ export class InferenceContext {
   call(name: string, ...args: (number | bigint)[]): number {
     if (!this.open) throw new FailedPreconditionError('an InferenceContext is good only until its shape function returns');
     return this.wasm.call[name]!(...args);
+  }
+
+  /** The number of an input or output as a 32-bit argument. */
+  private index(i: number): number {
+    checkIndex('an index', i);
+    return i;
   }
 
   private newHandle(kind: 'Shape' | 'Dimension'): number {
@@ -141,6 +148,7 @@ export class InferenceContext {
   }
 
   input(i: number): ShapeHandle {
+    checkIndex('an index', i);
     const result = this.newHandle('Shape');
     this.wasm.checked((status) => this.call('TF_ShapeInferenceContextGetInput', this.pointer, i, result, status));
     return new ShapeHandle(this, result);
@@ -148,21 +156,23 @@ export class InferenceContext {
 
   /** The constant value of an input, or null when it is not known. The engine then tries to find it out, and calls the shape function again when it can. */
   inputTensor(i: number): Tensor | null {
+    checkIndex('an index', i);
     const pointer = this.wasm.checked((status) => this.call('TF_ShapeInferenceContextInputTensor', this.pointer, i, status)) >>> 0;
     return pointer === 0 ? null : downloadTensor(this.wasm, pointer);
   }
 
   /** The shape that input `i`, a vector of sizes, describes, as far as its value is known. */
   inputAsShape(i: number): ShapeHandle {
-    return this.shapeOf('MakeShapeFromShapeTensor', i);
+    return this.shapeOf('MakeShapeFromShapeTensor', this.index(i));
   }
 
   /** The size that the scalar input `i` gives. */
   inputAsDim(i: number): DimensionHandle {
-    return this.dimOf('MakeDimForScalarInput', i);
+    return this.dimOf('MakeDimForScalarInput', this.index(i));
   }
 
   attr(name: string): AttrValue {
+    checkText("an attr's name", name);
     const text = this.scope.string(name);
     return decodeAttr(this.wasm.buffer((buffer, status) => this.call('TF_ShapeInferenceContextGetAttrValueProto', this.pointer, text, buffer, status)));
   }
@@ -170,13 +180,15 @@ export class InferenceContext {
   /** An output that is never set is unknown. */
   setOutput(i: number, shape: ShapeInput): void {
     const at = this.at(shape);
+    checkIndex('an index', i);
     this.wasm.checked((status) => this.call('TF_ShapeInferenceContextSetOutput', this.pointer, i, at, status));
   }
 
   // ---- making ----
 
   shape(dims: readonly DimInput[]): ShapeHandle {
-    return this.shapeOf('MakeShape', this.scope.pointers(dims.map((dim) => this.atDim(dim))), dims.length);
+    checkList('a shape', dims);
+    return this.shapeOf('MakeShape', this.scope.pointers(Array.from(dims, (dim) => this.atDim(dim))), dims.length);
   }
   /** Without a rank, not even that is known. */
   unknownShape(rank?: number): ShapeHandle {
@@ -202,6 +214,9 @@ export class InferenceContext {
   }
   /** Whether two are the very same, be they known or not. */
   same(a: ShapeHandle | DimensionHandle, b: ShapeHandle | DimensionHandle): boolean {
+    for (const handle of [a, b]) {
+      if (!(handle instanceof ShapeHandle || handle instanceof DimensionHandle)) throw new InvalidArgumentError(`${shown(handle)} is no shape and no dimension`);
+    }
     if (a instanceof ShapeHandle !== b instanceof ShapeHandle) return false;
     return this.call(`TF_${a instanceof ShapeHandle ? 'Shape' : 'Dimension'}HandleSame`, a.pointerIn(this), b.pointerIn(this)) !== 0;
   }
@@ -256,6 +271,7 @@ export class InferenceContext {
   }
   /** Rounded down; with `evenly` a remainder is an error. */
   divide(dim: DimInput, divisor: number, options: { evenly?: boolean } = {}): DimensionHandle {
+    checkOptions<{ evenly?: boolean }>('divide', options, { evenly: 'true or false' });
     return this.dimOf('DivideDim', this.atDim(dim), whole(divisor, 'a divisor'), options.evenly ? 1 : 0);
   }
   min(a: DimInput, b: DimInput): DimensionHandle {
@@ -265,3 +281,7 @@ export class InferenceContext {
     return this.dimOf('MaxDims', this.atDim(a), this.atDim(b));
   }
 }
+
+checkReceivers(InferenceContext, 'context');
+checkReceivers(ShapeHandle, 'shape');
+checkReceivers(DimensionHandle, 'dimension');

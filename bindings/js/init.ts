@@ -1,4 +1,5 @@
 /** init(): one engine for each set of options, shared by all who ask for it. */
+import { checkOptions } from './arguments.js';
 import { InitOptions, Variant, chooseBuild, loadRuntime } from './load.js';
 import { TF, makeTF } from './tf.js';
 
@@ -31,6 +32,7 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Pro
  * the same engine; after a failure it tries anew.
  */
 export async function init(options: InitOptions = {}): Promise<TF> {
+  checkOptions<InitOptions>('init', options, { wasm: 'anything', variant: 'a string', threads: 'a number', signal: 'an AbortSignal', onProgress: 'a function' });
   options.signal?.throwIfAborted();
   const { variant, threads } = await chooseBuild(options);
   for (;;) {

@@ -1,4 +1,5 @@
 /** The inputs of an op: from what a caller writes (outputs, variables, plain values) to outputs of the graph. */
+import { shown } from './arguments.js';
 import type { AttrInput } from './attr-value.js';
 import { DType, dtypeOf } from './dtypes.js';
 import { InvalidArgumentError } from './errors.js';
@@ -27,13 +28,18 @@ export class InputResolver {
   ) {}
 
   resolve(): (Output | Output[])[] {
-    return this.operands.map((operand, i) => {
-      const arg = this.def?.input_arg[i];
-      const asList = arg ? isListArg(arg) : Array.isArray(operand);
-      if (!asList) return this.output(operand as Operand, arg, i);
-      if (!Array.isArray(operand)) throw new InvalidArgumentError(`Input '${arg?.name ?? i}' of op ${this.def?.name} is a list: an array is expected`);
-      return (operand as readonly Operand[]).map((item) => this.output(item, arg, i));
-    });
+    const outputs: (Output | Output[])[] = [];
+    for (let i = 0; i < this.operands.length; i++) outputs.push(this.input(this.operands[i]!, this.def?.input_arg[i], i)); // holes too
+    return outputs;
+  }
+
+  private input(operand: Operand | readonly Operand[], arg: ArgDef | undefined, i: number): Output | Output[] {
+    const asList = arg ? isListArg(arg) : Array.isArray(operand);
+    if (!asList) return this.output(operand as Operand, arg, i);
+    if (!Array.isArray(operand)) {
+      throw new InvalidArgumentError(`Input '${arg?.name ?? i}' of op ${this.def?.name} is a list: an array is expected, not ${shown(operand)}`);
+    }
+    return Array.from(operand as readonly Operand[], (item) => this.output(item, arg, i));
   }
 
   /** What is known of type attrs, for plain values: what the attrs say, else the first output that has such a type. */
@@ -64,7 +70,8 @@ export class InputResolver {
   private constant(value: TensorLike, arg: ArgDef | undefined, position: number): Output {
     if (!arg || arg.type === 'resource' || arg.is_ref || !isPlainValue(value)) {
       const where = `Input ${arg ? `'${arg.name}'` : position}${this.def ? ` of op ${this.def.name}` : ''}`;
-      throw new InvalidArgumentError(`${where} is no Output or Variable${arg && arg.type !== 'resource' ? ' and no value' : ''}: ${String(value)}`);
+      const refused = `${where} is no Output or Variable${arg && arg.type !== 'resource' ? ' and no value' : ''}`;
+      throw value === null ? this.graph.nullError(refused) : new InvalidArgumentError(`${refused}: ${shown(value)}`);
     }
     const content = tensor(value, undefined, this.dtypeFor(value, arg));
     if (arg.type_attr !== undefined) this.typeAttrs.set(arg.type_attr, content.dtype);

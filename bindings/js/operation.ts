@@ -1,14 +1,19 @@
 /** Operation, Output and Variable: the things that a graph is made of, as handles. */
+import { checkReceivers, checkText, shown } from './arguments.js';
 import { AttrValue, decodeAttr, decodeNodeAttrs } from './attr-value.js';
+import { showAs } from './console-line.js';
+import { didYouMean } from './did-you-mean.js';
 import { DType, dtypeFromNumber } from './dtypes.js';
-import { OutOfRangeError, TFError } from './errors.js';
+import { InvalidArgumentError, NotFoundError, OutOfRangeError, TFError } from './errors.js';
 import type { Graph } from './graph.js';
 import type { OpDef } from './op-def.js';
 
 /** A node of a graph. Lives as long as its graph. */
 export class Operation {
   /** Made by graphs only. */
-  constructor(readonly graph: Graph, private readonly address: number) {}
+  constructor(readonly graph: Graph, private readonly address: number) {
+    if (typeof address !== 'number') throw new TypeError('operations are made by graphs: write graph.op(…)');
+  }
 
   /** @internal */
   get pointer(): number {
@@ -27,7 +32,7 @@ export class Operation {
   }
 
   get outputs(): Output[] {
-    return Array.from({ length: this.numOutputs }, (_, i) => new Output(this, i));
+    return Array.from({ length: this.numOutputs }, (_, i) => new Output(this, i, KNOWN));
   }
 
   private get numOutputs(): number {
@@ -35,10 +40,11 @@ export class Operation {
   }
 
   output(index: number): Output {
-    if (!(index >= 0 && index < this.numOutputs)) {
-      throw new OutOfRangeError(`Operation '${this.name}' (${this.type}) has ${this.numOutputs} outputs, so none of index ${index}`);
+    const { numOutputs } = this;
+    if (!(Number.isInteger(index) && index >= 0 && index < numOutputs)) {
+      throw new OutOfRangeError(`Operation '${this.name}' (${this.type}) has ${numOutputs} output${numOutputs === 1 ? '' : 's'}, so none of index ${shown(index)}`);
     }
-    return new Output(this, index);
+    return new Output(this, index, KNOWN);
   }
 
   /** The values that feed this operation, in order. */
@@ -79,13 +85,16 @@ export class Operation {
   }
 
   attr(name: string): AttrValue {
+    checkText("an attr's name", name);
     const { wasm } = this.graph;
     try {
       return wasm.scope((scope) =>
         decodeAttr(wasm.buffer((buffer, status) => wasm.call.TF_OperationGetAttrValueProto!(this.pointer, scope.string(name), buffer, status))),
       );
     } catch (error) {
-      throw error instanceof TFError ? error.locate(this.name, this.type) : error;
+      if (!(error instanceof TFError)) throw error;
+      const meant = error instanceof NotFoundError || error instanceof InvalidArgumentError ? didYouMean(name, Object.keys(this.attrs())) : '';
+      throw (meant === '' ? error : error.hint(`D${meant.slice(3)}`)).locate(this.name, this.type);
     }
   }
 
@@ -113,10 +122,17 @@ export interface Consumer {
   readonly index: number;
 }
 
+/** Given with an index that is known to be one of the operation's. */
+const KNOWN = Symbol('known');
+
 /** One value of a graph: output `index` of an operation. */
 export class Output {
-  /** Made by graphs only. */
-  constructor(readonly operation: Operation, readonly index: number) {}
+  /** As operation.output(index). */
+  constructor(readonly operation: Operation, readonly index: number, known?: symbol) {
+    if (known === KNOWN) return;
+    if (!(operation instanceof Operation)) throw new TypeError('outputs are made by operations: write operation.output(index)');
+    operation.output(index);
+  }
 
   get graph(): Graph {
     return this.operation.graph;
@@ -173,7 +189,11 @@ export class Variable {
     /** Assigns the initial value. */
     readonly initializer: Operation,
     readonly trainable: boolean,
-  ) {}
+  ) {
+    if (!(handle instanceof Output && value instanceof Output && initializer instanceof Operation)) {
+      throw new TypeError('variables are made by graphs: write graph.variable(initialValue)');
+    }
+  }
 
   get name(): string {
     return this.handle.operation.name;
@@ -193,3 +213,16 @@ export class Variable {
 export type Input = Output | Variable;
 
 export const valueOf = (input: Input): Output => (input instanceof Variable ? input.value : input);
+
+/** Throws unless it is an Output or a Variable. */
+export function checkInput(value: unknown, what = ''): asserts value is Input {
+  if (value instanceof Output || value instanceof Variable) return;
+  const hint = value instanceof Operation ? '; write operation.output(0)' : typeof value === 'string' ? "; write graph.output('name')" : '';
+  throw new InvalidArgumentError(`${what === '' ? '' : `${what}: `}${shown(value)} is no Output or Variable${hint}`);
+}
+
+for (const Class of [Operation, Output, Variable]) {
+  const name = Class.name.toLowerCase();
+  checkReceivers(Class, name);
+  showAs<object>(Class, Class.name, (object) => String(object));
+}

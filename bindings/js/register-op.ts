@@ -1,4 +1,5 @@
 /** tf.registerOp: ops whose shape function and kernel are JavaScript. */
+import { Schema, checkOptions, checkTexts, shown } from './arguments.js';
 import { AttrValue, decodeNodeAttrs } from './attr-value.js';
 import { DType, dtypeFromNumber } from './dtypes.js';
 import { InvalidArgumentError, TFError } from './errors.js';
@@ -31,6 +32,23 @@ export interface OpSpec {
   gradient?: string | FunctionDef | null;
 }
 
+const OP_SPEC: Schema<OpSpec> = {
+  name: 'a string', inputs: 'an array', outputs: 'an array', attrs: 'an array', doc: 'a string', stateful: 'true or false', shape: 'a function',
+  kernel: 'a function', gradient: 'anything',
+};
+
+function checkSpec(spec: OpSpec): void {
+  checkOptions<OpSpec>('registerOp', spec, OP_SPEC);
+  if (spec.name === undefined) throw new InvalidArgumentError("an op needs a name: registerOp({ name: 'Cube', … })");
+  for (const key of ['inputs', 'outputs', 'attrs'] as const) if (spec[key]) checkTexts(key, spec[key]);
+  const { gradient } = spec;
+  if (gradient === undefined || gradient === null || typeof gradient === 'string' || gradient instanceof FunctionDef) return;
+  throw new InvalidArgumentError(
+    `the gradient of an op is function text, a FunctionDef, or null where none flows, not ${shown(gradient)}: `
+    + `it is made of ops, such as '${spec.name}Grad(x:float, dy:float) -> (dx:float) { dx = Mul[T=float](x, dy) return dx = dx:z:0 }'`,
+  );
+}
+
 /** A node's kernel, as it was made. */
 interface Kernel {
   readonly spec: OpSpec;
@@ -59,7 +77,7 @@ export class OpRegistrar {
 
   register(spec: OpSpec): void {
     const { wasm } = this;
-    if (typeof spec.name !== 'string') throw new InvalidArgumentError('an op needs a name');
+    checkSpec(spec);
     wasm.refuseInCallback();
     const added: number[] = [];
     const add = (body: (...args: number[]) => number | void, signature: string): number => {
@@ -182,10 +200,10 @@ export class OpRegistrar {
     const count = call.TF_NumOutputs!(context);
     const values = result instanceof Tensor ? [result] : (result ?? []);
     if (!Array.isArray(values) || values.length !== count) {
-      const given = Array.isArray(values) ? `${values.length}` : `${String(values)} instead of an array`;
+      const given = Array.isArray(values) ? `${values.length}` : `${shown(values)} instead of an array`;
       throw new InvalidArgumentError(`the kernel of op ${op} has ${count} outputs, but it returned ${given}`);
     }
-    (values as readonly TensorLike[]).forEach((value, i) => {
+    for (const [i, value] of (values as readonly TensorLike[]).entries()) {
       const dtype = dtypeFromNumber(call.TF_ExpectedOutputDataType!(context, i));
       const pointer = uploadTensor(this.wasm, scope, outputTensor(value, dtype, i, op));
       try {
@@ -193,7 +211,7 @@ export class OpRegistrar {
       } finally {
         call.TF_DeleteTensor!(pointer);
       }
-    });
+    }
   }
 }
 

@@ -104,3 +104,9 @@ export class Runtime {
     return { wasmBytes: byteLength, liveBytes: call.TF_WasmLiveBytes!(), tensors: call.TF_WasmLiveTensors!(), allocations: call.TF_WasmAllocationCount!(), ...this.counts };
   }
 }
+
+/** The runtime that a constructor was given. Those who call the constructors of the package's own classes give none. */
+export function checkRuntime(runtime: Runtime, name: string, example: string): Runtime {
+  if (runtime instanceof Runtime) return runtime;
+  throw new TypeError(`${name} belongs to an engine: write \`const tf = await init()\`, and ${example} in place of new ${name}(…)`);
+}

@@ -1,26 +1,39 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** Session: runs parts of a graph and keeps its variables. */
+import { Schema, checkOptions, checkReceivers, isPlainObject, shown } from './arguments.js';
+import { showAs } from './console-line.js';
 import { DType, TypedArray, itemsPerElement } from './dtypes.js';
-import { CancelledError, InvalidArgumentError, NotFoundError, TFError, UnimplementedError } from './errors.js';
-import type { Graph } from './graph.js';
+import { CancelledError, InvalidArgumentError, TFError, UnimplementedError } from './errors.js';
+import { Graph } from './graph.js';
+import { withHint } from './hints.js';
 import { Input, Operation, Output, valueOf, Variable } from './operation.js';
 import { nextTurn } from './event-loop.js';
-import type { Runtime } from './runtime.js';
+import { Runtime, checkRuntime } from './runtime.js';
 import { Step } from './step.js';
-import { Tensor, TensorLike, tensor } from './tensor.js';
+import { Tensor, TensorLike, refuseDetached, tensor } from './tensor.js';
 
-/** What can be fetched: a value, an operation to run, or arrays and records of them. */
-export type Fetch = Input | Operation | string | readonly Fetch[] | { readonly [key: string]: Fetch };
+/**
+ * What can be fetched: a value, an operation to run, or arrays and records of them. null is what `gradients` gives where no gradient flows: it stands
+ * here so that its list can be fetched as it is, and a run refuses it.
+ */
+export type Fetch = Input | Operation | string | null | readonly Fetch[] | { readonly [key: string]: Fetch };
 
 /** What a fetch gives: a Tensor for a value, null for an operation, and the same arrays and records. */
 export type Fetched<F> = F extends Input | string
   ? Tensor
   : F extends Operation
     ? null
+    : F extends null
+      ? never
     : F extends readonly unknown[]
       ? { -readonly [K in keyof F]: Fetched<F[K]> }
       : { -readonly [K in keyof F]: Fetched<F[K]> };
 
-export type Feeds = ReadonlyMap<Input | string, TensorLike> | Readonly<Record<string, TensorLike>>;
+/** Values by Outputs or names: a Map, pairs `[[x, value], ...]`, or an object of names. */
+export type Feeds =
+  | ReadonlyMap<Input | string, TensorLike>
+  | readonly (readonly [Input | string, TensorLike])[]
+  | Readonly<Record<string, TensorLike>>;
 
 export interface RunOptions {
   /** Operations (or their names) to run without fetching anything. */
@@ -38,6 +51,25 @@ export interface SessionOptions {
   optimize?: boolean;
 }
 
+const RUN_OPTIONS: Schema<RunOptions> = { targets: 'an array', signal: 'an AbortSignal', timeoutMs: 'a number' };
+const SESSION_OPTIONS: Schema<SessionOptions> = { target: 'a string', optimize: 'true or false' };
+
+const FEEDS = 'feeds are a Map, pairs such as [[x, value]], or an object such as { x: value }';
+
+/** The pairs of feeds in any of their forms. */
+export function feedEntries(feeds: Feeds): [Input | string, TensorLike][] {
+  if (isPlainObject(feeds)) return Object.entries(feeds as Record<string, TensorLike>);
+  const isList = Array.isArray(feeds) || Object.prototype.toString.call(feeds) === '[object Map]';
+  if (!isList) throw new InvalidArgumentError(`${FEEDS}, not ${shown(feeds)}`);
+  return Array.from(feeds as Iterable<unknown>, (pair, i) => {
+    if (!Array.isArray(pair) || pair.length !== 2) throw new InvalidArgumentError(`${FEEDS}; pair ${i} of them is ${shown(pair)}`);
+    return pair as [Input | string, TensorLike];
+  });
+}
+
+/** How deep fetches may be nested: what is deeper is inside itself. */
+const DEEPEST = 100;
+
 /** The flat lists of a run, and where each fetch's value comes from. */
 class Request {
   readonly fetches: Output[] = [];
@@ -46,29 +78,21 @@ class Request {
   constructor(private readonly graph: Graph) {}
 
   operation(item: Operation | string): Operation {
-    if (typeof item !== 'string') return this.graph.ownOperation(item);
-    const operation = this.graph.operation(item);
-    if (!operation) throw new NotFoundError(`there is no operation '${item}' in the graph`);
-    return operation;
+    return typeof item === 'string' ? this.graph.requiredOperation(item) : this.graph.ownOperation(item);
   }
 
   /** What is fed under a key. */
   output(key: Input | string): Output {
     if (typeof key === 'string') return this.graph.output(key);
-    if (!(key instanceof Output || key instanceof Variable)) throw new InvalidArgumentError(`${String(key)} cannot be fed: feeds are keyed by Outputs or names`);
+    if (!(key instanceof Output || key instanceof Variable)) throw new InvalidArgumentError(`${shown(key)} cannot be fed: feeds are keyed by Outputs or names`);
     const output = valueOf(key);
     this.graph.ownOperation(output.operation);
     return output;
   }
 
-  /** Notes what is fetched; returns how to shape the results alike. */
-  add(fetch: Fetch): (values: readonly Tensor[]) => unknown {
-    if (typeof fetch === 'string' && !/:\d+$/.test(fetch)) {
-      const operation = this.operation(fetch);
-      if (operation.outputs.length === 0) return this.add(operation);
-      fetch = operation.output(0);
-    }
-    if (typeof fetch === 'string') fetch = this.graph.output(fetch);
+  /** Notes what is fetched; returns how to shape the results alike. `place` names it in messages. */
+  add(fetch: Fetch, place = 'what is fetched', depth = 0): (values: readonly Tensor[]) => unknown {
+    if (typeof fetch === 'string') return this.add(this.named(fetch));
     if (fetch instanceof Operation) {
       this.targets.push(this.graph.ownOperation(fetch));
       return () => null;
@@ -79,13 +103,24 @@ class Request {
       const position = this.fetches.push(output) - 1;
       return (values) => values[position];
     }
+    if (fetch === null) throw this.graph.nullError(`${place} is no Output`);
+    if (depth > DEEPEST) throw new InvalidArgumentError(`fetches are nested more than ${DEEPEST} deep; is one of them inside itself?`);
     if (Array.isArray(fetch)) {
-      const parts = (fetch as readonly Fetch[]).map((part) => this.add(part));
+      const parts = Array.from(fetch as readonly Fetch[], (part, i) => this.add(part, `fetch ${i}`, depth + 1));
       return (values) => parts.map((part) => part(values));
     }
-    if (typeof fetch !== 'object' || fetch === null) throw new InvalidArgumentError(`${String(fetch)} cannot be fetched`);
-    const entries = Object.entries(fetch as Record<string, Fetch>).map(([key, part]) => [key, this.add(part)] as const);
+    if (!isPlainObject(fetch)) {
+      throw new InvalidArgumentError(`${shown(fetch)} cannot be fetched: fetches are Outputs, Variables, Operations, names of them, or arrays and objects of these`);
+    }
+    const entries = Object.entries(fetch as Record<string, Fetch>).map(([key, part]) => [key, this.add(part, `fetch '${key}'`, depth + 1)] as const);
     return (values) => Object.fromEntries(entries.map(([key, part]) => [key, part(values)]));
+  }
+
+  /** What a name stands for: 'node:1' an output, 'node' its first output, or the operation where it has none. */
+  private named(name: string): Output | Operation {
+    if (/:\d+$/.test(name)) return this.graph.output(name);
+    const operation = this.graph.requiredOperation(name);
+    return operation.outputs.length === 0 ? operation : operation.output(0);
   }
 }
 
@@ -100,8 +135,18 @@ interface Place {
  * The tensor for a feed. A flat typed array takes the shape of what it is fed to, when that leaves at most one size open and the
  * length fits: a Float32Array of 640 numbers for [?,64] is [10,64].
  */
-export function feedTensor({ dtype, shape: known }: Place, value: TensorLike): Tensor {
+export function feedTensor({ output, dtype, shape: known }: Place, value: TensorLike): Tensor {
+  try {
+    return fittingTensor(dtype, known, value);
+  } catch (error) {
+    if (error instanceof TFError) error.message = `the value for ${output.name}: ${error.message}`;
+    throw error;
+  }
+}
+
+function fittingTensor(dtype: DType, known: Place['shape'], value: TensorLike): Tensor {
   const flat = ArrayBuffer.isView(value) ? (value as unknown as TypedArray) : undefined;
+  if (flat) refuseDetached(flat);
   if (flat && known && known.length !== 1 && dtype !== 'string') {
     const open = known.filter((size) => size === null).length;
     const rest = known.reduce<number>((product, size) => product * (size ?? 1), 1);
@@ -143,23 +188,28 @@ function withoutOptimizer({ wasm }: Runtime, open: (settings: number) => number)
 }
 
 export class Session {
-  private readonly pointer: number;
-  private closed = false;
+  readonly #runtime: Runtime;
+  readonly #pointer: number;
+  #closed = false;
   /** The step of `run` that is between two slices, or in one. */
-  private underWay: Step | undefined;
+  #underWay: Step | undefined;
   /** Fulfilled when the last step that was asked for has ended; undefined when none is under way. */
-  private last: Promise<void> | undefined;
+  #last: Promise<void> | undefined;
   /** Asked once for each key, because asking takes longer than a small step. */
-  private readonly placesByName = new Map<string, Place>();
-  private readonly placesByHandle = new WeakMap<Input, Place>();
+  readonly #placesByName = new Map<string, Place>();
+  readonly #placesByHandle = new WeakMap<Input, Place>();
 
-  constructor(private readonly runtime: Runtime, readonly graph: Graph, options: SessionOptions = {}) {
+  /** Made by `new tf.Session(graph)`. */
+  constructor(runtime: Runtime, readonly graph: Graph, options: SessionOptions = {}) {
+    this.#runtime = checkRuntime(runtime, 'Session', 'new tf.Session(graph)');
+    if (!(graph instanceof Graph)) throw new InvalidArgumentError(`a session runs a Graph: write new tf.Session(graph), not of ${shown(graph)}`);
+    checkOptions<SessionOptions>('Session', options, SESSION_OPTIONS);
     if (graph.runtime !== runtime) throw new InvalidArgumentError('the graph belongs to another engine: init() made it with other options');
     if (options.target) throw new UnimplementedError(`sessions run in this thread: target '${options.target}' is not supported`);
     const { wasm } = runtime;
     const open = (settings: number) => wasm.checked((status) => wasm.call.TF_WasmNewSession!(graph.pointer, settings, status)) >>> 0;
-    this.pointer = options.optimize === false ? withoutOptimizer(runtime, open) : open(0);
-    runtime.opened(this, 'sessions', this.pointer, 'TF_DeleteSession');
+    this.#pointer = options.optimize === false ? withoutOptimizer(runtime, open) : open(0);
+    runtime.opened(this, 'sessions', this.#pointer, 'TF_DeleteSession');
   }
 
   /**
@@ -179,9 +229,9 @@ export class Session {
     } catch (error) {
       return Promise.reject(error);
     }
-    const before = this.last;
+    const before = this.#last;
     const run = before ? before.then(() => this.runInSlices(prepared, options.signal)) : this.runInSlices(prepared, options.signal);
-    if (before || this.underWay) this.queueBehind(run);
+    if (before || this.#underWay) this.queueBehind(run);
     return run;
   }
 
@@ -191,52 +241,53 @@ export class Session {
       () => this.leaveQueue(ended),
       () => this.leaveQueue(ended),
     );
-    this.last = ended;
+    this.#last = ended;
   }
 
   private leaveQueue(ended: Promise<void>): void {
-    if (this.last === ended) this.last = undefined;
+    if (this.#last === ended) this.#last = undefined;
   }
 
   /** A short step has ended when this returns; a longer one lets the event loop turn between slices. */
   private async runInSlices({ step, answer }: Prepared, signal: AbortSignal | undefined): Promise<unknown> {
-    this.underWay = step;
+    this.#underWay = step;
     try {
       for (;;) {
         if (signal?.aborted) step.abandon(new CancelledError('the run was aborted'));
-        else if (this.closed) step.abandon(new CancelledError(CLOSED));
+        else if (this.#closed) step.abandon(new CancelledError(CLOSED));
         else step.advance(SLICE_MS);
         if (step.ended) return answer();
         await nextTurn();
       }
     } finally {
-      this.underWay = undefined;
+      this.#underWay = undefined;
     }
   }
 
   /** As `run`, at once: it returns when the step has ended. A step of `run` that is under way ends before it. */
   runSync<const F extends Fetch>(fetches: F, feeds?: Feeds, options: RunOptions = {}): Fetched<F> {
     const { step, answer } = this.prepare(fetches, feeds, options);
-    this.underWay?.advance(0);
+    this.#underWay?.advance(0);
     step.advance(0);
     return answer() as Fetched<F>;
   }
 
   /** @internal The handle, while the session may run. */
   usablePointer(): number {
-    if (this.closed) throw new CancelledError(CLOSED);
-    this.runtime.wasm.refuseInCallback();
-    return this.pointer;
+    if (this.#closed) throw new CancelledError(CLOSED);
+    this.#runtime.wasm.refuseInCallback();
+    return this.#pointer;
   }
 
   /** Looks up and checks what is asked for, and copies the feeds into the engine. */
   private prepare(fetches: Fetch, feeds: Feeds = {}, options: RunOptions): Prepared {
     const pointer = this.usablePointer();
+    checkOptions<RunOptions>('run', options, RUN_OPTIONS);
     if (options.signal?.aborted) throw new CancelledError('the run was aborted before it started');
     const request = new Request(this.graph);
     const shape = request.add(fetches);
     for (const target of options.targets ?? []) request.targets.push(request.operation(target));
-    const entries = feeds instanceof Map ? [...feeds] : Object.entries(feeds);
+    const entries = feedEntries(feeds);
     const places = entries.map(([key]) => this.place(key, request));
     const values = entries.map(([, value], i) => feedTensor(places[i]!, value));
     const feedOutputs = places.map((place) => place.output);
@@ -244,7 +295,7 @@ export class Session {
     const fed = request.fetches.map((fetch) => feedOutputs.findIndex((feed) => feed.operation === fetch.operation && feed.index === fetch.index));
     const open = request.fetches.filter((_, i) => fed[i]! < 0);
     const nothingToDo = fed.length > 0 && open.length === 0 && request.targets.length === 0;
-    const step = new Step(this.runtime.wasm, pointer, {
+    const step = new Step(this.#runtime.wasm, pointer, {
       feeds: feedOutputs, values, fetches: open, targets: request.targets, timeoutMs: timeoutOf(options), nothingToDo,
     });
     const answer = () => {
@@ -259,31 +310,41 @@ export class Session {
     try {
       return step.values;
     } catch (error) {
-      throw error instanceof TFError && error.node ? error.locate(error.node, this.graph.operation(error.node)?.type) : error;
+      if (!(error instanceof TFError)) throw error;
+      withHint(error, this.#runtime, this.graph);
+      throw error.node ? error.locate(error.node, this.graph.operation(error.node)?.type) : error;
     }
   }
 
   private place(key: Input | string, request: Request): Place {
-    const known = typeof key === 'string' ? this.placesByName.get(key) : this.placesByHandle.get(key);
+    const known = typeof key === 'string' ? this.#placesByName.get(key) : this.#placesByHandle.get(key);
     if (known) return known;
     const output = request.output(key);
     const place = { output, dtype: output.dtype, shape: output.shape };
-    if (typeof key === 'string') this.placesByName.set(key, place);
-    else this.placesByHandle.set(key, place);
+    if (typeof key === 'string') this.#placesByName.set(key, place);
+    else this.#placesByHandle.set(key, place);
     return place;
   }
 
   /** Frees the variables and everything cached. Runs after that fail. */
   async close(): Promise<void> {
-    if (this.closed) return;
-    this.runtime.wasm.refuseInCallback();
-    this.closed = true;
-    this.underWay?.abandon(new CancelledError(CLOSED));
-    this.runtime.closed(this, 'sessions');
-    this.runtime.wasm.checked((status) => this.runtime.wasm.call.TF_DeleteSession!(this.pointer, status));
+    if (this.#closed) return;
+    this.#runtime.wasm.refuseInCallback();
+    this.#closed = true;
+    this.#underWay?.abandon(new CancelledError(CLOSED));
+    this.#runtime.closed(this, 'sessions');
+    this.#runtime.wasm.checked((status) => this.#runtime.wasm.call.TF_DeleteSession!(this.#pointer, status));
+  }
+
+  /** 'Session<of Graph<12 nodes>>' */
+  toString(): string {
+    return this.#closed ? 'Session<closed>' : `Session<of ${this.graph.toString()}>`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 }
+
+checkReceivers(Session, 'session');
+showAs(Session, 'Session', (session) => session.toString());

@@ -1,6 +1,10 @@
 /** Tensor: a value owned by JavaScript. Plain memory: nothing to dispose, never a view of wasm memory. */
-import { DType, DTypeName, TypedArray, dtypeOf, isBigIntDType, isComplexDType, itemsPerElement, typedArrayOf } from './dtypes.js';
-import { InvalidArgumentError } from './errors.js';
+import { shown } from './arguments.js';
+import { showAs } from './console-line.js';
+import {
+  DType, DTypeName, DTypeNamed, DataTypes, TypedArray, dtypeOf, isBigIntDType, isComplexDType, itemsPerElement, typedArrayOf,
+} from './dtypes.js';
+import { InvalidArgumentError, ResourceExhaustedError } from './errors.js';
 import { bfloat16Bits, bfloat16Value, halfBits, halfValue } from './half.js';
 import { encodeText, uniform } from './utf8.js';
 
@@ -11,24 +15,55 @@ export interface Complex {
 }
 /** One element: bytes stand for a string that is no UTF-8. */
 export type Scalar = number | bigint | boolean | string | Complex | Uint8Array;
-export type NestedArray = Scalar | NestedArray[];
+/** An element of a dtype. */
+export type ScalarOf<D extends DType> =
+  D extends 'int64' | 'uint64' ? bigint
+  : D extends 'bool' ? boolean
+  : D extends 'string' ? string | Uint8Array
+  : D extends 'complex64' | 'complex128' ? Complex
+  : D extends 'resource' | 'variant' ? never
+  : number;
+export type NestedArray<S = Scalar> = S | NestedArray<S>[];
 /**
  * What can stand for a tensor: a number, nested arrays, a typed array (a vector, where no shape says otherwise), a Tensor. For a tensor of
  * strings a Uint8Array is one element.
  */
 export type TensorLike = NestedArray | TypedArray | Tensor | readonly TensorLike[];
 
-export class Tensor {
+/** The dtype that a value has when none is asked for, as far as its type tells it. */
+export type GuessedDType<V, Depth extends 0[] = []> =
+  Depth['length'] extends 9 ? DType
+  : [V] extends [never] ? 'float32'
+  : V extends Tensor<infer D> ? D
+  : V extends number ? 'float32'
+  : V extends bigint ? 'int64'
+  : V extends boolean ? 'bool'
+  : V extends string ? 'string'
+  : V extends { readonly [Symbol.toStringTag]: infer Tag } ? (Tag extends keyof ArrayDTypes ? ArrayDTypes[Tag] : DType)
+  : V extends Complex ? 'complex64'
+  : V extends readonly (infer E)[] ? GuessedDType<E, [...Depth, 0]>
+  : DType;
+
+/**
+ * A value and its shape. `Tensor<'float32'>` is one whose dtype is known while compiling, and with it the type of `data`; `is` tells of others
+ * whether they are.
+ */
+export class Tensor<D extends DType = DType> {
   constructor(
-    readonly dtype: DType,
+    readonly dtype: D,
     readonly shape: number[],
     /**
      * Row-major. bool: 0 and 1 in a Uint8Array; half, bfloat16 and the types for storage: bits; complex: real and imaginary parts in turn; string:
      * strings, or the bytes of all where one of them is no UTF-8. As many as the shape says: a resource or variant has none.
      */
-    readonly data: TypedArray | string[] | Uint8Array[],
+    readonly data: DataTypes[D],
   ) {
     this.check();
+  }
+
+  /** Whether the dtype is this one; TypeScript then knows what `data` is. */
+  is<E extends DType>(dtype: E): this is Tensor<E> {
+    return this.dtype === (dtypeOf(dtype) as DType);
   }
 
   /**
@@ -36,14 +71,14 @@ export class Tensor {
    * buffers can be resized, detached, written to.
    */
   check(): void {
-    const { dtype, shape, data } = this;
-    if (!Array.isArray(shape) || !shape.every((size) => Number.isSafeInteger(size) && size >= 0)) {
-      throw new InvalidArgumentError(`[${shape}] is no shape`);
-    }
-    if (dtypeOf(dtype) !== dtype) throw new InvalidArgumentError(`dtype ${dtype} of a Tensor is written ${dtypeOf(dtype)}`);
+    const { dtype, shape, data } = this as { dtype: DType; shape: number[]; data: Tensor['data'] };
+    checkSizes(shape);
+    const known: DType = dtypeOf(dtype);
+    if (known !== dtype) throw new InvalidArgumentError(`dtype ${dtype as string} of a Tensor is written ${known}`);
     const holds = arrayNameOf(dtype);
-    const given = ArrayBuffer.isView(data) ? (data as TypedArray)[Symbol.toStringTag] : Array.isArray(data) ? 'Array' : typeof data;
+    const given = ArrayBuffer.isView(data) ? (data as TypedArray)[Symbol.toStringTag] : Array.isArray(data) ? 'Array' : shown(data);
     if (given !== holds) throw new InvalidArgumentError(`the data of a tensor of dtype ${dtype} is of type ${holds}, not ${given}`);
+    if (ArrayBuffer.isView(data)) refuseDetached(data);
     const expected = dtype === 'resource' || dtype === 'variant' ? 0 : sizeOf(shape) * itemsPerElement(dtype);
     if (data.length !== expected) {
       throw new InvalidArgumentError(`a tensor of dtype ${dtype} and shape [${shape}] has ${expected} items of data, not ${data.length}`);
@@ -57,15 +92,15 @@ export class Tensor {
   }
 
   /** The only element of a tensor that has one. */
-  item(): Scalar {
+  item(): ScalarOf<D> {
     if (this.size !== 1) throw new InvalidArgumentError(`item() needs exactly one element, the tensor has shape [${this.shape}]`);
     return this.elementAt(0);
   }
 
   /** The elements as nested arrays; of a scalar the element itself. */
-  array(): NestedArray {
+  array(): NestedArray<ScalarOf<D>> {
     let next = 0;
-    const build = (axis: number): NestedArray =>
+    const build = (axis: number): NestedArray<ScalarOf<D>> =>
       axis === this.shape.length ? this.elementAt(next++) : Array.from({ length: this.shape[axis]! }, () => build(axis + 1));
     return build(0);
   }
@@ -83,23 +118,50 @@ export class Tensor {
   }
 
   /** @internal */
-  elementAt(i: number): Scalar {
-    const { data } = this;
-    if (Array.isArray(data)) return data[i]!;
-    switch (this.dtype) {
-      case 'bool': return data[i] !== 0;
-      case 'float16': return halfValue(data[i] as number);
-      case 'bfloat16': return bfloat16Value(data[i] as number);
-      case 'complex64':
-      case 'complex128': return { re: data[2 * i] as number, im: data[2 * i + 1] as number };
-      default: return data[i]!;
-    }
+  elementAt(i: number): ScalarOf<D> {
+    return elementOf(this as Tensor, i) as ScalarOf<D>;
+  }
+}
+
+showAs(Tensor, 'Tensor', (tensor) => tensor.toString());
+
+function elementOf({ dtype, data }: Tensor, i: number): Scalar {
+  if (Array.isArray(data)) return data[i]!;
+  switch (dtype) {
+    case 'bool': return data[i] !== 0;
+    case 'float16': return halfValue(data[i] as number);
+    case 'bfloat16': return bfloat16Value(data[i] as number);
+    case 'complex64':
+    case 'complex128': return { re: data[2 * i] as number, im: data[2 * i + 1] as number };
+    default: return data[i]!;
   }
 }
 
 function show(element: Scalar): string {
+  if (typeof element === 'string') return shown(element);
   if (typeof element !== 'object') return String(element);
   return element instanceof Uint8Array ? `${element.length} bytes` : `(${element.re},${element.im})`;
+}
+
+/** A list for messages, whatever is in it. */
+const listed = (items: readonly unknown[]): string => `[${Array.from(items, (item) => (typeof item === 'number' ? String(item) : shown(item)))}]`;
+
+/** Throws unless it is a list of sizes. */
+function checkSizes(shape: unknown): asserts shape is number[] {
+  if (Array.isArray(shape) && shape.every((size) => Number.isSafeInteger(size) && size >= 0) && !shape.includes(undefined)) return;
+  throw new InvalidArgumentError(Array.isArray(shape) ? `${listed(shape)} is no shape` : `a shape is an array of sizes: ${shown(shape)} is no shape`);
+}
+
+/** Throws when the memory of an array is gone; it looks like an array of no elements then. */
+export function refuseDetached(view: ArrayBufferView): void {
+  if (view.byteLength > 0) return;
+  try {
+    if (!(view instanceof DataView)) (view as TypedArray).keys(); // an array whose memory is gone has no iterators
+  } catch {
+    throw new InvalidArgumentError(
+      'the memory of the array is gone: its buffer was transferred (with postMessage or structuredClone), or made shorter. Give a copy away, array.slice(), or feed the array first',
+    );
+  }
 }
 
 /** The name of what holds the elements of a dtype. */
@@ -107,20 +169,23 @@ const arrayNameOf = (dtype: DType): string => (dtype === 'string' || dtype === '
 
 /** Throws unless it is a list of whole numbers, null standing for those that are not known. */
 export function checkShape(shape: unknown): void {
-  if (Array.isArray(shape) && shape.every((size) => size === null || Number.isSafeInteger(size))) return;
-  throw new InvalidArgumentError(`${Array.isArray(shape) ? `[${shape.map(String)}]` : String(shape)} is no shape`);
+  if (Array.isArray(shape) && !shape.includes(undefined) && shape.every((size) => size === null || Number.isSafeInteger(size))) return;
+  throw new InvalidArgumentError(Array.isArray(shape) ? `${listed(shape)} is no shape` : `a shape is an array of sizes (null: not known): ${shown(shape)} is no shape`);
 }
 
 export const sizeOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
 
-const DTYPE_OF_ARRAY = new Map<unknown, DType>([
-  [Float32Array, 'float32'], [Float64Array, 'float64'], [Int32Array, 'int32'], [BigInt64Array, 'int64'], [Uint8Array, 'uint8'],
-  [Int8Array, 'int8'], [Uint16Array, 'uint16'], [Int16Array, 'int16'], [Uint32Array, 'uint32'], [BigUint64Array, 'uint64'],
-  [Uint8ClampedArray, 'uint8'],
-]);
-/* Newer engines have it; what it holds are the bits that a tensor of half has. */
-const Float16 = (globalThis as { Float16Array?: abstract new () => ArrayBufferView }).Float16Array;
-if (Float16) DTYPE_OF_ARRAY.set(Float16, 'float16');
+/** By the name that typed arrays have in every realm. */
+interface ArrayDTypes {
+  Float32Array: 'float32'; Float64Array: 'float64'; Int32Array: 'int32'; BigInt64Array: 'int64'; Uint8Array: 'uint8'; Int8Array: 'int8';
+  Uint16Array: 'uint16'; Int16Array: 'int16'; Uint32Array: 'uint32'; BigUint64Array: 'uint64'; Uint8ClampedArray: 'uint8';
+  /** Newer engines have it; what it holds are the bits that a tensor of half has. */
+  Float16Array: 'float16';
+}
+const DTYPE_OF_ARRAY: ArrayDTypes = {
+  Float32Array: 'float32', Float64Array: 'float64', Int32Array: 'int32', BigInt64Array: 'int64', Uint8Array: 'uint8', Int8Array: 'int8',
+  Uint16Array: 'uint16', Int16Array: 'int16', Uint32Array: 'uint32', BigUint64Array: 'uint64', Uint8ClampedArray: 'uint8', Float16Array: 'float16',
+};
 
 const isTypedArray = (value: unknown): value is TypedArray => ArrayBuffer.isView(value) && !(value instanceof DataView);
 const isComplex = (value: unknown): value is Complex => typeof value === 'object' && value !== null && 're' in value && 'im' in value;
@@ -128,10 +193,14 @@ const isComplex = (value: unknown): value is Complex => typeof value === 'object
 const isVector = (value: unknown, dtype: DType | undefined): value is TypedArray =>
   isTypedArray(value) && !(dtype === 'string' && value instanceof Uint8Array);
 
+/** TensorFlow's limit of dimensions. */
+const MAX_RANK = 254;
+
 /** The shape of nested arrays, as their first items tell it. */
 function nestedShape(value: unknown, dtype: DType): number[] {
   const shape: number[] = [];
   for (let level = value; ; level = (level as ArrayLike<unknown>)[0]) {
+    if (shape.length > MAX_RANK) throw new InvalidArgumentError(`arrays are nested more than ${MAX_RANK} deep; is one of them inside itself?`);
     if (level instanceof Tensor) return shape.concat(level.shape);
     if (!Array.isArray(level) && !isVector(level, dtype)) return shape;
     shape.push(level.length);
@@ -154,6 +223,7 @@ function flatten(value: unknown, shape: readonly number[], axis: number, dtype: 
     if (Array.isArray(value) || isVector(value, dtype)) refuse('a single element');
     put(value);
   } else if (isVector(value, dtype)) {
+    refuseDetached(value);
     checkLength(value.length, sizeOf(shape.slice(axis)));
     for (const item of value) put(item);
   } else if (Array.isArray(value)) {
@@ -168,9 +238,9 @@ function flatten(value: unknown, shape: readonly number[], axis: number, dtype: 
  * has one kind of number, so numbers are float32, bigints int64. */
 function guessDType(value: unknown): DType {
   let first = value;
-  while (Array.isArray(first)) first = first[0];
+  for (let depth = 0; Array.isArray(first) && depth <= MAX_RANK; depth++) first = first[0];
   if (first instanceof Tensor) return first.dtype;
-  if (isTypedArray(first)) return DTYPE_OF_ARRAY.get(first.constructor) ?? 'float32';
+  if (isTypedArray(first)) return DTYPE_OF_ARRAY[first[Symbol.toStringTag]];
   switch (typeof first) {
     case 'bigint': return 'int64';
     case 'boolean': return 'bool';
@@ -187,8 +257,7 @@ const INTEGER_RANGE: Partial<Record<DType, readonly [number, number]>> = {
 };
 
 function refuseElement(element: unknown, dtype: DType): never {
-  const shown = typeof element === 'string' ? JSON.stringify(element) : isComplex(element) ? show(element) : String(element);
-  throw new InvalidArgumentError(`${shown} cannot be an element of dtype ${dtype}`);
+  throw new InvalidArgumentError(`${isComplex(element) ? `(${shown(element.re)},${shown(element.im)})` : shown(element)} cannot be an element of dtype ${dtype}`);
 }
 
 /** One number as the typed array of `dtype` wants it. */
@@ -217,8 +286,18 @@ function stringElements(value: unknown, shape: readonly number[]): string[] | Ui
   return uniform(strings);
 }
 
+/** A typed array of zeros. */
+function zeros(shape: readonly number[], dtype: DType): TypedArray {
+  try {
+    return new (typedArrayOf(dtype))(sizeOf(shape) * itemsPerElement(dtype));
+  } catch (error) {
+    if (error instanceof RangeError) throw new ResourceExhaustedError(`OOM when allocating tensor with shape[${shape}] and type ${dtype}`);
+    throw error;
+  }
+}
+
 function numberElements(value: unknown, shape: readonly number[], dtype: DType): TypedArray {
-  const data = new (typedArrayOf(dtype))(sizeOf(shape) * itemsPerElement(dtype)) as { [i: number]: unknown };
+  const data = zeros(shape, dtype) as { [i: number]: unknown };
   let next = 0;
   flatten(value, shape, 0, dtype, (element) => {
     if (isComplexDType(dtype)) {
@@ -235,20 +314,25 @@ function numberElements(value: unknown, shape: readonly number[], dtype: DType):
 function readyData(value: TensorLike, dtype: DType): Tensor['data'] | undefined {
   if (value instanceof Tensor) return value.dtype === dtype ? value.data : undefined;
   if (!isVector(value, dtype) || dtype === 'string') return undefined;
-  if (Float16 && dtype === 'float16' && value.constructor === Float16) return new Uint16Array(value.buffer, value.byteOffset, value.length);
-  return value.constructor === typedArrayOf(dtype) ? value : undefined;
+  const [given, Data]: [string, ReturnType<typeof typedArrayOf>] = [value[Symbol.toStringTag], typedArrayOf(dtype)];
+  if (given !== Data.name && !(dtype === 'float16' && given === 'Float16Array')) return undefined;
+  return value.constructor === Data ? value : new Data(value.buffer, value.byteOffset, value.length); // a Buffer is a Uint8Array, and more
 }
 
 /**
  * A Tensor of a value. Data of the wanted dtype is taken over without a copy where it is a typed array or a Tensor already: so a Uint16Array
  * for half holds bits, and a Float32Array for complex64 pairs. A flat typed array takes any `shape` of as many elements.
  */
+export function tensor<N extends DTypeName>(value: TensorLike, shape: readonly number[] | undefined, dtype: N): Tensor<DTypeNamed<N>>;
+export function tensor<const V extends TensorLike>(value: V, shape?: readonly number[]): Tensor<GuessedDType<V>>;
+export function tensor(value: TensorLike, shape?: readonly number[], dtype?: DTypeName): Tensor;
 export function tensor(value: TensorLike, shape?: readonly number[], dtypeName?: DTypeName): Tensor {
+  if (isTypedArray(value)) refuseDetached(value);
   const dtype = dtypeName === undefined ? guessDType(value) : dtypeOf(dtypeName);
   const ready = readyData(value, dtype);
   const ownShape = nestedShape(value, dtype);
+  if (shape !== undefined) checkSizes(shape);
   const wanted = shape ? [...shape] : ownShape;
-  if (wanted.some((size) => !Number.isSafeInteger(size) || size < 0)) throw new InvalidArgumentError(`[${wanted}] is no shape`);
   const arePairs = ready !== undefined && isComplexDType(dtype) && !(value instanceof Tensor);
   const count = arePairs ? ready.length / 2 : sizeOf(ownShape);
   if (shape ? sizeOf(wanted) !== count : arePairs) {

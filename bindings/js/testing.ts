@@ -1,14 +1,15 @@
 /** Helpers for tests of graphs and ops: numerical checks of gradients, and shape functions without a graph. */
-import { AttrInput, encodeAttr, guessAttrType } from './attr-value.js';
+import { Schema, checkOptions, checkText, shown } from './arguments.js';
+import { AttrInput, encodeAttrOf } from './attr-value.js';
 import { itemsPerElement, typedArrayOf } from './dtypes.js';
 import { InvalidArgumentError, TFError } from './errors.js';
 import { MessageWriter } from './protobuf.js';
 import { runtimeOf } from './tf.js';
 import type { TF } from './tf.js';
-import type { Graph } from './graph.js';
-import { Input, Output, valueOf } from './operation.js';
-import { feedTensor } from './session.js';
-import type { Feeds, Session } from './session.js';
+import { Graph } from './graph.js';
+import { withHint } from './hints.js';
+import { Input, Output, checkInput, valueOf } from './operation.js';
+import { Feeds, Session, feedEntries, feedTensor } from './session.js';
 import { sizeOf, Tensor, TensorLike, tensor } from './tensor.js';
 import { uploadTensor } from './transfer.js';
 
@@ -31,9 +32,16 @@ export interface CheckOptions {
  * elements. Where no gradient flows it counts as zero. The graph is afterwards what it was.
  */
 export async function checkGradients(tf: TF, graph: Graph, y: Input | readonly Input[], x: Input | readonly Input[], options: CheckOptions = {}): Promise<{ maxError: number }> {
-  if (graph.runtime !== runtimeOf(tf)) throw new InvalidArgumentError('the graph belongs to another engine');
-  if (options.session && options.session.graph !== graph) throw new InvalidArgumentError('the session runs another graph');
-  const outputsOf = (inputs: Input | readonly Input[]) => (Array.isArray(inputs) ? (inputs as readonly Input[]) : [inputs as Input]).map(valueOf);
+  const runtime = runtimeOf(tf);
+  if (!(graph instanceof Graph)) throw new InvalidArgumentError(`the second argument of checkGradients is a Graph, not ${shown(graph)}`);
+  if (graph.runtime !== runtime) throw new InvalidArgumentError('the graph belongs to another engine');
+  checkOptions<CheckOptions>('checkGradients', options, CHECK_OPTIONS);
+  if (options.session !== undefined && !(options.session instanceof Session)) throw new InvalidArgumentError(`option 'session' of checkGradients is a Session, not ${shown(options.session)}`);
+  if (options.session !== undefined && options.session.graph !== graph) throw new InvalidArgumentError('the session runs another graph');
+  const outputsOf = (inputs: Input | readonly Input[]) => Array.from(Array.isArray(inputs) ? (inputs as readonly Input[]) : [inputs as Input], (input) => {
+    checkInput(input);
+    return valueOf(input);
+  });
   const [ys, xs] = [outputsOf(y), outputsOf(x)];
   for (const { operation } of [...ys, ...xs]) graph.ownOperation(operation);
   if (options.value !== undefined && xs.length !== 1) throw new InvalidArgumentError('a value is for one x: those of several are given with the feeds');
@@ -54,8 +62,8 @@ type FeedList = [Output, Tensor][];
 const placeOf = (output: Output) => ({ output, dtype: output.dtype, shape: output.shape });
 
 function feedsOf(graph: Graph, feeds: Feeds): FeedList {
-  const entries: [Input | string, TensorLike][] = feeds instanceof Map ? [...feeds] : Object.entries(feeds);
-  return entries.map(([key, value]) => {
+  return feedEntries(feeds).map(([key, value]) => {
+    if (typeof key !== 'string') checkInput(key, 'a key of the feeds');
     const output = typeof key === 'string' ? graph.output(key) : valueOf(key);
     return [output, feedTensor(placeOf(output), value)];
   });
@@ -92,6 +100,8 @@ function somewhere(x: Output): Tensor {
   return new Tensor(dtype, shape as number[], data.map((_, i) => 2 * (((i + 1) * 0.6180339887498949) % 1) - 1));
 }
 
+const CHECK_OPTIONS: Schema<CheckOptions> = { feeds: 'anything', value: 'anything', step: 'a number', order: 'a number', session: 'anything' };
+
 export interface ShapeCase {
   op: string;
   /** Attrs that have a default need not be given; nor those that say nothing about shapes. */
@@ -102,18 +112,24 @@ export interface ShapeCase {
   graphDefVersion?: number;
 }
 
+const SHAPE_CASE: Schema<ShapeCase> = { op: 'a string', attrs: 'an object', inputTensors: 'an object', graphDefVersion: 'a number' };
+
 /**
  * What the shape function of an op answers, in TensorFlow's language for that: inputs "[1,?];[?,2]" (a shape is "[...]", or "?" when not even its rank
  * is known) give "[d0_0,d1_1]". A dimension that is one of an input is named so (d0_1: input 0, dimension 1), a shape that is an input's "in0"; else
  * sizes and "?". Input tensors of int32 are guessed from whole numbers. What the shape function refuses is thrown.
  */
-export function inferShapes(tf: TF, { op, attrs = {}, inputTensors = {}, graphDefVersion = -1 }: ShapeCase, inputShapes: string): string {
-  const { wasm } = runtimeOf(tf);
+export function inferShapes(tf: TF, shapeCase: ShapeCase, inputShapes: string): string {
+  const runtime = runtimeOf(tf);
+  const { wasm } = runtime;
+  checkOptions<ShapeCase>('inferShapes', shapeCase, SHAPE_CASE);
+  const { op, attrs = {}, inputTensors = {}, graphDefVersion = -1 } = shapeCase;
+  checkText("an op's name", op);
+  checkText('the shapes', inputShapes);
   const def = tf.opDefs().find(({ name }) => name === op);
   const node = new MessageWriter().bytes(1, op).bytes(2, op);
   for (const [key, value] of Object.entries(attrs)) {
-    const type = def?.attr.find(({ name }) => name === key)?.type ?? guessAttrType(value);
-    const bytes = encodeAttr(type, value);
+    const bytes = encodeAttrOf(def, key, value);
     node.message(5, () => node.bytes(1, key).bytes(2, bytes));
   }
   const nodeDef = node.finish();
@@ -132,7 +148,7 @@ export function inferShapes(tf: TF, { op, attrs = {}, inputTensors = {}, graphDe
       }
     });
   } catch (error) {
-    throw error instanceof TFError ? error.locate(undefined, op) : error;
+    throw error instanceof TFError ? withHint(error, runtime).locate(undefined, op) : error;
   }
 }
 

@@ -1,17 +1,20 @@
 /** TF: what init() gives, one engine's classes and functions. */
+import { checkFunction, checkText } from './arguments.js';
 import { Missing, findMissing } from './compatibility.js';
-import type { DTypeName } from './dtypes.js';
+import { didYouMean } from './did-you-mean.js';
+import type { DTypeName, DTypeNamed } from './dtypes.js';
 import { CreateSpec, DefineSpec, FunctionDef } from './function-def.js';
 import { Files } from './files.js';
 import { freeze } from './freeze.js';
 import { Graph } from './graph.js';
+import { opNames } from './hints.js';
 import type { OpDef } from './op-def.js';
 import type { Input } from './operation.js';
 import type { OpSpec } from './register-op.js';
 import type { MemoryInfo, Runtime } from './runtime.js';
 import { Session, SessionOptions } from './session.js';
 import { InvalidArgumentError, NotFoundError } from './errors.js';
-import { Tensor, TensorLike, tensor } from './tensor.js';
+import { GuessedDType, Tensor, TensorLike, tensor } from './tensor.js';
 import * as train from './train.js';
 import { VERSION } from './version.js';
 
@@ -21,7 +24,10 @@ export interface TF {
   /** The build that runs: 'simd', 'relaxed', 'simd-threads' or 'relaxed-threads'. */
   readonly variant: string;
   readonly threads: number;
-  tensor(value: TensorLike, shape?: number[], dtype?: DTypeName): Tensor;
+  /** See Tensor. Without a dtype numbers are float32, bigints int64, typed arrays what they are. */
+  tensor<N extends DTypeName>(value: TensorLike, shape: readonly number[] | undefined, dtype: N): Tensor<DTypeNamed<N>>;
+  tensor<const V extends TensorLike>(value: V, shape?: readonly number[]): Tensor<GuessedDType<V>>;
+  tensor(value: TensorLike, shape?: readonly number[], dtype?: DTypeName): Tensor;
   readonly Graph: new () => Graph;
   readonly Session: new (graph: Graph, options?: SessionOptions) => Session;
   readonly FunctionDef: {
@@ -44,7 +50,10 @@ export interface TF {
   opDefs(): OpDef[];
   /** Makes an op known, to this engine, for good. */
   registerOp(spec: OpSpec): void;
-  /** What a GraphDef (bytes, or protobuf text) needs that is not here: ops, and kernels of ops for some dtypes. */
+  /**
+   * What a GraphDef (bytes, or protobuf text) needs that is not here: ops, and kernels of ops for some dtypes. Where nothing is missing and it cannot be
+   * imported all the same, it throws what importGraphDef would throw.
+   */
   checkCompatibility(graphDef: Uint8Array | ArrayBuffer | string): { missing: Missing[] };
   memory(): MemoryInfo;
 }
@@ -53,8 +62,8 @@ const runtimes = new WeakMap<TF, Runtime>();
 
 /** @internal The engine behind a TF, for the helpers that are no part of it. */
 export function runtimeOf(tf: TF): Runtime {
-  const runtime = runtimes.get(tf);
-  if (!runtime) throw new InvalidArgumentError('that is not what init() gave');
+  const runtime = typeof tf === 'object' && tf !== null ? runtimes.get(tf) : undefined;
+  if (!runtime) throw new InvalidArgumentError('the first argument must be what init() gave: const tf = await init()');
   return runtime;
 }
 
@@ -84,12 +93,14 @@ export function makeTF(runtime: Runtime): TF {
     train,
     files: new Files(runtime),
     setLog(write) {
+      checkFunction('what setLog takes', write);
       runtime.log.write = write;
     },
     freeze,
     opDef(name) {
+      checkText("an op's name", name);
       const found = runtime.findOpDef(name);
-      if (!found) throw new NotFoundError(`Op type not registered '${name}'`);
+      if (!found) throw new NotFoundError(`Op type not registered '${name}'${didYouMean(name, opNames(runtime))}`);
       return found;
     },
     opDefs: () => runtime.opDefs(),

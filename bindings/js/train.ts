@@ -1,8 +1,9 @@
 /** tf.train: optimizers, which add update ops to a graph. */
+import { Schema, checkList, checkOptions, checkReceivers, shown } from './arguments.js';
 import type { DType } from './dtypes.js';
 import { InvalidArgumentError } from './errors.js';
 import type { Graph } from './graph.js';
-import { Input, Operation, Output, Variable, valueOf } from './operation.js';
+import { Input, Operation, Output, Variable, checkInput, valueOf } from './operation.js';
 import type { TensorLike } from './tensor.js';
 
 /** A number, or a scalar of the graph: a learning rate that is fed, say. */
@@ -17,6 +18,26 @@ export interface ApplyOptions {
   name?: string;
 }
 
+const APPLY_OPTIONS: Schema<ApplyOptions> = { globalStep: 'anything', name: 'a string' };
+const MINIMIZE_OPTIONS: Schema<ApplyOptions & { vars: readonly Variable[] }> = { ...APPLY_OPTIONS, vars: 'an array' };
+
+function checkVariable(what: string, value: unknown): asserts value is Variable {
+  if (!(value instanceof Variable)) throw new InvalidArgumentError(`${what} must be a Variable, which graph.variable makes, not ${shown(value)}`);
+}
+
+function checkRate(rate: unknown): void {
+  if (typeof rate !== 'number') checkInput(rate, 'the learning rate is a number or a scalar of the graph');
+}
+
+function checkPair(pair: unknown, i: number): asserts pair is GradientAndVariable {
+  const what = `gradsAndVars[${i}]`;
+  if (!Array.isArray(pair) || pair.length !== 2) throw new InvalidArgumentError(`${what} must be a pair [gradient, variable], not ${shown(pair)}`);
+  checkVariable(`the second of ${what}`, pair[1]);
+  const variable: Variable = pair[1];
+  if (pair[0] === null) throw new InvalidArgumentError(`${what}: no gradient flows to variable ${variable.name}; leave it out`);
+  if (!(pair[0] instanceof Output)) throw new InvalidArgumentError(`the first of ${what} must be an Output, not ${shown(pair[0])}`);
+}
+
 export abstract class Optimizer {
   private readonly slots = new Map<string, Map<Variable, Variable>>();
 
@@ -25,7 +46,12 @@ export abstract class Optimizer {
 
   /** The gradients of a loss with respect to `vars` (the graph's trainable variables); those that it does not depend on are left out. */
   computeGradients(loss: Input, vars?: readonly Variable[]): [Output, Variable][] {
+    checkInput(loss, 'the loss');
     const { graph } = valueOf(loss);
+    if (vars !== undefined) {
+      checkList('vars', vars);
+      for (const [i, variable] of vars.entries()) checkVariable(`vars[${i}]`, variable);
+    }
     const variables = vars ?? graph.trainableVariables;
     const pairs = graph.gradients([loss], variables).flatMap((gradient, i): [Output, Variable][] => (gradient ? [[gradient, variables[i]!]] : []));
     if (pairs.length === 0) {
@@ -36,7 +62,11 @@ export abstract class Optimizer {
 
   /** An operation that updates every variable once, and then adds 1 to `globalStep`. */
   applyGradients(gradsAndVars: readonly GradientAndVariable[], options: ApplyOptions = {}): Operation {
+    checkList('gradsAndVars', gradsAndVars);
+    checkOptions<ApplyOptions>('applyGradients', options, APPLY_OPTIONS);
     if (gradsAndVars.length === 0) throw new InvalidArgumentError('No variables provided.');
+    for (const [i, pair] of gradsAndVars.entries()) checkPair(pair, i);
+    if (options.globalStep !== undefined) checkVariable("option 'globalStep' of applyGradients", options.globalStep);
     const graph = gradsAndVars[0]![1].handle.graph;
     const updates = gradsAndVars.map(([gradient, variable]) => this.update(graph, variable, gradient));
     updates.push(...this.finish(graph, updates));
@@ -48,7 +78,9 @@ export abstract class Optimizer {
   }
 
   minimize(loss: Input, options: ApplyOptions & { vars?: readonly Variable[] } = {}): Operation {
-    return this.applyGradients(this.computeGradients(loss, options.vars), options);
+    checkOptions<Partial<typeof options>>('minimize', options, MINIMIZE_OPTIONS);
+    const { vars, ...rest } = options;
+    return this.applyGradients(this.computeGradients(loss, vars), rest);
   }
 
   /** The names of the variables that it keeps beside those that it trains: 'momentum', 'm', ... */
@@ -58,6 +90,7 @@ export abstract class Optimizer {
 
   /** What it keeps beside a variable under one of those names, once it was applied to it. */
   getSlot(variable: Variable, slotName: string): Variable | null {
+    checkVariable('what getSlot takes', variable);
     return this.slots.get(slotName)?.get(variable) ?? null;
   }
 
@@ -72,6 +105,7 @@ export abstract class Optimizer {
   /** A scalar of a dtype. What is in the graph already stays there. */
   protected scalar(graph: Graph, dtype: DType, value: Hyperparameter): Output {
     if (typeof value === 'number') return graph.constant(value, { dtype });
+    checkInput(value, 'a number or a scalar of the graph is wanted');
     const output = valueOf(value);
     return output.dtype === dtype ? output : graph.op('Cast', [output], { attrs: { DstT: dtype } }).output(0);
   }
@@ -100,6 +134,7 @@ export abstract class Optimizer {
 export class GradientDescentOptimizer extends Optimizer {
   constructor(readonly learningRate: Hyperparameter) {
     super('GradientDescent');
+    checkRate(learningRate);
   }
 
   protected update(graph: Graph, variable: Variable, gradient: Output): Operation {
@@ -111,6 +146,8 @@ export class GradientDescentOptimizer extends Optimizer {
 export class MomentumOptimizer extends Optimizer {
   constructor(readonly learningRate: Hyperparameter, readonly momentum: Hyperparameter, readonly options: { useNesterov?: boolean } = {}) {
     super('Momentum');
+    checkRate(learningRate);
+    checkOptions<typeof options>('MomentumOptimizer', options, { useNesterov: 'true or false' });
   }
 
   protected update(graph: Graph, variable: Variable, gradient: Output): Operation {
@@ -124,6 +161,8 @@ export class MomentumOptimizer extends Optimizer {
 export class AdagradOptimizer extends Optimizer {
   constructor(readonly learningRate: Hyperparameter, readonly options: { initialAccumulatorValue?: number } = {}) {
     super('Adagrad');
+    checkRate(learningRate);
+    checkOptions<typeof options>('AdagradOptimizer', options, { initialAccumulatorValue: 'a number' });
     requirePositive('initialAccumulatorValue', options.initialAccumulatorValue);
   }
 
@@ -137,6 +176,8 @@ export class AdagradOptimizer extends Optimizer {
 export class AdadeltaOptimizer extends Optimizer {
   constructor(readonly learningRate: Hyperparameter = 0.001, readonly options: { rho?: Hyperparameter; epsilon?: Hyperparameter } = {}) {
     super('Adadelta');
+    checkRate(learningRate);
+    checkOptions<typeof options>('AdadeltaOptimizer', options, { rho: 'anything', epsilon: 'anything' });
   }
 
   protected update(graph: Graph, variable: Variable, gradient: Output): Operation {
@@ -153,6 +194,8 @@ export class RMSPropOptimizer extends Optimizer {
     readonly options: { decay?: Hyperparameter; momentum?: Hyperparameter; epsilon?: Hyperparameter; centered?: boolean } = {},
   ) {
     super('RMSProp');
+    checkRate(learningRate);
+    checkOptions<typeof options>('RMSPropOptimizer', options, { decay: 'anything', momentum: 'anything', epsilon: 'anything', centered: 'true or false' });
   }
 
   protected update(graph: Graph, variable: Variable, gradient: Output): Operation {
@@ -175,6 +218,11 @@ export class FtrlOptimizer extends Optimizer {
     } = {},
   ) {
     super('Ftrl');
+    checkRate(learningRate);
+    checkOptions<typeof options>('FtrlOptimizer', options, {
+      learningRatePower: 'a number', initialAccumulatorValue: 'a number', l1RegularizationStrength: 'a number',
+      l2RegularizationStrength: 'a number', l2ShrinkageRegularizationStrength: 'a number',
+    });
     const { learningRatePower = -0.5, ...others } = options;
     if (!(learningRatePower <= 0)) throw new InvalidArgumentError(`learningRatePower ${learningRatePower} needs to be negative or zero`);
     for (const [name, value] of Object.entries(others)) {
@@ -204,6 +252,8 @@ export class AdamOptimizer extends Optimizer {
     readonly options: { beta1?: Hyperparameter; beta2?: Hyperparameter; epsilon?: Hyperparameter; useNesterov?: boolean } = {},
   ) {
     super('Adam');
+    checkRate(learningRate);
+    checkOptions<typeof options>('AdamOptimizer', options, { beta1: 'anything', beta2: 'anything', epsilon: 'anything', useNesterov: 'true or false' });
   }
 
   private get betas(): [Hyperparameter, Hyperparameter] {
@@ -231,4 +281,8 @@ export class AdamOptimizer extends Optimizer {
 
 function requirePositive(name: string, value: number | undefined): void {
   if (value !== undefined && !(value > 0)) throw new InvalidArgumentError(`${name} must be positive: ${value}`);
+}
+
+for (const Class of [Optimizer, GradientDescentOptimizer, MomentumOptimizer, AdagradOptimizer, AdadeltaOptimizer, RMSPropOptimizer, FtrlOptimizer, AdamOptimizer]) {
+  checkReceivers(Class, 'optimizer');
 }

@@ -1,7 +1,7 @@
 // The command line, as a user calls it: every test starts a process.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -79,8 +79,9 @@ describe('command line', function () {
       assert.match(text, new RegExp(`\n\n  tfcore-wasm ${command} `));
       assert.ok(text.split('\n').every((line) => line.length <= 125 && line === line.trimEnd()), text);
     }
-    bad(/no command 'inspekt'; there are inspect, run, grad, ops/, 2, 'inspekt');
-    bad(/no option --fetches\n.*run --help/, 2, 'run', 'model.pb', '--fetches', 'y');
+    bad(/no command 'inspekt'; did you mean 'inspect'\? There are inspect, run, grad, ops/, 2, 'inspekt');
+    bad(/no command 'convert'; there are inspect, run, grad, ops/, 2, 'convert');
+    bad(/no option --fetches; did you mean '--fetch'\?\n.*run --help/, 2, 'run', 'model.pb', '--fetches', 'y');
     bad(/model\.pb is missing/, 2, 'inspect');
     bad(/'b\.pb' is one word too many/, 2, 'inspect', 'a.pb', 'b.pb');
     bad(/--fetch needs a value/, 2, 'run', 'model.pb', '--fetch');
@@ -134,6 +135,50 @@ describe('command line', function () {
       bad(/rubbish\.pbtxt is no GraphDef in text form: /, 1, 'inspect', 'rubbish.pbtxt');
       bad(/saved_model\.pb is a SavedModel, not a frozen graph/, 1, 'inspect', 'saved_model.pb');
     });
+
+    it('tells what a file or folder is that was given by mistake', () => {
+      mkdirSync(at('saved'), { recursive: true });
+      writeFileSync(at('saved/saved_model.pb'), Buffer.from([8, 1, 18, 0]));
+      mkdirSync(at('for-tfjs'), { recursive: true });
+      writeFileSync(at('for-tfjs/model.json'), '{"format": "graph-model"}');
+      writeFileSync(at('empty.pb'), '');
+      writeFileSync(at('empty.pbtxt'), '');
+      writeFileSync(at('page.pb'), '<!doctype html><title>404</title>');
+      writeFileSync(at('model.ckpt.data-00000-of-00001'), Buffer.alloc(16));
+      writeFileSync(at('lfs.pb'), 'version https://git-lfs.github.com/spec/v1\noid sha256:1\n');
+      for (const command of [['inspect'], ['run', '--fetch=y'], ['grad', '--y=y', '--x=x']]) {
+        const refuses = (message, file) => bad(message, 1, command[0], file, ...command.slice(1));
+        refuses(/saved is a folder: that of a SavedModel.*freeze it/, 'saved');
+        refuses(/for-tfjs is a folder: that of a model of TensorFlow\.js/, 'for-tfjs');
+        refuses(/empty\.pb is empty: it has 0 bytes/, 'empty.pb');
+        refuses(/empty\.pbtxt is empty: it has 0 bytes/, 'empty.pbtxt');
+        refuses(/page\.pb is an HTML page/, 'page.pb');
+        refuses(/is a part of a checkpoint \(\.data\)/, 'model.ckpt.data-00000-of-00001');
+        refuses(/lfs\.pb is a pointer of Git LFS/, 'lfs.pb');
+        refuses(/there is no file modle\.pb; did you mean model\.pb\?/, 'modle.pb');
+      }
+    });
+
+    it('reads text, whatever the file is called, and behind the mark of UTF-8', () => {
+      const text = readFileSync(at('model.pbtxt'), 'utf8');
+      writeFileSync(at('text.pb'), text);
+      writeFileSync(at('marked.pbtxt'), `\ufeff${text}`);
+      for (const file of ['text.pb', 'marked.pbtxt']) assert.equal(good('inspect', file), good('inspect', 'model.pbtxt').replace('model.pbtxt', file));
+    });
+
+    it('says that a graph is damaged, and does not say that nothing is missing', () => {
+      writeFileSync(at('damaged.pbtxt'), 'node { name: "a" op: "NoOp" input: "^nowhere" } versions { producer: 27 }');
+      const { status, stdout } = call('inspect', 'damaged.pbtxt');
+      assert.equal(status, 1);
+      assert.match(stdout, /\nit cannot be imported: [^]*nowhere/);
+      assert.doesNotMatch(stdout, /nothing is missing/);
+      assert.match(JSON.parse(call('inspect', 'damaged.pbtxt', '--json').stdout).problem, /nowhere/);
+    });
+
+    it('says which output was meant', () => {
+      bad(/--fetch los: the graph has no such output: .*did you mean 'loss'/, 1, 'run', 'model.pb', '--fetch', 'los');
+      bad(/--x ww: the graph has no such output/, 1, 'grad', 'model.pb', '--y', 'loss', '--x', 'ww');
+    });
   });
 
   describe('ops', () => {
@@ -160,7 +205,7 @@ describe('command line', function () {
       ].join('\n'));
       assert.match(good('ops', 'AddN'), /^AddN\(inputs: N \* T\) -> \(sum: T\)\n\nattrs\n {2}N {2}int {3}at least 1\n/);
       assert.equal(JSON.parse(good('ops', 'MatMul', '--json')).input_arg[1].name, 'b');
-      bad(/there is no op Matmul; did you mean MatMul/, 1, 'ops', 'Matmul');
+      bad(/there is no op Matmul; did you mean 'MatMul'/, 1, 'ops', 'Matmul');
       bad(/there is no op Zzzzzzzz\n$/, 1, 'ops', 'Zzzzzzzz');
     });
   });

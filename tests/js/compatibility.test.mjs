@@ -54,6 +54,47 @@ describe('checkCompatibility', () => {
       [{ op: '', nodes: [''] }, { op: 'Gone', nodes: ['a'] }]);
   });
 
+  it('never says that nothing is missing of what cannot be imported', () => withGraph(tf, async (g) => {
+    const x = g.placeholder('float32', [null, 4], { name: 'x' });
+    g.matMul(g.concat(1, [x, x]), g.constant(Array.from({ length: 8 }, () => [1, 2])), { name: 'y' });
+    g.cond(g.less(g.mean(x, [0, 1]), 0), () => g.neg(x), () => g.square(x));
+    const [bytes, text] = [g.toGraphDef(), g.toText()];
+    let state = 1;
+    const random = (limit) => (state = (Math.imul(state, 1103515245) + 12345) >>> 0) % limit;
+    const words = ['float_val', 'DT_FLOAT', 'DT_INT32', '"x"', '"y"', 'input', 'type', 'size', 'shape', 'MatMul', 'NoSuchOp', '-1', '7', '{ }', '"^nowhere"', '"concat:3"', 'list', 'value', 's', 'producer: 0'];
+    const damaged = Array.from({ length: 1500 }, (_, round) => {
+      if (round % 2 === 0) {
+        const copy = bytes.slice(0, round % 3 === 0 ? random(bytes.length) : bytes.length);
+        for (let i = random(4); i >= 0 && copy.length > 0; i--) copy[random(copy.length)] ^= 1 << random(8);
+        return copy;
+      }
+      const tokens = text.split(/(\s+)/);
+      for (let i = random(3); i >= 0; i--) tokens[random(tokens.length)] = words[random(words.length)];
+      return tokens.join('');
+    });
+    const found = { imported: 0, reported: 0, thrown: 0 };
+    for (const def of damaged) {
+      const graph = new tf.Graph();
+      let refused;
+      try {
+        graph.importGraphDef(def);
+      } catch (error) {
+        refused = error;
+      }
+      graph.dispose();
+      try {
+        const { missing: list } = tf.checkCompatibility(def);
+        if (refused) assert.ok(list.length > 0, `${refused.message}: ${typeof def === 'string' ? def : [...def]}`);
+        found[refused ? 'reported' : 'imported']++;
+      } catch (error) {
+        if (error instanceof assert.AssertionError) throw error;
+        assert.ok(refused, `${error.message}, but it is imported: ${typeof def === 'string' ? def : [...def]}`);
+        found.thrown++;
+      }
+    }
+    assert.ok(Object.values(found).every((count) => count > 50), JSON.stringify(found));
+  }));
+
   it('knows ops that were registered', () => withGraph(tf, async () => {
     const text = `${node('a', 'CompatibilityProbe', type('DT_INT64'))}`;
     assert.deepEqual(missing(text), [{ op: 'CompatibilityProbe', nodes: ['a'] }]);

@@ -115,7 +115,8 @@ describe('importing and exporting graphs', () => {
     const bad = [noise, bytes.slice(0, bytes.length - 3), bytes.slice(1), Uint8Array.of(0xff), 'node { name: }', 'nodes {}', 'node { name: "a" op: "Const"'];
     for (const def of bad) assert.throws(() => g.importGraphDef(def), InvalidArgumentError, String(def).slice(0, 40));
     assert.deepEqual(g.operations().map(({ name }) => name), ['kept']);
-    g.importGraphDef(new Uint8Array(0));
+    assert.throws(() => g.importGraphDef(new Uint8Array(0)), /empty: it has 0 bytes/);
+    g.importGraphDef('');
     assert.equal(g.operations().length, 1);
   }));
 

@@ -1,4 +1,5 @@
 /** What the commands share: reading arguments, and output in columns. */
+import { didYouMean } from '../did-you-mean.js';
 
 /** A mistake of the caller's: its message is all that is shown. */
 export class CommandError extends Error {
@@ -41,13 +42,13 @@ export function parseArguments(command: Command, given: readonly string[]): Argu
   const values = new Map<string, string[]>();
   for (let i = 0; i < given.length; i++) {
     const item = given[i]!;
-    if (!item.startsWith('--')) {
+    if (!item.startsWith('-') || item === '-') {
       words.push(item);
       continue;
     }
     const [, name, inline] = /^--([^=]+)(?:=(.*))?$/s.exec(item) ?? [];
     const spec = name === undefined ? undefined : command.options[name];
-    if (!spec || name === undefined) throw new CommandError(`there is no option ${item}`, 2);
+    if (!spec || name === undefined) throw unknownOption(command, item);
     if (!spec.value && inline !== undefined) throw new CommandError(`--${name} takes no value`, 2);
     const value = spec.value ? (inline ?? given[++i]) : '';
     if (value === undefined) throw new CommandError(`--${name} needs a value: ${spec.value}`, 2);
@@ -61,6 +62,11 @@ export function parseArguments(command: Command, given: readonly string[]): Argu
     if (spec.required && !values.has(name)) throw new CommandError(`--${name} ${spec.value} is missing`, 2);
   }
   return { words, flags: new Set(values.keys()), all: (name) => values.get(name) ?? [], one: (name) => values.get(name)?.[0] };
+}
+
+function unknownOption(command: Command, item: string): CommandError {
+  const options = Object.keys(command.options).map((name) => `--${name}`);
+  return new CommandError(`there is no option ${item}${didYouMean(item.replace(/=.*$/s, ''), [...options, '--help'])}`, 2);
 }
 
 /** Lines of cells, each column as wide as its widest cell. `right`: columns of numbers. */

@@ -23,8 +23,8 @@ export const gradCommand: Command = {
       args.all(option).flatMap((list) => list.split(',')).filter((name) => name !== '').map((name) => {
         try {
           return graph.output(name);
-        } catch {
-          throw new CommandError(`--${option} ${name}: the graph has no such output`);
+        } catch (error) {
+          throw new CommandError(`--${option} ${name}: the graph has no such output: ${(error as Error).message}`);
         }
       });
     const [ys, xs] = [outputs('y'), outputs('x')];

@@ -22,6 +22,8 @@ export interface Report {
   readonly ops: Record<string, number>;
   readonly functions: { name: string; nodes: number }[];
   readonly missing: Missing[];
+  /** Why it cannot be imported, where something else than that is in the way. */
+  readonly problem?: string;
 }
 
 const PLACEHOLDERS = new Set(['Placeholder', 'PlaceholderV2', 'PlaceholderWithDefault']);
@@ -33,15 +35,15 @@ function outputNodes({ nodes }: GraphDefContent, tf: TF): GraphDefNode[] {
   return nodes.filter((node) => !read.has(node.name) && yields(node) && node.op !== 'Const');
 }
 
-/** The outputs of nodes, with the dtypes and shapes that the engine infers; where it cannot import the graph, their names. */
-function describeOutputs(tf: TF, model: Uint8Array | string, nodes: readonly GraphDefNode[]): Value[] {
+/** The outputs of nodes, with the dtypes and shapes that the engine infers; where it cannot import the graph, their names, and why. */
+function describeOutputs(tf: TF, model: Uint8Array | string, nodes: readonly GraphDefNode[]): { outputs: Value[]; problem?: string } {
   const graph = new tf.Graph();
   try {
     graph.importGraphDef(model);
-    return nodes.flatMap(({ name }) => graph.operation(name)!.outputs.map((output) =>
-      ({ name: output.index === 0 ? name : output.name, dtype: output.dtype, shape: output.shape })));
-  } catch {
-    return nodes.map(({ name }) => ({ name, dtype: '?', shape: null }));
+    return { outputs: nodes.flatMap(({ name }) => graph.operation(name)!.outputs.map((output) =>
+      ({ name: output.index === 0 ? name : output.name, dtype: output.dtype, shape: output.shape }))) };
+  } catch (error) {
+    return { outputs: nodes.map(({ name }) => ({ name, dtype: '?', shape: null })), problem: (error as Error).message };
   } finally {
     graph.dispose();
   }
@@ -56,14 +58,17 @@ export function inspect(tf: TF, content: GraphDefContent, model: Uint8Array | st
     /* Graphs of old say [] where they mean that nothing is known. */
     return { name: node.name, dtype: String(attrOf(node, 'dtype') ?? '?'), shape: shape?.length === 0 && producer < 24 ? null : (shape ?? null) };
   });
+  const missing = findMissingIn(runtimeOf(tf), content);
+  const { outputs, problem } = describeOutputs(tf, model, outputNodes(content, tf));
   return {
     nodes: nodes.length,
     producer,
     inputs,
-    outputs: describeOutputs(tf, model, outputNodes(content, tf)),
+    outputs,
     ops: Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))),
     functions: [...functions].map(([name, body]) => ({ name, nodes: body.nodes.length })),
-    missing: findMissingIn(runtimeOf(tf), content),
+    missing,
+    ...(problem !== undefined && missing.length === 0 ? { problem } : {}),
   };
 }
 
@@ -86,7 +91,8 @@ function printReport(file: string, report: Report): string {
     section('outputs', values(report.outputs)),
     section(`ops (${ops.length})`, columns(ops.map(([op, count]) => [op, String(count)]), { indent: 2, right: [1] })),
     section('functions', columns(report.functions.map(({ name, nodes }) => [name, plural(nodes, 'node')]), { indent: 2 })),
-    report.missing.length === 0 ? '\nnothing is missing\n' : section('missing', columns(report.missing.map(missingRow), { indent: 2 })),
+    report.problem !== undefined ? `\nit cannot be imported: ${report.problem}\n`
+    : report.missing.length === 0 ? '\nnothing is missing\n' : section('missing', columns(report.missing.map(missingRow), { indent: 2 })),
   ].join('');
 }
 
@@ -94,12 +100,12 @@ export const inspectCommand: Command = {
   summary: 'Tells what a model is made of: inputs, outputs, ops, functions, and what of it is not here.',
   words: ['model.pb'],
   options: { json: { help: 'prints the same as JSON' } },
-  notes: ['A model is a GraphDef: bytes (.pb) or text (.pbtxt). The exit code is 1 when something is missing.'],
+  notes: ['A model is a GraphDef: bytes (.pb) or text (.pbtxt). The exit code is 1 when something is missing, or the graph is damaged.'],
   async run({ words: [file], flags }, write) {
     const model = readModel(file!);
     const tf = await init({ threads: 1 });
     const report = inspect(tf, readContent(tf, file!, model), model);
     write(flags.has('json') ? `${JSON.stringify(report, null, 2)}\n` : printReport(file!, report));
-    return report.missing.length === 0 ? 0 : 1;
+    return report.missing.length === 0 && report.problem === undefined ? 0 : 1;
   },
 };

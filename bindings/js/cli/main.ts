@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The command line: `npx tfcore-wasm <command>`. */
+import { meantOrKnown } from '../did-you-mean.js';
 import { TFError } from '../errors.js';
 import { VERSION } from '../version.js';
 import { Command, CommandError, columns, helpOf, parseArguments } from './command-line.js';
@@ -28,7 +29,7 @@ async function main([name, ...given]: string[]): Promise<number> {
     return 0;
   }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (!command) throw new CommandError(`there is no command '${name}'; there are ${Object.keys(COMMANDS).join(', ')}`, 2);
+  if (!command) throw new CommandError(`there is no command '${name}'${meantOrKnown(name, Object.keys(COMMANDS), 'there are')}`, 2);
   if (given.includes('--help')) {
     write(helpOf(name, command));
     return 0;

@@ -1,8 +1,10 @@
 /** Reading and writing graphs. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { closest } from '../did-you-mean.js';
 import { GraphDefContent, readGraphDef } from '../graph-def-nodes.js';
 import { Graph } from '../graph.js';
-import { fieldsOf } from '../protobuf.js';
+import { foreignFormat, formatOfName, withoutBom } from '../model-format.js';
 import { TF, runtimeOf } from '../tf.js';
 import { CommandError } from './command-line.js';
 
@@ -13,7 +15,7 @@ export function readFile(file: string): Uint8Array {
     return new Uint8Array(readFileSync(file)); // no Buffer, whose slice() shares memory
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new CommandError(code === 'ENOENT' ? `there is no file ${file}` : code === 'EISDIR' ? `${file} is a folder` : message);
+    throw new CommandError(code === 'ENOENT' ? `there is no file ${file}${nearFile(file)}` : code === 'EISDIR' ? folderText(file) : message);
   }
 }
 
@@ -25,20 +27,32 @@ export function writeFile(file: string, content: Uint8Array | string): void {
   }
 }
 
-/** The GraphDef in a file: bytes, or text where the file's name says so. */
+/** Files beside it whose names are like it. */
+function nearFile(file: string): string {
+  const folder = path.dirname(file);
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) return '';
+  const [near] = closest(path.basename(file), readdirSync(folder));
+  return near === undefined ? '' : `; did you mean ${path.join(folder, near)}?`;
+}
+
+/** What a folder is, when it is one of those that hold models. */
+function folderText(folder: string): string {
+  const has = (name: string): boolean => existsSync(path.join(folder, name));
+  if (has('saved_model.pb')) return `${folder} is a folder: that of ${foreignFormat(Uint8Array.of(8, 1, 18, 0))}`;
+  if (has('model.json')) return `${folder} is a folder: that of ${foreignFormat('{"modelTopology":{}}')}`;
+  if (has('checkpoint')) return `${folder} is a folder, of checkpoints: they have the values of variables and no graph`;
+  const graph = readdirSync(folder).find((name) => /\.(pb|pbtxt)$/.test(name));
+  return `${folder} is a folder${graph === undefined ? '' : `; did you mean ${path.join(folder, graph)}?`}`;
+}
+
+/** The GraphDef in a file: bytes, or text where the file's name says so. Files of other formats are refused. */
 export function readModel(file: string): Uint8Array | string {
   const bytes = readFile(file);
-  if (isText(file)) return new TextDecoder().decode(bytes);
-  try {
-    for (const field of fieldsOf(bytes)) {
-      if (field.number === 1 && field.wire === 0) throw new CommandError(`${file} is a SavedModel, not a frozen graph: freeze it first`);
-      break;
-    }
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    throw notAGraph(file, error);
-  }
-  return bytes;
+  const isBytes = bytes.length === 0 || !isText(file);
+  const format = formatOfName(file) ?? foreignFormat(bytes);
+  const isPlainText = format?.startsWith('protobuf text') ?? false;
+  if (format !== undefined && !isPlainText) throw new CommandError(`${file} is ${format}`);
+  return isBytes && !isPlainText ? bytes : withoutBom(new TextDecoder().decode(bytes));
 }
 
 const notAGraph = (file: string, error: unknown): CommandError =>

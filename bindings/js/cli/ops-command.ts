@@ -1,5 +1,6 @@
 /** `tfcore-wasm ops`: the registry as a table, and the whole definition of one op. */
 import type { AttrValue } from '../attr-value.js';
+import { didYouMean } from '../did-you-mean.js';
 import { init } from '../init.js';
 import { kernelsOf } from '../kernel-types.js';
 import type { ArgDef, AttrDef, OpDef } from '../op-def.js';
@@ -103,23 +104,6 @@ function printOp(def: OpDef, { dtypes, typeAttr, gradient }: OpRow): string {
   ].join('');
 }
 
-/** How many letters have to be added, removed or changed. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
-    row = next;
-  }
-  return row[b.length]!;
-}
-
-function unknownOp(name: string, names: readonly string[]): CommandError {
-  const near = names.map((other) => ({ other, far: distance(name.toLowerCase(), other.toLowerCase()) })).filter(({ far }) => far <= 2);
-  const closest = near.sort((a, b) => a.far - b.far).slice(0, 3).map(({ other }) => other);
-  return new CommandError(`there is no op ${name}${closest.length ? `; did you mean ${closest.join(' or ')}?` : ''}`);
-}
-
 export const opsCommand: Command = {
   summary: 'Lists the ops: the dtypes that have kernels, and the gradients. With a name: the whole definition of that op.',
   words: ['[Name]'],
@@ -129,7 +113,7 @@ export const opsCommand: Command = {
     const tf = await init({ threads: 1 });
     const defs = tf.opDefs().sort((a, b) => (a.name < b.name ? -1 : 1));
     const def = defs.find((candidate) => candidate.name === name);
-    if (name !== undefined && !def) throw unknownOp(name, defs.map((candidate) => candidate.name));
+    if (name !== undefined && !def) throw new CommandError(`there is no op ${name}${didYouMean(name, defs.map((candidate) => candidate.name))}`);
     if (flags.has('json')) {
       const plain = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value);
       const content = def ? { ...def, ...rowOf(tf, def) } : defs.map((one) => rowOf(tf, one));

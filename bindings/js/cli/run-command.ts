@@ -12,8 +12,8 @@ import { readNpy, writeNpy } from './npy.js';
 function outputOf(graph: Graph, name: string, what: string): Output {
   try {
     return graph.output(name);
-  } catch {
-    throw new CommandError(`${what} ${name}: the graph has no such output`);
+  } catch (error) {
+    throw new CommandError(`${what} ${name}: the graph has no such output: ${(error as Error).message}`);
   }
 }
 

@@ -329,6 +329,8 @@ export const demoTests = [
     assert.ok(await page.isHidden('#feeds'));
     await file('bad.pb', 'this is no GraphDef');
     await says('#own-problem', /^bad\.pb cannot be opened: /);
+    await file('page.pb', '<!doctype html><title>404</title>');
+    await says('#own-problem', /^page\.pb cannot be opened: .*HTML page: there is no such file/);
     await page.click('#take');
     await says('#own-facts', /^LeNet: 31 nodes/);
     await page.click('#run');

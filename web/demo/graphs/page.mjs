@@ -3,6 +3,7 @@ import { samples } from '../../../examples/graphs/samples.mjs';
 import { describeOutput, summarize } from '../../../examples/graphs/summary.mjs';
 import { init } from '../../../npm/dist/index.js';
 import { inferShapes } from '../../../npm/dist/testing.js';
+import { contentOf } from '../graph-file.mjs';
 import { themeButton } from '../theme.mjs';
 import { drawNeighbours } from './neighbours.mjs';
 import { Rows } from './rows.mjs';
@@ -10,7 +11,6 @@ import { Rows } from './rows.mjs';
 const part = (id) => document.getElementById(id);
 const show = (id, text) => (part(id).textContent = text);
 const count = (number) => Math.round(number).toLocaleString('en');
-const TEXT_FILE = /\.(pbtxt|prototxt|txt)$/i;
 const MOST_LISTED = 100; // consumers of a node
 
 const el = (name, properties = {}, ...children) => {
@@ -62,7 +62,7 @@ function open(name, source) {
 
 async function openFile(file) {
   try {
-    open(file.name, TEXT_FILE.test(file.name) ? await file.text() : new Uint8Array(await file.arrayBuffer()));
+    open(file.name, await contentOf(file));
   } catch (error) {
     problem(error);
   }

@@ -1,4 +1,5 @@
 // The page: lists the models, shows what the worker reports of the chosen one, and hands it what the visitor opens and feeds.
+import { contentOf } from '../graph-file.mjs';
 import { themeButton } from '../theme.mjs';
 import { Chart } from './chart.mjs';
 
@@ -8,7 +9,6 @@ const count = (number) => number.toLocaleString('en');
 const counted = (number, what) => `${count(number)} ${what}${number === 1 ? '' : 's'}`;
 const milliseconds = (time) => `${time < 1 ? time.toFixed(2) : time < 100 ? time.toFixed(1) : Math.round(time)} ms`;
 const share = (off) => (off === null || off === undefined ? '–' : off === 0 ? '0' : off.toExponential(0).replace('e-', ' · 10⁻').replace(/\d+$/, (digits) => digits.replace(/\d/g, (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[digit])));
-const TEXT_FILE = /\.(pbtxt|prototxt|txt)$/i;
 const NODES_SHOWN = 3;
 
 const el = (name, properties = {}, ...children) => {
@@ -93,7 +93,7 @@ const open = (message) => worker.postMessage({ open: message });
 
 async function openFile(file) {
   try {
-    open({ name: file.name, content: TEXT_FILE.test(file.name) ? await file.text() : new Uint8Array(await file.arrayBuffer()) });
+    open({ name: file.name, content: await contentOf(file) });
   } catch (error) {
     problem('own-problem', error.message);
   }

@@ -1,0 +1,31 @@
+/** What consoles and debuggers show of the package's objects. */
+
+/** Node's, Deno's and Bun's consoles ask for it. */
+const INSPECT = Symbol.for('nodejs.util.inspect.custom');
+
+/**
+ * Consoles of Node, Deno and Bun print `line(object)`, which is '<Name>' where it throws; others, and String() of a class that has no text of its own,
+ * know the object by its class's name. What `line` says must be short.
+ */
+export function showAs<T extends object>(Class: abstract new (...args: never[]) => T, name: string, line: (object: T) => string): void {
+  const text = (object: T): string => {
+    try {
+      return line(object);
+    } catch {
+      return `${name}<>`;
+    }
+  };
+  const define = (key: PropertyKey, value: unknown) => Object.defineProperty(Class.prototype, key, { value, configurable: true, writable: true });
+  define(INSPECT, function (this: T) {
+    return text(this);
+  });
+  define(Symbol.toStringTag, name);
+  if (!Object.hasOwn(Class.prototype as object, 'toString')) {
+    define('toString', function (this: T) {
+      return text(this);
+    });
+  }
+}
+
+/** 1 node, 2 nodes. */
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
