@@ -295,12 +295,14 @@ describe('wrong arguments', function () {
 
   it('include `this`: a method that was taken off its object says how it is called', async () => {
     const here = world(tf);
+    /* The package calls them itself, too often for a look at their receiver; they stand in no declaration. */
+    const internal = ['checkUsable', 'adopt', 'ownOperation', 'operationAt', 'outputAt', 'findOpDef', 'asOutput', 'read', 'nullError', 'requiredOperation'];
     const objects = { graph: here.g, session: here.session, operation: here.y.operation, output: here.y, variable: here.w, body: here.body, functionDef: here.definition, files: tf.files, optimizer: here.optimizer };
     for (const [name, object] of Object.entries(objects)) {
       for (let prototype = Object.getPrototypeOf(object); prototype !== Object.prototype; prototype = Object.getPrototypeOf(prototype)) {
         for (const key of Object.getOwnPropertyNames(prototype)) {
           const { value } = Object.getOwnPropertyDescriptor(prototype, key);
-          if (key === 'constructor' || key === 'toString' || typeof value !== 'function') continue;
+          if (key === 'constructor' || key === 'toString' || (name === 'graph' && internal.includes(key)) || typeof value !== 'function') continue;
           for (const receiver of [undefined, null, {}, 5]) {
             await assert.rejects(async () => value.call(receiver, here.x), (error) => error instanceof TypeError && error.message.includes('write '), `${name}.${key}`);
           }
