@@ -38,6 +38,7 @@ bool gradient_key(const GradientQuery *query, StrBuf *key, Status *status) {
   bare.name = bare.device = (char *)protobuf_c_empty_string;
   bare.n_input = 0;
   bare.experimental_debug_info = NULL;
+  bare.experimental_type = NULL;
   TRY(proto_serialize(&bare, key, status));
   bool calls = gradient_is_branch(query->node) || gradient_is_loop(query->node) || is_call(query->node) ||
                graph_op_is_function(query->op);

@@ -55,12 +55,18 @@ ProtoMessage *field_submessage(const ProtoMessage *message, const Field *field) 
   return *(ProtoMessage **)field_member(message, field);
 }
 
+/* Keys that are numbers are unsigned, of 32 or 64 bits. */
+static uint64_t number_key(const ProtoMessage *entry, const Field *key) {
+  const void *member = field_member(entry, key);
+  return field_element_size(key) == 8 ? *(const uint64_t *)member : *(const uint32_t *)member;
+}
+
 int map_entry_compare_keys(const ProtoMessage *a, const ProtoMessage *b) {
   const Field *key = &a->descriptor->fields[0];
   if (key->type == PROTOBUF_C_TYPE_STRING) {
     return strcmp(*(char **)field_member(a, key), *(char **)field_member(b, key));
   }
-  uint32_t x = *(uint32_t *)field_member(a, key), y = *(uint32_t *)field_member(b, key);
+  uint64_t x = number_key(a, key), y = number_key(b, key);
   return (x > y) - (x < y);
 }
 

@@ -118,8 +118,8 @@ TEST(a_map_with_many_equal_keys_is_read_in_linear_time) {
 
 TEST(unknown_fields_stay) {
   arena = arena_new();
-  /* NodeDef with field 7 (a message), field 1000 (varint) and the known field 1 with a foreign wire type. */
-  static const uint8_t bytes[] = {0x0a, 1, 'n', 0x3a, 2, 8, 1, 0xc0, 0x3e, 5, 0x0d, 1, 2, 3, 4};
+  /* NodeDef with field 8 (a message), field 1000 (varint) and the known field 1 with a foreign wire type. */
+  static const uint8_t bytes[] = {0x0a, 1, 'n', 0x42, 2, 8, 1, 0xc0, 0x3e, 5, 0x0d, 1, 2, 3, 4};
   NodeDef *node = parse(kNodeDef, bytes, sizeof bytes);
   REQUIRE(node);
   CHECK_STR_EQ(node->name, "n");

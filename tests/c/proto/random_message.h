@@ -56,6 +56,7 @@ static inline void random_element(Random *random, const ProtobufCFieldDescriptor
     case PROTOBUF_C_TYPE_MESSAGE: *(ProtoMessage **)to = random_message(random, field->descriptor, depth + 1); break;
     case PROTOBUF_C_TYPE_BOOL: *(protobuf_c_boolean *)to = (protobuf_c_boolean)(bits & 1); break;
     case PROTOBUF_C_TYPE_INT64:
+    case PROTOBUF_C_TYPE_FIXED64:
     case PROTOBUF_C_TYPE_UINT64: memcpy(to, &bits, 8); break;
     case PROTOBUF_C_TYPE_FLOAT: {
       float value;
@@ -81,6 +82,7 @@ static inline size_t random_element_size(const ProtobufCFieldDescriptor *field) 
   switch (field->type) {
     case PROTOBUF_C_TYPE_INT64:
     case PROTOBUF_C_TYPE_UINT64:
+    case PROTOBUF_C_TYPE_FIXED64:
     case PROTOBUF_C_TYPE_DOUBLE: return 8;
     case PROTOBUF_C_TYPE_STRING:
     case PROTOBUF_C_TYPE_MESSAGE: return sizeof(void *);
@@ -100,6 +102,8 @@ static inline void random_unique_key(Random *random, ProtoMessage *entry, uint64
   void *member = (char *)entry + key->offset;
   if (key->type == PROTOBUF_C_TYPE_STRING) {
     *(char **)member = arena_printf(random->arena, "%s%d", random_text(random), (int)i);
+  } else if (key->type == PROTOBUF_C_TYPE_FIXED64) {
+    *(uint64_t *)member = i * 0x100000001; /* alike in neither half */
   } else {
     *(uint32_t *)member = (uint32_t)i * 7919;
   }
