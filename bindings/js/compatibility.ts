@@ -18,6 +18,14 @@ export interface Missing {
   nodes: string[];
 }
 
+/** An attr of nodes that the op's definition here does not have, as graphs of newer producers may: it is kept and has no effect. */
+export interface UnknownAttr {
+  op: string;
+  attr: string;
+  /** The nodes that have it; those in the body of a function as 'function/node'. */
+  nodes: string[];
+}
+
 /** The dtype for which the op has no kernel; undefined where one fits the node. */
 function unfitType(node: GraphDefNode, def: OpDef, kernels: readonly Constraints[]): DType | undefined {
   const fits = ({ attr, allowed }: Constraints[number]): boolean => {
@@ -34,10 +42,32 @@ function unfitType(node: GraphDefNode, def: OpDef, kernels: readonly Constraints
   return types.find((type) => !allowed.includes(type)) ?? types[0];
 }
 
-export function findMissing(runtime: Runtime, graphDef: Uint8Array | ArrayBuffer | string): Missing[] {
-  const missing = findMissingIn(runtime, readGraphDef(runtime.wasm, graphDef));
+/** Names that begin with '_' are anybody's. */
+export function findUnknownAttrsIn(runtime: Runtime, { nodes, functions }: GraphDefContent): UnknownAttr[] {
+  const unknown = new Map<string, UnknownAttr>();
+  for (const node of [...nodes, ...[...functions.values()].flatMap((body) => body.nodes)]) {
+    const def = runtime.findOpDef(node.op);
+    if (!def) continue;
+    for (const attr of node.attrs.keys()) {
+      if (attr.startsWith('_') || def.attr.some(({ name }) => name === attr)) continue;
+      const key = JSON.stringify([node.op, attr]);
+      if (!unknown.has(key)) unknown.set(key, { op: node.op, attr, nodes: [] });
+      unknown.get(key)!.nodes.push(node.name);
+    }
+  }
+  return [...unknown.values()];
+}
+
+export interface Compatibility {
+  missing: Missing[];
+  unknownAttrs: UnknownAttr[];
+}
+
+export function checkCompatibility(runtime: Runtime, graphDef: Uint8Array | ArrayBuffer | string): Compatibility {
+  const content = readGraphDef(runtime.wasm, graphDef);
+  const missing = findMissingIn(runtime, content);
   if (missing.length === 0) tryImport(runtime, graphDef);
-  return missing;
+  return { missing, unknownAttrs: findUnknownAttrsIn(runtime, content) };
 }
 
 /** Throws what importing throws: a graph may have all that it needs and be damaged. */

@@ -5,7 +5,7 @@ export * from './errors.js';
 export { detectFeatures } from './load.js';
 export type { InitOptions, Variant } from './load.js';
 export type { AttrInput, AttrValue, FuncAttr, FuncInput, ShapeLike } from './attr-value.js';
-export type { Missing } from './compatibility.js';
+export type { Compatibility, Missing, UnknownAttr } from './compatibility.js';
 export type { Body, CallOptions, Traced } from './control-flow.js';
 export type { DType, DTypeName, DTypeNamed, DataTypes, TypedArray } from './dtypes.js';
 export { Files } from './files.js';

@@ -1,6 +1,6 @@
 /** TF: what init() gives, one engine's classes and functions. */
 import { checkFunction, checkText } from './arguments.js';
-import { Missing, findMissing } from './compatibility.js';
+import { Compatibility, checkCompatibility } from './compatibility.js';
 import { didYouMean } from './did-you-mean.js';
 import type { DTypeName, DTypeNamed } from './dtypes.js';
 import { CreateSpec, DefineSpec, FunctionDef } from './function-def.js';
@@ -42,7 +42,10 @@ export interface TF {
   readonly train: typeof train;
   /** The files that ops read and write. */
   readonly files: Files;
-  /** Who gets the lines that the op Print writes; console.error at first. With threads they may come after the step. */
+  /**
+   * Who gets the lines that the op Print writes, and one for each attr in graphs that its op does not have; console.error at first. With
+   * threads they may come after the step.
+   */
   setLog(write: (line: string) => void): void;
   /** A GraphDef of what `outputs` need, with the session's variables as constants. */
   freeze(session: Session, outputs: readonly (Input | string)[]): Promise<Uint8Array>;
@@ -51,10 +54,11 @@ export interface TF {
   /** Makes an op known, to this engine, for good. */
   registerOp(spec: OpSpec): void;
   /**
-   * What a GraphDef (bytes, or protobuf text) needs that is not here: ops, and kernels of ops for some dtypes. Where nothing is missing and it cannot be
-   * imported all the same, it throws what importGraphDef would throw.
+   * What a GraphDef (bytes, or protobuf text) needs that is not here: ops, and kernels of ops for some dtypes. And attrs that the ops
+   * here do not have; they are kept and have no effect. Where nothing is missing and it cannot be imported all the same, it throws
+   * what importGraphDef would throw.
    */
-  checkCompatibility(graphDef: Uint8Array | ArrayBuffer | string): { missing: Missing[] };
+  checkCompatibility(graphDef: Uint8Array | ArrayBuffer | string): Compatibility;
   memory(): MemoryInfo;
 }
 
@@ -104,7 +108,7 @@ export function makeTF(runtime: Runtime): TF {
       return found;
     },
     opDefs: () => runtime.opDefs(),
-    checkCompatibility: (graphDef) => ({ missing: findMissing(runtime, graphDef) }),
+    checkCompatibility: (graphDef) => checkCompatibility(runtime, graphDef),
     registerOp: (spec) => runtime.registrar.register(spec),
     memory: () => runtime.memory(),
   };

@@ -177,6 +177,7 @@ bool instantiation_bind_attrs(Instantiation *in, const NodeDef *def, Instantiate
     TRY(node_def_set_attr(node->def, in->arena, def->attr[i]->key, (AttrValue *)value, in->status));
   }
   TRY(node_def_add_defaults(node->def, node->op->def, in->arena, in->status));
+  node_def_note_unknown_attrs(node->def, node->op->def);
   DataType literal = literal_type(def, node->def);
   for (size_t i = 0; i < node->def->n_attr; i++) {
     const AttrDef *attr = op_def_attr(node->op->def, node->def->attr[i]->key);

@@ -55,8 +55,11 @@ MUST_CHECK bool node_def_rename_colocation(NodeDef *node, Arena *arena, NodeRena
 
 /* --- validation and defaults (node_validate.c) --- */
 
-/* TensorFlow's ValidateNodeDef; attrs that the op does not declare are ignored, so that graphs of newer producers load. */
+/* TensorFlow's ValidateNodeDef; attrs that the op does not declare are noted as below, so that graphs of newer producers load. */
 MUST_CHECK bool node_def_validate(const NodeDef *node, const OpDef *op_def, Status *status);
+/* Attrs that the op does not declare stay in the node and change nothing. Each such attr of an op is logged once a process (base/log.h),
+ * up to a thousand of them. Names that begin with '_' are anybody's. For nodes that have the op's attrs. */
+void node_def_note_unknown_attrs(const NodeDef *node, const OpDef *op_def);
 /* Adds the attrs that the node lacks and the op gives a default. Values are shared with the OpDef. */
 MUST_CHECK bool node_def_add_defaults(NodeDef *node, const OpDef *op_def, Arena *arena, Status *status);
 /* Removes the attrs that equal their default. */

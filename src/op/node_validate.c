@@ -153,6 +153,7 @@ bool node_def_validate(const NodeDef *node, const OpDef *op_def, Status *status)
   int num_data, num_expected;
   TRY(check_inputs(node, &num_data, status));
   TRY(node_def_validate_attrs(node, op_def, status));
+  node_def_note_unknown_attrs(node, op_def);
   TRY(node_def_num_inputs(node, op_def, &num_expected, status));
   return num_expected == num_data || fail_on_num_inputs(node, op_def, num_data, status);
 }

@@ -95,6 +95,25 @@ describe('checkCompatibility', () => {
     assert.ok(Object.values(found).every((count) => count > 50), JSON.stringify(found));
   }));
 
+  it('names attrs that an op does not have, which an import keeps and logs once', () => withGraph(tf, async (graph) => {
+    const odd = (name, key) => `attr { key: "${key}" value { b: true } }`;
+    const text = [
+      node('a', 'NoOp', odd('a', 'from_the_future'), odd('a', '_private')), node('b', 'NoOp', odd('b', 'from_the_future')), node('c', 'NoOp', odd('c', 'another')),
+      `library { ${body('F', node('d', 'NoOp', odd('d', 'from_the_future')))} }`,
+    ].join('\n');
+    const lines = [];
+    tf.setLog((line) => lines.push(line));
+    assert.deepEqual(tf.checkCompatibility(text), {
+      missing: [],
+      unknownAttrs: [{ op: 'NoOp', attr: 'from_the_future', nodes: ['a', 'b', 'F/d'] }, { op: 'NoOp', attr: 'another', nodes: ['c'] }],
+    });
+    graph.importGraphDef(text);
+    graph.importGraphDef(text, { prefix: 'again' });
+    tf.setLog(console.error);
+    assert.equal(lines.filter((line) => line.includes('from_the_future')).length, 1);
+    assert.equal(graph.toText().match(/from_the_future/g).length, 6); // twice a, b and F/d
+  }));
+
   it('knows ops that were registered', () => withGraph(tf, async () => {
     const text = `${node('a', 'CompatibilityProbe', type('DT_INT64'))}`;
     assert.deepEqual(missing(text), [{ op: 'CompatibilityProbe', nodes: ['a'] }]);

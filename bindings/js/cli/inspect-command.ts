@@ -1,5 +1,5 @@
 /** `tfcore-wasm inspect`: what a model is made of, and what of it this engine lacks. */
-import { Missing, findMissingIn } from '../compatibility.js';
+import { Missing, UnknownAttr, findMissingIn, findUnknownAttrsIn } from '../compatibility.js';
 import type { GraphDefContent, GraphDefNode } from '../graph-def-nodes.js';
 import { attrOf } from '../graph-def-nodes.js';
 import { init } from '../init.js';
@@ -22,6 +22,7 @@ export interface Report {
   readonly ops: Record<string, number>;
   readonly functions: { name: string; nodes: number }[];
   readonly missing: Missing[];
+  readonly unknownAttrs: UnknownAttr[];
   /** Why it cannot be imported, where something else than that is in the way. */
   readonly problem?: string;
 }
@@ -68,16 +69,20 @@ export function inspect(tf: TF, content: GraphDefContent, model: Uint8Array | st
     ops: Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))),
     functions: [...functions].map(([name, body]) => ({ name, nodes: body.nodes.length })),
     missing,
+    unknownAttrs: findUnknownAttrsIn(runtimeOf(tf), content),
     ...(problem !== undefined && missing.length === 0 ? { problem } : {}),
   };
 }
 
 const NAMES_SHOWN = 4;
 
-function missingRow({ op, dtype, function: isFunction, nodes }: Missing): string[] {
-  const what = dtype ? `no kernel for ${dtype}` : isFunction ? 'no such function in the library' : 'no such op';
+function rowOf(op: string, what: string, nodes: readonly string[]): string[] {
   const names = nodes.slice(0, NAMES_SHOWN).join(', ') + (nodes.length > NAMES_SHOWN ? `, and ${nodes.length - NAMES_SHOWN} more` : '');
   return [op, what, plural(nodes.length, 'node'), names];
+}
+
+function missingRow({ op, dtype, function: isFunction, nodes }: Missing): string[] {
+  return rowOf(op, dtype ? `no kernel for ${dtype}` : isFunction ? 'no such function in the library' : 'no such op', nodes);
 }
 
 function printReport(file: string, report: Report): string {
@@ -91,6 +96,7 @@ function printReport(file: string, report: Report): string {
     section('outputs', values(report.outputs)),
     section(`ops (${ops.length})`, columns(ops.map(([op, count]) => [op, String(count)]), { indent: 2, right: [1] })),
     section('functions', columns(report.functions.map(({ name, nodes }) => [name, plural(nodes, 'node')]), { indent: 2 })),
+    section('attrs without effect', columns(report.unknownAttrs.map(({ op, attr, nodes }) => rowOf(op, attr, nodes)), { indent: 2 })),
     report.problem !== undefined ? `\nit cannot be imported: ${report.problem}\n`
     : report.missing.length === 0 ? '\nnothing is missing\n' : section('missing', columns(report.missing.map(missingRow), { indent: 2 })),
   ].join('');

@@ -1,6 +1,8 @@
 /* Importing GraphDefs: what the recorded facts do not say, hostile GraphDefs, lack of memory, size. */
+#include <string.h>
 #include <time.h>
 
+#include "base/log.h"
 #include "graph_test_ops.h"
 
 #define PARAMS(name) "node { name: '" name "' op: 'TestParams' } "
@@ -558,3 +560,35 @@ TEST(a_deep_chain_needs_no_stack) {
 }
 
 TEST(a_million_nodes) { import_chain(1000000, false); }
+
+static void count_lines(void *arg, const char *line) {
+  if (strstr(line, "_of_later_days") != NULL) ++*(int *)arg;
+}
+
+TEST(import_keeps_attrs_that_the_op_does_not_have_and_logs_them_once) {
+  static const char kLater[] =
+      "node { name: 'a' op: 'TestParams' attr { key: 'attr_of_later_days' value { i: 3 } } attr { key: '_private_of_later_days' value { i: 4 } } } "
+      "node { name: 'b' op: 'TestParams' attr { key: 'attr_of_later_days' value { i: 5 } } experimental_type { type_id: TFT_PRODUCT } } "
+      "debug_info { files: 'f' }";
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  Arena *arena = arena_new();
+  int lines = 0;
+  log_set_sink(count_lines, &lines);
+  REQUIRE_OK(ops_import(graph, kLater, NULL, NULL, NULL, &status), status);
+  ImportOptions again = {.prefix = "again"};
+  CHECK_OK(ops_import(graph, kLater, &again, NULL, NULL, &status), status);
+  log_set_sink(NULL, NULL);
+  CHECK_INT_EQ(lines, 1);
+  GraphDef *def = NULL;
+  REQUIRE_OK(graph_to_def(graph, arena, &def, &status), status);
+  CHECK_INT_EQ(def->n_node, 4);
+  CHECK_INT_EQ(node_def_attr(def->node[0], "attr_of_later_days")->i, 3);
+  CHECK_INT_EQ(node_def_attr(def->node[0], "_private_of_later_days")->i, 4);
+  CHECK_INT_EQ(node_def_attr(def->node[3], "attr_of_later_days")->i, 5);
+  CHECK(def->node[3]->experimental_type != NULL &&
+        def->node[3]->experimental_type->type_id == TENSORFLOW__FULL_TYPE_ID__TFT_PRODUCT);
+  arena_free(arena);
+  graph_free(graph);
+}
