@@ -50,6 +50,9 @@ void conv_f32(ConvProduct product, const Conv *conv, const float *a, const float
 void conv_f64(ConvProduct product, const Conv *conv, const double *a, const double *b, const void *packed, double *result,
               const Parallel *parallel, void *workspace);
 
+/* CONV_FORWARD and CONV_INPUT, wrapping around. No workspace. */
+void conv_i32(ConvProduct product, const Conv *conv, const int32_t *a, const int32_t *b, int32_t *result, const Parallel *parallel);
+
 /* Depthwise: out_channels = in_channels, w is [rows, columns, channels]; groups is not looked at. No workspace. */
 void depthwise_f32(ConvProduct product, const Conv *conv, const float *a, const float *b, float *result, const Parallel *parallel);
 void depthwise_f64(ConvProduct product, const Conv *conv, const double *a, const double *b, double *result, const Parallel *parallel);

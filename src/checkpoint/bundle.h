@@ -41,7 +41,8 @@ MUST_CHECK bool bundle_reader_read_slice(BundleReader *reader, Str name, const T
 
 /* --- merging --- */
 
-/* Makes one checkpoint of several, whose data files are renamed, and whose indices go. */
-MUST_CHECK bool bundle_merge(const Str *prefixes, int64_t count, Str destination, Status *status);
+/* Makes one checkpoint of several, whose data files are renamed, and whose indices go. Prefixes without an index are passed over when
+ * `allow_missing` is set, as long as there is one that has it. */
+MUST_CHECK bool bundle_merge(const Str *prefixes, int64_t count, bool allow_missing, Str destination, Status *status);
 
 #endif

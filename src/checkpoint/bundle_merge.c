@@ -61,11 +61,11 @@ static bool merge_entry(Merge *merge, const BundleReader *reader, const TableEnt
   return string_map_set_bytes(&merge->entries, key, found->key.length, entry, status);
 }
 
-static bool merge_prefix(Merge *merge, Str prefix, Status *status) {
+static bool merge_prefix(Merge *merge, Str prefix, bool allow_missing, Status *status) {
   BundleReader *reader;
   bool ok = false;
   if (!bundle_exists(prefix)) {
-    return status_invalid(status, "allow_missing_files was set to false and %.*s did not exist.NOT_FOUND: %.*s not found", (int)prefix.length,
+    return allow_missing || status_invalid(status, "allow_missing_files was set to false and %.*s did not exist.NOT_FOUND: %.*s not found", (int)prefix.length,
                           prefix.data, (int)prefix.length, prefix.data);
   }
   TRY(bundle_reader_open(prefix, &reader, status));
@@ -118,10 +118,11 @@ static bool put_in_place(Merge *merge, Str destination, Status *status) {
   return file_store()->rename(made, index, status);
 }
 
-static bool merge_all(Merge *merge, const Str *prefixes, int64_t count, Str destination, Status *status) {
+static bool merge_all(Merge *merge, const Str *prefixes, int64_t count, bool allow_missing, Str destination, Status *status) {
   char path[FILE_PATH_MAX + 1];
   Status ignored;
-  for (int64_t i = 0; i < count; i++) TRY(merge_prefix(merge, prefixes[i], status));
+  for (int64_t i = 0; i < count; i++) TRY(merge_prefix(merge, prefixes[i], allow_missing, status));
+  if (merge->first == NULL) return status_invalid(status, "At least one prefix checkpoint file must exist, but none existed.");
   TRY(put_in_place(merge, destination, status));
   for (int64_t i = 0; i < count; i++) {
     if (str_equal(prefixes[i], destination) || !bundle_index_path(prefixes[i], path, &ignored)) continue;
@@ -130,13 +131,9 @@ static bool merge_all(Merge *merge, const Str *prefixes, int64_t count, Str dest
   return true;
 }
 
-bool bundle_merge(const Str *prefixes, int64_t count, Str destination, Status *status) {
+bool bundle_merge(const Str *prefixes, int64_t count, bool allow_missing, Str destination, Status *status) {
   Merge merge = {.arena = arena_new()};
-  if (count == 0) {
-    arena_free(merge.arena);
-    return status_invalid(status, "At least one prefix checkpoint file must exist, but none existed.");
-  }
-  bool ok = merge.arena != NULL ? merge_all(&merge, prefixes, count, destination, status) : status_oom(status, "a checkpoint");
+  bool ok = merge.arena != NULL ? merge_all(&merge, prefixes, count, allow_missing, destination, status) : status_oom(status, "a checkpoint");
   string_map_free(&merge.entries);
   string_map_free(&merge.shards);
   arena_free(merge.arena);

@@ -101,6 +101,7 @@ static void set_flags(SpecParser *parser, const OpDefSpec *spec) {
   op_def->is_stateful |= spec->is_stateful; /* an argument may have said so already */
   op_def->is_commutative = spec->is_commutative;
   op_def->is_aggregate = spec->is_aggregate;
+  op_def->is_distributed_communication = spec->is_distributed_communication;
   op_def->allows_uninitialized_input = spec->allows_uninitialized_input;
   if (spec->deprecated_version == 0 && !spec->deprecation_explanation) return;
   OpDeprecation *deprecation = proto_new(&tensorflow__op_deprecation__descriptor, parser->arena);

@@ -14,7 +14,7 @@ typedef struct OpDefSpec {
   const char *name;
   const char *const *inputs, *const *outputs, *const *attrs, *const *control_outputs; /* each ends with NULL; or NULL */
   const char *doc; /* may be NULL */
-  bool is_stateful, is_commutative, is_aggregate, allows_uninitialized_input;
+  bool is_stateful, is_commutative, is_aggregate, allows_uninitialized_input, is_distributed_communication;
   int deprecated_version; /* 0 without an explanation: not deprecated */
   const char *deprecation_explanation;
   bool allow_attr_type_any; /* "any" as an attr type: only for functions */

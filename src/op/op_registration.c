@@ -23,6 +23,7 @@ bool op_registration_parse(const OpRegistration *registration, Arena *arena, OpD
       .is_commutative = registration->is_commutative,
       .is_aggregate = registration->is_aggregate,
       .allows_uninitialized_input = registration->allows_uninitialized_input,
+      .is_distributed_communication = registration->is_distributed_communication,
       .deprecated_version = registration->deprecated_version,
       .deprecation_explanation = registration->deprecation_explanation,
   };
@@ -44,6 +45,7 @@ OpRegistration *op_registration_describe(const OpRegistrationData *data, Arena *
   registration->is_commutative = op_def->is_commutative;
   registration->is_aggregate = op_def->is_aggregate;
   registration->allows_uninitialized_input = op_def->allows_uninitialized_input;
+  registration->is_distributed_communication = op_def->is_distributed_communication;
   if (op_def->deprecation) {
     registration->deprecated_version = op_def->deprecation->version;
     registration->deprecation_explanation = op_def->deprecation->explanation;

@@ -50,7 +50,7 @@ typedef struct OpRegistration {
   const char *inputs[OP_MAX_ARGS];
   const char *outputs[OP_MAX_ARGS];
   const char *attrs[OP_MAX_ATTRS];
-  bool is_stateful, is_commutative, is_aggregate, allows_uninitialized_input;
+  bool is_stateful, is_commutative, is_aggregate, allows_uninitialized_input, is_distributed_communication;
   int deprecated_version; /* 0: not deprecated */
   const char *deprecation_explanation;
   ShapeFn shape;

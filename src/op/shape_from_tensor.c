@@ -99,7 +99,7 @@ static bool read_scalar(InferenceContext *c, int i, bool *known, int64_t *value,
   if (!tensor_is_scalar(tensor)) {
     return status_invalid(status, "Input must be scalar but has rank %d", tensor->shape.rank);
   }
-  if (tensor->dtype != DT_INT32 && tensor->dtype != DT_INT64) {
+  if (tensor->dtype != DT_INT32 && tensor->dtype != DT_INT64 && tensor->dtype != DT_INT16) {
     return status_invalid(status, "Scalar input must be int32 or int64.");
   }
   *value = tensor_int_at(tensor, 0);

@@ -248,12 +248,15 @@ bool shape_conv2d_backprop_input(InferenceContext *c, Status *status) {
 
 /* --- pooling --- */
 
-static bool window_over(InferenceContext *c, DimHandle input, int64_t filter, int64_t stride, WindowPadding padding, DimHandle *out,
-                        Status *status) {
+static const int64_t kNoPads[2];
+
+/* `pads`: before and after, for PADDING_EXPLICIT. */
+static bool window_over(InferenceContext *c, DimHandle input, int64_t filter, int64_t stride, WindowPadding padding,
+                        const int64_t pads[2], DimHandle *out, Status *status) {
   DimHandle size;
   if (filter <= 0) return status_invalid(status, "Sliding window ksize must be positive, but got %" PRId64, filter);
   return dim_ok(dim_make(c, filter), &size, status) &&
-         shape_windowed_size(c, input, size, 1, stride, padding, 0, 0, out, status);
+         shape_windowed_size(c, input, size, 1, stride, padding, pads[0], pads[1], out, status);
 }
 
 static bool read_image(InferenceContext *c, ImageLayout *layout, ShapeHandle *input, Status *status) {
@@ -270,27 +273,17 @@ static bool pool(InferenceContext *c, const ImageLayout *layout, ShapeHandle inp
                  bool deep, Status *status) {
   WindowPadding padding;
   DimHandle sizes[2], channels = input->dims[layout->channel], group = NULL;
+  int64_t pads[8];
   TRY(read_padding(c, &padding, status));
-  if (padding == PADDING_EXPLICIT) {
-    ImageLayout flat = *layout;
-    int64_t pads[8];
-    TRY(read_explicit_paddings(c, padding, &flat, pads, status));
-    for (int i = 0; i < 2; i++) {
-      int k = layout->space + i;
-      DimHandle window;
-      TRY(dim_ok(dim_make(c, ksize[k]), &window, status));
-      TRY(shape_windowed_size(c, input->dims[k], window, 1, strides[k], padding, pads[2 * k], pads[2 * k + 1], &sizes[i], status));
-    }
-  } else {
-    for (int i = 0; i < 2; i++) {
-      int k = layout->space + i;
-      TRY(window_over(c, input->dims[k], ksize[k], strides[k], padding, &sizes[i], status));
-    }
+  TRY(read_explicit_paddings(c, padding, layout, pads, status));
+  for (int i = 0; i < 2; i++) {
+    int k = layout->space + i;
+    TRY(window_over(c, input->dims[k], ksize[k], strides[k], padding, pads + 2 * k, &sizes[i], status));
   }
   if (deep) {
     int k = layout->channel;
     WindowPadding deep_padding = padding == PADDING_EXPLICIT ? PADDING_VALID : padding; /* never padded by hand */
-    TRY(window_over(c, channels, ksize[k], strides[k], deep_padding, &channels, status));
+    TRY(window_over(c, channels, ksize[k], strides[k], deep_padding, kNoPads, &channels, status));
   }
   /* The result's groups are of the same size, in a dimension of its own. */
   if (layout->vector) TRY(dim_ok(dim_make(c, dim_value(input->dims[4])), &group, status));
@@ -349,7 +342,7 @@ bool shape_pool3d(InferenceContext *c, Status *status) {
   TRY(read_padding(c, &padding, status));
   for (int i = 0; i < 3; i++) {
     int k = layout.space + i;
-    TRY(window_over(c, input->dims[k], ksize[k], strides[k], padding, &sizes[i], status));
+    TRY(window_over(c, input->dims[k], ksize[k], strides[k], padding, kNoPads, &sizes[i], status));
   }
   return set_image(c, &layout, input->dims[0], sizes, 3, input->dims[layout.channel], NULL, status);
 }
@@ -385,7 +378,9 @@ bool shape_fused_batch_norm(InferenceContext *c, Status *status) {
   TRY(shape_with_rank(c, shape_input(c, 0), layout.rank, &x, status));
   TRY(node_attr_bool(c->node, "is_training", &training, status));
   DimHandle channels = x->dims[layout.channel];
-  for (int i = 1; i < (training ? 3 : 5); i++) TRY(merge_channels(c, i, &channels, status));
+  float factor = 1;
+  if (node_def_attr(c->node, "exponential_avg_factor") != NULL) TRY(node_attr_float(c->node, "exponential_avg_factor", &factor, status));
+  for (int i = 1; i < (training && factor == 1 ? 3 : 5); i++) TRY(merge_channels(c, i, &channels, status));
   TRY(shape_replace_dim(c, x, layout.channel, channels, &y, status));
   TRY(shape_unknown_outputs(c, status)); /* later versions have more than five */
   shape_set_output(c, 0, y);

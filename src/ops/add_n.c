@@ -79,7 +79,7 @@ static bool add_n_gradient(const GradientRequest *request, StrBuf *text, Status 
 REGISTER_OP(AddN,
   .inputs = {"inputs: N * T"},
   .outputs = {"sum: T"},
-  .attrs = {"N: int >= 1", "T: {numbertype, variant}"},
+  .attrs = {"N: int >= 1", "T: {" NUMBER_TYPES ", variant}"},
   .is_commutative = true,
   .is_aggregate = true,
   .shape = add_n_shape,

@@ -9,17 +9,17 @@ typedef void ArgScan(const ArgJob *job, int64_t begin, int64_t end);
 struct ArgJob {
   const void *input;
   void *output;
-  bool wide; /* int64 results */
+  DataType output_type;
   bool smallest;
   int64_t size, inner;
   ArgScan *scan;
 };
 
 static void put_index(const ArgJob *job, int64_t k, int64_t index) {
-  if (job->wide) {
-    ((int64_t *)job->output)[k] = index;
-  } else {
-    ((int32_t *)job->output)[k] = (int32_t)index;
+  switch (job->output_type) { /* what does not fit wraps around */
+    case DT_INT64: ((int64_t *)job->output)[k] = index; break;
+    case DT_INT32: ((int32_t *)job->output)[k] = (int32_t)index; break;
+    default: ((uint16_t *)job->output)[k] = (uint16_t)index; break;
   }
 }
 
@@ -44,7 +44,7 @@ static bool arg_reduce(KernelContext *context, ArgScan *scan, bool smallest, Sta
   if (axis < 0 || axis >= rank) {
     return status_invalid(status, "Expected dimension in the range [%d, %d), but got %lld", -rank, rank, (long long)given);
   }
-  ArgJob job = {.input = input->data, .wide = context->output_types[0] == DT_INT64, .smallest = smallest, .inner = 1, .scan = scan};
+  ArgJob job = {.input = input->data, .output_type = context->output_types[0], .smallest = smallest, .inner = 1, .scan = scan};
   job.size = shape_dim(&input->shape, (int)axis);
   if (job.size == 0) {
     return status_invalid(status, "Reduction axis %lld is empty in shape %s", (long long)given, shape_text(&input->shape, text));
@@ -76,7 +76,7 @@ static bool arg_reduce_shape(InferenceContext *c, Status *status) {
   int32_t rank = shape_rank(input);
   if (rank <= 1) return shape_scalar_output(c, status);
   const Tensor *value = shape_input_tensor(c, 1);
-  if (value == NULL || (value->dtype != DT_INT32 && value->dtype != DT_INT64) || tensor_num_elements(value) != 1) {
+  if (value == NULL || tensor_num_elements(value) != 1) {
     TRY(shape_ok(shape_unknown_of_rank(c, rank - 1), &out, status));
     shape_set_output(c, 0, out);
     return true;
@@ -93,18 +93,23 @@ static bool arg_reduce_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
+/* TensorFlow 1.x allowed complex numbers, for which there never was a kernel. */
+#define ARG_TYPES                                                                                                     \
+  "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, quint8, qint32, " \
+  "qint16, quint16, bool, complex64, complex128}"
+
 REGISTER_OP(ArgMax,
   .inputs = {"input: T", "dimension: Tidx"},
   .outputs = {"output: output_type"},
-  .attrs = {"T: numbertype", "Tidx: {int32, int64} = DT_INT32", "output_type: {int32, int64} = DT_INT64"},
+  .attrs = {ARG_TYPES, "Tidx: {int16, int32, int64} = DT_INT32", "output_type: {int16, uint16, int32, int64} = DT_INT64"},
   .shape = arg_reduce_shape,
   .gradient = NO_GRADIENT,
-  .kernels = {TYPED_REAL_KERNELS(arg_max)})
+  .kernels = {TYPED_REAL_KERNELS(arg_max), {DT_BOOL, arg_max_u8}})
 
 REGISTER_OP(ArgMin,
   .inputs = {"input: T", "dimension: Tidx"},
   .outputs = {"output: output_type"},
-  .attrs = {"T: numbertype", "Tidx: {int32, int64} = DT_INT32", "output_type: {int32, int64} = DT_INT64"},
+  .attrs = {ARG_TYPES, "Tidx: {int32, int64} = DT_INT32", "output_type: {int32, int64} = DT_INT64"},
   .shape = arg_reduce_shape,
   .gradient = NO_GRADIENT,
-  .kernels = {TYPED_REAL_KERNELS(arg_min)})
+  .kernels = {TYPED_REAL_KERNELS(arg_min), {DT_BOOL, arg_min_u8}})

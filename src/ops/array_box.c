@@ -221,7 +221,8 @@ typedef struct RowJob {
 static void gather_rows(void *arg, int64_t begin, int64_t end) {
   const RowJob *job = arg;
   for (int64_t i = begin; i < end; i++) {
-    copy_bytes(job->to + i * job->bytes, job->from + job->rows[i] * job->bytes, job->bytes);
+    if (job->rows[i] < 0) memset(job->to + i * job->bytes, 0, (size_t)job->bytes);
+    else copy_bytes(job->to + i * job->bytes, job->from + job->rows[i] * job->bytes, job->bytes);
   }
 }
 
@@ -234,7 +235,7 @@ bool array_gather_rows(const Tensor *from, const int64_t *rows, int64_t count, i
     return true;
   }
   for (int64_t i = 0; i < count; i++) {
-    for (int64_t k = 0; k < length; k++) {
+    for (int64_t k = 0; rows[i] >= 0 && k < length; k++) {
       TRY(copy_owner(from, rows[i] * length + k, to, i * length + k, status));
     }
   }
@@ -246,6 +247,7 @@ bool array_scatter_rows(const Tensor *from, const int64_t *rows, int64_t count, 
   int64_t bytes = length * (int64_t)dtype_size(from->dtype);
   if (length == 0) return true;
   for (int64_t i = 0; i < count; i++) {
+    if (rows[i] < 0) continue;
     if (dtype_is_pod(from->dtype)) {
       copy_bytes((char *)to->data + rows[i] * bytes, (const char *)from->data + i * bytes, bytes);
       continue;

@@ -31,10 +31,10 @@ MUST_CHECK bool array_box_embed(const ArrayBox *box, const Tensor *from, const T
 /* Every one of `count` elements of `to` becomes the one at `from`; elements of 1, 2, 4, 8 or 16 bytes, aligned. */
 void array_spread(int64_t size, int64_t count, const void *from, void *to);
 
-/* Row i of `to` becomes row rows[i] of `from`; rows have `length` elements and the tensors one dtype. */
+/* Row i of `to` becomes row rows[i] of `from`, or zeros where that is negative; rows have `length` elements and the tensors one dtype. */
 MUST_CHECK bool array_gather_rows(const Tensor *from, const int64_t *rows, int64_t count, int64_t length, Tensor *to,
                                   const Parallel *parallel, Status *status);
-/* Row rows[i] of `to` becomes row i of `from`, one after the other: what comes later stays. */
+/* Row rows[i] of `to` becomes row i of `from`, one after the other: what comes later stays. Negative ones name no row. */
 MUST_CHECK bool array_scatter_rows(const Tensor *from, const int64_t *rows, int64_t count, int64_t length, Tensor *to,
                                    Status *status);
 /* Memory for as many numbers, until buffer_unref; NULL with status. */

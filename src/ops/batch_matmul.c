@@ -174,12 +174,18 @@ static bool batch_matmul_v2_gradient(const GradientRequest *request, StrBuf *tex
   return batch_gradient(request, text, true, status);
 }
 
-#define BATCH_MATMUL(kernel)                                                                                        \
-  .inputs = {"x: T", "y: T"}, .outputs = {"output: T"},                                                             \
-  .attrs = {"T: {bfloat16, half, float, double, int32, int64, complex64, complex128}", "adj_x: bool = false",       \
-            "adj_y: bool = false"},                                                                                 \
-  .state_size = sizeof(BatchMatMulState), .construct = batch_construct,                                             \
-  .kernels = {FLOAT_KERNELS(kernel), HALF_KERNELS(kernel), INT_KERNELS(kernel), COMPLEX_KERNELS(kernel)}
+#define BATCH_MATMUL(types)                                                                                          \
+  .inputs = {"x: T", "y: T"}, .outputs = {"output: T"},                                                              \
+  .attrs = {"T: {" types "}", "adj_x: bool = false", "adj_y: bool = false", "grad_x: bool = false", "grad_y: bool = false"}, \
+  .state_size = sizeof(BatchMatMulState), .construct = batch_construct
+#define BATCH_KERNELS(kernel) FLOAT_KERNELS(kernel), HALF_KERNELS(kernel), INT_KERNELS(kernel), COMPLEX_KERNELS(kernel)
 
-REGISTER_OP(BatchMatMul, BATCH_MATMUL(batch_matmul), .shape = shape_batch_matmul, .gradient_fn = batch_matmul_gradient)
-REGISTER_OP(BatchMatMulV2, BATCH_MATMUL(batch_matmul_v2), .shape = shape_batch_matmul_v2, .gradient_fn = batch_matmul_v2_gradient)
+REGISTER_OP(BatchMatMul,
+  BATCH_MATMUL("bfloat16, half, float, double, int32, int64, complex64, complex128"),
+  .shape = shape_batch_matmul, .gradient_fn = batch_matmul_gradient,
+  .kernels = {BATCH_KERNELS(batch_matmul)})
+
+REGISTER_OP(BatchMatMulV2,
+  BATCH_MATMUL("bfloat16, half, float, double, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128"),
+  .shape = shape_batch_matmul_v2, .gradient_fn = batch_matmul_v2_gradient,
+  .kernels = {BATCH_KERNELS(batch_matmul_v2), {DT_INT16, batch_matmul_v2}})

@@ -21,6 +21,7 @@ typedef struct BatchNormState {
   bool channels_first, training;
   int rank; /* of images */
   float epsilon;
+  float factor; /* exponential_avg_factor: how much of the outputs for averages the batch is, in training; else 1 */
 } BatchNormState;
 
 static bool read_attrs(const NodeDef *node, BatchNormState *state, Status *status) {
@@ -28,7 +29,12 @@ static bool read_attrs(const NodeDef *node, BatchNormState *state, Status *statu
   TRY(node_attr_string(node, "data_format", &format, status));
   state->rank = (int)format.length;
   state->channels_first = str_equal_text(format, "NCHW") || str_equal_text(format, "NCDHW");
-  return node_attr_bool(node, "is_training", &state->training, status) && node_attr_float(node, "epsilon", &state->epsilon, status);
+  state->factor = 1;
+  TRY(node_attr_bool(node, "is_training", &state->training, status));
+  if (state->training && node_def_attr(node, "exponential_avg_factor") != NULL) {
+    TRY(node_attr_float(node, "exponential_avg_factor", &state->factor, status));
+  }
+  return node_attr_float(node, "epsilon", &state->epsilon, status);
 }
 
 static bool batch_norm_construct(const KernelConstruction *construction, void *memory, Status *status) {
@@ -86,8 +92,15 @@ static void fill(Tensor *tensor, float value) {
   for (int64_t i = 0; i < tensor_num_elements(tensor); i++) tensor_f32(tensor)[i] = value;
 }
 
-/* Outputs 1 to 4: mean and variance for whoever averages them, and what the gradient wants to know. */
+/* Outputs 1 to 4: mean and variance for whoever averages them, or averaged already with those given, and what the gradient wants to
+ * know. */
 enum { Y, BATCH_MEAN, BATCH_VARIANCE, SAVED_MEAN, SAVED_VARIANCE, NOTHING };
+
+/* values = (1 - factor) * before + factor * values */
+static void blend(float factor, const Tensor *before, float *values, int64_t channels) {
+  if (factor == 1) return;
+  for (int64_t c = 0; c < channels; c++) values[c] = (1 - factor) * tensor_f32(before)[c] + factor * values[c];
+}
 
 static bool normalise(KernelContext *context, const ChannelNormSizes *sizes, Tensor *out, Status *status) {
   const BatchNormState *state = context->state;
@@ -115,6 +128,8 @@ static bool normalise(KernelContext *context, const ChannelNormSizes *sizes, Ten
     unbiased[c] = (float)(variance[c] * correction);
     factor[c] = (float)(scale[c] / sqrt((double)variance[c] + (double)state->epsilon));
   }
+  blend(state->factor, context->inputs[3], tensor_f32(&context->outputs[BATCH_MEAN]), channels);
+  blend(state->factor, context->inputs[4], unbiased, channels);
   channel_norm_apply_f32(sizes, x.data, mean, factor, offset, y.data, context->parallel);
   ok = image_finish(context, &y, NULL, false, out, status);
 done:
@@ -126,7 +141,8 @@ done:
 
 static bool batch_norm(KernelContext *context, Status *status) {
   static const char *const kNames[] = {"x", "scale", "offset", "estimated_mean", "estimated_variance"};
-  static const char *const kGiven[] = {"When is_training=false, mean", "When is_training=false, variance"};
+  static const char *const kGiven[][2] = {{"When is_training=false, mean", "When is_training=false, variance"},
+                                          {"When exponential_avg_factor != 1, mean", "When exponential_avg_factor != 1, variance"}};
   const BatchNormState *state = context->state;
   const Tensor *const *inputs = context->inputs;
   ChannelNormSizes sizes;
@@ -134,7 +150,8 @@ static bool batch_norm(KernelContext *context, Status *status) {
   TRY(read_sizes(inputs[0], state, &sizes, status));
   for (int i = 1; i < 5; i++) TRY(check_vector(inputs[i], kNames[i], status));
   for (int i = 1; i < 3; i++) TRY(check_channels(inputs[i], kNames[i], &sizes, status));
-  for (int i = 3; i < 5 && !state->training; i++) TRY(check_channels(inputs[i], kGiven[i - 3], &sizes, status));
+  bool given = !state->training || state->factor != 1;
+  for (int i = 3; i < 5 && given; i++) TRY(check_channels(inputs[i], kGiven[state->training][i - 3], &sizes, status));
   TRY(kernel_forward_or_allocate(context, 0, Y, &inputs[0]->shape, &out, status));
   bool empty = tensor_num_elements(out) == 0;
   for (int i = BATCH_MEAN; i <= SAVED_VARIANCE; i++) {
@@ -421,8 +438,10 @@ static bool batch_norm_grad_gradient(const GradientRequest *request, StrBuf *tex
 
 /* --- registrations --- */
 
-#define ATTRS(formats) \
-  "epsilon: float = 0.0001", "data_format: {" formats "} = 'NHWC'", "is_training: bool = true"
+#define ATTRS(formats) "epsilon: float = 0.0001", "data_format: {" formats "} = 'NHWC'", "is_training: bool = true"
+#define FORWARD_ATTRS(formats)                                                                                        \
+  "epsilon: float = 0.0001", "exponential_avg_factor: float = 1.0", "data_format: {" formats "} = 'NHWC'",            \
+  "is_training: bool = true"
 #define IMAGES "'NHWC', 'NCHW'"
 #define VOLUMES "'NHWC', 'NCHW', 'NDHWC', 'NCDHW'"
 #define FORWARD \
@@ -434,19 +453,19 @@ static bool batch_norm_grad_gradient(const GradientRequest *request, StrBuf *tex
 REGISTER_OP(FusedBatchNorm,
   .inputs = {"x: T", "scale: T", "offset: T", "mean: T", "variance: T"},
   .outputs = {"y: T", "batch_mean: T", "batch_variance: T", "reserve_space_1: T", "reserve_space_2: T"},
-  .attrs = {"T: {float}", ATTRS(IMAGES)},
+  .attrs = {"T: {float}", FORWARD_ATTRS(IMAGES)},
   FORWARD, .kernels = {{DT_FLOAT, batch_norm}})
 
 REGISTER_OP(FusedBatchNormV2,
   .inputs = {"x: T", "scale: U", "offset: U", "mean: U", "variance: U"},
   .outputs = {"y: T", "batch_mean: U", "batch_variance: U", "reserve_space_1: U", "reserve_space_2: U"},
-  .attrs = {"T: {half, bfloat16, float}", "U: {float}", ATTRS(IMAGES)},
+  .attrs = {"T: {half, bfloat16, float}", "U: {float}", FORWARD_ATTRS(IMAGES)},
   FORWARD, .kernels = {{DT_FLOAT, batch_norm}, HALF_KERNELS(batch_norm)})
 
 REGISTER_OP(FusedBatchNormV3,
   .inputs = {"x: T", "scale: U", "offset: U", "mean: U", "variance: U"},
   .outputs = {"y: T", "batch_mean: U", "batch_variance: U", "reserve_space_1: U", "reserve_space_2: U", "reserve_space_3: U"},
-  .attrs = {"T: {half, bfloat16, float}", "U: {float}", ATTRS(VOLUMES)},
+  .attrs = {"T: {half, bfloat16, float}", "U: {bfloat16, float}", FORWARD_ATTRS(VOLUMES)},
   FORWARD, .kernels = {{DT_FLOAT, batch_norm}, HALF_KERNELS(batch_norm)})
 
 REGISTER_OP(FusedBatchNormGrad,

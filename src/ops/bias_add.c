@@ -95,7 +95,7 @@ static bool bias_add_grad(KernelContext *context, Status *status) {
 
 REGISTER_OP(BiasAdd,
   .inputs = {"value: T", "bias: T"}, .outputs = {"output: T"},
-  .attrs = {"T: numbertype", "data_format: {'NHWC', 'NCHW'} = 'NHWC'"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "data_format: {'NHWC', 'NCHW'} = 'NHWC'"},
   .shape = shape_bias_add,
   .gradient =
     "BiasAddGradient[T:type, data_format:string](value:T, bias:T, dy:T) -> (dvalue:T, dbias:T) {\n"
@@ -110,7 +110,7 @@ REGISTER_OP(BiasAdd,
 /* Linear: its gradient adds dy to zeros of the input's shape. */
 REGISTER_OP(BiasAddGrad,
   .inputs = {"out_backprop: T"}, .outputs = {"output: T"},
-  .attrs = {"T: numbertype", "data_format: {'NHWC', 'NCHW'} = 'NHWC'"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "data_format: {'NHWC', 'NCHW'} = 'NHWC'"},
   .shape = shape_bias_add_grad,
   .gradient =
     "BiasAddGradGradient[T:type, data_format:string](x:T, dy:T) -> (dx:T) {\n"
@@ -123,7 +123,7 @@ REGISTER_OP(BiasAddGrad,
   .kernels = {NUMBER_KERNELS(bias_add_grad)})
 
 REGISTER_OP(BiasAddV1,
-  .inputs = {"value: T", "bias: T"}, .outputs = {"output: T"}, .attrs = {"T: numbertype"},
+  .inputs = {"value: T", "bias: T"}, .outputs = {"output: T"}, .attrs = {"T: {" NUMBER_TYPES "}"},
   .shape = shape_bias_add,
   .gradient =
     "BiasAddV1Gradient[T:type](value:T, bias:T, dy:T) -> (dvalue:T, dbias:T) {\n"

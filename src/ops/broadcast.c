@@ -10,15 +10,24 @@ static int64_t aligned_dim(const Shape *shape, int rank, int i) {
   return own < 0 ? 1 : shape_dim(shape, own);
 }
 
+bool broadcast_compatible(const Shape *a, const Shape *b) {
+  int rank = a->rank > b->rank ? a->rank : b->rank;
+  for (int i = 0; i < rank; i++) {
+    int64_t x = aligned_dim(a, rank, i), y = aligned_dim(b, rank, i);
+    if (x != y && x != 1 && y != 1) return false;
+  }
+  return true;
+}
+
 bool broadcast_shapes(const Shape *a, const Shape *b, Shape *output, Status *status) {
   int rank = a->rank > b->rank ? a->rank : b->rank;
   int64_t dims[SHAPE_MAX_RANK];
+  if (!broadcast_compatible(a, b)) {
+    char a_text[SHAPE_TEXT_CAPACITY], b_text[SHAPE_TEXT_CAPACITY];
+    return status_invalid(status, "Incompatible shapes: %s vs. %s", shape_text(a, a_text), shape_text(b, b_text));
+  }
   for (int i = 0; i < rank; i++) {
     int64_t x = aligned_dim(a, rank, i), y = aligned_dim(b, rank, i);
-    if (x != y && x != 1 && y != 1) {
-      char a_text[SHAPE_TEXT_CAPACITY], b_text[SHAPE_TEXT_CAPACITY];
-      return status_invalid(status, "Incompatible shapes: %s vs. %s", shape_text(a, a_text), shape_text(b, b_text));
-    }
     dims[i] = x == 1 ? y : x;
   }
   return shape_set(output, rank, dims, status);

@@ -22,6 +22,7 @@ typedef struct Broadcast {
 
 /* INVALID_ARGUMENT "Incompatible shapes: [2,3] vs. [2]". `output` must be initialised (zeros will do) and is the caller's to clear. */
 MUST_CHECK bool broadcast_shapes(const Shape *a, const Shape *b, Shape *output, Status *status);
+bool broadcast_compatible(const Shape *a, const Shape *b);
 /* The shape that input `i`, a vector of integers, describes. INVALID_ARGUMENT "In[1] must be a vector.[2,2]" and for sizes that are none. */
 MUST_CHECK bool broadcast_shape_of_input(KernelContext *context, int i, Shape *shape, Status *status);
 /* The loop nest for two compatible shapes. */

@@ -8,11 +8,11 @@
 #include "ops/string_add.h"
 
 #define TEMPLATE "ops/binary_math.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_COMPLEX)
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
 #define TEMPLATE "ops/binary_order.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_COMPLEX)
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
 #define TEMPLATE "ops/binary_divide.inc"
@@ -36,7 +36,8 @@ REGISTER_OP(Add,
 REGISTER_OP(AddV2,
   .inputs = {"x: T", "y: T"},
   .outputs = {"z: T"},
-  .attrs = {"T: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, complex64, complex128}"},
+  .attrs = {"T: {bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, int64, complex64, "
+            "complex128}"},
   .is_commutative = true,
   .is_aggregate = true,
   .shape = shape_broadcast_binary,
@@ -46,13 +47,12 @@ REGISTER_OP(AddV2,
     REDUCE_TO_X("dz")
     REDUCE_TO_Y("dz")
     RETURN_DX_DY,
-  .kernels = {TYPED_FLOAT_KERNELS(add), TYPED_HALF_KERNELS(add), TYPED_INT_KERNELS(add), {DT_UINT8, add_u8}, {DT_INT8, add_i8},
-              {DT_INT16, add_i16}, TYPED_COMPLEX_KERNELS(add)})
+  .kernels = {TYPED_NUMBER_KERNELS(add)})
 
 REGISTER_OP(Sub,
   .inputs = {"x: T", "y: T"},
   .outputs = {"z: T"},
-  .attrs = {"T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, complex128}"},
+  .attrs = {"T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, complex128, uint32, uint64}"},
   .shape = shape_broadcast_binary,
   .gradient =
     "SubGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
@@ -62,8 +62,7 @@ REGISTER_OP(Sub,
     "  minus = Neg[T=$T](total_y:output:0)\n"
     "  dy = Reshape[T=$T](minus:y:0, sy:output:0)\n"
     RETURN_DX_DY,
-  .kernels = {TYPED_FLOAT_KERNELS(sub), TYPED_HALF_KERNELS(sub), TYPED_INT_KERNELS(sub), TYPED_SMALL_KERNELS(sub),
-              TYPED_COMPLEX_KERNELS(sub)})
+  .kernels = {TYPED_NUMBER_KERNELS(sub)})
 
 CONJUGATE_GRADIENT(mul_gradient,
     "MulGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
@@ -76,12 +75,11 @@ CONJUGATE_GRADIENT(mul_gradient,
 REGISTER_OP(Mul,
   .inputs = {"x: T", "y: T"},
   .outputs = {"z: T"},
-  .attrs = {"T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, complex128}"},
+  .attrs = {"T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, complex128}"},
   .is_commutative = true,
   .shape = shape_broadcast_binary,
   .gradient_fn = mul_gradient,
-  .kernels = {TYPED_FLOAT_KERNELS(mul), TYPED_HALF_KERNELS(mul), TYPED_INT_KERNELS(mul), TYPED_SMALL_KERNELS(mul),
-              TYPED_COMPLEX_KERNELS(mul)})
+  .kernels = {TYPED_NUMBER_KERNELS(mul)})
 
 CONJUGATE_GRADIENT(real_div_gradient,
     "RealDivGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
@@ -97,7 +95,7 @@ CONJUGATE_GRADIENT(real_div_gradient,
 REGISTER_OP(RealDiv,
   .inputs = {"x: T", "y: T"},
   .outputs = {"z: T"},
-  .attrs = {"T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, complex128}"},
+  .attrs = {"T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, complex128}"},
   .shape = shape_broadcast_binary,
   .gradient_fn = real_div_gradient,
   .kernels = {TYPED_FLOAT_KERNELS(divide), TYPED_HALF_KERNELS(divide), TYPED_COMPLEX_KERNELS(divide)})
@@ -106,7 +104,7 @@ REGISTER_OP(RealDiv,
 REGISTER_OP(Maximum,
   .inputs = {"x: T", "y: T"},
   .outputs = {"z: T"},
-  .attrs = {"T: {bfloat16, half, float, double, int32, int64}"},
+  .attrs = {"T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64}"},
   .shape = shape_broadcast_binary,
   .gradient =
     "MaximumGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
@@ -118,12 +116,12 @@ REGISTER_OP(Maximum,
     "  gy = Select[T=$T](x_wins:z:0, zeros:y:0, dz)\n"
     REDUCE_TO_Y("gy:output:0")
     RETURN_DX_DY,
-  .kernels = {TYPED_FLOAT_KERNELS(maximum), TYPED_HALF_KERNELS(maximum), TYPED_INT_KERNELS(maximum)})
+  .kernels = {TYPED_REAL_KERNELS(maximum)})
 
 REGISTER_OP(Minimum,
   .inputs = {"x: T", "y: T"},
   .outputs = {"z: T"},
-  .attrs = {"T: {bfloat16, half, float, double, int32, int64}"},
+  .attrs = {"T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64}"},
   .shape = shape_broadcast_binary,
   .gradient =
     "MinimumGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
@@ -135,7 +133,7 @@ REGISTER_OP(Minimum,
     "  gy = Select[T=$T](x_wins:z:0, zeros:y:0, dz)\n"
     REDUCE_TO_Y("gy:output:0")
     RETURN_DX_DY,
-  .kernels = {TYPED_FLOAT_KERNELS(minimum), TYPED_HALF_KERNELS(minimum), TYPED_INT_KERNELS(minimum)})
+  .kernels = {TYPED_REAL_KERNELS(minimum)})
 
 REGISTER_OP(SquaredDifference,
   .inputs = {"x: T", "y: T"},

@@ -61,7 +61,7 @@ static bool compare_near(KernelContext *context, ParallelBody *body, Status *sta
 
 /* At a limit the gradient is still that of the value. */
 REGISTER_OP(ClipByValue,
-  .inputs = {"t: T", "clip_value_min: T", "clip_value_max: T"}, .outputs = {"output: T"}, .attrs = {"T: numbertype"},
+  .inputs = {"t: T", "clip_value_min: T", "clip_value_max: T"}, .outputs = {"output: T"}, .attrs = {"T: {" NUMBER_TYPES "}"},
   .shape = shape_unchanged,
   .gradient =
     "ClipByValueGradient[T:type](t:T, low:T, high:T, dy:T) -> (dt:T, dlow:T, dhigh:T) {\n"
@@ -94,6 +94,6 @@ static bool near_shape(InferenceContext *c, Status *status) {
 
 /* |x - y| <= tolerance. TensorFlow compares floating numbers only. */
 REGISTER_OP(ApproximateEqual,
-  .inputs = {"x: T", "y: T"}, .outputs = {"z: bool"}, .attrs = {"T: numbertype", "tolerance: float = 0.00001"},
+  .inputs = {"x: T", "y: T"}, .outputs = {"z: bool"}, .attrs = {"T: {" NUMBER_TYPES "}", "tolerance: float = 0.00001"},
   .is_commutative = true, .shape = near_shape, .gradient = NO_GRADIENT, .state_size = sizeof(NearState),
   .construct = near_construct, .kernels = {TYPED_NUMBER_KERNELS(near)})

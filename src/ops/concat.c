@@ -151,11 +151,11 @@ static bool sizes_differ(int axis, int i, const Tensor *sizes, const Tensor *fir
   StrBuf text = {0};
   strbuf_printf(&text, "All dimensions except %d must match. Input %d has shape [", axis, i);
   for (int64_t d = 0; d < tensor_num_elements(sizes); d++) {
-    strbuf_printf(&text, "%s%d", d > 0 ? " " : "", tensor_i32(sizes)[d]);
+    strbuf_printf(&text, "%s%lld", d > 0 ? " " : "", (long long)tensor_int_at(sizes, d));
   }
   strbuf_append(&text, "] and doesn't match input 0 with shape [");
   for (int64_t d = 0; d < tensor_num_elements(first); d++) {
-    strbuf_printf(&text, "%s%d", d > 0 ? " " : "", tensor_i32(first)[d]);
+    strbuf_printf(&text, "%s%lld", d > 0 ? " " : "", (long long)tensor_int_at(first, d));
   }
   status_invalid(status, "%s].", strbuf_text(&text));
   strbuf_free(&text);
@@ -186,16 +186,20 @@ static bool concat_offset_kernel(KernelContext *context, Status *status) {
     Tensor *out;
     TRY(kernel_allocate_output(context, i, &sizes[i]->shape, &out, status));
     for (int64_t d = 0; d < rank; d++) {
-      tensor_i32(out)[d] = 0;
-      if (d != axis && tensor_i32(sizes[i])[d] != tensor_i32(sizes[0])[d]) {
+      if (d != axis && tensor_int_at(sizes[i], d) != tensor_int_at(sizes[0], d)) {
         return sizes_differ((int)axis, i, sizes[i], sizes[0], status);
       }
     }
-    if (offset < INT32_MIN || offset > INT32_MAX) {
+    array_clear(out);
+    bool wide = out->dtype == DT_INT64;
+    if (!wide && (offset < INT32_MIN || offset > INT32_MAX)) {
       return status_invalid(status, "The offset of input %d does not fit int32", i);
     }
-    tensor_i32(out)[axis] = (int32_t)offset;
-    offset += tensor_i32(sizes[i])[axis];
+    if (wide) tensor_i64(out)[axis] = offset;
+    else tensor_i32(out)[axis] = (int32_t)offset;
+    if (__builtin_add_overflow(offset, tensor_int_at(sizes[i], axis), &offset)) {
+      return status_invalid(status, "The offset behind input %d does not fit int64", i);
+    }
   }
   return true;
 }
@@ -207,9 +211,9 @@ static bool concat_offset_shape(InferenceContext *c, Status *status) {
 }
 
 REGISTER_OP(ConcatOffset,
-  .inputs = {"concat_dim: int32", "shape: N * int32"},
-  .outputs = {"offset: N * int32"},
-  .attrs = {"N: int >= 2"},
+  .inputs = {"concat_dim: int32", "shape: N * shape_type"},
+  .outputs = {"offset: N * shape_type"},
+  .attrs = {"N: int >= 2", "shape_type: {int32, int64} = DT_INT32"},
   .shape = concat_offset_shape,
   .gradient = NO_GRADIENT,
   .kernels = {{DT_INVALID, concat_offset_kernel}})

@@ -82,6 +82,10 @@ static bool place_windows(const ConvState *state, const char *name, const int64_
 static bool multiply(KernelContext *context, ConvProduct product, const Conv *conv, const void *a, const void *b, void *result,
                      Status *status) {
   const ConvState *state = context->state;
+  if (context->output_types[0] == DT_INT32) {
+    conv_i32(product, conv, a, b, result, context->parallel);
+    return true;
+  }
   bool wide = context->output_types[0] == DT_DOUBLE;
   bool packs = product == CONV_FORWARD && conv->groups == 1 && conv->batch * conv->axis[0].out * conv->axis[1].out > CONV_FEW_WINDOWS;
   const void *packed = packs ? state->packed : NULL;
@@ -189,7 +193,7 @@ static bool shape_backprop_filter(InferenceContext *c, Status *status) {
 
 REGISTER_OP(Conv2D,
   .inputs = {"input: T", "filter: T"}, .outputs = {"output: T"},
-  .attrs = {"T: {half, bfloat16, float, double}", "strides: list(int)", "use_cudnn_on_gpu: bool = true",
+  .attrs = {"T: {half, bfloat16, float, double, int32}", "strides: list(int)", "use_cudnn_on_gpu: bool = true",
             "padding: {'SAME', 'VALID', 'EXPLICIT'}", "explicit_paddings: list(int) = []",
             "data_format: {'NHWC', 'NCHW'} = 'NHWC'", "dilations: list(int) = [1, 1, 1, 1]"},
   .shape = shape_conv2d,
@@ -202,11 +206,11 @@ REGISTER_OP(Conv2D,
     "  return dinput = dinput:output:0, dfilter = dfilter:output:0\n"
     "}\n",
   .state_size = sizeof(ConvState), .construct = conv2d_construct, .destroy = conv2d_destroy,
-  .kernels = {FLOAT_KERNELS(conv2d), HALF_KERNELS(conv2d)})
+  .kernels = {FLOAT_KERNELS(conv2d), HALF_KERNELS(conv2d), {DT_INT32, conv2d}})
 
 REGISTER_OP(Conv2DBackpropInput,
   .inputs = {"input_sizes: int32", "filter: T", "out_backprop: T"}, .outputs = {"output: T"},
-  .attrs = {"T: {half, bfloat16, float, double}", "strides: list(int)", "use_cudnn_on_gpu: bool = true",
+  .attrs = {"T: {half, bfloat16, float, double, int32}", "strides: list(int)", "use_cudnn_on_gpu: bool = true",
             "padding: {'SAME', 'VALID', 'EXPLICIT'}", "explicit_paddings: list(int) = []",
             "data_format: {'NHWC', 'NCHW'} = 'NHWC'", "dilations: list(int) = [1, 1, 1, 1]"},
   .shape = shape_conv2d_backprop_input,
@@ -220,7 +224,8 @@ REGISTER_OP(Conv2DBackpropInput,
     "  return dsizes = dsizes:y:0, dfilter = dfilter:output:0, dout = dout:output:0\n"
     "}\n",
   .state_size = sizeof(ConvState), .construct = conv_construct,
-  .kernels = {FLOAT_KERNELS(conv2d_backprop_input), HALF_KERNELS(conv2d_backprop_input)})
+  .kernels = {FLOAT_KERNELS(conv2d_backprop_input), HALF_KERNELS(conv2d_backprop_input),
+              {DT_INT32, conv2d_backprop_input}})
 
 REGISTER_OP(Conv2DBackpropFilter,
   .inputs = {"input: T", "filter_sizes: int32", "out_backprop: T"}, .outputs = {"output: T"},

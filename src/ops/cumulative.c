@@ -104,7 +104,7 @@ static bool cumprod_gradient(const GradientRequest *request, StrBuf *text, Statu
 
 #define SCAN(kernel)                                                                                                    \
   .inputs = {"x: T", "axis: Tidx"}, .outputs = {"out: T"},                                                              \
-  .attrs = {"exclusive: bool = false", "reverse: bool = false", "T: numbertype", "Tidx: {int32, int64} = DT_INT32"},    \
+  .attrs = {"exclusive: bool = false", "reverse: bool = false", "T: {" NUMBER_TYPES "}", "Tidx: {int32, int64} = DT_INT32"},    \
   .shape = shape_unchanged, .state_size = sizeof(ScanState), .construct = scan_construct,                               \
   .kernels = {TYPED_NUMBER_KERNELS(kernel)}
 

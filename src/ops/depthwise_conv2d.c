@@ -192,13 +192,16 @@ static bool shape_backprop_input(InferenceContext *c, Status *status) { return s
 static bool shape_backprop_filter(InferenceContext *c, Status *status) { return shape_given_by(c, 1, status); }
 
 #define DECLARED                                                                                                   \
-  "[T:{half, bfloat16, float, double}, strides:list(int), padding:string, data_format:string, dilations:list(int)]"
-#define PASSED "[T=$T, strides=$strides, padding=$padding, data_format=$data_format, dilations=$dilations]"
+  "[T:{half, bfloat16, float, double}, strides:list(int), padding:string, explicit_paddings:list(int), data_format:string," \
+  " dilations:list(int)]"
+#define PASSED                                                                                                    \
+  "[T=$T, strides=$strides, padding=$padding, explicit_paddings=$explicit_paddings, data_format=$data_format,"    \
+  " dilations=$dilations]"
 
 REGISTER_OP(DepthwiseConv2dNative,
   .inputs = {"input: T", "filter: T"}, .outputs = {"output: T"},
-  .attrs = {"T: {half, bfloat16, float, double}", "strides: list(int)", "padding: {'SAME', 'VALID'}",
-            "data_format: {'NHWC', 'NCHW'} = 'NHWC'", "dilations: list(int) = [1, 1, 1, 1]"},
+  .attrs = {"T: {half, bfloat16, float, double}", "strides: list(int)", "padding: {'SAME', 'VALID', 'EXPLICIT'}",
+            "explicit_paddings: list(int) = []", "data_format: {'NHWC', 'NCHW'} = 'NHWC'", "dilations: list(int) = [1, 1, 1, 1]"},
   .shape = shape_depthwise_conv2d,
   .gradient =
     "DepthwiseConv2dNativeGradient" DECLARED "(input:T, filter:T, dy:T) -> (dinput:T, dfilter:T) {\n"
@@ -213,8 +216,8 @@ REGISTER_OP(DepthwiseConv2dNative,
 
 REGISTER_OP(DepthwiseConv2dNativeBackpropInput,
   .inputs = {"input_sizes: int32", "filter: T", "out_backprop: T"}, .outputs = {"output: T"},
-  .attrs = {"T: {half, bfloat16, float, double}", "strides: list(int)", "padding: {'SAME', 'VALID'}",
-            "data_format: {'NHWC', 'NCHW'} = 'NHWC'", "dilations: list(int) = [1, 1, 1, 1]"},
+  .attrs = {"T: {half, bfloat16, float, double}", "strides: list(int)", "padding: {'SAME', 'VALID', 'EXPLICIT'}",
+            "explicit_paddings: list(int) = []", "data_format: {'NHWC', 'NCHW'} = 'NHWC'", "dilations: list(int) = [1, 1, 1, 1]"},
   .shape = shape_backprop_input,
   .gradient =
     "DepthwiseConv2dNativeBackpropInputGradient" DECLARED
@@ -230,8 +233,8 @@ REGISTER_OP(DepthwiseConv2dNativeBackpropInput,
 
 REGISTER_OP(DepthwiseConv2dNativeBackpropFilter,
   .inputs = {"input: T", "filter_sizes: int32", "out_backprop: T"}, .outputs = {"output: T"},
-  .attrs = {"T: {half, bfloat16, float, double}", "strides: list(int)", "padding: {'SAME', 'VALID'}",
-            "data_format: {'NHWC', 'NCHW'} = 'NHWC'", "dilations: list(int) = [1, 1, 1, 1]"},
+  .attrs = {"T: {half, bfloat16, float, double}", "strides: list(int)", "padding: {'SAME', 'VALID', 'EXPLICIT'}",
+            "explicit_paddings: list(int) = []", "data_format: {'NHWC', 'NCHW'} = 'NHWC'", "dilations: list(int) = [1, 1, 1, 1]"},
   .shape = shape_backprop_filter,
   .gradient =
     "DepthwiseConv2dNativeBackpropFilterGradient" DECLARED

@@ -26,16 +26,13 @@ static bool divide(KernelContext *context, BinaryLoop *loop, Status *status) {
   return broadcast_binary(context, loop, status);
 }
 
-/* Of values of any integer type; unsigned ones that int64 cannot hold do not come here. */
-ALWAYS_INLINE bool signs_differ(int64_t a, int64_t b) { return (a < 0) != (b < 0); }
-ALWAYS_INLINE bool is_minus_one(int64_t x) { return x == -1; }
 
 #define TEMPLATE "ops/division.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_COMPLEX)
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
 #define QUOTIENT_TYPES \
-  "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, complex128}"
+  "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, complex128}"
 
 /* Of integers the quotient is truncated. */
 CONJUGATE_GRADIENT(div_gradient,
@@ -51,20 +48,20 @@ CONJUGATE_GRADIENT(div_gradient,
 REGISTER_OP(Div,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {QUOTIENT_TYPES}, .shape = shape_broadcast_binary,
   .gradient_fn = div_gradient,
-  .kernels = {TYPED_FLOAT_KERNELS(div), TYPED_HALF_KERNELS(div), TYPED_INT_KERNELS(div), TYPED_SMALL_KERNELS(div),
+  .kernels = {TYPED_FLOAT_KERNELS(div), TYPED_HALF_KERNELS(div), TYPED_INT_KERNELS(div), TYPED_SMALL_KERNELS(div), TYPED_UNSIGNED_KERNELS(div),
               TYPED_COMPLEX_KERNELS(div)})
 
 REGISTER_OP(FloorDiv,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {QUOTIENT_TYPES}, .shape = shape_broadcast_binary,
   .gradient = NO_GRADIENT,
   .kernels = {TYPED_FLOAT_KERNELS(floor_div), TYPED_HALF_KERNELS(floor_div), TYPED_INT_KERNELS(floor_div),
-              TYPED_SMALL_KERNELS(floor_div)})
+              TYPED_SMALL_KERNELS(floor_div), TYPED_UNSIGNED_KERNELS(floor_div)})
 
 REGISTER_OP(TruncateDiv,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {QUOTIENT_TYPES}, .shape = shape_broadcast_binary,
   .gradient = NO_GRADIENT,
   .kernels = {TYPED_FLOAT_KERNELS(truncate_div), TYPED_HALF_KERNELS(truncate_div), TYPED_INT_KERNELS(truncate_div),
-              TYPED_SMALL_KERNELS(truncate_div)})
+              TYPED_SMALL_KERNELS(truncate_div), TYPED_UNSIGNED_KERNELS(truncate_div)})
 
 /* The remainder is x - y * quotient, with a quotient that does not change between its jumps. */
 #define REMAINDER_GRADIENT(op, division)                          \
@@ -79,9 +76,11 @@ REGISTER_OP(TruncateDiv,
 
 /* The remainder with the sign of y. */
 REGISTER_OP(FloorMod,
-  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {int32, int64, bfloat16, half, float, double}"},
+  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"},
+  .attrs = {"T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, bfloat16, half, float, double}"},
   .shape = shape_broadcast_binary, .gradient = REMAINDER_GRADIENT("FloorMod", "FloorDiv"),
-  .kernels = {TYPED_FLOAT_KERNELS(floor_mod), TYPED_HALF_KERNELS(floor_mod), TYPED_INT_KERNELS(floor_mod)})
+  .kernels = {TYPED_FLOAT_KERNELS(floor_mod), TYPED_HALF_KERNELS(floor_mod), TYPED_INT_KERNELS(floor_mod), TYPED_SMALL_KERNELS(floor_mod),
+              TYPED_UNSIGNED_KERNELS(floor_mod)})
 
 /* The remainder with the sign of x, under two names. TensorFlow knows no gradients of them. */
 REGISTER_OP(Mod,
@@ -106,9 +105,9 @@ CONJUGATE_GRADIENT(div_no_nan_gradient,
     REDUCE_TO_Y("gy:y:0")
     RETURN_DX_DY)
 REGISTER_OP(DivNoNan,
-  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {half, float, double, complex64, complex128}"},
+  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {half, float, bfloat16, double, complex64, complex128}"},
   .shape = shape_broadcast_binary, .gradient_fn = div_no_nan_gradient,
-  .kernels = {TYPED_FLOAT_KERNELS(div_no_nan), {DT_HALF, div_no_nan_f16}, TYPED_COMPLEX_KERNELS(div_no_nan)})
+  .kernels = {TYPED_FLOAT_KERNELS(div_no_nan), TYPED_HALF_KERNELS(div_no_nan), TYPED_COMPLEX_KERNELS(div_no_nan)})
 
 /* Zero where y is zero, even if x is infinite or no number. */
 CONJUGATE_GRADIENT(mul_no_nan_gradient,
@@ -120,6 +119,6 @@ CONJUGATE_GRADIENT(mul_no_nan_gradient,
     REDUCE_TO_Y("gy:z:0")
     RETURN_DX_DY)
 REGISTER_OP(MulNoNan,
-  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {half, float, double, complex64, complex128}"},
+  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
   .shape = shape_broadcast_binary, .gradient_fn = mul_no_nan_gradient,
-  .kernels = {TYPED_FLOAT_KERNELS(mul_no_nan), {DT_HALF, mul_no_nan_f16}, TYPED_COMPLEX_KERNELS(mul_no_nan)})
+  .kernels = {TYPED_FLOAT_KERNELS(mul_no_nan), TYPED_HALF_KERNELS(mul_no_nan), TYPED_COMPLEX_KERNELS(mul_no_nan)})

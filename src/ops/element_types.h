@@ -76,6 +76,12 @@
   TYPED_FLOAT_KERNELS(f), TYPED_HALF_KERNELS(f), TYPED_INT_KERNELS(f), TYPED_SMALL_KERNELS(f), TYPED_UNSIGNED_KERNELS(f)
 #define TYPED_NUMBER_KERNELS(f) TYPED_REAL_KERNELS(f), TYPED_COMPLEX_KERNELS(f)
 
+/* For specs, in braces: all numbers, in the order in which TensorFlow 2.x lists them in its OpDefs. The `numbertype` of the spec
+ * language is that of 1.x, without qint16 and quint16. */
+#define NUMBER_TYPES                                                                                                     \
+  "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, " \
+  "complex128, half, uint32, uint64"
+
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 /* What C calls CMPLX, which some libraries keep from clang. Unlike re + im * I it is right for infinities. */

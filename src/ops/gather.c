@@ -3,6 +3,7 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/array_box.h"
+#include "ops/index_text.h"
 #include "ops/variable_access.h"
 
 /* The sizes of params [batches, outer, axis, inner] and of indices [batches, taken]. */
@@ -18,7 +19,7 @@ static int64_t product(const Shape *shape, int begin, int end) {
 
 static bool check_indices(const Tensor *indices, int64_t limit, Status *status) {
   for (int64_t i = 0, count = tensor_num_elements(indices); i < count; i++) {
-    int64_t index = indices->dtype == DT_INT32 ? tensor_i32(indices)[i] : tensor_i64(indices)[i];
+    int64_t index = indices->dtype == DT_INT32 ? tensor_i32(indices)[i] : tensor_int_at(indices, i);
     if (index < 0 || index >= limit) return array_refuse_index(indices, i, limit, status);
   }
   return true;
@@ -32,7 +33,7 @@ static void find_rows(const GatherSizes *sizes, const Tensor *indices, int64_t *
       if (indices->dtype == DT_INT32) {
         for (int64_t i = 0; i < sizes->taken; i++) *rows++ = base + tensor_i32(indices)[at + i];
       } else {
-        for (int64_t i = 0; i < sizes->taken; i++) *rows++ = base + tensor_i64(indices)[at + i];
+        for (int64_t i = 0; i < sizes->taken; i++) *rows++ = base + tensor_int_at(indices, at + i);
       }
     }
   }
@@ -222,91 +223,100 @@ static bool resource_gather_shape(InferenceContext *c, Status *status) {
 
 /* With params read as [batches, outer, axis, inner] and indices as [batches, taken]: dy is brought into the
  * form [batches, taken, outer, inner], added up per batch and index, and brought back. Without a node `ax`, a
- * vector of one element, the axis is the first behind the batches. Sizes are of the indices' type. */
+ * vector of one element, the axis is the first behind the batches. Sizes are of the indices' type, which is marked
+ * (ops/index_text.h). */
 static void write_scatter(StrBuf *text, const char *dtype, int64_t batch_dims, bool has_axis) {
   strbuf_printf(text,
-                "  shape = Shape[T=%s, out_type=$Tindices](%s)\n"
-                "  ishape = Shape[T=$Tindices, out_type=$Tindices](indices)\n"
-                "  zeros = Const[dtype=$Tindices, value=[0]]()\n"
-                "  ones = Const[dtype=$Tindices, value=[1]]()\n"
-                "  rest = Const[dtype=$Tindices, value=[-1]]()\n"
-                "  given = Const[dtype=$Tindices, value=[%lld]]()\n",
+                "  shape = Shape[T=%s, out_type=@](%s)\n"
+                "  ishape = Shape[T=@, out_type=@](#)\n"
+                "  zeros = Const[dtype=@, value=[0]]()\n"
+                "  ones = Const[dtype=@, value=[1]]()\n"
+                "  rest = Const[dtype=@, value=[-1]]()\n"
+                "  given = Const[dtype=@, value=[%lld]]()\n",
                 dtype, has_axis ? "params" : "value:value:0", (long long)batch_dims);
-  strbuf_printf(text, "  irank = Size[T=$Tindices, out_type=$Tindices](ishape:output:0)\n"
-                      "  batch = Add[T=$Tindices](given:output:0, %s:output:0)\n",
+  strbuf_printf(text, "  irank = Size[T=@, out_type=@](ishape:output:0)\n"
+                      "  batch = Add[T=@](given:output:0, %s:output:0)\n",
                 batch_dims < 0 ? "irank" : "zeros");
-  if (!has_axis) strbuf_append(text, "  ax = Identity[T=$Tindices](batch:z:0)\n");
+  if (!has_axis) strbuf_append(text, "  ax = Identity[T=@](batch:z:0)\n");
   strbuf_append(text,
-                "  outer_rank = Sub[T=$Tindices](ax:output:0, batch:z:0)\n"
-                "  behind = Add[T=$Tindices](ax:output:0, ones:output:0)\n"
-                "  batch_dims = Slice[T=$Tindices, Index=$Tindices](shape:output:0, zeros:output:0, batch:z:0)\n"
-                "  outer_dims = Slice[T=$Tindices, Index=$Tindices](shape:output:0, batch:z:0, outer_rank:z:0)\n"
-                "  axis_dim = Slice[T=$Tindices, Index=$Tindices](shape:output:0, ax:output:0, ones:output:0)\n"
-                "  inner_dims = Slice[T=$Tindices, Index=$Tindices](shape:output:0, behind:z:0, rest:output:0)\n"
-                "  taken_dims = Slice[T=$Tindices, Index=$Tindices](ishape:output:0, batch:z:0, rest:output:0)\n"
+                "  outer_rank = Sub[T=@](ax:output:0, batch:z:0)\n"
+                "  behind = Add[T=@](ax:output:0, ones:output:0)\n"
+                "  batch_dims = Slice[T=@, Index=@](shape:output:0, zeros:output:0, batch:z:0)\n"
+                "  outer_dims = Slice[T=@, Index=@](shape:output:0, batch:z:0, outer_rank:z:0)\n"
+                "  axis_dim = Slice[T=@, Index=@](shape:output:0, ax:output:0, ones:output:0)\n"
+                "  inner_dims = Slice[T=@, Index=@](shape:output:0, behind:z:0, rest:output:0)\n"
+                "  taken_dims = Slice[T=@, Index=@](ishape:output:0, batch:z:0, rest:output:0)\n"
                 "  first = Const[dtype=int32, value=0]()\n"
-                "  b = Prod[T=$Tindices, Tidx=int32](batch_dims:output:0, first:output:0)\n"
-                "  o = Prod[T=$Tindices, Tidx=int32](outer_dims:output:0, first:output:0)\n"
-                "  a = Prod[T=$Tindices, Tidx=int32](axis_dim:output:0, first:output:0)\n"
-                "  i = Prod[T=$Tindices, Tidx=int32](inner_dims:output:0, first:output:0)\n"
-                "  r = Prod[T=$Tindices, Tidx=int32](taken_dims:output:0, first:output:0)\n"
-                "  start = Const[dtype=$Tindices, value=0]()\n"
-                "  one = Const[dtype=$Tindices, value=1]()\n"
+                "  b = Prod[T=@, Tidx=int32](batch_dims:output:0, first:output:0)\n"
+                "  o = Prod[T=@, Tidx=int32](outer_dims:output:0, first:output:0)\n"
+                "  a = Prod[T=@, Tidx=int32](axis_dim:output:0, first:output:0)\n"
+                "  i = Prod[T=@, Tidx=int32](inner_dims:output:0, first:output:0)\n"
+                "  r = Prod[T=@, Tidx=int32](taken_dims:output:0, first:output:0)\n"
+                "  start = Const[dtype=@, value=0]()\n"
+                "  one = Const[dtype=@, value=1]()\n"
                 "  swap = Const[dtype=int32, value=[0, 2, 1, 3]]()\n"
-                "  br = Pack[N=2, T=$Tindices](b:output:0, r:output:0)\n"
-                "  b1 = Pack[N=2, T=$Tindices](b:output:0, one:output:0)\n"
-                "  numbers = Range[Tidx=$Tindices](start:output:0, b:output:0, one:output:0)\n"
-                "  column = Reshape[T=$Tindices, Tshape=$Tindices](numbers:output:0, b1:output:0)\n"
-                "  number = BroadcastTo[T=$Tindices, Tidx=$Tindices](column:output:0, br:output:0)\n"
-                "  flat = Reshape[T=$Tindices, Tshape=$Tindices](indices, br:output:0)\n"
-                "  before = Mul[T=$Tindices](number:output:0, a:output:0)\n"
-                "  places = Add[T=$Tindices](before:z:0, flat:output:0)\n"
-                "  all = Mul[T=$Tindices](b:output:0, a:output:0)\n"
-                "  apart = Pack[N=4, T=$Tindices](b:output:0, o:output:0, r:output:0, i:output:0)\n"
-                "  sizes = Pack[N=4, T=$Tindices](b:output:0, a:output:0, o:output:0, i:output:0)\n");
+                "  br = Pack[N=2, T=@](b:output:0, r:output:0)\n"
+                "  b1 = Pack[N=2, T=@](b:output:0, one:output:0)\n"
+                "  numbers = Range[Tidx=@](start:output:0, b:output:0, one:output:0)\n"
+                "  column = Reshape[T=@, Tshape=@](numbers:output:0, b1:output:0)\n"
+                "  number = BroadcastTo[T=@, Tidx=@](column:output:0, br:output:0)\n"
+                "  flat = Reshape[T=@, Tshape=@](#, br:output:0)\n"
+                "  before = Mul[T=@](number:output:0, a:output:0)\n"
+                "  places = Add[T=@](before:z:0, flat:output:0)\n"
+                "  all = Mul[T=@](b:output:0, a:output:0)\n"
+                "  apart = Pack[N=4, T=@](b:output:0, o:output:0, r:output:0, i:output:0)\n"
+                "  sizes = Pack[N=4, T=@](b:output:0, a:output:0, o:output:0, i:output:0)\n");
   strbuf_printf(text,
-                "  dy4 = Reshape[T=%s, Tshape=$Tindices](dy, apart:output:0)\n"
+                "  dy4 = Reshape[T=%s, Tshape=@](dy, apart:output:0)\n"
                 "  rows = Transpose[T=%s, Tperm=int32](dy4:output:0, swap:output:0)\n"
-                "  sums = UnsortedSegmentSum[T=%s, Tindices=$Tindices, Tnumsegments=$Tindices](rows:y:0, places:z:0, all:z:0)\n"
-                "  sum = Reshape[T=%s, Tshape=$Tindices](sums:output:0, sizes:output:0)\n"
+                "  sums = UnsortedSegmentSum[T=%s, Tindices=@, Tnumsegments=@](rows:y:0, places:z:0, all:z:0)\n"
+                "  sum = Reshape[T=%s, Tshape=@](sums:output:0, sizes:output:0)\n"
                 "  back = Transpose[T=%s, Tperm=int32](sum:output:0, swap:output:0)\n"
-                "  d = Reshape[T=%s, Tshape=$Tindices](back:y:0, shape:output:0)\n"
+                "  d = Reshape[T=%s, Tshape=@](back:y:0, shape:output:0)\n"
                 "  none = ZerosLike[T=$Tindices](indices)\n",
                 dtype, dtype, dtype, dtype, dtype, dtype);
+}
+
+static bool finish_text(const GradientRequest *request, StrBuf *marked, StrBuf *text, Status *status) {
+  bool ok = strbuf_ok(marked, status) && index_text(request, "indices", strbuf_text(marked), text, status);
+  strbuf_free(marked);
+  return ok;
 }
 
 static bool gather_v2_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   int64_t batch_dims;
   TRY(node_attr_int(request->node, "batch_dims", &batch_dims, status));
-  strbuf_append(text,
-                "GatherV2Gradient[Tparams:type, Tindices:{int32, int64}, Taxis:{int32, int64}]"
+  StrBuf marked = {0};
+  strbuf_append(&marked,
+                "GatherV2Gradient[Tparams:type, Tindices:type, Taxis:{int32, int64}]"
                 "(params:Tparams, indices:Tindices, axis:Taxis, dy:Tparams)"
                 " -> (dparams:Tparams, dindices:Tindices, daxis:Taxis) {\n"
                 "  no_axis = ZerosLike[T=$Taxis](axis)\n"
-                "  cast_axis = Cast[SrcT=$Taxis, DstT=$Tindices](axis)\n"
+                "  cast_axis = Cast[SrcT=$Taxis, DstT=@](axis)\n"
                 "  vector = Const[dtype=int32, value=[1]]()\n"
-                "  axis1 = Reshape[T=$Tindices, Tshape=int32](cast_axis:y:0, vector:output:0)\n"
+                "  axis1 = Reshape[T=@, Tshape=int32](cast_axis:y:0, vector:output:0)\n"
                 "  rank = Rank[T=$Tparams](params)\n"
-                "  cast_rank = Cast[SrcT=int32, DstT=$Tindices](rank:output:0)\n"
-                "  from_end = Add[T=$Tindices](axis1:output:0, cast_rank:y:0)\n"
-                "  zero_axis = ZerosLike[T=$Tindices](axis1:output:0)\n"
-                "  negative = Less[T=$Tindices](axis1:output:0, zero_axis:y:0)\n"
-                "  ax = Select[T=$Tindices](negative:z:0, from_end:z:0, axis1:output:0)\n");
-  write_scatter(text, "$Tparams", batch_dims, true);
-  strbuf_append(text, "  return dparams = d:output:0, dindices = none:y:0, daxis = no_axis:y:0\n}\n");
-  return strbuf_ok(text, status);
+                "  cast_rank = Cast[SrcT=int32, DstT=@](rank:output:0)\n"
+                "  from_end = Add[T=@](axis1:output:0, cast_rank:y:0)\n"
+                "  zero_axis = ZerosLike[T=@](axis1:output:0)\n"
+                "  negative = Less[T=@](axis1:output:0, zero_axis:y:0)\n"
+                "  ax = Select[T=@](negative:z:0, from_end:z:0, axis1:output:0)\n");
+  write_scatter(&marked, "$Tparams", batch_dims, true);
+  strbuf_append(&marked, "  return dparams = d:output:0, dindices = none:y:0, daxis = no_axis:y:0\n}\n");
+  return finish_text(request, &marked, text, status);
 }
 
 static bool resource_gather_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   int64_t batch_dims;
   TRY(node_attr_int(request->node, "batch_dims", &batch_dims, status));
-  strbuf_append(text,
+  StrBuf marked = {0};
+  strbuf_append(&marked,
                 "ResourceGatherGradient[dtype:type, Tindices:{int32, int64}](resource:resource, indices:Tindices, dy:dtype)"
                 " -> (dresource:dtype, dindices:Tindices) {\n"
                 "  value = ReadVariableOp[dtype=$dtype](resource)\n");
-  write_scatter(text, "$dtype", batch_dims, false);
-  strbuf_append(text, "  return dresource = d:output:0, dindices = none:y:0\n}\n");
-  return strbuf_ok(text, status);
+  write_scatter(&marked, "$dtype", batch_dims, false);
+  strbuf_append(&marked, "  return dresource = d:output:0, dindices = none:y:0\n}\n");
+  return finish_text(request, &marked, text, status);
 }
 
 REGISTER_OP(Gather,
@@ -330,7 +340,7 @@ REGISTER_OP(Gather,
 REGISTER_OP(GatherV2,
   .inputs = {"params: Tparams", "indices: Tindices", "axis: Taxis"},
   .outputs = {"output: Tparams"},
-  .attrs = {"batch_dims: int = 0", "Tparams: type", "Tindices: {int32, int64}", "Taxis: {int32, int64}"},
+  .attrs = {"batch_dims: int = 0", "Tparams: type", "Tindices: {int16, int32, int64}", "Taxis: {int32, int64}"},
   .shape = gather_v2_shape,
   .gradient_fn = gather_v2_gradient,
   .state_size = sizeof(GatherState),

@@ -1,6 +1,7 @@
 /* GatherNd: the slices that indices of several axes name. */
 #include "op/op_registry.h"
 #include "ops/array_box.h"
+#include "ops/index_text.h"
 #include "ops/nd_index.h"
 
 static bool gather_nd_kernel(KernelContext *context, Status *status) {
@@ -16,6 +17,7 @@ static bool gather_nd_kernel(KernelContext *context, Status *status) {
                           (long long)shape_dim(&indices->shape, last), rank);
   }
   nd_index(indices, &params->shape, &index);
+  index.ignore_bad = ((const NdIndexState *)context->state)->ignore_bad;
   int out_rank = last;
   if (last + rank - index.depth > SHAPE_MAX_RANK)
     return status_invalid(status, "Too many dimensions in tensor");
@@ -54,33 +56,50 @@ static bool gather_nd_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* The gradient numbers the slices, as ScatterNd takes neither a vector that is one index nor slices without elements. */
-REGISTER_OP(GatherNd,
-  .inputs = {"params: Tparams", "indices: Tindices"},
-  .outputs = {"output: Tparams"},
-  .attrs = {"Tparams: type", "Tindices: {int32, int64}"},
-  .shape = gather_nd_shape,
-  .gradient =
-    "GatherNdGradient[Tparams:type, Tindices:{int32, int64}](params:Tparams, indices:Tindices, dy:Tparams)"
-    " -> (dparams:Tparams, dindices:Tindices) {\n"
-    "  none = ZerosLike[T=$Tindices](indices)\n"
-    "  shape = Shape[T=$Tparams, out_type=$Tindices](params)\n"
-    "  index_shape = Shape[T=$Tindices, out_type=$Tindices](indices)\n"
-    "  none_before = Const[dtype=$Tindices, value=[0]]()\n"
+/* The gradient numbers the slices, as ScatterNd takes neither a vector that is one index nor slices without
+ * elements. Indices that are passed over have no number. */
+static const char kSumOfSlices[] =
+    "  index_shape = Shape[T=@, out_type=@](#)\n"
+    "  none_before = Const[dtype=@, value=[0]]()\n"
     "  end = Const[dtype=int32, value=[0]]()\n"
     "  last = Const[dtype=int32, value=[-1]]()\n"
     "  step = Const[dtype=int32, value=[1]]()\n"
-    "  depth = StridedSlice[T=$Tindices, Index=int32, end_mask=1]"
+    "  depth = StridedSlice[T=@, Index=int32, end_mask=1]"
     "(index_shape:output:0, last:output:0, end:output:0, step:output:0)\n"
-    "  outer = Slice[T=$Tindices, Index=$Tindices](shape:output:0, none_before:output:0, depth:output:0)\n"
+    "  outer = Slice[T=@, Index=@](shape:output:0, none_before:output:0, depth:output:0)\n"
     "  first = Const[dtype=int32, value=0]()\n"
-    "  strides = Cumprod[T=$Tindices, Tidx=int32, exclusive=true, reverse=true](outer:output:0, first:output:0)\n"
-    "  weighted = Mul[T=$Tindices](indices, strides:out:0)\n"
-    "  numbers = Sum[T=$Tindices, Tidx=int32](weighted:z:0, last:output:0)\n"
-    "  count = Prod[T=$Tindices, Tidx=int32](outer:output:0, first:output:0)\n"
-    "  slices = UnsortedSegmentSum[T=$Tparams, Tindices=$Tindices, Tnumsegments=$Tindices]"
-    "(dy, numbers:output:0, count:output:0)\n"
-    "  d = Reshape[T=$Tparams, Tshape=$Tindices](slices:output:0, shape:output:0)\n"
-    "  return dparams = d:output:0, dindices = none:y:0\n"
-    "}\n",
+    "  strides = Cumprod[T=@, Tidx=int32, exclusive=true, reverse=true](outer:output:0, first:output:0)\n"
+    "  weighted = Mul[T=@](#, strides:out:0)\n"
+    "  numbers = Sum[T=@, Tidx=int32](weighted:z:0, last:output:0)\n"
+    "  count = Prod[T=@, Tidx=int32](outer:output:0, first:output:0)\n"
+    "  slices = UnsortedSegmentSum[T=$Tparams, Tindices=@, Tnumsegments=@](dy, numbers:output:0, count:output:0)\n"
+    "  d = Reshape[T=$Tparams, Tshape=@](slices:output:0, shape:output:0)\n";
+static const char kScatteredSlices[] =
+    "  d = ScatterNd[T=$Tparams, Tindices=@, bad_indices_policy=$bad_indices_policy](#, dy, shape:output:0)\n";
+
+static bool gather_nd_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  Str policy;
+  StrBuf marked = {0};
+  TRY(node_attr_string(request->node, "bad_indices_policy", &policy, status));
+  strbuf_printf(&marked,
+                "GatherNdGradient[Tparams:type, Tindices:type, bad_indices_policy:string]"
+                "(params:Tparams, indices:Tindices, dy:Tparams) -> (dparams:Tparams, dindices:Tindices) {\n"
+                "  none = ZerosLike[T=$Tindices](indices)\n"
+                "  shape = Shape[T=$Tparams, out_type=@](params)\n"
+                "%s"
+                "  return dparams = d:output:0, dindices = none:y:0\n"
+                "}\n",
+                str_equal_text(policy, "IGNORE") ? kScatteredSlices : kSumOfSlices);
+  bool ok = strbuf_ok(&marked, status) && index_text(request, "indices", strbuf_text(&marked), text, status);
+  strbuf_free(&marked);
+  return ok;
+}
+
+REGISTER_OP(GatherNd,
+  .inputs = {"params: Tparams", "indices: Tindices"},
+  .outputs = {"output: Tparams"},
+  .attrs = {"Tparams: type", "Tindices: {int16, int32, int64}", "bad_indices_policy: string = ''"},
+  .shape = gather_nd_shape,
+  .gradient_fn = gather_nd_gradient,
+  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
   .kernels = {{DT_INVALID, gather_nd_kernel}})

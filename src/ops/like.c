@@ -26,8 +26,8 @@ static bool one(DataType dtype, unsigned char bits[16], Status *status) {
     case DT_DOUBLE: case DT_COMPLEX128: memcpy(bits, &d, sizeof d); return true;
     case DT_HALF: memcpy(bits, &half, sizeof half); return true;
     case DT_BFLOAT16: memcpy(bits, &bfloat16, sizeof bfloat16); return true;
-    case DT_INT32: memcpy(bits, &i32, sizeof i32); return true;
-    case DT_INT64: memcpy(bits, &i64, sizeof i64); return true;
+    case DT_INT32: case DT_UINT32: memcpy(bits, &i32, sizeof i32); return true;
+    case DT_INT64: case DT_UINT64: memcpy(bits, &i64, sizeof i64); return true;
     case DT_INT16: case DT_UINT16: memcpy(bits, &u16, sizeof u16); return true;
     case DT_INT8: case DT_UINT8: case DT_BOOL: bits[0] = 1; return true;
     default: return status_set(status, CODE_UNIMPLEMENTED, "OnesLike of %s is not supported", dtype_name(dtype));
@@ -61,7 +61,8 @@ REGISTER_OP(ZerosLike,
 REGISTER_OP(OnesLike,
   .inputs = {"x: T"},
   .outputs = {"y: T"},
-  .attrs = {"T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, int64, complex64, complex128, bool}"},
+  .attrs = {"T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64, complex64, complex128, "
+            "bool}"},
   .shape = shape_unchanged,
   .gradient = NO_GRADIENT,
   .kernels = {{DT_INVALID, ones_like}})

@@ -52,6 +52,6 @@ static bool lin_space_shape(InferenceContext *c, Status *status) {
 
 REGISTER_OP(LinSpace,
   .inputs = {"start: T", "stop: T", "num: Tidx"}, .outputs = {"output: T"},
-  .attrs = {"T: {bfloat16, float, double}", "Tidx: {int32, int64} = DT_INT32"}, .shape = lin_space_shape,
+  .attrs = {"T: {bfloat16, half, float, double}", "Tidx: {int32, int64} = DT_INT32"}, .shape = lin_space_shape,
   .gradient = NO_GRADIENT,
   .kernels = {FLOAT_KERNELS(lin_space_kernel), {DT_BFLOAT16, lin_space_kernel}})

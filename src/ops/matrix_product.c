@@ -4,9 +4,10 @@
 
 #include "ops/half_precision.h"
 
-/* In what a type is multiplied: the parts of complex numbers as real matrices, 16-bit floats as float. */
+/* In what a type is multiplied: the parts of complex numbers as real matrices, 16-bit numbers as float and int32. */
 static DataType real_type(DataType type) {
   if (half_precision(type) || type == DT_COMPLEX64) return DT_FLOAT;
+  if (type == DT_INT16) return DT_INT32;
   return type == DT_COMPLEX128 ? DT_DOUBLE : type;
 }
 
@@ -68,6 +69,18 @@ static void multiply_half(const MatrixProduct *product, const Parallel *parallel
   args.a = a, args.b = b, args.c = c;
   gemm_f32(&args, parallel, c + planes.c);
   half_precision_narrow(product->type, c, product->args.c, args.m * args.n);
+}
+
+static void multiply_int16(const MatrixProduct *product, const Parallel *parallel, void *workspace) {
+  GemmArgs args = real_args(product);
+  Planes planes = plan_planes(product);
+  int32_t *a = workspace, *b = a + planes.a, *c = b + planes.b;
+  const int16_t *from_a = product->args.a, *from_b = product->args.b;
+  for (int64_t i = 0; i < args.m * args.k; i++) a[i] = from_a[i];
+  for (int64_t i = 0; i < args.k * args.n; i++) b[i] = from_b[i];
+  args.a = a, args.b = b, args.c = c;
+  gemm_i32(&args, parallel);
+  for (int64_t i = 0; i < args.m * args.n; i++) ((int16_t *)product->args.c)[i] = (int16_t)(uint32_t)c[i]; /* wraps around */
 }
 
 /* What stands at re and im holds `count` numbers of T; an imaginary part may change its sign on the way. */
@@ -133,6 +146,8 @@ void matrix_product_run(const MatrixProduct *product, const Parallel *parallel, 
     multiply_half(product, parallel, workspace);
   } else if (dtype_is_complex(product->type)) {
     multiply_complex(product, parallel, workspace);
+  } else if (product->type == DT_INT16) {
+    multiply_int16(product, parallel, workspace);
   } else {
     multiply_real(product->type, &product->args, parallel, workspace);
   }

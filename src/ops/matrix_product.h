@@ -6,7 +6,7 @@
 #include "tensor/dtype.h"
 
 typedef struct MatrixProduct {
-  DataType type;                 /* float, double, half, bfloat16, int32, int64, complex64, complex128 */
+  DataType type;                 /* float, double, half, bfloat16, int16, int32, int64, complex64, complex128 */
   GemmArgs args;                 /* dense: lda and ldb are the lengths of rows; no bias, no activation; packed_b for float and double only */
   bool conjugate_a, conjugate_b; /* of complex matrices */
 } MatrixProduct;

@@ -1,6 +1,16 @@
 #include "ops/nd_index.h"
 
+#include "op/node_def.h"
 #include "ops/array_box.h"
+
+bool nd_index_construct(const KernelConstruction *construction, void *memory, Status *status) {
+  Str policy;
+  TRY(node_attr_string(construction->node, "bad_indices_policy", &policy, status));
+  NdIndexState *state = memory;
+  state->ignore_bad = str_equal_text(policy, "IGNORE");
+  return state->ignore_bad || policy.length == 0 || str_equal_text(policy, "DEFAULT") || str_equal_text(policy, "ERROR") ||
+         status_invalid(status, "Unknown bad indices handling attribute: %.*s", (int)policy.length, policy.data);
+}
 
 void nd_index(const Tensor *indices, const Shape *shape, NdIndex *index) {
   int last = indices->shape.rank - 1;
@@ -24,14 +34,16 @@ int64_t nd_index_rows(const NdIndex *index, const Tensor *indices, const Shape *
   int64_t at = 0;
   for (int64_t i = 0; i < index->count; i++) {
     uint64_t row = 0;
+    bool bad = false;
     for (int d = 0; d < index->depth; d++) {
-      int64_t value = indices->dtype == DT_INT32 ? tensor_i32(indices)[at] : tensor_i64(indices)[at], size;
+      int64_t value = indices->dtype == DT_INT32 ? tensor_i32(indices)[at] : tensor_int_at(indices, at), size;
       at++;
       size = shape_dim(shape, d);
-      if (value < 0 || value >= size) return i;
+      bad = bad || value < 0 || value >= size;
       row = row * (uint64_t)size + (uint64_t)value;
     }
-    rows[i] = (int64_t)row;
+    if (bad && !index->ignore_bad) return i;
+    rows[i] = bad ? -1 : (int64_t)row;
   }
   return -1;
 }

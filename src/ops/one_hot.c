@@ -20,10 +20,6 @@ static bool check_scalar(const Tensor *tensor, const char *name, Status *status)
   return status_invalid(status, "%s must be a scalar, but got: %s", name, shape_text(&tensor->shape, text));
 }
 
-static int64_t index_at(const Tensor *indices, int64_t i) {
-  return indices->dtype == DT_UINT8 ? ((const uint8_t *)indices->data)[i] : tensor_int_at(indices, i);
-}
-
 typedef struct OneHotJob {
   const Tensor *indices;
   char *out;
@@ -35,7 +31,7 @@ static void switch_on(void *arg, int64_t begin, int64_t end) {
   const OneHotJob *job = arg;
   const int32_t *narrow = job->indices->dtype == DT_INT32 ? job->indices->data : NULL;
   for (int64_t i = begin; i < end; i++) {
-    int64_t index = narrow != NULL ? narrow[i] : index_at(job->indices, i);
+    int64_t index = narrow != NULL ? narrow[i] : tensor_int_at(job->indices, i);
     if (index < 0 || index >= job->depth) continue;
     int64_t outer = i, inner = 0;
     if (job->inner != 1) outer = i / job->inner, inner = i % job->inner;
@@ -81,7 +77,7 @@ static bool one_hot_kernel(KernelContext *context, Status *status) {
     return true;
   }
   for (int64_t i = 0; i < count; i++) {
-    int64_t index = index_at(indices, i);
+    int64_t index = tensor_int_at(indices, i);
     if (index < 0 || index >= depth) continue;
     int64_t at = (i / inner * depth + index) * inner + i % inner;
     TRY(array_scatter_rows(on, &at, 1, 1, out, status));
@@ -112,7 +108,7 @@ static bool one_hot_shape(InferenceContext *c, Status *status) {
 REGISTER_OP(OneHot,
   .inputs = {"indices: TI", "depth: int32", "on_value: T", "off_value: T"},
   .outputs = {"output: T"},
-  .attrs = {"axis: int = -1", "T: type", "TI: {uint8, int32, int64} = DT_INT64"},
+  .attrs = {"axis: int = -1", "T: type", "TI: {uint8, int8, int32, int64} = DT_INT64"},
   .shape = one_hot_shape,
   .gradient = NO_GRADIENT,
   .state_size = sizeof(OneHotState),

@@ -21,6 +21,7 @@ static bool read_four(const NodeDef *node, const char *attr, const char *noun, i
 bool pool_construct(const KernelConstruction *construction, void *memory, Status *status) {
   PoolState *state = memory;
   TRY(window_read_format(construction->node, &state->attrs, status));
+  if (state->attrs.padding == PADDING_EXPLICIT) TRY(window_read_pads(construction->node, &state->attrs, status));
   if (node_def_attr(construction->node, "ksize") == NULL) {
     state->by_inputs = true;
     return true;
@@ -32,6 +33,19 @@ bool pool_construct(const KernelConstruction *construction, void *memory, Status
 static bool input_four(const Tensor *tensor, const char *noun, int64_t values[4], Status *status) {
   if (tensor_num_elements(tensor) != 4) return status_invalid(status, "Sliding window %s field must specify 4 dimensions", noun);
   for (int i = 0; i < 4; i++) values[i] = tensor_i32(tensor)[i];
+  return true;
+}
+
+/* Every window sees something of the image. */
+static bool check_pads(const PoolRun *run, const int64_t window[WINDOW_AXES], Status *status) {
+  static const char *const kSides[WINDOW_AXES][2] = {{"Top", "Bottom"}, {"Left", "Right"}};
+  for (int k = 0; k < WINDOW_AXES; k++) {
+    for (int side = 0; side < 2; side++) {
+      if (run->attrs.pads[k][side] < window[k]) continue;
+      return status_invalid(status, "%s padding %" PRId64 " needs to be smaller than the window size %" PRId64, kSides[k][side],
+                            run->attrs.pads[k][side], window[k]);
+    }
+  }
   return true;
 }
 
@@ -57,7 +71,11 @@ bool pool_begin(KernelContext *context, const int64_t *dims, PoolRun *run, Statu
   run->input = image_sizes(dims, run->attrs.channels_first);
   run->depth = k[channel];
   for (int i = 0; i < WINDOW_AXES; i++) run->attrs.strides[i] = s[space + i];
+  TRY(check_pads(run, k + space, status));
   if (run->depth != 1) {
+    if (run->attrs.padding == PADDING_EXPLICIT) {
+      return status_set(status, CODE_UNIMPLEMENTED, "Depthwise max pooling does not support explicit padding.");
+    }
     if (k[space] != 1 || k[space + 1] != 1) {
       return status_set(status, CODE_UNIMPLEMENTED,
                         "MaxPooling supports exactly one of pooling across depth or pooling across width/height.");

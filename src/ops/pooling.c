@@ -212,18 +212,24 @@ static bool shape_avg_pool_grad(InferenceContext *c, Status *status) {
 
 #define DECLARED "[T:type, ksize:list(int), strides:list(int), padding:string, data_format:string]"
 #define PASSED "[T=$T, ksize=$ksize, strides=$strides, padding=$padding, data_format=$data_format]"
+/* Of MaxPool and its gradient. */
+#define DECLARED_MAX                                                                                                   \
+  "[T:type, ksize:list(int), strides:list(int), padding:string, explicit_paddings:list(int), data_format:string]"
+#define PASSED_MAX                                                                                                     \
+  "[T=$T, ksize=$ksize, strides=$strides, padding=$padding, explicit_paddings=$explicit_paddings, data_format=$data_format]"
 #define DECLARED_V2 "[T:type, padding:string, data_format:string]"
 #define PASSED_V2 "[T=$T, padding=$padding, data_format=$data_format]"
 
 REGISTER_OP(MaxPool,
   .inputs = {"input: T"}, .outputs = {"output: T"},
   .attrs = {"T: {half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16, qint8} = DT_FLOAT", "ksize: list(int) >= 4",
-            "strides: list(int) >= 4", "padding: {'SAME', 'VALID'}", "data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'"},
+            "strides: list(int) >= 4", "padding: {'SAME', 'VALID', 'EXPLICIT'}", "explicit_paddings: list(int) = []",
+            "data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'"},
   .shape = shape_max_pool,
   .gradient =
-    "MaxPoolGradient" DECLARED "(input:T, dy:T) -> (dinput:T) {\n"
-    "  output = MaxPool" PASSED "(input)\n"
-    "  dinput = MaxPoolGrad" PASSED "(input, output:output:0, dy)\n"
+    "MaxPoolGradient" DECLARED_MAX "(input:T, dy:T) -> (dinput:T) {\n"
+    "  output = MaxPool" PASSED_MAX "(input)\n"
+    "  dinput = MaxPoolGrad" PASSED_MAX "(input, output:output:0, dy)\n"
     "  return dinput = dinput:output:0\n"
     "}\n",
   .state_size = sizeof(PoolState), .construct = pool_construct,
@@ -246,8 +252,8 @@ REGISTER_OP(MaxPoolV2,
 
 REGISTER_OP(MaxPoolGrad,
   .inputs = {"orig_input: T", "orig_output: T", "grad: T"}, .outputs = {"output: T"},
-  .attrs = {"ksize: list(int) >= 4", "strides: list(int) >= 4", "padding: {'SAME', 'VALID'}",
-            "data_format: {'NHWC', 'NCHW'} = 'NHWC'", "T: realnumbertype = DT_FLOAT"},
+  .attrs = {"ksize: list(int) >= 4", "strides: list(int) >= 4", "padding: {'SAME', 'VALID', 'EXPLICIT'}",
+            "explicit_paddings: list(int) = []", "data_format: {'NHWC', 'NCHW'} = 'NHWC'", "T: realnumbertype = DT_FLOAT"},
   .shape = shape_pool_grad,
   .gradient =
     "MaxPoolGradGradient" DECLARED "(input:T, output:T, grad:T, d:T) -> (dinput:T, doutput:T, dgrad:T) {\n"

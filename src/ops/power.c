@@ -9,19 +9,23 @@
 #include "ops/element_types.h"
 
 #define TEMPLATE "ops/power.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_COMPLEX)
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
 /* Integers have no powers below zero, not even those of 1. */
 static bool power_of_integers(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0], *y = context->inputs[1];
-  bool wide = y->dtype == DT_INT64;
   for (int64_t i = 0; tensor_num_elements(x) > 0 && i < tensor_num_elements(y); i++) {
-    if ((wide ? tensor_i64(y)[i] : tensor_i32(y)[i]) < 0) {
+    if (tensor_int_at(y, i) < 0) {
       return status_invalid(status, "Integers to negative integer powers are not allowed");
     }
   }
-  return wide ? pow_i64(context, status) : pow_i32(context, status);
+  switch (y->dtype) {
+    case DT_INT64: return pow_i64(context, status);
+    case DT_INT32: return pow_i32(context, status);
+    case DT_INT16: return pow_i16(context, status);
+    default: return pow_i8(context, status);
+  }
 }
 
 /* By x: dz y x^(y-1), where y = 0 has the last word over 0^-1. By y: dz z log x; TensorFlow takes the logarithm to be 0 where there
@@ -50,17 +54,17 @@ static bool pow_gradient(const GradientRequest *request, StrBuf *text, Status *s
   DataType type;
   TRY(node_attr_type(request->node, "T", &type, status));
   if (dtype_is_complex(type)) return conjugate_text(request, POW_GRADIENT("MulNoNan", "NotEqual"), text, status);
-  if (type == DT_BFLOAT16) return conjugate_text(request, POW_GRADIENT("Mul", "Greater"), text, status); /* MulNoNan knows it not */
   return conjugate_text(request, POW_GRADIENT("MulNoNan", "Greater"), text, status);
 }
 
 REGISTER_OP(Pow,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"},
-  .attrs = {"T: {bfloat16, float, half, double, int32, int64, complex64, complex128}"}, .shape = shape_broadcast_binary,
+  .attrs = {"T: {bfloat16, float, half, double, int8, int16, int32, int64, complex64, complex128}"}, .shape = shape_broadcast_binary,
   .gradient_fn = pow_gradient,
-  .kernels = {TYPED_FLOAT_KERNELS(pow), TYPED_HALF_KERNELS(pow), TYPED_COMPLEX_KERNELS(pow), INT_KERNELS(power_of_integers)})
+  .kernels = {TYPED_FLOAT_KERNELS(pow), TYPED_HALF_KERNELS(pow), TYPED_COMPLEX_KERNELS(pow), INT_KERNELS(power_of_integers),
+              {DT_INT8, power_of_integers}, {DT_INT16, power_of_integers}})
 
-#define PRODUCT_TYPES "T: {half, float, double, complex64, complex128}"
+#define PRODUCT_TYPES "T: {half, bfloat16, float, double, complex64, complex128}"
 
 /* 1 where x counts, 0 where it is 0. */
 #define PRESENT_X                                    \
@@ -81,9 +85,9 @@ CONJUGATE_GRADIENT(xlogy_gradient,
     RETURN_DX_DY)
 REGISTER_OP(Xlogy,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {PRODUCT_TYPES}, .shape = shape_broadcast_binary,
-  .gradient_fn = xlogy_gradient, .kernels = {TYPED_FLOAT_KERNELS(xlogy), {DT_HALF, xlogy_f16}, TYPED_COMPLEX_KERNELS(xlogy)})
+  .gradient_fn = xlogy_gradient, .kernels = {TYPED_FLOAT_KERNELS(xlogy), TYPED_HALF_KERNELS(xlogy), TYPED_COMPLEX_KERNELS(xlogy)})
 
-/* x * log(1 + y). Without Xdivy, which does not know bfloat16: where x is 0, y counts as 0. */
+/* x * log(1 + y). Where x is 0, y counts as 0. */
 CONJUGATE_GRADIENT(xlog1py_gradient,
     "Xlog1pyGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
     BROADCAST_AXES
@@ -119,4 +123,4 @@ CONJUGATE_GRADIENT(xdivy_gradient,
     RETURN_DX_DY)
 REGISTER_OP(Xdivy,
   .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {PRODUCT_TYPES}, .shape = shape_broadcast_binary,
-  .gradient_fn = xdivy_gradient, .kernels = {TYPED_FLOAT_KERNELS(xdivy), {DT_HALF, xdivy_f16}, TYPED_COMPLEX_KERNELS(xdivy)})
+  .gradient_fn = xdivy_gradient, .kernels = {TYPED_FLOAT_KERNELS(xdivy), TYPED_HALF_KERNELS(xdivy), TYPED_COMPLEX_KERNELS(xdivy)})

@@ -13,7 +13,8 @@ typedef struct FloatRange {
 static double rounded(DataType type, double value) {
   if (type == DT_DOUBLE) return value;
   float f = (float)value;
-  return (double)(type == DT_FLOAT ? f : bfloat16_to_float(float_to_bfloat16(f)));
+  if (type == DT_FLOAT) return (double)f;
+  return (double)(type == DT_HALF ? half_to_float(float_to_half(f)) : bfloat16_to_float(float_to_bfloat16(f)));
 }
 
 /* Number `i`, rounded as the type's own arithmetic rounds: the product first, then the sum. */
@@ -93,6 +94,8 @@ static bool range_kernel(KernelContext *context, Status *status) {
         tensor_f32(out)[i] = (float)value;
       } else if (out->dtype == DT_DOUBLE) {
         tensor_f64(out)[i] = value;
+      } else if (out->dtype == DT_HALF) {
+        ((uint16_t *)out->data)[i] = float_to_half((float)value);
       } else {
         ((uint16_t *)out->data)[i] = float_to_bfloat16((float)value);
       }
@@ -143,7 +146,7 @@ static bool range_shape(InferenceContext *c, Status *status) {
 REGISTER_OP(Range,
   .inputs = {"start: Tidx", "limit: Tidx", "delta: Tidx"},
   .outputs = {"output: Tidx"},
-  .attrs = {"Tidx: {bfloat16, float, double, int32, int64} = DT_INT32"},
+  .attrs = {"Tidx: {bfloat16, half, float, double, int8, int16, int32, int64, uint16, uint32, uint64} = DT_INT32"},
   .shape = range_shape,
   .gradient = NO_GRADIENT,
-  .kernels = {FLOAT_KERNELS(range_kernel), {DT_BFLOAT16, range_kernel}, INT_KERNELS(range_kernel)})
+  .kernels = {FLOAT_KERNELS(range_kernel), HALF_KERNELS(range_kernel), INT_KERNELS(range_kernel)})

@@ -353,17 +353,22 @@ done:
   return ok;
 }
 
-#define REDUCTION(gradient)                                                                                     \
+#define REDUCTION(gradient, types)                                                                                     \
   .inputs = {"input: T", "reduction_indices: Tidx"}, .outputs = {"output: T"},                                  \
-  .attrs = {"keep_dims: bool = false", "T: numbertype", "Tidx: {int32, int64} = DT_INT32"},                     \
+  .attrs = {"keep_dims: bool = false", "T: {" types "}", "Tidx: {int32, int64} = DT_INT32"},                     \
   .shape = shape_reduction, .gradient_fn = gradient, .state_size = sizeof(ReductionState),                      \
   .construct = reduction_construct
 
-REGISTER_OP(Sum, REDUCTION(sum_gradient), .kernels = {NUMBER_KERNELS(sum)})
-REGISTER_OP(Mean, REDUCTION(mean_gradient), .kernels = {NUMBER_KERNELS(mean)})
-REGISTER_OP(Prod, REDUCTION(prod_gradient), .kernels = {NUMBER_KERNELS(prod)})
-REGISTER_OP(Max, REDUCTION(max_gradient), .kernels = {REAL_KERNELS(max)})
-REGISTER_OP(Min, REDUCTION(min_gradient), .kernels = {REAL_KERNELS(min)})
+/* TensorFlow 1.x allowed complex numbers, for which there never was a kernel. */
+#define ORDERED_TYPES                                                                                              \
+  "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, quint8, qint32, " \
+  "qint16, quint16, complex64, complex128"
+
+REGISTER_OP(Sum, REDUCTION(sum_gradient, NUMBER_TYPES), .kernels = {NUMBER_KERNELS(sum)})
+REGISTER_OP(Mean, REDUCTION(mean_gradient, NUMBER_TYPES), .kernels = {NUMBER_KERNELS(mean)})
+REGISTER_OP(Prod, REDUCTION(prod_gradient, NUMBER_TYPES), .kernels = {NUMBER_KERNELS(prod)})
+REGISTER_OP(Max, REDUCTION(max_gradient, ORDERED_TYPES), .kernels = {REAL_KERNELS(max)})
+REGISTER_OP(Min, REDUCTION(min_gradient, ORDERED_TYPES), .kernels = {REAL_KERNELS(min)})
 
 /* The smallest and the largest of truth values. */
 #define LOGICAL_REDUCTION(kernel)                                                                               \

@@ -191,7 +191,7 @@ static bool finish_update(KernelContext *context, Status *status) {
 REGISTER_OP(AssignAdd,
   .inputs = {"ref: Ref(T)", "value: T"},
   .outputs = {"output_ref: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   .shape = shape_merged_inputs,
   .gradient = NO_GRADIENT,
   .kernels = {TYPED_NUMBER_KERNELS(assign_add)})
@@ -199,7 +199,7 @@ REGISTER_OP(AssignAdd,
 REGISTER_OP(AssignSub,
   .inputs = {"ref: Ref(T)", "value: T"},
   .outputs = {"output_ref: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   .shape = shape_merged_inputs,
   .gradient = NO_GRADIENT,
   .kernels = {TYPED_NUMBER_KERNELS(assign_sub)})

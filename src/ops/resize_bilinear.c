@@ -253,7 +253,7 @@ static bool bilinear_gradient(const GradientRequest *request, StrBuf *text, Stat
 
 REGISTER_OP(ResizeBilinear,
   .inputs = {"images: T", "size: int32"}, .outputs = {"resized_images: float"},
-  .attrs = {"T: {int8, uint8, int16, uint16, int32, int64, bfloat16, half, float, double}", "align_corners: bool = false",
+  .attrs = {"T: {int8, uint8, int16, uint16, int32, int64, bfloat16, half, float, double, bfloat16}", "align_corners: bool = false",
             "half_pixel_centers: bool = false"},
   .shape = shape_resize,
   .gradient_fn = bilinear_gradient,

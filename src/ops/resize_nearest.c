@@ -92,7 +92,7 @@ static ParallelBody *gather_of(DataType type) {
     case DT_INT32: return gather_rows_i32;
     case DT_UINT8: return gather_rows_u8;
     case DT_INT8: return gather_rows_i8;
-    default: return gather_rows_f32; /* of half, too */
+    default: return gather_rows_f32; /* of 16-bit floats, too */
   }
 }
 
@@ -162,17 +162,17 @@ static bool nearest_gradient(const GradientRequest *request, StrBuf *text, Statu
 
 REGISTER_OP(ResizeNearestNeighbor,
   .inputs = {"images: T", "size: int32"}, .outputs = {"resized_images: T"},
-  .attrs = {"T: {int8, uint8, int16, uint16, int32, int64, half, float, double}", "align_corners: bool = false",
+  .attrs = {"T: {int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16}", "align_corners: bool = false",
             "half_pixel_centers: bool = false"},
   .shape = shape_resize,
   .gradient_fn = nearest_gradient,
   .state_size = sizeof(ResizeAttrs), .construct = resize_construct,
-  .kernels = {FLOAT_KERNELS(resize_nearest_neighbor), {DT_HALF, resize_nearest_neighbor}, INT_KERNELS(resize_nearest_neighbor),
+  .kernels = {FLOAT_KERNELS(resize_nearest_neighbor), HALF_KERNELS(resize_nearest_neighbor), INT_KERNELS(resize_nearest_neighbor),
               SMALL_KERNELS(resize_nearest_neighbor)})
 
 REGISTER_OP(ResizeNearestNeighborGrad,
   .inputs = {"grads: T", "size: int32"}, .outputs = {"output: T"},
-  .attrs = {"T: {uint8, int8, int32, half, float, double}", "align_corners: bool = false", "half_pixel_centers: bool = false"},
+  .attrs = {"T: {uint8, int8, int32, half, float, double, bfloat16}", "align_corners: bool = false", "half_pixel_centers: bool = false"},
   .shape = shape_resize,
   .gradient =
     "ResizeNearestNeighborGradGradient" DECLARED "(grads:T, size:int32, d:T) -> (dgrads:T, dsize:int32) {\n"
@@ -181,5 +181,5 @@ REGISTER_OP(ResizeNearestNeighborGrad,
     "  return dgrads = dgrads:resized_images:0, dsize = dsize:y:0\n"
     "}\n",
   .state_size = sizeof(ResizeAttrs), .construct = nearest_grad_construct,
-  .kernels = {FLOAT_KERNELS(resize_nearest_neighbor_grad), {DT_HALF, resize_nearest_neighbor_grad},
+  .kernels = {FLOAT_KERNELS(resize_nearest_neighbor_grad), HALF_KERNELS(resize_nearest_neighbor_grad),
               {DT_INT32, resize_nearest_neighbor_grad}, {DT_UINT8, resize_nearest_neighbor_grad}, {DT_INT8, resize_nearest_neighbor_grad}})

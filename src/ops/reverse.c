@@ -105,7 +105,8 @@ static bool reverse_v2_shape(InferenceContext *c, Status *status) {
 REGISTER_OP(Reverse,
   .inputs = {"tensor: T", "dims: bool"},
   .outputs = {"output: T"},
-  .attrs = {"T: {uint8, int8, uint16, int16, int32, int64, bool, half, float, double, complex64, complex128, string}"},
+  .attrs = {"T: {uint8, int8, uint16, int16, uint32, int32, uint64, int64, bool, bfloat16, half, float, double, complex64, "
+            "complex128, string}"},
   .shape = reverse_shape,
   .gradient =
     "ReverseGradient[T:type](tensor:T, dims:bool, dy:T) -> (dtensor:T, ddims:bool) {\n"
@@ -119,7 +120,8 @@ REGISTER_OP(ReverseV2,
   .inputs = {"tensor: T", "axis: Tidx"},
   .outputs = {"output: T"},
   .attrs = {"Tidx: {int32, int64} = DT_INT32",
-            "T: {uint8, int8, uint16, int16, int32, int64, bool, bfloat16, half, float, double, complex64, complex128, string}"},
+            "T: {uint8, int8, uint16, int16, int32, uint32, int64, uint64, bool, bfloat16, half, float, double, complex64, "
+            "complex128, string}"},
   .shape = reverse_v2_shape,
   .gradient =
     "ReverseV2Gradient[T:type, Tidx:{int32, int64}](tensor:T, axis:Tidx, dy:T) -> (dtensor:T, daxis:Tidx) {\n"

@@ -48,7 +48,7 @@ REGISTER_OP(Rint,
 /* TensorFlow has no kernels for complex numbers here either. */
 REGISTER_OP(Round,
   .inputs = {"x: T"}, .outputs = {"y: T"},
-  .attrs = {"T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"}, .shape = shape_unchanged,
+  .attrs = {"T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"}, .shape = shape_unchanged,
   .gradient = NO_GRADIENT, .kernels = {TYPED_FLOAT_KERNELS(rint), TYPED_HALF_KERNELS(rint), INT_KERNELS(keep)})
 
 REGISTER_OP(IsNan,

@@ -178,11 +178,13 @@ REGISTER_OP(RestoreV2,
 /* --- merging --- */
 
 typedef struct MergeState {
-  bool delete_old_dirs;
+  bool delete_old_dirs, allow_missing_files;
 } MergeState;
 
 static bool merge_construct(const KernelConstruction *construction, void *state, Status *status) {
-  return node_attr_bool(construction->node, "delete_old_dirs", &((MergeState *)state)->delete_old_dirs, status);
+  MergeState *merge = state;
+  return node_attr_bool(construction->node, "delete_old_dirs", &merge->delete_old_dirs, status) &&
+         node_attr_bool(construction->node, "allow_missing_files", &merge->allow_missing_files, status);
 }
 
 /* How much of the prefix names its folder. */
@@ -218,7 +220,7 @@ static bool merge(KernelContext *context, Status *status) {
   if (memory == NULL) return false;
   Str *prefixes = memory->data;
   for (int64_t i = 0; i < count; i++) prefixes[i] = string_at(inputs, i);
-  bool ok = bundle_merge(prefixes, count, string_at(destination, 0), status);
+  bool ok = bundle_merge(prefixes, count, state->allow_missing_files, string_at(destination, 0), status);
   if (ok && state->delete_old_dirs) delete_directories(prefixes, count, string_at(destination, 0));
   buffer_unref(memory);
   return ok;
@@ -232,7 +234,7 @@ static bool merge_shape(InferenceContext *c, Status *status) {
 
 REGISTER_OP(MergeV2Checkpoints,
   .inputs = {"checkpoint_prefixes: string", "destination_prefix: string"},
-  .attrs = {"delete_old_dirs: bool = true"},
+  .attrs = {"delete_old_dirs: bool = true", "allow_missing_files: bool = false"},
   .is_stateful = true,
   .shape = merge_shape,
   .gradient = NO_GRADIENT,

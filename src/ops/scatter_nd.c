@@ -8,6 +8,7 @@
 #include "ops/array_box.h"
 #include "ops/element_types.h"
 #include "ops/half_precision.h"
+#include "ops/index_text.h"
 #include "ops/nd_index.h"
 #include "ops/variable_access.h"
 
@@ -171,6 +172,7 @@ static bool scatter_nd_checked(KernelContext *context, const Shape *shape, Statu
   TRY(kernel_allocate_output(context, 0, shape, &out, status));
   array_clear(out);
   scatter_index(indices, shape, &index);
+  index.ignore_bad = ((const NdIndexState *)context->state)->ignore_bad;
   return scatter_into(context, SCATTER_ADD, &index, indices, updates, out, status);
 }
 
@@ -251,16 +253,17 @@ static bool scatter_nd_shape(InferenceContext *c, Status *status) {
 REGISTER_OP(ScatterNd,
   .inputs = {"indices: Tindices", "updates: T", "shape: Tindices"},
   .outputs = {"output: T"},
-  .attrs = {"T: type", "Tindices: {int32, int64}"},
+  .attrs = {"T: type", "Tindices: {int16, int32, int64}", "bad_indices_policy: string = ''"},
   .shape = scatter_nd_shape,
   .gradient =
-    "ScatterNdGradient[T:type, Tindices:{int32, int64}](indices:Tindices, updates:T, shape:Tindices, dy:T)"
+    "ScatterNdGradient[T:type, Tindices:type, bad_indices_policy:string](indices:Tindices, updates:T, shape:Tindices, dy:T)"
     " -> (dindices:Tindices, dupdates:T, dshape:Tindices) {\n"
     "  no_indices = ZerosLike[T=$Tindices](indices)\n"
     "  no_shape = ZerosLike[T=$Tindices](shape)\n"
-    "  d = GatherNd[Tparams=$T, Tindices=$Tindices](dy, indices)\n"
+    "  d = GatherNd[Tparams=$T, Tindices=$Tindices, bad_indices_policy=$bad_indices_policy](dy, indices)\n"
     "  return dindices = no_indices:y:0, dupdates = d:output:0, dshape = no_shape:y:0\n"
     "}\n",
+  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
   .kernels = {NUMBER_KERNELS(scatter_nd_kernel), {DT_BOOL, scatter_nd_kernel}})
 
 /* --- into a copy of a tensor --- */
@@ -304,6 +307,7 @@ static bool scatter_to_copy(KernelContext *context, ScatterKind kind, Status *st
     TRY(array_box_copy(&box, tensor, out, context->parallel, status));
   }
   scatter_index(indices, &out->shape, &index);
+  index.ignore_bad = ((const NdIndexState *)context->state)->ignore_bad;
   return scatter_into(context, kind, &index, indices, updates, out, status);
 }
 static bool scatter_to_tensor(KernelContext *context, ScatterKind kind, Status *status) {
@@ -333,60 +337,68 @@ static bool tensor_scatter_shape(InferenceContext *c, Status *status) {
 }
 
 #define TENSOR_ADD_GRADIENT(op, input)                                                                                 \
-  op "Gradient[T:type, Tindices:{int32, int64}](" input ":T, indices:Tindices, updates:T, dy:T)"                       \
+  op "Gradient[T:type, Tindices:type, bad_indices_policy:string](" input ":T, indices:Tindices, updates:T, dy:T)"                       \
     " -> (d" input ":T, dindices:Tindices, dupdates:T) {\n"                                                            \
     "  none = ZerosLike[T=$Tindices](indices)\n"                                                                       \
     "  same = Identity[T=$T](dy)\n"                                                                                    \
-    "  d = GatherNd[Tparams=$T, Tindices=$Tindices](dy, indices)\n"                                                    \
+    "  d = GatherNd[Tparams=$T, Tindices=$Tindices, bad_indices_policy=$bad_indices_policy](dy, indices)\n"                                                    \
     "  return d" input " = same:output:0, dindices = none:y:0, dupdates = d:output:0\n"                                \
     "}\n"
 
 REGISTER_OP(ScatterNdNonAliasingAdd,
   .inputs = {"input: T", "indices: Tindices", "updates: T"},
   .outputs = {"output: T"},
-  .attrs = {"T: {numbertype, bool}", "Tindices: {int32, int64}"},
+  .attrs = {"T: {" NUMBER_TYPES ", bool}", "Tindices: {int32, int64}", "bad_indices_policy: string = ''"},
   .shape = tensor_scatter_shape,
   .gradient = TENSOR_ADD_GRADIENT("ScatterNdNonAliasingAdd", "input"),
+  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
   .kernels = {NUMBER_KERNELS(non_aliasing_add_kernel), {DT_BOOL, non_aliasing_add_kernel}})
 
 REGISTER_OP(TensorScatterAdd,
   .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
   .outputs = {"output: T"},
-  .attrs = {"T: type", "Tindices: {int32, int64}"},
+  .attrs = {"T: type", "Tindices: {int32, int64}", "bad_indices_policy: string = ''"},
   .shape = tensor_scatter_shape,
   .gradient = TENSOR_ADD_GRADIENT("TensorScatterAdd", "tensor"),
+  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
   .kernels = {NUMBER_KERNELS(tensor_add_kernel), {DT_BOOL, tensor_add_kernel}})
 
 REGISTER_OP(TensorScatterSub,
   .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
   .outputs = {"output: T"},
-  .attrs = {"T: type", "Tindices: {int32, int64}"},
+  .attrs = {"T: type", "Tindices: {int32, int64}", "bad_indices_policy: string = ''"},
   .shape = tensor_scatter_shape,
   .gradient =
-    "TensorScatterSubGradient[T:type, Tindices:{int32, int64}](tensor:T, indices:Tindices, updates:T, dy:T)"
+    "TensorScatterSubGradient[T:type, Tindices:type, bad_indices_policy:string](tensor:T, indices:Tindices, updates:T, dy:T)"
     " -> (dtensor:T, dindices:Tindices, dupdates:T) {\n"
     "  none = ZerosLike[T=$Tindices](indices)\n"
     "  same = Identity[T=$T](dy)\n"
-    "  taken = GatherNd[Tparams=$T, Tindices=$Tindices](dy, indices)\n"
+    "  taken = GatherNd[Tparams=$T, Tindices=$Tindices, bad_indices_policy=$bad_indices_policy](dy, indices)\n"
     "  d = Neg[T=$T](taken:output:0)\n"
     "  return dtensor = same:output:0, dindices = none:y:0, dupdates = d:y:0\n"
     "}\n",
+  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
   .kernels = {NUMBER_KERNELS(tensor_sub_kernel), {DT_BOOL, tensor_sub_kernel}})
+
+static bool tensor_update_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  return index_text(request, "indices",
+    "TensorScatterUpdateGradient[T:type, Tindices:type, bad_indices_policy:string]"
+    "(tensor:T, indices:Tindices, updates:T, dy:T) -> (dtensor:T, dindices:Tindices, dupdates:T) {\n"
+    "  none = ZerosLike[T=$Tindices](indices)\n"
+    "  zeros = ZerosLike[T=$T](updates)\n"
+    "  kept = TensorScatterUpdate[T=$T, Tindices=@, bad_indices_policy=$bad_indices_policy](dy, #, zeros:y:0)\n"
+    "  d = GatherNd[Tparams=$T, Tindices=@, bad_indices_policy=$bad_indices_policy](dy, #)\n"
+    "  return dtensor = kept:output:0, dindices = none:y:0, dupdates = d:output:0\n"
+    "}\n", text, status);
+}
 
 REGISTER_OP(TensorScatterUpdate,
   .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
   .outputs = {"output: T"},
-  .attrs = {"T: type", "Tindices: {int32, int64}"},
+  .attrs = {"T: type", "Tindices: {int16, int32, int64, uint16}", "bad_indices_policy: string = ''"},
   .shape = tensor_scatter_shape,
-  .gradient =
-    "TensorScatterUpdateGradient[T:type, Tindices:{int32, int64}](tensor:T, indices:Tindices, updates:T, dy:T)"
-    " -> (dtensor:T, dindices:Tindices, dupdates:T) {\n"
-    "  none = ZerosLike[T=$Tindices](indices)\n"
-    "  zeros = ZerosLike[T=$T](updates)\n"
-    "  kept = TensorScatterUpdate[T=$T, Tindices=$Tindices](dy, indices, zeros:y:0)\n"
-    "  d = GatherNd[Tparams=$T, Tindices=$Tindices](dy, indices)\n"
-    "  return dtensor = kept:output:0, dindices = none:y:0, dupdates = d:output:0\n"
-    "}\n",
+  .gradient_fn = tensor_update_gradient,
+  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
   .kernels = {{DT_INVALID, tensor_update_kernel}})
 
 /* --- into a variable --- */
@@ -406,6 +418,7 @@ static bool scatter_to_variable(KernelContext *context, ScatterKind kind, Status
   TRY(check_as_variable(&variable->value.shape, indices, updates, status));
   TRY(variable_prepare_update(variable, variable_name(context, 0), context->pool, status));
   scatter_index(indices, &variable->value.shape, &index);
+  index.ignore_bad = ((const NdIndexState *)context->state)->ignore_bad;
   TRY(scatter_into(context, kind, &index, indices, updates, &variable->value, status));
   return context->num_outputs == 0 || kernel_set_output(context, 0, context->inputs[0], NULL, status);
 }
@@ -438,47 +451,53 @@ static bool resource_scatter_shape(InferenceContext *c, Status *status) {
 REGISTER_OP(ScatterNdUpdate,
   .inputs = {"ref: Ref(T)", "indices: Tindices", "updates: T"},
   .outputs = {"output_ref: Ref(T)"},
-  .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true"},
+  .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true", "bad_indices_policy: string = ''"},
   .shape = reference_scatter_shape,
   .gradient = NO_GRADIENT,
+  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
   .kernels = {{DT_INVALID, variable_update_kernel}})
 
 REGISTER_OP(ScatterNdAdd,
   .inputs = {"ref: Ref(T)", "indices: Tindices", "updates: T"},
   .outputs = {"output_ref: Ref(T)"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false", "bad_indices_policy: string = ''"},
   .shape = reference_scatter_shape,
   .gradient = NO_GRADIENT,
+  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
   .kernels = {NUMBER_KERNELS(variable_add_kernel)})
 
 REGISTER_OP(ScatterNdSub,
   .inputs = {"ref: Ref(T)", "indices: Tindices", "updates: T"},
   .outputs = {"output_ref: Ref(T)"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false", "bad_indices_policy: string = ''"},
   .shape = reference_scatter_shape,
   .gradient = NO_GRADIENT,
+  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
   .kernels = {NUMBER_KERNELS(variable_sub_kernel)})
 
 REGISTER_OP(ResourceScatterNdUpdate,
   .inputs = {"ref: resource", "indices: Tindices", "updates: T"},
-  .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true"},
+  .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true", "bad_indices_policy: string = ''"},
   .is_stateful = true,
   .shape = resource_scatter_shape,
   .gradient = NO_GRADIENT,
+  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
   .kernels = {{DT_INVALID, variable_update_kernel}})
 
 REGISTER_OP(ResourceScatterNdAdd,
   .inputs = {"ref: resource", "indices: Tindices", "updates: T"},
-  .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true"},
+  .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true", "bad_indices_policy: string = ''"},
   .is_stateful = true,
   .shape = resource_scatter_shape,
   .gradient = NO_GRADIENT,
+  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
   .kernels = {NUMBER_KERNELS(variable_add_kernel)})
 
 REGISTER_OP(ResourceScatterNdSub,
   .inputs = {"ref: resource", "indices: Tindices", "updates: T"},
-  .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true"},
+  .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true", "bad_indices_policy: string = ''"},
   .is_stateful = true,
   .shape = resource_scatter_shape,
   .gradient = NO_GRADIENT,
+  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
   .kernels = {NUMBER_KERNELS(variable_sub_kernel)})

@@ -143,18 +143,18 @@ static bool resource_shape(InferenceContext *c, Status *status) {
 #define ORDERED "{half, bfloat16, float, double, int32, int64}"
 
 REGISTER_OP(ScatterUpdate, ON_REFERENCE("type", "true"), .kernels = {{DT_INVALID, scatter_update}})
-REGISTER_OP(ScatterAdd, ON_REFERENCE("numbertype", "false"), .kernels = {TYPED_NUMBER_KERNELS(scatter_add)})
-REGISTER_OP(ScatterSub, ON_REFERENCE("numbertype", "false"), .kernels = {TYPED_NUMBER_KERNELS(scatter_sub)})
-REGISTER_OP(ScatterMul, ON_REFERENCE("numbertype", "false"), .kernels = {TYPED_NUMBER_KERNELS(scatter_mul)})
-REGISTER_OP(ScatterDiv, ON_REFERENCE("numbertype", "false"), .kernels = {TYPED_NUMBER_KERNELS(scatter_div)})
+REGISTER_OP(ScatterAdd, ON_REFERENCE("{" NUMBER_TYPES "}", "false"), .kernels = {TYPED_NUMBER_KERNELS(scatter_add)})
+REGISTER_OP(ScatterSub, ON_REFERENCE("{" NUMBER_TYPES "}", "false"), .kernels = {TYPED_NUMBER_KERNELS(scatter_sub)})
+REGISTER_OP(ScatterMul, ON_REFERENCE("{" NUMBER_TYPES "}", "false"), .kernels = {TYPED_NUMBER_KERNELS(scatter_mul)})
+REGISTER_OP(ScatterDiv, ON_REFERENCE("{" NUMBER_TYPES "}", "false"), .kernels = {TYPED_NUMBER_KERNELS(scatter_div)})
 REGISTER_OP(ScatterMin, ON_REFERENCE(ORDERED, "false"),
   .kernels = {TYPED_FLOAT_KERNELS(scatter_min), TYPED_HALF_KERNELS(scatter_min), TYPED_INT_KERNELS(scatter_min)})
 REGISTER_OP(ScatterMax, ON_REFERENCE(ORDERED, "false"),
   .kernels = {TYPED_FLOAT_KERNELS(scatter_max), TYPED_HALF_KERNELS(scatter_max), TYPED_INT_KERNELS(scatter_max)})
 REGISTER_OP(ResourceScatterUpdate, ON_RESOURCE("type"), .kernels = {{DT_INVALID, scatter_update}})
-REGISTER_OP(ResourceScatterAdd, ON_RESOURCE("numbertype"), .kernels = {TYPED_NUMBER_KERNELS(scatter_add)})
-REGISTER_OP(ResourceScatterSub, ON_RESOURCE("numbertype"), .kernels = {TYPED_NUMBER_KERNELS(scatter_sub)})
-REGISTER_OP(ResourceScatterMul, ON_RESOURCE("numbertype"), .kernels = {TYPED_NUMBER_KERNELS(scatter_mul)})
-REGISTER_OP(ResourceScatterDiv, ON_RESOURCE("numbertype"), .kernels = {TYPED_NUMBER_KERNELS(scatter_div)})
-REGISTER_OP(ResourceScatterMin, ON_RESOURCE("numbertype"), .kernels = {TYPED_REAL_KERNELS(scatter_min)})
-REGISTER_OP(ResourceScatterMax, ON_RESOURCE("numbertype"), .kernels = {TYPED_REAL_KERNELS(scatter_max)})
+REGISTER_OP(ResourceScatterAdd, ON_RESOURCE("{" NUMBER_TYPES "}"), .kernels = {TYPED_NUMBER_KERNELS(scatter_add)})
+REGISTER_OP(ResourceScatterSub, ON_RESOURCE("{" NUMBER_TYPES "}"), .kernels = {TYPED_NUMBER_KERNELS(scatter_sub)})
+REGISTER_OP(ResourceScatterMul, ON_RESOURCE("{" NUMBER_TYPES "}"), .kernels = {TYPED_NUMBER_KERNELS(scatter_mul)})
+REGISTER_OP(ResourceScatterDiv, ON_RESOURCE("{" NUMBER_TYPES "}"), .kernels = {TYPED_NUMBER_KERNELS(scatter_div)})
+REGISTER_OP(ResourceScatterMin, ON_RESOURCE("{" NUMBER_TYPES "}"), .kernels = {TYPED_REAL_KERNELS(scatter_min)})
+REGISTER_OP(ResourceScatterMax, ON_RESOURCE("{" NUMBER_TYPES "}"), .kernels = {TYPED_REAL_KERNELS(scatter_max)})

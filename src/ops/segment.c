@@ -41,7 +41,7 @@ static bool segment_shape(InferenceContext *c, Status *status) {
 #define SEGMENT_ARGS .inputs = {"data: T", "segment_ids: Tindices"}, .outputs = {"output: T"}, .shape = segment_shape
 
 REGISTER_OP(SegmentSum, SEGMENT_ARGS,
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}"},
   .gradient =
     "SegmentSumGradient[T:type, Tindices:type](x:T, ids:Tindices, dy:T) -> (dx:T, dids:Tindices) {\n"
     "  dx = Gather[Tparams=$T, Tindices=$Tindices](dy, ids)\n"
@@ -52,7 +52,7 @@ REGISTER_OP(SegmentSum, SEGMENT_ARGS,
 
 /* Divided is by the rows' counts: those of segments without rows are zero. */
 REGISTER_OP(SegmentMean, SEGMENT_ARGS,
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}"},
   .gradient =
     "SegmentMeanGradient[T:type, Tindices:type](x:T, ids:Tindices, dy:T) -> (dx:T, dids:Tindices) {\n"
     "  ones = OnesLike[T=$T](x)\n"
@@ -97,7 +97,7 @@ CONJUGATE_GRADIENT(segment_prod_gradient,
   "}\n")
 
 REGISTER_OP(SegmentProd, SEGMENT_ARGS,
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}"},
   .gradient_fn = segment_prod_gradient,
   .kernels = {NUMBER_KERNELS(segment_prod)})
 

@@ -8,14 +8,15 @@
 
 typedef enum SegmentKind { SEGMENT_SUM, SEGMENT_MEAN, SEGMENT_SQRT_N, SEGMENT_PROD, SEGMENT_MIN, SEGMENT_MAX } SegmentKind;
 
-/* Element `i` of an int32 or int64 array. */
+/* Element `i` of an int16, int32 or int64 array. */
 typedef struct SegmentIds {
   const void *data;
-  bool wide; /* int64 */
+  DataType dtype;
 } SegmentIds;
-static inline SegmentIds segment_ids(const Tensor *tensor) { return (SegmentIds){tensor->data, tensor->dtype == DT_INT64}; }
+static inline SegmentIds segment_ids(const Tensor *tensor) { return (SegmentIds){tensor->data, tensor->dtype}; }
 static inline int64_t segment_id(SegmentIds ids, int64_t i) {
-  return ids.wide ? ((const int64_t *)ids.data)[i] : ((const int32_t *)ids.data)[i];
+  if (ids.dtype == DT_INT32) return ((const int32_t *)ids.data)[i];
+  return ids.dtype == DT_INT64 ? ((const int64_t *)ids.data)[i] : ((const int16_t *)ids.data)[i];
 }
 
 /* Sorted ids: entry i puts row rows[i] of the data (row i when rows.data is NULL) into segment ids[i]. What is sorted lies together, so
@@ -33,7 +34,7 @@ MUST_CHECK bool segment_combine_sorted(KernelContext *context, SegmentRuns *runs
 
 /* Ids in any order: the output is filled with what is neutral (for SEGMENT_MIN the highest and for SEGMENT_MAX the lowest finite value),
  * and entry i combines row rows[i] (i when rows.data is NULL), times weights[rows[i]] where there are weights, into segment ids[i].
- * Negative ids are passed over; others were checked. Of the kinds those without a division. Weights: DT_FLOAT and DT_DOUBLE. */
+ * Negative ids are passed over; others were checked. Of the kinds those without a division. Weights: of real floating types. */
 typedef struct SegmentScatter {
   SegmentKind kind;
   const void *data;

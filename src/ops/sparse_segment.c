@@ -134,15 +134,18 @@ static bool sparse_gradient_shape(InferenceContext *c, Status *status) { return 
 
 /* --- ops --- */
 
-#define SPARSE_ARGS .inputs = {"data: T", "indices: Tidx", "segment_ids: int32"}, .outputs = {"output: T"}, .shape = sparse_shape
+#define SPARSE_ARGS .inputs = {"data: T", "indices: Tidx", "segment_ids: Tsegmentids"}, .outputs = {"output: T"}, .shape = sparse_shape
 #define SIZED_ARGS                                                                                                       \
-  .inputs = {"data: T", "indices: Tidx", "segment_ids: int32", "num_segments: Tnumsegments"}, .outputs = {"output: T"}, \
+  .inputs = {"data: T", "indices: Tidx", "segment_ids: Tsegmentids", "num_segments: Tnumsegments"}, .outputs = {"output: T"}, \
   .shape = sparse_sized_shape
 #define GRADIENT_ARGS                                                                                                    \
-  .inputs = {"grad: T", "indices: Tidx", "segment_ids: int32", "output_dim0: int32"}, .outputs = {"output: T"},         \
+  .inputs = {"grad: T", "indices: Tidx", "segment_ids: Tsegmentids", "output_dim0: int32"}, .outputs = {"output: T"},         \
   .shape = sparse_gradient_shape
-#define FLOATS "T: {float, double}"
+#define FLOATS "T: {bfloat16, half, float, double}"
 #define INDICES "Tidx: {int32, int64} = DT_INT32"
+#define SEGMENT_IDS "Tsegmentids: {int32, int64} = DT_INT32"
+/* What a gradient is handed on as, where there are sparse ones. */
+#define SPARSE_GRADIENT "sparse_gradient: bool = false"
 #define SIZES "Tnumsegments: {int32, int64} = DT_INT32"
 
 /* Pieces of gradient text: how many rows a tensor has, and the signatures. */
@@ -154,12 +157,12 @@ static bool sparse_gradient_shape(InferenceContext *c, Status *status) { return 
     "(shape:output:0, start:output:0, one:output:0, one:output:0)\n"
 #define ZERO_IDS                                                                                                         \
     "  di = ZerosLike[T=$Tidx](i)\n"                                                                                     \
-    "  ds = ZerosLike[T=int32](s)\n"
-#define BEGIN_SPARSE(op) op "Gradient[T:type, Tidx:type](x:T, i:Tidx, s:int32, dy:T) -> (dx:T, di:Tidx, ds:int32) {\n"
+    "  ds = ZerosLike[T=$Tsegmentids](s)\n"
+#define BEGIN_SPARSE(op) op "Gradient[T:type, Tidx:type, Tsegmentids:type](x:T, i:Tidx, s:Tsegmentids, dy:T) -> (dx:T, di:Tidx, ds:Tsegmentids) {\n"
 #define END_SPARSE ZERO_IDS "  return dx = dx:output:0, di = di:y:0, ds = ds:y:0\n}\n"
 #define BEGIN_SIZED(op)                                                                                                  \
-    op "Gradient[T:type, Tidx:type, Tnumsegments:type](x:T, i:Tidx, s:int32, n:Tnumsegments, dy:T) -> "                  \
-    "(dx:T, di:Tidx, ds:int32, dn:Tnumsegments) {\n"
+    op "Gradient[T:type, Tidx:type, Tnumsegments:type, Tsegmentids:type](x:T, i:Tidx, s:Tsegmentids, n:Tnumsegments, dy:T) -> "                  \
+    "(dx:T, di:Tidx, ds:Tsegmentids, dn:Tnumsegments) {\n"
 #define END_SIZED                                                                                                        \
     ZERO_IDS                                                                                                             \
     "  dn = ZerosLike[T=$Tnumsegments](n)\n"                                                                             \
@@ -167,55 +170,55 @@ static bool sparse_gradient_shape(InferenceContext *c, Status *status) { return 
 
 #define SUM_BACK                                                                                                         \
     ROWS_OF("x")                                                                                                         \
-    "  dy_rows = Gather[Tparams=$T, Tindices=int32](dy, s)\n"                                                            \
+    "  dy_rows = Gather[Tparams=$T, Tindices=$Tsegmentids](dy, s)\n"                                                            \
     "  dx = UnsortedSegmentSum[T=$T, Tindices=$Tidx, Tnumsegments=int32](dy_rows:output:0, i, rows:output:0)\n"
-#define DIVIDED_BACK(op) ROWS_OF("x") "  dx = " op "[T=$T, Tidx=$Tidx](dy, i, s, rows:output:0)\n"
+#define DIVIDED_BACK(op) ROWS_OF("x") "  dx = " op "[T=$T, Tidx=$Tidx, Tsegmentids=$Tsegmentids](dy, i, s, rows:output:0)\n"
 
 REGISTER_OP(SparseSegmentSum, SPARSE_ARGS,
-  .attrs = {"T: realnumbertype", INDICES},
+  .attrs = {"T: realnumbertype", INDICES, SEGMENT_IDS, SPARSE_GRADIENT},
   .gradient = BEGIN_SPARSE("SparseSegmentSum") SUM_BACK END_SPARSE,
   .kernels = {REAL_KERNELS(sparse_sum)})
 
 REGISTER_OP(SparseSegmentSumWithNumSegments, SIZED_ARGS,
-  .attrs = {"T: realnumbertype", INDICES, SIZES},
+  .attrs = {"T: realnumbertype", INDICES, SIZES, SEGMENT_IDS, SPARSE_GRADIENT},
   .gradient = BEGIN_SIZED("SparseSegmentSumWithNumSegments") SUM_BACK END_SIZED,
   .kernels = {REAL_KERNELS(sparse_sum)})
 
 REGISTER_OP(SparseSegmentMean, SPARSE_ARGS,
-  .attrs = {FLOATS, INDICES},
+  .attrs = {FLOATS, INDICES, SEGMENT_IDS, SPARSE_GRADIENT},
   .gradient = BEGIN_SPARSE("SparseSegmentMean") DIVIDED_BACK("SparseSegmentMeanGrad") END_SPARSE,
-  .kernels = {FLOAT_KERNELS(sparse_mean)})
+  .kernels = {FLOAT_KERNELS(sparse_mean), HALF_KERNELS(sparse_mean)})
 
 REGISTER_OP(SparseSegmentMeanWithNumSegments, SIZED_ARGS,
-  .attrs = {FLOATS, INDICES, SIZES},
+  .attrs = {FLOATS, INDICES, SIZES, SEGMENT_IDS, SPARSE_GRADIENT},
   .gradient = BEGIN_SIZED("SparseSegmentMeanWithNumSegments") DIVIDED_BACK("SparseSegmentMeanGrad") END_SIZED,
-  .kernels = {FLOAT_KERNELS(sparse_mean)})
+  .kernels = {FLOAT_KERNELS(sparse_mean), HALF_KERNELS(sparse_mean)})
 
 REGISTER_OP(SparseSegmentSqrtN, SPARSE_ARGS,
-  .attrs = {FLOATS, INDICES},
+  .attrs = {FLOATS, INDICES, SEGMENT_IDS, SPARSE_GRADIENT},
   .gradient = BEGIN_SPARSE("SparseSegmentSqrtN") DIVIDED_BACK("SparseSegmentSqrtNGrad") END_SPARSE,
-  .kernels = {FLOAT_KERNELS(sparse_sqrt_n)})
+  .kernels = {FLOAT_KERNELS(sparse_sqrt_n), HALF_KERNELS(sparse_sqrt_n)})
 
 REGISTER_OP(SparseSegmentSqrtNWithNumSegments, SIZED_ARGS,
-  .attrs = {FLOATS, INDICES, SIZES},
+  .attrs = {FLOATS, INDICES, SIZES, SEGMENT_IDS, SPARSE_GRADIENT},
   .gradient = BEGIN_SIZED("SparseSegmentSqrtNWithNumSegments") DIVIDED_BACK("SparseSegmentSqrtNGrad") END_SIZED,
-  .kernels = {FLOAT_KERNELS(sparse_sqrt_n)})
+  .kernels = {FLOAT_KERNELS(sparse_sqrt_n), HALF_KERNELS(sparse_sqrt_n)})
 
 /* They are linear, and back goes what they are the gradient of. */
 #define FORTH(op, forward)                                                                                               \
-    op "Gradient[T:type, Tidx:type](x:T, i:Tidx, s:int32, n:int32, dy:T) -> (dx:T, di:Tidx, ds:int32, dn:int32) {\n"     \
+    op "Gradient[T:type, Tidx:type, Tsegmentids:type](x:T, i:Tidx, s:Tsegmentids, n:int32, dy:T) -> (dx:T, di:Tidx, ds:Tsegmentids, dn:int32) {\n"     \
     ROWS_OF("x")                                                                                                         \
-    "  dx = " forward "[T=$T, Tidx=$Tidx, Tnumsegments=int32](dy, i, s, rows:output:0)\n"                                \
+    "  dx = " forward "[T=$T, Tidx=$Tidx, Tnumsegments=int32, Tsegmentids=$Tsegmentids](dy, i, s, rows:output:0)\n"                                \
     ZERO_IDS                                                                                                             \
     "  dn = ZerosLike[T=int32](n)\n"                                                                                     \
     "  return dx = dx:output:0, di = di:y:0, ds = ds:y:0, dn = dn:y:0\n}\n"
 
 REGISTER_OP(SparseSegmentMeanGrad, GRADIENT_ARGS,
-  .attrs = {FLOATS, INDICES},
+  .attrs = {FLOATS, INDICES, SEGMENT_IDS},
   .gradient = FORTH("SparseSegmentMeanGrad", "SparseSegmentMeanWithNumSegments"),
-  .kernels = {FLOAT_KERNELS(sparse_mean_gradient)})
+  .kernels = {FLOAT_KERNELS(sparse_mean_gradient), HALF_KERNELS(sparse_mean_gradient)})
 
 REGISTER_OP(SparseSegmentSqrtNGrad, GRADIENT_ARGS,
-  .attrs = {FLOATS, INDICES},
+  .attrs = {FLOATS, INDICES, SEGMENT_IDS},
   .gradient = FORTH("SparseSegmentSqrtNGrad", "SparseSegmentSqrtNWithNumSegments"),
-  .kernels = {FLOAT_KERNELS(sparse_sqrt_n_gradient)})
+  .kernels = {FLOAT_KERNELS(sparse_sqrt_n_gradient), HALF_KERNELS(sparse_sqrt_n_gradient)})

@@ -218,7 +218,7 @@ static bool split_v_gradient(const GradientRequest *request, StrBuf *text, Statu
 REGISTER_OP(SplitV,
   .inputs = {"value: T", "size_splits: Tlen", "split_dim: int32"},
   .outputs = {"output: num_split * T"},
-  .attrs = {"num_split: int >= 1", "T: type", "Tlen: {int32, int64} = DT_INT64"},
+  .attrs = {"num_split: int >= 1", "T: type", "Tlen: {int8, int32, int64} = DT_INT64"},
   .shape = split_v_shape,
   .gradient_fn = split_v_gradient,
   .kernels = {{DT_INVALID, split_v_kernel}})

@@ -268,7 +268,7 @@ done:
 /* --- shape functions --- */
 
 static bool is_index_vector(const Tensor *tensor) {
-  return tensor == NULL || (tensor_is_vector(tensor) && (tensor->dtype == DT_INT32 || tensor->dtype == DT_INT64));
+  return tensor == NULL || (tensor_is_vector(tensor) && (tensor->dtype == DT_INT32 || tensor->dtype == DT_INT64 || tensor->dtype == DT_INT16));
 }
 
 static bool strided_slice_shape(InferenceContext *c, Status *status) {
@@ -336,7 +336,7 @@ static bool strided_slice_grad_shape(InferenceContext *c, Status *status) {
 REGISTER_OP(StridedSlice,
   .inputs = {"input: T", "begin: Index", "end: Index", "strides: Index"},
   .outputs = {"output: T"},
-  .attrs = {"T: type", "Index: {int32, int64}", MASK_SPECS},
+  .attrs = {"T: type", "Index: {int16, int32, int64}", MASK_SPECS},
   .shape = strided_slice_shape,
   .gradient =
     "StridedSliceGradient" GRADIENT_ATTRS "(input:T, begin:Index, end:Index, strides:Index, dy:T)"

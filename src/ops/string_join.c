@@ -15,7 +15,8 @@ static Str element(const Tensor *tensor, int64_t i) { return tstring_view(&tenso
 
 /* The shape of the inputs that are no scalars. */
 static bool common_shape(const KernelContext *context, const Shape **shape, Status *status) {
-  *shape = &context->inputs[0]->shape;
+  static const Shape kScalar = {0};
+  *shape = context->num_inputs == 0 ? &kScalar : &context->inputs[0]->shape;
   for (int i = 1; i < context->num_inputs; i++) {
     const Shape *next = &context->inputs[i]->shape;
     if (next->rank == 0 || shape_equal(*shape, next)) continue;
@@ -73,7 +74,7 @@ static bool string_join_shape(InferenceContext *c, Status *status) {
 REGISTER_OP(StringJoin,
   .inputs = {"inputs: N * string"},
   .outputs = {"output: string"},
-  .attrs = {"N: int >= 1", "separator: string = ''"},
+  .attrs = {"N: int >= 0", "separator: string = ''"},
   .shape = string_join_shape,
   .gradient = NO_GRADIENT,
   .state_size = sizeof(JoinState),

@@ -284,6 +284,8 @@ bool tensor_list_construct(const KernelConstruction *construction, void *memory,
   state->num_elements = -1;
   if (node_def_attr(construction->node, "num_elements") != NULL)
     TRY(node_attr_int(construction->node, "num_elements", &state->num_elements, status));
+  if (node_def_attr(construction->node, "resize_if_index_out_of_bounds") != NULL)
+    TRY(node_attr_bool(construction->node, "resize_if_index_out_of_bounds", &state->resizes, status));
   return node_attr_type(construction->node, "element_dtype", &state->dtype, status);
 }
 

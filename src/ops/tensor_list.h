@@ -68,6 +68,7 @@ MUST_CHECK bool element_shape_merge(const TensorList *list, int *rank, int64_t d
 typedef struct TensorListState {
   DataType dtype;       /* element_dtype */
   int64_t num_elements; /* of TensorListStack; -1: any */
+  bool resizes;         /* of TensorListSetItem: resize_if_index_out_of_bounds */
 } TensorListState;
 
 /* Attrs of an op with that state and tensor_list_construct. */

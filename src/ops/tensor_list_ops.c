@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "op/node_def.h"
 #include "op/op_registry.h"
 
 static bool refuse_shape(const char *what, const Shape *shape, const TensorList *list, Status *status) {
@@ -128,16 +129,21 @@ static bool give_item(KernelContext *context, int output, const TensorList *list
   return true;
 }
 
+/* Forgets the items behind the end, which longer lists saw. Nobody else sees the items. */
+static void drop_items_behind(TensorList *list) {
+  ListItems *items = list->items;
+  for (; items->count > list->length; items->count--) tensor_clear(&items->items[items->count - 1]);
+  items->claimed = list->length;
+}
+
 static bool pop_back(KernelContext *context, Status *status) {
   TensorList *list = NULL;
   TRY(tensor_list_of_input(context, "op", &list, status));
   if (list->length == 0) return status_invalid(status, "Trying to pop from an empty list.");
   TRY(give_item(context, 1, list, list->length - 1, context->inputs[1], status));
   if (tensor_list_is_owned(context, list)) {
-    ListItems *items = list->items;
     list->length--;
-    for (; items->count > list->length; items->count--) tensor_clear(&items->items[items->count - 1]);
-    items->claimed = list->length;
+    drop_items_behind(list);
     return kernel_set_output(context, 0, context->inputs[0], NULL, status);
   }
   /* What the list no longer sees is kept with the items that it shares: nothing, when it sees none of them. */
@@ -163,7 +169,8 @@ static bool set_item(KernelContext *context, Status *status) {
   const Tensor *item = context->inputs[2];
   TRY(tensor_list_of_input(context, "op", &list, status));
   TRY(read_scalar(context->inputs[1], "index", &index, status));
-  if (index < 0 || index >= list->length) {
+  bool resizes = ((const TensorListState *)context->state)->resizes;
+  if (index < 0 || (index >= list->length && (!resizes || index == INT32_MAX))) {
     return status_invalid(status, "Trying to modify element %d in a list with %lld elements.", index, (long long)list->length);
   }
   if (!element_shape_fits(list, &item->shape))
@@ -171,8 +178,10 @@ static bool set_item(KernelContext *context, Status *status) {
   bool owned = tensor_list_is_owned(context, list);
   TensorList *target = owned ? list : tensor_list_new_like(list, tensor_list_copy_items(list, status), list->length, status);
   if (target == NULL) return false;
+  if (index >= target->length) drop_items_behind(target);
   bool ok = tensor_list_check_depth(item, &target->items->depth, status) &&
             list_items_extend(target->items, index + 1, status) && tensor_assign(&target->items->items[index], item, status);
+  if (ok && index >= target->length) target->items->claimed = target->length = index + 1;
   if (owned) return ok && kernel_set_output(context, 0, context->inputs[0], NULL, status);
   if (ok) return tensor_list_set_output(context, 0, target, status);
   tensor_list_drop(target);
@@ -286,37 +295,54 @@ REGISTER_OP(TensorListPopBack,
   .kernels = {{DT_INVALID, pop_back}})
 
 REGISTER_OP(TensorListGetItem,
-  .inputs = {"input_handle: variant", "index: int32", "element_shape: int32"},
+  .inputs = {"input_handle: variant", "index: int32", "element_shape: Tshape"},
   .outputs = {"item: element_dtype"},
-  .attrs = {"element_dtype: type"},
+  .attrs = {"element_dtype: type", "Tshape: {int32, int64} = DT_INT32"},
   .shape = get_item_shape,
   .gradient =
-    "TensorListGetItemGradient[element_dtype:type](input_handle:variant, index:int32, element_shape:int32, ditem:element_dtype) -> "
-    "(dinput:variant, dindex:int32, dshape:int32) {\n"
+    "TensorListGetItemGradient[element_dtype:type, Tshape:type](input_handle:variant, index:int32, element_shape:Tshape, "
+    "ditem:element_dtype) -> (dinput:variant, dindex:int32, dshape:Tshape) {\n"
     "  none = ZerosLike[T=variant](input_handle)\n"
     "  d = TensorListSetItem[element_dtype=$element_dtype](none:y, index, ditem)\n"
     "  i = ZerosLike[T=int32](index)\n"
-    "  s = ZerosLike[T=int32](element_shape)\n"
+    "  s = ZerosLike[T=$Tshape](element_shape)\n"
     "  return dinput = d:output_handle, dindex = i:y, dshape = s:y\n"
     "}\n",
   TENSOR_LIST_STATE,
   .kernels = {{DT_INVALID, get_item}})
 
-REGISTER_OP(TensorListSetItem,
-  .inputs = {"input_handle: variant", "index: int32", "item: element_dtype"},
-  .outputs = {"output_handle: variant"},
-  .attrs = {"element_dtype: type"},
-  .shape = push_back_shape,
-  .gradient =
+/* The gradient of a list that became longer is cut to what the list was. */
+#define CUT_LIST                                                                                                       \
+  "  length = TensorListLength(input_handle)\n"                                                                        \
+  "  zero = Const[dtype=int32, value=[0]]()\n"                                                                         \
+  "  one = Const[dtype=int32, value=[1]]()\n"                                                                          \
+  "  end = Reshape[T=int32](length:length, one:output)\n"                                                              \
+  "  all = TensorListStack[element_dtype=$element_dtype](full:output_handle, s:output)\n"                              \
+  "  items = StridedSlice[T=$element_dtype, Index=int32](all:tensor, zero:output, end:output, one:output)\n"           \
+  "  d = TensorListFromTensor[element_dtype=$element_dtype, shape_type=int32](items:output, s:output)\n"
+
+static bool set_item_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  bool resizes;
+  TRY(node_attr_bool(request->node, "resize_if_index_out_of_bounds", &resizes, status));
+  strbuf_printf(text,
     "TensorListSetItemGradient[element_dtype:type](input_handle:variant, index:int32, item:element_dtype, dlist:variant) -> "
     "(dinput:variant, dindex:int32, ditem:element_dtype) {\n"
     "  none = ZerosLike[T=$element_dtype](item)\n"
-    "  d = TensorListSetItem[element_dtype=$element_dtype](dlist, index, none:y)\n"
+    "  %s = TensorListSetItem[element_dtype=$element_dtype](dlist, index, none:y)\n"
     "  i = ZerosLike[T=int32](index)\n"
     "  s = Shape[T=$element_dtype](item)\n"
-    "  x = TensorListGetItem[element_dtype=$element_dtype](dlist, index, s:output)\n"
-    "  return dinput = d:output_handle, dindex = i:y, ditem = x:item\n"
-    "}\n",
+    "  x = TensorListGetItem[element_dtype=$element_dtype](dlist, index, s:output)\n", resizes ? "full" : "d");
+  if (resizes) strbuf_append(text, CUT_LIST);
+  strbuf_append(text, "  return dinput = d:output_handle, dindex = i:y, ditem = x:item\n}\n");
+  return strbuf_ok(text, status);
+}
+
+REGISTER_OP(TensorListSetItem,
+  .inputs = {"input_handle: variant", "index: int32", "item: element_dtype"},
+  .outputs = {"output_handle: variant"},
+  .attrs = {"element_dtype: type", "resize_if_index_out_of_bounds: bool = false"},
+  .shape = push_back_shape,
+  .gradient_fn = set_item_gradient,
   TENSOR_LIST_STATE,
   .kernels = {{DT_INVALID, set_item}})
 

@@ -60,16 +60,29 @@ static bool top_k_run(KernelContext *context, int64_t k, Status *status) {
   if (columns < k) {
     return status_invalid(status, "input must have at least k columns. Had %lld, needed %lld", (long long)columns, (long long)k);
   }
-  if (columns > INT32_MAX) return status_invalid(status, "input has %lld columns, more than int32 can count", (long long)columns);
+  DataType index_type = context->output_types[1];
+  int64_t most = index_type == DT_INT16 ? INT16_MAX : INT32_MAX; /* places are searched in 32 bits */
+  if (columns > most) {
+    return status_invalid(status, "Second dimension of flattened input must be <= %lld, got %lld", (long long)most, (long long)columns);
+  }
   for (int i = 0; i < rank - 1; i++) dims[i] = shape_dim(&input->shape, i);
   dims[rank - 1] = k;
   Tensor *values, *indices;
   TRY(kernel_allocate_output_dims(context, 0, rank, dims, &values, status));
   TRY(kernel_allocate_output_dims(context, 1, rank, dims, &indices, status));
   if (tensor_num_elements(values) == 0) return true;
-  TopJob job = {.input = input->data, .values = values->data, .indices = tensor_i32(indices), .columns = columns, .k = k};
+  Buffer *narrow = NULL; /* places that are to be converted */
+  int64_t count = tensor_num_elements(values);
+  if (index_type != DT_INT32 && (narrow = kernel_scratch(context, count * (int64_t)sizeof(int32_t), status)) == NULL) return false;
+  TopJob job = {.input = input->data, .values = values->data, .indices = narrow != NULL ? narrow->data : tensor_i32(indices),
+                .columns = columns, .k = k};
   choose_loop(&job, input->dtype);
-  parallel_for(context->parallel, tensor_num_elements(values) / k, 1 + ELEMENTWISE_GRAIN / columns, run_top, &job);
+  parallel_for(context->parallel, count / k, 1 + ELEMENTWISE_GRAIN / columns, run_top, &job);
+  for (int64_t i = 0; narrow != NULL && i < count; i++) {
+    if (index_type == DT_INT64) tensor_i64(indices)[i] = job.indices[i];
+    else ((int16_t *)indices->data)[i] = (int16_t)job.indices[i];
+  }
+  buffer_unref(narrow);
   return true;
 }
 
@@ -161,15 +174,15 @@ REGISTER_OP(TopK,
   .kernels = {REAL_KERNELS(top_k)})
 
 REGISTER_OP(TopKV2,
-  .inputs = {"input: T", "k: int32"},
-  .outputs = {"values: T", "indices: int32"},
-  .attrs = {TOP_TYPES},
+  .inputs = {"input: T", "k: Tk"},
+  .outputs = {"values: T", "indices: index_type"},
+  .attrs = {TOP_TYPES, "Tk: {int16, int32, int64} = DT_INT32", "index_type: {int16, int32, int64} = DT_INT32"},
   .shape = top_k_v2_shape,
   .gradient =
-    "TopKV2Gradient[T:type](x:T, k:int32, dvalues:T, dindices:int32) -> (dx:T, dk:int32) {\n"
-    "  top = TopKV2[T=$T](x, k)\n"
+    "TopKV2Gradient[T:type, Tk:type, index_type:type](x:T, k:Tk, dvalues:T, dindices:index_type) -> (dx:T, dk:Tk) {\n"
+    "  top = TopKV2[T=$T, Tk=$Tk, index_type=int32](x, k)\n"
     SCATTER_VALUES
-    "  dk = ZerosLike[T=int32](k)\n"
+    "  dk = ZerosLike[T=$Tk](k)\n"
     "  return dx = dx:output:0, dk = dk:y:0\n"
     "}\n",
   .kernels = {REAL_KERNELS(top_k_v2)})

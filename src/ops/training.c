@@ -21,12 +21,12 @@
 REGISTER_OP(ApplyGradientDescent,
   .inputs = {"var: Ref(T)", "alpha: T", "delta: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   UPDATE(ALL_STEPS(gradient_descent)))
 
 REGISTER_OP(ResourceApplyGradientDescent,
   .inputs = {"var: resource", "alpha: T", "delta: T"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   .is_stateful = true,
   UPDATE(ALL_STEPS(gradient_descent)))
 
@@ -35,25 +35,25 @@ REGISTER_OP(ResourceApplyGradientDescent,
 REGISTER_OP(ApplyMomentum,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "grad: T", "momentum: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false", "use_nesterov: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "use_nesterov: bool = false"},
   UPDATE(ALL_STEPS(momentum)))
 
 REGISTER_OP(ResourceApplyMomentum,
   .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "momentum: T"},
-  .attrs = {"T: numbertype", "use_locking: bool = false", "use_nesterov: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "use_nesterov: bool = false"},
   .is_stateful = true,
   UPDATE(ALL_STEPS(momentum)))
 
 REGISTER_OP(SparseApplyMomentum,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "grad: T", "indices: Tindices", "momentum: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
             "use_nesterov: bool = false"},
   UPDATE(ALL_STEPS(momentum)))
 
 REGISTER_OP(ResourceSparseApplyMomentum,
   .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "indices: Tindices", "momentum: T"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
             "use_nesterov: bool = false"},
   .is_stateful = true,
   UPDATE(ALL_STEPS(momentum)))
@@ -62,13 +62,13 @@ REGISTER_OP(ResourceSparseApplyMomentum,
 
 REGISTER_OP(ResourceApplyKerasMomentum,
   .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "momentum: T"},
-  .attrs = {"T: numbertype", "use_locking: bool = false", "use_nesterov: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "use_nesterov: bool = false"},
   .is_stateful = true,
   UPDATE(ALL_STEPS(keras_momentum)))
 
 REGISTER_OP(ResourceSparseApplyKerasMomentum,
   .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "indices: Tindices", "momentum: T"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
             "use_nesterov: bool = false"},
   .is_stateful = true,
   UPDATE(ALL_STEPS(keras_momentum)))
@@ -79,13 +79,13 @@ REGISTER_OP(ApplyAdam,
   .inputs = {"var: Ref(T)", "m: Ref(T)", "v: Ref(T)", "beta1_power: T", "beta2_power: T", "lr: T", "beta1: T",
              "beta2: T", "epsilon: T", "grad: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false", "use_nesterov: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "use_nesterov: bool = false"},
   UPDATE(ALL_STEPS(adam)))
 
 REGISTER_OP(ResourceApplyAdam,
   .inputs = {"var: resource", "m: resource", "v: resource", "beta1_power: T", "beta2_power: T", "lr: T",
              "beta1: T", "beta2: T", "epsilon: T", "grad: T"},
-  .attrs = {"T: numbertype", "use_locking: bool = false", "use_nesterov: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "use_nesterov: bool = false"},
   .is_stateful = true,
   UPDATE(ALL_STEPS(adam)))
 
@@ -94,7 +94,7 @@ REGISTER_OP(ResourceApplyAdam,
 REGISTER_OP(ResourceApplyAdamWithAmsgrad,
   .inputs = {"var: resource", "m: resource", "v: resource", "vhat: resource", "beta1_power: T",
              "beta2_power: T", "lr: T", "beta1: T", "beta2: T", "epsilon: T", "grad: T"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   .is_stateful = true,
   UPDATE(FLOAT_STEPS(amsgrad)))
 
@@ -104,13 +104,13 @@ REGISTER_OP(ApplyAdaMax,
   .inputs = {"var: Ref(T)", "m: Ref(T)", "v: Ref(T)", "beta1_power: T", "lr: T", "beta1: T", "beta2: T",
              "epsilon: T", "grad: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   UPDATE(FLOAT_STEPS(ada_max)))
 
 REGISTER_OP(ResourceApplyAdaMax,
   .inputs = {"var: resource", "m: resource", "v: resource", "beta1_power: T", "lr: T", "beta1: T", "beta2: T",
              "epsilon: T", "grad: T"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   .is_stateful = true,
   UPDATE(FLOAT_STEPS(ada_max)))
 
@@ -119,25 +119,25 @@ REGISTER_OP(ResourceApplyAdaMax,
 REGISTER_OP(ApplyAdagrad,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "grad: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false", "update_slots: bool = true"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "update_slots: bool = true"},
   UPDATE(ALL_STEPS(adagrad)))
 
 REGISTER_OP(ResourceApplyAdagrad,
   .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T"},
-  .attrs = {"T: numbertype", "use_locking: bool = false", "update_slots: bool = true"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "update_slots: bool = true"},
   .is_stateful = true,
   UPDATE(ALL_STEPS(adagrad)))
 
 REGISTER_OP(SparseApplyAdagrad,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "grad: T", "indices: Tindices"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
             "update_slots: bool = true"},
   UPDATE(ALL_STEPS(adagrad)))
 
 REGISTER_OP(ResourceSparseApplyAdagrad,
   .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "indices: Tindices"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
             "update_slots: bool = true"},
   .is_stateful = true,
   UPDATE(ALL_STEPS(adagrad)))
@@ -147,25 +147,25 @@ REGISTER_OP(ResourceSparseApplyAdagrad,
 REGISTER_OP(ApplyAdagradV2,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "epsilon: T", "grad: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false", "update_slots: bool = true"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "update_slots: bool = true"},
   UPDATE(ALL_STEPS(adagrad_v2)))
 
 REGISTER_OP(ResourceApplyAdagradV2,
   .inputs = {"var: resource", "accum: resource", "lr: T", "epsilon: T", "grad: T"},
-  .attrs = {"T: numbertype", "use_locking: bool = false", "update_slots: bool = true"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "update_slots: bool = true"},
   .is_stateful = true,
   UPDATE(ALL_STEPS(adagrad_v2)))
 
 REGISTER_OP(SparseApplyAdagradV2,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "epsilon: T", "grad: T", "indices: Tindices"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
             "update_slots: bool = true"},
   UPDATE(ALL_STEPS(adagrad_v2)))
 
 REGISTER_OP(ResourceSparseApplyAdagradV2,
   .inputs = {"var: resource", "accum: resource", "lr: T", "epsilon: T", "grad: T", "indices: Tindices"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false",
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
             "update_slots: bool = true"},
   .is_stateful = true,
   UPDATE(ALL_STEPS(adagrad_v2)))
@@ -176,13 +176,13 @@ REGISTER_OP(ApplyAdagradDA,
   .inputs = {"var: Ref(T)", "gradient_accumulator: Ref(T)", "gradient_squared_accumulator: Ref(T)", "grad: T",
              "lr: T", "l1: T", "l2: T", "global_step: int64"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   UPDATE(FLOAT_STEPS(adagrad_da)))
 
 REGISTER_OP(ResourceApplyAdagradDA,
   .inputs = {"var: resource", "gradient_accumulator: resource", "gradient_squared_accumulator: resource",
              "grad: T", "lr: T", "l1: T", "l2: T", "global_step: int64"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   .is_stateful = true,
   UPDATE(FLOAT_STEPS(adagrad_da)))
 
@@ -190,13 +190,13 @@ REGISTER_OP(SparseApplyAdagradDA,
   .inputs = {"var: Ref(T)", "gradient_accumulator: Ref(T)", "gradient_squared_accumulator: Ref(T)", "grad: T",
              "indices: Tindices", "lr: T", "l1: T", "l2: T", "global_step: int64"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
   UPDATE(FLOAT_STEPS(adagrad_da)))
 
 REGISTER_OP(ResourceSparseApplyAdagradDA,
   .inputs = {"var: resource", "gradient_accumulator: resource", "gradient_squared_accumulator: resource",
              "grad: T", "indices: Tindices", "lr: T", "l1: T", "l2: T", "global_step: int64"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
   .is_stateful = true,
   UPDATE(FLOAT_STEPS(adagrad_da)))
 
@@ -206,13 +206,13 @@ REGISTER_OP(ApplyAdadelta,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "accum_update: Ref(T)", "lr: T", "rho: T", "epsilon: T",
              "grad: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   UPDATE(ALL_STEPS(adadelta)))
 
 REGISTER_OP(ResourceApplyAdadelta,
   .inputs = {"var: resource", "accum: resource", "accum_update: resource", "lr: T", "rho: T", "epsilon: T",
              "grad: T"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   .is_stateful = true,
   UPDATE(ALL_STEPS(adadelta)))
 
@@ -220,13 +220,13 @@ REGISTER_OP(SparseApplyAdadelta,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "accum_update: Ref(T)", "lr: T", "rho: T", "epsilon: T",
              "grad: T", "indices: Tindices"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
   UPDATE(ALL_STEPS(adadelta)))
 
 REGISTER_OP(ResourceSparseApplyAdadelta,
   .inputs = {"var: resource", "accum: resource", "accum_update: resource", "lr: T", "rho: T", "epsilon: T",
              "grad: T", "indices: Tindices"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
   .is_stateful = true,
   UPDATE(ALL_STEPS(adadelta)))
 
@@ -236,13 +236,13 @@ REGISTER_OP(ApplyRMSProp,
   .inputs = {"var: Ref(T)", "ms: Ref(T)", "mom: Ref(T)", "lr: T", "rho: T", "momentum: T", "epsilon: T",
              "grad: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   UPDATE(ALL_STEPS(rms_prop)))
 
 REGISTER_OP(ResourceApplyRMSProp,
   .inputs = {"var: resource", "ms: resource", "mom: resource", "lr: T", "rho: T", "momentum: T", "epsilon: T",
              "grad: T"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   .is_stateful = true,
   UPDATE(ALL_STEPS(rms_prop)))
 
@@ -250,13 +250,13 @@ REGISTER_OP(SparseApplyRMSProp,
   .inputs = {"var: Ref(T)", "ms: Ref(T)", "mom: Ref(T)", "lr: T", "rho: T", "momentum: T", "epsilon: T",
              "grad: T", "indices: Tindices"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
   UPDATE(ALL_STEPS(rms_prop)))
 
 REGISTER_OP(ResourceSparseApplyRMSProp,
   .inputs = {"var: resource", "ms: resource", "mom: resource", "lr: T", "rho: T", "momentum: T", "epsilon: T",
              "grad: T", "indices: Tindices"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
   .is_stateful = true,
   UPDATE(ALL_STEPS(rms_prop)))
 
@@ -266,13 +266,13 @@ REGISTER_OP(ApplyCenteredRMSProp,
   .inputs = {"var: Ref(T)", "mg: Ref(T)", "ms: Ref(T)", "mom: Ref(T)", "lr: T", "rho: T", "momentum: T",
              "epsilon: T", "grad: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   UPDATE(ALL_STEPS(centered_rms_prop)))
 
 REGISTER_OP(ResourceApplyCenteredRMSProp,
   .inputs = {"var: resource", "mg: resource", "ms: resource", "mom: resource", "lr: T", "rho: T",
              "momentum: T", "epsilon: T", "grad: T"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   .is_stateful = true,
   UPDATE(ALL_STEPS(centered_rms_prop)))
 
@@ -280,13 +280,13 @@ REGISTER_OP(SparseApplyCenteredRMSProp,
   .inputs = {"var: Ref(T)", "mg: Ref(T)", "ms: Ref(T)", "mom: Ref(T)", "lr: T", "rho: T", "momentum: T",
              "epsilon: T", "grad: T", "indices: Tindices"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
   UPDATE(ALL_STEPS(centered_rms_prop)))
 
 REGISTER_OP(ResourceSparseApplyCenteredRMSProp,
   .inputs = {"var: resource", "mg: resource", "ms: resource", "mom: resource", "lr: T", "rho: T",
              "momentum: T", "epsilon: T", "grad: T", "indices: Tindices"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
   .is_stateful = true,
   UPDATE(ALL_STEPS(centered_rms_prop)))
 
@@ -296,13 +296,15 @@ REGISTER_OP(ApplyFtrl,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "linear: Ref(T)", "grad: T", "lr: T", "l1: T", "l2: T",
              "lr_power: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false",
+            "multiply_linear_by_lr: bool = false"},
   UPDATE(FLOAT_STEPS(ftrl)))
 
 REGISTER_OP(ResourceApplyFtrl,
   .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "lr: T", "l1: T", "l2: T",
              "lr_power: T"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false",
+            "multiply_linear_by_lr: bool = false"},
   .is_stateful = true,
   UPDATE(FLOAT_STEPS(ftrl)))
 
@@ -310,13 +312,15 @@ REGISTER_OP(SparseApplyFtrl,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "linear: Ref(T)", "grad: T", "indices: Tindices", "lr: T",
              "l1: T", "l2: T", "lr_power: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
+            "multiply_linear_by_lr: bool = false"},
   UPDATE(FLOAT_STEPS(ftrl)))
 
 REGISTER_OP(ResourceSparseApplyFtrl,
   .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "indices: Tindices", "lr: T",
              "l1: T", "l2: T", "lr_power: T"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
+            "multiply_linear_by_lr: bool = false"},
   .is_stateful = true,
   UPDATE(FLOAT_STEPS(ftrl)))
 
@@ -326,13 +330,15 @@ REGISTER_OP(ApplyFtrlV2,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "linear: Ref(T)", "grad: T", "lr: T", "l1: T", "l2: T",
              "l2_shrinkage: T", "lr_power: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false",
+            "multiply_linear_by_lr: bool = false"},
   UPDATE(FLOAT_STEPS(ftrl_v2)))
 
 REGISTER_OP(ResourceApplyFtrlV2,
   .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "lr: T", "l1: T", "l2: T",
              "l2_shrinkage: T", "lr_power: T"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false",
+            "multiply_linear_by_lr: bool = false"},
   .is_stateful = true,
   UPDATE(FLOAT_STEPS(ftrl_v2)))
 
@@ -340,13 +346,15 @@ REGISTER_OP(SparseApplyFtrlV2,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "linear: Ref(T)", "grad: T", "indices: Tindices", "lr: T",
              "l1: T", "l2: T", "l2_shrinkage: T", "lr_power: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
+            "multiply_linear_by_lr: bool = false"},
   UPDATE(FLOAT_STEPS(ftrl_v2)))
 
 REGISTER_OP(ResourceSparseApplyFtrlV2,
   .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "indices: Tindices", "lr: T",
              "l1: T", "l2: T", "l2_shrinkage: T", "lr_power: T"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
+            "multiply_linear_by_lr: bool = false"},
   .is_stateful = true,
   UPDATE(FLOAT_STEPS(ftrl_v2)))
 
@@ -355,24 +363,24 @@ REGISTER_OP(ResourceSparseApplyFtrlV2,
 REGISTER_OP(ApplyProximalGradientDescent,
   .inputs = {"var: Ref(T)", "alpha: T", "l1: T", "l2: T", "delta: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   UPDATE(FLOAT_STEPS(proximal_gradient_descent)))
 
 REGISTER_OP(ResourceApplyProximalGradientDescent,
   .inputs = {"var: resource", "alpha: T", "l1: T", "l2: T", "delta: T"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   .is_stateful = true,
   UPDATE(FLOAT_STEPS(proximal_gradient_descent)))
 
 REGISTER_OP(SparseApplyProximalGradientDescent,
   .inputs = {"var: Ref(T)", "alpha: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
   UPDATE(FLOAT_STEPS(proximal_gradient_descent)))
 
 REGISTER_OP(ResourceSparseApplyProximalGradientDescent,
   .inputs = {"var: resource", "alpha: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
   .is_stateful = true,
   UPDATE(FLOAT_STEPS(proximal_gradient_descent)))
 
@@ -381,24 +389,24 @@ REGISTER_OP(ResourceSparseApplyProximalGradientDescent,
 REGISTER_OP(ApplyProximalAdagrad,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "l1: T", "l2: T", "grad: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   UPDATE(FLOAT_STEPS(proximal_adagrad)))
 
 REGISTER_OP(ResourceApplyProximalAdagrad,
   .inputs = {"var: resource", "accum: resource", "lr: T", "l1: T", "l2: T", "grad: T"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   .is_stateful = true,
   UPDATE(FLOAT_STEPS(proximal_adagrad)))
 
 REGISTER_OP(SparseApplyProximalAdagrad,
   .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
   UPDATE(FLOAT_STEPS(proximal_adagrad)))
 
 REGISTER_OP(ResourceSparseApplyProximalAdagrad,
   .inputs = {"var: resource", "accum: resource", "lr: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"},
-  .attrs = {"T: numbertype", "Tindices: {int32, int64}", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
   .is_stateful = true,
   UPDATE(FLOAT_STEPS(proximal_adagrad)))
 
@@ -407,12 +415,12 @@ REGISTER_OP(ResourceSparseApplyProximalAdagrad,
 REGISTER_OP(ApplyAddSign,
   .inputs = {"var: Ref(T)", "m: Ref(T)", "lr: T", "alpha: T", "sign_decay: T", "beta: T", "grad: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   UPDATE(FLOAT_STEPS(add_sign)))
 
 REGISTER_OP(ResourceApplyAddSign,
   .inputs = {"var: resource", "m: resource", "lr: T", "alpha: T", "sign_decay: T", "beta: T", "grad: T"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   .is_stateful = true,
   UPDATE(FLOAT_STEPS(add_sign)))
 
@@ -421,11 +429,11 @@ REGISTER_OP(ResourceApplyAddSign,
 REGISTER_OP(ApplyPowerSign,
   .inputs = {"var: Ref(T)", "m: Ref(T)", "lr: T", "logbase: T", "sign_decay: T", "beta: T", "grad: T"},
   .outputs = {"out: Ref(T)"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   UPDATE(FLOAT_STEPS(power_sign)))
 
 REGISTER_OP(ResourceApplyPowerSign,
   .inputs = {"var: resource", "m: resource", "lr: T", "logbase: T", "sign_decay: T", "beta: T", "grad: T"},
-  .attrs = {"T: numbertype", "use_locking: bool = false"},
+  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
   .is_stateful = true,
   UPDATE(FLOAT_STEPS(power_sign)))

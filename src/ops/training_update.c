@@ -37,6 +37,8 @@ bool update_construct(const KernelConstruction *construction, void *memory, Stat
     const char *name = construction->op_def->attr[i]->name;
     if (strcmp(name, "use_nesterov") == 0 || strcmp(name, "update_slots") == 0) {
       TRY(node_attr_bool(construction->node, name, &state->flag, status));
+    } else if (strcmp(name, "multiply_linear_by_lr") == 0) {
+      TRY(node_attr_bool(construction->node, name, &state->linear_in_rate, status));
     }
   }
   return true;
@@ -126,9 +128,9 @@ static bool check_same_shape(const UpdateState *state, const Tensor *var, int i,
                         shape_text(&other->shape, b));
 }
 
-/* Which scalars have a sign to keep; the rates of learning must not even be zero. */
-static bool keeps_sign(const char *name, double value) {
-  if (strcmp(name, "lr") == 0) return value > 0;
+/* Which scalars have a sign to keep; what is divided by the rate of learning does not let it be zero. */
+static bool keeps_sign(const UpdateState *state, const char *name, double value) {
+  if (strcmp(name, "lr") == 0) return value > 0 || (state->linear_in_rate && value == 0);
   return strcmp(name, "lr_power") == 0 ? value <= 0 : value >= 0;
 }
 static const char *sign_demand(const char *name, bool ftrl) {
@@ -144,7 +146,7 @@ static bool check_scalar(const KernelContext *context, int i, int demands, Statu
   bool ok = tensor_is_scalar(input), ftrl = (demands & UPDATE_FTRL) && state->indices >= 0;
   if (ftrl || (demands & UPDATE_SIGNS)) {
     demand = sign_demand(name, ftrl);
-    ok = ok && keeps_sign(name, tensor_double_at(input, 0));
+    ok = ok && keeps_sign(state, name, tensor_double_at(input, 0));
   }
   if (ok) return true;
   Wording words = wording_of(state, i);
@@ -274,15 +276,16 @@ static void rows_body(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* A scalar in the type that is computed in. */
+/* Scalars in the type that is computed in. */
+static void put_real(Update *u, int k, double value) {
+  if (u->dtype == DT_DOUBLE) ((double *)u->scalars)[k] = value;
+  else ((float *)u->scalars)[k] = (float)value;
+}
 static void put_scalar(Update *u, int k, const Tensor *value) {
-  char *scalars = (char *)u->scalars;
   if (dtype_is_complex(u->dtype)) {
-    memcpy(scalars + k * u->element_size, value->data, (size_t)u->element_size);
-  } else if (u->dtype == DT_DOUBLE) {
-    ((double *)scalars)[k] = tensor_double_at(value, 0);
+    memcpy((char *)u->scalars + k * u->element_size, value->data, (size_t)u->element_size);
   } else {
-    ((float *)scalars)[k] = (float)tensor_double_at(value, 0);
+    put_real(u, k, tensor_double_at(value, 0));
   }
 }
 
@@ -296,6 +299,7 @@ bool update_run(KernelContext *context, UpdateLoop loop, int demands, Status *st
               .num_variables = state->num_variables, .grad = grad->data, .flag = state->flag};
   for (int i = 0; i < state->num_variables; i++) u.variables[i] = variables[i]->value.data;
   for (int k = 0; k < state->num_scalars; k++) put_scalar(&u, k, context->inputs[state->scalars[k]]);
+  if (state->linear_in_rate) put_real(&u, state->num_scalars, 1);
   if (state->indices < 0) {
     parallel_for(context->parallel, tensor_num_elements(grad), UPDATE_GRAIN, dense_body, &u);
   } else if (tensor_num_elements(grad) > 0) {

@@ -2,7 +2,7 @@
  * says of them, checking them, and running one formula over whole variables or over the rows that indices name.
  *
  * Inputs come as: the variable and its slots, then in any order the gradient ("grad" or "delta"), "indices" of a sparse update, and
- * scalars, which a formula gets in the order of the spec. */
+ * scalars, which a formula gets in the order of the spec; behind them 1 or 0 for multiply_linear_by_lr, where the op has it. */
 #ifndef TFCORE_OPS_TRAINING_UPDATE_H_
 #define TFCORE_OPS_TRAINING_UPDATE_H_
 
@@ -18,7 +18,8 @@ typedef void (*UpdateLoop)(const void *scalars, bool flag, int64_t count, void *
 typedef enum UpdateDemands {
   UPDATE_PLAIN = 0,
   UPDATE_SIGNS = 1,     /* lr is positive, l1 and l2 are not negative */
-  UPDATE_FTRL = 2,      /* sparse: the same, l2_shrinkage is not negative, lr_power not positive */
+  UPDATE_FTRL = 2,      /* sparse: the same, but with multiply_linear_by_lr lr may be 0; l2_shrinkage is not negative, lr_power
+                           not positive */
   UPDATE_FULL_ROWS = 4, /* sparse: rows have elements */
 } UpdateDemands;
 
@@ -27,6 +28,7 @@ typedef struct UpdateState {
   int num_variables, grad, indices; /* indices: -1 when the update is dense */
   int num_scalars, scalars[UPDATE_MAX_SCALARS];
   bool flag;
+  bool linear_in_rate; /* multiply_linear_by_lr */
 } UpdateState;
 
 bool update_construct(const KernelConstruction *construction, void *memory, Status *status);

@@ -64,7 +64,8 @@ static bool atanh_kernel(KernelContext *context, Status *status) {
 #define ALL_FLOATING(kernel)                                                                     \
   {FLOAT_KERNELS(kernel), HALF_KERNELS(kernel), COMPLEX_KERNELS(kernel)}
 #define FLOATING_TYPES "T: {bfloat16, half, float, double, complex64, complex128}"
-#define NUMBER_TYPES "T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"
+/* TensorFlow 1.x allowed integers, for which there never was a kernel. */
+#define WIDER_TYPES "T: {bfloat16, half, float, double, complex64, complex128, int32, int64}"
 
 CONJUGATE_GRADIENT(sin_gradient,
     "SinGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
@@ -96,7 +97,7 @@ CONJUGATE_GRADIENT(tan_gradient,
     "  return dx = dx:z:0\n"
     "}\n")
 REGISTER_OP(Tan,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {NUMBER_TYPES}, .shape = shape_unchanged,
+  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {WIDER_TYPES}, .shape = shape_unchanged,
   .gradient_fn = tan_gradient, .kernels = ALL_FLOATING(tan_kernel))
 
 CONJUGATE_GRADIENT(asin_gradient,
@@ -109,7 +110,7 @@ CONJUGATE_GRADIENT(asin_gradient,
     "  return dx = dx:z:0\n"
     "}\n")
 REGISTER_OP(Asin,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {NUMBER_TYPES}, .shape = shape_unchanged,
+  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {WIDER_TYPES}, .shape = shape_unchanged,
   .gradient_fn = asin_gradient, .kernels = ALL_FLOATING(asin_kernel))
 
 CONJUGATE_GRADIENT(acos_gradient,
@@ -123,7 +124,7 @@ CONJUGATE_GRADIENT(acos_gradient,
     "  return dx = dx:y:0\n"
     "}\n")
 REGISTER_OP(Acos,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {NUMBER_TYPES}, .shape = shape_unchanged,
+  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {WIDER_TYPES}, .shape = shape_unchanged,
   .gradient_fn = acos_gradient, .kernels = ALL_FLOATING(acos_kernel))
 
 CONJUGATE_GRADIENT(atan_gradient,
@@ -135,7 +136,7 @@ CONJUGATE_GRADIENT(atan_gradient,
     "  return dx = dx:z:0\n"
     "}\n")
 REGISTER_OP(Atan,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {NUMBER_TYPES}, .shape = shape_unchanged,
+  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {WIDER_TYPES}, .shape = shape_unchanged,
   .gradient_fn = atan_gradient, .kernels = ALL_FLOATING(atan_kernel))
 
 CONJUGATE_GRADIENT(sinh_gradient,

@@ -8,7 +8,7 @@
 #include "simd/vector_math.h"
 
 #define TEMPLATE "ops/unary_signed.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_COMPLEX)
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
 #define TEMPLATE "ops/unary_roots.inc"
@@ -36,8 +36,10 @@ static bool log1p_kernel(KernelContext *context, Status *status) {
   return elementwise_function(context, &kLog1p, status);
 }
 
-#define SIGNED_TYPES "T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"
+#define SIGNED_TYPES "T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"
 #define FLOATING_TYPES "T: {bfloat16, half, float, double, complex64, complex128}"
+
+#define SIGNED_KERNELS(f) {DT_INT8, f##_i8}, {DT_INT16, f##_i16}
 
 REGISTER_OP(Neg,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {SIGNED_TYPES}, .shape = shape_unchanged,
@@ -46,10 +48,11 @@ REGISTER_OP(Neg,
     "  dx = Neg[T=$T](dy)\n"
     "  return dx = dx:y:0\n"
     "}\n",
-  .kernels = {TYPED_FLOAT_KERNELS(neg), TYPED_HALF_KERNELS(neg), TYPED_INT_KERNELS(neg), TYPED_COMPLEX_KERNELS(neg)})
+  .kernels = {TYPED_FLOAT_KERNELS(neg), TYPED_HALF_KERNELS(neg), TYPED_INT_KERNELS(neg), SIGNED_KERNELS(neg),
+              TYPED_COMPLEX_KERNELS(neg)})
 
 REGISTER_OP(Abs,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {"T: {bfloat16, half, float, double, int32, int64}"},
+  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {"T: {bfloat16, half, float, double, int8, int16, int32, int64}"},
   .shape = shape_unchanged,
   .gradient =
     "AbsGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
@@ -57,7 +60,7 @@ REGISTER_OP(Abs,
     "  dx = Mul[T=$T](dy, sign:y:0)\n"
     "  return dx = dx:z:0\n"
     "}\n",
-  .kernels = {TYPED_FLOAT_KERNELS(abs), TYPED_HALF_KERNELS(abs), TYPED_INT_KERNELS(abs)})
+  .kernels = {TYPED_FLOAT_KERNELS(abs), TYPED_HALF_KERNELS(abs), TYPED_INT_KERNELS(abs), SIGNED_KERNELS(abs)})
 
 /* Of a NaN it is NaN. Flat everywhere, so its gradient is zero. */
 REGISTER_OP(Sign,
@@ -67,7 +70,8 @@ REGISTER_OP(Sign,
     "  dx = ZerosLike[T=$T](x)\n"
     "  return dx = dx:y:0\n"
     "}\n",
-  .kernels = {TYPED_FLOAT_KERNELS(sign), TYPED_HALF_KERNELS(sign), TYPED_INT_KERNELS(sign), TYPED_COMPLEX_KERNELS(sign)})
+  .kernels = {TYPED_FLOAT_KERNELS(sign), TYPED_HALF_KERNELS(sign), TYPED_INT_KERNELS(sign), SIGNED_KERNELS(sign),
+              TYPED_COMPLEX_KERNELS(sign)})
 
 CONJUGATE_GRADIENT(square_gradient,
     "SquareGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
@@ -76,9 +80,11 @@ CONJUGATE_GRADIENT(square_gradient,
     "  return dx = dx:z:0\n"
     "}\n")
 REGISTER_OP(Square,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {SIGNED_TYPES}, .shape = shape_unchanged,
+  .inputs = {"x: T"}, .outputs = {"y: T"},
+  .attrs = {"T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}"},
+  .shape = shape_unchanged,
   .gradient_fn = square_gradient,
-  .kernels = {TYPED_FLOAT_KERNELS(square), TYPED_HALF_KERNELS(square), TYPED_INT_KERNELS(square), TYPED_COMPLEX_KERNELS(square)})
+  .kernels = {TYPED_NUMBER_KERNELS(square)})
 
 REGISTER_OP(Sqrt,
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {FLOATING_TYPES}, .shape = shape_unchanged,

@@ -4,6 +4,7 @@
 #include "ops/array_box.h"
 #include "ops/conjugate.h"
 #include "ops/element_types.h"
+#include "ops/index_text.h"
 #include "ops/segment_rows.h"
 
 /* "segment_ids[0,1] = 4 is out of range [0, 4)"; a scalar has no position. */
@@ -61,19 +62,22 @@ static bool unsorted_shape(InferenceContext *c, Status *status) {
 
 #define UNSORTED_ARGS                                                                                                    \
   .inputs = {"data: T", "segment_ids: Tindices", "num_segments: Tnumsegments"}, .outputs = {"output: T"}, .shape = unsorted_shape
-#define INDEX_ATTRS "Tindices: {int32, int64}", "Tnumsegments: {int32, int64} = DT_INT32"
+#define NUM_SEGMENTS "Tnumsegments: {int32, int64} = DT_INT32"
+#define INDEX_ATTRS "Tindices: {int32, int64}", NUM_SEGMENTS
 
 /* Pieces of gradient text. Ids are flattened first; with negative ones goes some row, which is dropped at the end. */
+#define GRADIENT_ROWS(type, ids)                                                                                         \
+    "  vector = Const[dtype=int32, value=[-1]]()\n"                                                                      \
+    "  zero = Const[dtype=" type ", value=0]()\n"                                                                        \
+    "  flat = Reshape[T=" type "](" ids ", vector:output:0)\n"                                                           \
+    "  at = Maximum[T=" type "](flat:output:0, zero:output:0)\n"                                                         \
+    "  kept = GreaterEqual[T=" type "](flat:output:0, zero:output:0)\n"                                                  \
+    "  dy_rows = Gather[Tparams=$T, Tindices=" type "](dy, at:z:0)\n"                                                    \
+    "  none = ZerosLike[T=$T](dy_rows:output:0)\n"
 #define BEGIN_GRADIENT(op)                                                                                               \
     op "Gradient[T:type, Tindices:type, Tnumsegments:type](x:T, ids:Tindices, n:Tnumsegments, dy:T) -> "                 \
     "(dx:T, dids:Tindices, dn:Tnumsegments) {\n"                                                                         \
-    "  vector = Const[dtype=int32, value=[-1]]()\n"                                                                      \
-    "  zero = Const[dtype=$Tindices, value=0]()\n"                                                                       \
-    "  flat = Reshape[T=$Tindices](ids, vector:output:0)\n"                                                              \
-    "  at = Maximum[T=$Tindices](flat:output:0, zero:output:0)\n"                                                        \
-    "  kept = GreaterEqual[T=$Tindices](flat:output:0, zero:output:0)\n"                                                 \
-    "  dy_rows = Gather[Tparams=$T, Tindices=$Tindices](dy, at:z:0)\n"                                                   \
-    "  none = ZerosLike[T=$T](dy_rows:output:0)\n"
+    GRADIENT_ROWS("$Tindices", "ids")
 #define X_ROWS(x)                                                                                                        \
     "  shape = Shape[T=$T](dy_rows:output:0)\n"                                                                          \
     "  x_rows = Reshape[T=$T](" x ", shape:output:0)\n"
@@ -90,9 +94,17 @@ static bool unsorted_shape(InferenceContext *c, Status *status) {
     "  return dx = dx:output:0, dids = dids:y:0, dn = dn:y:0\n"                                                          \
     "}\n"
 
+/* The other ops here have no narrow ids. */
+static bool unsorted_sum_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  return index_text(request, "ids",
+    "UnsortedSegmentSumGradient[T:type, Tindices:type, Tnumsegments:type](x:T, ids:Tindices, n:Tnumsegments, dy:T) -> "
+    "(dx:T, dids:Tindices, dn:Tnumsegments) {\n"
+    GRADIENT_ROWS("@", "#")
+    END_GRADIENT("dy_rows:output:0"), text, status);
+}
 REGISTER_OP(UnsortedSegmentSum, UNSORTED_ARGS,
-  .attrs = {"T: numbertype", INDEX_ATTRS},
-  .gradient = BEGIN_GRADIENT("UnsortedSegmentSum") END_GRADIENT("dy_rows:output:0"),
+  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int16, int32, int64}", NUM_SEGMENTS},
+  .gradient_fn = unsorted_sum_gradient,
   .kernels = {NUMBER_KERNELS(unsorted_sum)})
 
 /* As of SegmentProd. */
@@ -120,7 +132,7 @@ CONJUGATE_GRADIENT(unsorted_prod_gradient,
   END_GRADIENT("slope:z:0"))
 
 REGISTER_OP(UnsortedSegmentProd, UNSORTED_ARGS,
-  .attrs = {"T: numbertype", INDEX_ATTRS},
+  .attrs = {"T: {" NUMBER_TYPES "}", INDEX_ATTRS},
   .gradient_fn = unsorted_prod_gradient,
   .kernels = {NUMBER_KERNELS(unsorted_prod)})
 

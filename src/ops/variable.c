@@ -52,7 +52,8 @@ static bool var_handle_shape(InferenceContext *c, Status *status) {
 
 REGISTER_OP(VarHandleOp,
   .outputs = {"resource: resource"},
-  .attrs = {"container: string = ''", "shared_name: string = ''", "dtype: type", "shape: shape"},
+  .attrs = {"container: string = ''", "shared_name: string = ''", "debug_name: string = ''", "dtype: type", "shape: shape",
+            "allowed_devices: list(string) = []"},
   .is_stateful = true,
   .shape = var_handle_shape,
   .gradient = NO_GRADIENT,
@@ -105,6 +106,22 @@ REGISTER_OP(VarIsInitializedOp,
 
 /* --- assigning --- */
 
+typedef struct AssignState {
+  bool validate_shape;
+} AssignState;
+
+static bool assign_construct(const KernelConstruction *construction, void *memory, Status *status) {
+  return node_attr_bool(construction->node, "validate_shape", &((AssignState *)memory)->validate_shape, status);
+}
+
+/* The shape of a value that there is stays. */
+static bool check_assigned_shape(const Variable *variable, const Tensor *value, Status *status) {
+  char want[SHAPE_TEXT_CAPACITY], got[SHAPE_TEXT_CAPACITY];
+  return tensor_is_empty(&variable->value) || shape_equal(&variable->value.shape, &value->shape) ||
+         status_invalid(status, "Trying to assign to variable with tensor with wrong shape. Expected %s got %s",
+                        shape_text(&variable->value.shape, want), shape_text(&value->shape, got));
+}
+
 static bool assign_variable(KernelContext *context, Status *status) {
   Variable *variable;
   const Tensor *value = context->inputs[1];
@@ -113,6 +130,7 @@ static bool assign_variable(KernelContext *context, Status *status) {
     return status_invalid(status, "Trying to assign variable with wrong dtype. Expected %s got %s", dtype_name(variable->dtype),
                           dtype_name(value->dtype));
   }
+  if (((const AssignState *)context->state)->validate_shape) TRY(check_assigned_shape(variable, value, status));
   return tensor_assign(&variable->value, value, status);
 }
 
@@ -131,10 +149,11 @@ static bool assign_shape(InferenceContext *c, Status *status) {
 
 REGISTER_OP(AssignVariableOp,
   .inputs = {"resource: resource", "value: dtype"},
-  .attrs = {"dtype: type"},
+  .attrs = {"dtype: type", "validate_shape: bool = false"},
   .is_stateful = true,
   .shape = assign_shape,
   .gradient = NO_GRADIENT,
+  .state_size = sizeof(AssignState), .construct = assign_construct,
   .kernels = {{DT_INVALID, assign_variable}})
 
 /* Checks that the variable can be updated by the value, and makes its buffer writable. */

@@ -45,7 +45,7 @@ static bool where_shape(InferenceContext *c, Status *status) {
 REGISTER_OP(Where,
   .inputs = {"input: T"},
   .outputs = {"index: int64"},
-  .attrs = {"T: {numbertype, bool} = DT_BOOL"},
+  .attrs = {"T: {" NUMBER_TYPES ", bool} = DT_BOOL"},
   .shape = where_shape,
   .gradient = NO_GRADIENT,
   .kernels = {TYPED_NUMBER_KERNELS(where), {DT_BOOL, where_bool}})

@@ -47,7 +47,7 @@ static bool read_steps(const NodeDef *node, const char *name, bool channels_firs
   return true;
 }
 
-static bool read_pads(const NodeDef *node, WindowAttrs *attrs, Status *status) {
+bool window_read_pads(const NodeDef *node, WindowAttrs *attrs, Status *status) {
   const AttrListValue *list = NULL;
   if (node_def_attr(node, "explicit_paddings") != NULL) {
     TRY(node_attr_list(node, "explicit_paddings", ATTR_INT, &list, status));
@@ -79,7 +79,7 @@ bool window_read_attrs(const NodeDef *node, WindowAttrs *attrs, Status *status) 
   TRY(read_steps(node, "strides", attrs->channels_first, "Sliding window strides field must specify 4 dimensions",
                  "Current implementation does not yet support strides in the batch and depth dimensions.",
                  "Row and column strides should be larger than 0.", attrs->strides, status));
-  return read_pads(node, attrs, status);
+  return window_read_pads(node, attrs, status);
 }
 
 ImageSizes image_sizes(const int64_t *dims, bool channels_first) {

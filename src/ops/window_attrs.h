@@ -17,6 +17,8 @@ typedef struct WindowAttrs {
 
 /* data_format and padding. */
 MUST_CHECK bool window_read_format(const NodeDef *node, WindowAttrs *attrs, Status *status);
+/* explicit_paddings, which must be there if padding is EXPLICIT, and empty else. */
+MUST_CHECK bool window_read_pads(const NodeDef *node, WindowAttrs *attrs, Status *status);
 /* Those, strides, dilations and explicit_paddings, with a convolution's errors. */
 MUST_CHECK bool window_read_attrs(const NodeDef *node, WindowAttrs *attrs, Status *status);
 

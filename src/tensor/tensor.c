@@ -179,7 +179,15 @@ void tensor_move(Tensor *to, Tensor *from) {
 int64_t tensor_bytes(const Tensor *tensor) { return tensor_num_elements(tensor) * (int64_t)dtype_size(tensor->dtype); }
 
 int64_t tensor_int_at(const Tensor *tensor, int64_t i) {
-  return tensor->dtype == DT_INT32 ? tensor_i32(tensor)[i] : tensor_i64(tensor)[i];
+  switch (tensor->dtype) {
+    case DT_INT32: return tensor_i32(tensor)[i];
+    case DT_UINT8: return ((const uint8_t *)tensor->data)[i];
+    case DT_INT8: return ((const int8_t *)tensor->data)[i];
+    case DT_UINT16: return ((const uint16_t *)tensor->data)[i];
+    case DT_INT16: return ((const int16_t *)tensor->data)[i];
+    case DT_UINT32: return ((const uint32_t *)tensor->data)[i];
+    default: return tensor_i64(tensor)[i];
+  }
 }
 
 /* The lowest `bits` bits as a signed number. */

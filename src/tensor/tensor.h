@@ -61,7 +61,7 @@ static inline int32_t *tensor_i32(const Tensor *tensor) { return tensor->data; }
 static inline int64_t *tensor_i64(const Tensor *tensor) { return tensor->data; }
 static inline bool *tensor_bool(const Tensor *tensor) { return tensor->data; }
 static inline TString *tensor_strings(const Tensor *tensor) { return tensor->data; }
-/* Element `i` of an int32 or int64 tensor. */
+/* Element `i` of a tensor of integers of up to 64 bits; uint64 wraps around. */
 int64_t tensor_int_at(const Tensor *tensor, int64_t i);
 /* The value of any POD tensor's element as double (complex: the real part). */
 double tensor_double_at(const Tensor *tensor, int64_t i);

@@ -16,7 +16,20 @@
 #define OUT(shapes) "\"out\":\"" shapes "\""
 #define ERROR(text) "\"error\":\"" text "\""
 
+#define LENIENT "\"incompatible_shape_error\":{\"b\":false}," F
+
 static const char *const kFacts[] = {
+    /* The first sizes that clash or may clash decide. */
+    FACT("Equal", LENIENT, "[2];[3]", "", OUT("[]")),
+    FACT("NotEqual", LENIENT, "[0];[2]", "", OUT("[]")),
+    FACT("Equal", LENIENT, "[?];[3]", "", OUT("?")),
+    FACT("Equal", LENIENT, "[?];[0]", "", OUT("?")),
+    FACT("Equal", LENIENT, "?;[3]", "", OUT("?")),
+    FACT("Equal", LENIENT, "[2,?];[3]", "", OUT("?")),
+    FACT("Equal", LENIENT, "[?,2];[4,3]", "", OUT("?")),
+    FACT("Equal", LENIENT, "[2,?];[3,4]", "", OUT("[]")),
+    FACT("Equal", F, "[2];[3]", "", ERROR("Dimensions must be equal, but are 2 and 3")),
+
     FACT("ShapeN", "\"N\":{\"i\":2}," F, "[?,2];?", "", OUT("[2];[?]")),
     FACT("Rank", F, "?", "", OUT("[]")),
     FACT("Size", F, "[?,3]", "", OUT("[]")),

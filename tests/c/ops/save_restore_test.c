@@ -192,6 +192,8 @@ TEST(merged_checkpoints_are_those_of_tensorflow) {
   file_store_use(&kMemoryFiles);
   op_fails("MergeV2Checkpoints", "string[1] none; string[] m", CODE_INVALID_ARGUMENT,
            "allow_missing_files was set to false and none did not exist.");
+  op_fails("MergeV2Checkpoints[allow_missing_files=true]", "string[2] none nobody; string[] m", CODE_INVALID_ARGUMENT,
+           "At least one prefix checkpoint file must exist, but none existed.");
   op_fails("MergeV2Checkpoints", "string[0]; string[] m", CODE_INVALID_ARGUMENT,
            "At least one prefix checkpoint file must exist, but none existed.");
   op_fails("MergeV2Checkpoints", "string[] x; string[] m", CODE_INVALID_ARGUMENT,
@@ -199,6 +201,8 @@ TEST(merged_checkpoints_are_those_of_tensorflow) {
   op_fails("MergeV2Checkpoints", "string[1] x; string[1] m", CODE_INVALID_ARGUMENT,
            "Input destination_prefix should be a scalar tensor, got [1] instead.");
   op_fails("MergeV2Checkpoints", "string[2] merged merged; string[] m", CODE_INVALID_ARGUMENT, "Duplicate tensor keyed by");
+  op_gives("MergeV2Checkpoints[allow_missing_files=true]", "string[2] none merged; string[] again", "");
+  check_same_file("again.data-00000-of-00002", ORACLE "merged.data-00000-of-00002");
   end_memory();
 }
 

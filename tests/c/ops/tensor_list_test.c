@@ -112,6 +112,31 @@ TEST(lists_do_not_change_each_other) {
   for (int i = 0; i < 6; i++) tensor_clear(all[i]);
 }
 
+/* An item behind the end makes a list longer, without what a longer list of before left there; others keep their length. */
+#define RESIZE "TensorListSetItem[element_dtype=float, resize_if_index_out_of_bounds=true]"
+TEST(lists_grow_when_an_item_is_set_behind_their_end) {
+  Status status;
+  status_init(&status);
+  Tensor list = {0}, longer = {0}, popped[2] = {0}, length = {0};
+  CHECK_OK(run_op("TensorListReserve[element_dtype=float, shape_type=int64]", &status, false, &list, "int64[0]; int32[] 1", 0), &status);
+  CHECK_OK(run_op(RESIZE, &status, false, &longer, "int32[] 2; float[] 7", 1, &list), &status);
+  stacks_to(&list, "float[1] 0");
+  stacks_to(&longer, "float[3] 0 0 7");
+  CHECK_OK(run_op(RESIZE, &status, true, &longer, "int32[] 3; float[] 8", 1, &longer), &status);
+  stacks_to(&longer, "float[4] 0 0 7 8");
+  /* The popped list sees the first items of the long one, which goes: then they are its own, and 8 must not come back. */
+  CHECK_OK(run_op(POP, &status, false, popped, "int32[] -1", 1, &longer), &status);
+  tensor_clear(&longer);
+  CHECK_OK(run_op(RESIZE, &status, true, &longer, "int32[] 4; float[] 9", 1, &popped[0]), &status);
+  stacks_to(&longer, "float[5] 0 0 7 0 9");
+  CHECK_OK(run_op("TensorListLength", &status, false, &length, "", 1, &longer), &status);
+  is(&length, "int32[] 5");
+  CHECK_ERROR(run_op(RESIZE, &status, false, &list, "int32[] -1; float[] 7", 1, &longer), &status, CODE_INVALID_ARGUMENT,
+              "Trying to modify element -1 in a list with 5 elements.");
+  Tensor *all[] = {&list, &longer, &popped[0], &popped[1], &length};
+  for (int i = 0; i < 5; i++) tensor_clear(all[i]);
+}
+
 TEST(lists_of_a_size_have_zeros) {
   Status status;
   status_init(&status);

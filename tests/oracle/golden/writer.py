@@ -50,13 +50,14 @@ ALL_DTYPES = ['float32', 'float64', 'float16', 'bfloat16', 'int8', 'uint8', 'int
               'complex64', 'complex128', 'bool', 'string']
 
 
-def _known_ops():
+def _known_ops(file):
     ops = op_def_pb2.OpList()
-    text_format.Parse((TESTS / 'data' / 'ops.pbtxt').read_text(), ops)
+    text_format.Parse((TESTS / 'data' / file).read_text(), ops)
     return {op.name: op for op in ops.op}
 
 
-OPS = _known_ops()
+OPS = _known_ops('ops.pbtxt')
+LATER_OPS = _known_ops('ops-2.pbtxt')  # those that are here, as TensorFlow 2 defines them
 
 
 def dtypes(op, attr='T', of=None):
@@ -127,8 +128,8 @@ def _graph_def(graph, keep=()):
                 continue
             if name.startswith('_') or name in NOTES or (name in defaults and node.attr[name] == defaults[name]):
                 del node.attr[name]
-            elif node.op in OPS and all(attr.name != name for attr in OPS[node.op].attr):
-                raise ValueError(f'{node.op} has an attr {name}={node.attr[name]} that TensorFlow 1.15 does not know')
+            elif node.op in OPS and all(attr.name != name for attr in LATER_OPS.get(node.op, OPS[node.op]).attr):
+                raise ValueError(f'{node.op} has an attr {name}={node.attr[name]} that the op does not have here')
     graph_def.versions.min_consumer = 0
     graph_def.versions.producer = 134
     return graph_def
