@@ -411,3 +411,33 @@ TEST(gradients_of_lists) {
   }
   graph_free(graph);
 }
+
+/* Pushes are taken back from the end of the gradient's list, which must be that of the list before it grew. */
+TEST(gradients_of_lists_that_grow) {
+  Status status;
+  status_init(&status);
+  OpRun all_ops;
+  CHECK_OK(op_run_begin(&all_ops, "TensorListLength", &status), &status);
+  op_run_end(&all_ops);
+  Graph *graph = graph_new();
+  const char *element = "element_dtype=double", *made = "element_dtype=double, shape_type=int32";
+  NodeOutput x = placeholder(graph, "x"), w = placeholder(graph, "w"), xs[] = {x, w}, dxs[2];
+  NodeOutput any = graph_op(graph, "any", "Const", "dtype=int32, value=-1", 0), zero = graph_op(graph, "zero", "Const", "dtype=int32, value=0", 0);
+  NodeOutput place = graph_op(graph, "place", "Const", "dtype=int32, value=2", 0), last = graph_op(graph, "last", "Const", "dtype=int32, value=1", 0);
+  NodeOutput empty = graph_op(graph, "empty", "EmptyTensorList", made, 2, any, any);
+  NodeOutput one = graph_op(graph, "l1", "TensorListPushBack", element, 2, empty, unary(graph, "x2", "Square", x));
+  NodeOutput two = graph_op(graph, "l2", "TensorListPushBack", element, 2, one, binary(graph, "xw", "Mul", x, w));
+  NodeOutput set = graph_op(graph, "set", "TensorListSetItem", "element_dtype=double, resize_if_index_out_of_bounds=true", 3, two, place,
+                            unary(graph, "w2", "Square", w));
+  NodeOutput a = graph_op(graph, "a", "TensorListGetItem", element, 3, set, zero, any);
+  NodeOutput b = graph_op(graph, "b", "TensorListGetItem", element, 3, set, last, any);
+  NodeOutput c = graph_op(graph, "c", "TensorListGetItem", element, 3, set, place, any);
+  NodeOutput y = binary(graph, "y", "AddV2", binary(graph, "ac", "Mul", a, c), b);
+  /* x^2 w^2 + x w */
+  const double at[] = {0.7, -1.2};
+  CHECK_NEAR(compute(graph, y, xs, at, 2), 0.49 * 1.44 - 0.84, 1e-12);
+  REQUIRE_OK(graph_add_gradients(graph, &y, 1, xs, 2, NULL, NULL, dxs, &status), &status);
+  CHECK_NEAR(compute(graph, dxs[0], xs, at, 2), 2 * 0.7 * 1.44 - 1.2, 1e-12);
+  CHECK_NEAR(compute(graph, dxs[1], xs, at, 2), -2 * 0.49 * 1.2 + 0.7, 1e-12);
+  graph_free(graph);
+}
