@@ -33,15 +33,15 @@ static bool equality(KernelContext *context, BinaryLoop *loop, bool when_incompa
 }
 
 /* Shapes that may differ: of the sizes the first that clash, or may clash, decide. Those give a scalar, these nothing known.
- * (TensorFlow takes two unknown sizes to agree, which they need not.) */
+ * Two unknown sizes are taken to agree, as TensorFlow does, though they need not. */
 static bool lenient_shape(InferenceContext *c, Status *status) {
   ShapeHandle a = shape_input(c, 0), b = shape_input(c, 1);
   if (!shape_rank_known(a) || !shape_rank_known(b)) return shape_unknown_outputs(c, status);
   for (int i = shape_rank(a) < shape_rank(b) ? shape_rank(a) : shape_rank(b); i > 0; i--) {
     DimHandle x = shape_dim_of(c, a, -i), y = shape_dim_of(c, b, -i);
-    if (x == y || (dim_known(x) && dim_value(x) == 1) || (dim_known(y) && dim_value(y) == 1)) continue;
-    if (!dim_known(x) || !dim_known(y)) return shape_unknown_outputs(c, status);
-    if (dim_value(x) != dim_value(y)) return shape_scalar_output(c, status);
+    bool x_stays = dim_known(x) && dim_value(x) != 1, y_stays = dim_known(y) && dim_value(y) != 1;
+    if (x_stays && y_stays && dim_value(x) != dim_value(y)) return shape_scalar_output(c, status);
+    if ((x_stays && !dim_known(y)) || (y_stays && !dim_known(x))) return shape_unknown_outputs(c, status);
   }
   return shape_broadcast_binary(c, status);
 }
