@@ -39,10 +39,10 @@ describe('Graph', () => {
     assert.deepEqual(operation.controlInputs, [first]);
     assert.equal(operation.outputs.length, 1);
     assert.deepEqual([operation.attr('T'), operation.attr('transpose_a'), operation.attr('transpose_b')], ['float32', false, true]);
-    assert.deepEqual(operation.attrs(), { T: 'float32', transpose_a: false, transpose_b: true });
+    assert.deepEqual(operation.attrs(), { T: 'float32', grad_a: false, grad_b: false, transpose_a: false, transpose_b: true });
     assert.equal(operation.opDef, tf.opDef('MatMul'));
     assert.throws(() => operation.attr('nothing'), (error) => error instanceof TFError && error.node === 'y' && error.op === 'MatMul');
-    assert.equal(String(operation), '{{node y}} = MatMul[T=DT_FLOAT, transpose_a=false, transpose_b=true, _device="/cpu:0"](x, x, ^first)');
+    assert.equal(String(operation), '{{node y}} = MatMul[T=DT_FLOAT, grad_a=false, grad_b=false, transpose_a=false, transpose_b=true, _device="/cpu:0"](x, x, ^first)');
     assert.ok(operation.toNodeDef() instanceof Uint8Array);
     assert.equal(String(operation.output(0)), 'Output<y:0 float32 [?,?]>');
   });

@@ -24,7 +24,7 @@ describe('importing and exporting graphs', () => {
     assert.deepEqual(g.operations().map((operation) => String(operation)), [
       '{{node x}} = Placeholder[dtype=DT_FLOAT, shape=[?,2]]()',
       '{{node w}} = Const[dtype=DT_FLOAT, value=Tensor<type: float shape: [2,2] values: [1 -2][3...]...>]()',
-      '{{node product}} = MatMul[T=DT_FLOAT, transpose_a=false, transpose_b=false](x, w)', '{{node y}} = Relu[T=DT_FLOAT](product)',
+      '{{node product}} = MatMul[T=DT_FLOAT, grad_a=false, grad_b=false, transpose_a=false, transpose_b=false](x, w)', '{{node y}} = Relu[T=DT_FLOAT](product)',
     ]);
     assert.equal(g.toText(), text);
     assert.deepEqual((await session.run('y', { x: [[1, 1]] })).array(), [[4, 2]]);
@@ -145,8 +145,8 @@ describe('importing and exporting graphs', () => {
 
   it('tells what a GraphDef needs that is not here', () => withGraph(tf, async (g) => {
     buildSmall(g);
-    assert.deepEqual(tf.checkCompatibility(g.toGraphDef()), { missing: [] });
-    assert.deepEqual(tf.checkCompatibility(''), { missing: [] });
+    assert.deepEqual(tf.checkCompatibility(g.toGraphDef()), { missing: [], unknownAttrs: [] });
+    assert.deepEqual(tf.checkCompatibility(''), { missing: [], unknownAttrs: [] });
     const type = (name) => `attr { key: "T" value { type: ${name} } }`;
     const text = `node { name: "a" op: "NoSuchOp" } node { name: "b" op: "MatMul" ${type('DT_INT8')} } node { name: "c" op: "NoSuchOp" input: "b" }
       node { name: "d" op: "MatMul" ${type('DT_FLOAT')} } node { name: "e" op: "Mine" } node { name: "f" op: "MatMul" ${type('DT_UINT8')} }
