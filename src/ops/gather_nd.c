@@ -1,6 +1,7 @@
 /* GatherNd: the slices that indices of several axes name. */
 #include "op/op_registry.h"
 #include "ops/array_box.h"
+#include "op/node_def.h"
 #include "ops/index_text.h"
 #include "ops/nd_index.h"
 
