@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { openChromium } from '../tools/chromium.mjs';
 import { root } from '../tools/process.mjs';
-import { bundlePage, ourWasm, peerWasm } from './bundle.mjs';
+import { bundlePage, ourFiles, peerWasm } from './bundle.mjs';
 
 const TYPES = { '.html': 'text/html', '.mjs': 'text/javascript', '.js': 'text/javascript', '.wasm': 'application/wasm' };
 const PAGE = '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>';
@@ -18,7 +18,7 @@ function fileOf(pathname, { page, limitsFile, digits }) {
   if (name === 'models.pb') return path.join(root, pathname);
   if (parts[0] === 'limits') return path.join(path.dirname(limitsFile(parts[1])), name);
   if (parts[0] === 'peer') return path.join(peerWasm, name);
-  if (parts[0] === 'wasm') return path.join(ourWasm, name);
+  if (name.startsWith('tfcore-')) return path.join(ourFiles, name);
   return path.join(page, name);
 }
 

@@ -7,9 +7,9 @@ import { root } from '../tools/process.mjs';
 const output = path.join(root, 'build/bench');
 const common = { bundle: true, minify: true, logLevel: 'error' };
 
-/** Where the packages keep their .wasm files. */
+/** Where the packages keep their .wasm files and scripts of threads. */
 export const peerWasm = path.join(root, 'node_modules/@tensorflow/tfjs-backend-wasm/dist/');
-export const ourWasm = path.join(root, 'npm/dist/wasm/');
+export const ourFiles = path.join(root, 'npm/dist/');
 
 /** The peer for Node, where its gradients are not to be had otherwise: they are ES modules in a package that says it has none. */
 export async function bundlePeerForNode() {
@@ -24,7 +24,7 @@ export async function bundlePage() {
   await rm(outdir, { recursive: true, force: true });
   await build({
     ...common, entryPoints: [path.join(root, 'bench/page.mjs')], outdir, splitting: true, platform: 'browser', format: 'esm',
-    external: ['/limits/*', 'node:*', 'module', 'worker_threads'],
+    external: ['/limits/*', 'node:*'],
   });
   return outdir;
 }

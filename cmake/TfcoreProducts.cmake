@@ -39,25 +39,27 @@ elseif(c_api IN_LIST TFCORE_MODULES)
   if(TFCORE_THREADS)
     string(APPEND runtime_methods ,PThread)
   endif()
-  # Exported are the functions marked TF_CAPI_EXPORT (EMSCRIPTEN_KEEPALIVE), malloc and free.
+  # Exported are the functions marked TF_CAPI_EXPORT (EMSCRIPTEN_KEEPALIVE), malloc and free. The glue is plain JavaScript
+  # that names no file and no module of Node: the bindings load the wasm and start the workers, on every host (bindings/js/load.ts).
   set(flags
-    -sMODULARIZE=1 -sEXPORT_ES6=1 -sEXPORT_NAME=createTfcore -sENVIRONMENT=web,worker,node
+    -sMODULARIZE=1 -sEXPORT_ES6=1 -sEXPORT_NAME=createTfcore -sENVIRONMENT=web,worker -sUSE_ES6_IMPORT_META=0
     -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sINITIAL_MEMORY=16MB -sMEMORY_GROWTH_GEOMETRIC_CAP=33554432
     -sSTACK_SIZE=1MB
     -sDYNAMIC_EXECUTION=0 -sFILESYSTEM=0 -sSUPPORT_LONGJMP=0 -sDISABLE_EXCEPTION_CATCHING=1
     -sINVOKE_RUN=0 -sEXIT_RUNTIME=0 -sASSERTIONS=0
     -sEXPORTED_FUNCTIONS=_malloc,_free
     -sEXPORTED_RUNTIME_METHODS=${runtime_methods}
-    -sINCOMING_MODULE_JS_API=locateFile,wasmBinary,instantiateWasm,print,printErr,onAbort,wasmMemory,pthreadPoolSize,mainScriptUrlOrBlob
+    -sINCOMING_MODULE_JS_API=wasmBinary,instantiateWasm,print,printErr,onAbort,wasmMemory
     -sALLOW_TABLE_GROWTH=1 -sWASM_BIGINT=1 --no-entry)
   if(TFCORE_THREADS)
-    # createTfcore({ pthreadPoolSize }) starts that many workers before the module is ready.
-    list(APPEND flags "-sPTHREAD_POOL_SIZE=Module['pthreadPoolSize']||0" -sPTHREAD_POOL_SIZE_STRICT=0 -Wno-pthreads-mem-growth)
+    # createTfcore({ workers }) takes workers that run already; pthread_create fails when all of them are in use.
+    list(APPEND flags "-sPTHREAD_POOL_SIZE=Module['workers'].length" -sPTHREAD_POOL_SIZE_STRICT=2 -Wno-pthreads-mem-growth
+      --js-library=${CMAKE_SOURCE_DIR}/src/wasm/given_workers.js)
   endif()
   add_executable(tfcore ${objects})
-  # The glue names its .wasm and, with threads, itself: so it is built under the name that it ships with.
   set_target_properties(tfcore PROPERTIES OUTPUT_NAME tfcore-${TFCORE_WASM_VARIANT} SUFFIX .mjs LINKER_LANGUAGE C)
   target_link_options(tfcore PRIVATE -O3 ${flags})
+  set_target_properties(tfcore PROPERTIES LINK_DEPENDS ${CMAKE_SOURCE_DIR}/src/wasm/given_workers.js)
 endif()
 
 # Benchmarks of the numeric cores: bench/c/<name>.c -> bench_<name>, built on request.

@@ -1,9 +1,9 @@
 // Builds the package: the wasm variants, the op wrappers that are derived from them, and the JavaScript. `npm run build`.
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { isMain, must, root, runMain, say, SetupError } from './process.mjs';
+import { isMain, must, root, runMain, say } from './process.mjs';
 import { setUp } from './setup.mjs';
 
 export const VARIANTS = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
@@ -81,23 +81,22 @@ async function unlessUnchanged(name, inputs, output, work) {
 
 /** Builds everything that npm/ ships. */
 export async function build(tools) {
-  const shipped = path.join(root, 'npm/dist/wasm');
+  const shipped = path.join(root, 'npm/dist');
   mkdirSync(shipped, { recursive: true });
+  const glue = [];
   for (const variant of VARIANTS) {
     const folder = await buildWasm(tools, variant, ['tfcore']);
-    for (const extension of ['mjs', 'wasm']) {
-      const name = `tfcore-${variant}.${extension}`;
-      const [from, to] = [path.join(folder, name), path.join(shipped, name)];
-      if (!existsSync(to) || !readFileSync(from).equals(readFileSync(to))) copyFileSync(from, to);
-    }
+    const [from, to] = [folder, shipped].map((place) => path.join(place, `tfcore-${variant}.wasm`));
+    if (!existsSync(to) || !readFileSync(from).equals(readFileSync(to))) copyFileSync(from, to);
+    glue.push(path.relative(root, path.join(folder, `tfcore-${variant}.mjs`)));
   }
-  await unlessUnchanged('ops', ['tools/generate-ops.mjs', 'npm/dist/wasm/tfcore-simd.mjs', 'npm/dist/wasm/tfcore-simd.wasm'],
+  await unlessUnchanged('ops', ['tools/generate-ops.mjs', ...glue, 'npm/dist/tfcore-simd.wasm'],
     'bindings/js/generated', () => must('node', ['tools/generate-ops.mjs']));
-  const compiler = path.join(root, 'node_modules/.bin/tsc');
-  await unlessUnchanged('js', ['bindings/js', 'package-lock.json'], 'npm/dist/index.js', async () => {
+  await unlessUnchanged('js', ['bindings/js', 'tools/bundle.mjs', ...glue, 'npm/dist/tfcore-simd.wasm', 'package-lock.json'], 'npm/dist/index.js', async () => {
     const started = Date.now();
-    await must(compiler, ['-p', 'bindings/js']);
-    if (!existsSync(path.join(root, 'npm/dist/index.js'))) throw new SetupError('tsc wrote no npm/dist/index.js');
+    for (const name of readdirSync(shipped)) if (!name.endsWith('.wasm')) rmSync(path.join(shipped, name), { recursive: true });
+    await must(path.join(root, 'node_modules/.bin/tsc'), ['-p', 'bindings/js']);
+    await must('node', ['tools/bundle.mjs']);
     say(`  JavaScript: built in ${((Date.now() - started) / 1000).toFixed(1)} s`);
   });
 }

@@ -12,8 +12,8 @@ async function readOps() {
   const decoder = path.join(root, 'build/generate-ops/op-def.mjs');
   await build({ entryPoints: [path.join(root, 'bindings/js/op-def.ts')], outfile: decoder, bundle: true, format: 'esm', logLevel: 'error' });
   const { decodeOpList } = await import(decoder);
-  const { default: create } = await import(path.join(root, 'npm/dist/wasm/tfcore-simd.mjs'));
-  const module = await create({ wasmBinary: readFileSync(path.join(root, 'npm/dist/wasm/tfcore-simd.wasm')) });
+  const { default: create } = await import(path.join(root, 'build/wasm-simd/tfcore-simd.mjs'));
+  const module = await create({ wasmBinary: readFileSync(path.join(root, 'npm/dist/tfcore-simd.wasm')) });
   const buffer = module._TF_GetAllOpList();
   const [data, length] = module.HEAPU32.subarray(buffer >>> 2, (buffer >>> 2) + 2);
   return decodeOpList(module.HEAPU8.slice(data, data + length));

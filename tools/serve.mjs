@@ -33,10 +33,10 @@ async function fileFor(folder, pathname) {
 }
 
 /**
- * Serves the files of `folder`. With `isolated` pages are cross-origin isolated, which threads need. `pages` answers chosen paths itself: a
- * function (request, response) each. Port 0 takes a free one. Returns { address, close }.
+ * Serves the files of `folder`, below the path `prefix`. With `isolated` pages are cross-origin isolated, which threads need. `headers` go with every
+ * answer. `pages` answers chosen paths itself: a function (request, response) each. Port 0 takes a free one. Returns { address, close }.
  */
-export async function serve({ folder = root, port = 0, host = '127.0.0.1', isolated = true, pages = {} } = {}) {
+export async function serve({ folder = root, prefix = '', port = 0, host = '127.0.0.1', isolated = true, headers = {}, pages = {} } = {}) {
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url, 'http://localhost');
     if (isolated) {
@@ -44,8 +44,10 @@ export async function serve({ folder = root, port = 0, host = '127.0.0.1', isola
       response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
     }
     response.setHeader('Cache-Control', 'no-cache');
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     if (pages[pathname]) return pages[pathname](request, response);
-    const file = ['GET', 'HEAD'].includes(request.method) ? await fileFor(folder, pathname) : undefined;
+    const isServed = ['GET', 'HEAD'].includes(request.method) && pathname.startsWith(`${prefix}/`);
+    const file = isServed ? await fileFor(folder, pathname.slice(prefix.length)) : undefined;
     if (!file) return response.writeHead(404, { 'Content-Type': 'text/plain' }).end('not found\n');
     if (file.moved) return response.writeHead(301, { Location: file.moved }).end();
     response.writeHead(200, { 'Content-Type': TYPES[path.extname(file.place)] ?? 'application/octet-stream', 'Content-Length': file.size });

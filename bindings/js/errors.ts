@@ -6,6 +6,9 @@ const OP_PATTERNS = [/\{\{node [^}]*\}\} = ([\w.>]+)\[/, /\(op: '([^']+)'\)/, /O
 
 const firstMatch = (text: string, patterns: readonly RegExp[]): string | undefined => patterns.map((pattern) => pattern.exec(text)?.[1]).find(Boolean);
 
+/** INVALID_ARGUMENT -> InvalidArgumentError. The class's own name does not do: bundlers shorten it. */
+const nameOf = (code: string): string => `${code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Error`;
+
 export class TFError extends Error {
   /** The node that failed and its op, where they are known. */
   declare readonly node?: string;
@@ -17,7 +20,7 @@ export class TFError extends Error {
     message: string,
   ) {
     super(message);
-    this.name = new.target.name;
+    this.name = nameOf(code);
     const node = firstMatch(message, NODE_PATTERNS);
     const op = firstMatch(message, OP_PATTERNS);
     if (node) this.node = node;

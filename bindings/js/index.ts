@@ -2,8 +2,9 @@
 export { init } from './init.js';
 export type { TF } from './tf.js';
 export * from './errors.js';
-export { detectFeatures } from './load.js';
-export type { InitOptions, Variant } from './load.js';
+export { detectFeatures } from './choose-build.js';
+export type { Variant } from './choose-build.js';
+export type { InitOptions } from './load.js';
 export type { AttrInput, AttrValue, FuncAttr, FuncInput, ShapeLike } from './attr-value.js';
 export type { Compatibility, Missing, UnknownAttr } from './compatibility.js';
 export type { Body, CallOptions, Traced } from './control-flow.js';
@@ -29,3 +30,26 @@ export type { Feeds, Fetch, Fetched, RunOptions, SessionOptions } from './sessio
 export { Tensor } from './tensor.js';
 export type { Complex, GuessedDType, NestedArray, Scalar, ScalarOf, TensorLike } from './tensor.js';
 export { VERSION as version } from './version.js';
+
+/** @internal What `tfcore-wasm/testing`, a file of its own, shares with this one. */
+export { encodeAttrOf } from './attr-value.js';
+/** @internal */
+export { checkOptions, checkText, shown } from './arguments.js';
+/** @internal */
+export type { Schema } from './arguments.js';
+/** @internal */
+export { itemsPerElement, typedArrayOf } from './dtypes.js';
+/** @internal */
+export { withHint } from './hints.js';
+/** @internal */
+export { checkInput, valueOf } from './operation.js';
+/** @internal */
+export { MessageWriter } from './protobuf.js';
+/** @internal */
+export { feedEntries, feedTensor } from './session.js';
+/** @internal */
+export { sizeOf, tensor } from './tensor.js';
+/** @internal */
+export { runtimeOf } from './tf.js';
+/** @internal */
+export { uploadTensor } from './transfer.js';

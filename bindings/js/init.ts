@@ -1,11 +1,14 @@
 /** init(): one engine for each set of options, shared by all who ask for it. */
 import { checkOptions } from './arguments.js';
-import { InitOptions, Variant, chooseBuild, loadRuntime } from './load.js';
+import { Variant, chooseBuild } from './choose-build.js';
+import { InitOptions, loadRuntime } from './load.js';
 import { TF, makeTF } from './tf.js';
 
 interface Loaded {
   readonly variant: Variant;
   readonly threads: number;
+  /** True where the caller left the choice to us: another build is taken if workers are refused. */
+  readonly mayDiffer: boolean;
   readonly wasm: InitOptions['wasm'];
   /** Of the caller who began to load. */
   readonly signal: AbortSignal | undefined;
@@ -34,10 +37,13 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Pro
 export async function init(options: InitOptions = {}): Promise<TF> {
   checkOptions<InitOptions>('init', options, { wasm: 'anything', variant: 'a string', threads: 'a number', signal: 'an AbortSignal', onProgress: 'a function' });
   options.signal?.throwIfAborted();
-  const { variant, threads } = await chooseBuild(options);
+  const choice = chooseBuild(options);
+  const { variant, threads } = choice;
+  const mayDiffer = variant.endsWith('threads') && choice.withoutThreads !== undefined;
+  const isOurs = (one: Loaded) => one.variant === variant && one.threads === threads && one.mayDiffer === mayDiffer && sameSource(one.wasm, options.wasm);
   for (;;) {
-    const known = engines.find((one) => one.variant === variant && one.threads === threads && sameSource(one.wasm, options.wasm));
-    const engine = known ?? { variant, threads, wasm: options.wasm, signal: options.signal, tf: loadRuntime({ ...options, variant, threads }).then(makeTF) };
+    const known = engines.find(isOurs);
+    const engine = known ?? { variant, threads, mayDiffer, wasm: options.wasm, signal: options.signal, tf: loadRuntime(options, choice).then(makeTF) };
     if (!known) {
       engines.push(engine);
       engine.tf.catch(() => engines.splice(engines.indexOf(engine), 1));

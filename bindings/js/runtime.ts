@@ -47,7 +47,8 @@ export class Runtime {
 
   readonly registrar = new OpRegistrar(this);
 
-  constructor(readonly wasm: Wasm, readonly variant: string, readonly threads: number, readonly log: LogSink) {}
+  constructor(readonly wasm: Wasm, readonly variant: string, readonly threads: number, readonly log: LogSink,
+    readonly variantReason: string | undefined) {}
 
   /** Notes that a handle was made, to be freed by the exported function `release` when its owner is collected. */
   opened(owner: object, kind: Kind, pointer: number, release: string): void {

@@ -1,17 +1,9 @@
 /** Helpers for tests of graphs and ops: numerical checks of gradients, and shape functions without a graph. */
-import { Schema, checkOptions, checkText, shown } from './arguments.js';
-import { AttrInput, encodeAttrOf } from './attr-value.js';
-import { itemsPerElement, typedArrayOf } from './dtypes.js';
-import { InvalidArgumentError, TFError } from './errors.js';
-import { MessageWriter } from './protobuf.js';
-import { runtimeOf } from './tf.js';
-import type { TF } from './tf.js';
-import { Graph } from './graph.js';
-import { withHint } from './hints.js';
-import { Input, Output, checkInput, valueOf } from './operation.js';
-import { Feeds, Session, feedEntries, feedTensor } from './session.js';
-import { sizeOf, Tensor, TensorLike, tensor } from './tensor.js';
-import { uploadTensor } from './transfer.js';
+import {
+  checkInput, checkOptions, checkText, encodeAttrOf, feedEntries, feedTensor, Graph, InvalidArgumentError, itemsPerElement, MessageWriter, Output,
+  runtimeOf, Session, shown, sizeOf, Tensor, tensor, TFError, typedArrayOf, uploadTensor, valueOf, withHint,
+} from './index.js';
+import type { AttrInput, Feeds, Input, Schema, TensorLike, TF } from './index.js';
 
 export interface CheckOptions {
   /** Values of placeholders: of others, and of xs, where they say at which point these are checked. */

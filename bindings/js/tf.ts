@@ -23,6 +23,8 @@ export interface TF {
   readonly version: { readonly package: string; readonly graphDefProducer: number };
   /** The build that runs: 'simd', 'relaxed', 'simd-threads' or 'relaxed-threads'. */
   readonly variant: string;
+  /** What kept a faster build of the package from being chosen: the host lacks something, or refused a Worker. Else undefined. */
+  readonly variantReason: string | undefined;
   readonly threads: number;
   /** See Tensor. Without a dtype numbers are float32, bigints int64, typed arrays what they are. */
   tensor<N extends DTypeName>(value: TensorLike, shape: readonly number[] | undefined, dtype: N): Tensor<DTypeNamed<N>>;
@@ -76,6 +78,7 @@ export function makeTF(runtime: Runtime): TF {
   const tf: TF = {
     version: { package: VERSION, graphDefProducer: 2314 },
     variant: runtime.variant,
+    variantReason: runtime.variantReason,
     threads: runtime.threads,
     tensor,
     Graph: class extends Graph {

@@ -1,5 +1,5 @@
 // Golden cases (tests/c/golden/golden.proto): graphs with what TensorFlow answered. tests/data/golden has files of them.
-import { fieldsOf, floatOf, textOf, varintsOf } from '../../npm/dist/protobuf.js';
+import { fieldsOf, floatOf, textOf, varintsOf } from '../../build/js/protobuf.js';
 
 const ARRAYS = { 1: ['float32', Float32Array, 5], 3: ['int32', Int32Array, 7], 4: ['uint8', Uint8Array, 7], 9: ['int64', BigInt64Array, 10] };
 

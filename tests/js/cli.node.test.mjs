@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { engine } from './engine.mjs';
 
-const program = fileURLToPath(new URL('../../npm/dist/cli/main.js', import.meta.url));
+const program = fileURLToPath(new URL('../../npm/dist/cli.js', import.meta.url));
 
 /** A .npy file as NumPy writes it: version 1.0, the header padded to 64 bytes. */
 function npy(descr, shape, data, { fortran = false } = {}) {

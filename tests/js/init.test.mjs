@@ -3,7 +3,7 @@ import { detectFeatures, init, InvalidArgumentError, UnavailableError, version }
 import { hostVariants, isPage, withGraph } from './engine.mjs';
 
 /** The address of a build's wasm file. */
-const place = new URL('../../npm/dist/wasm/tfcore-simd.wasm', isPage ? new URL('/tests/js/', location.href) : import.meta.url);
+const place = new URL('../../npm/dist/tfcore-simd.wasm', isPage ? new URL('/tests/js/', location.href) : import.meta.url);
 const wasm = (bytes, options) => new Response(bytes, options);
 
 describe('init', () => {
@@ -22,6 +22,14 @@ describe('init', () => {
     const single = await init({ threads: 1 });
     assert.equal(single.variant, base);
     assert.equal(single.threads, 1);
+  });
+
+  it('says what kept it from a faster build', async () => {
+    const { relaxed, threads } = detectFeatures();
+    const { variantReason } = await init();
+    assert.equal(/relaxed SIMD/.test(variantReason), !relaxed);
+    assert.equal(/one thread/.test(variantReason), !threads);
+    if (relaxed && threads) assert.equal(variantReason, undefined);
   });
 
   for (const variant of hostVariants()) {
@@ -67,6 +75,20 @@ describe('init', () => {
 
   it('explains a file or address that is not there', () =>
     assert.rejects(init({ variant: 'simd', wasm: isPage ? '/no/such.wasm' : '/no/such/file.wasm' }), { name: 'UnavailableError', message: /HTTP 404|cannot be read/ }));
+
+  it('says which file to copy where, for each bundler', async () => {
+    const folder = isPage ? '/no/such/' : '/no/such/folder/';
+    await assert.rejects(init({ variant: 'simd-threads', wasm: folder, threads: 1 }), detectFeatures().threads
+      ? { name: 'UnavailableError', message: /Copy node_modules\/tfcore-wasm\/dist\/tfcore-simd-threads\.wasm and tfcore-worker\.js into that folder/ }
+      : UnavailableError);
+    await assert.rejects(init({ variant: 'simd', wasm: folder }), { code: 'UNAVAILABLE', message: /Copy node_modules\/tfcore-wasm\/dist\/tfcore-simd\.wasm into that folder/ });
+  });
+
+  it('refuses a module of another kind of build', async () => {
+    await assert.rejects(init({ variant: 'simd', wasm: Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0) }), { message: /none of tfcore-wasm/ });
+    if (!detectFeatures().threads) return;
+    await assert.rejects(init({ variant: 'simd-threads', threads: 2, wasm: await loadBytes() }), { code: 'UNAVAILABLE', message: /a build without threads/ });
+  });
 
   it('tries anew after a failure', async () => {
     const bytes = new Uint8Array(await loadBytes());

@@ -1,7 +1,7 @@
 // What a consumer gets: `npm pack` makes a tarball of npm/, and an empty folder installs it.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { root } from '../../tools/process.mjs';
@@ -23,13 +23,19 @@ describe('the package, packed and installed', function () {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('holds the four builds, types, licence and readme, and no sources', () => {
-    for (const variant of ['simd', 'relaxed', 'simd-threads', 'relaxed-threads']) {
-      for (const extension of ['mjs', 'wasm']) assert.ok(files.includes(`dist/wasm/tfcore-${variant}.${extension}`), variant);
-    }
-    for (const name of ['LICENSE', 'README.md', 'package.json', 'dist/index.js', 'dist/index.d.ts', 'dist/cli/main.js']) assert.ok(files.includes(name), name);
-    const others = files.filter((name) => !/^(LICENSE|README\.md|package\.json|dist\/.*\.(js|mjs|wasm|d\.ts|map))$/.test(name));
-    assert.deepEqual(others, []);
+  it('holds the four builds, the scripts with their maps, types, licence and readme, and nothing else', () => {
+    const scripts = ['index.js', 'inline.js', 'testing.js', 'tfcore-worker.js', 'cli.js'];
+    const builds = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'].map((variant) => `tfcore-${variant}.wasm`);
+    const wanted = [...scripts, ...scripts.map((name) => `${name}.map`), ...builds].map((name) => `dist/${name}`).concat('LICENSE', 'README.md', 'package.json');
+    const others = files.filter((name) => !name.endsWith('.d.ts'));
+    assert.deepEqual(others.sort(), wanted.sort());
+    for (const name of ['index', 'inline', 'testing']) assert.ok(files.includes(`dist/${name}.d.ts`), name);
+  });
+
+  it('has files behind all of its exports', async () => {
+    const { exports: entries, main, types, bin } = JSON.parse(readFileSync(path.join(root, 'npm/package.json'), 'utf8'));
+    const places = [main, types, ...Object.values(bin), ...Object.values(entries).flatMap((entry) => (typeof entry === 'string' ? entry : Object.values(entry)))];
+    for (const place of places) assert.ok(files.includes(place.replace('./', '')), place);
   });
 
   it('runs and differentiates a graph in plain Node, as ESM, and lets Node end', () => {

@@ -64,7 +64,7 @@ describe('the code of the READMEs', function () {
 
   it('promises no more ops than there are', () => {
     const [, promised] = /more than (\d+) are there/.exec(read('npm/README.md'));
-    const listed = JSON.parse(inFolder('node', 'node_modules/tfcore-wasm/dist/cli/main.js', 'ops', '--json'));
+    const listed = JSON.parse(inFolder('node', 'node_modules/tfcore-wasm/dist/cli.js', 'ops', '--json'));
     assert.ok(listed.length > Number(promised), `${listed.length}, not more than ${promised}`);
   });
 
@@ -87,7 +87,7 @@ describe('the code of the READMEs', function () {
       Buffer.from(Float32Array.of(4, 5).buffer)]));
     const outputs = commands.map((line) => {
       const words = line.replace(/\s+#.*$/, '').split(/\s+/).slice(2);
-      return inFolder('node', 'node_modules/tfcore-wasm/dist/cli/main.js', ...words);
+      return inFolder('node', 'node_modules/tfcore-wasm/dist/cli.js', ...words);
     });
     assert.match(outputs[0], /nothing is missing/);
     assert.equal(new Float32Array(Uint8Array.from(readFileSync(path.join(folder, 'y.npy')).subarray(-4)).buffer)[0], 23);

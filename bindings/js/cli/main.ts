@@ -48,10 +48,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 
-try {
-  process.exitCode = await main(process.argv.slice(2));
-} catch (error) {
+function failed(error: unknown): number {
   if (!(error instanceof CommandError || error instanceof TFError)) throw error;
   process.stderr.write(`tfcore-wasm: ${error.message}\n`);
-  process.exitCode = error instanceof CommandError ? error.exitCode : 1;
+  return error instanceof CommandError ? error.exitCode : 1;
 }
+
+void main(process.argv.slice(2)).catch(failed).then((code) => (process.exitCode = code));

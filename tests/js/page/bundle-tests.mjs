@@ -10,7 +10,7 @@ const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connec
 const PROGRAM = `
   import { init } from './npm/dist/index.js';
   try {
-    const tf = await init({ variant: 'simd', wasm: '/npm/dist/wasm/tfcore-simd.wasm' });
+    const tf = await init({ variant: 'simd', wasm: '/npm/dist/tfcore-simd.wasm' });
     const g = new tf.Graph();
     const x = g.placeholder('float32', [2]);
     const [dx] = g.gradients([g.square(x)], [x]);

@@ -1,0 +1,18 @@
+/** The JavaScript host: whether it has Node's modules (Node, Bun, Deno), and those modules. */
+import { UnavailableError } from './errors.js';
+
+interface NodeModules {
+  'node:buffer': typeof import('node:buffer');
+  'node:fs/promises': typeof import('node:fs/promises');
+  'node:os': typeof import('node:os');
+  'node:worker_threads': typeof import('node:worker_threads');
+  'node:zlib': typeof import('node:zlib');
+}
+
+export const isNode = typeof process === 'object' && typeof process.versions?.node === 'string';
+
+/** A module of Node. It is asked for at run time, so that bundlers for the web meet no import of it. */
+export function nodeModule<Name extends keyof NodeModules>(name: Name): NodeModules[Name] {
+  if (typeof process.getBuiltinModule !== 'function') throw new UnavailableError(`Node 20.16, 22.3 or newer is needed; this is ${process.version}`);
+  return process.getBuiltinModule(name) as NodeModules[Name];
+}

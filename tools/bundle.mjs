@@ -1,0 +1,74 @@
+// Writes the JavaScript of the package: `node tools/bundle.mjs`, after the builds of wasm. Each file stands for itself, but for testing.js,
+// which shares the classes of index.js.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { root, runMain, SetupError } from './process.mjs';
+
+const sources = path.join(root, 'bindings/js');
+const dist = path.join(root, 'npm/dist');
+
+const GLUE = { single: ['simd', 'relaxed'], threads: ['simd-threads', 'relaxed-threads'] };
+const built = (variant, extension) => path.join(root, `build/wasm-${variant}/tfcore-${variant}.${extension}`);
+
+/** 'glue:single' and 'glue:threads' are Emscripten's JavaScript, 'wasm:<variant>' is the .wasm of a build, packed. */
+const products = {
+  name: 'products',
+  setup(builder) {
+    builder.onResolve({ filter: /^glue:/ }, ({ path: name }) => ({ path: name.slice(5), namespace: 'glue' }));
+    builder.onLoad({ filter: /./, namespace: 'glue' }, ({ path: kind }) => ({ contents: sharedGlue(GLUE[kind]) }));
+    builder.onResolve({ filter: /^wasm:/ }, ({ path: name }) => ({ path: built(name.slice(5), 'wasm'), namespace: 'packed' }));
+    builder.onLoad({ filter: /./, namespace: 'packed' }, ({ path: file }) => ({ contents: gzipSync(readFileSync(file), { level: 9 }).toString('base64'), loader: 'text' }));
+  },
+};
+
+/**
+ * The glue without its last lines, by which a module starts itself where it finds itself in a thread (worker.ts does that), and without the name of
+ * its .wasm, which the bindings load.
+ */
+function glueOf(file) {
+  const text = readFileSync(file, 'utf8');
+  const end = text.indexOf('export default createTfcore;\n');
+  if (end < 0) throw new SetupError(`${file} does not export createTfcore as Emscripten 3.1.69 does`);
+  const glue = `${text.slice(0, end).replace(`${path.basename(file, '.mjs')}.wasm`, 'tfcore.wasm')}export default createTfcore;\n`;
+  const followed = /import\.meta|new Worker\(|\brequire\(|\bimport\(/.exec(glue);
+  if (followed) throw new SetupError(`${file} contains '${followed[0]}', which bundlers of users would follow`);
+  return glue;
+}
+
+/** What the builds of one kind have in common, which is all of it: their exports and imports are the same. */
+function sharedGlue(variants) {
+  const [first, ...others] = variants.map((variant) => glueOf(built(variant, 'mjs')));
+  if (others.some((text) => text !== first)) throw new SetupError(`the glue of the builds ${variants.join(', ')} differs, but they share one copy`);
+  return first;
+}
+
+/** The build of tfcore-wasm/inline knows the builds from another file. */
+const oneBuildInside = {
+  name: 'one-build-inside',
+  setup(builder) {
+    builder.onResolve({ filter: /\/builds\.js$/ }, () => ({ path: path.join(sources, 'builds-inline.ts') }));
+  },
+};
+
+/** Parcel takes the bare names for a wish to have Node's modules in the page. */
+const define = { process: 'globalThis.process', Buffer: 'globalThis.Buffer' };
+
+/** One file of the package. Whitespace goes, names stay: errors and stacks name what they name in the sources. */
+async function bundle(entry, output, options = {}) {
+  await build({
+    entryPoints: [path.join(sources, entry)], outfile: path.join(dist, output), bundle: true, format: 'esm', target: 'es2022', minifyWhitespace: true, minifySyntax: true,
+    sourcemap: true, sourcesContent: true, legalComments: 'none', define, logLevel: 'error', ...options, plugins: [...(options.plugins ?? []), products],
+  });
+}
+
+await runMain(async () => {
+  await bundle('index.ts', 'index.js');
+  await bundle('inline.ts', 'inline.js', { plugins: [oneBuildInside] });
+  await bundle('worker.ts', 'tfcore-worker.js', { format: 'iife' });
+  await bundle('testing.ts', 'testing.js', { external: ['./index.js'] });
+  await bundle('cli/main.ts', 'cli.js', { platform: 'node' });
+  /* For the examples, which read TensorFlow's recorded answers; it is not shipped. */
+  await bundle('protobuf.ts', '../../build/js/protobuf.js');
+});
