@@ -78,6 +78,7 @@ const PARTS = [
   ['JavaScript, Node', async (tools) => (await build(tools), mocha('tests/js'))],
   ['JavaScript, Chromium', async (tools) => (await build(tools), script(['tests/js/run-in-chromium.mjs']))],
   ['package, installed', async (tools) => (await build(tools), mocha('tests/package'))],
+  ['package, bundlers and hosts', async (tools) => (await build(tools), mocha('tests/package/peers'))],
 ];
 
 await runMain(async () => {

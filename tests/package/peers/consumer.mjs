@@ -1,0 +1,114 @@
+// A project that uses the package as npm installs it, in a folder below the peers, and what it computes everywhere.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setUpPeers } from '../../../tools/peers.mjs';
+import { root, run } from '../../../tools/process.mjs';
+
+/** The program of every project: a product that threads share, a gradient, and the name of an error's class, which minifiers like to shorten. */
+const PROBE = (entry) => `
+import { detectFeatures, init } from '${entry}';
+
+export const variants = () => {
+  const { simd, relaxed, threads } = detectFeatures();
+  return [simd && 'simd', relaxed && 'relaxed', simd && threads && 'simd-threads', relaxed && threads && 'relaxed-threads'].filter(Boolean);
+};
+
+export async function probe(options) {
+  const tf = await init(options);
+  const g = new tf.Graph();
+  const session = new tf.Session(g);
+  const x = g.placeholder('float32', [160, 160]);
+  const product = await session.run(g.matMul(x, x), new Map([[x, new Float32Array(160 * 160).fill(2)]]));
+  const [slope] = g.gradients([g.square(x)], [x]);
+  const gradient = await session.run(slope, new Map([[x, new Float32Array(160 * 160).fill(3)]]));
+  const error = await session.run(slope).catch((caught) => caught);
+  await session.close();
+  return { variant: tf.variant, threads: tf.threads, reason: tf.variantReason ?? null, product: product.data.every((v) => v === 640), gradient: gradient.data[7], error: error.name };
+}
+
+/** What the host chooses, then each build that it can run. */
+export async function probeAll(options = {}) {
+  const results = {};
+  for (const variant of [undefined, ...variants()]) {
+    results[variant ?? 'chosen'] = await probe({ ...options, ...(variant && { variant }) }).catch((error) => ({ failed: String(error?.stack ?? error) }));
+  }
+  return results;
+}
+`;
+
+/** Of a page: leaves the results where the test finds them. */
+export const PAGE_PROGRAM = `import { probeAll } from './probe.js';
+probeAll().then((results) => (globalThis.results = results));
+`;
+
+export const HTML = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>probe</title><script type="module" src="./main.js"></script>\n';
+
+let made;
+
+/**
+ * The project, made once: { folder, peers, project(name, files) }. A test that needs it is skipped with a line that says how to get what is missing.
+ */
+export async function consumer(context) {
+  made ??= make();
+  try {
+    return await made;
+  } catch (error) {
+    console.log(`skipped: npm's packages of tests/package/peers could not be installed (${error.message.trim().split('\n').at(-1)}); with a registry at hand 'npm test -- bundlers' tries again`);
+    return context.skip();
+  }
+}
+
+async function make() {
+  const peers = await setUpPeers();
+  const folder = mkdtempSync(path.join(peers, 'work-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const npm = (where, ...args) => execFileSync('npm', args, { cwd: where, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  const [packed] = JSON.parse(npm(path.join(root, 'npm'), 'pack', '--json', '--pack-destination', folder, '--loglevel=error'));
+  writeFileSync(path.join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+  npm(folder, 'install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', path.join(folder, packed.filename));
+  const dist = path.join(folder, 'node_modules/tfcore-wasm/dist');
+  /** A folder with the program, and with `files` by name. */
+  const project = (name, files = {}, { entry = 'tfcore-wasm' } = {}) => {
+    const place = path.join(folder, name);
+    const all = { 'package.json': JSON.stringify({ name, private: true, type: 'module' }), 'probe.js': PROBE(entry), 'main.js': PAGE_PROGRAM, 'index.html': HTML, ...files };
+    for (const [file, text] of Object.entries(all)) {
+      mkdirSync(path.dirname(path.join(place, file)), { recursive: true });
+      writeFileSync(path.join(place, file), text);
+    }
+    cpSync(path.join(folder, 'node_modules'), path.join(place, 'node_modules'), { recursive: true });
+    return place;
+  };
+  return { folder, peers, dist, project };
+}
+
+/** The files that bundlers which follow no addresses need copied: what npm/README.md says for esbuild and Rollup. */
+export function copyFiles(dist, to) {
+  mkdirSync(to, { recursive: true });
+  cpSync(dist, to, { recursive: true, filter: (file) => file === dist || /tfcore-[\w-]+\.(wasm|js)$/.test(file) });
+}
+
+/** A program that must end well; returns what it printed. */
+export async function runIn(cwd, command, args, env = {}) {
+  const { code, output } = await run(command, args, { cwd, env: { NEXT_TELEMETRY_DISABLED: '1', CI: '1', ...env } });
+  assert.equal(code, 0, `${command} ${args.join(' ')}\n${output}`);
+  return output;
+}
+
+/** Holds what probeAll gave against what must come out. `chosen` is the build that is taken without being asked for; `reason` says why it is not a faster one. */
+export function checkResults(results, { variants, chosen = variants.at(-1), reason = null }) {
+  for (const [name, result] of Object.entries(results)) {
+    assert.equal(result.failed, undefined, `${name}: ${result.failed}`);
+    const { variant, threads, product, gradient, error } = result;
+    assert.deepEqual({ product, gradient, error }, { product: true, gradient: 6, error: 'InvalidArgumentError' }, name);
+    assert.equal(variant, name === 'chosen' ? chosen : name);
+    assert.ok(variant.endsWith('threads') ? threads >= 1 : threads === 1, `${name}: ${threads} threads`);
+  }
+  assert.deepEqual(Object.keys(results).sort(), ['chosen', ...variants].sort());
+  if (reason === null) assert.equal(results.chosen.reason, null);
+  else assert.match(results.chosen.reason, reason);
+}
+
+export const SINGLE = ['simd', 'relaxed'];
+export const ALL = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];

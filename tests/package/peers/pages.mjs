@@ -1,0 +1,50 @@
+// Pages in Chromium: serves a folder and reads what its page computed.
+import assert from 'node:assert/strict';
+import { openChromium } from '../../../tools/chromium.mjs';
+import { serve } from '../../../tools/serve.mjs';
+import { ALL, checkResults, SINGLE } from './consumer.mjs';
+
+/** What a careful site sends: nothing is evaluated from text, nothing comes from elsewhere. */
+export const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src data:; style-src 'self'";
+
+let browser;
+export const chromium = async () => (browser ??= await openChromium());
+export const closeChromium = async () => browser?.close();
+
+/** Opens a page, and gives `globalThis.results` when they are there. */
+export async function resultsOf(address, { timeout = 60_000 } = {}) {
+  const context = await (await chromium()).newContext();
+  const said = [];
+  try {
+    const page = await context.newPage();
+    page.on('console', (message) => said.push(message.text()));
+    page.on('pageerror', (error) => said.push(error.stack));
+    await page.goto(address);
+    const handle = await page.waitForFunction(() => globalThis.results, undefined, { timeout }).catch((error) => assert.fail(`${error.message}\n${said.join('\n')}`));
+    return await handle.jsonValue();
+  } finally {
+    await context.close();
+  }
+}
+
+/** Serves a folder and gives the results of its page. */
+export async function resultsOfFolder(folder, { page = 'index.html', ...options }) {
+  const server = await serve({ folder, ...options });
+  try {
+    return await resultsOf(`${server.address}${options.prefix ?? ''}/${page}`);
+  } finally {
+    await server.close();
+  }
+}
+
+/**
+ * A folder of static files as sites serve it: isolated with a strict policy and below some path, and then plainly. `below: false` where the files expect
+ * to be at the root, `policy: false` where the bundler itself writes scripts into the page.
+ */
+export async function checkSite(folder, { below = true, policy = true, page } = {}) {
+  const prefix = below ? '/some/where' : '';
+  const strict = await resultsOfFolder(folder, { prefix, page, headers: policy ? { 'Content-Security-Policy': POLICY } : {} });
+  checkResults(strict, { variants: ALL });
+  const plain = await resultsOfFolder(folder, { page, isolated: false });
+  checkResults(plain, { variants: SINGLE, reason: /one thread: the page is not cross-origin isolated/ });
+}
