@@ -21,7 +21,7 @@ export async function setUpPeers() {
   const work = mkdtempSync(path.join(cache, 'unpacking-'));
   try {
     for (const file of [...LOCK, path.join(root, '.npmrc')]) copyFileSync(file, path.join(work, path.basename(file)));
-    await must('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: work });
+    await must('npm', ['ci', '--ignore-scripts', '--fetch-retries=1', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: work });
     try {
       renameSync(work, folder);
     } catch (error) {

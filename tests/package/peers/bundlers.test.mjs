@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { build as esbuild } from 'esbuild';
 import { spawn } from 'node:child_process';
-import { ALL, checkResults, consumer, copyFiles, HTML, PAGE_PROGRAM, runIn } from './consumer.mjs';
+import { ALL, checkResults, consumerWithPeers, copyFiles, HTML, PAGE_PROGRAM, runIn } from './consumer.mjs';
 import { checkSite, closeChromium, resultsOf, resultsOfFolder } from './pages.mjs';
 
 /** The page's program in a module Worker: the engine's own workers are workers of a worker then. */
@@ -26,7 +26,7 @@ describe('the package, built by', function () {
   let user;
   before(async function () {
     this.timeout(600_000);
-    user = await consumer(this);
+    user = await consumerWithPeers(this);
   });
   after(closeChromium);
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setUpPeers } from '../../../tools/peers.mjs';
 import { root, run } from '../../../tools/process.mjs';
@@ -47,22 +48,26 @@ export const HTML = '<!doctype html><meta charset="utf-8"><link rel="icon" href=
 
 let made;
 
-/**
- * The project, made once: { folder, peers, project(name, files) }. A test that needs it is skipped with a line that says how to get what is missing.
- */
-export async function consumer(context) {
-  made ??= make();
-  try {
-    return await made;
-  } catch (error) {
-    console.log(`skipped: npm's packages of tests/package/peers could not be installed (${error.message.trim().split('\n').at(-1)}); with a registry at hand 'npm test -- bundlers' tries again`);
-    return context.skip();
-  }
+/** The project, made once: { folder, peers, dist, project(name, files) }; `peers` is undefined where npm's packages could not be installed. */
+export const consumer = () => (made ??= make());
+
+/** The same, for tests that need the peers: these are skipped with a line that says how to get what is missing. */
+export async function consumerWithPeers(context) {
+  const user = await consumer();
+  if (user.peers !== undefined) return user;
+  console.log(`skipped: the packages of tests/package/peers are not installed (${user.problem}); where npm reaches its registry, 'npm test -- bundlers' installs them`);
+  return context.skip();
 }
 
 async function make() {
-  const peers = await setUpPeers();
-  const folder = mkdtempSync(path.join(peers, 'work-'));
+  let peers;
+  let problem;
+  try {
+    peers = await setUpPeers();
+  } catch (error) {
+    problem = error.message.trim().split('\n').at(-1);
+  }
+  const folder = mkdtempSync(path.join(peers ?? tmpdir(), 'work-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const npm = (where, ...args) => execFileSync('npm', args, { cwd: where, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   const [packed] = JSON.parse(npm(path.join(root, 'npm'), 'pack', '--json', '--pack-destination', folder, '--loglevel=error'));
@@ -80,7 +85,7 @@ async function make() {
     cpSync(path.join(folder, 'node_modules'), path.join(place, 'node_modules'), { recursive: true });
     return place;
   };
-  return { folder, peers, dist, project };
+  return { folder, peers, problem, dist, project };
 }
 
 /** The files that bundlers which follow no addresses need copied: what npm/README.md says for esbuild and Rollup. */

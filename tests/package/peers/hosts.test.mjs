@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { run } from '../../../tools/process.mjs';
-import { ALL, checkResults, consumer, copyFiles, runIn } from './consumer.mjs';
+import { ALL, checkResults, consumerWithPeers, copyFiles, runIn } from './consumer.mjs';
 
 const PROGRAM = `import { probeAll } from './probe.js';
 const folder = process.argv[2];
@@ -16,7 +16,7 @@ describe('the package in', function () {
   let folder;
   before(async function () {
     this.timeout(600_000);
-    user = await consumer(this);
+    user = await consumerWithPeers(this);
     folder = user.project('hosts', {
       'main.js': PROGRAM,
       'one.js': PROGRAM.replace('probeAll }', 'probe }').replace(/probeAll\(.*\)\.then/, 'probe(folder && { wasm: folder }).then').replace('(results)))', '({ chosen: results })))'),

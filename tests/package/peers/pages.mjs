@@ -9,7 +9,10 @@ export const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval';
 
 let browser;
 export const chromium = async () => (browser ??= await openChromium());
-export const closeChromium = async () => browser?.close();
+export async function closeChromium() {
+  await browser?.close();
+  browser = undefined;
+}
 
 /** Opens a page, and gives `globalThis.results` when they are there. */
 export async function resultsOf(address, { timeout = 60_000 } = {}) {

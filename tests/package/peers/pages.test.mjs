@@ -16,7 +16,7 @@ describe('the package in a page', function () {
   let user;
   before(async function () {
     this.timeout(600_000);
-    user = await consumer(this);
+    user = await consumer();
   });
   after(closeChromium);
 
