@@ -156,7 +156,7 @@ static void read_bundle(Arena *arena) {
   bundle_reader_free(reader);
   Str prefixes[] = {str_of("ckpt")};
   status_init(&status);
-  ok = bundle_merge(prefixes, 1, str_of("merged"), &status);
+  ok = bundle_merge(prefixes, 1, false, str_of("merged"), &status);
   fuzz_check_code(status.code, status.message);
 }
 
