@@ -32,11 +32,16 @@ bool kernel_allocate_output_dims(KernelContext *context, int i, int rank, const 
   return true;
 }
 
+bool kernel_owns_input(const KernelContext *context, int input) {
+  if (context->last_use == NULL || input < 0 || input >= context->num_inputs || !context->last_use[input]) return false;
+  const Buffer *buffer = context->inputs[input]->buffer;
+  return buffer != NULL && buffer_is_unshared(buffer);
+}
+
 bool kernel_may_forward(const KernelContext *context, int input, int i, const Shape *shape) {
   DataType type = output_type(context, i);
-  if (context->last_use == NULL || input < 0 || input >= context->num_inputs || !context->last_use[input]) return false;
+  if (!kernel_owns_input(context, input)) return false;
   const Tensor *from = context->inputs[input];
-  if (from->buffer == NULL || !buffer_is_unshared(from->buffer)) return false;
   if (!dtype_is_pod((int)type) || !dtype_is_pod((int)from->dtype)) return false;
   return dtype_size((int)from->dtype) == dtype_size((int)type) && tensor_num_elements(from) == shape_num_elements(shape);
 }

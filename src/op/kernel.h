@@ -74,6 +74,8 @@ typedef bool (*KernelComputeFn)(KernelContext *context, Status *status);
 /* Output `i` as a new tensor of its declared type. */
 MUST_CHECK bool kernel_allocate_output(KernelContext *context, int i, const Shape *shape, Tensor **out, Status *status);
 MUST_CHECK bool kernel_allocate_output_dims(KernelContext *context, int i, int rank, const int64_t *dims, Tensor **out, Status *status);
+/* Whether nobody else will see what the kernel does to the elements of the input: this is its last use, and its buffer is not shared. */
+bool kernel_owns_input(const KernelContext *context, int input);
 /* Output `i` in the memory of input `input` when that is its last use, nobody shares the buffer, and dtype size and number of elements agree;
  * otherwise newly allocated. The kernel must then tolerate out->data == inputs[input]->data. */
 bool kernel_may_forward(const KernelContext *context, int input, int i, const Shape *shape); /* whether it would */

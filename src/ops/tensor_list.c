@@ -148,7 +148,7 @@ bool tensor_list_set_output(KernelContext *context, int output, TensorList *list
 }
 
 bool tensor_list_is_owned(const KernelContext *context, const TensorList *list) {
-  return kernel_may_forward(context, 0, 0, &context->inputs[0]->shape) &&
+  return kernel_owns_input(context, 0) &&
          atomic_load_explicit(&list->variant.object.references, memory_order_acquire) == 1 &&
          atomic_load_explicit(&list->items->references, memory_order_acquire) == 1;
 }
