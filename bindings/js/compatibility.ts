@@ -1,6 +1,7 @@
 /** tf.checkCompatibility: what a GraphDef needs that this engine does not have. */
 import { AttrValue } from './attr-value.js';
 import { DType } from './dtypes.js';
+import { TFError } from './errors.js';
 import { GraphDefContent, GraphDefNode, attrOf, functionsNamedBy, readGraphDef } from './graph-def-nodes.js';
 import { Graph } from './graph.js';
 import { Constraints, kernelsOf } from './kernel-types.js';
@@ -88,21 +89,28 @@ export function findMissingIn(runtime: Runtime, { nodes, functions }: GraphDefCo
     if (!missing.has(key)) missing.set(key, { ...what, nodes: [] });
     missing.get(key)!.nodes.push(node.name);
   };
-  const bodies = [...functions.values()].flatMap((body) => body.nodes);
-  for (const node of [...nodes, ...bodies]) {
+  const inspect = (node: GraphDefNode): void => {
     for (const name of new Set(functionsNamedBy(node))) {
       if (!functions.has(name) && !runtime.findOpDef(name)) note(node, { op: name, function: true });
     }
     const def = runtime.findOpDef(node.op);
     if (!def) {
       if (!functions.has(node.op)) note(node, { op: node.op });
-      continue;
+      return;
     }
     if (!kernels.has(node.op)) kernels.set(node.op, kernelsOf(runtime, node.op));
     const known = kernels.get(node.op)!;
     const dtype = unfitType(node, def, known);
     if (known.length === 0) note(node, { op: node.op });
     else if (dtype !== undefined) note(node, { op: node.op, dtype });
+  };
+  for (const node of [...nodes, ...[...functions.values()].flatMap((body) => body.nodes)]) {
+    try {
+      inspect(node);
+    } catch (error) {
+      // Attrs that cannot be read: an import refuses them in the graph, and passes over them in functions that nobody calls.
+      if (!(error instanceof TFError)) throw error;
+    }
   }
   return [...missing.values()];
 }

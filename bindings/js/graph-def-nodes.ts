@@ -1,7 +1,7 @@
 /** A GraphDef's nodes as they stand in the bytes, whether or not the engine knows their ops. */
 import { AttrValue, FuncAttr, decodeAttr } from './attr-value.js';
 import { graphDefBytes, withGraphDef } from './import-graph.js';
-import { OpDef, decodeOpDef } from './op-def.js';
+import type { OpDef } from './op-def.js';
 import { fieldsOf, intOf, textOf } from './protobuf.js';
 import type { Wasm } from './wasm.js';
 
@@ -15,7 +15,7 @@ export interface GraphDefNode {
 }
 
 export interface GraphDefFunction {
-  readonly signature: OpDef;
+  readonly name: string;
   readonly nodes: readonly GraphDefNode[];
 }
 
@@ -44,8 +44,10 @@ function decodeNode(bytes: Uint8Array, prefix: string): GraphDefNode {
 
 function decodeFunction(bytes: Uint8Array): GraphDefFunction {
   const parts = [...fieldsOf(bytes)];
-  const signature = decodeOpDef(parts.find(({ number }) => number === 1)?.bytes ?? new Uint8Array(0));
-  return { signature, nodes: parts.filter(({ number }) => number === 3).map((node) => decodeNode(node.bytes, `${signature.name}/`)) };
+  const signature = parts.find(({ number }) => number === 1)?.bytes ?? new Uint8Array(0);
+  const named = [...fieldsOf(signature)].find(({ number }) => number === 1);
+  const name = named ? textOf(named) : '';
+  return { name, nodes: parts.filter(({ number }) => number === 3).map((node) => decodeNode(node.bytes, `${name}/`)) };
 }
 
 /** From bytes, or from protobuf text. */
@@ -61,7 +63,7 @@ export function readGraphDef(wasm: Wasm, graphDef: Uint8Array | ArrayBuffer | st
     for (const part of fieldsOf(field.bytes)) {
       if (part.number !== 1) continue;
       const made = decodeFunction(part.bytes);
-      functions.set(made.signature.name, made);
+      functions.set(made.name, made);
     }
   }
   return { nodes, functions, producer };

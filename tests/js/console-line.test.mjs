@@ -23,7 +23,7 @@ describe('console.log', () => {
     const body = definition.instantiate({ T: 'float32' });
     const lines = [
       [g, 'Graph<6 nodes, 1 variable, 1 function>'], [session, 'Session<of Graph<6 nodes, 1 variable, 1 function>>'], [y, 'Output<y:0 float32 [?,1]>'],
-      [w, 'Variable<w float32 [2,1]>'], [y.operation, '{{node y}} = MatMul[T=DT_FLOAT, transpose_a=false, transpose_b=false](x, w/Read)'],
+      [w, 'Variable<w float32 [2,1]>'], [y.operation, '{{node y}} = MatMul[T=DT_FLOAT, grad_a=false, grad_b=false, transpose_a=false, transpose_b=false](x, w/Read)'],
       [tf.tensor([[1, 2], [3, 4]]), 'Tensor<float32 [2,2]: 1, 2, 3, 4>'], [tf.tensor('text'), 'Tensor<string []: "text">'],
       [definition, 'FunctionDef<Twice(x: T) -> (y: T), 1 node>'], [body, 'FunctionBody<(float32) -> (float32)>'],
     ];

@@ -15,7 +15,7 @@ describe('examples/functions.mjs', function () {
     assert.match(stdout, /the same function: true/);
     assert.match(stdout, /float32 5, float64 5/);
     assert.match(stdout, /PolynomialGradient\(x:float, d_y:float\) -> \(d_x:float\) \{/);
-    assert.match(stdout, /power_body\(arg:int32, arg_1:double, base:double, count:int32\) -> \(/);
+    assert.match(stdout, /power_body\(arg:int32, arg_1:double, base_0:double, count_0:int32\) -> \(/);
     /* x^n, n x^(n-1) and n (n-1) x^(n-2) at 2, and log 1024. */
     assert.match(stdout, /x\^3 at 2: 8, slope 12, bend 12, capped 8\.000\nx\^10 at 2: 1024, slope 5120, bend 23040, capped 6\.931/);
     assert.match(stdout, /10! = 3628800/);
