@@ -36,7 +36,8 @@ typedef bool (*GradientFn)(const GradientRequest *request, StrBuf *text, Status 
 
 /* `.gradient = NO_GRADIENT` says that no gradient flows through the op (integer results, comparisons, state). */
 extern const char NO_GRADIENT[];
-/* `.gradient = FUNCTIONAL_GRADIENT`: it follows from the gradients of the functions that the op calls (gradient/functional_gradient.c). */
+/* `.gradient = FUNCTIONAL_GRADIENT`: it follows from the gradients of the functions that the op
+ * calls (gradient/branch_gradient.c, gradient/loop_gradient.c, gradient/map_gradient.c). */
 extern const char FUNCTIONAL_GRADIENT[];
 
 /* A kernel for one element type. */

@@ -1,13 +1,22 @@
-// The code of both READMEs, run as a reader would: in a folder that has the package. A later block sees what the blocks before it made.
+// The code of both READMEs, run as a reader would: in a folder that has the package. A later block sees what the blocks before it made. Recipes
+// (readme-blocks.mjs) are files of projects, which peers/ builds.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { root } from '../../tools/process.mjs';
+import { blocksOf, evaluated, programOf, recipe, textOf } from './readme-blocks.mjs';
 
-const read = (name) => readFileSync(path.join(root, name), 'utf8');
-const blocksOf = (text, language) => Array.from(text.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'gm')), ([, code]) => code);
+/** Commands that no test runs as they stand, and why. */
+const NOT_RUN = {
+  'npm install tfcore-wasm': 'needs the registry; install.test.mjs installs the packed package',
+  'npm start': 'trains for a while; tests/js/train-digits.node.test.mjs runs the example',
+  'npm test': 'runs this test',
+};
+
+/** The start of a comment that is a value; a comment that begins with a word or a round bracket is prose. */
+const VALUE = /^(?:-?\d|['"[{]|(?:null|true|false)$)/;
 
 /** A statement whose comment is a promise becomes one that checks it: what is printed, what a call gives, what it throws. */
 function keptPromise(line) {
@@ -16,10 +25,12 @@ function keptPromise(line) {
   const expression = code.slice(0, -1);
   const throws = /^throws: (.*?)( \.\.\.)?$/.exec(comment);
   if (throws) return `checked(await throwsWith(async () => ${expression}, ${JSON.stringify(throws[1])}));`;
-  if (code.startsWith('console.log(') && /^[\d[']/.test(comment)) {
-    return `checked(assert.equal(format${expression.slice('console.log'.length)}, ${JSON.stringify(comment)}));`;
-  }
-  if (comment.startsWith("'") && /^[\w.]+\(/.test(code)) return `checked(assert.deepEqual(${expression}, ${/^'[^']*'/.exec(comment)[0]}));`;
+  if (!VALUE.test(comment)) return line;
+  if (code.startsWith('console.log(')) return `checked(assert.equal(format${expression.slice('console.log'.length)}, ${JSON.stringify(comment)}));`;
+  const [, name] = /^const \[(\w+)\] = /.exec(code) ?? [];
+  if (name) return `${code} checked(assert.equal(${name}.item(), ${comment}));`;
+  const literal = /^(?:'[^']*'|\[.*\]$)/.exec(comment);
+  if (literal && /^[\w.]+\(/.test(code)) return `checked(assert.deepEqual(${expression}, ${literal[0]}));`;
   return line;
 }
 
@@ -39,6 +50,30 @@ async function throwsWith(body, text) {
   return [...imports, helpers, ...bodies.map((body) => `{\n${body}`), 'process.stdout.write(`promises kept: ${promises}\\n`);', '}'.repeat(bodies.length)].join('\n');
 }
 
+/** The snippets of the last column of a table, row by row: what is in backticks and calls something, or takes a part of something. */
+function snippetsOfLastColumn(text, heading) {
+  const section = text.slice(text.indexOf(`## ${heading}\n`));
+  const rows = section.slice(0, section.indexOf('\n## ', 3)).split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| |'));
+  return rows.map((row) => Array.from(row.split('|').at(-2).matchAll(/`([^`]+)`/g), ([, code]) => code).filter((code) => /^(await |new |\w+\.)/.test(code)));
+}
+
+/** What the snippets of the table of npm/README.md take for granted. */
+const TABLE_SCENE = `
+import { init } from 'tfcore-wasm';
+const tf = await init();
+const g = new tf.Graph();
+const x = g.placeholder('float32', [null, 2], { name: 'x' });
+const w = g.variable([[2], [3]], { name: 'w' });
+const y = g.matMul(x, w, { name: 'y' });
+const loss = g.mean(g.square(y), [0, 1]);
+let session = new tf.Session(g);
+await session.run(g.initializer());
+const bytes = await tf.freeze(session, [y]);
+const graph = new tf.Graph();
+const value = [[1, 2]];
+const result = await session.run(w);
+`;
+
 describe('the code of the READMEs', function () {
   this.timeout(60_000);
   let folder;
@@ -51,25 +86,104 @@ describe('the code of the READMEs', function () {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Runs the blocks; returns how many of their comments were held against what happened. */
-  function run(name) {
-    const file = `${name.replaceAll('/', '-')}.mjs`;
-    writeFileSync(path.join(folder, file), moduleOf(blocksOf(read(name), 'js')));
-    return Number(/promises kept: (\d+)\n$/.exec(inFolder('node', file))[1]);
+  /** Runs blocks; returns how many of their comments were held against what happened. */
+  function run(blocks) {
+    writeFileSync(path.join(folder, 'blocks.mjs'), moduleOf(blocks));
+    return Number(/promises kept: (\d+)\n$/.exec(inFolder('node', 'blocks.mjs'))[1]);
   }
 
-  it('runs and gives what the comments say: the package', () => assert.equal(run('npm/README.md'), 5));
+  it('runs and gives what the comments say: the package', () => assert.equal(run(programOf('npm/README.md')), 9));
 
-  it('runs and gives what the comments say: the repository', () => assert.equal(run('README.md'), 1));
+  it('runs and gives what the comments say: the repository', () => assert.equal(run(programOf('README.md')), 2));
+
+  it('runs alone where a block begins with init()', () => {
+    for (const name of ['README.md', 'npm/README.md']) {
+      const alone = programOf(name).filter((code) => /\binit\(/.test(code));
+      assert.equal(alone.length, 1, name);
+      assert.ok(run(alone) > 0, name);
+    }
+  });
+
+  it('holds what a promise says against what happens, and leaves prose alone', () => {
+    const broken = (line) => assert.throws(() => run([line]), /AssertionError/, line);
+    for (const line of ['console.log(1 + 1);  // 3', 'console.log([1]);  // [ 2 ]', "String(1);  // '2'", 'const [y] = [{ item: () => 1 }];  // 2', 'String(1);  // throws: no']) broken(line);
+    assert.equal(run(['console.log(1, -1);  // 1 -1', 'console.log(2);  // close to 1', 'console.log(3);  // (prose)']), 1);
+  });
+
+  it('has no block that nothing runs', () => {
+    const peers = readdirSync(path.join(root, 'tests/package/peers')).map((name) => textOf(`tests/package/peers/${name}`)).join('\n');
+    for (const name of ['README.md', 'npm/README.md']) {
+      for (const { language, code, file } of blocksOf(name)) {
+        if (file) assert.ok(peers.includes(`recipe('${file}')`), `${name}: no test of peers/ takes the recipe for ${file}`);
+        else if (language === 'sh') for (const line of code.trim().split('\n')) assert.ok(isRun(line, peers), `${name}: nothing runs '${line}'`);
+        else assert.ok(['js', 'py'].includes(language), `${name}: a block of '${language}'`);
+      }
+    }
+  });
+
+  /** Whether a line of a shell is run here, by peers/, or is one that cannot be. */
+  function isRun(line, peers) {
+    const command = line.replace(/\s+#.*$/, '');
+    const ofPeers = blocksOf('npm/README.md').find(({ language, code }) => language === 'sh' && code.split('\n').includes(line))?.code;
+    return command in NOT_RUN || command.startsWith('npx tfcore-wasm ') || (ofPeers?.startsWith('npx esbuild ') && peers.includes("commandsOf('npx esbuild ')"));
+  }
+
+  it('computes what the recipe for model.js says', () => {
+    writeFileSync(path.join(folder, 'model.mjs'), recipe('model.js'));
+    writeFileSync(path.join(folder, 'use.mjs'), "import { run } from './model.mjs';\nawait run([1]);\nconsole.log(await run([1, 2, 3]));\n");
+    assert.equal(inFolder('node', 'use.mjs'), `${/console\.log\(data\);\s+\/\/ (.*)/.exec(recipe('main.js'))[1]}\n`);
+  });
+
+  it('has the same two headers for threads in every recipe', async () => {
+    const headers = Object.fromEntries(Array.from(textOf('npm/README.md').matchAll(/^ {4}(Cross-Origin-[\w-]+): (\S+)$/gm), ([, key, value]) => [key, value]));
+    const { 'Cross-Origin-Opener-Policy': opener, 'Cross-Origin-Embedder-Policy': embedder } = headers;
+    assert.deepEqual([opener, embedder, Object.keys(headers).length], ['same-origin', 'require-corp', 2]);
+    const settings = async (file) => (await evaluated(recipe(file))).default;
+    assert.deepEqual((await settings('vite.config.js')).server.headers, headers);
+    assert.deepEqual((await settings('webpack.config.js')).devServer.headers, headers);
+    const [{ headers: pairs }] = await (await settings('next.config.mjs')).headers();
+    assert.deepEqual(Object.fromEntries(pairs.map(({ key, value }) => [key, value])), headers);
+  });
+
+  it('has a table for those who come from elsewhere whose own column runs', () => {
+    const rows = snippetsOfLastColumn(textOf('npm/README.md'), 'Coming from TensorFlow.js, ONNX Runtime Web or Keras');
+    assert.equal(rows.length, 11);
+    const lines = rows.map((snippets) => snippets.map((code) => `await (async () => ${code})();`).join('\n'));
+    for (const [i, snippets] of rows.entries()) assert.ok(snippets.length > 0, `row ${i} has no code`);
+    const again = 'await new tf.Session(graph).run("y", { x: value }).then((y) => { if (y.item() !== 8) throw new Error(`${y.item()}`); });';
+    const memory = rows.findIndex((snippets) => snippets.includes('graph.dispose()'));
+    writeFileSync(path.join(folder, 'table.mjs'), [TABLE_SCENE, ...lines.slice(0, memory), again, ...lines.slice(memory)].join('\n'));
+    inFolder('node', 'table.mjs');
+  });
+
+  it('freezes a model of Keras in Python', function () {
+    const python = process.env.TFCORE_PYTHON ?? 'python3';
+    const [block] = blocksOf('npm/README.md').filter(({ language }) => language === 'py');
+    try {
+      inFolder(python, '-c', 'import importlib.util, sys; sys.exit(importlib.util.find_spec("tensorflow") is None)');
+    } catch {
+      console.log('skipped: freezing in Python needs TensorFlow; TFCORE_PYTHON names a Python that has it');
+      return this.skip();
+    }
+    const model = `
+model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(1, kernel_initializer='ones', bias_initializer='ones')])
+`;
+    writeFileSync(path.join(folder, 'freeze.py'), block.code.replace('\n\n', `\n${model}\n`));
+    execFileSync(python, ['freeze.py'], { cwd: folder, stdio: 'ignore', env: { ...process.env, CUDA_VISIBLE_DEVICES: '-1', TF_CPP_MIN_LOG_LEVEL: '3' } });
+    const inspected = JSON.parse(inFolder('node', 'node_modules/tfcore-wasm/dist/cli.js', 'inspect', 'model.pb', '--json'));
+    assert.deepEqual(inspected.missing ?? [], []);
+    const printed = inFolder('node', 'node_modules/tfcore-wasm/dist/cli.js', 'run', 'model.pb', '--feed', 'x=[[2,3]]', '--fetch', 'Identity');
+    assert.match(printed, /\b6\b/);
+  });
 
   it('promises no more ops than there are', () => {
-    const [, promised] = /more than (\d+) are there/.exec(read('npm/README.md'));
+    const [, promised] = /more than (\d+) are there/.exec(textOf('npm/README.md'));
     const listed = JSON.parse(inFolder('node', 'node_modules/tfcore-wasm/dist/cli.js', 'ops', '--json'));
     assert.ok(listed.length > Number(promised), `${listed.length}, not more than ${promised}`);
   });
 
   it('runs on the command line', () => {
-    const commands = blocksOf(read('npm/README.md'), 'sh').join('').split('\n').filter((line) => line.startsWith('npx tfcore-wasm '));
+    const commands = blocksOf('npm/README.md').filter(({ language }) => language === 'sh').map(({ code }) => code).join('').split('\n').filter((line) => line.startsWith('npx tfcore-wasm '));
     assert.equal(commands.length, 5);
     writeFileSync(path.join(folder, 'model.mjs'), `
       import { writeFileSync } from 'node:fs';

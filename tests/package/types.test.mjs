@@ -1,13 +1,13 @@
 // The package's types, as strict projects see them: without Node's types, with every declaration checked, under TypeScript 5 and 7.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { root } from '../../tools/process.mjs';
+import { programOf } from './readme-blocks.mjs';
 
 const COMPILERS = { 'TypeScript 7': 'node_modules/typescript/bin/tsc', 'TypeScript 5': 'node_modules/typescript5/bin/tsc' };
-const blocksOf = (name) => Array.from(readFileSync(path.join(root, name), 'utf8').matchAll(/^```js\n([^]*?)^```/gm), ([, code]) => code);
 
 /** One module of all blocks, each in the scope of the ones before. */
 function moduleOf(blocks) {
@@ -27,7 +27,7 @@ describe('the types of the package', function () {
     symlinkSync(path.join(root, 'npm'), path.join(folder, 'node_modules/tfcore-wasm'));
     writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
     for (const name of ['right.ts', 'wrong.ts']) copyFileSync(path.join(root, 'tests/package/types', name), path.join(folder, name));
-    for (const name of ['README.md', 'npm/README.md']) writeFileSync(path.join(folder, `${name.replaceAll('/', '-')}.ts`), moduleOf(blocksOf(name)));
+    for (const name of ['README.md', 'npm/README.md']) writeFileSync(path.join(folder, `${name.replaceAll('/', '-')}.ts`), moduleOf(programOf(name)));
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -1,25 +1,20 @@
-// Projects of a user, built by bundlers as their templates build, and run in Chromium. The settings here are the recipes of npm/README.md.
+// Projects of a user, built by bundlers as their templates build, and run in Chromium. Their settings are the recipes of npm/README.md.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { build as esbuild } from 'esbuild';
 import { spawn } from 'node:child_process';
-import { ALL, checkResults, consumerWithPeers, copyFiles, HTML, PAGE_PROGRAM, runIn } from './consumer.mjs';
+import { root } from '../../../tools/process.mjs';
+import { commandsOf, evaluated, recipe } from '../readme-blocks.mjs';
+import { ALL, checkResults, consumerWithPeers, copyFiles, HTML, keptPrints, MODEL, PAGE_PROGRAM, runIn } from './consumer.mjs';
 import { checkSite, closeChromium, resultsOf, resultsOfFolder } from './pages.mjs';
 
 /** The page's program in a module Worker: the engine's own workers are workers of a worker then. */
-const IN_WORKER = {
-  'main.js': `new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }).onmessage = ({ data }) => (globalThis.results = data);\n`,
-  'worker.js': `import { probeAll } from './probe.js';\nprobeAll().then((results) => postMessage(results));\n`,
-};
+const IN_WORKER = { 'main.js': keptPrints(recipe('main.js')), 'worker.js': recipe('worker.js'), 'model.js': MODEL };
 
-const VITE_CONFIG = `export default {
-  base: './',
-  optimizeDeps: { exclude: ['tfcore-wasm'] },
-  server: { headers: { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' } },
-};
-`;
+/** The recipe as it is, but for sites below some path. */
+const VITE_CONFIG = recipe('vite.config.js').replace('export default {\n', "export default {\n  base: './',\n");
 
 describe('the package, built by', function () {
   this.timeout(400_000);
@@ -68,10 +63,16 @@ describe('the package, built by', function () {
   }
 
   it('Vite, in a Worker', async () => {
-    const folder = user.project('vite-worker', { ...IN_WORKER, 'vite.config.js': VITE_CONFIG.replace('base:', "worker: { format: 'es' },\n  base:") });
+    const folder = user.project('vite-worker', { ...IN_WORKER, 'vite.config.js': VITE_CONFIG });
     await runIn(folder, 'node', [vite(8), 'build']);
     await checkSite(path.join(folder, 'dist'));
     await withViteServer(8, folder, async (address) => checkResults(await resultsOf(address), { variants: ALL }));
+  });
+
+  it('Vite, with the model and the Worker of the README', async () => {
+    const folder = user.project('vite-readme', { ...IN_WORKER, 'model.js': recipe('model.js'), 'vite.config.js': VITE_CONFIG });
+    await runIn(folder, 'node', [vite(8), 'build']);
+    assert.deepEqual(await resultsOfFolder(path.join(folder, 'dist'), {}), [1, 4, 9]);
   });
 
   it("Vite's development server without the setting, which says what to set", async () => {
@@ -93,7 +94,7 @@ describe('the package, built by', function () {
 
   it('webpack 5', async () => {
     const folder = user.project('webpack');
-    await runWebpack(folder);
+    await runWebpack(folder, (await evaluated(recipe('webpack.config.js'))).default);
     writePage(path.join(folder, 'dist'));
     await checkSite(path.join(folder, 'dist'));
   });
@@ -116,11 +117,12 @@ describe('the package, built by', function () {
   for (const minify of [false, true]) {
     it(`esbuild${minify ? ', minified' : ''}`, async () => {
       const folder = user.project(`esbuild-${minify}`);
-      const out = path.join(folder, 'dist');
-      await esbuild({ entryPoints: [path.join(folder, 'main.js')], outdir: out, bundle: true, format: 'esm', minify, logLevel: 'silent' });
-      copyFiles(user.dist, out);
-      writePage(out);
-      await checkSite(out);
+      const [bundle, ...copies] = commandsOf('npx esbuild ');
+      const [, ...words] = bundle.split(' ');
+      await runIn(folder, 'node', [path.join(root, 'node_modules/esbuild/bin', words[0]), ...words.slice(1), ...(minify ? ['--minify'] : [])]);
+      for (const line of copies) await runIn(folder, 'sh', ['-c', line]);
+      writePage(path.join(folder, 'public'));
+      await checkSite(path.join(folder, 'public'));
     });
   }
 
@@ -168,19 +170,12 @@ describe('the package, built by', function () {
   for (const bundler of ['turbopack', 'webpack']) {
     it(`Next, by ${bundler}`, async () => {
       const folder = user.project(`next-${bundler}`, {
-        'next.config.mjs': `export default { output: 'export', turbopack: { root: ${JSON.stringify(user.peers)} }, outputFileTracingRoot: ${JSON.stringify(user.peers)} };\n`,
+        'next.config.mjs': `import recipe from './recipe.mjs';
+export default { ...recipe, output: 'export', turbopack: { root: ${JSON.stringify(user.peers)} }, outputFileTracingRoot: ${JSON.stringify(user.peers)} };\n`,
+        'recipe.mjs': recipe('next.config.mjs'),
         'app/layout.js': 'export default ({ children }) => <html><body>{children}</body></html>;\n',
-        'app/page.js': `'use client';
-import { useEffect, useState } from 'react';
-import { probeAll } from '../probe.js';
-
-export default function Page() {
-  const [results, setResults] = useState();
-  useEffect(() => void probeAll().then(setResults), []);
-  if (results) globalThis.results = results;
-  return <p>{JSON.stringify(results)}</p>;
-}
-`,
+        'app/page.js': recipe('app/page.js'),
+        'model.js': MODEL.replace('probeAll()', 'probeAll().then((results) => (globalThis.results = results))'),
       });
       await runIn(folder, 'node', [path.join(user.peers, 'node_modules/next/dist/bin/next'), 'build', `--${bundler}`]);
       await checkSite(path.join(folder, 'out'), { below: false, policy: false });

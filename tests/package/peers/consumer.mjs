@@ -44,6 +44,14 @@ export const PAGE_PROGRAM = `import { probeAll } from './probe.js';
 probeAll().then((results) => (globalThis.results = results));
 `;
 
+/** Instead of the recipe model.js of npm/README.md, whose `run` it has: the program above. */
+export const MODEL = `import { probeAll } from './probe.js';
+export const run = () => probeAll();
+`;
+
+/** A page or Worker of npm/README.md, which leaves in the page what it prints. */
+export const keptPrints = (code) => code.replace('console.log(', '(globalThis.results = ');
+
 export const HTML = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>probe</title><script type="module" src="./main.js"></script>\n';
 
 let made;
@@ -88,7 +96,7 @@ async function make() {
   return { folder, peers, problem, dist, project };
 }
 
-/** The files that bundlers which follow no addresses need copied: what npm/README.md says for esbuild and Rollup. */
+/** The files that bundlers which follow no addresses need copied: what npm/README.md says for Rollup. */
 export function copyFiles(dist, to) {
   mkdirSync(to, { recursive: true });
   cpSync(dist, to, { recursive: true, filter: (file) => file === dist || /tfcore-[\w-]+\.(wasm|js)$/.test(file) });

@@ -6,10 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setUpBrowsers } from '../../../tools/peers.mjs';
 import { serve } from '../../../tools/serve.mjs';
 import { openFirefox, openWebKit } from './browsers.mjs';
-import { ALL, checkResults, consumer, HTML, SINGLE } from './consumer.mjs';
+import { recipe } from '../readme-blocks.mjs';
+import { ALL, checkResults, consumer, keptPrints, MODEL, SINGLE } from './consumer.mjs';
 import { checkSite, closeChromium, POLICY, resultsOfFolder } from './pages.mjs';
-
-const IMPORT_MAP = HTML.replace('<script', '<script type="importmap">{ "imports": { "tfcore-wasm": "./tfcore-wasm/index.js", "tfcore-wasm/inline": "./tfcore-wasm/inline.js" } }</script><script');
 
 describe('the package in a page', function () {
   this.timeout(120_000);
@@ -29,12 +28,16 @@ describe('the package in a page', function () {
 
   it('by the path of its file', () => checkSite(site('page-path', {}, { entry: './tfcore-wasm/index.js' })));
 
-  it('by an import map', () => checkSite(site('page-map', { 'index.html': IMPORT_MAP }), { policy: false }));
+  it('by an import map', () => checkSite(site('page-map', { 'index.html': recipe('index.html') }), { policy: false }));
 
-  it('in a module Worker', () => checkSite(site('page-worker', {
-    'main.js': `new Worker('./worker.js', { type: 'module' }).onmessage = ({ data }) => (globalThis.results = data);\n`,
-    'worker.js': `import { probeAll } from './probe.js';\nprobeAll().then((results) => postMessage(results));\n`,
-  }, { entry: './tfcore-wasm/index.js' })));
+  it('in a module Worker', () => checkSite(site('page-worker',
+    { 'main.js': keptPrints(recipe('main.js')), 'worker.js': recipe('worker.js'), 'model.js': MODEL }, { entry: './tfcore-wasm/index.js' })));
+
+  it('in a module Worker, with the model of the README', async () => {
+    const model = recipe('model.js').replace("'tfcore-wasm'", "'./tfcore-wasm/index.js'");
+    const folder = site('page-readme', { 'main.js': keptPrints(recipe('main.js')), 'worker.js': recipe('worker.js'), 'model.js': model });
+    assert.deepEqual(await resultsOfFolder(folder, {}), [1, 4, 9]);
+  });
 
   it('where the policy allows no wasm: the error names the setting', async () => {
     const folder = site('page-strict', {}, { entry: './tfcore-wasm/index.js' });
