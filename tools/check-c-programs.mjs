@@ -1,10 +1,11 @@
 // `node tools/check-c-programs.mjs <build folder> <program.c> <strings.c>`: installs the native library into a folder of its own, moves that
 // folder, and builds and runs the program against it with nothing but -I and -L, as its author would: as C and as C++, with -ltfcore,
-// -ltensorflow and what pkg-config says. Where TensorFlow is installed, <strings.c> is built with its headers. ctest runs it.
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+// -ltensorflow and what pkg-config says. The program of include/README.md is built by the commands there. Where TensorFlow is installed,
+// <strings.c> is built with its headers. ctest runs it.
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { must, run, runMain, which } from './process.mjs';
+import { must, root, run, runMain, which } from './process.mjs';
 
 /** What a program that is linked with the library looks for when it starts. */
 const RUN_TIME_NAME = 'libtensorflow.so.2';
@@ -20,6 +21,16 @@ async function tensorflowInclude() {
   const { code, output } = python ? await run(python, ['-c', find]) : { code: 1, output: '' };
   return code === 0 && existsSync(output.trim()) ? output.trim() : undefined;
 }
+
+/** The code blocks of a language in include/README.md. */
+const readmeBlocks = (language) => {
+  const text = readFileSync(path.join(root, 'include/README.md'), 'utf8');
+  return Array.from(text.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'gm')), ([, code]) => code);
+};
+
+/** How include/README.md says that the library is built and installed. */
+const BUILD = 'cmake -S . -B build/release -G Ninja && ninja -C build/release && ';
+const INSTALL = 'cmake --install build/release --prefix /usr/local';
 
 await runMain(async () => {
   const [build, program, strings] = process.argv.slice(2);
@@ -37,7 +48,9 @@ await runMain(async () => {
     return count(code === 0, `${what}: ${command} ${args.join(' ')}\n${output}`);
   };
   try {
-    await must('cmake', ['--install', build, '--prefix', path.join(folder, 'installed')]);
+    const [[buildAndInstall, ...compilations], ...others] = readmeBlocks('sh').map((block) => block.trim().split('\n'));
+    count(buildAndInstall === BUILD + INSTALL, `include/README.md builds and installs in another way: ${buildAndInstall}`);
+    await must('sh', ['-c', INSTALL.replace('build/release', '"$0"').replace('/usr/local', '"$1"'), build, path.join(folder, 'installed')]);
     const prefix = path.join(folder, 'moved');
     renameSync(path.join(folder, 'installed'), prefix);
     const lib = path.dirname(await must('find', [prefix, '-name', RUN_TIME_NAME]).then((text) => text.trim()));
@@ -82,6 +95,23 @@ await runMain(async () => {
       await buildAndRun('C with pkg-config', 'cc', ['-std=c11', program, ...flags]);
     } else {
       console.log('skipped pkg-config: it is not installed');
+    }
+
+    /* The README's programs, by its commands; the environment says where /usr/local is. */
+    const [readmeProgram, ...fragments] = readmeBlocks('c');
+    const printed = /printf\(.*\/\* (.*) \*\//.exec(readmeProgram)?.[1];
+    const env = { ...process.env, CPATH: include, LIBRARY_PATH: lib, LD_LIBRARY_PATH: alone, PKG_CONFIG_PATH: packages };
+    writeFileSync(path.join(folder, 'program.c'), readmeProgram);
+    for (const line of [...compilations, ...others.flat()]) {
+      if (line.includes('pkg-config') && !which('pkg-config')) continue;
+      rmSync(path.join(folder, 'a.out'), { force: true });
+      if (!(await attempt("the README's program", 'sh', ['-c', line], { cwd: folder, env }))) continue;
+      const { code, output } = await run('./a.out', [], { cwd: folder, env });
+      count(code === 0 && output.trim() === printed, `the README's program after '${line}' gives ${code}, "${output}", not "${printed}"`);
+    }
+    for (const input of fragments) {
+      const args = ['-std=c11', '-xc', '-Wall', '-Wextra', '-Werror', '-Wno-unused-function', '-fsyntax-only', '-'];
+      await attempt('a part of a program of the README', 'cc', args, { env, input });
     }
 
     const theirs = await tensorflowInclude();

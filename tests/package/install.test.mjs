@@ -32,6 +32,26 @@ describe('the package, packed and installed', function () {
     for (const name of ['index', 'inline', 'testing']) assert.ok(files.includes(`dist/${name}.d.ts`), name);
   });
 
+  it('has source maps that hold the TypeScript itself', () => {
+    for (const name of ['index.js', 'inline.js', 'testing.js', 'tfcore-worker.js', 'cli.js']) {
+      const [, last] = /\n\/\/# sourceMappingURL=(.*)\n$/.exec(readFileSync(path.join(root, 'npm/dist', name), 'utf8')) ?? [];
+      assert.equal(last, `${name}.map`);
+      const { sources, sourcesContent, mappings } = JSON.parse(readFileSync(path.join(root, 'npm/dist', last), 'utf8'));
+      assert.equal(sourcesContent.length, sources.length);
+      assert.ok(mappings.length > 0);
+      const typescript = sources.flatMap((source, i) => (source.endsWith('.ts') ? [[source, sourcesContent[i]]] : []));
+      assert.ok(typescript.length > 0, name);
+      for (const [source, text] of typescript) assert.equal(text, readFileSync(path.resolve(root, 'npm/dist', source), 'utf8'), source);
+    }
+  });
+
+  it('describes itself as npm wants', () => {
+    const { description, keywords, license, engines, sideEffects, exports: entries } = JSON.parse(readFileSync(path.join(root, 'npm/package.json'), 'utf8'));
+    for (const [field, value] of Object.entries({ description, keywords, license, engines, sideEffects })) assert.ok(value, field);
+    for (const file of sideEffects) assert.ok(files.includes(file.replace('./', '')), file);
+    for (const [entry, target] of Object.entries(entries)) if (typeof target === 'object') assert.deepEqual(Object.keys(target), ['types', 'default'], entry);
+  });
+
   it('has files behind all of its exports', async () => {
     const { exports: entries, main, types, bin } = JSON.parse(readFileSync(path.join(root, 'npm/package.json'), 'utf8'));
     const places = [main, types, ...Object.values(bin), ...Object.values(entries).flatMap((entry) => (typeof entry === 'string' ? entry : Object.values(entry)))];

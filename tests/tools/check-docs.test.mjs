@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { checkDocs } from '../../tools/check-docs.mjs';
+import { checkDocs, filesOf } from '../../tools/check-docs.mjs';
+import { root } from '../../tools/process.mjs';
 
 describe('the check of what texts name', () => {
   let folder;
@@ -38,4 +39,16 @@ describe('the check of what texts name', () => {
   });
 
   it('finds nothing wrong in this repository', () => assert.deepEqual(checkDocs(), []));
+
+  it('finds every test and every npm script that this repository\'s texts name', () => {
+    const read = (name) => readFileSync(path.join(root, name), 'utf8');
+    const files = filesOf(root);
+    const tests = files.filter((name) => /^tests\/c\/.*\.c$/.test(name)).map(read).join('\n');
+    const { scripts } = JSON.parse(read('package.json'));
+    const texts = files.filter((name) => name.endsWith('.md')).map(read).join('\n');
+    const named = (pattern) => Array.from(texts.matchAll(pattern), ([, name]) => name);
+    for (const name of named(/test_\w+ --filter (\w+)/g)) assert.ok(new RegExp(`TEST\\(\\w*${name}`).test(tests), `no test is named ${name}`);
+    for (const name of named(/\bnpm run (\w+)/g)) assert.ok(name in scripts, `there is no npm run ${name}`);
+    assert.ok(named(/test_\w+ --filter (\w+)/g).length >= 8);
+  });
 });
