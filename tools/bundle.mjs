@@ -1,6 +1,6 @@
 // Writes the JavaScript of the package: `node tools/bundle.mjs`, after the builds of wasm. Each file stands for itself, but for testing.js,
 // which shares the classes of index.js.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
@@ -18,8 +18,8 @@ const products = {
   setup(builder) {
     builder.onResolve({ filter: /^glue:/ }, ({ path: name }) => ({ path: name.slice(5), namespace: 'glue' }));
     builder.onLoad({ filter: /./, namespace: 'glue' }, ({ path: kind }) => ({ contents: sharedGlue(GLUE[kind]) }));
-    builder.onResolve({ filter: /^wasm:/ }, ({ path: name }) => ({ path: built(name.slice(5), 'wasm'), namespace: 'packed' }));
-    builder.onLoad({ filter: /./, namespace: 'packed' }, ({ path: file }) => ({ contents: gzipSync(readFileSync(file), { level: 9 }).toString('base64'), loader: 'text' }));
+    builder.onResolve({ filter: /^wasm:/ }, ({ path: name }) => ({ path: name.slice(5), namespace: 'packed' }));
+    builder.onLoad({ filter: /./, namespace: 'packed' }, ({ path: variant }) => ({ contents: gzipSync(readFileSync(built(variant, 'wasm')), { level: 9 }).toString('base64'), loader: 'text' }));
   },
 };
 
@@ -61,6 +61,15 @@ async function bundle(entry, output, options = {}) {
     entryPoints: [path.join(sources, entry)], outfile: path.join(dist, output), bundle: true, format: 'esm', target: 'es2022', minifyWhitespace: true, minifySyntax: true,
     sourcemap: true, sourcesContent: true, legalComments: 'none', define, logLevel: 'error', ...options, plugins: [...(options.plugins ?? []), products],
   });
+  leaveOutPacked(path.join(dist, `${output}.map`));
+}
+
+/** The map of a file with wasm inside need not hold it a second time. */
+function leaveOutPacked(file) {
+  const map = JSON.parse(readFileSync(file, 'utf8'));
+  if (!map.sources.some((source) => source.startsWith('packed:'))) return;
+  map.sourcesContent = map.sourcesContent.map((text, i) => (map.sources[i].startsWith('packed:') ? null : text));
+  writeFileSync(file, JSON.stringify(map));
 }
 
 await runMain(async () => {

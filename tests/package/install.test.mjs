@@ -39,6 +39,8 @@ describe('the package, packed and installed', function () {
       const { sources, sourcesContent, mappings } = JSON.parse(readFileSync(path.join(root, 'npm/dist', last), 'utf8'));
       assert.equal(sourcesContent.length, sources.length);
       assert.ok(mappings.length > 0);
+      const places = sources.filter((source) => !/^(\.\.\/\.\.\/bindings\/js\/[\w/-]+\.ts|(glue|packed):[\w-]+)$/.test(source));
+      assert.deepEqual(places, [], `${name}: sources that mean nothing elsewhere`);
       const typescript = sources.flatMap((source, i) => (source.endsWith('.ts') ? [[source, sourcesContent[i]]] : []));
       assert.ok(typescript.length > 0, name);
       for (const [source, text] of typescript) assert.equal(text, readFileSync(path.resolve(root, 'npm/dist', source), 'utf8'), source);

@@ -71,7 +71,7 @@ await session.run(g.initializer());
 const bytes = await tf.freeze(session, [y]);
 const graph = new tf.Graph();
 const value = [[1, 2]];
-const result = await session.run(w);
+const result = await session.run(loss, { x: [[1, 1]] });
 `;
 
 describe('the code of the READMEs', function () {
