@@ -271,7 +271,7 @@ static bool read_image(InferenceContext *c, ImageLayout *layout, ShapeHandle *in
 /* Pools rows and columns, and channels too when `deep`. */
 static bool pool(InferenceContext *c, const ImageLayout *layout, ShapeHandle input, const int64_t *ksize, const int64_t *strides,
                  bool deep, Status *status) {
-  WindowPadding padding;
+  WindowPadding padding = PADDING_VALID;
   DimHandle sizes[2], channels = input->dims[layout->channel], group = NULL;
   int64_t pads[8];
   TRY(read_padding(c, &padding, status));
