@@ -1,6 +1,9 @@
 # Options and compiler flags, the same for every target (except what protoc-c wrote, see TfcoreModules).
 
-option(TFCORE_SANITIZE "Native: AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer" OFF)
+set(TFCORE_SANITIZE OFF CACHE STRING
+    "Native: ON for AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer; thread for ThreadSanitizer; or OFF")
+set_property(CACHE TFCORE_SANITIZE PROPERTY STRINGS OFF ON thread)
+option(TFCORE_COVERAGE "Native, clang: counters of source-based coverage; programs write LLVM_PROFILE_FILE when they end" OFF)
 option(TFCORE_TESTS "Build the C tests" ON)
 option(TFCORE_FUZZ "Native, clang: the fuzz targets of tests/fuzz/, and everything instrumented for them" OFF)
 set(TFCORE_OP_FAMILIES "" CACHE STRING
@@ -52,7 +55,15 @@ else()
   if(TFCORE_FUZZ)
     add_compile_options(-fsanitize=fuzzer-no-link)
   endif()
-  if(TFCORE_SANITIZE)
+  if(TFCORE_COVERAGE)
+    add_compile_options(-fprofile-instr-generate -fcoverage-mapping)
+    add_link_options(-fprofile-instr-generate)
+  endif()
+  if(TFCORE_SANITIZE STREQUAL thread)
+    add_compile_options(-fsanitize=thread)
+    add_compile_definitions(TFCORE_SPLIT_ALL_LOOPS=1)
+    add_link_options(-fsanitize=thread)
+  elseif(TFCORE_SANITIZE)
     add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all)
     add_link_options(-fsanitize=address,undefined)
   endif()

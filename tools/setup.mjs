@@ -15,6 +15,8 @@ const BUILD_PACKAGES = ['ca-certificates', 'cmake', 'debian-archive-keyring', 'd
 const TEST_PACKAGES = ['chromium', 'clang', 'gcc', 'libc6-dev', 'libprotobuf-c-dev'];
 /** libFuzzer, of the clang that is Debian's default. */
 const FUZZ_PACKAGES = ['libclang-rt-dev'];
+/** Counters of coverage, and what reads them, of the same clang. */
+const COVERAGE_PACKAGES = ['libclang-rt-dev', 'llvm'];
 const OLDEST_NODE = 20;
 
 export function cacheFolder() {
@@ -23,13 +25,14 @@ export function cacheFolder() {
 }
 
 /**
- * Sets up what a build needs, with `tests` what the tests need besides (native compilers, a browser), and with `fuzz` what fuzzing does. Gives
- * { emcmake, env, version } of Emscripten and `protobufC`, the folder of protobuf-c's sources.
+ * Sets up what a build needs, with `tests` what the tests need besides (native compilers, a browser), with `fuzz` what fuzzing does, and with
+ * `coverage` what counting coverage does. Gives { emcmake, env, version } of Emscripten and `protobufC`, the folder of protobuf-c's sources.
  */
-export async function setUp({ tests = false, fuzz = false } = {}) {
+export async function setUp({ tests = false, fuzz = false, coverage = false } = {}) {
   const node = Number(process.versions.node.split('.')[0]);
   if (node < OLDEST_NODE) throw new SetupError(`Node ${OLDEST_NODE} or newer is needed; this is ${process.version}`);
-  const missing = missingPackages([...BUILD_PACKAGES, ...(tests ? TEST_PACKAGES : []), ...(fuzz ? FUZZ_PACKAGES : [])]);
+  const missing = missingPackages([...BUILD_PACKAGES, ...(tests ? TEST_PACKAGES : []), ...(fuzz ? FUZZ_PACKAGES : []),
+    ...(coverage ? COVERAGE_PACKAGES : [])]);
   if (missing.length > 0) await installPackages(missing);
   const cache = cacheFolder();
   const emscripten = await setUpEmscripten(cache);

@@ -33,6 +33,9 @@ static inline int parallel_threads(const Parallel *parallel) {
  * indices. `grain` (at least 1) is how many indices are worth waking a thread: about 50 microseconds of work. */
 static inline void parallel_for(const Parallel *parallel, int64_t count, int64_t grain, ParallelBody *body, void *arg) {
   if (count <= 0) return;
+#ifdef TFCORE_SPLIT_ALL_LOOPS /* for looking for data races: small tests split, too */
+  grain = 1;
+#endif
   if (parallel_threads(parallel) == 1 || count <= grain) {
     body(arg, 0, count);
   } else {

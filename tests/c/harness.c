@@ -13,6 +13,8 @@ __attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
   return "allocator_may_return_null=1:detect_stack_use_after_return=1:strict_string_checks=1";
 }
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
+const char *__tsan_default_options(void) { return "allocator_may_return_null=1:second_deadlock_stack=1"; }
 __attribute__((visibility("default"))) const char *__ubsan_default_options(void);
 const char *__ubsan_default_options(void) { return "print_stacktrace=1"; }
 

@@ -17,6 +17,7 @@
 BEFORE_EACH() {
   Status status;
   status_init(&status);
+  thread_pool_set_default_size(4); /* also where there are fewer processors */
   CHECK_OK(op_registry_add_table(op_registry_global(), kOpTable, kOpTableSize, &status), status);
 }
 AFTER_EACH() {
@@ -226,6 +227,9 @@ static bool parse_attrs(OpRun *run, const char *p, Status *status) {
 
 bool op_run_begin(OpRun *run, const char *op, Status *status) {
   *run = (OpRun){.arena = arena_new()};
+#ifdef TFCORE_SPLIT_ALL_LOOPS
+  run->parallel = thread_pool_default();
+#endif
   char name[64];
   size_t length = strcspn(op, "[");
   snprintf(name, sizeof name, "%.*s", (int)length, op);

@@ -20,7 +20,10 @@
 
 enum { MOST_VALUES = 512 };
 
-BEFORE_EACH() { file_store_use(&kMemoryFiles); }
+BEFORE_EACH() {
+  file_store_use(&kMemoryFiles);
+  thread_pool_set_default_size(4); /* also where there are fewer processors */
+}
 
 AFTER_EACH() {
   file_memory_clear();

@@ -145,8 +145,8 @@ TEST(damaged_function_texts_are_read_within_bounds) {
       "A[s=\"a\\n\", l=[1,?], f=G[T=$T], t=Tensor<type: int8 shape: [2] values: 1 2>, v=Attr<i: 3>](x, c:output:0) @ c\n"
       "  @return d = c\n  return y = y:z:0\n}",
       "`a\\tb`(x:float) -> (y:float) { # nothing\n  n = Neg[T=float, device=/device:CPU:0](x)\n  return y = n:y:0\n}",
-      "F(x:float) -> (y:float) {\n  @stateful true\n  @attr a = {1, -2.5e3, nan}\n  @node <name: \"n\" op: \"Neg\" input: \"x\">\n"
-      "  c = Const[dtype=int32, value=-0x]()\n  return y = n:y:0\n}",
+      ("F(x:float) -> (y:float) {\n  @stateful true\n  @attr a = {1, -2.5e3, nan}\n  @node <name: \"n\" op: \"Neg\" input: \"x\">\n"
+       "  c = Const[dtype=int32, value=-0x]()\n  return y = n:y:0\n}"),
       "F() -> () { @def <signature { name: \"G\" }> }",
       "F() -> () { c = Const[dtype=half, value=[[1, 2], [3, inf]]]() d = Const[value=[true, false]]() @return c = c, d = d }",
   };
