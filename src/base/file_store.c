@@ -168,12 +168,15 @@ done:
 bool file_error(const char *path, int error_number, Status *status) {
   Code code = CODE_UNKNOWN;
   switch (error_number) {
-    case ENOENT: case ENOTDIR: code = CODE_NOT_FOUND; break;
+    case ENOENT: case ENODEV: case ENXIO: code = CODE_NOT_FOUND; break;
     case EACCES: case EPERM: case EROFS: code = CODE_PERMISSION_DENIED; break;
     case EEXIST: code = CODE_ALREADY_EXISTS; break;
-    case ENOSPC: case EMFILE: case ENOMEM: case EDQUOT: code = CODE_RESOURCE_EXHAUSTED; break;
-    case EISDIR: case ENOTEMPTY: code = CODE_FAILED_PRECONDITION; break;
-    case EINVAL: case ENAMETOOLONG: code = CODE_INVALID_ARGUMENT; break;
+    case ENOSPC: case EMFILE: case ENFILE: case ENOMEM: case EDQUOT: case EMLINK: code = CODE_RESOURCE_EXHAUSTED; break;
+    case EISDIR: case ENOTDIR: case ENOTEMPTY: case EBADF: case EBUSY: case ETXTBSY: code = CODE_FAILED_PRECONDITION; break;
+    case EINVAL: case ENAMETOOLONG: case ESPIPE: code = CODE_INVALID_ARGUMENT; break;
+    case EFBIG: case EOVERFLOW: code = CODE_OUT_OF_RANGE; break;
+    case EXDEV: case ENOSYS: case ENOTSUP: code = CODE_UNIMPLEMENTED; break;
+    case EINTR: case EAGAIN: code = CODE_UNAVAILABLE; break;
     default: break;
   }
   return status_set(status, code, "%s; %s", path, strerror(error_number));

@@ -20,11 +20,6 @@ bool slice_is_full(const TensorSlice *slice) {
   return true;
 }
 
-bool slice_equal(const TensorSlice *a, const TensorSlice *b) {
-  size_t bytes = (size_t)a->rank * sizeof a->starts[0];
-  return a->rank == b->rank && memcmp(a->starts, b->starts, bytes) == 0 && memcmp(a->lengths, b->lengths, bytes) == 0;
-}
-
 void slice_print(const TensorSlice *slice, StrBuf *out) {
   for (int i = 0; i < slice->rank; i++) {
     if (i > 0) strbuf_append_char(out, ':');

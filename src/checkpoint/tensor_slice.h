@@ -20,7 +20,6 @@ typedef struct TensorSlice {
 /* Everything of a tensor of that rank. */
 void slice_full(int rank, TensorSlice *slice);
 bool slice_is_full(const TensorSlice *slice);
-bool slice_equal(const TensorSlice *a, const TensorSlice *b);
 /* "0,2:-"; "" for rank 0. */
 void slice_print(const TensorSlice *slice, StrBuf *out);
 /* TensorFlow's "shape and slice"; what it holds of the tensor goes to `part`. INVALID_ARGUMENT, or, as in TensorFlow, INTERNAL for a slice

@@ -22,27 +22,52 @@ typedef struct Pool {
 enum { POOL_GROUP = 32 };
 static int64_t pool_groups(const Pool *p) { return (p->channels + POOL_GROUP - 1) / POOL_GROUP; }
 
-/* Ranges are of the result's lines, or of items: groups of channels of an image. */
+/* Ranges are of the result's lines; of max_grad and avg_grad, of items: groups of channels of an image. */
 typedef struct PoolLoops {
-  ParallelBody *max, *max_grad, *max_grad_grad, *avg, *avg_grad;
+  ParallelBody *max, *avg;
 } PoolLoops;
+typedef struct PoolGradLoops {
+  ParallelBody *max, *max_grad, *avg;
+} PoolGradLoops;
+
+/* What TensorFlow's maximum starts from: a NaN never is it, and nothing is smaller. */
+#define LOWEST                                                                                                      \
+  _Generic((T)0, float: -FLT_MAX, double: -DBL_MAX, int8_t: INT8_MIN, int16_t: INT16_MIN, int32_t: INT32_MIN,        \
+           int64_t: INT64_MIN, default: 0)
 
 #define TEMPLATE "ops/pooling.inc"
+#define TYPES (TYPES_FLOAT | TYPES_INT | TYPES_SMALL)
+#include "ops/each_type.inc"
+
+#define TEMPLATE "ops/pooling_gradients.inc"
 #define TYPES (TYPES_FLOAT | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
 #include "ops/each_type.inc"
 
 static const PoolLoops *loops_of(DataType type) {
   switch (type) {
-    case DT_DOUBLE: return &kLoops_f64;
-    case DT_INT32: return &kLoops_i32;
-    case DT_INT64: return &kLoops_i64;
-    case DT_UINT8: return &kLoops_u8;
-    case DT_INT8: return &kLoops_i8;
-    case DT_INT16: return &kLoops_i16;
-    case DT_UINT16: return &kLoops_u16;
-    case DT_UINT32: return &kLoops_u32;
-    case DT_UINT64: return &kLoops_u64;
-    default: return &kLoops_f32; /* of 16-bit floats, too */
+    case DT_DOUBLE: return &kPool_f64;
+    case DT_INT32: return &kPool_i32;
+    case DT_INT64: return &kPool_i64;
+    case DT_UINT8: return &kPool_u8;
+    case DT_INT8: return &kPool_i8;
+    case DT_INT16: return &kPool_i16;
+    case DT_UINT16: return &kPool_u16;
+    default: return &kPool_f32; /* of 16-bit floats, too */
+  }
+}
+
+static const PoolGradLoops *grad_loops_of(DataType type) {
+  switch (type) {
+    case DT_DOUBLE: return &kPoolGrad_f64;
+    case DT_INT32: return &kPoolGrad_i32;
+    case DT_INT64: return &kPoolGrad_i64;
+    case DT_UINT8: return &kPoolGrad_u8;
+    case DT_INT8: return &kPoolGrad_i8;
+    case DT_INT16: return &kPoolGrad_i16;
+    case DT_UINT16: return &kPoolGrad_u16;
+    case DT_UINT32: return &kPoolGrad_u32;
+    case DT_UINT64: return &kPoolGrad_u64;
+    default: return &kPoolGrad_f32; /* of 16-bit floats, too */
   }
 }
 
@@ -153,9 +178,9 @@ static bool max_pool_any_grad(KernelContext *context, bool second, Status *statu
   TRY(pool_check_shape(grad, "grad", second ? &run.input : &run.out, first, status));
   image_dims(second ? &run.out : &run.input, first, dims);
   TRY(kernel_allocate_output_dims(context, 0, 4, dims, &out, status));
-  const PoolLoops *loops = loops_of(out->dtype);
+  const PoolGradLoops *loops = grad_loops_of(out->dtype);
   PoolInputs inputs = {.input = input, .grad = grad, .grad_sizes = second ? &run.input : &run.out};
-  return run_pool(context, &run, &inputs, second ? &run.out : &run.input, second, second ? loops->max_grad_grad : loops->max_grad, out, status);
+  return run_pool(context, &run, &inputs, second ? &run.out : &run.input, second, second ? loops->max_grad : loops->max, out, status);
 }
 
 static bool max_pool_grad(KernelContext *context, Status *status) { return max_pool_any_grad(context, false, status); }
@@ -179,7 +204,7 @@ static bool avg_pool_grad(KernelContext *context, Status *status) {
   TRY(pool_check_shape(grad, "grad", &run.out, run.attrs.channels_first, status));
   TRY(kernel_allocate_output_dims(context, 0, 4, dims, &out, status));
   return run_pool(context, &run, &(PoolInputs){.grad = grad, .grad_sizes = &run.out}, &run.input, false,
-                  loops_of(out->dtype)->avg_grad, out, status);
+                  grad_loops_of(out->dtype)->avg, out, status);
 }
 
 /* --- shapes --- */

@@ -122,6 +122,17 @@ TEST(files_on_the_disk) {
     snprintf(slash, sizeof slash, "%s/", folder);
     snprintf(sub, sizeof sub, "%s/sub", folder);
     exercise(slash);
+    char file[80], below[90];
+    snprintf(file, sizeof file, "%sfile", slash);
+    snprintf(below, sizeof below, "%s/below", file);
+    write_text(file, false, "x");
+    CHECK_ERROR(file_store()->write(below, false, "", 0, &status), status, CODE_FAILED_PRECONDITION, "Not a directory");
+    CHECK_ERROR(file_store()->make_directory(file, &status), status, CODE_ALREADY_EXISTS, "File exists");
+    CHECK_ERROR(file_store()->write(sub, false, "", 0, &status), status, CODE_FAILED_PRECONDITION, "Is a directory");
+    CHECK_ERROR(file_store()->rename(file, sub, &status), status, CODE_FAILED_PRECONDITION, "Is a directory");
+    CHECK_ERROR(file_store()->remove_directory(folder, &status), status, CODE_FAILED_PRECONDITION, "Directory not empty");
+    status_init(&status);
+    CHECK_OK(file_store()->remove(file, &status), status);
     CHECK_OK(file_store()->remove_directory(sub, &status), status);
     CHECK_OK(file_store()->remove_directory(folder, &status), status);
     CHECK_ERROR(file_store()->write(sub, false, "", 0, &status), status, CODE_NOT_FOUND, "No such file or directory");
@@ -143,6 +154,13 @@ TEST(patterns_match_as_those_of_shells) {
   check_matches("m-[^0]", "m-x ");
   check_matches("m-[x]", "m-x ");
   check_matches("m-[x", "");
+  check_matches("m-[!x]", "");
+  check_matches("m-[w-]", "");
+  check_matches("m-[a-w-]", "");
+  check_matches("m-[a-z]", "m-x ");
+  check_matches("m-[]x]", "m-x ");
+  check_matches("m-x**", "m-x ");
+  check_matches("m\\", "");
   check_matches("m\\*", "m* ");
   check_matches("m", "");
   check_matches("", "");
@@ -161,6 +179,38 @@ TEST(paths_are_checked) {
   CHECK_ERROR(file_path((Str){long_path, FILE_PATH_MAX + 1}, path, &status), status, CODE_INVALID_ARGUMENT, "too long");
   CHECK_ERROR(file_path((Str){"", 0}, path, &status), status, CODE_INVALID_ARGUMENT, "must not be empty");
   CHECK_ERROR(file_path((Str){"a\0b", 3}, path, &status), status, CODE_INVALID_ARGUMENT, "NUL");
-  CHECK(!file_error("f", EACCES, &status));
-  CHECK_INT_EQ(status.code, CODE_PERMISSION_DENIED);
+}
+
+/* The codes that TF_SetStatusFromIOError of TensorFlow 2.21 gives. */
+TEST(errors_of_the_system_have_tensorflows_codes) {
+  static const struct { int error; Code code; } kErrors[] = {
+      {ENOENT, CODE_NOT_FOUND}, {ENODEV, CODE_NOT_FOUND}, {ENXIO, CODE_NOT_FOUND},
+      {EACCES, CODE_PERMISSION_DENIED}, {EPERM, CODE_PERMISSION_DENIED}, {EROFS, CODE_PERMISSION_DENIED},
+      {EEXIST, CODE_ALREADY_EXISTS}, {ENOSPC, CODE_RESOURCE_EXHAUSTED}, {EMFILE, CODE_RESOURCE_EXHAUSTED},
+      {ENFILE, CODE_RESOURCE_EXHAUSTED}, {ENOMEM, CODE_RESOURCE_EXHAUSTED}, {EDQUOT, CODE_RESOURCE_EXHAUSTED},
+      {EMLINK, CODE_RESOURCE_EXHAUSTED}, {EISDIR, CODE_FAILED_PRECONDITION}, {ENOTDIR, CODE_FAILED_PRECONDITION},
+      {ENOTEMPTY, CODE_FAILED_PRECONDITION}, {EBADF, CODE_FAILED_PRECONDITION}, {EBUSY, CODE_FAILED_PRECONDITION},
+      {ETXTBSY, CODE_FAILED_PRECONDITION}, {EINVAL, CODE_INVALID_ARGUMENT}, {ENAMETOOLONG, CODE_INVALID_ARGUMENT},
+      {ESPIPE, CODE_INVALID_ARGUMENT}, {EFBIG, CODE_OUT_OF_RANGE}, {EOVERFLOW, CODE_OUT_OF_RANGE}, {EXDEV, CODE_UNIMPLEMENTED},
+      {ENOSYS, CODE_UNIMPLEMENTED}, {ENOTSUP, CODE_UNIMPLEMENTED}, {EINTR, CODE_UNAVAILABLE}, {EAGAIN, CODE_UNAVAILABLE},
+      {EIO, CODE_UNKNOWN}, {ELOOP, CODE_UNKNOWN},
+  };
+  for (size_t i = 0; i < sizeof kErrors / sizeof *kErrors; i++) {
+    Status status;
+    char message[200];
+    status_init(&status);
+    snprintf(message, sizeof message, "some/file; %s", strerror(kErrors[i].error));
+    CHECK_ERROR(file_error("some/file", kErrors[i].error, &status), status, kErrors[i].code, message);
+  }
+}
+
+TEST(parents_that_need_not_be_made) {
+  Status status;
+  status_init(&status);
+  CHECK_OK(file_make_parent("f", &status), status);
+  CHECK_OK(file_make_parent("/f", &status), status);
+  static char path[FILE_PATH_MAX + 4];
+  memset(path, 'a', sizeof path - 1);
+  path[FILE_PATH_MAX + 1] = '/';
+  CHECK_ERROR(file_make_parent(path, &status), status, CODE_INVALID_ARGUMENT, "File name is too long");
 }

@@ -1,28 +1,5 @@
 /* Deadlines of steps, as RunOptions and ConfigProto set them. */
-#include "c_api/c_api_fixture.h"
-
-/* The function Forever(x) = While(x, Same, Same), whose loop never ends when x is true. */
-static bool add_endless_function(Fixture *f) {
-  Fixture body;
-  bool ok = begin(&body);
-  TF_Output x = placeholder_of(&body, "x", TF_BOOL, 0, NULL), y = unary(&body, "Identity", "y", x);
-  TF_Function *same = TF_GraphToFunction(body.graph, "Same", 0, -1, NULL, 1, &x, 1, &y, NULL, NULL, NULL, body.status);
-  ok = ok && CHECK_TF_OK(body.status);
-  TF_GraphCopyFunction(f->graph, same, NULL, f->status);
-  ok = ok && CHECK_TF_OK(f->status);
-  TF_DeleteFunction(same);
-  end(&body);
-  return ok;
-}
-
-static TF_Output endless_loop(Fixture *f, TF_Output x) {
-  TF_OperationDescription *desc = TF_NewOperation(f->graph, "While", "loop");
-  TF_AddInputList(desc, &x, 1);
-  TF_SetAttrTypeList(desc, "T", (TF_DataType[]){TF_BOOL}, 1);
-  TF_SetAttrFuncName(desc, "cond", "Same", 4);
-  TF_SetAttrFuncName(desc, "body", "Same", 4);
-  return finish(f, desc);
-}
+#include "c_api/endless_loop.h"
 
 /* RunOptions { timeout_in_ms: 20 } and ConfigProto { operation_timeout_in_ms: 20 }. */
 static const TF_Buffer kTimeout = {"\x10\x14", 2, NULL};

@@ -1,0 +1,84 @@
+/* Steps that pause and go on, as JavaScript runs them. */
+#include "wasm/wasm_session.h"
+
+#include "c_api/endless_loop.h"
+#include "wasm/wasm_exports.h"
+
+typedef struct Steps {
+  Fixture f;
+  TF_Output x, y;
+  TF_Session *session;
+} Steps;
+
+static bool begin_steps(Steps *s) {
+  if (!begin(&s->f) || !add_endless_function(&s->f)) return false;
+  s->x = placeholder_of(&s->f, "x", TF_BOOL, 0, NULL);
+  s->y = endless_loop(&s->f, s->x);
+  TF_SessionOptions *options = TF_NewSessionOptions();
+  s->session = TF_WasmNewSession(s->f.graph, options, s->f.status);
+  TF_DeleteSessionOptions(options);
+  return CHECK(s->session != NULL);
+}
+
+static void end_steps(Steps *s) {
+  TF_DeleteSession(s->session, s->f.status);
+  end(&s->f);
+}
+
+static int start(Steps *s, unsigned char go_on, TF_WasmStepOptions options, TF_Tensor **result) {
+  TF_Tensor *value = tensor_of(TF_BOOL, 0, NULL, &go_on, 1);
+  int paused = TF_WasmStartSession(s->session, &options, &s->x, &value, 1, &s->y, result, 1, NULL, 0, s->f.status);
+  TF_DeleteTensor(value);
+  return paused;
+}
+
+TEST(a_step_that_paused_goes_on_until_its_deadline) {
+  Steps s;
+  REQUIRE(begin_steps(&s));
+  TF_Tensor *result = NULL;
+  CHECK_INT_EQ(start(&s, 1, (TF_WasmStepOptions){.timeout_ms = 60, .slice_ms = 5}, &result), 1);
+  CHECK_TF_OK(s.f.status);
+  int slices = 1, paused = 1;
+  while (paused && slices < 100) {
+    paused = TF_WasmResumeSession(s.session, 5, &result, 1, s.f.status);
+    CHECK(result == NULL);
+    slices++;
+  }
+  CHECK(slices > 2 && slices < 100);
+  CHECK_TF_ERROR(s.f.status, TF_DEADLINE_EXCEEDED, "Timed out waiting for notification");
+  end_steps(&s);
+}
+
+TEST(an_abandoned_step_leaves_the_session_free_for_the_next) {
+  Steps s;
+  REQUIRE(begin_steps(&s));
+  TF_Tensor *result = NULL;
+  CHECK_INT_EQ(start(&s, 1, (TF_WasmStepOptions){.slice_ms = 1}, &result), 1);
+  CHECK_INT_EQ(start(&s, 0, (TF_WasmStepOptions){.slice_ms = 1}, &result), 0);
+  CHECK(TF_GetCode(s.f.status) != TF_OK); /* one step at a time */
+  CHECK(result == NULL);
+  TF_WasmAbandonStep(s.session);
+  TF_WasmAbandonStep(s.session);
+  CHECK_INT_EQ(TF_WasmResumeSession(s.session, 1, &result, 1, s.f.status), 0);
+  CHECK(TF_GetCode(s.f.status) != TF_OK);
+  CHECK_INT_EQ(start(&s, 0, (TF_WasmStepOptions){0}, &result), 0);
+  CHECK_TF_OK(s.f.status);
+  REQUIRE(result != NULL);
+  CHECK_INT_EQ(*(const unsigned char *)TF_TensorData(result), 0);
+  TF_DeleteTensor(result);
+  end_steps(&s);
+}
+
+TEST(sessions_of_the_bindings_refuse_values_of_other_shapes) {
+  Steps s;
+  REQUIRE(begin_steps(&s));
+  const int64_t two[] = {2};
+  const unsigned char no[2] = {0, 0};
+  const TF_WasmStepOptions options = {0};
+  TF_Tensor *value = tensor_of(TF_BOOL, 1, two, no, 2), *result = NULL;
+  CHECK_INT_EQ(TF_WasmStartSession(s.session, &options, &s.x, &value, 1, &s.y, &result, 1, NULL, 0, s.f.status), 0);
+  CHECK_TF_ERROR(s.f.status, TF_INVALID_ARGUMENT, "[2]");
+  CHECK(result == NULL);
+  TF_DeleteTensor(value);
+  end_steps(&s);
+}
