@@ -4,6 +4,7 @@
 #include "blas/fake_parallel.h"
 #include "harness.h"
 #include "op_runner.h"
+#include "runtime/thread_pool.h"
 
 typedef struct SplitCase {
   const char *op;
@@ -51,22 +52,28 @@ static bool compute(OpRun *run, const SplitCase *c, const Parallel *parallel) {
   return CHECK_OK(op_run_compute(run, &status), status);
 }
 
+static void check_same_bits(const OpRun *got, const OpRun *want) {
+  for (int k = 0; k < want->num_outputs; k++) {
+    CHECK_INT_EQ(tensor_bytes(&got->outputs[k]), tensor_bytes(&want->outputs[k]));
+    CHECK(memcmp(got->outputs[k].data, want->outputs[k].data, (size_t)tensor_bytes(&want->outputs[k])) == 0);
+  }
+}
+
 TEST(split_rows_give_the_same_bits) {
   int64_t calls = 0;
   const Parallel parallel = {fake_parallel_run, &calls, 4};
   for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) {
     CHECK_CONTEXT("%s", kCases[i].op);
-    OpRun alone, split;
+    OpRun alone, split, threads;
     calls = 0;
     bool ok = compute(&alone, &kCases[i], NULL);
     ok = compute(&split, &kCases[i], &parallel) && ok;
     CHECK(calls > 0);
-    for (int k = 0; ok && k < alone.num_outputs; k++) {
-      CHECK_INT_EQ(tensor_bytes(&split.outputs[k]), tensor_bytes(&alone.outputs[k]));
-      CHECK(memcmp(split.outputs[k].data, alone.outputs[k].data, (size_t)tensor_bytes(&alone.outputs[k])) == 0);
-    }
+    if (ok) check_same_bits(&split, &alone);
+    if (compute(&threads, &kCases[i], thread_pool_default()) && ok) check_same_bits(&threads, &alone);
     op_run_end(&alone);
     op_run_end(&split);
+    op_run_end(&threads);
   }
   CHECK_CONTEXT("%s", "");
 }
