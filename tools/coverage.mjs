@@ -1,4 +1,4 @@
-// Coverage of src/ by the C tests: `npm run coverage -- [--worst N] [--file room/file.c]...` builds them with clang's source-based coverage, runs
+// Coverage of src/ by the C tests: `npm run coverage -- [--worst N] [--file src/ops/matmul.c]...` builds them with clang's source-based coverage, runs
 // them, and prints lines and branches for each room, for all rooms, and for the files with most branches that no test took. `--file` prints
 // the branches of a file that were not taken. The exit code is 1 when a goal is missed, or a test fails.
 //
@@ -90,7 +90,7 @@ await runMain(async () => {
   table('room', [...rooms, all]);
   const missing = ({ branches }) => branches.count - branches.covered;
   table(`the ${worst} files with most branches not taken`, [...files].sort((a, b) => missing(b) - missing(a)).slice(0, worst));
-  files.filter(({ name }) => wanted.includes(name)).forEach(printMissed);
+  files.filter(({ name }) => wanted.includes(`src/${name}`)).forEach(printMissed);
   const goals = missedGoals(all, rooms);
   if (goals.length > 0) {
     say(`missed goals:\n  ${goals.join('\n  ')}`);
