@@ -1,10 +1,11 @@
 // What `llvm-cov export` says, as counts of lines and branches of source files.
 //
-// A branch is one side of a condition, at its place in the sources: an `if` has two, `a && b` has four. A function that is compiled
-// several times (a template in a .inc file, an inline function of a header) has each branch once, and the branch is covered when any copy
-// takes it. A condition inside a macro counts at every use of the macro, in the file that uses it: `TRY(call)` is two branches where it
-// stands, and one of them is taken when `call` fails. A condition that the compiler knows (sizeof(T) == 4, the `while (0)` of a macro) is
-// no branch.
+// A branch is one side of a condition, at its place in the sources: an `if` has two, `a && b` has four. A
+// function that is compiled several times (a template in a .inc file, an inline function of a header) has
+// each branch once, and the branch is covered when any copy takes it. A condition inside a macro counts at
+// every use of the macro, in the file that uses it: `TRY(call)` is two branches where it stands, and one of
+// them is taken when `call` fails. A condition that the compiler knows (sizeof(T) == 4, the `while (0)` of a
+// macro) is no branch.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 

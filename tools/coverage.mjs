@@ -1,10 +1,12 @@
-// Coverage of src/ by the C tests: `npm run coverage -- [--worst N] [--file src/ops/matmul.c]...` builds them with clang's source-based coverage, runs
-// them, and prints lines and branches for each room, for all rooms, and for the files with most branches that no test took. `--file` prints
-// the branches of a file that were not taken. The exit code is 1 when a goal is missed, or a test fails.
+// Coverage of src/ by the C tests: `npm run coverage -- [--worst N] [--file src/ops/matmul.c]...` builds them
+// with clang's source-based coverage, runs them, and prints lines and branches for each room, for all rooms,
+// and for the files with most branches that no test took. `--file` prints the branches of a file that were
+// not taken. The exit code is 1 when a goal is missed, or a test fails.
 //
-// Counted is what native C tests reach: src/wasm/wasm_files.c, which is compiled for WebAssembly alone, is not seen. How branches are
-// counted, tools/coverage-data.mjs says. The failures that TRY hands on count like every other branch; the last column leaves them out, so
-// that one sees how much of a gap is failures of callees (mostly memory) and how much is this file's own cases.
+// Counted is what native C tests reach: src/wasm/wasm_files.c, which is compiled for WebAssembly alone, is
+// not seen. How branches are counted, tools/coverage-data.mjs says. The failures that TRY hands on count like
+// every other branch; the last column leaves them out, so that one sees how much of a gap is failures of
+// callees (mostly memory) and how much is this file's own cases.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';

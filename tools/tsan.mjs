@@ -1,7 +1,8 @@
-// Data races: `npm run tsan` builds the C tests with ThreadSanitizer and runs those of the rooms where threads meet. In this build a loop
-// over threads is split however short it is (TFCORE_SPLIT_ALL_LOOPS, base/parallel.h), and golden cases, which there are of every op and dtype, run on
-// four threads, so every kernel that splits its work is seen splitting it, with every dtype that it has. The exit code is 1 when a test
-// fails or ThreadSanitizer reports anything.
+// Data races: `npm run tsan` builds the C tests with ThreadSanitizer and runs those of the rooms where
+// threads meet. In this build a loop over threads is split however short it is (TFCORE_SPLIT_ALL_LOOPS,
+// base/parallel.h), and golden cases, which there are of every op and dtype, run on four threads, so every
+// kernel that splits its work is seen splitting it, with every dtype that it has. The exit code is 1 when a
+// test fails or ThreadSanitizer reports anything.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { cmakeBuild } from './build.mjs';
