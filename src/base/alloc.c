@@ -1,6 +1,7 @@
 #include "base/alloc.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ static atomic_int_fast64_t live_bytes;  /* of blocks */
 static atomic_int_fast64_t loose_bytes; /* allocated minus freed */
 static atomic_int_fast64_t allocation_count;
 static atomic_int_fast64_t successes_left = -1;
+static atomic_bool fails_once; /* the first failure ends the shortage */
 
 int mem_set_allocator(const Allocator *allocator) {
   if (atomic_load(&live_bytes) != 0) return 0;
@@ -38,8 +40,8 @@ static size_t *size_of(void *memory) { return (size_t *)(void *)((char *)memory 
 static int may_succeed(void) {
   int_fast64_t left = atomic_load(&successes_left);
   while (left >= 0) {
-    if (left == 0) return 0;
-    if (atomic_compare_exchange_weak(&successes_left, &left, left - 1)) return 1;
+    if (left == 0 && !atomic_load(&fails_once)) return 0;
+    if (atomic_compare_exchange_weak(&successes_left, &left, left - 1)) return left > 0;
   }
   return 1;
 }
@@ -106,7 +108,15 @@ int64_t mem_live_bytes(void) { return atomic_load(&live_bytes) + atomic_load(&lo
 
 int64_t mem_allocation_count(void) { return atomic_load(&allocation_count); }
 
-void mem_fail_after(int64_t successes) { atomic_store(&successes_left, successes); }
+static void fail(int64_t successes, bool once) {
+  atomic_store(&successes_left, -1);
+  atomic_store(&fails_once, once);
+  atomic_store(&successes_left, successes);
+}
+
+void mem_fail_after(int64_t successes) { fail(successes, false); }
+
+void mem_fail_once(int64_t successes) { fail(successes, true); }
 
 int mem_grow(void **array, int64_t *capacity, int64_t count, size_t element_size) {
   if (count <= *capacity) return 1;

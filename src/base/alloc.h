@@ -43,6 +43,8 @@ int64_t mem_live_bytes(void);
 int64_t mem_allocation_count(void);
 /* After `successes` more allocations every further one fails, until called with -1. For tests. */
 void mem_fail_after(int64_t successes);
+/* After `successes` more allocations one fails, and those behind it succeed; mem_fail_after(-1) takes it back. For tests. */
+void mem_fail_once(int64_t successes);
 
 /* Makes room for `count` elements of `element_size` bytes in a growing array (amortised doubling). `*array` may be NULL
  * with `*capacity` 0. Returns 0 when out of memory or when the size overflows; the array is then unchanged. */

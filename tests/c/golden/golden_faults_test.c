@@ -1,0 +1,180 @@
+/* The golden cases short of memory: the n-th allocation of a call fails, alone or with all that follow. The call then ends with
+ * RESOURCE_EXHAUSTED, or gives what TensorFlow gives; graph and memory are as they were, and the same call succeeds afterwards.
+ *
+ * Of each file those cases are tried that have an op which no case before them had, and a sample of n. All of them are tried with
+ *
+ *   TFCORE_FAULTS=all test_golden --filter short_of_memory
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file_store.h"
+#include "base/string_map.h"
+#include "golden_file.h"
+#include "golden_replay.h"
+#include "op/op_registry.h"
+#include "runtime/thread_pool.h"
+
+/* The first n of a call are all tried; of the others these many, spread over the rest. */
+enum { FIRST_FAULTS = 6, SPREAD_FAULTS = 6, MOST_FILES = 256 };
+
+static bool all_faults(void) {
+  const char *wanted = getenv("TFCORE_FAULTS");
+  return wanted != NULL && strcmp(wanted, "all") == 0;
+}
+
+/* The n after `n`; never more than `count`. */
+static int64_t next_fault(int64_t n, int64_t count, unsigned *seed) {
+  if (all_faults() || n < FIRST_FAULTS) return n + 1;
+  int64_t stride = 2 * (count - FIRST_FAULTS) / SPREAD_FAULTS;
+  return n + (stride > 1 ? random_to(seed, (int)stride) : 1);
+}
+
+static int count_nodes(const Replay *replay) {
+  int count = 0;
+  size_t position = 0;
+  while (TF_GraphNextOperation(replay->graph, &position) != NULL) count++;
+  return count;
+}
+
+static bool is_stateful(const Tfcore__GoldenCase *golden) {
+  for (size_t i = 0; i < golden->graph->n_node; i++) {
+    const Op *op = op_registry_find(op_registry_global(), golden->graph->node[i]->op);
+    if (op == NULL || op->def->is_stateful) return true;
+  }
+  return golden->graph->library != NULL && golden->graph->library->n_function > 0;
+}
+
+/* --- building --- */
+
+/* The call fails, leaves the graph as it was, and succeeds when it is made again. */
+static bool starve_building(Replay *replay, bool (*call)(Replay *)) {
+  int before = count_nodes(replay);
+  if (call(replay)) return true;
+  if (!CHECK(replay->starved) || !CHECK_INT_EQ(count_nodes(replay), before)) return false;
+  replay->shortage.on = false;
+  TF_SetStatus(replay->status, TF_OK, "");
+  return call(replay);
+}
+
+static bool build_with(const Tfcore__GoldenCase *golden, const Shortage *shortage, int64_t *allocations) {
+  Replay replay;
+  bool ok = replay_begin(&replay, golden, false);
+  replay.shortage = *shortage;
+  /* Variables stand in the graph of a training before the import. */
+  if (golden->training != NULL) ok = ok && replay_import(&replay);
+  else ok = ok && starve_building(&replay, replay_import);
+  ok = ok && starve_building(&replay, replay_add_gradients) && replay_add_training(&replay);
+  if (ok && shortage->call == REPLAY_SESSION && !replay_open(&replay)) {
+    ok = CHECK(replay.starved && replay.session == NULL);
+    replay.shortage.on = false;
+    TF_SetStatus(replay.status, TF_OK, "");
+  }
+  if (ok && replay.session == NULL) ok = replay_open(&replay);
+  for (size_t i = 0; ok && i < golden->n_steps; i++) ok = replay_step(&replay, i);
+  if (allocations != NULL) memcpy(allocations, replay.allocations, sizeof replay.allocations);
+  replay_end(&replay);
+  return ok;
+}
+
+static void starve_calls_that_build(const Tfcore__GoldenCase *golden, unsigned *seed) {
+  static const char *const names[] = {"import", "gradients", "session"};
+  int64_t allocations[REPLAY_NUM_CALLS];
+  bool ok = build_with(golden, &(Shortage){0}, allocations);
+  file_memory_clear();
+  int64_t live = mem_live_bytes();
+  for (int call = 0; ok && call < REPLAY_STEP; call++) {
+    if (call == REPLAY_IMPORT && golden->training != NULL) continue;
+    for (int64_t n = 0; ok && n < allocations[call]; n = next_fault(n, allocations[call], seed)) {
+      for (int once = 0; ok && once < 2; once++) {
+        harness_context("%s, %s, %s after %d", golden->name, names[call], once ? "one fails" : "all fail", (int)n);
+        ok = build_with(golden, &(Shortage){true, once, (ReplayCall)call, n}, NULL);
+        file_memory_clear();
+        ok = CHECK_INT_EQ(mem_live_bytes(), live) && ok;
+      }
+    }
+  }
+}
+
+/* --- steps --- */
+
+/* One session runs the steps up to `last`, where memory is short. */
+static bool run_with(Replay *replay, size_t last, const Shortage *shortage, bool again) {
+  int64_t live = mem_live_bytes();
+  bool ok = true;
+  replay->shortage.on = false;
+  ok = replay_open(replay);
+  for (size_t i = 0; ok && i < last; i++) ok = replay_step(replay, i);
+  replay->shortage = *shortage;
+  if (ok && !replay_step(replay, last)) {
+    ok = replay->starved;
+    replay->shortage.on = false;
+    ok = ok && (!again || replay_step(replay, last));
+  }
+  replay_close(replay);
+  file_memory_clear();
+  return CHECK_INT_EQ(mem_live_bytes(), live) && ok;
+}
+
+static void starve_steps(const Tfcore__GoldenCase *golden, unsigned *seed) {
+  Replay replay;
+  bool again = !is_stateful(golden);
+  bool ok = replay_begin(&replay, golden, false) && replay_import(&replay) && replay_add_gradients(&replay) &&
+            replay_add_training(&replay);
+  size_t step = all_faults() ? 0 : golden->n_steps - 1;
+  for (; ok && step < golden->n_steps; step++) {
+    ok = replay_open(&replay); /* what graphs keep from their first step on */
+    for (size_t i = 0; ok && i <= step; i++) ok = replay_step(&replay, i);
+    replay_close(&replay);
+    file_memory_clear();
+    int64_t count = replay.allocations[REPLAY_STEP];
+    for (int64_t n = 0; ok && n < count; n = next_fault(n, count, seed)) {
+      for (int once = 0; ok && once < 2; once++) {
+        harness_context("%s, step %d, %s after %d", golden->name, (int)step, once ? "one fails" : "all fail", (int)n);
+        ok = run_with(&replay, step, &(Shortage){true, once, REPLAY_STEP, n}, again);
+      }
+    }
+  }
+  replay_end(&replay);
+}
+
+/* --- --- */
+
+/* Whether the case has an op that is not in `seen`, which gets all of its ops. */
+static bool has_new_op(const GraphDef *graph, StringMap *seen) {
+  bool found = false;
+  Status status;
+  status_init(&status);
+  for (size_t i = 0; i < graph->n_node; i++) {
+    const Op *op = op_registry_find(op_registry_global(), graph->node[i]->op);
+    if (op == NULL || string_map_contains(seen, op->def->name)) continue;
+    found = CHECK_OK(string_map_set(seen, op->def->name, seen, &status), status);
+  }
+  return found;
+}
+
+TEST(short_of_memory_golden_cases_fail_and_leave_no_trace) {
+  static char names[MOST_FILES][GOLDEN_NAME_CAPACITY];
+  int num_files = golden_file_names(MOST_FILES, names);
+  StringMap seen = {0};
+  unsigned seed = 1;
+  int tried = 0;
+  TF_DeleteGraph(TF_NewGraph()); /* the first graph registers the ops */
+  thread_pool_default();         /* outlives steps */
+  for (int i = 0; i < num_files; i++) {
+    Tfcore__GoldenFile *file = golden_file_read(names[i], NULL);
+    if (file == NULL) continue;
+    for (size_t j = 0; j < file->n_cases; j++) {
+      const Tfcore__GoldenCase *golden = file->cases[j];
+      if (!has_new_op(golden->graph, &seen) && !all_faults()) continue;
+      tried++;
+      starve_calls_that_build(golden, &seed);
+      starve_steps(golden, &seed);
+    }
+    harness_context("%s", "");
+    tfcore__golden_file__free_unpacked(file, NULL);
+  }
+  CHECK(tried > 200);
+  string_map_free(&seen);
+}
