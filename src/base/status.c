@@ -22,6 +22,15 @@ bool status_set(Status *status, Code code, const char *format, ...) {
   return false;
 }
 
+bool status_reword(Status *status, Code code, const char *format, ...) {
+  if (status->code == CODE_RESOURCE_EXHAUSTED) return false;
+  va_list args;
+  va_start(args, format);
+  status_setv(status, code, format, args);
+  va_end(args);
+  return false;
+}
+
 bool status_invalid(Status *status, const char *format, ...) {
   va_list args;
   va_start(args, format);

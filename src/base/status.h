@@ -65,6 +65,9 @@ bool status_setv(Status *status, Code code, const char *format, va_list args) PR
 bool status_append(Status *status, const char *format, ...) PRINTF_LIKE(2, 3);
 /* INVALID_ARGUMENT, the most frequent code. */
 bool status_invalid(Status *status, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Puts the caller's words in place of those of the function that failed. RESOURCE_EXHAUSTED stays: it says nothing about
+ * the input, which may be right. Returns false. */
+bool status_reword(Status *status, Code code, const char *format, ...) PRINTF_LIKE(3, 4);
 /* RESOURCE_EXHAUSTED for an allocation that failed. */
 bool status_oom(Status *status, const char *what);
 /* "INVALID_ARGUMENT"; "UNKNOWN" for a number that is no code. */

@@ -24,8 +24,10 @@ static bool check_shapes(ShapeHandle old_shape, ShapeHandle new_shape, Status *s
   StrBuf old_text = {0}, new_text = {0};
   shape_handle_print(old_shape, &old_text);
   shape_handle_print(new_shape, &new_text);
-  status_invalid(status, "Cannot update edge, incompatible shapes: %s and %s.", strbuf_text(&new_text),
-                 strbuf_text(&old_text));
+  if (strbuf_ok(&new_text, status) && strbuf_ok(&old_text, status)) {
+    status_invalid(status, "Cannot update edge, incompatible shapes: %s and %s.", strbuf_text(&new_text),
+                   strbuf_text(&old_text));
+  }
   strbuf_free(&old_text);
   strbuf_free(&new_text);
   return false;

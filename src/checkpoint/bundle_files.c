@@ -30,7 +30,7 @@ bool bundle_exists(Str prefix) {
 bool bundle_parse_entry(const TableEntry *entry, Arena *arena, BundleEntry **parsed, Status *status) {
   void *message;
   if (!proto_parse(kBundleEntry, entry->value.data, entry->value.length, arena, &message, status)) {
-    return status_set(status, CODE_DATA_LOSS, "Entry for key %.*s not parseable.", (int)entry->key.length, entry->key.data);
+    return status_reword(status, CODE_DATA_LOSS, "Entry for key %.*s not parseable.", (int)entry->key.length, entry->key.data);
   }
   *parsed = message;
   return true;

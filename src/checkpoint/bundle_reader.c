@@ -9,10 +9,10 @@
 static const int64_t kMaxIndexBytes = (int64_t)1 << 30;
 
 static bool corrupt(const BundleReader *reader, const char *what, Status *status) {
-  return status_set(status, CODE_DATA_LOSS,
-                    "Unable to read file (%s.index). Perhaps the file is corrupt or was produced by a newer version of TensorFlow with "
-                    "format changes (%s)",
-                    reader->prefix, what);
+  return status_reword(status, CODE_DATA_LOSS,
+                       "Unable to read file (%s.index). Perhaps the file is corrupt or was produced by a newer version of TensorFlow "
+                       "with format changes (%s)",
+                       reader->prefix, what);
 }
 
 static bool read_header(BundleReader *reader, Status *status) {
@@ -231,8 +231,10 @@ done:
 static bool insufficient(Str name, const TensorSlice *wanted, Status *status) {
   StrBuf text = {0};
   slice_print(wanted, &text);
-  status_invalid(status, "Does not have sufficient slices for partitioned tensor %.*s to restore in slice_spec: %s", (int)name.length, name.data,
-                 strbuf_text(&text));
+  if (strbuf_ok(&text, status)) {
+    status_invalid(status, "Does not have sufficient slices for partitioned tensor %.*s to restore in slice_spec: %s", (int)name.length,
+                   name.data, strbuf_text(&text));
+  }
   strbuf_free(&text);
   return false;
 }

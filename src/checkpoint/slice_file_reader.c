@@ -135,7 +135,7 @@ static bool search_table(Request *request, const char *path, const TableEntry *e
   }
   if (!proto_parse(kSavedTensorSlices, first->value.data, first->value.length, request->arena, &message, status) ||
       ((SavedTensorSlices *)message)->meta == NULL) {
-    return status_set(status, CODE_INTERNAL, "Failed to parse the saved tensor slices of the checkpoint file: %s", path);
+    return status_reword(status, CODE_INTERNAL, "Failed to parse the saved tensor slices of the checkpoint file: %s", path);
   }
   const SavedTensorSliceMeta *all = ((SavedTensorSlices *)message)->meta;
   for (size_t i = 0; i < all->n_tensor; i++) {

@@ -116,7 +116,9 @@ static bool misfit(const char *what, int dimension, const Shape *shape, const Te
   StrBuf words = {0};
   slice_print(slice, &words);
   if (dimension >= 0) snprintf(where, sizeof where, " in dimension %d out of bounds", dimension);
-  status_set(status, CODE_INTERNAL, "%s%s: shape = %s, slice = %s", what, where, shape_text(shape, shape_words), strbuf_text(&words));
+  if (strbuf_ok(&words, status)) {
+    status_set(status, CODE_INTERNAL, "%s%s: shape = %s, slice = %s", what, where, shape_text(shape, shape_words), strbuf_text(&words));
+  }
   strbuf_free(&words);
   return false;
 }

@@ -144,7 +144,9 @@ static bool store_int(const Number *number, DataType dtype, void *at, Status *st
   if (!integral(number, low, high, &value)) {
     StrBuf text = {0};
     number_print(number, false, &text);
-    status_invalid(status, "the number %s is no value of type %s", strbuf_text(&text), dtype_name(dtype));
+    if (strbuf_ok(&text, status)) {
+      status_invalid(status, "the number %s is no value of type %s", strbuf_text(&text), dtype_name(dtype));
+    }
     strbuf_free(&text);
     return false;
   }

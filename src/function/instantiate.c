@@ -141,8 +141,9 @@ static bool ret_types_differ(Instantiation *in, const ArgDef *ret, const Item *i
   StrBuf want = {0}, have = {0};
   append_types(&want, in, item, types, count);
   append_types(&have, in, item, NULL, item->count);
-  status_invalid(in->status, "Invalid ret types %s : %s vs. %s", ret->name, strbuf_text(&want),
-                 strbuf_text(&have));
+  if (strbuf_ok(&want, in->status) && strbuf_ok(&have, in->status)) {
+    status_invalid(in->status, "Invalid ret types %s : %s vs. %s", ret->name, strbuf_text(&want), strbuf_text(&have));
+  }
   strbuf_free(&want);
   strbuf_free(&have);
   return false;

@@ -37,7 +37,9 @@ bool instantiation_check_signature(Instantiation *in) {
     if (value == NULL && def->default_value == NULL) {
       StrBuf text = {0};
       op_def_summarize(signature, &text);
-      status_set(in->status, CODE_NOT_FOUND, "Attr %s is not found from %s", def->name, strbuf_text(&text));
+      if (strbuf_ok(&text, in->status)) {
+        status_set(in->status, CODE_NOT_FOUND, "Attr %s is not found from %s", def->name, strbuf_text(&text));
+      }
       strbuf_free(&text);
       return false;
     }

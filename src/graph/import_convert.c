@@ -225,24 +225,24 @@ static bool convert_node(Import *import, int64_t i) {
 /* --- all nodes --- */
 
 /* With skip_mapped_nodes: every output of the node is replaced by the input map. */
-static bool is_fully_mapped(Import *import, const NodeDef *def) {
+static bool is_fully_mapped(Import *import, const NodeDef *def, bool *mapped, Status *status) {
   const Op *op = NULL;
-  Status ignored;
-  status_init(&ignored);
-  if (!import->options->skip_mapped_nodes || import->map_names.count == 0 ||
-      !graph_look_up_op(import->graph, def->op, &op, &ignored)) {
-    return false;
-  }
+  Status found;
+  *mapped = false;
+  if (!import->options->skip_mapped_nodes || import->map_names.count == 0) return true;
+  status_init(&found);
+  bool known = graph_look_up_op(import->graph, def->op, &op, &found);
   GraphMark mark = graph_mark(import->graph);
   DataType *inputs, *outputs;
   int num_inputs, num_outputs = 0;
-  bool mapped = node_def_types(def, op->def, import->graph->arena, &inputs, &num_inputs, &outputs,
-                               &num_outputs, &ignored) &&
-                num_outputs > 0;
-  for (int k = 0; mapped && k < num_outputs; k++)
-    mapped = import_find_mapped(import, def->name, strlen(def->name), k) != NULL;
+  *mapped = known &&
+            node_def_types(def, op->def, import->graph->arena, &inputs, &num_inputs, &outputs, &num_outputs, &found) &&
+            num_outputs > 0;
+  for (int k = 0; *mapped && k < num_outputs; k++)
+    *mapped = import_find_mapped(import, def->name, strlen(def->name), k) != NULL;
   graph_rollback(import->graph, mark);
-  return mapped;
+  /* What else is wrong with the node is told when it is converted. */
+  return found.code != CODE_RESOURCE_EXHAUSTED || status_set(status, found.code, "%s", found.message);
 }
 
 static void release_consumers(Import *import, int64_t i) {
@@ -258,7 +258,9 @@ static void release_consumers(Import *import, int64_t i) {
 bool import_convert(Import *import) {
   for (int64_t i; (i = id_set_take_first(&import->ready)) >= 0;) {
     import->processed++;
-    if (!is_fully_mapped(import, import->def->node[i])) TRY(convert_node(import, i));
+    bool mapped;
+    TRY(is_fully_mapped(import, import->def->node[i], &mapped, import->status));
+    if (!mapped) TRY(convert_node(import, i));
     release_consumers(import, i);
   }
   if (import->processed == import->count) return true;

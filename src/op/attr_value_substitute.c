@@ -36,7 +36,9 @@ typedef struct Substitution {
 static bool unbound(const Substitution *substitution) {
   StrBuf text = {0};
   attr_value_summarize(substitution->whole, &text);
-  status_invalid(substitution->status, "Failed to bind all placeholders in %s", strbuf_text(&text));
+  if (strbuf_ok(&text, substitution->status)) {
+    status_invalid(substitution->status, "Failed to bind all placeholders in %s", strbuf_text(&text));
+  }
   strbuf_free(&text);
   return false;
 }

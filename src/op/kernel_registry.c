@@ -153,8 +153,10 @@ static bool refuse_constraint(const char *what, Code code, const KernelDef *def,
   StrBuf kernel = {0}, allowed = {0};
   proto_print_text(def, PROTO_TEXT_SHORT, &kernel);
   if (constraint->allowed_values) attr_value_summarize(constraint->allowed_values, &allowed);
-  status_set(status, code, "KernelDef '%s has constraint on attr '%s' with %s: %s", strbuf_text(&kernel), constraint->name, what,
-             strbuf_text(&allowed));
+  if (strbuf_ok(&kernel, status) && strbuf_ok(&allowed, status)) {
+    status_set(status, code, "KernelDef '%s has constraint on attr '%s' with %s: %s", strbuf_text(&kernel), constraint->name, what,
+               strbuf_text(&allowed));
+  }
   strbuf_free(&kernel);
   strbuf_free(&allowed);
   return false;

@@ -87,7 +87,9 @@ bool node_attr_shape(const NodeDef *node, const char *name, const TensorShapePro
   if (!shape_proto_is_valid(found->shape)) {
     StrBuf text = {0};
     proto_print_text(found->shape, PROTO_TEXT_SHORT, &text);
-    status_invalid(status, "Attr %s has invalid shape value %s", name, strbuf_text(&text));
+    if (strbuf_ok(&text, status)) {
+      status_invalid(status, "Attr %s has invalid shape value %s", name, strbuf_text(&text));
+    }
     strbuf_free(&text);
     return node_def_attach(node, false, status);
   }

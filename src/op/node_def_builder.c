@@ -172,7 +172,9 @@ void node_def_builder_device(NodeDefBuilder *builder, const char *device) {
 static bool report(const NodeDefBuilder *builder, Status *status) {
   StrBuf op = {0};
   op_def_summarize(builder->op_def, &op);
-  if (builder->num_errors == 1) {
+  if (!strbuf_ok(&op, status)) {
+    /* The operation's text would be cut off. */
+  } else if (builder->num_errors == 1) {
     status_invalid(status, "%s while building NodeDef '%s' using %s", builder->errors[0], builder->node->name, strbuf_text(&op));
   } else {
     status_invalid(status, "%zu errors while building NodeDef '%s' using %s:", builder->num_errors, builder->node->name,

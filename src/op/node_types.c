@@ -16,7 +16,7 @@ typedef struct ArgTypes {
 static bool fail_on_arg(const char *what, const ArgDef *arg, Status *status) {
   StrBuf text = {0};
   proto_print_text(arg, PROTO_TEXT_SHORT, &text);
-  status_invalid(status, "%s%s", what, strbuf_text(&text));
+  if (strbuf_ok(&text, status)) status_invalid(status, "%s%s", what, strbuf_text(&text));
   strbuf_free(&text);
   return false;
 }

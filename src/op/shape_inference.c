@@ -168,7 +168,7 @@ static void print_proto(const TensorShapeProto *proto, StrBuf *out) {
 static bool refuse_proto(const TensorShapeProto *proto, const char *what, Status *status) {
   StrBuf text = {0};
   print_proto(proto, &text);
-  status_invalid(status, "Shape %s %s", strbuf_text(&text), what);
+  if (strbuf_ok(&text, status)) status_invalid(status, "Shape %s %s", strbuf_text(&text), what);
   strbuf_free(&text);
   return false;
 }

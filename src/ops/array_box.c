@@ -305,8 +305,10 @@ bool array_refuse_index(const Tensor *indices, int64_t i, int64_t limit, Status 
   StrBuf text = {0};
   strbuf_append(&text, "indices");
   array_print_position(&indices->shape, indices->shape.rank, i, &text);
-  status_invalid(status, "%s = %lld is not in [0, %lld)", strbuf_text(&text),
-                 (long long)tensor_int_at(indices, i), (long long)limit);
+  if (strbuf_ok(&text, status)) {
+    status_invalid(status, "%s = %lld is not in [0, %lld)", strbuf_text(&text),
+                   (long long)tensor_int_at(indices, i), (long long)limit);
+  }
   strbuf_free(&text);
   return false;
 }

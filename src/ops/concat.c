@@ -157,7 +157,7 @@ static bool sizes_differ(int axis, int i, const Tensor *sizes, const Tensor *fir
   for (int64_t d = 0; d < tensor_num_elements(first); d++) {
     strbuf_printf(&text, "%s%lld", d > 0 ? " " : "", (long long)tensor_int_at(first, d));
   }
-  status_invalid(status, "%s].", strbuf_text(&text));
+  if (strbuf_ok(&text, status)) status_invalid(status, "%s].", strbuf_text(&text));
   strbuf_free(&text);
   return false;
 }

@@ -125,8 +125,8 @@ static bool dense_cross_entropy(KernelContext *context, Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   Shape shape = {0};
   if (!broadcast_shapes(&logits->shape, &labels->shape, &shape, status)) {
-    return status_invalid(status, "logits and labels must be broadcastable: logits_size=%s labels_size=%s",
-                          shape_text(&logits->shape, a), shape_text(&labels->shape, b));
+    return status_reword(status, CODE_INVALID_ARGUMENT, "logits and labels must be broadcastable: logits_size=%s labels_size=%s",
+                         shape_text(&logits->shape, a), shape_text(&labels->shape, b));
   }
   if (shape.rank != 2) {
     shape_clear(&shape);

@@ -27,7 +27,9 @@ static bool bad_partition(const Tensor *partitions, int64_t i, int count, Status
   StrBuf text = {0};
   strbuf_append(&text, "partitions");
   array_print_position(&partitions->shape, partitions->shape.rank, i, &text);
-  status_invalid(status, "%s = %d is not in [0, %d)", strbuf_text(&text), tensor_i32(partitions)[i], count);
+  if (strbuf_ok(&text, status)) {
+    status_invalid(status, "%s = %d is not in [0, %d)", strbuf_text(&text), tensor_i32(partitions)[i], count);
+  }
   strbuf_free(&text);
   return false;
 }

@@ -58,8 +58,10 @@ bool nd_index_outside(const NdIndex *index, const Tensor *indices, const Shape *
   for (int d = 0; d < index->depth; d++) {
     strbuf_printf(&text, "%s%lld", d > 0 ? ", " : "", (long long)tensor_int_at(indices, i * index->depth + d));
   }
-  status_invalid(status, "%s] does not index into %s %s%s", strbuf_text(&text), what,
-                 shape_text(shape, printed), behind);
+  if (strbuf_ok(&text, status)) {
+    status_invalid(status, "%s] does not index into %s %s%s", strbuf_text(&text), what,
+                   shape_text(shape, printed), behind);
+  }
   strbuf_free(&text);
   return false;
 }

@@ -274,7 +274,9 @@ bool random_shape_bounds(InferenceContext *c, int first, Status *status) {
     if (!shape_rank_known(bound) || shape_rank(bound) == 0) continue;
     StrBuf text = {0};
     shape_handle_print(bound, &text);
-    status_invalid(status, "%s must be a scalar; got a tensor of shape %s", i == 0 ? "minval" : "maxval", strbuf_text(&text));
+    if (strbuf_ok(&text, status)) {
+      status_invalid(status, "%s must be a scalar; got a tensor of shape %s", i == 0 ? "minval" : "maxval", strbuf_text(&text));
+    }
     strbuf_free(&text);
     return false;
   }

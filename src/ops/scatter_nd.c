@@ -199,7 +199,7 @@ static bool parts_differ(const int at[4], const char *what, ShapeHandle a, Shape
   shape_handle_print(b, &text);
   strbuf_append(&text, "] = ");
   shape_handle_print(part_b, &text);
-  status_invalid(status, "%s", strbuf_text(&text));
+  if (strbuf_ok(&text, status)) status_invalid(status, "%s", strbuf_text(&text));
   strbuf_free(&text);
   return false;
 }

@@ -178,7 +178,7 @@ REGISTER_OP(HistogramSummary,
 static bool merge_one(Summary *merged, StringMap *tags, Arena *arena, Str bytes, Status *status) {
   void *message;
   if (!proto_parse(kSummary, bytes.data, bytes.length, arena, &message, status)) {
-    return status_invalid(status, "Could not parse one of the summary inputs");
+    return status_reword(status, CODE_INVALID_ARGUMENT, "Could not parse one of the summary inputs");
   }
   const Summary *summary = message;
   for (size_t i = 0; i < summary->n_value; i++) {

@@ -207,7 +207,9 @@ bool element_shape_merge(const TensorList *list, int *rank, int64_t dims[SHAPE_M
   StrBuf op = {0}, own = {0};
   element_shape_print(*rank, dims, &op);
   element_shape_print(list->rank, list->dims, &own);
-  status_invalid(status, "Tried to read elements of shape %s from a list with element shape %s", strbuf_text(&op), strbuf_text(&own));
+  if (strbuf_ok(&op, status) && strbuf_ok(&own, status)) {
+    status_invalid(status, "Tried to read elements of shape %s from a list with element shape %s", strbuf_text(&op), strbuf_text(&own));
+  }
   strbuf_free(&op);
   strbuf_free(&own);
   return false;

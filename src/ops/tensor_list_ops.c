@@ -11,7 +11,9 @@ static bool refuse_shape(const char *what, const Shape *shape, const TensorList 
   char text[SHAPE_TEXT_CAPACITY];
   StrBuf own = {0};
   element_shape_print(list->rank, list->dims, &own);
-  status_invalid(status, "%s element shape: %s list shape: %s", what, shape_text(shape, text), strbuf_text(&own));
+  if (strbuf_ok(&own, status)) {
+    status_invalid(status, "%s element shape: %s list shape: %s", what, shape_text(shape, text), strbuf_text(&own));
+  }
   strbuf_free(&own);
   return false;
 }

@@ -50,7 +50,7 @@ static bool stacked_shape(const TensorList *list, int *rank, int64_t dims[SHAPE_
 static bool refuse_stack(const char *what, int rank, const int64_t *dims, Status *status) {
   StrBuf text = {0};
   element_shape_print(rank, dims, &text);
-  status_invalid(status, "%s: %s", what, strbuf_text(&text));
+  if (strbuf_ok(&text, status)) status_invalid(status, "%s: %s", what, strbuf_text(&text));
   strbuf_free(&text);
   return false;
 }
@@ -112,8 +112,10 @@ static bool from_tensor(KernelContext *context, Status *status) {
   if (!fits) {
     StrBuf want = {0};
     element_shape_print(rank, dims, &want);
-    status_invalid(status, "Specified a list with shape %s from a tensor with shape %s", strbuf_text(&want),
-                   shape_text(&tensor->shape, text));
+    if (strbuf_ok(&want, status)) {
+      status_invalid(status, "Specified a list with shape %s from a tensor with shape %s", strbuf_text(&want),
+                     shape_text(&tensor->shape, text));
+    }
     strbuf_free(&want);
     return false;
   }

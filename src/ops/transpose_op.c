@@ -15,7 +15,7 @@ static bool out_of_range(int64_t axis, int rank, Status *status) {
 static bool missing(int axis, int rank, const int64_t *perm, Status *status) {
   StrBuf text = {0};
   for (int i = 0; i < rank; i++) strbuf_printf(&text, "%s%lld", i > 0 ? "," : "", (long long)perm[i]);
-  status_invalid(status, "%d is missing from {%s}.", axis, strbuf_text(&text));
+  if (strbuf_ok(&text, status)) status_invalid(status, "%d is missing from {%s}.", axis, strbuf_text(&text));
   strbuf_free(&text);
   return false;
 }

@@ -11,7 +11,9 @@
 static bool out_of_range(const Tensor *ids, int64_t i, int64_t id, int64_t num_segments, Status *status) {
   StrBuf text = {0};
   array_print_position(&ids->shape, ids->shape.rank, i, &text);
-  status_invalid(status, "segment_ids%s = %lld is out of range [0, %lld)", strbuf_text(&text), (long long)id, (long long)num_segments);
+  if (strbuf_ok(&text, status)) {
+    status_invalid(status, "segment_ids%s = %lld is out of range [0, %lld)", strbuf_text(&text), (long long)id, (long long)num_segments);
+  }
   strbuf_free(&text);
   return false;
 }
