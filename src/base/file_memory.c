@@ -6,10 +6,15 @@
 #include "base/alloc.h"
 #include "base/file_store.h"
 
-typedef struct MemoryFile {
-  char *path;
+typedef struct Content {
+  int64_t num_names;
   char *bytes;
   int64_t size, capacity;
+} Content;
+
+typedef struct MemoryFile {
+  char *path;
+  Content *content; /* shared by the names of a file */
 } MemoryFile;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -32,10 +37,16 @@ static MemoryFile *find(const char *path) {
   return at < file_count && strcmp(files[at].path, path) == 0 ? &files[at] : NULL;
 }
 
+static void release(Content *content) {
+  if (--content->num_names > 0) return;
+  mem_free(content->bytes);
+  mem_free(content);
+}
+
 static void drop(MemoryFile *file) {
   int64_t at = file - files;
   mem_free(file->path);
-  mem_free(file->bytes);
+  release(file->content);
   memmove(file, file + 1, (size_t)(file_count - at - 1) * sizeof *file);
   if (--file_count == 0) {
     mem_free(files);
@@ -44,24 +55,25 @@ static void drop(MemoryFile *file) {
   }
 }
 
-/* A new empty file where there is none. NULL when out of memory. */
-static MemoryFile *insert(const char *path) {
+/* A name for the content where there is none. False when out of memory. */
+static bool insert(const char *path, Content *content) {
   char *copy = mem_strdup(path, strlen(path));
   if (copy == NULL || !mem_grow((void **)&files, &file_capacity, file_count + 1, sizeof *files)) {
     mem_free(copy);
-    return NULL;
+    return false;
   }
   int64_t at = position(path);
   memmove(files + at + 1, files + at, (size_t)(file_count - at) * sizeof *files);
-  files[at] = (MemoryFile){.path = copy};
+  files[at] = (MemoryFile){copy, content};
+  content->num_names++;
   file_count++;
-  return &files[at];
+  return true;
 }
 
 static bool memory_size(const char *path, int64_t *size, Status *status) {
   pthread_mutex_lock(&lock);
   MemoryFile *file = find(path);
-  if (file != NULL) *size = file->size;
+  if (file != NULL) *size = file->content->size;
   pthread_mutex_unlock(&lock);
   return file != NULL || file_error(path, ENOENT, status);
 }
@@ -69,29 +81,33 @@ static bool memory_size(const char *path, int64_t *size, Status *status) {
 static bool memory_read(const char *path, int64_t offset, void *bytes, int64_t size, Status *status) {
   pthread_mutex_lock(&lock);
   MemoryFile *file = find(path);
-  bool inside = file != NULL && offset >= 0 && size >= 0 && offset <= file->size && size <= file->size - offset;
-  if (inside && size > 0) memcpy(bytes, file->bytes + offset, (size_t)size);
+  bool inside = file != NULL && offset >= 0 && size >= 0 && offset <= file->content->size &&
+                size <= file->content->size - offset;
+  if (inside && size > 0) memcpy(bytes, file->content->bytes + offset, (size_t)size);
   pthread_mutex_unlock(&lock);
   if (file == NULL) return file_error(path, ENOENT, status);
   return inside || status_set(status, CODE_OUT_OF_RANGE, "%s; Read less bytes than requested", path);
 }
 
+/* The file is as it was when memory runs out. */
 static bool write_locked(const char *path, bool append, const void *bytes, int64_t size, Status *status) {
   MemoryFile *file = find(path);
-  if (file == NULL) file = insert(path);
-  if (file == NULL) return status_oom(status, "a file in memory");
-  if (!append) {
-    mem_free(file->bytes);
-    file->bytes = NULL;
-    file->size = file->capacity = 0;
+  Content *content = file != NULL ? file->content : mem_calloc(1, sizeof *content);
+  if (content == NULL) return status_oom(status, "a file in memory");
+  Content made = append ? *content : (Content){.num_names = content->num_names};
+  bool fits = size <= INT64_MAX - made.size && mem_grow((void **)&made.bytes, &made.capacity, made.size + size, 1);
+  if (fits) {
+    if (!append) mem_free(content->bytes);
+    if (size > 0) memcpy(made.bytes + made.size, bytes, (size_t)size);
+    made.size += size;
+    *content = made;
   }
-  if (size == 0) return true;
-  if (size > INT64_MAX - file->size || !mem_grow((void **)&file->bytes, &file->capacity, file->size + size, 1)) {
-    return status_oom(status, "a file in memory");
+  if (file == NULL && (!fits || !insert(path, content))) {
+    mem_free(content->bytes);
+    mem_free(content);
+    fits = false;
   }
-  memcpy(file->bytes + file->size, bytes, (size_t)size);
-  file->size += size;
-  return true;
+  return fits || status_oom(status, "a file in memory");
 }
 
 static bool memory_write(const char *path, bool append, const void *bytes, int64_t size, Status *status) {
@@ -101,16 +117,27 @@ static bool memory_write(const char *path, bool append, const void *bytes, int64
   return ok;
 }
 
-static bool rename_locked(const char *from, const char *to, Status *status) {
-  if (find(from) == NULL) return file_error(from, ENOENT, status);
-  if (strcmp(from, to) == 0) return true;
-  MemoryFile *target = find(to);
-  if (target == NULL) target = insert(to);
-  if (target == NULL) return status_oom(status, "a file in memory");
+static bool link_locked(const char *from, const char *to, Status *status) {
   MemoryFile *source = find(from);
-  MemoryFile old = *target;
-  *target = (MemoryFile){target->path, source->bytes, source->size, source->capacity};
-  source->bytes = old.bytes;
+  if (source == NULL) return file_error(from, ENOENT, status);
+  if (find(to) != NULL) return file_error(to, EEXIST, status);
+  return insert(to, source->content) || status_oom(status, "a file in memory");
+}
+
+static bool memory_link(const char *from, const char *to, Status *status) {
+  pthread_mutex_lock(&lock);
+  bool ok = link_locked(from, to, status);
+  pthread_mutex_unlock(&lock);
+  return ok;
+}
+
+static bool rename_locked(const char *from, const char *to, Status *status) {
+  if (find(from) == NULL || find(to) == NULL) TRY(link_locked(from, to, status));
+  if (strcmp(from, to) == 0) return true;
+  MemoryFile *source = find(from), *target = find(to);
+  source->content->num_names++;
+  release(target->content);
+  target->content = source->content;
   drop(source);
   return true;
 }
@@ -174,13 +201,31 @@ void file_memory_clear(void) {
   pthread_mutex_unlock(&lock);
 }
 
+static bool memory_sync(const char *path, Status *status) {
+  (void)path;
+  (void)status;
+  return true;
+}
+
+/* Files in memory do not outlive their only process. */
+static void memory_writer(char name[FILE_WRITER_CAPACITY]) { memcpy(name, "0", 2); }
+
+static bool memory_writer_lives(const char *name) {
+  (void)name;
+  return true;
+}
+
 const FileStore kMemoryFiles = {
   .size = memory_size,
   .read = memory_read,
   .write = memory_write,
+  .sync = memory_sync,
   .rename = memory_rename,
+  .link = memory_link,
   .remove = memory_remove,
   .make_directory = memory_directory,
   .remove_directory = memory_directory,
   .list = memory_list,
+  .writer = memory_writer,
+  .writer_lives = memory_writer_lives,
 };

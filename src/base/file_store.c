@@ -64,6 +64,46 @@ bool file_make_parent(const char *path, Status *status) {
   return directory[0] == '\0' || strcmp(directory, "/") == 0 || file_store()->make_directory(directory, status);
 }
 
+bool file_sync_parent(const char *path, Status *status) {
+  char directory[FILE_PATH_MAX + 1];
+  TRY(copy_directory(path, directory, status));
+  return file_store()->sync(directory, status);
+}
+
+static bool copy_file(const char *from, const char *to, Status *status) {
+  enum { PIECE = 1 << 20 };
+  int64_t size, done = 0;
+  TRY(file_store()->size(from, &size, status));
+  char *piece = mem_alloc(size < PIECE ? size : PIECE);
+  if (piece == NULL) return status_oom(status, "a copy of a file");
+  bool ok = file_store()->write(to, false, NULL, 0, status);
+  while (ok && done < size) {
+    int64_t length = size - done < PIECE ? size - done : PIECE;
+    ok = file_store()->read(from, done, piece, length, status) && file_store()->write(to, true, piece, length, status);
+    done += length;
+  }
+  mem_free(piece);
+  return ok;
+}
+
+static bool remove_if_there(const char *path, Status *status) {
+  Status removed;
+  if (file_store()->remove(path, &removed) || removed.code == CODE_NOT_FOUND) return true;
+  *status = removed;
+  return false;
+}
+
+bool file_duplicate(const char *from, const char *to, Status *status) {
+  Status ignored;
+  TRY(remove_if_there(to, status));
+  if (file_store()->link(from, to, &ignored)) return true;
+  /* The name may be there in spite of the error: writing to it would change the file itself. */
+  TRY(remove_if_there(to, status));
+  if (copy_file(from, to, status)) return true;
+  (void)!file_store()->remove(to, &ignored);
+  return false;
+}
+
 /* --- patterns --- */
 
 /* Whether `c` is in the set that begins behind '['; `*pattern` moves behind its ']'. A set without end matches nothing. */

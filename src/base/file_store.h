@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "base/str.h"
 
-enum { FILE_PATH_MAX = 4096 };
+enum { FILE_PATH_MAX = 4096, FILE_WRITER_CAPACITY = 64 };
 
 /* Told of a file's name (without its folder), or in file_match of a path. False with `status` set ends the walk. */
 typedef bool (*FileVisitor)(void *arg, const char *name, Status *status);
@@ -23,10 +23,15 @@ typedef struct FileStore {
   bool (*size)(const char *path, int64_t *size, Status *status);
   /* Exactly `size` bytes; OUT_OF_RANGE when the file ends before. */
   bool (*read)(const char *path, int64_t offset, void *bytes, int64_t size, Status *status);
-  /* Makes the file anew, or appends to it. */
+  /* Makes the file anew, or appends to it. After an error the file may hold a part of the bytes: what others read is
+   * written as a draft (base/file_draft.h). */
   bool (*write)(const char *path, bool append, const void *bytes, int64_t size, Status *status);
+  /* Puts the bytes of a file, or the names in a folder, where a failure of the machine does not reach them. */
+  bool (*sync)(const char *path, Status *status);
   /* Replaces what was at `to`. */
   bool (*rename)(const char *from, const char *to, Status *status);
+  /* Gives the file another name, `to`, which must not be there. Not every place can do so. */
+  bool (*link)(const char *from, const char *to, Status *status);
   bool (*remove)(const char *path, Status *status);
   /* One level; a folder that is there already is no error. */
   bool (*make_directory)(const char *path, Status *status);
@@ -34,6 +39,10 @@ typedef struct FileStore {
   bool (*remove_directory)(const char *path, Status *status);
   /* The files of one folder, "" being where relative paths begin; in no order. A folder that is not there has none. */
   bool (*list)(const char *directory, FileVisitor visit, void *arg, Status *status);
+  /* The name of this process among all that write here: letters, digits and '-'. */
+  void (*writer)(char name[FILE_WRITER_CAPACITY]);
+  /* Whether the process of that name may still run: false only when it surely ended. */
+  bool (*writer_lives)(const char *name);
 } FileStore;
 
 /* Files of the C library. */
@@ -55,6 +64,10 @@ MUST_CHECK bool file_path(Str path, char to[FILE_PATH_MAX + 1], Status *status);
 MUST_CHECK bool file_read_all(const char *path, int64_t limit, char **bytes, int64_t *size, Status *status);
 /* Makes the folder that `path` lies in, one level; nothing for a path without '/'. */
 MUST_CHECK bool file_make_parent(const char *path, Status *status);
+/* Syncs the folder that `path` lies in. */
+MUST_CHECK bool file_sync_parent(const char *path, Status *status);
+/* Gives the file another name, `to`, replacing what is there; copies it where files have one name only. */
+MUST_CHECK bool file_duplicate(const char *from, const char *to, Status *status);
 /* The paths that match, sorted. '*' (any text without '/'), '?' (one byte) and '[a-z]', '[^a]' are patterns in the last part of the path
  * only, '\' takes the meaning of the next character away. */
 MUST_CHECK bool file_match(const char *pattern, FileVisitor visit, void *arg, Status *status);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/file_draft.h"
 #include "checkpoint/bundle_internal.h"
 
 static bool path_with(Str prefix, const char *suffix, char path[FILE_PATH_MAX + 1], Status *status) {
@@ -49,19 +50,24 @@ static bool add_message(TableWriter *table, Str key, const void *message, StrBuf
   return true;
 }
 
-bool bundle_write_index(const char *path, const BundleHeader *header, IndexEntry *entries, int64_t count, Status *status) {
+bool bundle_write_index(const char *path, const BundleHeader *header, IndexEntry *entries, int64_t count, bool *replaced, Status *status) {
   TableWriter *table = table_writer_new();
   StrBuf buffer = {0};
   Str file;
+  FileDraft draft;
   bool ok = false;
+  draft.path[0] = '\0';
+  draft.publishing = *replaced = false;
   if (table == NULL) return status_oom(status, "the index of a checkpoint");
   if (count > 1) qsort(entries, (size_t)count, sizeof *entries, compare_entries);
   TRY_DONE(add_message(table, (Str){"", 0}, header, &buffer, status));
   for (int64_t i = 0; i < count; i++) TRY_DONE(add_message(table, entries[i].key, entries[i].entry, &buffer, status));
   TRY_DONE(table_writer_finish(table, &file, status));
-  TRY_DONE(file_store()->write(path, false, file.data, (int64_t)file.length, status));
-  ok = true;
+  ok = file_draft_begin(path, &draft, status) && file_draft_append(&draft, file.data, (int64_t)file.length, status) &&
+       file_draft_publish(&draft, path, status);
 done:
+  *replaced = draft.publishing;
+  file_draft_drop(&draft);
   strbuf_free(&buffer);
   table_writer_free(table);
   return ok;

@@ -22,11 +22,22 @@ MUST_CHECK bool bundle_data_path(Str prefix, int32_t shard, int32_t num_shards, 
 /* Parses the entry of a table. */
 MUST_CHECK bool bundle_parse_entry(const TableEntry *entry, Arena *arena, BundleEntry **parsed, Status *status);
 
-/* The keys and messages of an index, which are sorted here, behind the header as a file. */
+/* The keys and messages of an index. */
 typedef struct IndexEntry {
   Str key;
   const BundleEntry *entry;
 } IndexEntry;
-MUST_CHECK bool bundle_write_index(const char *path, const BundleHeader *header, IndexEntry *entries, int64_t count, Status *status);
+
+/* Puts data file number `shard` of a checkpoint at `path`; what is there belongs to no checkpoint. */
+typedef bool (*PlaceShard)(void *arg, int32_t shard, const char *path, Status *status);
+
+/* Replaces the checkpoint `prefix` by one of header->num_shards data files, each of them put in place by `place`. Readers see the old
+ * checkpoint or the new one, whatever fails in between. The header is used for the time of the call; entries are sorted. */
+MUST_CHECK bool bundle_publish(Str prefix, BundleHeader *header, IndexEntry *entries, int64_t count, PlaceShard place, void *arg,
+                               Status *status);
+/* Replaces an index file: the header, and the entries behind it, which are sorted here. *replaced: it may be the new one, also after an
+ * error. */
+MUST_CHECK bool bundle_write_index(const char *path, const BundleHeader *header, IndexEntry *entries, int64_t count, bool *replaced,
+                                   Status *status);
 
 #endif

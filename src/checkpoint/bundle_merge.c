@@ -8,21 +8,29 @@ typedef struct Merge {
   Arena *arena;
   const BundleHeader *first;
   StringMap entries;      /* BundleEntry by key */
-  StringMap shards;       /* number + 1 in the merged checkpoint, by the path of the data file */
+  StringMap shards;       /* Shard by the path of the data file */
+  Str destination;
 } Merge;
+
+typedef struct Shard {
+  const char *path;
+  int32_t number;       /* in the merged checkpoint */
+  bool of_destination;  /* it belongs to the checkpoint that is replaced */
+} Shard;
 
 /* The number of a data file in the merged checkpoint. */
 static bool number_shard(Merge *merge, const BundleReader *reader, int32_t shard, int32_t *number, Status *status) {
   char path[FILE_PATH_MAX + 1];
   TRY(bundle_data_path(str_of(reader->prefix), shard, reader->header->num_shards, path, status));
-  void *known = string_map_find(&merge->shards, path);
+  Shard *known = string_map_find(&merge->shards, path);
   if (known == NULL) {
+    known = arena_calloc(merge->arena, 1, sizeof *known);
     char *copy = arena_strdup(merge->arena, path);
-    if (copy == NULL) return status_oom(status, "the shards of a checkpoint");
-    known = (void *)(intptr_t)(merge->shards.count + 1);
+    if (known == NULL || copy == NULL) return status_oom(status, "the shards of a checkpoint");
+    *known = (Shard){copy, (int32_t)merge->shards.count, str_equal(str_of(reader->prefix), merge->destination)};
     TRY(string_map_set(&merge->shards, copy, known, status));
   }
-  *number = (int32_t)((intptr_t)known - 1);
+  *number = known->number;
   return true;
 }
 
@@ -85,19 +93,23 @@ done:
   return ok;
 }
 
-/* An index whose name nobody has is written before files move, so that a full disk costs nothing. */
-static bool put_in_place(Merge *merge, Str destination, Status *status) {
-  char path[FILE_PATH_MAX + 1], index[FILE_PATH_MAX + 1], made[FILE_PATH_MAX + 1];
+/* The files of the parts stay until the merged checkpoint is there: it gets them under other names. */
+static bool place_shard(void *arg, int32_t number, const char *path, Status *status) {
+  const Merge *merge = arg;
+  for (int64_t i = 0; i < merge->shards.num_entries; i++) {
+    const Shard *shard = merge->shards.entries[i].value;
+    if (merge->shards.entries[i].key == NULL || shard->number != number) continue;
+    return file_duplicate(shard->path, path, status) && file_store()->sync(path, status);
+  }
+  /* A checkpoint without tensors has an empty file. */
+  return file_store()->write(path, false, NULL, 0, status);
+}
+
+static bool publish(Merge *merge, Status *status) {
+  char path[FILE_PATH_MAX + 1];
   int64_t count = 0;
-  Status ignored;
-  StrBuf temporary = {0};
-  TRY(file_path(destination, path, status));
+  TRY(file_path(merge->destination, path, status));
   TRY(file_make_parent(path, status));
-  TRY(bundle_index_path(destination, index, status));
-  strbuf_printf(&temporary, "%s.merging", index);
-  bool named = strbuf_ok(&temporary, status) && file_path((Str){temporary.data, (size_t)temporary.length}, made, status);
-  strbuf_free(&temporary);
-  if (!named) return false;
   BundleHeader *header = proto_copy(merge->first, merge->arena);
   IndexEntry *entries = arena_calloc(merge->arena, merge->entries.count + 1, sizeof *entries);
   if (header == NULL || entries == NULL) return status_oom(status, "the index of a checkpoint");
@@ -106,34 +118,34 @@ static bool put_in_place(Merge *merge, Str destination, Status *status) {
     if (entry->key != NULL) entries[count++] = (IndexEntry){{entry->key, entry->key_length}, entry->value};
   }
   header->num_shards = merge->shards.count > 0 ? (int32_t)merge->shards.count : 1;
-  TRY(bundle_write_index(made, header, entries, count, status));
-  for (int64_t i = 0; i < merge->shards.num_entries; i++) {
-    const StringMapEntry *shard = &merge->shards.entries[i];
-    if (!bundle_data_path(destination, (int32_t)((intptr_t)shard->value - 1), header->num_shards, path, status) ||
-        !file_store()->rename(shard->key, path, status)) {
-      (void)!file_store()->remove(made, &ignored);
-      return false;
-    }
-  }
-  return file_store()->rename(made, index, status);
+  return bundle_publish(merge->destination, header, entries, count, place_shard, merge, status);
 }
 
-static bool merge_all(Merge *merge, const Str *prefixes, int64_t count, bool allow_missing, Str destination, Status *status) {
+/* An index goes before the files that it names. */
+static void remove_parts(const Merge *merge, const Str *prefixes, int64_t count) {
   char path[FILE_PATH_MAX + 1];
   Status ignored;
-  for (int64_t i = 0; i < count; i++) TRY(merge_prefix(merge, prefixes[i], allow_missing, status));
-  if (merge->first == NULL) return status_invalid(status, "At least one prefix checkpoint file must exist, but none existed.");
-  TRY(put_in_place(merge, destination, status));
   for (int64_t i = 0; i < count; i++) {
-    if (str_equal(prefixes[i], destination) || !bundle_index_path(prefixes[i], path, &ignored)) continue;
+    if (str_equal(prefixes[i], merge->destination) || !bundle_index_path(prefixes[i], path, &ignored)) continue;
     (void)!file_store()->remove(path, &ignored);
   }
+  for (int64_t i = 0; i < merge->shards.num_entries; i++) {
+    const Shard *shard = merge->shards.entries[i].value;
+    if (merge->shards.entries[i].key != NULL && !shard->of_destination) (void)!file_store()->remove(shard->path, &ignored);
+  }
+}
+
+static bool merge_all(Merge *merge, const Str *prefixes, int64_t count, bool allow_missing, Status *status) {
+  for (int64_t i = 0; i < count; i++) TRY(merge_prefix(merge, prefixes[i], allow_missing, status));
+  if (merge->first == NULL) return status_invalid(status, "At least one prefix checkpoint file must exist, but none existed.");
+  TRY(publish(merge, status));
+  remove_parts(merge, prefixes, count);
   return true;
 }
 
 bool bundle_merge(const Str *prefixes, int64_t count, bool allow_missing, Str destination, Status *status) {
-  Merge merge = {.arena = arena_new()};
-  bool ok = merge.arena != NULL ? merge_all(&merge, prefixes, count, allow_missing, destination, status) : status_oom(status, "a checkpoint");
+  Merge merge = {.arena = arena_new(), .destination = destination};
+  bool ok = merge.arena != NULL ? merge_all(&merge, prefixes, count, allow_missing, status) : status_oom(status, "a checkpoint");
   string_map_free(&merge.entries);
   string_map_free(&merge.shards);
   arena_free(merge.arena);

@@ -1,9 +1,7 @@
-#include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/alloc.h"
+#include "base/file_draft.h"
 #include "base/string_map.h"
 #include "checkpoint/bundle_internal.h"
 #include "checkpoint/coding.h"
@@ -15,33 +13,18 @@ enum { WRITE_BYTES = 1 << 18 };
 struct BundleWriter {
   Arena *arena;
   char prefix[FILE_PATH_MAX + 1];
-  char data_path[FILE_PATH_MAX + 1]; /* its name until the checkpoint is finished; "" before it exists */
-  char index_path[FILE_PATH_MAX + 1];
-  bool has_index;
+  FileDraft data;
   StrBuf waiting; /* at the end of the data file */
-  int64_t written, size;
+  int64_t size;
   StringMap entries; /* BundleEntry by key */
 };
 
-/* A name that no other writer has, in this process or, very likely, in another. */
-static bool temporary_path(const char *path, char to[FILE_PATH_MAX + 1], Status *status) {
-  static atomic_uint counter;
-  struct timespec now = {0};
-  timespec_get(&now, TIME_UTC);
-  unsigned long long number = (unsigned long long)now.tv_sec * 1000000000u + (unsigned long long)now.tv_nsec;
-  int length = snprintf(to, FILE_PATH_MAX + 1, "%s.tempstate%llu%u", path, number, atomic_fetch_add(&counter, 1));
-  return length <= FILE_PATH_MAX || status_invalid(status, "File name of %d bytes is too long", length);
-}
-
 static bool begin(BundleWriter *writer, Str prefix, Status *status) {
-  char path[FILE_PATH_MAX + 1], temporary[FILE_PATH_MAX + 1];
+  char path[FILE_PATH_MAX + 1];
   TRY(file_path(prefix, writer->prefix, status));
   TRY(file_make_parent(writer->prefix, status));
   TRY(bundle_data_path(prefix, 0, 1, path, status));
-  TRY(temporary_path(path, temporary, status));
-  TRY(file_store()->write(temporary, false, NULL, 0, status));
-  strcpy(writer->data_path, temporary);
-  return true;
+  return file_draft_begin(path, &writer->data, status);
 }
 
 bool bundle_writer_new(Str prefix, BundleWriter **writer, Status *status) {
@@ -58,10 +41,8 @@ bool bundle_writer_new(Str prefix, BundleWriter **writer, Status *status) {
 }
 
 void bundle_writer_free(BundleWriter *writer) {
-  Status ignored;
   if (writer == NULL) return;
-  if (writer->data_path[0] != '\0' && !file_store()->remove(writer->data_path, &ignored)) writer->data_path[0] = '\0';
-  if (writer->has_index && !file_store()->remove(writer->index_path, &ignored)) writer->has_index = false;
+  file_draft_drop(&writer->data);
   strbuf_free(&writer->waiting);
   string_map_free(&writer->entries);
   arena_free(writer->arena);
@@ -73,7 +54,7 @@ void bundle_writer_free(BundleWriter *writer) {
 static bool flush(BundleWriter *writer, Status *status) {
   TRY(strbuf_ok(&writer->waiting, status));
   if (writer->waiting.length == 0) return true;
-  TRY(file_store()->write(writer->data_path, true, writer->waiting.data, writer->waiting.length, status));
+  TRY(file_draft_append(&writer->data, writer->waiting.data, writer->waiting.length, status));
   strbuf_clear(&writer->waiting);
   return true;
 }
@@ -83,7 +64,7 @@ static bool append(BundleWriter *writer, const void *bytes, int64_t size, uint32
   writer->size += size;
   if (size >= WRITE_BYTES) {
     TRY(flush(writer, status));
-    return file_store()->write(writer->data_path, true, bytes, size, status);
+    return file_draft_append(&writer->data, bytes, size, status);
   }
   strbuf_append_bytes(&writer->waiting, bytes, (size_t)size);
   return writer->waiting.length < WRITE_BYTES ? strbuf_ok(&writer->waiting, status) : flush(writer, status);
@@ -186,9 +167,13 @@ bool bundle_writer_add_slice(BundleWriter *writer, Str name, const Shape *shape,
   return ok;
 }
 
+static bool place_data(void *arg, int32_t shard, const char *path, Status *status) {
+  BundleWriter *writer = arg;
+  (void)shard; /* the only one */
+  return file_draft_publish(&writer->data, path, status);
+}
+
 bool bundle_writer_finish(BundleWriter *writer, Status *status) {
-  char path[FILE_PATH_MAX + 1];
-  Str prefix = str_of(writer->prefix);
   int64_t count = 0;
   TRY(flush(writer, status));
   BundleHeader *header = proto_new(kBundleHeader, writer->arena);
@@ -202,15 +187,5 @@ bool bundle_writer_finish(BundleWriter *writer, Status *status) {
   version->producer = BUNDLE_VERSION;
   header->num_shards = 1;
   header->version = version;
-  TRY(bundle_index_path(prefix, path, status));
-  TRY(temporary_path(path, writer->index_path, status));
-  writer->has_index = true;
-  TRY(bundle_write_index(writer->index_path, header, entries, count, status));
-  TRY(bundle_data_path(prefix, 0, 1, path, status));
-  TRY(file_store()->rename(writer->data_path, path, status));
-  writer->data_path[0] = '\0';
-  TRY(bundle_index_path(prefix, path, status));
-  TRY(file_store()->rename(writer->index_path, path, status));
-  writer->has_index = false;
-  return true;
+  return bundle_publish(str_of(writer->prefix), header, entries, count, place_data, writer, status);
 }

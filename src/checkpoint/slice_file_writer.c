@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file_draft.h"
 #include "base/string_map.h"
 #include "checkpoint/slice_file_internal.h"
 #include "checkpoint/table.h"
@@ -145,28 +146,21 @@ static bool serialize_meta(SliceFileWriter *writer, StrBuf *out, Status *status)
 }
 
 bool slice_file_writer_finish(SliceFileWriter *writer, Str path, Status *status) {
-  char name[FILE_PATH_MAX + 1], temporary[FILE_PATH_MAX + 1];
+  char name[FILE_PATH_MAX + 1];
   TableWriter *table = table_writer_new();
-  StrBuf meta = {0}, made = {0};
-  Status ignored;
+  StrBuf meta = {0};
   Str file;
   bool ok = false;
   if (table == NULL) return status_oom(status, "a checkpoint");
   TRY_DONE(file_path(path, name, status));
-  strbuf_printf(&made, "%s.tempstate", name);
-  TRY_DONE(strbuf_ok(&made, status));
-  TRY_DONE(file_path((Str){made.data, (size_t)made.length}, temporary, status));
   TRY_DONE(serialize_meta(writer, &meta, status));
   table_writer_add(table, (Str){"", 0}, (Str){meta.data, (size_t)meta.length});
   if (writer->count > 1) qsort(writer->records, (size_t)writer->count, sizeof *writer->records, compare_records);
   for (int64_t i = 0; i < writer->count; i++) table_writer_add(table, writer->records[i].key, writer->records[i].value);
   TRY_DONE(table_writer_finish(table, &file, status));
-  TRY_DONE(file_store()->write(temporary, false, file.data, (int64_t)file.length, status));
-  ok = file_store()->rename(temporary, name, status);
-  if (!ok) (void)!file_store()->remove(temporary, &ignored);
+  ok = file_replace(name, file.data, (int64_t)file.length, status);
 done:
   strbuf_free(&meta);
-  strbuf_free(&made);
   table_writer_free(table);
   return ok;
 }
