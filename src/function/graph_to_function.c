@@ -291,9 +291,11 @@ static bool add_controls(Builder *b, const Node *node, NodeDef *def) {
     if (name == NULL) {
       StrBuf edge = {0};
       edge_print(edges[i], &edge);
-      status_invalid(b->status,
-                     "The source of control edge %s is not in the body. Encountered while creating function '%s'",
-                     strbuf_text(&edge), b->options->name);
+      if (strbuf_ok(&edge, b->status)) {
+        status_invalid(b->status,
+                       "The source of control edge %s is not in the body. Encountered while creating function '%s'",
+                       strbuf_text(&edge), b->options->name);
+      }
       strbuf_free(&edge);
       return false;
     }

@@ -82,8 +82,10 @@ bool graph_add_while_input(Graph *graph, Node *src, int src_output, Node *dst, E
   if (strcmp(dst->def->op, "While") != 0 && strcmp(dst->def->op, "StatelessWhile") != 0) {
     StrBuf text = {0};
     node_print(dst, &text);
-    status_set(status, CODE_INTERNAL, "dst argument to AddWhileEdgeHack should be a While op, got: %s",
-               strbuf_text(&text));
+    if (strbuf_ok(&text, status)) {
+      status_set(status, CODE_INTERNAL, "dst argument to AddWhileEdgeHack should be a While op, got: %s",
+                 strbuf_text(&text));
+    }
     strbuf_free(&text);
     return false;
   }

@@ -173,11 +173,15 @@ static bool map_error(Import *import, const MapEntry *entry, bool missing) {
   strbuf_append(&text, "->");
   describe(value, (int)strlen(value), entry->value.index, &text);
   if (missing) {
-    status_invalid(import->status, "node '%s' in input_map does not exist in graph (input_map entry: %s)",
-                   value, strbuf_text(&text));
+    if (strbuf_ok(&text, import->status)) {
+      status_invalid(import->status, "node '%s' in input_map does not exist in graph (input_map entry: %s)",
+                     value, strbuf_text(&text));
+    }
   } else {
-    status_invalid(import->status, "input_map entry %s between control edge and non-control edge",
-                   strbuf_text(&text));
+    if (strbuf_ok(&text, import->status)) {
+      status_invalid(import->status, "input_map entry %s between control edge and non-control edge",
+                     strbuf_text(&text));
+    }
   }
   strbuf_free(&text);
   return false;

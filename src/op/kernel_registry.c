@@ -137,11 +137,15 @@ static bool complain(const char *what, const KernelDef *def, const KernelConstra
   node_def_summarize(node, &summary);
   if (value) {
     attr_value_summarize(value, &given);
-    status_invalid(status, "KernelDef '%s' has constraint on attr '%s' that has value '%s' that does not have %s in NodeDef '%s'",
-                   strbuf_text(&kernel), constraint->name, strbuf_text(&given), what, strbuf_text(&summary));
+    if (strbuf_ok(&kernel, status) && strbuf_ok(&given, status) && strbuf_ok(&summary, status)) {
+      status_invalid(status, "KernelDef '%s' has constraint on attr '%s' that has value '%s' that does not have %s in NodeDef '%s'",
+                     strbuf_text(&kernel), constraint->name, strbuf_text(&given), what, strbuf_text(&summary));
+    }
   } else {
-    status_invalid(status, "OpKernel '%s' has constraint on attr '%s' not in NodeDef '%s', KernelDef: '%s'", def->op,
-                   constraint->name, strbuf_text(&summary), strbuf_text(&kernel));
+    if (strbuf_ok(&summary, status) && strbuf_ok(&kernel, status)) {
+      status_invalid(status, "OpKernel '%s' has constraint on attr '%s' not in NodeDef '%s', KernelDef: '%s'", def->op,
+                     constraint->name, strbuf_text(&summary), strbuf_text(&kernel));
+    }
   }
   strbuf_free(&kernel);
   strbuf_free(&summary);
@@ -246,9 +250,11 @@ static bool refuse_both(const Op *op, const NodeDef *node, const char *device, c
   StrBuf first = {0}, second = {0}, name = {0};
   node_def_format_for_error(node, &name);
   if (print_choice(op, a, &first, status) && print_choice(op, b, &second, status)) {
-    status_invalid(status, "Multiple %sOpKernel registrations match NodeDef at the same priority '%s': '%s' and '%s'",
-                   strcmp(device, "DEFAULT") == 0 ? "Default " : "", strbuf_text(&name), strbuf_text(&first),
-                   strbuf_text(&second));
+    if (strbuf_ok(&name, status) && strbuf_ok(&first, status) && strbuf_ok(&second, status)) {
+      status_invalid(status, "Multiple %sOpKernel registrations match NodeDef at the same priority '%s': '%s' and '%s'",
+                     strcmp(device, "DEFAULT") == 0 ? "Default " : "", strbuf_text(&name), strbuf_text(&first),
+                     strbuf_text(&second));
+    }
   }
   strbuf_free(&first);
   strbuf_free(&second);

@@ -37,8 +37,10 @@ static bool ensure_kernel(KernelContext *context, Status *status) {
       strbuf_printf(&wanted, "%lld", (long long)state->shape->dim[d]->size);
     }
   }
-  status_invalid(status, "Shape of tensor %s %s is not compatible with expected shape %s].", state->input,
-                 shape_text(&input->shape, text), strbuf_text(&wanted));
+  if (strbuf_ok(&wanted, status)) {
+    status_invalid(status, "Shape of tensor %s %s is not compatible with expected shape %s].", state->input,
+                   shape_text(&input->shape, text), strbuf_text(&wanted));
+  }
   strbuf_free(&wanted);
   return false;
 }

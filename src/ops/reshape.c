@@ -102,8 +102,10 @@ static bool partial_count(InferenceContext *c, ShapeHandle shape, DimHandle *pro
 static bool refuse_reshape(ShapeHandle out, int64_t elements_in, int64_t elements_out, Status *status) {
   StrBuf text = {0};
   shape_handle_print(out, &text);
-  status_invalid(status, "Cannot reshape a tensor with %lld elements to shape %s (%lld elements)",
-                 (long long)elements_in, strbuf_text(&text), (long long)elements_out);
+  if (strbuf_ok(&text, status)) {
+    status_invalid(status, "Cannot reshape a tensor with %lld elements to shape %s (%lld elements)",
+                   (long long)elements_in, strbuf_text(&text), (long long)elements_out);
+  }
   strbuf_free(&text);
   return false;
 }

@@ -70,8 +70,10 @@ static bool placeholder_kernel(KernelContext *context, Status *status) {
     }
     strbuf_append(&text, "]");
   }
-  status_invalid(status, "You must feed a value for placeholder tensor '%s' with dtype %s%s", context->node_name,
-                 dtype_name(context->output_types[0]), strbuf_text(&text));
+  if (strbuf_ok(&text, status)) {
+    status_invalid(status, "You must feed a value for placeholder tensor '%s' with dtype %s%s", context->node_name,
+                   dtype_name(context->output_types[0]), strbuf_text(&text));
+  }
   strbuf_free(&text);
   return false;
 }

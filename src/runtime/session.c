@@ -322,8 +322,10 @@ static bool refuse_shape(NodeOutput output, const Tensor *value, Status *status)
   StrBuf wanted = {0};
   char got[SHAPE_TEXT_CAPACITY];
   shape_handle_print(graph_output_shape(output), &wanted);
-  status_invalid(status, "Cannot feed value of shape %s for Tensor '%s:%d', which has shape '%s'",
-                 shape_text(&value->shape, got), output.node->name, output.index, strbuf_text(&wanted));
+  if (strbuf_ok(&wanted, status)) {
+    status_invalid(status, "Cannot feed value of shape %s for Tensor '%s:%d', which has shape '%s'",
+                   shape_text(&value->shape, got), output.node->name, output.index, strbuf_text(&wanted));
+  }
   strbuf_free(&wanted);
   return false;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/file_draft.h"
 #include "base/file_store.h"
 #include "c_api/c_api_internal.h"
 
@@ -19,7 +20,9 @@ enum HostAction {
   HOST_MAKE,
   HOST_UNMAKE,
   HOST_LIST,
-  HOST_LIST_ALL
+  HOST_LIST_ALL,
+  HOST_SYNC,
+  HOST_LINK
 };
 enum HostResult {
   HOST_OK,
@@ -39,7 +42,7 @@ static char root[FILE_PATH_MAX + 1];
 
 /* JavaScript, which the formatter does not know. */
 /* clang-format off */
-EM_JS_DEPS(host_files, "$UTF8ToString,$stringToNewUTF8");
+EM_JS_DEPS(host_files, "$UTF8ToString,$stringToNewUTF8,$stringToUTF8");
 
 EM_JS(int, host_is_node, (void), {
   return typeof process == 'object' && typeof process.getBuiltinModule == 'function' ? 1 : 0;
@@ -104,10 +107,31 @@ EM_JS(int, host_file, (int action, const char *root, const char *name, const cha
         }
         break;
       }
-      case 4: fs.renameSync(file, locate(other)); break;
+      case 4: {
+        /* A link stays one: what it points to is replaced. */
+        const to = locate(other);
+        fs.renameSync(file, fs.lstatSync(to, { throwIfNoEntry: false }) ? fs.realpathSync(to) : to);
+        break;
+      }
       case 5: fs.unlinkSync(file); break;
       case 6: if (!fs.existsSync(file)) fs.mkdirSync(file); break;
       case 7: fs.rmdirSync(file); break;
+      case 10: {
+        /* A folder that cannot be opened or synced leaves this to its file system. */
+        const folder = fs.statSync(file).isDirectory();
+        try {
+          const opened = fs.openSync(file, folder ? 'r' : 'r+');
+          try {
+            fs.fsyncSync(opened);
+          } finally {
+            fs.closeSync(opened);
+          }
+        } catch (error) {
+          if (!folder || ['EIO', 'ENOSPC', 'EDQUOT'].includes(error.code)) throw error;
+        }
+        break;
+      }
+      case 11: fs.linkSync(file, locate(other)); break;
       default: {
         const entries = fs.readdirSync(file, { withFileTypes: true, recursive: action == 9 }).filter((one) => one.isFile());
         const paths = entries.map((one) => path.relative(file, path.join(one.parentPath ?? one.path, one.name)));
@@ -117,9 +141,41 @@ EM_JS(int, host_file, (int action, const char *root, const char *name, const cha
     }
     return 0;
   } catch (error) {
-    const codes = { ENOENT: 1, ENOTDIR: 1, EACCES: 2, EPERM: 2, EROFS: 2, EEXIST: 3, ENOTEMPTY: 4, EISDIR: 5, outside: 6, ENOSPC: 8 };
+    const codes = { ENOENT: 1, ENOTDIR: 1, EACCES: 2, EPERM: 2, EROFS: 2, EEXIST: 3, ENOTEMPTY: 4, EISDIR: 5, outside: 6, ENOSPC: 8, EDQUOT: 8 };
     return codes[error.code] ?? 9;
   }
+});
+/* "machine-process-start-random", the first three as base/file_disk.c has them: a program of either kind may write in the folder. Without
+ * `name` it is that of this module; with one, whether its process may still run. */
+EM_JS(int, host_writer, (const char *name, char *to, int size), {
+  const fs = process.getBuiltinModule('node:fs');
+  const machine = () => {
+    let hash = 0x811c9dc5;
+    for (const byte of Buffer.from(process.getBuiltinModule('node:os').hostname())) hash = Math.imul(hash ^ byte, 0x01000193);
+    return (hash >>> 0).toString(16).padStart(8, '0');
+  };
+  const startOf = (pid) => {
+    try {
+      const stat = fs.readFileSync('/proc/' + pid + '/stat', 'utf8');
+      return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '0';
+    } catch {
+      return '0';
+    }
+  };
+  if (!name) {
+    Module.writerNumber ??= Math.floor(Math.random() * 2 ** 32).toString(16);
+    stringToUTF8([machine(), process.pid, startOf(process.pid), Module.writerNumber].join('-'), to, size);
+    return 1;
+  }
+  const parts = /^([0-9a-f]{8})-([1-9][0-9]*)-([0-9]+)/.exec(UTF8ToString(name));
+  if (!parts || parts[1] != machine()) return 1;
+  try {
+    process.kill(+parts[2], 0);
+  } catch (error) {
+    if (error.code == 'ESRCH') return 0;
+  }
+  const known = startOf(parts[2]);
+  return parts[3] == '0' || known == '0' || known == parts[3] ? 1 : 0;
 });
 /* clang-format on */
 
@@ -160,6 +216,10 @@ static bool simple(int action, const char *path, const char *other, Status *stat
 static bool node_rename(const char *from, const char *to, Status *status) {
   return simple(HOST_RENAME, from, to, status);
 }
+static bool node_sync(const char *path, Status *status) { return simple(HOST_SYNC, path, "", status); }
+static bool node_link(const char *from, const char *to, Status *status) {
+  return simple(HOST_LINK, from, to, status);
+}
 static bool node_remove(const char *path, Status *status) { return simple(HOST_REMOVE, path, "", status); }
 static bool node_make_directory(const char *path, Status *status) {
   return simple(HOST_MAKE, path, "", status);
@@ -186,15 +246,22 @@ static bool node_list(const char *directory, FileVisitor visit, void *arg, Statu
   return list_names(HOST_LIST, directory, visit, arg, status);
 }
 
+static void node_writer(char name[FILE_WRITER_CAPACITY]) { host_writer(NULL, name, FILE_WRITER_CAPACITY); }
+static bool node_writer_lives(const char *name) { return host_writer(name, NULL, 0) != 0; }
+
 static const FileStore kNodeFiles = {
     .size = node_size,
     .read = node_read,
     .write = node_write,
+    .sync = node_sync,
     .rename = node_rename,
+    .link = node_link,
     .remove = node_remove,
     .make_directory = node_make_directory,
     .remove_directory = node_remove_directory,
     .list = node_list,
+    .writer = node_writer,
+    .writer_lives = node_writer_lives,
 };
 
 /* --- for JavaScript --- */
@@ -219,7 +286,7 @@ void TF_WasmFileRead(const char *path, TF_Buffer *bytes, TF_Status *status) {
 void TF_WasmFileWrite(const char *path, const void *bytes, size_t length, TF_Status *status) {
   start_status(status);
   reported(check_path(path, &status->status) &&
-           file_store()->write(path, false, bytes, (int64_t)length, &status->status));
+           file_replace(path, bytes, (int64_t)length, &status->status));
 }
 
 void TF_WasmFileRemove(const char *path, TF_Status *status) {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "harness.h"
+#include "base/files_fixture.h"
 
 static bool append_name(void *arg, const char *name, Status *status) {
   (void)status;
@@ -25,24 +25,6 @@ static void check_matches(const char *pattern, const char *want) {
   CHECK_OK(file_match(pattern, append_name, &names, &status), status);
   CHECK_STR_EQ(strbuf_text(&names), want);
   strbuf_free(&names);
-}
-
-static void write_text(const char *path, bool append, const char *text) {
-  Status status;
-  status_init(&status);
-  CHECK_OK(file_store()->write(path, append, text, (int64_t)strlen(text), &status), status);
-}
-
-static void check_text(const char *path, const char *want) {
-  Status status;
-  char *bytes = NULL;
-  int64_t size;
-  status_init(&status);
-  if (CHECK_OK(file_read_all(path, 100, &bytes, &size, &status), status)) {
-    CHECK_INT_EQ(size, strlen(want));
-    CHECK_STR_EQ(bytes, want);
-  }
-  mem_free(bytes);
 }
 
 /* What every store does; files are named below `folder`, which is "" or ends with '/'. */

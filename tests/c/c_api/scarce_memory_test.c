@@ -33,6 +33,30 @@ static void starve(Fixture *f, Scenario *scenario, void *arg, int least_failures
   CHECK(failures >= least_failures);
 }
 
+/* Each allocation of a scenario that can be repeated fails alone: it ends with RESOURCE_EXHAUSTED or comes out as it does with
+ * enough memory, which the scenario checks. */
+static void starve_each(Fixture *f, Scenario *scenario, void *arg, int least_failures) {
+  thread_pool_default();
+  CHECK(scenario(f, arg)); /* what graphs and ops keep from the first time */
+  int64_t begin = mem_allocation_count(), live = mem_live_bytes();
+  CHECK(scenario(f, arg));
+  int64_t count = mem_allocation_count() - begin;
+  int failures = 0;
+  for (int64_t successes = 0; successes < count; successes++) {
+    CHECK_CONTEXT("one fails after %d allocations", (int)successes);
+    TF_SetStatus(f->status, TF_OK, "");
+    mem_fail_once(successes);
+    bool done = scenario(f, arg);
+    mem_fail_after(-1);
+    if (!done) failures++;
+    if (!CHECK_INT_EQ(TF_GetCode(f->status), done ? TF_OK : TF_RESOURCE_EXHAUSTED)) CHECK_STR_EQ(TF_Message(f->status), "");
+    if (!CHECK_INT_EQ(mem_live_bytes(), live)) break;
+  }
+  CHECK_CONTEXT("%s", "");
+  TF_SetStatus(f->status, TF_OK, "");
+  CHECK(failures >= least_failures);
+}
+
 static bool exhausted(Fixture *f) {
   TF_SetStatus(f->status, TF_RESOURCE_EXHAUSTED, "NULL was given");
   return false;
@@ -62,6 +86,7 @@ TEST(making_objects_without_memory) {
   Fixture f = {0};
   REQUIRE(begin(&f));
   starve(&f, make_and_delete, NULL, 10);
+  starve_each(&f, make_and_delete, NULL, 10);
   end(&f);
 }
 
@@ -79,6 +104,7 @@ TEST(building_a_training_graph_without_memory) {
   Fixture f = {0};
   REQUIRE(begin(&f));
   starve(&f, build_in_new_graph, NULL, 100);
+  starve_each(&f, build_in_new_graph, NULL, 100);
   end(&f);
 }
 
@@ -147,6 +173,7 @@ TEST(import_and_export_without_memory) {
   TF_Buffer *bytes = graph_bytes(&source, source.graph);
   size_t length = bytes->length;
   starve(&source, export_bytes, &length, 3);
+  starve_each(&source, export_bytes, &length, 3);
   placeholder(&f, "x");
   starve(&f, import_bytes, bytes, 20);
   CHECK_INT_EQ(num_operations(f.graph), num_operations(source.graph) + 1);
@@ -253,6 +280,7 @@ TEST(training_steps_without_memory) {
   REQUIRE(begin(&f));
   REQUIRE(build_training(&f, &steps.training));
   starve(&f, run_steps, &steps, 50);
+  starve_each(&f, run_steps, &steps, 50);
   /* The same in a session that lives through all failures. */
   steps.session = TF_NewSession(f.graph, NULL, f.status);
   REQUIRE(steps.session != NULL);
@@ -261,6 +289,80 @@ TEST(training_steps_without_memory) {
   starve(&f, run_steps, &steps, 2); /* tensors and results alone */
   TF_DeleteSession(steps.session, f.status);
   TF_DeleteStatus(steps.deleted);
+  end(&f);
+}
+
+/* --- what has to be as it is with enough memory, in a graph of its own --- */
+
+typedef struct InNewGraph {
+  bool (*run)(Fixture *f, void *arg);
+  void *arg;
+  TF_Buffer *want; /* the graph's bytes; NULL: not known yet */
+} InNewGraph;
+
+static bool run_in_new_graph(Fixture *f, void *arg) {
+  InNewGraph *in = arg;
+  Fixture inner = {TF_NewGraph(), f->status};
+  if (!inner.graph) return exhausted(f);
+  bool ok = in->run(&inner, in->arg);
+  mem_fail_after(-1);
+  if (ok) {
+    TF_Buffer *bytes = graph_bytes(&inner, inner.graph);
+    if (!in->want) {
+      in->want = bytes;
+      bytes = NULL;
+    } else if (CHECK_INT_EQ(bytes->length, in->want->length)) {
+      CHECK_MEM_EQ(bytes->data, in->want->data, bytes->length);
+    }
+    TF_DeleteBuffer(bytes);
+  }
+  TF_DeleteGraph(inner.graph);
+  return ok;
+}
+
+static bool add_x(Fixture *f, TF_Output *x) {
+  TF_OperationDescription *desc = TF_NewOperation(f->graph, "Placeholder", "x");
+  TF_SetAttrType(desc, "dtype", TF_FLOAT);
+  *x = (TF_Output){TF_FinishOperation(desc, f->status), 0};
+  return x->oper != NULL;
+}
+
+static bool add_sum(Fixture *f, void *arg) {
+  TF_Output x;
+  (void)arg;
+  return add_x(f, &x) && add_operation(f, &x);
+}
+
+static bool import_again(Fixture *f, void *arg) {
+  TF_Output x;
+  return add_x(f, &x) && import_bytes(f, arg);
+}
+
+static bool build_and_differentiate(Fixture *f, void *arg) {
+  Training training;
+  (void)arg;
+  return build_training(f, &training) && differentiate(f, &training);
+}
+
+static bool build_and_make_functions(Fixture *f, void *arg) {
+  Training training;
+  (void)arg;
+  return build_training(f, &training) && make_functions(f, &training);
+}
+
+TEST(what_succeeds_without_some_memory_is_complete) {
+  Fixture f = {0};
+  Training training;
+  REQUIRE(begin(&f));
+  REQUIRE(build_training(&f, &training));
+  TF_Buffer *bytes = graph_bytes(&f, f.graph);
+  InNewGraph all[] = {{add_sum, NULL, NULL}, {import_again, bytes, NULL}, {build_and_differentiate, NULL, NULL},
+                      {build_and_make_functions, NULL, NULL}};
+  for (int i = 0; i < 4; i++) {
+    starve_each(&f, run_in_new_graph, &all[i], 20);
+    TF_DeleteBuffer(all[i].want);
+  }
+  TF_DeleteBuffer(bytes);
   end(&f);
 }
 
@@ -332,6 +434,7 @@ TEST(reference_variables_are_saved_and_restored_without_memory) {
   file_store_use(&kMemoryFiles);
   build_reference(&f, &r);
   starve(&f, save_and_restore, &r, 100);
+  starve_each(&f, save_and_restore, &r, 100);
   file_memory_clear();
   file_store_use(files);
   end(&f);
