@@ -95,11 +95,14 @@ static void encode_strings(const Tensor *tensor, StrBuf *out) {
 /* By the elements, in whatever way they were encoded. */
 static bool hash_tensor(Hasher *h, const TensorProto *proto, uint64_t *hash) {
   Tensor tensor = {0};
-  Status ignored;
+  Status found;
   StrBuf strings = {0};
   bool ok = false;
-  status_init(&ignored);
-  if (!tensor_from_proto(proto, &tensor, &ignored)) return hash_message(h, proto, SEED, hash);
+  status_init(&found);
+  if (!tensor_from_proto(proto, &tensor, &found)) {
+    if (found.code == CODE_RESOURCE_EXHAUSTED) return status_oom(h->status, "the hash of a function");
+    return hash_message(h, proto, SEED, hash);
+  }
   TensorProto *plain = proto_new(kTensorProto, h->arena);
   AttrValue *shape = attr_value_shape(h->arena, 0, NULL);
   if (plain == NULL || shape == NULL) {
