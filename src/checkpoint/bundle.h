@@ -20,7 +20,8 @@ MUST_CHECK bool bundle_writer_add(BundleWriter *writer, Str name, const Tensor *
 /* Writes a slice of a tensor whose whole shape is `shape`. */
 MUST_CHECK bool bundle_writer_add_slice(BundleWriter *writer, Str name, const Shape *shape, const TensorSlice *slice, const Tensor *tensor,
                                         Status *status);
-/* Writes the index and gives the files their names, replacing what was there. */
+/* Writes the index and gives the files their names, replacing what was there: readers find the old checkpoint or the new one, also when
+ * this fails or the process ends. Two processes that save the same prefix at the same time are not kept apart. */
 MUST_CHECK bool bundle_writer_finish(BundleWriter *writer, Status *status);
 
 /* --- reading --- */
@@ -41,7 +42,7 @@ MUST_CHECK bool bundle_reader_read_slice(BundleReader *reader, Str name, const T
 
 /* --- merging --- */
 
-/* Makes one checkpoint of several, whose data files are renamed, and whose indices go. Prefixes without an index are passed over when
+/* Makes one checkpoint of several, whose files go when it is there. Prefixes without an index are passed over when
  * `allow_missing` is set, as long as there is one that has it. */
 MUST_CHECK bool bundle_merge(const Str *prefixes, int64_t count, bool allow_missing, Str destination, Status *status);
 

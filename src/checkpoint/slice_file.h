@@ -15,7 +15,7 @@ void slice_file_writer_free(SliceFileWriter *writer); /* NULL is fine */
  * shape or type. */
 MUST_CHECK bool slice_file_writer_add(SliceFileWriter *writer, Str name, const Shape *shape, const TensorSlice *slice, const Tensor *tensor,
                                       Status *status);
-/* Writes the file under a name of its own, then gives it its name. */
+/* Writes the file as a draft (base/file_draft.h). */
 MUST_CHECK bool slice_file_writer_finish(SliceFileWriter *writer, Str path, Status *status);
 
 /* A tensor from the files that match the pattern; `shape_and_slice` may be empty. */

@@ -163,7 +163,7 @@ EM_JS(int, host_writer, (const char *name, char *to, int size), {
     }
   };
   if (!name) {
-    Module.writerNumber ??= Math.floor(Math.random() * 2 ** 32).toString(16);
+    Module.writerNumber = Module.writerNumber || Math.floor(Math.random() * 2 ** 32).toString(16);
     stringToUTF8([machine(), process.pid, startOf(process.pid), Module.writerNumber].join('-'), to, size);
     return 1;
   }
