@@ -206,7 +206,7 @@ static RunState run_for(KernelContext *context, const CalledFunction *body, cons
 }
 
 static bool for_kernel(KernelContext *context, Status *status) {
-  Bounds bounds;
+  Bounds bounds = {0};
   Loop *loop = (Loop *)context->paused;
   TRY(read_bounds(context, &bounds, status));
   if (loop == NULL) {
