@@ -70,7 +70,8 @@ export function checkIncludes(src) {
       else if (!existsSync(path.join(src, header))) complain(`"${header}" does not exist`);
     });
   };
-  for (const folder of readdirSync(src).sort()) {
+  const folders = readdirSync(src, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  for (const folder of folders.map(({ name }) => name).sort()) {
     if (!(folder in ARROWS)) {
       problems.push(`${folder}: no arrow is known for this folder`);
       continue;
