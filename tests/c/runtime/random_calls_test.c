@@ -46,8 +46,10 @@ static const char *new_node(Scope *s, const char *prefix) {
 
 static const char *add_value(Scope *s, const char *node, const char *output, int index) {
   Value *value = &s->values[s->num_values < MOST_VALUES ? s->num_values++ : below(s, MOST_VALUES)];
-  snprintf(value->text, sizeof value->text, "%s:%s", node, output);
-  snprintf(value->node, sizeof value->node, "%s", node);
+  char name[NAME]; /* `node` is in the scope itself */
+  snprintf(name, NAME, "%s", node);
+  snprintf(value->text, sizeof value->text, "%.20s:%.10s", name, output);
+  snprintf(value->node, sizeof value->node, "%s", name);
   value->index = index;
   return value->text;
 }
