@@ -22,7 +22,7 @@ static bool fetch_one(Fixture *f, NodeOutput x, float at, NodeOutput y, float *v
 TEST(functions_with_unknown_ops_stop_nobody_who_does_not_call_them) {
   for (int i = 0; i < 2; i++) {
     Fixture f;
-    float value;
+    float value = 0;
     REQUIRE(begin(&f));
     session_optimize(f.session, i == 0);
     REQUIRE(define(f.graph, kLibrary));
