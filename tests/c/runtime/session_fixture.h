@@ -7,6 +7,23 @@
 #include "function/function_text.h"
 #include "runtime/graph_fixture.h"
 
+/* Count(i), a loop that counts from i to `limit`, and its condition and body; as text. */
+#define COUNTING_FUNCTIONS(limit) \
+    "Below(i:int32) -> (go:bool) {\n" \
+    "  n = Const[dtype=int32, value=" limit "]()\n" \
+    "  go = Less[T=int32](i, n:output:0)\n" \
+    "  return go = go:z:0\n" \
+    "}\n" \
+    "Next(i:int32) -> (j:int32) {\n" \
+    "  one = Const[dtype=int32, value=1]()\n" \
+    "  j = Add[T=int32](i, one:output:0)\n" \
+    "  return j = j:z:0\n" \
+    "}\n" \
+    "Count(i:int32) -> (n:int32) {\n" \
+    "  w = While[T={int32}, cond=Below, body=Next](i)\n" \
+    "  return n = w:output:0\n" \
+    "}\n"
+
 typedef struct Fixture {
   Graph *graph;
   Session *session;

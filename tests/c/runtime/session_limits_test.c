@@ -23,20 +23,7 @@ static const char kLibrary[] =
     "  y = If[Tcond=bool, Tin={bool}, Tout={bool}, then_branch=Forever, else_branch=Same](x, x)\n"
     "  return y = y:output:0\n"
     "}\n"
-    "Below(i:int32) -> (go:bool) {\n"
-    "  n = Const[dtype=int32, value=20000]()\n"
-    "  go = Less[T=int32](i, n:output:0)\n"
-    "  return go = go:z:0\n"
-    "}\n"
-    "Next(i:int32) -> (j:int32) {\n"
-    "  one = Const[dtype=int32, value=1]()\n"
-    "  j = Add[T=int32](i, one:output:0)\n"
-    "  return j = j:z:0\n"
-    "}\n"
-    "Count(i:int32) -> (n:int32) {\n"
-    "  w = While[T={int32}, cond=Below, body=Next](i)\n"
-    "  return n = w:output:0\n"
-    "}\n";
+    COUNTING_FUNCTIONS("20000");
 
 typedef struct Endless {
   Fixture f;
