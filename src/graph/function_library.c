@@ -14,7 +14,7 @@ static const OpRegistration kFunctionRegistration = {.name = "",
                                                      .construct = function_call_construct,
                                                      .kernels = {{DT_INVALID, function_call_compute}}};
 
-bool function_library_owns_op(const Op *op) { return op && op->registration == &kFunctionRegistration; }
+bool function_library_owns_op(const Op *op) { return op && op->node_class == NODE_FUNCTION; }
 
 static bool oom(Status *status) { return status_oom(status, "a function library"); }
 
@@ -128,7 +128,7 @@ const char *function_library_unique_name(const FunctionLibraryDefinition *librar
 
 /* The function whose attrs count for a node; NULL when it calls none. */
 static const FunctionDef *callee(const FunctionLibraryDefinition *library, const NodeDef *node) {
-  if (strcmp(node->op, "SymbolicGradient") != 0) return function_library_find(library, node->op);
+  if (node_class_of_op(node->op) != NODE_SYMBOLIC_GRADIENT) return function_library_find(library, node->op);
   const AttrValue *f = node_def_attr(node, "f");
   if (!f || f->value_case != (int)ATTR_FUNC || !f->func) return NULL;
   const char *gradient = function_library_find_gradient(library, f->func->name);
@@ -199,7 +199,7 @@ static bool check_function(const FunctionLibraryDefinition *library, const Funct
 static LibraryFunction *new_entry(FunctionLibraryDefinition *library, FunctionDef *function, Status *status) {
   LibraryFunction *entry = arena_alloc(library->arena, sizeof *entry);
   if (entry) {
-    *entry = (LibraryFunction){function, {function->signature, &kFunctionRegistration}};
+    *entry = (LibraryFunction){function, {function->signature, &kFunctionRegistration, NODE_FUNCTION}};
   } else {
     oom(status);
   }

@@ -53,6 +53,7 @@ typedef struct WhileContext WhileContext;
 
 struct Node {
   int32_t id;
+  NodeClass node_class; /* that of `op`: graph/node_class.h */
   const char *name;
   Graph *graph; /* NULL once the node was removed: a stale pointer can be detected */
   NodeDef *def; /* complete: defaults are filled in; the input list is kept equal to the edges */
@@ -290,8 +291,6 @@ const char *graph_find_gradient_def(const Graph *graph, const char *function); /
 /* The op of that name: of the registry, or a function of this graph. */
 MUST_CHECK bool graph_look_up_op(const Graph *graph, const char *name, const Op **op, Status *status);
 
-/* True for the op of a function: its `def` is the function's signature and it has no kernels. */
-bool graph_op_is_function(const Op *op);
 /* function_library_has_effects of a node of a graph. */
 MUST_CHECK bool node_has_effects(const Node *node, bool *effects, Status *status);
 

@@ -62,6 +62,7 @@ bool graph_make_node(Graph *graph, NodeDef *def, const Op *op, Node **out, Statu
   node->graph = graph;
   node->def = def;
   node->op = op;
+  node->node_class = op ? op->node_class : NODE_OTHER;
   node->output_handles = num_outputs <= SHARED_HANDLES
                              ? graph->no_handles
                              : arena_calloc(arena, num_outputs, sizeof *node->output_handles);

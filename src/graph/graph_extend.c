@@ -69,6 +69,7 @@ static bool keep_shapes(Graph *graph, const Node *node, Node *like, Status *stat
 static void take_fields(Node *node, const Node *from) {
   node->def = from->def;
   node->op = from->op;
+  node->node_class = from->node_class;
   node->num_inputs = from->num_inputs;
   node->num_outputs = from->num_outputs;
   node->input_types = from->input_types;

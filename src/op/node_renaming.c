@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "op/node_def.h"
+#include "op/op_class.h"
 
 static bool set_frame_name(NodeDef *node, Arena *arena, const char *prefix, const char *suffix, Status *status) {
   Str frame;
@@ -19,7 +20,7 @@ static bool set_frame_name(NodeDef *node, Arena *arena, const char *prefix, cons
 bool node_def_add_prefix_and_suffix(NodeDef *node, Arena *arena, const char *prefix, const char *suffix, Status *status) {
   char *name = arena_printf(arena, "%s%s%s", prefix, node->name, suffix);
   if (!name) return status_oom(status, "a node name");
-  if (strcmp(node->op, "Enter") == 0 || strcmp(node->op, "RefEnter") == 0) {
+  if (node_class_of_op(node->op) == NODE_ENTER) {
     TRY(set_frame_name(node, arena, prefix, suffix, status));
   }
   node->name = name;

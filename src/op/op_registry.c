@@ -117,7 +117,7 @@ static bool insert(OpRegistry *registry, const OpRegistration *registration, con
   TRY(has_arena(registry, status));
   Entry *entry = arena_calloc(registry->arena, 1, sizeof *entry);
   if (!entry) return status_oom(status, "the op registry");
-  entry->op = (Op){op_def, registration};
+  entry->op = (Op){op_def, registration, node_class_of_op(registration->name)};
   TRY(string_map_set(&registry->map, registration->name, entry, status));
   *out = entry;
   return true;

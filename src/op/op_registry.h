@@ -16,6 +16,7 @@
 #define TFCORE_OP_OP_REGISTRY_H_
 
 #include "op/kernel.h"
+#include "op/op_class.h"
 #include "op/shape_inference.h"
 #include "proto/proto.h"
 
@@ -70,6 +71,7 @@ typedef struct OpRegistration {
 typedef struct Op {
   const OpDef *def;
   const OpRegistration *registration; /* never NULL; that of an op described at run time lists no specs and no kernels */
+  NodeClass node_class;               /* of the nodes that have this op */
 } Op;
 
 /* Ops by name. All functions are thread-safe. As TensorFlow's OpRegistry, a registry begins by putting registrations off:

@@ -1,0 +1,65 @@
+/* What a node is, as TensorFlow's Node::NodeClass: control flow, a constant, a call, the boundary of a function.
+ *
+ * The name of the op decides it, once for each op of a registry (op/op_registry.h). A node copies the class of its op, so that
+ * passes ask graph/node_class.h and compare no names. Ops that are not registered have a class too: a graph may bring its own
+ * Switch. Ops that only describe a value for references (RefSwitch) have the class of the plain op. */
+#ifndef TFCORE_OP_OP_CLASS_H_
+#define TFCORE_OP_OP_CLASS_H_
+
+#include <stdint.h>
+
+/* A NodeClass in one byte. */
+typedef uint8_t NodeClass;
+
+enum {
+  NODE_OTHER,
+  /* control flow */
+  NODE_SWITCH, /* also _SwitchN */
+  NODE_MERGE,
+  NODE_ENTER,
+  NODE_EXIT,
+  NODE_NEXT_ITERATION,
+  NODE_LOOP_COND,
+  NODE_CONTROL_TRIGGER,
+  NODE_NO_OP,
+  /* values that come from, or go to, somewhere else */
+  NODE_SEND,
+  NODE_HOST_SEND,
+  NODE_RECV,
+  NODE_HOST_RECV,
+  NODE_SESSION_HANDLE, /* GetSessionHandle, GetSessionTensor, DeleteSessionTensor */
+  NODE_KEY_COUNTER,    /* StatelessRandomGetKeyCounter: the device decides */
+  NODE_PLACEHOLDER,
+  NODE_PLACEHOLDER_WITH_DEFAULT,
+  NODE_FAKE_PARAM,
+  NODE_ARG,    /* _Arg, _DeviceArg */
+  NODE_RETVAL, /* _Retval, _DeviceRetval */
+  /* values */
+  NODE_CONSTANT,
+  NODE_VARIABLE, /* of reference type */
+  NODE_IDENTITY,
+  NODE_LIST_ARRAY_CONVERTER, /* _ListToArray, _ArrayToList */
+  NODE_SHAPE,                /* Shape, ShapeN */
+  NODE_SIZE,
+  NODE_RANK,
+  NODE_CAST,
+  NODE_PACK,
+  NODE_CONCAT, /* the axis is the first input */
+  NODE_CONCAT_V2,
+  NODE_STRIDED_SLICE,
+  /* calls of functions */
+  NODE_FUNCTION,         /* the op is a function of a library: no name has this class */
+  NODE_PARTITIONED_CALL, /* also StatefulPartitionedCall: attr `f` names the function */
+  NODE_REMOTE_CALL,
+  NODE_SYMBOLIC_GRADIENT,
+  NODE_IF, /* If, Case and While: also the stateless ones */
+  NODE_CASE,
+  NODE_WHILE,
+  NODE_FOR,
+  NODE_MAP_ACCUMULATE_GRAD
+};
+
+/* For those who have a NodeDef and no node. NODE_OTHER for every name that is not in the list. */
+NodeClass node_class_of_op(const char *op);
+
+#endif
