@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
+#include "graph/node_class.h"
 #include "graph/node_evaluate.h"
 
 /* The values of a node's outputs, as far as they are known. */
@@ -25,8 +26,8 @@ static bool out_of_memory(Evaluator *e) { return status_oom(e->status, "the valu
 /* Whether the value of a node depends on nothing but its inputs and attrs. */
 static bool is_pure(const Node *node) {
   const Op *op = node->op;
-  if (!op || graph_op_is_function(op) || op->def->is_stateful || node->num_outputs == 0) return false;
-  if (text_starts_with(op->def->name, "Placeholder")) return false;
+  if (!op || node_is_function(node) || op->def->is_stateful || node->num_outputs == 0) return false;
+  if (node_is_placeholder(node)) return false;
   for (int i = 0; i < node->num_outputs; i++) {
     if (dtype_is_ref(node->output_types[i])) return false;
   }

@@ -35,12 +35,6 @@ static bool connect_node(Graph *graph, const InstantiatedNode *from, Node *const
   return true;
 }
 
-static bool is_forward(void *argument, const Edge *edge) {
-  (void)argument;
-  const char *op = edge->src->def == NULL ? "" : edge->src->def->op;
-  return strcmp(op, "NextIteration") != 0 && strcmp(op, "RefNextIteration") != 0;
-}
-
 /* Shapes are known as far as inference gets: what is wrong in a body shows when it runs. */
 static bool infer_shapes(Graph *graph, Status *status) {
   bool ok = false;
@@ -48,7 +42,7 @@ static bool infer_shapes(Graph *graph, Status *status) {
   int64_t count;
   Arena *arena = arena_new();
   if (arena == NULL) return oom(status);
-  const Walk walk = {.follow = is_forward};
+  const Walk walk = {.follow = walk_follow_forward};
   TRY_DONE(graph_reverse_post_order(graph, &walk, arena, &order, &count, status));
   for (int64_t i = 0; i < count; i++) {
     Status ignored;
@@ -128,36 +122,31 @@ void function_body_free(FunctionBody *body) {
 
 /* --- from a graph --- */
 
-/* Which `_Arg` (with `arg`) or `_Retval` the node is; -1: none. */
-static int boundary_index(const Node *node, bool arg) {
-  const char *op = node->def->op;
-  bool matches = arg ? strcmp(op, "_Arg") == 0 || strcmp(op, "_DeviceArg") == 0
-                     : strcmp(op, "_Retval") == 0 || strcmp(op, "_DeviceRetval") == 0;
-  const AttrValue *index = matches ? node_def_attr(node->def, "index") : NULL;
-  return index == NULL || index->i < 0 || index->i > FUNCTION_MAX_EXPANDED ? -1 : (int)index->i;
+/* -1 without the attr. */
+static int64_t boundary_index(const Node *node) {
+  const AttrValue *index = node_def_attr(node->def, "index");
+  return index == NULL ? -1 : index->i;
 }
 
-bool node_is_boundary(const Node *node) {
-  return boundary_index(node, true) >= 0 || boundary_index(node, false) >= 0;
+/* `_Arg` nodes, or `_Retval` nodes. */
+static bool is_one_of(const Node *node, bool arg) {
+  return node != NULL && (arg ? node_is_arg(node) : node_is_retval(node));
 }
 
 static bool collect(Graph *graph, bool arg, Node ***nodes, const DataType **types, int *count,
                     Status *status) {
   int64_t found = 0, ids = graph_num_node_ids(graph);
-  for (int64_t id = 0; id < ids; id++) {
-    const Node *node = graph_node(graph, id);
-    if (node != NULL && node->op != NULL && boundary_index(node, arg) >= 0) found++;
-  }
+  for (int64_t id = 0; id < ids; id++) found += is_one_of(graph_node(graph, id), arg);
   Node **list = arena_calloc(graph_arena(graph), found, sizeof *list);
   DataType *type_list = arena_calloc(graph_arena(graph), found, sizeof *type_list);
   if (list == NULL || type_list == NULL) return oom(status);
   for (int64_t id = 0; id < ids; id++) {
     Node *node = graph_node(graph, id);
-    int index = node == NULL || node->op == NULL ? -1 : boundary_index(node, arg);
-    if (index < 0) continue;
-    if (index >= found || list[index] != NULL) {
-      return status_invalid(status, "The indexes of %s nodes are not 0 to %lld: {{node %s}} has %d",
-                            arg ? "_Arg" : "_Retval", (long long)found - 1, node->name, index);
+    if (!is_one_of(node, arg)) continue;
+    int64_t index = boundary_index(node);
+    if (index < 0 || index >= found || list[index] != NULL) {
+      return status_invalid(status, "The indexes of %s nodes are not 0 to %lld: {{node %s}} has %lld",
+                            arg ? "_Arg" : "_Retval", (long long)found - 1, node->name, (long long)index);
     }
     list[index] = node;
     const AttrValue *type = node_def_attr(node->def, "T");
@@ -317,9 +306,9 @@ typedef struct Listing {
 static void list_node(void *argument, Node *node) {
   Listing *listing = argument;
   if (node->op == NULL) return;
-  if (boundary_index(node, true) >= 0) {
+  if (node_is_arg(node)) {
     listing->args[listing->num_args++] = node;
-  } else if (boundary_index(node, false) >= 0) {
+  } else if (node_is_retval(node)) {
     listing->rets[listing->num_rets++] = node;
   } else {
     listing->nodes[listing->num_nodes++] = node;
@@ -328,7 +317,7 @@ static void list_node(void *argument, Node *node) {
 
 static int compare_indexes(const void *a, const void *b) {
   const Node *x = *(Node *const *)a, *y = *(Node *const *)b;
-  int64_t i = node_def_attr(x->def, "index")->i, j = node_def_attr(y->def, "index")->i;
+  int64_t i = boundary_index(x), j = boundary_index(y);
   return i != j ? (i > j) - (i < j) : node_compare_ids(x, y);
 }
 

@@ -5,6 +5,7 @@
 #define TFCORE_FUNCTION_FUNCTION_BODY_H_
 
 #include "function/instantiate.h"
+#include "graph/node_class.h"
 
 /* The graph knows the functions of its library (graph_new_body). Arguments are its `_Arg` nodes, results its
  * `_Retval` nodes, both by their attr `index`; lists are expanded. Passes may remove and replace all other
@@ -31,9 +32,6 @@ MUST_CHECK bool function_body_of_graph(const char *name, Graph *graph, Node *con
                                        int num_control_rets, FunctionBody **body, Status *status);
 MUST_CHECK bool function_body_copy(const FunctionBody *body, FunctionBody **copy, Status *status);
 void function_body_free(FunctionBody *body); /* NULL is fine */
-
-/* Whether the node is one through which arguments come in or results go out. */
-bool node_is_boundary(const Node *node);
 
 /* TensorFlow's PruneFunctionBody: removes what neither results, nor control results, nor nodes with state
  * need. Arguments stay. */

@@ -145,7 +145,7 @@ static bool parse_attr(Cursor *c, NodeDef *node, Literal *literal, Cursor *liter
   if (strcmp(name, "device") == 0) TRY(take_device(c, node, &taken));
   if (taken) return true;
   if (node_def_attr(node, name) != NULL) return cursor_error(&begin, "attr '%s' is given twice", name);
-  if (strcmp(node->op, "Const") == 0 && strcmp(name, "value") == 0 && literal_starts(c)) {
+  if (node_class_of_op(node->op) == NODE_CONSTANT && strcmp(name, "value") == 0 && literal_starts(c)) {
     *literal_at = *c;
     return literal_parse(c, literal);
   }

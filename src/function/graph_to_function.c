@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/node_class.h"
 
 typedef struct Builder {
   const Graph *graph;
@@ -124,7 +125,7 @@ static const char *kept_as(Builder *b, const Node *node, DataType type, const At
   if (entry->key[0] == '_') return entry->key;
   bool is_shape = strcmp(entry->key, "shape") == 0 && type != DT_RESOURCE &&
                   entry->value->value_case == (int)ATTR_SHAPE;
-  bool is_value = strcmp(entry->key, "value") == 0 && strcmp(node->def->op, "Const") == 0 &&
+  bool is_value = strcmp(entry->key, "value") == 0 && node_is_const(node) &&
                   entry->value->value_case == (int)ATTR_TENSOR && entry->value->tensor->tensor_shape;
   if (!is_shape && !is_value) return NULL;
   *value = output_shapes(b, is_shape ? entry->value->shape : entry->value->tensor->tensor_shape);

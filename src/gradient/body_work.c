@@ -159,7 +159,7 @@ static bool find_effects(BodyWork *work, InlinedFunction *function) {
   }
   for (int64_t id = SINK_ID + 1; id < ids; id++) {
     Node *node = graph_node(work->graph, id);
-    if (node == NULL || strcmp(node->def->op, "Placeholder") == 0) continue;
+    if (node == NULL || node_is_placeholder(node)) continue;
     if (found[id] || node->op->def->is_stateful) function->effects[function->num_effects++] = node;
   }
   return true;

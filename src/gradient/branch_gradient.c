@@ -38,10 +38,8 @@ typedef struct Branches {
 
 static bool oom(Branches *b) { return status_oom(b->status, "the gradient of a branch"); }
 
-bool gradient_is_branch(const NodeDef *node) {
-  return strcmp(node->op, "If") == 0 || strcmp(node->op, "StatelessIf") == 0 ||
-         strcmp(node->op, "Case") == 0 || strcmp(node->op, "StatelessCase") == 0 ||
-         strcmp(node->op, "RemoteCall") == 0;
+bool gradient_is_branch(const Op *op) {
+  return op->node_class == NODE_IF || op->node_class == NODE_CASE || op->node_class == NODE_REMOTE_CALL;
 }
 
 static bool new_branches(Branches *b, int count) {
@@ -352,7 +350,7 @@ static bool differentiate_all(Branches *b, const GradientQuery *query, GradientE
   bool any = false;
   TRY(node_def_types(query->node, query->op->def, b->arena, &input_types, &num_inputs, &output_types,
                      &num_outputs, b->status));
-  b->first = gradient_is_branch(query->node) ? 1 : 0;
+  b->first = gradient_is_branch(query->op) ? 1 : 0;
   b->num_inputs = num_inputs - b->first;
   b->num_outputs = num_outputs;
   b->input_types = input_types;

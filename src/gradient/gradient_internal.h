@@ -4,6 +4,7 @@
 
 #include "function/instantiate.h"
 #include "gradient/graph_gradients.h"
+#include "graph/node_class.h"
 
 /* The gradients of ops and functions that were asked for so far, by op and attrs. One for everything that a
  * call of graph_add_gradients or function_gradient leads to, so that nothing is differentiated twice. */
@@ -77,10 +78,10 @@ bool gradient_too_deep(const char *function, Status *status);
 
 /* Gradients of ops that call functions: If, StatelessIf, Case, and calls whose function has state
  * (branch_gradient.c), While, StatelessWhile, For (loop_gradient.c). They keep. */
-bool gradient_is_branch(const NodeDef *node);
+bool gradient_is_branch(const Op *op);
 /* The node calls, directly or by a PartitionedCall, a function in which something has state. */
 bool gradient_is_stateful_call(const GradientLibrary *library, const NodeDef *node);
-bool gradient_is_loop(const NodeDef *node);
+bool gradient_is_loop(const Op *op);
 MUST_CHECK bool branch_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
                                 Status *status);
 MUST_CHECK bool loop_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
@@ -93,7 +94,7 @@ MUST_CHECK bool gradient_of_node(GradientLibrary *library, const GradientQuery *
                                  Status *status);
 
 /* Of MapAccumulateGrad (map_gradient.c). */
-bool gradient_is_map(const NodeDef *node);
+bool gradient_is_map(const Op *op);
 MUST_CHECK bool map_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
                              Status *status);
 

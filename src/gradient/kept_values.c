@@ -19,23 +19,14 @@ typedef struct Search {
 
 static bool oom(const Search *s) { return status_oom(s->work->status, "the gradient of a function"); }
 
-static bool is_one_of(const Node *node, const char *const *ops, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    if (strcmp(node->def->op, ops[i]) == 0) return true;
-  }
-  return false;
-}
-
-/* Takes a value and gives something of a few bytes that depends on its shape alone. */
-static bool asks_for_shape(const Node *node) {
-  static const char *const kOps[] = {"Shape", "Size", "Rank"};
-  return is_one_of(node, kOps, sizeof kOps / sizeof kOps[0]);
-}
-
+/* Computing it again costs no more than keeping it. */
 static bool is_cheap(const Node *node) {
-  static const char *const kOps[] = {"Const",   "Identity",   "StopGradient",          "ShapeN",
-                                     "Reshape", "ExpandDims", "BroadcastGradientArgs", "Squeeze"};
-  return asks_for_shape(node) || is_one_of(node, kOps, sizeof kOps / sizeof kOps[0]);
+  static const char *const kOps[] = {"StopGradient", "Reshape", "ExpandDims", "BroadcastGradientArgs",
+                                     "Squeeze"};
+  bool cheap = node_is_const(node) || node_is_identity(node) || node_is_shape_query(node);
+  for (size_t i = 0; !cheap && i < sizeof kOps / sizeof kOps[0]; i++)
+    cheap = strcmp(node->def->op, kOps[i]) == 0;
+  return cheap;
 }
 
 static bool keep(Search *s, NodeOutput value) {
@@ -112,7 +103,7 @@ static bool walk(Search *s) {
   while (s->top > 0) {
     Node *node = s->stack[--s->top];
     const Edge *first = node->num_inputs == 1 ? node->inputs[0] : NULL;
-    if (first != NULL && asks_for_shape(node) && s->kept->kind[node->id] == KIND_GRADIENT &&
+    if (first != NULL && node_is_shape_query(node) && s->kept->kind[node->id] == KIND_GRADIENT &&
         s->kept->kind[first->src->id] == KIND_FORWARD) {
       s->shapes[s->num_shapes++] = node;
       continue;

@@ -40,10 +40,7 @@ static bool oom(Loop *loop) { return status_oom(loop->status, "the gradient of a
 
 static DataType type_of(NodeOutput value) { return (DataType)dtype_base(node_output_type(value)); }
 
-bool gradient_is_loop(const NodeDef *node) {
-  return strcmp(node->op, "While") == 0 || strcmp(node->op, "StatelessWhile") == 0 ||
-         strcmp(node->op, "For") == 0;
-}
+bool gradient_is_loop(const Op *op) { return op->node_class == NODE_WHILE || op->node_class == NODE_FOR; }
 
 /* --- which variables have gradients --- */
 
@@ -92,7 +89,7 @@ static bool find_active(Loop *loop) {
 }
 
 static bool is_identity(const Node *node) {
-  return strcmp(node->def->op, "Identity") == 0 && node->num_control_inputs == 0;
+  return node_is_identity(node) && node->num_control_inputs == 0;
 }
 
 static bool find_constant(Loop *loop) {
@@ -436,7 +433,7 @@ static bool differentiate(Loop *loop, const GradientQuery *query, GradientEntry 
 
 bool loop_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
                    Status *status) {
-  bool is_for = strcmp(query->node->op, "For") == 0;
+  bool is_for = query->op->node_class == NODE_FOR;
   Loop loop = {.library = library,
                .node = query->node,
                .status = status,

@@ -1,7 +1,5 @@
 /* The gradient of MapAccumulateGrad. That op goes backwards through the rounds of a MapAccumulate; here the
  * same is written as a For over tensor lists, which is differentiated like any loop. */
-#include <string.h>
-
 #include "gradient/body_work.h"
 
 typedef struct Map {
@@ -12,7 +10,7 @@ typedef struct Map {
   int num_theta;
 } Map;
 
-bool gradient_is_map(const NodeDef *node) { return strcmp(node->op, "MapAccumulateGrad") == 0; }
+bool gradient_is_map(const Op *op) { return op->node_class == NODE_MAP_ACCUMULATE_GRAD; }
 
 static bool add_pop(BodyWork *work, DataType type, NodeOutput list, NodeOutput any, Node **pop) {
   NodeDef *def = body_work_def(work, "TensorListPopBack", "pop");

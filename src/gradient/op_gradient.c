@@ -29,10 +29,6 @@ void gradient_library_clear(GradientLibrary *library, bool keep) {
   *library = (GradientLibrary){0};
 }
 
-static bool is_call(const NodeDef *node) {
-  return strcmp(node->op, "PartitionedCall") == 0 || strcmp(node->op, "StatefulPartitionedCall") == 0;
-}
-
 bool gradient_key(const GradientQuery *query, StrBuf *key, Status *status) {
   NodeDef bare = *query->node;
   bare.name = bare.device = (char *)protobuf_c_empty_string;
@@ -40,8 +36,8 @@ bool gradient_key(const GradientQuery *query, StrBuf *key, Status *status) {
   bare.experimental_debug_info = NULL;
   bare.experimental_type = NULL;
   TRY(proto_serialize(&bare, key, status));
-  bool calls = gradient_is_branch(query->node) || gradient_is_loop(query->node) || is_call(query->node) ||
-               graph_op_is_function(query->op);
+  bool calls = gradient_is_branch(query->op) || gradient_is_loop(query->op) ||
+               query->op->node_class == NODE_PARTITIONED_CALL || query->op->node_class == NODE_FUNCTION;
   if (calls) strbuf_append_char(key, query->keeps ? 'k' : 'r');
   /* Only a gradient that is written anew can depend on where gradients arrive. */
   bool written = (query->op->registration != NULL && query->op->registration->gradient_fn != NULL) || calls;
@@ -58,7 +54,8 @@ typedef struct Callee {
 } Callee;
 
 static Callee callee_of(const NodeDef *node) {
-  const AttrValue *f = is_call(node) ? node_def_attr(node, "f") : NULL;
+  bool names_function = node_class_of_op(node->op) == NODE_PARTITIONED_CALL;
+  const AttrValue *f = names_function ? node_def_attr(node, "f") : NULL;
   if (f != NULL && f->value_case == (int)ATTR_FUNC) {
     /* All map entries have the same layout: a key and a value. */
     return (Callee){f->func->name, (const AttrEntry *const *)f->func->attr, (int)f->func->n_attr};
@@ -218,13 +215,14 @@ static bool find_gradient(GradientLibrary *library, const GradientQuery *query, 
     *entry = (GradientEntry){.function = gradient, .no_flow = no_flow};
     return true;
   }
-  if (strcmp(node->op, "SymbolicGradient") == 0) return second_gradient(library, node, entry, status);
-  if (gradient_is_map(node)) return map_gradient(library, query, entry, status);
-  if ((gradient_is_branch(node) || gradient_is_loop(node)) && !query->keeps)
+  const Op *op = query->op;
+  if (op->node_class == NODE_SYMBOLIC_GRADIENT) return second_gradient(library, node, entry, status);
+  if (gradient_is_map(op)) return map_gradient(library, query, entry, status);
+  if ((gradient_is_branch(op) || gradient_is_loop(op)) && !query->keeps)
     return gradient_of_node(library, query, entry, status);
-  if (gradient_is_branch(node)) return branch_gradient(library, query, entry, status);
-  if (gradient_is_loop(node)) return loop_gradient(library, query, entry, status);
-  if (is_call(node))
+  if (gradient_is_branch(op)) return branch_gradient(library, query, entry, status);
+  if (gradient_is_loop(op)) return loop_gradient(library, query, entry, status);
+  if (op->node_class == NODE_PARTITIONED_CALL)
     return status_set(status, CODE_NOT_FOUND, "Failed to find definition for function \"%s\"", callee.name);
   *entry = (GradientEntry){.attrs = callee.attrs, .num_attrs = callee.num_attrs};
   return registered_gradient(library, query, &entry->function, status);

@@ -181,9 +181,9 @@ static bool find_reached(Builder *b) {
 static bool lets_nothing_through(const Builder *b, const Node *node) {
   if (gradient_is_none(&b->library, node->op, node->def)) return true;
   const OpRegistration *registration = node->op->registration;
-  bool calls = gradient_is_branch(node->def) || gradient_is_loop(node->def);
+  bool calls = gradient_is_branch(node->op) || gradient_is_loop(node->op);
   bool written = registration == NULL || registration->gradient != NULL || registration->gradient_fn != NULL;
-  if (graph_op_is_function(node->op) || (written && !calls)) return false;
+  if (node_is_function(node) || (written && !calls)) return false;
   for (int i = 0; i < node->num_outputs; i++) {
     if (gradient_flows_through(node->output_types[i])) return false;
   }
@@ -416,7 +416,7 @@ static bool instantiate(Graph *library, const AttrEntry *const *attrs, int num_a
                              status);
   }
   if (function != NULL) return function_gradient_body(library, function, f, body, status);
-  if (strcmp(f->name, "SymbolicGradient") == 0)
+  if (node_class_of_op(f->name) == NODE_SYMBOLIC_GRADIENT)
     return second_gradient_body(library, f, depth + 1, body, status);
   return op_gradient_body(library, f, body, status);
 }

@@ -4,10 +4,9 @@
  * The walk goes back over stateless nodes with kernels to Const, and to Shape, Size and Rank of shapes that
  * are known. It keeps its own stack, so the depth of a graph does not matter, and every node is computed at
  * most once. */
-#include <string.h>
-
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
+#include "graph/node_class.h"
 #include "graph/node_evaluate.h"
 
 enum { MAX_VALUE_BYTES = 1024 };
@@ -57,30 +56,6 @@ static void accept_outputs(CachedValue *entry) {
 
 /* --- what can be computed --- */
 
-static bool is_one_of(const char *name, const char *const *names) {
-  for (; *names; names++) {
-    if (strcmp(name, *names) == 0) return true;
-  }
-  return false;
-}
-
-/* Stateless, but what they give is decided elsewhere. */
-static const char *const kNotConstant[] = {"Placeholder",
-                                           "PlaceholderV2",
-                                           "PlaceholderWithDefault",
-                                           "Switch",
-                                           "RefSwitch",
-                                           "Merge",
-                                           "RefMerge",
-                                           "Enter",
-                                           "RefEnter",
-                                           "Exit",
-                                           "RefExit",
-                                           "NextIteration",
-                                           "RefNextIteration",
-                                           "LoopCond",
-                                           "FakeParam",
-                                           NULL};
 
 static bool small_and_known(const Node *node) {
   for (int i = 0; i < node->num_outputs; i++) {
@@ -101,10 +76,10 @@ static bool small_and_known(const Node *node) {
 
 static bool can_compute(const Node *node) {
   const Op *op = node->op;
-  if (!op || graph_op_is_function(op) || op->def->is_stateful || op->def->name[0] == '_' ||
+  if (!op || node_is_function(node) || op->def->is_stateful || op->def->name[0] == '_' ||
       node->num_outputs == 0)
     return false;
-  if (!op_has_kernel(op, DT_INVALID) || is_one_of(op->def->name, kNotConstant)) return false;
+  if (!op_has_kernel(op, DT_INVALID) || node_is_never_constant(node)) return false;
   for (int i = 0; i < node->num_inputs; i++) {
     if (!node->inputs[i] || dtype_is_ref(node->input_types[i])) return false;
   }
@@ -153,11 +128,13 @@ static bool set_int(Tensor *tensor, int64_t i, int64_t value) {
 typedef enum ShapeQuery { NO_QUERY, QUERY_SHAPE, QUERY_SIZE, QUERY_RANK } ShapeQuery;
 
 static ShapeQuery shape_query(const Node *node) {
-  const char *op = node->def->op;
   if (node->num_inputs != node->num_outputs) return NO_QUERY;
-  if (strcmp(op, "Shape") == 0 || strcmp(op, "ShapeN") == 0) return QUERY_SHAPE;
-  if (strcmp(op, "Size") == 0) return QUERY_SIZE;
-  return strcmp(op, "Rank") == 0 ? QUERY_RANK : NO_QUERY;
+  switch (node->node_class) {
+    case NODE_SHAPE: return QUERY_SHAPE;
+    case NODE_SIZE: return QUERY_SIZE;
+    case NODE_RANK: return QUERY_RANK;
+    default: return NO_QUERY;
+  }
 }
 
 static bool answer_query(ShapeQuery query, ShapeHandle shape, DataType dtype, Tensor *value, bool *known,
@@ -255,7 +232,7 @@ static bool enter(Graph *graph, Walk *walk, Node *node, Status *status) {
   CachedValue *entry = new_entry(graph, node, status);
   if (!entry) return false;
   entry->state = VALUE_UNKNOWN;
-  if (strcmp(node->def->op, "Const") == 0) return const_value(graph, entry, status);
+  if (node_is_const(node)) return const_value(graph, entry, status);
   int arg = graph_arg_index(graph, node);
   if (arg >= 0) return arg_value(graph, entry, arg, status);
   ShapeQuery query = shape_query(node);

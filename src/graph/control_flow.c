@@ -5,14 +5,7 @@
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
 #include "graph/graph_walk.h"
-
-static bool is_op(const Node *node, const char *op, const char *ref_op) {
-  return strcmp(node->def->op, op) == 0 || strcmp(node->def->op, ref_op) == 0;
-}
-
-static bool is_enter(const Node *node) { return is_op(node, "Enter", "RefEnter"); }
-static bool is_exit(const Node *node) { return is_op(node, "Exit", "RefExit"); }
-static bool is_loop_condition(const Node *node) { return strcmp(node->def->op, "LoopCond") == 0; }
+#include "graph/node_class.h"
 
 /* --- frames from source on --- */
 
@@ -70,12 +63,12 @@ static bool reach(Frames *frames, Node *from, Node *node, ControlFlowInfo in) {
   bool seen = frames->found_from[node->id] != NULL;
   if (seen) {
     /* An Enter's inputs are in the frame around its own. */
-    const char *frame = is_enter(node) ? frames->info[info->parent_frame->id].frame_name : info->frame_name;
+    const char *frame = node_is_enter(node) ? frames->info[info->parent_frame->id].frame_name : info->frame_name;
     return strcmp(frame, in.frame_name) == 0 || different_frames(frames, node, from, in.frame_name, frame);
   }
   frames->found_from[node->id] = from;
   frames->queue[frames->num_queued++] = node;
-  if (is_enter(node)) return open_frame(frames, node, in.frame);
+  if (node_is_enter(node)) return open_frame(frames, node, in.frame);
   *info = in;
   return true;
 }
@@ -93,7 +86,7 @@ static bool follow_source(Frames *frames, Node *source) {
 
 static bool follow(Frames *frames, Node *node) {
   ControlFlowInfo in = frames->info[node->id];
-  if (is_exit(node)) in = frames->info[in.parent_frame->id];
+  if (node_is_exit(node)) in = frames->info[in.parent_frame->id];
   for (int32_t i = 0; i < node->num_out_edges; i++) TRY(reach(frames, node, node->out_edges[i]->dst, in));
   return true;
 }
@@ -132,7 +125,7 @@ static bool check_frame(Frames *frames, StringMap *map, const Node *node) {
         "giving this error: %s%s",
         frame->name, parent->name, frame->parent->name, node_label.text, kInternalBug);
   }
-  if (!is_loop_condition(node)) return true;
+  if (!node_is_loop_cond(node)) return true;
   /* Counters that gradients add to a loop are loops in the same frame. */
   if (frame->condition && !strstr(frame->condition->name, "LoopCounter") &&
       !strstr(node->name, "LoopCounter")) {

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
 #include "graph/graph_walk.h"
+#include "graph/node_class.h"
 
 /* Deeper calls, and calls that take more steps in all, give unknown shapes. */
 enum { MAX_BODY_DEPTH = 64, MAX_BODY_STEPS = 1 << 18 };
@@ -31,7 +32,7 @@ Graph *graph_library(Graph *graph) { return graph->library ? graph->library : gr
 
 int graph_arg_index(const Graph *graph, const Node *node) {
   const AttrValue *index;
-  if (!graph->call || strcmp(node->def->op, "_Arg") != 0) return -1;
+  if (!graph->call || !node_is_arg(node)) return -1;
   index = node_def_attr(node->def, "index");
   return index && index->i >= 0 && index->i < graph->call->num_inputs ? (int)index->i : -1;
 }
@@ -120,11 +121,11 @@ FunctionCall graph_function_call(const Graph *graph, const Node *node) {
   const AttrValue *disabled = node_def_attr(node->def, "_disable_call_shape_inference");
   if (disabled && disabled->value_case == (int)ATTR_BOOL && disabled->b) return none;
   const NodeDef *def = node->def;
-  if (graph_op_is_function(node->op)) {
+  if (node_is_function(node)) {
     const FunctionDef *function = graph_find_function(library, def->op);
     return (FunctionCall){function, (const AttrEntry *const *)def->attr, (int)def->n_attr};
   }
-  if (strcmp(def->op, "PartitionedCall") != 0 && strcmp(def->op, "StatefulPartitionedCall") != 0) return none;
+  if (!node_is_partitioned_call(node)) return none;
   const AttrValue *f = node_def_attr(def, "f");
   if (!f || f->value_case != (int)ATTR_FUNC || !f->func) return none;
   const FunctionDef *function = graph_find_function(library, f->func->name);

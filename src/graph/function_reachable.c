@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "graph/function_library_internal.h"
 #include "graph/graph.h"
+#include "graph/node_class.h"
 #include "op/node_def.h"
 
 static bool oom(Status *status) { return status_oom(status, "a function library"); }
@@ -175,11 +176,23 @@ static bool is_one_of(const char *name, const char *const *names) {
   return false;
 }
 
-static bool op_has_effects(const OpDef *op) {
+/* Stateful in name: the functions that it calls, or what feeds it, decide. */
+static bool has_effects_by_others(const Op *op) {
+  switch (op->node_class) {
+    case NODE_IF:
+    case NODE_CASE:
+    case NODE_WHILE:
+    case NODE_FOR:
+    case NODE_PARTITIONED_CALL:
+    case NODE_ARG:
+    case NODE_RETVAL: return true;
+    default: return false;
+  }
+}
+
+static bool op_has_effects(const Op *op) {
   static const char *const kChecks[] = {"CheckNumerics", "EnsureShape", NULL};
-  static const char *const kByFunctions[] = {"If",  "Case",    "While", "StatefulPartitionedCall",
-                                             "For", "_Retval", "_Arg",  NULL};
-  return is_one_of(op->name, op->is_stateful ? kByFunctions : kChecks) != op->is_stateful;
+  return op->def->is_stateful ? !has_effects_by_others(op) : is_one_of(op->def->name, kChecks);
 }
 
 static bool op_of_node_has_effects(const FunctionLibraryDefinition *library, const NodeDef *node) {
@@ -187,7 +200,7 @@ static bool op_of_node_has_effects(const FunctionLibraryDefinition *library, con
   Status ignored;
   status_init(&ignored);
   if (function_library_find(library, node->op)) return false;
-  return !function_library_look_up(library, node->op, &op, &ignored) || op_has_effects(op->def);
+  return !function_library_look_up(library, node->op, &op, &ignored) || op_has_effects(op);
 }
 
 bool function_library_has_effects(const FunctionLibraryDefinition *library, const NodeDef *node,
@@ -206,7 +219,7 @@ bool function_library_has_effects(const FunctionLibraryDefinition *library, cons
 }
 
 static bool names_functions(const Node *node) {
-  if (graph_op_is_function(node->op)) return true;
+  if (node_is_function(node)) return true;
   for (size_t i = 0; i < node->def->n_attr; i++) {
     const AttrValue *value = node->def->attr[i]->value;
     if (value->value_case == (int)ATTR_FUNC) return true;
@@ -216,7 +229,7 @@ static bool names_functions(const Node *node) {
 }
 
 bool node_has_effects(const Node *node, bool *effects, Status *status) {
-  *effects = !graph_op_is_function(node->op) && op_has_effects(node->op->def);
+  *effects = !node_is_function(node) && op_has_effects(node->op);
   if (*effects || !names_functions(node)) return true;
   return function_library_has_effects(graph_function_library(node->graph), node->def, effects, status);
 }

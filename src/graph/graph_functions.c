@@ -2,8 +2,6 @@
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
 
-bool graph_op_is_function(const Op *op) { return function_library_owns_op(op); }
-
 FunctionLibraryDefinition *graph_function_library(const Graph *graph) {
   return graph->library ? graph->library->functions : graph->functions;
 }

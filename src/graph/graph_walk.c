@@ -5,6 +5,12 @@
 
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
+#include "graph/node_class.h"
+
+bool walk_follow_forward(void *argument, const Edge *edge) {
+  (void)argument;
+  return !node_is_next_iteration(edge->src);
+}
 
 int node_compare_ids(const Node *a, const Node *b) { return (a->id > b->id) - (a->id < b->id); }
 

@@ -24,6 +24,8 @@ typedef struct Walk {
   void *argument;
 } Walk;
 
+/* For `follow`: all edges but those that close loops, which come out of a NextIteration. */
+bool walk_follow_forward(void *argument, const Edge *edge);
 int node_compare_ids(const Node *a, const Node *b);
 int node_compare_names(const Node *a, const Node *b);
 

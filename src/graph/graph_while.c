@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
+#include "graph/node_class.h"
 
 static bool check_context(const Graph *graph, const WhileContext *context, Status *status) {
   if (context->num_loop_vars < 0)
@@ -79,7 +80,7 @@ void graph_forget_while_contexts(Graph *graph) {
 bool graph_add_while_input(Graph *graph, Node *src, int src_output, Node *dst, Edge **edge, Status *status) {
   *edge = NULL;
   TRY(graph_check_node(graph, dst, status));
-  if (strcmp(dst->def->op, "While") != 0 && strcmp(dst->def->op, "StatelessWhile") != 0) {
+  if (!node_is_while(dst)) {
     StrBuf text = {0};
     node_print(dst, &text);
     if (strbuf_ok(&text, status)) {

@@ -7,11 +7,11 @@
 #include "graph/import_internal.h"
 
 bool import_is_merge(const NodeDef *def) {
-  return strcmp(def->op, "Merge") == 0 || strcmp(def->op, "RefMerge") == 0;
+  return node_class_of_op(def->op) == NODE_MERGE;
 }
 
 bool import_is_next_iteration(const NodeDef *def) {
-  return strcmp(def->op, "NextIteration") == 0 || strcmp(def->op, "RefNextIteration") == 0;
+  return node_class_of_op(def->op) == NODE_NEXT_ITERATION;
 }
 
 bool import_check_versions(const GraphDef *def, Status *status) {

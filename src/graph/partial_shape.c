@@ -1,10 +1,9 @@
 /* Integer vectors read as shapes whose sizes may be unknown: what Pack, ConcatV2, StridedSlice, Shape and
  * Cast make of sizes that are known only as dimensions. A dimension that passes through stays the same
  * dimension. */
-#include <string.h>
-
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
+#include "graph/node_class.h"
 
 /* Deeper or larger expressions are unknown: they do not occur where sizes are computed. */
 enum { MAX_DEPTH = 32, MAX_STEPS = 2048 };
@@ -111,7 +110,7 @@ static bool read_dim(Reader *reader, const Node *pack, int i, DimHandle *dim) {
   if (known) return value < 0 || dim_ok(dim_make(&context, value), dim, reader->status);
   NodeOutput scalar, vector;
   Slice slice;
-  if (!input_of(pack, i, &scalar) || strcmp(scalar.node->def->op, "StridedSlice") != 0) return true;
+  if (!input_of(pack, i, &scalar) || scalar.node->node_class != NODE_STRIDED_SLICE) return true;
   TRY(read_slice(reader, scalar.node, &slice, &known));
   if (!known || !slice.shrink || !input_of(scalar.node, 0, &vector)) return true;
   ShapeHandle whole;
@@ -185,19 +184,21 @@ static bool read_arg(const Reader *reader, int index, ShapeHandle *shape) {
 
 static bool read_node(Reader *reader, NodeOutput output, ShapeHandle *shape) {
   const Node *node = output.node;
-  const char *op = node->def->op;
   NodeOutput input;
-  if (strcmp(op, "Shape") == 0 || strcmp(op, "ShapeN") == 0) {
+  if (node->node_class == NODE_SHAPE) {
     if (input_of(node, output.index, &input)) *shape = graph_output_shape(input);
     return true;
   }
   int arg = graph_arg_index(reader->graph, node);
   if (arg >= 0) TRY(read_arg(reader, arg, shape));
-  if (strcmp(op, "Cast") == 0) TRY(read_cast(reader, node, shape));
-  if (strcmp(op, "Pack") == 0) TRY(read_pack(reader, node, shape));
-  if (strcmp(op, "Concat") == 0) TRY(read_concat(reader, node, 0, shape));
-  if (strcmp(op, "ConcatV2") == 0) TRY(read_concat(reader, node, node->num_inputs - 1, shape));
-  if (strcmp(op, "StridedSlice") == 0) TRY(read_strided_slice(reader, node, shape));
+  switch (node->node_class) {
+    case NODE_CAST: TRY(read_cast(reader, node, shape)); break;
+    case NODE_PACK: TRY(read_pack(reader, node, shape)); break;
+    case NODE_CONCAT: TRY(read_concat(reader, node, 0, shape)); break;
+    case NODE_CONCAT_V2: TRY(read_concat(reader, node, node->num_inputs - 1, shape)); break;
+    case NODE_STRIDED_SLICE: TRY(read_strided_slice(reader, node, shape)); break;
+    default: break;
+  }
   if (!*shape) TRY(read_tensor(reader, output, shape));
   return true;
 }

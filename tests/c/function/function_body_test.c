@@ -95,6 +95,49 @@ TEST(graphs_are_printed_by_numbers) {
   graph_free(library);
 }
 
+/* A graph with a result and an argument, whose attr `index` (unless it is NULL) is that text. */
+static Graph *graph_of_argument(Graph *library, const char *index, Status *status) {
+  Graph *graph = graph_new_body(library);
+  Arena *arena = graph_arena(graph);
+  NodeDef *arg = node_def_new(arena, "a", "_Arg"), *ret = node_def_new(arena, "r", "_Retval");
+  Node *node, *result;
+  Edge *edge;
+  void *value;
+  CHECK(proto_parse_text(kAttrValue, str_of("type: DT_FLOAT"), arena, &value, status) &&
+        node_def_set_attr(arg, arena, "T", value, status) && node_def_set_attr(ret, arena, "T", value, status));
+  CHECK(proto_parse_text(kAttrValue, str_of("i: 0"), arena, &value, status) &&
+        node_def_set_attr(ret, arena, "index", value, status));
+  if (index != NULL) {
+    CHECK(proto_parse_text(kAttrValue, str_of(index), arena, &value, status) &&
+          node_def_set_attr(arg, arena, "index", value, status));
+  }
+  CHECK_OK(graph_add_node(graph, arg, &node, status) && graph_add_node(graph, ret, &result, status) &&
+               graph_add_edge(graph, node, 0, result, 0, &edge, status),
+           status);
+  return graph;
+}
+
+TEST(arguments_of_a_body_count_from_zero) {
+  static const char *const kWrong[] = {"i: 1", "i: -1", "i: 4294967296", "i: 9223372036854775807", NULL};
+  Status status;
+  status_init(&status);
+  Graph *library = new_library();
+  FunctionBody *body;
+  Graph *graph = graph_of_argument(library, "i: 0", &status);
+  REQUIRE_OK(function_body_of_graph("F", graph, NULL, 0, &body, &status), &status);
+  CHECK(body->num_args == 1 && body->num_rets == 1 && node_is_arg(body->arg_nodes[0]) &&
+        node_is_retval(body->ret_nodes[0]));
+  function_body_free(body);
+  for (size_t i = 0; i < sizeof kWrong / sizeof kWrong[0]; i++) {
+    graph = graph_of_argument(library, kWrong[i], &status);
+    CHECK_ERROR(function_body_of_graph("F", graph, NULL, 0, &body, &status), &status, CODE_INVALID_ARGUMENT,
+                "The indexes of _Arg nodes are not 0 to 0: {{node a}} has");
+    status_init(&status);
+    graph_free(graph);
+  }
+  graph_free(library);
+}
+
 TEST(bodies_are_made_or_not_when_memory_runs_out) {
   bool done = false;
   Graph *library = new_library();

@@ -1,4 +1,5 @@
 /* Nodes that get more inputs and outputs. */
+#include "graph/node_class.h"
 #include "graph_test_ops.h"
 
 static const char kNodes[] =
@@ -32,6 +33,7 @@ TEST(nodes_are_extended_and_shrunk) {
   REQUIRE_OK(graph_extend_node(graph, w, def, more, 2, &before, &status), status);
   CHECK_STR_EQ(w->name, "w");
   CHECK(graph_find_node(graph, "w") == w && w->def != old && graph_mutation_count(graph) > mutations);
+  CHECK(node_is_while(w));
   CHECK_INT_EQ(w->num_inputs, 3);
   CHECK_INT_EQ(w->num_outputs, 3);
   CHECK(ops_has_edge(graph, q, 0, w, 1) && ops_has_edge(graph, q, 0, w, 2) &&

@@ -1,4 +1,5 @@
 /* Functions that a graph carries. */
+#include "graph/node_class.h"
 #include "graph_test_ops.h"
 
 static FunctionDef *parse(Arena *arena, const char *text) {
@@ -34,13 +35,14 @@ TEST(a_function_becomes_an_op) {
   CHECK(graph_function(graph, 1) == NULL && graph_function(graph, -1) == NULL);
   CHECK_INT_EQ(graph_versions(graph)->min_consumer, 12);
   REQUIRE_OK(graph_look_up_op(graph, "Twice", &op, &status), status);
-  CHECK(graph_op_is_function(op));
-  CHECK(!graph_op_is_function(op_registry_find(op_registry_global(), "Identity")) && !graph_op_is_function(NULL));
+  CHECK(function_library_owns_op(op));
+  CHECK(!function_library_owns_op(op_registry_find(op_registry_global(), "Identity")) &&
+        !function_library_owns_op(NULL));
   CHECK_OK(ops_add(graph, "name: 'p' op: 'TestParams'", "", &status), status);
   Node *call =
       ops_add(graph, "name: 'call' op: 'Twice' attr { key: 'T' value { type: DT_FLOAT } }", "p", &status);
   REQUIRE(call != NULL);
-  CHECK(call->op == op);
+  CHECK(call->op == op && node_is_function(call));
   CHECK_INT_EQ(call->output_types[0], DT_FLOAT);
   CHECK_INT_EQ(node_def_attr(call->def, "k")->i, 3);
   char shape[64];
