@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "optimizer/constant_folding.h"
-#include "optimizer/graph_cleanup.h"
 #include "optimizer/optimizer_internal.h"
 
 /* Collecting the control inputs of one constant looks at no more nodes than this: else the tensor stays. */
@@ -39,8 +38,6 @@ static bool oom(Folder *f) { return status_oom(f->status, "constant folding"); }
 
 /* --- which nodes are constant --- */
 
-static bool is_const(const Node *node) { return strcmp(node->def->op, "Const") == 0; }
-
 static bool has_storable_outputs(const Node *node) {
   for (int i = 0; i < node->num_outputs; i++) {
     int type = node->output_types[i];
@@ -49,27 +46,9 @@ static bool has_storable_outputs(const Node *node) {
   return node->num_outputs > 0;
 }
 
-/* Stateless ops whose values are decided elsewhere. */
 static bool may_fold(const Folder *f, const Node *node) {
-  static const char *const kNever[] = {"Placeholder",
-                                       "PlaceholderV2",
-                                       "PlaceholderWithDefault",
-                                       "LoopCond",
-                                       "FakeParam",
-                                       "GetSessionHandle",
-                                       "GetSessionHandleV2",
-                                       "GetSessionTensor",
-                                       "DeleteSessionTensor",
-                                       "StatelessRandomGetKeyCounter",
-                                       "_Send",
-                                       "_Recv",
-                                       "_HostSend",
-                                       "_HostRecv",
-                                       NULL};
   if (node->op == NULL || node->op->def->is_stateful || kept(f->options->keep, node)) return false;
-  if (graph_op_is_function(node->op) || node_is_control_flow(node) ||
-      optimizer_is_one_of(node->def->op, kNever))
-    return false;
+  if (node_is_function(node) || node_is_never_constant(node)) return false;
   if (node_def_attr(node->def, "_scoped_allocator") != NULL) return false;
   if (f->options->consider != NULL && !f->options->consider(node)) return false;
   for (int i = 0; i < node->num_inputs; i++) {
@@ -79,7 +58,7 @@ static bool may_fold(const Folder *f, const Node *node) {
 }
 
 static bool shapes_known(const Node *node) {
-  bool rank_is_enough = strcmp(node->def->op, "Rank") == 0;
+  bool rank_is_enough = node->node_class == NODE_RANK;
   for (int i = 0; i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
     ShapeHandle shape = graph_output_shape((NodeOutput){edge->src, edge->src_output});
@@ -91,7 +70,7 @@ static bool shapes_known(const Node *node) {
 
 static NodeState classify(const Folder *f, const Node *node) {
   if (!may_fold(f, node)) return NOT_CONSTANT;
-  if (is_const(node)) return CONSTANT;
+  if (node_is_const(node)) return CONSTANT;
   bool constant = node->num_inputs > 0;
   for (int i = 0; i < node->num_inputs && constant; i++)
     constant = f->state[node->inputs[i]->src->id] != NOT_CONSTANT;
@@ -118,7 +97,7 @@ static bool is_replaced(const Folder *f, const Edge *edge) {
 }
 
 static bool is_boundary(const Folder *f, const Node *node) {
-  if (is_const(node)) return false;
+  if (node_is_const(node)) return false;
   for (int32_t i = 0; i < node->num_out_edges; i++) {
     if (is_replaced(f, node->out_edges[i])) return true;
   }
@@ -289,7 +268,7 @@ static bool fold(Folder *f) {
     if (!f->needed[node->id]) continue;
     bool known;
     TRY(compute(f, node, &known));
-    if (known && !is_const(node)) TRY(replace_outputs(f, node, f->values[node->id]));
+    if (known && !node_is_const(node)) TRY(replace_outputs(f, node, f->values[node->id]));
     release_inputs(f, node);
     if (f->readers[node->id] == 0) clear_values(f, node);
   }
