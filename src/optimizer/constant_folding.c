@@ -1,7 +1,6 @@
 #include "optimizer/constant_folding.h"
 
-#include <string.h>
-
+#include "graph/node_class.h"
 #include "graph/node_evaluate.h"
 
 /* Assign may give a variable another shape than was declared. */
@@ -14,10 +13,7 @@ static bool reads_references(const Node *node) {
 }
 
 bool node_reads_only_shapes(const Node *node) {
-  const char *op = node->def->op;
-  if (reads_references(node)) return false;
-  return strcmp(op, "Shape") == 0 || strcmp(op, "ShapeN") == 0 || strcmp(op, "Rank") == 0 ||
-         strcmp(op, "Size") == 0;
+  return node_is_shape_query(node) && !reads_references(node);
 }
 
 static void clear_outputs(const Node *node, Tensor *outputs) {
