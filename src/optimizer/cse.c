@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/node_class.h"
 
 typedef struct Cse {
   const CseOptions *options;
@@ -124,10 +125,7 @@ static bool has_object(const Node *node) {
 static bool may_merge(const Cse *c, const Node *node) {
   if (node->op == NULL || c->fixed[node->id] || node->op->def->is_stateful || has_object(node))
     return false;
-  const char *op = node->def->op;
-  if (strcmp(op, "Placeholder") == 0 || strcmp(op, "PlaceholderV2") == 0 ||
-      strcmp(op, "PlaceholderWithDefault") == 0)
-    return false;
+  if (node_is_placeholder(node)) return false;
   return c->options->consider == NULL || c->options->consider(node);
 }
 
