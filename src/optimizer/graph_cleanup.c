@@ -1,18 +1,9 @@
 #include "optimizer/graph_cleanup.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "optimizer/optimizer_internal.h"
 
 static bool oom(Status *status) { return status_oom(status, "cleaning up a graph"); }
-
-bool node_is_control_flow(const Node *node) {
-  static const char *const kOps[] = {"Switch",   "RefSwitch",     "_SwitchN",         "Merge",
-                                     "RefMerge", "Enter",         "RefEnter",         "Exit",
-                                     "RefExit",  "NextIteration", "RefNextIteration", NULL};
-  return node->op != NULL && optimizer_is_one_of(node->def->op, kOps);
-}
 
 /* --- dead nodes --- */
 
@@ -35,17 +26,15 @@ bool graph_remove_dead_nodes(Graph *graph, const NodeSet *keep, bool *changed, S
 /* --- identities --- */
 
 static bool hands_on_dead_values(const Node *node) {
-  static const char *const kOps[] = {"Switch", "RefSwitch", "_SwitchN",      "_Recv",
-                                     "Recv",   "_HostRecv", "_ParallelRecv", NULL};
-  return optimizer_is_one_of(node->def->op, kOps);
+  return node_is_switch(node) || node_is_recv(node);
 }
 
 /* The output that may be read instead of the node; no node when there is none. */
 static NodeOutput passed_on(const Node *node) {
   const NodeOutput none = {NULL, 0};
-  if (node->op == NULL || node->num_inputs != 1 || node->num_outputs != 1 || node->num_control_inputs > 0)
+  if (!node_is_identity(node) || node->num_inputs != 1 || node->num_outputs != 1 ||
+      node->num_control_inputs > 0)
     return none;
-  if (strcmp(node->def->op, "Identity") != 0 && strcmp(node->def->op, "RefIdentity") != 0) return none;
   const Edge *edge = node->inputs[0];
   if (edge == NULL || dtype_is_ref(edge->src->output_types[edge->src_output])) return none;
   if (hands_on_dead_values(edge->src)) return none;
@@ -71,20 +60,11 @@ bool graph_remove_identity_nodes(Graph *graph, const NodeSet *keep, bool *change
 /* --- lists and arrays --- */
 
 static bool is_converter(const Node *node) {
-  if (node->op == NULL || node->num_inputs != node->num_outputs) return false;
-  if (strcmp(node->def->op, "_ListToArray") != 0 && strcmp(node->def->op, "_ArrayToList") != 0) return false;
+  if (!node_is_list_array_converter(node) || node->num_inputs != node->num_outputs) return false;
   for (int i = 0; i < node->num_inputs; i++) {
     if (node->inputs[i] == NULL) return false;
   }
   return true;
-}
-
-static bool is_waited_for(const Node *node) {
-  if (node->sink_edge != NULL) return true;
-  for (int32_t i = 0; i < node->num_out_edges; i++) {
-    if (edge_is_control(node->out_edges[i])) return true;
-  }
-  return false;
 }
 
 static const char *part_name(Graph *graph, const Node *node, const char *part, Arena *arena) {
@@ -108,7 +88,7 @@ static bool add_identities(Graph *graph, const Node *node, Arena *arena, NodeOut
     TRY(optimizer_control(graph, node->control_inputs[i]->src, begin, status));
   for (int i = 0; begin != NULL && i < node->num_inputs; i++)
     TRY(optimizer_control(graph, begin, outputs[i].node, status));
-  if (!is_waited_for(node)) return true;
+  if (!optimizer_is_waited_for(node)) return true;
   TRY(optimizer_add_no_op(graph, part_name(graph, node, "output_control_node", arena), "", end, status));
   for (int i = 0; i < node->num_inputs; i++) TRY(optimizer_control(graph, outputs[i].node, *end, status));
   return node->num_inputs > 0 || begin == NULL || optimizer_control(graph, begin, *end, status);

@@ -23,7 +23,4 @@ MUST_CHECK bool graph_remove_identity_nodes(Graph *graph, const NodeSet *keep, b
 MUST_CHECK bool graph_remove_list_array_converters(Graph *graph, const NodeSet *keep, bool *changed,
                                                    Status *status);
 
-/* Switch, Merge, Enter, Exit, NextIteration and their kin for references. */
-bool node_is_control_flow(const Node *node);
-
 #endif

@@ -27,14 +27,9 @@ static bool oom(Inliner *in) { return status_oom(in->status, "inlining a functio
 
 /* --- which nodes call what --- */
 
-static bool names_function_in_attr(const char *op) {
-  return strcmp(op, "PartitionedCall") == 0 || strcmp(op, "StatefulPartitionedCall") == 0;
-}
-
 bool node_function_call(const Node *node, const char **name, const AttrEntry *const **attrs, int *num_attrs) {
-  if (node->op == NULL) return false;
   const NodeDef *def = node->def;
-  if (names_function_in_attr(def->op) && !graph_op_is_function(node->op)) {
+  if (node_is_partitioned_call(node)) {
     const AttrValue *f = node_def_attr(def, "f");
     if (f == NULL || (AttrKind)f->value_case != ATTR_FUNC || f->func == NULL) return false;
     *name = f->func->name;
@@ -42,7 +37,7 @@ bool node_function_call(const Node *node, const char **name, const AttrEntry *co
     *num_attrs = (int)f->func->n_attr;
     return true;
   }
-  if (!graph_op_is_function(node->op) && strcmp(def->op, "SymbolicGradient") != 0) return false;
+  if (!node_is_function(node) && !node_is_symbolic_gradient(node)) return false;
   *name = def->op;
   *attrs = (const AttrEntry *const *)def->attr;
   *num_attrs = (int)def->n_attr;
@@ -181,12 +176,6 @@ static bool waits_for_call(const Node *node) {
   return node->num_control_inputs == 0 && node_function_call(node, &name, &attrs, &num_attrs);
 }
 
-static bool is_boundary(const Node *node) {
-  const char *op = node->def->op;
-  return strcmp(op, "_Arg") == 0 || strcmp(op, "_Retval") == 0 || strcmp(op, "_DeviceArg") == 0 ||
-         strcmp(op, "_DeviceRetval") == 0;
-}
-
 static bool copy_node(Inliner *in, const Node *node, Node **copy) {
   Arena *arena = graph_arena(in->graph);
   NodeDef *def = copy_def(in, node->def);
@@ -214,7 +203,7 @@ static bool copy_nodes(Inliner *in) {
   const Graph *from = in->body->graph;
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(from); id++) {
     const Node *node = graph_node(from, id);
-    if (node != NULL && !is_boundary(node)) TRY(copy_node(in, node, &in->copies[id]));
+    if (node != NULL && !node_is_boundary(node)) TRY(copy_node(in, node, &in->copies[id]));
   }
   return true;
 }
@@ -233,7 +222,7 @@ static bool copy_edges(Inliner *in) {
   const Graph *from = in->body->graph;
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(from); id++) {
     const Node *node = graph_node(from, id);
-    if (node == NULL || is_boundary(node)) continue;
+    if (node == NULL || node_is_boundary(node)) continue;
     for (int i = 0; i < node->num_inputs; i++) {
       const Edge *old = node->inputs[i];
       if (old == NULL) continue;
@@ -257,7 +246,7 @@ static bool rename_colocations(Inliner *in) {
   const Graph *from = in->body->graph;
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(from); id++) {
     const Node *node = graph_node(from, id);
-    if (node == NULL || is_boundary(node)) continue;
+    if (node == NULL || node_is_boundary(node)) continue;
     TRY(node_def_rename_colocation(in->copies[id]->def, graph_arena(in->graph), rename_colocated, in,
                                    in->status));
   }
@@ -268,9 +257,8 @@ static bool rename_colocations(Inliner *in) {
 
 /* Nothing has to wait for what is there when a step begins. */
 static bool is_there_at_once(const Node *node) {
-  const char *op = node->def->op;
   if (node->num_inputs > 0 || node->num_control_inputs > 0) return false;
-  return strcmp(op, "Const") == 0 || strcmp(op, "Placeholder") == 0 || strcmp(op, "_Arg") == 0;
+  return node_is_const(node) || node_is_placeholder(node) || node_is_arg(node);
 }
 
 /* The inputs that the call waits for and the control results that end with it, but for those that `cone`, of
@@ -284,7 +272,7 @@ static bool wait_for_whole_call(Inliner *in, const NodeSet *cone, Node *waiting)
   }
   for (int i = 0; i < body->num_control_rets; i++) {
     const Node *end = body->control_ret_nodes[i];
-    if (is_boundary(end) || (cone != NULL && node_set_has(cone, end))) continue;
+    if (node_is_boundary(end) || (cone != NULL && node_set_has(cone, end))) continue;
     TRY(add_control(in, in->copies[end->id], waiting));
   }
   return true;
@@ -313,18 +301,10 @@ static bool add_outputs(Inliner *in) {
   return !in->options->as_one_step || wait_with_results(in);
 }
 
-static bool is_waited_for(const Node *caller) {
-  if (caller->sink_edge != NULL) return true;
-  for (int32_t i = 0; i < caller->num_out_edges; i++) {
-    if (edge_is_control(caller->out_edges[i])) return true;
-  }
-  return false;
-}
-
 /* Without anything to wait for, the end still waits for what the call waits for. */
 static bool add_output_control(Inliner *in) {
   const FunctionBody *body = in->body;
-  if (!is_waited_for(in->caller) && in->options->keep_caller_node == KEEP_CALLER_NOTHING) return true;
+  if (!optimizer_is_waited_for(in->caller) && in->options->keep_caller_node == KEEP_CALLER_NOTHING) return true;
   TRY(add_no_op(in, "output_control_node", &in->output_control));
   bool whole = in->options->as_one_step;
   bool controls = !whole && in->options->output_control_src == OUTPUT_CONTROL_CONTROL_OUTPUTS;
@@ -479,8 +459,7 @@ static bool expand(Graph *graph, Node *node, const FunctionBodySource *source, c
       return status_set(status, CODE_RESOURCE_EXHAUSTED, "%s", ignored.message);
     return true;
   }
-  const InlineOptions *how =
-      names_function_in_attr(node->def->op) ? &options->multi_device : &options->native;
+  const InlineOptions *how = node_is_partitioned_call(node) ? &options->multi_device : &options->native;
   if (!inline_validate(node, body, how, &ignored)) return true;
   bool effects = false;
   if (how->as_one_step) TRY(node_has_effects(node, &effects, status));

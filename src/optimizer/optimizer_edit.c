@@ -1,4 +1,4 @@
-/* Steps of which passes consist. */
+/* Building blocks for passes. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,23 +7,10 @@
 
 static bool oom(Status *status) { return status_oom(status, "an optimised graph"); }
 
-bool optimizer_is_one_of(const char *op, const char *const *ops) {
-  for (; *ops != NULL; ops++) {
-    if (strcmp(op, *ops) == 0) return true;
-  }
-  return false;
-}
-
 /* --- order --- */
 
-static bool is_forward(void *argument, const Edge *edge) {
-  (void)argument;
-  const char *op = edge->src->op == NULL ? "" : edge->src->def->op;
-  return strcmp(op, "NextIteration") != 0 && strcmp(op, "RefNextIteration") != 0;
-}
-
 bool optimizer_order(const Graph *graph, Arena *arena, Node ***order, int64_t *count, Status *status) {
-  const Walk walk = {.follow = is_forward, .compare = node_compare_ids};
+  const Walk walk = {.follow = walk_follow_forward, .compare = node_compare_ids};
   int64_t all;
   TRY(graph_reverse_post_order(graph, &walk, arena, order, &all, status));
   *count = 0;
@@ -70,6 +57,14 @@ bool optimizer_add_identity(Graph *graph, const char *name, const char *device, 
 }
 
 /* --- moving --- */
+
+bool optimizer_is_waited_for(const Node *node) {
+  if (node->sink_edge != NULL) return true;
+  for (int32_t i = 0; i < node->num_out_edges; i++) {
+    if (edge_is_control(node->out_edges[i])) return true;
+  }
+  return false;
+}
 
 bool optimizer_move_consumers(Graph *graph, Node *from, const NodeOutput *outputs, Node *control,
                               Status *status) {

@@ -2,14 +2,11 @@
 #ifndef TFCORE_OPTIMIZER_OPTIMIZER_INTERNAL_H_
 #define TFCORE_OPTIMIZER_OPTIMIZER_INTERNAL_H_
 
-#include "graph/graph.h"
+#include "graph/node_class.h"
 
 static inline bool kept(const NodeSet *keep, const Node *node) {
   return keep != NULL && node_set_has(keep, node);
 }
-
-/* `ops` ends with NULL. */
-bool optimizer_is_one_of(const char *op, const char *const *ops);
 
 /* Nodes with every node behind its inputs, but for the edges that close loops; ties by id. Without source and
  * sink, and without nodes that no walk from source meets. */
@@ -33,6 +30,8 @@ static inline bool optimizer_control(Graph *graph, Node *from, Node *to, Status 
   return graph_add_control_edge(graph, from, to, &edge, status);
 }
 
+/* Whether the node has control outputs; an edge to sink counts. */
+bool optimizer_is_waited_for(const Node *node);
 /* What reads output i of `from` reads outputs[i] instead; where its node is NULL nothing changes. What waits
  * for `from` waits for `control`, unless that is NULL; an edge to sink counts. When memory runs out, some
  * edges are still as they were. */
