@@ -182,6 +182,8 @@ void graph_shrink_node(Graph *graph, const NodeBefore *before);
 /* prefix/_0, prefix/_1, ...: counted by the graph, not compared with the names of nodes. In the graph's
  * arena; NULL when out of memory. */
 const char *graph_new_name(Graph *graph, const char *prefix);
+/* The first of those that no node has: a graph that was exported and read back may have nodes of such names. */
+const char *graph_new_free_name(Graph *graph, const char *prefix);
 /* A name that no node has (it is not reserved until a node has it): `base` itself, else base_1, base_2, ...
  * Also avoids names that are a prefix scope in use. In the graph's arena; NULL when out of memory. */
 const char *graph_unique_name(Graph *graph, const char *base);
@@ -229,6 +231,8 @@ const WhileContext *node_while_context(const Node *node); /* of an exit node, el
 /* Runs shape inference for a node whose inputs were inferred before. A part of an input's value that
  * inference needs is computed from constants. graph_add_operation and the import call it. */
 MUST_CHECK bool graph_infer_shapes(Graph *graph, Node *node, Status *status);
+/* Infers as far as it goes: what is wrong with a node shows when it runs. False only when out of memory. */
+MUST_CHECK bool graph_infer_leniently(Graph *graph, Node *node, Status *status);
 /* Infers a node again, as after graph_update_edge, and then the consumers of what changed. What was said by
  * graph_set_shape of a node that is inferred again is forgotten. In a loop, sizes that differ from one round
  * to the next become unknown. *refined (may be NULL) becomes true when a shape or handle data changed, and

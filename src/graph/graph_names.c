@@ -60,6 +60,14 @@ const char *graph_new_name(Graph *graph, const char *prefix) {
   return name;
 }
 
+const char *graph_new_free_name(Graph *graph, const char *prefix) {
+  const char *name;
+  do {
+    name = graph_new_name(graph, prefix);
+  } while (name && graph_find_node(graph, name));
+  return name;
+}
+
 /* --- names that are free --- */
 
 bool graph_index_prefixes(Graph *graph, Status *status) {

@@ -41,15 +41,10 @@ static bool unique_controls(Graph *graph, Node *const *controls, int count, Wiri
   return true;
 }
 
-/* A copy of `def` in the graph's arena with defaults and the input list of the wiring. */
-static bool complete_def(Graph *graph, const NodeDef *def, const Op *op, const Wiring *wiring, NodeDef **out,
-                         Status *status) {
-  NodeDef head = *def;
-  head.n_input = 0;
-  head.input = NULL;
-  NodeDef *copy = proto_copy(&head, graph->arena);
+/* Gives a NodeDef in the graph's arena defaults and the input list of the wiring. */
+static bool complete_def(Graph *graph, NodeDef *def, const Op *op, const Wiring *wiring, Status *status) {
   int64_t count = (int64_t)wiring->num_inputs + wiring->num_controls;
-  char **input = copy ? arena_alloc(graph->arena, count * (int64_t)sizeof *input) : NULL;
+  char **input = arena_alloc(graph->arena, count * (int64_t)sizeof *input);
   if (!input) return status_oom(status, "a node");
   for (int i = 0; i < wiring->num_inputs; i++) {
     TRY(graph_input_text(graph, wiring->inputs[i].node, wiring->inputs[i].index, false, &input[i], status));
@@ -58,11 +53,10 @@ static bool complete_def(Graph *graph, const NodeDef *def, const Op *op, const W
     char **text = &input[wiring->num_inputs + i];
     TRY(graph_input_text(graph, wiring->controls[i], CONTROL_SLOT, false, text, status));
   }
-  copy->input = input;
-  copy->n_input = (size_t)count;
-  TRY(node_def_add_defaults(copy, op->def, graph->arena, status));
-  TRY(node_def_validate(copy, op->def, status));
-  *out = copy;
+  def->input = input;
+  def->n_input = (size_t)count;
+  TRY(node_def_add_defaults(def, op->def, graph->arena, status));
+  TRY(node_def_validate(def, op->def, status));
   return op_def_check_deprecation(op->def, graph->versions.producer, status);
 }
 
@@ -113,14 +107,13 @@ static bool commit(Graph *graph, Node *node, Edge *edges, int64_t num_edges, Sta
   return true;
 }
 
-static bool add_operation(Graph *graph, const NodeDef *def, const Op *op, Wiring *wiring,
-                          Node *const *controls, int num_controls, Node **out, Status *status) {
-  NodeDef *complete = NULL;
+static bool add_operation(Graph *graph, NodeDef *def, const Op *op, Wiring *wiring, Node *const *controls,
+                          int num_controls, Node **out, Status *status) {
   Node *node = NULL;
   Edge *edges = NULL;
   TRY(unique_controls(graph, controls, num_controls, wiring, status));
-  TRY(complete_def(graph, def, op, wiring, &complete, status));
-  TRY(graph_make_node(graph, complete, op, &node, status));
+  TRY(complete_def(graph, def, op, wiring, status));
+  TRY(graph_make_node(graph, def, op, &node, status));
   TRY(make_edges(graph, node, wiring, &edges, status));
   TRY(graph_infer_shapes(graph, node, status));
   TRY(commit(graph, node, edges, (int64_t)wiring->num_inputs + wiring->num_controls, status));
@@ -128,8 +121,8 @@ static bool add_operation(Graph *graph, const NodeDef *def, const Op *op, Wiring
   return true;
 }
 
-bool graph_add_operation(Graph *graph, const NodeDef *def, const NodeOutput *inputs, int num_inputs,
-                         Node *const *control_inputs, int num_control_inputs, Node **node, Status *status) {
+bool graph_take_operation(Graph *graph, NodeDef *def, const NodeOutput *inputs, int num_inputs,
+                          Node *const *control_inputs, int num_control_inputs, Node **node, Status *status) {
   const Op *op = NULL;
   *node = NULL;
   if (num_inputs < 0 || num_control_inputs < 0)
@@ -144,4 +137,18 @@ bool graph_add_operation(Graph *graph, const NodeDef *def, const NodeOutput *inp
   Wiring wiring = {.inputs = inputs, .num_inputs = num_inputs};
   return add_operation(graph, def, op, &wiring, control_inputs, num_control_inputs, node, status) ||
          graph_rollback(graph, mark);
+}
+
+bool graph_add_operation(Graph *graph, const NodeDef *def, const NodeOutput *inputs, int num_inputs,
+                         Node *const *control_inputs, int num_control_inputs, Node **node, Status *status) {
+  GraphMark mark = graph_mark(graph);
+  NodeDef head = *def;
+  head.n_input = 0;
+  head.input = NULL;
+  NodeDef *copy = proto_copy(&head, graph->arena);
+  *node = NULL;
+  bool ok = (copy || status_oom(status, "a node")) &&
+            graph_take_operation(graph, copy, inputs, num_inputs, control_inputs, num_control_inputs, node,
+                                 status);
+  return ok || graph_rollback(graph, mark);
 }

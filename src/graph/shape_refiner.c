@@ -182,6 +182,13 @@ bool graph_infer_shapes(Graph *graph, Node *node, Status *status) {
   return ok || graph_rollback(graph, mark);
 }
 
+bool graph_infer_leniently(Graph *graph, Node *node, Status *status) {
+  Status failure;
+  status_init(&failure);
+  return graph_infer_shapes(graph, node, &failure) || failure.code != CODE_RESOURCE_EXHAUSTED ||
+         status_oom(status, "shape inference");
+}
+
 void graph_require_shape_fns(Graph *graph, bool require) { graph->require_shape_fns = require; }
 
 ShapeHandle graph_output_shape(NodeOutput output) { return output.node->output_shapes[output.index]; }

@@ -1,0 +1,67 @@
+/* Building a node, as TensorFlow's NodeBuilder: op and name, attrs, inputs, and one check at the end.
+ *
+ *   NodeBuilder b;
+ *   node_builder(&b, graph, "ZerosLike", graph_unique_name(graph, "zeros"));
+ *   node_builder_type(&b, "T", DT_FLOAT);
+ *   node_builder_input(&b, x);
+ *   TRY(node_builder_finish(&b, &node, status));
+ *
+ * Running out of memory sticks inside, and the finish reports it. The NodeDef is made in the graph's arena, where it stays:
+ * a builder that is not finished, or fails, leaves nothing else behind. */
+#ifndef TFCORE_GRAPH_NODE_BUILDER_H_
+#define TFCORE_GRAPH_NODE_BUILDER_H_
+
+#include "graph/graph.h"
+
+enum { NODE_BUILDER_FEW = 4 };
+
+/* On the caller's stack; must not be copied or moved. */
+typedef struct NodeBuilder {
+  Graph *graph;
+  NodeDef *def; /* NULL: a call has failed, and those after it do nothing */
+  NodeOutput few_inputs[NODE_BUILDER_FEW];
+  Node *few_controls[NODE_BUILDER_FEW];
+  NodeOutput *inputs; /* few_inputs, or in the graph's arena */
+  Node **controls;
+  int num_inputs, input_capacity, num_controls, control_capacity;
+} NodeBuilder;
+
+/* Both texts are copied. NULL for the name is out of memory, so that the result of graph_unique_name or
+ * graph_new_free_name may be passed on. */
+void node_builder(NodeBuilder *b, Graph *graph, const char *op, const char *name);
+void node_builder_device(NodeBuilder *b, const char *device); /* copied */
+
+/* --- attrs --- */
+
+/* The value is shared and must live as long as the graph. NULL is out of memory, so that attr_value_...() may be passed on;
+ * node_builder_arena is the arena for them. */
+void node_builder_attr(NodeBuilder *b, const char *name, AttrValue *value);
+/* The attrs of a call of a function; the values are copied. */
+void node_builder_copy_attrs(NodeBuilder *b, const AttrEntry *const *attrs, int count);
+void node_builder_type(NodeBuilder *b, const char *name, DataType type); /* a reference counts as its base type */
+void node_builder_types(NodeBuilder *b, const char *name, const DataType *types, int count);
+void node_builder_int(NodeBuilder *b, const char *name, int64_t value);
+void node_builder_func(NodeBuilder *b, const char *name, const char *function); /* without attrs of its own */
+/* The attrs of a Const: a tensor of numbers or strings, or a scalar of DT_INT32 or DT_FLOAT. */
+void node_builder_tensor(NodeBuilder *b, const Tensor *value);
+void node_builder_scalar(NodeBuilder *b, DataType type, int value);
+static inline Arena *node_builder_arena(const NodeBuilder *b) { return graph_arena(b->graph); }
+
+/* --- inputs --- */
+
+void node_builder_input(NodeBuilder *b, NodeOutput input);
+void node_builder_inputs(NodeBuilder *b, const NodeOutput *inputs, int count);
+void node_builder_control(NodeBuilder *b, Node *node);
+
+/* --- the node --- */
+
+/* What the finish will say of memory, for those who have something to do before it. */
+MUST_CHECK bool node_builder_ok(const NodeBuilder *b, Status *status);
+
+/* Checks, completes and infers as graph_add_operation, and reports its errors. */
+MUST_CHECK bool node_builder_finish(NodeBuilder *b, Node **node, Status *status);
+/* For passes: as graph_add_node, then an edge for each input. Attrs are not checked, defaults are not filled in, names may
+ * repeat, and shapes are unknown (graph_infer_leniently). When an edge cannot be added the node stays. */
+MUST_CHECK bool node_builder_finish_bare(NodeBuilder *b, Node **node, Status *status);
+
+#endif
