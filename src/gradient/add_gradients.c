@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "gradient/gradient_internal.h"
 #include "gradient/graph_gradients.h"
+#include "graph/node_builder.h"
 
 static bool check_output(const Graph *graph, NodeOutput value, const char *what, int i, Status *status) {
   if (value.node == NULL) return status_invalid(status, "%s %d is null", what, i);
@@ -105,26 +106,14 @@ done:
 
 bool gradient_add_op(Graph *graph, const char *op, const char *scope, const NodeOutput *inputs,
                      int num_inputs, NodeOutput *output, Status *status) {
-  bool ok = false;
-  Node *node;
+  NodeBuilder b;
   StrBuf name = {0};
-  Arena *arena = arena_new();
   strbuf_printf(&name, "%s%s%s", scope, scope[0] == 0 ? "" : "/", op);
-  const char *unique = name.failed ? NULL : graph_unique_name(graph, strbuf_text(&name));
-  NodeDef *def = arena == NULL || unique == NULL ? NULL : node_def_new(arena, unique, op);
-  AttrValue *type = def == NULL ? NULL : attr_value_type(arena, dtype_base(node_output_type(inputs[0])));
-  AttrValue *count = def == NULL ? NULL : attr_value_int(arena, num_inputs);
-  if (type == NULL || count == NULL) {
-    status_oom(status, "gradients");
-    goto done;
-  }
-  TRY_DONE(node_def_set_attr(def, arena, "T", type, status));
-  if (num_inputs > 1) TRY_DONE(node_def_set_attr(def, arena, "N", count, status));
-  TRY_DONE(graph_add_operation(graph, def, inputs, num_inputs, NULL, 0, &node, status));
-  *output = (NodeOutput){node, 0};
-  ok = true;
-done:
+  node_builder(&b, graph, op, name.failed ? NULL : graph_unique_name(graph, strbuf_text(&name)));
   strbuf_free(&name);
-  arena_free(arena);
-  return ok;
+  node_builder_type(&b, "T", node_output_type(inputs[0]));
+  if (num_inputs > 1) node_builder_int(&b, "N", num_inputs);
+  node_builder_inputs(&b, inputs, num_inputs);
+  output->index = 0;
+  return node_builder_finish(&b, &output->node, status);
 }

@@ -23,92 +23,53 @@ void body_work_free(BodyWork *work) {
 
 /* --- nodes --- */
 
-NodeDef *body_work_def(BodyWork *work, const char *op, const char *name) {
+void body_work_node(NodeBuilder *b, BodyWork *work, const char *op, const char *name) {
   if (work->scope != NULL) name = arena_printf(work->arena, "%s/%s", work->scope, name);
-  const char *unique = name == NULL ? NULL : graph_unique_name(work->graph, name);
-  NodeDef *def = unique == NULL ? NULL : node_def_new(work->arena, unique, op);
-  if (def == NULL) oom(work);
-  return def;
+  node_builder(b, work->graph, op, name == NULL ? NULL : graph_unique_name(work->graph, name));
 }
 
-bool body_work_attr(BodyWork *work, NodeDef *def, const char *name, AttrValue *value) {
-  return value == NULL ? oom(work) : node_def_set_attr(def, work->arena, name, value, work->status);
-}
-
-bool body_work_type(BodyWork *work, NodeDef *def, const char *name, DataType type) {
-  return body_work_attr(work, def, name, attr_value_type(work->arena, type));
-}
-
-bool body_work_types(BodyWork *work, NodeDef *def, const char *name, const DataType *types, int count) {
-  int *copy = arena_calloc(work->arena, count + 1, sizeof *copy);
-  if (copy == NULL) return oom(work);
-  for (int i = 0; i < count; i++) copy[i] = (int)types[i];
-  return body_work_attr(work, def, name, attr_value_type_list(work->arena, copy, (size_t)count));
-}
-
-bool body_work_add(BodyWork *work, const NodeDef *def, const NodeOutput *inputs, int num_inputs,
-                   Node **node) {
-  return graph_add_operation(work->graph, def, inputs, num_inputs, NULL, 0, node, work->status);
+bool body_work_finish(BodyWork *work, NodeBuilder *b, NodeOutput *output) {
+  output->index = 0;
+  return node_builder_finish(b, &output->node, work->status);
 }
 
 bool body_work_placeholder(BodyWork *work, const char *name, DataType type, NodeOutput *output) {
-  NodeDef *def = body_work_def(work, "Placeholder", name);
-  if (def == NULL) return false;
-  TRY(body_work_type(work, def, "dtype", (DataType)dtype_base(type)));
-  output->index = 0;
-  return body_work_add(work, def, NULL, 0, &output->node);
-}
-
-/* A scalar. */
-static bool add_constant(BodyWork *work, const char *name, DataType type, int value, NodeOutput *output) {
-  NodeDef *def = body_work_def(work, "Const", name);
-  TensorProto *tensor = proto_new(kTensorProto, work->arena);
-  AttrValue *shape = attr_value_shape(work->arena, 0, NULL);
-  int32_t *number = arena_calloc(work->arena, 1, sizeof *number);
-  float *zero = arena_calloc(work->arena, 1, sizeof *zero);
-  if (def == NULL || tensor == NULL || shape == NULL || number == NULL || zero == NULL) return oom(work);
-  tensor->dtype = (Tensorflow__DataType)type;
-  tensor->tensor_shape = shape->shape;
-  *number = value;
-  if (type == DT_INT32) {
-    tensor->int_val = number;
-    tensor->n_int_val = 1;
-  } else {
-    *zero = (float)value;
-    tensor->float_val = zero;
-    tensor->n_float_val = 1;
-  }
-  TRY(body_work_type(work, def, "dtype", type));
-  TRY(body_work_attr(work, def, "value", attr_value_tensor(work->arena, tensor)));
-  output->index = 0;
-  return body_work_add(work, def, NULL, 0, &output->node);
+  NodeBuilder b;
+  body_work_node(&b, work, "Placeholder", name);
+  node_builder_type(&b, "dtype", type);
+  return body_work_finish(work, &b, output);
 }
 
 bool body_work_int32(BodyWork *work, const char *name, int value, NodeOutput *output) {
-  return add_constant(work, name, DT_INT32, value, output);
+  NodeBuilder b;
+  body_work_node(&b, work, "Const", name);
+  node_builder_scalar(&b, DT_INT32, value);
+  return body_work_finish(work, &b, output);
 }
 
 bool body_work_float_zero(BodyWork *work, NodeOutput *output) {
-  return add_constant(work, "zero", DT_FLOAT, 0, output);
+  NodeBuilder b;
+  body_work_node(&b, work, "Const", "zero");
+  node_builder_scalar(&b, DT_FLOAT, 0);
+  return body_work_finish(work, &b, output);
 }
 
 bool body_work_op(BodyWork *work, const char *op, const NodeOutput *inputs, int num_inputs,
                   NodeOutput *output) {
-  NodeDef *def = body_work_def(work, op, op);
-  if (def == NULL) return false;
-  TRY(body_work_type(work, def, "T", (DataType)dtype_base(node_output_type(inputs[0]))));
-  output->index = 0;
-  return body_work_add(work, def, inputs, num_inputs, &output->node);
+  NodeBuilder b;
+  body_work_node(&b, work, op, op);
+  node_builder_type(&b, "T", node_output_type(inputs[0]));
+  node_builder_inputs(&b, inputs, num_inputs);
+  return body_work_finish(work, &b, output);
 }
 
 bool body_work_zeros(BodyWork *work, NodeOutput value, DataType type, NodeOutput *output) {
   if (dtype_base(node_output_type(value)) == DT_RESOURCE) {
-    Node *read;
-    NodeDef *def = body_work_def(work, "ReadVariableOp", "Read");
-    if (def == NULL) return false;
-    TRY(body_work_type(work, def, "dtype", type));
-    TRY(body_work_add(work, def, &value, 1, &read));
-    value = (NodeOutput){read, 0};
+    NodeBuilder b;
+    body_work_node(&b, work, "ReadVariableOp", "Read");
+    node_builder_type(&b, "dtype", type);
+    node_builder_input(&b, value);
+    TRY(body_work_finish(work, &b, &value));
   }
   return body_work_op(work, "ZerosLike", &value, 1, output);
 }
@@ -119,15 +80,51 @@ bool body_work_no_gradient(BodyWork *work, NodeOutput arg, NodeOutput *output) {
 }
 
 bool body_work_empty_list(BodyWork *work, DataType type, NodeOutput *list) {
-  NodeOutput inputs[2];
-  TRY(body_work_int32(work, "any", -1, &inputs[0]));
-  inputs[1] = inputs[0];
-  NodeDef *def = body_work_def(work, "EmptyTensorList", "list");
-  if (def == NULL) return false;
-  TRY(body_work_type(work, def, "element_dtype", type));
-  TRY(body_work_type(work, def, "shape_type", DT_INT32));
-  list->index = 0;
-  return body_work_add(work, def, inputs, 2, &list->node);
+  NodeBuilder b;
+  NodeOutput any;
+  TRY(body_work_int32(work, "any", -1, &any));
+  body_work_node(&b, work, "EmptyTensorList", "list");
+  node_builder_type(&b, "element_dtype", type);
+  node_builder_type(&b, "shape_type", DT_INT32);
+  node_builder_input(&b, any);
+  node_builder_input(&b, any);
+  return body_work_finish(work, &b, list);
+}
+
+bool body_work_push(BodyWork *work, NodeOutput list, NodeOutput item, NodeOutput *pushed) {
+  NodeBuilder b;
+  body_work_node(&b, work, "TensorListPushBack", "push");
+  node_builder_type(&b, "element_dtype", node_output_type(item));
+  node_builder_input(&b, list);
+  node_builder_input(&b, item);
+  return body_work_finish(work, &b, pushed);
+}
+
+bool body_work_pop(BodyWork *work, NodeOutput list, NodeOutput element_shape, DataType type, NodeOutput *rest,
+                   NodeOutput *item) {
+  NodeBuilder b;
+  body_work_node(&b, work, "TensorListPopBack", "pop");
+  node_builder_type(&b, "element_dtype", type);
+  node_builder_input(&b, list);
+  node_builder_input(&b, element_shape);
+  TRY(body_work_finish(work, &b, rest));
+  *item = (NodeOutput){rest->node, 1};
+  return true;
+}
+
+bool body_work_for(BodyWork *work, const char *name, const NodeOutput *inputs, int num_inputs,
+                   const char *body, Node **loop) {
+  enum { RANGE = 3 };
+  NodeBuilder b;
+  DataType *types = arena_calloc(work->arena, num_inputs, sizeof *types);
+  if (types == NULL) return oom(work);
+  for (int i = RANGE; i < num_inputs; i++)
+    types[i - RANGE] = (DataType)dtype_base(node_output_type(inputs[i]));
+  body_work_node(&b, work, "For", name);
+  node_builder_types(&b, "T", types, num_inputs - RANGE);
+  node_builder_func(&b, "body", body);
+  node_builder_inputs(&b, inputs, num_inputs);
+  return node_builder_finish(&b, loop, work->status);
 }
 
 /* --- functions --- */

@@ -4,12 +4,13 @@
 #define TFCORE_GRADIENT_BODY_WORK_H_
 
 #include "gradient/gradient_internal.h"
+#include "graph/node_builder.h"
 
 /* A graph that knows the functions of the library. */
 typedef struct BodyWork {
   GradientLibrary *library;
   Graph *graph;
-  Arena *arena; /* as long as the graph */
+  Arena *arena; /* as long as the work */
   Status *status;
   const char *scope; /* NULL, or what stands in front of the names of new nodes */
 } BodyWork;
@@ -19,16 +20,10 @@ void body_work_free(BodyWork *work);
 
 /* --- nodes --- */
 
-/* A NodeDef of a name that is free now; add it before the next one is made. */
-NodeDef *body_work_def(BodyWork *work, const char *op,
-                       const char *name); /* NULL with status when out of memory */
-/* `value` NULL: out of memory. */
-MUST_CHECK bool body_work_attr(BodyWork *work, NodeDef *def, const char *name, AttrValue *value);
-MUST_CHECK bool body_work_type(BodyWork *work, NodeDef *def, const char *name, DataType type);
-MUST_CHECK bool body_work_types(BodyWork *work, NodeDef *def, const char *name, const DataType *types,
-                                int count);
-MUST_CHECK bool body_work_add(BodyWork *work, const NodeDef *def, const NodeOutput *inputs, int num_inputs,
-                              Node **node);
+/* Begins a node of a name that is free now: finish it before the next one is begun. */
+void body_work_node(NodeBuilder *b, BodyWork *work, const char *op, const char *name);
+/* Finishes the node; its output 0. */
+MUST_CHECK bool body_work_finish(BodyWork *work, NodeBuilder *b, NodeOutput *output);
 MUST_CHECK bool body_work_placeholder(BodyWork *work, const char *name, DataType type, NodeOutput *output);
 MUST_CHECK bool body_work_int32(BodyWork *work, const char *name, int value, NodeOutput *output);
 /* A float 0: what stands for "no gradient" of a resource. */
@@ -36,6 +31,13 @@ MUST_CHECK bool body_work_float_zero(BodyWork *work, NodeOutput *output);
 /* An op with attr T, which is the type of the first input. */
 MUST_CHECK bool body_work_op(BodyWork *work, const char *op, const NodeOutput *inputs, int num_inputs,
                              NodeOutput *output);
+/* The list with an item behind those it has; list and item of a TensorListPopBack. */
+MUST_CHECK bool body_work_push(BodyWork *work, NodeOutput list, NodeOutput item, NodeOutput *pushed);
+MUST_CHECK bool body_work_pop(BodyWork *work, NodeOutput list, NodeOutput element_shape, DataType type,
+                              NodeOutput *rest, NodeOutput *item);
+/* A For over inputs whose first three are start, limit and delta. */
+MUST_CHECK bool body_work_for(BodyWork *work, const char *name, const NodeOutput *inputs, int num_inputs,
+                              const char *body, Node **loop);
 /* Zeros of the shape of a value, or of what a resource refers to, which has dtype `type`. */
 MUST_CHECK bool body_work_zeros(BodyWork *work, NodeOutput value, DataType type, NodeOutput *output);
 

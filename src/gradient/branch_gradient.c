@@ -169,13 +169,12 @@ static DataType output_type(const Branches *b, int i) {
 
 /* --- the branches --- */
 
-static bool add_fake(Branches *b, BodyWork *work, DataType type, NodeOutput *output) {
-  NodeDef *def = body_work_def(work, "FakeParam", "other");
-  if (def == NULL) return oom(b);
-  TRY(body_work_type(work, def, "dtype", type));
-  TRY(body_work_attr(work, def, "shape", attr_value_shape(work->arena, -1, NULL)));
-  output->index = 0;
-  return body_work_add(work, def, NULL, 0, &output->node);
+static bool add_fake(BodyWork *work, DataType type, NodeOutput *output) {
+  NodeBuilder fake;
+  body_work_node(&fake, work, "FakeParam", "other");
+  node_builder_type(&fake, "dtype", type);
+  node_builder_attr(&fake, "shape", attr_value_shape(node_builder_arena(&fake), -1, NULL));
+  return body_work_finish(work, &fake, output);
 }
 
 static bool define_forward(Branches *b, Branch *branch, int num_slots) {
@@ -191,7 +190,7 @@ static bool define_forward(Branches *b, Branch *branch, int num_slots) {
     } else if (slot < num_slots && branch->slots[slot].node != NULL) {
       out[i] = branch->slots[slot];
     } else {
-      TRY(add_fake(b, work, b->slot_types[slot], &out[i]));
+      TRY(add_fake(work, b->slot_types[slot], &out[i]));
     }
   }
   return body_work_define(work, name, branch->inlined.args, b->num_inputs, out, count, &branch->inlined,
@@ -230,27 +229,43 @@ static bool define_gradient(Branches *b, Branch *branch) {
 
 /* --- the op --- */
 
-static bool set_branches(Branches *b, NodeDef *def, bool gradients) {
+/* The attrs that name the branches, or their gradients: two at most, in the library's arena. */
+typedef struct BranchAttrs {
+  const char *names[2];
+  AttrValue *values[2];
+  int count;
+} BranchAttrs;
+
+static AttrValue *branch_list(Branches *b, bool gradients) {
   Arena *arena = b->library->arena;
   AttrListValue *list = arena_alloc(arena, (int64_t)sizeof *list);
   AttrValue *value = proto_new(kAttrValue, arena);
-  if (list == NULL || value == NULL) return oom(b);
+  if (list == NULL || value == NULL) return NULL;
   tensorflow__attr_value__list_value__init(list);
   for (int i = 0; i < b->count; i++) {
     const Branch *branch = &b->branches[i];
     AttrValue *function = attr_value_func(arena, gradients ? branch->gradient : branch->forward, NULL);
-    const char *name = b->count == 1 ? "f" : i == 0 ? "then_branch" : "else_branch";
-    if (function == NULL) return oom(b);
-    if (node_def_attr(b->node, "branches") != NULL) {
-      TRY(proto_append(arena, (void ***)&list->func, &list->n_func, function->func, b->status));
-    } else {
-      TRY(node_def_set_attr(def, arena, name, function, b->status));
-    }
+    if (function == NULL ||
+        !proto_append(arena, (void ***)&list->func, &list->n_func, function->func, b->status))
+      return NULL;
   }
-  if (node_def_attr(b->node, "branches") == NULL) return true;
   value->value_case = TENSORFLOW__ATTR_VALUE__VALUE_LIST;
   value->list = list;
-  return node_def_set_attr(def, arena, "branches", value, b->status);
+  return value;
+}
+
+static bool branch_attrs(Branches *b, bool gradients, BranchAttrs *attrs) {
+  bool in_list = node_def_attr(b->node, "branches") != NULL;
+  attrs->count = in_list ? 1 : b->count;
+  for (int i = 0; i < attrs->count; i++) {
+    const Branch *branch = &b->branches[i];
+    const char *function = gradients ? branch->gradient : branch->forward;
+    attrs->names[i] = in_list ? "branches" : b->count == 1 ? "f" : i == 0 ? "then_branch" : "else_branch";
+    attrs->values[i] =
+        in_list ? branch_list(b, gradients) : attr_value_func(b->library->arena, function, NULL);
+    if (attrs->values[i] == NULL) return oom(b);
+  }
+  return true;
 }
 
 static bool is_direct_call(const Branches *b) {
@@ -263,6 +278,7 @@ static bool change_forward(Branches *b, BodyWork *work, GradientEntry *entry) {
   ForwardChange *change = arena_calloc(arena, 1, (int64_t)sizeof *change);
   int count = b->num_outputs + b->num_slots;
   int *types = arena_calloc(arena, count + 1, sizeof *types);
+  BranchAttrs branches;
   NodeDef *def;
   if (change == NULL || types == NULL) return oom(b);
   if (is_direct_call(b)) {
@@ -275,7 +291,9 @@ static bool change_forward(Branches *b, BodyWork *work, GradientEntry *entry) {
     TRY(body_work_copy_def(work, b->node, &def));
     TRY(node_def_set_attr(def, arena, "Tout", outputs, b->status));
     TRY(body_work_widen_shapes(work, def, (size_t)count));
-    TRY(set_branches(b, def, false));
+    TRY(branch_attrs(b, false, &branches));
+    for (int i = 0; i < branches.count; i++)
+      TRY(node_def_set_attr(def, arena, branches.names[i], branches.values[i], b->status));
   }
   change->def = def;
   entry->forward = change;
@@ -289,20 +307,25 @@ static const char *gradient_op(const Branches *b) {
 static bool add_branching(Branches *b, BodyWork *work, const NodeOutput *in, int num_in, Node **node) {
   DataType *in_types = arena_calloc(work->arena, num_in + 1, sizeof *in_types);
   DataType *out_types = arena_calloc(work->arena, b->num_inputs + 1, sizeof *out_types);
-  NodeDef *def = body_work_def(work, gradient_op(b), gradient_op(b));
   const AttrValue *condition = node_def_attr(b->node, "Tcond");
+  BranchAttrs branches;
+  NodeBuilder call;
   int num_out = 0;
-  if (in_types == NULL || out_types == NULL || def == NULL) return oom(b);
+  if (in_types == NULL || out_types == NULL) return oom(b);
   for (int i = b->first; i < num_in; i++)
     in_types[i - b->first] = (DataType)dtype_base(node_output_type(in[i]));
   for (int i = 0; i < b->num_inputs; i++) {
     if (b->types[i] != DT_INVALID) out_types[num_out++] = b->types[i];
   }
-  if (condition != NULL) TRY(body_work_type(work, def, "Tcond", (DataType)condition->type));
-  TRY(body_work_types(work, def, "Tin", in_types, num_in - b->first));
-  TRY(body_work_types(work, def, "Tout", out_types, num_out));
-  TRY(set_branches(b, def, true));
-  return body_work_add(work, def, in, num_in, node);
+  TRY(branch_attrs(b, true, &branches));
+  body_work_node(&call, work, gradient_op(b), gradient_op(b));
+  if (condition != NULL) node_builder_type(&call, "Tcond", (DataType)condition->type);
+  node_builder_types(&call, "Tin", in_types, num_in - b->first);
+  node_builder_types(&call, "Tout", out_types, num_out);
+  for (int i = 0; i < branches.count; i++)
+    node_builder_attr(&call, branches.names[i], branches.values[i]);
+  node_builder_inputs(&call, in, num_in);
+  return node_builder_finish(&call, node, b->status);
 }
 
 static bool build(Branches *b, BodyWork *work, GradientEntry *entry) {

@@ -8,6 +8,7 @@
 #include "function/graph_to_function.h"
 #include "gradient/gradient_internal.h"
 #include "gradient/graph_gradients.h"
+#include "graph/node_builder.h"
 
 typedef struct FunctionGradient {
   GradientLibrary *library;
@@ -23,13 +24,11 @@ typedef struct FunctionGradient {
 static bool oom(FunctionGradient *g) { return status_oom(g->status, "the gradient of a function"); }
 
 static bool add_placeholder(FunctionGradient *g, const char *name, DataType type, NodeOutput *output) {
-  const char *unique = graph_unique_name(g->graph, name);
-  NodeDef *def = unique == NULL ? NULL : node_def_new(g->arena, unique, "Placeholder");
-  AttrValue *dtype = attr_value_type(g->arena, dtype_base(type));
-  if (def == NULL || dtype == NULL) return oom(g);
-  TRY(node_def_set_attr(def, g->arena, "dtype", dtype, g->status));
+  NodeBuilder b;
+  node_builder(&b, g->graph, "Placeholder", graph_unique_name(g->graph, name));
+  node_builder_type(&b, "dtype", type);
   output->index = 0;
-  return graph_add_operation(g->graph, def, NULL, 0, NULL, 0, &output->node, g->status);
+  return node_builder_finish(&b, &output->node, g->status);
 }
 
 /* Arguments, the body, and a gradient for each result. */
@@ -60,21 +59,11 @@ static bool build(FunctionGradient *g) {
 
 /* A float 0: what stands for "no gradient" of a resource. */
 static bool add_zero(FunctionGradient *g, NodeOutput *output) {
-  const char *unique = graph_unique_name(g->graph, "zero");
-  NodeDef *def = unique == NULL ? NULL : node_def_new(g->arena, unique, "Const");
-  TensorProto *tensor = proto_new(kTensorProto, g->arena);
-  AttrValue *shape = attr_value_shape(g->arena, 0, NULL), *dtype = attr_value_type(g->arena, DT_FLOAT);
-  AttrValue *value = tensor == NULL ? NULL : attr_value_tensor(g->arena, tensor);
-  float *zero = arena_calloc(g->arena, 1, sizeof(float));
-  if (def == NULL || shape == NULL || dtype == NULL || value == NULL || zero == NULL) return oom(g);
-  tensor->dtype = TENSORFLOW__DATA_TYPE__DT_FLOAT;
-  tensor->tensor_shape = shape->shape;
-  tensor->float_val = zero;
-  tensor->n_float_val = 1;
-  TRY(node_def_set_attr(def, g->arena, "dtype", dtype, g->status));
-  TRY(node_def_set_attr(def, g->arena, "value", value, g->status));
+  NodeBuilder b;
+  node_builder(&b, g->graph, "Const", graph_unique_name(g->graph, "zero"));
+  node_builder_scalar(&b, DT_FLOAT, 0);
   output->index = 0;
-  return graph_add_operation(g->graph, def, NULL, 0, NULL, 0, &output->node, g->status);
+  return node_builder_finish(&b, &output->node, g->status);
 }
 
 static bool fill_zeros(FunctionGradient *g) {

@@ -98,6 +98,9 @@ bool gradient_is_map(const Op *op);
 MUST_CHECK bool map_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
                              Status *status);
 
+/* The node that a reference to an op or function stands for: without name and inputs, with all attrs. */
+MUST_CHECK bool gradient_node_of(const Op *op, const NameAttrList *f, Arena *arena, NodeDef **node,
+                                 Status *status);
 /* Adds a node with attrs T = dtype of inputs[0] and, when there are several inputs, N. */
 MUST_CHECK bool gradient_add_op(Graph *graph, const char *op, const char *scope, const NodeOutput *inputs,
                                 int num_inputs, NodeOutput *output, Status *status);

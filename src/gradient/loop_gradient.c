@@ -184,14 +184,8 @@ static bool define_forward_body(Loop *loop) {
   }
   for (int i = 0; i < loop->kept.count; i++) {
     if (!is_new(loop, i)) continue;
-    Node *push;
-    NodeOutput inputs[2] = {loop->lists[i], loop->kept.values[i]};
-    NodeDef *def = body_work_def(work, "TensorListPushBack", "push");
-    if (def == NULL) return false;
-    TRY(body_work_type(work, def, "element_dtype", type_of(inputs[1])));
-    TRY(body_work_add(work, def, inputs, 2, &push));
-    in[num_in++] = inputs[0];
-    out[num_out++] = (NodeOutput){push, 0};
+    in[num_in++] = loop->lists[i];
+    TRY(body_work_push(work, loop->lists[i], loop->kept.values[i], &out[num_out++]));
   }
   return body_work_define(work, name, in, num_in, out, num_out, &loop->body, &loop->forward_body);
 }
@@ -226,14 +220,8 @@ static bool take_from_lists(Loop *loop, NodeOutput *rest) {
   if (items == NULL) return oom(loop);
   TRY(body_work_int32(work, "any_shape", -1, &any_shape));
   for (int i = 0; i < loop->kept.count; i++) {
-    Node *pop;
-    NodeOutput inputs[2] = {loop->lists[i], any_shape};
-    NodeDef *def = body_work_def(work, "TensorListPopBack", "pop");
-    if (def == NULL) return false;
-    TRY(body_work_type(work, def, "element_dtype", type_of(loop->kept.values[i])));
-    TRY(body_work_add(work, def, inputs, 2, &pop));
-    rest[i] = (NodeOutput){pop, 0};
-    items[i] = (NodeOutput){pop, 1};
+    DataType type = type_of(loop->kept.values[i]);
+    TRY(body_work_pop(work, loop->lists[i], any_shape, type, &rest[i], &items[i]));
   }
   return kept_values_replace(&loop->kept, work, &loop->body, items);
 }
@@ -310,11 +298,9 @@ static bool change_forward(Loop *loop, BodyWork *work, GradientEntry *entry) {
 
 static bool add_backward(Loop *loop, BodyWork *work, const NodeOutput *args, const NodeOutput *ys,
                          const NodeOutput *dys, Node **backward) {
-  enum { RANGE = 3 };
-  int n = 0, capacity = RANGE + loop->kept.count + 3 * loop->num_vars;
+  int n = 0, capacity = 3 + loop->kept.count + 3 * loop->num_vars;
   NodeOutput *in = arena_calloc(work->arena, capacity, sizeof *in);
-  DataType *types = arena_calloc(work->arena, capacity, sizeof *types);
-  if (in == NULL || types == NULL) return oom(loop);
+  if (in == NULL) return oom(loop);
   TRY(body_work_int32(work, "start", 0, &in[n++]));
   in[n++] = ys[loop->count_output];
   TRY(body_work_int32(work, "delta", 1, &in[n++]));
@@ -329,12 +315,7 @@ static bool add_backward(Loop *loop, BodyWork *work, const NodeOutput *args, con
     if (loop->sums[i] != DT_INVALID)
       TRY(body_work_zeros(work, args[loop->first_var + i], loop->sums[i], &in[n++]));
   }
-  NodeDef *def = body_work_def(work, "For", "backward");
-  if (def == NULL) return oom(loop);
-  for (int i = RANGE; i < n; i++) types[i - RANGE] = type_of(in[i]);
-  TRY(body_work_types(work, def, "T", types, n - RANGE));
-  TRY(body_work_attr(work, def, "body", attr_value_func(work->arena, loop->backward_body, NULL)));
-  return body_work_add(work, def, in, n, backward);
+  return body_work_for(work, "backward", in, n, loop->backward_body, backward);
 }
 
 /* Where the backward loop has its gradients. */

@@ -12,29 +12,14 @@ typedef struct Map {
 
 bool gradient_is_map(const Op *op) { return op->node_class == NODE_MAP_ACCUMULATE_GRAD; }
 
-static bool add_pop(BodyWork *work, DataType type, NodeOutput list, NodeOutput any, Node **pop) {
-  NodeDef *def = body_work_def(work, "TensorListPopBack", "pop");
-  NodeOutput inputs[2] = {list, any};
-  return def != NULL && body_work_type(work, def, "element_dtype", type) &&
-         body_work_add(work, def, inputs, 2, pop);
-}
-
-static bool add_push(BodyWork *work, NodeOutput list, NodeOutput item, NodeOutput *out) {
-  NodeDef *def = body_work_def(work, "TensorListPushBack", "push");
-  NodeOutput inputs[2] = {list, item};
-  out->index = 0;
-  return def != NULL &&
-         body_work_type(work, def, "element_dtype", (DataType)dtype_base(node_output_type(item))) &&
-         body_work_add(work, def, inputs, 2, &out->node);
-}
-
 /* (theta, x, y, dy) -> (dtheta, dx, dy of the round before): one round. */
 static bool add_g(Map *map, BodyWork *work, const NodeOutput *inputs, Node **node) {
-  NodeDef *def = body_work_def(work, map->g->name, "g");
-  if (def == NULL) return false;
-  for (size_t i = 0; i < map->g->n_attr; i++)
-    TRY(node_def_set_attr(def, work->arena, map->g->attr[i]->key, map->g->attr[i]->value, map->status));
-  return body_work_add(work, def, inputs, map->num_theta + 3, node);
+  NodeBuilder b;
+  body_work_node(&b, work, map->g->name, "g");
+  /* All map entries have the same layout: a key and a value. */
+  node_builder_copy_attrs(&b, (const AttrEntry *const *)map->g->attr, (int)map->g->n_attr);
+  node_builder_inputs(&b, inputs, map->num_theta + 3);
+  return node_builder_finish(&b, node, map->status);
 }
 
 /* (index, lists of x, y and dy, list of dx, dy so far, theta, dtheta so far) -> the same behind the round. */
@@ -44,26 +29,24 @@ static bool define_round(Map *map, BodyWork *work, const char **name) {
   NodeOutput *in = arena_calloc(work->arena, 1 + count, sizeof *in),
              *out = arena_calloc(work->arena, count, sizeof *out);
   NodeOutput *call = arena_calloc(work->arena, k + 3, sizeof *call), any;
-  Node *pops[3], *g;
+  NodeOutput items[3];
+  Node *g;
   if (in == NULL || out == NULL || call == NULL) return status_oom(map->status, "the gradient of a function");
   TRY(body_work_placeholder(work, "round", DT_INT32, &in[0]));
   for (int i = 0; i < count; i++)
     TRY(body_work_placeholder(work, "x", i < LISTS ? DT_VARIANT : map->type, &in[1 + i]));
   TRY(body_work_int32(work, "any", -1, &any));
-  for (int i = 0; i < 3; i++) {
-    TRY(add_pop(work, map->type, in[1 + i], any, &pops[i]));
-    out[i] = (NodeOutput){pops[i], 0};
-  }
-  NodeOutput terms[2] = {{pops[2], 1}, in[1 + LISTS]};
+  for (int i = 0; i < 3; i++) TRY(body_work_pop(work, in[1 + i], any, map->type, &out[i], &items[i]));
+  NodeOutput terms[2] = {items[2], in[1 + LISTS]};
   for (int i = 0; i < k; i++) call[i] = in[2 + LISTS + i];
-  call[k] = (NodeOutput){pops[0], 1};
-  call[k + 1] = (NodeOutput){pops[1], 1};
+  call[k] = items[0];
+  call[k + 1] = items[1];
   TRY(body_work_op(work, "AddV2", terms, 2, &call[k + 2]));
   TRY(add_g(map, work, call, &g));
   if (g->num_outputs != k + 2)
     return status_invalid(map->status, "Function %s returned %d tensors. Expected: %d", map->g->name,
                           g->num_outputs, k + 2);
-  TRY(add_push(work, in[LISTS], (NodeOutput){g, k}, &out[LISTS - 1]));
+  TRY(body_work_push(work, in[LISTS], (NodeOutput){g, k}, &out[LISTS - 1]));
   out[LISTS] = (NodeOutput){g, k + 1};
   for (int i = 0; i < k; i++) {
     NodeOutput sum[2] = {in[2 + LISTS + k + i], {g, i}};
@@ -77,11 +60,12 @@ static bool define_round(Map *map, BodyWork *work, const char **name) {
 static bool add_vector(BodyWork *work, int value, NodeOutput *vector) {
   NodeOutput scalar;
   TRY(body_work_int32(work, "number", value, &scalar));
-  NodeDef *def = body_work_def(work, "Pack", "vector");
-  vector->index = 0;
-  return def != NULL && body_work_type(work, def, "T", DT_INT32) &&
-         body_work_attr(work, def, "N", attr_value_int(work->arena, 1)) &&
-         body_work_add(work, def, &scalar, 1, &vector->node);
+  NodeBuilder b;
+  body_work_node(&b, work, "Pack", "vector");
+  node_builder_type(&b, "T", DT_INT32);
+  node_builder_int(&b, "N", 1);
+  node_builder_input(&b, scalar);
+  return body_work_finish(work, &b, vector);
 }
 
 /* What the elements of x along the first dimension have as their shape. */
@@ -90,62 +74,53 @@ static bool add_element_shape(BodyWork *work, NodeOutput x, NodeOutput *shape) {
   TRY(body_work_op(work, "Shape", &x, 1, &slice[0]));
   TRY(add_vector(work, 1, &slice[1]));
   TRY(add_vector(work, -1, &slice[2]));
-  NodeDef *def = body_work_def(work, "Slice", "element_shape");
-  shape->index = 0;
-  return def != NULL && body_work_type(work, def, "T", DT_INT32) &&
-         body_work_type(work, def, "Index", DT_INT32) && body_work_add(work, def, slice, 3, &shape->node);
+  NodeBuilder b;
+  body_work_node(&b, work, "Slice", "element_shape");
+  node_builder_type(&b, "T", DT_INT32);
+  node_builder_type(&b, "Index", DT_INT32);
+  node_builder_inputs(&b, slice, 3);
+  return body_work_finish(work, &b, shape);
 }
 
 static bool add_list(BodyWork *work, NodeOutput tensor, NodeOutput any, NodeOutput *list) {
-  NodeDef *def = body_work_def(work, "TensorListFromTensor", "list");
-  NodeOutput inputs[2] = {tensor, any};
-  list->index = 0;
-  return def != NULL &&
-         body_work_type(work, def, "element_dtype", (DataType)dtype_base(node_output_type(tensor))) &&
-         body_work_type(work, def, "shape_type", DT_INT32) &&
-         body_work_add(work, def, inputs, 2, &list->node);
+  NodeBuilder b;
+  body_work_node(&b, work, "TensorListFromTensor", "list");
+  node_builder_type(&b, "element_dtype", node_output_type(tensor));
+  node_builder_type(&b, "shape_type", DT_INT32);
+  node_builder_input(&b, tensor);
+  node_builder_input(&b, any);
+  return body_work_finish(work, &b, list);
 }
 
 /* u, and then y but for its last element: what each round started from. */
 static bool add_starts(BodyWork *work, NodeOutput u, NodeOutput y, NodeOutput any, DataType type,
                        NodeOutput *list) {
-  NodeOutput zero, expand[2] = {u}, join[3], all;
-  Node *pop;
+  NodeOutput zero, expand[2] = {u}, join[3], all, last;
   TRY(body_work_int32(work, "zero", 0, &zero));
   expand[1] = zero;
   TRY(body_work_op(work, "ExpandDims", expand, 2, &join[0]));
   join[1] = y;
   join[2] = zero;
-  NodeDef *def = body_work_def(work, "ConcatV2", "starts");
-  all.index = 0;
-  TRY(def != NULL && body_work_type(work, def, "T", type) && body_work_type(work, def, "Tidx", DT_INT32) &&
-      body_work_attr(work, def, "N", attr_value_int(work->arena, 2)) &&
-      body_work_add(work, def, join, 3, &all.node));
+  NodeBuilder b;
+  body_work_node(&b, work, "ConcatV2", "starts");
+  node_builder_type(&b, "T", type);
+  node_builder_type(&b, "Tidx", DT_INT32);
+  node_builder_int(&b, "N", 2);
+  node_builder_inputs(&b, join, 3);
+  TRY(body_work_finish(work, &b, &all));
   TRY(add_list(work, all, any, &all));
-  TRY(add_pop(work, type, all, any, &pop));
-  *list = (NodeOutput){pop, 0};
-  return true;
-}
-
-static bool add_rounds(Map *map, BodyWork *work, const NodeOutput *in, int num_in, const char *body,
-                       Node **loop) {
-  NodeDef *def = body_work_def(work, "For", "rounds");
-  DataType *types = arena_calloc(work->arena, num_in, sizeof *types);
-  if (def == NULL || types == NULL) return status_oom(map->status, "the gradient of a function");
-  for (int i = 3; i < num_in; i++) types[i - 3] = (DataType)dtype_base(node_output_type(in[i]));
-  TRY(body_work_types(work, def, "T", types, num_in - 3));
-  TRY(body_work_attr(work, def, "body", attr_value_func(work->arena, body, NULL)));
-  return body_work_add(work, def, in, num_in, loop);
+  return body_work_pop(work, all, any, type, list, &last);
 }
 
 /* What comes of the rounds, last ones first, in one tensor again. */
 static bool add_stack(BodyWork *work, NodeOutput list, NodeOutput x, DataType type, NodeOutput *out) {
   NodeOutput stack[2] = {list}, reverse[2];
   TRY(add_element_shape(work, x, &stack[1]));
-  NodeDef *def = body_work_def(work, "TensorListStack", "stack");
-  reverse[0].index = 0;
-  TRY(def != NULL && body_work_type(work, def, "element_dtype", type) &&
-      body_work_add(work, def, stack, 2, &reverse[0].node));
+  NodeBuilder b;
+  body_work_node(&b, work, "TensorListStack", "stack");
+  node_builder_type(&b, "element_dtype", type);
+  node_builder_inputs(&b, stack, 2);
+  TRY(body_work_finish(work, &b, &reverse[0]));
   TRY(add_vector(work, 0, &reverse[1]));
   return body_work_op(work, "ReverseV2", reverse, 2, out);
 }
@@ -155,7 +130,8 @@ static bool build(Map *map, BodyWork *work, const char *round, FunctionDef **fun
   NodeOutput *args = arena_calloc(work->arena, k + 4, sizeof *args),
              *rets = arena_calloc(work->arena, k + 2, sizeof *rets);
   NodeOutput *in = arena_calloc(work->arena, 8 + 2 * k, sizeof *in), any;
-  Node *length, *loop;
+  NodeBuilder length;
+  Node *loop;
   if (args == NULL || rets == NULL || in == NULL)
     return status_oom(map->status, "the gradient of a function");
   for (int i = 0; i < k + 4; i++) TRY(body_work_placeholder(work, "x", map->type, &args[i]));
@@ -163,9 +139,9 @@ static bool build(Map *map, BodyWork *work, const char *round, FunctionDef **fun
   TRY(body_work_int32(work, "any", -1, &any));
   TRY(body_work_int32(work, "first", 0, &in[n++]));
   TRY(add_list(work, x, any, &in[3]));
-  NodeDef *def = body_work_def(work, "TensorListLength", "length");
-  TRY(def != NULL && body_work_add(work, def, &in[3], 1, &length));
-  in[n++] = (NodeOutput){length, 0};
+  body_work_node(&length, work, "TensorListLength", "length");
+  node_builder_input(&length, in[3]);
+  TRY(body_work_finish(work, &length, &in[n++]));
   TRY(body_work_int32(work, "step", 1, &in[n++]));
   n++;
   TRY(add_starts(work, u, y, any, map->type, &in[n++]));
@@ -174,7 +150,7 @@ static bool build(Map *map, BodyWork *work, const char *round, FunctionDef **fun
   TRY(body_work_zeros(work, u, DT_INVALID, &in[n++]));
   for (int i = 0; i < k; i++) in[n++] = args[i];
   for (int i = 0; i < k; i++) TRY(body_work_zeros(work, args[i], DT_INVALID, &in[n++]));
-  TRY(add_rounds(map, work, in, n, round, &loop));
+  TRY(body_work_for(work, "rounds", in, n, round, &loop));
   for (int i = 0; i < k; i++) rets[i] = (NodeOutput){loop, 5 + k + i};
   TRY(add_stack(work, (NodeOutput){loop, 3}, x, map->type, &rets[k]));
   rets[k + 1] = (NodeOutput){loop, 4};

@@ -30,7 +30,7 @@ static bool add_node(NodeGradient *g, Node **node) {
   def.n_input = 0;
   def.name = (char *)graph_unique_name(work->graph, def.op);
   if (def.name == NULL) return oom(g);
-  return body_work_add(work, &def, g->args, num_x, node);
+  return graph_add_operation(work->graph, &def, g->args, num_x, NULL, 0, node, work->status);
 }
 
 static bool build(NodeGradient *g, GradientEntry *entry) {

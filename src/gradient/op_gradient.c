@@ -113,17 +113,21 @@ static bool registered_gradient(GradientLibrary *library, const GradientQuery *q
   return ok || status_append(status, "\n\tin the gradient of op %s", node->op);
 }
 
+bool gradient_node_of(const Op *op, const NameAttrList *f, Arena *arena, NodeDef **node, Status *status) {
+  *node = node_def_new(arena, "", f->name);
+  if (*node == NULL) return status_oom(status, "gradients");
+  for (size_t i = 0; i < f->n_attr; i++)
+    TRY(node_def_set_attr(*node, arena, f->attr[i]->key, f->attr[i]->value, status));
+  return node_def_add_defaults(*node, op->def, arena, status);
+}
+
 /* The function or op that a SymbolicGradient node is the gradient of, as a node. */
 static bool differentiated(GradientLibrary *library, const NodeDef *node, NodeDef **out, const Op **op,
                            Status *status) {
   const NameAttrList *f;
   TRY(gradient_called(node, "f", &f, status));
   TRY(graph_look_up_op(library->functions, f->name, op, status));
-  *out = node_def_new(library->arena, "", f->name);
-  if (*out == NULL) return status_oom(status, "gradients");
-  for (size_t i = 0; i < f->n_attr; i++)
-    TRY(node_def_set_attr(*out, library->arena, f->attr[i]->key, f->attr[i]->value, status));
-  return node_def_add_defaults(*out, (*op)->def, library->arena, status);
+  return gradient_node_of(*op, f, library->arena, out, status);
 }
 
 /* --- functions with state --- */

@@ -37,91 +37,49 @@ static bool oom(Builder *b) { return status_oom(b->status, "the gradient of a fu
 
 /* --- nodes --- */
 
-/* The graph counts names without looking at nodes, and the body of a gradient has some of that kind already.
- */
-static const char *new_name(Builder *b) {
-  const char *name;
-  do name = graph_new_name(b->graph, "Func");
-  while (name != NULL && graph_find_node(b->graph, name) != NULL);
-  return name;
+static void new_node(NodeBuilder *node, Builder *b, const char *op) {
+  node_builder(node, b->graph, op, graph_new_free_name(b->graph, "Func"));
 }
 
-static NodeDef *new_def(Builder *b, const char *op) {
-  const char *name = new_name(b);
-  NodeDef *def = name == NULL ? NULL : node_def_new(graph_arena(b->graph), name, op);
-  if (def == NULL) oom(b);
-  return def;
-}
-
-static bool set_attr(Builder *b, NodeDef *def, const char *name, AttrValue *value) {
-  if (value == NULL) return oom(b);
-  return node_def_set_attr(def, graph_arena(b->graph), name, value, b->status);
-}
-
-/* Adds the node with its inputs. What is wrong with their shapes shows when the node runs. */
-static bool add_node(Builder *b, NodeDef *def, const NodeOutput *inputs, int num_inputs, Node **node) {
-  Edge *edge;
-  Status ignored;
-  status_init(&ignored);
-  TRY(graph_add_node(b->graph, def, node, b->status));
-  for (int i = 0; i < num_inputs; i++)
-    TRY(graph_add_edge(b->graph, inputs[i].node, inputs[i].index, *node, i, &edge, b->status));
-  if (!graph_infer_shapes(b->graph, *node, &ignored) && ignored.code == CODE_RESOURCE_EXHAUSTED)
-    return oom(b);
-  return true;
+/* What is wrong with the shapes of the inputs shows when the node runs. */
+static bool add_node(Builder *b, NodeBuilder *builder, Node **node) {
+  return node_builder_finish_bare(builder, node, b->status) &&
+         graph_infer_leniently(b->graph, *node, b->status);
 }
 
 /* `_Arg` or `_Retval` number `index`. */
 static bool add_boundary(Builder *b, const char *op, DataType type, int index, const NodeOutput *input,
                          Node **node) {
-  Arena *arena = graph_arena(b->graph);
-  NodeDef *def = new_def(b, op);
-  if (def == NULL) return false;
-  TRY(set_attr(b, def, "T", attr_value_type(arena, type)));
-  TRY(set_attr(b, def, "index", attr_value_int(arena, index)));
-  return add_node(b, def, input, input == NULL ? 0 : 1, node);
-}
-
-static bool add_float_zero(Builder *b, NodeOutput *output) {
-  Arena *arena = graph_arena(b->graph);
-  NodeDef *def = new_def(b, "Const");
-  TensorProto *tensor = proto_new(kTensorProto, arena);
-  AttrValue *shape = attr_value_shape(arena, 0, NULL);
-  float *zero = arena_calloc(arena, 1, sizeof(float));
-  if (def == NULL || tensor == NULL || shape == NULL || zero == NULL) return oom(b);
-  tensor->dtype = TENSORFLOW__DATA_TYPE__DT_FLOAT;
-  tensor->tensor_shape = shape->shape;
-  tensor->float_val = zero;
-  tensor->n_float_val = 1;
-  TRY(set_attr(b, def, "dtype", attr_value_type(arena, DT_FLOAT)));
-  TRY(set_attr(b, def, "value", attr_value_tensor(arena, tensor)));
-  output->index = 0;
-  return add_node(b, def, NULL, 0, &output->node);
+  NodeBuilder boundary;
+  new_node(&boundary, b, op);
+  node_builder_type(&boundary, "T", type);
+  node_builder_int(&boundary, "index", index);
+  if (input != NULL) node_builder_input(&boundary, *input);
+  return add_node(b, &boundary, node);
 }
 
 static bool add_zeros(Builder *b, NodeOutput x, NodeOutput *output) {
+  NodeBuilder zeros;
   DataType type = (DataType)dtype_base(node_output_type(x));
-  if (type == DT_RESOURCE) return add_float_zero(b, output);
-  NodeDef *def = new_def(b, "ZerosLike");
-  if (def == NULL) return false;
-  TRY(set_attr(b, def, "T", attr_value_type(graph_arena(b->graph), type)));
+  new_node(&zeros, b, type == DT_RESOURCE ? "Const" : "ZerosLike");
+  if (type == DT_RESOURCE) {
+    node_builder_scalar(&zeros, DT_FLOAT, 0);
+  } else {
+    node_builder_type(&zeros, "T", type);
+    node_builder_input(&zeros, x);
+  }
   output->index = 0;
-  return add_node(b, def, &x, 1, &output->node);
+  return add_node(b, &zeros, &output->node);
 }
 
 static bool add_sum(Builder *b, const Arrivals *at, NodeOutput *output) {
-  Arena *arena = graph_arena(b->graph);
-  NodeDef *def = new_def(b, "AddN");
-  NodeOutput *terms = mem_calloc(at->count, sizeof *terms);
-  if (terms == NULL) oom(b);
-  int n = 0;
-  for (const Arrival *a = at->first; terms != NULL && a != NULL; a = a->next) terms[n++] = a->value;
+  NodeBuilder total;
+  new_node(&total, b, "AddN");
+  node_builder_int(&total, "N", at->count);
+  node_builder_type(&total, "T", node_output_type(at->first->value));
+  for (const Arrival *a = at->first; a != NULL; a = a->next) node_builder_input(&total, a->value);
   output->index = 0;
-  bool ok = def != NULL && terms != NULL && set_attr(b, def, "N", attr_value_int(arena, n)) &&
-            set_attr(b, def, "T", attr_value_type(arena, dtype_base(node_output_type(terms[0])))) &&
-            add_node(b, def, terms, n, &output->node);
-  mem_free(terms);
-  return ok;
+  return add_node(b, &total, &output->node);
 }
 
 /* --- gradients that arrive --- */
@@ -213,22 +171,22 @@ static AttrValue *op_reference(Builder *b, const NodeDef *node) {
   return attr_value_func(arena, node->op, &attrs);
 }
 
-static bool add_gradient(Builder *b, const Node *node, const NodeOutput *inputs, int *types,
+static bool add_gradient(Builder *b, const Node *node, const NodeOutput *inputs, DataType *types,
                          Node **gradient) {
-  Arena *arena = graph_arena(b->graph);
+  NodeBuilder made;
   int num_x = node->num_inputs, num_y = node->num_outputs;
-  NodeDef *def = new_def(b, "SymbolicGradient");
-  if (def == NULL) return false;
-  for (int i = 0; i < num_x + num_y; i++) types[i] = dtype_base(node_output_type(inputs[i]));
-  TRY(set_attr(b, def, "Tin", attr_value_type_list(arena, types, (size_t)(num_x + num_y))));
-  for (int i = 0; i < num_x; i++) types[i] = (int)gradient_type(node, i);
-  TRY(set_attr(b, def, "Tout", attr_value_type_list(arena, types, (size_t)num_x)));
-  TRY(set_attr(b, def, "f", op_reference(b, node->def)));
-  return add_node(b, def, inputs, num_x + num_y, gradient);
+  new_node(&made, b, "SymbolicGradient");
+  for (int i = 0; i < num_x + num_y; i++) types[i] = (DataType)dtype_base(node_output_type(inputs[i]));
+  node_builder_types(&made, "Tin", types, num_x + num_y);
+  for (int i = 0; i < num_x; i++) types[i] = gradient_type(node, i);
+  node_builder_types(&made, "Tout", types, num_x);
+  node_builder_attr(&made, "f", op_reference(b, node->def));
+  node_builder_inputs(&made, inputs, num_x + num_y);
+  return add_node(b, &made, gradient);
 }
 
 /* Sums what arrived at the outputs and lets it through the node. */
-static bool pass_through(Builder *b, Node *node, NodeOutput *inputs, int *types) {
+static bool pass_through(Builder *b, Node *node, NodeOutput *inputs, DataType *types) {
   Node *gradient = NULL;
   int num_x = node->num_inputs;
   bool connected = true;
@@ -252,7 +210,7 @@ static bool walk(Builder *b, const uint8_t *is_arg) {
     if (is_arg[node->id]) continue;
     int count = node->num_inputs + node->num_outputs;
     NodeOutput *inputs = mem_calloc(count + 1, sizeof *inputs);
-    int *types = mem_calloc(count + 1, sizeof *types);
+    DataType *types = mem_calloc(count + 1, sizeof *types);
     bool ok = ((inputs != NULL && types != NULL) || oom(b)) && pass_through(b, node, inputs, types);
     mem_free(inputs);
     mem_free(types);
@@ -376,14 +334,8 @@ static bool op_gradient_body(Graph *library, const NameAttrList *f, FunctionBody
   GradientLibrary gradients;
   if (op == NULL) return status_set(status, CODE_NOT_FOUND, "No gradient defined for op: %s", f->name);
   TRY(gradient_library_init(&gradients, library, status));
-  NodeDef *node = node_def_new(gradients.arena, "", f->name);
-  if (node == NULL) {
-    status_oom(status, "the gradient of an op");
-    goto done;
-  }
-  for (size_t i = 0; i < f->n_attr; i++)
-    TRY_DONE(node_def_set_attr(node, gradients.arena, f->attr[i]->key, f->attr[i]->value, status));
-  TRY_DONE(node_def_add_defaults(node, op->def, gradients.arena, status));
+  NodeDef *node;
+  TRY_DONE(gradient_node_of(op, f, gradients.arena, &node, status));
   GradientQuery query = {.op = op, .node = node};
   TRY_DONE(gradient_look_up(&gradients, &query, &entry, status));
   if (entry->function == NULL) {
