@@ -45,13 +45,7 @@ static bool infer_shapes(Graph *graph, Status *status) {
   const Walk walk = {.follow = walk_follow_forward};
   TRY_DONE(graph_reverse_post_order(graph, &walk, arena, &order, &count, status));
   for (int64_t i = 0; i < count; i++) {
-    Status ignored;
-    status_init(&ignored);
-    if (order[i]->id <= SINK_ID || graph_infer_shapes(graph, order[i], &ignored)) continue;
-    if (ignored.code == CODE_RESOURCE_EXHAUSTED) {
-      oom(status);
-      goto done;
-    }
+    if (order[i]->id > SINK_ID) TRY_DONE(graph_infer_leniently(graph, order[i], status));
   }
   ok = true;
 done:
