@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/node_builder.h"
 #include "optimizer/constant_folding.h"
 #include "optimizer/optimizer_internal.h"
 
@@ -169,17 +170,11 @@ static bool make_const(Folder *f, const Node *node, const Tensor *value, Node **
     name =
         numbered == NULL ? NULL : arena_printf(arena, "%s__cf__%lld", numbered, (long long)f->num_replaced);
   } while (name != NULL && graph_find_node(f->graph, name) != NULL);
-  NodeDef *def = name == NULL ? NULL : node_def_new(arena, name, "Const");
-  AttrValue *type = attr_value_type(arena, (int)value->dtype);
-  TensorProto *proto;
-  if (def == NULL || type == NULL) return oom(f);
-  TRY(tensor_to_proto(value, arena, &proto, f->status));
-  AttrValue *tensor = attr_value_tensor(arena, proto);
-  if (tensor == NULL) return oom(f);
-  def->device = node->def->device;
-  TRY(node_def_set_attr(def, arena, "dtype", type, f->status));
-  TRY(node_def_set_attr(def, arena, "value", tensor, f->status));
-  return graph_add_node(f->graph, def, made, f->status);
+  NodeBuilder b;
+  node_builder(&b, f->graph, "Const", name);
+  node_builder_device(&b, node->def->device);
+  node_builder_tensor(&b, value);
+  return node_builder_finish_bare(&b, made, f->status);
 }
 
 /* Without consumers it does no harm should a later step fail. */
