@@ -69,7 +69,7 @@ static bool is_converter(const Node *node) {
 
 static const char *part_name(Graph *graph, const Node *node, const char *part, Arena *arena) {
   const char *prefix = arena_printf(arena, "Func/%s/%s", node->name, part);
-  return prefix == NULL ? NULL : optimizer_new_name(graph, prefix);
+  return prefix == NULL ? NULL : graph_new_free_name(graph, prefix);
 }
 
 /* The nodes that replace the converter. */
@@ -95,12 +95,7 @@ static bool add_identities(Graph *graph, const Node *node, Arena *arena, NodeOut
 }
 
 static bool infer(Graph *graph, const NodeOutput *outputs, int count, Status *status) {
-  for (int i = 0; i < count; i++) {
-    Status ignored;
-    status_init(&ignored);
-    if (!graph_infer_shapes(graph, outputs[i].node, &ignored) && ignored.code == CODE_RESOURCE_EXHAUSTED)
-      return oom(status);
-  }
+  for (int i = 0; i < count; i++) TRY(graph_infer_leniently(graph, outputs[i].node, status));
   return true;
 }
 

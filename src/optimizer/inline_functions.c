@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/node_builder.h"
 #include "optimizer/optimizer_internal.h"
 
 static const char kPrefix[] = "Func/";
@@ -94,7 +95,7 @@ bool inline_validate(const Node *caller, const FunctionBody *body, const InlineO
 
 static const char *new_name(Inliner *in, const char *part) {
   const char *prefix = arena_printf(in->arena, "%s%s%s", kPrefix, in->prefix, part);
-  return prefix == NULL ? NULL : optimizer_new_name(in->graph, prefix);
+  return prefix == NULL ? NULL : graph_new_free_name(in->graph, prefix);
 }
 
 static const char *device_of(const Node *node) {
@@ -320,13 +321,6 @@ static bool add_output_control(Inliner *in) {
   return true;
 }
 
-static bool infer(Inliner *in, Node *node) {
-  Status ignored;
-  status_init(&ignored);
-  if (graph_infer_shapes(in->graph, node, &ignored) || ignored.code != CODE_RESOURCE_EXHAUSTED) return true;
-  return oom(in);
-}
-
 /* Of all nodes, inputs first. What does not fit shows when it runs, as in a call. */
 static bool infer_shapes(Inliner *in) {
   Node **order;
@@ -334,7 +328,7 @@ static bool infer_shapes(Inliner *in) {
   TRY(optimizer_order(in->body->graph, in->arena, &order, &count, in->status));
   for (int64_t i = 0; i < count; i++) {
     Node *copy = in->copies[order[i]->id];
-    if (copy != NULL) TRY(infer(in, copy));
+    if (copy != NULL) TRY(graph_infer_leniently(in->graph, copy, in->status));
   }
   return true;
 }
@@ -349,31 +343,23 @@ static bool move_consumers(Inliner *in) {
   return optimizer_move_consumers(in->graph, in->caller, outputs, in->output_control, in->status);
 }
 
-/* The name is free only once the call is gone. */
-static bool keep_caller(Inliner *in, NodeDef *def, Node *const *outputs, Node **node) {
-  Edge *edge;
-  TRY(graph_add_node(in->graph, def, node, in->status));
-  for (int i = 0; i < (*node)->num_inputs; i++)
-    TRY(graph_add_edge(in->graph, outputs[i], 0, *node, i, &edge, in->status));
-  TRY(add_control(in, in->output_control, *node));
-  return infer(in, *node);
+/* Begins the node that keeps the name of the call. */
+static void begin_keeper(Inliner *in, NodeBuilder *keeper) {
+  const Node *caller = in->caller;
+  bool values = in->options->keep_caller_node == KEEP_CALLER_FETCHABLE && caller->num_outputs > 0;
+  node_builder(keeper, in->graph, values ? "IdentityN" : "NoOp", caller->name);
+  node_builder_device(keeper, caller->def->device);
+  if (values) node_builder_types(keeper, "T", caller->output_types, caller->num_outputs);
+  for (int i = 0; values && i < caller->num_outputs; i++)
+    node_builder_input(keeper, (NodeOutput){in->outputs[i], 0});
+  node_builder_control(keeper, in->output_control);
 }
 
-static bool make_keeper(Inliner *in, NodeDef **def) {
-  Arena *arena = graph_arena(in->graph);
-  const Node *caller = in->caller;
-  KeepCallerNode keep = in->options->keep_caller_node;
-  *def = NULL;
-  if (keep == KEEP_CALLER_NOTHING) return true;
-  bool values = keep == KEEP_CALLER_FETCHABLE && caller->num_outputs > 0;
-  *def = node_def_new(arena, caller->name, values ? "IdentityN" : "NoOp");
-  if (*def == NULL) return oom(in);
-  (*def)->device = caller->def->device;
-  if (!values) return true;
-  int *types = arena_calloc(in->arena, caller->num_outputs, sizeof *types);
-  for (int i = 0; types != NULL && i < caller->num_outputs; i++) types[i] = (int)caller->output_types[i];
-  AttrValue *list = types == NULL ? NULL : attr_value_type_list(arena, types, (size_t)caller->num_outputs);
-  return list != NULL ? node_def_set_attr(*def, arena, "T", list, in->status) : oom(in);
+/* The name is free only once the call is gone. */
+static bool finish_keeper(Inliner *in, NodeBuilder *keeper) {
+  Node *node;
+  return node_builder_finish_bare(keeper, &node, in->status) &&
+         graph_infer_leniently(in->graph, node, in->status);
 }
 
 /* --- a call --- */
@@ -400,15 +386,17 @@ static void tell(const FunctionBodySource *source, Inliner *in) {
 }
 
 static bool inline_body(Inliner *in, const FunctionBodySource *source) {
-  NodeDef *keeper_def;
-  if (!add_all(in) || !make_keeper(in, &keeper_def)) {
+  NodeBuilder keeper;
+  bool keeps = in->options->keep_caller_node != KEEP_CALLER_NOTHING;
+  bool ok = add_all(in);
+  if (ok && keeps) begin_keeper(in, &keeper);
+  if (!ok || (keeps && !node_builder_ok(&keeper, in->status))) {
     remove_all(in);
     return false;
   }
   TRY(move_consumers(in));
-  Node *keeper = NULL;
   graph_remove_node(in->graph, in->caller);
-  bool ok = keeper_def == NULL || keep_caller(in, keeper_def, in->outputs, &keeper);
+  ok = !keeps || finish_keeper(in, &keeper);
   tell(source, in);
   return ok;
 }

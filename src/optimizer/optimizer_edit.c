@@ -1,11 +1,7 @@
 /* Building blocks for passes. */
-#include <string.h>
-
-#include "base/alloc.h"
 #include "graph/graph_walk.h"
+#include "graph/node_builder.h"
 #include "optimizer/optimizer_internal.h"
-
-static bool oom(Status *status) { return status_oom(status, "an optimised graph"); }
 
 /* --- order --- */
 
@@ -22,38 +18,21 @@ bool optimizer_order(const Graph *graph, Arena *arena, Node ***order, int64_t *c
 
 /* --- adding --- */
 
-/* TensorFlow numbers names and does not look whether they are free: a graph that was exported and read back
- * may have them. */
-const char *optimizer_new_name(Graph *graph, const char *prefix) {
-  const char *name;
-  do {
-    name = graph_new_name(graph, prefix);
-  } while (name != NULL && graph_find_node(graph, name) != NULL);
-  return name;
-}
-
-static NodeDef *new_def(Graph *graph, const char *name, const char *op, const char *device) {
-  Arena *arena = graph_arena(graph);
-  NodeDef *def = name == NULL ? NULL : node_def_new(arena, name, op);
-  if (def == NULL) return NULL;
-  def->device = arena_strdup(arena, device);
-  return def->device != NULL ? def : NULL;
-}
-
 bool optimizer_add_no_op(Graph *graph, const char *name, const char *device, Node **node, Status *status) {
-  NodeDef *def = new_def(graph, name, "NoOp", device);
-  return def != NULL ? graph_add_node(graph, def, node, status) : oom(status);
+  NodeBuilder b;
+  node_builder(&b, graph, "NoOp", name);
+  node_builder_device(&b, device);
+  return node_builder_finish_bare(&b, node, status);
 }
 
 bool optimizer_add_identity(Graph *graph, const char *name, const char *device, Node *from, int output,
                             Node **node, Status *status) {
-  Edge *edge;
-  NodeDef *def = new_def(graph, name, "Identity", device);
-  AttrValue *type = attr_value_type(graph_arena(graph), dtype_base(from->output_types[output]));
-  if (def == NULL || type == NULL) return oom(status);
-  TRY(node_def_set_attr(def, graph_arena(graph), "T", type, status));
-  TRY(graph_add_node(graph, def, node, status));
-  return graph_add_edge(graph, from, output, *node, 0, &edge, status);
+  NodeBuilder b;
+  node_builder(&b, graph, "Identity", name);
+  node_builder_device(&b, device);
+  node_builder_type(&b, "T", from->output_types[output]);
+  node_builder_input(&b, (NodeOutput){from, output});
+  return node_builder_finish_bare(&b, node, status);
 }
 
 /* --- moving --- */

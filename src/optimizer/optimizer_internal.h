@@ -13,10 +13,6 @@ static inline bool kept(const NodeSet *keep, const Node *node) {
 MUST_CHECK bool optimizer_order(const Graph *graph, Arena *arena, Node ***order, int64_t *count,
                                 Status *status);
 
-/* The part of the name of a node that passes add, numbered and free: "<prefix>/_0". NULL when out of memory.
- */
-const char *optimizer_new_name(Graph *graph, const char *prefix);
-
 /* A node without inputs, named `name` (in the graph's arena), on a device (copied). */
 MUST_CHECK bool optimizer_add_no_op(Graph *graph, const char *name, const char *device, Node **node,
                                     Status *status);
