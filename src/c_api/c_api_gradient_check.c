@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
 #include "gradient/graph_gradients.h"
+#include "graph/node_builder.h"
 #include "tfcore/gradient_checker.h"
 
 /* A tensor that the check changes number by number: an x, or a dy. */
@@ -89,14 +90,12 @@ static bool run_ys(GradientCheck *check) {
 
 static bool add_node(GradientCheck *check, const char *op, const char *type_attr, DataType type,
                      const NodeOutput *input, NodeOutput *output) {
-  const char *name = graph_unique_name(check->graph, "gradient_check");
-  NodeDef *def = name == NULL ? NULL : node_def_new(check->arena, name, op);
-  AttrValue *value = attr_value_type(check->arena, dtype_base(type));
-  if (def == NULL || value == NULL) return oom(check);
-  TRY(node_def_set_attr(def, check->arena, type_attr, value, check->status));
+  NodeBuilder b;
+  node_builder(&b, check->graph, op, graph_unique_name(check->graph, "gradient_check"));
+  node_builder_type(&b, type_attr, type);
+  if (input != NULL) node_builder_input(&b, *input);
   output->index = 0;
-  return graph_add_operation(check->graph, def, input, input == NULL ? 0 : 1, NULL, 0, &output->node,
-                             check->status);
+  return node_builder_finish(&b, &output->node, check->status);
 }
 
 /* The ys at x, and room for a dy of the shape of each. */
