@@ -1,10 +1,10 @@
 /* Files in memory: a sorted array of them behind one lock. */
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/file_store.h"
+#include "base/sync.h"
 
 typedef struct Content {
   int64_t num_names;
@@ -17,7 +17,7 @@ typedef struct MemoryFile {
   Content *content; /* shared by the names of a file */
 } MemoryFile;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Mutex lock = MUTEX_INIT;
 static MemoryFile *files;
 static int64_t file_count, file_capacity;
 
@@ -71,20 +71,20 @@ static bool insert(const char *path, Content *content) {
 }
 
 static bool memory_size(const char *path, int64_t *size, Status *status) {
-  pthread_mutex_lock(&lock);
+  mutex_lock(&lock);
   MemoryFile *file = find(path);
   if (file != NULL) *size = file->content->size;
-  pthread_mutex_unlock(&lock);
+  mutex_unlock(&lock);
   return file != NULL || file_error(path, ENOENT, status);
 }
 
 static bool memory_read(const char *path, int64_t offset, void *bytes, int64_t size, Status *status) {
-  pthread_mutex_lock(&lock);
+  mutex_lock(&lock);
   MemoryFile *file = find(path);
   bool inside = file != NULL && offset >= 0 && size >= 0 && offset <= file->content->size &&
                 size <= file->content->size - offset;
   if (inside && size > 0) memcpy(bytes, file->content->bytes + offset, (size_t)size);
-  pthread_mutex_unlock(&lock);
+  mutex_unlock(&lock);
   if (file == NULL) return file_error(path, ENOENT, status);
   return inside || status_set(status, CODE_OUT_OF_RANGE, "%s; Read less bytes than requested", path);
 }
@@ -111,9 +111,9 @@ static bool write_locked(const char *path, bool append, const void *bytes, int64
 }
 
 static bool memory_write(const char *path, bool append, const void *bytes, int64_t size, Status *status) {
-  pthread_mutex_lock(&lock);
+  mutex_lock(&lock);
   bool ok = write_locked(path, append, bytes, size, status);
-  pthread_mutex_unlock(&lock);
+  mutex_unlock(&lock);
   return ok;
 }
 
@@ -125,9 +125,9 @@ static bool link_locked(const char *from, const char *to, Status *status) {
 }
 
 static bool memory_link(const char *from, const char *to, Status *status) {
-  pthread_mutex_lock(&lock);
+  mutex_lock(&lock);
   bool ok = link_locked(from, to, status);
-  pthread_mutex_unlock(&lock);
+  mutex_unlock(&lock);
   return ok;
 }
 
@@ -143,17 +143,17 @@ static bool rename_locked(const char *from, const char *to, Status *status) {
 }
 
 static bool memory_rename(const char *from, const char *to, Status *status) {
-  pthread_mutex_lock(&lock);
+  mutex_lock(&lock);
   bool ok = rename_locked(from, to, status);
-  pthread_mutex_unlock(&lock);
+  mutex_unlock(&lock);
   return ok;
 }
 
 static bool memory_remove(const char *path, Status *status) {
-  pthread_mutex_lock(&lock);
+  mutex_lock(&lock);
   MemoryFile *file = find(path);
   if (file != NULL) drop(file);
-  pthread_mutex_unlock(&lock);
+  mutex_unlock(&lock);
   return file != NULL || file_error(path, ENOENT, status);
 }
 
@@ -168,13 +168,13 @@ static bool memory_directory(const char *path, Status *status) {
 static bool visit_under(const char *prefix, size_t prefix_length, bool deep, FileVisitor visit, void *arg, Status *status) {
   StrBuf names = {0};
   bool ok = false;
-  pthread_mutex_lock(&lock);
+  mutex_lock(&lock);
   for (int64_t i = 0; i < file_count; i++) {
     const char *path = files[i].path;
     if (strncmp(path, prefix, prefix_length) != 0) continue;
     if (deep || strchr(path + prefix_length, '/') == NULL) strbuf_append_bytes(&names, path + prefix_length, strlen(path + prefix_length) + 1);
   }
-  pthread_mutex_unlock(&lock);
+  mutex_unlock(&lock);
   TRY_DONE(strbuf_ok(&names, status));
   for (int64_t at = 0; at < names.length; at += (int64_t)strlen(names.data + at) + 1) TRY_DONE(visit(arg, names.data + at, status));
   ok = true;
@@ -196,9 +196,9 @@ static bool memory_list(const char *directory, FileVisitor visit, void *arg, Sta
 bool file_memory_list(FileVisitor visit, void *arg, Status *status) { return visit_under("", 0, true, visit, arg, status); }
 
 void file_memory_clear(void) {
-  pthread_mutex_lock(&lock);
+  mutex_lock(&lock);
   while (file_count > 0) drop(&files[file_count - 1]);
-  pthread_mutex_unlock(&lock);
+  mutex_unlock(&lock);
 }
 
 static bool memory_sync(const char *path, Status *status) {

@@ -1,0 +1,94 @@
+/* Threads, and what they wait for: the one place that knows pthread. Builds for one thread (wasm without threads) have nothing
+ * to wait for: there SYNC_HAS_THREADS is 0 and locking compiles to nothing.
+ *
+ *   static Mutex lock = MUTEX_INIT;
+ *   mutex_lock(&lock);
+ *   ...
+ *   mutex_unlock(&lock);
+ *
+ * A Mutex must not be copied or moved. It is plain (a thread that holds it must not lock it again), recursive, or checked.
+ */
+#ifndef TFCORE_BASE_SYNC_H_
+#define TFCORE_BASE_SYNC_H_
+
+#include "base/status.h"
+
+#if !defined(__wasm__) || defined(TFCORE_THREADS)
+#include <pthread.h>
+#define SYNC_HAS_THREADS 1
+#else
+#define SYNC_HAS_THREADS 0
+#endif
+
+#if SYNC_HAS_THREADS
+
+typedef struct Mutex {
+  pthread_mutex_t handle;
+} Mutex;
+#define MUTEX_INIT {PTHREAD_MUTEX_INITIALIZER} /* plain */
+
+/* False when the system has no more of them; then the mutex must not be used or destroyed. */
+MUST_CHECK bool mutex_init(Mutex *mutex);
+MUST_CHECK bool mutex_init_recursive(Mutex *mutex); /* the thread that holds it may lock it again */
+MUST_CHECK bool mutex_init_checked(Mutex *mutex);   /* for mutex_lock_unless_held */
+static inline void mutex_destroy(Mutex *mutex) { pthread_mutex_destroy(&mutex->handle); }
+static inline void mutex_lock(Mutex *mutex) { pthread_mutex_lock(&mutex->handle); }
+static inline void mutex_unlock(Mutex *mutex) { pthread_mutex_unlock(&mutex->handle); }
+/* Of a checked mutex: false when this thread holds it already. */
+MUST_CHECK static inline bool mutex_lock_unless_held(Mutex *mutex) {
+  return pthread_mutex_lock(&mutex->handle) == 0;
+}
+
+/* A condition. Waiting gives the mutex, which is held, to others until a signal comes; it may also end without one. */
+typedef struct Cond {
+  pthread_cond_t handle;
+} Cond;
+MUST_CHECK bool cond_init(Cond *cond);
+static inline void cond_destroy(Cond *cond) { pthread_cond_destroy(&cond->handle); }
+static inline void cond_wait(Cond *cond, Mutex *mutex) { pthread_cond_wait(&cond->handle, &mutex->handle); }
+static inline void cond_signal(Cond *cond) { pthread_cond_signal(&cond->handle); }
+static inline void cond_broadcast(Cond *cond) { pthread_cond_broadcast(&cond->handle); }
+
+/* Work that is done once in a process, by the first thread that comes; the others wait for its end. */
+typedef pthread_once_t Once;
+#define ONCE_INIT PTHREAD_ONCE_INIT
+static inline void once_run(Once *once, void (*work)(void)) { pthread_once(once, work); }
+
+/* A thread that runs work(argument). False when the system has no thread left. Each one is joined. */
+typedef pthread_t Thread;
+static inline bool thread_start(Thread *thread, void *(*work)(void *argument), void *argument) {
+  return pthread_create(thread, NULL, work, argument) == 0;
+}
+static inline void thread_join(Thread thread) { pthread_join(thread, NULL); }
+
+#else
+
+/* A checked mutex remembers whether it is held. */
+typedef struct Mutex {
+  bool held;
+} Mutex;
+#define MUTEX_INIT {false}
+MUST_CHECK static inline bool mutex_init(Mutex *mutex) {
+  mutex->held = false;
+  return true;
+}
+MUST_CHECK static inline bool mutex_init_recursive(Mutex *mutex) { return mutex_init(mutex); }
+MUST_CHECK static inline bool mutex_init_checked(Mutex *mutex) { return mutex_init(mutex); }
+static inline void mutex_destroy(Mutex *mutex) { (void)mutex; }
+static inline void mutex_lock(Mutex *mutex) { (void)mutex; }
+static inline void mutex_unlock(Mutex *mutex) { mutex->held = false; }
+MUST_CHECK static inline bool mutex_lock_unless_held(Mutex *mutex) {
+  return mutex->held ? false : (mutex->held = true);
+}
+
+typedef bool Once;
+#define ONCE_INIT false
+static inline void once_run(Once *once, void (*work)(void)) {
+  if (*once) return;
+  *once = true;
+  work();
+}
+
+#endif
+
+#endif
