@@ -3,16 +3,9 @@
 #ifndef TFCORE_GRAPH_GRAPH_INTERNAL_H_
 #define TFCORE_GRAPH_GRAPH_INTERNAL_H_
 
+#include "base/sync.h"
 #include "graph/function_library_internal.h"
 #include "graph/graph.h"
-
-/* Where there is one thread nothing has to wait. */
-#if !defined(__wasm__) || defined(TFCORE_THREADS)
-#include <pthread.h>
-#define GRAPH_HAS_LOCK 1
-#else
-#define GRAPH_HAS_LOCK 0
-#endif
 
 /* A value or partial shape that was computed for shape inference, or the knowledge that there is none.
  * Entries live in the graph's arena, newest first in one list, so that rolling back the arena can drop
@@ -109,10 +102,8 @@ struct Graph {
   Graph *library;
   InferenceContext *call;
   const HandleData *no_handles[SHARED_HANDLES]; /* all NULL: shared by the nodes that have no handle data */
-#if GRAPH_HAS_LOCK
-  pthread_mutex_t lock;
+  Mutex lock; /* recursive */
   bool has_lock;
-#endif
 };
 
 extern const ShapeValue kUnknownShape;
