@@ -2,12 +2,12 @@
  * once. So the new data files get the names of a number that the old index does not have; the new index replaces the old
  * one, which is the step that counts; and the old data files go. If the number was changed for this, the files get the
  * names that belong to theirs as second names, and an index says so, before the first names go. */
-#include <pthread.h>
 
+#include "base/sync.h"
 #include "checkpoint/bundle_internal.h"
 
 /* The writers of one process publish one after the other. */
-static pthread_mutex_t publishing = PTHREAD_MUTEX_INITIALIZER;
+static Mutex publishing = MUTEX_INIT;
 
 /* How many data files the checkpoint has that is there; 0 when there is none that can be read. */
 static bool find_num_shards(Str prefix, int32_t *num_shards, Status *status) {
@@ -94,9 +94,9 @@ static bool publish(Str prefix, BundleHeader *header, IndexEntry *entries, int64
 
 bool bundle_publish(Str prefix, BundleHeader *header, IndexEntry *entries, int64_t count, PlaceShard place, void *arg, Status *status) {
   int32_t num_shards = header->num_shards;
-  pthread_mutex_lock(&publishing);
+  mutex_lock(&publishing);
   bool ok = publish(prefix, header, entries, count, place, arg, status);
-  pthread_mutex_unlock(&publishing);
+  mutex_unlock(&publishing);
   header->num_shards = num_shards;
   return ok;
 }

@@ -1,7 +1,8 @@
 #include "checkpoint/crc32c.h"
 
-#include <pthread.h>
 #include <string.h>
+
+#include "base/sync.h"
 
 /* The reversed polynomial. */
 static const uint32_t kPolynomial = 0x82f63b78u;
@@ -9,7 +10,7 @@ static const uint32_t kMaskDelta = 0xa282ead8u;
 
 /* tables[k][b]: what byte b contributes with k zero bytes behind it. Eight of them take eight bytes a step. */
 static uint32_t tables[8][256];
-static pthread_once_t tables_made = PTHREAD_ONCE_INIT;
+static Once tables_made = ONCE_INIT;
 
 static void make_tables(void) {
   for (uint32_t b = 0; b < 256; b++) {
@@ -23,7 +24,7 @@ static void make_tables(void) {
 }
 
 uint32_t crc32c_extend(uint32_t crc, const void *bytes, int64_t size) {
-  pthread_once(&tables_made, make_tables);
+  once_run(&tables_made, make_tables);
   const unsigned char *p = bytes;
   crc = ~crc;
   for (; size >= 8; size -= 8, p += 8) {

@@ -1,10 +1,10 @@
 #include "op/kernel_registry.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/string_map.h"
+#include "base/sync.h"
 #include "op/node_def.h"
 #include "op/op_def_builder.h"
 
@@ -18,12 +18,12 @@ typedef struct Registered {
 
 /* Guarded by `lock`; `count` may be read without it. */
 static struct {
-  pthread_mutex_t lock;
+  Mutex lock;
   atomic_int count;
   Arena *arena;
   StringMap by_op; /* name -> the first Registered */
   Registered *first, *last;
-} registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} registry = {.lock = MUTEX_INIT};
 
 /* Most processes register none: then nobody has to wait for anybody. */
 static bool has_none(void) { return atomic_load(&registry.count) == 0; }
@@ -55,15 +55,15 @@ static bool add(const KernelDef *def, const KernelFunctions *functions, void (*f
 }
 
 bool kernel_registry_add(const KernelDef *def, const KernelFunctions *functions, void (*free_data)(void *data), Status *status) {
-  pthread_mutex_lock(&registry.lock);
+  mutex_lock(&registry.lock);
   bool ok = add(def, functions, free_data, status);
-  pthread_mutex_unlock(&registry.lock);
+  mutex_unlock(&registry.lock);
   if (!ok && free_data) free_data(functions->data);
   return ok;
 }
 
 void kernel_registry_clear(void) {
-  pthread_mutex_lock(&registry.lock);
+  mutex_lock(&registry.lock);
   for (Registered *kernel = registry.first; kernel; kernel = kernel->next) {
     if (kernel->free_data) kernel->free_data(kernel->functions.data);
   }
@@ -73,7 +73,7 @@ void kernel_registry_clear(void) {
   registry.arena = NULL;
   registry.first = registry.last = NULL;
   atomic_store(&registry.count, 0);
-  pthread_mutex_unlock(&registry.lock);
+  mutex_unlock(&registry.lock);
 }
 
 /* --- the tables' kernels --- */
@@ -345,10 +345,10 @@ bool kernel_registry_select(const Op *op, const NodeDef *node, KernelFunctions *
   if (label_of(node).length == 0) TRY(find_entry(op, node, &entry, status)); /* the tables' kernels have no label */
   Choice choice = {.entry = entry};
   if (!entry || !has_none()) {
-    pthread_mutex_lock(&registry.lock);
+    mutex_lock(&registry.lock);
     bool ok = select_locked(op, node, entry, &choice, status);
     if (ok && choice.registered) *functions = choice.registered->functions;
-    pthread_mutex_unlock(&registry.lock);
+    mutex_unlock(&registry.lock);
     if (!ok || choice.registered) return ok;
   }
   const OpRegistration *registration = op->registration;
@@ -390,19 +390,19 @@ static bool list_all(OpRegistry *ops, Arena *arena, KernelList *list, Status *st
     const char *name = op_registry_name(ops, i);
     const Op *op;
     TRY(find_op(ops, name, &op, status));
-    pthread_mutex_lock(&registry.lock);
+    mutex_lock(&registry.lock);
     bool ok = list_op(op, name, arena, list, status);
-    pthread_mutex_unlock(&registry.lock);
+    mutex_unlock(&registry.lock);
     TRY(ok);
   }
   bool ok = true;
-  pthread_mutex_lock(&registry.lock);
+  mutex_lock(&registry.lock);
   for (int64_t i = 0; ok && i < registry.by_op.num_entries; i++) {
     const char *name = registry.by_op.entries[i].key;
     const Op *op;
     ok = find_op(ops, name, &op, status) && (op || list_op(NULL, name, arena, list, status));
   }
-  pthread_mutex_unlock(&registry.lock);
+  mutex_unlock(&registry.lock);
   return ok;
 }
 
@@ -413,9 +413,9 @@ bool kernel_registry_list(OpRegistry *ops, const char *op_name, Arena *arena, Ke
   if (!op_name) return list_all(ops, arena, made, status);
   const Op *op;
   TRY(find_op(ops, op_name, &op, status));
-  pthread_mutex_lock(&registry.lock);
+  mutex_lock(&registry.lock);
   bool ok = list_op(op, op_name, arena, made, status);
-  pthread_mutex_unlock(&registry.lock);
+  mutex_unlock(&registry.lock);
   return ok;
 }
 
@@ -438,10 +438,10 @@ bool op_has_kernel(const Op *op, DataType type) {
   if (has_none()) return false;
   bool found = false;
   const AttrDef *type_attr = first_type_attr(op->def);
-  pthread_mutex_lock(&registry.lock);
+  mutex_lock(&registry.lock);
   for (const Registered *kernel = string_map_find(&registry.by_op, op->def->name); kernel; kernel = kernel->next_of_op) {
     found |= may_compute(kernel->def, type_attr, type);
   }
-  pthread_mutex_unlock(&registry.lock);
+  mutex_unlock(&registry.lock);
   return found;
 }

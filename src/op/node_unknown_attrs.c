@@ -1,15 +1,15 @@
 /* Attrs that an op does not declare: what a newer producer wrote into a graph. */
-#include <pthread.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/string_map.h"
+#include "base/sync.h"
 #include "op/node_def.h"
 #include "op/op_def_builder.h"
 
 /* Hashes of "op attr", 0 where there is none yet: a table that takes no memory from anybody. */
 enum { MAX_NOTED = 1000, SLOTS = 2048 };
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Mutex lock = MUTEX_INIT;
 static uint64_t noted[SLOTS];
 static int num_noted;
 
@@ -17,14 +17,14 @@ static int num_noted;
 static bool note(const char *op, const char *attr) {
   uint64_t hash = (hash_bytes(op, strlen(op)) * 31 + hash_bytes(attr, strlen(attr))) | 1;
   size_t slot = (size_t)(hash >> 32) % SLOTS;
-  pthread_mutex_lock(&lock);
+  mutex_lock(&lock);
   while (noted[slot] != 0 && noted[slot] != hash) slot = (slot + 1) % SLOTS;
   bool first = noted[slot] == 0 && num_noted < MAX_NOTED;
   if (first) {
     noted[slot] = hash;
     num_noted++;
   }
-  pthread_mutex_unlock(&lock);
+  mutex_unlock(&lock);
   return first;
 }
 

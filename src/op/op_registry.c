@@ -1,11 +1,11 @@
 #include "op/op_registry.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/string_map.h"
+#include "base/sync.h"
 #include "op/op_def_builder.h"
 #include "op/op_registration.h"
 
@@ -34,7 +34,7 @@ typedef struct Entry {
 
 /* Guarded by `lock`, all of it. An Op that was handed out does not change or move until the registry is cleared. */
 struct OpRegistry {
-  pthread_mutex_t lock;
+  Mutex lock;
   Arena *arena;  /* of entries, OpDefs and failures; NULL while there are none */
   StringMap map; /* name -> Entry; the order of its entries is the order of registration */
   int64_t num_pending;
@@ -49,10 +49,10 @@ struct OpRegistry {
   void *validator_arg;
 };
 
-static OpRegistry global_registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static OpRegistry global_registry = {.lock = MUTEX_INIT};
 
-static void lock(OpRegistry *registry) { pthread_mutex_lock(&registry->lock); }
-static void unlock(OpRegistry *registry) { pthread_mutex_unlock(&registry->lock); }
+static void lock(OpRegistry *registry) { mutex_lock(&registry->lock); }
+static void unlock(OpRegistry *registry) { mutex_unlock(&registry->lock); }
 
 /* --- a registry's life --- */
 
@@ -61,7 +61,7 @@ OpRegistry *op_registry_global(void) { return &global_registry; }
 OpRegistry *op_registry_new(void) {
   OpRegistry *registry = mem_calloc(1, sizeof *registry);
   if (!registry) return NULL;
-  if (pthread_mutex_init(&registry->lock, NULL) == 0) return registry;
+  if (mutex_init(&registry->lock)) return registry;
   mem_free(registry);
   return NULL;
 }
@@ -101,7 +101,7 @@ void op_registry_clear(OpRegistry *registry) {
 void op_registry_free(OpRegistry *registry) {
   if (!registry) return;
   op_registry_clear(registry);
-  pthread_mutex_destroy(&registry->lock);
+  mutex_destroy(&registry->lock);
   mem_free(registry);
 }
 

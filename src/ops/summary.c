@@ -1,10 +1,10 @@
 /* Summaries: serialised messages for TensorBoard. */
 #include <float.h>
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "base/string_map.h"
+#include "base/sync.h"
 #include "op/op_registry.h"
 #include "ops/summary_value.h"
 
@@ -83,7 +83,7 @@ REGISTER_OP(ScalarSummary,
 enum { MAX_LIMITS = 1600 };
 static double limits[MAX_LIMITS];
 static int num_limits;
-static pthread_once_t limits_made = PTHREAD_ONCE_INIT;
+static Once limits_made = ONCE_INIT;
 
 static void make_limits(void) {
   double positive[MAX_LIMITS / 2];
@@ -150,7 +150,7 @@ static bool histogram_summary(KernelContext *context, Status *status) {
   SummaryValue *value;
   bool ok = false;
   if (!tensor_is_scalar(context->inputs[0])) return status_invalid(status, "tags must be scalar");
-  pthread_once(&limits_made, make_limits);
+  once_run(&limits_made, make_limits);
   TRY(summary_begin(&arena, &summary, status));
   TRY_DONE(summary_add(summary, arena, string_at(context->inputs[0], 0), &value, status));
   value->value_case = TENSORFLOW__SUMMARY__VALUE__VALUE_HISTO;
