@@ -1,8 +1,9 @@
 #include "runtime/thread_pool.h"
 
 #include "base/alloc.h"
+#include "base/sync.h"
 
-#if defined(__wasm__) && !defined(TFCORE_THREADS)
+#if !SYNC_HAS_THREADS
 
 /* No threads in this build: the pool is the caller. */
 struct ThreadPool {
@@ -34,7 +35,6 @@ void thread_pool_shut_down(void) {}
 
 #else
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <unistd.h>
@@ -43,9 +43,9 @@ enum { MAX_THREADS = 64, CHUNKS_PER_THREAD = 4 };
 
 struct ThreadPool {
   Parallel parallel;
-  pthread_mutex_t mutex;
-  pthread_cond_t wake, done;
-  pthread_t workers[MAX_THREADS];
+  Mutex mutex;
+  Cond wake, done;
+  Thread workers[MAX_THREADS];
   int num_workers;
   bool stopping;
   /* The one job at a time. Workers join it under the mutex while it is open. */
@@ -72,19 +72,19 @@ static void work(ThreadPool *pool) {
 static void *run_worker(void *argument) {
   ThreadPool *pool = argument;
   uint64_t seen = 0;
-  pthread_mutex_lock(&pool->mutex);
+  mutex_lock(&pool->mutex);
   for (;;) {
     while (!pool->stopping && (pool->generation == seen || !pool->open))
-      pthread_cond_wait(&pool->wake, &pool->mutex);
+      cond_wait(&pool->wake, &pool->mutex);
     if (pool->stopping) break;
     seen = pool->generation;
     pool->active++;
-    pthread_mutex_unlock(&pool->mutex);
+    mutex_unlock(&pool->mutex);
     work(pool);
-    pthread_mutex_lock(&pool->mutex);
-    if (--pool->active == 0) pthread_cond_signal(&pool->done);
+    mutex_lock(&pool->mutex);
+    if (--pool->active == 0) cond_signal(&pool->done);
   }
-  pthread_mutex_unlock(&pool->mutex);
+  mutex_unlock(&pool->mutex);
   return NULL;
 }
 
@@ -97,7 +97,7 @@ static void run_parallel(void *argument, int64_t count, int64_t grain, ParallelB
   }
   int64_t pieces = (int64_t)pool->parallel.threads * CHUNKS_PER_THREAD;
   int64_t chunk = count / pieces + (count % pieces != 0);
-  pthread_mutex_lock(&pool->mutex);
+  mutex_lock(&pool->mutex);
   pool->body = body;
   pool->arg = arg;
   pool->count = count;
@@ -105,26 +105,37 @@ static void run_parallel(void *argument, int64_t count, int64_t grain, ParallelB
   atomic_store(&pool->next, 0);
   pool->generation++;
   pool->open = true;
-  pthread_cond_broadcast(&pool->wake);
-  pthread_mutex_unlock(&pool->mutex);
+  cond_broadcast(&pool->wake);
+  mutex_unlock(&pool->mutex);
   work(pool);
-  pthread_mutex_lock(&pool->mutex);
+  mutex_lock(&pool->mutex);
   pool->open = false;
-  while (pool->active > 0) pthread_cond_wait(&pool->done, &pool->mutex);
-  pthread_mutex_unlock(&pool->mutex);
+  while (pool->active > 0) cond_wait(&pool->done, &pool->mutex);
+  mutex_unlock(&pool->mutex);
   atomic_flag_clear(&pool->busy);
+}
+
+static bool init_waiting(ThreadPool *pool) {
+  if (!mutex_init(&pool->mutex)) return false;
+  if (cond_init(&pool->wake)) {
+    if (cond_init(&pool->done)) return true;
+    cond_destroy(&pool->wake);
+  }
+  mutex_destroy(&pool->mutex);
+  return false;
 }
 
 ThreadPool *thread_pool_new(int threads) {
   ThreadPool *pool = mem_calloc(1, sizeof *pool);
   if (!pool) return NULL;
-  pthread_mutex_init(&pool->mutex, NULL);
-  pthread_cond_init(&pool->wake, NULL);
-  pthread_cond_init(&pool->done, NULL);
+  if (!init_waiting(pool)) {
+    mem_free(pool);
+    return NULL;
+  }
   atomic_flag_clear(&pool->busy);
   if (threads > MAX_THREADS) threads = MAX_THREADS;
   while (pool->num_workers < threads - 1 &&
-         pthread_create(&pool->workers[pool->num_workers], NULL, run_worker, pool) == 0) {
+         thread_start(&pool->workers[pool->num_workers], run_worker, pool)) {
     pool->num_workers++;
   }
   pool->parallel = (Parallel){run_parallel, pool, pool->num_workers + 1};
@@ -133,28 +144,28 @@ ThreadPool *thread_pool_new(int threads) {
 
 void thread_pool_free(ThreadPool *pool) {
   if (!pool) return;
-  pthread_mutex_lock(&pool->mutex);
+  mutex_lock(&pool->mutex);
   pool->stopping = true;
-  pthread_cond_broadcast(&pool->wake);
-  pthread_mutex_unlock(&pool->mutex);
-  for (int i = 0; i < pool->num_workers; i++) pthread_join(pool->workers[i], NULL);
-  pthread_cond_destroy(&pool->done);
-  pthread_cond_destroy(&pool->wake);
-  pthread_mutex_destroy(&pool->mutex);
+  cond_broadcast(&pool->wake);
+  mutex_unlock(&pool->mutex);
+  for (int i = 0; i < pool->num_workers; i++) thread_join(pool->workers[i]);
+  cond_destroy(&pool->done);
+  cond_destroy(&pool->wake);
+  mutex_destroy(&pool->mutex);
   mem_free(pool);
 }
 
 /* The process's pool. What kernels hold stays the same when the pool behind it is replaced. */
-static pthread_mutex_t default_mutex = PTHREAD_MUTEX_INITIALIZER;
+static Mutex default_mutex = MUTEX_INIT;
 static ThreadPool *default_pool;
 static Parallel default_parallel; /* threads 0: not yet known */
 
 static void run_default(void *unused, int64_t count, int64_t grain, ParallelBody *body, void *arg) {
   (void)unused;
-  pthread_mutex_lock(&default_mutex);
+  mutex_lock(&default_mutex);
   if (!default_pool) default_pool = thread_pool_new(default_parallel.threads);
   ThreadPool *pool = default_pool;
-  pthread_mutex_unlock(&default_mutex);
+  mutex_unlock(&default_mutex);
   if (pool) {
     run_parallel(pool, count, grain, body, arg);
   } else {
@@ -170,30 +181,30 @@ static void set_default_size(int threads) {
 }
 
 const Parallel *thread_pool_default(void) {
-  pthread_mutex_lock(&default_mutex);
+  mutex_lock(&default_mutex);
   if (default_parallel.threads == 0) set_default_size((int)sysconf(_SC_NPROCESSORS_ONLN));
-  pthread_mutex_unlock(&default_mutex);
+  mutex_unlock(&default_mutex);
   return &default_parallel;
 }
 
 void thread_pool_shut_down(void) {
-  pthread_mutex_lock(&default_mutex);
+  mutex_lock(&default_mutex);
   thread_pool_free(default_pool);
   default_pool = NULL;
-  pthread_mutex_unlock(&default_mutex);
+  mutex_unlock(&default_mutex);
 }
 
 void thread_pool_set_size(int threads) {
   thread_pool_shut_down();
-  pthread_mutex_lock(&default_mutex);
+  mutex_lock(&default_mutex);
   set_default_size(threads);
-  pthread_mutex_unlock(&default_mutex);
+  mutex_unlock(&default_mutex);
 }
 
 void thread_pool_set_default_size(int threads) {
-  pthread_mutex_lock(&default_mutex);
+  mutex_lock(&default_mutex);
   if (default_parallel.threads == 0) set_default_size(threads);
-  pthread_mutex_unlock(&default_mutex);
+  mutex_unlock(&default_mutex);
 }
 
 #endif
