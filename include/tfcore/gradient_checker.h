@@ -42,9 +42,10 @@ typedef struct TF_GradientCheckOptions {
  * x from which no gradient flows counts as one whose gradient is zero. The check runs the graph once for each
  * element of the ys and twice for each of the xs.
  *
- * The operations that it needs are added to the graph, and removed again. INVALID_ARGUMENT for other types,
- * for values that do not fit their outputs and where the ys have other shapes in different runs; otherwise
- * errors are those of TF_AddGradients and TF_SessionRun. On error *max_error is left alone. */
+ * The operations that it needs are added to the graph, and removed again: no other thread may use the graph
+ * meanwhile. INVALID_ARGUMENT for other types, for values that do not fit their outputs and where the ys have
+ * other shapes in different runs; otherwise errors are those of TF_AddGradients and TF_SessionRun. On error
+ * *max_error is left alone. */
 TF_CAPI_EXPORT extern void TF_ComputeGradientError(TF_Graph *graph, const TF_Output *y, int ny,
                                                    const TF_Output *x, int nx, TF_Tensor *const *x_values,
                                                    const TF_GradientCheckOptions *options, double *max_error,

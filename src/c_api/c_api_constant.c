@@ -128,10 +128,10 @@ unsigned char TF_TryEvaluateConstant(TF_Graph *graph, TF_Output output, TF_Tenso
                                      TF_Status *status) {
   start_status(status);
   *result = NULL;
-  if (!check_output_index(output, &status->status) ||
-      !graph_check_node(graph->graph, operation_node(output.oper), &status->status)) {
-    return 0;
-  }
-  *result = value_of(graph->graph, to_node_output(output), &status->status);
+  if (!check_output_index(output, &status->status)) return 0;
+  lock_graph(graph);
+  if (graph_check_node(graph->graph, operation_node(output.oper), &status->status))
+    *result = value_of(graph->graph, to_node_output(output), &status->status);
+  unlock_graph(graph);
   return *result != NULL;
 }

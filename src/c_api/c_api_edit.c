@@ -60,15 +60,19 @@ static bool update_edge(Graph *graph, NodeOutput from, Node *to, int index, Stat
 
 void TF_UpdateEdge(TF_Graph *graph, TF_Output new_src, TF_Input dst, TF_Status *status) {
   start_status(status);
+  lock_graph(graph);
   reported(update_edge(graph->graph, to_node_output(new_src), operation_node(dst.oper), dst.index,
                        &status->status));
+  unlock_graph(graph);
 }
 
 void TF_AddWhileInputHack(TF_Graph *graph, TF_Output new_src, TF_Operation *dst, TF_Status *status) {
   start_status(status);
   Edge *edge;
+  lock_graph(graph);
   reported(graph_add_while_input(graph->graph, operation_node(new_src.oper), new_src.index,
                                  operation_node(dst), &edge, &status->status));
+  unlock_graph(graph);
 }
 
 /* Calls that tell nobody whether they worked: a wrong operation is left alone. */
@@ -82,21 +86,25 @@ void TF_AddOperationControlInput(TF_Graph *graph, TF_Operation *op, TF_Operation
   Status status;
   status_init(&status);
   Edge *edge;
+  lock_graph(graph);
   if (is_of_graph(graph, op) && is_of_graph(graph, input))
     reported(graph_add_control_edge(graph->graph, operation_node(input), operation_node(op), &edge, &status));
+  unlock_graph(graph);
 }
 
 void TF_RemoveAllControlInputs(TF_Graph *graph, TF_Operation *op) {
-  if (!is_of_graph(graph, op)) return;
+  lock_graph(graph);
   const Node *node = operation_node(op);
-  while (node->num_control_inputs > 0)
+  while (is_of_graph(graph, op) && node->num_control_inputs > 0)
     graph_remove_edge(graph->graph, node->control_inputs[node->num_control_inputs - 1]);
+  unlock_graph(graph);
 }
 
 void TF_SetRequestedDevice(TF_Graph *graph, TF_Operation *op, const char *device) {
-  if (!is_of_graph(graph, op)) return;
-  char *copy = arena_strdup(graph_arena(graph->graph), device);
+  lock_graph(graph);
+  char *copy = is_of_graph(graph, op) ? arena_strdup(graph_arena(graph->graph), device) : NULL;
   if (copy) operation_node(op)->def->device = copy;
+  unlock_graph(graph);
 }
 
 static bool set_attr(Graph *graph, Node *node, const char *name, const TF_Buffer *bytes, Status *status) {
@@ -115,19 +123,26 @@ static bool set_attr(Graph *graph, Node *node, const char *name, const TF_Buffer
 void TF_SetAttr(TF_Graph *graph, TF_Operation *op, const char *attr_name, TF_Buffer *attr_value_proto,
                 TF_Status *status) {
   start_status(status);
+  lock_graph(graph);
   if (graph_check_node(graph->graph, operation_node(op), &status->status)) {
     reported(set_attr(graph->graph, operation_node(op), attr_name, attr_value_proto, &status->status));
   }
+  unlock_graph(graph);
 }
 
-void TF_ClearAttr(TF_Graph *graph, TF_Operation *op, const char *attr_name, TF_Status *status) {
-  start_status(status);
-  if (!graph_check_node(graph->graph, operation_node(op), &status->status)) return;
-  NodeDef *def = operation_node(op)->def;
+static void clear_attr(NodeDef *def, const char *attr_name) {
   for (size_t i = 0; i < def->n_attr; i++) {
     if (strcmp(def->attr[i]->key, attr_name) != 0) continue;
     memmove(&def->attr[i], &def->attr[i + 1], (def->n_attr - i - 1) * sizeof *def->attr);
     def->n_attr--;
     return;
   }
+}
+
+void TF_ClearAttr(TF_Graph *graph, TF_Operation *op, const char *attr_name, TF_Status *status) {
+  start_status(status);
+  lock_graph(graph);
+  if (graph_check_node(graph->graph, operation_node(op), &status->status))
+    clear_attr(operation_node(op)->def, attr_name);
+  unlock_graph(graph);
 }

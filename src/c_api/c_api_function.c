@@ -108,8 +108,10 @@ TF_Function *TF_GraphToFunctionWithControlOutputs(
       .keep_arg_attrs = true,
   };
   Arena *arena = arena_new();
+  lock_graph(fn_body);
   bool ok =
       build_function(fn_body, &options, num_opers, opers, inputs, outputs, function, arena, &status->status);
+  unlock_graph(fn_body);
   arena_free(arena);
   ok = ok && (!description || describe(function, description, &status->status));
   ok = ok && (!append_hash_to_fn_name || append_hash(function, &status->status));
@@ -229,19 +231,27 @@ void TF_GraphCopyFunction(TF_Graph *g, const TF_Function *func, const TF_Functio
     return;
   }
   Arena *arena = arena_new();
+  lock_graph(g);
   reported(copy_function(g, func, grad, arena, &status->status));
+  unlock_graph(g);
   arena_free(arena);
 }
 
 void TF_GraphRemoveFunction(TF_Graph *g, const char *func_name, TF_Status *status) {
   start_status(status);
+  lock_graph(g);
   reported(function_library_remove_function(graph_function_library(g->graph), func_name, &status->status));
+  unlock_graph(g);
 }
 
-int TF_GraphNumFunctions(TF_Graph *g) { return (int)graph_num_functions(g->graph); }
+int TF_GraphNumFunctions(TF_Graph *g) {
+  lock_graph(g);
+  int count = (int)graph_num_functions(g->graph);
+  unlock_graph(g);
+  return count;
+}
 
-int TF_GraphGetFunctions(TF_Graph *g, TF_Function **funcs, int max_func, TF_Status *status) {
-  start_status(status);
+static int get_functions(TF_Graph *g, TF_Function **funcs, int max_func, TF_Status *status) {
   int count = TF_GraphNumFunctions(g) < max_func ? TF_GraphNumFunctions(g) : max_func;
   if (count < 0) count = 0;
   for (int i = 0; i < count; i++) {
@@ -250,5 +260,13 @@ int TF_GraphGetFunctions(TF_Graph *g, TF_Function **funcs, int max_func, TF_Stat
     for (int k = 0; k <= i; k++) TF_DeleteFunction(funcs[k]);
     return 0;
   }
+  return count;
+}
+
+int TF_GraphGetFunctions(TF_Graph *g, TF_Function **funcs, int max_func, TF_Status *status) {
+  start_status(status);
+  lock_graph(g);
+  int count = get_functions(g, funcs, max_func, status);
+  unlock_graph(g);
   return count;
 }

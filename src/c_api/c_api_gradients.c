@@ -137,7 +137,9 @@ void add_gradients_to(TF_Graph *g, const char *prefix, const TF_Output *y, int n
                       const TF_Output *dx, const GradientStops *stops, TF_Output *dy, TF_Status *status) {
   start_status(status);
   Arena *arena = arena_new();
+  lock_graph(g);
   reported(add_gradients(g, prefix, y, ny, x, nx, dx, stops, dy, arena, &status->status));
+  unlock_graph(g);
   arena_free(arena);
 }
 

@@ -59,36 +59,49 @@ void TF_GraphSetTensorShape(TF_Graph *graph, TF_Output output, const int64_t *di
                             TF_Status *status) {
   start_status(status);
   if (!check_output_index(output, &status->status)) return;
+  lock_graph(graph);
   reported(graph_set_shape(graph->graph, to_node_output(output), num_dims, dims, &status->status));
+  unlock_graph(graph);
 }
 
 void TF_SetRequireShapeInferenceFns(TF_Graph *graph, bool require) {
+  lock_graph(graph);
   graph_require_shape_fns(graph->graph, require);
+  unlock_graph(graph);
 }
 
+/* The graph is locked: what is known of the output is replaced when more becomes known. */
 static ShapeHandle known_shape(TF_Graph *graph, TF_Output output, Status *status) {
-  status_init(status);
   if (!check_output_index(output, status) ||
       !graph_check_node(graph->graph, operation_node(output.oper), status))
     return NULL;
   return graph_output_shape(to_node_output(output));
 }
 
+static int rank_of(ShapeHandle shape) { return shape && shape_rank_known(shape) ? shape_rank(shape) : -1; }
+
 int TF_GraphGetTensorNumDims(TF_Graph *graph, TF_Output output, TF_Status *status) {
-  ShapeHandle shape = known_shape(graph, output, &status->status);
-  return shape && shape_rank_known(shape) ? shape_rank(shape) : -1;
+  start_status(status);
+  lock_graph(graph);
+  int rank = rank_of(known_shape(graph, output, &status->status));
+  unlock_graph(graph);
+  return rank;
+}
+
+static bool read_shape(ShapeHandle shape, int64_t *dims, int num_dims, Status *status) {
+  if (rank_of(shape) != num_dims)
+    return status_invalid(status, "Expected rank is %d but actual rank is %d", num_dims, rank_of(shape));
+  for (int i = 0; i < num_dims; i++) dims[i] = dim_value(shape->dims[i]);
+  return true;
 }
 
 void TF_GraphGetTensorShape(TF_Graph *graph, TF_Output output, int64_t *dims, int num_dims,
                             TF_Status *status) {
+  start_status(status);
+  lock_graph(graph);
   ShapeHandle shape = known_shape(graph, output, &status->status);
-  if (status->status.code != CODE_OK) return;
-  int rank = shape && shape_rank_known(shape) ? shape_rank(shape) : -1;
-  if (rank != num_dims) {
-    status_invalid(&status->status, "Expected rank is %d but actual rank is %d", num_dims, rank);
-    return;
-  }
-  for (int i = 0; i < num_dims; i++) dims[i] = dim_value(shape->dims[i]);
+  if (status->status.code == CODE_OK) reported(read_shape(shape, dims, num_dims, &status->status));
+  unlock_graph(graph);
 }
 
 /* ---- operations ---- */
@@ -155,8 +168,15 @@ void TF_OperationAllInputs(TF_Operation *oper, TF_Output *inputs, int max_inputs
   for (int i = 0; i < count && i < max_inputs; i++) inputs[i] = TF_OperationInput((TF_Input){oper, i});
 }
 
+/* The list of edges out of an operation grows when another thread adds a consumer. */
+static const Node *lock_consumers(const TF_Operation *oper) {
+  const Node *node = operation_node(oper);
+  graph_lock(node->graph);
+  return node;
+}
+
 int TF_OperationOutputConsumers(TF_Output oper_out, TF_Input *consumers, int max_consumers) {
-  const Node *node = operation_node(oper_out.oper);
+  const Node *node = lock_consumers(oper_out.oper);
   int count = 0;
   for (int64_t i = 0; i < node->num_out_edges && count < max_consumers; i++) {
     const Edge *edge = node->out_edges[i];
@@ -164,15 +184,17 @@ int TF_OperationOutputConsumers(TF_Output oper_out, TF_Input *consumers, int max
       consumers[count++] = (TF_Input){node_operation(edge->dst), edge->dst_input};
     }
   }
+  graph_unlock(node->graph);
   return count;
 }
 
 int TF_OperationOutputNumConsumers(TF_Output oper_out) {
-  const Node *node = operation_node(oper_out.oper);
+  const Node *node = lock_consumers(oper_out.oper);
   int count = 0;
   for (int64_t i = 0; i < node->num_out_edges; i++) {
     count += !edge_is_control(node->out_edges[i]) && node->out_edges[i]->src_output == oper_out.index;
   }
+  graph_unlock(node->graph);
   return count;
 }
 
@@ -189,19 +211,21 @@ int TF_OperationGetControlInputs(TF_Operation *oper, TF_Operation **control_inpu
 
 int TF_OperationGetControlOutputs(TF_Operation *oper, TF_Operation **control_outputs,
                                   int max_control_outputs) {
-  const Node *node = operation_node(oper);
+  const Node *node = lock_consumers(oper);
   int count = 0;
   for (int64_t i = 0; i < node->num_out_edges && count < max_control_outputs; i++) {
     const Edge *edge = node->out_edges[i];
     if (edge_is_control(edge)) control_outputs[count++] = node_operation(edge->dst);
   }
+  graph_unlock(node->graph);
   return count;
 }
 
 int TF_OperationNumControlOutputs(TF_Operation *oper) {
-  const Node *node = operation_node(oper);
+  const Node *node = lock_consumers(oper);
   int count = 0;
   for (int64_t i = 0; i < node->num_out_edges; i++) count += edge_is_control(node->out_edges[i]);
+  graph_unlock(node->graph);
   return count;
 }
 
@@ -211,15 +235,21 @@ void TF_OperationToNodeDef(TF_Operation *oper, TF_Buffer *output_node_def, TF_St
 }
 
 TF_Operation *TF_GraphOperationByName(TF_Graph *graph, const char *oper_name) {
-  return node_operation(graph_find_node(graph->graph, oper_name));
+  lock_graph(graph);
+  Node *node = graph_find_node(graph->graph, oper_name);
+  unlock_graph(graph);
+  return node_operation(node);
 }
 
 TF_Operation *TF_GraphNextOperation(TF_Graph *graph, size_t *pos) {
+  lock_graph(graph);
   size_t id = *pos > SINK_ID ? *pos : SINK_ID + 1;
   size_t end = (size_t)graph_num_node_ids(graph->graph);
   while (id < end && !graph_node(graph->graph, (int64_t)id)) id++;
   *pos = id < end ? id + 1 : end;
-  return id < end ? node_operation(graph_node(graph->graph, (int64_t)id)) : NULL;
+  Node *node = id < end ? graph_node(graph->graph, (int64_t)id) : NULL;
+  unlock_graph(graph);
+  return node_operation(node);
 }
 
 /* ---- ops ---- */
@@ -227,8 +257,10 @@ TF_Operation *TF_GraphNextOperation(TF_Graph *graph, size_t *pos) {
 void TF_GraphGetOpDef(TF_Graph *graph, const char *op_name, TF_Buffer *output_op_def, TF_Status *status) {
   start_status(status);
   const Op *op;
+  lock_graph(graph);
   if (graph_look_up_op(graph->graph, op_name, &op, &status->status))
     reported(fill_buffer_with_message(op->def, output_op_def, &status->status));
+  unlock_graph(graph);
 }
 
 int TF_OpIsStateful(const char *op_type, TF_Status *status) {

@@ -255,7 +255,10 @@ TF_ImportGraphDefResults *TF_GraphImportGraphDefWithResults(TF_Graph *graph, con
     status_oom(&status->status, "import results");
     return NULL;
   }
-  if (import_graph(graph, graph_def, options, results, &status->status)) return results;
+  lock_graph(graph);
+  bool ok = import_graph(graph, graph_def, options, results, &status->status);
+  unlock_graph(graph);
+  if (ok) return results;
   TF_DeleteImportGraphDefResults(results);
   return NULL;
 }
@@ -292,11 +295,15 @@ static bool export_graph(TF_Graph *graph, Arena *arena, TF_Buffer *output, Statu
 void TF_GraphToGraphDef(TF_Graph *graph, TF_Buffer *output_graph_def, TF_Status *status) {
   start_status(status);
   Arena *arena = arena_new();
+  lock_graph(graph);
   reported(export_graph(graph, arena, output_graph_def, &status->status));
+  unlock_graph(graph);
   arena_free(arena);
 }
 
 void TF_GraphVersions(TF_Graph *graph, TF_Buffer *output_version_def, TF_Status *status) {
   start_status(status);
+  lock_graph(graph);
   reported(fill_buffer_with_message(graph_versions(graph->graph), output_version_def, &status->status));
+  unlock_graph(graph);
 }

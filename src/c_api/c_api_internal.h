@@ -49,6 +49,11 @@ static inline TF_Output from_node_output(NodeOutput output) {
   return (TF_Output){node_operation(output.node), output.index};
 }
 
+/* Every call that reads or writes what other calls on the same graph may change holds the graph's lock
+ * meanwhile; a call may call another one. Two graphs are never locked by one thread. */
+static inline void lock_graph(const TF_Graph *graph) { graph_lock(graph->graph); }
+static inline void unlock_graph(const TF_Graph *graph) { graph_unlock(graph->graph); }
+
 /* The NodeOutputs of an array, in `arena`. */
 MUST_CHECK bool to_node_outputs(const TF_Output *outputs, int count, Arena *arena, NodeOutput **out,
                                 Status *status);

@@ -28,6 +28,13 @@ void free_description(TF_OperationDescription *desc) {
   mem_free(desc);
 }
 
+static bool find_op(TF_Graph *graph, const char *type, const Op **op, Status *status) {
+  lock_graph(graph);
+  bool found = graph_look_up_op(graph->graph, type, op, status);
+  unlock_graph(graph);
+  return found;
+}
+
 TF_OperationDescription *TF_NewOperation(TF_Graph *graph, const char *op_type, const char *oper_name) {
   TF_OperationDescription *desc = mem_calloc(1, sizeof *desc);
   if (!desc) return NULL;
@@ -39,7 +46,7 @@ TF_OperationDescription *TF_NewOperation(TF_Graph *graph, const char *op_type, c
   }
   status_init(&desc->status);
   const Op *op;
-  if (!graph_look_up_op(graph->graph, op_type, &op, &desc->status)) {
+  if (!find_op(graph, op_type, &op, &desc->status)) {
     /* To the caller it is a bad argument, as all else that is wrong with an operation. */
     if (desc->status.code == CODE_NOT_FOUND) desc->status.code = CODE_INVALID_ARGUMENT;
     return desc;
@@ -60,9 +67,16 @@ void TF_SetDevice(TF_OperationDescription *desc, const char *device) {
   if (usable(desc)) node_def_builder_device(desc->builder, device);
 }
 
+/* Whether the operation is one of the graph's. */
+static bool check_operation(TF_OperationDescription *desc, const TF_Operation *oper) {
+  lock_graph(desc->graph);
+  bool ok = graph_check_node(desc->graph->graph, operation_node(oper), &desc->status);
+  unlock_graph(desc->graph);
+  return ok;
+}
+
 static bool keep_input(TF_OperationDescription *desc, TF_Output input) {
-  if (!check_output_index(input, &desc->status)) return false;
-  if (!graph_check_node(desc->graph->graph, operation_node(input.oper), &desc->status)) return false;
+  if (!check_output_index(input, &desc->status) || !check_operation(desc, input.oper)) return false;
   if (!mem_grow((void **)&desc->inputs, &desc->input_capacity, desc->num_inputs + 1, sizeof *desc->inputs)) {
     return status_oom(&desc->status, "an operation");
   }
@@ -95,7 +109,7 @@ void TF_AddInputList(TF_OperationDescription *desc, const TF_Output *inputs, int
 }
 
 void TF_AddControlInput(TF_OperationDescription *desc, TF_Operation *input) {
-  if (!usable(desc) || !graph_check_node(desc->graph->graph, operation_node(input), &desc->status)) return;
+  if (!usable(desc) || !check_operation(desc, input)) return;
   if (!mem_grow((void **)&desc->control_inputs, &desc->control_input_capacity, desc->num_control_inputs + 1,
                 sizeof(Node *))) {
     status_oom(&desc->status, "an operation");
@@ -333,8 +347,11 @@ static bool finish(TF_OperationDescription *desc, Node **node, Status *status) {
   }
   NodeDef *def;
   TRY(node_def_builder_finalize(desc->builder, &def, status));
-  return graph_add_operation(desc->graph->graph, def, desc->inputs, (int)desc->num_inputs,
-                             desc->control_inputs, (int)desc->num_control_inputs, node, status);
+  lock_graph(desc->graph);
+  bool ok = graph_add_operation(desc->graph->graph, def, desc->inputs, (int)desc->num_inputs,
+                                desc->control_inputs, (int)desc->num_control_inputs, node, status);
+  unlock_graph(desc->graph);
+  return ok;
 }
 
 TF_Operation *TF_FinishOperation(TF_OperationDescription *desc, TF_Status *status) {

@@ -62,7 +62,9 @@ TF_Session *TF_NewSession(TF_Graph *graph, const TF_SessionOptions *opts, TF_Sta
     status_oom(&status->status, "a session");
     return NULL;
   }
+  lock_graph(graph);
   session->session = session_new(graph->graph, &status->status);
+  unlock_graph(graph);
   if (session->session && opts) {
     session_optimize(session->session, !opts->unoptimized);
     session_set_timeout(session->session, opts->timeout);

@@ -13,8 +13,9 @@
  * inputs get a control edge from source and nodes without consumers one to sink at the end of every import
  * (graph_fixup_source_and_sink_edges). These edges count, have ids and can be added and removed as others,
  * but they stand in two fields of their own: the lists of a node, its NodeDef and exports have none of them,
- * and the lists of source and sink are empty. Not thread-safe: one writer, and no reader while it writes;
- * those that run the graph, each in a thread of its own, hold graph_lock when they look at it.
+ * and the lists of source and sink are empty. The calls below do not lock: where several threads share a graph,
+ * each holds graph_lock while it reads or writes it. What a node is (id, name, op, types) never changes and is
+ * read without the lock.
  */
 #ifndef TFCORE_GRAPH_GRAPH_H_
 #define TFCORE_GRAPH_GRAPH_H_
@@ -94,9 +95,10 @@ int64_t graph_mutation_count(const Graph *graph);
 
 /* --- threads (graph_lock.c) --- */
 
-/* Sessions of one graph may run at the same time: making plans and bodies of functions, which can add
- * functions to the library, is done by one of them after the other. A thread may lock several times. The lock
- * of a body is that of its library. */
+/* Held by the calls of the C API, and by sessions while they check what to run and make plans and bodies of
+ * functions, which can add functions to the library; not while a step runs. A thread may lock several times.
+ * The lock of a body is that of its library. A thread that holds the lock takes no session's mutex, because
+ * sessions lock in the opposite order. */
 void graph_lock(Graph *graph);
 void graph_unlock(Graph *graph);
 

@@ -1,4 +1,4 @@
-/* The lock of those that run a graph. */
+/* The lock of a graph that threads share. */
 #include "graph/graph_internal.h"
 
 bool graph_lock_init(Graph *graph) {

@@ -272,7 +272,7 @@ static size_t write_key(const PlanSpec *spec, int64_t *key) {
   return (size_t)n * sizeof *key;
 }
 
-static bool find_plan_locked(Session *session, const PlanSpec *spec, Plan **plan, Status *status) {
+static bool find_plan(Session *session, const PlanSpec *spec, Plan **plan, Status *status) {
   size_t key_size = write_key(spec, session->request.key);
   CachedPlan *cached = string_map_find_bytes(&session->plans, (const char *)session->request.key, key_size);
   int64_t mutation_count = graph_mutation_count(session->graph);
@@ -298,13 +298,6 @@ static bool find_plan_locked(Session *session, const PlanSpec *spec, Plan **plan
   if (string_map_set_bytes(&session->plans, key, key_size, cached, status)) return true;
   plan_free(*plan);
   return false;
-}
-
-static bool find_plan(Session *session, const PlanSpec *spec, Plan **plan, Status *status) {
-  graph_lock(session->graph);
-  bool ok = find_plan_locked(session, spec, plan, status);
-  graph_unlock(session->graph);
-  return ok;
 }
 
 /* Whether the shape agrees with what inference knows of the output. */
@@ -349,8 +342,8 @@ static bool check_feeds(const Session *session, const PlanSpec *asked, const Ten
 }
 
 /* Checks and sorts what is asked for, and begins the run of its plan. */
-static bool begin(Session *session, const PlanSpec *asked, const Tensor *const *feed_values, PlanRun **run,
-                  Status *status) {
+static bool begin_locked(Session *session, const PlanSpec *asked, const Tensor *const *feed_values, PlanRun **run,
+                         Status *status) {
   if (session->closed) return status_set(status, CODE_CANCELLED, "Session has been closed.");
   if (session->waiting)
     return status_set(status, CODE_FAILED_PRECONDITION, "The session has a step that paused and has not ended.");
@@ -376,6 +369,14 @@ static bool begin(Session *session, const PlanSpec *asked, const Tensor *const *
   for (int i = 0; i < asked->num_feeds; i++) request->feed_values[i] = feed_values[feed_order[i]];
   memset(request->fetch_values, 0, (size_t)asked->num_fetches * sizeof(Tensor));
   return plan_begin(plan, request->feed_values, run, status);
+}
+
+static bool begin(Session *session, const PlanSpec *asked, const Tensor *const *feed_values, PlanRun **run,
+                  Status *status) {
+  graph_lock(session->graph);
+  bool ok = begin_locked(session, asked, feed_values, run, status);
+  graph_unlock(session->graph);
+  return ok;
 }
 
 /* Runs until the step ends or pauses. request.order[i] is the caller's position of fetch i of the plan. */

@@ -7,8 +7,17 @@
  * TF_Get/SetHandleShapeAndType.
  *
  * Every call that can fail takes a TF_Status last and sets it (also to OK). Strings are NUL-terminated. A
- * TF_Operation belongs to its graph and lives as long. Functions are thread-safe on different graphs; calls
- * that change the same graph must not run at the same time. */
+ * TF_Operation belongs to its graph and lives as long.
+ *
+ * Threads. Several threads may use one graph at the same time: add and look up operations, import, add
+ * gradients and functions, make sessions and run them. Each call locks the graph while it reads or writes it;
+ * steps run outside that lock. The steps of one session run one after the other. As in TensorFlow, nothing
+ * protects
+ * - an operation that one thread edits (TF_UpdateEdge, TF_SetAttr, TF_ClearAttr, TF_SetRequestedDevice,
+ *   TF_AddOperationControlInput, TF_RemoveAllControlInputs, TF_AddWhileInputHack) from another one that looks
+ *   at its inputs, attrs or device, or runs it;
+ * - any other object (a TF_OperationDescription, TF_Status, TF_Buffer, TF_Function, options, results) that two
+ *   threads use at once, nor any object that one deletes while another uses it. */
 #ifndef TENSORFLOW_C_C_API_H_
 #define TENSORFLOW_C_C_API_H_
 
@@ -81,7 +90,7 @@ TF_CAPI_EXPORT extern void TF_GraphGetTensorShape(TF_Graph *graph, TF_Output out
  */
 TF_CAPI_EXPORT extern TF_OperationDescription *TF_NewOperation(TF_Graph *graph, const char *op_type,
                                                                const char *oper_name);
-/* The same; it is the caller who makes sure that nobody else changes the graph, here as everywhere. */
+/* The same: the lock of a graph can be taken again by the thread that holds it. */
 TF_CAPI_EXPORT extern TF_OperationDescription *TF_NewOperationLocked(TF_Graph *graph, const char *op_type,
                                                                      const char *oper_name);
 TF_CAPI_EXPORT extern void TF_SetDevice(TF_OperationDescription *desc, const char *device);
