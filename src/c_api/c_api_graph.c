@@ -25,6 +25,7 @@ TF_Graph *TF_NewGraph(void) {
   }
   graph_set_function_shapes(graph->graph, function_make_shape_body);
   graph_require_shape_fns(graph->graph, true);
+  graph_assume_shapes(graph->graph);
   atomic_init(&graph->references, 1);
   return graph;
 }

@@ -244,6 +244,11 @@ MUST_CHECK bool graph_update_shapes(Graph *graph, Node *node, bool *refined, Sta
  * exists for op 'X', did you forget to define it?". Otherwise, and in a new graph, their outputs are unknown.
  */
 void graph_require_shape_fns(Graph *graph, bool require);
+/* From here on inference says what TensorFlow says of graphs, also where that is an assumption: a loop without
+ * output_shapes keeps the shapes of its inputs. In a new graph all that is inferred holds when it runs. */
+void graph_assume_shapes(Graph *graph);
+/* Whether something was assumed: a run must not rely on the shapes of this graph then. */
+bool graph_has_assumed_shapes(const Graph *graph);
 /* Merges the inferred shape with what the caller knows (TF_GraphSetTensorShape). */
 MUST_CHECK bool graph_set_shape(Graph *graph, NodeOutput output, int rank /* UNKNOWN_RANK */,
                                 const int64_t *dims, Status *status);

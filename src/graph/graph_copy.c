@@ -238,6 +238,8 @@ bool graph_clone(const Graph *graph, Graph **clone, Status *status) {
   if (!*clone) return status_oom(status, "the copy of a graph");
   (*clone)->make_body = graph->make_body;
   (*clone)->require_shape_fns = graph->require_shape_fns;
+  (*clone)->assumes_shapes = graph->assumes_shapes;
+  (*clone)->has_assumed_shapes = graph->has_assumed_shapes;
   if (copy_functions(*clone, graph, status) && graph_copy(*clone, graph, status)) return true;
   graph_free(*clone);
   *clone = NULL;

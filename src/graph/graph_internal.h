@@ -89,6 +89,7 @@ struct Graph {
   RefinerScratch scratch;
   bool is_inferring; /* a shape function, or a kernel that computes a value for one, is running */
   bool require_shape_fns;
+  bool assumes_shapes, has_assumed_shapes;
 
   /* Calls of functions. */
   FunctionBodyFn make_body;

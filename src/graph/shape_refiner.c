@@ -5,11 +5,18 @@
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
 
+/* A body does what its call does. */
+static bool *may_assume(Graph *graph) {
+  if (graph->call) return graph->call->assumed;
+  return graph->assumes_shapes ? &graph->has_assumed_shapes : NULL;
+}
+
 InferenceContext graph_shape_context(Graph *graph, const Node *node) {
   return (InferenceContext){.node = node->def,
                             .op_def = node->op ? node->op->def : NULL,
                             .shape_data = node->op ? node->op->registration->shape_data : NULL,
                             .arena = graph->arena,
+                            .assumed = may_assume(graph),
                             .graph_def_version = graph->versions.producer};
 }
 
@@ -190,6 +197,10 @@ bool graph_infer_leniently(Graph *graph, Node *node, Status *status) {
 }
 
 void graph_require_shape_fns(Graph *graph, bool require) { graph->require_shape_fns = require; }
+
+void graph_assume_shapes(Graph *graph) { graph->assumes_shapes = true; }
+
+bool graph_has_assumed_shapes(const Graph *graph) { return graph->has_assumed_shapes; }
 
 ShapeHandle graph_output_shape(NodeOutput output) { return output.node->output_shapes[output.index]; }
 

@@ -44,6 +44,9 @@ struct InferenceContext {
   bool *requested_tensor_as_shape;
   const HandleData *const *input_handles; /* per input, may be NULL */
   const HandleData **output_handles;
+  /* NULL where shapes must hold when the graph runs. Otherwise a function may say what TensorFlow assumes of an op
+   * though the op does not promise it; it sets *assumed to true then. */
+  bool *assumed;
 };
 
 /* --- inputs and outputs --- */

@@ -8,7 +8,6 @@
  * INVALID_ARGUMENT for types that have no truth. */
 MUST_CHECK bool tensor_to_bool(const Tensor *value, bool *truth, Status *status);
 
-/* The shapes in the attr output_shapes, else unknown ones. (TensorFlow gives a loop without it the shapes of its inputs, which a body
- * may change.) */
+/* The shapes in the attr output_shapes, else unknown ones. */
 bool output_shapes_attr(InferenceContext *c, Status *status);
 #endif

@@ -132,12 +132,21 @@ static bool while_kernel(KernelContext *context, Status *status) {
   return loop_leave(context, loop, run_while(context, state, loop, status));
 }
 
+/* Without output_shapes the outputs are assumed to have the shapes of the inputs, which a body may change. */
+static bool while_shape(InferenceContext *c, Status *status) {
+  const AttrValue *shapes = node_def_attr(c->node, "output_shapes");
+  if (c->assumed == NULL || (shapes != NULL && shapes->list != NULL && shapes->list->n_shape > 0)) return output_shapes_attr(c, status);
+  for (int i = 0; i < c->num_outputs; i++) shape_set_output(c, i, shape_input(c, i));
+  *c->assumed = true;
+  return true;
+}
+
 REGISTER_OP(While,
   .inputs = {"input: T"},
   .outputs = {"output: T"},
   .attrs = {"T: list(type) >= 0", "cond: func", "body: func", "output_shapes: list(shape) = []", "parallel_iterations: int = 10"},
   .is_stateful = true,
-  .shape = output_shapes_attr,
+  .shape = while_shape,
   .gradient = FUNCTIONAL_GRADIENT,
   .state_size = sizeof(WhileState),
   .construct = while_construct,
@@ -147,7 +156,7 @@ REGISTER_OP(StatelessWhile,
   .inputs = {"input: T"},
   .outputs = {"output: T"},
   .attrs = {"T: list(type) >= 0", "cond: func", "body: func", "output_shapes: list(shape) = []", "parallel_iterations: int = 10"},
-  .shape = output_shapes_attr,
+  .shape = while_shape,
   .gradient = FUNCTIONAL_GRADIENT,
   .state_size = sizeof(WhileState),
   .construct = while_construct,

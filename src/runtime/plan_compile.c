@@ -520,11 +520,12 @@ static bool connect_feeds_and_fetches(Compiler *c, Status *status) {
   return true;
 }
 
-/* The graph's shapes follow from those of the feeds: where these may be others, shapes are inferred anew. */
+/* The graph's shapes follow from those of the feeds: where these may be others, or something was assumed, shapes
+ * are inferred anew. */
 static bool expand_calls(Compiler *c, Status *status) {
   bool calls = false;
   if (c->environment->bodies) TRY(graph_calls_functions(c->graph, c->spec, c->scratch, &calls, status));
-  if (!calls && !c->spec->any_shapes) return true;
+  if (!calls && !c->spec->any_shapes && !graph_has_assumed_shapes(c->graph)) return true;
   TRY(graph_expand_calls(c->graph, c->spec, c->environment->bodies, c->scratch, &c->expansion, status));
   c->graph = c->plan->expanded = c->expansion.graph;
   c->spec = &c->expansion.spec;

@@ -1,5 +1,5 @@
-/* Shapes that TensorFlow 2.21 infers for random nodes, or that it refuses them: tests/data/oracle/graph_shapes.txt, written by
- * tests/oracle/graph_shapes.py. A line is a GraphDef in hex, a tab, and the outputs of its node `node` ("S [2,?] ?") or "E". */
+/* Shapes that TensorFlow 2.21 infers for random nodes, or that it refuses them: tests/data/oracle/graph_shapes.txt and
+ * loop_shapes.txt, written by tests/oracle/graph_shapes.py and loop_shapes.py. A line is a GraphDef in hex, a tab, and the outputs of its node `node` ("S [2,?] ?") or "E". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,10 +55,10 @@ static void check_graph(const char *bytes, size_t length, const char *want) {
   TF_DeleteGraph(graph);
 }
 
-TEST(inferred_shapes_are_tensorflows) {
+static void check_file(const char *path, int at_least) {
   enum { MAX_LINE = 16384 };
   static char line[MAX_LINE], bytes[MAX_LINE];
-  FILE *stream = fopen(TFCORE_SOURCE_DIR "/tests/data/oracle/graph_shapes.txt", "rb");
+  FILE *stream = fopen(path, "rb");
   int count = 0;
   REQUIRE(stream != NULL);
   for (; fgets(line, sizeof line, stream) != NULL; count++) {
@@ -68,6 +68,10 @@ TEST(inferred_shapes_are_tensorflows) {
     check_graph(bytes, from_hex(line, (size_t)(tab - line), bytes), tab + 1);
   }
   fclose(stream);
-  CHECK(count > 300);
+  CHECK(count >= at_least);
   CHECK_CONTEXT("%s", "");
 }
+
+TEST(inferred_shapes_are_tensorflows) { check_file(TFCORE_SOURCE_DIR "/tests/data/oracle/graph_shapes.txt", 300); }
+
+TEST(inferred_shapes_of_loops_are_tensorflows) { check_file(TFCORE_SOURCE_DIR "/tests/data/oracle/loop_shapes.txt", 60); }
