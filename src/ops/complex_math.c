@@ -7,8 +7,6 @@
 
 #define LN2 0x1.62e42fefa39efp-1
 
-static bool finite_parts(double _Complex z) { return isfinite(creal(z)) && isfinite(cimag(z)); }
-
 /* A number z of ordinary size, z * 4^*half_exponent. */
 static double _Complex scaled(double _Complex z, int *half_exponent) {
   double size = fmax(fabs(creal(z)), fabs(cimag(z)));
@@ -18,7 +16,7 @@ static double _Complex scaled(double _Complex z, int *half_exponent) {
 }
 
 double _Complex complex_sqrt(double _Complex z) {
-  if (!finite_parts(z) || z == 0) return csqrt(z);
+  if (!complex_is_finite(z) || z == 0) return csqrt(z);
   int exponent;
   double _Complex w = scaled(z, &exponent);
   double x = creal(w), y = cimag(z), large = ldexp(sqrt((fabs(x) + hypot(x, cimag(w))) / 2), exponent), small = fabs(y) / (2 * large);
@@ -26,7 +24,7 @@ double _Complex complex_sqrt(double _Complex z) {
 }
 
 double _Complex complex_rsqrt(double _Complex z) {
-  if (!finite_parts(z) || z == 0) return 1 / csqrt(z);
+  if (!complex_is_finite(z) || z == 0) return 1 / csqrt(z);
   int exponent;
   frexp(fmax(fabs(creal(z)), fabs(cimag(z))), &exponent);
   exponent /= 2;
@@ -37,7 +35,7 @@ double _Complex complex_rsqrt(double _Complex z) {
 }
 
 double _Complex complex_sign(double _Complex z) {
-  if (!finite_parts(z) || z == 0) return z == 0 ? z : z / cabs(z);
+  if (!complex_is_finite(z) || z == 0) return z == 0 ? z : z / cabs(z);
   int exponent;
   double _Complex w = scaled(z, &exponent);
   double size = hypot(creal(w), cimag(w));
@@ -54,7 +52,7 @@ double complex_log_magnitude(double x, double y) {
 /* Near 1 the logarithm of the magnitude is half that of 1 + (x^2 + y^2 - 1), a small number whose terms cancel. */
 double _Complex complex_log(double _Complex z) {
   double x = creal(z), y = cimag(z), size = hypot(x, y), angle = atan2(y, x);
-  if (!(size > 0.5 && size < 2)) return complex_of(finite_parts(z) && z != 0 ? complex_log_magnitude(x, y) : log(size), angle);
+  if (!(size > 0.5 && size < 2)) return complex_of(complex_is_finite(z) && z != 0 ? complex_log_magnitude(x, y) : log(size), angle);
   DoubleDouble x2 = dd_product(x, x), y2 = dd_product(y, y);
   double terms[] = {x2.low, y2.low, y2.high, x2.high, -1};
   return complex_of(log1p(dd_sum_of(terms, 5)) / 2, angle);
@@ -75,8 +73,7 @@ double _Complex complex_log1p(double _Complex z) {
   return complex_of(log1p(square_of_one_more(x, y)) / 2, atan2(y, 1 + x));
 }
 
-/* e^x * factor * scale, where e^x may be too large and the product not. */
-static double exp_times(double x, double factor, double scale) {
+double complex_exp_times(double x, double factor, double scale) {
   enum { STEP = 500 };
   for (x = fmin(x, 2000); x > 700; x -= STEP) factor *= 0x1.45ba2a9f7e439p+721; /* e^500 */
   return exp(x) * (factor * scale);
@@ -84,8 +81,8 @@ static double exp_times(double x, double factor, double scale) {
 
 double _Complex complex_exp(double _Complex z) {
   double x = creal(z), y = cimag(z);
-  if (!finite_parts(z)) return cexp(z);
-  return complex_of(exp_times(x, cos(y), 1), y == 0 ? y : exp_times(x, sin(y), 1));
+  if (!complex_is_finite(z)) return cexp(z);
+  return complex_of(complex_exp_times(x, cos(y), 1), y == 0 ? y : complex_exp_times(x, sin(y), 1));
 }
 
 /* e^x cos y - 1 where it is small: near 0 as (e^x - 1) cos y - 2 sin^2(y/2), nearer as x - y^2/2. */
@@ -113,7 +110,7 @@ static bool cancels(double a, double b, double x, double y) {
 
 double _Complex complex_expm1(double _Complex z) {
   double x = creal(z), y = cimag(z);
-  if (!finite_parts(z)) {
+  if (!complex_is_finite(z)) {
     double _Complex e = cexp(z);
     return complex_of(creal(e) - 1, cimag(e));
   }
@@ -125,7 +122,7 @@ double _Complex complex_expm1(double _Complex z) {
 /* (e^x + cos y + i sin y) / (2 cosh x + 2 cos y), where neither sum overflows nor cancels without need. */
 double _Complex complex_sigmoid(double _Complex z) {
   double x = creal(z), y = cimag(z), c = cos(y / 2), sum = expm1(x), twice = 2 * c * c;
-  if (!finite_parts(z)) return 1 / (1 + cexp(-z));
+  if (!complex_is_finite(z)) return 1 / (1 + cexp(-z));
   if (fabs(x) <= 1) {
     double half = sinh(x / 2), by = 4 * (half * half + c * c);
     double above = cancels(sum, twice, x, y) ? cancelled_sum(x, y) : sum + twice;
@@ -137,31 +134,24 @@ double _Complex complex_sigmoid(double _Complex z) {
   return complex_of(e * above / by, e * sin(y) / by);
 }
 
-double _Complex complex_pow(double _Complex x, double _Complex y) {
-  if (y == 0) return 1;
-  if (x == 0 && creal(y) > 0) return 0;
-  if (!finite_parts(x) || !finite_parts(y) || x == 0) return cpow(x, y);
-  return complex_exp(y * complex_log(x));
-}
-
 double _Complex complex_sinh(double _Complex z) {
   double x = creal(z), y = cimag(z);
-  if (!finite_parts(z)) return csinh(z);
+  if (!complex_is_finite(z)) return csinh(z);
   if (fabs(x) <= 700) return complex_of(sinh(x) * cos(y), y == 0 ? y : cosh(x) * sin(y));
-  return complex_of(copysign(1, x) * exp_times(fabs(x), cos(y), 0.5), y == 0 ? y : exp_times(fabs(x), sin(y), 0.5));
+  return complex_of(copysign(1, x) * complex_exp_times(fabs(x), cos(y), 0.5), y == 0 ? y : complex_exp_times(fabs(x), sin(y), 0.5));
 }
 double _Complex complex_cosh(double _Complex z) {
   double x = creal(z), y = cimag(z);
-  if (!finite_parts(z)) return ccosh(z);
+  if (!complex_is_finite(z)) return ccosh(z);
   if (fabs(x) <= 700) return complex_of(cosh(x) * cos(y), x == 0 || y == 0 ? x * y : sinh(x) * sin(y));
   double sine = copysign(1, x) * sin(y);
-  return complex_of(exp_times(fabs(x), cos(y), 0.5), y == 0 ? sine : exp_times(fabs(x), sine, 0.5));
+  return complex_of(complex_exp_times(fabs(x), cos(y), 0.5), y == 0 ? sine : complex_exp_times(fabs(x), sine, 0.5));
 }
 
 /* (sinh 2x + i sin 2y) / (2 sinh^2 x + 2 cos^2 y), of x >= 0 with m = e^(2x) - 1 instead of hyperbolic functions. */
 double _Complex complex_tanh(double _Complex z) {
   double x = creal(z), y = cimag(z);
-  if (!finite_parts(z)) return ctanh(z);
+  if (!complex_is_finite(z)) return ctanh(z);
   double c = cos(y), sine = fabs(y) < 0x1p1000 ? sin(2 * y) : 2 * sin(y) * c;
   if (fabs(x) > 22) return complex_of(copysign(1, x), y == 0 ? y : 2 * sine * exp(-2 * fabs(x)));
   double m = expm1(2 * fabs(x)), by = m * m + 4 * c * c * (m + 1);

@@ -14,16 +14,26 @@ double dd_sum_of(double *terms, int count) {
   return sum;
 }
 
-/* The sum of x^k / k!, from the term `power` = x^k / k! on in steps of `step`, where each step multiplies by `by`. */
+/* (k + 1) ... (k + step) */
+static double divisor(int k, int step) {
+  double product = 1;
+  for (int i = 1; i <= step; i++) product *= k + i;
+  return product;
+}
+/* The sum of x^k / k!, from the term `power` = x^k / k! on in steps of `step`, where each step multiplies by `by`. Of terms that begin
+ * where a double's digits end a double has enough. */
 static DoubleDouble series(DoubleDouble power, DoubleDouble by, int k, int step) {
   DoubleDouble sum = power;
-  while (fabs(power.high) > 0x1p-112 * fabs(sum.high)) {
-    power = dd_mul(power, by);
-    for (int i = 1; i <= step; i++) power = dd_divide(power, k + i);
-    k += step;
+  for (; fabs(power.high) > 0x1p-56 * fabs(sum.high); k += step) {
+    power = dd_divide(dd_mul(power, by), divisor(k, step));
     sum = dd_add(sum, power);
   }
-  return sum;
+  double rest = 0;
+  for (double term = power.high; fabs(term) > 0x1p-112 * fabs(sum.high); k += step) {
+    term *= by.high / divisor(k, step);
+    rest += term;
+  }
+  return dd_add(sum, (DoubleDouble){rest, 0});
 }
 
 /* e^x = 2^k (1 + m) */

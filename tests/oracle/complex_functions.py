@@ -94,8 +94,21 @@ def quotient(dice):
 
 
 def power(dice):
+    """Base and exponent; sometimes so that the exponents are whole, a part of the result is small, or the base is near the unit circle."""
     x = mpc(any_scale(dice), any_scale(dice)) if dice.random() < 0.5 else mpc(dice.uniform(-3, 3), dice.uniform(-3, 3))
-    return x, mpc(dice.uniform(-4, 4), dice.uniform(-4, 4)) * dice.choice([1, 1, 1e-3, 10])
+    y = mpc(dice.uniform(-4, 4), dice.uniform(-4, 4)) * dice.choice([1, 1, 1e-3, 10])
+    kind = dice.randrange(6)
+    if kind == 0:
+        y = mpc(dice.choice([-3, -2, -1, 2, 3, 4, 5, 7]), dice.choice([0, 0, 1, -2]))
+    elif kind == 1:  # the angle of the result is near a multiple of half pi
+        turns, log = mp.pi / 2 * dice.randint(-9, 9), mp.log(x)
+        y = mpc(y.real, (turns - y.real * mp.arg(x)) / (log.real or 1) * (1 + mpf(2) ** -dice.randint(1, 40)))
+    elif kind == 2:
+        angle = dice.uniform(-3.2, 3.2)
+        x, y = mpc(near(float(mp.cos(angle)), dice), near(float(mp.sin(angle)), dice)), y * dice.choice([1, 100, 1e4])
+    result = FUNCTIONS['Pow'](mpc(float(x.real), float(x.imag)), mpc(float(y.real), float(y.imag)))
+    parts = sorted([abs(result.real), abs(result.imag)])
+    return (x, y) if parts[0] > parts[1] * mpf(2) ** -45 else power(dice)  # others lose digits (src/ops/complex_math.h)
 
 
 def rounded(value):
