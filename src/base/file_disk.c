@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -163,6 +164,20 @@ static bool disk_writer_lives(const char *name) {
 }
 #endif
 
+/* The folder itself is locked: a file made for that would have to be removed, which others may be waiting for. */
+static int disk_lock(const char *directory) {
+  int folder = open(directory[0] == '\0' ? "." : directory, O_RDONLY | O_CLOEXEC);
+  if (folder < 0) return -1;
+  int failed;
+  do failed = flock(folder, LOCK_EX);
+  while (failed != 0 && errno == EINTR);
+  if (failed == 0) return folder;
+  close(folder);
+  return -1;
+}
+
+static void disk_unlock(int lock) { close(lock); }
+
 const FileStore kDiskFiles = {
   .size = disk_size,
   .read = disk_read,
@@ -176,4 +191,6 @@ const FileStore kDiskFiles = {
   .list = disk_list,
   .writer = disk_writer,
   .writer_lives = disk_writer_lives,
+  .lock = disk_lock,
+  .unlock = disk_unlock,
 };

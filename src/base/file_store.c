@@ -64,6 +64,16 @@ bool file_make_parent(const char *path, Status *status) {
   return directory[0] == '\0' || strcmp(directory, "/") == 0 || file_store()->make_directory(directory, status);
 }
 
+int file_lock_parent(const char *path) {
+  char directory[FILE_PATH_MAX + 1];
+  Status ignored;
+  return file_store()->lock != NULL && copy_directory(path, directory, &ignored) ? file_store()->lock(directory) : -1;
+}
+
+void file_unlock(int lock) {
+  if (lock >= 0) file_store()->unlock(lock);
+}
+
 bool file_sync_parent(const char *path, Status *status) {
   char directory[FILE_PATH_MAX + 1];
   TRY(copy_directory(path, directory, status));

@@ -43,6 +43,10 @@ typedef struct FileStore {
   void (*writer)(char name[FILE_WRITER_CAPACITY]);
   /* Whether the process of that name may still run: false only when it surely ended. */
   bool (*writer_lives)(const char *name);
+  /* Waits until no other process holds the lock of a folder, and takes it; -1 where there are no such locks, NULL in places
+   * that never have them. It ends with unlock, or with the process. */
+  int (*lock)(const char *directory);
+  void (*unlock)(int lock);
 } FileStore;
 
 /* Files of the C library. */
@@ -64,6 +68,10 @@ MUST_CHECK bool file_path(Str path, char to[FILE_PATH_MAX + 1], Status *status);
 MUST_CHECK bool file_read_all(const char *path, int64_t limit, char **bytes, int64_t *size, Status *status);
 /* Makes the folder that `path` lies in, one level; nothing for a path without '/'. */
 MUST_CHECK bool file_make_parent(const char *path, Status *status);
+/* Takes the lock of the folder that `path` lies in, which keeps other processes away from it; -1 where that cannot be had. */
+int file_lock_parent(const char *path);
+/* Gives it back; nothing for -1. */
+void file_unlock(int lock);
 /* Syncs the folder that `path` lies in. */
 MUST_CHECK bool file_sync_parent(const char *path, Status *status);
 /* Gives the file another name, `to`, replacing what is there; copies it where files have one name only. */

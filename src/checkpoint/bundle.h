@@ -21,7 +21,8 @@ MUST_CHECK bool bundle_writer_add(BundleWriter *writer, Str name, const Tensor *
 MUST_CHECK bool bundle_writer_add_slice(BundleWriter *writer, Str name, const Shape *shape, const TensorSlice *slice, const Tensor *tensor,
                                         Status *status);
 /* Writes the index and gives the files their names, replacing what was there: readers find the old checkpoint or the new one, also when
- * this fails or the process ends. Two processes that save the same prefix at the same time are not kept apart. */
+ * this fails or the process ends. Of several that save the same prefix at the same time, threads or processes, the last one wins; processes
+ * are kept apart by a lock of the folder, which the files of Node (wasm/wasm_files.c) do not have. */
 MUST_CHECK bool bundle_writer_finish(BundleWriter *writer, Status *status);
 
 /* --- reading --- */

@@ -31,7 +31,11 @@ typedef struct IndexEntry {
 /* Puts data file number `shard` of a checkpoint at `path`; what is there belongs to no checkpoint. */
 typedef bool (*PlaceShard)(void *arg, int32_t shard, const char *path, Status *status);
 
-/* Replaces the checkpoint `prefix` by one of header->num_shards data files, each of them put in place by `place`. Readers see the old
+/* Waits until nobody else replaces a checkpoint in the folder of `prefix`, be it a thread or another process, and keeps all others away
+ * until bundle_unlock. Processes that the place of the files cannot keep apart (base/file_store.h) are not. */
+int bundle_lock(Str prefix);
+void bundle_unlock(int lock);
+/* Between bundle_lock and bundle_unlock: replaces the checkpoint `prefix` by one of header->num_shards data files, each of them put in place by `place`. Readers see the old
  * checkpoint or the new one, whatever fails in between. The header is used for the time of the call; entries are sorted. */
 MUST_CHECK bool bundle_publish(Str prefix, BundleHeader *header, IndexEntry *entries, int64_t count, PlaceShard place, void *arg,
                                Status *status);

@@ -106,10 +106,7 @@ static bool place_shard(void *arg, int32_t number, const char *path, Status *sta
 }
 
 static bool publish(Merge *merge, Status *status) {
-  char path[FILE_PATH_MAX + 1];
   int64_t count = 0;
-  TRY(file_path(merge->destination, path, status));
-  TRY(file_make_parent(path, status));
   BundleHeader *header = proto_copy(merge->first, merge->arena);
   IndexEntry *entries = arena_calloc(merge->arena, merge->entries.count + 1, sizeof *entries);
   if (header == NULL || entries == NULL) return status_oom(status, "the index of a checkpoint");
@@ -135,12 +132,23 @@ static void remove_parts(const Merge *merge, const Str *prefixes, int64_t count)
   }
 }
 
-static bool merge_all(Merge *merge, const Str *prefixes, int64_t count, bool allow_missing, Status *status) {
+static bool merge_locked(Merge *merge, const Str *prefixes, int64_t count, bool allow_missing, Status *status) {
   for (int64_t i = 0; i < count; i++) TRY(merge_prefix(merge, prefixes[i], allow_missing, status));
   if (merge->first == NULL) return status_invalid(status, "At least one prefix checkpoint file must exist, but none existed.");
   TRY(publish(merge, status));
   remove_parts(merge, prefixes, count);
   return true;
+}
+
+/* The destination may be one of the parts, so nobody replaces it from the moment when its index is read. */
+static bool merge_all(Merge *merge, const Str *prefixes, int64_t count, bool allow_missing, Status *status) {
+  char path[FILE_PATH_MAX + 1];
+  TRY(file_path(merge->destination, path, status));
+  TRY(file_make_parent(path, status));
+  int lock = bundle_lock(merge->destination);
+  bool ok = merge_locked(merge, prefixes, count, allow_missing, status);
+  bundle_unlock(lock);
+  return ok;
 }
 
 bool bundle_merge(const Str *prefixes, int64_t count, bool allow_missing, Str destination, Status *status) {

@@ -6,8 +6,21 @@
 #include "base/sync.h"
 #include "checkpoint/bundle_internal.h"
 
-/* The writers of one process publish one after the other. */
+/* The writers of one process publish one after the other; those of several are kept apart by the lock of the folder, which knows
+ * processes and not threads. */
 static Mutex publishing = MUTEX_INIT;
+
+int bundle_lock(Str prefix) {
+  char path[FILE_PATH_MAX + 1];
+  Status ignored;
+  mutex_lock(&publishing);
+  return file_path(prefix, path, &ignored) ? file_lock_parent(path) : -1;
+}
+
+void bundle_unlock(int lock) {
+  file_unlock(lock);
+  mutex_unlock(&publishing);
+}
 
 /* How many data files the checkpoint has that is there; 0 when there is none that can be read. */
 static bool find_num_shards(Str prefix, int32_t *num_shards, Status *status) {
@@ -94,9 +107,7 @@ static bool publish(Str prefix, BundleHeader *header, IndexEntry *entries, int64
 
 bool bundle_publish(Str prefix, BundleHeader *header, IndexEntry *entries, int64_t count, PlaceShard place, void *arg, Status *status) {
   int32_t num_shards = header->num_shards;
-  mutex_lock(&publishing);
   bool ok = publish(prefix, header, entries, count, place, arg, status);
-  mutex_unlock(&publishing);
   header->num_shards = num_shards;
   return ok;
 }

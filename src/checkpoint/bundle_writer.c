@@ -187,5 +187,8 @@ bool bundle_writer_finish(BundleWriter *writer, Status *status) {
   version->producer = BUNDLE_VERSION;
   header->num_shards = 1;
   header->version = version;
-  return bundle_publish(str_of(writer->prefix), header, entries, count, place_data, writer, status);
+  int lock = bundle_lock(str_of(writer->prefix));
+  bool ok = bundle_publish(str_of(writer->prefix), header, entries, count, place_data, writer, status);
+  bundle_unlock(lock);
+  return ok;
 }
