@@ -231,7 +231,7 @@ bool node_def_attach(const NodeDef *node, bool even_if_attached, Status *status)
   if (!even_if_attached && has_node(status)) return false;
   StrBuf text = {0};
   node_def_format_for_error(node, &text);
-  status_append(status, "\n\t [[%s]]", strbuf_text(&text));
+  if (!text.failed) status_append(status, "\n\t [[%s]]", strbuf_text(&text));
   strbuf_free(&text);
   return false;
 }

@@ -31,11 +31,11 @@ static const AttrValue *find_attr(const AttrIndex *index, const char *name) {
 
 /* --- validation --- */
 
-/* Appends "<separator>{{node n}}" and "<separator>Op<...>" in the order that a message wants. */
+/* Appends "<separator>{{node n}}" and "<separator>Op<...>" in the order that a message wants; nothing when memory runs out. */
 static bool append_node(const char *before, const NodeDef *node, Status *status) {
   StrBuf text = {0};
   node_def_format_for_error(node, &text);
-  status_append(status, "%s%s", before, strbuf_text(&text));
+  if (!text.failed) status_append(status, "%s%s", before, strbuf_text(&text));
   strbuf_free(&text);
   return false;
 }
@@ -43,7 +43,7 @@ static bool append_node(const char *before, const NodeDef *node, Status *status)
 static bool append_op(const char *before, const OpDef *op_def, Status *status) {
   StrBuf text = {0};
   op_def_summarize(op_def, &text);
-  status_append(status, "%s%s", before, strbuf_text(&text));
+  if (!text.failed) status_append(status, "%s%s", before, strbuf_text(&text));
   strbuf_free(&text);
   return false;
 }

@@ -6,7 +6,7 @@
 #include "base/string_map.h"
 #include "op/op_def_internal.h"
 
-/* INVALID_ARGUMENT "<message>; in OpDef: <its text>". */
+/* INVALID_ARGUMENT "<message>; in OpDef: <its text>"; the message alone when memory runs out. */
 PRINTF_LIKE(3, 4)
 static bool invalid(const OpDef *op_def, Status *status, const char *format, ...) {
   va_list args;
@@ -15,7 +15,7 @@ static bool invalid(const OpDef *op_def, Status *status, const char *format, ...
   va_end(args);
   StrBuf text = {0};
   proto_print_text(op_def, PROTO_TEXT_SHORT, &text);
-  status_append(status, "; in OpDef: %s", strbuf_text(&text));
+  if (!text.failed) status_append(status, "; in OpDef: %s", strbuf_text(&text));
   strbuf_free(&text);
   return false;
 }

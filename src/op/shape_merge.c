@@ -39,8 +39,10 @@ static bool refuse_merge(ShapeHandle a, ShapeHandle b, int32_t i, Status *status
   shape_handle_print(a, &text);
   strbuf_append(&text, " and ");
   shape_handle_print(b, &text);
-  status_invalid(status, "Dimension %d in both shapes must be equal, but are %lld and %lld. Shapes are %s.", (int)i,
-                 (long long)a->dims[i]->value, (long long)b->dims[i]->value, strbuf_text(&text));
+  if (strbuf_ok(&text, status)) {
+    status_invalid(status, "Dimension %d in both shapes must be equal, but are %lld and %lld. Shapes are %s.", (int)i,
+                   (long long)a->dims[i]->value, (long long)b->dims[i]->value, strbuf_text(&text));
+  }
   strbuf_free(&text);
   return false;
 }

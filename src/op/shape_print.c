@@ -30,6 +30,7 @@ static void print_values(const Tensor *tensor, StrBuf *out) {
     values += strlen("values: ");
     strbuf_append_bytes(out, values, (size_t)(text.data + text.length - 1 - values));
   }
+  out->failed |= text.failed;
   strbuf_free(&text);
 }
 
@@ -54,7 +55,7 @@ bool shape_attach_context(const InferenceContext *c, Status *status) {
   }
   if (tensors.length > 0) strbuf_printf(&text, " and with computed input tensors: %s", strbuf_text(&tensors));
   if (shapes.length > 0) strbuf_printf(&text, " and with input tensors computed as partial shapes: %s", strbuf_text(&shapes));
-  status_append(status, "%s.", strbuf_text(&text));
+  if (!(text.failed || tensors.failed || shapes.failed)) status_append(status, "%s.", strbuf_text(&text));
   strbuf_free(&text);
   strbuf_free(&tensors);
   strbuf_free(&shapes);

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "base/alloc.h"
 #include "op/op_def_builder.h"
 #include "shape_fixture.h"
 
@@ -182,6 +183,24 @@ TEST(shapes_that_cannot_be_merged) {
   CHECK(out == NULL);
   CHECK_ERROR(shape_merge(&f.c, f.inputs[2], f.inputs[0], &out, &f.status), f.status, CODE_INVALID_ARGUMENT,
               "Shapes must be equal rank, but are 1 and 2");
+  fixture_end(&f);
+}
+
+/* A message that is cut short would be one of another error. */
+TEST(lack_of_memory_for_the_message_of_a_merge_is_told) {
+  int64_t failures = -1;
+  Fixture f;
+  fixture_begin(&f, "[?,2,1000000,2000000,3000000,4000000,5000000,6000000,7000000];[1,3,?,?,?,?,?,?,?]");
+  do {
+    ShapeHandle out;
+    status_init(&f.status);
+    mem_fail_after(++failures);
+    CHECK(!shape_merge(&f.c, f.inputs[0], f.inputs[1], &out, &f.status));
+    mem_fail_after(-1);
+  } while (f.status.code == CODE_RESOURCE_EXHAUSTED);
+  CHECK(failures > 1);
+  CHECK_STR_EQ(f.status.message, "Dimension 1 in both shapes must be equal, but are 2 and 3. Shapes are "
+               "[?,2,1000000,2000000,3000000,4000000,5000000,6000000,7000000] and [1,3,?,?,?,?,?,?,?].");
   fixture_end(&f);
 }
 

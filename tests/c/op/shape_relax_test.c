@@ -116,12 +116,12 @@ TEST(a_scalar_may_stand_for_an_unknown_shape) {
 }
 
 static bool walk(Fixture *f) {
-  ShapeAndType entries[] = {{f->inputs[0], DT_INVALID}, {f->inputs[1], DT_FLOAT}};
-  HandleData first = one(&entries[0]), second = one(&entries[1]);
+  ShapeAndType entries[] = {{f->inputs[0], DT_INVALID}, {f->inputs[1], DT_FLOAT}, {f->inputs[2], DT_FLOAT}};
+  HandleData first = one(&entries[0]), second = one(&entries[1]), third = one(&entries[2]);
   const HandleData *data;
   ShapeHandle out;
   return shape_relax(&f->c, f->inputs[0], f->inputs[1], &out, &f->status) &&
-         handle_data_merge(&f->c, &first, &second, &data, &f->status) &&
+         handle_data_merge(&f->c, &first, &third, &data, &f->status) &&
          handle_data_relax(&f->c, &first, &second, &data, &f->status);
 }
 
@@ -129,7 +129,7 @@ TEST(relaxing_survives_want_of_memory) {
   int failures = 0;
   for (int64_t left = 0;; left += 8) {
     Fixture f;
-    fixture_begin(&f, "[2,3,?,5];[2,4,7,5]");
+    fixture_begin(&f, "[2,3,?,5];[2,4,7,5];[?,3,7,5]");
     while (arena_bytes(f.arena) < SCARCE_ARENA_MOST) REQUIRE(arena_alloc(f.arena, 8) != NULL);
     scarce_arena(f.arena, left);
     bool ok = walk(&f);
