@@ -99,28 +99,39 @@ static bool print_node(const NodeDef *node, bool full, StrBuf *out, Status *stat
   return true;
 }
 
-/* Whether a line of the language gives back the same NodeDef. */
-static bool node_reads_back(const NodeDef *node, const StrBuf *line) {
-  Status status;
-  status_init(&status);
+/* Parses what was printed; *function is NULL when it is no function. False for lack of memory alone. */
+static bool parse_back(const StrBuf *text, Arena *arena, FunctionDef **function, Status *status) {
+  Status refused;
+  status_init(&refused);
+  TRY(strbuf_ok(text, status));
+  if (arena == NULL) return status_oom(status, "the text of a function");
+  if (function_parse((Str){strbuf_text(text), (size_t)text->length}, arena, function, &refused)) return true;
+  *function = NULL;
+  if (refused.code == CODE_RESOURCE_EXHAUSTED) *status = refused;
+  return refused.code != CODE_RESOURCE_EXHAUSTED;
+}
+
+/* *same: a line of the language gives back the same NodeDef. */
+static bool node_reads_back(const NodeDef *node, const StrBuf *line, bool *same, Status *status) {
   StrBuf text = {0};
   Arena *arena = arena_new();
   FunctionDef *back = NULL;
   strbuf_append(&text, "f() -> () {\n");
   strbuf_append_bytes(&text, strbuf_text(line), (size_t)line->length);
   strbuf_append(&text, "}");
-  bool same = arena != NULL && !text.failed &&
-              function_parse((Str){strbuf_text(&text), (size_t)text.length}, arena, &back, &status) &&
-              back->n_node_def == 1 && proto_equal(back->node_def[0], node);
+  bool ok = parse_back(&text, arena, &back, status);
+  *same = back != NULL && back->n_node_def == 1 && proto_equal(back->node_def[0], node);
   strbuf_free(&text);
   arena_free(arena);
-  return same;
+  return ok;
 }
 
 static bool print_node_full(const NodeDef *node, StrBuf *out, Status *status) {
   StrBuf line = {0};
-  bool ok = print_node(node, true, &line, status) && strbuf_ok(&line, status);
-  if (ok && node_reads_back(node, &line)) {
+  bool same = false;
+  bool ok = print_node(node, true, &line, status) && strbuf_ok(&line, status) &&
+            node_reads_back(node, &line, &same, status);
+  if (ok && same) {
     strbuf_append(out, strbuf_text(&line));
   } else if (ok) {
     strbuf_append(out, "  @node <");
@@ -209,16 +220,13 @@ static bool print_body_full(const FunctionDef *function, StrBuf *out, Status *st
   return true;
 }
 
-static bool text_reads_back(const FunctionDef *function, const StrBuf *text) {
-  Status status;
-  status_init(&status);
+static bool text_reads_back(const FunctionDef *function, const StrBuf *text, bool *same, Status *status) {
   Arena *arena = arena_new();
   FunctionDef *back = NULL;
-  bool same = arena != NULL &&
-              function_parse((Str){strbuf_text(text), (size_t)text->length}, arena, &back, &status) &&
-              proto_equal(back, function);
+  bool ok = parse_back(text, arena, &back, status);
+  *same = back != NULL && proto_equal(back, function);
   arena_free(arena);
-  return same;
+  return ok;
 }
 
 /* The fields that lines cannot say, as protobuf text of a FunctionDef that has only these. */
@@ -253,11 +261,11 @@ static void print_form(const FunctionDef *function, FullForm form, const StrBuf 
 bool function_print_full(const FunctionDef *function, StrBuf *out, Status *status) {
   StrBuf body = {0}, text = {0};
   bool ok = print_body_full(function, &body, status) && strbuf_ok(&body, status);
-  for (FullForm form = PLAIN; ok && form <= WITH_REST; form++) {
+  bool same = false;
+  for (FullForm form = PLAIN; ok && !same && form <= WITH_REST; form++) {
     strbuf_clear(&text);
     print_form(function, form, &body, &text);
-    ok = strbuf_ok(&text, status);
-    if (ok && form < WITH_REST && text_reads_back(function, &text)) break;
+    ok = form < WITH_REST ? text_reads_back(function, &text, &same, status) : strbuf_ok(&text, status);
   }
   if (ok) strbuf_append(out, strbuf_text(&text));
   strbuf_free(&body);

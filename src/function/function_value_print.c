@@ -98,6 +98,7 @@ static void print_tensor(const TensorProto *proto, StrBuf *out) {
     }
     strbuf_append_char(out, '>');
   }
+  out->failed |= status.code == CODE_RESOURCE_EXHAUSTED;
   tensor_clear(&tensor);
 }
 
@@ -191,23 +192,25 @@ static bool print_readable(const AttrValue *value, StrBuf *out, Status *status) 
   return true;
 }
 
-/* Whether `text` is one value, and that value. */
-static bool reads_back(const AttrValue *value, const StrBuf *text) {
-  Status status;
-  status_init(&status);
+/* *same: `text` is one value, and that value. False for lack of memory alone. */
+static bool reads_back(const AttrValue *value, const StrBuf *text, bool *same, Status *status) {
+  Status refused;
+  status_init(&refused);
   Arena *arena = arena_new();
-  if (arena == NULL) return false;
-  Cursor c = {strbuf_text(text), strbuf_text(text), strbuf_text(text) + text->length, arena, &status, 0};
+  if (arena == NULL) return status_oom(status, "the text of a value");
+  Cursor c = {strbuf_text(text), strbuf_text(text), strbuf_text(text) + text->length, arena, &refused, 0};
   AttrValue *back;
-  bool same = value_parse(&c, &back) && cursor_peek(&c) == 0 && proto_equal(value, back);
+  *same = value_parse(&c, &back) && cursor_peek(&c) == 0 && proto_equal(value, back);
   arena_free(arena);
-  return same;
+  if (refused.code == CODE_RESOURCE_EXHAUSTED) *status = refused;
+  return refused.code != CODE_RESOURCE_EXHAUSTED;
 }
 
 bool value_print_full(const AttrValue *value, StrBuf *out, Status *status) {
   StrBuf text = {0};
-  bool ok = print_readable(value, &text, status) && strbuf_ok(&text, status);
-  if (ok && reads_back(value, &text)) {
+  bool same = false;
+  bool ok = print_readable(value, &text, status) && strbuf_ok(&text, status) && reads_back(value, &text, &same, status);
+  if (ok && same) {
     strbuf_append(out, strbuf_text(&text));
   } else if (ok) {
     print_escaped(value, out);

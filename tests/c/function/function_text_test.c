@@ -403,3 +403,30 @@ TEST(function_text_survives_failing_allocations) {
     }
   }
 }
+
+/* One that fails alone is told, or makes no difference: the text is not another one that says the same. */
+TEST(function_text_does_not_change_when_one_allocation_fails) {
+  for (size_t i = 0; i < sizeof kPrinted / sizeof kPrinted[0]; i++) {
+    Status status;
+    StrBuf whole = {0};
+    Arena *arena = arena_new();
+    FunctionDef *function = NULL;
+    status_init(&status);
+    REQUIRE_OK(function_parse(str_of(kPrinted[i]), arena, &function, &status), &status);
+    CHECK_OK(function_print_full(function, &whole, &status), &status);
+    int failures = 0;
+    for (int64_t after = 0; after < 400; after++) {
+      StrBuf text = {0};
+      mem_fail_once(after);
+      bool printed = function_print_full(function, &text, &status);
+      mem_fail_after(-1);
+      if (printed) CHECK_STR_EQ(strbuf_text(&text), strbuf_text(&whole));
+      else CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
+      failures += !printed;
+      strbuf_free(&text);
+    }
+    CHECK(failures > 0);
+    strbuf_free(&whole);
+    arena_free(arena);
+  }
+}
