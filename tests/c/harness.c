@@ -133,12 +133,12 @@ static bool run_test(const TestCase *test_case) {
 }
 
 static int usage(const char *program) {
-  fprintf(stderr, "usage: %s [--filter part-of-a-name] [--list] [--verbose]\n", program);
+  fprintf(stderr, "usage: %s [--filter part-of-a-name] [--file part-of-a-path] [--list] [--verbose]\n", program);
   return 2;
 }
 
 int main(int argc, char **argv) {
-  const char *filter = "";
+  const char *filter = "", *file = "";
   bool list = false, verbose = false;
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--list") == 0) {
@@ -147,6 +147,8 @@ int main(int argc, char **argv) {
       verbose = true;
     } else if (strcmp(argv[i], "--filter") == 0 && i + 1 < argc) {
       filter = argv[++i];
+    } else if (strcmp(argv[i], "--file") == 0 && i + 1 < argc) {
+      file = argv[++i];
     } else {
       return usage(argv[0]);
     }
@@ -154,7 +156,7 @@ int main(int argc, char **argv) {
 
   int passed = 0, failed = 0;
   for (const TestCase *test_case = first_test; test_case; test_case = test_case->next) {
-    if (!strstr(test_case->name, filter)) continue;
+    if (!strstr(test_case->name, filter) || !strstr(test_case->file, file)) continue;
     if (list) {
       printf("%s\n", test_case->name);
       continue;
@@ -170,7 +172,7 @@ int main(int argc, char **argv) {
     }
   }
   if (list) return 0;
-  if (passed + failed == 0) fprintf(stderr, "no test matches \"%s\"\n", filter);
+  if (passed + failed == 0) fprintf(stderr, "no test matches \"%s\" in files that match \"%s\"\n", filter, file);
   printf("%d passed, %d failed\n", passed, failed);
   return failed == 0 && passed > 0 ? 0 : 1;
 }
