@@ -470,3 +470,5 @@ TEST(changing_a_library_survives_lack_of_memory) {
   }
   arena_free(arena);
 }
+
+TEST(a_library_that_is_not_there_is_freed_all_the_same) { function_library_free(NULL); }

@@ -56,6 +56,40 @@ TEST(nodes_are_extended_and_shrunk) {
   graph_free(graph);
 }
 
+TEST(shapes_and_handles_of_outputs_stay_when_a_node_is_extended) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  Arena *arena = arena_new();
+  const NodeBefore *before;
+  char text[64];
+  REQUIRE_OK(ops_import(graph,
+                        "node { name: 'q' op: 'TestParams' } node { name: 'v' op: 'VarHandleOp' attr { key: 'dtype' "
+                        "value { type: DT_FLOAT } } attr { key: 'shape' value { shape { dim { size: 3 } } } } } "
+                        "node { name: 'i' op: 'Identity' input: 'v' attr { key: 'T' value { type: DT_RESOURCE } } }",
+                        NULL, NULL, NULL, &status),
+             status);
+  Node *i = graph_find_node(graph, "i"), *q = graph_find_node(graph, "q");
+  /* Identity hands no handle data on here. */
+  i->output_handles = graph_find_node(graph, "v")->output_handles;
+  const HandleData *data = i->output_handles[0];
+  CHECK(data != NULL);
+  NodeOutput more[] = {{q, 0}};
+  NodeDef *def = while_of(arena, "type: DT_RESOURCE type: DT_FLOAT", &status);
+  REQUIRE_OK(graph_extend_node(graph, i, def, more, 1, &before, &status), status);
+  ops_shape_text(graph, "i:0", text);
+  CHECK_STR_EQ(text, "[]");
+  ops_shape_text(graph, "i:1", text);
+  CHECK_STR_EQ(text, "?");
+  CHECK(i->output_handles[0] == data && i->output_handles[1] == NULL);
+  graph_shrink_node(graph, before);
+  ops_shape_text(graph, "i:0", text);
+  CHECK_STR_EQ(text, "[]");
+  CHECK(i->output_handles[0] == data);
+  arena_free(arena);
+  graph_free(graph);
+}
+
 TEST(nodes_stay_what_they_are_when_they_cannot_be_extended) {
   Status status;
   status_init(&status);

@@ -392,3 +392,5 @@ TEST(nodes_print_as_tensorflow_prints_them) {
   strbuf_free(&out);
   graph_free(graph);
 }
+
+TEST(a_graph_that_is_not_there_is_freed_all_the_same) { graph_free(NULL); }

@@ -450,3 +450,5 @@ TEST(kernels_survive_want_of_memory) {
   CHECK(failures > 0);
   bench_end(&b);
 }
+
+TEST(a_kernel_that_is_not_there_is_freed_all_the_same) { op_kernel_free(NULL); }

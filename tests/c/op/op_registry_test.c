@@ -187,3 +187,5 @@ TEST(threads_that_look_up_an_op_for_the_first_time_get_the_same) {
   }
 }
 #endif
+
+TEST(a_registry_that_is_not_there_is_freed_all_the_same) { op_registry_free(NULL); }

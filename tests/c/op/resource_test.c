@@ -221,3 +221,5 @@ TEST(resources_survive_want_of_memory) {
   }
   CHECK(failures > 0);
 }
+
+TEST(a_manager_that_is_not_there_is_freed_all_the_same) { resource_manager_free(NULL); }

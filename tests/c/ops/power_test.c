@@ -19,6 +19,30 @@ TEST(powers) {
   op_gives_about("Pow[T=complex64]", "complex64[] -1; complex64[] 0.5", "complex64[] 0+1i", 1e-7);
 }
 
+/* One exponent for all may be computed in another way than many. All values are exact. */
+TEST(powers_of_one_exponent) {
+  static const struct {
+    const char *exponent, *powers; /* of 1.5, -2 and 4 */
+  } kCases[] = {{"0", "1 1 1"}, {"1", "1.5 -2 4"}, {"2", "2.25 4 16"}, {"3", "3.375 -8 64"}, {"4", "5.0625 16 256"},
+                {"5", "7.59375 -32 1024"}, {"6", "11.390625 64 4096"}};
+  static const char *const kTypes[] = {"float", "double", "half", "bfloat16"};
+  for (size_t t = 0; t < sizeof kTypes / sizeof *kTypes; t++) {
+    for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
+      char spec[32], inputs[64], outputs[64];
+      bool rounds = t == 3 && i > 4; /* bfloat16 has 8 bits */
+      snprintf(spec, sizeof spec, "Pow[T=%s]", kTypes[t]);
+      snprintf(inputs, sizeof inputs, "%s[3] 1.5 -2 4; %s[] %s", kTypes[t], kTypes[t], kCases[i].exponent);
+      snprintf(outputs, sizeof outputs, "%s[3] %s", kTypes[t], kCases[i].powers);
+      op_gives_about(spec, inputs, outputs, rounds ? 0.04 : 0);
+    }
+    char spec[32], inputs[64], outputs[64];
+    snprintf(spec, sizeof spec, "Pow[T=%s]", kTypes[t]);
+    snprintf(inputs, sizeof inputs, "%s[2] 0.25 16; %s[] -1.5", kTypes[t], kTypes[t]);
+    snprintf(outputs, sizeof outputs, "%s[2] 8 0.015625", kTypes[t]);
+    op_gives_about(spec, inputs, outputs, 0);
+  }
+}
+
 TEST(integers_have_no_powers_below_zero) {
   op_fails("Pow[T=int32]", "int32[2] 2 3; int32[2] 3 -1", CODE_INVALID_ARGUMENT, "Integers to negative integer powers are not allowed");
   op_fails("Pow[T=int64]", "int64[2] 1 3; int64[] -3", CODE_INVALID_ARGUMENT, "Integers to negative integer powers are not allowed");

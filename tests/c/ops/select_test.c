@@ -119,6 +119,14 @@ TEST(all_three_broadcast_in_the_second_version) {
            "condition [2], then [3], and else [] must be broadcastable");
 }
 
+/* Shapes of more than 8 dimensions are on the heap, where AddressSanitizer sees the end of one. */
+TEST(operands_of_many_dimensions_broadcast) {
+  op_gives("SelectV2[T=float]", "bool[2,1,1,1,1,1,1,1,1] 0 1; float[1,1,1,1,1,1,1,1,3] 1 2 3; float[] 9",
+           "float[2,1,1,1,1,1,1,1,3] 9 9 9 1 2 3");
+  op_gives("SelectV2[T=string]", "bool[2,1,1,1,1,1,1,1,1] 0 1; string[] yes; string[1,1,1,1,1,1,1,1,2] no never",
+           "string[2,1,1,1,1,1,1,1,2] no never yes yes");
+}
+
 GRADIENT_CASES(select_v2,
   {"SelectV2[T=double]", "bool[2,2] 1 0 0 1; double[2,2] 1 2 3 4; double[2,2] 5 6 7 8"},
   {"SelectV2[T=double]", "bool[2] 1 0; double[2,1] 1 2; double[] 5"},
