@@ -34,7 +34,6 @@ static bool extended_def(Graph *graph, const Node *node, const NodeDef *def, con
   copy->n_input = old->n_input + (size_t)num_more;
   TRY(node_def_add_defaults(copy, op->def, graph->arena, status));
   TRY(node_def_validate(copy, op->def, status));
-  copy->name = (char *)node->name;
   *out = copy;
   return true;
 }
