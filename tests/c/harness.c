@@ -19,7 +19,7 @@ __attribute__((visibility("default"))) const char *__ubsan_default_options(void)
 const char *__ubsan_default_options(void) { return "print_stacktrace=1"; }
 
 /* A runaway loop of failing checks must not bury the first ones. */
-enum { MAX_REPORTS_PER_TEST = 20, MAX_STATUS_CHARS = 600 };
+enum { MAX_REPORTS_PER_TEST = 20, MAX_STATUS_CHARS = 600, MAX_EXCEPT = 8 };
 
 static TestCase *first_test, **last_test = &first_test;
 static void (*run_before)(void), (*run_after)(void);
@@ -133,12 +133,26 @@ static bool run_test(const TestCase *test_case) {
 }
 
 static int usage(const char *program) {
-  fprintf(stderr, "usage: %s [--filter part-of-a-name] [--file part-of-a-path] [--list] [--verbose]\n", program);
+  fprintf(stderr, "usage: %s [--filter part-of-a-name] [--file part-of-a-path] [--except part-of-a-path]... [--list] "
+                  "[--verbose]\n", program);
   return 2;
 }
 
+typedef struct Choice {
+  const char *filter, *file, *except[MAX_EXCEPT];
+  int num_except;
+} Choice;
+
+static bool is_chosen(const TestCase *test_case, const Choice *choice) {
+  if (!strstr(test_case->name, choice->filter) || !strstr(test_case->file, choice->file)) return false;
+  for (int i = 0; i < choice->num_except; i++) {
+    if (strstr(test_case->file, choice->except[i])) return false;
+  }
+  return true;
+}
+
 int main(int argc, char **argv) {
-  const char *filter = "", *file = "";
+  Choice choice = {.filter = "", .file = ""};
   bool list = false, verbose = false;
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--list") == 0) {
@@ -146,9 +160,11 @@ int main(int argc, char **argv) {
     } else if (strcmp(argv[i], "--verbose") == 0) {
       verbose = true;
     } else if (strcmp(argv[i], "--filter") == 0 && i + 1 < argc) {
-      filter = argv[++i];
+      choice.filter = argv[++i];
     } else if (strcmp(argv[i], "--file") == 0 && i + 1 < argc) {
-      file = argv[++i];
+      choice.file = argv[++i];
+    } else if (strcmp(argv[i], "--except") == 0 && i + 1 < argc && choice.num_except < MAX_EXCEPT) {
+      choice.except[choice.num_except++] = argv[++i];
     } else {
       return usage(argv[0]);
     }
@@ -156,7 +172,7 @@ int main(int argc, char **argv) {
 
   int passed = 0, failed = 0;
   for (const TestCase *test_case = first_test; test_case; test_case = test_case->next) {
-    if (!strstr(test_case->name, filter) || !strstr(test_case->file, file)) continue;
+    if (!is_chosen(test_case, &choice)) continue;
     if (list) {
       printf("%s\n", test_case->name);
       continue;
@@ -172,7 +188,7 @@ int main(int argc, char **argv) {
     }
   }
   if (list) return 0;
-  if (passed + failed == 0) fprintf(stderr, "no test matches \"%s\" in files that match \"%s\"\n", filter, file);
+  if (passed + failed == 0) fprintf(stderr, "no test matches \"%s\" in files that match \"%s\"\n", choice.filter, choice.file);
   printf("%d passed, %d failed\n", passed, failed);
   return failed == 0 && passed > 0 ? 0 : 1;
 }

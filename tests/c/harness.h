@@ -9,7 +9,7 @@
  *   }
  *
  * Tests register themselves; all files of a module make one executable:  test_graph [--filter part] [--list] [--verbose].
- * `--filter` takes a part of the tests' names, `--file` a part of the paths of their files.
+ * `--filter` takes a part of the tests' names, `--file` a part of the paths of their files, `--except` a part of the paths of others'.
  * A failed CHECK is reported with both values and the test goes on; a failed REQUIRE leaves the (void) function. After
  * each test the live bytes of base/alloc.h must be what they were before it. The last line is "N passed, N failed".
  *
