@@ -175,19 +175,30 @@ bool function_body_of_graph(const char *name, Graph *graph, Node *const *control
 
 /* --- pruning --- */
 
-bool function_body_prune(FunctionBody *body, Status *status) {
-  Graph *graph = body->graph;
-  int64_t count = 0, ids = graph_num_node_ids(graph);
+/* What the function is made for: its arguments, results and control results, and what has state. */
+static Node **list_roots(const FunctionBody *body, int64_t *count, Status *status) {
+  int64_t ids = graph_num_node_ids(body->graph);
   Node **roots = mem_calloc(ids + body->num_control_rets, sizeof *roots);
-  if (roots == NULL) return oom(status);
-  for (int64_t id = 0; id < ids; id++) {
-    Node *node = graph_node(graph, id);
-    if (node == NULL || node->op == NULL) continue;
-    if (node->op->def->is_stateful || node_is_boundary(node)) roots[count++] = node;
+  *count = 0;
+  if (roots == NULL) {
+    oom(status);
+    return NULL;
   }
-  for (int i = 0; i < body->num_control_rets; i++) roots[count++] = body->control_ret_nodes[i];
-  bool ok = graph_prune_for_reverse_reachability(graph, roots, count, NULL, status) &&
-            graph_fixup_source_and_sink_edges(graph, NULL, status);
+  for (int64_t id = 0; id < ids; id++) {
+    Node *node = graph_node(body->graph, id);
+    if (node == NULL || node->op == NULL) continue;
+    if (node->op->def->is_stateful || node_is_boundary(node)) roots[(*count)++] = node;
+  }
+  for (int i = 0; i < body->num_control_rets; i++) roots[(*count)++] = body->control_ret_nodes[i];
+  return roots;
+}
+
+bool function_body_prune(FunctionBody *body, Status *status) {
+  int64_t count;
+  Node **roots = list_roots(body, &count, status);
+  if (roots == NULL) return false;
+  bool ok = graph_prune_for_reverse_reachability(body->graph, roots, count, NULL, status) &&
+            graph_fixup_source_and_sink_edges(body->graph, NULL, status);
   mem_free(roots);
   return ok;
 }
@@ -219,6 +230,37 @@ bool function_body_copy(const FunctionBody *body, FunctionBody **copy, Status *s
   TRY_DONE(graph_fixup_source_and_sink_edges(graph, NULL, status));
   ok = function_body_of_graph(body->name, graph, control_rets, body->num_control_rets, copy, status);
 done:
+  if (!ok) graph_free(graph);
+  mem_free(copies);
+  mem_free(control_rets);
+  return ok;
+}
+
+/* The nodes of `set` in an empty graph; copies by id. */
+static bool share_nodes(const FunctionBody *body, Graph *graph, Node **copies, Status *status) {
+  Arena *arena = arena_new();
+  int64_t count;
+  NodeSet set;
+  Node **roots = arena == NULL ? NULL : list_roots(body, &count, status);
+  bool ok = roots != NULL &&
+            graph_reverse_reachable(body->graph, roots, count, NULL, 0, arena, &set, status) &&
+            graph_set_versions(graph, graph_versions(body->graph), status) &&
+            graph_share_nodes(graph, body->graph, &set, NULL, NULL, copies, status) &&
+            graph_fixup_source_and_sink_edges(graph, NULL, status);
+  if (arena == NULL) oom(status);
+  mem_free(roots);
+  arena_free(arena);
+  return ok;
+}
+
+bool function_body_share(const FunctionBody *body, FunctionBody **shared, Status *status) {
+  Node **copies = mem_calloc(graph_num_node_ids(body->graph), sizeof *copies);
+  Node **control_rets = mem_calloc(body->num_control_rets, sizeof *control_rets);
+  Graph *graph = graph_new_body(graph_library(body->graph));
+  bool ok = (copies != NULL && control_rets != NULL && graph != NULL) || oom(status);
+  ok = ok && share_nodes(body, graph, copies, status);
+  for (int i = 0; ok && i < body->num_control_rets; i++) control_rets[i] = copies[body->control_ret_nodes[i]->id];
+  ok = ok && function_body_of_graph(body->name, graph, control_rets, body->num_control_rets, shared, status);
   if (!ok) graph_free(graph);
   mem_free(copies);
   mem_free(control_rets);

@@ -230,6 +230,8 @@ const WhileContext *node_while_context(const Node *node); /* of an exit node, el
 
 /* --- shapes (shape_refiner.c) --- */
 
+/* From now on nothing is known of the node's outputs. */
+void graph_forget_shapes(Graph *graph, Node *node);
 /* Runs shape inference for a node whose inputs were inferred before. A part of an input's value that
  * inference needs is computed from constants. graph_add_operation and the import call it. */
 MUST_CHECK bool graph_infer_shapes(Graph *graph, Node *node, Status *status);
@@ -374,5 +376,16 @@ MUST_CHECK bool graph_prune_for_reverse_reachability(Graph *graph, Node *const *
 MUST_CHECK bool graph_topological_order(const Graph *graph, const NodeSet *set, const NodeOutput *fed,
                                         int64_t num_fed, Arena *arena, Node ***order, int64_t *count,
                                         Status *status);
+
+/* --- views of a part (graph_share.c) --- */
+
+/* Adds the nodes of `set` and the edges between them to `graph`, an empty graph of a body (graph_new_body) of the same
+ * library, which `from` must outlive: texts, attr values, shapes and handle data are shared, not copied. The nodes keep
+ * the order of their ids. copies[id], NULL at entry, becomes the node for node `id` of `from`. An edge for which
+ * `follow` (NULL: all) says false is left out, as is one from a node outside of the set: its input is not connected.
+ * After an error the graph can only be freed. */
+typedef bool (*EdgeFilter)(const void *argument, const Edge *edge);
+MUST_CHECK bool graph_share_nodes(Graph *graph, const Graph *from, const NodeSet *set, EdgeFilter follow,
+                                  const void *argument, Node **copies, Status *status);
 
 #endif

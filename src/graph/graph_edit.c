@@ -23,26 +23,38 @@ void graph_insert_node(Graph *graph, Node *node) {
 }
 
 /* A node with its arrays behind it in one piece of memory. */
-static Node *allocate_node(Arena *arena, const DataType *types, int num_inputs, int num_outputs) {
+static Node *allocate_node(Graph *graph, NodeDef *def, const Op *op, const DataType *input_types, int num_inputs,
+                           const DataType *output_types, int num_outputs) {
   int64_t inputs = num_inputs, outputs = num_outputs, pointer = sizeof(void *);
-  int64_t size = (int64_t)sizeof(NodeEntry) + (inputs + outputs) * (pointer + (int64_t)sizeof *types);
-  NodeEntry *entry = arena_calloc(arena, 1, size);
+  int64_t size = (int64_t)sizeof(NodeEntry) + (inputs + outputs) * (pointer + (int64_t)sizeof *input_types);
+  NodeEntry *entry = arena_calloc(graph->arena, 1, size);
   if (!entry) return NULL;
   Node *node = &entry->node;
   node->inputs = (Edge **)(entry + 1);
   node->output_shapes = (ShapeHandle *)(node->inputs + num_inputs);
   DataType *own_types = (DataType *)(node->output_shapes + num_outputs);
-  if (inputs + outputs > 0) memcpy(own_types, types, (size_t)(inputs + outputs) * sizeof *types);
+  if (inputs > 0) memcpy(own_types, input_types, (size_t)inputs * sizeof *own_types);
+  if (outputs > 0) memcpy(own_types + inputs, output_types, (size_t)outputs * sizeof *own_types);
   node->input_types = own_types;
   node->output_types = own_types + num_inputs;
   node->num_inputs = num_inputs;
   node->num_outputs = num_outputs;
-  return node;
+  node->id = -1;
+  node->name = def->name;
+  node->graph = graph;
+  node->def = def;
+  node->op = op;
+  node->node_class = op ? op->node_class : NODE_OTHER;
+  node->output_handles = num_outputs <= SHARED_HANDLES
+                             ? graph->no_handles
+                             : arena_calloc(graph->arena, num_outputs, sizeof *node->output_handles);
+  for (int i = 0; i < num_outputs; i++) node->output_shapes[i] = &kUnknownShape;
+  return node->output_handles ? node : NULL;
 }
 
 bool graph_make_node(Graph *graph, NodeDef *def, const Op *op, Node **out, Status *status) {
   Arena *arena = graph->arena;
-  DataType few[SHARED_HANDLES], *types = few, *input_types = NULL, *output_types = NULL;
+  DataType few[SHARED_HANDLES] = {0}, *types = few, *input_types = NULL, *output_types = NULL;
   int num_inputs = 0, num_outputs = 0;
   if (op) {
     ArenaMark mark = arena_mark(arena);
@@ -54,22 +66,13 @@ bool graph_make_node(Graph *graph, NodeDef *def, const Op *op, Node **out, Statu
     if (num_outputs > 0) memcpy(types + num_inputs, output_types, (size_t)num_outputs * sizeof *types);
     arena_rollback(arena, mark);
   }
-  Node *node = allocate_node(arena, types, num_inputs, num_outputs);
+  *out = allocate_node(graph, def, op, types, num_inputs, types + num_inputs, num_outputs);
   if (types != few) mem_free(types);
-  if (!node) return status_oom(status, "a node");
-  node->id = -1;
-  node->name = def->name;
-  node->graph = graph;
-  node->def = def;
-  node->op = op;
-  node->node_class = op ? op->node_class : NODE_OTHER;
-  node->output_handles = num_outputs <= SHARED_HANDLES
-                             ? graph->no_handles
-                             : arena_calloc(arena, num_outputs, sizeof *node->output_handles);
-  if (!node->output_handles) return status_oom(status, "a node");
-  for (int i = 0; i < num_outputs; i++) node->output_shapes[i] = &kUnknownShape;
-  *out = node;
-  return true;
+  return *out || status_oom(status, "a node");
+}
+
+Node *graph_make_twin(Graph *graph, NodeDef *def, const Node *like) {
+  return allocate_node(graph, def, like->op, like->input_types, like->num_inputs, like->output_types, like->num_outputs);
 }
 
 static bool add_bare_node(Graph *graph, NodeDef *def, const Op *op, Node **out, Status *status) {

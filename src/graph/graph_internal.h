@@ -139,6 +139,8 @@ void graph_new_visit(Graph *graph);
 MUST_CHECK bool graph_reserve_nodes(Graph *graph, int64_t count, Status *status);
 /* A node that the graph does not know yet: types, slots and unknown shapes are there; no id, no edges. */
 MUST_CHECK bool graph_make_node(Graph *graph, NodeDef *def, const Op *op, Node **node, Status *status);
+/* The same with the op and the types of another node, which `def` must give as well; NULL when out of memory. */
+Node *graph_make_twin(Graph *graph, NodeDef *def, const Node *like);
 /* Gives a node that is complete its id and its place; room and name are there. */
 void graph_insert_node(Graph *graph, Node *node);
 /* "_SOURCE" and "_SINK" */

@@ -202,6 +202,12 @@ void graph_assume_shapes(Graph *graph) { graph->assumes_shapes = true; }
 
 bool graph_has_assumed_shapes(const Graph *graph) { return graph->has_assumed_shapes; }
 
+void graph_forget_shapes(Graph *graph, Node *node) {
+  for (int i = 0; i < node->num_outputs; i++) node->output_shapes[i] = &kUnknownShape;
+  node_clear_handles(node);
+  graph_forget_values(graph);
+}
+
 ShapeHandle graph_output_shape(NodeOutput output) { return output.node->output_shapes[output.index]; }
 
 /* --- what the caller knows better --- */

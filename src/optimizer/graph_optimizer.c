@@ -62,7 +62,8 @@ static bool run_round(Graph *graph, const OptimizerOptions *options, bool *chang
 
 bool graph_optimize(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
   bool any = false, ok = true, step = true;
-  for (int round = 0; ok && step && round < OPTIMIZER_MAX_ROUNDS; round++) {
+  int max_rounds = options->max_rounds > 0 ? options->max_rounds : OPTIMIZER_MAX_ROUNDS;
+  for (int round = 0; ok && step && round < max_rounds; round++) {
     step = false;
     ok = run_round(graph, options, &step, status);
     any |= step;

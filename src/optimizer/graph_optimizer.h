@@ -18,6 +18,7 @@ typedef struct OptimizerOptions {
   bool do_function_inlining;            /* with it dead nodes and identities are removed, too */
   int64_t max_folded_constant_in_bytes; /* 0: CONSTANT_FOLDING_MAX_BYTES */
   bool trust_shapes;                    /* shape ops are folded where shapes are known */
+  int max_rounds;                       /* 0: OPTIMIZER_MAX_ROUNDS */
   /* Nodes that are fed, fetched or run by somebody: they stay as they are, and their values are not taken for
    * constants. May be NULL. */
   const NodeSet *keep;

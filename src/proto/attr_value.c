@@ -226,3 +226,19 @@ NodeDef *node_def_new(Arena *arena, const char *name, const char *op) {
   node->op = arena_strdup(arena, op);
   return node->name && node->op ? node : NULL;
 }
+
+NodeDef *node_def_share(Arena *arena, const NodeDef *node) {
+  int64_t count = (int64_t)node->n_attr;
+  NodeDef *copy = arena_alloc(arena, (int64_t)sizeof *copy + count * (int64_t)(sizeof *copy->attr + sizeof **copy->attr));
+  if (!copy) return NULL;
+  *copy = *node;
+  copy->n_input = 0;
+  copy->input = NULL;
+  copy->attr = (AttrEntry **)(copy + 1);
+  AttrEntry *entries = (AttrEntry *)(copy->attr + count);
+  for (int64_t i = 0; i < count; i++) {
+    entries[i] = *node->attr[i];
+    copy->attr[i] = &entries[i];
+  }
+  return copy;
+}

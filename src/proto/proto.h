@@ -160,5 +160,8 @@ MUST_CHECK bool node_def_set_attr(NodeDef *node, Arena *arena, const char *name,
 MUST_CHECK bool node_def_add_input(NodeDef *node, Arena *arena, const char *input, Status *status);
 /* A new NodeDef with name and op set; NULL when out of memory. */
 NodeDef *node_def_new(Arena *arena, const char *name, const char *op);
+/* A copy without inputs that shares texts and attr values with `node`, which must live as long; its attrs can be set without changing
+ * those of `node`. NULL when out of memory. */
+NodeDef *node_def_share(Arena *arena, const NodeDef *node);
 
 #endif

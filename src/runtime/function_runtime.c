@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "gradient/symbolic_gradient.h"
 #include "graph/graph_walk.h"
+#include "runtime/client_graph.h"
 
 /* One instance of a function. */
 typedef struct Instance {
@@ -16,25 +17,25 @@ typedef struct Instance {
   bool called;            /* by kernels, which hold it for good */
   FunctionBody *body;     /* as instantiated */
   FunctionBody *inlinable; /* for passes that inline it; NULL until one does */
-  FunctionBody *optimized;
-  Plan *plan;
-  OpKernel **kernels; /* those with state, and constants */
-  int64_t num_kernels, kernel_capacity;
-  Arena *arena; /* of the kernels */
+  Program *program;       /* NULL until it is called */
+  KernelTable *kernels;   /* of the program */
 } Instance;
 
 struct FunctionRuntime {
   Graph *library;
-  PlanEnvironment environment;
+  ProgramEnvironment environment;
   FunctionCaller caller;
   FunctionBodySource bodies;
   CallSites *sites; /* of the body that is being optimised to be run; else NULL */
-  bool inlines;
+  bool inlines; /* and optimises */
   StringMap keys;       /* to Instance */
   Instance **instances; /* by handle; NULL for released ones */
   int64_t num_handles, capacity;
   int depth;
 };
+
+/* Calls in bodies are inlined this deep, those that are deeper are called; bodies may add this many nodes. */
+enum { INLINE_MAX_DEPTH = 64, INLINE_MAX_NODES = 1 << 18 };
 
 static bool oom(Status *status) { return status_oom(status, "a function"); }
 
@@ -46,13 +47,10 @@ static void free_instance(FunctionRuntime *runtime, Instance *instance) {
       string_map_remove(&runtime->keys, instance->key);
     mem_free(instance->key);
   }
-  plan_free(instance->plan);
-  for (int64_t i = 0; i < instance->num_kernels; i++) op_kernel_free(instance->kernels[i]);
-  mem_free(instance->kernels);
-  function_body_free(instance->optimized);
+  program_free(instance->program);
+  kernel_table_free(instance->kernels);
   function_body_free(instance->inlinable);
   function_body_free(instance->body);
-  arena_free(instance->arena);
   mem_free(instance);
 }
 
@@ -170,59 +168,14 @@ bool function_runtime_body(FunctionRuntime *runtime, int64_t handle, const Funct
   return true;
 }
 
-/* --- kernels --- */
-
-/* An instance has one plan, so nothing is shared: it keeps the kernels that outlive a plan in a session. */
-static OpKernel *find_kernel(void *owner, const Node *node, const char *inlined) {
-  (void)owner;
-  (void)node;
-  (void)inlined;
-  return NULL;
-}
-
-static bool store_kernel(void *owner, const Node *node, const char *inlined, OpKernel *kernel,
-                         Status *status) {
-  Instance *instance = owner;
-  (void)node;
-  (void)inlined;
-  if (!mem_grow((void **)&instance->kernels, &instance->kernel_capacity, instance->num_kernels + 1,
-                sizeof *instance->kernels))
-    return oom(status);
-  instance->kernels[instance->num_kernels++] = kernel;
-  return true;
-}
-
-/* What runs whenever the function does: what has state, and the control results. `nodes` has
- * room for all nodes of the body and its control results. */
-static int list_effects(const FunctionBody *body, Node **nodes) {
-  int count = 0;
-  for (int64_t id = 0; id < graph_num_node_ids(body->graph); id++) {
-    Node *node = graph_node(body->graph, id);
-    if (node && node->op && node->op->def->is_stateful && !node_is_boundary(node)) nodes[count++] = node;
-  }
-  for (int i = 0; i < body->num_control_rets; i++) nodes[count++] = body->control_ret_nodes[i];
-  return count;
-}
-
 /* --- inlining --- */
-
-/* What the function does not need is not run when it is called, so it is not inlined. */
-static bool make_inlinable(Instance *instance, Status *status) {
-  FunctionBody *pruned;
-  TRY(function_body_copy(instance->body, &pruned, status));
-  if (function_body_prune(pruned, status)) {
-    instance->inlinable = pruned;
-    return true;
-  }
-  function_body_free(pruned);
-  return false;
-}
 
 static bool find_body(void *owner, const char *name, const AttrEntry *const *attrs, int num_attrs,
                       const FunctionBody **body, Status *status) {
   Instance *instance;
   TRY(find_or_make(owner, name, attrs, num_attrs, NULL, &instance, status));
-  if (!instance->inlinable) TRY(make_inlinable(instance, status));
+  /* What the function does not need is not run when it is called, so it is not inlined. */
+  if (!instance->inlinable) TRY(function_body_share(instance->body, &instance->inlinable, status));
   instance->called = true; /* it shares values with the graph that it becomes part of */
   *body = instance->inlinable;
   return true;
@@ -233,25 +186,30 @@ static void note_inlined(void *owner, const Node *caller, Node *added) {
   if (runtime->sites) call_sites_note(runtime->sites, caller, added);
 }
 
-ExpandOptions function_runtime_expand_options(void) {
+static ExpandOptions expand_options(void) {
   ExpandOptions options = expand_options_default();
   options.native.as_one_step = options.multi_device.as_one_step = true;
   options.native.share_attrs = options.multi_device.share_attrs = true;
   return options;
 }
 
+static bool keep_control_rets(const FunctionBody *body, Arena *arena, NodeSet *keep, Status *status) {
+  TRY(node_set_new(body->graph, arena, keep, status));
+  for (int i = 0; i < body->num_control_rets; i++) keep->member[body->control_ret_nodes[i]->id] = 1;
+  return true;
+}
+
 bool function_runtime_optimize_body(FunctionRuntime *runtime, FunctionBody *body,
                                     const OptimizerOptions *passes, Status *status) {
   NodeSet keep = {0};
-  ExpandOptions expand = function_runtime_expand_options();
+  ExpandOptions expand = expand_options();
   OptimizerOptions options = *passes;
   Arena *arena = arena_new();
-  bool ok = (arena != NULL || oom(status)) && node_set_new(body->graph, arena, &keep, status);
+  bool ok = (arena != NULL || oom(status)) && keep_control_rets(body, arena, &keep, status);
   if (ok) {
-    for (int i = 0; i < body->num_control_rets; i++) keep.member[body->control_ret_nodes[i]->id] = 1;
     options.keep = &keep;
     options.expand = &expand;
-    options.source = options.do_function_inlining ? function_runtime_bodies(runtime) : NULL;
+    options.source = options.do_function_inlining && runtime->inlines ? &runtime->bodies : NULL;
     ok = graph_optimize(body->graph, &options, NULL, status);
   }
   arena_free(arena);
@@ -265,94 +223,59 @@ bool function_runtime_optimize_body(FunctionRuntime *runtime, FunctionBody *body
   return true;
 }
 
-/* --- plans --- */
+/* --- programs --- */
 
-/* Arguments are fed, results fetched; what has state runs, and what the function says must. */
-static bool describe(const FunctionBody *body, Arena *arena, PlanSpec *spec, Status *status) {
-  NodeOutput *feeds = arena_calloc(arena, body->num_args, sizeof *feeds);
-  NodeOutput *fetches = arena_calloc(arena, body->num_rets, sizeof *fetches);
-  int64_t ids = graph_num_node_ids(body->graph);
-  Node **targets = arena_calloc(arena, ids + body->num_control_rets, sizeof *targets);
-  if (!feeds || !fetches || !targets) return oom(status);
-  for (int i = 0; i < body->num_args; i++) feeds[i] = (NodeOutput){body->arg_nodes[i], 0};
-  for (int i = 0; i < body->num_rets; i++) {
-    const Edge *edge = body->ret_nodes[i]->inputs[0];
-    if (!edge)
-      return status_set(status, CODE_INTERNAL, "Result %d of function %s has no value", i, body->name);
-    fetches[i] = (NodeOutput){edge->src, edge->src_output};
-  }
-  *spec = (PlanSpec){.feeds = feeds,
-                     .num_feeds = body->num_args,
-                     .fetches = fetches,
-                     .num_fetches = body->num_rets,
-                     .targets = targets,
-                     .num_targets = list_effects(body, targets),
-                     .is_function = true};
-  return true;
+/* Calls first, to any depth, so that one round of the other passes sees all nodes. */
+static bool optimize_to_run(FunctionRuntime *runtime, FunctionBody *body, Arena *scratch, Status *status) {
+  NodeSet keep;
+  bool changed;
+  ExpandOptions expand = expand_options();
+  TRY(keep_control_rets(body, scratch, &keep, status));
+  expand.keep = &keep;
+  expand.max_rounds = INLINE_MAX_DEPTH;
+  expand.max_nodes = INLINE_MAX_NODES + graph_num_nodes(body->graph);
+  TRY(graph_expand_inline_functions(body->graph, &runtime->bodies, &expand, &changed, status));
+  OptimizerOptions passes = optimizer_options_all(NULL);
+  passes.keep = &keep;
+  passes.max_rounds = 1;
+  return graph_optimize(body->graph, &passes, NULL, status);
 }
 
-/* What runs when the function does for the sake of calls that passes inline counts as a control result. */
-static bool keep_effects(FunctionBody *body, Status *status) {
-  int64_t ids = graph_num_node_ids(body->graph);
-  Node **kept = arena_calloc(graph_arena(body->graph), ids + body->num_control_rets, sizeof *kept);
-  if (!kept) return oom(status);
-  int count = 0;
-  for (; count < body->num_control_rets; count++) kept[count] = body->control_ret_nodes[count];
-  for (int64_t id = SINK_ID + 1; id < ids; id++) {
-    Node *node = graph_node(body->graph, id);
-    bool effects = false;
-    if (node) TRY(node_has_effects(node, &effects, status));
-    if (effects) kept[count++] = node;
+bool function_runtime_compile(FunctionRuntime *runtime, FunctionBody *body, KernelTable *kernels,
+                              Program **program, Status *status) {
+  CallSites sites = {.arena = arena_new()};
+  ProgramEnvironment environment = runtime->environment;
+  environment.functions = &runtime->caller;
+  bool ok = sites.arena != NULL || oom(status);
+  if (ok && runtime->inlines) {
+    runtime->sites = &sites;
+    ok = optimize_to_run(runtime, body, sites.arena, status);
+    runtime->sites = NULL;
+    ok = ok && (!sites.failed || oom(status));
   }
-  body->control_ret_nodes = kept;
-  body->num_control_rets = count;
-  return true;
+  ok = ok && program_compile(body, kernels, &environment, &sites, program, status);
+  if (!ok) function_body_free(body);
+  call_sites_free(&sites);
+  arena_free(sites.arena);
+  return ok;
 }
 
-static bool optimize_to_run(FunctionRuntime *runtime, FunctionBody *body, const OptimizerOptions *passes,
-                            CallSites *sites, Status *status) {
-  runtime->sites = sites;
-  bool ok = function_runtime_optimize_body(runtime, body, passes, status);
-  runtime->sites = NULL;
-  return ok && (!sites->failed || oom(status));
+static bool check_control_flow(const FunctionBody *body, Status *status) {
+  ControlFlowInfo *frames;
+  Arena *scratch = arena_new();
+  bool ok = (scratch != NULL || oom(status)) &&
+            graph_control_flow(body->graph, scratch, &frames, NULL, NULL, status);
+  arena_free(scratch);
+  return ok;
 }
 
 static bool compile_locked(FunctionRuntime *runtime, Instance *instance, Status *status) {
-  PlanSpec spec;
-  bool ok = false;
-  Arena *scratch = arena_new();
-  CallSites sites = {.arena = scratch};
-  instance->arena = instance->arena ? instance->arena : arena_new();
-  if (!scratch || !instance->arena) {
-    oom(status);
-    goto done;
-  }
-  ControlFlowInfo *frames;
-  TRY_DONE(graph_control_flow(instance->body->graph, scratch, &frames, NULL, NULL, status));
-  TRY_DONE(function_body_copy(instance->body, &instance->optimized, status));
-  TRY_DONE(function_body_prune(instance->optimized, status));
-  /* The plan itself folds, and merges what is the same. */
-  const OptimizerOptions passes = {.opt_level = OPTIMIZER_L0, .do_function_inlining = true};
-  if (runtime->inlines) {
-    TRY_DONE(keep_effects(instance->optimized, status));
-    TRY_DONE(optimize_to_run(runtime, instance->optimized, &passes, &sites, status));
-  }
-  TRY_DONE(describe(instance->optimized, scratch, &spec, status));
-  KernelCache kernels = {find_kernel, store_kernel, instance, instance->arena};
-  PlanEnvironment environment = runtime->environment;
-  environment.functions = &runtime->caller;
-  environment.sites = &sites;
-  ok = plan_compile(instance->optimized->graph, &spec, &kernels, &environment, &instance->plan, status);
-done:
-  if (!ok) {
-    function_body_free(instance->optimized);
-    instance->optimized = NULL;
-    for (int64_t i = 0; i < instance->num_kernels; i++) op_kernel_free(instance->kernels[i]);
-    instance->num_kernels = 0;
-  }
-  call_sites_free(&sites);
-  arena_free(scratch);
-  return ok;
+  FunctionBody *body;
+  TRY(check_control_flow(instance->body, status));
+  if (!instance->kernels) instance->kernels = kernel_table_new();
+  if (!instance->kernels) return oom(status);
+  TRY(client_graph_of_function(instance->body, &body, status));
+  return function_runtime_compile(runtime, body, instance->kernels, &instance->program, status);
 }
 
 static bool compile(FunctionRuntime *runtime, Instance *instance, Status *status) {
@@ -384,29 +307,29 @@ static bool enter(FunctionRuntime *runtime, Instance *instance, Status *status) 
         "Calls of functions are nested more than %d deep: function %s calls itself without end, or nearly so",
         FUNCTION_MAX_CALL_DEPTH, instance->body->name);
   }
-  return instance->plan || compile(runtime, instance, status);
+  return instance->program || compile(runtime, instance, status);
 }
 
-static PlanRun *begin_call(FunctionRuntime *runtime, int64_t handle, Tensor *args, int num_args, int num_rets,
+static ProgramRun *begin_call(FunctionRuntime *runtime, int64_t handle, Tensor *args, int num_args, int num_rets,
                            Status *status) {
-  PlanRun *run = NULL;
+  ProgramRun *run = NULL;
   Instance *instance = find_handle(runtime, handle, status);
   bool ok = instance && check_call(instance->body, args, num_args, num_rets, status) &&
             enter(runtime, instance, status);
-  if (ok && plan_begin_call(instance->plan, args, &run, status)) return run;
+  if (ok && program_begin_call(instance->program, args, &run, status)) return run;
   for (int i = 0; i < num_args; i++) tensor_clear(&args[i]);
   return NULL;
 }
 
-/* FunctionCaller.run: a call is the run of its plan. */
+/* FunctionCaller.run: a call is the run of its program. */
 static RunState call(void *owner, int64_t handle, FunctionCall **under_way, Step *step, Tensor *args, int num_args,
                      Tensor *rets, int num_rets, Status *status) {
   FunctionRuntime *runtime = owner;
-  PlanRun *run = (PlanRun *)*under_way;
+  ProgramRun *run = (ProgramRun *)*under_way;
   if (!run) run = begin_call(runtime, handle, args, num_args, num_rets, status);
   if (!run) return RUN_FAILED;
   runtime->depth++;
-  RunState state = plan_advance(run, step, rets, status);
+  RunState state = program_advance(run, step, rets, status);
   runtime->depth--;
   *under_way = state == RUN_WAITING ? (FunctionCall *)run : NULL;
   return state;
@@ -414,7 +337,7 @@ static RunState call(void *owner, int64_t handle, FunctionCall **under_way, Step
 
 static void abandon(void *owner, FunctionCall *under_way) {
   (void)owner;
-  plan_abandon((PlanRun *)under_way);
+  program_abandon((ProgramRun *)under_way);
 }
 
 static bool check_cancelled(const FunctionRunOptions *options, Status *status) {
@@ -485,7 +408,7 @@ bool function_runtime_is_stateful(const FunctionRuntime *runtime, const char *na
 
 /* --- the runtime --- */
 
-FunctionRuntime *function_runtime_new(Graph *library, const PlanEnvironment *environment, Status *status) {
+FunctionRuntime *function_runtime_new(Graph *library, const ProgramEnvironment *environment, Status *status) {
   FunctionRuntime *runtime = mem_calloc(1, sizeof *runtime);
   if (!runtime) {
     oom(status);
@@ -511,11 +434,6 @@ void function_runtime_free(FunctionRuntime *runtime) {
 
 void function_runtime_optimize(FunctionRuntime *runtime, bool optimize) {
   runtime->inlines = optimize;
-  runtime->environment.unoptimized = !optimize;
-}
-
-const FunctionBodySource *function_runtime_bodies(const FunctionRuntime *runtime) {
-  return runtime->inlines ? &runtime->bodies : NULL;
 }
 
 const FunctionCaller *function_runtime_caller(const FunctionRuntime *runtime) { return &runtime->caller; }

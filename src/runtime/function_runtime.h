@@ -5,7 +5,7 @@
  *   function_runtime_instantiate(runtime, "XTimesTwo", attrs, 1, NULL, &handle, &status);
  *   function_runtime_run(runtime, handle, NULL, &x, 1, &y, 1, &status);
  *
- * A function with its attrs is instantiated once and made a plan when it first runs. Its state (random
+ * A function with its attrs is instantiated once and made a program when it first runs. Its state (random
  * generators) lives with it, so all that call it share it. One thread at a time, but calls nest: kernels call
  * functions through function_runtime_caller.
  */
@@ -17,7 +17,7 @@
 #include "function/call_frame.h"
 #include "function/function_body.h"
 #include "optimizer/graph_optimizer.h"
-#include "runtime/plan.h"
+#include "runtime/program.h"
 
 typedef struct FunctionRuntime FunctionRuntime;
 
@@ -26,7 +26,7 @@ enum { FUNCTION_MAX_CALL_DEPTH = 256 };
 
 /* The library and what the environment points to are borrowed; the environment's `functions` is not looked
  * at. NULL when out of memory. */
-FunctionRuntime *function_runtime_new(Graph *library, const PlanEnvironment *environment, Status *status);
+FunctionRuntime *function_runtime_new(Graph *library, const ProgramEnvironment *environment, Status *status);
 void function_runtime_free(FunctionRuntime *runtime); /* NULL is fine */
 /* Whether functions that run for the first time from now on are optimised, and the functions that they call
  * inlined; true at first. */
@@ -34,16 +34,16 @@ void function_runtime_optimize(FunctionRuntime *runtime, bool optimize);
 /* What kernels call functions through; lives as long as the runtime. */
 const FunctionCaller *function_runtime_caller(const FunctionRuntime *runtime);
 
-/* The bodies that passes may inline, or NULL while nothing is to be inlined; without what no call runs. */
-const FunctionBodySource *function_runtime_bodies(const FunctionRuntime *runtime);
-
-/* How these bodies are inlined: calls stay one step (InlineOptions), attr values are shared. */
-ExpandOptions function_runtime_expand_options(void);
 /* Runs passes over a body of this runtime's library, in place; of `passes` the fields about levels, kinds of
- * passes and sizes count. Control results stay, but for calls that were inlined: what has state in them runs
- * anyway. */
+ * passes and sizes count. Calls are inlined so that they stay one step (InlineOptions). Control results stay, but for
+ * calls that were inlined: what has state in them runs anyway. */
 MUST_CHECK bool function_runtime_optimize_body(FunctionRuntime *runtime, FunctionBody *body,
                                                const OptimizerOptions *passes, Status *status);
+/* Makes the program of a client graph (runtime/client_graph.h): optimises it, unless the runtime does not, and compiles
+ * it. The body is taken over, whatever happens. `kernels` outlives the program. RESOURCE_EXHAUSTED for functions that
+ * call others without an end. */
+MUST_CHECK bool function_runtime_compile(FunctionRuntime *runtime, FunctionBody *body, KernelTable *kernels,
+                                         Program **program, Status *status);
 
 typedef struct FunctionInstantiateOptions {
   const char

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "runtime/client_graph.h"
 #include "runtime/function_runtime.h"
-#include "runtime/plan.h"
 #include "runtime/thread_pool.h"
 
 /* mutex_lock says false when the thread holds the mutex already: then a kernel from outside is running its
@@ -31,27 +31,24 @@ static void mutex_unlock(Mutex *mutex) { *mutex = false; }
 static void mutex_destroy(Mutex *mutex) { (void)mutex; }
 #endif
 
-/* A plan and what it was made for: outputs as (node id, index) pairs, sorted, so that the order of a caller's
- * feeds and fetches makes no difference. */
-typedef struct CachedPlan {
-  Plan *plan;
-  int64_t mutation_count; /* of the graph, when the plan was made */
-} CachedPlan;
+/* A program and the state of the graph that it was made of. It is found by what it was made for: outputs as (node id,
+ * index) pairs, sorted, so that the order of a caller's feeds and fetches makes no difference. */
+typedef struct CachedProgram {
+  Program *program;
+  int64_t mutation_count; /* of the graph */
+} CachedProgram;
 
 struct Session {
   Graph *graph;
   Mutex mutex;
   bool closed;
-  bool unoptimized;
   bool require_shapes;
   BufferPool *pool;
   ResourceManager *resources;
   FunctionRuntime *functions;
-  Arena *arena; /* keys and entries of the cache; binary keys of the plans */
-  StringMap plans;
-  OpKernel **shared_kernels; /* by node id */
-  int64_t kernel_capacity;
-  StringMap inlined_kernels; /* of nodes in the bodies of functions */
+  KernelTable *kernels;
+  Arena *arena; /* keys and entries of the cache */
+  StringMap programs; /* by binary keys */
   /* The request being served; kept so that a repeated one allocates nothing. */
   struct Request {
     int64_t *key;
@@ -66,20 +63,10 @@ struct Session {
     int64_t fetch_capacity;
   } request;
   Step step;
-  PlanRun *waiting;      /* the step that paused; its request is kept */
+  ProgramRun *waiting;   /* the step that paused; its request is kept */
   atomic_bool closing;   /* ends the step that is under way */
   int64_t timeout_ms;    /* of steps that name none; 0: none */
 };
-
-static PlanEnvironment environment_of(const Session *session) {
-  return (PlanEnvironment){
-      .unoptimized = session->unoptimized,
-      .pool = session->pool,
-      .resources = session->resources,
-      .parallel = thread_pool_default(),
-      .functions = session->functions ? function_runtime_caller(session->functions) : NULL,
-      .bodies = session->functions ? function_runtime_bodies(session->functions) : NULL};
-}
 
 Session *session_new(Graph *graph, Status *status) {
   Session *session = mem_calloc(1, sizeof *session);
@@ -92,16 +79,17 @@ Session *session_new(Graph *graph, Status *status) {
   session->pool = buffer_pool_new();
   session->resources = resource_manager_new();
   session->arena = arena_new();
-  PlanEnvironment environment = environment_of(session);
+  session->kernels = kernel_table_new();
+  const ProgramEnvironment environment = {
+      .pool = session->pool, .resources = session->resources, .parallel = thread_pool_default()};
   session->functions = function_runtime_new(graph, &environment, status);
-  if (session->pool && session->resources && session->functions && session->arena) return session;
+  if (session->pool && session->resources && session->functions && session->kernels && session->arena) return session;
   session_free(session);
   status_oom(status, "a session");
   return NULL;
 }
 
 void session_optimize(Session *session, bool optimize) {
-  session->unoptimized = !optimize;
   function_runtime_optimize(session->functions, optimize);
 }
 
@@ -111,29 +99,24 @@ void session_set_timeout(Session *session, int64_t timeout_ms) { session->timeou
 
 static void abandon_step(Session *session) {
   if (!session->waiting) return;
-  plan_abandon(session->waiting);
+  program_abandon(session->waiting);
   session->waiting = NULL;
   resource_manager_end_step(session->resources, session->step.id);
 }
 
-static void free_plans(Session *session) {
-  for (int64_t i = 0; i < session->plans.num_entries; i++) {
-    CachedPlan *cached = session->plans.entries[i].value;
-    plan_free(cached->plan);
+static void free_programs(Session *session) {
+  for (int64_t i = 0; i < session->programs.num_entries; i++) {
+    CachedProgram *cached = session->programs.entries[i].value;
+    program_free(cached->program);
   }
-  string_map_free(&session->plans);
+  string_map_free(&session->programs);
 }
 
 static void free_state(Session *session) {
   abandon_step(session);
-  free_plans(session);
-  for (int64_t i = 0; i < session->kernel_capacity; i++) op_kernel_free(session->shared_kernels[i]);
-  for (int64_t i = 0; i < session->inlined_kernels.num_entries; i++)
-    op_kernel_free(session->inlined_kernels.entries[i].value);
-  string_map_free(&session->inlined_kernels);
-  mem_free(session->shared_kernels);
-  session->shared_kernels = NULL;
-  session->kernel_capacity = 0;
+  free_programs(session);
+  kernel_table_free(session->kernels);
+  session->kernels = NULL;
   function_runtime_free(session->functions);
   session->functions = NULL;
   resource_manager_free(session->resources);
@@ -171,54 +154,10 @@ void session_free(Session *session) {
   mem_free(session);
 }
 
-int64_t session_num_plans(const Session *session) { return session->plans.count; }
+int64_t session_num_programs(const Session *session) { return session->programs.count; }
 
 int64_t session_cached_bytes(const Session *session) {
   return session->pool ? buffer_pool_cached_bytes(session->pool) : 0;
-}
-
-/* --- kernels that all plans share --- */
-
-/* Those of nodes by id, those of functions' bodies by the call's id and their names. The key is in the arena.
- */
-static const char *inlined_key(Session *session, const Node *node, const char *inlined) {
-  return arena_printf(session->arena, "%lld %s", (long long)node->id, inlined);
-}
-
-static OpKernel *find_inlined_kernel(Session *session, const Node *node, const char *inlined) {
-  ArenaMark mark = arena_mark(session->arena);
-  const char *key = inlined_key(session, node, inlined);
-  OpKernel *kernel = key ? string_map_find(&session->inlined_kernels, key) : NULL;
-  arena_rollback(session->arena, mark);
-  return kernel;
-}
-
-static OpKernel *find_kernel(void *owner, const Node *node, const char *inlined) {
-  Session *session = owner;
-  if (inlined) return find_inlined_kernel(session, node, inlined);
-  return node->id < session->kernel_capacity ? session->shared_kernels[node->id] : NULL;
-}
-
-static bool store_kernel(void *owner, const Node *node, const char *inlined, OpKernel *kernel,
-                         Status *status) {
-  Session *session = owner;
-  if (inlined) {
-    const char *key = inlined_key(session, node, inlined);
-    if (!key) return status_oom(status, "a session");
-    OpKernel *old = string_map_find(&session->inlined_kernels, key);
-    TRY(string_map_set(&session->inlined_kernels, key, kernel, status));
-    op_kernel_free(old);
-    return true;
-  }
-  int64_t old = session->kernel_capacity;
-  if (!mem_grow((void **)&session->shared_kernels, &session->kernel_capacity, node->id + 1,
-                sizeof(OpKernel *))) {
-    return status_oom(status, "a session");
-  }
-  for (int64_t i = old; i < session->kernel_capacity; i++) session->shared_kernels[i] = NULL;
-  op_kernel_free(session->shared_kernels[node->id]);
-  session->shared_kernels[node->id] = kernel;
-  return true;
 }
 
 /* --- requests --- */
@@ -255,48 +194,52 @@ static bool reserve_request(struct Request *request, int64_t num_feeds, int64_t 
   return ok || status_oom(status, "a request");
 }
 
-static size_t write_key(const PlanSpec *spec, int64_t *key) {
+static size_t write_key(const StepSignature *signature, int64_t *key) {
   int64_t n = 0;
-  key[n++] = spec->num_feeds;
-  key[n++] = spec->num_fetches;
-  key[n++] = spec->num_targets * 2 + spec->any_shapes;
-  for (int i = 0; i < spec->num_feeds; i++) {
-    key[n++] = spec->feeds[i].node->id;
-    key[n++] = spec->feeds[i].index;
+  key[n++] = signature->num_feeds;
+  key[n++] = signature->num_fetches;
+  key[n++] = signature->num_targets * 2 + signature->any_shapes;
+  for (int i = 0; i < signature->num_feeds; i++) {
+    key[n++] = signature->feeds[i].node->id;
+    key[n++] = signature->feeds[i].index;
   }
-  for (int i = 0; i < spec->num_fetches; i++) {
-    key[n++] = spec->fetches[i].node->id;
-    key[n++] = spec->fetches[i].index;
+  for (int i = 0; i < signature->num_fetches; i++) {
+    key[n++] = signature->fetches[i].node->id;
+    key[n++] = signature->fetches[i].index;
   }
-  for (int i = 0; i < spec->num_targets; i++) key[n++] = spec->targets[i]->id;
+  for (int i = 0; i < signature->num_targets; i++) key[n++] = signature->targets[i]->id;
   return (size_t)n * sizeof *key;
 }
 
-static bool find_plan(Session *session, const PlanSpec *spec, Plan **plan, Status *status) {
-  size_t key_size = write_key(spec, session->request.key);
-  CachedPlan *cached = string_map_find_bytes(&session->plans, (const char *)session->request.key, key_size);
+static bool make_program(Session *session, const StepSignature *signature, Program **program, Status *status) {
+  FunctionBody *body;
+  TRY(client_graph_of_step(session->graph, signature, &body, status));
+  return function_runtime_compile(session->functions, body, session->kernels, program, status);
+}
+
+static bool find_program(Session *session, const StepSignature *signature, Program **program, Status *status) {
+  size_t key_size = write_key(signature, session->request.key);
+  CachedProgram *cached = string_map_find_bytes(&session->programs, (const char *)session->request.key, key_size);
   int64_t mutation_count = graph_mutation_count(session->graph);
   if (cached && cached->mutation_count == mutation_count) {
-    *plan = cached->plan;
+    *program = cached->program;
     return true;
   }
-  KernelCache kernels = {find_kernel, store_kernel, session, session->arena};
-  PlanEnvironment environment = environment_of(session);
-  TRY(plan_compile(session->graph, spec, &kernels, &environment, plan, status));
+  TRY(make_program(session, signature, program, status));
   if (cached) {
-    plan_free(cached->plan);
-    *cached = (CachedPlan){*plan, mutation_count};
+    program_free(cached->program);
+    *cached = (CachedProgram){*program, mutation_count};
     return true;
   }
   cached = arena_alloc(session->arena, sizeof *cached);
   char *key = arena_strndup(session->arena, (const char *)session->request.key, key_size);
   if (!cached || !key) {
-    plan_free(*plan);
-    return status_oom(status, "a plan");
+    program_free(*program);
+    return status_oom(status, "a program");
   }
-  *cached = (CachedPlan){*plan, mutation_count};
-  if (string_map_set_bytes(&session->plans, key, key_size, cached, status)) return true;
-  plan_free(*plan);
+  *cached = (CachedProgram){*program, mutation_count};
+  if (string_map_set_bytes(&session->programs, key, key_size, cached, status)) return true;
+  program_free(*program);
   return false;
 }
 
@@ -323,26 +266,32 @@ static bool refuse_shape(NodeOutput output, const Tensor *value, Status *status)
   return false;
 }
 
-/* What is fed has the dtype of the output. `any_shapes` is set when the shape of a value is not the one
- * that the graph knows, which sessions may refuse. */
-static bool check_feeds(const Session *session, const PlanSpec *asked, const Tensor *const *values, bool *any_shapes,
-                        Status *status) {
-  *any_shapes = false;
+/* Whether what is fed has shapes that the graph does not know. Feeds that there are not are refused later. */
+static bool has_other_shapes(const StepSignature *asked, const Tensor *const *values) {
+  bool known = true;
+  for (int i = 0; known && i < asked->num_feeds; i++) {
+    NodeOutput feed = asked->feeds[i];
+    known = feed.index < 0 || feed.index >= feed.node->num_outputs || has_known_shape(feed, values[i]);
+  }
+  return !known;
+}
+
+/* What is fed has the dtype of the output, and its shape where the session wants that. */
+static bool check_feeds(const Session *session, const StepSignature *asked, const Tensor *const *values, Status *status) {
   for (int i = 0; i < asked->num_feeds; i++) {
     DataType expected = (DataType)dtype_base(node_output_type(asked->feeds[i]));
     if (values[i]->dtype != expected) {
       return status_invalid(status, "Expects arg[%d] to be %s but %s is provided", i, dtype_name(expected),
                             dtype_name(values[i]->dtype));
     }
-    if (has_known_shape(asked->feeds[i], values[i])) continue;
-    if (session->require_shapes) return refuse_shape(asked->feeds[i], values[i], status);
-    *any_shapes = true;
+    if (session->require_shapes && !has_known_shape(asked->feeds[i], values[i]))
+      return refuse_shape(asked->feeds[i], values[i], status);
   }
   return true;
 }
 
-/* Checks and sorts what is asked for, and begins the run of its plan. */
-static bool begin_locked(Session *session, const PlanSpec *asked, const Tensor *const *feed_values, PlanRun **run,
+/* Checks and sorts what is asked for, and begins the run of its program. */
+static bool begin_locked(Session *session, const StepSignature *asked, const Tensor *const *feed_values, ProgramRun **run,
                          Status *status) {
   if (session->closed) return status_set(status, CODE_CANCELLED, "Session has been closed.");
   if (session->waiting)
@@ -359,19 +308,19 @@ static bool begin_locked(Session *session, const PlanSpec *asked, const Tensor *
   int *feed_order = request->order + asked->num_fetches;
   sort_outputs(asked->feeds, asked->num_feeds, feeds, feed_order);
   sort_outputs(asked->fetches, asked->num_fetches, fetches, request->order);
-  PlanSpec sorted = *asked;
+  StepSignature sorted = *asked;
   sorted.feeds = feeds;
   sorted.fetches = fetches;
-  Plan *plan;
-  TRY(find_plan(session, &sorted, &plan, status));
-  TRY(check_feeds(session, asked, feed_values, &sorted.any_shapes, status));
-  if (sorted.any_shapes) TRY(find_plan(session, &sorted, &plan, status));
+  sorted.any_shapes = !session->require_shapes && has_other_shapes(asked, feed_values);
+  Program *program;
+  TRY(find_program(session, &sorted, &program, status));
+  TRY(check_feeds(session, asked, feed_values, status));
   for (int i = 0; i < asked->num_feeds; i++) request->feed_values[i] = feed_values[feed_order[i]];
   memset(request->fetch_values, 0, (size_t)asked->num_fetches * sizeof(Tensor));
-  return plan_begin(plan, request->feed_values, run, status);
+  return program_begin(program, request->feed_values, run, status);
 }
 
-static bool begin(Session *session, const PlanSpec *asked, const Tensor *const *feed_values, PlanRun **run,
+static bool begin(Session *session, const StepSignature *asked, const Tensor *const *feed_values, ProgramRun **run,
                   Status *status) {
   graph_lock(session->graph);
   bool ok = begin_locked(session, asked, feed_values, run, status);
@@ -379,10 +328,10 @@ static bool begin(Session *session, const PlanSpec *asked, const Tensor *const *
   return ok;
 }
 
-/* Runs until the step ends or pauses. request.order[i] is the caller's position of fetch i of the plan. */
-static RunState advance(Session *session, PlanRun *run, Tensor *fetch_values, int num_fetches, Status *status) {
+/* Runs until the step ends or pauses. request.order[i] is the caller's position of result i of the program. */
+static RunState advance(Session *session, ProgramRun *run, Tensor *fetch_values, int num_fetches, Status *status) {
   struct Request *request = &session->request;
-  RunState state = plan_advance(run, &session->step, request->fetch_values, status);
+  RunState state = program_advance(run, &session->step, request->fetch_values, status);
   session->waiting = state == RUN_WAITING ? run : NULL;
   if (!session->waiting) resource_manager_end_step(session->resources, session->step.id);
   for (int i = 0; state == RUN_DONE && i < num_fetches; i++)
@@ -399,16 +348,16 @@ RunState session_start(Session *session, const SessionRunOptions *options, const
                        const Tensor *const *feed_values, int num_feeds, const NodeOutput *fetches,
                        Tensor *fetch_values, int num_fetches, Node *const *targets, int num_targets,
                        Status *status) {
-  PlanSpec spec = {.feeds = feeds,
+  StepSignature signature = {.feeds = feeds,
                    .num_feeds = num_feeds,
                    .fetches = fetches,
                    .num_fetches = num_fetches,
                    .targets = targets,
                    .num_targets = num_targets};
-  PlanRun *run;
+  ProgramRun *run;
   RunState state = RUN_FAILED;
   if (!lock(session, status)) return state;
-  if (begin(session, &spec, feed_values, &run, status)) {
+  if (begin(session, &signature, feed_values, &run, status)) {
     int64_t timeout = options && options->timeout_ms > 0 ? options->timeout_ms : session->timeout_ms;
     step_begin(&session->step, timeout, &session->closing);
     if (options) step_set_slice(&session->step, options->slice_ms);

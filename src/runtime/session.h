@@ -1,10 +1,10 @@
 /* Session: runs parts of a graph, and owns what lives longer than a step: variables, the state of random
- * generators, the plans made so far, and the pool of buffers.
+ * generators, the programs made so far, and the pool of buffers.
  *
  *   Session *session = session_new(graph, &status);
  *   session_run(session, &x, &x_value, 1, &y, &y_value, 1, NULL, 0, &status);
  *
- * The graph may grow between runs; plans are made again when it changed under them. One step at a time: a
+ * The graph may grow between runs; programs are made again when it changed under them. One step at a time: a
  * second thread waits. A step can pause between two kernels and go on later, so that one thread can do other
  * things meanwhile; it can have a deadline; and closing the session ends it.
  */
@@ -22,12 +22,12 @@ Session *session_new(Graph *graph, Status *status);
  * optimise at first; to be set before the first run. */
 void session_optimize(Session *session, bool optimize);
 /* Whether values of other shapes than inference knows of the outputs that they are fed for are refused. At
- * first they are not: a step with such a value has a plan that knows nothing of shapes. */
+ * first they are not: a step with such a value has a program that knows nothing of the shapes. */
 void session_require_shapes(Session *session, bool required);
 void session_free(Session *session); /* NULL is fine */
 /* A deadline for steps that have none of their own, in milliseconds; 0: none. To be set before the first run. */
 void session_set_timeout(Session *session, int64_t timeout_ms);
-/* Frees plans, variables and cached memory; later runs fail with CANCELLED "Session has been closed.". A step
+/* Frees programs, variables and cached memory; later runs fail with CANCELLED "Session has been closed.". A step
  * that another thread runs ends first, with CANCELLED "Run call was cancelled" after its current kernel. Called
  * by a kernel that the session runs, it returns at once: the session is closed when the step has ended. */
 void session_close(Session *session);
@@ -56,8 +56,8 @@ RunState session_resume(Session *session, int64_t slice_ms, Tensor *fetch_values
 /* Ends the step that paused, if any: what it computed is dropped, what it assigned stays. */
 void session_abandon(Session *session);
 
-/* Number of plans in the cache; bytes that the pool holds ready. For tests and memory reports. */
-int64_t session_num_plans(const Session *session);
+/* Number of programs in the cache; bytes that the pool holds ready. For tests and memory reports. */
+int64_t session_num_programs(const Session *session);
 int64_t session_cached_bytes(const Session *session);
 
 #endif

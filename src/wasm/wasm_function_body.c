@@ -44,7 +44,7 @@ static bool fill_home(BodyHome *home, const FunctionDef *function, const Graph *
                                      status));
   }
   TRY(graph_add_function(home->library, function, status));
-  PlanEnvironment environment = {
+  ProgramEnvironment environment = {
       .pool = home->pool, .resources = home->resources, .parallel = thread_pool_default()};
   home->runtime = function_runtime_new(home->library, &environment, status);
   return home->runtime != NULL;

@@ -26,7 +26,7 @@ static inline bool functions_begin(Functions *f, const char *library) {
   f->library = graph_new();
   f->pool = buffer_pool_new();
   f->resources = resource_manager_new();
-  PlanEnvironment environment = {.pool = f->pool, .resources = f->resources};
+  ProgramEnvironment environment = {.pool = f->pool, .resources = f->resources};
   f->runtime = function_runtime_new(f->library, &environment, &f->status);
   ok = CHECK(arena && f->library && f->pool && f->resources && f->runtime) &&
        CHECK_OK(function_parse_library(str_of(library), arena, &parsed, &f->status), f->status) &&

@@ -114,7 +114,7 @@ TEST(the_order_of_feeds_and_fetches_makes_no_new_plan) {
            f.status);
   CHECK_NEAR(tensor_f32(&results[0])[0], -1, 0);
   CHECK_NEAR(tensor_f32(&results[1])[0], -1, 0);
-  CHECK_INT_EQ(session_num_plans(f.session), 1);
+  CHECK_INT_EQ(session_num_programs(f.session), 1);
   tensor_clear(&results[0]);
   tensor_clear(&results[1]);
   /* The same value may be fetched twice. */
@@ -122,7 +122,7 @@ TEST(the_order_of_feeds_and_fetches_makes_no_new_plan) {
                        &f.status),
            f.status);
   CHECK_NEAR(tensor_f32(&results[0])[0] - tensor_f32(&results[1])[0], 0, 0);
-  CHECK_INT_EQ(session_num_plans(f.session), 2);
+  CHECK_INT_EQ(session_num_programs(f.session), 2);
   tensor_clear(&results[0]);
   tensor_clear(&results[1]);
   tensor_clear(&one);
@@ -245,7 +245,7 @@ TEST(shapes_may_change_from_run_to_run) {
     tensor_clear(&result);
     tensor_clear(&value);
   }
-  CHECK_INT_EQ(session_num_plans(f.session), 1);
+  CHECK_INT_EQ(session_num_programs(f.session), 1);
   end(&f);
 }
 

@@ -1,57 +1,46 @@
-#include "runtime/plan.h"
+#include "runtime/program.h"
 
 #include <stdio.h>
 
+#include "runtime/client_graph.h"
+#include "runtime/function_runtime.h"
 #include "runtime/graph_fixture.h"
 
-/* The kernels that plans share, as a session would keep them. */
-enum { MAX_SHARED = 64 };
-static OpKernel *shared[MAX_SHARED];
-
-static OpKernel *find_shared(void *owner, const Node *node, const char *inlined) {
-  (void)owner;
-  CHECK(inlined == NULL);
-  return node->id < MAX_SHARED ? shared[node->id] : NULL;
-}
-
-static bool store_shared(void *owner, const Node *node, const char *inlined, OpKernel *kernel,
-                         Status *status) {
-  (void)owner;
-  CHECK(inlined == NULL);
-  if (node->id >= MAX_SHARED) return status_oom(status, "a test");
-  shared[node->id] = kernel;
-  return true;
-}
+/* The kernels that programs share, as a session would keep them. */
+static KernelTable *shared;
 
 static void free_shared(void) {
-  for (int i = 0; i < MAX_SHARED; i++) {
-    op_kernel_free(shared[i]);
-    shared[i] = NULL;
-  }
+  kernel_table_free(shared);
+  shared = NULL;
 }
 
-static Plan *compile(const Graph *graph, const NodeOutput *feeds, int num_feeds, NodeOutput fetch,
-                     Status *status) {
-  const KernelCache cache = {find_shared, store_shared, NULL, NULL};
-  const PlanEnvironment environment = {0};
-  PlanSpec spec = {.feeds = feeds, .num_feeds = num_feeds, .fetches = &fetch, .num_fetches = 1};
-  Plan *plan = NULL;
-  return plan_compile(graph, &spec, &cache, &environment, &plan, status) ? plan : NULL;
+/* The program of a step as a session makes it. */
+static Program *compile(Graph *graph, const NodeOutput *feeds, int num_feeds, NodeOutput fetch, Status *status) {
+  const ProgramEnvironment environment = {0};
+  const StepSignature signature = {.feeds = feeds, .num_feeds = num_feeds, .fetches = &fetch, .num_fetches = 1};
+  FunctionBody *body;
+  Program *program = NULL;
+  FunctionRuntime *runtime = function_runtime_new(graph, &environment, status);
+  if (!shared) shared = kernel_table_new();
+  bool ok = shared && runtime && client_graph_of_step(graph, &signature, &body, status) &&
+            function_runtime_compile(runtime, body, shared, &program, status);
+  function_runtime_free(runtime);
+  return ok ? program : NULL;
 }
 
-static bool run_plan(Plan *plan, const Tensor *const *feeds, Tensor *result, Status *status) {
+static bool run_program(Program *program, const Tensor *const *feeds, Tensor *result, Status *status) {
   Step step;
-  PlanRun *run;
+  ProgramRun *run;
   step_begin(&step, 0, NULL);
-  return plan_begin(plan, feeds, &run, status) && plan_advance(run, &step, result, status) == RUN_DONE;
+  return program_begin(program, feeds, &run, status) && program_advance(run, &step, result, status) == RUN_DONE;
 }
 
-static int64_t steps_of(const Graph *graph, const NodeOutput *feeds, int num_feeds, NodeOutput fetch) {
+static int64_t steps_of(Graph *graph, const NodeOutput *feeds, int num_feeds, NodeOutput fetch) {
   Status status;
   status_init(&status);
-  Plan *plan = compile(graph, feeds, num_feeds, fetch, &status);
-  int64_t steps = CHECK_OK(plan != NULL, status) ? plan_num_steps(plan) : -1;
-  plan_free(plan);
+  Program *program = compile(graph, feeds, num_feeds, fetch, &status);
+  int64_t steps = CHECK_OK(program != NULL, status) ? program_num_steps(program) : -1;
+  program_free(program);
   return steps;
 }
 
@@ -101,19 +90,19 @@ TEST(nothing_is_computed_twice) {
   CHECK_INT_EQ(steps_of(graph, feeds, 2, sum), 3);
   /* Unless one of the two is fed with something else. */
   CHECK_INT_EQ(steps_of(graph, fed_too, 3, sum), 4);
-  Plan *plan = compile(graph, feeds, 2, sum, &status);
-  REQUIRE(plan != NULL);
+  Program *program = compile(graph, feeds, 2, sum, &status);
+  REQUIRE(program != NULL);
   Tensor value, result = {0};
   REQUIRE(float_tensor(&value, 1, (int64_t[]){2}, (float[]){3, 4}));
   const Tensor *values[] = {&value, &value};
-  CHECK_OK(run_plan(plan, values, &result, &status), status);
+  CHECK_OK(run_program(program, values, &result, &status), status);
   CHECK_NEAR(tensor_f32(&result)[1], 0, 0);
   tensor_clear(&result);
   tensor_clear(&value);
-  plan_free(plan);
-  plan = compile(graph, feeds, 2, b, &status); /* the one that is left out may be fetched alone */
-  CHECK_OK(plan != NULL, status);
-  plan_free(plan);
+  program_free(program);
+  program = compile(graph, feeds, 2, b, &status); /* the one that is left out may be fetched alone */
+  CHECK_OK(program != NULL, status);
+  program_free(program);
   free_shared();
   graph_free(graph);
 }
@@ -126,40 +115,40 @@ TEST(a_node_that_cannot_be_computed_fails_when_it_runs) {
   NodeOutput a = constant(graph, "a", "tensor_shape { dim { size: 2 } } float_val: 1");
   NodeOutput x = placeholder(graph, "x", "shape { unknown_rank: true }");
   NodeOutput sum = binary(graph, "Add", "sum", a, x);
-  Plan *plan = compile(graph, &x, 1, sum, &status);
-  REQUIRE(plan != NULL);
+  Program *program = compile(graph, &x, 1, sum, &status);
+  REQUIRE(program != NULL);
   Tensor value, result = {0};
   REQUIRE(float_tensor(&value, 1, (int64_t[]){3}, (float[]){1, 2, 3}));
   const Tensor *values[] = {&value};
-  CHECK_ERROR(run_plan(plan, values, &result, &status), status, CODE_INVALID_ARGUMENT,
+  CHECK_ERROR(run_program(program, values, &result, &status), status, CODE_INVALID_ARGUMENT,
               "Incompatible shapes: [2] vs. [3]\n\t [[{{node sum}}]]");
   CHECK(tensor_is_empty(&result));
   tensor_clear(&value);
   REQUIRE(float_tensor(&value, 1, (int64_t[]){2}, (float[]){1, 2}));
-  CHECK_OK(run_plan(plan, values, &result, &status), status);
+  CHECK_OK(run_program(program, values, &result, &status), status);
   tensor_clear(&value);
   tensor_clear(&result);
-  plan_free(plan);
+  program_free(program);
   free_shared();
   graph_free(graph);
 }
 
-TEST(plans_share_the_memory_of_constants) {
+TEST(programs_share_the_memory_of_constants) {
   Graph *graph = graph_new();
   Status status;
   status_init(&status);
   REQUIRE(graph != NULL);
   NodeOutput c = constant(graph, "c", "tensor_shape { dim { size: 1000 } } float_val: 2");
-  Plan *first = compile(graph, NULL, 0, c, &status), *second = compile(graph, NULL, 0, c, &status);
+  Program *first = compile(graph, NULL, 0, c, &status), *second = compile(graph, NULL, 0, c, &status);
   REQUIRE(first != NULL && second != NULL);
   Tensor a = {0}, b = {0};
-  CHECK_OK(run_plan(first, NULL, &a, &status), status);
-  CHECK_OK(run_plan(second, NULL, &b, &status), status);
+  CHECK_OK(run_program(first, NULL, &a, &status), status);
+  CHECK_OK(run_program(second, NULL, &b, &status), status);
   CHECK(a.data == b.data);
   tensor_clear(&a);
   tensor_clear(&b);
-  plan_free(first);
-  plan_free(second);
+  program_free(first);
+  program_free(second);
   free_shared();
   graph_free(graph);
 }

@@ -1,5 +1,4 @@
 /* Sessions on graphs that call functions. */
-#include "runtime/expand.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,259 @@
+#include "runtime/client_graph.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+static bool oom(Status *status) { return status_oom(status, "the graph of a step"); }
+
+/* --- effects --- */
+
+/* Adds the nodes that run for their own sake to the control results. */
+static bool require_effects(FunctionBody *body, bool all_stateful, Status *status) {
+  int64_t ids = graph_num_node_ids(body->graph);
+  Node **required = arena_alloc(graph_arena(body->graph), (ids + body->num_control_rets) * (int64_t)sizeof *required);
+  if (!required) return oom(status);
+  int count = 0;
+  for (; count < body->num_control_rets; count++) required[count] = body->control_ret_nodes[count];
+  for (int64_t id = SINK_ID + 1; id < ids; id++) {
+    Node *node = graph_node(body->graph, id);
+    if (!node || node_is_boundary(node)) continue;
+    bool effects = all_stateful && node->op->def->is_stateful;
+    if (!effects) TRY(node_has_effects(node, &effects, status));
+    if (effects) required[count++] = node;
+  }
+  body->control_ret_nodes = required;
+  body->num_control_rets = count;
+  return true;
+}
+
+bool client_graph_of_function(const FunctionBody *function, FunctionBody **body, Status *status) {
+  TRY(function_body_share(function, body, status));
+  if (require_effects(*body, true, status)) return true;
+  function_body_free(*body);
+  *body = NULL;
+  return false;
+}
+
+/* --- what may be asked for --- */
+
+static bool same_output(NodeOutput a, NodeOutput b) { return a.node == b.node && a.index == b.index; }
+
+static bool check_output(const Graph *graph, NodeOutput output, const char *what, Status *status) {
+  TRY(graph_check_node(graph, output.node, status));
+  if (output.index >= 0 && output.index < output.node->num_outputs) return true;
+  if (output.node->num_outputs == 0 && output.index == 0 && strcmp(what, "FetchOutputs") == 0) {
+    return status_invalid(
+        status,
+        "Tried to fetch data for '%s', which produces no output.  To run to a node but not fetch any data, "
+        "pass '%s' as an argument to the 'target_node_names' argument of the Session::Run API.",
+        output.node->name, output.node->name);
+  }
+  return status_invalid(status, "%s: %s:%d should have output index < %d", what, output.node->name, output.index,
+                        output.node->num_outputs);
+}
+
+static bool check_signature(const Graph *graph, const StepSignature *signature, Status *status) {
+  if (signature->num_fetches + signature->num_targets == 0)
+    return status_invalid(status, "Must specify at least one target to fetch or execute.");
+  for (int i = 0; i < signature->num_feeds; i++) {
+    NodeOutput feed = signature->feeds[i];
+    TRY(check_output(graph, feed, "FeedInputs", status));
+    for (int k = 0; k < i; k++) {
+      if (same_output(feed, signature->feeds[k]))
+        return status_invalid(status, "Endpoint \"%s:%d\" fed more than once.", feed.node->name, feed.index);
+    }
+  }
+  for (int i = 0; i < signature->num_fetches; i++) {
+    NodeOutput fetch = signature->fetches[i];
+    TRY(check_output(graph, fetch, "FetchOutputs", status));
+    for (int k = 0; k < signature->num_feeds; k++) {
+      if (same_output(fetch, signature->feeds[k]))
+        return status_invalid(status, "%s:%d is both fed and fetched.", fetch.node->name, fetch.index);
+    }
+  }
+  for (int i = 0; i < signature->num_targets; i++) TRY(graph_check_node(graph, signature->targets[i], status));
+  return true;
+}
+
+/* --- the part of the graph that a step needs --- */
+
+typedef struct Client {
+  Graph *graph;
+  const StepSignature *signature;
+  Status *status;
+  Arena *arena; /* for the time of making it */
+  Graph *into;
+  NodeSet needed, fed; /* `fed`: the nodes of which an output is fed */
+  Node **copies;       /* by id in `graph` */
+  Node **args, **targets;
+} Client;
+
+static bool is_fed(const Client *c, const Node *node, int index) {
+  if (!node_set_has(&c->fed, node)) return false;
+  for (int i = 0; i < c->signature->num_feeds; i++) {
+    if (same_output(c->signature->feeds[i], (NodeOutput){(Node *)node, index})) return true;
+  }
+  return false;
+}
+
+/* A placeholder whose value is fed has nothing to run: control edges from it need no waiting. */
+static bool stands_for_feed(const Client *c, const Node *node) {
+  return node->num_outputs == 1 && node_set_has(&c->fed, node) &&
+         (text_starts_with(node->def->op, "Placeholder") || strcmp(node->def->op, "_Arg") == 0);
+}
+
+static bool stays(const void *argument, const Edge *edge) {
+  const Client *c = argument;
+  return edge_is_control(edge) ? !stands_for_feed(c, edge->src) : !is_fed(c, edge->src, edge->src_output);
+}
+
+static bool find_needed(Client *c) {
+  const StepSignature *signature = c->signature;
+  int64_t count = 0;
+  Node **roots = arena_calloc(c->arena, (int64_t)signature->num_fetches + signature->num_targets, sizeof *roots);
+  if (!roots) return oom(c->status);
+  TRY(node_set_new(c->graph, c->arena, &c->fed, c->status));
+  for (int i = 0; i < signature->num_feeds; i++) c->fed.member[signature->feeds[i].node->id] = 1;
+  for (int i = 0; i < signature->num_fetches; i++) roots[count++] = signature->fetches[i].node;
+  for (int i = 0; i < signature->num_targets; i++) roots[count++] = signature->targets[i];
+  return graph_reverse_reachable(c->graph, roots, count, signature->feeds, signature->num_feeds, c->arena, &c->needed,
+                                 c->status);
+}
+
+static bool check_connected(const Client *c) {
+  for (int64_t id = SINK_ID + 1; id < c->needed.size; id++) {
+    if (!c->needed.member[id]) continue;
+    const Node *node = graph_node(c->graph, id);
+    for (int i = 0; i < node->num_inputs; i++) {
+      if (node->inputs[i]) continue;
+      status_invalid(c->status, "Input %d of node %s is not connected", i, node->name);
+      return node_attach(node->name, c->status);
+    }
+  }
+  return true;
+}
+
+/* --- arguments and results --- */
+
+/* An `_Arg` or `_Retval` under a name that no node of the graph has. */
+static bool add_boundary(Client *c, const char *op, const char *prefix, NodeOutput output, int index, Node **node) {
+  Arena *arena = graph_arena(c->into);
+  char *name = arena_printf(arena, "%s_%s_%d_%d", prefix, output.node->name, output.index, index);
+  while (name && graph_find_node(c->graph, name)) name = arena_printf(arena, "%s_", name);
+  NodeDef *def = name ? node_def_new(arena, name, op) : NULL;
+  AttrValue *type = attr_value_type(arena, dtype_base(node_output_type(output)));
+  AttrValue *position = attr_value_int(arena, index);
+  if (!def || !type || !position) return oom(c->status);
+  TRY(node_def_set_attr(def, arena, "T", type, c->status));
+  TRY(node_def_set_attr(def, arena, "index", position, c->status));
+  return graph_add_node(c->into, def, node, c->status);
+}
+
+static bool add_args(Client *c) {
+  c->args = arena_calloc(c->arena, c->signature->num_feeds, sizeof *c->args);
+  if (!c->args) return oom(c->status);
+  for (int i = 0; i < c->signature->num_feeds; i++) {
+    NodeOutput feed = c->signature->feeds[i];
+    TRY(add_boundary(c, "_Arg", "_arg", feed, i, &c->args[i]));
+    if (!c->signature->any_shapes) c->args[i]->output_shapes[0] = graph_output_shape(feed);
+  }
+  return true;
+}
+
+/* What is fed is no reference. */
+static bool check_reference(const Edge *edge, Status *status) {
+  int type = edge->dst->input_types[edge->dst_input];
+  if (!dtype_is_ref(type)) return true;
+  return status_invalid(status, "Input %d of node %s was passed %s from %s:%d incompatible with expected %s.",
+                        edge->dst_input, edge->dst->name, dtype_name(dtype_base(type)), edge->src->name,
+                        edge->src_output, dtype_name(type));
+}
+
+static bool connect_args(Client *c) {
+  Edge *added;
+  for (int i = 0; i < c->signature->num_feeds; i++) {
+    NodeOutput feed = c->signature->feeds[i];
+    for (int32_t k = 0; k < feed.node->num_out_edges; k++) {
+      const Edge *edge = feed.node->out_edges[k];
+      Node *reader = c->copies[edge->dst->id];
+      if (!reader || edge->src_output != feed.index) continue;
+      TRY(check_reference(edge, c->status));
+      TRY(graph_add_edge(c->into, c->args[i], 0, reader, edge->dst_input, &added, c->status));
+    }
+  }
+  return true;
+}
+
+static bool add_results(Client *c) {
+  const StepSignature *signature = c->signature;
+  Edge *edge;
+  Node *result;
+  c->targets = arena_calloc(c->arena, signature->num_targets, sizeof *c->targets);
+  if (!c->targets) return oom(c->status);
+  for (int i = 0; i < signature->num_fetches; i++) {
+    NodeOutput fetch = signature->fetches[i];
+    TRY(add_boundary(c, "_Retval", "_retval", fetch, i, &result));
+    TRY(graph_add_edge(c->into, c->copies[fetch.node->id], fetch.index, result, 0, &edge, c->status));
+  }
+  for (int i = 0; i < signature->num_targets; i++) c->targets[i] = c->copies[signature->targets[i]->id];
+  return true;
+}
+
+/* --- shapes --- */
+
+/* The graph's shapes follow from what it knows of the fed outputs: the shapes of placeholders, and the values of other
+ * nodes; and from what it may have assumed. */
+static bool shapes_hold(const Graph *graph, const StepSignature *signature) {
+  bool hold = !signature->any_shapes && !graph_has_assumed_shapes(graph);
+  for (int i = 0; hold && i < signature->num_feeds; i++)
+    hold = text_starts_with(signature->feeds[i].node->def->op, "Placeholder");
+  return hold;
+}
+
+static bool is_arg(const Node *node) { return strcmp(node->def->op, "_Arg") == 0; }
+
+/* What does not fit shows when it runs. */
+static bool infer_shapes(Client *c) {
+  Node **order;
+  int64_t count;
+  TRY(graph_topological_order(c->into, NULL, NULL, 0, c->arena, &order, &count, c->status));
+  for (int64_t i = 0; i < count; i++) {
+    if (!is_arg(order[i])) graph_forget_shapes(c->into, order[i]);
+  }
+  for (int64_t i = 0; i < count; i++) {
+    Status ignored;
+    status_init(&ignored);
+    if (is_arg(order[i]) || graph_infer_shapes(c->into, order[i], &ignored)) continue;
+    if (ignored.code == CODE_RESOURCE_EXHAUSTED) return oom(c->status);
+  }
+  return true;
+}
+
+static bool make(Client *c) {
+  TRY(check_signature(c->graph, c->signature, c->status));
+  TRY(find_needed(c));
+  TRY(check_connected(c));
+  c->copies = arena_calloc(c->arena, graph_num_node_ids(c->graph), sizeof *c->copies);
+  if (!c->copies) return oom(c->status);
+  TRY(graph_set_versions(c->into, graph_versions(c->graph), c->status));
+  TRY(add_args(c));
+  TRY(graph_share_nodes(c->into, c->graph, &c->needed, stays, c, c->copies, c->status));
+  TRY(connect_args(c));
+  TRY(add_results(c));
+  if (!shapes_hold(c->graph, c->signature)) TRY(infer_shapes(c));
+  return graph_fixup_source_and_sink_edges(c->into, NULL, c->status);
+}
+
+bool client_graph_of_step(Graph *graph, const StepSignature *signature, FunctionBody **body, Status *status) {
+  Client c = {.graph = graph, .signature = signature, .status = status, .arena = arena_new()};
+  c.into = graph_new_body(graph);
+  bool ok = (c.arena && c.into) || oom(status);
+  ok = ok && make(&c) && function_body_of_graph("step", c.into, c.targets, signature->num_targets, body, status);
+  if (!ok) graph_free(c.into);
+  arena_free(c.arena);
+  if (!ok || require_effects(*body, false, status)) return ok;
+  function_body_free(*body);
+  *body = NULL;
+  return false;
+}

@@ -1,0 +1,160 @@
+#include "base/arena.h"
+#include "runtime/program.h"
+#include "runtime/program_internal.h"
+
+void program_free(Program *program) {
+  if (!program) return;
+  for (int64_t i = 0; i < program->num_kernels; i++) op_kernel_free(program->kernels[i]);
+  for (int64_t i = 0; i < program->num_constants; i++) tensor_clear(&program->constants[i]);
+  function_body_free(program->body);
+  arena_free(program->arena); /* holds the program itself */
+}
+
+int64_t program_num_steps(const Program *program) { return program->num_steps; }
+
+/* --- runs --- */
+
+static Tensor *value_at(const ProgramRun *run, Slot slot) {
+  return slot_is_constant(slot) ? &run->program->constants[~slot] : &run->values[slot];
+}
+
+static void fill_step(const ProgramRun *run, const ProgramStep *step, const Tensor **inputs, RunStep *to) {
+  const ProgramEnvironment *environment = &run->program->environment;
+  for (int i = 0; i < step->kernel->num_inputs; i++) inputs[i] = value_at(run, step->inputs[i]);
+  to->step = step;
+  to->context = (KernelContext){.inputs = inputs,
+                                .outputs = run->values + step->first_output,
+                                .last_use = step->last_use,
+                                .pool = environment->pool,
+                                .parallel = environment->parallel,
+                                .resources = environment->resources,
+                                .functions = environment->functions};
+}
+
+bool program_add_run(Program *program, Status *status) {
+  ProgramRun *run = arena_calloc(program->arena, 1, sizeof *run);
+  const Tensor **inputs = arena_calloc(program->arena, program->num_inputs, sizeof *inputs);
+  if (!run || !inputs) return status_oom(status, "a call");
+  run->program = program;
+  run->values = arena_calloc(program->arena, program->num_slots, sizeof *run->values);
+  run->steps = arena_calloc(program->arena, program->num_steps, sizeof *run->steps);
+  if (!run->values || !run->steps) return status_oom(status, "a call");
+  for (int64_t i = 0; i < program->num_steps; i++) {
+    fill_step(run, &program->steps[i], inputs, &run->steps[i]);
+    inputs += program->steps[i].kernel->num_inputs;
+  }
+  run->next = program->unused;
+  program->unused = run;
+  return true;
+}
+
+static bool take_run(Program *program, ProgramRun **run, Status *status) {
+  if (!program->unused && !program_add_run(program, status)) return false;
+  *run = program->unused;
+  program->unused = (*run)->next;
+  (*run)->position = 0;
+  return true;
+}
+
+/* Drops all values; the run can be used again. */
+static void return_run(ProgramRun *run) {
+  Program *program = run->program;
+  for (int64_t i = 0; i < program->num_slots; i++) tensor_clear(&run->values[i]);
+  run->next = program->unused;
+  program->unused = run;
+}
+
+bool program_begin(Program *program, const Tensor *const *args, ProgramRun **run, Status *status) {
+  TRY(take_run(program, run, status));
+  for (int i = 0; i < program->num_args; i++) {
+    if (!program->reads_arg[i] || tensor_assign(&(*run)->values[i], args[i], status)) continue;
+    return_run(*run);
+    return false;
+  }
+  return true;
+}
+
+bool program_begin_call(Program *program, Tensor *args, ProgramRun **run, Status *status) {
+  bool ok = take_run(program, run, status);
+  for (int i = 0; i < program->num_args; i++) {
+    if (ok && program->reads_arg[i]) {
+      tensor_move(&(*run)->values[i], &args[i]);
+    } else {
+      tensor_clear(&args[i]);
+    }
+  }
+  return ok;
+}
+
+/* --- running --- */
+
+static bool read_reference(const ProgramRun *run, const ReferenceRead *read, Status *status) {
+  Variable *variable;
+  const Tensor *reference = value_at(run, read->reference);
+  if (read->value != read->reference) return reference_read(reference, read->name, &run->values[read->value], status);
+  return reference_variable(reference, read->name, &variable, status);
+}
+
+static bool read_references(const ProgramRun *run, const ProgramStep *step, Status *status) {
+  for (int i = 0; i < step->num_reads; i++) {
+    if (!read_reference(run, &step->reads[i], status)) return node_attach(step->kernel->node->name, status);
+  }
+  return true;
+}
+
+static bool run_kernel(const ProgramRun *run, RunStep *at, Status *status) {
+  const ProgramStep *step = at->step;
+  bool resumed = at->context.paused != NULL;
+  if ((resumed || read_references(run, step, status)) && op_kernel_run(step->kernel, &at->context, status)) return true;
+  return step->callers ? status_append(status, "%s", step->callers) : false;
+}
+
+/* One kernel, from its beginning or from where it paused. */
+static RunState run_step(const ProgramRun *run, RunStep *at, Status *status) {
+  const ProgramStep *step = at->step;
+  if (!run_kernel(run, at, status)) return RUN_FAILED;
+  if (at->context.paused) return RUN_WAITING;
+  for (int k = 0; k < step->num_expiring; k++) tensor_clear(&run->values[step->expiring[k]]);
+  return RUN_DONE;
+}
+
+static RunState run_steps(ProgramRun *run, Step *step, Status *status) {
+  int64_t num_steps = run->program->num_steps;
+  while (run->position < num_steps) {
+    RunStep *next = &run->steps[run->position];
+    next->context.step = step;
+    RunState state = run_step(run, next, status);
+    if (state != RUN_DONE) return state;
+    run->position++;
+    state = step_checkpoint(step, status);
+    if (state != RUN_DONE) return state;
+  }
+  return RUN_DONE;
+}
+
+static bool give_result(const ProgramRun *run, int i, Tensor *result, Status *status) {
+  const char *reference = run->program->result_references[i];
+  const Tensor *value = value_at(run, run->program->results[i]);
+  return reference ? reference_read(value, reference, result, status) : tensor_assign(result, value, status);
+}
+
+RunState program_advance(ProgramRun *run, Step *step, Tensor *results, Status *status) {
+  RunState state = run_steps(run, step, status);
+  if (state == RUN_WAITING) return state;
+  int num_results = run->program->num_results;
+  bool ok = state == RUN_DONE;
+  for (int i = 0; ok && i < num_results; i++) ok = give_result(run, i, &results[i], status);
+  for (int i = 0; !ok && i < num_results; i++) tensor_clear(&results[i]);
+  return_run(run);
+  return ok ? RUN_DONE : RUN_FAILED;
+}
+
+void program_abandon(ProgramRun *run) {
+  if (!run) return;
+  if (run->position < run->program->num_steps) {
+    KernelContext *context = &run->steps[run->position].context;
+    if (context->paused) context->paused->abandon(context->paused);
+    context->paused = NULL;
+  }
+  return_run(run);
+}
