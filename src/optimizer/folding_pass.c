@@ -7,14 +7,19 @@
 #include "optimizer/constant_folding.h"
 #include "optimizer/optimizer_internal.h"
 
-/* Collecting the control inputs of one constant looks at no more nodes than this: else the tensor stays. */
-enum { MAX_CONTROL_WALK = 1024 };
-
 typedef enum NodeState {
   NOT_CONSTANT,
   CONSTANT,      /* computed from constants */
   CONSTANT_SHAPE /* computed from the shape of its inputs */
 } NodeState;
+
+/* What must have run before a node could run, where the node itself does not. */
+enum { MAX_WAITS = 4 };
+typedef struct Waits {
+  Node *nodes[MAX_WAITS];
+  int32_t count;
+  int32_t gate_of; /* when they are more: the id of a node with the same ones, whose gate stands for all; else 0 */
+} Waits;
 
 typedef struct Folder {
   Graph *graph;
@@ -23,13 +28,15 @@ typedef struct Folder {
   Arena *arena;
   Node **order;
   int64_t count;
+  int64_t num_ids; /* of the graph at first */
   uint8_t *state;   /* NodeState by id */
-  uint8_t *waits;   /* by id: of what it stands for, something has a control input that is not constant */
+  uint8_t *passable; /* by id: it need not run for a node that only reads the shape of what it computes */
+  Waits *waits;     /* by id */
+  uint8_t *asked;   /* by id: its gate will be made */
+  Node **gates;     /* by id: a NoOp that comes behind all that the node waits for; NULL until one is needed */
   uint8_t *needed;  /* by id: a value is replaced that needs this one */
   int32_t *readers; /* by id: how many needed nodes have not read its values yet */
   Tensor **values;  /* by id: while they are needed */
-  int32_t *visited; /* by id: the last walk that has been here */
-  int32_t walk;
   int64_t total_bytes; /* added to the graph */
   int64_t max_bytes;
   int64_t num_replaced;
@@ -72,25 +79,72 @@ static bool shapes_known(const Node *node) {
 static NodeState classify(const Folder *f, const Node *node) {
   if (!may_fold(f, node)) return NOT_CONSTANT;
   if (node_is_const(node)) return CONSTANT;
+  if (f->options->trust_shapes && node_reads_only_shapes(node) && shapes_known(node)) return CONSTANT_SHAPE;
   bool constant = node->num_inputs > 0;
   for (int i = 0; i < node->num_inputs && constant; i++)
     constant = f->state[node->inputs[i]->src->id] != NOT_CONSTANT;
-  if (constant) return CONSTANT;
-  return f->options->trust_shapes && node_reads_only_shapes(node) && shapes_known(node) ? CONSTANT_SHAPE
-                                                                                        : NOT_CONSTANT;
+  return constant ? CONSTANT : NOT_CONSTANT;
 }
 
-/* Whether what replaces the node has to wait for a node that is not constant. */
-static bool must_wait(const Folder *f, const Node *node) {
+/* --- what a constant waits for --- */
+
+static bool find_passable(Folder *f, const Node *node) {
+  bool effects = false;
+  if (f->state[node->id] != NOT_CONSTANT) {
+    f->passable[node->id] = true;
+    return true;
+  }
+  if (node->op == NULL || kept(f->options->keep, node) || node_is_control_flow(node)) return true;
   for (int i = 0; i < node->num_inputs; i++) {
-    int32_t source = node->inputs[i]->src->id;
-    if (f->state[source] == NOT_CONSTANT || f->waits[source]) return true;
+    if (node->inputs[i] == NULL) return true;
   }
-  for (int32_t i = 0; i < node->num_control_inputs; i++) {
-    int32_t source = node->control_inputs[i]->src->id;
-    if (f->state[source] == NOT_CONSTANT || f->waits[source]) return true;
+  TRY(node_has_effects(node, &effects, f->status));
+  f->passable[node->id] = !effects;
+  return true;
+}
+
+static void add_wait(Waits *waits, Node *node, const Node *owner) {
+  if (waits->gate_of == owner->id) return;
+  for (int i = 0; i < waits->count; i++) {
+    if (waits->nodes[i] == node) return;
   }
-  return false;
+  if (waits->gate_of > 0 || waits->count == MAX_WAITS) {
+    waits->gate_of = owner->id;
+  } else {
+    waits->nodes[waits->count++] = node;
+  }
+}
+
+static void add_waits(Waits *waits, const Waits *more, const Node *owner) {
+  for (int i = 0; i < more->count && more->gate_of == 0; i++) add_wait(waits, more->nodes[i], owner);
+  if (more->gate_of == 0 || more->gate_of == waits->gate_of) return;
+  waits->gate_of = waits->count == 0 && waits->gate_of == 0 ? more->gate_of : owner->id;
+}
+
+/* Whether what waits for the edge waits for what its source waits for instead. A node that is named by a control edge
+ * runs, unless it is constant. A Const that this pass has added waits for what it has to. */
+static bool passes_over(const Folder *f, const Edge *edge) {
+  if (edge->src->id >= f->num_ids) return false;
+  return edge_is_control(edge) ? f->state[edge->src->id] != NOT_CONSTANT : f->passable[edge->src->id];
+}
+
+static const Edge *edge_into(const Node *node, int64_t i) {
+  return i < node->num_inputs ? node->inputs[i] : node->control_inputs[i - node->num_inputs];
+}
+
+static int64_t num_edges_into(const Node *node) { return node->num_inputs + (int64_t)node->num_control_inputs; }
+
+static void find_waits(Folder *f, const Node *node) {
+  Waits *waits = &f->waits[node->id];
+  for (int64_t i = 0; i < num_edges_into(node); i++) {
+    const Edge *edge = edge_into(node, i);
+    if (edge == NULL) continue;
+    if (passes_over(f, edge)) {
+      add_waits(waits, &f->waits[edge->src->id], node);
+    } else {
+      add_wait(waits, edge->src, node);
+    }
+  }
 }
 
 static bool is_replaced(const Folder *f, const Edge *edge) {
@@ -105,61 +159,77 @@ static bool is_boundary(const Folder *f, const Node *node) {
   return false;
 }
 
-/* Returns whether there is anything to do. */
 static bool find_constants(Folder *f) {
-  bool any = false;
   for (int64_t i = 0; i < f->count; i++) {
     const Node *node = f->order[i];
     f->state[node->id] = (uint8_t)classify(f, node);
-    if (f->state[node->id] != NOT_CONSTANT) f->waits[node->id] = must_wait(f, node);
+    TRY(find_passable(f, node));
+    find_waits(f, node);
   }
   for (int64_t i = f->count - 1; i >= 0; i--) {
     const Node *node = f->order[i];
     if (f->state[node->id] == NOT_CONSTANT) continue;
     if (!f->needed[node->id] && !is_boundary(f, node)) continue;
-    f->needed[node->id] = any = true;
+    f->needed[node->id] = true;
     for (int k = 0; k < node->num_inputs && f->state[node->id] == CONSTANT; k++) {
       f->needed[node->inputs[k]->src->id] = true;
       f->readers[node->inputs[k]->src->id]++;
     }
   }
-  return any;
+  return true;
 }
 
 /* --- replacing --- */
 
-/* The nodes that are not constant and that `node`, and what it is computed from, wait for. *few: all were
- * found. */
-static bool collect_controls(Folder *f, Node *node, Node ***controls, int64_t *count, bool *few) {
-  Node **stack = arena_alloc(f->arena, MAX_CONTROL_WALK * (int64_t)sizeof *stack);
-  *controls = arena_alloc(f->arena, MAX_CONTROL_WALK * (int64_t)sizeof **controls);
-  if (stack == NULL || *controls == NULL) return oom(f);
-  int64_t depth = 0, seen = 0;
-  *count = 0;
-  f->walk++;
-  stack[depth++] = node;
-  *few = true;
-  while (depth > 0) {
-    const Node *next = stack[--depth];
-    int64_t num_inputs = next->num_inputs + (int64_t)next->num_control_inputs;
-    for (int64_t i = 0; i < num_inputs; i++) {
-      Node *source =
-          (i < next->num_inputs ? next->inputs[i] : next->control_inputs[i - next->num_inputs])->src;
-      bool constant = f->state[source->id] != NOT_CONSTANT;
-      if (f->visited[source->id] == f->walk || (constant && !f->waits[source->id])) continue;
-      f->visited[source->id] = f->walk;
-      if (++seen >= MAX_CONTROL_WALK) {
-        *few = false;
-        return true;
-      }
-      if (constant) {
-        stack[depth++] = source;
-      } else {
-        (*controls)[(*count)++] = source;
-      }
+/* Asks for the gates that the gate of `node` comes behind. */
+static bool has_inner_gates(Folder *f, const Node *node, int32_t *stack, int64_t *depth) {
+  int64_t before = *depth;
+  for (int64_t i = 0; i < num_edges_into(node); i++) {
+    const Edge *edge = edge_into(node, i);
+    int32_t gate = edge != NULL && passes_over(f, edge) ? f->waits[edge->src->id].gate_of : 0;
+    if (gate > 0 && f->gates[gate] == NULL && !f->asked[gate]) {
+      f->asked[gate] = true;
+      stack[(*depth)++] = gate;
     }
   }
+  return *depth == before;
+}
+
+static bool wait_for(Folder *f, const Waits *waits, Node *waiting) {
+  if (waits->gate_of > 0) return optimizer_control(f->graph, f->gates[waits->gate_of], waiting, f->status);
+  for (int i = 0; i < waits->count; i++) TRY(optimizer_control(f->graph, waits->nodes[i], waiting, f->status));
   return true;
+}
+
+static bool add_gate(Folder *f, const Node *node) {
+  Node *gate;
+  TRY(optimizer_add_no_op(f->graph, optimizer_new_name(f->graph, node->name), node->def->device, &gate, f->status));
+  for (int64_t i = 0; i < num_edges_into(node); i++) {
+    const Edge *edge = edge_into(node, i);
+    if (edge == NULL) continue;
+    TRY(passes_over(f, edge) ? wait_for(f, &f->waits[edge->src->id], gate)
+                             : optimizer_control(f->graph, edge->src, gate, f->status));
+  }
+  f->gates[node->id] = gate;
+  return true;
+}
+
+/* Makes the gate that stands for all that a node waits for, after the ones that it comes behind. */
+static bool make_gate(Folder *f, int32_t id) {
+  ArenaMark mark = arena_mark(f->arena);
+  int32_t *stack = arena_alloc(f->arena, f->count * (int64_t)sizeof *stack);
+  if (stack == NULL) return oom(f);
+  int64_t depth = 0;
+  bool ok = true;
+  stack[depth++] = id;
+  while (ok && depth > 0) {
+    const Node *node = graph_node(f->graph, stack[depth - 1]);
+    if (!has_inner_gates(f, node, stack, &depth)) continue;
+    depth--;
+    if (f->gates[node->id] == NULL) ok = add_gate(f, node);
+  }
+  arena_rollback(f->arena, mark);
+  return ok;
 }
 
 static bool make_const(Folder *f, const Node *node, const Tensor *value, Node **made) {
@@ -178,12 +248,13 @@ static bool make_const(Folder *f, const Node *node, const Tensor *value, Node **
 }
 
 /* Without consumers it does no harm should a later step fail. */
-static bool replace_output(Folder *f, Node *node, int output, const Tensor *value, Node *const *controls,
-                           int64_t count) {
+static bool replace_output(Folder *f, Node *node, int output, const Tensor *value) {
   Node *made;
+  const Waits *waits = &f->waits[node->id];
   TRY(make_const(f, node, value, &made));
-  for (int64_t i = 0; i < count; i++) TRY(optimizer_control(f->graph, controls[i], made, f->status));
-  if (count == 0) TRY(optimizer_control(f->graph, graph_node(f->graph, SOURCE_ID), made, f->status));
+  if (waits->gate_of > 0 && f->gates[waits->gate_of] == NULL) TRY(make_gate(f, waits->gate_of));
+  TRY(wait_for(f, waits, made));
+  if (made->num_control_inputs == 0) TRY(optimizer_control(f->graph, graph_node(f->graph, SOURCE_ID), made, f->status));
   TRY(graph_infer_shapes(f->graph, made, f->status));
   f->num_replaced++;
   f->total_bytes += tensor_bytes(value);
@@ -205,18 +276,12 @@ static bool has_readers(const Folder *f, const Node *node, int output) {
 }
 
 static bool replace_outputs(Folder *f, Node *node, const Tensor *values) {
-  ArenaMark mark = arena_mark(f->arena);
-  Node **controls = NULL;
-  int64_t count = 0;
-  bool ok = true, few = true;
-  if (f->waits[node->id]) ok = collect_controls(f, node, &controls, &count, &few);
-  for (int i = 0; ok && few && i < node->num_outputs; i++) {
+  for (int i = 0; i < node->num_outputs; i++) {
     int64_t bytes = tensor_bytes(&values[i]);
     if (bytes > f->max_bytes || bytes > CONSTANT_FOLDING_MAX_TOTAL_BYTES - f->total_bytes) continue;
-    if (has_readers(f, node, i)) ok = replace_output(f, node, i, &values[i], controls, count);
+    if (has_readers(f, node, i)) TRY(replace_output(f, node, i, &values[i]));
   }
-  arena_rollback(f->arena, mark);
-  return ok;
+  return true;
 }
 
 /* --- computing --- */
@@ -272,15 +337,17 @@ static bool fold(Folder *f) {
 
 static bool prepare(Folder *f) {
   TRY(optimizer_order(f->graph, f->arena, &f->order, &f->count, f->status));
-  int64_t ids = graph_num_node_ids(f->graph);
+  int64_t ids = f->num_ids = graph_num_node_ids(f->graph);
   f->state = arena_calloc(f->arena, ids, 1);
-  f->waits = arena_calloc(f->arena, ids, 1);
+  f->passable = arena_calloc(f->arena, ids, 1);
+  f->waits = arena_calloc(f->arena, ids, sizeof *f->waits);
+  f->gates = arena_calloc(f->arena, ids, sizeof(Node *));
+  f->asked = arena_calloc(f->arena, ids, 1);
   f->needed = arena_calloc(f->arena, ids, 1);
   f->readers = arena_calloc(f->arena, ids, sizeof *f->readers);
   f->values = arena_calloc(f->arena, ids, sizeof *f->values);
-  f->visited = arena_calloc(f->arena, ids, sizeof *f->visited);
-  bool all = f->state != NULL && f->waits != NULL && f->needed != NULL && f->readers != NULL &&
-             f->values != NULL && f->visited != NULL;
+  bool all = f->state != NULL && f->passable != NULL && f->waits != NULL && f->gates != NULL && f->asked != NULL &&
+             f->needed != NULL && f->readers != NULL && f->values != NULL;
   if (!all) f->count = 0;
   return all || oom(f);
 }
@@ -291,7 +358,7 @@ bool graph_fold_constants(Graph *graph, const FoldOptions *options, bool *change
   if (f.arena == NULL) return oom(&f);
   f.max_bytes = options->max_constant_size_in_bytes > 0 ? options->max_constant_size_in_bytes
                                                         : CONSTANT_FOLDING_MAX_BYTES;
-  bool ok = prepare(&f) && (!find_constants(&f) || fold(&f));
+  bool ok = prepare(&f) && find_constants(&f) && fold(&f);
   for (int64_t i = 0; i < f.count && f.values != NULL; i++) clear_values(&f, f.order[i]);
   *changed = f.num_replaced > 0;
   arena_free(f.arena);
