@@ -127,13 +127,12 @@ static bool is_one_of(const Node *node, bool arg) {
   return node != NULL && (arg ? node_is_arg(node) : node_is_retval(node));
 }
 
-static bool collect(Graph *graph, bool arg, Node ***nodes, const DataType **types, int *count,
-                    Status *status) {
+/* The `_Arg` (with `arg`) or `_Retval` nodes of a graph by their indexes; the list is the caller's to free. */
+static bool collect(Graph *graph, bool arg, Node ***nodes, int *count, Status *status) {
   int64_t found = 0, ids = graph_num_node_ids(graph);
   for (int64_t id = 0; id < ids; id++) found += is_one_of(graph_node(graph, id), arg);
-  Node **list = arena_calloc(graph_arena(graph), found, sizeof *list);
-  DataType *type_list = arena_calloc(graph_arena(graph), found, sizeof *type_list);
-  if (list == NULL || type_list == NULL) return oom(status);
+  Node **list = *nodes = mem_calloc(found, sizeof *list);
+  if (list == NULL) return oom(status);
   for (int64_t id = 0; id < ids; id++) {
     Node *node = graph_node(graph, id);
     if (!is_one_of(node, arg)) continue;
@@ -143,34 +142,59 @@ static bool collect(Graph *graph, bool arg, Node ***nodes, const DataType **type
                             arg ? "_Arg" : "_Retval", (long long)found - 1, node->name, (long long)index);
     }
     list[index] = node;
-    const AttrValue *type = node_def_attr(node->def, "T");
-    type_list[index] = type == NULL ? DT_INVALID : (DataType)type->type;
   }
-  *nodes = list;
-  *types = type_list;
   *count = (int)found;
   return true;
 }
 
-bool function_body_of_graph(const char *name, Graph *graph, Node *const *control_rets, int num_control_rets,
-                            FunctionBody **body, Status *status) {
+static bool copy_nodes(Arena *arena, Node *const *nodes, int count, Node ***copy) {
+  *copy = arena_alloc(arena, count * (int64_t)sizeof **copy);
+  if (*copy != NULL && count > 0) memcpy(*copy, nodes, (size_t)count * sizeof **copy);
+  return *copy != NULL;
+}
+
+static const DataType *list_types(Arena *arena, Node *const *nodes, int count) {
+  DataType *types = arena_alloc(arena, count * (int64_t)sizeof *types);
+  for (int i = 0; types != NULL && i < count; i++) {
+    const AttrValue *type = node_def_attr(nodes[i]->def, "T");
+    types[i] = type == NULL ? DT_INVALID : (DataType)type->type;
+  }
+  return types;
+}
+
+bool function_body_of_nodes(const char *name, Graph *graph, Node *const *args, int num_args, Node *const *rets,
+                            int num_rets, Node *const *control_rets, int num_control_rets, FunctionBody **body,
+                            Status *status) {
+  Arena *arena = graph_arena(graph);
   FunctionBody *made = mem_calloc(1, sizeof *made);
   if (made == NULL) return oom(status);
-  Arena *arena = graph_arena(graph);
   made->name = arena_strdup(arena, name);
-  made->control_ret_nodes = arena_calloc(arena, num_control_rets, sizeof(Node *));
+  made->arg_types = list_types(arena, args, num_args);
+  made->ret_types = list_types(arena, rets, num_rets);
+  made->num_args = num_args;
+  made->num_rets = num_rets;
   made->num_control_rets = num_control_rets;
-  bool ok = (made->name != NULL && made->control_ret_nodes != NULL) || oom(status);
-  for (int i = 0; ok && i < num_control_rets; i++) made->control_ret_nodes[i] = control_rets[i];
-  ok = ok && collect(graph, true, &made->arg_nodes, &made->arg_types, &made->num_args, status) &&
-       collect(graph, false, &made->ret_nodes, &made->ret_types, &made->num_rets, status);
-  if (!ok) {
-    mem_free(made);
-    return false;
+  if (made->name != NULL && made->arg_types != NULL && made->ret_types != NULL &&
+      copy_nodes(arena, args, num_args, &made->arg_nodes) && copy_nodes(arena, rets, num_rets, &made->ret_nodes) &&
+      copy_nodes(arena, control_rets, num_control_rets, &made->control_ret_nodes)) {
+    made->graph = graph;
+    *body = made;
+    return true;
   }
-  made->graph = graph;
-  *body = made;
-  return true;
+  mem_free(made);
+  return oom(status);
+}
+
+bool function_body_of_graph(const char *name, Graph *graph, Node *const *control_rets, int num_control_rets,
+                            FunctionBody **body, Status *status) {
+  Node **args = NULL, **rets = NULL;
+  int num_args, num_rets;
+  bool ok = collect(graph, true, &args, &num_args, status) && collect(graph, false, &rets, &num_rets, status) &&
+            function_body_of_nodes(name, graph, args, num_args, rets, num_rets, control_rets, num_control_rets, body,
+                                   status);
+  mem_free(args);
+  mem_free(rets);
+  return ok;
 }
 
 /* --- pruning --- */

@@ -32,7 +32,6 @@ typedef struct Folder {
   uint8_t *state;   /* NodeState by id */
   uint8_t *passable; /* by id: it need not run for a node that only reads the shape of what it computes */
   Waits *waits;     /* by id */
-  uint8_t *asked;   /* by id: its gate will be made */
   Node **gates;     /* by id: a NoOp that comes behind all that the node waits for; NULL until one is needed */
   uint8_t *needed;  /* by id: a value is replaced that needs this one */
   int32_t *readers; /* by id: how many needed nodes have not read its values yet */
@@ -181,18 +180,22 @@ static bool find_constants(Folder *f) {
 
 /* --- replacing --- */
 
-/* Asks for the gates that the gate of `node` comes behind. */
-static bool has_inner_gates(Folder *f, const Node *node, int32_t *stack, int64_t *depth) {
-  int64_t before = *depth;
+/* Gates to make: the last one first, after those that it comes behind. */
+typedef struct GateStack {
+  int32_t *ids;
+  int64_t depth, capacity;
+} GateStack;
+
+/* Pushes the missing gates that the gate of `node` comes behind. */
+static bool push_inner_gates(Folder *f, const Node *node, GateStack *stack) {
   for (int64_t i = 0; i < num_edges_into(node); i++) {
     const Edge *edge = edge_into(node, i);
     int32_t gate = edge != NULL && passes_over(f, edge) ? f->waits[edge->src->id].gate_of : 0;
-    if (gate > 0 && f->gates[gate] == NULL && !f->asked[gate]) {
-      f->asked[gate] = true;
-      stack[(*depth)++] = gate;
-    }
+    if (gate == 0 || f->gates[gate] != NULL) continue;
+    if (!mem_grow((void **)&stack->ids, &stack->capacity, stack->depth + 1, sizeof *stack->ids)) return oom(f);
+    stack->ids[stack->depth++] = gate;
   }
-  return *depth == before;
+  return true;
 }
 
 static bool wait_for(Folder *f, const Waits *waits, Node *waiting) {
@@ -214,22 +217,20 @@ static bool add_gate(Folder *f, const Node *node) {
   return true;
 }
 
-/* Makes the gate that stands for all that a node waits for, after the ones that it comes behind. */
-static bool make_gate(Folder *f, int32_t id) {
-  ArenaMark mark = arena_mark(f->arena);
-  int32_t *stack = arena_alloc(f->arena, f->count * (int64_t)sizeof *stack);
-  if (stack == NULL) return oom(f);
-  int64_t depth = 0;
-  bool ok = true;
-  stack[depth++] = id;
-  while (ok && depth > 0) {
-    const Node *node = graph_node(f->graph, stack[depth - 1]);
-    if (!has_inner_gates(f, node, stack, &depth)) continue;
-    depth--;
-    if (f->gates[node->id] == NULL) ok = add_gate(f, node);
+/* Makes the gate that stands for all that the node waits for. */
+static bool make_gate(Folder *f, const Node *node) {
+  GateStack stack = {0};
+  bool ok = push_inner_gates(f, node, &stack);
+  while (ok && stack.depth > 0) {
+    const Node *inner = graph_node(f->graph, stack.ids[stack.depth - 1]);
+    int64_t depth = stack.depth;
+    ok = push_inner_gates(f, inner, &stack);
+    if (!ok || stack.depth > depth) continue;
+    stack.depth--;
+    if (f->gates[inner->id] == NULL) ok = add_gate(f, inner);
   }
-  arena_rollback(f->arena, mark);
-  return ok;
+  mem_free(stack.ids);
+  return ok && add_gate(f, node);
 }
 
 static bool make_const(Folder *f, const Node *node, const Tensor *value, Node **made) {
@@ -252,7 +253,7 @@ static bool replace_output(Folder *f, Node *node, int output, const Tensor *valu
   Node *made;
   const Waits *waits = &f->waits[node->id];
   TRY(make_const(f, node, value, &made));
-  if (waits->gate_of > 0 && f->gates[waits->gate_of] == NULL) TRY(make_gate(f, waits->gate_of));
+  if (waits->gate_of > 0 && f->gates[waits->gate_of] == NULL) TRY(make_gate(f, graph_node(f->graph, waits->gate_of)));
   TRY(wait_for(f, waits, made));
   if (made->num_control_inputs == 0) TRY(optimizer_control(f->graph, graph_node(f->graph, SOURCE_ID), made, f->status));
   TRY(graph_infer_shapes(f->graph, made, f->status));
@@ -342,11 +343,10 @@ static bool prepare(Folder *f) {
   f->passable = arena_calloc(f->arena, ids, 1);
   f->waits = arena_calloc(f->arena, ids, sizeof *f->waits);
   f->gates = arena_calloc(f->arena, ids, sizeof(Node *));
-  f->asked = arena_calloc(f->arena, ids, 1);
   f->needed = arena_calloc(f->arena, ids, 1);
   f->readers = arena_calloc(f->arena, ids, sizeof *f->readers);
   f->values = arena_calloc(f->arena, ids, sizeof *f->values);
-  bool all = f->state != NULL && f->passable != NULL && f->waits != NULL && f->gates != NULL && f->asked != NULL &&
+  bool all = f->state != NULL && f->passable != NULL && f->waits != NULL && f->gates != NULL &&
              f->needed != NULL && f->readers != NULL && f->values != NULL;
   if (!all) f->count = 0;
   return all || oom(f);

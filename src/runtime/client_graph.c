@@ -86,7 +86,7 @@ typedef struct Client {
   Graph *into;
   NodeSet needed, fed; /* `fed`: the nodes of which an output is fed */
   Node **copies;       /* by id in `graph` */
-  Node **args, **targets;
+  Node **args, **results, **targets;
 } Client;
 
 static bool is_fed(const Client *c, const Node *node, int index) {
@@ -188,13 +188,13 @@ static bool connect_args(Client *c) {
 static bool add_results(Client *c) {
   const StepSignature *signature = c->signature;
   Edge *edge;
-  Node *result;
+  c->results = arena_calloc(c->arena, signature->num_fetches, sizeof *c->results);
   c->targets = arena_calloc(c->arena, signature->num_targets, sizeof *c->targets);
-  if (!c->targets) return oom(c->status);
+  if (!c->results || !c->targets) return oom(c->status);
   for (int i = 0; i < signature->num_fetches; i++) {
     NodeOutput fetch = signature->fetches[i];
-    TRY(add_boundary(c, "_Retval", "_retval", fetch, i, &result));
-    TRY(graph_add_edge(c->into, c->copies[fetch.node->id], fetch.index, result, 0, &edge, c->status));
+    TRY(add_boundary(c, "_Retval", "_retval", fetch, i, &c->results[i]));
+    TRY(graph_add_edge(c->into, c->copies[fetch.node->id], fetch.index, c->results[i], 0, &edge, c->status));
   }
   for (int i = 0; i < signature->num_targets; i++) c->targets[i] = c->copies[signature->targets[i]->id];
   return true;
@@ -249,7 +249,9 @@ bool client_graph_of_step(Graph *graph, const StepSignature *signature, Function
   Client c = {.graph = graph, .signature = signature, .status = status, .arena = arena_new()};
   c.into = graph_new_body(graph);
   bool ok = (c.arena && c.into) || oom(status);
-  ok = ok && make(&c) && function_body_of_graph("step", c.into, c.targets, signature->num_targets, body, status);
+  ok = ok && make(&c) &&
+       function_body_of_nodes("step", c.into, c.args, signature->num_feeds, c.results, signature->num_fetches, c.targets,
+                              signature->num_targets, body, status);
   if (!ok) graph_free(c.into);
   arena_free(c.arena);
   if (!ok || require_effects(*body, false, status)) return ok;

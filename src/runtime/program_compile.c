@@ -6,6 +6,9 @@
 
 enum { NO_READER = -1, READ_AS_RESULT = INT32_MAX };
 
+/* What becomes of a node. */
+typedef enum NodeRole { STEP, ARGUMENT, RESULT, CONSTANT, NOTHING } NodeRole;
+
 typedef struct Compiler {
   Program *program;
   KernelTable *table;
@@ -13,6 +16,7 @@ typedef struct Compiler {
   Arena *scratch; /* goes when the program is made */
   Node **order;
   int64_t num_ordered;
+  uint8_t *roles;        /* per node id: NodeRole */
   Slot *places;          /* per node id: the slot of its first output */
   int32_t *last_readers; /* per slot: the step that reads it last, NO_READER or READ_AS_RESULT */
   int64_t next_read;     /* the slot that the next value of a reference gets */
@@ -20,12 +24,7 @@ typedef struct Compiler {
 
 static bool oom(Status *status) { return status_oom(status, "a program"); }
 
-static bool has_op(const Node *node, const char *op) { return strcmp(node->def->op, op) == 0; }
-
-static bool is_const(const Node *node) { return has_op(node, "Const"); }
-
-/* Whether the node is a step: something runs for it. What waits for a NoOp comes behind what that waits for. */
-static bool is_step(const Node *node) { return !is_const(node) && !has_op(node, "NoOp") && !node_is_boundary(node); }
+static bool has_role(const Compiler *c, const Node *node, NodeRole role) { return c->roles[node->id] == role; }
 
 /* --- the nodes in order --- */
 
@@ -49,6 +48,24 @@ static bool order_nodes(Compiler *c, Status *status) {
   TRY(graph_reverse_reachable(body->graph, roots, count, NULL, 0, c->scratch, &needed, status));
   TRY(graph_topological_order(body->graph, &needed, NULL, 0, c->scratch, &c->order, &c->num_ordered, status));
   for (int64_t i = 0; i < c->num_ordered; i++) TRY(check_connected(c->order[i], status));
+  return true;
+}
+
+/* What waits for a NoOp comes behind what that waits for: it needs no step. */
+static NodeRole role_of(const Node *node) {
+  if (strcmp(node->def->op, "Const") == 0) return CONSTANT;
+  return strcmp(node->def->op, "NoOp") == 0 ? NOTHING : STEP;
+}
+
+static bool find_roles(Compiler *c, Status *status) {
+  const FunctionBody *body = c->program->body;
+  int64_t ids = graph_num_node_ids(body->graph);
+  c->roles = arena_calloc(c->scratch, ids, sizeof *c->roles);
+  c->places = arena_calloc(c->scratch, ids, sizeof *c->places);
+  if (!c->roles || !c->places) return oom(status);
+  for (int64_t i = 0; i < c->num_ordered; i++) c->roles[c->order[i]->id] = role_of(c->order[i]);
+  for (int i = 0; i < body->num_args; i++) c->roles[body->arg_nodes[i]->id] = ARGUMENT;
+  for (int i = 0; i < body->num_rets; i++) c->roles[body->ret_nodes[i]->id] = RESULT;
   return true;
 }
 
@@ -101,12 +118,12 @@ static bool read_const(Compiler *c, const Node *node, Tensor *value, Status *sta
 static bool read_constants(Compiler *c, Status *status) {
   Program *program = c->program;
   int64_t count = 0;
-  for (int64_t i = 0; i < c->num_ordered; i++) count += is_const(c->order[i]);
+  for (int64_t i = 0; i < c->num_ordered; i++) count += has_role(c, c->order[i], CONSTANT);
   program->constants = arena_calloc(program->arena, count, sizeof *program->constants);
   if (!program->constants) return oom(status);
   for (int64_t i = 0; i < c->num_ordered; i++) {
     const Node *node = c->order[i];
-    if (!is_const(node)) continue;
+    if (!has_role(c, node, CONSTANT)) continue;
     c->places[node->id] = (Slot)~program->num_constants;
     Tensor *value = &program->constants[program->num_constants++];
     if (!read_const(c, node, value, status)) return node_attach(node->name, status);
@@ -143,7 +160,7 @@ static bool place_values(Compiler *c, Status *status) {
   for (int i = 0; i < body->num_args; i++) c->places[body->arg_nodes[i]->id] = i;
   for (int64_t i = 0; i < c->num_ordered && slots + reads < INT32_MAX; i++) {
     const Node *node = c->order[i];
-    if (!is_step(node)) continue;
+    if (!has_role(c, node, STEP)) continue;
     c->places[node->id] = (Slot)slots;
     slots += node->num_outputs;
     reads += count_reads(node);
@@ -222,7 +239,7 @@ static bool make_steps(Compiler *c, Status *status) {
   int32_t index = 0;
   for (int64_t i = 0; i < c->num_ordered; i++) {
     const Node *node = c->order[i];
-    if (!is_step(node) || make_step(c, node, index++, status)) continue;
+    if (!has_role(c, node, STEP) || make_step(c, node, index++, status)) continue;
     const CallSite *site = call_sites_find(c->sites, node->name);
     node_attach(name_of(c, node), status);
     return site ? status_append(status, "%s", site->callers) : false;
@@ -305,8 +322,7 @@ static bool list_expiring(Compiler *c, Status *status) {
 
 static bool compile(Compiler *c, Status *status) {
   TRY(order_nodes(c, status));
-  c->places = arena_calloc(c->scratch, graph_num_node_ids(c->program->body->graph), sizeof *c->places);
-  if (!c->places) return oom(status);
+  TRY(find_roles(c, status));
   TRY(read_constants(c, status));
   TRY(place_values(c, status));
   TRY(make_steps(c, status));
