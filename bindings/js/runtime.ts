@@ -12,7 +12,7 @@ export interface MemoryInfo {
   liveBytes: number;
   /** Allocations since the start. */
   allocations: number;
-  /** Tensors that the engine holds: of variables, constants and plans. Those that JavaScript was given are not among them. */
+  /** Tensors that the engine holds: of variables, constants and programs. Those that JavaScript was given are not among them. */
   tensors: number;
   /** Open graphs and sessions. */
   graphs: number;

@@ -1,4 +1,4 @@
-/* Arena: memory that is freed all at once. Graphs, functions and plans own one each; the messages, names and arrays
+/* Arena: memory that is freed all at once. Graphs, functions and programs own one each; the messages, names and arrays
  * that live as long as their owner come from it. Not thread-safe: one owner, one thread at a time. */
 #ifndef TFCORE_BASE_ARENA_H_
 #define TFCORE_BASE_ARENA_H_

@@ -90,12 +90,12 @@ Arena *graph_arena(Graph *graph);
 const VersionDef *graph_versions(const Graph *graph);
 MUST_CHECK bool graph_set_versions(Graph *graph, const VersionDef *versions, Status *status); /* copied */
 /* Counts every change to what was there before (edges rewired, nodes removed, functions replaced), so that a
- * plan made earlier can tell that it is stale. Adding nodes does not count. */
+ * program made earlier can tell that it is stale. Adding nodes does not count. */
 int64_t graph_mutation_count(const Graph *graph);
 
 /* --- threads (graph_lock.c) --- */
 
-/* Held by the calls of the C API, and by sessions while they check what to run and make plans and bodies of
+/* Held by the calls of the C API, and by sessions while they check what to run and make programs and bodies of
  * functions, which can add functions to the library; not while a step runs. A thread may lock several times.
  * The lock of a body is that of its library. A thread that holds the lock takes no session's mutex, because
  * sessions lock in the opposite order. */

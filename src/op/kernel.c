@@ -66,7 +66,7 @@ bool kernel_set_output(KernelContext *context, int i, const Tensor *tensor, cons
 bool kernel_take_input(KernelContext *context, int input, Tensor *to, Status *status) {
   const Tensor *from = context->inputs[input];
   if (context->last_use == NULL || !context->last_use[input]) return tensor_assign(to, from, status);
-  tensor_move(to, (Tensor *)from); /* a value of the plan's, which it is about to drop */
+  tensor_move(to, (Tensor *)from); /* a value of the run's, which it is about to drop */
   return true;
 }
 

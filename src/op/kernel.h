@@ -1,4 +1,4 @@
-/* Kernels: how an op computes. A kernel is made once per node of a plan (attrs are read and constants packed then) and
+/* Kernels: how an op computes. A kernel is made once per node of a program (attrs are read and constants packed then) and
  * runs many times; running it does no string work and, with unchanged shapes, no allocation.
  *
  *   static bool scale(KernelContext *context, Status *status) {
@@ -32,7 +32,7 @@ typedef struct KernelConstruction {
   const OpDef *op_def;
   const DataType *input_types, *output_types;
   int num_inputs, num_outputs;
-  const Tensor *const *constant_inputs; /* NULL, or per input the value when it is constant in this plan, else NULL */
+  const Tensor *const *constant_inputs; /* NULL, or per input the value when it is constant in this program, else NULL */
   Arena *arena;                         /* lives as long as the kernel */
   void *data;                           /* of a kernel that was registered at run time; else NULL */
   const FunctionCaller *functions;      /* for kernels that call functions; NULL outside of sessions */
@@ -82,7 +82,7 @@ bool kernel_may_forward(const KernelContext *context, int input, int i, const Sh
 MUST_CHECK bool kernel_forward_or_allocate(KernelContext *context, int input, int i, const Shape *shape, Tensor **out, Status *status);
 /* Output `i` shares the buffer of `tensor`, under `shape` when that is not NULL (Identity, Reshape). */
 MUST_CHECK bool kernel_set_output(KernelContext *context, int i, const Tensor *tensor, const Shape *shape, Status *status);
-/* A reference to input `input` for somebody who may overwrite it when nobody else has one: the plan's own when this is the input's last
+/* A reference to input `input` for somebody who may overwrite it when nobody else has one: the run's own when this is the input's last
  * use. */
 MUST_CHECK bool kernel_take_input(KernelContext *context, int input, Tensor *to, Status *status);
 /* Temporary bytes (64-byte aligned) that last until buffer_unref. NULL with status when out of memory. */

@@ -1,5 +1,5 @@
 /* Reference variables. What flows along their edges is a handle of the variable; where an op wants a value, the step reads it
- * (runtime/plan.h). */
+ * (runtime/program.h). */
 #include <string.h>
 
 #include "op/node_def.h"

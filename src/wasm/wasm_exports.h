@@ -7,7 +7,7 @@
 
 /* Bytes that live objects of the engine hold (graphs, sessions, tensors, cached buffers). */
 TF_CAPI_EXPORT extern double TF_WasmLiveBytes(void);
-/* Tensors that hold elements: of variables, constants, plans, and TF_Tensors. */
+/* Tensors that hold elements: of variables, constants, runs, and TF_Tensors. */
 TF_CAPI_EXPORT extern int TF_WasmLiveTensors(void);
 /* Allocations since the start: tests of steps that allocate nothing look at it. */
 TF_CAPI_EXPORT extern double TF_WasmAllocationCount(void);

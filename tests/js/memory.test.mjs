@@ -64,7 +64,7 @@ describe('memory', () => {
     const values = await session.run(variables);
     assert.equal(values.length, 5);
     await session.run(variables);
-    assert.ok(tf.memory().tensors <= during + 1, 'results are JavaScript\'s'); // a plan may keep one of its own
+    assert.ok(tf.memory().tensors <= during + 1, 'results are JavaScript\'s'); // a program may keep one of its own
     await session.close();
     assert.equal(tf.memory().tensors, before);
     g.dispose();

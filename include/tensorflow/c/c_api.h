@@ -412,7 +412,7 @@ TF_CAPI_EXPORT extern void TF_DeleteSessionOptions(TF_SessionOptions *options);
 /* NULL on error. */
 TF_CAPI_EXPORT extern TF_Session *TF_NewSession(TF_Graph *graph, const TF_SessionOptions *opts,
                                                 TF_Status *status);
-/* Frees variables and plans; later runs fail with CANCELLED. */
+/* Frees variables and programs; later runs fail with CANCELLED. */
 TF_CAPI_EXPORT extern void TF_CloseSession(TF_Session *session, TF_Status *status);
 TF_CAPI_EXPORT extern void TF_DeleteSession(TF_Session *session, TF_Status *status);
 /* Lets the session know of operations added since. It finds out by itself, so this does nothing. */

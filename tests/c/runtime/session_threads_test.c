@@ -1,4 +1,4 @@
-/* Sessions of one graph in several threads: plans and bodies of functions are made one after the other, also where a gradient adds functions
+/* Sessions of one graph in several threads: programs and bodies of functions are made one after the other, also where a gradient adds functions
  * to the library that all of them read. */
 #if !defined(__wasm__)
 #include <pthread.h>
