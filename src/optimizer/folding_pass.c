@@ -206,7 +206,7 @@ static bool wait_for(Folder *f, const Waits *waits, Node *waiting) {
 
 static bool add_gate(Folder *f, const Node *node) {
   Node *gate;
-  TRY(optimizer_add_no_op(f->graph, optimizer_new_name(f->graph, node->name), node->def->device, &gate, f->status));
+  TRY(optimizer_add_no_op(f->graph, graph_new_free_name(f->graph, node->name), node->def->device, &gate, f->status));
   for (int64_t i = 0; i < num_edges_into(node); i++) {
     const Edge *edge = edge_into(node, i);
     if (edge == NULL) continue;

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
+#include "graph/node_builder.h"
+#include "graph/node_class.h"
 
 static bool oom(Status *status) { return status_oom(status, "the graph of a step"); }
 
@@ -99,8 +100,7 @@ static bool is_fed(const Client *c, const Node *node, int index) {
 
 /* A placeholder whose value is fed has nothing to run: control edges from it need no waiting. */
 static bool stands_for_feed(const Client *c, const Node *node) {
-  return node->num_outputs == 1 && node_set_has(&c->fed, node) &&
-         (text_starts_with(node->def->op, "Placeholder") || strcmp(node->def->op, "_Arg") == 0);
+  return node->num_outputs == 1 && node_set_has(&c->fed, node) && (node_is_placeholder(node) || node_is_arg(node));
 }
 
 static bool stays(const void *argument, const Edge *edge) {
@@ -138,16 +138,13 @@ static bool check_connected(const Client *c) {
 
 /* An `_Arg` or `_Retval` under a name that no node of the graph has. */
 static bool add_boundary(Client *c, const char *op, const char *prefix, NodeOutput output, int index, Node **node) {
-  Arena *arena = graph_arena(c->into);
-  char *name = arena_printf(arena, "%s_%s_%d_%d", prefix, output.node->name, output.index, index);
-  while (name && graph_find_node(c->graph, name)) name = arena_printf(arena, "%s_", name);
-  NodeDef *def = name ? node_def_new(arena, name, op) : NULL;
-  AttrValue *type = attr_value_type(arena, dtype_base(node_output_type(output)));
-  AttrValue *position = attr_value_int(arena, index);
-  if (!def || !type || !position) return oom(c->status);
-  TRY(node_def_set_attr(def, arena, "T", type, c->status));
-  TRY(node_def_set_attr(def, arena, "index", position, c->status));
-  return graph_add_node(c->into, def, node, c->status);
+  NodeBuilder b;
+  char *name = arena_printf(c->arena, "%s_%s_%d_%d", prefix, output.node->name, output.index, index);
+  while (name && graph_find_node(c->graph, name)) name = arena_printf(c->arena, "%s_", name);
+  node_builder(&b, c->into, op, name);
+  node_builder_type(&b, "T", node_output_type(output));
+  node_builder_int(&b, "index", index);
+  return node_builder_finish_bare(&b, node, c->status);
 }
 
 static bool add_args(Client *c) {
@@ -207,11 +204,9 @@ static bool add_results(Client *c) {
 static bool shapes_hold(const Graph *graph, const StepSignature *signature) {
   bool hold = !signature->any_shapes && !graph_has_assumed_shapes(graph);
   for (int i = 0; hold && i < signature->num_feeds; i++)
-    hold = text_starts_with(signature->feeds[i].node->def->op, "Placeholder");
+    hold = node_is_placeholder(signature->feeds[i].node);
   return hold;
 }
-
-static bool is_arg(const Node *node) { return strcmp(node->def->op, "_Arg") == 0; }
 
 /* What does not fit shows when it runs. */
 static bool infer_shapes(Client *c) {
@@ -219,13 +214,10 @@ static bool infer_shapes(Client *c) {
   int64_t count;
   TRY(graph_topological_order(c->into, NULL, NULL, 0, c->arena, &order, &count, c->status));
   for (int64_t i = 0; i < count; i++) {
-    if (!is_arg(order[i])) graph_forget_shapes(c->into, order[i]);
+    if (!node_is_arg(order[i])) graph_forget_shapes(c->into, order[i]);
   }
   for (int64_t i = 0; i < count; i++) {
-    Status ignored;
-    status_init(&ignored);
-    if (is_arg(order[i]) || graph_infer_shapes(c->into, order[i], &ignored)) continue;
-    if (ignored.code == CODE_RESOURCE_EXHAUSTED) return oom(c->status);
+    if (!node_is_arg(order[i])) TRY(graph_infer_leniently(c->into, order[i], c->status));
   }
   return true;
 }

@@ -1,9 +1,8 @@
 #include "runtime/kernel_table.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/string_map.h"
+#include "graph/node_class.h"
 
 typedef struct Entry {
   const NodeDef *def;
@@ -40,7 +39,7 @@ static bool lives_in_graph(const Node *node, const AttrValue *value) { return ar
 
 bool kernel_table_holds(const Node *node) {
   if (node->op->def->is_stateful) return true;
-  if (strcmp(node->def->op, "Const") != 0) return false;
+  if (!node_is_const(node)) return false;
   const AttrValue *value = node_def_attr(node->def, "value");
   return !value || !lives_in_graph(node, value);
 }

@@ -1,5 +1,4 @@
-#include <string.h>
-
+#include "graph/node_class.h"
 #include "graph/node_evaluate.h"
 #include "runtime/program.h"
 #include "runtime/program_internal.h"
@@ -53,8 +52,8 @@ static bool order_nodes(Compiler *c, Status *status) {
 
 /* What waits for a NoOp comes behind what that waits for: it needs no step. */
 static NodeRole role_of(const Node *node) {
-  if (strcmp(node->def->op, "Const") == 0) return CONSTANT;
-  return strcmp(node->def->op, "NoOp") == 0 ? NOTHING : STEP;
+  if (node_is_const(node)) return CONSTANT;
+  return node->node_class == NODE_NO_OP ? NOTHING : STEP;
 }
 
 static bool find_roles(Compiler *c, Status *status) {

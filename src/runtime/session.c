@@ -4,32 +4,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sync.h"
 #include "runtime/client_graph.h"
 #include "runtime/function_runtime.h"
 #include "runtime/thread_pool.h"
-
-/* mutex_lock says false when the thread holds the mutex already: then a kernel from outside is running its
- * own session. */
-#if !defined(__wasm__) || defined(TFCORE_THREADS)
-#include <pthread.h>
-typedef pthread_mutex_t Mutex;
-static void mutex_init(Mutex *mutex) {
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
-  pthread_mutex_init(mutex, &attributes);
-  pthread_mutexattr_destroy(&attributes);
-}
-static bool mutex_lock(Mutex *mutex) { return pthread_mutex_lock(mutex) == 0; }
-static void mutex_unlock(Mutex *mutex) { pthread_mutex_unlock(mutex); }
-static void mutex_destroy(Mutex *mutex) { pthread_mutex_destroy(mutex); }
-#else
-typedef bool Mutex;
-static void mutex_init(Mutex *mutex) { *mutex = false; }
-static bool mutex_lock(Mutex *mutex) { return *mutex ? false : (*mutex = true); }
-static void mutex_unlock(Mutex *mutex) { *mutex = false; }
-static void mutex_destroy(Mutex *mutex) { (void)mutex; }
-#endif
 
 /* A program and the state of the graph that it was made of. It is found by what it was made for: outputs as (node id,
  * index) pairs, sorted, so that the order of a caller's feeds and fetches makes no difference. */
@@ -40,7 +18,7 @@ typedef struct CachedProgram {
 
 struct Session {
   Graph *graph;
-  Mutex mutex;
+  Mutex mutex; /* checked: a kernel from outside may run, or close, the session that runs it */
   bool closed;
   bool require_shapes;
   BufferPool *pool;
@@ -75,7 +53,11 @@ Session *session_new(Graph *graph, Status *status) {
     return NULL;
   }
   session->graph = graph;
-  mutex_init(&session->mutex);
+  if (!mutex_init_checked(&session->mutex)) {
+    mem_free(session);
+    status_oom(status, "a session");
+    return NULL;
+  }
   session->pool = buffer_pool_new();
   session->resources = resource_manager_new();
   session->arena = arena_new();
@@ -144,7 +126,7 @@ static void unlock(Session *session) {
 
 void session_close(Session *session) {
   atomic_store(&session->closing, true);
-  if (mutex_lock(&session->mutex)) unlock(session); /* else its kernel is running, and closes it at its end */
+  if (mutex_lock_unless_held(&session->mutex)) unlock(session); /* else its kernel is running, and closes it at its end */
 }
 
 void session_free(Session *session) {
@@ -340,7 +322,7 @@ static RunState advance(Session *session, ProgramRun *run, Tensor *fetch_values,
 }
 
 static bool lock(Session *session, Status *status) {
-  if (mutex_lock(&session->mutex)) return true;
+  if (mutex_lock_unless_held(&session->mutex)) return true;
   return status_set(status, CODE_FAILED_PRECONDITION, "A kernel cannot run the session in which it runs.");
 }
 
@@ -382,7 +364,7 @@ RunState session_resume(Session *session, int64_t slice_ms, Tensor *fetch_values
 }
 
 void session_abandon(Session *session) {
-  if (!mutex_lock(&session->mutex)) return;
+  if (!mutex_lock_unless_held(&session->mutex)) return;
   abandon_step(session);
   unlock(session);
 }
