@@ -83,7 +83,7 @@ NodeClass node_class_of_op(const char *op) {
   int first = (unsigned char)op[0] - 'A';
   if (first < 0 || first > '_' - 'A') return NODE_OTHER;
   for (const NamedClass *named = kByFirst[first]; named && named->op; named++) {
-    if (strcmp(op, named->op) == 0) return named->node_class;
+    if (op[1] == named->op[1] && strcmp(op, named->op) == 0) return named->node_class;
   }
   return NODE_OTHER;
 }
