@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
+#include "op/local_device.h"
 #include "runtime/thread_pool.h"
 
 struct TF_SessionOptions {
@@ -106,7 +107,7 @@ struct TF_DeviceList {
 };
 
 /* There is one device, and it is always the same one. */
-static TF_DeviceList the_cpu = {"/job:localhost/replica:0/task:0/device:CPU:0", "CPU", (int64_t)256 << 20, 1};
+static TF_DeviceList the_cpu = {LOCAL_DEVICE_NAME, LOCAL_DEVICE_TYPE, LOCAL_DEVICE_MEMORY_BYTES, 1};
 
 TF_DeviceList *TF_SessionListDevices(TF_Session *session, TF_Status *status) {
   (void)session;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "op/local_device.h"
 #include "op/node_def.h"
 
 bool tensor_to_bool(const Tensor *value, bool *truth, Status *status) {
@@ -147,21 +148,11 @@ REGISTER_OP(StatefulPartitionedCall,
   .construct = function_call_construct_f,
   .kernels = {{DT_INVALID, function_call_compute}})
 
-/* This process has one device. */
-static bool names_this_device(Str target) {
-  static const char *const kNames[] = {"", "/device:CPU:0", "/cpu:0", "/job:localhost/replica:0/task:0/device:CPU:0",
-                                       "/job:localhost/replica:0/task:0/cpu:0"};
-  for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; i++) {
-    if (str_equal(target, str_of(kNames[i]))) return true;
-  }
-  return false;
-}
-
 static bool remote_call_kernel(KernelContext *context, Status *status) {
   const Tensor *target = context->inputs[0];
   if (!tensor_is_scalar(target)) return status_invalid(status, "target must be a scalar");
   Str name = tstring_view(tensor_strings(target));
-  if (!names_this_device(name)) {
+  if (!local_device_has_name(name)) {
     return status_invalid(status, "RemoteCall: no device '%.*s' in this process", (int)(name.length < 200 ? name.length : 200), name.data);
   }
   return function_call_inputs(context, context->state, 1, status);
