@@ -1,12 +1,13 @@
-/* Threads, and what they wait for: the one place that knows pthread. Builds for one thread (wasm without threads) have nothing
- * to wait for: there SYNC_HAS_THREADS is 0 and locking compiles to nothing.
+/* Threads and locks: the one place that knows pthread. In builds for one thread (wasm without threads)
+ * SYNC_HAS_THREADS is 0, and locking compiles to nothing.
  *
  *   static Mutex lock = MUTEX_INIT;
  *   mutex_lock(&lock);
  *   ...
  *   mutex_unlock(&lock);
  *
- * A Mutex must not be copied or moved. It is plain (a thread that holds it must not lock it again), recursive, or checked.
+ * A Mutex must not be copied or moved. It is plain (a thread that holds it must not lock it again),
+ * recursive, or checked.
  */
 #ifndef TFCORE_BASE_SYNC_H_
 #define TFCORE_BASE_SYNC_H_
@@ -39,7 +40,8 @@ MUST_CHECK static inline bool mutex_lock_unless_held(Mutex *mutex) {
   return pthread_mutex_lock(&mutex->handle) == 0;
 }
 
-/* A condition. Waiting gives the mutex, which is held, to others until a signal comes; it may also end without one. */
+/* A condition variable. cond_wait releases the mutex, which must be held, until a signal comes. It may also
+ * return without one. */
 typedef struct Cond {
   pthread_cond_t handle;
 } Cond;
@@ -49,7 +51,7 @@ static inline void cond_wait(Cond *cond, Mutex *mutex) { pthread_cond_wait(&cond
 static inline void cond_signal(Cond *cond) { pthread_cond_signal(&cond->handle); }
 static inline void cond_broadcast(Cond *cond) { pthread_cond_broadcast(&cond->handle); }
 
-/* Work that is done once in a process, by the first thread that comes; the others wait for its end. */
+/* Work that is done once in a process. The first thread does it, and the others wait for its end. */
 typedef pthread_once_t Once;
 #define ONCE_INIT PTHREAD_ONCE_INIT
 static inline void once_run(Once *once, void (*work)(void)) { pthread_once(once, work); }

@@ -63,7 +63,8 @@ static bool reach(Frames *frames, Node *from, Node *node, ControlFlowInfo in) {
   bool seen = frames->found_from[node->id] != NULL;
   if (seen) {
     /* An Enter's inputs are in the frame around its own. */
-    const char *frame = node_is_enter(node) ? frames->info[info->parent_frame->id].frame_name : info->frame_name;
+    const char *frame =
+        node_is_enter(node) ? frames->info[info->parent_frame->id].frame_name : info->frame_name;
     return strcmp(frame, in.frame_name) == 0 || different_frames(frames, node, from, in.frame_name, frame);
   }
   frames->found_from[node->id] = from;

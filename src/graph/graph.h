@@ -184,7 +184,7 @@ void graph_shrink_node(Graph *graph, const NodeBefore *before);
 /* prefix/_0, prefix/_1, ...: counted by the graph, not compared with the names of nodes. In the graph's
  * arena; NULL when out of memory. */
 const char *graph_new_name(Graph *graph, const char *prefix);
-/* The first of those that no node has: a graph that was exported and read back may have nodes of such names. */
+/* The first of those names that no node has: a graph that was exported and read back may have such nodes. */
 const char *graph_new_free_name(Graph *graph, const char *prefix);
 /* A name that no node has (it is not reserved until a node has it): `base` itself, else base_1, base_2, ...
  * Also avoids names that are a prefix scope in use. In the graph's arena; NULL when out of memory. */

@@ -169,8 +169,8 @@ MUST_CHECK bool graph_check_output(const Node *node, int index, Status *status);
 MUST_CHECK bool graph_input_text(Graph *graph, const Node *src, int index, bool always_index, char **text,
                                  Status *status);
 
-/* graph_add_operation (graph_operation.c) with a NodeDef without inputs that is in the graph's arena and becomes the
- * node's. After an error it is not to be used any more. */
+/* graph_add_operation (graph_operation.c) for a NodeDef without inputs that is in the graph's arena: the node
+ * takes it over. After an error it must not be used any more. */
 MUST_CHECK bool graph_take_operation(Graph *graph, NodeDef *def, const NodeOutput *inputs, int num_inputs,
                                      Node *const *control_inputs, int num_control_inputs, Node **node,
                                      Status *status);

@@ -6,8 +6,8 @@
  *   node_builder_input(&b, x);
  *   TRY(node_builder_finish(&b, &node, status));
  *
- * Running out of memory sticks inside, and the finish reports it. The NodeDef is made in the graph's arena, where it stays:
- * a builder that is not finished, or fails, leaves nothing else behind. */
+ * A lack of memory is remembered, and the finish reports it. The NodeDef is made in the graph's arena and
+ * stays there; a builder that fails or is not finished leaves nothing else behind. */
 #ifndef TFCORE_GRAPH_NODE_BUILDER_H_
 #define TFCORE_GRAPH_NODE_BUILDER_H_
 
@@ -33,12 +33,12 @@ void node_builder_device(NodeBuilder *b, const char *device); /* copied */
 
 /* --- attrs --- */
 
-/* The value is shared and must live as long as the graph. NULL is out of memory, so that attr_value_...() may be passed on;
- * node_builder_arena is the arena for them. */
+/* The value is shared and must live as long as the graph; node_builder_arena is the arena for that. NULL is
+ * out of memory, so that the result of attr_value_...() may be passed on. */
 void node_builder_attr(NodeBuilder *b, const char *name, AttrValue *value);
 /* The attrs of a call of a function; the values are copied. */
 void node_builder_copy_attrs(NodeBuilder *b, const AttrEntry *const *attrs, int count);
-void node_builder_type(NodeBuilder *b, const char *name, DataType type); /* a reference counts as its base type */
+void node_builder_type(NodeBuilder *b, const char *name, DataType type); /* of a reference its base type */
 void node_builder_types(NodeBuilder *b, const char *name, const DataType *types, int count);
 void node_builder_int(NodeBuilder *b, const char *name, int64_t value);
 void node_builder_func(NodeBuilder *b, const char *name, const char *function); /* without attrs of its own */
@@ -60,8 +60,9 @@ MUST_CHECK bool node_builder_ok(const NodeBuilder *b, Status *status);
 
 /* Checks, completes and infers as graph_add_operation, and reports its errors. */
 MUST_CHECK bool node_builder_finish(NodeBuilder *b, Node **node, Status *status);
-/* For passes: as graph_add_node, then an edge for each input. Attrs are not checked, defaults are not filled in, names may
- * repeat, and shapes are unknown (graph_infer_leniently). When an edge cannot be added the node stays. */
+/* For passes: as graph_add_node, then an edge for each input. Attrs are not checked, defaults are not filled
+ * in, names may repeat, and shapes are unknown (graph_infer_leniently). When an edge cannot be added the node
+ * stays. */
 MUST_CHECK bool node_builder_finish_bare(NodeBuilder *b, Node **node, Status *status);
 
 #endif

@@ -36,8 +36,8 @@ static inline bool node_is_recv(const Node *node) {
 static inline bool node_is_placeholder(const Node *node) {
   return node->node_class == NODE_PLACEHOLDER || node->node_class == NODE_PLACEHOLDER_WITH_DEFAULT;
 }
-/* The value does not follow from inputs and attrs, even where the op has no state: control flow, placeholders,
- * what is sent and received. Such a node is never folded. */
+/* The value does not follow from inputs and attrs, even where the op has no state: control flow,
+ * placeholders, what is sent and received. Such a node is never folded. */
 static inline bool node_is_never_constant(const Node *node) {
   return node_is_control_flow(node) || node_is_loop_cond(node) ||
          (node->node_class >= NODE_SEND && node->node_class <= NODE_FAKE_PARAM);

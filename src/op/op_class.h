@@ -1,8 +1,9 @@
-/* What a node is, as TensorFlow's Node::NodeClass: control flow, a constant, a call, the boundary of a function.
+/* What a node is, as TensorFlow's Node::NodeClass: control flow, a constant, a call, the boundary of a body.
  *
- * The name of the op decides it, once for each op of a registry (op/op_registry.h). A node copies the class of its op, so that
- * passes ask graph/node_class.h and compare no names. Ops that are not registered have a class too: a graph may bring its own
- * Switch. Ops that only describe a value for references (RefSwitch) have the class of the plain op. */
+ * The name of the op decides it, once for each op of a registry (op/op_registry.h). A node copies the class
+ * of its op, so that passes ask graph/node_class.h and compare no names. The list has ops that are not built
+ * in as well: a program may register its own Switch. An op for references (RefSwitch) has the class of the
+ * plain op. */
 #ifndef TFCORE_OP_OP_CLASS_H_
 #define TFCORE_OP_OP_CLASS_H_
 

@@ -305,7 +305,8 @@ static bool add_outputs(Inliner *in) {
 /* Without anything to wait for, the end still waits for what the call waits for. */
 static bool add_output_control(Inliner *in) {
   const FunctionBody *body = in->body;
-  if (!optimizer_is_waited_for(in->caller) && in->options->keep_caller_node == KEEP_CALLER_NOTHING) return true;
+  if (!optimizer_is_waited_for(in->caller) && in->options->keep_caller_node == KEEP_CALLER_NOTHING)
+    return true;
   TRY(add_no_op(in, "output_control_node", &in->output_control));
   bool whole = in->options->as_one_step;
   bool controls = !whole && in->options->output_control_src == OUTPUT_CONTROL_CONTROL_OUTPUTS;

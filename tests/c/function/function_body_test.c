@@ -104,7 +104,8 @@ static Graph *graph_of_argument(Graph *library, const char *index, Status *statu
   Edge *edge;
   void *value;
   CHECK(proto_parse_text(kAttrValue, str_of("type: DT_FLOAT"), arena, &value, status) &&
-        node_def_set_attr(arg, arena, "T", value, status) && node_def_set_attr(ret, arena, "T", value, status));
+        node_def_set_attr(arg, arena, "T", value, status) &&
+        node_def_set_attr(ret, arena, "T", value, status));
   CHECK(proto_parse_text(kAttrValue, str_of("i: 0"), arena, &value, status) &&
         node_def_set_attr(ret, arena, "index", value, status));
   if (index != NULL) {

@@ -62,8 +62,9 @@ TEST(ops_have_tensorflows_node_classes) {
 }
 
 TEST(a_part_of_a_name_has_no_class) {
-  static const char *const kOthers[] = {"",       "S",        "Switc",          "SwitchX", "switch", "Const1", "_",
-                                        "IfElse", "Identity2", "PlaceholderWith", "MatMul",  "@",      "`x",     "\xff"};
+  static const char *const kOthers[] = {"",  "S",      "Switc",     "SwitchX",         "switch", "Const1",
+                                        "_", "IfElse", "Identity2", "PlaceholderWith", "MatMul", "@",
+                                        "`x", "\xff"};
   for (size_t i = 0; i < sizeof kOthers / sizeof kOthers[0]; i++)
     CHECK_INT_EQ(node_class_of_op(kOthers[i]), NODE_OTHER);
 }
