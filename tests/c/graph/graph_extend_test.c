@@ -90,6 +90,33 @@ TEST(shapes_and_handles_of_outputs_stay_when_a_node_is_extended) {
   graph_free(graph);
 }
 
+TEST(a_node_that_becomes_another_op_has_its_class) {
+  static const char kIdentity[] =
+      "node { name: 'p' op: 'TestParams' } "
+      "node { name: 'b' op: 'Less' input: 'p' input: 'p' attr { key: 'T' value { type: DT_FLOAT } } } "
+      "node { name: 'i' op: 'Identity' input: 'p' attr { key: 'T' value { type: DT_FLOAT } } }";
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  Arena *arena = arena_new();
+  const NodeBefore *before;
+  void *def;
+  REQUIRE_OK(ops_import(graph, kIdentity, NULL, NULL, NULL, &status), status);
+  REQUIRE_OK(proto_parse_text(kNodeDef,
+                              str_of("name: 's' op: 'Switch' attr { key: 'T' value { type: DT_FLOAT } }"),
+                              arena, &def, &status),
+             status);
+  Node *node = graph_find_node(graph, "i");
+  CHECK(node_is_identity(node) && !node_is_control_flow(node));
+  NodeOutput more = {graph_find_node(graph, "b"), 0};
+  REQUIRE_OK(graph_extend_node(graph, node, def, &more, 1, &before, &status), status);
+  CHECK(node_is_switch(node) && node_is_control_flow(node) && !node_is_identity(node));
+  graph_shrink_node(graph, before);
+  CHECK(node_is_identity(node) && !node_is_switch(node));
+  arena_free(arena);
+  graph_free(graph);
+}
+
 TEST(nodes_stay_what_they_are_when_they_cannot_be_extended) {
   Status status;
   status_init(&status);
