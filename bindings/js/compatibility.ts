@@ -2,7 +2,7 @@
 import { AttrValue } from './attr-value.js';
 import { DType } from './dtypes.js';
 import { TFError } from './errors.js';
-import { GraphDefContent, GraphDefNode, attrOf, functionsNamedBy, readGraphDef } from './graph-def-nodes.js';
+import { GraphDefContent, GraphDefNode, attrOf, calledFunctions, functionsNamedBy, readGraphDef } from './graph-def-nodes.js';
 import { Graph } from './graph.js';
 import { Constraints, kernelsOf } from './kernel-types.js';
 import type { OpDef } from './op-def.js';
@@ -59,16 +59,22 @@ export function findUnknownAttrsIn(runtime: Runtime, { nodes, functions }: Graph
   return [...unknown.values()];
 }
 
-export interface Compatibility {
+export interface MissingParts {
+  /** What the graph needs, and the functions that it calls. */
   missing: Missing[];
+  /** What only functions need that the graph never calls: the graph is imported and runs without it, and a call of such a function fails. */
+  uncalled: Missing[];
+}
+
+export interface Compatibility extends MissingParts {
   unknownAttrs: UnknownAttr[];
 }
 
 export function checkCompatibility(runtime: Runtime, graphDef: Uint8Array | ArrayBuffer | string): Compatibility {
   const content = readGraphDef(runtime.wasm, graphDef);
-  const missing = findMissingIn(runtime, content);
+  const { missing, uncalled } = findMissingIn(runtime, content);
   if (missing.length === 0) tryImport(runtime, graphDef);
-  return { missing, unknownAttrs: findUnknownAttrsIn(runtime, content) };
+  return { missing, uncalled, unknownAttrs: findUnknownAttrsIn(runtime, content) };
 }
 
 /** Throws what importing throws: a graph may have all that it needs and be damaged. */
@@ -81,9 +87,18 @@ function tryImport(runtime: Runtime, graphDef: Uint8Array | ArrayBuffer | string
   }
 }
 
-export function findMissingIn(runtime: Runtime, { nodes, functions }: GraphDefContent): Missing[] {
-  const missing = new Map<string, Missing>();
+export function findMissingIn(runtime: Runtime, content: GraphDefContent): MissingParts {
+  const { nodes, functions } = content;
+  const called = calledFunctions(content);
+  const [needed, others] = [[...nodes], [] as GraphDefNode[]];
+  for (const [name, body] of functions) (called.has(name) ? needed : others).push(...body.nodes);
   const kernels = new Map<string, Constraints[]>();
+  return { missing: missingOf(runtime, needed, functions, kernels), uncalled: missingOf(runtime, others, functions, kernels) };
+}
+
+/** `kernels` keeps what ops have been asked about. */
+function missingOf(runtime: Runtime, nodes: readonly GraphDefNode[], functions: GraphDefContent['functions'], kernels: Map<string, Constraints[]>): Missing[] {
+  const missing = new Map<string, Missing>();
   const note = (node: GraphDefNode, what: Omit<Missing, 'nodes'>): void => {
     const key = JSON.stringify(what);
     if (!missing.has(key)) missing.set(key, { ...what, nodes: [] });
@@ -104,7 +119,7 @@ export function findMissingIn(runtime: Runtime, { nodes, functions }: GraphDefCo
     if (known.length === 0) note(node, { op: node.op });
     else if (dtype !== undefined) note(node, { op: node.op, dtype });
   };
-  for (const node of [...nodes, ...[...functions.values()].flatMap((body) => body.nodes)]) {
+  for (const node of nodes) {
     try {
       inspect(node);
     } catch (error) {

@@ -1,5 +1,6 @@
 /** A GraphDef's nodes as they stand in the bytes, whether or not the engine knows their ops. */
 import { AttrValue, FuncAttr, decodeAttr } from './attr-value.js';
+import { TFError } from './errors.js';
 import { graphDefBytes, withGraphDef } from './import-graph.js';
 import type { OpDef } from './op-def.js';
 import { fieldsOf, intOf, textOf } from './protobuf.js';
@@ -22,6 +23,8 @@ export interface GraphDefFunction {
 export interface GraphDefContent {
   readonly nodes: readonly GraphDefNode[];
   readonly functions: ReadonlyMap<string, GraphDefFunction>;
+  /** The functions that are gradients of others, by the others' names. */
+  readonly gradients: ReadonlyMap<string, string>;
   /** The version of TensorFlow's graphs that it was written as; 0 where it does not say. */
   readonly producer: number;
 }
@@ -55,18 +58,48 @@ export function readGraphDef(wasm: Wasm, graphDef: Uint8Array | ArrayBuffer | st
   const bytes = typeof graphDef === 'string' ? withGraphDef(wasm, graphDef, (buffer) => wasm.bytesOfBuffer(buffer)) : graphDefBytes(graphDef);
   const nodes: GraphDefNode[] = [];
   const functions = new Map<string, GraphDefFunction>();
+  const gradients = new Map<string, string>();
   let producer = 0;
   for (const field of fieldsOf(bytes)) {
     if (field.number === 1) nodes.push(decodeNode(field.bytes, ''));
     else if (field.number === 4) for (const part of fieldsOf(field.bytes)) producer = part.number === 1 ? intOf(part) : producer;
     if (field.number !== 2) continue;
     for (const part of fieldsOf(field.bytes)) {
-      if (part.number !== 1) continue;
-      const made = decodeFunction(part.bytes);
-      functions.set(made.name, made);
+      if (part.number === 1) {
+        const made = decodeFunction(part.bytes);
+        functions.set(made.name, made);
+      } else if (part.number === 2) {
+        const [name, gradient] = [...fieldsOf(part.bytes)].sort((a, b) => a.number - b.number);
+        if (name && gradient) gradients.set(textOf(name), textOf(gradient));
+      }
     }
   }
-  return { nodes, functions, producer };
+  return { nodes, functions, gradients, producer };
+}
+
+/** The functions that the graph leads to: those that its nodes call or name, those that these lead to, and the gradients of all of them. */
+export function calledFunctions({ nodes, functions, gradients }: GraphDefContent): ReadonlySet<string> {
+  const called = new Set<string>();
+  const visit = (node: GraphDefNode): void => {
+    for (const name of [node.op, ...namesIn(node)]) if (functions.has(name)) called.add(name);
+  };
+  nodes.forEach(visit);
+  for (const name of called) { // it grows meanwhile
+    functions.get(name)?.nodes.forEach(visit);
+    const gradient = gradients.get(name);
+    if (gradient !== undefined) called.add(gradient);
+  }
+  return called;
+}
+
+/** Attrs that cannot be read name nothing: an import refuses them in the graph, and passes over them in functions that nobody calls. */
+function namesIn(node: GraphDefNode): string[] {
+  try {
+    return functionsNamedBy(node);
+  } catch (error) {
+    if (error instanceof TFError) return [];
+    throw error;
+  }
 }
 
 /** The value of a node's attr: what it was given, else what the op's definition says. */

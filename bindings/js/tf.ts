@@ -56,9 +56,9 @@ export interface TF {
   /** Makes an op known, to this engine, for good. */
   registerOp(spec: OpSpec): void;
   /**
-   * What a GraphDef (bytes, or protobuf text) needs that is not here: ops, and kernels of ops for some dtypes. And attrs that the ops
-   * here do not have; they are kept and have no effect. Where nothing is missing and it cannot be imported all the same, it throws
-   * what importGraphDef would throw.
+   * What a GraphDef (bytes, or protobuf text) needs that is not here: ops, and kernels of ops for some dtypes. Apart from that what only
+   * functions need that the graph never calls. And attrs that the ops here do not have; they are kept and have no effect. Where nothing is
+   * missing and it cannot be imported all the same, it throws what importGraphDef would throw.
    */
   checkCompatibility(graphDef: Uint8Array | ArrayBuffer | string): Compatibility;
   memory(): MemoryInfo;

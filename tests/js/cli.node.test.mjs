@@ -60,6 +60,7 @@ describe('command line', function () {
     writeFileSync(at('model.pb'), g.toGraphDef());
     writeFileSync(at('model.pbtxt'), g.toText());
     g.dispose();
+    writeFileSync(at('spare.pbtxt'), 'node { name: "a" op: "NoOp" } library { function { signature { name: "Spare" } node_def { name: "t" op: "NotHere" } } }');
     writeFileSync(at('lacking.pbtxt'), `
       node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_INT8 } } attr { key: "shape" value { shape { dim { size: -1 } dim { size: 3 } } } } }
       node { name: "a" op: "NoSuchOp" input: "x" } node { name: "b" op: "NoSuchOp" input: "a" }
@@ -109,6 +110,13 @@ describe('command line', function () {
         ['NoSuchOp', 'no such op', '2 nodes', 'a, b'], ['MatMul', 'no kernel for int8', '1 node', 'm'],
         ['Nowhere', 'no such function in the library', '1 node', 'p'], ['NotHere', 'no such op', '1 node', 'Mine/t'],
       ]);
+    });
+
+    it('tells apart what only functions lack that are never called', () => {
+      const text = good('inspect', 'spare.pbtxt');
+      assert.match(text, /\nmissing in functions that the graph never calls\n {2}NotHere {2}no such op {2}1 node {2}Spare\/t\n\nnothing else is missing\n$/);
+      const { missing, uncalled } = JSON.parse(good('inspect', '--json', 'spare.pbtxt'));
+      assert.deepEqual({ missing, uncalled }, { missing: [], uncalled: [{ op: 'NotHere', nodes: ['Spare/t'] }] });
     });
 
     it('gives the same as JSON', () => {

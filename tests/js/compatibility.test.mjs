@@ -34,9 +34,33 @@ describe('checkCompatibility', () => {
     assert.deepEqual(missing(node('a', 'Case', branches), `library { ${body('There')} }`).filter((entry) => entry.function), [{ op: 'Gone', function: true, nodes: ['a'] }]);
   });
 
-  it('finds ops in the bodies of functions that nobody calls', () => {
-    assert.deepEqual(missing(`library { ${body('F', node('x', 'NotHere'), node('y', 'Neg', type('DT_FLOAT')))} ${body('G', node('z', 'NotHere'))} }`),
-      [{ op: 'NotHere', nodes: ['F/x', 'G/z'] }]);
+  it('tells what only functions lack that the graph never calls from what it needs', () => withGraph(tf, async (graph, session) => {
+    const text = [
+      node('one', 'Const', type('DT_FLOAT', 'dtype'), 'attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape { } float_val: 1 } } }'),
+      node('y', 'Neg', 'input: "one"', type('DT_FLOAT')),
+      `library { ${body('F', node('x', 'NotHere'), node('y', 'Neg', type('DT_FLOAT')))} ${body('G', node('z', 'NotHere'), node('f', 'F'), node('s', 'Neg', type('DT_STRING')))} }`,
+    ].join('\n');
+    assert.deepEqual(tf.checkCompatibility(text), {
+      missing: [], uncalled: [{ op: 'NotHere', nodes: ['F/x', 'G/z'] }, { op: 'Neg', dtype: 'string', nodes: ['G/s'] }], unknownAttrs: [],
+    });
+    graph.importGraphDef(text);
+    assert.equal((await session.run('y')).item(), -1);
+  }));
+
+  it('knows all ways in which a graph leads to a function', () => {
+    const library = `library { ${body('F', node('x', 'NotHere'))} ${body('G', node('f', 'F'))} ${body('H', node('z', 'NoOp'))}
+      gradient { function_name: "H" gradient_func: "G" } ${body('Other', node('o', 'NotHere'))} }`;
+    const callers = {
+      'a call by name': node('a', 'F'), 'a call through another one': node('a', 'G'), 'an attr': node('a', 'PartitionedCall', func('f', 'F')),
+      'a list of functions': node('a', 'Case', 'attr { key: "branches" value { list { func { name: "G" } } } }'),
+      'the attr of a function': node('a', 'PartitionedCall', func('f', 'H', 'attr { key: "g" value { func { name: "F" } } }')),
+      'a gradient': node('a', 'SymbolicGradient', func('f', 'H')),
+    };
+    for (const [way, caller] of Object.entries(callers)) {
+      const found = tf.checkCompatibility(`${caller} ${library}`);
+      assert.deepEqual(found.missing.filter(({ op }) => op === 'NotHere'), [{ op: 'NotHere', nodes: ['F/x'] }], way);
+      assert.deepEqual(found.uncalled, [{ op: 'NotHere', nodes: ['Other/o'] }], way);
+    }
   });
 
   it('names each dtype without a kernel once, and takes defaults where a node says nothing', () => {
@@ -107,6 +131,7 @@ describe('checkCompatibility', () => {
     tf.setLog((line) => lines.push(line));
     assert.deepEqual(tf.checkCompatibility(text), {
       missing: [],
+      uncalled: [],
       unknownAttrs: [{ op: 'NoOp', attr: 'from_the_future', nodes: ['a', 'b', 'F/d'] }, { op: 'NoOp', attr: 'another', nodes: ['c'] }],
     });
     graph.importGraphDef(text);

@@ -145,8 +145,8 @@ describe('importing and exporting graphs', () => {
 
   it('tells what a GraphDef needs that is not here', () => withGraph(tf, async (g) => {
     buildSmall(g);
-    assert.deepEqual(tf.checkCompatibility(g.toGraphDef()), { missing: [], unknownAttrs: [] });
-    assert.deepEqual(tf.checkCompatibility(''), { missing: [], unknownAttrs: [] });
+    assert.deepEqual(tf.checkCompatibility(g.toGraphDef()), { missing: [], uncalled: [], unknownAttrs: [] });
+    assert.deepEqual(tf.checkCompatibility(''), { missing: [], uncalled: [], unknownAttrs: [] });
     const type = (name) => `attr { key: "T" value { type: ${name} } }`;
     const text = `node { name: "a" op: "NoSuchOp" } node { name: "b" op: "MatMul" ${type('DT_INT8')} } node { name: "c" op: "NoSuchOp" input: "b" }
       node { name: "d" op: "MatMul" ${type('DT_FLOAT')} } node { name: "e" op: "Mine" } node { name: "f" op: "MatMul" ${type('DT_UINT8')} }

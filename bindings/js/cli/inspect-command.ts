@@ -22,6 +22,8 @@ export interface Report {
   readonly ops: Record<string, number>;
   readonly functions: { name: string; nodes: number }[];
   readonly missing: Missing[];
+  /** What only functions lack that the graph never calls. */
+  readonly uncalled: Missing[];
   readonly unknownAttrs: UnknownAttr[];
   /** Why it cannot be imported, where something else than that is in the way. */
   readonly problem?: string;
@@ -59,7 +61,7 @@ export function inspect(tf: TF, content: GraphDefContent, model: Uint8Array | st
     /* Graphs of old say [] where they mean that nothing is known. */
     return { name: node.name, dtype: String(attrOf(node, 'dtype') ?? '?'), shape: shape?.length === 0 && producer < 24 ? null : (shape ?? null) };
   });
-  const missing = findMissingIn(runtimeOf(tf), content);
+  const { missing, uncalled } = findMissingIn(runtimeOf(tf), content);
   const { outputs, problem } = describeOutputs(tf, model, outputNodes(content, tf));
   return {
     nodes: nodes.length,
@@ -69,6 +71,7 @@ export function inspect(tf: TF, content: GraphDefContent, model: Uint8Array | st
     ops: Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))),
     functions: [...functions].map(([name, body]) => ({ name, nodes: body.nodes.length })),
     missing,
+    uncalled,
     unknownAttrs: findUnknownAttrsIn(runtimeOf(tf), content),
     ...(problem !== undefined && missing.length === 0 ? { problem } : {}),
   };
@@ -97,8 +100,9 @@ function printReport(file: string, report: Report): string {
     section(`ops (${ops.length})`, columns(ops.map(([op, count]) => [op, String(count)]), { indent: 2, right: [1] })),
     section('functions', columns(report.functions.map(({ name, nodes }) => [name, plural(nodes, 'node')]), { indent: 2 })),
     section('attrs without effect', columns(report.unknownAttrs.map(({ op, attr, nodes }) => rowOf(op, attr, nodes)), { indent: 2 })),
+    section('missing in functions that the graph never calls', columns(report.uncalled.map(missingRow), { indent: 2 })),
     report.problem !== undefined ? `\nit cannot be imported: ${report.problem}\n`
-    : report.missing.length === 0 ? '\nnothing is missing\n' : section('missing', columns(report.missing.map(missingRow), { indent: 2 })),
+    : report.missing.length === 0 ? `\nnothing${report.uncalled.length > 0 ? ' else' : ''} is missing\n` : section('missing', columns(report.missing.map(missingRow), { indent: 2 })),
   ].join('');
 }
 
