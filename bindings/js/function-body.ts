@@ -4,10 +4,11 @@ import { Schema, checkList, checkOptions, checkReceivers } from './arguments.js'
 import { showAs } from './console-line.js';
 import { DType, dtypeFromNumber } from './dtypes.js';
 import { FailedPreconditionError } from './errors.js';
+import { FunctionStep } from './function-step.js';
 import { withHint } from './hints.js';
 import { Runtime, checkRuntime } from './runtime.js';
+import { STEP_OPTIONS, StepOptions, StepQueue, checkSignal, timeoutOf } from './step-queue.js';
 import { Tensor, TensorLike, tensor } from './tensor.js';
-import { readTensor, uploadTensor } from './transfer.js';
 
 /** What `optimize` does; all of it unless it is switched off. */
 export interface BodyOptimizeOptions {
@@ -21,17 +22,24 @@ export interface BodyOptimizeOptions {
 
 const OPTIMIZE_OPTIONS: Schema<BodyOptimizeOptions> = { inline: 'true or false', fold: 'true or false', cse: 'true or false' };
 
+const DISPOSED = 'the function body has been disposed';
+
 export class FunctionBody {
   readonly argTypes: readonly DType[];
   readonly retTypes: readonly DType[];
   readonly #runtime: Runtime;
   readonly #address: number;
+  /** Of all bodies that share variables. */
+  readonly #queue: StepQueue;
+  /** Calls that have not ended. */
+  readonly #calls = new Set<FunctionStep>();
   #disposed = false;
 
   /** Made by functionDef.instantiate(attrs): takes a TF_WasmFunctionBody over. */
-  constructor(runtime: Runtime, address: number) {
+  constructor(runtime: Runtime, address: number, queue = new StepQueue()) {
     this.#runtime = checkRuntime(runtime, 'FunctionBody', 'functionDef.instantiate(attrs)');
     this.#address = address;
+    this.#queue = queue;
     const { call } = runtime.wasm;
     runtime.opened(this, 'functionBodies', address, 'TF_WasmDeleteFunctionBody');
     const types = (count: number, type: string) => Array.from({ length: count }, (_, i) => dtypeFromNumber(call[type]!(address, i)));
@@ -40,7 +48,7 @@ export class FunctionBody {
   }
 
   private get pointer(): number {
-    if (this.#disposed) throw new FailedPreconditionError('the function body has been disposed');
+    if (this.#disposed) throw new FailedPreconditionError(DISPOSED);
     this.#runtime.wasm.refuseInCallback();
     return this.#address;
   }
@@ -59,7 +67,7 @@ export class FunctionBody {
   gradient(): FunctionBody {
     const { wasm } = this.#runtime;
     const { pointer } = this;
-    return new FunctionBody(this.#runtime, wasm.made((status) => wasm.call.TF_WasmFunctionBodyGradient!(pointer, status)));
+    return new FunctionBody(this.#runtime, wasm.made((status) => wasm.call.TF_WasmFunctionBodyGradient!(pointer, status)), this.#queue);
   }
 
   /** A body that computes the same with fewer nodes. This one stays as it is. */
@@ -69,52 +77,58 @@ export class FunctionBody {
     const { wasm } = this.#runtime;
     const { pointer } = this;
     return new FunctionBody(
-      this.#runtime, wasm.made((status) => wasm.call.TF_WasmFunctionBodyOptimize!(pointer, inline ? 1 : 0, fold ? 1 : 0, cse ? 1 : 0, status)),
+      this.#runtime, wasm.made((status) => wasm.call.TF_WasmFunctionBodyOptimize!(pointer, inline ? 1 : 0, fold ? 1 : 0, cse ? 1 : 0, status)), this.#queue,
     );
   }
 
-  /** Calls the function. Variables and other resources last from call to call, shared with gradients and optimised forms of the body. */
-  async run(args: readonly TensorLike[] = []): Promise<Tensor[]> {
-    return this.runSync(args);
+  /**
+   * Calls the function. Variables and other resources last from call to call, shared with gradients and optimised forms of the body. As a
+   * step of a session, a call gives way to the event loop every 10 ms, and calls that are asked for meanwhile wait for it.
+   */
+  run(args?: readonly TensorLike[], options: StepOptions = {}): Promise<Tensor[]> {
+    try {
+      const step = this.prepare(args, options);
+      return this.#queue.run(step, () => this.answer(step), options, () => undefined);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
-  /** As `run`, at once. */
-  runSync(args: readonly TensorLike[] = []): Tensor[] {
+  /** As `run`, at once: it returns when the call has ended. A call of `run` that is under way ends before it. */
+  runSync(args?: readonly TensorLike[], options: StepOptions = {}): Tensor[] {
+    const step = this.prepare(args, options);
+    this.#queue.finish();
+    step.advance(0);
+    return this.answer(step);
+  }
+
+  /** Checks the arguments, and copies them into the engine. */
+  private prepare(args: readonly TensorLike[] = [], options: StepOptions): FunctionStep {
     const { pointer } = this;
     checkList('the arguments of a function', args);
+    checkOptions<StepOptions>('run', options, STEP_OPTIONS);
+    checkSignal(options);
     const values = Array.from(args as readonly TensorLike[], (arg, i) => (arg instanceof Tensor ? arg : tensor(arg, undefined, this.argTypes[i])));
+    const step = new FunctionStep(this.#runtime.wasm, pointer, values, this.retTypes.length, timeoutOf(options));
+    this.#calls.add(step);
+    return step;
+  }
+
+  private answer(step: FunctionStep): Tensor[] {
+    this.#calls.delete(step);
     try {
-      return this.call(pointer, values);
+      return step.values;
     } catch (error) {
       throw withHint(error, this.#runtime);
     }
   }
 
-  private call(pointer: number, values: readonly Tensor[]): Tensor[] {
-    const { wasm } = this.#runtime;
-    return wasm.scope((scope) => {
-      const inputs: number[] = [];
-      const results = scope.alloc(4 * this.retTypes.length);
-      try {
-        for (const value of values) inputs.push(uploadTensor(wasm, scope, value));
-        wasm.checked((status) => wasm.call.TF_WasmFunctionBodyRun!(pointer, scope.pointers(inputs), inputs.length, results, status));
-      } finally {
-        for (const input of inputs) wasm.call.TF_DeleteTensor!(input);
-      }
-      const rets = this.retTypes.map((_, i) => wasm.u32[(results >>> 2) + i]!);
-      try {
-        return rets.map((ret) => readTensor(wasm, ret));
-      } finally {
-        for (const ret of rets) wasm.call.TF_DeleteTensor!(ret);
-      }
-    });
-  }
-
-  /** Frees the body. It must not be used any more; those made of it may. */
+  /** Frees the body, and ends calls that are under way. It must not be used any more; those made of it may. */
   dispose(): void {
     if (this.#disposed) return;
     this.#runtime.wasm.refuseInCallback();
     this.#disposed = true;
+    for (const step of this.#calls) step.abandon(new FailedPreconditionError(DISPOSED));
     this.#runtime.closed(this, 'functionBodies');
     this.#runtime.wasm.call.TF_WasmDeleteFunctionBody!(this.#address);
   }

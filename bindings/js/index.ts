@@ -27,6 +27,7 @@ export type { KernelResult, OpSpec } from './register-op.js';
 export type { MemoryInfo } from './runtime.js';
 export { Session } from './session.js';
 export type { Feeds, Fetch, Fetched, RunOptions, SessionOptions } from './session.js';
+export type { StepOptions } from './step-queue.js';
 export { Tensor } from './tensor.js';
 export type { Complex, GuessedDType, NestedArray, Scalar, ScalarOf, TensorLike } from './tensor.js';
 export { VERSION as version } from './version.js';

@@ -7,9 +7,9 @@ import { CancelledError, InvalidArgumentError, TFError, UnimplementedError } fro
 import { Graph } from './graph.js';
 import { withHint } from './hints.js';
 import { Input, Operation, Output, valueOf, Variable } from './operation.js';
-import { nextTurn } from './event-loop.js';
 import { Runtime, checkRuntime } from './runtime.js';
-import { Step } from './step.js';
+import { SessionStep } from './session-step.js';
+import { STEP_OPTIONS, StepOptions, StepQueue, checkSignal, timeoutOf } from './step-queue.js';
 import { Tensor, TensorLike, refuseDetached, tensor } from './tensor.js';
 
 /**
@@ -35,13 +35,9 @@ export type Feeds =
   | readonly (readonly [Input | string, TensorLike])[]
   | Readonly<Record<string, TensorLike>>;
 
-export interface RunOptions {
+export interface RunOptions extends StepOptions {
   /** Operations (or their names) to run without fetching anything. */
   targets?: readonly (Operation | string)[];
-  /** Ends the step between two kernels: `run` rejects with CancelledError. `runSync` looks at it before it starts only. */
-  signal?: AbortSignal;
-  /** Milliseconds after which the step fails with DeadlineExceededError; none by default. */
-  timeoutMs?: number;
 }
 
 export interface SessionOptions {
@@ -51,7 +47,7 @@ export interface SessionOptions {
   optimize?: boolean;
 }
 
-const RUN_OPTIONS: Schema<RunOptions> = { targets: 'an array', signal: 'an AbortSignal', timeoutMs: 'a number' };
+const RUN_OPTIONS: Schema<RunOptions> = { targets: 'an array', ...STEP_OPTIONS };
 const SESSION_OPTIONS: Schema<SessionOptions> = { target: 'a string', optimize: 'true or false' };
 
 const FEEDS = 'feeds are a Map, pairs such as [[x, value]], or an object such as { x: value }';
@@ -157,20 +153,11 @@ function fittingTensor(dtype: DType, known: Place['shape'], value: TensorLike): 
   return value instanceof Tensor ? value : tensor(value, undefined, dtype);
 }
 
-/** How long a step that `run` started keeps the event loop waiting, in milliseconds. */
-const SLICE_MS = 10;
-
 const CLOSED = 'Session has been closed.';
-
-/** Whole milliseconds for the engine; 0: no deadline. */
-function timeoutOf({ timeoutMs = 0 }: RunOptions): number {
-  if (!(timeoutMs >= 0)) throw new InvalidArgumentError(`timeoutMs is ${String(timeoutMs)}; it must be a number of milliseconds, or 0 for none`);
-  return Math.min(Math.ceil(timeoutMs), 2 ** 31 - 1);
-}
 
 /** A step that was made, and how its values are shaped like what was asked for. */
 interface Prepared {
-  readonly step: Step;
+  readonly step: SessionStep;
   readonly answer: () => unknown;
 }
 
@@ -191,10 +178,8 @@ export class Session {
   readonly #runtime: Runtime;
   readonly #pointer: number;
   #closed = false;
-  /** The step of `run` that is between two slices, or in one. */
-  #underWay: Step | undefined;
-  /** Fulfilled when the last step that was asked for has ended; undefined when none is under way. */
-  #last: Promise<void> | undefined;
+  /** Steps run one after the other, in the order in which they were asked for. */
+  readonly #queue = new StepQueue();
   /** Asked once for each key, because asking takes longer than a small step. */
   readonly #placesByName = new Map<string, Place>();
   readonly #placesByHandle = new WeakMap<Input, Place>();
@@ -221,7 +206,6 @@ export class Session {
     return this.runSoon(fetches, feeds, options) as Promise<Fetched<F>>;
   }
 
-  /** Steps run one after the other, in the order in which they were asked for. */
   private runSoon(fetches: Fetch, feeds?: Feeds, options: RunOptions = {}): Promise<unknown> {
     let prepared: Prepared;
     try {
@@ -229,45 +213,13 @@ export class Session {
     } catch (error) {
       return Promise.reject(error);
     }
-    const before = this.#last;
-    const run = before ? before.then(() => this.runInSlices(prepared, options.signal)) : this.runInSlices(prepared, options.signal);
-    if (before || this.#underWay) this.queueBehind(run);
-    return run;
-  }
-
-  /** Steps that are asked for from now on begin when `run` has ended. */
-  private queueBehind(run: Promise<unknown>): void {
-    const ended: Promise<void> = run.then(
-      () => this.leaveQueue(ended),
-      () => this.leaveQueue(ended),
-    );
-    this.#last = ended;
-  }
-
-  private leaveQueue(ended: Promise<void>): void {
-    if (this.#last === ended) this.#last = undefined;
-  }
-
-  /** A short step has ended when this returns; a longer one lets the event loop turn between slices. */
-  private async runInSlices({ step, answer }: Prepared, signal: AbortSignal | undefined): Promise<unknown> {
-    this.#underWay = step;
-    try {
-      for (;;) {
-        if (signal?.aborted) step.abandon(new CancelledError('the run was aborted'));
-        else if (this.#closed) step.abandon(new CancelledError(CLOSED));
-        else step.advance(SLICE_MS);
-        if (step.ended) return answer();
-        await nextTurn();
-      }
-    } finally {
-      this.#underWay = undefined;
-    }
+    return this.#queue.run(prepared.step, prepared.answer, options, () => (this.#closed ? new CancelledError(CLOSED) : undefined));
   }
 
   /** As `run`, at once: it returns when the step has ended. A step of `run` that is under way ends before it. */
   runSync<const F extends Fetch>(fetches: F, feeds?: Feeds, options: RunOptions = {}): Fetched<F> {
     const { step, answer } = this.prepare(fetches, feeds, options);
-    this.#underWay?.advance(0);
+    this.#queue.finish();
     step.advance(0);
     return answer() as Fetched<F>;
   }
@@ -283,7 +235,7 @@ export class Session {
   private prepare(fetches: Fetch, feeds: Feeds = {}, options: RunOptions): Prepared {
     const pointer = this.usablePointer();
     checkOptions<RunOptions>('run', options, RUN_OPTIONS);
-    if (options.signal?.aborted) throw new CancelledError('the run was aborted before it started');
+    checkSignal(options);
     const request = new Request(this.graph);
     const shape = request.add(fetches);
     for (const target of options.targets ?? []) request.targets.push(request.operation(target));
@@ -295,7 +247,7 @@ export class Session {
     const fed = request.fetches.map((fetch) => feedOutputs.findIndex((feed) => feed.operation === fetch.operation && feed.index === fetch.index));
     const open = request.fetches.filter((_, i) => fed[i]! < 0);
     const nothingToDo = fed.length > 0 && open.length === 0 && request.targets.length === 0;
-    const step = new Step(this.#runtime.wasm, pointer, {
+    const step = new SessionStep(this.#runtime.wasm, pointer, {
       feeds: feedOutputs, values, fetches: open, targets: request.targets, timeoutMs: timeoutOf(options), nothingToDo,
     });
     const answer = () => {
@@ -306,7 +258,7 @@ export class Session {
   }
 
   /** What the step gave; an error says which op failed. */
-  private located(step: Step): Tensor[] {
+  private located(step: SessionStep): Tensor[] {
     try {
       return step.values;
     } catch (error) {
@@ -331,7 +283,7 @@ export class Session {
     if (this.#closed) return;
     this.#runtime.wasm.refuseInCallback();
     this.#closed = true;
-    this.#underWay?.abandon(new CancelledError(CLOSED));
+    this.#queue.abandon(new CancelledError(CLOSED));
     this.#runtime.closed(this, 'sessions');
     this.#runtime.wasm.checked((status) => this.#runtime.wasm.call.TF_DeleteSession!(this.#pointer, status));
   }

@@ -1,30 +1,18 @@
-/** Step: one step of a session. Its inputs are copied into the engine when it is made; it runs at once or in slices of time. */
-import type { Operation, Output } from './operation.js';
+/** Step: one run of a session, or one call of a function. Its inputs are copied into the engine when it is made; it runs at once or in slices of time. */
 import type { Scope, Wasm } from './wasm.js';
 import type { Tensor } from './tensor.js';
 import { readTensor, uploadTensor } from './transfer.js';
 
-/** What a step takes and gives. */
-export interface StepRequest {
-  readonly feeds: readonly Output[];
-  readonly values: readonly Tensor[];
-  readonly fetches: readonly Output[];
-  readonly targets: readonly Operation[];
-  /** Milliseconds; 0: no deadline. */
-  readonly timeoutMs: number;
-  /** All that is asked for is known without running anything. */
-  readonly nothingToDo: boolean;
-}
-
-export class Step {
-  private inputs: number[] = [];
-  private state: 'new' | 'paused' | 'ended' = 'new';
+export abstract class Step {
+  /** The engine's tensors of what was given. */
+  protected inputs: number[] = [];
+  protected state: 'new' | 'paused' | 'ended' = 'new';
   private outcome: { readonly values: Tensor[] } | { readonly error: unknown } | undefined;
 
-  constructor(private readonly wasm: Wasm, private readonly session: number, private readonly request: StepRequest) {
+  constructor(protected readonly wasm: Wasm, values: readonly Tensor[]) {
     wasm.scope((scope) => {
       try {
-        for (const value of request.values) this.inputs.push(uploadTensor(wasm, scope, value));
+        for (const value of values) this.inputs.push(uploadTensor(wasm, scope, value));
       } catch (error) {
         this.deleteInputs();
         throw error;
@@ -32,11 +20,20 @@ export class Step {
     });
   }
 
+  /** How many values a run gives. */
+  protected abstract readonly numResults: number;
+
+  /** Begins the step, or goes on with it, for `sliceMs`; 0: to the end. 1 when it paused; else `results` are tensors of the engine. */
+  protected abstract runSlice(scope: Scope, sliceMs: number, results: number, status: number): number;
+
+  /** Frees what a step that has begun holds in the engine; a step that paused is given up. */
+  protected abstract release(paused: boolean): void;
+
   get ended(): boolean {
     return this.state === 'ended';
   }
 
-  /** The values of the fetches of a step that has ended; throws what ended it. */
+  /** The values of a step that has ended; throws what ended it. */
   get values(): Tensor[] {
     const { outcome } = this;
     if (!outcome) throw new Error('the step has not ended');
@@ -48,7 +45,7 @@ export class Step {
   advance(sliceMs: number): void {
     if (this.ended) return;
     try {
-      const values = this.request.nothingToDo ? [] : this.wasm.scope((scope) => this.runSlice(scope, sliceMs));
+      const values = this.wasm.scope((scope) => this.resultsOfSlice(scope, sliceMs));
       if (values) this.end({ values });
       else this.state = 'paused';
     } catch (error) {
@@ -58,39 +55,24 @@ export class Step {
 
   /** Ends the step with an error. What it has assigned so far stays. */
   abandon(error: unknown): void {
-    if (this.ended) return;
-    if (this.state === 'paused') this.wasm.call.TF_WasmAbandonStep!(this.session);
-    this.end({ error });
+    if (!this.ended) this.end({ error });
   }
 
   /** The results, or undefined when the step paused. */
-  private runSlice(scope: Scope, sliceMs: number): Tensor[] | undefined {
-    const { fetches } = this.request;
-    const { wasm } = this;
-    const results = scope.alloc(4 * fetches.length);
-    const paused = wasm.checked((status) =>
-      this.state === 'new'
-        ? this.start(scope, sliceMs, results, status)
-        : wasm.call.TF_WasmResumeSession!(this.session, sliceMs, results, fetches.length, status),
-    );
-    if (paused) return undefined;
-    const fetched = fetches.map((_, i) => wasm.u32[(results >>> 2) + i]!);
+  private resultsOfSlice(scope: Scope, sliceMs: number): Tensor[] | undefined {
+    const { wasm, numResults } = this;
+    const results = scope.alloc(4 * numResults);
+    if (wasm.checked((status) => this.runSlice(scope, sliceMs, results, status))) return undefined;
+    const pointers = Array.from({ length: numResults }, (_, i) => wasm.u32[(results >>> 2) + i]!);
     try {
-      return fetched.map((pointer) => readTensor(wasm, pointer));
+      return pointers.map((pointer) => readTensor(wasm, pointer));
     } finally {
-      for (const pointer of fetched) wasm.call.TF_DeleteTensor!(pointer);
+      for (const pointer of pointers) wasm.call.TF_DeleteTensor!(pointer);
     }
   }
 
-  private start(scope: Scope, sliceMs: number, results: number, status: number): number {
-    const { feeds, fetches, targets, timeoutMs } = this.request;
-    return this.wasm.call.TF_WasmStartSession!(
-      this.session, scope.ints([timeoutMs, sliceMs]), scope.outputs(feeds), scope.pointers(this.inputs), feeds.length, scope.outputs(fetches),
-      results, fetches.length, scope.pointers(targets.map((target) => target.pointer)), targets.length, status,
-    );
-  }
-
   private end(outcome: { readonly values: Tensor[] } | { readonly error: unknown }): void {
+    this.release(this.state === 'paused');
     this.state = 'ended';
     this.outcome = outcome;
     this.deleteInputs();

@@ -162,7 +162,7 @@ TF_WasmFunctionBody *TF_WasmFunctionBodyOptimize(TF_WasmFunctionBody *body, int 
   return NULL;
 }
 
-/* --- looking and running --- */
+/* --- looking --- */
 
 void TF_WasmFunctionBodyText(TF_WasmFunctionBody *body, TF_Buffer *text, TF_Status *status) {
   start_status(status);
@@ -183,33 +183,86 @@ TF_DataType TF_WasmFunctionBodyRetType(TF_WasmFunctionBody *body, int index) {
   return (TF_DataType)body->body->ret_types[index];
 }
 
-static bool run(TF_WasmFunctionBody *body, TF_Tensor *const *args, int num_args, TF_Tensor **rets,
-                Arena *arena, Status *status) {
-  int num_rets = body->body->num_rets;
-  const Tensor **inputs = arena_calloc(arena, (int64_t)num_args + 1, sizeof *inputs);
-  Tensor *outputs = arena_calloc(arena, (int64_t)num_rets + 1, sizeof *outputs);
-  if (!inputs || !outputs) return status_oom(status, "a function");
-  for (int i = 0; i < num_args; i++) inputs[i] = &args[i]->tensor;
-  bool ok = function_runtime_run(body->home->runtime, body->handle, NULL, inputs, num_args, outputs, num_rets,
-                                 status);
-  for (int i = 0; ok && i < num_rets; i++) ok = (rets[i] = take_tensor(&outputs[i], status)) != NULL;
-  for (int i = 0; i < num_rets; i++) tensor_clear(&outputs[i]);
-  for (int i = 0; !ok && i < num_rets; i++) {
-    TF_DeleteTensor(rets[i]);
-    rets[i] = NULL;
+/* --- running --- */
+
+struct TF_WasmFunctionCall {
+  BodyHome *home;
+  int64_t handle;
+  int num_args, num_rets;
+  Step step;
+  bool begun;
+  FunctionCall *paused;
+  Tensor args[]; /* empty once it has begun */
+};
+
+TF_WasmFunctionCall *TF_WasmNewFunctionCall(TF_WasmFunctionBody *body, TF_Tensor *const *args, int num_args,
+                                            int timeout_ms, TF_Status *status) {
+  start_status(status);
+  TF_WasmFunctionCall *call = mem_calloc(1, (int64_t)sizeof *call + num_args * (int64_t)sizeof *call->args);
+  if (!call) {
+    status_oom(&status->status, "the call of a function");
+    return NULL;
   }
-  return ok;
+  *call = (TF_WasmFunctionCall){
+      .home = body->home, .handle = body->handle, .num_args = num_args, .num_rets = body->body->num_rets};
+  call->home->references++;
+  step_begin(&call->step, timeout_ms, NULL);
+  for (int i = 0; i < num_args; i++) {
+    if (tensor_assign(&call->args[i], &args[i]->tensor, &status->status)) continue;
+    TF_WasmDeleteFunctionCall(call);
+    return NULL;
+  }
+  return call;
 }
 
-void TF_WasmFunctionBodyRun(TF_WasmFunctionBody *body, TF_Tensor *const *args, int num_args, TF_Tensor **rets,
-                            TF_Status *status) {
-  start_status(status);
-  for (int i = 0; i < body->body->num_rets; i++) rets[i] = NULL;
-  Arena *arena = arena_new();
-  if (arena) {
-    reported(run(body, args, num_args, rets, arena, &status->status));
-  } else {
-    status_oom(&status->status, "a function");
+static bool give_results(Tensor *values, int count, TF_Tensor **rets, Status *status) {
+  for (int i = 0; i < count; i++) {
+    rets[i] = take_tensor(&values[i], status);
+    if (rets[i]) continue;
+    for (int k = 0; k < i; k++) TF_DeleteTensor(rets[k]);
+    for (int k = 0; k < i; k++) rets[k] = NULL;
+    return false;
   }
-  arena_free(arena);
+  return true;
+}
+
+static RunState advance(TF_WasmFunctionCall *call, Tensor *results, Status *status) {
+  const FunctionCaller *caller = function_runtime_caller(call->home->runtime);
+  if (call->begun && !call->paused) {
+    status_set(status, CODE_FAILED_PRECONDITION, "The call of the function has ended.");
+    return RUN_FAILED;
+  }
+  call->begun = true;
+  RunState state = caller->run(caller->owner, call->handle, &call->paused, &call->step, call->args,
+                               call->num_args, results, call->num_rets, status);
+  if (state != RUN_WAITING) resource_manager_end_step(call->home->resources, call->step.id);
+  return state;
+}
+
+int TF_WasmAdvanceFunctionCall(TF_WasmFunctionCall *call, int slice_ms, TF_Tensor **rets, TF_Status *status) {
+  start_status(status);
+  for (int i = 0; i < call->num_rets; i++) rets[i] = NULL;
+  Tensor *results = mem_calloc(call->num_rets + 1, sizeof *results);
+  if (!results) {
+    status_oom(&status->status, "the results of a function");
+    return 0;
+  }
+  step_set_slice(&call->step, slice_ms);
+  RunState state = advance(call, results, &status->status);
+  if (state == RUN_DONE) reported(give_results(results, call->num_rets, rets, &status->status));
+  for (int i = 0; i < call->num_rets; i++) tensor_clear(&results[i]);
+  mem_free(results);
+  return state == RUN_WAITING;
+}
+
+void TF_WasmDeleteFunctionCall(TF_WasmFunctionCall *call) {
+  if (!call) return;
+  if (call->paused) {
+    const FunctionCaller *caller = function_runtime_caller(call->home->runtime);
+    caller->abandon(caller->owner, call->paused);
+    resource_manager_end_step(call->home->resources, call->step.id);
+  }
+  for (int i = 0; i < call->num_args; i++) tensor_clear(&call->args[i]);
+  leave_home(call->home);
+  mem_free(call);
 }

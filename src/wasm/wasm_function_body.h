@@ -31,8 +31,18 @@ TF_CAPI_EXPORT extern int TF_WasmFunctionBodyNumRets(TF_WasmFunctionBody *body);
 TF_CAPI_EXPORT extern TF_DataType TF_WasmFunctionBodyArgType(TF_WasmFunctionBody *body, int index);
 TF_CAPI_EXPORT extern TF_DataType TF_WasmFunctionBodyRetType(TF_WasmFunctionBody *body, int index);
 
-/* One call. `rets` has a place for every result; the tensors in it are the caller's, NULL on error. */
-TF_CAPI_EXPORT extern void TF_WasmFunctionBodyRun(TF_WasmFunctionBody *body, TF_Tensor *const *args,
-                                                  int num_args, TF_Tensor **rets, TF_Status *status);
+/* One call, which gives way to the event loop as a step of a session does (wasm/wasm_session.h). NULL on error.
+ * The args are borrowed until this returns; `timeout_ms` (0: none) counts from here. The call must be deleted
+ * before its body. */
+typedef struct TF_WasmFunctionCall TF_WasmFunctionCall;
+TF_CAPI_EXPORT extern TF_WasmFunctionCall *TF_WasmNewFunctionCall(TF_WasmFunctionBody *body,
+                                                                  TF_Tensor *const *args, int num_args,
+                                                                  int timeout_ms, TF_Status *status);
+/* Runs it for that time; 0: to its end. 1 when it paused. 0 when it ended: `rets` has a place for every
+ * result; the tensors in it are the caller's, NULL on error. */
+TF_CAPI_EXPORT extern int TF_WasmAdvanceFunctionCall(TF_WasmFunctionCall *call, int slice_ms,
+                                                     TF_Tensor **rets, TF_Status *status);
+/* Gives up a call that paused. NULL is fine. */
+TF_CAPI_EXPORT extern void TF_WasmDeleteFunctionCall(TF_WasmFunctionCall *call);
 
 #endif

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { InvalidArgumentError, NotFoundError, Tensor } from '../../npm/dist/index.js';
+import { CancelledError, DeadlineExceededError, FailedPreconditionError, InvalidArgumentError, NotFoundError, Tensor } from '../../npm/dist/index.js';
 import { engine, isClose } from './engine.mjs';
 
 const TWICE = `XTimesTwo[T:{float, double, int32, int64}](x:T) -> (y:T) {
@@ -206,5 +206,73 @@ describe('function bodies', () => {
     use();
     const after = tf.memory();
     assert.deepEqual([after.liveBytes, after.tensors, after.functionBodies], [before.liveBytes, before.tensors, 0]);
+  });
+});
+
+const [BELOW, NEXT, COUNT] = ['Below(x:float, n:float) -> (go:bool) {\n  go = Less[T=float](x, n)\n  return go = go:z:0\n}',
+  `Next(x:float, n:float) -> (y:float, m:float) {
+  one = Const[dtype=float, value=1.0]()
+  y = Add[T=float](x, one:output:0)
+  return y = y:z:0, m = n
+}`,
+  `Count(n:float) -> (y:float) {
+  zero = Const[dtype=float, value=0.0]()
+  y = While[T={float, float}, cond=Below, body=Next](zero:output:0, n)
+  return y = y:output:0
+}`];
+
+describe('calls of function bodies', () => {
+  let tf;
+  let library;
+  let body;
+  before(async () => {
+    tf = await engine();
+    library = new tf.Graph();
+    for (const text of [BELOW, NEXT]) library.addFunction(tf.FunctionDef.parse(text));
+  });
+  beforeEach(() => (body = tf.FunctionDef.parse(COUNT).instantiate({}, library)));
+  afterEach(() => body.dispose());
+  after(() => library.dispose());
+  const first = async (results) => (await results)[0].item();
+
+  it('end at their deadline, and the body runs on', async () => {
+    await assert.rejects(body.run([Infinity], { timeoutMs: 30 }), DeadlineExceededError);
+    assert.throws(() => body.runSync([Infinity], { timeoutMs: 30 }), DeadlineExceededError);
+    assert.equal(await first(body.run([5], { timeoutMs: 60_000 })), 5);
+    for (const timeoutMs of [-1, NaN, 'soon']) await assert.rejects(body.run([5], { timeoutMs }), InvalidArgumentError);
+    await assert.rejects(body.run([5], { timeout: 1 }), InvalidArgumentError);
+  });
+
+  it('give way to the event loop, and end when they are aborted', async () => {
+    const controller = new AbortController();
+    const started = Date.now();
+    setTimeout(() => controller.abort(), 20);
+    await assert.rejects(body.run([Infinity], { signal: controller.signal }), CancelledError);
+    assert.ok(Date.now() - started < 5000);
+    await assert.rejects(body.run([1], { signal: controller.signal }), CancelledError);
+    assert.throws(() => body.runSync([1], { signal: controller.signal }), CancelledError);
+    assert.equal(await first(body.run([7])), 7);
+  });
+
+  it('run in the order in which they were asked for, those of gradients and optimised forms too', async () => {
+    const fast = body.optimize();
+    const order = [];
+    const note = async (results) => order.push(await first(results));
+    const runs = [note(body.run([300_000])), note(fast.run([200_000])), note(body.run([3]))];
+    assert.equal(fast.runSync([4])[0].item(), 4); // the first one has ended before
+    await Promise.all(runs);
+    assert.deepEqual(order, [300_000, 200_000, 3]);
+    fast.dispose();
+  });
+
+  it('are ended by dispose, and leave no memory behind', async () => {
+    const before = tf.memory();
+    const gone = tf.FunctionDef.parse(COUNT).instantiate({}, library);
+    const runs = [gone.run([Infinity]), gone.run([1])].map((run) => assert.rejects(run, FailedPreconditionError));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    gone.dispose();
+    await Promise.all(runs);
+    await assert.rejects(gone.run([1]), FailedPreconditionError);
+    assert.deepEqual([tf.memory().tensors, tf.memory().functionBodies], [before.tensors, before.functionBodies]);
   });
 });

@@ -325,10 +325,17 @@ static TF_WasmFunctionBody *body_of(const char *text, TF_Status *status) {
   return body;
 }
 
+/* One call from beginning to end. */
+static void run_body(TF_WasmFunctionBody *body, TF_Tensor *const *args, int num_args, TF_Tensor **result, TF_Status *status) {
+  TF_WasmFunctionCall *call = TF_WasmNewFunctionCall(body, args, num_args, 0, status);
+  if (call != NULL) CHECK_INT_EQ(TF_WasmAdvanceFunctionCall(call, 0, result, status), 0);
+  TF_WasmDeleteFunctionCall(call);
+}
+
 /* The only result for the given arguments. */
 static double value_of(TF_WasmFunctionBody *body, TF_Tensor *const *args, int num_args, TF_Status *status) {
   TF_Tensor *result = NULL;
-  TF_WasmFunctionBodyRun(body, args, num_args, &result, status);
+  run_body(body, args, num_args, &result, status);
   if (!CHECK_TF_OK(status)) return 0;
   double value = *(double *)TF_TensorData(result);
   TF_DeleteTensor(result);
@@ -375,14 +382,14 @@ TEST(bodies_are_run_differentiated_and_optimised) {
   CHECK_NEAR(value_of(fast, args, 1, status), 6, 0);
   CHECK_NEAR(value_of(gradient, args, 2, status), 10, 0);
   TF_Tensor *result = args[0];
-  TF_WasmFunctionBodyRun(fast, args, 2, &result, status);
+  run_body(fast, args, 2, &result, status);
   CHECK_TF_ERROR(status, TF_INVALID_ARGUMENT, "");
   CHECK(result == NULL);
-  TF_WasmFunctionBodyRun(gradient, args, 0, &result, status);
+  run_body(gradient, args, 0, &result, status);
   CHECK_TF_ERROR(status, TF_INVALID_ARGUMENT, "");
   const float narrow = 3;
   TF_Tensor *wrong = tensor_of(TF_FLOAT, 0, NULL, &narrow, 4);
-  TF_WasmFunctionBodyRun(fast, &wrong, 1, &result, status);
+  run_body(fast, &wrong, 1, &result, status);
   CHECK_TF_ERROR(status, TF_INVALID_ARGUMENT, "");
   for (int i = 0; i < 2; i++) TF_DeleteTensor(args[i]);
   TF_DeleteTensor(wrong);
@@ -390,6 +397,50 @@ TEST(bodies_are_run_differentiated_and_optimised) {
   TF_WasmDeleteFunctionBody(fast);
   TF_WasmDeleteFunctionBody(NULL);
   TF_DeleteStatus(status);
+}
+
+/* Counts to 1e12, which takes minutes. */
+static const char kCount[] = "Count(x:double) -> (y:double) { y = While[T={double}, cond=Below, body=Next](x) return y = y:output:0 }";
+static const char *const kCountParts[] = {
+    "Below(x:double) -> (go:bool) { n = Const[dtype=double, value=1e12]() go = Less[T=double](x, n:output:0) return go = go:z:0 }",
+    "Next(x:double) -> (y:double) { one = Const[dtype=double, value=1.0]() y = Add[T=double](x, one:output:0) return y = y:z:0 }"};
+
+TEST(calls_of_bodies_pause_and_end_at_their_deadline) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  for (int i = 0; i < 2; i++) {
+    TF_Buffer *proto = function_bytes(kCountParts[i], f.status);
+    TF_Function *part = TF_FunctionImportFunctionDef(proto->data, proto->length, f.status);
+    TF_GraphCopyFunction(f.graph, part, NULL, f.status);
+    CHECK_TF_OK(f.status);
+    TF_DeleteFunction(part);
+    TF_DeleteBuffer(proto);
+  }
+  TF_Buffer *proto = function_bytes(kCount, f.status);
+  TF_WasmFunctionBody *body = TF_WasmNewFunctionBody(proto->data, proto->length, NULL, 0, f.graph, f.status);
+  REQUIRE(CHECK_TF_OK(f.status));
+  const double zero = 0, last = 1e12;
+  TF_Tensor *args[] = {tensor_of(TF_DOUBLE, 0, NULL, &zero, 8), tensor_of(TF_DOUBLE, 0, NULL, &last, 8)}, *result = args[0];
+  TF_WasmFunctionCall *call = TF_WasmNewFunctionCall(body, &args[0], 1, 50, f.status), *other = NULL;
+  int pauses = 0;
+  while (TF_WasmAdvanceFunctionCall(call, 5, &result, f.status)) {
+    CHECK_TF_OK(f.status);
+    CHECK(result == NULL);
+    if (pauses++ > 0) continue; /* another one runs meanwhile */
+    CHECK_NEAR(value_of(body, &args[1], 1, f.status), last, 0);
+    other = TF_WasmNewFunctionCall(body, &args[0], 1, 0, f.status);
+    CHECK_INT_EQ(TF_WasmAdvanceFunctionCall(other, 1, &result, f.status), 1);
+  }
+  CHECK_TF_ERROR(f.status, TF_DEADLINE_EXCEEDED, "");
+  CHECK(pauses > 1);
+  CHECK_INT_EQ(TF_WasmAdvanceFunctionCall(call, 5, &result, f.status), 0);
+  CHECK_TF_ERROR(f.status, TF_FAILED_PRECONDITION, "has ended");
+  TF_WasmDeleteFunctionCall(call);
+  TF_WasmDeleteFunctionCall(other); /* it is given up */
+  for (int i = 0; i < 2; i++) TF_DeleteTensor(args[i]);
+  TF_WasmDeleteFunctionBody(body);
+  TF_DeleteBuffer(proto);
+  end(&f);
 }
 
 TEST(bodies_that_cannot_be_made) {
@@ -405,7 +456,7 @@ TEST(bodies_that_cannot_be_made) {
     if (body != NULL) {
       const double one = 1;
       TF_Tensor *arg = tensor_of(TF_DOUBLE, 0, NULL, &one, 8), *result;
-      TF_WasmFunctionBodyRun(body, &arg, 1, &result, status);
+      run_body(body, &arg, 1, &result, status);
       TF_DeleteTensor(arg);
     }
     CHECK(TF_GetCode(status) != TF_OK);

@@ -1,0 +1,27 @@
+/** FunctionStep: one call of a function body. */
+import { Step } from './step.js';
+import type { Tensor } from './tensor.js';
+import type { Scope, Wasm } from './wasm.js';
+
+export class FunctionStep extends Step {
+  /** The engine's call; 0 before it begins, and when it is over. */
+  #call = 0;
+
+  constructor(wasm: Wasm, private readonly body: number, values: readonly Tensor[], protected readonly numResults: number, private readonly timeoutMs: number) {
+    super(wasm, values);
+  }
+
+  protected runSlice(scope: Scope, sliceMs: number, results: number, status: number): number {
+    const { call } = this.wasm;
+    if (this.#call === 0) {
+      this.#call = call.TF_WasmNewFunctionCall!(this.body, scope.pointers(this.inputs), this.inputs.length, this.timeoutMs, status) >>> 0;
+      if (this.#call === 0) return 0;
+    }
+    return call.TF_WasmAdvanceFunctionCall!(this.#call, sliceMs, results, status);
+  }
+
+  protected release(): void {
+    this.wasm.call.TF_WasmDeleteFunctionCall!(this.#call);
+    this.#call = 0;
+  }
+}

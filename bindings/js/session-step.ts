@@ -1,0 +1,40 @@
+/** SessionStep: one step of a session. */
+import type { Operation, Output } from './operation.js';
+import { Step } from './step.js';
+import type { Tensor } from './tensor.js';
+import type { Scope, Wasm } from './wasm.js';
+
+/** What a step takes and gives. */
+export interface StepRequest {
+  readonly feeds: readonly Output[];
+  readonly values: readonly Tensor[];
+  readonly fetches: readonly Output[];
+  readonly targets: readonly Operation[];
+  /** Milliseconds; 0: no deadline. */
+  readonly timeoutMs: number;
+  /** All that is asked for is known without running anything. */
+  readonly nothingToDo: boolean;
+}
+
+export class SessionStep extends Step {
+  protected readonly numResults: number;
+
+  constructor(wasm: Wasm, private readonly session: number, private readonly request: StepRequest) {
+    super(wasm, request.values);
+    this.numResults = request.fetches.length;
+  }
+
+  protected runSlice(scope: Scope, sliceMs: number, results: number, status: number): number {
+    if (this.request.nothingToDo) return 0;
+    if (this.state === 'paused') return this.wasm.call.TF_WasmResumeSession!(this.session, sliceMs, results, this.numResults, status);
+    const { feeds, fetches, targets, timeoutMs } = this.request;
+    return this.wasm.call.TF_WasmStartSession!(
+      this.session, scope.ints([timeoutMs, sliceMs]), scope.outputs(feeds), scope.pointers(this.inputs), feeds.length, scope.outputs(fetches),
+      results, fetches.length, scope.pointers(targets.map((target) => target.pointer)), targets.length, status,
+    );
+  }
+
+  protected release(paused: boolean): void {
+    if (paused) this.wasm.call.TF_WasmAbandonStep!(this.session);
+  }
+}
