@@ -7,14 +7,18 @@ export class FunctionStep extends Step {
   /** The engine's call; 0 before it begins, and when it is over. */
   #call = 0;
 
-  constructor(wasm: Wasm, private readonly body: number, values: readonly Tensor[], protected readonly numResults: number, private readonly timeoutMs: number) {
+  constructor(
+    wasm: Wasm, private readonly body: number, values: readonly Tensor[], protected readonly numResults: number,
+    private readonly timeoutMs: number,
+  ) {
     super(wasm, values);
   }
 
   protected runSlice(scope: Scope, sliceMs: number, results: number, status: number): number {
     const { call } = this.wasm;
     if (this.#call === 0) {
-      this.#call = call.TF_WasmNewFunctionCall!(this.body, scope.pointers(this.inputs), this.inputs.length, this.timeoutMs, status) >>> 0;
+      const args = scope.pointers(this.inputs);
+      this.#call = call.TF_WasmNewFunctionCall!(this.body, args, this.inputs.length, this.timeoutMs, status) >>> 0;
       if (this.#call === 0) return 0;
     }
     return call.TF_WasmAdvanceFunctionCall!(this.#call, sliceMs, results, status);

@@ -25,12 +25,14 @@ export class SessionStep extends Step {
   }
 
   protected runSlice(scope: Scope, sliceMs: number, results: number, status: number): number {
+    const { call } = this.wasm;
     if (this.request.nothingToDo) return 0;
-    if (this.state === 'paused') return this.wasm.call.TF_WasmResumeSession!(this.session, sliceMs, results, this.numResults, status);
+    if (this.state === 'paused') return call.TF_WasmResumeSession!(this.session, sliceMs, results, this.numResults, status);
     const { feeds, fetches, targets, timeoutMs } = this.request;
-    return this.wasm.call.TF_WasmStartSession!(
-      this.session, scope.ints([timeoutMs, sliceMs]), scope.outputs(feeds), scope.pointers(this.inputs), feeds.length, scope.outputs(fetches),
-      results, fetches.length, scope.pointers(targets.map((target) => target.pointer)), targets.length, status,
+    return call.TF_WasmStartSession!(
+      this.session, scope.ints([timeoutMs, sliceMs]), scope.outputs(feeds), scope.pointers(this.inputs), feeds.length,
+      scope.outputs(fetches), results, fetches.length, scope.pointers(targets.map((target) => target.pointer)), targets.length,
+      status,
     );
   }
 

@@ -1,4 +1,4 @@
-/** StepQueue: the steps of a session, or of functions that share state, run one after the other and give way to the event loop. */
+/** StepQueue: steps of a session, or calls of functions that share state. They run in order, and give way to the event loop. */
 import type { Schema } from './arguments.js';
 import { CancelledError, InvalidArgumentError } from './errors.js';
 import { nextTurn } from './event-loop.js';
@@ -34,8 +34,8 @@ export class StepQueue {
   #last: Promise<void> | undefined;
 
   /**
-   * Runs the step when those before it have ended, and gives its `answer`. `refused` is asked before each slice: an error of its, as the
-   * signal of the options, ends the step.
+   * Runs the step when those before it have ended, and gives its `answer`. Before each slice `refused` is asked: an error that it gives
+   * ends the step, and so does the signal of the options.
    */
   run<T>(step: Step, answer: () => T, { signal }: StepOptions, refused: () => Error | undefined): Promise<T> {
     const refusal = (): Error | undefined => (signal?.aborted ? new CancelledError('the run was aborted') : refused());

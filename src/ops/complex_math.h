@@ -1,10 +1,10 @@
-/* Functions of complex numbers, for complex128, and rounded for complex64. Each part of a result is within 4 units in the last place,
- * wherever in the plane, with these exceptions:
- *  - a part of a power that is less than 2^-45 of the other part, or whose operands have parts of very different magnitude, so that
- *    their ratio is no normal number; and powers whose exponent is above 2^500 in magnitude;
- *  - the real parts of expm1 and sigmoid where they are less than 2^-53 of their terms, that is at the numbers nearest to a zero (1139
- *    of 23,760 parts at such numbers were further away: by up to 1000 units for expm1, 8600 for sigmoid), or where their terms cancel
- *    at an angle above 2^25 (by up to 8 units).
+/* Functions of complex numbers, for complex128, and rounded for complex64. Each part of a result is within 4
+ * units in the last place, wherever in the plane, with these exceptions:
+ *  - a part of a power that is less than 2^-45 of the other part; a power of a number one of whose parts is so
+ *    small beside the other that their ratio is no normal number; and exponents above 2^500 in magnitude;
+ *  - the real parts of expm1 and sigmoid where they are less than 2^-52 of their terms, that is at the numbers
+ *    nearest to a zero (1139 of 23,760 parts at such numbers were further away: by up to 1000 units for expm1,
+ *    8600 for sigmoid), or where their terms cancel at an angle above 2^25 (by up to 8 units).
  * Branch cuts, signed zeros, infinities and NaN are as C99's Annex G says.
  */
 #ifndef TFCORE_OPS_COMPLEX_MATH_H_

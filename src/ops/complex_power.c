@@ -1,6 +1,6 @@
-/* Powers of complex numbers: e^w with w = y log x. An error of w is one of the result, relative to it, so w is computed with about twice
- * the digits of a double. The angle of x is kept as quarters of a turn and a rest: a whole power of a number near an axis is near an
- * axis too, by that rest and not by the rounding of half pi. */
+/* Powers of complex numbers: e^w with w = y log x. An error of w is one of the result, relative to it, so w is
+ * computed with about twice the digits of a double. The angle of x is kept as quarters of a turn and a rest: a
+ * whole power of a number near an axis is near an axis too, by that rest and not by the rounding of half pi. */
 #include "ops/complex_math.h"
 #include "ops/double_double.h"
 #include "ops/element_types.h"
@@ -11,8 +11,8 @@ typedef struct WideLog {
   int quarters;
 } WideLog;
 
-/* z without quarters of a turn: what is left is nearest to the positive real axis. On the negative one the sign of 0 tells which
- * half turn is meant. */
+/* z without quarters of a turn: what is left is nearest to the positive real axis. On the negative one the sign
+ * of 0 tells which half turn is meant. */
 static double _Complex turned_back(double _Complex z, int *quarters) {
   double x = creal(z), y = cimag(z);
   if (fabs(x) >= fabs(y)) {
@@ -23,13 +23,15 @@ static double _Complex turned_back(double _Complex z, int *quarters) {
   return y > 0 ? complex_of(y, -x) : complex_of(-y, x);
 }
 
-/* `part` with the rest that it lacks. A tiny part is exact enough: its own error is less than that of the rest. */
+/* `part` with the rest that it lacks. A tiny part is exact enough: its own error is less than that of the rest.
+ */
 static DoubleDouble refined(double part, DoubleDouble rest) {
   if (fabs(part) < 0x1p-40) return (DoubleDouble){part, 0};
   return dd_add((DoubleDouble){part, 0}, rest);
 }
 
-/* One step of Newton's method: with l + i t for log z, z e^-(l + i t) - 1 is what they lack. Large and small numbers are scaled. */
+/* One step of Newton's method: with l + i t for log z, z e^-(l + i t) - 1 is what they lack. Large and small
+ * numbers are scaled. */
 static WideLog wide_log(double _Complex number) {
   static const DoubleDouble kLn2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
   WideLog log;
@@ -65,7 +67,8 @@ static WideLog wide_product(double _Complex y, const WideLog *log) {
 static double _Complex wide_exp(const WideLog *w) {
   double c = cos(w->angle.high), s = sin(w->angle.high), more = 1 + w->magnitude.low;
   double cosine = (c - w->angle.low * s) * more, sine = (s + w->angle.low * c) * more;
-  double x = complex_exp_times(w->magnitude.high, cosine, 1), y = complex_exp_times(w->magnitude.high, sine, 1);
+  double x = complex_exp_times(w->magnitude.high, cosine, 1);
+  double y = complex_exp_times(w->magnitude.high, sine, 1);
   switch (w->quarters & 3) {
     case 0: return complex_of(x, y);
     case 1: return complex_of(-y, x);
@@ -89,7 +92,9 @@ static double _Complex special_power(double _Complex x, double _Complex y) {
   return x == 0 && creal(y) > 0 ? 0 : cpow(x, y);
 }
 
-static double _Complex power_of_doubles(double _Complex x, double _Complex y) { return complex_exp(y * complex_log(x)); }
+static double _Complex power_of_doubles(double _Complex x, double _Complex y) {
+  return complex_exp(y * complex_log(x));
+}
 
 float _Complex complex_powf(float _Complex x, float _Complex y) {
   return (float _Complex)(is_special(x, y) ? special_power(x, y) : power_of_doubles(x, y));

@@ -1,4 +1,4 @@
-"""Writes tests/data/oracle/loop_shapes.txt: what TensorFlow infers for While and StatelessWhile, with output_shapes and without.
+"""Writes tests/data/oracle/loop_shapes.txt: what TensorFlow infers for loops with output_shapes and without.
 
 Run with any Python that has TensorFlow 2. The lines are those of graph_shapes.py.
 """

@@ -1,4 +1,5 @@
-/* Processes that replace one checkpoint at the same time: afterwards one of theirs is there, whole, and no file of another. */
+/* Processes that replace one checkpoint at the same time: afterwards one of theirs is there, whole, and no file
+ * of another. */
 #if !defined(__wasm__)
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -57,7 +58,9 @@ static int write_often(int writer, int round) {
     float value = (float)(writer + WRITERS * (i + SAVES * round));
     bool merged = (writer + i + round) % 3 == 0;
     int64_t size = 10 + (writer * 7 + i * 3) % 20;
-    if (!(merged ? save_merged(writer, value, size, &status) : save(path_of("m", path), "ab", value, size, &status))) {
+    bool ok = merged ? save_merged(writer, value, size, &status)
+                     : save(path_of("m", path), "ab", value, size, &status);
+    if (!ok) {
       fprintf(stderr, "writer %d: %s\n", writer, status.message);
       return 1;
     }

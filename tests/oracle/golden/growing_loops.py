@@ -1,4 +1,7 @@
-"""Loops without output_shapes whose body makes the values larger: inference says that they keep their shapes, and a run must not believe it."""
+"""Loops without output_shapes whose body makes the values larger.
+
+Inference says that such a loop keeps the shapes of its inputs. A run must not rely on that.
+"""
 import numpy as np
 from google.protobuf import text_format
 from tensorflow.core.framework import graph_pb2
