@@ -215,7 +215,7 @@ static bool shape_pool_grad(InferenceContext *c, Status *status) { return shape_
 static bool check_grad_grad(InferenceContext *c, Status *status) {
   ShapeHandle merged;
   return shape_merge(c, shape_input(c, 0), shape_input(c, 2), &merged, status) &&
-         shape_merge(c, c->outputs[0], shape_input(c, 1), &merged, status);
+         shape_merge(c, shape_input(c, 1), c->outputs[0], &merged, status);
 }
 static bool shape_max_pool_grad_grad(InferenceContext *c, Status *status) {
   return shape_max_pool(c, status) && check_grad_grad(c, status);

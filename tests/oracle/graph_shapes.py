@@ -1,7 +1,8 @@
 """Writes tests/data/oracle/graph_shapes.txt: what TensorFlow infers for nodes with random attrs and inputs of partly known shapes.
 
 Run with any Python that has TensorFlow 2. A line is a GraphDef in hex, a tab, and the outputs of its node `node`, "S [2,?] ?", or "E" where
-TensorFlow refuses the import. The ops are those of tests/data/ops.pbtxt that src/ops registers. Those of CLOSER get more cases: their shapes
+TensorFlow refuses the import. The ops are those of tests/data/ops.pbtxt that src/ops registers. Of each op the answers that tell most sizes
+are kept, and some others: a shape function that gives up early gives answers without sizes. Those of CLOSER get more cases: their shapes
 hang on values, or differed once. TensorFlow is asked in a process of its own for each op, as some nodes abort it.
 """
 import glob
@@ -24,7 +25,7 @@ from tensorflow.python.framework import op_def_registry
 tf1.disable_eager_execution()
 TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..')
 NUM = [D.DT_FLOAT, D.DT_INT32, D.DT_INT64, D.DT_DOUBLE]
-CLOSER = {'MatrixSetDiag', 'SoftmaxCrossEntropyWithLogits', 'RestoreV2', 'MirrorPadGrad', 'SplitV', 'SpaceToBatch', 'BatchToSpace',
+CLOSER = {'MatrixSetDiag', 'SoftmaxCrossEntropyWithLogits', 'RestoreV2', 'MirrorPadGrad', 'Split', 'SplitV', 'SpaceToBatch', 'BatchToSpace',
           'Transpose', 'ConjugateTranspose', 'Roll', 'ResourceGather', 'TensorListPopBack', 'ScatterNd', 'ScatterNdAdd', 'ScatterNdSub',
           'ScatterNdUpdate', 'ResourceScatterNdAdd', 'ResourceScatterNdSub', 'ResourceScatterNdUpdate', 'TensorScatterAdd',
           'TensorScatterSub', 'TensorScatterUpdate', 'ScatterNdNonAliasingAdd', 'MaxPoolGradGradV2', 'InvGrad', 'RsqrtGrad',
@@ -164,6 +165,19 @@ def ask(op, count):
         at += 4 + size
 
 
+def sizes_told(answer):
+    return len([size for size in re.findall(r'\d+', answer) if int(size) > 1])
+
+
+def chosen(cases, count):
+    """Half of `count` are the cases whose answers tell most, half are the first of the others; no answer comes twice."""
+    first = {}
+    for case_and_answer in cases:
+        first.setdefault(case_and_answer[1], case_and_answer)
+    telling = sorted(first.values(), key=lambda case_and_answer: -sizes_told(case_and_answer[1]))[:count // 2]
+    return telling + [each for each in first.values() if each not in telling][:count - len(telling)]
+
+
 def main():
     ops, names = op_def_pb2.OpList(), registered()
     text_format.Parse(open(os.path.join(TESTS, 'data/ops.pbtxt')).read(), ops)
@@ -172,12 +186,11 @@ def main():
         for op in ops.op:
             if op.name not in names or op_def_registry.get(op.name) is None or any(a.type in unusual for a in op.attr):
                 continue
-            left = {'S': 1, 'E': 0} if op.name not in CLOSER else {'S': 5, 'E': 4}
-            for graph, answer in ask(op, 40):
-                if 'not in the list of allowed values' in answer or left[answer[0]] == 0:
-                    continue
-                left[answer[0]] -= 1
-                out.write(graph.hex() + '\t' + (answer if answer[0] == 'S' else 'E') + '\n')
+            cases = [(graph, answer) for graph, answer in ask(op, 160 if op.name in CLOSER else 60) if 'not in the list of allowed values' not in answer]
+            refused = [(graph, 'E') for graph, answer in cases if answer[0] == 'E']
+            kept = chosen([each for each in cases if each[1][0] == 'S'], 8 if op.name in CLOSER else 4)
+            for graph, answer in kept + refused[:4 if op.name in CLOSER else 0]:
+                out.write(graph.hex() + '\t' + answer + '\n')
 
 
 if __name__ == '__main__':

@@ -147,6 +147,28 @@ TEST(constraints_that_a_node_cannot_be_held_to) {
   }
 }
 
+TEST(a_constraint_has_values_of_one_kind) {
+  static const char *const kValues[] = {"type: DT_FLOAT", "s: 'a'", "i: 2", "b: true"};
+  int one = 1;
+  for (int i = 0; i < 4; i++) {
+    for (int k = 0; k < 4; k++) {
+      if (i == k) continue;
+      CHECK_CONTEXT("%s and %s", kValues[i], kValues[k]);
+      Bench b;
+      REQUIRE(begin(&b));
+      set_attr(&b, "T", attr_value_type(b.arena, DT_FLOAT));
+      set_attr(&b, "n", attr_value_int(b.arena, 2));
+      char *text = arena_printf(b.arena, "op: 'Chosen' device_type: 'CPU' constraint { name: 'n' allowed_values { list { %s %s } } }",
+                                kValues[i], kValues[k]);
+      CHECK(add(&b, text, &one));
+      KernelFunctions functions;
+      CHECK_ERROR(kernel_registry_select(b.op, b.node, &functions, &b.status), b.status, CODE_INVALID_ARGUMENT,
+                  "has constraint on attr 'n' with more than one value type: ");
+      end(&b);
+    }
+  }
+}
+
 TEST(data_is_freed_after_an_error) {
   Bench b;
   int one = 1;

@@ -1,4 +1,4 @@
-/* Shape functions of array ops of which the recorded facts say nothing or little: more records of the same kind
+/* Shape functions of ops on arrays and images of which the recorded facts say nothing or little: more records of the same kind
  * (tests/c/shape_facts.h). The sizes were compared with TensorFlow's. */
 #include <string.h>
 
@@ -17,6 +17,12 @@
 #define ERROR(text) "\"error\":\"" text "\""
 
 #define LENIENT "\"incompatible_shape_error\":{\"b\":false}," F
+
+#define SPLIT(n) "\"num_split\":{\"i\":" #n "}," F
+#define PADDED "\"padding\":{\"s\":\"VALID\"}," F
+#define STEPS "\"strides\":{\"list\":{\"i\":[1,2,2,1]}}," PADDED
+#define POOL "\"ksize\":{\"list\":{\"i\":[1,2,2,1]}}," STEPS
+#define RANK(want, got) ERROR("Shape must be rank " #want " but is rank " #got)
 
 static const char *const kFacts[] = {
     /* The first sizes that clash or may clash decide. */
@@ -105,6 +111,39 @@ static const char *const kFacts[] = {
     FACT("Pad", F, "[1];[1,2]", "\"1\":{\"dtype\":\"DT_INT32\",\"shape\":[1,2],\"values\":[1,-2]}", ERROR("Paddings must be non-negative")),
     FACT("Pad", F, "[1,2];[3,2]", "", ERROR("Shape must be rank 3 but is rank 2")),
     FACT("Pad", F, "[1,2];[2,3]", "", ERROR("Dimension must be 2 but is 3")),
+
+    FACT("Split", SPLIT(2), "[];[4,?]", "\"0\":" INT("0"), OUT("[2,d1_1];[2,d1_1]")),
+    FACT("Split", SPLIT(3), "[];[?,6]", "\"0\":" INT("-1"), OUT("[d1_0,2];[d1_0,2];[d1_0,2]")),
+    FACT("Split", SPLIT(2), "[];[?,6]", "\"0\":" INT("0"), OUT("[?,d1_1];[?,d1_1]")),
+    FACT("Split", SPLIT(2), "[];[4,?]", "", OUT("[?,?];[?,?]")),
+    FACT("Split", SPLIT(2), "[];?", "\"0\":" INT("0"), OUT("?;?")),
+    FACT("Split", SPLIT(2), "[];?", "", OUT("?;?")),
+    FACT("Split", SPLIT(2), "[];[3]", "\"0\":" INT("0"), ERROR("Dimension size must be evenly divisible by 2 but is 3")),
+    FACT("Split", SPLIT(2), "[];[4]", "\"0\":" INT("1"), ERROR("given by scalar input 1 must be in range [-1, 1)")),
+    FACT("Split", SPLIT(2), "[1];[4]", "", OUT("[?];[?]")),
+
+    FACT("MaxPool", POOL, "[2,3]", "", RANK(4, 2)),
+    FACT("AvgPool", POOL, "[2,3]", "", RANK(4, 2)),
+    FACT("MaxPoolV2", PADDED, "[2,3];[4];[4]", "", RANK(4, 2)),
+    FACT("MaxPoolV2", PADDED, "[1,4,4,1];[4,1];[4]", "", RANK(1, 2)),
+    FACT("MaxPoolV2", PADDED, "[1,4,4,1];[4];[4,1]", "", RANK(1, 2)),
+    FACT("MaxPoolGrad", POOL, "[2,3];?;?", "", RANK(4, 2)),
+    FACT("MaxPoolGradV2", PADDED, "[2,3];?;?;[4];[4]", "", RANK(4, 2)),
+    FACT("MaxPoolGradGrad", POOL, "[2,3];?;?", "", RANK(4, 2)),
+    FACT("MaxPoolGradGrad", POOL, "[1,4,4,1];?;[1,3,4,1]", "", ERROR("must be equal, but are 4 and 3")),
+    FACT("MaxPoolGradGrad", POOL, "[1,4,4,1];[1,3,2,1];?", "", ERROR("must be equal, but are 3 and 2")),
+    FACT("MaxPoolGradGradV2", PADDED, "[2,3];?;?;[4];[4]", "", RANK(4, 2)),
+    FACT("MaxPoolGradGradV2", PADDED, "?;?;?;[4,1];[4]", "", RANK(1, 2)),
+    FACT("MaxPoolGradGradV2", PADDED, "?;?;?;[4];[4,1]", "", RANK(1, 2)),
+    FACT("MaxPoolGradGradV2", PADDED, "[1,4,4,1];?;[1,3,4,1];[4];[4]", "", ERROR("must be equal, but are 4 and 3")),
+    FACT("AvgPoolGrad", POOL, "[3];?", "", RANK(4, 3)),
+    FACT("LRN", F, "[2,3]", "", RANK(4, 2)),
+    FACT("LRNGrad", F, "[2,3];?;?", "", RANK(4, 2)),
+    FACT("LRNGrad", F, "?;[2,3];?", "", ERROR("Shapes must be equal rank, but are 4 and 2")),
+    FACT("LRNGrad", F, "?;?;[2,3]", "", ERROR("Shapes must be equal rank, but are 4 and 2")),
+    FACT("Conv2DBackpropFilter", STEPS, "?;[3];?", "", RANK(4, 3)),
+    FACT("DepthwiseConv2dNativeBackpropInput", STEPS, "[3];?;?", "", RANK(4, 3)),
+    FACT("DepthwiseConv2dNativeBackpropFilter", STEPS, "?;[3];?", "", RANK(4, 3)),
 
     FACT("Fill", F, "[2];[]", "\"0\":" INTS(2, "3,-1"), ERROR("Fill dimensions must be >= 0")),
     FACT("Fill", F, "[2];[1]", "", ERROR("Shape must be rank 0 but is rank 1")),

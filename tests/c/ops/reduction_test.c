@@ -42,6 +42,29 @@ TEST(reductions_of_every_type) {
   op_gives("Mean[T=bfloat16]", "bfloat16[2,2] 1 2 3 4; int32[] 0", "bfloat16[2] 2 3");
 }
 
+/* The largest of no elements is the least value of the type, and the other way round. */
+TEST(extremes_over_no_elements_of_every_type) {
+  static const struct {
+    const char *type, *least, *most;
+  } kTypes[] = {{"int8", "-128", "127"}, {"int16", "-32768", "32767"}, {"int32", "-2147483648", "2147483647"},
+                {"int64", "-9223372036854775808", "9223372036854775807"}, {"uint8", "0", "255"}, {"uint16", "0", "65535"},
+                {"uint32", "0", "4294967295"}, {"uint64", "0", "18446744073709551615"}, {"half", "-inf", "inf"},
+                {"bfloat16", "-inf", "inf"}, {"float", "-inf", "inf"}, {"double", "-inf", "inf"}};
+  for (size_t i = 0; i < sizeof kTypes / sizeof *kTypes; i++) {
+    const char *type = kTypes[i].type;
+    char op[32], inputs[64], outputs[64];
+    snprintf(inputs, sizeof inputs, "%s[2,0]; int32[] 1", type);
+    snprintf(op, sizeof op, "Max[T=%s]", type);
+    snprintf(outputs, sizeof outputs, "%s[2] %s %s", type, kTypes[i].least, kTypes[i].least);
+    op_gives(op, inputs, outputs);
+    snprintf(op, sizeof op, "Min[T=%s]", type);
+    snprintf(outputs, sizeof outputs, "%s[2] %s %s", type, kTypes[i].most, kTypes[i].most);
+    op_gives(op, inputs, outputs);
+  }
+  op_gives("All", "bool[2,0]; int32[] 1", "bool[2] 1 1");
+  op_gives("Any", "bool[2,0]; int32[] 1", "bool[2] 0 0");
+}
+
 TEST(reductions_over_no_elements) {
   op_gives("Sum[T=float]", "float[0,2]; int32[] 0", "float[2] 0");
   op_gives("Prod[T=double]", "double[2,0]; int32[] 1", "double[2] 1");

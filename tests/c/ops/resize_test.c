@@ -84,6 +84,8 @@ TEST(resize_nearest_neighbor_grad) {
   op_gives("ResizeNearestNeighborGrad[T=float" ALIGNED CENTERED "]", "float" GRADS "; int32[2] 2 3", "float[1,2,3,1] 1 2 7 14 16 38");
   op_gives("ResizeNearestNeighborGrad[T=float]", "float" GRADS "; int32[2] 5 6",
            "float[1,5,6,1] 1 2 0 3 4 0 5 6 0 7 8 0 0 0 0 0 0 0 9 10 0 11 12 0 0 0 0 0 0 0");
+  op_gives("ResizeNearestNeighborGrad[T=float]", "float[1,1,1,1] 5; int32[2] 2 3", "float[1,2,3,1] 5 0 0 0 0 0");
+  op_gives("ResizeNearestNeighborGrad[T=float]", "float[1,0,2,1]; int32[2] 1 2", "float[1,1,2,1] 0 0");
   op_gives("ResizeNearestNeighborGrad[T=double]", "double" GRADS "; int32[2] 1 1", "double[1,1,1,1] 78");
   op_gives("ResizeNearestNeighborGrad[T=int32]", "int32" GRADS "; int32[2] 1 1", "int32[1,1,1,1] 78");
   op_gives("ResizeNearestNeighborGrad[T=int8]", "int8" GRADS "; int32[2] 1 1", "int8[1,1,1,1] 78");

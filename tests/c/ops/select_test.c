@@ -123,6 +123,9 @@ TEST(all_three_broadcast_in_the_second_version) {
 TEST(operands_of_many_dimensions_broadcast) {
   op_gives("SelectV2[T=float]", "bool[2,1,1,1,1,1,1,1,1] 0 1; float[1,1,1,1,1,1,1,1,3] 1 2 3; float[] 9",
            "float[2,1,1,1,1,1,1,1,3] 9 9 9 1 2 3");
+  op_gives("BroadcastGradientArgs", "int32[9] 2 1 1 1 1 1 1 1 3; int32[1] 3",
+           "int32[7] 1 2 3 4 5 6 7; int32[8] 0 1 2 3 4 5 6 7");
+  op_gives("BroadcastArgs", "int32[9] 2 1 1 1 1 1 1 1 3; int32[2] 4 1", "int32[9] 2 1 1 1 1 1 1 4 3");
   op_gives("SelectV2[T=string]", "bool[2,1,1,1,1,1,1,1,1] 0 1; string[] yes; string[1,1,1,1,1,1,1,1,2] no never",
            "string[2,1,1,1,1,1,1,1,2] no never yes yes");
 }
