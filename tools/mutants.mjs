@@ -50,8 +50,6 @@ const BUILDS = {
 /** Seconds of processor time after which a test does not end. A test that waits for ever takes none: it has WAITING times as long. */
 const limitOf = (usual) => Math.ceil(3 * usual + 5);
 const WAITING = 10;
-/** Of the baseline run. */
-const LONGEST_SECONDS = 600;
 /** A mutant must not take all memory of the machine. AddressSanitizer's own memory is far larger. */
 const MEMORY_KB = 12 << 20;
 
@@ -176,7 +174,19 @@ function firstFailure(folder, { program, args }, seconds, limited) {
   return { outcome: ended, stop: () => end('stopped') };
 }
 
-/** Gives the usual seconds of a step, which passes without a mutant. Asked again is what was built otherwise before. */
+/** The seconds of processor time that a step takes, which must pass. */
+async function secondsOf(folder, { program, args }) {
+  /* What `times` prints last is the time of the shell's children. */
+  const command = '"$@"; code=$?; times; exit $code';
+  const { code, output } = await run('sh', ['-c', command, 'sh', path.join(folder, program), ...args, ...LEFT_OUT], { cwd: COPY });
+  if (code !== 0) throw new SetupError(`${output}\n${program} fails without a mutant`);
+  return output.trimEnd().split('\n').at(-1).split(' ').reduce((sum, time) => {
+    const [, minutes, seconds] = /^(\d+)m([\d.]+)s$/.exec(time);
+    return sum + 60 * Number(minutes) + Number(seconds);
+  }, 0);
+}
+
+/** Gives the usual seconds of a step. Asked again is what was built otherwise before. */
 function usualSecondsOf(build, data) {
   const file = path.join(build.folder, 'usual-seconds.json');
   const known = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
@@ -186,10 +196,7 @@ function usualSecondsOf(build, data) {
     const name = [step.program, ...step.args].join(' ');
     const digest = digests.get(step.program);
     if (known[name]?.digest !== digest) {
-      const started = Date.now();
-      const failure = await firstFailure(originals, step, LONGEST_SECONDS, build === BUILDS.plain).outcome;
-      if (failure !== undefined) throw new SetupError(`${name} fails without a mutant: ${failure}`);
-      known[name] = { digest, seconds: (Date.now() - started) / 1000 };
+      known[name] = { digest, seconds: await secondsOf(originals, step) };
       writeFileSync(file, JSON.stringify(known, null, 1));
     }
     return known[name].seconds;

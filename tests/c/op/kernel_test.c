@@ -436,6 +436,9 @@ TEST(kernels_survive_want_of_memory) {
   REQUIRE(bench_begin(&b, &kOpTestScale));
   bench_type(&b, "T", DT_FLOAT);
   bench_floats(&b, 100);
+  /* The copy of the node, which gets the attr that is missing, is larger than what an arena has at first. */
+  static const char kLong[2000];
+  bench_attr(&b, "_note", attr_value_string(b.arena, kLong, sizeof kLong));
   int failures = 0;
   for (int64_t successes = 0;; successes++) {
     CHECK_CONTEXT("after %d allocations", (int)successes);

@@ -330,6 +330,8 @@ TEST(docs_are_split_into_summary_description_and_blocks) {
       {"Sum\nx: first\ny: other\nx: again", "Sum", "", "again"},
       {"Sum\nx :=  suppressed", "Sum", "", "=  suppressed"},
       {"Sum\nx y: no block\nx: block", "Sum", "x y: no block", "block"},
+      {"Sum\nx\n: no block\nx: block", "Sum", "x\n: no block", "block"},
+      {"Sum\nx \n  : no block", "Sum", "x\n  : no block", ""},
       {"x: is the summary", "x: is the summary", "", ""},
   };
   Status status;
