@@ -22,6 +22,7 @@
 #define PADDED "\"padding\":{\"s\":\"VALID\"}," F
 #define STEPS "\"strides\":{\"list\":{\"i\":[1,2,2,1]}}," PADDED
 #define POOL "\"ksize\":{\"list\":{\"i\":[1,2,2,1]}}," STEPS
+#define K2 "\"k\":{\"i\":2},\"T\":{\"type\":\"DT_INT32\"}"
 #define RANK(want, got) ERROR("Shape must be rank " #want " but is rank " #got)
 
 static const char *const kFacts[] = {
@@ -144,6 +145,14 @@ static const char *const kFacts[] = {
     FACT("Conv2DBackpropFilter", STEPS, "?;[3];?", "", RANK(4, 3)),
     FACT("DepthwiseConv2dNativeBackpropInput", STEPS, "[3];?;?", "", RANK(4, 3)),
     FACT("DepthwiseConv2dNativeBackpropFilter", STEPS, "?;[3];?", "", RANK(4, 3)),
+
+    FACT("InTopK", K2, "[?,5];[3]", "", OUT("[d1_0]")),
+    FACT("InTopK", K2, "[3,5];[?]", "", OUT("[d0_0]")),
+    FACT("InTopK", K2, "[2,5];[3]", "", ERROR("must be equal, but are 2 and 3")),
+    FACT("InTopK", K2, "[5];[5]", "", RANK(2, 1)),
+    FACT("InTopK", K2, "[5,2];[5,1]", "", RANK(1, 2)),
+    FACT("InTopKV2", "\"T\":{\"type\":\"DT_INT32\"}", "[?,5];[3];[]", "", OUT("[d1_0]")),
+    FACT("InTopKV2", "\"T\":{\"type\":\"DT_INT32\"}", "[2,5];[3];[]", "", ERROR("must be equal, but are 2 and 3")),
 
     FACT("Fill", F, "[2];[]", "\"0\":" INTS(2, "3,-1"), ERROR("Fill dimensions must be >= 0")),
     FACT("Fill", F, "[2];[1]", "", ERROR("Shape must be rank 0 but is rank 1")),
