@@ -28,6 +28,13 @@ static const char kLibrary[] =
     "  a = AssignAddVariableOp[dtype=float](v, step:output:0) @ r\n"
     "  return m = m:z:0, t = t:z:0, w = v\n"
     "}\n"
+    /* The variable is handed on, and nothing looks at it. */
+    "Double(n:int32, s:float, v:resource) -> (m:int32, t:float, w:resource) {\n"
+    "  one = Const[dtype=int32, value=1]()\n"
+    "  m = Sub[T=int32](n, one:output:0)\n"
+    "  t = Add[T=float](s, s)\n"
+    "  return m = m:z:0, t = t:z:0, w = v\n"
+    "}\n"
     "Same(x:float, y:float, v:resource) -> (z:float) {\n"
     "  return z = x\n"
     "}\n"
@@ -179,6 +186,52 @@ TEST(gradients_of_branches_flow_where_one_does) {
     CHECK_NEAR(fetch(&f, dxs[0]), c == 0 ? 1 : 0.5, 1e-6);
     CHECK(dxs[1].node == NULL);
     CHECK_NEAR(fetch(&f, dxs[2]), c == 0 ? 0 : 3, 1e-6);
+  }
+  end(&f);
+}
+
+/* A loop that keeps values for its gradient has more outputs: as many shapes are named, unless it names none. */
+TEST(shapes_that_a_loop_names_grow_with_its_outputs) {
+  Fixture f;
+  REQUIRE(begin_with_library(&f));
+  NodeOutput inputs[] = {whole(f.graph, "n", 3), scalar(f.graph, "x", 1.5f), variable(&f, "v", 0.5f)}, dx;
+  for (int named = 0; named < 2; named++) {
+    CHECK_CONTEXT("named %d", named);
+    Attr attrs[] = {{"cond", "func { name: \"More\" }"}, {"body", "func { name: \"Scale\" }"},
+                    {"T", "list { type: DT_INT32 type: DT_FLOAT type: DT_RESOURCE }"},
+                    {"output_shapes", "list { shape { } shape { } shape { } }"}};
+    Node *loop = add_call(f.graph, "While", named ? "named" : "unnamed", inputs, 3, attrs, 3 + named);
+    NodeOutput y = {loop, 1};
+    REQUIRE_OK(graph_add_gradients(f.graph, &y, 1, &inputs[1], 1, NULL, NULL, &dx, &f.status), &f.status);
+    CHECK(loop->num_outputs > 3);
+    const AttrValue *shapes = node_def_attr(loop->def, "output_shapes");
+    int64_t count = shapes == NULL || shapes->list == NULL ? 0 : (int64_t)shapes->list->n_shape;
+    CHECK_INT_EQ(count, named ? loop->num_outputs : 0);
+    for (int64_t i = 0; i < count; i++) CHECK_INT_EQ(shapes->list->shape[i]->unknown_rank, i >= 3);
+    CHECK_NEAR(fetch(&f, dx), 0.125, 1e-6);
+  }
+  end(&f);
+}
+
+/* No gradient for a variable that branches, loops and functions take and do not look at. */
+TEST(variables_that_nothing_looks_at_have_no_gradients) {
+  Fixture f;
+  REQUIRE(begin_with_library(&f));
+  NodeOutput x = scalar(f.graph, "x", 3), y = scalar(f.graph, "y", 4), v = variable(&f, "v", 0.5f), dxs[3];
+  NodeOutput inputs[] = {whole(f.graph, "n", 3), x, y, v}, *xs = inputs + 1;
+  Attr types = {"Tin", "list { type: DT_FLOAT type: DT_FLOAT type: DT_RESOURCE }"}, type = {"Tout", "list { type: DT_FLOAT }"};
+  Attr branches[] = {{"then_branch", "func { name: \"Same\" }"}, {"else_branch", "func { name: \"Same\" }"}, type, types,
+                     {"Tcond", "type: DT_INT32"}};
+  Attr call[] = {{"f", "func { name: \"Same\" }"}, type, types};
+  NodeOutput zs[] = {out(add_call(f.graph, "If", "if", inputs, 4, branches, 5)),
+                     {scale_loop(f.graph, "loop", "Double", inputs[0], x, v), 1},
+                     out(add_call(f.graph, "PartitionedCall", "call", xs, 3, call, 3))};
+  static const double kSlopes[] = {1, 8, 1};
+  for (int i = 0; i < 3; i++) {
+    CHECK_CONTEXT("%s", zs[i].node->name);
+    REQUIRE_OK(graph_add_gradients(f.graph, &zs[i], 1, xs, 3, NULL, NULL, dxs, &f.status), &f.status);
+    CHECK_NEAR(fetch(&f, dxs[0]), kSlopes[i], 0);
+    CHECK(dxs[1].node == NULL && dxs[2].node == NULL);
   }
   end(&f);
 }
