@@ -1,6 +1,7 @@
 /* From specs to an OpDef: the order of parsing, the collected errors, and the builder that takes specs one by one. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "op/op_def_internal.h"
@@ -198,6 +199,8 @@ static void add_error(OpDefBuilder *builder, const char *what) {
 void op_def_builder_doc(OpDefBuilder *builder, const char *text) {
   if (builder->spec.doc && builder->spec.doc[0]) {
     add_error(builder, "Extra call to Doc()");
+  } else if (!text_is_valid(text, strlen(text))) {
+    add_error(builder, "Doc() was called with a text that is not UTF-8");
   } else {
     builder->spec.doc = copy_text(builder, text);
   }
@@ -206,6 +209,8 @@ void op_def_builder_doc(OpDefBuilder *builder, const char *text) {
 void op_def_builder_deprecated(OpDefBuilder *builder, int version, const char *explanation) {
   if (builder->spec.deprecation_explanation) {
     add_error(builder, "Deprecated called twice");
+  } else if (!text_is_valid(explanation, strlen(explanation))) {
+    add_error(builder, "Deprecated was called with a text that is not UTF-8");
   } else {
     builder->spec.deprecated_version = version;
     builder->spec.deprecation_explanation = copy_text(builder, explanation);

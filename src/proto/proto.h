@@ -152,6 +152,8 @@ AttrValue *attr_value_tensor_list(Arena *arena, TensorProto *const *tensors, siz
 /* "int", "list(int)", "string", ...: what TensorFlow's messages call the value's kind; "any" when nothing is set. */
 const char *attr_value_kind_name(const AttrValue *value);
 
+/* What a proto3 string may hold, and what a NUL-terminated text may: UTF-8 without NUL. */
+bool text_is_valid(const char *text, size_t length);
 /* The attrs of a NodeDef by name; NULL when absent. */
 const AttrValue *node_def_attr(const NodeDef *node, const char *name);
 /* Sets or replaces an attr; `value` and the copied name live in `arena`, the arena of the node. */

@@ -60,7 +60,4 @@ bool maps_unify(ProtoMessage *message, bool deep, int depth);
 /* Gives a map entry its value message when it has none. False when out of memory. */
 bool map_entry_complete(ProtoMessage *entry, Arena *arena);
 
-/* What a proto3 string may hold, and what a NUL-terminated text may: UTF-8 without NUL. */
-bool text_is_valid(const char *text, size_t length);
-
 #endif

@@ -406,6 +406,27 @@ TEST(calls_that_may_be_made_once_complain_the_second_time) {
   arena_free(arena);
 }
 
+/* An OpDef with such a text could be written, but not read again. */
+TEST(texts_that_are_not_utf8_are_refused) {
+  Status status;
+  status_init(&status);
+  Arena *arena = arena_new();
+  OpDefBuilder *builder = op_def_builder_new(arena, "Bytes");
+  op_def_builder_doc(builder, "Sum \x8a");
+  op_def_builder_deprecated(builder, 1, "\xc3");
+  OpDef *op_def;
+  CHECK(!op_def_builder_finalize(builder, &op_def, NULL, &status));
+  CHECK_STR_EQ(status.message,
+               "Doc() was called with a text that is not UTF-8 for Op Bytes\n"
+               "Deprecated was called with a text that is not UTF-8 for Op Bytes");
+  builder = op_def_builder_new(arena, "Text");
+  op_def_builder_doc(builder, "Gr\xc3\xb6\xc3\x9f" "e");
+  status_init(&status);
+  if (CHECK_OK(op_def_builder_finalize(builder, &op_def, NULL, &status), status))
+    CHECK_STR_EQ(op_def->summary, "Gr\xc3\xb6\xc3\x9f" "e");
+  arena_free(arena);
+}
+
 TEST(single_specs_extend_an_op_def) {
   Status status;
   status_init(&status);
