@@ -16,7 +16,7 @@ if(EMSCRIPTEN)
   endif()
 endif()
 
-add_library(tfcore_harness STATIC ${CMAKE_SOURCE_DIR}/tests/c/harness.c)
+add_library(tfcore_harness STATIC ${CMAKE_SOURCE_DIR}/tests/c/harness.c ${CMAKE_SOURCE_DIR}/tests/c/shortage.c)
 target_compile_options(tfcore_harness PRIVATE ${TFCORE_WARNINGS})
 target_include_directories(tfcore_harness PUBLIC ${CMAKE_SOURCE_DIR}/tests/c)
 target_link_libraries(tfcore_harness PUBLIC tfcore_base)

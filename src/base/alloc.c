@@ -1,7 +1,6 @@
 #include "base/alloc.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +37,7 @@ static size_t *size_of(void *memory) { return (size_t *)(void *)((char *)memory 
 
 /* Takes one of the successes that a test has granted. */
 static int may_succeed(void) {
-  int_fast64_t left = atomic_load(&successes_left);
+  int_fast64_t left = atomic_load_explicit(&successes_left, memory_order_relaxed);
   while (left >= 0) {
     if (left == 0 && !atomic_load(&fails_once)) return 0;
     if (atomic_compare_exchange_weak(&successes_left, &left, left - 1)) return left > 0;
@@ -118,8 +117,12 @@ void mem_fail_after(int64_t successes) { fail(successes, false); }
 
 void mem_fail_once(int64_t successes) { fail(successes, true); }
 
+int64_t mem_successes_left(void) { return atomic_load(&successes_left); }
+
+bool mem_may_take_piece(void) { return may_succeed(); }
+
 int mem_grow(void **array, int64_t *capacity, int64_t count, size_t element_size) {
-  if (count <= *capacity) return 1;
+  if (count <= *capacity) return mem_may_take_piece();
   int64_t wanted = *capacity < 8 ? 8 : *capacity;
   while (wanted < count) {
     if (wanted > INT64_MAX / 2) return 0;

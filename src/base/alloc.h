@@ -7,6 +7,7 @@
 #ifndef TFCORE_BASE_ALLOC_H_
 #define TFCORE_BASE_ALLOC_H_
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,10 +42,16 @@ void mem_loose_free(void *memory, int64_t size);
 int64_t mem_live_bytes(void);
 /* Number of successful allocations since the start. */
 int64_t mem_allocation_count(void);
-/* After `successes` more allocations every further one fails, until called with -1. For tests. */
+/* Shortages, for tests. After `successes` more requests every further one fails, until called with -1. While a shortage is on,
+ * what needs no new block is a request, too, and can fail: a piece of an arena, an element of an array that has room (mem_grow).
+ * So every place that asks for memory is reached, not only those at which a block happens to be full. */
 void mem_fail_after(int64_t successes);
-/* After `successes` more allocations one fails, and those behind it succeed; mem_fail_after(-1) takes it back. For tests. */
+/* After `successes` more requests one fails, and those behind it succeed; mem_fail_after(-1) takes it back. */
 void mem_fail_once(int64_t successes);
+/* How many more requests of the shortage succeed; -1 when there is none. A shortage that begins late enough counts requests. */
+int64_t mem_successes_left(void);
+/* Asked before a piece is taken from memory that is there: false when it is to fail. */
+bool mem_may_take_piece(void);
 
 /* Makes room for `count` elements of `element_size` bytes in a growing array (amortised doubling). `*array` may be NULL
  * with `*capacity` 0. Returns 0 when out of memory or when the size overflows; the array is then unchanged. */

@@ -50,7 +50,7 @@ static Block *add_block(Arena *arena, int64_t capacity) {
 }
 
 void *arena_alloc(Arena *arena, int64_t size) {
-  if (size < 0 || size > INT64_MAX - 2 * ALIGNMENT) return NULL;
+  if (size < 0 || size > INT64_MAX - 2 * ALIGNMENT || !mem_may_take_piece()) return NULL;
   int64_t rounded = size > 0 ? (size + ALIGNMENT - 1) & ~(int64_t)(ALIGNMENT - 1) : ALIGNMENT;
   if (rounded > arena->left) {
     if (rounded >= arena->next_capacity / 2) {
@@ -82,6 +82,7 @@ void *arena_calloc(Arena *arena, int64_t count, int64_t size) {
 /* `size` bytes for a text. */
 static char *alloc_text(Arena *arena, int64_t size) {
   if (size > arena->left) return arena_alloc(arena, size);
+  if (!mem_may_take_piece()) return NULL;
   arena->left -= size;
   return arena->cursor + arena->left;
 }

@@ -80,7 +80,11 @@ static bool make_room(StringMap *map, int64_t more, Status *status) {
 }
 
 bool string_map_reserve(StringMap *map, int64_t count, Status *status) {
-  return count <= 0 || (count <= INT32_MAX && make_room(map, count, status)) || status_oom(status, "a string map");
+  if (count <= map->reserved) return true;
+  if (count > INT32_MAX) return status_oom(status, "a string map");
+  TRY(make_room(map, count, status));
+  map->reserved = count;
+  return true;
 }
 
 bool string_map_set_bytes(StringMap *map, const char *key, size_t length, void *value, Status *status) {
@@ -92,7 +96,8 @@ bool string_map_set_bytes(StringMap *map, const char *key, size_t length, void *
     return true;
   }
   const int32_t *slots = map->slots;
-  TRY(make_room(map, 1, status));
+  if (map->reserved > 0) map->reserved--;
+  else TRY(make_room(map, 1, status));
   if (map->slots != slots) slot = find_slot(map, key, length, hash);
   map->entries[map->num_entries++] = (StringMapEntry){key, value, (uint32_t)length, hash};
   map->slots[slot] = (int32_t)map->num_entries;

@@ -22,6 +22,7 @@ typedef struct StringMap {
   int64_t count;    /* live entries */
   int32_t *slots;   /* index + 1 into entries; 0 = free */
   int64_t num_slots; /* power of two */
+  int64_t reserved;  /* entries that can still be added without asking for memory */
 } StringMap;
 
 /* The value, or NULL when the key is not there. */

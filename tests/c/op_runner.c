@@ -11,6 +11,7 @@
 #include "op/op_def_builder.h"
 #include "ops/op_table.h"
 #include "runtime/thread_pool.h"
+#include "shortage.h"
 
 /* The registry is filled before and emptied after every test, so that ops parsed on the way do not look like leaks; nor do threads that
  * were started. */
@@ -291,6 +292,23 @@ bool op_add_node(Graph *graph, const char *name, const char *op, const NodeOutpu
   return ok;
 }
 
+/* The call again and again, each time with less memory than it takes. `expected` NULL: it fails in any case. */
+static void run_short_of_memory(const char *op, const char *inputs, const Tensor *expected, int count, double tolerance) {
+  Shortage shortage = {.what = op, .most = 16};
+  do {
+    OpRun run;
+    Status status;
+    status_init(&status);
+    bool ready = CHECK_OK(op_run_begin(&run, op, &status), status) && CHECK_OK(op_run_inputs(&run, inputs, &status), status);
+    shortage_begin(&shortage);
+    bool ok = ready && op_run_compute(&run, &status);
+    shortage_end(&shortage, ok, status.code);
+    for (int i = 0; ok && expected != NULL && i < count; i++) tensor_is_about(&run.outputs[i], &expected[i], tolerance);
+    for (int i = 0; !ok && i < OP_RUN_MAX; i++) CHECK(tensor_is_empty(&run.outputs[i]));
+    op_run_end(&run);
+  } while (shortage_next(&shortage));
+}
+
 bool op_gives_about(const char *op, const char *inputs, const char *want, double tolerance) {
   Status status;
   status_init(&status);
@@ -302,8 +320,9 @@ bool op_gives_about(const char *op, const char *inputs, const char *want, double
             CHECK_OK(tensors_parse(want, expected, OP_RUN_MAX, &count, &status), status) &&
             CHECK_OK(op_run_compute(&run, &status), status) && CHECK_INT_EQ(run.num_outputs, count);
   for (int i = 0; ok && i < count; i++) ok = tensor_is_about(&run.outputs[i], &expected[i], tolerance);
-  for (int i = 0; i < count; i++) tensor_clear(&expected[i]);
   op_run_end(&run);
+  if (ok) run_short_of_memory(op, inputs, expected, count, tolerance);
+  for (int i = 0; i < count; i++) tensor_clear(&expected[i]);
   CHECK_CONTEXT("%s", "");
   return ok;
 }
@@ -318,6 +337,7 @@ bool op_fails(const char *op, const char *inputs, Code code, const char *message
   bool ok = CHECK_OK(op_run_begin(&run, op, &status), status) && CHECK_OK(op_run_inputs(&run, inputs, &status), status) &&
             CHECK_ERROR(op_run_compute(&run, &status), status, code, message_part);
   op_run_end(&run);
+  if (ok) run_short_of_memory(op, inputs, NULL, 0, 0);
   CHECK_CONTEXT("%s", "");
   return ok;
 }

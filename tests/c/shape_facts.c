@@ -10,6 +10,7 @@
 #include "op/op_def_builder.h"
 #include "op/op_registry.h"
 #include "op/shape_language.h"
+#include "shortage.h"
 
 enum { CURRENT_GRAPH_DEF_VERSION = 134 };
 
@@ -277,14 +278,12 @@ static bool error_matches(const Status *error, const char *part, StrBuf *why) {
   return matches;
 }
 
-static bool judge(FactRun *run, const Json *fact, const Op *op, StrBuf *why) {
+static bool judge(const FactRun *run, const Json *fact, bool ok, const Status *status, StrBuf *why) {
   const Json *error = json_get(fact, "error"), *out = json_get(fact, "out");
   const Json *values = json_get(fact, "out_values"), *handles = json_get(fact, "out_handles");
-  Status status;
-  status_init(&status);
-  if (!shape_trial_run(&run->context, op, &status)) {
-    if (error != NULL) return error_matches(&status, error->string, why);
-    strbuf_printf(why, "failed with \"%s\"", status.message);
+  if (!ok) {
+    if (error != NULL) return error_matches(status, error->string, why);
+    strbuf_printf(why, "failed with \"%s\"", status->message);
     return false;
   }
   if (error != NULL) {
@@ -298,26 +297,37 @@ static bool judge(FactRun *run, const Json *fact, const Op *op, StrBuf *why) {
          (handles == NULL || match_handles(&run->context, handles, why));
 }
 
-ShapeFactResult shape_fact_run(const Json *fact, const Op *op, StrBuf *why) {
-  if (op == NULL) return SHAPE_FACT_NO_OP;
-  if (!can_leave_out(fact, op->def)) return SHAPE_FACT_NEW_ATTR;
+/* One round of the record. */
+static bool try_once(const Json *fact, const Op *op, Shortage *shortage, StrBuf *why) {
   Arena *arena = arena_new();
   FactRun *run = arena == NULL ? NULL : arena_calloc(arena, 1, sizeof *run);
   bool holds = false;
-  if (run != NULL) {
-    Status status;
-    status_init(&status);
-    if (prepare(run, fact, op, arena, &status)) {
-      holds = judge(run, fact, op, why);
-    } else {
-      strbuf_append(why, status.message);
-    }
-    for (int i = 0; i < SHAPE_FACTS_MAX_SHAPES; i++) tensor_clear(&run->values[i]);
+  Status status;
+  status_init(&status);
+  if (run != NULL && prepare(run, fact, op, arena, &status)) {
+    shortage_begin(shortage);
+    bool ok = shape_trial_run(&run->context, op, &status);
+    shortage_end(shortage, ok, status.code);
+    /* Words may be missing from an error that is told short of memory; its code is right. */
+    holds = (!ok && shortage_is_on(shortage)) || judge(run, fact, ok, &status, why);
   } else {
-    strbuf_append(why, "out of memory");
+    strbuf_append(why, run == NULL ? "out of memory" : status.message);
   }
+  for (int i = 0; run != NULL && i < SHAPE_FACTS_MAX_SHAPES; i++) tensor_clear(&run->values[i]);
   arena_free(arena);
-  return holds ? SHAPE_FACT_HOLDS : SHAPE_FACT_FAILS;
+  return holds;
+}
+
+ShapeFactResult shape_fact_run(const Json *fact, const Op *op, StrBuf *why) {
+  if (op == NULL) return SHAPE_FACT_NO_OP;
+  if (!can_leave_out(fact, op->def)) return SHAPE_FACT_NEW_ATTR;
+  char what[100];
+  snprintf(what, sizeof what, "the shapes of %s %.60s", op->def->name, json_get(fact, "in")->string);
+  Shortage shortage = {.what = what};
+  do {
+    if (!try_once(fact, op, &shortage, why)) return SHAPE_FACT_FAILS;
+  } while (shortage_next(&shortage));
+  return SHAPE_FACT_HOLDS;
 }
 
 /* --- all records --- */

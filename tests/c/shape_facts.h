@@ -26,7 +26,8 @@ typedef enum ShapeFactResult {
 
 enum { SHAPE_FACT_RESULTS = SHAPE_FACT_NEW_ATTR + 1 };
 
-/* Runs one record against an op; NULL when there is none. `why` gets a description when it fails. */
+/* Runs one record against an op; NULL when there is none. `why` gets a description when it fails. It runs short of memory as
+ * well (shortage.h). */
 ShapeFactResult shape_fact_run(const Json *fact, const Op *op, StrBuf *why);
 /* Runs every record of the file (tests/data/shape-facts.jsonl) against the op that `find` gives for its name (NULL: none), checks that none fails
  * and counts the results. */

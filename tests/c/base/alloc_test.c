@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "harness.h"
 
 TEST(blocks_are_aligned_and_counted) {
@@ -67,6 +68,29 @@ TEST(failures_can_be_injected) {
   CHECK(second == NULL);
   CHECK(grown == NULL);
   mem_free(first);
+}
+
+TEST(pieces_of_blocks_fail_while_memory_is_short) {
+  int *array = NULL;
+  int64_t capacity = 0;
+  Arena *arena = arena_new();
+  REQUIRE(arena != NULL && arena_alloc(arena, 8) != NULL && mem_grow((void **)&array, &capacity, 1, sizeof *array));
+  int64_t count = mem_allocation_count();
+  mem_fail_once(3);
+  CHECK(arena_alloc(arena, 8) != NULL);
+  CHECK(arena_strdup(arena, "text") != NULL);
+  CHECK_INT_EQ(mem_successes_left(), 1);
+  CHECK(mem_grow((void **)&array, &capacity, 2, sizeof *array));
+  CHECK(!mem_grow((void **)&array, &capacity, 2, sizeof *array));
+  CHECK_INT_EQ(mem_successes_left(), -1);
+  mem_fail_after(0);
+  CHECK(arena_alloc(arena, 8) == NULL);
+  CHECK(arena_strdup(arena, "text") == NULL);
+  mem_fail_after(-1);
+  CHECK(arena_alloc(arena, 8) != NULL);
+  CHECK_INT_EQ(mem_allocation_count(), count);
+  arena_free(arena);
+  mem_free(array);
 }
 
 TEST(arrays_grow) {

@@ -4,6 +4,7 @@
 #include "base/file_store.h"
 #include "c_api/training_graph.h"
 #include "runtime/thread_pool.h"
+#include "shortage.h"
 
 /* Runs the scenario with 0, 1, 2, ... allocations that succeed, until it needs no more. A scenario says
  * whether it succeeded; when it did not, the status holds RESOURCE_EXHAUSTED. `least_failures` shows that it
@@ -15,7 +16,7 @@ static void starve(Fixture *f, Scenario *scenario, void *arg, int least_failures
   thread_pool_default(); /* outlives the scenario */
   bool done = false;
   int failures = 0;
-  for (int64_t successes = 0; !done && successes < 20000; successes++) {
+  for (int64_t successes = 0; !done && successes < 100000; successes += shortage_stride(successes)) {
     TF_SetStatus(f->status, TF_OK, "");
     mem_fail_after(successes);
     done = scenario(f, arg);
@@ -33,28 +34,18 @@ static void starve(Fixture *f, Scenario *scenario, void *arg, int least_failures
   CHECK(failures >= least_failures);
 }
 
-/* Each allocation of a scenario that can be repeated fails alone: it ends with RESOURCE_EXHAUSTED or comes out as it does with
- * enough memory, which the scenario checks. */
-static void starve_each(Fixture *f, Scenario *scenario, void *arg, int least_failures) {
+/* A scenario that can be repeated: it ends with RESOURCE_EXHAUSTED or comes out as it does with enough memory, which the scenario
+ * checks. */
+static void starve_each(Fixture *f, Scenario *scenario, void *arg, const char *what) {
+  Shortage shortage = {.what = what};
   thread_pool_default();
-  CHECK(scenario(f, arg)); /* what graphs and ops keep from the first time */
-  int64_t begin = mem_allocation_count(), live = mem_live_bytes();
-  CHECK(scenario(f, arg));
-  int64_t count = mem_allocation_count() - begin;
-  int failures = 0;
-  for (int64_t successes = 0; successes < count; successes++) {
-    CHECK_CONTEXT("one fails after %d allocations", (int)successes);
+  do {
     TF_SetStatus(f->status, TF_OK, "");
-    mem_fail_once(successes);
+    shortage_begin(&shortage);
     bool done = scenario(f, arg);
-    mem_fail_after(-1);
-    if (!done) failures++;
-    if (!CHECK_INT_EQ(TF_GetCode(f->status), done ? TF_OK : TF_RESOURCE_EXHAUSTED)) CHECK_STR_EQ(TF_Message(f->status), "");
-    if (!CHECK_INT_EQ(mem_live_bytes(), live)) break;
-  }
-  CHECK_CONTEXT("%s", "");
+    shortage_end(&shortage, done, (Code)TF_GetCode(f->status));
+  } while (shortage_next(&shortage));
   TF_SetStatus(f->status, TF_OK, "");
-  CHECK(failures >= least_failures);
 }
 
 static bool exhausted(Fixture *f) {
@@ -86,7 +77,7 @@ TEST(making_objects_without_memory) {
   Fixture f = {0};
   REQUIRE(begin(&f));
   starve(&f, make_and_delete, NULL, 10);
-  starve_each(&f, make_and_delete, NULL, 10);
+  starve_each(&f, make_and_delete, NULL, "making objects");
   end(&f);
 }
 
@@ -104,7 +95,7 @@ TEST(building_a_training_graph_without_memory) {
   Fixture f = {0};
   REQUIRE(begin(&f));
   starve(&f, build_in_new_graph, NULL, 100);
-  starve_each(&f, build_in_new_graph, NULL, 100);
+  starve_each(&f, build_in_new_graph, NULL, "building");
   end(&f);
 }
 
@@ -173,7 +164,7 @@ TEST(import_and_export_without_memory) {
   TF_Buffer *bytes = graph_bytes(&source, source.graph);
   size_t length = bytes->length;
   starve(&source, export_bytes, &length, 3);
-  starve_each(&source, export_bytes, &length, 3);
+  starve_each(&source, export_bytes, &length, "exporting");
   placeholder(&f, "x");
   starve(&f, import_bytes, bytes, 20);
   CHECK_INT_EQ(num_operations(f.graph), num_operations(source.graph) + 1);
@@ -280,7 +271,7 @@ TEST(training_steps_without_memory) {
   REQUIRE(begin(&f));
   REQUIRE(build_training(&f, &steps.training));
   starve(&f, run_steps, &steps, 50);
-  starve_each(&f, run_steps, &steps, 50);
+  starve_each(&f, run_steps, &steps, "training");
   /* The same in a session that lives through all failures. */
   steps.session = TF_NewSession(f.graph, NULL, f.status);
   REQUIRE(steps.session != NULL);
@@ -300,24 +291,25 @@ typedef struct InNewGraph {
   TF_Buffer *want; /* the graph's bytes; NULL: not known yet */
 } InNewGraph;
 
-static bool run_in_new_graph(Fixture *f, void *arg) {
-  InNewGraph *in = arg;
-  Fixture inner = {TF_NewGraph(), f->status};
-  if (!inner.graph) return exhausted(f);
-  bool ok = in->run(&inner, in->arg);
-  mem_fail_after(-1);
-  if (ok) {
-    TF_Buffer *bytes = graph_bytes(&inner, inner.graph);
-    if (!in->want) {
+static void starve_in_new_graphs(Fixture *f, InNewGraph *in, const char *what) {
+  Shortage shortage = {.what = what};
+  do {
+    Fixture inner = {TF_NewGraph(), f->status};
+    TF_SetStatus(f->status, TF_OK, "");
+    shortage_begin(&shortage);
+    bool ok = in->run(&inner, in->arg);
+    shortage_end(&shortage, ok, (Code)TF_GetCode(f->status));
+    TF_Buffer *bytes = ok ? graph_bytes(&inner, inner.graph) : NULL;
+    if (ok && !in->want) {
       in->want = bytes;
       bytes = NULL;
-    } else if (CHECK_INT_EQ(bytes->length, in->want->length)) {
+    } else if (ok && CHECK_INT_EQ(bytes->length, in->want->length)) {
       CHECK_MEM_EQ(bytes->data, in->want->data, bytes->length);
     }
     TF_DeleteBuffer(bytes);
-  }
-  TF_DeleteGraph(inner.graph);
-  return ok;
+    TF_DeleteGraph(inner.graph);
+  } while (shortage_next(&shortage));
+  TF_SetStatus(f->status, TF_OK, "");
 }
 
 static bool add_x(Fixture *f, TF_Output *x) {
@@ -358,8 +350,9 @@ TEST(what_succeeds_without_some_memory_is_complete) {
   TF_Buffer *bytes = graph_bytes(&f, f.graph);
   InNewGraph all[] = {{add_sum, NULL, NULL}, {import_again, bytes, NULL}, {build_and_differentiate, NULL, NULL},
                       {build_and_make_functions, NULL, NULL}};
+  static const char *const names[] = {"adding an operation", "importing", "differentiating", "making functions"};
   for (int i = 0; i < 4; i++) {
-    starve_each(&f, run_in_new_graph, &all[i], 20);
+    starve_in_new_graphs(&f, &all[i], names[i]);
     TF_DeleteBuffer(all[i].want);
   }
   TF_DeleteBuffer(bytes);
@@ -433,8 +426,8 @@ TEST(reference_variables_are_saved_and_restored_without_memory) {
   REQUIRE(begin(&f));
   file_store_use(&kMemoryFiles);
   build_reference(&f, &r);
-  starve(&f, save_and_restore, &r, 100);
-  starve_each(&f, save_and_restore, &r, 100);
+  starve(&f, save_and_restore, &r, 50);
+  starve_each(&f, save_and_restore, &r, "saving");
   file_memory_clear();
   file_store_use(files);
   end(&f);

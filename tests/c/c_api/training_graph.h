@@ -39,10 +39,13 @@ static inline TF_Operation *add_const(Fixture *f, const char *name, TF_DataType 
   TF_SetAttrType(desc, "dtype", dtype);
   TF_SetAttrTensor(desc, "value", value, f->status);
   TF_DeleteTensor(value);
-  bool failed = TF_GetCode(f->status) != TF_OK;
-  TF_Operation *made = TF_FinishOperation(desc, f->status);
-  if (made && failed) TF_SetStatus(f->status, TF_INTERNAL, "a Const without a value was made");
-  return failed ? NULL : made;
+  if (TF_GetCode(f->status) == TF_OK) return TF_FinishOperation(desc, f->status);
+  /* The description goes, and the status goes on telling why there was no value. */
+  TF_Status *finished = TF_NewStatus();
+  TF_Operation *made = TF_FinishOperation(desc, finished ? finished : f->status);
+  TF_DeleteStatus(finished);
+  if (made) TF_SetStatus(f->status, TF_INTERNAL, "a Const without a value was made");
+  return NULL;
 }
 
 static inline TF_Operation *add_group(Fixture *f, const char *name, TF_Operation *const *members, int count) {

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "function/test_ops.h"
 #include "harness.h"
+#include "shortage.h"
 
 BEFORE_EACH() { test_ops_register(); }
 AFTER_EACH() { op_registry_clear(op_registry_global()); }
@@ -382,25 +383,20 @@ TEST(function_text_marks_stateful_functions) {
 
 TEST(function_text_survives_failing_allocations) {
   for (size_t i = 0; i < sizeof kPrinted / sizeof kPrinted[0]; i++) {
-    for (int64_t after = 0; after < 400; after++) {
+    Shortage shortage = {.what = "function text", .most = 1000};
+    do {
       Status status;
       status_init(&status);
       StrBuf text = {0};
-      FunctionDef *function = NULL;
-      mem_fail_after(after);
+      FunctionDef *function = NULL, *back = NULL;
       Arena *arena = arena_new();
-      bool ok = arena != NULL && function_parse(str_of(kPrinted[i]), arena, &function, &status);
-      bool printed = ok && function_print_full(function, &text, &status);
-      mem_fail_after(-1);
-      if (arena != NULL && !printed) CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
-      if (printed) {
-        FunctionDef *back = NULL;
-        CHECK_OK(function_parse(str_of(strbuf_text(&text)), arena, &back, &status), &status);
-        CHECK(back != NULL && proto_equal(back, function));
-      }
+      shortage_begin(&shortage);
+      bool ok = function_parse(str_of(kPrinted[i]), arena, &function, &status) && function_print_full(function, &text, &status);
+      shortage_end(&shortage, ok, status.code);
+      if (ok && CHECK_OK(function_parse(str_of(strbuf_text(&text)), arena, &back, &status), &status)) CHECK(proto_equal(back, function));
       strbuf_free(&text);
       arena_free(arena);
-    }
+    } while (shortage_next(&shortage));
   }
 }
 

@@ -1,4 +1,4 @@
-/* The golden cases short of memory: the n-th allocation of a call fails, alone or with all that follow. The call then ends with
+/* The golden cases short of memory: the n-th request of a call fails (base/alloc.h), alone or with all that follow. The call then ends with
  * RESOURCE_EXHAUSTED, or gives what TensorFlow gives; graph and memory are as they were, and the same call succeeds afterwards.
  *
  * Of each file those cases are tried that have an op which no case before them had, and a sample of n. All of them are tried with
@@ -16,8 +16,9 @@
 #include "op/op_registry.h"
 #include "runtime/thread_pool.h"
 
-/* The first n of a call are all tried; of the others these many, spread over the rest. */
-enum { FIRST_FAULTS = 6, SPREAD_FAULTS = 6, MOST_FILES = 256 };
+/* Of a step with few requests all n are tried. Of other calls the first are all tried, and of the others these many, spread over
+ * the rest. */
+enum { FIRST_FAULTS = 6, SPREAD_FAULTS = 10, MOST_OF_A_STEP = 400, MOST_FILES = 256 };
 
 static bool all_faults(void) {
   const char *wanted = getenv("TFCORE_FAULTS");
@@ -58,7 +59,7 @@ static bool starve_building(Replay *replay, bool (*call)(Replay *)) {
   return call(replay);
 }
 
-static bool build_with(const Tfcore__GoldenCase *golden, const Shortage *shortage, int64_t *allocations) {
+static bool build_with(const Tfcore__GoldenCase *golden, const Shortage *shortage, int64_t *requests) {
   Replay replay;
   bool ok = replay_begin(&replay, golden, false);
   replay.shortage = *shortage;
@@ -73,20 +74,20 @@ static bool build_with(const Tfcore__GoldenCase *golden, const Shortage *shortag
   }
   if (ok && replay.session == NULL) ok = replay_open(&replay);
   for (size_t i = 0; ok && i < golden->n_steps; i++) ok = replay_step(&replay, i);
-  if (allocations != NULL) memcpy(allocations, replay.allocations, sizeof replay.allocations);
+  if (requests != NULL) memcpy(requests, replay.requests, sizeof replay.requests);
   replay_end(&replay);
   return ok;
 }
 
 static void starve_calls_that_build(const Tfcore__GoldenCase *golden, unsigned *seed) {
   static const char *const names[] = {"import", "gradients", "session"};
-  int64_t allocations[REPLAY_NUM_CALLS];
-  bool ok = build_with(golden, &(Shortage){0}, allocations);
+  int64_t requests[REPLAY_NUM_CALLS];
+  bool ok = build_with(golden, &(Shortage){0}, requests);
   file_memory_clear();
   int64_t live = mem_live_bytes();
   for (int call = 0; ok && call < REPLAY_STEP; call++) {
     if (call == REPLAY_IMPORT && golden->training != NULL) continue;
-    for (int64_t n = 0; ok && n < allocations[call]; n = next_fault(n, allocations[call], seed)) {
+    for (int64_t n = 0; ok && n < requests[call]; n = next_fault(n, requests[call], seed)) {
       for (int once = 0; ok && once < 2; once++) {
         harness_context("%s, %s, %s after %d", golden->name, names[call], once ? "one fails" : "all fail", (int)n);
         ok = build_with(golden, &(Shortage){true, once, (ReplayCall)call, n}, NULL);
@@ -128,8 +129,8 @@ static void starve_steps(const Tfcore__GoldenCase *golden, unsigned *seed) {
     for (size_t i = 0; ok && i <= step; i++) ok = replay_step(&replay, i);
     replay_close(&replay);
     file_memory_clear();
-    int64_t count = replay.allocations[REPLAY_STEP];
-    for (int64_t n = 0; ok && n < count; n = next_fault(n, count, seed)) {
+    int64_t count = replay.requests[REPLAY_STEP];
+    for (int64_t n = 0; ok && n < count; n = count <= MOST_OF_A_STEP ? n + 1 : next_fault(n, count, seed)) {
       for (int once = 0; ok && once < 2; once++) {
         harness_context("%s, step %d, %s after %d", golden->name, (int)step, once ? "one fails" : "all fail", (int)n);
         ok = run_with(&replay, step, &(Shortage){true, once, REPLAY_STEP, n}, again);

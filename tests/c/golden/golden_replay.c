@@ -14,19 +14,23 @@
 
 /* --- calls that may run short of memory --- */
 
+/* More than any call asks for. */
+static const int64_t PLENTY = INT64_MAX / 2;
+
+static bool is_short(const Replay *replay, ReplayCall call) { return replay->shortage.on && replay->shortage.call == call; }
+
 static void begin_call(Replay *replay, ReplayCall call) {
   replay->starved = false;
-  replay->allocations[call] = mem_allocation_count();
-  if (!replay->shortage.on || replay->shortage.call != call) return;
-  if (replay->shortage.once) mem_fail_once(replay->shortage.successes);
+  if (!is_short(replay, call)) mem_fail_after(PLENTY);
+  else if (replay->shortage.once) mem_fail_once(replay->shortage.successes);
   else mem_fail_after(replay->shortage.successes);
 }
 
 static void end_call(Replay *replay, ReplayCall call) {
+  int64_t left = mem_successes_left();
   mem_fail_after(-1);
-  replay->allocations[call] = mem_allocation_count() - replay->allocations[call];
-  if (!replay->shortage.on || replay->shortage.call != call) return;
-  replay->starved = TF_GetCode(replay->status) == TF_RESOURCE_EXHAUSTED;
+  if (is_short(replay, call)) replay->starved = TF_GetCode(replay->status) == TF_RESOURCE_EXHAUSTED;
+  else replay->requests[call] = PLENTY - left;
 }
 
 /* --- --- */

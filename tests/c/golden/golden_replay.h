@@ -10,7 +10,7 @@ enum { REPLAY_MOST_VALUES = 512 };
 /* What of a replay may run short of memory. */
 typedef enum ReplayCall { REPLAY_IMPORT, REPLAY_GRADIENTS, REPLAY_SESSION, REPLAY_STEP, REPLAY_NUM_CALLS } ReplayCall;
 
-/* In the call after `successes` allocations one fails, or all that follow. */
+/* In the call after `successes` requests (base/alloc.h) one fails, or all that follow. */
 typedef struct Shortage {
   bool on, once;
   ReplayCall call;
@@ -27,7 +27,7 @@ typedef struct Replay {
   bool constant; /* what is fed stands in the graph as constants */
   Shortage shortage;
   bool starved;                           /* the last call failed with RESOURCE_EXHAUSTED, as it may in a shortage */
-  int64_t allocations[REPLAY_NUM_CALLS];  /* of the last such call */
+  int64_t requests[REPLAY_NUM_CALLS];     /* of the last such call that had enough memory */
 } Replay;
 
 /* These check what they do with CHECK. False after a failure, and when a call was starved. Files in memory go. */

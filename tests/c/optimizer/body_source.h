@@ -29,13 +29,14 @@ static inline bool find_test_body(void *owner, const char *name, const AttrEntry
   TestBodies *bodies = owner;
   StrBuf key = {0};
   function_canonicalize(name, attrs, num_attrs, &key);
-  FunctionBody *made = string_map_find(&bodies->bodies, strbuf_text(&key));
-  bool ok = made != NULL ||
-            (CHECK(bodies->count < 64) && make_test_body(bodies, name, attrs, num_attrs, &made, status));
+  bool ok = strbuf_ok(&key, status);
+  FunctionBody *made = ok ? string_map_find(&bodies->bodies, strbuf_text(&key)) : NULL;
+  ok = ok && (made != NULL ||
+            (CHECK(bodies->count < 64) && make_test_body(bodies, name, attrs, num_attrs, &made, status)));
   if (ok && string_map_find(&bodies->bodies, strbuf_text(&key)) == NULL) {
     bodies->list[bodies->count++] = made;
     char *text = arena_strdup(graph_arena(bodies->library), strbuf_text(&key));
-    ok = text != NULL && string_map_set(&bodies->bodies, text, made, status);
+    ok = text == NULL ? status_oom(status, "a body") : string_map_set(&bodies->bodies, text, made, status);
   }
   strbuf_free(&key);
   *body = made;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "runtime/session_fixture.h"
+#include "shortage.h"
 
 static bool run_one(Fixture *f, NodeOutput feed, const Tensor *value, NodeOutput fetch, Tensor *result) {
   return session_run(f->session, &feed, &value, feed.node ? 1 : 0, &fetch, result, 1, NULL, 0, &f->status);
@@ -291,7 +292,7 @@ TEST(running_out_of_memory_is_an_error_and_nothing_more) {
   thread_pool_default();
   bool ok = false;
   int failures = 0;
-  for (int successes = 0; !ok && successes < 1000; successes++) {
+  for (int64_t successes = 0; !ok && successes < 100000; successes += shortage_stride(successes)) {
     mem_fail_after(successes);
     ok = run_one(&f, x, &value, y, &result);
     mem_fail_after(-1);
