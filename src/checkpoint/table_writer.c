@@ -112,7 +112,7 @@ static void index_pending(TableWriter *writer, const Str *next_key) {
 }
 
 static void flush(TableWriter *writer) {
-  if (writer->data.entries.length == 0) return;
+  if (writer->data.entries.length == 0 && !writer->data.entries.failed) return;
   writer->pending = write_block(writer, &writer->data);
   writer->has_pending = true;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "checkpoint/coding.h"
 #include "checkpoint/crc32c.h"
 #include "harness.h"
 
@@ -103,4 +104,108 @@ TEST(snappy_is_read) {
   compressed[at - 2] = 0; /* itself */
   CHECK(!snappy_decompress(bytes_of(compressed, at), plain, 73));
   CHECK(!snappy_length(bytes_of("\xff\xff\xff\xff\xff\xff", 6), &length));
+}
+
+/* --- tables whose checksums are right, and that say what cannot be --- */
+
+/* A block with its trailer; returns its handle as it stands in an index. */
+static void append_block(StrBuf *file, Str content, char kind, StrBuf *handle) {
+  strbuf_clear(handle);
+  append_varint(handle, (uint64_t)file->length);
+  append_varint(handle, content.length);
+  int64_t begin = file->length;
+  strbuf_append_bytes(file, content.data, content.length);
+  strbuf_append_char(file, kind);
+  append_u32(file, crc32c_mask(crc32c_extend(0, file->data + begin, file->length - begin)));
+}
+
+/* One entry that shares `shared` bytes with the one before it, and the restarts behind it. */
+static void append_entry(StrBuf *block, uint64_t shared, Str key, Str value) {
+  append_varint(block, shared);
+  append_varint(block, key.length);
+  append_varint(block, value.length);
+  strbuf_append_bytes(block, key.data, key.length);
+  strbuf_append_bytes(block, value.data, value.length);
+}
+
+static void end_block(StrBuf *block) {
+  append_u32(block, 0);
+  append_u32(block, 1);
+}
+
+/* A table of the one data block `data`; `index_value` (unless its data is NULL) stands where the handle of the block should. */
+static void check_table(Str data, char kind, Str index_value, const char *words) {
+  Status status;
+  StrBuf file = {0}, index = {0}, handle = {0}, footer = {0};
+  Arena *arena = arena_new();
+  TableEntry *entries;
+  int64_t count = -1;
+  status_init(&status);
+  append_block(&file, data, kind, &handle);
+  append_entry(&index, 0, str_of("z"), index_value.data != NULL ? index_value : bytes_of(handle.data, (size_t)handle.length));
+  end_block(&index);
+  append_block(&file, bytes_of("\0\0\0\0\1\0\0\0", 8), 0, &handle);
+  strbuf_append_bytes(&footer, handle.data, (size_t)handle.length);
+  append_block(&file, bytes_of(index.data, (size_t)index.length), 0, &handle);
+  strbuf_append_bytes(&footer, handle.data, (size_t)handle.length);
+  while (footer.length < 40) strbuf_append_char(&footer, 0);
+  append_u32(&footer, 0x8b80fb57u);
+  append_u32(&footer, 0xdb477524u);
+  strbuf_append_bytes(&file, footer.data, (size_t)footer.length);
+  bool ok = table_read("t", bytes_of(file.data, (size_t)file.length), arena, &entries, &count, &status);
+  if (words == NULL) CHECK_OK(ok, status);
+  else CHECK_ERROR(ok, status, CODE_DATA_LOSS, words);
+  strbuf_free(&file);
+  strbuf_free(&index);
+  strbuf_free(&handle);
+  strbuf_free(&footer);
+  arena_free(arena);
+}
+
+TEST(tables_that_cannot_be_are_refused) {
+  const Str none = {NULL, 0};
+  StrBuf good = {0}, block = {0};
+  append_entry(&good, 0, str_of("a"), str_of("1"));
+  append_entry(&good, 1, str_of("b"), str_of("2"));
+  end_block(&good);
+  Str whole = bytes_of(good.data, (size_t)good.length);
+  check_table(whole, 0, none, NULL);
+  check_table(whole, 7, none, "bad block type");
+  check_table(bytes_of("\0\0\0", 3), 0, none, "bad block contents");
+  check_table(bytes_of("\7\0\0\0", 4), 0, none, "bad block contents");
+  check_table(whole, 0, bytes_of("\x80", 1), "bad block handle");
+  check_table(whole, 0, bytes_of("\0\x80", 2), "bad block handle");
+  check_table(whole, 0, bytes_of("\xff\x7f\1", 3), ""); /* a block behind the end */
+  check_table(whole, 0, bytes_of("\0\xff\x7f", 3), "");
+  /* Snappy: text of more bytes than it can stand for, none, and too few. */
+  check_table(bytes_of("\xff\xff\xff\xff\x0f\0", 6), 1, none, "corrupted compressed block contents");
+  check_table(bytes_of("\x80", 1), 1, none, "corrupted compressed block contents");
+  check_table(bytes_of("\5\0a", 3), 1, none, "corrupted compressed block contents");
+  static const struct {
+    uint64_t shared;
+    const char *second;
+  } kEntries[] = {{2, "b"}, {0, "a"}, {0, "A"}, {1, ""}};
+  for (size_t i = 0; i < sizeof kEntries / sizeof kEntries[0]; i++) {
+    CHECK_CONTEXT("entry %d", (int)i);
+    strbuf_clear(&block);
+    append_entry(&block, 0, str_of("a"), str_of("1"));
+    append_entry(&block, kEntries[i].shared, str_of(kEntries[i].second), str_of("2"));
+    end_block(&block);
+    check_table(bytes_of(block.data, (size_t)block.length), 0, none, "");
+  }
+  /* Entries that end in the middle. */
+  for (size_t length = 1; length <= 5; length++) {
+    CHECK_CONTEXT("cut behind %d", (int)length);
+    strbuf_clear(&block);
+    strbuf_append_bytes(&block, "\x80\x80\x80\x80\x80", length);
+    end_block(&block);
+    check_table(bytes_of(block.data, (size_t)block.length), 0, none, "bad entry in block");
+    strbuf_clear(&block);
+    strbuf_append_bytes(&block, "\0\2\3ab", length);
+    end_block(&block);
+    check_table(bytes_of(block.data, (size_t)block.length), 0, none, "bad entry in block");
+  }
+  CHECK_CONTEXT("%s", "");
+  strbuf_free(&good);
+  strbuf_free(&block);
 }
