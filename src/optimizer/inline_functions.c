@@ -358,9 +358,11 @@ static void begin_keeper(Inliner *in, NodeBuilder *keeper) {
 
 /* The name is free only once the call is gone. */
 static bool finish_keeper(Inliner *in, NodeBuilder *keeper) {
-  Node *node;
-  return node_builder_finish_bare(keeper, &node, in->status) &&
-         graph_infer_leniently(in->graph, node, in->status);
+  Node *node = NULL;
+  bool ok = node_builder_finish_bare(keeper, &node, in->status) &&
+            graph_infer_leniently(in->graph, node, in->status);
+  if (!ok) graph_remove_node(in->graph, node); /* it may lack inputs */
+  return ok;
 }
 
 /* --- a call --- */
@@ -382,8 +384,10 @@ static void remove_all(Inliner *in) {
 
 static void tell(const FunctionBodySource *source, Inliner *in) {
   if (source == NULL || source->inlined == NULL) return;
-  for (int64_t id = in->first_id; id < graph_num_node_ids(in->graph); id++)
-    source->inlined(source->owner, in->caller, graph_node(in->graph, id));
+  for (int64_t id = in->first_id; id < graph_num_node_ids(in->graph); id++) {
+    Node *node = graph_node(in->graph, id);
+    if (node != NULL) source->inlined(source->owner, in->caller, node);
+  }
 }
 
 static bool inline_body(Inliner *in, const FunctionBodySource *source) {
