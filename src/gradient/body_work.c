@@ -238,9 +238,11 @@ bool body_work_define(BodyWork *work, const char *name, const NodeOutput *inputs
     const FunctionDef *other = graph_find_function(library, chosen);
     if (other != NULL && proto_equal(other, function)) break;
     if (other == NULL && op_registry_find(graph_ops(library), chosen) == NULL) {
-      TRY(graph_add_function(library, function, work->status));
+      /* Remembered first: what is in the library must be taken out again when something fails. */
       TRY(gradient_library_remember(work->library, chosen, work->status));
-      break;
+      if (graph_add_function(library, function, work->status)) break;
+      work->library->num_helpers--;
+      return false;
     }
     chosen = arena_printf(work->library->arena, "%s_%d", name, i);
     if (chosen == NULL) return oom(work);

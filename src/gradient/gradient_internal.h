@@ -80,7 +80,8 @@ bool gradient_too_deep(const char *function, Status *status);
  * (branch_gradient.c), While, StatelessWhile, For (loop_gradient.c). They keep. */
 bool gradient_is_branch(const Op *op);
 /* The node calls, directly or by a PartitionedCall, a function in which something has state. */
-bool gradient_is_stateful_call(const GradientLibrary *library, const NodeDef *node);
+MUST_CHECK bool gradient_is_stateful_call(const GradientLibrary *library, const NodeDef *node, bool *stateful,
+                                          Status *status);
 bool gradient_is_loop(const Op *op);
 MUST_CHECK bool branch_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
                                 Status *status);

@@ -135,45 +135,49 @@ static bool differentiated(GradientLibrary *library, const NodeDef *node, NodeDe
 typedef struct StateSearch {
   const Graph *functions;
   StringMap seen; /* functions, those that are to be looked into in the order of their entries */
-  Status ignored;
+  Status *status;
 } StateSearch;
 
 static bool find_callee(StateSearch *s, const char *name) {
   const FunctionDef *function = graph_find_function(s->functions, name);
   if (function == NULL || string_map_contains(&s->seen, name)) return true;
-  return string_map_set(&s->seen, function->signature->name, (void *)function, &s->ignored);
+  return string_map_set(&s->seen, function->signature->name, (void *)function, s->status);
 }
 
 /* What calls functions has state when they have. */
-static bool node_has_state(StateSearch *s, const NodeDef *node) {
-  const Op *op;
+static bool find_state(StateSearch *s, const NodeDef *node, bool *has_state) {
   bool calls = graph_find_function(s->functions, node->op) != NULL;
-  if (!find_callee(s, node->op)) return true;
+  TRY(find_callee(s, node->op));
   for (size_t i = 0; i < node->n_attr; i++) {
     const AttrValue *value = node->attr[i]->value;
     const AttrListValue *list = value != NULL && value->value_case == (int)ATTR_LIST ? value->list : NULL;
     bool is_function = value != NULL && value->value_case == (int)ATTR_FUNC;
     calls = calls || is_function || (list != NULL && list->n_func > 0);
-    if (is_function && !find_callee(s, value->func->name)) return true;
-    for (size_t k = 0; list != NULL && k < list->n_func; k++) {
-      if (!find_callee(s, list->func[k]->name)) return true;
-    }
+    if (is_function) TRY(find_callee(s, value->func->name));
+    for (size_t k = 0; list != NULL && k < list->n_func; k++) TRY(find_callee(s, list->func[k]->name));
   }
-  return !calls && graph_look_up_op(s->functions, node->op, &op, &s->ignored) && op->def->is_stateful;
+  if (calls) return true;
+  const Op *op;
+  Status unknown; /* fails when it runs */
+  status_init(&unknown);
+  if (graph_look_up_op(s->functions, node->op, &op, &unknown)) *has_state = op->def->is_stateful;
+  else if (unknown.code == CODE_RESOURCE_EXHAUSTED) return status_oom(s->status, "gradients");
+  return true;
 }
 
-bool gradient_is_stateful_call(const GradientLibrary *library, const NodeDef *node) {
-  if (library->functions == NULL) return false;
-  StateSearch s = {.functions = library->functions};
-  status_init(&s.ignored);
-  bool has_state = !find_callee(&s, callee_of(node).name);
-  for (int64_t i = 0; !has_state && i < s.seen.num_entries; i++) {
+bool gradient_is_stateful_call(const GradientLibrary *library, const NodeDef *node, bool *stateful,
+                               Status *status) {
+  *stateful = false;
+  if (library->functions == NULL) return true;
+  StateSearch s = {.functions = library->functions, .status = status};
+  bool ok = find_callee(&s, callee_of(node).name);
+  for (int64_t i = 0; ok && !*stateful && i < s.seen.num_entries; i++) {
     const FunctionDef *function = s.seen.entries[i].value;
-    for (size_t k = 0; !has_state && k < function->n_node_def; k++)
-      has_state = node_has_state(&s, function->node_def[k]);
+    for (size_t k = 0; ok && !*stateful && k < function->n_node_def; k++)
+      ok = find_state(&s, function->node_def[k], stateful);
   }
   string_map_free(&s.seen);
-  return has_state;
+  return ok;
 }
 
 /* The gradient of a gradient: that of the function which computes it. */
@@ -209,8 +213,9 @@ static bool find_gradient(GradientLibrary *library, const GradientQuery *query, 
   }
   const FunctionDef *called =
       library->functions == NULL ? NULL : graph_find_function(library->functions, callee.name);
-  if (called != NULL && query->keeps && gradient_is_stateful_call(library, node))
-    return branch_gradient(library, query, entry, status);
+  bool stateful = false;
+  if (called != NULL && query->keeps) TRY(gradient_is_stateful_call(library, node, &stateful, status));
+  if (stateful) return branch_gradient(library, query, entry, status);
   if (called != NULL) {
     FunctionDef *gradient;
     const bool *no_flow;

@@ -5,6 +5,8 @@
 #include "gradient/function_gradient.h"
 #include "gradient/graph_gradients.h"
 #include "runtime/function_fixture.h"
+#include "runtime/functional_library.h"
+#include "shortage.h"
 
 enum { MAX_VALUES = 16 };
 
@@ -13,7 +15,7 @@ typedef struct Case {
   const char *name, *inputs;
 } Case;
 
-static const char kLibrary[] =
+const char kFunctionalLibrary[] =
     /* x^n by a loop that counts down */
     "More(n:int32, p:double, x:double) -> (go:bool) {\n"
     "  zero = Const[dtype=int32, value=0]()\n"
@@ -368,7 +370,7 @@ static void check_case(const Case *c) {
   Arena *arena = arena_new();
   Values args = {0};
   FunctionDef *gradient;
-  if (functions_begin(&f, kLibrary) &&
+  if (functions_begin(&f, kFunctionalLibrary) &&
       CHECK_OK(tensors_parse(c->inputs, args.tensors, MAX_VALUES, &args.count, &f.status), &f.status)) {
     int64_t function = instantiate(&f, c->name, NULL, 0);
     if (define_gradient(&f, c->name, "First", arena)) check_gradients(&f, function, instantiate(&f, "First", NULL, 0), &args, 1e-8);
@@ -393,7 +395,7 @@ TEST(gradients_of_gradients_as_nodes) {
   Functions f;
   Arena *arena = arena_new();
   Values args = {0};
-  if (functions_begin(&f, kLibrary) && CHECK_OK(tensors_parse("double[] 1.3; double[] 0.6", args.tensors, MAX_VALUES, &args.count, &f.status), &f.status)) {
+  if (functions_begin(&f, kFunctionalLibrary) && CHECK_OK(tensors_parse("double[] 1.3; double[] 0.6", args.tensors, MAX_VALUES, &args.count, &f.status), &f.status)) {
     int64_t function = instantiate(&f, "Slope", NULL, 0);
     /* 2 x w * x^2 */
     CHECK_NEAR(value_at(&f, function, &args, -1, 0), 2 * 0.6 * 1.3 * 1.3 * 1.3, 1e-12);
@@ -416,7 +418,7 @@ static void check_same(const char *one, const char *other, const char *inputs) {
   Arena *arena = arena_new();
   Values args = {0}, results[2] = {{.count = 0}};
   CHECK_CONTEXT("%s and %s", one, other);
-  bool ok = functions_begin(&f, kLibrary) && CHECK_OK(tensors_parse(inputs, args.tensors, MAX_VALUES, &args.count, &f.status), &f.status);
+  bool ok = functions_begin(&f, kFunctionalLibrary) && CHECK_OK(tensors_parse(inputs, args.tensors, MAX_VALUES, &args.count, &f.status), &f.status);
   if (ok) {
     CHECK_NEAR(value_at(&f, instantiate(&f, one, NULL, 0), &args, -1, 0), value_at(&f, instantiate(&f, other, NULL, 0), &args, -1, 0), 1e-14);
     int num_args = args.count;
@@ -444,7 +446,7 @@ TEST(gradients_of_long_loops) {
   Functions f;
   Arena *arena = arena_new();
   Values args = {0}, dxs;
-  if (functions_begin(&f, kLibrary) && define_gradient(&f, "Power", "First", arena)) {
+  if (functions_begin(&f, kFunctionalLibrary) && define_gradient(&f, "Power", "First", arena)) {
     int64_t first = instantiate(&f, "First", NULL, 0);
     if (CHECK_OK(tensors_parse("int32[] 20000; double[] 1.0001", args.tensors, MAX_VALUES, &args.count, &f.status), &f.status) &&
         add_one(&f, &args) && run(&f, first, &args, &dxs, 2)) {
@@ -459,4 +461,48 @@ TEST(gradients_of_long_loops) {
 
 TEST(gradients_of_branches_and_loops) {
   for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) check_case(&kCases[i]);
+}
+
+/* A gradient runs for the first time: later runs find the memory of the first in the pool. */
+static bool run_first_time(const Case *c, Shortage *shortage, Values *dxs) {
+  Functions f;
+  Arena *arena = arena_new();
+  Values args = {0};
+  bool ready = functions_begin(&f, kFunctionalLibrary) &&
+               CHECK_OK(tensors_parse(c->inputs, args.tensors, MAX_VALUES, &args.count, &f.status), &f.status);
+  *dxs = (Values){.count = args.count};
+  ready = ready && add_one(&f, &args) && define_gradient(&f, c->name, "First", arena);
+  int64_t gradient = ready ? instantiate(&f, "First", NULL, 0) : -1;
+  const Tensor *pointers[MAX_VALUES];
+  for (int i = 0; i < args.count; i++) pointers[i] = &args.tensors[i];
+  shortage_begin(shortage);
+  bool ok = ready && function_runtime_run(f.runtime, gradient, NULL, pointers, args.count, dxs->tensors, dxs->count, &f.status);
+  shortage_end(shortage, ok, f.status.code);
+  for (int i = 0; !ok && i < dxs->count; i++) CHECK(tensor_is_empty(&dxs->tensors[i]));
+  clear_values(&args);
+  if (!ok) clear_values(dxs);
+  functions_end(&f);
+  arena_free(arena);
+  return ok;
+}
+
+static void run_short_of_memory(const Case *c) {
+  Shortage shortage = {.what = c->name, .most = 150};
+  double answers[MAX_VALUES] = {0};
+  do {
+    Values dxs;
+    bool ok = run_first_time(c, &shortage, &dxs);
+    for (int i = 0; ok && i < dxs.count; i++) {
+      if (dxs.tensors[i].dtype != DT_DOUBLE) continue;
+      if (!shortage_is_on(&shortage)) answers[i] = tensor_f64(&dxs.tensors[i])[0];
+      CHECK_NEAR(tensor_f64(&dxs.tensors[i])[0], answers[i], 0);
+    }
+    if (ok) clear_values(&dxs);
+  } while (shortage_next(&shortage));
+}
+
+TEST(gradients_run_short_of_memory_or_say_so) {
+  static const Case kShort[] = {{"Power", "int32[] 3; double[] 1.3"},
+                                {"Accumulated", "double[] 0.7; double[] -0.4; double[] 1.1; double[] 0.2; double[] 0.6"}};
+  for (size_t i = 0; i < sizeof kShort / sizeof kShort[0]; i++) run_short_of_memory(&kShort[i]);
 }
