@@ -50,12 +50,11 @@ static bool update_edge(Graph *graph, NodeOutput from, Node *to, int index, Stat
   TRY(check_shapes(input_shape(to, index), graph_output_shape(from), status));
   const Edge *edge = node_input_edge(to, index);
   NodeOutput old = edge ? (NodeOutput){edge->src, edge->src_output} : (NodeOutput){NULL, 0};
+  char *old_text = edge ? to->def->input[index] : NULL;
   TRY(graph_update_edge(graph, from.node, from.index, to, index, status));
-  if (graph_update_shapes(graph, to, NULL, status)) return true;
-  Status ignored; /* the first error is the one to tell of */
-  status_init(&ignored);
-  reported(graph_update_edge(graph, old.node, old.index, to, index, &ignored));
-  return false;
+  bool ok = graph_update_shapes(graph, to, NULL, status);
+  if (!ok) graph_restore_edge(graph, old, old_text, to, index);
+  return ok;
 }
 
 void TF_UpdateEdge(TF_Graph *graph, TF_Output new_src, TF_Input dst, TF_Status *status) {

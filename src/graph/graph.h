@@ -164,6 +164,9 @@ MUST_CHECK bool graph_fixup_source_and_sink_edges(Graph *graph, bool *changed, S
 /* Redirects data input `dst_input` of `dst`. OUT_OF_RANGE and INVALID_ARGUMENT as TensorFlow's UpdateEdge. */
 MUST_CHECK bool graph_update_edge(Graph *graph, Node *new_src, int new_output, Node *dst, int dst_input,
                                   Status *status);
+/* Takes back the graph_update_edge that came last: the input reads `old` again, and the NodeDef says so in the words that it had.
+ * Needs no memory. */
+void graph_restore_edge(Graph *graph, NodeOutput old, char *old_text, Node *dst, int dst_input);
 /* Removes the node and its edges. Not for source and sink. */
 void graph_remove_node(Graph *graph, Node *node);
 /* Removes all nodes; versions, functions and the counting of ids stay. */

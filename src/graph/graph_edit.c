@@ -373,6 +373,19 @@ void graph_remove_edge(Graph *graph, Edge *edge) {
   graph_forget_values(graph);
 }
 
+/* Both sources have room for the edge, which gets a new id. */
+static void redirect(Graph *graph, Edge *edge, NodeOutput from) {
+  Node *dst = edge->dst;
+  int dst_input = edge->dst_input;
+  remove_out_edge(edge);
+  graph_unfix_node(graph, edge->src);
+  graph_retire_edge(graph, edge);
+  *edge = (Edge){.src = from.node, .src_output = from.index, .dst = dst, .dst_input = dst_input};
+  graph_connect(graph, edge);
+  graph->mutations++;
+  graph_forget_values(graph);
+}
+
 bool graph_update_edge(Graph *graph, Node *new_src, int new_output, Node *dst, int dst_input,
                        Status *status) {
   TRY(graph_check_output_tensor(graph, new_src, new_output, status));
@@ -380,7 +393,7 @@ bool graph_update_edge(Graph *graph, Node *new_src, int new_output, Node *dst, i
   Edge *edge = dst->inputs[dst_input];
   if (!edge) return status_invalid(status, "Couldn't find edge to {{node %s}}", dst->name);
   TRY(graph_check_edge_types(new_src, new_output, dst, dst_input, status));
-  TRY(graph_reserve_edge_ids(graph, 1, status));
+  TRY(graph_reserve_edge_ids(graph, 2, status)); /* the second is for taking the change back */
   GraphMark mark = graph_mark(graph);
   EdgeArrays saved = save_arrays(new_src, dst);
   char *text;
@@ -388,14 +401,13 @@ bool graph_update_edge(Graph *graph, Node *new_src, int new_output, Node *dst, i
             graph_input_text(graph, new_src, new_output, true, &text, status) &&
             write_data_input(graph, dst, dst_input, text, status);
   if (!ok) return restore_arrays(graph, mark, new_src, dst, &saved);
-  remove_out_edge(edge);
-  graph_unfix_node(graph, edge->src);
-  graph_retire_edge(graph, edge);
-  *edge = (Edge){.src = new_src, .src_output = new_output, .dst = dst, .dst_input = dst_input};
-  graph_connect(graph, edge); /* under a new id */
-  graph->mutations++;
-  graph_forget_values(graph);
+  redirect(graph, edge, (NodeOutput){new_src, new_output});
   return true;
+}
+
+void graph_restore_edge(Graph *graph, NodeOutput old, char *old_text, Node *dst, int dst_input) {
+  redirect(graph, dst->inputs[dst_input], old);
+  dst->def->input[dst_input] = old_text;
 }
 
 void graph_remove_node(Graph *graph, Node *node) {
