@@ -186,30 +186,36 @@ void TF_ImportGraphDefResultsMissingUnusedInputMappings(TF_ImportGraphDefResults
   *src_indexes = results->missing_indexes;
 }
 
-static bool fill_results(TF_ImportGraphDefResults *results, const TF_ImportGraphDefOptions *opts,
-                         const ImportResults *from, Status *status) {
+/* Room for everything that results can hold: once the graph has the nodes, nothing may fail any more. Returns where the names of
+ * missing inputs go; NULL when out of memory. */
+static char *reserve_results(TF_ImportGraphDefResults *results, const TF_ImportGraphDefOptions *opts) {
+  int64_t num_map = opts ? opts->num_map : 0, bytes = 0;
+  for (int64_t i = 0; i < num_map; i++) bytes += (int64_t)strlen(opts->map_keys[i]) + 1;
   results->num_outputs = opts ? opts->num_return_outputs : 0;
   results->num_operations = opts ? opts->num_return_nodes : 0;
-  results->num_missing = from->num_missing_unused_input_map_keys;
   results->outputs = arena_calloc(results->arena, results->num_outputs, sizeof(TF_Output));
   results->operations = arena_calloc(results->arena, results->num_operations, sizeof(TF_Operation *));
-  results->missing_names = arena_calloc(results->arena, results->num_missing, sizeof(char *));
-  results->missing_indexes = arena_calloc(results->arena, results->num_missing, sizeof(int));
-  if (!results->outputs || !results->operations || !results->missing_names || !results->missing_indexes) {
-    return status_oom(status, "import results");
-  }
+  results->missing_names = arena_calloc(results->arena, num_map, sizeof(char *));
+  results->missing_indexes = arena_calloc(results->arena, num_map, sizeof(int));
+  char *names = arena_alloc(results->arena, bytes);
+  bool ok = results->outputs && results->operations && results->missing_names && results->missing_indexes;
+  return ok ? names : NULL;
+}
+
+static void fill_results(TF_ImportGraphDefResults *results, char *names, const ImportResults *from) {
+  results->num_missing = from->num_missing_unused_input_map_keys;
   for (int i = 0; i < results->num_outputs; i++)
     results->outputs[i] = from_node_output(from->return_outputs[i]);
   for (int i = 0; i < results->num_operations; i++)
     results->operations[i] = node_operation(from->return_nodes[i]);
   for (int i = 0; i < results->num_missing; i++) {
-    const char *key = from->missing_unused_input_map_keys[i];
     Str name;
-    if (!node_parse_input(key, &name, &results->missing_indexes[i])) continue;
-    results->missing_names[i] = arena_strndup(results->arena, name.data, name.length);
-    if (!results->missing_names[i]) return status_oom(status, "import results");
+    if (!node_parse_input(from->missing_unused_input_map_keys[i], &name, &results->missing_indexes[i])) continue;
+    memcpy(names, name.data, name.length);
+    names[name.length] = '\0';
+    results->missing_names[i] = names;
+    names += name.length + 1;
   }
-  return true;
 }
 
 static bool import_graph(TF_Graph *graph, const TF_Buffer *graph_def, const TF_ImportGraphDefOptions *opts,
@@ -235,13 +241,16 @@ static bool import_graph(TF_Graph *graph, const TF_Buffer *graph_def, const TF_I
     };
   }
   ImportResults imported = {0};
+  char *names = reserve_results(results, opts);
+  if (!names) return status_oom(status, "import results");
   if (!graph_import_bytes(graph->graph, graph_def->data, graph_def->length, &options, results->arena,
                           &imported, status)) {
     if (!text_starts_with(status->message, "Cannot parse ")) return false;
     const char *reason = arena_strdup(results->arena, status->message); /* what TensorFlow does not tell */
     return status_invalid(status, "Invalid GraphDef: %s", reason ? reason : "");
   }
-  return fill_results(results, opts, &imported, status);
+  fill_results(results, names, &imported);
+  return true;
 }
 
 TF_ImportGraphDefResults *TF_GraphImportGraphDefWithResults(TF_Graph *graph, const TF_Buffer *graph_def,

@@ -260,6 +260,65 @@ TEST(a_shape_function_asks_and_combines) {
   end(&f);
 }
 
+/* Handles that are not there: who made them had no memory. Handles that hold nothing are unknown. */
+static void use_no_handles(TF_ShapeInferenceContext *ctx, TF_Status *status) {
+  TF_ShapeHandle *empty = TF_NewShapeHandle(), *a = TF_NewShapeHandle();
+  TF_DimensionHandle *nothing = TF_NewDimensionHandle(), *d = TF_NewDimensionHandle();
+  CHECK_INT_EQ(TF_DimensionHandleValueKnown(NULL), 0);
+  CHECK_INT_EQ(TF_DimensionHandleValueKnown(nothing), 0);
+  CHECK_INT_EQ(TF_DimensionHandleValue(NULL), -1);
+  CHECK_INT_EQ(TF_DimensionHandleValue(nothing), -1);
+  CHECK_INT_EQ(TF_ShapeHandleSame(NULL, empty) + TF_ShapeHandleSame(empty, NULL) + TF_ShapeHandleSame(empty, empty), 0);
+  CHECK_INT_EQ(TF_DimensionHandleSame(NULL, d) + TF_DimensionHandleSame(d, NULL) + TF_DimensionHandleSame(nothing, nothing), 0);
+  CHECK_INT_EQ(TF_ShapeInferenceContextRank(ctx, NULL), -1);
+  CHECK_INT_EQ(TF_ShapeInferenceContextRankKnown(ctx, NULL), 0);
+  CHECK_INT_EQ(TF_ShapeInferenceContextRankKnown(ctx, empty), 0);
+  TF_ShapeInferenceContextDim(ctx, NULL, 0, d);
+  TF_ShapeInferenceContextDim(ctx, empty, 0, NULL);
+  CHECK_INT_EQ(TF_DimensionHandleValueKnown(d), 0);
+
+  TF_ShapeInferenceContextGetInput(ctx, 0, NULL, status);
+  CHECK_TF_ERROR(status, TF_RESOURCE_EXHAUSTED, "");
+  TF_ShapeInferenceContextWithRank(ctx, NULL, 2, a, status);
+  CHECK_TF_ERROR(status, TF_RESOURCE_EXHAUSTED, "");
+  TF_ShapeInferenceContextNumElements(ctx, NULL, d, status);
+  CHECK_TF_ERROR(status, TF_RESOURCE_EXHAUSTED, "");
+  TF_ShapeInferenceContextGetInput(ctx, 0, a, status);
+  TF_ShapeInferenceContextNumElements(ctx, a, NULL, status);
+  CHECK_TF_ERROR(status, TF_RESOURCE_EXHAUSTED, "");
+  TF_ShapeInferenceContextMakeShape(ctx, (TF_DimensionHandle *[]){NULL}, 1, a, status);
+  CHECK_TF_ERROR(status, TF_RESOURCE_EXHAUSTED, "");
+  TF_ShapeInferenceContextMakeShape(ctx, &nothing, -1, a, status);
+  CHECK_TF_ERROR(status, TF_INVALID_ARGUMENT, "The number of dimensions must be between 0 and");
+  TF_ShapeInferenceContextMakeShape(ctx, &nothing, 1000, a, status);
+  CHECK_TF_ERROR(status, TF_INVALID_ARGUMENT, "The number of dimensions must be between 0 and");
+  TF_ShapeInferenceContextMakeUnknownShape(ctx, -2, a, status);
+  CHECK_TF_ERROR(status, TF_INVALID_ARGUMENT, "Rank must be between -1 and");
+  TF_ShapeInferenceContextMakeUnknownShape(ctx, 1000, a, status);
+  CHECK_TF_ERROR(status, TF_INVALID_ARGUMENT, "Rank must be between -1 and");
+  TF_ShapeInferenceContextSetOutput(ctx, -1, a, status);
+  CHECK_TF_ERROR(status, TF_INVALID_ARGUMENT, "output index out of range");
+  TF_ShapeInferenceContextSetOutput(ctx, 0, NULL, status);
+  CHECK_TF_ERROR(status, TF_RESOURCE_EXHAUSTED, "");
+  TF_ShapeInferenceContextMakeShape(ctx, &nothing, 1, a, status); /* [?] */
+  CHECK_TF_OK(status);
+  TF_ShapeInferenceContextSetOutput(ctx, 0, a, status);
+  TF_DeleteShapeHandle(empty);
+  TF_DeleteShapeHandle(a);
+  TF_DeleteDimensionHandle(nothing);
+  TF_DeleteDimensionHandle(d);
+}
+
+TEST(shape_functions_are_told_of_handles_that_are_not_there) {
+  Fixture f;
+  REQUIRE(begin_shapes(&f, use_no_handles));
+  TF_Output a = placeholder_of(&f, "a", TF_FLOAT, 2, (int64_t[]){2, 3});
+  TF_Output y = shaped(&f, a, a, ints(&f, "s", 1, (int32_t[]){1}));
+  CHECK_TF_OK(f.status);
+  check_shape(&f, y, 1, (int64_t[]){-1});
+  end(&f);
+}
+
 static void fail_to_infer(TF_ShapeInferenceContext *ctx, TF_Status *status) {
   (void)ctx;
   TF_SetStatus(status, TF_INVALID_ARGUMENT, "these shapes are wrong");
