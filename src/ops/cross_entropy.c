@@ -194,6 +194,7 @@ static bool dense_shape(InferenceContext *c, Status *status) {
   status_init(&differs);
   /* Matrices that are equal; what is no matrix or differs may broadcast. */
   bool equal = shape_with_rank(c, shape_input(c, 0), 2, &both, &differs) && shape_merge(c, both, shape_input(c, 1), &both, &differs);
+  if (differs.code == CODE_RESOURCE_EXHAUSTED) return status_oom(status, "shape inference");
   if (!equal) {
     TRY(shape_broadcast(c, shape_input(c, 0), shape_input(c, 1), &both, status));
     if (!shape_rank_known(both)) return status_invalid(status, "Shape must be broadcasted with rank 2, but is rank is unknown.");

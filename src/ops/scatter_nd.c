@@ -204,37 +204,53 @@ static bool parts_differ(const int at[4], const char *what, ShapeHandle a, Shape
   return false;
 }
 
-/* Whether the number of elements is known to be in a range. */
-static bool has_size(InferenceContext *c, ShapeHandle shape, int64_t low, int64_t high) {
-  if (!shape_rank_known(shape)) return false;
-  DimHandle size = shape_num_elements_of(c, shape);
-  return dim_known(size) && dim_value(size) >= low && dim_value(size) <= high;
+/* The number of elements, or -1 when it is not known. */
+static bool count_elements(InferenceContext *c, ShapeHandle shape, int64_t *count, Status *status) {
+  DimHandle size;
+  *count = -1;
+  if (!shape_rank_known(shape)) return true;
+  TRY(dim_ok(shape_num_elements_of(c, shape), &size, status));
+  if (dim_known(size)) *count = dim_value(size);
+  return true;
+}
+
+static bool parts_agree(InferenceContext *c, ShapeHandle a, ShapeHandle b, bool *agree, Status *status) {
+  ShapeHandle merged;
+  Status merge;
+  status_init(&merge);
+  *agree = shape_merge(c, a, b, &merged, &merge);
+  return *agree || merge.code != CODE_RESOURCE_EXHAUSTED || status_oom(status, "shape inference");
 }
 
 /* What is written to must have the slices that the updates are. */
 static bool scatter_shapes(InferenceContext *c, ShapeHandle indices, ShapeHandle updates, ShapeHandle out,
                            Status *status) {
-  if (has_size(c, out, 0, 0) && (has_size(c, indices, 1, INT64_MAX) || has_size(c, updates, 1, INT64_MAX))) {
+  int64_t room, wanted, given;
+  TRY(count_elements(c, out, &room, status));
+  TRY(count_elements(c, indices, &wanted, status));
+  TRY(count_elements(c, updates, &given, status));
+  if (room == 0 && (wanted > 0 || given > 0)) {
     return status_invalid(status, "Indices and updates specified for empty input");
   }
   TRY(shape_with_rank_at_least(c, indices, 1, &indices, status));
   if (!shape_rank_known(indices) || !shape_rank_known(updates) || shape_rank(updates) == 0) return true;
   DimHandle depth = shape_dim_of(c, indices, -1);
   if (!dim_known(depth)) return true;
-  Status merge;
-  ShapeHandle a, b, merged;
+  bool agree;
+  ShapeHandle a, b;
   int outer = shape_rank(indices) - 1, rank = shape_rank(updates);
   TRY(shape_subshape(c, indices, 0, -1, 1, &a, status));
   TRY(shape_subshape(c, updates, 0, outer, 1, &b, status));
-  status_init(&merge);
-  if (!shape_merge(c, a, b, &merged, &merge)) {
+  TRY(parts_agree(c, a, b, &agree, status));
+  if (!agree) {
     return parts_differ((int[]){0, outer, 0, outer}, "indices", indices, a, updates, b, status);
   }
   if (!shape_rank_known(out)) return true;
   int64_t begin = dim_value(depth) < shape_rank(out) ? dim_value(depth) : shape_rank(out);
   TRY(shape_subshape(c, out, begin, INT64_MAX, 1, &a, status));
   TRY(shape_subshape(c, updates, outer, INT64_MAX, 1, &b, status));
-  if (!shape_merge(c, a, b, &merged, &merge)) {
+  TRY(parts_agree(c, a, b, &agree, status));
+  if (!agree) {
     return parts_differ((int[]){(int)dim_value(depth), shape_rank(out), outer, rank}, "input", out, a,
                         updates, b, status);
   }
