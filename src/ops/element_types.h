@@ -16,6 +16,8 @@
  *   LOAD(x)    an element as C        STORE(x)   a C as element
  *   FLOATING   1 or 0                 IS_NAN(x)  of a C; false for integers
  *   COMPLEX    1 or 0; complex types are FLOATING too, and have no order
+ *   UNSIGNED   1 or 0
+ *   SIDE_TYPE  1 for u8 i8 i16 u16 u32 u64, which many ops are not computed for
  *   EACH_INDEX_ALONE  before a loop whose iterations touch their own index only
  */
 #ifndef TFCORE_OPS_ELEMENT_TYPES_H_
@@ -51,8 +53,8 @@
 #define LOOP_COMPACT
 #endif
 
-/* A kernel made by a template. An op may do without it for some of the types that its neighbours take. */
-#define TEMPLATE_KERNEL __attribute__((unused)) static bool
+/* A kernel made by a template. The compiler refuses one that no op has: what a type is not computed with, its template leaves out. */
+#define TEMPLATE_KERNEL static bool
 
 /* Lists of kernels, for the types that TYPES_... name. They stand in `.kernels = {...}` one after the other: FLOAT_KERNELS(f),
  * {DT_BOOL, f} is one function for three types, TYPED_FLOAT_KERNELS(f) is f_f32 and f_f64, which a template made. */
