@@ -60,21 +60,55 @@ static const SharingCase kCases[] = {
     {"Transpose[T=float]", "float[2,2] 1 2 3 4; int32[2] 1 0", -1},
 };
 
-TEST(ops_that_move_no_element_share_the_memory_of_their_input) {
-  for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
-    CHECK_CONTEXT("%s of %s", kCases[i].op, kCases[i].inputs);
-    Status status;
-    status_init(&status);
-    OpRun run;
-    if (!CHECK_OK(op_run_begin(&run, kCases[i].op, &status), status)) continue;
-    if (CHECK_OK(op_run_inputs(&run, kCases[i].inputs, &status), status) && CHECK_OK(op_run_compute(&run, &status), status)) {
-      int shared = -1;
-      for (int k = 0; k < run.num_inputs; k++) {
-        if (run.outputs[0].buffer == run.inputs[k].buffer) shared = k;
-      }
-      CHECK_INT_EQ(shared, kCases[i].shared);
+/* Where nobody needs the inputs afterwards, the output is computed in the memory of one of the same type and shape. */
+static const SharingCase kInPlace[] = {
+    {"AddN[N=2, T=float]", "float[2] 1 2; float[2] 3 4", 0},
+    {"BiasAdd[T=float]", "float[2,2] 1 2 3 4; float[2] 1 2", 0},
+    {"ClipByValue[T=float]", "float[2] 1 2; float[] 0; float[] 1", 0},
+    {"Elu[T=float]", "float[2] -1 2", 0},
+    {"EluGrad[T=float]", "float[2] -1 2; float[2] -1 2", 0},
+    {"LogSoftmax[T=float]", "float[2,2] 1 2 3 4", 0},
+    {"MatrixBandPart[T=float]", "float[2,2] 1 2 3 4; int64[] 0; int64[] 0", 0},
+    {"MatrixSetDiag[T=float]", "float[2,2] 1 2 3 4; float[2] 5 6", 0},
+    {"Mul[T=float]", "float[2] 1 2; float[2] 3 4", 0},
+    {"Mul[T=float]", "float[2] 1 2; float[] 3", 0},
+    {"Mul[T=float]", "float[] 3; float[2] 1 2", 1},
+    {"Neg[T=float]", "float[2] 1 2", 0},
+    {"OnesLike[T=float]", "float[2] 1 2", 0},
+    {"Relu[T=float]", "float[2] -1 2", 0},
+    {"Softmax[T=float]", "float[2,2] 1 2 3 4", 0},
+    {"TanhGrad[T=float]", "float[2] 1 2; float[2] 3 4", 0},
+    {"TensorScatterUpdate[T=float, Tindices=int32]", "float[2] 1 2; int32[1,1] 0; float[1] 3", 0},
+    {"ZerosLike[T=float]", "float[2] 1 2", 0},
+    {"Less[T=float]", "float[2] 1 2; float[2] 3 4", -1},
+    {"Mul[T=float]", "float[2,1] 1 2; float[2] 3 4", -1},
+};
+
+static void check_case(const SharingCase *c, bool last_use) {
+  CHECK_CONTEXT("%s of %s", c->op, c->inputs);
+  Status status;
+  status_init(&status);
+  OpRun run;
+  REQUIRE_OK(op_run_begin(&run, c->op, &status), status);
+  run.last_use = last_use;
+  if (CHECK_OK(op_run_inputs(&run, c->inputs, &status), status) && CHECK_OK(op_run_compute(&run, &status), status)) {
+    int shared = -1;
+    for (int k = 0; k < run.num_inputs; k++) {
+      if (run.outputs[0].buffer == run.inputs[k].buffer) shared = k;
     }
-    op_run_end(&run);
+    CHECK_INT_EQ(shared, c->shared);
   }
+  op_run_end(&run);
   CHECK_CONTEXT("%s", "");
+}
+
+TEST(ops_that_move_no_element_share_the_memory_of_their_input) {
+  for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) check_case(&kCases[i], false);
+}
+
+TEST(ops_compute_in_the_memory_of_an_input_that_nobody_needs) {
+  for (size_t i = 0; i < sizeof kInPlace / sizeof *kInPlace; i++) {
+    check_case(&kInPlace[i], true);
+    check_case(&(SharingCase){kInPlace[i].op, kInPlace[i].inputs, -1}, false);
+  }
 }

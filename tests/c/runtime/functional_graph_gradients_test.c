@@ -2,6 +2,7 @@
 #include "gradient/graph_gradients.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "runtime/session_fixture.h"
 
@@ -209,6 +210,26 @@ TEST(shapes_that_a_loop_names_grow_with_its_outputs) {
     CHECK_INT_EQ(count, named ? loop->num_outputs : 0);
     for (int64_t i = 0; i < count; i++) CHECK_INT_EQ(shapes->list->shape[i]->unknown_rank, i >= 3);
     CHECK_NEAR(fetch(&f, dx), 0.125, 1e-6);
+  }
+  end(&f);
+}
+
+/* What keeps values for gradients has a name with _forward, and what is made of it is named after what was there before. */
+TEST(names_of_bodies_do_not_grow_with_every_gradient) {
+  Fixture f;
+  REQUIRE(begin_with_library(&f));
+  NodeOutput x = scalar(f.graph, "x", 1.5f), v = variable(&f, "v", 0.5f), dx;
+  NodeOutput y = {scale_loop(f.graph, "loop", "Scale", whole(f.graph, "n", 3), x, v), 1};
+  for (int i = 0; i < 3; i++) {
+    REQUIRE_OK(graph_add_gradients(f.graph, &y, 1, &v, 1, NULL, NULL, &dx, &f.status), &f.status);
+    y = dx;
+  }
+  CHECK_NEAR(fetch(&f, y), 6 * 1.5, 1e-5); /* the third derivative of x v^3 */
+  for (int64_t i = 0; i < graph_num_functions(f.graph); i++) {
+    const char *name = graph_function(f.graph, i)->signature->name, *first = strstr(name, "_forward");
+    CHECK_CONTEXT("%s", name);
+    CHECK(first == NULL || strstr(first + 1, "_forward") == NULL);
+    CHECK(first == NULL || strstr(first, "_grad") == NULL);
   }
   end(&f);
 }
