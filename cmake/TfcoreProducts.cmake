@@ -40,7 +40,7 @@ elseif(c_api IN_LIST TFCORE_MODULES)
     string(APPEND runtime_methods ,PThread)
   endif()
   # Exported are the functions marked TF_CAPI_EXPORT (EMSCRIPTEN_KEEPALIVE), malloc and free. The glue is plain JavaScript
-  # that names no file and no module of Node: the bindings load the wasm and start the workers, on every host (bindings/js/load.ts).
+  # that names no file and no module of Node: the bindings load the wasm and start the workers, on every host (bindings/js/engine/load.ts).
   set(flags
     -sMODULARIZE=1 -sEXPORT_ES6=1 -sEXPORT_NAME=createTfcore -sENVIRONMENT=web,worker -sUSE_ES6_IMPORT_META=0
     -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sINITIAL_MEMORY=16MB -sMEMORY_GROWTH_GEOMETRIC_CAP=33554432

@@ -1,8 +1,9 @@
-// Builds the package: the wasm variants, the op wrappers that are derived from them, and the JavaScript. `npm run build`.
+// Builds the package: the wasm variants, the sources that are generated (types of the exports, op wrappers), and the JavaScript. `npm run build`.
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import { HEADERS } from './generate-abi.mjs';
 import { isMain, must, root, runMain, say } from './process.mjs';
 import { setUp } from './setup.mjs';
 
@@ -83,6 +84,7 @@ async function unlessUnchanged(name, inputs, output, work) {
 export async function build(tools) {
   const shipped = path.join(root, 'npm/dist');
   mkdirSync(shipped, { recursive: true });
+  await unlessUnchanged('abi', ['tools/generate-abi.mjs', 'tools/c-headers.mjs', ...HEADERS], 'bindings/js/generated/abi.ts', () => must('node', ['tools/generate-abi.mjs']));
   const glue = [];
   for (const variant of VARIANTS) {
     const folder = await buildWasm(tools, variant, ['tfcore']);
@@ -91,7 +93,7 @@ export async function build(tools) {
     glue.push(path.relative(root, path.join(folder, `tfcore-${variant}.mjs`)));
   }
   await unlessUnchanged('ops', ['tools/generate-ops.mjs', ...glue, 'npm/dist/tfcore-simd.wasm'],
-    'bindings/js/generated', () => must('node', ['tools/generate-ops.mjs']));
+    'bindings/js/generated/graph-ops.ts', () => must('node', ['tools/generate-ops.mjs']));
   await unlessUnchanged('js', ['bindings/js', 'tools/bundle.mjs', ...glue, 'npm/dist/tfcore-simd.wasm', 'package-lock.json'], 'npm/dist/index.js', async () => {
     const started = Date.now();
     for (const name of readdirSync(shipped)) if (!name.endsWith('.wasm')) rmSync(path.join(shipped, name), { recursive: true });

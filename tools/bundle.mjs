@@ -48,7 +48,7 @@ function sharedGlue(variants) {
 const oneBuildInside = {
   name: 'one-build-inside',
   setup(builder) {
-    builder.onResolve({ filter: /\/builds\.js$/ }, () => ({ path: path.join(sources, 'builds-inline.ts') }));
+    builder.onResolve({ filter: /\/builds\.js$/ }, () => ({ path: path.join(sources, 'engine/builds-inline.ts') }));
   },
 };
 
@@ -79,5 +79,5 @@ await runMain(async () => {
   await bundle('testing.ts', 'testing.js', { external: ['./index.js'] });
   await bundle('cli/main.ts', 'cli.js', { platform: 'node' });
   /* For the examples, which read TensorFlow's recorded answers; it is not shipped. */
-  await bundle('protobuf.ts', '../../build/js/protobuf.js');
+  await bundle('messages/protobuf.ts', '../../build/js/protobuf.js');
 });

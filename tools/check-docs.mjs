@@ -9,7 +9,7 @@ const SKIPPED = new Set(['node_modules', 'build', 'dist', 'corpus', 'findings', 
 const SOURCES = /^(src|include|bindings|tests\/c|tests\/js|tests\/package|tools|cmake|bench|examples|web)\//;
 
 /** Files that the build writes. */
-const GENERATED = ['op_table.inc', 'bindings/js/generated/graph-ops.ts', 'bench_gemm.mjs'];
+const GENERATED = ['op_table.inc', 'bindings/js/generated/abi.ts', 'bindings/js/generated/graph-ops.ts', 'bench_gemm.mjs'];
 /** Names that stand for any file of a kind, or are other people's. */
 const EXAMPLES = ['foo.inc', 'program.c', 'strings.c', 'math.h', 'ctstring.h', 'next.config.mjs'];
 

@@ -1,16 +1,11 @@
 // `node tools/check-exports.mjs <libtensorflow.so.2> <folder of headers>...`: the shared library shows exactly the functions that the public
 // headers declare, no more and no less. ctest runs it.
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
+import { headersOf, readHeaders } from './c-headers.mjs';
 import { must, runMain } from './process.mjs';
 
 await runMain(async () => {
   const [library, ...folders] = process.argv.slice(2);
-  const headers = folders.flatMap((folder) => readdirSync(folder).map((name) => path.join(folder, name)));
-  const declared = headers.flatMap((header) => {
-    const text = readFileSync(header, 'utf8');
-    return [...text.matchAll(/^TF_CAPI_EXPORT\b[^;(]*?\b(\w+)\s*\(/gm)].map((match) => match[1]);
-  });
+  const declared = readHeaders(headersOf(folders)).functions.map(({ name }) => name);
   const symbols = await must('nm', ['-D', '--defined-only', library]);
   const exported = symbols.trim().split('\n').map((line) => line.split(' ').at(-1));
   const without = (list, other) => list.filter((name) => !other.includes(name));

@@ -4,13 +4,13 @@ import path from 'node:path';
 import { build } from 'esbuild';
 import { root } from './process.mjs';
 
-/** Written by hand in graph.ts, where more than the raw op is wanted. */
+/** Written by hand in graph-core.ts and graph.ts, where more than the raw op is wanted. */
 const BY_HAND = new Set(['Const', 'Placeholder', 'Variable']);
 
 /** The ops of the built engine, decoded by the bindings' own code. */
 async function readOps() {
   const decoder = path.join(root, 'build/generate-ops/op-def.mjs');
-  await build({ entryPoints: [path.join(root, 'bindings/js/op-def.ts')], outfile: decoder, bundle: true, format: 'esm', logLevel: 'error' });
+  await build({ entryPoints: [path.join(root, 'bindings/js/messages/op-def.ts')], outfile: decoder, bundle: true, format: 'esm', logLevel: 'error' });
   const { decodeOpList } = await import(decoder);
   const { default: create } = await import(path.join(root, 'build/wasm-simd/tfcore-simd.mjs'));
   const module = await create({ wasmBinary: readFileSync(path.join(root, 'npm/dist/tfcore-simd.wasm')) });
@@ -87,7 +87,7 @@ function method(op) {
   const extra = attrs.some(isFreeFloat) ? "{ dtype: 'float32', ...o }" : 'o';
   return `  /** ${signature} */
   ${camelCase(op.name)}(${[...parameters, `o: ${options}${required ? '' : ' = {}'}`].join(', ')}): ${result} {
-    return built(this, '${op.name}', [${inputs}], ${extra}, {${names ? ` ${names} ` : ''}})${take};
+    return built(this, '${op.name}', [${inputs}], ${extra}${names ? `, { ${names} }` : ''})${take};
   }
 `;
 }
@@ -100,15 +100,12 @@ const importUsed = (names, from) => {
   return used.length ? `import type { ${used.join(', ')} } from '${from}';\n` : '';
 };
 const text = `/** The ops of the registry as methods. Made by tools/generate-ops.mjs; not edited. */
-import type { AttrInput } from '../attr-value.js';
-${importUsed(['FuncInput', 'ShapeLike'], '../attr-value.js')}${importUsed(['DTypeName'], '../dtypes.js')}import type { OpOptions } from '../graph.js';
-import type { Operand } from '../op-inputs.js';
-import type { Operation, Output } from '../operation.js';
-import { builtOp as built } from '../op-options.js';
-${importUsed(['TensorLike'], '../tensor.js')}
-export abstract class GraphOps {
-  abstract op(type: string, inputs?: readonly (Operand | readonly Operand[])[], options?: OpOptions & { attrs?: Record<string, AttrInput> }): Operation;
-
+${importUsed(['FuncInput', 'ShapeLike'], '../messages/attr-value.js')}${importUsed(['DTypeName'], '../tensor/dtypes.js')}import { GraphCore, type OpOptions } from '../graph/graph-core.js';
+import type { Operand } from '../graph/op-inputs.js';
+import type { Operation, Output } from '../graph/operation.js';
+import { builtOp as built } from '../graph/op-options.js';
+${importUsed(['TensorLike'], '../tensor/tensor.js')}
+export abstract class GraphOps extends GraphCore {
 ${methods}}
 `;
 const folder = path.join(root, 'bindings/js/generated');

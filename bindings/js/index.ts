@@ -1,56 +1,59 @@
 /** tfcore-wasm: TensorFlow's graph core in WebAssembly. `const tf = await init()` is the way in. */
 export { init } from './init.js';
 export type { TF } from './tf.js';
-export * from './errors.js';
-export { detectFeatures } from './choose-build.js';
-export type { Variant } from './choose-build.js';
-export type { InitOptions } from './load.js';
-export type { AttrInput, AttrValue, FuncAttr, FuncInput, ShapeLike } from './attr-value.js';
-export type { Compatibility, Missing, UnknownAttr } from './compatibility.js';
-export type { Body, CallOptions, Traced } from './control-flow.js';
-export type { DType, DTypeName, DTypeNamed, DataTypes, TypedArray } from './dtypes.js';
-export { Files } from './files.js';
-export { FunctionBody } from './function-body.js';
-export type { BodyOptimizeOptions } from './function-body.js';
-export { FunctionDef } from './function-def.js';
-export type { CreateSpec, CreatedNode, DefineSpec, DefinedNode, FunctionAttrs } from './function-def.js';
-export { Graph } from './graph.js';
-export type { FunctionParts, GradientOptions, GraphVersions, OpOptions } from './graph.js';
-export type { ImportOptions, ImportResults } from './import-graph.js';
-export type { ArgDef, AttrDef, OpDef } from './op-def.js';
-export type { Operand } from './op-inputs.js';
-export { DimensionHandle, InferenceContext, ShapeHandle } from './inference-context.js';
-export type { DimInput, ShapeInput } from './inference-context.js';
-export { Operation, Output, Variable } from './operation.js';
-export type { Consumer, Input } from './operation.js';
-export type { KernelResult, OpSpec } from './register-op.js';
-export type { MemoryInfo } from './runtime.js';
-export { Session } from './session.js';
-export type { Feeds, Fetch, Fetched, RunOptions, SessionOptions } from './session.js';
-export type { StepOptions } from './step-queue.js';
-export { Tensor } from './tensor.js';
-export type { Complex, GuessedDType, NestedArray, Scalar, ScalarOf, TensorLike } from './tensor.js';
-export { VERSION as version } from './version.js';
+export * from './base/errors.js';
+export { detectFeatures } from './engine/choose-build.js';
+export type { Variant } from './engine/choose-build.js';
+export type { InitOptions } from './engine/load.js';
+export type { AttrInput, AttrValue, FuncAttr, FuncInput, ShapeLike } from './messages/attr-value.js';
+export type { Compatibility, Missing, UnknownAttr } from './models/compatibility.js';
+export type { Body, CallOptions, Traced } from './graph/control-flow.js';
+export type { DType, DTypeName, DTypeNamed, DataTypes, TypedArray } from './tensor/dtypes.js';
+export { Files } from './engine/files.js';
+export { FunctionBody } from './graph/function-body.js';
+export type { BodyOptimizeOptions } from './graph/function-body.js';
+export { FunctionDef } from './graph/function-def.js';
+export type { CreateSpec, CreatedNode, DefineSpec, DefinedNode, FunctionAttrs } from './graph/function-def.js';
+export { Graph } from './graph/graph.js';
+export type { GradientOptions } from './graph/gradients.js';
+export type { OpOptions } from './graph/graph-core.js';
+export type { FunctionParts } from './graph/graph-functions.js';
+export type { GraphVersions } from './graph/graph.js';
+export type { ImportOptions, ImportResults } from './graph/import-graph.js';
+export type { ArgDef, AttrDef, OpDef } from './messages/op-def.js';
+export type { Operand } from './graph/op-inputs.js';
+export { DimensionHandle, InferenceContext, ShapeHandle } from './ops/inference-context.js';
+export type { DimInput, ShapeInput } from './ops/inference-context.js';
+export { Operation, Output, Variable } from './graph/operation.js';
+export type { Consumer, Input } from './graph/operation.js';
+export type { KernelResult, OpSpec } from './ops/register-op.js';
+export type { MemoryInfo } from './engine/runtime.js';
+export { Session } from './session/session.js';
+export type { Feeds, Fetch, Fetched, RunOptions, SessionOptions } from './session/session.js';
+export type { StepOptions } from './engine/step-queue.js';
+export { Tensor } from './tensor/tensor.js';
+export type { Complex, GuessedDType, NestedArray, Scalar, ScalarOf, TensorLike } from './tensor/tensor.js';
+export { VERSION as version } from './base/version.js';
 
 /** @internal What `tfcore-wasm/testing`, a file of its own, shares with this one. */
-export { encodeAttrOf } from './attr-value.js';
+export { encodeAttrOf } from './messages/op-def.js';
 /** @internal */
-export { checkOptions, checkText, shown } from './arguments.js';
+export { checkOptions, checkText, shown } from './base/arguments.js';
 /** @internal */
-export type { Schema } from './arguments.js';
+export type { Schema } from './base/arguments.js';
 /** @internal */
-export { itemsPerElement, typedArrayOf } from './dtypes.js';
+export { itemsPerElement, typedArrayOf } from './tensor/dtypes.js';
 /** @internal */
-export { withHint } from './hints.js';
+export { withHint } from './graph/hints.js';
 /** @internal */
-export { checkInput, valueOf } from './operation.js';
+export { checkInput, valueOf } from './graph/operation.js';
 /** @internal */
-export { MessageWriter } from './protobuf.js';
+export { MessageWriter } from './messages/protobuf.js';
 /** @internal */
-export { feedEntries, feedTensor } from './session.js';
+export { feedEntries, feedTensor } from './session/session.js';
 /** @internal */
-export { sizeOf, tensor } from './tensor.js';
+export { sizeOf, tensor } from './tensor/tensor.js';
 /** @internal */
 export { runtimeOf } from './tf.js';
 /** @internal */
-export { uploadTensor } from './transfer.js';
+export { uploadTensor } from './engine/transfer.js';

@@ -1,7 +1,7 @@
 /** init(): one engine for each set of options, shared by all who ask for it. */
-import { checkOptions } from './arguments.js';
-import { Variant, chooseBuild } from './choose-build.js';
-import { InitOptions, loadRuntime } from './load.js';
+import { checkOptions } from './base/arguments.js';
+import { Variant, chooseBuild } from './engine/choose-build.js';
+import { InitOptions, loadRuntime } from './engine/load.js';
 import { TF, makeTF } from './tf.js';
 
 interface Loaded {

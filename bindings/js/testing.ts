@@ -3,6 +3,7 @@ import {
   checkInput, checkOptions, checkText, encodeAttrOf, feedEntries, feedTensor, Graph, InvalidArgumentError, itemsPerElement, MessageWriter, Output,
   runtimeOf, Session, shown, sizeOf, Tensor, tensor, TFError, typedArrayOf, uploadTensor, valueOf, withHint,
 } from './index.js';
+import type { GradientCheckOptionsPtr, Ptr, TensorPtr } from './generated/abi.js';
 import type { AttrInput, Feeds, Input, Schema, TensorLike, TF } from './index.js';
 
 export interface CheckOptions {
@@ -65,20 +66,21 @@ function feedsOf(graph: Graph, feeds: Feeds): FeedList {
 function largestError(graph: Graph, ys: Output[], xs: Output[], values: Tensor[], feeds: FeedList, { step = 0, order = 1, session }: CheckOptions): number {
   const { wasm } = graph;
   wasm.refuseInCallback();
-  const uploaded: number[] = [];
+  const uploaded: TensorPtr[] = [];
   return wasm.scope((scope) => {
     try {
       for (const value of [...values, ...feeds.map(([, fed]) => fed)]) uploaded.push(uploadTensor(wasm, scope, value));
-      const [options, error] = [scope.alloc(32), scope.alloc(8)];
+      const options: GradientCheckOptionsPtr = scope.alloc(32);
+      const error: Ptr<'double'> = scope.alloc(8);
       const [feedOutputs, feedValues] = [scope.outputs(feeds.map(([output]) => output)), scope.pointers(uploaded.slice(xs.length))];
       const [y, x, xValues] = [scope.outputs(ys), scope.outputs(xs), scope.pointers(uploaded.slice(0, xs.length))];
       wasm.u32.set([session?.usablePointer() ?? 0, feedOutputs, feedValues, feeds.length], options >>> 2);
       wasm.view(Float64Array)[(options + 16) / 8] = step;
       wasm.u32.set([order], (options + 24) >>> 2);
-      wasm.checked((status) => wasm.call.TF_ComputeGradientError!(graph.pointer, y, ys.length, x, xs.length, xValues, options, error, status));
+      wasm.checked((status) => wasm.call.TF_ComputeGradientError(graph.pointer, y, ys.length, x, xs.length, xValues, options, error, status));
       return wasm.view(Float64Array)[error / 8]!;
     } finally {
-      for (const pointer of uploaded) wasm.call.TF_DeleteTensor!(pointer);
+      for (const pointer of uploaded) wasm.call.TF_DeleteTensor(pointer);
     }
   });
 }
@@ -128,15 +130,16 @@ export function inferShapes(tf: TF, shapeCase: ShapeCase, inputShapes: string): 
   const tensors = Object.entries(inputTensors).map(([i, value]) => [Number(i), inputTensor(value)] as const);
   try {
     return wasm.scope((scope) => {
-      const uploaded: number[] = [];
+      const uploaded: TensorPtr[] = [];
       try {
         for (const [, value] of tensors) uploaded.push(uploadTensor(wasm, scope, value));
-        const [proto, positions, pointers, shapes] = [scope.bytes(nodeDef), scope.ints(tensors.map(([i]) => i)), scope.pointers(uploaded), scope.string(inputShapes)];
+        const positions: Ptr<'int'> = scope.words(tensors.map(([i]) => i));
+        const [proto, pointers, shapes] = [scope.bytes(nodeDef), scope.pointers(uploaded), scope.string(inputShapes)];
         return wasm.bufferText((buffer, status) =>
-          wasm.call.TF_WasmInferShapes!(proto, nodeDef.length, positions, pointers, uploaded.length, graphDefVersion, shapes, buffer, status),
+          wasm.call.TF_WasmInferShapes(proto, nodeDef.length, positions, pointers, uploaded.length, graphDefVersion, shapes, buffer, status),
         );
       } finally {
-        for (const pointer of uploaded) wasm.call.TF_DeleteTensor!(pointer);
+        for (const pointer of uploaded) wasm.call.TF_DeleteTensor(pointer);
       }
     });
   } catch (error) {

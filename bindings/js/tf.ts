@@ -1,22 +1,22 @@
 /** TF: what init() gives, one engine's classes and functions. */
-import { checkFunction, checkText } from './arguments.js';
-import { Compatibility, checkCompatibility } from './compatibility.js';
-import { didYouMean } from './did-you-mean.js';
-import type { DTypeName, DTypeNamed } from './dtypes.js';
-import { CreateSpec, DefineSpec, FunctionDef } from './function-def.js';
-import { Files } from './files.js';
-import { freeze } from './freeze.js';
-import { Graph } from './graph.js';
-import { opNames } from './hints.js';
-import type { OpDef } from './op-def.js';
-import type { Input } from './operation.js';
-import type { OpSpec } from './register-op.js';
-import type { MemoryInfo, Runtime } from './runtime.js';
-import { Session, SessionOptions } from './session.js';
-import { InvalidArgumentError, NotFoundError } from './errors.js';
-import { GuessedDType, Tensor, TensorLike, tensor } from './tensor.js';
-import * as train from './train.js';
-import { VERSION } from './version.js';
+import { checkFunction, checkText } from './base/arguments.js';
+import { Compatibility, checkCompatibility } from './models/compatibility.js';
+import { didYouMean } from './base/did-you-mean.js';
+import type { DTypeName, DTypeNamed } from './tensor/dtypes.js';
+import { CreateSpec, DefineSpec, FunctionDef } from './graph/function-def.js';
+import { Files } from './engine/files.js';
+import { freeze } from './models/freeze.js';
+import { Graph } from './graph/graph.js';
+import { opNames } from './graph/hints.js';
+import type { OpDef } from './messages/op-def.js';
+import type { Input } from './graph/operation.js';
+import { OpRegistrar, OpSpec } from './ops/register-op.js';
+import type { MemoryInfo, Runtime } from './engine/runtime.js';
+import { Session, SessionOptions } from './session/session.js';
+import { InvalidArgumentError, NotFoundError } from './base/errors.js';
+import { GuessedDType, Tensor, TensorLike, tensor } from './tensor/tensor.js';
+import * as train from './graph/train.js';
+import { VERSION } from './base/version.js';
 
 /** The engine, loaded. */
 export interface TF {
@@ -75,6 +75,7 @@ export function runtimeOf(tf: TF): Runtime {
 
 /** The public face of a loaded engine. */
 export function makeTF(runtime: Runtime): TF {
+  const registrar = new OpRegistrar(runtime);
   const tf: TF = {
     version: { package: VERSION, graphDefProducer: 2314 },
     variant: runtime.variant,
@@ -112,7 +113,7 @@ export function makeTF(runtime: Runtime): TF {
     },
     opDefs: () => runtime.opDefs(),
     checkCompatibility: (graphDef) => checkCompatibility(runtime, graphDef),
-    registerOp: (spec) => runtime.registrar.register(spec),
+    registerOp: (spec) => registrar.register(spec),
     memory: () => runtime.memory(),
   };
   runtimes.set(tf, runtime);

@@ -1,5 +1,5 @@
 /** What the commands share: reading arguments, and output in columns. */
-import { didYouMean } from '../did-you-mean.js';
+import { didYouMean } from '../base/did-you-mean.js';
 
 /** A mistake of the caller's: its message is all that is shown. */
 export class CommandError extends Error {

@@ -1,6 +1,6 @@
 /** `tfcore-wasm grad`: a graph with the operations that compute its gradients. */
 import { init } from '../init.js';
-import type { Output } from '../operation.js';
+import type { Output } from '../graph/operation.js';
 import { Command, CommandError, columns, plural, shapeText } from './command-line.js';
 import { importModel, isText, readModel, writeFile } from './model-file.js';
 

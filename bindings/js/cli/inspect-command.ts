@@ -1,7 +1,7 @@
 /** `tfcore-wasm inspect`: what a model is made of, and what of it this engine lacks. */
-import { Missing, UnknownAttr, findMissingIn, findUnknownAttrsIn } from '../compatibility.js';
-import type { GraphDefContent, GraphDefNode } from '../graph-def-nodes.js';
-import { attrOf } from '../graph-def-nodes.js';
+import { Missing, UnknownAttr, findMissingIn, findUnknownAttrsIn } from '../models/compatibility.js';
+import type { GraphDefContent, GraphDefNode } from '../models/graph-def-nodes.js';
+import { attrOf } from '../models/graph-def-nodes.js';
 import { init } from '../init.js';
 import { TF, runtimeOf } from '../tf.js';
 import { Command, columns, plural, shapeText } from './command-line.js';

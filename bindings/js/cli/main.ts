@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /** The command line: `npx tfcore-wasm <command>`. */
-import { meantOrKnown } from '../did-you-mean.js';
-import { TFError } from '../errors.js';
-import { VERSION } from '../version.js';
+import { meantOrKnown } from '../base/did-you-mean.js';
+import { TFError } from '../base/errors.js';
+import { VERSION } from '../base/version.js';
 import { Command, CommandError, columns, helpOf, parseArguments } from './command-line.js';
 import { gradCommand } from './grad-command.js';
 import { inspectCommand } from './inspect-command.js';

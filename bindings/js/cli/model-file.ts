@@ -1,10 +1,10 @@
 /** Reading and writing graphs. */
 import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { closest } from '../did-you-mean.js';
-import { GraphDefContent, readGraphDef } from '../graph-def-nodes.js';
-import { Graph } from '../graph.js';
-import { foreignFormat, formatOfName, withoutBom } from '../model-format.js';
+import { closest } from '../base/did-you-mean.js';
+import { GraphDefContent, readGraphDef } from '../models/graph-def-nodes.js';
+import { Graph } from '../graph/graph.js';
+import { foreignFormat, formatOfName, withoutBom } from '../messages/model-format.js';
 import { TF, runtimeOf } from '../tf.js';
 import { CommandError } from './command-line.js';
 

@@ -1,8 +1,8 @@
 /** NumPy's file format for one array (.npy). */
-import { DType, isComplexDType, itemsPerElement, typedArrayOf } from '../dtypes.js';
-import { bfloat16Value } from '../half.js';
-import { Tensor, sizeOf } from '../tensor.js';
-import { encodeText, textOrBytes, uniform } from '../utf8.js';
+import { DType, isComplexDType, itemsPerElement, typedArrayOf } from '../tensor/dtypes.js';
+import { bfloat16Value } from '../tensor/half.js';
+import { Tensor, sizeOf } from '../tensor/tensor.js';
+import { encodeText, textOrBytes, uniform } from '../base/utf8.js';
 import { CommandError } from './command-line.js';
 
 const MAGIC = [0x93, ...'NUMPY'].map((c) => (typeof c === 'string' ? c.charCodeAt(0) : c));

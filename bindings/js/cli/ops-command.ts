@@ -1,9 +1,9 @@
 /** `tfcore-wasm ops`: the registry as a table, and the whole definition of one op. */
-import type { AttrValue } from '../attr-value.js';
-import { didYouMean } from '../did-you-mean.js';
+import type { AttrValue } from '../messages/attr-value.js';
+import { didYouMean } from '../base/did-you-mean.js';
 import { init } from '../init.js';
-import { kernelsOf } from '../kernel-types.js';
-import type { ArgDef, AttrDef, OpDef } from '../op-def.js';
+import { kernelsOf } from '../ops/kernel-types.js';
+import type { ArgDef, AttrDef, OpDef } from '../messages/op-def.js';
 import { TF, runtimeOf } from '../tf.js';
 import { Command, CommandError, columns, plural } from './command-line.js';
 
@@ -40,7 +40,7 @@ function yieldsFloats(def: OpDef): boolean {
 
 function rowOf(tf: TF, def: OpDef): OpRow {
   const runtime = runtimeOf(tf);
-  const known = runtime.wasm.call.TF_WasmOpGradient!(runtime.constantText(def.name)) as number;
+  const known = runtime.wasm.call.TF_WasmOpGradient(runtime.constantText(def.name));
   const gradient = known === 1 ? 'yes' : known === 0 || !yieldsFloats(def) ? 'none' : 'missing';
   const kernels = kernelsOf(runtime, def.name);
   const constraints = kernels.flat();

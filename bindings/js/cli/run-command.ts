@@ -1,10 +1,10 @@
 /** `tfcore-wasm run`: a model's outputs for given inputs. */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import type { Graph } from '../graph.js';
+import type { Graph } from '../graph/graph.js';
 import { init } from '../init.js';
-import type { Output } from '../operation.js';
-import { NestedArray, Tensor, TensorLike, tensor } from '../tensor.js';
+import type { Output } from '../graph/operation.js';
+import { NestedArray, Tensor, TensorLike, tensor } from '../tensor/tensor.js';
 import { Command, CommandError, columns, shapeText } from './command-line.js';
 import { importModel, readFile, readModel, writeFile } from './model-file.js';
 import { readNpy, writeNpy } from './npy.js';

@@ -1,0 +1,148 @@
+/** Loading: brings a build's glue, its wasm and its workers together. */
+import { BUILDS, Build, Variant } from './builds.js';
+import type { Choice } from './choose-build.js';
+import { TFError, UnavailableError } from '../base/errors.js';
+import { WasmSource, compile } from './fetch-wasm.js';
+import { LogSink, Runtime } from './runtime.js';
+import { VERSION } from '../base/version.js';
+import { Wasm } from './wasm.js';
+import { HostWorker, WorkersRefused, startWorkers } from './workers.js';
+
+export interface InitOptions {
+  /**
+   * Where the wasm is: an address, bytes, a compiled module, a Response; or, as an address that ends in '/', the folder that the package's files tfcore-*.wasm and
+   * tfcore-worker.js were copied to. Default: beside the package's JavaScript.
+   */
+  wasm?: string | URL | Response | BufferSource | WebAssembly.Module;
+  /** Default: the fastest that this host runs. `tf.variant` tells which it is, `tf.variantReason` why it is not a faster one. */
+  variant?: Variant;
+  /** Threads that compute, in the builds with threads. Default: one a processor, at most 8. */
+  threads?: number;
+  signal?: AbortSignal;
+  /** Called while the wasm is loaded, with bytes; `total` is 0 where the server does not tell it. */
+  onProgress?: (loaded: number, total: number) => void;
+}
+
+/** A folder that is given as an address: the files of the package lie there. */
+function folderOf(source: InitOptions['wasm']): string | URL | undefined {
+  return (typeof source === 'string' || source instanceof URL) && String(source).endsWith('/') ? source : undefined;
+}
+
+const inFolder = (folder: string | URL, name: string): string | URL => (folder instanceof URL ? new URL(name, folder) : `${folder}${name}`);
+
+/** What to do about a wasm that is not where it is looked for, said behind the error. */
+function adviceFor(variant: Variant, source: InitOptions['wasm'], address: string): string {
+  const files = `node_modules/tfcore-wasm/dist/tfcore-${variant}.wasm${variant.endsWith('threads') ? ' and tfcore-worker.js' : ''}`;
+  if (folderOf(source) !== undefined) return `\nCopy ${files} into that folder.`;
+  if (source !== undefined) return '';
+  return [
+    '',
+    `The file is ${files} of the package; it has to lie beside the JavaScript that asks for it.`,
+    `  Vite, development server: optimizeDeps: { exclude: ['tfcore-wasm'] } in vite.config, and in a monorepo server: { fs: { allow: [its root] } }${address.includes('/.vite/') ? ' (this is what happened here)' : ''}`,
+    '  esbuild, Rollup: copy tfcore-*.wasm and tfcore-worker.js from node_modules/tfcore-wasm/dist into the folder of the bundle',
+    '  webpack, Next, Parcel, Vite: they copy it themselves; the server must serve what they made',
+    `  anywhere: init({ wasm: '/folder/' }) with a folder that these files were copied to, or import 'tfcore-wasm/inline', which needs no file`,
+  ].join('\n');
+}
+
+/** Compiles the wasm of a build. */
+async function compileBuild(variant: Variant, build: Build, options: InitOptions): Promise<WebAssembly.Module> {
+  const folder = folderOf(options.wasm);
+  let source: WasmSource | undefined = folder === undefined ? options.wasm : inFolder(folder, `tfcore-${variant}.wasm`);
+  try {
+    source ??= await build.wasm();
+  } catch (error) {
+    throw new UnavailableError(`the address of the wasm file is unknown: ${(error as Error).message}${adviceFor(variant, undefined, '')}`);
+  }
+  return compile(source, options, adviceFor(variant, options.wasm, String(source)));
+}
+
+/** Instantiates the glue with a module that was compiled before, and finds the memory it works in. */
+async function instantiate(build: Build, module: WebAssembly.Module, workers: HostWorker[], log: LogSink): Promise<Wasm> {
+  let memory: WebAssembly.Memory | undefined;
+  const findMemory = (values: object) => Object.values(values).find((value): value is WebAssembly.Memory => value instanceof WebAssembly.Memory);
+  const made = await new Promise<Record<string, unknown>>((resolve, reject) => {
+    build
+      .create({
+        workers: [...workers],
+        printErr: (line: string) => log.write(line),
+        instantiateWasm(imports: WebAssembly.Imports, ready: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void) {
+          WebAssembly.instantiate(module, imports).then((instance) => {
+            memory = findMemory(instance.exports) ?? Object.values(imports).map(findMemory).find(Boolean);
+            ready(instance, module);
+          }).catch(reject);
+          return {};
+        },
+      })
+      .then(resolve, reject);
+  });
+  if (!memory) throw new UnavailableError('the wasm module exports no memory');
+  return new Wasm(made, memory);
+}
+
+/** Refuses modules that the glue would crash on, in a place where nobody can catch it: ours import functions, and with threads their memory. */
+function checkModule(module: WebAssembly.Module, threads: boolean): void {
+  const kinds = WebAssembly.Module.imports(module).map(({ kind }) => kind);
+  if (!kinds.includes('function')) throw new Error('it is none of tfcore-wasm');
+  if (kinds.includes('memory') !== threads) throw new Error(`it is a build ${threads ? 'without' : 'with'} threads`);
+}
+
+/** The engine of one build in a running state, or an error that says why not. */
+async function start(build: Build, module: WebAssembly.Module, threads: boolean, workers: HostWorker[], log: LogSink): Promise<Wasm> {
+  let wasm: Wasm;
+  let version: string;
+  try {
+    checkModule(module, threads);
+    wasm = await instantiate(build, module, workers, log);
+    version = wasm.text(wasm.call.TF_Version());
+  } catch (error) {
+    if (error instanceof TFError) throw error;
+    throw new UnavailableError(`the wasm module could not be started: ${(error as Error).message} (is it of another version than the JavaScript, ${VERSION}?)`);
+  }
+  if (!version.endsWith(`-${VERSION}`)) {
+    throw new UnavailableError(`the wasm module is version ${version}, the JavaScript is ${VERSION}: both must come from the same package`);
+  }
+  return wasm;
+}
+
+/** Loads one build. */
+async function load(variant: Variant, threads: number, reason: string | undefined, options: InitOptions): Promise<Runtime> {
+  const build = BUILDS[variant]!;
+  const log: LogSink = { write: (line) => console.error(line) };
+  const abandoned = new AbortController();
+  const abort = () => abandoned.abort(options.signal!.reason);
+  options.signal?.addEventListener('abort', abort, { once: true });
+  const compiling = compileBuild(variant, build, { ...options, signal: abandoned.signal });
+  compiling.catch(() => {}); // it is awaited later
+  let workers: HostWorker[] = [];
+  try {
+    const folder = folderOf(options.wasm);
+    workers = await startWorkers(threads - 1, folder && inFolder(folder, 'tfcore-worker.js'));
+    const module = await compiling;
+    options.signal?.throwIfAborted();
+    const wasm = await start(build, module, variant.endsWith('threads'), workers, log);
+    wasm.call.TF_WasmSetThreads(threads);
+    for (const worker of workers) worker.unref?.();
+    return new Runtime(wasm, variant, threads, log, reason);
+  } catch (error) {
+    abandoned.abort();
+    for (const worker of workers) worker.terminate();
+    throw error;
+  } finally {
+    options.signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** Loads the chosen build, or the one without threads where workers are refused. */
+export async function loadRuntime(options: InitOptions, { variant, threads, reason, withoutThreads }: Choice): Promise<Runtime> {
+  try {
+    return await load(variant, threads, reason, options);
+  } catch (error) {
+    const single = error instanceof WorkersRefused ? withoutThreads : undefined;
+    if (single !== undefined && (options.wasm === undefined || folderOf(options.wasm) !== undefined)) {
+      return load(single, 1, [reason, `one thread: ${(error as Error).message}`].filter(Boolean).join('; '), options);
+    }
+    if (error instanceof WorkersRefused) throw new UnavailableError(`variant '${variant}' cannot run here: ${error.message}`);
+    throw error;
+  }
+}

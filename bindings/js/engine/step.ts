@@ -1,0 +1,86 @@
+/** Step: one run of a session, or one call of a function. Its inputs are copied into the engine when it is made; it runs at once or in slices of time. */
+import type { Ptr, StatusPtr, TensorPtr } from '../generated/abi.js';
+import type { Scope, Wasm } from './wasm.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { readTensor, uploadTensor } from './transfer.js';
+
+export abstract class Step {
+  /** The engine's tensors of what was given. */
+  protected inputs: TensorPtr[] = [];
+  protected state: 'new' | 'paused' | 'ended' = 'new';
+  private outcome: { readonly values: Tensor[] } | { readonly error: unknown } | undefined;
+
+  constructor(protected readonly wasm: Wasm, values: readonly Tensor[]) {
+    wasm.scope((scope) => {
+      try {
+        for (const value of values) this.inputs.push(uploadTensor(wasm, scope, value));
+      } catch (error) {
+        this.deleteInputs();
+        throw error;
+      }
+    });
+  }
+
+  /** How many values a run gives. */
+  protected abstract readonly numResults: number;
+
+  /** Begins the step, or goes on with it, for `sliceMs`; 0: to the end. 1 when it paused; else `results` are tensors of the engine. */
+  protected abstract runSlice(scope: Scope, sliceMs: number, results: Ptr<TensorPtr>, status: StatusPtr): number;
+
+  /** Frees what a step that has begun holds in the engine; a step that paused is given up. */
+  protected abstract release(paused: boolean): void;
+
+  get ended(): boolean {
+    return this.state === 'ended';
+  }
+
+  /** The values of a step that has ended; throws what ended it. */
+  get values(): Tensor[] {
+    const { outcome } = this;
+    if (!outcome) throw new Error('the step has not ended');
+    if ('error' in outcome) throw outcome.error;
+    return outcome.values;
+  }
+
+  /** Runs for `sliceMs`; 0: to the end. */
+  advance(sliceMs: number): void {
+    if (this.ended) return;
+    try {
+      const values = this.wasm.scope((scope) => this.resultsOfSlice(scope, sliceMs));
+      if (values) this.end({ values });
+      else this.state = 'paused';
+    } catch (error) {
+      this.end({ error });
+    }
+  }
+
+  /** Ends the step with an error. What it has assigned so far stays. */
+  abandon(error: unknown): void {
+    if (!this.ended) this.end({ error });
+  }
+
+  /** The results, or undefined when the step paused. */
+  private resultsOfSlice(scope: Scope, sliceMs: number): Tensor[] | undefined {
+    const { wasm, numResults } = this;
+    const results: Ptr<TensorPtr> = scope.alloc(4 * numResults);
+    if (wasm.checked((status) => this.runSlice(scope, sliceMs, results, status))) return undefined;
+    const pointers = Array.from({ length: numResults }, (_, i) => wasm.at(results, i));
+    try {
+      return pointers.map((pointer) => readTensor(wasm, pointer));
+    } finally {
+      for (const pointer of pointers) wasm.call.TF_DeleteTensor(pointer);
+    }
+  }
+
+  private end(outcome: { readonly values: Tensor[] } | { readonly error: unknown }): void {
+    this.release(this.state === 'paused');
+    this.state = 'ended';
+    this.outcome = outcome;
+    this.deleteInputs();
+  }
+
+  private deleteInputs(): void {
+    for (const pointer of this.inputs) this.wasm.call.TF_DeleteTensor(pointer);
+    this.inputs = [];
+  }
+}

@@ -1,0 +1,143 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/** FunctionBody: a function with its attrs bound. It is printed, differentiated, optimised and run on its own. */
+import { Schema, checkList, checkOptions, checkReceivers } from '../base/arguments.js';
+import { showAs } from '../base/console-line.js';
+import { DType, dtypeFromNumber } from '../tensor/dtypes.js';
+import { FailedPreconditionError } from '../base/errors.js';
+import { FunctionStep } from '../engine/function-step.js';
+import type { WasmFunctionBodyPtr } from '../generated/abi.js';
+import { withHint } from './hints.js';
+import { Runtime, checkRuntime } from '../engine/runtime.js';
+import { STEP_OPTIONS, StepOptions, StepQueue, checkSignal, timeoutOf } from '../engine/step-queue.js';
+import { Tensor, TensorLike, tensor } from '../tensor/tensor.js';
+
+/** What `optimize` does; all of it unless it is switched off. */
+export interface BodyOptimizeOptions {
+  /** Puts the bodies of called functions in place of calls, and removes what nothing needs. */
+  inline?: boolean;
+  /** Computes what follows from constants alone. */
+  fold?: boolean;
+  /** Computes common subexpressions once. */
+  cse?: boolean;
+}
+
+const OPTIMIZE_OPTIONS: Schema<BodyOptimizeOptions> = { inline: 'true or false', fold: 'true or false', cse: 'true or false' };
+
+const DISPOSED = 'the function body has been disposed';
+
+export class FunctionBody {
+  readonly argTypes: readonly DType[];
+  readonly retTypes: readonly DType[];
+  readonly #runtime: Runtime;
+  readonly #address: WasmFunctionBodyPtr;
+  /** Of all bodies that share variables. */
+  readonly #queue: StepQueue;
+  /** Calls that have not ended. */
+  readonly #calls = new Set<FunctionStep>();
+  #disposed = false;
+
+  /** Made by functionDef.instantiate(attrs): takes a TF_WasmFunctionBody over. */
+  constructor(runtime: Runtime, address: WasmFunctionBodyPtr, queue = new StepQueue()) {
+    this.#runtime = checkRuntime(runtime, 'FunctionBody', 'functionDef.instantiate(attrs)');
+    this.#address = address;
+    this.#queue = queue;
+    const { call } = runtime.wasm;
+    runtime.opened(this, 'functionBodies', address);
+    const types = (count: number, type: (i: number) => number) => Array.from({ length: count }, (_, i) => dtypeFromNumber(type(i)));
+    this.argTypes = types(call.TF_WasmFunctionBodyNumArgs(address), (i) => call.TF_WasmFunctionBodyArgType(address, i));
+    this.retTypes = types(call.TF_WasmFunctionBodyNumRets(address), (i) => call.TF_WasmFunctionBodyRetType(address, i));
+  }
+
+  private get pointer(): WasmFunctionBodyPtr {
+    if (this.#disposed) throw new FailedPreconditionError(DISPOSED);
+    this.#runtime.wasm.refuseInCallback();
+    return this.#address;
+  }
+
+  /** As TensorFlow prints an instantiated body. */
+  toString(): string {
+    const { wasm } = this.#runtime;
+    const { pointer } = this;
+    return wasm.bufferText((buffer, status) => wasm.call.TF_WasmFunctionBodyText(pointer, buffer, status));
+  }
+
+  /**
+   * SymbolicGradient of the body: its arguments are those of the body and a gradient for each result, its results a gradient for each argument.
+   * An op of which no gradient is known is an error when it runs.
+   */
+  gradient(): FunctionBody {
+    const { wasm } = this.#runtime;
+    const { pointer } = this;
+    return new FunctionBody(this.#runtime, wasm.made((status) => wasm.call.TF_WasmFunctionBodyGradient(pointer, status)), this.#queue);
+  }
+
+  /** A body that computes the same with fewer nodes. This one stays as it is. */
+  optimize(options: BodyOptimizeOptions = {}): FunctionBody {
+    checkOptions<BodyOptimizeOptions>('optimize', options, OPTIMIZE_OPTIONS);
+    const { inline = true, fold = true, cse = true } = options;
+    const { wasm } = this.#runtime;
+    const { pointer } = this;
+    return new FunctionBody(
+      this.#runtime, wasm.made((status) => wasm.call.TF_WasmFunctionBodyOptimize(pointer, inline ? 1 : 0, fold ? 1 : 0, cse ? 1 : 0, status)), this.#queue,
+    );
+  }
+
+  /**
+   * Calls the function. Variables and other resources last from call to call, shared with gradients and optimised forms of the body. As a
+   * step of a session, a call gives way to the event loop every 10 ms, and calls that are asked for meanwhile wait for it.
+   */
+  run(args?: readonly TensorLike[], options: StepOptions = {}): Promise<Tensor[]> {
+    try {
+      const step = this.prepare(args, options);
+      return this.#queue.run(step, () => this.answer(step), options, () => undefined);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** As `run`, at once: it returns when the call has ended. A call of `run` that is under way ends before it. */
+  runSync(args?: readonly TensorLike[], options: StepOptions = {}): Tensor[] {
+    const step = this.prepare(args, options);
+    this.#queue.finish();
+    step.advance(0);
+    return this.answer(step);
+  }
+
+  /** Checks the arguments, and copies them into the engine. */
+  private prepare(args: readonly TensorLike[] = [], options: StepOptions): FunctionStep {
+    const { pointer } = this;
+    checkList('the arguments of a function', args);
+    checkOptions<StepOptions>('run', options, STEP_OPTIONS);
+    checkSignal(options);
+    const values = Array.from(args as readonly TensorLike[], (arg, i) => (arg instanceof Tensor ? arg : tensor(arg, undefined, this.argTypes[i])));
+    const step = new FunctionStep(this.#runtime.wasm, pointer, values, this.retTypes.length, timeoutOf(options));
+    this.#calls.add(step);
+    return step;
+  }
+
+  private answer(step: FunctionStep): Tensor[] {
+    this.#calls.delete(step);
+    try {
+      return step.values;
+    } catch (error) {
+      throw withHint(error, this.#runtime);
+    }
+  }
+
+  /** Frees the body, and ends calls that are under way. It must not be used any more; those made of it may. */
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#runtime.wasm.refuseInCallback();
+    this.#disposed = true;
+    for (const step of this.#calls) step.abandon(new FailedPreconditionError(DISPOSED));
+    this.#runtime.closed(this, 'functionBodies');
+    this.#runtime.wasm.call.TF_WasmDeleteFunctionBody(this.#address);
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
+checkReceivers(FunctionBody, 'body');
+showAs(FunctionBody, 'FunctionBody', ({ argTypes, retTypes }) => `FunctionBody<(${argTypes.join(', ')}) -> (${retTypes.join(', ')})>`);

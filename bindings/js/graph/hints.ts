@@ -1,0 +1,64 @@
+/** What to do about errors of the engine: lines that stand behind TensorFlow's words. */
+import { closest } from '../base/did-you-mean.js';
+import { TFError } from '../base/errors.js';
+import type { Runtime } from '../engine/runtime.js';
+
+/** More names than these are not searched for one that was meant. */
+const MOST_NAMES = 20_000;
+
+const meant = (name: string, candidates: Iterable<string>): string | undefined => {
+  const names = closest(name, candidates).map((near) => `'${near}'`);
+  return names.length > 0 ? `Did you mean ${names.join(' or ')}?` : undefined;
+};
+
+/** What hints ask of a graph. */
+export interface HintedGraph {
+  operation(name: string): unknown;
+  operations(): Iterable<{ readonly name: string }>;
+  functions(): { readonly name: string }[];
+  readonly allVariables: readonly unknown[];
+}
+
+/** The names of the ops of an engine and of the functions of a graph. */
+export const opNames = (runtime: Runtime, graph?: HintedGraph): string[] => [
+  ...(graph?.functions().map(({ name }) => name) ?? []), ...runtime.opDefs().map(({ name }) => name),
+];
+
+/** The names of a graph's first nodes. */
+export function* nodeNames(graph: HintedGraph): Generator<string> {
+  let left = MOST_NAMES;
+  for (const { name } of graph.operations()) {
+    if (left-- === 0) return;
+    yield name;
+  }
+}
+
+/** How the variables of a graph get their values. */
+function initializerHint(graph: HintedGraph | undefined, message: string): string {
+  if (graph && graph.allVariables.length > 0) {
+    return 'Variables have no values before they are initialised: run session.run(graph.initializer()) first. Those that were made later, such as the slots of an optimizer, '
+      + 'need it too; it sets all of them anew, and variable.initializer one.';
+  }
+  const own = ['init', 'init_all_vars_op', 'group_deps'].find((name) => graph?.operation(name));
+  if (own !== undefined) return `Variables have no values before they are initialised: run session.run('${own}') first, or restore a checkpoint.`;
+  const named = /(?:variable|value) (\S+?)(?: from|\.|$)/.exec(message)?.[1];
+  return `Variables have no values before they are initialised: run the operation that assigns ${named ?? 'them'} first (graph.initializer() for those that graph.variable makes), `
+    + 'restore a checkpoint, or freeze the model where it was trained.';
+}
+
+function hintFor(error: TFError, runtime: Runtime, graph: HintedGraph | undefined): string | undefined {
+  const { message } = error;
+  const [, op] = /Op type not registered '([^']+)'/.exec(message) ?? [];
+  if (op !== undefined) return meant(op, opNames(runtime, graph));
+  const [, called] = /Function (\S+) is not defined\./.exec(message) ?? [];
+  if (called !== undefined) return meant(called, opNames(runtime, graph));
+  if (/variable was uninitialized|uninitialized value|handle is uninitialized/.test(message)) return initializerHint(graph, message);
+  return undefined;
+}
+
+/** The error with a line that helps, where there is one. */
+export function withHint<E>(error: E, runtime: Runtime, graph?: HintedGraph): E {
+  if (!(error instanceof TFError)) return error;
+  const hint = hintFor(error, runtime, graph);
+  return hint === undefined ? error : error.hint(hint);
+}

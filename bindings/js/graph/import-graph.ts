@@ -1,0 +1,154 @@
+/** Importing a GraphDef into a graph. */
+import { Schema, checkOptions, checkTexts } from '../base/arguments.js';
+import { InvalidArgumentError, TFError } from '../base/errors.js';
+import type { BufferPtr, ImportGraphDefOptionsPtr, ImportGraphDefResultsPtr, Null, OperationPtr, OutputPtr, Ptr, TextPtr } from '../generated/abi.js';
+import { GraphCore, splitOutputName } from './graph-core.js';
+import { withHint } from './hints.js';
+import { WANTED_HINT, refuseForeign, withoutBom } from '../messages/model-format.js';
+import { Input, Operation, Output, checkInput, valueOf } from './operation.js';
+import { bytesOf, encodeText } from '../base/utf8.js';
+import type { Scope, Wasm } from '../engine/wasm.js';
+
+export interface ImportOptions {
+  /** Put before every imported name, with a '/'. */
+  prefix?: string;
+  /**
+   * Outputs of this graph that take the place of imported ones, by the imported one's name: 'node:1' or 'node'. Under '^node' an operation that takes
+   * the place of that node where others wait for it.
+   */
+  inputMap?: Record<string, Input | Operation>;
+  /** Run before every imported operation that has no imported inputs. */
+  controlDependencies?: readonly Operation[];
+  /** Imported outputs and operations to give back, by the names that they have in the GraphDef. */
+  returnOutputs?: readonly string[];
+  returnOperations?: readonly string[];
+  /** Names that are taken already are made unique; otherwise they are an error. */
+  uniquifyNames?: boolean;
+  uniquifyPrefix?: boolean;
+  defaultDevice?: string;
+}
+
+export interface ImportResults {
+  outputs: Output[];
+  operations: Operation[];
+  /** Keys of the inputMap that no imported node asked for. */
+  unusedInputMapKeys: string[];
+}
+
+const IMPORT_OPTIONS: Schema<ImportOptions> = {
+  prefix: 'a string', inputMap: 'an object', controlDependencies: 'an array', returnOutputs: 'an array', returnOperations: 'an array',
+  uniquifyNames: 'true or false', uniquifyPrefix: 'true or false', defaultDevice: 'a string',
+};
+
+/** As Graph.importGraphDef. */
+export function importInto(graph: GraphCore, def: Uint8Array | ArrayBuffer | string, options: ImportOptions): ImportResults {
+  checkOptions<ImportOptions>('importGraphDef', options, IMPORT_OPTIONS);
+  try {
+    return importChecked(graph, def, options);
+  } catch (error) {
+    throw withHint(error, graph.runtime, graph);
+  }
+}
+
+function importChecked(graph: GraphCore, def: Uint8Array | ArrayBuffer | string, options: ImportOptions): ImportResults {
+  const { wasm } = graph;
+  const { call } = wasm;
+  graph.checkUsable();
+  return wasm.scope((scope) =>
+    withGraphDef(wasm, def, (buffer) => {
+      const importOptions = call.TF_NewImportGraphDefOptions();
+      try {
+        setOptions(graph, scope, importOptions, options);
+        const results = wasm.checked((status) => call.TF_GraphImportGraphDefWithResults(graph.pointer, buffer, importOptions, status));
+        try {
+          return readResults(graph, scope, results);
+        } finally {
+          call.TF_DeleteImportGraphDefResults(results);
+        }
+      } finally {
+        call.TF_DeleteImportGraphDefOptions(importOptions);
+      }
+    }),
+  );
+}
+
+/** What is given for a GraphDef as bytes: of text those of UTF-8. Files of another format are refused. */
+export function graphDefBytes(def: Uint8Array | ArrayBuffer | string): Uint8Array {
+  const content = typeof def === 'string' ? def : bytesOf(def, 'a GraphDef that is no text');
+  refuseForeign(content, 'GraphDef');
+  return typeof content === 'string' ? encodeText(withoutBom(content)) : content;
+}
+
+/** Calls `use` with a TF_Buffer that holds the GraphDef until it returns. */
+export function withGraphDef<T>(wasm: Wasm, def: Uint8Array | ArrayBuffer | string, use: (buffer: BufferPtr) => T): T {
+  const { call } = wasm;
+  const bytes = graphDefBytes(def);
+  let source: TextPtr | Null = wasm.malloc<'char'>(bytes.length);
+  const buffer = call.TF_NewBuffer();
+  try {
+    wasm.u8.set(bytes, source);
+    if (typeof def === 'string') {
+      wasm.checked((status) => call.TF_WasmGraphDefFromText(source, bytes.length, buffer, status));
+      call.free(source); // before the import, for texts are large
+      source = 0;
+    } else {
+      wasm.u32.set([source, bytes.length], buffer >>> 2);
+    }
+    return use(buffer);
+  } catch (error) {
+    if (error instanceof TFError && /^(Cannot parse|Invalid GraphDef|malformed protobuf|\d+:\d+: )/.test(error.message)) error.hint(WANTED_HINT);
+    throw error;
+  } finally {
+    call.TF_DeleteBuffer(buffer);
+    call.free(source);
+  }
+}
+
+function setOptions(graph: GraphCore, scope: Scope, pointer: ImportGraphDefOptionsPtr, options: ImportOptions): void {
+  const { call } = graph.wasm;
+  if (options.prefix !== undefined) call.TF_ImportGraphDefOptionsSetPrefix(pointer, scope.string(options.prefix));
+  if (options.defaultDevice !== undefined) call.TF_ImportGraphDefOptionsSetDefaultDevice(pointer, scope.string(options.defaultDevice));
+  call.TF_ImportGraphDefOptionsSetUniquifyNames(pointer, options.uniquifyNames ? 1 : 0);
+  call.TF_ImportGraphDefOptionsSetUniquifyPrefix(pointer, options.uniquifyPrefix ? 1 : 0);
+  for (const [key, value] of Object.entries(options.inputMap ?? {})) {
+    if (key.startsWith('^')) {
+      if (!(value instanceof Operation)) checkInput(value, `inputMap['${key}']`);
+      const operation = graph.ownOperation(value instanceof Operation ? value : valueOf(value).operation);
+      call.TF_ImportGraphDefOptionsRemapControlDependency(pointer, scope.string(key.slice(1)), operation.pointer);
+      continue;
+    }
+    const [name, index] = splitOutputName(key);
+    if (value instanceof Operation) throw new InvalidArgumentError(`inputMap['${key}'] needs an Output: an Operation can only stand for '^${key}'`);
+    checkInput(value, `inputMap['${key}']`);
+    const output = valueOf(value);
+    graph.ownOperation(output.operation);
+    call.TF_ImportGraphDefOptionsAddInputMapping(pointer, scope.string(name), index, scope.outputs([output]));
+  }
+  if (options.returnOutputs) checkTexts('returnOutputs', options.returnOutputs);
+  if (options.returnOperations) checkTexts('returnOperations', options.returnOperations);
+  for (const operation of options.controlDependencies ?? []) {
+    call.TF_ImportGraphDefOptionsAddControlDependency(pointer, graph.ownOperation(operation).pointer);
+  }
+  for (const name of options.returnOutputs ?? []) {
+    const [node, index] = splitOutputName(name);
+    call.TF_ImportGraphDefOptionsAddReturnOutput(pointer, scope.string(node), index);
+  }
+  for (const name of options.returnOperations ?? []) call.TF_ImportGraphDefOptionsAddReturnOperation(pointer, scope.string(name));
+}
+
+function readResults(graph: GraphCore, scope: Scope, results: ImportGraphDefResultsPtr): ImportResults {
+  const { wasm } = graph;
+  const count: Ptr<'int'> = scope.alloc(4);
+  const items = <T>(read: (i: number) => T): T[] => Array.from({ length: wasm.u32[count >>> 2]! }, (_, i) => read(i));
+  const outputArray: Ptr<OutputPtr> = scope.alloc(4);
+  wasm.call.TF_ImportGraphDefResultsReturnOutputs(results, count, outputArray);
+  const outputs = items((i) => graph.outputAt(wasm.at(outputArray, 0), i));
+  const operationArray: Ptr<Ptr<OperationPtr>> = scope.alloc(4);
+  wasm.call.TF_ImportGraphDefResultsReturnOperations(results, count, operationArray);
+  const operations = items((i) => graph.operationAt(wasm.at(wasm.at(operationArray, 0), i)));
+  const names: Ptr<Ptr<TextPtr>> = scope.alloc(4);
+  const indexes: Ptr<Ptr<'int'>> = scope.alloc(4);
+  wasm.call.TF_ImportGraphDefResultsMissingUnusedInputMappings(results, count, names, indexes);
+  const unusedInputMapKeys = items((i) => `${wasm.text(wasm.at(wasm.at(names, 0), i))}:${wasm.u32[(wasm.at(indexes, 0) >>> 2) + i]!}`);
+  return { outputs, operations, unusedInputMapKeys };
+}

@@ -1,0 +1,229 @@
+/** Operation, Output and Variable: the things that a graph is made of, as handles. */
+import { checkReceivers, checkText, shown } from '../base/arguments.js';
+import { AttrValue, decodeAttr, decodeNodeAttrs } from '../messages/attr-value.js';
+import { showAs } from '../base/console-line.js';
+import { didYouMean } from '../base/did-you-mean.js';
+import { DType, dtypeFromNumber } from '../tensor/dtypes.js';
+import { InvalidArgumentError, NotFoundError, OutOfRangeError, TFError } from '../base/errors.js';
+import type { Abi, InputPtr, OperationPtr, OutputPtr, Ptr } from '../generated/abi.js';
+import type { Graph } from './graph.js';
+import type { OpDef } from '../messages/op-def.js';
+
+/** A node of a graph. Lives as long as its graph. */
+export class Operation {
+  /** Made by graphs only. */
+  constructor(readonly graph: Graph, private readonly address: OperationPtr) {
+    if (typeof address !== 'number') throw new TypeError('operations are made by graphs: write graph.op(…)');
+  }
+
+  /** @internal */
+  get pointer(): OperationPtr {
+    this.graph.checkUsable();
+    return this.address;
+  }
+
+  get name(): string {
+    return this.graph.wasm.text(this.graph.wasm.call.TF_OperationName(this.pointer));
+  }
+  get type(): string {
+    return this.graph.wasm.text(this.graph.wasm.call.TF_OperationOpType(this.pointer));
+  }
+  get device(): string {
+    return this.graph.wasm.text(this.graph.wasm.call.TF_OperationDevice(this.pointer));
+  }
+
+  get outputs(): Output[] {
+    return Array.from({ length: this.numOutputs }, (_, i) => new Output(this, i, KNOWN));
+  }
+
+  private get numOutputs(): number {
+    return this.graph.wasm.call.TF_OperationNumOutputs(this.pointer);
+  }
+
+  output(index: number): Output {
+    const { numOutputs } = this;
+    if (!(Number.isInteger(index) && index >= 0 && index < numOutputs)) {
+      throw new OutOfRangeError(`Operation '${this.name}' (${this.type}) has ${numOutputs} output${numOutputs === 1 ? '' : 's'}, so none of index ${shown(index)}`);
+    }
+    return new Output(this, index, KNOWN);
+  }
+
+  /** The values that feed this operation, in order. */
+  get inputs(): Output[] {
+    const { wasm } = this.graph;
+    const count = wasm.call.TF_OperationNumInputs(this.pointer);
+    return wasm.scope((scope) =>
+      Array.from({ length: count }, (_, i) => {
+        const result: OutputPtr = scope.alloc(8);
+        wasm.call.TF_OperationInput(result, scope.words([this.pointer, i]));
+        return this.graph.outputAt(result, 0);
+      }),
+    );
+  }
+
+  get controlInputs(): Operation[] {
+    return this.neighbours('TF_OperationNumControlInputs', 'TF_OperationGetControlInputs');
+  }
+
+  /** The operations that wait for this one. */
+  get controlOutputs(): Operation[] {
+    return this.neighbours('TF_OperationNumControlOutputs', 'TF_OperationGetControlOutputs');
+  }
+
+  private neighbours(number: keyof Abi & `TF_OperationNumControl${string}`, get: keyof Abi & `TF_OperationGetControl${string}`): Operation[] {
+    const { wasm } = this.graph;
+    const count = wasm.call[number](this.pointer);
+    return wasm.scope((scope) => {
+      const array: Ptr<OperationPtr> = scope.alloc(4 * count);
+      wasm.call[get](this.pointer, array, count);
+      return Array.from({ length: count }, (_, i) => this.graph.operationAt(wasm.at(array, i)));
+    });
+  }
+
+  /** What its type is; undefined when neither an op nor a function of the graph has that name any more. */
+  get opDef(): OpDef | undefined {
+    return this.graph.findOpDef(this.type);
+  }
+
+  attr(name: string): AttrValue {
+    checkText("an attr's name", name);
+    const { wasm } = this.graph;
+    try {
+      return wasm.scope((scope) =>
+        decodeAttr(wasm.buffer((buffer, status) => wasm.call.TF_OperationGetAttrValueProto(this.pointer, scope.string(name), buffer, status))),
+      );
+    } catch (error) {
+      if (!(error instanceof TFError)) throw error;
+      const meant = error instanceof NotFoundError || error instanceof InvalidArgumentError ? didYouMean(name, Object.keys(this.attrs())) : '';
+      throw (meant === '' ? error : error.hint(`D${meant.slice(3)}`)).locate(this.name, this.type);
+    }
+  }
+
+  /** All attrs, defaults too. */
+  attrs(): Record<string, AttrValue> {
+    return decodeNodeAttrs(this.toNodeDef());
+  }
+
+  /** Serialised. */
+  toNodeDef(): Uint8Array {
+    const { wasm } = this.graph;
+    return wasm.buffer((buffer, status) => wasm.call.TF_OperationToNodeDef(this.pointer, buffer, status));
+  }
+
+  /** As TensorFlow's messages show a node: "{{node n}} = Op[T=DT_FLOAT](a, b:1, ^c)". Long values are cut. */
+  toString(): string {
+    const { wasm } = this.graph;
+    return wasm.bufferText((buffer, status) => wasm.call.TF_WasmOperationSummary(this.pointer, buffer, status));
+  }
+}
+
+/** Where an output goes: input `index` of an operation. */
+export interface Consumer {
+  readonly operation: Operation;
+  readonly index: number;
+}
+
+/** Given with an index that is known to be one of the operation's. */
+const KNOWN = Symbol('known');
+
+/** One value of a graph: output `index` of an operation. */
+export class Output {
+  /** As operation.output(index). */
+  constructor(readonly operation: Operation, readonly index: number, known?: symbol) {
+    if (known === KNOWN) return;
+    if (!(operation instanceof Operation)) throw new TypeError('outputs are made by operations: write operation.output(index)');
+    operation.output(index);
+  }
+
+  get graph(): Graph {
+    return this.operation.graph;
+  }
+  /** 'node:0' */
+  get name(): string {
+    return `${this.operation.name}:${this.index}`;
+  }
+
+  get dtype(): DType {
+    const { wasm } = this.graph;
+    return wasm.scope((scope) => dtypeFromNumber(wasm.call.TF_OperationOutputType(scope.outputs([this]))));
+  }
+
+  /** What shape inference knows: null for an unknown rank, null inside for an unknown size. */
+  get shape(): (number | null)[] | null {
+    const { wasm } = this.graph;
+    return wasm.scope((scope) => {
+      const output = scope.outputs([this]);
+      const rank = wasm.checked((status) => wasm.call.TF_GraphGetTensorNumDims(this.graph.pointer, output, status));
+      if (rank < 0) return null;
+      const dims: Ptr<'int64_t'> = scope.alloc(8 * rank);
+      wasm.checked((status) => wasm.call.TF_GraphGetTensorShape(this.graph.pointer, output, dims, rank, status));
+      return Array.from(wasm.i64.subarray(dims >>> 3, (dims >>> 3) + rank), (size) => (size < 0n ? null : Number(size)));
+    });
+  }
+
+  /** The inputs that this output feeds. */
+  consumers(): Consumer[] {
+    const { wasm } = this.graph;
+    return wasm.scope((scope) => {
+      const self = scope.outputs([this]);
+      const count = wasm.call.TF_OperationOutputNumConsumers(self);
+      const array: InputPtr = scope.alloc(8 * count);
+      wasm.call.TF_OperationOutputConsumers(self, array, count);
+      const words = wasm.u32.slice(array >>> 2, (array >>> 2) + 2 * count);
+      return Array.from({ length: count }, (_, i) => ({ operation: this.graph.operationAt(words[2 * i] as OperationPtr), index: words[2 * i + 1]! }));
+    });
+  }
+
+  toString(): string {
+    const shape = this.shape;
+    return `Output<${this.name} ${this.dtype} ${shape ? `[${shape.map((size) => size ?? '?')}]` : '?'}>`;
+  }
+}
+
+/** A variable: state of a session. Stands wherever an Output can, as its current value. */
+export class Variable {
+  constructor(
+    /** The resource that names it; what the ResourceApply… ops take. */
+    readonly handle: Output,
+    /** Its value, read in the step that asks. */
+    readonly value: Output,
+    /** Assigns the initial value. */
+    readonly initializer: Operation,
+    readonly trainable: boolean,
+  ) {
+    if (!(handle instanceof Output && value instanceof Output && initializer instanceof Operation)) {
+      throw new TypeError('variables are made by graphs: write graph.variable(initialValue)');
+    }
+  }
+
+  get name(): string {
+    return this.handle.operation.name;
+  }
+  get dtype(): DType {
+    return this.value.dtype;
+  }
+  get shape(): (number | null)[] | null {
+    return this.value.shape;
+  }
+  toString(): string {
+    return `Variable<${this.name} ${this.dtype} [${this.shape?.map((size) => size ?? '?') ?? '?'}]>`;
+  }
+}
+
+/** What an op takes as an input. */
+export type Input = Output | Variable;
+
+export const valueOf = (input: Input): Output => (input instanceof Variable ? input.value : input);
+
+/** Throws unless it is an Output or a Variable. */
+export function checkInput(value: unknown, what = ''): asserts value is Input {
+  if (value instanceof Output || value instanceof Variable) return;
+  const hint = value instanceof Operation ? '; write operation.output(0)' : typeof value === 'string' ? "; write graph.output('name')" : '';
+  throw new InvalidArgumentError(`${what === '' ? '' : `${what}: `}${shown(value)} is no Output or Variable${hint}`);
+}
+
+for (const Class of [Operation, Output, Variable]) {
+  const name = Class.name.toLowerCase();
+  checkReceivers(Class, name);
+  showAs<object>(Class, Class.name, (object) => String(object));
+}

@@ -1,0 +1,284 @@
+/** AttrValues: from JavaScript values to TensorFlow's message and back. */
+import { checkOptions, isPlainObject, shown } from '../base/arguments.js';
+import { DType, TypedArray, dtypeAttrFromNumber, dtypeFromNumber, dtypeNumber, isDTypeName, itemsPerElement, typedArrayOf } from '../tensor/dtypes.js';
+import { InvalidArgumentError, ResourceExhaustedError } from '../base/errors.js';
+import { Field, MessageWriter, fieldsOf, floatOf, floatsOf, intOf, textOf, varintsOf } from './protobuf.js';
+import { Tensor, TensorLike, checkShape, sizeOf, tensor } from '../tensor/tensor.js';
+import { textOrBytes, uniform } from '../base/utf8.js';
+
+/** null: unknown rank; null inside: unknown size. */
+export type ShapeLike = readonly (number | null)[] | null;
+export interface FuncAttr {
+  name: string;
+  attrs?: Record<string, AttrValue>;
+}
+/**
+ * What an attr holds, as JavaScript shows it: types by name, whole numbers beyond 2^53 as bigint, strings that are no UTF-8 as their bytes, the
+ * placeholders of function bodies as '$T'.
+ */
+export type AttrValue = string | Uint8Array | number | bigint | boolean | Tensor | FuncAttr | (number | null)[] | null | AttrValue[];
+/** A function of the graph by name. Functions of JavaScript, and parts of graphs, have names too, and are none. */
+export type FuncInput = FuncAttr & { readonly apply?: never; readonly graph?: never };
+/** What may be given for an attr; its type decides how it is read. */
+export type AttrInput = string | number | bigint | boolean | Uint8Array | TensorLike | FuncInput | ShapeLike | readonly AttrInput[];
+
+/** Field numbers in AttrValue; in its ListValue they are the same, but for func. */
+const FIELD = { list: 1, string: 2, int: 3, float: 4, bool: 5, type: 6, shape: 7, tensor: 8, placeholder: 9, func: 10 } as const;
+const LIST_FUNC = 9;
+
+function writeShape(writer: MessageWriter, shape: ShapeLike): void {
+  if (shape === null) writer.varint(3, 1);
+  else for (const size of shape) writer.message(2, () => writer.varint(1, size ?? -1));
+}
+
+export function decodeShape(bytes: Uint8Array): (number | null)[] | null {
+  const shape: (number | null)[] = [];
+  for (const field of fieldsOf(bytes)) {
+    if (field.number === 3 && field.value !== 0n) return null;
+    if (field.number !== 2) continue;
+    let size = 0;
+    for (const part of fieldsOf(field.bytes)) if (part.number === 1) size = intOf(part);
+    shape.push(size < 0 ? null : size);
+  }
+  return shape;
+}
+
+function writeTensor(writer: MessageWriter, { dtype, shape, data }: Tensor): void {
+  writer.varint(TENSOR.dtype, dtypeNumber(dtype)).message(TENSOR.shape, () => writeShape(writer, shape));
+  if (Array.isArray(data)) for (const text of data) writer.bytes(TENSOR.string, text);
+  else writer.bytes(TENSOR.content, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+}
+
+/** The fields of a TensorProto that matter here; those from 5 on hold values of one kind or another. */
+const TENSOR = {
+  dtype: 1, shape: 2, content: 4, float: 5, double: 6, string: 8, scomplex: 9, dcomplex: 12, resource: 14, variant: 15, float8: 18,
+} as const;
+
+/** The typed *_val fields, for tensors that are not written as raw content. */
+function readValues(field: Field): Iterable<number | bigint> {
+  switch (field.number) {
+    case TENSOR.float:
+    case TENSOR.scomplex: return floatsOf(field);
+    case TENSOR.double:
+    case TENSOR.dcomplex: return new Float64Array(field.bytes.slice().buffer);
+    case TENSOR.float8: return field.bytes;
+    case TENSOR.resource:
+    case TENSOR.variant: return [];
+    default: return [...varintsOf(field)].map((value) => BigInt.asIntN(64, value));
+  }
+}
+
+function decodeTensor(bytes: Uint8Array): Tensor {
+  let dtype: DType = 'float32';
+  let shape: number[] = [];
+  let content: Uint8Array | undefined;
+  const values: (number | bigint)[] = [];
+  const strings: (string | Uint8Array)[] = [];
+  for (const field of fieldsOf(bytes)) {
+    if (field.number === TENSOR.dtype) dtype = dtypeFromNumber(intOf(field));
+    else if (field.number === TENSOR.shape) shape = (decodeShape(field.bytes) ?? []).map((size) => size ?? 0);
+    else if (field.number === TENSOR.content) content = field.bytes;
+    else if (field.number === TENSOR.string) strings.push(textOrBytes(field.bytes.slice()));
+    else if (field.number >= TENSOR.float) for (const value of readValues(field)) values.push(value);
+  }
+  const count = sizeOf(shape);
+  try {
+    if (dtype === 'resource' || dtype === 'variant') return new Tensor(dtype, shape, []); // objects do not travel in messages
+    if (dtype === 'string') return new Tensor(dtype, shape, uniform(Array.from({ length: count }, (_, i) => strings[Math.min(i, strings.length - 1)] ?? '')));
+    return new Tensor(dtype, shape, content?.length ? rawElements(dtype, count, content) : expanded(dtype, count, values));
+  } catch (error) {
+    if (error instanceof RangeError) throw new ResourceExhaustedError(`OOM when allocating tensor with shape[${shape}] and type ${dtype}`);
+    throw error;
+  }
+}
+
+function rawElements(dtype: DType, count: number, content: Uint8Array): TypedArray {
+  const Data = typedArrayOf(dtype);
+  if (content.length !== count * itemsPerElement(dtype) * Data.BYTES_PER_ELEMENT) {
+    throw new InvalidArgumentError(`a tensor of ${count} elements of ${dtype} has ${content.length} bytes of content`);
+  }
+  return new Data(content.slice().buffer);
+}
+
+/** The last element stands for all that follow; without any they are 0. */
+function expanded(dtype: DType, count: number, values: readonly (number | bigint)[]): TypedArray {
+  const items = itemsPerElement(dtype);
+  const data = new (typedArrayOf(dtype))(count * items);
+  const big = data instanceof BigInt64Array || data instanceof BigUint64Array;
+  for (let i = 0; i < data.length; i++) {
+    const value = values[i < values.length ? i : values.length - items + (i % items)] ?? 0;
+    (data as { [i: number]: unknown })[i] = big ? BigInt(value) : Number(value);
+  }
+  return data;
+}
+
+function writeFunc(writer: MessageWriter, value: unknown): void {
+  const func = typeof value === 'string' ? { name: value } : (value as FuncAttr);
+  if (typeof value !== 'string' && !isFuncAttr(value)) {
+    const hint = typeof value === 'function' ? '; a function of JavaScript becomes one of the graph with graph.call, cond or whileLoop, or as text with tf.FunctionDef.parse' : '';
+    throw new InvalidArgumentError(`a function attr is the name of a function, or { name, attrs }, not ${shown(value)}${hint}`);
+  }
+  writer.bytes(1, func.name);
+  for (const [key, attr] of Object.entries(func.attrs ?? {})) {
+    const type = typeof attr === 'string' && attr.length > 1 && attr.startsWith('$') ? 'type' : guessAttrType(attr); // '$T': a placeholder
+    writer.message(2, () => writer.bytes(1, key).message(2, () => writeAttr(writer, type, attr)));
+  }
+}
+
+/** Whether it is `{ name, attrs }`, or a FunctionDef, which has a name too. */
+function isFuncAttr(value: unknown): value is FuncAttr {
+  if (Object.prototype.toString.call(value) === '[object FunctionDef]') return true;
+  if (!isPlainObject(value) || typeof value.name !== 'string') return false;
+  checkOptions<FuncAttr>('a function attr', value, { name: 'a string', attrs: 'an object' });
+  return true;
+}
+
+/** The attr type of a value whose declaration is not at hand: attrs of functions. */
+export function guessAttrType(value: unknown): string {
+  if (value instanceof Tensor) return 'tensor';
+  if (value instanceof Uint8Array) return 'string';
+  if (ArrayBuffer.isView(value)) return 'tensor';
+  if (value === null) return 'shape';
+  if (Array.isArray(value)) {
+    if (value.some((item) => Array.isArray(item))) return 'list(shape)';
+    if (value.includes(null)) return 'shape';
+    return `list(${value.length ? guessAttrType(value[0]) : 'int'})`;
+  }
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'bigint' || Number.isInteger(value)) return 'int';
+  if (typeof value === 'number') return 'float';
+  if (typeof value === 'string') return isDTypeName(value) ? 'type' : 'string';
+  if (isFuncAttr(value)) return 'func';
+  throw new InvalidArgumentError(`${shown(value)} is no value of an attr`);
+}
+
+function writeTensorField(writer: MessageWriter, value: Tensor): void {
+  value.check();
+  writer.message(FIELD.tensor, () => writeTensor(writer, value));
+}
+
+function writeItem(writer: MessageWriter, type: string, value: unknown, inList: boolean): void {
+  const refuse = (): never => {
+    throw new InvalidArgumentError(`${Array.isArray(value) ? `[${value.map(shown)}]` : shown(value)} is no value of attr type '${type}'`);
+  };
+  switch (type) {
+    case 'string':
+      if (typeof value !== 'string' && !(value instanceof Uint8Array)) refuse();
+      writer.bytes(FIELD.string, value as string | Uint8Array);
+      return;
+    case 'int':
+      if (typeof value !== 'bigint' && !Number.isInteger(value)) refuse();
+      if (!Number.isSafeInteger(value) && BigInt.asIntN(64, BigInt(value as bigint)) !== BigInt(value as bigint)) refuse();
+      writer.varint(FIELD.int, value as number | bigint);
+      return;
+    case 'float':
+      if (typeof value !== 'number') refuse();
+      writer.float(FIELD.float, value as number);
+      return;
+    case 'bool':
+      if (typeof value !== 'boolean') refuse();
+      writer.varint(FIELD.bool, value ? 1 : 0);
+      return;
+    case 'type':
+      if (typeof value !== 'string') refuse();
+      writer.varint(FIELD.type, dtypeNumber(value as string));
+      return;
+    case 'shape':
+      if (value !== null) checkShape(value);
+      writer.message(FIELD.shape, () => writeShape(writer, value as ShapeLike));
+      return;
+    case 'tensor':
+      writeTensorField(writer, value instanceof Tensor ? value : tensor(value as TensorLike));
+      return;
+    case 'func':
+      writer.message(inList ? LIST_FUNC : FIELD.func, () => writeFunc(writer, value));
+      return;
+    default:
+      refuse();
+  }
+}
+
+function writeAttr(writer: MessageWriter, type: string, value: unknown): void {
+  if (type !== 'string' && typeof value === 'string' && value.startsWith('$')) {
+    writer.bytes(FIELD.placeholder, value.slice(1));
+    return;
+  }
+  if (!type.startsWith('list(')) {
+    writeItem(writer, type, value, false);
+    return;
+  }
+  if (!Array.isArray(value)) throw new InvalidArgumentError(`an attr of type '${type}' takes an array, not ${shown(value)}`);
+  const itemType = type.slice('list('.length, -1);
+  writer.message(FIELD.list, () => {
+    for (const item of value) writeItem(writer, itemType, item, true);
+  });
+}
+
+const attrWriter = new MessageWriter();
+
+/** The serialised AttrValue of a value for an attr of that type ('int', 'list(type)', …). '$T' for a type is a placeholder. */
+export function encodeAttr(type: string, value: unknown): Uint8Array {
+  attrWriter.clear();
+  writeAttr(attrWriter, type, value);
+  return attrWriter.finish();
+}
+
+const safeInt = (value: bigint): number | bigint =>
+  value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
+
+function decodeFunc(bytes: Uint8Array): FuncAttr {
+  const func: FuncAttr = { name: '', attrs: {} };
+  for (const field of fieldsOf(bytes)) {
+    if (field.number === 1) func.name = textOf(field);
+    if (field.number !== 2) continue;
+    let key = '';
+    let value: AttrValue = null;
+    for (const part of fieldsOf(field.bytes)) {
+      if (part.number === 1) key = textOf(part);
+      if (part.number === 2) value = decodeAttr(part.bytes);
+    }
+    func.attrs![key] = value;
+  }
+  return func;
+}
+
+/** All values that a field holds: several where numbers are packed. */
+function decodeItems(field: Field, func: number): AttrValue[] {
+  switch (field.number) {
+    case FIELD.string: return [textOrBytes(field.bytes.slice())];
+    case FIELD.int: return [...varintsOf(field)].map((value) => safeInt(BigInt.asIntN(64, value)));
+    case FIELD.float: return field.wire === 5 ? [floatOf(field.bytes)] : [...floatsOf(field)];
+    case FIELD.bool: return [...varintsOf(field)].map((value) => value !== 0n);
+    case FIELD.type: return [...varintsOf(field)].map((value) => dtypeAttrFromNumber(Number(value)));
+    case FIELD.shape: return [decodeShape(field.bytes)];
+    case FIELD.tensor: return [decodeTensor(field.bytes)];
+    case func: return [decodeFunc(field.bytes)];
+    default: return [];
+  }
+}
+
+/** The value in a serialised AttrValue; null when nothing is set. */
+export function decodeAttr(bytes: Uint8Array): AttrValue {
+  let value: AttrValue = null;
+  for (const field of fieldsOf(bytes)) {
+    if (field.number === FIELD.placeholder) value = `$${textOf(field)}`;
+    else if (field.number === FIELD.list) value = [...fieldsOf(field.bytes)].flatMap((item) => decodeItems(item, LIST_FUNC));
+    else value = decodeItems(field, FIELD.func)[0] ?? value;
+  }
+  return value;
+}
+
+/** The attrs of a serialised NodeDef. */
+export function decodeNodeAttrs(nodeDef: Uint8Array): Record<string, AttrValue> {
+  const attrs: [string, AttrValue][] = [];
+  for (const field of fieldsOf(nodeDef)) {
+    if (field.number !== 5) continue;
+    let [key, value] = ['', null as AttrValue];
+    for (const part of fieldsOf(field.bytes)) {
+      if (part.number === 1) key = textOf(part);
+      else if (part.number === 2) value = decodeAttr(part.bytes);
+    }
+    attrs.push([key, value]);
+  }
+  return Object.fromEntries(attrs.sort(([a], [b]) => (a < b ? -1 : 1)));
+}

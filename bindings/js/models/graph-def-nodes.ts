@@ -1,0 +1,129 @@
+/** A GraphDef's nodes as they stand in the bytes, whether or not the engine knows their ops. */
+import { AttrValue, FuncAttr, decodeAttr } from '../messages/attr-value.js';
+import { TFError } from '../base/errors.js';
+import { graphDefBytes, withGraphDef } from '../graph/import-graph.js';
+import type { OpDef } from '../messages/op-def.js';
+import { fieldsOf, intOf, textOf } from '../messages/protobuf.js';
+import type { Wasm } from '../engine/wasm.js';
+
+export interface GraphDefNode {
+  /** In the body of a function: 'function/node'. */
+  readonly name: string;
+  readonly op: string;
+  readonly inputs: readonly string[];
+  /** Serialised attr values, by name. */
+  readonly attrs: ReadonlyMap<string, Uint8Array>;
+}
+
+export interface GraphDefFunction {
+  readonly name: string;
+  readonly nodes: readonly GraphDefNode[];
+}
+
+export interface GraphDefContent {
+  readonly nodes: readonly GraphDefNode[];
+  readonly functions: ReadonlyMap<string, GraphDefFunction>;
+  /** The functions that are gradients of others, by the others' names. */
+  readonly gradients: ReadonlyMap<string, string>;
+  /** The version of TensorFlow's graphs that it was written as; 0 where it does not say. */
+  readonly producer: number;
+}
+
+function decodeNode(bytes: Uint8Array, prefix: string): GraphDefNode {
+  let [name, op] = ['', ''];
+  const inputs: string[] = [];
+  const attrs = new Map<string, Uint8Array>();
+  for (const field of fieldsOf(bytes)) {
+    if (field.number === 1) name = prefix + textOf(field);
+    else if (field.number === 2) op = textOf(field);
+    else if (field.number === 3) inputs.push(textOf(field));
+    else if (field.number === 5) {
+      const [key, value] = [...fieldsOf(field.bytes)].sort((a, b) => a.number - b.number);
+      if (key && value) attrs.set(textOf(key), value.bytes);
+    }
+  }
+  return { name, op, inputs, attrs };
+}
+
+function decodeFunction(bytes: Uint8Array): GraphDefFunction {
+  const parts = [...fieldsOf(bytes)];
+  const signature = parts.find(({ number }) => number === 1)?.bytes ?? new Uint8Array(0);
+  const named = [...fieldsOf(signature)].find(({ number }) => number === 1);
+  const name = named ? textOf(named) : '';
+  return { name, nodes: parts.filter(({ number }) => number === 3).map((node) => decodeNode(node.bytes, `${name}/`)) };
+}
+
+/** From bytes, or from protobuf text. */
+export function readGraphDef(wasm: Wasm, graphDef: Uint8Array | ArrayBuffer | string): GraphDefContent {
+  const bytes = typeof graphDef === 'string' ? withGraphDef(wasm, graphDef, (buffer) => wasm.bytesOfBuffer(buffer)) : graphDefBytes(graphDef);
+  const nodes: GraphDefNode[] = [];
+  const functions = new Map<string, GraphDefFunction>();
+  const gradients = new Map<string, string>();
+  let producer = 0;
+  for (const field of fieldsOf(bytes)) {
+    if (field.number === 1) nodes.push(decodeNode(field.bytes, ''));
+    else if (field.number === 4) for (const part of fieldsOf(field.bytes)) producer = part.number === 1 ? intOf(part) : producer;
+    if (field.number !== 2) continue;
+    for (const part of fieldsOf(field.bytes)) {
+      if (part.number === 1) {
+        const made = decodeFunction(part.bytes);
+        functions.set(made.name, made);
+      } else if (part.number === 2) {
+        const [name, gradient] = [...fieldsOf(part.bytes)].sort((a, b) => a.number - b.number);
+        if (name && gradient) gradients.set(textOf(name), textOf(gradient));
+      }
+    }
+  }
+  return { nodes, functions, gradients, producer };
+}
+
+/** The functions that the graph leads to: those that its nodes call or name, those that these lead to, and the gradients of all of them. */
+export function calledFunctions({ nodes, functions, gradients }: GraphDefContent): ReadonlySet<string> {
+  const called = new Set<string>();
+  const visit = (node: GraphDefNode): void => {
+    for (const name of [node.op, ...namesIn(node)]) if (functions.has(name)) called.add(name);
+  };
+  nodes.forEach(visit);
+  for (const name of called) { // it grows meanwhile
+    functions.get(name)?.nodes.forEach(visit);
+    const gradient = gradients.get(name);
+    if (gradient !== undefined) called.add(gradient);
+  }
+  return called;
+}
+
+/** Attrs that cannot be read name nothing: an import refuses them in the graph, and passes over them in functions that nobody calls. */
+function namesIn(node: GraphDefNode): string[] {
+  try {
+    return functionsNamedBy(node);
+  } catch (error) {
+    if (error instanceof TFError) return [];
+    throw error;
+  }
+}
+
+/** The value of a node's attr: what it was given, else what the op's definition says. */
+export function attrOf(node: GraphDefNode, name: string, def?: OpDef): AttrValue | undefined {
+  const given = node.attrs.get(name);
+  return given ? decodeAttr(given) : def?.attr.find((attr) => attr.name === name)?.default_value;
+}
+
+/** The functions that a node's attrs name, those in the attrs of functions too. */
+export function functionsNamedBy(node: GraphDefNode): string[] {
+  const names: string[] = [];
+  const visit = (value: AttrValue | undefined, depth: number): void => {
+    if (Array.isArray(value)) for (const item of value) visit(item as AttrValue, depth);
+    else if (isFunction(value) && depth < 32) {
+      names.push(value.name);
+      for (const inner of Object.values(value.attrs ?? {})) visit(inner, depth + 1);
+    }
+  };
+  for (const bytes of node.attrs.values()) if (mayNameFunctions(bytes)) visit(decodeAttr(bytes), 0);
+  return names;
+}
+
+const isFunction = (value: unknown): value is FuncAttr =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !('dtype' in value) && typeof (value as FuncAttr).name === 'string';
+
+/** Tensors are large and hold none: only a function (field 10) or a list (field 1) is decoded. */
+const mayNameFunctions = (bytes: Uint8Array): boolean => bytes.length > 0 && (bytes[0]! >> 3 === 10 || bytes[0]! >> 3 === 1);

@@ -1,0 +1,117 @@
+// Writes bindings/js/generated/abi.ts: the types of the functions that the wasm exports, from the C headers.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { headersOf, readHeaders } from './c-headers.mjs';
+import { isMain, root } from './process.mjs';
+
+/** The folders whose headers declare exports. */
+export const HEADERS = ['include/tensorflow/c', 'include/tfcore', 'src/wasm'];
+
+/** How numbers cross the border of the wasm: 64-bit integers as bigint (-sWASM_BIGINT), all others as number. */
+const NUMBERS = {
+  int: 'number', int32_t: 'number', size_t: 'number', float: 'number', double: 'number', bool: 'number', 'unsigned char': 'number', int64_t: 'bigint', uint64_t: 'bigint',
+};
+
+/** TF_Graph -> GraphPtr. */
+const pointerName = (struct) => `${struct.replace(/^TF_/, '')}Ptr`;
+
+/** Writes C types as TypeScript's, and notes which pointers to structs it met. */
+class Types {
+  constructor(headers) {
+    this.headers = headers;
+    this.named = new Map();
+  }
+
+  resolve(type) {
+    const { aliases, callbacks } = this.headers;
+    if (typeof type !== 'string') return type;
+    const stars = /\**$/.exec(type)[0];
+    const base = type.slice(0, type.length - stars.length);
+    return aliases.has(base) ? this.resolve(aliases.get(base) + stars) : (callbacks.get(type) ?? type);
+  }
+
+  isStruct(type) {
+    return this.headers.structs.has(type);
+  }
+
+  /** A number, or a pointer. */
+  value(given) {
+    const type = this.resolve(given);
+    if (typeof type !== 'string') return `CallbackPtr<${this.signature(type)}>`;
+    if (type.endsWith('*')) return this.pointer(type.slice(0, -1));
+    if (type in NUMBERS) return NUMBERS[type];
+    if (this.headers.enums.has(type)) return 'number';
+    throw new Error(`the type ${type} is unknown: tools/generate-abi.mjs must be told how it is passed`);
+  }
+
+  pointer(pointee) {
+    if (pointee === 'void') return 'Ptr<unknown>';
+    if (pointee.endsWith('*')) return `Ptr<${this.value(pointee)}>`;
+    if (this.headers.opaque.has(pointee) || this.isStruct(pointee)) {
+      this.named.set(pointerName(pointee), `${this.isStruct(pointee) ? 'Ptr' : 'Handle'}<'${pointee}'>`);
+      return pointerName(pointee);
+    }
+    this.value(pointee === 'char' ? 'int' : pointee); // refuses what is unknown
+    return pointee === 'char' ? 'TextPtr' : `Ptr<'${pointee}'>`;
+  }
+
+  parameter({ name, type: given }, i, takesNull) {
+    const type = this.resolve(given);
+    /* A struct is passed by its address. */
+    const passed = this.isStruct(type) ? this.value(`${type}*`) : this.value(type);
+    return `${name === undefined ? `arg${i}` : parameterName(name)}: ${passed}${takesNull?.(type) ? ' | Null' : ''}`;
+  }
+
+  /** '(name: type, ...) => type'. What the engine passes to a callback is never NULL. */
+  signature({ returns: given, parameters }, arrow = ' =>', takesNull = undefined) {
+    const returns = this.resolve(given);
+    const list = parameters.map((parameter, i) => this.parameter(parameter, i, takesNull));
+    /* A struct is returned into memory of the caller, whose address comes first. */
+    if (this.isStruct(returns)) list.unshift(`result: ${this.value(`${returns}*`)}`);
+    const result = returns === 'void' || this.isStruct(returns) ? 'void' : this.value(returns);
+    return `(${list.join(', ')})${arrow} ${result}`;
+  }
+}
+
+const takesNull = (type) => typeof type !== 'string' || (type.endsWith('*') && type !== 'TF_Status*');
+
+const RESERVED = new Set(['default', 'delete', 'function', 'in', 'new', 'var', 'with']);
+const parameterName = (name) => (RESERVED.has(name) ? `${name}_` : name);
+
+/** The text of abi.ts. */
+export function abiOf(headers) {
+  const types = new Types(headers);
+  const sorted = [...headers.functions].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const methods = sorted.map((declared) => `  ${declared.name}${types.signature(declared, ':', takesNull)};`);
+  const named = [...types.named].sort().map(([name, type]) => `export type ${name} = ${type};`);
+  return `/** The functions that the wasm exports, as the C headers declare them. Made by tools/generate-abi.mjs; not edited. */
+declare const handle: unique symbol;
+declare const pointee: unique symbol;
+declare const entry: unique symbol;
+
+/** The address of a struct that only the engine looks into. */
+export type Handle<Name extends string> = number & { readonly [handle]: Name };
+/** The address of values in the engine's memory: numbers by their type in C, structs by their name. */
+export type Ptr<T> = number & { readonly [pointee]: T };
+/** A function in the engine's table, which the engine calls. */
+export type CallbackPtr<F> = number & { readonly [entry]: F };
+/** Accepted in place of a pointer, as in C; not in place of a TF_Status. */
+export type Null = 0;
+
+/** Text that ends with NUL, or bytes. */
+export type TextPtr = Ptr<'char'>;
+${named.join('\n')}
+
+export interface Abi {
+  malloc(size: number): Ptr<unknown>;
+  free(pointer: Ptr<unknown> | Null): void;
+${methods.join('\n')}
+}
+`;
+}
+
+if (isMain(import.meta.url)) {
+  const folder = path.join(root, 'bindings/js/generated');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(path.join(folder, 'abi.ts'), abiOf(readHeaders(headersOf(HEADERS.map((name) => path.join(root, name))))));
+}
