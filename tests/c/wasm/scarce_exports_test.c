@@ -198,7 +198,9 @@ static void run_body(TF_Graph *graph, TF_Buffer *buffer, TF_Status *status) {
   (void)buffer;
   if (body && arg) {
     *(float *)TF_TensorData(arg) = 21;
-    TF_WasmFunctionBodyRun(body, &arg, 1, &result, status);
+    TF_WasmFunctionCall *call = TF_WasmNewFunctionCall(body, &arg, 1, 0, status);
+    if (call) CHECK_INT_EQ(TF_WasmAdvanceFunctionCall(call, 0, &result, status), 0);
+    TF_WasmDeleteFunctionCall(call);
     CHECK((TF_GetCode(status) == TF_OK) == (result != NULL));
     if (result) CHECK_NEAR(*(float *)TF_TensorData(result), 42, 0);
   } else if (body) {
