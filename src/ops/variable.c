@@ -141,7 +141,7 @@ static bool assign_shape(InferenceContext *c, Status *status) {
   TRY(variable_shape_and_type(c, 0, &known, status));
   TRY(node_attr_type(c->node, "dtype", &dtype, status));
   if (known.dtype != DT_INVALID && known.dtype != dtype) {
-    return status_invalid(status, "Trying to assign variable with wrong dtype. Expected %s got %s", dtype_name(known.dtype),
+    return status_invalid(status, "Trying to read variable with wrong dtype. Expected %s got %s", dtype_name(known.dtype),
                           dtype_name(dtype));
   }
   return shape_merge(c, known.shape, shape_input(c, 1), &merged, status);

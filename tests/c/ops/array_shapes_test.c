@@ -13,6 +13,9 @@
 #define GATHER(batch_dims) "\"Tparams\":{\"type\":\"DT_FLOAT\"},\"batch_dims\":{\"i\":" batch_dims "}"
 #define FACT(op, attrs, in, tensors, result) \
   "{\"op\":\"" op "\",\"attrs\":{" attrs "},\"in\":\"" in "\",\"tensors\":{" tensors "}," result "}"
+/* Input 0 is a handle of a variable of type float and shape [3,2]. */
+#define OF_VARIABLE(op, attrs, in, result) \
+  "{\"op\":\"" op "\",\"attrs\":{" attrs "},\"in\":\"" in "\",\"handles\":{\"0\":[[\"[3,2]\",\"DT_FLOAT\"]]}," result "}"
 #define OUT(shapes) "\"out\":\"" shapes "\""
 #define ERROR(text) "\"error\":\"" text "\""
 
@@ -22,6 +25,8 @@
 #define PADDED "\"padding\":{\"s\":\"VALID\"}," F
 #define STEPS "\"strides\":{\"list\":{\"i\":[1,2,2,1]}}," PADDED
 #define POOL "\"ksize\":{\"list\":{\"i\":[1,2,2,1]}}," STEPS
+#define TYPE(name, type) "\"" name "\":{\"type\":\"" type "\"}"
+#define GATHERS(type) TYPE("dtype", type) "," TYPE("Tindices", "DT_INT32")
 #define K2 "\"k\":{\"i\":2},\"T\":{\"type\":\"DT_INT32\"}"
 #define RANK(want, got) ERROR("Shape must be rank " #want " but is rank " #got)
 
@@ -153,6 +158,16 @@ static const char *const kFacts[] = {
     FACT("InTopK", K2, "[5,2];[5,1]", "", RANK(1, 2)),
     FACT("InTopKV2", "\"T\":{\"type\":\"DT_INT32\"}", "[?,5];[3];[]", "", OUT("[d1_0]")),
     FACT("InTopKV2", "\"T\":{\"type\":\"DT_INT32\"}", "[2,5];[3];[]", "", ERROR("must be equal, but are 2 and 3")),
+
+    OF_VARIABLE("ReadVariableOp", TYPE("dtype", "DT_FLOAT"), "[]", OUT("[3,2]")),
+    OF_VARIABLE("ReadVariableOp", TYPE("dtype", "DT_DOUBLE"), "[]",
+                ERROR("Trying to read variable with wrong dtype. Expected float got double")),
+    OF_VARIABLE("AssignVariableOp", TYPE("dtype", "DT_DOUBLE"), "[];[3,2]",
+                ERROR("Trying to read variable with wrong dtype. Expected float got double")),
+    OF_VARIABLE("AssignVariableOp", TYPE("dtype", "DT_FLOAT"), "[];[2,2]", ERROR("must be equal, but are 3 and 2")),
+    OF_VARIABLE("ResourceGather", GATHERS("DT_FLOAT"), "[];[4]", OUT("[d1_0,2]")),
+    OF_VARIABLE("ResourceGather", GATHERS("DT_DOUBLE"), "[];[4]",
+                ERROR("Trying to read variable with wrong dtype. Expected float got double")),
 
     FACT("Fill", F, "[2];[]", "\"0\":" INTS(2, "3,-1"), ERROR("Fill dimensions must be >= 0")),
     FACT("Fill", F, "[2];[1]", "", ERROR("Shape must be rank 0 but is rank 1")),
