@@ -220,6 +220,11 @@ TEST(convolution_errors) {
   op_fails("Conv2D" PLAIN, "float[1,3,3,4] 1; float[1,1,2,3] 1", CODE_INVALID_ARGUMENT,
            "output depth must be evenly divisible by number of groups: 3 vs 2");
   op_fails("Conv2D" PLAIN, "float[1,3,3,1] 1; float[0,2,1,1]", CODE_INVALID_ARGUMENT, "filter must not have zero elements");
+  op_fails("Conv2D" PLAIN, "float[1,3,3,1] 1; float[1,1,0,1]", CODE_INVALID_ARGUMENT, "filter depth must be");
+  op_fails("Conv2D" PLAIN, "float[1,3,3,1] 1; float[1,1,1,0]", CODE_INVALID_ARGUMENT, "filter must not have zero elements");
+  /* Nothing is divided by the depth. */
+  op_fails("Conv2DBackpropInput" PLAIN, "int32[4] 1 3 3 1; float[1,1,0,1]; float[1,3,3,1] 1", CODE_INVALID_ARGUMENT, "filter depth must be");
+  op_fails("Conv2DBackpropFilter" PLAIN, "float[1,3,3,1] 1; int32[4] 1 1 0 1; float[1,3,3,1] 1", CODE_INVALID_ARGUMENT, "filter depth must be");
   op_fails("Conv2D" PLAIN, "float[1,3,3,1] 1; float[5,1,1,1] 1", CODE_INVALID_ARGUMENT,
            "Computed output size would be negative: -1 [input_size: 3, effective_filter_size: 5, stride: 1]");
   op_fails("Conv2D[T=float, strides=[1, 0, 1, 1], padding=SAME]", "float[1,3,3,1] 1; float[1,1,1,1] 1", CODE_INVALID_ARGUMENT,

@@ -334,3 +334,20 @@ TEST(shuffling_keeps_rows) {
   strbuf_free(&text);
   tensor_clear(&output);
 }
+
+/* One class has all the weight, however many samples and classes there are. */
+TEST(multinomial_draws_the_class_that_has_all_the_weight) {
+  for (int classes = 1; classes <= 8; classes++) {
+    for (int samples = 1; samples <= 4; samples++) {
+      char inputs[256], outputs[128];
+      int at = snprintf(inputs, sizeof inputs, "float[2,%d]", classes), out = snprintf(outputs, sizeof outputs, "int64[2,%d]", samples);
+      for (int row = 0; row < 2; row++) {
+        int heavy = row == 0 ? 0 : classes - 1;
+        for (int k = 0; k < classes; k++) at += snprintf(inputs + at, sizeof inputs - (size_t)at, k == heavy ? " 0" : " -1e4");
+        for (int k = 0; k < samples; k++) out += snprintf(outputs + out, sizeof outputs - (size_t)out, " %d", heavy);
+      }
+      snprintf(inputs + at, sizeof inputs - (size_t)at, "; int32[] %d", samples);
+      op_gives("Multinomial[T=float, seed=1, seed2=2]", inputs, outputs);
+    }
+  }
+}
