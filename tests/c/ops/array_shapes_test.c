@@ -159,6 +159,8 @@ static const char *const kFacts[] = {
     FACT("InTopKV2", "\"T\":{\"type\":\"DT_INT32\"}", "[?,5];[3];[]", "", OUT("[d1_0]")),
     FACT("InTopKV2", "\"T\":{\"type\":\"DT_INT32\"}", "[2,5];[3];[]", "", ERROR("must be equal, but are 2 and 3")),
 
+    OF_VARIABLE("StridedSlice", TYPE("T", "DT_RESOURCE") "," I, "[5];[1];[1];[1]",
+                "\"tensors\":{\"3\":" INTS(1, "1") "}," OUT("[?]") ",\"out_handles\":{\"0\":[[\"[3,2]\",\"DT_FLOAT\"]]}"),
     OF_VARIABLE("ReadVariableOp", TYPE("dtype", "DT_FLOAT"), "[]", OUT("[3,2]")),
     OF_VARIABLE("ReadVariableOp", TYPE("dtype", "DT_DOUBLE"), "[]",
                 ERROR("Trying to read variable with wrong dtype. Expected float got double")),
