@@ -2,7 +2,6 @@
 /** GraphCore: what everything that works on a graph is made of: its pointer, its operations by name, and `op`, which adds one. All cores are Graphs. */
 import { type Schema, checkList, checkOptions, checkText, shown } from '../base/arguments.js';
 import type { AttrInput, ShapeLike } from '../messages/attr-value.js';
-import { counted } from '../base/console-line.js';
 import { didYouMean } from '../base/did-you-mean.js';
 import { DTypeName, dtypeOf } from '../tensor/dtypes.js';
 import { FailedPreconditionError, InvalidArgumentError, NotFoundError, ResourceExhaustedError, TFError } from '../base/errors.js';
@@ -104,14 +103,9 @@ export abstract class GraphCore implements HintedGraph {
     return this.#body?.target ?? this;
   }
 
-  /** 'Graph<12 nodes, 1 variable>' */
-  toString(): string {
-    if (this.#disposed) return 'Graph<disposed>';
-    const parts = [counted(this.operations().length, 'node')];
-    const [variables, functions] = [this.allVariables.length, this.wasm.call.TF_GraphNumFunctions(this.#address)];
-    if (variables > 0) parts.push(counted(variables, 'variable'));
-    if (functions > 0) parts.push(counted(functions, 'function'));
-    return `Graph<${parts.join(', ')}>`;
+  /** @internal */
+  get disposed(): boolean {
+    return this.#disposed;
   }
 
   /** @internal A graph for the body of a function. */

@@ -1,6 +1,6 @@
 /** Graph: building, importing, differentiating and exporting. The op wrappers come from generated/graph-ops.ts, the rest from the files beside this one. */
 import { checkOptions, checkReceivers } from '../base/arguments.js';
-import { showAs } from '../base/console-line.js';
+import { counted, showAs } from '../base/console-line.js';
 import { Body, CallOptions, addCond, addWhileLoop, callFunction } from './control-flow.js';
 import type { DTypeName } from '../tensor/dtypes.js';
 import { InvalidArgumentError } from '../base/errors.js';
@@ -30,6 +30,16 @@ export class Graph extends GraphOps {
   /** @internal */
   override newBody(): Graph {
     return new Graph(this.runtime);
+  }
+
+  /** 'Graph<12 nodes, 1 variable>' */
+  override toString(): string {
+    if (this.disposed) return 'Graph<disposed>';
+    const parts = [counted(this.operations().length, 'node')];
+    const functions = this.wasm.call.TF_GraphNumFunctions(this.pointer);
+    if (this.#variables.length > 0) parts.push(counted(this.#variables.length, 'variable'));
+    if (functions > 0) parts.push(counted(functions, 'function'));
+    return `Graph<${parts.join(', ')}>`;
   }
 
   // ---- variables ----
