@@ -1,10 +1,11 @@
-// Holds bindings/js/ to its rooms: a file imports only from the rooms behind the arrow of its own and those below them, and no file comes back
-// to itself through its imports, those of types too. `node tools/check-imports.mjs [folder]` prints each violation; tests/tools runs it.
+// Holds bindings/js/ to its rooms: a file imports only from the rooms behind the arrow of its own room and those
+// below them, and imports, those of types too, form no circle. `node tools/check-imports.mjs [folder]` prints each
+// violation; tests/tools runs it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isMain, root } from './process.mjs';
 
-/** What each room may use directly; what those may use is allowed too. '.' is the entry points, beside the rooms. */
+/** What each room may use directly; what those may use is allowed too. '.' means the entry points. */
 export const ROOMS = {
   base: [],
   tensor: ['base'],
@@ -21,8 +22,10 @@ export const ROOMS = {
 /** Written by the build, for the rooms that want it: only circles are looked for there. */
 const GENERATED = 'generated';
 
-/** Handles name the graph that they belong to, in declarations only: `import type { Graph }` may point up to the face. */
-const isFace = (statement, target) => target === 'graph/graph.ts' && /^import type \{ Graph \} from/.test(statement);
+/** Handles name the graph that they belong to in their declarations: `import type { Graph }` may point up. */
+function isFace(statement, target) {
+  return target === 'graph/graph.ts' && /^import type \{ Graph \} from/.test(statement);
+}
 
 function reachable(room, seen = new Set([room])) {
   for (const below of ROOMS[room]) if (!seen.has(below)) reachable(below, seen.add(below));
@@ -62,7 +65,8 @@ function findCircle(imports) {
 /** All violations below a folder. */
 export function checkImports(folder) {
   const problems = [];
-  const files = readdirSync(folder, { recursive: true }).map((name) => name.split(path.sep).join('/')).filter((name) => name.endsWith('.ts')).sort();
+  const names = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.ts'));
+  const files = names.map((name) => name.split(path.sep).join('/')).sort();
   const imports = new Map(files.map((file) => [file, importsOf(folder, file)]));
   const roomOf = (file) => (file.includes('/') ? file.split('/')[0] : '.');
   for (const [file, list] of imports) {
@@ -76,8 +80,9 @@ export function checkImports(folder) {
     for (const { line, target } of list) {
       const other = roomOf(target);
       if (other === GENERATED) continue;
-      if (!existsSync(path.join(folder, target))) problems.push(`${file}:${line}: ${target} does not exist`);
-      else if (!allowed.has(other)) problems.push(`${file}:${line}: ${room}/ may not import from ${other}/ (${target})`);
+      const complain = (what) => problems.push(`${file}:${line}: ${what}`);
+      if (!existsSync(path.join(folder, target))) complain(`${target} does not exist`);
+      else if (!allowed.has(other)) complain(`${room}/ may not import from ${other}/ (${target})`);
     }
   }
   const circle = findCircle(imports);

@@ -7,9 +7,10 @@ import { isMain, root } from './process.mjs';
 /** The folders whose headers declare exports. */
 export const HEADERS = ['include/tensorflow/c', 'include/tfcore', 'src/wasm'];
 
-/** How numbers cross the border of the wasm: 64-bit integers as bigint (-sWASM_BIGINT), all others as number. */
+/** How JavaScript passes numbers: 64-bit integers as bigint (-sWASM_BIGINT), all others as number. */
 const NUMBERS = {
-  int: 'number', int32_t: 'number', size_t: 'number', float: 'number', double: 'number', bool: 'number', 'unsigned char': 'number', int64_t: 'bigint', uint64_t: 'bigint',
+  int: 'number', int32_t: 'number', size_t: 'number', float: 'number', double: 'number', bool: 'number',
+  'unsigned char': 'number', int64_t: 'bigint', uint64_t: 'bigint',
 };
 
 /** TF_Graph -> GraphPtr. */
@@ -59,7 +60,8 @@ class Types {
     const type = this.resolve(given);
     /* A struct is passed by its address. */
     const passed = this.isStruct(type) ? this.value(`${type}*`) : this.value(type);
-    return `${name === undefined ? `arg${i}` : parameterName(name)}: ${passed}${takesNull?.(type) ? ' | Null' : ''}`;
+    const label = name === undefined ? `arg${i}` : parameterName(name);
+    return `${label}: ${passed}${takesNull?.(type) ? ' | Null' : ''}`;
   }
 
   /** '(name: type, ...) => type'. What the engine passes to a callback is never NULL. */
@@ -84,7 +86,7 @@ export function abiOf(headers) {
   const sorted = [...headers.functions].sort((a, b) => (a.name < b.name ? -1 : 1));
   const methods = sorted.map((declared) => `  ${declared.name}${types.signature(declared, ':', takesNull)};`);
   const named = [...types.named].sort().map(([name, type]) => `export type ${name} = ${type};`);
-  return `/** The functions that the wasm exports, as the C headers declare them. Made by tools/generate-abi.mjs; not edited. */
+  return `/** The functions that the wasm exports, by the C headers. Made by tools/generate-abi.mjs; not edited. */
 declare const handle: unique symbol;
 declare const pointee: unique symbol;
 declare const entry: unique symbol;
@@ -113,5 +115,6 @@ ${methods.join('\n')}
 if (isMain(import.meta.url)) {
   const folder = path.join(root, 'bindings/js/generated');
   mkdirSync(folder, { recursive: true });
-  writeFileSync(path.join(folder, 'abi.ts'), abiOf(readHeaders(headersOf(HEADERS.map((name) => path.join(root, name))))));
+  const headers = headersOf(HEADERS.map((name) => path.join(root, name)));
+  writeFileSync(path.join(folder, 'abi.ts'), abiOf(readHeaders(headers)));
 }

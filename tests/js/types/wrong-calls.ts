@@ -1,5 +1,8 @@
 // Calls of the engine that must not compile: each line behind a @ts-expect-error is wrong.
-import type { Abi, BufferPtr, GraphPtr, OperationPtr, OutputPtr, Ptr, SessionPtr, ShapeInferenceContextPtr, StatusPtr, TensorPtr, TextPtr } from '../../../bindings/js/generated/abi.js';
+import type {
+  Abi, BufferPtr, GraphPtr, OpDefinitionBuilderPtr, OperationPtr, OutputPtr, Ptr, SessionPtr, ShapeInferenceContextPtr, StatusPtr,
+  TensorPtr, TextPtr,
+} from '../../../bindings/js/generated/abi.js';
 import type { Scope, Wasm } from '../../../bindings/js/engine/wasm.js';
 
 declare const call: Abi;
@@ -14,6 +17,9 @@ declare const outputs: OutputPtr;
 declare const tensors: Ptr<TensorPtr>;
 declare const shapeContext: ShapeInferenceContextPtr;
 declare const name: TextPtr;
+declare const builder: OpDefinitionBuilderPtr;
+
+const shapeOfGraphs = wasm.addFunction((graph: GraphPtr) => void graph, 'vii');
 
 // What is right, beside what is wrong below.
 call.TF_GraphToGraphDef(graph, buffer, status);
@@ -49,7 +55,7 @@ wasm.text(call.TF_OperationInput(outputs, scope.words([operation, 0])));
 // @ts-expect-error: memory is no handle
 call.TF_DeleteGraph(scope.alloc(8));
 // @ts-expect-error: the callback of shape functions takes a context
-call.TF_OpDefinitionBuilderSetShapeInferenceFunction(0 as never, wasm.addFunction((context: GraphPtr) => void context, 'vii'));
+call.TF_OpDefinitionBuilderSetShapeInferenceFunction(builder, shapeOfGraphs);
 // @ts-expect-error: a function that does not exist
 call.TF_DeleteGraphs(graph);
 // @ts-expect-error: a dimension where a shape is asked for
