@@ -230,12 +230,13 @@ static bool in_top_k_v2(KernelContext *context, Status *status) {
 }
 
 static bool in_top_k_shape(InferenceContext *c, Status *status) {
-  ShapeHandle predictions, targets;
+  ShapeHandle predictions, targets, precision;
   DimHandle rows;
   TRY(shape_with_rank(c, shape_input(c, 0), 2, &predictions, status));
   TRY(shape_with_rank(c, shape_input(c, 1), 1, &targets, status));
   TRY(dim_merge(c, shape_dim_of(c, predictions, 0), shape_dim_of(c, targets, 0), &rows, status));
-  shape_set_output(c, 0, shape_vector(c, rows));
+  TRY(shape_ok(shape_vector(c, rows), &precision, status));
+  shape_set_output(c, 0, precision);
   return true;
 }
 
