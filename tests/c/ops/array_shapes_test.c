@@ -171,6 +171,12 @@ static const char *const kFacts[] = {
     OF_VARIABLE("ResourceGather", GATHERS("DT_DOUBLE"), "[];[4]",
                 ERROR("Trying to read variable with wrong dtype. Expected float got double")),
 
+    FACT("EmptyTensorList", TYPE("element_dtype", "DT_FLOAT") "," TYPE("shape_type", "DT_INT32"), "[2];[]",
+         "\"0\":" INTS(2, "3,2"), OUT("[]") ",\"out_handles\":{\"0\":[[\"[3,2]\",\"DT_FLOAT\"]]}"),
+    /* Nothing is said of the outputs. */
+    FACT("StatelessIf", TYPE("Tcond", "DT_BOOL") ",\"Tin\":{\"list\":{\"type\":[\"DT_FLOAT\"]}},\"Tout\":{\"list\":{\"type\":[\"DT_FLOAT\"]}}",
+         "[];[2]", "", OUT("?")),
+
     FACT("Fill", F, "[2];[]", "\"0\":" INTS(2, "3,-1"), ERROR("Fill dimensions must be >= 0")),
     FACT("Fill", F, "[2];[1]", "", ERROR("Shape must be rank 0 but is rank 1")),
     FACT("Transpose", F, "[2,3];[2]", "\"1\":" INTS(2, "-1,0"), OUT("[d0_1,d0_0]")),

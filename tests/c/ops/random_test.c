@@ -287,6 +287,7 @@ TEST(draws_follow_the_probabilities) {
 
 TEST(draws_of_one_class) {
   op_gives("Multinomial[T=int8, output_dtype=int32]", "int8[1,3] 0 127 -128; int32[] 4", "int32[1,4] 1");
+  op_gives("Multinomial[T=int8, output_dtype=int32]", "int8[1,4] 0 -3 127 -128; int32[] 2", "int32[1,2] 2");
   op_gives("Multinomial[T=uint64, output_dtype=int64]", "uint64[1,2] 18446744073709551615 0; int32[] 2", "int64[1,2] 0");
   op_gives("Multinomial[T=float, output_dtype=int64]", "float[0,2]; int32[] 3", "int64[0,3]");
   op_gives("Multinomial[T=float, output_dtype=int64]", "float[2,2] 1; int32[] 0", "int64[2,0]");
