@@ -10,6 +10,15 @@ bool node_compare_types(const Node *node, const DataType *input_types, int num_i
                                 node->name);
 }
 
+bool node_check_connected(const Node *node, Status *status) {
+  for (int i = 0; i < node->num_inputs; i++) {
+    if (node->inputs[i]) continue;
+    status_invalid(status, "Input %d of node %s is not connected", i, node->name);
+    return node_attach(node->name, status);
+  }
+  return true;
+}
+
 bool node_evaluate(const Node *node, const Tensor *const *inputs, Tensor *outputs, Status *status) {
   Arena *arena = arena_new();
   if (!arena) return status_oom(status, "the types of a node");

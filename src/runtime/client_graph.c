@@ -4,6 +4,7 @@
 
 #include "graph/node_builder.h"
 #include "graph/node_class.h"
+#include "graph/node_evaluate.h"
 
 static bool oom(Status *status) { return status_oom(status, "the graph of a step"); }
 
@@ -123,13 +124,7 @@ static bool find_needed(Client *c) {
 
 static bool check_connected(const Client *c) {
   for (int64_t id = SINK_ID + 1; id < c->needed.size; id++) {
-    if (!c->needed.member[id]) continue;
-    const Node *node = graph_node(c->graph, id);
-    for (int i = 0; i < node->num_inputs; i++) {
-      if (node->inputs[i]) continue;
-      status_invalid(c->status, "Input %d of node %s is not connected", i, node->name);
-      return node_attach(node->name, c->status);
-    }
+    if (c->needed.member[id]) TRY(node_check_connected(graph_node(c->graph, id), c->status));
   }
   return true;
 }

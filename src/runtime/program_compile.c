@@ -27,15 +27,6 @@ static bool has_role(const Compiler *c, const Node *node, NodeRole role) { retur
 
 /* --- the nodes in order --- */
 
-static bool check_connected(const Node *node, Status *status) {
-  for (int i = 0; i < node->num_inputs; i++) {
-    if (node_input_edge(node, i)) continue;
-    status_invalid(status, "Input %d of node %s is not connected", i, node->name);
-    return node_attach(node->name, status);
-  }
-  return true;
-}
-
 static bool order_nodes(Compiler *c, Status *status) {
   const FunctionBody *body = c->program->body;
   int64_t count = 0;
@@ -46,7 +37,7 @@ static bool order_nodes(Compiler *c, Status *status) {
   for (int i = 0; i < body->num_control_rets; i++) roots[count++] = body->control_ret_nodes[i];
   TRY(graph_reverse_reachable(body->graph, roots, count, NULL, 0, c->scratch, &needed, status));
   TRY(graph_topological_order(body->graph, &needed, NULL, 0, c->scratch, &c->order, &c->num_ordered, status));
-  for (int64_t i = 0; i < c->num_ordered; i++) TRY(check_connected(c->order[i], status));
+  for (int64_t i = 0; i < c->num_ordered; i++) TRY(node_check_connected(c->order[i], status));
   return true;
 }
 
