@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "optimizer/graph_checker.h"
-#include "runtime/function_runtime.h"
+#include "runtime/program_fixture.h"
 #include "runtime/session_fixture.h"
 
 static FunctionBody *body_of(Graph *graph, const StepSignature *signature) {
@@ -208,24 +208,6 @@ TEST(effects_keep_their_order_around_shapes_that_are_folded) {
   }
 }
 
-static int64_t steps_of(Graph *graph, const StepSignature *signature) {
-  const ProgramEnvironment environment = {0};
-  Status status;
-  status_init(&status);
-  FunctionBody *body;
-  Program *program = NULL;
-  KernelTable *kernels = kernel_table_new();
-  FunctionRuntime *runtime = function_runtime_new(graph, &environment, &status);
-  CHECK_OK(kernels && runtime && client_graph_of_step(graph, signature, &body, &status) &&
-               function_runtime_compile(runtime, body, kernels, &program, &status),
-           status);
-  int64_t steps = program ? program_num_steps(program) : -1;
-  program_free(program);
-  function_runtime_free(runtime);
-  kernel_table_free(kernels);
-  return steps;
-}
-
 /* The layers of a deep network read variables; nothing of them runs for the sake of a shape. */
 TEST(only_effects_run_before_a_shape_that_is_known) {
   enum { LAYERS = 2000 };
@@ -249,7 +231,10 @@ TEST(only_effects_run_before_a_shape_that_is_known) {
     last = binary(f.graph, "Mul", name, last, cast);
   }
   /* A handle and a read for each variable, and the product by each size. */
-  CHECK_INT_EQ(steps_of(f.graph, &(StepSignature){.feeds = &x, .num_feeds = 1, .fetches = &last, .num_fetches = 1}), 3 * LAYERS);
+  KernelTable *kernels = kernel_table_new();
+  const StepSignature signature = {.feeds = &x, .num_feeds = 1, .fetches = &last, .num_fetches = 1};
+  CHECK_INT_EQ(steps_of(f.graph, &signature, kernels), 3 * LAYERS);
+  kernel_table_free(kernels);
   end(&f);
 }
 

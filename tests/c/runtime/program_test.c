@@ -2,9 +2,8 @@
 
 #include <stdio.h>
 
-#include "runtime/client_graph.h"
-#include "runtime/function_runtime.h"
 #include "runtime/graph_fixture.h"
+#include "runtime/program_fixture.h"
 
 /* The kernels that programs share, as a session would keep them. */
 static KernelTable *shared;
@@ -14,18 +13,10 @@ static void free_shared(void) {
   shared = NULL;
 }
 
-/* The program of a step as a session makes it. */
 static Program *compile(Graph *graph, const NodeOutput *feeds, int num_feeds, NodeOutput fetch, Status *status) {
-  const ProgramEnvironment environment = {0};
   const StepSignature signature = {.feeds = feeds, .num_feeds = num_feeds, .fetches = &fetch, .num_fetches = 1};
-  FunctionBody *body;
-  Program *program = NULL;
-  FunctionRuntime *runtime = function_runtime_new(graph, &environment, status);
   if (!shared) shared = kernel_table_new();
-  bool ok = shared && runtime && client_graph_of_step(graph, &signature, &body, status) &&
-            function_runtime_compile(runtime, body, shared, &program, status);
-  function_runtime_free(runtime);
-  return ok ? program : NULL;
+  return compile_step(graph, &signature, shared, status);
 }
 
 static bool run_program(Program *program, const Tensor *const *feeds, Tensor *result, Status *status) {
@@ -35,13 +26,10 @@ static bool run_program(Program *program, const Tensor *const *feeds, Tensor *re
   return program_begin(program, feeds, &run, status) && program_advance(run, &step, result, status) == RUN_DONE;
 }
 
-static int64_t steps_of(Graph *graph, const NodeOutput *feeds, int num_feeds, NodeOutput fetch) {
-  Status status;
-  status_init(&status);
-  Program *program = compile(graph, feeds, num_feeds, fetch, &status);
-  int64_t steps = CHECK_OK(program != NULL, status) ? program_num_steps(program) : -1;
-  program_free(program);
-  return steps;
+static int64_t steps_for(Graph *graph, const NodeOutput *feeds, int num_feeds, NodeOutput fetch) {
+  const StepSignature signature = {.feeds = feeds, .num_feeds = num_feeds, .fetches = &fetch, .num_fetches = 1};
+  if (!shared) shared = kernel_table_new();
+  return steps_of(graph, &signature, shared);
 }
 
 TEST(only_what_is_needed_runs) {
@@ -51,9 +39,9 @@ TEST(only_what_is_needed_runs) {
   NodeOutput a = unary(graph, "Square", "a", x);
   NodeOutput b = unary(graph, "Neg", "b", a);
   NodeOutput c = unary(graph, "Tanh", "c", b);
-  CHECK_INT_EQ(steps_of(graph, &x, 1, c), 3);
-  CHECK_INT_EQ(steps_of(graph, &x, 1, a), 1);
-  CHECK_INT_EQ(steps_of(graph, &b, 1, c), 1);
+  CHECK_INT_EQ(steps_for(graph, &x, 1, c), 3);
+  CHECK_INT_EQ(steps_for(graph, &x, 1, a), 1);
+  CHECK_INT_EQ(steps_for(graph, &b, 1, c), 1);
   free_shared();
   graph_free(graph);
 }
@@ -66,12 +54,12 @@ TEST(constants_and_known_shapes_take_no_step) {
   NodeOutput c = constant(graph, "c", "tensor_shape { } float_val: 2");
   NodeOutput folded = unary(graph, "Exp", "folded", c);
   NodeOutput shape = unary(graph, "Shape", "shape", unary(graph, "Tanh", "t", x));
-  CHECK_INT_EQ(steps_of(graph, &x, 1, binary(graph, "Mul", "y", x, folded)), 1);
-  CHECK_INT_EQ(steps_of(graph, &x, 1, shape), 0);
-  CHECK_INT_EQ(steps_of(graph, &x, 1, folded), 0);
-  CHECK_INT_EQ(steps_of(graph, &open, 1, unary(graph, "Shape", "open_shape", open)), 1);
+  CHECK_INT_EQ(steps_for(graph, &x, 1, binary(graph, "Mul", "y", x, folded)), 1);
+  CHECK_INT_EQ(steps_for(graph, &x, 1, shape), 0);
+  CHECK_INT_EQ(steps_for(graph, &x, 1, folded), 0);
+  CHECK_INT_EQ(steps_for(graph, &open, 1, unary(graph, "Shape", "open_shape", open)), 1);
   /* A constant that is fed is none, and what inference made of its value does not hold. */
-  CHECK_INT_EQ(steps_of(graph, &c, 1, folded), 1);
+  CHECK_INT_EQ(steps_for(graph, &c, 1, folded), 1);
   free_shared();
   graph_free(graph);
 }
@@ -87,9 +75,9 @@ TEST(nothing_is_computed_twice) {
              b = binary(graph, "Mul", "b", y, x); /* the order makes no difference */
   NodeOutput sum = binary(graph, "Sub", "sum", unary(graph, "Neg", "na", a), unary(graph, "Neg", "nb", b));
   NodeOutput feeds[] = {x, y}, fed_too[] = {x, y, b};
-  CHECK_INT_EQ(steps_of(graph, feeds, 2, sum), 3);
+  CHECK_INT_EQ(steps_for(graph, feeds, 2, sum), 3);
   /* Unless one of the two is fed with something else. */
-  CHECK_INT_EQ(steps_of(graph, fed_too, 3, sum), 4);
+  CHECK_INT_EQ(steps_for(graph, fed_too, 3, sum), 4);
   Program *program = compile(graph, feeds, 2, sum, &status);
   REQUIRE(program != NULL);
   Tensor value, result = {0};
@@ -163,7 +151,7 @@ TEST(a_long_chain_needs_no_stack) {
     y = unary(graph, "Neg", name, y);
   }
   REQUIRE(y.node != NULL);
-  CHECK_INT_EQ(steps_of(graph, &x, 1, y), 20000);
+  CHECK_INT_EQ(steps_for(graph, &x, 1, y), 20000);
   free_shared();
   graph_free(graph);
 }
