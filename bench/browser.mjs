@@ -1,4 +1,5 @@
-// Measuring in headless Chromium: the page is bundled, served with the headers that give it a fine clock, and driven from here.
+// Measuring in headless Chromium: the page is bundled, served with the headers that give it a fine clock, and
+// driven from here.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';
@@ -6,7 +7,12 @@ import { openChromium } from '../tools/chromium.mjs';
 import { root } from '../tools/process.mjs';
 import { bundlePage, ourFiles, peerWasm } from './bundle.mjs';
 
-const TYPES = { '.html': 'text/html', '.mjs': 'text/javascript', '.js': 'text/javascript', '.wasm': 'application/wasm' };
+const TYPES = {
+  '.html': 'text/html',
+  '.mjs': 'text/javascript',
+  '.js': 'text/javascript',
+  '.wasm': 'application/wasm',
+};
 const PAGE = '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>';
 
 /** The file behind a path of the site. */
@@ -27,7 +33,8 @@ async function serve(places) {
     const { pathname } = new URL(request.url, 'http://localhost');
     const headers = {
       'Content-Type': TYPES[path.extname(pathname)] ?? 'application/octet-stream',
-      'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp',
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Cross-Origin-Embedder-Policy': 'require-corp',
     };
     try {
       const body = pathname === '/index.html' ? PAGE : await readFile(fileOf(pathname, places));
@@ -49,7 +56,9 @@ export async function openBrowser({ limitsFile, digits, progress }) {
     const context = await browser.newContext();
     try {
       const page = await context.newPage();
-      page.on('console', (message) => (message.type() === 'error' ? process.stderr.write(`${message.text()}\n`) : progress(message.text())));
+      page.on('console', (message) =>
+        message.type() === 'error' ? process.stderr.write(`${message.text()}\n`) : progress(message.text()),
+      );
       await page.goto(`http://127.0.0.1:${server.address().port}/index.html`);
       await page.waitForFunction((wanted) => wanted in window, name);
       return await page.evaluate(([wanted, values]) => window[wanted](values), [name, settings]);

@@ -11,10 +11,20 @@ const common = { bundle: true, minify: true, logLevel: 'error' };
 export const peerWasm = path.join(root, 'node_modules/@tensorflow/tfjs-backend-wasm/dist/');
 export const ourFiles = path.join(root, 'npm/dist/');
 
-/** The peer for Node, where its gradients are not to be had otherwise: they are ES modules in a package that says it has none. */
+/**
+ * The peer for Node, where its gradients are not to be had otherwise: they are ES modules in a package that
+ * says it has none.
+ */
 export async function bundlePeerForNode() {
   const outfile = path.join(output, 'peer.cjs');
-  await build({ ...common, entryPoints: [path.join(root, 'bench/peer.mjs')], outfile, platform: 'node', format: 'cjs', mainFields: ['module', 'main'] });
+  await build({
+    ...common,
+    entryPoints: [path.join(root, 'bench/peer.mjs')],
+    outfile,
+    platform: 'node',
+    format: 'cjs',
+    mainFields: ['module', 'main'],
+  });
   return outfile;
 }
 
@@ -23,7 +33,12 @@ export async function bundlePage() {
   const outdir = path.join(output, 'page');
   await rm(outdir, { recursive: true, force: true });
   await build({
-    ...common, entryPoints: [path.join(root, 'bench/page.mjs')], outdir, splitting: true, platform: 'browser', format: 'esm',
+    ...common,
+    entryPoints: [path.join(root, 'bench/page.mjs')],
+    outdir,
+    splitting: true,
+    platform: 'browser',
+    format: 'esm',
     external: ['/limits/*', 'node:*'],
   });
   return outdir;

@@ -13,7 +13,9 @@ function increment(tf, name) {
 
 function additions(name, build) {
   return {
-    name, group: 'calls', nodes: CALLS,
+    name,
+    group: 'calls',
+    nodes: CALLS,
     async ours(tf) {
       const graph = new tf.Graph();
       const session = new tf.Session(graph);
@@ -35,7 +37,8 @@ function additions(name, build) {
 }
 
 /** The kernel of the loop calls its body; nothing can put it into the graph. */
-const called = (graph, start) => graph.op('For', [0, CALLS, 1, [start]], { attrs: { T: ['float32'], body: 'Increment' } }).output(0);
+const called = (graph, start) =>
+  graph.op('For', [0, CALLS, 1, [start]], { attrs: { T: ['float32'], body: 'Increment' } }).output(0);
 
 function inlined(graph, start) {
   let value = start;
@@ -43,4 +46,7 @@ function inlined(graph, start) {
   return value;
 }
 
-export const callCases = [additions('1,000 calls of a function in a loop', called), additions('the same bodies, without calls', inlined)];
+export const callCases = [
+  additions('1,000 calls of a function in a loop', called),
+  additions('the same bodies, without calls', inlined),
+];

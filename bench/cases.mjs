@@ -1,5 +1,5 @@
-// What is measured. Each case builds the same work twice, for our engine (`tf`, as init() gives it) and for the peer (`tfjs`); a case
-// without `peer` is work that the peer cannot do:
+// What is measured. Each case builds the same work twice, for our engine (`tf`, as init() gives it) and for
+// the peer (`tfjs`); a case without `peer` is work that the peer cannot do:
 //   prepare() what each unit of work needs new, not timed; may be missing
 //   run()     one unit of work, timed
 //   result()  the numbers it computes, compared before anything is timed
@@ -13,14 +13,20 @@ import { graphCases } from './graphs.mjs';
 import { modelCases } from './models.mjs';
 import { randomCases } from './random.mjs';
 
-/** Fresh B: each call multiplies by a matrix that the engine has not seen, given as a Float32Array. The product stays inside. */
+/**
+ * Fresh B: each call multiplies by a matrix that the engine has not seen, given as a Float32Array. The
+ * product stays inside.
+ */
 function matMulFresh(n) {
   const a = numbers(n * n, 3);
   const matrices = [4, 5, 6].map((seed) => numbers(n * n, seed));
   let next = 0;
   const fresh = () => matrices[next++ % matrices.length];
   return {
-    name: `MatMul ${n}, fresh B`, group: 'matmul', size: n, flops: 2 * n ** 3,
+    name: `MatMul ${n}, fresh B`,
+    group: 'matmul',
+    size: n,
+    flops: 2 * n ** 3,
     async ours(tf) {
       const graph = new tf.Graph();
       const session = new tf.Session(graph);
@@ -59,11 +65,17 @@ function matMulConstant(n) {
   const a = numbers(n * n, 7);
   const b = numbers(n * n, 8);
   return {
-    name: `MatMul ${n}, constant B`, group: 'matmul', size: n, flops: 2 * n ** 3,
+    name: `MatMul ${n}, constant B`,
+    group: 'matmul',
+    size: n,
+    flops: 2 * n ** 3,
     async ours(tf) {
       const graph = new tf.Graph();
       const session = new tf.Session(graph);
-      const product = graph.matMul(graph.variable(graph.constant(a, { shape: [n, n] })), graph.constant(b, { shape: [n, n] }));
+      const product = graph.matMul(
+        graph.variable(graph.constant(a, { shape: [n, n] })),
+        graph.constant(b, { shape: [n, n] }),
+      );
       const { operation } = product;
       await session.run(graph.initializer());
       return {
@@ -87,20 +99,26 @@ function matMulConstant(n) {
 const LEARNING_RATE = 0.002;
 
 /**
- * One step of training the digits network (64-128-10, batches of 64) with Adam, from typed arrays of pixels and labels to the loss
- * as a number. The peer takes its labels one-hot, made beforehand. The result is the loss of the first 20 steps.
+ * One step of training the digits network (64-128-10, batches of 64) with Adam, from typed arrays of pixels
+ * and labels to the loss as a number. The peer takes its labels one-hot, made beforehand. The result is the
+ * loss of the first 20 steps.
  */
 function trainingStep(digits) {
   return {
-    name: 'digits training step', group: 'training',
+    name: 'digits training step',
+    group: 'training',
     async ours(tf) {
       const batches = await digitBatches(digits);
       const graph = new tf.Graph();
       const session = new tf.Session(graph);
       const x = graph.placeholder('float32', [BATCH, PIXELS]);
       const labels = graph.placeholder('int32', [BATCH]);
-      const weights = Object.fromEntries(Object.entries(initialWeights()).map(
-        ([name, [data, shape]]) => [name, graph.variable(graph.constant(data, { shape }), { name })]));
+      const weights = Object.fromEntries(
+        Object.entries(initialWeights()).map(([name, [data, shape]]) => [
+          name,
+          graph.variable(graph.constant(data, { shape }), { name }),
+        ]),
+      );
       const hidden = graph.relu(graph.biasAdd(graph.matMul(x, weights.w1), weights.b1));
       const logits = graph.biasAdd(graph.matMul(hidden, weights.w2), weights.b2);
       const [losses] = graph.sparseSoftmaxCrossEntropyWithLogits(logits, labels);
@@ -110,7 +128,13 @@ function trainingStep(digits) {
       let next = 0;
       const step = async () => {
         const batch = batches[next++ % batches.length];
-        const [value] = await session.run([loss, train], new Map([[x, batch.pixels], [labels, batch.labels]]));
+        const [value] = await session.run(
+          [loss, train],
+          new Map([
+            [x, batch.pixels],
+            [labels, batch.labels],
+          ]),
+        );
         return value.data[0];
       };
       await session.run(initialize);
@@ -118,20 +142,25 @@ function trainingStep(digits) {
     },
     async peer(tfjs) {
       const batches = await digitBatches(digits);
-      const { w1, b1, w2, b2 } = Object.fromEntries(Object.entries(initialWeights()).map(
-        ([name, [data, shape]]) => [name, tfjs.variable(tfjs.tensor(data, shape))]));
+      const { w1, b1, w2, b2 } = Object.fromEntries(
+        Object.entries(initialWeights()).map(([name, [data, shape]]) => [
+          name,
+          tfjs.variable(tfjs.tensor(data, shape)),
+        ]),
+      );
       const optimizer = tfjs.train.adam(LEARNING_RATE, 0.9, 0.999, 1e-8);
       let next = 0;
-      const step = () => tfjs.tidy(() => {
-        const batch = batches[next++ % batches.length];
-        const x = tfjs.tensor2d(batch.pixels, [BATCH, PIXELS]);
-        const labels = tfjs.tensor2d(batch.oneHot, [BATCH, CLASSES]);
-        const loss = optimizer.minimize(() => {
-          const hidden = tfjs.relu(tfjs.add(tfjs.matMul(x, w1), b1));
-          return tfjs.losses.softmaxCrossEntropy(labels, tfjs.add(tfjs.matMul(hidden, w2), b2));
-        }, true);
-        return loss.dataSync()[0];
-      });
+      const step = () =>
+        tfjs.tidy(() => {
+          const batch = batches[next++ % batches.length];
+          const x = tfjs.tensor2d(batch.pixels, [BATCH, PIXELS]);
+          const labels = tfjs.tensor2d(batch.oneHot, [BATCH, CLASSES]);
+          const loss = optimizer.minimize(() => {
+            const hidden = tfjs.relu(tfjs.add(tfjs.matMul(x, w1), b1));
+            return tfjs.losses.softmaxCrossEntropy(labels, tfjs.add(tfjs.matMul(hidden, w2), b2));
+          }, true);
+          return loss.dataSync()[0];
+        });
       return {
         run: step,
         result: () => first(20, step),
@@ -145,7 +174,8 @@ function trainingStep(digits) {
 function additions(name, length) {
   const result = (run) => () => Float32Array.of(run(0.5)[0]);
   return {
-    name, group: 'overhead',
+    name,
+    group: 'overhead',
     async ours(tf) {
       const graph = new tf.Graph();
       const session = new tf.Session(graph);
@@ -159,11 +189,12 @@ function additions(name, length) {
     },
     async peer(tfjs) {
       const one = tfjs.scalar(1);
-      const run = (value) => tfjs.tidy(() => {
-        let sum = tfjs.scalar(value);
-        for (let i = 0; i < length; i++) sum = tfjs.add(sum, one);
-        return sum.dataSync();
-      });
+      const run = (value) =>
+        tfjs.tidy(() => {
+          let sum = tfjs.scalar(value);
+          for (let i = 0; i < length; i++) sum = tfjs.add(sum, one);
+          return sum.dataSync();
+        });
       let next = 0;
       return { run: () => run(next++ % 7), result: result(run), close: () => one.dispose() };
     },
@@ -200,19 +231,45 @@ export function makeCases(digits) {
   ];
 }
 
-/** Import to first result, a product of two by two: what a new process or page waits for. Gives milliseconds. */
+/**
+ * Import to first result, a product of two by two: what a new process or page waits for. Gives milliseconds.
+ */
 export async function timeOfFirstResult(load, multiply) {
   const started = performance.now();
   const product = multiply(await load());
   const elapsed = performance.now() - started;
-  if (String(Array.from(product)) !== '19,22,43,50') throw new Error(`the first product is ${Array.from(product)}`);
+  if (String(Array.from(product)) !== '19,22,43,50')
+    throw new Error(`the first product is ${Array.from(product)}`);
   return elapsed;
 }
 
 export const firstProduct = {
   ours(tf) {
     const graph = new tf.Graph();
-    return new tf.Session(graph).runSync(graph.matMul(graph.constant([[1, 2], [3, 4]]), graph.constant([[5, 6], [7, 8]]))).data;
+    return new tf.Session(graph).runSync(
+      graph.matMul(
+        graph.constant([
+          [1, 2],
+          [3, 4],
+        ]),
+        graph.constant([
+          [5, 6],
+          [7, 8],
+        ]),
+      ),
+    ).data;
   },
-  peer: (tfjs) => tfjs.matMul(tfjs.tensor2d([[1, 2], [3, 4]]), tfjs.tensor2d([[5, 6], [7, 8]])).dataSync(),
+  peer: (tfjs) =>
+    tfjs
+      .matMul(
+        tfjs.tensor2d([
+          [1, 2],
+          [3, 4],
+        ]),
+        tfjs.tensor2d([
+          [5, 6],
+          [7, 8],
+        ]),
+      )
+      .dataSync(),
 };

@@ -1,10 +1,15 @@
-// Ops of images at the sizes of MobileNet v1 and ResNet: all else is constant, as in a frozen network, and images stay inside.
+// Ops of images at the sizes of MobileNet v1 and ResNet: all else is constant, as in a frozen network, and
+// images stay inside.
 import { floats, opCase } from './single-op.mjs';
 
 /** One op of an image of that shape, and of constants, which the peer gets as tensors. */
 function imageCase({ name, op, attrs, shape, constants = [], flops, peerOp }) {
   return opCase({
-    name, group: 'conv', flops, values: [floats(shape)], constants,
+    name,
+    group: 'conv',
+    flops,
+    values: [floats(shape)],
+    constants,
     ourOp: (graph, inputs, others) => graph.op(op, [...inputs, ...others], { attrs }).output(0),
     peerOp: (tfjs, [x], others) => peerOp(tfjs, x, ...others),
   });
@@ -15,9 +20,12 @@ const weights = (shape) => floats(shape, 12);
 function convolution(side, channels, outputs, window, stride = 1, batch = 1) {
   const out = Math.ceil(side / stride);
   return imageCase({
-    name: `Conv2D ${window}x${window}${stride > 1 ? `/${stride}` : ''}, ${batch > 1 ? `${batch}x` : ''}${side}x${side}x${channels} to ${outputs}`, op: 'Conv2D',
-    attrs: { strides: [1, stride, stride, 1], padding: 'SAME' }, shape: [batch, side, side, channels],
-    constants: [weights([window, window, channels, outputs])], flops: 2 * batch * out * out * window * window * channels * outputs,
+    name: `Conv2D ${window}x${window}${stride > 1 ? `/${stride}` : ''}, ${batch > 1 ? `${batch}x` : ''}${side}x${side}x${channels} to ${outputs}`,
+    op: 'Conv2D',
+    attrs: { strides: [1, stride, stride, 1], padding: 'SAME' },
+    shape: [batch, side, side, channels],
+    constants: [weights([window, window, channels, outputs])],
+    flops: 2 * batch * out * out * window * window * channels * outputs,
     peerOp: (tfjs, x, w) => tfjs.conv2d(x, w, stride, 'same'),
   });
 }
@@ -25,17 +33,22 @@ function convolution(side, channels, outputs, window, stride = 1, batch = 1) {
 function depthwise(side, channels, stride) {
   const out = Math.ceil(side / stride);
   return imageCase({
-    name: `Depthwise 3x3${stride > 1 ? `/${stride}` : ''}, ${side}x${side}x${channels}`, op: 'DepthwiseConv2dNative',
+    name: `Depthwise 3x3${stride > 1 ? `/${stride}` : ''}, ${side}x${side}x${channels}`,
+    op: 'DepthwiseConv2dNative',
     attrs: { strides: [1, stride, stride, 1], padding: 'SAME' },
-    shape: [1, side, side, channels], constants: [weights([3, 3, channels, 1])], flops: 2 * out * out * 9 * channels,
+    shape: [1, side, side, channels],
+    constants: [weights([3, 3, channels, 1])],
+    flops: 2 * out * out * 9 * channels,
     peerOp: (tfjs, x, w) => tfjs.depthwiseConv2d(x, w, stride, 'same'),
   });
 }
 
 function pooling(op, peerName, side, channels, window, stride) {
   return imageCase({
-    name: `${op} ${window}x${window}/${stride}, ${side}x${side}x${channels}`, op,
-    attrs: { ksize: [1, window, window, 1], strides: [1, stride, stride, 1], padding: 'SAME' }, shape: [1, side, side, channels],
+    name: `${op} ${window}x${window}/${stride}, ${side}x${side}x${channels}`,
+    op,
+    attrs: { ksize: [1, window, window, 1], strides: [1, stride, stride, 1], padding: 'SAME' },
+    shape: [1, side, side, channels],
     peerOp: (tfjs, x) => tfjs[peerName](x, window, stride, 'same'),
   });
 }
@@ -43,38 +56,54 @@ function pooling(op, peerName, side, channels, window, stride) {
 function batchNorm(side, channels) {
   const vectors = [1, 2, 3, 4].map((seed) => floats([channels], seed, (x) => 2 + x));
   return imageCase({
-    name: `FusedBatchNormV3, ${side}x${side}x${channels}`, op: 'FusedBatchNormV3', attrs: { is_training: false, epsilon: 0.001 },
-    shape: [1, side, side, channels], constants: vectors,
-    peerOp: (tfjs, x, scale, offset, mean, variance) => tfjs.batchNorm(x, mean, variance, offset, scale, 0.001),
+    name: `FusedBatchNormV3, ${side}x${side}x${channels}`,
+    op: 'FusedBatchNormV3',
+    attrs: { is_training: false, epsilon: 0.001 },
+    shape: [1, side, side, channels],
+    constants: vectors,
+    peerOp: (tfjs, x, scale, offset, mean, variance) =>
+      tfjs.batchNorm(x, mean, variance, offset, scale, 0.001),
   });
 }
 
 function resizing(op, peerName, side, channels, to) {
   return imageCase({
-    name: `${op} ${side}x${side}x${channels} to ${to}x${to}`, op, attrs: { half_pixel_centers: true },
-    shape: [1, side, side, channels], constants: [{ data: Int32Array.of(to, to), shape: [2], dtype: 'int32' }],
+    name: `${op} ${side}x${side}x${channels} to ${to}x${to}`,
+    op,
+    attrs: { half_pixel_centers: true },
+    shape: [1, side, side, channels],
+    constants: [{ data: Int32Array.of(to, to), shape: [2], dtype: 'int32' }],
     peerOp: (tfjs, x) => tfjs.image[peerName](x, [to, to], false, true),
   });
 }
 
 /**
- * The gradient of such an op by its image, for a gradient of its result that is given; what the op itself computes for it is part of it. Images are
- * positive: the peer's gradient of a maximum is wrong where all of a window is negative.
+ * The gradient of such an op by its image, for a gradient of its result that is given; what the op itself
+ * computes for it is part of it. Images are positive: the peer's gradient of a maximum is wrong where all of
+ * a window is negative.
  */
 function gradientOf({ name, op, attrs, shape, outShape, constants = [], flops, peerOp }) {
   return opCase({
-    name: `Gradient of ${name}`, group: 'conv', flops, values: [floats(shape, 11, (x) => x + 1), floats(outShape, 15)], constants,
-    ourOp: (graph, [x, dy], others) => graph.gradients([graph.op(op, [x, ...others], { attrs }).output(0)], [x], { gradYs: [dy] })[0],
-    peerOp: (tfjs, [x, dy], others) => tfjs.tidy(() => tfjs.grad((image) => peerOp(tfjs, image, ...others))(x, dy)),
+    name: `Gradient of ${name}`,
+    group: 'conv',
+    flops,
+    values: [floats(shape, 11, (x) => x + 1), floats(outShape, 15)],
+    constants,
+    ourOp: (graph, [x, dy], others) =>
+      graph.gradients([graph.op(op, [x, ...others], { attrs }).output(0)], [x], { gradYs: [dy] })[0],
+    peerOp: (tfjs, [x, dy], others) =>
+      tfjs.tidy(() => tfjs.grad((image) => peerOp(tfjs, image, ...others))(x, dy)),
   });
 }
 
 function poolingGradient(op, peerName, side, channels, window, stride) {
   const out = Math.ceil(side / stride);
   return gradientOf({
-    name: `${op} ${window}x${window}/${stride}, ${side}x${side}x${channels}`, op,
+    name: `${op} ${window}x${window}/${stride}, ${side}x${side}x${channels}`,
+    op,
     attrs: { ksize: [1, window, window, 1], strides: [1, stride, stride, 1], padding: 'SAME' },
-    shape: [1, side, side, channels], outShape: [1, out, out, channels],
+    shape: [1, side, side, channels],
+    outShape: [1, out, out, channels],
     peerOp: (tfjs, x) => tfjs[peerName](x, window, stride, 'same'),
   });
 }
@@ -82,21 +111,37 @@ function poolingGradient(op, peerName, side, channels, window, stride) {
 /** By the image alone: the peer's backend has no gradient by the filter. */
 function convolutionGradient(side, channels, outputs, window) {
   return gradientOf({
-    name: `Conv2D ${window}x${window}, ${side}x${side}x${channels} to ${outputs}`, op: 'Conv2D', attrs: { strides: [1, 1, 1, 1], padding: 'SAME' },
-    shape: [1, side, side, channels], outShape: [1, side, side, outputs], constants: [weights([window, window, channels, outputs])],
+    name: `Conv2D ${window}x${window}, ${side}x${side}x${channels} to ${outputs}`,
+    op: 'Conv2D',
+    attrs: { strides: [1, 1, 1, 1], padding: 'SAME' },
+    shape: [1, side, side, channels],
+    outShape: [1, side, side, outputs],
+    constants: [weights([window, window, channels, outputs])],
     flops: 2 * side * side * window * window * channels * outputs,
     peerOp: (tfjs, x, w) => tfjs.conv2d(x, w, 1, 'same'),
   });
 }
 
 const NORMALIZATION = { depth_radius: 5, bias: 1, alpha: 1e-4, beta: 0.75 };
-const normalize = (tfjs, x) => tfjs.localResponseNormalization(x, NORMALIZATION.depth_radius, NORMALIZATION.bias, NORMALIZATION.alpha, NORMALIZATION.beta);
+const normalize = (tfjs, x) =>
+  tfjs.localResponseNormalization(
+    x,
+    NORMALIZATION.depth_radius,
+    NORMALIZATION.bias,
+    NORMALIZATION.alpha,
+    NORMALIZATION.beta,
+  );
 
-const resizingGradient = (side, channels, to) => gradientOf({
-  name: `ResizeBilinear ${side}x${side}x${channels} to ${to}x${to}`, op: 'ResizeBilinear', attrs: { align_corners: true },
-  shape: [1, side, side, channels], outShape: [1, to, to, channels], constants: [{ data: Int32Array.of(to, to), shape: [2], dtype: 'int32' }],
-  peerOp: (tfjs, x) => tfjs.image.resizeBilinear(x, [to, to], true),
-});
+const resizingGradient = (side, channels, to) =>
+  gradientOf({
+    name: `ResizeBilinear ${side}x${side}x${channels} to ${to}x${to}`,
+    op: 'ResizeBilinear',
+    attrs: { align_corners: true },
+    shape: [1, side, side, channels],
+    outShape: [1, to, to, channels],
+    constants: [{ data: Int32Array.of(to, to), shape: [2], dtype: 'int32' }],
+    peerOp: (tfjs, x) => tfjs.image.resizeBilinear(x, [to, to], true),
+  });
 
 export const convCases = [
   convolution(224, 3, 32, 3, 2),
@@ -115,7 +160,13 @@ export const convCases = [
   pooling('MaxPool', 'maxPool', 28, 192, 3, 1),
   pooling('AvgPool', 'avgPool', 56, 64, 3, 2),
   pooling('AvgPool', 'avgPool', 7, 1024, 7, 7),
-  imageCase({ name: 'LRN, 28x28x192', op: 'LRN', attrs: NORMALIZATION, shape: [1, 28, 28, 192], peerOp: normalize }),
+  imageCase({
+    name: 'LRN, 28x28x192',
+    op: 'LRN',
+    attrs: NORMALIZATION,
+    shape: [1, 28, 28, 192],
+    peerOp: normalize,
+  }),
   batchNorm(112, 32),
   batchNorm(14, 512),
   resizing('ResizeBilinear', 'resizeBilinear', 480, 3, 224),
@@ -127,6 +178,13 @@ export const convCases = [
   poolingGradient('MaxPool', 'maxPool', 112, 64, 2, 2),
   poolingGradient('MaxPool', 'maxPool', 112, 64, 3, 2),
   poolingGradient('AvgPool', 'avgPool', 56, 64, 2, 2),
-  gradientOf({ name: 'LRN, 28x28x192', op: 'LRN', attrs: NORMALIZATION, shape: [1, 28, 28, 192], outShape: [1, 28, 28, 192], peerOp: normalize }),
+  gradientOf({
+    name: 'LRN, 28x28x192',
+    op: 'LRN',
+    attrs: NORMALIZATION,
+    shape: [1, 28, 28, 192],
+    outShape: [1, 28, 28, 192],
+    peerOp: normalize,
+  }),
   resizingGradient(28, 64, 56),
 ];

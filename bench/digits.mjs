@@ -16,10 +16,16 @@ export const PIXELS = 64;
 export const HIDDEN = 128;
 export const CLASSES = 10;
 
-/** { pixels, labels, oneHot } of each whole minibatch in digits.csv.gz: lines of 64 pixels from 0 to 16, then the class. */
+/**
+ * { pixels, labels, oneHot } of each whole minibatch in digits.csv.gz: lines of 64 pixels from 0 to 16, then
+ * the class.
+ */
 export async function digitBatches(compressed) {
   const stream = new Blob([compressed]).stream().pipeThrough(new DecompressionStream('gzip'));
-  const rows = (await new Response(stream).text()).trim().split('\n').map((line) => line.split(',').map(Number));
+  const rows = (await new Response(stream).text())
+    .trim()
+    .split('\n')
+    .map((line) => line.split(',').map(Number));
   const batches = [];
   for (let first = 0; first + BATCH <= rows.length; first += BATCH) {
     const batch = rows.slice(first, first + BATCH);
@@ -36,9 +42,14 @@ export async function digitBatches(compressed) {
 
 /** Weights and biases: [data, shape] of each. */
 export function initialWeights() {
-  const layer = (rows, columns, seed) => [numbers(rows * columns, seed).map((x) => x * Math.sqrt(6 / (rows + columns))), [rows, columns]];
+  const layer = (rows, columns, seed) => [
+    numbers(rows * columns, seed).map((x) => x * Math.sqrt(6 / (rows + columns))),
+    [rows, columns],
+  ];
   return {
-    w1: layer(PIXELS, HIDDEN, 1), b1: [new Float32Array(HIDDEN), [HIDDEN]],
-    w2: layer(HIDDEN, CLASSES, 2), b2: [new Float32Array(CLASSES), [CLASSES]],
+    w1: layer(PIXELS, HIDDEN, 1),
+    b1: [new Float32Array(HIDDEN), [HIDDEN]],
+    w2: layer(HIDDEN, CLASSES, 2),
+    b2: [new Float32Array(CLASSES), [CLASSES]],
   };
 }

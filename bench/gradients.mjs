@@ -1,6 +1,9 @@
 // Gradients of graphs. The peer has none: it differentiates what it has just run, every time again.
 const WIDTH = 64;
-/** What the gradients of a layer add: those of the activation, of the bias, and of the product by both its factors. */
+/**
+ * What the gradients of a layer add: those of the activation, of the bias, and of the product by both its
+ * factors.
+ */
 const NODES_PER_LAYER = 4;
 
 /** An MLP of layers of equal width: its last value, and the weights. */
@@ -18,7 +21,9 @@ function buildMlp(tf, layers) {
 
 function gradientsOfMlp(layers) {
   return {
-    name: `gradients of an MLP of ${layers.toLocaleString('en')} layers, built`, group: 'gradients', nodes: layers * NODES_PER_LAYER,
+    name: `gradients of an MLP of ${layers.toLocaleString('en')} layers, built`,
+    group: 'gradients',
+    nodes: layers * NODES_PER_LAYER,
     async ours(tf) {
       let mlp;
       const close = () => mlp?.graph.dispose();

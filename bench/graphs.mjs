@@ -1,4 +1,5 @@
-// Graphs themselves: built node by node, imported, exported. The peer's way to a graph is its converter's JSON.
+// Graphs themselves: built node by node, imported, exported. The peer's way to a graph is its converter's
+// JSON.
 const NODES = 100_000;
 const name = (i) => (i === 0 ? 'x' : `node_${i}`);
 const op = (i) => (i % 2 ? 'Relu' : 'Neg');
@@ -14,16 +15,27 @@ function buildChain(tf) {
 /** The same as the JSON that the peer's converter writes. */
 function chainAsJson() {
   const float = { type: 'DT_FLOAT' };
-  const node = Array.from({ length: NODES + 1 }, (_, i) => (i === 0
-    ? { name: name(0), op: 'Placeholder', attr: { dtype: float, shape: { shape: { dim: [{ size: '-1' }, { size: '4' }] } } } }
-    : { name: name(i), op: op(i), input: [name(i - 1)], attr: { T: float } }));
+  const node = Array.from({ length: NODES + 1 }, (_, i) =>
+    i === 0
+      ? {
+          name: name(0),
+          op: 'Placeholder',
+          attr: { dtype: float, shape: { shape: { dim: [{ size: '-1' }, { size: '4' }] } } },
+        }
+      : { name: name(i), op: op(i), input: [name(i - 1)], attr: { T: float } },
+  );
   return JSON.stringify({ node, library: {}, versions: { producer: 27 } });
 }
 
 /** The same as a GraphDef in text format. */
 function chainAsText() {
-  const lines = [`node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { shape { dim { size: -1 } dim { size: 4 } } } } }`];
-  for (let i = 1; i <= NODES; i++) lines.push(`node { name: '${name(i)}' op: '${op(i)}' input: '${name(i - 1)}' attr { key: 'T' value { type: DT_FLOAT } } }`);
+  const lines = [
+    `node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { shape { dim { size: -1 } dim { size: 4 } } } } }`,
+  ];
+  for (let i = 1; i <= NODES; i++)
+    lines.push(
+      `node { name: '${name(i)}' op: '${op(i)}' input: '${name(i - 1)}' attr { key: 'T' value { type: DT_FLOAT } } }`,
+    );
   return lines.join('\n');
 }
 
@@ -31,7 +43,9 @@ const countsOfNodes = (count) => Float32Array.of(count);
 
 function building() {
   return {
-    name: 'graph of 100,000 nodes, built', group: 'graph', nodes: NODES,
+    name: 'graph of 100,000 nodes, built',
+    group: 'graph',
+    nodes: NODES,
     async ours(tf) {
       return {
         run: () => buildChain(tf).dispose(),
@@ -50,7 +64,9 @@ function building() {
 /** Reading a graph; `makeSource` gives what importGraphDef takes. */
 function importing(title, makeSource) {
   return {
-    name: `graph of 100,000 nodes, ${title}`, group: 'graph', nodes: NODES,
+    name: `graph of 100,000 nodes, ${title}`,
+    group: 'graph',
+    nodes: NODES,
     async ours(tf) {
       const source = makeSource(tf);
       const read = () => {
@@ -72,7 +88,14 @@ function importing(title, makeSource) {
     async peer(tfjs) {
       const { loadGraphModelSync } = await tfjs.loadConverter();
       const json = chainAsJson();
-      const load = () => loadGraphModelSync(tfjs.io.fromMemorySync({ modelTopology: JSON.parse(json), weightSpecs: [], weightData: new ArrayBuffer(0) }));
+      const load = () =>
+        loadGraphModelSync(
+          tfjs.io.fromMemorySync({
+            modelTopology: JSON.parse(json),
+            weightSpecs: [],
+            weightData: new ArrayBuffer(0),
+          }),
+        );
       return {
         run: () => load().dispose(),
         result: () => countsOfNodes(Object.keys(load().executor.graph.nodes).length),
@@ -91,12 +114,23 @@ function asBytes(tf) {
 
 function exporting() {
   return {
-    name: 'graph of 100,000 nodes, exported', group: 'graph', nodes: NODES,
+    name: 'graph of 100,000 nodes, exported',
+    group: 'graph',
+    nodes: NODES,
     async ours(tf) {
       const graph = buildChain(tf);
-      return { run: () => graph.toGraphDef(), result: () => countsOfNodes(graph.toGraphDef().length), close: () => graph.dispose() };
+      return {
+        run: () => graph.toGraphDef(),
+        result: () => countsOfNodes(graph.toGraphDef().length),
+        close: () => graph.dispose(),
+      };
     },
   };
 }
 
-export const graphCases = [building(), importing('imported', asBytes), importing('imported from text', chainAsText), exporting()];
+export const graphCases = [
+  building(),
+  importing('imported', asBytes),
+  importing('imported from text', chainAsText),
+  exporting(),
+];

@@ -1,11 +1,15 @@
-// What runs in a host (Node, or a page): measures the cases with one build of ours and the peer in the same process.
+// What runs in a host (Node, or a page): measures the cases with one build of ours and the peer in the same
+// process.
 import { makeCases } from './cases.mjs';
 import { compare, median, relativeDifference, warmUp } from './measure.mjs';
 
 const TOLERANCE = 1e-3;
 const SETTINGS = { warmUp: 250, roundTime: 60 };
 
-/** What the multiply-add units reach right now, in GFLOP/s: the mean over `milliseconds`, as the cases are timed, not the best. */
+/**
+ * What the multiply-add units reach right now, in GFLOP/s: the mean over `milliseconds`, as the cases are
+ * timed, not the best.
+ */
 function limitNow(limits, milliseconds) {
   const started = performance.now();
   let [passes, time] = [0, 0];
@@ -17,10 +21,13 @@ function limitNow(limits, milliseconds) {
 }
 
 /**
- * Milliseconds of each round, and what follows from them; for products also the limit of the multiply-add units (GFLOP/s) in the
- * same rounds. A case that fails has `error` instead.
+ * Milliseconds of each round, and what follows from them; for products also the limit of the multiply-add
+ * units (GFLOP/s) in the same rounds. A case that fails has `error` instead.
  */
-async function measureCase({ name, group, size, flops, nodes, ours, peer }, { tf, tfjs, limits, rounds, firstWarmUp }) {
+async function measureCase(
+  { name, group, size, flops, nodes, ours, peer },
+  { tf, tfjs, limits, rounds, firstWarmUp },
+) {
   const about = { name, group, size, flops, nodes };
   const made = {};
   try {
@@ -33,8 +40,18 @@ async function measureCase({ name, group, size, flops, nodes, ours, peer }, { tf
     const limit = [];
     const beforeRound = flops ? () => limit.push(limitNow(limits, SETTINGS.roundTime / 2)) : undefined;
     const times = await compare(made, { ...SETTINGS, rounds, beforeRound });
-    const compared = made.peer && { peer: median(times.peer), ratio: median(times.peer.map((time, i) => time / times.ours[i])) };
-    return { ...about, difference, times, ours: median(times.ours), ...compared, limit: flops && median(limit) };
+    const compared = made.peer && {
+      peer: median(times.peer),
+      ratio: median(times.peer.map((time, i) => time / times.ours[i])),
+    };
+    return {
+      ...about,
+      difference,
+      times,
+      ours: median(times.ours),
+      ...compared,
+      limit: flops && median(limit),
+    };
   } catch (error) {
     return { ...about, error: String(error) };
   } finally {
@@ -43,16 +60,25 @@ async function measureCase({ name, group, size, flops, nodes, ours, peer }, { tf
 }
 
 /**
- * Measures the cases whose name contains one of `filter`. `limits` is the module of bench/c/gemm.c in the same build as ours, `digits`
- * the content of digits.csv.gz; `firstWarmUp` is how long the first case is run before anything is timed.
+ * Measures the cases whose name contains one of `filter`. `limits` is the module of bench/c/gemm.c in the
+ * same build as ours, `digits` the content of digits.csv.gz; `firstWarmUp` is how long the first case is run
+ * before anything is timed.
  */
 export async function measureCases({ digits, filter, firstWarmUp, log, ...engines }) {
-  const cases = makeCases(digits).filter(({ name }) => filter.length === 0 || filter.some((word) => name.includes(word)));
+  const cases = makeCases(digits).filter(
+    ({ name }) => filter.length === 0 || filter.some((word) => name.includes(word)),
+  );
   const limit = engines.limits._bench_peak_gflops(500);
   const measured = [];
   for (const entry of cases) {
     log(entry.name);
-    measured.push(await measureCase(entry, { ...engines, firstWarmUp: measured.length === 0 ? firstWarmUp : 0 }));
+    measured.push(
+      await measureCase(entry, { ...engines, firstWarmUp: measured.length === 0 ? firstWarmUp : 0 }),
+    );
   }
-  return { variant: engines.tf.variant, limit: Math.max(limit, ...measured.map((row) => row.limit ?? 0)), cases: measured };
+  return {
+    variant: engines.tf.variant,
+    limit: Math.max(limit, ...measured.map((row) => row.limit ?? 0)),
+    cases: measured,
+  };
 }

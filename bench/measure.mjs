@@ -7,10 +7,12 @@ async function settle(result) {
   if (result instanceof Promise) await result;
 }
 
-/** Milliseconds that `count` calls take; without anything to prepare the clock is not looked at in between. */
+/**
+ * Milliseconds that `count` calls take; without anything to prepare the clock is not looked at in between.
+ */
 async function elapsedOf({ prepare, run }, count) {
   let elapsed = 0;
-  for (let done = 0; done < count;) {
+  for (let done = 0; done < count; ) {
     await settle(prepare?.());
     const started = performance.now();
     do {
@@ -23,7 +25,10 @@ async function elapsedOf({ prepare, run }, count) {
   return elapsed;
 }
 
-/** Calls `work` until `milliseconds` have passed; returns the number of calls and the time they took, with what they needed prepared. */
+/**
+ * Calls `work` until `milliseconds` have passed; returns the number of calls and the time they took, with
+ * what they needed prepared.
+ */
 async function repeat(work, milliseconds) {
   const started = performance.now();
   let [calls, elapsed] = [0, 0];
@@ -42,8 +47,9 @@ export function median(values) {
 }
 
 /**
- * Milliseconds per call of each of `contestants` (a record of work), one figure a round. Engines first run slower code of
- * their own making: each is warmed up. The rounds alternate, so that whatever else the machine does meets all of them alike.
+ * Milliseconds per call of each of `contestants` (a record of work), one figure a round. Engines first run
+ * slower code of their own making: each is warmed up. The rounds alternate, so that whatever else the machine
+ * does meets all of them alike.
  * `beforeRound` is called before each.
  */
 export async function compare(contestants, { warmUp, rounds, roundTime, beforeRound }) {
@@ -56,7 +62,8 @@ export async function compare(contestants, { warmUp, rounds, roundTime, beforeRo
   }
   for (let round = 0; round < rounds; round++) {
     beforeRound?.();
-    for (const entry of round % 2 ? entries.toReversed() : entries) entry.times.push((await elapsedOf(entry.work, entry.count)) / entry.count);
+    for (const entry of round % 2 ? entries.toReversed() : entries)
+      entry.times.push((await elapsedOf(entry.work, entry.count)) / entry.count);
   }
   return Object.fromEntries(entries.map(({ name, times }) => [name, times]));
 }

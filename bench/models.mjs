@@ -1,4 +1,5 @@
-// A whole network: MobileNet v1 as TensorFlow froze it, beside the same network of the peer's ops, with the same weights.
+// A whole network: MobileNet v1 as TensorFlow froze it, beside the same network of the peer's ops, with the
+// same weights.
 import { goldenCases } from '../tests/js/golden.mjs';
 
 const LAYERS = ['Conv2D', 'DepthwiseConv2dNative'];
@@ -12,61 +13,103 @@ const PEER_OPS = {
   BiasAdd: (tfjs, x, y) => tfjs.add(x, y),
   Conv2D: (tfjs, x, w, { stride, padding }) => tfjs.conv2d(x, w, stride, padding),
   DepthwiseConv2dNative: (tfjs, x, w, { stride, padding }) => tfjs.depthwiseConv2d(x, w, stride, padding),
-  FusedBatchNormV3: (tfjs, x, scale, offset, mean, variance, { epsilon }) => tfjs.batchNorm(x, mean, variance, offset, scale, epsilon),
+  FusedBatchNormV3: (tfjs, x, scale, offset, mean, variance, { epsilon }) =>
+    tfjs.batchNorm(x, mean, variance, offset, scale, epsilon),
   Relu6: (tfjs, x) => tfjs.relu6(x),
   AvgPool: (tfjs, x, { window, stride, padding }) => tfjs.avgPool(x, window, stride, padding),
   Squeeze: (tfjs, x) => tfjs.squeeze(x, [1, 2]),
   Softmax: (tfjs, x) => tfjs.softmax(x),
 };
 
-/** The network as a list of { name, type, inputs, attrs } in order, without what is constant, which is in `weights` by name. */
+/**
+ * The network as a list of { name, type, inputs, attrs } in order, without what is constant, which is in
+ * `weights` by name.
+ */
 function describe(graph) {
-  const ofType = (operation) => operation.type === 'Const' || (operation.type === 'Cast' && operation.inputs[0].operation.type === 'Const');
+  const ofType = (operation) =>
+    operation.type === 'Const' ||
+    (operation.type === 'Cast' && operation.inputs[0].operation.type === 'Const');
   const operations = graph.operations();
-  const steps = operations.filter((operation) => operation.type !== 'Placeholder' && !ofType(operation)).map((operation) => {
-    const attrs = operation.attrs();
-    return {
-      name: operation.name, type: operation.type, inputs: operation.inputs.map((input) => input.operation.name),
-      attrs: { stride: Number(attrs.strides?.[1] ?? 1), window: Number(attrs.ksize?.[1] ?? 1), padding: attrs.padding?.toLowerCase?.(), epsilon: attrs.epsilon },
-    };
-  });
+  const steps = operations
+    .filter((operation) => operation.type !== 'Placeholder' && !ofType(operation))
+    .map((operation) => {
+      const attrs = operation.attrs();
+      return {
+        name: operation.name,
+        type: operation.type,
+        inputs: operation.inputs.map((input) => input.operation.name),
+        attrs: {
+          stride: Number(attrs.strides?.[1] ?? 1),
+          window: Number(attrs.ksize?.[1] ?? 1),
+          padding: attrs.padding?.toLowerCase?.(),
+          epsilon: attrs.epsilon,
+        },
+      };
+    });
   const used = new Set(steps.flatMap(({ inputs }) => inputs));
-  return { steps, weights: operations.filter((operation) => ofType(operation) && used.has(operation.name)).map(({ name }) => name) };
+  return {
+    steps,
+    weights: operations
+      .filter((operation) => ofType(operation) && used.has(operation.name))
+      .map(({ name }) => name),
+  };
 }
 
 /** Each op as it stands: a function from the image to the answer. */
 function opByOp(tfjs, { steps, weights }) {
   return (image) => {
     const values = new Map(weights).set('image', image);
-    for (const { name, type, inputs, attrs } of steps) values.set(name, PEER_OPS[type](tfjs, ...inputs.map((input) => values.get(input)), attrs));
+    for (const { name, type, inputs, attrs } of steps)
+      values.set(name, PEER_OPS[type](tfjs, ...inputs.map((input) => values.get(input)), attrs));
     return values.get('output');
   };
 }
 
-/** As the peer's converter leaves such a network: norms are part of the weights (which are added), and a layer is one fused op. */
+/**
+ * As the peer's converter leaves such a network: norms are part of the weights (which are added), and a layer
+ * is one fused op.
+ */
 function folded(tfjs, { steps, weights }) {
   const rest = [];
-    for (let i = 0; i < steps.length; i++) {
+  for (let i = 0; i < steps.length; i++) {
     const [layer, norm, relu] = steps.slice(i, i + 3);
     if (!LAYERS.includes(layer.type) || norm.type !== 'FusedBatchNormV3') {
       rest.push(layer);
       continue;
     }
-    const [w, scale, offset, mean, variance] = [layer.inputs[1], ...norm.inputs.slice(1)].map((name) => weights.get(name));
+    const [w, scale, offset, mean, variance] = [layer.inputs[1], ...norm.inputs.slice(1)].map((name) =>
+      weights.get(name),
+    );
     tfjs.tidy(() => {
       const factor = tfjs.mul(scale, tfjs.rsqrt(tfjs.add(variance, norm.attrs.epsilon)));
       const isDepthwise = layer.type === 'DepthwiseConv2dNative';
-      weights.set(`${layer.name}/folded`, tfjs.keep(tfjs.mul(w, isDepthwise ? tfjs.reshape(factor, [-1, 1]) : factor)));
+      weights.set(
+        `${layer.name}/folded`,
+        tfjs.keep(tfjs.mul(w, isDepthwise ? tfjs.reshape(factor, [-1, 1]) : factor)),
+      );
       weights.set(`${layer.name}/bias`, tfjs.keep(tfjs.sub(offset, tfjs.mul(mean, factor))));
     });
-    rest.push({ ...layer, name: relu.name, type: `Fused${layer.type}`, inputs: [layer.inputs[0], `${layer.name}/folded`, `${layer.name}/bias`] });
+    rest.push({
+      ...layer,
+      name: relu.name,
+      type: `Fused${layer.type}`,
+      inputs: [layer.inputs[0], `${layer.name}/folded`, `${layer.name}/bias`],
+    });
     i += 2;
   }
-  const fused = (kind) => (_, x, filter, bias, { stride, padding }) => tfjs.fused[kind]({ x, filter, strides: stride, pad: padding, bias, activation: 'relu6' });
-  const ops = { ...PEER_OPS, FusedConv2D: fused('conv2d'), FusedDepthwiseConv2dNative: fused('depthwiseConv2d') };
+  const fused =
+    (kind) =>
+    (_, x, filter, bias, { stride, padding }) =>
+      tfjs.fused[kind]({ x, filter, strides: stride, pad: padding, bias, activation: 'relu6' });
+  const ops = {
+    ...PEER_OPS,
+    FusedConv2D: fused('conv2d'),
+    FusedDepthwiseConv2dNative: fused('depthwiseConv2d'),
+  };
   return (image) => {
     const values = new Map(weights).set('image', image);
-    for (const { name, type, inputs, attrs } of rest) values.set(name, ops[type](tfjs, ...inputs.map((input) => values.get(input)), attrs));
+    for (const { name, type, inputs, attrs } of rest)
+      values.set(name, ops[type](tfjs, ...inputs.map((input) => values.get(input)), attrs));
     return values.get('output');
   };
 }
@@ -75,9 +118,17 @@ function mobileNet(title, makePeer) {
   /** What the peer is built from; ours is always opened first. */
   let network;
   return {
-    name: `MobileNetV1 0.25, 96x96, ${title}`, group: 'models',
+    name: `MobileNetV1 0.25, 96x96, ${title}`,
+    group: 'models',
     async ours(tf) {
-      const { graph: bytes, steps: [{ feeds: [image] }] } = (await goldenCases('models')).find(({ name }) => name === 'MobileNetV1 0.25, 96x96');
+      const {
+        graph: bytes,
+        steps: [
+          {
+            feeds: [image],
+          },
+        ],
+      } = (await goldenCases('models')).find(({ name }) => name === 'MobileNetV1 0.25, 96x96');
       const graph = new tf.Graph();
       const session = new tf.Session(graph);
       graph.importGraphDef(bytes);
@@ -88,7 +139,8 @@ function mobileNet(title, makePeer) {
       const feeds = new Map([[graph.output('image:0'), image.data]]);
       const run = () => session.runSync(answer, feeds).data;
       return {
-        run, result: run,
+        run,
+        result: run,
         async close() {
           await session.close();
           graph.dispose();

@@ -1,4 +1,5 @@
-// The process that measures in Node; bench/run.mjs starts it. Takes its settings as JSON, prints one JSON line per message.
+// The process that measures in Node; bench/run.mjs starts it. Takes its settings as JSON, prints one JSON
+// line per message.
 import { readFile } from 'node:fs/promises';
 import { firstProduct, timeOfFirstResult } from './cases.mjs';
 import { measureCases } from './host.mjs';
@@ -11,10 +12,21 @@ const load = {
 };
 
 if (settings.firstResultOf) {
-  send({ result: await timeOfFirstResult(load[settings.firstResultOf], firstProduct[settings.firstResultOf]) });
+  send({
+    result: await timeOfFirstResult(load[settings.firstResultOf], firstProduct[settings.firstResultOf]),
+  });
 } else {
   const limits = await (await import(settings.limits)).default({ noInitialRun: true });
   const digits = await readFile(settings.digits);
   const log = (text) => send({ log: text });
-  send({ result: await measureCases({ ...settings, tf: await load.ours(), tfjs: await load.peer(), limits, digits, log }) });
+  send({
+    result: await measureCases({
+      ...settings,
+      tf: await load.ours(),
+      tfjs: await load.peer(),
+      limits,
+      digits,
+      log,
+    }),
+  });
 }

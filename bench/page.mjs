@@ -1,4 +1,5 @@
-// The page that measures in a browser; bench/browser.mjs bundles it, serves it, and calls what it puts on `window`.
+// The page that measures in a browser; bench/browser.mjs bundles it, serves it, and calls what it puts on
+// `window`.
 import { firstProduct, timeOfFirstResult } from './cases.mjs';
 import { measureCases } from './host.mjs';
 
@@ -8,7 +9,9 @@ const load = {
 };
 
 window.measure = async (settings) => {
-  const limits = await (await import(`/limits/${settings.variant}/bench_gemm.mjs`)).default({ noInitialRun: true });
+  const limits = await (await import(`/limits/${settings.variant}/bench_gemm.mjs`)).default({
+    noInitialRun: true,
+  });
   const digits = await (await fetch('/digits.csv.gz')).arrayBuffer();
   const [tf, tfjs] = [await load.ours(settings.variant), await load.peer()];
   return measureCases({ ...settings, tf, tfjs, limits, digits, log: (text) => console.log(text) });

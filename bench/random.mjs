@@ -1,4 +1,5 @@
-// Random numbers: a million of each kind. The engines draw different ones, so what is compared is their moments, to two digits.
+// Random numbers: a million of each kind. The engines draw different ones, so what is compared is their
+// moments, to two digits.
 
 const COUNT = 1_000_000;
 
@@ -10,12 +11,16 @@ function moments(data) {
     squares += value * value;
   }
   const mean = sum / data.length;
-  return Float32Array.of(Math.round(mean * 50) / 50, Math.round(Math.sqrt(squares / data.length - mean * mean) * 50) / 50);
+  return Float32Array.of(
+    Math.round(mean * 50) / 50,
+    Math.round(Math.sqrt(squares / data.length - mean * mean) * 50) / 50,
+  );
 }
 
 function drawing(name, ours, peer) {
   return {
-    name: `${name}, 1,000,000`, group: 'random',
+    name: `${name}, 1,000,000`,
+    group: 'random',
     async ours(tf) {
       const graph = new tf.Graph();
       const session = new tf.Session(graph);
@@ -46,7 +51,19 @@ function drawing(name, ours, peer) {
 }
 
 export const randomCases = [
-  drawing('randomUniform', (g) => g.randomUniform([COUNT], { seed: 1 }), (tfjs) => tfjs.randomUniform([COUNT], 0, 1, 'float32', 1)),
-  drawing('randomNormal', (g) => g.randomStandardNormal([COUNT], { seed: 1 }), (tfjs) => tfjs.randomNormal([COUNT], 0, 1, 'float32', 1)),
-  drawing('truncatedNormal', (g) => g.truncatedNormal([COUNT], { seed: 1 }), (tfjs) => tfjs.truncatedNormal([COUNT], 0, 1, 'float32', 1)),
+  drawing(
+    'randomUniform',
+    (g) => g.randomUniform([COUNT], { seed: 1 }),
+    (tfjs) => tfjs.randomUniform([COUNT], 0, 1, 'float32', 1),
+  ),
+  drawing(
+    'randomNormal',
+    (g) => g.randomStandardNormal([COUNT], { seed: 1 }),
+    (tfjs) => tfjs.randomNormal([COUNT], 0, 1, 'float32', 1),
+  ),
+  drawing(
+    'truncatedNormal',
+    (g) => g.truncatedNormal([COUNT], { seed: 1 }),
+    (tfjs) => tfjs.truncatedNormal([COUNT], 0, 1, 'float32', 1),
+  ),
 ];

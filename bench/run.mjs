@@ -1,4 +1,5 @@
-// Measures our engine beside tfjs's wasm backend, in Node and in headless Chromium. `npm run bench` sets up, builds and comes here.
+// Measures our engine beside tfjs's wasm backend, in Node and in headless Chromium. `npm run bench` sets up,
+// builds and comes here.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import path from 'node:path';
@@ -27,8 +28,12 @@ function readOptions() {
   try {
     ({ values } = parseArgs({
       options: {
-        filter: { type: 'string', default: '' }, variant: { type: 'string' }, rounds: { type: 'string', default: '7' },
-        node: { type: 'string', default: process.execPath }, 'node-only': { type: 'boolean' }, 'chromium-only': { type: 'boolean' },
+        filter: { type: 'string', default: '' },
+        variant: { type: 'string' },
+        rounds: { type: 'string', default: '7' },
+        node: { type: 'string', default: process.execPath },
+        'node-only': { type: 'boolean' },
+        'chromium-only': { type: 'boolean' },
         help: { type: 'boolean' },
       },
     }));
@@ -37,7 +42,8 @@ function readOptions() {
   }
   const rounds = Number(values.rounds);
   const variants = values.variant === undefined ? ['simd', 'relaxed'] : [values.variant];
-  if (values.help || !(rounds >= 1) || !variants.every((variant) => ['simd', 'relaxed'].includes(variant))) throw new SetupError(USAGE);
+  if (values.help || !(rounds >= 1) || !variants.every((variant) => ['simd', 'relaxed'].includes(variant)))
+    throw new SetupError(USAGE);
   return { ...values, rounds, variants, filter: values.filter.split(',').filter(Boolean) };
 }
 
@@ -63,7 +69,8 @@ async function openNode(program) {
   };
   return {
     name: `Node ${outputOf(program, ['--version']).trim().slice(1)}`,
-    measure: (settings) => start({ ...settings, limits: limitsFile(settings.variant), digits, firstWarmUp: 500 }),
+    measure: (settings) =>
+      start({ ...settings, limits: limitsFile(settings.variant), digits, firstWarmUp: 500 }),
     measureFirstResult: start,
     close() {},
   };
@@ -78,7 +85,8 @@ async function measureFirstResult(host, variant) {
   progress(FIRST_RESULT);
   const times = { ours: [], peer: [] };
   for (let round = 0; round < FIRST_RESULT_ROUNDS; round++) {
-    for (const firstResultOf of ['ours', 'peer']) times[firstResultOf].push(await host.measureFirstResult({ firstResultOf, variant }));
+    for (const firstResultOf of ['ours', 'peer'])
+      times[firstResultOf].push(await host.measureFirstResult({ firstResultOf, variant }));
   }
   const [ours, peer] = [median(times.ours), median(times.peer)];
   return { name: FIRST_RESULT, group: 'start', times, ours, peer, ratio: peer / ours };
@@ -114,8 +122,13 @@ await runMain(async () => {
   const file = path.join(root, 'build/bench/results.json');
   mkdirSync(path.dirname(file), { recursive: true });
   writeFileSync(file, `${JSON.stringify({ date: new Date().toISOString(), results }, null, 1)}\n`);
-  say(`Medians of ${options.rounds} rounds, ours and tfjs in turn (tfjs-backend-wasm 4.22, one thread). "tfjs / ours" above 1: ours is faster.`);
-  if (busy > availableParallelism() / 2) say(`The machine was busy (load ${busy.toFixed(1)} at the start): do not trust single figures, and ratios only roughly.`);
+  say(
+    `Medians of ${options.rounds} rounds, ours and tfjs in turn (tfjs-backend-wasm 4.22, one thread). "tfjs / ours" above 1: ours is faster.`,
+  );
+  if (busy > availableParallelism() / 2)
+    say(
+      `The machine was busy (load ${busy.toFixed(1)} at the start): do not trust single figures, and ratios only roughly.`,
+    );
   const bar = verdict(results);
   if (bar) say(bar);
   if (results.some(({ cases }) => cases.some((row) => row.error))) process.exitCode = 1;

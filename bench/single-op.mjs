@@ -1,30 +1,51 @@
-// One op, alone in a graph. What it works on lies in variables, so that nothing is known before the step runs and nothing is uploaded in it.
+// One op, alone in a graph. What it works on lies in variables, so that nothing is known before the step runs
+// and nothing is uploaded in it.
 import { numbers } from './digits.mjs';
 
 export const sizeOf = (shape) => shape.reduce((a, b) => a * b, 1);
 
 /** What an op works on: numbers in [-1, 1), as `change` makes them. */
-export const floats = (shape, seed = 11, change = (x) => x) => ({ shape, data: numbers(sizeOf(shape), seed).map(change), dtype: 'float32' });
+export const floats = (shape, seed = 11, change = (x) => x) => ({
+  shape,
+  data: numbers(sizeOf(shape), seed).map(change),
+  dtype: 'float32',
+});
 
 /** Numbers from 0 to below `limit`. */
-export const indices = (shape, limit, seed = 13) => ({ shape, data: Int32Array.from(numbers(sizeOf(shape), seed), (x) => Math.floor(((x + 1) / 2) * limit)), dtype: 'int32' });
+export const indices = (shape, limit, seed = 13) => ({
+  shape,
+  data: Int32Array.from(numbers(sizeOf(shape), seed), (x) => Math.floor(((x + 1) / 2) * limit)),
+  dtype: 'int32',
+});
 
-export const booleans = (shape, seed = 14) => ({ shape, data: Uint8Array.from(numbers(sizeOf(shape), seed), (x) => (x > 0 ? 1 : 0)), dtype: 'bool' });
+export const booleans = (shape, seed = 14) => ({
+  shape,
+  data: Uint8Array.from(numbers(sizeOf(shape), seed), (x) => (x > 0 ? 1 : 0)),
+  dtype: 'bool',
+});
 
-const mapped = (values, make) => values.map((value) => (Array.isArray(value) ? mapped(value, make) : make(value)));
+const mapped = (values, make) =>
+  values.map((value) => (Array.isArray(value) ? mapped(value, make) : make(value)));
 
 /**
- * `values` are what changes, `constants` what a frozen graph holds; both are { shape, data, dtype }, or lists of such. `ourOp(graph, values,
- * constants)` gives the Output, `peerOp(tfjs, values, constants)` all the tensors it makes: one, or a list whose first is compared.
+ * `values` are what changes, `constants` what a frozen graph holds; both are { shape, data, dtype }, or lists
+ * of such. `ourOp(graph, values, constants)` gives the Output, `peerOp(tfjs, values, constants)` all the
+ * tensors it makes: one, or a list whose first is compared.
  */
 export function opCase({ name, group, flops, values, constants = [], ourOp, peerOp }) {
   return {
-    name, group, flops,
+    name,
+    group,
+    flops,
     async ours(tf) {
       const graph = new tf.Graph();
       const session = new tf.Session(graph);
       const given = ({ data, shape, dtype }) => graph.constant(data, { shape, dtype });
-      const output = ourOp(graph, mapped(values, (value) => graph.variable(given(value))), mapped(constants, given));
+      const output = ourOp(
+        graph,
+        mapped(values, (value) => graph.variable(given(value))),
+        mapped(constants, given),
+      );
       const { operation } = output;
       await session.run(graph.initializer());
       return {
@@ -37,7 +58,9 @@ export function opCase({ name, group, flops, values, constants = [], ourOp, peer
       };
     },
     async peer(tfjs) {
-      const [ofValues, ofConstants] = [values, constants].map((all) => mapped(all, ({ data, shape, dtype }) => tfjs.tensor(data, shape, dtype)));
+      const [ofValues, ofConstants] = [values, constants].map((all) =>
+        mapped(all, ({ data, shape, dtype }) => tfjs.tensor(data, shape, dtype)),
+      );
       const apply = () => peerOp(tfjs, ofValues, ofConstants);
       return {
         run: () => tfjs.dispose(apply()),

@@ -1,6 +1,9 @@
 // The table on the terminal.
 
-/** What `npm run bench` is held to: products from 256 on, by build. A ratio is the peer's time divided by ours. */
+/**
+ * What `npm run bench` is held to: products from 256 on, by build. A ratio is the peer's time divided by
+ * ours.
+ */
 export const BAR = { from: 256, simd: 1, relaxed: 1.3 };
 
 const milliseconds = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
@@ -22,12 +25,26 @@ export function tableOf({ host, variant, limit, cases }) {
   const head = ['', 'ours ms', 'rate', 'of limit', 'tfjs ms', 'rate', 'tfjs / ours'];
   const rows = cases.map((row) => {
     if (row.error) return [row.name, ...head.slice(1).map(() => '-')];
-    const ours = [milliseconds(row.ours), rate(row, row.ours), row.flops ? `${((100 * row.flops) / row.ours / 1e6 / row.limit).toFixed(0)} %` : ''];
+    const ours = [
+      milliseconds(row.ours),
+      rate(row, row.ours),
+      row.flops ? `${((100 * row.flops) / row.ours / 1e6 / row.limit).toFixed(0)} %` : '',
+    ];
     if (row.peer === undefined) return [row.name, ...ours, '', '', ''];
-    return [row.name, ...ours, milliseconds(row.peer), rate(row, row.peer), `${row.ratio.toFixed(2)} x${isBarred(row) && row.ratio < BAR[variant] ? ' !' : '  '}`];
+    return [
+      row.name,
+      ...ours,
+      milliseconds(row.peer),
+      rate(row, row.peer),
+      `${row.ratio.toFixed(2)} x${isBarred(row) && row.ratio < BAR[variant] ? ' !' : '  '}`,
+    ];
   });
   const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column].length)));
-  const line = (row) => row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column]))).join('   ').trimEnd();
+  const line = (row) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column])))
+      .join('   ')
+      .trimEnd();
   const title = `${host}, ${variant}, one thread; limit of the multiply-add units ${limit.toFixed(1)} GFLOP/s`;
   const failures = cases.filter((row) => row.error).map((row) => `${row.name}: ${row.error}`);
   return [title, '', line(head), ...rows.map(line), ...failures, ''].join('\n');
@@ -35,13 +52,15 @@ export function tableOf({ host, variant, limit, cases }) {
 
 /** Whether the bar is met, in a line for each build. */
 export function verdict(results) {
-  return ['simd', 'relaxed'].flatMap((variant) => {
-    const tables = results.filter((result) => result.variant === variant && result.cases.some(isBarred));
-    if (tables.length === 0) return [];
-    const asked = `${variant}: at least ${BAR[variant].toFixed(1)} x tfjs on MatMul from ${BAR.from} on`;
-    return tables.map((table) => {
-      const below = belowBar(table);
-      return `${asked}, ${table.host}: ${below.length === 0 ? 'met' : `missed by ${below.map((row) => `${row.name} (${row.error ? 'failed' : row.ratio.toFixed(2)})`).join('; ')}`}`;
-    });
-  }).join('\n');
+  return ['simd', 'relaxed']
+    .flatMap((variant) => {
+      const tables = results.filter((result) => result.variant === variant && result.cases.some(isBarred));
+      if (tables.length === 0) return [];
+      const asked = `${variant}: at least ${BAR[variant].toFixed(1)} x tfjs on MatMul from ${BAR.from} on`;
+      return tables.map((table) => {
+        const below = belowBar(table);
+        return `${asked}, ${table.host}: ${below.length === 0 ? 'met' : `missed by ${below.map((row) => `${row.name} (${row.error ? 'failed' : row.ratio.toFixed(2)})`).join('; ')}`}`;
+      });
+    })
+    .join('\n');
 }

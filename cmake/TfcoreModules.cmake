@@ -59,14 +59,14 @@ function(tfcore_module name)
   target_link_libraries(tfcore_${name} ${scope} ${below} m)
 endfunction()
 
-# Writes generated/op_table.inc: one line OP(Name) for each REGISTER_OP(Name, in the chosen family files, sorted. Sets
+# Writes generated/op_table.inc: one line OP(Name) for each `const OpRegistration kOpName = {` in the chosen family files, sorted. Sets
 # `result` to the sources to compile: files that register no op (helpers) stay in whatever families are chosen.
 function(tfcore_op_table result sources)
   set(families "")
   set(compiled "")
   foreach(source IN LISTS sources)
     get_filename_component(family ${source} NAME_WE)
-    file(STRINGS ${source} registers REGEX "^REGISTER_OP\\(" LIMIT_COUNT 1)
+    file(STRINGS ${source} registers REGEX "^const OpRegistration kOp" LIMIT_COUNT 1)
     if(NOT registers)
       list(APPEND compiled ${source})
     elseif(NOT TFCORE_OP_FAMILIES OR family IN_LIST TFCORE_OP_FAMILIES)

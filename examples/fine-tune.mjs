@@ -1,4 +1,5 @@
-// Takes a frozen model that TensorFlow wrote, runs it as it is, trains it further, and saves a checkpoint and a new .pb.
+// Takes a frozen model that TensorFlow wrote, runs it as it is, trains it further, and saves a checkpoint and
+// a new .pb.
 //
 //   node examples/fine-tune.mjs [folder for what is saved]
 //
@@ -13,9 +14,13 @@ const tf = await init();
 const folder = path.resolve(process.argv[2] ?? 'build/fine-tune');
 mkdirSync(folder, { recursive: true });
 
-// The model: a LeNet for images of 16 by 16 pixels, its weights constants. Any other .pb comes from readFileSync('model.pb').
+// The model: a LeNet for images of 16 by 16 pixels, its weights constants. Any other .pb comes from
+// readFileSync('model.pb').
 const file = readFileSync(new URL('../tests/data/golden/models.pb', import.meta.url));
-const { graph: pb, steps: [{ feeds }] } = goldenCases(file).find(({ name }) => name === 'LeNet');
+const {
+  graph: pb,
+  steps: [{ feeds }],
+} = goldenCases(file).find(({ name }) => name === 'LeNet');
 const [images, labels] = feeds.map(({ dtype, shape, data }) => tf.tensor(data, shape, dtype));
 const batch = { x: images, labels };
 
@@ -26,16 +31,24 @@ frozen.importGraphDef(pb);
 const { nodes, ops, inputs, results } = summarize(frozen);
 console.log(`${nodes} nodes: ${ops.map(([type, count]) => `${type} ${count}`).join(', ')}`);
 console.log(`missing: ${missing.map(({ op }) => op).join(', ') || 'nothing'}`);
-console.log(`in: ${inputs.map((name) => `${name} ${describeOutput(frozen.output(name))}`).join(', ')}; out: ${results.filter((name) => frozen.operation(name).type !== 'Const').join(', ')}`);
+console.log(
+  `in: ${inputs.map((name) => `${name} ${describeOutput(frozen.output(name))}`).join(', ')}; out: ${results.filter((name) => frozen.operation(name).type !== 'Const').join(', ')}`,
+);
 
 // 2. It runs as it is.
 const session = new tf.Session(frozen);
 const [loss] = await session.run(['loss'], batch);
 console.log(`loss before: ${loss.item().toFixed(4)}`);
 
-// 3. Its weights, which are the constants of float32 that are no single numbers, become variables of a new graph.
-const constants = frozen.operations().filter(({ type }) => type === 'Const').map((operation) => operation.output(0));
-const names = constants.filter(({ dtype, shape }) => dtype === 'float32' && shape.length > 0).map(({ name }) => name);
+// 3. Its weights, which are the constants of float32 that are no single numbers, become variables of a new
+// graph.
+const constants = frozen
+  .operations()
+  .filter(({ type }) => type === 'Const')
+  .map((operation) => operation.output(0));
+const names = constants
+  .filter(({ dtype, shape }) => dtype === 'float32' && shape.length > 0)
+  .map(({ name }) => name);
 const weights = await session.run(names);
 await session.close();
 
@@ -69,11 +82,16 @@ await training.close();
 // 7. A fresh graph takes its weights straight from the checkpoint, and loses as little.
 const fresh = new tf.Graph();
 const argument = (name, value) => fresh.constant(value, { name: `restore/${name}` });
-const restore = fresh.op('RestoreV2', [argument('prefix', 'lenet.ckpt'), argument('keys', keys), argument('slices', slices)],
-  { attrs: { dtypes: names.map(() => 'float32') } });
+const restore = fresh.op(
+  'RestoreV2',
+  [argument('prefix', 'lenet.ckpt'), argument('keys', keys), argument('slices', slices)],
+  { attrs: { dtypes: names.map(() => 'float32') } },
+);
 fresh.importGraphDef(pb, { inputMap: Object.fromEntries(names.map((name, i) => [name, restore.output(i)])) });
 const reading = new tf.Session(fresh);
 const again = await reading.run('loss', batch);
-console.log(`loss after, from the checkpoint: ${again.item().toFixed(4)}, ${again.item() === tuned.item() ? 'the same' : 'another'} as in training`);
+console.log(
+  `loss after, from the checkpoint: ${again.item().toFixed(4)}, ${again.item() === tuned.item() ? 'the same' : 'another'} as in training`,
+);
 await reading.close();
 for (const graph of [frozen, g, fresh]) graph.dispose();

@@ -1,4 +1,5 @@
-// Functions: reads one from text, makes the same one in code, calls it, differentiates it, and lets callables become branches and loops.
+// Functions: reads one from text, makes the same one in code, calls it, differentiates it, and lets callables
+// become branches and loops.
 //
 //   node examples/functions.mjs
 //
@@ -12,16 +13,24 @@ const print = (definition) => console.log(String(definition).trim());
 const heading = (text) => console.log(`\n--- ${text} ---`);
 
 heading('A function is text');
-// A Const may be given by a plain number, which TensorFlow's own language does not know. What is printed is TensorFlow's DebugString.
+// A Const may be given by a plain number, which TensorFlow's own language does not know. What is printed is
+// TensorFlow's DebugString.
 const [polynomial] = readFunctions(tf, samples.polynomial.text);
 print(polynomial);
 const again = tf.FunctionDef.parse(polynomial.toText());
-console.log('its full text reads as the same function:', Buffer.compare(again.toProto(), polynomial.toProto()) === 0);
+console.log(
+  'its full text reads as the same function:',
+  Buffer.compare(again.toProto(), polynomial.toProto()) === 0,
+);
 
 heading('or code');
-// `define` names values by what nodes return, as TensorFlow's FunctionDefHelper::Define does; `create` takes the names of a FunctionDef.
+// `define` names values by what nodes return, as TensorFlow's FunctionDefHelper::Define does; `create` takes
+// the names of a FunctionDef.
 const norm = tf.FunctionDef.define({
-  name: 'Norm', args: ['x: T'], returns: ['y: T'], attrs: ['T: {float, double}'],
+  name: 'Norm',
+  args: ['x: T'],
+  returns: ['y: T'],
+  attrs: ['T: {float, double}'],
   nodes: [
     { returns: ['squares'], op: 'Square', args: ['x'], attrs: { T: '$T' } },
     { returns: ['axis'], op: 'Const', attrs: { value: tf.tensor([0], [1], 'int32') } },
@@ -48,18 +57,37 @@ print(gradient);
 called.graph.dispose();
 
 heading('Branches and loops');
-// The callables are called once, to build functions. They add their ops to the same graph object, and use what is around them.
-const [base, count] = [graph.placeholder('float64', [], { name: 'base' }), graph.placeholder('int32', [], { name: 'count' })];
+// The callables are called once, to build functions. They add their ops to the same graph object, and use
+// what is around them.
+const [base, count] = [
+  graph.placeholder('float64', [], { name: 'base' }),
+  graph.placeholder('int32', [], { name: 'count' }),
+];
 const start = [graph.constant(0, { dtype: 'int32' }), graph.constant(1, { dtype: 'float64' })];
-const [, power] = graph.whileLoop((i) => graph.less(i, count), (i, product) => [graph.add(i, 1), graph.mul(product, base)], start, { name: 'power' });
-const [capped] = graph.cond(graph.less(power, 1000), () => power, () => graph.log(power));
+const [, power] = graph.whileLoop(
+  (i) => graph.less(i, count),
+  (i, product) => [graph.add(i, 1), graph.mul(product, base)],
+  start,
+  { name: 'power' },
+);
+const [capped] = graph.cond(
+  graph.less(power, 1000),
+  () => power,
+  () => graph.log(power),
+);
 print(graph.function('power_body'));
 
 // Both have gradients, and those have gradients again.
 const [slope] = graph.gradients([power], [base]);
 const [bend] = graph.gradients([slope], [base]);
 for (const n of [3, 10]) {
-  const values = await session.run([power, slope, bend, capped], new Map([[base, 2], [count, n]]));
+  const values = await session.run(
+    [power, slope, bend, capped],
+    new Map([
+      [base, 2],
+      [count, n],
+    ]),
+  );
   const [value, first, second, limited] = values.map((tensor) => tensor.item());
   console.log(`x^${n} at 2: ${value}, slope ${first}, bend ${second}, capped ${limited.toFixed(3)}`);
 }

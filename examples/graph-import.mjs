@@ -1,5 +1,6 @@
 // Reads a GraphDef and says what is in it: node examples/graph-import.mjs [file.pb | file.pbtxt]
-// Without a file it takes a graph made here, as bytes and as text, and then adds an op of its own to it and runs that.
+// Without a file it takes a graph made here, as bytes and as text, and then adds an op of its own to it and
+// runs that.
 import { readFile } from 'node:fs/promises';
 import { init } from '../npm/dist/index.js';
 import { samples } from './graphs/samples.mjs';
@@ -17,8 +18,11 @@ function importTimed(source) {
 
 function print({ graph, milliseconds }) {
   const { nodes, edges, ops, functions, producer, inputs, results } = summarize(graph);
-  const some = (names) => (names.length > 8 ? [...names.slice(0, 8), `… ${names.length - 8} more`] : names).join(', ') || 'none';
-  console.log(`${nodes} nodes, ${edges} edges, imported in ${milliseconds.toFixed(1)} ms (producer ${producer})`);
+  const some = (names) =>
+    (names.length > 8 ? [...names.slice(0, 8), `… ${names.length - 8} more`] : names).join(', ') || 'none';
+  console.log(
+    `${nodes} nodes, ${edges} edges, imported in ${milliseconds.toFixed(1)} ms (producer ${producer})`,
+  );
   console.log(`ops        ${some(ops.map(([type, count]) => `${type} ${count}`))}`);
   console.log(`functions  ${some(functions)}`);
   console.log(`inputs     ${some(inputs.map((name) => `${name}: ${describeOutput(graph.output(name))}`))}`);
@@ -28,7 +32,9 @@ function print({ graph, milliseconds }) {
 if (file) {
   const content = await readFile(file);
   try {
-    print(importTimed(/\.(pbtxt|txt|prototxt)$/.test(file) ? content.toString('utf8') : new Uint8Array(content)));
+    print(
+      importTimed(/\.(pbtxt|txt|prototxt)$/.test(file) ? content.toString('utf8') : new Uint8Array(content)),
+    );
   } catch (error) {
     if (!error.code) throw error;
     console.error(`${file}: ${error.code}: ${error.message}`);
@@ -50,7 +56,8 @@ if (file) {
       c.setOutput(0, c.withRank(c.input(0), 1));
     },
     kernel: ([x]) => [tf.tensor(x.data.toReversed(), x.shape)],
-    gradient: 'Reverse1DGrad(x:float, dy:float) -> (dx:float) {\n  dx = Reverse1D(dy)\n  return dx = dx:y:0\n}',
+    gradient:
+      'Reverse1DGrad(x:float, dy:float) -> (dx:float) {\n  dx = Reverse1D(dy)\n  return dx = dx:y:0\n}',
   });
   const graph = new tf.Graph();
   const x = graph.placeholder('float32', [3], { name: 'x' });
@@ -58,6 +65,8 @@ if (file) {
   const [dx] = graph.gradients([graph.mul(y, [1, 10, 100])], [x]);
   const session = new tf.Session(graph);
   const [value, slope] = await session.run([y, dx], new Map([[x, [1, 2, 3]]]));
-  console.log(`an op of one's own: [1, 2, 3] becomes [${value.data.join(', ')}]; its gradient turns [1, 10, 100] into [${slope.data.join(', ')}]`);
+  console.log(
+    `an op of one's own: [1, 2, 3] becomes [${value.data.join(', ')}]; its gradient turns [1, 10, 100] into [${slope.data.join(', ')}]`,
+  );
   await session.close();
 }

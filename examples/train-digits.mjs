@@ -1,6 +1,7 @@
 // Trains a network on handwritten digits, shows its gradient, freezes it into a file and runs that file.
 //
-//   node examples/train-digits.mjs [--data digits.csv.gz] [--out folder] [--epochs n] [--seed n] [--variant simd]
+//   node examples/train-digits.mjs [--data digits.csv.gz] [--out folder] [--epochs n] [--seed n] [--variant
+// simd]
 //
 // Where the package is installed, the first import reads: import { init } from 'tfcore-wasm'.
 import { init, TFError } from '../npm/dist/index.js';
@@ -85,19 +86,31 @@ function gradientFunction({ graph, images, labels, variables, gradients }) {
   });
 }
 
-/** Freezes the network, writes it to `file`, runs the file in a graph of its own; true when all probabilities are the same, bit for bit. */
+/**
+ * Freezes the network, writes it to `file`, runs the file in a graph of its own; true when all probabilities
+ * are the same, bit for bit.
+ */
 async function freezeAndCompare(tf, training, file) {
-  const { session, network, digits: { testing } } = training;
+  const {
+    session,
+    network,
+    digits: { testing },
+  } = training;
   const bytes = await tf.freeze(session, [network.probabilities]);
   writeFileSync(file, bytes);
   const graph = new tf.Graph();
-  const { outputs: [images, probabilities] } = graph.importGraphDef(readFileSync(file), { returnOutputs: ['images', 'probabilities'] });
+  const {
+    outputs: [images, probabilities],
+  } = graph.importGraphDef(readFileSync(file), { returnOutputs: ['images', 'probabilities'] });
   const imported = new tf.Session(graph);
   const again = await imported.run(probabilities, new Map([[images, testing.pixels]]));
   await imported.close();
   graph.dispose();
   const before = training.classify(testing.pixels);
-  return { size: bytes.length, same: before.length === again.data.length && before.every((value, i) => value === again.data[i]) };
+  return {
+    size: bytes.length,
+    same: before.length === again.data.length && before.every((value, i) => value === again.data[i]),
+  };
 }
 
 async function start(variant) {
@@ -112,7 +125,9 @@ async function main() {
   const options = readOptions();
   const digits = readDigits(options.data);
   const tf = await start(options.variant);
-  say(`tfcore-wasm ${tf.version.package}, ${tf.variant}: ${digits.training.count} digits to learn from, ${digits.testing.count} to be tested with`);
+  say(
+    `tfcore-wasm ${tf.version.package}, ${tf.variant}: ${digits.training.count} digits to learn from, ${digits.testing.count} to be tested with`,
+  );
   say(`A 64-${HIDDEN}-10 network, Adam, ${options.epochs} epochs\n`);
 
   const training = new Training(tf, digits, { epochs: options.epochs, seed: options.seed });
@@ -126,9 +141,14 @@ async function main() {
   mkdirSync(options.out, { recursive: true });
   const place = (name) => path.relative(process.cwd(), path.join(options.out, name));
   const frozen = await freezeAndCompare(tf, training, place('digits.pb'));
-  writeFileSync(place('loss.svg'), lossCurve(losses, { title: `Loss of the digits network, ${percent(accuracy)} on the test set` }));
+  writeFileSync(
+    place('loss.svg'),
+    lossCurve(losses, { title: `Loss of the digits network, ${percent(accuracy)} on the test set` }),
+  );
   const outcome = frozen.same ? 'identical predictions' : 'OTHER PREDICTIONS';
-  say(`\n${place('digits.pb')}: the trained network, ${(frozen.size / 1024).toFixed(1)} KiB; imported again, it gives ${outcome}`);
+  say(
+    `\n${place('digits.pb')}: the trained network, ${(frozen.size / 1024).toFixed(1)} KiB; imported again, it gives ${outcome}`,
+  );
   say(`${place('loss.svg')}: the loss, epoch by epoch`);
   await training.close();
   if (!frozen.same) process.exitCode = 1;

@@ -1,6 +1,15 @@
-// Builds the package: the wasm variants, the sources that are generated (types of the exports, op wrappers), and the JavaScript. `npm run build`.
+// Builds the package: the wasm variants, the sources that are generated (types of the exports, op wrappers),
+// and the JavaScript. `npm run build`.
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { HEADERS } from './generate-abi.mjs';
@@ -10,10 +19,22 @@ import { setUp } from './setup.mjs';
 export const VARIANTS = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
 const jobs = Math.max(availableParallelism(), 1);
 
-/** Configures build/<name> when it is new or was configured otherwise, then builds `targets` in it. Returns the folder. */
+/**
+ * Configures build/<name> when it is new or was configured otherwise, then builds `targets` in it. Returns
+ * the folder.
+ */
 export async function cmakeBuild(name, configureCommand, settings, targets, env = {}) {
   const folder = path.join(root, 'build', name);
-  const [command, ...args] = [...configureCommand, '-S', root, '-B', folder, '-G', 'Ninja', ...Object.entries(settings).map(([key, value]) => `-D${key}=${value}`)];
+  const [command, ...args] = [
+    ...configureCommand,
+    '-S',
+    root,
+    '-B',
+    folder,
+    '-G',
+    'Ninja',
+    ...Object.entries(settings).map(([key, value]) => `-D${key}=${value}`),
+  ];
   const stamp = path.join(folder, 'configured-with.txt');
   const wanted = [command, ...args, JSON.stringify(env)].join('\n');
   const known = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
@@ -22,11 +43,15 @@ export async function cmakeBuild(name, configureCommand, settings, targets, env 
     await must(command, [...args, '--fresh'], { env });
     writeFileSync(stamp, wanted);
   }
-  const output = await must('ninja', ['-C', folder, '-j', String(jobs), ...targets],
-    { env, onLine: progressOf(`  ${name}`), boring: /^\[\d+\/\d+\]|^ninja: |^\S*(cc|gcc|clang) .* -c \S+$/ });
+  const output = await must('ninja', ['-C', folder, '-j', String(jobs), ...targets], {
+    env,
+    onLine: progressOf(`  ${name}`),
+    boring: /^\[\d+\/\d+\]|^ninja: |^\S*(cc|gcc|clang) .* -c \S+$/,
+  });
   const warnings = output.split('\n').filter((line) => /\bwarning:/.test(line));
   if (warnings.length > 0) say(warnings.join('\n'));
-  if (!output.includes('no work to do')) say(`  ${name}: built in ${((Date.now() - started) / 1000).toFixed(0)} s`);
+  if (!output.includes('no work to do'))
+    say(`  ${name}: built in ${((Date.now() - started) / 1000).toFixed(0)} s`);
   return folder;
 }
 
@@ -35,17 +60,24 @@ function progressOf(label) {
   if (!process.stdout.isTTY) return undefined;
   return (line) => {
     const step = /^\[(\d+)\/(\d+)\]/.exec(line);
-    if (step) process.stdout.write(`\r${label} ${step[1]}/${step[2]}${step[1] === step[2] ? '\r\x1b[K' : ''}`);
+    if (step)
+      process.stdout.write(`\r${label} ${step[1]}/${step[2]}${step[1] === step[2] ? '\r\x1b[K' : ''}`);
   };
 }
 
 /** Builds targets of one wasm variant. */
 export function buildWasm(tools, variant, targets) {
-  return cmakeBuild(`wasm-${variant}`, [tools.emcmake, 'cmake'], {
-    CMAKE_BUILD_TYPE: 'Release',
-    TFCORE_WASM_VARIANT: variant,
-    TFCORE_PROTOBUF_C_SOURCE: tools.protobufC,
-  }, targets, tools.env);
+  return cmakeBuild(
+    `wasm-${variant}`,
+    [tools.emcmake, 'cmake'],
+    {
+      CMAKE_BUILD_TYPE: 'Release',
+      TFCORE_WASM_VARIANT: variant,
+      TFCORE_PROTOBUF_C_SOURCE: tools.protobufC,
+    },
+    targets,
+    tools.env,
+  );
 }
 
 /** A digest of the content of files and of all files in folders. */
@@ -74,7 +106,8 @@ function readdirOrNothing(place) {
 async function unlessUnchanged(name, inputs, output, work) {
   const stamp = path.join(root, 'build/stamps', name);
   const current = digest(...inputs);
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === current && existsSync(path.join(root, output))) return;
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === current && existsSync(path.join(root, output)))
+    return;
   await work();
   mkdirSync(path.dirname(stamp), { recursive: true });
   writeFileSync(stamp, current);
@@ -84,7 +117,12 @@ async function unlessUnchanged(name, inputs, output, work) {
 export async function build(tools) {
   const shipped = path.join(root, 'npm/dist');
   mkdirSync(shipped, { recursive: true });
-  await unlessUnchanged('abi', ['tools/generate-abi.mjs', 'tools/c-headers.mjs', ...HEADERS], 'bindings/js/generated/abi.ts', () => must('node', ['tools/generate-abi.mjs']));
+  await unlessUnchanged(
+    'abi',
+    ['tools/generate-abi.mjs', 'tools/c-headers.mjs', ...HEADERS],
+    'bindings/js/generated/abi.ts',
+    () => must('node', ['tools/generate-abi.mjs']),
+  );
   const glue = [];
   for (const variant of VARIANTS) {
     const folder = await buildWasm(tools, variant, ['tfcore']);
@@ -92,15 +130,25 @@ export async function build(tools) {
     if (!existsSync(to) || !readFileSync(from).equals(readFileSync(to))) copyFileSync(from, to);
     glue.push(path.relative(root, path.join(folder, `tfcore-${variant}.mjs`)));
   }
-  await unlessUnchanged('ops', ['tools/generate-ops.mjs', ...glue, 'npm/dist/tfcore-simd.wasm'],
-    'bindings/js/generated/graph-ops.ts', () => must('node', ['tools/generate-ops.mjs']));
-  await unlessUnchanged('js', ['bindings/js', 'tools/bundle.mjs', ...glue, 'npm/dist/tfcore-simd.wasm', 'package-lock.json'], 'npm/dist/index.js', async () => {
-    const started = Date.now();
-    for (const name of readdirSync(shipped)) if (!name.endsWith('.wasm')) rmSync(path.join(shipped, name), { recursive: true });
-    await must(path.join(root, 'node_modules/.bin/tsc'), ['-p', 'bindings/js']);
-    await must('node', ['tools/bundle.mjs']);
-    say(`  JavaScript: built in ${((Date.now() - started) / 1000).toFixed(1)} s`);
-  });
+  await unlessUnchanged(
+    'ops',
+    ['tools/generate-ops.mjs', ...glue, 'npm/dist/tfcore-simd.wasm'],
+    'bindings/js/generated/graph-ops.ts',
+    () => must('node', ['tools/generate-ops.mjs']),
+  );
+  await unlessUnchanged(
+    'js',
+    ['bindings/js', 'tools/bundle.mjs', ...glue, 'npm/dist/tfcore-simd.wasm', 'package-lock.json'],
+    'npm/dist/index.js',
+    async () => {
+      const started = Date.now();
+      for (const name of readdirSync(shipped))
+        if (!name.endsWith('.wasm')) rmSync(path.join(shipped, name), { recursive: true });
+      await must(path.join(root, 'node_modules/.bin/tsc'), ['-p', 'bindings/js']);
+      await must('node', ['tools/bundle.mjs']);
+      say(`  JavaScript: built in ${((Date.now() - started) / 1000).toFixed(1)} s`);
+    },
+  );
 }
 
 if (isMain(import.meta.url)) {

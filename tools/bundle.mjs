@@ -1,5 +1,5 @@
-// Writes the JavaScript of the package: `node tools/bundle.mjs`, after the builds of wasm. Each file stands for itself, but for testing.js,
-// which shares the classes of index.js.
+// Writes the JavaScript of the package: `node tools/bundle.mjs`, after the builds of wasm. Each file stands
+// for itself, but for testing.js, which shares the classes of index.js.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -12,20 +12,31 @@ const dist = path.join(root, 'npm/dist');
 const GLUE = { single: ['simd', 'relaxed'], threads: ['simd-threads', 'relaxed-threads'] };
 const built = (variant, extension) => path.join(root, `build/wasm-${variant}/tfcore-${variant}.${extension}`);
 
-/** 'glue:single' and 'glue:threads' are Emscripten's JavaScript, 'wasm:<variant>' is the .wasm of a build, packed. */
+/**
+ * 'glue:single' and 'glue:threads' are Emscripten's JavaScript, 'wasm:<variant>' is the .wasm of a build,
+ * packed.
+ */
 const products = {
   name: 'products',
   setup(builder) {
     builder.onResolve({ filter: /^glue:/ }, ({ path: name }) => ({ path: name.slice(5), namespace: 'glue' }));
-    builder.onLoad({ filter: /./, namespace: 'glue' }, ({ path: kind }) => ({ contents: sharedGlue(GLUE[kind]) }));
-    builder.onResolve({ filter: /^wasm:/ }, ({ path: name }) => ({ path: name.slice(5), namespace: 'packed' }));
-    builder.onLoad({ filter: /./, namespace: 'packed' }, ({ path: variant }) => ({ contents: gzipSync(readFileSync(built(variant, 'wasm')), { level: 9 }).toString('base64'), loader: 'text' }));
+    builder.onLoad({ filter: /./, namespace: 'glue' }, ({ path: kind }) => ({
+      contents: sharedGlue(GLUE[kind]),
+    }));
+    builder.onResolve({ filter: /^wasm:/ }, ({ path: name }) => ({
+      path: name.slice(5),
+      namespace: 'packed',
+    }));
+    builder.onLoad({ filter: /./, namespace: 'packed' }, ({ path: variant }) => ({
+      contents: gzipSync(readFileSync(built(variant, 'wasm')), { level: 9 }).toString('base64'),
+      loader: 'text',
+    }));
   },
 };
 
 /**
- * The glue without its last lines, by which a module starts itself where it finds itself in a thread (worker.ts does that), and without the name of
- * its .wasm, which the bindings load.
+ * The glue without its last lines, by which a module starts itself where it finds itself in a thread
+ * (worker.ts does that), and without the name of its .wasm, which the bindings load.
  */
 function glueOf(file) {
   const text = readFileSync(file, 'utf8');
@@ -33,14 +44,16 @@ function glueOf(file) {
   if (end < 0) throw new SetupError(`${file} does not export createTfcore as Emscripten 3.1.69 does`);
   const glue = `${text.slice(0, end).replace(`${path.basename(file, '.mjs')}.wasm`, 'tfcore.wasm')}export default createTfcore;\n`;
   const followed = /import\.meta|new Worker\(|\brequire\(|\bimport\(/.exec(glue);
-  if (followed) throw new SetupError(`${file} contains '${followed[0]}', which bundlers of users would follow`);
+  if (followed)
+    throw new SetupError(`${file} contains '${followed[0]}', which bundlers of users would follow`);
   return glue;
 }
 
 /** What the builds of one kind have in common, which is all of it: their exports and imports are the same. */
 function sharedGlue(variants) {
   const [first, ...others] = variants.map((variant) => glueOf(built(variant, 'mjs')));
-  if (others.some((text) => text !== first)) throw new SetupError(`the glue of the builds ${variants.join(', ')} differs, but they share one copy`);
+  if (others.some((text) => text !== first))
+    throw new SetupError(`the glue of the builds ${variants.join(', ')} differs, but they share one copy`);
   return first;
 }
 
@@ -48,18 +61,34 @@ function sharedGlue(variants) {
 const oneBuildInside = {
   name: 'one-build-inside',
   setup(builder) {
-    builder.onResolve({ filter: /\/builds\.js$/ }, () => ({ path: path.join(sources, 'engine/builds-inline.ts') }));
+    builder.onResolve({ filter: /\/builds\.js$/ }, () => ({
+      path: path.join(sources, 'engine/builds-inline.ts'),
+    }));
   },
 };
 
 /** Parcel takes the bare names for a wish to have Node's modules in the page. */
 const define = { process: 'globalThis.process', Buffer: 'globalThis.Buffer' };
 
-/** One file of the package. Whitespace goes, names stay: errors and stacks name what they name in the sources. */
+/**
+ * One file of the package. Whitespace goes, names stay: errors and stacks name what they name in the sources.
+ */
 async function bundle(entry, output, options = {}) {
   await build({
-    entryPoints: [path.join(sources, entry)], outfile: path.join(dist, output), bundle: true, format: 'esm', target: 'es2022', minifyWhitespace: true, minifySyntax: true,
-    sourcemap: true, sourcesContent: true, legalComments: 'none', define, logLevel: 'error', ...options, plugins: [...(options.plugins ?? []), products],
+    entryPoints: [path.join(sources, entry)],
+    outfile: path.join(dist, output),
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    sourcemap: true,
+    sourcesContent: true,
+    legalComments: 'none',
+    define,
+    logLevel: 'error',
+    ...options,
+    plugins: [...(options.plugins ?? []), products],
   });
   leaveOutPacked(path.join(dist, `${output}.map`));
 }
@@ -68,7 +97,9 @@ async function bundle(entry, output, options = {}) {
 function leaveOutPacked(file) {
   const map = JSON.parse(readFileSync(file, 'utf8'));
   if (!map.sources.some((source) => source.startsWith('packed:'))) return;
-  map.sourcesContent = map.sourcesContent.map((text, i) => (map.sources[i].startsWith('packed:') ? null : text));
+  map.sourcesContent = map.sourcesContent.map((text, i) =>
+    map.sources[i].startsWith('packed:') ? null : text,
+  );
   writeFileSync(file, JSON.stringify(map));
 }
 

@@ -4,7 +4,10 @@ import path from 'node:path';
 
 /** The headers of folders, sorted. */
 export function headersOf(folders) {
-  const headersIn = (folder) => readdirSync(folder).filter((name) => name.endsWith('.h')).sort();
+  const headersIn = (folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.h'))
+      .sort();
   return folders.flatMap((folder) => headersIn(folder).map((name) => path.join(folder, name)));
 }
 
@@ -24,7 +27,10 @@ function splitAtCommas(list) {
 
 /** A type without const and struct, its stars at the end: 'const char *const *' -> 'char**'. */
 function plainType(type) {
-  const words = type.replace(/\b(const|struct|extern)\b/g, ' ').replace(/\s+/g, ' ').trim();
+  const words = type
+    .replace(/\b(const|struct|extern)\b/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim();
   return words.replace(/ ?\* ?/g, '*');
 }
 
@@ -41,33 +47,46 @@ function readParameter(text) {
 function readParameters(text) {
   const list = text.replace(/\s+/g, ' ').trim();
   if (list === 'void' || list === '') return [];
-  return splitAtCommas(list).map((part) => (part.endsWith('*') ? { type: plainType(part) } : readParameter(part)));
+  return splitAtCommas(list).map((part) =>
+    part.endsWith('*') ? { type: plainType(part) } : readParameter(part),
+  );
 }
 
-const signatureOf = (returns, parameters) => ({ returns: plainType(returns), parameters: readParameters(parameters) });
+const signatureOf = (returns, parameters) => ({
+  returns: plainType(returns),
+  parameters: readParameters(parameters),
+});
 
 /** The functions that a header exports, in order: { name, returns, parameters: [{ name, type }] }. */
 export function exportedFunctions(text) {
   const declaration = /^TF_CAPI_EXPORT\b([^;(]*?)\b(\w+)\s*\(([^;]*)\)\s*;/gm;
-  return Array.from(withoutComments(text).matchAll(declaration), ([, returns, name, parameters]) => (
-    { name, ...signatureOf(returns, parameters) }));
+  return Array.from(withoutComments(text).matchAll(declaration), ([, returns, name, parameters]) => ({
+    name,
+    ...signatureOf(returns, parameters),
+  }));
 }
 
 /**
- * What header files export and define: `functions`; the names of `opaque` structs, of `structs` with members and of
+ * What header files export and define: `functions`; the names of `opaque` structs, of `structs` with members
+ * and of
  * `enums`; `callbacks`, the types of functions; and `aliases`, the macros that stand for a type.
  */
 export function readHeaders(files) {
   const texts = files.map((file) => withoutComments(readFileSync(file, 'utf8')));
-  const found = (pattern) => texts.flatMap((text) => [...text.matchAll(pattern)].map(([, ...groups]) => groups));
+  const found = (pattern) =>
+    texts.flatMap((text) => [...text.matchAll(pattern)].map(([, ...groups]) => groups));
   const names = (pattern) => new Set(found(pattern).map(([name]) => name));
   return {
     functions: texts.flatMap(exportedFunctions),
     opaque: names(/^typedef struct \w+ (\w+);/gm),
     structs: names(/^typedef struct \w* ?\{[^]*?^\} (\w+);/gm),
     enums: names(/^typedef enum \w* ?\{[^}]*\} (\w+);/gm),
-    callbacks: new Map(found(/^typedef ([\w ]+?\**)\s*\(\*(\w+)\)\(([^;]*)\);/gm)
-      .map(([returns, name, parameters]) => [name, signatureOf(returns, parameters)])),
+    callbacks: new Map(
+      found(/^typedef ([\w ]+?\**)\s*\(\*(\w+)\)\(([^;]*)\);/gm).map(([returns, name, parameters]) => [
+        name,
+        signatureOf(returns, parameters),
+      ]),
+    ),
     aliases: new Map(found(/^#define (TF_\w+) ([a-zA-Z_][\w ]*)$/gm)),
   };
 }

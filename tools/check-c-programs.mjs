@@ -1,8 +1,19 @@
-// `node tools/check-c-programs.mjs <build folder> <program.c> <strings.c>`: installs the native library into a folder of its own, moves that
-// folder, and builds and runs the program against it with nothing but -I and -L, as its author would: as C and as C++, with -ltfcore,
-// -ltensorflow and what pkg-config says. The program of include/README.md is built by the commands there. Where TensorFlow is installed,
-// <strings.c> is built with its headers. ctest runs it.
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+// `node tools/check-c-programs.mjs <build folder> <program.c> <strings.c>`: installs the native library into
+// a folder of its own, moves that folder, and builds and runs the program against it with nothing but -I and
+// -L, as its author would: as C and as C++, with -ltfcore,
+// -ltensorflow and what pkg-config says. The program of include/README.md is built by the commands there.
+// Where TensorFlow is installed, <strings.c> is built with its headers. ctest runs it.
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { must, root, run, runMain, which } from './process.mjs';
@@ -10,13 +21,20 @@ import { must, root, run, runMain, which } from './process.mjs';
 /** What a program that is linked with the library looks for when it starts. */
 const RUN_TIME_NAME = 'libtensorflow.so.2';
 
-const headersIn = (include) => readdirSync(include, { recursive: true }).filter((name) => name.endsWith('.h')).sort();
+const headersIn = (include) =>
+  readdirSync(include, { recursive: true })
+    .filter((name) => name.endsWith('.h'))
+    .sort();
 
-/** TensorFlow's own headers: of TFCORE_TENSORFLOW_INCLUDE, or of the Python package. Undefined where there are none. */
+/**
+ * TensorFlow's own headers: of TFCORE_TENSORFLOW_INCLUDE, or of the Python package. Undefined where there are
+ * none.
+ */
 async function tensorflowInclude() {
   const given = process.env.TFCORE_TENSORFLOW_INCLUDE;
   if (given) return given;
-  const find = 'import importlib.util as u; s = u.find_spec("tensorflow"); print(s.submodule_search_locations[0] + "/include" if s else "")';
+  const find =
+    'import importlib.util as u; s = u.find_spec("tensorflow"); print(s.submodule_search_locations[0] + "/include" if s else "")';
   const python = which('python3');
   const { code, output } = python ? await run(python, ['-c', find]) : { code: 1, output: '' };
   return code === 0 && existsSync(output.trim()) ? output.trim() : undefined;
@@ -25,7 +43,10 @@ async function tensorflowInclude() {
 /** The code blocks of a language in include/README.md. */
 const readmeBlocks = (language) => {
   const text = readFileSync(path.join(root, 'include/README.md'), 'utf8');
-  return Array.from(text.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'gm')), ([, code]) => code);
+  return Array.from(
+    text.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'gm')),
+    ([, code]) => code,
+  );
 };
 
 /** How include/README.md says that the library is built and installed. */
@@ -48,21 +69,38 @@ await runMain(async () => {
     return count(code === 0, `${what}: ${command} ${args.join(' ')}\n${output}`);
   };
   try {
-    const [[buildAndInstall, ...compilations], ...others] = readmeBlocks('sh').map((block) => block.trim().split('\n'));
-    count(buildAndInstall === BUILD + INSTALL, `include/README.md builds and installs in another way: ${buildAndInstall}`);
-    await must('sh', ['-c', INSTALL.replace('build/release', '"$0"').replace('/usr/local', '"$1"'), build, path.join(folder, 'installed')]);
+    const [[buildAndInstall, ...compilations], ...others] = readmeBlocks('sh').map((block) =>
+      block.trim().split('\n'),
+    );
+    count(
+      buildAndInstall === BUILD + INSTALL,
+      `include/README.md builds and installs in another way: ${buildAndInstall}`,
+    );
+    await must('sh', [
+      '-c',
+      INSTALL.replace('build/release', '"$0"').replace('/usr/local', '"$1"'),
+      build,
+      path.join(folder, 'installed'),
+    ]);
     const prefix = path.join(folder, 'moved');
     renameSync(path.join(folder, 'installed'), prefix);
-    const lib = path.dirname(await must('find', [prefix, '-name', RUN_TIME_NAME]).then((text) => text.trim()));
+    const lib = path.dirname(
+      await must('find', [prefix, '-name', RUN_TIME_NAME]).then((text) => text.trim()),
+    );
     const include = path.join(prefix, 'include');
     const alone = path.join(folder, 'alone');
     mkdirSync(alone);
     copyFileSync(path.join(lib, RUN_TIME_NAME), path.join(alone, RUN_TIME_NAME));
 
     const needed = async (what, binary) => {
-      const names = [...(await must('readelf', ['-d', binary])).matchAll(/\(NEEDED\).*\[(.*)\]/g)].map(([, name]) => name);
+      const names = [...(await must('readelf', ['-d', binary])).matchAll(/\(NEEDED\).*\[(.*)\]/g)].map(
+        ([, name]) => name,
+      );
       const ours = names.filter((name) => /tfcore|tensorflow/.test(name));
-      count(ours.join() === RUN_TIME_NAME, `${what} needs ${ours.join(', ') || 'nothing of ours'}, not ${RUN_TIME_NAME}`);
+      count(
+        ours.join() === RUN_TIME_NAME,
+        `${what} needs ${ours.join(', ') || 'nothing of ours'}, not ${RUN_TIME_NAME}`,
+      );
     };
     const buildAndRun = async (what, compiler, args) => {
       const binary = path.join(folder, 'program');
@@ -71,7 +109,10 @@ await runMain(async () => {
       await attempt(`${what}, run`, binary, [], { env: { ...process.env, LD_LIBRARY_PATH: alone } });
     };
 
-    const languages = [['C', 'cc', ['-std=c11', '-xc']], ['C++', ['g++', 'clang++'].find(which), ['-std=c++17', '-xc++']]];
+    const languages = [
+      ['C', 'cc', ['-std=c11', '-xc']],
+      ['C++', ['g++', 'clang++'].find(which), ['-std=c++17', '-xc++']],
+    ];
     for (const [language, compiler, flags] of languages) {
       if (!compiler) {
         console.log(`skipped ${language}: there is no compiler for it`);
@@ -79,11 +120,29 @@ await runMain(async () => {
       }
       // Each header alone: it includes what it needs.
       for (const header of headersIn(include)) {
-        const args = [...flags, '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only', `-I${include}`, '-'];
-        await attempt(`${header} as ${language}`, compiler, args, { input: `#include "${header}"\nextern int something;\n` });
+        const args = [
+          ...flags,
+          '-Wall',
+          '-Wextra',
+          '-Wpedantic',
+          '-Werror',
+          '-fsyntax-only',
+          `-I${include}`,
+          '-',
+        ];
+        await attempt(`${header} as ${language}`, compiler, args, {
+          input: `#include "${header}"\nextern int something;\n`,
+        });
       }
       for (const name of ['tfcore', 'tensorflow']) {
-        await buildAndRun(`${language} with -l${name}`, compiler, [...flags, program, '-xnone', `-I${include}`, `-L${lib}`, `-l${name}`]);
+        await buildAndRun(`${language} with -l${name}`, compiler, [
+          ...flags,
+          program,
+          '-xnone',
+          `-I${include}`,
+          `-L${lib}`,
+          `-l${name}`,
+        ]);
       }
     }
 
@@ -91,7 +150,9 @@ await runMain(async () => {
     count(existsSync(path.join(packages, 'tensorflow.pc')), 'tensorflow.pc is not installed');
     if (which('pkg-config')) {
       const env = { ...process.env, PKG_CONFIG_PATH: packages };
-      const flags = (await must('pkg-config', ['--cflags', '--libs', 'tensorflow'], { env })).trim().split(/\s+/);
+      const flags = (await must('pkg-config', ['--cflags', '--libs', 'tensorflow'], { env }))
+        .trim()
+        .split(/\s+/);
       await buildAndRun('C with pkg-config', 'cc', ['-std=c11', program, ...flags]);
     } else {
       console.log('skipped pkg-config: it is not installed');
@@ -100,26 +161,58 @@ await runMain(async () => {
     /* The README's programs, by its commands; the environment says where /usr/local is. */
     const [readmeProgram, ...fragments] = readmeBlocks('c');
     const printed = /printf\(.*\/\* (.*) \*\//.exec(readmeProgram)?.[1];
-    const env = { ...process.env, CPATH: include, LIBRARY_PATH: lib, LD_LIBRARY_PATH: alone, PKG_CONFIG_PATH: packages };
+    const env = {
+      ...process.env,
+      CPATH: include,
+      LIBRARY_PATH: lib,
+      LD_LIBRARY_PATH: alone,
+      PKG_CONFIG_PATH: packages,
+    };
     writeFileSync(path.join(folder, 'program.c'), readmeProgram);
     for (const line of [...compilations, ...others.flat()]) {
       if (line.includes('pkg-config') && !which('pkg-config')) continue;
       rmSync(path.join(folder, 'a.out'), { force: true });
       if (!(await attempt("the README's program", 'sh', ['-c', line], { cwd: folder, env }))) continue;
       const { code, output } = await run('./a.out', [], { cwd: folder, env });
-      count(code === 0 && output.trim() === printed, `the README's program after '${line}' gives ${code}, "${output}", not "${printed}"`);
+      count(
+        code === 0 && output.trim() === printed,
+        `the README's program after '${line}' gives ${code}, "${output}", not "${printed}"`,
+      );
     }
     for (const input of fragments) {
-      const args = ['-std=c11', '-xc', '-Wall', '-Wextra', '-Werror', '-Wno-unused-function', '-fsyntax-only', '-'];
+      const args = [
+        '-std=c11',
+        '-xc',
+        '-Wall',
+        '-Wextra',
+        '-Werror',
+        '-Wno-unused-function',
+        '-fsyntax-only',
+        '-',
+      ];
       await attempt('a part of a program of the README', 'cc', args, { env, input });
     }
 
     const theirs = await tensorflowInclude();
     if (theirs) {
-      const flags = ['-std=gnu11', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all', '-DTFCORE_TENSORFLOW_HEADERS'];
-      await buildAndRun("strings with TensorFlow's headers", 'cc', [...flags, strings, `-I${theirs}`, `-L${lib}`, '-ltensorflow']);
+      const flags = [
+        '-std=gnu11',
+        '-g',
+        '-fsanitize=address,undefined',
+        '-fno-sanitize-recover=all',
+        '-DTFCORE_TENSORFLOW_HEADERS',
+      ];
+      await buildAndRun("strings with TensorFlow's headers", 'cc', [
+        ...flags,
+        strings,
+        `-I${theirs}`,
+        `-L${lib}`,
+        '-ltensorflow',
+      ]);
     } else {
-      console.log("skipped strings with TensorFlow's headers: `pip install tensorflow`, or set TFCORE_TENSORFLOW_INCLUDE to its include folder");
+      console.log(
+        "skipped strings with TensorFlow's headers: `pip install tensorflow`, or set TFCORE_TENSORFLOW_INCLUDE to its include folder",
+      );
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,4 +1,5 @@
-// What texts name must exist: relative links of Markdown files with their anchors, and source files that Markdown or comments name.
+// What texts name must exist: relative links of Markdown files with their anchors, and source files that
+// Markdown or comments name.
 // `node tools/check-docs.mjs` prints what does not; tests/tools runs it.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -9,7 +10,12 @@ const SKIPPED = new Set(['node_modules', 'build', 'dist', 'corpus', 'findings', 
 const SOURCES = /^(src|include|bindings|tests\/c|tests\/js|tests\/package|tools|cmake|bench|examples|web)\//;
 
 /** Files that the build writes. */
-const GENERATED = ['op_table.inc', 'bindings/js/generated/abi.ts', 'bindings/js/generated/graph-ops.ts', 'bench_gemm.mjs'];
+const GENERATED = [
+  'op_table.inc',
+  'bindings/js/generated/abi.ts',
+  'bindings/js/generated/graph-ops.ts',
+  'bench_gemm.mjs',
+];
 /** Names that stand for any file of a kind, or are other people's. */
 const EXAMPLES = ['foo.inc', 'program.c', 'strings.c', 'math.h', 'ctstring.h', 'next.config.mjs'];
 
@@ -25,9 +31,18 @@ export function filesOf(folder, below = '') {
 const withoutCode = (text) => text.replace(/^```[^]*?^```$/gm, '').replace(/`[^`\n]*`/g, '');
 
 /** The anchor that hosts make of a heading. */
-const anchorOf = (heading) => heading.toLowerCase().replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/[^\p{L}\p{N}\s_-]/gu, '').trim().replace(/\s/g, '-');
+const anchorOf = (heading) =>
+  heading
+    .toLowerCase()
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-');
 
-const anchorsOf = (text) => Array.from(text.replace(/^```[^]*?^```$/gm, '').matchAll(/^#+ (.*)$/gm), ([, heading]) => anchorOf(heading));
+const anchorsOf = (text) =>
+  Array.from(text.replace(/^```[^]*?^```$/gm, '').matchAll(/^#+ (.*)$/gm), ([, heading]) =>
+    anchorOf(heading),
+  );
 
 /** What is wrong with the links of a Markdown file. */
 function brokenLinks(folder, name, text) {
@@ -38,21 +53,32 @@ function brokenLinks(folder, name, text) {
     const place = file === '' ? path.join(folder, name) : path.resolve(folder, path.dirname(name), file);
     const found = statSync(place, { throwIfNoEntry: false });
     if (!found) wrong.push(`${name}: the link ${target} leads nowhere`);
-    else if (anchor !== undefined && !(found.isFile() && anchorsOf(readFileSync(place, 'utf8')).includes(anchor))) wrong.push(`${name}: the link ${target} names no heading`);
+    else if (
+      anchor !== undefined &&
+      !(found.isFile() && anchorsOf(readFileSync(place, 'utf8')).includes(anchor))
+    )
+      wrong.push(`${name}: the link ${target} names no heading`);
   }
   return wrong;
 }
 
 /** Comments of a C, TypeScript or JavaScript file; all of a Markdown file. */
-const proseOf = (name, text) => (name.endsWith('.md') ? text : (text.match(/\/\*[^]*?\*\/|(?<=^|\s)\/\/ .*$/gm) ?? []).join('\n'));
+const proseOf = (name, text) =>
+  name.endsWith('.md') ? text : (text.match(/\/\*[^]*?\*\/|(?<=^|\s)\/\/ .*$/gm) ?? []).join('\n');
 
-/** The sources that a text names and that do not exist. A name with folders is the end of a path, or relative to the file. */
+/**
+ * The sources that a text names and that do not exist. A name with folders is the end of a path, or relative
+ * to the file.
+ */
 function missingFiles(name, text, known) {
   const wrong = [];
-  for (const [mention] of proseOf(name, text).matchAll(/(?<![\w./<>*-])[\w./-]*\w\.(?:c|h|inc|ts|mjs)\b(?![\w(*])/g)) {
+  for (const [mention] of proseOf(name, text).matchAll(
+    /(?<![\w./<>*-])[\w./-]*\w\.(?:c|h|inc|ts|mjs)\b(?![\w(*])/g,
+  )) {
     const wanted = mention.replace(/^(\.\.?\/)+/, '');
     const isThere = [...known, ...GENERATED].some((file) => file === wanted || file.endsWith(`/${wanted}`));
-    if (!isThere && !EXAMPLES.includes(path.posix.basename(wanted))) wrong.push(`${name}: there is no ${mention}`);
+    if (!isThere && !EXAMPLES.includes(path.posix.basename(wanted)))
+      wrong.push(`${name}: there is no ${mention}`);
   }
   return wrong;
 }

@@ -1,5 +1,5 @@
-// `node tools/check-exports.mjs <libtensorflow.so.2> <folder of headers>...`: the shared library shows exactly the functions that the public
-// headers declare, no more and no less. ctest runs it.
+// `node tools/check-exports.mjs <libtensorflow.so.2> <folder of headers>...`: the shared library shows
+// exactly the functions that the public headers declare, no more and no less. ctest runs it.
 import { headersOf, readHeaders } from './c-headers.mjs';
 import { must, runMain } from './process.mjs';
 
@@ -7,7 +7,10 @@ await runMain(async () => {
   const [library, ...folders] = process.argv.slice(2);
   const declared = readHeaders(headersOf(folders)).functions.map(({ name }) => name);
   const symbols = await must('nm', ['-D', '--defined-only', library]);
-  const exported = symbols.trim().split('\n').map((line) => line.split(' ').at(-1));
+  const exported = symbols
+    .trim()
+    .split('\n')
+    .map((line) => line.split(' ').at(-1));
   const without = (list, other) => list.filter((name) => !other.includes(name));
   for (const name of without(declared, exported)) console.log(`${name} is declared but not in the library`);
   for (const name of without(exported, declared)) console.log(`${name} is visible but not declared`);

@@ -1,6 +1,6 @@
-// Holds bindings/js/ to its rooms: a file imports only from the rooms behind the arrow of its own room and those
-// below them, and imports, those of types too, form no circle. `node tools/check-imports.mjs [folder]` prints each
-// violation; tests/tools runs it.
+// Holds bindings/js/ to its rooms: a file imports only from the rooms behind the arrow of its own room and
+// those below them, and imports, those of types too, form no circle. `node tools/check-imports.mjs [folder]`
+// prints each violation; tests/tools runs it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isMain, root } from './process.mjs';

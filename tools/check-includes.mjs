@@ -1,10 +1,14 @@
-// Holds src/ to the arrows of the house: a folder includes only from the folders behind its arrow and those below them.
+// Holds src/ to the arrows of the house: a folder includes only from the folders behind its arrow and those
+// below them.
 // `node tools/check-includes.mjs [src]` prints each violation; ctest runs it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isMain, root } from './process.mjs';
 
-/** What each folder may use directly; what those may use is allowed too. CMakeLists.txt links by the same table. */
+/**
+ * What each folder may use directly; what those may use is allowed too. CMakeLists.txt links by the same
+ * table.
+ */
 export const ARROWS = {
   base: [],
   simd: ['base'],
@@ -52,23 +56,28 @@ export function checkIncludes(src) {
   const seenNames = new Map();
   const check = (file, folder) => {
     const allowed = reachable(folder);
-    readFileSync(path.join(src, file), 'utf8').split('\n').forEach((line, i) => {
-      const include = /^\s*#\s*include\s+(["<])([^">]+)[">]/.exec(line);
-      if (!include) return;
-      const [, quote, header] = include;
-      const complain = (what) => problems.push(`${file}:${i + 1}: ${what}`);
-      const outside = OUTSIDE.find((entry) => entry.header.test(header));
-      if (outside) {
-        if (!outside.folders.includes(folder)) complain(`only ${outside.folders.join(' and ')} may include ${header}`);
-        return;
-      }
-      if (quote === '<') return;
-      const target = header.split('/')[0];
-      if (!header.includes('/') || !(target in ARROWS)) complain(`"${header}" does not name a folder of src/`);
-      else if (!allowed.has(target)) complain(`${folder}/ may not include from ${target}/ ("${header}")`);
-      else if (target !== folder && header.endsWith('_internal.h') && SHARES_INTERNALS[folder] !== target) complain(`"${header}" is private to ${target}/`);
-      else if (!existsSync(path.join(src, header))) complain(`"${header}" does not exist`);
-    });
+    readFileSync(path.join(src, file), 'utf8')
+      .split('\n')
+      .forEach((line, i) => {
+        const include = /^\s*#\s*include\s+(["<])([^">]+)[">]/.exec(line);
+        if (!include) return;
+        const [, quote, header] = include;
+        const complain = (what) => problems.push(`${file}:${i + 1}: ${what}`);
+        const outside = OUTSIDE.find((entry) => entry.header.test(header));
+        if (outside) {
+          if (!outside.folders.includes(folder))
+            complain(`only ${outside.folders.join(' and ')} may include ${header}`);
+          return;
+        }
+        if (quote === '<') return;
+        const target = header.split('/')[0];
+        if (!header.includes('/') || !(target in ARROWS))
+          complain(`"${header}" does not name a folder of src/`);
+        else if (!allowed.has(target)) complain(`${folder}/ may not include from ${target}/ ("${header}")`);
+        else if (target !== folder && header.endsWith('_internal.h') && SHARES_INTERNALS[folder] !== target)
+          complain(`"${header}" is private to ${target}/`);
+        else if (!existsSync(path.join(src, header))) complain(`"${header}" does not exist`);
+      });
   };
   const folders = readdirSync(src, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   for (const folder of folders.map(({ name }) => name).sort()) {

@@ -22,21 +22,29 @@ function linesOf(file) {
 }
 
 /** The text at a place within one line. */
-const textAt = (file, [line, column, lastLine, lastColumn]) => (line === lastLine ? linesOf(file)[line - 1].slice(column - 1, lastColumn - 1) : '');
+const textAt = (file, [line, column, lastLine, lastColumn]) =>
+  line === lastLine ? linesOf(file)[line - 1].slice(column - 1, lastColumn - 1) : '';
 const isLiteral = (text) => /^\s*(0|1|true|false)\s*$/.test(text);
 
-/** Where each of a function's files was put by a macro: undefined for files, { parent, line, column, macro } for expansions of macros. */
+/**
+ * Where each of a function's files was put by a macro: undefined for files, { parent, line, column, macro }
+ * for expansions of macros.
+ */
 function expansionsOf({ filenames, regions }) {
   const sites = [];
   for (const [line, column, , , , file, expanded, kind] of regions) {
     if (kind !== EXPANSION) continue;
     const text = linesOf(filenames[file])[line - 1];
-    if (!/^\s*#\s*include/.test(text)) sites[expanded] = { parent: file, line, column, macro: /^\w*/.exec(text.slice(column - 1))[0] };
+    if (!/^\s*#\s*include/.test(text))
+      sites[expanded] = { parent: file, line, column, macro: /^\w*/.exec(text.slice(column - 1))[0] };
   }
   return sites;
 }
 
-/** Where a branch counts: its file, its line there, a key for its place, and the macros around it, the innermost first. */
+/**
+ * Where a branch counts: its file, its line there, a key for its place, and the macros around it, the
+ * innermost first.
+ */
 function placeOf({ filenames }, sites, branch) {
   let id = branch[6];
   let key = branch.slice(0, 4).join(':');
@@ -51,7 +59,9 @@ function placeOf({ filenames }, sites, branch) {
   return { file: filenames[id], key, line, macros };
 }
 
-/** True when the smallest region of code around a branch ran: one without counts was decided by the compiler. */
+/**
+ * True when the smallest region of code around a branch ran: one without counts was decided by the compiler.
+ */
 function ran({ regions }, branch) {
   let smallest;
   let size = Infinity;
@@ -65,7 +75,10 @@ function ran({ regions }, branch) {
   return smallest > 0;
 }
 
-/** The branches of each file: Map of file -> Map of key -> { line, macros, taken: [when true, when false], decided }. */
+/**
+ * The branches of each file: Map of file -> Map of key -> { line, macros, taken: [when true, when false],
+ * decided }.
+ */
 function branchesOf(functions, isWanted) {
   const files = new Map();
   for (const fn of functions) {
@@ -118,30 +131,42 @@ function countSides(branches) {
 }
 
 /**
- * The files below `folder` that llvm-cov's export tells of, sorted by name: { name, lines, branches, ownBranches, missed }. Counts are
- * { count, covered }; ownBranches are those outside of TRY and TRY_DONE; missed lists the sides that no test took, { line, side, macro }.
+ * The files below `folder` that llvm-cov's export tells of, sorted by name: { name, lines, branches,
+ * ownBranches, missed }. Counts are { count, covered }; ownBranches are those outside of TRY and TRY_DONE;
+ * missed lists the sides that no test took, { line, side, macro }.
  */
 export function coverageOf(exported, folder) {
   const [{ files, functions }] = exported.data;
   const nameOf = (file) => path.relative(folder, path.resolve(file));
   const isWanted = (file) => !nameOf(file).startsWith('..');
   const branches = branchesOf(functions, isWanted);
-  return files.filter(({ filename }) => isWanted(filename)).map(({ filename, segments }) => {
-    const all = [...(branches.get(filename) ?? new Map()).values()].filter(({ taken, decided }) => !decided || taken[0] + taken[1] > 0);
-    const missed = all.flatMap(({ line, macros, taken }) => [true, false].filter((side) => taken[side ? 0 : 1] === 0)
-      .map((side) => ({ line, side, macro: macros.at(-1) })));
-    return {
-      name: nameOf(filename),
-      lines: linesCovered(segments),
-      branches: countSides(all),
-      ownBranches: countSides(all.filter(({ macros }) => !HANDING_ON.has(macros[0]))),
-      missed: missed.sort((a, b) => a.line - b.line),
-    };
-  }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  return files
+    .filter(({ filename }) => isWanted(filename))
+    .map(({ filename, segments }) => {
+      const all = [...(branches.get(filename) ?? new Map()).values()].filter(
+        ({ taken, decided }) => !decided || taken[0] + taken[1] > 0,
+      );
+      const missed = all.flatMap(({ line, macros, taken }) =>
+        [true, false]
+          .filter((side) => taken[side ? 0 : 1] === 0)
+          .map((side) => ({ line, side, macro: macros.at(-1) })),
+      );
+      return {
+        name: nameOf(filename),
+        lines: linesCovered(segments),
+        branches: countSides(all),
+        ownBranches: countSides(all.filter(({ macros }) => !HANDING_ON.has(macros[0]))),
+        missed: missed.sort((a, b) => a.line - b.line),
+      };
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** The sums over files, under a name. */
 export function total(name, files) {
-  const sum = (what) => ({ count: files.reduce((n, file) => n + file[what].count, 0), covered: files.reduce((n, file) => n + file[what].covered, 0) });
+  const sum = (what) => ({
+    count: files.reduce((n, file) => n + file[what].count, 0),
+    covered: files.reduce((n, file) => n + file[what].covered, 0),
+  });
   return { name, lines: sum('lines'), branches: sum('branches'), ownBranches: sum('ownBranches') };
 }

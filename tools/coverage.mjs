@@ -31,7 +31,9 @@ function parseArguments(args) {
 
 /** The programs that ctest runs, and the library that some of them load: the files that hold counters. */
 function programsOf(folder) {
-  const named = readdirSync(folder).filter((name) => /^(test_\w+|c_api_\w+|libtensorflow\.so\.2)$/.test(name));
+  const named = readdirSync(folder).filter((name) =>
+    /^(test_\w+|c_api_\w+|libtensorflow\.so\.2)$/.test(name),
+  );
   return named.map((name) => path.join(folder, name));
 }
 
@@ -41,57 +43,123 @@ async function profileOf(folder) {
   rmSync(raw, { recursive: true, force: true });
   mkdirSync(raw);
   /* Programs of the same build add to the same file, whose name has a hash of the program. */
-  const { code, output } = await run('ctest', ['--test-dir', folder, '-j', String(availableParallelism()), '-E', 'include_directions|exported_symbols|c_programs'],
-    { env: { LLVM_PROFILE_FILE: path.join(raw, '%4m.profraw') } });
+  const { code, output } = await run(
+    'ctest',
+    [
+      '--test-dir',
+      folder,
+      '-j',
+      String(availableParallelism()),
+      '-E',
+      'include_directions|exported_symbols|c_programs',
+    ],
+    { env: { LLVM_PROFILE_FILE: path.join(raw, '%4m.profraw') } },
+  );
   if (code !== 0) throw new SetupError(`${output}\nthe C tests failed`);
   const merged = path.join(folder, 'tests.profdata');
-  await must('llvm-profdata', ['merge', '-sparse', '-o', merged, ...readdirSync(raw).map((name) => path.join(raw, name))]);
+  await must('llvm-profdata', [
+    'merge',
+    '-sparse',
+    '-o',
+    merged,
+    ...readdirSync(raw).map((name) => path.join(raw, name)),
+  ]);
   return merged;
 }
 
-/** llvm-cov's export for src/. It is larger than what `run` keeps as text with ease, so it goes through a file. */
+/**
+ * llvm-cov's export for src/. It is larger than what `run` keeps as text with ease, so it goes through a
+ * file.
+ */
 async function exported(programs, profile) {
   const [first, ...others] = programs;
   const file = path.join(path.dirname(profile), 'tests.coverage.json');
-  await must('sh', ['-c', 'out=$1; shift; exec llvm-cov export "$@" > "$out"', 'sh', file, first, ...others.flatMap((name) => ['-object', name]),
-    `-instr-profile=${profile}`, '-skip-expansions', path.join(root, 'src')]);
+  await must('sh', [
+    '-c',
+    'out=$1; shift; exec llvm-cov export "$@" > "$out"',
+    'sh',
+    file,
+    first,
+    ...others.flatMap((name) => ['-object', name]),
+    `-instr-profile=${profile}`,
+    '-skip-expansions',
+    path.join(root, 'src'),
+  ]);
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
 const percent = ({ covered, count }) => (count === 0 ? '-' : `${((100 * covered) / count).toFixed(1)} %`);
 
 function table(heading, rows) {
-  const cells = [[heading, 'lines', 'covered', 'branches', 'covered', 'not', 'without TRY'],
-    ...rows.map(({ name, lines, branches, ownBranches }) => [name, lines.count, percent(lines), branches.count, percent(branches),
-      branches.count - branches.covered, percent(ownBranches)])].map((row) => row.map(String));
+  const cells = [
+    [heading, 'lines', 'covered', 'branches', 'covered', 'not', 'without TRY'],
+    ...rows.map(({ name, lines, branches, ownBranches }) => [
+      name,
+      lines.count,
+      percent(lines),
+      branches.count,
+      percent(branches),
+      branches.count - branches.covered,
+      percent(ownBranches),
+    ]),
+  ].map((row) => row.map(String));
   const widths = cells[0].map((_, i) => Math.max(...cells.map((row) => row[i].length)));
-  say(cells.map((row) => row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  ')).join('\n'));
+  say(
+    cells
+      .map((row) =>
+        row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  '),
+      )
+      .join('\n'),
+  );
   say('');
 }
 
 function printMissed(file) {
   const source = readFileSync(path.join(root, 'src', file.name), 'utf8').split('\n');
   say(file.name);
-  for (const { line, side, macro } of file.missed) say(`  ${String(line).padStart(5)}  never ${String(side).padEnd(5)} ${macro ? `in ${macro} ` : ''}  ${source[line - 1].trim()}`);
+  for (const { line, side, macro } of file.missed)
+    say(
+      `  ${String(line).padStart(5)}  never ${String(side).padEnd(5)} ${macro ? `in ${macro} ` : ''}  ${source[line - 1].trim()}`,
+    );
 }
 
 function missedGoals(all, rooms) {
   const below = ({ branches }, goal) => 100 * branches.covered < goal * branches.count;
-  return [...(below(all, GOAL_OVER_ALL) ? [`all rooms: ${percent(all.branches)} of branches, the goal is ${GOAL_OVER_ALL} %`] : []),
-    ...rooms.filter((room) => below(room, GOAL_OF_A_ROOM)).map((room) => `${room.name}: ${percent(room.branches)} of branches, the goal is ${GOAL_OF_A_ROOM} %`)];
+  return [
+    ...(below(all, GOAL_OVER_ALL)
+      ? [`all rooms: ${percent(all.branches)} of branches, the goal is ${GOAL_OVER_ALL} %`]
+      : []),
+    ...rooms
+      .filter((room) => below(room, GOAL_OF_A_ROOM))
+      .map((room) => `${room.name}: ${percent(room.branches)} of branches, the goal is ${GOAL_OF_A_ROOM} %`),
+  ];
 }
 
 await runMain(async () => {
   const { worst, files: wanted } = parseArguments(process.argv.slice(2));
   await setUp({ tests: true, coverage: true });
-  const folder = await cmakeBuild('coverage', ['cmake'], { CMAKE_BUILD_TYPE: 'Debug', TFCORE_COVERAGE: 'ON' }, ['all'], { CC: 'clang' });
+  const folder = await cmakeBuild(
+    'coverage',
+    ['cmake'],
+    { CMAKE_BUILD_TYPE: 'Debug', TFCORE_COVERAGE: 'ON' },
+    ['all'],
+    { CC: 'clang' },
+  );
   const profile = await profileOf(folder);
   const files = coverageOf(await exported(programsOf(folder), profile), path.join(root, 'src'));
-  const rooms = [...new Set(files.map(({ name }) => path.dirname(name)))].map((name) => total(name, files.filter((file) => path.dirname(file.name) === name)));
+  const rooms = [...new Set(files.map(({ name }) => path.dirname(name)))].map((name) =>
+    total(
+      name,
+      files.filter((file) => path.dirname(file.name) === name),
+    ),
+  );
   const all = total('all rooms', files);
   table('room', [...rooms, all]);
   const missing = ({ branches }) => branches.count - branches.covered;
-  table(`the ${worst} files with most branches not taken`, [...files].sort((a, b) => missing(b) - missing(a)).slice(0, worst));
+  table(
+    `the ${worst} files with most branches not taken`,
+    [...files].sort((a, b) => missing(b) - missing(a)).slice(0, worst),
+  );
   files.filter(({ name }) => wanted.includes(`src/${name}`)).forEach(printMissed);
   const goals = missedGoals(all, rooms);
   if (goals.length > 0) {

@@ -1,5 +1,5 @@
-// Debian packages: installing what is missing, and a private apt for packages of another suite. The mirror is always the
-// one that the machine itself uses.
+// Debian packages: installing what is missing, and a private apt for packages of another suite. The mirror is
+// always the one that the machine itself uses.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { must, outputOf, say, SetupError, which } from './process.mjs';
@@ -9,7 +9,8 @@ const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 /** The names among `packages` that are not installed. */
 export function missingPackages(packages) {
   const listed = outputOf('dpkg-query', ['-W', '-f', '${binary:Package} ${db:Status-Status}\n']);
-  if (listed === undefined) throw new SetupError('dpkg-query does not run: this set-up needs Debian 12 or newer');
+  if (listed === undefined)
+    throw new SetupError('dpkg-query does not run: this set-up needs Debian 12 or newer');
   const installed = new Set();
   for (const line of listed.split('\n')) {
     const [name, state] = line.split(' ');
@@ -24,8 +25,10 @@ export async function installPackages(packages) {
   const prefix = [];
   if (process.getuid() !== 0) {
     if (!which('sudo') || outputOf('sudo', ['-n', 'true']) === undefined) {
-      throw new SetupError(`Some Debian packages are missing. Please install them as root, then try again:\n\n` +
-        `  apt-get update && apt-get install --no-install-recommends ${packages.join(' ')}`);
+      throw new SetupError(
+        `Some Debian packages are missing. Please install them as root, then try again:\n\n` +
+          `  apt-get update && apt-get install --no-install-recommends ${packages.join(' ')}`,
+      );
     }
     prefix.push('sudo', '-n');
   }
@@ -46,7 +49,7 @@ function parseDeb822(text) {
     for (const line of paragraph.split('\n')) {
       if (line.startsWith('#') || line.trim() === '') continue;
       const field = /^([A-Za-z0-9-]+):\s*(.*)$/.exec(line);
-      if (field) fields[key = field[1].toLowerCase()] = field[2];
+      if (field) fields[(key = field[1].toLowerCase())] = field[2];
       else if (key) fields[key] += ` ${line.trim()}`;
     }
     return fields;
@@ -59,7 +62,9 @@ export function parseSources(fileName, text) {
   if (fileName.endsWith('.sources')) {
     return parseDeb822(text)
       .filter((fields) => words(fields.types).includes('deb') && fields.enabled?.toLowerCase() !== 'no')
-      .flatMap((fields) => words(fields.uris).flatMap((uri) => words(fields.suites).map((suite) => ({ uri, suite }))));
+      .flatMap((fields) =>
+        words(fields.uris).flatMap((uri) => words(fields.suites).map((suite) => ({ uri, suite }))),
+      );
   }
   return text.split('\n').flatMap((line) => {
     const match = /^\s*deb\s+(?:\[[^\]]*\]\s+)?(\S+)\s+(\S+)/.exec(line);
@@ -67,12 +72,17 @@ export function parseSources(fileName, text) {
   });
 }
 
-/** The mirror of Debian's main archive (not security, not somebody else's packages), and the suite taken from it. */
+/**
+ * The mirror of Debian's main archive (not security, not somebody else's packages), and the suite taken from
+ * it.
+ */
 export function debianMirror(etc = '/etc/apt') {
   const codename = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'stable';
   const files = [path.join(etc, 'sources.list')];
   try {
-    files.push(...readdirSync(path.join(etc, 'sources.list.d')).map((name) => path.join(etc, 'sources.list.d', name)));
+    files.push(
+      ...readdirSync(path.join(etc, 'sources.list.d')).map((name) => path.join(etc, 'sources.list.d', name)),
+    );
   } catch {
     // An apt without that folder has only sources.list.
   }
@@ -87,12 +97,14 @@ export function debianMirror(etc = '/etc/apt') {
       if (suite === codename || suite === 'stable') return { uri, suite };
     }
   }
-  throw new SetupError(`no source of Debian's ${codename} suite was found in ${etc}: which mirror should be used?`);
+  throw new SetupError(
+    `no source of Debian's ${codename} suite was found in ${etc}: which mirror should be used?`,
+  );
 }
 
 /**
- * An apt of its own in `folder`, which sees one suite of the machine's mirror and no installed package. Returns
- * { download(packages), source(name) }; both leave files in `folder`/files.
+ * An apt of its own in `folder`, which sees one suite of the machine's mirror and no installed package.
+ * Returns { download(packages), source(name) }; both leave files in `folder`/files.
  */
 export async function privateApt(folder, suite, { sources = false } = {}) {
   const { uri } = debianMirror();
@@ -101,23 +113,28 @@ export async function privateApt(folder, suite, { sources = false } = {}) {
     mkdirSync(path.join(folder, name), { recursive: true });
   }
   writeFileSync(path.join(folder, 'status'), '');
-  writeFileSync(path.join(folder, 'sources.list'),
-    `${sources ? 'deb-src' : 'deb'} [signed-by=${KEYRING}] ${uri} ${suite} main\n`);
+  writeFileSync(
+    path.join(folder, 'sources.list'),
+    `${sources ? 'deb-src' : 'deb'} [signed-by=${KEYRING}] ${uri} ${suite} main\n`,
+  );
   const config = path.join(folder, 'apt.conf');
-  writeFileSync(config, [
-    `Dir::State "${folder}/state";`,
-    `Dir::State::status "${folder}/status";`,
-    `Dir::Cache "${folder}/cache";`,
-    `Dir::Log "${folder}";`,
-    `Dir::Etc::SourceList "${folder}/sources.list";`,
-    `Dir::Etc::SourceParts "-";`,
-    `Dir::Etc::PreferencesParts "-";`,
-    'APT::Sandbox::User "root";',
-    'APT::Install-Recommends "false";',
-    'Acquire::Languages "none";',
-    'Acquire::Retries "3";',
-    '',
-  ].join('\n'));
+  writeFileSync(
+    config,
+    [
+      `Dir::State "${folder}/state";`,
+      `Dir::State::status "${folder}/status";`,
+      `Dir::Cache "${folder}/cache";`,
+      `Dir::Log "${folder}";`,
+      `Dir::Etc::SourceList "${folder}/sources.list";`,
+      `Dir::Etc::SourceParts "-";`,
+      `Dir::Etc::PreferencesParts "-";`,
+      'APT::Sandbox::User "root";',
+      'APT::Install-Recommends "false";',
+      'Acquire::Languages "none";',
+      'Acquire::Retries "3";',
+      '',
+    ].join('\n'),
+  );
   const apt = (args) => must('apt-get', ['-q', '-y', ...args], { env: { APT_CONFIG: config }, cwd: files });
   await apt(['update']);
   return {
@@ -126,7 +143,9 @@ export async function privateApt(folder, suite, { sources = false } = {}) {
     async download(packages) {
       await apt(['install', '--download-only', ...packages]);
       const archives = path.join(folder, 'cache/archives');
-      return readdirSync(archives).filter((name) => name.endsWith('.deb')).map((name) => path.join(archives, name));
+      return readdirSync(archives)
+        .filter((name) => name.endsWith('.deb'))
+        .map((name) => path.join(archives, name));
     },
     /** Downloads and unpacks a source package; returns its folder. */
     async source(name) {

@@ -6,10 +6,13 @@ import { setUp } from './setup.mjs';
 
 await runMain(async () => {
   const port = Number(process.argv[2] ?? 8080);
-  if (!Number.isInteger(port) || port < 0 || port > 65535) throw new SetupError(`'${process.argv[2]}' is no port`);
+  if (!Number.isInteger(port) || port < 0 || port > 65535)
+    throw new SetupError(`'${process.argv[2]}' is no port`);
   await build(await setUp());
   const server = await serve({ port }).catch((error) => {
-    throw error.code === 'EADDRINUSE' ? new SetupError(`port ${port} is taken; another one: npm run demo -- ${port + 1}`) : error;
+    throw error.code === 'EADDRINUSE'
+      ? new SetupError(`port ${port} is taken; another one: npm run demo -- ${port + 1}`)
+      : error;
   });
   say(`The demos: ${server.address}/web/demo/\nCtrl-C ends.`);
 });

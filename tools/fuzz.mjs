@@ -1,8 +1,19 @@
-// Fuzzing: `npm run fuzz -- [--seconds N] [target ...]` builds the targets of tests/fuzz/ with clang's libFuzzer and sanitizers, runs
-// each for N seconds (60) with one process, and prints what it found. The exit code is 1 when anything was found. New inputs gather in
-// build/fuzz-corpus/; `--minimize` puts what of them reaches more code, and the kept ones, anew into tests/fuzz/corpus/.
+// Fuzzing: `npm run fuzz -- [--seconds N] [target ...]` builds the targets of tests/fuzz/ with clang's
+// libFuzzer and sanitizers, runs each for N seconds (60) with one process, and prints what it found. The exit
+// code is 1 when anything was found. New inputs gather in build/fuzz-corpus/; `--minimize` puts what of them
+// reaches more code, and the kept ones, anew into tests/fuzz/corpus/.
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { cmakeBuild } from './build.mjs';
 import { root, run, runMain, say, SetupError } from './process.mjs';
@@ -22,7 +33,10 @@ const MAX_KEPT_FILES = 50;
 const settings = { CMAKE_BUILD_TYPE: 'Debug', TFCORE_SANITIZE: 'ON', TFCORE_FUZZ: 'ON', TFCORE_TESTS: 'OFF' };
 
 function targetNames() {
-  return readdirSync(SOURCES).map((name) => /^(\w+)_fuzz\.c$/.exec(name)?.[1]).filter(Boolean).sort();
+  return readdirSync(SOURCES)
+    .map((name) => /^(\w+)_fuzz\.c$/.exec(name)?.[1])
+    .filter(Boolean)
+    .sort();
 }
 
 function parseArguments(args) {
@@ -52,8 +66,15 @@ function foldersOf(target) {
   return folders;
 }
 
-const limits = [`-timeout=${TIMEOUT_SECONDS}`, `-rss_limit_mb=${RSS_LIMIT_MB}`, '-malloc_limit_mb=256', `-max_len=${MAX_LENGTH}`,
-  '-print_final_stats=1', '-use_value_profile=1', '-len_control=20'];
+const limits = [
+  `-timeout=${TIMEOUT_SECONDS}`,
+  `-rss_limit_mb=${RSS_LIMIT_MB}`,
+  '-malloc_limit_mb=256',
+  `-max_len=${MAX_LENGTH}`,
+  '-print_final_stats=1',
+  '-use_value_profile=1',
+  '-len_control=20',
+];
 
 /** The last number that a pattern finds in the output. */
 function lastNumber(output, pattern) {
@@ -63,9 +84,15 @@ function lastNumber(output, pattern) {
 /** What a report is about: the sanitizer's or libFuzzer's summary, and the first frames that are ours. */
 function describe(output) {
   const lines = output.split('\n');
-  const what = lines.find((line) => /runtime error:|ERROR: (Address|Leak|lib)|\.c:\d+: |ALARM/.test(line)) ?? lines.at(-2) ?? '';
-  const frames = lines.map((line) => / in (\w+) .*?((?:src|tests)\/\S+:\d+)/.exec(line)).filter(Boolean)
-    .map((match) => `${match[1]} (${match[2]})`).filter((frame) => !/^(fuzz_fail|fuzz_run|LLVM)/.test(frame));
+  const what =
+    lines.find((line) => /runtime error:|ERROR: (Address|Leak|lib)|\.c:\d+: |ALARM/.test(line)) ??
+    lines.at(-2) ??
+    '';
+  const frames = lines
+    .map((line) => / in (\w+) .*?((?:src|tests)\/\S+:\d+)/.exec(line))
+    .filter(Boolean)
+    .map((match) => `${match[1]} (${match[2]})`)
+    .filter((frame) => !/^(fuzz_fail|fuzz_run|LLVM)/.test(frame));
   return [what.trim(), ...frames.slice(0, 6)].join('\n      ');
 }
 
@@ -73,11 +100,20 @@ function describe(output) {
 async function runOnce(program, target, folders, seconds) {
   const kept = [folders.corpus, folders.findings].filter(existsSync);
   const started = Date.now();
-  const { code, output } = await run('nice', ['-n', '19', program, ...limits, `-max_total_time=${Math.ceil(seconds)}`,
-    `-artifact_prefix=${folders.found}/`, folders.work, ...kept]);
+  const { code, output } = await run('nice', [
+    '-n',
+    '19',
+    program,
+    ...limits,
+    `-max_total_time=${Math.ceil(seconds)}`,
+    `-artifact_prefix=${folders.found}/`,
+    folders.work,
+    ...kept,
+  ]);
   const artifact = /Test unit written to (\S+)/.exec(output)?.[1];
   return {
-    executions: lastNumber(output, /stat::number_of_executed_units:\s*(\d+)/g) || lastNumber(output, /^#(\d+)\s/gm),
+    executions:
+      lastNumber(output, /stat::number_of_executed_units:\s*(\d+)/g) || lastNumber(output, /^#(\d+)\s/gm),
     coverage: lastNumber(output, /cov: (\d+)/g),
     features: lastNumber(output, /ft: (\d+)/g),
     seconds: (Date.now() - started) / 1000,
@@ -91,7 +127,9 @@ function report(target, finding) {
   writeFileSync(`${finding.artifact}.log`, finding.output);
   const file = path.relative(root, finding.artifact);
   say(`    again:  build/fuzz/fuzz_${target} ${file}      (what it printed: ${file}.log)`);
-  say(`    when it is fixed:  mkdir -p tests/fuzz/findings/${target} && cp ${file} tests/fuzz/findings/${target}/`);
+  say(
+    `    when it is fixed:  mkdir -p tests/fuzz/findings/${target} && cp ${file} tests/fuzz/findings/${target}/`,
+  );
 }
 
 async function fuzz(program, target, seconds) {
@@ -109,8 +147,10 @@ async function fuzz(program, target, seconds) {
     report(target, result.finding);
   }
   const rate = Math.round(total.executions / Math.max(total.seconds, 1));
-  say(`${target.padEnd(14)} ${total.seconds.toFixed(0).padStart(5)} s ${String(total.executions).padStart(10)} executions ${String(rate).padStart(6)}/s`
-    + ` ${String(total.coverage).padStart(6)} edges ${String(total.features).padStart(7)} features ${String(total.findings).padStart(3)} findings`);
+  say(
+    `${target.padEnd(14)} ${total.seconds.toFixed(0).padStart(5)} s ${String(total.executions).padStart(10)} executions ${String(rate).padStart(6)}/s` +
+      ` ${String(total.coverage).padStart(6)} edges ${String(total.features).padStart(7)} features ${String(total.findings).padStart(3)} findings`,
+  );
   return total.findings;
 }
 
@@ -125,19 +165,28 @@ async function minimize(program, target) {
   mkdirSync(small, { recursive: true });
   for (const folder of [folders.corpus, folders.work].filter(existsSync)) {
     for (const name of readdirSync(folder)) {
-      if (statSync(path.join(folder, name)).size <= MAX_KEPT_BYTES) copyFileSync(path.join(folder, name), path.join(small, name));
+      if (statSync(path.join(folder, name)).size <= MAX_KEPT_BYTES)
+        copyFileSync(path.join(folder, name), path.join(small, name));
     }
   }
   const { code, output } = await run(program, ['-merge=1', `-timeout=${TIMEOUT_SECONDS}`, merged, small]);
   if (code !== 0) throw new SetupError(output);
   rmSync(folders.corpus, { recursive: true, force: true });
   mkdirSync(folders.corpus, { recursive: true });
-  /* -merge=1 takes the smallest first: spread over the sizes, so that large ones are among those that are kept. */
-  const names = readdirSync(merged).sort((a, b) => statSync(path.join(merged, a)).size - statSync(path.join(merged, b)).size);
+  /*
+   * -merge=1 takes the smallest first: spread over the sizes, so that large ones are among those that are
+   * kept.
+   */
+  const names = readdirSync(merged).sort(
+    (a, b) => statSync(path.join(merged, a)).size - statSync(path.join(merged, b)).size,
+  );
   const step = Math.max(names.length / MAX_KEPT_FILES, 1);
   for (let i = 0; i < names.length && Math.round(i / step) < MAX_KEPT_FILES; i += step) {
     const from = path.join(merged, names[Math.floor(i)]);
-    renameSync(from, path.join(folders.corpus, createHash('sha1').update(readFileSync(from)).digest('hex').slice(0, 12)));
+    renameSync(
+      from,
+      path.join(folders.corpus, createHash('sha1').update(readFileSync(from)).digest('hex').slice(0, 12)),
+    );
   }
   say(`${target.padEnd(14)} ${readdirSync(folders.corpus).length} of ${names.length} inputs are kept`);
 }
@@ -145,7 +194,13 @@ async function minimize(program, target) {
 await runMain(async () => {
   const { seconds, minimize: minimizes, targets } = parseArguments(process.argv.slice(2));
   await setUp({ tests: true, fuzz: true });
-  const folder = await cmakeBuild('fuzz', ['cmake'], settings, targets.map((name) => `fuzz_${name}`), { CC: 'clang' });
+  const folder = await cmakeBuild(
+    'fuzz',
+    ['cmake'],
+    settings,
+    targets.map((name) => `fuzz_${name}`),
+    { CC: 'clang' },
+  );
   let findings = 0;
   for (const target of targets) {
     const program = path.join(folder, `fuzz_${target}`);

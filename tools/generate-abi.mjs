@@ -9,8 +9,15 @@ export const HEADERS = ['include/tensorflow/c', 'include/tfcore', 'src/wasm'];
 
 /** How JavaScript passes numbers: 64-bit integers as bigint (-sWASM_BIGINT), all others as number. */
 const NUMBERS = {
-  int: 'number', int32_t: 'number', size_t: 'number', float: 'number', double: 'number', bool: 'number',
-  'unsigned char': 'number', int64_t: 'bigint', uint64_t: 'bigint',
+  int: 'number',
+  int32_t: 'number',
+  size_t: 'number',
+  float: 'number',
+  double: 'number',
+  bool: 'number',
+  'unsigned char': 'number',
+  int64_t: 'bigint',
+  uint64_t: 'bigint',
 };
 
 /** TF_Graph -> GraphPtr. */

@@ -1,4 +1,5 @@
-// Writes bindings/js/generated/graph-ops.ts: one typed method for each op of the registry. Reads the ops from the built wasm module.
+// Writes bindings/js/generated/graph-ops.ts: one typed method for each op of the registry. Reads the ops from
+// the built wasm module.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
@@ -10,7 +11,13 @@ const BY_HAND = new Set(['Const', 'Placeholder', 'Variable']);
 /** The ops of the built engine, decoded by the bindings' own code. */
 async function readOps() {
   const decoder = path.join(root, 'build/generate-ops/op-def.mjs');
-  await build({ entryPoints: [path.join(root, 'bindings/js/messages/op-def.ts')], outfile: decoder, bundle: true, format: 'esm', logLevel: 'error' });
+  await build({
+    entryPoints: [path.join(root, 'bindings/js/messages/op-def.ts')],
+    outfile: decoder,
+    bundle: true,
+    format: 'esm',
+    logLevel: 'error',
+  });
   const { decodeOpList } = await import(decoder);
   const { default: create } = await import(path.join(root, 'build/wasm-simd/tfcore-simd.mjs'));
   const module = await create({ wasmBinary: readFileSync(path.join(root, 'npm/dist/tfcore-simd.wasm')) });
@@ -21,7 +28,9 @@ async function readOps() {
 
 /** MatMul -> matMul, LRN -> lrn, transpose_a -> transposeA. */
 export function camelCase(name) {
-  return name.replace(/^[A-Z]+(?![a-z])|^[A-Z]/, (head) => head.toLowerCase()).replace(/_+([A-Za-z0-9])/g, (_, letter) => letter.toUpperCase());
+  return name
+    .replace(/^[A-Z]+(?![a-z])|^[A-Z]/, (head) => head.toLowerCase())
+    .replace(/_+([A-Za-z0-9])/g, (_, letter) => letter.toUpperCase());
 }
 
 const RESERVED = new Set(['default', 'function', 'var', 'let', 'const', 'in', 'switch', 'new', 'this', 'o']);
@@ -29,7 +38,14 @@ const parameter = (name) => (RESERVED.has(camelCase(name)) ? `${camelCase(name)}
 const isList = (arg) => arg.number_attr !== undefined || arg.type_list_attr !== undefined;
 
 const ATTR_TYPES = {
-  string: 'string', int: 'number | bigint', float: 'number', bool: 'boolean', type: 'DTypeName', shape: 'ShapeLike', tensor: 'TensorLike', func: 'string | FuncInput',
+  string: 'string',
+  int: 'number | bigint',
+  float: 'number',
+  bool: 'boolean',
+  type: 'DTypeName',
+  shape: 'ShapeLike',
+  tensor: 'TensorLike',
+  func: 'string | FuncInput',
 };
 const attrType = (type) => {
   const list = /^list\((.*)\)$/.exec(type);
@@ -46,18 +62,29 @@ function typeOfAttr({ type, allowed_values: allowed }) {
 }
 
 const isTensor = (value) => value !== null && typeof value === 'object' && 'dtype' in value;
-const show = (value) => (isTensor(value) ? String(value) : JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? Number(v) : v)));
+const show = (value) =>
+  isTensor(value) ? String(value) : JSON.stringify(value, (_, v) => (typeof v === 'bigint' ? Number(v) : v));
 
 function describe(arg) {
   if (arg.type_list_attr) return `${arg.name}: ${arg.type_list_attr}`;
   return `${arg.name}: ${arg.number_attr ? `${arg.number_attr} * ` : ''}${arg.type ?? arg.type_attr}`;
 }
 
-/** The default of an attr. Ops that make floats from nothing make float32, as TensorFlow's Python functions do. */
-const isFreeFloat = (attr) => attr.name === 'dtype' && attr.type === 'type' && attr.default_value === undefined && attr.allowed_values?.includes('float32');
+/**
+ * The default of an attr. Ops that make floats from nothing make float32, as TensorFlow's Python functions
+ * do.
+ */
+const isFreeFloat = (attr) =>
+  attr.name === 'dtype' &&
+  attr.type === 'type' &&
+  attr.default_value === undefined &&
+  attr.allowed_values?.includes('float32');
 const defaultOf = (attr) => (isFreeFloat(attr) ? 'float32' : attr.default_value);
 
-/** What a method gives, and how it is taken from the operation: the operation itself, its output, a tuple, or a list of an open length. */
+/**
+ * What a method gives, and how it is taken from the operation: the operation itself, its output, a tuple, or
+ * a list of an open length.
+ */
 function resultOf(outputs) {
   if (outputs.length === 0) return ['Operation', ''];
   if (outputs.some(isList)) return ['Output[]', '.outputs'];
@@ -68,17 +95,26 @@ function resultOf(outputs) {
 
 /** The method of one op. */
 function method(op) {
-  const inferred = new Set(op.input_arg.flatMap((arg) => [arg.type_attr, arg.number_attr, arg.type_list_attr]));
+  const inferred = new Set(
+    op.input_arg.flatMap((arg) => [arg.type_attr, arg.number_attr, arg.type_list_attr]),
+  );
   const attrs = op.attr.filter((attr) => !inferred.has(attr.name));
   const required = attrs.some((attr) => defaultOf(attr) === undefined);
-  const parameters = op.input_arg.map((arg) => `${parameter(arg.name)}: ${isList(arg) ? 'readonly Operand[]' : 'Operand'}`);
+  const parameters = op.input_arg.map(
+    (arg) => `${parameter(arg.name)}: ${isList(arg) ? 'readonly Operand[]' : 'Operand'}`,
+  );
   const fields = attrs.map((attr) => {
     const byDefault = defaultOf(attr);
-    const notes = [byDefault === undefined ? '' : `Default ${show(byDefault)}.`, attr.allowed_values ? `One of ${attr.allowed_values.map(show).join(', ')}.` : ''];
+    const notes = [
+      byDefault === undefined ? '' : `Default ${show(byDefault)}.`,
+      attr.allowed_values ? `One of ${attr.allowed_values.map(show).join(', ')}.` : '',
+    ];
     const note = notes.filter(Boolean).join(' ');
     return `${note ? `/** ${note} */ ` : ''}${camelCase(attr.name)}${byDefault === undefined ? '' : '?'}: ${typeOfAttr(attr)};`;
   });
-  const options = fields.length ? `OpOptions & {\n${fields.map((field) => `    ${field}`).join('\n')}\n  }` : 'OpOptions';
+  const options = fields.length
+    ? `OpOptions & {\n${fields.map((field) => `    ${field}`).join('\n')}\n  }`
+    : 'OpOptions';
   const outputs = op.output_arg;
   const [result, take] = resultOf(outputs);
   const names = attrs.map((attr) => `${camelCase(attr.name)}: '${attr.name}'`).join(', ');

@@ -1,22 +1,32 @@
-// How much the tests notice: `npm run mutants -- [--count N] [--seed S] [--room ops]... [--file src/ops/clip.c]... [--only K]`
-// changes one token or statement of src/ at a time (mutation-sites.mjs says which), builds that mutant, and runs the
-// C tests until one fails. It prints a line for each mutant, and those that no test noticed as a diff. The exit code
-// is 1 when fewer than 90 % were noticed.
+// How much the tests notice: `npm run mutants -- [--count N] [--seed S] [--room ops]... [--file
+// src/ops/clip.c]... [--only K]` changes one token or statement of src/ at a time (mutation-sites.mjs says
+// which), builds that mutant, and runs the C tests until one fails. It prints a line for each mutant, and
+// those that no test noticed as a diff. The exit code is 1 when fewer than 90 % were noticed.
 //
-// The N mutants (200) are drawn from the rooms ops, graph, op and gradient in proportion to their sites, by the seed
-// alone. One that does not compile says nothing about tests, and another takes its place. `--only K` tries the Kth
-// again. All happens in build/mutants-src, a copy of the files that git knows, so the working tree is never changed.
+// The N mutants (200) are drawn from the rooms ops, graph, op and gradient in proportion to their sites, by
+// the seed alone. One that does not compile says nothing about tests, and another takes its place. `--only K`
+// tries the Kth again. All happens in build/mutants-src, a copy of the files that git knows, so the working
+// tree is never changed.
 //
-// What was found is kept in build/mutants/results.json: an interrupted run continues. A mutant that was noticed is not
-// tried again while its source is the same, one that was not is tried again when any file has changed. So one adds
-// a test, and calls the same command again.
+// What was found is kept in build/mutants/results.json: an interrupted run continues. A mutant that was
+// noticed is not tried again while its source is the same, one that was not is tried again when any file has
+// changed. So one adds a test, and calls the same command again.
 //
-// The build is optimised a little and has no sanitizers, for speed: what only AddressSanitizer would notice counts as
-// not noticed. `--sanitize` tries those that survive once more under sanitizers. Mutants that compute the same are listed
-// in tests/mutants.md, by function and changed lines: they are not tried, and are left out of the percentage.
+// The build is optimised a little and has no sanitizers, for speed: what only AddressSanitizer would notice
+// counts as not noticed. `--sanitize` tries those that survive once more under sanitizers. Mutants that
+// compute the same are listed in tests/mutants.md, by function and changed lines: they are not tried, and are
+// left out of the percentage.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { must, outputOf, root, run, runMain, say, SetupError } from './process.mjs';
@@ -36,18 +46,30 @@ const PROGRAMS = {
   op: ['op', 'function', 'gradient', 'c_api', 'graph', 'ops', 'golden', 'optimizer', 'runtime'],
 };
 const ROOMS = Object.keys(PROGRAMS);
-/** Left out are tests that take long, and those about time, which fail on a busy machine: their failures say nothing of a mutant. */
+/**
+ * Left out are tests that take long, and those about time, which fail on a busy machine: their failures say
+ * nothing of a mutant.
+ */
 const LEFT_OUT = ['bounded_growth_test', 'session_limits_test'].flatMap((part) => ['--except', part]);
 /** Where tests of a room are that stand elsewhere. */
 const ELSEWHERE = { gradient: ['runtime', 'gradient'] };
 const ALL_PROGRAMS = [...new Set(Object.values(PROGRAMS).flat())].map((name) => `test_${name}`);
 
 const BUILDS = {
-  plain: { folder: path.join(root, 'build/mutants'), settings: ['-DCMAKE_BUILD_TYPE=None', '-DCMAKE_C_FLAGS=-O1'] },
-  sanitized: { folder: path.join(COPY, 'build/debug'), settings: ['-DCMAKE_BUILD_TYPE=Debug', '-DTFCORE_SANITIZE=ON'] },
+  plain: {
+    folder: path.join(root, 'build/mutants'),
+    settings: ['-DCMAKE_BUILD_TYPE=None', '-DCMAKE_C_FLAGS=-O1'],
+  },
+  sanitized: {
+    folder: path.join(COPY, 'build/debug'),
+    settings: ['-DCMAKE_BUILD_TYPE=Debug', '-DTFCORE_SANITIZE=ON'],
+  },
 };
 
-/** Seconds of processor time after which a test does not end. A test that waits for ever takes none: it has WAITING times as long. */
+/**
+ * Seconds of processor time after which a test does not end. A test that waits for ever takes none: it has
+ * WAITING times as long.
+ */
 const limitOf = (usual) => Math.ceil(3 * usual + 5);
 const WAITING = 10;
 /** A mutant must not take all memory of the machine. AddressSanitizer's own memory is far larger. */
@@ -62,7 +84,10 @@ function parseArguments(args) {
     else if (args[i] === '--file') options.files.push(args[++i]);
     else if (args[i] === '--only') options.only = Number(args[++i]);
     else if (args[i] === '--sanitize') options.sanitize = true;
-    else throw new SetupError(`what is '${args[i]}'? There are --count N, --seed S, --room NAME, --file NAME, --only K, --sanitize`);
+    else
+      throw new SetupError(
+        `what is '${args[i]}'? There are --count N, --seed S, --room NAME, --file NAME, --only K, --sanitize`,
+      );
   }
   const unknown = options.rooms.find((room) => !ROOMS.includes(room));
   if (unknown) throw new SetupError(`there is no room '${unknown}'; there are ${ROOMS.join(', ')}`);
@@ -74,48 +99,61 @@ function parseArguments(args) {
 const digestOf = (...texts) => createHash('sha256').update(texts.join('\0')).digest('hex');
 
 /**
- * Makes build/mutants-src the same as the files that git knows; gives digests of them all and of those that tests read.
- * Files that are equal keep their times.
+ * Makes build/mutants-src the same as the files that git knows; gives digests of them all and of those that
+ * tests read. Files that are equal keep their times.
  */
 function copySources() {
-  const names = outputOf('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, maxBuffer: 1 << 26 });
+  const names = outputOf('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    maxBuffer: 1 << 26,
+  });
   if (names === undefined) throw new SetupError('git ls-files failed');
   const files = names.split('\0').filter((name) => name !== '' && existsSync(path.join(root, name)));
   const [all, data] = [createHash('sha256'), createHash('sha256')];
   for (const name of files) {
     const [from, to] = [path.join(root, name), path.join(COPY, name)];
     const content = readFileSync(from);
-    if (/^(src|include|proto|cmake|examples|tests\/(c|data|fuzz))\/|^CMakeLists/.test(name)) all.update(`${name}\0`).update(content);
+    if (/^(src|include|proto|cmake|examples|tests\/(c|data|fuzz))\/|^CMakeLists/.test(name))
+      all.update(`${name}\0`).update(content);
     if (/^(tests\/(data|fuzz)|examples)\//.test(name)) data.update(`${name}\0`).update(content);
     if (existsSync(to) && readFileSync(to).equals(content)) continue;
     mkdirSync(path.dirname(to), { recursive: true });
     copyFileSync(from, to);
   }
   const known = new Set(files);
-  for (const entry of readdirSync(COPY, { recursive: true, withFileTypes: true }).filter((each) => each.isFile())) {
+  for (const entry of readdirSync(COPY, { recursive: true, withFileTypes: true }).filter((each) =>
+    each.isFile(),
+  )) {
     const name = path.relative(COPY, path.join(entry.parentPath, entry.name));
     if (!known.has(name) && !name.startsWith('build/')) rmSync(path.join(COPY, name));
   }
   return { all: all.digest('hex'), data: data.digest('hex') };
 }
 
-/** All mutants of the files asked for, in the order of the seed: those of a room stand in an order that changes elsewhere do not disturb. */
+/**
+ * All mutants of the files asked for, in the order of the seed: those of a room stand in an order that
+ * changes elsewhere do not disturb.
+ */
 function mutantsOf(room, { seed, files }) {
   const folder = path.join(root, 'src', room);
-  const names = readdirSync(folder).filter((name) => /\.(c|inc)$/.test(name)).map((name) => `src/${room}/${name}`)
+  const names = readdirSync(folder)
+    .filter((name) => /\.(c|inc)$/.test(name))
+    .map((name) => `src/${room}/${name}`)
     .filter((name) => files.length === 0 || files.includes(name));
-  return names.flatMap((file) => {
-    const source = readFileSync(path.join(root, file), 'utf8');
-    const seen = new Map();
-    return sitesOf(source).map((site) => {
-      const place = [file, site.function, site.kind, oneLineOf(source, site)].join('\0');
-      const occurrence = (seen.get(place) ?? 0) + 1;
-      seen.set(place, occurrence);
-      const order = digestOf(seed, place, occurrence);
-      const text = site.texts[parseInt(order.slice(0, 8), 16) % site.texts.length];
-      return { room, file, function: site.function, kind: site.kind, site, text, order, original: source };
-    });
-  }).sort((a, b) => (a.order < b.order ? -1 : 1));
+  return names
+    .flatMap((file) => {
+      const source = readFileSync(path.join(root, file), 'utf8');
+      const seen = new Map();
+      return sitesOf(source).map((site) => {
+        const place = [file, site.function, site.kind, oneLineOf(source, site)].join('\0');
+        const occurrence = (seen.get(place) ?? 0) + 1;
+        seen.set(place, occurrence);
+        const order = digestOf(seed, place, occurrence);
+        const text = site.texts[parseInt(order.slice(0, 8), 16) % site.texts.length];
+        return { room, file, function: site.function, kind: site.kind, site, text, order, original: source };
+      });
+    })
+    .sort((a, b) => (a.order < b.order ? -1 : 1));
 }
 
 const oneLineOf = (source, site) => mutate(source, site, '').before;
@@ -138,16 +176,20 @@ async function prepare({ folder, settings }) {
   }
   await must('ninja', ['-C', folder, ...ALL_PROGRAMS]);
   mkdirSync(path.join(folder, 'original'), { recursive: true });
-  for (const program of ALL_PROGRAMS) copyFileSync(path.join(folder, program), path.join(folder, 'original', program));
+  for (const program of ALL_PROGRAMS)
+    copyFileSync(path.join(folder, program), path.join(folder, 'original', program));
 }
 
 /**
- * Runs a test program until it ends or a test of it fails: { outcome, stop }. The outcome is undefined when all passed, and
- * otherwise what happened; `stop` ends the program.
+ * Runs a test program until it ends or a test of it fails: { outcome, stop }. The outcome is undefined when
+ * all passed, and otherwise what happened; `stop` ends the program.
  */
 function firstFailure(folder, { program, args }, seconds, limited) {
   const command = `ulimit -S -t ${seconds}; ${limited ? `ulimit -v ${MEMORY_KB};` : ''} exec "$@"`;
-  const child = spawn('sh', ['-c', command, 'sh', path.join(folder, program), ...args, ...LEFT_OUT], { cwd: COPY, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn('sh', ['-c', command, 'sh', path.join(folder, program), ...args, ...LEFT_OUT], {
+    cwd: COPY,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   let failure;
   const end = (what) => {
@@ -168,7 +210,16 @@ function firstFailure(folder, { program, args }, seconds, limited) {
       clearTimeout(timer);
       if (signal === 'SIGXCPU') failure ??= 'does not end';
       const sanitizer = /(runtime error: .*|ERROR: (?:Address|Leak)Sanitizer: \S+)/.exec(output);
-      resolve(failure ?? (code === 0 ? undefined : sanitizer ? sanitizer[1].slice(0, 80) : signal ? `crash, ${signal}` : `exit code ${code}`));
+      resolve(
+        failure ??
+          (code === 0
+            ? undefined
+            : sanitizer
+              ? sanitizer[1].slice(0, 80)
+              : signal
+                ? `crash, ${signal}`
+                : `exit code ${code}`),
+      );
     });
   });
   return { outcome: ended, stop: () => end('stopped') };
@@ -178,12 +229,21 @@ function firstFailure(folder, { program, args }, seconds, limited) {
 async function secondsOf(folder, { program, args }) {
   /* What `times` prints last is the time of the shell's children. */
   const command = '"$@"; code=$?; times; exit $code';
-  const { code, output } = await run('sh', ['-c', command, 'sh', path.join(folder, program), ...args, ...LEFT_OUT], { cwd: COPY });
+  const { code, output } = await run(
+    'sh',
+    ['-c', command, 'sh', path.join(folder, program), ...args, ...LEFT_OUT],
+    { cwd: COPY },
+  );
   if (code !== 0) throw new SetupError(`${output}\n${program} fails without a mutant`);
-  return output.trimEnd().split('\n').at(-1).split(' ').reduce((sum, time) => {
-    const [, minutes, seconds] = /^(\d+)m([\d.]+)s$/.exec(time);
-    return sum + 60 * Number(minutes) + Number(seconds);
-  }, 0);
+  return output
+    .trimEnd()
+    .split('\n')
+    .at(-1)
+    .split(' ')
+    .reduce((sum, time) => {
+      const [, minutes, seconds] = /^(\d+)m([\d.]+)s$/.exec(time);
+      return sum + 60 * Number(minutes) + Number(seconds);
+    }, 0);
 }
 
 /** Gives the usual seconds of a step. Asked again is what was built otherwise before. */
@@ -191,7 +251,12 @@ function usualSecondsOf(build, data) {
   const file = path.join(build.folder, 'usual-seconds.json');
   const known = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
   const originals = path.join(build.folder, 'original');
-  const digests = new Map(ALL_PROGRAMS.map((program) => [program, digestOf(data, digestOf(readFileSync(path.join(originals, program))))]));
+  const digests = new Map(
+    ALL_PROGRAMS.map((program) => [
+      program,
+      digestOf(data, digestOf(readFileSync(path.join(originals, program)))),
+    ]),
+  );
   return async (step) => {
     const name = [step.program, ...step.args].join(' ');
     const digest = digests.get(step.program);
@@ -203,22 +268,35 @@ function usualSecondsOf(build, data) {
   };
 }
 
-/** What is run, in order: the tests of files named like the mutant's, as far as they are; then whole programs. */
+/**
+ * What is run, in order: the tests of files named like the mutant's, as far as they are; then whole programs.
+ */
 function stepsOf({ room, file }) {
   const tests = readdirSync(path.join(COPY, 'tests/c', room)).filter((name) => name.endsWith('_test.c'));
-  const words = path.basename(file).replace(/\.\w+$/, '').split('_');
-  const named = words.map((_, i) => words.slice(0, words.length - i).join('_')).find((name) => tests.some((test) => test.startsWith(name)));
+  const words = path
+    .basename(file)
+    .replace(/\.\w+$/, '')
+    .split('_');
+  const named = words
+    .map((_, i) => words.slice(0, words.length - i).join('_'))
+    .find((name) => tests.some((test) => test.startsWith(name)));
   const first = named ? [[room, `${room}/${named}`]] : [];
   if (ELSEWHERE[room]) first.push(ELSEWHERE[room]);
-  return [...first.map(([program, part]) => ({ program: `test_${program}`, args: ['--file', part] })),
-    ...PROGRAMS[room].map((name) => ({ program: `test_${name}`, args: [] }))];
+  return [
+    ...first.map(([program, part]) => ({ program: `test_${program}`, args: ['--file', part] })),
+    ...PROGRAMS[room].map((name) => ({ program: `test_${name}`, args: [] })),
+  ];
 }
 
-/** Tests about time can fail on a busy machine: whether what failed fails again, alone or with the tests before it. */
+/**
+ * Tests about time can fail on a busy machine: whether what failed fails again, alone or with the tests
+ * before it.
+ */
 async function failsAgain(build, step, seconds, failure) {
   if (!/^\w+$/.test(failure)) return true;
-  const again = (args) => firstFailure(build.folder, { ...step, args }, limitOf(seconds), build === BUILDS.plain).outcome;
-  return await again(['--filter', failure]) !== undefined || await again(step.args) === failure;
+  const again = (args) =>
+    firstFailure(build.folder, { ...step, args }, limitOf(seconds), build === BUILDS.plain).outcome;
+  return (await again(['--filter', failure])) !== undefined || (await again(step.args)) === failure;
 }
 
 /** Runs steps at the same time, as many as there are processors; gives the first failure. */
@@ -232,7 +310,8 @@ async function firstFailureOf(build, seconds, steps) {
       running.add(test);
       const failure = await test.outcome;
       running.delete(test);
-      if (failure === undefined || found || !await failsAgain(build, step, seconds.get(step), failure)) continue;
+      if (failure === undefined || found || !(await failsAgain(build, step, seconds.get(step), failure)))
+        continue;
       found = `${step.program}: ${failure}`;
       running.forEach((other) => other.stop());
     }
@@ -246,14 +325,21 @@ async function tryMutant(build, usual, mutant) {
   const steps = stepsOf(mutant);
   const seconds = new Map();
   for (const step of steps) seconds.set(step, await usual(step));
-  /* Most mutants are noticed by the first steps. Those that are not are rare, and slow: they share the processors. */
+  /*
+   * Most mutants are noticed by the first steps. Those that are not are rare, and slow: they share the
+   * processors.
+   */
   const alone = steps.findIndex(({ args }) => args.length === 0) + 1;
   const groups = [...steps.slice(0, alone).map((step) => [step]), steps.slice(alone)];
   const file = path.join(COPY, mutant.file);
   writeFileSync(file, mutant.change.source);
   try {
     for (const group of groups) {
-      const { code, output } = await run('ninja', ['-C', build.folder, ...group.map(({ program }) => program)]);
+      const { code, output } = await run('ninja', [
+        '-C',
+        build.folder,
+        ...group.map(({ program }) => program),
+      ]);
       if (code !== 0 && group === groups[0]) return { invalid: true };
       if (code !== 0) throw new SetupError(output);
       const failure = await firstFailureOf(build, seconds, group);
@@ -293,10 +379,15 @@ function runnerOf({ all, data }, { sanitize }) {
     const key = digestOf(mutant.file, mutant.change.source);
     let result = again ? undefined : results.get(key);
     if (result?.survived && result.digest !== all) result = undefined;
-    if (!result) results.set(key, result = { ...await tried('plain', mutant), digest: all });
+    if (!result) results.set(key, (result = { ...(await tried('plain', mutant)), digest: all }));
     if (result.survived && sanitize && !result.sanitized) {
       const second = await tried('sanitized', mutant);
-      results.set(key, result = second.killed ? { killed: `${second.killed} (with sanitizers)`, digest: all } : { ...result, sanitized: true });
+      results.set(
+        key,
+        (result = second.killed
+          ? { killed: `${second.killed} (with sanitizers)`, digest: all }
+          : { ...result, sanitized: true }),
+      );
     }
     return result;
   };
@@ -317,7 +408,8 @@ async function tryRoom(room, mutants, share, firstNumber, equivalents, runner, o
     const number = firstNumber + tried.length;
     mutant.change = mutate(mutant.original, mutant.site, mutant.text);
     mutant.equivalent = equivalents.has(mutant);
-    const result = mutant.equivalent && only !== number ? { survived: true } : await runner(mutant, only === number);
+    const result =
+      mutant.equivalent && only !== number ? { survived: true } : await runner(mutant, only === number);
     if (result.invalid) continue;
     tried.push({ mutant, result });
     if (only === undefined || only === number) print(number, mutant, result);
@@ -330,12 +422,16 @@ function summarize(tried) {
   const open = survivors.filter(({ mutant }) => !mutant.equivalent);
   const equivalent = survivors.length - open.length;
   for (const { mutant } of open) {
-    say(`\n## ${mutant.file}, ${mutant.function}\n\n\`\`\`diff\n- ${mutant.change.before}\n+ ${mutant.change.after}\n\`\`\``);
+    say(
+      `\n## ${mutant.file}, ${mutant.function}\n\n\`\`\`diff\n- ${mutant.change.before}\n+ ${mutant.change.after}\n\`\`\``,
+    );
   }
   const percent = (part, whole) => (whole === 0 ? 100 : (100 * part) / whole);
   const killed = tried.length - survivors.length;
   const rate = percent(killed, tried.length - equivalent);
-  say(`\n${tried.length} mutants: ${killed} killed (${percent(killed, tried.length).toFixed(1)} %), ${survivors.length} survived, ${equivalent} of them equivalent`);
+  say(
+    `\n${tried.length} mutants: ${killed} killed (${percent(killed, tried.length).toFixed(1)} %), ${survivors.length} survived, ${equivalent} of them equivalent`,
+  );
   say(`${rate.toFixed(1)} % of those that are not equivalent; the goal is ${GOAL} %`);
   if (rate < GOAL) process.exitCode = 1;
 }
@@ -348,10 +444,23 @@ await runMain(async () => {
   const runner = runnerOf(copySources(), options);
   const equivalents = equivalentsOf(existsSync(EQUIVALENTS) ? readFileSync(EQUIVALENTS, 'utf8') : '');
   const rooms = options.rooms.map((room) => mutantsOf(room, options));
-  const shares = sharesOf(options.count, rooms.map((mutants) => mutants.length));
+  const shares = sharesOf(
+    options.count,
+    rooms.map((mutants) => mutants.length),
+  );
   const tried = [];
   for (const [i, mutants] of rooms.entries()) {
-    tried.push(...await tryRoom(options.rooms[i], mutants, shares[i], tried.length + 1, equivalents, runner, options.only));
+    tried.push(
+      ...(await tryRoom(
+        options.rooms[i],
+        mutants,
+        shares[i],
+        tried.length + 1,
+        equivalents,
+        runner,
+        options.only,
+      )),
+    );
   }
   if (options.only === undefined) summarize(tried);
 });

@@ -1,18 +1,35 @@
-// Where a C source can be changed so that a good test fails, and the changes: mutants.mjs tries them out one at a time.
+// Where a C source can be changed so that a good test fails, and the changes: mutants.mjs tries them out one
+// at a time.
 //
 //   sitesOf('int twice(int x) {\n  return x + x;\n}\n')
 //     -> [{ function: 'twice', kind: 'arithmetic', start: 30, end: 31, texts: ['-'] }]
 //
-// Only bodies of functions are changed. What is declared at file level stays as it is: enums, tables, the definitions
-// of ops with their function text. So do comments, strings, preprocessor lines, floating and hexadecimal numbers, and
-// the sizes of arrays that are declared, since a larger array is no defect. The sources are taken to be formatted by
-// .clang-format: a function ends with a brace at the beginning of a line, and an operator between two operands has
-// spaces on both sides.
+// Only bodies of functions are changed. What is declared at file level stays as it is: enums, tables, the
+// definitions of ops with their function text. So do comments, strings, preprocessor lines, floating and
+// hexadecimal numbers, and the sizes of arrays that are declared, since a larger array is no defect. The
+// sources are taken to be formatted by .clang-format: a function ends with a brace at the beginning of a
+// line, and an operator between two operands has spaces on both sides.
 
 /** What a token may become. */
 const CHANGES = {
-  relational: { '<': ['<=', '>='], '<=': ['<', '>'], '>': ['>=', '<='], '>=': ['>', '<'], '==': ['!='], '!=': ['=='] },
-  arithmetic: { '+': ['-'], '-': ['+'], '*': ['/'], '/': ['*'], '+=': ['-='], '-=': ['+='], '*=': ['/='], '/=': ['*='] },
+  relational: {
+    '<': ['<=', '>='],
+    '<=': ['<', '>'],
+    '>': ['>=', '<='],
+    '>=': ['>', '<'],
+    '==': ['!='],
+    '!=': ['=='],
+  },
+  arithmetic: {
+    '+': ['-'],
+    '-': ['+'],
+    '*': ['/'],
+    '/': ['*'],
+    '+=': ['-='],
+    '-=': ['+='],
+    '*=': ['/='],
+    '/=': ['*='],
+  },
   logical: { '&&': ['||'], '||': ['&&'] },
   not: { '!': [''] },
   step: { '++': ['--'], '--': ['++'] },
@@ -20,7 +37,8 @@ const CHANGES = {
   jump: { break: ['continue'], continue: ['break'] },
 };
 const LARGEST_LITERAL = 1024;
-const TOKENS = /(?<space>\s+|\/\*[^]*?\*\/|\/\/[^\n]*)|(?<word>[A-Za-z_]\w*)|(?<number>\.?\d(?:[eEpP][+-]|[\w.])*)|(?<text>"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*')|(?<mark>->|\+\+|--|<<=|>>=|<<|>>|[-+*/%&|^<>=!]=|&&|\|\||\.\.\.|[^])/gy;
+const TOKENS =
+  /(?<space>\s+|\/\*[^]*?\*\/|\/\/[^\n]*)|(?<word>[A-Za-z_]\w*)|(?<number>\.?\d(?:[eEpP][+-]|[\w.])*)|(?<text>"(?:\\[^]|[^"\\])*"|'(?:\\[^]|[^'\\])*')|(?<mark>->|\+\+|--|<<=|>>=|<<|>>|[-+*/%&|^<>=!]=|&&|\|\||\.\.\.|[^])/gy;
 const DIRECTIVE = /^[ \t]*#(?:\\\r?\n|\/\*[^]*?\*\/|[^\n])*/gm;
 
 /** The tokens of a source, without comments and preprocessor lines. `from` and `to` are offsets. */
@@ -31,7 +49,8 @@ function tokensOf(source) {
   for (const match of code.matchAll(TOKENS)) {
     const { space, word, number, text } = match.groups;
     if (space !== undefined) continue;
-    const kind = word !== undefined ? 'word' : number !== undefined ? 'number' : text !== undefined ? 'text' : 'mark';
+    const kind =
+      word !== undefined ? 'word' : number !== undefined ? 'number' : text !== undefined ? 'text' : 'mark';
     tokens.push({ kind, text: match[0], from: match.index, to: match.index + match[0].length });
   }
   return tokens;
@@ -60,8 +79,13 @@ function bodiesOf(source, tokens, pairs) {
     if (tokens[i].text !== '{' || tokens[i - 1].text !== ')') continue;
     const close = pairs.get(i);
     const oneLine = close !== undefined && !source.slice(tokens[i].from, tokens[close].from).includes('\n');
-    /* Branches of the preprocessor may open a brace twice: where a function of several lines ends, the column says. */
-    const end = oneLine ? close : tokens.findIndex((token, k) => k > i && token.text === '}' && columnOf(token) === 0);
+    /*
+     * Branches of the preprocessor may open a brace twice: where a function of several lines ends, the column
+     * says.
+     */
+    const end = oneLine
+      ? close
+      : tokens.findIndex((token, k) => k > i && token.text === '}' && columnOf(token) === 0);
     if (end === -1) break;
     let name = (pairs.get(i - 1) ?? 0) - 1;
     if (tokens[name]?.text === ')') name = pairs.get(name) + 1; /* NAME(add)(...) */
@@ -72,8 +96,29 @@ function bodiesOf(source, tokens, pairs) {
 }
 
 const HEADS = new Set(['if', 'for', 'while', 'switch']);
-const NO_EXPRESSION = new Set(['if', 'for', 'while', 'switch', 'do', 'else', 'case', 'default', 'goto', 'break', 'continue', 'typedef', 'const',
-  'static', 'struct', 'union', 'enum', 'unsigned', 'signed', 'volatile', '_Static_assert']);
+const NO_EXPRESSION = new Set([
+  'if',
+  'for',
+  'while',
+  'switch',
+  'do',
+  'else',
+  'case',
+  'default',
+  'goto',
+  'break',
+  'continue',
+  'typedef',
+  'const',
+  'static',
+  'struct',
+  'union',
+  'enum',
+  'unsigned',
+  'signed',
+  'volatile',
+  '_Static_assert',
+]);
 
 /** True when a statement can begin behind token i: not inside of brackets, which `inBrackets` tells. */
 function endsStatement(tokens, pairs, i) {
@@ -86,10 +131,20 @@ function endsStatement(tokens, pairs, i) {
 
 /** True when the statement that begins at token i declares something. */
 function isDeclaration(tokens, i) {
-  if (['const', 'static', 'struct', 'union', 'enum', 'unsigned', 'signed', 'volatile', 'typedef'].includes(tokens[i].text)) return true;
+  if (
+    ['const', 'static', 'struct', 'union', 'enum', 'unsigned', 'signed', 'volatile', 'typedef'].includes(
+      tokens[i].text,
+    )
+  )
+    return true;
   let k = i + 1;
   while (tokens[k]?.text === '*') k++;
-  return tokens[i].kind === 'word' && tokens[i].text !== 'return' && !NO_EXPRESSION.has(tokens[i].text) && tokens[k]?.kind === 'word';
+  return (
+    tokens[i].kind === 'word' &&
+    tokens[i].text !== 'return' &&
+    !NO_EXPRESSION.has(tokens[i].text) &&
+    tokens[k]?.kind === 'word'
+  );
 }
 
 /** The index of the semicolon that ends the statement at token i, or undefined. */
@@ -126,7 +181,12 @@ function statementsOf(tokens, pairs, { first, last }) {
     if (text === '(' || text === '[') brackets.push(i);
     if (text === ')' || text === ']') brackets.pop();
     if (text === 'if' && tokens[i + 1].text === '(' && pairs.has(i + 1)) {
-      sites.push({ kind: 'negated', start: tokens[i + 1].from, end: tokens[pairs.get(i + 1)].to, texts: [(condition) => `(!${condition})`] });
+      sites.push({
+        kind: 'negated',
+        start: tokens[i + 1].from,
+        end: tokens[pairs.get(i + 1)].to,
+        texts: [(condition) => `(!${condition})`],
+      });
     }
     if (brackets.length > 0 || !endsStatement(tokens, pairs, i)) continue;
     const end = endOfStatement(tokens, pairs, i + 1, last);
@@ -134,7 +194,12 @@ function statementsOf(tokens, pairs, { first, last }) {
     const start = tokens[i + 1];
     if (isDeclaration(tokens, i + 1)) markArraySizes(tokens, pairs, i + 1, end, sizes);
     else if (!NO_EXPRESSION.has(start.text) && start.text !== '}' && start.text !== '{') {
-      sites.push({ kind: /^TRY/.test(start.text) ? 'try' : 'removed', start: start.from, end: tokens[end].to, texts: ['{}'] });
+      sites.push({
+        kind: /^TRY/.test(start.text) ? 'try' : 'removed',
+        start: start.from,
+        end: tokens[end].to,
+        texts: ['{}'],
+      });
     }
   }
   return { sites, sizes };
@@ -146,7 +211,15 @@ function changeOf(source, tokens, i) {
   if (kind === 'number') {
     const [, digits, suffix] = /^(0|[1-9]\d*)([uUlL]*)$/.exec(text) ?? [];
     if (digits === undefined || Number(digits) > LARGEST_LITERAL) return undefined;
-    return { kind: 'literal', texts: digits === '0' ? [`1${suffix}`] : digits === '1' ? [`0${suffix}`, `2${suffix}`] : [`${Number(digits) + 1}${suffix}`] };
+    return {
+      kind: 'literal',
+      texts:
+        digits === '0'
+          ? [`1${suffix}`]
+          : digits === '1'
+            ? [`0${suffix}`, `2${suffix}`]
+            : [`${Number(digits) + 1}${suffix}`],
+    };
   }
   const found = Object.entries(CHANGES).find(([, changes]) => Object.hasOwn(changes, text));
   if (!found || kind === 'text') return undefined;
@@ -156,8 +229,8 @@ function changeOf(source, tokens, i) {
 }
 
 /**
- * The sites of a source, in its order: offsets `start` to `end`, and the texts that may stand there instead. `kind` is a
- * key of CHANGES, or literal, negated, try, removed.
+ * The sites of a source, in its order: offsets `start` to `end`, and the texts that may stand there instead.
+ * `kind` is a key of CHANGES, or literal, negated, try, removed.
  */
 export function sitesOf(source) {
   const tokens = tokensOf(source);
@@ -169,15 +242,25 @@ export function sitesOf(source) {
       const change = sizes.has(i) ? undefined : changeOf(source, tokens, i);
       if (change) sites.push({ ...change, start: tokens[i].from, end: tokens[i].to });
     }
-    all.push(...sites.map(({ texts, ...site }) => ({ function: body.name, ...site,
-      texts: texts.map((text) => (typeof text === 'function' ? text(source.slice(site.start, site.end)) : text)) })));
+    all.push(
+      ...sites.map(({ texts, ...site }) => ({
+        function: body.name,
+        ...site,
+        texts: texts.map((text) =>
+          typeof text === 'function' ? text(source.slice(site.start, site.end)) : text,
+        ),
+      })),
+    );
   }
   return all.sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
 const oneLine = (text) => text.trim().replace(/\s+/g, ' ');
 
-/** The source with one text in place of a site's, and the lines that this changes: before and after, white space as one space. */
+/**
+ * The source with one text in place of a site's, and the lines that this changes: before and after, white
+ * space as one space.
+ */
 export function mutate(source, { start, end }, text) {
   const lineStart = source.lastIndexOf('\n', start - 1) + 1;
   const lineEnd = (source.indexOf('\n', end) + source.length + 1) % (source.length + 1);
@@ -194,7 +277,10 @@ export function equivalentsOf(markdown) {
   const keyOf = (file, name, before, after) => [file, name, before, after].join('\0');
   const keys = new Set();
   for (const [, file, name, rest] of markdown.matchAll(/^## (\S+), (\w+)\n([^]*?)(?=^## |(?![^]))/gm)) {
-    for (const [, before, after] of rest.matchAll(/^- (.*)\n\+ (.*)$/gm)) keys.add(keyOf(file, name, before, after));
+    for (const [, before, after] of rest.matchAll(/^- (.*)\n\+ (.*)$/gm))
+      keys.add(keyOf(file, name, before, after));
   }
-  return { has: (mutant) => keys.has(keyOf(mutant.file, mutant.function, mutant.change.before, mutant.change.after)) };
+  return {
+    has: (mutant) => keys.has(keyOf(mutant.file, mutant.function, mutant.change.before, mutant.change.after)),
+  };
 }

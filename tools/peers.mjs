@@ -1,5 +1,6 @@
-// What the package is tried with beside Node and Chromium: bundlers, other versions of Node, Bun and Deno from npm (tests/package/peers/package.json), and
-// browsers from Debian. All of it is set up when a test first asks.
+// What the package is tried with beside Node and Chromium: bundlers, other versions of Node, Bun and Deno
+// from npm (tests/package/peers/package.json), and browsers from Debian. All of it is set up when a test
+// first asks.
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -7,10 +8,15 @@ import { installPackages, missingPackages } from './debian.mjs';
 import { must, root, say } from './process.mjs';
 import { cacheFolder } from './setup.mjs';
 
-const LOCK = ['package.json', 'package-lock.json'].map((name) => path.join(root, 'tests/package/peers', name));
+const LOCK = ['package.json', 'package-lock.json'].map((name) =>
+  path.join(root, 'tests/package/peers', name),
+);
 const BROWSERS = ['firefox-esr', 'webkit2gtk-driver', 'xvfb'];
 
-/** The folder whose node_modules has the packages of the lock file; folders of tests go below it, where they find them. */
+/**
+ * The folder whose node_modules has the packages of the lock file; folders of tests go below it, where they
+ * find them.
+ */
 export async function setUpPeers() {
   const hash = createHash('sha256').update(readFileSync(LOCK[1])).digest('hex').slice(0, 12);
   const cache = cacheFolder();
@@ -20,8 +26,13 @@ export async function setUpPeers() {
   mkdirSync(cache, { recursive: true });
   const work = mkdtempSync(path.join(cache, 'unpacking-'));
   try {
-    for (const file of [...LOCK, path.join(root, '.npmrc')]) copyFileSync(file, path.join(work, path.basename(file)));
-    await must('npm', ['ci', '--ignore-scripts', '--fetch-retries=1', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: work });
+    for (const file of [...LOCK, path.join(root, '.npmrc')])
+      copyFileSync(file, path.join(work, path.basename(file)));
+    await must(
+      'npm',
+      ['ci', '--ignore-scripts', '--fetch-retries=1', '--no-audit', '--no-fund', '--loglevel=error'],
+      { cwd: work },
+    );
     try {
       renameSync(work, folder);
     } catch (error) {

@@ -1,4 +1,5 @@
-// Child processes and progress lines, for the scripts of this folder. Node built-ins only: they run before `npm ci`.
+// Child processes and progress lines, for the scripts of this folder. Node built-ins only: they run before
+// `npm ci`.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -31,7 +32,10 @@ export function isMain(url) {
 
 /** The first program of that name in PATH, or undefined. */
 export function which(program) {
-  return (process.env.PATH ?? '').split(path.delimiter).map((folder) => path.join(folder, program)).find(existsSync);
+  return (process.env.PATH ?? '')
+    .split(path.delimiter)
+    .map((folder) => path.join(folder, program))
+    .find(existsSync);
 }
 
 /** The output of a short command, or undefined when it fails. */
@@ -41,15 +45,19 @@ export function outputOf(command, args, options = {}) {
 }
 
 /**
- * Runs a command and gives { code, signal, output }. `onLine` sees each line as it comes; `quiet` (the default) keeps the output from the
- * terminal.
+ * Runs a command and gives { code, signal, output }. `onLine` sees each line as it comes; `quiet` (the
+ * default) keeps the output from the terminal.
  */
 export function run(command, args, { onLine, quiet = true, env, cwd = root, input } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
       env: { ...process.env, ...env },
-      stdio: [input === undefined ? 'ignore' : 'pipe', quiet ? 'pipe' : 'inherit', quiet ? 'pipe' : 'inherit'],
+      stdio: [
+        input === undefined ? 'ignore' : 'pipe',
+        quiet ? 'pipe' : 'inherit',
+        quiet ? 'pipe' : 'inherit',
+      ],
     });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
@@ -73,7 +81,8 @@ export function run(command, args, { onLine, quiet = true, env, cwd = root, inpu
 }
 
 /**
- * Runs a command that must succeed; its output is shown only when it fails, without the lines that match `boring`. Returns the output.
+ * Runs a command that must succeed; its output is shown only when it fails, without the lines that match
+ * `boring`. Returns the output.
  */
 export async function must(command, args, { boring, ...options } = {}) {
   let result;
@@ -83,9 +92,16 @@ export async function must(command, args, { boring, ...options } = {}) {
     throw new SetupError(`cannot run ${command}: ${error.message}`);
   }
   if (result.code !== 0) {
-    const tail = result.output.trimEnd().split('\n').filter((line) => !boring?.test(line))
-      .slice(-60).map((line) => (line.length > 400 ? `${line.slice(0, 400)} ...` : line)).join('\n');
-    throw new SetupError(`${tail}\n\nfailed (${result.signal ?? `code ${result.code}`}): ${command} ${args.join(' ')}`);
+    const tail = result.output
+      .trimEnd()
+      .split('\n')
+      .filter((line) => !boring?.test(line))
+      .slice(-60)
+      .map((line) => (line.length > 400 ? `${line.slice(0, 400)} ...` : line))
+      .join('\n');
+    throw new SetupError(
+      `${tail}\n\nfailed (${result.signal ?? `code ${result.code}`}): ${command} ${args.join(' ')}`,
+    );
   }
   return result.output;
 }

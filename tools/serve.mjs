@@ -6,13 +6,25 @@ import path from 'node:path';
 import { root } from './process.mjs';
 
 const TYPES = {
-  '.css': 'text/css; charset=utf-8', '.csv': 'text/csv', '.gz': 'application/gzip', '.html': 'text/html; charset=utf-8', '.ico': 'image/x-icon',
-  '.js': 'text/javascript; charset=utf-8', '.json': 'application/json', '.map': 'application/json', '.md': 'text/plain; charset=utf-8',
-  '.mjs': 'text/javascript; charset=utf-8', '.pb': 'application/octet-stream', '.png': 'image/png', '.svg': 'image/svg+xml',
+  '.css': 'text/css; charset=utf-8',
+  '.csv': 'text/csv',
+  '.gz': 'application/gzip',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.map': 'application/json',
+  '.md': 'text/plain; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.pb': 'application/octet-stream',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
   '.wasm': 'application/wasm',
 };
 
-/** The file behind a request's path; undefined when it leads out of the folder, into hidden files, or nowhere. */
+/**
+ * The file behind a request's path; undefined when it leads out of the folder, into hidden files, or nowhere.
+ */
 async function fileFor(folder, pathname) {
   let decoded;
   try {
@@ -21,7 +33,8 @@ async function fileFor(folder, pathname) {
     return undefined;
   }
   const parts = decoded.split('/').filter(Boolean);
-  if (decoded.includes('\0') || parts.some((part) => part.startsWith('.') || part.includes('\\'))) return undefined;
+  if (decoded.includes('\0') || parts.some((part) => part.startsWith('.') || part.includes('\\')))
+    return undefined;
   const place = path.join(folder, ...parts);
   const entry = await stat(place).catch(() => undefined);
   if (entry?.isFile()) return { place, size: entry.size };
@@ -33,10 +46,19 @@ async function fileFor(folder, pathname) {
 }
 
 /**
- * Serves the files of `folder`, below the path `prefix`. With `isolated` pages are cross-origin isolated, which threads need. `headers` go with every
- * answer. `pages` answers chosen paths itself: a function (request, response) each. Port 0 takes a free one. Returns { address, close }.
+ * Serves the files of `folder`, below the path `prefix`. With `isolated` pages are cross-origin isolated,
+ * which threads need. `headers` go with every answer. `pages` answers chosen paths itself: a function
+ * (request, response) each. Port 0 takes a free one. Returns { address, close }.
  */
-export async function serve({ folder = root, prefix = '', port = 0, host = '127.0.0.1', isolated = true, headers = {}, pages = {} } = {}) {
+export async function serve({
+  folder = root,
+  prefix = '',
+  port = 0,
+  host = '127.0.0.1',
+  isolated = true,
+  headers = {},
+  pages = {},
+} = {}) {
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url, 'http://localhost');
     if (isolated) {
@@ -50,9 +72,14 @@ export async function serve({ folder = root, prefix = '', port = 0, host = '127.
     const file = isServed ? await fileFor(folder, pathname.slice(prefix.length)) : undefined;
     if (!file) return response.writeHead(404, { 'Content-Type': 'text/plain' }).end('not found\n');
     if (file.moved) return response.writeHead(301, { Location: file.moved }).end();
-    response.writeHead(200, { 'Content-Type': TYPES[path.extname(file.place)] ?? 'application/octet-stream', 'Content-Length': file.size });
+    response.writeHead(200, {
+      'Content-Type': TYPES[path.extname(file.place)] ?? 'application/octet-stream',
+      'Content-Length': file.size,
+    });
     if (request.method === 'HEAD') return response.end();
-    createReadStream(file.place).on('error', () => response.destroy()).pipe(response);
+    createReadStream(file.place)
+      .on('error', () => response.destroy())
+      .pipe(response);
   });
   await new Promise((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
   return {

@@ -1,5 +1,5 @@
-// Sets up the toolchain on Debian 12 or newer: `node tools/setup.mjs` (all of it), or setUp() from another script. What is there
-// already is left alone, so a second run takes a fraction of a second.
+// Sets up the toolchain on Debian 12 or newer: `node tools/setup.mjs` (all of it), or setUp() from another
+// script. What is there already is left alone, so a second run takes a fraction of a second.
 //
 // Downloads go to ${TFCORE_CACHE:-${XDG_CACHE_HOME:-~/.cache}/tfcore-wasm}; clones share it.
 import { createHash } from 'node:crypto';
@@ -10,9 +10,18 @@ import { debianMirror, installPackages, missingPackages, privateApt } from './de
 import { setUpEmscripten } from './emscripten.mjs';
 import { isMain, must, outputOf, root, runMain, say, SetupError } from './process.mjs';
 
-const BUILD_PACKAGES = ['ca-certificates', 'cmake', 'debian-archive-keyring', 'dpkg-dev', 'ninja-build', 'patchelf', 'protobuf-c-compiler',
-  'python3', 'xz-utils'];
-const TEST_PACKAGES = ['chromium', 'clang', 'gcc', 'libc6-dev', 'libprotobuf-c-dev'];
+const BUILD_PACKAGES = [
+  'ca-certificates',
+  'cmake',
+  'debian-archive-keyring',
+  'dpkg-dev',
+  'ninja-build',
+  'patchelf',
+  'protobuf-c-compiler',
+  'python3',
+  'xz-utils',
+];
+const TEST_PACKAGES = ['chromium', 'clang', 'clang-format', 'gcc', 'libc6-dev', 'libprotobuf-c-dev'];
 /** libFuzzer, of the clang that is Debian's default. */
 const FUZZ_PACKAGES = ['libclang-rt-dev'];
 /** Counters of coverage, and what reads them, of the same clang. */
@@ -21,18 +30,27 @@ const OLDEST_NODE = 20;
 
 export function cacheFolder() {
   const { TFCORE_CACHE, XDG_CACHE_HOME } = process.env;
-  return path.resolve(TFCORE_CACHE || path.join(XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'tfcore-wasm'));
+  return path.resolve(
+    TFCORE_CACHE || path.join(XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'tfcore-wasm'),
+  );
 }
 
 /**
- * Sets up what a build needs, with `tests` what the tests need besides (native compilers, a browser), with `fuzz` what fuzzing does, and with
- * `coverage` what counting coverage does. Gives { emcmake, env, version } of Emscripten and `protobufC`, the folder of protobuf-c's sources.
+ * Sets up what a build needs, with `tests` what the tests need besides (native compilers, a browser), with
+ * `fuzz` what fuzzing does, and with
+ * `coverage` what counting coverage does. Gives { emcmake, env, version } of Emscripten and `protobufC`, the
+ * folder of protobuf-c's sources.
  */
 export async function setUp({ tests = false, fuzz = false, coverage = false } = {}) {
   const node = Number(process.versions.node.split('.')[0]);
-  if (node < OLDEST_NODE) throw new SetupError(`Node ${OLDEST_NODE} or newer is needed; this is ${process.version}`);
-  const missing = missingPackages([...BUILD_PACKAGES, ...(tests ? TEST_PACKAGES : []), ...(fuzz ? FUZZ_PACKAGES : []),
-    ...(coverage ? COVERAGE_PACKAGES : [])]);
+  if (node < OLDEST_NODE)
+    throw new SetupError(`Node ${OLDEST_NODE} or newer is needed; this is ${process.version}`);
+  const missing = missingPackages([
+    ...BUILD_PACKAGES,
+    ...(tests ? TEST_PACKAGES : []),
+    ...(fuzz ? FUZZ_PACKAGES : []),
+    ...(coverage ? COVERAGE_PACKAGES : []),
+  ]);
   if (missing.length > 0) await installPackages(missing);
   const cache = cacheFolder();
   const emscripten = await setUpEmscripten(cache);
@@ -51,7 +69,9 @@ async function setUpProtobufC(cache) {
   const work = mkdtempSync(path.join(cache, 'unpacking-'));
   try {
     const apt = await privateApt(path.join(work, 'apt'), debianMirror().suite, { sources: true });
-    const unpacked = await apt.source(`protobuf-c=${outputOf('dpkg-query', ['-W', '-f', '${source:Version}', 'protobuf-c-compiler'])}`);
+    const unpacked = await apt.source(
+      `protobuf-c=${outputOf('dpkg-query', ['-W', '-f', '${source:Version}', 'protobuf-c-compiler'])}`,
+    );
     try {
       renameSync(unpacked, folder);
     } catch (error) {
@@ -66,7 +86,9 @@ async function setUpProtobufC(cache) {
 /** `npm ci`, when package-lock.json is not the one that node_modules was made from. */
 async function setUpNodeModules() {
   const stamp = path.join(root, 'node_modules/.tfcore-lock');
-  const lock = createHash('sha256').update(readFileSync(path.join(root, 'package-lock.json'))).digest('hex');
+  const lock = createHash('sha256')
+    .update(readFileSync(path.join(root, 'package-lock.json')))
+    .digest('hex');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
   say('npm packages');
   await must('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);

@@ -1,5 +1,6 @@
-// `npm test`: sets up what is needed and runs everything. `npm test -- <word>...` runs the parts whose name contains a word.
-// The last line is "N passed, N failed" over all parts; the exit code is 1 when anything failed.
+// `npm test`: sets up what is needed and runs everything. `npm test -- <word>...` runs the parts whose name
+// contains a word. The last line is "N passed, N failed" over all parts; the exit code is 1 when anything
+// failed.
 import { availableParallelism } from 'node:os';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -25,17 +26,22 @@ async function ctest(folder) {
     total.failed += ok ? failed : Math.max(failed, 1);
     if (!ok) say(`${lines.join('\n')}\n  in ${name}`);
   };
-  const { code, output } = await run('ctest', ['--test-dir', folder, '-V', '-j', String(availableParallelism())], {
-    onLine(line) {
-      const text = /^(\d+): (.*)$/.exec(line);
-      if (text) {
-        if (!linesOf.has(text[1])) linesOf.set(text[1], []);
-        if (!/^(Test command|Working Directory|Environment variables|Test timeout)/.test(text[2])) linesOf.get(text[1]).push(text[2]);
-      }
-      const end = /^\s*\d+\/\d+ Test\s+#(\d+): (\S+) \.*\s*(.*?)\s+[\d.]+ sec/.exec(line);
-      if (end) finished(`${end[2]}: ${end[3]}`, linesOf.get(end[1]) ?? [], end[3] === 'Passed');
+  const { code, output } = await run(
+    'ctest',
+    ['--test-dir', folder, '-V', '-j', String(availableParallelism())],
+    {
+      onLine(line) {
+        const text = /^(\d+): (.*)$/.exec(line);
+        if (text) {
+          if (!linesOf.has(text[1])) linesOf.set(text[1], []);
+          if (!/^(Test command|Working Directory|Environment variables|Test timeout)/.test(text[2]))
+            linesOf.get(text[1]).push(text[2]);
+        }
+        const end = /^\s*\d+\/\d+ Test\s+#(\d+): (\S+) \.*\s*(.*?)\s+[\d.]+ sec/.exec(line);
+        if (end) finished(`${end[2]}: ${end[3]}`, linesOf.get(end[1]) ?? [], end[3] === 'Passed');
+      },
     },
-  });
+  );
   if (total.passed + total.failed === 0 || (code !== 0 && total.failed === 0)) {
     say(output);
     total.failed++;
@@ -54,20 +60,33 @@ async function script(args) {
   return counts;
 }
 
-const native = async (name, settings, env) => ctest(await cmakeBuild(name, ['cmake'], settings, ['all'], env));
+const native = async (name, settings, env) =>
+  ctest(await cmakeBuild(name, ['cmake'], settings, ['all'], env));
 const wasm = async (tools, variant) => ctest(await buildWasm(tools, variant, ['all']));
 
 /** mocha in Node, with relaxed SIMD switched on where Node has it behind a flag. */
 function mocha(folder) {
-  const files = readdirSync(path.join(root, folder)).filter((name) => name.endsWith('.test.mjs')).sort();
+  const files = readdirSync(path.join(root, folder))
+    .filter((name) => name.endsWith('.test.mjs'))
+    .sort();
   const flag = '--experimental-wasm-relaxed-simd';
   const flags = outputOf('node', [flag, '-e', '0']) === undefined ? [] : [flag];
-  return script([...flags, 'node_modules/mocha/bin/mocha.js', '--reporter', 'tools/mocha-summary.cjs', '--timeout', '120000',
-    ...files.map((name) => `${folder}/${name}`)]);
+  return script([
+    ...flags,
+    'node_modules/mocha/bin/mocha.js',
+    '--reporter',
+    'tools/mocha-summary.cjs',
+    '--timeout',
+    '120000',
+    ...files.map((name) => `${folder}/${name}`),
+  ]);
 }
 
 const PARTS = [
-  ['C, native, gcc, ASan + UBSan + LSan', () => native('debug', { CMAKE_BUILD_TYPE: 'Debug', TFCORE_SANITIZE: 'ON' }, { CC: 'gcc' })],
+  [
+    'C, native, gcc, ASan + UBSan + LSan',
+    () => native('debug', { CMAKE_BUILD_TYPE: 'Debug', TFCORE_SANITIZE: 'ON' }, { CC: 'gcc' }),
+  ],
   ['C, native, gcc, release', () => native('release', { CMAKE_BUILD_TYPE: 'Release' }, { CC: 'gcc' })],
   ['C, native, clang, release', () => native('clang', { CMAKE_BUILD_TYPE: 'Release' }, { CC: 'clang' })],
   ['C, wasm in Node, simd', (tools) => wasm(tools, 'simd')],
@@ -101,7 +120,9 @@ await runMain(async () => {
     total.passed += counts.passed;
     total.failed += counts.failed;
     const seconds = `${((Date.now() - started) / 1000).toFixed(0)} s`;
-    summary.push(`${name.padEnd(38)} ${String(counts.passed).padStart(6)} passed ${String(counts.failed).padStart(4)} failed ${seconds.padStart(7)}`);
+    summary.push(
+      `${name.padEnd(38)} ${String(counts.passed).padStart(6)} passed ${String(counts.failed).padStart(4)} failed ${seconds.padStart(7)}`,
+    );
     say(summary.at(-1));
   }
   say(`\n${summary.join('\n')}\n`);

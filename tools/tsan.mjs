@@ -20,7 +20,9 @@ const TESTS = {
   golden: [],
 };
 
-/** ThreadSanitizer's shadow memory wants the addresses that kernels with little address randomisation give. */
+/**
+ * ThreadSanitizer's shadow memory wants the addresses that kernels with little address randomisation give.
+ */
 function withoutRandomAddresses(command) {
   const bits = Number(readFileSync('/proc/sys/vm/mmap_rnd_bits', 'utf8'));
   return bits > 28 ? ['setarch', '-R', ...command] : command;
@@ -29,21 +31,35 @@ function withoutRandomAddresses(command) {
 /** Runs the tests of one program whose names contain `part`; true when they passed without a race. */
 async function passes(folder, room, part) {
   const started = Date.now();
-  const [command, ...args] = withoutRandomAddresses([path.join(folder, `test_${room}`), ...(part ? ['--filter', part] : [])]);
+  const [command, ...args] = withoutRandomAddresses([
+    path.join(folder, `test_${room}`),
+    ...(part ? ['--filter', part] : []),
+  ]);
   const { code, output } = await run(command, args);
   if (code !== 0) say(output);
-  const counts = output.trimEnd().split('\n').findLast((line) => /^\d+ passed/.test(line)) ?? 'no count';
-  say(`${`test_${room} ${part ?? ''}`.padEnd(32)} ${counts}${code === 0 ? '' : ', or a race'} ${((Date.now() - started) / 1000).toFixed(0)} s`);
+  const counts =
+    output
+      .trimEnd()
+      .split('\n')
+      .findLast((line) => /^\d+ passed/.test(line)) ?? 'no count';
+  say(
+    `${`test_${room} ${part ?? ''}`.padEnd(32)} ${counts}${code === 0 ? '' : ', or a race'} ${((Date.now() - started) / 1000).toFixed(0)} s`,
+  );
   return code === 0;
 }
 
 await runMain(async () => {
   await setUp({ tests: true });
-  const folder = await cmakeBuild('tsan', ['cmake'], { CMAKE_BUILD_TYPE: 'Debug', TFCORE_SANITIZE: 'thread' },
-    Object.keys(TESTS).map((room) => `test_${room}`), { CC: 'gcc' });
+  const folder = await cmakeBuild(
+    'tsan',
+    ['cmake'],
+    { CMAKE_BUILD_TYPE: 'Debug', TFCORE_SANITIZE: 'thread' },
+    Object.keys(TESTS).map((room) => `test_${room}`),
+    { CC: 'gcc' },
+  );
   for (const [room, parts] of Object.entries(TESTS)) {
     for (const part of parts.length > 0 ? parts : [undefined]) {
-      if (!await passes(folder, room, part)) process.exitCode = 1;
+      if (!(await passes(folder, room, part))) process.exitCode = 1;
     }
   }
 });

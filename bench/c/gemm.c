@@ -1,12 +1,12 @@
-/* How fast the float32 matrix product is, and how fast it could be: the second figure is a loop of independent
- * multiply-adds (fused ones in the relaxed build) on registers alone, the limit of one core for 16-byte vectors.
+/* How fast the float32 matrix product is, and how fast it could be: the second figure is a loop of
+ * independent multiply-adds (fused ones in the relaxed build) on registers alone, the limit of one core for
+ * 16-byte vectors.
  *
  *   bench_gemm [milliseconds per case]     a table
  *
- * The WebAssembly build is an ES module. Its default export, called without arguments, prints the table; a benchmark that
- * wants the measurements in its own run takes
- *   const gemm = await (await import('./bench_gemm.mjs')).default({ noInitialRun: true });
- *   gemm._bench_peak_gflops(milliseconds)
+ * The WebAssembly build is an ES module. Its default export, called without arguments, prints the table; a
+ * benchmark that wants the measurements in its own run takes const gemm = await (await
+ * import('./bench_gemm.mjs')).default({ noInitialRun: true }); gemm._bench_peak_gflops(milliseconds)
  *   gemm._bench_gemm_gflops(m, n, k, transposeA, transposeB, packedB, milliseconds)
  * The best round counts: other processes only ever make one slower. */
 #include <stdio.h>
@@ -31,18 +31,23 @@ static double now(void) {
 #endif
 
 double bench_peak_gflops(double milliseconds);
-double bench_gemm_gflops(int m, int n, int k, int transpose_a, int transpose_b, int packed_b, double milliseconds);
+double bench_gemm_gflops(int m, int n, int k, int transpose_a, int transpose_b, int packed_b,
+                         double milliseconds);
 
 enum { SUMS = 12, STEPS = 100000 };
 
-/* A function of its own, because an engine replaces slow first code by fast code only from one call to the next. */
+/* A function of its own, because an engine replaces slow first code by fast code only from one call to the
+ * next. */
 static __attribute__((noinline)) float multiply_and_add(float seed) {
   f32x4 sum[SUMS], x = f32x4_splat(seed), y = f32x4_splat(seed * 0.5f);
-  SIMD_UNROLL for (int i = 0; i < SUMS; i++) sum[i] = f32x4_splat((float)i);
+  SIMD_UNROLL
+  for (int i = 0; i < SUMS; i++) sum[i] = f32x4_splat((float)i);
   for (int step = 0; step < STEPS; step++) {
-    SIMD_UNROLL for (int i = 0; i < SUMS; i++) sum[i] = f32x4_madd(x, y, sum[i]);
+    SIMD_UNROLL
+    for (int i = 0; i < SUMS; i++) sum[i] = f32x4_madd(x, y, sum[i]);
   }
-  SIMD_UNROLL for (int i = 1; i < SUMS; i++) sum[0] += sum[i];
+  SIMD_UNROLL
+  for (int i = 1; i < SUMS; i++) sum[0] += sum[i];
   return f32x4_sum(sum[0]);
 }
 
@@ -61,23 +66,33 @@ EXPORTED double bench_peak_gflops(double milliseconds) {
 
 static float *make_matrix(int64_t elements) {
   float *matrix = mem_alloc(elements * (int64_t)sizeof(float));
-  for (int64_t i = 0; matrix != NULL && i < elements; i++) matrix[i] = (float)(i % 1009 - 504) * 0.002f;
+  for (int64_t i = 0; matrix && i < elements; i++) matrix[i] = (float)(i % 1009 - 504) * 0.002f;
   return matrix;
 }
 
 /* 0 when out of memory. */
-EXPORTED double bench_gemm_gflops(int m, int n, int k, int transpose_a, int transpose_b, int packed_b, double milliseconds) {
+EXPORTED double bench_gemm_gflops(int m, int n, int k, int transpose_a, int transpose_b, int packed_b,
+                                  double milliseconds) {
   float *a = make_matrix((int64_t)m * k), *b = make_matrix((int64_t)k * n), *c = make_matrix((int64_t)m * n);
-  GemmArgs args = {.m = m, .n = n, .k = k, .transpose_a = transpose_a != 0, .transpose_b = transpose_b != 0,
-                   .a = a, .lda = transpose_a ? m : k, .b = b, .ldb = transpose_b ? k : n, .c = c, .ldc = n};
+  GemmArgs args = {.m = m,
+                   .n = n,
+                   .k = k,
+                   .transpose_a = transpose_a != 0,
+                   .transpose_b = transpose_b != 0,
+                   .a = a,
+                   .lda = transpose_a ? m : k,
+                   .b = b,
+                   .ldb = transpose_b ? k : n,
+                   .c = c,
+                   .ldc = n};
   void *packed = mem_alloc(packed_b ? gemm_f32_packed_b_size(k, n) : 0);
-  if (packed != NULL && b != NULL && packed_b) {
+  if (packed && b && packed_b) {
     gemm_f32_pack_b(&args, NULL, packed);
     args.packed_b = packed;
   }
   void *workspace = mem_alloc(gemm_f32_workspace(&args));
   double best = 1e30, flops = 2.0 * m * n * k;
-  if (a != NULL && b != NULL && c != NULL && workspace != NULL && packed != NULL) {
+  if (a && b && c && workspace && packed) {
     int repeats = flops < 2e6 ? (int)(2e6 / (flops + 1)) + 1 : 1; /* clocks of browsers are coarse */
     double end = now() + milliseconds;
     do {
@@ -92,20 +107,23 @@ EXPORTED double bench_gemm_gflops(int m, int n, int k, int transpose_a, int tran
 }
 
 int main(int argc, char **argv) {
-  static const int kShapes[][3] = {{64, 64, 64},    {128, 128, 128}, {256, 256, 256}, {512, 512, 512}, {1024, 1024, 1024},
-                                   {64, 128, 64},   {64, 10, 128},   {1, 1024, 1024}, {4, 1024, 1024}, {784, 256, 64},
-                                   {1000, 1000, 7}, {7, 1000, 1000}};
+  static const int kShapes[][3] = {{64, 64, 64},       {128, 128, 128}, {256, 256, 256}, {512, 512, 512},
+                                   {1024, 1024, 1024}, {64, 128, 64},   {64, 10, 128},   {1, 1024, 1024},
+                                   {4, 1024, 1024},    {784, 256, 64},  {1000, 1000, 7}, {7, 1000, 1000}};
   double milliseconds = argc > 1 ? atof(argv[1]) : 300;
   double peak = bench_peak_gflops(milliseconds);
   printf("limit of the multiply-add units: %.1f GFLOP/s\n", peak);
-  printf("%18s %8s %8s %8s %8s %8s %8s\n", "m x n x k", "A B", "A B^T", "A^T B", "A^T B^T", "packed", "share");
+  printf("%18s %8s %8s %8s %8s %8s %8s\n", "m x n x k", "A B", "A B^T", "A^T B", "A^T B^T", "packed",
+         "share");
   for (size_t i = 0; i < sizeof kShapes / sizeof kShapes[0]; i++) {
     int m = kShapes[i][0], n = kShapes[i][1], k = kShapes[i][2];
     char name[40];
     snprintf(name, sizeof name, "%d x %d x %d", m, n, k);
     double plain = bench_gemm_gflops(m, n, k, 0, 0, 0, milliseconds);
-    printf("%18s %8.1f %8.1f %8.1f %8.1f %8.1f %7.0f%%\n", name, plain, bench_gemm_gflops(m, n, k, 0, 1, 0, milliseconds),
-           bench_gemm_gflops(m, n, k, 1, 0, 0, milliseconds), bench_gemm_gflops(m, n, k, 1, 1, 0, milliseconds),
+    printf("%18s %8.1f %8.1f %8.1f %8.1f %8.1f %7.0f%%\n", name, plain,
+           bench_gemm_gflops(m, n, k, 0, 1, 0, milliseconds),
+           bench_gemm_gflops(m, n, k, 1, 0, 0, milliseconds),
+           bench_gemm_gflops(m, n, k, 1, 1, 0, milliseconds),
            bench_gemm_gflops(m, n, k, 0, 0, 1, milliseconds), 100 * plain / peak);
   }
   return 0;

@@ -13,7 +13,13 @@ export { Files } from './engine/files.js';
 export { FunctionBody } from './graph/function-body.js';
 export type { BodyOptimizeOptions } from './graph/function-body.js';
 export { FunctionDef } from './graph/function-def.js';
-export type { CreateSpec, CreatedNode, DefineSpec, DefinedNode, FunctionAttrs } from './graph/function-def.js';
+export type {
+  CreateSpec,
+  CreatedNode,
+  DefineSpec,
+  DefinedNode,
+  FunctionAttrs,
+} from './graph/function-def.js';
 export { Graph } from './graph/graph.js';
 export type { GradientOptions } from './graph/gradients.js';
 export type { OpOptions } from './graph/graph-core.js';

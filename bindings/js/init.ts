@@ -31,19 +31,36 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Pro
 }
 
 /**
- * Loads the engine: the fastest build that this host runs, unless `variant` says which. Calling again with the same options gives
- * the same engine; after a failure it tries anew.
+ * Loads the engine: the fastest build that this host runs, unless `variant` says which. Calling again with
+ * the same options gives the same engine; after a failure it tries anew.
  */
 export async function init(options: InitOptions = {}): Promise<TF> {
-  checkOptions<InitOptions>('init', options, { wasm: 'anything', variant: 'a string', threads: 'a number', signal: 'an AbortSignal', onProgress: 'a function' });
+  checkOptions<InitOptions>('init', options, {
+    wasm: 'anything',
+    variant: 'a string',
+    threads: 'a number',
+    signal: 'an AbortSignal',
+    onProgress: 'a function',
+  });
   options.signal?.throwIfAborted();
   const choice = chooseBuild(options);
   const { variant, threads } = choice;
   const mayDiffer = variant.endsWith('threads') && choice.withoutThreads !== undefined;
-  const isOurs = (one: Loaded) => one.variant === variant && one.threads === threads && one.mayDiffer === mayDiffer && sameSource(one.wasm, options.wasm);
+  const isOurs = (one: Loaded) =>
+    one.variant === variant &&
+    one.threads === threads &&
+    one.mayDiffer === mayDiffer &&
+    sameSource(one.wasm, options.wasm);
   for (;;) {
     const known = engines.find(isOurs);
-    const engine = known ?? { variant, threads, mayDiffer, wasm: options.wasm, signal: options.signal, tf: loadRuntime(options, choice).then(makeTF) };
+    const engine = known ?? {
+      variant,
+      threads,
+      mayDiffer,
+      wasm: options.wasm,
+      signal: options.signal,
+      tf: loadRuntime(options, choice).then(makeTF),
+    };
     if (!known) {
       engines.push(engine);
       engine.tf.catch(() => engines.splice(engines.indexOf(engine), 1));

@@ -1,7 +1,29 @@
-/** Helpers for tests of graphs and ops: numerical checks of gradients, and shape functions without a graph. */
+/**
+ * Helpers for tests of graphs and ops: numerical checks of gradients, and shape functions without a graph.
+ */
 import {
-  checkInput, checkOptions, checkText, encodeAttrOf, feedEntries, feedTensor, Graph, InvalidArgumentError, itemsPerElement, MessageWriter, Output,
-  runtimeOf, Session, shown, sizeOf, Tensor, tensor, TFError, typedArrayOf, uploadTensor, valueOf, withHint,
+  checkInput,
+  checkOptions,
+  checkText,
+  encodeAttrOf,
+  feedEntries,
+  feedTensor,
+  Graph,
+  InvalidArgumentError,
+  itemsPerElement,
+  MessageWriter,
+  Output,
+  runtimeOf,
+  Session,
+  shown,
+  sizeOf,
+  Tensor,
+  tensor,
+  TFError,
+  typedArrayOf,
+  uploadTensor,
+  valueOf,
+  withHint,
 } from './index.js';
 import type { GradientCheckOptionsPtr, Ptr, TensorPtr } from './generated/abi.js';
 import type { AttrInput, Feeds, Input, Schema, TensorLike, TF } from './index.js';
@@ -9,44 +31,72 @@ import type { AttrInput, Feeds, Input, Schema, TensorLike, TF } from './index.js
 export interface CheckOptions {
   /** Values of placeholders: of others, and of xs, where they say at which point these are checked. */
   feeds?: Feeds;
-  /** Where x is checked, when there is one. Default: values between -1 and 1 that differ, which needs a known shape of x. */
+  /**
+   * Where x is checked, when there is one. Default: values between -1 and 1 that differ, which needs a known
+   * shape of x.
+   */
   value?: TensorLike;
   /** Step of the central differences; default 2^-17 in double precision, 2^-7 in single precision. */
   step?: number;
-  /** 2: also the derivatives of the gradients, by the xs and by what arrives at the ys; 3: those of these as well, and so on up to 4. */
+  /**
+   * 2: also the derivatives of the gradients, by the xs and by what arrives at the ys; 3: those of these as
+   * well, and so on up to 4.
+   */
   order?: number;
   /** The session in which the graph's variables were initialised. Default: a new one. */
   session?: Session;
 }
 
 /**
- * Compares the derivatives of all elements of the ys by all elements of the xs, as graph.gradients gives them, with central differences. The error
- * of one is |gradient - difference| / max(1, |difference|). float32, float64, complex64 and complex128; the parts of complex numbers count as two
- * elements. Where no gradient flows it counts as zero. The graph is afterwards what it was.
+ * Compares the derivatives of all elements of the ys by all elements of the xs, as graph.gradients gives
+ * them, with central differences. The error of one is |gradient - difference| / max(1, |difference|).
+ * float32, float64, complex64 and complex128; the parts of complex numbers count as two elements. Where no
+ * gradient flows it counts as zero. The graph is afterwards what it was.
  */
-export async function checkGradients(tf: TF, graph: Graph, y: Input | readonly Input[], x: Input | readonly Input[], options: CheckOptions = {}): Promise<{ maxError: number }> {
+export async function checkGradients(
+  tf: TF,
+  graph: Graph,
+  y: Input | readonly Input[],
+  x: Input | readonly Input[],
+  options: CheckOptions = {},
+): Promise<{ maxError: number }> {
   const runtime = runtimeOf(tf);
-  if (!(graph instanceof Graph)) throw new InvalidArgumentError(`the second argument of checkGradients is a Graph, not ${shown(graph)}`);
+  if (!(graph instanceof Graph))
+    throw new InvalidArgumentError(`the second argument of checkGradients is a Graph, not ${shown(graph)}`);
   if (graph.runtime !== runtime) throw new InvalidArgumentError('the graph belongs to another engine');
   checkOptions<CheckOptions>('checkGradients', options, CHECK_OPTIONS);
-  if (options.session !== undefined && !(options.session instanceof Session)) throw new InvalidArgumentError(`option 'session' of checkGradients is a Session, not ${shown(options.session)}`);
-  if (options.session !== undefined && options.session.graph !== graph) throw new InvalidArgumentError('the session runs another graph');
-  const outputsOf = (inputs: Input | readonly Input[]) => Array.from(Array.isArray(inputs) ? (inputs as readonly Input[]) : [inputs as Input], (input) => {
-    checkInput(input);
-    return valueOf(input);
-  });
+  if (options.session !== undefined && !(options.session instanceof Session))
+    throw new InvalidArgumentError(
+      `option 'session' of checkGradients is a Session, not ${shown(options.session)}`,
+    );
+  if (options.session !== undefined && options.session.graph !== graph)
+    throw new InvalidArgumentError('the session runs another graph');
+  const outputsOf = (inputs: Input | readonly Input[]) =>
+    Array.from(Array.isArray(inputs) ? (inputs as readonly Input[]) : [inputs as Input], (input) => {
+      checkInput(input);
+      return valueOf(input);
+    });
   const [ys, xs] = [outputsOf(y), outputsOf(x)];
   for (const { operation } of [...ys, ...xs]) graph.ownOperation(operation);
-  if (options.value !== undefined && xs.length !== 1) throw new InvalidArgumentError('a value is for one x: those of several are given with the feeds');
+  if (options.value !== undefined && xs.length !== 1)
+    throw new InvalidArgumentError('a value is for one x: those of several are given with the feeds');
   const feeds = feedsOf(graph, options.feeds ?? {});
   const values = xs.map((output) => {
-    const at = feeds.findIndex(([feed]) => feed.operation === output.operation && feed.index === output.index);
-    return at < 0 ? (options.value === undefined ? somewhere(output) : feedTensor(placeOf(output), options.value)) : feeds.splice(at, 1)[0]![1];
+    const at = feeds.findIndex(
+      ([feed]) => feed.operation === output.operation && feed.index === output.index,
+    );
+    return at < 0
+      ? options.value === undefined
+        ? somewhere(output)
+        : feedTensor(placeOf(output), options.value)
+      : feeds.splice(at, 1)[0]![1];
   });
   try {
     return { maxError: largestError(graph, ys, xs, values, feeds, options) };
   } catch (error) {
-    throw error instanceof TFError && error.node ? error.locate(error.node, graph.operation(error.node)?.type) : error;
+    throw error instanceof TFError && error.node
+      ? error.locate(error.node, graph.operation(error.node)?.type)
+      : error;
   }
 }
 
@@ -63,21 +113,48 @@ function feedsOf(graph: Graph, feeds: Feeds): FeedList {
 }
 
 /** The call of TF_ComputeGradientError. */
-function largestError(graph: Graph, ys: Output[], xs: Output[], values: Tensor[], feeds: FeedList, { step = 0, order = 1, session }: CheckOptions): number {
+function largestError(
+  graph: Graph,
+  ys: Output[],
+  xs: Output[],
+  values: Tensor[],
+  feeds: FeedList,
+  { step = 0, order = 1, session }: CheckOptions,
+): number {
   const { wasm } = graph;
   wasm.refuseInCallback();
   const uploaded: TensorPtr[] = [];
   return wasm.scope((scope) => {
     try {
-      for (const value of [...values, ...feeds.map(([, fed]) => fed)]) uploaded.push(uploadTensor(wasm, scope, value));
+      for (const value of [...values, ...feeds.map(([, fed]) => fed)])
+        uploaded.push(uploadTensor(wasm, scope, value));
       const options: GradientCheckOptionsPtr = scope.alloc(32);
       const error: Ptr<'double'> = scope.alloc(8);
-      const [feedOutputs, feedValues] = [scope.outputs(feeds.map(([output]) => output)), scope.pointers(uploaded.slice(xs.length))];
-      const [y, x, xValues] = [scope.outputs(ys), scope.outputs(xs), scope.pointers(uploaded.slice(0, xs.length))];
+      const [feedOutputs, feedValues] = [
+        scope.outputs(feeds.map(([output]) => output)),
+        scope.pointers(uploaded.slice(xs.length)),
+      ];
+      const [y, x, xValues] = [
+        scope.outputs(ys),
+        scope.outputs(xs),
+        scope.pointers(uploaded.slice(0, xs.length)),
+      ];
       wasm.u32.set([session?.usablePointer() ?? 0, feedOutputs, feedValues, feeds.length], options >>> 2);
       wasm.view(Float64Array)[(options + 16) / 8] = step;
       wasm.u32.set([order], (options + 24) >>> 2);
-      wasm.checked((status) => wasm.call.TF_ComputeGradientError(graph.pointer, y, ys.length, x, xs.length, xValues, options, error, status));
+      wasm.checked((status) =>
+        wasm.call.TF_ComputeGradientError(
+          graph.pointer,
+          y,
+          ys.length,
+          x,
+          xs.length,
+          xValues,
+          options,
+          error,
+          status,
+        ),
+      );
       return wasm.view(Float64Array)[error / 8]!;
     } finally {
       for (const pointer of uploaded) wasm.call.TF_DeleteTensor(pointer);
@@ -88,13 +165,27 @@ function largestError(graph: Graph, ys: Output[], xs: Output[], values: Tensor[]
 /** Values for x, spread by steps of the golden ratio, so that no two are the same. */
 function somewhere(x: Output): Tensor {
   const { shape, dtype } = x;
-  if (!shape || shape.includes(null)) throw new InvalidArgumentError(`checkGradients needs a value for ${x.name}, whose shape is not fully known`);
-  if (!/^(float|complex)/.test(dtype)) throw new InvalidArgumentError(`checkGradients needs xs of floating or complex type, not ${dtype}`);
+  if (!shape || shape.includes(null))
+    throw new InvalidArgumentError(
+      `checkGradients needs a value for ${x.name}, whose shape is not fully known`,
+    );
+  if (!/^(float|complex)/.test(dtype))
+    throw new InvalidArgumentError(`checkGradients needs xs of floating or complex type, not ${dtype}`);
   const data = new (typedArrayOf(dtype))(sizeOf(shape as number[]) * itemsPerElement(dtype)) as Float64Array;
-  return new Tensor(dtype, shape as number[], data.map((_, i) => 2 * (((i + 1) * 0.6180339887498949) % 1) - 1));
+  return new Tensor(
+    dtype,
+    shape as number[],
+    data.map((_, i) => 2 * (((i + 1) * 0.6180339887498949) % 1) - 1),
+  );
 }
 
-const CHECK_OPTIONS: Schema<CheckOptions> = { feeds: 'anything', value: 'anything', step: 'a number', order: 'a number', session: 'anything' };
+const CHECK_OPTIONS: Schema<CheckOptions> = {
+  feeds: 'anything',
+  value: 'anything',
+  step: 'a number',
+  order: 'a number',
+  session: 'anything',
+};
 
 export interface ShapeCase {
   op: string;
@@ -106,12 +197,18 @@ export interface ShapeCase {
   graphDefVersion?: number;
 }
 
-const SHAPE_CASE: Schema<ShapeCase> = { op: 'a string', attrs: 'an object', inputTensors: 'an object', graphDefVersion: 'a number' };
+const SHAPE_CASE: Schema<ShapeCase> = {
+  op: 'a string',
+  attrs: 'an object',
+  inputTensors: 'an object',
+  graphDefVersion: 'a number',
+};
 
 /**
- * What the shape function of an op answers, in TensorFlow's language for that: inputs "[1,?];[?,2]" (a shape is "[...]", or "?" when not even its rank
- * is known) give "[d0_0,d1_1]". A dimension that is one of an input is named so (d0_1: input 0, dimension 1), a shape that is an input's "in0"; else
- * sizes and "?". Input tensors of int32 are guessed from whole numbers. What the shape function refuses is thrown.
+ * What the shape function of an op answers, in TensorFlow's language for that: inputs "[1,?];[?,2]" (a shape
+ * is "[...]", or "?" when not even its rank is known) give "[d0_0,d1_1]". A dimension that is one of an input
+ * is named so (d0_1: input 0, dimension 1), a shape that is an input's "in0"; else sizes and "?". Input
+ * tensors of int32 are guessed from whole numbers. What the shape function refuses is thrown.
  */
 export function inferShapes(tf: TF, shapeCase: ShapeCase, inputShapes: string): string {
   const runtime = runtimeOf(tf);
@@ -134,9 +231,23 @@ export function inferShapes(tf: TF, shapeCase: ShapeCase, inputShapes: string): 
       try {
         for (const [, value] of tensors) uploaded.push(uploadTensor(wasm, scope, value));
         const positions: Ptr<'int'> = scope.words(tensors.map(([i]) => i));
-        const [proto, pointers, shapes] = [scope.bytes(nodeDef), scope.pointers(uploaded), scope.string(inputShapes)];
+        const [proto, pointers, shapes] = [
+          scope.bytes(nodeDef),
+          scope.pointers(uploaded),
+          scope.string(inputShapes),
+        ];
         return wasm.bufferText((buffer, status) =>
-          wasm.call.TF_WasmInferShapes(proto, nodeDef.length, positions, pointers, uploaded.length, graphDefVersion, shapes, buffer, status),
+          wasm.call.TF_WasmInferShapes(
+            proto,
+            nodeDef.length,
+            positions,
+            pointers,
+            uploaded.length,
+            graphDefVersion,
+            shapes,
+            buffer,
+            status,
+          ),
         );
       } finally {
         for (const pointer of uploaded) wasm.call.TF_DeleteTensor(pointer);
@@ -151,5 +262,7 @@ export function inferShapes(tf: TF, shapeCase: ShapeCase, inputShapes: string): 
 function inputTensor(value: TensorLike): Tensor {
   const guessed = tensor(value);
   const isPlain = !(value instanceof Tensor) && !ArrayBuffer.isView(value) && guessed.dtype === 'float32';
-  return isPlain && [...(guessed.data as Float32Array)].every(Number.isInteger) ? tensor(value, undefined, 'int32') : guessed;
+  return isPlain && [...(guessed.data as Float32Array)].every(Number.isInteger)
+    ? tensor(value, undefined, 'int32')
+    : guessed;
 }

@@ -23,11 +23,18 @@ export interface TF {
   readonly version: { readonly package: string; readonly graphDefProducer: number };
   /** The build that runs: 'simd', 'relaxed', 'simd-threads' or 'relaxed-threads'. */
   readonly variant: string;
-  /** What kept a faster build of the package from being chosen: the host lacks something, or refused a Worker. Else undefined. */
+  /**
+   * What kept a faster build of the package from being chosen: the host lacks something, or refused a Worker.
+   * Else undefined.
+   */
   readonly variantReason: string | undefined;
   readonly threads: number;
   /** See Tensor. Without a dtype numbers are float32, bigints int64, typed arrays what they are. */
-  tensor<N extends DTypeName>(value: TensorLike, shape: readonly number[] | undefined, dtype: N): Tensor<DTypeNamed<N>>;
+  tensor<N extends DTypeName>(
+    value: TensorLike,
+    shape: readonly number[] | undefined,
+    dtype: N,
+  ): Tensor<DTypeNamed<N>>;
   tensor<const V extends TensorLike>(value: V, shape?: readonly number[]): Tensor<GuessedDType<V>>;
   tensor(value: TensorLike, shape?: readonly number[], dtype?: DTypeName): Tensor;
   readonly Graph: new () => Graph;
@@ -45,8 +52,8 @@ export interface TF {
   /** The files that ops read and write. */
   readonly files: Files;
   /**
-   * Who gets the lines that the op Print writes, and one for each attr in graphs that its op does not have; console.error at first. With
-   * threads they may come after the step.
+   * Who gets the lines that the op Print writes, and one for each attr in graphs that its op does not have;
+   * console.error at first. With threads they may come after the step.
    */
   setLog(write: (line: string) => void): void;
   /** A GraphDef of what `outputs` need, with the session's variables as constants. */
@@ -56,9 +63,10 @@ export interface TF {
   /** Makes an op known, to this engine, for good. */
   registerOp(spec: OpSpec): void;
   /**
-   * What a GraphDef (bytes, or protobuf text) needs that is not here: ops, and kernels of ops for some dtypes. Apart from that what only
-   * functions need that the graph never calls. And attrs that the ops here do not have; they are kept and have no effect. Where nothing is
-   * missing and it cannot be imported all the same, it throws what importGraphDef would throw.
+   * What a GraphDef (bytes, or protobuf text) needs that is not here: ops, and kernels of ops for some
+   * dtypes. Apart from that what only functions need that the graph never calls. And attrs that the ops here
+   * do not have; they are kept and have no effect. Where nothing is missing and it cannot be imported all the
+   * same, it throws what importGraphDef would throw.
    */
   checkCompatibility(graphDef: Uint8Array | ArrayBuffer | string): Compatibility;
   memory(): MemoryInfo;
@@ -69,7 +77,8 @@ const runtimes = new WeakMap<TF, Runtime>();
 /** @internal The engine behind a TF, for the helpers that are no part of it. */
 export function runtimeOf(tf: TF): Runtime {
   const runtime = typeof tf === 'object' && tf !== null ? runtimes.get(tf) : undefined;
-  if (!runtime) throw new InvalidArgumentError('the first argument must be what init() gave: const tf = await init()');
+  if (!runtime)
+    throw new InvalidArgumentError('the first argument must be what init() gave: const tf = await init()');
   return runtime;
 }
 
@@ -108,7 +117,8 @@ export function makeTF(runtime: Runtime): TF {
     opDef(name) {
       checkText("an op's name", name);
       const found = runtime.findOpDef(name);
-      if (!found) throw new NotFoundError(`Op type not registered '${name}'${didYouMean(name, opNames(runtime))}`);
+      if (!found)
+        throw new NotFoundError(`Op type not registered '${name}'${didYouMean(name, opNames(runtime))}`);
       return found;
     },
     opDefs: () => runtime.opDefs(),

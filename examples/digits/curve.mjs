@@ -1,8 +1,9 @@
 // The loss curve as an SVG picture, and the scale that the demo page draws with too.
 
 /**
- * A logarithmic scale for losses: `ticks`, the powers of ten to mark, and `position(loss)`, 0 at the bottom and 1 at the top. It reaches from the
- * power of ten below the least loss to the largest loss, and shows 0.01 to 1 in any case.
+ * A logarithmic scale for losses: `ticks`, the powers of ten to mark, and `position(loss)`, 0 at the bottom
+ * and 1 at the top. It reaches from the power of ten below the least loss to the largest loss, and shows 0.01
+ * to 1 in any case.
  */
 export function logScale(losses) {
   const exponents = losses.filter((loss) => loss > 0).map(Math.log10);
@@ -21,9 +22,11 @@ export function lossCurve(losses, { title = 'Loss', width = 640, height = 360 } 
   const x = (epoch) => left + ((width - left - right) * (epoch - 1)) / Math.max(1, losses.length - 1);
   const y = (loss) => height - bottom - (height - top - bottom) * position(loss);
   const round = (value) => value.toFixed(1);
-  const lines = ticks.map((tick) => `
+  const lines = ticks.map(
+    (tick) => `
     <line x1="${left}" x2="${width - right}" y1="${round(y(tick))}" y2="${round(y(tick))}" stroke="#d8dce3"/>
-    <text x="${left - 10}" y="${round(y(tick) + 4)}" text-anchor="end">${tick}</text>`);
+    <text x="${left - 10}" y="${round(y(tick) + 4)}" text-anchor="end">${tick}</text>`,
+  );
   const points = losses.map((loss, i) => `${round(x(i + 1))},${round(y(loss))}`).join(' ');
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"
   font-family="system-ui, sans-serif" font-size="13" fill="#4b5563">

@@ -3,17 +3,26 @@ import { CLASSES, PIXELS } from './data.mjs';
 
 export const HIDDEN = 128;
 
-/** A layer: x * weights + bias, with the weights drawn at random so that the output is about as large as the input (He). */
+/**
+ * A layer: x * weights + bias, with the weights drawn at random so that the output is about as large as the
+ * input (He).
+ */
 function dense(g, x, inputs, units, name, seed) {
-  const noise = g.truncatedNormal([inputs, units], { seed: 1 + seed, seed2: 1 + inputs, name: `${name}/noise` });
+  const noise = g.truncatedNormal([inputs, units], {
+    seed: 1 + seed,
+    seed2: 1 + inputs,
+    name: `${name}/noise`,
+  });
   const weights = g.variable(g.mul(noise, Math.sqrt(2 / inputs)), { name: `${name}/weights` });
   const bias = g.variable(new Float32Array(units), { name: `${name}/bias` });
   return { output: g.biasAdd(g.matMul(x, weights), bias, { name }), variables: [weights, bias] };
 }
 
 /**
- * Builds the graph. Returns its ends: what is fed (`images`, `labels`, `learningRate`), what is fetched (`loss`, `correct`: how many are right,
- * `probabilities`, `predictions`), `train`: the operation that makes one step, `variables` and their `gradients`.
+ * Builds the graph. Returns its ends: what is fed (`images`, `labels`, `learningRate`), what is fetched
+ * (`loss`, `correct`: how many are right,
+ * `probabilities`, `predictions`), `train`: the operation that makes one step, `variables` and their
+ * `gradients`.
  */
 export function buildNetwork(tf, { seed = 0 } = {}) {
   const g = new tf.Graph();
@@ -34,5 +43,17 @@ export function buildNetwork(tf, { seed = 0 } = {}) {
   const gradients = g.gradients([loss], variables);
   const optimizer = new tf.train.AdamOptimizer(learningRate);
   const train = optimizer.applyGradients(gradients.map((gradient, i) => [gradient, variables[i]]));
-  return { graph: g, images, labels, learningRate, loss, correct, probabilities, predictions, train, variables, gradients };
+  return {
+    graph: g,
+    images,
+    labels,
+    learningRate,
+    loss,
+    correct,
+    probabilities,
+    predictions,
+    train,
+    variables,
+    gradients,
+  };
 }

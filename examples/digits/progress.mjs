@@ -1,4 +1,5 @@
-// Progress in a terminal: one line that is rewritten; plain lines now and then where the output is no terminal.
+// Progress in a terminal: one line that is rewritten; plain lines now and then where the output is no
+// terminal.
 
 const WIDTH = 24;
 const PLAIN_EVERY = 10;
@@ -19,7 +20,8 @@ export function progressOn(stream, epochs) {
       const speed = `${Math.round(examples / seconds).toLocaleString('en')} examples/s`;
       const facts = `loss ${loss.toFixed(4)}  accuracy ${percent(accuracy)}  ${speed}`;
       if (isTTY) stream.write(`\r\x1b[K  ${bar(epoch / epochs)}  epoch ${epoch}/${epochs}  ${facts}`);
-      else if (epoch === 1 || epoch % PLAIN_EVERY === 0 || epoch === epochs) stream.write(`  epoch ${String(epoch).padStart(2)}/${epochs}  ${facts}\n`);
+      else if (epoch === 1 || epoch % PLAIN_EVERY === 0 || epoch === epochs)
+        stream.write(`  epoch ${String(epoch).padStart(2)}/${epochs}  ${facts}\n`);
     },
     end() {
       if (isTTY) stream.write('\n');

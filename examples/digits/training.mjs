@@ -29,7 +29,10 @@ export class Training {
     return this.epoch >= this.options.epochs;
   }
 
-  /** One pass over the training set. Returns { epoch, loss (the mean), accuracy (on the digits as they were seen), examples, seconds }. */
+  /**
+   * One pass over the training set. Returns { epoch, loss (the mean), accuracy (on the digits as they were
+   * seen), examples, seconds }.
+   */
   runEpoch() {
     const { session, network, options } = this;
     const started = performance.now();
@@ -39,21 +42,38 @@ export class Training {
       const indices = this.order.slice(step * options.batch, (step + 1) * options.batch);
       const batch = batchOf(this.digits.training, indices, { shifted: options.shifted, random: this.random });
       const progress = (this.epoch + step / this.steps) / options.epochs;
-      const result = session.runSync({ loss: network.loss, correct: network.correct, step: network.train }, new Map([
-        [network.images, batch.pixels], [network.labels, batch.labels], [network.learningRate, rateAt(options.rate, progress)],
-      ]));
+      const result = session.runSync(
+        { loss: network.loss, correct: network.correct, step: network.train },
+        new Map([
+          [network.images, batch.pixels],
+          [network.labels, batch.labels],
+          [network.learningRate, rateAt(options.rate, progress)],
+        ]),
+      );
       loss += result.loss.item() * indices.length;
       correct += result.correct.item();
     }
     this.epoch++;
     const examples = this.order.length;
-    return { epoch: this.epoch, loss: loss / examples, accuracy: correct / examples, examples, seconds: (performance.now() - started) / 1000 };
+    return {
+      epoch: this.epoch,
+      loss: loss / examples,
+      accuracy: correct / examples,
+      examples,
+      seconds: (performance.now() - started) / 1000,
+    };
   }
 
   /** The share of the test set that is recognised. */
   test() {
     const { pixels, labels, count } = this.digits.testing;
-    const correct = this.session.runSync(this.network.correct, new Map([[this.network.images, pixels], [this.network.labels, labels]]));
+    const correct = this.session.runSync(
+      this.network.correct,
+      new Map([
+        [this.network.images, pixels],
+        [this.network.labels, labels],
+      ]),
+    );
     return correct.item() / count;
   }
 

@@ -1,6 +1,10 @@
-// What the example and the demo page do with functions: read them, call the last one in a graph, differentiate that.
+// What the example and the demo page do with functions: read them, call the last one in a graph,
+// differentiate that.
 
-/** The functions of a text, each of which ends with a line '}'. What the engine says of lines and columns holds for the whole text. */
+/**
+ * The functions of a text, each of which ends with a line '}'. What the engine says of lines and columns
+ * holds for the whole text.
+ */
 export function readFunctions(tf, text) {
   const functions = [];
   let start = 0;
@@ -12,14 +16,17 @@ export function readFunctions(tf, text) {
   return functions;
 
   function readAt(from, to) {
-    return tf.FunctionDef.parse('\n'.repeat(text.slice(0, from).split('\n').length - 1) + text.slice(from, to));
+    return tf.FunctionDef.parse(
+      '\n'.repeat(text.slice(0, from).split('\n').length - 1) + text.slice(from, to),
+    );
   }
 }
 
 /** The dtype of an argument, when the function's attrs are these. */
 export function typeOf(argument, attrs) {
   const dtype = argument.type ?? attrs[argument.type_attr];
-  if (argument.number_attr || !dtype) throw new Error(`the argument ${argument.name} is a list, which has no place here`);
+  if (argument.number_attr || !dtype)
+    throw new Error(`the argument ${argument.name} is a list, which has no place here`);
   return dtype;
 }
 
@@ -29,7 +36,9 @@ export function callLast(tf, functions, attrs = {}, shapes = {}) {
   try {
     for (const definition of functions) graph.addFunction(definition);
     const { name, signature } = functions.at(-1);
-    const inputs = signature.input_arg.map((argument) => graph.placeholder(typeOf(argument, attrs), shapes[argument.name] ?? null, { name: argument.name }));
+    const inputs = signature.input_arg.map((argument) =>
+      graph.placeholder(typeOf(argument, attrs), shapes[argument.name] ?? null, { name: argument.name }),
+    );
     return { graph, inputs, outputs: graph.call(name, inputs, { attrs }) };
   } catch (error) {
     graph.dispose();
@@ -37,16 +46,28 @@ export function callLast(tf, functions, attrs = {}, shapes = {}) {
   }
 }
 
-/** The gradient of such a call as a function: of the arguments and of the derivatives with respect to the results. */
+/**
+ * The gradient of such a call as a function: of the arguments and of the derivatives with respect to the
+ * results.
+ */
 export function gradientFunction({ graph, inputs, outputs }, name) {
   const floats = (list) => list.filter(({ dtype }) => /^(float|bfloat|complex)/.test(dtype));
   const ys = floats(outputs);
-  const weights = ys.map((y) => graph.placeholder(y.dtype, y.shape, { name: graph.uniqueName(`d_${y.operation.opDef.output_arg[y.index].name}`) }));
+  const weights = ys.map((y) =>
+    graph.placeholder(y.dtype, y.shape, {
+      name: graph.uniqueName(`d_${y.operation.opDef.output_arg[y.index].name}`),
+    }),
+  );
   const xs = floats(inputs);
-  const derivatives = xs.length > 0 && ys.length > 0 ? graph.gradients(ys, xs, { gradYs: weights, name: 'grad' }) : [];
-  const reached = xs.map((x, i) => ({ x, derivative: derivatives[i] })).filter(({ derivative }) => derivative);
+  const derivatives =
+    xs.length > 0 && ys.length > 0 ? graph.gradients(ys, xs, { gradYs: weights, name: 'grad' }) : [];
+  const reached = xs
+    .map((x, i) => ({ x, derivative: derivatives[i] }))
+    .filter(({ derivative }) => derivative);
   if (reached.length === 0) return undefined;
   return graph.toFunction(`${name}Gradient`, {
-    inputs: [...inputs, ...weights], outputs: reached.map(({ derivative }) => derivative), outputNames: reached.map(({ x }) => `d_${x.operation.name}`),
+    inputs: [...inputs, ...weights],
+    outputs: reached.map(({ derivative }) => derivative),
+    outputNames: reached.map(({ x }) => `d_${x.operation.name}`),
   });
 }

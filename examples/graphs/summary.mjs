@@ -1,8 +1,9 @@
 // What there is to say of a graph as a whole.
 
 /**
- * Returns `nodes` and `edges` (data inputs) as numbers, `ops` as [type, how many] with the most frequent first, `functions` by name, the
- * GraphDef version of its `producer`, and the names of its `inputs` (placeholders) and `results` (operations that nothing else uses).
+ * Returns `nodes` and `edges` (data inputs) as numbers, `ops` as [type, how many] with the most frequent
+ * first, `functions` by name, the GraphDef version of its `producer`, and the names of its `inputs`
+ * (placeholders) and `results` (operations that nothing else uses).
  */
 export function summarize(graph) {
   const operations = graph.operations();

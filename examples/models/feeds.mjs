@@ -1,4 +1,5 @@
-// What a person types to feed an input: '[[1, 2], [3, 4]]', or 'zeros [2, 3]', 'ones [2, 3]', 'random [2, 3]'.
+// What a person types to feed an input: '[[1, 2], [3, 4]]', or 'zeros [2, 3]', 'ones [2, 3]', 'random [2,
+// 3]'.
 const FILLED = /^\s*(zeros|ones|random)\s*\[([\d\s,]*)\]\s*$/;
 const MOST = 2 ** 28; // elements
 const FILL = { zeros: () => 0, ones: () => 1, random: Math.random };
@@ -19,12 +20,18 @@ export function parseFeed(tf, { dtype }, text) {
     try {
       value = isBig(dtype) ? parseBig(text) : JSON.parse(text);
     } catch {
-      throw new Error('write a value, nested lists such as [[1, 2], [3, 4]], or one of: zeros [2, 3], ones [2, 3], random [2, 3]');
+      throw new Error(
+        'write a value, nested lists such as [[1, 2], [3, 4]], or one of: zeros [2, 3], ones [2, 3], random [2, 3]',
+      );
     }
     return tf.tensor(value, undefined, dtype);
   }
   if (dtype === 'string') throw new Error('strings are written out: ["one", "two"]');
-  const shape = filled[2].split(',').map((size) => size.trim()).filter(Boolean).map(Number);
+  const shape = filled[2]
+    .split(',')
+    .map((size) => size.trim())
+    .filter(Boolean)
+    .map(Number);
   const size = shape.reduce((product, dim) => product * dim, 1);
   if (!(size <= MOST)) throw new Error(`[${shape.join(', ')}] are ${size} elements, more than fit`);
   const whole = !/^(float|bfloat|complex)/.test(dtype);
@@ -36,6 +43,7 @@ export function parseFeed(tf, { dtype }, text) {
 /** What stands in the field at first: sizes that are open are 1. */
 export function startingText({ dtype, shape }) {
   const sizes = (shape ?? []).map((size) => size ?? 1);
-  if (dtype === 'string') return JSON.stringify(sizes.reduceRight((inner, size) => Array(size).fill(inner), ''));
+  if (dtype === 'string')
+    return JSON.stringify(sizes.reduceRight((inner, size) => Array(size).fill(inner), ''));
   return `${/^float/.test(dtype) ? 'random' : 'zeros'} [${sizes.join(', ')}]`;
 }

@@ -1,7 +1,13 @@
-// Golden cases (tests/c/golden/golden.proto): graphs with what TensorFlow answered. tests/data/golden has files of them.
+// Golden cases (tests/c/golden/golden.proto): graphs with what TensorFlow answered. tests/data/golden has
+// files of them.
 import { fieldsOf, floatOf, textOf, varintsOf } from '../../build/js/protobuf.js';
 
-const ARRAYS = { 1: ['float32', Float32Array, 5], 3: ['int32', Int32Array, 7], 4: ['uint8', Uint8Array, 7], 9: ['int64', BigInt64Array, 10] };
+const ARRAYS = {
+  1: ['float32', Float32Array, 5],
+  3: ['int32', Int32Array, 7],
+  4: ['uint8', Uint8Array, 7],
+  9: ['int64', BigInt64Array, 10],
+};
 
 /** The fields of a message: number -> all of its occurrences. */
 function message(bytes) {
@@ -19,45 +25,70 @@ function tensor(bytes) {
   if (dtype === 'string') return { dtype, shape, data: proto.all(8).map(textOf) };
   const content = proto.one(4)?.bytes;
   if (content) return { dtype, shape, data: new array(Uint8Array.from(content).buffer) };
-  const numbers = proto.all(values).flatMap((field) =>
-    dtype === 'float32' ? Array.from({ length: field.bytes.length / 4 }, (_, i) => floatOf(field.bytes.subarray(4 * i, 4 * i + 4))) : [...varintsOf(field)]);
+  const numbers = proto
+    .all(values)
+    .flatMap((field) =>
+      dtype === 'float32'
+        ? Array.from({ length: field.bytes.length / 4 }, (_, i) =>
+            floatOf(field.bytes.subarray(4 * i, 4 * i + 4)),
+          )
+        : [...varintsOf(field)],
+    );
   const size = shape.reduce((product, dim) => product * dim, 1);
   const full = Array.from({ length: size }, (_, i) => numbers[Math.min(i, numbers.length - 1)] ?? 0);
-  return { dtype, shape, data: array === BigInt64Array ? BigInt64Array.from(full, BigInt) : array.from(full, Number) };
+  return {
+    dtype,
+    shape,
+    data: array === BigInt64Array ? BigInt64Array.from(full, BigInt) : array.from(full, Number),
+  };
 }
 
 function value(field) {
   const proto = message(field.bytes);
   const number = (n) => (proto.one(n) ? floatOf(proto.one(n).bytes) : 0);
   return {
-    name: textOf(proto.one(1)), ...tensor(proto.one(2).bytes), relative: number(4), ofMagnitude: number(5),
+    name: textOf(proto.one(1)),
+    ...tensor(proto.one(2).bytes),
+    relative: number(4),
+    ofMagnitude: number(5),
     magnitude: proto.one(6) ? tensor(proto.one(6).bytes).data : [0],
   };
 }
 
 /** All cases that the bytes of a file hold. */
 export function goldenCases(bytes) {
-  return message(bytes).all(1).map((field) => {
-    const proto = message(field.bytes);
-    const gradients = proto.one(3) && message(proto.one(3).bytes);
-    const training = proto.one(5) && message(proto.one(5).bytes);
-    return {
-      name: textOf(proto.one(1)),
-      graph: proto.one(2).bytes,
-      gradients: gradients && { ys: gradients.all(1).map(textOf), xs: gradients.all(3).map(textOf) },
-      steps: proto.all(4).map(({ bytes: step }) => {
-        const [feeds, fetches, targets] = [1, 2, 3].map((number) => message(step).all(number));
-        return { feeds: feeds.map(value), fetches: fetches.map(value), targets: targets.map(textOf) };
-      }),
-      training: training && {
-        loss: textOf(training.one(1)), variables: training.all(2).map(textOf), optimizer: textOf(training.one(3)),
-        scalars: Object.fromEntries(training.all(4).map(({ bytes: b }) => [textOf(message(b).one(1)), floatOf(message(b).one(2).bytes)])),
-      },
-    };
-  });
+  return message(bytes)
+    .all(1)
+    .map((field) => {
+      const proto = message(field.bytes);
+      const gradients = proto.one(3) && message(proto.one(3).bytes);
+      const training = proto.one(5) && message(proto.one(5).bytes);
+      return {
+        name: textOf(proto.one(1)),
+        graph: proto.one(2).bytes,
+        gradients: gradients && { ys: gradients.all(1).map(textOf), xs: gradients.all(3).map(textOf) },
+        steps: proto.all(4).map(({ bytes: step }) => {
+          const [feeds, fetches, targets] = [1, 2, 3].map((number) => message(step).all(number));
+          return { feeds: feeds.map(value), fetches: fetches.map(value), targets: targets.map(textOf) };
+        }),
+        training: training && {
+          loss: textOf(training.one(1)),
+          variables: training.all(2).map(textOf),
+          optimizer: textOf(training.one(3)),
+          scalars: Object.fromEntries(
+            training
+              .all(4)
+              .map(({ bytes: b }) => [textOf(message(b).one(1)), floatOf(message(b).one(2).bytes)]),
+          ),
+        },
+      };
+    });
 }
 
-/** How far off the elements of { got, want } pairs are at most, as a share of the largest magnitude that they all should have. */
+/**
+ * How far off the elements of { got, want } pairs are at most, as a share of the largest magnitude that they
+ * all should have.
+ */
 export function largestDifference(pairs) {
   let [off, largest] = [0, 0];
   for (const { got, want } of pairs) {
@@ -71,12 +102,17 @@ export function largestDifference(pairs) {
 
 /** The first element that is further off than its case allows, in words; undefined when there is none. */
 export function difference(got, want) {
-  if (String(got.shape) !== String(want.shape)) return `${want.name} has shape [${got.shape}], not [${want.shape}]`;
+  if (String(got.shape) !== String(want.shape))
+    return `${want.name} has shape [${got.shape}], not [${want.shape}]`;
   for (let i = 0; i < want.data.length; i++) {
     const a = Number(got.data[i]);
     const b = Number(want.data[i]);
-    const allowed = Math.max(want.relative * Math.abs(b), want.ofMagnitude * want.magnitude[want.magnitude.length === 1 ? 0 : i]);
-    if (!(Math.abs(a - b) <= allowed)) return `element ${i} of ${want.name} is ${a}, not ${b} (may be off by ${allowed})`;
+    const allowed = Math.max(
+      want.relative * Math.abs(b),
+      want.ofMagnitude * want.magnitude[want.magnitude.length === 1 ? 0 : i],
+    );
+    if (!(Math.abs(a - b) <= allowed))
+      return `element ${i} of ${want.name} is ${a}, not ${b} (may be off by ${allowed})`;
   }
   return undefined;
 }

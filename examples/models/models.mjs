@@ -1,19 +1,29 @@
-// Whole models that TensorFlow wrote: they are opened, held against TensorFlow's answers and gradients, and trained.
+// Whole models that TensorFlow wrote: they are opened, held against TensorFlow's answers and gradients, and
+// trained.
 import { difference } from './golden.mjs';
 
 const OPTIMIZERS = {
   ResourceApplyGradientDescent: (tf, { alpha }) => new tf.train.GradientDescentOptimizer(alpha),
   ResourceApplyMomentum: (tf, { lr, momentum }) => new tf.train.MomentumOptimizer(lr, momentum),
-  ResourceApplyAdam: (tf, { lr, beta1, beta2, epsilon }) => new tf.train.AdamOptimizer(lr, { beta1, beta2, epsilon }),
+  ResourceApplyAdam: (tf, { lr, beta1, beta2, epsilon }) =>
+    new tf.train.AdamOptimizer(lr, { beta1, beta2, epsilon }),
 };
 
 /** The feeds of a step of a case, by name. */
-export const feedsOf = (tf, step) => Object.fromEntries(step.feeds.map(({ name, dtype, shape, data }) => [name, tf.tensor(data, shape, dtype)]));
+export const feedsOf = (tf, step) =>
+  Object.fromEntries(step.feeds.map(({ name, dtype, shape, data }) => [name, tf.tensor(data, shape, dtype)]));
 
 /** The models among golden cases: { name, frozen: case, trainings: [case] } each. */
 export function modelsOf(cases) {
-  return cases.filter(({ training }) => !training).map((frozen) => (
-    { name: frozen.name, frozen, trainings: cases.filter(({ name, training }) => training && name === `${frozen.name}, ${training.optimizer}`) }));
+  return cases
+    .filter(({ training }) => !training)
+    .map((frozen) => ({
+      name: frozen.name,
+      frozen,
+      trainings: cases.filter(
+        ({ name, training }) => training && name === `${frozen.name}, ${training.optimizer}`,
+      ),
+    }));
 }
 
 /** Calls `use` with a graph of its own and a session, and frees both. */
@@ -30,14 +40,17 @@ export async function withModel(tf, bytes, use) {
 }
 
 /**
- * Runs a frozen case with all that TensorFlow answered for it: outputs, loss, gradients with regard to the weights. Returns
- * { kind: 'output' | 'loss' | 'gradient', got, want, problem } for each; `problem` is undefined where `got` lies within what is allowed.
+ * Runs a frozen case with all that TensorFlow answered for it: outputs, loss, gradients with regard to the
+ * weights. Returns { kind: 'output' | 'loss' | 'gradient', got, want, problem } for each; `problem` is
+ * undefined where `got` lies within what is allowed.
  */
 export function compare(tf, graph, session, { gradients, steps: [step] }) {
   const named = (name) => graph.output(name);
   const slopes = gradients ? graph.gradients(gradients.ys.map(named), gradients.xs.map(named)) : [];
   const isGradient = ({ name }) => name.startsWith('dx:');
-  const fetches = step.fetches.map((want) => (isGradient(want) ? slopes[Number(want.name.slice('dx:'.length))] : named(want.name)));
+  const fetches = step.fetches.map((want) =>
+    isGradient(want) ? slopes[Number(want.name.slice('dx:'.length))] : named(want.name),
+  );
   return session.runSync(fetches, feedsOf(tf, step)).map((got, i) => {
     const want = step.fetches[i];
     const kind = isGradient(want) ? 'gradient' : want.name === 'loss:0' ? 'loss' : 'output';
@@ -64,8 +77,12 @@ export class ModelTraining {
     const graph = (made.#graph = new tf.Graph());
     made.#session = new tf.Session(graph);
     try {
-      const inputMap = Object.fromEntries(training.variables.map((name, i) => [name, graph.variable(weights[i], { name: `trained/${name}` })]));
-      const { outputs: [loss] } = graph.importGraphDef(bytes, { inputMap, returnOutputs: [training.loss] });
+      const inputMap = Object.fromEntries(
+        training.variables.map((name, i) => [name, graph.variable(weights[i], { name: `trained/${name}` })]),
+      );
+      const {
+        outputs: [loss],
+      } = graph.importGraphDef(bytes, { inputMap, returnOutputs: [training.loss] });
       made.#loss = loss;
       made.#update = OPTIMIZERS[training.optimizer](tf, training.scalars).minimize(loss);
       await made.#session.run(graph.initializer());
@@ -82,7 +99,10 @@ export class ModelTraining {
 
   /** One step, as TensorFlow made it: { got, want, problem } of its loss. */
   step() {
-    const { feeds, fetches: [want] } = this.#case.steps[this.#next++];
+    const {
+      feeds,
+      fetches: [want],
+    } = this.#case.steps[this.#next++];
     const got = this.#session.runSync(this.#loss, feedsOf(this.#tf, { feeds }), { targets: [this.#update] });
     return { got, want, problem: difference(got, want) };
   }

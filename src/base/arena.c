@@ -17,7 +17,8 @@ _Static_assert(sizeof(Block) % ALIGNMENT == 0, "what follows the header is align
 
 struct Arena {
   Block *blocks; /* newest first */
-  char *cursor; /* into the block being filled: from the front with what must be aligned, from the back with texts */
+  char *cursor;  /* into the block being filled: from the front with what must be aligned, from the back with
+                    texts */
   int64_t left;  /* bytes between them */
   int64_t next_capacity;
   int64_t bytes;

@@ -1,5 +1,6 @@
-/* Arena: memory that is freed all at once. Graphs, functions and programs own one each; the messages, names and arrays
- * that live as long as their owner come from it. Not thread-safe: one owner, one thread at a time. */
+/* Arena: memory that is freed all at once. Graphs, functions and programs own one each; the messages,
+ * names and arrays that live as long as their owner come from it. Not thread-safe: one owner, one
+ * thread at a time. */
 #ifndef TFCORE_BASE_ARENA_H_
 #define TFCORE_BASE_ARENA_H_
 
@@ -24,8 +25,8 @@ char *arena_strndup(Arena *arena, const char *text, size_t length);
 char *arena_printf(Arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
 /* A larger copy of an array that lives in the arena; the old copy stays until the arena goes. */
 void *arena_grow(Arena *arena, const void *array, int64_t old_bytes, int64_t new_bytes);
-/* A point to return to: everything allocated after the mark is given back by arena_rollback. Marks nest. This is how an operation that
- * failed half-way leaves its owner's memory as it was. */
+/* A point to return to: everything allocated after the mark is given back by arena_rollback. Marks nest. This
+ * is how an operation that failed half-way leaves its owner's memory as it was. */
 typedef struct ArenaMark {
   void *block;
   char *cursor;
@@ -33,7 +34,8 @@ typedef struct ArenaMark {
 } ArenaMark;
 ArenaMark arena_mark(const Arena *arena);
 void arena_rollback(Arena *arena, ArenaMark mark);
-/* Whether `pointer` points into memory of the arena. Takes time for every block: one per megabyte in large arenas. */
+/* Whether `pointer` points into memory of the arena. Takes time for every block: one per megabyte in large
+ * arenas. */
 bool arena_owns(const Arena *arena, const void *pointer);
 /* Bytes that the arena holds from the heap. */
 int64_t arena_bytes(const Arena *arena);

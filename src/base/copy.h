@@ -1,4 +1,5 @@
-/* Copies whose length is not known when compiling, and often small: a call of memcpy takes longer than a few bytes do. */
+/* Copies whose length is not known when compiling, and often small: a call of memcpy takes longer than a few
+ * bytes do. */
 #ifndef TFCORE_BASE_COPY_H_
 #define TFCORE_BASE_COPY_H_
 
@@ -6,7 +7,8 @@
 #include <string.h>
 
 /* Two pieces of a size that is known, which overlap where the length is no sum of them. */
-#define COPY_ENDS(size) (memcpy(to, from, size), memcpy((char *)to + bytes - (size), (const char *)from + bytes - (size), size))
+#define COPY_ENDS(size) \
+  (memcpy(to, from, size), memcpy((char *)to + bytes - (size), (const char *)from + bytes - (size), size))
 
 /* As memcpy: the two do not overlap. */
 static inline void copy_bytes(void *to, const void *from, int64_t bytes) {

@@ -21,7 +21,7 @@ static int open_file(const char *path, int flags) { return open(path, flags | O_
 const DiskCalls kDiskCalls = {open_file, write, fsync, close, rename, link, unlink};
 static const DiskCalls *calls = &kDiskCalls;
 
-void disk_calls_use(const DiskCalls *others) { calls = others == NULL ? &kDiskCalls : others; }
+void disk_calls_use(const DiskCalls *others) { calls = !others ? &kDiskCalls : others; }
 
 static bool disk_size(const char *path, int64_t *size, Status *status) {
   struct stat info;
@@ -33,7 +33,7 @@ static bool disk_size(const char *path, int64_t *size, Status *status) {
 
 static bool disk_read(const char *path, int64_t offset, void *bytes, int64_t size, Status *status) {
   FILE *file = fopen(path, "rb");
-  if (file == NULL) return file_error(path, errno, status);
+  if (!file) return file_error(path, errno, status);
   bool ok = fseeko(file, (off_t)offset, SEEK_SET) == 0;
   if (!ok) {
     file_error(path, errno, status);
@@ -69,7 +69,8 @@ static bool disk_write(const char *path, bool append, const void *bytes, int64_t
 /* A folder that cannot be opened or synced leaves this to its file system. */
 static bool may_ignore(const char *path, int error_number) {
   struct stat info;
-  return (error_number == EINVAL || error_number == EACCES || error_number == ENOTSUP || error_number == EBADF) &&
+  return (error_number == EINVAL || error_number == EACCES || error_number == ENOTSUP ||
+          error_number == EBADF) &&
          stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
@@ -89,13 +90,16 @@ static bool disk_link(const char *from, const char *to, Status *status) {
   return calls->link(from, to) == 0 || file_error(from, errno, status);
 }
 
-static bool disk_remove(const char *path, Status *status) { return calls->unlink(path) == 0 || file_error(path, errno, status); }
+static bool disk_remove(const char *path, Status *status) {
+  return calls->unlink(path) == 0 || file_error(path, errno, status);
+}
 
 static bool disk_make_directory(const char *path, Status *status) {
   struct stat info;
   if (mkdir(path, 0777) == 0) return true;
   int error_number = errno;
-  return (error_number == EEXIST && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) || file_error(path, error_number, status);
+  return (error_number == EEXIST && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) ||
+         file_error(path, error_number, status);
 }
 
 static bool disk_remove_directory(const char *path, Status *status) {
@@ -104,10 +108,11 @@ static bool disk_remove_directory(const char *path, Status *status) {
 
 static bool disk_list(const char *directory, FileVisitor visit, void *arg, Status *status) {
   DIR *folder = opendir(directory[0] == '\0' ? "." : directory);
-  if (folder == NULL) return errno == ENOENT || errno == ENOTDIR || file_error(directory, errno, status);
+  if (!folder) return errno == ENOENT || errno == ENOTDIR || file_error(directory, errno, status);
   bool ok = true;
-  for (struct dirent *entry; ok && (entry = readdir(folder)) != NULL;) {
-    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) ok = visit(arg, entry->d_name, status);
+  for (struct dirent *entry; ok && (entry = readdir(folder));) {
+    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+      ok = visit(arg, entry->d_name, status);
   }
   closedir(folder);
   return ok;
@@ -139,13 +144,13 @@ static uint64_t start_of(long process) {
   unsigned long long start = 0;
   snprintf(path, sizeof path, "/proc/%ld/stat", process);
   FILE *file = fopen(path, "rb");
-  if (file == NULL) return 0;
+  if (!file) return 0;
   line[fread(line, 1, sizeof line - 1, file)] = '\0';
   fclose(file);
   /* It is the 22nd field; the second ends with the last ')'. */
   const char *at = strrchr(line, ')');
-  for (int field = 2; at != NULL && field < 22; field++) at = strchr(at + 1, ' ');
-  return at != NULL && sscanf(at, "%llu", &start) == 1 ? start : 0;
+  for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
+  return at && sscanf(at, "%llu", &start) == 1 ? start : 0;
 }
 
 static void disk_writer(char name[FILE_WRITER_CAPACITY]) {
@@ -157,14 +162,17 @@ static bool disk_writer_lives(const char *name) {
   uint32_t where;
   long process;
   uint64_t start, known;
-  if (sscanf(name, "%8" SCNx32 "-%ld-%" SCNu64, &where, &process, &start) != 3 || process <= 0 || where != machine()) return true;
+  if (sscanf(name, "%8" SCNx32 "-%ld-%" SCNu64, &where, &process, &start) != 3 || process <= 0 ||
+      where != machine())
+    return true;
   if (kill((pid_t)process, 0) != 0 && errno == ESRCH) return false;
   known = start_of(process);
   return start == 0 || known == 0 || known == start; /* else the number went to another process */
 }
 #endif
 
-/* The folder itself is locked: a file made for that would have to be removed, which others may be waiting for. */
+/* The folder itself is locked: a file made for that would have to be removed, which others may be waiting
+ * for. */
 static int disk_lock(const char *directory) {
   int folder = open(directory[0] == '\0' ? "." : directory, O_RDONLY | O_CLOEXEC);
   if (folder < 0) return -1;
@@ -179,18 +187,18 @@ static int disk_lock(const char *directory) {
 static void disk_unlock(int lock) { close(lock); }
 
 const FileStore kDiskFiles = {
-  .size = disk_size,
-  .read = disk_read,
-  .write = disk_write,
-  .sync = disk_sync,
-  .rename = disk_rename,
-  .link = disk_link,
-  .remove = disk_remove,
-  .make_directory = disk_make_directory,
-  .remove_directory = disk_remove_directory,
-  .list = disk_list,
-  .writer = disk_writer,
-  .writer_lives = disk_writer_lives,
-  .lock = disk_lock,
-  .unlock = disk_unlock,
+    .size = disk_size,
+    .read = disk_read,
+    .write = disk_write,
+    .sync = disk_sync,
+    .rename = disk_rename,
+    .link = disk_link,
+    .remove = disk_remove,
+    .make_directory = disk_make_directory,
+    .remove_directory = disk_remove_directory,
+    .list = disk_list,
+    .writer = disk_writer,
+    .writer_lives = disk_writer_lives,
+    .lock = disk_lock,
+    .unlock = disk_unlock,
 };

@@ -11,7 +11,8 @@ static bool draft_path(const char *path, char to[FILE_PATH_MAX + 1], Status *sta
   static atomic_uint counter;
   char writer[FILE_WRITER_CAPACITY];
   file_store()->writer(writer);
-  int length = snprintf(to, FILE_PATH_MAX + 1, "%s%s%s-%u", path, kMark, writer, atomic_fetch_add(&counter, 1));
+  int length =
+      snprintf(to, FILE_PATH_MAX + 1, "%s%s%s-%u", path, kMark, writer, atomic_fetch_add(&counter, 1));
   if (length <= FILE_PATH_MAX) return true;
   to[0] = '\0';
   return status_invalid(status, "File name of %d bytes is too long", length);
@@ -32,7 +33,8 @@ static bool remove_leftover(void *arg, const char *name, Status *status) {
   (void)status;
   if (strncmp(name, base, length) != 0 || strncmp(name + length, kMark, mark) != 0) return true;
   const char *begin = name + length + mark, *end = strrchr(begin, '-');
-  if (end == NULL || (size_t)(end - begin) >= sizeof writer || leftovers->directory + strlen(name) > FILE_PATH_MAX) return true;
+  if (!end || (size_t)(end - begin) >= sizeof writer || leftovers->directory + strlen(name) > FILE_PATH_MAX)
+    return true;
   snprintf(writer, sizeof writer, "%.*s", (int)(end - begin), begin);
   if (file_store()->writer_lives(writer)) return true;
   snprintf(path, sizeof path, "%.*s%s", (int)leftovers->directory, leftovers->path, name);
@@ -42,7 +44,7 @@ static bool remove_leftover(void *arg, const char *name, Status *status) {
 
 static void remove_leftovers(const char *path) {
   const char *slash = strrchr(path, '/');
-  Leftovers leftovers = {path, slash == NULL ? 0 : (size_t)(slash - path) + 1};
+  Leftovers leftovers = {path, !slash ? 0 : (size_t)(slash - path) + 1};
   char directory[FILE_PATH_MAX + 1];
   Status ignored;
   /* The root is "/"; of any other folder the '/' at the end goes. */

@@ -1,13 +1,14 @@
-/* Files that are written whole or not at all. A draft has a name of its own beside the file's; publishing it replaces the file in
- * one step, after the bytes are safe. Whoever reads sees the old file or the new one, whatever fails in between.
+/* Files that are written whole or not at all. A draft has a name of its own beside the file's; publishing it
+ * replaces the file in one step, after the bytes are safe. Whoever reads sees the old file or the new one,
+ * whatever fails in between.
  *
  *   FileDraft draft;
  *   ok = file_draft_begin(path, &draft, status) && file_draft_append(&draft, bytes, size, status) &&
  *        file_draft_publish(&draft, path, status);
  *   file_draft_drop(&draft);
  *
- * The name of a draft says which process writes it: "<path>.tempstate<writer>-<number>". Drafts of processes that ended before
- * they were done are removed by the next draft of the same file.
+ * The name of a draft says which process writes it: "<path>.tempstate<writer>-<number>". Drafts of processes
+ * that ended before they were done are removed by the next draft of the same file.
  */
 #ifndef TFCORE_BASE_FILE_DRAFT_H_
 #define TFCORE_BASE_FILE_DRAFT_H_
@@ -16,14 +17,15 @@
 
 typedef struct FileDraft {
   char path[FILE_PATH_MAX + 1]; /* "": there is none */
-  bool publishing;              /* file_draft_publish came to the step that replaces the file: it may be done in spite of an error */
+  bool publishing; /* file_draft_publish came to the step that replaces the file: it may be done in spite of
+                      an error */
 } FileDraft;
 
 /* Begins an empty draft of the file `path`. The draft is initialised also when this fails. */
 MUST_CHECK bool file_draft_begin(const char *path, FileDraft *draft, Status *status);
 MUST_CHECK bool file_draft_append(FileDraft *draft, const void *bytes, int64_t size, Status *status);
-/* Replaces `path`, which lies in the folder of the draft. An error tells that the file was not replaced, or that it was but may
- * not outlive a failure of the machine. */
+/* Replaces `path`, which lies in the folder of the draft. An error tells that the file was not replaced, or
+ * that it was but may not outlive a failure of the machine. */
 MUST_CHECK bool file_draft_publish(FileDraft *draft, const char *path, Status *status);
 /* Removes what was not published. */
 void file_draft_drop(FileDraft *draft);

@@ -58,7 +58,7 @@ static void drop(MemoryFile *file) {
 /* A name for the content where there is none. False when out of memory. */
 static bool insert(const char *path, Content *content) {
   char *copy = mem_strdup(path, strlen(path));
-  if (copy == NULL || !mem_grow((void **)&files, &file_capacity, file_count + 1, sizeof *files)) {
+  if (!copy || !mem_grow((void **)&files, &file_capacity, file_count + 1, sizeof *files)) {
     mem_free(copy);
     return false;
   }
@@ -73,36 +73,37 @@ static bool insert(const char *path, Content *content) {
 static bool memory_size(const char *path, int64_t *size, Status *status) {
   mutex_lock(&lock);
   MemoryFile *file = find(path);
-  if (file != NULL) *size = file->content->size;
+  if (file) *size = file->content->size;
   mutex_unlock(&lock);
-  return file != NULL || file_error(path, ENOENT, status);
+  return file || file_error(path, ENOENT, status);
 }
 
 static bool memory_read(const char *path, int64_t offset, void *bytes, int64_t size, Status *status) {
   mutex_lock(&lock);
   MemoryFile *file = find(path);
-  bool inside = file != NULL && offset >= 0 && size >= 0 && offset <= file->content->size &&
+  bool inside = file && offset >= 0 && size >= 0 && offset <= file->content->size &&
                 size <= file->content->size - offset;
   if (inside && size > 0) memcpy(bytes, file->content->bytes + offset, (size_t)size);
   mutex_unlock(&lock);
-  if (file == NULL) return file_error(path, ENOENT, status);
+  if (!file) return file_error(path, ENOENT, status);
   return inside || status_set(status, CODE_OUT_OF_RANGE, "%s; Read less bytes than requested", path);
 }
 
 /* The file is as it was when memory runs out. */
 static bool write_locked(const char *path, bool append, const void *bytes, int64_t size, Status *status) {
   MemoryFile *file = find(path);
-  Content *content = file != NULL ? file->content : mem_calloc(1, sizeof *content);
-  if (content == NULL) return status_oom(status, "a file in memory");
+  Content *content = file ? file->content : mem_calloc(1, sizeof *content);
+  if (!content) return status_oom(status, "a file in memory");
   Content made = append ? *content : (Content){.num_names = content->num_names};
-  bool fits = size <= INT64_MAX - made.size && mem_grow((void **)&made.bytes, &made.capacity, made.size + size, 1);
+  bool fits =
+      size <= INT64_MAX - made.size && mem_grow((void **)&made.bytes, &made.capacity, made.size + size, 1);
   if (fits) {
     if (!append) mem_free(content->bytes);
     if (size > 0) memcpy(made.bytes + made.size, bytes, (size_t)size);
     made.size += size;
     *content = made;
   }
-  if (file == NULL && (!fits || !insert(path, content))) {
+  if (!file && (!fits || !insert(path, content))) {
     mem_free(content->bytes);
     mem_free(content);
     fits = false;
@@ -119,8 +120,8 @@ static bool memory_write(const char *path, bool append, const void *bytes, int64
 
 static bool link_locked(const char *from, const char *to, Status *status) {
   MemoryFile *source = find(from);
-  if (source == NULL) return file_error(from, ENOENT, status);
-  if (find(to) != NULL) return file_error(to, EEXIST, status);
+  if (!source) return file_error(from, ENOENT, status);
+  if (find(to)) return file_error(to, EEXIST, status);
   return insert(to, source->content) || status_oom(status, "a file in memory");
 }
 
@@ -132,7 +133,7 @@ static bool memory_link(const char *from, const char *to, Status *status) {
 }
 
 static bool rename_locked(const char *from, const char *to, Status *status) {
-  if (find(from) == NULL || find(to) == NULL) TRY(link_locked(from, to, status));
+  if (!find(from) || !find(to)) TRY(link_locked(from, to, status));
   if (strcmp(from, to) == 0) return true;
   MemoryFile *source = find(from), *target = find(to);
   source->content->num_names++;
@@ -152,9 +153,9 @@ static bool memory_rename(const char *from, const char *to, Status *status) {
 static bool memory_remove(const char *path, Status *status) {
   mutex_lock(&lock);
   MemoryFile *file = find(path);
-  if (file != NULL) drop(file);
+  if (file) drop(file);
   mutex_unlock(&lock);
-  return file != NULL || file_error(path, ENOENT, status);
+  return file || file_error(path, ENOENT, status);
 }
 
 static bool memory_directory(const char *path, Status *status) {
@@ -163,20 +164,23 @@ static bool memory_directory(const char *path, Status *status) {
   return true;
 }
 
-/* Walks over copies of the names, so that the visitor may use files. `prefix_length` bytes are left out of each; those with a '/'
- * behind them, unless `deep`, are not visited. */
-static bool visit_under(const char *prefix, size_t prefix_length, bool deep, FileVisitor visit, void *arg, Status *status) {
+/* Walks over copies of the names, so that the visitor may use files. `prefix_length` bytes are left out of
+ * each; those with a '/' behind them, unless `deep`, are not visited. */
+static bool visit_under(const char *prefix, size_t prefix_length, bool deep, FileVisitor visit, void *arg,
+                        Status *status) {
   StrBuf names = {0};
   bool ok = false;
   mutex_lock(&lock);
   for (int64_t i = 0; i < file_count; i++) {
     const char *path = files[i].path;
     if (strncmp(path, prefix, prefix_length) != 0) continue;
-    if (deep || strchr(path + prefix_length, '/') == NULL) strbuf_append_bytes(&names, path + prefix_length, strlen(path + prefix_length) + 1);
+    if (deep || !strchr(path + prefix_length, '/'))
+      strbuf_append_bytes(&names, path + prefix_length, strlen(path + prefix_length) + 1);
   }
   mutex_unlock(&lock);
   TRY_DONE(strbuf_ok(&names, status));
-  for (int64_t at = 0; at < names.length; at += (int64_t)strlen(names.data + at) + 1) TRY_DONE(visit(arg, names.data + at, status));
+  for (int64_t at = 0; at < names.length; at += (int64_t)strlen(names.data + at) + 1)
+    TRY_DONE(visit(arg, names.data + at, status));
   ok = true;
 done:
   strbuf_free(&names);
@@ -193,7 +197,9 @@ static bool memory_list(const char *directory, FileVisitor visit, void *arg, Sta
   return visit_under(prefix, length, false, visit, arg, status);
 }
 
-bool file_memory_list(FileVisitor visit, void *arg, Status *status) { return visit_under("", 0, true, visit, arg, status); }
+bool file_memory_list(FileVisitor visit, void *arg, Status *status) {
+  return visit_under("", 0, true, visit, arg, status);
+}
 
 void file_memory_clear(void) {
   mutex_lock(&lock);
@@ -216,16 +222,16 @@ static bool memory_writer_lives(const char *name) {
 }
 
 const FileStore kMemoryFiles = {
-  .size = memory_size,
-  .read = memory_read,
-  .write = memory_write,
-  .sync = memory_sync,
-  .rename = memory_rename,
-  .link = memory_link,
-  .remove = memory_remove,
-  .make_directory = memory_directory,
-  .remove_directory = memory_directory,
-  .list = memory_list,
-  .writer = memory_writer,
-  .writer_lives = memory_writer_lives,
+    .size = memory_size,
+    .read = memory_read,
+    .write = memory_write,
+    .sync = memory_sync,
+    .rename = memory_rename,
+    .link = memory_link,
+    .remove = memory_remove,
+    .make_directory = memory_directory,
+    .remove_directory = memory_directory,
+    .list = memory_list,
+    .writer = memory_writer,
+    .writer_lives = memory_writer_lives,
 };

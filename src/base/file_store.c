@@ -18,8 +18,10 @@ const FileStore *file_store(void) { return store_in_use; }
 
 bool file_path(Str path, char to[FILE_PATH_MAX + 1], Status *status) {
   if (path.length == 0) return status_invalid(status, "A file name must not be empty");
-  if (path.length > FILE_PATH_MAX) return status_invalid(status, "File name of %zu bytes is too long", path.length);
-  if (memchr(path.data, '\0', path.length) != NULL) return status_invalid(status, "A file name must not hold a NUL byte");
+  if (path.length > FILE_PATH_MAX)
+    return status_invalid(status, "File name of %zu bytes is too long", path.length);
+  if (memchr(path.data, '\0', path.length))
+    return status_invalid(status, "A file name must not hold a NUL byte");
   memcpy(to, path.data, path.length);
   to[path.length] = '\0';
   return true;
@@ -28,11 +30,12 @@ bool file_path(Str path, char to[FILE_PATH_MAX + 1], Status *status) {
 bool file_read_all(const char *path, int64_t limit, char **bytes, int64_t *size, Status *status) {
   TRY(file_store()->size(path, size, status));
   if (*size > limit) {
-    return status_set(status, CODE_RESOURCE_EXHAUSTED, "%s has %lld bytes, more than the %lld that can be read", path, (long long)*size,
+    return status_set(status, CODE_RESOURCE_EXHAUSTED,
+                      "%s has %lld bytes, more than the %lld that can be read", path, (long long)*size,
                       (long long)limit);
   }
   char *made = mem_alloc(*size + 1);
-  if (made == NULL) return status_oom(status, "a file");
+  if (!made) return status_oom(status, "a file");
   if (!file_store()->read(path, 0, made, *size, status)) {
     mem_free(made);
     return false;
@@ -45,7 +48,7 @@ bool file_read_all(const char *path, int64_t limit, char **bytes, int64_t *size,
 /* How much of the path names the folder; 0 for none. The root's is 1. */
 static size_t directory_length(const char *path) {
   const char *slash = strrchr(path, '/');
-  if (slash == NULL) return 0;
+  if (!slash) return 0;
   return slash == path ? 1 : (size_t)(slash - path);
 }
 
@@ -61,13 +64,14 @@ static bool copy_directory(const char *path, char to[FILE_PATH_MAX + 1], Status 
 bool file_make_parent(const char *path, Status *status) {
   char directory[FILE_PATH_MAX + 1];
   TRY(copy_directory(path, directory, status));
-  return directory[0] == '\0' || strcmp(directory, "/") == 0 || file_store()->make_directory(directory, status);
+  return directory[0] == '\0' || strcmp(directory, "/") == 0 ||
+         file_store()->make_directory(directory, status);
 }
 
 int file_lock_parent(const char *path) {
   char directory[FILE_PATH_MAX + 1];
   Status ignored;
-  return file_store()->lock != NULL && copy_directory(path, directory, &ignored) ? file_store()->lock(directory) : -1;
+  return file_store()->lock && copy_directory(path, directory, &ignored) ? file_store()->lock(directory) : -1;
 }
 
 void file_unlock(int lock) {
@@ -85,11 +89,12 @@ static bool copy_file(const char *from, const char *to, Status *status) {
   int64_t size, done = 0;
   TRY(file_store()->size(from, &size, status));
   char *piece = mem_alloc(size < PIECE ? size : PIECE);
-  if (piece == NULL) return status_oom(status, "a copy of a file");
+  if (!piece) return status_oom(status, "a copy of a file");
   bool ok = file_store()->write(to, false, NULL, 0, status);
   while (ok && done < size) {
     int64_t length = size - done < PIECE ? size - done : PIECE;
-    ok = file_store()->read(from, done, piece, length, status) && file_store()->write(to, true, piece, length, status);
+    ok = file_store()->read(from, done, piece, length, status) &&
+         file_store()->write(to, true, piece, length, status);
     done += length;
   }
   mem_free(piece);
@@ -116,7 +121,8 @@ bool file_duplicate(const char *from, const char *to, Status *status) {
 
 /* --- patterns --- */
 
-/* Whether `c` is in the set that begins behind '['; `*pattern` moves behind its ']'. A set without end matches nothing. */
+/* Whether `c` is in the set that begins behind '['; `*pattern` moves behind its ']'. A set without end
+ * matches nothing. */
 static bool set_has(const char **pattern, char c) {
   const char *p = *pattern;
   bool negated = *p == '^' || *p == '!', found = false;
@@ -150,7 +156,8 @@ static bool match_one(const char **pattern, char c) {
   return true;
 }
 
-/* The last '*' may take more: going back to it alone is enough, so the time is bounded by the product of the lengths. */
+/* The last '*' may take more: going back to it alone is enough, so the time is bounded by the product of the
+ * lengths. */
 static bool matches(const char *pattern, const char *name) {
   const char *star = NULL, *retry = NULL;
   while (*name != '\0') {
@@ -159,7 +166,7 @@ static bool matches(const char *pattern, const char *name) {
       retry = name;
     } else if (*pattern != '\0' && match_one(&pattern, *name)) {
       name++;
-    } else if (star != NULL) {
+    } else if (star) {
       pattern = star;
       name = ++retry;
     } else {
@@ -179,27 +186,31 @@ typedef struct Matching {
 static bool keep_match(void *arg, const char *name, Status *status) {
   Matching *matching = arg;
   if (!matches(matching->pattern, name)) return true;
-  if (!mem_grow((void **)&matching->names, &matching->capacity, matching->count + 1, sizeof *matching->names)) {
+  if (!mem_grow((void **)&matching->names, &matching->capacity, matching->count + 1,
+                sizeof *matching->names)) {
     return status_oom(status, "names of files");
   }
   char *copy = mem_strdup(name, strlen(name));
-  if (copy == NULL) return status_oom(status, "names of files");
+  if (!copy) return status_oom(status, "names of files");
   matching->names[matching->count++] = copy;
   return true;
 }
 
-static int compare_names(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int compare_names(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 bool file_match(const char *pattern, FileVisitor visit, void *arg, Status *status) {
   char directory[FILE_PATH_MAX + 1];
   TRY(copy_directory(pattern, directory, status));
   const char *slash = strrchr(pattern, '/');
-  Matching matching = {.pattern = slash == NULL ? pattern : slash + 1};
+  Matching matching = {.pattern = !slash ? pattern : slash + 1};
   size_t before = strlen(pattern) - strlen(matching.pattern);
   StrBuf path = {0};
   bool ok = false;
   TRY_DONE(file_store()->list(directory, keep_match, &matching, status));
-  if (matching.count > 0) qsort(matching.names, (size_t)matching.count, sizeof *matching.names, compare_names);
+  if (matching.count > 0)
+    qsort(matching.names, (size_t)matching.count, sizeof *matching.names, compare_names);
   for (int64_t i = 0; i < matching.count; i++) {
     strbuf_clear(&path);
     strbuf_append_bytes(&path, pattern, before);
@@ -218,15 +229,35 @@ done:
 bool file_error(const char *path, int error_number, Status *status) {
   Code code = CODE_UNKNOWN;
   switch (error_number) {
-    case ENOENT: case ENODEV: case ENXIO: code = CODE_NOT_FOUND; break;
-    case EACCES: case EPERM: case EROFS: code = CODE_PERMISSION_DENIED; break;
+    case ENOENT:
+    case ENODEV:
+    case ENXIO: code = CODE_NOT_FOUND; break;
+    case EACCES:
+    case EPERM:
+    case EROFS: code = CODE_PERMISSION_DENIED; break;
     case EEXIST: code = CODE_ALREADY_EXISTS; break;
-    case ENOSPC: case EMFILE: case ENFILE: case ENOMEM: case EDQUOT: case EMLINK: code = CODE_RESOURCE_EXHAUSTED; break;
-    case EISDIR: case ENOTDIR: case ENOTEMPTY: case EBADF: case EBUSY: case ETXTBSY: code = CODE_FAILED_PRECONDITION; break;
-    case EINVAL: case ENAMETOOLONG: case ESPIPE: code = CODE_INVALID_ARGUMENT; break;
-    case EFBIG: case EOVERFLOW: code = CODE_OUT_OF_RANGE; break;
-    case EXDEV: case ENOSYS: case ENOTSUP: code = CODE_UNIMPLEMENTED; break;
-    case EINTR: case EAGAIN: code = CODE_UNAVAILABLE; break;
+    case ENOSPC:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case EDQUOT:
+    case EMLINK: code = CODE_RESOURCE_EXHAUSTED; break;
+    case EISDIR:
+    case ENOTDIR:
+    case ENOTEMPTY:
+    case EBADF:
+    case EBUSY:
+    case ETXTBSY: code = CODE_FAILED_PRECONDITION; break;
+    case EINVAL:
+    case ENAMETOOLONG:
+    case ESPIPE: code = CODE_INVALID_ARGUMENT; break;
+    case EFBIG:
+    case EOVERFLOW: code = CODE_OUT_OF_RANGE; break;
+    case EXDEV:
+    case ENOSYS:
+    case ENOTSUP: code = CODE_UNIMPLEMENTED; break;
+    case EINTR:
+    case EAGAIN: code = CODE_UNAVAILABLE; break;
     default: break;
   }
   return status_set(status, code, "%s; %s", path, strerror(error_number));

@@ -17,7 +17,7 @@ void log_set_sink(LogSink sink, void *arg) {
 
 void log_line(const char *line) {
   mutex_lock(&lock);
-  if (current_sink != NULL) current_sink(sink_arg, line);
+  if (current_sink) current_sink(sink_arg, line);
   else fprintf(stderr, "%s\n", line);
   mutex_unlock(&lock);
 }

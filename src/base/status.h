@@ -1,8 +1,8 @@
 /* Status: the outcome of an operation, with TensorFlow's canonical codes.
  *
- * Every function that can fail returns bool (true = success) and takes a `Status *status` as its last argument.
- * The message lives in a fixed buffer inside the Status, so running out of memory can always be reported and a
- * Status never owns memory: it may be declared on the stack, copied with `=` and dropped.
+ * Every function that can fail returns bool (true = success) and takes a `Status *status` as its last
+ * argument. The message lives in a fixed buffer inside the Status, so running out of memory can always be
+ * reported and a Status never owns memory: it may be declared on the stack, copied with `=` and dropped.
  *
  *   Status status;
  *   status_init(&status);
@@ -39,7 +39,8 @@ enum { STATUS_MESSAGE_CAPACITY = 4096 };
 
 typedef struct Status {
   Code code;
-  char message[STATUS_MESSAGE_CAPACITY]; /* NUL-terminated UTF-8, cut at the capacity; empty when code is CODE_OK */
+  char message[STATUS_MESSAGE_CAPACITY]; /* NUL-terminated UTF-8, cut at the capacity; empty when code is
+                                            CODE_OK */
 } Status;
 
 /* Must-check: the result of a function that can fail must be looked at. */
@@ -49,24 +50,27 @@ typedef struct Status {
   do {                         \
     if (!(call)) return false; \
   } while (0)
-/* Passes an error on through the function's single cleanup label `done:` (which returns a local `bool ok`). */
-#define TRY_DONE(call)     \
-  do {                     \
+/* Passes an error on through the function's single cleanup label `done:` (which returns a local `bool
+ * ok`). */
+#define TRY_DONE(call)      \
+  do {                      \
     if (!(call)) goto done; \
   } while (0)
 
 #define PRINTF_LIKE(format_index, first_arg) __attribute__((format(printf, format_index, first_arg)))
 
 void status_init(Status *status);
-/* Sets code and message; an earlier message is replaced. Returns false, so that `return status_set(...)` reads well. */
+/* Sets code and message; an earlier message is replaced. Returns false, so that `return status_set(...)`
+ * reads well. */
 bool status_set(Status *status, Code code, const char *format, ...) PRINTF_LIKE(3, 4);
 bool status_setv(Status *status, Code code, const char *format, va_list args) PRINTF_LIKE(3, 0);
-/* Appends to the message of an error (context such as "\n\t [[{{node n}}]]"); nothing happens when OK. Returns false. */
+/* Appends to the message of an error (context such as "\n\t [[{{node n}}]]"); nothing happens when OK.
+ * Returns false. */
 bool status_append(Status *status, const char *format, ...) PRINTF_LIKE(2, 3);
 /* INVALID_ARGUMENT, the most frequent code. */
 bool status_invalid(Status *status, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Puts the caller's words in place of those of the function that failed. RESOURCE_EXHAUSTED stays: it says nothing about
- * the input, which may be right. Returns false. */
+/* Puts the caller's words in place of those of the function that failed. RESOURCE_EXHAUSTED stays: it says
+ * nothing about the input, which may be right. Returns false. */
 bool status_reword(Status *status, Code code, const char *format, ...) PRINTF_LIKE(3, 4);
 /* RESOURCE_EXHAUSTED for an allocation that failed. */
 bool status_oom(Status *status, const char *what);

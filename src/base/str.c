@@ -8,7 +8,9 @@
 
 Str str_of(const char *text) { return (Str){text, strlen(text)}; }
 
-bool str_equal(Str a, Str b) { return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0); }
+bool str_equal(Str a, Str b) {
+  return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
+}
 
 bool str_equal_text(Str a, const char *text) { return str_equal(a, str_of(text)); }
 
@@ -17,7 +19,9 @@ bool str_starts_with(Str text, const char *prefix) {
   return text.length >= length && memcmp(text.data, prefix, length) == 0;
 }
 
-bool text_starts_with(const char *text, const char *prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
+bool text_starts_with(const char *text, const char *prefix) {
+  return strncmp(text, prefix, strlen(prefix)) == 0;
+}
 
 /* Room for `more` bytes and the terminating NUL. */
 static bool reserve(StrBuf *buffer, size_t more) {

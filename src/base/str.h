@@ -21,8 +21,9 @@ bool str_starts_with(Str text, const char *prefix);
 /* True when `text` (NUL-terminated) starts with `prefix`. */
 bool text_starts_with(const char *text, const char *prefix);
 
-/* A growing NUL-terminated text. Appends never fail visibly: after an allocation failure the buffer is marked failed,
- * further appends do nothing, and `strbuf_ok` tells at the end. Zero-initialise, free with strbuf_free. */
+/* A growing NUL-terminated text. Appends never fail visibly: after an allocation failure the buffer is marked
+ * failed, further appends do nothing, and `strbuf_ok` tells at the end. Zero-initialise, free with
+ * strbuf_free. */
 typedef struct StrBuf {
   char *data; /* NULL until something was appended; then NUL-terminated */
   int64_t length;

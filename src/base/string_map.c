@@ -32,7 +32,9 @@ static int64_t find_slot(const StringMap *map, const char *key, size_t length, u
     int32_t index = map->slots[slot];
     if (index == 0) return slot;
     const StringMapEntry *entry = &map->entries[index - 1];
-    if (entry->key && entry->hash == hash && entry->key_length == length && memcmp(entry->key, key, length) == 0) return slot;
+    if (entry->key && entry->hash == hash && entry->key_length == length &&
+        memcmp(entry->key, key, length) == 0)
+      return slot;
   }
 }
 
@@ -47,9 +49,13 @@ void *string_map_find_bytes(const StringMap *map, const char *key, size_t length
   return entry ? entry->value : NULL;
 }
 
-void *string_map_find(const StringMap *map, const char *key) { return string_map_find_bytes(map, key, strlen(key)); }
+void *string_map_find(const StringMap *map, const char *key) {
+  return string_map_find_bytes(map, key, strlen(key));
+}
 
-bool string_map_contains(const StringMap *map, const char *key) { return find_entry(map, key, strlen(key)) != NULL; }
+bool string_map_contains(const StringMap *map, const char *key) {
+  return find_entry(map, key, strlen(key)) != NULL;
+}
 
 /* Drops removed entries and lays out the slots anew for at least `count` entries. */
 static bool rebuild(StringMap *map, int64_t count) {
@@ -75,7 +81,8 @@ static bool rebuild(StringMap *map, int64_t count) {
 static bool make_room(StringMap *map, int64_t more, Status *status) {
   bool ok = map->num_entries + more <= INT32_MAX / 4;
   if (ok && (map->num_entries + more) * 2 > map->num_slots) ok = rebuild(map, map->count * 2 + more + 8);
-  ok = ok && mem_grow((void **)&map->entries, &map->entry_capacity, map->num_entries + more, sizeof *map->entries);
+  ok = ok &&
+       mem_grow((void **)&map->entries, &map->entry_capacity, map->num_entries + more, sizeof *map->entries);
   return ok || status_oom(status, "a string map");
 }
 

@@ -1,5 +1,5 @@
-/* StringMap: from strings to pointers, open addressing, insertion order kept for iteration. Keys are borrowed: they must
- * outlive their entry (as a rule they live in the arena of the map's owner). */
+/* StringMap: from strings to pointers, open addressing, insertion order kept for iteration. Keys are
+ * borrowed: they must outlive their entry (as a rule they live in the arena of the map's owner). */
 #ifndef TFCORE_BASE_STRING_MAP_H_
 #define TFCORE_BASE_STRING_MAP_H_
 
@@ -19,8 +19,8 @@ typedef struct StringMapEntry {
 typedef struct StringMap {
   StringMapEntry *entries; /* in insertion order, removed ones with key NULL */
   int64_t num_entries, entry_capacity;
-  int64_t count;    /* live entries */
-  int32_t *slots;   /* index + 1 into entries; 0 = free */
+  int64_t count;     /* live entries */
+  int32_t *slots;    /* index + 1 into entries; 0 = free */
   int64_t num_slots; /* power of two */
   int64_t reserved;  /* entries that can still be added without asking for memory */
 } StringMap;
@@ -31,7 +31,8 @@ void *string_map_find_bytes(const StringMap *map, const char *key, size_t length
 bool string_map_contains(const StringMap *map, const char *key);
 /* Adds or replaces. False only when out of memory; the map is then unchanged. */
 MUST_CHECK bool string_map_set(StringMap *map, const char *key, void *value, Status *status);
-MUST_CHECK bool string_map_set_bytes(StringMap *map, const char *key, size_t length, void *value, Status *status);
+MUST_CHECK bool string_map_set_bytes(StringMap *map, const char *key, size_t length, void *value,
+                                     Status *status);
 /* Makes room for `count` entries more, so that adding them takes no memory. */
 MUST_CHECK bool string_map_reserve(StringMap *map, int64_t count, Status *status);
 /* The removed value, or NULL. */

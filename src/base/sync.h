@@ -26,7 +26,8 @@
 typedef struct Mutex {
   pthread_mutex_t handle;
 } Mutex;
-#define MUTEX_INIT {PTHREAD_MUTEX_INITIALIZER} /* plain */
+#define MUTEX_INIT \
+  { PTHREAD_MUTEX_INITIALIZER } /* plain */
 
 /* False when the system has no more of them; then the mutex must not be used or destroyed. */
 MUST_CHECK bool mutex_init(Mutex *mutex);
@@ -69,7 +70,8 @@ static inline void thread_join(Thread thread) { pthread_join(thread, NULL); }
 typedef struct Mutex {
   bool held;
 } Mutex;
-#define MUTEX_INIT {false}
+#define MUTEX_INIT \
+  { false }
 MUST_CHECK static inline bool mutex_init(Mutex *mutex) {
   mutex->held = false;
   return true;

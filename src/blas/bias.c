@@ -3,6 +3,7 @@
 #define T float
 #define U float
 #define FN(name) name##_f32
+#define TYPE(name) FN(name)
 #include "blas/bias.inc"
 #undef T
 #undef U
@@ -11,6 +12,7 @@
 #define T double
 #define U double
 #define FN(name) name##_f64
+#define TYPE(name) FN(name)
 #include "blas/bias.inc"
 #undef T
 #undef U
@@ -20,6 +22,7 @@
 #define T int32_t
 #define U uint32_t
 #define FN(name) name##_i32
+#define TYPE(name) FN(name)
 #include "blas/bias.inc"
 #undef T
 #undef U
@@ -28,4 +31,5 @@
 #define T int64_t
 #define U uint64_t
 #define FN(name) name##_i64
+#define TYPE(name) FN(name)
 #include "blas/bias.inc"

@@ -7,24 +7,35 @@
 
 /* --- sums ---
  *
- * Numbers are added in float within blocks, which are small enough that little is lost and that a second look at them is cheap; it also
- * tells by how much the mean was missed. What blocks say is put together in double, in the order of the blocks. */
+ * Numbers are added in float within blocks, which are small enough that little is lost and that a second look
+ * at them is cheap; it also tells by how much the mean was missed. What blocks say is put together in double,
+ * in the order of the blocks. */
 
-enum { BLOCK_ELEMENTS = 8192, BLOCK_ROWS_MIN = 16, BLOCK_ROWS_MAX = 512, BLOCK_LINE = 2048, LANES = 4, VECTORS = 4 };
+enum {
+  BLOCK_ELEMENTS = 8192,
+  BLOCK_ROWS_MIN = 16,
+  BLOCK_ROWS_MAX = 512,
+  BLOCK_LINE = 2048,
+  LANES = 4,
+  VECTORS = 4
+};
 
-/* Of two sums over the same elements, by what is added: x and nothing; (x - mean)^2 and x - mean; dy and dy * (x - mean). */
+/* Of two sums over the same elements, by what is added: x and nothing; (x - mean)^2 and x - mean; dy and dy *
+ * (x - mean). */
 typedef enum SumKind { SUM_VALUES, SUM_SQUARES, SUM_PRODUCTS } SumKind;
 
 /* `vectors` (a constant) vectors side by side, in `rows` rows that are `step` apart. */
-SIMD_INLINE void add_rows(SumKind kind, int vectors, int64_t rows, int64_t step, const float *dy, const float *x, const float *mean,
-                          float *first, float *second) {
+SIMD_INLINE void add_rows(SumKind kind, int vectors, int64_t rows, int64_t step, const float *dy,
+                          const float *x, const float *mean, float *first, float *second) {
   f32x4 a[VECTORS], b[VECTORS], m[VECTORS];
-  SIMD_UNROLL for (int j = 0; j < vectors; j++) {
+  SIMD_UNROLL
+  for (int j = 0; j < vectors; j++) {
     a[j] = b[j] = f32x4_splat(0);
     m[j] = kind == SUM_VALUES ? a[j] : f32x4_load(mean + j * LANES);
   }
   for (int64_t row = 0; row < rows; row++) {
-    SIMD_UNROLL for (int j = 0; j < vectors; j++) {
+    SIMD_UNROLL
+    for (int j = 0; j < vectors; j++) {
       int64_t at = row * step + j * LANES;
       if (kind == SUM_VALUES) {
         a[j] += f32x4_load(x + at);
@@ -39,14 +50,15 @@ SIMD_INLINE void add_rows(SumKind kind, int vectors, int64_t rows, int64_t step,
       }
     }
   }
-  SIMD_UNROLL for (int j = 0; j < vectors; j++) {
+  SIMD_UNROLL
+  for (int j = 0; j < vectors; j++) {
     f32x4_store(first + j * LANES, a[j]);
     if (kind != SUM_VALUES) f32x4_store(second + j * LANES, b[j]);
   }
 }
 
-SIMD_INLINE void add_column(SumKind kind, int64_t rows, int64_t step, const float *dy, const float *x, const float *mean, float *first,
-                            float *second) {
+SIMD_INLINE void add_column(SumKind kind, int64_t rows, int64_t step, const float *dy, const float *x,
+                            const float *mean, float *first, float *second) {
   float a = 0, b = 0;
   for (int64_t at = 0; at < rows * step; at += step) {
     if (kind == SUM_VALUES) {
@@ -64,18 +76,20 @@ SIMD_INLINE void add_column(SumKind kind, int64_t rows, int64_t step, const floa
 }
 
 /* The sums of every channel over `rows` rows of channels. */
-SIMD_INLINE void sum_rows(SumKind kind, int64_t rows, int64_t channels, const float *dy, const float *x, const float *mean, float *first,
-                          float *second) {
+SIMD_INLINE void sum_rows(SumKind kind, int64_t rows, int64_t channels, const float *dy, const float *x,
+                          const float *mean, float *first, float *second) {
   int64_t c = 0;
   for (; c + VECTORS * LANES <= channels; c += VECTORS * LANES) {
     add_rows(kind, VECTORS, rows, channels, dy + c, x + c, mean + c, first + c, second + c);
   }
-  for (; c + LANES <= channels; c += LANES) add_rows(kind, 1, rows, channels, dy + c, x + c, mean + c, first + c, second + c);
+  for (; c + LANES <= channels; c += LANES)
+    add_rows(kind, 1, rows, channels, dy + c, x + c, mean + c, first + c, second + c);
   for (; c < channels; c++) add_column(kind, rows, channels, dy + c, x + c, mean + c, first + c, second + c);
 }
 
 /* The sums over a line of one channel. */
-SIMD_INLINE void sum_line(SumKind kind, int64_t length, const float *dy, const float *x, float mean, float *first, float *second) {
+SIMD_INLINE void sum_line(SumKind kind, int64_t length, const float *dy, const float *x, float mean,
+                          float *first, float *second) {
   enum { STEP = VECTORS * LANES };
   float means[STEP], a[STEP], b[STEP];
   int64_t whole = length / STEP * STEP;
@@ -104,7 +118,8 @@ typedef struct Moments {
 
 /* squares and rest are the sums of (x - near)^2 and of x - near, for a number near the mean. */
 SIMD_INLINE void join(Moments *all, double near, double squares, double rest, int64_t count) {
-  double missed = rest / (double)count, delta = near + missed - all->mean, share = (double)count / (double)(all->count + count);
+  double missed = rest / (double)count, delta = near + missed - all->mean,
+         share = (double)count / (double)(all->count + count);
   double own = squares - missed * rest;
   all->mean += delta * share;
   all->squares += (own < 0 ? 0 : own) + delta * delta * share * (double)all->count;
@@ -185,7 +200,8 @@ static void products_of_blocks(void *arg, int64_t begin, int64_t end) {
   for (int64_t block = begin; block < end; block++) {
     int64_t at = block * s->rows * channels;
     float *sum = s->partial + 3 * block * channels;
-    sum_rows(SUM_PRODUCTS, rows_of_block(s, block), channels, s->dy + at, s->x + at, s->mean, sum, sum + channels);
+    sum_rows(SUM_PRODUCTS, rows_of_block(s, block), channels, s->dy + at, s->x + at, s->mean, sum,
+             sum + channels);
   }
 }
 
@@ -225,7 +241,8 @@ static void products_of_channels(void *arg, int64_t begin, int64_t end) {
 /* How many lines of `length` elements are worth a thread. */
 static int64_t grain(int64_t length) { return 65536 / (length + 1) + 1; }
 
-static void run_sums(Sums *s, ParallelBody *channels_first, ParallelBody *blocks, ParallelBody *join_blocks, const Parallel *parallel) {
+static void run_sums(Sums *s, ParallelBody *channels_first, ParallelBody *blocks, ParallelBody *join_blocks,
+                     const Parallel *parallel) {
   const ChannelNormSizes *sizes = &s->sizes;
   if (sizes->inner != 1) {
     parallel_for(parallel, sizes->channels, grain(sizes->outer * sizes->inner), channels_first, s);
@@ -237,17 +254,23 @@ static void run_sums(Sums *s, ParallelBody *channels_first, ParallelBody *blocks
   parallel_for(parallel, sizes->channels, grain(4 * count), join_blocks, s);
 }
 
-void channel_norm_moments_f32(const ChannelNormSizes *sizes, const float *x, float *mean, float *variance, void *workspace,
-                            const Parallel *parallel) {
+void channel_norm_moments_f32(const ChannelNormSizes *sizes, const float *x, float *mean, float *variance,
+                              void *workspace, const Parallel *parallel) {
   if (sizes->channels == 0) return;
   Sums s = {.sizes = *sizes, .x = x, .first = mean, .second = variance, .partial = workspace};
   run_sums(&s, moments_of_channels, moments_of_blocks, join_moments, parallel);
 }
 
-void channel_norm_sums_f32(const ChannelNormSizes *sizes, const float *dy, const float *x, const float *mean, float *sum, float *product,
-                         void *workspace, const Parallel *parallel) {
+void channel_norm_sums_f32(const ChannelNormSizes *sizes, const float *dy, const float *x, const float *mean,
+                           float *sum, float *product, void *workspace, const Parallel *parallel) {
   if (sizes->channels == 0) return;
-  Sums s = {.sizes = *sizes, .dy = dy, .x = x, .mean = mean, .first = sum, .second = product, .partial = workspace};
+  Sums s = {.sizes = *sizes,
+            .dy = dy,
+            .x = x,
+            .mean = mean,
+            .first = sum,
+            .second = product,
+            .partial = workspace};
   run_sums(&s, products_of_channels, products_of_blocks, join_products, parallel);
 }
 
@@ -267,7 +290,8 @@ SIMD_INLINE void affine_lines(bool backprop, const Affine *a, int64_t begin, int
     int64_t at = line * a->length, c = a->rows ? 0 : line % a->channels, i = 0;
     int64_t length = a->elements - at < a->length ? a->elements - at : a->length;
     const float *x = a->x + at, *dy = backprop ? a->dy + at : x;
-    const float *mean = a->mean + c, *factor = a->factor + c, *offset = a->offset + c, *slope = backprop ? a->slope + c : factor;
+    const float *mean = a->mean + c, *factor = a->factor + c, *offset = a->offset + c,
+                *slope = backprop ? a->slope + c : factor;
     float *to = a->to + at;
     f32x4 m = f32x4_splat(*mean), f = f32x4_splat(*factor), o = f32x4_splat(*offset), s = f32x4_splat(*slope);
     for (; i + LANES <= length; i += LANES) {
@@ -291,7 +315,8 @@ static void apply_lines(void *arg, int64_t begin, int64_t end) { affine_lines(fa
 static void backprop_lines(void *arg, int64_t begin, int64_t end) { affine_lines(true, arg, begin, end); }
 
 /* Several short rows make a line, so that vectors are filled. */
-static void run_affine(const ChannelNormSizes *sizes, Affine *a, ParallelBody *body, const Parallel *parallel) {
+static void run_affine(const ChannelNormSizes *sizes, Affine *a, ParallelBody *body,
+                       const Parallel *parallel) {
   float repeated[4][2 * SHORT_ROW];
   const float **vectors[4] = {&a->mean, &a->factor, &a->offset, &a->slope};
   a->elements = sizes->outer * sizes->channels * sizes->inner;
@@ -302,7 +327,7 @@ static void run_affine(const ChannelNormSizes *sizes, Affine *a, ParallelBody *b
   if (a->rows && sizes->channels < SHORT_ROW) {
     a->length = (SHORT_ROW + sizes->channels - 1) / sizes->channels * sizes->channels;
     for (int v = 0; v < 4; v++) {
-      if (*vectors[v] == NULL) continue;
+      if (!*vectors[v]) continue;
       for (int64_t i = 0; i < a->length; i += sizes->channels) {
         memcpy(repeated[v] + i, *vectors[v], (size_t)sizes->channels * sizeof(float));
       }
@@ -312,14 +337,15 @@ static void run_affine(const ChannelNormSizes *sizes, Affine *a, ParallelBody *b
   parallel_for(parallel, (a->elements + a->length - 1) / a->length, grain(a->length), body, a);
 }
 
-void channel_norm_apply_f32(const ChannelNormSizes *sizes, const float *x, const float *mean, const float *factor, const float *offset,
-                            float *y, const Parallel *parallel) {
+void channel_norm_apply_f32(const ChannelNormSizes *sizes, const float *x, const float *mean,
+                            const float *factor, const float *offset, float *y, const Parallel *parallel) {
   Affine a = {.x = x, .mean = mean, .factor = factor, .offset = offset, .to = y};
   run_affine(sizes, &a, apply_lines, parallel);
 }
 
-void channel_norm_backprop_f32(const ChannelNormSizes *sizes, const float *dy, const float *x, const float *mean, const float *factor,
-                             const float *slope, const float *offset, float *dx, const Parallel *parallel) {
+void channel_norm_backprop_f32(const ChannelNormSizes *sizes, const float *dy, const float *x,
+                               const float *mean, const float *factor, const float *slope,
+                               const float *offset, float *dx, const Parallel *parallel) {
   Affine a = {.dy = dy, .x = x, .mean = mean, .factor = factor, .slope = slope, .offset = offset, .to = dx};
   run_affine(sizes, &a, backprop_lines, parallel);
 }

@@ -1,6 +1,7 @@
-/* Statistics of channels, and what normalises them: the loops of batch normalisation. Arrays are dense, [outer, channels, inner]: inner is 1
- * for channels-last data, height * width for channels-first. Vectors hold one value per channel. n = outer * inner, of which there must be
- * at least one. Results are the same for any number of threads. */
+/* Statistics of channels, and what normalises them: the loops of batch normalisation. Arrays are dense,
+ * [outer, channels, inner]: inner is 1 for channels-last data, height * width for channels-first. Vectors
+ * hold one value per channel. n = outer * inner, of which there must be at least one. Results are the same
+ * for any number of threads. */
 #ifndef TFCORE_BLAS_CHANNEL_NORM_H_
 #define TFCORE_BLAS_CHANNEL_NORM_H_
 
@@ -15,20 +16,22 @@ typedef struct ChannelNormSizes {
 /* Bytes that the two sums below want as `workspace`; -1 when int64 cannot say it. */
 int64_t channel_norm_workspace(const ChannelNormSizes *sizes);
 
-/* mean[c] = the mean of x, variance[c] = the mean of (x - mean[c])^2. Accurate however far the mean is from zero. */
-void channel_norm_moments_f32(const ChannelNormSizes *sizes, const float *x, float *mean, float *variance, void *workspace,
-                            const Parallel *parallel);
+/* mean[c] = the mean of x, variance[c] = the mean of (x - mean[c])^2. Accurate however far the mean is from
+ * zero. */
+void channel_norm_moments_f32(const ChannelNormSizes *sizes, const float *x, float *mean, float *variance,
+                              void *workspace, const Parallel *parallel);
 
 /* sum[c] = the sum of dy, product[c] = the sum of dy * (x - mean[c]). */
-void channel_norm_sums_f32(const ChannelNormSizes *sizes, const float *dy, const float *x, const float *mean, float *sum, float *product,
-                         void *workspace, const Parallel *parallel);
+void channel_norm_sums_f32(const ChannelNormSizes *sizes, const float *dy, const float *x, const float *mean,
+                           float *sum, float *product, void *workspace, const Parallel *parallel);
 
 /* y = (x - mean[c]) * factor[c] + offset[c]. y may be x. */
-void channel_norm_apply_f32(const ChannelNormSizes *sizes, const float *x, const float *mean, const float *factor, const float *offset,
-                            float *y, const Parallel *parallel);
+void channel_norm_apply_f32(const ChannelNormSizes *sizes, const float *x, const float *mean,
+                            const float *factor, const float *offset, float *y, const Parallel *parallel);
 
 /* dx = dy * factor[c] + (x - mean[c]) * slope[c] + offset[c]. dx may be dy or x. */
-void channel_norm_backprop_f32(const ChannelNormSizes *sizes, const float *dy, const float *x, const float *mean, const float *factor,
-                             const float *slope, const float *offset, float *dx, const Parallel *parallel);
+void channel_norm_backprop_f32(const ChannelNormSizes *sizes, const float *dy, const float *x,
+                               const float *mean, const float *factor, const float *slope,
+                               const float *offset, float *dx, const Parallel *parallel);
 
 #endif

@@ -9,6 +9,7 @@
 #define V f32x4
 #define LANES 4
 #define FN(name) name##_f32
+#define TYPE(name) FN(name)
 #define VFN(name) f32x4_##name
 #define GEMM(name) gemm_f32##name
 #define CONV(name) conv_f32##name
@@ -27,6 +28,7 @@
 #define V f64x2
 #define LANES 2
 #define FN(name) name##_f64
+#define TYPE(name) FN(name)
 #define VFN(name) f64x2_##name
 #define GEMM(name) gemm_f64##name
 #define CONV(name) conv_f64##name

@@ -5,15 +5,17 @@
  *   int64_t size = conv_f32_workspace(CONV_FORWARD, &conv, false);
  *   conv_f32(CONV_FORWARD, &conv, x, w, NULL, y, parallel, workspace);
  *
- * x is [batch, rows, columns, in_channels], w [rows, columns, in_channels / groups, out_channels], y [batch, rows, columns,
- * out_channels], dense. Output channel o of group g = o / (out_channels / groups) sees that group's input channels alone.
+ * x is [batch, rows, columns, in_channels], w [rows, columns, in_channels / groups, out_channels], y [batch,
+ * rows, columns, out_channels], dense. Output channel o of group g = o / (out_channels / groups) sees that
+ * group's input channels alone.
  *
- * How it works: all three are products of matrices. Where the windows are a matrix already (1 x 1, or as large as the image) it
- * is multiplied as it stands. Otherwise the rows of the left matrix, one window each, are gathered while the product packs its panels
- * (GemmArgs.pack_a), so the matrix of windows never exists. Images of few channels are copied into zeros for that, some at a time, where windows
- * reach over their edges. The gradient of the input is, for each of the stride * stride
- * phases of a pixel, a convolution of dy with those elements of the filter that reach it: no zeros are multiplied, nothing is
- * scattered. Results do not depend on the number of threads.
+ * How it works: all three are products of matrices. Where the windows are a matrix already (1 x 1, or as
+ * large as the image) it is multiplied as it stands. Otherwise the rows of the left matrix, one window each,
+ * are gathered while the product packs its panels (GemmArgs.pack_a), so the matrix of windows never exists.
+ * Images of few channels are copied into zeros for that, some at a time, where windows reach over their
+ * edges. The gradient of the input is, for each of the stride * stride phases of a pixel, a convolution of dy
+ * with those elements of the filter that reach it: no zeros are multiplied, nothing is scattered. Results do
+ * not depend on the number of threads.
  */
 #ifndef TFCORE_BLAS_CONV_H_
 #define TFCORE_BLAS_CONV_H_
@@ -33,28 +35,33 @@ typedef enum ConvProduct {
   CONV_FILTER,  /* dw of (x, dy) */
 } ConvProduct;
 
-/* Elements that an output sums. With one group, gemm_*_pack_b of the filter as a matrix of so many rows is what `packed` below wants. */
+/* Elements that an output sums. With one group, gemm_*_pack_b of the filter as a matrix of so many rows is
+ * what `packed` below wants. */
 static inline int64_t conv_depth(const Conv *conv) {
   return conv->axis[0].filter * conv->axis[1].filter * (conv->in_channels / conv->groups);
 }
 
-/* Bytes of workspace (64-byte aligned), 0: none. Beside that of a product, it is at most as large as filter and input together, or a
- * megabyte. `packed`: a packed filter will be given. */
+/* Bytes of workspace (64-byte aligned), 0: none. Beside that of a product, it is at most as large as filter
+ * and input together, or a megabyte. `packed`: a packed filter will be given. */
 int64_t conv_f32_workspace(ConvProduct product, const Conv *conv, bool packed);
 int64_t conv_f64_workspace(ConvProduct product, const Conv *conv, bool packed);
 
-/* a and b as ConvProduct says, all in the same type; `packed` is the packed filter of CONV_FORWARD, or NULL. The result is written
- * in full. All sizes may be 0 except filter, channels and groups. */
-void conv_f32(ConvProduct product, const Conv *conv, const float *a, const float *b, const void *packed, float *result,
-              const Parallel *parallel, void *workspace);
-void conv_f64(ConvProduct product, const Conv *conv, const double *a, const double *b, const void *packed, double *result,
-              const Parallel *parallel, void *workspace);
+/* a and b as ConvProduct says, all in the same type; `packed` is the packed filter of CONV_FORWARD, or NULL.
+ * The result is written in full. All sizes may be 0 except filter, channels and groups. */
+void conv_f32(ConvProduct product, const Conv *conv, const float *a, const float *b, const void *packed,
+              float *result, const Parallel *parallel, void *workspace);
+void conv_f64(ConvProduct product, const Conv *conv, const double *a, const double *b, const void *packed,
+              double *result, const Parallel *parallel, void *workspace);
 
 /* CONV_FORWARD and CONV_INPUT, wrapping around. No workspace. */
-void conv_i32(ConvProduct product, const Conv *conv, const int32_t *a, const int32_t *b, int32_t *result, const Parallel *parallel);
+void conv_i32(ConvProduct product, const Conv *conv, const int32_t *a, const int32_t *b, int32_t *result,
+              const Parallel *parallel);
 
-/* Depthwise: out_channels = in_channels, w is [rows, columns, channels]; groups is not looked at. No workspace. */
-void depthwise_f32(ConvProduct product, const Conv *conv, const float *a, const float *b, float *result, const Parallel *parallel);
-void depthwise_f64(ConvProduct product, const Conv *conv, const double *a, const double *b, double *result, const Parallel *parallel);
+/* Depthwise: out_channels = in_channels, w is [rows, columns, channels]; groups is not looked at. No
+ * workspace. */
+void depthwise_f32(ConvProduct product, const Conv *conv, const float *a, const float *b, float *result,
+                   const Parallel *parallel);
+void depthwise_f64(ConvProduct product, const Conv *conv, const double *a, const double *b, double *result,
+                   const Parallel *parallel);
 
 #endif

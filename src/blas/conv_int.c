@@ -16,7 +16,8 @@ static void forward_rows(void *arg, int64_t begin, int64_t end) {
   const WindowAxis *rows = &c->axis[WINDOW_ROWS], *columns = &c->axis[WINDOW_COLUMNS];
   int64_t in_group = c->in_channels / c->groups, out_group = c->out_channels / c->groups;
   for (int64_t at = begin * columns->out; at < end * columns->out; at++) {
-    int64_t column = at % columns->out, line = at / columns->out, row = line % rows->out, image = line / rows->out;
+    int64_t column = at % columns->out, line = at / columns->out, row = line % rows->out,
+            image = line / rows->out;
     uint32_t *to = (uint32_t *)job->result + at * c->out_channels;
     memset(to, 0, (size_t)c->out_channels * sizeof *to);
     for (int64_t tap = 0; tap < rows->filter * columns->filter; tap++) {
@@ -36,7 +37,9 @@ static void forward_rows(void *arg, int64_t begin, int64_t end) {
 /* Which output saw the input at `at` through a tap; -1: none. */
 static int64_t seen_by(const WindowAxis *axis, int64_t at, int64_t tap) {
   int64_t distance = at + axis->pad - tap * axis->dilation;
-  return distance < 0 || distance % axis->stride != 0 || distance / axis->stride >= axis->out ? -1 : distance / axis->stride;
+  return distance < 0 || distance % axis->stride != 0 || distance / axis->stride >= axis->out
+             ? -1
+             : distance / axis->stride;
 }
 
 /* The rows [begin, end) of all images of dx: a is dy. */
@@ -63,9 +66,10 @@ static void backward_rows(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-void conv_i32(ConvProduct product, const Conv *conv, const int32_t *a, const int32_t *b, int32_t *result, const Parallel *parallel) {
+void conv_i32(ConvProduct product, const Conv *conv, const int32_t *a, const int32_t *b, int32_t *result,
+              const Parallel *parallel) {
   IntConv job = {conv, a, b, result};
   bool forward = product == CONV_FORWARD;
-  parallel_for(parallel, conv->batch * (forward ? conv->axis[WINDOW_ROWS].out : conv->axis[WINDOW_ROWS].in), 1,
-               forward ? forward_rows : backward_rows, &job);
+  parallel_for(parallel, conv->batch * (forward ? conv->axis[WINDOW_ROWS].out : conv->axis[WINDOW_ROWS].in),
+               1, forward ? forward_rows : backward_rows, &job);
 }

@@ -8,6 +8,7 @@
 #define V f32x4
 #define LANES 4
 #define FN(name) name##_f32
+#define TYPE(name) FN(name)
 #define VFN(name) f32x4_##name
 #include "blas/depthwise.inc"
 #undef T
@@ -20,5 +21,6 @@
 #define V f64x2
 #define LANES 2
 #define FN(name) name##_f64
+#define TYPE(name) FN(name)
 #define VFN(name) f64x2_##name
 #include "blas/depthwise.inc"

@@ -5,16 +5,17 @@
  *   void *workspace = size ? mem_alloc(size) : NULL;
  *   gemm_f32(&args, parallel, workspace);
  *
- * Matrices are row-major: element (i, j) of C stands at c[i * ldc + j]. op(A) is m x k and stands as m rows of lda
- * elements, or, with transpose_a, as k rows of lda elements; op(B) is k x n, or with transpose_b stored as n x k.
- * A stride is at least the length of its rows. Any size may be 0: with k = 0 the product is zero. C overlaps neither
- * input nor bias. Nothing is skipped: 0 * infinity gives NaN.
+ * Matrices are row-major: element (i, j) of C stands at c[i * ldc + j]. op(A) is m x k and stands as m rows
+ * of lda elements, or, with transpose_a, as k rows of lda elements; op(B) is k x n, or with transpose_b
+ * stored as n x k. A stride is at least the length of its rows. Any size may be 0: with k = 0 the product is
+ * zero. C overlaps neither input nor bias. Nothing is skipped: 0 * infinity gives NaN.
  *
- * Every element is summed in an order that depends on m, n, k and the flags alone: the number of threads and the strides
- * do not change a bit of it.
+ * Every element is summed in an order that depends on m, n, k and the flags alone: the number of threads and
+ * the strides do not change a bit of it.
  *
- * How it works: A and B are copied into panels that the inner loop reads from front to back (gemm_packed.inc); where
- * a matrix is used too seldom to pay for its copy (few rows or columns), loops without copies run (gemm_direct.inc).
+ * How it works: A and B are copied into panels that the inner loop reads from front to back
+ * (gemm_packed.inc); where a matrix is used too seldom to pay for its copy (few rows or columns), loops
+ * without copies run (gemm_direct.inc).
  */
 #ifndef TFCORE_BLAS_GEMM_H_
 #define TFCORE_BLAS_GEMM_H_
@@ -40,31 +41,34 @@ typedef struct GemmArgs {
   const void *bias; /* n elements, added to every row; or NULL */
   GemmActivation activation;
   const void *packed_b; /* op(B) as gemm_*_pack_b left it, for the same n, k; or NULL */
-  /* Not NULL: A stands nowhere as a matrix. Instead this writes rows [i, i + rows) of it from what `a` points to, in panels of `width` <=
-   * GEMM_MAX_ROWS rows, the last one of those that are left: panel[p * its rows + r] = A(its first row + r, p0 + p), p < depth, and the
-   * next panel follows. Runs on several threads; transpose_a and lda are not looked at. */
+  /* Not NULL: A stands nowhere as a matrix. Instead this writes rows [i, i + rows) of it from what `a` points
+   * to, in panels of `width` <= GEMM_MAX_ROWS rows, the last one of those that are left: panel[p * its rows +
+   * r] = A(its first row + r, p0 + p), p < depth, and the next panel follows. Runs on several threads;
+   * transpose_a and lda are not looked at. */
   void (*pack_a)(const void *a, int64_t i, int64_t rows, int width, int64_t p0, int64_t depth, void *panels);
 } GemmArgs;
 
 enum { GEMM_MAX_ROWS = 6 };
 
-/* Bytes that `workspace` must hold (64-byte aligned; contents do not matter before or after). May be 0: then NULL will do.
- * Bounded by a few megabytes for any shape. Depends on the sizes, the transposes and on whether packed_b is given. */
+/* Bytes that `workspace` must hold (64-byte aligned; contents do not matter before or after). May be 0: then
+ * NULL will do. Bounded by a few megabytes for any shape. Depends on the sizes, the transposes and on whether
+ * packed_b is given. */
 int64_t gemm_f32_workspace(const GemmArgs *args);
 int64_t gemm_f64_workspace(const GemmArgs *args);
 
 void gemm_f32(const GemmArgs *args, const Parallel *parallel, void *workspace);
 void gemm_f64(const GemmArgs *args, const Parallel *parallel, void *workspace);
 
-/* Packing once a B that many products share, such as weights that never change: saves the copy in each product.
- * Returns the size in bytes of the packed form; -1 when it does not fit 63 bits. */
+/* Packing once a B that many products share, such as weights that never change: saves the copy in each
+ * product. Returns the size in bytes of the packed form; -1 when it does not fit 63 bits. */
 int64_t gemm_f32_packed_b_size(int64_t k, int64_t n);
 int64_t gemm_f64_packed_b_size(int64_t k, int64_t n);
 /* Reads args->{n, k, transpose_b, b, ldb}. `packed` is 64-byte aligned. */
 void gemm_f32_pack_b(const GemmArgs *args, const Parallel *parallel, void *packed);
 void gemm_f64_pack_b(const GemmArgs *args, const Parallel *parallel, void *packed);
 
-/* Integers wrap around on overflow, as in TensorFlow. No workspace; packed_b must be NULL; relu is max(x, 0). */
+/* Integers wrap around on overflow, as in TensorFlow. No workspace; packed_b must be NULL; relu is
+ * max(x, 0). */
 void gemm_i32(const GemmArgs *args, const Parallel *parallel);
 void gemm_i64(const GemmArgs *args, const Parallel *parallel);
 

@@ -9,6 +9,7 @@
 #define V f64x2
 #define LANES 2
 #define FN(name) name##_f64
+#define TYPE(name) FN(name)
 #define VFN(name) f64x2_##name
 #define GEMM(name) gemm_f64_##name
 /* As in gemm_f32.c: registers count, whatever they hold. */

@@ -7,6 +7,7 @@
 #define T int32_t
 #define U uint32_t
 #define FN(name) name##_i32
+#define TYPE(name) FN(name)
 #include "blas/gemm_generic.inc"
 #undef T
 #undef U
@@ -15,4 +16,5 @@
 #define T int64_t
 #define U uint64_t
 #define FN(name) name##_i64
+#define TYPE(name) FN(name)
 #include "blas/gemm_generic.inc"

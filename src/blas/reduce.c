@@ -6,7 +6,9 @@
 #include "simd/simd.h"
 
 /* An axis of size 1 neither separates nor makes a group. */
-static bool reduces(const int64_t *dims, const bool *reduced, int axis) { return reduced[axis] && dims[axis] != 1; }
+static bool reduces(const int64_t *dims, const bool *reduced, int axis) {
+  return reduced[axis] && dims[axis] != 1;
+}
 
 /* How many groups of neighbouring reduced axes there are. */
 static int reduce_groups(int rank, const int64_t *dims, const bool *reduced) {
@@ -37,6 +39,7 @@ int64_t reduce_workspace(int rank, const int64_t *dims, const bool *reduced, siz
 #define V f32x4
 #define LANES 4
 #define FN(name) name##_f32
+#define TYPE(name) FN(name)
 #define VFN(name) f32x4_##name
 #define LOWEST (-INFINITY)
 #define HIGHEST INFINITY
@@ -57,6 +60,7 @@ SIMD_INLINE V FN(min)(V a, V b) { return f32x4_min(a, b); }
 #define V f64x2
 #define LANES 2
 #define FN(name) name##_f64
+#define TYPE(name) FN(name)
 #define VFN(name) f64x2_##name
 #define MEAN(sum, count) ((sum) / (double)(count))
 SIMD_INLINE V FN(sum)(V a, V b) { return a + b; }
@@ -76,7 +80,11 @@ SIMD_INLINE V FN(min)(V a, V b) { return f64x2_min(a, b); }
 /* Unsigned vectors wrap around. INT_MIN / -1 cannot happen: a count is positive. */
 typedef uint64_t u64x2 __attribute__((vector_size(16)));
 typedef uint32_t u32x4 __attribute__((vector_size(16)));
-SIMD_INLINE i64x2 i64x2_load(const int64_t *p) { i64x2 v; memcpy(&v, p, sizeof v); return v; }
+SIMD_INLINE i64x2 i64x2_load(const int64_t *p) {
+  i64x2 v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
 SIMD_INLINE void i64x2_store(int64_t *p, i64x2 v) { memcpy(p, &v, sizeof v); }
 SIMD_INLINE i64x2 i64x2_splat(int64_t x) { return (i64x2){x, x}; }
 SIMD_INLINE i64x2 i64x2_select(i64x2 mask, i64x2 a, i64x2 b) { return (mask & a) | (~mask & b); }
@@ -97,6 +105,7 @@ SIMD_INLINE void i32x4_transpose(i32x4 rows[4]) {
 #define V i32x4
 #define LANES 4
 #define FN(name) name##_i32
+#define TYPE(name) FN(name)
 #define VFN(name) i32x4_##name
 #define LOWEST INT32_MIN
 #define HIGHEST INT32_MAX
@@ -117,6 +126,7 @@ SIMD_INLINE V FN(min)(V a, V b) { return i32x4_min(a, b); }
 #define V i64x2
 #define LANES 2
 #define FN(name) name##_i64
+#define TYPE(name) FN(name)
 #define VFN(name) i64x2_##name
 #define LOWEST INT64_MIN
 #define HIGHEST INT64_MAX

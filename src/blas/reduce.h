@@ -5,13 +5,13 @@
  *   int64_t size = reduce_workspace(3, dims, reduced, sizeof(float));
  *   reduce_f32(REDUCE_SUM, 3, dims, reduced, x, y, parallel, workspace);
  *
- * The data is row-major and dense. y is overwritten and must not overlap x. Over no elements, the sum is 0, the product 1,
- * the maximum the lowest value of the type (-infinity for floats), the minimum the highest, the mean NaN (0 for integers).
- * Maximum and minimum are NaN where any element is. Integer sums and products wrap around; an integer mean is the
- * wrapped sum divided by the count, truncated.
+ * The data is row-major and dense. y is overwritten and must not overlap x. Over no elements, the sum is 0,
+ * the product 1, the maximum the lowest value of the type (-infinity for floats), the minimum the highest,
+ * the mean NaN (0 for integers). Maximum and minimum are NaN where any element is. Integer sums and products
+ * wrap around; an integer mean is the wrapped sum divided by the count, truncated.
  *
- * Floats are summed in blocks, so that the error grows with the logarithm of the count rather than with the count; the
- * order depends on the shape alone, never on the threads.
+ * Floats are summed in blocks, so that the error grows with the logarithm of the count rather than with the
+ * count; the order depends on the shape alone, never on the threads.
  */
 #ifndef TFCORE_BLAS_REDUCE_H_
 #define TFCORE_BLAS_REDUCE_H_
@@ -24,16 +24,17 @@
 
 typedef enum ReduceKind { REDUCE_SUM, REDUCE_MEAN, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN } ReduceKind;
 
-/* Bytes of workspace (64-byte aligned; may be 0): what reductions over axes that are no neighbours keep in between. */
+/* Bytes of workspace (64-byte aligned; may be 0): what reductions over axes that are no neighbours keep in
+ * between. */
 int64_t reduce_workspace(int rank, const int64_t *dims, const bool *reduced, size_t element_size);
 
 void reduce_f32(ReduceKind kind, int rank, const int64_t *dims, const bool *reduced, const float *x, float *y,
                 const Parallel *parallel, void *workspace);
-void reduce_f64(ReduceKind kind, int rank, const int64_t *dims, const bool *reduced, const double *x, double *y,
-                const Parallel *parallel, void *workspace);
-void reduce_i32(ReduceKind kind, int rank, const int64_t *dims, const bool *reduced, const int32_t *x, int32_t *y,
-                const Parallel *parallel, void *workspace);
-void reduce_i64(ReduceKind kind, int rank, const int64_t *dims, const bool *reduced, const int64_t *x, int64_t *y,
-                const Parallel *parallel, void *workspace);
+void reduce_f64(ReduceKind kind, int rank, const int64_t *dims, const bool *reduced, const double *x,
+                double *y, const Parallel *parallel, void *workspace);
+void reduce_i32(ReduceKind kind, int rank, const int64_t *dims, const bool *reduced, const int32_t *x,
+                int32_t *y, const Parallel *parallel, void *workspace);
+void reduce_i64(ReduceKind kind, int rank, const int64_t *dims, const bool *reduced, const int64_t *x,
+                int64_t *y, const Parallel *parallel, void *workspace);
 
 #endif

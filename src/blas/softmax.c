@@ -16,6 +16,7 @@ SIMD_INLINE f64x8 exp_f64x8(f64x8 x) {
 #define V f32x16
 #define LANES 16
 #define FN(name) name##_f32
+#define TYPE(name) FN(name)
 #define VFN(name) f32x16_##name
 #define QUARTER f32x4
 #define QUARTER_LANES 4
@@ -44,6 +45,7 @@ SIMD_INLINE f64x8 exp_f64x8(f64x8 x) {
 #define V f64x8
 #define LANES 8
 #define FN(name) name##_f64
+#define TYPE(name) FN(name)
 #define VFN(name) f64x8_##name
 #define QUARTER f64x2
 #define QUARTER_LANES 2

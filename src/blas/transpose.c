@@ -23,24 +23,30 @@ static inline void block_u16(const uint16_t *x, int64_t stride, uint16_t *y) {
 
 static inline void fours_u32(const uint32_t *x, int64_t x_stride, uint32_t *y, int64_t y_stride) {
   f32x4 v[4];
-  SIMD_UNROLL for (int l = 0; l < 4; l++) memcpy(&v[l], x + l * x_stride, 16);
+  SIMD_UNROLL
+  for (int l = 0; l < 4; l++) memcpy(&v[l], x + l * x_stride, 16);
   f32x4_transpose(v);
-  SIMD_UNROLL for (int l = 0; l < 4; l++) memcpy(y + l * y_stride, &v[l], 16);
+  SIMD_UNROLL
+  for (int l = 0; l < 4; l++) memcpy(y + l * y_stride, &v[l], 16);
 }
 
 static inline void block_u32(const uint32_t *x, int64_t stride, uint32_t *y) {
   for (int r = 0; r < 16; r += 4) {
-    SIMD_UNROLL for (int c = 0; c < 16; c += 4) fours_u32(x + r * stride + c, stride, y + c * 16 + r, 16);
+    SIMD_UNROLL
+    for (int c = 0; c < 16; c += 4) fours_u32(x + r * stride + c, stride, y + c * 16 + r, 16);
   }
 }
 
 static inline void block_u64(const uint64_t *x, int64_t stride, uint64_t *y) {
   for (int r = 0; r < 8; r += 2) {
-    SIMD_UNROLL for (int c = 0; c < 8; c += 2) {
+    SIMD_UNROLL
+    for (int c = 0; c < 8; c += 2) {
       f64x2 v[2];
-      SIMD_UNROLL for (int l = 0; l < 2; l++) memcpy(&v[l], x + (r + l) * stride + c, 16);
+      SIMD_UNROLL
+      for (int l = 0; l < 2; l++) memcpy(&v[l], x + (r + l) * stride + c, 16);
       f64x2_transpose(v);
-      SIMD_UNROLL for (int l = 0; l < 2; l++) memcpy(y + (c + l) * 8 + r, &v[l], 16);
+      SIMD_UNROLL
+      for (int l = 0; l < 2; l++) memcpy(y + (c + l) * 8 + r, &v[l], 16);
     }
   }
 }
@@ -51,15 +57,18 @@ static inline void block_wide(const Wide *x, int64_t stride, Wide *y) {
   }
 }
 
-/* Pixels of three channels, to three planes and back: a vector takes a pixel and one element of the next. What is left over at the end,
- * where that one may not exist, is for the caller; the numbers tell how many pixels are done. */
+/* Pixels of three channels, to three planes and back: a vector takes a pixel and one element of the next.
+ * What is left over at the end, where that one may not exist, is for the caller; the numbers tell how many
+ * pixels are done. */
 static int64_t planes_of_pixels(const uint32_t *x, int64_t pixels, uint32_t *y, int64_t plane) {
   int64_t i = 0;
   for (; i + 5 <= pixels; i += 4) {
     f32x4 v[4];
-    SIMD_UNROLL for (int l = 0; l < 4; l++) memcpy(&v[l], x + 3 * (i + l), 16);
+    SIMD_UNROLL
+    for (int l = 0; l < 4; l++) memcpy(&v[l], x + 3 * (i + l), 16);
     f32x4_transpose(v);
-    SIMD_UNROLL for (int l = 0; l < 3; l++) memcpy(y + l * plane + i, &v[l], 16);
+    SIMD_UNROLL
+    for (int l = 0; l < 3; l++) memcpy(y + l * plane + i, &v[l], 16);
   }
   return i;
 }
@@ -68,15 +77,18 @@ static int64_t pixels_of_planes(const uint32_t *x, int64_t plane, int64_t pixels
   int64_t i = 0;
   for (; i + 5 <= pixels; i += 4) {
     f32x4 v[4] = {{0}, {0}, {0}, {0}};
-    SIMD_UNROLL for (int l = 0; l < 3; l++) memcpy(&v[l], x + l * plane + i, 16);
+    SIMD_UNROLL
+    for (int l = 0; l < 3; l++) memcpy(&v[l], x + l * plane + i, 16);
     f32x4_transpose(v);
-    SIMD_UNROLL for (int l = 0; l < 4; l++) memcpy(y + 3 * (i + l), &v[l], 16);
+    SIMD_UNROLL
+    for (int l = 0; l < 4; l++) memcpy(y + 3 * (i + l), &v[l], 16);
   }
   return i;
 }
 
 #define T uint8_t
 #define FN(name) name##_u8
+#define TYPE(name) FN(name)
 #define BLOCK_TRANSPOSE block_u8
 #include "blas/transpose_tile.inc"
 #undef T
@@ -85,6 +97,7 @@ static int64_t pixels_of_planes(const uint32_t *x, int64_t plane, int64_t pixels
 
 #define T uint16_t
 #define FN(name) name##_u16
+#define TYPE(name) FN(name)
 #define BLOCK_TRANSPOSE block_u16
 #include "blas/transpose_tile.inc"
 #undef T
@@ -93,6 +106,7 @@ static int64_t pixels_of_planes(const uint32_t *x, int64_t plane, int64_t pixels
 
 #define T uint32_t
 #define FN(name) name##_u32
+#define TYPE(name) FN(name)
 #define BLOCK_TRANSPOSE block_u32
 #define FOURS fours_u32
 #include "blas/transpose_tile.inc"
@@ -103,6 +117,7 @@ static int64_t pixels_of_planes(const uint32_t *x, int64_t plane, int64_t pixels
 
 #define T uint64_t
 #define FN(name) name##_u64
+#define TYPE(name) FN(name)
 #define BLOCK_TRANSPOSE block_u64
 #include "blas/transpose_tile.inc"
 #undef T
@@ -111,10 +126,12 @@ static int64_t pixels_of_planes(const uint32_t *x, int64_t plane, int64_t pixels
 
 #define T Wide
 #define FN(name) name##_wide
+#define TYPE(name) FN(name)
 #define BLOCK_TRANSPOSE block_wide
 #include "blas/transpose_tile.inc"
 
-static void transpose_pixels(const void *from, int64_t x_stride, int64_t rows, int64_t columns, void *to, int64_t y_stride) {
+static void transpose_pixels(const void *from, int64_t x_stride, int64_t rows, int64_t columns, void *to,
+                             int64_t y_stride) {
   const uint32_t *x = from;
   uint32_t *y = to;
   int64_t done;
@@ -129,7 +146,8 @@ static void transpose_pixels(const void *from, int64_t x_stride, int64_t rows, i
   }
 }
 
-typedef void TransposeMatrix(const void *x, int64_t x_stride, int64_t rows, int64_t columns, void *y, int64_t y_stride);
+typedef void TransposeMatrix(const void *x, int64_t x_stride, int64_t rows, int64_t columns, void *y,
+                             int64_t y_stride);
 
 static TransposeMatrix *matrix_function(int element_size) {
   switch (element_size) {
@@ -141,13 +159,13 @@ static TransposeMatrix *matrix_function(int element_size) {
   }
 }
 
-/* A permutation as loops around either copies of runs or transposes of matrices. Axes are in y's order; strides count
- * elements. */
+/* A permutation as loops around either copies of runs or transposes of matrices. Axes are in y's order;
+ * strides count elements. */
 typedef struct Plan {
   int rank;
   int64_t dims[TRANSPOSE_MAX_AXES], x_strides[TRANSPOSE_MAX_AXES], y_strides[TRANSPOSE_MAX_AXES];
-  int size;        /* bytes of an element */
-  int64_t run;     /* elements copied at once; 0 when matrices are transposed */
+  int size;                               /* bytes of an element */
+  int64_t run;                            /* elements copied at once; 0 when matrices are transposed */
   int64_t rows, columns, x_row, y_column; /* the matrix: x[r * x_row + c] to y[c * y_column + r] */
   int64_t strip, strips;                  /* a work item is a strip of so many rows */
   TransposeMatrix *matrix;
@@ -155,15 +173,19 @@ typedef struct Plan {
   char *y;
 } Plan;
 
-/* Steps along the last axis: `count` runs, or matrices (strips of them are the items then, and count is 1). */
+/* Steps along the last axis: `count` runs, or matrices (strips of them are the items then, and count is
+ * 1). */
 static void do_items(const Plan *plan, const char *from, char *to, int64_t count, int64_t strip) {
   if (plan->run == 0) {
     int64_t row = strip * plan->strip, rows = plan->rows - row < plan->strip ? plan->rows - row : plan->strip;
-    plan->matrix(from + row * plan->x_row * plan->size, plan->x_row, rows, plan->columns, to + row * plan->size, plan->y_column);
+    plan->matrix(from + row * plan->x_row * plan->size, plan->x_row, rows, plan->columns,
+                 to + row * plan->size, plan->y_column);
     return;
   }
   int64_t bytes = plan->run * plan->size, from_step = 0, to_step = 0;
-  if (plan->rank > 0) from_step = plan->x_strides[plan->rank - 1] * plan->size, to_step = plan->y_strides[plan->rank - 1] * plan->size;
+  if (plan->rank > 0)
+    from_step = plan->x_strides[plan->rank - 1] * plan->size,
+    to_step = plan->y_strides[plan->rank - 1] * plan->size;
   for (; count > 0; count--, from += from_step, to += to_step) copy_bytes(to, from, bytes);
 }
 
@@ -192,7 +214,8 @@ static void plan_body(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* Drops axes of size 1 and merges axes that stay neighbours. Writes the rest in y's order; -1 when there are too many. */
+/* Drops axes of size 1 and merges axes that stay neighbours. Writes the rest in y's order; -1 when there are
+ * too many. */
 static int collapse(int rank, const int64_t *dims, const int32_t *perm, int64_t *sizes, int64_t *strides) {
   int left = 0;
   for (int d = 0; d < rank; d++) {

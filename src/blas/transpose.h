@@ -1,5 +1,5 @@
-/* Permutes the axes of a dense row-major array: y[i_perm[0], i_perm[1], ...] = x[i_0, i_1, ...], that is, axis d of y is
- * axis perm[d] of x. */
+/* Permutes the axes of a dense row-major array: y[i_perm[0], i_perm[1], ...] = x[i_0, i_1, ...], that is,
+ * axis d of y is axis perm[d] of x. */
 #ifndef TFCORE_BLAS_TRANSPOSE_H_
 #define TFCORE_BLAS_TRANSPOSE_H_
 
@@ -8,12 +8,13 @@
 
 #include "base/parallel.h"
 
-/* Axes that stay neighbours in order count as one, axes of size 1 as none; what is left may have this many. */
+/* Axes that stay neighbours in order count as one, axes of size 1 as none; what is left may have this
+ * many. */
 enum { TRANSPOSE_MAX_AXES = 16 };
 
-/* `element_size` is 1, 2, 4, 8 or 16 bytes; elements are moved as they are. x and y do not overlap and are aligned for
- * their elements. `perm` is a permutation of 0..rank-1. False when more than TRANSPOSE_MAX_AXES axes are left; then nothing
- * was written. */
+/* `element_size` is 1, 2, 4, 8 or 16 bytes; elements are moved as they are. x and y do not overlap and are
+ * aligned for their elements. `perm` is a permutation of 0..rank-1. False when more than TRANSPOSE_MAX_AXES
+ * axes are left; then nothing was written. */
 bool transpose(int element_size, int rank, const int64_t *dims, const int32_t *perm, const void *x, void *y,
                const Parallel *parallel);
 

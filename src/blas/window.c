@@ -1,8 +1,14 @@
 #include "blas/window.h"
 
 WindowView window_forward(const WindowAxis *axis) {
-  return (WindowView){.places = axis->out, .step = axis->stride, .size = axis->in, .taps = axis->filter,
-                      .offset = -axis->pad, .tap_step = axis->dilation, .filter = 0, .filter_step = 1};
+  return (WindowView){.places = axis->out,
+                      .step = axis->stride,
+                      .size = axis->in,
+                      .taps = axis->filter,
+                      .offset = -axis->pad,
+                      .tap_step = axis->dilation,
+                      .filter = 0,
+                      .filter_step = 1};
 }
 
 static int64_t common_divisor(int64_t a, int64_t b) {
@@ -14,12 +20,15 @@ static int64_t common_divisor(int64_t a, int64_t b) {
   return a;
 }
 
-/* Input y was seen by output (y + pad - f * dilation) / stride where that is an integer: every stride / divisor-th f, and
- * the last of them first, so that positions ascend. */
+/* Input y was seen by output (y + pad - f * dilation) / stride where that is an integer: every stride /
+ * divisor-th f, and the last of them first, so that positions ascend. */
 WindowView window_backward(const WindowAxis *axis, int64_t phase) {
   int64_t divisor = common_divisor(axis->stride, axis->dilation), every = axis->stride / divisor;
-  WindowView view = {.places = (axis->in - phase + axis->stride - 1) / axis->stride, .step = 1, .size = axis->out,
-                     .tap_step = axis->dilation / divisor, .filter_step = -every};
+  WindowView view = {.places = (axis->in - phase + axis->stride - 1) / axis->stride,
+                     .step = 1,
+                     .size = axis->out,
+                     .tap_step = axis->dilation / divisor,
+                     .filter_step = -every};
   for (int64_t f = axis->filter - 1; f >= 0 && f >= axis->filter - every; f--) {
     int64_t from = phase + axis->pad - f * axis->dilation;
     if (from % axis->stride != 0) continue;
@@ -32,14 +41,17 @@ WindowView window_backward(const WindowAxis *axis, int64_t phase) {
 }
 
 void window_inside(const WindowView *view, int64_t place, int64_t *begin, int64_t *end) {
-  int64_t first = place * view->step + view->offset, step = view->tap_step, last = first + (view->taps - 1) * step;
+  int64_t first = place * view->step + view->offset, step = view->tap_step,
+          last = first + (view->taps - 1) * step;
   *begin = first >= 0 ? 0 : (-first + step - 1) / step;
   *end = last < view->size ? view->taps : first >= view->size ? 0 : (view->size - 1 - first) / step + 1;
   if (*begin > *end) *begin = *end;
 }
 
 void window_whole(const WindowView *view, int64_t *begin, int64_t *end) {
-  int64_t step = view->step, room = view->size - view->offset - (view->taps - 1) * view->tap_step; /* the first place times step is below it */
+  int64_t step = view->step,
+          room = view->size - view->offset -
+                 (view->taps - 1) * view->tap_step; /* the first place times step is below it */
   *begin = view->offset >= 0 ? 0 : (-view->offset + step - 1) / step;
   *end = room <= 0 ? 0 : (room - 1) / step + 1;
   if (*end > view->places) *end = view->places;

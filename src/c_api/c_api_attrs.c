@@ -101,36 +101,21 @@ TF_AttrMetadata TF_OperationGetAttrMetadata(TF_Operation *oper, const char *attr
       metadata.type = TF_ATTR_STRING;
       metadata.total_size = (int64_t)value->s.len;
       break;
-    case ATTR_INT:
-      metadata.type = TF_ATTR_INT;
-      break;
-    case ATTR_FLOAT:
-      metadata.type = TF_ATTR_FLOAT;
-      break;
-    case ATTR_BOOL:
-      metadata.type = TF_ATTR_BOOL;
-      break;
-    case ATTR_TYPE:
-      metadata.type = TF_ATTR_TYPE;
-      break;
+    case ATTR_INT: metadata.type = TF_ATTR_INT; break;
+    case ATTR_FLOAT: metadata.type = TF_ATTR_FLOAT; break;
+    case ATTR_BOOL: metadata.type = TF_ATTR_BOOL; break;
+    case ATTR_TYPE: metadata.type = TF_ATTR_TYPE; break;
     case ATTR_SHAPE:
       metadata.type = TF_ATTR_SHAPE;
       metadata.total_size = rank_of(value->shape);
       break;
-    case ATTR_TENSOR:
-      metadata.type = TF_ATTR_TENSOR;
-      break;
-    case ATTR_PLACEHOLDER:
-      metadata.type = TF_ATTR_PLACEHOLDER;
-      break;
-    case ATTR_FUNC:
-      metadata.type = TF_ATTR_FUNC;
-      break;
+    case ATTR_TENSOR: metadata.type = TF_ATTR_TENSOR; break;
+    case ATTR_PLACEHOLDER: metadata.type = TF_ATTR_PLACEHOLDER; break;
+    case ATTR_FUNC: metadata.type = TF_ATTR_FUNC; break;
     case ATTR_LIST:
       reported(describe_list(operation_node(oper), attr_name, value->list, &metadata, &status->status));
       break;
-    default:
-      status_invalid(&status->status, "Attribute '%s' has no value set", attr_name);
+    default: status_invalid(&status->status, "Attribute '%s' has no value set", attr_name);
   }
   return metadata;
 }

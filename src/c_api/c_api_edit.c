@@ -37,10 +37,10 @@ static bool update_edge(Graph *graph, NodeOutput from, Node *to, int index, Stat
   TRY(graph_check_node(graph, from.node, status));
   TRY(graph_check_node(graph, to, status));
   if (from.index < 0 || from.index >= from.node->num_outputs) {
-    return status_set(
-        status, CODE_OUT_OF_RANGE,
-        "Cannot update edge. Output index [%d] is greater than the number of total outputs [%d].", from.index,
-        from.node->num_outputs);
+    return status_set(status, CODE_OUT_OF_RANGE,
+                      "Cannot update edge. Output index [%d] is greater than the number of total outputs "
+                      "[%d].",
+                      from.index, from.node->num_outputs);
   }
   if (index < 0 || index >= to->num_inputs) {
     return status_set(status, CODE_OUT_OF_RANGE,

@@ -12,7 +12,7 @@ enum { ALL_OPERATIONS = -1 };
 
 static TF_Function *new_function(Status *status) {
   TF_Function *function = mem_calloc(1, sizeof *function);
-  if (function && (function->arena = arena_new()) != NULL) return function;
+  if (function && (function->arena = arena_new())) return function;
   mem_free(function);
   status_oom(status, "a function");
   return NULL;

@@ -67,7 +67,7 @@ static void set_number(Tensor *tensor, int64_t i, double value) {
 /* --- running --- */
 
 static void drop_values(Tensor *values, int count) {
-  for (int i = 0; values != NULL && i < count; i++) tensor_clear(&values[i]);
+  for (int i = 0; values && i < count; i++) tensor_clear(&values[i]);
 }
 
 /* The ys, or the gradients that there are. */
@@ -93,7 +93,7 @@ static bool add_node(GradientCheck *check, const char *op, const char *type_attr
   NodeBuilder b;
   node_builder(&b, check->graph, op, graph_unique_name(check->graph, "gradient_check"));
   node_builder_type(&b, type_attr, type);
-  if (input != NULL) node_builder_input(&b, *input);
+  if (input) node_builder_input(&b, *input);
   output->index = 0;
   return node_builder_finish(&b, &output->node, check->status);
 }
@@ -157,10 +157,10 @@ static bool fill_jacobian(GradientCheck *check) {
   check->jacobian = mem_calloc(check->rows * check->columns + 1, sizeof(double));
   int *which = arena_calloc(check->arena, check->nx + 1, sizeof(int));
   NodeOutput *fetches = arena_calloc(check->arena, check->nx + 1, sizeof(NodeOutput));
-  if (check->jacobian == NULL || which == NULL || fetches == NULL) return oom(check);
+  if (!check->jacobian || !which || !fetches) return oom(check);
   int num_fetches = 0;
   for (int i = 0; i < check->nx; i++) {
-    if (check->dxs[i].node == NULL) continue;
+    if (!check->dxs[i].node) continue;
     fetches[num_fetches] = check->dxs[i];
     which[num_fetches++] = i;
   }
@@ -209,7 +209,7 @@ static bool compare_column(GradientCheck *check, Tensor *x, int64_t k, double *a
 
 static bool compare(GradientCheck *check) {
   double *above = mem_calloc(check->rows + 1, sizeof(double));
-  bool ok = above != NULL || oom(check);
+  bool ok = above || oom(check);
   int64_t column = 0;
   for (int i = 0; ok && i < check->nx; i++) {
     Numbers *x = check->x_numbers[i];
@@ -244,7 +244,7 @@ static bool allocate(GradientCheck *check, int room_for_feeds) {
 static void drop(GradientCheck *check) {
   drop_values(check->y_values, check->ny);
   drop_values(check->dx_values, check->nx);
-  for (int i = 0; check->dy_numbers != NULL && i < check->ny; i++) tensor_clear(&check->dy_numbers[i].tensor);
+  for (int i = 0; check->dy_numbers && i < check->ny; i++) tensor_clear(&check->dy_numbers[i].tensor);
   mem_free(check->jacobian);
 }
 
@@ -259,9 +259,9 @@ static bool begin_next_order(GradientCheck *check, GradientCheck *next) {
                           .max_error = check->max_error};
   next->ys = arena_calloc(check->arena, check->nx + 1, sizeof(NodeOutput));
   next->xs = arena_calloc(check->arena, next->nx + 1, sizeof(NodeOutput));
-  if (next->ys == NULL || next->xs == NULL) return oom(check);
+  if (!next->ys || !next->xs) return oom(check);
   for (int i = 0; i < check->nx; i++) {
-    if (check->dxs[i].node != NULL) next->ys[next->ny++] = check->dxs[i];
+    if (check->dxs[i].node) next->ys[next->ny++] = check->dxs[i];
   }
   TRY(allocate(next, check->num_feeds));
   for (int i = 0; i < check->num_feeds; i++) {
@@ -305,7 +305,7 @@ static bool check_options(const GradientCheck *check) {
 static bool take_x(GradientCheck *check, int i, const TF_Tensor *value, Numbers *numbers) {
   DataType type = node_output_type(check->xs[i]);
   TRY(check_type(type, "Input", i, check->status));
-  if (value == NULL) return status_invalid(check->status, "The value of input %d is null", i);
+  if (!value) return status_invalid(check->status, "The value of input %d is null", i);
   if ((int)value->tensor.dtype != dtype_base(type)) {
     return status_invalid(check->status, "The value of input %d is %s, but the input %s", i,
                           dtype_name(value->tensor.dtype), dtype_name(type));
@@ -328,15 +328,14 @@ static bool take_inputs(GradientCheck *check, const TF_Output *y, const TF_Outpu
   TRY(to_node_outputs(x, check->nx, check->arena, &check->xs, check->status));
   TRY(allocate(check, check->nx + options->num_feeds));
   *x_numbers = arena_calloc(check->arena, check->nx + 1, sizeof(Numbers));
-  if (*x_numbers == NULL) return oom(check);
+  if (!*x_numbers) return oom(check);
   for (int i = 0; i < check->ny; i++)
     TRY(check_type(node_output_type(check->ys[i]), "Output", i, check->status));
   for (int i = 0; i < check->nx; i++) TRY(take_x(check, i, x_values[i], &(*x_numbers)[i]));
   check->num_feeds = check->nx;
   for (int i = 0; i < options->num_feeds; i++) {
     TRY(check_output_index(options->feeds[i], check->status));
-    if (options->feed_values[i] == NULL)
-      return status_invalid(check->status, "The value of feed %d is null", i);
+    if (!options->feed_values[i]) return status_invalid(check->status, "The value of feed %d is null", i);
     check->feeds[check->num_feeds] = to_node_output(options->feeds[i]);
     check->feed_values[check->num_feeds++] = &options->feed_values[i]->tensor;
   }
@@ -345,12 +344,12 @@ static bool take_inputs(GradientCheck *check, const TF_Output *y, const TF_Outpu
 
 static bool check_gradients(GradientCheck *check, const TF_Output *y, const TF_Output *x,
                             TF_Tensor *const *x_values, Numbers **x_numbers) {
-  if (check->arena == NULL) return oom(check);
+  if (!check->arena) return oom(check);
   TRY(check_options(check));
   TRY(take_inputs(check, y, x, x_values, x_numbers));
-  Session *own = check->session == NULL ? session_new(check->graph, check->status) : NULL;
-  if (check->session == NULL && own == NULL) return false;
-  if (own != NULL) check->session = own;
+  Session *own = !check->session ? session_new(check->graph, check->status) : NULL;
+  if (!check->session && !own) return false;
+  if (own) check->session = own;
   bool ok = check_orders(check, check->options->order);
   session_free(own);
   return ok;
@@ -373,9 +372,9 @@ void TF_ComputeGradientError(TF_Graph *graph, const TF_Output *y, int ny, const 
   if (check_gradients(&check, y, x, x_values, &x_numbers)) *max_error = check.max_error;
   for (int64_t id = graph_num_node_ids(check.graph); id > ids; id--) {
     Node *node = graph_node(check.graph, id - 1);
-    if (node != NULL) graph_remove_node(check.graph, node);
+    if (node) graph_remove_node(check.graph, node);
   }
   drop(&check);
-  for (int i = 0; x_numbers != NULL && i < nx; i++) tensor_clear(&x_numbers[i].tensor);
+  for (int i = 0; x_numbers && i < nx; i++) tensor_clear(&x_numbers[i].tensor);
   arena_free(check.arena);
 }

@@ -12,12 +12,31 @@
 /* Ops that a gradient ends at: those for which TensorFlow's C++ gradients say so, and those that gradients
  * themselves are made of (FloorDiv, OnesLike, Range), so that second derivatives exist. Any other op of
  * this library without gradient is an error, as in TensorFlow. */
-static const char *const kConstantOps[] = {
-    "ApproximateEqual", "BroadcastGradientArgs", "ConcatOffset", "Const",      "Equal",      "Floor",
-    "FloorDiv",         "Greater",               "GreaterEqual", "InvertPermutation", "Less", "LessEqual",
-    "LogicalAnd",       "LogicalNot",            "LogicalOr",    "NotEqual",   "OneHot",     "OnesLike",
-    "Range",            "Rank",                  "Shape",        "ShapeN",     "Size",       "StopGradient",
-    "ZerosLike"};
+static const char *const kConstantOps[] = {"ApproximateEqual",
+                                           "BroadcastGradientArgs",
+                                           "ConcatOffset",
+                                           "Const",
+                                           "Equal",
+                                           "Floor",
+                                           "FloorDiv",
+                                           "Greater",
+                                           "GreaterEqual",
+                                           "InvertPermutation",
+                                           "Less",
+                                           "LessEqual",
+                                           "LogicalAnd",
+                                           "LogicalNot",
+                                           "LogicalOr",
+                                           "NotEqual",
+                                           "OneHot",
+                                           "OnesLike",
+                                           "Range",
+                                           "Rank",
+                                           "Shape",
+                                           "ShapeN",
+                                           "Size",
+                                           "StopGradient",
+                                           "ZerosLike"};
 
 static bool is_constant_op(const char *op) {
   for (size_t i = 0; i < sizeof kConstantOps / sizeof *kConstantOps; i++) {
@@ -87,7 +106,8 @@ static bool check_flow(Search *search, const NodeOutput *ys, int ny, Status *sta
       if (!undefined) continue;
       return status_set(status, CODE_NOT_FOUND,
                         "No gradient defined for op: %s. Please see "
-                        "https://www.tensorflow.org/code/tensorflow/cc/gradients/README.md for instructions on how to "
+                        "https://www.tensorflow.org/code/tensorflow/cc/gradients/README.md for instructions "
+                        "on how to "
                         "add C++ gradients.",
                         node->def->op);
     }
@@ -99,8 +119,8 @@ static bool check_flow(Search *search, const NodeOutput *ys, int ny, Status *sta
   return true;
 }
 
-static bool check_ops(const Graph *graph, const NodeOutput *ys, int ny, const NodeOutput *xs, int nx, Arena *arena,
-                      Status *status) {
+static bool check_ops(const Graph *graph, const NodeOutput *ys, int ny, const NodeOutput *xs, int nx,
+                      Arena *arena, Status *status) {
   int64_t ids = graph_num_node_ids(graph);
   Search search = {graph, arena_calloc(arena, ids, 1), arena_calloc(arena, ids, sizeof(Node *)), 0};
   if (!search.flags || !search.queue) return status_oom(status, "gradients");

@@ -65,7 +65,7 @@ static bool keep(TF_ImportGraphDefOptions *opts, bool ok) {
 
 static const char *keep_text(TF_ImportGraphDefOptions *opts, const char *text) {
   const char *copy = arena_strdup(opts->arena, text);
-  keep(opts, copy != NULL);
+  keep(opts, copy);
   return copy;
 }
 
@@ -73,7 +73,7 @@ static const char *keep_text(TF_ImportGraphDefOptions *opts, const char *text) {
 static const char *keep_output_name(TF_ImportGraphDefOptions *opts, const char *name, int index) {
   const char *text =
       index < 0 ? arena_printf(opts->arena, "^%s", name) : arena_printf(opts->arena, "%s:%d", name, index);
-  keep(opts, text != NULL);
+  keep(opts, text);
   return text;
 }
 
@@ -186,8 +186,8 @@ void TF_ImportGraphDefResultsMissingUnusedInputMappings(TF_ImportGraphDefResults
   *src_indexes = results->missing_indexes;
 }
 
-/* Room for everything that results can hold: once the graph has the nodes, nothing may fail any more. Returns where the names of
- * missing inputs go; NULL when out of memory. */
+/* Room for everything that results can hold: once the graph has the nodes, nothing may fail any more. Returns
+ * where the names of missing inputs go; NULL when out of memory. */
 static char *reserve_results(TF_ImportGraphDefResults *results, const TF_ImportGraphDefOptions *opts) {
   int64_t num_map = opts ? opts->num_map : 0, bytes = 0;
   for (int64_t i = 0; i < num_map; i++) bytes += (int64_t)strlen(opts->map_keys[i]) + 1;
@@ -210,7 +210,8 @@ static void fill_results(TF_ImportGraphDefResults *results, char *names, const I
     results->operations[i] = node_operation(from->return_nodes[i]);
   for (int i = 0; i < results->num_missing; i++) {
     Str name;
-    if (!node_parse_input(from->missing_unused_input_map_keys[i], &name, &results->missing_indexes[i])) continue;
+    if (!node_parse_input(from->missing_unused_input_map_keys[i], &name, &results->missing_indexes[i]))
+      continue;
     memcpy(names, name.data, name.length);
     names[name.length] = '\0';
     results->missing_names[i] = names;

@@ -73,8 +73,8 @@ MUST_CHECK bool check_output_index(TF_Output output, Status *status);
 /* Makes the ops of this build known, once. */
 MUST_CHECK bool register_ops(Status *status);
 void graph_reference(TF_Graph *graph);
-/* TF_SessionRun with options, which may let the step pause: then resume_session_run gives the output values, as
- * many as it was started with. */
+/* TF_SessionRun with options, which may let the step pause: then resume_session_run gives the output values,
+ * as many as it was started with. */
 RunState start_session_run(TF_Session *session, const SessionRunOptions *options, const TF_Output *inputs,
                            TF_Tensor *const *input_values, int ninputs, const TF_Output *outputs,
                            TF_Tensor **output_values, int noutputs, const TF_Operation *const *target_opers,

@@ -64,19 +64,11 @@ static bool measure(const NodeDef *node, const char *attr_name, int64_t *list_si
   const AttrValue *value = node_def_attr(node, attr_name);
   if (!value) return status_invalid(status, "Operation '%s' has no attr named '%s'.", node->name, attr_name);
   switch ((AttrKind)value->value_case) {
-    case ATTR_NOT_SET:
-      return status_invalid(status, "Attribute '%s' has no value set", attr_name);
-    case ATTR_STRING:
-      *total_size = (int64_t)value->s.len;
-      break;
-    case ATTR_SHAPE:
-      *total_size = num_dims(value->shape);
-      break;
-    case ATTR_LIST:
-      measure_list(value->list, list_size, total_size);
-      break;
-    default:
-      break;
+    case ATTR_NOT_SET: return status_invalid(status, "Attribute '%s' has no value set", attr_name);
+    case ATTR_STRING: *total_size = (int64_t)value->s.len; break;
+    case ATTR_SHAPE: *total_size = num_dims(value->shape); break;
+    case ATTR_LIST: measure_list(value->list, list_size, total_size); break;
+    default: break;
   }
   if (*list_size <= INT32_MAX && *total_size <= INT32_MAX) return true;
   return status_invalid(status, "Attribute '%s' is too large", attr_name);

@@ -12,9 +12,12 @@ static bool path_with(Str prefix, const char *suffix, char path[FILE_PATH_MAX + 
   return length <= FILE_PATH_MAX || status_invalid(status, "File name of %d bytes is too long", length);
 }
 
-bool bundle_index_path(Str prefix, char path[FILE_PATH_MAX + 1], Status *status) { return path_with(prefix, ".index", path, status); }
+bool bundle_index_path(Str prefix, char path[FILE_PATH_MAX + 1], Status *status) {
+  return path_with(prefix, ".index", path, status);
+}
 
-bool bundle_data_path(Str prefix, int32_t shard, int32_t num_shards, char path[FILE_PATH_MAX + 1], Status *status) {
+bool bundle_data_path(Str prefix, int32_t shard, int32_t num_shards, char path[FILE_PATH_MAX + 1],
+                      Status *status) {
   char suffix[48];
   snprintf(suffix, sizeof suffix, ".data-%05d-of-%05d", shard, num_shards);
   return path_with(prefix, suffix, path, status);
@@ -31,7 +34,8 @@ bool bundle_exists(Str prefix) {
 bool bundle_parse_entry(const TableEntry *entry, Arena *arena, BundleEntry **parsed, Status *status) {
   void *message;
   if (!proto_parse(kBundleEntry, entry->value.data, entry->value.length, arena, &message, status)) {
-    return status_reword(status, CODE_DATA_LOSS, "Entry for key %.*s not parseable.", (int)entry->key.length, entry->key.data);
+    return status_reword(status, CODE_DATA_LOSS, "Entry for key %.*s not parseable.", (int)entry->key.length,
+                         entry->key.data);
   }
   *parsed = message;
   return true;
@@ -50,7 +54,8 @@ static bool add_message(TableWriter *table, Str key, const void *message, StrBuf
   return true;
 }
 
-bool bundle_write_index(const char *path, const BundleHeader *header, IndexEntry *entries, int64_t count, bool *replaced, Status *status) {
+bool bundle_write_index(const char *path, const BundleHeader *header, IndexEntry *entries, int64_t count,
+                        bool *replaced, Status *status) {
   TableWriter *table = table_writer_new();
   StrBuf buffer = {0};
   Str file;
@@ -58,12 +63,14 @@ bool bundle_write_index(const char *path, const BundleHeader *header, IndexEntry
   bool ok = false;
   draft.path[0] = '\0';
   draft.publishing = *replaced = false;
-  if (table == NULL) return status_oom(status, "the index of a checkpoint");
+  if (!table) return status_oom(status, "the index of a checkpoint");
   if (count > 1) qsort(entries, (size_t)count, sizeof *entries, compare_entries);
   TRY_DONE(add_message(table, (Str){"", 0}, header, &buffer, status));
-  for (int64_t i = 0; i < count; i++) TRY_DONE(add_message(table, entries[i].key, entries[i].entry, &buffer, status));
+  for (int64_t i = 0; i < count; i++)
+    TRY_DONE(add_message(table, entries[i].key, entries[i].entry, &buffer, status));
   TRY_DONE(table_writer_finish(table, &file, status));
-  ok = file_draft_begin(path, &draft, status) && file_draft_append(&draft, file.data, (int64_t)file.length, status) &&
+  ok = file_draft_begin(path, &draft, status) &&
+       file_draft_append(&draft, file.data, (int64_t)file.length, status) &&
        file_draft_publish(&draft, path, status);
 done:
   *replaced = draft.publishing;

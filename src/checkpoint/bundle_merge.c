@@ -7,27 +7,29 @@
 typedef struct Merge {
   Arena *arena;
   const BundleHeader *first;
-  StringMap entries;      /* BundleEntry by key */
-  StringMap shards;       /* Shard by the path of the data file */
+  StringMap entries; /* BundleEntry by key */
+  StringMap shards;  /* Shard by the path of the data file */
   Str destination;
 } Merge;
 
 typedef struct Shard {
   const char *path;
-  int32_t number;       /* in the merged checkpoint */
-  bool of_destination;  /* it belongs to the checkpoint that is replaced */
+  int32_t number;      /* in the merged checkpoint */
+  bool of_destination; /* it belongs to the checkpoint that is replaced */
 } Shard;
 
 /* The number of a data file in the merged checkpoint. */
-static bool number_shard(Merge *merge, const BundleReader *reader, int32_t shard, int32_t *number, Status *status) {
+static bool number_shard(Merge *merge, const BundleReader *reader, int32_t shard, int32_t *number,
+                         Status *status) {
   char path[FILE_PATH_MAX + 1];
   TRY(bundle_data_path(str_of(reader->prefix), shard, reader->header->num_shards, path, status));
   Shard *known = string_map_find(&merge->shards, path);
-  if (known == NULL) {
+  if (!known) {
     known = arena_calloc(merge->arena, 1, sizeof *known);
     char *copy = arena_strdup(merge->arena, path);
-    if (known == NULL || copy == NULL) return status_oom(status, "the shards of a checkpoint");
-    *known = (Shard){copy, (int32_t)merge->shards.count, str_equal(str_of(reader->prefix), merge->destination)};
+    if (!known || !copy) return status_oom(status, "the shards of a checkpoint");
+    *known =
+        (Shard){copy, (int32_t)merge->shards.count, str_equal(str_of(reader->prefix), merge->destination)};
     TRY(string_map_set(&merge->shards, copy, known, status));
   }
   *number = known->number;
@@ -36,12 +38,14 @@ static bool number_shard(Merge *merge, const BundleReader *reader, int32_t shard
 
 /* Slices of one tensor may come from several checkpoints. */
 static bool merge_slices(Merge *merge, Str key, BundleEntry *into, const BundleEntry *entry, Status *status) {
-  if (into->dtype != entry->dtype || into->shape == NULL || entry->shape == NULL || !proto_equal(into->shape, entry->shape)) {
-    return status_invalid(status, "Slices of tensor %.*s have different types or belong to different shapes", (int)key.length, key.data);
+  if (into->dtype != entry->dtype || !into->shape || !entry->shape ||
+      !proto_equal(into->shape, entry->shape)) {
+    return status_invalid(status, "Slices of tensor %.*s have different types or belong to different shapes",
+                          (int)key.length, key.data);
   }
   for (size_t i = 0; i < entry->n_slices; i++) {
     TensorSliceProto *copy = proto_copy(entry->slices[i], merge->arena);
-    if (copy == NULL) return status_oom(status, "a slice");
+    if (!copy) return status_oom(status, "a slice");
     TRY(proto_append(merge->arena, (void ***)&into->slices, &into->n_slices, copy, status));
   }
   return true;
@@ -51,21 +55,23 @@ static bool merge_entry(Merge *merge, const BundleReader *reader, const TableEnt
   BundleEntry *entry;
   TRY(bundle_parse_entry(found, merge->arena, &entry, status));
   BundleEntry *known = string_map_find_bytes(&merge->entries, found->key.data, found->key.length);
-  if (known != NULL) {
-    if (known->n_slices > 0 && entry->n_slices > 0) return merge_slices(merge, found->key, known, entry, status);
-    return status_invalid(status, "Duplicate tensor keyed by %.*s encountered, when merging prefix: %s", (int)found->key.length,
-                          found->key.data, reader->prefix);
+  if (known) {
+    if (known->n_slices > 0 && entry->n_slices > 0)
+      return merge_slices(merge, found->key, known, entry, status);
+    return status_invalid(status, "Duplicate tensor keyed by %.*s encountered, when merging prefix: %s",
+                          (int)found->key.length, found->key.data, reader->prefix);
   }
   if (entry->n_slices == 0) {
     if (entry->shard_id < 0 || entry->shard_id >= reader->header->num_shards) {
-      return status_set(status, CODE_DATA_LOSS, "Entry for key %.*s is damaged", (int)found->key.length, found->key.data);
+      return status_set(status, CODE_DATA_LOSS, "Entry for key %.*s is damaged", (int)found->key.length,
+                        found->key.data);
     }
     TRY(number_shard(merge, reader, entry->shard_id, &entry->shard_id, status));
   } else {
     entry->shard_id = 0; /* the bytes stand with the slices */
   }
   char *key = arena_strndup(merge->arena, found->key.data, found->key.length);
-  if (key == NULL) return status_oom(status, "the entries of a checkpoint");
+  if (!key) return status_oom(status, "the entries of a checkpoint");
   return string_map_set_bytes(&merge->entries, key, found->key.length, entry, status);
 }
 
@@ -73,13 +79,15 @@ static bool merge_prefix(Merge *merge, Str prefix, bool allow_missing, Status *s
   BundleReader *reader;
   bool ok = false;
   if (!bundle_exists(prefix)) {
-    return allow_missing || status_invalid(status, "allow_missing_files was set to false and %.*s did not exist.NOT_FOUND: %.*s not found", (int)prefix.length,
-                          prefix.data, (int)prefix.length, prefix.data);
+    return allow_missing || status_invalid(status,
+                                           "allow_missing_files was set to false and %.*s did not "
+                                           "exist.NOT_FOUND: %.*s not found",
+                                           (int)prefix.length, prefix.data, (int)prefix.length, prefix.data);
   }
   TRY(bundle_reader_open(prefix, &reader, status));
-  if (merge->first == NULL) {
+  if (!merge->first) {
     merge->first = proto_copy(reader->header, merge->arena);
-    if (merge->first == NULL) {
+    if (!merge->first) {
       status_oom(status, "the header of a checkpoint");
       goto done;
     }
@@ -98,7 +106,7 @@ static bool place_shard(void *arg, int32_t number, const char *path, Status *sta
   const Merge *merge = arg;
   for (int64_t i = 0; i < merge->shards.num_entries; i++) {
     const Shard *shard = merge->shards.entries[i].value;
-    if (merge->shards.entries[i].key == NULL || shard->number != number) continue;
+    if (!merge->shards.entries[i].key || shard->number != number) continue;
     return file_duplicate(shard->path, path, status) && file_store()->sync(path, status);
   }
   /* A checkpoint without tensors has an empty file. */
@@ -109,10 +117,10 @@ static bool publish(Merge *merge, Status *status) {
   int64_t count = 0;
   BundleHeader *header = proto_copy(merge->first, merge->arena);
   IndexEntry *entries = arena_calloc(merge->arena, merge->entries.count + 1, sizeof *entries);
-  if (header == NULL || entries == NULL) return status_oom(status, "the index of a checkpoint");
+  if (!header || !entries) return status_oom(status, "the index of a checkpoint");
   for (int64_t i = 0; i < merge->entries.num_entries; i++) {
     const StringMapEntry *entry = &merge->entries.entries[i];
-    if (entry->key != NULL) entries[count++] = (IndexEntry){{entry->key, entry->key_length}, entry->value};
+    if (entry->key) entries[count++] = (IndexEntry){{entry->key, entry->key_length}, entry->value};
   }
   header->num_shards = merge->shards.count > 0 ? (int32_t)merge->shards.count : 1;
   return bundle_publish(merge->destination, header, entries, count, place_shard, merge, status);
@@ -123,18 +131,22 @@ static void remove_parts(const Merge *merge, const Str *prefixes, int64_t count)
   char path[FILE_PATH_MAX + 1];
   Status ignored;
   for (int64_t i = 0; i < count; i++) {
-    if (str_equal(prefixes[i], merge->destination) || !bundle_index_path(prefixes[i], path, &ignored)) continue;
+    if (str_equal(prefixes[i], merge->destination) || !bundle_index_path(prefixes[i], path, &ignored))
+      continue;
     (void)!file_store()->remove(path, &ignored);
   }
   for (int64_t i = 0; i < merge->shards.num_entries; i++) {
     const Shard *shard = merge->shards.entries[i].value;
-    if (merge->shards.entries[i].key != NULL && !shard->of_destination) (void)!file_store()->remove(shard->path, &ignored);
+    if (merge->shards.entries[i].key && !shard->of_destination)
+      (void)!file_store()->remove(shard->path, &ignored);
   }
 }
 
-static bool merge_locked(Merge *merge, const Str *prefixes, int64_t count, bool allow_missing, Status *status) {
+static bool merge_locked(Merge *merge, const Str *prefixes, int64_t count, bool allow_missing,
+                         Status *status) {
   for (int64_t i = 0; i < count; i++) TRY(merge_prefix(merge, prefixes[i], allow_missing, status));
-  if (merge->first == NULL) return status_invalid(status, "At least one prefix checkpoint file must exist, but none existed.");
+  if (!merge->first)
+    return status_invalid(status, "At least one prefix checkpoint file must exist, but none existed.");
   TRY(publish(merge, status));
   remove_parts(merge, prefixes, count);
   return true;
@@ -153,7 +165,8 @@ static bool merge_all(Merge *merge, const Str *prefixes, int64_t count, bool all
 
 bool bundle_merge(const Str *prefixes, int64_t count, bool allow_missing, Str destination, Status *status) {
   Merge merge = {.arena = arena_new(), .destination = destination};
-  bool ok = merge.arena != NULL ? merge_all(&merge, prefixes, count, allow_missing, status) : status_oom(status, "a checkpoint");
+  bool ok = merge.arena ? merge_all(&merge, prefixes, count, allow_missing, status)
+                        : status_oom(status, "a checkpoint");
   string_map_free(&merge.entries);
   string_map_free(&merge.shards);
   arena_free(merge.arena);

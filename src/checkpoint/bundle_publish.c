@@ -1,13 +1,14 @@
-/* Puts a checkpoint where another one may be. An index names its data files by their number ("-of-00002"), and both must change at
- * once. So the new data files get the names of a number that the old index does not have; the new index replaces the old
- * one, which is the step that counts; and the old data files go. If the number was changed for this, the files get the
- * names that belong to theirs as second names, and an index says so, before the first names go. */
+/* Puts a checkpoint where another one may be. An index names its data files by their number ("-of-00002"),
+ * and both must change at once. So the new data files get the names of a number that the old index does not
+ * have; the new index replaces the old one, which is the step that counts; and the old data files go. If the
+ * number was changed for this, the files get the names that belong to theirs as second names, and an index
+ * says so, before the first names go. */
 
 #include "base/sync.h"
 #include "checkpoint/bundle_internal.h"
 
-/* The writers of one process publish one after the other; those of several are kept apart by the lock of the folder, which knows
- * processes and not threads. */
+/* The writers of one process publish one after the other; those of several are kept apart by the lock of the
+ * folder, which knows processes and not threads. */
 static Mutex publishing = MUTEX_INIT;
 
 int bundle_lock(Str prefix) {
@@ -31,7 +32,8 @@ static bool find_num_shards(Str prefix, int32_t *num_shards, Status *status) {
   if (bundle_reader_open(prefix, &reader, &found)) {
     *num_shards = reader->header->num_shards;
     bundle_reader_free(reader);
-  } else if (found.code == CODE_RESOURCE_EXHAUSTED || found.code == CODE_UNKNOWN || found.code == CODE_PERMISSION_DENIED) {
+  } else if (found.code == CODE_RESOURCE_EXHAUSTED || found.code == CODE_UNKNOWN ||
+             found.code == CODE_PERMISSION_DENIED) {
     *status = found; /* it may be whole */
     return false;
   }
@@ -43,16 +45,19 @@ static void remove_shards(Str prefix, int32_t num_shards, int32_t count) {
   char path[FILE_PATH_MAX + 1];
   Status ignored;
   for (int32_t i = 0; i < count; i++) {
-    if (!bundle_data_path(prefix, i, num_shards, path, &ignored) || !file_store()->remove(path, &ignored)) return;
+    if (!bundle_data_path(prefix, i, num_shards, path, &ignored) || !file_store()->remove(path, &ignored))
+      return;
   }
 }
 
 /* `num_shards` is what the names say. */
-static bool put_in_place(Str prefix, int32_t num_shards, int32_t count, PlaceShard place, void *arg, Status *status) {
+static bool put_in_place(Str prefix, int32_t num_shards, int32_t count, PlaceShard place, void *arg,
+                         Status *status) {
   char path[FILE_PATH_MAX + 1];
   int32_t placed = 0;
   for (; placed < count; placed++) {
-    if (!bundle_data_path(prefix, placed, num_shards, path, status) || !place(arg, placed, path, status)) break;
+    if (!bundle_data_path(prefix, placed, num_shards, path, status) || !place(arg, placed, path, status))
+      break;
   }
   /* The names last before an index has them. */
   if (placed == count && file_sync_parent(path, status)) return true;
@@ -60,16 +65,19 @@ static bool put_in_place(Str prefix, int32_t num_shards, int32_t count, PlaceSha
   return false;
 }
 
-static bool put_index(Str prefix, int32_t num_shards, int32_t count, BundleHeader *header, IndexEntry *entries, int64_t num_entries,
-                      Status *status) {
+static bool put_index(Str prefix, int32_t num_shards, int32_t count, BundleHeader *header,
+                      IndexEntry *entries, int64_t num_entries, Status *status) {
   char path[FILE_PATH_MAX + 1];
   int32_t there;
   bool replaced = false;
   Status ignored;
   header->num_shards = num_shards;
-  if (bundle_index_path(prefix, path, status) && bundle_write_index(path, header, entries, num_entries, &replaced, status)) return true;
+  if (bundle_index_path(prefix, path, status) &&
+      bundle_write_index(path, header, entries, num_entries, &replaced, status))
+    return true;
   /* The files of the index that is there stay. */
-  if (!replaced || (find_num_shards(prefix, &there, &ignored) && there != num_shards)) remove_shards(prefix, num_shards, count);
+  if (!replaced || (find_num_shards(prefix, &there, &ignored) && there != num_shards))
+    remove_shards(prefix, num_shards, count);
   return false;
 }
 
@@ -87,7 +95,8 @@ static bool link_shard(void *arg, int32_t shard, const char *path, Status *statu
   return file_store()->link(from, path, status);
 }
 
-static bool publish(Str prefix, BundleHeader *header, IndexEntry *entries, int64_t count, PlaceShard place, void *arg, Status *status) {
+static bool publish(Str prefix, BundleHeader *header, IndexEntry *entries, int64_t count, PlaceShard place,
+                    void *arg, Status *status) {
   int32_t num_shards = header->num_shards, old;
   TRY(find_num_shards(prefix, &old, status));
   int32_t made = num_shards == old ? num_shards + 1 : num_shards;
@@ -105,7 +114,8 @@ static bool publish(Str prefix, BundleHeader *header, IndexEntry *entries, int64
   return true;
 }
 
-bool bundle_publish(Str prefix, BundleHeader *header, IndexEntry *entries, int64_t count, PlaceShard place, void *arg, Status *status) {
+bool bundle_publish(Str prefix, BundleHeader *header, IndexEntry *entries, int64_t count, PlaceShard place,
+                    void *arg, Status *status) {
   int32_t num_shards = header->num_shards;
   bool ok = publish(prefix, header, entries, count, place, arg, status);
   header->num_shards = num_shards;

@@ -29,10 +29,10 @@ static bool begin(BundleWriter *writer, Str prefix, Status *status) {
 
 bool bundle_writer_new(Str prefix, BundleWriter **writer, Status *status) {
   BundleWriter *made = mem_calloc(1, sizeof *made);
-  if (made == NULL) return status_oom(status, "a checkpoint");
+  if (!made) return status_oom(status, "a checkpoint");
   made->arena = arena_new();
-  if (made->arena == NULL || !begin(made, prefix, status)) {
-    if (made->arena == NULL) status_oom(status, "a checkpoint");
+  if (!made->arena || !begin(made, prefix, status)) {
+    if (!made->arena) status_oom(status, "a checkpoint");
     bundle_writer_free(made);
     return false;
   }
@@ -41,7 +41,7 @@ bool bundle_writer_new(Str prefix, BundleWriter **writer, Status *status) {
 }
 
 void bundle_writer_free(BundleWriter *writer) {
-  if (writer == NULL) return;
+  if (!writer) return;
   file_draft_drop(&writer->data);
   strbuf_free(&writer->waiting);
   string_map_free(&writer->entries);
@@ -70,7 +70,8 @@ static bool append(BundleWriter *writer, const void *bytes, int64_t size, uint32
   return writer->waiting.length < WRITE_BYTES ? strbuf_ok(&writer->waiting, status) : flush(writer, status);
 }
 
-/* All lengths as varints, a checksum of them, all bytes. The checksum is one of the lengths as words, not of the varints. */
+/* All lengths as varints, a checksum of them, all bytes. The checksum is one of the lengths as words, not of
+ * the varints. */
 static bool append_strings(BundleWriter *writer, const Tensor *tensor, uint32_t *crc, Status *status) {
   StrBuf lengths = {0};
   int64_t count = tensor_num_elements(tensor);
@@ -106,13 +107,15 @@ static BundleEntry *find_entry(const BundleWriter *writer, Str key) {
   return string_map_find_bytes(&writer->entries, key.data, key.length);
 }
 
-static bool new_entry(BundleWriter *writer, Str key, DataType dtype, const Shape *shape, BundleEntry **entry, Status *status) {
+static bool new_entry(BundleWriter *writer, Str key, DataType dtype, const Shape *shape, BundleEntry **entry,
+                      Status *status) {
   /* The header has this key. */
-  if (key.length == 0) return status_invalid(status, "The name of a tensor in a checkpoint must not be empty");
+  if (key.length == 0)
+    return status_invalid(status, "The name of a tensor in a checkpoint must not be empty");
   char *copy = arena_strndup(writer->arena, key.data, key.length);
   *entry = proto_new(kBundleEntry, writer->arena);
   AttrValue *value = attr_value_shape(writer->arena, shape->rank, shape_dims(shape));
-  if (copy == NULL || *entry == NULL || value == NULL) return status_oom(status, "an entry of a checkpoint");
+  if (!copy || !*entry || !value) return status_oom(status, "an entry of a checkpoint");
   (*entry)->dtype = (Tensorflow__DataType)dtype;
   (*entry)->shape = value->shape;
   return string_map_set_bytes(&writer->entries, copy, key.length, *entry, status);
@@ -122,16 +125,18 @@ bool bundle_writer_add(BundleWriter *writer, Str name, const Tensor *tensor, Sta
   BundleEntry *entry;
   uint32_t crc = 0;
   int64_t offset = writer->size;
-  if (find_entry(writer, name) != NULL) return status_invalid(status, "Adding duplicate key: %.*s", (int)name.length, name.data);
+  if (find_entry(writer, name))
+    return status_invalid(status, "Adding duplicate key: %.*s", (int)name.length, name.data);
   if (tensor->dtype != DT_STRING && !dtype_is_pod(tensor->dtype)) {
-    return status_set(status, CODE_UNIMPLEMENTED, "Tensor %.*s of type %s cannot be saved", (int)name.length, name.data,
-                      dtype_name(tensor->dtype));
+    return status_set(status, CODE_UNIMPLEMENTED, "Tensor %.*s of type %s cannot be saved", (int)name.length,
+                      name.data, dtype_name(tensor->dtype));
   }
   TRY(new_entry(writer, name, tensor->dtype, &tensor->shape, &entry, status));
   if (tensor->dtype == DT_STRING) {
     TRY(append_strings(writer, tensor, &crc, status));
   } else {
-    TRY(append(writer, tensor->data, tensor_num_elements(tensor) * (int64_t)dtype_size(tensor->dtype), &crc, status));
+    TRY(append(writer, tensor->data, tensor_num_elements(tensor) * (int64_t)dtype_size(tensor->dtype), &crc,
+               status));
   }
   entry->offset = offset;
   entry->size = writer->size - offset;
@@ -147,22 +152,25 @@ static bool shape_is_proto(const Shape *shape, const TensorShapeProto *proto) {
   return true;
 }
 
-bool bundle_writer_add_slice(BundleWriter *writer, Str name, const Shape *shape, const TensorSlice *slice, const Tensor *tensor, Status *status) {
+bool bundle_writer_add_slice(BundleWriter *writer, Str name, const Shape *shape, const TensorSlice *slice,
+                             const Tensor *tensor, Status *status) {
   TensorSliceProto *proto;
   StrBuf key = {0};
   if (slice_is_full(slice)) return bundle_writer_add(writer, name, tensor, status);
   BundleEntry *whole = find_entry(writer, name);
-  if (whole == NULL) {
+  if (!whole) {
     TRY(new_entry(writer, name, tensor->dtype, shape, &whole, status));
   } else if (whole->n_slices == 0) {
     return status_invalid(status, "Adding duplicate key: %.*s", (int)name.length, name.data);
   } else if ((DataType)whole->dtype != tensor->dtype || !shape_is_proto(shape, whole->shape)) {
-    return status_invalid(status, "Slices of tensor %.*s have different types or belong to different shapes", (int)name.length, name.data);
+    return status_invalid(status, "Slices of tensor %.*s have different types or belong to different shapes",
+                          (int)name.length, name.data);
   }
   TRY(slice_to_proto(slice, writer->arena, &proto, status));
   TRY(proto_append(writer->arena, (void ***)&whole->slices, &whole->n_slices, proto, status));
   slice_append_key(name, slice, &key);
-  bool ok = strbuf_ok(&key, status) && bundle_writer_add(writer, (Str){key.data, (size_t)key.length}, tensor, status);
+  bool ok = strbuf_ok(&key, status) &&
+            bundle_writer_add(writer, (Str){key.data, (size_t)key.length}, tensor, status);
   strbuf_free(&key);
   return ok;
 }
@@ -179,10 +187,10 @@ bool bundle_writer_finish(BundleWriter *writer, Status *status) {
   BundleHeader *header = proto_new(kBundleHeader, writer->arena);
   VersionDef *version = proto_new(kVersionDef, writer->arena);
   IndexEntry *entries = arena_calloc(writer->arena, writer->entries.count + 1, sizeof *entries);
-  if (header == NULL || version == NULL || entries == NULL) return status_oom(status, "the index of a checkpoint");
+  if (!header || !version || !entries) return status_oom(status, "the index of a checkpoint");
   for (int64_t i = 0; i < writer->entries.num_entries; i++) {
     const StringMapEntry *entry = &writer->entries.entries[i];
-    if (entry->key != NULL) entries[count++] = (IndexEntry){{entry->key, entry->key_length}, entry->value};
+    if (entry->key) entries[count++] = (IndexEntry){{entry->key, entry->key_length}, entry->value};
   }
   version->producer = BUNDLE_VERSION;
   header->num_shards = 1;

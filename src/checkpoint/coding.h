@@ -10,7 +10,8 @@ static inline uint32_t load_u32(const void *bytes) {
 }
 
 static inline void append_u32(StrBuf *out, uint32_t value) {
-  const unsigned char bytes[4] = {(unsigned char)value, (unsigned char)(value >> 8), (unsigned char)(value >> 16), (unsigned char)(value >> 24)};
+  const unsigned char bytes[4] = {(unsigned char)value, (unsigned char)(value >> 8),
+                                  (unsigned char)(value >> 16), (unsigned char)(value >> 24)};
   strbuf_append_bytes(out, bytes, sizeof bytes);
 }
 
@@ -22,7 +23,8 @@ static inline void append_varint(StrBuf *out, uint64_t value) {
   strbuf_append_char(out, (char)value);
 }
 
-/* Reads a varint from the front of `*bytes` and moves behind it; false at the end of the bytes or when it does not fit. */
+/* Reads a varint from the front of `*bytes` and moves behind it; false at the end of the bytes or when it
+ * does not fit. */
 static inline bool take_varint(Str *bytes, uint64_t *value) {
   *value = 0;
   for (int shift = 0; shift < 64 && bytes->length > 0; shift += 7) {

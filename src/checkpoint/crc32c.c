@@ -8,7 +8,8 @@
 static const uint32_t kPolynomial = 0x82f63b78u;
 static const uint32_t kMaskDelta = 0xa282ead8u;
 
-/* tables[k][b]: what byte b contributes with k zero bytes behind it. Eight of them take eight bytes a step. */
+/* tables[k][b]: what byte b contributes with k zero bytes behind it. Eight of them take eight bytes a
+ * step. */
 static uint32_t tables[8][256];
 static Once tables_made = ONCE_INIT;
 
@@ -32,8 +33,9 @@ uint32_t crc32c_extend(uint32_t crc, const void *bytes, int64_t size) {
     memcpy(&low, p, 4);
     memcpy(&high, p + 4, 4);
     low ^= crc;
-    crc = tables[7][low & 255] ^ tables[6][(low >> 8) & 255] ^ tables[5][(low >> 16) & 255] ^ tables[4][low >> 24] ^
-          tables[3][high & 255] ^ tables[2][(high >> 8) & 255] ^ tables[1][(high >> 16) & 255] ^ tables[0][high >> 24];
+    crc = tables[7][low & 255] ^ tables[6][(low >> 8) & 255] ^ tables[5][(low >> 16) & 255] ^
+          tables[4][low >> 24] ^ tables[3][high & 255] ^ tables[2][(high >> 8) & 255] ^
+          tables[1][(high >> 16) & 255] ^ tables[0][high >> 24];
   }
   for (; size > 0; size--, p++) crc = (crc >> 8) ^ tables[0][(crc ^ *p) & 255];
   return ~crc;

@@ -20,7 +20,7 @@ struct SliceFileWriter {
 
 SliceFileWriter *slice_file_writer_new(void) {
   SliceFileWriter *writer = mem_calloc(1, sizeof *writer);
-  if (writer != NULL && (writer->arena = arena_new()) == NULL) {
+  if (writer && !(writer->arena = arena_new())) {
     mem_free(writer);
     return NULL;
   }
@@ -28,7 +28,7 @@ SliceFileWriter *slice_file_writer_new(void) {
 }
 
 void slice_file_writer_free(SliceFileWriter *writer) {
-  if (writer == NULL) return;
+  if (!writer) return;
   for (int64_t i = 0; i < writer->count; i++) {
     mem_free((void *)(uintptr_t)writer->records[i].key.data);
     mem_free((void *)(uintptr_t)writer->records[i].value.data);
@@ -39,11 +39,12 @@ void slice_file_writer_free(SliceFileWriter *writer) {
   mem_free(writer);
 }
 
-static bool add_meta(SliceFileWriter *writer, Str name, const Shape *shape, DataType dtype, SavedSliceMeta **meta, Status *status) {
+static bool add_meta(SliceFileWriter *writer, Str name, const Shape *shape, DataType dtype,
+                     SavedSliceMeta **meta, Status *status) {
   AttrValue *value = attr_value_shape(writer->arena, shape->rank, shape_dims(shape));
   *meta = proto_new(kSavedSliceMeta, writer->arena);
   char *copy = arena_strndup(writer->arena, name.data, name.length);
-  if (value == NULL || *meta == NULL || copy == NULL) return status_oom(status, "a checkpoint");
+  if (!value || !*meta || !copy) return status_oom(status, "a checkpoint");
   (*meta)->name = copy;
   (*meta)->shape = value->shape;
   (*meta)->type = (Tensorflow__DataType)dtype;
@@ -56,10 +57,12 @@ static bool fits(const SavedSliceMeta *meta, Str name, const Shape *shape, DataT
   TRY(shape_from_proto(meta->shape, &known, status));
   bool same = shape_equal(&known, shape);
   if (!same) {
-    status_set(status, CODE_INTERNAL, "Mismatching shapes: existing tensor = %s, trying to add name %.*s, shape = %s", shape_text(&known, a),
-               (int)name.length, name.data, shape_text(shape, b));
+    status_set(status, CODE_INTERNAL,
+               "Mismatching shapes: existing tensor = %s, trying to add name %.*s, shape = %s",
+               shape_text(&known, a), (int)name.length, name.data, shape_text(shape, b));
   } else if ((DataType)meta->type != dtype) {
-    same = status_set(status, CODE_INTERNAL, "Mismatching types: existing type = %s, trying to add name %.*s, type = %s",
+    same = status_set(status, CODE_INTERNAL,
+                      "Mismatching types: existing type = %s, trying to add name %.*s, type = %s",
                       dtype_name((int)meta->type), (int)name.length, name.data, dtype_name(dtype));
   }
   shape_clear(&known);
@@ -73,21 +76,23 @@ static bool add_record(SliceFileWriter *writer, StrBuf *key, StrBuf *value, Stat
   if (!mem_grow((void **)&writer->records, &writer->capacity, writer->count + 1, sizeof *writer->records)) {
     return status_oom(status, "a checkpoint");
   }
-  writer->records[writer->count++] = (Record){{key->data, (size_t)key->length}, {value->data, (size_t)value->length}};
+  writer->records[writer->count++] =
+      (Record){{key->data, (size_t)key->length}, {value->data, (size_t)value->length}};
   *key = *value = (StrBuf){0};
   return true;
 }
 
-static bool add_values(SliceFileWriter *writer, Str name, const TensorSlice *slice, const Tensor *tensor, Status *status) {
+static bool add_values(SliceFileWriter *writer, Str name, const TensorSlice *slice, const Tensor *tensor,
+                       Status *status) {
   Arena *arena = arena_new(); /* values take as much as the tensor: they go at once */
   StrBuf key = {0}, value = {0};
   bool ok = false;
-  if (arena == NULL) return status_oom(status, "a checkpoint");
+  if (!arena) return status_oom(status, "a checkpoint");
   SavedTensorSlices *slices = proto_new(kSavedTensorSlices, arena);
   SavedSlice *saved = proto_new(kSavedSlice, arena);
   TensorProto *data = proto_new(kTensorProto, arena);
   char *copy = arena_strndup(arena, name.data, name.length);
-  if (slices == NULL || saved == NULL || data == NULL || copy == NULL) {
+  if (!slices || !saved || !data || !copy) {
     status_oom(status, "a checkpoint");
     goto done;
   }
@@ -106,12 +111,13 @@ done:
   return ok;
 }
 
-bool slice_file_writer_add(SliceFileWriter *writer, Str name, const Shape *shape, const TensorSlice *slice, const Tensor *tensor,
-                           Status *status) {
+bool slice_file_writer_add(SliceFileWriter *writer, Str name, const Shape *shape, const TensorSlice *slice,
+                           const Tensor *tensor, Status *status) {
   TensorSliceProto *proto;
   SavedSliceMeta *meta = string_map_find_bytes(&writer->tensors, name.data, name.length);
-  if (memchr(name.data, '\0', name.length) != NULL) return status_invalid(status, "The name of a saved tensor must not hold a NUL byte");
-  if (meta == NULL) TRY(add_meta(writer, name, shape, tensor->dtype, &meta, status));
+  if (memchr(name.data, '\0', name.length))
+    return status_invalid(status, "The name of a saved tensor must not hold a NUL byte");
+  if (!meta) TRY(add_meta(writer, name, shape, tensor->dtype, &meta, status));
   else TRY(fits(meta, name, shape, tensor->dtype, status));
   TRY(slice_to_proto(slice, writer->arena, &proto, status));
   for (size_t i = 0; i < meta->n_slice; i++) {
@@ -121,7 +127,9 @@ bool slice_file_writer_add(SliceFileWriter *writer, Str name, const Shape *shape
   return proto_append(writer->arena, (void ***)&meta->slice, &meta->n_slice, proto, status);
 }
 
-static int compare_records(const void *a, const void *b) { return key_compare(((const Record *)a)->key, ((const Record *)b)->key); }
+static int compare_records(const void *a, const void *b) {
+  return key_compare(((const Record *)a)->key, ((const Record *)b)->key);
+}
 
 static int compare_names(const void *a, const void *b) {
   return strcmp((*(SavedSliceMeta *const *)a)->name, (*(SavedSliceMeta *const *)b)->name);
@@ -132,13 +140,14 @@ static bool serialize_meta(SliceFileWriter *writer, StrBuf *out, Status *status)
   SavedTensorSlices *slices = proto_new(kSavedTensorSlices, writer->arena);
   SavedTensorSliceMeta *meta = proto_new(kSavedTensorSliceMeta, writer->arena);
   VersionDef *versions = proto_new(kVersionDef, writer->arena);
-  if (slices == NULL || meta == NULL || versions == NULL) return status_oom(status, "a checkpoint");
+  if (!slices || !meta || !versions) return status_oom(status, "a checkpoint");
   slices->meta = meta;
   meta->versions = versions;
   versions->producer = SLICE_FILE_VERSION;
   for (int64_t i = 0; i < writer->tensors.num_entries; i++) {
     const StringMapEntry *entry = &writer->tensors.entries[i];
-    if (entry->key != NULL) TRY(proto_append(writer->arena, (void ***)&meta->tensor, &meta->n_tensor, entry->value, status));
+    if (entry->key)
+      TRY(proto_append(writer->arena, (void ***)&meta->tensor, &meta->n_tensor, entry->value, status));
   }
   if (meta->n_tensor > 1) qsort(meta->tensor, meta->n_tensor, sizeof *meta->tensor, compare_names);
   TRY(proto_serialize(slices, out, status));
@@ -151,12 +160,14 @@ bool slice_file_writer_finish(SliceFileWriter *writer, Str path, Status *status)
   StrBuf meta = {0};
   Str file;
   bool ok = false;
-  if (table == NULL) return status_oom(status, "a checkpoint");
+  if (!table) return status_oom(status, "a checkpoint");
   TRY_DONE(file_path(path, name, status));
   TRY_DONE(serialize_meta(writer, &meta, status));
   table_writer_add(table, (Str){"", 0}, (Str){meta.data, (size_t)meta.length});
-  if (writer->count > 1) qsort(writer->records, (size_t)writer->count, sizeof *writer->records, compare_records);
-  for (int64_t i = 0; i < writer->count; i++) table_writer_add(table, writer->records[i].key, writer->records[i].value);
+  if (writer->count > 1)
+    qsort(writer->records, (size_t)writer->count, sizeof *writer->records, compare_records);
+  for (int64_t i = 0; i < writer->count; i++)
+    table_writer_add(table, writer->records[i].key, writer->records[i].value);
   TRY_DONE(table_writer_finish(table, &file, status));
   ok = file_replace(name, file.data, (int64_t)file.length, status);
 done:

@@ -1,10 +1,11 @@
-/* The values of a slice in a checkpoint of version 1: a TensorProto without dtype and shape that lists them one by one. */
+/* The values of a slice in a checkpoint of version 1: a TensorProto without dtype and shape that lists them
+ * one by one. */
 #include "checkpoint/slice_file_internal.h"
 
 /* A new array of the field's elements; false when out of memory. */
 static bool list(Arena *arena, int64_t count, size_t element, size_t *length, void **array, Status *status) {
   *array = arena_calloc(arena, count + (count == 0), (int64_t)element);
-  if (*array == NULL) return status_oom(status, "the values of a checkpoint");
+  if (!*array) return status_oom(status, "the values of a checkpoint");
   *length = (size_t)count;
   return true;
 }
@@ -12,10 +13,14 @@ static bool list(Arena *arena, int64_t count, size_t element, size_t *length, vo
 /* Integers of up to 32 bits, as they are or with their signs kept. */
 static int32_t integer_at(const Tensor *tensor, int64_t i) {
   switch (tensor->dtype) {
-    case DT_UINT8: case DT_QUINT8: return ((const uint8_t *)tensor->data)[i];
-    case DT_INT8: case DT_QINT8: return ((const int8_t *)tensor->data)[i];
-    case DT_UINT16: case DT_QUINT16: return ((const uint16_t *)tensor->data)[i];
-    case DT_INT16: case DT_QINT16: return ((const int16_t *)tensor->data)[i];
+    case DT_UINT8:
+    case DT_QUINT8: return ((const uint8_t *)tensor->data)[i];
+    case DT_INT8:
+    case DT_QINT8: return ((const int8_t *)tensor->data)[i];
+    case DT_UINT16:
+    case DT_QUINT16: return ((const uint16_t *)tensor->data)[i];
+    case DT_INT16:
+    case DT_QINT16: return ((const int16_t *)tensor->data)[i];
     default: return ((const int32_t *)tensor->data)[i];
   }
 }
@@ -23,7 +28,8 @@ static int32_t integer_at(const Tensor *tensor, int64_t i) {
 bool slice_values_set(const Tensor *tensor, Arena *arena, TensorProto *proto, Status *status) {
   int64_t n = tensor_num_elements(tensor);
   const void *data = tensor->data;
-#define LIST(field, factor) list(arena, n * (factor), sizeof *proto->field, &proto->n_##field, (void **)&proto->field, status)
+#define LIST(field, factor) \
+  list(arena, n *(factor), sizeof *proto->field, &proto->n_##field, (void **)&proto->field, status)
   switch (tensor->dtype) {
     case DT_FLOAT:
       TRY(LIST(float_val, 1));
@@ -53,8 +59,16 @@ bool slice_values_set(const Tensor *tensor, Arena *arena, TensorProto *proto, St
       TRY(LIST(half_val, 1));
       for (int64_t i = 0; i < n; i++) proto->half_val[i] = ((const uint16_t *)data)[i];
       return true;
-    case DT_INT32: case DT_UINT8: case DT_INT16: case DT_INT8: case DT_UINT16:
-    case DT_QINT8: case DT_QUINT8: case DT_QINT16: case DT_QUINT16: case DT_QINT32:
+    case DT_INT32:
+    case DT_UINT8:
+    case DT_INT16:
+    case DT_INT8:
+    case DT_UINT16:
+    case DT_QINT8:
+    case DT_QUINT8:
+    case DT_QINT16:
+    case DT_QUINT16:
+    case DT_QINT32:
       TRY(LIST(int_val, 1));
       for (int64_t i = 0; i < n; i++) proto->int_val[i] = integer_at(tensor, i);
       return true;
@@ -67,7 +81,8 @@ bool slice_values_set(const Tensor *tensor, Arena *arena, TensorProto *proto, St
       }
       return true;
     default:
-      return status_set(status, CODE_UNIMPLEMENTED, "Saving data type %s not yet supported", dtype_name(tensor->dtype));
+      return status_set(status, CODE_UNIMPLEMENTED, "Saving data type %s not yet supported",
+                        dtype_name(tensor->dtype));
   }
 #undef LIST
 }

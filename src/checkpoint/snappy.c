@@ -4,7 +4,9 @@
 #include "checkpoint/coding.h"
 #include "checkpoint/table.h"
 
-bool snappy_length(Str compressed, uint64_t *length) { return take_varint(&compressed, length) && *length <= UINT32_MAX; }
+bool snappy_length(Str compressed, uint64_t *length) {
+  return take_varint(&compressed, length) && *length <= UINT32_MAX;
+}
 
 /* A little-endian number of `bytes` bytes. */
 static bool take_number(Str *from, int bytes, uint64_t *value) {

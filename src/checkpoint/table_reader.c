@@ -37,7 +37,8 @@ static bool read_block(const Reader *reader, BlockHandle handle, Str *content) {
   }
   const char *bytes = reader->file.data + handle.offset;
   uint32_t stored = crc32c_unmask(load_u32(bytes + handle.size + 1));
-  if (stored != crc32c_extend(0, bytes, (int64_t)handle.size + 1)) return corrupted(reader, "block checksum mismatch");
+  if (stored != crc32c_extend(0, bytes, (int64_t)handle.size + 1))
+    return corrupted(reader, "block checksum mismatch");
   *content = (Str){bytes, (size_t)handle.size};
   if (bytes[handle.size] == BLOCK_PLAIN) return true;
   uint64_t length;
@@ -46,8 +47,9 @@ static bool read_block(const Reader *reader, BlockHandle handle, Str *content) {
     return corrupted(reader, "corrupted compressed block contents");
   }
   char *plain = arena_alloc(reader->arena, (int64_t)length);
-  if (plain == NULL) return status_oom(reader->status, "a block of a table");
-  if (!snappy_decompress(*content, plain, length)) return corrupted(reader, "corrupted compressed block contents");
+  if (!plain) return status_oom(reader->status, "a block of a table");
+  if (!snappy_decompress(*content, plain, length))
+    return corrupted(reader, "corrupted compressed block contents");
   *content = (Str){plain, (size_t)length};
   return true;
 }
@@ -56,7 +58,7 @@ static bool add_entry(Reader *reader, Str key, Str value) {
   if (reader->count == reader->capacity) {
     int64_t capacity = reader->capacity == 0 ? 64 : 2 * reader->capacity, size = (int64_t)sizeof(TableEntry);
     TableEntry *grown = arena_grow(reader->arena, reader->entries, reader->count * size, capacity * size);
-    if (grown == NULL) return status_oom(reader->status, "the entries of a table");
+    if (!grown) return status_oom(reader->status, "the entries of a table");
     reader->entries = grown;
     reader->capacity = capacity;
   }
@@ -74,14 +76,15 @@ static bool walk_block(Reader *reader, Str content, bool (*keep)(Reader *reader,
   while (rest.length > 0) {
     uint64_t shared, own, value_length;
     Str own_bytes, value;
-    if (!take_varint(&rest, &shared) || !take_varint(&rest, &own) || !take_varint(&rest, &value_length) || shared > last.length ||
-        !take_bytes(&rest, own, &own_bytes) || !take_bytes(&rest, value_length, &value)) {
+    if (!take_varint(&rest, &shared) || !take_varint(&rest, &own) || !take_varint(&rest, &value_length) ||
+        shared > last.length || !take_bytes(&rest, own, &own_bytes) ||
+        !take_bytes(&rest, value_length, &value)) {
       return corrupted(reader, "bad entry in block");
     }
     if (shared + own > reader->key_bytes_left) return corrupted(reader, "bad entry in block");
     reader->key_bytes_left -= shared + own;
     char *key = arena_alloc(reader->arena, (int64_t)(shared + own) + 1);
-    if (key == NULL) return status_oom(reader->status, "a key of a table");
+    if (!key) return status_oom(reader->status, "a key of a table");
     memcpy(key, last.data, (size_t)shared);
     memcpy(key + shared, own_bytes.data, (size_t)own);
     key[shared + own] = '\0';
@@ -107,7 +110,8 @@ static bool keep_block(Reader *reader, Str key, Str value) {
   return walk_block(reader, content, keep_entry);
 }
 
-bool table_read(const char *name, Str file, Arena *arena, TableEntry **entries, int64_t *count, Status *status) {
+bool table_read(const char *name, Str file, Arena *arena, TableEntry **entries, int64_t *count,
+                Status *status) {
   Reader reader = {.name = name, .file = file, .arena = arena, .status = status};
   reader.key_bytes_left = MAX_KEY_GROWTH * (uint64_t)file.length;
   BlockHandle meta, index;
@@ -115,10 +119,12 @@ bool table_read(const char *name, Str file, Arena *arena, TableEntry **entries, 
   if (file.length < FOOTER_BYTES) return corrupted(&reader, "file is too short to be an sstable");
   const char *footer = file.data + file.length - FOOTER_BYTES;
   Str handles = {footer, FOOTER_BYTES - 8};
-  if (load_u32(footer + FOOTER_BYTES - 8) != (uint32_t)TABLE_MAGIC || load_u32(footer + FOOTER_BYTES - 4) != (uint32_t)(TABLE_MAGIC >> 32)) {
+  if (load_u32(footer + FOOTER_BYTES - 8) != (uint32_t)TABLE_MAGIC ||
+      load_u32(footer + FOOTER_BYTES - 4) != (uint32_t)(TABLE_MAGIC >> 32)) {
     return corrupted(&reader, "not an sstable (bad magic number)");
   }
-  if (!take_handle(&handles, &meta) || !take_handle(&handles, &index)) return corrupted(&reader, "bad block handle");
+  if (!take_handle(&handles, &meta) || !take_handle(&handles, &index))
+    return corrupted(&reader, "bad block handle");
   TRY(read_block(&reader, index, &content));
   TRY(walk_block(&reader, content, keep_block));
   *entries = reader.entries;

@@ -73,7 +73,8 @@ static BlockHandle write_block(TableWriter *writer, Block *block) {
   handle.size = (uint64_t)file->length - handle.offset;
   strbuf_append_char(file, BLOCK_PLAIN);
   file->failed |= block->entries.failed | block->restarts.failed | block->last_key.failed;
-  if (!file->failed) append_u32(file, crc32c_mask(crc32c_extend(0, file->data + handle.offset, (int64_t)handle.size + 1)));
+  if (!file->failed)
+    append_u32(file, crc32c_mask(crc32c_extend(0, file->data + handle.offset, (int64_t)handle.size + 1)));
   clear_block(block);
   return handle;
 }
@@ -83,10 +84,11 @@ static void append_handle(StrBuf *out, BlockHandle handle) {
   append_varint(out, handle.size);
 }
 
-/* The shortest text that is not before `key` and, unless `limit` is NULL, before `limit`: what the index needs to know of a block's end. */
+/* The shortest text that is not before `key` and, unless `limit` is NULL, before `limit`: what the index
+ * needs to know of a block's end. */
 static void shorten(StrBuf *key, const Str *limit) {
   size_t at = 0;
-  if (limit != NULL) {
+  if (limit) {
     at = shared_length(text_of(key), *limit);
     if (at >= limit->length || (int64_t)at >= key->length) return;
     unsigned char mine = (unsigned char)key->data[at], theirs = (unsigned char)limit->data[at];
@@ -119,14 +121,14 @@ static void flush(TableWriter *writer) {
 
 TableWriter *table_writer_new(void) {
   TableWriter *writer = mem_calloc(1, sizeof *writer);
-  if (writer == NULL) return NULL;
+  if (!writer) return NULL;
   writer->data.interval = RESTART_INTERVAL;
   writer->index.interval = 1;
   return writer;
 }
 
 void table_writer_free(TableWriter *writer) {
-  if (writer == NULL) return;
+  if (!writer) return;
   free_block(&writer->data);
   free_block(&writer->index);
   strbuf_free(&writer->file);
@@ -146,7 +148,8 @@ bool table_writer_finish(TableWriter *writer, Str *file, Status *status) {
   StrBuf footer = {0};
   Block meta = {.interval = RESTART_INTERVAL};
   flush(writer);
-  BlockHandle meta_handle = write_block(writer, &meta); /* LevelDB keeps filters there; we, as TensorFlow, have none */
+  BlockHandle meta_handle =
+      write_block(writer, &meta); /* LevelDB keeps filters there; we, as TensorFlow, have none */
   free_block(&meta);
   index_pending(writer, NULL);
   BlockHandle index_handle = write_block(writer, &writer->index);

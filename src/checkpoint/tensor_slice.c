@@ -47,10 +47,11 @@ static bool parse_number(Str text, int64_t *value) {
   return true;
 }
 
-/* Cuts the text up to `separator`; false when nothing was left. `*more` tells whether there was a separator. */
+/* Cuts the text up to `separator`; false when nothing was left. `*more` tells whether there was a
+ * separator. */
 static Str cut(Str *rest, char separator, bool *more) {
   const char *end = rest->length == 0 ? NULL : memchr(rest->data, separator, rest->length);
-  Str part = {rest->data, end == NULL ? rest->length : (size_t)(end - rest->data)};
+  Str part = {rest->data, !end ? rest->length : (size_t)(end - rest->data)};
   size_t used = part.length + (end != NULL);
   *more = end != NULL;
   *rest = (Str){rest->data + used, rest->length - used};
@@ -61,18 +62,21 @@ static bool parse_extent(Str part, Str whole, TensorSlice *slice, Status *status
   int64_t start, length;
   bool comma, again;
   Str rest = part;
-  if (slice->rank == SLICE_MAX_RANK) return status_invalid(status, "A slice has more than %d dimensions", SLICE_MAX_RANK);
+  if (slice->rank == SLICE_MAX_RANK)
+    return status_invalid(status, "A slice has more than %d dimensions", SLICE_MAX_RANK);
   if (str_equal_text(part, "-")) {
     start = 0;
     length = SLICE_FULL;
   } else {
     Str first = cut(&rest, ',', &comma), second = cut(&rest, ',', &again);
     if (!comma || again || !parse_number(first, &start) || !parse_number(second, &length)) {
-      return status_invalid(status, "Expected a pair of numbers or '-' but got '%.*s': string = %.*s", (int)part.length, part.data,
-                            (int)whole.length, whole.data);
+      return status_invalid(status, "Expected a pair of numbers or '-' but got '%.*s': string = %.*s",
+                            (int)part.length, part.data, (int)whole.length, whole.data);
     }
     if (start < 0 || length <= 0) {
-      return status_invalid(status, "Expected non-negative start and positive length but got start = %lld, length = %lld: string = %.*s",
+      return status_invalid(status,
+                            "Expected non-negative start and positive length but got start = %lld, length = "
+                            "%lld: string = %.*s",
                             (long long)start, (long long)length, (int)whole.length, whole.data);
     }
   }
@@ -98,11 +102,13 @@ bool slice_parse(Str text, Shape *shape, TensorSlice *slice, Shape *part, Status
   bool more;
   Str rest = text, word = cut(&rest, ' ', &more);
   if (!more) {
-    return status_invalid(status, "Need least two elements in shape_and_slice specification: %.*s", (int)text.length, text.data);
+    return status_invalid(status, "Need least two elements in shape_and_slice specification: %.*s",
+                          (int)text.length, text.data);
   }
   for (; more; word = cut(&rest, ' ', &more)) {
     if (rank == SHAPE_MAX_RANK || !parse_number(word, &dims[rank])) {
-      return status_invalid(status, "Non numerical dimension in shape_and_slice: %.*s", (int)text.length, text.data);
+      return status_invalid(status, "Non numerical dimension in shape_and_slice: %.*s", (int)text.length,
+                            text.data);
     }
     rank++;
   }
@@ -111,13 +117,15 @@ bool slice_parse(Str text, Shape *shape, TensorSlice *slice, Shape *part, Status
   return slice_shape(slice, shape, part, status);
 }
 
-static bool misfit(const char *what, int dimension, const Shape *shape, const TensorSlice *slice, Status *status) {
+static bool misfit(const char *what, int dimension, const Shape *shape, const TensorSlice *slice,
+                   Status *status) {
   char shape_words[SHAPE_TEXT_CAPACITY], where[48] = "";
   StrBuf words = {0};
   slice_print(slice, &words);
   if (dimension >= 0) snprintf(where, sizeof where, " in dimension %d out of bounds", dimension);
   if (strbuf_ok(&words, status)) {
-    status_set(status, CODE_INTERNAL, "%s%s: shape = %s, slice = %s", what, where, shape_text(shape, shape_words), strbuf_text(&words));
+    status_set(status, CODE_INTERNAL, "%s%s: shape = %s, slice = %s", what, where,
+               shape_text(shape, shape_words), strbuf_text(&words));
   }
   strbuf_free(&words);
   return false;
@@ -128,7 +136,8 @@ bool slice_shape(const TensorSlice *slice, const Shape *shape, Shape *part, Stat
   if (slice->rank != shape->rank) return misfit("Mismatching ranks", -1, shape, slice, status);
   for (int i = 0; i < slice->rank; i++) {
     int64_t whole = shape_dim(shape, i), length = slice->lengths[i];
-    if (length != SLICE_FULL && (slice->starts[i] > whole || length > whole - slice->starts[i])) return misfit("Extent", i, shape, slice, status);
+    if (length != SLICE_FULL && (slice->starts[i] > whole || length > whole - slice->starts[i]))
+      return misfit("Extent", i, shape, slice, status);
     dims[i] = length == SLICE_FULL ? whole : length;
   }
   return shape_set(part, slice->rank, dims, status);
@@ -137,7 +146,7 @@ bool slice_shape(const TensorSlice *slice, const Shape *shape, Shape *part, Stat
 /* --- the proto --- */
 
 bool slice_from_proto(const TensorSliceProto *proto, const Shape *shape, TensorSlice *slice) {
-  if (proto->n_extent > SLICE_MAX_RANK || (shape != NULL && (int64_t)proto->n_extent != shape->rank)) return false;
+  if (proto->n_extent > SLICE_MAX_RANK || (shape && (int64_t)proto->n_extent != shape->rank)) return false;
   slice->rank = (int)proto->n_extent;
   for (int i = 0; i < slice->rank; i++) {
     const SliceExtentProto *extent = proto->extent[i];
@@ -145,7 +154,7 @@ bool slice_from_proto(const TensorSliceProto *proto, const Shape *shape, TensorS
     slice->starts[i] = extent->start;
     slice->lengths[i] = full ? SLICE_FULL : extent->length;
     if (full ? extent->start != 0 : extent->start < 0 || extent->length < 0) return false;
-    if (!full && shape != NULL) {
+    if (!full && shape) {
       int64_t whole = shape_dim(shape, i);
       if (extent->start > whole || extent->length > whole - extent->start) return false;
     }
@@ -155,10 +164,10 @@ bool slice_from_proto(const TensorSliceProto *proto, const Shape *shape, TensorS
 
 bool slice_to_proto(const TensorSlice *slice, Arena *arena, TensorSliceProto **proto, Status *status) {
   *proto = proto_new(kTensorSliceProto, arena);
-  if (*proto == NULL) return status_oom(status, "a slice");
+  if (!*proto) return status_oom(status, "a slice");
   for (int i = 0; i < slice->rank; i++) {
     SliceExtentProto *extent = proto_new(kSliceExtentProto, arena);
-    if (extent == NULL) return status_oom(status, "a slice");
+    if (!extent) return status_oom(status, "a slice");
     if (slice->lengths[i] != SLICE_FULL) {
       extent->start = slice->starts[i];
       extent->length = slice->lengths[i];
@@ -179,7 +188,8 @@ static void append_ordered_unsigned(StrBuf *out, uint64_t value) {
   for (int i = bytes - 1; i >= 0; i--) strbuf_append_char(out, (char)(value >> (8 * i)));
 }
 
-/* Two's complement of 7 bits a byte; as many leading ones as bytes, exclusive-or-ed in, make longer numbers sort behind. */
+/* Two's complement of 7 bits a byte; as many leading ones as bytes, exclusive-or-ed in, make longer numbers
+ * sort behind. */
 static void append_ordered_signed(StrBuf *out, int64_t value) {
   uint64_t magnitude = value < 0 ? ~(uint64_t)value : (uint64_t)value;
   int bits = 0;
@@ -226,7 +236,8 @@ typedef struct Box {
 static void box_of(const TensorSlice *slice, const Shape *shape, Box *box) {
   for (int i = 0; i < slice->rank; i++) {
     box->begin[i] = slice->starts[i];
-    box->end[i] = slice->lengths[i] == SLICE_FULL ? shape_dim(shape, i) : slice->starts[i] + slice->lengths[i];
+    box->end[i] =
+        slice->lengths[i] == SLICE_FULL ? shape_dim(shape, i) : slice->starts[i] + slice->lengths[i];
   }
 }
 
@@ -251,8 +262,9 @@ static bool copy_strings(void *to, const void *from, int64_t count, size_t eleme
 
 SliceCopy slice_copy_of(DataType dtype) { return dtype == DT_STRING ? copy_strings : copy_elements; }
 
-bool slice_copy_common(const Shape *shape, const TensorSlice *from, const void *from_bytes, const TensorSlice *to, void *to_bytes, size_t element,
-                       SliceCopy copy, int64_t *common, Status *status) {
+bool slice_copy_common(const Shape *shape, const TensorSlice *from, const void *from_bytes,
+                       const TensorSlice *to, void *to_bytes, size_t element, SliceCopy copy, int64_t *common,
+                       Status *status) {
   Box source, target, both = {0};
   int rank = shape->rank;
   int64_t at[SLICE_MAX_RANK];
@@ -266,11 +278,12 @@ bool slice_copy_common(const Shape *shape, const TensorSlice *from, const void *
     *common = both.end[i] > both.begin[i] ? *common * (both.end[i] - both.begin[i]) : 0;
     if (*common == 0) return true;
   }
-  if (copy == NULL) return true;
+  if (!copy) return true;
   int64_t row = rank == 0 ? 1 : both.end[rank - 1] - both.begin[rank - 1];
   for (int64_t done = 0; done < *common; done += row) {
     TRY(copy((char *)to_bytes + index_in(&target, at, rank) * (int64_t)element,
-             (const char *)from_bytes + index_in(&source, at, rank) * (int64_t)element, row, element, status));
+             (const char *)from_bytes + index_in(&source, at, rank) * (int64_t)element, row, element,
+             status));
     for (int i = rank - 2; i >= 0 && ++at[i] == both.end[i]; i--) at[i] = both.begin[i];
   }
   return true;

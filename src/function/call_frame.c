@@ -4,10 +4,12 @@
 
 bool call_frame_init(FunctionCallFrame *frame, const DataType *arg_types, int num_args,
                      const DataType *ret_types, int num_rets, Status *status) {
-  *frame = (FunctionCallFrame){
-      .arg_types = arg_types, .ret_types = ret_types, .num_args = num_args, .num_rets = num_rets};
+  *frame = (FunctionCallFrame){.arg_types = arg_types,
+                               .ret_types = ret_types,
+                               .num_args = num_args,
+                               .num_rets = num_rets};
   frame->args = mem_calloc((int64_t)num_args + num_rets, sizeof *frame->args);
-  if (frame->args == NULL) {
+  if (!frame->args) {
     *frame = (FunctionCallFrame){0};
     return status_oom(status, "the call of a function");
   }

@@ -15,10 +15,10 @@ static bool oom(Status *status) { return status_oom(status, "the body of a funct
 static bool copy_attrs(const AttrEntry *const *attrs, int count, Arena *arena, const AttrEntry ***out,
                        Status *status) {
   *out = arena_calloc(arena, count, sizeof **out);
-  if (*out == NULL) return oom(status);
+  if (!*out) return oom(status);
   for (int i = 0; i < count; i++) {
     (*out)[i] = proto_copy(attrs[i], arena);
-    if ((*out)[i] == NULL) return oom(status);
+    if (!(*out)[i]) return oom(status);
   }
   return true;
 }
@@ -41,7 +41,7 @@ static bool infer_shapes(Graph *graph, Status *status) {
   Node **order;
   int64_t count;
   Arena *arena = arena_new();
-  if (arena == NULL) return oom(status);
+  if (!arena) return oom(status);
   const Walk walk = {.follow = walk_follow_forward};
   TRY_DONE(graph_reverse_post_order(graph, &walk, arena, &order, &count, status));
   for (int64_t i = 0; i < count; i++) {
@@ -62,18 +62,18 @@ static bool fill(FunctionBody *body, Graph *library, const FunctionDef *function
   /* What instantiation shares with a function of the library lives as long as that does. */
   if (graph_find_function(library, function->signature->name) != function)
     function = proto_copy(function, arena);
-  if (function == NULL) return oom(status);
+  if (!function) return oom(status);
   TRY(function_instantiate(library, function, own_attrs, num_attrs, arena, &result, status));
   Node **nodes = arena_calloc(arena, result->num_nodes, sizeof *nodes);
   Node **control_rets = arena_calloc(arena, result->num_control_rets, sizeof *control_rets);
-  if (nodes == NULL || control_rets == NULL) return oom(status);
+  if (!nodes || !control_rets) return oom(status);
   for (int i = 0; i < result->num_nodes; i++)
     TRY(graph_add_node(body->graph, result->nodes[i].def, &nodes[i], status));
   for (int i = 0; i < result->num_nodes; i++)
     TRY(connect_node(body->graph, &result->nodes[i], nodes, nodes[i], status));
   for (int i = 0; i < result->num_control_rets; i++) control_rets[i] = nodes[result->control_rets[i]];
   body->name = arena_strdup(arena, result->name);
-  if (body->name == NULL) return oom(status);
+  if (!body->name) return oom(status);
   body->arg_nodes = nodes;
   body->ret_nodes = nodes + result->num_nodes - result->num_rets;
   body->control_ret_nodes = control_rets;
@@ -89,9 +89,9 @@ bool function_body_new_without_shapes(Graph *library, const FunctionDef *functio
                                       const AttrEntry *const *attrs, int num_attrs, FunctionBody **body,
                                       Status *status) {
   FunctionBody *made = mem_calloc(1, sizeof *made);
-  if (made == NULL) return oom(status);
+  if (!made) return oom(status);
   made->graph = graph_new_body(library);
-  if ((made->graph != NULL || oom(status)) && fill(made, library, function, attrs, num_attrs, status)) {
+  if ((made->graph || oom(status)) && fill(made, library, function, attrs, num_attrs, status)) {
     *body = made;
     return true;
   }
@@ -109,7 +109,7 @@ bool function_body_new(Graph *library, const FunctionDef *function, const AttrEn
 }
 
 void function_body_free(FunctionBody *body) {
-  if (body == NULL) return;
+  if (!body) return;
   graph_free(body->graph);
   mem_free(body);
 }
@@ -119,25 +119,26 @@ void function_body_free(FunctionBody *body) {
 /* -1 without the attr. */
 static int64_t boundary_index(const Node *node) {
   const AttrValue *index = node_def_attr(node->def, "index");
-  return index == NULL ? -1 : index->i;
+  return !index ? -1 : index->i;
 }
 
 /* `_Arg` nodes, or `_Retval` nodes. */
 static bool is_one_of(const Node *node, bool arg) {
-  return node != NULL && (arg ? node_is_arg(node) : node_is_retval(node));
+  return node && (arg ? node_is_arg(node) : node_is_retval(node));
 }
 
-/* The `_Arg` (with `arg`) or `_Retval` nodes of a graph by their indexes; the list is the caller's to free. */
+/* The `_Arg` (with `arg`) or `_Retval` nodes of a graph by their indexes; the list is the caller's to
+ * free. */
 static bool collect(Graph *graph, bool arg, Node ***nodes, int *count, Status *status) {
   int64_t found = 0, ids = graph_num_node_ids(graph);
   for (int64_t id = 0; id < ids; id++) found += is_one_of(graph_node(graph, id), arg);
   Node **list = *nodes = mem_calloc(found, sizeof *list);
-  if (list == NULL) return oom(status);
+  if (!list) return oom(status);
   for (int64_t id = 0; id < ids; id++) {
     Node *node = graph_node(graph, id);
     if (!is_one_of(node, arg)) continue;
     int64_t index = boundary_index(node);
-    if (index < 0 || index >= found || list[index] != NULL) {
+    if (index < 0 || index >= found || list[index]) {
       return status_invalid(status, "The indexes of %s nodes are not 0 to %lld: {{node %s}} has %lld",
                             arg ? "_Arg" : "_Retval", (long long)found - 1, node->name, (long long)index);
     }
@@ -149,33 +150,34 @@ static bool collect(Graph *graph, bool arg, Node ***nodes, int *count, Status *s
 
 static bool copy_nodes(Arena *arena, Node *const *nodes, int count, Node ***copy) {
   *copy = arena_alloc(arena, count * (int64_t)sizeof **copy);
-  if (*copy != NULL && count > 0) memcpy(*copy, nodes, (size_t)count * sizeof **copy);
+  if (*copy && count > 0) memcpy(*copy, nodes, (size_t)count * sizeof **copy);
   return *copy != NULL;
 }
 
 static const DataType *list_types(Arena *arena, Node *const *nodes, int count) {
   DataType *types = arena_alloc(arena, count * (int64_t)sizeof *types);
-  for (int i = 0; types != NULL && i < count; i++) {
+  for (int i = 0; types && i < count; i++) {
     const AttrValue *type = node_def_attr(nodes[i]->def, "T");
-    types[i] = type == NULL ? DT_INVALID : (DataType)type->type;
+    types[i] = !type ? DT_INVALID : (DataType)type->type;
   }
   return types;
 }
 
-bool function_body_of_nodes(const char *name, Graph *graph, Node *const *args, int num_args, Node *const *rets,
-                            int num_rets, Node *const *control_rets, int num_control_rets, FunctionBody **body,
-                            Status *status) {
+bool function_body_of_nodes(const char *name, Graph *graph, Node *const *args, int num_args,
+                            Node *const *rets, int num_rets, Node *const *control_rets, int num_control_rets,
+                            FunctionBody **body, Status *status) {
   Arena *arena = graph_arena(graph);
   FunctionBody *made = mem_calloc(1, sizeof *made);
-  if (made == NULL) return oom(status);
+  if (!made) return oom(status);
   made->name = arena_strdup(arena, name);
   made->arg_types = list_types(arena, args, num_args);
   made->ret_types = list_types(arena, rets, num_rets);
   made->num_args = num_args;
   made->num_rets = num_rets;
   made->num_control_rets = num_control_rets;
-  if (made->name != NULL && made->arg_types != NULL && made->ret_types != NULL &&
-      copy_nodes(arena, args, num_args, &made->arg_nodes) && copy_nodes(arena, rets, num_rets, &made->ret_nodes) &&
+  if (made->name && made->arg_types && made->ret_types &&
+      copy_nodes(arena, args, num_args, &made->arg_nodes) &&
+      copy_nodes(arena, rets, num_rets, &made->ret_nodes) &&
       copy_nodes(arena, control_rets, num_control_rets, &made->control_ret_nodes)) {
     made->graph = graph;
     *body = made;
@@ -189,9 +191,10 @@ bool function_body_of_graph(const char *name, Graph *graph, Node *const *control
                             FunctionBody **body, Status *status) {
   Node **args = NULL, **rets = NULL;
   int num_args, num_rets;
-  bool ok = collect(graph, true, &args, &num_args, status) && collect(graph, false, &rets, &num_rets, status) &&
-            function_body_of_nodes(name, graph, args, num_args, rets, num_rets, control_rets, num_control_rets, body,
-                                   status);
+  bool ok = collect(graph, true, &args, &num_args, status) &&
+            collect(graph, false, &rets, &num_rets, status) &&
+            function_body_of_nodes(name, graph, args, num_args, rets, num_rets, control_rets,
+                                   num_control_rets, body, status);
   mem_free(args);
   mem_free(rets);
   return ok;
@@ -204,13 +207,13 @@ static Node **list_roots(const FunctionBody *body, int64_t *count, Status *statu
   int64_t ids = graph_num_node_ids(body->graph);
   Node **roots = mem_calloc(ids + body->num_control_rets, sizeof *roots);
   *count = 0;
-  if (roots == NULL) {
+  if (!roots) {
     oom(status);
     return NULL;
   }
   for (int64_t id = 0; id < ids; id++) {
     Node *node = graph_node(body->graph, id);
-    if (node == NULL || node->op == NULL) continue;
+    if (!node || !node->op) continue;
     if (node->op->def->is_stateful || node_is_boundary(node)) roots[(*count)++] = node;
   }
   for (int i = 0; i < body->num_control_rets; i++) roots[(*count)++] = body->control_ret_nodes[i];
@@ -220,7 +223,7 @@ static Node **list_roots(const FunctionBody *body, int64_t *count, Status *statu
 bool function_body_prune(FunctionBody *body, Status *status) {
   int64_t count;
   Node **roots = list_roots(body, &count, status);
-  if (roots == NULL) return false;
+  if (!roots) return false;
   bool ok = graph_prune_for_reverse_reachability(body->graph, roots, count, NULL, status) &&
             graph_fixup_source_and_sink_edges(body->graph, NULL, status);
   mem_free(roots);
@@ -234,7 +237,7 @@ static void map_copies(const Graph *from, const Graph *to, Node **copies) {
   int64_t next = 0;
   for (int64_t id = 0; id < graph_num_node_ids(from); id++) {
     const Node *node = graph_node(from, id);
-    if (node != NULL) copies[id] = graph_node(to, next++);
+    if (node) copies[id] = graph_node(to, next++);
   }
 }
 
@@ -244,7 +247,7 @@ bool function_body_copy(const FunctionBody *body, FunctionBody **copy, Status *s
   Node **copies = mem_calloc(ids, sizeof *copies);
   Node **control_rets = mem_calloc(body->num_control_rets, sizeof *control_rets);
   Graph *graph = graph_new_body(graph_library(body->graph));
-  if (copies == NULL || control_rets == NULL || graph == NULL) {
+  if (!copies || !control_rets || !graph) {
     oom(status);
     goto done;
   }
@@ -265,13 +268,12 @@ static bool share_nodes(const FunctionBody *body, Graph *graph, Node **copies, S
   Arena *arena = arena_new();
   int64_t count;
   NodeSet set;
-  Node **roots = arena == NULL ? NULL : list_roots(body, &count, status);
-  bool ok = roots != NULL &&
-            graph_reverse_reachable(body->graph, roots, count, NULL, 0, arena, &set, status) &&
+  Node **roots = !arena ? NULL : list_roots(body, &count, status);
+  bool ok = roots && graph_reverse_reachable(body->graph, roots, count, NULL, 0, arena, &set, status) &&
             graph_set_versions(graph, graph_versions(body->graph), status) &&
             graph_share_nodes(graph, body->graph, &set, NULL, NULL, copies, status) &&
             graph_fixup_source_and_sink_edges(graph, NULL, status);
-  if (arena == NULL) oom(status);
+  if (!arena) oom(status);
   mem_free(roots);
   arena_free(arena);
   return ok;
@@ -281,9 +283,10 @@ bool function_body_share(const FunctionBody *body, FunctionBody **shared, Status
   Node **copies = mem_calloc(graph_num_node_ids(body->graph), sizeof *copies);
   Node **control_rets = mem_calloc(body->num_control_rets, sizeof *control_rets);
   Graph *graph = graph_new_body(graph_library(body->graph));
-  bool ok = (copies != NULL && control_rets != NULL && graph != NULL) || oom(status);
+  bool ok = (copies && control_rets && graph) || oom(status);
   ok = ok && share_nodes(body, graph, copies, status);
-  for (int i = 0; ok && i < body->num_control_rets; i++) control_rets[i] = copies[body->control_ret_nodes[i]->id];
+  for (int i = 0; ok && i < body->num_control_rets; i++)
+    control_rets[i] = copies[body->control_ret_nodes[i]->id];
   ok = ok && function_body_of_graph(body->name, graph, control_rets, body->num_control_rets, shared, status);
   if (!ok) graph_free(graph);
   mem_free(copies);
@@ -303,7 +306,7 @@ static void print_node_name(const Node *node, bool numbered, StrBuf *out) {
 }
 
 static void print_input(const Edge *edge, bool numbered, StrBuf *out) {
-  if (edge == NULL) return;
+  if (!edge) return;
   print_node_name(edge->src, numbered, out);
   if (edge->src_output > 0) strbuf_printf(out, ":%d", edge->src_output);
 }
@@ -349,7 +352,7 @@ bool function_body_print(const FunctionBody *body, StrBuf *out, Status *status) 
   print_header(body->arg_nodes, body->num_args, body->ret_nodes, body->num_rets, false, out);
   for (int64_t id = 0; id < graph_num_node_ids(body->graph); id++) {
     const Node *node = graph_node(body->graph, id);
-    if (node == NULL || node->op == NULL || node_is_boundary(node)) continue;
+    if (!node || !node->op || node_is_boundary(node)) continue;
     TRY(print_node(node, false, out, status));
   }
   strbuf_append(out, "}\n");
@@ -365,7 +368,7 @@ typedef struct Listing {
 
 static void list_node(void *argument, Node *node) {
   Listing *listing = argument;
-  if (node->op == NULL) return;
+  if (!node->op) return;
   if (node_is_arg(node)) {
     listing->args[listing->num_args++] = node;
   } else if (node_is_retval(node)) {
@@ -386,7 +389,7 @@ bool graph_debug_print(const Graph *graph, StrBuf *out, Status *status) {
   Listing listing = {.nodes = mem_calloc(ids, sizeof(Node *)),
                      .args = mem_calloc(ids, sizeof(Node *)),
                      .rets = mem_calloc(ids, sizeof(Node *))};
-  bool ok = (listing.nodes != NULL && listing.args != NULL && listing.rets != NULL) || oom(status);
+  bool ok = (listing.nodes && listing.args && listing.rets) || oom(status);
   const Walk walk = {.leave = list_node, .argument = &listing};
   ok = ok && graph_reverse_dfs(graph, &walk, status);
   if (ok) {

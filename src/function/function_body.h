@@ -31,11 +31,12 @@ MUST_CHECK bool function_body_new_without_shapes(Graph *library, const FunctionD
 MUST_CHECK bool function_body_of_graph(const char *name, Graph *graph, Node *const *control_rets,
                                        int num_control_rets, FunctionBody **body, Status *status);
 /* The same of nodes that are known; other nodes of these ops are none of its arguments and results. */
-MUST_CHECK bool function_body_of_nodes(const char *name, Graph *graph, Node *const *args, int num_args, Node *const *rets,
-                                       int num_rets, Node *const *control_rets, int num_control_rets,
-                                       FunctionBody **body, Status *status);
+MUST_CHECK bool function_body_of_nodes(const char *name, Graph *graph, Node *const *args, int num_args,
+                                       Node *const *rets, int num_rets, Node *const *control_rets,
+                                       int num_control_rets, FunctionBody **body, Status *status);
 MUST_CHECK bool function_body_copy(const FunctionBody *body, FunctionBody **copy, Status *status);
-/* A pruned copy (function_body_prune) that shares attr values and shapes with `body`, which must outlive it. */
+/* A pruned copy (function_body_prune) that shares attr values and shapes with `body`, which must
+ * outlive it. */
 MUST_CHECK bool function_body_share(const FunctionBody *body, FunctionBody **shared, Status *status);
 void function_body_free(FunctionBody *body); /* NULL is fine */
 

@@ -41,7 +41,7 @@ static bool add_attrs(EntryList *list, const AttrEntry *const *attrs, size_t cou
 /* An option as "key=text" with C escapes; nothing when the text is NULL or empty. */
 static void add_text(EntryList *list, const char *key, const char *text, size_t length) {
   StrBuf entry = {0};
-  if (text == NULL || length == 0) return;
+  if (!text || length == 0) return;
   strbuf_printf(&entry, "%s=", key);
   strbuf_append_c_escaped(&entry, text, length);
   entry_list_add(list, &entry);
@@ -49,7 +49,7 @@ static void add_text(EntryList *list, const char *key, const char *text, size_t 
 }
 
 static void add_name(EntryList *list, const char *key, const char *text) {
-  add_text(list, key, text, text == NULL ? 0 : strlen(text));
+  add_text(list, key, text, !text ? 0 : strlen(text));
 }
 
 /* Devices count even when they are "": that is not the same as to say nothing of devices. */
@@ -67,7 +67,7 @@ static void add_options(EntryList *list, const InstantiateOptions *options) {
   add_name(list, "_target", options->target);
   add_devices(list, "_input_dev", options->input_devices, options->num_input_devices);
   add_devices(list, "_output_dev", options->output_devices, options->num_output_devices);
-  if (options->library != NULL) {
+  if (options->library) {
     StrBuf entry = {0};
     strbuf_printf(&entry, "_lib_def=%" PRIuPTR, (uintptr_t)options->library);
     entry_list_add(list, &entry);
@@ -80,7 +80,7 @@ static void add_options(EntryList *list, const InstantiateOptions *options) {
 /* What the options say, else the attr. */
 static void add_executor(EntryList *list, const AttrEntry *const *attrs, int num_attrs,
                          const InstantiateOptions *options) {
-  if (options != NULL && options->executor_type != NULL && options->executor_type[0] != 0) {
+  if (options && options->executor_type && options->executor_type[0] != 0) {
     add_name(list, kExecutor, options->executor_type);
     return;
   }
@@ -98,7 +98,7 @@ void function_canonicalize_with(const char *name, const AttrEntry *const *attrs,
   EntryList list = {0};
   if (!add_attrs(&list, attrs, (size_t)num_attrs, &status)) out->failed = true;
   add_executor(&list, attrs, num_attrs, options);
-  if (options != NULL) add_options(&list, options);
+  if (options) add_options(&list, options);
   print_name(name, NODE_NAME_CHARS, out);
   strbuf_append_char(out, '[');
   entry_list_write(&list, ",", out);

@@ -31,7 +31,7 @@ void cursor_skip(Cursor *c) {
     char ch = *c->at;
     if (ch == '#') {
       const char *newline = memchr(c->at, '\n', (size_t)(c->end - c->at));
-      if (newline == NULL) {
+      if (!newline) {
         c->at = c->end;
         return;
       }
@@ -87,7 +87,7 @@ static size_t name_length(const char *at, const char *end, const char *extra) {
   const char *p = at;
   for (; p < end; p++) {
     if (is_word(*p)) continue;
-    if (*p == 0 || strchr(extra, *p) == NULL) break;
+    if (*p == 0 || !strchr(extra, *p)) break;
     if ((*p == '>' || *p == '-') && (p + 1 >= end || !is_word(p[1]))) break;
   }
   return (size_t)(p - at);
@@ -106,7 +106,7 @@ bool cursor_name(Cursor *c, const char *extra, const char *what, char **name) {
     return cursor_error(c, "expected %s, found %s", what, instead);
   }
   *name = arena_strndup(c->arena, c->at, length);
-  if (*name == NULL) return status_oom(c->status, "function text");
+  if (!*name) return status_oom(c->status, "function text");
   c->at += length;
   return true;
 }
@@ -140,7 +140,7 @@ static bool escape(Cursor *c, char *byte) {
   static const char names[] = "nrtabfv\"'\\?`", values[] = "\n\r\t\a\b\f\v\"'\\?`";
   char ch = *c->at;
   const char *simple = ch ? strchr(names, ch) : NULL;
-  if (simple != NULL) {
+  if (simple) {
     *byte = values[simple - names];
     c->at++;
     return true;
@@ -169,7 +169,7 @@ bool cursor_quoted(Cursor *c, char **bytes, size_t *length) {
     return cursor_error(c, "a quote that is not closed");
   }
   char *out = arena_alloc(c->arena, close - c->at + 1);
-  if (out == NULL) return status_oom(c->status, "function text");
+  if (!out) return status_oom(c->status, "function text");
   size_t n = 0;
   while (c->at < close) {
     if (*c->at != '\\') {

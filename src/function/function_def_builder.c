@@ -28,12 +28,12 @@ AttrValue *function_attr_ref(Arena *arena, const char *name, const FunctionAttr 
   Status ignored;
   status_init(&ignored);
   AttrValue *value = attr_value_func(arena, name, NULL);
-  for (int i = 0; value != NULL && i < num_attrs; i++) {
+  for (int i = 0; value && i < num_attrs; i++) {
     FuncAttrEntry *entry = proto_new(&tensorflow__name_attr_list__attr_entry__descriptor, arena);
-    if (entry == NULL || attrs[i].value == NULL) return NULL;
+    if (!entry || !attrs[i].value) return NULL;
     entry->key = arena_strdup(arena, attrs[i].name);
     entry->value = proto_copy(attrs[i].value, arena);
-    if (entry->key == NULL || entry->value == NULL ||
+    if (!entry->key || !entry->value ||
         !proto_append(arena, (void ***)&value->func->attr, &value->func->n_attr, entry, &ignored)) {
       return NULL;
     }
@@ -47,12 +47,11 @@ bool function_const_node(const char *name, const Tensor *value, Arena *arena, Fu
   TRY(tensor_to_proto(value, arena, &proto, status));
   FunctionAttr *attrs = arena_calloc(arena, 2, sizeof *attrs);
   const char **rets = arena_calloc(arena, 2, sizeof *rets);
-  if (attrs == NULL || rets == NULL) return status_oom(status, "a function");
+  if (!attrs || !rets) return status_oom(status, "a function");
   attrs[0] = (FunctionAttr){"dtype", attr_value_type(arena, value->dtype)};
   attrs[1] = (FunctionAttr){"value", attr_value_tensor(arena, proto)};
   rets[0] = arena_strdup(arena, name);
-  if (attrs[0].value == NULL || attrs[1].value == NULL || rets[0] == NULL)
-    return status_oom(status, "a function");
+  if (!attrs[0].value || !attrs[1].value || !rets[0]) return status_oom(status, "a function");
   *node = (FunctionNode){.rets = rets, .op = "Const", .attrs = attrs, .num_attrs = 2};
   return true;
 }
@@ -62,7 +61,7 @@ bool function_const_node(const char *name, const Tensor *value, Arena *arena, Fu
 static bool build_signature(FunctionBuilder *b) {
   const FunctionSpec *spec = b->spec;
   const char **controls = arena_calloc(b->arena, (int64_t)spec->num_control_returns + 1, sizeof *controls);
-  if (controls == NULL) return oom(b);
+  if (!controls) return oom(b);
   for (int i = 0; i < spec->num_control_returns; i++) controls[i] = spec->control_returns[i].name;
   const OpDefSpec op = {.name = spec->name,
                         .inputs = spec->args,
@@ -76,18 +75,18 @@ static bool build_signature(FunctionBuilder *b) {
 /* --- nodes --- */
 
 static const char *name_of(const FunctionNode *node) {
-  return node->rets != NULL && node->rets[0] != NULL ? node->rets[0] : "";
+  return node->rets && node->rets[0] ? node->rets[0] : "";
 }
 
 static bool set_input(FunctionBuilder *b, NodeDef *def, const char *input) {
   if (b->defines) {
     const char *value = string_map_find(&b->values, input);
-    if (value == NULL) {
-      return status_invalid(
-          b->status,
-          "Function '%s': node '%s' has no input named '%s': it is no argument, and no result of a "
-          "node before",
-          b->spec->name, def->name, input);
+    if (!value) {
+      return status_invalid(b->status,
+                            "Function '%s': node '%s' has no input named '%s': it is no argument, and no "
+                            "result of a "
+                            "node before",
+                            b->spec->name, def->name, input);
     }
     input = value;
   }
@@ -97,8 +96,8 @@ static bool set_input(FunctionBuilder *b, NodeDef *def, const char *input) {
 static bool set_attrs(FunctionBuilder *b, NodeDef *def, const FunctionNode *node) {
   for (int i = 0; i < node->num_attrs; i++) {
     const FunctionAttr *attr = &node->attrs[i];
-    AttrValue *value = attr->value == NULL ? NULL : proto_copy(attr->value, b->arena);
-    if (value == NULL) return oom(b);
+    AttrValue *value = !attr->value ? NULL : proto_copy(attr->value, b->arena);
+    if (!value) return oom(b);
     TRY(node_def_set_attr(def, b->arena, attr->name, value, b->status));
   }
   return true;
@@ -107,7 +106,7 @@ static bool set_attrs(FunctionBuilder *b, NodeDef *def, const FunctionNode *node
 /* The outputs of a node get the names that the description gives them. */
 static bool name_outputs(FunctionBuilder *b, const NodeDef *def, const FunctionNode *node, const OpDef *op) {
   int *starts, num_rets = 0;
-  while (node->rets[num_rets] != NULL) num_rets++;
+  while (node->rets[num_rets]) num_rets++;
   if (!node_def_arg_ranges(def, op, true, b->arena, &starts, b->status)) {
     return status_append(b->status, "\n\twhile naming the outputs of node '%s' in function '%s'", def->name,
                          b->spec->name);
@@ -121,7 +120,7 @@ static bool name_outputs(FunctionBuilder *b, const NodeDef *def, const FunctionN
                               b->spec->name, def->name, output, i - starts[arg], num_rets);
       }
       char *value = arena_printf(b->arena, "%s:%s:%d", def->name, output, i - starts[arg]);
-      if (value == NULL) return oom(b);
+      if (!value) return oom(b);
       TRY(string_map_set(&b->values, node->rets[i], value, b->status));
     }
   }
@@ -136,28 +135,28 @@ static bool add_node(FunctionBuilder *b, const FunctionNode *node) {
   if (name[0] == 0) {
     return status_invalid(b->status, "Function '%s': a node of op '%s' has no name", b->spec->name, node->op);
   }
-  if (b->library != NULL) {
+  if (b->library) {
     if (!function_library_look_up(b->library, node->op, &op, &unknown)) op = NULL;
   } else if (!op_registry_look_up(op_registry_global(), node->op, &op, &unknown)) {
     op = NULL;
   }
-  if (op == NULL && (b->defines || unknown.code == CODE_RESOURCE_EXHAUSTED)) {
+  if (!op && (b->defines || unknown.code == CODE_RESOURCE_EXHAUSTED)) {
     status_set(b->status, unknown.code, "%s", unknown.message);
     return status_append(b->status, "\n\twhile adding node '%s' to function '%s'", name, b->spec->name);
   }
-  if (op == NULL || op->def->is_stateful) b->function->signature->is_stateful = true;
+  if (!op || op->def->is_stateful) b->function->signature->is_stateful = true;
   NodeDef *def = node_def_new(b->arena, name, node->op);
-  if (def == NULL) return oom(b);
+  if (!def) return oom(b);
   TRY(set_attrs(b, def, node));
-  for (const char *const *arg = node->args; arg != NULL && *arg != NULL; arg++) TRY(set_input(b, def, *arg));
-  for (const char *const *dep = node->deps; dep != NULL && *dep != NULL; dep++) {
+  for (const char *const *arg = node->args; arg && *arg; arg++) TRY(set_input(b, def, *arg));
+  for (const char *const *dep = node->deps; dep && *dep; dep++) {
     const char *input = arena_printf(b->arena, "^%s", *dep);
-    if (input == NULL) return oom(b);
+    if (!input) return oom(b);
     TRY(node_def_add_input(def, b->arena, input, b->status));
   }
-  if (node->device != NULL && node->device[0] != 0) {
+  if (node->device && node->device[0] != 0) {
     def->device = arena_strdup(b->arena, node->device);
-    if (def->device == NULL) return oom(b);
+    if (!def->device) return oom(b);
   }
   TRY(proto_append(b->arena, (void ***)&b->function->node_def, &b->function->n_node_def, def, b->status));
   return !b->defines || name_outputs(b, def, node, op->def);
@@ -171,21 +170,21 @@ typedef Tensorflow__FunctionDef__ControlRetEntry ControlRetEntry;
 static bool add_return(FunctionBuilder *b, const char *name, const char *value) {
   FunctionDef *function = b->function;
   RetEntry *entry = proto_new(&tensorflow__function_def__ret_entry__descriptor, b->arena);
-  if (entry == NULL) return oom(b);
+  if (!entry) return oom(b);
   entry->key = arena_strdup(b->arena, name);
   entry->value = arena_strdup(b->arena, value);
-  if (entry->key == NULL || entry->value == NULL) return oom(b);
+  if (!entry->key || !entry->value) return oom(b);
   return proto_append(b->arena, (void ***)&function->ret, &function->n_ret, entry, b->status);
 }
 
 static bool add_control_return(FunctionBuilder *b, const FunctionReturn *ret) {
   FunctionDef *function = b->function;
   ControlRetEntry *entry = proto_new(&tensorflow__function_def__control_ret_entry__descriptor, b->arena);
-  if (entry == NULL) return oom(b);
+  if (!entry) return oom(b);
   entry->key = arena_strdup(b->arena, ret->name);
   entry->value = arena_strdup(b->arena, ret->value);
   char *key = arena_printf(b->arena, "^%s", ret->name); /* beside the results */
-  if (entry->key == NULL || entry->value == NULL || key == NULL) return oom(b);
+  if (!entry->key || !entry->value || !key) return oom(b);
   if (string_map_contains(&b->values, key))
     return status_invalid(b->status, "Function '%s': control result '%s' is given twice", b->spec->name,
                           ret->name);
@@ -206,7 +205,7 @@ static bool find_returns(FunctionBuilder *b) {
   const OpDef *signature = b->function->signature;
   for (size_t i = 0; i < signature->n_output_arg; i++) {
     const char *name = signature->output_arg[i]->name, *value = string_map_find(&b->values, name);
-    if (value == NULL) {
+    if (!value) {
       return status_invalid(b->status, "Function '%s': result '%s' is no argument, and no result of a node",
                             b->spec->name, name);
     }
@@ -220,7 +219,7 @@ static bool find_returns(FunctionBuilder *b) {
 static bool build(FunctionBuilder *b) {
   const FunctionSpec *spec = b->spec;
   b->function = proto_new(kFunctionDef, b->arena);
-  if (b->function == NULL) return oom(b);
+  if (!b->function) return oom(b);
   TRY(build_signature(b));
   if (b->defines) TRY(name_args(b));
   for (int i = 0; i < spec->num_nodes; i++) TRY(add_node(b, &spec->nodes[i]));
@@ -238,8 +237,11 @@ static bool build(FunctionBuilder *b) {
 
 static bool run(const FunctionSpec *spec, bool defines, const FunctionLibraryDefinition *library,
                 Arena *arena, FunctionDef **function, Status *status) {
-  FunctionBuilder b = {
-      .spec = spec, .library = library, .arena = arena, .status = status, .defines = defines};
+  FunctionBuilder b = {.spec = spec,
+                       .library = library,
+                       .arena = arena,
+                       .status = status,
+                       .defines = defines};
   ArenaMark mark = arena_mark(arena);
   bool ok = build(&b);
   string_map_free(&b.values);

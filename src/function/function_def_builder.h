@@ -40,7 +40,7 @@ typedef struct FunctionReturn {
 typedef struct FunctionSpec {
   const char *name;
   const char *const *args, *const *rets,
-                               *const *attrs; /* in the language of REGISTER_OP: "x: N*T", "T: type" */
+                               *const *attrs; /* in the language of an OpRegistration: "x: N*T", "T: type" */
   const FunctionNode *nodes;
   int num_nodes;
   /* function_create only */

@@ -37,9 +37,13 @@ static uint64_t hash_with_seed(const void *bytes, size_t length, uint64_t seed) 
   return hash ^ (hash >> SHIFT);
 }
 
-static uint64_t hash_text(const char *text, uint64_t seed) { return hash_with_seed(text, strlen(text), seed); }
+static uint64_t hash_text(const char *text, uint64_t seed) {
+  return hash_with_seed(text, strlen(text), seed);
+}
 
-static uint64_t combine(uint64_t a, uint64_t b) { return a ^ (b + 0x9e3779b97f4a7800u + (a << 10) + (a >> 4)); }
+static uint64_t combine(uint64_t a, uint64_t b) {
+  return a ^ (b + 0x9e3779b97f4a7800u + (a << 10) + (a >> 4));
+}
 
 static bool hash_message(Hasher *h, const void *message, uint64_t seed, uint64_t *hash) {
   StrBuf bytes = {0};
@@ -64,13 +68,15 @@ static int by_attr_name(const void *a, const void *b) {
   return strcmp((*(const AttrDef *const *)a)->name, (*(const AttrDef *const *)b)->name);
 }
 
-static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int by_text(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 /* The pointers of a repeated field in order; NULL with status when out of memory. */
 static void *sorted(Hasher *h, const void *array, size_t count, int (*compare)(const void *, const void *)) {
   void **copy = arena_calloc(h->arena, (int64_t)count + 1, sizeof *copy);
-  if (copy == NULL) status_oom(h->status, "the hash of a function");
-  if (copy == NULL || count == 0) return copy;
+  if (!copy) status_oom(h->status, "the hash of a function");
+  if (!copy || count == 0) return copy;
   memcpy(copy, array, count * sizeof *copy);
   qsort(copy, count, sizeof *copy, compare);
   return copy;
@@ -105,7 +111,7 @@ static bool hash_tensor(Hasher *h, const TensorProto *proto, uint64_t *hash) {
   }
   TensorProto *plain = proto_new(kTensorProto, h->arena);
   AttrValue *shape = attr_value_shape(h->arena, 0, NULL);
-  if (plain == NULL || shape == NULL) {
+  if (!plain || !shape) {
     status_oom(h->status, "the hash of a function");
     goto done;
   }
@@ -114,7 +120,8 @@ static bool hash_tensor(Hasher *h, const TensorProto *proto, uint64_t *hash) {
   plain->dtype = proto->dtype;
   plain->tensor_shape = proto->tensor_shape ? proto->tensor_shape : shape->shape;
   plain->tensor_content.data = tensor.dtype == DT_STRING ? (uint8_t *)strings.data : tensor.data;
-  plain->tensor_content.len = tensor.dtype == DT_STRING ? (size_t)strings.length : (size_t)tensor_bytes(&tensor);
+  plain->tensor_content.len =
+      tensor.dtype == DT_STRING ? (size_t)strings.length : (size_t)tensor_bytes(&tensor);
   ok = hash_message(h, plain, SEED, hash);
 done:
   strbuf_free(&strings);
@@ -134,13 +141,13 @@ static bool sort_funcs(Hasher *h, AttrValue *value) {
 
 static bool sort_func(Hasher *h, NameAttrList *func) {
   func->attr = sorted(h, func->attr, func->n_attr, by_key);
-  if (func->attr == NULL) return false;
+  if (!func->attr) return false;
   for (size_t i = 0; i < func->n_attr; i++) TRY(sort_funcs(h, func->attr[i]->value));
   return true;
 }
 
 static bool hash_attr(Hasher *h, const AttrValue *value, uint64_t *hash) {
-  if (value == NULL) {
+  if (!value) {
     *hash = hash_text("", SEED);
     return true;
   }
@@ -148,7 +155,7 @@ static bool hash_attr(Hasher *h, const AttrValue *value, uint64_t *hash) {
   if (value->value_case == (int)ATTR_FUNC) {
     uint64_t result = hash_text(value->func->name, SEED), of_value;
     FuncAttrEntry **attrs = sorted(h, value->func->attr, value->func->n_attr, by_key);
-    if (attrs == NULL) return false;
+    if (!attrs) return false;
     for (size_t i = 0; i < value->func->n_attr; i++) {
       TRY(hash_attr(h, attrs[i]->value, &of_value));
       result = combine(of_value, hash_text(attrs[i]->key, result));
@@ -158,7 +165,7 @@ static bool hash_attr(Hasher *h, const AttrValue *value, uint64_t *hash) {
   }
   if (value->value_case == (int)ATTR_LIST && value->list->n_func > 0) {
     AttrValue *copy = proto_copy(value, h->arena);
-    if (copy == NULL) return status_oom(h->status, "the hash of a function");
+    if (!copy) return status_oom(h->status, "the hash of a function");
     TRY(sort_funcs(h, copy));
     value = copy;
   }
@@ -182,7 +189,7 @@ static bool hash_signature(Hasher *h, const OpDef *signature, uint64_t *hash) {
   uint64_t result = SEED, of_attr;
   AttrDef **attrs = sorted(h, signature->attr, signature->n_attr, by_attr_name);
   char **controls = sorted(h, signature->control_output, signature->n_control_output, by_text);
-  if (attrs == NULL || controls == NULL) return false;
+  if (!attrs || !controls) return false;
   for (size_t i = 0; i < signature->n_attr; i++) {
     TRY(hash_attr_def(h, attrs[i], &of_attr));
     result = combine(of_attr, hash_text(attrs[i]->name, result));
@@ -205,7 +212,7 @@ static bool hash_node(Hasher *h, const NodeDef *node, uint64_t *hash) {
   size_t num_controls = node->n_input - data_inputs;
   char **controls = sorted(h, num_controls > 0 ? node->input + data_inputs : NULL, num_controls, by_text);
   AttrEntry **attrs = sorted(h, node->attr, node->n_attr, by_key);
-  if (controls == NULL || attrs == NULL) return false;
+  if (!controls || !attrs) return false;
   for (size_t i = 0; i < num_controls; i++) {
     if (i == 0 || strcmp(controls[i], controls[i - 1]) != 0) result = hash_text(controls[i], result);
   }
@@ -221,7 +228,7 @@ static bool hash_node(Hasher *h, const NodeDef *node, uint64_t *hash) {
 static bool hash_nodes(Hasher *h, const FunctionDef *function, uint64_t *hash) {
   uint64_t result = SEED, of_node;
   NodeDef **nodes = sorted(h, function->node_def, function->n_node_def, by_node_name);
-  if (nodes == NULL) return false;
+  if (!nodes) return false;
   for (size_t i = 0; i < function->n_node_def; i++) {
     TRY(hash_node(h, nodes[i], &of_node));
     result = combine(of_node, hash_text(nodes[i]->name, result));
@@ -237,10 +244,10 @@ bool function_def_hash(const FunctionDef *function, Arena *arena, uint64_t *hash
   Tensorflow__FunctionDef__RetEntry **rets = sorted(&h, function->ret, function->n_ret, by_key);
   Tensorflow__FunctionDef__ControlRetEntry **controls =
       sorted(&h, function->control_ret, function->n_control_ret, by_key);
-  if (attrs == NULL || rets == NULL || controls == NULL) return false;
+  if (!attrs || !rets || !controls) return false;
   TRY(hash_signature(&h, function->signature, &result));
   for (size_t i = 0; i < function->n_attr; i++) {
-    if (attrs[i]->value == NULL || attrs[i]->value->value_case == (int)ATTR_NOT_SET) continue;
+    if (!attrs[i]->value || attrs[i]->value->value_case == (int)ATTR_NOT_SET) continue;
     TRY(hash_attr(&h, attrs[i]->value, &part));
     result = combine(part, hash_text(attrs[i]->key, result));
   }

@@ -44,7 +44,7 @@ static bool is_arg(const Inliner *in, int node) { return node < in->body->num_ar
 
 /* The graph's value for an input of the body, as far as it stands already. */
 static NodeOutput resolve(const Inliner *in, InstantiatedInput input) {
-  if (is_arg(in, input.node)) return in->inputs == NULL ? (NodeOutput){NULL, 0} : in->inputs[input.node];
+  if (is_arg(in, input.node)) return !in->inputs ? (NodeOutput){NULL, 0} : in->inputs[input.node];
   return (NodeOutput){in->nodes[input.node], input.index};
 }
 
@@ -55,7 +55,7 @@ static bool same_attrs(const NodeDef *a, const NodeDef *b) {
   for (size_t i = 0; i < a->n_attr; i++) {
     if (a->attr[i]->key[0] == '_') continue;
     const AttrValue *other = node_def_attr(b, a->attr[i]->key);
-    if (other == NULL || !attr_value_equal(a->attr[i]->value, other)) return false;
+    if (!other || !attr_value_equal(a->attr[i]->value, other)) return false;
     checked++;
   }
   for (size_t i = 0; i < b->n_attr; i++) checked -= b->attr[i]->key[0] != '_';
@@ -67,14 +67,14 @@ static bool same_node(const Inliner *in, const InstantiatedNode *node, const Nod
   for (int i = 0; i < node->num_inputs; i++) {
     NodeOutput input = resolve(in, node->inputs[i]);
     const Edge *edge = other->inputs[i];
-    if (edge == NULL || input.node != edge->src || input.index != edge->src_output) return false;
+    if (!edge || input.node != edge->src || input.index != edge->src_output) return false;
   }
   return same_attrs(node->def, other->def);
 }
 
 static void find_reuse(Inliner *in) {
   const FunctionInlineReuse *reuse = in->options->reuse;
-  if (reuse == NULL || reuse->node == NULL || in->inputs == NULL) return;
+  if (!reuse || !reuse->node || !in->inputs) return;
   for (int i = in->body->num_args; i < in->body->num_nodes - in->body->num_rets; i++) {
     if (!same_node(in, &in->body->nodes[i], reuse->node)) continue;
     in->nodes[i] = reuse->node;
@@ -95,7 +95,7 @@ static void mark_needed(Inliner *in) {
   int top = 0;
   for (int i = 0; i < body->num_rets; i++) {
     const bool *wanted = in->options->wanted_outputs;
-    if (wanted == NULL || wanted[i])
+    if (!wanted || wanted[i])
       need(in, body->nodes[body->num_nodes - body->num_rets + i].inputs[0].node, &top);
   }
   for (int i = body->num_args; in->options->keep_stateful && i < body->num_nodes - body->num_rets; i++) {
@@ -164,7 +164,7 @@ static bool order_nodes(Inliner *in, int *count) {
   *count = 0;
   uint8_t *state = mem_calloc(body->num_nodes + 1, 1);
   int *next = mem_calloc(body->num_nodes + 1, sizeof(int));
-  bool ok = (state != NULL && next != NULL) || status_oom(in->status, "inlining a function");
+  bool ok = (state && next) || status_oom(in->status, "inlining a function");
   for (int i = body->num_args; ok && i < body->num_nodes - body->num_rets; i++) {
     if (in->needed[i] && !in->reused[i] && state[i] == 0) ok = visit(in, state, next, i, count);
   }
@@ -178,7 +178,7 @@ static bool order_nodes(Inliner *in, int *count) {
 /* "scope/name", unique in the graph. */
 static const char *node_name(Inliner *in, const char *name) {
   const char *scope = in->options->scope;
-  if (scope == NULL || scope[0] == 0) return graph_unique_name(in->graph, name);
+  if (!scope || scope[0] == 0) return graph_unique_name(in->graph, name);
   StrBuf text = {0};
   strbuf_printf(&text, "%s/%s", scope, name);
   const char *unique = text.failed ? NULL : graph_unique_name(in->graph, strbuf_text(&text));
@@ -193,13 +193,13 @@ static bool add_node(Inliner *in, int index) {
   NodeOutput *inputs = mem_calloc(node->num_inputs + 1, sizeof(NodeOutput));
   Node **controls = mem_calloc(node->num_controls + 1, sizeof(Node *));
   def.name = (char *)node_name(in, def.name);
-  if (inputs == NULL || controls == NULL || def.name == NULL) {
+  if (!inputs || !controls || !def.name) {
     status_oom(in->status, "inlining a function");
     goto done;
   }
   for (int i = 0; i < node->num_inputs; i++) {
     inputs[i] = resolve(in, node->inputs[i]);
-    if (inputs[i].node == NULL) {
+    if (!inputs[i].node) {
       status_invalid(in->status, "Function %s needs a value for its argument %s", in->body->name,
                      in->body->nodes[node->inputs[i].node].def->name);
       goto done;
@@ -208,7 +208,7 @@ static bool add_node(Inliner *in, int index) {
   int num_controls = 0;
   for (int i = 0; i < node->num_controls; i++) {
     Node *control = resolve(in, (InstantiatedInput){node->controls[i], 0}).node;
-    if (control != NULL) controls[num_controls++] = control;
+    if (control) controls[num_controls++] = control;
   }
   TRY_DONE(graph_add_operation(in->graph, &def, inputs, node->num_inputs, controls, num_controls,
                                &in->nodes[index], in->status));
@@ -231,10 +231,10 @@ static bool inline_body(Inliner *in, NodeOutput *outputs) {
   for (int i = 0; i < body->num_rets; i++) {
     const bool *wanted = in->options->wanted_outputs;
     outputs[i] = (NodeOutput){NULL, 0};
-    if (wanted != NULL && !wanted[i]) continue;
+    if (wanted && !wanted[i]) continue;
     InstantiatedInput input = body->nodes[body->num_nodes - body->num_rets + i].inputs[0];
     outputs[i] = resolve(in, input);
-    if (outputs[i].node == NULL) {
+    if (!outputs[i].node) {
       return status_invalid(in->status, "Function %s needs a value for its argument %s", body->name,
                             body->nodes[input.node].def->name);
     }
@@ -257,7 +257,7 @@ bool function_inline(Graph *graph, const FunctionDef *function, const AttrEntry 
   bool ok = false;
   InstantiationResult *body;
   Arena *arena = arena_new();
-  if (arena == NULL) return status_oom(status, "inlining a function");
+  if (!arena) return status_oom(status, "inlining a function");
   TRY_DONE(function_instantiate(graph, function, attrs, num_attrs, arena, &body, status));
   if (body->num_args != num_inputs || body->num_rets != num_outputs) {
     status_invalid(status, "Inlining mismatch: function %s has %d arguments and %d results, not %d and %d",
@@ -265,15 +265,17 @@ bool function_inline(Graph *graph, const FunctionDef *function, const AttrEntry 
     goto done;
   }
   for (int i = 0; i < num_inputs; i++) {
-    if (inputs[i].node == NULL) continue;
+    if (!inputs[i].node) continue;
     DataType type = (DataType)dtype_base(node_output_type(inputs[i]));
     if (type == (DataType)dtype_base(body->arg_types[i])) continue;
     status_invalid(status, "Inlining mismatch: argument %s of function %s is %s, not %s",
                    body->nodes[i].def->name, body->name, dtype_name(body->arg_types[i]), dtype_name(type));
     goto done;
   }
-  FunctionInlineOptions options = {
-      .wanted_outputs = wanted_outputs, .scope = scope, .reuse = reuse, .keep_stateful = true};
+  FunctionInlineOptions options = {.wanted_outputs = wanted_outputs,
+                                   .scope = scope,
+                                   .reuse = reuse,
+                                   .keep_stateful = true};
   ok = function_inline_body(graph, body, inputs, &options, outputs, status);
 done:
   arena_free(arena);

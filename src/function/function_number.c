@@ -1,5 +1,5 @@
-/* Numbers in function texts: literals, and what they become where an op wants a tensor, a float or a shape.
- */
+/* Numbers in function texts: literals, and what they become where an op wants a tensor, a float or a
+ * shape. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -92,35 +92,16 @@ void number_print(const Number *number, bool single, StrBuf *out) {
 
 static bool int_range(DataType dtype, int64_t *low, int64_t *high) {
   switch (dtype) {
-    case DT_INT8:
-      *low = INT8_MIN, *high = INT8_MAX;
-      return true;
-    case DT_INT16:
-      *low = INT16_MIN, *high = INT16_MAX;
-      return true;
-    case DT_INT32:
-      *low = INT32_MIN, *high = INT32_MAX;
-      return true;
-    case DT_INT64:
-      *low = INT64_MIN, *high = INT64_MAX;
-      return true;
-    case DT_UINT8:
-      *low = 0, *high = UINT8_MAX;
-      return true;
-    case DT_UINT16:
-      *low = 0, *high = UINT16_MAX;
-      return true;
-    case DT_UINT32:
-      *low = 0, *high = UINT32_MAX;
-      return true;
-    case DT_UINT64:
-      *low = 0, *high = INT64_MAX;
-      return true;
-    case DT_BOOL:
-      *low = 0, *high = 1;
-      return true;
-    default:
-      return false;
+    case DT_INT8: *low = INT8_MIN, *high = INT8_MAX; return true;
+    case DT_INT16: *low = INT16_MIN, *high = INT16_MAX; return true;
+    case DT_INT32: *low = INT32_MIN, *high = INT32_MAX; return true;
+    case DT_INT64: *low = INT64_MIN, *high = INT64_MAX; return true;
+    case DT_UINT8: *low = 0, *high = UINT8_MAX; return true;
+    case DT_UINT16: *low = 0, *high = UINT16_MAX; return true;
+    case DT_UINT32: *low = 0, *high = UINT32_MAX; return true;
+    case DT_UINT64: *low = 0, *high = INT64_MAX; return true;
+    case DT_BOOL: *low = 0, *high = 1; return true;
+    default: return false;
   }
 }
 
@@ -159,26 +140,13 @@ static bool store(const Number *number, DataType dtype, void *at, Status *status
   double value = number->is_float ? number->f : (double)number->i;
   float single = (float)value;
   switch (dtype) {
-    case DT_FLOAT:
-      memcpy(at, &single, sizeof single);
-      return true;
-    case DT_DOUBLE:
-      memcpy(at, &value, sizeof value);
-      return true;
-    case DT_HALF:
-      memcpy(at, &(uint16_t){float_to_half(single)}, 2);
-      return true;
-    case DT_BFLOAT16:
-      memcpy(at, &(uint16_t){float_to_bfloat16(single)}, 2);
-      return true;
-    case DT_COMPLEX64:
-      memcpy(at, (float[2]){single, 0}, 8);
-      return true;
-    case DT_COMPLEX128:
-      memcpy(at, (double[2]){value, 0}, 16);
-      return true;
-    default:
-      return store_int(number, dtype, at, status);
+    case DT_FLOAT: memcpy(at, &single, sizeof single); return true;
+    case DT_DOUBLE: memcpy(at, &value, sizeof value); return true;
+    case DT_HALF: memcpy(at, &(uint16_t){float_to_half(single)}, 2); return true;
+    case DT_BFLOAT16: memcpy(at, &(uint16_t){float_to_bfloat16(single)}, 2); return true;
+    case DT_COMPLEX64: memcpy(at, (float[2]){single, 0}, 8); return true;
+    case DT_COMPLEX128: memcpy(at, (double[2]){value, 0}, 16); return true;
+    default: return store_int(number, dtype, at, status);
   }
 }
 
@@ -220,36 +188,19 @@ bool number_of_tensor(const Tensor *tensor, int64_t i, Number *number) {
       number->is_float = true;
       number->f = tensor_double_at(tensor, i);
       return true;
-    case DT_INT8:
-      number->i = *(const int8_t *)at;
-      return true;
-    case DT_INT16:
-      number->i = *(const int16_t *)at;
-      return true;
-    case DT_INT32:
-      number->i = *(const int32_t *)at;
-      return true;
-    case DT_UINT8:
-      number->i = *(const uint8_t *)at;
-      return true;
-    case DT_UINT16:
-      number->i = *(const uint16_t *)at;
-      return true;
-    case DT_UINT32:
-      number->i = *(const uint32_t *)at;
-      return true;
-    case DT_INT64:
-      number->i = *(const int64_t *)at;
-      return true;
-    case DT_BOOL:
-      number->i = *(const bool *)at;
-      return true;
+    case DT_INT8: number->i = *(const int8_t *)at; return true;
+    case DT_INT16: number->i = *(const int16_t *)at; return true;
+    case DT_INT32: number->i = *(const int32_t *)at; return true;
+    case DT_UINT8: number->i = *(const uint8_t *)at; return true;
+    case DT_UINT16: number->i = *(const uint16_t *)at; return true;
+    case DT_UINT32: number->i = *(const uint32_t *)at; return true;
+    case DT_INT64: number->i = *(const int64_t *)at; return true;
+    case DT_BOOL: number->i = *(const bool *)at; return true;
     case DT_UINT64:
       if (*(const uint64_t *)at > INT64_MAX) return false;
       number->i = (int64_t) * (const uint64_t *)at;
       return true;
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -288,7 +239,7 @@ static bool add_number(Cursor *c, LiteralState *state, int depth) {
     int64_t capacity = state->capacity == 0 ? 8 : 2 * state->capacity;
     int64_t size = (int64_t)sizeof(Number);
     literal->numbers = arena_grow(c->arena, literal->numbers, state->capacity * size, capacity * size);
-    if (literal->numbers == NULL) return status_oom(c->status, "a constant of a function");
+    if (!literal->numbers) return status_oom(c->status, "a constant of a function");
     state->capacity = capacity;
   }
   literal->numbers[literal->count++] = number;
@@ -322,7 +273,7 @@ bool literal_parse(Cursor *c, Literal *literal) {
   int rank = 0;
   while (rank < FUNCTION_TEXT_MAX_DEPTH && state.dims[rank] != -1) rank++;
   AttrValue *shape = attr_value_shape(c->arena, rank, state.dims);
-  if (shape == NULL) return status_oom(c->status, "a constant of a function");
+  if (!shape) return status_oom(c->status, "a constant of a function");
   literal->shape = shape->shape;
   literal->kind = state.floats ? DT_DOUBLE : state.ints || literal->count == 0 ? DT_INT64 : DT_BOOL;
   return true;
@@ -333,11 +284,11 @@ bool literal_parse(Cursor *c, Literal *literal) {
 static bool to_numbers(const AttrValue *value, Arena *arena, Number **numbers, int64_t *count,
                        Status *status) {
   const AttrListValue *list = value->value_case == (int)ATTR_LIST ? value->list : NULL;
-  *count = list == NULL ? 1 : (int64_t)(list->n_i + list->n_f + list->n_b);
+  *count = !list ? 1 : (int64_t)(list->n_i + list->n_f + list->n_b);
   *numbers = arena_calloc(arena, *count + 1, sizeof(Number));
-  if (*numbers == NULL) return status_oom(status, "numbers of a function text");
+  if (!*numbers) return status_oom(status, "numbers of a function text");
   Number *out = *numbers;
-  if (list == NULL) {
+  if (!list) {
     if (value->value_case == (int)ATTR_FLOAT) {
       out[0] = (Number){.is_float = true, .f = value->f};
     } else {
@@ -365,7 +316,7 @@ static bool retype(DataType dtype, Arena *arena, const AttrValue **value, Status
   TRY_DONE(tensor_from_proto(from, &tensor, status));
   int64_t count = tensor_num_elements(&tensor);
   Number *numbers = arena_calloc(arena, count + 1, sizeof(Number));
-  if (numbers == NULL) {
+  if (!numbers) {
     status_oom(status, "a constant of a function");
     goto done;
   }
@@ -377,7 +328,7 @@ static bool retype(DataType dtype, Arena *arena, const AttrValue **value, Status
   }
   TRY_DONE(number_tensor(dtype, from->tensor_shape, numbers, count, arena, &to, status));
   *value = attr_value_tensor(arena, to);
-  ok = *value != NULL || status_oom(status, "a constant of a function");
+  ok = *value || status_oom(status, "a constant of a function");
 done:
   tensor_clear(&tensor);
   return ok;
@@ -392,27 +343,27 @@ static bool to_tensor(DataType dtype, Arena *arena, const AttrValue **value, Sta
   int64_t count;
   TRY(to_numbers(*value, arena, &numbers, &count, status));
   AttrValue *shape = attr_value_shape(arena, is_list ? 1 : 0, &count);
-  if (shape == NULL) return status_oom(status, "a constant of a function");
+  if (!shape) return status_oom(status, "a constant of a function");
   TensorProto *tensor;
   TRY(number_tensor(dtype, shape->shape, numbers, count, arena, &tensor, status));
   *value = attr_value_tensor(arena, tensor);
-  return *value != NULL || status_oom(status, "a constant of a function");
+  return *value || status_oom(status, "a constant of a function");
 }
 
 static bool to_float(Arena *arena, const AttrValue **value, Status *status) {
   if ((*value)->value_case != (int)ATTR_INT) return true;
   *value = attr_value_float(arena, (float)(*value)->i);
-  return *value != NULL || status_oom(status, "an attr of a function");
+  return *value || status_oom(status, "an attr of a function");
 }
 
 static bool to_float_list(Arena *arena, const AttrValue **value, Status *status) {
   if ((*value)->value_case != (int)ATTR_LIST || (*value)->list->n_i == 0) return true;
   const AttrListValue *list = (*value)->list;
   float *floats = arena_calloc(arena, (int64_t)list->n_i, sizeof(float));
-  if (floats == NULL) return status_oom(status, "an attr of a function");
+  if (!floats) return status_oom(status, "an attr of a function");
   for (size_t i = 0; i < list->n_i; i++) floats[i] = (float)list->i[i];
   *value = attr_value_float_list(arena, floats, list->n_i);
-  return *value != NULL || status_oom(status, "an attr of a function");
+  return *value || status_oom(status, "an attr of a function");
 }
 
 static bool to_shape(Arena *arena, const AttrValue **value, Status *status) {
@@ -420,7 +371,7 @@ static bool to_shape(Arena *arena, const AttrValue **value, Status *status) {
   const AttrListValue *list = (*value)->list;
   if (!is_number_list(list) || list->n_f + list->n_b > 0 || list->n_i > SHAPE_MAX_RANK) return true;
   *value = attr_value_shape(arena, (int)list->n_i, list->i);
-  return *value != NULL || status_oom(status, "an attr of a function");
+  return *value || status_oom(status, "an attr of a function");
 }
 
 bool value_coerce(const char *attr_type, DataType dtype, Arena *arena, const AttrValue **value,

@@ -35,7 +35,7 @@ static bool take_spec(Cursor *c, const char *closers, char **spec) {
       }
     } else if (ch == '"' || ch == '\'') {
       quote = ch;
-    } else if (depth == 0 && (ch == ',' || strchr(closers, ch) != NULL)) {
+    } else if (depth == 0 && (ch == ',' || strchr(closers, ch))) {
       break;
     } else if (ch == '[' || ch == '{' || ch == '(') {
       depth++;
@@ -44,7 +44,7 @@ static bool take_spec(Cursor *c, const char *closers, char **spec) {
     }
   }
   *spec = arena_strndup(c->arena, begin, (size_t)(c->at - begin));
-  return *spec != NULL || oom(c);
+  return *spec || oom(c);
 }
 
 /* Errors of the spec language come from op/; they get the position in this text. */
@@ -63,10 +63,10 @@ static bool parse_attr_spec(Cursor *c, OpDef *signature) {
   TRY(take_spec(c, "]", &spec));
   /* What TensorFlow prints for a type attr without a list of allowed types. */
   char *mark = strstr(spec, unknown);
-  if (mark != NULL) {
+  if (mark) {
     *mark = 0;
     spec = arena_printf(c->arena, "%stype%s", spec, mark + sizeof unknown - 1);
-    if (spec == NULL) return oom(c);
+    if (!spec) return oom(c);
   }
   Status inner;
   status_init(&inner);
@@ -107,7 +107,7 @@ static bool parse_header(Cursor *c, OpDef *signature) {
  * widest dtype of its kind until the function is instantiated. */
 static bool constant_value(Cursor *begin, const Literal *literal, const AttrValue *dtype, AttrValue **value) {
   Cursor *c = begin;
-  int type = dtype != NULL && dtype->value_case == (int)ATTR_TYPE ? (int)dtype->type : (int)literal->kind;
+  int type = dtype && dtype->value_case == (int)ATTR_TYPE ? (int)dtype->type : (int)literal->kind;
   Status inner;
   status_init(&inner);
   TensorProto *tensor;
@@ -117,7 +117,7 @@ static bool constant_value(Cursor *begin, const Literal *literal, const AttrValu
     return false;
   }
   *value = attr_value_tensor(c->arena, tensor);
-  return *value != NULL || oom(c);
+  return *value || oom(c);
 }
 
 /* ", device=/device:CPU:0]": the text up to the bracket, when it is no attr value. */
@@ -126,13 +126,13 @@ static bool take_device(Cursor *c, NodeDef *node, bool *taken) {
   char ch = cursor_peek(c);
   if (ch == '"' || ch == '$' || ch == '[' || ch == '{') return true;
   size_t length = 0, left = (size_t)(c->end - c->at);
-  while (length < left && strchr(",]\n", c->at[length]) == NULL) length++;
+  while (length < left && !strchr(",]\n", c->at[length])) length++;
   if (length == left || c->at[length] != ']') return true;
-  if (memchr(c->at, ':', length) == NULL && memchr(c->at, '/', length) == NULL) return true;
+  if (!memchr(c->at, ':', length) && !memchr(c->at, '/', length)) return true;
   node->device = arena_strndup(c->arena, c->at, length);
   c->at += length;
   *taken = true;
-  return node->device != NULL || oom(c);
+  return node->device || oom(c);
 }
 
 static bool parse_attr(Cursor *c, NodeDef *node, Literal *literal, Cursor *literal_at) {
@@ -144,7 +144,7 @@ static bool parse_attr(Cursor *c, NodeDef *node, Literal *literal, Cursor *liter
   bool taken = false;
   if (strcmp(name, "device") == 0) TRY(take_device(c, node, &taken));
   if (taken) return true;
-  if (node_def_attr(node, name) != NULL) return cursor_error(&begin, "attr '%s' is given twice", name);
+  if (node_def_attr(node, name)) return cursor_error(&begin, "attr '%s' is given twice", name);
   if (node_class_of_op(node->op) == NODE_CONSTANT && strcmp(name, "value") == 0 && literal_starts(c)) {
     *literal_at = *c;
     return literal_parse(c, literal);
@@ -162,7 +162,7 @@ static bool parse_node_attrs(Cursor *c, NodeDef *node) {
     TRY(parse_attr(c, node, &literal, &literal_at));
   } while (cursor_take(c, ","));
   TRY(cursor_expect(c, "]", "the attrs of a node"));
-  if (literal.shape == NULL) return true;
+  if (!literal.shape) return true;
   AttrValue *value;
   TRY(constant_value(&literal_at, &literal, node_def_attr(node, "dtype"), &value));
   return node_def_set_attr(node, c->arena, "value", value, c->status);
@@ -189,7 +189,7 @@ static bool control_inputs_follow(Cursor *c) {
 
 static bool parse_node(Cursor *c, char *name, FunctionDef *function) {
   NodeDef *node = node_def_new(c->arena, name, "");
-  if (node == NULL) return oom(c);
+  if (!node) return oom(c);
   TRY(cursor_expect(c, "=", "the name of a node"));
   TRY(cursor_name(c, NODE_NAME_CHARS, "an op", &node->op));
   TRY(parse_node_attrs(c, node));
@@ -200,7 +200,7 @@ static bool parse_node(Cursor *c, char *name, FunctionDef *function) {
       char *control;
       TRY(cursor_name(c, NODE_NAME_CHARS, "the name of a node after '@'", &control));
       char *input = arena_printf(c->arena, "^%s", control);
-      if (input == NULL) return oom(c);
+      if (!input) return oom(c);
       TRY(proto_append(c->arena, (void ***)&node->input, &node->n_input, input, c->status));
     } while (cursor_take(c, ","));
   }
@@ -224,7 +224,7 @@ static bool check_new_key(Cursor *c, void *entries, size_t count, const MapEntry
 static bool parse_return(Cursor *c, FunctionDef *function) {
   Tensorflow__FunctionDef__RetEntry *entry =
       proto_new(&tensorflow__function_def__ret_entry__descriptor, c->arena);
-  if (entry == NULL) return oom(c);
+  if (!entry) return oom(c);
   TRY(cursor_name(c, NODE_NAME_CHARS, "the name of a result", &entry->key));
   TRY(check_new_key(c, function->ret, function->n_ret, entry));
   TRY(cursor_expect(c, "=", "the name of a result"));
@@ -235,7 +235,7 @@ static bool parse_return(Cursor *c, FunctionDef *function) {
 static bool parse_control_return(Cursor *c, FunctionDef *function) {
   Tensorflow__FunctionDef__ControlRetEntry *entry =
       proto_new(&tensorflow__function_def__control_ret_entry__descriptor, c->arena);
-  if (entry == NULL) return oom(c);
+  if (!entry) return oom(c);
   TRY(cursor_name(c, NODE_NAME_CHARS, "the name of a control result", &entry->key));
   TRY(check_new_key(c, function->control_ret, function->n_control_ret, (const MapEntry *)entry));
   TRY(cursor_expect(c, "=", "the name of a control result"));
@@ -249,7 +249,7 @@ static bool parse_control_return(Cursor *c, FunctionDef *function) {
 static bool parse_function_attr(Cursor *c, FunctionDef *function) {
   Tensorflow__FunctionDef__AttrEntry *entry =
       proto_new(&tensorflow__function_def__attr_entry__descriptor, c->arena);
-  if (entry == NULL) return oom(c);
+  if (!entry) return oom(c);
   TRY(cursor_name(c, NODE_NAME_CHARS, "the name of an attr", &entry->key));
   TRY(check_new_key(c, function->attr, function->n_attr, (const MapEntry *)entry));
   TRY(cursor_expect(c, "=", "the name of an attr"));
@@ -319,7 +319,7 @@ static bool apply_rest(FunctionParser *p) {
 static bool has_stateful_op(const FunctionDef *function) {
   for (size_t i = 0; i < function->n_node_def; i++) {
     const Op *op = op_registry_find(op_registry_global(), function->node_def[i]->op);
-    if (op != NULL && op->def->is_stateful) return true;
+    if (op && op->def->is_stateful) return true;
   }
   return false;
 }
@@ -329,9 +329,9 @@ static bool parse_one(FunctionParser *p) {
   p->stateful = -1;
   p->has_rest = false;
   p->function = proto_new(kFunctionDef, c->arena);
-  if (p->function == NULL) return oom(c);
+  if (!p->function) return oom(c);
   p->function->signature = proto_new(kOpDef, c->arena);
-  if (p->function->signature == NULL) return oom(c);
+  if (!p->function->signature) return oom(c);
   TRY(parse_header(c, p->function->signature));
   TRY(cursor_expect(c, "{", "the results"));
   while (!cursor_take(c, "}")) TRY(parse_statement(p));
@@ -347,7 +347,7 @@ static bool begin(FunctionParser *p, Str text, Arena *arena, Status *status) {
                           FUNCTION_TEXT_MAX_BYTES);
   }
   const char *nul = text.length > 0 ? memchr(text.data, 0, text.length) : NULL;
-  if (nul == NULL) return true;
+  if (!nul) return true;
   p->c.at = nul;
   return cursor_error(&p->c, "a zero byte");
 }
@@ -365,7 +365,7 @@ bool function_parse_library(Str text, Arena *arena, FunctionDefLibrary **library
   FunctionParser p;
   TRY(begin(&p, text, arena, status));
   FunctionDefLibrary *result = proto_new(kFunctionDefLibrary, arena);
-  if (result == NULL) return status_oom(status, "function text");
+  if (!result) return status_oom(status, "function text");
   while (cursor_peek(&p.c) != 0) {
     TRY(parse_one(&p));
     TRY(proto_append(arena, (void ***)&result->function, &result->n_function, p.function, status));

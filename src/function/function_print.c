@@ -34,7 +34,7 @@ static void print_default(const AttrValue *value, StrBuf *out) {
   StrBuf text = {0};
   proto_print_text(value, PROTO_TEXT_SHORT, &text);
   const char *colon = strchr(strbuf_text(&text), ' ');
-  if (value->value_case != (int)ATTR_LIST && value->value_case != (int)ATTR_NOT_SET && colon != NULL) {
+  if (value->value_case != (int)ATTR_LIST && value->value_case != (int)ATTR_NOT_SET && colon) {
     strbuf_printf(out, " = %s", colon + 1);
   }
   if (text.failed) out->failed = true;
@@ -43,7 +43,7 @@ static void print_default(const AttrValue *value, StrBuf *out) {
 
 static void print_attr_def(const AttrDef *attr, bool full, StrBuf *out) {
   strbuf_printf(out, "%s:", attr->name);
-  bool has_list = attr->allowed_values != NULL && attr->allowed_values->value_case == (int)ATTR_LIST;
+  bool has_list = attr->allowed_values && attr->allowed_values->value_case == (int)ATTR_LIST;
   if (strcmp(attr->type, "type") != 0 || (full && !has_list)) {
     strbuf_append(out, attr->type);
   } else if (!has_list) {
@@ -53,7 +53,7 @@ static void print_attr_def(const AttrDef *attr, bool full, StrBuf *out) {
   }
   if (!full) return;
   if (attr->has_minimum) strbuf_printf(out, " >= %lld", (long long)attr->minimum);
-  if (attr->default_value != NULL) print_default(attr->default_value, out);
+  if (attr->default_value) print_default(attr->default_value, out);
 }
 
 static void print_header(const OpDef *signature, bool full, StrBuf *out) {
@@ -104,7 +104,7 @@ static bool parse_back(const StrBuf *text, Arena *arena, FunctionDef **function,
   Status refused;
   status_init(&refused);
   TRY(strbuf_ok(text, status));
-  if (arena == NULL) return status_oom(status, "the text of a function");
+  if (!arena) return status_oom(status, "the text of a function");
   if (function_parse((Str){strbuf_text(text), (size_t)text->length}, arena, function, &refused)) return true;
   *function = NULL;
   if (refused.code == CODE_RESOURCE_EXHAUSTED) *status = refused;
@@ -120,7 +120,7 @@ static bool node_reads_back(const NodeDef *node, const StrBuf *line, bool *same,
   strbuf_append_bytes(&text, strbuf_text(line), (size_t)line->length);
   strbuf_append(&text, "}");
   bool ok = parse_back(&text, arena, &back, status);
-  *same = back != NULL && back->n_node_def == 1 && proto_equal(back->node_def[0], node);
+  *same = back && back->n_node_def == 1 && proto_equal(back->node_def[0], node);
   strbuf_free(&text);
   arena_free(arena);
   return ok;
@@ -146,7 +146,7 @@ static bool print_node_full(const NodeDef *node, StrBuf *out, Status *status) {
 
 static const OpDef *signature_of(const FunctionDef *function) {
   static const OpDef none = TENSORFLOW__OP_DEF__INIT;
-  return function->signature == NULL ? &none : function->signature;
+  return !function->signature ? &none : function->signature;
 }
 
 typedef Tensorflow__FunctionDef__RetEntry RetEntry; /* ControlRetEntry has the same layout */
@@ -172,7 +172,7 @@ static void print_rets(const FunctionDef *function, StrBuf *out) {
   RetEntry *const *controls = (RetEntry *const *)function->control_ret;
   for (size_t i = 0; i < signature->n_control_output; i++) {
     const RetEntry *entry = find_ret(controls, function->n_control_ret, signature->control_output[i]);
-    if (entry != NULL) print_ret("@return", entry, NODE_NAME_CHARS, out);
+    if (entry) print_ret("@return", entry, NODE_NAME_CHARS, out);
   }
   for (size_t i = 0; i < function->n_control_ret; i++) {
     bool known = false;
@@ -183,7 +183,7 @@ static void print_rets(const FunctionDef *function, StrBuf *out) {
   }
   for (size_t i = 0; i < signature->n_output_arg; i++) {
     const RetEntry *entry = find_ret(function->ret, function->n_ret, signature->output_arg[i]->name);
-    if (entry != NULL) print_ret("return", entry, INPUT_NAME_CHARS, out);
+    if (entry) print_ret("return", entry, INPUT_NAME_CHARS, out);
   }
   for (size_t i = 0; i < function->n_ret; i++) {
     bool known = false;
@@ -224,7 +224,7 @@ static bool text_reads_back(const FunctionDef *function, const StrBuf *text, boo
   Arena *arena = arena_new();
   FunctionDef *back = NULL;
   bool ok = parse_back(text, arena, &back, status);
-  *same = back != NULL && proto_equal(back, function);
+  *same = back && proto_equal(back, function);
   arena_free(arena);
   return ok;
 }

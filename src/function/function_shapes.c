@@ -12,7 +12,7 @@ bool function_make_shape_body(Graph *library, const FunctionDef *function, const
                       .results = arena_calloc(graph_arena(made->graph), made->num_rets, sizeof(NodeOutput)),
                       .num_args = made->num_args,
                       .num_results = made->num_rets};
-  if (body->results == NULL) {
+  if (!body->results) {
     function_body_free(made);
     body->graph = NULL;
     return status_oom(status, "the body of a function");

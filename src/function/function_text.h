@@ -13,7 +13,7 @@
  *   function   Name [ "[" attr, ... "]" ] "(" arg, ... ")" "->" "(" arg, ... ")" "{" statement... "}"
  *   attr       N:int   T:{float, double}   T:type   l:list(type) >= 1   rate:float = 0.5
  *   arg        x:T   x:float   xs:N*T   xs:Tlist   v:Ref(float)
- *              (attrs and args are in the spec language of REGISTER_OP)
+ *              (attrs and args are in the spec language of an OpRegistration)
  *   node       name = Op[attr=value, ...](input, ...) @ control, ...
  *   input      an argument, or node:output:index; "arg:2" and "node:output" (all of a list) work too
  *   result     return y = node:output:0

@@ -7,7 +7,7 @@ static bool oom(Cursor *c) { return status_oom(c->status, "function text"); }
 
 static bool take_value(Cursor *c, AttrValue *made, AttrValue **value) {
   *value = made;
-  return made != NULL || oom(c);
+  return made || oom(c);
 }
 
 /* "float", "DT_FLOAT", "float_ref"; DT_INVALID when it is no type. */
@@ -27,7 +27,7 @@ static bool parse_func(Cursor *c, char *name, AttrValue **value) {
   NameAttrList *func = (*value)->func;
   do {
     FuncAttrEntry *entry = proto_new(&tensorflow__name_attr_list__attr_entry__descriptor, c->arena);
-    if (entry == NULL) return oom(c);
+    if (!entry) return oom(c);
     TRY(cursor_name(c, NODE_NAME_CHARS, "the name of an attr", &entry->key));
     for (size_t i = 0; i < func->n_attr; i++) {
       if (strcmp(func->attr[i]->key, entry->key) == 0)
@@ -93,7 +93,7 @@ static bool parse_tensor_values(Cursor *c, Number **numbers, int64_t *count) {
     if (*count == capacity) {
       int64_t size = (int64_t)sizeof(Number), larger = capacity == 0 ? 8 : 2 * capacity;
       *numbers = arena_grow(c->arena, *numbers, capacity * size, larger * size);
-      if (*numbers == NULL) return oom(c);
+      if (!*numbers) return oom(c);
       capacity = larger;
     }
     Number *number = &(*numbers)[(*count)++];
@@ -180,54 +180,27 @@ static bool list_add(Cursor *c, AttrListValue *list, const AttrValue *element, s
     size_t larger = list->n_##field == 0 ? 1 : 2 * list->n_##field;                      \
     array = arena_grow(c->arena, list->field, (int64_t)(list->n_##field * sizeof(type)), \
                        (int64_t)(larger * sizeof(type)));                                \
-    if (array == NULL) return oom(c);                                                    \
+    if (!array) return oom(c);                                                           \
     list->field = array;                                                                 \
   }
-    case ATTR_STRING:
-      GROW(s, ProtobufCBinaryData) list->s[list->n_s++] = element->s;
-      break;
-    case ATTR_INT:
-      GROW(i, int64_t) list->i[list->n_i++] = element->i;
-      break;
-    case ATTR_FLOAT:
-      GROW(f, float) list->f[list->n_f++] = element->f;
-      break;
-    case ATTR_BOOL:
-      GROW(b, protobuf_c_boolean) list->b[list->n_b++] = element->b;
-      break;
-    case ATTR_TYPE:
-      GROW(type, Tensorflow__DataType) list->type[list->n_type++] = element->type;
-      break;
+    case ATTR_STRING: GROW(s, ProtobufCBinaryData) list->s[list->n_s++] = element->s; break;
+    case ATTR_INT: GROW(i, int64_t) list->i[list->n_i++] = element->i; break;
+    case ATTR_FLOAT: GROW(f, float) list->f[list->n_f++] = element->f; break;
+    case ATTR_BOOL: GROW(b, protobuf_c_boolean) list->b[list->n_b++] = element->b; break;
+    case ATTR_TYPE: GROW(type, Tensorflow__DataType) list->type[list->n_type++] = element->type; break;
 #undef GROW
-    default:
-      return cursor_error(c, "a list cannot hold such a value");
+    default: return cursor_error(c, "a list cannot hold such a value");
   }
   size_t same = 0;
   switch ((AttrKind)element->value_case) {
-    case ATTR_STRING:
-      same = list->n_s;
-      break;
-    case ATTR_INT:
-      same = list->n_i;
-      break;
-    case ATTR_FLOAT:
-      same = list->n_f;
-      break;
-    case ATTR_BOOL:
-      same = list->n_b;
-      break;
-    case ATTR_TYPE:
-      same = list->n_type;
-      break;
-    case ATTR_SHAPE:
-      same = list->n_shape;
-      break;
-    case ATTR_TENSOR:
-      same = list->n_tensor;
-      break;
-    default:
-      same = list->n_func;
-      break;
+    case ATTR_STRING: same = list->n_s; break;
+    case ATTR_INT: same = list->n_i; break;
+    case ATTR_FLOAT: same = list->n_f; break;
+    case ATTR_BOOL: same = list->n_b; break;
+    case ATTR_TYPE: same = list->n_type; break;
+    case ATTR_SHAPE: same = list->n_shape; break;
+    case ATTR_TENSOR: same = list->n_tensor; break;
+    default: same = list->n_func; break;
   }
   if (before != index || same != index + 1)
     return cursor_error(c, "the values of a list must be of one kind");
@@ -245,18 +218,18 @@ static bool parse_number_list(Cursor *c, AttrValue **value) {
   size_t count = (size_t)literal.count;
   if (literal.kind == DT_INT64) {
     int64_t *ints = arena_calloc(c->arena, literal.count + 1, sizeof(int64_t));
-    if (ints == NULL) return oom(c);
+    if (!ints) return oom(c);
     for (size_t i = 0; i < count; i++) ints[i] = literal.numbers[i].i;
     return take_value(c, attr_value_int_list(c->arena, ints, count), value);
   }
   if (literal.kind == DT_BOOL) {
     bool *bools = arena_calloc(c->arena, literal.count + 1, sizeof(bool));
-    if (bools == NULL) return oom(c);
+    if (!bools) return oom(c);
     for (size_t i = 0; i < count; i++) bools[i] = literal.numbers[i].i != 0;
     return take_value(c, attr_value_bool_list(c->arena, bools, count), value);
   }
   float *floats = arena_calloc(c->arena, literal.count + 1, sizeof(float));
-  if (floats == NULL) return oom(c);
+  if (!floats) return oom(c);
   for (size_t i = 0; i < count; i++) {
     floats[i] = literal.numbers[i].is_float ? (float)literal.numbers[i].f : (float)literal.numbers[i].i;
   }
@@ -269,7 +242,7 @@ static bool bracket_is_shape(Cursor *c) {
   bool unknown = false;
   for (; p < c->end && *p != ']'; p++) {
     if (*p == '?') unknown = true;
-    if (p != c->at && strchr("0123456789?,- ", *p) == NULL) return false;
+    if (p != c->at && !strchr("0123456789?,- ", *p)) return false;
   }
   return unknown;
 }
@@ -285,7 +258,7 @@ static bool parse_list(Cursor *c, AttrValue **value) {
   if (bracket_is_numbers(c)) return parse_number_list(c, value);
   c->at++;
   *value = attr_value_type_list(c->arena, NULL, 0);
-  if (*value == NULL) return oom(c);
+  if (!*value) return oom(c);
   size_t index = 0;
   do {
     if (cursor_take(c, "...")) return cursor_error(c, "the values of this list were cut when it was printed");
@@ -303,9 +276,10 @@ static bool parse_list(Cursor *c, AttrValue **value) {
 static bool parse_number(Cursor *c, AttrValue **value) {
   Number number;
   TRY(number_parse(c, &number));
-  return take_value(
-      c, number.is_float ? attr_value_float(c->arena, (float)number.f) : attr_value_int(c->arena, number.i),
-      value);
+  return take_value(c,
+                    number.is_float ? attr_value_float(c->arena, (float)number.f)
+                                    : attr_value_int(c->arena, number.i),
+                    value);
 }
 
 static bool parse_value(Cursor *c, AttrValue **value) {

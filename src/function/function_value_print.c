@@ -18,9 +18,7 @@ void value_print(const AttrValue *value, StrBuf *out) {
   Status ignored;
   status_init(&ignored);
   switch ((AttrKind)value->value_case) {
-    case ATTR_TYPE:
-      strbuf_append(out, dtype_name((int)value->type));
-      return;
+    case ATTR_TYPE: strbuf_append(out, dtype_name((int)value->type)); return;
     case ATTR_FUNC:
       strbuf_append(out, value->func->name);
       if (value->func->n_attr == 0) return;
@@ -37,8 +35,7 @@ void value_print(const AttrValue *value, StrBuf *out) {
         return;
       }
       break;
-    default:
-      break;
+    default: break;
   }
   attr_value_summarize(value, out);
 }
@@ -152,35 +149,16 @@ static bool print_list(const AttrListValue *list, StrBuf *out, Status *status) {
 
 static bool print_readable(const AttrValue *value, StrBuf *out, Status *status) {
   switch ((AttrKind)value->value_case) {
-    case ATTR_STRING:
-      print_quoted(value->s, out);
-      return true;
-    case ATTR_INT:
-      strbuf_printf(out, "%lld", (long long)value->i);
-      return true;
-    case ATTR_FLOAT:
-      number_print(&(Number){.is_float = true, .f = value->f}, true, out);
-      return true;
-    case ATTR_BOOL:
-      strbuf_append(out, value->b ? "true" : "false");
-      return true;
-    case ATTR_TYPE:
-      strbuf_append(out, dtype_name((int)value->type));
-      return true;
-    case ATTR_SHAPE:
-      print_shape(value->shape, out);
-      return true;
-    case ATTR_TENSOR:
-      print_tensor(value->tensor, out);
-      return true;
-    case ATTR_PLACEHOLDER:
-      strbuf_printf(out, "$%s", value->placeholder);
-      return true;
-    case ATTR_LIST:
-      return print_list(value->list, out, status);
-    case ATTR_NOT_SET:
-      strbuf_append(out, "<Unknown AttrValue type>");
-      return true;
+    case ATTR_STRING: print_quoted(value->s, out); return true;
+    case ATTR_INT: strbuf_printf(out, "%lld", (long long)value->i); return true;
+    case ATTR_FLOAT: number_print(&(Number){.is_float = true, .f = value->f}, true, out); return true;
+    case ATTR_BOOL: strbuf_append(out, value->b ? "true" : "false"); return true;
+    case ATTR_TYPE: strbuf_append(out, dtype_name((int)value->type)); return true;
+    case ATTR_SHAPE: print_shape(value->shape, out); return true;
+    case ATTR_TENSOR: print_tensor(value->tensor, out); return true;
+    case ATTR_PLACEHOLDER: strbuf_printf(out, "$%s", value->placeholder); return true;
+    case ATTR_LIST: return print_list(value->list, out, status);
+    case ATTR_NOT_SET: strbuf_append(out, "<Unknown AttrValue type>"); return true;
     case ATTR_FUNC:
       print_name(value->func->name, NODE_NAME_CHARS, out);
       strbuf_append_char(out, '[');
@@ -197,7 +175,7 @@ static bool reads_back(const AttrValue *value, const StrBuf *text, bool *same, S
   Status refused;
   status_init(&refused);
   Arena *arena = arena_new();
-  if (arena == NULL) return status_oom(status, "the text of a value");
+  if (!arena) return status_oom(status, "the text of a value");
   Cursor c = {strbuf_text(text), strbuf_text(text), strbuf_text(text) + text->length, arena, &refused, 0};
   AttrValue *back;
   *same = value_parse(&c, &back) && cursor_peek(&c) == 0 && proto_equal(value, back);
@@ -209,7 +187,8 @@ static bool reads_back(const AttrValue *value, const StrBuf *text, bool *same, S
 bool value_print_full(const AttrValue *value, StrBuf *out, Status *status) {
   StrBuf text = {0};
   bool same = false;
-  bool ok = print_readable(value, &text, status) && strbuf_ok(&text, status) && reads_back(value, &text, &same, status);
+  bool ok = print_readable(value, &text, status) && strbuf_ok(&text, status) &&
+            reads_back(value, &text, &same, status);
   if (ok && same) {
     strbuf_append(out, strbuf_text(&text));
   } else if (ok) {
@@ -225,7 +204,7 @@ void entry_list_add(EntryList *list, StrBuf *entry) {
   bool room =
       !entry->failed && mem_grow((void **)&list->entries, &list->capacity, list->count + 1, sizeof(char *));
   char *text = room ? mem_strdup(strbuf_text(entry), (size_t)entry->length) : NULL;
-  if (text == NULL) {
+  if (!text) {
     list->failed = true;
   } else {
     list->entries[list->count++] = text;
@@ -265,7 +244,7 @@ bool attrs_print(const AttrEntry *const *attrs, size_t count, bool full, const c
       strbuf_append(&entry, attrs[i]->key);
     }
     strbuf_append_char(&entry, '=');
-    if (attrs[i]->value == NULL) {
+    if (!attrs[i]->value) {
       strbuf_append(&entry, "<Unknown AttrValue type>");
     } else if (full) {
       ok = value_print_full(attrs[i]->value, &entry, status);

@@ -37,18 +37,18 @@ static const char *unique_name(Builder *b, const char *base) {
     intptr_t suffix = (intptr_t)string_map_find(&b->used, base);
     do {
       name = arena_printf(b->arena, "%s_%lld", base, (long long)suffix++);
-    } while (name != NULL && string_map_contains(&b->used, name));
-    if (name == NULL || !string_map_set(&b->used, base, (void *)suffix, b->status)) return NULL;
+    } while (name && string_map_contains(&b->used, name));
+    if (!name || !string_map_set(&b->used, base, (void *)suffix, b->status)) return NULL;
   } else {
     name = arena_strdup(b->arena, base);
   }
-  return name != NULL && take_name(b, name) ? name : NULL;
+  return name && take_name(b, name) ? name : NULL;
 }
 
 /* What an argument may be called: [a-z][a-z0-9_]* */
 static const char *unique_arg_name(Builder *b, const char *name) {
   char *text = arena_strdup(b->arena, name);
-  if (text == NULL) return NULL;
+  if (!text) return NULL;
   for (char *p = text; *p; p++) {
     if (*p >= 'A' && *p <= 'Z') *p = (char)(*p - 'A' + 'a');
     if (!((*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9'))) *p = '_';
@@ -61,7 +61,7 @@ static const char *unique_arg_name(Builder *b, const char *name) {
 
 static bool check_value(Builder *b, NodeOutput value) {
   const Node *node = value.node;
-  if (node == NULL) return status_invalid(b->status, "Node is null");
+  if (!node) return status_invalid(b->status, "Node is null");
   TRY(graph_check_node(b->graph, node, b->status));
   if (value.index < 0 || value.index >= node->num_outputs) {
     return status_set(b->status, CODE_OUT_OF_RANGE,
@@ -123,8 +123,8 @@ static const char *kept_as(Builder *b, const Node *node, DataType type, const At
                            AttrValue **value) {
   *value = entry->value;
   if (entry->key[0] == '_') return entry->key;
-  bool is_shape = strcmp(entry->key, "shape") == 0 && type != DT_RESOURCE &&
-                  entry->value->value_case == (int)ATTR_SHAPE;
+  bool is_shape =
+      strcmp(entry->key, "shape") == 0 && type != DT_RESOURCE && entry->value->value_case == (int)ATTR_SHAPE;
   bool is_value = strcmp(entry->key, "value") == 0 && node_is_const(node) &&
                   entry->value->value_case == (int)ATTR_TENSOR && entry->value->tensor->tensor_shape;
   if (!is_shape && !is_value) return NULL;
@@ -137,16 +137,17 @@ static bool add_arg_attrs(Builder *b, int arg, NodeOutput input) {
   for (size_t i = 0; i < input.node->def->n_attr; i++) {
     AttrValue *value;
     const char *name = kept_as(b, input.node, node_output_type(input), input.node->def->attr[i], &value);
-    if (name == NULL) continue;
+    if (!name) continue;
     ArgAttr *attr = proto_new(&tensorflow__function_def__arg_attrs__attr_entry__descriptor, b->arena);
-    if (attrs == NULL) {
+    if (!attrs) {
       attrs = proto_new(&tensorflow__function_def__arg_attr_entry__descriptor, b->arena);
-      if (attrs == NULL) return oom(b);
+      if (!attrs) return oom(b);
       attrs->key = (uint32_t)arg;
       attrs->value = proto_new(&tensorflow__function_def__arg_attrs__descriptor, b->arena);
-      TRY(proto_append(b->arena, (void ***)&b->function->arg_attr, &b->function->n_arg_attr, attrs, b->status));
+      TRY(proto_append(b->arena, (void ***)&b->function->arg_attr, &b->function->n_arg_attr, attrs,
+                       b->status));
     }
-    if (attr == NULL || attrs->value == NULL || value == NULL) return oom(b);
+    if (!attr || !attrs->value || !value) return oom(b);
     attr->key = (char *)name;
     attr->value = value;
     TRY(proto_append(b->arena, (void ***)&attrs->value->attr, &attrs->value->n_attr, attr, b->status));
@@ -160,7 +161,7 @@ static bool add_inputs(Builder *b) {
     NodeOutput value = b->options->inputs[i];
     ArgDef *arg = proto_new(&tensorflow__op_def__arg_def__descriptor, b->arena);
     b->arg_names[i] = unique_arg_name(b, value.node->name);
-    if (arg == NULL || b->arg_names[i] == NULL) return oom(b);
+    if (!arg || !b->arg_names[i]) return oom(b);
     arg->name = (char *)b->arg_names[i];
     arg->type = (Tensorflow__DataType)node_output_type(value);
     TRY(proto_append(b->arena, (void ***)&signature->input_arg, &signature->n_input_arg, arg, b->status));
@@ -188,7 +189,7 @@ static bool reach_body(Builder *b) {
       for (int64_t k = 0; k < next->num_inputs + next->num_control_inputs; k++) {
         const Edge *edge =
             k < next->num_inputs ? next->inputs[k] : next->control_inputs[k - next->num_inputs];
-        if (edge == NULL || b->in_body[edge->src->id]) continue;
+        if (!edge || b->in_body[edge->src->id]) continue;
         bool stop = edge_is_control(edge) ? b->first_input[edge->src->id] > 0
                                           : find_input(b, (NodeOutput){edge->src, edge->src_output}) >= 0;
         if (stop) continue;
@@ -210,7 +211,7 @@ done:
 static bool take_all(Builder *b) {
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(b->graph); id++) {
     const Node *node = graph_node(b->graph, id);
-    if (node == NULL) continue;
+    if (!node) continue;
     b->in_body[id] = b->first_input[id] == 0;
     if (b->in_body[id] || node->num_outputs == 1) continue;
     return status_invalid(b->status,
@@ -223,9 +224,9 @@ static bool take_all(Builder *b) {
 
 static bool choose_body(Builder *b) {
   if (b->options->all_nodes) return take_all(b);
-  if (b->options->nodes == NULL) return reach_body(b);
+  if (!b->options->nodes) return reach_body(b);
   for (int64_t i = 0; i < b->options->num_nodes; i++) {
-    if (b->options->nodes[i] == NULL) return status_invalid(b->status, "Node is null");
+    if (!b->options->nodes[i]) return status_invalid(b->status, "Node is null");
     TRY(graph_check_node(b->graph, b->options->nodes[i], b->status));
     if (b->options->nodes[i]->id > SINK_ID) b->in_body[b->options->nodes[i]->id] = 1;
   }
@@ -236,13 +237,13 @@ static bool choose_body(Builder *b) {
 static bool value_text(Builder *b, NodeOutput value, char **text) {
   int64_t id = value.node->id;
   const OpDef *op = value.node->op->def;
-  if (b->starts[id] == NULL)
+  if (!b->starts[id])
     TRY(node_def_arg_ranges(value.node->def, op, true, b->arena, &b->starts[id], b->status));
   size_t arg = 0;
   while (arg + 1 < op->n_output_arg && b->starts[id][arg + 1] <= value.index) arg++;
   *text = arena_printf(b->arena, "%s:%s:%d", b->names[id], op->output_arg[arg]->name,
                        value.index - b->starts[id][arg]);
-  return *text != NULL || oom(b);
+  return *text || oom(b);
 }
 
 /* How the function writes a value: an argument's name or a node's output; NULL when it is neither. */
@@ -256,12 +257,13 @@ static bool write_value(Builder *b, NodeOutput value, char **text) {
 static bool add_inputs_of(Builder *b, const Node *node, NodeDef *def) {
   for (int i = 0; i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
-    if (edge == NULL) return status_invalid(b->status, "Input %d of node '%s' is not connected", i, node->name);
+    if (!edge) return status_invalid(b->status, "Input %d of node '%s' is not connected", i, node->name);
     char *text;
     TRY(write_value(b, (NodeOutput){edge->src, edge->src_output}, &text));
-    if (text == NULL) {
+    if (!text) {
       return status_invalid(b->status,
-                            "Input %d, '%s:%d', of node '%s' in function '%s' is not available. You might need to "
+                            "Input %d, '%s:%d', of node '%s' in function '%s' is not available. You might "
+                            "need to "
                             "include it in inputs or include its source node in the body",
                             i, edge->src->name, edge->src_output, node->name, b->options->name);
     }
@@ -284,24 +286,25 @@ static bool add_controls(Builder *b, const Node *node, NodeDef *def) {
   size_t count = (size_t)node->num_control_inputs;
   if (count == 0) return true;
   const Edge **edges = arena_calloc(b->arena, node->num_control_inputs, sizeof *edges);
-  if (edges == NULL) return oom(b);
+  if (!edges) return oom(b);
   for (size_t i = 0; i < count; i++) edges[i] = node->control_inputs[i];
   qsort(edges, count, sizeof *edges, by_source_name);
   for (size_t i = 0; i < count; i++) {
     const char *name = node_name(b, edges[i]->src);
-    if (name == NULL) {
+    if (!name) {
       StrBuf edge = {0};
       edge_print(edges[i], &edge);
       if (strbuf_ok(&edge, b->status)) {
         status_invalid(b->status,
-                       "The source of control edge %s is not in the body. Encountered while creating function '%s'",
+                       "The source of control edge %s is not in the body. Encountered while creating "
+                       "function '%s'",
                        strbuf_text(&edge), b->options->name);
       }
       strbuf_free(&edge);
       return false;
     }
     char *text = arena_printf(b->arena, "^%s", name);
-    if (text == NULL) return oom(b);
+    if (!text) return oom(b);
     TRY(proto_append(b->arena, (void ***)&def->input, &def->n_input, text, b->status));
   }
   return true;
@@ -322,13 +325,14 @@ static bool add_placeholders(Builder *b, const Node *node) {
     if (entry->value->value_case != (int)ATTR_PLACEHOLDER) continue;
     if (find_attr_def(signature, entry->value->placeholder)) continue;
     const AttrDef *of_op = find_attr_def(node->op->def, entry->key);
-    if (of_op == NULL) {
+    if (!of_op) {
       return status_set(b->status, CODE_UNIMPLEMENTED,
-                        "Placeholder value is not supported for attributes not in OpDef. Attribute: %s, OpDef: %s",
+                        "Placeholder value is not supported for attributes not in OpDef. Attribute: %s, "
+                        "OpDef: %s",
                         entry->key, node->op->def->name);
     }
     AttrDef *attr = proto_new(&tensorflow__op_def__attr_def__descriptor, b->arena);
-    if (attr == NULL) return oom(b);
+    if (!attr) return oom(b);
     attr->name = entry->value->placeholder;
     attr->type = of_op->type;
     TRY(proto_append(b->arena, (void ***)&signature->attr, &signature->n_attr, attr, b->status));
@@ -338,7 +342,7 @@ static bool add_placeholders(Builder *b, const Node *node) {
 
 static bool add_node(Builder *b, const Node *node) {
   NodeDef *def = proto_new(kNodeDef, b->arena);
-  if (def == NULL) return oom(b);
+  if (!def) return oom(b);
   *def = *node->def;
   def->name = (char *)b->names[node->id];
   def->input = NULL, def->n_input = 0;
@@ -352,7 +356,7 @@ static bool add_node(Builder *b, const Node *node) {
 static bool add_body(Builder *b) {
   int64_t ids = graph_num_node_ids(b->graph);
   for (int64_t id = 0; id < ids; id++) {
-    if (b->in_body[id] && (b->names[id] = unique_name(b, graph_node(b->graph, id)->name)) == NULL) return oom(b);
+    if (b->in_body[id] && !(b->names[id] = unique_name(b, graph_node(b->graph, id)->name))) return oom(b);
   }
   for (int64_t id = 0; id < ids; id++) {
     if (b->in_body[id]) TRY(add_node(b, graph_node(b->graph, id)));
@@ -365,23 +369,24 @@ static bool add_body(Builder *b) {
 /* The name of result `i`; NULL with status. */
 static const char *output_name(Builder *b, int i) {
   const char *const *names = b->options->output_names;
-  if (names == NULL) {
+  if (!names) {
     const char *name = unique_arg_name(b, b->options->outputs[i].node->name);
-    if (name == NULL) oom(b);
+    if (!name) oom(b);
     return name;
   }
-  if (names[i] == NULL) {
+  if (!names[i]) {
     status_invalid(b->status, "The name of output %d of function '%s' is null", i, b->options->name);
     return NULL;
   }
   if (string_map_contains(&b->used, names[i])) {
     status_invalid(b->status,
-                   "Cannot have duplicate output names. Name '%s' appears more than once in 'output_names' array.",
+                   "Cannot have duplicate output names. Name '%s' appears more than once in 'output_names' "
+                   "array.",
                    names[i]);
     return NULL;
   }
   const char *name = arena_strdup(b->arena, names[i]);
-  if (name != NULL && take_name(b, name)) return name;
+  if (name && take_name(b, name)) return name;
   oom(b);
   return NULL;
 }
@@ -391,9 +396,9 @@ static bool add_outputs(Builder *b) {
   OpDef *signature = b->function->signature;
   for (int i = 0; i < b->options->num_outputs; i++) {
     ArgDef *arg = proto_new(&tensorflow__op_def__arg_def__descriptor, b->arena);
-    if (arg == NULL) return oom(b);
+    if (!arg) return oom(b);
     const char *name = output_name(b, i);
-    if (name == NULL) return false;
+    if (!name) return false;
     arg->name = (char *)name;
     arg->type = (Tensorflow__DataType)node_output_type(b->options->outputs[i]);
     TRY(proto_append(b->arena, (void ***)&signature->output_arg, &signature->n_output_arg, arg, b->status));
@@ -404,13 +409,15 @@ static bool add_outputs(Builder *b) {
 static bool add_rets(Builder *b) {
   for (int i = 0; i < b->options->num_outputs; i++) {
     NodeOutput value = b->options->outputs[i];
-    Tensorflow__FunctionDef__RetEntry *ret = proto_new(&tensorflow__function_def__ret_entry__descriptor, b->arena);
-    if (ret == NULL) return oom(b);
+    Tensorflow__FunctionDef__RetEntry *ret =
+        proto_new(&tensorflow__function_def__ret_entry__descriptor, b->arena);
+    if (!ret) return oom(b);
     ret->key = b->function->signature->output_arg[i]->name;
     TRY(write_value(b, value, &ret->value));
-    if (ret->value == NULL) {
+    if (!ret->value) {
       return status_invalid(b->status,
-                            "TF_Output %s:%d is neither in the function body nor among function inputs. Encountered "
+                            "TF_Output %s:%d is neither in the function body nor among function inputs. "
+                            "Encountered "
                             "while creating function '%s'",
                             value.node->name, value.index, b->options->name);
     }
@@ -422,7 +429,7 @@ static bool add_rets(Builder *b) {
 static bool check_control_outputs(Builder *b) {
   for (int i = 0; i < b->options->num_control_outputs; i++) {
     Node *node = b->options->control_outputs[i];
-    if (node == NULL)
+    if (!node)
       return status_invalid(b->status, "Control output %d of function '%s' is null", i, b->options->name);
     TRY(graph_check_node(b->graph, node, b->status));
   }
@@ -440,13 +447,13 @@ static bool add_control_outputs(Builder *b) {
   for (int i = 0; i < b->options->num_control_outputs; i++) {
     const Node *node = b->options->control_outputs[i];
     const char *const *names = b->options->control_output_names;
-    const char *key = names != NULL && names[i] != NULL ? names[i] : node->name;
+    const char *key = names && names[i] ? names[i] : node->name;
     const char *name = node_name(b, node);
     if (key[0] == 0) return status_invalid(b->status, "Control output name must be not empty");
-    if (name == NULL) return status_invalid(b->status, "Control output node name must be not empty");
+    if (!name) return status_invalid(b->status, "Control output node name must be not empty");
     Tensorflow__FunctionDef__ControlRetEntry *ret =
         proto_new(&tensorflow__function_def__control_ret_entry__descriptor, b->arena);
-    if (ret == NULL || (ret->key = arena_strdup(b->arena, key)) == NULL) return oom(b);
+    if (!ret || !(ret->key = arena_strdup(b->arena, key))) return oom(b);
     ret->value = (char *)name;
     TRY(proto_append(b->arena, (void ***)&function->control_ret, &function->n_control_ret, ret, b->status));
   }
@@ -456,7 +463,8 @@ static bool add_control_outputs(Builder *b) {
     char *key = function->control_ret[i]->key;
     if (i > 0 && strcmp(function->control_ret[i - 1]->key, key) == 0)
       return status_invalid(b->status, "Repeated control output name: %s", key);
-    TRY(proto_append(b->arena, (void ***)&signature->control_output, &signature->n_control_output, key, b->status));
+    TRY(proto_append(b->arena, (void ***)&signature->control_output, &signature->n_control_output, key,
+                     b->status));
   }
   return true;
 }
@@ -471,13 +479,13 @@ static bool build(Builder *b) {
   b->names = mem_calloc(ids, sizeof(char *));
   b->arg_names = mem_calloc(options->num_inputs + 1, sizeof(char *));
   b->starts = mem_calloc(ids, sizeof(int *));
-  if (b->function == NULL || !b->first_input || !b->next_input || !b->in_body || !b->names || !b->arg_names ||
+  if (!b->function || !b->first_input || !b->next_input || !b->in_body || !b->names || !b->arg_names ||
       !b->starts)
     return oom(b);
   b->function->signature = proto_new(kOpDef, b->arena);
-  if (b->function->signature == NULL) return oom(b);
+  if (!b->function->signature) return oom(b);
   b->function->signature->name = arena_strdup(b->arena, options->name);
-  if (b->function->signature->name == NULL) return oom(b);
+  if (!b->function->signature->name) return oom(b);
   TRY(check_values(b));
   TRY(index_inputs(b));
   TRY(check_control_outputs(b));

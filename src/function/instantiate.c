@@ -13,7 +13,7 @@ static bool add_boundary(Instantiation *in, const char *op, char *name, DataType
   InstantiatedNode *node = add_node(in);
   node->def = node_def_new(in->arena, "", op);
   AttrValue *t = attr_value_type(in->arena, type), *i = attr_value_int(in->arena, index);
-  if (node->def == NULL || name == NULL || t == NULL || i == NULL) return instantiation_oom(in);
+  if (!node->def || !name || !t || !i) return instantiation_oom(in);
   node->def->name = name;
   TRY(node_def_set_attr(node->def, in->arena, "T", t, in->status));
   return node_def_set_attr(node->def, in->arena, "index", i, in->status);
@@ -24,7 +24,7 @@ static const char *boundary_op(const Instantiation *in, bool is_arg, DataType ty
   bool on_device = false;
   for (size_t i = 0; i < function->n_attr; i++) {
     const AttrValue *value = function->attr[i]->value;
-    if (strcmp(function->attr[i]->key, "experimental_ints_on_device") == 0 && value != NULL &&
+    if (strcmp(function->attr[i]->key, "experimental_ints_on_device") == 0 && value &&
         value->value_case == (int)ATTR_BOOL) {
       on_device = value->b;
     }
@@ -40,7 +40,7 @@ static bool map_index(Instantiation *in, StringMap *map, const char *key, int in
 static bool add_args(Instantiation *in, const DataType *const *types, const int *counts, int total) {
   const OpDef *signature = in->function->signature;
   DataType *flat = arena_calloc(in->arena, total + 1, sizeof(DataType));
-  if (flat == NULL) return instantiation_oom(in);
+  if (!flat) return instantiation_oom(in);
   in->body->arg_types = flat;
   in->body->num_args = total;
   for (size_t i = 0; i < signature->n_input_arg; i++) {
@@ -65,7 +65,7 @@ static bool add_args(Instantiation *in, const DataType *const *types, const int 
 }
 
 static bool check_arg_attr(Instantiation *in, const NodeDef *node, const char *kind, const char *attr) {
-  if (attr[0] == 0 || node_def_attr(node, attr) != NULL) return true;
+  if (attr[0] == 0 || node_def_attr(node, attr)) return true;
   return status_set(in->status, CODE_NOT_FOUND, "%s attr not found: %s", kind, attr);
 }
 
@@ -84,8 +84,8 @@ static bool index_body_node(Instantiation *in, const NodeDef *def, int index) {
   InstantiatedNode *node = &in->body->nodes[index];
   OpDef op = *node->op->def;
   if (string_map_contains(&in->nodes, def->name)) {
-    return status_invalid(in->status, "Duplicated ret name: %s%s%s", def->name, op.n_output_arg > 0 ? ":" : "",
-                          op.n_output_arg > 0 ? op.output_arg[0]->name : "");
+    return status_invalid(in->status, "Duplicated ret name: %s%s%s", def->name,
+                          op.n_output_arg > 0 ? ":" : "", op.n_output_arg > 0 ? op.output_arg[0]->name : "");
   }
   TRY(map_index(in, &in->nodes, def->name, index));
   DataType *inputs, *outputs;
@@ -131,8 +131,7 @@ static const char *ret_value(const FunctionDef *function, const char *name) {
 static void append_types(StrBuf *text, const Instantiation *in, const Item *item, const DataType *types,
                          int count) {
   for (int i = 0; i < count; i++) {
-    strbuf_printf(text, "%s%s", i == 0 ? "" : ", ",
-                  dtype_name(types != NULL ? types[i] : item_type(in, item, i)));
+    strbuf_printf(text, "%s%s", i == 0 ? "" : ", ", dtype_name(types ? types[i] : item_type(in, item, i)));
   }
 }
 
@@ -142,7 +141,8 @@ static bool ret_types_differ(Instantiation *in, const ArgDef *ret, const Item *i
   append_types(&want, in, item, types, count);
   append_types(&have, in, item, NULL, item->count);
   if (strbuf_ok(&want, in->status) && strbuf_ok(&have, in->status)) {
-    status_invalid(in->status, "Invalid ret types %s : %s vs. %s", ret->name, strbuf_text(&want), strbuf_text(&have));
+    status_invalid(in->status, "Invalid ret types %s : %s vs. %s", ret->name, strbuf_text(&want),
+                   strbuf_text(&have));
   }
   strbuf_free(&want);
   strbuf_free(&have);
@@ -151,7 +151,7 @@ static bool ret_types_differ(Instantiation *in, const ArgDef *ret, const Item *i
 
 static bool add_ret(Instantiation *in, const ArgDef *ret, const DataType *types, int count, int first) {
   const char *value = ret_value(in->function, ret->name);
-  if (value == NULL) return status_invalid(in->status, "Return %s missing.", ret->name);
+  if (!value) return status_invalid(in->status, "Return %s missing.", ret->name);
   Item item;
   if (!instantiation_find(in, value, &item))
     return status_invalid(in->status, "Return %s -> %s is not found.", ret->name, value);
@@ -160,7 +160,7 @@ static bool add_ret(Instantiation *in, const ArgDef *ret, const DataType *types,
   if (!same) return ret_types_differ(in, ret, &item, types, count);
   for (int i = 0; i < count; i++) {
     InstantiatedInput *input = arena_calloc(in->arena, 1, sizeof(InstantiatedInput));
-    if (input == NULL) return instantiation_oom(in);
+    if (!input) return instantiation_oom(in);
     *input = item_input(&item, i);
     char *name = count == 1 ? arena_printf(in->arena, "%s_RetVal", ret->name)
                             : arena_printf(in->arena, "%s_RetVal_%d", ret->name, i);
@@ -176,7 +176,7 @@ static bool add_ret(Instantiation *in, const ArgDef *ret, const DataType *types,
 static bool add_rets(Instantiation *in, const DataType *const *types, const int *counts, int total) {
   const OpDef *signature = in->function->signature;
   DataType *flat = arena_calloc(in->arena, total + 1, sizeof(DataType));
-  if (flat == NULL) return instantiation_oom(in);
+  if (!flat) return instantiation_oom(in);
   in->body->ret_types = flat;
   in->body->num_rets = total;
   int first = 0;
@@ -197,7 +197,7 @@ static bool add_rets(Instantiation *in, const DataType *const *types, const int 
 static bool add_control_rets(Instantiation *in) {
   const FunctionDef *function = in->function;
   int *controls = arena_calloc(in->arena, (int64_t)function->n_control_ret + 1, sizeof(int));
-  if (controls == NULL) return instantiation_oom(in);
+  if (!controls) return instantiation_oom(in);
   in->body->control_rets = controls;
   for (size_t i = 0; i < function->n_control_ret; i++) {
     int node = instantiation_find_control(in, function->control_ret[i]->value);
@@ -216,7 +216,7 @@ static bool sum_args(Instantiation *in, ArgDef *const *args, size_t n, const Dat
                      int *total) {
   *types = arena_calloc(in->arena, (int64_t)n + 1, sizeof(DataType *));
   *counts = arena_calloc(in->arena, (int64_t)n + 1, sizeof(int));
-  if (*types == NULL || *counts == NULL) return instantiation_oom(in);
+  if (!*types || !*counts) return instantiation_oom(in);
   *total = 0;
   for (size_t i = 0; i < n; i++) {
     TRY(instantiation_arg_types(in, args[i], &(*types)[i], &(*counts)[i]));
@@ -243,8 +243,7 @@ static bool instantiate(Instantiation *in) {
   in->body->nodes = arena_calloc(in->arena, nodes + 1, sizeof(InstantiatedNode));
   in->output_starts = arena_calloc(in->arena, nodes + 1, sizeof(int *));
   in->arg_starts = arena_calloc(in->arena, (int64_t)signature->n_input_arg + 1, sizeof(int));
-  if (in->body->nodes == NULL || in->output_starts == NULL || in->arg_starts == NULL)
-    return instantiation_oom(in);
+  if (!in->body->nodes || !in->output_starts || !in->arg_starts) return instantiation_oom(in);
   TRY(add_args(in, in_types, in_counts, num_args));
   TRY(add_body_nodes(in));
   TRY(add_rets(in, ret_types, ret_counts, num_rets));
@@ -253,7 +252,7 @@ static bool instantiate(Instantiation *in) {
 
 bool function_instantiate(const Graph *graph, const FunctionDef *function, const AttrEntry *const *attrs,
                           int num_attrs, Arena *arena, InstantiationResult **body, Status *status) {
-  if (function->signature == NULL)
+  if (!function->signature)
     return status_invalid(status, "A function without signature cannot be instantiated");
   Instantiation in = {.graph = graph,
                       .function = function,
@@ -262,7 +261,7 @@ bool function_instantiate(const Graph *graph, const FunctionDef *function, const
                       .arena = arena,
                       .status = status};
   in.body = arena_calloc(arena, 1, sizeof(InstantiationResult));
-  if (in.body == NULL) return instantiation_oom(&in);
+  if (!in.body) return instantiation_oom(&in);
   in.body->name = function->signature->name;
   bool ok = instantiate(&in);
   string_map_free(&in.args);

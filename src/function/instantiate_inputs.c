@@ -18,7 +18,7 @@ static bool find_arg(const Instantiation *in, const char *name, size_t length, c
   if (arg < 0) return false;
   int begin = in->arg_starts[arg], count = in->arg_starts[arg + 1] - begin, index;
   *item = (Item){begin, 0, count, true};
-  if (rest == NULL) return true;
+  if (!rest) return true;
   if (!parse_index(rest, &index) || index >= count) return false;
   *item = (Item){begin + index, 0, 1, true};
   return true;
@@ -31,14 +31,14 @@ static bool find_output(const Instantiation *in, const char *name, size_t length
   if (node < 0) return false;
   const OpDef *op = in->body->nodes[node].op->def;
   const char *colon = strchr(rest, ':');
-  size_t arg_length = colon == NULL ? strlen(rest) : (size_t)(colon - rest);
+  size_t arg_length = !colon ? strlen(rest) : (size_t)(colon - rest);
   for (size_t i = 0; i < op->n_output_arg; i++) {
     if (strlen(op->output_arg[i]->name) != arg_length ||
         memcmp(op->output_arg[i]->name, rest, arg_length) != 0)
       continue;
     int begin = in->output_starts[node][i], count = in->output_starts[node][i + 1] - begin, index;
     *item = (Item){node, begin, count, false};
-    if (colon == NULL) return true;
+    if (!colon) return true;
     if (!parse_index(colon + 1, &index) || index >= count) return false;
     *item = (Item){node, begin + index, 1, false};
     return true;
@@ -48,9 +48,9 @@ static bool find_output(const Instantiation *in, const char *name, size_t length
 
 bool instantiation_find(const Instantiation *in, const char *text, Item *item) {
   const char *colon = strchr(text, ':');
-  size_t length = colon == NULL ? strlen(text) : (size_t)(colon - text);
-  if (find_arg(in, text, length, colon == NULL ? NULL : colon + 1, item)) return true;
-  return colon != NULL && find_output(in, text, length, colon + 1, item);
+  size_t length = !colon ? strlen(text) : (size_t)(colon - text);
+  if (find_arg(in, text, length, !colon ? NULL : colon + 1, item)) return true;
+  return colon && find_output(in, text, length, colon + 1, item);
 }
 
 int instantiation_find_control(const Instantiation *in, const char *name) {
@@ -74,7 +74,7 @@ bool instantiation_write_input(Instantiation *in, NodeDef *def, InstantiatedInpu
   const char *name = in->body->nodes[input.node].def->name;
   char *text =
       input.index == 0 ? arena_strdup(in->arena, name) : arena_printf(in->arena, "%s:%d", name, input.index);
-  if (text == NULL) return instantiation_oom(in);
+  if (!text) return instantiation_oom(in);
   return proto_append(in->arena, (void ***)&def->input, &def->n_input, text, in->status);
 }
 
@@ -121,7 +121,7 @@ static void skip_empty_list(Instantiation *in, InputCursor *at) {
 static bool take_controls(Instantiation *in, InputCursor *at, InstantiatedNode *node) {
   int count = (int)at->def->n_input - at->next;
   int *controls = arena_calloc(in->arena, count + 1, sizeof(int));
-  if (controls == NULL) return instantiation_oom(in);
+  if (!controls) return instantiation_oom(in);
   for (int i = 0; i < count; i++) {
     const char *input = at->def->input[at->next + i];
     if (input[0] != '^') {
@@ -132,7 +132,7 @@ static bool take_controls(Instantiation *in, InputCursor *at, InstantiatedNode *
     if (controls[i] < 0)
       return status_invalid(in->status, "input[%d] == '%s', is not found.", at->next + i, input);
     char *text = arena_printf(in->arena, "^%s", in->body->nodes[controls[i]].def->name);
-    if (text == NULL) return instantiation_oom(in);
+    if (!text) return instantiation_oom(in);
     TRY(proto_append(in->arena, (void ***)&node->def->input, &node->def->n_input, text, in->status));
   }
   node->controls = controls;
@@ -150,7 +150,7 @@ bool instantiation_connect(Instantiation *in, const NodeDef *def, InstantiatedNo
     return status_invalid(in->status, "{{node %s}} has too many inputs", def->name);
   InputCursor at = {.def = def,
                     .inputs = arena_calloc(in->arena, node->num_inputs + 1, sizeof(InstantiatedInput))};
-  if (at.inputs == NULL) return instantiation_oom(in);
+  if (!at.inputs) return instantiation_oom(in);
   for (size_t i = 0; i < node->op->def->n_input_arg; i++) {
     int count = starts[i + 1] - starts[i];
     TRY(take_arg(in, &at, node->op->def->input_arg[i]->name, inputs + starts[i], count));

@@ -8,9 +8,9 @@
 #include "graph/node_builder.h"
 
 static bool check_output(const Graph *graph, NodeOutput value, const char *what, int i, Status *status) {
-  if (value.node == NULL) return status_invalid(status, "%s %d is null", what, i);
+  if (!value.node) return status_invalid(status, "%s %d is null", what, i);
   TRY(graph_check_node(graph, value.node, status));
-  if (value.node->op != NULL && value.index >= 0 && value.index < value.node->num_outputs) return true;
+  if (value.node->op && value.index >= 0 && value.index < value.node->num_outputs) return true;
   return status_invalid(status, "%s %d: node '%s' has %d outputs, no output %d", what, i, value.node->name,
                         value.node->num_outputs, value.index);
 }
@@ -19,8 +19,8 @@ static bool check_values(const Graph *graph, const NodeOutput *ys, int num_ys, c
                          int num_xs, const NodeOutput *dys, Status *status) {
   for (int i = 0; i < num_ys; i++) TRY(check_output(graph, ys[i], "Output", i, status));
   for (int i = 0; i < num_xs; i++) TRY(check_output(graph, xs[i], "Input", i, status));
-  for (int i = 0; dys != NULL && i < num_ys; i++) {
-    if (dys[i].node == NULL) continue;
+  for (int i = 0; dys && i < num_ys; i++) {
+    if (!dys[i].node) continue;
     TRY(check_output(graph, dys[i], "Gradient", i, status));
     int have = dtype_base(node_output_type(dys[i])), want = dtype_base(node_output_type(ys[i]));
     if (have != want)
@@ -35,7 +35,7 @@ static const Node *find_in_scope(const Graph *graph, const char *scope) {
   size_t length = strlen(scope);
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
     const Node *node = graph_node(graph, id);
-    if (node == NULL || strncmp(node->name, scope, length) != 0) continue;
+    if (!node || strncmp(node->name, scope, length) != 0) continue;
     if (node->name[length] == 0 || node->name[length] == '/') return node;
   }
   return NULL;
@@ -43,12 +43,12 @@ static const Node *find_in_scope(const Graph *graph, const char *scope) {
 
 /* The scope to use: a new one, or the given one if nothing has it. */
 static bool choose_scope(Graph *graph, const char *scope, const char **chosen, Status *status) {
-  *chosen = graph_unique_name(graph, scope == NULL ? "gradients" : scope);
-  if (*chosen == NULL) return status_oom(status, "gradients");
-  if (scope == NULL || strcmp(*chosen, scope) == 0) return true;
+  *chosen = graph_unique_name(graph, !scope ? "gradients" : scope);
+  if (!*chosen) return status_oom(status, "gradients");
+  if (!scope || strcmp(*chosen, scope) == 0) return true;
   const Node *node = find_in_scope(graph, scope);
   return status_invalid(status, "prefix [%s] conflicts with existing node in the graph named [%s]", scope,
-                        node == NULL ? scope : node->name);
+                        !node ? scope : node->name);
 }
 
 bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs, int num_xs,
@@ -72,7 +72,7 @@ bool graph_check_differentiable(const Graph *graph, const NodeOutput *ys, int nu
   int64_t ids = graph_num_node_ids(graph), head = 0, tail = 0;
   uint8_t *seen = mem_calloc(ids, 1);
   Node **queue = mem_calloc(ids, sizeof(Node *));
-  if (seen == NULL || queue == NULL) {
+  if (!seen || !queue) {
     status_oom(status, "gradients");
     goto done;
   }
@@ -84,17 +84,17 @@ bool graph_check_differentiable(const Graph *graph, const NodeOutput *ys, int nu
     const Node *node = queue[head++];
     for (int i = 0; i < node->num_inputs; i++) {
       const Edge *edge = node->inputs[i];
-      if (edge == NULL || seen[edge->src->id]) continue;
+      if (!edge || seen[edge->src->id]) continue;
       seen[edge->src->id] = 1;
       queue[tail++] = edge->src;
     }
   }
   for (int i = 0; i < num_xs; i++) {
     if (seen[xs[i].node->id]) continue;
-    status_invalid(
-        status,
-        "Cannot compute the partial derivative for node '%s' as it's unreachable from the output node(s).",
-        xs[i].node->name);
+    status_invalid(status,
+                   "Cannot compute the partial derivative for node '%s' as it's unreachable from the output "
+                   "node(s).",
+                   xs[i].node->name);
     goto done;
   }
   ok = true;

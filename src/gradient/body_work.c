@@ -9,10 +9,10 @@ static bool oom(BodyWork *work) { return status_oom(work->status, "the gradient 
 
 bool body_work_new(BodyWork *work, GradientLibrary *library, Status *status) {
   *work = (BodyWork){.library = library, .arena = arena_new(), .status = status};
-  if (library->functions == NULL)
+  if (!library->functions)
     return status_invalid(status, "A function cannot be called without a function library");
   work->graph = graph_new_body(library->functions);
-  return (work->graph != NULL && work->arena != NULL) || oom(work);
+  return (work->graph && work->arena) || oom(work);
 }
 
 void body_work_free(BodyWork *work) {
@@ -24,8 +24,8 @@ void body_work_free(BodyWork *work) {
 /* --- nodes --- */
 
 void body_work_node(NodeBuilder *b, BodyWork *work, const char *op, const char *name) {
-  if (work->scope != NULL) name = arena_printf(work->arena, "%s/%s", work->scope, name);
-  node_builder(b, work->graph, op, name == NULL ? NULL : graph_unique_name(work->graph, name));
+  if (work->scope) name = arena_printf(work->arena, "%s/%s", work->scope, name);
+  node_builder(b, work->graph, op, !name ? NULL : graph_unique_name(work->graph, name));
 }
 
 bool body_work_finish(BodyWork *work, NodeBuilder *b, NodeOutput *output) {
@@ -117,7 +117,7 @@ bool body_work_for(BodyWork *work, const char *name, const NodeOutput *inputs, i
   enum { RANGE = 3 };
   NodeBuilder b;
   DataType *types = arena_calloc(work->arena, num_inputs, sizeof *types);
-  if (types == NULL) return oom(work);
+  if (!types) return oom(work);
   for (int i = RANGE; i < num_inputs; i++)
     types[i - RANGE] = (DataType)dtype_base(node_output_type(inputs[i]));
   body_work_node(&b, work, "For", name);
@@ -136,7 +136,7 @@ bool gradient_flows_through(DataType type) {
 
 bool gradient_called(const NodeDef *node, const char *attr, const NameAttrList **function, Status *status) {
   const AttrValue *value = node_def_attr(node, attr);
-  if (value == NULL || value->value_case != (int)ATTR_FUNC)
+  if (!value || value->value_case != (int)ATTR_FUNC)
     return status_invalid(status, "No attr named '%s' of type func in op %s", attr, node->op);
   *function = value->func;
   return true;
@@ -148,15 +148,15 @@ static bool find_effects(BodyWork *work, InlinedFunction *function) {
   int64_t ids = graph_num_node_ids(work->graph);
   uint8_t *found = arena_calloc(work->arena, ids, 1);
   function->effects = arena_calloc(work->arena, ids, sizeof *function->effects);
-  if (found == NULL || function->effects == NULL) return oom(work);
+  if (!found || !function->effects) return oom(work);
   for (int i = 0; i < body->num_control_rets; i++) {
     const NodeDef *def = body->nodes[body->control_rets[i]].def;
     const Node *node = graph_find_node(work->graph, def->name);
-    if (node != NULL && strcmp(node->def->op, def->op) == 0) found[node->id] = 1;
+    if (node && strcmp(node->def->op, def->op) == 0) found[node->id] = 1;
   }
   for (int64_t id = SINK_ID + 1; id < ids; id++) {
     Node *node = graph_node(work->graph, id);
-    if (node == NULL || node_is_placeholder(node)) continue;
+    if (!node || node_is_placeholder(node)) continue;
     if (found[id] || node->op->def->is_stateful) function->effects[function->num_effects++] = node;
   }
   return true;
@@ -165,7 +165,7 @@ static bool find_effects(BodyWork *work, InlinedFunction *function) {
 bool body_work_inline(BodyWork *work, const NameAttrList *f, bool keep_stateful, InlinedFunction *function) {
   const FunctionDef *def = graph_find_function(work->library->functions, f->name);
   InstantiationResult *body;
-  if (def == NULL) return status_set(work->status, CODE_NOT_FOUND, "Function %s is not defined.", f->name);
+  if (!def) return status_set(work->status, CODE_NOT_FOUND, "Function %s is not defined.", f->name);
   /* All map entries have the same layout: a key and a value. */
   TRY(function_instantiate(work->graph, def, (const AttrEntry *const *)f->attr, (int)f->n_attr, work->arena,
                            &body, work->status));
@@ -186,7 +186,7 @@ bool body_work_differentiate(BodyWork *work, InlinedFunction *function, const bo
   const InstantiationResult *body = function->body;
   GradientLibrary *library = work->library;
   NodeOutput *ys = arena_calloc(work->arena, 2 * (int64_t)body->num_rets + 1, sizeof *ys);
-  if (ys == NULL) return oom(work);
+  if (!ys) return oom(work);
   NodeOutput *dys = ys + body->num_rets;
   int num_ys = 0;
   for (int i = 0; i < body->num_rets; i++) {
@@ -212,8 +212,8 @@ static bool make_function(BodyWork *work, const char *name, const NodeOutput *in
                                     .num_inputs = num_inputs,
                                     .outputs = outputs,
                                     .num_outputs = num_outputs,
-                                    .control_outputs = whole == NULL ? NULL : whole->effects,
-                                    .num_control_outputs = whole == NULL ? 0 : whole->num_effects};
+                                    .control_outputs = !whole ? NULL : whole->effects,
+                                    .num_control_outputs = !whole ? 0 : whole->num_effects};
   return graph_to_function(work->graph, &options, work->arena, function, work->status);
 }
 
@@ -222,7 +222,7 @@ bool body_work_function(BodyWork *work, const char *name, const NodeOutput *inpu
   FunctionDef *made;
   TRY(make_function(work, name, inputs, num_inputs, outputs, num_outputs, NULL, &made));
   *function = arena == work->arena ? made : proto_copy(made, arena);
-  return *function != NULL || oom(work);
+  return *function || oom(work);
 }
 
 bool body_work_define(BodyWork *work, const char *name, const NodeOutput *inputs, int num_inputs,
@@ -231,13 +231,13 @@ bool body_work_define(BodyWork *work, const char *name, const NodeOutput *inputs
   FunctionDef *function;
   Graph *library = work->library->functions;
   char *chosen = arena_strdup(work->library->arena, name);
-  if (chosen == NULL) return oom(work);
+  if (!chosen) return oom(work);
   TRY(make_function(work, name, inputs, num_inputs, outputs, num_outputs, whole, &function));
   for (int i = 1;; i++) {
     function->signature->name = chosen;
     const FunctionDef *other = graph_find_function(library, chosen);
-    if (other != NULL && proto_equal(other, function)) break;
-    if (other == NULL && op_registry_find(graph_ops(library), chosen) == NULL) {
+    if (other && proto_equal(other, function)) break;
+    if (!other && !op_registry_find(graph_ops(library), chosen)) {
       /* Remembered first: what is in the library must be taken out again when something fails. */
       TRY(gradient_library_remember(work->library, chosen, work->status));
       if (graph_add_function(library, function, work->status)) break;
@@ -245,7 +245,7 @@ bool body_work_define(BodyWork *work, const char *name, const NodeOutput *inputs
       return false;
     }
     chosen = arena_printf(work->library->arena, "%s_%d", name, i);
-    if (chosen == NULL) return oom(work);
+    if (!chosen) return oom(work);
   }
   *defined = chosen;
   return true;
@@ -254,10 +254,10 @@ bool body_work_define(BodyWork *work, const char *name, const NodeOutput *inputs
 const char *body_work_name(BodyWork *work, const char *name, const char *suffix) {
   static const char kForward[] = "_forward";
   const char *last = NULL;
-  for (const char *at = name; (at = strstr(at, kForward)) != NULL; at++) last = at;
-  const char *behind = last == NULL ? NULL : last + sizeof kForward - 1;
-  if (behind != NULL && *behind == '_') behind += 1 + strspn(behind + 1, "0123456789");
-  int length = behind != NULL && *behind == 0 ? (int)(last - name) : (int)strlen(name);
+  for (const char *at = name; (at = strstr(at, kForward)); at++) last = at;
+  const char *behind = !last ? NULL : last + sizeof kForward - 1;
+  if (behind && *behind == '_') behind += 1 + strspn(behind + 1, "0123456789");
+  int length = behind && *behind == 0 ? (int)(last - name) : (int)strlen(name);
   return arena_printf(work->arena, "%.*s%s", length, name, suffix);
 }
 
@@ -267,18 +267,18 @@ bool body_work_copy_def(BodyWork *work, const NodeDef *node, NodeDef **copy) {
   NodeDef bare = *node;
   bare.n_input = 0;
   *copy = proto_copy(&bare, work->library->arena);
-  return *copy != NULL || oom(work);
+  return *copy || oom(work);
 }
 
 bool body_work_widen_shapes(BodyWork *work, NodeDef *def, size_t count) {
   Arena *arena = work->library->arena;
   const AttrValue *old = node_def_attr(def, "output_shapes");
-  size_t known = old == NULL || old->list == NULL ? 0 : old->list->n_shape;
+  size_t known = !old || !old->list ? 0 : old->list->n_shape;
   if (known == 0 || known >= count) return true;
   const TensorShapeProto **shapes = arena_calloc(arena, (int64_t)count, sizeof *shapes);
   const AttrValue *unknown = attr_value_shape(arena, -1, NULL);
-  if (shapes == NULL || unknown == NULL) return oom(work);
+  if (!shapes || !unknown) return oom(work);
   for (size_t i = 0; i < count; i++) shapes[i] = i < known ? old->list->shape[i] : unknown->shape;
   AttrValue *value = attr_value_shape_list(arena, shapes, count);
-  return value == NULL ? oom(work) : node_def_set_attr(def, arena, "output_shapes", value, work->status);
+  return !value ? oom(work) : node_def_set_attr(def, arena, "output_shapes", value, work->status);
 }

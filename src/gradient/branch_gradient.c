@@ -44,7 +44,7 @@ bool gradient_is_branch(const Op *op) {
 
 static bool new_branches(Branches *b, int count) {
   b->branches = arena_calloc(b->arena, count, sizeof *b->branches);
-  if (b->branches == NULL) return oom(b);
+  if (!b->branches) return oom(b);
   b->count = count;
   return true;
 }
@@ -52,7 +52,7 @@ static bool new_branches(Branches *b, int count) {
 /* The op is the function itself. */
 static bool find_callee(Branches *b) {
   NameAttrList *callee = arena_alloc(b->arena, (int64_t)sizeof *callee);
-  if (callee == NULL || !new_branches(b, 1)) return oom(b);
+  if (!callee || !new_branches(b, 1)) return oom(b);
   *callee = (NameAttrList)TENSORFLOW__NAME_ATTR_LIST__INIT;
   callee->name = b->node->op;
   /* All map entries have the same layout: a key and a value. */
@@ -64,10 +64,10 @@ static bool find_callee(Branches *b) {
 
 static bool find_branches(Branches *b) {
   const AttrValue *list = node_def_attr(b->node, "branches");
-  if (graph_find_function(b->library->functions, b->node->op) != NULL) return find_callee(b);
-  if (node_def_attr(b->node, "f") != NULL)
+  if (graph_find_function(b->library->functions, b->node->op)) return find_callee(b);
+  if (node_def_attr(b->node, "f"))
     return new_branches(b, 1) && gradient_called(b->node, "f", &b->branches[0].function, b->status);
-  if (list == NULL) {
+  if (!list) {
     return new_branches(b, 2) &&
            gradient_called(b->node, "then_branch", &b->branches[0].function, b->status) &&
            gradient_called(b->node, "else_branch", &b->branches[1].function, b->status);
@@ -92,7 +92,7 @@ static bool differentiate(Branches *b, Branch *branch) {
   TRY(body_work_differentiate(&branch->work, &branch->inlined, b->arrives));
   for (int k = 0; k < b->num_inputs; k++) {
     NodeOutput dx = branch->inlined.dxs[k];
-    if (dx.node == NULL) continue;
+    if (!dx.node) continue;
     DataType type = (DataType)dtype_base(node_output_type(dx));
     if (b->types[k] != DT_INVALID && b->types[k] != type)
       return status_invalid(b->status, "Branches of op %s give gradients of types %s and %s", b->node->op,
@@ -108,11 +108,11 @@ static bool differentiate(Branches *b, Branch *branch) {
 static bool find_kept(Branches *b, Branch *branch) {
   BodyWork *work = &branch->work;
   bool *given = arena_calloc(work->arena, b->num_inputs + 1, sizeof *given);
-  if (given == NULL) return oom(b);
+  if (!given) return oom(b);
   for (int k = 0; k < b->num_inputs; k++) {
     NodeOutput *dx = &branch->inlined.dxs[k];
     given[k] = true;
-    if (b->types[k] != DT_INVALID && dx->node == NULL)
+    if (b->types[k] != DT_INVALID && !dx->node)
       TRY(body_work_zeros(work, branch->inlined.args[k], b->types[k], dx));
   }
   TRY(kept_values_find(work, &branch->inlined, given, RECOMPUTE_CHEAP, &branch->kept));
@@ -143,7 +143,7 @@ static bool assign_outputs(Branches *b, Branch *branch) {
     int slot = 0;
     branch->outputs[i] = find_result(branch, kept->values[i]);
     if (branch->outputs[i] >= 0) continue;
-    while (slot < b->num_slots && (types[slot] != type || branch->slots[slot].node != NULL)) slot++;
+    while (slot < b->num_slots && (types[slot] != type || branch->slots[slot].node)) slot++;
     types[slot] = type;
     if (slot == b->num_slots) b->num_slots++;
     branch->slots[slot] = kept->values[i];
@@ -154,7 +154,7 @@ static bool assign_outputs(Branches *b, Branch *branch) {
 
 static bool mark_read(Branches *b) {
   b->read = arena_calloc(b->arena, b->num_outputs + b->num_slots + 1, sizeof *b->read);
-  if (b->read == NULL) return oom(b);
+  if (!b->read) return oom(b);
   for (int i = 0; i < b->count; i++) {
     const Branch *branch = &b->branches[i];
     for (int k = 0; k < branch->kept.count; k++) b->read[branch->outputs[k]] = true;
@@ -182,12 +182,12 @@ static bool define_forward(Branches *b, Branch *branch, int num_slots) {
   int count = b->num_outputs + b->num_slots;
   NodeOutput *out = arena_calloc(work->arena, count + 1, sizeof *out);
   const char *name = body_work_name(work, branch->inlined.body->name, "_forward");
-  if (out == NULL || name == NULL) return oom(b);
+  if (!out || !name) return oom(b);
   for (int i = 0; i < count; i++) {
     int slot = i - b->num_outputs;
     if (slot < 0) {
       out[i] = branch->inlined.rets[i];
-    } else if (slot < num_slots && branch->slots[slot].node != NULL) {
+    } else if (slot < num_slots && branch->slots[slot].node) {
       out[i] = branch->slots[slot];
     } else {
       TRY(add_fake(work, b->slot_types[slot], &out[i]));
@@ -197,8 +197,8 @@ static bool define_forward(Branches *b, Branch *branch, int num_slots) {
                           &branch->forward);
 }
 
-/* The inputs, outputs and incoming gradients that count in, the gradients that leave any of the branches out.
- */
+/* The inputs, outputs and incoming gradients that count in, the gradients that leave any of the
+ * branches out. */
 static bool define_gradient(Branches *b, Branch *branch) {
   BodyWork *work = &branch->work;
   int num_outputs = b->num_outputs + b->num_slots, num_in = 0, num_out = 0;
@@ -240,13 +240,12 @@ static AttrValue *branch_list(Branches *b, bool gradients) {
   Arena *arena = b->library->arena;
   AttrListValue *list = arena_alloc(arena, (int64_t)sizeof *list);
   AttrValue *value = proto_new(kAttrValue, arena);
-  if (list == NULL || value == NULL) return NULL;
+  if (!list || !value) return NULL;
   tensorflow__attr_value__list_value__init(list);
   for (int i = 0; i < b->count; i++) {
     const Branch *branch = &b->branches[i];
     AttrValue *function = attr_value_func(arena, gradients ? branch->gradient : branch->forward, NULL);
-    if (function == NULL ||
-        !proto_append(arena, (void ***)&list->func, &list->n_func, function->func, b->status))
+    if (!function || !proto_append(arena, (void ***)&list->func, &list->n_func, function->func, b->status))
       return NULL;
   }
   value->value_case = TENSORFLOW__ATTR_VALUE__VALUE_LIST;
@@ -263,14 +262,12 @@ static bool branch_attrs(Branches *b, bool gradients, BranchAttrs *attrs) {
     attrs->names[i] = in_list ? "branches" : b->count == 1 ? "f" : i == 0 ? "then_branch" : "else_branch";
     attrs->values[i] =
         in_list ? branch_list(b, gradients) : attr_value_func(b->library->arena, function, NULL);
-    if (attrs->values[i] == NULL) return oom(b);
+    if (!attrs->values[i]) return oom(b);
   }
   return true;
 }
 
-static bool is_direct_call(const Branches *b) {
-  return b->first == 0 && node_def_attr(b->node, "Tout") == NULL;
-}
+static bool is_direct_call(const Branches *b) { return b->first == 0 && !node_def_attr(b->node, "Tout"); }
 
 /* What the op becomes. */
 static bool change_forward(Branches *b, BodyWork *work, GradientEntry *entry) {
@@ -280,14 +277,14 @@ static bool change_forward(Branches *b, BodyWork *work, GradientEntry *entry) {
   int *types = arena_calloc(arena, count + 1, sizeof *types);
   BranchAttrs branches;
   NodeDef *def;
-  if (change == NULL || types == NULL) return oom(b);
+  if (!change || !types) return oom(b);
   if (is_direct_call(b)) {
     def = node_def_new(arena, b->node->name, b->branches[0].forward);
-    if (def == NULL) return oom(b);
+    if (!def) return oom(b);
   } else {
     for (int i = 0; i < count; i++) types[i] = (int)output_type(b, i);
     AttrValue *outputs = attr_value_type_list(arena, types, (size_t)count);
-    if (outputs == NULL) return oom(b);
+    if (!outputs) return oom(b);
     TRY(body_work_copy_def(work, b->node, &def));
     TRY(node_def_set_attr(def, arena, "Tout", outputs, b->status));
     TRY(body_work_widen_shapes(work, def, (size_t)count));
@@ -311,7 +308,7 @@ static bool add_branching(Branches *b, BodyWork *work, const NodeOutput *in, int
   BranchAttrs branches;
   NodeBuilder call;
   int num_out = 0;
-  if (in_types == NULL || out_types == NULL) return oom(b);
+  if (!in_types || !out_types) return oom(b);
   for (int i = b->first; i < num_in; i++)
     in_types[i - b->first] = (DataType)dtype_base(node_output_type(in[i]));
   for (int i = 0; i < b->num_inputs; i++) {
@@ -319,11 +316,10 @@ static bool add_branching(Branches *b, BodyWork *work, const NodeOutput *in, int
   }
   TRY(branch_attrs(b, true, &branches));
   body_work_node(&call, work, gradient_op(b), gradient_op(b));
-  if (condition != NULL) node_builder_type(&call, "Tcond", (DataType)condition->type);
+  if (condition) node_builder_type(&call, "Tcond", (DataType)condition->type);
   node_builder_types(&call, "Tin", in_types, num_in - b->first);
   node_builder_types(&call, "Tout", out_types, num_out);
-  for (int i = 0; i < branches.count; i++)
-    node_builder_attr(&call, branches.names[i], branches.values[i]);
+  for (int i = 0; i < branches.count; i++) node_builder_attr(&call, branches.names[i], branches.values[i]);
   node_builder_inputs(&call, in, num_in);
   return node_builder_finish(&call, node, b->status);
 }
@@ -361,7 +357,7 @@ static bool build(Branches *b, BodyWork *work, GradientEntry *entry) {
   }
   FunctionDef *function;
   const char *name = arena_printf(work->arena, "%sGradient", b->node->op);
-  if (name == NULL) return oom(b);
+  if (!name) return oom(b);
   TRY(body_work_function(work, name, args, total, rets, num_x, b->library->arena, &function));
   *entry = (GradientEntry){.function = function, .no_flow = no_flow, .keeps = true};
   return b->num_slots == 0 || change_forward(b, work, entry);
@@ -385,14 +381,14 @@ static bool differentiate_all(Branches *b, const GradientQuery *query, GradientE
   if (!b->arrives || !b->types || !b->passed) return oom(b);
   for (int i = 0; i < num_outputs; i++) {
     b->arrives[i] = gradient_flows_through(output_types[i]) && dtype_base(output_types[i]) != DT_RESOURCE &&
-                    (query->flows == NULL || query->flows[i]);
+                    (!query->flows || query->flows[i]);
   }
   for (int i = 0; i < b->count; i++) TRY(differentiate(b, &b->branches[i]));
   for (int k = 0; k < b->num_inputs; k++) any = any || b->types[k] != DT_INVALID;
   *entry = (GradientEntry){0};
   if (!any) return true;
   int *num_slots = arena_calloc(b->arena, b->count, sizeof *num_slots);
-  if (num_slots == NULL) return oom(b);
+  if (!num_slots) return oom(b);
   for (int i = 0; i < b->count; i++) {
     TRY(find_kept(b, &b->branches[i]));
     TRY(assign_outputs(b, &b->branches[i]));
@@ -412,7 +408,7 @@ static bool differentiate_all(Branches *b, const GradientQuery *query, GradientE
 bool branch_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
                      Status *status) {
   Branches b = {.library = library, .node = query->node, .status = status, .arena = arena_new()};
-  bool ok = b.arena != NULL ? differentiate_all(&b, query, entry) : oom(&b);
+  bool ok = b.arena ? differentiate_all(&b, query, entry) : oom(&b);
   for (int i = 0; i < b.count; i++) body_work_free(&b.branches[i].work);
   arena_free(b.arena);
   return ok;

@@ -39,7 +39,7 @@ static bool build(FunctionGradient *g) {
   g->ys = arena_calloc(g->arena, body->num_rets + 1, sizeof(NodeOutput));
   g->dxs = arena_calloc(g->arena, body->num_args + 1, sizeof(NodeOutput));
   g->no_flow = arena_calloc(g->library->arena, body->num_args + 1, sizeof(bool));
-  if (g->inputs == NULL || g->ys == NULL || g->dxs == NULL || g->no_flow == NULL) return oom(g);
+  if (!g->inputs || !g->ys || !g->dxs || !g->no_flow) return oom(g);
   for (int i = 0; i < body->num_args; i++)
     TRY(add_placeholder(g, body->nodes[i].def->name, body->arg_types[i], &g->inputs[i]));
   FunctionInlineOptions options = {0};
@@ -48,10 +48,10 @@ static bool build(FunctionGradient *g) {
     const char *ret = body->nodes[body->num_nodes - body->num_rets + i].def->name;
     size_t length = strlen(ret);
     const char *mark = strstr(ret, "_RetVal");
-    if (mark != NULL) length = (size_t)(mark - ret);
+    if (mark) length = (size_t)(mark - ret);
     const char *name =
-        arena_printf(g->arena, "d%.*s%s", (int)length, ret, mark == NULL ? "" : mark + strlen("_RetVal"));
-    if (name == NULL) return oom(g);
+        arena_printf(g->arena, "d%.*s%s", (int)length, ret, !mark ? "" : mark + strlen("_RetVal"));
+    if (!name) return oom(g);
     TRY(add_placeholder(g, name, body->ret_types[i], &g->inputs[body->num_args + i]));
   }
   return true;
@@ -68,7 +68,7 @@ static bool add_zero(FunctionGradient *g, NodeOutput *output) {
 
 static bool fill_zeros(FunctionGradient *g) {
   for (int i = 0; i < g->body->num_args; i++) {
-    if (g->dxs[i].node != NULL) continue;
+    if (g->dxs[i].node) continue;
     g->no_flow[i] = true;
     if (dtype_base(g->body->arg_types[i]) == DT_RESOURCE) {
       TRY(add_zero(g, &g->dxs[i]));
@@ -82,11 +82,11 @@ static bool fill_zeros(FunctionGradient *g) {
 static bool make_function(FunctionGradient *g, const char *name, Arena *arena, FunctionDef **gradient) {
   const InstantiationResult *body = g->body;
   const char **names = arena_calloc(g->arena, body->num_args + 1, sizeof(char *));
-  if (name == NULL) name = arena_printf(g->arena, "%sGrad", body->name);
-  if (names == NULL || name == NULL) return oom(g);
+  if (!name) name = arena_printf(g->arena, "%sGrad", body->name);
+  if (!names || !name) return oom(g);
   for (int i = 0; i < body->num_args; i++) {
     names[i] = arena_printf(g->arena, "d%s", body->nodes[i].def->name);
-    if (names[i] == NULL) return oom(g);
+    if (!names[i]) return oom(g);
   }
   GraphToFunctionOptions options = {.name = name,
                                     .inputs = g->inputs,
@@ -97,12 +97,12 @@ static bool make_function(FunctionGradient *g, const char *name, Arena *arena, F
   FunctionDef *made;
   TRY(graph_to_function(g->graph, &options, g->arena, &made, g->status));
   *gradient = proto_copy(made, arena);
-  return *gradient != NULL || oom(g);
+  return *gradient || oom(g);
 }
 
 static bool differentiate(FunctionGradient *g, const FunctionDef *function, const AttrEntry *const *attrs,
                           int num_attrs, const char *name, Arena *arena, FunctionDef **gradient) {
-  if (g->graph == NULL || g->arena == NULL) return oom(g);
+  if (!g->graph || !g->arena) return oom(g);
   TRY(function_instantiate(g->graph, function, attrs, num_attrs, g->arena, &g->body, g->status));
   TRY(build(g));
   const InstantiationResult *body = g->body;
@@ -113,9 +113,10 @@ static bool differentiate(FunctionGradient *g, const FunctionDef *function, cons
 }
 
 bool gradient_too_deep(const char *function, Status *status) {
-  return status_invalid(
-      status, "The gradient of function %s needs gradients of functions more than %d deep; is it recursive?",
-      function, GRADIENT_MAX_FUNCTION_DEPTH);
+  return status_invalid(status,
+                        "The gradient of function %s needs gradients of functions more than %d deep; is it "
+                        "recursive?",
+                        function, GRADIENT_MAX_FUNCTION_DEPTH);
 }
 
 bool gradient_of_function(GradientLibrary *library, const FunctionDef *function,
@@ -124,8 +125,8 @@ bool gradient_of_function(GradientLibrary *library, const FunctionDef *function,
   if (library->depth == GRADIENT_MAX_FUNCTION_DEPTH)
     return gradient_too_deep(function->signature->name, status);
   FunctionGradient g = {.library = library, .arena = arena_new(), .status = status};
-  g.graph = library->functions != NULL ? graph_new_body(library->functions)
-                                       : graph_new_with_ops(op_registry_global());
+  g.graph =
+      library->functions ? graph_new_body(library->functions) : graph_new_with_ops(op_registry_global());
   library->depth++;
   bool ok = differentiate(&g, function, attrs, num_attrs, name, arena, gradient);
   library->depth--;

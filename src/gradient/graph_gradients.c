@@ -77,8 +77,8 @@ static void mark_derived(Backward *b) {
     b->next_x[i] = b->first_x[node->id];
     b->first_x[node->id] = i + 1;
   }
-  /* The x nodes themselves are walked from without being derived; each node enters the queue at most twice.
-   */
+  /* The x nodes themselves are walked from without being derived; each node enters the queue at most
+   * twice. */
   for (int i = 0; i < b->num_xs; i++) {
     if (b->next_x[i] == 0) b->queue[b->tail++] = b->xs[i].node;
   }
@@ -100,14 +100,13 @@ static bool enter(Backward *b, Node *node) {
   b->between[node->id] = 1;
   b->gradients[node->id] = arena_calloc(b->arena, node->num_outputs + 1, sizeof(OutputGradients));
   b->queue[b->tail++] = node;
-  return b->gradients[node->id] != NULL || oom(b);
+  return b->gradients[node->id] || oom(b);
 }
 
 /* The source of a data input, when a gradient of it is wanted; else NULL. */
 static const Edge *wanted_edge(const Backward *b, const Node *node, int i) {
   const Edge *edge = node->inputs[i];
-  return edge != NULL && edge->src->id < b->num_ids && is_marked(b, edge->src, edge->src_output) ? edge
-                                                                                                 : NULL;
+  return edge && edge->src->id < b->num_ids && is_marked(b, edge->src, edge->src_output) ? edge : NULL;
 }
 
 static bool mark_between(Backward *b, const NodeOutput *ys, int num_ys) {
@@ -120,7 +119,7 @@ static bool mark_between(Backward *b, const NodeOutput *ys, int num_ys) {
     if (!b->derived[node->id]) continue;
     for (int i = 0; i < node->num_inputs; i++) {
       const Edge *edge = wanted_edge(b, node, i);
-      if (edge == NULL) continue;
+      if (!edge) continue;
       b->pending[edge->src->id]++;
       if (!b->between[edge->src->id]) TRY(enter(b, edge->src));
     }
@@ -132,10 +131,10 @@ static bool mark_between(Backward *b, const NodeOutput *ys, int num_ys) {
 
 static bool arrive(Backward *b, const Node *node, int index, NodeOutput value) {
   Contribution *contribution = arena_alloc(b->arena, (int64_t)sizeof *contribution);
-  if (contribution == NULL) return oom(b);
+  if (!contribution) return oom(b);
   *contribution = (Contribution){value, NULL};
   OutputGradients *at = &b->gradients[node->id][index];
-  *(at->last == NULL ? &at->first : &at->last->next) = contribution;
+  *(!at->last ? &at->first : &at->last->next) = contribution;
   at->last = contribution;
   at->count++;
   return true;
@@ -148,9 +147,9 @@ static bool sum(Backward *b, const Node *node, int index, NodeOutput *value) {
   if (at->count == 0) return true;
   if (at->count > 1) {
     NodeOutput *terms = mem_calloc(at->count, sizeof(NodeOutput));
-    if (terms == NULL) return oom(b);
+    if (!terms) return oom(b);
     int n = 0;
-    for (const Contribution *c = at->first; c != NULL; c = c->next) terms[n++] = c->value;
+    for (const Contribution *c = at->first; c; c = c->next) terms[n++] = c->value;
     bool ok = gradient_add_op(b->graph, "AddN", b->scope, terms, n, &at->first->value, b->status);
     mem_free(terms);
     TRY(ok);
@@ -177,15 +176,14 @@ static bool check_body(Backward *b, const Node *node, const GradientEntry *gradi
   int total = node->num_inputs + node->num_outputs;
   if (gradient->keeps ? body->num_args < total + node->num_outputs
                       : body->num_args != total || body->num_rets != node->num_inputs) {
-    return bad_gradient(
-        b, node, body,
-        "must take the op's inputs and one gradient per output, and give one gradient per input");
+    return bad_gradient(b, node, body,
+                        "must take the op's inputs and one gradient per output, and give one gradient per "
+                        "input");
   }
   for (int i = 0; i < node->num_inputs; i++) {
-    int type =
-        dtype_base(node->inputs[i] == NULL
-                       ? body->arg_types[i]
-                       : node_output_type((NodeOutput){node->inputs[i]->src, node->inputs[i]->src_output}));
+    int type = dtype_base(
+        !node->inputs[i] ? body->arg_types[i]
+                         : node_output_type((NodeOutput){node->inputs[i]->src, node->inputs[i]->src_output}));
     if (dtype_base(body->arg_types[i]) != type)
       return bad_gradient(b, node, body, "takes inputs of other types than the op");
     if (type != DT_RESOURCE && dtype_base(body->ret_types[i]) != type)
@@ -195,22 +193,22 @@ static bool check_body(Backward *b, const Node *node, const GradientEntry *gradi
 }
 
 static bool look_up_body(Backward *b, const Node *node, const bool *flows, const BodyEntry **body) {
-  GradientQuery query = {node->op, node->def, flows, node->num_outputs, b->library->functions != NULL};
+  GradientQuery query = {node->op, node->def, flows, node->num_outputs, b->library->functions};
   StrBuf key = {0};
   bool ok = false;
   const GradientEntry *gradient;
   TRY_DONE(gradient_key(&query, &key, b->status));
   BodyEntry *entry = string_map_find_bytes(&b->bodies, strbuf_text(&key), (size_t)key.length);
-  if (entry == NULL) {
+  if (!entry) {
     TRY_DONE(gradient_look_up(b->library, &query, &gradient, b->status));
     char *kept_key = arena_strndup(b->arena, strbuf_text(&key), (size_t)key.length);
     entry = arena_calloc(b->arena, 1, (int64_t)sizeof *entry);
-    if (entry == NULL || kept_key == NULL) {
+    if (!entry || !kept_key) {
       oom(b);
       goto done;
     }
     entry->gradient = gradient;
-    if (gradient->function != NULL) {
+    if (gradient->function) {
       if (!function_instantiate(b->graph, gradient->function, gradient->attrs, gradient->num_attrs, b->arena,
                                 &entry->body, b->status)) {
         status_append(b->status, "\n\tin the gradient of op %s", node->def->op);
@@ -231,11 +229,11 @@ done:
 static bool add_zeros(Backward *b, const Node *node, const InstantiationResult *body, const bool *wanted,
                       const FunctionInlineReuse *reuse, NodeOutput *inputs, int first_dy, bool *needed) {
   bool missing = false;
-  for (int i = first_dy; i < body->num_args; i++) missing = missing || inputs[i].node == NULL;
+  for (int i = first_dy; i < body->num_args; i++) missing = missing || !inputs[i].node;
   if (!missing) return true;
   TRY(function_needed_args(body, inputs, wanted, reuse, needed, b->status));
   for (int i = first_dy; i < body->num_args; i++) {
-    if (inputs[i].node != NULL || !needed[i]) continue;
+    if (inputs[i].node || !needed[i]) continue;
     NodeOutput output = {(Node *)node, i - first_dy};
     TRY(gradient_add_op(b->graph, "ZerosLike", b->scope, &output, 1, &inputs[i], b->status));
   }
@@ -255,7 +253,7 @@ static bool extend(Backward *b, Node *node, const ForwardChange *change) {
   int count = 0;
   NodeOutput *starts = arena_calloc(b->arena, change->num_lists + 2, sizeof *starts);
   Extension *extension = arena_calloc(b->arena, 1, (int64_t)sizeof *extension);
-  if (starts == NULL || extension == NULL) return oom(b);
+  if (!starts || !extension) return oom(b);
   if (change->counts) TRY(add_start(b, node, DT_INVALID, &starts[count++]));
   for (int i = 0; i < change->num_lists; i++) TRY(add_start(b, node, change->lists[i], &starts[count++]));
   TRY(graph_extend_node(b->graph, node, change->def, starts, count, &extension->before, b->status));
@@ -271,7 +269,7 @@ static bool give_shape(Backward *b, const Edge *edge, NodeOutput gradient) {
   bool resource = dtype_base(edge->src->output_types[edge->src_output]) == DT_RESOURCE;
   if (resource || !shape_rank_known(shape) || shape_rank_known(graph_output_shape(gradient))) return true;
   int64_t *dims = mem_calloc(shape_rank(shape) + 1, sizeof *dims);
-  if (dims == NULL) return oom(b);
+  if (!dims) return oom(b);
   for (int32_t i = 0; i < shape_rank(shape); i++) dims[i] = dim_value(shape->dims[i]);
   bool ok = graph_set_shape(b->graph, gradient, shape_rank(shape), dims, b->status);
   mem_free(dims);
@@ -291,12 +289,12 @@ static bool inline_gradient(Backward *b, Node *node, const BodyEntry *entry, con
   if (!inputs || !outputs || !wanted || !needed) return oom(b);
   for (int i = 0; i < num_x; i++) {
     const Edge *edge = node->inputs[i];
-    inputs[i] = edge == NULL ? (NodeOutput){NULL, 0} : (NodeOutput){edge->src, edge->src_output};
-    wanted[i] = wanted_edge(b, node, i) != NULL && (gradient->no_flow == NULL || !gradient->no_flow[i]);
+    inputs[i] = !edge ? (NodeOutput){NULL, 0} : (NodeOutput){edge->src, edge->src_output};
+    wanted[i] = wanted_edge(b, node, i) && (!gradient->no_flow || !gradient->no_flow[i]);
     any = any || wanted[i];
   }
   if (!any) return true;
-  if (gradient->forward != NULL) TRY(extend(b, node, gradient->forward));
+  if (gradient->forward) TRY(extend(b, node, gradient->forward));
   for (int i = num_x; i < first_dy; i++) inputs[i] = (NodeOutput){node, i - num_x};
   for (int i = 0; i < num_dys; i++) inputs[first_dy + i] = dys[i];
   FunctionInlineReuse reuse = {node};
@@ -324,11 +322,11 @@ static bool pass_through(Backward *b, Node *node) {
   NodeOutput *dys = arena_calloc(b->arena, node->num_outputs + 1, sizeof *dys);
   bool *flows = arena_calloc(b->arena, node->num_outputs + 1, sizeof *flows);
   const BodyEntry *body = NULL;
-  if (dys == NULL || flows == NULL) return oom(b);
+  if (!dys || !flows) return oom(b);
   for (int i = 0; i < node->num_outputs; i++) flows[i] = b->gradients[node->id][i].count > 0;
   if (b->derived[node->id]) TRY(look_up_body(b, node, flows, &body));
   for (int i = 0; i < node->num_outputs; i++) TRY(sum(b, node, i, &dys[i]));
-  return body == NULL || body->body == NULL || inline_gradient(b, node, body, dys);
+  return !body || !body->body || inline_gradient(b, node, body, dys);
 }
 
 static bool check_growth(Backward *b, int64_t before) {
@@ -359,7 +357,7 @@ static bool walk(Backward *b) {
     done++;
     for (int i = 0; b->derived[node->id] && i < node->num_inputs; i++) {
       const Edge *edge = wanted_edge(b, node, i);
-      if (edge != NULL && --b->pending[edge->src->id] == 0) b->queue[b->tail++] = edge->src;
+      if (edge && --b->pending[edge->src->id] == 0) b->queue[b->tail++] = edge->src;
     }
   }
   if (done == members) return true;
@@ -370,8 +368,8 @@ static bool walk(Backward *b) {
 static bool seed(Backward *b, const NodeOutput *ys, int num_ys, const NodeOutput *dys) {
   for (int i = 0; i < num_ys; i++) {
     if (!is_marked(b, ys[i].node, ys[i].index)) continue;
-    NodeOutput dy = dys == NULL ? (NodeOutput){NULL, 0} : dys[i];
-    if (dy.node == NULL) TRY(gradient_add_op(b->graph, "OnesLike", b->scope, &ys[i], 1, &dy, b->status));
+    NodeOutput dy = !dys ? (NodeOutput){NULL, 0} : dys[i];
+    if (!dy.node) TRY(gradient_add_op(b->graph, "OnesLike", b->scope, &ys[i], 1, &dy, b->status));
     TRY(arrive(b, ys[i].node, ys[i].index, dy));
   }
   return true;
@@ -435,10 +433,9 @@ bool gradients_add(GradientLibrary *library, Graph *graph, const NodeOutput *ys,
   bool ok = differentiate(&b, ys, num_ys, dys, dxs);
   for (int64_t id = graph_num_node_ids(graph); !ok && id > b.num_ids; id--) {
     Node *node = graph_node(graph, id - 1);
-    if (node != NULL) graph_remove_node(graph, node);
+    if (node) graph_remove_node(graph, node);
   }
-  for (const Extension *e = b.extensions; !ok && e != NULL; e = e->previous)
-    graph_shrink_node(graph, e->before);
+  for (const Extension *e = b.extensions; !ok && e; e = e->previous) graph_shrink_node(graph, e->before);
   free_backward(&b);
   return ok;
 }

@@ -33,14 +33,14 @@ static bool keep(Search *s, NodeOutput value) {
   KeptValues *kept = s->kept;
   Arena *arena = s->work->arena;
   int64_t id = value.node->id;
-  if (kept->places[id] == NULL)
+  if (!kept->places[id])
     kept->places[id] = arena_calloc(arena, value.node->num_outputs, sizeof **kept->places);
-  if (kept->places[id] == NULL) return oom(s);
+  if (!kept->places[id]) return oom(s);
   if (kept->places[id][value.index] > 0) return true;
   if (kept->count == s->capacity) {
     int64_t capacity = s->capacity == 0 ? 16 : 2 * s->capacity;
     NodeOutput *larger = arena_calloc(arena, capacity, sizeof *larger);
-    if (larger == NULL) return oom(s);
+    if (!larger) return oom(s);
     if (kept->count > 0) memcpy(larger, kept->values, (size_t)kept->count * sizeof *larger);
     kept->values = larger;
     s->capacity = capacity;
@@ -51,7 +51,7 @@ static bool keep(Search *s, NodeOutput value) {
 }
 
 static bool is_kept(const KeptValues *kept, NodeOutput value) {
-  return value.node->id < kept->num_ids && kept->places[value.node->id] != NULL &&
+  return value.node->id < kept->num_ids && kept->places[value.node->id] &&
          kept->places[value.node->id][value.index] > 0;
 }
 
@@ -77,7 +77,7 @@ static void classify(Search *s) {
   uint8_t *kind = s->kept->kind;
   for (int64_t id = SINK_ID + 1; id < s->kept->num_ids; id++) {
     const Node *node = graph_node(graph, id);
-    if (node == NULL) continue;
+    if (!node) continue;
     if (id >= s->function->first_gradient) {
       kind[id] = KIND_GRADIENT;
       continue;
@@ -90,12 +90,12 @@ static void classify(Search *s) {
               (s->policy == RECOMPUTE_ALL || is_cheap(node));
     }
     for (int i = 0; again && i < node->num_inputs; i++)
-      again = node->inputs[i] != NULL && kind[node->inputs[i]->src->id] == KIND_AGAIN;
+      again = node->inputs[i] && kind[node->inputs[i]->src->id] == KIND_AGAIN;
     kind[id] = again ? KIND_AGAIN : KIND_FORWARD;
   }
   for (int i = 0; i < s->function->body->num_rets; i++) {
     const Node *dy = s->function->dys[i].node;
-    if (dy != NULL) kind[dy->id] = KIND_GRADIENT;
+    if (dy) kind[dy->id] = KIND_GRADIENT;
   }
 }
 
@@ -103,14 +103,14 @@ static bool walk(Search *s) {
   while (s->top > 0) {
     Node *node = s->stack[--s->top];
     const Edge *first = node->num_inputs == 1 ? node->inputs[0] : NULL;
-    if (first != NULL && node_is_shape_query(node) && s->kept->kind[node->id] == KIND_GRADIENT &&
+    if (first && node_is_shape_query(node) && s->kept->kind[node->id] == KIND_GRADIENT &&
         s->kept->kind[first->src->id] == KIND_FORWARD) {
       s->shapes[s->num_shapes++] = node;
       continue;
     }
     for (int i = 0; i < node->num_inputs; i++) {
       const Edge *edge = node->inputs[i];
-      if (edge != NULL) TRY(look_at(s, (NodeOutput){edge->src, edge->src_output}));
+      if (edge) TRY(look_at(s, (NodeOutput){edge->src, edge->src_output}));
     }
   }
   return true;
@@ -120,7 +120,7 @@ static bool same_node(const Node *a, const Node *b) {
   if (a->op != b->op || a->num_control_inputs > 0 || a->def->n_attr != b->def->n_attr) return false;
   for (size_t i = 0; i < a->def->n_attr; i++) {
     const AttrValue *other = node_def_attr(b->def, a->def->attr[i]->key);
-    if (other == NULL || !attr_value_equal(a->def->attr[i]->value, other)) return false;
+    if (!other || !attr_value_equal(a->def->attr[i]->value, other)) return false;
   }
   return true;
 }
@@ -171,7 +171,7 @@ bool kept_values_find(BodyWork *work, const InlinedFunction *function, const boo
   for (int i = 0; i < num_args; i++) s.argument[function->args[i].node->id] = i + 1;
   classify(&s);
   for (int i = 0; i < num_args; i++) {
-    if (function->dxs[i].node != NULL) TRY(look_at(&s, function->dxs[i]));
+    if (function->dxs[i].node) TRY(look_at(&s, function->dxs[i]));
   }
   return walk(&s) && keep_shapes(&s);
 }
@@ -180,21 +180,21 @@ bool kept_values_replace(const KeptValues *kept, BodyWork *work, InlinedFunction
                          const NodeOutput *items) {
   for (int64_t id = function->first_gradient; id < kept->num_ids; id++) {
     Node *node = graph_node(work->graph, id);
-    if (node == NULL || kept->kind[id] != KIND_GRADIENT) continue;
+    if (!node || kept->kind[id] != KIND_GRADIENT) continue;
     for (int i = node->num_control_inputs; i > 0; i--) {
       Edge *control = node->control_inputs[i - 1];
       if (kept->kind[control->src->id] == KIND_FORWARD) graph_remove_edge(work->graph, control);
     }
     for (int i = 0; i < node->num_inputs; i++) {
       const Edge *edge = node->inputs[i];
-      if (edge == NULL || !is_kept(kept, (NodeOutput){edge->src, edge->src_output})) continue;
+      if (!edge || !is_kept(kept, (NodeOutput){edge->src, edge->src_output})) continue;
       NodeOutput item = items[kept->places[edge->src->id][edge->src_output] - 1];
       TRY(graph_update_edge(work->graph, item.node, item.index, node, i, work->status));
     }
   }
   for (int i = 0; i < function->body->num_args; i++) {
     NodeOutput *dx = &function->dxs[i];
-    if (dx->node != NULL && is_kept(kept, *dx)) *dx = items[kept->places[dx->node->id][dx->index] - 1];
+    if (dx->node && is_kept(kept, *dx)) *dx = items[kept->places[dx->node->id][dx->index] - 1];
   }
   return true;
 }

@@ -76,7 +76,7 @@ static bool find_active(Loop *loop) {
     TRY(body_work_differentiate(&loop->work, &loop->body, loop->active));
     for (int i = 0; i < loop->num_vars; i++) {
       NodeOutput dx = *gradient(loop, i);
-      if (dx.node == NULL) continue;
+      if (!dx.node) continue;
       if (dtype_base(loop->types[i]) == DT_RESOURCE) {
         loop->sums[i] = type_of(dx);
       } else if (!loop->active[i]) {
@@ -88,14 +88,12 @@ static bool find_active(Loop *loop) {
   }
 }
 
-static bool is_identity(const Node *node) {
-  return node_is_identity(node) && node->num_control_inputs == 0;
-}
+static bool is_identity(const Node *node) { return node_is_identity(node) && node->num_control_inputs == 0; }
 
 static bool find_constant(Loop *loop) {
   for (int i = 0; i < loop->num_vars; i++) {
     const Node *node = loop->body.rets[i].node;
-    while (is_identity(node) && node->inputs[0] != NULL) node = node->inputs[0]->src;
+    while (is_identity(node) && node->inputs[0]) node = node->inputs[0]->src;
     bool constant = node == argument(loop, i).node;
     loop->constant[loop->first_arg + i] = constant;
     if (loop->sums[i] != DT_INVALID && !constant)
@@ -113,14 +111,14 @@ static const Node *step_of(const Loop *loop, int variable, const char *op) {
   const Node *node = loop->body.rets[variable].node;
   if (strcmp(node->def->op, op) != 0 || node->num_inputs != 2) return NULL;
   const Edge *old = node->inputs[0];
-  return old != NULL && node->inputs[1] != NULL && old->src == argument(loop, variable).node ? node : NULL;
+  return old && node->inputs[1] && old->src == argument(loop, variable).node ? node : NULL;
 }
 
 /* The variable whose list has the value of every round; -1: there is none. */
 static int find_list(const Loop *loop, NodeOutput value) {
   for (int i = loop->num_original; i < loop->num_vars; i++) {
     const Node *push = step_of(loop, i, "TensorListPushBack");
-    if (push == NULL) continue;
+    if (!push) continue;
     const Edge *item = push->inputs[1];
     if (item->src == value.node && item->src_output == value.index) return i;
   }
@@ -131,8 +129,7 @@ static bool find_kept(Loop *loop) {
   for (int i = 0; i < loop->num_vars; i++) {
     /* A variable whose gradient ends in this round is zero in the one before. */
     NodeOutput *dx = gradient(loop, i);
-    if (loop->active[i] && dx->node == NULL)
-      TRY(body_work_zeros(&loop->work, argument(loop, i), DT_INVALID, dx));
+    if (loop->active[i] && !dx->node) TRY(body_work_zeros(&loop->work, argument(loop, i), DT_INVALID, dx));
   }
   return kept_values_find(&loop->work, &loop->body, loop->constant, RECOMPUTE_ALL, &loop->kept);
 }
@@ -142,8 +139,8 @@ static bool assign_lists(Loop *loop) {
   int k = loop->num_original;
   loop->outputs = arena_calloc(work->arena, loop->kept.count + 1, sizeof *loop->outputs);
   loop->lists = arena_calloc(work->arena, loop->kept.count + 1, sizeof *loop->lists);
-  if (loop->outputs == NULL || loop->lists == NULL) return oom(loop);
-  loop->counts = k >= loop->num_vars || loop->types[k] != DT_INT32 || step_of(loop, k, "AddV2") == NULL;
+  if (!loop->outputs || !loop->lists) return oom(loop);
+  loop->counts = k >= loop->num_vars || loop->types[k] != DT_INT32 || !step_of(loop, k, "AddV2");
   loop->count_output = loop->counts ? loop->num_vars : k;
   TRY(body_work_placeholder(work, "count", DT_INT32, &loop->count));
   for (int i = 0; i < loop->kept.count; i++) {
@@ -170,7 +167,7 @@ static bool define_forward_body(Loop *loop) {
   NodeOutput *in = arena_calloc(work->arena, capacity, sizeof *in),
              *out = arena_calloc(work->arena, capacity, sizeof *out);
   const char *name = body_work_name(work, loop->body_function->name, "_forward");
-  if (in == NULL || out == NULL || name == NULL) return oom(loop);
+  if (!in || !out || !name) return oom(loop);
   if (loop->is_for) in[num_in++] = loop->body.args[0];
   for (int i = 0; i < loop->num_vars; i++) {
     in[num_in++] = argument(loop, i);
@@ -205,7 +202,7 @@ static bool define_forward_cond(Loop *loop, BodyWork *work) {
   int num_args = cond.body->num_args, num_in = 0;
   NodeOutput *in = arena_calloc(work->arena, 1 + num_args + loop->num_lists, sizeof *in);
   const char *name = body_work_name(work, function->name, "_forward");
-  if (in == NULL || name == NULL) return oom(loop);
+  if (!in || !name) return oom(loop);
   for (int i = 0; i < num_args; i++) in[num_in++] = cond.args[i];
   if (loop->counts) TRY(body_work_placeholder(work, "count", DT_INT32, &in[num_in++]));
   for (int i = 0; i < loop->num_lists; i++)
@@ -217,7 +214,7 @@ static bool define_forward_cond(Loop *loop, BodyWork *work) {
 static bool take_from_lists(Loop *loop, NodeOutput *rest) {
   BodyWork *work = &loop->work;
   NodeOutput any_shape, *items = arena_calloc(work->arena, loop->kept.count + 1, sizeof *items);
-  if (items == NULL) return oom(loop);
+  if (!items) return oom(loop);
   TRY(body_work_int32(work, "any_shape", -1, &any_shape));
   for (int i = 0; i < loop->kept.count; i++) {
     DataType type = type_of(loop->kept.values[i]);
@@ -235,7 +232,7 @@ static bool define_backward_body(Loop *loop) {
   NodeOutput *in = arena_calloc(work->arena, capacity, sizeof *in),
              *out = arena_calloc(work->arena, capacity, sizeof *out);
   const char *name = body_work_name(work, loop->body_function->name, "_grad");
-  if (in == NULL || out == NULL || name == NULL) return oom(loop);
+  if (!in || !out || !name) return oom(loop);
   TRY(take_from_lists(loop, out));
   in[num_in++] = loop->count;
   for (int i = 0; i < loop->kept.count; i++) in[num_in++] = loop->lists[i];
@@ -262,7 +259,7 @@ static bool define_backward_body(Loop *loop) {
 
 static bool set_function(Loop *loop, NodeDef *def, const char *attr, const char *name) {
   AttrValue *value = attr_value_func(loop->library->arena, name, NULL);
-  return value == NULL ? oom(loop) : node_def_set_attr(def, loop->library->arena, attr, value, loop->status);
+  return !value ? oom(loop) : node_def_set_attr(def, loop->library->arena, attr, value, loop->status);
 }
 
 static bool change_forward(Loop *loop, BodyWork *work, GradientEntry *entry) {
@@ -272,7 +269,7 @@ static bool change_forward(Loop *loop, BodyWork *work, GradientEntry *entry) {
   DataType *lists = arena_calloc(arena, loop->num_lists + 1, sizeof *lists);
   int *types = arena_calloc(arena, count + 1, sizeof *types);
   NodeDef *def;
-  if (change == NULL || lists == NULL || types == NULL) return oom(loop);
+  if (!change || !lists || !types) return oom(loop);
   for (int i = 0; i < loop->num_vars; i++) types[n++] = (int)loop->types[i];
   if (loop->counts) types[n++] = DT_INT32;
   while (n < count) types[n++] = DT_VARIANT;
@@ -283,7 +280,7 @@ static bool change_forward(Loop *loop, BodyWork *work, GradientEntry *entry) {
   TRY(body_work_copy_def(work, loop->node, &def));
   AttrValue *all = attr_value_type_list(arena, types, (size_t)count);
   AttrValue *original = attr_value_int(arena, loop->num_original);
-  if (all == NULL || original == NULL) return oom(loop);
+  if (!all || !original) return oom(loop);
   TRY(node_def_set_attr(def, arena, "T", all, loop->status));
   TRY(node_def_set_attr(def, arena, "_num_original_outputs", original, loop->status));
   TRY(body_work_widen_shapes(work, def, (size_t)count));
@@ -300,7 +297,7 @@ static bool add_backward(Loop *loop, BodyWork *work, const NodeOutput *args, con
                          const NodeOutput *dys, Node **backward) {
   int n = 0, capacity = 3 + loop->kept.count + 3 * loop->num_vars;
   NodeOutput *in = arena_calloc(work->arena, capacity, sizeof *in);
-  if (in == NULL) return oom(loop);
+  if (!in) return oom(loop);
   TRY(body_work_int32(work, "start", 0, &in[n++]));
   in[n++] = ys[loop->count_output];
   TRY(body_work_int32(work, "delta", 1, &in[n++]));
@@ -331,7 +328,7 @@ static bool build(Loop *loop, BodyWork *work, GradientEntry *entry) {
   NodeOutput *args = arena_calloc(work->arena, total + 1, sizeof *args);
   NodeOutput *rets = arena_calloc(work->arena, num_x + 1, sizeof *rets);
   bool *no_flow = arena_calloc(loop->library->arena, num_x + 1, sizeof *no_flow);
-  if (args == NULL || rets == NULL || no_flow == NULL) return oom(loop);
+  if (!args || !rets || !no_flow) return oom(loop);
   NodeOutput *ys = args + num_x, *dys = ys + num_y;
   for (int i = 0; i < loop->first_var; i++) TRY(body_work_placeholder(work, "range", DT_INT32, &args[i]));
   for (int i = 0; i < loop->num_vars; i++) {
@@ -349,7 +346,7 @@ static bool build(Loop *loop, BodyWork *work, GradientEntry *entry) {
   }
   for (int i = 0; i < num_x; i++) {
     int var = i - loop->first_var;
-    if (rets[i].node != NULL) continue;
+    if (rets[i].node) continue;
     if (var >= 0 && loop->sums[var] != DT_INVALID) {
       rets[i] = (NodeOutput){backward, next++};
       continue;
@@ -359,7 +356,7 @@ static bool build(Loop *loop, BodyWork *work, GradientEntry *entry) {
   }
   FunctionDef *function;
   const char *name = arena_printf(work->arena, "%sGradient", loop->node->op);
-  if (name == NULL) return oom(loop);
+  if (!name) return oom(loop);
   TRY(body_work_function(work, name, args, total, rets, num_x, loop->library->arena, &function));
   *entry = (GradientEntry){.function = function, .no_flow = no_flow, .keeps = true};
   return num_y == loop->num_vars || change_forward(loop, work, entry);
@@ -370,7 +367,7 @@ static bool build(Loop *loop, BodyWork *work, GradientEntry *entry) {
 /* Variables behind that many were added for gradients. */
 static int num_original(const NodeDef *node, int num_vars) {
   const AttrValue *value = node_def_attr(node, "_num_original_outputs");
-  bool given = value != NULL && value->value_case == (int)ATTR_INT && value->i >= 0 && value->i < num_vars;
+  bool given = value && value->value_case == (int)ATTR_INT && value->i >= 0 && value->i < num_vars;
   return given ? (int)value->i : num_vars;
 }
 
@@ -390,7 +387,7 @@ static bool differentiate(Loop *loop, const GradientQuery *query, GradientEntry 
   if (!loop->active || !loop->sums || !loop->constant) return oom(loop);
   for (int i = 0; i < num_outputs; i++) {
     loop->active[i] = gradient_flows_through(output_types[i]) && dtype_base(output_types[i]) != DT_RESOURCE &&
-                      (query->flows == NULL || query->flows[i]);
+                      (!query->flows || query->flows[i]);
     any = any || loop->active[i];
   }
   *entry = (GradientEntry){0};
@@ -422,7 +419,7 @@ bool loop_gradient(GradientLibrary *library, const GradientQuery *query, Gradien
                .is_for = is_for,
                .first_var = is_for ? 3 : 0,
                .first_arg = is_for ? 1 : 0};
-  bool ok = loop.arena != NULL ? differentiate(&loop, query, entry) : oom(&loop);
+  bool ok = loop.arena ? differentiate(&loop, query, entry) : oom(&loop);
   body_work_free(&loop.work);
   arena_free(loop.arena);
   return ok;

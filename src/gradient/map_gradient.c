@@ -31,7 +31,7 @@ static bool define_round(Map *map, BodyWork *work, const char **name) {
   NodeOutput *call = arena_calloc(work->arena, k + 3, sizeof *call), any;
   NodeOutput items[3];
   Node *g;
-  if (in == NULL || out == NULL || call == NULL) return status_oom(map->status, "the gradient of a function");
+  if (!in || !out || !call) return status_oom(map->status, "the gradient of a function");
   TRY(body_work_placeholder(work, "round", DT_INT32, &in[0]));
   for (int i = 0; i < count; i++)
     TRY(body_work_placeholder(work, "x", i < LISTS ? DT_VARIANT : map->type, &in[1 + i]));
@@ -132,8 +132,7 @@ static bool build(Map *map, BodyWork *work, const char *round, FunctionDef **fun
   NodeOutput *in = arena_calloc(work->arena, 8 + 2 * k, sizeof *in), any;
   NodeBuilder length;
   Node *loop;
-  if (args == NULL || rets == NULL || in == NULL)
-    return status_oom(map->status, "the gradient of a function");
+  if (!args || !rets || !in) return status_oom(map->status, "the gradient of a function");
   for (int i = 0; i < k + 4; i++) TRY(body_work_placeholder(work, "x", map->type, &args[i]));
   NodeOutput x = args[k], u = args[k + 1], y = args[k + 2], dy = args[k + 3];
   TRY(body_work_int32(work, "any", -1, &any));

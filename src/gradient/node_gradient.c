@@ -29,7 +29,7 @@ static bool add_node(NodeGradient *g, Node **node) {
   NodeDef def = *g->query->node;
   def.n_input = 0;
   def.name = (char *)graph_unique_name(work->graph, def.op);
-  if (def.name == NULL) return oom(g);
+  if (!def.name) return oom(g);
   return graph_add_operation(work->graph, &def, g->args, num_x, NULL, 0, node, work->status);
 }
 
@@ -40,10 +40,9 @@ static bool build(NodeGradient *g, GradientEntry *entry) {
   int num_ys = 0;
   TRY(add_node(g, &node));
   bool *no_flow = arena_calloc(library->arena, g->num_inputs + 1, sizeof *no_flow);
-  if (no_flow == NULL) return oom(g);
+  if (!no_flow) return oom(g);
   for (int i = 0; i < g->num_outputs; i++) {
-    if ((g->query->flows != NULL && !g->query->flows[i]) || !gradient_flows_through(node->output_types[i]))
-      continue;
+    if ((g->query->flows && !g->query->flows[i]) || !gradient_flows_through(node->output_types[i])) continue;
     g->ys[num_ys] = (NodeOutput){node, i};
     g->dys[num_ys++] = g->args[g->num_inputs + i];
   }
@@ -54,12 +53,12 @@ static bool build(NodeGradient *g, GradientEntry *entry) {
   library->depth--;
   TRY(ok);
   for (int i = 0; i < g->num_inputs; i++) {
-    no_flow[i] = g->dxs[i].node == NULL;
+    no_flow[i] = !g->dxs[i].node;
     if (no_flow[i]) TRY(body_work_no_gradient(work, g->args[i], &g->dxs[i]));
   }
   FunctionDef *function;
   const char *name = arena_printf(work->arena, "%sGradient", g->query->node->op);
-  if (name == NULL) return oom(g);
+  if (!name) return oom(g);
   TRY(body_work_function(work, name, g->args, g->num_inputs + g->num_outputs, g->dxs, g->num_inputs,
                          library->arena, &function));
   *entry = (GradientEntry){.function = function, .no_flow = no_flow};

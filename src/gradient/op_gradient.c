@@ -6,9 +6,10 @@
 #include "gradient/function_gradient.h"
 
 bool gradient_library_init(GradientLibrary *library, Graph *functions, Status *status) {
-  *library = (GradientLibrary){
-      .functions = functions, .arena = arena_new(), .nodes_left = GRADIENT_MAX_FUNCTION_NODES};
-  return library->arena != NULL || status_oom(status, "gradients");
+  *library = (GradientLibrary){.functions = functions,
+                               .arena = arena_new(),
+                               .nodes_left = GRADIENT_MAX_FUNCTION_NODES};
+  return library->arena || status_oom(status, "gradients");
 }
 
 bool gradient_library_remember(GradientLibrary *library, const char *helper, Status *status) {
@@ -40,9 +41,9 @@ bool gradient_key(const GradientQuery *query, StrBuf *key, Status *status) {
                query->op->node_class == NODE_PARTITIONED_CALL || query->op->node_class == NODE_FUNCTION;
   if (calls) strbuf_append_char(key, query->keeps ? 'k' : 'r');
   /* Only a gradient that is written anew can depend on where gradients arrive. */
-  bool written = (query->op->registration != NULL && query->op->registration->gradient_fn != NULL) || calls;
+  bool written = (query->op->registration && query->op->registration->gradient_fn) || calls;
   for (int i = 0; written && i < query->num_outputs; i++)
-    strbuf_append_char(key, query->flows == NULL || query->flows[i] ? '1' : '0');
+    strbuf_append_char(key, !query->flows || query->flows[i] ? '1' : '0');
   return strbuf_ok(key, status);
 }
 
@@ -56,7 +57,7 @@ typedef struct Callee {
 static Callee callee_of(const NodeDef *node) {
   bool names_function = node_class_of_op(node->op) == NODE_PARTITIONED_CALL;
   const AttrValue *f = names_function ? node_def_attr(node, "f") : NULL;
-  if (f != NULL && f->value_case == (int)ATTR_FUNC) {
+  if (f && f->value_case == (int)ATTR_FUNC) {
     /* All map entries have the same layout: a key and a value. */
     return (Callee){f->func->name, (const AttrEntry *const *)f->func->attr, (int)f->func->n_attr};
   }
@@ -64,18 +65,18 @@ static Callee callee_of(const NodeDef *node) {
 }
 
 static const char *custom_gradient(const GradientLibrary *library, const char *name) {
-  return library->functions == NULL ? NULL : graph_find_gradient_def(library->functions, name);
+  return !library->functions ? NULL : graph_find_gradient_def(library->functions, name);
 }
 
 bool gradient_is_given(const GradientLibrary *library, const NodeDef *node) {
-  if (library->functions == NULL) return false;
+  if (!library->functions) return false;
   const char *name = callee_of(node).name;
-  return custom_gradient(library, name) != NULL || graph_find_function(library->functions, name) != NULL;
+  return custom_gradient(library, name) || graph_find_function(library->functions, name);
 }
 
 bool gradient_is_none(const GradientLibrary *library, const Op *op, const NodeDef *node) {
   if (gradient_is_given(library, node)) return false;
-  return op->registration != NULL && op->registration->gradient == NO_GRADIENT;
+  return op->registration && op->registration->gradient == NO_GRADIENT;
 }
 
 static bool no_gradient_defined(const NodeDef *node, Status *status) {
@@ -92,15 +93,15 @@ static bool registered_gradient(GradientLibrary *library, const GradientQuery *q
                                 const FunctionDef **function, Status *status) {
   const NodeDef *node = query->node;
   const OpRegistration *registration = query->op->registration;
-  if (registration == NULL || registration->gradient == FUNCTIONAL_GRADIENT)
+  if (!registration || registration->gradient == FUNCTIONAL_GRADIENT)
     return no_gradient_defined(node, status);
   if (registration->gradient == NO_GRADIENT) return true;
   FunctionDef *parsed = NULL;
   StrBuf text = {0};
   bool ok = false;
-  if (registration->gradient != NULL) {
+  if (registration->gradient) {
     ok = function_parse(str_of(registration->gradient), library->arena, &parsed, status);
-  } else if (registration->gradient_fn != NULL) {
+  } else if (registration->gradient_fn) {
     GradientRequest request = {node, query->flows};
     ok = registration->gradient_fn(&request, &text, status) && strbuf_ok(&text, status);
     if (ok && text.length > 0)
@@ -115,7 +116,7 @@ static bool registered_gradient(GradientLibrary *library, const GradientQuery *q
 
 bool gradient_node_of(const Op *op, const NameAttrList *f, Arena *arena, NodeDef **node, Status *status) {
   *node = node_def_new(arena, "", f->name);
-  if (*node == NULL) return status_oom(status, "gradients");
+  if (!*node) return status_oom(status, "gradients");
   for (size_t i = 0; i < f->n_attr; i++)
     TRY(node_def_set_attr(*node, arena, f->attr[i]->key, f->attr[i]->value, status));
   return node_def_add_defaults(*node, op->def, arena, status);
@@ -140,7 +141,7 @@ typedef struct StateSearch {
 
 static bool find_callee(StateSearch *s, const char *name) {
   const FunctionDef *function = graph_find_function(s->functions, name);
-  if (function == NULL || string_map_contains(&s->seen, name)) return true;
+  if (!function || string_map_contains(&s->seen, name)) return true;
   return string_map_set(&s->seen, function->signature->name, (void *)function, s->status);
 }
 
@@ -150,11 +151,11 @@ static bool find_state(StateSearch *s, const NodeDef *node, bool *has_state) {
   TRY(find_callee(s, node->op));
   for (size_t i = 0; i < node->n_attr; i++) {
     const AttrValue *value = node->attr[i]->value;
-    const AttrListValue *list = value != NULL && value->value_case == (int)ATTR_LIST ? value->list : NULL;
-    bool is_function = value != NULL && value->value_case == (int)ATTR_FUNC;
-    calls = calls || is_function || (list != NULL && list->n_func > 0);
+    const AttrListValue *list = value && value->value_case == (int)ATTR_LIST ? value->list : NULL;
+    bool is_function = value && value->value_case == (int)ATTR_FUNC;
+    calls = calls || is_function || (list && list->n_func > 0);
     if (is_function) TRY(find_callee(s, value->func->name));
-    for (size_t k = 0; list != NULL && k < list->n_func; k++) TRY(find_callee(s, list->func[k]->name));
+    for (size_t k = 0; list && k < list->n_func; k++) TRY(find_callee(s, list->func[k]->name));
   }
   if (calls) return true;
   const Op *op;
@@ -168,7 +169,7 @@ static bool find_state(StateSearch *s, const NodeDef *node, bool *has_state) {
 bool gradient_is_stateful_call(const GradientLibrary *library, const NodeDef *node, bool *stateful,
                                Status *status) {
   *stateful = false;
-  if (library->functions == NULL) return true;
+  if (!library->functions) return true;
   StateSearch s = {.functions = library->functions, .status = status};
   bool ok = find_callee(&s, callee_of(node).name);
   for (int64_t i = 0; ok && !*stateful && i < s.seen.num_entries; i++) {
@@ -188,10 +189,10 @@ static bool second_gradient(GradientLibrary *library, const NodeDef *node, Gradi
   const GradientEntry *gradient;
   FunctionDef *second;
   const bool *no_flow;
-  if (library->functions == NULL) return no_gradient_defined(node, status);
+  if (!library->functions) return no_gradient_defined(node, status);
   TRY(differentiated(library, node, &first, &op, status));
   TRY(gradient_look_up(library, &(GradientQuery){.op = op, .node = first}, &gradient, status));
-  if (gradient->function == NULL) return status_invalid(status, "No gradient is defined for %s", first->op);
+  if (!gradient->function) return status_invalid(status, "No gradient is defined for %s", first->op);
   TRY(gradient_of_function(library, gradient->function, gradient->attrs, gradient->num_attrs, NULL,
                            library->arena, &second, &no_flow, status));
   *entry = (GradientEntry){.function = second, .no_flow = no_flow};
@@ -203,20 +204,20 @@ static bool find_gradient(GradientLibrary *library, const GradientQuery *query, 
   const NodeDef *node = query->node;
   Callee callee = callee_of(node);
   const char *custom = custom_gradient(library, callee.name);
-  if (custom != NULL) {
+  if (custom) {
     *entry = (GradientEntry){.function = graph_find_function(library->functions, custom),
                              .attrs = callee.attrs,
                              .num_attrs = callee.num_attrs};
-    return entry->function != NULL ||
+    return entry->function ||
            status_set(status, CODE_NOT_FOUND, "The gradient function '%s' of '%s' is not defined.", custom,
                       callee.name);
   }
   const FunctionDef *called =
-      library->functions == NULL ? NULL : graph_find_function(library->functions, callee.name);
+      !library->functions ? NULL : graph_find_function(library->functions, callee.name);
   bool stateful = false;
-  if (called != NULL && query->keeps) TRY(gradient_is_stateful_call(library, node, &stateful, status));
+  if (called && query->keeps) TRY(gradient_is_stateful_call(library, node, &stateful, status));
   if (stateful) return branch_gradient(library, query, entry, status);
-  if (called != NULL) {
+  if (called) {
     FunctionDef *gradient;
     const bool *no_flow;
     TRY(gradient_of_function(library, called, callee.attrs, callee.num_attrs, NULL, library->arena, &gradient,
@@ -243,21 +244,21 @@ bool gradient_look_up(GradientLibrary *library, const GradientQuery *query, cons
   bool ok = false;
   TRY_DONE(gradient_key(query, &key, status));
   GradientEntry *found = string_map_find_bytes(&library->gradients, strbuf_text(&key), (size_t)key.length);
-  if (found == NULL) {
+  if (!found) {
     GradientEntry made;
     TRY_DONE(find_gradient(library, query, &made, status));
     /* The attrs must live as long as the library, also when the node was one of a function's. */
     NodeDef bare = *query->node;
     bare.n_input = 0;
-    const NodeDef *kept = made.attrs == NULL ? NULL : proto_copy(&bare, library->arena);
+    const NodeDef *kept = !made.attrs ? NULL : proto_copy(&bare, library->arena);
     char *kept_key = arena_strndup(library->arena, strbuf_text(&key), (size_t)key.length);
     found = arena_alloc(library->arena, (int64_t)sizeof *found);
-    if (found == NULL || kept_key == NULL || (made.attrs != NULL && kept == NULL)) {
+    if (!found || !kept_key || (made.attrs && !kept)) {
       status_oom(status, "gradients");
       goto done;
     }
     *found = made;
-    if (kept != NULL) found->attrs = callee_of(kept).attrs;
+    if (kept) found->attrs = callee_of(kept).attrs;
     TRY_DONE(string_map_set_bytes(&library->gradients, kept_key, (size_t)key.length, found, status));
   }
   *entry = found;
@@ -275,8 +276,8 @@ bool op_gradient(Graph *functions, const Op *op, const NodeDef *node, Arena *are
   GradientQuery query = {.op = op, .node = node};
   bool ok = gradient_look_up(&library, &query, &entry, status);
   if (ok) {
-    *gradient = entry->function == NULL ? NULL : proto_copy(entry->function, arena);
-    ok = entry->function == NULL || *gradient != NULL || status_oom(status, "gradients");
+    *gradient = !entry->function ? NULL : proto_copy(entry->function, arena);
+    ok = !entry->function || *gradient || status_oom(status, "gradients");
   }
   gradient_library_clear(&library, ok);
   return ok;

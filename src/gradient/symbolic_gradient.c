@@ -54,7 +54,7 @@ static bool add_boundary(Builder *b, const char *op, DataType type, int index, c
   new_node(&boundary, b, op);
   node_builder_type(&boundary, "T", type);
   node_builder_int(&boundary, "index", index);
-  if (input != NULL) node_builder_input(&boundary, *input);
+  if (input) node_builder_input(&boundary, *input);
   return add_node(b, &boundary, node);
 }
 
@@ -77,7 +77,7 @@ static bool add_sum(Builder *b, const Arrivals *at, NodeOutput *output) {
   new_node(&total, b, "AddN");
   node_builder_int(&total, "N", at->count);
   node_builder_type(&total, "T", node_output_type(at->first->value));
-  for (const Arrival *a = at->first; a != NULL; a = a->next) node_builder_input(&total, a->value);
+  for (const Arrival *a = at->first; a; a = a->next) node_builder_input(&total, a->value);
   output->index = 0;
   return add_node(b, &total, &output->node);
 }
@@ -86,13 +86,13 @@ static bool add_sum(Builder *b, const Arrivals *at, NodeOutput *output) {
 
 static bool arrive(Builder *b, NodeOutput at, NodeOutput value) {
   Arrivals *arrivals = b->arrivals[at.node->id];
-  if (arrivals == NULL) return true;
-  if (value.node != NULL) {
+  if (!arrivals) return true;
+  if (value.node) {
     Arrival *arrival = arena_alloc(b->arena, (int64_t)sizeof *arrival);
-    if (arrival == NULL) return oom(b);
+    if (!arrival) return oom(b);
     *arrival = (Arrival){value, NULL};
     arrivals += at.index;
-    *(arrivals->last == NULL ? &arrivals->first : &arrivals->last->next) = arrival;
+    *(!arrivals->last ? &arrivals->first : &arrivals->last->next) = arrival;
     arrivals->last = arrival;
     arrivals->count++;
   }
@@ -102,7 +102,7 @@ static bool arrive(Builder *b, NodeOutput at, NodeOutput value) {
 
 static bool sum(Builder *b, NodeOutput at, NodeOutput *total) {
   static const Arrivals kNone = {0};
-  const Arrivals *arrivals = b->arrivals[at.node->id] == NULL ? &kNone : &b->arrivals[at.node->id][at.index];
+  const Arrivals *arrivals = !b->arrivals[at.node->id] ? &kNone : &b->arrivals[at.node->id][at.index];
   if (arrivals->count == 0 || dtype_base(node_output_type(at)) == DT_BOOL) return add_zeros(b, at, total);
   *total = arrivals->first->value;
   return arrivals->count == 1 || add_sum(b, arrivals, total);
@@ -111,10 +111,10 @@ static bool sum(Builder *b, NodeOutput at, NodeOutput *total) {
 /* --- the nodes that results depend on --- */
 
 static bool reach(Builder *b, Node *node) {
-  if (b->arrivals[node->id] != NULL) return true;
+  if (b->arrivals[node->id]) return true;
   b->arrivals[node->id] = arena_calloc(b->arena, node->num_outputs + 1, sizeof(Arrivals));
   b->queue[b->tail++] = node;
-  return b->arrivals[node->id] != NULL || oom(b);
+  return b->arrivals[node->id] || oom(b);
 }
 
 static bool find_reached(Builder *b) {
@@ -122,7 +122,7 @@ static bool find_reached(Builder *b) {
   for (b->head = 0; b->head < b->tail; b->head++) {
     const Node *node = b->queue[b->head];
     for (int i = 0; i < node->num_inputs; i++) {
-      if (node->inputs[i] == NULL) continue;
+      if (!node->inputs[i]) continue;
       Node *src = node->inputs[i]->src;
       b->pending[src->id]++;
       TRY(reach(b, src));
@@ -140,7 +140,7 @@ static bool lets_nothing_through(const Builder *b, const Node *node) {
   if (gradient_is_none(&b->library, node->op, node->def)) return true;
   const OpRegistration *registration = node->op->registration;
   bool calls = gradient_is_branch(node->op) || gradient_is_loop(node->op);
-  bool written = registration == NULL || registration->gradient != NULL || registration->gradient_fn != NULL;
+  bool written = !registration || registration->gradient || registration->gradient_fn;
   if (node_is_function(node) || (written && !calls)) return false;
   for (int i = 0; i < node->num_outputs; i++) {
     if (gradient_flows_through(node->output_types[i])) return false;
@@ -155,10 +155,9 @@ static DataType gradient_type(const Node *node, int i) {
   DataType type = (DataType)dtype_base(node->input_types[i]);
   if (type != DT_RESOURCE) return type;
   const HandleData *handle = edge->src->output_handles[edge->src_output];
-  if (handle != NULL && handle->count == 1 && handle->entries[0].dtype != DT_INVALID)
-    return handle->entries[0].dtype;
+  if (handle && handle->count == 1 && handle->entries[0].dtype != DT_INVALID) return handle->entries[0].dtype;
   const AttrValue *dtype = node_def_attr(node->def, "dtype");
-  return dtype != NULL && dtype->value_case == (int)ATTR_TYPE ? (DataType)dtype->type : DT_FLOAT;
+  return dtype && dtype->value_case == (int)ATTR_TYPE ? (DataType)dtype->type : DT_FLOAT;
 }
 
 /* The op with its attrs, as a reference to a function. */
@@ -190,7 +189,7 @@ static bool pass_through(Builder *b, Node *node, NodeOutput *inputs, DataType *t
   Node *gradient = NULL;
   int num_x = node->num_inputs;
   bool connected = true;
-  for (int i = 0; i < num_x; i++) connected = connected && node->inputs[i] != NULL;
+  for (int i = 0; i < num_x; i++) connected = connected && node->inputs[i];
   if (connected && !lets_nothing_through(b, node)) {
     for (int i = 0; i < num_x; i++)
       inputs[i] = (NodeOutput){node->inputs[i]->src, node->inputs[i]->src_output};
@@ -199,7 +198,7 @@ static bool pass_through(Builder *b, Node *node, NodeOutput *inputs, DataType *t
   }
   for (int i = 0; i < num_x; i++) {
     const Edge *edge = node->inputs[i];
-    if (edge != NULL) TRY(arrive(b, (NodeOutput){edge->src, edge->src_output}, (NodeOutput){gradient, i}));
+    if (edge) TRY(arrive(b, (NodeOutput){edge->src, edge->src_output}, (NodeOutput){gradient, i}));
   }
   return true;
 }
@@ -211,7 +210,7 @@ static bool walk(Builder *b, const uint8_t *is_arg) {
     int count = node->num_inputs + node->num_outputs;
     NodeOutput *inputs = mem_calloc(count + 1, sizeof *inputs);
     DataType *types = mem_calloc(count + 1, sizeof *types);
-    bool ok = ((inputs != NULL && types != NULL) || oom(b)) && pass_through(b, node, inputs, types);
+    bool ok = ((inputs && types) || oom(b)) && pass_through(b, node, inputs, types);
     mem_free(inputs);
     mem_free(types);
     TRY(ok);
@@ -225,7 +224,7 @@ static bool prepare(Builder *b) {
   const FunctionBody *body = b->body;
   Arena *arena = graph_arena(b->graph);
   b->arena = arena_new();
-  if (b->arena == NULL) return oom(b);
+  if (!b->arena) return oom(b);
   b->num_ids = graph_num_node_ids(b->graph);
   b->arrivals = arena_calloc(b->arena, b->num_ids, sizeof *b->arrivals);
   b->pending = arena_calloc(b->arena, b->num_ids, sizeof *b->pending);
@@ -243,14 +242,14 @@ static bool seed(Builder *b) {
   TRY(find_reached(b));
   for (int i = 0; i < body->num_rets; i++) {
     const Edge *edge = body->ret_nodes[i]->inputs[0];
-    if (edge != NULL) TRY(arrive(b, (NodeOutput){edge->src, edge->src_output}, (NodeOutput){b->dys[i], 0}));
+    if (edge) TRY(arrive(b, (NodeOutput){edge->src, edge->src_output}, (NodeOutput){b->dys[i], 0}));
   }
   return true;
 }
 
 static bool mark_args(Builder *b, uint8_t **is_arg) {
   *is_arg = arena_calloc(b->arena, b->num_ids, 1);
-  if (*is_arg == NULL) return oom(b);
+  if (!*is_arg) return oom(b);
   for (int i = 0; i < b->body->num_args; i++) (*is_arg)[b->body->arg_nodes[i]->id] = 1;
   return true;
 }
@@ -263,7 +262,7 @@ static bool finish(Builder *b) {
   NodeOutput *sums = arena_calloc(b->arena, num_x + 1, sizeof *sums);
   Node **args = arena_calloc(arena, num_x + num_y + 1, sizeof *args);
   DataType *types = arena_calloc(arena, num_x + num_y + 1, sizeof *types);
-  if (sums == NULL || args == NULL || types == NULL) return oom(b);
+  if (!sums || !args || !types) return oom(b);
   for (int i = 0; i < num_x; i++) {
     TRY(sum(b, (NodeOutput){body->arg_nodes[i], 0}, &sums[i]));
     b->dx_types[i] = (DataType)dtype_base(node_output_type(sums[i]));
@@ -277,7 +276,7 @@ static bool finish(Builder *b) {
   }
   for (int i = 0; i < num_x; i++) TRY(add_boundary(b, "_Retval", b->dx_types[i], i, &sums[i], &b->dxs[i]));
   body->name = arena_printf(arena, "%sGrad", body->name);
-  if (body->name == NULL) return oom(b);
+  if (!body->name) return oom(b);
   body->arg_nodes = args;
   body->arg_types = types;
   body->num_args = num_x + num_y;
@@ -311,8 +310,7 @@ bool symbolic_gradient(const FunctionBody *body, FunctionBody **gradient, Status
 static const NameAttrList *differentiated(const AttrEntry *const *attrs, int num_attrs) {
   for (int i = 0; i < num_attrs; i++) {
     const AttrValue *value = attrs[i]->value;
-    if (strcmp(attrs[i]->key, "f") == 0 && value != NULL && value->value_case == (int)ATTR_FUNC)
-      return value->func;
+    if (strcmp(attrs[i]->key, "f") == 0 && value && value->value_case == (int)ATTR_FUNC) return value->func;
   }
   return NULL;
 }
@@ -332,13 +330,13 @@ static bool op_gradient_body(Graph *library, const NameAttrList *f, FunctionBody
   const Op *op = op_registry_find(graph_ops(library), f->name);
   const GradientEntry *entry;
   GradientLibrary gradients;
-  if (op == NULL) return status_set(status, CODE_NOT_FOUND, "No gradient defined for op: %s", f->name);
+  if (!op) return status_set(status, CODE_NOT_FOUND, "No gradient defined for op: %s", f->name);
   TRY(gradient_library_init(&gradients, library, status));
   NodeDef *node;
   TRY_DONE(gradient_node_of(op, f, gradients.arena, &node, status));
   GradientQuery query = {.op = op, .node = node};
   TRY_DONE(gradient_look_up(&gradients, &query, &entry, status));
-  if (entry->function == NULL) {
+  if (!entry->function) {
     status_invalid(status, "No gradient is defined for %s", f->name);
     goto done;
   }
@@ -359,15 +357,15 @@ static bool second_gradient_body(Graph *library, const NameAttrList *f, int dept
 static bool instantiate(Graph *library, const AttrEntry *const *attrs, int num_attrs, int depth,
                         FunctionBody **body, Status *status) {
   const NameAttrList *f = differentiated(attrs, num_attrs);
-  if (f == NULL) return status_invalid(status, "SymbolicGradient is missing attr: f");
+  if (!f) return status_invalid(status, "SymbolicGradient is missing attr: f");
   const char *custom = graph_find_gradient_def(library, f->name);
-  const FunctionDef *function = graph_find_function(library, custom != NULL ? custom : f->name);
-  if (custom != NULL) {
-    if (function == NULL) return status_set(status, CODE_NOT_FOUND, "Function %s is not defined.", custom);
+  const FunctionDef *function = graph_find_function(library, custom ? custom : f->name);
+  if (custom) {
+    if (!function) return status_set(status, CODE_NOT_FOUND, "Function %s is not defined.", custom);
     return function_body_new(library, function, (const AttrEntry *const *)f->attr, (int)f->n_attr, body,
                              status);
   }
-  if (function != NULL) return function_gradient_body(library, function, f, body, status);
+  if (function) return function_gradient_body(library, function, f, body, status);
   if (node_class_of_op(f->name) == NODE_SYMBOLIC_GRADIENT)
     return second_gradient_body(library, f, depth + 1, body, status);
   return op_gradient_body(library, f, body, status);

@@ -49,13 +49,13 @@ static void accept_outputs(CachedValue *entry) {
   const Node *node = entry->node;
   for (int i = 0; i < node->num_outputs; i++) {
     const Tensor *value = &entry->outputs[i];
-    if ((int)value->dtype != dtype_base(node->output_types[i]) || !has_shape(value, node->output_shapes[i])) return;
+    if ((int)value->dtype != dtype_base(node->output_types[i]) || !has_shape(value, node->output_shapes[i]))
+      return;
   }
   entry->state = VALUE_KNOWN;
 }
 
 /* --- what can be computed --- */
-
 
 static bool small_and_known(const Node *node) {
   for (int i = 0; i < node->num_outputs; i++) {

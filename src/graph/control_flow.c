@@ -37,10 +37,10 @@ static bool different_frames(Frames *frames, const Node *node, const Node *input
                              const char *first_frame) {
   Label node_label = label(node), input_label = label(input),
         first_label = label(frames->found_from[node->id]);
-  return status_invalid(
-      frames->status,
-      "%s has inputs from different frames. The input %s is in frame '%s'. The input %s is in frame '%s'.",
-      node_label.text, input_label.text, frame, first_label.text, first_frame);
+  return status_invalid(frames->status,
+                        "%s has inputs from different frames. The input %s is in frame '%s'. The input %s is "
+                        "in frame '%s'.",
+                        node_label.text, input_label.text, frame, first_label.text, first_frame);
 }
 
 static bool open_frame(Frames *frames, Node *enter, Node *parent) {
@@ -120,11 +120,11 @@ static bool check_frame(Frames *frames, StringMap *map, const Node *node) {
   if (!frame->parent) frame->parent = parent;
   if (frame->parent != parent) {
     Label node_label = label(node);
-    return status_set(
-        frames->status, CODE_INTERNAL,
-        "Invalid loop structure: Mismatched parent frames for \"%s\": \"%s\" vs \"%s\". The node "
-        "giving this error: %s%s",
-        frame->name, parent->name, frame->parent->name, node_label.text, kInternalBug);
+    return status_set(frames->status, CODE_INTERNAL,
+                      "Invalid loop structure: Mismatched parent frames for \"%s\": \"%s\" vs \"%s\". The "
+                      "node "
+                      "giving this error: %s%s",
+                      frame->name, parent->name, frame->parent->name, node_label.text, kInternalBug);
   }
   if (!node_is_loop_cond(node)) return true;
   /* Counters that gradients add to a loop are loops in the same frame. */

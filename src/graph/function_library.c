@@ -185,11 +185,10 @@ static bool check_function(const FunctionLibraryDefinition *library, const Funct
   const LibraryFunction *other = find(library, name);
   if (other) {
     TRY(function_defs_equal(other->def, function, known, status));
-    return *known ||
-           status_invalid(
-               status,
-               "Cannot add function '%s' because a different function with the same name already exists.",
-               name);
+    return *known || status_invalid(status,
+                                    "Cannot add function '%s' because a different function with the same "
+                                    "name already exists.",
+                                    name);
   }
   return !op_registry_find(library->ops, name) ||
          status_invalid(status, "Cannot add function '%s' because an op with the same name already exists.",
@@ -240,18 +239,19 @@ bool function_library_add_function(FunctionLibraryDefinition *library, const Fun
 bool function_library_copy_function(FunctionLibraryDefinition *library, const char *name,
                                     const FunctionLibraryDefinition *other, Status *status) {
   if (library->ops != other->ops) {
-    return status_invalid(
-        status,
-        "Cannot copy function '%s' because CopyFunctionDefFrom() requires that both libraries "
-        "have the same default registry.",
-        name);
+    return status_invalid(status,
+                          "Cannot copy function '%s' because CopyFunctionDefFrom() requires that both "
+                          "libraries "
+                          "have the same default registry.",
+                          name);
   }
   const FunctionDef *function = function_library_find(other, name),
                     *own = function_library_find(library, name);
   if (!function) {
-    return status_invalid(
-        status, "Cannot copy function '%s' because no function with that name exists in the other library.",
-        name);
+    return status_invalid(status,
+                          "Cannot copy function '%s' because no function with that name exists in the other "
+                          "library.",
+                          name);
   }
   bool equal = true;
   if (own) TRY(function_defs_equal(own, function, &equal, status));
@@ -270,11 +270,10 @@ bool function_library_add_gradient(FunctionLibraryDefinition *library, const cha
                                    const char *gradient, Status *status) {
   const char *other = function_library_find_gradient(library, function);
   if (other) {
-    return strcmp(other, gradient) == 0 ||
-           status_invalid(
-               status,
-               "Cannot assign gradient function '%s' to '%s' because it already has gradient function '%s'",
-               gradient, function, other);
+    return strcmp(other, gradient) == 0 || status_invalid(status,
+                                                          "Cannot assign gradient function '%s' to '%s' "
+                                                          "because it already has gradient function '%s'",
+                                                          gradient, function, other);
   }
   ArenaMark mark = arena_mark(library->arena);
   char *key = arena_strdup(library->arena, function), *value = arena_strdup(library->arena, gradient);

@@ -33,8 +33,8 @@ OpRegistry *function_library_ops(const FunctionLibraryDefinition *library);
 bool function_library_contains(const FunctionLibraryDefinition *library, const char *name);
 /* NULL when there is none. */
 const FunctionDef *function_library_find(const FunctionLibraryDefinition *library, const char *name);
-/* By number, in the order in which they were added; NULL when out of range. Their names are signature->name.
- */
+/* By number, in the order in which they were added; NULL when out of range. Their names are
+ * signature->name. */
 int64_t function_library_num_functions(const FunctionLibraryDefinition *library);
 const FunctionDef *function_library_function(const FunctionLibraryDefinition *library, int64_t i);
 int64_t function_library_num_gradients(const FunctionLibraryDefinition *library);

@@ -15,8 +15,8 @@ static bool oom(Status *status) { return status_oom(status, "a function library"
 typedef struct Search {
   const FunctionLibraryDefinition *library;
   StringMap seen; /* names of functions that were found */
-  const FunctionDef *
-      *queue; /* all of them in the order of discovery; those from `next` on are to be looked into */
+  /* all of them in the order of discovery; those from `next` on are to be looked into */
+  const FunctionDef **queue;
   int64_t count, capacity, next;
   const NameAttrList **refs; /* references to functions whose own attrs are to be looked into */
   int64_t num_refs, ref_capacity;

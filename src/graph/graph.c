@@ -126,9 +126,10 @@ bool graph_check_node(const Graph *graph, const Node *node, Status *status) {
     return status_invalid(status, "node id %d is >= than number of nodes in graph %lld", node->id,
                           (long long)graph->num_node_ids);
   }
-  return status_invalid(
-      status, "Node with id %d is different from the passed in node. Does it belong to a different graph?%s",
-      node->id, node->graph ? "" : " It was removed from its graph.");
+  return status_invalid(status,
+                        "Node with id %d is different from the passed in node. Does it belong to a different "
+                        "graph?%s",
+                        node->id, node->graph ? "" : " It was removed from its graph.");
 }
 
 void node_print(const Node *node, StrBuf *out) {

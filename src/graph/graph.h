@@ -13,9 +13,9 @@
  * inputs get a control edge from source and nodes without consumers one to sink at the end of every import
  * (graph_fixup_source_and_sink_edges). These edges count, have ids and can be added and removed as others,
  * but they stand in two fields of their own: the lists of a node, its NodeDef and exports have none of them,
- * and the lists of source and sink are empty. The calls below do not lock: where several threads share a graph,
- * each holds graph_lock while it reads or writes it. What a node is (id, name, op, types) never changes and is
- * read without the lock.
+ * and the lists of source and sink are empty. The calls below do not lock: where several threads share a
+ * graph, each holds graph_lock while it reads or writes it. What a node is (id, name, op, types) never
+ * changes and is read without the lock.
  */
 #ifndef TFCORE_GRAPH_GRAPH_H_
 #define TFCORE_GRAPH_GRAPH_H_
@@ -95,10 +95,10 @@ int64_t graph_mutation_count(const Graph *graph);
 
 /* --- threads (graph_lock.c) --- */
 
-/* Held by the calls of the C API, and by sessions while they check what to run and make programs and bodies of
- * functions, which can add functions to the library; not while a step runs. A thread may lock several times.
- * The lock of a body is that of its library. A thread that holds the lock takes no session's mutex, because
- * sessions lock in the opposite order. */
+/* Held by the calls of the C API, and by sessions while they check what to run and make programs and bodies
+ * of functions, which can add functions to the library; not while a step runs. A thread may lock several
+ * times. The lock of a body is that of its library. A thread that holds the lock takes no session's mutex,
+ * because sessions lock in the opposite order. */
 void graph_lock(Graph *graph);
 void graph_unlock(Graph *graph);
 
@@ -140,8 +140,9 @@ void edge_print(const Edge *edge, StrBuf *out);
 
 /* Adds a node with its edges and infers its shapes. `def` (copied) has name, op, attrs and device; its input
  * list is ignored and written from `inputs` and `control_inputs` (NULL entries are errors; duplicate control
- * inputs are kept once). Defaults are filled in and everything is checked: name unused, op known, attrs, number
- * and types of inputs, shapes. Any name will do here; only the import asks for names that can be written. */
+ * inputs are kept once). Defaults are filled in and everything is checked: name unused, op known, attrs,
+ * number and types of inputs, shapes. Any name will do here; only the import asks for names that can be
+ * written. */
 MUST_CHECK bool graph_add_operation(Graph *graph, const NodeDef *def, const NodeOutput *inputs,
                                     int num_inputs, Node *const *control_inputs, int num_control_inputs,
                                     Node **node, Status *status);
@@ -164,8 +165,8 @@ MUST_CHECK bool graph_fixup_source_and_sink_edges(Graph *graph, bool *changed, S
 /* Redirects data input `dst_input` of `dst`. OUT_OF_RANGE and INVALID_ARGUMENT as TensorFlow's UpdateEdge. */
 MUST_CHECK bool graph_update_edge(Graph *graph, Node *new_src, int new_output, Node *dst, int dst_input,
                                   Status *status);
-/* Takes back the graph_update_edge that came last: the input reads `old` again, and the NodeDef says so in the words that it had.
- * Needs no memory. */
+/* Takes back the graph_update_edge that came last: the input reads `old` again, and the NodeDef says so in
+ * the words that it had. Needs no memory. */
 void graph_restore_edge(Graph *graph, NodeOutput old, char *old_text, Node *dst, int dst_input);
 /* Removes the node and its edges. Not for source and sink. */
 void graph_remove_node(Graph *graph, Node *node);
@@ -245,12 +246,13 @@ MUST_CHECK bool graph_infer_leniently(Graph *graph, Node *node, Status *status);
  * to the next become unknown. *refined (may be NULL) becomes true when a shape or handle data changed, and
  * stays as it is otherwise. On error all shapes are as they were: the edge is not. */
 MUST_CHECK bool graph_update_shapes(Graph *graph, Node *node, bool *refined, Status *status);
-/* With true, inference refuses ops that have no shape function: INVALID_ARGUMENT "No shape inference function
- * exists for op 'X', did you forget to define it?". Otherwise, and in a new graph, their outputs are unknown.
- */
+/* With true, inference refuses ops that have no shape function: INVALID_ARGUMENT "No shape inference
+ * function exists for op 'X', did you forget to define it?". Otherwise, and in a new graph, their
+ * outputs are unknown. */
 void graph_require_shape_fns(Graph *graph, bool require);
-/* From here on inference says what TensorFlow says of graphs, also where that is an assumption: a loop without
- * output_shapes keeps the shapes of its inputs. In a new graph all that is inferred holds when it runs. */
+/* From here on inference says what TensorFlow says of graphs, also where that is an assumption: a loop
+ * without output_shapes keeps the shapes of its inputs. In a new graph all that is inferred holds when it
+ * runs. */
 void graph_assume_shapes(Graph *graph);
 /* Whether something was assumed: a run must not rely on the shapes of this graph then. */
 bool graph_has_assumed_shapes(const Graph *graph);
@@ -382,11 +384,11 @@ MUST_CHECK bool graph_topological_order(const Graph *graph, const NodeSet *set, 
 
 /* --- views of a part (graph_share.c) --- */
 
-/* Adds the nodes of `set` and the edges between them to `graph`, an empty graph of a body (graph_new_body) of the same
- * library, which `from` must outlive: texts, attr values, shapes and handle data are shared, not copied. The nodes keep
- * the order of their ids. copies[id], NULL at entry, becomes the node for node `id` of `from`. An edge for which
- * `follow` (NULL: all) says false is left out, as is one from a node outside of the set: its input is not connected.
- * After an error the graph can only be freed. */
+/* Adds the nodes of `set` and the edges between them to `graph`, an empty graph of a body (graph_new_body) of
+ * the same library, which `from` must outlive: texts, attr values, shapes and handle data are shared, not
+ * copied. The nodes keep the order of their ids. copies[id], NULL at entry, becomes the node for node `id` of
+ * `from`. An edge for which `follow` (NULL: all) says false is left out, as is one from a node outside of the
+ * set: its input is not connected. After an error the graph can only be freed. */
 typedef bool (*EdgeFilter)(const void *argument, const Edge *edge);
 MUST_CHECK bool graph_share_nodes(Graph *graph, const Graph *from, const NodeSet *set, EdgeFilter follow,
                                   const void *argument, Node **copies, Status *status);

@@ -135,8 +135,8 @@ static bool start_sort(Sort *sort, Status *status) {
   return true;
 }
 
-/* Going back from a node that is left over, always to an input that is left over too, must end up on a cycle.
- */
+/* Going back from a node that is left over, always to an input that is left over too, must end up on a
+ * cycle. */
 static bool report_cycle(const Sort *sort, int64_t left, Status *status) {
   const Node *node = NULL;
   for (int64_t id = 0; !node; id++) {

@@ -23,8 +23,8 @@ void graph_insert_node(Graph *graph, Node *node) {
 }
 
 /* A node with its arrays behind it in one piece of memory. */
-static Node *allocate_node(Graph *graph, NodeDef *def, const Op *op, const DataType *input_types, int num_inputs,
-                           const DataType *output_types, int num_outputs) {
+static Node *allocate_node(Graph *graph, NodeDef *def, const Op *op, const DataType *input_types,
+                           int num_inputs, const DataType *output_types, int num_outputs) {
   int64_t inputs = num_inputs, outputs = num_outputs, pointer = sizeof(void *);
   int64_t size = (int64_t)sizeof(NodeEntry) + (inputs + outputs) * (pointer + (int64_t)sizeof *input_types);
   NodeEntry *entry = arena_calloc(graph->arena, 1, size);
@@ -72,7 +72,8 @@ bool graph_make_node(Graph *graph, NodeDef *def, const Op *op, Node **out, Statu
 }
 
 Node *graph_make_twin(Graph *graph, NodeDef *def, const Node *like) {
-  return allocate_node(graph, def, like->op, like->input_types, like->num_inputs, like->output_types, like->num_outputs);
+  return allocate_node(graph, def, like->op, like->input_types, like->num_inputs, like->output_types,
+                       like->num_outputs);
 }
 
 static bool add_bare_node(Graph *graph, NodeDef *def, const Op *op, Node **out, Status *status) {

@@ -103,7 +103,7 @@ struct Graph {
   Graph *library;
   InferenceContext *call;
   const HandleData *no_handles[SHARED_HANDLES]; /* all NULL: shared by the nodes that have no handle data */
-  Mutex lock; /* recursive */
+  Mutex lock;                                   /* recursive */
   bool has_lock;
 };
 
@@ -139,7 +139,8 @@ void graph_new_visit(Graph *graph);
 MUST_CHECK bool graph_reserve_nodes(Graph *graph, int64_t count, Status *status);
 /* A node that the graph does not know yet: types, slots and unknown shapes are there; no id, no edges. */
 MUST_CHECK bool graph_make_node(Graph *graph, NodeDef *def, const Op *op, Node **node, Status *status);
-/* The same with the op and the types of another node, which `def` must give as well; NULL when out of memory. */
+/* The same with the op and the types of another node, which `def` must give as well; NULL when out of
+ * memory. */
 Node *graph_make_twin(Graph *graph, NodeDef *def, const Node *like);
 /* Gives a node that is complete its id and its place; room and name are there. */
 void graph_insert_node(Graph *graph, Node *node);
@@ -234,8 +235,8 @@ void graph_drop_functions(Graph *graph, FunctionMark mark);
 
 /* --- values (constant_value.c, partial_shape.c) --- */
 
-/* The value of an output when it can be computed from constants; borrowed from the cache, NULL when unknown.
- */
+/* The value of an output when it can be computed from constants; borrowed from the cache, NULL when
+ * unknown. */
 MUST_CHECK bool graph_cached_constant(Graph *graph, NodeOutput output, const Tensor **value, Status *status);
 /* The value of an integer vector as a shape whose sizes may be unknown; NULL when nothing is known of it. */
 MUST_CHECK bool graph_partial_shape(Graph *graph, NodeOutput output, ShapeHandle *shape, Status *status);
@@ -264,7 +265,8 @@ FunctionCall graph_function_call(const Graph *graph, const Node *node);
 MUST_CHECK bool graph_infer_call(Graph *graph, const FunctionCall *call, InferenceContext *c, Status *status);
 /* Drops the bodies made after `last`; NULL drops all. */
 void graph_drop_bodies(Graph *graph, const CachedBody *last);
-/* Which input of the call that is inferred a node of its body stands for; -1: none, or no call is inferred. */
+/* Which input of the call that is inferred a node of its body stands for; -1: none, or no call is
+ * inferred. */
 int graph_arg_index(const Graph *graph, const Node *node);
 
 /* --- a set of small integers that gives its smallest member (id_set.c) --- */

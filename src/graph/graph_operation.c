@@ -79,8 +79,10 @@ static bool make_edges(Graph *graph, Node *node, const Wiring *wiring, Edge **ou
   }
   for (int i = 0; i < wiring->num_controls; i++) {
     Edge *edge = &edges[wiring->num_inputs + i];
-    *edge = (Edge){
-        .src = wiring->controls[i], .src_output = CONTROL_SLOT, .dst = node, .dst_input = CONTROL_SLOT};
+    *edge = (Edge){.src = wiring->controls[i],
+                   .src_output = CONTROL_SLOT,
+                   .dst = node,
+                   .dst_input = CONTROL_SLOT};
     node->control_inputs[node->num_control_inputs++] = edge;
   }
   *out = edges;
@@ -147,8 +149,8 @@ bool graph_add_operation(Graph *graph, const NodeDef *def, const NodeOutput *inp
   head.input = NULL;
   NodeDef *copy = proto_copy(&head, graph->arena);
   *node = NULL;
-  bool ok = (copy || status_oom(status, "a node")) &&
-            graph_take_operation(graph, copy, inputs, num_inputs, control_inputs, num_control_inputs, node,
-                                 status);
+  bool ok =
+      (copy || status_oom(status, "a node")) &&
+      graph_take_operation(graph, copy, inputs, num_inputs, control_inputs, num_control_inputs, node, status);
   return ok || graph_rollback(graph, mark);
 }

@@ -1,4 +1,5 @@
-/* A part of a graph as a graph of its own that shares what it can: how a step gets the graph that passes may change. */
+/* A part of a graph as a graph of its own that shares what it can: how a step gets the graph that passes may
+ * change. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -16,7 +17,8 @@ typedef struct Share {
 } Share;
 
 static bool is_followed(const Share *share, const Edge *edge) {
-  return edge && node_set_has(share->set, edge->src) && (!share->follow || share->follow(share->argument, edge));
+  return edge && node_set_has(share->set, edge->src) &&
+         (!share->follow || share->follow(share->argument, edge));
 }
 
 /* Shapes are values, so that two graphs may refer to the same one; the arrays are the node's own. */
@@ -63,12 +65,14 @@ static void count_edges(Share *share, const Node *from) {
 /* Room for the node's edges, and a list of inputs that can be written to. */
 static bool make_room(Graph *graph, const Node *from, Node *node) {
   int64_t inputs = from->num_inputs + (int64_t)node->control_input_capacity;
-  Edge **edges = arena_alloc(graph->arena, (node->out_edge_capacity + (int64_t)node->control_input_capacity) * (int64_t)sizeof *edges);
+  Edge **edges = arena_alloc(graph->arena, (node->out_edge_capacity + (int64_t)node->control_input_capacity) *
+                                               (int64_t)sizeof *edges);
   char **texts = arena_alloc(graph->arena, inputs * (int64_t)sizeof *texts);
   if (!edges || !texts) return false;
   node->out_edges = edges;
   node->control_inputs = edges + node->out_edge_capacity;
-  int64_t named = (int64_t)from->def->n_input < from->num_inputs ? (int64_t)from->def->n_input : from->num_inputs;
+  int64_t named =
+      (int64_t)from->def->n_input < from->num_inputs ? (int64_t)from->def->n_input : from->num_inputs;
   if (named > 0) memcpy(texts, from->def->input, (size_t)named * sizeof *texts);
   for (int64_t i = named; i < from->num_inputs; i++) texts[i] = (char *)"";
   node->def->input = node_entry(node)->own_inputs = texts;
@@ -78,8 +82,10 @@ static bool make_room(Graph *graph, const Node *from, Node *node) {
 }
 
 static void connect(Share *share, const Edge *old, Node *node) {
-  *share->next_edge = (Edge){
-      .src = share->copies[old->src->id], .src_output = old->src_output, .dst = node, .dst_input = old->dst_input};
+  *share->next_edge = (Edge){.src = share->copies[old->src->id],
+                             .src_output = old->src_output,
+                             .dst = node,
+                             .dst_input = old->dst_input};
   graph_connect(share->graph, share->next_edge++);
 }
 
@@ -92,7 +98,8 @@ static bool connect_node(Share *share, const Node *from, Status *status) {
     if (!is_followed(share, from->control_inputs[i])) continue;
     connect(share, from->control_inputs[i], node);
     char **text = &node->def->input[node->def->n_input++];
-    TRY(graph_input_text(share->graph, node->control_inputs[node->num_control_inputs - 1]->src, CONTROL_SLOT, false, text, status));
+    TRY(graph_input_text(share->graph, node->control_inputs[node->num_control_inputs - 1]->src, CONTROL_SLOT,
+                         false, text, status));
   }
   return true;
 }
@@ -122,8 +129,9 @@ static bool share_all(Share *share, Status *status) {
   return true;
 }
 
-bool graph_share_nodes(Graph *graph, const Graph *from, const NodeSet *set, EdgeFilter follow, const void *argument,
-                       Node **copies, Status *status) {
-  Share share = {.graph = graph, .from = from, .set = set, .follow = follow, .argument = argument, .copies = copies};
+bool graph_share_nodes(Graph *graph, const Graph *from, const NodeSet *set, EdgeFilter follow,
+                       const void *argument, Node **copies, Status *status) {
+  Share share =
+      {.graph = graph, .from = from, .set = set, .follow = follow, .argument = argument, .copies = copies};
   return share_all(&share, status);
 }

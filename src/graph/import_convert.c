@@ -236,7 +236,8 @@ static bool is_fully_mapped(Import *import, const NodeDef *def, bool *mapped, St
   DataType *inputs, *outputs;
   int num_inputs, num_outputs = 0;
   *mapped = known &&
-            node_def_types(def, op->def, import->graph->arena, &inputs, &num_inputs, &outputs, &num_outputs, &found) &&
+            node_def_types(def, op->def, import->graph->arena, &inputs, &num_inputs, &outputs, &num_outputs,
+                           &found) &&
             num_outputs > 0;
   for (int k = 0; *mapped && k < num_outputs; k++)
     *mapped = import_find_mapped(import, def->name, strlen(def->name), k) != NULL;

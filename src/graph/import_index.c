@@ -6,13 +6,9 @@
 #include "base/alloc.h"
 #include "graph/import_internal.h"
 
-bool import_is_merge(const NodeDef *def) {
-  return node_class_of_op(def->op) == NODE_MERGE;
-}
+bool import_is_merge(const NodeDef *def) { return node_class_of_op(def->op) == NODE_MERGE; }
 
-bool import_is_next_iteration(const NodeDef *def) {
-  return node_class_of_op(def->op) == NODE_NEXT_ITERATION;
-}
+bool import_is_next_iteration(const NodeDef *def) { return node_class_of_op(def->op) == NODE_NEXT_ITERATION; }
 
 bool import_check_versions(const GraphDef *def, Status *status) {
   const VersionDef *versions = def->versions;
@@ -25,19 +21,19 @@ bool import_check_versions(const GraphDef *def, Status *status) {
                           versions->producer, TENSORFLOW_VERSION);
   }
   if (versions->min_consumer > GRAPH_DEF_PRODUCER) {
-    return status_invalid(
-        status,
-        "GraphDef min consumer version %d above current version %d for TensorFlow %s.  Please upgrade "
-        "TensorFlow.",
-        versions->min_consumer, GRAPH_DEF_PRODUCER, TENSORFLOW_VERSION);
+    return status_invalid(status,
+                          "GraphDef min consumer version %d above current version %d for TensorFlow %s.  "
+                          "Please upgrade "
+                          "TensorFlow.",
+                          versions->min_consumer, GRAPH_DEF_PRODUCER, TENSORFLOW_VERSION);
   }
   for (size_t i = 0; i < versions->n_bad_consumers; i++) {
     if (versions->bad_consumers[i] == GRAPH_DEF_PRODUCER) {
-      return status_invalid(
-          status,
-          "GraphDef disallows consumer version %d.  Please upgrade TensorFlow: this version is likely "
-          "buggy.",
-          GRAPH_DEF_PRODUCER);
+      return status_invalid(status,
+                            "GraphDef disallows consumer version %d.  Please upgrade TensorFlow: this "
+                            "version is likely "
+                            "buggy.",
+                            GRAPH_DEF_PRODUCER);
     }
   }
   return true;

@@ -74,15 +74,17 @@ static bool check_outputs(Import *import, const NodeDef *def) {
     const Input *input = &import->inputs[k];
     if (!input->node) {
       if (import_is_merge(def)) continue;
-      return status_invalid(
-          import->status, "Node '%s' had a back edge, but only Merge nodes can have back edges.", def->name);
+      return status_invalid(import->status,
+                            "Node '%s' had a back edge, but only Merge nodes can have back edges.",
+                            def->name);
     }
     if (input->index < input->node->num_outputs) continue;
     const char *source = input->node->name;
     if (input->source >= 0) source = import->names.entries[input->source].key;
-    return status_invalid(
-        import->status, "Node '%s': Connecting to invalid output %d of source node %s which has %d outputs.",
-        def->name, input->index, source, input->node->num_outputs);
+    return status_invalid(import->status,
+                          "Node '%s': Connecting to invalid output %d of source node %s which has %d "
+                          "outputs.",
+                          def->name, input->index, source, input->node->num_outputs);
   }
   return true;
 }

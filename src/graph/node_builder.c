@@ -114,9 +114,7 @@ void node_builder_control(NodeBuilder *b, Node *node) {
 
 /* --- the node --- */
 
-bool node_builder_ok(const NodeBuilder *b, Status *status) {
-  return b->def != NULL || status_oom(status, "a node");
-}
+bool node_builder_ok(const NodeBuilder *b, Status *status) { return b->def || status_oom(status, "a node"); }
 
 bool node_builder_finish(NodeBuilder *b, Node **node, Status *status) {
   TRY(node_builder_ok(b, status));

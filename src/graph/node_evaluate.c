@@ -1,12 +1,13 @@
 #include "graph/node_evaluate.h"
 
-bool node_compare_types(const Node *node, const DataType *input_types, int num_inputs, const DataType *output_types,
-                        int num_outputs, Status *status) {
+bool node_compare_types(const Node *node, const DataType *input_types, int num_inputs,
+                        const DataType *output_types, int num_outputs, Status *status) {
   bool same = num_inputs == node->num_inputs && num_outputs == node->num_outputs;
   for (int i = 0; same && i < num_inputs; i++) same = input_types[i] == node->input_types[i];
   for (int i = 0; same && i < num_outputs; i++) same = output_types[i] == node->output_types[i];
   return same || status_invalid(status,
-                                "Attrs of node '%s' were changed since it was added: they no longer give its inputs and outputs",
+                                "Attrs of node '%s' were changed since it was added: they no longer give its "
+                                "inputs and outputs",
                                 node->name);
 }
 
@@ -24,8 +25,8 @@ bool node_evaluate(const Node *node, const Tensor *const *inputs, Tensor *output
   if (!arena) return status_oom(status, "the types of a node");
   DataType *input_types, *output_types;
   int num_inputs, num_outputs;
-  bool ok = node_def_types(node->def, node->op->def, arena, &input_types, &num_inputs, &output_types, &num_outputs,
-                           status) &&
+  bool ok = node_def_types(node->def, node->op->def, arena, &input_types, &num_inputs, &output_types,
+                           &num_outputs, status) &&
             node_compare_types(node, input_types, num_inputs, output_types, num_outputs, status);
   arena_free(arena);
   return ok && op_evaluate(node->op, node->def, inputs, outputs, status);

@@ -1,5 +1,6 @@
-/* What must hold of a node before it runs. Types that follow from its attrs are compared with those that it was made with:
- * attrs can be changed afterwards (TF_SetAttr, TF_ClearAttr); places of values and edges stay as they were. */
+/* What must hold of a node before it runs. Types that follow from its attrs are compared with those that it
+ * was made with: attrs can be changed afterwards (TF_SetAttr, TF_ClearAttr); places of values and edges stay
+ * as they were. */
 #ifndef TFCORE_GRAPH_NODE_EVALUATE_H_
 #define TFCORE_GRAPH_NODE_EVALUATE_H_
 

@@ -92,9 +92,10 @@ static bool read_strided_slice(Reader *reader, const Node *node, ShapeHandle *sh
   TRY(read_shape(reader, input, &whole));
   if (!whole) return true;
   InferenceContext context = graph_shape_context(reader->graph, node);
-  return unless_oom(
-      reader, shape_subshape(&context, whole, slice.begin, slice.end, slice.stride, shape, reader->status),
-      shape);
+  return unless_oom(reader,
+                    shape_subshape(&context, whole, slice.begin, slice.end, slice.stride, shape,
+                                   reader->status),
+                    shape);
 }
 
 /* --- Pack --- */

@@ -14,18 +14,20 @@ static bool list_has_type(const AttrListValue *list, const char *type, Status *s
     size_t count;
     const char *type;
   } fields[] = {
-      {list->n_s, "list(string)"},   {list->n_i, "list(int)"},       {list->n_f, "list(float)"},
-      {list->n_b, "list(bool)"},     {list->n_type, "list(type)"},   {list->n_shape, "list(shape)"},
+      {list->n_s, "list(string)"},      {list->n_i, "list(int)"},     {list->n_f, "list(float)"},
+      {list->n_b, "list(bool)"},        {list->n_type, "list(type)"}, {list->n_shape, "list(shape)"},
       {list->n_tensor, "list(tensor)"}, {list->n_func, "list(func)"},
   };
   for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-    if (fields[i].count > 0 && strcmp(fields[i].type, type) != 0) return wrong_type(fields[i].type, type, status);
+    if (fields[i].count > 0 && strcmp(fields[i].type, type) != 0)
+      return wrong_type(fields[i].type, type, status);
   }
   return true;
 }
 
 static bool check_dtype(int type, bool in_list, Status *status) {
-  if (type == DT_INVALID) return status_invalid(status, "AttrValue %s invalid DataType", in_list ? "contains" : "has");
+  if (type == DT_INVALID)
+    return status_invalid(status, "AttrValue %s invalid DataType", in_list ? "contains" : "has");
   if (!dtype_is_valid(type)) return status_invalid(status, "AttrValue has invalid DataType enum: %d", type);
   if (dtype_is_ref(type)) {
     return status_invalid(status, "AttrValue must not have reference type value of %s", dtype_name(type));
@@ -36,19 +38,22 @@ static bool check_dtype(int type, bool in_list, Status *status) {
 bool attr_value_has_type(const AttrValue *value, const char *type, Status *status) {
   bool wants_list = text_starts_with(type, "list(");
   switch ((AttrKind)value->value_case) {
-    case ATTR_PLACEHOLDER: return status_invalid(status, "AttrValue had value with unexpected type 'placeholder'");
+    case ATTR_PLACEHOLDER:
+      return status_invalid(status, "AttrValue had value with unexpected type 'placeholder'");
     case ATTR_NOT_SET:
       if (!wants_list) return status_invalid(status, "AttrValue missing value with expected type '%s'", type);
       return true;
     case ATTR_LIST:
       TRY(list_has_type(value->list, type, status));
       if (!wants_list) return status_invalid(status, "AttrValue missing value with expected type '%s'", type);
-      for (size_t i = 0; i < value->list->n_type; i++) TRY(check_dtype((int)value->list->type[i], true, status));
+      for (size_t i = 0; i < value->list->n_type; i++)
+        TRY(check_dtype((int)value->list->type[i], true, status));
       return true;
     default: {
       const char *got = attr_value_kind_name(value);
       if (strcmp(got, type) != 0) return wrong_type(got, type, status);
-      return value->value_case != TENSORFLOW__ATTR_VALUE__VALUE_TYPE || check_dtype((int)value->type, false, status);
+      return value->value_case != TENSORFLOW__ATTR_VALUE__VALUE_TYPE ||
+             check_dtype((int)value->type, false, status);
     }
   }
 }
@@ -58,24 +63,26 @@ bool attr_value_has_type(const AttrValue *value, const char *type, Status *statu
 static size_t list_length(const AttrValue *value) {
   if (value->value_case != TENSORFLOW__ATTR_VALUE__VALUE_LIST) return 0;
   const AttrListValue *list = value->list;
-  return list->n_s + list->n_i + list->n_f + list->n_b + list->n_type + list->n_shape + list->n_tensor + list->n_func;
+  return list->n_s + list->n_i + list->n_f + list->n_b + list->n_type + list->n_shape + list->n_tensor +
+         list->n_func;
 }
 
 static bool check_minimum(const AttrValue *value, const AttrDef *attr, Status *status) {
   if (strcmp(attr->type, "int") == 0) {
     return value->i >= attr->minimum ||
-           status_invalid(status, "Value for attr '%s' of %" PRId64 " must be at least minimum %" PRId64, attr->name, value->i,
-                          attr->minimum);
+           status_invalid(status, "Value for attr '%s' of %" PRId64 " must be at least minimum %" PRId64,
+                          attr->name, value->i, attr->minimum);
   }
   int64_t length = (int64_t)list_length(value);
   return length >= attr->minimum ||
-         status_invalid(status, "Length for attr '%s' of %" PRId64 " must be at least minimum %" PRId64, attr->name, length,
-                        attr->minimum);
+         status_invalid(status, "Length for attr '%s' of %" PRId64 " must be at least minimum %" PRId64,
+                        attr->name, length, attr->minimum);
 }
 
 static const AttrListValue *allowed_list(const AttrDef *attr) {
   static const AttrListValue kNone;
-  return attr->allowed_values->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST ? attr->allowed_values->list : &kNone;
+  return attr->allowed_values->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST ? attr->allowed_values->list
+                                                                                : &kNone;
 }
 
 static bool check_allowed_type(int type, const AttrDef *attr, Status *status) {
@@ -83,7 +90,8 @@ static bool check_allowed_type(int type, const AttrDef *attr, Status *status) {
   for (size_t i = 0; i < allowed->n_type; i++) {
     if ((int)allowed->type[i] == type) return true;
   }
-  status_invalid(status, "Value for attr '%s' of %s is not in the list of allowed values: ", attr->name, dtype_name(type));
+  status_invalid(status, "Value for attr '%s' of %s is not in the list of allowed values: ", attr->name,
+                 dtype_name(type));
   for (size_t i = 0; i < allowed->n_type; i++) {
     status_append(status, "%s%s", i > 0 ? ", " : "", dtype_name((int)allowed->type[i]));
   }
@@ -97,10 +105,11 @@ static bool check_allowed_string(const ProtobufCBinaryData *string, const AttrDe
     if (str_equal(text, (Str){(const char *)allowed->s[i].data, allowed->s[i].len})) return true;
   }
   int shown = text.length < STATUS_MESSAGE_CAPACITY ? (int)text.length : STATUS_MESSAGE_CAPACITY;
-  status_invalid(status, "Value for attr '%s' of \"%.*s\" is not in the list of allowed values: ", attr->name, shown,
-                 text.data ? text.data : "");
+  status_invalid(status, "Value for attr '%s' of \"%.*s\" is not in the list of allowed values: ", attr->name,
+                 shown, text.data ? text.data : "");
   for (size_t i = 0; i < allowed->n_s; i++) {
-    status_append(status, "%s\"%.*s\"", i > 0 ? ", " : "", (int)allowed->s[i].len, (const char *)allowed->s[i].data);
+    status_append(status, "%s\"%.*s\"", i > 0 ? ", " : "", (int)allowed->s[i].len,
+                  (const char *)allowed->s[i].data);
   }
   return false;
 }
@@ -116,14 +125,17 @@ static bool check_allowed(const AttrValue *value, const AttrDef *attr, Status *s
     return true;
   }
   if (strcmp(attr->type, "list(string)") == 0) {
-    for (size_t i = 0; is_list && i < value->list->n_s; i++) TRY(check_allowed_string(&value->list->s[i], attr, status));
+    for (size_t i = 0; is_list && i < value->list->n_s; i++)
+      TRY(check_allowed_string(&value->list->s[i], attr, status));
     return true;
   }
-  return status_set(status, CODE_UNIMPLEMENTED, "Support for allowed_values not implemented for type %s", attr->type);
+  return status_set(status, CODE_UNIMPLEMENTED, "Support for allowed_values not implemented for type %s",
+                    attr->type);
 }
 
 bool attr_value_validate(const AttrValue *value, const AttrDef *attr, Status *status) {
-  if (!attr_value_has_type(value, attr->type, status)) return status_append(status, "\n\t for attr '%s'", attr->name);
+  if (!attr_value_has_type(value, attr->type, status))
+    return status_append(status, "\n\t for attr '%s'", attr->name);
   if (attr->has_minimum) TRY(check_minimum(value, attr, status));
   return !attr->allowed_values || check_allowed(value, attr, status);
 }

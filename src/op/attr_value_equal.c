@@ -10,7 +10,8 @@ static bool bytes_equal(const ProtobufCBinaryData *a, const ProtobufCBinaryData 
   return a->len == b->len && (a->len == 0 || memcmp(a->data, b->data, a->len) == 0);
 }
 
-/* Few attrs are compared with each other, many go through a hash map. Without memory for the map the slow way is taken. */
+/* Few attrs are compared with each other, many go through a hash map. Without memory for the map the slow way
+ * is taken. */
 enum { SCAN_LIMIT = 32 };
 
 static const AttrValue *find_attr(const NameAttrList *func, const StringMap *index, const char *name) {
@@ -40,7 +41,8 @@ static bool funcs_equal(const NameAttrList *a, const NameAttrList *b, int depth)
   for (size_t i = 0; equal && i < a->n_attr; i++) {
     /* As a rule the order is the same. */
     const char *name = a->attr[i]->key;
-    const AttrValue *match = strcmp(name, b->attr[i]->key) == 0 ? b->attr[i]->value : find_attr(b, &index, name);
+    const AttrValue *match =
+        strcmp(name, b->attr[i]->key) == 0 ? b->attr[i]->value : find_attr(b, &index, name);
     equal = match && values_equal(a->attr[i]->value, match, depth + 1);
   }
   string_map_free(&index);

@@ -58,7 +58,8 @@ static bool replace(const Substitution *substitution, AttrValue **slot, int dept
     }
     case ATTR_FUNC: return replace_in_func(substitution, value->func, depth);
     case ATTR_LIST:
-      for (size_t i = 0; i < value->list->n_func; i++) TRY(replace_in_func(substitution, value->list->func[i], depth));
+      for (size_t i = 0; i < value->list->n_func; i++)
+        TRY(replace_in_func(substitution, value->list->func[i], depth));
       return true;
     default: return true;
   }
@@ -69,8 +70,8 @@ static bool replace_in_func(const Substitution *substitution, NameAttrList *func
   return true;
 }
 
-bool attr_value_substitute(const AttrValue *value, PlaceholderFn find, void *arg, Arena *arena, const AttrValue **out,
-                           Status *status) {
+bool attr_value_substitute(const AttrValue *value, PlaceholderFn find, void *arg, Arena *arena,
+                           const AttrValue **out, Status *status) {
   AttrValue *copy = (AttrValue *)value;
   if (attr_value_has_placeholder(value)) {
     Substitution substitution = {find, arg, value, status};

@@ -18,7 +18,7 @@ static bool set_output(InferenceContext *c, int i, ShapeHandle made, Status *sta
 bool shape_unchanged(InferenceContext *c, Status *status) {
   (void)status;
   shape_set_output(c, 0, shape_input(c, 0));
-  if (c->input_handles != NULL && c->input_handles[0] != NULL && c->output_handles != NULL) {
+  if (c->input_handles && c->input_handles[0] && c->output_handles) {
     c->output_handles[0] = c->input_handles[0];
   }
   return true;
@@ -107,14 +107,17 @@ static bool batch_matmul(InferenceContext *c, BatchFn join, Status *status) {
 
 bool shape_batch_matmul(InferenceContext *c, Status *status) { return batch_matmul(c, shape_merge, status); }
 
-bool shape_batch_matmul_v2(InferenceContext *c, Status *status) { return batch_matmul(c, shape_broadcast, status); }
+bool shape_batch_matmul_v2(InferenceContext *c, Status *status) {
+  return batch_matmul(c, shape_broadcast, status);
+}
 
 /* --- biases --- */
 
 /* The attr "data_format", which older ops of the family lack, asks for channels first. */
 static bool channels_first(const InferenceContext *c) {
   const AttrValue *value = node_def_attr(c->node, "data_format");
-  return value != NULL && value->value_case == (int)ATTR_STRING && value->s.len == 4 && memcmp(value->s.data, "NCHW", 4) == 0;
+  return value && value->value_case == (int)ATTR_STRING && value->s.len == 4 &&
+         memcmp(value->s.data, "NCHW", 4) == 0;
 }
 
 bool shape_bias_add(InferenceContext *c, Status *status) {
@@ -145,8 +148,8 @@ bool shape_bias_add_grad(InferenceContext *c, Status *status) {
 
 /* --- broadcasting --- */
 
-/* One dimension of a broadcast of two that are both there. An unknown size beside one above 1 must be that or 1, so the
- * result is certain; beside a 1 it is the result itself. */
+/* One dimension of a broadcast of two that are both there. An unknown size beside one above 1 must be that or
+ * 1, so the result is certain; beside a 1 it is the result itself. */
 static bool broadcast_dim(InferenceContext *c, DimHandle x, DimHandle y, DimHandle *out, Status *status) {
   if (dim_known(x) && dim_known(y)) {
     if (x->value == 1) return dim_ok(y, out, status);
@@ -160,12 +163,13 @@ static bool broadcast_dim(InferenceContext *c, DimHandle x, DimHandle y, DimHand
 
 bool shape_broadcast(InferenceContext *c, ShapeHandle a, ShapeHandle b, ShapeHandle *out, Status *status) {
   *out = NULL;
-  if (a == NULL || b == NULL) return shape_oom(status);
+  if (!a || !b) return shape_oom(status);
   if (!shape_rank_known(a) || !shape_rank_known(b)) return shape_ok(shape_unknown(c), out, status);
   int32_t rank = a->rank > b->rank ? a->rank : b->rank;
-  int32_t skip_a = rank - a->rank, skip_b = rank - b->rank; /* leading dimensions that the shorter shape lacks */
+  int32_t skip_a = rank - a->rank,
+          skip_b = rank - b->rank; /* leading dimensions that the shorter shape lacks */
   DimHandle *dims = shape_new_dims(c, rank);
-  if (dims == NULL) return shape_oom(status);
+  if (!dims) return shape_oom(status);
   for (int32_t i = 0; i < rank; i++) {
     if (i < skip_a) {
       dims[i] = b->dims[i];
@@ -198,7 +202,7 @@ bool shape_reduction(InferenceContext *c, Status *status) {
   bool keep_dims;
   TRY(node_attr_bool(c->node, "keep_dims", &keep_dims, status));
   const Tensor *axes = shape_input_tensor(c, 1);
-  if (axes == NULL || !shape_rank_known(input)) {
+  if (!axes || !shape_rank_known(input)) {
     return set_output(c, 0, keep_dims ? shape_unknown_of_rank(c, input->rank) : shape_unknown(c), status);
   }
   if (axes->dtype != DT_INT32 && axes->dtype != DT_INT64) {
@@ -206,13 +210,13 @@ bool shape_reduction(InferenceContext *c, Status *status) {
   }
   bool *reduced = arena_calloc(c->arena, (int64_t)input->rank + 1, sizeof *reduced);
   DimHandle *dims = shape_new_dims(c, input->rank);
-  if (reduced == NULL || dims == NULL) return shape_oom(status);
+  if (!reduced || !dims) return shape_oom(status);
   int64_t num_axes = tensor_num_elements(axes);
   for (int64_t k = 0; k < num_axes; k++) {
     int64_t axis = tensor_int_at(axes, k), index = shape_dim_index(input, axis);
     if (index < 0) {
-      return status_invalid(status, "Invalid reduction dimension %lld for input with %d dimensions.", (long long)axis,
-                            (int)input->rank);
+      return status_invalid(status, "Invalid reduction dimension %lld for input with %d dimensions.",
+                            (long long)axis, (int)input->rank);
     }
     reduced[index] = true;
   }
@@ -242,8 +246,8 @@ static bool concat_along_unknown(InferenceContext *c, int count, Status *status)
 }
 
 /* What stands before the axis, along it, and behind it. */
-static bool cut_at(InferenceContext *c, ShapeHandle input, int64_t axis, ShapeHandle *before, DimHandle *along,
-                   ShapeHandle *after, Status *status) {
+static bool cut_at(InferenceContext *c, ShapeHandle input, int64_t axis, ShapeHandle *before,
+                   DimHandle *along, ShapeHandle *after, Status *status) {
   TRY(shape_subshape(c, input, 0, axis, 1, before, status));
   TRY(dim_ok(shape_dim_of(c, input, axis), along, status));
   if (axis == -1) return shape_ok(shape_scalar(c), after, status);
@@ -256,13 +260,14 @@ bool shape_concat_v2(InferenceContext *c, Status *status) {
   ShapeHandle axis_shape;
   TRY(shape_with_rank(c, shape_input(c, count), 0, &axis_shape, status));
   const Tensor *axis_value = shape_input_tensor(c, count);
-  if (axis_value == NULL) return concat_along_unknown(c, count, status);
+  if (!axis_value) return concat_along_unknown(c, count, status);
   if (axis_value->dtype != DT_INT32 && axis_value->dtype != DT_INT64) {
     return status_invalid(status, "axis must be int32 or int64");
   }
   if (tensor_num_elements(axis_value) < 1) return status_invalid(status, "axis must be a scalar");
   int64_t axis = tensor_int_at(axis_value, 0);
-  int64_t min_rank = axis < 0 ? (axis == INT64_MIN ? INT64_MAX : -axis) : (axis == INT64_MAX ? axis : axis + 1);
+  int64_t min_rank =
+      axis < 0 ? (axis == INT64_MIN ? INT64_MAX : -axis) : (axis == INT64_MAX ? axis : axis + 1);
 
   ShapeHandle before = NULL, after = NULL;
   DimHandle along = NULL;

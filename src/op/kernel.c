@@ -33,9 +33,10 @@ bool kernel_allocate_output_dims(KernelContext *context, int i, int rank, const 
 }
 
 bool kernel_owns_input(const KernelContext *context, int input) {
-  if (context->last_use == NULL || input < 0 || input >= context->num_inputs || !context->last_use[input]) return false;
+  if (!context->last_use || input < 0 || input >= context->num_inputs || !context->last_use[input])
+    return false;
   const Buffer *buffer = context->inputs[input]->buffer;
-  return buffer != NULL && buffer_is_unshared(buffer);
+  return buffer && buffer_is_unshared(buffer);
 }
 
 bool kernel_may_forward(const KernelContext *context, int input, int i, const Shape *shape) {
@@ -43,69 +44,76 @@ bool kernel_may_forward(const KernelContext *context, int input, int i, const Sh
   if (!kernel_owns_input(context, input)) return false;
   const Tensor *from = context->inputs[input];
   if (!dtype_is_pod((int)type) || !dtype_is_pod((int)from->dtype)) return false;
-  return dtype_size((int)from->dtype) == dtype_size((int)type) && tensor_num_elements(from) == shape_num_elements(shape);
+  return dtype_size((int)from->dtype) == dtype_size((int)type) &&
+         tensor_num_elements(from) == shape_num_elements(shape);
 }
 
 bool kernel_forward_or_allocate(KernelContext *context, int input, int i, const Shape *shape, Tensor **out,
                                 Status *status) {
   *out = NULL;
   TRY(check_output_index(context, i, status));
-  if (!kernel_may_forward(context, input, i, shape)) return kernel_allocate_output(context, i, shape, out, status);
+  if (!kernel_may_forward(context, input, i, shape))
+    return kernel_allocate_output(context, i, shape, out, status);
   TRY(tensor_reshape(&context->outputs[i], context->inputs[input], shape, status));
   context->outputs[i].dtype = output_type(context, i);
   *out = &context->outputs[i];
   return true;
 }
 
-bool kernel_set_output(KernelContext *context, int i, const Tensor *tensor, const Shape *shape, Status *status) {
+bool kernel_set_output(KernelContext *context, int i, const Tensor *tensor, const Shape *shape,
+                       Status *status) {
   TRY(check_output_index(context, i, status));
-  if (shape == NULL) return tensor_assign(&context->outputs[i], tensor, status);
+  if (!shape) return tensor_assign(&context->outputs[i], tensor, status);
   return tensor_reshape(&context->outputs[i], tensor, shape, status);
 }
 
 bool kernel_take_input(KernelContext *context, int input, Tensor *to, Status *status) {
   const Tensor *from = context->inputs[input];
-  if (context->last_use == NULL || !context->last_use[input]) return tensor_assign(to, from, status);
+  if (!context->last_use || !context->last_use[input]) return tensor_assign(to, from, status);
   tensor_move(to, (Tensor *)from); /* a value of the run's, which it is about to drop */
   return true;
 }
 
 Buffer *kernel_scratch(KernelContext *context, int64_t size, Status *status) {
   Buffer *buffer = buffer_new(context->pool, size);
-  if (buffer == NULL) status_oom(status, "temporary memory of a kernel");
+  if (!buffer) status_oom(status, "temporary memory of a kernel");
   return buffer;
 }
 
 /* --- making a kernel --- */
 
 /* The node with every attr of its op: itself when nothing is missing. */
-static bool complete_node(const Op *op, const NodeDef *node, Arena *arena, const NodeDef **complete, Status *status) {
+static bool complete_node(const Op *op, const NodeDef *node, Arena *arena, const NodeDef **complete,
+                          Status *status) {
   *complete = node;
   bool missing = false;
-  for (size_t i = 0; i < op->def->n_attr; i++) missing |= node_def_attr(node, op->def->attr[i]->name) == NULL;
+  for (size_t i = 0; i < op->def->n_attr; i++) missing |= !node_def_attr(node, op->def->attr[i]->name);
   if (!missing) return true;
   NodeDef *copy = proto_copy(node, arena);
-  if (copy == NULL) return status_oom(status, "a kernel");
+  if (!copy) return status_oom(status, "a kernel");
   *complete = copy;
   return node_def_add_defaults(copy, op->def, arena, status);
 }
 
-static bool construct(OpKernel *kernel, const Tensor *const *constant_inputs, const FunctionCaller *caller, Status *status) {
+static bool construct(OpKernel *kernel, const Tensor *const *constant_inputs, const FunctionCaller *caller,
+                      Status *status) {
   TRY(complete_node(kernel->op, kernel->node, kernel->arena, &kernel->node, status));
   KernelFunctions functions;
   TRY(kernel_registry_select(kernel->op, kernel->node, &functions, status));
   DataType *input_types, *output_types;
-  TRY(node_def_types(kernel->node, kernel->op->def, kernel->arena, &input_types, &kernel->num_inputs, &output_types,
-                     &kernel->num_outputs, status));
-  /* Kernels trust the values that the OpDef allows; a node of a function's body got its attrs after it was validated. */
+  TRY(node_def_types(kernel->node, kernel->op->def, kernel->arena, &input_types, &kernel->num_inputs,
+                     &output_types, &kernel->num_outputs, status));
+  /* Kernels trust the values that the OpDef allows; a node of a function's body got its attrs after it was
+   * validated. */
   TRY(node_def_validate_attrs(kernel->node, kernel->op->def, status));
   kernel->input_types = input_types;
   kernel->output_types = output_types;
   kernel->compute = functions.compute;
   kernel->destroy = functions.destroy;
-  kernel->state = arena_calloc(kernel->arena, 1, functions.state_size + 1); /* not NULL even when there is no state */
-  if (kernel->state == NULL) return status_oom(status, "a kernel");
-  if (functions.construct == NULL) return true;
+  kernel->state =
+      arena_calloc(kernel->arena, 1, functions.state_size + 1); /* not NULL even when there is no state */
+  if (!kernel->state) return status_oom(status, "a kernel");
+  if (!functions.construct) return true;
   KernelConstruction construction = {
       .node = kernel->node,
       .op_def = kernel->op->def,
@@ -121,13 +129,13 @@ static bool construct(OpKernel *kernel, const Tensor *const *constant_inputs, co
   return functions.construct(&construction, kernel->state, status);
 }
 
-bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *constant_inputs, const FunctionCaller *functions,
-                   OpKernel **kernel, Status *status) {
+bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *constant_inputs,
+                   const FunctionCaller *functions, OpKernel **kernel, Status *status) {
   *kernel = NULL;
   Arena *arena = arena_new();
-  if (arena == NULL) return status_oom(status, "a kernel");
+  if (!arena) return status_oom(status, "a kernel");
   OpKernel *made = arena_calloc(arena, 1, sizeof *made);
-  if (made == NULL) {
+  if (!made) {
     arena_free(arena);
     return status_oom(status, "a kernel");
   }
@@ -141,8 +149,8 @@ bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *const
 }
 
 void op_kernel_free(OpKernel *kernel) {
-  if (kernel == NULL) return;
-  if (kernel->state != NULL && kernel->destroy != NULL) kernel->destroy(kernel->state);
+  if (!kernel) return;
+  if (kernel->state && kernel->destroy) kernel->destroy(kernel->state);
   arena_free(kernel->arena); /* holds the kernel itself */
 }
 
@@ -151,7 +159,8 @@ void op_kernel_free(OpKernel *kernel) {
 static bool check_outputs(const OpKernel *kernel, const KernelContext *context, Status *status) {
   for (int i = 0; i < kernel->num_outputs; i++) {
     if (tensor_is_empty(&context->outputs[i])) {
-      return status_set(status, CODE_INTERNAL, "Missing %d-th output from {{node %s}}", i, kernel->node->name);
+      return status_set(status, CODE_INTERNAL, "Missing %d-th output from {{node %s}}", i,
+                        kernel->node->name);
     }
     /* A reference is a handle of its variable. */
     DataType want = dtype_is_ref((int)kernel->output_types[i]) ? DT_RESOURCE : kernel->output_types[i];
@@ -171,7 +180,8 @@ bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *statu
   context->num_inputs = kernel->num_inputs;
   context->num_outputs = kernel->num_outputs;
   context->node_name = kernel->node->name;
-  if (kernel->compute(context, status) && (context->paused || check_outputs(kernel, context, status))) return true;
+  if (kernel->compute(context, status) && (context->paused || check_outputs(kernel, context, status)))
+    return true;
   for (int i = 0; i < kernel->num_outputs; i++) tensor_clear(&context->outputs[i]);
   return node_attach_level(kernel->node->name, status);
 }
@@ -180,17 +190,18 @@ static bool check_inputs(const OpKernel *kernel, const Tensor *const *inputs, St
   for (int i = 0; i < kernel->num_inputs; i++) {
     DataType type = (DataType)dtype_base((int)kernel->input_types[i]);
     if (inputs[i]->dtype != type) {
-      return status_invalid(status, "%d-th input of {{node %s}} expects type %s but it has type %s", i, kernel->node->name,
-                            dtype_name((int)type), dtype_name((int)inputs[i]->dtype));
+      return status_invalid(status, "%d-th input of {{node %s}} expects type %s but it has type %s", i,
+                            kernel->node->name, dtype_name((int)type), dtype_name((int)inputs[i]->dtype));
     }
   }
   return true;
 }
 
-bool op_evaluate(const Op *op, const NodeDef *node, const Tensor *const *inputs, Tensor *outputs, Status *status) {
+bool op_evaluate(const Op *op, const NodeDef *node, const Tensor *const *inputs, Tensor *outputs,
+                 Status *status) {
   if (op->def->is_stateful) {
-    return status_invalid(status, "Op '%s' is stateful: {{node %s}} has no value outside a step", op->def->name,
-                          node->name);
+    return status_invalid(status, "Op '%s' is stateful: {{node %s}} has no value outside a step",
+                          op->def->name, node->name);
   }
   OpKernel *kernel;
   TRY(op_kernel_new(op, node, NULL, NULL, &kernel, status));

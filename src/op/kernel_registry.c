@@ -9,7 +9,7 @@
 #include "op/op_def_builder.h"
 
 typedef struct Registered {
-  struct Registered *next;       /* in the order of registration */
+  struct Registered *next; /* in the order of registration */
   struct Registered *next_of_op;
   KernelDef *def;
   KernelFunctions functions;
@@ -30,9 +30,11 @@ static bool has_none(void) { return atomic_load(&registry.count) == 0; }
 
 /* --- registering --- */
 
-static bool add(const KernelDef *def, const KernelFunctions *functions, void (*free_data)(void *data), Status *status) {
+static bool add(const KernelDef *def, const KernelFunctions *functions, void (*free_data)(void *data),
+                Status *status) {
   if (!def->op[0]) return status_invalid(status, "A kernel must name its op");
-  if (!functions->compute) return status_invalid(status, "A kernel of op '%s' has no compute function", def->op);
+  if (!functions->compute)
+    return status_invalid(status, "A kernel of op '%s' has no compute function", def->op);
   if (!registry.arena) registry.arena = arena_new();
   if (!registry.arena) return status_oom(status, "a kernel");
   ArenaMark mark = arena_mark(registry.arena);
@@ -54,7 +56,8 @@ static bool add(const KernelDef *def, const KernelFunctions *functions, void (*f
   return true;
 }
 
-bool kernel_registry_add(const KernelDef *def, const KernelFunctions *functions, void (*free_data)(void *data), Status *status) {
+bool kernel_registry_add(const KernelDef *def, const KernelFunctions *functions,
+                         void (*free_data)(void *data), Status *status) {
   mutex_lock(&registry.lock);
   bool ok = add(def, functions, free_data, status);
   mutex_unlock(&registry.lock);
@@ -117,7 +120,8 @@ static bool allow_type(KernelDef *def, const char *attr, DataType type, Arena *a
   return proto_append(arena, (void ***)&def->constraint, &def->n_constraint, constraint, status);
 }
 
-static bool describe_entry(const Op *op, const KernelEntry *entry, Arena *arena, KernelDef **out, Status *status) {
+static bool describe_entry(const Op *op, const KernelEntry *entry, Arena *arena, KernelDef **out,
+                           Status *status) {
   KernelDef *def = proto_new(kKernelDef, arena);
   if (!def) return status_oom(status, "a KernelDef");
   def->op = arena_strdup(arena, op->def->name);
@@ -125,26 +129,30 @@ static bool describe_entry(const Op *op, const KernelEntry *entry, Arena *arena,
   if (!def->op || !def->device_type) return status_oom(status, "a KernelDef");
   const AttrDef *type_attr = first_type_attr(op->def);
   *out = def;
-  return !type_attr || entry->type == DT_INVALID || allow_type(def, type_attr->name, entry->type, arena, status);
+  return !type_attr || entry->type == DT_INVALID ||
+         allow_type(def, type_attr->name, entry->type, arena, status);
 }
 
 /* --- constraints --- */
 
-static bool complain(const char *what, const KernelDef *def, const KernelConstraint *constraint, const AttrValue *value,
-                     const NodeDef *node, Status *status) {
+static bool complain(const char *what, const KernelDef *def, const KernelConstraint *constraint,
+                     const AttrValue *value, const NodeDef *node, Status *status) {
   StrBuf kernel = {0}, summary = {0}, given = {0};
   proto_print_text(def, PROTO_TEXT_SHORT, &kernel);
   node_def_summarize(node, &summary);
   if (value) {
     attr_value_summarize(value, &given);
     if (strbuf_ok(&kernel, status) && strbuf_ok(&given, status) && strbuf_ok(&summary, status)) {
-      status_invalid(status, "KernelDef '%s' has constraint on attr '%s' that has value '%s' that does not have %s in NodeDef '%s'",
-                     strbuf_text(&kernel), constraint->name, strbuf_text(&given), what, strbuf_text(&summary));
+      status_invalid(status,
+                     "KernelDef '%s' has constraint on attr '%s' that has value '%s' that does not have %s "
+                     "in NodeDef '%s'",
+                     strbuf_text(&kernel), constraint->name, strbuf_text(&given), what,
+                     strbuf_text(&summary));
     }
   } else {
     if (strbuf_ok(&summary, status) && strbuf_ok(&kernel, status)) {
-      status_invalid(status, "OpKernel '%s' has constraint on attr '%s' not in NodeDef '%s', KernelDef: '%s'", def->op,
-                     constraint->name, strbuf_text(&summary), strbuf_text(&kernel));
+      status_invalid(status, "OpKernel '%s' has constraint on attr '%s' not in NodeDef '%s', KernelDef: '%s'",
+                     def->op, constraint->name, strbuf_text(&summary), strbuf_text(&kernel));
     }
   }
   strbuf_free(&kernel);
@@ -153,13 +161,14 @@ static bool complain(const char *what, const KernelDef *def, const KernelConstra
   return false;
 }
 
-static bool refuse_constraint(const char *what, Code code, const KernelDef *def, const KernelConstraint *constraint, Status *status) {
+static bool refuse_constraint(const char *what, Code code, const KernelDef *def,
+                              const KernelConstraint *constraint, Status *status) {
   StrBuf kernel = {0}, allowed = {0};
   proto_print_text(def, PROTO_TEXT_SHORT, &kernel);
   if (constraint->allowed_values) attr_value_summarize(constraint->allowed_values, &allowed);
   if (strbuf_ok(&kernel, status) && strbuf_ok(&allowed, status)) {
-    status_set(status, code, "KernelDef '%s has constraint on attr '%s' with %s: %s", strbuf_text(&kernel), constraint->name, what,
-               strbuf_text(&allowed));
+    status_set(status, code, "KernelDef '%s has constraint on attr '%s' with %s: %s", strbuf_text(&kernel),
+               constraint->name, what, strbuf_text(&allowed));
   }
   strbuf_free(&kernel);
   strbuf_free(&allowed);
@@ -196,21 +205,24 @@ static bool types_match(const AttrListValue *allowed, const AttrValue *value, bo
   return true;
 }
 
-static bool constraint_matches(const KernelDef *def, const KernelConstraint *constraint, const NodeDef *node, bool *match,
-                               Status *status) {
+static bool constraint_matches(const KernelDef *def, const KernelConstraint *constraint, const NodeDef *node,
+                               bool *match, Status *status) {
   static const AttrListValue kEmpty;
   const AttrValue *values = constraint->allowed_values;
   const AttrListValue *allowed = values && values->value_case == (int)ATTR_LIST ? values->list : &kEmpty;
   int kinds = (allowed->n_type > 0) + (allowed->n_s > 0) + (allowed->n_i > 0) + (allowed->n_b > 0);
   if (kinds == 0) return refuse_constraint("unsupported type", CODE_UNIMPLEMENTED, def, constraint, status);
-  if (kinds > 1) return refuse_constraint("more than one value type", CODE_INVALID_ARGUMENT, def, constraint, status);
+  if (kinds > 1)
+    return refuse_constraint("more than one value type", CODE_INVALID_ARGUMENT, def, constraint, status);
   const AttrValue *value = node_def_attr(node, constraint->name);
   if (!value) return complain(NULL, def, constraint, NULL, node, status);
   if (allowed->n_type > 0) {
-    return types_match(allowed, value, match) || complain("type 'type' or 'list(type)'", def, constraint, value, node, status);
+    return types_match(allowed, value, match) ||
+           complain("type 'type' or 'list(type)'", def, constraint, value, node, status);
   }
   AttrKind kind = allowed->n_s > 0 ? ATTR_STRING : allowed->n_i > 0 ? ATTR_INT : ATTR_BOOL;
-  if ((AttrKind)value->value_case != kind) return complain("the same type", def, constraint, value, node, status);
+  if ((AttrKind)value->value_case != kind)
+    return complain("the same type", def, constraint, value, node, status);
   *match = allows_value(allowed, value);
   return true;
 }
@@ -231,7 +243,9 @@ typedef struct Choice {
   const Registered *registered;
 } Choice;
 
-static int priority_of(const Choice *choice) { return choice->registered ? choice->registered->def->priority : 0; }
+static int priority_of(const Choice *choice) {
+  return choice->registered ? choice->registered->def->priority : 0;
+}
 
 static bool print_choice(const Op *op, const Choice *choice, StrBuf *text, Status *status) {
   if (choice->registered) {
@@ -240,20 +254,24 @@ static bool print_choice(const Op *op, const Choice *choice, StrBuf *text, Statu
   }
   Arena *arena = arena_new();
   KernelDef *def;
-  bool ok = (arena || status_oom(status, "a KernelDef")) && describe_entry(op, choice->entry, arena, &def, status);
+  bool ok =
+      (arena || status_oom(status, "a KernelDef")) && describe_entry(op, choice->entry, arena, &def, status);
   if (ok) proto_print_text(def, PROTO_TEXT_SHORT, text);
   arena_free(arena);
   return ok;
 }
 
-static bool refuse_both(const Op *op, const NodeDef *node, const char *device, const Choice *a, const Choice *b, Status *status) {
+static bool refuse_both(const Op *op, const NodeDef *node, const char *device, const Choice *a,
+                        const Choice *b, Status *status) {
   StrBuf first = {0}, second = {0}, name = {0};
   node_def_format_for_error(node, &name);
   if (print_choice(op, a, &first, status) && print_choice(op, b, &second, status)) {
     if (strbuf_ok(&name, status) && strbuf_ok(&first, status) && strbuf_ok(&second, status)) {
-      status_invalid(status, "Multiple %sOpKernel registrations match NodeDef at the same priority '%s': '%s' and '%s'",
-                     strcmp(device, "DEFAULT") == 0 ? "Default " : "", strbuf_text(&name), strbuf_text(&first),
-                     strbuf_text(&second));
+      status_invalid(status,
+                     "Multiple %sOpKernel registrations match NodeDef at the same priority '%s': '%s' and "
+                     "'%s'",
+                     strcmp(device, "DEFAULT") == 0 ? "Default " : "", strbuf_text(&name),
+                     strbuf_text(&first), strbuf_text(&second));
     }
   }
   strbuf_free(&first);
@@ -269,17 +287,20 @@ static Str label_of(const NodeDef *node) {
 }
 
 /* Looks at the kernels of one device. */
-static bool choose(const Op *op, const NodeDef *node, const char *device, const KernelEntry *entry, Choice *best, Status *status) {
+static bool choose(const Op *op, const NodeDef *node, const char *device, const KernelEntry *entry,
+                   Choice *best, Status *status) {
   *best = (Choice){.entry = entry};
   Str label = label_of(node);
-  for (const Registered *kernel = string_map_find(&registry.by_op, op->def->name); kernel; kernel = kernel->next_of_op) {
+  for (const Registered *kernel = string_map_find(&registry.by_op, op->def->name); kernel;
+       kernel = kernel->next_of_op) {
     if (strcmp(kernel->def->device_type, device) != 0 || !str_equal_text(label, kernel->def->label)) continue;
     bool match;
     TRY(kernel_matches(kernel->def, node, &match, status));
     if (!match) continue;
     Choice other = {.registered = kernel};
     if ((best->entry || best->registered) && priority_of(best) >= priority_of(&other)) {
-      if (priority_of(best) == priority_of(&other)) return refuse_both(op, node, device, best, &other, status);
+      if (priority_of(best) == priority_of(&other))
+        return refuse_both(op, node, device, best, &other, status);
       continue;
     }
     *best = other;
@@ -333,7 +354,8 @@ static bool refuse_all(const Op *op, const NodeDef *node, Status *status) {
   return false;
 }
 
-static bool select_locked(const Op *op, const NodeDef *node, const KernelEntry *entry, Choice *best, Status *status) {
+static bool select_locked(const Op *op, const NodeDef *node, const KernelEntry *entry, Choice *best,
+                          Status *status) {
   TRY(choose(op, node, "CPU", entry, best, status));
   if (best->entry || best->registered) return true;
   TRY(choose(op, node, "DEFAULT", NULL, best, status));
@@ -342,7 +364,8 @@ static bool select_locked(const Op *op, const NodeDef *node, const KernelEntry *
 
 bool kernel_registry_select(const Op *op, const NodeDef *node, KernelFunctions *functions, Status *status) {
   const KernelEntry *entry = NULL;
-  if (label_of(node).length == 0) TRY(find_entry(op, node, &entry, status)); /* the tables' kernels have no label */
+  if (label_of(node).length == 0)
+    TRY(find_entry(op, node, &entry, status)); /* the tables' kernels have no label */
   Choice choice = {.entry = entry};
   if (!entry || !has_none()) {
     mutex_lock(&registry.lock);
@@ -352,7 +375,8 @@ bool kernel_registry_select(const Op *op, const NodeDef *node, KernelFunctions *
     if (!ok || choice.registered) return ok;
   }
   const OpRegistration *registration = op->registration;
-  *functions = (KernelFunctions){registration->construct, choice.entry->compute, registration->destroy, registration->state_size, NULL};
+  *functions = (KernelFunctions){registration->construct, choice.entry->compute, registration->destroy,
+                                 registration->state_size, NULL};
   return true;
 }
 
@@ -366,7 +390,8 @@ static bool list_op(const Op *op, const char *op_name, Arena *arena, KernelList 
     TRY(describe_entry(op, &op->registration->kernels[i], arena, &def, status));
     TRY(proto_append(arena, (void ***)&list->kernel, &list->n_kernel, def, status));
   }
-  for (const Registered *kernel = string_map_find(&registry.by_op, op_name); kernel; kernel = kernel->next_of_op) {
+  for (const Registered *kernel = string_map_find(&registry.by_op, op_name); kernel;
+       kernel = kernel->next_of_op) {
     KernelDef *def = proto_copy(kernel->def, arena);
     if (!def) return status_oom(status, "the kernels of an op");
     TRY(proto_append(arena, (void ***)&list->kernel, &list->n_kernel, def, status));
@@ -406,7 +431,8 @@ static bool list_all(OpRegistry *ops, Arena *arena, KernelList *list, Status *st
   return ok;
 }
 
-bool kernel_registry_list(OpRegistry *ops, const char *op_name, Arena *arena, KernelList **list, Status *status) {
+bool kernel_registry_list(OpRegistry *ops, const char *op_name, Arena *arena, KernelList **list,
+                          Status *status) {
   KernelList *made = proto_new(kKernelList, arena);
   if (!made) return status_oom(status, "the list of kernels");
   *list = made;
@@ -424,7 +450,9 @@ static bool may_compute(const KernelDef *def, const AttrDef *type_attr, DataType
   if (type == DT_INVALID || !type_attr) return true;
   for (size_t i = 0; i < def->n_constraint; i++) {
     const AttrValue *allowed = def->constraint[i]->allowed_values;
-    if (strcmp(def->constraint[i]->name, type_attr->name) != 0 || !allowed || allowed->value_case != (int)ATTR_LIST) continue;
+    if (strcmp(def->constraint[i]->name, type_attr->name) != 0 || !allowed ||
+        allowed->value_case != (int)ATTR_LIST)
+      continue;
     if (!allows_type(allowed->list, (int)type)) return false;
   }
   return true;
@@ -439,7 +467,8 @@ bool op_has_kernel(const Op *op, DataType type) {
   bool found = false;
   const AttrDef *type_attr = first_type_attr(op->def);
   mutex_lock(&registry.lock);
-  for (const Registered *kernel = string_map_find(&registry.by_op, op->def->name); kernel; kernel = kernel->next_of_op) {
+  for (const Registered *kernel = string_map_find(&registry.by_op, op->def->name); kernel;
+       kernel = kernel->next_of_op) {
     found |= may_compute(kernel->def, type_attr, type);
   }
   mutex_unlock(&registry.lock);

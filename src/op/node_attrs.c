@@ -13,8 +13,8 @@ bool node_attr(const NodeDef *node, const char *name, const AttrValue **value, S
 }
 
 /* The value, which must be of `kind`; `type` is what messages call it. */
-static bool find_typed(const NodeDef *node, const char *name, AttrKind kind, const char *type, const AttrValue **value,
-                       Status *status) {
+static bool find_typed(const NodeDef *node, const char *name, AttrKind kind, const char *type,
+                       const AttrValue **value, Status *status) {
   TRY(node_attr(node, name, value, status));
   /* Types have illegal values, so they are always looked at closely. */
   if ((AttrKind)(*value)->value_case == kind && kind != ATTR_TYPE && kind != ATTR_LIST) return true;
@@ -67,7 +67,8 @@ bool node_attr_type(const NodeDef *node, const char *name, DataType *value, Stat
   return true;
 }
 
-/* Unknown rank without sizes, or at most 254 sizes of -1 or more; up to the first unknown one their product fits int64. */
+/* Unknown rank without sizes, or at most 254 sizes of -1 or more; up to the first unknown one their product
+ * fits int64. */
 static bool shape_proto_is_valid(const TensorShapeProto *shape) {
   if (shape->unknown_rank) return shape->n_dim == 0;
   if (shape->n_dim > SHAPE_MAX_RANK) return false;
@@ -125,7 +126,8 @@ static const char *list_type_name(AttrKind kind) {
   }
 }
 
-bool node_attr_list(const NodeDef *node, const char *name, AttrKind kind, const AttrListValue **value, Status *status) {
+bool node_attr_list(const NodeDef *node, const char *name, AttrKind kind, const AttrListValue **value,
+                    Status *status) {
   const AttrValue *found;
   TRY(find_typed(node, name, ATTR_LIST, list_type_name(kind), &found, status));
   *value = (AttrKind)found->value_case == ATTR_LIST ? found->list : NULL;

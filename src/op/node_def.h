@@ -1,14 +1,14 @@
-/* NodeDefs: reading attrs, the types of a node's inputs and outputs, validation, printing, and the builder that infers
- * attrs from inputs. */
+/* NodeDefs: reading attrs, the types of a node's inputs and outputs, validation, printing, and the builder
+ * that infers attrs from inputs. */
 #ifndef TFCORE_OP_NODE_DEF_H_
 #define TFCORE_OP_NODE_DEF_H_
 
 #include "proto/proto.h"
 #include "tensor/tensor.h"
 
-/* --- typed attrs (node_attrs.c) --- 
- * NOT_FOUND "No attr named 'x' in NodeDef:" and INVALID_ARGUMENT "AttrValue had value with type 'int' when 'string'
- * expected", both with the node attached. Results are borrowed from the node. */
+/* --- typed attrs (node_attrs.c) ---
+ * NOT_FOUND "No attr named 'x' in NodeDef:" and INVALID_ARGUMENT "AttrValue had value with type 'int' when
+ * 'string' expected", both with the node attached. Results are borrowed from the node. */
 MUST_CHECK bool node_attr(const NodeDef *node, const char *name, const AttrValue **value, Status *status);
 MUST_CHECK bool node_attr_string(const NodeDef *node, const char *name, Str *value, Status *status);
 MUST_CHECK bool node_attr_int(const NodeDef *node, const char *name, int64_t *value, Status *status);
@@ -16,49 +16,63 @@ MUST_CHECK bool node_attr_int32(const NodeDef *node, const char *name, int32_t *
 MUST_CHECK bool node_attr_float(const NodeDef *node, const char *name, float *value, Status *status);
 MUST_CHECK bool node_attr_bool(const NodeDef *node, const char *name, bool *value, Status *status);
 MUST_CHECK bool node_attr_type(const NodeDef *node, const char *name, DataType *value, Status *status);
-MUST_CHECK bool node_attr_shape(const NodeDef *node, const char *name, const TensorShapeProto **value, Status *status);
-MUST_CHECK bool node_attr_tensor(const NodeDef *node, const char *name, const TensorProto **value, Status *status);
-MUST_CHECK bool node_attr_func(const NodeDef *node, const char *name, const NameAttrList **value, Status *status);
-/* The list value of an attr whose type must be `list(kind)`; an empty list or an unset value satisfies any kind (*value may then be NULL). */
-MUST_CHECK bool node_attr_list(const NodeDef *node, const char *name, AttrKind kind, const AttrListValue **value, Status *status);
+MUST_CHECK bool node_attr_shape(const NodeDef *node, const char *name, const TensorShapeProto **value,
+                                Status *status);
+MUST_CHECK bool node_attr_tensor(const NodeDef *node, const char *name, const TensorProto **value,
+                                 Status *status);
+MUST_CHECK bool node_attr_func(const NodeDef *node, const char *name, const NameAttrList **value,
+                               Status *status);
+/* The list value of an attr whose type must be `list(kind)`; an empty list or an unset value satisfies any
+ * kind (*value may then be NULL). */
+MUST_CHECK bool node_attr_list(const NodeDef *node, const char *name, AttrKind kind,
+                               const AttrListValue **value, Status *status);
 
 /* --- types (node_types.c) --- */
 
-/* The dtypes (references as dtype + 100) of a node's inputs and outputs, arrays in `arena`. Only the attrs are looked at. */
+/* The dtypes (references as dtype + 100) of a node's inputs and outputs, arrays in `arena`. Only the attrs
+ * are looked at. */
 MUST_CHECK bool node_def_types(const NodeDef *node, const OpDef *op_def, Arena *arena, DataType **input_types,
                                int *num_inputs, DataType **output_types, int *num_outputs, Status *status);
 /* The number of data inputs alone, without allocating. */
-MUST_CHECK bool node_def_num_inputs(const NodeDef *node, const OpDef *op_def, int *num_inputs, Status *status);
-/* Where each input_arg (or output_arg) begins in the flat list: starts[i]..starts[i+1]; array of n_args + 1 in `arena`. Of the attrs
- * only numbers and lists of types are needed. */
-MUST_CHECK bool node_def_arg_ranges(const NodeDef *node, const OpDef *op_def, bool outputs, Arena *arena, int **starts, Status *status);
+MUST_CHECK bool node_def_num_inputs(const NodeDef *node, const OpDef *op_def, int *num_inputs,
+                                    Status *status);
+/* Where each input_arg (or output_arg) begins in the flat list: starts[i]..starts[i+1]; array of n_args + 1
+ * in `arena`. Of the attrs only numbers and lists of types are needed. */
+MUST_CHECK bool node_def_arg_ranges(const NodeDef *node, const OpDef *op_def, bool outputs, Arena *arena,
+                                    int **starts, Status *status);
 
 /* --- names (node_names.c) --- */
 
 bool node_name_is_valid(const char *name);          /* [A-Za-z0-9.][A-Za-z0-9_.\-/]*, with '>' segments */
 bool node_name_is_valid_internal(const char *name); /* may also start with '_' */
-/* Splits "n", "n:2", "^n": name borrowed from `input`, index 0 when absent and -1 for a control input. False when malformed. */
+/* Splits "n", "n:2", "^n": name borrowed from `input`, index 0 when absent and -1 for a control input. False
+ * when malformed. */
 bool node_parse_input(const char *input, Str *name, int *index);
 
-/* What a NodeDef from outside must keep to: name, inputs ("a", "a:1", "^c"), control inputs last. "Illegal op name '_n'",
- * "Illegal op input name 'a:b'". */
+/* What a NodeDef from outside must keep to: name, inputs ("a", "a:1", "^c"), control inputs last. "Illegal op
+ * name '_n'", "Illegal op input name 'a:b'". */
 MUST_CHECK bool node_def_validate_syntax(const NodeDef *node, Status *status);
 
 /* --- renaming (node_renaming.c) --- */
 
 /* The node's name, and for Enter the name of its frame, between prefix and suffix. */
-MUST_CHECK bool node_def_add_prefix_and_suffix(NodeDef *node, Arena *arena, const char *prefix, const char *suffix, Status *status);
+MUST_CHECK bool node_def_add_prefix_and_suffix(NodeDef *node, Arena *arena, const char *prefix,
+                                               const char *suffix, Status *status);
 /* The new name of a node, or NULL when it keeps its own. */
 typedef const char *(*NodeRenameFn)(void *arg, Str name);
-/* Renames the nodes in "loc:@name" entries of attr _class. The old value stays as it is, for it may be shared. */
-MUST_CHECK bool node_def_rename_colocation(NodeDef *node, Arena *arena, NodeRenameFn rename, void *arg, Status *status);
+/* Renames the nodes in "loc:@name" entries of attr _class. The old value stays as it is, for it may be
+ * shared. */
+MUST_CHECK bool node_def_rename_colocation(NodeDef *node, Arena *arena, NodeRenameFn rename, void *arg,
+                                           Status *status);
 
 /* --- validation and defaults (node_validate.c) --- */
 
-/* TensorFlow's ValidateNodeDef; attrs that the op does not declare are noted as below, so that graphs of newer producers load. */
+/* TensorFlow's ValidateNodeDef; attrs that the op does not declare are noted as below, so that graphs of
+ * newer producers load. */
 MUST_CHECK bool node_def_validate(const NodeDef *node, const OpDef *op_def, Status *status);
-/* Attrs that the op does not declare stay in the node and change nothing. Each such attr of an op is logged once a process (base/log.h),
- * up to a thousand of them. Names that begin with '_' are anybody's. For nodes that have the op's attrs. */
+/* Attrs that the op does not declare stay in the node and change nothing. Each such attr of an op is logged
+ * once a process (base/log.h), up to a thousand of them. Names that begin with '_' are anybody's. For nodes
+ * that have the op's attrs. */
 void node_def_note_unknown_attrs(const NodeDef *node, const OpDef *op_def);
 /* Adds the attrs that the node lacks and the op gives a default. Values are shared with the OpDef. */
 MUST_CHECK bool node_def_add_defaults(NodeDef *node, const OpDef *op_def, Arena *arena, Status *status);
@@ -71,39 +85,43 @@ void node_def_strip_defaults(NodeDef *node, const OpDef *op_def);
 void node_def_summarize(const NodeDef *node, StrBuf *out);
 /* TensorFlow's SummarizeAttrValue. */
 void attr_value_summarize(const AttrValue *value, StrBuf *out);
-/* "{{node n}}", or the nodes that a rewritten node stems from: "{{function_node f}}{{node a}}, {{node b}}". */
+/* "{{node n}}", or the nodes that a rewritten node stems from: "{{function_node f}}{{node a}}, {{node
+ * b}}". */
 void node_def_format_for_error(const NodeDef *node, StrBuf *out);
 /* Appends "\n\t [[{{node NAME}}]]" unless a node was attached already. Returns false. */
 bool node_attach(const char *node_name, Status *status);
-/* The same of the node whose kernel failed: when a node was attached already, in a function that the kernel calls, it appends
+/* The same of the node whose kernel failed: when a node was attached already, in a function that the kernel
+ * calls, it appends
  * "\n\t [[NAME]]". */
 bool node_attach_level(const char *node_name, Status *status);
-/* The same with node_def_format_for_error's text; `even_if_attached`: also to a message that has a node (TensorFlow's
- * allow_multiple_formatted_node). */
+/* The same with node_def_format_for_error's text; `even_if_attached`: also to a message that has a node
+ * (TensorFlow's allow_multiple_formatted_node). */
 bool node_def_attach(const NodeDef *node, bool even_if_attached, Status *status);
 
 /* --- comparing and substituting attr values --- */
 
-/* By meaning: tensors by their elements whatever their encoding (a giant splat is not expanded), the attrs of functions in any order,
- * floats by bits. (attr_value_equal.c) */
+/* By meaning: tensors by their elements whatever their encoding (a giant splat is not expanded), the attrs of
+ * functions in any order, floats by bits. (attr_value_equal.c) */
 bool attr_value_equal(const AttrValue *a, const AttrValue *b);
 /* Whether `$T` stands in the value, at any depth. (attr_value_substitute.c) */
 bool attr_value_has_placeholder(const AttrValue *value);
 /* What a placeholder stands for, or NULL when nobody knows. */
 typedef const AttrValue *(*PlaceholderFn)(void *arg, const char *name);
-/* The value with every placeholder replaced; what has none is shared with `value`. INVALID_ARGUMENT "Failed to bind all placeholders in $T". */
-MUST_CHECK bool attr_value_substitute(const AttrValue *value, PlaceholderFn find, void *arg, Arena *arena, const AttrValue **out,
-                                      Status *status);
+/* The value with every placeholder replaced; what has none is shared with `value`. INVALID_ARGUMENT "Failed
+ * to bind all placeholders in $T". */
+MUST_CHECK bool attr_value_substitute(const AttrValue *value, PlaceholderFn find, void *arg, Arena *arena,
+                                      const AttrValue **out, Status *status);
 
-/* --- the builder (node_def_builder.c) --- 
- * Collects inputs and attrs, infers type and number attrs from the inputs, adds defaults, and reports all errors together
- * at the end: "<msg> while building NodeDef 'n' using Op<...>". */
+/* --- the builder (node_def_builder.c) ---
+ * Collects inputs and attrs, infers type and number attrs from the inputs, adds defaults, and reports all
+ * errors together at the end: "<msg> while building NodeDef 'n' using Op<...>". */
 typedef struct NodeDefBuilder NodeDefBuilder;
 
 /* Everything lives in `arena`; NULL when out of memory. Finalize may be called once. */
 NodeDefBuilder *node_def_builder_new(Arena *arena, const char *name, const OpDef *op_def);
 void node_def_builder_input(NodeDefBuilder *builder, const char *node, int index, DataType type);
-void node_def_builder_input_list(NodeDefBuilder *builder, const char *const *nodes, const int *indexes, const DataType *types, int count);
+void node_def_builder_input_list(NodeDefBuilder *builder, const char *const *nodes, const int *indexes,
+                                 const DataType *types, int count);
 void node_def_builder_control_input(NodeDefBuilder *builder, const char *node);
 void node_def_builder_device(NodeDefBuilder *builder, const char *device);
 /* The value is copied. Setting an attr twice to different values is an error. */

@@ -33,20 +33,22 @@ NodeDefBuilder *node_def_builder_new(Arena *arena, const char *name, const OpDef
 static void append_text(NodeDefBuilder *builder, char ***array, size_t *count, char *text) {
   Status ignored;
   status_init(&ignored);
-  if (!text || !proto_append(builder->arena, (void ***)array, count, text, &ignored)) builder->out_of_memory = true;
+  if (!text || !proto_append(builder->arena, (void ***)array, count, text, &ignored))
+    builder->out_of_memory = true;
 }
 
 static void add_error(NodeDefBuilder *builder, char *text) {
   append_text(builder, &builder->errors, &builder->num_errors, text);
 }
 
-static void inconsistent(NodeDefBuilder *builder, const char *name, const AttrValue *old, const AttrValue *new_value) {
+static void inconsistent(NodeDefBuilder *builder, const char *name, const AttrValue *old,
+                         const AttrValue *new_value) {
   StrBuf a = {0}, b = {0};
   attr_value_summarize(old, &a);
   attr_value_summarize(new_value, &b);
   builder->out_of_memory |= a.failed || b.failed;
-  add_error(builder, arena_printf(builder->arena, "Inconsistent values for attr '%s' %s vs. %s", name, strbuf_text(&a),
-                                  strbuf_text(&b)));
+  add_error(builder, arena_printf(builder->arena, "Inconsistent values for attr '%s' %s vs. %s", name,
+                                  strbuf_text(&a), strbuf_text(&b)));
   strbuf_free(&a);
   strbuf_free(&b);
 }
@@ -78,7 +80,8 @@ void node_def_builder_attr(NodeDefBuilder *builder, const char *name, const Attr
 static const ArgDef *next_arg(NodeDefBuilder *builder) {
   const OpDef *op_def = builder->op_def;
   if (builder->num_inputs_given < op_def->n_input_arg) return op_def->input_arg[builder->num_inputs_given++];
-  add_error(builder, arena_printf(builder->arena, "More Input() calls than the %zu input_args", op_def->n_input_arg));
+  add_error(builder,
+            arena_printf(builder->arena, "More Input() calls than the %zu input_args", op_def->n_input_arg));
   return NULL;
 }
 
@@ -88,7 +91,8 @@ static void add_input(NodeDefBuilder *builder, const char *node, int index) {
   } else if (*node == '^') {
     add_error(builder, arena_printf(builder->arena, "Non-control input starting with ^: %s", node));
   } else {
-    char *text = index > 0 ? arena_printf(builder->arena, "%s:%d", node, index) : arena_strdup(builder->arena, node);
+    char *text =
+        index > 0 ? arena_printf(builder->arena, "%s:%d", node, index) : arena_strdup(builder->arena, node);
     append_text(builder, &builder->node->input, &builder->node->n_input, text);
   }
 }
@@ -97,13 +101,14 @@ static void check_type(NodeDefBuilder *builder, const ArgDef *arg, int base, int
   int want = arg->is_ref ? dtype_ref(base) : base;
   /* Where a value is expected a reference will do. */
   if (got == want || dtype_base(got) == want) return;
-  add_error(builder, arena_printf(builder->arena, "Input '%s' passed %s expected %s", arg->name, dtype_name(got),
-                                  dtype_name(want)));
+  add_error(builder, arena_printf(builder->arena, "Input '%s' passed %s expected %s", arg->name,
+                                  dtype_name(got), dtype_name(want)));
 }
 
 static void check_is_ref(NodeDefBuilder *builder, const ArgDef *arg, int got) {
   if (!arg->is_ref || dtype_is_ref(got)) return;
-  add_error(builder, arena_printf(builder->arena, "Input '%s' passed %s expected ref type", arg->name, dtype_name(got)));
+  add_error(builder, arena_printf(builder->arena, "Input '%s' passed %s expected ref type", arg->name,
+                                  dtype_name(got)));
 }
 
 void node_def_builder_input(NodeDefBuilder *builder, const char *node, int index, DataType type) {
@@ -111,7 +116,8 @@ void node_def_builder_input(NodeDefBuilder *builder, const char *node, int index
   if (!arg) return;
   add_input(builder, node, index);
   if (arg->number_attr[0] || arg->type_list_attr[0]) {
-    add_error(builder, arena_printf(builder->arena, "Single tensor passed to '%s', expected list", arg->name));
+    add_error(builder,
+              arena_printf(builder->arena, "Single tensor passed to '%s', expected list", arg->name));
   } else if ((int)arg->type != DT_INVALID) {
     check_type(builder, arg, (int)arg->type, type);
   } else {
@@ -142,8 +148,8 @@ static void infer_type_list(NodeDefBuilder *builder, const ArgDef *arg, const Da
   set_attr(builder, arg->type_list_attr, value);
 }
 
-void node_def_builder_input_list(NodeDefBuilder *builder, const char *const *nodes, const int *indexes, const DataType *types,
-                                 int count) {
+void node_def_builder_input_list(NodeDefBuilder *builder, const char *const *nodes, const int *indexes,
+                                 const DataType *types, int count) {
   const ArgDef *arg = next_arg(builder);
   if (!arg) return;
   for (int i = 0; i < count; i++) add_input(builder, nodes[i], indexes[i]);
@@ -152,12 +158,14 @@ void node_def_builder_input_list(NodeDefBuilder *builder, const char *const *nod
   } else if (arg->type_list_attr[0]) {
     infer_type_list(builder, arg, types, count);
   } else {
-    add_error(builder, arena_printf(builder->arena, "List provided to input '%s' when single Tensor expected", arg->name));
+    add_error(builder, arena_printf(builder->arena, "List provided to input '%s' when single Tensor expected",
+                                    arg->name));
   }
 }
 
 void node_def_builder_control_input(NodeDefBuilder *builder, const char *node) {
-  append_text(builder, &builder->control_inputs, &builder->num_control_inputs, arena_printf(builder->arena, "^%s", node));
+  append_text(builder, &builder->control_inputs, &builder->num_control_inputs,
+              arena_printf(builder->arena, "^%s", node));
 }
 
 void node_def_builder_device(NodeDefBuilder *builder, const char *device) {
@@ -175,11 +183,13 @@ static bool report(const NodeDefBuilder *builder, Status *status) {
   if (!strbuf_ok(&op, status)) {
     /* The operation's text would be cut off. */
   } else if (builder->num_errors == 1) {
-    status_invalid(status, "%s while building NodeDef '%s' using %s", builder->errors[0], builder->node->name, strbuf_text(&op));
-  } else {
-    status_invalid(status, "%zu errors while building NodeDef '%s' using %s:", builder->num_errors, builder->node->name,
+    status_invalid(status, "%s while building NodeDef '%s' using %s", builder->errors[0], builder->node->name,
                    strbuf_text(&op));
-    for (size_t i = 0; i < builder->num_errors && strlen(status->message) + 1 < STATUS_MESSAGE_CAPACITY; i++) {
+  } else {
+    status_invalid(status, "%zu errors while building NodeDef '%s' using %s:", builder->num_errors,
+                   builder->node->name, strbuf_text(&op));
+    for (size_t i = 0; i < builder->num_errors && strlen(status->message) + 1 < STATUS_MESSAGE_CAPACITY;
+         i++) {
       status_append(status, "\n%s", builder->errors[i]);
     }
   }
@@ -190,8 +200,8 @@ static bool report(const NodeDefBuilder *builder, Status *status) {
 bool node_def_builder_finalize(NodeDefBuilder *builder, NodeDef **node, Status *status) {
   const OpDef *op_def = builder->op_def;
   if (builder->num_inputs_given < op_def->n_input_arg) {
-    add_error(builder, arena_printf(builder->arena, "%zu inputs specified of %zu inputs in Op", builder->num_inputs_given,
-                                    op_def->n_input_arg));
+    add_error(builder, arena_printf(builder->arena, "%zu inputs specified of %zu inputs in Op",
+                                    builder->num_inputs_given, op_def->n_input_arg));
   }
   for (size_t i = 0; i < builder->num_control_inputs; i++) {
     append_text(builder, &builder->node->input, &builder->node->n_input, builder->control_inputs[i]);

@@ -28,13 +28,15 @@ bool node_name_is_valid(const char *name) { return is_name(name, false); }
 
 bool node_name_is_valid_internal(const char *name) { return is_name(name, true); }
 
-/* "0" or a number without leading zeros, to the end of the text; -1 when it is neither or does not fit int. */
+/* "0" or a number without leading zeros, to the end of the text; -1 when it is neither or does not fit
+ * int. */
 static int parse_index(const char *text) {
   if (text[0] == '0') return text[1] == '\0' ? 0 : -1;
   if (*text < '1' || *text > '9') return -1;
   int index = 0;
   for (; *text >= '0' && *text <= '9'; text++) {
-    if (__builtin_mul_overflow(index, 10, &index) || __builtin_add_overflow(index, *text - '0', &index)) return -1;
+    if (__builtin_mul_overflow(index, 10, &index) || __builtin_add_overflow(index, *text - '0', &index))
+      return -1;
   }
   return *text == '\0' ? index : -1;
 }

@@ -4,7 +4,8 @@
 #include "op/node_def.h"
 #include "op/op_class.h"
 
-static bool set_frame_name(NodeDef *node, Arena *arena, const char *prefix, const char *suffix, Status *status) {
+static bool set_frame_name(NodeDef *node, Arena *arena, const char *prefix, const char *suffix,
+                           Status *status) {
   Str frame;
   TRY(node_attr_string(node, "frame_name", &frame, status));
   StrBuf text = {0};
@@ -17,7 +18,8 @@ static bool set_frame_name(NodeDef *node, Arena *arena, const char *prefix, cons
   return node_def_set_attr(node, arena, "frame_name", value, status);
 }
 
-bool node_def_add_prefix_and_suffix(NodeDef *node, Arena *arena, const char *prefix, const char *suffix, Status *status) {
+bool node_def_add_prefix_and_suffix(NodeDef *node, Arena *arena, const char *prefix, const char *suffix,
+                                    Status *status) {
   char *name = arena_printf(arena, "%s%s%s", prefix, node->name, suffix);
   if (!name) return status_oom(status, "a node name");
   if (node_class_of_op(node->op) == NODE_ENTER) {

@@ -99,7 +99,8 @@ static NamedValue *named_values(NamedValue few[MANY_ATTRS], size_t count, StrBuf
 static void append_func(const NameAttrList *func, int depth, StrBuf *out) {
   NamedValue few[MANY_ATTRS], *values = named_values(few, func->n_attr, out);
   if (!values) return;
-  for (size_t i = 0; i < func->n_attr; i++) values[i] = (NamedValue){func->attr[i]->key, func->attr[i]->value};
+  for (size_t i = 0; i < func->n_attr; i++)
+    values[i] = (NamedValue){func->attr[i]->key, func->attr[i]->value};
   strbuf_append(out, func->name);
   strbuf_append_char(out, '[');
   append_named(values, func->n_attr, depth + 1, out);
@@ -187,7 +188,8 @@ void node_def_format_for_error(const NodeDef *node, StrBuf *out) {
   }
   for (size_t i = 0; i < info->n_original_node_names; i++) {
     if (i > 0) strbuf_append(out, ", ");
-    if (i < info->n_original_func_names) strbuf_printf(out, "{{function_node %s}}", info->original_func_names[i]);
+    if (i < info->n_original_func_names)
+      strbuf_printf(out, "{{function_node %s}}", info->original_func_names[i]);
     strbuf_printf(out, "{{node %s}}", info->original_node_names[i]);
   }
 }
@@ -195,7 +197,8 @@ void node_def_format_for_error(const NodeDef *node, StrBuf *out) {
 void node_def_summarize(const NodeDef *node, StrBuf *out) {
   NamedValue few[MANY_ATTRS], *values = named_values(few, node->n_attr, out);
   if (!values) return;
-  for (size_t i = 0; i < node->n_attr; i++) values[i] = (NamedValue){node->attr[i]->key, node->attr[i]->value};
+  for (size_t i = 0; i < node->n_attr; i++)
+    values[i] = (NamedValue){node->attr[i]->key, node->attr[i]->value};
   node_def_format_for_error(node, out);
   strbuf_append(out, " = ");
   strbuf_append(out, node->op);

@@ -52,7 +52,8 @@ static bool resolve(const NodeDef *node, const ArgDef *arg, ArgTypes *types, Sta
   return true;
 }
 
-static bool count_tensors(const NodeDef *node, ArgDef *const *args, size_t num_args, int *total, Status *status) {
+static bool count_tensors(const NodeDef *node, ArgDef *const *args, size_t num_args, int *total,
+                          Status *status) {
   int64_t sum = 0;
   for (size_t i = 0; i < num_args; i++) {
     ArgTypes types;
@@ -76,8 +77,8 @@ static bool fill(const NodeDef *node, ArgDef *const *args, size_t num_args, Data
   return true;
 }
 
-bool node_def_types(const NodeDef *node, const OpDef *op_def, Arena *arena, DataType **input_types, int *num_inputs,
-                    DataType **output_types, int *num_outputs, Status *status) {
+bool node_def_types(const NodeDef *node, const OpDef *op_def, Arena *arena, DataType **input_types,
+                    int *num_inputs, DataType **output_types, int *num_outputs, Status *status) {
   int inputs = 0, outputs = 0;
   TRY(count_tensors(node, op_def->input_arg, op_def->n_input_arg, &inputs, status));
   TRY(count_tensors(node, op_def->output_arg, op_def->n_output_arg, &outputs, status));
@@ -96,7 +97,8 @@ bool node_def_num_inputs(const NodeDef *node, const OpDef *op_def, int *num_inpu
   return count_tensors(node, op_def->input_arg, op_def->n_input_arg, num_inputs, status);
 }
 
-/* How many tensors one arg stands for, whatever their types: a node that lacks the type has ranges all the same. */
+/* How many tensors one arg stands for, whatever their types: a node that lacks the type has ranges all the
+ * same. */
 static bool count_arg(const NodeDef *node, const ArgDef *arg, int64_t *count, Status *status) {
   *count = 1;
   if (arg->number_attr[0]) return resolve_count(node, arg, count, status);
@@ -110,7 +112,8 @@ static bool count_arg(const NodeDef *node, const ArgDef *arg, int64_t *count, St
   return true;
 }
 
-bool node_def_arg_ranges(const NodeDef *node, const OpDef *op_def, bool outputs, Arena *arena, int **starts, Status *status) {
+bool node_def_arg_ranges(const NodeDef *node, const OpDef *op_def, bool outputs, Arena *arena, int **starts,
+                         Status *status) {
   ArgDef *const *args = outputs ? op_def->output_arg : op_def->input_arg;
   size_t num_args = outputs ? op_def->n_output_arg : op_def->n_input_arg;
   int *array = arena_alloc(arena, ((int64_t)num_args + 1) * (int64_t)sizeof *array);

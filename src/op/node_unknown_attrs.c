@@ -31,7 +31,8 @@ static bool note(const char *op, const char *attr) {
 static void log_attr(const NodeDef *node, const char *attr) {
   StrBuf line = {0};
   strbuf_printf(&line,
-                "NodeDef mentions attribute %s which is not in the op definition of %s: it is kept and has no effect. The graph may come "
+                "NodeDef mentions attribute %s which is not in the op definition of %s: it is kept and has "
+                "no effect. The graph may come "
                 "from a newer TensorFlow. NodeDef: ",
                 attr, node->op);
   node_def_format_for_error(node, &line);
@@ -45,6 +46,6 @@ void node_def_note_unknown_attrs(const NodeDef *node, const OpDef *op_def) {
   if (others <= op_def->n_attr) return; /* it has those of the op */
   for (size_t i = 0; i < node->n_attr; i++) {
     const char *attr = node->attr[i]->key;
-    if (attr[0] != '_' && op_def_attr(op_def, attr) == NULL && note(node->op, attr)) log_attr(node, attr);
+    if (attr[0] != '_' && !op_def_attr(op_def, attr) && note(node->op, attr)) log_attr(node, attr);
   }
 }

@@ -5,7 +5,8 @@
 #include "op/node_def_internal.h"
 #include "op/op_def_builder.h"
 
-/* The attrs of a node by name. A few are searched one by one; a map is made only for what no real graph has. */
+/* The attrs of a node by name. A few are searched one by one; a map is made only for what no real graph
+ * has. */
 typedef struct AttrIndex {
   const NodeDef *node;
   StringMap map;
@@ -31,7 +32,8 @@ static const AttrValue *find_attr(const AttrIndex *index, const char *name) {
 
 /* --- validation --- */
 
-/* Appends "<separator>{{node n}}" and "<separator>Op<...>" in the order that a message wants; nothing when memory runs out. */
+/* Appends "<separator>{{node n}}" and "<separator>Op<...>" in the order that a message wants; nothing when
+ * memory runs out. */
 static bool append_node(const char *before, const NodeDef *node, Status *status) {
   StrBuf text = {0};
   node_def_format_for_error(node, &text);
@@ -68,12 +70,13 @@ static bool check_inputs(const NodeDef *node, int *num_data, Status *status) {
   return true;
 }
 
-/* The attr of the op that has the name of one before it, or NULL. Ops are registered without such; functions come from outside. */
+/* The attr of the op that has the name of one before it, or NULL. Ops are registered without such; functions
+ * come from outside. */
 static bool find_duplicate(const OpDef *op_def, const AttrDef **duplicate, Status *status) {
   StringMap seen = {0};
   bool ok = true, many = op_def->n_attr > SCAN_LIMIT;
   *duplicate = NULL;
-  for (size_t i = 0; ok && *duplicate == NULL && i < op_def->n_attr; i++) {
+  for (size_t i = 0; ok && !*duplicate && i < op_def->n_attr; i++) {
     const AttrDef *attr = op_def->attr[i];
     bool found = many && string_map_contains(&seen, attr->name);
     for (size_t k = 0; !many && k < i; k++) found = found || strcmp(op_def->attr[k]->name, attr->name) == 0;
@@ -88,7 +91,7 @@ static bool check_attrs(const AttrIndex *index, const OpDef *op_def, Status *sta
   size_t num_missing = 0;
   const AttrDef *duplicate;
   TRY(find_duplicate(op_def, &duplicate, status));
-  if (duplicate != NULL) {
+  if (duplicate) {
     status_invalid(status, "OpDef has duplicate attr name '%s'", duplicate->name);
     return append_op(": ", op_def, status);
   }
@@ -184,7 +187,8 @@ void node_def_strip_defaults(NodeDef *node, const OpDef *op_def) {
   size_t kept = 0;
   for (size_t i = 0; i < node->n_attr; i++) {
     const AttrDef *attr = op_def_attr(op_def, node->attr[i]->key);
-    bool is_default = attr && attr->default_value && attr_value_equal(attr->default_value, node->attr[i]->value);
+    bool is_default =
+        attr && attr->default_value && attr_value_equal(attr->default_value, node->attr[i]->value);
     if (!is_default) node->attr[kept++] = node->attr[i];
   }
   node->n_attr = kept;

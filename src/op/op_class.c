@@ -73,11 +73,14 @@ static const NamedClass kUnderscore[] = {{"_Arg", NODE_ARG},
                                          {"_XlaMerge", NODE_MERGE},
                                          {0}};
 
-static const NamedClass *const kByFirst['_' - 'A' + 1] = {
-    ['C' - 'A'] = kC, ['D' - 'A'] = kD, ['E' - 'A'] = kE, ['F' - 'A'] = kF, ['G' - 'A'] = kG,
-    ['H' - 'A'] = kH, ['I' - 'A'] = kI, ['L' - 'A'] = kL, ['M' - 'A'] = kM, ['N' - 'A'] = kN,
-    ['P' - 'A'] = kP, ['R' - 'A'] = kR, ['S' - 'A'] = kS, ['V' - 'A'] = kV, ['W' - 'A'] = kW,
-    ['_' - 'A'] = kUnderscore};
+static const NamedClass *const kByFirst['_' - 'A' + 1] = {['C' - 'A'] = kC, ['D' - 'A'] = kD,
+                                                          ['E' - 'A'] = kE, ['F' - 'A'] = kF,
+                                                          ['G' - 'A'] = kG, ['H' - 'A'] = kH,
+                                                          ['I' - 'A'] = kI, ['L' - 'A'] = kL,
+                                                          ['M' - 'A'] = kM, ['N' - 'A'] = kN,
+                                                          ['P' - 'A'] = kP, ['R' - 'A'] = kR,
+                                                          ['S' - 'A'] = kS, ['V' - 'A'] = kV,
+                                                          ['W' - 'A'] = kW, ['_' - 'A'] = kUnderscore};
 
 NodeClass node_class_of_op(const char *op) {
   int first = (unsigned char)op[0] - 'A';

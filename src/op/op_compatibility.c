@@ -1,4 +1,5 @@
-/* How an op may change from one version to the next, so that graphs made with the old one still load and mean the same. */
+/* How an op may change from one version to the next, so that graphs made with the old one still load and mean
+ * the same. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -21,13 +22,14 @@ static void append_value(const AttrValue *value, const char *without, StrBuf *ou
 }
 
 /* "<message>; from <old> to <new>" */
-static bool changed(const char *message, const AttrDef *attr, const AttrValue *from, const AttrValue *to, const char *without,
-                    Status *status) {
+static bool changed(const char *message, const AttrDef *attr, const AttrValue *from, const AttrValue *to,
+                    const char *without, Status *status) {
   StrBuf text = {0};
   append_value(from, without, &text);
   strbuf_append(&text, " to ");
   append_value(to, without, &text);
-  if (strbuf_ok(&text, status)) status_invalid(status, "Attr '%s' has %s; from %s", attr->name, message, strbuf_text(&text));
+  if (strbuf_ok(&text, status))
+    status_invalid(status, "Attr '%s' has %s; from %s", attr->name, message, strbuf_text(&text));
   strbuf_free(&text);
   return false;
 }
@@ -43,7 +45,9 @@ static bool allows_type(const AttrListValue *list, int type) {
 
 static bool allows_string(const AttrListValue *list, const ProtobufCBinaryData *string) {
   for (size_t i = 0; i < list->n_s; i++) {
-    if (list->s[i].len == string->len && (string->len == 0 || memcmp(list->s[i].data, string->data, string->len) == 0)) return true;
+    if (list->s[i].len == string->len &&
+        (string->len == 0 || memcmp(list->s[i].data, string->data, string->len) == 0))
+      return true;
   }
   return false;
 }
@@ -54,7 +58,8 @@ static bool is_more_restrictive(const AttrDef *from, const AttrDef *to) {
   if (!from->allowed_values) return true;
   bool from_list = from->allowed_values->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST;
   bool to_list = to->allowed_values->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST;
-  const AttrListValue *before = from_list ? from->allowed_values->list : &kNone, *now = to_list ? to->allowed_values->list : &kNone;
+  const AttrListValue *before = from_list ? from->allowed_values->list : &kNone,
+                      *now = to_list ? to->allowed_values->list : &kNone;
   for (size_t i = 0; i < before->n_type; i++) {
     if (!allows_type(now, (int)before->type[i])) return true;
   }
@@ -69,36 +74,43 @@ bool attr_def_compatible(const AttrDef *from, const AttrDef *to, Status *status)
     return status_invalid(status, "Attr '%s' changed type '%s' -> '%s'", from->name, from->type, to->type);
   }
   if (is_more_restrictive(from, to)) {
-    return changed("a stricter set of allowed values", from, from->allowed_values, to->allowed_values, "no restriction", status);
+    return changed("a stricter set of allowed values", from, from->allowed_values, to->allowed_values,
+                   "no restriction", status);
   }
   if (to->has_minimum && !from->has_minimum) {
-    return status_invalid(status, "Attr '%s' has a higher minimum; from no minimum to %" PRId64, from->name, to->minimum);
+    return status_invalid(status, "Attr '%s' has a higher minimum; from no minimum to %" PRId64, from->name,
+                          to->minimum);
   }
   if (to->has_minimum && to->minimum > from->minimum) {
-    return status_invalid(status, "Attr '%s' has a higher minimum; from %" PRId64 " to %" PRId64, from->name, from->minimum, to->minimum);
+    return status_invalid(status, "Attr '%s' has a higher minimum; from %" PRId64 " to %" PRId64, from->name,
+                          from->minimum, to->minimum);
   }
   return true;
 }
 
 /* --- signatures --- */
 
-/* The args of an op as a node of the old op sees them: attrs that the old op has stand by their names, those that were added by
- * their defaults. Two versions of an op fit when these texts are the same. */
+/* The args of an op as a node of the old op sees them: attrs that the old op has stand by their names, those
+ * that were added by their defaults. Two versions of an op fit when these texts are the same. */
 typedef struct Signature {
   const OpDef *old_op, *new_op;
   StrBuf text;
   StrBuf refs; /* per entry of the text 'r' or '-' */
 } Signature;
 
-static bool is_old(const Signature *signature, const char *attr) { return op_def_attr(signature->old_op, attr) != NULL; }
+static bool is_old(const Signature *signature, const char *attr) {
+  return op_def_attr(signature->old_op, attr) != NULL;
+}
 
-/* The default of an attr that was added; NULL when there is none, as only an OpDef that is not valid has it. */
+/* The default of an attr that was added; NULL when there is none, as only an OpDef that is not valid
+ * has it. */
 static const AttrValue *added_default(const Signature *signature, const char *name) {
   const AttrDef *attr = op_def_attr(signature->new_op, name);
   return attr ? attr->default_value : NULL;
 }
 
-static void append_entry(Signature *signature, const ArgDef *arg, bool with_name, const char *number, const char *type) {
+static void append_entry(Signature *signature, const ArgDef *arg, bool with_name, const char *number,
+                         const char *type) {
   if (signature->refs.length > 0) strbuf_append(&signature->text, ", ");
   if (with_name) strbuf_printf(&signature->text, "%s:", arg->name);
   if (number) strbuf_printf(&signature->text, "%s * ", number);
@@ -129,7 +141,8 @@ static bool append_arg(Signature *signature, const ArgDef *arg, bool with_name, 
     const AttrValue *number = added_default(signature, arg->number_attr);
     count = number && number->value_case == TENSORFLOW__ATTR_VALUE__VALUE_I ? number->i : 0;
     if (count > MAX_ARGS_OF_A_DEFAULT) {
-      return status_invalid(status, "The default of attr '%s', %" PRId64 ", is too large", arg->number_attr, count);
+      return status_invalid(status, "The default of attr '%s', %" PRId64 ", is too large", arg->number_attr,
+                            count);
     }
   }
   const char *type = (int)arg->type != DT_INVALID ? dtype_name((int)arg->type) : arg->type_attr;
@@ -137,7 +150,8 @@ static bool append_arg(Signature *signature, const ArgDef *arg, bool with_name, 
     const AttrValue *added = added_default(signature, type);
     if (added && added->value_case == TENSORFLOW__ATTR_VALUE__VALUE_TYPE) type = dtype_name((int)added->type);
   }
-  for (int64_t i = 0; i < count; i++) append_entry(signature, arg, with_name, keeps_number ? arg->number_attr : NULL, type);
+  for (int64_t i = 0; i < count; i++)
+    append_entry(signature, arg, with_name, keeps_number ? arg->number_attr : NULL, type);
   return true;
 }
 
@@ -149,21 +163,26 @@ static bool write_signature(Signature *signature, const OpDef *op_def, bool outp
 }
 
 static bool compare_signatures(const Signature *from, const Signature *to, bool outputs, Status *status) {
-  const char *before = strbuf_text(&from->text), *now = strbuf_text(&to->text), *what = outputs ? "Output" : "Input";
-  if (strcmp(before, now) != 0) return status_invalid(status, "%s signature mismatch '%s' vs. '%s'", what, before, now);
+  const char *before = strbuf_text(&from->text), *now = strbuf_text(&to->text),
+             *what = outputs ? "Output" : "Input";
+  if (strcmp(before, now) != 0)
+    return status_invalid(status, "%s signature mismatch '%s' vs. '%s'", what, before, now);
   const char *refs_before = strbuf_text(&from->refs), *refs_now = strbuf_text(&to->refs);
   for (int i = 0; refs_before[i] && refs_now[i]; i++) {
     /* An op may ask for less of its inputs and give more with its outputs. */
     if (refs_before[i] == refs_now[i] || refs_now[i] == (outputs ? 'r' : '-')) continue;
-    return status_invalid(status, outputs ? "Output %d changed from ref to non-ref" : "Input %d changed from non-ref to ref", i);
+    return status_invalid(status,
+                          outputs ? "Output %d changed from ref to non-ref"
+                                  : "Input %d changed from non-ref to ref",
+                          i);
   }
   return true;
 }
 
 static bool args_compatible(const OpDef *old_op, const OpDef *new_op, bool outputs, Status *status) {
   Signature from = {.old_op = old_op, .new_op = new_op}, to = from;
-  bool ok = write_signature(&from, old_op, outputs, status) && write_signature(&to, new_op, outputs, status) &&
-            compare_signatures(&from, &to, outputs, status);
+  bool ok = write_signature(&from, old_op, outputs, status) &&
+            write_signature(&to, new_op, outputs, status) && compare_signatures(&from, &to, outputs, status);
   strbuf_free(&from.text);
   strbuf_free(&from.refs);
   strbuf_free(&to.text);
@@ -217,7 +236,8 @@ static bool wrong_in_op(StrBuf *message, const OpDef *op_def, Status *status) {
   return false;
 }
 
-bool op_def_added_defaults_unchanged(const OpDef *old_op, const OpDef *penultimate_op, const OpDef *new_op, Status *status) {
+bool op_def_added_defaults_unchanged(const OpDef *old_op, const OpDef *penultimate_op, const OpDef *new_op,
+                                     Status *status) {
   for (size_t i = 0; i < penultimate_op->n_attr; i++) {
     const AttrDef *before = penultimate_op->attr[i];
     if (op_def_attr(old_op, before->name)) continue;
@@ -242,7 +262,8 @@ bool op_def_defaults_unchanged(const OpDef *old_op, const OpDef *new_op, Status 
   for (size_t i = 0; i < old_op->n_attr; i++) {
     const AttrDef *from = old_op->attr[i], *to = op_def_attr(new_op, from->name);
     if (!to || values_equal(from->default_value, to->default_value)) continue;
-    const char *how = from->default_value && to->default_value ? "changed it's default value" : "added/removed it's default";
+    const char *how = from->default_value && to->default_value ? "changed it's default value"
+                                                               : "added/removed it's default";
     return changed(how, from, from->default_value, to->default_value, "no default", status);
   }
   return true;

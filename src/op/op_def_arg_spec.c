@@ -62,7 +62,8 @@ static bool resolve_type(SpecParser *parser, Str name, ArgDef *arg) {
   } else if (strcmp(attr->type, "list(type)") == 0) {
     arg->type_list_attr = attr->name;
   } else {
-    spec_error(parser, "Reference to attr '%s' with type %s that isn't type or list(type)", attr->name, attr->type);
+    spec_error(parser, "Reference to attr '%s' with type %s that isn't type or list(type)", attr->name,
+               attr->type);
     return false;
   }
   return true;
@@ -122,7 +123,8 @@ void spec_parse_arg(SpecParser *parser, const char *spec, bool is_output) {
   } else if (arg->type_list_attr[0]) {
     set_default_minimum(parser->op_def, arg->type_list_attr);
   }
-  /* An op that names a resource works on it; one that gets the type from an attr only passes the handle on. */
+  /* An op that names a resource works on it; one that gets the type from an attr only passes the handle
+   * on. */
   if ((int)arg->type == DT_RESOURCE) parser->op_def->is_stateful = true;
 }
 
@@ -139,8 +141,8 @@ void spec_parse_control_output(SpecParser *parser, const char *spec) {
   OpDef *op_def = parser->op_def;
   Status ignored;
   status_init(&ignored);
-  if (!proto_append(parser->arena, (void ***)&op_def->control_output, &op_def->n_control_output, spec_copy(parser, name),
-                    &ignored)) {
+  if (!proto_append(parser->arena, (void ***)&op_def->control_output, &op_def->n_control_output,
+                    spec_copy(parser, name), &ignored)) {
     parser->out_of_memory = true;
   }
 }

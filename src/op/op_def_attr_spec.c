@@ -9,8 +9,8 @@ typedef struct BaseType {
 
 /* Types are recognised by prefix, in this order. */
 static const BaseType kBaseTypes[] = {
-    {"string", "list(string)", "s"}, {"int", "list(int)", "i"},       {"float", "list(float)", "f"},
-    {"bool", "list(bool)", "b"},     {"type", "list(type)", "type"},  {"shape", "list(shape)", "shape"},
+    {"string", "list(string)", "s"},      {"int", "list(int)", "i"},      {"float", "list(float)", "f"},
+    {"bool", "list(bool)", "b"},          {"type", "list(type)", "type"}, {"shape", "list(shape)", "shape"},
     {"tensor", "list(tensor)", "tensor"}, {"func", "list(func)", "func"},
 };
 enum { NUM_BASE_TYPES = sizeof kBaseTypes / sizeof kBaseTypes[0], BASE_STRING = 0, BASE_TYPE = 4 };
@@ -19,11 +19,12 @@ static const BaseType kAnyType = {"any", "list(any)", NULL};
 
 /* Sets of types with a name, in the order in which TensorFlow 1.x lists them in its OpDefs. */
 static const int kNumberTypes[] = {
-    DT_FLOAT, DT_DOUBLE, DT_INT32,  DT_UINT8,    DT_INT16,  DT_INT8,       DT_COMPLEX64, DT_INT64,  DT_QINT8,
-    DT_QUINT8, DT_QINT32, DT_BFLOAT16, DT_UINT16, DT_COMPLEX128, DT_HALF, DT_UINT32, DT_UINT64,
+    DT_FLOAT,  DT_DOUBLE, DT_INT32,    DT_UINT8,  DT_INT16,      DT_INT8, DT_COMPLEX64, DT_INT64,  DT_QINT8,
+    DT_QUINT8, DT_QINT32, DT_BFLOAT16, DT_UINT16, DT_COMPLEX128, DT_HALF, DT_UINT32,    DT_UINT64,
 };
 static const int kRealNumberTypes[] = {
-    DT_FLOAT, DT_DOUBLE, DT_INT32, DT_UINT8, DT_INT16, DT_INT8, DT_INT64, DT_BFLOAT16, DT_UINT16, DT_HALF, DT_UINT32, DT_UINT64,
+    DT_FLOAT, DT_DOUBLE,   DT_INT32,  DT_UINT8, DT_INT16,  DT_INT8,
+    DT_INT64, DT_BFLOAT16, DT_UINT16, DT_HALF,  DT_UINT32, DT_UINT64,
 };
 static const int kQuantizedTypes[] = {DT_QINT8, DT_QUINT8, DT_QINT32, DT_QINT16, DT_QUINT16};
 
@@ -33,7 +34,8 @@ typedef struct TypeSet {
   size_t count;
 } TypeSet;
 
-#define TYPE_SET(name, types) {name, types, sizeof types / sizeof types[0]}
+#define TYPE_SET(name, types) \
+  { name, types, sizeof types / sizeof types[0] }
 static const TypeSet kTypeSets[] = {
     TYPE_SET("numbertype", kNumberTypes),
     TYPE_SET("numerictype", kNumberTypes),
@@ -65,7 +67,8 @@ static void set_allowed(SpecParser *parser, AttrDef *attr, AttrValue *allowed) {
   if (!allowed) parser->out_of_memory = true;
 }
 
-/* After an element of a list in braces: true when another one follows, false at the end or (with *ok false) at an error. */
+/* After an element of a list in braces: true when another one follows, false at the end or (with *ok false)
+ * at an error. */
 static bool take_separator(SpecParser *parser, const char **at, const char *elements, bool *ok) {
   if (spec_take(at, ",")) {
     spec_skip_blanks(at);
@@ -129,7 +132,8 @@ static bool parse_allowed_strings(SpecParser *parser, const char **at, AttrDef *
 
 static bool add_named_types(SpecParser *parser, TypeList *list, Str name) {
   for (int i = 0; i < NUM_TYPE_SETS; i++) {
-    if (str_equal_text(name, kTypeSets[i].name)) return add_types(parser, list, kTypeSets[i].types, kTypeSets[i].count);
+    if (str_equal_text(name, kTypeSets[i].name))
+      return add_types(parser, list, kTypeSets[i].types, kTypeSets[i].count);
   }
   int type = dtype_from_name(name);
   if (type != DT_INVALID) return add_types(parser, list, &type, 1);
@@ -175,7 +179,8 @@ static const BaseType *parse_base_type(SpecParser *parser, const char **at, Attr
     return NULL;
   }
   spec_skip_blanks(at);
-  if (**at == '"' || **at == '\'') return parse_allowed_strings(parser, at, attr) ? &kBaseTypes[BASE_STRING] : NULL;
+  if (**at == '"' || **at == '\'')
+    return parse_allowed_strings(parser, at, attr) ? &kBaseTypes[BASE_STRING] : NULL;
   return parse_allowed_types(parser, at, attr) ? &kBaseTypes[BASE_TYPE] : NULL;
 }
 
@@ -198,7 +203,8 @@ static bool take_int64(const char **at, int64_t *value) {
   return true;
 }
 
-/* "[a, b]" as the text of a list message; an empty list is not asked of the text format, which has no "[]". */
+/* "[a, b]" as the text of a list message; an empty list is not asked of the text format, which has no
+ * "[]". */
 static bool parse_list_default(SpecParser *parser, const BaseType *base, Str text, AttrValue *value) {
   while (text.length > 0 && spec_is_blank(text.data[text.length - 1])) text.length--;
   if (text.length < 2 || text.data[0] != '[' || text.data[text.length - 1] != ']') return false;
@@ -218,7 +224,8 @@ static bool parse_list_default(SpecParser *parser, const BaseType *base, Str tex
   return proto_parse_field_text("list", str_of(message), parser->arena, value);
 }
 
-static void parse_default(SpecParser *parser, const BaseType *base, bool is_list, const char *text, AttrDef *attr) {
+static void parse_default(SpecParser *parser, const BaseType *base, bool is_list, const char *text,
+                          AttrDef *attr) {
   AttrValue *value = proto_new(kAttrValue, parser->arena);
   if (!value) {
     parser->out_of_memory = true;

@@ -1,4 +1,5 @@
-/* From specs to an OpDef: the order of parsing, the collected errors, and the builder that takes specs one by one. */
+/* From specs to an OpDef: the order of parsing, the collected errors, and the builder that takes specs one by
+ * one. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +51,8 @@ void spec_error(SpecParser *parser, const char *format, ...) {
   va_start(args, format);
   append_message(&parser->errors, format, args);
   va_end(args);
-  strbuf_printf(&parser->errors, " from %s(\"%s\") for Op %s", parser->call, parser->spec, parser->op_def->name);
+  strbuf_printf(&parser->errors, " from %s(\"%s\") for Op %s", parser->call, parser->spec,
+                parser->op_def->name);
 }
 
 void spec_error_of_op(SpecParser *parser, const char *format, ...) {
@@ -75,7 +77,8 @@ bool spec_finish(SpecParser *parser, Status *status) {
 }
 
 char *spec_copy(SpecParser *parser, Str text) {
-  char *copy = text.length > 0 ? arena_strndup(parser->arena, text.data, text.length) : (char *)protobuf_c_empty_string;
+  char *copy = text.length > 0 ? arena_strndup(parser->arena, text.data, text.length)
+                               : (char *)protobuf_c_empty_string;
   if (copy) return copy;
   parser->out_of_memory = true;
   return (char *)protobuf_c_empty_string;
@@ -111,12 +114,14 @@ static void set_flags(SpecParser *parser, const OpDefSpec *spec) {
     return;
   }
   deprecation->version = spec->deprecated_version;
-  deprecation->explanation = spec_copy(parser, str_of(spec->deprecation_explanation ? spec->deprecation_explanation : ""));
+  deprecation->explanation =
+      spec_copy(parser, str_of(spec->deprecation_explanation ? spec->deprecation_explanation : ""));
   op_def->deprecation = deprecation;
 }
 
 /* `earlier_errors` (may be NULL) were found before the specs are looked at. */
-static bool build(const OpDefSpec *spec, const char *earlier_errors, Arena *arena, OpDef **out, Status *status) {
+static bool build(const OpDefSpec *spec, const char *earlier_errors, Arena *arena, OpDef **out,
+                  Status *status) {
   static const char *const kNone[] = {NULL};
   OpDef *op_def = proto_new(kOpDef, arena);
   if (!op_def) return status_oom(status, "an OpDef");
@@ -125,8 +130,10 @@ static bool build(const OpDefSpec *spec, const char *earlier_errors, Arena *aren
   op_def->name = spec_copy(&parser, str_of(spec->name));
   /* Args refer to attrs, and the documentation to both. */
   for (const char *const *p = spec->attrs ? spec->attrs : kNone; *p; p++) spec_parse_attr(&parser, *p);
-  for (const char *const *p = spec->inputs ? spec->inputs : kNone; *p; p++) spec_parse_arg(&parser, *p, false);
-  for (const char *const *p = spec->outputs ? spec->outputs : kNone; *p; p++) spec_parse_arg(&parser, *p, true);
+  for (const char *const *p = spec->inputs ? spec->inputs : kNone; *p; p++)
+    spec_parse_arg(&parser, *p, false);
+  for (const char *const *p = spec->outputs ? spec->outputs : kNone; *p; p++)
+    spec_parse_arg(&parser, *p, true);
   for (const char *const *p = spec->control_outputs ? spec->control_outputs : kNone; *p; p++) {
     spec_parse_control_output(&parser, *p);
   }
@@ -175,7 +182,8 @@ static char *copy_text(OpDefBuilder *builder, const char *text) {
 static void append_spec(OpDefBuilder *builder, int kind, char *text) {
   Status ignored;
   status_init(&ignored);
-  if (!proto_append(builder->arena, (void ***)&builder->specs[kind].texts, &builder->specs[kind].count, text, &ignored)) {
+  if (!proto_append(builder->arena, (void ***)&builder->specs[kind].texts, &builder->specs[kind].count, text,
+                    &ignored)) {
     builder->out_of_memory = true;
   }
 }
@@ -188,11 +196,14 @@ static void add_spec(OpDefBuilder *builder, int kind, const char *text) {
 void op_def_builder_attr(OpDefBuilder *builder, const char *spec) { add_spec(builder, KIND_ATTR, spec); }
 void op_def_builder_input(OpDefBuilder *builder, const char *spec) { add_spec(builder, KIND_INPUT, spec); }
 void op_def_builder_output(OpDefBuilder *builder, const char *spec) { add_spec(builder, KIND_OUTPUT, spec); }
-void op_def_builder_control_output(OpDefBuilder *builder, const char *spec) { add_spec(builder, KIND_CONTROL_OUTPUT, spec); }
+void op_def_builder_control_output(OpDefBuilder *builder, const char *spec) {
+  add_spec(builder, KIND_CONTROL_OUTPUT, spec);
+}
 
 static void add_error(OpDefBuilder *builder, const char *what) {
   const char *before = builder->errors ? builder->errors : "", *newline = builder->errors ? "\n" : "";
-  builder->errors = arena_printf(builder->arena, "%s%s%s for Op %s", before, newline, what, builder->spec.name);
+  builder->errors =
+      arena_printf(builder->arena, "%s%s%s for Op %s", before, newline, what, builder->spec.name);
   builder->out_of_memory |= !builder->errors;
 }
 
@@ -228,7 +239,9 @@ void op_def_builder_shape(OpDefBuilder *builder, ShapeFn shape) {
 void op_def_builder_is_stateful(OpDefBuilder *builder) { builder->spec.is_stateful = true; }
 void op_def_builder_is_commutative(OpDefBuilder *builder) { builder->spec.is_commutative = true; }
 void op_def_builder_is_aggregate(OpDefBuilder *builder) { builder->spec.is_aggregate = true; }
-void op_def_builder_allows_uninitialized_input(OpDefBuilder *builder) { builder->spec.allows_uninitialized_input = true; }
+void op_def_builder_allows_uninitialized_input(OpDefBuilder *builder) {
+  builder->spec.allows_uninitialized_input = true;
+}
 void op_def_builder_allow_attr_type_any(OpDefBuilder *builder) { builder->spec.allow_attr_type_any = true; }
 
 bool op_def_builder_finalize(OpDefBuilder *builder, OpDef **op_def, ShapeFn *shape, Status *status) {

@@ -45,7 +45,8 @@ static size_t indent_of(Str line) {
 }
 
 /* Lines [begin, end) without blank ones at the end, `indent` characters cut from each. */
-static void append_lines(const Lines *doc, int64_t begin, int64_t end, size_t indent, bool after_text, StrBuf *out) {
+static void append_lines(const Lines *doc, int64_t begin, int64_t end, size_t indent, bool after_text,
+                         StrBuf *out) {
   for (int64_t i = begin; i < end; i++) {
     Str line = doc->lines[i];
     if (after_text || i > begin) strbuf_append_char(out, '\n');
@@ -89,7 +90,8 @@ static bool parse_block(SpecParser *parser, const Lines *doc, int64_t begin, int
 
   char **description = find_description(parser->op_def, name);
   if (!description) {
-    spec_error_of_op(parser, "No matching input/output/attr for name '%.*s' from Doc()", (int)name.length, name.data);
+    spec_error_of_op(parser, "No matching input/output/attr for name '%.*s' from Doc()", (int)name.length,
+                     name.data);
     return false;
   }
   *description = take_text(parser, text);

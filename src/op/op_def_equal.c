@@ -9,9 +9,10 @@ static bool values_equal(const AttrValue *a, const AttrValue *b) {
 }
 
 bool attr_def_equal(const AttrDef *a, const AttrDef *b) {
-  return strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 && strcmp(a->description, b->description) == 0 &&
-         !a->has_minimum == !b->has_minimum && (!a->has_minimum || a->minimum == b->minimum) &&
-         values_equal(a->default_value, b->default_value) && values_equal(a->allowed_values, b->allowed_values);
+  return strcmp(a->name, b->name) == 0 && strcmp(a->type, b->type) == 0 &&
+         strcmp(a->description, b->description) == 0 && !a->has_minimum == !b->has_minimum &&
+         (!a->has_minimum || a->minimum == b->minimum) && values_equal(a->default_value, b->default_value) &&
+         values_equal(a->allowed_values, b->allowed_values);
 }
 
 static const AttrDef *find(AttrDef *const *attrs, size_t count, const char *name) {

@@ -6,8 +6,8 @@
 
 #include "op/op_def_builder.h"
 
-/* One op while its specs are parsed. Errors do not stop the parsing: later specs are looked at too, and all errors are
- * reported together. */
+/* One op while its specs are parsed. Errors do not stop the parsing: later specs are looked at too, and all
+ * errors are reported together. */
 typedef struct SpecParser {
   OpDef *op_def;
   Arena *arena;
@@ -34,10 +34,12 @@ MUST_CHECK bool spec_finish(SpecParser *parser, Status *status);
 /* A copy in the parser's arena; "" when memory ran out, which the parser then remembers. */
 char *spec_copy(SpecParser *parser, Str text);
 
-/* The bytes that the inside of a quoted string stands for, in the parser's arena. False: an error was added, or memory ran out. */
+/* The bytes that the inside of a quoted string stands for, in the parser's arena. False: an error was added,
+ * or memory ran out. */
 bool spec_unescape(SpecParser *parser, Str text, Str *out);
 
-/* --- the cursor: a `const char **at` into NUL-terminated text. Each takes something and moves on, or stays and says false. --- */
+/* --- the cursor: a `const char **at` into NUL-terminated text. Each takes something and moves on, or stays
+ * and says false. --- */
 
 static inline bool spec_is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 static inline bool spec_is_lower(char c) { return c >= 'a' && c <= 'z'; }

@@ -9,14 +9,16 @@ static int hex_digit(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/* One escape: `at` stands behind the backslash, and moves behind what belongs to it. The start is kept for messages. */
+/* One escape: `at` stands behind the backslash, and moves behind what belongs to it. The start is kept for
+ * messages. */
 typedef struct Escape {
   const char *start, *at, *end;
   char problem[96];
 } Escape;
 
 static bool exceeds(Escape *escape, const char *limit) {
-  snprintf(escape->problem, sizeof escape->problem, "Value of \\%.*s exceeds %s", (int)(escape->at - escape->start), escape->start, limit);
+  snprintf(escape->problem, sizeof escape->problem, "Value of \\%.*s exceeds %s",
+           (int)(escape->at - escape->start), escape->start, limit);
   return false;
 }
 
@@ -34,7 +36,8 @@ static bool take_hex(Escape *escape, char *out) {
   escape->at++;
   bool at_end = escape->at == escape->end;
   if (at_end || hex_digit(*escape->at) < 0) {
-    snprintf(escape->problem, sizeof escape->problem, "%s", at_end ? "String cannot end with \\x" : "\\x cannot be followed by a non-hex digit");
+    snprintf(escape->problem, sizeof escape->problem, "%s",
+             at_end ? "String cannot end with \\x" : "\\x cannot be followed by a non-hex digit");
     return false;
   }
   int value = 0;
@@ -64,14 +67,15 @@ static bool take_rune(Escape *escape, char *out, int *length) {
   char letter = *escape->at++;
   uint32_t rune = 0;
   if (escape->end - escape->at < num_digits) {
-    snprintf(escape->problem, sizeof escape->problem, "\\%c must be followed by %d hex digits", letter, num_digits);
+    snprintf(escape->problem, sizeof escape->problem, "\\%c must be followed by %d hex digits", letter,
+             num_digits);
     return false;
   }
   for (int i = 0; i < num_digits; i++) {
     int digit = hex_digit(*escape->at);
     if (digit < 0) {
-      snprintf(escape->problem, sizeof escape->problem, "\\%c must be followed by %d hex digits: \\%.*s", letter, num_digits,
-               (int)(escape->at - escape->start), escape->start);
+      snprintf(escape->problem, sizeof escape->problem, "\\%c must be followed by %d hex digits: \\%.*s",
+               letter, num_digits, (int)(escape->at - escape->start), escape->start);
       return false;
     }
     escape->at++;
@@ -125,7 +129,8 @@ bool spec_unescape(SpecParser *parser, Str text, Str *out) {
     Escape escape = {.start = at + 1, .at = at + 1, .end = end};
     int count;
     if (!take_escape(&escape, bytes + length, &count)) {
-      spec_error(parser, "Trouble unescaping \"%.*s\", got error: %s", (int)text.length, text.data, escape.problem);
+      spec_error(parser, "Trouble unescaping \"%.*s\", got error: %s", (int)text.length, text.data,
+                 escape.problem);
       return false;
     }
     length += (size_t)count;

@@ -48,22 +48,24 @@ static bool check_attr_type(const OpDef *op_def, const AttrDef *attr, bool *is_l
   if (*is_list && !spec_take(&at, ")")) {
     return invalid(op_def, status, "'list(' is missing ')' in attr %s's type %s", attr->name, attr->type);
   }
-  if (*at) return invalid(op_def, status, "Extra '%s' at the end of attr %s's type %s", at, attr->name, attr->type);
+  if (*at)
+    return invalid(op_def, status, "Extra '%s' at the end of attr %s's type %s", at, attr->name, attr->type);
   return true;
 }
 
 static bool check_attr_minimum(const OpDef *op_def, const AttrDef *attr, bool is_list, Status *status) {
   if (!attr->has_minimum) {
     return attr->minimum == 0 ||
-           invalid(op_def, status, "Attr '%s' with has_minimum = false but minimum %" PRId64 " not equal to default of 0",
+           invalid(op_def, status,
+                   "Attr '%s' with has_minimum = false but minimum %" PRId64 " not equal to default of 0",
                    attr->name, attr->minimum);
   }
   if (!is_list && strcmp(attr->type, "int") != 0) {
     return invalid(op_def, status, "Attr '%s' has minimum for unsupported type %s", attr->name, attr->type);
   }
   return !is_list || attr->minimum >= 0 ||
-         invalid(op_def, status, "Attr '%s' with list type must have a non-negative minimum, not %" PRId64, attr->name,
-                 attr->minimum);
+         invalid(op_def, status, "Attr '%s' with list type must have a non-negative minimum, not %" PRId64,
+                 attr->name, attr->minimum);
 }
 
 static bool check_attr(const OpDef *op_def, const AttrDef *attr, Status *status) {
@@ -96,15 +98,16 @@ typedef struct ArgCheck {
 } ArgCheck;
 
 /* The attr that an arg refers to for its length or type, which must have the given type. */
-static bool check_reference(const ArgCheck *check, const char *attr_name, const char *used_as, const char *type,
-                            const AttrDef **attr, Status *status) {
+static bool check_reference(const ArgCheck *check, const char *attr_name, const char *used_as,
+                            const char *type, const AttrDef **attr, Status *status) {
   *attr = op_def_attr(check->op_def, attr_name);
   if (!*attr) {
-    return invalid(check->op_def, status, "No attr with name '%s' for %s '%s'", attr_name, check->direction, check->arg->name);
+    return invalid(check->op_def, status, "No attr with name '%s' for %s '%s'", attr_name, check->direction,
+                   check->arg->name);
   }
   return strcmp((*attr)->type, type) == 0 ||
-         invalid(check->op_def, status, "Attr '%s' used as %s for %s '%s' has type %s != %s", attr_name, used_as,
-                 check->direction, check->arg->name, (*attr)->type, type);
+         invalid(check->op_def, status, "Attr '%s' used as %s for %s '%s' has type %s != %s", attr_name,
+                 used_as, check->direction, check->arg->name, (*attr)->type, type);
 }
 
 static bool check_number(const ArgCheck *check, Status *status) {
@@ -112,15 +115,16 @@ static bool check_number(const ArgCheck *check, Status *status) {
   const AttrDef *number;
   TRY(check_reference(check, arg->number_attr, "length", "int", &number, status));
   if (!number->has_minimum || number->minimum < 0) {
-    return invalid(check->op_def, status, "Attr '%s' used as length for %s '%s' must have minimum%s", number->name,
-                   check->direction, arg->name, number->has_minimum ? " >= 0" : "");
+    return invalid(check->op_def, status, "Attr '%s' used as length for %s '%s' must have minimum%s",
+                   number->name, check->direction, arg->name, number->has_minimum ? " >= 0" : "");
   }
   if (arg->type_list_attr[0]) {
-    return invalid(check->op_def, status, "Can't have both number_attr and type_list_attr for %s '%s'", check->direction,
-                   arg->name);
+    return invalid(check->op_def, status, "Can't have both number_attr and type_list_attr for %s '%s'",
+                   check->direction, arg->name);
   }
   return ((int)arg->type != DT_INVALID) != (arg->type_attr[0] != '\0') ||
-         invalid(check->op_def, status, "Exactly one of type, type_attr must be set for %s '%s'", check->direction, arg->name);
+         invalid(check->op_def, status, "Exactly one of type, type_attr must be set for %s '%s'",
+                 check->direction, arg->name);
 }
 
 static bool check_arg(const OpDef *op_def, const ArgDef *arg, bool is_output, Status *status) {
@@ -130,8 +134,8 @@ static bool check_arg(const OpDef *op_def, const ArgDef *arg, bool is_output, St
   if (arg->number_attr[0]) {
     TRY(check_number(&check, status));
   } else if (ways != 1) {
-    return invalid(op_def, status, "Exactly one of type, type_attr, type_list_attr must be set for %s '%s'", check.direction,
-                   arg->name);
+    return invalid(op_def, status, "Exactly one of type, type_attr, type_list_attr must be set for %s '%s'",
+                   check.direction, arg->name);
   }
 
   const AttrDef *attr;
@@ -176,6 +180,6 @@ bool op_def_check_deprecation(const OpDef *op_def, int graph_def_version, Status
   const OpDeprecation *deprecation = op_def->deprecation;
   if (!deprecation || graph_def_version < deprecation->version) return true;
   return status_set(status, CODE_UNIMPLEMENTED,
-                    "Op %s is not available in GraphDef version %d. It has been removed in version %d. %s.", op_def->name,
-                    graph_def_version, deprecation->version, deprecation->explanation);
+                    "Op %s is not available in GraphDef version %d. It has been removed in version %d. %s.",
+                    op_def->name, graph_def_version, deprecation->version, deprecation->explanation);
 }

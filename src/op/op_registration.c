@@ -4,7 +4,8 @@
 
 #include "op/op_def_builder.h"
 
-/* The lists of a registration have a fixed size, those of a spec end with NULL: a full list has no room for it. */
+/* The lists of a registration have a fixed size, those of a spec end with NULL: a full list has no room for
+ * it. */
 typedef struct SpecLists {
   const char *inputs[OP_MAX_ARGS + 1], *outputs[OP_MAX_ARGS + 1], *attrs[OP_MAX_ATTRS + 1];
 } SpecLists;

@@ -26,13 +26,15 @@ typedef struct Failure {
   const char *message;
 } Failure;
 
-/* Ops of tables wait for two things: to be parsed (`op.def` is NULL until then), and to be registered, if that is ever asked for. */
+/* Ops of tables wait for two things: to be parsed (`op.def` is NULL until then), and to be registered, if
+ * that is ever asked for. */
 typedef struct Entry {
   Op op; /* first: an Op is its Entry */
   bool is_pending;
 } Entry;
 
-/* Guarded by `lock`, all of it. An Op that was handed out does not change or move until the registry is cleared. */
+/* Guarded by `lock`, all of it. An Op that was handed out does not change or move until the registry is
+ * cleared. */
 struct OpRegistry {
   Mutex lock;
   Arena *arena;  /* of entries, OpDefs and failures; NULL while there are none */
@@ -113,7 +115,8 @@ static bool has_arena(OpRegistry *registry, Status *status) {
 }
 
 /* Puts a new op into the map. What it takes of the arena stays there after an error. */
-static bool insert(OpRegistry *registry, const OpRegistration *registration, const OpDef *op_def, Entry **out, Status *status) {
+static bool insert(OpRegistry *registry, const OpRegistration *registration, const OpDef *op_def, Entry **out,
+                   Status *status) {
   TRY(has_arena(registry, status));
   Entry *entry = arena_calloc(registry->arena, 1, sizeof *entry);
   if (!entry) return status_oom(status, "the op registry");
@@ -124,10 +127,12 @@ static bool insert(OpRegistry *registry, const OpRegistration *registration, con
 }
 
 static bool refuse_known_name(const OpRegistry *registry, const char *name, Status *status) {
-  return !string_map_contains(&registry->map, name) || status_set(status, CODE_ALREADY_EXISTS, "Op with name %s", name);
+  return !string_map_contains(&registry->map, name) ||
+         status_set(status, CODE_ALREADY_EXISTS, "Op with name %s", name);
 }
 
-/* Parses an op's specs unless that was done. A failure leaves nothing behind and is found again the next time. */
+/* Parses an op's specs unless that was done. A failure leaves nothing behind and is found again the next
+ * time. */
 static bool complete(OpRegistry *registry, Entry *entry, Status *status) {
   if (entry->op.def) return true;
   ArenaMark mark = arena_mark(registry->arena);
@@ -165,7 +170,8 @@ static bool make(OpRegistry *registry, const Deferred *what, OpRegistrationData 
 }
 
 /* TensorFlow's RegisterAlreadyLocked. What a failure leaves in the arena is the caller's to give back. */
-static bool run_factory(OpRegistry *registry, const Deferred *what, OpRegistrationData *data, Status *status) {
+static bool run_factory(OpRegistry *registry, const Deferred *what, OpRegistrationData *data,
+                        Status *status) {
   *data = (OpRegistrationData){0};
   bool ok = has_arena(registry, status) && make(registry, what, data, status);
   return tell_watcher(registry, ok, data->op_def, status);
@@ -189,7 +195,8 @@ static bool report_failure(const Failure *failure, Status *status) {
   return status_set(status, failure->code, "%s", failure->message);
 }
 
-/* Makes registrations of what stands in tables. Stops only when there is no memory, to go on there the next time. */
+/* Makes registrations of what stands in tables. Stops only when there is no memory, to go on there the next
+ * time. */
 static bool register_tables(OpRegistry *registry, Status *status) {
   for (int64_t i = 0; registry->num_pending > 0 && i < registry->map.num_entries; i++) {
     Entry *entry = registry->map.entries[i].key ? registry->map.entries[i].value : NULL;
@@ -198,7 +205,8 @@ static bool register_tables(OpRegistry *registry, Status *status) {
     if (!ok && status->code == CODE_RESOURCE_EXHAUSTED) return false;
     entry->is_pending = false;
     registry->num_pending--;
-    if (!tell_watcher(registry, ok, entry->op.def, status)) remember_failure(registry, entry->op.registration->name, status);
+    if (!tell_watcher(registry, ok, entry->op.def, status))
+      remember_failure(registry, entry->op.registration->name, status);
   }
   return true;
 }
@@ -223,7 +231,8 @@ static bool end_deferral(OpRegistry *registry) {
   return true;
 }
 
-bool op_registry_register(OpRegistry *registry, OpFactory factory, void *arg, void (*free_arg)(void *arg), Status *status) {
+bool op_registry_register(OpRegistry *registry, OpFactory factory, void *arg, void (*free_arg)(void *arg),
+                          Status *status) {
   Deferred what = {factory, arg, free_arg};
   bool ok;
   lock(registry);
@@ -238,7 +247,8 @@ bool op_registry_register(OpRegistry *registry, OpFactory factory, void *arg, vo
     }
     drop(&what);
   } else {
-    ok = mem_grow((void **)&registry->deferred, &registry->deferred_capacity, registry->num_deferred + 1, sizeof what);
+    ok = mem_grow((void **)&registry->deferred, &registry->deferred_capacity, registry->num_deferred + 1,
+                  sizeof what);
     if (ok) {
       registry->deferred[registry->num_deferred++] = what;
     } else {
@@ -282,13 +292,15 @@ void op_registry_clear_deferred(OpRegistry *registry) {
   unlock(registry);
 }
 
-static bool find_same(const OpRegistry *registry, const OpRegistration *registration, bool *same, Status *status) {
+static bool find_same(const OpRegistry *registry, const OpRegistration *registration, bool *same,
+                      Status *status) {
   const Entry *known = string_map_find(&registry->map, registration->name);
   *same = known && known->op.registration == registration;
   return *same || refuse_known_name(registry, registration->name, status);
 }
 
-bool op_registry_add_table(OpRegistry *registry, const OpRegistration *const *table, int count, Status *status) {
+bool op_registry_add_table(OpRegistry *registry, const OpRegistration *const *table, int count,
+                           Status *status) {
   lock(registry);
   int64_t count_before = registry->map.count;
   bool ok = true;
@@ -359,9 +371,12 @@ static bool not_found(const OpRegistry *registry, const char *name, Status *stat
     if (failure->name && strcmp(failure->name, name) == 0) return report_failure(failure, status);
   }
   return status_set(status, CODE_NOT_FOUND,
-                    "Op type not registered '%s' in binary running on localhost. Make sure the Op and Kernel are registered in the "
-                    "binary running in this process. Note that if you are loading a saved graph which used ops from tf.contrib "
-                    "(e.g. `tf.contrib.resampler`), accessing should be done before importing the graph, as contrib ops are lazily "
+                    "Op type not registered '%s' in binary running on localhost. Make sure the Op and Kernel "
+                    "are registered in the "
+                    "binary running in this process. Note that if you are loading a saved graph which used "
+                    "ops from tf.contrib "
+                    "(e.g. `tf.contrib.resampler`), accessing should be done before importing the graph, as "
+                    "contrib ops are lazily "
                     "registered when the module is first accessed.",
                     name);
 }
@@ -403,7 +418,8 @@ static int compare_names(const void *a, const void *b) {
   return strcmp((*(OpDef *const *)a)->name, (*(OpDef *const *)b)->name);
 }
 
-static bool collect(OpRegistry *registry, bool include_internal, Arena *arena, OpList **list, Status *status) {
+static bool collect(OpRegistry *registry, bool include_internal, Arena *arena, OpList **list,
+                    Status *status) {
   OpList *result = proto_new(kOpList, arena);
   if (!result) return status_oom(status, "the list of ops");
   bool ok = true;
@@ -425,7 +441,8 @@ bool op_registry_registered_ops(OpRegistry *registry, Arena *arena, OpList **lis
   return collect(registry, true, arena, list, status);
 }
 
-bool op_registry_export(OpRegistry *registry, bool include_internal, Arena *arena, OpList **list, Status *status) {
+bool op_registry_export(OpRegistry *registry, bool include_internal, Arena *arena, OpList **list,
+                        Status *status) {
   TRY(collect(registry, include_internal, arena, list, status));
   if ((*list)->n_op > 0) qsort((*list)->op, (*list)->n_op, sizeof *(*list)->op, compare_names);
   return true;
@@ -434,7 +451,8 @@ bool op_registry_export(OpRegistry *registry, bool include_internal, Arena *aren
 bool op_registry_print(OpRegistry *registry, bool include_internal, StrBuf *out, Status *status) {
   Arena *arena = arena_new();
   OpList *list;
-  bool ok = (arena || status_oom(status, "the list of ops")) && op_registry_export(registry, include_internal, arena, &list, status);
+  bool ok = (arena || status_oom(status, "the list of ops")) &&
+            op_registry_export(registry, include_internal, arena, &list, status);
   for (size_t i = 0; ok && i < list->n_op; i++) {
     op_def_summarize(list->op[i], out);
     strbuf_append_char(out, '\n');

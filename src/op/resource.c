@@ -19,7 +19,7 @@ static void destroy_variable(TensorObject *object) {
 
 Variable *variable_new(DataType dtype) {
   Variable *variable = mem_calloc(1, sizeof *variable);
-  if (variable == NULL) return NULL;
+  if (!variable) return NULL;
   atomic_init(&variable->resource.object.references, 1);
   variable->resource.object.destroy = destroy_variable;
   variable->resource.type_name = kVariable;
@@ -41,26 +41,27 @@ bool variable_prepare_update(Variable *variable, const char *name, BufferPool *p
 
 static void destroy_handle(TensorObject *object) {
   ResourceHandle *handle = (ResourceHandle *)object;
-  if (handle->resource != NULL) tensor_object_unref(&handle->resource->object);
+  if (handle->resource) tensor_object_unref(&handle->resource->object);
   mem_free(handle->container);
   mem_free(handle->name);
   mem_free(handle);
 }
 
-bool resource_handle_new(Str container, Str name, Resource *resource, ResourceHandle **handle, Status *status) {
+bool resource_handle_new(Str container, Str name, Resource *resource, ResourceHandle **handle,
+                         Status *status) {
   *handle = NULL;
   ResourceHandle *made = mem_calloc(1, sizeof *made);
-  if (made == NULL) return status_oom(status, "a resource handle");
+  if (!made) return status_oom(status, "a resource handle");
   atomic_init(&made->object.references, 1);
   made->object.destroy = destroy_handle;
   made->container = mem_strdup(container.data, container.length);
   made->name = mem_strdup(name.data, name.length);
-  if (made->container == NULL || made->name == NULL) {
+  if (!made->container || !made->name) {
     tensor_object_unref(&made->object);
     return status_oom(status, "a resource handle");
   }
   made->resource = resource;
-  if (resource != NULL) tensor_object_ref(&resource->object);
+  if (resource) tensor_object_ref(&resource->object);
   *handle = made;
   return true;
 }
@@ -80,8 +81,8 @@ bool resource_handle_tensor(Str container, Str name, Resource *resource, Tensor 
 }
 
 static bool refuse_type(const Resource *resource, Status *status) {
-  return status_invalid(status, "Trying to access resource using the wrong type. Expected %s got %s", kVariable,
-                        resource->type_name);
+  return status_invalid(status, "Trying to access resource using the wrong type. Expected %s got %s",
+                        kVariable, resource->type_name);
 }
 
 bool tensor_variable(const Tensor *handle, Variable **variable, Status *status) {
@@ -96,12 +97,13 @@ bool tensor_variable(const Tensor *handle, Variable **variable, Status *status) 
                           shape_text(&handle->shape, text));
   }
   const ResourceHandle *element = ((ResourceHandle *const *)handle->data)[0];
-  if (element == NULL) {
+  if (!element) {
     return status_set(status, CODE_FAILED_PRECONDITION, "The resource handle is uninitialized");
   }
-  if (element->resource == NULL) {
+  if (!element->resource) {
     return status_set(status, CODE_FAILED_PRECONDITION,
-                      "Error while reading resource variable %s from Container: %s. This could mean that the variable was "
+                      "Error while reading resource variable %s from Container: %s. This could mean that the "
+                      "variable was "
                       "uninitialized.",
                       element->name, element->container);
   }
@@ -129,7 +131,7 @@ typedef enum Namespace { RESOURCES, REFERENCES } Namespace;
 /* One named resource; the map's key stands behind it. */
 typedef struct Entry {
   Resource *resource; /* one reference */
-  char key[]; /* the container, a zero byte, the name, and another zero byte for references */
+  char key[];         /* the container, a zero byte, the name, and another zero byte for references */
 } Entry;
 
 /* A variable of a step. */
@@ -142,9 +144,10 @@ typedef struct Temporary {
 } Temporary;
 
 struct ResourceManager {
-  atomic_flag lock; /* steps and kernels of one session look up at the same time, but rarely: when they first run */
+  atomic_flag
+      lock; /* steps and kernels of one session look up at the same time, but rarely: when they first run */
   StringMap entries;
-  Temporary *temporaries; /* the newest first; few live at the same time */
+  Temporary *temporaries;     /* the newest first; few live at the same time */
   atomic_int num_temporaries; /* most steps end without asking for the lock */
 };
 
@@ -158,20 +161,21 @@ static void unlock_manager(ResourceManager *manager) {
 
 ResourceManager *resource_manager_new(void) {
   ResourceManager *manager = mem_calloc(1, sizeof *manager);
-  if (manager != NULL) atomic_flag_clear(&manager->lock);
+  if (manager) atomic_flag_clear(&manager->lock);
   return manager;
 }
 
 void resource_manager_free(ResourceManager *manager) {
-  if (manager == NULL) return;
+  if (!manager) return;
   for (int64_t i = 0; i < manager->entries.num_entries; i++) {
     Entry *entry = manager->entries.entries[i].value;
-    Variable *variable = strcmp(entry->resource->type_name, kVariable) == 0 ? (Variable *)entry->resource : NULL;
-    if (variable != NULL && variable->dtype == DT_VARIANT) tensor_clear(&variable->value);
+    Variable *variable =
+        strcmp(entry->resource->type_name, kVariable) == 0 ? (Variable *)entry->resource : NULL;
+    if (variable && variable->dtype == DT_VARIANT) tensor_clear(&variable->value);
     tensor_object_unref(&entry->resource->object);
     mem_free(entry);
   }
-  while (manager->temporaries != NULL) resource_manager_end_step(manager, manager->temporaries->step_id);
+  while (manager->temporaries) resource_manager_end_step(manager, manager->temporaries->step_id);
   string_map_free(&manager->entries);
   mem_free(manager);
 }
@@ -186,7 +190,7 @@ typedef struct Key {
 static bool make_key(Key *key, Namespace space, Str container, Str name, Status *status) {
   key->length = container.length + 1 + name.length + (space == REFERENCES);
   key->bytes = key->length <= sizeof key->small ? key->small : mem_alloc((int64_t)key->length);
-  if (key->bytes == NULL) return status_oom(status, "a resource");
+  if (!key->bytes) return status_oom(status, "a resource");
   if (container.length > 0) memcpy(key->bytes, container.data, container.length);
   key->bytes[container.length] = '\0';
   if (name.length > 0) memcpy(key->bytes + container.length + 1, name.data, name.length);
@@ -200,13 +204,13 @@ static void free_key(Key *key) {
 
 static Resource *find(const ResourceManager *manager, const Key *key) {
   const Entry *entry = string_map_find_bytes(&manager->entries, key->bytes, key->length);
-  return entry == NULL ? NULL : entry->resource;
+  return !entry ? NULL : entry->resource;
 }
 
 /* Takes over the caller's reference on success. */
 static bool insert(ResourceManager *manager, const Key *key, Resource *resource, Status *status) {
   Entry *entry = mem_alloc((int64_t)sizeof *entry + (int64_t)key->length);
-  if (entry == NULL) return status_oom(status, "a resource");
+  if (!entry) return status_oom(status, "a resource");
   entry->resource = resource;
   memcpy(entry->key, key->bytes, key->length);
   if (string_map_set_bytes(&manager->entries, entry->key, key->length, entry, status)) return true;
@@ -214,13 +218,14 @@ static bool insert(ResourceManager *manager, const Key *key, Resource *resource,
   return false;
 }
 
-bool resource_manager_add(ResourceManager *manager, Str container, Str name, Resource *resource, Status *status) {
+bool resource_manager_add(ResourceManager *manager, Str container, Str name, Resource *resource,
+                          Status *status) {
   Key key;
   TRY(make_key(&key, RESOURCES, container, name, status));
   lock_manager(manager);
   const Resource *existing = find(manager, &key);
   bool ok = false;
-  if (existing != NULL) {
+  if (existing) {
     status_set(status, CODE_ALREADY_EXISTS, "Resource %.*s/%.*s/%s", (int)container.length, container.data,
                (int)name.length, name.data, existing->type_name);
   } else if (insert(manager, &key, resource, status)) {
@@ -234,19 +239,19 @@ bool resource_manager_add(ResourceManager *manager, Str container, Str name, Res
 
 /* A variable of a shape without elements has its value from the start. */
 static bool declare(Variable *variable, const Shape *declared, Status *status) {
-  if (declared == NULL) return true;
+  if (!declared) return true;
   TRY(shape_copy(&variable->declared, declared, status));
   return declared->rank == 0 || shape_num_elements(declared) != 0 ||
          tensor_allocate(&variable->value, variable->dtype, declared, NULL, status);
 }
 
 /* Under the lock. */
-static bool find_or_make(ResourceManager *manager, const Key *key, DataType dtype, const Shape *declared, Resource **resource,
-                         Status *status) {
+static bool find_or_make(ResourceManager *manager, const Key *key, DataType dtype, const Shape *declared,
+                         Resource **resource, Status *status) {
   *resource = find(manager, key);
-  if (*resource != NULL) return true;
+  if (*resource) return true;
   Variable *made = variable_new(dtype);
-  if (made == NULL) return status_oom(status, "a variable");
+  if (!made) return status_oom(status, "a variable");
   if (!declare(made, declared, status) || !insert(manager, key, &made->resource, status)) {
     tensor_object_unref(&made->resource.object);
     return false;
@@ -274,33 +279,37 @@ static bool find_variable(ResourceManager *manager, Namespace space, Str contain
   if (strcmp(found->type_name, kVariable) != 0) return refuse_type(found, status);
   Variable *holder = (Variable *)found;
   if (holder->dtype != dtype) {
-    return status_invalid(status, "Trying to access variable %.*s with dtype %s, but it has dtype %s", (int)name.length,
-                          name.data, dtype_name((int)dtype), dtype_name((int)holder->dtype));
+    return status_invalid(status, "Trying to access variable %.*s with dtype %s, but it has dtype %s",
+                          (int)name.length, name.data, dtype_name((int)dtype),
+                          dtype_name((int)holder->dtype));
   }
   *variable = holder;
   return true;
 }
 
-bool resource_manager_variable(ResourceManager *manager, Str container, Str name, DataType dtype, Variable **variable,
-                               Status *status) {
+bool resource_manager_variable(ResourceManager *manager, Str container, Str name, DataType dtype,
+                               Variable **variable, Status *status) {
   return find_variable(manager, RESOURCES, container, name, dtype, NULL, variable, status);
 }
 
-bool resource_manager_reference(ResourceManager *manager, Str container, Str name, DataType dtype, const Shape *declared,
-                                Variable **variable, Status *status) {
+bool resource_manager_reference(ResourceManager *manager, Str container, Str name, DataType dtype,
+                                const Shape *declared, Variable **variable, Status *status) {
   return find_variable(manager, REFERENCES, container, name, dtype, declared, variable, status);
 }
 
 /* --- variables of one step --- */
 
 static bool report_temporary(Code code, int64_t step_id, Str name, const char *what, Status *status) {
-  return status_set(status, code, "Resource __per_step_%lld/%.*s/TmpVar%s", (long long)step_id, (int)name.length, name.data, what);
+  return status_set(status, code, "Resource __per_step_%lld/%.*s/TmpVar%s", (long long)step_id,
+                    (int)name.length, name.data, what);
 }
 
-/* The link to the first variable of the step, of that name unless it is NULL, from `link` on; under the lock. */
+/* The link to the first variable of the step, of that name unless it is NULL, from `link` on; under the
+ * lock. */
 static Temporary **find_temporary(Temporary **link, int64_t step_id, const Str *name) {
-  for (; *link != NULL; link = &(*link)->next) {
-    if ((*link)->step_id == step_id && (name == NULL || str_equal((Str){(*link)->name, (*link)->length}, *name))) break;
+  for (; *link; link = &(*link)->next) {
+    if ((*link)->step_id == step_id && (!name || str_equal((Str){(*link)->name, (*link)->length}, *name)))
+      break;
   }
   return link;
 }
@@ -309,7 +318,7 @@ static Temporary **find_temporary(Temporary **link, int64_t step_id, const Str *
 static Temporary *take_temporary(ResourceManager *manager, int64_t step_id, const Str *name) {
   lock_manager(manager);
   Temporary **link = find_temporary(&manager->temporaries, step_id, name), *found = *link;
-  if (found != NULL) {
+  if (found) {
     *link = found->next;
     atomic_fetch_sub_explicit(&manager->num_temporaries, 1, memory_order_relaxed);
   }
@@ -322,13 +331,14 @@ static void free_temporary(Temporary *temporary) {
   mem_free(temporary);
 }
 
-bool resource_manager_add_temporary(ResourceManager *manager, int64_t step_id, Str name, Variable *variable, Status *status) {
+bool resource_manager_add_temporary(ResourceManager *manager, int64_t step_id, Str name, Variable *variable,
+                                    Status *status) {
   Temporary *made = mem_alloc((int64_t)(sizeof *made + name.length));
-  if (made == NULL) return status_oom(status, "a variable");
+  if (!made) return status_oom(status, "a variable");
   *made = (Temporary){.step_id = step_id, .variable = variable, .length = name.length};
   if (name.length > 0) memcpy(made->name, name.data, name.length);
   lock_manager(manager);
-  bool is_free = *find_temporary(&manager->temporaries, step_id, &name) == NULL;
+  bool is_free = !*find_temporary(&manager->temporaries, step_id, &name);
   if (is_free) {
     tensor_object_ref(&variable->resource.object);
     made->next = manager->temporaries;
@@ -343,12 +353,12 @@ bool resource_manager_add_temporary(ResourceManager *manager, int64_t step_id, S
 
 bool resource_manager_remove_temporary(ResourceManager *manager, int64_t step_id, Str name, Status *status) {
   Temporary *found = take_temporary(manager, step_id, &name);
-  if (found == NULL) return report_temporary(CODE_NOT_FOUND, step_id, name, " does not exist.", status);
+  if (!found) return report_temporary(CODE_NOT_FOUND, step_id, name, " does not exist.", status);
   free_temporary(found);
   return true;
 }
 
 void resource_manager_end_step(ResourceManager *manager, int64_t step_id) {
-  if (manager == NULL || atomic_load_explicit(&manager->num_temporaries, memory_order_relaxed) == 0) return;
-  for (Temporary *left; (left = take_temporary(manager, step_id, NULL)) != NULL;) free_temporary(left);
+  if (!manager || atomic_load_explicit(&manager->num_temporaries, memory_order_relaxed) == 0) return;
+  for (Temporary *left; (left = take_temporary(manager, step_id, NULL));) free_temporary(left);
 }

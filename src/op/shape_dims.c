@@ -1,12 +1,12 @@
-/* Arithmetic with dimensions. An operand is returned as it is wherever that is the result by rule, so that a size that
- * nobody knows yet keeps its identity; every other result is a new dimension. */
+/* Arithmetic with dimensions. An operand is returned as it is wherever that is the result by rule, so that a
+ * size that nobody knows yet keeps its identity; every other result is a new dimension. */
 #include "op/shape_inference.h"
 #include "op/shape_internal.h"
 
 /* False when an operand could not be made for want of memory. */
 static bool begin(DimHandle a, DimHandle b, DimHandle *out, Status *status) {
   *out = NULL;
-  return (a != NULL && b != NULL) || shape_oom(status);
+  return (a && b) || shape_oom(status);
 }
 
 bool dim_with_value(InferenceContext *c, DimHandle d, int64_t value, DimHandle *out, Status *status) {
@@ -43,8 +43,8 @@ bool dim_subtract(InferenceContext *c, DimHandle a, DimHandle b, DimHandle *out,
   if (b->value == 0) return dim_ok(a, out, status);
   if (!dim_known(a) || !dim_known(b)) return dim_ok(dim_unknown(c), out, status);
   if (a->value < b->value) {
-    return status_invalid(status, "Negative dimension size caused by subtracting %lld from %lld", (long long)b->value,
-                          (long long)a->value);
+    return status_invalid(status, "Negative dimension size caused by subtracting %lld from %lld",
+                          (long long)b->value, (long long)a->value);
   }
   return dim_ok(dim_make(c, a->value - b->value), out, status);
 }
@@ -62,14 +62,15 @@ bool dim_multiply(InferenceContext *c, DimHandle a, DimHandle b, DimHandle *out,
   return dim_ok(dim_make(c, product), out, status);
 }
 
-bool dim_divide(InferenceContext *c, DimHandle a, int64_t divisor, bool evenly, DimHandle *out, Status *status) {
+bool dim_divide(InferenceContext *c, DimHandle a, int64_t divisor, bool evenly, DimHandle *out,
+                Status *status) {
   TRY(begin(a, a, out, status));
   if (divisor == 1) return dim_ok(a, out, status);
   if (!dim_known(a)) return dim_ok(dim_unknown(c), out, status);
   if (divisor <= 0) return status_invalid(status, "Divisor must be positive but is %lld", (long long)divisor);
   if (evenly && a->value % divisor != 0) {
-    return status_invalid(status, "Dimension size must be evenly divisible by %lld but is %lld", (long long)divisor,
-                          (long long)a->value);
+    return status_invalid(status, "Dimension size must be evenly divisible by %lld but is %lld",
+                          (long long)divisor, (long long)a->value);
   }
   return dim_ok(dim_make(c, a->value / divisor), out, status);
 }

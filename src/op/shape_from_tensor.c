@@ -2,7 +2,8 @@
 #include "op/shape_inference.h"
 #include "op/shape_internal.h"
 
-/* More sizes than this cannot belong to any tensor; fewer may be asked for without ever being stored as one. */
+/* More sizes than this cannot belong to any tensor; fewer may be asked for without ever being stored as
+ * one. */
 static const int64_t kMaxDimensions = INT64_C(1) << 25;
 
 static bool from_unknown_vector(InferenceContext *c, ShapeHandle vector, ShapeHandle *out, Status *status) {
@@ -10,7 +11,8 @@ static bool from_unknown_vector(InferenceContext *c, ShapeHandle vector, ShapeHa
   if (!dim_known(length)) return shape_ok(shape_unknown(c), out, status);
   if (length->value >= kMaxDimensions) {
     return status_set(status, CODE_INTERNAL,
-                      "Cannot create a tensor with %lld dimensions, as these would be more than maximum of %lld",
+                      "Cannot create a tensor with %lld dimensions, as these would be more than maximum of "
+                      "%lld",
                       (long long)length->value, (long long)kMaxDimensions);
   }
   return shape_ok(shape_unknown_of_rank(c, length->value), out, status);
@@ -21,7 +23,8 @@ static bool from_scalar(InferenceContext *c, const Tensor *tensor, ShapeHandle *
   int64_t value = tensor_int_at(tensor, 0);
   if (value == UNKNOWN_DIM) return shape_ok(shape_unknown(c), out, status);
   return status_invalid(status,
-                        "Input tensor must be rank 1, or if its rank 0 it must have value -1 (representing an unknown "
+                        "Input tensor must be rank 1, or if its rank 0 it must have value -1 (representing "
+                        "an unknown "
                         "shape).  Saw value: %lld",
                         (long long)value);
 }
@@ -30,7 +33,7 @@ static bool from_sizes(InferenceContext *c, const Tensor *tensor, ShapeHandle *o
   int64_t rank = tensor_num_elements(tensor);
   if (rank > INT32_MAX) return status_invalid(status, "Rank cannot exceed kint32max");
   DimHandle *dims = shape_new_dims(c, rank);
-  if (dims == NULL) return shape_oom(status);
+  if (!dims) return shape_oom(status);
   for (int64_t i = 0; i < rank; i++) {
     int64_t size = tensor_int_at(tensor, i);
     if (size < UNKNOWN_DIM) {
@@ -43,7 +46,8 @@ static bool from_sizes(InferenceContext *c, const Tensor *tensor, ShapeHandle *o
 
 static bool from_value(InferenceContext *c, const Tensor *tensor, ShapeHandle *out, Status *status) {
   if (tensor->dtype != DT_INT32 && tensor->dtype != DT_INT64) {
-    return status_invalid(status, "Input tensor must be int32 or int64, but was %s", dtype_name(tensor->dtype));
+    return status_invalid(status, "Input tensor must be int32 or int64, but was %s",
+                          dtype_name(tensor->dtype));
   }
   if (tensor_is_scalar(tensor)) return from_scalar(c, tensor, out, status);
   if (!tensor_is_vector(tensor)) {
@@ -56,17 +60,17 @@ bool shape_from_tensor(InferenceContext *c, const Tensor *tensor, ShapeHandle te
                        Status *status) {
   *out = NULL;
   TRY(shape_with_rank(c, tensor_shape, 1, &tensor_shape, status));
-  return tensor == NULL ? from_unknown_vector(c, tensor_shape, out, status) : from_value(c, tensor, out, status);
+  return !tensor ? from_unknown_vector(c, tensor_shape, out, status) : from_value(c, tensor, out, status);
 }
 
 /* The value of input `i`, or as much of it as is known as a shape; both NULL when nothing is. */
 static void look_up(InferenceContext *c, int i, const Tensor **value, ShapeHandle *partial) {
   *value = NULL;
-  *partial = c->input_tensors_as_shapes == NULL ? NULL : c->input_tensors_as_shapes[i];
-  if (*partial != NULL && shape_rank_known(*partial)) return;
+  *partial = !c->input_tensors_as_shapes ? NULL : c->input_tensors_as_shapes[i];
+  if (*partial && shape_rank_known(*partial)) return;
   *partial = NULL;
   *value = shape_input_tensor(c, i);
-  if (*value == NULL && c->requested_tensor_as_shape != NULL) c->requested_tensor_as_shape[i] = true;
+  if (!*value && c->requested_tensor_as_shape) c->requested_tensor_as_shape[i] = true;
 }
 
 bool shape_from_input_tensor(InferenceContext *c, int i, ShapeHandle *out, Status *status) {
@@ -75,7 +79,7 @@ bool shape_from_input_tensor(InferenceContext *c, int i, ShapeHandle *out, Statu
   *out = NULL;
   TRY(shape_with_rank(c, c->inputs[i], 1, &sizes, status));
   look_up(c, i, &value, &partial);
-  if (partial != NULL) return shape_ok(partial, out, status);
+  if (partial) return shape_ok(partial, out, status);
   return shape_from_tensor(c, value, sizes, out, status);
 }
 
@@ -85,9 +89,10 @@ bool shape_from_input_tensor_or_scalar(InferenceContext *c, int i, ShapeHandle *
   *out = NULL;
   TRY(shape_with_rank_at_most(c, c->inputs[i], 1, &sizes, status));
   look_up(c, i, &value, &partial);
-  if (partial != NULL) return shape_ok(partial, out, status);
-  if (value != NULL) return from_value(c, value, out, status);
-  return shape_rank(sizes) == 1 ? from_unknown_vector(c, sizes, out, status) : shape_ok(shape_unknown(c), out, status);
+  if (partial) return shape_ok(partial, out, status);
+  if (value) return from_value(c, value, out, status);
+  return shape_rank(sizes) == 1 ? from_unknown_vector(c, sizes, out, status)
+                                : shape_ok(shape_unknown(c), out, status);
 }
 
 /* *known tells whether the value is there. */
@@ -95,7 +100,7 @@ static bool read_scalar(InferenceContext *c, int i, bool *known, int64_t *value,
   const Tensor *tensor = shape_input_tensor(c, i);
   *known = tensor != NULL;
   *value = 0;
-  if (tensor == NULL) return true;
+  if (!tensor) return true;
   if (!tensor_is_scalar(tensor)) {
     return status_invalid(status, "Input must be scalar but has rank %d", tensor->shape.rank);
   }
@@ -113,14 +118,15 @@ bool dim_for_scalar_input(InferenceContext *c, int i, DimHandle *out, Status *st
   TRY(read_scalar(c, i, &known, &value, status));
   if (!known) return dim_ok(dim_unknown(c), out, status);
   if (value < 0) {
-    return status_invalid(status, "Dimension size, given by scalar input %d, must be non-negative but is %lld", i,
+    return status_invalid(status,
+                          "Dimension size, given by scalar input %d, must be non-negative but is %lld", i,
                           (long long)value);
   }
   return dim_ok(dim_make(c, value), out, status);
 }
 
-bool dim_for_scalar_input_with_negative_indexing(InferenceContext *c, int i, int64_t input_rank, DimHandle *out,
-                                                 Status *status) {
+bool dim_for_scalar_input_with_negative_indexing(InferenceContext *c, int i, int64_t input_rank,
+                                                 DimHandle *out, Status *status) {
   *out = NULL;
   bool known;
   int64_t value;

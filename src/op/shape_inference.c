@@ -9,17 +9,18 @@
 /* --- inputs and outputs --- */
 
 const Tensor *shape_input_tensor(InferenceContext *c, int i) {
-  const Tensor *value = c->input_tensors == NULL ? NULL : c->input_tensors[i];
-  if (value == NULL && c->requested_tensor != NULL) c->requested_tensor[i] = true;
+  const Tensor *value = !c->input_tensors ? NULL : c->input_tensors[i];
+  if (!value && c->requested_tensor) c->requested_tensor[i] = true;
   return value;
 }
 
-bool shape_set_output_handle(InferenceContext *c, int i, const ShapeAndType *entries, int count, Status *status) {
+bool shape_set_output_handle(InferenceContext *c, int i, const ShapeAndType *entries, int count,
+                             Status *status) {
   HandleData *data = arena_alloc(c->arena, sizeof *data);
   ShapeAndType *copies = arena_alloc(c->arena, ((int64_t)count + 1) * (int64_t)sizeof *copies);
-  if (data == NULL || copies == NULL) return shape_oom(status);
+  if (!data || !copies) return shape_oom(status);
   for (int k = 0; k < count; k++) {
-    if (entries[k].shape == NULL) return shape_oom(status);
+    if (!entries[k].shape) return shape_oom(status);
     copies[k] = entries[k];
   }
   *data = (HandleData){.count = count, .entries = copies};
@@ -27,7 +28,8 @@ bool shape_set_output_handle(InferenceContext *c, int i, const ShapeAndType *ent
   return true;
 }
 
-static bool find_range(InferenceContext *c, const char *name, bool outputs, int *begin, int *end, Status *status) {
+static bool find_range(InferenceContext *c, const char *name, bool outputs, int *begin, int *end,
+                       Status *status) {
   *begin = *end = 0;
   size_t count = outputs ? c->op_def->n_output_arg : c->op_def->n_input_arg;
   ArgDef *const *args = outputs ? c->op_def->output_arg : c->op_def->input_arg;
@@ -59,14 +61,14 @@ int64_t shape_dim_index(ShapeHandle s, int64_t i) {
 }
 
 DimHandle shape_dim_of(InferenceContext *c, ShapeHandle s, int64_t i) {
-  if (s == NULL) return NULL;
+  if (!s) return NULL;
   if (!shape_rank_known(s)) return dim_unknown(c);
   int64_t index = shape_dim_index(s, i);
   return index < 0 ? dim_unknown(c) : s->dims[index];
 }
 
 bool shape_fully_defined(ShapeHandle s) {
-  if (s == NULL || !shape_rank_known(s)) return false;
+  if (!s || !shape_rank_known(s)) return false;
   for (int32_t i = 0; i < s->rank; i++) {
     if (!dim_known(s->dims[i])) return false;
   }
@@ -74,7 +76,7 @@ bool shape_fully_defined(ShapeHandle s) {
 }
 
 DimHandle shape_num_elements_of(InferenceContext *c, ShapeHandle s) {
-  if (s == NULL) return NULL;
+  if (!s) return NULL;
   if (!shape_rank_known(s)) return dim_unknown(c);
   bool known = true;
   int64_t product = 1;
@@ -93,19 +95,20 @@ DimHandle shape_num_elements_of(InferenceContext *c, ShapeHandle s) {
 
 DimHandle dim_make(InferenceContext *c, int64_t value) {
   DimValue *dim = arena_alloc(c->arena, sizeof *dim);
-  if (dim != NULL) dim->value = value < 0 ? UNKNOWN_DIM : value;
+  if (dim) dim->value = value < 0 ? UNKNOWN_DIM : value;
   return dim;
 }
 
 DimHandle dim_unknown(InferenceContext *c) { return dim_make(c, UNKNOWN_DIM); }
 
 DimHandle *shape_new_dims(InferenceContext *c, int64_t rank) {
-  return arena_alloc(c->arena, (rank + 1) * (int64_t)sizeof(DimHandle)); /* an empty piece of an arena may be NULL */
+  return arena_alloc(c->arena,
+                     (rank + 1) * (int64_t)sizeof(DimHandle)); /* an empty piece of an arena may be NULL */
 }
 
 ShapeHandle shape_around(InferenceContext *c, const DimHandle *dims, int32_t rank) {
   ShapeValue *shape = arena_alloc(c->arena, sizeof *shape);
-  if (shape != NULL) *shape = (ShapeValue){.rank = rank, .dims = dims};
+  if (shape) *shape = (ShapeValue){.rank = rank, .dims = dims};
   return shape;
 }
 
@@ -119,9 +122,9 @@ static ShapeHandle shape_of_values(InferenceContext *c, const int64_t *values, i
   if (rank == 0) return shape_scalar(c);
   DimHandle *dims = shape_new_dims(c, rank);
   DimValue *sizes = arena_alloc(c->arena, rank * (int64_t)sizeof *sizes);
-  if (dims == NULL || sizes == NULL) return NULL;
+  if (!dims || !sizes) return NULL;
   for (int64_t i = 0; i < rank; i++) {
-    sizes[i].value = values == NULL ? UNKNOWN_DIM : values[i];
+    sizes[i].value = !values ? UNKNOWN_DIM : values[i];
     dims[i] = &sizes[i];
   }
   return shape_around(c, dims, (int32_t)rank);
@@ -134,10 +137,10 @@ ShapeHandle shape_unknown_of_rank(InferenceContext *c, int64_t rank) {
 ShapeHandle shape_of_dims(InferenceContext *c, const DimHandle *dims, int32_t rank) {
   if (rank == 0) return shape_scalar(c);
   for (int32_t i = 0; i < rank; i++) {
-    if (dims[i] == NULL) return NULL;
+    if (!dims[i]) return NULL;
   }
   DimHandle *copies = shape_new_dims(c, rank);
-  if (copies == NULL) return NULL;
+  if (!copies) return NULL;
   memcpy(copies, dims, (size_t)rank * sizeof *copies);
   return shape_around(c, copies, rank);
 }
@@ -173,7 +176,8 @@ static bool refuse_proto(const TensorShapeProto *proto, const char *what, Status
   return false;
 }
 
-bool shape_from_shape_proto(InferenceContext *c, const TensorShapeProto *proto, ShapeHandle *out, Status *status) {
+bool shape_from_shape_proto(InferenceContext *c, const TensorShapeProto *proto, ShapeHandle *out,
+                            Status *status) {
   *out = NULL;
   if (proto->unknown_rank) {
     if (proto->n_dim > 0) return status_invalid(status, "An unknown shape must not have any dimensions set.");
@@ -195,10 +199,10 @@ bool shape_from_shape_proto(InferenceContext *c, const TensorShapeProto *proto, 
 
 bool shape_ok(ShapeHandle made, ShapeHandle *out, Status *status) {
   *out = made;
-  return made != NULL || shape_oom(status);
+  return made || shape_oom(status);
 }
 
 bool dim_ok(DimHandle made, DimHandle *out, Status *status) {
   *out = made;
-  return made != NULL || shape_oom(status);
+  return made || shape_oom(status);
 }

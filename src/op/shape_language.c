@@ -23,12 +23,14 @@ static bool parse_size(const char **at, int64_t *size) {
   if (**at < '0' || **at > '9') return false;
   *size = 0;
   for (; **at >= '0' && **at <= '9'; ++*at) {
-    if (__builtin_mul_overflow(*size, 10, size) || __builtin_add_overflow(*size, **at - '0', size)) return false;
+    if (__builtin_mul_overflow(*size, 10, size) || __builtin_add_overflow(*size, **at - '0', size))
+      return false;
   }
   return true;
 }
 
-static bool parse_dim(InferenceContext *c, const char **at, DimHandle *dim, const char *whole, Status *status) {
+static bool parse_dim(InferenceContext *c, const char **at, DimHandle *dim, const char *whole,
+                      Status *status) {
   int64_t size = UNKNOWN_DIM;
   if (**at == '?') {
     ++*at;
@@ -38,7 +40,8 @@ static bool parse_dim(InferenceContext *c, const char **at, DimHandle *dim, cons
   return dim_ok(dim_make(c, size), dim, status);
 }
 
-static bool parse_shape(InferenceContext *c, const char **text, ShapeHandle *shape, const char *whole, Status *status) {
+static bool parse_shape(InferenceContext *c, const char **text, ShapeHandle *shape, const char *whole,
+                        Status *status) {
   const char *at = *text;
   skip_blanks(&at);
   if (*at == '?') {
@@ -47,10 +50,10 @@ static bool parse_shape(InferenceContext *c, const char **text, ShapeHandle *sha
   }
   if (*at != '[') return status_invalid(status, "Malformed shape spec: did not start with '[': %s", whole);
   const char *close = strchr(++at, ']');
-  if (close == NULL) return status_invalid(status, "Malformed shape spec: did not end in ']': %s", whole);
+  if (!close) return status_invalid(status, "Malformed shape spec: did not end in ']': %s", whole);
   int32_t rank = 0;
   DimHandle *dims = shape_new_dims(c, (int64_t)count_char(at, close, ',') + 1);
-  if (dims == NULL) return shape_oom(status);
+  if (!dims) return shape_oom(status);
   for (skip_blanks(&at); at < close;) {
     TRY(parse_dim(c, &at, &dims[rank++], whole, status));
     skip_blanks(&at);
@@ -64,11 +67,12 @@ static bool parse_shape(InferenceContext *c, const char **text, ShapeHandle *sha
   return shape_ok(shape_around(c, dims, rank), shape, status);
 }
 
-bool shape_language_parse(InferenceContext *c, const char *text, ShapeHandle **shapes, int *count, Status *status) {
+bool shape_language_parse(InferenceContext *c, const char *text, ShapeHandle **shapes, int *count,
+                          Status *status) {
   const char *at = text, *end = text + strlen(text);
   if (end - text > INT32_MAX / 2) return status_invalid(status, "The text of the shapes is too long");
   ShapeHandle *list = arena_calloc(c->arena, (int64_t)count_char(text, end, ';') + 1, sizeof *list);
-  if (list == NULL) return shape_oom(status);
+  if (!list) return shape_oom(status);
   *shapes = list;
   *count = 0;
   skip_blanks(&at);
@@ -103,7 +107,7 @@ static void print_output(const InferenceContext *c, ShapeHandle shape, StrBuf *o
     strbuf_printf(out, "in%d", i);
     return;
   }
-  if (shape == NULL || !shape_rank_known(shape)) {
+  if (!shape || !shape_rank_known(shape)) {
     strbuf_append_char(out, '?');
     return;
   }
@@ -140,13 +144,13 @@ static bool make_arrays(InferenceContext *c, Status *status) {
   c->requested_tensor_as_shape = arena_calloc(arena, inputs, sizeof(bool));
   c->input_handles = arena_calloc(arena, inputs, sizeof *c->input_handles);
   c->output_handles = arena_calloc(arena, outputs, sizeof *c->output_handles);
-  bool all = c->outputs && c->input_tensors && c->input_tensors_as_shapes && c->requested_tensor && c->requested_tensor_as_shape &&
-             c->input_handles && c->output_handles;
+  bool all = c->outputs && c->input_tensors && c->input_tensors_as_shapes && c->requested_tensor &&
+             c->requested_tensor_as_shape && c->input_handles && c->output_handles;
   return all || shape_oom(status);
 }
 
-bool shape_trial_begin(InferenceContext *c, const Op *op, NodeDef *node, int graph_def_version, const char *input_shapes, Arena *arena,
-                       Status *status) {
+bool shape_trial_begin(InferenceContext *c, const Op *op, NodeDef *node, int graph_def_version,
+                       const char *input_shapes, Arena *arena, Status *status) {
   *c = (InferenceContext){.node = node,
                           .op_def = op->def,
                           .shape_data = op->registration->shape_data,
@@ -160,7 +164,8 @@ bool shape_trial_begin(InferenceContext *c, const Op *op, NodeDef *node, int gra
   TRY(node_def_arg_ranges(node, op->def, false, arena, &starts, status));
   int expected = starts[op->def->n_input_arg];
   if (c->num_inputs != expected) {
-    return status_invalid(status, "Wrong number of inputs passed: %d while %d expected based on NodeDef", c->num_inputs, expected);
+    return status_invalid(status, "Wrong number of inputs passed: %d while %d expected based on NodeDef",
+                          c->num_inputs, expected);
   }
   TRY(node_def_arg_ranges(node, op->def, true, arena, &starts, status));
   c->num_outputs = starts[op->def->n_output_arg];
@@ -168,8 +173,10 @@ bool shape_trial_begin(InferenceContext *c, const Op *op, NodeDef *node, int gra
 }
 
 bool shape_trial_run(InferenceContext *c, const Op *op, Status *status) {
-  if (op->registration->shape == NULL) {
-    return status_invalid(status, "No shape inference function exists for op '%s', did you forget to define it?", op->def->name);
+  if (!op->registration->shape) {
+    return status_invalid(status,
+                          "No shape inference function exists for op '%s', did you forget to define it?",
+                          op->def->name);
   }
   return op->registration->shape(c, status) || shape_attach_context(c, status);
 }

@@ -5,7 +5,7 @@
 #include "op/shape_inference.h"
 
 void shape_handle_print(ShapeHandle s, StrBuf *out) {
-  if (s == NULL || !shape_rank_known(s)) {
+  if (!s || !shape_rank_known(s)) {
     strbuf_append_char(out, '?');
     return;
   }
@@ -26,7 +26,7 @@ static void print_values(const Tensor *tensor, StrBuf *out) {
   StrBuf text = {0};
   tensor_print(tensor, 256, &text);
   const char *values = strstr(strbuf_text(&text), "values: ");
-  if (values != NULL && text.length > 0) {
+  if (values && text.length > 0) {
     values += strlen("values: ");
     strbuf_append_bytes(out, values, (size_t)(text.data + text.length - 1 - values));
   }
@@ -44,17 +44,18 @@ bool shape_attach_context(const InferenceContext *c, Status *status) {
     ShapeHandle as_shape = c->requested_tensor_as_shape[i] ? c->input_tensors_as_shapes[i] : NULL;
     if (i > 0) strbuf_append(&text, ", ");
     shape_handle_print(c->inputs[i], &text);
-    if (as_shape != NULL && shape_rank_known(as_shape)) {
+    if (as_shape && shape_rank_known(as_shape)) {
       strbuf_printf(&shapes, "%sinput[%d] = ", shapes.length > 0 ? "," : "", i);
       shape_handle_print(as_shape, &shapes);
-    } else if (c->input_tensors[i] != NULL) {
+    } else if (c->input_tensors[i]) {
       strbuf_printf(&tensors, "%sinput[%d] = <", tensors.length > 0 ? ", " : "", i);
       print_values(c->input_tensors[i], &tensors);
       strbuf_append_char(&tensors, '>');
     }
   }
   if (tensors.length > 0) strbuf_printf(&text, " and with computed input tensors: %s", strbuf_text(&tensors));
-  if (shapes.length > 0) strbuf_printf(&text, " and with input tensors computed as partial shapes: %s", strbuf_text(&shapes));
+  if (shapes.length > 0)
+    strbuf_printf(&text, " and with input tensors computed as partial shapes: %s", strbuf_text(&shapes));
   if (!(text.failed || tensors.failed || shapes.failed)) status_append(status, "%s.", strbuf_text(&text));
   strbuf_free(&text);
   strbuf_free(&tensors);

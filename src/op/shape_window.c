@@ -18,30 +18,34 @@ typedef struct ImageLayout {
 static bool read_format(InferenceContext *c, int spatial, ImageLayout *layout, Status *status) {
   Str format = {"NHWC", 4};
   *layout = (ImageLayout){.rank = spatial + 2, .channel = spatial + 1, .space = 1};
-  if (node_def_attr(c->node, "data_format") != NULL) TRY(node_attr_string(c->node, "data_format", &format, status));
+  if (node_def_attr(c->node, "data_format")) TRY(node_attr_string(c->node, "data_format", &format, status));
   bool last = str_equal_text(format, "NHWC") || str_equal_text(format, "NDHWC");
   bool first = str_equal_text(format, "NCHW") || str_equal_text(format, "NCDHW");
   bool vector = spatial == 2 && str_equal_text(format, "NCHW_VECT_C");
   if (!last && !first && !vector) {
-    return status_invalid(status, "Invalid data format string: %.*s", (int)(format.length < 64 ? format.length : 64), format.data);
+    return status_invalid(status, "Invalid data format string: %.*s",
+                          (int)(format.length < 64 ? format.length : 64), format.data);
   }
-  if (!last) *layout = (ImageLayout){.rank = spatial + 2 + vector, .channel = 1, .space = 2, .vector = vector};
+  if (!last)
+    *layout = (ImageLayout){.rank = spatial + 2 + vector, .channel = 1, .space = 2, .vector = vector};
   return true;
 }
 
 /* A list of `count` ints in `values`; `noun` as the message calls it. */
-static bool read_ints(InferenceContext *c, const char *attr, const char *family, const char *noun, int count, int64_t *values,
-                      Status *status) {
+static bool read_ints(InferenceContext *c, const char *attr, const char *family, const char *noun, int count,
+                      int64_t *values, Status *status) {
   const AttrListValue *list;
   TRY(node_attr_list(c->node, attr, ATTR_INT, &list, status));
-  size_t found = list == NULL ? 0 : list->n_i;
+  size_t found = !list ? 0 : list->n_i;
   if (found != (size_t)count) {
-    return status_invalid(status, "%s the %s attribute to contain %d values, but got: %zu", family, noun, count, found);
+    return status_invalid(status, "%s the %s attribute to contain %d values, but got: %zu", family, noun,
+                          count, found);
   }
   for (int i = 0; i < count; i++) {
     values[i] = list->i[i];
     if (values[i] < INT32_MIN || values[i] > INT32_MAX) {
-      return status_invalid(status, "Attr %s has value %" PRId64 " out of range for an int32", attr, values[i]);
+      return status_invalid(status, "Attr %s has value %" PRId64 " out of range for an int32", attr,
+                            values[i]);
     }
   }
   return true;
@@ -57,34 +61,39 @@ static bool read_padding(InferenceContext *c, WindowPadding *padding, Status *st
   } else if (str_equal_text(name, "EXPLICIT")) {
     *padding = PADDING_EXPLICIT;
   } else {
-    return status_set(status, CODE_NOT_FOUND, "%.*s is not an allowed padding type", (int)(name.length < 64 ? name.length : 64), name.data);
+    return status_set(status, CODE_NOT_FOUND, "%.*s is not an allowed padding type",
+                      (int)(name.length < 64 ? name.length : 64), name.data);
   }
   return true;
 }
 
 /* `pads` gets before and after of every dimension of a rank-4 image. */
-static bool read_explicit_paddings(InferenceContext *c, WindowPadding padding, const ImageLayout *layout, int64_t pads[8],
-                                   Status *status) {
+static bool read_explicit_paddings(InferenceContext *c, WindowPadding padding, const ImageLayout *layout,
+                                   int64_t pads[8], Status *status) {
   const AttrListValue *list = NULL;
   memset(pads, 0, 8 * sizeof *pads);
-  if (node_def_attr(c->node, "explicit_paddings") != NULL) {
+  if (node_def_attr(c->node, "explicit_paddings")) {
     TRY(node_attr_list(c->node, "explicit_paddings", ATTR_INT, &list, status));
   }
-  size_t count = list == NULL ? 0 : list->n_i;
+  size_t count = !list ? 0 : list->n_i;
   if (padding != PADDING_EXPLICIT) {
-    return count == 0 ||
-           status_invalid(status, "explicit_paddings attribute must be empty if the padding attribute is not EXPLICIT");
+    return count == 0 || status_invalid(status,
+                                        "explicit_paddings attribute must be empty if the padding attribute "
+                                        "is not EXPLICIT");
   }
-  if (count != 8) return status_invalid(status, "explicit_paddings attribute must contain 8 values, but got: %zu", count);
+  if (count != 8)
+    return status_invalid(status, "explicit_paddings attribute must contain 8 values, but got: %zu", count);
   for (int i = 0; i < 8; i++) {
     pads[i] = list->i[i];
     if (pads[i] < 0) return status_invalid(status, "All elements of explicit_paddings must be nonnegative");
     if (pads[i] > INT32_MAX) {
-      return status_invalid(status, "Attr explicit_paddings has value %" PRId64 " out of range for an int32", pads[i]);
+      return status_invalid(status, "Attr explicit_paddings has value %" PRId64 " out of range for an int32",
+                            pads[i]);
     }
     bool spatial = i / 2 >= layout->space && i / 2 < layout->space + 2;
     if (!spatial && pads[i] != 0) {
-      return status_invalid(status, "Nonzero explicit padding in the batch or depth dimensions is not supported");
+      return status_invalid(status,
+                            "Nonzero explicit padding in the batch or depth dimensions is not supported");
     }
   }
   return true;
@@ -98,7 +107,8 @@ static bool add_int(InferenceContext *c, DimHandle a, int64_t b, DimHandle *out,
 }
 
 /* From the first to the last element that a window with holes touches. */
-static bool dilate(InferenceContext *c, DimHandle filter, int64_t dilation, DimHandle *window, Status *status) {
+static bool dilate(InferenceContext *c, DimHandle filter, int64_t dilation, DimHandle *window,
+                   Status *status) {
   DimHandle one, factor;
   *window = filter;
   if (dilation == 1) return true;
@@ -109,10 +119,11 @@ static bool dilate(InferenceContext *c, DimHandle filter, int64_t dilation, DimH
   return dim_add(c, *window, one, window, status);
 }
 
-bool shape_windowed_size(InferenceContext *c, DimHandle input, DimHandle filter, int64_t dilation, int64_t stride,
-                         WindowPadding padding, int64_t before, int64_t after, DimHandle *out, Status *status) {
+bool shape_windowed_size(InferenceContext *c, DimHandle input, DimHandle filter, int64_t dilation,
+                         int64_t stride, WindowPadding padding, int64_t before, int64_t after, DimHandle *out,
+                         Status *status) {
   *out = NULL;
-  if (input == NULL || filter == NULL) return shape_oom(status);
+  if (!input || !filter) return shape_oom(status);
   if (stride <= 0) return status_invalid(status, "Stride must be > 0, but got %" PRId64, stride);
   if (dilation < 1) return status_invalid(status, "Dilation rate must be >= 1, but got %" PRId64, dilation);
   DimHandle size = input, window;
@@ -130,9 +141,10 @@ bool shape_windowed_size(InferenceContext *c, DimHandle input, DimHandle filter,
   return dim_divide(c, size, stride, false, out, status);
 }
 
-/* Sets output 0: batch, sizes and channels where the format has them. `group` is the last dimension of a grouped format. */
-static bool set_image(InferenceContext *c, const ImageLayout *layout, DimHandle batch, const DimHandle *sizes, int spatial,
-                      DimHandle channels, DimHandle group, Status *status) {
+/* Sets output 0: batch, sizes and channels where the format has them. `group` is the last dimension of a
+ * grouped format. */
+static bool set_image(InferenceContext *c, const ImageLayout *layout, DimHandle batch, const DimHandle *sizes,
+                      int spatial, DimHandle channels, DimHandle group, Status *status) {
   DimHandle dims[5];
   ShapeHandle output;
   dims[0] = batch;
@@ -159,7 +171,7 @@ static bool begin_convolution(InferenceContext *c, const char *family, Convoluti
   TRY(shape_with_rank(c, shape_input(c, 0), conv->layout.rank, &conv->input, status));
   TRY(shape_with_rank(c, shape_input(c, 1), conv->layout.rank, &conv->filter, status));
   for (int i = 0; i < 4; i++) conv->dilations[i] = 1;
-  if (node_def_attr(c->node, "dilations") != NULL) {
+  if (node_def_attr(c->node, "dilations")) {
     TRY(read_ints(c, "dilations", family, "dilation", 4, conv->dilations, status));
   }
   TRY(read_ints(c, "strides", family, "stride", 4, conv->strides, status));
@@ -167,12 +179,14 @@ static bool begin_convolution(InferenceContext *c, const char *family, Convoluti
 }
 
 /* Rows and columns of the result; the window's are dimensions `at` and `at` + 1 of the filter. */
-static bool convolve_sizes(InferenceContext *c, Convolution *conv, int at, DimHandle sizes[2], Status *status) {
+static bool convolve_sizes(InferenceContext *c, Convolution *conv, int at, DimHandle sizes[2],
+                           Status *status) {
   TRY(read_explicit_paddings(c, conv->padding, &conv->layout, conv->pads, status));
   for (int i = 0; i < 2; i++) {
     int k = conv->layout.space + i;
-    TRY(shape_windowed_size(c, conv->input->dims[k], conv->filter->dims[at + i], conv->dilations[k], conv->strides[k],
-                            conv->padding, conv->pads[2 * k], conv->pads[2 * k + 1], &sizes[i], status));
+    TRY(shape_windowed_size(c, conv->input->dims[k], conv->filter->dims[at + i], conv->dilations[k],
+                            conv->strides[k], conv->padding, conv->pads[2 * k], conv->pads[2 * k + 1],
+                            &sizes[i], status));
   }
   return true;
 }
@@ -182,12 +196,16 @@ static bool check_groups(DimHandle input, DimHandle filter, DimHandle output, St
   int64_t depth = dim_value(input), filter_depth = dim_value(filter);
   if (filter_depth == 0) return status_invalid(status, "Depth of filter must not be 0");
   if (depth % filter_depth != 0) {
-    return status_invalid(status, "Depth of input (%" PRId64 ") is not a multiple of input depth of filter (%" PRId64 ")", depth,
-                          filter_depth);
+    return status_invalid(status,
+                          "Depth of input (%" PRId64 ") is not a multiple of input depth of filter (%" PRId64
+                          ")",
+                          depth, filter_depth);
   }
   int64_t groups = depth / filter_depth;
   if (groups > 1 && dim_known(output) && dim_value(output) % groups != 0) {
-    return status_invalid(status, "Depth of output (%" PRId64 ") is not a multiple of the number of groups (%" PRId64 ")",
+    return status_invalid(status,
+                          "Depth of output (%" PRId64 ") is not a multiple of the number of groups (%" PRId64
+                          ")",
                           dim_value(output), groups);
   }
   return true;
@@ -199,7 +217,8 @@ bool shape_conv2d(InferenceContext *c, Status *status) {
   TRY(begin_convolution(c, "Conv2D requires", &conv, status));
   const ImageLayout *layout = &conv.layout;
   /* The filter of a grouped format has the output's channels first, as [O, I/4, rows, columns, 4]. */
-  DimHandle channels = conv.input->dims[layout->channel], filter_channels = conv.filter->dims[layout->vector ? 1 : 2];
+  DimHandle channels = conv.input->dims[layout->channel],
+            filter_channels = conv.filter->dims[layout->vector ? 1 : 2];
   DimHandle output_channels = conv.filter->dims[layout->vector ? 0 : 3];
   if (layout->vector) {
     group = conv.input->dims[4];
@@ -239,10 +258,14 @@ bool shape_conv2d_backprop_input(InferenceContext *c, Status *status) {
   if (!shape_rank_known(sizes)) TRY(shape_ok(shape_unknown_of_rank(c, 4), &sizes, status));
   if (sizes->rank == 4) {
     TRY(dim_merge(c, gradient->dims[0], sizes->dims[0], &batch, status));
-    return set_image(c, &layout, batch, sizes->dims + layout.space, 2, sizes->dims[layout.channel], NULL, status);
+    return set_image(c, &layout, batch, sizes->dims + layout.space, 2, sizes->dims[layout.channel], NULL,
+                     status);
   }
-  if (sizes->rank == 2) return set_image(c, &layout, gradient->dims[0], sizes->dims, 2, filter->dims[2], NULL, status);
-  return status_invalid(status, "Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but got: %d",
+  if (sizes->rank == 2)
+    return set_image(c, &layout, gradient->dims[0], sizes->dims, 2, filter->dims[2], NULL, status);
+  return status_invalid(status,
+                        "Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but got: "
+                        "%d",
                         (int)sizes->rank);
 }
 
@@ -251,10 +274,11 @@ bool shape_conv2d_backprop_input(InferenceContext *c, Status *status) {
 static const int64_t kNoPads[2];
 
 /* `pads`: before and after, for PADDING_EXPLICIT. */
-static bool window_over(InferenceContext *c, DimHandle input, int64_t filter, int64_t stride, WindowPadding padding,
-                        const int64_t pads[2], DimHandle *out, Status *status) {
+static bool window_over(InferenceContext *c, DimHandle input, int64_t filter, int64_t stride,
+                        WindowPadding padding, const int64_t pads[2], DimHandle *out, Status *status) {
   DimHandle size;
-  if (filter <= 0) return status_invalid(status, "Sliding window ksize must be positive, but got %" PRId64, filter);
+  if (filter <= 0)
+    return status_invalid(status, "Sliding window ksize must be positive, but got %" PRId64, filter);
   return dim_ok(dim_make(c, filter), &size, status) &&
          shape_windowed_size(c, input, size, 1, stride, padding, pads[0], pads[1], out, status);
 }
@@ -269,8 +293,8 @@ static bool read_image(InferenceContext *c, ImageLayout *layout, ShapeHandle *in
 }
 
 /* Pools rows and columns, and channels too when `deep`. */
-static bool pool(InferenceContext *c, const ImageLayout *layout, ShapeHandle input, const int64_t *ksize, const int64_t *strides,
-                 bool deep, Status *status) {
+static bool pool(InferenceContext *c, const ImageLayout *layout, ShapeHandle input, const int64_t *ksize,
+                 const int64_t *strides, bool deep, Status *status) {
   WindowPadding padding = PADDING_VALID;
   DimHandle sizes[2], channels = input->dims[layout->channel], group = NULL;
   int64_t pads[8];
@@ -282,7 +306,8 @@ static bool pool(InferenceContext *c, const ImageLayout *layout, ShapeHandle inp
   }
   if (deep) {
     int k = layout->channel;
-    WindowPadding deep_padding = padding == PADDING_EXPLICIT ? PADDING_VALID : padding; /* never padded by hand */
+    WindowPadding deep_padding =
+        padding == PADDING_EXPLICIT ? PADDING_VALID : padding; /* never padded by hand */
     TRY(window_over(c, channels, ksize[k], strides[k], deep_padding, kNoPads, &channels, status));
   }
   /* The result's groups are of the same size, in a dimension of its own. */
@@ -300,14 +325,18 @@ static bool pool_by_attrs(InferenceContext *c, const char *family, bool deep, St
   return pool(c, &layout, input, ksize, strides, deep, status);
 }
 
-bool shape_max_pool(InferenceContext *c, Status *status) { return pool_by_attrs(c, "MaxPool requires", true, status); }
+bool shape_max_pool(InferenceContext *c, Status *status) {
+  return pool_by_attrs(c, "MaxPool requires", true, status);
+}
 
-bool shape_avg_pool(InferenceContext *c, Status *status) { return pool_by_attrs(c, "AvgPool requires", false, status); }
+bool shape_avg_pool(InferenceContext *c, Status *status) {
+  return pool_by_attrs(c, "AvgPool requires", false, status);
+}
 
 static bool read_four(const Tensor *tensor, const char *noun, int64_t values[4], Status *status) {
   if (tensor->dtype != DT_INT32 || tensor_num_elements(tensor) != 4) {
-    return status_invalid(status, "MaxPool requires the %s attribute to contain 4 values, but got: %" PRId64, noun,
-                          tensor_num_elements(tensor));
+    return status_invalid(status, "MaxPool requires the %s attribute to contain 4 values, but got: %" PRId64,
+                          noun, tensor_num_elements(tensor));
   }
   for (int i = 0; i < 4; i++) values[i] = tensor_i32(tensor)[i];
   return true;
@@ -323,7 +352,7 @@ bool shape_max_pool_v2(InferenceContext *c, Status *status) {
     TRY(shape_with_rank(c, shape_input(c, i), 1, &checked, status));
   }
   const Tensor *sizes = shape_input_tensor(c, 1), *steps = shape_input_tensor(c, 2);
-  if (sizes == NULL || steps == NULL) return shape_unknown_outputs(c, status);
+  if (!sizes || !steps) return shape_unknown_outputs(c, status);
   TRY(read_four(steps, "stride", strides, status));
   TRY(read_four(sizes, "ksize", ksize, status));
   return pool(c, &layout, input, ksize, strides, true, status);
@@ -379,7 +408,8 @@ bool shape_fused_batch_norm(InferenceContext *c, Status *status) {
   TRY(node_attr_bool(c->node, "is_training", &training, status));
   DimHandle channels = x->dims[layout.channel];
   float factor = 1;
-  if (node_def_attr(c->node, "exponential_avg_factor") != NULL) TRY(node_attr_float(c->node, "exponential_avg_factor", &factor, status));
+  if (node_def_attr(c->node, "exponential_avg_factor"))
+    TRY(node_attr_float(c->node, "exponential_avg_factor", &factor, status));
   for (int i = 1; i < (training && factor == 1 ? 3 : 5); i++) TRY(merge_channels(c, i, &channels, status));
   TRY(shape_replace_dim(c, x, layout.channel, channels, &y, status));
   TRY(shape_unknown_outputs(c, status)); /* later versions have more than five */

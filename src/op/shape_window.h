@@ -1,6 +1,6 @@
-/* Shape functions of ops that slide a window over images: convolutions and pooling, and batch normalisation, which shares
- * their data formats. Errors are TensorFlow's; attrs are read from the node, and those that an op of the family
- * lacks (dilations, explicit_paddings, data_format) are what they are by default. */
+/* Shape functions of ops that slide a window over images: convolutions and pooling, and batch normalisation,
+ * which shares their data formats. Errors are TensorFlow's; attrs are read from the node, and those that an
+ * op of the family lacks (dilations, explicit_paddings, data_format) are what they are by default. */
 #ifndef TFCORE_OP_SHAPE_WINDOW_H_
 #define TFCORE_OP_SHAPE_WINDOW_H_
 
@@ -9,8 +9,9 @@
 typedef enum WindowPadding { PADDING_VALID, PADDING_SAME, PADDING_EXPLICIT } WindowPadding;
 
 /* How many places a window of `filter` elements has. before and after count for PADDING_EXPLICIT alone. */
-MUST_CHECK bool shape_windowed_size(InferenceContext *c, DimHandle input, DimHandle filter, int64_t dilation, int64_t stride,
-                                    WindowPadding padding, int64_t before, int64_t after, DimHandle *out, Status *status);
+MUST_CHECK bool shape_windowed_size(InferenceContext *c, DimHandle input, DimHandle filter, int64_t dilation,
+                                    int64_t stride, WindowPadding padding, int64_t before, int64_t after,
+                                    DimHandle *out, Status *status);
 
 bool shape_conv2d(InferenceContext *c, Status *status);
 bool shape_conv2d_backprop_input(InferenceContext *c, Status *status);

@@ -28,8 +28,8 @@ void step_begin(Step *step, int64_t timeout_ms, const atomic_bool *cancelled) {
 
 void step_set_slice(Step *step, int64_t slice_ms) { step->pause_at = after(slice_ms); }
 
-/* The next reading comes when as many checkpoints have passed as fit into kCheckEvery, going by the last ones.
- * The interval at most doubles, because the next kernels may take longer. */
+/* The next reading comes when as many checkpoints have passed as fit into kCheckEvery, going by the last
+ * ones. The interval at most doubles, because the next kernels may take longer. */
 static void plan_next_check(Step *step, int64_t now) {
   int64_t elapsed = step->checked > 0 ? now - step->checked : kCheckEvery;
   int64_t fitting = elapsed > 0 ? step->interval * kCheckEvery / elapsed : LONGEST_INTERVAL;

@@ -1,5 +1,5 @@
-/* Step: one step of a session, as everything that runs in it sees it: its number, and when it has to end or to
- * pause. Functions that are called within the step share it.
+/* Step: one step of a session, as everything that runs in it sees it: its number, and when it has to end or
+ * to pause. Functions that are called within the step share it.
  *
  * Whoever runs kernels one after the other asks between them:
  *

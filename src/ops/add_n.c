@@ -76,12 +76,14 @@ static bool add_n_gradient(const GradientRequest *request, StrBuf *text, Status 
   return strbuf_ok(text, status);
 }
 
-REGISTER_OP(AddN,
-  .inputs = {"inputs: N * T"},
-  .outputs = {"sum: T"},
-  .attrs = {"N: int >= 1", "T: {" NUMBER_TYPES ", variant}"},
-  .is_commutative = true,
-  .is_aggregate = true,
-  .shape = add_n_shape,
-  .gradient_fn = add_n_gradient,
-  .kernels = {TYPED_NUMBER_KERNELS(add_n), {DT_VARIANT, add_n_variant}})
+const OpRegistration kOpAddN = {
+    .name = "AddN",
+    .inputs = {"inputs: N * T"},
+    .outputs = {"sum: T"},
+    .attrs = {"N: int >= 1", "T: {" NUMBER_TYPES ", variant}"},
+    .is_commutative = true,
+    .is_aggregate = true,
+    .shape = add_n_shape,
+    .gradient_fn = add_n_gradient,
+    .kernels = {TYPED_NUMBER_KERNELS(add_n), {DT_VARIANT, add_n_variant}},
+};

@@ -38,16 +38,23 @@ static bool arg_reduce(KernelContext *context, ArgScan *scan, bool smallest, Sta
   char text[SHAPE_TEXT_CAPACITY];
   int rank = input->shape.rank;
   if (!tensor_is_scalar(dimension)) {
-    return status_invalid(status, "dim must be a scalar, but received tensor of shape: %s", shape_text(&dimension->shape, text));
+    return status_invalid(status, "dim must be a scalar, but received tensor of shape: %s",
+                          shape_text(&dimension->shape, text));
   }
   int64_t given = tensor_int_at(dimension, 0), axis = given < 0 ? given + rank : given;
   if (axis < 0 || axis >= rank) {
-    return status_invalid(status, "Expected dimension in the range [%d, %d), but got %lld", -rank, rank, (long long)given);
+    return status_invalid(status, "Expected dimension in the range [%d, %d), but got %lld", -rank, rank,
+                          (long long)given);
   }
-  ArgJob job = {.input = input->data, .output_type = context->output_types[0], .smallest = smallest, .inner = 1, .scan = scan};
+  ArgJob job = {.input = input->data,
+                .output_type = context->output_types[0],
+                .smallest = smallest,
+                .inner = 1,
+                .scan = scan};
   job.size = shape_dim(&input->shape, (int)axis);
   if (job.size == 0) {
-    return status_invalid(status, "Reduction axis %lld is empty in shape %s", (long long)given, shape_text(&input->shape, text));
+    return status_invalid(status, "Reduction axis %lld is empty in shape %s", (long long)given,
+                          shape_text(&input->shape, text));
   }
   int64_t dims[SHAPE_MAX_RANK];
   for (int i = 0, k = 0; i < rank; i++) {
@@ -58,7 +65,8 @@ static bool arg_reduce(KernelContext *context, ArgScan *scan, bool smallest, Sta
   if (tensor_num_elements(out) == 0) return true; /* then products of the other sizes may overflow */
   for (int i = (int)axis + 1; i < rank; i++) job.inner *= shape_dim(&input->shape, i);
   if (job.size > INT32_MAX && job.inner > 1) { /* places are counted in 32 bits there */
-    return status_set(status, CODE_UNIMPLEMENTED, "More than %d elements along the reduction axis, which is not the last one", INT32_MAX);
+    return status_set(status, CODE_UNIMPLEMENTED,
+                      "More than %d elements along the reduction axis, which is not the last one", INT32_MAX);
   }
   job.output = out->data;
   parallel_for(context->parallel, tensor_num_elements(out), 1 + ELEMENTWISE_GRAIN / job.size, run_scan, &job);
@@ -76,14 +84,16 @@ static bool arg_reduce_shape(InferenceContext *c, Status *status) {
   int32_t rank = shape_rank(input);
   if (rank <= 1) return shape_scalar_output(c, status);
   const Tensor *value = shape_input_tensor(c, 1);
-  if (value == NULL || tensor_num_elements(value) != 1) {
+  if (!value || tensor_num_elements(value) != 1) {
     TRY(shape_ok(shape_unknown_of_rank(c, rank - 1), &out, status));
     shape_set_output(c, 0, out);
     return true;
   }
   int64_t given = tensor_int_at(value, 0), axis = given < 0 ? given + rank : given;
   if (axis < 0 || axis >= rank) {
-    return status_invalid(status, "Dimension (%lld) must be in the range [%d, %d), where %d is the number of dimensions in the input.",
+    return status_invalid(status,
+                          "Dimension (%lld) must be in the range [%d, %d), where %d is the number of "
+                          "dimensions in the input.",
                           (long long)given, (int)-rank, (int)rank, (int)rank);
   }
   TRY(shape_subshape(c, input, 0, axis, 1, &before, status));
@@ -94,22 +104,28 @@ static bool arg_reduce_shape(InferenceContext *c, Status *status) {
 }
 
 /* TensorFlow 1.x allowed complex numbers, for which there never was a kernel. */
-#define ARG_TYPES                                                                                                     \
-  "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, quint8, qint32, " \
+#define ARG_TYPES                                                                                        \
+  "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, " \
+  "quint8, qint32, "                                                                                     \
   "qint16, quint16, bool, complex64, complex128}"
 
-REGISTER_OP(ArgMax,
-  .inputs = {"input: T", "dimension: Tidx"},
-  .outputs = {"output: output_type"},
-  .attrs = {ARG_TYPES, "Tidx: {int16, int32, int64} = DT_INT32", "output_type: {int16, uint16, int32, int64} = DT_INT64"},
-  .shape = arg_reduce_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {TYPED_REAL_KERNELS(arg_max), {DT_BOOL, arg_max_u8}})
+const OpRegistration kOpArgMax = {
+    .name = "ArgMax",
+    .inputs = {"input: T", "dimension: Tidx"},
+    .outputs = {"output: output_type"},
+    .attrs = {ARG_TYPES, "Tidx: {int16, int32, int64} = DT_INT32",
+              "output_type: {int16, uint16, int32, int64} = DT_INT64"},
+    .shape = arg_reduce_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_REAL_KERNELS(arg_max), {DT_BOOL, arg_max_u8}},
+};
 
-REGISTER_OP(ArgMin,
-  .inputs = {"input: T", "dimension: Tidx"},
-  .outputs = {"output: output_type"},
-  .attrs = {ARG_TYPES, "Tidx: {int32, int64} = DT_INT32", "output_type: {int32, int64} = DT_INT64"},
-  .shape = arg_reduce_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {TYPED_REAL_KERNELS(arg_min), {DT_BOOL, arg_min_u8}})
+const OpRegistration kOpArgMin = {
+    .name = "ArgMin",
+    .inputs = {"input: T", "dimension: Tidx"},
+    .outputs = {"output: output_type"},
+    .attrs = {ARG_TYPES, "Tidx: {int32, int64} = DT_INT32", "output_type: {int32, int64} = DT_INT64"},
+    .shape = arg_reduce_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_REAL_KERNELS(arg_min), {DT_BOOL, arg_min_u8}},
+};

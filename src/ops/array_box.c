@@ -36,17 +36,18 @@ typedef struct BoxJob {
   const ArrayBox *box;
   const char *from;
   char *to;
-  int64_t size;   /* bytes of an element */
-  int64_t pieces; /* into which the innermost axis is cut */
-  int64_t piece;  /* elements of one */
-  const char *around; /* what elements of `to` outside of the box become, if rows are runs of `to` in its order; or NULL */
+  int64_t size;       /* bytes of an element */
+  int64_t pieces;     /* into which the innermost axis is cut */
+  int64_t piece;      /* elements of one */
+  const char *around; /* what elements of `to` outside of the box become, if rows are runs of `to` in its
+                         order; or NULL */
 } BoxJob;
 
 /* Elements of a run that one thread copies alone. */
 enum { PIECE = 32768, GRAIN = 65536 };
 
 /* Every element of a run on its own: strides in elements. */
-#define RUN(T)                                                                          \
+#define RUN(T) \
   for (int64_t i = 0; i < count; i++) ((T *)to)[i * to_stride] = ((const T *)from)[i * from_stride]
 #define SPREAD(T)                                                                       \
   do {                                                                                  \
@@ -64,7 +65,8 @@ void array_spread(int64_t size, int64_t count, const void *from, void *to) {
   }
 }
 
-static void copy_run(int64_t size, int64_t count, const char *from, int64_t from_stride, char *to, int64_t to_stride) {
+static void copy_run(int64_t size, int64_t count, const char *from, int64_t from_stride, char *to,
+                     int64_t to_stride) {
   if (from_stride == 1 && to_stride == 1) {
     copy_bytes(to, from, count * size);
   } else if (from_stride == 0 && to_stride == 1) {
@@ -110,7 +112,7 @@ static void advance(const ArrayBox *box, Position *at) {
 
 /* Everything between the end of the row before and this one becomes job->around. */
 static void fill_gap(const BoxJob *job, int64_t end_before, int64_t begin) {
-  if (job->around == NULL || begin == end_before) return;
+  if (!job->around || begin == end_before) return;
   copy_run(job->size, begin - end_before, job->around, 0, job->to + end_before * job->size, 1);
 }
 
@@ -122,7 +124,7 @@ static void copy_pieces(void *arg, int64_t begin, int64_t end) {
   int last = box->rank - 1;
   Position at;
   int64_t row = begin / job->pieces, piece = begin % job->pieces, end_before = 0;
-  if (job->around != NULL && row > 0) {
+  if (job->around && row > 0) {
     seek(box, row - 1, &at);
     end_before = at.to + row_length(box);
   }
@@ -143,9 +145,10 @@ static void copy_pieces(void *arg, int64_t begin, int64_t end) {
 }
 
 static bool copy_owner(const Tensor *from, int64_t source, Tensor *to, int64_t target, Status *status) {
-  if (from->dtype == DT_STRING) return tstring_copy(&tensor_strings(to)[target], &tensor_strings(from)[source], status);
+  if (from->dtype == DT_STRING)
+    return tstring_copy(&tensor_strings(to)[target], &tensor_strings(from)[source], status);
   TensorObject *object = ((TensorObject *const *)from->data)[source];
-  if (object != NULL) tensor_object_ref(object);
+  if (object) tensor_object_ref(object);
   tensor_object_unref(((TensorObject **)to->data)[target]);
   ((TensorObject **)to->data)[target] = object;
   return true;
@@ -158,13 +161,15 @@ static bool copy_owners(const ArrayBox *box, int64_t rows, const Tensor *from, T
   seek(box, 0, &at);
   for (int64_t row = 0; row < rows; row++, advance(box, &at)) {
     for (int64_t i = 0; i < box->dims[last]; i++) {
-      TRY(copy_owner(from, at.from + i * box->from_strides[last], to, at.to + i * box->to_strides[last], status));
+      TRY(copy_owner(from, at.from + i * box->from_strides[last], to, at.to + i * box->to_strides[last],
+                     status));
     }
   }
   return true;
 }
 
-/* The same box with rows, of which those in `to` are runs of neighbours if `dense`. Tensors that fit into memory leave room for an axis. */
+/* The same box with rows, of which those in `to` are runs of neighbours if `dense`. Tensors that fit into
+ * memory leave room for an axis. */
 static ArrayBox with_rows(const ArrayBox *given, bool dense) {
   ArrayBox box = *given;
   if (box.rank == 0 || (dense && box.to_strides[box.rank - 1] != 1)) {
@@ -174,17 +179,21 @@ static ArrayBox with_rows(const ArrayBox *given, bool dense) {
   return box;
 }
 
-static bool copy_box(const ArrayBox *given, const Tensor *from, Tensor *to, const char *around, const Parallel *parallel,
-                     Status *status) {
-  ArrayBox box = with_rows(given, around != NULL);
+static bool copy_box(const ArrayBox *given, const Tensor *from, Tensor *to, const char *around,
+                     const Parallel *parallel, Status *status) {
+  ArrayBox box = with_rows(given, around);
   int64_t rows = 1, length = row_length(&box);
   for (int d = 0; d + 1 < box.rank; d++) rows *= box.dims[d];
   if (!dtype_is_pod(from->dtype)) return copy_owners(&box, rows, from, to, status);
-  BoxJob job = {.box = &box, .from = from->data, .to = to->data, .size = (int64_t)dtype_size(from->dtype), .around = around};
+  BoxJob job = {.box = &box,
+                .from = from->data,
+                .to = to->data,
+                .size = (int64_t)dtype_size(from->dtype),
+                .around = around};
   job.piece = length < PIECE ? length : PIECE;
   job.pieces = (length - 1) / job.piece + 1;
   parallel_for(parallel, rows * job.pieces, 1 + GRAIN / job.piece, copy_pieces, &job);
-  if (around != NULL) {
+  if (around) {
     Position last;
     seek(&box, rows - 1, &last);
     fill_gap(&job, last.to + length, tensor_num_elements(to));
@@ -192,16 +201,17 @@ static bool copy_box(const ArrayBox *given, const Tensor *from, Tensor *to, cons
   return true;
 }
 
-bool array_box_copy(const ArrayBox *box, const Tensor *from, Tensor *to, const Parallel *parallel, Status *status) {
+bool array_box_copy(const ArrayBox *box, const Tensor *from, Tensor *to, const Parallel *parallel,
+                    Status *status) {
   return box->empty || copy_box(box, from, to, NULL, parallel, status);
 }
 
-bool array_box_embed(const ArrayBox *box, const Tensor *from, const Tensor *around, Tensor *to, const Parallel *parallel,
-                     Status *status) {
+bool array_box_embed(const ArrayBox *box, const Tensor *from, const Tensor *around, Tensor *to,
+                     const Parallel *parallel, Status *status) {
   static const char kZero[16];
   bool pod = dtype_is_pod(to->dtype);
-  if (!box->empty && pod) return copy_box(box, from, to, around != NULL ? around->data : kZero, parallel, status);
-  if (around == NULL) {
+  if (!box->empty && pod) return copy_box(box, from, to, around ? around->data : kZero, parallel, status);
+  if (!around) {
     array_clear(to);
   } else if (tensor_num_elements(to) > 0) {
     ArrayBox all = {0};
@@ -266,7 +276,7 @@ Buffer *array_row_numbers(KernelContext *context, int64_t count, int64_t **numbe
     return NULL;
   }
   Buffer *buffer = kernel_scratch(context, bytes, status);
-  if (buffer != NULL) *numbers = buffer->data;
+  if (buffer) *numbers = buffer->data;
   return buffer;
 }
 

@@ -6,15 +6,15 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 
-/* "[1 2 3...]": tensor_print without what it says of type and shape. Of truth values TensorFlow does not say that there are more when it
- * shows none. */
+/* "[1 2 3...]": tensor_print without what it says of type and shape. Of truth values TensorFlow does not say
+ * that there are more when it shows none. */
 static void append_values(const Tensor *tensor, int64_t summarize, StrBuf *out) {
   static const char before[] = "values: ";
   StrBuf text = {0};
   tensor_print(tensor, summarize, &text);
   const char *values = strstr(strbuf_text(&text), before);
   strbuf_append_char(out, '[');
-  if (values != NULL && (summarize != 0 || tensor->dtype != DT_BOOL)) {
+  if (values && (summarize != 0 || tensor->dtype != DT_BOOL)) {
     values += sizeof before - 1;
     size_t length = strlen(values);
     strbuf_append_bytes(out, values, length > 0 ? length - 1 : 0); /* without the closing '>' */
@@ -52,15 +52,17 @@ static bool assert_true(KernelContext *context, Status *status) {
   return false;
 }
 
-REGISTER_OP(Assert,
-  .inputs = {"condition: bool", "data: T"},
-  .attrs = {"T: list(type) >= 1", "summarize: int = 3"},
-  .is_stateful = true,
-  .shape = shape_no_outputs,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(AssertState),
-  .construct = assert_construct,
-  .kernels = {{DT_INVALID, assert_true}})
+const OpRegistration kOpAssert = {
+    .name = "Assert",
+    .inputs = {"condition: bool", "data: T"},
+    .attrs = {"T: list(type) >= 1", "summarize: int = 3"},
+    .is_stateful = true,
+    .shape = shape_no_outputs,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(AssertState),
+    .construct = assert_construct,
+    .kernels = {{DT_INVALID, assert_true}},
+};
 
 /* --- Print --- */
 
@@ -96,7 +98,9 @@ static bool print(KernelContext *context, Status *status) {
 static bool print_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   const AttrListValue *types;
   TRY(node_attr_list(request->node, "U", ATTR_TYPE, &types, status));
-  strbuf_append(text, "PrintGradient[T:type, U:list(type)](input:T, data:U, dy:T) -> (dinput:T, ddata:U) {\n  d = Identity[T=$T](dy)\n");
+  strbuf_append(text,
+                "PrintGradient[T:type, U:list(type)](input:T, data:U, dy:T) -> (dinput:T, ddata:U) {\n  d = "
+                "Identity[T=$T](dy)\n");
   for (size_t i = 0; i < types->n_type; i++) {
     strbuf_printf(text, "  z%zu = ZerosLike[T=%s](data:%zu)\n", i, dtype_name((int)types->type[i]), i);
   }
@@ -107,13 +111,16 @@ static bool print_gradient(const GradientRequest *request, StrBuf *text, Status 
   return strbuf_ok(text, status);
 }
 
-REGISTER_OP(Print,
-  .inputs = {"input: T", "data: U"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "U: list(type) >= 0", "message: string = ''", "first_n: int = -1", "summarize: int = 3"},
-  .is_stateful = true,
-  .shape = shape_unchanged,
-  .gradient_fn = print_gradient,
-  .state_size = sizeof(PrintState),
-  .construct = print_construct,
-  .kernels = {{DT_INVALID, print}})
+const OpRegistration kOpPrint = {
+    .name = "Print",
+    .inputs = {"input: T", "data: U"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "U: list(type) >= 0", "message: string = ''", "first_n: int = -1",
+              "summarize: int = 3"},
+    .is_stateful = true,
+    .shape = shape_unchanged,
+    .gradient_fn = print_gradient,
+    .state_size = sizeof(PrintState),
+    .construct = print_construct,
+    .kernels = {{DT_INVALID, print}},
+};

@@ -1,4 +1,5 @@
-/* BatchMatMul and BatchMatMulV2: products of the matrices in the last two dimensions. In V2 the other dimensions broadcast. */
+/* BatchMatMul and BatchMatMulV2: products of the matrices in the last two dimensions. In V2 the other
+ * dimensions broadcast. */
 #include <stdatomic.h>
 
 #include "base/alloc.h"
@@ -18,12 +19,12 @@ static bool batch_construct(const KernelConstruction *construction, void *memory
 }
 
 typedef struct BatchJob {
-  MatrixProduct product;                /* of the first matrices */
-  int rank;                             /* batch dimensions of the output */
-  int64_t dims[SHAPE_MAX_RANK + 1];     /* of the output, its matrices at the end */
-  int64_t strides[2][SHAPE_MAX_RANK];   /* in matrices; 0 where a side is broadcast */
+  MatrixProduct product;              /* of the first matrices */
+  int rank;                           /* batch dimensions of the output */
+  int64_t dims[SHAPE_MAX_RANK + 1];   /* of the output, its matrices at the end */
+  int64_t strides[2][SHAPE_MAX_RANK]; /* in matrices; 0 where a side is broadcast */
   int64_t count, workspace;
-  const Parallel *parallel;             /* for one product */
+  const Parallel *parallel; /* for one product */
   atomic_bool out_of_memory;
 } BatchJob;
 
@@ -33,7 +34,7 @@ static void multiply_range(void *arg, int64_t begin, int64_t end) {
   const GemmArgs *first = &job->product.args;
   int64_t size = (int64_t)dtype_size(job->product.type);
   void *workspace = NULL;
-  if (job->workspace > 0 && (workspace = mem_alloc(job->workspace)) == NULL) {
+  if (job->workspace > 0 && !(workspace = mem_alloc(job->workspace))) {
     atomic_store(&job->out_of_memory, true);
     return;
   }
@@ -58,10 +59,12 @@ static bool plan_batch(const Shape *x, const Shape *y, bool broadcasts, BatchJob
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   const Shape *shapes[2] = {x, y};
   if (!broadcasts && x->rank != y->rank) {
-    return status_invalid(status, "In[0] and In[1] has different ndims: %s vs. %s", shape_text(x, a), shape_text(y, b));
+    return status_invalid(status, "In[0] and In[1] has different ndims: %s vs. %s", shape_text(x, a),
+                          shape_text(y, b));
   }
   for (int i = 0; i < 2; i++) {
-    if (shapes[i]->rank < 2) return status_invalid(status, "In[%d] ndims must be >= 2: %d", i, shapes[i]->rank);
+    if (shapes[i]->rank < 2)
+      return status_invalid(status, "In[%d] ndims must be >= 2: %d", i, shapes[i]->rank);
   }
   job->rank = (x->rank > y->rank ? x->rank : y->rank) - 2;
   int64_t matrices[2] = {1, 1};
@@ -74,10 +77,12 @@ static bool plan_batch(const Shape *x, const Shape *y, bool broadcasts, BatchJob
       sizes[i] = at < 0 ? 1 : shape_dim(shapes[i], at);
     }
     if (sizes[0] != sizes[1] && !broadcasts) {
-      return status_invalid(status, "In[0].dim(%d) and In[1].dim(%d) must be the same: %s vs %s", k, k, shape_text(x, a), shape_text(y, b));
+      return status_invalid(status, "In[0].dim(%d) and In[1].dim(%d) must be the same: %s vs %s", k, k,
+                            shape_text(x, a), shape_text(y, b));
     }
     if (sizes[0] != sizes[1] && sizes[0] != 1 && sizes[1] != 1) {
-      return status_invalid(status, "In[0] and In[1] must have compatible batch dimensions: %s vs. %s", shape_text(x, a), shape_text(y, b));
+      return status_invalid(status, "In[0] and In[1] must have compatible batch dimensions: %s vs. %s",
+                            shape_text(x, a), shape_text(y, b));
     }
     job->dims[k] = sizes[0] == 1 ? sizes[1] : sizes[0];
     empty = empty || job->dims[k] == 0;
@@ -107,11 +112,19 @@ static bool batch_kernel(KernelContext *context, bool broadcasts, Status *status
   int64_t a_rows = shape_dim(a, a->rank - 2), a_columns = shape_dim(a, a->rank - 1);
   int64_t b_rows = shape_dim(b, b->rank - 2), b_columns = shape_dim(b, b->rank - 1);
   if ((ta ? a_rows : a_columns) != (tb ? b_columns : b_rows)) {
-    return status_invalid(status, "Matrix size-incompatible: In[0]: %s, In[1]: %s", shape_text(a, a_text), shape_text(b, b_text));
+    return status_invalid(status, "Matrix size-incompatible: In[0]: %s, In[1]: %s", shape_text(a, a_text),
+                          shape_text(b, b_text));
   }
   GemmArgs *args = &job.product.args;
-  *args = (GemmArgs){.m = ta ? a_columns : a_rows, .n = tb ? b_rows : b_columns, .k = ta ? a_rows : a_columns, .transpose_a = ta,
-                     .transpose_b = tb, .a = x->data, .lda = a_columns, .b = y->data, .ldb = b_columns};
+  *args = (GemmArgs){.m = ta ? a_columns : a_rows,
+                     .n = tb ? b_rows : b_columns,
+                     .k = ta ? a_rows : a_columns,
+                     .transpose_a = ta,
+                     .transpose_b = tb,
+                     .a = x->data,
+                     .lda = a_columns,
+                     .b = y->data,
+                     .ldb = b_columns};
   args->ldc = args->n;
   job.product.conjugate_a = ta && is_complex, job.product.conjugate_b = tb && is_complex;
   job.dims[job.rank] = args->m, job.dims[job.rank + 1] = args->n;
@@ -121,12 +134,14 @@ static bool batch_kernel(KernelContext *context, bool broadcasts, Status *status
   args->c = out->data;
   bool b_is_one = true;
   for (int k = 0; k < job.rank; k++) b_is_one = b_is_one && job.strides[1][k] == 0;
-  if (b_is_one && !ta && tensor_num_elements(x) > 0 && tensor_num_elements(x) / args->k == job.count * args->m) {
+  if (b_is_one && !ta && tensor_num_elements(x) > 0 &&
+      tensor_num_elements(x) / args->k == job.count * args->m) {
     /* One matrix for all: what it is multiplied with are the rows of one matrix. */
     args->m *= job.count;
     job.count = 1;
   }
-  if ((job.workspace = matrix_product_workspace(&job.product)) < 0) return status_oom(status, "a product of matrices");
+  if ((job.workspace = matrix_product_workspace(&job.product)) < 0)
+    return status_oom(status, "a product of matrices");
   double work = (double)args->m * (double)args->n * (double)args->k + 1;
   if (work > 1e6 || job.count < parallel_threads(context->parallel)) {
     job.parallel = context->parallel;
@@ -137,11 +152,15 @@ static bool batch_kernel(KernelContext *context, bool broadcasts, Status *status
   return atomic_load(&job.out_of_memory) ? status_oom(status, "a product of matrices") : true;
 }
 
-static bool batch_matmul(KernelContext *context, Status *status) { return batch_kernel(context, false, status); }
-static bool batch_matmul_v2(KernelContext *context, Status *status) { return batch_kernel(context, true, status); }
+static bool batch_matmul(KernelContext *context, Status *status) {
+  return batch_kernel(context, false, status);
+}
+static bool batch_matmul_v2(KernelContext *context, Status *status) {
+  return batch_kernel(context, true, status);
+}
 
-/* A product of dy with the other side; adjoints conjugate as the gradient must. What was broadcast is summed: the sides' own shapes
- * against those of their gradients tell over which dimensions. */
+/* A product of dy with the other side; adjoints conjugate as the gradient must. What was broadcast is summed:
+ * the sides' own shapes against those of their gradients tell over which dimensions. */
 static bool batch_gradient(const GradientRequest *request, StrBuf *text, bool broadcasts, Status *status) {
   bool adjoint[2];
   const char *op = broadcasts ? "BatchMatMulV2" : "BatchMatMul";
@@ -152,7 +171,8 @@ static bool batch_gradient(const GradientRequest *request, StrBuf *text, bool br
     MatrixProductGradient g = matrix_product_gradient(side, adjoint[0], adjoint[1]);
     char name = side == 0 ? 'x' : 'y', other = side == 0 ? 'y' : 'x';
     char factors[16] = {'d', 'z', ',', ' ', other, '\0'};
-    if (!g.dy_first) factors[0] = other, factors[1] = ',', factors[2] = ' ', factors[3] = 'd', factors[4] = 'z';
+    if (!g.dy_first)
+      factors[0] = other, factors[1] = ',', factors[2] = ' ', factors[3] = 'd', factors[4] = 'z';
     strbuf_printf(text, "  %s%c = %s[T=$T, adj_x=%s, adj_y=%s](%s)\n", broadcasts ? "g" : "d", name, op,
                   g.transpose_first ? "true" : "false", g.transpose_second ? "true" : "false", factors);
     if (!broadcasts) continue;
@@ -174,18 +194,27 @@ static bool batch_matmul_v2_gradient(const GradientRequest *request, StrBuf *tex
   return batch_gradient(request, text, true, status);
 }
 
-#define BATCH_MATMUL(types)                                                                                          \
-  .inputs = {"x: T", "y: T"}, .outputs = {"output: T"},                                                              \
-  .attrs = {"T: {" types "}", "adj_x: bool = false", "adj_y: bool = false", "grad_x: bool = false", "grad_y: bool = false"}, \
+#define BATCH_MATMUL(types)                                                                         \
+  .inputs = {"x: T", "y: T"}, .outputs = {"output: T"},                                             \
+  .attrs = {"T: {" types "}", "adj_x: bool = false", "adj_y: bool = false", "grad_x: bool = false", \
+            "grad_y: bool = false"},                                                                \
   .state_size = sizeof(BatchMatMulState), .construct = batch_construct
-#define BATCH_KERNELS(kernel) FLOAT_KERNELS(kernel), HALF_KERNELS(kernel), INT_KERNELS(kernel), COMPLEX_KERNELS(kernel)
+#define BATCH_KERNELS(kernel) \
+  FLOAT_KERNELS(kernel), HALF_KERNELS(kernel), INT_KERNELS(kernel), COMPLEX_KERNELS(kernel)
 
-REGISTER_OP(BatchMatMul,
-  BATCH_MATMUL("bfloat16, half, float, double, int32, int64, complex64, complex128"),
-  .shape = shape_batch_matmul, .gradient_fn = batch_matmul_gradient,
-  .kernels = {BATCH_KERNELS(batch_matmul)})
+const OpRegistration kOpBatchMatMul = {
+    .name = "BatchMatMul",
+    BATCH_MATMUL("bfloat16, half, float, double, int32, int64, complex64, complex128"),
+    .shape = shape_batch_matmul,
+    .gradient_fn = batch_matmul_gradient,
+    .kernels = {BATCH_KERNELS(batch_matmul)},
+};
 
-REGISTER_OP(BatchMatMulV2,
-  BATCH_MATMUL("bfloat16, half, float, double, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128"),
-  .shape = shape_batch_matmul_v2, .gradient_fn = batch_matmul_v2_gradient,
-  .kernels = {BATCH_KERNELS(batch_matmul_v2), {DT_INT16, batch_matmul_v2}})
+const OpRegistration kOpBatchMatMulV2 = {
+    .name = "BatchMatMulV2",
+    BATCH_MATMUL("bfloat16, half, float, double, int16, int32, int64, uint8, uint16, uint32, uint64, "
+                 "complex64, complex128"),
+    .shape = shape_batch_matmul_v2,
+    .gradient_fn = batch_matmul_v2_gradient,
+    .kernels = {BATCH_KERNELS(batch_matmul_v2), {DT_INT16, batch_matmul_v2}},
+};

@@ -43,9 +43,11 @@ static bool begin_bias(KernelContext *context, int64_t dims[3], Tensor **out, St
   const BiasState *state = context->state;
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   TRY(read_channels(value, state->channels_first, dims, status));
-  if (bias->shape.rank != 1) return status_invalid(status, "Biases must be 1D: %s", shape_text(&bias->shape, a));
+  if (bias->shape.rank != 1)
+    return status_invalid(status, "Biases must be 1D: %s", shape_text(&bias->shape, a));
   if (tensor_num_elements(bias) != dims[1]) {
-    return status_invalid(status, "Must provide as many biases as the last dimension of the input tensor: %s vs. %s",
+    return status_invalid(status,
+                          "Must provide as many biases as the last dimension of the input tensor: %s vs. %s",
                           shape_text(&bias->shape, a), shape_text(&value->shape, b));
   }
   return kernel_forward_or_allocate(context, 0, 0, &value->shape, out, status);
@@ -72,10 +74,14 @@ static bool add_loosely(KernelContext *context, BinaryLoop *loop, Status *status
   Tensor *out;
   TRY(begin_bias(context, dims, &out, status));
   if (tensor_num_elements(out) == 0) return true;
-  Broadcast plan = {.rank = 3, .elements = tensor_num_elements(out), .dims = {dims[0], dims[1], dims[2]},
-                    .stride_a = {dims[1] * dims[2], dims[2], 1}, .stride_b = {0, 1, 0}};
+  Broadcast plan = {.rank = 3,
+                    .elements = tensor_num_elements(out),
+                    .dims = {dims[0], dims[1], dims[2]},
+                    .stride_a = {dims[1] * dims[2], dims[2], 1},
+                    .stride_b = {0, 1, 0}};
   int64_t size = (int64_t)dtype_size(out->dtype);
-  broadcast_run(context->parallel, &plan, context->inputs[0]->data, context->inputs[1]->data, out->data, size, size, loop);
+  broadcast_run(context->parallel, &plan, context->inputs[0]->data, context->inputs[1]->data, out->data, size,
+                size, loop);
   return true;
 }
 
@@ -93,43 +99,55 @@ static bool bias_add_grad(KernelContext *context, Status *status) {
   return reduction_run(context, REDUCE_SUM, gradient, 3, dims, kReduced, out, status);
 }
 
-REGISTER_OP(BiasAdd,
-  .inputs = {"value: T", "bias: T"}, .outputs = {"output: T"},
-  .attrs = {"T: {" NUMBER_TYPES "}", "data_format: {'NHWC', 'NCHW'} = 'NHWC'"},
-  .shape = shape_bias_add,
-  .gradient =
-    "BiasAddGradient[T:type, data_format:string](value:T, bias:T, dy:T) -> (dvalue:T, dbias:T) {\n"
-    "  dbias = BiasAddGrad[T=$T, data_format=$data_format](dy)\n"
-    "  return dvalue = dy, dbias = dbias:output:0\n"
-    "}\n",
-  .state_size = sizeof(BiasState),
-  .construct = bias_construct,
-  .kernels = {FLOAT_KERNELS(bias_add), INT_KERNELS(bias_add), TYPED_HALF_KERNELS(bias_add), TYPED_SMALL_KERNELS(bias_add),
-              TYPED_UNSIGNED_KERNELS(bias_add), TYPED_COMPLEX_KERNELS(bias_add)})
+const OpRegistration kOpBiasAdd = {
+    .name = "BiasAdd",
+    .inputs = {"value: T", "bias: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "data_format: {'NHWC', 'NCHW'} = 'NHWC'"},
+    .shape = shape_bias_add,
+    .gradient =
+        "BiasAddGradient[T:type, data_format:string](value:T, bias:T, dy:T) -> (dvalue:T, dbias:T) {\n"
+        "  dbias = BiasAddGrad[T=$T, data_format=$data_format](dy)\n"
+        "  return dvalue = dy, dbias = dbias:output:0\n"
+        "}\n",
+    .state_size = sizeof(BiasState),
+    .construct = bias_construct,
+    .kernels = {FLOAT_KERNELS(bias_add), INT_KERNELS(bias_add), TYPED_HALF_KERNELS(bias_add),
+                TYPED_SMALL_KERNELS(bias_add), TYPED_UNSIGNED_KERNELS(bias_add),
+                TYPED_COMPLEX_KERNELS(bias_add)},
+};
 
 /* Linear: its gradient adds dy to zeros of the input's shape. */
-REGISTER_OP(BiasAddGrad,
-  .inputs = {"out_backprop: T"}, .outputs = {"output: T"},
-  .attrs = {"T: {" NUMBER_TYPES "}", "data_format: {'NHWC', 'NCHW'} = 'NHWC'"},
-  .shape = shape_bias_add_grad,
-  .gradient =
-    "BiasAddGradGradient[T:type, data_format:string](x:T, dy:T) -> (dx:T) {\n"
-    "  zeros = ZerosLike[T=$T](x)\n"
-    "  dx = BiasAdd[T=$T, data_format=$data_format](zeros:y:0, dy)\n"
-    "  return dx = dx:output:0\n"
-    "}\n",
-  .state_size = sizeof(BiasState),
-  .construct = bias_construct,
-  .kernels = {NUMBER_KERNELS(bias_add_grad)})
+const OpRegistration kOpBiasAddGrad = {
+    .name = "BiasAddGrad",
+    .inputs = {"out_backprop: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "data_format: {'NHWC', 'NCHW'} = 'NHWC'"},
+    .shape = shape_bias_add_grad,
+    .gradient =
+        "BiasAddGradGradient[T:type, data_format:string](x:T, dy:T) -> (dx:T) {\n"
+        "  zeros = ZerosLike[T=$T](x)\n"
+        "  dx = BiasAdd[T=$T, data_format=$data_format](zeros:y:0, dy)\n"
+        "  return dx = dx:output:0\n"
+        "}\n",
+    .state_size = sizeof(BiasState),
+    .construct = bias_construct,
+    .kernels = {NUMBER_KERNELS(bias_add_grad)},
+};
 
-REGISTER_OP(BiasAddV1,
-  .inputs = {"value: T", "bias: T"}, .outputs = {"output: T"}, .attrs = {"T: {" NUMBER_TYPES "}"},
-  .shape = shape_bias_add,
-  .gradient =
-    "BiasAddV1Gradient[T:type](value:T, bias:T, dy:T) -> (dvalue:T, dbias:T) {\n"
-    "  dbias = BiasAddGrad[T=$T](dy)\n"
-    "  return dvalue = dy, dbias = dbias:output:0\n"
-    "}\n",
-  .state_size = sizeof(BiasState), /* zeros: channels last */
-  .kernels = {FLOAT_KERNELS(bias_add), INT_KERNELS(bias_add), TYPED_HALF_KERNELS(bias_add), TYPED_SMALL_KERNELS(bias_add),
-              TYPED_UNSIGNED_KERNELS(bias_add), TYPED_COMPLEX_KERNELS(bias_add)})
+const OpRegistration kOpBiasAddV1 = {
+    .name = "BiasAddV1",
+    .inputs = {"value: T", "bias: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}"},
+    .shape = shape_bias_add,
+    .gradient =
+        "BiasAddV1Gradient[T:type](value:T, bias:T, dy:T) -> (dvalue:T, dbias:T) {\n"
+        "  dbias = BiasAddGrad[T=$T](dy)\n"
+        "  return dvalue = dy, dbias = dbias:output:0\n"
+        "}\n",
+    .state_size = sizeof(BiasState), /* zeros: channels last */
+    .kernels = {FLOAT_KERNELS(bias_add), INT_KERNELS(bias_add), TYPED_HALF_KERNELS(bias_add),
+                TYPED_SMALL_KERNELS(bias_add), TYPED_UNSIGNED_KERNELS(bias_add),
+                TYPED_COMPLEX_KERNELS(bias_add)},
+};

@@ -11,7 +11,8 @@ static bool bincount_prepare(KernelContext *context, Tensor **out, Status *statu
   int64_t bins = tensor_int_at(size, 0), count = tensor_num_elements(numbers);
   if (bins < 0) return status_invalid(status, "size (%lld) must be non-negative", (long long)bins);
   if (tensor_num_elements(weights) != 0 && !shape_equal(&weights->shape, &numbers->shape)) {
-    return status_invalid(status, "Input indices and weights must have the same size. Weights have shape %s", shape_text(&weights->shape, text));
+    return status_invalid(status, "Input indices and weights must have the same size. Weights have shape %s",
+                          shape_text(&weights->shape, text));
   }
   for (int64_t i = 0; i < count; i++) {
     if (tensor_i32(numbers)[i] < 0) return status_invalid(status, "Input arr must be non-negative!");
@@ -28,20 +29,22 @@ static bool bincount_shape(InferenceContext *c, Status *status) {
   ShapeHandle scalar;
   TRY(shape_with_rank(c, shape_input(c, 1), 0, &scalar, status));
   const Tensor *value = shape_input_tensor(c, 1);
-  if (value != NULL && tensor_int_at(value, 0) < 0) {
+  if (value && tensor_int_at(value, 0) < 0) {
     return status_invalid(status, "size (%lld) must be non-negative", (long long)tensor_int_at(value, 0));
   }
-  TRY(dim_ok(value != NULL ? dim_make(c, tensor_int_at(value, 0)) : dim_unknown(c), &size, status));
+  TRY(dim_ok(value ? dim_make(c, tensor_int_at(value, 0)) : dim_unknown(c), &size, status));
   ShapeHandle out;
   TRY(shape_ok(shape_vector(c, size), &out, status));
   shape_set_output(c, 0, out);
   return true;
 }
 
-REGISTER_OP(Bincount,
-  .inputs = {"arr: int32", "size: int32", "weights: T"},
-  .outputs = {"bins: T"},
-  .attrs = {"T: {int32, int64, float, double}"},
-  .shape = bincount_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {TYPED_FLOAT_KERNELS(bincount), TYPED_INT_KERNELS(bincount)})
+const OpRegistration kOpBincount = {
+    .name = "Bincount",
+    .inputs = {"arr: int32", "size: int32", "weights: T"},
+    .outputs = {"bins: T"},
+    .attrs = {"T: {int32, int64, float, double}"},
+    .shape = bincount_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(bincount), TYPED_INT_KERNELS(bincount)},
+};

@@ -47,9 +47,8 @@ static bool bitcast_shape(InferenceContext *c, Status *status) {
     TRY(shape_with_rank_at_least(c, input, 1, &input, status));
     last = shape_dim_of(c, input, -1);
     if (dim_known(last) && dim_value(last) != out / in) {
-      return status_invalid(status,
-                            "Cannot bitcast due to shape. %lld does not match %lld", (long long)dim_value(last),
-                            (long long)(out / in));
+      return status_invalid(status, "Cannot bitcast due to shape. %lld does not match %lld",
+                            (long long)dim_value(last), (long long)(out / in));
     }
     TRY(shape_subshape(c, input, 0, -1, 1, &input, status));
   } else if (in > out) {
@@ -60,14 +59,17 @@ static bool bitcast_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-#define BITS                                                                                                        \
-  "{bfloat16, half, float, double, int64, int32, uint8, uint16, uint32, uint64, int8, int16, complex64, complex128, " \
+#define BITS                                                                                              \
+  "{bfloat16, half, float, double, int64, int32, uint8, uint16, uint32, uint64, int8, int16, complex64, " \
+  "complex128, "                                                                                          \
   "qint8, quint8, qint16, quint16, qint32}"
 
-REGISTER_OP(Bitcast,
-  .inputs = {"input: T"},
-  .outputs = {"output: type"},
-  .attrs = {"T: " BITS, "type: " BITS},
-  .shape = bitcast_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, bitcast_kernel}})
+const OpRegistration kOpBitcast = {
+    .name = "Bitcast",
+    .inputs = {"input: T"},
+    .outputs = {"output: type"},
+    .attrs = {"T: " BITS, "type: " BITS},
+    .shape = bitcast_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, bitcast_kernel}},
+};

@@ -24,7 +24,8 @@ bool broadcast_shapes(const Shape *a, const Shape *b, Shape *output, Status *sta
   int64_t dims[SHAPE_MAX_RANK];
   if (!broadcast_compatible(a, b)) {
     char a_text[SHAPE_TEXT_CAPACITY], b_text[SHAPE_TEXT_CAPACITY];
-    return status_invalid(status, "Incompatible shapes: %s vs. %s", shape_text(a, a_text), shape_text(b, b_text));
+    return status_invalid(status, "Incompatible shapes: %s vs. %s", shape_text(a, a_text),
+                          shape_text(b, b_text));
   }
   for (int i = 0; i < rank; i++) {
     int64_t x = aligned_dim(a, rank, i), y = aligned_dim(b, rank, i);
@@ -63,7 +64,8 @@ void broadcast_plan(const Shape *a, const Shape *b, Broadcast *plan) {
   }
   for (int i = 0, j = plan->rank - 1; i < j; i++, j--) {
     int64_t dim = plan->dims[i], stride_a = plan->stride_a[i], stride_b = plan->stride_b[i];
-    plan->dims[i] = plan->dims[j], plan->stride_a[i] = plan->stride_a[j], plan->stride_b[i] = plan->stride_b[j];
+    plan->dims[i] = plan->dims[j], plan->stride_a[i] = plan->stride_a[j],
+    plan->stride_b[i] = plan->stride_b[j];
     plan->dims[j] = dim, plan->stride_a[j] = stride_a, plan->stride_b[j] = stride_b;
   }
 }
@@ -78,8 +80,8 @@ typedef struct BroadcastJob {
 
 /* --- short rows --- */
 
-/* A call for each run of a few elements costs more than they do. So several rows of the nest are computed at once: an operand that stands
- * still along one of the two last dimensions is laid out in full for them. */
+/* A call for each run of a few elements costs more than they do. So several rows of the nest are computed at
+ * once: an operand that stands still along one of the two last dimensions is laid out in full for them. */
 enum { SHORT_BYTES = 256, LAID_OUT_BYTES = 2048, MOST_ELEMENT_BYTES = 16 };
 
 typedef struct Operand {
@@ -93,12 +95,14 @@ typedef struct Operand {
 static const char *lay_out(Operand *operand, int64_t offset, int64_t rows, int64_t inner, int64_t size) {
   const char *from = operand->data + offset;
   if (operand->stride == 0) {
-    for (int64_t r = 0; r < rows; r++) array_spread(size, inner, from + r * operand->row_stride, operand->laid_out + r * inner * size);
+    for (int64_t r = 0; r < rows; r++)
+      array_spread(size, inner, from + r * operand->row_stride, operand->laid_out + r * inner * size);
     return operand->laid_out;
   }
   if (operand->row_stride != 0) return from;
   if (operand->source != from) {
-    for (int64_t at = 0; at + inner * size <= LAID_OUT_BYTES; at += inner * size) memcpy(operand->laid_out + at, from, (size_t)(inner * size));
+    for (int64_t at = 0; at + inner * size <= LAID_OUT_BYTES; at += inner * size)
+      memcpy(operand->laid_out + at, from, (size_t)(inner * size));
     operand->source = from;
   }
   return operand->laid_out;
@@ -107,7 +111,9 @@ static const char *lay_out(Operand *operand, int64_t offset, int64_t rows, int64
 /* Rows that are computed at once; 1: each on its own. */
 static int64_t rows_at_once(const BroadcastJob *job) {
   const Broadcast *plan = job->plan;
-  if (plan->rank < 2 || job->in_size > MOST_ELEMENT_BYTES || plan->dims[plan->rank - 1] * job->in_size > SHORT_BYTES) return 1;
+  if (plan->rank < 2 || job->in_size > MOST_ELEMENT_BYTES ||
+      plan->dims[plan->rank - 1] * job->in_size > SHORT_BYTES)
+    return 1;
   return LAID_OUT_BYTES / (plan->dims[plan->rank - 1] * job->in_size);
 }
 
@@ -122,10 +128,13 @@ static void run_range(void *arg, int64_t begin, int64_t end) {
     return;
   }
   int last = plan->rank - 1, outer = last > 0 ? last - 1 : 0;
-  int64_t inner = plan->dims[last], index[BROADCAST_MAX_RANK], offset_a = 0, offset_b = 0, most_rows = rows_at_once(job);
+  int64_t inner = plan->dims[last], index[BROADCAST_MAX_RANK], offset_a = 0, offset_b = 0,
+          most_rows = rows_at_once(job);
   Operand a, b;
-  a.data = job->a, a.row_stride = plan->stride_a[outer] * job->in_size, a.stride = plan->stride_a[last] * job->in_size, a.source = NULL;
-  b.data = job->b, b.row_stride = plan->stride_b[outer] * job->in_size, b.stride = plan->stride_b[last] * job->in_size, b.source = NULL;
+  a.data = job->a, a.row_stride = plan->stride_a[outer] * job->in_size,
+  a.stride = plan->stride_a[last] * job->in_size, a.source = NULL;
+  b.data = job->b, b.row_stride = plan->stride_b[outer] * job->in_size,
+  b.stride = plan->stride_b[last] * job->in_size, b.source = NULL;
   BroadcastSide still = a.stride == 0 ? BROADCAST_A : b.stride == 0 ? BROADCAST_B : BROADCAST_NONE;
   int64_t column = begin % inner, rest = begin / inner;
   for (int i = last - 1; i >= 0; i--) {
@@ -143,11 +152,13 @@ static void run_range(void *arg, int64_t begin, int64_t end) {
     if (rows > 1) {
       n = rows * inner;
       job->loop(lay_out(&a, offset_a * job->in_size, rows, inner, job->in_size),
-                lay_out(&b, offset_b * job->in_size, rows, inner, job->in_size), job->out + at * job->out_size, n, BROADCAST_NONE);
+                lay_out(&b, offset_b * job->in_size, rows, inner, job->in_size),
+                job->out + at * job->out_size, n, BROADCAST_NONE);
     } else {
       rows = 1;
-      job->loop(a.data + offset_a * job->in_size + column * a.stride, b.data + offset_b * job->in_size + column * b.stride,
-                job->out + at * job->out_size, n, still);
+      job->loop(a.data + offset_a * job->in_size + column * a.stride,
+                b.data + offset_b * job->in_size + column * b.stride, job->out + at * job->out_size, n,
+                still);
     }
     at += n;
     column = 0;
@@ -163,14 +174,14 @@ static void run_range(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-void broadcast_run(const Parallel *parallel, const Broadcast *plan, const void *a, const void *b, void *out, int64_t in_size,
-                   int64_t out_size, BinaryLoop *loop) {
+void broadcast_run(const Parallel *parallel, const Broadcast *plan, const void *a, const void *b, void *out,
+                   int64_t in_size, int64_t out_size, BinaryLoop *loop) {
   BroadcastJob job = {plan, a, b, out, in_size, out_size, loop};
   parallel_for(parallel, plan->elements, ELEMENTWISE_GRAIN, run_range, &job);
 }
 
 static bool may_forward(const KernelContext *context, int input) {
-  return context->last_use != NULL && context->last_use[input] && buffer_is_unshared(context->inputs[input]->buffer);
+  return context->last_use && context->last_use[input] && buffer_is_unshared(context->inputs[input]->buffer);
 }
 
 bool broadcast_binary(KernelContext *context, BinaryLoop *loop, Status *status) {
@@ -186,10 +197,12 @@ bool broadcast_binary(KernelContext *context, BinaryLoop *loop, Status *status) 
   }
   Shape shape = {0};
   bool ok = broadcast_shapes(&a->shape, &b->shape, &shape, status);
-  /* An operand that stands still is read again and again, so only one with as many elements as the output may be overwritten. */
+  /* An operand that stands still is read again and again, so only one with as many elements as the output may
+   * be overwritten. */
   if (ok) {
     int64_t elements = shape_num_elements(&shape);
-    bool b_fits = tensor_num_elements(b) == elements && !(tensor_num_elements(a) == elements && may_forward(context, 0));
+    bool b_fits = tensor_num_elements(b) == elements &&
+                  !(tensor_num_elements(a) == elements && may_forward(context, 0));
     ok = kernel_forward_or_allocate(context, b_fits ? 1 : 0, 0, &shape, &out, status);
   }
   shape_clear(&shape);
@@ -208,7 +221,8 @@ bool broadcast_shape_of_input(KernelContext *context, int i, Shape *shape, Statu
   }
   int64_t rank = tensor_num_elements(input), dims[SHAPE_MAX_RANK];
   if (rank > SHAPE_MAX_RANK) {
-    return status_invalid(status, "In[%d] has %lld sizes, more than the %d that a shape can have", i, (long long)rank, SHAPE_MAX_RANK);
+    return status_invalid(status, "In[%d] has %lld sizes, more than the %d that a shape can have", i,
+                          (long long)rank, SHAPE_MAX_RANK);
   }
   for (int64_t k = 0; k < rank; k++) dims[k] = tensor_int_at(input, k);
   return shape_set(shape, (int)rank, dims, status);

@@ -16,8 +16,8 @@ static bool put_ints(KernelContext *context, int i, const int64_t *values, int64
   return true;
 }
 
-/* A dimension is summed for the side that was stretched along it, and, harmlessly, for both where both have size 1; equal shapes
- * need no sum at all. */
+/* A dimension is summed for the side that was stretched along it, and, harmlessly, for both where both have
+ * size 1; equal shapes need no sum at all. */
 static bool broadcast_gradient_args(KernelContext *context, Status *status) {
   Shape a = {0}, b = {0}, out = {0};
   bool ok = false;
@@ -85,18 +85,22 @@ static bool broadcast_args_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(BroadcastGradientArgs,
-  .inputs = {"s0: T", "s1: T"},
-  .outputs = {"r0: T", "r1: T"},
-  .attrs = {"T: {int32, int64} = DT_INT32"},
-  .shape = broadcast_gradient_args_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {INT_KERNELS(broadcast_gradient_args)})
+const OpRegistration kOpBroadcastGradientArgs = {
+    .name = "BroadcastGradientArgs",
+    .inputs = {"s0: T", "s1: T"},
+    .outputs = {"r0: T", "r1: T"},
+    .attrs = {"T: {int32, int64} = DT_INT32"},
+    .shape = broadcast_gradient_args_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {INT_KERNELS(broadcast_gradient_args)},
+};
 
-REGISTER_OP(BroadcastArgs,
-  .inputs = {"s0: T", "s1: T"},
-  .outputs = {"r0: T"},
-  .attrs = {"T: {int32, int64} = DT_INT32"},
-  .shape = broadcast_args_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {INT_KERNELS(broadcast_args)})
+const OpRegistration kOpBroadcastArgs = {
+    .name = "BroadcastArgs",
+    .inputs = {"s0: T", "s1: T"},
+    .outputs = {"r0: T"},
+    .attrs = {"T: {int32, int64} = DT_INT32"},
+    .shape = broadcast_args_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {INT_KERNELS(broadcast_args)},
+};

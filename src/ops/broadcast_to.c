@@ -5,16 +5,16 @@
 static bool check_shapes(const Shape *in, const Shape *out, Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   if (in->rank > out->rank) {
-    return status_invalid(status, "Rank of input (%d) must be no greater than rank of output shape (%d).", in->rank,
-                          out->rank);
+    return status_invalid(status, "Rank of input (%d) must be no greater than rank of output shape (%d).",
+                          in->rank, out->rank);
   }
   for (int i = 0; i < in->rank; i++) {
     int64_t from = shape_dim(in, i), to = shape_dim(out, out->rank - in->rank + i);
     if (from == to || from == 1) continue;
-    return status_invalid(
-        status,
-        to == 1 ? "Unable to broadcast tensor of shape %s to tensor of shape %s" : "Incompatible shapes: %s vs. %s",
-        shape_text(in, a), shape_text(out, b));
+    return status_invalid(status,
+                          to == 1 ? "Unable to broadcast tensor of shape %s to tensor of shape %s"
+                                  : "Incompatible shapes: %s vs. %s",
+                          shape_text(in, a), shape_text(out, b));
   }
   return true;
 }
@@ -69,18 +69,21 @@ static bool broadcast_to_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(BroadcastTo,
-  .inputs = {"input: T", "shape: Tidx"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "Tidx: {int32, int64} = DT_INT32"},
-  .shape = broadcast_to_shape,
-  .gradient =
-    "BroadcastToGradient[T:type, Tidx:{int32, int64}](input:T, shape:Tidx, dy:T) -> (dinput:T, dshape:Tidx) {\n"
-    "  none = ZerosLike[T=$Tidx](shape)\n"
-    "  back = Shape[T=$T, out_type=$Tidx](input)\n"
-    "  axes = BroadcastGradientArgs[T=$Tidx](back:output:0, shape)\n"
-    "  total = Sum[T=$T, Tidx=$Tidx](dy, axes:r0:0)\n"
-    "  d = Reshape[T=$T, Tshape=$Tidx](total:output:0, back:output:0)\n"
-    "  return dinput = d:output:0, dshape = none:y:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, broadcast_to_kernel}})
+const OpRegistration kOpBroadcastTo = {
+    .name = "BroadcastTo",
+    .inputs = {"input: T", "shape: Tidx"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Tidx: {int32, int64} = DT_INT32"},
+    .shape = broadcast_to_shape,
+    .gradient =
+        "BroadcastToGradient[T:type, Tidx:{int32, int64}](input:T, shape:Tidx, dy:T) -> (dinput:T, "
+        "dshape:Tidx) {\n"
+        "  none = ZerosLike[T=$Tidx](shape)\n"
+        "  back = Shape[T=$T, out_type=$Tidx](input)\n"
+        "  axes = BroadcastGradientArgs[T=$Tidx](back:output:0, shape)\n"
+        "  total = Sum[T=$T, Tidx=$Tidx](dy, axes:r0:0)\n"
+        "  d = Reshape[T=$T, Tshape=$Tidx](total:output:0, back:output:0)\n"
+        "  return dinput = d:output:0, dshape = none:y:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, broadcast_to_kernel}},
+};

@@ -1,10 +1,9 @@
 /* Cast: every number type to every other, and bool.
  *
- * C leaves the conversion of a floating value that the integer type cannot hold undefined, and WebAssembly saturates. We give
- * what TensorFlow's C++ gives on x86, everywhere: int32 and int64 become their smallest value (NaN too); the 8 and 16-bit types take
- * the low bits of the conversion to int32, uint32 those of the one to int64; uint64 is as int64 below 2^63 and right above.
- * Complex to real drops the imaginary part.
- */
+ * C leaves the conversion of a floating value that the integer type cannot hold undefined, and WebAssembly
+ * saturates. We give what TensorFlow's C++ gives on x86, everywhere: int32 and int64 become their smallest
+ * value (NaN too); the 8 and 16-bit types take the low bits of the conversion to int32, uint32 those of the
+ * one to int64; uint64 is as int64 below 2^63 and right above. Complex to real drops the imaginary part. */
 #include <string.h>
 
 #include "op/node_def.h"
@@ -43,7 +42,7 @@ static DataType real_type(DataType type) {
 
 typedef struct CastState {
   DataType from, to;
-  Convert *convert;    /* between the real types; NULL when they are the same */
+  Convert *convert;   /* between the real types; NULL when they are the same */
   int truncated_bits; /* of the mantissa, cleared before a narrowing conversion with Truncate = true */
 } CastState;
 
@@ -60,11 +59,13 @@ static bool cast_construct(const KernelConstruction *construction, void *memory,
   if (state->from == state->to) return true;
   DataType from = real_type(state->from), to = real_type(state->to);
   state->convert = convert_between(from, to);
-  if (state->convert == NULL) {
-    return status_set(status, CODE_UNIMPLEMENTED, "Cast %s to %s is not supported", dtype_name(state->from), dtype_name(state->to));
+  if (!state->convert) {
+    return status_set(status, CODE_UNIMPLEMENTED, "Cast %s to %s is not supported", dtype_name(state->from),
+                      dtype_name(state->to));
   }
   /* Of what becomes bfloat16, TensorFlow truncates float alone; the others round. */
-  bool truncates = truncate && (from == DT_DOUBLE || from == DT_FLOAT) && (to != DT_BFLOAT16 || state->from == DT_FLOAT);
+  bool truncates =
+      truncate && (from == DT_DOUBLE || from == DT_FLOAT) && (to != DT_BFLOAT16 || state->from == DT_FLOAT);
   if (truncates && dtype_is_floating(to) && mantissa_bits(to) < mantissa_bits(from)) {
     state->truncated_bits = mantissa_bits(from) - mantissa_bits(to);
   }
@@ -115,13 +116,15 @@ static void cast_piecewise(void *arg, int64_t begin, int64_t end) {
       bool has_part = part == 0 || dtype_is_complex(state->from);
       if (has_part) {
         const char *from_part = job->from + (size_t)at * from_step + (size_t)part * from_size;
-        for (int64_t i = 0; i < n; i++) memcpy((char *)source + (size_t)i * from_size, from_part + (size_t)i * from_step, from_size);
+        for (int64_t i = 0; i < n; i++)
+          memcpy((char *)source + (size_t)i * from_size, from_part + (size_t)i * from_step, from_size);
         if (state->truncated_bits > 0) clear_low_bits(from, source, n, state->truncated_bits);
         state->convert(source, result, n);
       } else {
         memset(result, 0, (size_t)n * to_size);
       }
-      for (int64_t i = 0; i < n; i++) memcpy(to_part + (size_t)i * to_step, (char *)result + (size_t)i * to_size, to_size);
+      for (int64_t i = 0; i < n; i++)
+        memcpy(to_part + (size_t)i * to_step, (char *)result + (size_t)i * to_size, to_size);
     }
   }
 }
@@ -134,7 +137,8 @@ static bool cast(KernelContext *context, Status *status) {
   TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
   CastJob job = {state, x->data, out->data};
   bool pieces = dtype_is_complex(state->from) || dtype_is_complex(state->to) || state->truncated_bits > 0;
-  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN, pieces ? cast_piecewise : cast_plain, &job);
+  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN,
+               pieces ? cast_piecewise : cast_plain, &job);
   return true;
 }
 
@@ -143,7 +147,8 @@ static bool cast_gradient(const GradientRequest *request, StrBuf *text, Status *
   DataType from, to;
   TRY(node_attr_type(request->node, "SrcT", &from, status));
   TRY(node_attr_type(request->node, "DstT", &to, status));
-  bool flows = (dtype_is_floating(from) || dtype_is_complex(from)) && (dtype_is_floating(to) || dtype_is_complex(to));
+  bool flows =
+      (dtype_is_floating(from) || dtype_is_complex(from)) && (dtype_is_floating(to) || dtype_is_complex(to));
   strbuf_printf(text,
                 "CastGradient[SrcT:type, DstT:type](x:SrcT, dy:DstT) -> (dx:SrcT) {\n"
                 "  dx = %s\n"
@@ -153,12 +158,14 @@ static bool cast_gradient(const GradientRequest *request, StrBuf *text, Status *
   return strbuf_ok(text, status);
 }
 
-REGISTER_OP(Cast,
-  .inputs = {"x: SrcT"},
-  .outputs = {"y: DstT"},
-  .attrs = {"SrcT: type", "DstT: type", "Truncate: bool = false"},
-  .shape = shape_unchanged,
-  .gradient_fn = cast_gradient,
-  .state_size = sizeof(CastState),
-  .construct = cast_construct,
-  .kernels = {{DT_INVALID, cast}})
+const OpRegistration kOpCast = {
+    .name = "Cast",
+    .inputs = {"x: SrcT"},
+    .outputs = {"y: DstT"},
+    .attrs = {"SrcT: type", "DstT: type", "Truncate: bool = false"},
+    .shape = shape_unchanged,
+    .gradient_fn = cast_gradient,
+    .state_size = sizeof(CastState),
+    .construct = cast_construct,
+    .kernels = {{DT_INVALID, cast}},
+};

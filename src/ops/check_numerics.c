@@ -25,17 +25,20 @@ static bool pass_on(KernelContext *context, int found, Status *status) {
 #include "ops/each_type.inc"
 
 /* The gradient is checked as well. */
-REGISTER_OP(CheckNumerics,
-  .inputs = {"tensor: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: {bfloat16, half, float, double}", "message: string"},
-  .is_stateful = true,
-  .shape = shape_unchanged,
-  .gradient =
-    "CheckNumericsGradient[T:type](tensor:T, dy:T) -> (dtensor:T) {\n"
-    "  d = CheckNumerics[T=$T, message=\"Not a number (NaN) or infinity (Inf) values detected in gradient.\"](dy)\n"
-    "  return dtensor = d:output:0\n"
-    "}\n",
-  .state_size = sizeof(CheckState),
-  .construct = check_construct,
-  .kernels = {TYPED_FLOAT_KERNELS(check_numerics), TYPED_HALF_KERNELS(check_numerics)})
+const OpRegistration kOpCheckNumerics = {
+    .name = "CheckNumerics",
+    .inputs = {"tensor: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: {bfloat16, half, float, double}", "message: string"},
+    .is_stateful = true,
+    .shape = shape_unchanged,
+    .gradient =
+        "CheckNumericsGradient[T:type](tensor:T, dy:T) -> (dtensor:T) {\n"
+        "  d = CheckNumerics[T=$T, message=\"Not a number (NaN) or infinity (Inf) values detected in "
+        "gradient.\"](dy)\n"
+        "  return dtensor = d:output:0\n"
+        "}\n",
+    .state_size = sizeof(CheckState),
+    .construct = check_construct,
+    .kernels = {TYPED_FLOAT_KERNELS(check_numerics), TYPED_HALF_KERNELS(check_numerics)},
+};

@@ -19,7 +19,8 @@ double _Complex complex_sqrt(double _Complex z) {
   if (!complex_is_finite(z) || z == 0) return csqrt(z);
   int exponent;
   double _Complex w = scaled(z, &exponent);
-  double x = creal(w), y = cimag(z), large = ldexp(sqrt((fabs(x) + hypot(x, cimag(w))) / 2), exponent), small = fabs(y) / (2 * large);
+  double x = creal(w), y = cimag(z), large = ldexp(sqrt((fabs(x) + hypot(x, cimag(w))) / 2), exponent),
+         small = fabs(y) / (2 * large);
   return x < 0 ? complex_of(small, copysign(large, y)) : complex_of(large, copysign(small, y));
 }
 
@@ -28,7 +29,8 @@ double _Complex complex_rsqrt(double _Complex z) {
   int exponent;
   frexp(fmax(fabs(creal(z)), fabs(cimag(z))), &exponent);
   exponent /= 2;
-  double x = ldexp(creal(z), -2 * exponent), y = ldexp(cimag(z), -2 * exponent), scale = ldexp(1, -exponent), size = hypot(x, y);
+  double x = ldexp(creal(z), -2 * exponent), y = ldexp(cimag(z), -2 * exponent), scale = ldexp(1, -exponent),
+         size = hypot(x, y);
   double large = sqrt((fabs(x) + size) / 2), small = fabs(y) * scale / (2 * large * size);
   large *= scale / size;
   return x < 0 ? complex_of(small, copysign(large, -y)) : complex_of(large, copysign(small, -y));
@@ -49,16 +51,19 @@ double complex_log_magnitude(double x, double y) {
   return log(hypot(x, y));
 }
 
-/* Near 1 the logarithm of the magnitude is half that of 1 + (x^2 + y^2 - 1), a small number whose terms cancel. */
+/* Near 1 the logarithm of the magnitude is half that of 1 + (x^2 + y^2 - 1), a small number whose terms
+ * cancel. */
 double _Complex complex_log(double _Complex z) {
   double x = creal(z), y = cimag(z), size = hypot(x, y), angle = atan2(y, x);
-  if (!(size > 0.5 && size < 2)) return complex_of(complex_is_finite(z) && z != 0 ? complex_log_magnitude(x, y) : log(size), angle);
+  if (!(size > 0.5 && size < 2))
+    return complex_of(complex_is_finite(z) && z != 0 ? complex_log_magnitude(x, y) : log(size), angle);
   DoubleDouble x2 = dd_product(x, x), y2 = dd_product(y, y);
   double terms[] = {x2.low, y2.low, y2.high, x2.high, -1};
   return complex_of(log1p(dd_sum_of(terms, 5)) / 2, angle);
 }
 
-/* |1 + z|^2 - 1 = 2 x + x^2 + y^2. Where x^2 is nothing beside 2 x, and y^2 no normal number, all is scaled. */
+/* |1 + z|^2 - 1 = 2 x + x^2 + y^2. Where x^2 is nothing beside 2 x, and y^2 no normal number, all is
+ * scaled. */
 static double square_of_one_more(double x, double y) {
   bool tiny = fabs(x) < 0x1p-540 && fabs(y) < 0x1p-270;
   double scale = tiny ? 0x1p300 : 1;
@@ -138,17 +143,20 @@ double _Complex complex_sinh(double _Complex z) {
   double x = creal(z), y = cimag(z);
   if (!complex_is_finite(z)) return csinh(z);
   if (fabs(x) <= 700) return complex_of(sinh(x) * cos(y), y == 0 ? y : cosh(x) * sin(y));
-  return complex_of(copysign(1, x) * complex_exp_times(fabs(x), cos(y), 0.5), y == 0 ? y : complex_exp_times(fabs(x), sin(y), 0.5));
+  return complex_of(copysign(1, x) * complex_exp_times(fabs(x), cos(y), 0.5),
+                    y == 0 ? y : complex_exp_times(fabs(x), sin(y), 0.5));
 }
 double _Complex complex_cosh(double _Complex z) {
   double x = creal(z), y = cimag(z);
   if (!complex_is_finite(z)) return ccosh(z);
   if (fabs(x) <= 700) return complex_of(cosh(x) * cos(y), x == 0 || y == 0 ? x * y : sinh(x) * sin(y));
   double sine = copysign(1, x) * sin(y);
-  return complex_of(complex_exp_times(fabs(x), cos(y), 0.5), y == 0 ? sine : complex_exp_times(fabs(x), sine, 0.5));
+  return complex_of(complex_exp_times(fabs(x), cos(y), 0.5),
+                    y == 0 ? sine : complex_exp_times(fabs(x), sine, 0.5));
 }
 
-/* (sinh 2x + i sin 2y) / (2 sinh^2 x + 2 cos^2 y), of x >= 0 with m = e^(2x) - 1 instead of hyperbolic functions. */
+/* (sinh 2x + i sin 2y) / (2 sinh^2 x + 2 cos^2 y), of x >= 0 with m = e^(2x) - 1 instead of hyperbolic
+ * functions. */
 double _Complex complex_tanh(double _Complex z) {
   double x = creal(z), y = cimag(z);
   if (!complex_is_finite(z)) return ctanh(z);

@@ -1,11 +1,11 @@
 /* Functions of complex numbers, for complex128, and rounded for complex64. Each part of a result is within 4
  * units in the last place, wherever in the plane, with these exceptions:
- *  - a part of a power that is less than 2^-45 of the other part; a power of a number one of whose parts is so
- *    small beside the other that their ratio is no normal number; and exponents above 2^500 in magnitude;
- *  - the real parts of expm1 and sigmoid where they are less than 2^-52 of their terms, that is at the numbers
- *    nearest to a zero (1139 of 23,760 parts at such numbers were further away: by up to 1000 units for expm1,
- *    8600 for sigmoid), or where their terms cancel at an angle above 2^25 (by up to 8 units).
- * Branch cuts, signed zeros, infinities and NaN are as C99's Annex G says.
+ *  - a part of a power that is less than 2^-45 of the other part; a power of a number one of whose parts is
+ * so small beside the other that their ratio is no normal number; and exponents above 2^500 in magnitude;
+ *  - the real parts of expm1 and sigmoid where they are less than 2^-52 of their terms, that is at the
+ * numbers nearest to a zero (1139 of 23,760 parts at such numbers were further away: by up to 1000 units for
+ * expm1, 8600 for sigmoid), or where their terms cancel at an angle above 2^25 (by up to 8 units). Branch
+ * cuts, signed zeros, infinities and NaN are as C99's Annex G says.
  */
 #ifndef TFCORE_OPS_COMPLEX_MATH_H_
 #define TFCORE_OPS_COMPLEX_MATH_H_
@@ -22,7 +22,7 @@ double _Complex complex_sign(double _Complex z);  /* z / |z|; 0 of 0 */
 double _Complex complex_log(double _Complex z);
 double _Complex complex_log1p(double _Complex z); /* log(1 + z) */
 double _Complex complex_exp(double _Complex z);
-double _Complex complex_expm1(double _Complex z); /* exp(z) - 1 */
+double _Complex complex_expm1(double _Complex z);   /* exp(z) - 1 */
 double _Complex complex_sigmoid(double _Complex z); /* 1 / (1 + exp(-z)) */
 /* 1 when y is 0; 0 when x is and the real part of y is above 0. */
 double _Complex complex_pow(double _Complex x, double _Complex y);

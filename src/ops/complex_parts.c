@@ -1,5 +1,5 @@
-/* Complex numbers from two real ones, and real ones from complex ones. TensorFlow has kernels only where T and Tout are equally wide;
- * here all are. */
+/* Complex numbers from two real ones, and real ones from complex ones. TensorFlow has kernels only where T
+ * and Tout are equally wide; here all are. */
 #include "op/op_registry.h"
 #include "ops/broadcast.h"
 #include "ops/broadcast_gradient.h"
@@ -44,78 +44,105 @@ static bool abs_kernel(KernelContext *context, Status *status) { return take(con
 
 static bool complex_kernel(KernelContext *context, Status *status) {
   bool wide = context->inputs[0]->dtype == DT_DOUBLE;
-  if (context->output_types[0] == DT_COMPLEX64) return broadcast_binary(context, wide ? from_f64_c64 : from_f32_c64, status);
+  if (context->output_types[0] == DT_COMPLEX64)
+    return broadcast_binary(context, wide ? from_f64_c64 : from_f32_c64, status);
   return broadcast_binary(context, wide ? from_f64_c128 : from_f32_c128, status);
 }
 
-#define PART_ATTRS {"T: {complex64, complex128} = DT_COMPLEX64", "Tout: {float, double} = DT_FLOAT"}
+#define PART_ATTRS \
+  { "T: {complex64, complex128} = DT_COMPLEX64", "Tout: {float, double} = DT_FLOAT" }
 
-REGISTER_OP(Real,
-  .inputs = {"input: T"}, .outputs = {"output: Tout"}, .attrs = PART_ATTRS, .shape = shape_unchanged,
-  .gradient =
-    "RealGradient[T:type, Tout:type](x:T, dy:Tout) -> (dx:T) {\n"
-    "  zeros = ZerosLike[T=$Tout](dy)\n"
-    "  dx = Complex[T=$Tout, Tout=$T](dy, zeros:y:0)\n"
-    "  return dx = dx:out:0\n"
-    "}\n",
-  .kernels = {COMPLEX_KERNELS(real_kernel)})
+const OpRegistration kOpReal = {
+    .name = "Real",
+    .inputs = {"input: T"},
+    .outputs = {"output: Tout"},
+    .attrs = PART_ATTRS,
+    .shape = shape_unchanged,
+    .gradient =
+        "RealGradient[T:type, Tout:type](x:T, dy:Tout) -> (dx:T) {\n"
+        "  zeros = ZerosLike[T=$Tout](dy)\n"
+        "  dx = Complex[T=$Tout, Tout=$T](dy, zeros:y:0)\n"
+        "  return dx = dx:out:0\n"
+        "}\n",
+    .kernels = {COMPLEX_KERNELS(real_kernel)},
+};
 
-REGISTER_OP(Imag,
-  .inputs = {"input: T"}, .outputs = {"output: Tout"}, .attrs = PART_ATTRS, .shape = shape_unchanged,
-  .gradient =
-    "ImagGradient[T:type, Tout:type](x:T, dy:Tout) -> (dx:T) {\n"
-    "  zeros = ZerosLike[T=$Tout](dy)\n"
-    "  dx = Complex[T=$Tout, Tout=$T](zeros:y:0, dy)\n"
-    "  return dx = dx:out:0\n"
-    "}\n",
-  .kernels = {COMPLEX_KERNELS(imag_kernel)})
+const OpRegistration kOpImag = {
+    .name = "Imag",
+    .inputs = {"input: T"},
+    .outputs = {"output: Tout"},
+    .attrs = PART_ATTRS,
+    .shape = shape_unchanged,
+    .gradient =
+        "ImagGradient[T:type, Tout:type](x:T, dy:Tout) -> (dx:T) {\n"
+        "  zeros = ZerosLike[T=$Tout](dy)\n"
+        "  dx = Complex[T=$Tout, Tout=$T](zeros:y:0, dy)\n"
+        "  return dx = dx:out:0\n"
+        "}\n",
+    .kernels = {COMPLEX_KERNELS(imag_kernel)},
+};
 
 /* The angle grows at a right angle to x: dx = dy i x / |x|^2 = dy i / conj(x). */
-REGISTER_OP(Angle,
-  .inputs = {"input: T"}, .outputs = {"output: Tout"}, .attrs = PART_ATTRS, .shape = shape_unchanged,
-  .gradient =
-    "AngleGradient[T:type, Tout:type](x:T, dy:Tout) -> (dx:T) {\n"
-    "  zeros = ZerosLike[T=$Tout](dy)\n"
-    "  turned = Complex[T=$Tout, Tout=$T](zeros:y:0, dy)\n"
-    "  conj_x = Conj[T=$T](x)\n"
-    "  dx = RealDiv[T=$T](turned:out:0, conj_x:output:0)\n"
-    "  return dx = dx:z:0\n"
-    "}\n",
-  .kernels = {COMPLEX_KERNELS(angle_kernel)})
+const OpRegistration kOpAngle = {
+    .name = "Angle",
+    .inputs = {"input: T"},
+    .outputs = {"output: Tout"},
+    .attrs = PART_ATTRS,
+    .shape = shape_unchanged,
+    .gradient =
+        "AngleGradient[T:type, Tout:type](x:T, dy:Tout) -> (dx:T) {\n"
+        "  zeros = ZerosLike[T=$Tout](dy)\n"
+        "  turned = Complex[T=$Tout, Tout=$T](zeros:y:0, dy)\n"
+        "  conj_x = Conj[T=$T](x)\n"
+        "  dx = RealDiv[T=$T](turned:out:0, conj_x:output:0)\n"
+        "  return dx = dx:z:0\n"
+        "}\n",
+    .kernels = {COMPLEX_KERNELS(angle_kernel)},
+};
 
-/* The direction of x, which is written out here: Sign has a gradient of zero, as in TensorFlow. Zero where x is. */
-REGISTER_OP(ComplexAbs,
-  .inputs = {"x: T"}, .outputs = {"y: Tout"}, .attrs = PART_ATTRS, .shape = shape_unchanged,
-  .gradient =
-    "ComplexAbsGradient[T:type, Tout:type](x:T, dy:Tout) -> (dx:T) {\n"
-    "  y = ComplexAbs[T=$T, Tout=$Tout](x)\n"
-    "  ratio = DivNoNan[T=$Tout](dy, y:y:0)\n"
-    "  zeros = ZerosLike[T=$Tout](dy)\n"
-    "  length = Complex[T=$Tout, Tout=$T](ratio:z:0, zeros:y:0)\n"
-    "  dx = Mul[T=$T](length:out:0, x)\n"
-    "  return dx = dx:z:0\n"
-    "}\n",
-  .kernels = {COMPLEX_KERNELS(abs_kernel)})
+/* The direction of x, which is written out here: Sign has a gradient of zero, as in TensorFlow. Zero where x
+ * is. */
+const OpRegistration kOpComplexAbs = {
+    .name = "ComplexAbs",
+    .inputs = {"x: T"},
+    .outputs = {"y: Tout"},
+    .attrs = PART_ATTRS,
+    .shape = shape_unchanged,
+    .gradient =
+        "ComplexAbsGradient[T:type, Tout:type](x:T, dy:Tout) -> (dx:T) {\n"
+        "  y = ComplexAbs[T=$T, Tout=$Tout](x)\n"
+        "  ratio = DivNoNan[T=$Tout](dy, y:y:0)\n"
+        "  zeros = ZerosLike[T=$Tout](dy)\n"
+        "  length = Complex[T=$Tout, Tout=$T](ratio:z:0, zeros:y:0)\n"
+        "  dx = Mul[T=$T](length:out:0, x)\n"
+        "  return dx = dx:z:0\n"
+        "}\n",
+    .kernels = {COMPLEX_KERNELS(abs_kernel)},
+};
 
-REGISTER_OP(Conj,
-  .inputs = {"input: T"}, .outputs = {"output: T"}, .attrs = {"T: {complex64, complex128, variant} = DT_COMPLEX64"},
-  .shape = shape_unchanged,
-  .gradient =
-    "ConjGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  dx = Conj[T=$T](dy)\n"
-    "  return dx = dx:output:0\n"
-    "}\n",
-  .kernels = {TYPED_COMPLEX_KERNELS(conj)})
+const OpRegistration kOpConj = {
+    .name = "Conj",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: {complex64, complex128, variant} = DT_COMPLEX64"},
+    .shape = shape_unchanged,
+    .gradient =
+        "ConjGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  dx = Conj[T=$T](dy)\n"
+        "  return dx = dx:output:0\n"
+        "}\n",
+    .kernels = {TYPED_COMPLEX_KERNELS(conj)},
+};
 
-REGISTER_OP(Complex,
-  .inputs = {"real: T", "imag: T"}, .outputs = {"out: Tout"},
-  .attrs = {"T: {float, double} = DT_FLOAT", "Tout: {complex64, complex128} = DT_COMPLEX64"}, .shape = shape_broadcast_binary,
-  .gradient =
-    "ComplexGradient[T:type, Tout:type](x:T, y:T, dz:Tout) -> (dx:T, dy:T) {\n"
-    BROADCAST_AXES
-    "  gx = Real[T=$Tout, Tout=$T](dz)\n"
-    REDUCE_TO_X("gx:output:0")
-    "  gy = Imag[T=$Tout, Tout=$T](dz)\n"
-    REDUCE_TO_Y("gy:output:0")
-    RETURN_DX_DY,
-  .kernels = {FLOAT_KERNELS(complex_kernel)})
+const OpRegistration kOpComplex = {
+    .name = "Complex",
+    .inputs = {"real: T", "imag: T"},
+    .outputs = {"out: Tout"},
+    .attrs = {"T: {float, double} = DT_FLOAT", "Tout: {complex64, complex128} = DT_COMPLEX64"},
+    .shape = shape_broadcast_binary,
+    .gradient =
+        "ComplexGradient[T:type, Tout:type](x:T, y:T, dz:Tout) -> (dx:T, dy:T) {\n" BROADCAST_AXES
+        "  gx = Real[T=$Tout, Tout=$T](dz)\n" REDUCE_TO_X(
+            "gx:output:0") "  gy = Imag[T=$Tout, Tout=$T](dz)\n" REDUCE_TO_Y("gy:output:0") RETURN_DX_DY,
+    .kernels = {FLOAT_KERNELS(complex_kernel)},
+};

@@ -1,6 +1,7 @@
-/* Powers of complex numbers: e^w with w = y log x. An error of w is one of the result, relative to it, so w is
- * computed with about twice the digits of a double. The angle of x is kept as quarters of a turn and a rest: a
- * whole power of a number near an axis is near an axis too, by that rest and not by the rounding of half pi. */
+/* Powers of complex numbers: e^w with w = y log x. An error of w is one of the result, relative to it, so w
+ * is computed with about twice the digits of a double. The angle of x is kept as quarters of a turn and a
+ * rest: a whole power of a number near an axis is near an axis too, by that rest and not by the rounding of
+ * half pi. */
 #include "ops/complex_math.h"
 #include "ops/double_double.h"
 #include "ops/element_types.h"
@@ -11,8 +12,8 @@ typedef struct WideLog {
   int quarters;
 } WideLog;
 
-/* z without quarters of a turn: what is left is nearest to the positive real axis. On the negative one the sign
- * of 0 tells which half turn is meant. */
+/* z without quarters of a turn: what is left is nearest to the positive real axis. On the negative one the
+ * sign of 0 tells which half turn is meant. */
 static double _Complex turned_back(double _Complex z, int *quarters) {
   double x = creal(z), y = cimag(z);
   if (fabs(x) >= fabs(y)) {
@@ -23,7 +24,8 @@ static double _Complex turned_back(double _Complex z, int *quarters) {
   return y > 0 ? complex_of(y, -x) : complex_of(-y, x);
 }
 
-/* `part` with the rest that it lacks. A tiny part is exact enough: its own error is less than that of the rest.
+/* `part` with the rest that it lacks. A tiny part is exact enough: its own error is less than that of the
+ * rest.
  */
 static DoubleDouble refined(double part, DoubleDouble rest) {
   if (fabs(part) < 0x1p-40) return (DoubleDouble){part, 0};

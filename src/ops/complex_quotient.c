@@ -13,7 +13,8 @@ double _Complex complex_divide_scaled(double _Complex x, double _Complex y) {
   enum { LARGE = 490 };
   int above = exponent_of(x), below = exponent_of(y);
   double c = ldexp(creal(y), -below), d = ldexp(cimag(y), -below);
-  double _Complex z = complex_divide_by(ldexp(creal(x), LARGE - above), ldexp(cimag(x), LARGE - above), ldexp(creal(y), LARGE - below),
-                                        ldexp(cimag(y), LARGE - below), c * c + d * d);
+  double _Complex z =
+      complex_divide_by(ldexp(creal(x), LARGE - above), ldexp(cimag(x), LARGE - above),
+                        ldexp(creal(y), LARGE - below), ldexp(cimag(y), LARGE - below), c * c + d * d);
   return complex_of(ldexp(creal(z), above - below - 2 * LARGE), ldexp(cimag(z), above - below - 2 * LARGE));
 }

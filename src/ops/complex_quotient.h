@@ -1,5 +1,6 @@
-/* Quotients of complex numbers. Each part is within 4 units in the last place, whether its terms cancel or not; nothing overflows or
- * underflows before the result does. Infinities, NaN and a divisor of 0 are C's own.
+/* Quotients of complex numbers. Each part is within 4 units in the last place, whether its terms cancel or
+ * not; nothing overflows or underflows before the result does. Infinities, NaN and a divisor of 0 are C's
+ * own.
  */
 #ifndef TFCORE_OPS_COMPLEX_QUOTIENT_H_
 #define TFCORE_OPS_COMPLEX_QUOTIENT_H_
@@ -21,11 +22,13 @@ ALWAYS_INLINE double complex_two_products(DoubleDouble a, DoubleDouble c, Double
   DoubleDouble sum = dd_sum(p, q);
   return sum.high + (sum.low + (dd_product_rest(a, c, p) + dd_product_rest(b, d, q)));
 }
-/* (a + b i) (c - d i) / by, for factors whose larger parts are from 2^300 to 2^500: nothing overflows, and the rests of products are normal
- * numbers wherever they count. */
+/* (a + b i) (c - d i) / by, for factors whose larger parts are from 2^300 to 2^500: nothing overflows, and
+ * the rests of products are normal numbers wherever they count. */
 ALWAYS_INLINE double _Complex complex_divide_by(double a, double b, double c, double d, double by) {
-  DoubleDouble ah = dd_halves(a), bh = dd_halves(b), ch = dd_halves(c), dh = dd_halves(d), minus_ah = {-ah.high, -ah.low};
-  return complex_of(complex_two_products(ah, ch, bh, dh) / by, complex_two_products(bh, ch, minus_ah, dh) / by);
+  DoubleDouble ah = dd_halves(a), bh = dd_halves(b), ch = dd_halves(c), dh = dd_halves(d),
+               minus_ah = {-ah.high, -ah.low};
+  return complex_of(complex_two_products(ah, ch, bh, dh) / by,
+                    complex_two_products(bh, ch, minus_ah, dh) / by);
 }
 /* The same of any numbers. */
 double _Complex complex_divide_scaled(double _Complex x, double _Complex y);
@@ -33,7 +36,8 @@ double _Complex complex_divide_scaled(double _Complex x, double _Complex y);
 ALWAYS_INLINE double _Complex complex_divide_c128(double _Complex x, double _Complex y) {
   double a = creal(x), b = cimag(x), c = creal(y), d = cimag(y);
   double over = fmax(fabs(a), fabs(b)), under = fmax(fabs(c), fabs(d));
-  if (!(over > 0x1p-100 && over < 0x1p100 && under > 0x1p-100 && under < 0x1p100)) return complex_divide_scaled(x, y);
+  if (!(over > 0x1p-100 && over < 0x1p100 && under > 0x1p-100 && under < 0x1p100))
+    return complex_divide_scaled(x, y);
   double _Complex z = complex_divide_by(a * 0x1p400, b * 0x1p400, c * 0x1p400, d * 0x1p400, c * c + d * d);
   return complex_of(creal(z) * 0x1p-800, cimag(z) * 0x1p-800);
 }

@@ -21,16 +21,19 @@ static bool check_inputs(const Tensor *const *inputs, int count, int axis, int64
     const Shape *shape = &inputs[i]->shape;
     if (shape->rank != first->rank) {
       return status_invalid(status,
-                            "ConcatOp : Ranks of all input tensors should match: shape[0] = %s vs. shape[%d] = %s",
+                            "ConcatOp : Ranks of all input tensors should match: shape[0] = %s vs. shape[%d] "
+                            "= %s",
                             shape_text(first, a), i, shape_text(shape, b));
     }
     for (int d = 0; d < shape->rank; d++) {
       if (d == axis || shape_dim(shape, d) == shape_dim(first, d)) continue;
-      return status_invalid(status, "ConcatOp : Dimensions of inputs should match: shape[0] = %s vs. shape[%d] = %s",
+      return status_invalid(status,
+                            "ConcatOp : Dimensions of inputs should match: shape[0] = %s vs. shape[%d] = %s",
                             shape_text(first, a), i, shape_text(shape, b));
     }
     if (__builtin_add_overflow(*total, shape_dim(shape, axis), total)) {
-      return status_invalid(status, "ConcatOp : the sizes along dimension %d add up to more than 2**63 - 1", axis);
+      return status_invalid(status, "ConcatOp : the sizes along dimension %d add up to more than 2**63 - 1",
+                            axis);
     }
   }
   return true;
@@ -44,7 +47,8 @@ static bool concat(KernelContext *context, const Tensor *const *inputs, int coun
   int64_t wanted = tensor_int_at(axis_tensor, 0), dims[SHAPE_MAX_RANK], total;
   if (rank == 0) return status_invalid(status, "ConcatOp : Can't concatenate scalars (use tf.stack instead)");
   if (wanted < -rank || wanted >= rank) {
-    return status_invalid(status, "ConcatOp : Expected concatenating dimensions in the range [%d, %d), but got %lld",
+    return status_invalid(status,
+                          "ConcatOp : Expected concatenating dimensions in the range [%d, %d), but got %lld",
                           -rank, rank, (long long)wanted);
   }
   int axis = (int)(wanted < 0 ? wanted + rank : wanted);
@@ -73,7 +77,8 @@ static bool concat_v2_kernel(KernelContext *context, Status *status) {
 }
 
 static bool concat_kernel(KernelContext *context, Status *status) {
-  return concat(context, context->inputs + 1, context->num_inputs - 1, context->inputs[0], "concat_dim", status);
+  return concat(context, context->inputs + 1, context->num_inputs - 1, context->inputs[0], "concat_dim",
+                status);
 }
 
 /* Concat's first input is ConcatV2's last. */
@@ -82,17 +87,17 @@ static bool concat_shape(InferenceContext *c, Status *status) {
   ShapeHandle *inputs = arena_alloc(c->arena, count * (int64_t)sizeof *inputs);
   const Tensor **tensors = arena_calloc(c->arena, count, sizeof *tensors);
   bool *requested = arena_calloc(c->arena, count, sizeof *requested);
-  if (inputs == NULL || tensors == NULL || requested == NULL) return status_oom(status, "shape inference");
+  if (!inputs || !tensors || !requested) return status_oom(status, "shape inference");
   for (int i = 0; i < count; i++) {
     inputs[i] = c->inputs[(i + 1) % count];
-    if (c->input_tensors != NULL) tensors[i] = c->input_tensors[(i + 1) % count];
+    if (c->input_tensors) tensors[i] = c->input_tensors[(i + 1) % count];
   }
   InferenceContext rotated = *c;
   rotated.inputs = inputs;
   rotated.input_tensors = tensors;
   rotated.requested_tensor = requested;
   bool ok = shape_concat_v2(&rotated, status);
-  if (c->requested_tensor != NULL && requested[count - 1]) c->requested_tensor[0] = true;
+  if (c->requested_tensor && requested[count - 1]) c->requested_tensor[0] = true;
   return ok;
 }
 
@@ -118,7 +123,8 @@ static bool write_gradient(const NodeDef *node, bool v2, StrBuf *text, Status *s
                   (long long)i, (long long)i, (long long)i);
   }
   strbuf_printf(text, "  return daxis = none:y:0");
-  for (int64_t i = 0; i < n; i++) strbuf_printf(text, ", dx%lld = dx%lld:output:0", (long long)i, (long long)i);
+  for (int64_t i = 0; i < n; i++)
+    strbuf_printf(text, ", dx%lld = dx%lld:output:0", (long long)i, (long long)i);
   strbuf_append(text, "\n}\n");
   return strbuf_ok(text, status);
 }
@@ -129,21 +135,25 @@ static bool concat_gradient(const GradientRequest *request, StrBuf *text, Status
   return write_gradient(request->node, false, text, status);
 }
 
-REGISTER_OP(ConcatV2,
-  .inputs = {"values: N * T", "axis: Tidx"},
-  .outputs = {"output: T"},
-  .attrs = {"N: int >= 2", "T: type", "Tidx: {int32, int64} = DT_INT32"},
-  .shape = shape_concat_v2,
-  .gradient_fn = concat_v2_gradient,
-  .kernels = {{DT_INVALID, concat_v2_kernel}})
+const OpRegistration kOpConcatV2 = {
+    .name = "ConcatV2",
+    .inputs = {"values: N * T", "axis: Tidx"},
+    .outputs = {"output: T"},
+    .attrs = {"N: int >= 2", "T: type", "Tidx: {int32, int64} = DT_INT32"},
+    .shape = shape_concat_v2,
+    .gradient_fn = concat_v2_gradient,
+    .kernels = {{DT_INVALID, concat_v2_kernel}},
+};
 
-REGISTER_OP(Concat,
-  .inputs = {"concat_dim: int32", "values: N * T"},
-  .outputs = {"output: T"},
-  .attrs = {"N: int >= 2", "T: type"},
-  .shape = concat_shape,
-  .gradient_fn = concat_gradient,
-  .kernels = {{DT_INVALID, concat_kernel}})
+const OpRegistration kOpConcat = {
+    .name = "Concat",
+    .inputs = {"concat_dim: int32", "values: N * T"},
+    .outputs = {"output: T"},
+    .attrs = {"N: int >= 2", "T: type"},
+    .shape = concat_shape,
+    .gradient_fn = concat_gradient,
+    .kernels = {{DT_INVALID, concat_kernel}},
+};
 
 /* --- ConcatOffset: where each input begins in the result --- */
 
@@ -176,7 +186,8 @@ static bool concat_offset_kernel(KernelContext *context, Status *status) {
   int64_t rank = tensor_num_elements(sizes[0]), wanted = tensor_i32(axis_tensor)[0], offset = 0;
   int64_t axis = wanted < 0 ? wanted + rank : wanted;
   if (axis < 0 || axis >= rank) {
-    return status_invalid(status, "Concat dim is out of range: %lld vs. %lld", (long long)wanted, (long long)rank);
+    return status_invalid(status, "Concat dim is out of range: %lld vs. %lld", (long long)wanted,
+                          (long long)rank);
   }
   for (int i = 0; i < count; i++) {
     if (tensor_num_elements(sizes[i]) != rank) {
@@ -210,10 +221,12 @@ static bool concat_offset_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(ConcatOffset,
-  .inputs = {"concat_dim: int32", "shape: N * shape_type"},
-  .outputs = {"offset: N * shape_type"},
-  .attrs = {"N: int >= 2", "shape_type: {int32, int64} = DT_INT32"},
-  .shape = concat_offset_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, concat_offset_kernel}})
+const OpRegistration kOpConcatOffset = {
+    .name = "ConcatOffset",
+    .inputs = {"concat_dim: int32", "shape: N * shape_type"},
+    .outputs = {"offset: N * shape_type"},
+    .attrs = {"N: int >= 2", "shape_type: {int32, int64} = DT_INT32"},
+    .shape = concat_offset_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, concat_offset_kernel}},
+};

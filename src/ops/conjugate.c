@@ -12,14 +12,15 @@ static size_t name_length(const char *name) { return strspn(name, "abcdefghijklm
 static void append_conjugates(const char *body, StrBuf *out) {
   Str seen[MAX_CONJUGATES];
   int count = 0;
-  for (const char *p = body; (p = strchr(p, '~')) != NULL;) {
+  for (const char *p = body; (p = strchr(p, '~'));) {
     p++;
     Str name = {p, name_length(p)};
     bool known = count == MAX_CONJUGATES;
     for (int i = 0; i < count; i++) known = known || str_equal(seen[i], name);
     if (known) continue;
     seen[count++] = name;
-    strbuf_printf(out, "  conj_%.*s = Conj[T=$T](%.*s)\n", (int)name.length, name.data, (int)name.length, name.data);
+    strbuf_printf(out, "  conj_%.*s = Conj[T=$T](%.*s)\n", (int)name.length, name.data, (int)name.length,
+                  name.data);
   }
 }
 
@@ -30,7 +31,7 @@ bool conjugate_text(const GradientRequest *request, const char *text, StrBuf *ou
   const char *body = strchr(text, '\n') + 1;
   strbuf_append_bytes(out, text, (size_t)(body - text));
   if (is_complex) append_conjugates(body, out);
-  for (const char *mark; (mark = strchr(body, '~')) != NULL;) {
+  for (const char *mark; (mark = strchr(body, '~'));) {
     size_t length = name_length(mark + 1);
     strbuf_append_bytes(out, body, (size_t)(mark - body));
     if (is_complex) strbuf_append(out, "conj_");

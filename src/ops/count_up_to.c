@@ -64,23 +64,27 @@ static bool resource_count_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(CountUpTo,
-  .inputs = {"ref: Ref(T)"},
-  .outputs = {"output: T"},
-  .attrs = {"limit: int", "T: {int32, int64}"},
-  .shape = count_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(CountState),
-  .construct = count_construct,
-  .kernels = {{DT_INT32, count_up_to}, {DT_INT64, count_up_to}})
+const OpRegistration kOpCountUpTo = {
+    .name = "CountUpTo",
+    .inputs = {"ref: Ref(T)"},
+    .outputs = {"output: T"},
+    .attrs = {"limit: int", "T: {int32, int64}"},
+    .shape = count_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(CountState),
+    .construct = count_construct,
+    .kernels = {{DT_INT32, count_up_to}, {DT_INT64, count_up_to}},
+};
 
-REGISTER_OP(ResourceCountUpTo,
-  .inputs = {"resource: resource"},
-  .outputs = {"output: T"},
-  .attrs = {"limit: int", "T: {int32, int64}"},
-  .is_stateful = true,
-  .shape = resource_count_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(CountState),
-  .construct = count_construct,
-  .kernels = {{DT_INT32, count_up_to}, {DT_INT64, count_up_to}})
+const OpRegistration kOpResourceCountUpTo = {
+    .name = "ResourceCountUpTo",
+    .inputs = {"resource: resource"},
+    .outputs = {"output: T"},
+    .attrs = {"limit: int", "T: {int32, int64}"},
+    .is_stateful = true,
+    .shape = resource_count_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(CountState),
+    .construct = count_construct,
+    .kernels = {{DT_INT32, count_up_to}, {DT_INT64, count_up_to}},
+};

@@ -1,4 +1,5 @@
-/* Softmax cross-entropy: the loss of each row of logits against a class or a distribution, and on the way its derivative. */
+/* Softmax cross-entropy: the loss of each row of logits against a class or a distribution, and on the way its
+ * derivative. */
 #include <string.h>
 
 #include "blas/softmax.h"
@@ -18,9 +19,11 @@ typedef struct Loss {
 
 static void run_loss(const Loss *l, bool is_double, bool sparse, const Parallel *parallel) {
   if (sparse && is_double) {
-    sparse_softmax_cross_entropy_f64(l->rows, l->columns, l->logits, l->labels, l->loss, l->backprop, parallel);
+    sparse_softmax_cross_entropy_f64(l->rows, l->columns, l->logits, l->labels, l->loss, l->backprop,
+                                     parallel);
   } else if (sparse) {
-    sparse_softmax_cross_entropy_f32(l->rows, l->columns, l->logits, l->labels, l->loss, l->backprop, parallel);
+    sparse_softmax_cross_entropy_f32(l->rows, l->columns, l->logits, l->labels, l->loss, l->backprop,
+                                     parallel);
   } else if (is_double) {
     softmax_cross_entropy_f64(l->rows, l->columns, l->logits, l->labels, l->loss, l->backprop, parallel);
   } else {
@@ -32,7 +35,7 @@ static void run_loss(const Loss *l, bool is_double, bool sparse, const Parallel 
 static bool run_loss_half(KernelContext *context, Loss l, DataType type, bool sparse, Status *status) {
   int64_t count = l.rows * l.columns;
   Buffer *wide = kernel_scratch(context, (2 * count + l.rows + 1) * (int64_t)sizeof(float), status);
-  if (wide == NULL) return false;
+  if (!wide) return false;
   float *logits = wide->data, *labels = logits + count, *loss = labels + count;
   void *loss_out = l.loss, *backprop_out = l.backprop;
   half_precision_widen(type, l.logits, logits, count);
@@ -67,9 +70,12 @@ static bool read_labels(const Tensor *labels, int64_t classes, int64_t *to, Stat
   for (int64_t i = 0; i < count; i++) {
     to[i] = tensor_int_at(labels, i);
     if (to[i] < 0 || to[i] >= classes) {
-      status_invalid(status, "Received a label value of %lld which is outside the valid range of [0, %lld).  Label values:",
+      status_invalid(status,
+                     "Received a label value of %lld which is outside the valid range of [0, %lld).  Label "
+                     "values:",
                      (long long)to[i], (long long)classes);
-      for (int64_t k = 0; k < count && k < 64; k++) status_append(status, " %lld", (long long)tensor_int_at(labels, k));
+      for (int64_t k = 0; k < count && k < 64; k++)
+        status_append(status, " %lld", (long long)tensor_int_at(labels, k));
       if (count > 64) status_append(status, " ...");
       return false;
     }
@@ -86,16 +92,21 @@ static bool sparse_cross_entropy(KernelContext *context, Status *status) {
   if (labels->shape.rank != 1) {
     return status_invalid(status, "labels must be 1-D, but got shape %s", shape_text(&labels->shape, a));
   }
-  Loss l = {.rows = shape_dim(&logits->shape, 0), .columns = shape_dim(&logits->shape, 1), .logits = logits->data};
+  Loss l = {.rows = shape_dim(&logits->shape, 0),
+            .columns = shape_dim(&logits->shape, 1),
+            .logits = logits->data};
   if (l.rows != tensor_num_elements(labels)) {
-    return status_invalid(status, "logits and labels must have the same first dimension, got logits shape %s and labels shape %s",
+    return status_invalid(status,
+                          "logits and labels must have the same first dimension, got logits shape %s and "
+                          "labels shape %s",
                           shape_text(&logits->shape, a), shape_text(&labels->shape, b));
   }
   if (l.columns == 0) {
-    return status_invalid(status, "Must have at least one class, but got logits shape %s", shape_text(&logits->shape, a));
+    return status_invalid(status, "Must have at least one class, but got logits shape %s",
+                          shape_text(&logits->shape, a));
   }
   Buffer *classes = kernel_scratch(context, (l.rows + 1) * (int64_t)sizeof(int64_t), status);
-  if (classes == NULL) return false;
+  if (!classes) return false;
   bool ok = read_labels(labels, l.columns, classes->data, status) && allocate_results(context, 0, &l, status);
   if (ok && l.rows > 0) {
     l.labels = classes->data;
@@ -113,10 +124,12 @@ static bool sparse_cross_entropy(KernelContext *context, Status *status) {
 static void spread(const Tensor *from, int64_t rows, int64_t columns, char *to) {
   size_t size = dtype_size(from->dtype);
   int rank = from->shape.rank;
-  int64_t own_columns = rank > 0 ? shape_dim(&from->shape, rank - 1) : 1, own_rows = rank > 1 ? shape_dim(&from->shape, 0) : 1;
+  int64_t own_columns = rank > 0 ? shape_dim(&from->shape, rank - 1) : 1,
+          own_rows = rank > 1 ? shape_dim(&from->shape, 0) : 1;
   for (int64_t i = 0; i < rows; i++) {
     const char *row = (const char *)from->data + (size_t)((own_rows == 1 ? 0 : i) * own_columns) * size;
-    for (int64_t j = 0; j < columns; j++, to += size) memcpy(to, row + (size_t)(own_columns == 1 ? 0 : j) * size, size);
+    for (int64_t j = 0; j < columns; j++, to += size)
+      memcpy(to, row + (size_t)(own_columns == 1 ? 0 : j) * size, size);
   }
 }
 
@@ -125,14 +138,19 @@ static bool dense_cross_entropy(KernelContext *context, Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   Shape shape = {0};
   if (!broadcast_shapes(&logits->shape, &labels->shape, &shape, status)) {
-    return status_reword(status, CODE_INVALID_ARGUMENT, "logits and labels must be broadcastable: logits_size=%s labels_size=%s",
+    return status_reword(status, CODE_INVALID_ARGUMENT,
+                         "logits and labels must be broadcastable: logits_size=%s labels_size=%s",
                          shape_text(&logits->shape, a), shape_text(&labels->shape, b));
   }
   if (shape.rank != 2) {
     shape_clear(&shape);
-    return status_invalid(status, "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional");
+    return status_invalid(
+        status, "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional");
   }
-  Loss l = {.rows = shape_dim(&shape, 0), .columns = shape_dim(&shape, 1), .logits = logits->data, .labels = labels->data};
+  Loss l = {.rows = shape_dim(&shape, 0),
+            .columns = shape_dim(&shape, 1),
+            .logits = logits->data,
+            .labels = labels->data};
   bool same = shape_equal(&logits->shape, &labels->shape);
   shape_clear(&shape);
   TRY(allocate_results(context, 0, &l, status));
@@ -145,7 +163,7 @@ static bool dense_cross_entropy(KernelContext *context, Status *status) {
   if (!same) {
     int64_t bytes = tensor_bytes(&context->outputs[1]);
     if (bytes > INT64_MAX / 2) return status_oom(status, "broadcast logits and labels");
-    if ((copies = kernel_scratch(context, 2 * bytes, status)) == NULL) return false;
+    if (!(copies = kernel_scratch(context, 2 * bytes, status))) return false;
     char *spread_logits = copies->data, *spread_labels = spread_logits + bytes;
     spread(logits, l.rows, l.columns, spread_logits);
     spread(labels, l.rows, l.columns, spread_labels);
@@ -176,7 +194,8 @@ static bool sparse_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* TensorFlow takes a size of 1 beside an unknown one for 1; but the unknown one may be larger and broadcast. */
+/* TensorFlow takes a size of 1 beside an unknown one for 1; but the unknown one may be larger and
+ * broadcast. */
 static bool keep_broadcast_open(InferenceContext *c, int d, ShapeHandle *both, Status *status) {
   DimHandle size = shape_dim_of(c, *both, d);
   if (!dim_known(size) || dim_value(size) != 1) return true;
@@ -193,13 +212,16 @@ static bool dense_shape(InferenceContext *c, Status *status) {
   Status differs;
   status_init(&differs);
   /* Matrices that are equal; what is no matrix or differs may broadcast. */
-  bool equal = shape_with_rank(c, shape_input(c, 0), 2, &both, &differs) && shape_merge(c, both, shape_input(c, 1), &both, &differs);
+  bool equal = shape_with_rank(c, shape_input(c, 0), 2, &both, &differs) &&
+               shape_merge(c, both, shape_input(c, 1), &both, &differs);
   if (differs.code == CODE_RESOURCE_EXHAUSTED) return status_oom(status, "shape inference");
   if (!equal) {
     TRY(shape_broadcast(c, shape_input(c, 0), shape_input(c, 1), &both, status));
-    if (!shape_rank_known(both)) return status_invalid(status, "Shape must be broadcasted with rank 2, but is rank is unknown.");
+    if (!shape_rank_known(both))
+      return status_invalid(status, "Shape must be broadcasted with rank 2, but is rank is unknown.");
     if (shape_rank(both) != 2) {
-      return status_invalid(status, "Shape must be broadcasted with rank 2, but is rank %d.", (int)shape_rank(both));
+      return status_invalid(status, "Shape must be broadcasted with rank 2, but is rank %d.",
+                            (int)shape_rank(both));
     }
   }
   for (int d = 0; equal && d < 2; d++) TRY(keep_broadcast_open(c, d, &both, status));
@@ -210,12 +232,12 @@ static bool dense_shape(InferenceContext *c, Status *status) {
 }
 
 /* --- gradients ---
- * loss changes by backprop, which is softmax(x) - labels. backprop itself changes as softmax does; a gradient arrives there in second
- * derivatives only. */
+ * loss changes by backprop, which is softmax(x) - labels. backprop itself changes as softmax does; a gradient
+ * arrives there in second derivatives only. */
 
 /* Computes the gradient of the logits as `gx:z:0`, from the forward node `y`. */
 static void write_logits_gradient(const GradientRequest *request, StrBuf *text) {
-  bool loss = request->flows == NULL || request->flows[0], backprop = request->flows == NULL || request->flows[1];
+  bool loss = !request->flows || request->flows[0], backprop = !request->flows || request->flows[1];
   if (loss) {
     strbuf_printf(text,
                   "  column = Const[dtype=int32, value=[-1, 1]]()\n"
@@ -238,7 +260,8 @@ static void write_logits_gradient(const GradientRequest *request, StrBuf *text) 
 
 static bool sparse_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   strbuf_append(text,
-                "SparseSoftmaxCrossEntropyWithLogitsGradient[T:type, Tlabels:type](x:T, labels:Tlabels, dloss:T, dbackprop:T)"
+                "SparseSoftmaxCrossEntropyWithLogitsGradient[T:type, Tlabels:type](x:T, labels:Tlabels, "
+                "dloss:T, dbackprop:T)"
                 " -> (dx:T, dlabels:Tlabels) {\n"
                 "  y = SparseSoftmaxCrossEntropyWithLogits[T=$T, Tlabels=$Tlabels](x, labels)\n");
   write_logits_gradient(request, text);
@@ -250,9 +273,10 @@ static bool sparse_gradient(const GradientRequest *request, StrBuf *text, Status
 }
 
 static bool dense_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
-  bool loss = request->flows == NULL || request->flows[0], backprop = request->flows == NULL || request->flows[1];
+  bool loss = !request->flows || request->flows[0], backprop = !request->flows || request->flows[1];
   strbuf_append(text,
-                "SoftmaxCrossEntropyWithLogitsGradient[T:type](x:T, labels:T, dloss:T, dbackprop:T) -> (dx:T, dlabels:T) {\n"
+                "SoftmaxCrossEntropyWithLogitsGradient[T:type](x:T, labels:T, dloss:T, dbackprop:T) -> "
+                "(dx:T, dlabels:T) {\n"
                 "  y = SoftmaxCrossEntropyWithLogits[T=$T](x, labels)\n");
   write_logits_gradient(request, text);
   if (loss) {
@@ -272,20 +296,28 @@ static bool dense_gradient(const GradientRequest *request, StrBuf *text, Status 
                 "  dlabels = Reshape[T=$T](total_labels:output:0, slabels:output:0)\n"
                 "  return dx = dx:output:0, dlabels = dlabels:output:0\n"
                 "}\n",
-                !loss ? "dbackprop" : backprop ? "both:z:0" : "information:z:0");
+                !loss      ? "dbackprop"
+                : backprop ? "both:z:0"
+                           : "information:z:0");
   return strbuf_ok(text, status);
 }
 
-REGISTER_OP(SparseSoftmaxCrossEntropyWithLogits,
-  .inputs = {"features: T", "labels: Tlabels"}, .outputs = {"loss: T", "backprop: T"},
-  .attrs = {"T: {half, bfloat16, float, double}", "Tlabels: {int32, int64} = DT_INT64"},
-  .shape = sparse_shape,
-  .gradient_fn = sparse_gradient,
-  .kernels = {FLOAT_KERNELS(sparse_cross_entropy), HALF_KERNELS(sparse_cross_entropy)})
+const OpRegistration kOpSparseSoftmaxCrossEntropyWithLogits = {
+    .name = "SparseSoftmaxCrossEntropyWithLogits",
+    .inputs = {"features: T", "labels: Tlabels"},
+    .outputs = {"loss: T", "backprop: T"},
+    .attrs = {"T: {half, bfloat16, float, double}", "Tlabels: {int32, int64} = DT_INT64"},
+    .shape = sparse_shape,
+    .gradient_fn = sparse_gradient,
+    .kernels = {FLOAT_KERNELS(sparse_cross_entropy), HALF_KERNELS(sparse_cross_entropy)},
+};
 
-REGISTER_OP(SoftmaxCrossEntropyWithLogits,
-  .inputs = {"features: T", "labels: T"}, .outputs = {"loss: T", "backprop: T"},
-  .attrs = {"T: {half, bfloat16, float, double}"},
-  .shape = dense_shape,
-  .gradient_fn = dense_gradient,
-  .kernels = {FLOAT_KERNELS(dense_cross_entropy), HALF_KERNELS(dense_cross_entropy)})
+const OpRegistration kOpSoftmaxCrossEntropyWithLogits = {
+    .name = "SoftmaxCrossEntropyWithLogits",
+    .inputs = {"features: T", "labels: T"},
+    .outputs = {"loss: T", "backprop: T"},
+    .attrs = {"T: {half, bfloat16, float, double}"},
+    .shape = dense_shape,
+    .gradient_fn = dense_gradient,
+    .kernels = {FLOAT_KERNELS(dense_cross_entropy), HALF_KERNELS(dense_cross_entropy)},
+};

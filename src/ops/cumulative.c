@@ -26,19 +26,22 @@ static bool scan(KernelContext *context, ParallelBody *body, Status *status) {
   const ScanState *state = context->state;
   if (!tensor_is_scalar(axis_input)) {
     char text[SHAPE_TEXT_CAPACITY];
-    return status_invalid(status, "ScanOp: axis must be a scalar, not %s", shape_text(&axis_input->shape, text));
+    return status_invalid(status, "ScanOp: axis must be a scalar, not %s",
+                          shape_text(&axis_input->shape, text));
   }
   int rank = x->shape.rank;
   int64_t given = tensor_int_at(axis_input, 0), axis = given < 0 ? given + rank : given;
   if (axis < 0 || axis >= rank) {
-    return status_invalid(status, "ScanOp: Expected scan axis in the range [%d, %d), but got %lld", -rank, rank, (long long)axis);
+    return status_invalid(status, "ScanOp: Expected scan axis in the range [%d, %d), but got %lld", -rank,
+                          rank, (long long)axis);
   }
   Tensor *out;
   TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
   if (tensor_num_elements(x) == 0) return true;
   ScanJob job = {x->data, out->data, shape_dim(&x->shape, (int)axis), 1, state->exclusive, state->reverse};
   for (int i = (int)axis + 1; i < rank; i++) job.inner *= shape_dim(&x->shape, i);
-  parallel_for(context->parallel, tensor_num_elements(x) / job.length, 1 + ELEMENTWISE_GRAIN / job.length, body, &job);
+  parallel_for(context->parallel, tensor_num_elements(x) / job.length, 1 + ELEMENTWISE_GRAIN / job.length,
+               body, &job);
   return true;
 }
 
@@ -48,7 +51,8 @@ static bool scan(KernelContext *context, ParallelBody *body, Status *status) {
 
 static const char *text_of(bool value) { return value ? "true" : "false"; }
 
-/* An element goes into the sums at and behind its place, so its gradient is the sum of theirs: the scan the other way around. */
+/* An element goes into the sums at and behind its place, so its gradient is the sum of theirs: the scan the
+ * other way around. */
 static bool cumsum_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   bool exclusive, reverse;
   TRY(node_attr_bool(request->node, "exclusive", &exclusive, status));
@@ -63,8 +67,9 @@ static bool cumsum_gradient(const GradientRequest *request, StrBuf *text, Status
   return strbuf_ok(text, status);
 }
 
-/* The sum of dy times the product of the others, over the places where x goes in. Nothing is divided by zero, nor is TensorFlow's zero
- * taken where x is zero: with zeros taken to be 1 the products are y, and those that count have no zero in them, or x as the only one. */
+/* The sum of dy times the product of the others, over the places where x goes in. Nothing is divided by zero,
+ * nor is TensorFlow's zero taken where x is zero: with zeros taken to be 1 the products are y, and those that
+ * count have no zero in them, or x as the only one. */
 static bool cumprod_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   bool exclusive, reverse;
   DataType type;
@@ -82,7 +87,8 @@ static bool cumprod_gradient(const GradientRequest *request, StrBuf *text, Statu
                 "  y = Cumprod[T=$T, Tidx=$Tidx, exclusive=%s, reverse=%s](factors:output:0, axis)\n"
                 "  zeros = Cast[SrcT=bool, DstT=int32](is_zero:z:0)\n"
                 "  count = Cumsum[T=int32, Tidx=$Tidx, exclusive=%s, reverse=%s](zeros:y:0, axis)\n",
-                is_complex ? "conj_x:output:0" : "x", text_of(exclusive), text_of(reverse), text_of(exclusive), text_of(reverse));
+                is_complex ? "conj_x:output:0" : "x", text_of(exclusive), text_of(reverse),
+                text_of(exclusive), text_of(reverse));
   strbuf_printf(text,
                 "  none = Const[dtype=int32, value=0]()\n"
                 "  one = Const[dtype=int32, value=1]()\n"
@@ -102,11 +108,20 @@ static bool cumprod_gradient(const GradientRequest *request, StrBuf *text, Statu
   return strbuf_ok(text, status);
 }
 
-#define SCAN(kernel)                                                                                                    \
-  .inputs = {"x: T", "axis: Tidx"}, .outputs = {"out: T"},                                                              \
-  .attrs = {"exclusive: bool = false", "reverse: bool = false", "T: {" NUMBER_TYPES "}", "Tidx: {int32, int64} = DT_INT32"},    \
-  .shape = shape_unchanged, .state_size = sizeof(ScanState), .construct = scan_construct,                               \
+#define SCAN(kernel)                                                                      \
+  .inputs = {"x: T", "axis: Tidx"}, .outputs = {"out: T"},                                \
+  .attrs = {"exclusive: bool = false", "reverse: bool = false", "T: {" NUMBER_TYPES "}",  \
+            "Tidx: {int32, int64} = DT_INT32"},                                           \
+  .shape = shape_unchanged, .state_size = sizeof(ScanState), .construct = scan_construct, \
   .kernels = {TYPED_NUMBER_KERNELS(kernel)}
 
-REGISTER_OP(Cumsum, SCAN(cumsum), .gradient_fn = cumsum_gradient)
-REGISTER_OP(Cumprod, SCAN(cumprod), .gradient_fn = cumprod_gradient)
+const OpRegistration kOpCumsum = {
+    .name = "Cumsum",
+    SCAN(cumsum),
+    .gradient_fn = cumsum_gradient,
+};
+const OpRegistration kOpCumprod = {
+    .name = "Cumprod",
+    SCAN(cumprod),
+    .gradient_fn = cumprod_gradient,
+};

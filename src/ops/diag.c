@@ -67,7 +67,7 @@ static bool diag_part_shape(InferenceContext *c, Status *status) {
     return status_invalid(status, "Input must have even and non-zero rank, input rank is %d", rank);
   }
   DimHandle *dims = arena_alloc(c->arena, (half + 1) * (int64_t)sizeof *dims);
-  if (dims == NULL) return status_oom(status, "shape inference");
+  if (!dims) return status_oom(status, "shape inference");
   for (int32_t d = 0; d < half; d++) {
     TRY(dim_merge(c, shape_dim_of(c, input, d), shape_dim_of(c, input, d + half), &dims[d], status));
   }
@@ -76,30 +76,35 @@ static bool diag_part_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(Diag,
-  .inputs = {"diagonal: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"},
-  .shape = diag_shape,
-  .gradient =
-    "DiagGradient[T:type](diagonal:T, dy:T) -> (ddiagonal:T) {\n"
-    "  d = DiagPart[T=$T](dy)\n"
-    "  return ddiagonal = d:diagonal:0\n"
-    "}\n",
-  .kernels = {FLOAT_KERNELS(diag_kernel), HALF_KERNELS(diag_kernel), INT_KERNELS(diag_kernel), COMPLEX_KERNELS(diag_kernel)})
+const OpRegistration kOpDiag = {
+    .name = "Diag",
+    .inputs = {"diagonal: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"},
+    .shape = diag_shape,
+    .gradient =
+        "DiagGradient[T:type](diagonal:T, dy:T) -> (ddiagonal:T) {\n"
+        "  d = DiagPart[T=$T](dy)\n"
+        "  return ddiagonal = d:diagonal:0\n"
+        "}\n",
+    .kernels = {FLOAT_KERNELS(diag_kernel), HALF_KERNELS(diag_kernel), INT_KERNELS(diag_kernel),
+                COMPLEX_KERNELS(diag_kernel)},
+};
 
-REGISTER_OP(DiagPart,
-  .inputs = {"input: T"},
-  .outputs = {"diagonal: T"},
-  .attrs = {"T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"},
-  .shape = diag_part_shape,
-  .gradient =
-    "DiagPartGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
-    "  d = Diag[T=$T](dy)\n"
-    "  return dinput = d:output:0\n"
-    "}\n",
-  .kernels = {FLOAT_KERNELS(diag_part_kernel), HALF_KERNELS(diag_part_kernel), INT_KERNELS(diag_part_kernel),
-              COMPLEX_KERNELS(diag_part_kernel)})
+const OpRegistration kOpDiagPart = {
+    .name = "DiagPart",
+    .inputs = {"input: T"},
+    .outputs = {"diagonal: T"},
+    .attrs = {"T: {bfloat16, half, float, double, int32, int64, complex64, complex128}"},
+    .shape = diag_part_shape,
+    .gradient =
+        "DiagPartGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
+        "  d = Diag[T=$T](dy)\n"
+        "  return dinput = d:output:0\n"
+        "}\n",
+    .kernels = {FLOAT_KERNELS(diag_part_kernel), HALF_KERNELS(diag_part_kernel),
+                INT_KERNELS(diag_part_kernel), COMPLEX_KERNELS(diag_part_kernel)},
+};
 
 /* --- batches of matrices --- */
 
@@ -181,7 +186,8 @@ static bool matrix_set_diag_kernel(KernelContext *context, Status *status) {
     fits = shape_dim(&diagonal->shape, d) == shape_dim(&input->shape, d);
   if (!fits) {
     return status_invalid(status,
-                          "must have diagonal.shape == input.shape[:-2] + min(input.shape[-2:]), but received input shape: "
+                          "must have diagonal.shape == input.shape[:-2] + min(input.shape[-2:]), but "
+                          "received input shape: "
                           "%s and diagonal shape: %s",
                           shape_text(&input->shape, a), shape_text(&diagonal->shape, b));
   }
@@ -291,57 +297,66 @@ static bool matrix_set_diag_shape(InferenceContext *c, Status *status) {
   return shape_merge(c, wanted, diagonal, &wanted, status);
 }
 
-REGISTER_OP(MatrixDiag,
-  .inputs = {"diagonal: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type"},
-  .shape = matrix_diag_shape,
-  .gradient =
-    "MatrixDiagGradient[T:type](diagonal:T, dy:T) -> (ddiagonal:T) {\n"
-    "  d = MatrixDiagPart[T=$T](dy)\n"
-    "  return ddiagonal = d:diagonal:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, matrix_diag_kernel}})
+const OpRegistration kOpMatrixDiag = {
+    .name = "MatrixDiag",
+    .inputs = {"diagonal: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type"},
+    .shape = matrix_diag_shape,
+    .gradient =
+        "MatrixDiagGradient[T:type](diagonal:T, dy:T) -> (ddiagonal:T) {\n"
+        "  d = MatrixDiagPart[T=$T](dy)\n"
+        "  return ddiagonal = d:diagonal:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, matrix_diag_kernel}},
+};
 
 /* The matrix may be no square: zeros of its shape, with dy as diagonal. */
-REGISTER_OP(MatrixDiagPart,
-  .inputs = {"input: T"},
-  .outputs = {"diagonal: T"},
-  .attrs = {"T: type"},
-  .shape = matrix_diag_part_shape,
-  .gradient =
-    "MatrixDiagPartGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
-    "  zeros = ZerosLike[T=$T](input)\n"
-    "  d = MatrixSetDiag[T=$T](zeros:y:0, dy)\n"
-    "  return dinput = d:output:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, matrix_diag_part_kernel}})
+const OpRegistration kOpMatrixDiagPart = {
+    .name = "MatrixDiagPart",
+    .inputs = {"input: T"},
+    .outputs = {"diagonal: T"},
+    .attrs = {"T: type"},
+    .shape = matrix_diag_part_shape,
+    .gradient =
+        "MatrixDiagPartGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
+        "  zeros = ZerosLike[T=$T](input)\n"
+        "  d = MatrixSetDiag[T=$T](zeros:y:0, dy)\n"
+        "  return dinput = d:output:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, matrix_diag_part_kernel}},
+};
 
-REGISTER_OP(MatrixSetDiag,
-  .inputs = {"input: T", "diagonal: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type"},
-  .shape = matrix_set_diag_shape,
-  .gradient =
-    "MatrixSetDiagGradient[T:type](input:T, diagonal:T, dy:T) -> (dinput:T, ddiagonal:T) {\n"
-    "  ddiagonal = MatrixDiagPart[T=$T](dy)\n"
-    "  zeros = ZerosLike[T=$T](diagonal)\n"
-    "  dinput = MatrixSetDiag[T=$T](dy, zeros:y:0)\n"
-    "  return dinput = dinput:output:0, ddiagonal = ddiagonal:diagonal:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, matrix_set_diag_kernel}})
+const OpRegistration kOpMatrixSetDiag = {
+    .name = "MatrixSetDiag",
+    .inputs = {"input: T", "diagonal: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type"},
+    .shape = matrix_set_diag_shape,
+    .gradient =
+        "MatrixSetDiagGradient[T:type](input:T, diagonal:T, dy:T) -> (dinput:T, ddiagonal:T) {\n"
+        "  ddiagonal = MatrixDiagPart[T=$T](dy)\n"
+        "  zeros = ZerosLike[T=$T](diagonal)\n"
+        "  dinput = MatrixSetDiag[T=$T](dy, zeros:y:0)\n"
+        "  return dinput = dinput:output:0, ddiagonal = ddiagonal:diagonal:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, matrix_set_diag_kernel}},
+};
 
-REGISTER_OP(MatrixBandPart,
-  .inputs = {"input: T", "num_lower: Tindex", "num_upper: Tindex"},
-  .outputs = {"band: T"},
-  .attrs = {"T: type", "Tindex: {int32, int64} = DT_INT64"},
-  .shape = shape_unchanged,
-  .gradient =
-    "MatrixBandPartGradient[T:type, Tindex:{int32, int64}](input:T, num_lower:Tindex, num_upper:Tindex, dy:T)"
-    " -> (dinput:T, dlower:Tindex, dupper:Tindex) {\n"
-    "  dlower = ZerosLike[T=$Tindex](num_lower)\n"
-    "  dupper = ZerosLike[T=$Tindex](num_upper)\n"
-    "  d = MatrixBandPart[T=$T, Tindex=$Tindex](dy, num_lower, num_upper)\n"
-    "  return dinput = d:band:0, dlower = dlower:y:0, dupper = dupper:y:0\n"
-    "}\n",
-  .kernels = {NUMBER_KERNELS(matrix_band_part_kernel), {DT_BOOL, matrix_band_part_kernel}})
+const OpRegistration kOpMatrixBandPart = {
+    .name = "MatrixBandPart",
+    .inputs = {"input: T", "num_lower: Tindex", "num_upper: Tindex"},
+    .outputs = {"band: T"},
+    .attrs = {"T: type", "Tindex: {int32, int64} = DT_INT64"},
+    .shape = shape_unchanged,
+    .gradient =
+        "MatrixBandPartGradient[T:type, Tindex:{int32, int64}](input:T, num_lower:Tindex, num_upper:Tindex, "
+        "dy:T)"
+        " -> (dinput:T, dlower:Tindex, dupper:Tindex) {\n"
+        "  dlower = ZerosLike[T=$Tindex](num_lower)\n"
+        "  dupper = ZerosLike[T=$Tindex](num_upper)\n"
+        "  d = MatrixBandPart[T=$T, Tindex=$Tindex](dy, num_lower, num_upper)\n"
+        "  return dinput = d:band:0, dlower = dlower:y:0, dupper = dupper:y:0\n"
+        "}\n",
+    .kernels = {NUMBER_KERNELS(matrix_band_part_kernel), {DT_BOOL, matrix_band_part_kernel}},
+};

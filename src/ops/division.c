@@ -9,10 +9,18 @@
 static bool has_zero(const Tensor *tensor) {
   int64_t n = tensor_num_elements(tensor), zeros = 0;
   switch (dtype_size(tensor->dtype)) {
-    case 1: for (int64_t i = 0; i < n; i++) zeros += ((const uint8_t *)tensor->data)[i] == 0; break;
-    case 2: for (int64_t i = 0; i < n; i++) zeros += ((const uint16_t *)tensor->data)[i] == 0; break;
-    case 4: for (int64_t i = 0; i < n; i++) zeros += ((const uint32_t *)tensor->data)[i] == 0; break;
-    default: for (int64_t i = 0; i < n; i++) zeros += ((const uint64_t *)tensor->data)[i] == 0; break;
+    case 1:
+      for (int64_t i = 0; i < n; i++) zeros += ((const uint8_t *)tensor->data)[i] == 0;
+      break;
+    case 2:
+      for (int64_t i = 0; i < n; i++) zeros += ((const uint16_t *)tensor->data)[i] == 0;
+      break;
+    case 4:
+      for (int64_t i = 0; i < n; i++) zeros += ((const uint32_t *)tensor->data)[i] == 0;
+      break;
+    default:
+      for (int64_t i = 0; i < n; i++) zeros += ((const uint64_t *)tensor->data)[i] == 0;
+      break;
   }
   return zeros > 0;
 }
@@ -26,13 +34,13 @@ static bool divide(KernelContext *context, BinaryLoop *loop, Status *status) {
   return broadcast_binary(context, loop, status);
 }
 
-
 #define TEMPLATE "ops/division.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
-#define QUOTIENT_TYPES \
-  "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, complex128}"
+#define QUOTIENT_TYPES                                                                                       \
+  "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, " \
+  "complex128}"
 
 /* Of integers the quotient is truncated. */
 CONJUGATE_GRADIENT(div_gradient,
@@ -45,53 +53,82 @@ CONJUGATE_GRADIENT(div_gradient,
     "  gy = Neg[T=$T](slope:z:0)\n"
     REDUCE_TO_Y("gy:y:0")
     RETURN_DX_DY)
-REGISTER_OP(Div,
-  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {QUOTIENT_TYPES}, .shape = shape_broadcast_binary,
-  .gradient_fn = div_gradient,
-  .kernels = {TYPED_FLOAT_KERNELS(div), TYPED_HALF_KERNELS(div), TYPED_INT_KERNELS(div), TYPED_SMALL_KERNELS(div), TYPED_UNSIGNED_KERNELS(div),
-              TYPED_COMPLEX_KERNELS(div)})
+const OpRegistration kOpDiv = {
+    .name = "Div",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {QUOTIENT_TYPES},
+    .shape = shape_broadcast_binary,
+    .gradient_fn = div_gradient,
+    .kernels = {TYPED_FLOAT_KERNELS(div), TYPED_HALF_KERNELS(div), TYPED_INT_KERNELS(div),
+                TYPED_SMALL_KERNELS(div), TYPED_UNSIGNED_KERNELS(div), TYPED_COMPLEX_KERNELS(div)},
+};
 
-REGISTER_OP(FloorDiv,
-  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {QUOTIENT_TYPES}, .shape = shape_broadcast_binary,
-  .gradient = NO_GRADIENT,
-  .kernels = {TYPED_FLOAT_KERNELS(floor_div), TYPED_HALF_KERNELS(floor_div), TYPED_INT_KERNELS(floor_div),
-              TYPED_SMALL_KERNELS(floor_div), TYPED_UNSIGNED_KERNELS(floor_div)})
+const OpRegistration kOpFloorDiv = {
+    .name = "FloorDiv",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {QUOTIENT_TYPES},
+    .shape = shape_broadcast_binary,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(floor_div), TYPED_HALF_KERNELS(floor_div), TYPED_INT_KERNELS(floor_div),
+                TYPED_SMALL_KERNELS(floor_div), TYPED_UNSIGNED_KERNELS(floor_div)},
+};
 
-REGISTER_OP(TruncateDiv,
-  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {QUOTIENT_TYPES}, .shape = shape_broadcast_binary,
-  .gradient = NO_GRADIENT,
-  .kernels = {TYPED_FLOAT_KERNELS(truncate_div), TYPED_HALF_KERNELS(truncate_div), TYPED_INT_KERNELS(truncate_div),
-              TYPED_SMALL_KERNELS(truncate_div), TYPED_UNSIGNED_KERNELS(truncate_div)})
+const OpRegistration kOpTruncateDiv = {
+    .name = "TruncateDiv",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {QUOTIENT_TYPES},
+    .shape = shape_broadcast_binary,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(truncate_div), TYPED_HALF_KERNELS(truncate_div),
+                TYPED_INT_KERNELS(truncate_div), TYPED_SMALL_KERNELS(truncate_div),
+                TYPED_UNSIGNED_KERNELS(truncate_div)},
+};
 
 /* The remainder is x - y * quotient, with a quotient that does not change between its jumps. */
-#define REMAINDER_GRADIENT(op, division)                          \
-    op "Gradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"     \
-    BROADCAST_AXES                                                \
-    REDUCE_TO_X("dz")                                             \
-    "  quotient = " division "[T=$T](x, y)\n"                     \
-    "  slope = Mul[T=$T](dz, quotient:z:0)\n"                     \
-    "  gy = Neg[T=$T](slope:z:0)\n"                               \
-    REDUCE_TO_Y("gy:y:0")                                         \
-    RETURN_DX_DY
+#define REMAINDER_GRADIENT(op, division)                                                \
+  op "Gradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n" BROADCAST_AXES REDUCE_TO_X( \
+      "dz") "  quotient = " division                                                    \
+            "[T=$T](x, y)\n"                                                            \
+            "  slope = Mul[T=$T](dz, quotient:z:0)\n"                                   \
+            "  gy = Neg[T=$T](slope:z:0)\n" REDUCE_TO_Y("gy:y:0") RETURN_DX_DY
 
 /* The remainder with the sign of y. */
-REGISTER_OP(FloorMod,
-  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"},
-  .attrs = {"T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, bfloat16, half, float, double}"},
-  .shape = shape_broadcast_binary, .gradient = REMAINDER_GRADIENT("FloorMod", "FloorDiv"),
-  .kernels = {TYPED_FLOAT_KERNELS(floor_mod), TYPED_HALF_KERNELS(floor_mod), TYPED_INT_KERNELS(floor_mod), TYPED_SMALL_KERNELS(floor_mod),
-              TYPED_UNSIGNED_KERNELS(floor_mod)})
+const OpRegistration kOpFloorMod = {
+    .name = "FloorMod",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, bfloat16, half, float, double}"},
+    .shape = shape_broadcast_binary,
+    .gradient = REMAINDER_GRADIENT("FloorMod", "FloorDiv"),
+    .kernels = {TYPED_FLOAT_KERNELS(floor_mod), TYPED_HALF_KERNELS(floor_mod), TYPED_INT_KERNELS(floor_mod),
+                TYPED_SMALL_KERNELS(floor_mod), TYPED_UNSIGNED_KERNELS(floor_mod)},
+};
 
 /* The remainder with the sign of x, under two names. TensorFlow knows no gradients of them. */
-REGISTER_OP(Mod,
-  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {int32, int64, half, half, bfloat16, float, double}"},
-  .shape = shape_broadcast_binary, .gradient = REMAINDER_GRADIENT("Mod", "TruncateDiv"),
-  .kernels = {TYPED_FLOAT_KERNELS(truncate_mod), TYPED_HALF_KERNELS(truncate_mod), TYPED_INT_KERNELS(truncate_mod)})
+const OpRegistration kOpMod = {
+    .name = "Mod",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {int32, int64, half, half, bfloat16, float, double}"},
+    .shape = shape_broadcast_binary,
+    .gradient = REMAINDER_GRADIENT("Mod", "TruncateDiv"),
+    .kernels = {TYPED_FLOAT_KERNELS(truncate_mod), TYPED_HALF_KERNELS(truncate_mod),
+                TYPED_INT_KERNELS(truncate_mod)},
+};
 
-REGISTER_OP(TruncateMod,
-  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {int32, int64, bfloat16, half, float, double}"},
-  .shape = shape_broadcast_binary, .gradient = REMAINDER_GRADIENT("TruncateMod", "TruncateDiv"),
-  .kernels = {TYPED_FLOAT_KERNELS(truncate_mod), TYPED_HALF_KERNELS(truncate_mod), TYPED_INT_KERNELS(truncate_mod)})
+const OpRegistration kOpTruncateMod = {
+    .name = "TruncateMod",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {int32, int64, bfloat16, half, float, double}"},
+    .shape = shape_broadcast_binary,
+    .gradient = REMAINDER_GRADIENT("TruncateMod", "TruncateDiv"),
+    .kernels = {TYPED_FLOAT_KERNELS(truncate_mod), TYPED_HALF_KERNELS(truncate_mod),
+                TYPED_INT_KERNELS(truncate_mod)},
+};
 
 /* Zero where y is zero, whatever x is. */
 CONJUGATE_GRADIENT(div_no_nan_gradient,
@@ -104,21 +141,29 @@ CONJUGATE_GRADIENT(div_no_nan_gradient,
     "  gy = Neg[T=$T](slope:z:0)\n"
     REDUCE_TO_Y("gy:y:0")
     RETURN_DX_DY)
-REGISTER_OP(DivNoNan,
-  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {half, float, bfloat16, double, complex64, complex128}"},
-  .shape = shape_broadcast_binary, .gradient_fn = div_no_nan_gradient,
-  .kernels = {TYPED_FLOAT_KERNELS(div_no_nan), TYPED_HALF_KERNELS(div_no_nan), TYPED_COMPLEX_KERNELS(div_no_nan)})
+const OpRegistration kOpDivNoNan = {
+    .name = "DivNoNan",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {half, float, bfloat16, double, complex64, complex128}"},
+    .shape = shape_broadcast_binary,
+    .gradient_fn = div_no_nan_gradient,
+    .kernels = {TYPED_FLOAT_KERNELS(div_no_nan), TYPED_HALF_KERNELS(div_no_nan),
+                TYPED_COMPLEX_KERNELS(div_no_nan)},
+};
 
 /* Zero where y is zero, even if x is infinite or no number. */
 CONJUGATE_GRADIENT(mul_no_nan_gradient,
-    "MulNoNanGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
-    BROADCAST_AXES
-    "  gx = MulNoNan[T=$T](dz, ~y)\n"
-    REDUCE_TO_X("gx:z:0")
-    "  gy = MulNoNan[T=$T](~x, dz)\n"
-    REDUCE_TO_Y("gy:z:0")
-    RETURN_DX_DY)
-REGISTER_OP(MulNoNan,
-  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
-  .shape = shape_broadcast_binary, .gradient_fn = mul_no_nan_gradient,
-  .kernels = {TYPED_FLOAT_KERNELS(mul_no_nan), TYPED_HALF_KERNELS(mul_no_nan), TYPED_COMPLEX_KERNELS(mul_no_nan)})
+                   "MulNoNanGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n" BROADCAST_AXES
+                   "  gx = MulNoNan[T=$T](dz, ~y)\n" REDUCE_TO_X(
+                       "gx:z:0") "  gy = MulNoNan[T=$T](~x, dz)\n" REDUCE_TO_Y("gy:z:0") RETURN_DX_DY)
+const OpRegistration kOpMulNoNan = {
+    .name = "MulNoNan",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
+    .shape = shape_broadcast_binary,
+    .gradient_fn = mul_no_nan_gradient,
+    .kernels = {TYPED_FLOAT_KERNELS(mul_no_nan), TYPED_HALF_KERNELS(mul_no_nan),
+                TYPED_COMPLEX_KERNELS(mul_no_nan)},
+};

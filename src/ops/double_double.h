@@ -1,5 +1,6 @@
-/* Numbers as unevaluated sums of two doubles, which have about 106 bits: for results that are small differences of larger numbers.
- * Products are exact while no factor is above 2^996 and no result below 2^-969.
+/* Numbers as unevaluated sums of two doubles, which have about 106 bits: for results that are small
+ * differences of larger numbers. Products are exact while no factor is above 2^996 and no result below
+ * 2^-969.
  */
 #ifndef TFCORE_OPS_DOUBLE_DOUBLE_H_
 #define TFCORE_OPS_DOUBLE_DOUBLE_H_

@@ -35,7 +35,8 @@ static bool bad_partition(const Tensor *partitions, int64_t i, int count, Status
 }
 
 /* The numbers of the slices of each output, one output after the other; sizes[k] is how many the k-th has. */
-static bool sort_slices(const Tensor *partitions, int outputs, int64_t *sizes, int64_t *rows, Status *status) {
+static bool sort_slices(const Tensor *partitions, int outputs, int64_t *sizes, int64_t *rows,
+                        Status *status) {
   const int32_t *to = tensor_i32(partitions);
   int64_t count = tensor_num_elements(partitions), begin = 0;
   for (int k = 0; k < outputs; k++) sizes[k] = 0;
@@ -59,14 +60,15 @@ static bool partition_kernel(KernelContext *context, Status *status) {
   int outer = partitions->shape.rank, rank = 1 + data->shape.rank - outer, outputs = context->num_outputs;
   if (!starts_with(&data->shape, &partitions->shape)) {
     return status_invalid(status,
-                          "data.shape must start with partitions.shape, got data.shape = %s, partitions.shape = %s",
+                          "data.shape must start with partitions.shape, got data.shape = %s, "
+                          "partitions.shape = %s",
                           shape_text(&data->shape, a), shape_text(&partitions->shape, b));
   }
   if (rank > SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
   int64_t dims[SHAPE_MAX_RANK], *numbers, length = slice_length(data, outer);
   for (int d = 1; d < rank; d++) dims[d] = shape_dim(&data->shape, outer + d - 1);
   Buffer *buffer = array_row_numbers(context, tensor_num_elements(partitions) + outputs, &numbers, status);
-  if (buffer == NULL) return false;
+  if (!buffer) return false;
   int64_t *sizes = numbers, *rows = numbers + outputs;
   bool ok = sort_slices(partitions, outputs, sizes, rows, status);
   for (int k = 0; ok && k < outputs; k++) {
@@ -124,13 +126,15 @@ static bool partition_gradient(const GradientRequest *request, StrBuf *text, Sta
   return strbuf_ok(text, status);
 }
 
-REGISTER_OP(DynamicPartition,
-  .inputs = {"data: T", "partitions: int32"},
-  .outputs = {"outputs: num_partitions * T"},
-  .attrs = {"num_partitions: int >= 1", "T: type"},
-  .shape = partition_shape,
-  .gradient_fn = partition_gradient,
-  .kernels = {{DT_INVALID, partition_kernel}})
+const OpRegistration kOpDynamicPartition = {
+    .name = "DynamicPartition",
+    .inputs = {"data: T", "partitions: int32"},
+    .outputs = {"outputs: num_partitions * T"},
+    .attrs = {"num_partitions: int >= 1", "T: type"},
+    .shape = partition_shape,
+    .gradient_fn = partition_gradient,
+    .kernels = {{DT_INVALID, partition_kernel}},
+};
 
 /* --- DynamicStitch --- */
 
@@ -150,10 +154,12 @@ static bool check_stitch(const Tensor *const *indices, const Tensor *const *data
     }
     if (!same) {
       return status_invalid(status,
-                            "Need data[0].shape[%d:] = data[%d].shape[%d:], got data[0].shape = %s, data[%d].shape = %s, "
+                            "Need data[0].shape[%d:] = data[%d].shape[%d:], got data[0].shape = %s, "
+                            "data[%d].shape = %s, "
                             "indices[0].shape = %s, indices[%d].shape = %s",
                             indices[0]->shape.rank, k, prefix->rank, shape_text(&data[0]->shape, a), k,
-                            shape_text(shape, b), shape_text(&indices[0]->shape, c), k, shape_text(prefix, d));
+                            shape_text(shape, b), shape_text(&indices[0]->shape, c), k,
+                            shape_text(prefix, d));
     }
     for (int64_t i = 0, n = tensor_num_elements(indices[k]); i < n; i++) {
       int32_t index = tensor_i32(indices[k])[i];
@@ -180,7 +186,7 @@ static bool stitch_kernel(KernelContext *context, Status *status) {
     if (tensor_num_elements(indices[k]) > most) most = tensor_num_elements(indices[k]);
   }
   Buffer *buffer = array_row_numbers(context, most, &rows, status);
-  if (buffer == NULL) return false;
+  if (!buffer) return false;
   bool ok = true;
   for (int k = 0; ok && k < count; k++) {
     int64_t n = tensor_num_elements(indices[k]);
@@ -201,7 +207,7 @@ static bool stitch_shape(InferenceContext *c, Status *status) {
   for (int i = 0; i < count; i++) {
     ShapeHandle indices = shape_input(c, i), data = shape_input(c, (int)count + i), rest;
     const Tensor *values = shape_input_tensor(c, i);
-    if (values == NULL) {
+    if (!values) {
       known = false;
     } else {
       for (int64_t k = 0; k < tensor_num_elements(values); k++) {
@@ -253,19 +259,23 @@ static bool parallel_stitch_gradient(const GradientRequest *request, StrBuf *tex
   return stitch_gradient_text(request, "ParallelDynamicStitch", text, status);
 }
 
-REGISTER_OP(DynamicStitch,
-  .inputs = {"indices: N * int32", "data: N * T"},
-  .outputs = {"merged: T"},
-  .attrs = {"N: int >= 1", "T: type"},
-  .shape = stitch_shape,
-  .gradient_fn = stitch_gradient,
-  .kernels = {{DT_INVALID, stitch_kernel}})
+const OpRegistration kOpDynamicStitch = {
+    .name = "DynamicStitch",
+    .inputs = {"indices: N * int32", "data: N * T"},
+    .outputs = {"merged: T"},
+    .attrs = {"N: int >= 1", "T: type"},
+    .shape = stitch_shape,
+    .gradient_fn = stitch_gradient,
+    .kernels = {{DT_INVALID, stitch_kernel}},
+};
 
 /* In TensorFlow it is not said which of several slices for one place is kept; here it is the last, too. */
-REGISTER_OP(ParallelDynamicStitch,
-  .inputs = {"indices: N * int32", "data: N * T"},
-  .outputs = {"merged: T"},
-  .attrs = {"N: int >= 1", "T: type"},
-  .shape = stitch_shape,
-  .gradient_fn = parallel_stitch_gradient,
-  .kernels = {{DT_INVALID, stitch_kernel}})
+const OpRegistration kOpParallelDynamicStitch = {
+    .name = "ParallelDynamicStitch",
+    .inputs = {"indices: N * int32", "data: N * T"},
+    .outputs = {"merged: T"},
+    .attrs = {"N: int >= 1", "T: type"},
+    .shape = stitch_shape,
+    .gradient_fn = parallel_stitch_gradient,
+    .kernels = {{DT_INVALID, stitch_kernel}},
+};

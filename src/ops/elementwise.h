@@ -1,5 +1,6 @@
-/* Kernels that compute every element from the element at the same place. All work in place where they may, and on several threads
- * when there is much to do. The loops come from a template (ops/element_types.h) or from simd/vector_math.h:
+/* Kernels that compute every element from the element at the same place. All work in place where they may,
+ * and on several threads when there is much to do. The loops come from a template (ops/element_types.h) or
+ * from simd/vector_math.h:
  *
  *   static bool exp_kernel(KernelContext *context, Status *status) {
  *     static const VectorFunction kExp = {vector_exp_f32, vector_exp_f64, NULL, NULL};
@@ -28,7 +29,8 @@ MUST_CHECK bool elementwise_pair(KernelContext *context, const char *op, PairLoo
 typedef struct VectorFunction {
   void (*f32)(int64_t count, const float *x, float *y);
   void (*f64)(int64_t count, const double *x, double *y);
-  void (*c64)(int64_t count, const float _Complex *x, float _Complex *y);    /* may be NULL when no kernel is for complex types */
+  void (*c64)(int64_t count, const float _Complex *x,
+              float _Complex *y); /* may be NULL when no kernel is for complex types */
   void (*c128)(int64_t count, const double _Complex *x, double _Complex *y);
 } VectorFunction;
 MUST_CHECK bool elementwise_function(KernelContext *context, const VectorFunction *function, Status *status);

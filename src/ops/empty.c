@@ -11,7 +11,8 @@ static bool empty_kernel(KernelContext *context, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   Tensor *out;
   if (!tensor_is_vector(sizes)) {
-    return status_invalid(status, "shape must be a vector of int32, got shape %s", shape_text(&sizes->shape, text));
+    return status_invalid(status, "shape must be a vector of int32, got shape %s",
+                          shape_text(&sizes->shape, text));
   }
   TRY(array_read_ints(sizes, dims, status));
   TRY(kernel_allocate_output_dims(context, 0, (int)tensor_num_elements(sizes), dims, &out, status));
@@ -26,14 +27,16 @@ static bool empty_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(Empty,
-  .inputs = {"shape: int32"},
-  .outputs = {"output: dtype"},
-  .attrs = {"dtype: type", "init: bool = false"},
-  .is_stateful = true,
-  .shape = empty_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, empty_kernel}})
+const OpRegistration kOpEmpty = {
+    .name = "Empty",
+    .inputs = {"shape: int32"},
+    .outputs = {"output: dtype"},
+    .attrs = {"dtype: type", "init: bool = false"},
+    .is_stateful = true,
+    .shape = empty_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, empty_kernel}},
+};
 
 /* --- DeepCopy --- */
 
@@ -41,11 +44,13 @@ static bool deep_copy_kernel(KernelContext *context, Status *status) {
   return tensor_copy(&context->outputs[0], context->inputs[0], context->pool, status);
 }
 
-REGISTER_OP(DeepCopy,
-  .inputs = {"x: T"},
-  .outputs = {"y: T"},
-  .attrs = {"T: type"},
-  .is_stateful = true,
-  .shape = shape_unchanged,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, deep_copy_kernel}})
+const OpRegistration kOpDeepCopy = {
+    .name = "DeepCopy",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {"T: type"},
+    .is_stateful = true,
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, deep_copy_kernel}},
+};

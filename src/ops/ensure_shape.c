@@ -55,16 +55,18 @@ static bool ensure_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(EnsureShape,
-  .inputs = {"input: T"},
-  .outputs = {"output: T"},
-  .attrs = {"shape: shape", "T: type"},
-  .shape = ensure_shape,
-  .gradient =
-    "EnsureShapeGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
-    "  d = Identity[T=$T](dy)\n"
-    "  return dinput = d:output:0\n"
-    "}\n",
-  .state_size = sizeof(EnsureState),
-  .construct = ensure_construct,
-  .kernels = {{DT_INVALID, ensure_kernel}})
+const OpRegistration kOpEnsureShape = {
+    .name = "EnsureShape",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"shape: shape", "T: type"},
+    .shape = ensure_shape,
+    .gradient =
+        "EnsureShapeGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
+        "  d = Identity[T=$T](dy)\n"
+        "  return dinput = d:output:0\n"
+        "}\n",
+    .state_size = sizeof(EnsureState),
+    .construct = ensure_construct,
+    .kernels = {{DT_INVALID, ensure_kernel}},
+};

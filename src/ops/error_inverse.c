@@ -5,14 +5,15 @@
 /* 2 / sqrt(pi) and sqrt(2) */
 static const double kSlope = 1.12837916709551257390, kRoot2 = 1.41421356237309504880;
 
-/* Halley's step for a function whose derivative is that of erf: `miss` is what it is above the value that is sought. */
+/* Halley's step for a function whose derivative is that of erf: `miss` is what it is above the value that is
+ * sought. */
 static double step(double y, double miss) {
   double newton = miss / (kSlope * exp(-y * y));
   return y - newton / (1 + y * newton);
 }
 
-/* y >= 0 with erfc(y) = q, 0 < q <= 1/2. An approximation by Winitzki to three digits, and each step makes them three times as many; the
- * first steps far out make fewer. */
+/* y >= 0 with erfc(y) = q, 0 < q <= 1/2. An approximation by Winitzki to three digits, and each step makes
+ * them three times as many; the first steps far out make fewer. */
 static double complement_inverse(double q) {
   double logarithm = log(q) + log(2 - q), half = 4.33 + logarithm / 2;
   double y = sqrt(sqrt(half * half - logarithm / 0.147) - half);

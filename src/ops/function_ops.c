@@ -1,4 +1,5 @@
-/* Where a function's arguments come in and its results go out, and conversions between lists of one type and lists of any. */
+/* Where a function's arguments come in and its results go out, and conversions between lists of one type and
+ * lists of any. */
 #include "op/op_registry.h"
 
 /* A call puts values in the place of arguments, and takes results, before these would run. */
@@ -7,37 +8,45 @@ static bool outside_of_calls(KernelContext *context, Status *status) {
   return status_set(status, CODE_INTERNAL, "no call frame");
 }
 
-REGISTER_OP(_Arg,
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "index: int >= 0"},
-  .is_stateful = true,
-  .shape = shape_unknown_outputs,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, outside_of_calls}})
+const OpRegistration kOp_Arg = {
+    .name = "_Arg",
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "index: int >= 0"},
+    .is_stateful = true,
+    .shape = shape_unknown_outputs,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, outside_of_calls}},
+};
 
-REGISTER_OP(_DeviceArg,
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "index: int >= 0"},
-  .is_stateful = true,
-  .shape = shape_unknown_outputs,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, outside_of_calls}})
+const OpRegistration kOp_DeviceArg = {
+    .name = "_DeviceArg",
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "index: int >= 0"},
+    .is_stateful = true,
+    .shape = shape_unknown_outputs,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, outside_of_calls}},
+};
 
-REGISTER_OP(_Retval,
-  .inputs = {"input: T"},
-  .attrs = {"T: type", "index: int >= 0"},
-  .is_stateful = true,
-  .shape = shape_no_outputs,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, outside_of_calls}})
+const OpRegistration kOp_Retval = {
+    .name = "_Retval",
+    .inputs = {"input: T"},
+    .attrs = {"T: type", "index: int >= 0"},
+    .is_stateful = true,
+    .shape = shape_no_outputs,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, outside_of_calls}},
+};
 
-REGISTER_OP(_DeviceRetval,
-  .inputs = {"input: T"},
-  .attrs = {"T: type", "index: int >= 0"},
-  .is_stateful = true,
-  .shape = shape_no_outputs,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, outside_of_calls}})
+const OpRegistration kOp_DeviceRetval = {
+    .name = "_DeviceRetval",
+    .inputs = {"input: T"},
+    .attrs = {"T: type", "index: int >= 0"},
+    .is_stateful = true,
+    .shape = shape_no_outputs,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, outside_of_calls}},
+};
 
 /* --- lists --- */
 
@@ -53,31 +62,37 @@ static bool pass_list(KernelContext *context, Status *status) {
 }
 
 static bool list_shape(InferenceContext *c, Status *status) {
-  if (c->num_inputs != c->num_outputs) return status_invalid(status, "Expected %d outputs, not %d", c->num_inputs, c->num_outputs);
+  if (c->num_inputs != c->num_outputs)
+    return status_invalid(status, "Expected %d outputs, not %d", c->num_inputs, c->num_outputs);
   for (int i = 0; i < c->num_inputs; i++) shape_set_output(c, i, shape_input(c, i));
   return true;
 }
 
-REGISTER_OP(_ListToArray,
-  .inputs = {"input: Tin"},
-  .outputs = {"output: N * T"},
-  .attrs = {"Tin: list(type)", "T: type", "N: int >= 1"},
-  .shape = list_shape,
-  .gradient =
-    "ListToArrayGradient[Tin:list(type), T:type, N:int](input:Tin, dy:N*T) -> (dinput:Tin) {\n"
-    "  d = _ArrayToList[T=$T, N=$N, out_types=$Tin](dy)\n"
-    "  return dinput = d:output\n"
-    "}\n",
-  .kernels = {{DT_INVALID, pass_list}})
+const OpRegistration kOp_ListToArray = {
+    .name = "_ListToArray",
+    .inputs = {"input: Tin"},
+    .outputs = {"output: N * T"},
+    .attrs = {"Tin: list(type)", "T: type", "N: int >= 1"},
+    .shape = list_shape,
+    .gradient =
+        "ListToArrayGradient[Tin:list(type), T:type, N:int](input:Tin, dy:N*T) -> (dinput:Tin) {\n"
+        "  d = _ArrayToList[T=$T, N=$N, out_types=$Tin](dy)\n"
+        "  return dinput = d:output\n"
+        "}\n",
+    .kernels = {{DT_INVALID, pass_list}},
+};
 
-REGISTER_OP(_ArrayToList,
-  .inputs = {"input: N * T"},
-  .outputs = {"output: out_types"},
-  .attrs = {"T: type", "N: int >= 1", "out_types: list(type)"},
-  .shape = list_shape,
-  .gradient =
-    "ArrayToListGradient[T:type, N:int, out_types:list(type)](input:N*T, dy:out_types) -> (dinput:N*T) {\n"
-    "  d = _ListToArray[Tin=$out_types, T=$T, N=$N](dy)\n"
-    "  return dinput = d:output\n"
-    "}\n",
-  .kernels = {{DT_INVALID, pass_list}})
+const OpRegistration kOp_ArrayToList = {
+    .name = "_ArrayToList",
+    .inputs = {"input: N * T"},
+    .outputs = {"output: out_types"},
+    .attrs = {"T: type", "N: int >= 1", "out_types: list(type)"},
+    .shape = list_shape,
+    .gradient =
+        "ArrayToListGradient[T:type, N:int, out_types:list(type)](input:N*T, dy:out_types) -> (dinput:N*T) "
+        "{\n"
+        "  d = _ListToArray[Tin=$out_types, T=$T, N=$N](dy)\n"
+        "  return dinput = d:output\n"
+        "}\n",
+    .kernels = {{DT_INVALID, pass_list}},
+};

@@ -7,7 +7,8 @@ static const double kPi = 3.14159265358979323846;
 /* From 10 on the asymptotic series; below, the recurrence psi(x) = psi(x + 1) - 1 / x. */
 static double digamma_of_positive(double x) {
   /* Bernoulli numbers B(2k) / 2k */
-  static const double kTerms[] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760, 1.0 / 12};
+  static const double kTerms[] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
+                                  1.0 / 132, -691.0 / 32760, 1.0 / 12};
   double sum = 0;
   for (; x < 10; x++) sum -= 1 / x;
   double z = 1 / (x * x), series = 0;
@@ -22,12 +23,19 @@ double gamma_digamma(double x) {
   return digamma_of_positive(1 - x) - kPi / tan(kPi * from_pole);
 }
 
-/* Terms are added until Euler and Maclaurin's formula gives the rest: it wants q of at least 10, and not below s. When terms die out
- * before, that is the sum. */
+/* Terms are added until Euler and Maclaurin's formula gives the rest: it wants q of at least 10, and not
+ * below s. When terms die out before, that is the sum. */
 static double zeta_of_positive(double s, double q) {
   /* B(2k) / (2k)! */
-  static const double kTerms[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000.0,
-                                  1.0 / 74724249600.0, -3617.0 / 10670622842880000.0, 43867.0 / 5109094217170944000.0};
+  static const double kTerms[] = {1.0 / 12,
+                                  -1.0 / 720,
+                                  1.0 / 30240,
+                                  -1.0 / 1209600,
+                                  1.0 / 47900160,
+                                  -691.0 / 1307674368000.0,
+                                  1.0 / 74724249600.0,
+                                  -3617.0 / 10670622842880000.0,
+                                  43867.0 / 5109094217170944000.0};
   double sum = 0;
   for (; q < 10 || q < s; q++) {
     double term = pow(q, -s);

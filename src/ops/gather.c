@@ -58,7 +58,7 @@ static bool gather(KernelContext *context, const Tensor *params, const Tensor *i
                        product(p, axis + 1, p->rank), product(x, batch_dims, x->rank)};
   int64_t count = sizes.batches * sizes.outer * sizes.taken;
   Buffer *buffer = array_row_numbers(context, count, &rows, status);
-  if (buffer == NULL) return false;
+  if (!buffer) return false;
   find_rows(&sizes, indices, rows);
   bool ok = array_gather_rows(params, rows, count, sizes.inner, out, context->parallel, status);
   buffer_unref(buffer);
@@ -174,7 +174,7 @@ static bool gather_v2_shape(InferenceContext *c, Status *status) {
   }
   if (batch_dims >= 0) TRY(rank_above(c, batch_dims, &params, status));
   const Tensor *axes = shape_input_tensor(c, 2);
-  if (axes != NULL) {
+  if (axes) {
     int64_t axis = tensor_int_at(axes, 0);
     TRY(rank_above(c, axis, &params, status));
     if (shape_rank_known(params) && axis < 0) axis += shape_rank(params);
@@ -223,8 +223,8 @@ static bool resource_gather_shape(InferenceContext *c, Status *status) {
 
 /* With params read as [batches, outer, axis, inner] and indices as [batches, taken]: dy is brought into the
  * form [batches, taken, outer, inner], added up per batch and index, and brought back. Without a node `ax`, a
- * vector of one element, the axis is the first behind the batches. Sizes are of the indices' type, which is marked
- * (ops/index_text.h). */
+ * vector of one element, the axis is the first behind the batches. Sizes are of the indices' type, which is
+ * marked (ops/index_text.h). */
 static void write_scatter(StrBuf *text, const char *dtype, int64_t batch_dims, bool has_axis) {
   strbuf_printf(text,
                 "  shape = Shape[T=%s, out_type=@](%s)\n"
@@ -234,8 +234,9 @@ static void write_scatter(StrBuf *text, const char *dtype, int64_t batch_dims, b
                 "  rest = Const[dtype=@, value=[-1]]()\n"
                 "  given = Const[dtype=@, value=[%lld]]()\n",
                 dtype, has_axis ? "params" : "value:value:0", (long long)batch_dims);
-  strbuf_printf(text, "  irank = Size[T=@, out_type=@](ishape:output:0)\n"
-                      "  batch = Add[T=@](given:output:0, %s:output:0)\n",
+  strbuf_printf(text,
+                "  irank = Size[T=@, out_type=@](ishape:output:0)\n"
+                "  batch = Add[T=@](given:output:0, %s:output:0)\n",
                 batch_dims < 0 ? "irank" : "zeros");
   if (!has_axis) strbuf_append(text, "  ax = Identity[T=@](batch:z:0)\n");
   strbuf_append(text,
@@ -269,7 +270,8 @@ static void write_scatter(StrBuf *text, const char *dtype, int64_t batch_dims, b
   strbuf_printf(text,
                 "  dy4 = Reshape[T=%s, Tshape=@](dy, apart:output:0)\n"
                 "  rows = Transpose[T=%s, Tperm=int32](dy4:output:0, swap:output:0)\n"
-                "  sums = UnsortedSegmentSum[T=%s, Tindices=@, Tnumsegments=@](rows:y:0, places:z:0, all:z:0)\n"
+                "  sums = UnsortedSegmentSum[T=%s, Tindices=@, Tnumsegments=@](rows:y:0, places:z:0, "
+                "all:z:0)\n"
                 "  sum = Reshape[T=%s, Tshape=@](sums:output:0, sizes:output:0)\n"
                 "  back = Transpose[T=%s, Tperm=int32](sum:output:0, swap:output:0)\n"
                 "  d = Reshape[T=%s, Tshape=@](back:y:0, shape:output:0)\n"
@@ -311,7 +313,8 @@ static bool resource_gather_gradient(const GradientRequest *request, StrBuf *tex
   TRY(node_attr_int(request->node, "batch_dims", &batch_dims, status));
   StrBuf marked = {0};
   strbuf_append(&marked,
-                "ResourceGatherGradient[dtype:type, Tindices:{int32, int64}](resource:resource, indices:Tindices, dy:dtype)"
+                "ResourceGatherGradient[dtype:type, Tindices:{int32, int64}](resource:resource, "
+                "indices:Tindices, dy:dtype)"
                 " -> (dresource:dtype, dindices:Tindices) {\n"
                 "  value = ReadVariableOp[dtype=$dtype](resource)\n");
   write_scatter(&marked, "$dtype", batch_dims, false);
@@ -319,41 +322,51 @@ static bool resource_gather_gradient(const GradientRequest *request, StrBuf *tex
   return finish_text(request, &marked, text, status);
 }
 
-REGISTER_OP(Gather,
-  .inputs = {"params: Tparams", "indices: Tindices"},
-  .outputs = {"output: Tparams"},
-  .attrs = {"validate_indices: bool = true", "Tparams: type", "Tindices: {int32, int64}"},
-  .shape = gather_shape,
-  .gradient =
-    "GatherGradient[Tparams:type, Tindices:{int32, int64}](params:Tparams, indices:Tindices, dy:Tparams)"
-    " -> (dparams:Tparams, dindices:Tindices) {\n"
-    "  none = ZerosLike[T=$Tindices](indices)\n"
-    "  shape = Shape[T=$Tparams, out_type=$Tindices](params)\n"
-    "  begin = Const[dtype=int32, value=[0]]()\n"
-    "  one = Const[dtype=int32, value=[1]]()\n"
-    "  rows = StridedSlice[T=$Tindices, Index=int32, shrink_axis_mask=1](shape:output:0, begin:output:0, one:output:0, one:output:0)\n"
-    "  d = UnsortedSegmentSum[T=$Tparams, Tindices=$Tindices, Tnumsegments=$Tindices](dy, indices, rows:output:0)\n"
-    "  return dparams = d:output:0, dindices = none:y:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, gather_kernel}})
+const OpRegistration kOpGather = {
+    .name = "Gather",
+    .inputs = {"params: Tparams", "indices: Tindices"},
+    .outputs = {"output: Tparams"},
+    .attrs = {"validate_indices: bool = true", "Tparams: type", "Tindices: {int32, int64}"},
+    .shape = gather_shape,
+    .gradient =
+        "GatherGradient[Tparams:type, Tindices:{int32, int64}](params:Tparams, indices:Tindices, dy:Tparams)"
+        " -> (dparams:Tparams, dindices:Tindices) {\n"
+        "  none = ZerosLike[T=$Tindices](indices)\n"
+        "  shape = Shape[T=$Tparams, out_type=$Tindices](params)\n"
+        "  begin = Const[dtype=int32, value=[0]]()\n"
+        "  one = Const[dtype=int32, value=[1]]()\n"
+        "  rows = StridedSlice[T=$Tindices, Index=int32, shrink_axis_mask=1](shape:output:0, begin:output:0, "
+        "one:output:0, one:output:0)\n"
+        "  d = UnsortedSegmentSum[T=$Tparams, Tindices=$Tindices, Tnumsegments=$Tindices](dy, indices, "
+        "rows:output:0)\n"
+        "  return dparams = d:output:0, dindices = none:y:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, gather_kernel}},
+};
 
-REGISTER_OP(GatherV2,
-  .inputs = {"params: Tparams", "indices: Tindices", "axis: Taxis"},
-  .outputs = {"output: Tparams"},
-  .attrs = {"batch_dims: int = 0", "Tparams: type", "Tindices: {int16, int32, int64}", "Taxis: {int32, int64}"},
-  .shape = gather_v2_shape,
-  .gradient_fn = gather_v2_gradient,
-  .state_size = sizeof(GatherState),
-  .construct = gather_construct,
-  .kernels = {{DT_INVALID, gather_v2_kernel}})
+const OpRegistration kOpGatherV2 = {
+    .name = "GatherV2",
+    .inputs = {"params: Tparams", "indices: Tindices", "axis: Taxis"},
+    .outputs = {"output: Tparams"},
+    .attrs = {"batch_dims: int = 0", "Tparams: type", "Tindices: {int16, int32, int64}",
+              "Taxis: {int32, int64}"},
+    .shape = gather_v2_shape,
+    .gradient_fn = gather_v2_gradient,
+    .state_size = sizeof(GatherState),
+    .construct = gather_construct,
+    .kernels = {{DT_INVALID, gather_v2_kernel}},
+};
 
-REGISTER_OP(ResourceGather,
-  .inputs = {"resource: resource", "indices: Tindices"},
-  .outputs = {"output: dtype"},
-  .attrs = {"batch_dims: int = 0", "validate_indices: bool = true", "dtype: type", "Tindices: {int32, int64}"},
-  .is_stateful = true,
-  .shape = resource_gather_shape,
-  .gradient_fn = resource_gather_gradient,
-  .state_size = sizeof(GatherState),
-  .construct = gather_construct,
-  .kernels = {{DT_INVALID, resource_gather_kernel}})
+const OpRegistration kOpResourceGather = {
+    .name = "ResourceGather",
+    .inputs = {"resource: resource", "indices: Tindices"},
+    .outputs = {"output: dtype"},
+    .attrs = {"batch_dims: int = 0", "validate_indices: bool = true", "dtype: type",
+              "Tindices: {int32, int64}"},
+    .is_stateful = true,
+    .shape = resource_gather_shape,
+    .gradient_fn = resource_gather_gradient,
+    .state_size = sizeof(GatherState),
+    .construct = gather_construct,
+    .kernels = {{DT_INVALID, resource_gather_kernel}},
+};

@@ -32,10 +32,11 @@ static bool gather_nd_kernel(KernelContext *context, Status *status) {
                           shape_text(&params->shape, text));
   }
   Buffer *buffer = array_row_numbers(context, index.count, &rows, status);
-  if (buffer == NULL) return false;
+  if (!buffer) return false;
   int64_t bad = nd_index_rows(&index, indices, &params->shape, rows);
-  bool ok = bad < 0 ? array_gather_rows(params, rows, index.count, index.length, out, context->parallel, status)
-                    : nd_index_outside(&index, indices, &params->shape, bad, "param shape", "", status);
+  bool ok = bad < 0
+                ? array_gather_rows(params, rows, index.count, index.length, out, context->parallel, status)
+                : nd_index_outside(&index, indices, &params->shape, bad, "param shape", "", status);
   buffer_unref(buffer);
   return ok;
 }
@@ -46,9 +47,10 @@ static bool gather_nd_shape(InferenceContext *c, Status *status) {
   DimHandle depth = shape_dim_of(c, indices, -1);
   if (!shape_rank_known(params) || !dim_known(depth)) return shape_unknown_outputs(c, status);
   if (dim_value(depth) > shape_rank(params)) {
-    return status_invalid(
-        status, "indices.shape[-1] must be <= params.rank, but saw indices shape and params shape of rank %d",
-        shape_rank(params));
+    return status_invalid(status,
+                          "indices.shape[-1] must be <= params.rank, but saw indices shape and params shape "
+                          "of rank %d",
+                          shape_rank(params));
   }
   TRY(shape_subshape(c, indices, 0, -1, 1, &outer, status));
   TRY(shape_subshape(c, params, dim_value(depth), INT64_MAX, 1, &inner, status));
@@ -73,10 +75,12 @@ static const char kSumOfSlices[] =
     "  weighted = Mul[T=@](#, strides:out:0)\n"
     "  numbers = Sum[T=@, Tidx=int32](weighted:z:0, last:output:0)\n"
     "  count = Prod[T=@, Tidx=int32](outer:output:0, first:output:0)\n"
-    "  slices = UnsortedSegmentSum[T=$Tparams, Tindices=@, Tnumsegments=@](dy, numbers:output:0, count:output:0)\n"
+    "  slices = UnsortedSegmentSum[T=$Tparams, Tindices=@, Tnumsegments=@](dy, numbers:output:0, "
+    "count:output:0)\n"
     "  d = Reshape[T=$Tparams, Tshape=@](slices:output:0, shape:output:0)\n";
 static const char kScatteredSlices[] =
-    "  d = ScatterNd[T=$Tparams, Tindices=@, bad_indices_policy=$bad_indices_policy](#, dy, shape:output:0)\n";
+    "  d = ScatterNd[T=$Tparams, Tindices=@, bad_indices_policy=$bad_indices_policy](#, dy, "
+    "shape:output:0)\n";
 
 static bool gather_nd_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   Str policy;
@@ -96,11 +100,14 @@ static bool gather_nd_gradient(const GradientRequest *request, StrBuf *text, Sta
   return ok;
 }
 
-REGISTER_OP(GatherNd,
-  .inputs = {"params: Tparams", "indices: Tindices"},
-  .outputs = {"output: Tparams"},
-  .attrs = {"Tparams: type", "Tindices: {int16, int32, int64}", "bad_indices_policy: string = ''"},
-  .shape = gather_nd_shape,
-  .gradient_fn = gather_nd_gradient,
-  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
-  .kernels = {{DT_INVALID, gather_nd_kernel}})
+const OpRegistration kOpGatherNd = {
+    .name = "GatherNd",
+    .inputs = {"params: Tparams", "indices: Tindices"},
+    .outputs = {"output: Tparams"},
+    .attrs = {"Tparams: type", "Tindices: {int16, int32, int64}", "bad_indices_policy: string = ''"},
+    .shape = gather_nd_shape,
+    .gradient_fn = gather_nd_gradient,
+    .state_size = sizeof(NdIndexState),
+    .construct = nd_index_construct,
+    .kernels = {{DT_INVALID, gather_nd_kernel}},
+};

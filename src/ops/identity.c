@@ -8,51 +8,60 @@ static bool identity(KernelContext *context, Status *status) {
 
 /* A handle's data goes with it. */
 static bool identity_shape(InferenceContext *c, Status *status) {
-  if (c->input_handles != NULL && c->output_handles != NULL) c->output_handles[0] = c->input_handles[0];
+  if (c->input_handles && c->output_handles) c->output_handles[0] = c->input_handles[0];
   return shape_unchanged(c, status);
 }
 
-REGISTER_OP(Identity,
-  .inputs = {"input: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type"},
-  .shape = identity_shape,
-  .gradient =
-    "IdentityGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
-    "  d = Identity[T=$T](dy)\n"
-    "  return dinput = d:output:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, identity}})
+const OpRegistration kOpIdentity = {
+    .name = "Identity",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type"},
+    .shape = identity_shape,
+    .gradient =
+        "IdentityGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
+        "  d = Identity[T=$T](dy)\n"
+        "  return dinput = d:output:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, identity}},
+};
 
-REGISTER_OP(Snapshot,
-  .inputs = {"input: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type"},
-  .shape = shape_unchanged,
-  .gradient =
-    "SnapshotGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
-    "  d = Identity[T=$T](dy)\n"
-    "  return dinput = d:output:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, identity}})
+const OpRegistration kOpSnapshot = {
+    .name = "Snapshot",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type"},
+    .shape = shape_unchanged,
+    .gradient =
+        "SnapshotGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
+        "  d = Identity[T=$T](dy)\n"
+        "  return dinput = d:output:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, identity}},
+};
 
-/* Says that the value is the same in every step; nothing makes use of that. TensorFlow knows no gradient of it. */
-REGISTER_OP(GuaranteeConst,
-  .inputs = {"input: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type"},
-  .is_stateful = true,
-  .shape = shape_unchanged,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, identity}})
+/* Says that the value is the same in every step; nothing makes use of that. TensorFlow knows no gradient of
+ * it. */
+const OpRegistration kOpGuaranteeConst = {
+    .name = "GuaranteeConst",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type"},
+    .is_stateful = true,
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, identity}},
+};
 
-REGISTER_OP(StopGradient,
-  .inputs = {"input: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type"},
-  .shape = shape_unchanged,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, identity}})
+const OpRegistration kOpStopGradient = {
+    .name = "StopGradient",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type"},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, identity}},
+};
 
 /* Whoever asks for a gradient is told why there is none, rather than given a zero. */
 static bool prevent_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
@@ -63,16 +72,19 @@ static bool prevent_gradient(const GradientRequest *request, StrBuf *text, Statu
                     (int)(message.length < 512 ? message.length : 512), message.data);
 }
 
-REGISTER_OP(PreventGradient,
-  .inputs = {"input: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "message: string = ''"},
-  .shape = shape_unchanged,
-  .gradient_fn = prevent_gradient,
-  .kernels = {{DT_INVALID, identity}})
+const OpRegistration kOpPreventGradient = {
+    .name = "PreventGradient",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "message: string = ''"},
+    .shape = shape_unchanged,
+    .gradient_fn = prevent_gradient,
+    .kernels = {{DT_INVALID, identity}},
+};
 
 static bool identity_n(KernelContext *context, Status *status) {
-  for (int i = 0; i < context->num_inputs; i++) TRY(kernel_set_output(context, i, context->inputs[i], NULL, status));
+  for (int i = 0; i < context->num_inputs; i++)
+    TRY(kernel_set_output(context, i, context->inputs[i], NULL, status));
   return true;
 }
 
@@ -82,17 +94,19 @@ static bool identity_n_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(IdentityN,
-  .inputs = {"input: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: list(type) >= 1"},
-  .shape = identity_n_shape,
-  .gradient =
-    "IdentityNGradient[T:list(type)](input:T, dy:T) -> (dinput:T) {\n"
-    "  d = IdentityN[T=$T](dy)\n"
-    "  return dinput = d:output\n"
-    "}\n",
-  .kernels = {{DT_INVALID, identity_n}})
+const OpRegistration kOpIdentityN = {
+    .name = "IdentityN",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: list(type) >= 1"},
+    .shape = identity_n_shape,
+    .gradient =
+        "IdentityNGradient[T:list(type)](input:T, dy:T) -> (dinput:T) {\n"
+        "  d = IdentityN[T=$T](dy)\n"
+        "  return dinput = d:output\n"
+        "}\n",
+    .kernels = {{DT_INVALID, identity_n}},
+};
 
 static bool no_op(KernelContext *context, Status *status) {
   (void)context;
@@ -100,4 +114,9 @@ static bool no_op(KernelContext *context, Status *status) {
   return true;
 }
 
-REGISTER_OP(NoOp, .shape = shape_no_outputs, .gradient = NO_GRADIENT, .kernels = {{DT_INVALID, no_op}})
+const OpRegistration kOpNoOp = {
+    .name = "NoOp",
+    .shape = shape_no_outputs,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, no_op}},
+};

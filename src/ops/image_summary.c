@@ -26,7 +26,8 @@ static bool image_construct(const KernelConstruction *construction, void *memory
   }
   if (!tensor_is_vector(&state->bad_color)) {
     char text[SHAPE_TEXT_CAPACITY];
-    return status_invalid(status, "bad_color must be a vector, got shape %s", shape_text(&state->bad_color.shape, text));
+    return status_invalid(status, "bad_color must be a vector, got shape %s",
+                          shape_text(&state->bad_color.shape, text));
   }
   return true;
 }
@@ -35,11 +36,15 @@ static void image_destroy(void *memory) { tensor_clear(&((ImageState *)memory)->
 
 /* Pixels are computed in the type of the elements, as rounding decides between two neighbours. */
 static double round_to(DataType dtype, double value) {
-  return dtype == DT_DOUBLE ? value : dtype == DT_HALF ? half_to_float(float_to_half((float)value)) : (float)value;
+  return dtype == DT_DOUBLE ? value
+         : dtype == DT_HALF ? half_to_float(float_to_half((float)value))
+                            : (float)value;
 }
 
-/* Numbers become 0 to 255; with negative ones zero is 128. Pixels with a value that is not finite get the bad color. */
-static void normalize(const Tensor *tensor, int64_t first, int64_t pixels, int depth, const uint8_t *bad_color, uint8_t *out) {
+/* Numbers become 0 to 255; with negative ones zero is 128. Pixels with a value that is not finite get the bad
+ * color. */
+static void normalize(const Tensor *tensor, int64_t first, int64_t pixels, int depth,
+                      const uint8_t *bad_color, uint8_t *out) {
   double least = INFINITY, most = -INFINITY;
   for (int64_t p = 0; p < pixels; p++) {
     bool finite = true;
@@ -60,10 +65,12 @@ static void normalize(const Tensor *tensor, int64_t first, int64_t pixels, int d
   if (tensor->dtype == DT_HALF) scale = half_to_float(float_to_half(scale));
   for (int64_t p = 0; p < pixels; p++) {
     bool finite = true;
-    for (int c = 0; c < depth; c++) finite = finite && isfinite(summary_number(tensor, first + p * depth + c));
+    for (int c = 0; c < depth; c++)
+      finite = finite && isfinite(summary_number(tensor, first + p * depth + c));
     for (int c = 0; c < depth; c++) {
       double value = summary_number(tensor, first + p * depth + c);
-      double scaled = finite ? round_to(tensor->dtype, round_to(tensor->dtype, value * (double)scale) + offset) : 0;
+      double scaled =
+          finite ? round_to(tensor->dtype, round_to(tensor->dtype, value * (double)scale) + offset) : 0;
       out[p * depth + c] = !finite ? bad_color[c] : scaled < 0 ? 0 : scaled > 255 ? 255 : (uint8_t)scaled;
     }
   }
@@ -80,22 +87,25 @@ static bool check_inputs(const KernelContext *context, Pictures *size, Status *s
   int64_t depth = shape->rank == 4 ? shape_dim(shape, 3) : 0;
   if (depth != 1 && depth != 3 && depth != 4) {
     char text[SHAPE_TEXT_CAPACITY];
-    return status_invalid(status, "Tensor must be 4-D with last dim 1, 3, or 4, not %s", shape_text(shape, text));
+    return status_invalid(status, "Tensor must be 4-D with last dim 1, 3, or 4, not %s",
+                          shape_text(shape, text));
   }
   *size = (Pictures){shape_dim(shape, 0), shape_dim(shape, 1), shape_dim(shape, 2), depth};
   if (size->count > 0 && (size->height == 0 || size->width == 0)) {
-    return status_invalid(status, "input tensor must have non-zero dims. Found: [%lld, %lld, %lld, %lld].", (long long)size->count,
-                          (long long)size->height, (long long)size->width, (long long)depth);
+    return status_invalid(status, "input tensor must have non-zero dims. Found: [%lld, %lld, %lld, %lld].",
+                          (long long)size->count, (long long)size->height, (long long)size->width,
+                          (long long)depth);
   }
   int64_t colors = tensor_num_elements(&state->bad_color);
   if (depth > colors) {
-    return status_invalid(status, "expected depth <= bad_color.size, got depth = %lld, bad_color.size = %lld", (long long)depth,
-                          (long long)colors);
+    return status_invalid(status, "expected depth <= bad_color.size, got depth = %lld, bad_color.size = %lld",
+                          (long long)depth, (long long)colors);
   }
   return true;
 }
 
-static bool add_image(KernelContext *context, Summary *summary, Arena *arena, const Pictures *size, int64_t i, uint8_t *scratch, Status *status) {
+static bool add_image(KernelContext *context, Summary *summary, Arena *arena, const Pictures *size, int64_t i,
+                      uint8_t *scratch, Status *status) {
   const ImageState *state = context->state;
   const Tensor *tensor = context->inputs[1];
   int64_t pixels = size->height * size->width, first = i * pixels * size->depth;
@@ -114,7 +124,7 @@ static bool add_image(KernelContext *context, Summary *summary, Arena *arena, co
   value->value_case = TENSORFLOW__SUMMARY__VALUE__VALUE_IMAGE;
   value->image = proto_new(kSummaryImage, arena);
   uint8_t *copy = arena_alloc(arena, png.length);
-  if (value->image == NULL || copy == NULL) {
+  if (!value->image || !copy) {
     status_oom(status, "a summary");
     goto done;
   }
@@ -140,12 +150,13 @@ static bool image_summary(KernelContext *context, Status *status) {
   TRY(check_inputs(context, &size, status));
   int64_t wanted = size.count < state->max_images ? size.count : state->max_images;
   Buffer *scratch = kernel_scratch(context, wanted == 0 ? 1 : size.height * size.width * size.depth, status);
-  if (scratch == NULL) return false;
+  if (!scratch) return false;
   if (!summary_begin(&arena, &summary, status)) {
     buffer_unref(scratch);
     return false;
   }
-  for (int64_t i = 0; i < wanted; i++) TRY_DONE(add_image(context, summary, arena, &size, i, scratch->data, status));
+  for (int64_t i = 0; i < wanted; i++)
+    TRY_DONE(add_image(context, summary, arena, &size, i, scratch->data, status));
   ok = summary_set_output(context, summary, status);
 done:
   arena_free(arena);
@@ -153,14 +164,17 @@ done:
   return ok;
 }
 
-REGISTER_OP(ImageSummary,
-  .inputs = {"tag: string", "tensor: T"},
-  .outputs = {"summary: string"},
-  .attrs = {"max_images: int >= 1 = 3", "T: {uint8, float, half, double} = DT_FLOAT",
-            "bad_color: tensor = { dtype: DT_UINT8 tensor_shape: { dim { size: 4 } } int_val: 255 int_val: 0 int_val: 0 int_val: 255 }"},
-  .shape = shape_scalar_output,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(ImageState),
-  .construct = image_construct,
-  .destroy = image_destroy,
-  .kernels = {{DT_INVALID, image_summary}})
+const OpRegistration kOpImageSummary = {
+    .name = "ImageSummary",
+    .inputs = {"tag: string", "tensor: T"},
+    .outputs = {"summary: string"},
+    .attrs = {"max_images: int >= 1 = 3", "T: {uint8, float, half, double} = DT_FLOAT",
+              "bad_color: tensor = { dtype: DT_UINT8 tensor_shape: { dim { size: 4 } } int_val: 255 int_val: "
+              "0 int_val: 0 int_val: 255 }"},
+    .shape = shape_scalar_output,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(ImageState),
+    .construct = image_construct,
+    .destroy = image_destroy,
+    .kernels = {{DT_INVALID, image_summary}},
+};

@@ -4,7 +4,8 @@
 
 #include "op/node_def.h"
 
-bool index_text(const GradientRequest *request, const char *indices, const char *text, StrBuf *out, Status *status) {
+bool index_text(const GradientRequest *request, const char *indices, const char *text, StrBuf *out,
+                Status *status) {
   DataType type;
   TRY(node_attr_type(request->node, "Tindices", &type, status));
   bool narrow = type != DT_INT32 && type != DT_INT64;

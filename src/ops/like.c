@@ -22,15 +22,23 @@ static bool one(DataType dtype, unsigned char bits[16], Status *status) {
   const int32_t i32 = 1;
   const int64_t i64 = 1;
   switch (dtype) {
-    case DT_FLOAT: case DT_COMPLEX64: memcpy(bits, &f, sizeof f); return true;
-    case DT_DOUBLE: case DT_COMPLEX128: memcpy(bits, &d, sizeof d); return true;
+    case DT_FLOAT:
+    case DT_COMPLEX64: memcpy(bits, &f, sizeof f); return true;
+    case DT_DOUBLE:
+    case DT_COMPLEX128: memcpy(bits, &d, sizeof d); return true;
     case DT_HALF: memcpy(bits, &half, sizeof half); return true;
     case DT_BFLOAT16: memcpy(bits, &bfloat16, sizeof bfloat16); return true;
-    case DT_INT32: case DT_UINT32: memcpy(bits, &i32, sizeof i32); return true;
-    case DT_INT64: case DT_UINT64: memcpy(bits, &i64, sizeof i64); return true;
-    case DT_INT16: case DT_UINT16: memcpy(bits, &u16, sizeof u16); return true;
-    case DT_INT8: case DT_UINT8: case DT_BOOL: bits[0] = 1; return true;
-    default: return status_set(status, CODE_UNIMPLEMENTED, "OnesLike of %s is not supported", dtype_name(dtype));
+    case DT_INT32:
+    case DT_UINT32: memcpy(bits, &i32, sizeof i32); return true;
+    case DT_INT64:
+    case DT_UINT64: memcpy(bits, &i64, sizeof i64); return true;
+    case DT_INT16:
+    case DT_UINT16: memcpy(bits, &u16, sizeof u16); return true;
+    case DT_INT8:
+    case DT_UINT8:
+    case DT_BOOL: bits[0] = 1; return true;
+    default:
+      return status_set(status, CODE_UNIMPLEMENTED, "OnesLike of %s is not supported", dtype_name(dtype));
   }
 }
 
@@ -50,19 +58,24 @@ static bool ones_like(KernelContext *context, Status *status) {
   return true;
 }
 
-REGISTER_OP(ZerosLike,
-  .inputs = {"x: T"},
-  .outputs = {"y: T"},
-  .attrs = {"T: type"},
-  .shape = shape_unchanged,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, zeros_like}})
+const OpRegistration kOpZerosLike = {
+    .name = "ZerosLike",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {"T: type"},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, zeros_like}},
+};
 
-REGISTER_OP(OnesLike,
-  .inputs = {"x: T"},
-  .outputs = {"y: T"},
-  .attrs = {"T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64, complex64, complex128, "
-            "bool}"},
-  .shape = shape_unchanged,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, ones_like}})
+const OpRegistration kOpOnesLike = {
+    .name = "OnesLike",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {"T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64, "
+              "complex64, complex128, "
+              "bool}"},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, ones_like}},
+};

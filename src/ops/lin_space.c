@@ -7,7 +7,8 @@ static bool lin_space_kernel(KernelContext *context, Status *status) {
   for (int i = 0; i < 3; i++) {
     char text[SHAPE_TEXT_CAPACITY];
     if (!tensor_is_scalar(context->inputs[i])) {
-      return status_invalid(status, "%s must be a scalar, not shape %s", kNames[i], shape_text(&context->inputs[i]->shape, text));
+      return status_invalid(status, "%s must be a scalar, not shape %s", kNames[i],
+                            shape_text(&context->inputs[i]->shape, text));
     }
   }
   double start = tensor_double_at(context->inputs[0], 0), stop = tensor_double_at(context->inputs[1], 0);
@@ -33,12 +34,13 @@ static bool lin_space_shape(InferenceContext *c, Status *status) {
   static const char *const kNames[] = {"start", "stop", "num"};
   for (int i = 0; i < 3; i++) {
     ShapeHandle checked;
-    if (!shape_with_rank(c, shape_input(c, i), 0, &checked, status)) return status_append(status, "\n\t for '%s'", kNames[i]);
+    if (!shape_with_rank(c, shape_input(c, i), 0, &checked, status))
+      return status_append(status, "\n\t for '%s'", kNames[i]);
   }
   const Tensor *num = shape_input_tensor(c, 2);
   DimHandle size;
   ShapeHandle output;
-  if (num != NULL && tensor_num_elements(num) == 1) {
+  if (num && tensor_num_elements(num) == 1) {
     int64_t value = tensor_int_at(num, 0);
     if (value <= 0) return status_invalid(status, "Requires num > 0: %lld", (long long)value);
     TRY(dim_ok(dim_make(c, value), &size, status));
@@ -50,8 +52,12 @@ static bool lin_space_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(LinSpace,
-  .inputs = {"start: T", "stop: T", "num: Tidx"}, .outputs = {"output: T"},
-  .attrs = {"T: {bfloat16, half, float, double}", "Tidx: {int32, int64} = DT_INT32"}, .shape = lin_space_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {FLOAT_KERNELS(lin_space_kernel), {DT_BFLOAT16, lin_space_kernel}})
+const OpRegistration kOpLinSpace = {
+    .name = "LinSpace",
+    .inputs = {"start: T", "stop: T", "num: Tidx"},
+    .outputs = {"output: T"},
+    .attrs = {"T: {bfloat16, half, float, double}", "Tidx: {int32, int64} = DT_INT32"},
+    .shape = lin_space_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {FLOAT_KERNELS(lin_space_kernel), {DT_BFLOAT16, lin_space_kernel}},
+};

@@ -67,112 +67,172 @@ static bool leaky_relu_grad(KernelContext *context, Status *status) {
 #define UNIT_TYPES "T: {half, bfloat16, float, double}"
 
 /* log(1 + exp(x)) */
-REGISTER_OP(Softplus,
-  .inputs = {"features: T"}, .outputs = {"activations: T"}, .attrs = {UNIT_TYPES}, .shape = shape_unchanged,
-  .gradient =
-    "SoftplusGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  dx = SoftplusGrad[T=$T](dy, x)\n"
-    "  return dx = dx:backprops:0\n"
-    "}\n",
-  .kernels = {FLOAT_KERNELS(softplus_kernel), HALF_KERNELS(softplus_kernel)})
+const OpRegistration kOpSoftplus = {
+    .name = "Softplus",
+    .inputs = {"features: T"},
+    .outputs = {"activations: T"},
+    .attrs = {UNIT_TYPES},
+    .shape = shape_unchanged,
+    .gradient =
+        "SoftplusGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  dx = SoftplusGrad[T=$T](dy, x)\n"
+        "  return dx = dx:backprops:0\n"
+        "}\n",
+    .kernels = {FLOAT_KERNELS(softplus_kernel), HALF_KERNELS(softplus_kernel)},
+};
 
-REGISTER_OP(SoftplusGrad,
-  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = shape_merged_inputs,
-  .gradient =
-    "SoftplusGradGradient[T:type](gradients:T, features:T, dy:T) -> (dgradients:T, dfeatures:T) {\n"
-    "  dgradients = SoftplusGrad[T=$T](dy, features)\n"
-    "  slope = Sigmoid[T=$T](features)\n"
-    "  product = Mul[T=$T](dy, gradients)\n"
-    "  dfeatures = SigmoidGrad[T=$T](slope:y:0, product:z:0)\n"
-    "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:z:0\n"
-    "}\n",
-  .kernels = {TYPED_FLOAT_KERNELS(softplus_grad), TYPED_HALF_KERNELS(softplus_grad)})
+const OpRegistration kOpSoftplusGrad = {
+    .name = "SoftplusGrad",
+    .inputs = {"gradients: T", "features: T"},
+    .outputs = {"backprops: T"},
+    .attrs = {UNIT_TYPES},
+    .shape = shape_merged_inputs,
+    .gradient =
+        "SoftplusGradGradient[T:type](gradients:T, features:T, dy:T) -> (dgradients:T, dfeatures:T) {\n"
+        "  dgradients = SoftplusGrad[T=$T](dy, features)\n"
+        "  slope = Sigmoid[T=$T](features)\n"
+        "  product = Mul[T=$T](dy, gradients)\n"
+        "  dfeatures = SigmoidGrad[T=$T](slope:y:0, product:z:0)\n"
+        "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:z:0\n"
+        "}\n",
+    .kernels = {TYPED_FLOAT_KERNELS(softplus_grad), TYPED_HALF_KERNELS(softplus_grad)},
+};
 
 /* x / (1 + |x|) */
-REGISTER_OP(Softsign,
-  .inputs = {"features: T"}, .outputs = {"activations: T"}, .attrs = {UNIT_TYPES}, .shape = shape_unchanged,
-  .gradient =
-    "SoftsignGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  dx = SoftsignGrad[T=$T](dy, x)\n"
-    "  return dx = dx:backprops:0\n"
-    "}\n",
-  .kernels = {TYPED_FLOAT_KERNELS(softsign), TYPED_HALF_KERNELS(softsign)})
+const OpRegistration kOpSoftsign = {
+    .name = "Softsign",
+    .inputs = {"features: T"},
+    .outputs = {"activations: T"},
+    .attrs = {UNIT_TYPES},
+    .shape = shape_unchanged,
+    .gradient =
+        "SoftsignGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  dx = SoftsignGrad[T=$T](dy, x)\n"
+        "  return dx = dx:backprops:0\n"
+        "}\n",
+    .kernels = {TYPED_FLOAT_KERNELS(softsign), TYPED_HALF_KERNELS(softsign)},
+};
 
 /* dy / (1 + |x|)^2, and by x that is -2 sign(x) / (1 + |x|) of it */
-REGISTER_OP(SoftsignGrad,
-  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = shape_merged_inputs,
-  .gradient =
-    "SoftsignGradGradient[T:type](gradients:T, features:T, dy:T) -> (dgradients:T, dfeatures:T) {\n"
-    "  dgradients = SoftsignGrad[T=$T](dy, features)\n"
-    "  one = Const[dtype=$T, value=1]()\n"
-    "  size = Abs[T=$T](features)\n"
-    "  width = Add[T=$T](size:y:0, one:output:0)\n"
-    "  product = Mul[T=$T](dgradients:backprops:0, gradients)\n"
-    "  quotient = RealDiv[T=$T](product:z:0, width:z:0)\n"
-    "  sign = Sign[T=$T](features)\n"
-    "  half = Mul[T=$T](quotient:z:0, sign:y:0)\n"
-    "  factor = Const[dtype=$T, value=-2]()\n"
-    "  dfeatures = Mul[T=$T](half:z:0, factor:output:0)\n"
-    "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:z:0\n"
-    "}\n",
-  .kernels = {TYPED_FLOAT_KERNELS(softsign_grad), TYPED_HALF_KERNELS(softsign_grad)})
+const OpRegistration kOpSoftsignGrad = {
+    .name = "SoftsignGrad",
+    .inputs = {"gradients: T", "features: T"},
+    .outputs = {"backprops: T"},
+    .attrs = {UNIT_TYPES},
+    .shape = shape_merged_inputs,
+    .gradient =
+        "SoftsignGradGradient[T:type](gradients:T, features:T, dy:T) -> (dgradients:T, dfeatures:T) {\n"
+        "  dgradients = SoftsignGrad[T=$T](dy, features)\n"
+        "  one = Const[dtype=$T, value=1]()\n"
+        "  size = Abs[T=$T](features)\n"
+        "  width = Add[T=$T](size:y:0, one:output:0)\n"
+        "  product = Mul[T=$T](dgradients:backprops:0, gradients)\n"
+        "  quotient = RealDiv[T=$T](product:z:0, width:z:0)\n"
+        "  sign = Sign[T=$T](features)\n"
+        "  half = Mul[T=$T](quotient:z:0, sign:y:0)\n"
+        "  factor = Const[dtype=$T, value=-2]()\n"
+        "  dfeatures = Mul[T=$T](half:z:0, factor:output:0)\n"
+        "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:z:0\n"
+        "}\n",
+    .kernels = {TYPED_FLOAT_KERNELS(softsign_grad), TYPED_HALF_KERNELS(softsign_grad)},
+};
 
-/* How a gradient op changes that takes the result y and is dy * (y + something) below zero: by dy as itself, by y as dy there. */
-#define GRADIENT_BY_RESULT(op)                                                                            \
-    op "Gradient[T:type](gradients:T, outputs:T, dy:T) -> (dgradients:T, doutputs:T) {\n"                 \
-    "  dgradients = " op "[T=$T](dy, outputs)\n"                                                          \
-    "  product = Mul[T=$T](dy, gradients)\n"                                                              \
-    "  zeros = ZerosLike[T=$T](outputs)\n"                                                                \
-    "  below = Less[T=$T](outputs, zeros:y:0)\n"                                                          \
-    "  doutputs = Select[T=$T](below:z:0, product:z:0, zeros:y:0)\n"                                      \
-    "  return dgradients = dgradients:backprops:0, doutputs = doutputs:output:0\n"                        \
-    "}\n"
+/* How a gradient op changes that takes the result y and is dy * (y + something) below zero: by dy as itself,
+ * by y as dy there. */
+#define GRADIENT_BY_RESULT(op)                                                          \
+  op "Gradient[T:type](gradients:T, outputs:T, dy:T) -> (dgradients:T, doutputs:T) {\n" \
+     "  dgradients = " op                                                               \
+     "[T=$T](dy, outputs)\n"                                                            \
+     "  product = Mul[T=$T](dy, gradients)\n"                                           \
+     "  zeros = ZerosLike[T=$T](outputs)\n"                                             \
+     "  below = Less[T=$T](outputs, zeros:y:0)\n"                                       \
+     "  doutputs = Select[T=$T](below:z:0, product:z:0, zeros:y:0)\n"                   \
+     "  return dgradients = dgradients:backprops:0, doutputs = doutputs:output:0\n"     \
+     "}\n"
 
-REGISTER_OP(Elu,
-  .inputs = {"features: T"}, .outputs = {"activations: T"}, .attrs = {UNIT_TYPES}, .shape = shape_unchanged,
-  .gradient =
-    "EluGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  y = Elu[T=$T](x)\n"
-    "  dx = EluGrad[T=$T](dy, y:activations:0)\n"
-    "  return dx = dx:backprops:0\n"
-    "}\n",
-  .kernels = {FLOAT_KERNELS(elu_kernel), HALF_KERNELS(elu_kernel)})
+const OpRegistration kOpElu = {
+    .name = "Elu",
+    .inputs = {"features: T"},
+    .outputs = {"activations: T"},
+    .attrs = {UNIT_TYPES},
+    .shape = shape_unchanged,
+    .gradient =
+        "EluGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  y = Elu[T=$T](x)\n"
+        "  dx = EluGrad[T=$T](dy, y:activations:0)\n"
+        "  return dx = dx:backprops:0\n"
+        "}\n",
+    .kernels = {FLOAT_KERNELS(elu_kernel), HALF_KERNELS(elu_kernel)},
+};
 
-REGISTER_OP(EluGrad,
-  .inputs = {"gradients: T", "outputs: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = shape_merged_inputs,
-  .gradient = GRADIENT_BY_RESULT("EluGrad"), .kernels = {TYPED_FLOAT_KERNELS(elu_grad), TYPED_HALF_KERNELS(elu_grad)})
+const OpRegistration kOpEluGrad = {
+    .name = "EluGrad",
+    .inputs = {"gradients: T", "outputs: T"},
+    .outputs = {"backprops: T"},
+    .attrs = {UNIT_TYPES},
+    .shape = shape_merged_inputs,
+    .gradient = GRADIENT_BY_RESULT("EluGrad"),
+    .kernels = {TYPED_FLOAT_KERNELS(elu_grad), TYPED_HALF_KERNELS(elu_grad)},
+};
 
-REGISTER_OP(Selu,
-  .inputs = {"features: T"}, .outputs = {"activations: T"}, .attrs = {UNIT_TYPES}, .shape = shape_unchanged,
-  .gradient =
-    "SeluGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  y = Selu[T=$T](x)\n"
-    "  dx = SeluGrad[T=$T](dy, y:activations:0)\n"
-    "  return dx = dx:backprops:0\n"
-    "}\n",
-  .kernels = {FLOAT_KERNELS(selu_kernel), HALF_KERNELS(selu_kernel)})
+const OpRegistration kOpSelu = {
+    .name = "Selu",
+    .inputs = {"features: T"},
+    .outputs = {"activations: T"},
+    .attrs = {UNIT_TYPES},
+    .shape = shape_unchanged,
+    .gradient =
+        "SeluGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  y = Selu[T=$T](x)\n"
+        "  dx = SeluGrad[T=$T](dy, y:activations:0)\n"
+        "  return dx = dx:backprops:0\n"
+        "}\n",
+    .kernels = {FLOAT_KERNELS(selu_kernel), HALF_KERNELS(selu_kernel)},
+};
 
-REGISTER_OP(SeluGrad,
-  .inputs = {"gradients: T", "outputs: T"}, .outputs = {"backprops: T"}, .attrs = {UNIT_TYPES}, .shape = shape_merged_inputs,
-  .gradient = GRADIENT_BY_RESULT("SeluGrad"), .kernels = {TYPED_FLOAT_KERNELS(selu_grad), TYPED_HALF_KERNELS(selu_grad)})
+const OpRegistration kOpSeluGrad = {
+    .name = "SeluGrad",
+    .inputs = {"gradients: T", "outputs: T"},
+    .outputs = {"backprops: T"},
+    .attrs = {UNIT_TYPES},
+    .shape = shape_merged_inputs,
+    .gradient = GRADIENT_BY_RESULT("SeluGrad"),
+    .kernels = {TYPED_FLOAT_KERNELS(selu_grad), TYPED_HALF_KERNELS(selu_grad)},
+};
 
-#define LEAKY_ATTRS {"alpha: float = 0.2", "T: {half, bfloat16, float, double} = DT_FLOAT"}
+#define LEAKY_ATTRS \
+  { "alpha: float = 0.2", "T: {half, bfloat16, float, double} = DT_FLOAT" }
 
-REGISTER_OP(LeakyRelu,
-  .inputs = {"features: T"}, .outputs = {"activations: T"}, .attrs = LEAKY_ATTRS, .shape = shape_unchanged,
-  .gradient =
-    "LeakyReluGradient[T:type, alpha:float](x:T, dy:T) -> (dx:T) {\n"
-    "  dx = LeakyReluGrad[T=$T, alpha=$alpha](dy, x)\n"
-    "  return dx = dx:backprops:0\n"
-    "}\n",
-  .state_size = sizeof(LeakyState), .construct = leaky_construct, .kernels = {FLOAT_KERNELS(leaky_relu), HALF_KERNELS(leaky_relu)})
+const OpRegistration kOpLeakyRelu = {
+    .name = "LeakyRelu",
+    .inputs = {"features: T"},
+    .outputs = {"activations: T"},
+    .attrs = LEAKY_ATTRS,
+    .shape = shape_unchanged,
+    .gradient =
+        "LeakyReluGradient[T:type, alpha:float](x:T, dy:T) -> (dx:T) {\n"
+        "  dx = LeakyReluGrad[T=$T, alpha=$alpha](dy, x)\n"
+        "  return dx = dx:backprops:0\n"
+        "}\n",
+    .state_size = sizeof(LeakyState),
+    .construct = leaky_construct,
+    .kernels = {FLOAT_KERNELS(leaky_relu), HALF_KERNELS(leaky_relu)},
+};
 
-REGISTER_OP(LeakyReluGrad,
-  .inputs = {"gradients: T", "features: T"}, .outputs = {"backprops: T"}, .attrs = LEAKY_ATTRS, .shape = shape_merged_inputs,
-  .gradient =
-    "LeakyReluGradGradient[T:type, alpha:float](gradients:T, features:T, dy:T) -> (dgradients:T, dfeatures:T) {\n"
-    "  dgradients = LeakyReluGrad[T=$T, alpha=$alpha](dy, features)\n"
-    "  dfeatures = ZerosLike[T=$T](features)\n"
-    "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:y:0\n"
-    "}\n",
-  .state_size = sizeof(LeakyState), .construct = leaky_construct, .kernels = {FLOAT_KERNELS(leaky_relu_grad), HALF_KERNELS(leaky_relu_grad)})
+const OpRegistration kOpLeakyReluGrad = {
+    .name = "LeakyReluGrad",
+    .inputs = {"gradients: T", "features: T"},
+    .outputs = {"backprops: T"},
+    .attrs = LEAKY_ATTRS,
+    .shape = shape_merged_inputs,
+    .gradient =
+        "LeakyReluGradGradient[T:type, alpha:float](gradients:T, features:T, dy:T) -> (dgradients:T, "
+        "dfeatures:T) {\n"
+        "  dgradients = LeakyReluGrad[T=$T, alpha=$alpha](dy, features)\n"
+        "  dfeatures = ZerosLike[T=$T](features)\n"
+        "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:y:0\n"
+        "}\n",
+    .state_size = sizeof(LeakyState),
+    .construct = leaky_construct,
+    .kernels = {FLOAT_KERNELS(leaky_relu_grad), HALF_KERNELS(leaky_relu_grad)},
+};

@@ -33,11 +33,16 @@ static Loop *loop_new(KernelContext *context, int first, Status *status) {
   int count = context->num_inputs - first;
   int64_t total = 3 * (int64_t)count + 1;
   Buffer *memory = kernel_scratch(context, (int64_t)sizeof(Loop) + total * (int64_t)sizeof(Tensor), status);
-  if (memory == NULL) return NULL;
+  if (!memory) return NULL;
   Loop *loop = memory->data;
   Tensor *values = (Tensor *)(loop + 1);
-  *loop = (Loop){.paused = {loop_abandon}, .memory = memory, .caller = context->functions, .count = count,
-                 .values = values, .results = values + count, .args = values + 2 * (int64_t)count};
+  *loop = (Loop){.paused = {loop_abandon},
+                 .memory = memory,
+                 .caller = context->functions,
+                 .count = count,
+                 .values = values,
+                 .results = values + count,
+                 .args = values + 2 * (int64_t)count};
   for (int64_t i = 0; i < total; i++) values[i] = (Tensor){0};
   for (int i = 0; i < count; i++) {
     if (kernel_take_input(context, first + i, &values[i], status)) continue;
@@ -59,21 +64,25 @@ static bool loop_leave(KernelContext *context, Loop *loop, RunState state) {
     context->paused = &loop->paused;
     return true;
   }
-  for (int i = 0; state == RUN_DONE && i < loop->count; i++) tensor_move(&context->outputs[i], &loop->values[i]);
+  for (int i = 0; state == RUN_DONE && i < loop->count; i++)
+    tensor_move(&context->outputs[i], &loop->values[i]);
   loop_free(loop);
   return state == RUN_DONE;
 }
 
 /* Calls `function`, or goes on with the call that paused. */
-static RunState loop_call(KernelContext *context, Loop *loop, const CalledFunction *function, Tensor *args, int num_args,
-                          Tensor *rets, int num_rets, Status *status) {
+static RunState loop_call(KernelContext *context, Loop *loop, const CalledFunction *function, Tensor *args,
+                          int num_args, Tensor *rets, int num_rets, Status *status) {
   const FunctionCaller *caller = loop->caller;
-  return caller->run(caller->owner, function->handle, &loop->call, context->step, args, num_args, rets, num_rets, status);
+  return caller->run(caller->owner, function->handle, &loop->call, context->step, args, num_args, rets,
+                     num_rets, status);
 }
 
-static bool check_num_results(const CalledFunction *body, const char *kind, const Loop *loop, Status *status) {
+static bool check_num_results(const CalledFunction *body, const char *kind, const Loop *loop,
+                              Status *status) {
   if (body->num_rets == loop->count) return true;
-  return status_invalid(status, "%s loop body returned %d arguments. Expected: %d", kind, body->num_rets, loop->count);
+  return status_invalid(status, "%s loop body returned %d arguments. Expected: %d", kind, body->num_rets,
+                        loop->count);
 }
 
 /* --- While --- */
@@ -88,13 +97,15 @@ static bool while_construct(const KernelConstruction *construction, void *memory
   return function_from_attr(construction->functions, construction->node, "body", &state->body, status);
 }
 
-static RunState ask_cond(KernelContext *context, const CalledFunction *cond, Loop *loop, bool *go_on, Status *status) {
+static RunState ask_cond(KernelContext *context, const CalledFunction *cond, Loop *loop, bool *go_on,
+                         Status *status) {
   Tensor result = {0};
   if (cond->num_rets != 1) {
-    status_invalid(status, "Expected a single scalar return value from WhileOp cond, got %d tensors.", cond->num_rets);
+    status_invalid(status, "Expected a single scalar return value from WhileOp cond, got %d tensors.",
+                   cond->num_rets);
     return RUN_FAILED;
   }
-  for (int i = 0; i < loop->count && loop->call == NULL; i++) {
+  for (int i = 0; i < loop->count && !loop->call; i++) {
     if (!tensor_assign(&loop->args[i], &loop->values[i], status)) return RUN_FAILED;
   }
   RunState state = loop_call(context, loop, cond, loop->args, loop->count, &result, 1, status);
@@ -113,7 +124,8 @@ static RunState run_while(KernelContext *context, const WhileState *state, Loop 
       if (!check_num_results(&state->body, "While", loop, status)) return RUN_FAILED;
       loop->in_body = true;
     }
-    RunState ran = loop_call(context, loop, &state->body, loop->values, loop->count, loop->results, loop->count, status);
+    RunState ran =
+        loop_call(context, loop, &state->body, loop->values, loop->count, loop->results, loop->count, status);
     if (ran != RUN_DONE) return ran;
     loop_advance(loop);
     loop->in_body = false;
@@ -125,9 +137,9 @@ static RunState run_while(KernelContext *context, const WhileState *state, Loop 
 static bool while_kernel(KernelContext *context, Status *status) {
   const WhileState *state = context->state;
   Loop *loop = (Loop *)context->paused;
-  if (loop == NULL) {
+  if (!loop) {
     loop = loop_new(context, 0, status);
-    if (loop == NULL) return false;
+    if (!loop) return false;
   }
   return loop_leave(context, loop, run_while(context, state, loop, status));
 }
@@ -135,32 +147,39 @@ static bool while_kernel(KernelContext *context, Status *status) {
 /* Without output_shapes the outputs are assumed to have the shapes of the inputs, which a body may change. */
 static bool while_shape(InferenceContext *c, Status *status) {
   const AttrValue *shapes = node_def_attr(c->node, "output_shapes");
-  if (c->assumed == NULL || (shapes != NULL && shapes->list != NULL && shapes->list->n_shape > 0)) return output_shapes_attr(c, status);
+  if (!c->assumed || (shapes && shapes->list && shapes->list->n_shape > 0))
+    return output_shapes_attr(c, status);
   for (int i = 0; i < c->num_outputs; i++) shape_set_output(c, i, shape_input(c, i));
   *c->assumed = true;
   return true;
 }
 
-REGISTER_OP(While,
-  .inputs = {"input: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: list(type) >= 0", "cond: func", "body: func", "output_shapes: list(shape) = []", "parallel_iterations: int = 10"},
-  .is_stateful = true,
-  .shape = while_shape,
-  .gradient = FUNCTIONAL_GRADIENT,
-  .state_size = sizeof(WhileState),
-  .construct = while_construct,
-  .kernels = {{DT_INVALID, while_kernel}})
+const OpRegistration kOpWhile = {
+    .name = "While",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: list(type) >= 0", "cond: func", "body: func", "output_shapes: list(shape) = []",
+              "parallel_iterations: int = 10"},
+    .is_stateful = true,
+    .shape = while_shape,
+    .gradient = FUNCTIONAL_GRADIENT,
+    .state_size = sizeof(WhileState),
+    .construct = while_construct,
+    .kernels = {{DT_INVALID, while_kernel}},
+};
 
-REGISTER_OP(StatelessWhile,
-  .inputs = {"input: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: list(type) >= 0", "cond: func", "body: func", "output_shapes: list(shape) = []", "parallel_iterations: int = 10"},
-  .shape = while_shape,
-  .gradient = FUNCTIONAL_GRADIENT,
-  .state_size = sizeof(WhileState),
-  .construct = while_construct,
-  .kernels = {{DT_INVALID, while_kernel}})
+const OpRegistration kOpStatelessWhile = {
+    .name = "StatelessWhile",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: list(type) >= 0", "cond: func", "body: func", "output_shapes: list(shape) = []",
+              "parallel_iterations: int = 10"},
+    .shape = while_shape,
+    .gradient = FUNCTIONAL_GRADIENT,
+    .state_size = sizeof(WhileState),
+    .construct = while_construct,
+    .kernels = {{DT_INVALID, while_kernel}},
+};
 
 /* --- For --- */
 
@@ -168,7 +187,8 @@ static bool for_construct(const KernelConstruction *construction, void *memory, 
   return function_from_attr(construction->functions, construction->node, "body", memory, status);
 }
 
-static bool loop_bound(const KernelContext *context, int input, const char *name, int64_t *value, Status *status) {
+static bool loop_bound(const KernelContext *context, int input, const char *name, int64_t *value,
+                       Status *status) {
   const Tensor *tensor = context->inputs[input];
   if (!tensor_is_scalar(tensor)) {
     char shape[SHAPE_TEXT_CAPACITY];
@@ -195,16 +215,20 @@ static bool read_bounds(const KernelContext *context, Bounds *bounds, Status *st
   TRY(loop_bound(context, 1, "limit", &bounds->limit, status));
   TRY(loop_bound(context, 2, "delta", &bounds->delta, status));
   int64_t start = bounds->start, limit = bounds->limit, delta = bounds->delta;
-  if ((delta > 0 && start <= limit) || (delta < 0 && start >= limit) || (delta == 0 && start == limit)) return true;
-  return status_invalid(status, "Invalid start/limit/delta: %lld %lld %lld", (long long)start, (long long)limit, (long long)delta);
+  if ((delta > 0 && start <= limit) || (delta < 0 && start >= limit) || (delta == 0 && start == limit))
+    return true;
+  return status_invalid(status, "Invalid start/limit/delta: %lld %lld %lld", (long long)start,
+                        (long long)limit, (long long)delta);
 }
 
 /* From where the loop is until it ends or pauses. */
-static RunState run_for(KernelContext *context, const CalledFunction *body, const Bounds *bounds, Loop *loop, Status *status) {
+static RunState run_for(KernelContext *context, const CalledFunction *body, const Bounds *bounds, Loop *loop,
+                        Status *status) {
   while (bounds->delta > 0 ? loop->counter < bounds->limit : loop->counter > bounds->limit) {
     if (!check_num_results(body, "For", loop, status)) return RUN_FAILED;
-    if (loop->call == NULL && !set_round(context, loop, status)) return RUN_FAILED;
-    RunState ran = loop_call(context, loop, body, loop->args, loop->count + 1, loop->results, loop->count, status);
+    if (!loop->call && !set_round(context, loop, status)) return RUN_FAILED;
+    RunState ran =
+        loop_call(context, loop, body, loop->args, loop->count + 1, loop->results, loop->count, status);
     if (ran != RUN_DONE) return ran;
     loop_advance(loop);
     loop->counter += bounds->delta;
@@ -218,21 +242,23 @@ static bool for_kernel(KernelContext *context, Status *status) {
   Bounds bounds = {0};
   Loop *loop = (Loop *)context->paused;
   TRY(read_bounds(context, &bounds, status));
-  if (loop == NULL) {
+  if (!loop) {
     loop = loop_new(context, 3, status);
-    if (loop == NULL) return false;
+    if (!loop) return false;
     loop->counter = bounds.start;
   }
   return loop_leave(context, loop, run_for(context, context->state, &bounds, loop, status));
 }
 
 /* What the body does to shapes is not known before it runs. */
-REGISTER_OP(For,
-  .inputs = {"start: int32", "limit: int32", "delta: int32", "input: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: list(type) >= 0", "body: func"},
-  .shape = shape_unknown_outputs,
-  .gradient = FUNCTIONAL_GRADIENT,
-  .state_size = sizeof(CalledFunction),
-  .construct = for_construct,
-  .kernels = {{DT_INVALID, for_kernel}})
+const OpRegistration kOpFor = {
+    .name = "For",
+    .inputs = {"start: int32", "limit: int32", "delta: int32", "input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: list(type) >= 0", "body: func"},
+    .shape = shape_unknown_outputs,
+    .gradient = FUNCTIONAL_GRADIENT,
+    .state_size = sizeof(CalledFunction),
+    .construct = for_construct,
+    .kernels = {{DT_INVALID, for_kernel}},
+};

@@ -1,8 +1,9 @@
-/* LRN: local response normalisation across channels, and its gradient. With s(c) = bias + alpha * (sum of squares of the channels that
- * are at most depth_radius away from c):
+/* LRN: local response normalisation across channels, and its gradient. With s(c) = bias + alpha * (sum of
+ * squares of the channels that are at most depth_radius away from c):
  *
  *   y(c) = x(c) * s(c)^-beta
- *   dx(c) = dy(c) * s(c)^-beta - 2 * alpha * beta * x(c) * (sum of dy(j) * y(j) / s(j) over the same channels)
+ *   dx(c) = dy(c) * s(c)^-beta - 2 * alpha * beta * x(c) * (sum of dy(j) * y(j) / s(j) over the same
+ * channels)
  */
 #include <inttypes.h>
 #include <math.h>
@@ -23,8 +24,10 @@ static bool lrn_construct(const KernelConstruction *construction, void *memory, 
   TRY(node_attr_float(construction->node, "bias", &state->bias, status));
   TRY(node_attr_float(construction->node, "alpha", &state->alpha, status));
   TRY(node_attr_float(construction->node, "beta", &state->beta, status));
-  if (state->radius > INT32_MAX) return status_invalid(status, "depth_radius = %" PRId64 " larger than int max", state->radius);
-  return state->radius >= 0 || status_invalid(status, "depth_radius = %" PRId64 " must not be negative", state->radius);
+  if (state->radius > INT32_MAX)
+    return status_invalid(status, "depth_radius = %" PRId64 " larger than int max", state->radius);
+  return state->radius >= 0 ||
+         status_invalid(status, "depth_radius = %" PRId64 " must not be negative", state->radius);
 }
 
 /* Lines of channels, one for each pixel; y and dy are those of the gradient, else NULL. */
@@ -59,26 +62,27 @@ static void lrn_pixels(void *arg, int64_t begin, int64_t end) {
   int64_t channels = run->channels;
   for (int64_t pixel = begin; pixel < end; pixel++) {
     int64_t at = pixel * channels;
-    const float *x = run->x + at, *y = run->y + at, *dy = run->dy != NULL ? run->dy + at : NULL;
+    const float *x = run->x + at, *y = run->y + at, *dy = run->dy ? run->dy + at : NULL;
     float *to = run->result + at, *terms = run->scratch + 2 * at, *sums = terms + channels;
     for (int64_t c = 0; c < channels; c++) terms[c] = x[c] * x[c];
     sum_neighbours(terms, channels, s->radius, sums);
     for (int64_t c = 0; c < channels; c++) {
       float scale = s->bias + s->alpha * sums[c], factor = shrink(scale, s->beta);
-      if (dy == NULL) {
+      if (!dy) {
         to[c] = x[c] * factor;
       } else {
         to[c] = dy[c] * factor;
         terms[c] = dy[c] * y[c] / scale;
       }
     }
-    if (dy == NULL) continue;
+    if (!dy) continue;
     sum_neighbours(terms, channels, s->radius, sums);
     for (int64_t c = 0; c < channels; c++) to[c] -= 2 * s->alpha * s->beta * x[c] * sums[c];
   }
 }
 
-static bool compute(KernelContext *context, const Tensor *x, const Tensor *y, const Tensor *dy, Status *status) {
+static bool compute(KernelContext *context, const Tensor *x, const Tensor *y, const Tensor *dy,
+                    Status *status) {
   const LrnState *state = context->state;
   int64_t size, elements = tensor_num_elements(x), channels = shape_dim(&x->shape, 3);
   Image xs = {0}, ys = {0}, dys = {0}, to = {0};
@@ -87,15 +91,16 @@ static bool compute(KernelContext *context, const Tensor *x, const Tensor *y, co
   bool ok = false;
   TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
   if (elements == 0) return true;
-  if (__builtin_mul_overflow(elements, 2 * (int64_t)sizeof(float), &size)) return status_oom(status, "sums of neighbours");
-  TRY_DONE((scratch = kernel_scratch(context, size, status)) != NULL);
+  if (__builtin_mul_overflow(elements, 2 * (int64_t)sizeof(float), &size))
+    return status_oom(status, "sums of neighbours");
+  TRY_DONE((scratch = kernel_scratch(context, size, status)));
   TRY_DONE(image_read(context, x, NULL, false, &xs, status));
-  if (dy != NULL) {
+  if (dy) {
     TRY_DONE(image_read(context, y, NULL, false, &ys, status));
     TRY_DONE(image_read(context, dy, NULL, false, &dys, status));
   }
   TRY_DONE(image_begin(context, out, false, &to, status));
-  LrnRun run = {state, channels, xs.data, dy != NULL ? ys.data : xs.data, dys.data, to.data, scratch->data};
+  LrnRun run = {state, channels, xs.data, dy ? ys.data : xs.data, dys.data, to.data, scratch->data};
   parallel_for(context->parallel, elements / channels, 16384 / channels + 1, lrn_pixels, &run);
   ok = image_finish(context, &to, NULL, false, out, status);
 done:
@@ -114,14 +119,17 @@ static bool lrn(KernelContext *context, Status *status) {
 
 static bool lrn_grad(KernelContext *context, Status *status) {
   const Tensor *dy = context->inputs[0], *x = context->inputs[1], *y = context->inputs[2];
-  if (dy->shape.rank != 4 || x->shape.rank != 4) return status_invalid(status, "inputs must be 4-dimensional");
+  if (dy->shape.rank != 4 || x->shape.rank != 4)
+    return status_invalid(status, "inputs must be 4-dimensional");
   if (!shape_equal(&dy->shape, &x->shape) || !shape_equal(&x->shape, &y->shape)) {
     return status_invalid(status, "input_grads, input_image, and out_image should have the same shape");
   }
   return compute(context, x, y, dy, status);
 }
 
-static bool shape_lrn(InferenceContext *c, Status *status) { return shape_unchanged_with_rank(c, shape_input(c, 0), 4, status); }
+static bool shape_lrn(InferenceContext *c, Status *status) {
+  return shape_unchanged_with_rank(c, shape_input(c, 0), 4, status);
+}
 
 static bool shape_lrn_grad(InferenceContext *c, Status *status) {
   ShapeHandle shape;
@@ -132,19 +140,25 @@ static bool shape_lrn_grad(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(LRN,
-  .inputs = {"input: T"}, .outputs = {"output: T"},
-  .attrs = {"depth_radius: int = 5", "bias: float = 1.0", "alpha: float = 1.0", "beta: float = 0.5",
-            "T: {half, bfloat16, float} = DT_FLOAT"},
-  .shape = shape_lrn,
-  .gradient =
-    "LRNGradient[T:type, depth_radius:int, bias:float, alpha:float, beta:float](input:T, dy:T) -> (dinput:T) {\n"
-    "  output = LRN[T=$T, depth_radius=$depth_radius, bias=$bias, alpha=$alpha, beta=$beta](input)\n"
-    "  dinput = LRNGrad[T=$T, depth_radius=$depth_radius, bias=$bias, alpha=$alpha, beta=$beta](dy, input, output:output:0)\n"
-    "  return dinput = dinput:output:0\n"
-    "}\n",
-  .state_size = sizeof(LrnState), .construct = lrn_construct,
-  .kernels = {{DT_FLOAT, lrn}, HALF_KERNELS(lrn)})
+const OpRegistration kOpLRN = {
+    .name = "LRN",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"depth_radius: int = 5", "bias: float = 1.0", "alpha: float = 1.0", "beta: float = 0.5",
+              "T: {half, bfloat16, float} = DT_FLOAT"},
+    .shape = shape_lrn,
+    .gradient =
+        "LRNGradient[T:type, depth_radius:int, bias:float, alpha:float, beta:float](input:T, dy:T) -> "
+        "(dinput:T) {\n"
+        "  output = LRN[T=$T, depth_radius=$depth_radius, bias=$bias, alpha=$alpha, beta=$beta](input)\n"
+        "  dinput = LRNGrad[T=$T, depth_radius=$depth_radius, bias=$bias, alpha=$alpha, beta=$beta](dy, "
+        "input, output:output:0)\n"
+        "  return dinput = dinput:output:0\n"
+        "}\n",
+    .state_size = sizeof(LrnState),
+    .construct = lrn_construct,
+    .kernels = {{DT_FLOAT, lrn}, HALF_KERNELS(lrn)},
+};
 
 /* With v, u, w the sums over neighbours of g * y / s, d * x and ds, where d is the gradient that arrives:
  *
@@ -152,9 +166,11 @@ REGISTER_OP(LRN,
  *   ds = (-beta * d * g * s^-beta + k * g * y * u / s) / s,   dx = 2 * alpha * x * w - k * d * v
  *
  * The sums are products with a matrix of ones around its diagonal. TensorFlow has no such gradient. */
-#define SUM_OF_NEIGHBOURS(name, of)                                                                              \
-  "  " name "_rows = Reshape[T=$T, Tshape=int32](" of ", matrix:output:0)\n"                                     \
-  "  " name "_sums = MatMul[T=$T, transpose_a=false, transpose_b=false](" name "_rows:output:0, band:y:0)\n"     \
+#define SUM_OF_NEIGHBOURS(name, of)                                            \
+  "  " name "_rows = Reshape[T=$T, Tshape=int32](" of                          \
+  ", matrix:output:0)\n"                                                       \
+  "  " name "_sums = MatMul[T=$T, transpose_a=false, transpose_b=false](" name \
+  "_rows:output:0, band:y:0)\n"                                                \
   "  " name " = Reshape[T=$T, Tshape=int32](" name "_sums:product:0, shape:output:0)\n"
 
 static bool lrn_grad_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
@@ -164,7 +180,8 @@ static bool lrn_grad_gradient(const GradientRequest *request, StrBuf *text, Stat
   TRY(node_attr_float(request->node, "bias", &bias, status));
   TRY(node_attr_float(request->node, "alpha", &alpha, status));
   TRY(node_attr_float(request->node, "beta", &beta, status));
-  if (radius > INT32_MAX) return status_invalid(status, "depth_radius = %" PRId64 " larger than int max", radius);
+  if (radius > INT32_MAX)
+    return status_invalid(status, "depth_radius = %" PRId64 " larger than int max", radius);
   strbuf_printf(text,
                 "LRNGradGradient[T:type](g:T, x:T, y:T, d:T) -> (dg:T, dx:T, dy:T) {\n"
                 "  shape = Shape[T=$T, out_type=int32](x)\n"
@@ -178,7 +195,8 @@ static bool lrn_grad_gradient(const GradientRequest *request, StrBuf *text, Stat
                 "  column = ExpandDims[T=int32, Tdim=int32](row:output:0, one:output:0)\n"
                 "  offset = Sub[T=int32](row:output:0, column:output:0)\n"
                 "  distance = Abs[T=int32](offset:z:0)\n"
-                "  radius = Const[dtype=int32, value=%" PRId64 "]()\n"
+                "  radius = Const[dtype=int32, value=%" PRId64
+                "]()\n"
                 "  near = LessEqual[T=int32](distance:y:0, radius:output:0)\n"
                 "  band = Cast[SrcT=bool, DstT=$T](near:z:0)\n"
                 "  any = Const[dtype=int32, value=-1]()\n"
@@ -188,7 +206,8 @@ static bool lrn_grad_gradient(const GradientRequest *request, StrBuf *text, Stat
                 "  two_alpha = Const[dtype=$T, value=%.9g]()\n"
                 "  minus_beta = Const[dtype=$T, value=%.9g]()\n"
                 "  k = Const[dtype=$T, value=%.9g]()\n",
-                radius, (double)bias, (double)alpha, 2 * (double)alpha, -(double)beta, 2 * (double)alpha * (double)beta);
+                radius, (double)bias, (double)alpha, 2 * (double)alpha, -(double)beta,
+                2 * (double)alpha * (double)beta);
   strbuf_printf(text, "%s",
                 "  squares = Mul[T=$T](x, x)\n" SUM_OF_NEIGHBOURS("energy", "squares:z:0")
                 "  scaled = Mul[T=$T](alpha:output:0, energy:output:0)\n"
@@ -219,11 +238,15 @@ static bool lrn_grad_gradient(const GradientRequest *request, StrBuf *text, Stat
   return strbuf_ok(text, status);
 }
 
-REGISTER_OP(LRNGrad,
-  .inputs = {"input_grads: T", "input_image: T", "output_image: T"}, .outputs = {"output: T"},
-  .attrs = {"depth_radius: int = 5", "bias: float = 1.0", "alpha: float = 1.0", "beta: float = 0.5",
-            "T: {half, bfloat16, float} = DT_FLOAT"},
-  .shape = shape_lrn_grad,
-  .gradient_fn = lrn_grad_gradient,
-  .state_size = sizeof(LrnState), .construct = lrn_construct,
-  .kernels = {{DT_FLOAT, lrn_grad}, HALF_KERNELS(lrn_grad)})
+const OpRegistration kOpLRNGrad = {
+    .name = "LRNGrad",
+    .inputs = {"input_grads: T", "input_image: T", "output_image: T"},
+    .outputs = {"output: T"},
+    .attrs = {"depth_radius: int = 5", "bias: float = 1.0", "alpha: float = 1.0", "beta: float = 0.5",
+              "T: {half, bfloat16, float} = DT_FLOAT"},
+    .shape = shape_lrn_grad,
+    .gradient_fn = lrn_grad_gradient,
+    .state_size = sizeof(LrnState),
+    .construct = lrn_construct,
+    .kernels = {{DT_FLOAT, lrn_grad}, HALF_KERNELS(lrn_grad)},
+};

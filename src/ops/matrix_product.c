@@ -4,7 +4,8 @@
 
 #include "ops/half_precision.h"
 
-/* In what a type is multiplied: the parts of complex numbers as real matrices, 16-bit numbers as float and int32. */
+/* In what a type is multiplied: the parts of complex numbers as real matrices, 16-bit numbers as float and
+ * int32. */
 static DataType real_type(DataType type) {
   if (half_precision(type) || type == DT_COMPLEX64) return DT_FLOAT;
   if (type == DT_INT16) return DT_INT32;
@@ -36,10 +37,13 @@ static int64_t round_up(int64_t count) { return (count + 15) / 16 * 16; }
 static Planes plan_planes(const MatrixProduct *product) {
   const GemmArgs *args = &product->args;
   int parts = dtype_is_complex(product->type) ? 2 : 1;
-  /* Each product is the size of a tensor that exists, in elements of at least 2 bytes; the planes need 8 times those at most. */
-  Planes planes = {round_up(args->m * args->k), round_up(args->k * args->n), round_up(args->m * args->n), 0, true};
+  /* Each product is the size of a tensor that exists, in elements of at least 2 bytes; the planes need 8
+   * times those at most. */
+  Planes planes = {round_up(args->m * args->k), round_up(args->k * args->n), round_up(args->m * args->n), 0,
+                   true};
   int64_t all, size = (int64_t)dtype_size(real_type(product->type)) * parts;
-  planes.fits = !__builtin_add_overflow(planes.a, planes.b, &all) && !__builtin_add_overflow(all, planes.c, &all) &&
+  planes.fits = !__builtin_add_overflow(planes.a, planes.b, &all) &&
+                !__builtin_add_overflow(all, planes.c, &all) &&
                 !__builtin_mul_overflow(all, size, &planes.bytes);
   return planes;
 }
@@ -80,7 +84,8 @@ static void multiply_int16(const MatrixProduct *product, const Parallel *paralle
   for (int64_t i = 0; i < args.k * args.n; i++) b[i] = from_b[i];
   args.a = a, args.b = b, args.c = c;
   gemm_i32(&args, parallel);
-  for (int64_t i = 0; i < args.m * args.n; i++) ((int16_t *)product->args.c)[i] = (int16_t)(uint32_t)c[i]; /* wraps around */
+  for (int64_t i = 0; i < args.m * args.n; i++)
+    ((int16_t *)product->args.c)[i] = (int16_t)(uint32_t)c[i]; /* wraps around */
 }
 
 /* What stands at re and im holds `count` numbers of T; an imaginary part may change its sign on the way. */
@@ -124,7 +129,8 @@ static void multiply_complex(const MatrixProduct *product, const Parallel *paral
   int64_t size = (int64_t)dtype_size(real);
   GemmArgs args = real_args(product);
   Planes planes = plan_planes(product);
-  char *a_re = workspace, *a_im = a_re + planes.a * size, *b_re = a_im + planes.a * size, *b_im = b_re + planes.b * size;
+  char *a_re = workspace, *a_im = a_re + planes.a * size, *b_re = a_im + planes.a * size,
+       *b_im = b_re + planes.b * size;
   char *c_re = b_im + planes.b * size, *c_im = c_re + planes.c * size, *rest = c_im + planes.c * size;
   int64_t count_a = args.m * args.k, count_c = args.m * args.n;
   split(real, product->args.a, count_a, product->conjugate_a, a_re, a_im);
@@ -156,7 +162,9 @@ void matrix_product_run(const MatrixProduct *product, const Parallel *parallel, 
 /* Such that nothing but the products' own flags transposes. */
 MatrixProductGradient matrix_product_gradient(int side, bool transpose_a, bool transpose_b) {
   if (side == 0) {
-    return transpose_a ? (MatrixProductGradient){false, transpose_b, true} : (MatrixProductGradient){true, false, !transpose_b};
+    return transpose_a ? (MatrixProductGradient){false, transpose_b, true}
+                       : (MatrixProductGradient){true, false, !transpose_b};
   }
-  return transpose_b ? (MatrixProductGradient){true, true, transpose_a} : (MatrixProductGradient){false, !transpose_a, false};
+  return transpose_b ? (MatrixProductGradient){true, true, transpose_a}
+                     : (MatrixProductGradient){false, !transpose_a, false};
 }

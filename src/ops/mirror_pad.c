@@ -29,21 +29,22 @@ static bool check_axis(const FoldAxis *axis, const char *of, Status *status) {
   if (axis->skip == 1 ? before >= size || after >= size : before > size || after > size) {
     /* An axis without a border may be empty. */
     if (before == 0 && after == 0) return true;
-    return axis->skip == 1
-               ? status_invalid(
-                     status, "paddings must be less than the %sdimension size: %lld, %lld not less than %lld",
-                     of, before, after, size)
-               : status_invalid(
-                     status,
-                     "paddings must be no greater than the %sdimension size: %lld, %lld greater than %lld",
-                     of, before, after, size);
+    return axis->skip == 1 ? status_invalid(status,
+                                            "paddings must be less than the %sdimension size: %lld, %lld not "
+                                            "less than %lld",
+                                            of, before, after, size)
+                           : status_invalid(status,
+                                            "paddings must be no greater than the %sdimension size: %lld, "
+                                            "%lld greater than %lld",
+                                            of, before, after, size);
   }
   return true;
 }
 
 /* --- MirrorPad --- */
 
-static bool read_padding(const KernelContext *context, int d, FoldAxis *axis, int64_t *whole, Status *status) {
+static bool read_padding(const KernelContext *context, int d, FoldAxis *axis, int64_t *whole,
+                         Status *status) {
   const Tensor *paddings = context->inputs[1];
   *axis = (FoldAxis){.before = tensor_int_at(paddings, 2 * d),
                      .size = shape_dim(&context->inputs[0]->shape, d),
@@ -117,23 +118,26 @@ static bool mirror_pad_kernel(KernelContext *context, Status *status) {
   return true;
 }
 
-#define MIRROR_GRADIENT(op, back)                                                                              \
-  op "Gradient[T:type, Tpaddings:{int32, int64}, mode:string](input:T, paddings:Tpaddings, dy:T)"              \
-    " -> (dinput:T, dpaddings:Tpaddings) {\n"                                                                  \
-    "  none = ZerosLike[T=$Tpaddings](paddings)\n"                                                             \
-    "  d = " back "[T=$T, Tpaddings=$Tpaddings, mode=$mode](dy, paddings)\n"                                   \
-    "  return dinput = d:output:0, dpaddings = none:y:0\n"                                                     \
-    "}\n"
+#define MIRROR_GRADIENT(op, back)                                                                 \
+  op "Gradient[T:type, Tpaddings:{int32, int64}, mode:string](input:T, paddings:Tpaddings, dy:T)" \
+     " -> (dinput:T, dpaddings:Tpaddings) {\n"                                                    \
+     "  none = ZerosLike[T=$Tpaddings](paddings)\n"                                               \
+     "  d = " back                                                                                \
+     "[T=$T, Tpaddings=$Tpaddings, mode=$mode](dy, paddings)\n"                                   \
+     "  return dinput = d:output:0, dpaddings = none:y:0\n"                                       \
+     "}\n"
 
-REGISTER_OP(MirrorPad,
-  .inputs = {"input: T", "paddings: Tpaddings"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "Tpaddings: {int32, int64} = DT_INT32", "mode: {'REFLECT', 'SYMMETRIC'}"},
-  .shape = paddings_shape,
-  .gradient = MIRROR_GRADIENT("MirrorPad", "MirrorPadGrad"),
-  .state_size = sizeof(MirrorState),
-  .construct = mirror_construct,
-  .kernels = {{DT_INVALID, mirror_pad_kernel}})
+const OpRegistration kOpMirrorPad = {
+    .name = "MirrorPad",
+    .inputs = {"input: T", "paddings: Tpaddings"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Tpaddings: {int32, int64} = DT_INT32", "mode: {'REFLECT', 'SYMMETRIC'}"},
+    .shape = paddings_shape,
+    .gradient = MIRROR_GRADIENT("MirrorPad", "MirrorPadGrad"),
+    .state_size = sizeof(MirrorState),
+    .construct = mirror_construct,
+    .kernels = {{DT_INVALID, mirror_pad_kernel}},
+};
 
 /* --- MirrorPadGrad --- */
 
@@ -192,9 +196,10 @@ static bool read_fold(const KernelContext *context, int d, FoldAxis *axis, Statu
   }
   if (__builtin_add_overflow(axis->before, axis->after, &total)) total = INT64_MAX;
   if (total > whole || (total == whole && total > 0)) {
-    return status_invalid(
-        status, "Total paddings must be less than the input dimension size: %lld was not less than %lld",
-        (long long)total, (long long)whole);
+    return status_invalid(status,
+                          "Total paddings must be less than the input dimension size: %lld was not less than "
+                          "%lld",
+                          (long long)total, (long long)whole);
   }
   axis->size = whole - total;
   return check_axis(axis, "output ", status);
@@ -242,12 +247,14 @@ static bool mirror_pad_grad_kernel(KernelContext *context, Status *status) {
   return ok;
 }
 
-REGISTER_OP(MirrorPadGrad,
-  .inputs = {"input: T", "paddings: Tpaddings"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "Tpaddings: {int32, int64} = DT_INT32", "mode: {'REFLECT', 'SYMMETRIC'}"},
-  .shape = paddings_grad_shape,
-  .gradient = MIRROR_GRADIENT("MirrorPadGrad", "MirrorPad"),
-  .state_size = sizeof(MirrorState),
-  .construct = mirror_construct,
-  .kernels = {NUMBER_KERNELS(mirror_pad_grad_kernel)})
+const OpRegistration kOpMirrorPadGrad = {
+    .name = "MirrorPadGrad",
+    .inputs = {"input: T", "paddings: Tpaddings"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Tpaddings: {int32, int64} = DT_INT32", "mode: {'REFLECT', 'SYMMETRIC'}"},
+    .shape = paddings_grad_shape,
+    .gradient = MIRROR_GRADIENT("MirrorPadGrad", "MirrorPad"),
+    .state_size = sizeof(MirrorState),
+    .construct = mirror_construct,
+    .kernels = {NUMBER_KERNELS(mirror_pad_grad_kernel)},
+};

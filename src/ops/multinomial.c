@@ -1,5 +1,5 @@
-/* Drawing classes by their log-probabilities, which need not be normalised: each sample looks a uniform number up in the row's
- * cumulative sums, as TensorFlow's CPU kernel does. */
+/* Drawing classes by their log-probabilities, which need not be normalised: each sample looks a uniform
+ * number up in the row's cumulative sums, as TensorFlow's CPU kernel does. */
 #include <math.h>
 
 #include "op/op_registry.h"
@@ -55,7 +55,8 @@ static int64_t upper_bound(const double *sums, int64_t count, double value) {
   return low;
 }
 
-/* Samples `first` to `first` + `count` of a row. The rows share one stream of numbers, so a row may begin within a group of two. */
+/* Samples `first` to `first` + `count` of a row. The rows share one stream of numbers, so a row may begin
+ * within a group of two. */
 static void draw_samples(const Draw *draw, int64_t row, const double *sums, int64_t first, int64_t count) {
   double uniforms[UNIFORMS_AT_ONCE + 1];
   int64_t at = row * draw->samples + first;
@@ -85,15 +86,19 @@ static bool read_samples(const KernelContext *context, int64_t *samples, Status 
   const Tensor *logits = context->inputs[0], *number = context->inputs[1];
   char text[SHAPE_TEXT_CAPACITY];
   if (logits->shape.rank != 2) {
-    return status_invalid(status, "logits should be a matrix, got shape %s", shape_text(&logits->shape, text));
+    return status_invalid(status, "logits should be a matrix, got shape %s",
+                          shape_text(&logits->shape, text));
   }
   if (!tensor_is_scalar(number)) {
-    return status_invalid(status, "num_samples should be a scalar, got shape %s", shape_text(&number->shape, text));
+    return status_invalid(status, "num_samples should be a scalar, got shape %s",
+                          shape_text(&number->shape, text));
   }
   *samples = tensor_int_at(number, 0);
-  if (*samples < 0) return status_invalid(status, "num_samples should be non-negative, got %lld", (long long)*samples);
+  if (*samples < 0)
+    return status_invalid(status, "num_samples should be non-negative, got %lld", (long long)*samples);
   int64_t classes = shape_dim(&logits->shape, 1);
-  if (classes <= 0) return status_invalid(status, "num_classes should be positive, got %lld", (long long)classes);
+  if (classes <= 0)
+    return status_invalid(status, "num_classes should be positive, got %lld", (long long)classes);
   return true;
 }
 
@@ -104,7 +109,8 @@ static bool prepare(KernelContext *context, Draw *draw, bool *wanted, Status *st
   int64_t rows = shape_dim(&draw->logits->shape, 0);
   draw->classes = shape_dim(&draw->logits->shape, 1);
   if (context->output_types[0] == DT_INT32 && draw->classes > INT32_MAX) {
-    return status_invalid(status, "num_classes should be less than 2**31, got %lld", (long long)draw->classes);
+    return status_invalid(status, "num_classes should be less than 2**31, got %lld",
+                          (long long)draw->classes);
   }
   TRY(kernel_allocate_output_dims(context, 0, 2, (int64_t[]){rows, draw->samples}, &draw->out, status));
   *wanted = tensor_num_elements(draw->out) > 0;
@@ -117,7 +123,7 @@ static bool draw_all(KernelContext *context, Draw *draw, Status *status) {
     return status_oom(status, "cumulative sums");
   }
   Buffer *scratch = kernel_scratch(context, bytes, status);
-  if (scratch == NULL) return false;
+  if (!scratch) return false;
   draw->sums = scratch->data;
   int64_t grain = WORK_GRAIN / (16 * draw->samples + 8 * draw->classes);
   parallel_for(context->parallel, rows, grain > 0 ? grain : 1, draw_rows, draw);
@@ -130,9 +136,11 @@ static bool multinomial(KernelContext *context, Status *status) {
   bool wanted = false;
   TRY(prepare(context, &draw, &wanted, status));
   if (!wanted) return true;
-  /* TensorFlow rounds a row's samples up to groups, counts them twice because doubles take two words, and reserves 256 groups for each. */
+  /* TensorFlow rounds a row's samples up to groups, counts them twice because doubles take two words, and
+   * reserves 256 groups for each. */
   uint64_t per_row = ((uint64_t)draw.samples + 3) / 4 * 4 * 2;
-  Philox start = random_state_reserve(context->state, (uint64_t)shape_dim(&draw.logits->shape, 0) * per_row * 256);
+  Philox start =
+      random_state_reserve(context->state, (uint64_t)shape_dim(&draw.logits->shape, 0) * per_row * 256);
   draw.start = &start;
   return draw_all(context, &draw, status);
 }
@@ -148,21 +156,27 @@ static bool stateless_multinomial(KernelContext *context, Status *status) {
   return draw_all(context, &draw, status);
 }
 
-REGISTER_OP(Multinomial,
-  .inputs = {"logits: T", "num_samples: int32"},
-  .outputs = {"output: output_dtype"},
-  .attrs = {"seed: int = 0", "seed2: int = 0", "T: realnumbertype", "output_dtype: {int32, int64} = DT_INT64"},
-  .is_stateful = true,
-  .shape = shape_multinomial,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(RandomState),
-  .construct = random_state_construct,
-  .kernels = {{DT_INVALID, multinomial}})
+const OpRegistration kOpMultinomial = {
+    .name = "Multinomial",
+    .inputs = {"logits: T", "num_samples: int32"},
+    .outputs = {"output: output_dtype"},
+    .attrs = {"seed: int = 0", "seed2: int = 0", "T: realnumbertype",
+              "output_dtype: {int32, int64} = DT_INT64"},
+    .is_stateful = true,
+    .shape = shape_multinomial,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(RandomState),
+    .construct = random_state_construct,
+    .kernels = {{DT_INVALID, multinomial}},
+};
 
-REGISTER_OP(StatelessMultinomial,
-  .inputs = {"logits: T", "num_samples: int32", "seed: Tseed"},
-  .outputs = {"output: output_dtype"},
-  .attrs = {"T: realnumbertype", "Tseed: {int32, int64} = DT_INT64", "output_dtype: {int32, int64} = DT_INT64"},
-  .shape = shape_stateless_multinomial,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, stateless_multinomial}})
+const OpRegistration kOpStatelessMultinomial = {
+    .name = "StatelessMultinomial",
+    .inputs = {"logits: T", "num_samples: int32", "seed: Tseed"},
+    .outputs = {"output: output_dtype"},
+    .attrs = {"T: realnumbertype", "Tseed: {int32, int64} = DT_INT64",
+              "output_dtype: {int32, int64} = DT_INT64"},
+    .shape = shape_stateless_multinomial,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, stateless_multinomial}},
+};

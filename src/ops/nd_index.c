@@ -8,8 +8,10 @@ bool nd_index_construct(const KernelConstruction *construction, void *memory, St
   TRY(node_attr_string(construction->node, "bad_indices_policy", &policy, status));
   NdIndexState *state = memory;
   state->ignore_bad = str_equal_text(policy, "IGNORE");
-  return state->ignore_bad || policy.length == 0 || str_equal_text(policy, "DEFAULT") || str_equal_text(policy, "ERROR") ||
-         status_invalid(status, "Unknown bad indices handling attribute: %.*s", (int)policy.length, policy.data);
+  return state->ignore_bad || policy.length == 0 || str_equal_text(policy, "DEFAULT") ||
+         str_equal_text(policy, "ERROR") ||
+         status_invalid(status, "Unknown bad indices handling attribute: %.*s", (int)policy.length,
+                        policy.data);
 }
 
 void nd_index(const Tensor *indices, const Shape *shape, NdIndex *index) {
@@ -56,7 +58,8 @@ bool nd_index_outside(const NdIndex *index, const Tensor *indices, const Shape *
   array_print_position(&indices->shape, indices->shape.rank - 1, i, &text);
   strbuf_append(&text, " = [");
   for (int d = 0; d < index->depth; d++) {
-    strbuf_printf(&text, "%s%lld", d > 0 ? ", " : "", (long long)tensor_int_at(indices, i * index->depth + d));
+    strbuf_printf(&text, "%s%lld", d > 0 ? ", " : "",
+                  (long long)tensor_int_at(indices, i * index->depth + d));
   }
   if (strbuf_ok(&text, status)) {
     status_invalid(status, "%s] does not index into %s %s%s", strbuf_text(&text), what,

@@ -19,8 +19,8 @@ bool nd_index_construct(const KernelConstruction *construction, void *memory, St
 
 /* `indices` has at least one axis, the last no longer than the rank of `shape`. */
 void nd_index(const Tensor *indices, const Shape *shape, NdIndex *index);
-/* Writes which slice each index names, -1 for one that is passed over, and returns -1; or the number of the first index outside of the
- * shape. */
+/* Writes which slice each index names, -1 for one that is passed over, and returns -1; or the number of the
+ * first index outside of the shape. */
 int64_t nd_index_rows(const NdIndex *index, const Tensor *indices, const Shape *shape, int64_t *rows);
 /* "indices[0,1] = [0, 3] does not index into <what> [2,3]" */
 MUST_CHECK bool nd_index_outside(const NdIndex *index, const Tensor *indices, const Shape *shape, int64_t i,

@@ -31,11 +31,12 @@ static void switch_on(void *arg, int64_t begin, int64_t end) {
   const OneHotJob *job = arg;
   const int32_t *narrow = job->indices->dtype == DT_INT32 ? job->indices->data : NULL;
   for (int64_t i = begin; i < end; i++) {
-    int64_t index = narrow != NULL ? narrow[i] : tensor_int_at(job->indices, i);
+    int64_t index = narrow ? narrow[i] : tensor_int_at(job->indices, i);
     if (index < 0 || index >= job->depth) continue;
     int64_t outer = i, inner = 0;
     if (job->inner != 1) outer = i / job->inner, inner = i % job->inner;
-    copy_bytes(job->out + ((outer * job->depth + index) * job->inner + inner) * job->size, job->on, job->size);
+    copy_bytes(job->out + ((outer * job->depth + index) * job->inner + inner) * job->size, job->on,
+               job->size);
   }
 }
 
@@ -105,12 +106,14 @@ static bool one_hot_shape(InferenceContext *c, Status *status) {
 }
 
 /* As in TensorFlow the values are taken for constants. */
-REGISTER_OP(OneHot,
-  .inputs = {"indices: TI", "depth: int32", "on_value: T", "off_value: T"},
-  .outputs = {"output: T"},
-  .attrs = {"axis: int = -1", "T: type", "TI: {uint8, int8, int32, int64} = DT_INT64"},
-  .shape = one_hot_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(OneHotState),
-  .construct = one_hot_construct,
-  .kernels = {{DT_INVALID, one_hot_kernel}})
+const OpRegistration kOpOneHot = {
+    .name = "OneHot",
+    .inputs = {"indices: TI", "depth: int32", "on_value: T", "off_value: T"},
+    .outputs = {"output: T"},
+    .attrs = {"axis: int = -1", "T: type", "TI: {uint8, int8, int32, int64} = DT_INT64"},
+    .shape = one_hot_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(OneHotState),
+    .construct = one_hot_construct,
+    .kernels = {{DT_INVALID, one_hot_kernel}},
+};

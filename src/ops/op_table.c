@@ -1,6 +1,7 @@
 #include "ops/op_table.h"
 
-/* op_table.inc has one line OP(Name) for each REGISTER_OP; the build makes it. */
+/* op_table.inc has one line OP(Name) for each `const OpRegistration kOpName = {` of the families; the
+ * build makes it. */
 #define OP(Name) extern const OpRegistration kOp##Name;
 #include "op_table.inc"
 #undef OP

@@ -1,4 +1,5 @@
-/* The table of the ops that this build contains: every REGISTER_OP of the families it was configured with. */
+/* The table of the ops that this build contains: every OpRegistration of the families it was configured with.
+ */
 #ifndef TFCORE_OPS_OP_TABLE_H_
 #define TFCORE_OPS_OP_TABLE_H_
 

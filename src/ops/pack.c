@@ -32,7 +32,8 @@ static bool pack_kernel(KernelContext *context, Status *status) {
   int count = context->num_inputs, rank = first->rank + 1, axis = 0;
   for (int i = 1; i < count; i++) {
     if (shape_equal(&context->inputs[i]->shape, first)) continue;
-    return status_invalid(status, "Shapes of all inputs must match: values[0].shape = %s != values[%d].shape = %s",
+    return status_invalid(status,
+                          "Shapes of all inputs must match: values[0].shape = %s != values[%d].shape = %s",
                           shape_text(first, a), i, shape_text(&context->inputs[i]->shape, b));
   }
   TRY(check_axis(((const PackState *)context->state)->axis, rank, &axis, status));
@@ -81,10 +82,10 @@ static bool pack_shape(InferenceContext *c, Status *status) {
   int32_t rank = shape_rank(merged) + 1, axis = 0;
   TRY(shape_axis(c, rank, &axis, status));
   DimHandle *dims = arena_alloc(c->arena, rank * (int64_t)sizeof *dims);
-  if (dims == NULL) return status_oom(status, "shape inference");
+  if (!dims) return status_oom(status, "shape inference");
   for (int32_t d = 0; d < rank; d++) {
-    TRY(dim_ok(d == axis ? dim_make(c, c->num_inputs) : shape_dim_of(c, merged, d < axis ? d : d - 1), &dims[d],
-               status));
+    TRY(dim_ok(d == axis ? dim_make(c, c->num_inputs) : shape_dim_of(c, merged, d < axis ? d : d - 1),
+               &dims[d], status));
   }
   TRY(shape_ok(shape_of_dims(c, dims, rank), &output, status));
   shape_set_output(c, 0, output);
@@ -106,15 +107,17 @@ static bool pack_gradient(const GradientRequest *request, StrBuf *text, Status *
   return strbuf_ok(text, status);
 }
 
-REGISTER_OP(Pack,
-  .inputs = {"values: N * T"},
-  .outputs = {"output: T"},
-  .attrs = {"N: int >= 1", "T: type", "axis: int = 0"},
-  .shape = pack_shape,
-  .gradient_fn = pack_gradient,
-  .state_size = sizeof(PackState),
-  .construct = pack_construct,
-  .kernels = {{DT_INVALID, pack_kernel}})
+const OpRegistration kOpPack = {
+    .name = "Pack",
+    .inputs = {"values: N * T"},
+    .outputs = {"output: T"},
+    .attrs = {"N: int >= 1", "T: type", "axis: int = 0"},
+    .shape = pack_shape,
+    .gradient_fn = pack_gradient,
+    .state_size = sizeof(PackState),
+    .construct = pack_construct,
+    .kernels = {{DT_INVALID, pack_kernel}},
+};
 
 /* --- Unpack --- */
 
@@ -148,7 +151,7 @@ static bool unpack_shape(InferenceContext *c, Status *status) {
   int32_t rank = shape_rank(value), axis = 0;
   TRY(shape_axis(c, rank, &axis, status));
   DimHandle count, *dims = arena_alloc(c->arena, rank * (int64_t)sizeof *dims);
-  if (dims == NULL) return status_oom(status, "shape inference");
+  if (!dims) return status_oom(status, "shape inference");
   TRY(dim_with_value(c, shape_dim_of(c, value, axis), c->num_outputs, &count, status));
   for (int32_t d = 0; d < rank - 1; d++) dims[d] = shape_dim_of(c, value, d < axis ? d : d + 1);
   TRY(shape_ok(shape_of_dims(c, dims, rank - 1), &output, status));
@@ -172,12 +175,14 @@ static bool unpack_gradient(const GradientRequest *request, StrBuf *text, Status
   return strbuf_ok(text, status);
 }
 
-REGISTER_OP(Unpack,
-  .inputs = {"value: T"},
-  .outputs = {"output: num * T"},
-  .attrs = {"num: int >= 0", "T: type", "axis: int = 0"},
-  .shape = unpack_shape,
-  .gradient_fn = unpack_gradient,
-  .state_size = sizeof(PackState),
-  .construct = pack_construct,
-  .kernels = {{DT_INVALID, unpack_kernel}})
+const OpRegistration kOpUnpack = {
+    .name = "Unpack",
+    .inputs = {"value: T"},
+    .outputs = {"output: num * T"},
+    .attrs = {"num: int >= 0", "T: type", "axis: int = 0"},
+    .shape = unpack_shape,
+    .gradient_fn = unpack_gradient,
+    .state_size = sizeof(PackState),
+    .construct = pack_construct,
+    .kernels = {{DT_INVALID, unpack_kernel}},
+};

@@ -20,7 +20,8 @@ void philox_skip(Philox *generator, uint64_t count) {
 }
 
 void philox_next(Philox *generator, uint32_t words[4]) {
-  uint32_t c0 = generator->counter[0], c1 = generator->counter[1], c2 = generator->counter[2], c3 = generator->counter[3];
+  uint32_t c0 = generator->counter[0], c1 = generator->counter[1], c2 = generator->counter[2],
+           c3 = generator->counter[3];
   uint32_t k0 = generator->key[0], k1 = generator->key[1];
   for (int round = 0; round < 10; round++) {
     uint64_t a = (uint64_t)0xD2511F53u * c0, b = (uint64_t)0xCD9E8D57u * c2;
@@ -62,8 +63,8 @@ SIMD_INLINE void multiply_wide(i32x4 a, uint32_t b, i32x4 *low, i32x4 *high) {
 static void four_groups(const Philox generators[4], uint32_t words[16]) {
   i32x4 c[4];
   for (int i = 0; i < 4; i++) {
-    c[i] = (i32x4){(int32_t)generators[0].counter[i], (int32_t)generators[1].counter[i], (int32_t)generators[2].counter[i],
-                   (int32_t)generators[3].counter[i]};
+    c[i] = (i32x4){(int32_t)generators[0].counter[i], (int32_t)generators[1].counter[i],
+                   (int32_t)generators[2].counter[i], (int32_t)generators[3].counter[i]};
   }
   uint32_t k0 = generators[0].key[0], k1 = generators[0].key[1];
   for (int round = 0; round < 10; round++) {
@@ -116,13 +117,16 @@ double philox_uniform_f64(uint32_t high, uint32_t low) {
   return value - 1.0;
 }
 
-/* Of an angle in [0, 2 pi]: Taylor series in double within pi / 4 of a multiple of pi / 2, so that the floats are the nearest ones but
- * where two are about as near. */
+/* Of an angle in [0, 2 pi]: Taylor series in double within pi / 4 of a multiple of pi / 2, so that the floats
+ * are the nearest ones but where two are about as near. */
 static void sine_and_cosine(float angle, float *sine, float *cosine) {
   int quadrant = (int)((double)angle * (2 / kPi) + 0.5);
   double x = (double)angle - quadrant * (kPi / 2), z = x * x;
-  double s = x * (1 + z * (-1.0 / 6 + z * (1.0 / 120 + z * (-1.0 / 5040 + z * (1.0 / 362880 - z / 39916800)))));
-  double c = 1 + z * (-1.0 / 2 + z * (1.0 / 24 + z * (-1.0 / 720 + z * (1.0 / 40320 + z * (-1.0 / 3628800 + z / 479001600)))));
+  double s =
+      x * (1 + z * (-1.0 / 6 + z * (1.0 / 120 + z * (-1.0 / 5040 + z * (1.0 / 362880 - z / 39916800)))));
+  double c =
+      1 + z * (-1.0 / 2 +
+               z * (1.0 / 24 + z * (-1.0 / 720 + z * (1.0 / 40320 + z * (-1.0 / 3628800 + z / 479001600)))));
   double swapped_sine = quadrant & 1 ? c : s, swapped_cosine = quadrant & 1 ? s : c;
   *sine = (float)(quadrant & 2 ? -swapped_sine : swapped_sine);
   *cosine = (float)((quadrant + 1) & 2 ? -swapped_cosine : swapped_cosine);

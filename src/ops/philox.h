@@ -1,6 +1,6 @@
-/* Philox4x32-10: the counter-based generator behind TensorFlow's random ops (Salmon et al., "Parallel random numbers: as
- * easy as 1, 2, 3", 2011), and how TensorFlow turns its words into numbers. The same seeds give the same numbers, however
- * the work is split. */
+/* Philox4x32-10: the counter-based generator behind TensorFlow's random ops (Salmon et al., "Parallel random
+ * numbers: as easy as 1, 2, 3", 2011), and how TensorFlow turns its words into numbers. The same seeds give
+ * the same numbers, however the work is split. */
 #ifndef TFCORE_OPS_PHILOX_H_
 #define TFCORE_OPS_PHILOX_H_
 
@@ -18,7 +18,8 @@ Philox philox_seed(uint64_t seed, uint64_t seed2);
 void philox_next(Philox *generator, uint32_t words[4]);
 /* Leaves out `count` times four words. */
 void philox_skip(Philox *generator, uint64_t count);
-/* The first group of each of `count` generators, side by side in vectors: `generator`'s after skipping first, first + stride, ... */
+/* The first group of each of `count` generators, side by side in vectors: `generator`'s after skipping first,
+ * first + stride, ... */
 void philox_groups(const Philox *generator, uint64_t first, uint64_t stride, int count, uint32_t *words);
 
 /* [0, 1) from the low bits of words. */

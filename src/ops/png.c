@@ -13,7 +13,8 @@ static uint32_t crc_extend(uint32_t crc, const char *bytes, int64_t size) {
 }
 
 static void append_word(StrBuf *out, uint32_t word) {
-  const unsigned char bytes[4] = {(unsigned char)(word >> 24), (unsigned char)(word >> 16), (unsigned char)(word >> 8), (unsigned char)word};
+  const unsigned char bytes[4] = {(unsigned char)(word >> 24), (unsigned char)(word >> 16),
+                                  (unsigned char)(word >> 8), (unsigned char)word};
   strbuf_append_bytes(out, bytes, sizeof bytes);
 }
 
@@ -50,11 +51,13 @@ static void append_stored(StrBuf *out, const char *bytes, int64_t size) {
   append_word(out, adler(bytes, size));
 }
 
-bool png_encode(const uint8_t *pixels, int64_t height, int64_t width, int channels, StrBuf *out, Status *status) {
+bool png_encode(const uint8_t *pixels, int64_t height, int64_t width, int channels, StrBuf *out,
+                Status *status) {
   StrBuf header = {0}, rows = {0}, data = {0};
   int64_t row = width * channels;
   if (height > INT32_MAX || width > INT32_MAX / 4 || row + 1 > INT32_MAX / 2 / height) {
-    return status_invalid(status, "A picture of %lld x %lld pixels is too large for PNG", (long long)height, (long long)width);
+    return status_invalid(status, "A picture of %lld x %lld pixels is too large for PNG", (long long)height,
+                          (long long)width);
   }
   for (int64_t y = 0; y < height; y++) {
     strbuf_append_char(&rows, 0); /* no filter */

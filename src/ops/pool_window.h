@@ -24,14 +24,16 @@ typedef struct PoolRun {
 /* Reads sizes and strides, and places the windows on an image of `dims`. */
 MUST_CHECK bool pool_begin(KernelContext *context, const int64_t *dims, PoolRun *run, Status *status);
 /* INVALID_ARGUMENT unless the tensor, `name` in the message, has that shape. */
-MUST_CHECK bool pool_check_shape(const Tensor *tensor, const char *name, const ImageSizes *sizes, bool channels_first, Status *status);
+MUST_CHECK bool pool_check_shape(const Tensor *tensor, const char *name, const ImageSizes *sizes,
+                                 bool channels_first, Status *status);
 
 /* The elements of the image that one window covers. */
 typedef struct PoolWindow {
   int64_t row_begin, row_end, column_begin, column_end, count;
 } PoolWindow;
 
-static inline PoolWindow pool_window(const WindowView *rows, const WindowView *columns, int64_t row, int64_t column) {
+static inline PoolWindow pool_window(const WindowView *rows, const WindowView *columns, int64_t row,
+                                     int64_t column) {
   PoolWindow w;
   int64_t y = row * rows->step + rows->offset, x = column * columns->step + columns->offset;
   window_inside(rows, row, &w.row_begin, &w.row_end);

@@ -28,10 +28,10 @@ static bool power_of_integers(KernelContext *context, Status *status) {
   }
 }
 
-/* By x: dz y x^(y-1), where y = 0 has the last word over 0^-1. By y: dz z log x; TensorFlow takes the logarithm to be 0 where there
- * is none, and here it is that of 1, so that its own gradient is 0 as well. */
-#define POW_GRADIENT(times, has_logarithm)                        \
-    "PowGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"     \
+/* By x: dz y x^(y-1), where y = 0 has the last word over 0^-1. By y: dz z log x; TensorFlow takes the
+ * logarithm to be 0 where there is none, and here it is that of 1, so that its own gradient is 0 as well. */
+#define POW_GRADIENT(times, has_logarithm) \
+  "PowGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"     \
     BROADCAST_AXES                                                \
     "  one = Const[dtype=$T, value=1]()\n"                        \
     "  less = Sub[T=$T](~y, one:output:0)\n"                      \
@@ -53,24 +53,33 @@ static bool power_of_integers(KernelContext *context, Status *status) {
 static bool pow_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   DataType type;
   TRY(node_attr_type(request->node, "T", &type, status));
-  if (dtype_is_complex(type)) return conjugate_text(request, POW_GRADIENT("MulNoNan", "NotEqual"), text, status);
+  if (dtype_is_complex(type))
+    return conjugate_text(request, POW_GRADIENT("MulNoNan", "NotEqual"), text, status);
   return conjugate_text(request, POW_GRADIENT("MulNoNan", "Greater"), text, status);
 }
 
-REGISTER_OP(Pow,
-  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"},
-  .attrs = {"T: {bfloat16, float, half, double, int8, int16, int32, int64, complex64, complex128}"}, .shape = shape_broadcast_binary,
-  .gradient_fn = pow_gradient,
-  .kernels = {TYPED_FLOAT_KERNELS(pow), TYPED_HALF_KERNELS(pow), TYPED_COMPLEX_KERNELS(pow), INT_KERNELS(power_of_integers),
-              {DT_INT8, power_of_integers}, {DT_INT16, power_of_integers}})
+const OpRegistration kOpPow = {
+    .name = "Pow",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {bfloat16, float, half, double, int8, int16, int32, int64, complex64, complex128}"},
+    .shape = shape_broadcast_binary,
+    .gradient_fn = pow_gradient,
+    .kernels = {TYPED_FLOAT_KERNELS(pow),
+                TYPED_HALF_KERNELS(pow),
+                TYPED_COMPLEX_KERNELS(pow),
+                INT_KERNELS(power_of_integers),
+                {DT_INT8, power_of_integers},
+                {DT_INT16, power_of_integers}},
+};
 
 #define PRODUCT_TYPES "T: {half, bfloat16, float, double, complex64, complex128}"
 
 /* 1 where x counts, 0 where it is 0. */
-#define PRESENT_X                                    \
-    "  zeros = ZerosLike[T=$T](x)\n"                  \
-    "  nonzero = NotEqual[T=$T](x, zeros:y:0)\n"      \
-    "  present = Cast[SrcT=bool, DstT=$T](nonzero:z:0)\n"
+#define PRESENT_X                              \
+  "  zeros = ZerosLike[T=$T](x)\n"             \
+  "  nonzero = NotEqual[T=$T](x, zeros:y:0)\n" \
+  "  present = Cast[SrcT=bool, DstT=$T](nonzero:z:0)\n"
 
 CONJUGATE_GRADIENT(xlogy_gradient,
     "XlogyGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
@@ -83,9 +92,15 @@ CONJUGATE_GRADIENT(xlogy_gradient,
     "  gy = Mul[T=$T](dz, slope:z:0)\n"
     REDUCE_TO_Y("gy:z:0")
     RETURN_DX_DY)
-REGISTER_OP(Xlogy,
-  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {PRODUCT_TYPES}, .shape = shape_broadcast_binary,
-  .gradient_fn = xlogy_gradient, .kernels = {TYPED_FLOAT_KERNELS(xlogy), TYPED_HALF_KERNELS(xlogy), TYPED_COMPLEX_KERNELS(xlogy)})
+const OpRegistration kOpXlogy = {
+    .name = "Xlogy",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {PRODUCT_TYPES},
+    .shape = shape_broadcast_binary,
+    .gradient_fn = xlogy_gradient,
+    .kernels = {TYPED_FLOAT_KERNELS(xlogy), TYPED_HALF_KERNELS(xlogy), TYPED_COMPLEX_KERNELS(xlogy)},
+};
 
 /* x * log(1 + y). Where x is 0, y counts as 0. */
 CONJUGATE_GRADIENT(xlog1py_gradient,
@@ -103,10 +118,15 @@ CONJUGATE_GRADIENT(xlog1py_gradient,
     "  gy = Mul[T=$T](dz, slope:z:0)\n"
     REDUCE_TO_Y("gy:z:0")
     RETURN_DX_DY)
-REGISTER_OP(Xlog1py,
-  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {half, bfloat16, float, double, complex64, complex128}"}, .shape = shape_broadcast_binary,
-  .gradient_fn = xlog1py_gradient, 
-  .kernels = {TYPED_FLOAT_KERNELS(xlog1py), TYPED_HALF_KERNELS(xlog1py), TYPED_COMPLEX_KERNELS(xlog1py)})
+const OpRegistration kOpXlog1py = {
+    .name = "Xlog1py",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {half, bfloat16, float, double, complex64, complex128}"},
+    .shape = shape_broadcast_binary,
+    .gradient_fn = xlog1py_gradient,
+    .kernels = {TYPED_FLOAT_KERNELS(xlog1py), TYPED_HALF_KERNELS(xlog1py), TYPED_COMPLEX_KERNELS(xlog1py)},
+};
 
 CONJUGATE_GRADIENT(xdivy_gradient,
     "XdivyGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
@@ -121,6 +141,12 @@ CONJUGATE_GRADIENT(xdivy_gradient,
     "  gy = Neg[T=$T](product:z:0)\n"
     REDUCE_TO_Y("gy:y:0")
     RETURN_DX_DY)
-REGISTER_OP(Xdivy,
-  .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {PRODUCT_TYPES}, .shape = shape_broadcast_binary,
-  .gradient_fn = xdivy_gradient, .kernels = {TYPED_FLOAT_KERNELS(xdivy), TYPED_HALF_KERNELS(xdivy), TYPED_COMPLEX_KERNELS(xdivy)})
+const OpRegistration kOpXdivy = {
+    .name = "Xdivy",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {PRODUCT_TYPES},
+    .shape = shape_broadcast_binary,
+    .gradient_fn = xdivy_gradient,
+    .kernels = {TYPED_FLOAT_KERNELS(xdivy), TYPED_HALF_KERNELS(xdivy), TYPED_COMPLEX_KERNELS(xdivy)},
+};

@@ -18,28 +18,41 @@ static bool random_floats(KernelContext *context, RandomDistribution distributio
   return true;
 }
 
-static bool uniform(KernelContext *context, Status *status) { return random_floats(context, RANDOM_UNIFORM, status); }
-static bool normal(KernelContext *context, Status *status) { return random_floats(context, RANDOM_NORMAL, status); }
-static bool truncated(KernelContext *context, Status *status) { return random_floats(context, RANDOM_TRUNCATED, status); }
+static bool uniform(KernelContext *context, Status *status) {
+  return random_floats(context, RANDOM_UNIFORM, status);
+}
+static bool normal(KernelContext *context, Status *status) {
+  return random_floats(context, RANDOM_NORMAL, status);
+}
+static bool truncated(KernelContext *context, Status *status) {
+  return random_floats(context, RANDOM_TRUNCATED, status);
+}
 
 /* What the ops that give floats have in common. */
-#define RANDOM_FLOATS                                                                                                         \
-  .inputs = {"shape: T"}, .outputs = {"output: dtype"},                                                                       \
-  .attrs = {"seed: int = 0", "seed2: int = 0", "dtype: {half, bfloat16, float, double}", "T: {int32, int64}"},                \
-  .is_stateful = true, .shape = shape_random, .gradient = NO_GRADIENT, .state_size = sizeof(RandomState),                     \
+#define RANDOM_FLOATS                                                                                     \
+  .inputs = {"shape: T"}, .outputs = {"output: dtype"},                                                   \
+  .attrs = {"seed: int = 0", "seed2: int = 0", "dtype: {half, bfloat16, float, double}",                  \
+            "T: {int32, int64}"},                                                                         \
+  .is_stateful = true, .shape = shape_random, .gradient = NO_GRADIENT, .state_size = sizeof(RandomState), \
   .construct = random_state_construct
 
-REGISTER_OP(RandomUniform,
-  RANDOM_FLOATS,
-  .kernels = {FLOAT_KERNELS(uniform), HALF_KERNELS(uniform)})
+const OpRegistration kOpRandomUniform = {
+    .name = "RandomUniform",
+    RANDOM_FLOATS,
+    .kernels = {FLOAT_KERNELS(uniform), HALF_KERNELS(uniform)},
+};
 
-REGISTER_OP(RandomStandardNormal,
-  RANDOM_FLOATS,
-  .kernels = {FLOAT_KERNELS(normal), HALF_KERNELS(normal)})
+const OpRegistration kOpRandomStandardNormal = {
+    .name = "RandomStandardNormal",
+    RANDOM_FLOATS,
+    .kernels = {FLOAT_KERNELS(normal), HALF_KERNELS(normal)},
+};
 
-REGISTER_OP(TruncatedNormal,
-  RANDOM_FLOATS,
-  .kernels = {FLOAT_KERNELS(truncated), HALF_KERNELS(truncated)})
+const OpRegistration kOpTruncatedNormal = {
+    .name = "TruncatedNormal",
+    RANDOM_FLOATS,
+    .kernels = {FLOAT_KERNELS(truncated), HALF_KERNELS(truncated)},
+};
 
 /* --- integers in [minval, maxval) --- */
 
@@ -61,16 +74,18 @@ static bool uniform_int(KernelContext *context, Status *status) {
   return true;
 }
 
-REGISTER_OP(RandomUniformInt,
-  .inputs = {"shape: T", "minval: Tout", "maxval: Tout"},
-  .outputs = {"output: Tout"},
-  .attrs = {"seed: int = 0", "seed2: int = 0", "Tout: {int32, int64}", "T: {int32, int64}"},
-  .is_stateful = true,
-  .shape = shape_random_int,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(RandomState),
-  .construct = random_state_construct,
-  .kernels = {INT_KERNELS(uniform_int)})
+const OpRegistration kOpRandomUniformInt = {
+    .name = "RandomUniformInt",
+    .inputs = {"shape: T", "minval: Tout", "maxval: Tout"},
+    .outputs = {"output: Tout"},
+    .attrs = {"seed: int = 0", "seed2: int = 0", "Tout: {int32, int64}", "T: {int32, int64}"},
+    .is_stateful = true,
+    .shape = shape_random_int,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(RandomState),
+    .construct = random_state_construct,
+    .kernels = {INT_KERNELS(uniform_int)},
+};
 
 /* --- the rows of a tensor in another order --- */
 
@@ -97,8 +112,9 @@ static bool shuffle(KernelContext *context, Status *status) {
   if (rows > UINT32_MAX) return status_invalid(status, "%lld rows are too many to shuffle", (long long)rows);
   int64_t *order;
   Buffer *scratch = array_row_numbers(context, rows, &order, status);
-  if (scratch == NULL) return false;
-  WordStream stream = {.generator = random_state_reserve(context->state, (uint64_t)(rows - 1 + 3) / 4), .used = 4};
+  if (!scratch) return false;
+  WordStream stream = {.generator = random_state_reserve(context->state, (uint64_t)(rows - 1 + 3) / 4),
+                       .used = 4};
   for (int64_t i = 0; i < rows; i++) order[i] = i;
   for (int64_t i = 0; i < rows - 1; i++) {
     int64_t other = i + next_word(&stream) % (uint32_t)(rows - i), row = order[i];
@@ -111,12 +127,15 @@ static bool shuffle(KernelContext *context, Status *status) {
   return ok;
 }
 
-REGISTER_OP(RandomShuffle,
-  .inputs = {"value: T"}, .outputs = {"output: T"},
-  .attrs = {"seed: int = 0", "seed2: int = 0", "T: type"},
-  .is_stateful = true,
-  .shape = shape_unchanged,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(RandomState),
-  .construct = random_state_construct,
-  .kernels = {{DT_INVALID, shuffle}})
+const OpRegistration kOpRandomShuffle = {
+    .name = "RandomShuffle",
+    .inputs = {"value: T"},
+    .outputs = {"output: T"},
+    .attrs = {"seed: int = 0", "seed2: int = 0", "T: type"},
+    .is_stateful = true,
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(RandomState),
+    .construct = random_state_construct,
+    .kernels = {{DT_INVALID, shuffle}},
+};

@@ -7,8 +7,15 @@
 #include "op/node_def.h"
 #include "ops/half_precision.h"
 
-/* What is computed at once; how often this is worth a thread. A truncated number may use as many words as 256 numbers have. */
-enum { BLOCK_GROUPS = 64, BLOCK_WORDS = 4 * BLOCK_GROUPS, BLOCKS_GRAIN = 64, RESERVED = 256, TRUNCATE_AT = 2 };
+/* What is computed at once; how often this is worth a thread. A truncated number may use as many words as 256
+ * numbers have. */
+enum {
+  BLOCK_GROUPS = 64,
+  BLOCK_WORDS = 4 * BLOCK_GROUPS,
+  BLOCKS_GRAIN = 64,
+  RESERVED = 256,
+  TRUNCATE_AT = 2
+};
 
 typedef struct Fill {
   const Philox *start;
@@ -171,8 +178,8 @@ static void run(Fill *fill, int group_size, ParallelBody *body, const Parallel *
   parallel_for(parallel, fill->count / per_block + (fill->count % per_block != 0), BLOCKS_GRAIN, body, fill);
 }
 
-void random_fill_floats(const Philox *start, RandomDistribution distribution, DataType type, void *out, int64_t count,
-                        const Parallel *parallel) {
+void random_fill_floats(const Philox *start, RandomDistribution distribution, DataType type, void *out,
+                        int64_t count, const Parallel *parallel) {
   Fill fill = {.start = start, .distribution = distribution, .type = type, .out = out, .count = count};
   if (type == DT_DOUBLE) {
     run(&fill, 2, fill_f64, parallel);
@@ -183,7 +190,11 @@ void random_fill_floats(const Philox *start, RandomDistribution distribution, Da
 
 void random_fill_ints(const Philox *start, int64_t low, int64_t high, DataType type, void *out, int64_t count,
                       const Parallel *parallel) {
-  Fill fill = {.start = start, .out = out, .count = count, .low = low, .range = (uint64_t)high - (uint64_t)low};
+  Fill fill = {.start = start,
+               .out = out,
+               .count = count,
+               .low = low,
+               .range = (uint64_t)high - (uint64_t)low};
   if (type == DT_INT64) {
     run(&fill, 2, fill_i64, parallel);
   } else {
@@ -213,14 +224,16 @@ Philox random_state_reserve(RandomState *state, uint64_t groups) {
   return generator;
 }
 
-/* The two numbers are mixed by a round of the generator under a fixed key, so that numbers close to one another start far apart. */
+/* The two numbers are mixed by a round of the generator under a fixed key, so that numbers close to one
+ * another start far apart. */
 bool random_stateless(const Tensor *seed, Philox *generator, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   if (!tensor_is_vector(seed) || tensor_num_elements(seed) != 2) {
     return status_invalid(status, "seed must have shape [2], not %s", shape_text(&seed->shape, text));
   }
   uint64_t low = (uint64_t)tensor_int_at(seed, 0), high = (uint64_t)tensor_int_at(seed, 1);
-  Philox mixer = {{(uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high, (uint32_t)(high >> 32)}, {0x3ec8f720, 0x02461e29}};
+  Philox mixer = {{(uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high, (uint32_t)(high >> 32)},
+                  {0x3ec8f720, 0x02461e29}};
   uint32_t words[4];
   philox_next(&mixer, words);
   *generator = (Philox){{0, 0, words[2], words[3]}, {words[0], words[1]}};
@@ -230,7 +243,8 @@ bool random_stateless(const Tensor *seed, Philox *generator, Status *status) {
 bool random_shape_seed(InferenceContext *c, int i, Status *status) {
   ShapeHandle seed;
   DimHandle two;
-  return shape_with_rank(c, shape_input(c, i), 1, &seed, status) && dim_with_value(c, shape_dim_of(c, seed, 0), 2, &two, status);
+  return shape_with_rank(c, shape_input(c, i), 1, &seed, status) &&
+         dim_with_value(c, shape_dim_of(c, seed, 0), 2, &two, status);
 }
 
 /* --- inputs --- */
@@ -240,10 +254,12 @@ bool random_allocate_output(KernelContext *context, Tensor **out, Status *status
   int64_t dims[SHAPE_MAX_RANK];
   char text[SHAPE_TEXT_CAPACITY];
   if (!tensor_is_vector(sizes)) {
-    return status_invalid(status, "shape must be a vector of {int32,int64}, got shape %s", shape_text(&sizes->shape, text));
+    return status_invalid(status, "shape must be a vector of {int32,int64}, got shape %s",
+                          shape_text(&sizes->shape, text));
   }
   int64_t rank = tensor_num_elements(sizes);
-  if (rank > SHAPE_MAX_RANK) return status_invalid(status, "shape has %lld dimensions, more than 254", (long long)rank);
+  if (rank > SHAPE_MAX_RANK)
+    return status_invalid(status, "shape has %lld dimensions, more than 254", (long long)rank);
   for (int64_t i = 0; i < rank; i++) {
     dims[i] = tensor_int_at(sizes, i);
     if (dims[i] < 0) return status_invalid(status, "Dimension %lld must be >= 0", (long long)dims[i]);
@@ -251,12 +267,14 @@ bool random_allocate_output(KernelContext *context, Tensor **out, Status *status
   return kernel_allocate_output_dims(context, 0, (int)rank, dims, out, status);
 }
 
-bool random_read_bounds(const KernelContext *context, int first, int64_t *low, int64_t *high, Status *status) {
+bool random_read_bounds(const KernelContext *context, int first, int64_t *low, int64_t *high,
+                        Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   for (int i = 0; i < 2; i++) {
     const Tensor *bound = context->inputs[first + i];
     if (!tensor_is_scalar(bound)) {
-      return status_invalid(status, "%s must be 0-D, got shape %s", i == 0 ? "minval" : "maxval", shape_text(&bound->shape, text));
+      return status_invalid(status, "%s must be 0-D, got shape %s", i == 0 ? "minval" : "maxval",
+                            shape_text(&bound->shape, text));
     }
     *(i == 0 ? low : high) = tensor_int_at(bound, 0);
   }
@@ -275,7 +293,8 @@ bool random_shape_bounds(InferenceContext *c, int first, Status *status) {
     StrBuf text = {0};
     shape_handle_print(bound, &text);
     if (strbuf_ok(&text, status)) {
-      status_invalid(status, "%s must be a scalar; got a tensor of shape %s", i == 0 ? "minval" : "maxval", strbuf_text(&text));
+      status_invalid(status, "%s must be a scalar; got a tensor of shape %s", i == 0 ? "minval" : "maxval",
+                     strbuf_text(&text));
     }
     strbuf_free(&text);
     return false;

@@ -1,5 +1,5 @@
-/* Filling memory with random numbers, as TensorFlow does: from where a generator stands, in groups of as many numbers as four words
- * give. What the random ops with and without state share. */
+/* Filling memory with random numbers, as TensorFlow does: from where a generator stands, in groups of as many
+ * numbers as four words give. What the random ops with and without state share. */
 #ifndef TFCORE_OPS_RANDOM_FILL_H_
 #define TFCORE_OPS_RANDOM_FILL_H_
 
@@ -16,8 +16,8 @@ typedef enum RandomDistribution {
 } RandomDistribution;
 
 /* Half, bfloat16, float or double numbers. Threads do not change them. */
-void random_fill_floats(const Philox *start, RandomDistribution distribution, DataType type, void *out, int64_t count,
-                        const Parallel *parallel);
+void random_fill_floats(const Philox *start, RandomDistribution distribution, DataType type, void *out,
+                        int64_t count, const Parallel *parallel);
 /* int32 or int64 numbers in [low, high), low < high. */
 void random_fill_ints(const Philox *start, int64_t low, int64_t high, DataType type, void *out, int64_t count,
                       const Parallel *parallel);
@@ -46,7 +46,8 @@ MUST_CHECK bool random_shape_seed(InferenceContext *c, int i, Status *status);
 /* Output 0, of the shape that input 0 gives. */
 MUST_CHECK bool random_allocate_output(KernelContext *context, Tensor **out, Status *status);
 /* The bounds of integers in inputs `first` and `first` + 1. */
-MUST_CHECK bool random_read_bounds(const KernelContext *context, int first, int64_t *low, int64_t *high, Status *status);
+MUST_CHECK bool random_read_bounds(const KernelContext *context, int first, int64_t *low, int64_t *high,
+                                   Status *status);
 /* For shape functions: that these are scalars. */
 MUST_CHECK bool random_shape_bounds(InferenceContext *c, int first, Status *status);
 /* Bounds that leave a number: an error that TensorFlow reports only where numbers are wanted. */

@@ -14,7 +14,8 @@ static double rounded(DataType type, double value) {
   if (type == DT_DOUBLE) return value;
   float f = (float)value;
   if (type == DT_FLOAT) return (double)f;
-  return (double)(type == DT_HALF ? half_to_float(float_to_half(f)) : bfloat16_to_float(float_to_bfloat16(f)));
+  return (double)(type == DT_HALF ? half_to_float(float_to_half(f))
+                                  : bfloat16_to_float(float_to_bfloat16(f)));
 }
 
 /* Number `i`, rounded as the type's own arithmetic rounds: the product first, then the sum. */
@@ -24,8 +25,8 @@ static double float_at(const FloatRange *range, int64_t i) {
 }
 
 static bool wrong_direction(bool up, double start, double limit, Status *status) {
-  return status_invalid(status, "Requires start %s limit when delta %s 0: %g/%g", up ? "<=" : ">=", up ? ">" : "<",
-                        start, limit);
+  return status_invalid(status, "Requires start %s limit when delta %s 0: %g/%g",
+                        up ? "<=" : ">=", up ? ">" : "<", start, limit);
 }
 
 static bool float_count(const FloatRange *range, int64_t *count, Status *status) {
@@ -61,11 +62,13 @@ static bool int_count(int64_t start, int64_t limit, int64_t delta, int64_t *coun
 }
 
 static FloatRange float_range(const Tensor *start, const Tensor *limit, const Tensor *delta) {
-  return (FloatRange){start->dtype, tensor_double_at(start, 0), tensor_double_at(limit, 0), tensor_double_at(delta, 0)};
+  return (FloatRange){start->dtype, tensor_double_at(start, 0), tensor_double_at(limit, 0),
+                      tensor_double_at(delta, 0)};
 }
 
 /* How many numbers there are between three scalars of one type. */
-static bool range_count(const Tensor *start, const Tensor *limit, const Tensor *delta, int64_t *count, Status *status) {
+static bool range_count(const Tensor *start, const Tensor *limit, const Tensor *delta, int64_t *count,
+                        Status *status) {
   if (dtype_is_floating(start->dtype)) {
     FloatRange range = float_range(start, limit, delta);
     return float_count(&range, count, status);
@@ -79,7 +82,8 @@ static bool range_kernel(KernelContext *context, Status *status) {
   for (int i = 0; i < 3; i++) {
     char text[SHAPE_TEXT_CAPACITY];
     if (!tensor_is_scalar(in[i])) {
-      return status_invalid(status, "%s must be a scalar, not shape %s", kNames[i], shape_text(&in[i]->shape, text));
+      return status_invalid(status, "%s must be a scalar, not shape %s", kNames[i],
+                            shape_text(&in[i]->shape, text));
     }
   }
   int64_t count;
@@ -126,7 +130,7 @@ static bool range_shape(InferenceContext *c, Status *status) {
   }
   for (int i = 0; i < 3; i++) {
     values[i] = shape_input_tensor(c, i);
-    known = known && values[i] != NULL && tensor_num_elements(values[i]) == 1 && dtype_is_pod(values[i]->dtype);
+    known = known && values[i] && tensor_num_elements(values[i]) == 1 && dtype_is_pod(values[i]->dtype);
   }
   known = known && values[1]->dtype == values[0]->dtype && values[2]->dtype == values[0]->dtype;
   DimHandle size;
@@ -143,10 +147,13 @@ static bool range_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(Range,
-  .inputs = {"start: Tidx", "limit: Tidx", "delta: Tidx"},
-  .outputs = {"output: Tidx"},
-  .attrs = {"Tidx: {bfloat16, half, float, double, int8, int16, int32, int64, uint16, uint32, uint64} = DT_INT32"},
-  .shape = range_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {FLOAT_KERNELS(range_kernel), HALF_KERNELS(range_kernel), INT_KERNELS(range_kernel)})
+const OpRegistration kOpRange = {
+    .name = "Range",
+    .inputs = {"start: Tidx", "limit: Tidx", "delta: Tidx"},
+    .outputs = {"output: Tidx"},
+    .attrs = {"Tidx: {bfloat16, half, float, double, int8, int16, int32, int64, uint16, uint32, uint64} = "
+              "DT_INT32"},
+    .shape = range_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {FLOAT_KERNELS(range_kernel), HALF_KERNELS(range_kernel), INT_KERNELS(range_kernel)},
+};

@@ -17,16 +17,19 @@ static bool reduction_construct(const KernelConstruction *construction, void *me
 }
 
 /* Which dimensions of `input` the axes in `indices` (any shape) name. */
-static bool read_axes(const Tensor *input, const Tensor *indices, bool reduced[SHAPE_MAX_RANK], Status *status) {
+static bool read_axes(const Tensor *input, const Tensor *indices, bool reduced[SHAPE_MAX_RANK],
+                      Status *status) {
   int rank = input->shape.rank;
   memset(reduced, 0, sizeof(bool) * SHAPE_MAX_RANK);
   for (int64_t i = 0; i < tensor_num_elements(indices); i++) {
     int64_t given = tensor_int_at(indices, i), axis = given < 0 ? given + rank : given;
     if (axis < 0 || axis >= rank) {
-      return status_invalid(status, "Invalid reduction dimension (%lld for input with %d dimension(s)", (long long)given, rank);
+      return status_invalid(status, "Invalid reduction dimension (%lld for input with %d dimension(s)",
+                            (long long)given, rank);
     }
     if (reduced[axis]) {
-      return status_invalid(status, "Invalid reduction arguments: Axes contains duplicate dimension: %lld", (long long)axis);
+      return status_invalid(status, "Invalid reduction arguments: Axes contains duplicate dimension: %lld",
+                            (long long)axis);
     }
     reduced[axis] = true;
   }
@@ -54,36 +57,66 @@ static void reduce_as(const Reduction *r, DataType type, const void *x, void *y)
 /* What a type is reduced in. */
 static DataType wide_type(DataType type) {
   switch (type) {
-    case DT_FLOAT: case DT_DOUBLE: case DT_INT32: case DT_INT64: return type;
-    case DT_HALF: case DT_BFLOAT16: return DT_FLOAT;
+    case DT_FLOAT:
+    case DT_DOUBLE:
+    case DT_INT32:
+    case DT_INT64: return type;
+    case DT_HALF:
+    case DT_BFLOAT16: return DT_FLOAT;
     default: return DT_INT64;
   }
 }
 
-/* From and to the types that have no reduction of their own. The upper bits of integers are dropped, as if they had wrapped around. Of
- * uint64 the order is kept: half of its range is below zero then. */
+/* From and to the types that have no reduction of their own. The upper bits of integers are dropped, as if
+ * they had wrapped around. Of uint64 the order is kept: half of its range is below zero then. */
 static void widen(const Tensor *tensor, void *wide) {
   int64_t n = tensor_num_elements(tensor);
   int64_t *w = wide;
   switch (tensor->dtype) {
-    case DT_HALF: case DT_BFLOAT16: half_precision_widen(tensor->dtype, tensor->data, wide, n); break;
-    case DT_UINT8: case DT_BOOL: for (int64_t i = 0; i < n; i++) w[i] = ((uint8_t *)tensor->data)[i]; break;
-    case DT_INT8: for (int64_t i = 0; i < n; i++) w[i] = ((int8_t *)tensor->data)[i]; break;
-    case DT_INT16: for (int64_t i = 0; i < n; i++) w[i] = ((int16_t *)tensor->data)[i]; break;
-    case DT_UINT16: for (int64_t i = 0; i < n; i++) w[i] = ((uint16_t *)tensor->data)[i]; break;
-    case DT_UINT64: for (int64_t i = 0; i < n; i++) w[i] = ((int64_t *)tensor->data)[i] ^ INT64_MIN; break;
-    default: for (int64_t i = 0; i < n; i++) w[i] = ((uint32_t *)tensor->data)[i]; break;
+    case DT_HALF:
+    case DT_BFLOAT16: half_precision_widen(tensor->dtype, tensor->data, wide, n); break;
+    case DT_UINT8:
+    case DT_BOOL:
+      for (int64_t i = 0; i < n; i++) w[i] = ((uint8_t *)tensor->data)[i];
+      break;
+    case DT_INT8:
+      for (int64_t i = 0; i < n; i++) w[i] = ((int8_t *)tensor->data)[i];
+      break;
+    case DT_INT16:
+      for (int64_t i = 0; i < n; i++) w[i] = ((int16_t *)tensor->data)[i];
+      break;
+    case DT_UINT16:
+      for (int64_t i = 0; i < n; i++) w[i] = ((uint16_t *)tensor->data)[i];
+      break;
+    case DT_UINT64:
+      for (int64_t i = 0; i < n; i++) w[i] = ((int64_t *)tensor->data)[i] ^ INT64_MIN;
+      break;
+    default:
+      for (int64_t i = 0; i < n; i++) w[i] = ((uint32_t *)tensor->data)[i];
+      break;
   }
 }
 static void narrow(const void *wide, const Tensor *tensor) {
   int64_t n = tensor_num_elements(tensor);
   const int64_t *w = wide;
   switch (tensor->dtype) {
-    case DT_HALF: case DT_BFLOAT16: half_precision_narrow(tensor->dtype, wide, tensor->data, n); break;
-    case DT_UINT8: case DT_INT8: case DT_BOOL: for (int64_t i = 0; i < n; i++) ((uint8_t *)tensor->data)[i] = (uint8_t)w[i]; break;
-    case DT_UINT16: case DT_INT16: for (int64_t i = 0; i < n; i++) ((uint16_t *)tensor->data)[i] = (uint16_t)w[i]; break;
-    case DT_UINT64: for (int64_t i = 0; i < n; i++) ((int64_t *)tensor->data)[i] = w[i] ^ INT64_MIN; break;
-    default: for (int64_t i = 0; i < n; i++) ((uint32_t *)tensor->data)[i] = (uint32_t)w[i]; break;
+    case DT_HALF:
+    case DT_BFLOAT16: half_precision_narrow(tensor->dtype, wide, tensor->data, n); break;
+    case DT_UINT8:
+    case DT_INT8:
+    case DT_BOOL:
+      for (int64_t i = 0; i < n; i++) ((uint8_t *)tensor->data)[i] = (uint8_t)w[i];
+      break;
+    case DT_UINT16:
+    case DT_INT16:
+      for (int64_t i = 0; i < n; i++) ((uint16_t *)tensor->data)[i] = (uint16_t)w[i];
+      break;
+    case DT_UINT64:
+      for (int64_t i = 0; i < n; i++) ((int64_t *)tensor->data)[i] = w[i] ^ INT64_MIN;
+      break;
+    default:
+      for (int64_t i = 0; i < n; i++) ((uint32_t *)tensor->data)[i] = (uint32_t)w[i];
+      break;
   }
 }
 
@@ -103,16 +136,19 @@ static void fill_extreme(ReduceKind kind, const Tensor *out) {
   }
 }
 
-static bool reduce_through_wide(KernelContext *context, Reduction *reduction, const Tensor *input, Tensor *out, Status *status) {
+static bool reduce_through_wide(KernelContext *context, Reduction *reduction, const Tensor *input,
+                                Tensor *out, Status *status) {
   DataType wide = wide_type(input->dtype);
-  if (wide == DT_INT64 && tensor_num_elements(input) == 0 && (reduction->kind == REDUCE_MAX || reduction->kind == REDUCE_MIN)) {
+  if (wide == DT_INT64 && tensor_num_elements(input) == 0 &&
+      (reduction->kind == REDUCE_MAX || reduction->kind == REDUCE_MIN)) {
     fill_extreme(reduction->kind, out);
     return true;
   }
-  int64_t size = (int64_t)dtype_size(wide), inputs = tensor_num_elements(input), outputs = tensor_num_elements(out);
+  int64_t size = (int64_t)dtype_size(wide), inputs = tensor_num_elements(input),
+          outputs = tensor_num_elements(out);
   if (inputs > (INT64_MAX - 64) / size - outputs) return status_oom(status, "a reduction");
   Buffer *buffer = kernel_scratch(context, (inputs + outputs + 1) * size, status);
-  if (buffer == NULL) return false;
+  if (!buffer) return false;
   char *result = (char *)buffer->data + inputs * size;
   widen(input, buffer->data);
   reduce_as(reduction, wide, buffer->data, result);
@@ -122,8 +158,8 @@ static bool reduce_through_wide(KernelContext *context, Reduction *reduction, co
 }
 
 /* Sums of complex numbers are sums of their parts, which lie along one more dimension. */
-static bool reduce_parts(KernelContext *context, ReduceKind kind, const Tensor *input, int rank, const int64_t *dims,
-                         const bool *reduced, Tensor *out, Status *status) {
+static bool reduce_parts(KernelContext *context, ReduceKind kind, const Tensor *input, int rank,
+                         const int64_t *dims, const bool *reduced, Tensor *out, Status *status) {
   int64_t part_dims[SHAPE_MAX_RANK + 1];
   bool part_reduced[SHAPE_MAX_RANK + 1];
   for (int i = 0; i < rank; i++) part_dims[i] = dims[i], part_reduced[i] = reduced[i];
@@ -134,7 +170,7 @@ static bool reduce_parts(KernelContext *context, ReduceKind kind, const Tensor *
   Buffer *workspace = NULL;
   int64_t size = reduce_workspace(rank + 1, part_dims, part_reduced, dtype_size(type));
   if (size > 0) {
-    if ((workspace = kernel_scratch(context, size, status)) == NULL) return false;
+    if (!(workspace = kernel_scratch(context, size, status))) return false;
     reduction.workspace = workspace->data;
   }
   reduce_as(&reduction, type, input->data, out->data);
@@ -143,13 +179,15 @@ static bool reduce_parts(KernelContext *context, ReduceKind kind, const Tensor *
 }
 
 /* Products of complex numbers, one factor after the other. */
-static void multiply_complex(const Tensor *input, int rank, const int64_t *dims, const bool *reduced, const Tensor *out) {
+static void multiply_complex(const Tensor *input, int rank, const int64_t *dims, const bool *reduced,
+                             const Tensor *out) {
   int64_t n = tensor_num_elements(out), index[SHAPE_MAX_RANK] = {0}, stride[SHAPE_MAX_RANK], to = 0;
   float _Complex *y64 = out->data;
   double _Complex *y128 = out->data;
   bool single = input->dtype == DT_COMPLEX64;
   for (int64_t i = 0; i < n; i++) {
-    if (single) y64[i] = 1; else y128[i] = 1;
+    if (single) y64[i] = 1;
+    else y128[i] = 1;
   }
   int64_t size = 1;
   for (int k = rank - 1; k >= 0; k--) {
@@ -157,7 +195,8 @@ static void multiply_complex(const Tensor *input, int rank, const int64_t *dims,
     if (!reduced[k]) size *= dims[k];
   }
   for (int64_t i = 0; i < tensor_num_elements(input); i++) {
-    if (single) y64[to] *= ((const float _Complex *)input->data)[i]; else y128[to] *= ((const double _Complex *)input->data)[i];
+    if (single) y64[to] *= ((const float _Complex *)input->data)[i];
+    else y128[to] *= ((const double _Complex *)input->data)[i];
     for (int k = rank - 1; k >= 0; k--) {
       to += stride[k];
       if (++index[k] < dims[k]) break;
@@ -167,19 +206,20 @@ static void multiply_complex(const Tensor *input, int rank, const int64_t *dims,
   }
 }
 
-bool reduction_run(KernelContext *context, ReduceKind kind, const Tensor *input, int rank, const int64_t *dims, const bool *reduced,
-                   Tensor *out, Status *status) {
+bool reduction_run(KernelContext *context, ReduceKind kind, const Tensor *input, int rank,
+                   const int64_t *dims, const bool *reduced, Tensor *out, Status *status) {
   if (tensor_num_elements(out) == 0) return true;
   if (dtype_is_complex(input->dtype) && kind == REDUCE_PROD) {
     multiply_complex(input, rank, dims, reduced, out);
     return true;
   }
-  if (dtype_is_complex(input->dtype)) return reduce_parts(context, kind, input, rank, dims, reduced, out, status);
+  if (dtype_is_complex(input->dtype))
+    return reduce_parts(context, kind, input, rank, dims, reduced, out, status);
   Reduction reduction = {kind, rank, dims, reduced, context->parallel, NULL};
   Buffer *workspace = NULL;
   int64_t size = reduce_workspace(rank, dims, reduced, dtype_size(wide_type(input->dtype)));
   if (size > 0) {
-    if ((workspace = kernel_scratch(context, size, status)) == NULL) return false;
+    if (!(workspace = kernel_scratch(context, size, status))) return false;
     reduction.workspace = workspace->data;
   }
   bool ok = true, unsigned_sum = input->dtype == DT_UINT64 && kind != REDUCE_MAX && kind != REDUCE_MIN;
@@ -188,7 +228,8 @@ bool reduction_run(KernelContext *context, ReduceKind kind, const Tensor *input,
     uint64_t count = (uint64_t)(tensor_num_elements(input) / tensor_num_elements(out));
     reduction.kind = kind == REDUCE_MEAN ? REDUCE_SUM : kind;
     reduce_as(&reduction, DT_INT64, input->data, out->data);
-    for (int64_t i = 0; kind == REDUCE_MEAN && count > 0 && i < tensor_num_elements(out); i++) ((uint64_t *)out->data)[i] /= count;
+    for (int64_t i = 0; kind == REDUCE_MEAN && count > 0 && i < tensor_num_elements(out); i++)
+      ((uint64_t *)out->data)[i] /= count;
   } else if (wide_type(input->dtype) == input->dtype) {
     reduce_as(&reduction, input->dtype, input->data, out->data);
   } else {
@@ -200,7 +241,8 @@ bool reduction_run(KernelContext *context, ReduceKind kind, const Tensor *input,
 
 static bool reduction_kernel(KernelContext *context, ReduceKind kind, Status *status) {
   const Tensor *input = context->inputs[0];
-  bool keep_dims = ((const ReductionState *)context->state)->keep_dims, reduced[SHAPE_MAX_RANK], changes = false;
+  bool keep_dims = ((const ReductionState *)context->state)->keep_dims, reduced[SHAPE_MAX_RANK],
+       changes = false;
   int64_t dims[SHAPE_MAX_RANK];
   int rank = 0;
   TRY(read_axes(input, context->inputs[1], reduced, status));
@@ -219,25 +261,37 @@ static bool reduction_kernel(KernelContext *context, ReduceKind kind, Status *st
   }
   Tensor *out;
   TRY(kernel_allocate_output_dims(context, 0, rank, dims, &out, status));
-  return reduction_run(context, kind, input, input->shape.rank, shape_dims(&input->shape), reduced, out, status);
+  return reduction_run(context, kind, input, input->shape.rank, shape_dims(&input->shape), reduced, out,
+                       status);
 }
 
-static bool sum(KernelContext *context, Status *status) { return reduction_kernel(context, REDUCE_SUM, status); }
-static bool mean(KernelContext *context, Status *status) { return reduction_kernel(context, REDUCE_MEAN, status); }
-static bool prod(KernelContext *context, Status *status) { return reduction_kernel(context, REDUCE_PROD, status); }
-static bool max(KernelContext *context, Status *status) { return reduction_kernel(context, REDUCE_MAX, status); }
-static bool min(KernelContext *context, Status *status) { return reduction_kernel(context, REDUCE_MIN, status); }
+static bool sum(KernelContext *context, Status *status) {
+  return reduction_kernel(context, REDUCE_SUM, status);
+}
+static bool mean(KernelContext *context, Status *status) {
+  return reduction_kernel(context, REDUCE_MEAN, status);
+}
+static bool prod(KernelContext *context, Status *status) {
+  return reduction_kernel(context, REDUCE_PROD, status);
+}
+static bool max(KernelContext *context, Status *status) {
+  return reduction_kernel(context, REDUCE_MAX, status);
+}
+static bool min(KernelContext *context, Status *status) {
+  return reduction_kernel(context, REDUCE_MIN, status);
+}
 
 /* --- gradients --- */
 
-static bool begin_gradient(const NodeDef *node, const char *name, bool *keep_dims, StrBuf *text, Status *status) {
+static bool begin_gradient(const NodeDef *node, const char *name, bool *keep_dims, StrBuf *text,
+                           Status *status) {
   strbuf_printf(text, "%sGradient[T:type, Tidx:type](x:T, i:Tidx, dy:T) -> (dx:T, di:Tidx) {\n", name);
   strbuf_append(text, "  di = ZerosLike[T=$Tidx](i)\n");
   return node_attr_bool(node, "keep_dims", keep_dims, status);
 }
 
-/* Computes in `shape` the shape of x, and in `kept` the same with 1 along the reduced dimensions, unless the result has that shape itself. An
- * axis counted from the end is the remainder. */
+/* Computes in `shape` the shape of x, and in `kept` the same with 1 along the reduced dimensions, unless the
+ * result has that shape itself. An axis counted from the end is the remainder. */
 static bool write_shapes(const NodeDef *node, bool keep_dims, StrBuf *text, Status *status) {
   DataType type;
   TRY(node_attr_type(node, "Tidx", &type, status));
@@ -251,13 +305,15 @@ static bool write_shapes(const NodeDef *node, bool keep_dims, StrBuf *text, Stat
                 "  places = Range[Tidx=int32](first:output:0, rank:output:0, step:output:0)\n"
                 "  reduced = FloorMod[T=int32](%s, rank:output:0)\n"
                 "  single = OnesLike[T=int32](reduced:z:0)\n"
-                "  kept = DynamicStitch[N=2, T=int32](places:output:0, reduced:z:0, shape:output:0, single:y:0)\n",
+                "  kept = DynamicStitch[N=2, T=int32](places:output:0, reduced:z:0, shape:output:0, "
+                "single:y:0)\n",
                 type == DT_INT32 ? "i" : "axes:y:0");
   return true;
 }
 
 /* A value of the result's shape under the kept shape: the name by which to refer to it. */
-static const char *under_kept_shape(bool keep_dims, const char *name, const char *value, const char *reshaped, StrBuf *text) {
+static const char *under_kept_shape(bool keep_dims, const char *name, const char *value, const char *reshaped,
+                                    StrBuf *text) {
   if (keep_dims) return value;
   strbuf_printf(text, "  %s = Reshape[T=$T](%s, kept:merged:0)\n", name, value);
   return reshaped;
@@ -289,7 +345,8 @@ static bool mean_gradient(const GradientRequest *request, StrBuf *text, Status *
                 "  one = Const[dtype=int32, value=1]()\n"
                 "  at_least_one = Maximum[T=int32](size_y:output:0, one:output:0)\n"
                 "  ratio = FloorDiv[T=int32](size_x:output:0, at_least_one:z:0)\n"
-                "  divisor = Maximum[T=int32](ratio:z:0, one:output:0)\n" /* of no elements: 0 / 0 in the next derivative */
+                "  divisor = Maximum[T=int32](ratio:z:0, one:output:0)\n" /* of no elements: 0 / 0 in the next
+                                                                             derivative */
                 "  count = Cast[SrcT=int32, DstT=$T](divisor:z:0)\n"
                 "  share = RealDiv[T=$T](dy, count:y:0)\n");
   const char *share = under_kept_shape(keep_dims, "share_kept", "share:z:0", "share_kept:output:0", text);
@@ -297,8 +354,8 @@ static bool mean_gradient(const GradientRequest *request, StrBuf *text, Status *
   return end_gradient("dx:output:0", text, status);
 }
 
-/* dy where x is the extreme; several extremes share it evenly. The quotient is that of the weights: of no elements there are none, while dy
- * over a count of 0 would be NaN in the next derivative. */
+/* dy where x is the extreme; several extremes share it evenly. The quotient is that of the weights: of no
+ * elements there are none, while dy over a count of 0 would be NaN in the next derivative. */
 static bool extreme_gradient(const NodeDef *node, const char *op, StrBuf *text, Status *status) {
   bool keep_dims;
   TRY(begin_gradient(node, op, &keep_dims, text, status));
@@ -315,12 +372,16 @@ static bool extreme_gradient(const NodeDef *node, const char *op, StrBuf *text, 
                 y, dy);
   return end_gradient("dx:z:0", text, status);
 }
-static bool max_gradient(const GradientRequest *request, StrBuf *text, Status *status) { return extreme_gradient(request->node, "Max", text, status); }
-static bool min_gradient(const GradientRequest *request, StrBuf *text, Status *status) { return extreme_gradient(request->node, "Min", text, status); }
+static bool max_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  return extreme_gradient(request->node, "Max", text, status);
+}
+static bool min_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  return extreme_gradient(request->node, "Min", text, status);
+}
 
-/* dy times the product of the others, without a division by zero. Where no other element is zero that is the product of all but zeros over
- * this one. Where one is, it is that times the one, which is written as the sum of all zeros but this one: of value zero, but not of
- * derivative zero. */
+/* dy times the product of the others, without a division by zero. Where no other element is zero that is the
+ * product of all but zeros over this one. Where one is, it is that times the one, which is written as the sum
+ * of all zeros but this one: of value zero, but not of derivative zero. */
 static bool prod_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   StrBuf marked = {0};
   bool keep_dims, ok = false;
@@ -343,7 +404,9 @@ static bool prod_gradient(const GradientRequest *request, StrBuf *text, Status *
                 "  one_other = Equal[T=$T](other_count:z:0, ones:y:0)\n"
                 "  with_zero = Select[T=$T](one_other:z:0, small:z:0, none:y:0)\n"
                 "  others = Select[T=$T](no_other:z:0, quotient:z:0, with_zero:output:0)\n");
-  if (!keep_dims) strbuf_append(&marked, "  kept = Shape[T=$T](product:output:0)\n  dy_kept = Reshape[T=$T](dy, kept:output:0)\n");
+  if (!keep_dims)
+    strbuf_append(&marked,
+                  "  kept = Shape[T=$T](product:output:0)\n  dy_kept = Reshape[T=$T](dy, kept:output:0)\n");
   const char *dy = keep_dims ? "dy" : "dy_kept:output:0";
   strbuf_printf(&marked, "  dx = Mul[T=$T](%s, others:output:0)\n", dy);
   TRY_DONE(end_gradient("dx:z:0", &marked, status));
@@ -353,28 +416,55 @@ done:
   return ok;
 }
 
-#define REDUCTION(gradient, types)                                                                                     \
-  .inputs = {"input: T", "reduction_indices: Tidx"}, .outputs = {"output: T"},                                  \
-  .attrs = {"keep_dims: bool = false", "T: {" types "}", "Tidx: {int32, int64} = DT_INT32"},                     \
-  .shape = shape_reduction, .gradient_fn = gradient, .state_size = sizeof(ReductionState),                      \
+#define REDUCTION(gradient, types)                                                           \
+  .inputs = {"input: T", "reduction_indices: Tidx"}, .outputs = {"output: T"},               \
+  .attrs = {"keep_dims: bool = false", "T: {" types "}", "Tidx: {int32, int64} = DT_INT32"}, \
+  .shape = shape_reduction, .gradient_fn = gradient, .state_size = sizeof(ReductionState),   \
   .construct = reduction_construct
 
 /* TensorFlow 1.x allowed complex numbers, for which there never was a kernel. */
-#define ORDERED_TYPES                                                                                              \
-  "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, quint8, qint32, " \
+#define ORDERED_TYPES                                                                                        \
+  "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, quint8, " \
+  "qint32, "                                                                                                 \
   "qint16, quint16, complex64, complex128"
 
-REGISTER_OP(Sum, REDUCTION(sum_gradient, NUMBER_TYPES), .kernels = {NUMBER_KERNELS(sum)})
-REGISTER_OP(Mean, REDUCTION(mean_gradient, NUMBER_TYPES), .kernels = {NUMBER_KERNELS(mean)})
-REGISTER_OP(Prod, REDUCTION(prod_gradient, NUMBER_TYPES), .kernels = {NUMBER_KERNELS(prod)})
-REGISTER_OP(Max, REDUCTION(max_gradient, ORDERED_TYPES), .kernels = {REAL_KERNELS(max)})
-REGISTER_OP(Min, REDUCTION(min_gradient, ORDERED_TYPES), .kernels = {REAL_KERNELS(min)})
+const OpRegistration kOpSum = {
+    .name = "Sum",
+    REDUCTION(sum_gradient, NUMBER_TYPES),
+    .kernels = {NUMBER_KERNELS(sum)},
+};
+const OpRegistration kOpMean = {
+    .name = "Mean",
+    REDUCTION(mean_gradient, NUMBER_TYPES),
+    .kernels = {NUMBER_KERNELS(mean)},
+};
+const OpRegistration kOpProd = {
+    .name = "Prod",
+    REDUCTION(prod_gradient, NUMBER_TYPES),
+    .kernels = {NUMBER_KERNELS(prod)},
+};
+const OpRegistration kOpMax = {
+    .name = "Max",
+    REDUCTION(max_gradient, ORDERED_TYPES),
+    .kernels = {REAL_KERNELS(max)},
+};
+const OpRegistration kOpMin = {
+    .name = "Min",
+    REDUCTION(min_gradient, ORDERED_TYPES),
+    .kernels = {REAL_KERNELS(min)},
+};
 
 /* The smallest and the largest of truth values. */
-#define LOGICAL_REDUCTION(kernel)                                                                               \
-  .inputs = {"input: bool", "reduction_indices: Tidx"}, .outputs = {"output: bool"},                            \
-  .attrs = {"keep_dims: bool = false", "Tidx: {int32, int64} = DT_INT32"}, .shape = shape_reduction,            \
-  .gradient = NO_GRADIENT, .state_size = sizeof(ReductionState), .construct = reduction_construct,              \
+#define LOGICAL_REDUCTION(kernel)                                                                    \
+  .inputs = {"input: bool", "reduction_indices: Tidx"}, .outputs = {"output: bool"},                 \
+  .attrs = {"keep_dims: bool = false", "Tidx: {int32, int64} = DT_INT32"}, .shape = shape_reduction, \
+  .gradient = NO_GRADIENT, .state_size = sizeof(ReductionState), .construct = reduction_construct,   \
   .kernels = {{DT_INVALID, kernel}}
-REGISTER_OP(All, LOGICAL_REDUCTION(min))
-REGISTER_OP(Any, LOGICAL_REDUCTION(max))
+const OpRegistration kOpAll = {
+    .name = "All",
+    LOGICAL_REDUCTION(min),
+};
+const OpRegistration kOpAny = {
+    .name = "Any",
+    LOGICAL_REDUCTION(max),
+};

@@ -1,5 +1,5 @@
-/* Reference variables. What flows along their edges is a handle of the variable; where an op wants a value, the step reads it
- * (runtime/program.h). */
+/* Reference variables. What flows along their edges is a handle of the variable; where an op wants a value,
+ * the step reads it (runtime/program.h). */
 #include <string.h>
 
 #include "op/node_def.h"
@@ -39,8 +39,8 @@ static bool make_handle(ResourceManager *resources, VariableState *state, Status
   Shape declared = {0};
   bool known = shape_is_known(state->shape);
   if (known) TRY(shape_from_proto(state->shape, &declared, status));
-  bool ok = resource_manager_reference(resources, state->container, state->name, state->dtype, known ? &declared : NULL, &found,
-                                       status) &&
+  bool ok = resource_manager_reference(resources, state->container, state->name, state->dtype,
+                                       known ? &declared : NULL, &found, status) &&
             resource_handle_tensor(state->container, state->name, &found->resource, &state->handle, status);
   shape_clear(&declared);
   return ok;
@@ -49,7 +49,7 @@ static bool make_handle(ResourceManager *resources, VariableState *state, Status
 static bool variable(KernelContext *context, Status *status) {
   VariableState *state = context->state;
   if (tensor_is_empty(&state->handle)) {
-    if (context->resources == NULL) return status_set(status, CODE_INTERNAL, "No resource manager.");
+    if (!context->resources) return status_set(status, CODE_INTERNAL, "No resource manager.");
     TRY(make_handle(context->resources, state, status));
   }
   return kernel_set_output(context, 0, &state->handle, NULL, status);
@@ -75,29 +75,34 @@ static bool variable_v1_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-#define VARIABLE_ATTRS {"shape: shape", "dtype: type", "container: string = ''", "shared_name: string = ''"}
+#define VARIABLE_ATTRS \
+  { "shape: shape", "dtype: type", "container: string = ''", "shared_name: string = ''" }
 
-REGISTER_OP(VariableV2,
-  .outputs = {"ref: Ref(dtype)"},
-  .attrs = VARIABLE_ATTRS,
-  .is_stateful = true,
-  .shape = variable_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(VariableState),
-  .construct = variable_construct,
-  .destroy = variable_destroy,
-  .kernels = {{DT_INVALID, variable}})
+const OpRegistration kOpVariableV2 = {
+    .name = "VariableV2",
+    .outputs = {"ref: Ref(dtype)"},
+    .attrs = VARIABLE_ATTRS,
+    .is_stateful = true,
+    .shape = variable_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(VariableState),
+    .construct = variable_construct,
+    .destroy = variable_destroy,
+    .kernels = {{DT_INVALID, variable}},
+};
 
-REGISTER_OP(Variable,
-  .outputs = {"ref: Ref(dtype)"},
-  .attrs = VARIABLE_ATTRS,
-  .is_stateful = true,
-  .shape = variable_v1_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(VariableState),
-  .construct = variable_construct,
-  .destroy = variable_destroy,
-  .kernels = {{DT_INVALID, variable}})
+const OpRegistration kOpVariable = {
+    .name = "Variable",
+    .outputs = {"ref: Ref(dtype)"},
+    .attrs = VARIABLE_ATTRS,
+    .is_stateful = true,
+    .shape = variable_v1_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(VariableState),
+    .construct = variable_construct,
+    .destroy = variable_destroy,
+    .kernels = {{DT_INVALID, variable}},
+};
 
 /* --- looking at them --- */
 
@@ -105,27 +110,31 @@ static bool ref_identity(KernelContext *context, Status *status) {
   return kernel_set_output(context, 0, context->inputs[0], NULL, status);
 }
 
-REGISTER_OP(RefIdentity,
-  .inputs = {"input: Ref(T)"},
-  .outputs = {"output: Ref(T)"},
-  .attrs = {"T: type"},
-  .allows_uninitialized_input = true,
-  .shape = shape_unchanged,
-  .gradient =
-    "RefIdentityGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
-    "  d = Identity[T=$T](dy)\n"
-    "  return dinput = d:output:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, ref_identity}})
+const OpRegistration kOpRefIdentity = {
+    .name = "RefIdentity",
+    .inputs = {"input: Ref(T)"},
+    .outputs = {"output: Ref(T)"},
+    .attrs = {"T: type"},
+    .allows_uninitialized_input = true,
+    .shape = shape_unchanged,
+    .gradient =
+        "RefIdentityGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
+        "  d = Identity[T=$T](dy)\n"
+        "  return dinput = d:output:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, ref_identity}},
+};
 
-REGISTER_OP(IsVariableInitialized,
-  .inputs = {"ref: Ref(dtype)"},
-  .outputs = {"is_initialized: bool"},
-  .attrs = {"dtype: type"},
-  .allows_uninitialized_input = true,
-  .shape = shape_scalar_output,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, variable_is_initialized}})
+const OpRegistration kOpIsVariableInitialized = {
+    .name = "IsVariableInitialized",
+    .inputs = {"ref: Ref(dtype)"},
+    .outputs = {"is_initialized: bool"},
+    .attrs = {"dtype: type"},
+    .allows_uninitialized_input = true,
+    .shape = shape_scalar_output,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, variable_is_initialized}},
+};
 
 /* --- assigning --- */
 
@@ -134,7 +143,8 @@ typedef struct AssignState {
 } AssignState;
 
 static bool assign_construct(const KernelConstruction *construction, void *memory, Status *status) {
-  return node_attr_bool(construction->node, "validate_shape", &((AssignState *)memory)->validate_shape, status);
+  return node_attr_bool(construction->node, "validate_shape", &((AssignState *)memory)->validate_shape,
+                        status);
 }
 
 static bool assign(KernelContext *context, Status *status) {
@@ -145,7 +155,8 @@ static bool assign(KernelContext *context, Status *status) {
   const Shape *shape = tensor_is_empty(&to->value) ? &to->declared : &to->value.shape;
   if (state->validate_shape && !shape_equal(shape, &value->shape)) {
     char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
-    return status_invalid(status, "Assign requires shapes of both tensors to match. lhs shape= %s rhs shape= %s",
+    return status_invalid(status,
+                          "Assign requires shapes of both tensors to match. lhs shape= %s rhs shape= %s",
                           shape_text(shape, a), shape_text(&value->shape, b));
   }
   TRY(tensor_assign(&to->value, value, status));
@@ -161,16 +172,18 @@ static bool assign_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(Assign,
-  .inputs = {"ref: Ref(T)", "value: T"},
-  .outputs = {"output_ref: Ref(T)"},
-  .attrs = {"T: type", "validate_shape: bool = true", "use_locking: bool = true"},
-  .allows_uninitialized_input = true,
-  .shape = assign_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(AssignState),
-  .construct = assign_construct,
-  .kernels = {{DT_INVALID, assign}})
+const OpRegistration kOpAssign = {
+    .name = "Assign",
+    .inputs = {"ref: Ref(T)", "value: T"},
+    .outputs = {"output_ref: Ref(T)"},
+    .attrs = {"T: type", "validate_shape: bool = true", "use_locking: bool = true"},
+    .allows_uninitialized_input = true,
+    .shape = assign_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(AssignState),
+    .construct = assign_construct,
+    .kernels = {{DT_INVALID, assign}},
+};
 
 /* Checks that the variable can be updated by the value, and makes its buffer writable. */
 static bool prepare_update(KernelContext *context, Variable **to, Status *status) {
@@ -188,21 +201,25 @@ static bool finish_update(KernelContext *context, Status *status) {
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
-REGISTER_OP(AssignAdd,
-  .inputs = {"ref: Ref(T)", "value: T"},
-  .outputs = {"output_ref: Ref(T)"},
-  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
-  .shape = shape_merged_inputs,
-  .gradient = NO_GRADIENT,
-  .kernels = {TYPED_NUMBER_KERNELS(assign_add)})
+const OpRegistration kOpAssignAdd = {
+    .name = "AssignAdd",
+    .inputs = {"ref: Ref(T)", "value: T"},
+    .outputs = {"output_ref: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    .shape = shape_merged_inputs,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_NUMBER_KERNELS(assign_add)},
+};
 
-REGISTER_OP(AssignSub,
-  .inputs = {"ref: Ref(T)", "value: T"},
-  .outputs = {"output_ref: Ref(T)"},
-  .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
-  .shape = shape_merged_inputs,
-  .gradient = NO_GRADIENT,
-  .kernels = {TYPED_NUMBER_KERNELS(assign_sub)})
+const OpRegistration kOpAssignSub = {
+    .name = "AssignSub",
+    .inputs = {"ref: Ref(T)", "value: T"},
+    .outputs = {"output_ref: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    .shape = shape_merged_inputs,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_NUMBER_KERNELS(assign_sub)},
+};
 
 /* --- variables of one step --- */
 
@@ -223,28 +240,32 @@ static bool temporary_construct(const KernelConstruction *construction, void *me
 /* As in TensorFlow it has memory at once; here its elements are zeros. */
 static bool temporary_variable(KernelContext *context, Status *status) {
   const TemporaryState *state = context->state;
-  if (context->resources == NULL) return status_set(status, CODE_INTERNAL, "No resource manager.");
+  if (!context->resources) return status_set(status, CODE_INTERNAL, "No resource manager.");
   Variable *made = variable_new(state->dtype);
-  if (made == NULL) return status_oom(status, "a variable");
+  if (!made) return status_oom(status, "a variable");
   bool ok = shape_from_proto(state->shape, &made->declared, status) &&
             tensor_allocate(&made->value, state->dtype, &made->declared, context->pool, status);
   if (ok && dtype_is_pod((int)state->dtype) && tensor_bytes(&made->value) > 0)
     memset(made->value.data, 0, (size_t)tensor_bytes(&made->value));
-  ok = ok && resource_manager_add_temporary(context->resources, kernel_step_id(context), state->name, made, status) &&
+  ok = ok &&
+       resource_manager_add_temporary(context->resources, kernel_step_id(context), state->name, made,
+                                      status) &&
        resource_handle_tensor(str_of(""), state->name, &made->resource, &context->outputs[0], status);
   tensor_object_unref(&made->resource.object);
   return ok;
 }
 
-REGISTER_OP(TemporaryVariable,
-  .outputs = {"ref: Ref(dtype)"},
-  .attrs = {"shape: shape", "dtype: type", "var_name: string = ''"},
-  .is_stateful = true,
-  .shape = variable_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(TemporaryState),
-  .construct = temporary_construct,
-  .kernels = {{DT_INVALID, temporary_variable}})
+const OpRegistration kOpTemporaryVariable = {
+    .name = "TemporaryVariable",
+    .outputs = {"ref: Ref(dtype)"},
+    .attrs = {"shape: shape", "dtype: type", "var_name: string = ''"},
+    .is_stateful = true,
+    .shape = variable_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(TemporaryState),
+    .construct = temporary_construct,
+    .kernels = {{DT_INVALID, temporary_variable}},
+};
 
 typedef struct DestroyState {
   Str name;
@@ -259,17 +280,19 @@ static bool destroy_construct(const KernelConstruction *construction, void *memo
 /* The last value. The step's variable of that name is gone; its memory goes with the last reference to it. */
 static bool destroy_temporary_variable(KernelContext *context, Status *status) {
   const DestroyState *state = context->state;
-  if (context->resources == NULL) return status_set(status, CODE_INTERNAL, "No resource manager.");
+  if (!context->resources) return status_set(status, CODE_INTERNAL, "No resource manager.");
   TRY(reference_read(context->inputs[0], variable_name(context, 0), &context->outputs[0], status));
   return resource_manager_remove_temporary(context->resources, kernel_step_id(context), state->name, status);
 }
 
-REGISTER_OP(DestroyTemporaryVariable,
-  .inputs = {"ref: Ref(T)"},
-  .outputs = {"value: T"},
-  .attrs = {"T: type", "var_name: string"},
-  .shape = shape_unchanged,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(DestroyState),
-  .construct = destroy_construct,
-  .kernels = {{DT_INVALID, destroy_temporary_variable}})
+const OpRegistration kOpDestroyTemporaryVariable = {
+    .name = "DestroyTemporaryVariable",
+    .inputs = {"ref: Ref(T)"},
+    .outputs = {"value: T"},
+    .attrs = {"T: type", "var_name: string"},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(DestroyState),
+    .construct = destroy_construct,
+    .kernels = {{DT_INVALID, destroy_temporary_variable}},
+};

@@ -7,8 +7,8 @@
 
 /* --- Reshape --- */
 
-/* What is left for the size that is -1. Where there are no elements but a size of 0 was asked for, zeros are left out
- * on both sides: [0,3] as [0,-1] is [0,3]. */
+/* What is left for the size that is -1. Where there are no elements but a size of 0 was asked for, zeros are
+ * left out on both sides: [0,3] as [0,-1] is [0,3]. */
 static bool infer_size(const Shape *shape, int64_t product, bool has_zero, int64_t *size, Status *status) {
   int64_t elements = 1;
   bool skipped = false;
@@ -17,13 +17,15 @@ static bool infer_size(const Shape *shape, int64_t product, bool has_zero, int64
     if (length == 0 && has_zero) {
       skipped = true;
     } else if (__builtin_mul_overflow(elements, length, &elements)) {
-      return status_invalid(status, "Reshape cannot infer the missing input size for an empty tensor of that shape");
+      return status_invalid(status,
+                            "Reshape cannot infer the missing input size for an empty tensor of that shape");
     }
   }
   if (!skipped && elements % product != 0) {
-    return status_invalid(
-        status, "Input to reshape is a tensor with %lld values, but the requested shape requires a multiple of %lld",
-        (long long)elements, (long long)product);
+    return status_invalid(status,
+                          "Input to reshape is a tensor with %lld values, but the requested shape requires a "
+                          "multiple of %lld",
+                          (long long)elements, (long long)product);
   }
   *size = elements / product;
   return true;
@@ -69,7 +71,8 @@ static bool reshape_kernel(KernelContext *context, Status *status) {
   TRY(shape_set(&shape, (int)tensor_num_elements(sizes), dims, status));
   bool ok;
   if (shape_num_elements(&shape) != tensor_num_elements(tensor)) {
-    ok = status_invalid(status, "Input to reshape is a tensor with %lld values, but the requested shape has %lld",
+    ok = status_invalid(status,
+                        "Input to reshape is a tensor with %lld values, but the requested shape has %lld",
                         (long long)tensor_num_elements(tensor), (long long)shape_num_elements(&shape));
   } else {
     ok = kernel_set_output(context, 0, tensor, &shape, status);
@@ -78,10 +81,10 @@ static bool reshape_kernel(KernelContext *context, Status *status) {
   return ok;
 }
 
-/* The number of elements as far as it is known: a product, times one unknown size when `unknown` is its index. False in
- * *usable when several sizes are unknown. */
-static bool partial_count(InferenceContext *c, ShapeHandle shape, DimHandle *product, int *unknown, bool *usable,
-                          Status *status) {
+/* The number of elements as far as it is known: a product, times one unknown size when `unknown` is its
+ * index. False in *usable when several sizes are unknown. */
+static bool partial_count(InferenceContext *c, ShapeHandle shape, DimHandle *product, int *unknown,
+                          bool *usable, Status *status) {
   *unknown = -1;
   TRY(dim_ok(shape_num_elements_of(c, shape), product, status));
   if (dim_known(*product)) return true;
@@ -141,29 +144,33 @@ static bool reshape_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(Reshape,
-  .inputs = {"tensor: T", "shape: Tshape"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "Tshape: {int32, int64} = DT_INT32"},
-  .shape = reshape_shape,
-  .gradient =
-    "ReshapeGradient[T:type, Tshape:{int32, int64}](tensor:T, shape:Tshape, dy:T) -> (dtensor:T, dshape:Tshape) {\n"
-    "  back = Shape[T=$T, out_type=$Tshape](tensor)\n"
-    "  d = Reshape[T=$T, Tshape=$Tshape](dy, back:output:0)\n"
-    "  none = ZerosLike[T=$Tshape](shape)\n"
-    "  return dtensor = d:output:0, dshape = none:y:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, reshape_kernel}})
+const OpRegistration kOpReshape = {
+    .name = "Reshape",
+    .inputs = {"tensor: T", "shape: Tshape"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Tshape: {int32, int64} = DT_INT32"},
+    .shape = reshape_shape,
+    .gradient =
+        "ReshapeGradient[T:type, Tshape:{int32, int64}](tensor:T, shape:Tshape, dy:T) -> (dtensor:T, "
+        "dshape:Tshape) {\n"
+        "  back = Shape[T=$T, out_type=$Tshape](tensor)\n"
+        "  d = Reshape[T=$T, Tshape=$Tshape](dy, back:output:0)\n"
+        "  none = ZerosLike[T=$Tshape](shape)\n"
+        "  return dtensor = d:output:0, dshape = none:y:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, reshape_kernel}},
+};
 
 /* --- ExpandDims --- */
 
 static bool expand_dims_kernel(KernelContext *context, Status *status) {
   const Tensor *input = context->inputs[0], *dim = context->inputs[1];
-  if (tensor_num_elements(dim) != 1) return status_invalid(status, "'dim' must be a tensor with a single value");
+  if (tensor_num_elements(dim) != 1)
+    return status_invalid(status, "'dim' must be a tensor with a single value");
   int64_t rank = input->shape.rank, at = tensor_int_at(dim, 0);
   if (at < -1 - rank || at > rank) {
-    return status_invalid(status, "Tried to expand dim index %lld for tensor with %lld dimensions.", (long long)at,
-                          (long long)rank);
+    return status_invalid(status, "Tried to expand dim index %lld for tensor with %lld dimensions.",
+                          (long long)at, (long long)rank);
   }
   if (rank == SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
   if (at < 0) at += rank + 1;
@@ -180,14 +187,14 @@ static bool expand_dims_kernel(KernelContext *context, Status *status) {
 static bool expand_dims_shape(InferenceContext *c, Status *status) {
   ShapeHandle input = shape_input(c, 0), before, after, one;
   const Tensor *dim = shape_input_tensor(c, 1);
-  if (dim != NULL && tensor_num_elements(dim) != 1) {
+  if (dim && tensor_num_elements(dim) != 1) {
     return status_invalid(status, "'dim' input must be a tensor with a single value");
   }
-  if (dim == NULL || !shape_rank_known(input)) return shape_unknown_outputs(c, status);
+  if (!dim || !shape_rank_known(input)) return shape_unknown_outputs(c, status);
   int64_t rank = shape_rank(input), at = tensor_int_at(dim, 0);
   if (at < -1 - rank || at > rank) {
-    return status_invalid(status, "dim %lld not in the interval [%lld, %lld].", (long long)at, (long long)(-1 - rank),
-                          (long long)rank);
+    return status_invalid(status, "dim %lld not in the interval [%lld, %lld].", (long long)at,
+                          (long long)(-1 - rank), (long long)rank);
   }
   if (at < 0) at += rank + 1;
   DimHandle size;
@@ -201,19 +208,22 @@ static bool expand_dims_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(ExpandDims,
-  .inputs = {"input: T", "dim: Tdim"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "Tdim: {int32, int64} = DT_INT32"},
-  .shape = expand_dims_shape,
-  .gradient =
-    "ExpandDimsGradient[T:type, Tdim:{int32, int64}](input:T, dim:Tdim, dy:T) -> (dinput:T, ddim:Tdim) {\n"
-    "  back = Shape[T=$T, out_type=$Tdim](input)\n"
-    "  d = Reshape[T=$T, Tshape=$Tdim](dy, back:output:0)\n"
-    "  none = ZerosLike[T=$Tdim](dim)\n"
-    "  return dinput = d:output:0, ddim = none:y:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, expand_dims_kernel}})
+const OpRegistration kOpExpandDims = {
+    .name = "ExpandDims",
+    .inputs = {"input: T", "dim: Tdim"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Tdim: {int32, int64} = DT_INT32"},
+    .shape = expand_dims_shape,
+    .gradient =
+        "ExpandDimsGradient[T:type, Tdim:{int32, int64}](input:T, dim:Tdim, dy:T) -> (dinput:T, ddim:Tdim) "
+        "{\n"
+        "  back = Shape[T=$T, out_type=$Tdim](input)\n"
+        "  d = Reshape[T=$T, Tshape=$Tdim](dy, back:output:0)\n"
+        "  none = ZerosLike[T=$Tdim](dim)\n"
+        "  return dinput = d:output:0, ddim = none:y:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, expand_dims_kernel}},
+};
 
 /* --- Squeeze --- */
 
@@ -226,12 +236,13 @@ static bool squeeze_construct(const KernelConstruction *construction, void *memo
   SqueezeState *state = memory;
   const AttrListValue *list;
   TRY(node_attr_list(construction->node, "squeeze_dims", ATTR_INT, &list, status));
-  state->count = list == NULL ? 0 : (int64_t)list->n_i;
-  state->axes = list == NULL ? NULL : list->i;
+  state->count = !list ? 0 : (int64_t)list->n_i;
+  state->axes = !list ? NULL : list->i;
   return true;
 }
 
-/* Which axes are named; `axis` receives the first that the rank does not have, and the result is then false. */
+/* Which axes are named; `axis` receives the first that the rank does not have, and the result is then
+ * false. */
 static bool mark_axes(const int64_t *axes, int64_t count, int64_t rank, bool named[], int64_t *axis) {
   memset(named, 0, (size_t)rank * sizeof *named);
   for (int64_t i = 0; i < count; i++) {
@@ -249,13 +260,14 @@ static bool squeeze_kernel(KernelContext *context, Status *status) {
   bool named[SHAPE_MAX_RANK];
   int64_t dims[SHAPE_MAX_RANK], wrong;
   if (!mark_axes(state->axes, state->count, rank, named, &wrong)) {
-    return status_invalid(status, "Tried to squeeze dim index %lld for tensor with %d dimensions.", (long long)wrong,
-                          rank);
+    return status_invalid(status, "Tried to squeeze dim index %lld for tensor with %d dimensions.",
+                          (long long)wrong, rank);
   }
   for (int i = 0; i < rank; i++) {
     int64_t size = shape_dim(&input->shape, i);
     if (named[i] && size != 1) {
-      return status_invalid(status, "Can not squeeze dim[%d], expected a dimension of 1, got %lld", i, (long long)size);
+      return status_invalid(status, "Can not squeeze dim[%d], expected a dimension of 1, got %lld", i,
+                            (long long)size);
     }
     if (state->count > 0 ? !named[i] : size != 1) dims[left++] = size;
   }
@@ -270,13 +282,13 @@ static bool squeeze_shape(InferenceContext *c, Status *status) {
   ShapeHandle input = shape_input(c, 0), output;
   const AttrListValue *list;
   TRY(node_attr_list(c->node, "squeeze_dims", ATTR_INT, &list, status));
-  int64_t count = list == NULL ? 0 : (int64_t)list->n_i, wrong;
+  int64_t count = !list ? 0 : (int64_t)list->n_i, wrong;
   if (!shape_rank_known(input)) return shape_unknown_outputs(c, status);
   int32_t rank = shape_rank(input), left = 0;
   bool *named = arena_alloc(c->arena, rank + 1);
   DimHandle *dims = arena_alloc(c->arena, (rank + 1) * (int64_t)sizeof *dims);
-  if (named == NULL || dims == NULL) return status_oom(status, "shape inference");
-  if (!mark_axes(list == NULL ? NULL : list->i, count, rank, named, &wrong)) {
+  if (!named || !dims) return status_oom(status, "shape inference");
+  if (!mark_axes(!list ? NULL : list->i, count, rank, named, &wrong)) {
     return status_invalid(status, "squeeze_dims value %lld not in [-%d,%d).", (long long)wrong, rank, rank);
   }
   for (int32_t i = 0; i < rank; i++) {
@@ -293,17 +305,19 @@ static bool squeeze_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(Squeeze,
-  .inputs = {"input: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "squeeze_dims: list(int) >= 0 = []"},
-  .shape = squeeze_shape,
-  .gradient =
-    "SqueezeGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
-    "  back = Shape[T=$T, out_type=int64](input)\n"
-    "  d = Reshape[T=$T, Tshape=int64](dy, back:output:0)\n"
-    "  return dinput = d:output:0\n"
-    "}\n",
-  .state_size = sizeof(SqueezeState),
-  .construct = squeeze_construct,
-  .kernels = {{DT_INVALID, squeeze_kernel}})
+const OpRegistration kOpSqueeze = {
+    .name = "Squeeze",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "squeeze_dims: list(int) >= 0 = []"},
+    .shape = squeeze_shape,
+    .gradient =
+        "SqueezeGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
+        "  back = Shape[T=$T, out_type=int64](input)\n"
+        "  d = Reshape[T=$T, Tshape=int64](dy, back:output:0)\n"
+        "  return dinput = d:output:0\n"
+        "}\n",
+    .state_size = sizeof(SqueezeState),
+    .construct = squeeze_construct,
+    .kernels = {{DT_INVALID, squeeze_kernel}},
+};

@@ -1,4 +1,5 @@
-/* ResizeBilinear: every element of the result lies between four of the image. ResizeBilinearGrad gives each of the four its share. */
+/* ResizeBilinear: every element of the result lies between four of the image. ResizeBilinearGrad gives each
+ * of the four its share. */
 #include <string.h>
 
 #include "op/node_def.h"
@@ -13,9 +14,10 @@
 #define TYPES (TYPES_FLOAT | TYPES_INT | TYPES_SMALL)
 #include "ops/each_type.inc"
 
-/* Colours: a vector takes a pixel and one element more, which the next pixel puts right. Only the last pixel of a row of the image must not
- * be read so, and only the last of the result not written. */
-static void stretch_colours(const float *restrict from, int64_t count, const ResizeBetween *axis, float *restrict to) {
+/* Colours: a vector takes a pixel and one element more, which the next pixel puts right. Only the last pixel
+ * of a row of the image must not be read so, and only the last of the result not written. */
+static void stretch_colours(const float *restrict from, int64_t count, const ResizeBetween *axis,
+                            float *restrict to) {
   int64_t i = 0, last = axis[count - 1].upper;
   for (; i < count - 1 && axis[i].upper < last; i++) {
     f32x4 a = f32x4_load(from + axis[i].lower), b = f32x4_load(from + axis[i].upper);
@@ -24,12 +26,14 @@ static void stretch_colours(const float *restrict from, int64_t count, const Res
   stretch_f32(3, from, count - i, axis + i, to + 3 * i);
 }
 
-static void stretch_row_floats(int64_t channels, const void *row, int64_t count, const ResizeBetween *axis, float *to) {
+static void stretch_row_floats(int64_t channels, const void *row, int64_t count, const ResizeBetween *axis,
+                               float *to) {
   if (channels == 3) stretch_colours(row, count, axis, to);
   else stretch_row_f32(channels, row, count, axis, to);
 }
 
-typedef void StretchRow(int64_t channels, const void *row, int64_t count, const ResizeBetween *axis, float *to);
+typedef void StretchRow(int64_t channels, const void *row, int64_t count, const ResizeBetween *axis,
+                        float *to);
 typedef void ToFloat(const void *from, int64_t count, float *to);
 typedef struct RowLoops {
   StretchRow *stretch;
@@ -50,16 +54,18 @@ static RowLoops row_loops(DataType type) {
 }
 
 /* Where the positions of an axis of each image lie; one piece of memory. */
-static Buffer *place(KernelContext *context, int64_t rows, int64_t columns, ResizeBetween **y, ResizeBetween **x, Status *status) {
+static Buffer *place(KernelContext *context, int64_t rows, int64_t columns, ResizeBetween **y,
+                     ResizeBetween **x, Status *status) {
   Buffer *buffer = kernel_scratch(context, (rows + columns) * (int64_t)sizeof(ResizeBetween), status);
-  if (buffer == NULL) return NULL;
+  if (!buffer) return NULL;
   *y = buffer->data;
   *x = *y + rows;
   return buffer;
 }
 
 /* Bytes of `count` numbers of `size` bytes, in rows of `length`. */
-static Buffer *make_rows(KernelContext *context, int64_t count, int64_t length, int64_t size, Status *status) {
+static Buffer *make_rows(KernelContext *context, int64_t count, int64_t length, int64_t size,
+                         Status *status) {
   int64_t bytes;
   if (!__builtin_mul_overflow(count, length, &bytes) && !__builtin_mul_overflow(bytes, size, &bytes)) {
     return kernel_scratch(context, bytes, status);
@@ -70,13 +76,15 @@ static Buffer *make_rows(KernelContext *context, int64_t count, int64_t length, 
 
 /* --- ResizeBilinear --- */
 
-/* Rows of the result that are made together: they lie between few rows of the image, each of which is stretched once. */
+/* Rows of the result that are made together: they lie between few rows of the image, each of which is
+ * stretched once. */
 enum { ROWS_AT_ONCE = 16 };
 
 typedef struct Resize {
   const ResizeBetween *y, *x; /* x counts elements */
   StretchRow *stretch;
-  int64_t from_rows, rows, columns, channels, blocks, row_bytes; /* row_bytes of the image; blocks of an image */
+  int64_t from_rows, rows, columns, channels, blocks,
+      row_bytes; /* row_bytes of the image; blocks of an image */
   const char *from;
   float *to, *stretched; /* stretched: two rows for each block */
 } Resize;
@@ -121,7 +129,8 @@ static void convert_range(void *arg, int64_t begin, int64_t end) {
   c->convert(c->from + begin * c->size, end - begin, c->to + begin);
 }
 
-static bool resize(KernelContext *context, const Image *image, DataType type, const int64_t sizes[RESIZE_AXES], Tensor *out, Status *status) {
+static bool resize(KernelContext *context, const Image *image, DataType type,
+                   const int64_t sizes[RESIZE_AXES], Tensor *out, Status *status) {
   const int64_t *dims = shape_dims(&context->inputs[0]->shape);
   int64_t rows = sizes[RESIZE_ROWS], columns = sizes[RESIZE_COLUMNS], size = (int64_t)dtype_size(type);
   int64_t blocks = (rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, length = columns * dims[3];
@@ -133,15 +142,27 @@ static bool resize(KernelContext *context, const Image *image, DataType type, co
   }
   ResizeBetween *y, *x;
   Buffer *places = place(context, rows, columns, &y, &x, status), *stretched = NULL;
-  if (places == NULL) return false;
+  if (!places) return false;
   resize_between(context->state, dims[1], rows, y);
   resize_between(context->state, dims[2], columns, x);
-  for (int64_t i = 0; i < columns; i++) x[i].lower *= dims[3], x[i].upper *= dims[3]; /* from pixels to elements */
+  for (int64_t i = 0; i < columns; i++)
+    x[i].lower *= dims[3], x[i].upper *= dims[3]; /* from pixels to elements */
   stretched = make_rows(context, 2 * dims[0] * blocks, length, sizeof(float), status);
-  if (stretched != NULL) {
-    Resize run = {y, x, loops.stretch, dims[1], rows, columns, dims[3], blocks, dims[2] * dims[3] * size, image->data, tensor_f32(out),
+  if (stretched) {
+    Resize run = {y,
+                  x,
+                  loops.stretch,
+                  dims[1],
+                  rows,
+                  columns,
+                  dims[3],
+                  blocks,
+                  dims[2] * dims[3] * size,
+                  image->data,
+                  tensor_f32(out),
                   stretched->data};
-    parallel_for(context->parallel, dims[0] * blocks, 16384 / (length * ROWS_AT_ONCE) + 1, resize_blocks, &run);
+    parallel_for(context->parallel, dims[0] * blocks, 16384 / (length * ROWS_AT_ONCE) + 1, resize_blocks,
+                 &run);
   }
   bool ok = stretched != NULL;
   buffer_unref(stretched);
@@ -157,7 +178,8 @@ static bool resize_bilinear(KernelContext *context, Status *status) {
   TRY(resize_begin(context, sizes, &out, status));
   if (tensor_num_elements(out) == 0) return true;
   TRY(image_read(context, input, NULL, false, &image, status));
-  bool ok = resize(context, &image, half_precision(input->dtype) ? DT_FLOAT : input->dtype, sizes, out, status);
+  bool ok =
+      resize(context, &image, half_precision(input->dtype) ? DT_FLOAT : input->dtype, sizes, out, status);
   image_drop(&image);
   return ok;
 }
@@ -176,14 +198,16 @@ typedef struct Spread {
 #define TYPES TYPES_FLOAT
 #include "ops/each_type.inc"
 
-static bool spread(KernelContext *context, const int64_t *from, const int64_t *to, Image *result, bool wide, Status *status) {
+static bool spread(KernelContext *context, const int64_t *from, const int64_t *to, Image *result, bool wide,
+                   Status *status) {
   int64_t lines = to[0] * to[1];
   ResizeBetween *y, *x;
   Buffer *firsts = NULL, *sums = NULL, *places = place(context, from[1], from[2], &y, &x, status);
   bool ok = false;
-  TRY_DONE(places != NULL);
-  TRY_DONE((firsts = kernel_scratch(context, to[1] * (int64_t)sizeof(int64_t), status)) != NULL);
-  TRY_DONE((sums = make_rows(context, lines, from[2] * from[3], wide ? sizeof(double) : sizeof(float), status)) != NULL);
+  TRY_DONE(places);
+  TRY_DONE((firsts = kernel_scratch(context, to[1] * (int64_t)sizeof(int64_t), status)));
+  TRY_DONE(
+      (sums = make_rows(context, lines, from[2] * from[3], wide ? sizeof(double) : sizeof(float), status)));
   resize_between(context->state, to[1], from[1], y);
   resize_between(context->state, to[2], from[2], x);
   int64_t *first = firsts->data, next = 0;
@@ -191,9 +215,13 @@ static bool spread(KernelContext *context, const int64_t *from, const int64_t *t
     while (next < from[1] && y[next].upper < row) next++;
     first[row] = next;
   }
-  Spread run = {y, x, first, from[1], from[2], to[1], to[2], to[3], context->inputs[0]->data, sums->data, result->data};
+  Spread run = {y,          x,           first,
+                from[1],    from[2],     to[1],
+                to[2],      to[3],       context->inputs[0]->data,
+                sums->data, result->data};
   double work = ((double)from[1] / (double)to[1] + 2) * (double)(from[2] * from[3]);
-  parallel_for(context->parallel, lines, work > 32768 ? 1 : (int64_t)(32768 / (work + 1)) + 1, wide ? spread_rows_f64 : spread_rows_f32, &run);
+  parallel_for(context->parallel, lines, work > 32768 ? 1 : (int64_t)(32768 / (work + 1)) + 1,
+               wide ? spread_rows_f64 : spread_rows_f32, &run);
   ok = true;
 done:
   buffer_unref(places);
@@ -205,21 +233,27 @@ done:
 static bool resize_bilinear_grad(KernelContext *context, Status *status) {
   const Tensor *grads = context->inputs[0], *original = context->inputs[1];
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
-  if (grads->shape.rank != 4) return status_invalid(status, "input_grad must be 4-dimensional%s", shape_text(&grads->shape, a));
-  if (original->shape.rank != 4) return status_invalid(status, "original_image must be 4-dimensional%s", shape_text(&original->shape, a));
+  if (grads->shape.rank != 4)
+    return status_invalid(status, "input_grad must be 4-dimensional%s", shape_text(&grads->shape, a));
+  if (original->shape.rank != 4)
+    return status_invalid(status, "original_image must be 4-dimensional%s", shape_text(&original->shape, a));
   const int64_t *from = shape_dims(&grads->shape), *to = shape_dims(&original->shape);
-  if (to[1] > INT32_MAX || to[2] > INT32_MAX) return status_invalid(status, "original sizes must be between 0 and max int32");
+  if (to[1] > INT32_MAX || to[2] > INT32_MAX)
+    return status_invalid(status, "original sizes must be between 0 and max int32");
   if (to[1] == 0 || to[2] == 0) return status_invalid(status, "original dimensions must be positive");
   if (from[1] == 0 || from[2] == 0) return status_invalid(status, "resized dimensions must be positive");
   if (from[0] != to[0] || from[3] != to[3]) {
-    return status_invalid(status, "input_grad and original_image must have the same batch size and channels: %s vs. %s",
+    return status_invalid(status,
+                          "input_grad and original_image must have the same batch size and channels: %s vs. "
+                          "%s",
                           shape_text(&grads->shape, a), shape_text(&original->shape, b));
   }
   Tensor *out;
   Image result = {0};
   TRY(kernel_allocate_output(context, 0, &original->shape, &out, status));
   if (tensor_num_elements(out) == 0) return true;
-  bool ok = image_begin(context, out, false, &result, status) && spread(context, from, to, &result, out->dtype == DT_DOUBLE, status) &&
+  bool ok = image_begin(context, out, false, &result, status) &&
+            spread(context, from, to, &result, out->dtype == DT_DOUBLE, status) &&
             image_finish(context, &result, NULL, false, out, status);
   image_drop(&result);
   return ok;
@@ -238,42 +272,55 @@ static bool bilinear_gradient(const GradientRequest *request, StrBuf *text, Stat
   DataType type;
   TRY(node_attr_type(request->node, "T", &type, status));
   strbuf_printf(text,
-                "ResizeBilinearGradient[T:type, align_corners:bool, half_pixel_centers:bool](images:T, size:int32, dy:float)"
+                "ResizeBilinearGradient[T:type, align_corners:bool, half_pixel_centers:bool](images:T, "
+                "size:int32, dy:float)"
                 " -> (dimages:T, dsize:int32) {\n"
                 "  dsize = ZerosLike[T=int32](size)\n"
                 "  dimages = %s\n"
                 "  return dimages = dimages:%s:0, dsize = dsize:y:0\n"
                 "}\n",
-                dtype_is_floating(type)
-                    ? "ResizeBilinearGrad[T=$T, align_corners=$align_corners, half_pixel_centers=$half_pixel_centers](dy, images)"
-                    : "ZerosLike[T=$T](images)",
+                dtype_is_floating(type) ? "ResizeBilinearGrad[T=$T, align_corners=$align_corners, "
+                                          "half_pixel_centers=$half_pixel_centers](dy, images)"
+                                        : "ZerosLike[T=$T](images)",
                 dtype_is_floating(type) ? "output" : "y");
   return strbuf_ok(text, status);
 }
 
-REGISTER_OP(ResizeBilinear,
-  .inputs = {"images: T", "size: int32"}, .outputs = {"resized_images: float"},
-  .attrs = {"T: {int8, uint8, int16, uint16, int32, int64, bfloat16, half, float, double, bfloat16}", "align_corners: bool = false",
-            "half_pixel_centers: bool = false"},
-  .shape = shape_resize,
-  .gradient_fn = bilinear_gradient,
-  .state_size = sizeof(ResizeAttrs), .construct = resize_construct,
-  .kernels = {FLOAT_KERNELS(resize_bilinear), HALF_KERNELS(resize_bilinear), INT_KERNELS(resize_bilinear), SMALL_KERNELS(resize_bilinear)})
+const OpRegistration kOpResizeBilinear = {
+    .name = "ResizeBilinear",
+    .inputs = {"images: T", "size: int32"},
+    .outputs = {"resized_images: float"},
+    .attrs = {"T: {int8, uint8, int16, uint16, int32, int64, bfloat16, half, float, double, bfloat16}",
+              "align_corners: bool = false", "half_pixel_centers: bool = false"},
+    .shape = shape_resize,
+    .gradient_fn = bilinear_gradient,
+    .state_size = sizeof(ResizeAttrs),
+    .construct = resize_construct,
+    .kernels = {FLOAT_KERNELS(resize_bilinear), HALF_KERNELS(resize_bilinear), INT_KERNELS(resize_bilinear),
+                SMALL_KERNELS(resize_bilinear)},
+};
 
 /* Linear in grads; of the image only the shape counts. */
-REGISTER_OP(ResizeBilinearGrad,
-  .inputs = {"grads: float", "original_image: T"}, .outputs = {"output: T"},
-  .attrs = {"T: {float, bfloat16, half, double}", "align_corners: bool = false", "half_pixel_centers: bool = false"},
-  .shape = shape_resize_bilinear_grad,
-  .gradient =
-    "ResizeBilinearGradGradient[T:type, align_corners:bool, half_pixel_centers:bool](grads:float, image:T, d:T) -> (dgrads:float, dimage:T) {\n"
-    "  dimage = ZerosLike[T=$T](image)\n"
-    "  shape = Shape[T=float, out_type=int32](grads)\n"
-    "  one = Const[dtype=int32, value=[1]]()\n"
-    "  two = Const[dtype=int32, value=[2]]()\n"
-    "  size = Slice[T=int32, Index=int32](shape:output:0, one:output:0, two:output:0)\n"
-    "  dgrads = ResizeBilinear[T=$T, align_corners=$align_corners, half_pixel_centers=$half_pixel_centers](d, size:output:0)\n"
-    "  return dgrads = dgrads:resized_images:0, dimage = dimage:y:0\n"
-    "}\n",
-  .state_size = sizeof(ResizeAttrs), .construct = resize_construct,
-  .kernels = {FLOAT_KERNELS(resize_bilinear_grad), HALF_KERNELS(resize_bilinear_grad)})
+const OpRegistration kOpResizeBilinearGrad = {
+    .name = "ResizeBilinearGrad",
+    .inputs = {"grads: float", "original_image: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: {float, bfloat16, half, double}", "align_corners: bool = false",
+              "half_pixel_centers: bool = false"},
+    .shape = shape_resize_bilinear_grad,
+    .gradient =
+        "ResizeBilinearGradGradient[T:type, align_corners:bool, half_pixel_centers:bool](grads:float, "
+        "image:T, d:T) -> (dgrads:float, dimage:T) {\n"
+        "  dimage = ZerosLike[T=$T](image)\n"
+        "  shape = Shape[T=float, out_type=int32](grads)\n"
+        "  one = Const[dtype=int32, value=[1]]()\n"
+        "  two = Const[dtype=int32, value=[2]]()\n"
+        "  size = Slice[T=int32, Index=int32](shape:output:0, one:output:0, two:output:0)\n"
+        "  dgrads = ResizeBilinear[T=$T, align_corners=$align_corners, "
+        "half_pixel_centers=$half_pixel_centers](d, size:output:0)\n"
+        "  return dgrads = dgrads:resized_images:0, dimage = dimage:y:0\n"
+        "}\n",
+    .state_size = sizeof(ResizeAttrs),
+    .construct = resize_construct,
+    .kernels = {FLOAT_KERNELS(resize_bilinear_grad), HALF_KERNELS(resize_bilinear_grad)},
+};

@@ -15,9 +15,11 @@ bool resize_construct(const KernelConstruction *construction, void *memory, Stat
   return resize_read_attrs(construction->node, true, memory, status);
 }
 
-bool resize_read_size(const Tensor *size, const char *not_positive, int64_t sizes[RESIZE_AXES], Status *status) {
+bool resize_read_size(const Tensor *size, const char *not_positive, int64_t sizes[RESIZE_AXES],
+                      Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
-  if (size->shape.rank != 1) return status_invalid(status, "shape_t must be 1-dimensional%s", shape_text(&size->shape, text));
+  if (size->shape.rank != 1)
+    return status_invalid(status, "shape_t must be 1-dimensional%s", shape_text(&size->shape, text));
   if (tensor_num_elements(size) != RESIZE_AXES) {
     return status_invalid(status, "shape_t must have two elements%s", shape_text(&size->shape, text));
   }
@@ -31,10 +33,12 @@ bool resize_read_size(const Tensor *size, const char *not_positive, int64_t size
 bool resize_begin(KernelContext *context, int64_t sizes[RESIZE_AXES], Tensor **out, Status *status) {
   const Tensor *image = context->inputs[0];
   char text[SHAPE_TEXT_CAPACITY];
-  if (image->shape.rank != 4) return status_invalid(status, "input must be 4-dimensional%s", shape_text(&image->shape, text));
+  if (image->shape.rank != 4)
+    return status_invalid(status, "input must be 4-dimensional%s", shape_text(&image->shape, text));
   TRY(resize_read_size(context->inputs[1], "output dimensions must be positive", sizes, status));
   const int64_t *dims = shape_dims(&image->shape);
-  if (dims[1] > INT32_MAX || dims[2] > INT32_MAX) return status_invalid(status, "input sizes must be between 0 and max int32");
+  if (dims[1] > INT32_MAX || dims[2] > INT32_MAX)
+    return status_invalid(status, "input sizes must be between 0 and max int32");
   if (dims[3] == 0) return status_invalid(status, "image must have at least one channel");
   if (dims[1] == 0 || dims[2] == 0) return status_invalid(status, "input image must be of non-zero size");
   int64_t resized[] = {dims[0], sizes[RESIZE_ROWS], sizes[RESIZE_COLUMNS], dims[3]};
@@ -42,13 +46,15 @@ bool resize_begin(KernelContext *context, int64_t sizes[RESIZE_AXES], Tensor **o
 }
 
 static float step_of(const ResizeAttrs *attrs, int64_t original, int64_t resized) {
-  return attrs->align_corners && resized > 1 ? (float)(original - 1) / (float)(resized - 1) : (float)original / (float)resized;
+  return attrs->align_corners && resized > 1 ? (float)(original - 1) / (float)(resized - 1)
+                                             : (float)original / (float)resized;
 }
 
 void resize_between(const ResizeAttrs *attrs, int64_t original, int64_t resized, ResizeBetween *axis) {
   float step = step_of(attrs, original, resized);
   for (int64_t i = 0; i < resized; i++) {
-    float place = attrs->half_pixel_centers ? ((float)i + 0.5f) * step - 0.5f : (float)i * step, below = floorf(place);
+    float place = attrs->half_pixel_centers ? ((float)i + 0.5f) * step - 0.5f : (float)i * step,
+          below = floorf(place);
     int64_t lower = (int64_t)below, upper = (int64_t)ceilf(place);
     /* Rounding may lead a step too far at the end. */
     lower = lower < 0 ? 0 : lower > original - 1 ? original - 1 : lower;
@@ -76,7 +82,7 @@ bool shape_resize(InferenceContext *c, Status *status) {
   DimHandle dims[4] = {shape_dim_of(c, image, 0), NULL, NULL, shape_dim_of(c, image, 3)};
   for (int k = 0; k < RESIZE_AXES; k++) {
     /* Of a size that is none the kernel says so. */
-    int64_t value = sizes == NULL ? UNKNOWN_DIM : tensor_int_at(sizes, k);
+    int64_t value = !sizes ? UNKNOWN_DIM : tensor_int_at(sizes, k);
     TRY(dim_ok(value < 0 ? dim_unknown(c) : dim_make(c, value), &dims[1 + k], status));
   }
   TRY(shape_ok(shape_of_dims(c, dims, 4), &output, status));

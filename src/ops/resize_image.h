@@ -1,5 +1,5 @@
-/* What the ops share that resize images [batch, rows, columns, channels]: attrs, sizes, and where a row or a column of one image lies in
- * the other. */
+/* What the ops share that resize images [batch, rows, columns, channels]: attrs, sizes, and where a row or a
+ * column of one image lies in the other. */
 #ifndef TFCORE_OPS_RESIZE_IMAGE_H_
 #define TFCORE_OPS_RESIZE_IMAGE_H_
 
@@ -17,11 +17,15 @@ bool resize_construct(const KernelConstruction *construction, void *memory, Stat
 enum { RESIZE_ROWS, RESIZE_COLUMNS, RESIZE_AXES };
 
 /* A vector of two sizes, above zero, or the message `not_positive`; as the ops' input "size". */
-MUST_CHECK bool resize_read_size(const Tensor *size, const char *not_positive, int64_t sizes[RESIZE_AXES], Status *status);
-/* Input 0, an image, and input 1, a size, of an op that resizes: checks both, and allocates output 0 of that size. */
-MUST_CHECK bool resize_begin(KernelContext *context, int64_t sizes[RESIZE_AXES], Tensor **out, Status *status);
+MUST_CHECK bool resize_read_size(const Tensor *size, const char *not_positive, int64_t sizes[RESIZE_AXES],
+                                 Status *status);
+/* Input 0, an image, and input 1, a size, of an op that resizes: checks both, and allocates output 0 of that
+ * size. */
+MUST_CHECK bool resize_begin(KernelContext *context, int64_t sizes[RESIZE_AXES], Tensor **out,
+                             Status *status);
 
-/* Of position `i` of the resized axis: between which two elements of the original one it lies, and how far behind the first. */
+/* Of position `i` of the resized axis: between which two elements of the original one it lies, and how far
+ * behind the first. */
 typedef struct ResizeBetween {
   int64_t lower, upper;
   float lerp;

@@ -11,7 +11,8 @@ static bool reverse_axes(KernelContext *context, const bool *reversed, Status *s
   const Tensor *input = context->inputs[0];
   int64_t strides[SHAPE_MAX_RANK];
   bool same = true;
-  for (int i = 0; i < input->shape.rank; i++) same = same && (!reversed[i] || shape_dim(&input->shape, i) == 1);
+  for (int i = 0; i < input->shape.rank; i++)
+    same = same && (!reversed[i] || shape_dim(&input->shape, i) == 1);
   if (same || tensor_num_elements(input) == 0) return kernel_set_output(context, 0, input, NULL, status);
   Tensor *out;
   TRY(kernel_allocate_output(context, 0, &input->shape, &out, status));
@@ -38,7 +39,8 @@ static bool reverse_kernel(KernelContext *context, Status *status) {
   TRY(check_rank(input, dims, status));
   if (tensor_num_elements(dims) != input->shape.rank) {
     return status_invalid(status,
-                          "'dims' must have the same number of values as 'input' has dimensions. 'input' has %d'dims' "
+                          "'dims' must have the same number of values as 'input' has dimensions. 'input' has "
+                          "%d'dims' "
                           "has %lld values",
                           input->shape.rank, (long long)tensor_num_elements(dims));
   }
@@ -85,7 +87,7 @@ static bool reverse_v2_shape(InferenceContext *c, Status *status) {
     return rank_too_large(status);
   }
   const Tensor *axes = shape_input_tensor(c, 1);
-  if (axes != NULL && shape_rank_known(input)) {
+  if (axes && shape_rank_known(input)) {
     int64_t rank = shape_rank(input), seen = 0;
     for (int64_t i = 0; i < tensor_num_elements(axes); i++) {
       int64_t given = tensor_int_at(axes, i), axis = given < 0 ? given + rank : given;
@@ -102,34 +104,41 @@ static bool reverse_v2_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(Reverse,
-  .inputs = {"tensor: T", "dims: bool"},
-  .outputs = {"output: T"},
-  .attrs = {"T: {uint8, int8, uint16, int16, uint32, int32, uint64, int64, bool, bfloat16, half, float, double, complex64, "
-            "complex128, string}"},
-  .shape = reverse_shape,
-  .gradient =
-    "ReverseGradient[T:type](tensor:T, dims:bool, dy:T) -> (dtensor:T, ddims:bool) {\n"
-    "  none = ZerosLike[T=bool](dims)\n"
-    "  d = Reverse[T=$T](dy, dims)\n"
-    "  return dtensor = d:output:0, ddims = none:y:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, reverse_kernel}})
+const OpRegistration kOpReverse = {
+    .name = "Reverse",
+    .inputs = {"tensor: T", "dims: bool"},
+    .outputs = {"output: T"},
+    .attrs = {"T: {uint8, int8, uint16, int16, uint32, int32, uint64, int64, bool, bfloat16, half, float, "
+              "double, complex64, "
+              "complex128, string}"},
+    .shape = reverse_shape,
+    .gradient =
+        "ReverseGradient[T:type](tensor:T, dims:bool, dy:T) -> (dtensor:T, ddims:bool) {\n"
+        "  none = ZerosLike[T=bool](dims)\n"
+        "  d = Reverse[T=$T](dy, dims)\n"
+        "  return dtensor = d:output:0, ddims = none:y:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, reverse_kernel}},
+};
 
-REGISTER_OP(ReverseV2,
-  .inputs = {"tensor: T", "axis: Tidx"},
-  .outputs = {"output: T"},
-  .attrs = {"Tidx: {int32, int64} = DT_INT32",
-            "T: {uint8, int8, uint16, int16, int32, uint32, int64, uint64, bool, bfloat16, half, float, double, complex64, "
-            "complex128, string}"},
-  .shape = reverse_v2_shape,
-  .gradient =
-    "ReverseV2Gradient[T:type, Tidx:{int32, int64}](tensor:T, axis:Tidx, dy:T) -> (dtensor:T, daxis:Tidx) {\n"
-    "  none = ZerosLike[T=$Tidx](axis)\n"
-    "  d = ReverseV2[Tidx=$Tidx, T=$T](dy, axis)\n"
-    "  return dtensor = d:output:0, daxis = none:y:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, reverse_v2_kernel}})
+const OpRegistration kOpReverseV2 = {
+    .name = "ReverseV2",
+    .inputs = {"tensor: T", "axis: Tidx"},
+    .outputs = {"output: T"},
+    .attrs = {"Tidx: {int32, int64} = DT_INT32",
+              "T: {uint8, int8, uint16, int16, int32, uint32, int64, uint64, bool, bfloat16, half, float, "
+              "double, complex64, "
+              "complex128, string}"},
+    .shape = reverse_v2_shape,
+    .gradient =
+        "ReverseV2Gradient[T:type, Tidx:{int32, int64}](tensor:T, axis:Tidx, dy:T) -> (dtensor:T, "
+        "daxis:Tidx) {\n"
+        "  none = ZerosLike[T=$Tidx](axis)\n"
+        "  d = ReverseV2[Tidx=$Tidx, T=$T](dy, axis)\n"
+        "  return dtensor = d:output:0, daxis = none:y:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, reverse_v2_kernel}},
+};
 
 /* --- ReverseSequence: the first elements of each sequence of a batch --- */
 
@@ -225,27 +234,31 @@ static bool reverse_sequence_shape(InferenceContext *c, Status *status) {
                           rank);
   }
   if (attrs.seq_dim >= rank) {
-    return status_invalid(status, "seq_dim must be < input rank: %lld vs. %d", (long long)attrs.seq_dim, rank);
+    return status_invalid(status, "seq_dim must be < input rank: %lld vs. %d", (long long)attrs.seq_dim,
+                          rank);
   }
-  if (attrs.batch_dim < 0) return status_invalid(status, "Invalid batch_dim %lld", (long long)attrs.batch_dim);
+  if (attrs.batch_dim < 0)
+    return status_invalid(status, "Invalid batch_dim %lld", (long long)attrs.batch_dim);
   TRY(dim_merge(c, shape_dim_of(c, input, attrs.batch_dim), shape_dim_of(c, lengths, 0), &batch, status));
   TRY(shape_replace_dim(c, input, attrs.batch_dim, batch, &output, status));
   shape_set_output(c, 0, output);
   return true;
 }
 
-REGISTER_OP(ReverseSequence,
-  .inputs = {"input: T", "seq_lengths: Tlen"},
-  .outputs = {"output: T"},
-  .attrs = {"seq_dim: int", "batch_dim: int = 0", "T: type", "Tlen: {int32, int64} = DT_INT64"},
-  .shape = reverse_sequence_shape,
-  .gradient =
-    "ReverseSequenceGradient[seq_dim:int, batch_dim:int, T:type, Tlen:{int32, int64}]"
-    "(input:T, seq_lengths:Tlen, dy:T) -> (dinput:T, dlengths:Tlen) {\n"
-    "  none = ZerosLike[T=$Tlen](seq_lengths)\n"
-    "  d = ReverseSequence[seq_dim=$seq_dim, batch_dim=$batch_dim, T=$T, Tlen=$Tlen](dy, seq_lengths)\n"
-    "  return dinput = d:output:0, dlengths = none:y:0\n"
-    "}\n",
-  .state_size = sizeof(SequenceState),
-  .construct = sequence_construct,
-  .kernels = {{DT_INVALID, reverse_sequence_kernel}})
+const OpRegistration kOpReverseSequence = {
+    .name = "ReverseSequence",
+    .inputs = {"input: T", "seq_lengths: Tlen"},
+    .outputs = {"output: T"},
+    .attrs = {"seq_dim: int", "batch_dim: int = 0", "T: type", "Tlen: {int32, int64} = DT_INT64"},
+    .shape = reverse_sequence_shape,
+    .gradient =
+        "ReverseSequenceGradient[seq_dim:int, batch_dim:int, T:type, Tlen:{int32, int64}]"
+        "(input:T, seq_lengths:Tlen, dy:T) -> (dinput:T, dlengths:Tlen) {\n"
+        "  none = ZerosLike[T=$Tlen](seq_lengths)\n"
+        "  d = ReverseSequence[seq_dim=$seq_dim, batch_dim=$batch_dim, T=$T, Tlen=$Tlen](dy, seq_lengths)\n"
+        "  return dinput = d:output:0, dlengths = none:y:0\n"
+        "}\n",
+    .state_size = sizeof(SequenceState),
+    .construct = sequence_construct,
+    .kernels = {{DT_INVALID, reverse_sequence_kernel}},
+};

@@ -63,7 +63,8 @@ static bool roll_kernel(KernelContext *context, Status *status) {
   for (int d = 0; d < input->shape.rank; d++) {
     if (shifts[d] != 0) axes[count++] = d;
   }
-  if (count == 0 || tensor_num_elements(input) == 0) return kernel_set_output(context, 0, input, NULL, status);
+  if (count == 0 || tensor_num_elements(input) == 0)
+    return kernel_set_output(context, 0, input, NULL, status);
   Tensor *out, between[2] = {{0}, {0}};
   TRY(kernel_allocate_output(context, 0, &input->shape, &out, status));
   bool ok = true;
@@ -88,18 +89,21 @@ static bool roll_shape(InferenceContext *c, Status *status) {
   return shape_unchanged(c, status);
 }
 
-REGISTER_OP(Roll,
-  .inputs = {"input: T", "shift: Tshift", "axis: Taxis"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "Tshift: {int32, int64}", "Taxis: {int32, int64}"},
-  .shape = roll_shape,
-  .gradient =
-    "RollGradient[T:type, Tshift:{int32, int64}, Taxis:{int32, int64}](input:T, shift:Tshift, axis:Taxis, dy:T)"
-    " -> (dinput:T, dshift:Tshift, daxis:Taxis) {\n"
-    "  dshift = ZerosLike[T=$Tshift](shift)\n"
-    "  daxis = ZerosLike[T=$Taxis](axis)\n"
-    "  back = Neg[T=$Tshift](shift)\n"
-    "  d = Roll[T=$T, Tshift=$Tshift, Taxis=$Taxis](dy, back:y:0, axis)\n"
-    "  return dinput = d:output:0, dshift = dshift:y:0, daxis = daxis:y:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, roll_kernel}})
+const OpRegistration kOpRoll = {
+    .name = "Roll",
+    .inputs = {"input: T", "shift: Tshift", "axis: Taxis"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Tshift: {int32, int64}", "Taxis: {int32, int64}"},
+    .shape = roll_shape,
+    .gradient =
+        "RollGradient[T:type, Tshift:{int32, int64}, Taxis:{int32, int64}](input:T, shift:Tshift, "
+        "axis:Taxis, dy:T)"
+        " -> (dinput:T, dshift:Tshift, daxis:Taxis) {\n"
+        "  dshift = ZerosLike[T=$Tshift](shift)\n"
+        "  daxis = ZerosLike[T=$Taxis](axis)\n"
+        "  back = Neg[T=$Tshift](shift)\n"
+        "  d = Roll[T=$T, Tshift=$Tshift, Taxis=$Taxis](dy, back:y:0, axis)\n"
+        "  return dinput = d:output:0, dshift = dshift:y:0, daxis = daxis:y:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, roll_kernel}},
+};

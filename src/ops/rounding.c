@@ -28,50 +28,97 @@ static bool test(KernelContext *context, ParallelBody *body, Status *status) {
 #include "ops/each_type.inc"
 
 /* Integers are round already. */
-static bool keep(KernelContext *context, Status *status) { return kernel_set_output(context, 0, context->inputs[0], NULL, status); }
+static bool keep(KernelContext *context, Status *status) {
+  return kernel_set_output(context, 0, context->inputs[0], NULL, status);
+}
 
 #define REAL_TYPES "T: {bfloat16, half, float, double}"
 
-REGISTER_OP(Floor,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient = NO_GRADIENT, .kernels = {TYPED_FLOAT_KERNELS(floor), TYPED_HALF_KERNELS(floor)})
+const OpRegistration kOpFloor = {
+    .name = "Floor",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(floor), TYPED_HALF_KERNELS(floor)},
+};
 
-REGISTER_OP(Ceil,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient = NO_GRADIENT, .kernels = {TYPED_FLOAT_KERNELS(ceil), TYPED_HALF_KERNELS(ceil)})
+const OpRegistration kOpCeil = {
+    .name = "Ceil",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(ceil), TYPED_HALF_KERNELS(ceil)},
+};
 
 /* Halves go to the even neighbour, here and in Round. */
-REGISTER_OP(Rint,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient = NO_GRADIENT, .kernels = {TYPED_FLOAT_KERNELS(rint), TYPED_HALF_KERNELS(rint)})
+const OpRegistration kOpRint = {
+    .name = "Rint",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(rint), TYPED_HALF_KERNELS(rint)},
+};
 
 /* TensorFlow has no kernels for complex numbers here either. */
-REGISTER_OP(Round,
-  .inputs = {"x: T"}, .outputs = {"y: T"},
-  .attrs = {"T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"}, .shape = shape_unchanged,
-  .gradient = NO_GRADIENT, .kernels = {TYPED_FLOAT_KERNELS(rint), TYPED_HALF_KERNELS(rint), INT_KERNELS(keep)})
+const OpRegistration kOpRound = {
+    .name = "Round",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {"T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(rint), TYPED_HALF_KERNELS(rint), INT_KERNELS(keep)},
+};
 
-REGISTER_OP(IsNan,
-  .inputs = {"x: T"}, .outputs = {"y: bool"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient = NO_GRADIENT, .kernels = {TYPED_FLOAT_KERNELS(is_nan), TYPED_HALF_KERNELS(is_nan)})
+const OpRegistration kOpIsNan = {
+    .name = "IsNan",
+    .inputs = {"x: T"},
+    .outputs = {"y: bool"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(is_nan), TYPED_HALF_KERNELS(is_nan)},
+};
 
-REGISTER_OP(IsInf,
-  .inputs = {"x: T"}, .outputs = {"y: bool"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient = NO_GRADIENT, .kernels = {TYPED_FLOAT_KERNELS(is_inf), TYPED_HALF_KERNELS(is_inf)})
+const OpRegistration kOpIsInf = {
+    .name = "IsInf",
+    .inputs = {"x: T"},
+    .outputs = {"y: bool"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(is_inf), TYPED_HALF_KERNELS(is_inf)},
+};
 
-REGISTER_OP(IsFinite,
-  .inputs = {"x: T"}, .outputs = {"y: bool"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient = NO_GRADIENT, .kernels = {TYPED_FLOAT_KERNELS(is_finite), TYPED_HALF_KERNELS(is_finite)})
+const OpRegistration kOpIsFinite = {
+    .name = "IsFinite",
+    .inputs = {"x: T"},
+    .outputs = {"y: bool"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(is_finite), TYPED_HALF_KERNELS(is_finite)},
+};
 
 /* It follows x at a distance that cannot be seen. */
-REGISTER_OP(NextAfter,
-  .inputs = {"x1: T", "x2: T"}, .outputs = {"output: T"}, .attrs = {"T: {double, float} = DT_FLOAT"},
-  .shape = shape_broadcast_binary,
-  .gradient =
-    "NextAfterGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
-    BROADCAST_AXES
-    REDUCE_TO_X("dz")
-    "  dy = ZerosLike[T=$T](y)\n"
-    "  return dx = dx:output:0, dy = dy:y:0\n"
-    "}\n",
-  .kernels = {TYPED_FLOAT_KERNELS(next_after)})
+const OpRegistration kOpNextAfter = {
+    .name = "NextAfter",
+    .inputs = {"x1: T", "x2: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: {double, float} = DT_FLOAT"},
+    .shape = shape_broadcast_binary,
+    .gradient =
+        "NextAfterGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
+        BROADCAST_AXES
+        REDUCE_TO_X("dz")
+        "  dy = ZerosLike[T=$T](y)\n"
+        "  return dx = dx:output:0, dy = dy:y:0\n"
+        "}\n",
+    .kernels = {TYPED_FLOAT_KERNELS(next_after)},
+};

@@ -12,22 +12,30 @@ static Str string_at(const Tensor *tensor, int64_t i) { return tstring_view(&ten
 
 static bool check_inputs(const KernelContext *context, bool saves, Status *status) {
   const Tensor *prefix = context->inputs[0], *names = context->inputs[1], *slices = context->inputs[2];
-  int64_t count = tensor_num_elements(names), tensors = saves ? context->num_inputs - 3 : context->num_outputs;
+  int64_t count = tensor_num_elements(names),
+          tensors = saves ? context->num_inputs - 3 : context->num_outputs;
   if (tensor_num_elements(prefix) != 1) {
-    return status_invalid(status, "Input prefix should have a single element, got %lld instead.", (long long)tensor_num_elements(prefix));
+    return status_invalid(status, "Input prefix should have a single element, got %lld instead.",
+                          (long long)tensor_num_elements(prefix));
   }
   if (!tensor_is_vector(names) || !tensor_is_vector(slices)) {
     char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
-    return status_invalid(status, "Input tensor_names and shape_and_slices should be an 1-D tensors, got %s and %s instead.",
+    return status_invalid(status,
+                          "Input tensor_names and shape_and_slices should be an 1-D tensors, got %s and %s "
+                          "instead.",
                           shape_text(&names->shape, a), shape_text(&slices->shape, b));
   }
   if (count != tensor_num_elements(slices)) {
-    return status_invalid(status, "tensor_names and shape_and_slices have different number of elements: %lld vs. %lld", (long long)count,
-                          (long long)tensor_num_elements(slices));
+    return status_invalid(status,
+                          "tensor_names and shape_and_slices have different number of elements: %lld vs. "
+                          "%lld",
+                          (long long)count, (long long)tensor_num_elements(slices));
   }
   if (count == tensors) return true;
-  return saves ? status_invalid(status, "Got %lld tensor names but %lld tensors.", (long long)count, (long long)tensors)
-               : status_invalid(status, "Got %lld tensor names, but %lld expected dtypes.", (long long)count, (long long)tensors);
+  return saves ? status_invalid(status, "Got %lld tensor names but %lld tensors.", (long long)count,
+                                (long long)tensors)
+               : status_invalid(status, "Got %lld tensor names, but %lld expected dtypes.", (long long)count,
+                                (long long)tensors);
 }
 
 static bool inputs_shape(InferenceContext *c, ShapeHandle *merged, Status *status) {
@@ -47,14 +55,17 @@ static bool save_shape(InferenceContext *c, Status *status) {
 
 /* --- saving --- */
 
-static bool save_tensor(BundleWriter *writer, Str name, Str slice_text, const Tensor *tensor, Status *status) {
+static bool save_tensor(BundleWriter *writer, Str name, Str slice_text, const Tensor *tensor,
+                        Status *status) {
   Shape shape = {0}, part = {0};
   TensorSlice slice;
   if (slice_text.length == 0) return bundle_writer_add(writer, name, tensor, status);
   bool ok = slice_parse(slice_text, &shape, &slice, &part, status);
   if (ok && !shape_equal(&part, &tensor->shape)) {
     char text[SHAPE_TEXT_CAPACITY];
-    ok = status_invalid(status, "Slice in shape_and_slice specification does not match the shape of the tensor to  save: %.*s, tensor: %s",
+    ok = status_invalid(status,
+                        "Slice in shape_and_slice specification does not match the shape of the tensor to  "
+                        "save: %.*s, tensor: %s",
                         (int)slice_text.length, slice_text.data, shape_text(&tensor->shape, text));
   }
   ok = ok && bundle_writer_add_slice(writer, name, &shape, &slice, tensor, status);
@@ -69,7 +80,8 @@ static bool save(KernelContext *context, Status *status) {
   TRY(check_inputs(context, true, status));
   TRY(bundle_writer_new(string_at(context->inputs[0], 0), &writer, status));
   for (int i = 3; i < context->num_inputs; i++) {
-    TRY_DONE(save_tensor(writer, string_at(context->inputs[1], i - 3), string_at(context->inputs[2], i - 3), context->inputs[i], status));
+    TRY_DONE(save_tensor(writer, string_at(context->inputs[1], i - 3), string_at(context->inputs[2], i - 3),
+                         context->inputs[i], status));
   }
   ok = bundle_writer_finish(writer, status);
 done:
@@ -77,28 +89,34 @@ done:
   return ok;
 }
 
-REGISTER_OP(SaveV2,
-  .inputs = {"prefix: string", "tensor_names: string", "shape_and_slices: string", "tensors: dtypes"},
-  .attrs = {"dtypes: list(type) >= 1"},
-  .is_stateful = true,
-  .shape = save_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, save}})
+const OpRegistration kOpSaveV2 = {
+    .name = "SaveV2",
+    .inputs = {"prefix: string", "tensor_names: string", "shape_and_slices: string", "tensors: dtypes"},
+    .attrs = {"dtypes: list(type) >= 1"},
+    .is_stateful = true,
+    .shape = save_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, save}},
+};
 
 /* --- restoring --- */
 
 static bool check_dtype(Str name, DataType expected, DataType stored, Status *status) {
-  return expected == stored || status_invalid(status, "tensor_name = %.*s; expected dtype %s does not equal original dtype %s",
-                                              (int)name.length, name.data, dtype_name(expected), dtype_name(stored));
+  return expected == stored ||
+         status_invalid(status, "tensor_name = %.*s; expected dtype %s does not equal original dtype %s",
+                        (int)name.length, name.data, dtype_name(expected), dtype_name(stored));
 }
 
-static bool restore_slice(BundleReader *reader, Str name, Str slice_text, const Shape *stored, BufferPool *pool, Tensor *tensor, Status *status) {
+static bool restore_slice(BundleReader *reader, Str name, Str slice_text, const Shape *stored,
+                          BufferPool *pool, Tensor *tensor, Status *status) {
   Shape shape = {0}, part = {0};
   TensorSlice slice;
   bool ok = slice_parse(slice_text, &shape, &slice, &part, status);
   if (ok && !shape_equal(&shape, stored)) {
     char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
-    ok = status_invalid(status, "tensor_name = %.*s; shape in shape_and_slice spec %s does not match the shape stored in checkpoint: %s",
+    ok = status_invalid(status,
+                        "tensor_name = %.*s; shape in shape_and_slice spec %s does not match the shape "
+                        "stored in checkpoint: %s",
                         (int)name.length, name.data, shape_text(&shape, a), shape_text(stored, b));
   }
   ok = ok && bundle_reader_read_slice(reader, name, &slice, pool, tensor, status);
@@ -112,7 +130,8 @@ static bool restore_tensor(KernelContext *context, BundleReader *reader, int i, 
   Shape stored = {0};
   DataType dtype;
   Tensor tensor = {0};
-  bool ok = bundle_reader_look_up(reader, name, &dtype, &stored, status) && check_dtype(name, context->output_types[i], dtype, status) &&
+  bool ok = bundle_reader_look_up(reader, name, &dtype, &stored, status) &&
+            check_dtype(name, context->output_types[i], dtype, status) &&
             (slice.length == 0 ? bundle_reader_read(reader, name, context->pool, &tensor, status)
                                : restore_slice(reader, name, slice, &stored, context->pool, &tensor, status));
   ok = ok && kernel_set_output(context, i, &tensor, NULL, status);
@@ -129,8 +148,8 @@ static bool restore(KernelContext *context, Status *status) {
   if (!bundle_exists(prefix)) {
     /* A checkpoint of version 1 perhaps: old graphs are saved anew with this op. */
     for (int i = 0; i < context->num_outputs; i++) {
-      TRY(slice_file_restore(prefix, string_at(context->inputs[1], i), string_at(context->inputs[2], i), context->output_types[i],
-                             &context->outputs[i], status));
+      TRY(slice_file_restore(prefix, string_at(context->inputs[1], i), string_at(context->inputs[2], i),
+                             context->output_types[i], &context->outputs[i], status));
     }
     return true;
   }
@@ -147,7 +166,7 @@ static bool restore_shape(InferenceContext *c, Status *status) {
   ShapeHandle names;
   TRY(inputs_shape(c, &names, status));
   const Tensor *slices = shape_input_tensor(c, 2);
-  bool known = slices != NULL && tensor_is_vector(slices) && tensor_num_elements(slices) == c->num_outputs;
+  bool known = slices && tensor_is_vector(slices) && tensor_num_elements(slices) == c->num_outputs;
   for (int i = 0; i < c->num_outputs; i++) {
     ShapeHandle made = shape_unknown(c), out;
     Str text = known ? string_at(slices, i) : (Str){"", 0};
@@ -166,14 +185,16 @@ static bool restore_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(RestoreV2,
-  .inputs = {"prefix: string", "tensor_names: string", "shape_and_slices: string"},
-  .outputs = {"tensors: dtypes"},
-  .attrs = {"dtypes: list(type) >= 1"},
-  .is_stateful = true,
-  .shape = restore_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, restore}})
+const OpRegistration kOpRestoreV2 = {
+    .name = "RestoreV2",
+    .inputs = {"prefix: string", "tensor_names: string", "shape_and_slices: string"},
+    .outputs = {"tensors: dtypes"},
+    .attrs = {"dtypes: list(type) >= 1"},
+    .is_stateful = true,
+    .shape = restore_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, restore}},
+};
 
 /* --- merging --- */
 
@@ -200,7 +221,9 @@ static void delete_directories(const Str *prefixes, int64_t count, Str destinati
   Status ignored;
   for (int64_t i = 0; i < count; i++) {
     Str directory = directory_of(prefixes[i]);
-    if (directory.length == 0 || str_equal(directory, directory_of(destination)) || !file_path(directory, path, &ignored)) continue;
+    if (directory.length == 0 || str_equal(directory, directory_of(destination)) ||
+        !file_path(directory, path, &ignored))
+      continue;
     (void)!file_store()->remove_directory(path, &ignored);
   }
 }
@@ -210,14 +233,16 @@ static bool merge(KernelContext *context, Status *status) {
   const Tensor *inputs = context->inputs[0], *destination = context->inputs[1];
   char text[SHAPE_TEXT_CAPACITY];
   if (!tensor_is_vector(inputs)) {
-    return status_invalid(status, "Input checkpoint_prefixes should be an 1-D tensor, got %s instead.", shape_text(&inputs->shape, text));
+    return status_invalid(status, "Input checkpoint_prefixes should be an 1-D tensor, got %s instead.",
+                          shape_text(&inputs->shape, text));
   }
   if (!tensor_is_scalar(destination)) {
-    return status_invalid(status, "Input destination_prefix should be a scalar tensor, got %s instead.", shape_text(&destination->shape, text));
+    return status_invalid(status, "Input destination_prefix should be a scalar tensor, got %s instead.",
+                          shape_text(&destination->shape, text));
   }
   int64_t count = tensor_num_elements(inputs);
   Buffer *memory = kernel_scratch(context, (count + 1) * (int64_t)sizeof(Str), status);
-  if (memory == NULL) return false;
+  if (!memory) return false;
   Str *prefixes = memory->data;
   for (int64_t i = 0; i < count; i++) prefixes[i] = string_at(inputs, i);
   bool ok = bundle_merge(prefixes, count, state->allow_missing_files, string_at(destination, 0), status);
@@ -232,15 +257,17 @@ static bool merge_shape(InferenceContext *c, Status *status) {
   return shape_with_rank(c, shape_input(c, 1), 0, &unused, status);
 }
 
-REGISTER_OP(MergeV2Checkpoints,
-  .inputs = {"checkpoint_prefixes: string", "destination_prefix: string"},
-  .attrs = {"delete_old_dirs: bool = true", "allow_missing_files: bool = false"},
-  .is_stateful = true,
-  .shape = merge_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(MergeState),
-  .construct = merge_construct,
-  .kernels = {{DT_INVALID, merge}})
+const OpRegistration kOpMergeV2Checkpoints = {
+    .name = "MergeV2Checkpoints",
+    .inputs = {"checkpoint_prefixes: string", "destination_prefix: string"},
+    .attrs = {"delete_old_dirs: bool = true", "allow_missing_files: bool = false"},
+    .is_stateful = true,
+    .shape = merge_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(MergeState),
+    .construct = merge_construct,
+    .kernels = {{DT_INVALID, merge}},
+};
 
 /* --- names of shards --- */
 
@@ -248,7 +275,8 @@ static bool scalar_inputs(const KernelContext *context, const char *const *names
   char text[SHAPE_TEXT_CAPACITY];
   for (int i = 0; i < context->num_inputs; i++) {
     if (tensor_is_scalar(context->inputs[i])) continue;
-    return status_invalid(status, "%s must be a scalar, got shape %s", names[i], shape_text(&context->inputs[i]->shape, text));
+    return status_invalid(status, "%s must be a scalar, got shape %s", names[i],
+                          shape_text(&context->inputs[i]->shape, text));
   }
   return true;
 }
@@ -269,7 +297,8 @@ static bool sharded_filename(KernelContext *context, Status *status) {
   static const char *const names[] = {"basename", "shard", "num_shards"};
   char suffix[64];
   TRY(scalar_inputs(context, names, status));
-  snprintf(suffix, sizeof suffix, "-%05d-of-%05d", *tensor_i32(context->inputs[1]), *tensor_i32(context->inputs[2]));
+  snprintf(suffix, sizeof suffix, "-%05d-of-%05d", *tensor_i32(context->inputs[1]),
+           *tensor_i32(context->inputs[2]));
   return set_name(context, suffix, status);
 }
 
@@ -287,16 +316,20 @@ static bool scalars_shape(InferenceContext *c, Status *status) {
   return shape_scalar_output(c, status);
 }
 
-REGISTER_OP(ShardedFilename,
-  .inputs = {"basename: string", "shard: int32", "num_shards: int32"},
-  .outputs = {"filename: string"},
-  .shape = scalars_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, sharded_filename}})
+const OpRegistration kOpShardedFilename = {
+    .name = "ShardedFilename",
+    .inputs = {"basename: string", "shard: int32", "num_shards: int32"},
+    .outputs = {"filename: string"},
+    .shape = scalars_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, sharded_filename}},
+};
 
-REGISTER_OP(ShardedFilespec,
-  .inputs = {"basename: string", "num_shards: int32"},
-  .outputs = {"filename: string"},
-  .shape = scalars_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, sharded_filespec}})
+const OpRegistration kOpShardedFilespec = {
+    .name = "ShardedFilespec",
+    .inputs = {"basename: string", "num_shards: int32"},
+    .outputs = {"filename: string"},
+    .shape = scalars_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, sharded_filespec}},
+};

@@ -6,7 +6,8 @@ static Str string_at(const Tensor *tensor, int64_t i) { return tstring_view(&ten
 
 /* --- saving --- */
 
-static bool add_tensor(SliceFileWriter *writer, Str name, Str slice_text, const Tensor *tensor, Status *status) {
+static bool add_tensor(SliceFileWriter *writer, Str name, Str slice_text, const Tensor *tensor,
+                       Status *status) {
   Shape shape = {0}, part = {0};
   TensorSlice slice;
   if (slice_text.length == 0) {
@@ -16,7 +17,9 @@ static bool add_tensor(SliceFileWriter *writer, Str name, Str slice_text, const 
   bool ok = slice_parse(slice_text, &shape, &slice, &part, status);
   if (ok && !shape_equal(&part, &tensor->shape)) {
     char text[SHAPE_TEXT_CAPACITY];
-    ok = status_invalid(status, "Slice in shape_and_slice specification does not match the shape of the tensor to  save: %.*s, tensor: %s",
+    ok = status_invalid(status,
+                        "Slice in shape_and_slice specification does not match the shape of the tensor to  "
+                        "save: %.*s, tensor: %s",
                         (int)slice_text.length, slice_text.data, shape_text(&tensor->shape, text));
   }
   ok = ok && slice_file_writer_add(writer, name, &shape, &slice, tensor, status);
@@ -35,13 +38,14 @@ static bool check_inputs(const KernelContext *context, int fixed, Status *status
   }
   if (count != context->num_inputs - fixed) {
     return status_invalid(status,
-                          "Expected totally %lld inputs as input #1 (which is a string tensor of saved names) contains %lld names, but "
+                          "Expected totally %lld inputs as input #1 (which is a string tensor of saved "
+                          "names) contains %lld names, but "
                           "received %d inputs",
                           (long long)(count + fixed), (long long)count, context->num_inputs);
   }
   if (fixed == 3 && tensor_num_elements(context->inputs[2]) != count) {
-    return status_invalid(status, "Expected %lld elements for the tensor shapes and slices but got %lld", (long long)count,
-                          (long long)tensor_num_elements(context->inputs[2]));
+    return status_invalid(status, "Expected %lld elements for the tensor shapes and slices but got %lld",
+                          (long long)count, (long long)tensor_num_elements(context->inputs[2]));
   }
   return true;
 }
@@ -50,7 +54,7 @@ static bool save_tensors(KernelContext *context, int fixed, Status *status) {
   bool ok = false;
   TRY(check_inputs(context, fixed, status));
   SliceFileWriter *writer = slice_file_writer_new();
-  if (writer == NULL) return status_oom(status, "a checkpoint");
+  if (!writer) return status_oom(status, "a checkpoint");
   for (int i = fixed; i < context->num_inputs; i++) {
     Str slice = fixed == 3 ? string_at(context->inputs[2], i - fixed) : (Str){"", 0};
     TRY_DONE(add_tensor(writer, string_at(context->inputs[1], i - fixed), slice, context->inputs[i], status));
@@ -80,21 +84,25 @@ static bool save_shape(InferenceContext *c, Status *status) { return saving_shap
 
 static bool save_slices_shape(InferenceContext *c, Status *status) { return saving_shape(c, 3, status); }
 
-REGISTER_OP(Save,
-  .inputs = {"filename: string", "tensor_names: string", "data: T"},
-  .attrs = {"T: list(type) >= 1"},
-  .is_stateful = true,
-  .shape = save_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, save}})
+const OpRegistration kOpSave = {
+    .name = "Save",
+    .inputs = {"filename: string", "tensor_names: string", "data: T"},
+    .attrs = {"T: list(type) >= 1"},
+    .is_stateful = true,
+    .shape = save_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, save}},
+};
 
-REGISTER_OP(SaveSlices,
-  .inputs = {"filename: string", "tensor_names: string", "shapes_and_slices: string", "data: T"},
-  .attrs = {"T: list(type) >= 1"},
-  .is_stateful = true,
-  .shape = save_slices_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, save_slices}})
+const OpRegistration kOpSaveSlices = {
+    .name = "SaveSlices",
+    .inputs = {"filename: string", "tensor_names: string", "shapes_and_slices: string", "data: T"},
+    .attrs = {"T: list(type) >= 1"},
+    .is_stateful = true,
+    .shape = save_slices_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, save_slices}},
+};
 
 /* --- restoring --- */
 
@@ -103,12 +111,13 @@ static bool restore(KernelContext *context, Status *status) {
   for (int i = 0; i < context->num_inputs; i++) {
     int64_t count = tensor_num_elements(context->inputs[i]);
     if (count != 1) {
-      return status_invalid(status, "Input %d (%s) must be a string scalar; got a tensor of %lld elements", i, names[i], (long long)count);
+      return status_invalid(status, "Input %d (%s) must be a string scalar; got a tensor of %lld elements", i,
+                            names[i], (long long)count);
     }
   }
   Str slice = context->num_inputs > 2 ? string_at(context->inputs[2], 0) : (Str){"", 0};
-  return slice_file_restore(string_at(context->inputs[0], 0), string_at(context->inputs[1], 0), slice, context->output_types[0],
-                            &context->outputs[0], status);
+  return slice_file_restore(string_at(context->inputs[0], 0), string_at(context->inputs[1], 0), slice,
+                            context->output_types[0], &context->outputs[0], status);
 }
 
 static bool restore_shape(InferenceContext *c, Status *status) {
@@ -116,7 +125,7 @@ static bool restore_shape(InferenceContext *c, Status *status) {
   for (int i = 0; i < c->num_inputs; i++) TRY(shape_with_rank(c, shape_input(c, i), 0, &unused, status));
   const Tensor *text = c->num_inputs > 2 ? shape_input_tensor(c, 2) : NULL;
   ShapeHandle made = shape_unknown(c);
-  if (text != NULL && tensor_num_elements(text) == 1 && string_at(text, 0).length > 0) {
+  if (text && tensor_num_elements(text) == 1 && string_at(text, 0).length > 0) {
     Shape shape = {0}, part = {0};
     TensorSlice slice;
     bool ok = slice_parse(string_at(text, 0), &shape, &slice, &part, status);
@@ -131,20 +140,24 @@ static bool restore_shape(InferenceContext *c, Status *status) {
 }
 
 /* Which of several files is looked into first (preferred_shard) is a hint: all of them are. */
-REGISTER_OP(Restore,
-  .inputs = {"file_pattern: string", "tensor_name: string"},
-  .outputs = {"tensor: dt"},
-  .attrs = {"dt: type", "preferred_shard: int = -1"},
-  .is_stateful = true,
-  .shape = restore_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, restore}})
+const OpRegistration kOpRestore = {
+    .name = "Restore",
+    .inputs = {"file_pattern: string", "tensor_name: string"},
+    .outputs = {"tensor: dt"},
+    .attrs = {"dt: type", "preferred_shard: int = -1"},
+    .is_stateful = true,
+    .shape = restore_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, restore}},
+};
 
-REGISTER_OP(RestoreSlice,
-  .inputs = {"file_pattern: string", "tensor_name: string", "shape_and_slice: string"},
-  .outputs = {"tensor: dt"},
-  .attrs = {"dt: type", "preferred_shard: int = -1"},
-  .is_stateful = true,
-  .shape = restore_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, restore}})
+const OpRegistration kOpRestoreSlice = {
+    .name = "RestoreSlice",
+    .inputs = {"file_pattern: string", "tensor_name: string", "shape_and_slice: string"},
+    .outputs = {"tensor: dt"},
+    .attrs = {"dt: type", "preferred_shard: int = -1"},
+    .is_stateful = true,
+    .shape = restore_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, restore}},
+};

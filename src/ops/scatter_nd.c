@@ -22,7 +22,8 @@ typedef struct ScatterJob {
 } ScatterJob;
 
 #define TEMPLATE "ops/scatter_add.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_BOOL | TYPES_COMPLEX)
+#define TYPES \
+  (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_BOOL | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
 static void add_columns(void *arg, int64_t begin, int64_t end) {
@@ -38,8 +39,8 @@ static int64_t column_grain(int64_t count) {
 
 typedef enum ScatterKind { SCATTER_ADD, SCATTER_SUB, SCATTER_UPDATE } ScatterKind;
 
-static bool scatter_slices(KernelContext *context, ScatterKind kind, const NdIndex *index, const int64_t *rows,
-                           const Tensor *updates, Tensor *out, Status *status) {
+static bool scatter_slices(KernelContext *context, ScatterKind kind, const NdIndex *index,
+                           const int64_t *rows, const Tensor *updates, Tensor *out, Status *status) {
   ScatterJob job = {rows, updates->data, out->data, index->count, index->length, kind == SCATTER_SUB, NULL};
   if (kind == SCATTER_UPDATE)
     return array_scatter_rows(updates, rows, index->count, index->length, out, status);
@@ -65,12 +66,12 @@ static bool scatter_slices(KernelContext *context, ScatterKind kind, const NdInd
 }
 
 /* The places are valid: into `out`, which holds what is there before. */
-static bool scatter_into(KernelContext *context, ScatterKind kind, const NdIndex *index, const Tensor *indices,
-                         const Tensor *updates, Tensor *out, Status *status) {
+static bool scatter_into(KernelContext *context, ScatterKind kind, const NdIndex *index,
+                         const Tensor *indices, const Tensor *updates, Tensor *out, Status *status) {
   int64_t *rows;
   if (tensor_num_elements(updates) == 0) return true;
   Buffer *buffer = array_row_numbers(context, index->count, &rows, status);
-  if (buffer == NULL) return false;
+  if (!buffer) return false;
   int64_t bad = nd_index_rows(index, indices, &out->shape, rows);
   bool ok = bad < 0 ? scatter_slices(context, kind, index, rows, updates, out, status)
                     : nd_index_outside(index, indices, &out->shape, bad, "shape", "", status);
@@ -87,7 +88,8 @@ static bool axes_equal(const Shape *a, int i, const Shape *b, int j, int count) 
 }
 
 static bool check_indices_rank(const Tensor *indices, Status *status) {
-  return indices->shape.rank > 0 || status_invalid(status, "Indices shape must have rank at least one. Found:[]");
+  return indices->shape.rank > 0 ||
+         status_invalid(status, "Indices shape must have rank at least one. Found:[]");
 }
 static bool check_ranks(const Tensor *indices, const Tensor *updates, Status *status) {
   TRY(check_indices_rank(indices, status));
@@ -116,17 +118,19 @@ static bool check_scatter(const Shape *out, const Tensor *indices, const Tensor 
   for (int d = 0; d < outer; d++) {
     char want[24], have[24];
     if (d < rank && axes_equal(&indices->shape, d, &updates->shape, d, 1)) continue;
-    return status_invalid(
-        status, "Dimensions [0,%d) of indices[shape=%s]%s must match dimensions [0,%d) of updates[shape=%s]%s",
-        outer, shape_text(&indices->shape, a), size_text(variable, indices, d, want), outer,
-        shape_text(&updates->shape, b), size_text(variable, updates, d, have));
+    return status_invalid(status,
+                          "Dimensions [0,%d) of indices[shape=%s]%s must match dimensions [0,%d) of "
+                          "updates[shape=%s]%s",
+                          outer, shape_text(&indices->shape, a), size_text(variable, indices, d, want), outer,
+                          shape_text(&updates->shape, b), size_text(variable, updates, d, have));
   }
   if (depth > out->rank || rank - outer != out->rank - depth ||
       !axes_equal(out, (int)depth, &updates->shape, outer, rank - outer)) {
-    return status_invalid(
-        status, "Dimensions [%lld,%d) of input[shape=%s] must match dimensions [%d,%d) of updates[shape=%s]",
-        (long long)depth, out->rank, shape_text(out, a), variable ? (int)depth : outer, rank,
-        shape_text(&updates->shape, b));
+    return status_invalid(status,
+                          "Dimensions [%lld,%d) of input[shape=%s] must match dimensions [%d,%d) of "
+                          "updates[shape=%s]",
+                          (long long)depth, out->rank, shape_text(out, a), variable ? (int)depth : outer,
+                          rank, shape_text(&updates->shape, b));
   }
   return true;
 }
@@ -137,8 +141,10 @@ static bool sizes_agree(int64_t places, const Tensor *indices, const Tensor *upd
   return (n == 0 && m == 0) || (places > 0 && n > 0 && m > 0);
 }
 
-/* As of updates of a variable; TensorFlow holds all scatters to this in the end, whatever they checked before. */
-static bool check_as_variable(const Shape *out, const Tensor *indices, const Tensor *updates, Status *status) {
+/* As of updates of a variable; TensorFlow holds all scatters to this in the end, whatever they checked
+ * before. */
+static bool check_as_variable(const Shape *out, const Tensor *indices, const Tensor *updates,
+                              Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   TRY(check_indices_rank(indices, status));
   if (!sizes_agree(shape_num_elements(out), indices, updates)) {
@@ -188,8 +194,8 @@ static bool scatter_nd_kernel(KernelContext *context, Status *status) {
   return ok;
 }
 
-static bool parts_differ(const int at[4], const char *what, ShapeHandle a, ShapeHandle part_a,
-                         ShapeHandle b, ShapeHandle part_b, Status *status) {
+static bool parts_differ(const int at[4], const char *what, ShapeHandle a, ShapeHandle part_a, ShapeHandle b,
+                         ShapeHandle part_b, Status *status) {
   StrBuf text = {0};
   strbuf_printf(&text, "Dimensions [%d,%d) of %s[shape=", at[0], at[1], what);
   shape_handle_print(a, &text);
@@ -266,21 +272,26 @@ static bool scatter_nd_shape(InferenceContext *c, Status *status) {
   return scatter_shapes(c, shape_input(c, 0), updates, out, status);
 }
 
-REGISTER_OP(ScatterNd,
-  .inputs = {"indices: Tindices", "updates: T", "shape: Tindices"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "Tindices: {int16, int32, int64}", "bad_indices_policy: string = ''"},
-  .shape = scatter_nd_shape,
-  .gradient =
-    "ScatterNdGradient[T:type, Tindices:type, bad_indices_policy:string](indices:Tindices, updates:T, shape:Tindices, dy:T)"
-    " -> (dindices:Tindices, dupdates:T, dshape:Tindices) {\n"
-    "  no_indices = ZerosLike[T=$Tindices](indices)\n"
-    "  no_shape = ZerosLike[T=$Tindices](shape)\n"
-    "  d = GatherNd[Tparams=$T, Tindices=$Tindices, bad_indices_policy=$bad_indices_policy](dy, indices)\n"
-    "  return dindices = no_indices:y:0, dupdates = d:output:0, dshape = no_shape:y:0\n"
-    "}\n",
-  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
-  .kernels = {NUMBER_KERNELS(scatter_nd_kernel), {DT_BOOL, scatter_nd_kernel}})
+const OpRegistration kOpScatterNd = {
+    .name = "ScatterNd",
+    .inputs = {"indices: Tindices", "updates: T", "shape: Tindices"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Tindices: {int16, int32, int64}", "bad_indices_policy: string = ''"},
+    .shape = scatter_nd_shape,
+    .gradient =
+        "ScatterNdGradient[T:type, Tindices:type, bad_indices_policy:string](indices:Tindices, updates:T, "
+        "shape:Tindices, dy:T)"
+        " -> (dindices:Tindices, dupdates:T, dshape:Tindices) {\n"
+        "  no_indices = ZerosLike[T=$Tindices](indices)\n"
+        "  no_shape = ZerosLike[T=$Tindices](shape)\n"
+        "  d = GatherNd[Tparams=$T, Tindices=$Tindices, bad_indices_policy=$bad_indices_policy](dy, "
+        "indices)\n"
+        "  return dindices = no_indices:y:0, dupdates = d:output:0, dshape = no_shape:y:0\n"
+        "}\n",
+    .state_size = sizeof(NdIndexState),
+    .construct = nd_index_construct,
+    .kernels = {NUMBER_KERNELS(scatter_nd_kernel), {DT_BOOL, scatter_nd_kernel}},
+};
 
 /* --- into a copy of a tensor --- */
 
@@ -292,7 +303,8 @@ static bool check_update(const Tensor *tensor, const Tensor *indices, const Tens
   if (!sizes_agree(tensor_num_elements(tensor), indices, updates)) return refuse_sizes(status);
   if (rank < outer || !axes_equal(&indices->shape, 0, &updates->shape, 0, outer)) {
     return status_invalid(status,
-                          "Outer dimensions of indices and update must match. Indices shape: %s, updates shape:%s",
+                          "Outer dimensions of indices and update must match. Indices shape: %s, updates "
+                          "shape:%s",
                           shape_text(&indices->shape, a), shape_text(&updates->shape, b));
   }
   if (inner < 0 || rank - outer != inner) {
@@ -352,70 +364,90 @@ static bool tensor_scatter_shape(InferenceContext *c, Status *status) {
   return scatter_shapes(c, shape_input(c, 1), shape_input(c, 2), tensor, status);
 }
 
-#define TENSOR_ADD_GRADIENT(op, input)                                                                                 \
-  op "Gradient[T:type, Tindices:type, bad_indices_policy:string](" input ":T, indices:Tindices, updates:T, dy:T)"                       \
-    " -> (d" input ":T, dindices:Tindices, dupdates:T) {\n"                                                            \
-    "  none = ZerosLike[T=$Tindices](indices)\n"                                                                       \
-    "  same = Identity[T=$T](dy)\n"                                                                                    \
-    "  d = GatherNd[Tparams=$T, Tindices=$Tindices, bad_indices_policy=$bad_indices_policy](dy, indices)\n"                                                    \
-    "  return d" input " = same:output:0, dindices = none:y:0, dupdates = d:output:0\n"                                \
-    "}\n"
+#define TENSOR_ADD_GRADIENT(op, input)                                                                       \
+  op "Gradient[T:type, Tindices:type, bad_indices_policy:string](" input                                     \
+     ":T, indices:Tindices, updates:T, dy:T)"                                                                \
+     " -> (d" input                                                                                          \
+     ":T, dindices:Tindices, dupdates:T) {\n"                                                                \
+     "  none = ZerosLike[T=$Tindices](indices)\n"                                                            \
+     "  same = Identity[T=$T](dy)\n"                                                                         \
+     "  d = GatherNd[Tparams=$T, Tindices=$Tindices, bad_indices_policy=$bad_indices_policy](dy, indices)\n" \
+     "  return d" input                                                                                      \
+     " = same:output:0, dindices = none:y:0, dupdates = d:output:0\n"                                        \
+     "}\n"
 
-REGISTER_OP(ScatterNdNonAliasingAdd,
-  .inputs = {"input: T", "indices: Tindices", "updates: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: {" NUMBER_TYPES ", bool}", "Tindices: {int32, int64}", "bad_indices_policy: string = ''"},
-  .shape = tensor_scatter_shape,
-  .gradient = TENSOR_ADD_GRADIENT("ScatterNdNonAliasingAdd", "input"),
-  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
-  .kernels = {NUMBER_KERNELS(non_aliasing_add_kernel), {DT_BOOL, non_aliasing_add_kernel}})
+const OpRegistration kOpScatterNdNonAliasingAdd = {
+    .name = "ScatterNdNonAliasingAdd",
+    .inputs = {"input: T", "indices: Tindices", "updates: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: {" NUMBER_TYPES ", bool}", "Tindices: {int32, int64}", "bad_indices_policy: string = ''"},
+    .shape = tensor_scatter_shape,
+    .gradient = TENSOR_ADD_GRADIENT("ScatterNdNonAliasingAdd", "input"),
+    .state_size = sizeof(NdIndexState),
+    .construct = nd_index_construct,
+    .kernels = {NUMBER_KERNELS(non_aliasing_add_kernel), {DT_BOOL, non_aliasing_add_kernel}},
+};
 
-REGISTER_OP(TensorScatterAdd,
-  .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "Tindices: {int32, int64}", "bad_indices_policy: string = ''"},
-  .shape = tensor_scatter_shape,
-  .gradient = TENSOR_ADD_GRADIENT("TensorScatterAdd", "tensor"),
-  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
-  .kernels = {NUMBER_KERNELS(tensor_add_kernel), {DT_BOOL, tensor_add_kernel}})
+const OpRegistration kOpTensorScatterAdd = {
+    .name = "TensorScatterAdd",
+    .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Tindices: {int32, int64}", "bad_indices_policy: string = ''"},
+    .shape = tensor_scatter_shape,
+    .gradient = TENSOR_ADD_GRADIENT("TensorScatterAdd", "tensor"),
+    .state_size = sizeof(NdIndexState),
+    .construct = nd_index_construct,
+    .kernels = {NUMBER_KERNELS(tensor_add_kernel), {DT_BOOL, tensor_add_kernel}},
+};
 
-REGISTER_OP(TensorScatterSub,
-  .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "Tindices: {int32, int64}", "bad_indices_policy: string = ''"},
-  .shape = tensor_scatter_shape,
-  .gradient =
-    "TensorScatterSubGradient[T:type, Tindices:type, bad_indices_policy:string](tensor:T, indices:Tindices, updates:T, dy:T)"
-    " -> (dtensor:T, dindices:Tindices, dupdates:T) {\n"
-    "  none = ZerosLike[T=$Tindices](indices)\n"
-    "  same = Identity[T=$T](dy)\n"
-    "  taken = GatherNd[Tparams=$T, Tindices=$Tindices, bad_indices_policy=$bad_indices_policy](dy, indices)\n"
-    "  d = Neg[T=$T](taken:output:0)\n"
-    "  return dtensor = same:output:0, dindices = none:y:0, dupdates = d:y:0\n"
-    "}\n",
-  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
-  .kernels = {NUMBER_KERNELS(tensor_sub_kernel), {DT_BOOL, tensor_sub_kernel}})
+const OpRegistration kOpTensorScatterSub = {
+    .name = "TensorScatterSub",
+    .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Tindices: {int32, int64}", "bad_indices_policy: string = ''"},
+    .shape = tensor_scatter_shape,
+    .gradient =
+        "TensorScatterSubGradient[T:type, Tindices:type, bad_indices_policy:string](tensor:T, "
+        "indices:Tindices, updates:T, dy:T)"
+        " -> (dtensor:T, dindices:Tindices, dupdates:T) {\n"
+        "  none = ZerosLike[T=$Tindices](indices)\n"
+        "  same = Identity[T=$T](dy)\n"
+        "  taken = GatherNd[Tparams=$T, Tindices=$Tindices, bad_indices_policy=$bad_indices_policy](dy, "
+        "indices)\n"
+        "  d = Neg[T=$T](taken:output:0)\n"
+        "  return dtensor = same:output:0, dindices = none:y:0, dupdates = d:y:0\n"
+        "}\n",
+    .state_size = sizeof(NdIndexState),
+    .construct = nd_index_construct,
+    .kernels = {NUMBER_KERNELS(tensor_sub_kernel), {DT_BOOL, tensor_sub_kernel}},
+};
 
 static bool tensor_update_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   return index_text(request, "indices",
-    "TensorScatterUpdateGradient[T:type, Tindices:type, bad_indices_policy:string]"
-    "(tensor:T, indices:Tindices, updates:T, dy:T) -> (dtensor:T, dindices:Tindices, dupdates:T) {\n"
-    "  none = ZerosLike[T=$Tindices](indices)\n"
-    "  zeros = ZerosLike[T=$T](updates)\n"
-    "  kept = TensorScatterUpdate[T=$T, Tindices=@, bad_indices_policy=$bad_indices_policy](dy, #, zeros:y:0)\n"
-    "  d = GatherNd[Tparams=$T, Tindices=@, bad_indices_policy=$bad_indices_policy](dy, #)\n"
-    "  return dtensor = kept:output:0, dindices = none:y:0, dupdates = d:output:0\n"
-    "}\n", text, status);
+                    "TensorScatterUpdateGradient[T:type, Tindices:type, bad_indices_policy:string]"
+                    "(tensor:T, indices:Tindices, updates:T, dy:T) -> (dtensor:T, dindices:Tindices, "
+                    "dupdates:T) {\n"
+                    "  none = ZerosLike[T=$Tindices](indices)\n"
+                    "  zeros = ZerosLike[T=$T](updates)\n"
+                    "  kept = TensorScatterUpdate[T=$T, Tindices=@, "
+                    "bad_indices_policy=$bad_indices_policy](dy, #, zeros:y:0)\n"
+                    "  d = GatherNd[Tparams=$T, Tindices=@, bad_indices_policy=$bad_indices_policy](dy, #)\n"
+                    "  return dtensor = kept:output:0, dindices = none:y:0, dupdates = d:output:0\n"
+                    "}\n",
+                    text, status);
 }
 
-REGISTER_OP(TensorScatterUpdate,
-  .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "Tindices: {int16, int32, int64, uint16}", "bad_indices_policy: string = ''"},
-  .shape = tensor_scatter_shape,
-  .gradient_fn = tensor_update_gradient,
-  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
-  .kernels = {{DT_INVALID, tensor_update_kernel}})
+const OpRegistration kOpTensorScatterUpdate = {
+    .name = "TensorScatterUpdate",
+    .inputs = {"tensor: T", "indices: Tindices", "updates: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Tindices: {int16, int32, int64, uint16}", "bad_indices_policy: string = ''"},
+    .shape = tensor_scatter_shape,
+    .gradient_fn = tensor_update_gradient,
+    .state_size = sizeof(NdIndexState),
+    .construct = nd_index_construct,
+    .kernels = {{DT_INVALID, tensor_update_kernel}},
+};
 
 /* --- into a variable --- */
 
@@ -464,56 +496,80 @@ static bool resource_scatter_shape(InferenceContext *c, Status *status) {
   return scatter_shapes(c, shape_input(c, 1), updates, variable.shape, status);
 }
 
-REGISTER_OP(ScatterNdUpdate,
-  .inputs = {"ref: Ref(T)", "indices: Tindices", "updates: T"},
-  .outputs = {"output_ref: Ref(T)"},
-  .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true", "bad_indices_policy: string = ''"},
-  .shape = reference_scatter_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
-  .kernels = {{DT_INVALID, variable_update_kernel}})
+const OpRegistration kOpScatterNdUpdate = {
+    .name = "ScatterNdUpdate",
+    .inputs = {"ref: Ref(T)", "indices: Tindices", "updates: T"},
+    .outputs = {"output_ref: Ref(T)"},
+    .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true",
+              "bad_indices_policy: string = ''"},
+    .shape = reference_scatter_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(NdIndexState),
+    .construct = nd_index_construct,
+    .kernels = {{DT_INVALID, variable_update_kernel}},
+};
 
-REGISTER_OP(ScatterNdAdd,
-  .inputs = {"ref: Ref(T)", "indices: Tindices", "updates: T"},
-  .outputs = {"output_ref: Ref(T)"},
-  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false", "bad_indices_policy: string = ''"},
-  .shape = reference_scatter_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
-  .kernels = {NUMBER_KERNELS(variable_add_kernel)})
+const OpRegistration kOpScatterNdAdd = {
+    .name = "ScatterNdAdd",
+    .inputs = {"ref: Ref(T)", "indices: Tindices", "updates: T"},
+    .outputs = {"output_ref: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
+              "bad_indices_policy: string = ''"},
+    .shape = reference_scatter_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(NdIndexState),
+    .construct = nd_index_construct,
+    .kernels = {NUMBER_KERNELS(variable_add_kernel)},
+};
 
-REGISTER_OP(ScatterNdSub,
-  .inputs = {"ref: Ref(T)", "indices: Tindices", "updates: T"},
-  .outputs = {"output_ref: Ref(T)"},
-  .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false", "bad_indices_policy: string = ''"},
-  .shape = reference_scatter_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
-  .kernels = {NUMBER_KERNELS(variable_sub_kernel)})
+const OpRegistration kOpScatterNdSub = {
+    .name = "ScatterNdSub",
+    .inputs = {"ref: Ref(T)", "indices: Tindices", "updates: T"},
+    .outputs = {"output_ref: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
+              "bad_indices_policy: string = ''"},
+    .shape = reference_scatter_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(NdIndexState),
+    .construct = nd_index_construct,
+    .kernels = {NUMBER_KERNELS(variable_sub_kernel)},
+};
 
-REGISTER_OP(ResourceScatterNdUpdate,
-  .inputs = {"ref: resource", "indices: Tindices", "updates: T"},
-  .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true", "bad_indices_policy: string = ''"},
-  .is_stateful = true,
-  .shape = resource_scatter_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
-  .kernels = {{DT_INVALID, variable_update_kernel}})
+const OpRegistration kOpResourceScatterNdUpdate = {
+    .name = "ResourceScatterNdUpdate",
+    .inputs = {"ref: resource", "indices: Tindices", "updates: T"},
+    .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true",
+              "bad_indices_policy: string = ''"},
+    .is_stateful = true,
+    .shape = resource_scatter_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(NdIndexState),
+    .construct = nd_index_construct,
+    .kernels = {{DT_INVALID, variable_update_kernel}},
+};
 
-REGISTER_OP(ResourceScatterNdAdd,
-  .inputs = {"ref: resource", "indices: Tindices", "updates: T"},
-  .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true", "bad_indices_policy: string = ''"},
-  .is_stateful = true,
-  .shape = resource_scatter_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
-  .kernels = {NUMBER_KERNELS(variable_add_kernel)})
+const OpRegistration kOpResourceScatterNdAdd = {
+    .name = "ResourceScatterNdAdd",
+    .inputs = {"ref: resource", "indices: Tindices", "updates: T"},
+    .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true",
+              "bad_indices_policy: string = ''"},
+    .is_stateful = true,
+    .shape = resource_scatter_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(NdIndexState),
+    .construct = nd_index_construct,
+    .kernels = {NUMBER_KERNELS(variable_add_kernel)},
+};
 
-REGISTER_OP(ResourceScatterNdSub,
-  .inputs = {"ref: resource", "indices: Tindices", "updates: T"},
-  .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true", "bad_indices_policy: string = ''"},
-  .is_stateful = true,
-  .shape = resource_scatter_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(NdIndexState), .construct = nd_index_construct,
-  .kernels = {NUMBER_KERNELS(variable_sub_kernel)})
+const OpRegistration kOpResourceScatterNdSub = {
+    .name = "ResourceScatterNdSub",
+    .inputs = {"ref: resource", "indices: Tindices", "updates: T"},
+    .attrs = {"T: type", "Tindices: {int32, int64}", "use_locking: bool = true",
+              "bad_indices_policy: string = ''"},
+    .is_stateful = true,
+    .shape = resource_scatter_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(NdIndexState),
+    .construct = nd_index_construct,
+    .kernels = {NUMBER_KERNELS(variable_sub_kernel)},
+};

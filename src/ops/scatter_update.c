@@ -16,22 +16,25 @@ static bool is_reference(const KernelContext *context) { return context->num_out
 static bool refuse_shapes(const Tensor *params, const KernelContext *context, Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY], c[SHAPE_TEXT_CAPACITY];
   return status_invalid(status,
-                        "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape %s, "
+                        "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], "
+                        "got updates.shape %s, "
                         "indices.shape %s, params.shape %s",
-                        shape_text(&context->inputs[UPDATES]->shape, a), shape_text(&context->inputs[INDICES]->shape, b),
-                        shape_text(&params->shape, c));
+                        shape_text(&context->inputs[UPDATES]->shape, a),
+                        shape_text(&context->inputs[INDICES]->shape, b), shape_text(&params->shape, c));
 }
 
 static bool check_shapes(const Tensor *params, const KernelContext *context, Status *status) {
   const Shape *indices = &context->inputs[INDICES]->shape, *updates = &context->inputs[UPDATES]->shape;
   if (params->shape.rank < 1) {
     char text[SHAPE_TEXT_CAPACITY];
-    return status_invalid(status, "params must be at least 1-D, got shape %s", shape_text(&params->shape, text));
+    return status_invalid(status, "params must be at least 1-D, got shape %s",
+                          shape_text(&params->shape, text));
   }
   if (updates->rank == 0) return true;
   if (updates->rank != indices->rank + params->shape.rank - 1) return refuse_shapes(params, context, status);
   for (int i = 0; i < updates->rank; i++) {
-    int64_t want = i < indices->rank ? shape_dim(indices, i) : shape_dim(&params->shape, i - indices->rank + 1);
+    int64_t want =
+        i < indices->rank ? shape_dim(indices, i) : shape_dim(&params->shape, i - indices->rank + 1);
     if (shape_dim(updates, i) != want) return refuse_shapes(params, context, status);
   }
   return true;
@@ -74,7 +77,8 @@ static bool scatter_rows(KernelContext *context, ScatterRow *combine, Status *st
   Variable *variable;
   TRY(begin(context, &variable, status));
   const Tensor *indices = context->inputs[INDICES], *updates = context->inputs[UPDATES];
-  int64_t row = row_elements(&variable->value), size = (int64_t)dtype_size((int)variable->dtype), step = updates->shape.rank > 0;
+  int64_t row = row_elements(&variable->value), size = (int64_t)dtype_size((int)variable->dtype),
+          step = updates->shape.rank > 0;
   for (int64_t i = 0, n = tensor_num_elements(indices); i < n; i++) {
     combine((char *)variable->value.data + tensor_int_at(indices, i) * row * size,
             (const char *)updates->data + i * row * size * step, row, step);
@@ -95,7 +99,8 @@ static bool scatter_update(KernelContext *context, Status *status) {
   Variable *variable;
   TRY(begin(context, &variable, status));
   const Tensor *indices = context->inputs[INDICES], *updates = context->inputs[UPDATES];
-  int64_t row = row_elements(&variable->value), size = (int64_t)dtype_size((int)variable->dtype), step = updates->shape.rank > 0;
+  int64_t row = row_elements(&variable->value), size = (int64_t)dtype_size((int)variable->dtype),
+          step = updates->shape.rank > 0;
   for (int64_t i = 0, n = tensor_num_elements(indices); i < n; i++) {
     char *to = (char *)variable->value.data + tensor_int_at(indices, i) * row * size;
     const char *from = (const char *)updates->data + i * row * size * step;
@@ -132,29 +137,85 @@ static bool resource_shape(InferenceContext *c, Status *status) {
   return merge_updates(c, variable.shape, status);
 }
 
-#define ON_REFERENCE(types, locking)                                                                     \
-  .inputs = {"ref: Ref(T)", "indices: Tindices", "updates: T"}, .outputs = {"output_ref: Ref(T)"},          \
-  .attrs = {"T: " types, "Tindices: {int32, int64}", "use_locking: bool = " locking},                       \
+#define ON_REFERENCE(types, locking)                                                               \
+  .inputs = {"ref: Ref(T)", "indices: Tindices", "updates: T"}, .outputs = {"output_ref: Ref(T)"}, \
+  .attrs = {"T: " types, "Tindices: {int32, int64}", "use_locking: bool = " locking},              \
   .shape = reference_shape, .gradient = NO_GRADIENT
-#define ON_RESOURCE(types)                                                                                \
-  .inputs = {"resource: resource", "indices: Tindices", "updates: dtype"},                                  \
-  .attrs = {"dtype: " types, "Tindices: {int32, int64}"}, .is_stateful = true,                              \
-  .shape = resource_shape, .gradient = NO_GRADIENT
+#define ON_RESOURCE(types)                                                                              \
+  .inputs = {"resource: resource", "indices: Tindices", "updates: dtype"},                              \
+  .attrs = {"dtype: " types, "Tindices: {int32, int64}"}, .is_stateful = true, .shape = resource_shape, \
+  .gradient = NO_GRADIENT
 #define ORDERED "{half, bfloat16, float, double, int32, int64}"
 
-REGISTER_OP(ScatterUpdate, ON_REFERENCE("type", "true"), .kernels = {{DT_INVALID, scatter_update}})
-REGISTER_OP(ScatterAdd, ON_REFERENCE("{" NUMBER_TYPES "}", "false"), .kernels = {TYPED_NUMBER_KERNELS(scatter_add)})
-REGISTER_OP(ScatterSub, ON_REFERENCE("{" NUMBER_TYPES "}", "false"), .kernels = {TYPED_NUMBER_KERNELS(scatter_sub)})
-REGISTER_OP(ScatterMul, ON_REFERENCE("{" NUMBER_TYPES "}", "false"), .kernels = {TYPED_NUMBER_KERNELS(scatter_mul)})
-REGISTER_OP(ScatterDiv, ON_REFERENCE("{" NUMBER_TYPES "}", "false"), .kernels = {TYPED_NUMBER_KERNELS(scatter_div)})
-REGISTER_OP(ScatterMin, ON_REFERENCE(ORDERED, "false"),
-  .kernels = {TYPED_FLOAT_KERNELS(scatter_min), TYPED_HALF_KERNELS(scatter_min), TYPED_INT_KERNELS(scatter_min)})
-REGISTER_OP(ScatterMax, ON_REFERENCE(ORDERED, "false"),
-  .kernels = {TYPED_FLOAT_KERNELS(scatter_max), TYPED_HALF_KERNELS(scatter_max), TYPED_INT_KERNELS(scatter_max)})
-REGISTER_OP(ResourceScatterUpdate, ON_RESOURCE("type"), .kernels = {{DT_INVALID, scatter_update}})
-REGISTER_OP(ResourceScatterAdd, ON_RESOURCE("{" NUMBER_TYPES "}"), .kernels = {TYPED_NUMBER_KERNELS(scatter_add)})
-REGISTER_OP(ResourceScatterSub, ON_RESOURCE("{" NUMBER_TYPES "}"), .kernels = {TYPED_NUMBER_KERNELS(scatter_sub)})
-REGISTER_OP(ResourceScatterMul, ON_RESOURCE("{" NUMBER_TYPES "}"), .kernels = {TYPED_NUMBER_KERNELS(scatter_mul)})
-REGISTER_OP(ResourceScatterDiv, ON_RESOURCE("{" NUMBER_TYPES "}"), .kernels = {TYPED_NUMBER_KERNELS(scatter_div)})
-REGISTER_OP(ResourceScatterMin, ON_RESOURCE("{" NUMBER_TYPES "}"), .kernels = {TYPED_REAL_KERNELS(scatter_min)})
-REGISTER_OP(ResourceScatterMax, ON_RESOURCE("{" NUMBER_TYPES "}"), .kernels = {TYPED_REAL_KERNELS(scatter_max)})
+const OpRegistration kOpScatterUpdate = {
+    .name = "ScatterUpdate",
+    ON_REFERENCE("type", "true"),
+    .kernels = {{DT_INVALID, scatter_update}},
+};
+const OpRegistration kOpScatterAdd = {
+    .name = "ScatterAdd",
+    ON_REFERENCE("{" NUMBER_TYPES "}", "false"),
+    .kernels = {TYPED_NUMBER_KERNELS(scatter_add)},
+};
+const OpRegistration kOpScatterSub = {
+    .name = "ScatterSub",
+    ON_REFERENCE("{" NUMBER_TYPES "}", "false"),
+    .kernels = {TYPED_NUMBER_KERNELS(scatter_sub)},
+};
+const OpRegistration kOpScatterMul = {
+    .name = "ScatterMul",
+    ON_REFERENCE("{" NUMBER_TYPES "}", "false"),
+    .kernels = {TYPED_NUMBER_KERNELS(scatter_mul)},
+};
+const OpRegistration kOpScatterDiv = {
+    .name = "ScatterDiv",
+    ON_REFERENCE("{" NUMBER_TYPES "}", "false"),
+    .kernels = {TYPED_NUMBER_KERNELS(scatter_div)},
+};
+const OpRegistration kOpScatterMin = {
+    .name = "ScatterMin",
+    ON_REFERENCE(ORDERED, "false"),
+    .kernels = {TYPED_FLOAT_KERNELS(scatter_min), TYPED_HALF_KERNELS(scatter_min),
+                TYPED_INT_KERNELS(scatter_min)},
+};
+const OpRegistration kOpScatterMax = {
+    .name = "ScatterMax",
+    ON_REFERENCE(ORDERED, "false"),
+    .kernels = {TYPED_FLOAT_KERNELS(scatter_max), TYPED_HALF_KERNELS(scatter_max),
+                TYPED_INT_KERNELS(scatter_max)},
+};
+const OpRegistration kOpResourceScatterUpdate = {
+    .name = "ResourceScatterUpdate",
+    ON_RESOURCE("type"),
+    .kernels = {{DT_INVALID, scatter_update}},
+};
+const OpRegistration kOpResourceScatterAdd = {
+    .name = "ResourceScatterAdd",
+    ON_RESOURCE("{" NUMBER_TYPES "}"),
+    .kernels = {TYPED_NUMBER_KERNELS(scatter_add)},
+};
+const OpRegistration kOpResourceScatterSub = {
+    .name = "ResourceScatterSub",
+    ON_RESOURCE("{" NUMBER_TYPES "}"),
+    .kernels = {TYPED_NUMBER_KERNELS(scatter_sub)},
+};
+const OpRegistration kOpResourceScatterMul = {
+    .name = "ResourceScatterMul",
+    ON_RESOURCE("{" NUMBER_TYPES "}"),
+    .kernels = {TYPED_NUMBER_KERNELS(scatter_mul)},
+};
+const OpRegistration kOpResourceScatterDiv = {
+    .name = "ResourceScatterDiv",
+    ON_RESOURCE("{" NUMBER_TYPES "}"),
+    .kernels = {TYPED_NUMBER_KERNELS(scatter_div)},
+};
+const OpRegistration kOpResourceScatterMin = {
+    .name = "ResourceScatterMin",
+    ON_RESOURCE("{" NUMBER_TYPES "}"),
+    .kernels = {TYPED_REAL_KERNELS(scatter_min)},
+};
+const OpRegistration kOpResourceScatterMax = {
+    .name = "ResourceScatterMax",
+    ON_RESOURCE("{" NUMBER_TYPES "}"),
+    .kernels = {TYPED_REAL_KERNELS(scatter_max)},
+};

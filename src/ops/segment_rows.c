@@ -33,25 +33,48 @@ typedef struct SegmentLoops {
 
 static SegmentLoops loops_of(DataType type) {
   switch (type) {
-    case DT_FLOAT: return (SegmentLoops){combine_runs_f32, scatter_f32, {.f32 = {1}}, {.f32 = {-FLT_MAX}}, {.f32 = {FLT_MAX}}};
-    case DT_DOUBLE: return (SegmentLoops){combine_runs_f64, scatter_f64, {.f64 = {1}}, {.f64 = {-DBL_MAX}}, {.f64 = {DBL_MAX}}};
-    case DT_HALF: return (SegmentLoops){combine_runs_f16, scatter_f16, {.u16 = 0x3c00}, {.u16 = 0xfbff}, {.u16 = 0x7bff}};
-    case DT_BFLOAT16: return (SegmentLoops){combine_runs_bf16, scatter_bf16, {.u16 = 0x3f80}, {.u16 = 0xff7f}, {.u16 = 0x7f7f}};
-    case DT_COMPLEX64: return (SegmentLoops){combine_runs_c64, scatter_c64, {.f32 = {1, 0}}, {.f32 = {0, 0}}, {.f32 = {0, 0}}};
-    case DT_COMPLEX128: return (SegmentLoops){combine_runs_c128, scatter_c128, {.f64 = {1, 0}}, {.f64 = {0, 0}}, {.f64 = {0, 0}}};
-    case DT_UINT8: return (SegmentLoops){combine_runs_u8, scatter_u8, {.u8 = 1}, {.u8 = 0}, {.u8 = UINT8_MAX}};
-    case DT_INT8: return (SegmentLoops){combine_runs_i8, scatter_i8, {.i8 = 1}, {.i8 = INT8_MIN}, {.i8 = INT8_MAX}};
-    case DT_UINT16: return (SegmentLoops){combine_runs_u16, scatter_u16, {.u16 = 1}, {.u16 = 0}, {.u16 = UINT16_MAX}};
-    case DT_INT16: return (SegmentLoops){combine_runs_i16, scatter_i16, {.i16 = 1}, {.i16 = INT16_MIN}, {.i16 = INT16_MAX}};
-    case DT_UINT32: return (SegmentLoops){combine_runs_u32, scatter_u32, {.u32 = 1}, {.u32 = 0}, {.u32 = UINT32_MAX}};
-    case DT_INT32: return (SegmentLoops){combine_runs_i32, scatter_i32, {.i32 = 1}, {.i32 = INT32_MIN}, {.i32 = INT32_MAX}};
-    case DT_UINT64: return (SegmentLoops){combine_runs_u64, scatter_u64, {.u64 = 1}, {.u64 = 0}, {.u64 = UINT64_MAX}};
-    default: return (SegmentLoops){combine_runs_i64, scatter_i64, {.i64 = 1}, {.i64 = INT64_MIN}, {.i64 = INT64_MAX}};
+    case DT_FLOAT:
+      return (
+          SegmentLoops){combine_runs_f32, scatter_f32, {.f32 = {1}}, {.f32 = {-FLT_MAX}}, {.f32 = {FLT_MAX}}};
+    case DT_DOUBLE:
+      return (
+          SegmentLoops){combine_runs_f64, scatter_f64, {.f64 = {1}}, {.f64 = {-DBL_MAX}}, {.f64 = {DBL_MAX}}};
+    case DT_HALF:
+      return (SegmentLoops){combine_runs_f16, scatter_f16, {.u16 = 0x3c00}, {.u16 = 0xfbff}, {.u16 = 0x7bff}};
+    case DT_BFLOAT16:
+      return (
+          SegmentLoops){combine_runs_bf16, scatter_bf16, {.u16 = 0x3f80}, {.u16 = 0xff7f}, {.u16 = 0x7f7f}};
+    case DT_COMPLEX64:
+      return (SegmentLoops){combine_runs_c64, scatter_c64, {.f32 = {1, 0}}, {.f32 = {0, 0}}, {.f32 = {0, 0}}};
+    case DT_COMPLEX128:
+      return (
+          SegmentLoops){combine_runs_c128, scatter_c128, {.f64 = {1, 0}}, {.f64 = {0, 0}}, {.f64 = {0, 0}}};
+    case DT_UINT8:
+      return (SegmentLoops){combine_runs_u8, scatter_u8, {.u8 = 1}, {.u8 = 0}, {.u8 = UINT8_MAX}};
+    case DT_INT8:
+      return (SegmentLoops){combine_runs_i8, scatter_i8, {.i8 = 1}, {.i8 = INT8_MIN}, {.i8 = INT8_MAX}};
+    case DT_UINT16:
+      return (SegmentLoops){combine_runs_u16, scatter_u16, {.u16 = 1}, {.u16 = 0}, {.u16 = UINT16_MAX}};
+    case DT_INT16:
+      return (
+          SegmentLoops){combine_runs_i16, scatter_i16, {.i16 = 1}, {.i16 = INT16_MIN}, {.i16 = INT16_MAX}};
+    case DT_UINT32:
+      return (SegmentLoops){combine_runs_u32, scatter_u32, {.u32 = 1}, {.u32 = 0}, {.u32 = UINT32_MAX}};
+    case DT_INT32:
+      return (
+          SegmentLoops){combine_runs_i32, scatter_i32, {.i32 = 1}, {.i32 = INT32_MIN}, {.i32 = INT32_MAX}};
+    case DT_UINT64:
+      return (SegmentLoops){combine_runs_u64, scatter_u64, {.u64 = 1}, {.u64 = 0}, {.u64 = UINT64_MAX}};
+    default:
+      return (
+          SegmentLoops){combine_runs_i64, scatter_i64, {.i64 = 1}, {.i64 = INT64_MIN}, {.i64 = INT64_MAX}};
   }
 }
 
 /* How many rows, strips or segments are worth a thread. */
-static int64_t grain_of(int64_t columns) { return 1 + ELEMENTWISE_GRAIN / (columns < SEGMENT_BLOCK ? columns : SEGMENT_BLOCK); }
+static int64_t grain_of(int64_t columns) {
+  return 1 + ELEMENTWISE_GRAIN / (columns < SEGMENT_BLOCK ? columns : SEGMENT_BLOCK);
+}
 
 typedef struct RunsJob {
   const SegmentRuns *runs;
@@ -77,7 +100,7 @@ bool segment_combine_sorted(KernelContext *context, SegmentRuns *runs, DataType 
   if (runs->num_segments == 0 || runs->columns == 0) return true;
   SegmentLoops loops = loops_of(type);
   Buffer *scratch = kernel_scratch(context, (runs->count + 1) * (int64_t)sizeof(int64_t), status);
-  if (scratch == NULL) return false;
+  if (!scratch) return false;
   int64_t *begins = scratch->data, num_runs = 0;
   for (int64_t i = 0; i < runs->count; i++) {
     if (i == 0 || segment_id(runs->ids, i) != segment_id(runs->ids, i - 1)) begins[num_runs++] = i;
@@ -86,8 +109,10 @@ bool segment_combine_sorted(KernelContext *context, SegmentRuns *runs, DataType 
   runs->begins = begins;
   if (num_runs < runs->num_segments) fill_empty(runs, &loops, type);
   RunsJob job = {runs, loops.combine_runs};
-  int64_t blocks = (runs->columns - 1) / SEGMENT_BLOCK + 1, rows_of_run = num_runs > 0 ? runs->count / num_runs : 1;
-  parallel_for(context->parallel, num_runs * blocks, 1 + grain_of(runs->columns) / (rows_of_run + 1), run_runs, &job);
+  int64_t blocks = (runs->columns - 1) / SEGMENT_BLOCK + 1,
+          rows_of_run = num_runs > 0 ? runs->count / num_runs : 1;
+  parallel_for(context->parallel, num_runs * blocks, 1 + grain_of(runs->columns) / (rows_of_run + 1),
+               run_runs, &job);
   buffer_unref(scratch);
   return true;
 }
@@ -112,7 +137,8 @@ void segment_scatter(KernelContext *context, SegmentScatter *scatter, DataType t
                                                     : &kZero;
   ScatterJob job = {scatter, loops.scatter};
   /* Every range looks at all ids, so there are no more ranges than threads. */
-  int64_t share = (scatter->num_segments - 1) / parallel_threads(context->parallel) + 1, least = grain_of(scatter->columns);
+  int64_t share = (scatter->num_segments - 1) / parallel_threads(context->parallel) + 1,
+          least = grain_of(scatter->columns);
   int64_t entries = scatter->count / scatter->num_segments;
   least = 1 + least / (entries + 1);
   parallel_for(context->parallel, scatter->num_segments, share > least ? share : least, run_scatter, &job);
@@ -125,15 +151,16 @@ bool segment_check_sorted(SegmentIds ids, int64_t count, int64_t num_segments, S
     if (next < id) return status_invalid(status, "segment ids are not increasing");
     if (id < 0 || id >= num_segments) {
       return status_invalid(status,
-                            "Segment id %lld out of range [0, %lld), possibly because 'segment_ids' input is not sorted.",
+                            "Segment id %lld out of range [0, %lld), possibly because 'segment_ids' input is "
+                            "not sorted.",
                             (long long)id, (long long)num_segments);
     }
   }
   return true;
 }
 
-bool segment_allocate(KernelContext *context, const Tensor *data, int covered, int64_t rows, Tensor **out, int64_t *columns,
-                      Status *status) {
+bool segment_allocate(KernelContext *context, const Tensor *data, int covered, int64_t rows, Tensor **out,
+                      int64_t *columns, Status *status) {
   int64_t dims[SHAPE_MAX_RANK + 1];
   int rank = 0;
   dims[rank++] = rows;
@@ -145,10 +172,11 @@ bool segment_allocate(KernelContext *context, const Tensor *data, int covered, i
   return true;
 }
 
-bool segment_set_shape(InferenceContext *c, ShapeHandle data, int64_t covered, DimHandle rows, Status *status) {
+bool segment_set_shape(InferenceContext *c, ShapeHandle data, int64_t covered, DimHandle rows,
+                       Status *status) {
   ShapeHandle rest, out;
   DimHandle size = rows;
-  if (size == NULL) TRY(dim_ok(dim_unknown(c), &size, status));
+  if (!size) TRY(dim_ok(dim_unknown(c), &size, status));
   TRY(shape_subshape(c, data, covered, INT64_MAX, 1, &rest, status));
   TRY(shape_concatenate(c, shape_vector(c, size), rest, &out, status));
   shape_set_output(c, 0, out);

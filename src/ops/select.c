@@ -1,5 +1,5 @@
-/* Select: t where the condition holds, e elsewhere. The condition is as large as both, a scalar, or one value per row. In SelectV2 all
- * three broadcast. */
+/* Select: t where the condition holds, e elsewhere. The condition is as large as both, a scalar, or one value
+ * per row. In SelectV2 all three broadcast. */
 #include <string.h>
 
 #include "base/copy.h"
@@ -42,19 +42,22 @@ static bool select_strings(KernelContext *context, int64_t count, int64_t row, S
 static bool check_branches(const Tensor *t, const Tensor *e, Status *status) {
   if (shape_equal(&t->shape, &e->shape)) return true;
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
-  return status_invalid(status, "'then' and 'else' must have the same size.  but received: %s vs. %s", shape_text(&t->shape, a),
-                        shape_text(&e->shape, b));
+  return status_invalid(status, "'then' and 'else' must have the same size.  but received: %s vs. %s",
+                        shape_text(&t->shape, a), shape_text(&e->shape, b));
 }
 
 /* A vector chooses rows. */
 static bool check_rows(const Tensor *condition, const Tensor *t, const Tensor *e, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   if (t->shape.rank < 1)
-    return status_invalid(status, "'then' must be at least a vector, but saw shape: %s", shape_text(&t->shape, text));
+    return status_invalid(status, "'then' must be at least a vector, but saw shape: %s",
+                          shape_text(&t->shape, text));
   TRY(check_branches(t, e, status));
   int64_t rows = shape_dim(&t->shape, 0), count = tensor_num_elements(condition);
-  return rows == count || status_invalid(status, "Number of batches of 'then' must match size of 'cond', but saw: %lld vs. %lld",
-                                         (long long)rows, (long long)count);
+  return rows == count ||
+         status_invalid(status,
+                        "Number of batches of 'then' must match size of 'cond', but saw: %lld vs. %lld",
+                        (long long)rows, (long long)count);
 }
 
 static bool select_kernel(KernelContext *context, Status *status) {
@@ -63,22 +66,28 @@ static bool select_kernel(KernelContext *context, Status *status) {
     TRY(check_branches(t, e, status));
     return kernel_set_output(context, 0, tensor_bool(condition)[0] ? t : e, NULL, status);
   }
-  TRY(tensor_is_vector(condition) && !tensor_is_vector(t) ? check_rows(condition, t, e, status)
-                                                          : elementwise_check_shapes(context, "Select", status));
+  TRY(tensor_is_vector(condition) && !tensor_is_vector(t)
+          ? check_rows(condition, t, e, status)
+          : elementwise_check_shapes(context, "Select", status));
   int64_t count = tensor_num_elements(condition), elements = tensor_num_elements(t);
   int64_t row = count == 0 ? 0 : elements / count;
   if (t->dtype == DT_STRING) return select_strings(context, row == 0 ? 0 : count, row, status);
   if (!dtype_is_pod(t->dtype)) {
-    return status_set(status, CODE_UNIMPLEMENTED, "Select of %s needs a scalar condition", dtype_name(t->dtype));
+    return status_set(status, CODE_UNIMPLEMENTED, "Select of %s needs a scalar condition",
+                      dtype_name(t->dtype));
   }
-  bool take_e = context->last_use != NULL && !context->last_use[1] && context->last_use[2];
+  bool take_e = context->last_use && !context->last_use[1] && context->last_use[2];
   Tensor *out;
   TRY(kernel_forward_or_allocate(context, take_e ? 2 : 1, 0, &t->shape, &out, status));
   int64_t size = (int64_t)dtype_size(t->dtype);
   SelectJob job = {tensor_bool(condition), t->data, e->data, out->data, row * size};
   ParallelBody *body = select_rows;
   if (row == 1) {
-    body = size == 1 ? select_u8 : size == 2 ? select_u16 : size == 4 ? select_i32 : size == 8 ? select_i64 : select_rows;
+    body = size == 1   ? select_u8
+           : size == 2 ? select_u16
+           : size == 4 ? select_i32
+           : size == 8 ? select_i64
+                       : select_rows;
   }
   if (row > 0) parallel_for(context->parallel, count, 1 + ELEMENTWISE_GRAIN / row, body, &job);
   return true;
@@ -88,7 +97,8 @@ static bool select_kernel(KernelContext *context, Status *status) {
 
 enum { CONDITION, THEN, ELSE, OPERANDS };
 
-/* Operands by dimension of the output: how far apart neighbours are, in elements; 0 where one value stands for all. */
+/* Operands by dimension of the output: how far apart neighbours are, in elements; 0 where one value stands
+ * for all. */
 typedef struct SelectNest {
   int rank;
   int64_t dims[SHAPE_MAX_RANK];
@@ -97,18 +107,22 @@ typedef struct SelectNest {
   Tensor *out;
 } SelectNest;
 
-ALWAYS_INLINE void choose(const SelectNest *nest, const int64_t offsets[OPERANDS], int64_t at, int64_t n, size_t size) {
+ALWAYS_INLINE void choose(const SelectNest *nest, const int64_t offsets[OPERANDS], int64_t at, int64_t n,
+                          size_t size) {
   int last = nest->rank - 1;
   const bool *condition = tensor_bool(nest->operands[CONDITION]) + offsets[CONDITION];
   const char *t = (const char *)nest->operands[THEN]->data + offsets[THEN] * (int64_t)size;
   const char *e = (const char *)nest->operands[ELSE]->data + offsets[ELSE] * (int64_t)size;
   char *out = (char *)nest->out->data + at * (int64_t)size;
   int64_t c_step = nest->strides[CONDITION][last];
-  int64_t t_step = nest->strides[THEN][last] * (int64_t)size, e_step = nest->strides[ELSE][last] * (int64_t)size;
-  for (int64_t i = 0; i < n; i++) memcpy(out + i * (int64_t)size, condition[i * c_step] ? t + i * t_step : e + i * e_step, size);
+  int64_t t_step = nest->strides[THEN][last] * (int64_t)size,
+          e_step = nest->strides[ELSE][last] * (int64_t)size;
+  for (int64_t i = 0; i < n; i++)
+    memcpy(out + i * (int64_t)size, condition[i * c_step] ? t + i * t_step : e + i * e_step, size);
 }
 
-/* Output elements [begin, end): runs along the last dimension, each of whose operands is found from its coordinates. */
+/* Output elements [begin, end): runs along the last dimension, each of whose operands is found from its
+ * coordinates. */
 static void choose_range(void *arg, int64_t begin, int64_t end) {
   const SelectNest *nest = arg;
   int last = nest->rank - 1;
@@ -179,7 +193,8 @@ static bool select_v2_broadcast(KernelContext *context, const Shape *shape, Stat
   }
   DataType type = context->inputs[THEN]->dtype;
   if (type != DT_STRING && !dtype_is_pod(type)) {
-    return status_set(status, CODE_UNIMPLEMENTED, "SelectV2 of %s needs a scalar condition and equal shapes", dtype_name(type));
+    return status_set(status, CODE_UNIMPLEMENTED, "SelectV2 of %s needs a scalar condition and equal shapes",
+                      dtype_name(type));
   }
   TRY(kernel_allocate_output(context, 0, shape, &nest.out, status));
   if (tensor_num_elements(nest.out) == 0) return true;
@@ -189,8 +204,10 @@ static bool select_v2_broadcast(KernelContext *context, const Shape *shape, Stat
 }
 
 static bool select_v2_kernel(KernelContext *context, Status *status) {
-  const Tensor *condition = context->inputs[CONDITION], *t = context->inputs[THEN], *e = context->inputs[ELSE];
-  if (shape_equal(&t->shape, &e->shape) && (tensor_is_scalar(condition) || shape_equal(&condition->shape, &t->shape))) {
+  const Tensor *condition = context->inputs[CONDITION], *t = context->inputs[THEN],
+               *e = context->inputs[ELSE];
+  if (shape_equal(&t->shape, &e->shape) &&
+      (tensor_is_scalar(condition) || shape_equal(&condition->shape, &t->shape))) {
     return select_kernel(context, status);
   }
   Shape shape = {0};
@@ -201,15 +218,15 @@ static bool select_v2_kernel(KernelContext *context, Status *status) {
 
 /* Shapes of what resource handles refer to must agree as the values do. */
 static bool merge_handles(InferenceContext *c, Status *status) {
-  const HandleData *t = c->input_handles != NULL ? c->input_handles[1] : NULL;
-  const HandleData *e = c->input_handles != NULL ? c->input_handles[2] : NULL;
-  if (t == NULL || e == NULL || c->output_handles == NULL) return true;
+  const HandleData *t = c->input_handles ? c->input_handles[1] : NULL;
+  const HandleData *e = c->input_handles ? c->input_handles[2] : NULL;
+  if (!t || !e || !c->output_handles) return true;
   if (t->count != e->count) {
     return status_invalid(status, "Trying to merge handles pointing to different numbers of tensors.");
   }
   ShapeAndType *entries = arena_calloc(c->arena, t->count, sizeof *entries);
   HandleData *merged = arena_alloc(c->arena, sizeof *merged);
-  if (entries == NULL || merged == NULL) return status_oom(status, "handle data");
+  if (!entries || !merged) return status_oom(status, "handle data");
   for (int i = 0; i < t->count; i++) {
     if (t->entries[i].dtype != e->entries[i].dtype) {
       return status_invalid(status, "Trying to merge handles pointing to different dtypes.");
@@ -242,20 +259,22 @@ static bool select_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(Select,
-  .inputs = {"condition: bool", "t: T", "e: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type"},
-  .shape = select_shape,
-  .gradient =
-    "SelectGradient[T:type](condition:bool, t:T, e:T, dy:T) -> (dcondition:bool, dt:T, de:T) {\n"
-    "  none = ZerosLike[T=bool](condition)\n"
-    "  zeros = ZerosLike[T=$T](dy)\n"
-    "  dt = Select[T=$T](condition, dy, zeros:y:0)\n"
-    "  de = Select[T=$T](condition, zeros:y:0, dy)\n"
-    "  return dcondition = none:y:0, dt = dt:output:0, de = de:output:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, select_kernel}})
+const OpRegistration kOpSelect = {
+    .name = "Select",
+    .inputs = {"condition: bool", "t: T", "e: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type"},
+    .shape = select_shape,
+    .gradient =
+        "SelectGradient[T:type](condition:bool, t:T, e:T, dy:T) -> (dcondition:bool, dt:T, de:T) {\n"
+        "  none = ZerosLike[T=bool](condition)\n"
+        "  zeros = ZerosLike[T=$T](dy)\n"
+        "  dt = Select[T=$T](condition, dy, zeros:y:0)\n"
+        "  de = Select[T=$T](condition, zeros:y:0, dy)\n"
+        "  return dcondition = none:y:0, dt = dt:output:0, de = de:output:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, select_kernel}},
+};
 
 static bool select_v2_shape(InferenceContext *c, Status *status) {
   ShapeHandle data, output;
@@ -266,26 +285,28 @@ static bool select_v2_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(SelectV2,
-  .inputs = {"condition: bool", "t: T", "e: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type"},
-  .shape = select_v2_shape,
-  .gradient =
-    "SelectV2Gradient[T:type](condition:bool, t:T, e:T, dy:T) -> (dcondition:bool, dt:T, de:T) {\n"
-    "  none = ZerosLike[T=bool](condition)\n"
-    "  zeros = ZerosLike[T=$T](dy)\n"
-    "  sy = Shape[T=$T](dy)\n"
-    "  st = Shape[T=$T](t)\n"
-    "  axes_t = BroadcastGradientArgs(st:output:0, sy:output:0)\n"
-    "  gt = SelectV2[T=$T](condition, dy, zeros:y:0)\n"
-    "  total_t = Sum[T=$T](gt:output:0, axes_t:r0:0)\n"
-    "  dt = Reshape[T=$T](total_t:output:0, st:output:0)\n"
-    "  se = Shape[T=$T](e)\n"
-    "  axes_e = BroadcastGradientArgs(se:output:0, sy:output:0)\n"
-    "  ge = SelectV2[T=$T](condition, zeros:y:0, dy)\n"
-    "  total_e = Sum[T=$T](ge:output:0, axes_e:r0:0)\n"
-    "  de = Reshape[T=$T](total_e:output:0, se:output:0)\n"
-    "  return dcondition = none:y:0, dt = dt:output:0, de = de:output:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, select_v2_kernel}})
+const OpRegistration kOpSelectV2 = {
+    .name = "SelectV2",
+    .inputs = {"condition: bool", "t: T", "e: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type"},
+    .shape = select_v2_shape,
+    .gradient =
+        "SelectV2Gradient[T:type](condition:bool, t:T, e:T, dy:T) -> (dcondition:bool, dt:T, de:T) {\n"
+        "  none = ZerosLike[T=bool](condition)\n"
+        "  zeros = ZerosLike[T=$T](dy)\n"
+        "  sy = Shape[T=$T](dy)\n"
+        "  st = Shape[T=$T](t)\n"
+        "  axes_t = BroadcastGradientArgs(st:output:0, sy:output:0)\n"
+        "  gt = SelectV2[T=$T](condition, dy, zeros:y:0)\n"
+        "  total_t = Sum[T=$T](gt:output:0, axes_t:r0:0)\n"
+        "  dt = Reshape[T=$T](total_t:output:0, st:output:0)\n"
+        "  se = Shape[T=$T](e)\n"
+        "  axes_e = BroadcastGradientArgs(se:output:0, sy:output:0)\n"
+        "  ge = SelectV2[T=$T](condition, zeros:y:0, dy)\n"
+        "  total_e = Sum[T=$T](ge:output:0, axes_e:r0:0)\n"
+        "  de = Reshape[T=$T](total_e:output:0, se:output:0)\n"
+        "  return dcondition = none:y:0, dt = dt:output:0, de = de:output:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, select_v2_kernel}},
+};

@@ -31,7 +31,8 @@ static bool shape_kernel(KernelContext *context, Status *status) {
 }
 
 static bool shape_n_kernel(KernelContext *context, Status *status) {
-  for (int i = 0; i < context->num_inputs; i++) TRY(write_shape(context, i, &context->inputs[i]->shape, "ShapeN", status));
+  for (int i = 0; i < context->num_inputs; i++)
+    TRY(write_shape(context, i, &context->inputs[i]->shape, "ShapeN", status));
   return true;
 }
 
@@ -80,43 +81,53 @@ static bool shape_of_variable(InferenceContext *c, Status *status) {
   return set_shape_of_shape(c, 0, variable.shape, status);
 }
 
-REGISTER_OP(Shape,
-  .inputs = {"input: T"},
-  .outputs = {"output: out_type"},
-  .attrs = {"T: type", "out_type: {int32, int64} = DT_INT32"},
-  .shape = shape_of_shapes,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, shape_kernel}})
+const OpRegistration kOpShape = {
+    .name = "Shape",
+    .inputs = {"input: T"},
+    .outputs = {"output: out_type"},
+    .attrs = {"T: type", "out_type: {int32, int64} = DT_INT32"},
+    .shape = shape_of_shapes,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, shape_kernel}},
+};
 
-REGISTER_OP(ShapeN,
-  .inputs = {"input: N * T"},
-  .outputs = {"output: N * out_type"},
-  .attrs = {"N: int >= 1", "T: type", "out_type: {int32, int64} = DT_INT32"},
-  .shape = shape_of_shapes,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, shape_n_kernel}})
+const OpRegistration kOpShapeN = {
+    .name = "ShapeN",
+    .inputs = {"input: N * T"},
+    .outputs = {"output: N * out_type"},
+    .attrs = {"N: int >= 1", "T: type", "out_type: {int32, int64} = DT_INT32"},
+    .shape = shape_of_shapes,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, shape_n_kernel}},
+};
 
-REGISTER_OP(VariableShape,
-  .inputs = {"input: resource"},
-  .outputs = {"output: out_type"},
-  .attrs = {"out_type: {int32, int64} = DT_INT32"},
-  .is_stateful = true,
-  .shape = shape_of_variable,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, variable_shape_kernel}})
+const OpRegistration kOpVariableShape = {
+    .name = "VariableShape",
+    .inputs = {"input: resource"},
+    .outputs = {"output: out_type"},
+    .attrs = {"out_type: {int32, int64} = DT_INT32"},
+    .is_stateful = true,
+    .shape = shape_of_variable,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, variable_shape_kernel}},
+};
 
-REGISTER_OP(Rank,
-  .inputs = {"input: T"},
-  .outputs = {"output: int32"},
-  .attrs = {"T: type"},
-  .shape = shape_scalar_output,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, rank_kernel}})
+const OpRegistration kOpRank = {
+    .name = "Rank",
+    .inputs = {"input: T"},
+    .outputs = {"output: int32"},
+    .attrs = {"T: type"},
+    .shape = shape_scalar_output,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, rank_kernel}},
+};
 
-REGISTER_OP(Size,
-  .inputs = {"input: T"},
-  .outputs = {"output: out_type"},
-  .attrs = {"T: type", "out_type: {int32, int64} = DT_INT32"},
-  .shape = shape_scalar_output,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, size_kernel}})
+const OpRegistration kOpSize = {
+    .name = "Size",
+    .inputs = {"input: T"},
+    .outputs = {"output: out_type"},
+    .attrs = {"T: type", "out_type: {int32, int64} = DT_INT32"},
+    .shape = shape_scalar_output,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, size_kernel}},
+};

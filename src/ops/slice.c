@@ -8,17 +8,18 @@ static bool check_box(const Tensor *input, const int64_t *begin, int64_t *size, 
     if (size[i] == -1 && b >= 0 && b <= length) size[i] = length - b;
     if (length == 0) {
       if (b == 0 && size[i] == 0) continue;
-      return status_invalid(
-          status, "Expected begin[%d] == 0 (got %lld) and size[%d] == 0 (got %lld) when input.dim_size(%d) == 0", i,
-          (long long)b, i, (long long)size[i], i);
+      return status_invalid(status,
+                            "Expected begin[%d] == 0 (got %lld) and size[%d] == 0 (got %lld) when "
+                            "input.dim_size(%d) == 0",
+                            i, (long long)b, i, (long long)size[i], i);
     }
     if (b < 0 || b > length) {
       return status_invalid(status, "Expected begin[%d] in [0, %lld], but got %lld", i, (long long)length,
                             (long long)b);
     }
     if (size[i] < 0 || size[i] > length - b) {
-      return status_invalid(status, "Expected size[%d] in [0, %lld], but got %lld", i, (long long)(length - b),
-                            (long long)size[i]);
+      return status_invalid(status, "Expected size[%d] in [0, %lld], but got %lld", i,
+                            (long long)(length - b), (long long)size[i]);
     }
   }
   return true;
@@ -30,9 +31,10 @@ static bool slice_kernel(KernelContext *context, Status *status) {
   int rank = input->shape.rank;
   if (!tensor_is_vector(begins) || !tensor_is_vector(sizes) || tensor_num_elements(begins) != rank ||
       tensor_num_elements(sizes) != rank) {
-    return status_invalid(
-        status, "Expected begin and size arguments to be 1-D tensors of size %d, but got shapes %s and %s instead.",
-        rank, shape_text(&begins->shape, a), shape_text(&sizes->shape, b));
+    return status_invalid(status,
+                          "Expected begin and size arguments to be 1-D tensors of size %d, but got shapes %s "
+                          "and %s instead.",
+                          rank, shape_text(&begins->shape, a), shape_text(&sizes->shape, b));
   }
   int64_t begin[SHAPE_MAX_RANK], size[SHAPE_MAX_RANK], from[SHAPE_MAX_RANK], to[SHAPE_MAX_RANK];
   TRY(array_read_ints(begins, begin, status));
@@ -62,12 +64,12 @@ static bool known_sizes(InferenceContext *c, ShapeHandle input, ShapeHandle begi
   TRY(shape_with_rank(c, begin, rank, &begin, status));
   TRY(shape_with_rank(c, input, rank, &input, status));
   DimHandle *dims = arena_alloc(c->arena, (rank + 1) * (int64_t)sizeof *dims);
-  if (dims == NULL) return status_oom(status, "shape inference");
+  if (!dims) return status_oom(status, "shape inference");
   for (int64_t i = 0; i < rank; i++) {
     int64_t size = tensor_int_at(sizes, i);
     if (size < -1) {
-      return status_invalid(status, "Out of bounds slicing on dimension %lld: size %lld cannot be < -1", (long long)i,
-                            (long long)size);
+      return status_invalid(status, "Out of bounds slicing on dimension %lld: size %lld cannot be < -1",
+                            (long long)i, (long long)size);
     }
     if (size == -1) {
       TRY(dim_subtract(c, shape_dim_of(c, input, i), shape_dim_of(c, begin, i), &dims[i], status));
@@ -91,7 +93,7 @@ static bool slice_shape(InferenceContext *c, Status *status) {
   ShapeHandle begin;
   TRY(shape_from_input_tensor(c, 1, &begin, status));
   const Tensor *size = shape_input_tensor(c, 2);
-  if (size != NULL && (size->dtype == DT_INT32 || size->dtype == DT_INT64)) {
+  if (size && (size->dtype == DT_INT32 || size->dtype == DT_INT64)) {
     return known_sizes(c, input, begin, size, status);
   }
   TRY(shape_from_input_tensor(c, 2, &output, status));
@@ -105,22 +107,24 @@ static bool slice_shape(InferenceContext *c, Status *status) {
 }
 
 /* dy with zeros around it. */
-REGISTER_OP(Slice,
-  .inputs = {"input: T", "begin: Index", "size: Index"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "Index: {int32, int64}"},
-  .shape = slice_shape,
-  .gradient =
-    "SliceGradient[T:type, Index:{int32, int64}](input:T, begin:Index, size:Index, dy:T)"
-    " -> (dinput:T, dbegin:Index, dsize:Index) {\n"
-    "  dbegin = ZerosLike[T=$Index](begin)\n"
-    "  dsize = ZerosLike[T=$Index](size)\n"
-    "  whole = Shape[T=$T, out_type=$Index](input)\n"
-    "  part = Shape[T=$T, out_type=$Index](dy)\n"
-    "  rest = Sub[T=$Index](whole:output:0, begin)\n"
-    "  after = Sub[T=$Index](rest:z:0, part:output:0)\n"
-    "  paddings = Pack[N=2, T=$Index, axis=1](begin, after:z:0)\n"
-    "  d = Pad[T=$T, Tpaddings=$Index](dy, paddings:output:0)\n"
-    "  return dinput = d:output:0, dbegin = dbegin:y:0, dsize = dsize:y:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, slice_kernel}})
+const OpRegistration kOpSlice = {
+    .name = "Slice",
+    .inputs = {"input: T", "begin: Index", "size: Index"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Index: {int32, int64}"},
+    .shape = slice_shape,
+    .gradient =
+        "SliceGradient[T:type, Index:{int32, int64}](input:T, begin:Index, size:Index, dy:T)"
+        " -> (dinput:T, dbegin:Index, dsize:Index) {\n"
+        "  dbegin = ZerosLike[T=$Index](begin)\n"
+        "  dsize = ZerosLike[T=$Index](size)\n"
+        "  whole = Shape[T=$T, out_type=$Index](input)\n"
+        "  part = Shape[T=$T, out_type=$Index](dy)\n"
+        "  rest = Sub[T=$Index](whole:output:0, begin)\n"
+        "  after = Sub[T=$Index](rest:z:0, part:output:0)\n"
+        "  paddings = Pack[N=2, T=$Index, axis=1](begin, after:z:0)\n"
+        "  d = Pad[T=$T, Tpaddings=$Index](dy, paddings:output:0)\n"
+        "  return dinput = d:output:0, dbegin = dbegin:y:0, dsize = dsize:y:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, slice_kernel}},
+};

@@ -13,7 +13,9 @@ static bool run_rows(KernelContext *context, const RowFunction *function, Status
   const Tensor *logits = context->inputs[0];
   char text[SHAPE_TEXT_CAPACITY];
   int rank = logits->shape.rank;
-  if (rank < 1) return status_invalid(status, "logits must have >= 1 dimension, got %s", shape_text(&logits->shape, text));
+  if (rank < 1)
+    return status_invalid(status, "logits must have >= 1 dimension, got %s",
+                          shape_text(&logits->shape, text));
   Tensor *out;
   TRY(kernel_forward_or_allocate(context, 0, 0, &logits->shape, &out, status));
   int64_t count = tensor_num_elements(logits);
@@ -25,7 +27,7 @@ static bool run_rows(KernelContext *context, const RowFunction *function, Status
     function->f64(rows, columns, tensor_f64(logits), tensor_f64(out), context->parallel);
   } else {
     Buffer *wide = kernel_scratch(context, count * (int64_t)sizeof(float), status);
-    if (wide == NULL) return false;
+    if (!wide) return false;
     half_precision_widen(logits->dtype, logits->data, wide->data, count);
     function->f32(rows, columns, wide->data, wide->data, context->parallel);
     half_precision_narrow(logits->dtype, wide->data, out->data, count);
@@ -51,31 +53,41 @@ static bool rows_shape(InferenceContext *c, Status *status) {
 }
 
 /* dx = (dy - sum(dy * y)) * y, row by row */
-REGISTER_OP(Softmax,
-  .inputs = {"logits: T"}, .outputs = {"softmax: T"}, .attrs = {"T: {half, bfloat16, float, double}"}, .shape = rows_shape,
-  .gradient =
-    "SoftmaxGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  y = Softmax[T=$T](x)\n"
-    "  last = Const[dtype=int32, value=-1]()\n"
-    "  product = Mul[T=$T](dy, y:softmax:0)\n"
-    "  total = Sum[T=$T, keep_dims=true](product:z:0, last:output:0)\n"
-    "  centered = Sub[T=$T](dy, total:output:0)\n"
-    "  dx = Mul[T=$T](centered:z:0, y:softmax:0)\n"
-    "  return dx = dx:z:0\n"
-    "}\n",
-  .kernels = {FLOAT_KERNELS(softmax_kernel), HALF_KERNELS(softmax_kernel)})
+const OpRegistration kOpSoftmax = {
+    .name = "Softmax",
+    .inputs = {"logits: T"},
+    .outputs = {"softmax: T"},
+    .attrs = {"T: {half, bfloat16, float, double}"},
+    .shape = rows_shape,
+    .gradient =
+        "SoftmaxGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  y = Softmax[T=$T](x)\n"
+        "  last = Const[dtype=int32, value=-1]()\n"
+        "  product = Mul[T=$T](dy, y:softmax:0)\n"
+        "  total = Sum[T=$T, keep_dims=true](product:z:0, last:output:0)\n"
+        "  centered = Sub[T=$T](dy, total:output:0)\n"
+        "  dx = Mul[T=$T](centered:z:0, y:softmax:0)\n"
+        "  return dx = dx:z:0\n"
+        "}\n",
+    .kernels = {FLOAT_KERNELS(softmax_kernel), HALF_KERNELS(softmax_kernel)},
+};
 
 /* dx = dy - sum(dy) * exp(y), row by row */
-REGISTER_OP(LogSoftmax,
-  .inputs = {"logits: T"}, .outputs = {"logsoftmax: T"}, .attrs = {"T: {half, bfloat16, float, double}"}, .shape = rows_shape,
-  .gradient =
-    "LogSoftmaxGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  y = LogSoftmax[T=$T](x)\n"
-    "  probability = Exp[T=$T](y:logsoftmax:0)\n"
-    "  last = Const[dtype=int32, value=-1]()\n"
-    "  total = Sum[T=$T, keep_dims=true](dy, last:output:0)\n"
-    "  part = Mul[T=$T](total:output:0, probability:y:0)\n"
-    "  dx = Sub[T=$T](dy, part:z:0)\n"
-    "  return dx = dx:z:0\n"
-    "}\n",
-  .kernels = {FLOAT_KERNELS(log_softmax_kernel), HALF_KERNELS(log_softmax_kernel)})
+const OpRegistration kOpLogSoftmax = {
+    .name = "LogSoftmax",
+    .inputs = {"logits: T"},
+    .outputs = {"logsoftmax: T"},
+    .attrs = {"T: {half, bfloat16, float, double}"},
+    .shape = rows_shape,
+    .gradient =
+        "LogSoftmaxGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  y = LogSoftmax[T=$T](x)\n"
+        "  probability = Exp[T=$T](y:logsoftmax:0)\n"
+        "  last = Const[dtype=int32, value=-1]()\n"
+        "  total = Sum[T=$T, keep_dims=true](dy, last:output:0)\n"
+        "  part = Mul[T=$T](total:output:0, probability:y:0)\n"
+        "  dx = Sub[T=$T](dy, part:z:0)\n"
+        "  return dx = dx:z:0\n"
+        "}\n",
+    .kernels = {FLOAT_KERNELS(log_softmax_kernel), HALF_KERNELS(log_softmax_kernel)},
+};

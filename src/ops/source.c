@@ -12,8 +12,8 @@ static bool const_construct(const KernelConstruction *construction, void *memory
   TRY(node_attr_tensor(construction->node, "value", &proto, status));
   TRY(tensor_from_proto(proto, &state->value, status));
   if (state->value.dtype == construction->output_types[0]) return true;
-  return status_invalid(status, "Type mismatch between value (%s) and dtype (%s)", dtype_name(state->value.dtype),
-                        dtype_name(construction->output_types[0]));
+  return status_invalid(status, "Type mismatch between value (%s) and dtype (%s)",
+                        dtype_name(state->value.dtype), dtype_name(construction->output_types[0]));
 }
 
 static void const_destroy(void *memory) { tensor_clear(&((ConstState *)memory)->value); }
@@ -26,7 +26,7 @@ static bool const_shape(InferenceContext *c, Status *status) {
   const TensorProto *proto;
   ShapeHandle shape;
   TRY(node_attr_tensor(c->node, "value", &proto, status));
-  if (proto->tensor_shape == NULL) {
+  if (!proto->tensor_shape) {
     TRY(shape_ok(shape_scalar(c), &shape, status));
   } else {
     TRY(shape_from_shape_proto(c, proto->tensor_shape, &shape, status));
@@ -35,15 +35,17 @@ static bool const_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(Const,
-  .outputs = {"output: dtype"},
-  .attrs = {"value: tensor", "dtype: type"},
-  .shape = const_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(ConstState),
-  .construct = const_construct,
-  .destroy = const_destroy,
-  .kernels = {{DT_INVALID, const_kernel}})
+const OpRegistration kOpConst = {
+    .name = "Const",
+    .outputs = {"output: dtype"},
+    .attrs = {"value: tensor", "dtype: type"},
+    .shape = const_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(ConstState),
+    .construct = const_construct,
+    .destroy = const_destroy,
+    .kernels = {{DT_INVALID, const_kernel}},
+};
 
 /* A placeholder runs only when nothing was fed in its place. */
 
@@ -71,8 +73,8 @@ static bool placeholder_kernel(KernelContext *context, Status *status) {
     strbuf_append(&text, "]");
   }
   if (strbuf_ok(&text, status)) {
-    status_invalid(status, "You must feed a value for placeholder tensor '%s' with dtype %s%s", context->node_name,
-                   dtype_name(context->output_types[0]), strbuf_text(&text));
+    status_invalid(status, "You must feed a value for placeholder tensor '%s' with dtype %s%s",
+                   context->node_name, dtype_name(context->output_types[0]), strbuf_text(&text));
   }
   strbuf_free(&text);
   return false;
@@ -93,14 +95,16 @@ static bool placeholder_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(Placeholder,
-  .outputs = {"output: dtype"},
-  .attrs = {"dtype: type", "shape: shape = { unknown_rank: true }"},
-  .shape = placeholder_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(PlaceholderState),
-  .construct = placeholder_construct,
-  .kernels = {{DT_INVALID, placeholder_kernel}})
+const OpRegistration kOpPlaceholder = {
+    .name = "Placeholder",
+    .outputs = {"output: dtype"},
+    .attrs = {"dtype: type", "shape: shape = { unknown_rank: true }"},
+    .shape = placeholder_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(PlaceholderState),
+    .construct = placeholder_construct,
+    .kernels = {{DT_INVALID, placeholder_kernel}},
+};
 
 /* The default flows on unless something is fed; its shape must suit the declared one. */
 
@@ -118,14 +122,16 @@ static bool placeholder_with_default_shape(InferenceContext *c, Status *status) 
   return true;
 }
 
-REGISTER_OP(PlaceholderWithDefault,
-  .inputs = {"input: dtype"},
-  .outputs = {"output: dtype"},
-  .attrs = {"dtype: type", "shape: shape"},
-  .shape = placeholder_with_default_shape,
-  .gradient =
-    "PlaceholderWithDefaultGradient[dtype:type](input:dtype, dy:dtype) -> (dinput:dtype) {\n"
-    "  d = Identity[T=$dtype](dy)\n"
-    "  return dinput = d:output:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, forward_input}})
+const OpRegistration kOpPlaceholderWithDefault = {
+    .name = "PlaceholderWithDefault",
+    .inputs = {"input: dtype"},
+    .outputs = {"output: dtype"},
+    .attrs = {"dtype: type", "shape: shape"},
+    .shape = placeholder_with_default_shape,
+    .gradient =
+        "PlaceholderWithDefaultGradient[dtype:type](input:dtype, dy:dtype) -> (dinput:dtype) {\n"
+        "  d = Identity[T=$dtype](dy)\n"
+        "  return dinput = d:output:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, forward_input}},
+};

@@ -79,7 +79,8 @@ static bool multiply_blocks(BlockSpec *spec, Status *status) {
   spec->blocks = 1;
   for (int d = 0; d < spec->axes; d++) {
     if (spec->block[d] < 1) {
-      return status_invalid(status, "All values in block_shape must be positive, got value, %lld at index %d.",
+      return status_invalid(status,
+                            "All values in block_shape must be positive, got value, %lld at index %d.",
                             (long long)spec->block[d], d);
     }
     if (__builtin_mul_overflow(spec->blocks, spec->block[d], &spec->blocks)) {
@@ -138,9 +139,9 @@ static bool batch_to_space(KernelContext *context, BlockSpec *spec, const Tensor
     /* Crops are not negative, so neither difference overflows. */
     int64_t cropped = whole - spec->before[d];
     if (cropped < 0 || cropped < spec->after[d]) {
-      return status_invalid(
-          status, "cropped_shape[%d]=%lld must be non-negative", d,
-          (long long)(cropped < INT64_MIN + spec->after[d] ? INT64_MIN : cropped - spec->after[d]));
+      return status_invalid(status, "cropped_shape[%d]=%lld must be non-negative", d,
+                            (long long)(cropped < INT64_MIN + spec->after[d] ? INT64_MIN
+                                                                             : cropped - spec->after[d]));
     }
     dims[d + 1] = cropped - spec->after[d];
   }
@@ -223,9 +224,9 @@ static bool block_shape(InferenceContext *c, const BlockShape *blocks, bool to_b
   if (!shape_rank_known(input)) return shape_unknown_outputs(c, status);
   int32_t rank = shape_rank(input);
   DimHandle *dims = arena_alloc(c->arena, (rank + 1) * (int64_t)sizeof *dims);
-  if (dims == NULL) return status_oom(status, "shape inference");
+  if (!dims) return status_oom(status, "shape inference");
   batch = shape_dim_of(c, input, 0);
-  for (int64_t d = 0; d < axes && blocks->block != NULL; d++) {
+  for (int64_t d = 0; d < axes && blocks->block; d++) {
     if (blocks->block[d] < 1) return status_invalid(status, "block_shape must be positive");
     if (to_batch) {
       TRY(dim_multiply(c, batch, dim_make(c, blocks->block[d]), &batch, status));
@@ -233,11 +234,11 @@ static bool block_shape(InferenceContext *c, const BlockShape *blocks, bool to_b
       TRY(dim_divide(c, batch, blocks->block[d], true, &batch, status));
     }
   }
-  if (blocks->block == NULL && axes > 0) TRY(dim_ok(dim_unknown(c), &batch, status));
+  if (!blocks->block && axes > 0) TRY(dim_ok(dim_unknown(c), &batch, status));
   dims[0] = batch;
   for (int64_t d = 0; d < axes; d++) {
     DimHandle size = shape_dim_of(c, input, d + 1), by[2];
-    if (blocks->block == NULL || margins == NULL) {
+    if (!blocks->block || !margins) {
       TRY(dim_ok(dim_unknown(c), &dims[d + 1], status));
       continue;
     }
@@ -266,14 +267,16 @@ static bool nd_shape(InferenceContext *c, bool to_batch, Status *status) {
   int64_t block[SHAPE_MAX_RANK];
   BlockShape blocks = {shape_input(c, 0), shape_input(c, 1), NULL, 2};
   const Tensor *values = shape_input_tensor(c, 1);
-  if (values != NULL) {
+  if (values) {
     TRY(array_read_ints(values, block, status));
     blocks.block = block;
   }
   return block_shape(c, &blocks, to_batch, status);
 }
 static bool space_to_batch_nd_shape(InferenceContext *c, Status *status) { return nd_shape(c, true, status); }
-static bool batch_to_space_nd_shape(InferenceContext *c, Status *status) { return nd_shape(c, false, status); }
+static bool batch_to_space_nd_shape(InferenceContext *c, Status *status) {
+  return nd_shape(c, false, status);
+}
 
 static bool square_shape(InferenceContext *c, bool to_batch, Status *status) {
   int64_t size;
@@ -283,60 +286,81 @@ static bool square_shape(InferenceContext *c, bool to_batch, Status *status) {
   TRY(shape_ok(shape_vector(c, dim_make(c, 2)), &shape, status));
   return block_shape(c, &(BlockShape){input, shape, (int64_t[]){size, size}, 1}, to_batch, status);
 }
-static bool space_to_batch_shape(InferenceContext *c, Status *status) { return square_shape(c, true, status); }
-static bool batch_to_space_shape(InferenceContext *c, Status *status) { return square_shape(c, false, status); }
+static bool space_to_batch_shape(InferenceContext *c, Status *status) {
+  return square_shape(c, true, status);
+}
+static bool batch_to_space_shape(InferenceContext *c, Status *status) {
+  return square_shape(c, false, status);
+}
 
 /* --- the ops; each is the other's gradient --- */
 
-#define ND_GRADIENT(op, back, margins, mine, its)                                                               \
-  op "Gradient[T:type, Tblock_shape:{int32, int64}, " mine ":{int32, int64}]"                                   \
-    "(input:T, block_shape:Tblock_shape, " margins ":" mine ", dy:T)"                                           \
-    " -> (dinput:T, dblock:Tblock_shape, dmargins:" mine ") {\n"                                                \
-    "  dblock = ZerosLike[T=$Tblock_shape](block_shape)\n"                                                      \
-    "  dmargins = ZerosLike[T=$" mine "](" margins ")\n"                                                        \
-    "  d = " back "[T=$T, Tblock_shape=$Tblock_shape, " its "=$" mine "](dy, block_shape, " margins ")\n"       \
-    "  return dinput = d:output:0, dblock = dblock:y:0, dmargins = dmargins:y:0\n"                              \
-    "}\n"
-#define SQUARE_GRADIENT(op, back, margins, mine, its)                                                           \
-  op "Gradient[T:type, " mine ":{int32, int64}, block_size:int](input:T, " margins ":" mine ", dy:T)"           \
-    " -> (dinput:T, dmargins:" mine ") {\n"                                                                     \
-    "  dmargins = ZerosLike[T=$" mine "](" margins ")\n"                                                        \
-    "  d = " back "[T=$T, " its "=$" mine ", block_size=$block_size](dy, " margins ")\n"                        \
-    "  return dinput = d:output:0, dmargins = dmargins:y:0\n"                                                   \
-    "}\n"
+#define ND_GRADIENT(op, back, margins, mine, its)                                                    \
+  op "Gradient[T:type, Tblock_shape:{int32, int64}, " mine                                           \
+     ":{int32, int64}]"                                                                              \
+     "(input:T, block_shape:Tblock_shape, " margins ":" mine                                         \
+     ", dy:T)"                                                                                       \
+     " -> (dinput:T, dblock:Tblock_shape, dmargins:" mine                                            \
+     ") {\n"                                                                                         \
+     "  dblock = ZerosLike[T=$Tblock_shape](block_shape)\n"                                          \
+     "  dmargins = ZerosLike[T=$" mine "](" margins                                                  \
+     ")\n"                                                                                           \
+     "  d = " back "[T=$T, Tblock_shape=$Tblock_shape, " its "=$" mine "](dy, block_shape, " margins \
+     ")\n"                                                                                           \
+     "  return dinput = d:output:0, dblock = dblock:y:0, dmargins = dmargins:y:0\n"                  \
+     "}\n"
+#define SQUARE_GRADIENT(op, back, margins, mine, its)                                       \
+  op "Gradient[T:type, " mine ":{int32, int64}, block_size:int](input:T, " margins ":" mine \
+     ", dy:T)"                                                                              \
+     " -> (dinput:T, dmargins:" mine                                                        \
+     ") {\n"                                                                                \
+     "  dmargins = ZerosLike[T=$" mine "](" margins                                         \
+     ")\n"                                                                                  \
+     "  d = " back "[T=$T, " its "=$" mine ", block_size=$block_size](dy, " margins         \
+     ")\n"                                                                                  \
+     "  return dinput = d:output:0, dmargins = dmargins:y:0\n"                              \
+     "}\n"
 
-REGISTER_OP(SpaceToBatchND,
-  .inputs = {"input: T", "block_shape: Tblock_shape", "paddings: Tpaddings"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "Tblock_shape: {int32, int64} = DT_INT32", "Tpaddings: {int32, int64} = DT_INT32"},
-  .shape = space_to_batch_nd_shape,
-  .gradient = ND_GRADIENT("SpaceToBatchND", "BatchToSpaceND", "paddings", "Tpaddings", "Tcrops"),
-  .kernels = {{DT_INVALID, space_to_batch_nd_kernel}})
+const OpRegistration kOpSpaceToBatchND = {
+    .name = "SpaceToBatchND",
+    .inputs = {"input: T", "block_shape: Tblock_shape", "paddings: Tpaddings"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Tblock_shape: {int32, int64} = DT_INT32", "Tpaddings: {int32, int64} = DT_INT32"},
+    .shape = space_to_batch_nd_shape,
+    .gradient = ND_GRADIENT("SpaceToBatchND", "BatchToSpaceND", "paddings", "Tpaddings", "Tcrops"),
+    .kernels = {{DT_INVALID, space_to_batch_nd_kernel}},
+};
 
-REGISTER_OP(BatchToSpaceND,
-  .inputs = {"input: T", "block_shape: Tblock_shape", "crops: Tcrops"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "Tblock_shape: {int32, int64} = DT_INT32", "Tcrops: {int32, int64} = DT_INT32"},
-  .shape = batch_to_space_nd_shape,
-  .gradient = ND_GRADIENT("BatchToSpaceND", "SpaceToBatchND", "crops", "Tcrops", "Tpaddings"),
-  .kernels = {{DT_INVALID, batch_to_space_nd_kernel}})
+const OpRegistration kOpBatchToSpaceND = {
+    .name = "BatchToSpaceND",
+    .inputs = {"input: T", "block_shape: Tblock_shape", "crops: Tcrops"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Tblock_shape: {int32, int64} = DT_INT32", "Tcrops: {int32, int64} = DT_INT32"},
+    .shape = batch_to_space_nd_shape,
+    .gradient = ND_GRADIENT("BatchToSpaceND", "SpaceToBatchND", "crops", "Tcrops", "Tpaddings"),
+    .kernels = {{DT_INVALID, batch_to_space_nd_kernel}},
+};
 
-REGISTER_OP(SpaceToBatch,
-  .inputs = {"input: T", "paddings: Tpaddings"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "Tpaddings: {int32, int64} = DT_INT32", "block_size: int >= 2"},
-  .shape = space_to_batch_shape,
-  .gradient = SQUARE_GRADIENT("SpaceToBatch", "BatchToSpace", "paddings", "Tpaddings", "Tidx"),
-  .state_size = sizeof(BlockState),
-  .construct = block_construct,
-  .kernels = {{DT_INVALID, space_to_batch_kernel}})
+const OpRegistration kOpSpaceToBatch = {
+    .name = "SpaceToBatch",
+    .inputs = {"input: T", "paddings: Tpaddings"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Tpaddings: {int32, int64} = DT_INT32", "block_size: int >= 2"},
+    .shape = space_to_batch_shape,
+    .gradient = SQUARE_GRADIENT("SpaceToBatch", "BatchToSpace", "paddings", "Tpaddings", "Tidx"),
+    .state_size = sizeof(BlockState),
+    .construct = block_construct,
+    .kernels = {{DT_INVALID, space_to_batch_kernel}},
+};
 
-REGISTER_OP(BatchToSpace,
-  .inputs = {"input: T", "crops: Tidx"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "block_size: int >= 2", "Tidx: {int32, int64} = DT_INT32"},
-  .shape = batch_to_space_shape,
-  .gradient = SQUARE_GRADIENT("BatchToSpace", "SpaceToBatch", "crops", "Tidx", "Tpaddings"),
-  .state_size = sizeof(BlockState),
-  .construct = block_construct,
-  .kernels = {{DT_INVALID, batch_to_space_kernel}})
+const OpRegistration kOpBatchToSpace = {
+    .name = "BatchToSpace",
+    .inputs = {"input: T", "crops: Tidx"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "block_size: int >= 2", "Tidx: {int32, int64} = DT_INT32"},
+    .shape = batch_to_space_shape,
+    .gradient = SQUARE_GRADIENT("BatchToSpace", "SpaceToBatch", "crops", "Tidx", "Tpaddings"),
+    .state_size = sizeof(BlockState),
+    .construct = block_construct,
+    .kernels = {{DT_INVALID, batch_to_space_kernel}},
+};

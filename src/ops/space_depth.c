@@ -39,9 +39,12 @@ static bool move_blocks(KernelContext *context, bool to_depth, const int64_t *sp
   array_strides(to_depth ? &out->shape : &input->shape, d);
   int64_t height = space[h] / block, width = space[w] / block, depth = space[c];
   /* Sizes, and the strides in the image that is wider and in the one that is deeper. */
-  int64_t last[6][3] = {{space[0], s[0], d[0]},     {height, block * s[h], d[h]},
-                        {block, s[h], block * depth * d[c]}, {width, block * s[w], d[w]},
-                        {block, s[w], depth * d[c]}, {depth, s[c], d[c]}};
+  int64_t last[6][3] = {{space[0], s[0], d[0]},
+                        {height, block * s[h], d[h]},
+                        {block, s[h], block * depth * d[c]},
+                        {width, block * s[w], d[w]},
+                        {block, s[w], depth * d[c]},
+                        {depth, s[c], d[c]}};
   static const int kOrders[2][6] = {{0, 1, 2, 3, 4, 5}, {0, 5, 1, 2, 3, 4}};
   ArrayBox box = {0};
   for (int i = 0; i < 6; i++) {
@@ -78,8 +81,8 @@ static bool depth_to_space_kernel(KernelContext *context, Status *status) {
   for (int i = 0; i < 4; i++) dims[i] = shape_dim(shape, i);
   int64_t *height = &dims[first ? 2 : 1], *width = &dims[first ? 3 : 2], *depth = &dims[first ? 1 : 3];
   if (__builtin_mul_overflow(block, block, &area) || *depth % area != 0) {
-    return status_invalid(status, "Input depth dimension %lld should be divisible by: %llu", (long long)*depth,
-                          (unsigned long long)block * (unsigned long long)block);
+    return status_invalid(status, "Input depth dimension %lld should be divisible by: %llu",
+                          (long long)*depth, (unsigned long long)block * (unsigned long long)block);
   }
   *depth /= area;
   if (__builtin_mul_overflow(*height, block, height) || __builtin_mul_overflow(*width, block, width)) {
@@ -132,30 +135,37 @@ static bool depth_shape(InferenceContext *c, bool to_depth, Status *status) {
   return true;
 }
 static bool space_to_depth_shape(InferenceContext *c, Status *status) { return depth_shape(c, true, status); }
-static bool depth_to_space_shape(InferenceContext *c, Status *status) { return depth_shape(c, false, status); }
+static bool depth_to_space_shape(InferenceContext *c, Status *status) {
+  return depth_shape(c, false, status);
+}
 
-#define BACK(op, back)                                                                                \
-  op "Gradient[T:type, block_size:int, data_format:string](input:T, dy:T) -> (dinput:T) {\n"          \
-    "  d = " back "[T=$T, block_size=$block_size, data_format=$data_format](dy)\n"                    \
-    "  return dinput = d:output:0\n"                                                                  \
-    "}\n"
+#define BACK(op, back)                                                                       \
+  op "Gradient[T:type, block_size:int, data_format:string](input:T, dy:T) -> (dinput:T) {\n" \
+     "  d = " back                                                                           \
+     "[T=$T, block_size=$block_size, data_format=$data_format](dy)\n"                        \
+     "  return dinput = d:output:0\n"                                                        \
+     "}\n"
 
-REGISTER_OP(SpaceToDepth,
-  .inputs = {"input: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "block_size: int >= 2", "data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'"},
-  .shape = space_to_depth_shape,
-  .gradient = BACK("SpaceToDepth", "DepthToSpace"),
-  .state_size = sizeof(DepthState),
-  .construct = depth_construct,
-  .kernels = {{DT_INVALID, space_to_depth_kernel}})
+const OpRegistration kOpSpaceToDepth = {
+    .name = "SpaceToDepth",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "block_size: int >= 2", "data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'"},
+    .shape = space_to_depth_shape,
+    .gradient = BACK("SpaceToDepth", "DepthToSpace"),
+    .state_size = sizeof(DepthState),
+    .construct = depth_construct,
+    .kernels = {{DT_INVALID, space_to_depth_kernel}},
+};
 
-REGISTER_OP(DepthToSpace,
-  .inputs = {"input: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "block_size: int >= 2", "data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'"},
-  .shape = depth_to_space_shape,
-  .gradient = BACK("DepthToSpace", "SpaceToDepth"),
-  .state_size = sizeof(DepthState),
-  .construct = depth_construct,
-  .kernels = {{DT_INVALID, depth_to_space_kernel}})
+const OpRegistration kOpDepthToSpace = {
+    .name = "DepthToSpace",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "block_size: int >= 2", "data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'"},
+    .shape = depth_to_space_shape,
+    .gradient = BACK("DepthToSpace", "SpaceToDepth"),
+    .state_size = sizeof(DepthState),
+    .construct = depth_construct,
+    .kernels = {{DT_INVALID, depth_to_space_kernel}},
+};

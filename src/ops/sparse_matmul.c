@@ -1,5 +1,6 @@
-/* SparseMatMul: the product of two matrices, of float or bfloat16, one of which may be said to be mostly zeros. What is said to be sparse is
- * multiplied number by number, and zeros of it are passed over: they do not even make a NaN of an infinity. */
+/* SparseMatMul: the product of two matrices, of float or bfloat16, one of which may be said to be mostly
+ * zeros. What is said to be sparse is multiplied number by number, and zeros of it are passed over: they do
+ * not even make a NaN of an infinity. */
 #include <string.h>
 
 #include "op/node_def.h"
@@ -26,7 +27,8 @@ typedef struct SparseRows {
 } SparseRows;
 
 /* `x` is `rows` by `columns` with the strides given. */
-static void collect(const float *x, int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride, SparseRows *out) {
+static void collect(const float *x, int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride,
+                    SparseRows *out) {
   int64_t count = 0;
   for (int64_t i = 0; i < rows; i++) {
     out->begins[i] = count;
@@ -58,7 +60,8 @@ static void multiply_rows(void *arg, int64_t begin, int64_t end) {
     if (job->b_is_sparse) {
       for (int64_t p = 0; p < args->k; p++) {
         float x = args->transpose_a ? a[p * args->lda + i] : a[i * args->lda + p];
-        for (int64_t q = job->sparse.begins[p]; q < job->sparse.begins[p + 1]; q++) c[job->sparse.columns[q]] += x * job->sparse.values[q];
+        for (int64_t q = job->sparse.begins[p]; q < job->sparse.begins[p + 1]; q++)
+          c[job->sparse.columns[q]] += x * job->sparse.values[q];
       }
       continue;
     }
@@ -82,39 +85,43 @@ static bool multiply_sparse(KernelContext *context, const GemmArgs *args, bool b
     return status_oom(status, "a sparse matrix");
   }
   Buffer *scratch = kernel_scratch(context, size, status);
-  if (scratch == NULL) return false;
+  if (!scratch) return false;
   SparseJob job = {.args = args, .b_is_sparse = b_is_sparse};
   job.sparse.begins = scratch->data;
   job.sparse.columns = job.sparse.begins + rows + 1;
   job.sparse.values = (float *)(job.sparse.columns + elements);
   bool transposed = b_is_sparse ? args->transpose_b : args->transpose_a;
   int64_t stride = b_is_sparse ? args->ldb : args->lda;
-  collect(b_is_sparse ? args->b : args->a, rows, columns, transposed ? 1 : stride, transposed ? stride : 1, &job.sparse);
-  double work = (double)job.sparse.begins[rows] * (double)(b_is_sparse ? args->m : args->n) / (double)args->m + 1;
+  collect(b_is_sparse ? args->b : args->a, rows, columns, transposed ? 1 : stride, transposed ? stride : 1,
+          &job.sparse);
+  double work =
+      (double)job.sparse.begins[rows] * (double)(b_is_sparse ? args->m : args->n) / (double)args->m + 1;
   parallel_for(context->parallel, args->m, 1 + (int64_t)(65536 / work), multiply_rows, &job);
   buffer_unref(scratch);
   return true;
 }
 
 /* The matrix as float: itself, or a copy. */
-static bool as_float(KernelContext *context, const Tensor *tensor, Buffer **copy, const void **data, Status *status) {
+static bool as_float(KernelContext *context, const Tensor *tensor, Buffer **copy, const void **data,
+                     Status *status) {
   int64_t count = tensor_num_elements(tensor), size;
   *data = tensor->data;
   if (tensor->dtype == DT_FLOAT || count == 0) return true;
   if (__builtin_mul_overflow(count, (int64_t)sizeof(float), &size)) return status_oom(status, "a matrix");
-  if ((*copy = kernel_scratch(context, size, status)) == NULL) return false;
+  if (!(*copy = kernel_scratch(context, size, status))) return false;
   half_precision_widen(tensor->dtype, tensor->data, (*copy)->data, count);
   *data = (*copy)->data;
   return true;
 }
 
 static bool multiply(KernelContext *context, GemmArgs *args, const SparseMatMulState *state, Status *status) {
-  if (state->a_is_sparse || state->b_is_sparse) return multiply_sparse(context, args, !state->a_is_sparse, status);
+  if (state->a_is_sparse || state->b_is_sparse)
+    return multiply_sparse(context, args, !state->a_is_sparse, status);
   MatrixProduct product = {.type = DT_FLOAT, .args = *args};
   int64_t size = matrix_product_workspace(&product);
   Buffer *workspace = NULL;
-  if (size > 0 && (workspace = kernel_scratch(context, size, status)) == NULL) return false;
-  matrix_product_run(&product, context->parallel, workspace != NULL ? workspace->data : NULL);
+  if (size > 0 && !(workspace = kernel_scratch(context, size, status))) return false;
+  matrix_product_run(&product, context->parallel, workspace ? workspace->data : NULL);
   buffer_unref(workspace);
   return true;
 }
@@ -126,10 +133,16 @@ static bool sparse_matmul_kernel(KernelContext *context, Status *status) {
   if (a->shape.rank != 2) return status_invalid(status, "a is not a matrix");
   if (b->shape.rank != 2) return status_invalid(status, "b is not a matrix");
   bool ta = state->transpose_a, tb = state->transpose_b;
-  GemmArgs args = {.m = shape_dim(&a->shape, ta ? 1 : 0), .n = shape_dim(&b->shape, tb ? 0 : 1), .k = shape_dim(&a->shape, ta ? 0 : 1),
-                   .transpose_a = ta, .transpose_b = tb, .lda = shape_dim(&a->shape, 1), .ldb = shape_dim(&b->shape, 1)};
+  GemmArgs args = {.m = shape_dim(&a->shape, ta ? 1 : 0),
+                   .n = shape_dim(&b->shape, tb ? 0 : 1),
+                   .k = shape_dim(&a->shape, ta ? 0 : 1),
+                   .transpose_a = ta,
+                   .transpose_b = tb,
+                   .lda = shape_dim(&a->shape, 1),
+                   .ldb = shape_dim(&b->shape, 1)};
   if (args.k != shape_dim(&b->shape, tb ? 1 : 0)) {
-    return status_invalid(status, "Matrix size incompatible: a: %s, b: %s", shape_text(&a->shape, a_text), shape_text(&b->shape, b_text));
+    return status_invalid(status, "Matrix size incompatible: a: %s, b: %s", shape_text(&a->shape, a_text),
+                          shape_text(&b->shape, b_text));
   }
   args.ldc = args.n;
   Tensor *out;
@@ -137,16 +150,18 @@ static bool sparse_matmul_kernel(KernelContext *context, Status *status) {
   if (tensor_num_elements(out) == 0) return true;
   args.c = out->data;
   Buffer *copies[2] = {NULL, NULL};
-  bool ok = as_float(context, a, &copies[0], &args.a, status) && as_float(context, b, &copies[1], &args.b, status) &&
-            multiply(context, &args, state, status);
+  bool ok = as_float(context, a, &copies[0], &args.a, status) &&
+            as_float(context, b, &copies[1], &args.b, status) && multiply(context, &args, state, status);
   buffer_unref(copies[0]);
   buffer_unref(copies[1]);
   return ok;
 }
 
-/* Products of dy, which is not sparse, with the other side, which may be; rounded to bfloat16 where the side is that. */
+/* Products of dy, which is not sparse, with the other side, which may be; rounded to bfloat16 where the side
+ * is that. */
 static bool sparse_matmul_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
-  static const char *const kTransposes[2] = {"transpose_a", "transpose_b"}, *const kSparse[2] = {"a_is_sparse", "b_is_sparse"};
+  static const char *const kTransposes[2] = {"transpose_a", "transpose_b"},
+                           *const kSparse[2] = {"a_is_sparse", "b_is_sparse"};
   bool transposes[2], sparse[2];
   DataType types[2];
   for (int i = 0; i < 2; i++) {
@@ -162,9 +177,11 @@ static bool sparse_matmul_gradient(const GradientRequest *request, StrBuf *text,
     const char *is_sparse = sparse[other] ? "true" : "false", *other_type = other == 0 ? "$Ta" : "$Tb";
     bool first = g.dy_first;
     strbuf_printf(text,
-                  "  g%c = SparseMatMul[Ta=%s, Tb=%s, transpose_a=%s, transpose_b=%s, a_is_sparse=%s, b_is_sparse=%s]", name,
-                  first ? "float" : other_type, first ? other_type : "float", g.transpose_first ? "true" : "false",
-                  g.transpose_second ? "true" : "false", first ? "false" : is_sparse, first ? is_sparse : "false");
+                  "  g%c = SparseMatMul[Ta=%s, Tb=%s, transpose_a=%s, transpose_b=%s, a_is_sparse=%s, "
+                  "b_is_sparse=%s]",
+                  name, first ? "float" : other_type, first ? other_type : "float",
+                  g.transpose_first ? "true" : "false", g.transpose_second ? "true" : "false",
+                  first ? "false" : is_sparse, first ? is_sparse : "false");
     if (first) {
       strbuf_printf(text, "(dy, %c)\n", other_name);
     } else {
@@ -179,13 +196,16 @@ static bool sparse_matmul_gradient(const GradientRequest *request, StrBuf *text,
   return strbuf_ok(text, status);
 }
 
-REGISTER_OP(SparseMatMul,
-  .inputs = {"a: Ta", "b: Tb"},
-  .outputs = {"product: float"},
-  .attrs = {"transpose_a: bool = false", "transpose_b: bool = false", "a_is_sparse: bool = false", "b_is_sparse: bool = false",
-            "Ta: {float, bfloat16} = DT_FLOAT", "Tb: {float, bfloat16} = DT_FLOAT"},
-  .shape = shape_matmul,
-  .gradient_fn = sparse_matmul_gradient,
-  .state_size = sizeof(SparseMatMulState),
-  .construct = sparse_matmul_construct,
-  .kernels = {{DT_INVALID, sparse_matmul_kernel}})
+const OpRegistration kOpSparseMatMul = {
+    .name = "SparseMatMul",
+    .inputs = {"a: Ta", "b: Tb"},
+    .outputs = {"product: float"},
+    .attrs = {"transpose_a: bool = false", "transpose_b: bool = false", "a_is_sparse: bool = false",
+              "b_is_sparse: bool = false", "Ta: {float, bfloat16} = DT_FLOAT",
+              "Tb: {float, bfloat16} = DT_FLOAT"},
+    .shape = shape_matmul,
+    .gradient_fn = sparse_matmul_gradient,
+    .state_size = sizeof(SparseMatMulState),
+    .construct = sparse_matmul_construct,
+    .kernels = {{DT_INVALID, sparse_matmul_kernel}},
+};

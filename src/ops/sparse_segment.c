@@ -1,5 +1,6 @@
-/* SparseSegmentSum, SparseSegmentMean and SparseSegmentSqrtN: of the rows that indices choose, those under the same, rising, id are added;
- * SqrtN divides by the square root of how many they are. And the gradients of the latter two. */
+/* SparseSegmentSum, SparseSegmentMean and SparseSegmentSqrtN: of the rows that indices choose, those under
+ * the same, rising, id are added; SqrtN divides by the square root of how many they are. And the gradients of
+ * the latter two. */
 #include <math.h>
 #include <string.h>
 
@@ -22,14 +23,18 @@ static bool sparse_kernel(KernelContext *context, SegmentKind kind, Status *stat
   const Tensor *data = context->inputs[0], *indices = context->inputs[1], *ids = context->inputs[2];
   const Tensor *sizes = context->num_inputs > 3 ? context->inputs[3] : NULL;
   char text[SHAPE_TEXT_CAPACITY];
-  if (sizes != NULL && !tensor_is_scalar(sizes)) {
-    return status_invalid(status, "num_segments should be a scalar, not shape %s", shape_text(&sizes->shape, text));
+  if (sizes && !tensor_is_scalar(sizes)) {
+    return status_invalid(status, "num_segments should be a scalar, not shape %s",
+                          shape_text(&sizes->shape, text));
   }
   TRY(check_inputs(data, indices, ids, status));
-  SegmentRuns runs = {.kind = kind, .data = data->data, .count = tensor_num_elements(ids), .ids = segment_ids(ids)};
+  SegmentRuns runs = {.kind = kind,
+                      .data = data->data,
+                      .count = tensor_num_elements(ids),
+                      .ids = segment_ids(ids)};
   runs.rows = segment_ids(indices);
   int64_t needed = runs.count > 0 ? segment_id(runs.ids, runs.count - 1) + 1 : 0;
-  runs.num_segments = sizes != NULL ? tensor_int_at(sizes, 0) : needed;
+  runs.num_segments = sizes ? tensor_int_at(sizes, 0) : needed;
   if (needed < 0 || runs.num_segments < 0) return status_invalid(status, "segment ids must be >= 0");
   if (needed > runs.num_segments) return status_invalid(status, "segment ids must be < num_segments");
   TRY(segment_check_sorted(runs.ids, runs.count, runs.num_segments, status));
@@ -37,7 +42,8 @@ static bool sparse_kernel(KernelContext *context, SegmentKind kind, Status *stat
   for (int64_t i = 0; i < runs.count; i++) {
     int64_t row = segment_id(runs.rows, i);
     if (row < 0 || row >= rows) {
-      return status_invalid(status, "Bad: indices[%lld] == %lld out of range [0, %lld)", (long long)i, (long long)row, (long long)rows);
+      return status_invalid(status, "Bad: indices[%lld] == %lld out of range [0, %lld)", (long long)i,
+                            (long long)row, (long long)rows);
     }
   }
   Tensor *out;
@@ -46,16 +52,26 @@ static bool sparse_kernel(KernelContext *context, SegmentKind kind, Status *stat
   return segment_combine_sorted(context, &runs, data->dtype, status);
 }
 
-static bool sparse_sum(KernelContext *context, Status *status) { return sparse_kernel(context, SEGMENT_SUM, status); }
-static bool sparse_mean(KernelContext *context, Status *status) { return sparse_kernel(context, SEGMENT_MEAN, status); }
-static bool sparse_sqrt_n(KernelContext *context, Status *status) { return sparse_kernel(context, SEGMENT_SQRT_N, status); }
+static bool sparse_sum(KernelContext *context, Status *status) {
+  return sparse_kernel(context, SEGMENT_SUM, status);
+}
+static bool sparse_mean(KernelContext *context, Status *status) {
+  return sparse_kernel(context, SEGMENT_MEAN, status);
+}
+static bool sparse_sqrt_n(KernelContext *context, Status *status) {
+  return sparse_kernel(context, SEGMENT_SQRT_N, status);
+}
 
 /* Row ids[i] of the gradient goes, divided as its segment was, to row indices[i]. Ids need not be sorted. */
 static bool sparse_gradient_kernel(KernelContext *context, SegmentKind kind, Status *status) {
-  const Tensor *grad = context->inputs[0], *indices = context->inputs[1], *ids = context->inputs[2], *sizes = context->inputs[3];
+  const Tensor *grad = context->inputs[0], *indices = context->inputs[1], *ids = context->inputs[2],
+               *sizes = context->inputs[3];
   if (!tensor_is_scalar(sizes)) return status_invalid(status, "output_dim0 should be a scalar.");
   TRY(check_inputs(grad, indices, ids, status));
-  SegmentScatter scatter = {.kind = SEGMENT_SUM, .data = grad->data, .count = tensor_num_elements(ids), .ids = segment_ids(indices)};
+  SegmentScatter scatter = {.kind = SEGMENT_SUM,
+                            .data = grad->data,
+                            .count = tensor_num_elements(ids),
+                            .ids = segment_ids(indices)};
   scatter.rows = segment_ids(ids);
   scatter.num_segments = tensor_int_at(sizes, 0);
   if (scatter.num_segments < 0) {
@@ -68,17 +84,19 @@ static bool sparse_gradient_kernel(KernelContext *context, SegmentKind kind, Sta
   for (int64_t i = 0; i < scatter.count; i++) {
     int64_t id = segment_id(scatter.rows, i), index = segment_id(scatter.ids, i);
     if (id < 0 || id >= segments) {
-      return status_invalid(status, "Segment id %lld out of range [0, %lld).", (long long)id, (long long)segments);
+      return status_invalid(status, "Segment id %lld out of range [0, %lld).", (long long)id,
+                            (long long)segments);
     }
     if ((index < 0 || index >= scatter.num_segments) && scatter.num_segments > 0) {
-      return status_invalid(status, "Index %lld out of range [0, %lld).", (long long)index, (long long)scatter.num_segments);
+      return status_invalid(status, "Index %lld out of range [0, %lld).", (long long)index,
+                            (long long)scatter.num_segments);
     }
   }
   Tensor *out;
   TRY(segment_allocate(context, grad, 1, scatter.num_segments, &out, &scatter.columns, status));
   if (scatter.columns == 0) return true;
   Buffer *scratch = kernel_scratch(context, segments * (int64_t)sizeof(double) + 1, status);
-  if (scratch == NULL) return false;
+  if (!scratch) return false;
   double *weights = scratch->data;
   memset(weights, 0, (size_t)segments * sizeof *weights);
   for (int64_t i = 0; i < scatter.count; i++) weights[segment_id(scatter.rows, i)]++;
@@ -122,25 +140,31 @@ static bool sized_shape(InferenceContext *c, const char *name, Status *status) {
   TRY(merge_indices(c, &data, status));
   TRY(shape_with_rank(c, shape_input(c, 3), 0, &size, status));
   const Tensor *value = shape_input_tensor(c, 3);
-  if (value != NULL) {
+  if (value) {
     int64_t number = tensor_int_at(value, 0);
     if (number < 0) return status_invalid(status, "Cannot specify a negative value for %s", name);
     TRY(dim_ok(dim_make(c, number), &rows, status));
   }
   return segment_set_shape(c, data, 1, rows, status);
 }
-static bool sparse_sized_shape(InferenceContext *c, Status *status) { return sized_shape(c, "num_segments", status); }
-static bool sparse_gradient_shape(InferenceContext *c, Status *status) { return sized_shape(c, "output_dim0", status); }
+static bool sparse_sized_shape(InferenceContext *c, Status *status) {
+  return sized_shape(c, "num_segments", status);
+}
+static bool sparse_gradient_shape(InferenceContext *c, Status *status) {
+  return sized_shape(c, "output_dim0", status);
+}
 
 /* --- ops --- */
 
-#define SPARSE_ARGS .inputs = {"data: T", "indices: Tidx", "segment_ids: Tsegmentids"}, .outputs = {"output: T"}, .shape = sparse_shape
-#define SIZED_ARGS                                                                                                       \
-  .inputs = {"data: T", "indices: Tidx", "segment_ids: Tsegmentids", "num_segments: Tnumsegments"}, .outputs = {"output: T"}, \
-  .shape = sparse_sized_shape
-#define GRADIENT_ARGS                                                                                                    \
-  .inputs = {"grad: T", "indices: Tidx", "segment_ids: Tsegmentids", "output_dim0: int32"}, .outputs = {"output: T"},         \
-  .shape = sparse_gradient_shape
+#define SPARSE_ARGS                                                                             \
+  .inputs = {"data: T", "indices: Tidx", "segment_ids: Tsegmentids"}, .outputs = {"output: T"}, \
+  .shape = sparse_shape
+#define SIZED_ARGS                                                                                  \
+  .inputs = {"data: T", "indices: Tidx", "segment_ids: Tsegmentids", "num_segments: Tnumsegments"}, \
+  .outputs = {"output: T"}, .shape = sparse_sized_shape
+#define GRADIENT_ARGS                                                                       \
+  .inputs = {"grad: T", "indices: Tidx", "segment_ids: Tsegmentids", "output_dim0: int32"}, \
+  .outputs = {"output: T"}, .shape = sparse_gradient_shape
 #define FLOATS "T: {bfloat16, half, float, double}"
 #define INDICES "Tidx: {int32, int64} = DT_INT32"
 #define SEGMENT_IDS "Tsegmentids: {int32, int64} = DT_INT32"
@@ -149,76 +173,109 @@ static bool sparse_gradient_shape(InferenceContext *c, Status *status) { return 
 #define SIZES "Tnumsegments: {int32, int64} = DT_INT32"
 
 /* Pieces of gradient text: how many rows a tensor has, and the signatures. */
-#define ROWS_OF(x)                                                                                                       \
-    "  shape = Shape[T=$T](" x ")\n"                                                                                     \
-    "  start = Const[dtype=int32, value=[0]]()\n"                                                                        \
-    "  one = Const[dtype=int32, value=[1]]()\n"                                                                          \
-    "  rows = StridedSlice[T=int32, Index=int32, shrink_axis_mask=1]"                                                    \
-    "(shape:output:0, start:output:0, one:output:0, one:output:0)\n"
-#define ZERO_IDS                                                                                                         \
-    "  di = ZerosLike[T=$Tidx](i)\n"                                                                                     \
-    "  ds = ZerosLike[T=$Tsegmentids](s)\n"
-#define BEGIN_SPARSE(op) op "Gradient[T:type, Tidx:type, Tsegmentids:type](x:T, i:Tidx, s:Tsegmentids, dy:T) -> (dx:T, di:Tidx, ds:Tsegmentids) {\n"
+#define ROWS_OF(x)                                                  \
+  "  shape = Shape[T=$T](" x                                        \
+  ")\n"                                                             \
+  "  start = Const[dtype=int32, value=[0]]()\n"                     \
+  "  one = Const[dtype=int32, value=[1]]()\n"                       \
+  "  rows = StridedSlice[T=int32, Index=int32, shrink_axis_mask=1]" \
+  "(shape:output:0, start:output:0, one:output:0, one:output:0)\n"
+#define ZERO_IDS                   \
+  "  di = ZerosLike[T=$Tidx](i)\n" \
+  "  ds = ZerosLike[T=$Tsegmentids](s)\n"
+#define BEGIN_SPARSE(op)                                                                                   \
+  op "Gradient[T:type, Tidx:type, Tsegmentids:type](x:T, i:Tidx, s:Tsegmentids, dy:T) -> (dx:T, di:Tidx, " \
+     "ds:Tsegmentids) {\n"
 #define END_SPARSE ZERO_IDS "  return dx = dx:output:0, di = di:y:0, ds = ds:y:0\n}\n"
-#define BEGIN_SIZED(op)                                                                                                  \
-    op "Gradient[T:type, Tidx:type, Tnumsegments:type, Tsegmentids:type](x:T, i:Tidx, s:Tsegmentids, n:Tnumsegments, dy:T) -> "                  \
-    "(dx:T, di:Tidx, ds:Tsegmentids, dn:Tnumsegments) {\n"
-#define END_SIZED                                                                                                        \
-    ZERO_IDS                                                                                                             \
-    "  dn = ZerosLike[T=$Tnumsegments](n)\n"                                                                             \
-    "  return dx = dx:output:0, di = di:y:0, ds = ds:y:0, dn = dn:y:0\n}\n"
+#define BEGIN_SIZED(op)                                                                              \
+  op "Gradient[T:type, Tidx:type, Tnumsegments:type, Tsegmentids:type](x:T, i:Tidx, s:Tsegmentids, " \
+     "n:Tnumsegments, dy:T) -> "                                                                     \
+     "(dx:T, di:Tidx, ds:Tsegmentids, dn:Tnumsegments) {\n"
+#define END_SIZED                          \
+  ZERO_IDS                                 \
+  "  dn = ZerosLike[T=$Tnumsegments](n)\n" \
+  "  return dx = dx:output:0, di = di:y:0, ds = ds:y:0, dn = dn:y:0\n}\n"
 
-#define SUM_BACK                                                                                                         \
-    ROWS_OF("x")                                                                                                         \
-    "  dy_rows = Gather[Tparams=$T, Tindices=$Tsegmentids](dy, s)\n"                                                            \
-    "  dx = UnsortedSegmentSum[T=$T, Tindices=$Tidx, Tnumsegments=int32](dy_rows:output:0, i, rows:output:0)\n"
-#define DIVIDED_BACK(op) ROWS_OF("x") "  dx = " op "[T=$T, Tidx=$Tidx, Tsegmentids=$Tsegmentids](dy, i, s, rows:output:0)\n"
+#define SUM_BACK                                                                              \
+  ROWS_OF("x")                                                                                \
+  "  dy_rows = Gather[Tparams=$T, Tindices=$Tsegmentids](dy, s)\n"                            \
+  "  dx = UnsortedSegmentSum[T=$T, Tindices=$Tidx, Tnumsegments=int32](dy_rows:output:0, i, " \
+  "rows:output:0)\n"
+#define DIVIDED_BACK(op) \
+  ROWS_OF("x") "  dx = " op "[T=$T, Tidx=$Tidx, Tsegmentids=$Tsegmentids](dy, i, s, rows:output:0)\n"
 
-REGISTER_OP(SparseSegmentSum, SPARSE_ARGS,
-  .attrs = {"T: realnumbertype", INDICES, SEGMENT_IDS, SPARSE_GRADIENT},
-  .gradient = BEGIN_SPARSE("SparseSegmentSum") SUM_BACK END_SPARSE,
-  .kernels = {REAL_KERNELS(sparse_sum)})
+const OpRegistration kOpSparseSegmentSum = {
+    .name = "SparseSegmentSum",
+    SPARSE_ARGS,
+    .attrs = {"T: realnumbertype", INDICES, SEGMENT_IDS, SPARSE_GRADIENT},
+    .gradient = BEGIN_SPARSE("SparseSegmentSum") SUM_BACK END_SPARSE,
+    .kernels = {REAL_KERNELS(sparse_sum)},
+};
 
-REGISTER_OP(SparseSegmentSumWithNumSegments, SIZED_ARGS,
-  .attrs = {"T: realnumbertype", INDICES, SIZES, SEGMENT_IDS, SPARSE_GRADIENT},
-  .gradient = BEGIN_SIZED("SparseSegmentSumWithNumSegments") SUM_BACK END_SIZED,
-  .kernels = {REAL_KERNELS(sparse_sum)})
+const OpRegistration kOpSparseSegmentSumWithNumSegments = {
+    .name = "SparseSegmentSumWithNumSegments",
+    SIZED_ARGS,
+    .attrs = {"T: realnumbertype", INDICES, SIZES, SEGMENT_IDS, SPARSE_GRADIENT},
+    .gradient = BEGIN_SIZED("SparseSegmentSumWithNumSegments") SUM_BACK END_SIZED,
+    .kernels = {REAL_KERNELS(sparse_sum)},
+};
 
-REGISTER_OP(SparseSegmentMean, SPARSE_ARGS,
-  .attrs = {FLOATS, INDICES, SEGMENT_IDS, SPARSE_GRADIENT},
-  .gradient = BEGIN_SPARSE("SparseSegmentMean") DIVIDED_BACK("SparseSegmentMeanGrad") END_SPARSE,
-  .kernels = {FLOAT_KERNELS(sparse_mean), HALF_KERNELS(sparse_mean)})
+const OpRegistration kOpSparseSegmentMean = {
+    .name = "SparseSegmentMean",
+    SPARSE_ARGS,
+    .attrs = {FLOATS, INDICES, SEGMENT_IDS, SPARSE_GRADIENT},
+    .gradient = BEGIN_SPARSE("SparseSegmentMean") DIVIDED_BACK("SparseSegmentMeanGrad") END_SPARSE,
+    .kernels = {FLOAT_KERNELS(sparse_mean), HALF_KERNELS(sparse_mean)},
+};
 
-REGISTER_OP(SparseSegmentMeanWithNumSegments, SIZED_ARGS,
-  .attrs = {FLOATS, INDICES, SIZES, SEGMENT_IDS, SPARSE_GRADIENT},
-  .gradient = BEGIN_SIZED("SparseSegmentMeanWithNumSegments") DIVIDED_BACK("SparseSegmentMeanGrad") END_SIZED,
-  .kernels = {FLOAT_KERNELS(sparse_mean), HALF_KERNELS(sparse_mean)})
+const OpRegistration kOpSparseSegmentMeanWithNumSegments = {
+    .name = "SparseSegmentMeanWithNumSegments",
+    SIZED_ARGS,
+    .attrs = {FLOATS, INDICES, SIZES, SEGMENT_IDS, SPARSE_GRADIENT},
+    .gradient =
+        BEGIN_SIZED("SparseSegmentMeanWithNumSegments") DIVIDED_BACK("SparseSegmentMeanGrad") END_SIZED,
+    .kernels = {FLOAT_KERNELS(sparse_mean), HALF_KERNELS(sparse_mean)},
+};
 
-REGISTER_OP(SparseSegmentSqrtN, SPARSE_ARGS,
-  .attrs = {FLOATS, INDICES, SEGMENT_IDS, SPARSE_GRADIENT},
-  .gradient = BEGIN_SPARSE("SparseSegmentSqrtN") DIVIDED_BACK("SparseSegmentSqrtNGrad") END_SPARSE,
-  .kernels = {FLOAT_KERNELS(sparse_sqrt_n), HALF_KERNELS(sparse_sqrt_n)})
+const OpRegistration kOpSparseSegmentSqrtN = {
+    .name = "SparseSegmentSqrtN",
+    SPARSE_ARGS,
+    .attrs = {FLOATS, INDICES, SEGMENT_IDS, SPARSE_GRADIENT},
+    .gradient = BEGIN_SPARSE("SparseSegmentSqrtN") DIVIDED_BACK("SparseSegmentSqrtNGrad") END_SPARSE,
+    .kernels = {FLOAT_KERNELS(sparse_sqrt_n), HALF_KERNELS(sparse_sqrt_n)},
+};
 
-REGISTER_OP(SparseSegmentSqrtNWithNumSegments, SIZED_ARGS,
-  .attrs = {FLOATS, INDICES, SIZES, SEGMENT_IDS, SPARSE_GRADIENT},
-  .gradient = BEGIN_SIZED("SparseSegmentSqrtNWithNumSegments") DIVIDED_BACK("SparseSegmentSqrtNGrad") END_SIZED,
-  .kernels = {FLOAT_KERNELS(sparse_sqrt_n), HALF_KERNELS(sparse_sqrt_n)})
+const OpRegistration kOpSparseSegmentSqrtNWithNumSegments = {
+    .name = "SparseSegmentSqrtNWithNumSegments",
+    SIZED_ARGS,
+    .attrs = {FLOATS, INDICES, SIZES, SEGMENT_IDS, SPARSE_GRADIENT},
+    .gradient =
+        BEGIN_SIZED("SparseSegmentSqrtNWithNumSegments") DIVIDED_BACK("SparseSegmentSqrtNGrad") END_SIZED,
+    .kernels = {FLOAT_KERNELS(sparse_sqrt_n), HALF_KERNELS(sparse_sqrt_n)},
+};
 
 /* They are linear, and back goes what they are the gradient of. */
-#define FORTH(op, forward)                                                                                               \
-    op "Gradient[T:type, Tidx:type, Tsegmentids:type](x:T, i:Tidx, s:Tsegmentids, n:int32, dy:T) -> (dx:T, di:Tidx, ds:Tsegmentids, dn:int32) {\n"     \
-    ROWS_OF("x")                                                                                                         \
-    "  dx = " forward "[T=$T, Tidx=$Tidx, Tnumsegments=int32, Tsegmentids=$Tsegmentids](dy, i, s, rows:output:0)\n"                                \
-    ZERO_IDS                                                                                                             \
-    "  dn = ZerosLike[T=int32](n)\n"                                                                                     \
-    "  return dx = dx:output:0, di = di:y:0, ds = ds:y:0, dn = dn:y:0\n}\n"
+#define FORTH(op, forward)                                                                                 \
+  op "Gradient[T:type, Tidx:type, Tsegmentids:type](x:T, i:Tidx, s:Tsegmentids, n:int32, dy:T) -> (dx:T, " \
+     "di:Tidx, ds:Tsegmentids, dn:int32) {\n" ROWS_OF(                                                     \
+         "x") "  dx = " forward                                                                            \
+              "[T=$T, Tidx=$Tidx, Tnumsegments=int32, Tsegmentids=$Tsegmentids](dy, i, s, "                \
+              "rows:output:0)\n" ZERO_IDS                                                                  \
+              "  dn = ZerosLike[T=int32](n)\n"                                                             \
+              "  return dx = dx:output:0, di = di:y:0, ds = ds:y:0, dn = dn:y:0\n}\n"
 
-REGISTER_OP(SparseSegmentMeanGrad, GRADIENT_ARGS,
-  .attrs = {FLOATS, INDICES, SEGMENT_IDS},
-  .gradient = FORTH("SparseSegmentMeanGrad", "SparseSegmentMeanWithNumSegments"),
-  .kernels = {FLOAT_KERNELS(sparse_mean_gradient), HALF_KERNELS(sparse_mean_gradient)})
+const OpRegistration kOpSparseSegmentMeanGrad = {
+    .name = "SparseSegmentMeanGrad",
+    GRADIENT_ARGS,
+    .attrs = {FLOATS, INDICES, SEGMENT_IDS},
+    .gradient = FORTH("SparseSegmentMeanGrad", "SparseSegmentMeanWithNumSegments"),
+    .kernels = {FLOAT_KERNELS(sparse_mean_gradient), HALF_KERNELS(sparse_mean_gradient)},
+};
 
-REGISTER_OP(SparseSegmentSqrtNGrad, GRADIENT_ARGS,
-  .attrs = {FLOATS, INDICES, SEGMENT_IDS},
-  .gradient = FORTH("SparseSegmentSqrtNGrad", "SparseSegmentSqrtNWithNumSegments"),
-  .kernels = {FLOAT_KERNELS(sparse_sqrt_n_gradient), HALF_KERNELS(sparse_sqrt_n_gradient)})
+const OpRegistration kOpSparseSegmentSqrtNGrad = {
+    .name = "SparseSegmentSqrtNGrad",
+    GRADIENT_ARGS,
+    .attrs = {FLOATS, INDICES, SEGMENT_IDS},
+    .gradient = FORTH("SparseSegmentSqrtNGrad", "SparseSegmentSqrtNWithNumSegments"),
+    .kernels = {FLOAT_KERNELS(sparse_sqrt_n_gradient), HALF_KERNELS(sparse_sqrt_n_gradient)},
+};

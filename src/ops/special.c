@@ -41,66 +41,95 @@ static bool digamma_kernel(KernelContext *context, Status *status) {
 #define REAL_TYPES "T: {bfloat16, half, float, double}"
 
 /* 2 / sqrt(pi) * exp(-x^2), with a sign */
-#define BELL(op, height)                                          \
-    op "Gradient[T:type](x:T, dy:T) -> (dx:T) {\n"                \
-    "  height = Const[dtype=$T, value=" height "]()\n"            \
-    "  x2 = Square[T=$T](x)\n"                                    \
-    "  minus = Neg[T=$T](x2:y:0)\n"                               \
-    "  bell = Exp[T=$T](minus:y:0)\n"                             \
-    "  slope = Mul[T=$T](height:output:0, bell:y:0)\n"            \
-    "  dx = Mul[T=$T](dy, slope:z:0)\n"                           \
-    "  return dx = dx:z:0\n"                                      \
-    "}\n"
+#define BELL(op, height)                                \
+  op "Gradient[T:type](x:T, dy:T) -> (dx:T) {\n"        \
+     "  height = Const[dtype=$T, value=" height         \
+     "]()\n"                                            \
+     "  x2 = Square[T=$T](x)\n"                         \
+     "  minus = Neg[T=$T](x2:y:0)\n"                    \
+     "  bell = Exp[T=$T](minus:y:0)\n"                  \
+     "  slope = Mul[T=$T](height:output:0, bell:y:0)\n" \
+     "  dx = Mul[T=$T](dy, slope:z:0)\n"                \
+     "  return dx = dx:z:0\n"                           \
+     "}\n"
 
-REGISTER_OP(Erf,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient = BELL("Erf", "1.1283791670955126"), .kernels = {FLOAT_KERNELS(erf_kernel), HALF_KERNELS(erf_kernel)})
+const OpRegistration kOpErf = {
+    .name = "Erf",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient = BELL("Erf", "1.1283791670955126"),
+    .kernels = {FLOAT_KERNELS(erf_kernel), HALF_KERNELS(erf_kernel)},
+};
 
-REGISTER_OP(Erfc,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient = BELL("Erfc", "-1.1283791670955126"), .kernels = {FLOAT_KERNELS(erfc_kernel), HALF_KERNELS(erfc_kernel)})
+const OpRegistration kOpErfc = {
+    .name = "Erfc",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient = BELL("Erfc", "-1.1283791670955126"),
+    .kernels = {FLOAT_KERNELS(erfc_kernel), HALF_KERNELS(erfc_kernel)},
+};
 
-/* The inverses of Erf and of the normal distribution, from later op definitions. Their slopes are those of the functions, inverted. */
-REGISTER_OP(Erfinv,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient =
-    "ErfinvGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  width = Const[dtype=$T, value=0.886226925452758]()\n"
-    "  y = Erfinv[T=$T](x)\n"
-    "  y2 = Square[T=$T](y:y:0)\n"
-    "  steepness = Exp[T=$T](y2:y:0)\n"
-    "  slope = Mul[T=$T](width:output:0, steepness:y:0)\n"
-    "  dx = Mul[T=$T](dy, slope:z:0)\n"
-    "  return dx = dx:z:0\n"
-    "}\n",
-  .kernels = {FLOAT_KERNELS(erfinv_kernel), HALF_KERNELS(erfinv_kernel)})
+/* The inverses of Erf and of the normal distribution, from later op definitions. Their slopes are those of
+ * the functions, inverted. */
+const OpRegistration kOpErfinv = {
+    .name = "Erfinv",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient =
+        "ErfinvGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  width = Const[dtype=$T, value=0.886226925452758]()\n"
+        "  y = Erfinv[T=$T](x)\n"
+        "  y2 = Square[T=$T](y:y:0)\n"
+        "  steepness = Exp[T=$T](y2:y:0)\n"
+        "  slope = Mul[T=$T](width:output:0, steepness:y:0)\n"
+        "  dx = Mul[T=$T](dy, slope:z:0)\n"
+        "  return dx = dx:z:0\n"
+        "}\n",
+    .kernels = {FLOAT_KERNELS(erfinv_kernel), HALF_KERNELS(erfinv_kernel)},
+};
 
-REGISTER_OP(Ndtri,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient =
-    "NdtriGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  width = Const[dtype=$T, value=2.5066282746310002]()\n"
-    "  half = Const[dtype=$T, value=0.5]()\n"
-    "  y = Ndtri[T=$T](x)\n"
-    "  y2 = Square[T=$T](y:y:0)\n"
-    "  exponent = Mul[T=$T](y2:y:0, half:output:0)\n"
-    "  steepness = Exp[T=$T](exponent:z:0)\n"
-    "  slope = Mul[T=$T](width:output:0, steepness:y:0)\n"
-    "  dx = Mul[T=$T](dy, slope:z:0)\n"
-    "  return dx = dx:z:0\n"
-    "}\n",
-  .kernels = {FLOAT_KERNELS(ndtri_kernel), HALF_KERNELS(ndtri_kernel)})
+const OpRegistration kOpNdtri = {
+    .name = "Ndtri",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient =
+        "NdtriGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  width = Const[dtype=$T, value=2.5066282746310002]()\n"
+        "  half = Const[dtype=$T, value=0.5]()\n"
+        "  y = Ndtri[T=$T](x)\n"
+        "  y2 = Square[T=$T](y:y:0)\n"
+        "  exponent = Mul[T=$T](y2:y:0, half:output:0)\n"
+        "  steepness = Exp[T=$T](exponent:z:0)\n"
+        "  slope = Mul[T=$T](width:output:0, steepness:y:0)\n"
+        "  dx = Mul[T=$T](dy, slope:z:0)\n"
+        "  return dx = dx:z:0\n"
+        "}\n",
+    .kernels = {FLOAT_KERNELS(ndtri_kernel), HALF_KERNELS(ndtri_kernel)},
+};
 
 /* The logarithm of the gamma function's magnitude. */
-REGISTER_OP(Lgamma,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient =
-    "LgammaGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  slope = Digamma[T=$T](x)\n"
-    "  dx = Mul[T=$T](dy, slope:y:0)\n"
-    "  return dx = dx:z:0\n"
-    "}\n",
-  .kernels = {FLOAT_KERNELS(lgamma_kernel), HALF_KERNELS(lgamma_kernel)})
+const OpRegistration kOpLgamma = {
+    .name = "Lgamma",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient =
+        "LgammaGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  slope = Digamma[T=$T](x)\n"
+        "  dx = Mul[T=$T](dy, slope:y:0)\n"
+        "  return dx = dx:z:0\n"
+        "}\n",
+    .kernels = {FLOAT_KERNELS(lgamma_kernel), HALF_KERNELS(lgamma_kernel)},
+};
 
 /* Polygamma is for float and double; the others go through float. */
 static bool digamma_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
@@ -122,26 +151,38 @@ static bool digamma_gradient(const GradientRequest *request, StrBuf *text, Statu
   strbuf_printf(text,
                 "  dx = Mul[T=$T](dy, slope:%s:0)\n"
                 "  return dx = dx:z:0\n"
-                "}\n", narrow ? "y" : "z");
+                "}\n",
+                narrow ? "y" : "z");
   return strbuf_ok(text, status);
 }
 
-REGISTER_OP(Digamma,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {REAL_TYPES}, .shape = shape_unchanged,
-  .gradient_fn = digamma_gradient, .kernels = {FLOAT_KERNELS(digamma_kernel), HALF_KERNELS(digamma_kernel)})
+const OpRegistration kOpDigamma = {
+    .name = "Digamma",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = digamma_gradient,
+    .kernels = {FLOAT_KERNELS(digamma_kernel), HALF_KERNELS(digamma_kernel)},
+};
 
 /* Derivative a of Digamma. Between whole a there is nothing, so by a there is no gradient. */
-REGISTER_OP(Polygamma,
-  .inputs = {"a: T", "x: T"}, .outputs = {"z: T"}, .attrs = {"T: {float, double}"}, .shape = shape_broadcast_binary,
-  .gradient =
-    "PolygammaGradient[T:type](y:T, x:T, dz:T) -> (dy:T, dx:T) {\n"
-    BROADCAST_AXES
-    "  one = Const[dtype=$T, value=1]()\n"
-    "  next = Add[T=$T](y, one:output:0)\n"
-    "  slope = Polygamma[T=$T](next:z:0, x)\n"
-    "  gx = Mul[T=$T](dz, slope:z:0)\n"
-    REDUCE_TO_X("gx:z:0")
-    "  dy = ZerosLike[T=$T](y)\n"
-    "  return dy = dy:y:0, dx = dx:output:0\n"
-    "}\n",
-  .kernels = {TYPED_FLOAT_KERNELS(polygamma)})
+const OpRegistration kOpPolygamma = {
+    .name = "Polygamma",
+    .inputs = {"a: T", "x: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {float, double}"},
+    .shape = shape_broadcast_binary,
+    .gradient =
+        "PolygammaGradient[T:type](y:T, x:T, dz:T) -> (dy:T, dx:T) {\n"
+        BROADCAST_AXES
+        "  one = Const[dtype=$T, value=1]()\n"
+        "  next = Add[T=$T](y, one:output:0)\n"
+        "  slope = Polygamma[T=$T](next:z:0, x)\n"
+        "  gx = Mul[T=$T](dz, slope:z:0)\n"
+        REDUCE_TO_X("gx:z:0")
+        "  dy = ZerosLike[T=$T](y)\n"
+        "  return dy = dy:y:0, dx = dx:output:0\n"
+        "}\n",
+    .kernels = {TYPED_FLOAT_KERNELS(polygamma)},
+};

@@ -4,8 +4,8 @@
 #include "ops/array_box.h"
 
 /* The part that begins at `begin` along `axis` and is `size` long. */
-static bool copy_part(KernelContext *context, int i, const Tensor *value, int axis, int64_t begin, int64_t size,
-                      Status *status) {
+static bool copy_part(KernelContext *context, int i, const Tensor *value, int axis, int64_t begin,
+                      int64_t size, Status *status) {
   const Shape *shape = &value->shape;
   int64_t dims[SHAPE_MAX_RANK], rows = 1, inner = 1, length = shape_dim(shape, axis);
   if (size == length) return kernel_set_output(context, i, value, NULL, status);
@@ -42,7 +42,8 @@ static bool split_gradient_text(const GradientRequest *request, bool v, StrBuf *
     strbuf_append(text, "SplitGradient[T:type](axis:int32, value:T");
   }
   for (int64_t i = 0; i < n; i++) strbuf_printf(text, ", dy%lld:T", (long long)i);
-  strbuf_append(text, v ? ") -> (dvalue:T, dsizes:Tlen, daxis:int32) {\n" : ") -> (daxis:int32, dvalue:T) {\n");
+  strbuf_append(text,
+                v ? ") -> (dvalue:T, dsizes:Tlen, daxis:int32) {\n" : ") -> (daxis:int32, dvalue:T) {\n");
   strbuf_append(text, "  daxis = ZerosLike[T=int32](axis)\n");
   if (v) strbuf_append(text, "  dsizes = ZerosLike[T=$Tlen](size_splits)\n");
   if (n == 1) {
@@ -63,13 +64,15 @@ static bool split_kernel(KernelContext *context, Status *status) {
   const Tensor *value = context->inputs[1];
   int axis = 0, count = context->num_outputs;
   if (!tensor_is_scalar(context->inputs[0])) {
-    return status_invalid(status, "split_dim must be a scalar but has rank %d", context->inputs[0]->shape.rank);
+    return status_invalid(status, "split_dim must be a scalar but has rank %d",
+                          context->inputs[0]->shape.rank);
   }
   TRY(find_axis(value, context->inputs[0], &axis, status));
   int64_t length = shape_dim(&value->shape, axis);
   if (length % count != 0) {
     return status_invalid(status,
-                          "Number of ways to split should evenly divide the split dimension, but got split_dim %d "
+                          "Number of ways to split should evenly divide the split dimension, but got "
+                          "split_dim %d "
                           "(size = %lld) and num_split %d",
                           axis, (long long)length, count);
   }
@@ -103,13 +106,15 @@ static bool split_gradient(const GradientRequest *request, StrBuf *text, Status 
   return split_gradient_text(request, false, text, status);
 }
 
-REGISTER_OP(Split,
-  .inputs = {"split_dim: int32", "value: T"},
-  .outputs = {"output: num_split * T"},
-  .attrs = {"num_split: int >= 1", "T: type"},
-  .shape = split_shape,
-  .gradient_fn = split_gradient,
-  .kernels = {{DT_INVALID, split_kernel}})
+const OpRegistration kOpSplit = {
+    .name = "Split",
+    .inputs = {"split_dim: int32", "value: T"},
+    .outputs = {"output: num_split * T"},
+    .attrs = {"num_split: int >= 1", "T: type"},
+    .shape = split_shape,
+    .gradient_fn = split_gradient,
+    .kernels = {{DT_INVALID, split_kernel}},
+};
 
 /* --- SplitV --- */
 
@@ -133,10 +138,11 @@ static bool check_sizes(const Tensor *sizes, int count, int64_t length, int64_t 
     return true;
   }
   if (total > length || (open < 0 && total != length)) {
-    return status_invalid(status,
-                          "Determined shape must either match input shape along split_dim exactly if fully specified, "
-                          "or be less than the size of the input along split_dim if not fully specified.  Got: %lld",
-                          (long long)total);
+    return status_invalid(
+        status,
+        "Determined shape must either match input shape along split_dim exactly if fully specified, "
+        "or be less than the size of the input along split_dim if not fully specified.  Got: %lld",
+        (long long)total);
   }
   *rest = length - total;
   return true;
@@ -194,7 +200,7 @@ static bool split_v_shape(InferenceContext *c, Status *status) {
   TRY(dim_for_scalar_input_with_negative_indexing(c, 2, rank, &axis, status));
   const Tensor *sizes = shape_input_tensor(c, 1);
   if (dim_known(axis)) TRY(shape_with_rank_at_least(c, input, dim_value(axis) + 1, &input, status));
-  if (!shape_rank_known(input) || sizes == NULL) return unknown_parts(c, input, axis, status);
+  if (!shape_rank_known(input) || !sizes) return unknown_parts(c, input, axis, status);
   if (tensor_num_elements(sizes) != c->num_outputs) {
     return status_invalid(status, "Length of size_splits should be equal to num_outputs");
   }
@@ -215,10 +221,12 @@ static bool split_v_gradient(const GradientRequest *request, StrBuf *text, Statu
   return split_gradient_text(request, true, text, status);
 }
 
-REGISTER_OP(SplitV,
-  .inputs = {"value: T", "size_splits: Tlen", "split_dim: int32"},
-  .outputs = {"output: num_split * T"},
-  .attrs = {"num_split: int >= 1", "T: type", "Tlen: {int8, int32, int64} = DT_INT64"},
-  .shape = split_v_shape,
-  .gradient_fn = split_v_gradient,
-  .kernels = {{DT_INVALID, split_v_kernel}})
+const OpRegistration kOpSplitV = {
+    .name = "SplitV",
+    .inputs = {"value: T", "size_splits: Tlen", "split_dim: int32"},
+    .outputs = {"output: num_split * T"},
+    .attrs = {"num_split: int >= 1", "T: type", "Tlen: {int8, int32, int64} = DT_INT64"},
+    .shape = split_v_shape,
+    .gradient_fn = split_v_gradient,
+    .kernels = {{DT_INVALID, split_v_kernel}},
+};

@@ -14,31 +14,44 @@ static bool stateless_floats(KernelContext *context, RandomDistribution distribu
   Tensor *out;
   TRY(random_stateless(context->inputs[1], &start, status));
   TRY(random_allocate_output(context, &out, status));
-  random_fill_floats(&start, distribution, out->dtype, out->data, tensor_num_elements(out), context->parallel);
+  random_fill_floats(&start, distribution, out->dtype, out->data, tensor_num_elements(out),
+                     context->parallel);
   return true;
 }
 
-static bool uniform(KernelContext *context, Status *status) { return stateless_floats(context, RANDOM_UNIFORM, status); }
-static bool normal(KernelContext *context, Status *status) { return stateless_floats(context, RANDOM_NORMAL, status); }
-static bool truncated(KernelContext *context, Status *status) { return stateless_floats(context, RANDOM_TRUNCATED, status); }
+static bool uniform(KernelContext *context, Status *status) {
+  return stateless_floats(context, RANDOM_UNIFORM, status);
+}
+static bool normal(KernelContext *context, Status *status) {
+  return stateless_floats(context, RANDOM_NORMAL, status);
+}
+static bool truncated(KernelContext *context, Status *status) {
+  return stateless_floats(context, RANDOM_TRUNCATED, status);
+}
 
-#define STATELESS_FLOATS                                                                                                      \
-  .inputs = {"shape: T", "seed: Tseed"}, .outputs = {"output: dtype"},                                                        \
-  .attrs = {"dtype: {half, bfloat16, float, double} = DT_FLOAT", "T: {int32, int64} = DT_INT32",                              \
-            "Tseed: {int32, int64} = DT_INT64"},                                                                              \
+#define STATELESS_FLOATS                                                                         \
+  .inputs = {"shape: T", "seed: Tseed"}, .outputs = {"output: dtype"},                           \
+  .attrs = {"dtype: {half, bfloat16, float, double} = DT_FLOAT", "T: {int32, int64} = DT_INT32", \
+            "Tseed: {int32, int64} = DT_INT64"},                                                 \
   .shape = shape_stateless, .gradient = NO_GRADIENT
 
-REGISTER_OP(StatelessRandomUniform,
-  STATELESS_FLOATS,
-  .kernels = {FLOAT_KERNELS(uniform), HALF_KERNELS(uniform)})
+const OpRegistration kOpStatelessRandomUniform = {
+    .name = "StatelessRandomUniform",
+    STATELESS_FLOATS,
+    .kernels = {FLOAT_KERNELS(uniform), HALF_KERNELS(uniform)},
+};
 
-REGISTER_OP(StatelessRandomNormal,
-  STATELESS_FLOATS,
-  .kernels = {FLOAT_KERNELS(normal), HALF_KERNELS(normal)})
+const OpRegistration kOpStatelessRandomNormal = {
+    .name = "StatelessRandomNormal",
+    STATELESS_FLOATS,
+    .kernels = {FLOAT_KERNELS(normal), HALF_KERNELS(normal)},
+};
 
-REGISTER_OP(StatelessTruncatedNormal,
-  STATELESS_FLOATS,
-  .kernels = {FLOAT_KERNELS(truncated), HALF_KERNELS(truncated)})
+const OpRegistration kOpStatelessTruncatedNormal = {
+    .name = "StatelessTruncatedNormal",
+    STATELESS_FLOATS,
+    .kernels = {FLOAT_KERNELS(truncated), HALF_KERNELS(truncated)},
+};
 
 /* --- integers in [minval, maxval) --- */
 
@@ -61,10 +74,12 @@ static bool uniform_int(KernelContext *context, Status *status) {
   return true;
 }
 
-REGISTER_OP(StatelessRandomUniformInt,
-  .inputs = {"shape: T", "seed: Tseed", "minval: dtype", "maxval: dtype"},
-  .outputs = {"output: dtype"},
-  .attrs = {"dtype: {int32, int64}", "T: {int32, int64}", "Tseed: {int32, int64} = DT_INT64"},
-  .shape = shape_stateless_int,
-  .gradient = NO_GRADIENT,
-  .kernels = {INT_KERNELS(uniform_int)})
+const OpRegistration kOpStatelessRandomUniformInt = {
+    .name = "StatelessRandomUniformInt",
+    .inputs = {"shape: T", "seed: Tseed", "minval: dtype", "maxval: dtype"},
+    .outputs = {"output: dtype"},
+    .attrs = {"dtype: {int32, int64}", "T: {int32, int64}", "Tseed: {int32, int64} = DT_INT64"},
+    .shape = shape_stateless_int,
+    .gradient = NO_GRADIENT,
+    .kernels = {INT_KERNELS(uniform_int)},
+};

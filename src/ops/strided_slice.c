@@ -1,5 +1,5 @@
-/* StridedSlice: what x[1:, ..., ::-2, None, 3] says. The masks tell for each entry of begin, end and strides whether it
- * is a range, "...", a new axis or a single index, and which ends of a range are left open. */
+/* StridedSlice: what x[1:, ..., ::-2, None, 3] says. The masks tell for each entry of begin, end and strides
+ * whether it is a range, "...", a new axis or a single index, and which ends of a range are left open. */
 #include <string.h>
 
 #include "op/node_def.h"
@@ -38,8 +38,8 @@ typedef struct SliceSpec {
   SliceAxis axes[SHAPE_MAX_RANK];
   int out_rank;
   int16_t out_axes[SHAPE_MAX_RANK]; /* for each axis of the output: of the input, or NEW_AXIS */
-  bool known; /* begin and end are there */
-  bool whole; /* every axis of the input is taken whole */
+  bool known;                       /* begin and end are there */
+  bool whole;                       /* every axis of the input is taken whole */
 } SliceSpec;
 
 static bool add_out_axis(SliceSpec *spec, int axis, Status *status) {
@@ -48,9 +48,10 @@ static bool add_out_axis(SliceSpec *spec, int axis, Status *status) {
   return true;
 }
 
-/* Entries spread over the axes of the input: an entry for each axis, those of "..." and behind the last entry whole. */
-static bool assign_axes(SliceSpec *spec, const SliceMasks *masks, int64_t count, const Tensor *begin, const Tensor *end,
-                        const Tensor *strides, Status *status) {
+/* Entries spread over the axes of the input: an entry for each axis, those of "..." and behind the last entry
+ * whole. */
+static bool assign_axes(SliceSpec *spec, const SliceMasks *masks, int64_t count, const Tensor *begin,
+                        const Tensor *end, const Tensor *strides, Status *status) {
   int64_t ellipsis = count, new_axes_behind = 0;
   for (int64_t i = 0; i < count; i++) {
     if (has(masks->ellipsis, i)) {
@@ -78,8 +79,8 @@ static bool assign_axes(SliceSpec *spec, const SliceMasks *masks, int64_t count,
                               spec->rank);
       }
       bool shrink = has(masks->shrink_axis, i);
-      spec->axes[axis] = (SliceAxis){.begin = begin == NULL ? 0 : tensor_int_at(begin, i),
-                                     .end = end == NULL ? 0 : tensor_int_at(end, i),
+      spec->axes[axis] = (SliceAxis){.begin = !begin ? 0 : tensor_int_at(begin, i),
+                                     .end = !end ? 0 : tensor_int_at(end, i),
                                      .stride = tensor_int_at(strides, i),
                                      .open_begin = has(masks->begin, i),
                                      .open_end = has(masks->end, i),
@@ -111,12 +112,14 @@ static int64_t count_steps(int64_t begin, int64_t end, int64_t stride) {
 /* Begin, end and the number of indices of one axis whose size is known. */
 static bool resolve_axis(SliceSpec *spec, int i, int64_t size, Status *status) {
   SliceAxis *axis = &spec->axes[i];
-  if (axis->shrink && axis->stride <= 0) return status_invalid(status, "only stride 1 allowed on non-range indexing.");
+  if (axis->shrink && axis->stride <= 0)
+    return status_invalid(status, "only stride 1 allowed on non-range indexing.");
   bool up = axis->stride > 0, open = axis->open_begin && axis->open_end;
   if (spec->known && axis->shrink) {
     axis->begin = forward(axis->begin, size);
     if (axis->begin < 0 || axis->begin >= size) {
-      return status_invalid(status, "slice index %lld of dimension %d out of bounds.", (long long)axis->begin, i);
+      return status_invalid(status, "slice index %lld of dimension %d out of bounds.", (long long)axis->begin,
+                            i);
     }
     axis->end = axis->begin + 1;
     axis->size = 1;
@@ -132,14 +135,14 @@ static bool resolve_axis(SliceSpec *spec, int i, int64_t size, Status *status) {
   return true;
 }
 
-/* `begin` and `end` may be NULL (not known), `dims` may have -1 where a size is not known. All given tensors are
- * vectors. */
-static bool slice_spec(const SliceMasks *masks, const Tensor *begin, const Tensor *end, const Tensor *strides, int rank,
-                       const int64_t *dims, SliceSpec *spec, Status *status) {
+/* `begin` and `end` may be NULL (not known), `dims` may have -1 where a size is not known. All given tensors
+ * are vectors. */
+static bool slice_spec(const SliceMasks *masks, const Tensor *begin, const Tensor *end, const Tensor *strides,
+                       int rank, const int64_t *dims, SliceSpec *spec, Status *status) {
   int64_t count = tensor_num_elements(strides);
   spec->rank = rank;
   spec->out_rank = 0;
-  spec->known = begin != NULL && end != NULL;
+  spec->known = begin && end;
   spec->whole = spec->known;
   TRY(assign_axes(spec, masks, count, begin, end, strides, status));
   for (int i = 0; i < rank; i++) {
@@ -162,16 +165,20 @@ static bool strided_slice_construct(const KernelConstruction *construction, void
 }
 
 /* begin, end and strides in inputs 1 to 3. */
-static bool kernel_spec(KernelContext *context, int rank, const int64_t *dims, SliceSpec *spec, Status *status) {
+static bool kernel_spec(KernelContext *context, int rank, const int64_t *dims, SliceSpec *spec,
+                        Status *status) {
   const Tensor *const *in = context->inputs;
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY], c[SHAPE_TEXT_CAPACITY];
   if (!tensor_is_vector(in[1]) || !shape_equal(&in[1]->shape, &in[2]->shape) ||
       !shape_equal(&in[1]->shape, &in[3]->shape)) {
-    return status_invalid(
-        status, "Expected begin, end, and strides to be 1D equal size tensors, but got shapes %s, %s, and %s instead.",
-        shape_text(&in[1]->shape, a), shape_text(&in[2]->shape, b), shape_text(&in[3]->shape, c));
+    return status_invalid(status,
+                          "Expected begin, end, and strides to be 1D equal size tensors, but got shapes %s, "
+                          "%s, and %s instead.",
+                          shape_text(&in[1]->shape, a), shape_text(&in[2]->shape, b),
+                          shape_text(&in[3]->shape, c));
   }
-  return slice_spec(&((const SliceState *)context->state)->masks, in[1], in[2], in[3], rank, dims, spec, status);
+  return slice_spec(&((const SliceState *)context->state)->masks, in[1], in[2], in[3], rank, dims, spec,
+                    status);
 }
 
 static void out_dims(const SliceSpec *spec, int64_t *dims) {
@@ -180,8 +187,8 @@ static void out_dims(const SliceSpec *spec, int64_t *dims) {
   }
 }
 
-/* The box that is taken, between the whole (`strides` its row-major strides) and the dense part; *offset is where it
- * begins in the whole. Not for empty parts. */
+/* The box that is taken, between the whole (`strides` its row-major strides) and the dense part; *offset is
+ * where it begins in the whole. Not for empty parts. */
 static void taken_box(const SliceSpec *spec, const int64_t *strides, bool to_whole, ArrayBox *box) {
   int64_t part[SHAPE_MAX_RANK], offset = 0, stride = 1;
   for (int i = spec->rank - 1; i >= 0; i--) {
@@ -234,7 +241,8 @@ static bool strided_slice_grad_kernel(KernelContext *context, Status *status) {
   Shape whole = {0}, part = {0};
   bool ok = false;
   if (!tensor_is_vector(sizes)) {
-    return status_invalid(status, "shape must be 1-D, got shape.shape = %s instead.", shape_text(&sizes->shape, a));
+    return status_invalid(status, "shape must be 1-D, got shape.shape = %s instead.",
+                          shape_text(&sizes->shape, a));
   }
   TRY(array_read_ints(sizes, dims, status));
   TRY(shape_set(&whole, (int)tensor_num_elements(sizes), dims, status));
@@ -242,7 +250,8 @@ static bool strided_slice_grad_kernel(KernelContext *context, Status *status) {
   out_dims(&spec, dims);
   TRY_DONE(shape_set(&part, spec.out_rank, dims, status));
   if (!shape_equal(&part, &dy->shape)) {
-    status_invalid(status, "shape of dy was %s instead of %s", shape_text(&dy->shape, a), shape_text(&part, b));
+    status_invalid(status, "shape of dy was %s instead of %s", shape_text(&dy->shape, a),
+                   shape_text(&part, b));
     goto done;
   }
   if (spec.whole) {
@@ -268,7 +277,8 @@ done:
 /* --- shape functions --- */
 
 static bool is_index_vector(const Tensor *tensor) {
-  return tensor == NULL || (tensor_is_vector(tensor) && (tensor->dtype == DT_INT32 || tensor->dtype == DT_INT64 || tensor->dtype == DT_INT16));
+  return !tensor || (tensor_is_vector(tensor) &&
+                     (tensor->dtype == DT_INT32 || tensor->dtype == DT_INT64 || tensor->dtype == DT_INT16));
 }
 
 static bool strided_slice_shape(InferenceContext *c, Status *status) {
@@ -279,14 +289,14 @@ static bool strided_slice_shape(InferenceContext *c, Status *status) {
   TRY(shape_merge(c, begins, ends, &begins, status));
   TRY(shape_merge(c, begins, strides, &begins, status));
   const Tensor *stride = shape_input_tensor(c, 3);
-  if (!shape_rank_known(input) || !dim_known(shape_dim_of(c, begins, 0)) || stride == NULL) {
+  if (!shape_rank_known(input) || !dim_known(shape_dim_of(c, begins, 0)) || !stride) {
     return shape_unknown_outputs(c, status);
   }
   if (shape_rank(input) > SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
   const Tensor *begin = shape_input_tensor(c, 1), *end = shape_input_tensor(c, 2);
   int64_t count = tensor_num_elements(stride);
   if (!is_index_vector(begin) || !is_index_vector(end) || !is_index_vector(stride) ||
-      (begin != NULL && tensor_num_elements(begin) != count) || (end != NULL && tensor_num_elements(end) != count)) {
+      (begin && tensor_num_elements(begin) != count) || (end && tensor_num_elements(end) != count)) {
     return status_invalid(status, "Expected begin, end, and strides to be 1D equal size tensors");
   }
   SliceMasks masks;
@@ -297,16 +307,16 @@ static bool strided_slice_shape(InferenceContext *c, Status *status) {
   TRY(slice_spec(&masks, begin, end, stride, shape_rank(input), dims, &spec, status));
   out_dims(&spec, dims);
   DimHandle *made = arena_alloc(c->arena, (spec.out_rank + 1) * (int64_t)sizeof *made);
-  if (made == NULL) return status_oom(status, "shape inference");
+  if (!made) return status_oom(status, "shape inference");
   for (int i = 0; i < spec.out_rank; i++) {
     /* An axis that is taken whole stays the same dimension, also when its size is not known. */
     const SliceAxis *axis = spec.out_axes[i] == NEW_AXIS ? NULL : &spec.axes[spec.out_axes[i]];
-    bool whole = axis != NULL && axis->open_begin && axis->open_end && (axis->stride == 1 || axis->stride == -1);
+    bool whole = axis && axis->open_begin && axis->open_end && (axis->stride == 1 || axis->stride == -1);
     TRY(dim_ok(whole ? shape_dim_of(c, input, spec.out_axes[i]) : dim_make(c, dims[i]), &made[i], status));
   }
   TRY(shape_ok(shape_of_dims(c, made, spec.out_rank), &output, status));
   shape_set_output(c, 0, output);
-  if (c->input_handles != NULL && c->input_handles[0] != NULL && c->output_handles != NULL) {
+  if (c->input_handles && c->input_handles[0] && c->output_handles) {
     c->output_handles[0] = c->input_handles[0];
   }
   return true;
@@ -319,50 +329,56 @@ static bool strided_slice_grad_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-#define MASK_SPECS                                                                                     \
-  "begin_mask: int = 0", "end_mask: int = 0", "ellipsis_mask: int = 0", "new_axis_mask: int = 0",      \
+#define MASK_SPECS                                                                                \
+  "begin_mask: int = 0", "end_mask: int = 0", "ellipsis_mask: int = 0", "new_axis_mask: int = 0", \
       "shrink_axis_mask: int = 0"
-#define GRADIENT_ATTRS                                                                                 \
+#define GRADIENT_ATTRS                                                                                  \
   "[T:type, Index:{int32, int64}, begin_mask:int, end_mask:int, ellipsis_mask:int, new_axis_mask:int, " \
   "shrink_axis_mask:int]"
-#define SAME_MASKS                                                                                     \
-  "begin_mask=$begin_mask, end_mask=$end_mask, ellipsis_mask=$ellipsis_mask, "                         \
+#define SAME_MASKS                                                             \
+  "begin_mask=$begin_mask, end_mask=$end_mask, ellipsis_mask=$ellipsis_mask, " \
   "new_axis_mask=$new_axis_mask, shrink_axis_mask=$shrink_axis_mask"
-#define NO_INDEX_GRADIENTS                                                                             \
-  "  dbegin = ZerosLike[T=$Index](begin)\n"                                                            \
-  "  dend = ZerosLike[T=$Index](end)\n"                                                                \
+#define NO_INDEX_GRADIENTS                  \
+  "  dbegin = ZerosLike[T=$Index](begin)\n" \
+  "  dend = ZerosLike[T=$Index](end)\n"     \
   "  dstrides = ZerosLike[T=$Index](strides)\n"
 
-REGISTER_OP(StridedSlice,
-  .inputs = {"input: T", "begin: Index", "end: Index", "strides: Index"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "Index: {int16, int32, int64}", MASK_SPECS},
-  .shape = strided_slice_shape,
-  .gradient =
-    "StridedSliceGradient" GRADIENT_ATTRS "(input:T, begin:Index, end:Index, strides:Index, dy:T)"
-    " -> (dinput:T, dbegin:Index, dend:Index, dstrides:Index) {\n"
-    NO_INDEX_GRADIENTS
-    "  shape = Shape[T=$T, out_type=$Index](input)\n"
-    "  d = StridedSliceGrad[T=$T, Index=$Index, " SAME_MASKS "](shape:output:0, begin, end, strides, dy)\n"
-    "  return dinput = d:output:0, dbegin = dbegin:y:0, dend = dend:y:0, dstrides = dstrides:y:0\n"
-    "}\n",
-  .state_size = sizeof(SliceState),
-  .construct = strided_slice_construct,
-  .kernels = {{DT_INVALID, strided_slice_kernel}})
+const OpRegistration kOpStridedSlice = {
+    .name = "StridedSlice",
+    .inputs = {"input: T", "begin: Index", "end: Index", "strides: Index"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Index: {int16, int32, int64}", MASK_SPECS},
+    .shape = strided_slice_shape,
+    .gradient =
+        "StridedSliceGradient" GRADIENT_ATTRS
+        "(input:T, begin:Index, end:Index, strides:Index, dy:T)"
+        " -> (dinput:T, dbegin:Index, dend:Index, dstrides:Index) {\n" NO_INDEX_GRADIENTS
+        "  shape = Shape[T=$T, out_type=$Index](input)\n"
+        "  d = StridedSliceGrad[T=$T, Index=$Index, " SAME_MASKS
+        "](shape:output:0, begin, end, strides, dy)\n"
+        "  return dinput = d:output:0, dbegin = dbegin:y:0, dend = dend:y:0, dstrides = dstrides:y:0\n"
+        "}\n",
+    .state_size = sizeof(SliceState),
+    .construct = strided_slice_construct,
+    .kernels = {{DT_INVALID, strided_slice_kernel}},
+};
 
-REGISTER_OP(StridedSliceGrad,
-  .inputs = {"shape: Index", "begin: Index", "end: Index", "strides: Index", "dy: T"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "Index: {int32, int64}", MASK_SPECS},
-  .shape = strided_slice_grad_shape,
-  .gradient =
-    "StridedSliceGradGradient" GRADIENT_ATTRS "(shape:Index, begin:Index, end:Index, strides:Index, dy:T, grad:T)"
-    " -> (dshape:Index, dbegin:Index, dend:Index, dstrides:Index, ddy:T) {\n"
-    "  dshape = ZerosLike[T=$Index](shape)\n"
-    NO_INDEX_GRADIENTS
-    "  d = StridedSlice[T=$T, Index=$Index, " SAME_MASKS "](grad, begin, end, strides)\n"
-    "  return dshape = dshape:y:0, dbegin = dbegin:y:0, dend = dend:y:0, dstrides = dstrides:y:0, ddy = d:output:0\n"
-    "}\n",
-  .state_size = sizeof(SliceState),
-  .construct = strided_slice_construct,
-  .kernels = {{DT_INVALID, strided_slice_grad_kernel}})
+const OpRegistration kOpStridedSliceGrad = {
+    .name = "StridedSliceGrad",
+    .inputs = {"shape: Index", "begin: Index", "end: Index", "strides: Index", "dy: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Index: {int32, int64}", MASK_SPECS},
+    .shape = strided_slice_grad_shape,
+    .gradient = "StridedSliceGradGradient" GRADIENT_ATTRS
+                "(shape:Index, begin:Index, end:Index, strides:Index, dy:T, grad:T)"
+                " -> (dshape:Index, dbegin:Index, dend:Index, dstrides:Index, ddy:T) {\n"
+                "  dshape = ZerosLike[T=$Index](shape)\n" NO_INDEX_GRADIENTS
+                "  d = StridedSlice[T=$T, Index=$Index, " SAME_MASKS
+                "](grad, begin, end, strides)\n"
+                "  return dshape = dshape:y:0, dbegin = dbegin:y:0, dend = dend:y:0, dstrides = "
+                "dstrides:y:0, ddy = d:output:0\n"
+                "}\n",
+    .state_size = sizeof(SliceState),
+    .construct = strided_slice_construct,
+    .kernels = {{DT_INVALID, strided_slice_grad_kernel}},
+};

@@ -11,7 +11,9 @@ static bool join_construct(const KernelConstruction *construction, void *state, 
 }
 
 /* Element `i` of an input; a scalar stands for as many as are needed. */
-static Str element(const Tensor *tensor, int64_t i) { return tstring_view(&tensor_strings(tensor)[tensor_is_scalar(tensor) ? 0 : i]); }
+static Str element(const Tensor *tensor, int64_t i) {
+  return tstring_view(&tensor_strings(tensor)[tensor_is_scalar(tensor) ? 0 : i]);
+}
 
 /* The shape of the inputs that are no scalars. */
 static bool common_shape(const KernelContext *context, const Shape **shape, Status *status) {
@@ -22,7 +24,8 @@ static bool common_shape(const KernelContext *context, const Shape **shape, Stat
     if (next->rank == 0 || shape_equal(*shape, next)) continue;
     if ((*shape)->rank != 0) {
       char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
-      return status_invalid(status, "Input shapes do not match: %s vs. %s", shape_text(*shape, a), shape_text(next, b));
+      return status_invalid(status, "Input shapes do not match: %s vs. %s", shape_text(*shape, a),
+                            shape_text(next, b));
     }
     *shape = next;
   }
@@ -71,12 +74,14 @@ static bool string_join_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(StringJoin,
-  .inputs = {"inputs: N * string"},
-  .outputs = {"output: string"},
-  .attrs = {"N: int >= 0", "separator: string = ''"},
-  .shape = string_join_shape,
-  .gradient = NO_GRADIENT,
-  .state_size = sizeof(JoinState),
-  .construct = join_construct,
-  .kernels = {{DT_INVALID, string_join}})
+const OpRegistration kOpStringJoin = {
+    .name = "StringJoin",
+    .inputs = {"inputs: N * string"},
+    .outputs = {"output: string"},
+    .attrs = {"N: int >= 0", "separator: string = ''"},
+    .shape = string_join_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(JoinState),
+    .construct = join_construct,
+    .kernels = {{DT_INVALID, string_join}},
+};

@@ -12,8 +12,8 @@ static Str string_at(const Tensor *tensor, int64_t i) { return tstring_view(&ten
 
 bool summary_begin(Arena **arena, Summary **summary, Status *status) {
   *arena = arena_new();
-  *summary = *arena == NULL ? NULL : proto_new(kSummary, *arena);
-  if (*summary != NULL) return true;
+  *summary = !*arena ? NULL : proto_new(kSummary, *arena);
+  if (*summary) return true;
   arena_free(*arena);
   return status_oom(status, "a summary");
 }
@@ -21,7 +21,7 @@ bool summary_begin(Arena **arena, Summary **summary, Status *status) {
 bool summary_add(Summary *summary, Arena *arena, Str tag, SummaryValue **value, Status *status) {
   *value = proto_new(kSummaryValue, arena);
   char *copy = arena_strndup(arena, tag.data, tag.length);
-  if (*value == NULL || copy == NULL) return status_oom(status, "a summary");
+  if (!*value || !copy) return status_oom(status, "a summary");
   (*value)->tag = (ProtobufCBinaryData){tag.length, (uint8_t *)copy};
   return proto_append(arena, (void ***)&summary->value, &summary->n_value, *value, status);
 }
@@ -51,7 +51,8 @@ static bool scalar_summary(KernelContext *context, Status *status) {
   bool ok = false;
   if (!shape_equal(&tags->shape, &values->shape)) {
     char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
-    status_invalid(status, "tags and values are not the same shape: %s != %s", shape_text(&tags->shape, a), shape_text(&values->shape, b));
+    status_invalid(status, "tags and values are not the same shape: %s != %s", shape_text(&tags->shape, a),
+                   shape_text(&values->shape, b));
     if (tensor_num_elements(tags) != 1) return false;
     return status_append(status, " (tag '%.*s')", (int)string_at(tags, 0).length, string_at(tags, 0).data);
   }
@@ -69,17 +70,20 @@ done:
   return ok;
 }
 
-REGISTER_OP(ScalarSummary,
-  .inputs = {"tags: string", "values: T"},
-  .outputs = {"summary: string"},
-  .attrs = {"T: realnumbertype"},
-  .shape = shape_scalar_output,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, scalar_summary}})
+const OpRegistration kOpScalarSummary = {
+    .name = "ScalarSummary",
+    .inputs = {"tags: string", "values: T"},
+    .outputs = {"summary: string"},
+    .attrs = {"T: realnumbertype"},
+    .shape = shape_scalar_output,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, scalar_summary}},
+};
 
 /* --- HistogramSummary --- */
 
-/* TensorFlow's buckets: limits that grow by a tenth from 1e-12 to 1e20 on both sides of zero, and everything beyond. */
+/* TensorFlow's buckets: limits that grow by a tenth from 1e-12 to 1e20 on both sides of zero, and everything
+ * beyond. */
 enum { MAX_LIMITS = 1600 };
 static double limits[MAX_LIMITS];
 static int num_limits;
@@ -110,7 +114,7 @@ static int bucket_of(double value) {
 static bool set_buckets(HistogramProto *histogram, const double *counts, Arena *arena, Status *status) {
   histogram->bucket_limit = arena_calloc(arena, num_limits, sizeof(double));
   histogram->bucket = arena_calloc(arena, num_limits, sizeof(double));
-  if (histogram->bucket_limit == NULL || histogram->bucket == NULL) return status_oom(status, "a summary");
+  if (!histogram->bucket_limit || !histogram->bucket) return status_oom(status, "a summary");
   size_t n = 0;
   for (int i = 0; i < num_limits; n++) {
     int last = i;
@@ -127,7 +131,7 @@ static bool fill_histogram(KernelContext *context, HistogramProto *histogram, Ar
   const Tensor *values = context->inputs[1];
   int64_t count = tensor_num_elements(values);
   double *counts = arena_calloc(arena, num_limits, sizeof *counts);
-  if (counts == NULL) return status_oom(status, "a summary");
+  if (!counts) return status_oom(status, "a summary");
   histogram->min = DBL_MAX;
   histogram->max = -DBL_MAX;
   for (int64_t i = 0; i < count; i++) {
@@ -155,7 +159,7 @@ static bool histogram_summary(KernelContext *context, Status *status) {
   TRY_DONE(summary_add(summary, arena, string_at(context->inputs[0], 0), &value, status));
   value->value_case = TENSORFLOW__SUMMARY__VALUE__VALUE_HISTO;
   value->histo = proto_new(kHistogramProto, arena);
-  if (value->histo == NULL) {
+  if (!value->histo) {
     status_oom(status, "a summary");
     goto done;
   }
@@ -165,13 +169,15 @@ done:
   return ok;
 }
 
-REGISTER_OP(HistogramSummary,
-  .inputs = {"tag: string", "values: T"},
-  .outputs = {"summary: string"},
-  .attrs = {"T: realnumbertype = DT_FLOAT"},
-  .shape = shape_scalar_output,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, histogram_summary}})
+const OpRegistration kOpHistogramSummary = {
+    .name = "HistogramSummary",
+    .inputs = {"tag: string", "values: T"},
+    .outputs = {"summary: string"},
+    .attrs = {"T: realnumbertype = DT_FLOAT"},
+    .shape = shape_scalar_output,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, histogram_summary}},
+};
 
 /* --- MergeSummary --- */
 
@@ -185,8 +191,9 @@ static bool merge_one(Summary *merged, StringMap *tags, Arena *arena, Str bytes,
     SummaryValue *value = summary->value[i];
     if (value->tag.len > 0) {
       const char *tag = (const char *)value->tag.data;
-      if (string_map_find_bytes(tags, tag, value->tag.len) != NULL) {
-        return status_invalid(status, "Duplicate tag %.*s found in summary inputs ", (int)value->tag.len, tag);
+      if (string_map_find_bytes(tags, tag, value->tag.len)) {
+        return status_invalid(status, "Duplicate tag %.*s found in summary inputs ", (int)value->tag.len,
+                              tag);
       }
       TRY(string_map_set_bytes(tags, tag, value->tag.len, value, status));
     }
@@ -203,7 +210,8 @@ static bool merge_summary(KernelContext *context, Status *status) {
   TRY(summary_begin(&arena, &merged, status));
   for (int i = 0; i < context->num_inputs; i++) {
     int64_t count = tensor_num_elements(context->inputs[i]);
-    for (int64_t k = 0; k < count; k++) TRY_DONE(merge_one(merged, &tags, arena, string_at(context->inputs[i], k), status));
+    for (int64_t k = 0; k < count; k++)
+      TRY_DONE(merge_one(merged, &tags, arena, string_at(context->inputs[i], k), status));
   }
   ok = summary_set_output(context, merged, status);
 done:
@@ -212,10 +220,12 @@ done:
   return ok;
 }
 
-REGISTER_OP(MergeSummary,
-  .inputs = {"inputs: N * string"},
-  .outputs = {"summary: string"},
-  .attrs = {"N: int >= 1"},
-  .shape = shape_scalar_output,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, merge_summary}})
+const OpRegistration kOpMergeSummary = {
+    .name = "MergeSummary",
+    .inputs = {"inputs: N * string"},
+    .outputs = {"summary: string"},
+    .attrs = {"N: int >= 1"},
+    .shape = shape_scalar_output,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, merge_summary}},
+};

@@ -1,5 +1,5 @@
-/* Lists of tensors: what loops keep their values in for the gradient. Appending to a list costs the same however long it is: the new
- * list shares the items of the old one. */
+/* Lists of tensors: what loops keep their values in for the gradient. Appending to a list costs the same
+ * however long it is: the new list shares the items of the old one. */
 #include "ops/tensor_list.h"
 
 #include <sched.h>
@@ -20,14 +20,14 @@ void list_items_unlock(ListItems *items) { atomic_flag_clear_explicit(&items->lo
 
 ListItems *list_items_new(void) {
   ListItems *items = mem_calloc(1, sizeof *items);
-  if (items == NULL) return NULL;
+  if (!items) return NULL;
   atomic_init(&items->references, 1);
   atomic_flag_clear(&items->lock);
   return items;
 }
 
 static void unref_items(ListItems *items) {
-  if (items == NULL || atomic_fetch_sub_explicit(&items->references, 1, memory_order_acq_rel) != 1) return;
+  if (!items || atomic_fetch_sub_explicit(&items->references, 1, memory_order_acq_rel) != 1) return;
   for (int64_t i = 0; i < items->count; i++) tensor_clear(&items->items[i]);
   mem_free(items->items);
   mem_free(items);
@@ -56,7 +56,7 @@ static const VariantMethods kListMethods;
 static TensorList *new_list(DataType dtype, int rank, const int64_t *dims, Status *status) {
   TensorList *list = mem_calloc(1, sizeof *list);
   int64_t *copy = mem_calloc(rank > 0 ? rank : 1, sizeof *copy);
-  if (list == NULL || copy == NULL) {
+  if (!list || !copy) {
     mem_free(list);
     mem_free(copy);
     oom(status);
@@ -71,9 +71,9 @@ static TensorList *new_list(DataType dtype, int rank, const int64_t *dims, Statu
 }
 
 TensorList *tensor_list_new_like(const TensorList *like, ListItems *items, int64_t length, Status *status) {
-  TensorList *list = items == NULL ? NULL : new_list(like->dtype, like->rank, like->dims, status);
-  if (list == NULL) {
-    if (items == NULL) oom(status);
+  TensorList *list = !items ? NULL : new_list(like->dtype, like->rank, like->dims, status);
+  if (!list) {
+    if (!items) oom(status);
     unref_items(items);
     return NULL;
   }
@@ -84,20 +84,21 @@ TensorList *tensor_list_new_like(const TensorList *like, ListItems *items, int64
 }
 
 void tensor_list_drop(TensorList *list) {
-  if (list != NULL) tensor_object_unref(&list->variant.object);
+  if (list) tensor_object_unref(&list->variant.object);
 }
 
 bool tensor_list_item(const TensorList *list, int64_t i, Tensor *item, Status *status) {
   bool ok = true;
   list_items_lock(list->items);
-  if (i < list->items->count && !tensor_is_empty(&list->items->items[i])) ok = tensor_assign(item, &list->items->items[i], status);
+  if (i < list->items->count && !tensor_is_empty(&list->items->items[i]))
+    ok = tensor_assign(item, &list->items->items[i], status);
   list_items_unlock(list->items);
   return ok;
 }
 
 ListItems *tensor_list_copy_items(const TensorList *list, Status *status) {
   ListItems *copy = list_items_new();
-  if (copy == NULL) {
+  if (!copy) {
     oom(status);
     return NULL;
   }
@@ -106,7 +107,9 @@ ListItems *tensor_list_copy_items(const TensorList *list, Status *status) {
   bool ok = list_items_extend(copy, count, status);
   for (int64_t i = 0; ok && i < count; i++) {
     const Tensor *item = &list->items->items[i];
-    if (!tensor_is_empty(item)) ok = tensor_assign(&copy->items[i], item, status) && tensor_list_check_depth(item, &copy->depth, status);
+    if (!tensor_is_empty(item))
+      ok =
+          tensor_assign(&copy->items[i], item, status) && tensor_list_check_depth(item, &copy->depth, status);
   }
   list_items_unlock(list->items);
   copy->claimed = list->length;
@@ -117,10 +120,12 @@ ListItems *tensor_list_copy_items(const TensorList *list, Status *status) {
 
 bool tensor_list_of(const Tensor *handle, TensorList **list, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
-  if (!tensor_is_scalar(handle)) return status_invalid(status, "Input list must be a scalar saw: %s", shape_text(&handle->shape, text));
+  if (!tensor_is_scalar(handle))
+    return status_invalid(status, "Input list must be a scalar saw: %s", shape_text(&handle->shape, text));
   VariantObject *object = handle->dtype == DT_VARIANT ? *(VariantObject **)handle->data : NULL;
-  if (object == NULL || object->methods != &kListMethods) {
-    return status_invalid(status, "Input handle is not a list. Saw: '%s'", object == NULL ? "nothing" : object->methods->type_name);
+  if (!object || object->methods != &kListMethods) {
+    return status_invalid(status, "Input handle is not a list. Saw: '%s'",
+                          !object ? "nothing" : object->methods->type_name);
   }
   *list = (TensorList *)object;
   return true;
@@ -129,16 +134,17 @@ bool tensor_list_of(const Tensor *handle, TensorList **list, Status *status) {
 bool tensor_list_check_depth(const Tensor *item, int *depth, Status *status) {
   VariantObject *const *objects = item->data;
   for (int64_t i = 0; item->dtype == DT_VARIANT && i < tensor_num_elements(item); i++) {
-    if (objects[i] == NULL || objects[i]->methods != &kListMethods) continue;
+    if (!objects[i] || objects[i]->methods != &kListMethods) continue;
     int inner = ((const TensorList *)objects[i])->items->depth;
     if (*depth <= inner) *depth = inner + 1;
   }
-  return *depth < VARIANT_MAX_DEPTH || status_invalid(status, "Lists are nested more than %d deep", VARIANT_MAX_DEPTH);
+  return *depth < VARIANT_MAX_DEPTH ||
+         status_invalid(status, "Lists are nested more than %d deep", VARIANT_MAX_DEPTH);
 }
 
 bool tensor_list_set_output(KernelContext *context, int output, TensorList *list, Status *status) {
   Tensor *out;
-  if (list == NULL) return false;
+  if (!list) return false;
   if (!kernel_allocate_output_dims(context, output, 0, NULL, &out, status)) {
     tensor_list_drop(list);
     return false;
@@ -160,10 +166,12 @@ bool element_shape_read(const Tensor *tensor, int *rank, int64_t dims[SHAPE_MAX_
   if (tensor_is_scalar(tensor)) {
     *rank = -1;
     if (tensor_int_at(tensor, 0) == -1) return true;
-    return status_invalid(status, "The only valid scalar shape tensor is the fully unknown shape specified as -1.");
+    return status_invalid(status,
+                          "The only valid scalar shape tensor is the fully unknown shape specified as -1.");
   }
   if (!tensor_is_vector(tensor))
-    return status_invalid(status, "element_shape must be a scalar or a vector, got shape: %s", shape_text(&tensor->shape, text));
+    return status_invalid(status, "element_shape must be a scalar or a vector, got shape: %s",
+                          shape_text(&tensor->shape, text));
   int64_t count = tensor_num_elements(tensor);
   if (count > SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
   for (int64_t i = 0; i < count; i++) {
@@ -180,7 +188,8 @@ void element_shape_print(int rank, const int64_t *dims, StrBuf *out) {
     return;
   }
   strbuf_append_char(out, '[');
-  for (int i = 0; i < rank; i++) strbuf_printf(out, dims[i] < 0 ? "%s?" : "%s%lld", i == 0 ? "" : ",", (long long)dims[i]);
+  for (int i = 0; i < rank; i++)
+    strbuf_printf(out, dims[i] < 0 ? "%s?" : "%s%lld", i == 0 ? "" : ",", (long long)dims[i]);
   strbuf_append_char(out, ']');
 }
 
@@ -208,7 +217,8 @@ bool element_shape_merge(const TensorList *list, int *rank, int64_t dims[SHAPE_M
   element_shape_print(*rank, dims, &op);
   element_shape_print(list->rank, list->dims, &own);
   if (strbuf_ok(&op, status) && strbuf_ok(&own, status)) {
-    status_invalid(status, "Tried to read elements of shape %s from a list with element shape %s", strbuf_text(&op), strbuf_text(&own));
+    status_invalid(status, "Tried to read elements of shape %s from a list with element shape %s",
+                   strbuf_text(&op), strbuf_text(&own));
   }
   strbuf_free(&op);
   strbuf_free(&own);
@@ -224,10 +234,11 @@ bool element_shape_known(int rank, const int64_t *dims) {
 
 /* --- variants --- */
 
-static bool zeros_like_list(KernelContext *context, const VariantObject *x, int depth, VariantObject **zeros, Status *status) {
+static bool zeros_like_list(KernelContext *context, const VariantObject *x, int depth, VariantObject **zeros,
+                            Status *status) {
   const TensorList *list = (const TensorList *)x;
   TensorList *made = tensor_list_new_like(list, tensor_list_copy_items(list, status), list->length, status);
-  if (made == NULL) return false;
+  if (!made) return false;
   for (int64_t i = 0; i < made->items->count; i++) {
     Tensor item = {0};
     if (tensor_is_empty(&made->items->items[i])) continue;
@@ -242,19 +253,23 @@ static bool zeros_like_list(KernelContext *context, const VariantObject *x, int 
   return true;
 }
 
-static bool add_lists(KernelContext *context, const VariantObject *a, const VariantObject *b, int depth, VariantObject **sum,
-                      Status *status) {
+static bool add_lists(KernelContext *context, const VariantObject *a, const VariantObject *b, int depth,
+                      VariantObject **sum, Status *status) {
   const TensorList *left = (const TensorList *)a, *right = (const TensorList *)b;
   if (left->dtype != right->dtype) {
-    return status_invalid(status, "Trying to add two lists of tensors of different dtypes. One is %s and the other is %s",
+    return status_invalid(status,
+                          "Trying to add two lists of tensors of different dtypes. One is %s and the other "
+                          "is %s",
                           dtype_name(left->dtype), dtype_name(right->dtype));
   }
   if (left->length != right->length)
-    return status_invalid(status, "Trying to add two lists of tensors with different lengths. One is %lld and the other is %lld",
+    return status_invalid(status,
+                          "Trying to add two lists of tensors with different lengths. One is %lld and the "
+                          "other is %lld",
                           (long long)left->length, (long long)right->length);
   TensorList *made = tensor_list_new_like(left, tensor_list_copy_items(left, status), left->length, status);
-  int64_t count = made == NULL ? 0 : right->items->count < right->length ? right->items->count : right->length;
-  bool ok = made != NULL && list_items_extend(made->items, count, status);
+  int64_t count = !made ? 0 : right->items->count < right->length ? right->items->count : right->length;
+  bool ok = made && list_items_extend(made->items, count, status);
   if (ok && made->items->depth < right->items->depth) made->items->depth = right->items->depth;
   for (int64_t i = 0; ok && i < count; i++) {
     Tensor other = {0}, total = {0}, *item = &made->items->items[i];
@@ -284,9 +299,9 @@ static const VariantMethods kListMethods = {"tensorflow::TensorList", zeros_like
 bool tensor_list_construct(const KernelConstruction *construction, void *memory, Status *status) {
   TensorListState *state = memory;
   state->num_elements = -1;
-  if (node_def_attr(construction->node, "num_elements") != NULL)
+  if (node_def_attr(construction->node, "num_elements"))
     TRY(node_attr_int(construction->node, "num_elements", &state->num_elements, status));
-  if (node_def_attr(construction->node, "resize_if_index_out_of_bounds") != NULL)
+  if (node_def_attr(construction->node, "resize_if_index_out_of_bounds"))
     TRY(node_attr_bool(construction->node, "resize_if_index_out_of_bounds", &state->resizes, status));
   return node_attr_type(construction->node, "element_dtype", &state->dtype, status);
 }
@@ -294,8 +309,8 @@ bool tensor_list_construct(const KernelConstruction *construction, void *memory,
 bool tensor_list_of_input(KernelContext *context, const char *what, TensorList **list, Status *status) {
   TRY(tensor_list_of(context->inputs[0], list, status));
   if ((*list)->dtype == tensor_list_element_type(context)) return true;
-  return status_invalid(status, "Invalid data types; %s elements %s but list elements %s", what, dtype_name(tensor_list_element_type(context)),
-                        dtype_name((*list)->dtype));
+  return status_invalid(status, "Invalid data types; %s elements %s but list elements %s", what,
+                        dtype_name(tensor_list_element_type(context)), dtype_name((*list)->dtype));
 }
 
 /* --- what shape functions share --- */
@@ -311,13 +326,13 @@ bool tensor_list_infer_handle(InferenceContext *c, ShapeHandle shape, Status *st
 
 bool tensor_list_infer_element(InferenceContext *c, ShapeHandle *shape, Status *status) {
   DataType dtype;
-  const HandleData *handle = c->input_handles == NULL ? NULL : c->input_handles[0];
+  const HandleData *handle = !c->input_handles ? NULL : c->input_handles[0];
   TRY(shape_ok(shape_unknown(c), shape, status));
   TRY(node_attr_type(c->node, "element_dtype", &dtype, status));
-  if (handle == NULL || handle->count != 1) return true;
+  if (!handle || handle->count != 1) return true;
   if (handle->entries[0].dtype != DT_INVALID && handle->entries[0].dtype != dtype) {
-    return status_invalid(status, "Expected list with element dtype %s but got list with element dtype %s", dtype_name(dtype),
-                          dtype_name(handle->entries[0].dtype));
+    return status_invalid(status, "Expected list with element dtype %s but got list with element dtype %s",
+                          dtype_name(dtype), dtype_name(handle->entries[0].dtype));
   }
   *shape = handle->entries[0].shape;
   return true;

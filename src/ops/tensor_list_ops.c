@@ -12,7 +12,8 @@ static bool refuse_shape(const char *what, const Shape *shape, const TensorList 
   StrBuf own = {0};
   element_shape_print(list->rank, list->dims, &own);
   if (strbuf_ok(&own, status)) {
-    status_invalid(status, "%s element shape: %s list shape: %s", what, shape_text(shape, text), strbuf_text(&own));
+    status_invalid(status, "%s element shape: %s list shape: %s", what, shape_text(shape, text),
+                   strbuf_text(&own));
   }
   strbuf_free(&own);
   return false;
@@ -22,7 +23,8 @@ static bool refuse_shape(const char *what, const Shape *shape, const TensorList 
 static bool read_scalar(const Tensor *tensor, const char *name, int32_t *value, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   if (!tensor_is_scalar(tensor))
-    return status_invalid(status, "%s expected to be a scalar, got shape: %s", name, shape_text(&tensor->shape, text));
+    return status_invalid(status, "%s expected to be a scalar, got shape: %s", name,
+                          shape_text(&tensor->shape, text));
   *value = tensor_i32(tensor)[0];
   return true;
 }
@@ -34,7 +36,10 @@ static bool empty_list(KernelContext *context, Status *status) {
   int64_t dims[SHAPE_MAX_RANK];
   TRY(element_shape_read(context->inputs[0], &rank, dims, status));
   TRY(read_scalar(context->inputs[1], "max_num_elements", &max_length, status));
-  TensorList like = {.dtype = tensor_list_element_type(context), .rank = rank, .dims = dims, .max_length = max_length < 0 ? -1 : max_length};
+  TensorList like = {.dtype = tensor_list_element_type(context),
+                     .rank = rank,
+                     .dims = dims,
+                     .max_length = max_length < 0 ? -1 : max_length};
   return tensor_list_set_output(context, 0, tensor_list_new_like(&like, list_items_new(), 0, status), status);
 }
 
@@ -44,14 +49,20 @@ static bool reserve_list(KernelContext *context, Status *status) {
   int64_t dims[SHAPE_MAX_RANK];
   TRY(element_shape_read(context->inputs[0], &rank, dims, status));
   TRY(read_scalar(context->inputs[1], "num_elements", &length, status));
-  if (length < 0) return status_invalid(status, "The num_elements to reserve must be a non negative number, but got %d", length);
-  TensorList like = {.dtype = tensor_list_element_type(context), .rank = rank, .dims = dims, .max_length = -1};
+  if (length < 0)
+    return status_invalid(status, "The num_elements to reserve must be a non negative number, but got %d",
+                          length);
+  TensorList like = {.dtype = tensor_list_element_type(context),
+                     .rank = rank,
+                     .dims = dims,
+                     .max_length = -1};
   ListItems *items = list_items_new();
-  if (items != NULL) items->claimed = length;
+  if (items) items->claimed = length;
   return tensor_list_set_output(context, 0, tensor_list_new_like(&like, items, length, status), status);
 }
 
-/* Appends where no other list has something behind this one's end, and `tensor` does not make the items deeper. */
+/* Appends where no other list has something behind this one's end, and `tensor` does not make the items
+ * deeper. */
 static bool append_shared(TensorList *list, const Tensor *tensor, int depth, bool *appended, Status *status) {
   ListItems *items = list->items;
   bool ok = true;
@@ -59,7 +70,8 @@ static bool append_shared(TensorList *list, const Tensor *tensor, int depth, boo
   *appended = items->claimed == list->length && items->depth == depth;
   if (*appended) {
     int64_t before = items->count;
-    ok = list_items_extend(items, list->length + 1, status) && tensor_assign(&items->items[list->length], tensor, status);
+    ok = list_items_extend(items, list->length + 1, status) &&
+         tensor_assign(&items->items[list->length], tensor, status);
     if (ok) {
       items->claimed++;
     } else if (items->count > before) {
@@ -75,16 +87,19 @@ static bool push_back(KernelContext *context, Status *status) {
   const Tensor *tensor = context->inputs[1];
   TRY(tensor_list_of(context->inputs[0], &list, status));
   if (list->dtype != tensor->dtype) {
-    return status_invalid(status, "Invalid data types; list elements %s but tried to append %s", dtype_name(list->dtype),
-                          dtype_name(tensor->dtype));
+    return status_invalid(status, "Invalid data types; list elements %s but tried to append %s",
+                          dtype_name(list->dtype), dtype_name(tensor->dtype));
   }
   if (!element_shape_fits(list, &tensor->shape))
-    return refuse_shape("Tried to append a tensor with incompatible shape to a list. Op", &tensor->shape, list, status);
+    return refuse_shape("Tried to append a tensor with incompatible shape to a list. Op", &tensor->shape,
+                        list, status);
   if (list->max_length >= 0 && list->length >= list->max_length) {
-    return status_invalid(status, "Tried to push item into a full list list size: %lld max_num_elements: %lld",
+    return status_invalid(status,
+                          "Tried to push item into a full list list size: %lld max_num_elements: %lld",
                           (long long)list->length, (long long)list->max_length);
   }
-  if (list->length == INT32_MAX) return status_set(status, CODE_RESOURCE_EXHAUSTED, "A list has too many elements");
+  if (list->length == INT32_MAX)
+    return status_set(status, CODE_RESOURCE_EXHAUSTED, "A list has too many elements");
   int depth = list->items->depth;
   bool appended, owned = tensor_list_is_owned(context, list);
   TRY(tensor_list_check_depth(tensor, &depth, status));
@@ -97,10 +112,11 @@ static bool push_back(KernelContext *context, Status *status) {
   ListItems *items = list->items;
   if (appended) {
     atomic_fetch_add_explicit(&items->references, 1, memory_order_relaxed);
-    return tensor_list_set_output(context, 0, tensor_list_new_like(list, items, list->length + 1, status), status);
+    return tensor_list_set_output(context, 0, tensor_list_new_like(list, items, list->length + 1, status),
+                                  status);
   }
   TensorList *made = tensor_list_new_like(list, tensor_list_copy_items(list, status), list->length, status);
-  if (made == NULL) return false;
+  if (!made) return false;
   if (!tensor_list_check_depth(tensor, &made->items->depth, status) ||
       !append_shared(made, tensor, made->items->depth, &appended, status)) {
     tensor_list_drop(made);
@@ -111,8 +127,8 @@ static bool push_back(KernelContext *context, Status *status) {
 }
 
 /* An item, or zeros where it is not initialised and the shape is known. */
-static bool give_item(KernelContext *context, int output, const TensorList *list, int64_t i, const Tensor *shape_input,
-                      Status *status) {
+static bool give_item(KernelContext *context, int output, const TensorList *list, int64_t i,
+                      const Tensor *shape_input, Status *status) {
   int rank;
   int64_t dims[SHAPE_MAX_RANK];
   Tensor item = {0}, *out;
@@ -125,7 +141,8 @@ static bool give_item(KernelContext *context, int output, const TensorList *list
   }
   TRY(element_shape_merge(list, &rank, dims, status));
   if (!element_shape_known(rank, dims))
-    return status_invalid(status, "Trying to read an uninitialized element but element_shape is not fully defined.");
+    return status_invalid(status,
+                          "Trying to read an uninitialized element but element_shape is not fully defined.");
   TRY(kernel_allocate_output_dims(context, output, rank, dims, &out, status));
   if (dtype_is_pod(out->dtype)) memset(out->data, 0, (size_t)tensor_bytes(out));
   return true;
@@ -148,10 +165,12 @@ static bool pop_back(KernelContext *context, Status *status) {
     drop_items_behind(list);
     return kernel_set_output(context, 0, context->inputs[0], NULL, status);
   }
-  /* What the list no longer sees is kept with the items that it shares: nothing, when it sees none of them. */
+  /* What the list no longer sees is kept with the items that it shares: nothing, when it sees none of
+   * them. */
   ListItems *items = list->length == 1 ? list_items_new() : list->items;
   if (list->length > 1) atomic_fetch_add_explicit(&items->references, 1, memory_order_relaxed);
-  return tensor_list_set_output(context, 0, tensor_list_new_like(list, items, list->length - 1, status), status);
+  return tensor_list_set_output(context, 0, tensor_list_new_like(list, items, list->length - 1, status),
+                                status);
 }
 
 static bool get_item(KernelContext *context, Status *status) {
@@ -160,7 +179,8 @@ static bool get_item(KernelContext *context, Status *status) {
   TRY(tensor_list_of_input(context, "op", &list, status));
   TRY(read_scalar(context->inputs[1], "index", &index, status));
   if (index < 0 || index >= list->length) {
-    return status_invalid(status, "Trying to access element %d in a list with %lld elements.", index, (long long)list->length);
+    return status_invalid(status, "Trying to access element %d in a list with %lld elements.", index,
+                          (long long)list->length);
   }
   return give_item(context, 0, list, index, context->inputs[2], status);
 }
@@ -173,16 +193,20 @@ static bool set_item(KernelContext *context, Status *status) {
   TRY(read_scalar(context->inputs[1], "index", &index, status));
   bool resizes = ((const TensorListState *)context->state)->resizes;
   if (index < 0 || (index >= list->length && (!resizes || index == INT32_MAX))) {
-    return status_invalid(status, "Trying to modify element %d in a list with %lld elements.", index, (long long)list->length);
+    return status_invalid(status, "Trying to modify element %d in a list with %lld elements.", index,
+                          (long long)list->length);
   }
   if (!element_shape_fits(list, &item->shape))
-    return refuse_shape("Tried to set a tensor with incompatible shape at a list index. Item", &item->shape, list, status);
+    return refuse_shape("Tried to set a tensor with incompatible shape at a list index. Item", &item->shape,
+                        list, status);
   bool owned = tensor_list_is_owned(context, list);
-  TensorList *target = owned ? list : tensor_list_new_like(list, tensor_list_copy_items(list, status), list->length, status);
-  if (target == NULL) return false;
+  TensorList *target =
+      owned ? list : tensor_list_new_like(list, tensor_list_copy_items(list, status), list->length, status);
+  if (!target) return false;
   if (index >= target->length) drop_items_behind(target);
   bool ok = tensor_list_check_depth(item, &target->items->depth, status) &&
-            list_items_extend(target->items, index + 1, status) && tensor_assign(&target->items->items[index], item, status);
+            list_items_extend(target->items, index + 1, status) &&
+            tensor_assign(&target->items->items[index], item, status);
   if (ok && index >= target->length) target->items->claimed = target->length = index + 1;
   if (owned) return ok && kernel_set_output(context, 0, context->inputs[0], NULL, status);
   if (ok) return tensor_list_set_output(context, 0, target, status);
@@ -207,7 +231,8 @@ static bool element_shape(KernelContext *context, Status *status) {
   TRY(kernel_allocate_output_dims(context, 0, list->rank < 0 ? 0 : 1, &count, &out, status));
   for (int64_t i = 0; i < (list->rank < 0 ? 1 : count); i++) {
     int64_t dim = list->rank < 0 ? -1 : list->dims[i];
-    if (out->dtype == DT_INT32 && dim > INT32_MAX) return status_invalid(status, "Dimension %lld does not fit int32", (long long)dim);
+    if (out->dtype == DT_INT32 && dim > INT32_MAX)
+      return status_invalid(status, "Dimension %lld does not fit int32", (long long)dim);
     if (out->dtype == DT_INT32) tensor_i32(out)[i] = (int32_t)dim;
     else tensor_i64(out)[i] = dim;
   }
@@ -248,117 +273,138 @@ static bool scalar_shape(InferenceContext *c, Status *status) {
 }
 /* --- ops --- */
 
-REGISTER_OP(EmptyTensorList,
-  .inputs = {"element_shape: shape_type", "max_num_elements: int32"},
-  .outputs = {"handle: variant"},
-  .attrs = {"element_dtype: type", "shape_type: {int32, int64}"},
-  .shape = new_list_shape,
-  .gradient = NO_GRADIENT,
-  TENSOR_LIST_STATE,
-  .kernels = {{DT_INVALID, empty_list}})
+const OpRegistration kOpEmptyTensorList = {
+    .name = "EmptyTensorList",
+    .inputs = {"element_shape: shape_type", "max_num_elements: int32"},
+    .outputs = {"handle: variant"},
+    .attrs = {"element_dtype: type", "shape_type: {int32, int64}"},
+    .shape = new_list_shape,
+    .gradient = NO_GRADIENT,
+    TENSOR_LIST_STATE,
+    .kernels = {{DT_INVALID, empty_list}},
+};
 
-REGISTER_OP(TensorListReserve,
-  .inputs = {"element_shape: shape_type", "num_elements: int32"},
-  .outputs = {"handle: variant"},
-  .attrs = {"element_dtype: type", "shape_type: {int32, int64}"},
-  .shape = new_list_shape,
-  .gradient = NO_GRADIENT,
-  TENSOR_LIST_STATE,
-  .kernels = {{DT_INVALID, reserve_list}})
+const OpRegistration kOpTensorListReserve = {
+    .name = "TensorListReserve",
+    .inputs = {"element_shape: shape_type", "num_elements: int32"},
+    .outputs = {"handle: variant"},
+    .attrs = {"element_dtype: type", "shape_type: {int32, int64}"},
+    .shape = new_list_shape,
+    .gradient = NO_GRADIENT,
+    TENSOR_LIST_STATE,
+    .kernels = {{DT_INVALID, reserve_list}},
+};
 
-REGISTER_OP(TensorListPushBack,
-  .inputs = {"input_handle: variant", "tensor: element_dtype"},
-  .outputs = {"output_handle: variant"},
-  .attrs = {"element_dtype: type"},
-  .shape = push_back_shape,
-  .gradient =
-    "TensorListPushBackGradient[element_dtype:type](input_handle:variant, tensor:element_dtype, dlist:variant) -> "
-    "(dinput:variant, dtensor:element_dtype) {\n"
-    "  any = Const[dtype=int32, value=-1]()\n"
-    "  d = TensorListPopBack[element_dtype=$element_dtype](dlist, any:output)\n"
-    "  return dinput = d:output_handle, dtensor = d:tensor\n"
-    "}\n",
-  TENSOR_LIST_STATE,
-  .kernels = {{DT_INVALID, push_back}})
+const OpRegistration kOpTensorListPushBack = {
+    .name = "TensorListPushBack",
+    .inputs = {"input_handle: variant", "tensor: element_dtype"},
+    .outputs = {"output_handle: variant"},
+    .attrs = {"element_dtype: type"},
+    .shape = push_back_shape,
+    .gradient =
+        "TensorListPushBackGradient[element_dtype:type](input_handle:variant, tensor:element_dtype, "
+        "dlist:variant) -> "
+        "(dinput:variant, dtensor:element_dtype) {\n"
+        "  any = Const[dtype=int32, value=-1]()\n"
+        "  d = TensorListPopBack[element_dtype=$element_dtype](dlist, any:output)\n"
+        "  return dinput = d:output_handle, dtensor = d:tensor\n"
+        "}\n",
+    TENSOR_LIST_STATE,
+    .kernels = {{DT_INVALID, push_back}},
+};
 
-REGISTER_OP(TensorListPopBack,
-  .inputs = {"input_handle: variant", "element_shape: int32"},
-  .outputs = {"output_handle: variant", "tensor: element_dtype"},
-  .attrs = {"element_dtype: type"},
-  .shape = pop_back_shape,
-  .gradient =
-    "TensorListPopBackGradient[element_dtype:type](input_handle:variant, element_shape:int32, dlist:variant, dtensor:element_dtype) -> "
-    "(dinput:variant, dshape:int32) {\n"
-    "  d = TensorListPushBack[element_dtype=$element_dtype](dlist, dtensor)\n"
-    "  z = ZerosLike[T=int32](element_shape)\n"
-    "  return dinput = d:output_handle, dshape = z:y\n"
-    "}\n",
-  TENSOR_LIST_STATE,
-  .kernels = {{DT_INVALID, pop_back}})
+const OpRegistration kOpTensorListPopBack = {
+    .name = "TensorListPopBack",
+    .inputs = {"input_handle: variant", "element_shape: int32"},
+    .outputs = {"output_handle: variant", "tensor: element_dtype"},
+    .attrs = {"element_dtype: type"},
+    .shape = pop_back_shape,
+    .gradient =
+        "TensorListPopBackGradient[element_dtype:type](input_handle:variant, element_shape:int32, "
+        "dlist:variant, dtensor:element_dtype) -> "
+        "(dinput:variant, dshape:int32) {\n"
+        "  d = TensorListPushBack[element_dtype=$element_dtype](dlist, dtensor)\n"
+        "  z = ZerosLike[T=int32](element_shape)\n"
+        "  return dinput = d:output_handle, dshape = z:y\n"
+        "}\n",
+    TENSOR_LIST_STATE,
+    .kernels = {{DT_INVALID, pop_back}},
+};
 
-REGISTER_OP(TensorListGetItem,
-  .inputs = {"input_handle: variant", "index: int32", "element_shape: Tshape"},
-  .outputs = {"item: element_dtype"},
-  .attrs = {"element_dtype: type", "Tshape: {int32, int64} = DT_INT32"},
-  .shape = get_item_shape,
-  .gradient =
-    "TensorListGetItemGradient[element_dtype:type, Tshape:type](input_handle:variant, index:int32, element_shape:Tshape, "
-    "ditem:element_dtype) -> (dinput:variant, dindex:int32, dshape:Tshape) {\n"
-    "  none = ZerosLike[T=variant](input_handle)\n"
-    "  d = TensorListSetItem[element_dtype=$element_dtype](none:y, index, ditem)\n"
-    "  i = ZerosLike[T=int32](index)\n"
-    "  s = ZerosLike[T=$Tshape](element_shape)\n"
-    "  return dinput = d:output_handle, dindex = i:y, dshape = s:y\n"
-    "}\n",
-  TENSOR_LIST_STATE,
-  .kernels = {{DT_INVALID, get_item}})
+const OpRegistration kOpTensorListGetItem = {
+    .name = "TensorListGetItem",
+    .inputs = {"input_handle: variant", "index: int32", "element_shape: Tshape"},
+    .outputs = {"item: element_dtype"},
+    .attrs = {"element_dtype: type", "Tshape: {int32, int64} = DT_INT32"},
+    .shape = get_item_shape,
+    .gradient =
+        "TensorListGetItemGradient[element_dtype:type, Tshape:type](input_handle:variant, index:int32, "
+        "element_shape:Tshape, "
+        "ditem:element_dtype) -> (dinput:variant, dindex:int32, dshape:Tshape) {\n"
+        "  none = ZerosLike[T=variant](input_handle)\n"
+        "  d = TensorListSetItem[element_dtype=$element_dtype](none:y, index, ditem)\n"
+        "  i = ZerosLike[T=int32](index)\n"
+        "  s = ZerosLike[T=$Tshape](element_shape)\n"
+        "  return dinput = d:output_handle, dindex = i:y, dshape = s:y\n"
+        "}\n",
+    TENSOR_LIST_STATE,
+    .kernels = {{DT_INVALID, get_item}},
+};
 
 /* The gradient of a list that became longer is cut to what the list was. */
-#define CUT_LIST                                                                                                       \
-  "  length = TensorListLength(input_handle)\n"                                                                        \
-  "  zero = Const[dtype=int32, value=[0]]()\n"                                                                         \
-  "  one = Const[dtype=int32, value=[1]]()\n"                                                                          \
-  "  end = Reshape[T=int32](length:length, one:output)\n"                                                              \
-  "  all = TensorListStack[element_dtype=$element_dtype](full:output_handle, s:output)\n"                              \
-  "  items = StridedSlice[T=$element_dtype, Index=int32](all:tensor, zero:output, end:output, one:output)\n"           \
+#define CUT_LIST                                                                                             \
+  "  length = TensorListLength(input_handle)\n"                                                              \
+  "  zero = Const[dtype=int32, value=[0]]()\n"                                                               \
+  "  one = Const[dtype=int32, value=[1]]()\n"                                                                \
+  "  end = Reshape[T=int32](length:length, one:output)\n"                                                    \
+  "  all = TensorListStack[element_dtype=$element_dtype](full:output_handle, s:output)\n"                    \
+  "  items = StridedSlice[T=$element_dtype, Index=int32](all:tensor, zero:output, end:output, one:output)\n" \
   "  d = TensorListFromTensor[element_dtype=$element_dtype, shape_type=int32](items:output, s:output)\n"
 
 static bool set_item_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   bool resizes;
   TRY(node_attr_bool(request->node, "resize_if_index_out_of_bounds", &resizes, status));
   strbuf_printf(text,
-    "TensorListSetItemGradient[element_dtype:type](input_handle:variant, index:int32, item:element_dtype, dlist:variant) -> "
-    "(dinput:variant, dindex:int32, ditem:element_dtype) {\n"
-    "  none = ZerosLike[T=$element_dtype](item)\n"
-    "  %s = TensorListSetItem[element_dtype=$element_dtype](dlist, index, none:y)\n"
-    "  i = ZerosLike[T=int32](index)\n"
-    "  s = Shape[T=$element_dtype](item)\n"
-    "  x = TensorListGetItem[element_dtype=$element_dtype](dlist, index, s:output)\n", resizes ? "full" : "d");
+                "TensorListSetItemGradient[element_dtype:type](input_handle:variant, index:int32, "
+                "item:element_dtype, dlist:variant) -> "
+                "(dinput:variant, dindex:int32, ditem:element_dtype) {\n"
+                "  none = ZerosLike[T=$element_dtype](item)\n"
+                "  %s = TensorListSetItem[element_dtype=$element_dtype](dlist, index, none:y)\n"
+                "  i = ZerosLike[T=int32](index)\n"
+                "  s = Shape[T=$element_dtype](item)\n"
+                "  x = TensorListGetItem[element_dtype=$element_dtype](dlist, index, s:output)\n",
+                resizes ? "full" : "d");
   if (resizes) strbuf_append(text, CUT_LIST);
   strbuf_append(text, "  return dinput = d:output_handle, dindex = i:y, ditem = x:item\n}\n");
   return strbuf_ok(text, status);
 }
 
-REGISTER_OP(TensorListSetItem,
-  .inputs = {"input_handle: variant", "index: int32", "item: element_dtype"},
-  .outputs = {"output_handle: variant"},
-  .attrs = {"element_dtype: type", "resize_if_index_out_of_bounds: bool = false"},
-  .shape = push_back_shape,
-  .gradient_fn = set_item_gradient,
-  TENSOR_LIST_STATE,
-  .kernels = {{DT_INVALID, set_item}})
+const OpRegistration kOpTensorListSetItem = {
+    .name = "TensorListSetItem",
+    .inputs = {"input_handle: variant", "index: int32", "item: element_dtype"},
+    .outputs = {"output_handle: variant"},
+    .attrs = {"element_dtype: type", "resize_if_index_out_of_bounds: bool = false"},
+    .shape = push_back_shape,
+    .gradient_fn = set_item_gradient,
+    TENSOR_LIST_STATE,
+    .kernels = {{DT_INVALID, set_item}},
+};
 
-REGISTER_OP(TensorListLength,
-  .inputs = {"input_handle: variant"},
-  .outputs = {"length: int32"},
-  .shape = scalar_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, list_length}})
+const OpRegistration kOpTensorListLength = {
+    .name = "TensorListLength",
+    .inputs = {"input_handle: variant"},
+    .outputs = {"length: int32"},
+    .shape = scalar_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, list_length}},
+};
 
-REGISTER_OP(TensorListElementShape,
-  .inputs = {"input_handle: variant"},
-  .outputs = {"element_shape: shape_type"},
-  .attrs = {"shape_type: {int32, int64}"},
-  .shape = shape_unknown_outputs,
-  .gradient = NO_GRADIENT,
-  .kernels = {{DT_INVALID, element_shape}})
+const OpRegistration kOpTensorListElementShape = {
+    .name = "TensorListElementShape",
+    .inputs = {"input_handle: variant"},
+    .outputs = {"element_shape: shape_type"},
+    .attrs = {"shape_type: {int32, int64}"},
+    .shape = shape_unknown_outputs,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, element_shape}},
+};

@@ -11,7 +11,8 @@ static bool tile_kernel(KernelContext *context, Status *status) {
                           shape_text(&multiples->shape, text));
   }
   if (tensor_num_elements(multiples) != rank) {
-    return status_invalid(status, "Expected multiples argument to be a vector of length %d but got length %lld", rank,
+    return status_invalid(status,
+                          "Expected multiples argument to be a vector of length %d but got length %lld", rank,
                           (long long)tensor_num_elements(multiples));
   }
   int64_t times[SHAPE_MAX_RANK], dims[SHAPE_MAX_RANK], from[SHAPE_MAX_RANK], to[SHAPE_MAX_RANK];
@@ -23,8 +24,8 @@ static bool tile_kernel(KernelContext *context, Status *status) {
       return status_invalid(status, "Expected multiples[%d] >= 0, but got %lld", i, (long long)times[i]);
     }
     if (__builtin_mul_overflow(size, times[i], &dims[i])) {
-      return status_invalid(status, "Dimension %d of size %lld times %lld is more than 2**63 - 1", i, (long long)size,
-                            (long long)times[i]);
+      return status_invalid(status, "Dimension %d of size %lld times %lld is more than 2**63 - 1", i,
+                            (long long)size, (long long)times[i]);
     }
     same = same && times[i] == 1;
   }
@@ -54,7 +55,7 @@ static bool tile_shape(InferenceContext *c, Status *status) {
   int32_t rank = shape_rank(input);
   TRY(shape_with_rank(c, multiples, rank, &multiples, status));
   DimHandle *dims = arena_alloc(c->arena, (rank + 1) * (int64_t)sizeof *dims);
-  if (dims == NULL) return status_oom(status, "shape inference");
+  if (!dims) return status_oom(status, "shape inference");
   for (int32_t i = 0; i < rank; i++) {
     TRY(dim_multiply(c, shape_dim_of(c, input, i), shape_dim_of(c, multiples, i), &dims[i], status));
   }
@@ -64,25 +65,27 @@ static bool tile_shape(InferenceContext *c, Status *status) {
 }
 
 /* dy with every axis split into (repetition, place), summed over the repetitions. */
-REGISTER_OP(Tile,
-  .inputs = {"input: T", "multiples: Tmultiples"},
-  .outputs = {"output: T"},
-  .attrs = {"T: type", "Tmultiples: {int32, int64} = DT_INT32"},
-  .shape = tile_shape,
-  .gradient =
-    "TileGradient[T:type, Tmultiples:{int32, int64}](input:T, multiples:Tmultiples, dy:T)"
-    " -> (dinput:T, dmultiples:Tmultiples) {\n"
-    "  none = ZerosLike[T=$Tmultiples](multiples)\n"
-    "  shape = Shape[T=$T, out_type=$Tmultiples](input)\n"
-    "  pairs = Pack[N=2, T=$Tmultiples, axis=1](multiples, shape:output:0)\n"
-    "  flat = Const[dtype=int32, value=[-1]]()\n"
-    "  split = Reshape[T=$Tmultiples, Tshape=int32](pairs:output:0, flat:output:0)\n"
-    "  dy_split = Reshape[T=$T, Tshape=$Tmultiples](dy, split:output:0)\n"
-    "  zero = Const[dtype=int32, value=0]()\n"
-    "  two = Const[dtype=int32, value=2]()\n"
-    "  axes_split = Size[T=$Tmultiples, out_type=int32](split:output:0)\n"
-    "  repetitions = Range[Tidx=int32](zero:output:0, axes_split:output:0, two:output:0)\n"
-    "  total = Sum[T=$T, Tidx=int32](dy_split:output:0, repetitions:output:0)\n"
-    "  return dinput = total:output:0, dmultiples = none:y:0\n"
-    "}\n",
-  .kernels = {{DT_INVALID, tile_kernel}})
+const OpRegistration kOpTile = {
+    .name = "Tile",
+    .inputs = {"input: T", "multiples: Tmultiples"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Tmultiples: {int32, int64} = DT_INT32"},
+    .shape = tile_shape,
+    .gradient =
+        "TileGradient[T:type, Tmultiples:{int32, int64}](input:T, multiples:Tmultiples, dy:T)"
+        " -> (dinput:T, dmultiples:Tmultiples) {\n"
+        "  none = ZerosLike[T=$Tmultiples](multiples)\n"
+        "  shape = Shape[T=$T, out_type=$Tmultiples](input)\n"
+        "  pairs = Pack[N=2, T=$Tmultiples, axis=1](multiples, shape:output:0)\n"
+        "  flat = Const[dtype=int32, value=[-1]]()\n"
+        "  split = Reshape[T=$Tmultiples, Tshape=int32](pairs:output:0, flat:output:0)\n"
+        "  dy_split = Reshape[T=$T, Tshape=$Tmultiples](dy, split:output:0)\n"
+        "  zero = Const[dtype=int32, value=0]()\n"
+        "  two = Const[dtype=int32, value=2]()\n"
+        "  axes_split = Size[T=$Tmultiples, out_type=int32](split:output:0)\n"
+        "  repetitions = Range[Tidx=int32](zero:output:0, axes_split:output:0, two:output:0)\n"
+        "  total = Sum[T=$T, Tidx=int32](dy_split:output:0, repetitions:output:0)\n"
+        "  return dinput = total:output:0, dmultiples = none:y:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, tile_kernel}},
+};

@@ -46,7 +46,8 @@ bool update_construct(const KernelConstruction *construction, void *memory, Stat
 
 /* --- shapes: variables alike, the gradient as they or one row for each index, the rest scalars --- */
 
-static bool merge_rows(InferenceContext *c, ShapeHandle var, ShapeHandle grad, ShapeHandle indices, ShapeHandle *out, Status *status) {
+static bool merge_rows(InferenceContext *c, ShapeHandle var, ShapeHandle grad, ShapeHandle indices,
+                       ShapeHandle *out, Status *status) {
   ShapeHandle vector, rows;
   DimHandle count;
   TRY(shape_with_rank(c, indices, 1, &vector, status));
@@ -71,7 +72,8 @@ bool update_shape(InferenceContext *c, Status *status) {
       TRY(shape_merge(c, merged, variable.shape, &merged, status));
     }
   }
-  for (int i = 0; i < inputs.num_scalars; i++) TRY(shape_with_rank(c, shape_input(c, inputs.scalars[i]), 0, &unused, status));
+  for (int i = 0; i < inputs.num_scalars; i++)
+    TRY(shape_with_rank(c, shape_input(c, inputs.scalars[i]), 0, &unused, status));
   if (inputs.indices < 0) {
     TRY(shape_merge(c, merged, shape_input(c, inputs.grad), &merged, status));
   } else {
@@ -87,7 +89,7 @@ static const char *input_name(const UpdateState *state, int i) { return state->o
 
 /* The words of errors about inputs, where they do not follow from names alone. */
 typedef struct Wording {
-  const char *op;    /* a part of the op's name; "": of every op's */
+  const char *op; /* a part of the op's name; "": of every op's */
   const char *input;
   const char *noun;  /* what the input is called; NULL: by its name */
   const char *colon; /* between the demand and the shape; NULL: ": " */
@@ -113,19 +115,21 @@ static const Wording kWordings[] = {
 
 static Wording wording_of(const UpdateState *state, int i) {
   Wording found = {.input = input_name(state, i)};
-  for (size_t k = 0; k < sizeof kWordings / sizeof *kWordings && found.op == NULL; k++) {
-    if (strcmp(kWordings[k].input, found.input) == 0 && strstr(state->op_def->name, kWordings[k].op)) found = kWordings[k];
+  for (size_t k = 0; k < sizeof kWordings / sizeof *kWordings && !found.op; k++) {
+    if (strcmp(kWordings[k].input, found.input) == 0 && strstr(state->op_def->name, kWordings[k].op))
+      found = kWordings[k];
   }
-  if (found.noun == NULL) found.noun = found.input;
-  if (found.colon == NULL) found.colon = ": ";
+  if (!found.noun) found.noun = found.input;
+  if (!found.colon) found.colon = ": ";
   return found;
 }
 
-static bool check_same_shape(const UpdateState *state, const Tensor *var, int i, const Tensor *other, Status *status) {
+static bool check_same_shape(const UpdateState *state, const Tensor *var, int i, const Tensor *other,
+                             Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   if (shape_equal(&var->shape, &other->shape)) return true;
-  return status_invalid(status, "var and %s do not have the same shape%s %s", wording_of(state, i).noun, shape_text(&var->shape, a),
-                        shape_text(&other->shape, b));
+  return status_invalid(status, "var and %s do not have the same shape%s %s", wording_of(state, i).noun,
+                        shape_text(&var->shape, a), shape_text(&other->shape, b));
 }
 
 /* Which scalars have a sign to keep; what is divided by the rate of learning does not let it be zero. */
@@ -134,7 +138,8 @@ static bool keeps_sign(const UpdateState *state, const char *name, double value)
   return strcmp(name, "lr_power") == 0 ? value <= 0 : value >= 0;
 }
 static const char *sign_demand(const char *name, bool ftrl) {
-  if (strcmp(name, "lr") == 0) return ftrl ? "positive scalar (or zero if multiply_linear_by_lr is set)" : "positive scalar";
+  if (strcmp(name, "lr") == 0)
+    return ftrl ? "positive scalar (or zero if multiply_linear_by_lr is set)" : "positive scalar";
   return strcmp(name, "lr_power") == 0 ? "non-positive scalar" : "non-negative scalar";
 }
 
@@ -150,14 +155,16 @@ static bool check_scalar(const KernelContext *context, int i, int demands, Statu
   }
   if (ok) return true;
   Wording words = wording_of(state, i);
-  return status_invalid(status, "%s is not a %s%s%s", words.noun, demand, words.colon, shape_text(&input->shape, text));
+  return status_invalid(status, "%s is not a %s%s%s", words.noun, demand, words.colon,
+                        shape_text(&input->shape, text));
 }
 
 static int64_t index_at(const Tensor *indices, int64_t i) {
   return indices->dtype == DT_INT32 ? tensor_i32(indices)[i] : tensor_i64(indices)[i];
 }
 
-static bool check_rows(const UpdateState *state, const Tensor *var, const Tensor *grad, const Tensor *indices, int demands, Status *status) {
+static bool check_rows(const UpdateState *state, const Tensor *var, const Tensor *grad, const Tensor *indices,
+                       int demands, Status *status) {
   bool empty_rows = false;
   if (var->shape.rank < 1) return status_invalid(status, "var must be at least 1 dimensional");
   if (indices->shape.rank != 1) return status_invalid(status, "indices must be one-dimensional");
@@ -167,7 +174,8 @@ static bool check_rows(const UpdateState *state, const Tensor *var, const Tensor
     }
     empty_rows = empty_rows || shape_dim(&var->shape, d) == 0;
   }
-  if (grad->shape.rank != var->shape.rank) return status_invalid(status, "grad must have the same number of dimensions as var");
+  if (grad->shape.rank != var->shape.rank)
+    return status_invalid(status, "grad must have the same number of dimensions as var");
   if (shape_dim(&grad->shape, 0) != shape_dim(&indices->shape, 0)) {
     return status_invalid(status, "grad must be the same size as indices in the first dimension.");
   }
@@ -177,14 +185,17 @@ static bool check_rows(const UpdateState *state, const Tensor *var, const Tensor
   for (int64_t i = 0; i < shape_dim(&indices->shape, 0); i++) {
     int64_t row = index_at(indices, i);
     if (row < 0 || row >= shape_dim(&var->shape, 0)) {
-      if (strstr(state->op_def->name, "KerasMomentum")) return array_refuse_index(indices, i, shape_dim(&var->shape, 0), status);
-      return status_invalid(status, "Index %lld at offset %lld in indices is out of range", (long long)row, (long long)i);
+      if (strstr(state->op_def->name, "KerasMomentum"))
+        return array_refuse_index(indices, i, shape_dim(&var->shape, 0), status);
+      return status_invalid(status, "Index %lld at offset %lld in indices is out of range", (long long)row,
+                            (long long)i);
     }
   }
   return true;
 }
 
-static bool updated_variable(const KernelContext *context, int i, DataType dtype, Variable **variable, Status *status) {
+static bool updated_variable(const KernelContext *context, int i, DataType dtype, Variable **variable,
+                             Status *status) {
   const UpdateState *state = context->state;
   if (!state->op_def->input_arg[i]->is_ref) return initialized_variable(context, i, dtype, variable, status);
   return reference_variable(context->inputs[i], variable_name(context, i), variable, status);
@@ -198,12 +209,14 @@ static bool prepare(KernelContext *context, int demands, Variable **variables, S
     TRY(updated_variable(context, i, grad->dtype, &variables[i], status));
     for (int k = 0; k < i; k++) {
       if (variables[k] == variables[i]) {
-        return status_invalid(status, "%s and %s are the same variable", input_name(state, k), input_name(state, i));
+        return status_invalid(status, "%s and %s are the same variable", input_name(state, k),
+                              input_name(state, i));
       }
     }
   }
   const Tensor *var = &variables[0]->value;
-  for (int i = 1; i < state->num_variables; i++) TRY(check_same_shape(state, var, i, &variables[i]->value, status));
+  for (int i = 1; i < state->num_variables; i++)
+    TRY(check_same_shape(state, var, i, &variables[i]->value, status));
   for (int i = state->num_variables; i < context->num_inputs; i++) {
     if (i == state->indices) continue;
     if (i != state->grad) {
@@ -212,7 +225,8 @@ static bool prepare(KernelContext *context, int demands, Variable **variables, S
       TRY(check_same_shape(state, var, i, grad, status));
     }
   }
-  if (state->indices >= 0) TRY(check_rows(state, var, grad, context->inputs[state->indices], demands, status));
+  if (state->indices >= 0)
+    TRY(check_rows(state, var, grad, context->inputs[state->indices], demands, status));
   for (int i = 0; i < state->num_variables; i++) {
     TRY(variable_prepare_update(variables[i], variable_name(context, i), context->pool, status));
   }
@@ -266,7 +280,8 @@ static void step(const Update *u, int64_t to, int64_t from, int64_t count) {
 
 static void dense_body(void *arg, int64_t begin, int64_t end) { step(arg, begin, begin, end - begin); }
 
-/* The rows [begin, end) of the variable: an index that occurs again meets its row in the order of the indices, whoever owns it. */
+/* The rows [begin, end) of the variable: an index that occurs again meets its row in the order of the
+ * indices, whoever owns it. */
 static void rows_body(void *arg, int64_t begin, int64_t end) {
   const Update *u = arg;
   int64_t count = shape_dim(&u->indices->shape, 0);
@@ -295,8 +310,12 @@ bool update_run(KernelContext *context, UpdateLoop loop, int demands, Status *st
   Variable *variables[UPDATE_MAX_VARIABLES] = {NULL};
   TRY(prepare(context, demands, variables, status));
   const Tensor *var = &variables[0]->value;
-  Update u = {.loop = loop, .dtype = grad->dtype, .element_size = (int64_t)dtype_size(grad->dtype),
-              .num_variables = state->num_variables, .grad = grad->data, .flag = state->flag};
+  Update u = {.loop = loop,
+              .dtype = grad->dtype,
+              .element_size = (int64_t)dtype_size(grad->dtype),
+              .num_variables = state->num_variables,
+              .grad = grad->data,
+              .flag = state->flag};
   for (int i = 0; i < state->num_variables; i++) u.variables[i] = variables[i]->value.data;
   for (int k = 0; k < state->num_scalars; k++) put_scalar(&u, k, context->inputs[state->scalars[k]]);
   if (state->linear_in_rate) put_real(&u, state->num_scalars, 1);

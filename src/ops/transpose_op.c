@@ -27,8 +27,9 @@ static bool read_permutation(const Tensor *x, const Tensor *tensor, int64_t *per
     return status_invalid(status, "perm must be a vector, not %s", shape_text(&tensor->shape, text));
   }
   if (tensor_num_elements(tensor) != rank) {
-    return status_invalid(status, "transpose expects a vector of size %d. But input(1) is a vector of size %lld", rank,
-                          (long long)tensor_num_elements(tensor));
+    return status_invalid(status,
+                          "transpose expects a vector of size %d. But input(1) is a vector of size %lld",
+                          rank, (long long)tensor_num_elements(tensor));
   }
   TRY(array_read_ints(tensor, perm, status));
   bool seen[SHAPE_MAX_RANK] = {false};
@@ -69,16 +70,18 @@ static bool permute(KernelContext *context, bool shared, Status *status) {
     ok = kernel_allocate_output(context, 0, &shape, &out, status);
     int32_t axes[SHAPE_MAX_RANK];
     for (int i = 0; i < rank; i++) axes[i] = (int32_t)perm[i];
-    bool done =
-        ok && dtype_is_pod(x->dtype) &&
-        transpose((int)dtype_size(x->dtype), rank, shape_dims(&x->shape), axes, x->data, out->data, context->parallel);
+    bool done = ok && dtype_is_pod(x->dtype) &&
+                transpose((int)dtype_size(x->dtype), rank, shape_dims(&x->shape), axes, x->data, out->data,
+                          context->parallel);
     if (ok && !done) ok = array_box_copy(&box, x, out, context->parallel, status);
   }
   shape_clear(&shape);
   return ok;
 }
 
-static bool transpose_kernel(KernelContext *context, Status *status) { return permute(context, true, status); }
+static bool transpose_kernel(KernelContext *context, Status *status) {
+  return permute(context, true, status);
+}
 
 static void conjugate_f32(void *data, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) ((float *)data)[2 * i + 1] = -((float *)data)[2 * i + 1];
@@ -92,8 +95,8 @@ static bool conjugate_transpose_kernel(KernelContext *context, Status *status) {
   if (dtype != DT_COMPLEX64 && dtype != DT_COMPLEX128) return permute(context, true, status);
   TRY(permute(context, false, status));
   Tensor *out = &context->outputs[0];
-  parallel_for(context->parallel, tensor_num_elements(out), 65536, dtype == DT_COMPLEX64 ? conjugate_f32 : conjugate_f64,
-               out->data);
+  parallel_for(context->parallel, tensor_num_elements(out), 65536,
+               dtype == DT_COMPLEX64 ? conjugate_f32 : conjugate_f64, out->data);
   return true;
 }
 
@@ -107,7 +110,7 @@ static bool transpose_shape(InferenceContext *c, Status *status) {
     rank = shape_rank(input);
   } else if (dim_known(length)) {
     rank = dim_value(length);
-  } else if (perm != NULL) {
+  } else if (perm) {
     rank = tensor_num_elements(perm);
   } else {
     return shape_unknown_outputs(c, status);
@@ -121,9 +124,9 @@ static bool transpose_shape(InferenceContext *c, Status *status) {
   TRY(shape_with_rank(c, input, rank, &input, status));
   TRY(dim_with_value(c, length, rank, &length, status));
   DimHandle *dims = arena_alloc(c->arena, (rank + 1) * (int64_t)sizeof *dims);
-  if (dims == NULL) return status_oom(status, "shape inference");
+  if (!dims) return status_oom(status, "shape inference");
   for (int64_t i = 0; i < rank; i++) {
-    if (perm == NULL || i >= tensor_num_elements(perm)) {
+    if (!perm || i >= tensor_num_elements(perm)) {
       TRY(dim_ok(dim_unknown(c), &dims[i], status));
       continue;
     }
@@ -139,32 +142,38 @@ static bool transpose_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* Axes that are counted from the end have to be counted from the start before the permutation can be inverted. */
-#define TRANSPOSE_GRADIENT(op)                                                                               \
-  op "Gradient[T:type, Tperm:{int32, int64}](x:T, perm:Tperm, dy:T) -> (dx:T, dperm:Tperm) {\n"              \
-    "  rank = Size[T=$Tperm, out_type=$Tperm](perm)\n"                                                       \
-    "  axes = FloorMod[T=$Tperm](perm, rank:output:0)\n"                                                     \
-    "  back = InvertPermutation[T=$Tperm](axes:z:0)\n"                                                       \
-    "  d = " op "[T=$T, Tperm=$Tperm](dy, back:y:0)\n"                                                       \
-    "  none = ZerosLike[T=$Tperm](perm)\n"                                                                   \
-    "  return dx = d:y:0, dperm = none:y:0\n"                                                                \
-    "}\n"
+/* Axes that are counted from the end have to be counted from the start before the permutation can be
+ * inverted. */
+#define TRANSPOSE_GRADIENT(op)                                                                  \
+  op "Gradient[T:type, Tperm:{int32, int64}](x:T, perm:Tperm, dy:T) -> (dx:T, dperm:Tperm) {\n" \
+     "  rank = Size[T=$Tperm, out_type=$Tperm](perm)\n"                                         \
+     "  axes = FloorMod[T=$Tperm](perm, rank:output:0)\n"                                       \
+     "  back = InvertPermutation[T=$Tperm](axes:z:0)\n"                                         \
+     "  d = " op                                                                                \
+     "[T=$T, Tperm=$Tperm](dy, back:y:0)\n"                                                     \
+     "  none = ZerosLike[T=$Tperm](perm)\n"                                                     \
+     "  return dx = d:y:0, dperm = none:y:0\n"                                                  \
+     "}\n"
 
-REGISTER_OP(Transpose,
-  .inputs = {"x: T", "perm: Tperm"},
-  .outputs = {"y: T"},
-  .attrs = {"T: type", "Tperm: {int32, int64} = DT_INT32"},
-  .shape = transpose_shape,
-  .gradient = TRANSPOSE_GRADIENT("Transpose"),
-  .kernels = {{DT_INVALID, transpose_kernel}})
+const OpRegistration kOpTranspose = {
+    .name = "Transpose",
+    .inputs = {"x: T", "perm: Tperm"},
+    .outputs = {"y: T"},
+    .attrs = {"T: type", "Tperm: {int32, int64} = DT_INT32"},
+    .shape = transpose_shape,
+    .gradient = TRANSPOSE_GRADIENT("Transpose"),
+    .kernels = {{DT_INVALID, transpose_kernel}},
+};
 
-REGISTER_OP(ConjugateTranspose,
-  .inputs = {"x: T", "perm: Tperm"},
-  .outputs = {"y: T"},
-  .attrs = {"T: type", "Tperm: {int32, int64} = DT_INT32"},
-  .shape = transpose_shape,
-  .gradient = TRANSPOSE_GRADIENT("ConjugateTranspose"),
-  .kernels = {{DT_INVALID, conjugate_transpose_kernel}})
+const OpRegistration kOpConjugateTranspose = {
+    .name = "ConjugateTranspose",
+    .inputs = {"x: T", "perm: Tperm"},
+    .outputs = {"y: T"},
+    .attrs = {"T: type", "Tperm: {int32, int64} = DT_INT32"},
+    .shape = transpose_shape,
+    .gradient = TRANSPOSE_GRADIENT("ConjugateTranspose"),
+    .kernels = {{DT_INVALID, conjugate_transpose_kernel}},
+};
 
 /* --- InvertPermutation --- */
 
@@ -184,7 +193,8 @@ static bool invert_kernel(KernelContext *context, Status *status) {
     if (to < 0 || to >= count) {
       return status_invalid(status, "%lld is not between 0 and %lld", (long long)to, (long long)count);
     }
-    if (tensor_int_at(out, to) != -1) return status_invalid(status, "%lld is duplicated in the input.", (long long)to);
+    if (tensor_int_at(out, to) != -1)
+      return status_invalid(status, "%lld is duplicated in the input.", (long long)to);
     if (narrow) {
       tensor_i32(out)[to] = (int32_t)i;
     } else {
@@ -198,10 +208,12 @@ static bool invert_shape(InferenceContext *c, Status *status) {
   return shape_unchanged_with_rank(c, shape_input(c, 0), 1, status);
 }
 
-REGISTER_OP(InvertPermutation,
-  .inputs = {"x: T"},
-  .outputs = {"y: T"},
-  .attrs = {"T: {int32, int64} = DT_INT32"},
-  .shape = invert_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {INT_KERNELS(invert_kernel)})
+const OpRegistration kOpInvertPermutation = {
+    .name = "InvertPermutation",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {"T: {int32, int64} = DT_INT32"},
+    .shape = invert_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {INT_KERNELS(invert_kernel)},
+};

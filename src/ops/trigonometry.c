@@ -1,5 +1,5 @@
-/* Circular and hyperbolic functions and their inverses. TensorFlow's kernels leave out some types of the op definitions; here only the
- * integers are missing, of which no result would be one. */
+/* Circular and hyperbolic functions and their inverses. TensorFlow's kernels leave out some types of the op
+ * definitions; here only the integers are missing, of which no result would be one. */
 #include "op/op_registry.h"
 #include "ops/broadcast.h"
 #include "ops/broadcast_gradient.h"
@@ -61,158 +61,229 @@ static bool atanh_kernel(KernelContext *context, Status *status) {
   return elementwise_function(context, &kAtanh, status);
 }
 
-#define ALL_FLOATING(kernel)                                                                     \
-  {FLOAT_KERNELS(kernel), HALF_KERNELS(kernel), COMPLEX_KERNELS(kernel)}
+#define ALL_FLOATING(kernel) \
+  { FLOAT_KERNELS(kernel), HALF_KERNELS(kernel), COMPLEX_KERNELS(kernel) }
 #define FLOATING_TYPES "T: {bfloat16, half, float, double, complex64, complex128}"
 /* TensorFlow 1.x allowed integers, for which there never was a kernel. */
 #define WIDER_TYPES "T: {bfloat16, half, float, double, complex64, complex128, int32, int64}"
 
 CONJUGATE_GRADIENT(sin_gradient,
-    "SinGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  cosine = Cos[T=$T](~x)\n"
-    "  dx = Mul[T=$T](dy, cosine:y:0)\n"
-    "  return dx = dx:z:0\n"
-    "}\n")
-REGISTER_OP(Sin,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {FLOATING_TYPES}, .shape = shape_unchanged,
-  .gradient_fn = sin_gradient, .kernels = ALL_FLOATING(sin_kernel))
+                   "SinGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  cosine = Cos[T=$T](~x)\n"
+                   "  dx = Mul[T=$T](dy, cosine:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpSin = {
+    .name = "Sin",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = sin_gradient,
+    .kernels = ALL_FLOATING(sin_kernel),
+};
 
 CONJUGATE_GRADIENT(cos_gradient,
-    "CosGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  sine = Sin[T=$T](~x)\n"
-    "  slope = Neg[T=$T](sine:y:0)\n"
-    "  dx = Mul[T=$T](dy, slope:y:0)\n"
-    "  return dx = dx:z:0\n"
-    "}\n")
-REGISTER_OP(Cos,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {FLOATING_TYPES}, .shape = shape_unchanged,
-  .gradient_fn = cos_gradient, .kernels = ALL_FLOATING(cos_kernel))
+                   "CosGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  sine = Sin[T=$T](~x)\n"
+                   "  slope = Neg[T=$T](sine:y:0)\n"
+                   "  dx = Mul[T=$T](dy, slope:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpCos = {
+    .name = "Cos",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = cos_gradient,
+    .kernels = ALL_FLOATING(cos_kernel),
+};
 
 CONJUGATE_GRADIENT(tan_gradient,
-    "TanGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  cosine = Cos[T=$T](~x)\n"
-    "  secant = Reciprocal[T=$T](cosine:y:0)\n"
-    "  slope = Square[T=$T](secant:y:0)\n"
-    "  dx = Mul[T=$T](dy, slope:y:0)\n"
-    "  return dx = dx:z:0\n"
-    "}\n")
-REGISTER_OP(Tan,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {WIDER_TYPES}, .shape = shape_unchanged,
-  .gradient_fn = tan_gradient, .kernels = ALL_FLOATING(tan_kernel))
+                   "TanGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  cosine = Cos[T=$T](~x)\n"
+                   "  secant = Reciprocal[T=$T](cosine:y:0)\n"
+                   "  slope = Square[T=$T](secant:y:0)\n"
+                   "  dx = Mul[T=$T](dy, slope:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpTan = {
+    .name = "Tan",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {WIDER_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = tan_gradient,
+    .kernels = ALL_FLOATING(tan_kernel),
+};
 
 CONJUGATE_GRADIENT(asin_gradient,
-    "AsinGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  one = Const[dtype=$T, value=1]()\n"
-    "  x2 = Square[T=$T](~x)\n"
-    "  rest = Sub[T=$T](one:output:0, x2:y:0)\n"
-    "  root = Sqrt[T=$T](rest:z:0)\n"
-    "  dx = RealDiv[T=$T](dy, root:y:0)\n"
-    "  return dx = dx:z:0\n"
-    "}\n")
-REGISTER_OP(Asin,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {WIDER_TYPES}, .shape = shape_unchanged,
-  .gradient_fn = asin_gradient, .kernels = ALL_FLOATING(asin_kernel))
+                   "AsinGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  one = Const[dtype=$T, value=1]()\n"
+                   "  x2 = Square[T=$T](~x)\n"
+                   "  rest = Sub[T=$T](one:output:0, x2:y:0)\n"
+                   "  root = Sqrt[T=$T](rest:z:0)\n"
+                   "  dx = RealDiv[T=$T](dy, root:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpAsin = {
+    .name = "Asin",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {WIDER_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = asin_gradient,
+    .kernels = ALL_FLOATING(asin_kernel),
+};
 
 CONJUGATE_GRADIENT(acos_gradient,
-    "AcosGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  one = Const[dtype=$T, value=1]()\n"
-    "  x2 = Square[T=$T](~x)\n"
-    "  rest = Sub[T=$T](one:output:0, x2:y:0)\n"
-    "  root = Sqrt[T=$T](rest:z:0)\n"
-    "  quotient = RealDiv[T=$T](dy, root:y:0)\n"
-    "  dx = Neg[T=$T](quotient:z:0)\n"
-    "  return dx = dx:y:0\n"
-    "}\n")
-REGISTER_OP(Acos,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {WIDER_TYPES}, .shape = shape_unchanged,
-  .gradient_fn = acos_gradient, .kernels = ALL_FLOATING(acos_kernel))
+                   "AcosGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  one = Const[dtype=$T, value=1]()\n"
+                   "  x2 = Square[T=$T](~x)\n"
+                   "  rest = Sub[T=$T](one:output:0, x2:y:0)\n"
+                   "  root = Sqrt[T=$T](rest:z:0)\n"
+                   "  quotient = RealDiv[T=$T](dy, root:y:0)\n"
+                   "  dx = Neg[T=$T](quotient:z:0)\n"
+                   "  return dx = dx:y:0\n"
+                   "}\n")
+const OpRegistration kOpAcos = {
+    .name = "Acos",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {WIDER_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = acos_gradient,
+    .kernels = ALL_FLOATING(acos_kernel),
+};
 
 CONJUGATE_GRADIENT(atan_gradient,
-    "AtanGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  one = Const[dtype=$T, value=1]()\n"
-    "  x2 = Square[T=$T](~x)\n"
-    "  sum = Add[T=$T](one:output:0, x2:y:0)\n"
-    "  dx = RealDiv[T=$T](dy, sum:z:0)\n"
-    "  return dx = dx:z:0\n"
-    "}\n")
-REGISTER_OP(Atan,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {WIDER_TYPES}, .shape = shape_unchanged,
-  .gradient_fn = atan_gradient, .kernels = ALL_FLOATING(atan_kernel))
+                   "AtanGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  one = Const[dtype=$T, value=1]()\n"
+                   "  x2 = Square[T=$T](~x)\n"
+                   "  sum = Add[T=$T](one:output:0, x2:y:0)\n"
+                   "  dx = RealDiv[T=$T](dy, sum:z:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpAtan = {
+    .name = "Atan",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {WIDER_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = atan_gradient,
+    .kernels = ALL_FLOATING(atan_kernel),
+};
 
 CONJUGATE_GRADIENT(sinh_gradient,
-    "SinhGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  slope = Cosh[T=$T](~x)\n"
-    "  dx = Mul[T=$T](dy, slope:y:0)\n"
-    "  return dx = dx:z:0\n"
-    "}\n")
-REGISTER_OP(Sinh,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {FLOATING_TYPES}, .shape = shape_unchanged,
-  .gradient_fn = sinh_gradient, .kernels = ALL_FLOATING(sinh_kernel))
+                   "SinhGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  slope = Cosh[T=$T](~x)\n"
+                   "  dx = Mul[T=$T](dy, slope:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpSinh = {
+    .name = "Sinh",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = sinh_gradient,
+    .kernels = ALL_FLOATING(sinh_kernel),
+};
 
 CONJUGATE_GRADIENT(cosh_gradient,
-    "CoshGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  slope = Sinh[T=$T](~x)\n"
-    "  dx = Mul[T=$T](dy, slope:y:0)\n"
-    "  return dx = dx:z:0\n"
-    "}\n")
-REGISTER_OP(Cosh,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {FLOATING_TYPES}, .shape = shape_unchanged,
-  .gradient_fn = cosh_gradient, .kernels = ALL_FLOATING(cosh_kernel))
+                   "CoshGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  slope = Sinh[T=$T](~x)\n"
+                   "  dx = Mul[T=$T](dy, slope:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpCosh = {
+    .name = "Cosh",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = cosh_gradient,
+    .kernels = ALL_FLOATING(cosh_kernel),
+};
 
 /* TensorFlow's text multiplies where the slope is 1 / cosh(y); the same with Acosh. */
 CONJUGATE_GRADIENT(asinh_gradient,
-    "AsinhGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  y = Asinh[T=$T](~x)\n"
-    "  slope = Cosh[T=$T](y:y:0)\n"
-    "  dx = RealDiv[T=$T](dy, slope:y:0)\n"
-    "  return dx = dx:z:0\n"
-    "}\n")
-REGISTER_OP(Asinh,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {FLOATING_TYPES}, .shape = shape_unchanged,
-  .gradient_fn = asinh_gradient, .kernels = ALL_FLOATING(asinh_kernel))
+                   "AsinhGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  y = Asinh[T=$T](~x)\n"
+                   "  slope = Cosh[T=$T](y:y:0)\n"
+                   "  dx = RealDiv[T=$T](dy, slope:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpAsinh = {
+    .name = "Asinh",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = asinh_gradient,
+    .kernels = ALL_FLOATING(asinh_kernel),
+};
 
 CONJUGATE_GRADIENT(acosh_gradient,
-    "AcoshGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  y = Acosh[T=$T](~x)\n"
-    "  slope = Sinh[T=$T](y:y:0)\n"
-    "  dx = RealDiv[T=$T](dy, slope:y:0)\n"
-    "  return dx = dx:z:0\n"
-    "}\n")
-REGISTER_OP(Acosh,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {FLOATING_TYPES}, .shape = shape_unchanged,
-  .gradient_fn = acosh_gradient, .kernels = ALL_FLOATING(acosh_kernel))
+                   "AcoshGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  y = Acosh[T=$T](~x)\n"
+                   "  slope = Sinh[T=$T](y:y:0)\n"
+                   "  dx = RealDiv[T=$T](dy, slope:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpAcosh = {
+    .name = "Acosh",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = acosh_gradient,
+    .kernels = ALL_FLOATING(acosh_kernel),
+};
 
 CONJUGATE_GRADIENT(atanh_gradient,
-    "AtanhGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-    "  one = Const[dtype=$T, value=1]()\n"
-    "  x2 = Square[T=$T](~x)\n"
-    "  rest = Sub[T=$T](one:output:0, x2:y:0)\n"
-    "  dx = RealDiv[T=$T](dy, rest:z:0)\n"
-    "  return dx = dx:z:0\n"
-    "}\n")
-REGISTER_OP(Atanh,
-  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {FLOATING_TYPES}, .shape = shape_unchanged,
-  .gradient_fn = atanh_gradient, .kernels = ALL_FLOATING(atanh_kernel))
+                   "AtanhGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  one = Const[dtype=$T, value=1]()\n"
+                   "  x2 = Square[T=$T](~x)\n"
+                   "  rest = Sub[T=$T](one:output:0, x2:y:0)\n"
+                   "  dx = RealDiv[T=$T](dy, rest:z:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpAtanh = {
+    .name = "Atanh",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = atanh_gradient,
+    .kernels = ALL_FLOATING(atanh_kernel),
+};
 
 #define TEMPLATE "ops/atan2.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF)
 #include "ops/each_type.inc"
 
 /* The angle of the point (x, y). */
-REGISTER_OP(Atan2,
-  .inputs = {"y: T", "x: T"}, .outputs = {"z: T"}, .attrs = {"T: {bfloat16, half, float, double}"}, .shape = shape_broadcast_binary,
-  .gradient =
-    "Atan2Gradient[T:type](y:T, x:T, dz:T) -> (dy:T, dx:T) {\n"
-    BROADCAST_AXES
-    "  y2 = Square[T=$T](y)\n"
-    "  x2 = Square[T=$T](x)\n"
-    "  radius2 = Add[T=$T](x2:y:0, y2:y:0)\n"
-    "  share = RealDiv[T=$T](dz, radius2:z:0)\n"
-    "  turned = Mul[T=$T](y, share:z:0)\n"
-    "  gx = Neg[T=$T](turned:z:0)\n"
-    REDUCE_TO_X("gx:y:0")
-    "  gy = Mul[T=$T](x, share:z:0)\n"
-    REDUCE_TO_Y("gy:z:0")
-    "  return dy = dy:output:0, dx = dx:output:0\n"
-    "}\n",
-  .kernels = {TYPED_FLOAT_KERNELS(atan2), TYPED_HALF_KERNELS(atan2)})
+const OpRegistration kOpAtan2 = {
+    .name = "Atan2",
+    .inputs = {"y: T", "x: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {bfloat16, half, float, double}"},
+    .shape = shape_broadcast_binary,
+    .gradient =
+        "Atan2Gradient[T:type](y:T, x:T, dz:T) -> (dy:T, dx:T) {\n"
+        BROADCAST_AXES
+        "  y2 = Square[T=$T](y)\n"
+        "  x2 = Square[T=$T](x)\n"
+        "  radius2 = Add[T=$T](x2:y:0, y2:y:0)\n"
+        "  share = RealDiv[T=$T](dz, radius2:z:0)\n"
+        "  turned = Mul[T=$T](y, share:z:0)\n"
+        "  gx = Neg[T=$T](turned:z:0)\n"
+        REDUCE_TO_X("gx:y:0")
+        "  gy = Mul[T=$T](x, share:z:0)\n"
+        REDUCE_TO_Y("gy:z:0")
+        "  return dy = dy:output:0, dx = dx:output:0\n"
+        "}\n",
+    .kernels = {TYPED_FLOAT_KERNELS(atan2), TYPED_HALF_KERNELS(atan2)},
+};

@@ -66,7 +66,7 @@ static bool set_begin(KernelContext *context, int64_t count, ElementSet *set, St
   while (size < 2 * count) size *= 2;
   set->mask = (uint64_t)size - 1;
   set->buffer = array_row_numbers(context, size, &set->slots, status);
-  if (set->buffer == NULL) return false;
+  if (!set->buffer) return false;
   for (int64_t i = 0; i < size; i++) set->slots[i] = -1;
   return true;
 }
@@ -129,8 +129,8 @@ static bool unique_kernel(KernelContext *context, Status *status) {
   TRY(kernel_allocate_output(context, 1, &x->shape, &index, status));
   TRY(set_begin(context, n, &set, status));
   Buffer *buffer = array_row_numbers(context, 2 * n, &rows, status);
-  if (buffer != NULL) count = find_unique(x, &set, rows, rows + n);
-  bool ok = buffer != NULL && kernel_allocate_output_dims(context, 0, 1, &count, &y, status) &&
+  if (buffer) count = find_unique(x, &set, rows, rows + n);
+  bool ok = buffer && kernel_allocate_output_dims(context, 0, 1, &count, &y, status) &&
             array_gather_rows(x, rows, count, 1, y, context->parallel, status);
   for (int64_t i = 0; ok && i < n; i++) put_index(index, i, rows[n + i]);
   buffer_unref(buffer);
@@ -147,13 +147,15 @@ static bool unique_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(Unique,
-  .inputs = {"x: T"},
-  .outputs = {"y: T", "idx: out_idx"},
-  .attrs = {"T: type", "out_idx: {int32, int64} = DT_INT32"},
-  .shape = unique_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {REAL_KERNELS(unique_kernel), {DT_BOOL, unique_kernel}, {DT_STRING, unique_kernel}})
+const OpRegistration kOpUnique = {
+    .name = "Unique",
+    .inputs = {"x: T"},
+    .outputs = {"y: T", "idx: out_idx"},
+    .attrs = {"T: type", "out_idx: {int32, int64} = DT_INT32"},
+    .shape = unique_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {REAL_KERNELS(unique_kernel), {DT_BOOL, unique_kernel}, {DT_STRING, unique_kernel}},
+};
 
 /* --- ListDiff --- */
 
@@ -168,10 +170,10 @@ static bool list_diff_kernel(KernelContext *context, Status *status) {
   TRY(set_begin(context, tensor_num_elements(y), &set, status));
   for (int64_t i = 0; i < tensor_num_elements(y); i++) *set_find(&set, y, y, i) = i;
   Buffer *buffer = array_row_numbers(context, n, &rows, status);
-  for (int64_t i = 0; buffer != NULL && i < n; i++) {
+  for (int64_t i = 0; buffer && i < n; i++) {
     if (*set_find(&set, y, x, i) < 0) rows[count++] = i;
   }
-  bool ok = buffer != NULL && kernel_allocate_output_dims(context, 0, 1, &count, &out, status) &&
+  bool ok = buffer && kernel_allocate_output_dims(context, 0, 1, &count, &out, status) &&
             kernel_allocate_output_dims(context, 1, 1, &count, &index, status) &&
             array_gather_rows(x, rows, count, 1, out, context->parallel, status);
   for (int64_t i = 0; ok && i < count; i++) put_index(index, i, rows[i]);
@@ -190,10 +192,12 @@ static bool list_diff_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(ListDiff,
-  .inputs = {"x: T", "y: T"},
-  .outputs = {"out: T", "idx: out_idx"},
-  .attrs = {"T: type", "out_idx: {int32, int64} = DT_INT32"},
-  .shape = list_diff_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {REAL_KERNELS(list_diff_kernel), {DT_BOOL, list_diff_kernel}, {DT_STRING, list_diff_kernel}})
+const OpRegistration kOpListDiff = {
+    .name = "ListDiff",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"out: T", "idx: out_idx"},
+    .attrs = {"T: type", "out_idx: {int32, int64} = DT_INT32"},
+    .shape = list_diff_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {REAL_KERNELS(list_diff_kernel), {DT_BOOL, list_diff_kernel}, {DT_STRING, list_diff_kernel}},
+};

@@ -6,18 +6,20 @@ static const ResourceHandle *handle_of(const KernelContext *context, int i) {
 
 const char *variable_name(const KernelContext *context, int i) { return handle_of(context, i)->name; }
 
-bool initialized_variable(const KernelContext *context, int i, DataType dtype, Variable **variable, Status *status) {
+bool initialized_variable(const KernelContext *context, int i, DataType dtype, Variable **variable,
+                          Status *status) {
   TRY(tensor_variable(context->inputs[i], variable, status));
   if (tensor_is_empty(&(*variable)->value)) {
     const char *container = handle_of(context, i)->container;
     return status_set(status, CODE_FAILED_PRECONDITION,
-                      "Error while reading resource variable %s from Container: %s. This could mean that the variable was "
+                      "Error while reading resource variable %s from Container: %s. This could mean that the "
+                      "variable was "
                       "uninitialized.",
                       variable_name(context, i), container[0] != '\0' ? container : "localhost");
   }
   if ((*variable)->dtype == dtype) return true;
-  return status_invalid(status, "Trying to read variable with wrong dtype. Expected %s got %s", dtype_name(dtype),
-                        dtype_name((*variable)->dtype));
+  return status_invalid(status, "Trying to read variable with wrong dtype. Expected %s got %s",
+                        dtype_name(dtype), dtype_name((*variable)->dtype));
 }
 
 bool variable_is_initialized(KernelContext *context, Status *status) {
@@ -30,8 +32,8 @@ bool variable_is_initialized(KernelContext *context, Status *status) {
 }
 
 bool variable_shape_and_type(InferenceContext *c, int i, ShapeAndType *out, Status *status) {
-  const HandleData *data = c->input_handles != NULL ? c->input_handles[i] : NULL;
-  if (data != NULL && data->count > 0) {
+  const HandleData *data = c->input_handles ? c->input_handles[i] : NULL;
+  if (data && data->count > 0) {
     *out = data->entries[0];
     return true;
   }

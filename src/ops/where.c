@@ -31,7 +31,8 @@ static bool where(KernelContext *context, int64_t (*count_set)(const void *data,
 }
 
 #define TEMPLATE "ops/where_each.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_BOOL | TYPES_COMPLEX)
+#define TYPES \
+  (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_BOOL | TYPES_COMPLEX)
 #include "ops/each_type.inc"
 
 static bool where_shape(InferenceContext *c, Status *status) {
@@ -42,10 +43,12 @@ static bool where_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(Where,
-  .inputs = {"input: T"},
-  .outputs = {"index: int64"},
-  .attrs = {"T: {" NUMBER_TYPES ", bool} = DT_BOOL"},
-  .shape = where_shape,
-  .gradient = NO_GRADIENT,
-  .kernels = {TYPED_NUMBER_KERNELS(where), {DT_BOOL, where_bool}})
+const OpRegistration kOpWhere = {
+    .name = "Where",
+    .inputs = {"input: T"},
+    .outputs = {"index: int64"},
+    .attrs = {"T: {" NUMBER_TYPES ", bool} = DT_BOOL"},
+    .shape = where_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_NUMBER_KERNELS(where), {DT_BOOL, where_bool}},
+};

@@ -12,9 +12,7 @@ static bool reads_references(const Node *node) {
   return false;
 }
 
-bool node_reads_only_shapes(const Node *node) {
-  return node_is_shape_query(node) && !reads_references(node);
-}
+bool node_reads_only_shapes(const Node *node) { return node_is_shape_query(node) && !reads_references(node); }
 
 static void clear_outputs(const Node *node, Tensor *outputs) {
   for (int i = 0; i < node->num_outputs; i++) tensor_clear(&outputs[i]);

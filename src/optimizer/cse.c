@@ -34,7 +34,7 @@ static uint64_t hash_array(uint64_t seed, const void *array, size_t count, size_
 /* Tensors that are written differently may hash differently: they are then taken for different ones. */
 static uint64_t hash_tensor(const TensorProto *t) {
   uint64_t hash = (uint64_t)t->dtype;
-  for (size_t i = 0; t->tensor_shape != NULL && i < t->tensor_shape->n_dim; i++)
+  for (size_t i = 0; t->tensor_shape && i < t->tensor_shape->n_dim; i++)
     hash = mix(hash, (uint64_t)t->tensor_shape->dim[i]->size);
   hash = hash_array(hash, t->tensor_content.data, t->tensor_content.len, 1);
   hash = hash_array(hash, t->float_val, t->n_float_val, sizeof(float));
@@ -49,25 +49,17 @@ static uint64_t hash_tensor(const TensorProto *t) {
 static uint64_t hash_value(const AttrValue *value) {
   uint64_t hash = (uint64_t)value->value_case;
   switch ((AttrKind)value->value_case) {
-    case ATTR_STRING:
-      return hash_array(hash, value->s.data, value->s.len, 1);
-    case ATTR_INT:
-      return mix(hash, (uint64_t)value->i);
-    case ATTR_FLOAT:
-      return hash_array(hash, &value->f, 1, sizeof value->f);
-    case ATTR_BOOL:
-      return mix(hash, (uint64_t)value->b);
-    case ATTR_TYPE:
-      return mix(hash, (uint64_t)value->type);
-    case ATTR_TENSOR:
-      return mix(hash, hash_tensor(value->tensor));
+    case ATTR_STRING: return hash_array(hash, value->s.data, value->s.len, 1);
+    case ATTR_INT: return mix(hash, (uint64_t)value->i);
+    case ATTR_FLOAT: return hash_array(hash, &value->f, 1, sizeof value->f);
+    case ATTR_BOOL: return mix(hash, (uint64_t)value->b);
+    case ATTR_TYPE: return mix(hash, (uint64_t)value->type);
+    case ATTR_TENSOR: return mix(hash, hash_tensor(value->tensor));
     case ATTR_LIST:
       return hash_array(hash_array(hash, value->list->i, value->list->n_i, sizeof(int64_t)), value->list->f,
                         value->list->n_f, sizeof(float));
-    case ATTR_FUNC:
-      return mix(hash, hash_bytes(value->func->name, strlen(value->func->name)));
-    default:
-      return hash; /* rare ones are told apart by the comparison */
+    case ATTR_FUNC: return mix(hash, hash_bytes(value->func->name, strlen(value->func->name)));
+    default: return hash; /* rare ones are told apart by the comparison */
   }
 }
 
@@ -75,7 +67,7 @@ static bool same_attrs(const NodeDef *a, const NodeDef *b) {
   if (a->n_attr != b->n_attr) return false;
   for (size_t i = 0; i < a->n_attr; i++) {
     const AttrValue *other = node_def_attr(b, a->attr[i]->key);
-    if (other == NULL || !attr_value_equal(a->attr[i]->value, other)) return false;
+    if (!other || !attr_value_equal(a->attr[i]->value, other)) return false;
   }
   return true;
 }
@@ -95,14 +87,12 @@ static const int64_t *sources(Cse *c, int which, const Node *node) {
   int64_t *list = c->sources[which];
   for (int i = 0; i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
-    const Node *source = edge == NULL                     ? NULL
-                         : c->same[edge->src->id] != NULL ? c->same[edge->src->id]
-                                                          : edge->src;
-    list[i] = source == NULL ? -1 : (int64_t)source->id << 32 | (uint32_t)edge->src_output;
+    const Node *source = !edge ? NULL : c->same[edge->src->id] ? c->same[edge->src->id] : edge->src;
+    list[i] = !source ? -1 : (int64_t)source->id << 32 | (uint32_t)edge->src_output;
   }
   for (int64_t i = 0; i < node->num_control_inputs; i++) {
     const Node *source = node->control_inputs[i]->src;
-    list[node->num_inputs + i] = c->same[source->id] != NULL ? c->same[source->id]->id : source->id;
+    list[node->num_inputs + i] = c->same[source->id] ? c->same[source->id]->id : source->id;
   }
   if (node->op->def->is_commutative) qsort(list, (size_t)node->num_inputs, sizeof(int64_t), compare_sources);
   qsort(list + node->num_inputs, (size_t)node->num_control_inputs, sizeof(int64_t), compare_sources);
@@ -111,7 +101,8 @@ static const int64_t *sources(Cse *c, int which, const Node *node) {
 
 /* --- nodes --- */
 
-/* Two nodes that make an object each (a reference, a resource, a variant) stay two: what changes the one leaves the other. */
+/* Two nodes that make an object each (a reference, a resource, a variant) stay two: what changes the one
+ * leaves the other. */
 static bool has_object(const Node *node) {
   for (int i = 0; i < node->num_inputs; i++) {
     if (dtype_is_ref(node->input_types[i])) return true;
@@ -123,15 +114,14 @@ static bool has_object(const Node *node) {
 }
 
 static bool may_merge(const Cse *c, const Node *node) {
-  if (node->op == NULL || c->fixed[node->id] || node->op->def->is_stateful || has_object(node))
-    return false;
+  if (!node->op || c->fixed[node->id] || node->op->def->is_stateful || has_object(node)) return false;
   if (node_is_placeholder(node)) return false;
-  return c->options->consider == NULL || c->options->consider(node);
+  return !c->options->consider || c->options->consider(node);
 }
 
 static bool hash_node(Cse *c, const Node *node, uint64_t *hash) {
   const int64_t *list = sources(c, 0, node);
-  if (list == NULL) return oom(c);
+  if (!list) return oom(c);
   *hash = hash_bytes(node->def->op, strlen(node->def->op));
   *hash = hash_array(*hash, list, (size_t)(node->num_inputs + node->num_control_inputs), sizeof(int64_t));
   uint64_t attrs = 0; /* in any order */
@@ -149,7 +139,7 @@ static bool equal(Cse *c, const Node *a, const Node *b, bool *result) {
     return true;
   if (strcmp(a->def->device, b->def->device) != 0 || !same_attrs(a->def, b->def)) return true;
   const int64_t *x = sources(c, 0, a), *y = sources(c, 1, b);
-  if (x == NULL || y == NULL) return oom(c);
+  if (!x || !y) return oom(c);
   *result = memcmp(x, y, (size_t)(a->num_inputs + a->num_control_inputs) * sizeof(int64_t)) == 0;
   return true;
 }
@@ -163,14 +153,14 @@ static bool find(Cse *c, Node *node) {
   uint64_t *hash = &c->hashes[node->id];
   TRY(hash_node(c, node, hash));
   Node *head = string_map_find_bytes(&c->heads, (const char *)hash, sizeof *hash);
-  for (Node *other = head; other != NULL; other = c->next[other->id]) {
+  for (Node *other = head; other; other = c->next[other->id]) {
     bool same;
     TRY(equal(c, node, other, &same));
     if (!same) continue;
     c->same[node->id] = other;
     return true;
   }
-  if (head != NULL) {
+  if (head) {
     c->next[node->id] = c->next[head->id];
     c->next[head->id] = node;
     return true;
@@ -187,7 +177,7 @@ bool graph_find_common(const Graph *graph, Node *const *order, int64_t count, co
            .fixed = mem_calloc(ids, 1),
            .next = mem_calloc(ids, sizeof(Node *)),
            .hashes = mem_calloc(ids, sizeof(uint64_t))};
-  bool ok = (c.same != NULL && c.fixed != NULL && c.next != NULL && c.hashes != NULL) || oom(&c);
+  bool ok = (c.same && c.fixed && c.next && c.hashes) || oom(&c);
   for (int64_t i = 0; ok && i < options->num_fed; i++) c.fixed[options->fed[i].node->id] = 1;
   for (int64_t i = 0; ok && i < count; i++) ok = find(&c, order[i]);
   if (ok) *same = c.same;

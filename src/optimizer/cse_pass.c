@@ -9,7 +9,7 @@ static bool oom(Status *status) { return status_oom(status, "common subexpressio
 static bool merge(Graph *graph, Node *node, Node *into, Arena *arena, Status *status) {
   ArenaMark mark = arena_mark(arena);
   NodeOutput *outputs = arena_calloc(arena, node->num_outputs, sizeof *outputs);
-  if (outputs == NULL) return oom(status);
+  if (!outputs) return oom(status);
   for (int i = 0; i < node->num_outputs; i++) outputs[i] = (NodeOutput){into, i};
   bool ok = optimizer_move_consumers(graph, node, outputs, into, status);
   arena_rollback(arena, mark);
@@ -19,9 +19,9 @@ static bool merge(Graph *graph, Node *node, Node *into, Arena *arena, Status *st
 
 static bool list_kept(const NodeSet *keep, Node *const *order, int64_t count, Arena *arena,
                       CseOptions *options, Status *status) {
-  NodeOutput *fed = arena_calloc(arena, keep == NULL ? 0 : count, sizeof *fed);
-  if (fed == NULL) return oom(status);
-  for (int64_t i = 0; keep != NULL && i < count; i++) {
+  NodeOutput *fed = arena_calloc(arena, !keep ? 0 : count, sizeof *fed);
+  if (!fed) return oom(status);
+  for (int64_t i = 0; keep && i < count; i++) {
     if (kept(keep, order[i])) fed[options->num_fed++].node = order[i];
   }
   options->fed = fed;
@@ -36,13 +36,13 @@ bool graph_merge_common(Graph *graph, const NodeSet *keep, bool (*consider)(cons
   int64_t count;
   Arena *arena = arena_new();
   *changed = false;
-  if (arena == NULL) return oom(status);
+  if (!arena) return oom(status);
   TRY_DONE(optimizer_order(graph, arena, &order, &count, status));
   TRY_DONE(list_kept(keep, order, count, arena, &options, status));
   TRY_DONE(graph_find_common(graph, order, count, &options, arena, &same, status));
   for (int64_t i = 0; i < count; i++) {
     Node *into = same[order[i]->id];
-    if (into == NULL || into == order[i]) continue;
+    if (!into || into == order[i]) continue;
     TRY_DONE(merge(graph, order[i], into, arena, status));
     *changed = true;
   }

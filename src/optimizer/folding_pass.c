@@ -18,7 +18,8 @@ enum { MAX_WAITS = 4 };
 typedef struct Waits {
   Node *nodes[MAX_WAITS];
   int32_t count;
-  int32_t gate_of; /* when they are more: the id of a node with the same ones, whose gate stands for all; else 0 */
+  int32_t gate_of; /* when they are more: the id of a node with the same ones, whose gate stands for all; else
+                      0 */
 } Waits;
 
 typedef struct Folder {
@@ -28,14 +29,14 @@ typedef struct Folder {
   Arena *arena;
   Node **order;
   int64_t count;
-  int64_t num_ids; /* of the graph at first */
-  uint8_t *state;   /* NodeState by id */
+  int64_t num_ids;   /* of the graph at first */
+  uint8_t *state;    /* NodeState by id */
   uint8_t *passable; /* by id: it need not run for a node that only reads the shape of what it computes */
-  Waits *waits;     /* by id */
-  Node **gates;     /* by id: a NoOp that comes behind all that the node waits for; NULL until one is needed */
-  uint8_t *needed;  /* by id: a value is replaced that needs this one */
-  int32_t *readers; /* by id: how many needed nodes have not read its values yet */
-  Tensor **values;  /* by id: while they are needed */
+  Waits *waits;      /* by id */
+  Node **gates;    /* by id: a NoOp that comes behind all that the node waits for; NULL until one is needed */
+  uint8_t *needed; /* by id: a value is replaced that needs this one */
+  int32_t *readers;    /* by id: how many needed nodes have not read its values yet */
+  Tensor **values;     /* by id: while they are needed */
   int64_t total_bytes; /* added to the graph */
   int64_t max_bytes;
   int64_t num_replaced;
@@ -54,12 +55,12 @@ static bool has_storable_outputs(const Node *node) {
 }
 
 static bool may_fold(const Folder *f, const Node *node) {
-  if (node->op == NULL || node->op->def->is_stateful || kept(f->options->keep, node)) return false;
+  if (!node->op || node->op->def->is_stateful || kept(f->options->keep, node)) return false;
   if (node_is_function(node) || node_is_never_constant(node)) return false;
-  if (node_def_attr(node->def, "_scoped_allocator") != NULL) return false;
-  if (f->options->consider != NULL && !f->options->consider(node)) return false;
+  if (node_def_attr(node->def, "_scoped_allocator")) return false;
+  if (f->options->consider && !f->options->consider(node)) return false;
   for (int i = 0; i < node->num_inputs; i++) {
-    if (node->inputs[i] == NULL || dtype_is_ref(node->input_types[i])) return false;
+    if (!node->inputs[i] || dtype_is_ref(node->input_types[i])) return false;
   }
   return has_storable_outputs(node) && op_has_kernel(node->op, DT_INVALID);
 }
@@ -69,8 +70,7 @@ static bool shapes_known(const Node *node) {
   for (int i = 0; i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
     ShapeHandle shape = graph_output_shape((NodeOutput){edge->src, edge->src_output});
-    if (shape == NULL || !(rank_is_enough ? shape_rank_known(shape) : shape_fully_defined(shape)))
-      return false;
+    if (!shape || !(rank_is_enough ? shape_rank_known(shape) : shape_fully_defined(shape))) return false;
   }
   return true;
 }
@@ -93,9 +93,9 @@ static bool find_passable(Folder *f, const Node *node) {
     f->passable[node->id] = true;
     return true;
   }
-  if (node->op == NULL || kept(f->options->keep, node) || node_is_control_flow(node)) return true;
+  if (!node->op || kept(f->options->keep, node) || node_is_control_flow(node)) return true;
   for (int i = 0; i < node->num_inputs; i++) {
-    if (node->inputs[i] == NULL) return true;
+    if (!node->inputs[i]) return true;
   }
   TRY(node_has_effects(node, &effects, f->status));
   f->passable[node->id] = !effects;
@@ -120,8 +120,8 @@ static void add_waits(Waits *waits, const Waits *more, const Node *owner) {
   waits->gate_of = waits->count == 0 && waits->gate_of == 0 ? more->gate_of : owner->id;
 }
 
-/* Whether what waits for the edge waits for what its source waits for instead. A node that is named by a control edge
- * runs, unless it is constant. A Const that this pass has added waits for what it has to. */
+/* Whether what waits for the edge waits for what its source waits for instead. A node that is named by a
+ * control edge runs, unless it is constant. A Const that this pass has added waits for what it has to. */
 static bool passes_over(const Folder *f, const Edge *edge) {
   if (edge->src->id >= f->num_ids) return false;
   return edge_is_control(edge) ? f->state[edge->src->id] != NOT_CONSTANT : f->passable[edge->src->id];
@@ -131,13 +131,15 @@ static const Edge *edge_into(const Node *node, int64_t i) {
   return i < node->num_inputs ? node->inputs[i] : node->control_inputs[i - node->num_inputs];
 }
 
-static int64_t num_edges_into(const Node *node) { return node->num_inputs + (int64_t)node->num_control_inputs; }
+static int64_t num_edges_into(const Node *node) {
+  return node->num_inputs + (int64_t)node->num_control_inputs;
+}
 
 static void find_waits(Folder *f, const Node *node) {
   Waits *waits = &f->waits[node->id];
   for (int64_t i = 0; i < num_edges_into(node); i++) {
     const Edge *edge = edge_into(node, i);
-    if (edge == NULL) continue;
+    if (!edge) continue;
     if (passes_over(f, edge)) {
       add_waits(waits, &f->waits[edge->src->id], node);
     } else {
@@ -190,9 +192,10 @@ typedef struct GateStack {
 static bool push_inner_gates(Folder *f, const Node *node, GateStack *stack) {
   for (int64_t i = 0; i < num_edges_into(node); i++) {
     const Edge *edge = edge_into(node, i);
-    int32_t gate = edge != NULL && passes_over(f, edge) ? f->waits[edge->src->id].gate_of : 0;
-    if (gate == 0 || f->gates[gate] != NULL) continue;
-    if (!mem_grow((void **)&stack->ids, &stack->capacity, stack->depth + 1, sizeof *stack->ids)) return oom(f);
+    int32_t gate = edge && passes_over(f, edge) ? f->waits[edge->src->id].gate_of : 0;
+    if (gate == 0 || f->gates[gate]) continue;
+    if (!mem_grow((void **)&stack->ids, &stack->capacity, stack->depth + 1, sizeof *stack->ids))
+      return oom(f);
     stack->ids[stack->depth++] = gate;
   }
   return true;
@@ -200,16 +203,18 @@ static bool push_inner_gates(Folder *f, const Node *node, GateStack *stack) {
 
 static bool wait_for(Folder *f, const Waits *waits, Node *waiting) {
   if (waits->gate_of > 0) return optimizer_control(f->graph, f->gates[waits->gate_of], waiting, f->status);
-  for (int i = 0; i < waits->count; i++) TRY(optimizer_control(f->graph, waits->nodes[i], waiting, f->status));
+  for (int i = 0; i < waits->count; i++)
+    TRY(optimizer_control(f->graph, waits->nodes[i], waiting, f->status));
   return true;
 }
 
 static bool add_gate(Folder *f, const Node *node) {
   Node *gate;
-  TRY(optimizer_add_no_op(f->graph, graph_new_free_name(f->graph, node->name), node->def->device, &gate, f->status));
+  TRY(optimizer_add_no_op(f->graph, graph_new_free_name(f->graph, node->name), node->def->device, &gate,
+                          f->status));
   for (int64_t i = 0; i < num_edges_into(node); i++) {
     const Edge *edge = edge_into(node, i);
-    if (edge == NULL) continue;
+    if (!edge) continue;
     TRY(passes_over(f, edge) ? wait_for(f, &f->waits[edge->src->id], gate)
                              : optimizer_control(f->graph, edge->src, gate, f->status));
   }
@@ -227,7 +232,7 @@ static bool make_gate(Folder *f, const Node *node) {
     ok = push_inner_gates(f, inner, &stack);
     if (!ok || stack.depth > depth) continue;
     stack.depth--;
-    if (f->gates[inner->id] == NULL) ok = add_gate(f, inner);
+    if (!f->gates[inner->id]) ok = add_gate(f, inner);
   }
   mem_free(stack.ids);
   return ok && add_gate(f, node);
@@ -238,9 +243,8 @@ static bool make_const(Folder *f, const Node *node, const Tensor *value, Node **
   const char *numbered, *name;
   do {
     numbered = graph_new_name(f->graph, node->name);
-    name =
-        numbered == NULL ? NULL : arena_printf(arena, "%s__cf__%lld", numbered, (long long)f->num_replaced);
-  } while (name != NULL && graph_find_node(f->graph, name) != NULL);
+    name = !numbered ? NULL : arena_printf(arena, "%s__cf__%lld", numbered, (long long)f->num_replaced);
+  } while (name && graph_find_node(f->graph, name));
   NodeBuilder b;
   node_builder(&b, f->graph, "Const", name);
   node_builder_device(&b, node->def->device);
@@ -253,9 +257,11 @@ static bool replace_output(Folder *f, Node *node, int output, const Tensor *valu
   Node *made;
   const Waits *waits = &f->waits[node->id];
   TRY(make_const(f, node, value, &made));
-  if (waits->gate_of > 0 && f->gates[waits->gate_of] == NULL) TRY(make_gate(f, graph_node(f->graph, waits->gate_of)));
+  if (waits->gate_of > 0 && !f->gates[waits->gate_of])
+    TRY(make_gate(f, graph_node(f->graph, waits->gate_of)));
   TRY(wait_for(f, waits, made));
-  if (made->num_control_inputs == 0) TRY(optimizer_control(f->graph, graph_node(f->graph, SOURCE_ID), made, f->status));
+  if (made->num_control_inputs == 0)
+    TRY(optimizer_control(f->graph, graph_node(f->graph, SOURCE_ID), made, f->status));
   TRY(graph_infer_shapes(f->graph, made, f->status));
   f->num_replaced++;
   f->total_bytes += tensor_bytes(value);
@@ -288,8 +294,7 @@ static bool replace_outputs(Folder *f, Node *node, const Tensor *values) {
 /* --- computing --- */
 
 static void clear_values(Folder *f, const Node *node) {
-  for (int i = 0; f->values[node->id] != NULL && i < node->num_outputs; i++)
-    tensor_clear(&f->values[node->id][i]);
+  for (int i = 0; f->values[node->id] && i < node->num_outputs; i++) tensor_clear(&f->values[node->id][i]);
   mem_free(f->values[node->id]);
   f->values[node->id] = NULL;
 }
@@ -298,11 +303,11 @@ static bool compute(Folder *f, const Node *node, bool *known) {
   *known = false;
   const Tensor **inputs = mem_calloc(node->num_inputs + 1, sizeof *inputs);
   Tensor *outputs = mem_calloc(node->num_outputs + 1, sizeof *outputs);
-  bool ok = (inputs != NULL && outputs != NULL) || oom(f);
+  bool ok = (inputs && outputs) || oom(f);
   for (int i = 0; ok && i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
     const Tensor *values = f->values[edge->src->id];
-    inputs[i] = values == NULL ? NULL : &values[edge->src_output];
+    inputs[i] = !values ? NULL : &values[edge->src_output];
   }
   ok = ok && node_fold_constant(f->graph, node, inputs, f->options->trust_shapes, outputs, known, f->status);
   mem_free(inputs);
@@ -346,8 +351,7 @@ static bool prepare(Folder *f) {
   f->needed = arena_calloc(f->arena, ids, 1);
   f->readers = arena_calloc(f->arena, ids, sizeof *f->readers);
   f->values = arena_calloc(f->arena, ids, sizeof *f->values);
-  bool all = f->state != NULL && f->passable != NULL && f->waits != NULL && f->gates != NULL &&
-             f->needed != NULL && f->readers != NULL && f->values != NULL;
+  bool all = f->state && f->passable && f->waits && f->gates && f->needed && f->readers && f->values;
   if (!all) f->count = 0;
   return all || oom(f);
 }
@@ -355,11 +359,11 @@ static bool prepare(Folder *f) {
 bool graph_fold_constants(Graph *graph, const FoldOptions *options, bool *changed, Status *status) {
   Folder f = {.graph = graph, .options = options, .status = status, .arena = arena_new()};
   *changed = false;
-  if (f.arena == NULL) return oom(&f);
+  if (!f.arena) return oom(&f);
   f.max_bytes = options->max_constant_size_in_bytes > 0 ? options->max_constant_size_in_bytes
                                                         : CONSTANT_FOLDING_MAX_BYTES;
   bool ok = prepare(&f) && find_constants(&f) && fold(&f);
-  for (int64_t i = 0; i < f.count && f.values != NULL; i++) clear_values(&f, f.order[i]);
+  for (int64_t i = 0; i < f.count && f.values; i++) clear_values(&f, f.order[i]);
   *changed = f.num_replaced > 0;
   arena_free(f.arena);
   return ok;

@@ -11,11 +11,11 @@ bool graph_remove_dead_nodes(Graph *graph, const NodeSet *keep, bool *changed, S
   *changed = false;
   int64_t count = 0, ids = graph_num_node_ids(graph);
   Node **roots = mem_calloc(ids, sizeof *roots);
-  if (roots == NULL) return oom(status);
+  if (!roots) return oom(status);
   for (int64_t id = 0; id < ids; id++) {
     Node *node = graph_node(graph, id);
-    if (node == NULL) continue;
-    bool is_root = node->op == NULL || node->op->def->is_stateful || node_is_control_flow(node);
+    if (!node) continue;
+    bool is_root = !node->op || node->op->def->is_stateful || node_is_control_flow(node);
     if (is_root || kept(keep, node)) roots[count++] = node;
   }
   bool ok = graph_prune_for_reverse_reachability(graph, roots, count, changed, status);
@@ -25,9 +25,7 @@ bool graph_remove_dead_nodes(Graph *graph, const NodeSet *keep, bool *changed, S
 
 /* --- identities --- */
 
-static bool hands_on_dead_values(const Node *node) {
-  return node_is_switch(node) || node_is_recv(node);
-}
+static bool hands_on_dead_values(const Node *node) { return node_is_switch(node) || node_is_recv(node); }
 
 /* The output that may be read instead of the node; no node when there is none. */
 static NodeOutput passed_on(const Node *node) {
@@ -36,9 +34,9 @@ static NodeOutput passed_on(const Node *node) {
       node->num_control_inputs > 0)
     return none;
   const Edge *edge = node->inputs[0];
-  if (edge == NULL || dtype_is_ref(edge->src->output_types[edge->src_output])) return none;
+  if (!edge || dtype_is_ref(edge->src->output_types[edge->src_output])) return none;
   if (hands_on_dead_values(edge->src)) return none;
-  if (node->num_out_edges == 0 && node->sink_edge == NULL) return none;
+  if (node->num_out_edges == 0 && !node->sink_edge) return none;
   return (NodeOutput){edge->src, edge->src_output};
 }
 
@@ -47,9 +45,9 @@ bool graph_remove_identity_nodes(Graph *graph, const NodeSet *keep, bool *change
   int64_t ids = graph_num_node_ids(graph);
   for (int64_t id = SINK_ID + 1; id < ids; id++) {
     Node *node = graph_node(graph, id);
-    if (node == NULL || kept(keep, node)) continue;
+    if (!node || kept(keep, node)) continue;
     NodeOutput from = passed_on(node);
-    if (from.node == NULL || from.node == node) continue;
+    if (!from.node || from.node == node) continue;
     TRY(optimizer_move_consumers(graph, node, &from, from.node, status));
     graph_remove_node(graph, node);
     *changed = true;
@@ -62,14 +60,14 @@ bool graph_remove_identity_nodes(Graph *graph, const NodeSet *keep, bool *change
 static bool is_converter(const Node *node) {
   if (!node_is_list_array_converter(node) || node->num_inputs != node->num_outputs) return false;
   for (int i = 0; i < node->num_inputs; i++) {
-    if (node->inputs[i] == NULL) return false;
+    if (!node->inputs[i]) return false;
   }
   return true;
 }
 
 static const char *part_name(Graph *graph, const Node *node, const char *part, Arena *arena) {
   const char *prefix = arena_printf(arena, "Func/%s/%s", node->name, part);
-  return prefix == NULL ? NULL : graph_new_free_name(graph, prefix);
+  return !prefix ? NULL : graph_new_free_name(graph, prefix);
 }
 
 /* The nodes that replace the converter. */
@@ -86,12 +84,12 @@ static bool add_identities(Graph *graph, const Node *node, Arena *arena, NodeOut
     TRY(optimizer_add_no_op(graph, part_name(graph, node, "input_control_node", arena), "", &begin, status));
   for (int32_t i = 0; i < node->num_control_inputs; i++)
     TRY(optimizer_control(graph, node->control_inputs[i]->src, begin, status));
-  for (int i = 0; begin != NULL && i < node->num_inputs; i++)
+  for (int i = 0; begin && i < node->num_inputs; i++)
     TRY(optimizer_control(graph, begin, outputs[i].node, status));
   if (!optimizer_is_waited_for(node)) return true;
   TRY(optimizer_add_no_op(graph, part_name(graph, node, "output_control_node", arena), "", end, status));
   for (int i = 0; i < node->num_inputs; i++) TRY(optimizer_control(graph, outputs[i].node, *end, status));
-  return node->num_inputs > 0 || begin == NULL || optimizer_control(graph, begin, *end, status);
+  return node->num_inputs > 0 || !begin || optimizer_control(graph, begin, *end, status);
 }
 
 static bool infer(Graph *graph, const NodeOutput *outputs, int count, Status *status) {
@@ -102,9 +100,9 @@ static bool infer(Graph *graph, const NodeOutput *outputs, int count, Status *st
 static bool replace_converter(Graph *graph, Node *node, Status *status) {
   int64_t first = graph_num_node_ids(graph);
   Arena *arena = arena_new();
-  NodeOutput *outputs = arena == NULL ? NULL : arena_calloc(arena, node->num_inputs, sizeof *outputs);
+  NodeOutput *outputs = !arena ? NULL : arena_calloc(arena, node->num_inputs, sizeof *outputs);
   Node *end = NULL;
-  bool ok = (outputs != NULL || oom(status)) && add_identities(graph, node, arena, outputs, &end, status) &&
+  bool ok = (outputs || oom(status)) && add_identities(graph, node, arena, outputs, &end, status) &&
             infer(graph, outputs, node->num_inputs, status);
   if (!ok) {
     for (int64_t id = graph_num_node_ids(graph) - 1; id >= first; id--)
@@ -121,7 +119,7 @@ bool graph_remove_list_array_converters(Graph *graph, const NodeSet *keep, bool 
   int64_t ids = graph_num_node_ids(graph);
   for (int64_t id = SINK_ID + 1; id < ids; id++) {
     Node *node = graph_node(graph, id);
-    if (node == NULL || kept(keep, node) || !is_converter(node)) continue;
+    if (!node || kept(keep, node) || !is_converter(node)) continue;
     TRY(replace_converter(graph, node, status));
     *changed = true;
   }

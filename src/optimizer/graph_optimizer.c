@@ -36,7 +36,7 @@ static bool fold(Graph *graph, const OptimizerOptions *options, bool *changed, S
 }
 
 static bool inline_calls(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
-  ExpandOptions how = options->expand != NULL ? *options->expand : expand_options_default();
+  ExpandOptions how = options->expand ? *options->expand : expand_options_default();
   how.keep = options->keep;
   bool step;
   TRY(graph_expand_inline_functions(graph, options->source, &how, &step, status));
@@ -55,8 +55,7 @@ static bool run_round(Graph *graph, const OptimizerOptions *options, bool *chang
     TRY(graph_merge_common(graph, options->keep, options->consider_merging, &step, status));
     *changed |= step;
   }
-  if (options->do_function_inlining && options->source != NULL)
-    TRY(inline_calls(graph, options, changed, status));
+  if (options->do_function_inlining && options->source) TRY(inline_calls(graph, options, changed, status));
   return true;
 }
 
@@ -68,6 +67,6 @@ bool graph_optimize(Graph *graph, const OptimizerOptions *options, bool *changed
     ok = run_round(graph, options, &step, status);
     any |= step;
   }
-  if (changed != NULL) *changed = any;
+  if (changed) *changed = any;
   return ok && graph_fixup_source_and_sink_edges(graph, NULL, status);
 }

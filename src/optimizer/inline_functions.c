@@ -32,7 +32,7 @@ bool node_function_call(const Node *node, const char **name, const AttrEntry *co
   const NodeDef *def = node->def;
   if (node_is_partitioned_call(node)) {
     const AttrValue *f = node_def_attr(def, "f");
-    if (f == NULL || (AttrKind)f->value_case != ATTR_FUNC || f->func == NULL) return false;
+    if (!f || (AttrKind)f->value_case != ATTR_FUNC || !f->func) return false;
     *name = f->func->name;
     *attrs = (const AttrEntry *const *)(const void *)f->func->attr;
     *num_attrs = (int)f->func->n_attr;
@@ -49,7 +49,7 @@ bool node_function_call(const Node *node, const char **name, const AttrEntry *co
 
 static bool marked_noinline(const Node *caller, const FunctionBody *body) {
   const FunctionDef *function = graph_find_function(caller->graph, body->name);
-  for (size_t i = 0; function != NULL && i < function->n_attr; i++) {
+  for (size_t i = 0; function && i < function->n_attr; i++) {
     if (strcmp(function->attr[i]->key, "_noinline") == 0) return function->attr[i]->value->b;
   }
   return false;
@@ -82,10 +82,10 @@ bool inline_validate(const Node *caller, const FunctionBody *body, const InlineO
   if (!options->ignore_noinline && marked_noinline(caller, body))
     return status_invalid(status, "Can't inline function marked with '_noinline'");
   for (int i = 0; i < caller->num_inputs; i++) {
-    if (caller->inputs[i] == NULL) return status_invalid(status, "Node input %d is not connected", i);
+    if (!caller->inputs[i]) return status_invalid(status, "Node input %d is not connected", i);
   }
   for (int i = 0; i < body->num_rets; i++) {
-    if (body->ret_nodes[i]->inputs[0] == NULL)
+    if (!body->ret_nodes[i]->inputs[0])
       return status_invalid(status, "Function return %d is not connected", i);
   }
   return true;
@@ -95,7 +95,7 @@ bool inline_validate(const Node *caller, const FunctionBody *body, const InlineO
 
 static const char *new_name(Inliner *in, const char *part) {
   const char *prefix = arena_printf(in->arena, "%s%s%s", kPrefix, in->prefix, part);
-  return prefix == NULL ? NULL : graph_new_free_name(in->graph, prefix);
+  return !prefix ? NULL : graph_new_free_name(in->graph, prefix);
 }
 
 static const char *device_of(const Node *node) {
@@ -133,7 +133,7 @@ static bool add_inputs(Inliner *in) {
     const Edge *edge = caller->inputs[i];
     Node *input;
     TRY(add_identity(in, "input", device_of(edge->src), edge->src, edge->src_output, &input));
-    if (in->input_control != NULL) TRY(add_control(in, in->input_control, input));
+    if (in->input_control) TRY(add_control(in, in->input_control, input));
     in->copies[in->body->arg_nodes[i]->id] = input;
   }
   return true;
@@ -149,20 +149,20 @@ static NodeDef *copy_def(Inliner *in, const NodeDef *from) {
   bare.input = NULL;
   if (!in->options->share_attrs) return proto_copy(&bare, arena);
   NodeDef *def = proto_new(kNodeDef, arena);
-  if (def == NULL) return NULL;
+  if (!def) return NULL;
   *def = bare;
   def->attr = arena_alloc(arena, (int64_t)(from->n_attr * sizeof *def->attr));
-  for (size_t i = 0; def->attr != NULL && i < from->n_attr; i++) {
+  for (size_t i = 0; def->attr && i < from->n_attr; i++) {
     def->attr[i] = arena_alloc(arena, (int64_t)sizeof **def->attr);
-    if (def->attr[i] == NULL) return NULL;
+    if (!def->attr[i]) return NULL;
     *def->attr[i] = *from->attr[i];
   }
-  return def->attr != NULL ? def : NULL;
+  return def->attr ? def : NULL;
 }
 
 static bool has_inputs(const Node *node) {
   for (int i = 0; i < node->num_inputs; i++) {
-    if (node->inputs[i] != NULL) return true;
+    if (node->inputs[i]) return true;
   }
   return node->num_control_inputs > 0;
 }
@@ -180,23 +180,23 @@ static bool waits_for_call(const Node *node) {
 static bool copy_node(Inliner *in, const Node *node, Node **copy) {
   Arena *arena = graph_arena(in->graph);
   NodeDef *def = copy_def(in, node->def);
-  if (def == NULL) return oom(in);
+  if (!def) return oom(in);
   if (in->options->placer == INLINE_PLACER_SINGLE_DEVICE) {
     def->device = in->caller->def->device;
   } else if (in->options->share_attrs) {
     def->device = arena_strdup(arena, def->device);
   }
   if (in->options->share_attrs) def->op = arena_strdup(arena, def->op);
-  if (def->device == NULL || def->op == NULL) return oom(in);
+  if (!def->device || !def->op) return oom(in);
   TRY(node_def_add_prefix_and_suffix(def, arena, in->prefix, "", in->status));
-  while (graph_find_node(in->graph, def->name) != NULL) {
+  while (graph_find_node(in->graph, def->name)) {
     def->name = (char *)graph_new_name(in->graph, def->name);
-    if (def->name == NULL) return oom(in);
+    if (!def->name) return oom(in);
   }
   TRY(graph_add_node(in->graph, def, copy, in->status));
   if (in->options->placer == INLINE_PLACER_DEFAULT && node->assigned_device != 0)
     TRY(graph_set_assigned_device(in->graph, *copy, node_assigned_device(node), in->status));
-  if (in->input_control != NULL && waits_for_call(node)) TRY(add_control(in, in->input_control, *copy));
+  if (in->input_control && waits_for_call(node)) TRY(add_control(in, in->input_control, *copy));
   return true;
 }
 
@@ -204,7 +204,7 @@ static bool copy_nodes(Inliner *in) {
   const Graph *from = in->body->graph;
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(from); id++) {
     const Node *node = graph_node(from, id);
-    if (node != NULL && !node_is_boundary(node)) TRY(copy_node(in, node, &in->copies[id]));
+    if (node && !node_is_boundary(node)) TRY(copy_node(in, node, &in->copies[id]));
   }
   return true;
 }
@@ -213,7 +213,7 @@ static bool copy_nodes(Inliner *in) {
 static bool copy_controls(Inliner *in, const Node *node, Node *copy) {
   for (int32_t i = 0; i < node->num_control_inputs; i++) {
     Node *source = in->copies[node->control_inputs[i]->src->id];
-    if (source != NULL) TRY(add_control(in, source, copy));
+    if (source) TRY(add_control(in, source, copy));
   }
   return true;
 }
@@ -223,10 +223,10 @@ static bool copy_edges(Inliner *in) {
   const Graph *from = in->body->graph;
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(from); id++) {
     const Node *node = graph_node(from, id);
-    if (node == NULL || node_is_boundary(node)) continue;
+    if (!node || node_is_boundary(node)) continue;
     for (int i = 0; i < node->num_inputs; i++) {
       const Edge *old = node->inputs[i];
-      if (old == NULL) continue;
+      if (!old) continue;
       TRY(graph_add_edge(in->graph, in->copies[old->src->id], old->src_output, in->copies[id], i, &edge,
                          in->status));
     }
@@ -239,15 +239,15 @@ static bool copy_edges(Inliner *in) {
 static const char *rename_colocated(void *arg, Str name) {
   Inliner *in = arg;
   const char *text = arena_strndup(in->arena, name.data, name.length);
-  const Node *node = text == NULL ? NULL : graph_find_node(in->body->graph, text);
-  return node == NULL || in->copies[node->id] == NULL ? NULL : in->copies[node->id]->name;
+  const Node *node = !text ? NULL : graph_find_node(in->body->graph, text);
+  return !node || !in->copies[node->id] ? NULL : in->copies[node->id]->name;
 }
 
 static bool rename_colocations(Inliner *in) {
   const Graph *from = in->body->graph;
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(from); id++) {
     const Node *node = graph_node(from, id);
-    if (node == NULL || node_is_boundary(node)) continue;
+    if (!node || node_is_boundary(node)) continue;
     TRY(node_def_rename_colocation(in->copies[id]->def, graph_arena(in->graph), rename_colocated, in,
                                    in->status));
   }
@@ -268,12 +268,12 @@ static bool wait_for_whole_call(Inliner *in, const NodeSet *cone, Node *waiting)
   const FunctionBody *body = in->body;
   for (int i = 0; i < body->num_args; i++) {
     const Node *arg = body->arg_nodes[i];
-    if (is_there_at_once(in->caller->inputs[i]->src) || (cone != NULL && node_set_has(cone, arg))) continue;
+    if (is_there_at_once(in->caller->inputs[i]->src) || (cone && node_set_has(cone, arg))) continue;
     TRY(add_control(in, in->copies[arg->id], waiting));
   }
   for (int i = 0; i < body->num_control_rets; i++) {
     const Node *end = body->control_ret_nodes[i];
-    if (node_is_boundary(end) || (cone != NULL && node_set_has(cone, end))) continue;
+    if (node_is_boundary(end) || (cone && node_set_has(cone, end))) continue;
     TRY(add_control(in, in->copies[end->id], waiting));
   }
   return true;
@@ -315,9 +315,9 @@ static bool add_output_control(Inliner *in) {
     TRY(add_control(in, in->outputs[i], in->output_control));
   for (int i = 0; controls && i < body->num_control_rets; i++) {
     Node *source = in->copies[body->control_ret_nodes[i]->id];
-    if (source != NULL) TRY(add_control(in, source, in->output_control));
+    if (source) TRY(add_control(in, source, in->output_control));
   }
-  if (in->output_control->num_control_inputs == 0 && in->input_control != NULL)
+  if (in->output_control->num_control_inputs == 0 && in->input_control)
     TRY(add_control(in, in->input_control, in->output_control));
   return true;
 }
@@ -329,7 +329,7 @@ static bool infer_shapes(Inliner *in) {
   TRY(optimizer_order(in->body->graph, in->arena, &order, &count, in->status));
   for (int64_t i = 0; i < count; i++) {
     Node *copy = in->copies[order[i]->id];
-    if (copy != NULL) TRY(graph_infer_leniently(in->graph, copy, in->status));
+    if (copy) TRY(graph_infer_leniently(in->graph, copy, in->status));
   }
   return true;
 }
@@ -339,7 +339,7 @@ static bool infer_shapes(Inliner *in) {
 /* Edges that could not be moved for want of memory still lead to the call, which is still there. */
 static bool move_consumers(Inliner *in) {
   NodeOutput *outputs = arena_calloc(in->arena, in->body->num_rets, sizeof *outputs);
-  if (outputs == NULL) return oom(in);
+  if (!outputs) return oom(in);
   for (int i = 0; i < in->body->num_rets; i++) outputs[i].node = in->outputs[i];
   return optimizer_move_consumers(in->graph, in->caller, outputs, in->output_control, in->status);
 }
@@ -372,7 +372,7 @@ static bool add_all(Inliner *in) {
   in->prefix = arena_printf(in->arena, "%s/", in->caller->name);
   in->copies = arena_calloc(in->arena, graph_num_node_ids(body->graph), sizeof *in->copies);
   in->outputs = arena_calloc(in->arena, body->num_rets, sizeof *in->outputs);
-  if (in->prefix == NULL || in->copies == NULL || in->outputs == NULL) return oom(in);
+  if (!in->prefix || !in->copies || !in->outputs) return oom(in);
   return add_inputs(in) && copy_nodes(in) && copy_edges(in) && add_outputs(in) && rename_colocations(in) &&
          add_output_control(in) && infer_shapes(in);
 }
@@ -383,10 +383,10 @@ static void remove_all(Inliner *in) {
 }
 
 static void tell(const FunctionBodySource *source, Inliner *in) {
-  if (source == NULL || source->inlined == NULL) return;
+  if (!source || !source->inlined) return;
   for (int64_t id = in->first_id; id < graph_num_node_ids(in->graph); id++) {
     Node *node = graph_node(in->graph, id);
-    if (node != NULL) source->inlined(source->owner, in->caller, node);
+    if (node) source->inlined(source->owner, in->caller, node);
   }
 }
 
@@ -421,7 +421,7 @@ bool graph_inline_function_body(Graph *graph, Node *caller, const FunctionBody *
                 .status = status,
                 .arena = arena_new(),
                 .first_id = graph_num_node_ids(graph)};
-  if (in.arena == NULL) return oom(&in);
+  if (!in.arena) return oom(&in);
   bool ok = inline_body(&in, source);
   arena_free(in.arena);
   return ok;
@@ -459,10 +459,10 @@ static bool expand(Graph *graph, Node *node, const FunctionBodySource *source, c
   if (effects) return true;
   int64_t count = graph_num_nodes(graph) + graph_num_nodes(body->graph);
   if (count > options->max_nodes) {
-    return status_set(
-        status, CODE_RESOURCE_EXHAUSTED,
-        "Inlining function %s, called by {{node %s}}, would make a graph of more than %lld nodes", body->name,
-        node->name, (long long)options->max_nodes);
+    return status_set(status, CODE_RESOURCE_EXHAUSTED,
+                      "Inlining function %s, called by {{node %s}}, would make a graph of more than %lld "
+                      "nodes",
+                      body->name, node->name, (long long)options->max_nodes);
   }
   TRY(graph_inline_function_body(graph, node, body, how, source, status));
   *changed = true;
@@ -477,8 +477,7 @@ bool graph_expand_inline_functions(Graph *graph, const FunctionBodySource *sourc
     int64_t end = graph_num_node_ids(graph);
     for (int64_t id = begin; id < end; id++) {
       Node *node = graph_node(graph, id);
-      if (node != NULL && !kept(options->keep, node))
-        TRY(expand(graph, node, source, options, changed, status));
+      if (node && !kept(options->keep, node)) TRY(expand(graph, node, source, options, changed, status));
     }
     if (graph_num_node_ids(graph) == end) break;
     begin = end; /* calls that could not be inlined are not tried again */

@@ -69,8 +69,8 @@ typedef struct ExpandOptions {
   const NodeSet *keep;        /* calls that stay; may be NULL */
 } ExpandOptions;
 
-/* TensorFlow's: one round, placed on a single device; partitioned calls with the function's control results.
- */
+/* TensorFlow's: one round, placed on a single device; partitioned calls with the function's control
+ * results. */
 ExpandOptions expand_options_default(void);
 
 /* Whether the node calls a function: its op is one, or it is a PartitionedCall, StatefulPartitionedCall or

@@ -38,7 +38,7 @@ bool optimizer_add_identity(Graph *graph, const char *name, const char *device, 
 /* --- moving --- */
 
 bool optimizer_is_waited_for(const Node *node) {
-  if (node->sink_edge != NULL) return true;
+  if (node->sink_edge) return true;
   for (int32_t i = 0; i < node->num_out_edges; i++) {
     if (edge_is_control(node->out_edges[i])) return true;
   }
@@ -51,15 +51,15 @@ bool optimizer_move_consumers(Graph *graph, Node *from, const NodeOutput *output
   for (int32_t i = from->num_out_edges - 1; i >= 0; i--) {
     Edge *edge = from->out_edges[i];
     if (edge_is_control(edge)) {
-      if (control == NULL) continue;
+      if (!control) continue;
       TRY(optimizer_control(graph, control, edge->dst, status));
       graph_remove_edge(graph, edge);
-    } else if (outputs[edge->src_output].node != NULL) {
+    } else if (outputs[edge->src_output].node) {
       NodeOutput to = outputs[edge->src_output];
       TRY(graph_update_edge(graph, to.node, to.index, edge->dst, edge->dst_input, status));
     }
   }
-  if (control == NULL || from->sink_edge == NULL) return true;
+  if (!control || !from->sink_edge) return true;
   Node *sink = graph_node(graph, SINK_ID);
   TRY(optimizer_control(graph, control, sink, status));
   graph_remove_edge(graph, from->sink_edge);

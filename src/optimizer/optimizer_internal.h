@@ -4,9 +4,7 @@
 
 #include "graph/node_class.h"
 
-static inline bool kept(const NodeSet *keep, const Node *node) {
-  return keep != NULL && node_set_has(keep, node);
-}
+static inline bool kept(const NodeSet *keep, const Node *node) { return keep && node_set_has(keep, node); }
 
 /* Nodes with every node behind its inputs, but for the edges that close loops; ties by id. Without source and
  * sink, and without nodes that no walk from source meets. */

@@ -82,8 +82,8 @@ AttrValue *attr_value_placeholder(Arena *arena, const char *name) {
 
 AttrValue *attr_value_func(Arena *arena, const char *name, const NameAttrList *attrs_from) {
   AttrValue *value = new_value(arena, ATTR_FUNC);
-  NameAttrList *func = attrs_from ? proto_copy(attrs_from, arena)
-                                  : proto_new(&tensorflow__name_attr_list__descriptor, arena);
+  NameAttrList *func =
+      attrs_from ? proto_copy(attrs_from, arena) : proto_new(&tensorflow__name_attr_list__descriptor, arena);
   if (!value || !func) return NULL;
   value->func = func;
   func->name = arena_strdup(arena, name);
@@ -229,7 +229,8 @@ NodeDef *node_def_new(Arena *arena, const char *name, const char *op) {
 
 NodeDef *node_def_share(Arena *arena, const NodeDef *node) {
   int64_t count = (int64_t)node->n_attr;
-  NodeDef *copy = arena_alloc(arena, (int64_t)sizeof *copy + count * (int64_t)(sizeof *copy->attr + sizeof **copy->attr));
+  NodeDef *copy =
+      arena_alloc(arena, (int64_t)sizeof *copy + count * (int64_t)(sizeof *copy->attr + sizeof **copy->attr));
   if (!copy) return NULL;
   *copy = *node;
   copy->n_input = 0;

@@ -1,5 +1,6 @@
-/* The binary format's reader. It walks the bytes once, along the descriptors, instead of calling protobuf-c's unpack: so it
- * can bound the nesting, take all memory from the arena, merge as protobuf does and say where the bytes go wrong. */
+/* The binary format's reader. It walks the bytes once, along the descriptors, instead of calling protobuf-c's
+ * unpack: so it can bound the nesting, take all memory from the arena, merge as protobuf does and say where
+ * the bytes go wrong. */
 #include <inttypes.h>
 
 #include "base/alloc.h"
@@ -8,8 +9,9 @@
 
 enum { WIRE_VARINT = 0, WIRE_64BIT = 1, WIRE_LENGTH = 2, WIRE_32BIT = 5 };
 
-/* Graphs repeat themselves: names of ops, keys, whole attrs, and inputs that name the node before. What was read a moment ago is
- * shared instead of made again. One candidate a slot, found by its bytes in the input. */
+/* Graphs repeat themselves: names of ops, keys, whole attrs, and inputs that name the node before. What
+ * was read a moment ago is shared instead of made again. One candidate a slot, found by its bytes in
+ * the input. */
 enum { NUM_SHARED = 256, LONGEST_SHARED = 48, SHARING_BEGINS = 1024 /* bytes of input */ };
 
 typedef struct Shared {
@@ -77,7 +79,8 @@ static int wire_type_of(ProtobufCType type) {
 }
 
 /* Reads a number of wire type `wire` into the element at `to`. */
-static bool read_number(Reader *reader, const Field *field, int wire, const uint8_t **cursor, const uint8_t *end, void *to) {
+static bool read_number(Reader *reader, const Field *field, int wire, const uint8_t **cursor,
+                        const uint8_t *end, void *to) {
   if (wire != WIRE_VARINT) {
     size_t size = wire == WIRE_32BIT ? 4 : 8;
     if ((size_t)(end - *cursor) < size) return malformed(reader, *cursor, "truncated number");
@@ -98,7 +101,8 @@ static bool read_number(Reader *reader, const Field *field, int wire, const uint
   return true;
 }
 
-static bool read_packed(Reader *reader, const Field *field, const uint8_t *p, const uint8_t *end, ProtoMessage *message) {
+static bool read_packed(Reader *reader, const Field *field, const uint8_t *p, const uint8_t *end,
+                        ProtoMessage *message) {
   int wire = wire_type_of(field->type);
   size_t bytes = (size_t)(end - p), added = 0, size = field_element_size(field);
   if (wire == WIRE_VARINT) {
@@ -123,12 +127,15 @@ static bool read_packed(Reader *reader, const Field *field, const uint8_t *p, co
   return p == end || malformed(reader, p, "truncated number");
 }
 
-/* The slot for `length` bytes; *found is what was made of the same bytes before, else NULL. NULL for what is too long to share. */
-static Shared *find_shared(const Reader *reader, const uint8_t *bytes, size_t length, const ProtoDescriptor *descriptor, void **found) {
+/* The slot for `length` bytes; *found is what was made of the same bytes before, else NULL. NULL for what is
+ * too long to share. */
+static Shared *find_shared(const Reader *reader, const uint8_t *bytes, size_t length,
+                           const ProtoDescriptor *descriptor, void **found) {
   *found = NULL;
   if (!reader->shared || length > LONGEST_SHARED) return NULL;
   Shared *slot = &reader->shared[hash_bytes(bytes, length) % NUM_SHARED];
-  if (slot->made && slot->descriptor == descriptor && slot->length == length && memcmp(slot->bytes, bytes, length) == 0) {
+  if (slot->made && slot->descriptor == descriptor && slot->length == length &&
+      memcmp(slot->bytes, bytes, length) == 0) {
     *found = slot->made;
   }
   return slot;
@@ -137,8 +144,8 @@ static Shared *find_shared(const Reader *reader, const uint8_t *bytes, size_t le
 static bool read_message(Reader *reader, const uint8_t *p, const uint8_t *end, int depth, bool merging,
                          ProtoMessage *message);
 
-static bool read_submessage(Reader *reader, const Field *field, const uint8_t *p, const uint8_t *end, int depth,
-                            ProtoMessage **slot) {
+static bool read_submessage(Reader *reader, const Field *field, const uint8_t *p, const uint8_t *end,
+                            int depth, ProtoMessage **slot) {
   bool merging = *slot != NULL;
   if (!merging) *slot = proto_new(field_message(field), reader->arena);
   if (!*slot) return out_of_memory(reader);
@@ -146,10 +153,12 @@ static bool read_submessage(Reader *reader, const Field *field, const uint8_t *p
   return read_message(reader, p, end, depth + 1, merging, *slot);
 }
 
-static bool read_map_entry(Reader *reader, const Field *field, const uint8_t *p, size_t length, int depth, ProtoMessage **entry) {
+static bool read_map_entry(Reader *reader, const Field *field, const uint8_t *p, size_t length, int depth,
+                           ProtoMessage **entry) {
   void *found = NULL;
   /* Only where the nesting that a short entry can add stays far from the limit. */
-  Shared *shared = depth > PROTO_MAX_DEPTH / 2 ? NULL : find_shared(reader, p, length, field_message(field), &found);
+  Shared *shared =
+      depth > PROTO_MAX_DEPTH / 2 ? NULL : find_shared(reader, p, length, field_message(field), &found);
   if (found) {
     *entry = found;
     return true;
@@ -166,7 +175,8 @@ static bool read_text(Reader *reader, const Field *field, const uint8_t *p, size
   if (*text) return true;
   if (!text_is_valid((const char *)p, length)) {
     return status_invalid(reader->status,
-                          "Cannot parse %s: string field '%s' contains invalid UTF-8 data or NUL at byte %" PRId64,
+                          "Cannot parse %s: string field '%s' contains invalid UTF-8 data or NUL at byte "
+                          "%" PRId64,
                           reader->root->name, field->name, (int64_t)(p - reader->begin));
   }
   *text = arena_strndup(reader->arena, (const char *)p, length);
@@ -176,7 +186,8 @@ static bool read_text(Reader *reader, const Field *field, const uint8_t *p, size
 }
 
 /* Reads `length` bytes of a string, bytes or message field into the element at `to`. */
-static bool read_delimited(Reader *reader, const Field *field, const uint8_t *p, size_t length, int depth, void *to) {
+static bool read_delimited(Reader *reader, const Field *field, const uint8_t *p, size_t length, int depth,
+                           void *to) {
   if (field->type == PROTOBUF_C_TYPE_MESSAGE && field_is_repeated(field) && field_is_map(field)) {
     return read_map_entry(reader, field, p, length, depth, to);
   }
@@ -225,8 +236,8 @@ static bool keep_unknown(Reader *reader, uint32_t id, int wire, const uint8_t **
   return true;
 }
 
-static bool read_field(Reader *reader, const Field *field, int wire, const uint8_t **cursor, const uint8_t *end, int depth,
-                       ProtoMessage *message) {
+static bool read_field(Reader *reader, const Field *field, int wire, const uint8_t **cursor,
+                       const uint8_t *end, int depth, ProtoMessage *message) {
   size_t length = 0;
   if (wire == WIRE_LENGTH) TRY(read_length(reader, cursor, end, &length));
   bool delimited = wire_type_of(field->type) == WIRE_LENGTH;
@@ -259,7 +270,8 @@ static bool read_message(Reader *reader, const uint8_t *p, const uint8_t *end, i
     uint32_t id = (uint32_t)(tag >> 3);
     int wire = (int)(tag & 7);
     if (!field || field->id != id) field = protobuf_c_message_descriptor_get_field(descriptor, id);
-    bool known = field && (wire == wire_type_of(field->type) || (wire == WIRE_LENGTH && field_is_repeated(field)));
+    bool known =
+        field && (wire == wire_type_of(field->type) || (wire == WIRE_LENGTH && field_is_repeated(field)));
     if (!known) {
       TRY(keep_unknown(reader, id, wire, &p, end, message));
       continue;
@@ -268,8 +280,10 @@ static bool read_message(Reader *reader, const uint8_t *p, const uint8_t *end, i
     unify = unify || (field->type == PROTOBUF_C_TYPE_MESSAGE && field_is_repeated(field) &&
                       *field_count(message, field) == 2 && field_is_map(field));
   }
-  if (descriptor_is_map_entry(descriptor) && !map_entry_complete(message, reader->arena)) return out_of_memory(reader);
-  /* A message that arrives in many pieces would be unified once a piece: that is left to one walk at the end. */
+  if (descriptor_is_map_entry(descriptor) && !map_entry_complete(message, reader->arena))
+    return out_of_memory(reader);
+  /* A message that arrives in many pieces would be unified once a piece: that is left to one walk at
+   * the end. */
   if (merging) {
     reader->unify_all = true;
   } else if (unify && !maps_unify(message, false, 0)) {
@@ -283,8 +297,8 @@ static bool parse(Reader *reader, const uint8_t *end, ProtoMessage *message) {
   return !reader->unify_all || maps_unify(message, true, 0) || out_of_memory(reader);
 }
 
-bool proto_parse(const ProtoDescriptor *descriptor, const void *bytes, size_t length, Arena *arena, void **message,
-                 Status *status) {
+bool proto_parse(const ProtoDescriptor *descriptor, const void *bytes, size_t length, Arena *arena,
+                 void **message, Status *status) {
   static const uint8_t kNothing[1];
   Reader reader = {.begin = bytes ? bytes : kNothing, .root = descriptor, .arena = arena, .status = status};
   ProtoMessage *result = proto_new(descriptor, arena);

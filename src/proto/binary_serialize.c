@@ -1,5 +1,6 @@
-/* The binary format's writer. One walk adds up the size; a second one writes from the end towards the beginning, where the
- * length of every submessage is known when its prefix is written, so nothing is measured twice or moved. */
+/* The binary format's writer. One walk adds up the size; a second one writes from the end towards the
+ * beginning, where the length of every submessage is known when its prefix is written, so nothing is measured
+ * twice or moved. */
 #include <inttypes.h>
 
 #include "base/alloc.h"
@@ -195,13 +196,15 @@ bool proto_serialize(const void *message, StrBuf *out, Status *status) {
   const char *name = ((const ProtoMessage *)message)->descriptor->name;
   int64_t size;
   if (!message_size(message, 0, &size)) {
-    return status_invalid(status, "Cannot serialize %s: messages nested deeper than %d levels", name, PROTO_MAX_WALK_DEPTH);
+    return status_invalid(status, "Cannot serialize %s: messages nested deeper than %d levels", name,
+                          PROTO_MAX_WALK_DEPTH);
   }
   if (size > INT32_MAX) {
     return status_invalid(status, "%s exceeded maximum protobuf size of 2GB: %" PRId64, name, size);
   }
   TRY(strbuf_ok(out, status));
-  if (!mem_grow((void **)&out->data, &out->capacity, out->length + size + 1, 1)) return status_oom(status, name);
+  if (!mem_grow((void **)&out->data, &out->capacity, out->length + size + 1, 1))
+    return status_oom(status, name);
   out->length += size;
   out->data[out->length] = '\0';
   write_message((uint8_t *)out->data + out->length, message);

@@ -40,7 +40,7 @@ bool field_is_present(const ProtoMessage *message, const Field *field) {
   if (descriptor_is_map_entry(message->descriptor)) return true;
   const void *member = field_member(message, field);
   switch (field->type) {
-    case PROTOBUF_C_TYPE_MESSAGE: return *(void *const *)member != NULL;
+    case PROTOBUF_C_TYPE_MESSAGE: return *(void *const *)member;
     case PROTOBUF_C_TYPE_STRING: return *(const char *const *)member && **(const char *const *)member;
     case PROTOBUF_C_TYPE_BYTES: return ((const ProtobufCBinaryData *)member)->len > 0;
     default: {
@@ -224,7 +224,8 @@ static bool copy_element(const Field *field, void *to, Arena *arena, int depth) 
   return true;
 }
 
-static bool copy_repeated(const ProtoMessage *from, ProtoMessage *to, const Field *field, Arena *arena, int depth) {
+static bool copy_repeated(const ProtoMessage *from, ProtoMessage *to, const Field *field, Arena *arena,
+                          int depth) {
   size_t count = *field_count(from, field), size = field_element_size(field);
   void **array = field_member(to, field);
   *array = NULL;
@@ -297,7 +298,8 @@ static bool equal_elements(const Field *field, const void *a, const void *b, int
 
 /* Same keys with equal values; the order does not matter. */
 static bool equal_maps(const Field *field, const ProtoMessage *a, const ProtoMessage *b, int depth) {
-  ProtoMessage **x = *(ProtoMessage ***)field_member(a, field), **y = *(ProtoMessage ***)field_member(b, field);
+  ProtoMessage **x = *(ProtoMessage ***)field_member(a, field),
+               **y = *(ProtoMessage ***)field_member(b, field);
   size_t count = *field_count(a, field);
   StringMap index = {0};
   Status ignored;
@@ -332,7 +334,8 @@ static bool equal_fields(const Field *field, const ProtoMessage *a, const ProtoM
     if (*field_oneof_case(a, field) != *field_oneof_case(b, field)) return false;
     if (*field_oneof_case(a, field) != field->id) return true;
   }
-  if (!field_is_repeated(field)) return equal_elements(field, field_member(a, field), field_member(b, field), depth);
+  if (!field_is_repeated(field))
+    return equal_elements(field, field_member(a, field), field_member(b, field), depth);
   size_t count = *field_count(a, field), size = field_element_size(field);
   if (count != *field_count(b, field)) return false;
   if (count > 0 && field_is_map(field)) return equal_maps(field, a, b, depth);

@@ -42,7 +42,9 @@ static bool error_at(Lexer *lexer, int64_t line, int64_t column, const char *mes
   return status_invalid(lexer->status, "%" PRId64 ":%" PRId64 ": %s", line + 1, column + 1, message);
 }
 
-static bool error_here(Lexer *lexer, const char *message) { return error_at(lexer, lexer->line, lexer->column, message); }
+static bool error_here(Lexer *lexer, const char *message) {
+  return error_at(lexer, lexer->line, lexer->column, message);
+}
 
 bool lexer_error(Lexer *lexer, const char *format, ...) {
   char message[1024];
@@ -53,7 +55,9 @@ bool lexer_error(Lexer *lexer, const char *format, ...) {
   return error_at(lexer, lexer->token_line, lexer->token_column, message);
 }
 
-bool lexer_at(const Lexer *lexer, char symbol) { return lexer->kind == TOKEN_SYMBOL && *lexer->text.data == symbol; }
+bool lexer_at(const Lexer *lexer, char symbol) {
+  return lexer->kind == TOKEN_SYMBOL && *lexer->text.data == symbol;
+}
 
 static void skip_blanks(Lexer *lexer) {
   while (lexer->at < lexer->end) {
@@ -76,7 +80,8 @@ static bool read_number(Lexer *lexer) {
     while (hex_digit(peek(lexer, 0)) >= 0) step(lexer);
   } else if (peek(lexer, 0) == '0' && is_digit(peek(lexer, 1))) {
     while (is_octal(peek(lexer, 0))) step(lexer);
-    if (is_digit(peek(lexer, 0))) return error_here(lexer, "Numbers starting with leading zero must be in octal.");
+    if (is_digit(peek(lexer, 0)))
+      return error_here(lexer, "Numbers starting with leading zero must be in octal.");
   } else {
     while (is_digit(peek(lexer, 0))) step(lexer);
     if (peek(lexer, 0) == '.') {
@@ -97,7 +102,8 @@ static bool read_number(Lexer *lexer) {
     }
   }
   if (is_letter(peek(lexer, 0))) return error_here(lexer, "Need space between number and identifier.");
-  if (peek(lexer, 0) == '.') return error_here(lexer, "Already saw decimal point or exponent; can't have another one.");
+  if (peek(lexer, 0) == '.')
+    return error_here(lexer, "Already saw decimal point or exponent; can't have another one.");
   return true;
 }
 
@@ -201,7 +207,8 @@ static void append_utf8(uint32_t code, StrBuf *out) {
   strbuf_append_bytes(out, bytes, length);
 }
 
-/* `p` stands behind the backslash of an escape that skip_escape has accepted; returns the place behind the escape. */
+/* `p` stands behind the backslash of an escape that skip_escape has accepted; returns the place behind the
+ * escape. */
 static const char *unquote_escape(const char *p, const char *end, StrBuf *out) {
   static const char letters[] = "abfnrtv", values[] = "\a\b\f\n\r\t\v";
   char c = *p++;

@@ -60,7 +60,8 @@ static bool parse_double(Parser *parser, double *value) {
   TRY(accept(parser, '-', &negative));
   Lexer *lexer = &parser->lexer;
   Str text = lexer->text;
-  bool decimal = lexer->kind == TOKEN_FLOAT || (lexer->kind == TOKEN_INTEGER && (text.length == 1 || *text.data != '0'));
+  bool decimal =
+      lexer->kind == TOKEN_FLOAT || (lexer->kind == TOKEN_INTEGER && (text.length == 1 || *text.data != '0'));
   StrBuf *scratch = &parser->scratch;
   strbuf_clear(scratch);
   strbuf_append_bytes(scratch, text.data, text.length);
@@ -70,7 +71,8 @@ static bool parse_double(Parser *parser, double *value) {
     *value = strtod(word, NULL);
   } else if (lexer->kind == TOKEN_INTEGER) {
     return lexer_error(lexer, "Expect a decimal number, got: %.*s", TOKEN_ARGS(parser));
-  } else if (lexer->kind == TOKEN_IDENTIFIER && (strcasecmp(word, "inf") == 0 || strcasecmp(word, "infinity") == 0)) {
+  } else if (lexer->kind == TOKEN_IDENTIFIER &&
+             (strcasecmp(word, "inf") == 0 || strcasecmp(word, "infinity") == 0)) {
     *value = (double)__builtin_inff();
   } else if (lexer->kind == TOKEN_IDENTIFIER && strcasecmp(word, "nan") == 0) {
     *value = (double)__builtin_nanf("");
@@ -98,7 +100,8 @@ static bool parse_bool(Parser *parser, const Field *field, protobuf_c_boolean *v
     *value = i < 3;
     return lexer_next(lexer);
   }
-  return lexer_error(lexer, "Invalid value for boolean field \"%s\". Value: \"%.*s\".", field->name, TOKEN_ARGS(parser));
+  return lexer_error(lexer, "Invalid value for boolean field \"%s\". Value: \"%.*s\".", field->name,
+                     TOKEN_ARGS(parser));
 }
 
 static bool parse_enum(Parser *parser, const Field *field, int *value) {
@@ -118,7 +121,8 @@ static bool parse_enum(Parser *parser, const Field *field, int *value) {
     *value = descriptor->values[i].value;
     return lexer_next(lexer);
   }
-  return lexer_error(lexer, "Unknown enumeration value of \"%.*s\" for field \"%s\".", TOKEN_ARGS(parser), field->name);
+  return lexer_error(lexer, "Unknown enumeration value of \"%.*s\" for field \"%s\".", TOKEN_ARGS(parser),
+                     field->name);
 }
 
 /* One or more adjacent literals, joined in the scratch buffer. */
@@ -139,7 +143,8 @@ static bool parse_string(Parser *parser, const Field *field, char **value) {
   const char *text = strbuf_text(&parser->scratch);
   size_t length = (size_t)parser->scratch.length;
   if (!text_is_valid(text, length)) {
-    return lexer_error(&parser->lexer, "String field \"%s\" contains invalid UTF-8 data or NUL.", field->name);
+    return lexer_error(&parser->lexer, "String field \"%s\" contains invalid UTF-8 data or NUL.",
+                       field->name);
   }
   *value = length == 0 ? (char *)protobuf_c_empty_string : arena_strndup(parser->arena, text, length);
   return *value || out_of_memory(parser, field->name);
@@ -199,7 +204,8 @@ static bool parse_fields(Parser *parser, ProtoMessage *message, int depth, char 
 
 static bool parse_braced(Parser *parser, const Field *field, int depth, ProtoMessage **slot) {
   if (depth >= PROTO_MAX_DEPTH) {
-    return lexer_error(&parser->lexer, "Message is too deep, the parser exceeded the configured recursion limit of %d.",
+    return lexer_error(&parser->lexer,
+                       "Message is too deep, the parser exceeded the configured recursion limit of %d.",
                        PROTO_MAX_DEPTH);
   }
   bool angle;
@@ -256,8 +262,10 @@ static bool parse_field(Parser *parser, ProtoMessage *message, int depth, uint64
   }
   *seen |= bit;
   if (field_is_oneof(field) && *field_oneof_case(message, field) != 0) {
-    const Field *other = protobuf_c_message_descriptor_get_field(message->descriptor, *field_oneof_case(message, field));
-    return lexer_error(lexer, "Field \"%s\" is specified along with field \"%s\", another member of the same oneof.",
+    const Field *other =
+        protobuf_c_message_descriptor_get_field(message->descriptor, *field_oneof_case(message, field));
+    return lexer_error(lexer,
+                       "Field \"%s\" is specified along with field \"%s\", another member of the same oneof.",
                        field->name, other->name);
   }
   bool accepted;
@@ -284,7 +292,8 @@ static bool parse_fields(Parser *parser, ProtoMessage *message, int depth, char 
   return close ? lexer_next(&parser->lexer) : true;
 }
 
-bool proto_parse_text(const ProtoDescriptor *descriptor, Str text, Arena *arena, void **message, Status *status) {
+bool proto_parse_text(const ProtoDescriptor *descriptor, Str text, Arena *arena, void **message,
+                      Status *status) {
   Parser parser = {.arena = arena};
   bool ok = false;
   ProtoMessage *result = proto_new(descriptor, arena);

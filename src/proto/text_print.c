@@ -53,7 +53,9 @@ static void print_scalar(const Field *field, const void *element, StrBuf *out) {
     case PROTOBUF_C_TYPE_FIXED64: strbuf_printf(out, "%" PRIu64, *(const uint64_t *)element); break;
     case PROTOBUF_C_TYPE_FLOAT: strbuf_append(out, proto_float_text(*(const float *)element, text)); break;
     case PROTOBUF_C_TYPE_DOUBLE: strbuf_append(out, proto_double_text(*(const double *)element, text)); break;
-    case PROTOBUF_C_TYPE_BOOL: strbuf_append(out, *(const protobuf_c_boolean *)element ? "true" : "false"); break;
+    case PROTOBUF_C_TYPE_BOOL:
+      strbuf_append(out, *(const protobuf_c_boolean *)element ? "true" : "false");
+      break;
     case PROTOBUF_C_TYPE_ENUM: print_enum(field, *(const int *)element, out); break;
     case PROTOBUF_C_TYPE_STRING: {
       const char *string = *(char *const *)element;
@@ -99,7 +101,8 @@ static int compare_entries(const void *a, const void *b) {
   return map_entry_compare_keys(*(ProtoMessage *const *)a, *(ProtoMessage *const *)b);
 }
 
-static void print_map(Printer *printer, const Field *field, ProtoMessage *const *entries, size_t count, int depth) {
+static void print_map(Printer *printer, const Field *field, ProtoMessage *const *entries, size_t count,
+                      int depth) {
   ProtoMessage **sorted = mem_alloc((int64_t)(count * sizeof *sorted));
   if (!sorted) {
     printer->out->failed = true;

@@ -13,7 +13,8 @@ static bool oom(Status *status) { return status_oom(status, "the graph of a step
 /* Adds the nodes that run for their own sake to the control results. */
 static bool require_effects(FunctionBody *body, bool all_stateful, Status *status) {
   int64_t ids = graph_num_node_ids(body->graph);
-  Node **required = arena_alloc(graph_arena(body->graph), (ids + body->num_control_rets) * (int64_t)sizeof *required);
+  Node **required =
+      arena_alloc(graph_arena(body->graph), (ids + body->num_control_rets) * (int64_t)sizeof *required);
   if (!required) return oom(status);
   int count = 0;
   for (; count < body->num_control_rets; count++) required[count] = body->control_ret_nodes[count];
@@ -51,8 +52,8 @@ static bool check_output(const Graph *graph, NodeOutput output, const char *what
         "pass '%s' as an argument to the 'target_node_names' argument of the Session::Run API.",
         output.node->name, output.node->name);
   }
-  return status_invalid(status, "%s: %s:%d should have output index < %d", what, output.node->name, output.index,
-                        output.node->num_outputs);
+  return status_invalid(status, "%s: %s:%d should have output index < %d", what, output.node->name,
+                        output.index, output.node->num_outputs);
 }
 
 static bool check_signature(const Graph *graph, const StepSignature *signature, Status *status) {
@@ -74,7 +75,8 @@ static bool check_signature(const Graph *graph, const StepSignature *signature, 
         return status_invalid(status, "%s:%d is both fed and fetched.", fetch.node->name, fetch.index);
     }
   }
-  for (int i = 0; i < signature->num_targets; i++) TRY(graph_check_node(graph, signature->targets[i], status));
+  for (int i = 0; i < signature->num_targets; i++)
+    TRY(graph_check_node(graph, signature->targets[i], status));
   return true;
 }
 
@@ -101,7 +103,8 @@ static bool is_fed(const Client *c, const Node *node, int index) {
 
 /* A placeholder whose value is fed has nothing to run: control edges from it need no waiting. */
 static bool stands_for_feed(const Client *c, const Node *node) {
-  return node->num_outputs == 1 && node_set_has(&c->fed, node) && (node_is_placeholder(node) || node_is_arg(node));
+  return node->num_outputs == 1 && node_set_has(&c->fed, node) &&
+         (node_is_placeholder(node) || node_is_arg(node));
 }
 
 static bool stays(const void *argument, const Edge *edge) {
@@ -112,14 +115,15 @@ static bool stays(const void *argument, const Edge *edge) {
 static bool find_needed(Client *c) {
   const StepSignature *signature = c->signature;
   int64_t count = 0;
-  Node **roots = arena_calloc(c->arena, (int64_t)signature->num_fetches + signature->num_targets, sizeof *roots);
+  Node **roots =
+      arena_calloc(c->arena, (int64_t)signature->num_fetches + signature->num_targets, sizeof *roots);
   if (!roots) return oom(c->status);
   TRY(node_set_new(c->graph, c->arena, &c->fed, c->status));
   for (int i = 0; i < signature->num_feeds; i++) c->fed.member[signature->feeds[i].node->id] = 1;
   for (int i = 0; i < signature->num_fetches; i++) roots[count++] = signature->fetches[i].node;
   for (int i = 0; i < signature->num_targets; i++) roots[count++] = signature->targets[i];
-  return graph_reverse_reachable(c->graph, roots, count, signature->feeds, signature->num_feeds, c->arena, &c->needed,
-                                 c->status);
+  return graph_reverse_reachable(c->graph, roots, count, signature->feeds, signature->num_feeds, c->arena,
+                                 &c->needed, c->status);
 }
 
 static bool check_connected(const Client *c) {
@@ -132,7 +136,8 @@ static bool check_connected(const Client *c) {
 /* --- arguments and results --- */
 
 /* An `_Arg` or `_Retval` under a name that no node of the graph has. */
-static bool add_boundary(Client *c, const char *op, const char *prefix, NodeOutput output, int index, Node **node) {
+static bool add_boundary(Client *c, const char *op, const char *prefix, NodeOutput output, int index,
+                         Node **node) {
   NodeBuilder b;
   char *name = arena_printf(c->arena, "%s_%s_%d_%d", prefix, output.node->name, output.index, index);
   while (name && graph_find_node(c->graph, name)) name = arena_printf(c->arena, "%s_", name);
@@ -194,12 +199,11 @@ static bool add_results(Client *c) {
 
 /* --- shapes --- */
 
-/* The graph's shapes follow from what it knows of the fed outputs: the shapes of placeholders, and the values of other
- * nodes; and from what it may have assumed. */
+/* The graph's shapes follow from what it knows of the fed outputs: the shapes of placeholders, and the values
+ * of other nodes; and from what it may have assumed. */
 static bool shapes_hold(const Graph *graph, const StepSignature *signature) {
   bool hold = !signature->any_shapes && !graph_has_assumed_shapes(graph);
-  for (int i = 0; hold && i < signature->num_feeds; i++)
-    hold = node_is_placeholder(signature->feeds[i].node);
+  for (int i = 0; hold && i < signature->num_feeds; i++) hold = node_is_placeholder(signature->feeds[i].node);
   return hold;
 }
 
@@ -237,8 +241,8 @@ bool client_graph_of_step(Graph *graph, const StepSignature *signature, Function
   c.into = graph_new_body(graph);
   bool ok = (c.arena && c.into) || oom(status);
   ok = ok && make(&c) &&
-       function_body_of_nodes("step", c.into, c.args, signature->num_feeds, c.results, signature->num_fetches, c.targets,
-                              signature->num_targets, body, status);
+       function_body_of_nodes("step", c.into, c.args, signature->num_feeds, c.results, signature->num_fetches,
+                              c.targets, signature->num_targets, body, status);
   if (!ok) graph_free(c.into);
   arena_free(c.arena);
   if (!ok || require_effects(*body, false, status)) return ok;

@@ -1,13 +1,13 @@
-/* Client graphs: what one step, or one function, runs, as a function of its own. A client graph is private: passes
- * change it (optimizer/graph_optimizer.h), and a program is made of it (runtime/program.h).
+/* Client graphs: what one step, or one function, runs, as a function of its own. A client graph is private:
+ * passes change it (optimizer/graph_optimizer.h), and a program is made of it (runtime/program.h).
  *
  *   StepSignature signature = {.feeds = &x, .num_feeds = 1, .fetches = &y, .num_fetches = 1};
  *   client_graph_of_step(graph, &signature, &body, &status);
  *
- * Its arguments are the fed outputs, its results the fetched ones, in the same order; `_Arg` and `_Retval` nodes have
- * TensorFlow's names, `_arg_x_0_0` and `_retval_y_0_0` (node, output, position). Control results are the targets, and
- * all nodes with effects (node_has_effects): these run even when a pass finds that nothing reads what they compute.
- * All other nodes keep their names and the order of their ids.
+ * Its arguments are the fed outputs, its results the fetched ones, in the same order; `_Arg` and `_Retval`
+ * nodes have TensorFlow's names, `_arg_x_0_0` and `_retval_y_0_0` (node, output, position). Control results
+ * are the targets, and all nodes with effects (node_has_effects): these run even when a pass finds that
+ * nothing reads what they compute. All other nodes keep their names and the order of their ids.
  */
 #ifndef TFCORE_RUNTIME_CLIENT_GRAPH_H_
 #define TFCORE_RUNTIME_CLIENT_GRAPH_H_
@@ -25,13 +25,14 @@ typedef struct StepSignature {
   bool any_shapes; /* what is fed may have other shapes than the graph knows */
 } StepSignature;
 
-/* The part of the graph that the step needs. It shares attr values and shapes with the graph, which must outlive it;
- * where what is fed decides shapes, they are inferred anew. Errors: INVALID_ARGUMENT in TensorFlow's words for an
- * output that there is not, that is fed twice, or both fed and fetched; for nothing to do; for a value fed where a
- * reference is wanted; for an input that is not connected. */
-MUST_CHECK bool client_graph_of_step(Graph *graph, const StepSignature *signature, FunctionBody **body, Status *status);
-/* The function without what a call does not run (function_body_prune). It shares with `function`, which must outlive
- * it. */
+/* The part of the graph that the step needs. It shares attr values and shapes with the graph, which must
+ * outlive it; where what is fed decides shapes, they are inferred anew. Errors: INVALID_ARGUMENT in
+ * TensorFlow's words for an output that there is not, that is fed twice, or both fed and fetched; for nothing
+ * to do; for a value fed where a reference is wanted; for an input that is not connected. */
+MUST_CHECK bool client_graph_of_step(Graph *graph, const StepSignature *signature, FunctionBody **body,
+                                     Status *status);
+/* The function without what a call does not run (function_body_prune). It shares with `function`, which must
+ * outlive it. */
 MUST_CHECK bool client_graph_of_function(const FunctionBody *function, FunctionBody **body, Status *status);
 
 #endif

@@ -14,11 +14,11 @@ typedef struct Instance {
   char *key;
   const FunctionDef *function; /* of which the body was made; NULL for gradients */
   int64_t references;
-  bool called;            /* by kernels, which hold it for good */
-  FunctionBody *body;     /* as instantiated */
+  bool called;             /* by kernels, which hold it for good */
+  FunctionBody *body;      /* as instantiated */
   FunctionBody *inlinable; /* for passes that inline it; NULL until one does */
-  Program *program;       /* NULL until it is called */
-  KernelTable *kernels;   /* of the program */
+  Program *program;        /* NULL until it is called */
+  KernelTable *kernels;    /* of the program */
 } Instance;
 
 struct FunctionRuntime {
@@ -26,8 +26,8 @@ struct FunctionRuntime {
   ProgramEnvironment environment;
   FunctionCaller caller;
   FunctionBodySource bodies;
-  CallSites *sites; /* of the body that is being optimised to be run; else NULL */
-  bool inlines; /* and optimises */
+  CallSites *sites;     /* of the body that is being optimised to be run; else NULL */
+  bool inlines;         /* and optimises */
   StringMap keys;       /* to Instance */
   Instance **instances; /* by handle; NULL for released ones */
   int64_t num_handles, capacity;
@@ -205,7 +205,7 @@ bool function_runtime_optimize_body(FunctionRuntime *runtime, FunctionBody *body
   ExpandOptions expand = expand_options();
   OptimizerOptions options = *passes;
   Arena *arena = arena_new();
-  bool ok = (arena != NULL || oom(status)) && keep_control_rets(body, arena, &keep, status);
+  bool ok = (arena || oom(status)) && keep_control_rets(body, arena, &keep, status);
   if (ok) {
     options.keep = &keep;
     options.expand = &expand;
@@ -246,7 +246,7 @@ bool function_runtime_compile(FunctionRuntime *runtime, FunctionBody *body, Kern
   CallSites sites = {.arena = arena_new()};
   ProgramEnvironment environment = runtime->environment;
   environment.functions = &runtime->caller;
-  bool ok = sites.arena != NULL || oom(status);
+  bool ok = sites.arena || oom(status);
   if (ok && runtime->inlines) {
     runtime->sites = &sites;
     ok = optimize_to_run(runtime, body, sites.arena, status);
@@ -263,8 +263,7 @@ bool function_runtime_compile(FunctionRuntime *runtime, FunctionBody *body, Kern
 static bool check_control_flow(const FunctionBody *body, Status *status) {
   ControlFlowInfo *frames;
   Arena *scratch = arena_new();
-  bool ok = (scratch != NULL || oom(status)) &&
-            graph_control_flow(body->graph, scratch, &frames, NULL, NULL, status);
+  bool ok = (scratch || oom(status)) && graph_control_flow(body->graph, scratch, &frames, NULL, NULL, status);
   arena_free(scratch);
   return ok;
 }
@@ -302,16 +301,16 @@ static bool check_call(const FunctionBody *body, const Tensor *args, int num_arg
 
 static bool enter(FunctionRuntime *runtime, Instance *instance, Status *status) {
   if (runtime->depth >= FUNCTION_MAX_CALL_DEPTH) {
-    return status_invalid(
-        status,
-        "Calls of functions are nested more than %d deep: function %s calls itself without end, or nearly so",
-        FUNCTION_MAX_CALL_DEPTH, instance->body->name);
+    return status_invalid(status,
+                          "Calls of functions are nested more than %d deep: function %s calls itself without "
+                          "end, or nearly so",
+                          FUNCTION_MAX_CALL_DEPTH, instance->body->name);
   }
   return instance->program || compile(runtime, instance, status);
 }
 
-static ProgramRun *begin_call(FunctionRuntime *runtime, int64_t handle, Tensor *args, int num_args, int num_rets,
-                           Status *status) {
+static ProgramRun *begin_call(FunctionRuntime *runtime, int64_t handle, Tensor *args, int num_args,
+                              int num_rets, Status *status) {
   ProgramRun *run = NULL;
   Instance *instance = find_handle(runtime, handle, status);
   bool ok = instance && check_call(instance->body, args, num_args, num_rets, status) &&
@@ -322,8 +321,8 @@ static ProgramRun *begin_call(FunctionRuntime *runtime, int64_t handle, Tensor *
 }
 
 /* FunctionCaller.run: a call is the run of its program. */
-static RunState call(void *owner, int64_t handle, FunctionCall **under_way, Step *step, Tensor *args, int num_args,
-                     Tensor *rets, int num_rets, Status *status) {
+static RunState call(void *owner, int64_t handle, FunctionCall **under_way, Step *step, Tensor *args,
+                     int num_args, Tensor *rets, int num_rets, Status *status) {
   FunctionRuntime *runtime = owner;
   ProgramRun *run = (ProgramRun *)*under_way;
   if (!run) run = begin_call(runtime, handle, args, num_args, num_rets, status);
@@ -432,8 +431,6 @@ void function_runtime_free(FunctionRuntime *runtime) {
   mem_free(runtime);
 }
 
-void function_runtime_optimize(FunctionRuntime *runtime, bool optimize) {
-  runtime->inlines = optimize;
-}
+void function_runtime_optimize(FunctionRuntime *runtime, bool optimize) { runtime->inlines = optimize; }
 
 const FunctionCaller *function_runtime_caller(const FunctionRuntime *runtime) { return &runtime->caller; }

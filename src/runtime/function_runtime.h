@@ -35,19 +35,19 @@ void function_runtime_optimize(FunctionRuntime *runtime, bool optimize);
 const FunctionCaller *function_runtime_caller(const FunctionRuntime *runtime);
 
 /* Runs passes over a body of this runtime's library, in place; of `passes` the fields about levels, kinds of
- * passes and sizes count. Calls are inlined so that they stay one step (InlineOptions). Control results stay, but for
- * calls that were inlined: what has state in them runs anyway. */
+ * passes and sizes count. Calls are inlined so that they stay one step (InlineOptions). Control results stay,
+ * but for calls that were inlined: what has state in them runs anyway. */
 MUST_CHECK bool function_runtime_optimize_body(FunctionRuntime *runtime, FunctionBody *body,
                                                const OptimizerOptions *passes, Status *status);
-/* Makes the program of a client graph (runtime/client_graph.h): optimises it, unless the runtime does not, and compiles
- * it. The body is taken over, whatever happens. `kernels` outlives the program. RESOURCE_EXHAUSTED for functions that
- * call others without an end. */
+/* Makes the program of a client graph (runtime/client_graph.h): optimises it, unless the runtime does not,
+ * and compiles it. The body is taken over, whatever happens. `kernels` outlives the program.
+ * RESOURCE_EXHAUSTED for functions that call others without an end. */
 MUST_CHECK bool function_runtime_compile(FunctionRuntime *runtime, FunctionBody *body, KernelTable *kernels,
                                          Program **program, Status *status);
 
 typedef struct FunctionInstantiateOptions {
-  const char
-      *state_handle; /* instances with another one have state of their own; NULL or "": the common one */
+  /* instances with another one have state of their own; NULL or "": the common one */
+  const char *state_handle;
 } FunctionInstantiateOptions;
 
 /* The handle of a function with these attrs; the same one for the same function, equal attrs and state

@@ -35,7 +35,9 @@ void kernel_table_free(KernelTable *table) {
   mem_free(table);
 }
 
-static bool lives_in_graph(const Node *node, const AttrValue *value) { return arena_owns(graph_arena(node->graph), value); }
+static bool lives_in_graph(const Node *node, const AttrValue *value) {
+  return arena_owns(graph_arena(node->graph), value);
+}
 
 bool kernel_table_holds(const Node *node) {
   if (node->op->def->is_stateful) return true;
@@ -64,18 +66,20 @@ static NodeDef *keep_def(KernelTable *table, const Node *node, const char *name)
   def->device = arena_strdup(table->arena, node->def->device);
   for (size_t i = 0; i < def->n_attr; i++) {
     def->attr[i]->key = arena_strdup(table->arena, def->attr[i]->key);
-    if (lives_in_graph(node, def->attr[i]->value)) def->attr[i]->value = proto_copy(def->attr[i]->value, table->arena);
+    if (lives_in_graph(node, def->attr[i]->value))
+      def->attr[i]->value = proto_copy(def->attr[i]->value, table->arena);
     if (!def->attr[i]->key || !def->attr[i]->value) return NULL;
   }
   return def->name && def->op && def->device ? def : NULL;
 }
 
-static bool make(KernelTable *table, const Node *node, const char *name, const FunctionCaller *functions, OpKernel **kernel,
-                 Status *status) {
+static bool make(KernelTable *table, const Node *node, const char *name, const FunctionCaller *functions,
+                 OpKernel **kernel, Status *status) {
   NodeDef *def = keep_def(table, node, name);
   Entry *entry = def ? arena_alloc(table->arena, sizeof *entry) : NULL;
   const char *key = entry ? arena_strdup(table->arena, node->name) : NULL;
-  if (!key || !mem_grow((void **)&table->all, &table->capacity, table->count + 1, sizeof *table->all)) return oom(status);
+  if (!key || !mem_grow((void **)&table->all, &table->capacity, table->count + 1, sizeof *table->all))
+    return oom(status);
   TRY(op_kernel_new(node->op, def, NULL, functions, kernel, status));
   *entry = (Entry){def, *kernel};
   if (string_map_set(&table->entries, key, entry, status)) return true;

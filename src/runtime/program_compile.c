@@ -23,7 +23,9 @@ typedef struct Compiler {
 
 static bool oom(Status *status) { return status_oom(status, "a program"); }
 
-static bool has_role(const Compiler *c, const Node *node, NodeRole role) { return c->roles[node->id] == role; }
+static bool has_role(const Compiler *c, const Node *node, NodeRole role) {
+  return c->roles[node->id] == role;
+}
 
 /* --- the nodes in order --- */
 
@@ -31,7 +33,8 @@ static bool order_nodes(Compiler *c, Status *status) {
   const FunctionBody *body = c->program->body;
   int64_t count = 0;
   NodeSet needed;
-  Node **roots = arena_alloc(c->scratch, ((int64_t)body->num_rets + body->num_control_rets) * (int64_t)sizeof *roots);
+  Node **roots =
+      arena_alloc(c->scratch, ((int64_t)body->num_rets + body->num_control_rets) * (int64_t)sizeof *roots);
   if (!roots) return oom(status);
   for (int i = 0; i < body->num_rets; i++) roots[count++] = body->ret_nodes[i];
   for (int i = 0; i < body->num_control_rets; i++) roots[count++] = body->control_ret_nodes[i];
@@ -62,12 +65,13 @@ static bool find_roles(Compiler *c, Status *status) {
 /* --- kernels --- */
 
 /* A kernel of the program's own. Of a node of an inlined function it has the name that the node has there. */
-static bool make_own_kernel(Compiler *c, const Node *node, const char *name, const Tensor *const *constants, OpKernel **kernel,
-                            Status *status) {
+static bool make_own_kernel(Compiler *c, const Node *node, const char *name, const Tensor *const *constants,
+                            OpKernel **kernel, Status *status) {
   const NodeDef *def = node->def;
   if (name != node->name) {
     NodeDef *named = node_def_share(c->program->arena, node->def);
-    if (!named || !(named->name = arena_strdup(c->program->arena, name))) return status_oom(status, "a kernel");
+    if (!named || !(named->name = arena_strdup(c->program->arena, name)))
+      return status_oom(status, "a kernel");
     def = named;
   }
   return op_kernel_new(node->op, def, constants, c->program->environment.functions, kernel, status);
@@ -78,7 +82,8 @@ static const char *name_of(const Compiler *c, const Node *node) {
   return site ? site->node : node->name;
 }
 
-static bool make_kernel(Compiler *c, const Node *node, const Tensor *const *constants, const OpKernel **kernel, Status *status) {
+static bool make_kernel(Compiler *c, const Node *node, const Tensor *const *constants,
+                        const OpKernel **kernel, Status *status) {
   Program *program = c->program;
   if (kernel_table_holds(node))
     return kernel_table_get(c->table, node, name_of(c, node), program->environment.functions, kernel, status);
@@ -142,7 +147,8 @@ static int count_reads(const Node *node) {
   return count;
 }
 
-/* Arguments come first, then the steps' outputs, then what is read of references (some of these slots stay empty). */
+/* Arguments come first, then the steps' outputs, then what is read of references (some of these slots stay
+ * empty). */
 static bool place_values(Compiler *c, Status *status) {
   Program *program = c->program;
   const FunctionBody *body = program->body;
@@ -157,7 +163,8 @@ static bool place_values(Compiler *c, Status *status) {
     program->num_inputs += node->num_inputs;
     program->num_steps++;
   }
-  if (slots + reads >= INT32_MAX) return status_set(status, CODE_RESOURCE_EXHAUSTED, "A step has too many values");
+  if (slots + reads >= INT32_MAX)
+    return status_set(status, CODE_RESOURCE_EXHAUSTED, "A step has too many values");
   c->next_read = slots;
   program->num_slots = slots + reads;
   program->steps = arena_calloc(program->arena, program->num_steps, sizeof *program->steps);
@@ -181,7 +188,8 @@ static const char *reference_name(Compiler *c, const Edge *edge) {
 }
 
 /* The slot of a step's input: a value's or constant's, or that of the value that is read of a reference. */
-static bool place_input(Compiler *c, const Edge *edge, ReferenceRead *reads, ProgramStep *step, Slot *slot, Status *status) {
+static bool place_input(Compiler *c, const Edge *edge, ReferenceRead *reads, ProgramStep *step, Slot *slot,
+                        Status *status) {
   *slot = slot_of(c, edge);
   if (!is_read(edge)) return true;
   ReferenceRead *read = &reads[step->num_reads++];
@@ -190,8 +198,8 @@ static bool place_input(Compiler *c, const Edge *edge, ReferenceRead *reads, Pro
   return read->name || oom(status);
 }
 
-static bool place_inputs(Compiler *c, const Node *node, int32_t index, ProgramStep *step, const Tensor **constants,
-                         Status *status) {
+static bool place_inputs(Compiler *c, const Node *node, int32_t index, ProgramStep *step,
+                         const Tensor **constants, Status *status) {
   Arena *arena = c->program->arena;
   Slot *inputs = arena_alloc(arena, node->num_inputs * (int64_t)sizeof *inputs);
   ReferenceRead *reads = arena_alloc(arena, count_reads(node) * (int64_t)sizeof *reads);
@@ -222,7 +230,8 @@ static bool make_step(Compiler *c, const Node *node, int32_t index, Status *stat
   TRY(make_kernel(c, node, constants, &step->kernel, status));
   step->first_output = c->places[node->id];
   const OpKernel *kernel = step->kernel;
-  return node_compare_types(node, kernel->input_types, kernel->num_inputs, kernel->output_types, kernel->num_outputs, status);
+  return node_compare_types(node, kernel->input_types, kernel->num_inputs, kernel->output_types,
+                            kernel->num_outputs, status);
 }
 
 static bool make_steps(Compiler *c, Status *status) {
@@ -243,7 +252,8 @@ static bool find_results(Compiler *c, Status *status) {
   Program *program = c->program;
   const FunctionBody *body = program->body;
   Slot *results = arena_alloc(program->arena, body->num_rets * (int64_t)sizeof *results);
-  program->result_references = arena_calloc(program->arena, body->num_rets, sizeof *program->result_references);
+  program->result_references =
+      arena_calloc(program->arena, body->num_rets, sizeof *program->result_references);
   if (!results || !program->result_references) return oom(status);
   for (int i = 0; i < body->num_rets; i++) {
     const Edge *edge = node_input_edge(body->ret_nodes[i], 0);

@@ -9,12 +9,12 @@ typedef int32_t Slot;
 
 static inline bool slot_is_constant(Slot slot) { return slot < 0; }
 
-/* An input that wants the value of what a reference refers to, at the moment when its kernel begins; or the reference
- * itself, of something that has a value. */
+/* An input that wants the value of what a reference refers to, at the moment when its kernel begins; or the
+ * reference itself, of something that has a value. */
 typedef struct ReferenceRead {
   Slot reference;
-  Slot value;        /* where the value goes; the reference's own slot: it only has to have one */
-  const char *name;  /* of the reference, for messages */
+  Slot value;       /* where the value goes; the reference's own slot: it only has to have one */
+  const char *name; /* of the reference, for messages */
 } ReferenceRead;
 
 /* One kernel in its place. */
@@ -40,10 +40,10 @@ struct Program {
   Tensor *constants;
   int64_t num_constants;
   int num_args, num_results;
-  const bool *reads_arg;               /* per argument, whose slots come first: whether anything reads it */
-  const Slot *results;                 /* per result */
-  const char **result_references;      /* per result: the name of a reference whose value it is; else NULL */
-  OpKernel **kernels;                  /* the program's own */
+  const bool *reads_arg;          /* per argument, whose slots come first: whether anything reads it */
+  const Slot *results;            /* per result */
+  const char **result_references; /* per result: the name of a reference whose value it is; else NULL */
+  OpKernel **kernels;             /* the program's own */
   int64_t num_kernels;
   ProgramRun *unused; /* runs that are not under way */
 };

@@ -91,7 +91,8 @@ bool program_begin_call(Program *program, Tensor *args, ProgramRun **run, Status
 static bool read_reference(const ProgramRun *run, const ReferenceRead *read, Status *status) {
   Variable *variable;
   const Tensor *reference = value_at(run, read->reference);
-  if (read->value != read->reference) return reference_read(reference, read->name, &run->values[read->value], status);
+  if (read->value != read->reference)
+    return reference_read(reference, read->name, &run->values[read->value], status);
   return reference_variable(reference, read->name, &variable, status);
 }
 
@@ -105,7 +106,8 @@ static bool read_references(const ProgramRun *run, const ProgramStep *step, Stat
 static bool run_kernel(const ProgramRun *run, RunStep *at, Status *status) {
   const ProgramStep *step = at->step;
   bool resumed = at->context.paused != NULL;
-  if ((resumed || read_references(run, step, status)) && op_kernel_run(step->kernel, &at->context, status)) return true;
+  if ((resumed || read_references(run, step, status)) && op_kernel_run(step->kernel, &at->context, status))
+    return true;
   return step->callers ? status_append(status, "%s", step->callers) : false;
 }
 

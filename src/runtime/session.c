@@ -9,8 +9,8 @@
 #include "runtime/function_runtime.h"
 #include "runtime/thread_pool.h"
 
-/* A program and the state of the graph that it was made of. It is found by what it was made for: outputs as (node id,
- * index) pairs, sorted, so that the order of a caller's feeds and fetches makes no difference. */
+/* A program and the state of the graph that it was made of. It is found by what it was made for: outputs as
+ * (node id, index) pairs, sorted, so that the order of a caller's feeds and fetches makes no difference. */
 typedef struct CachedProgram {
   Program *program;
   int64_t mutation_count; /* of the graph */
@@ -25,7 +25,7 @@ struct Session {
   ResourceManager *resources;
   FunctionRuntime *functions;
   KernelTable *kernels;
-  Arena *arena; /* keys and entries of the cache */
+  Arena *arena;       /* keys and entries of the cache */
   StringMap programs; /* by binary keys */
   /* The request being served; kept so that a repeated one allocates nothing. */
   struct Request {
@@ -41,9 +41,9 @@ struct Session {
     int64_t fetch_capacity;
   } request;
   Step step;
-  ProgramRun *waiting;   /* the step that paused; its request is kept */
-  atomic_bool closing;   /* ends the step that is under way */
-  int64_t timeout_ms;    /* of steps that name none; 0: none */
+  ProgramRun *waiting; /* the step that paused; its request is kept */
+  atomic_bool closing; /* ends the step that is under way */
+  int64_t timeout_ms;  /* of steps that name none; 0: none */
 };
 
 Session *session_new(Graph *graph, Status *status) {
@@ -62,10 +62,12 @@ Session *session_new(Graph *graph, Status *status) {
   session->resources = resource_manager_new();
   session->arena = arena_new();
   session->kernels = kernel_table_new();
-  const ProgramEnvironment environment = {
-      .pool = session->pool, .resources = session->resources, .parallel = thread_pool_default()};
+  const ProgramEnvironment environment = {.pool = session->pool,
+                                          .resources = session->resources,
+                                          .parallel = thread_pool_default()};
   session->functions = function_runtime_new(graph, &environment, status);
-  if (session->pool && session->resources && session->functions && session->kernels && session->arena) return session;
+  if (session->pool && session->resources && session->functions && session->kernels && session->arena)
+    return session;
   session_free(session);
   status_oom(status, "a session");
   return NULL;
@@ -126,7 +128,8 @@ static void unlock(Session *session) {
 
 void session_close(Session *session) {
   atomic_store(&session->closing, true);
-  if (mutex_lock_unless_held(&session->mutex)) unlock(session); /* else its kernel is running, and closes it at its end */
+  if (mutex_lock_unless_held(&session->mutex))
+    unlock(session); /* else its kernel is running, and closes it at its end */
 }
 
 void session_free(Session *session) {
@@ -193,15 +196,18 @@ static size_t write_key(const StepSignature *signature, int64_t *key) {
   return (size_t)n * sizeof *key;
 }
 
-static bool make_program(Session *session, const StepSignature *signature, Program **program, Status *status) {
+static bool make_program(Session *session, const StepSignature *signature, Program **program,
+                         Status *status) {
   FunctionBody *body;
   TRY(client_graph_of_step(session->graph, signature, &body, status));
   return function_runtime_compile(session->functions, body, session->kernels, program, status);
 }
 
-static bool find_program(Session *session, const StepSignature *signature, Program **program, Status *status) {
+static bool find_program(Session *session, const StepSignature *signature, Program **program,
+                         Status *status) {
   size_t key_size = write_key(signature, session->request.key);
-  CachedProgram *cached = string_map_find_bytes(&session->programs, (const char *)session->request.key, key_size);
+  CachedProgram *cached =
+      string_map_find_bytes(&session->programs, (const char *)session->request.key, key_size);
   int64_t mutation_count = graph_mutation_count(session->graph);
   if (cached && cached->mutation_count == mutation_count) {
     *program = cached->program;
@@ -259,7 +265,8 @@ static bool has_other_shapes(const StepSignature *asked, const Tensor *const *va
 }
 
 /* What is fed has the dtype of the output, and its shape where the session wants that. */
-static bool check_feeds(const Session *session, const StepSignature *asked, const Tensor *const *values, Status *status) {
+static bool check_feeds(const Session *session, const StepSignature *asked, const Tensor *const *values,
+                        Status *status) {
   for (int i = 0; i < asked->num_feeds; i++) {
     DataType expected = (DataType)dtype_base(node_output_type(asked->feeds[i]));
     if (values[i]->dtype != expected) {
@@ -273,11 +280,12 @@ static bool check_feeds(const Session *session, const StepSignature *asked, cons
 }
 
 /* Checks and sorts what is asked for, and begins the run of its program. */
-static bool begin_locked(Session *session, const StepSignature *asked, const Tensor *const *feed_values, ProgramRun **run,
-                         Status *status) {
+static bool begin_locked(Session *session, const StepSignature *asked, const Tensor *const *feed_values,
+                         ProgramRun **run, Status *status) {
   if (session->closed) return status_set(status, CODE_CANCELLED, "Session has been closed.");
   if (session->waiting)
-    return status_set(status, CODE_FAILED_PRECONDITION, "The session has a step that paused and has not ended.");
+    return status_set(status, CODE_FAILED_PRECONDITION,
+                      "The session has a step that paused and has not ended.");
   for (int i = 0; i < asked->num_feeds; i++)
     TRY(graph_check_node(session->graph, asked->feeds[i].node, status));
   for (int i = 0; i < asked->num_fetches; i++)
@@ -302,16 +310,18 @@ static bool begin_locked(Session *session, const StepSignature *asked, const Ten
   return program_begin(program, request->feed_values, run, status);
 }
 
-static bool begin(Session *session, const StepSignature *asked, const Tensor *const *feed_values, ProgramRun **run,
-                  Status *status) {
+static bool begin(Session *session, const StepSignature *asked, const Tensor *const *feed_values,
+                  ProgramRun **run, Status *status) {
   graph_lock(session->graph);
   bool ok = begin_locked(session, asked, feed_values, run, status);
   graph_unlock(session->graph);
   return ok;
 }
 
-/* Runs until the step ends or pauses. request.order[i] is the caller's position of result i of the program. */
-static RunState advance(Session *session, ProgramRun *run, Tensor *fetch_values, int num_fetches, Status *status) {
+/* Runs until the step ends or pauses. request.order[i] is the caller's position of result i of the
+ * program. */
+static RunState advance(Session *session, ProgramRun *run, Tensor *fetch_values, int num_fetches,
+                        Status *status) {
   struct Request *request = &session->request;
   RunState state = program_advance(run, &session->step, request->fetch_values, status);
   session->waiting = state == RUN_WAITING ? run : NULL;
@@ -331,11 +341,11 @@ RunState session_start(Session *session, const SessionRunOptions *options, const
                        Tensor *fetch_values, int num_fetches, Node *const *targets, int num_targets,
                        Status *status) {
   StepSignature signature = {.feeds = feeds,
-                   .num_feeds = num_feeds,
-                   .fetches = fetches,
-                   .num_fetches = num_fetches,
-                   .targets = targets,
-                   .num_targets = num_targets};
+                             .num_feeds = num_feeds,
+                             .fetches = fetches,
+                             .num_fetches = num_fetches,
+                             .targets = targets,
+                             .num_targets = num_targets};
   ProgramRun *run;
   RunState state = RUN_FAILED;
   if (!lock(session, status)) return state;
@@ -349,7 +359,8 @@ RunState session_start(Session *session, const SessionRunOptions *options, const
   return state;
 }
 
-RunState session_resume(Session *session, int64_t slice_ms, Tensor *fetch_values, int num_fetches, Status *status) {
+RunState session_resume(Session *session, int64_t slice_ms, Tensor *fetch_values, int num_fetches,
+                        Status *status) {
   RunState state = RUN_FAILED;
   if (!lock(session, status)) return state;
   if (session->waiting) {
@@ -372,6 +383,6 @@ void session_abandon(Session *session) {
 bool session_run(Session *session, const NodeOutput *feeds, const Tensor *const *feed_values, int num_feeds,
                  const NodeOutput *fetches, Tensor *fetch_values, int num_fetches, Node *const *targets,
                  int num_targets, Status *status) {
-  return session_start(session, NULL, feeds, feed_values, num_feeds, fetches, fetch_values, num_fetches, targets,
-                       num_targets, status) == RUN_DONE;
+  return session_start(session, NULL, feeds, feed_values, num_feeds, fetches, fetch_values, num_fetches,
+                       targets, num_targets, status) == RUN_DONE;
 }

@@ -25,11 +25,13 @@ void session_optimize(Session *session, bool optimize);
  * first they are not: a step with such a value has a program that knows nothing of the shapes. */
 void session_require_shapes(Session *session, bool required);
 void session_free(Session *session); /* NULL is fine */
-/* A deadline for steps that have none of their own, in milliseconds; 0: none. To be set before the first run. */
+/* A deadline for steps that have none of their own, in milliseconds; 0: none. To be set before the
+ * first run. */
 void session_set_timeout(Session *session, int64_t timeout_ms);
-/* Frees programs, variables and cached memory; later runs fail with CANCELLED "Session has been closed.". A step
- * that another thread runs ends first, with CANCELLED "Run call was cancelled" after its current kernel. Called
- * by a kernel that the session runs, it returns at once: the session is closed when the step has ended. */
+/* Frees programs, variables and cached memory; later runs fail with CANCELLED "Session has been closed.". A
+ * step that another thread runs ends first, with CANCELLED "Run call was cancelled" after its current kernel.
+ * Called by a kernel that the session runs, it returns at once: the session is closed when the step has
+ * ended. */
 void session_close(Session *session);
 
 /* Runs one step. `feed_values[i]` is the value of `feeds[i]` (borrowed). `fetch_values` (num_fetches, empty
@@ -52,7 +54,8 @@ RunState session_start(Session *session, const SessionRunOptions *options, const
                        Status *status);
 /* Goes on with the step that paused, for `slice_ms` or (0) to its end. `num_fetches` as it was started.
  * CANCELLED when the session was closed meanwhile, FAILED_PRECONDITION when no step has paused. */
-RunState session_resume(Session *session, int64_t slice_ms, Tensor *fetch_values, int num_fetches, Status *status);
+RunState session_resume(Session *session, int64_t slice_ms, Tensor *fetch_values, int num_fetches,
+                        Status *status);
 /* Ends the step that paused, if any: what it computed is dropped, what it assigned stays. */
 void session_abandon(Session *session);
 

@@ -74,8 +74,7 @@ static void *run_worker(void *argument) {
   uint64_t seen = 0;
   mutex_lock(&pool->mutex);
   for (;;) {
-    while (!pool->stopping && (pool->generation == seen || !pool->open))
-      cond_wait(&pool->wake, &pool->mutex);
+    while (!pool->stopping && (pool->generation == seen || !pool->open)) cond_wait(&pool->wake, &pool->mutex);
     if (pool->stopping) break;
     seen = pool->generation;
     pool->active++;

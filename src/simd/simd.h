@@ -1,11 +1,13 @@
-/* 16-byte vectors: WebAssembly's simd128 in the browser, the compiler's vector extensions natively (SSE2, NEON).
+/* 16-byte vectors: WebAssembly's simd128 in the browser, the compiler's vector extensions natively (SSE2,
+ * NEON).
  *
- * The types are compiler vectors in both worlds, so + - * / and unary minus are plain operators, and comparisons
- * (== < <= > >= !=) give a mask of the integer type of the same width: all bits set where true. Everything else is a
- * function named after its type. Loads and stores take any alignment.
+ * The types are compiler vectors in both worlds, so + - * / and unary minus are plain operators, and
+ * comparisons
+ * (== < <= > >= !=) give a mask of the integer type of the same width: all bits set where true. Everything
+ * else is a function named after its type. Loads and stores take any alignment.
  *
- * Numbers never depend on where a value stands in an array: a lane computes what every other lane computes.
- */
+ * Numbers never depend on where a value stands in an array: a lane computes what every other lane
+ * computes. */
 #ifndef TFCORE_SIMD_SIMD_H_
 #define TFCORE_SIMD_SIMD_H_
 
@@ -39,8 +41,9 @@ typedef int64_t i64x2 __attribute__((vector_size(16)));
 #define SIMD_ROLLED _Pragma("GCC unroll 1")
 #endif
 
-/* A table of constants for the inside of loops. Engines make a vector constant of WebAssembly anew wherever it is used, in several
- * instructions; a number that is loaded and spread takes one. So the compiler must not see what it loads. */
+/* A table of constants for the inside of loops. Engines make a vector constant of WebAssembly anew wherever
+ * it is used, in several instructions; a number that is loaded and spread takes one. So the compiler must not
+ * see what it loads. */
 SIMD_INLINE const float *simd_table(const float *table) {
 #ifdef __wasm__
   __asm__("" : "+r"(table));
@@ -50,9 +53,21 @@ SIMD_INLINE const float *simd_table(const float *table) {
 
 /* ---- load and store ---- */
 
-SIMD_INLINE f32x4 f32x4_load(const float *p) { f32x4 v; memcpy(&v, p, sizeof v); return v; }
-SIMD_INLINE f64x2 f64x2_load(const double *p) { f64x2 v; memcpy(&v, p, sizeof v); return v; }
-SIMD_INLINE i32x4 i32x4_load(const int32_t *p) { i32x4 v; memcpy(&v, p, sizeof v); return v; }
+SIMD_INLINE f32x4 f32x4_load(const float *p) {
+  f32x4 v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+SIMD_INLINE f64x2 f64x2_load(const double *p) {
+  f64x2 v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+SIMD_INLINE i32x4 i32x4_load(const int32_t *p) {
+  i32x4 v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
 SIMD_INLINE void f32x4_store(float *p, f32x4 v) { memcpy(p, &v, sizeof v); }
 SIMD_INLINE void f64x2_store(double *p, f64x2 v) { memcpy(p, &v, sizeof v); }
 SIMD_INLINE void i32x4_store(int32_t *p, i32x4 v) { memcpy(p, &v, sizeof v); }
@@ -80,7 +95,8 @@ SIMD_INLINE f64x2 f64x2_load_splat(const double *p) {
 /* 16 bytes as 16 floats. */
 SIMD_INLINE void f32x4_load_u8(const uint8_t *p, f32x4 v[4]) {
 #ifdef __wasm_simd128__
-  /* Engines on x86 convert unsigned integers in eight instructions. Here the bits of 2^23 + x are put together, and 2^23 is subtracted. */
+  /* Engines on x86 convert unsigned integers in eight instructions. Here the bits of 2^23 + x are put
+   * together, and 2^23 is subtracted. */
   static const float kNumbers[] = {0x1p23f};
   const float *table = simd_table(kNumbers);
   f32x4 base = f32x4_load_splat(table);
@@ -130,8 +146,8 @@ SIMD_INLINE f64x2 f64x2_select(i64x2 mask, f64x2 a, f64x2 b) {
 }
 SIMD_INLINE i32x4 i32x4_select(i32x4 mask, i32x4 a, i32x4 b) { return (mask & a) | (~mask & b); }
 
-/* b < a ? b : a and a < b ? b : a, in one instruction. A NaN in `a` stays, a NaN in `b` is dropped: f32x4_pmax(x, zero)
- * is a Relu that keeps NaN. */
+/* b < a ? b : a and a < b ? b : a, in one instruction. A NaN in `a` stays, a NaN in `b` is dropped:
+ * f32x4_pmax(x, zero) is a Relu that keeps NaN. */
 SIMD_INLINE f32x4 f32x4_pmin(f32x4 a, f32x4 b) {
 #ifdef __wasm_simd128__
   return (f32x4)wasm_f32x4_pmin((v128_t)a, (v128_t)b);
@@ -248,8 +264,10 @@ SIMD_INLINE int i32x4_any(i32x4 mask) {
 
 /* rows[i][j] becomes rows[j][i]. */
 SIMD_INLINE void f32x4_transpose(f32x4 rows[4]) {
-  f32x4 a = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5), b = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
-  f32x4 c = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5), d = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
+  f32x4 a = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5),
+        b = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
+  f32x4 c = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5),
+        d = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
   rows[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
   rows[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
   rows[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5);

@@ -1,13 +1,12 @@
 /* exp, log, tanh, ... of float32 vectors, and loops over arrays of float32 and float64.
  *
- * Bounds, tested against double precision over every exponent (in units in the last place, denormals included):
- *   exp, log                              2 ulp (f32x16_exp_below_zero 3)
- *   expm1, log1p, tanh, sigmoid, sin, cos 4 ulp
- *   erf, softplus, elu, selu              4 ulp
- * Special values are those of C's math.h: exp(-inf) = 0, log(0) = -inf, log(x < 0) = NaN, tanh(-0) = -0, NaN stays NaN.
+ * Bounds, tested against double precision over every exponent (in units in the last place, denormals
+ * included): exp, log                              2 ulp (f32x16_exp_below_zero 3) expm1, log1p, tanh,
+ * sigmoid, sin, cos 4 ulp erf, softplus, elu, selu              4 ulp Special values are those of C's math.h:
+ * exp(-inf) = 0, log(0) = -inf, log(x < 0) = NaN, tanh(-0) = -0, NaN stays NaN.
  *
- * The loops give each element the value that the inline function gives it: neither length nor position matters.
- * float64 goes through the C library, whose functions err by 1 or 2 ulp; sigmoid by 3.
+ * The loops give each element the value that the inline function gives it: neither length nor position
+ * matters. float64 goes through the C library, whose functions err by 1 or 2 ulp; sigmoid by 3.
  */
 #ifndef TFCORE_SIMD_VECTOR_MATH_H_
 #define TFCORE_SIMD_VECTOR_MATH_H_
@@ -28,7 +27,8 @@ void vector_cos_f32(int64_t count, const float *x, float *y);
 void vector_erf_f32(int64_t count, const float *x, float *y);
 void vector_softplus_f32(int64_t count, const float *x, float *y); /* log(1 + exp(x)) */
 void vector_elu_f32(int64_t count, const float *x, float *y);      /* x < 0 ? exp(x) - 1 : x */
-void vector_selu_f32(int64_t count, const float *x, float *y);     /* x < 0 ? SELU_SCALE_ALPHA * (exp(x) - 1) : SELU_SCALE * x */
+void vector_selu_f32(int64_t count, const float *x,
+                     float *y); /* x < 0 ? SELU_SCALE_ALPHA * (exp(x) - 1) : SELU_SCALE * x */
 
 void vector_exp_f64(int64_t count, const double *x, double *y);
 void vector_expm1_f64(int64_t count, const double *x, double *y);
@@ -50,7 +50,9 @@ void vector_selu_f64(int64_t count, const double *x, double *y);
 /* ---- the functions on vectors ---- */
 
 /* A constant for the inside of loops; `numbers` is a static table (see simd_table). */
-SIMD_INLINE f32x16 f32x16_constant(const float *numbers, int i) { return f32x16_load_splat(&simd_table(numbers)[i]); }
+SIMD_INLINE f32x16 f32x16_constant(const float *numbers, int i) {
+  return f32x16_load_splat(&simd_table(numbers)[i]);
+}
 static const float kVectorNumbers[] = {1.0f, -80.0f};
 SIMD_INLINE f32x16 f32x16_one(void) { return f32x16_constant(kVectorNumbers, 0); }
 
@@ -58,18 +60,20 @@ SIMD_INLINE f32x16 f32x16_one(void) { return f32x16_constant(kVectorNumbers, 0);
 SIMD_INLINE f32x16 f32x16_polynomial(f32x16 x, const float *coefficients, int count) {
   const float *table = simd_table(coefficients);
   f32x16 sum = f32x16_load_splat(&table[count - 1]);
-  SIMD_UNROLL for (int i = count - 2; i >= 0; i--) sum = f32x16_madd(sum, x, f32x16_load_splat(&table[i]));
+  SIMD_UNROLL
+  for (int i = count - 2; i >= 0; i--) sum = f32x16_madd(sum, x, f32x16_load_splat(&table[i]));
   return sum;
 }
 
 /* 2^n as a float, for -126 <= n <= 127. */
 SIMD_INLINE f32x16 f32x16_power_of_2(i32x16 n) { return (f32x16)(((u32x16)n + 127) << 23); }
 
-/* x = n * log(2) + r with |r| <= log(2) / 2 and a whole n, for |x| < 2000. Adding 1.5 * 2^23 rounds to a whole number, which
- * then stands in the low bits: `biased` is 0x4b400000 + n + 127, or n + 126 with `halved` (a constant). log(2) is split so
- * that n times its first part is exact. */
+/* x = n * log(2) + r with |r| <= log(2) / 2 and a whole n, for |x| < 2000. Adding 1.5 * 2^23 rounds to a
+ * whole number, which then stands in the low bits: `biased` is 0x4b400000 + n + 127, or n + 126 with `halved`
+ * (a constant). log(2) is split so that n times its first part is exact. */
 SIMD_INLINE f32x16 f32x16_reduce_log2(f32x16 x, int halved, u32x16 *biased) {
-  static const float kNumbers[] = {0x1.715476p0f, 0x1.8p23f + 127, 0x1.8p23f + 126, -0x1.63p-1f, 0x1.bd0106p-13f};
+  static const float kNumbers[] = {0x1.715476p0f, 0x1.8p23f + 127, 0x1.8p23f + 126, -0x1.63p-1f,
+                                   0x1.bd0106p-13f};
   const float *table = simd_table(kNumbers);
   f32x16 magic = f32x16_load_splat(&table[halved ? 2 : 1]);
   f32x16 shifted = f32x16_madd(x, f32x16_load_splat(&table[0]), magic);
@@ -83,14 +87,16 @@ SIMD_INLINE f32x16 f32x16_reduce_log2(f32x16 x, int halved, u32x16 *biased) {
 typedef f32x16 ExpParts(f32x16 x, u32x16 *biased);
 SIMD_INLINE f32x16 f32x16_exp_parts(f32x16 x, u32x16 *biased) {
   /* exp(r) = 1 + r + r^2 * q(r); minimax for the relative error. */
-  static const float kQ[] = {0.499999934314f, 0.166665203979f, 0.0416683909355f, 0.00836874522643f, 0.00138145327529f};
+  static const float kQ[] = {0.499999934314f, 0.166665203979f, 0.0416683909355f, 0.00836874522643f,
+                             0.00138145327529f};
   f32x16 r = f32x16_reduce_log2(x, 0, biased);
   return f32x16_madd(r * r, f32x16_polynomial(r, kQ, 5), r);
 }
 /* An ulp worse, in three operations less. */
 SIMD_INLINE f32x16 f32x16_exp_parts_short(f32x16 x, u32x16 *biased) {
   /* exp(r) = 1 + r * q(r); minimax for the relative error. */
-  static const float kQ[] = {0.999999701977f, 0.499991476536f, 0.166676387191f, 0.0418981611729f, 0.00829027220607f};
+  static const float kQ[] = {0.999999701977f, 0.499991476536f, 0.166676387191f, 0.0418981611729f,
+                             0.00829027220607f};
   f32x16 r = f32x16_reduce_log2(x, 0, biased);
   return r * f32x16_polynomial(r, kQ, 5);
 }
@@ -99,7 +105,8 @@ SIMD_INLINE f32x16 f32x16_exp_parts_short(f32x16 x, u32x16 *biased) {
 SIMD_INLINE f32x16 f32x16_exp_anywhere(f32x16 x, ExpParts *parts) {
   /* Beyond these the result is 0 or infinity; pmin and pmax keep NaN. */
   u32x16 biased;
-  f32x16 p = parts(f32x16_pmin(f32x16_pmax(x, f32x16_splat(-104.0f)), f32x16_splat(89.0f)), &biased) + f32x16_one();
+  f32x16 p =
+      parts(f32x16_pmin(f32x16_pmax(x, f32x16_splat(-104.0f)), f32x16_splat(89.0f)), &biased) + f32x16_one();
   /* In two steps, as 2^n itself may lie outside of the normal numbers. The first is exact. */
   i32x16 n = (i32x16)(biased - (0x4b400000u + 127)), half = n >> 1;
   return p * f32x16_power_of_2(half) * f32x16_power_of_2(n - half);
@@ -112,12 +119,14 @@ SIMD_INLINE f32x16 f32x16_exp_near(f32x16 x, ExpParts *parts) {
 /* Whether all x, none of them above zero, are in that range; pmin leaves NaN out. */
 SIMD_INLINE int f32x16_is_near(f32x16 x) {
   f32x4 furthest = f32x4_splat(0);
-  SIMD_UNROLL for (int k = 0; k < 4; k++) furthest = f32x4_pmin(furthest, f32x16_quarter(x, k));
+  SIMD_UNROLL
+  for (int k = 0; k < 4; k++) furthest = f32x4_pmin(furthest, f32x16_quarter(x, k));
   return !i32x4_any(furthest < -87.0f);
 }
 
 SIMD_INLINE f32x16 f32x16_exp(f32x16 x) {
-  return f32x16_is_near(f32x16_minus_abs(x)) ? f32x16_exp_near(x, f32x16_exp_parts) : f32x16_exp_anywhere(x, f32x16_exp_parts);
+  return f32x16_is_near(f32x16_minus_abs(x)) ? f32x16_exp_near(x, f32x16_exp_parts)
+                                             : f32x16_exp_anywhere(x, f32x16_exp_parts);
 }
 /* Within 3 ulp, and faster: for x in [-87, 0] and NaN; for x <= 0 and NaN. */
 SIMD_INLINE f32x16 f32x16_exp_near_zero(f32x16 x) { return f32x16_exp_near(x, f32x16_exp_parts_short); }
@@ -127,7 +136,8 @@ SIMD_INLINE f32x16 f32x16_exp_below_zero(f32x16 x) {
 
 /* exp(r) - 1 for |r| <= log(2) / 2. */
 SIMD_INLINE f32x16 f32x16_expm1_reduced(f32x16 r) {
-  static const float kQ[] = {0.499999981497f, 0.166665434248f, 0.0416672006301f, 0.00836654710685f, 0.00138825229175f};
+  static const float kQ[] = {0.499999981497f, 0.166665434248f, 0.0416672006301f, 0.00836654710685f,
+                             0.00138825229175f};
   return f32x16_madd(r * r, f32x16_polynomial(r, kQ, 5), r);
 }
 
@@ -147,8 +157,9 @@ SIMD_INLINE f32x16 f32x16_expm1(f32x16 x) {
 }
 
 SIMD_INLINE f32x16 f32x16_log(f32x16 x) {
-  /* log(1 + f) = f - f^2 / 2 + f^3 * q(f) for 1 + f in [sqrt(1/2), sqrt(2)]; minimax for the relative error. */
-  static const float kQ[] = {0.333333317579f, -0.250008226221f, 0.200012243234f,  -0.166232935236f,
+  /* log(1 + f) = f - f^2 / 2 + f^3 * q(f) for 1 + f in [sqrt(1/2), sqrt(2)]; minimax for the relative
+   * error. */
+  static const float kQ[] = {0.333333317579f, -0.250008226221f, 0.200012243234f, -0.166232935236f,
                              0.142017656994f, -0.131608657009f, 0.127618794976f, -0.076329746264f};
   const f32x16 zero = f32x16_splat(0.0f), infinity = f32x16_splat(INFINITY);
   i32x16 denormal = f32x16_less(x, f32x16_splat(0x1p-126f));
@@ -183,7 +194,8 @@ SIMD_INLINE f32x16 f32x16_tanh(f32x16 x) {
   return f32x16_copysign(e / (e + 2.0f), x);
 }
 
-/* 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing overflows, and tiny results stay exact. */
+/* 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing overflows, and tiny results stay
+ * exact. */
 SIMD_INLINE f32x16 f32x16_sigmoid(f32x16 x) {
   f32x16 e = f32x16_exp_below_zero(f32x16_minus_abs(x));
   /* e, or where x has no sign 1: the larger, of their bits too. */
@@ -191,12 +203,15 @@ SIMD_INLINE f32x16 f32x16_sigmoid(f32x16 x) {
   return (f32x16)i32x16_max((i32x16)e, one) / (e + f32x16_one());
 }
 
-/* Below 1 an odd polynomial, above 1 - exp(q(|x|)); minimax for the relative error. From 4 on the result is 1. */
+/* Below 1 an odd polynomial, above 1 - exp(q(|x|)); minimax for the relative error. From 4 on the result
+ * is 1. */
 SIMD_INLINE f32x16 f32x16_erf(f32x16 x) {
-  static const float kP[] = {0.12837916612625122f,    -0.3761262595653534f,     0.1128358542919159f,    -0.026853810995817184f,
-                             0.00518832728266716f,    -0.0008010190795175731f,  7.853851275285706e-05f};
-  static const float kQ[] = {0.00018804533465299755f, -1.1295784711837769f,     -0.633219838142395f,    -0.10841862112283707f,
-                             0.025208283215761185f,   -0.00420457124710083f,    0.0004413381975609809f, -2.1686997570213862e-05f};
+  static const float kP[] = {0.12837916612625122f,   -0.3761262595653534f, 0.1128358542919159f,
+                             -0.026853810995817184f, 0.00518832728266716f, -0.0008010190795175731f,
+                             7.853851275285706e-05f};
+  static const float kQ[] = {0.00018804533465299755f, -1.1295784711837769f,    -0.633219838142395f,
+                             -0.10841862112283707f,   0.025208283215761185f,   -0.00420457124710083f,
+                             0.0004413381975609809f,  -2.1686997570213862e-05f};
   f32x16 t = f32x16_pmin(f32x16_abs(x), f32x16_splat(4.0f));
   f32x16 near = f32x16_madd(x, f32x16_polynomial(x * x, kP, 7), x);
   f32x16 far = 1.0f - f32x16_exp(f32x16_polynomial(t, kQ, 8));
@@ -211,13 +226,16 @@ SIMD_INLINE f32x16 f32x16_softplus(f32x16 x) {
 /* min(exp(x) - 1, 0), and a NaN. */
 SIMD_INLINE f32x16 f32x16_expm1_or_zero(f32x16 x) {
   u32x16 biased;
-  f32x16 r = f32x16_reduce_log2(f32x16_pmin(f32x16_pmax(x, f32x16_constant(kVectorNumbers, 1)), f32x16_splat(0)), 0, &biased);
+  f32x16 r =
+      f32x16_reduce_log2(f32x16_pmin(f32x16_pmax(x, f32x16_constant(kVectorNumbers, 1)), f32x16_splat(0)), 0,
+                         &biased);
   f32x16 power = (f32x16)(biased << 23);
   return f32x16_madd(power, f32x16_expm1_reduced(r), power - f32x16_one());
 }
 SIMD_INLINE f32x16 f32x16_elu(f32x16 x) { return f32x16_pmax(x, f32x16_expm1_or_zero(x)); }
 SIMD_INLINE f32x16 f32x16_selu(f32x16 x) {
-  return f32x16_select(f32x16_less(x, f32x16_splat(0.0f)), f32x16_expm1_or_zero(x) * (float)SELU_SCALE_ALPHA, x * (float)SELU_SCALE);
+  return f32x16_select(f32x16_less(x, f32x16_splat(0.0f)), f32x16_expm1_or_zero(x) * (float)SELU_SCALE_ALPHA,
+                       x * (float)SELU_SCALE);
 }
 
 /* Four floats as two and two doubles. */
@@ -235,15 +253,16 @@ SIMD_INLINE DoublePair f32x4_to_double(f32x4 x) {
 }
 SIMD_INLINE f32x4 f32x4_of_double(DoublePair x) {
 #ifdef __wasm_simd128__
-  f32x4 low = (f32x4)wasm_f32x4_demote_f64x2_zero((v128_t)x.low), high = (f32x4)wasm_f32x4_demote_f64x2_zero((v128_t)x.high);
+  f32x4 low = (f32x4)wasm_f32x4_demote_f64x2_zero((v128_t)x.low),
+        high = (f32x4)wasm_f32x4_demote_f64x2_zero((v128_t)x.high);
   return __builtin_shufflevector(low, high, 0, 1, 4, 5);
 #else
   return (f32x4){(float)x.low[0], (float)x.low[1], (float)x.high[0], (float)x.high[1]};
 #endif
 }
 
-/* x = quadrant * pi / 2 + r for |x| < 2^20, in double precision: floats come close to multiples of pi / 2. Adding 1.5 * 2^52 rounds to a
- * whole number, which then stands in the low bits. */
+/* x = quadrant * pi / 2 + r for |x| < 2^20, in double precision: floats come close to multiples of pi / 2.
+ * Adding 1.5 * 2^52 rounds to a whole number, which then stands in the low bits. */
 SIMD_INLINE f64x2 f64x2_reduce_half_pi(f64x2 x, f64x2 *shifted) {
   *shifted = x * 0x1.45f306dc9c883p-1 + 0x1.8p52;
   f64x2 whole = *shifted - 0x1.8p52;
@@ -263,7 +282,8 @@ SIMD_INLINE f32x16 f32x16_sine_in_range(f32x16 x, int shift) {
   static const float kCos[] = {0.0416666456187f, -0.00138873130579f, 2.44327845623e-5f};
   static const float kHalf[] = {-0.5f};
   f32x4 reduced[4], quadrants[4];
-  SIMD_UNROLL for (int k = 0; k < 4; k++) {
+  SIMD_UNROLL
+  for (int k = 0; k < 4; k++) {
     i32x4 quadrant;
     reduced[k] = f32x4_reduce_half_pi(f32x16_quarter(x, k), &quadrant);
     quadrants[k] = (f32x4)quadrant;
@@ -271,7 +291,8 @@ SIMD_INLINE f32x16 f32x16_sine_in_range(f32x16 x, int shift) {
   f32x16 r = f32x16_of_quarters(reduced), z = r * r;
   i32x16 quadrant = (i32x16)f32x16_of_quarters(quadrants) + shift;
   f32x16 sine = f32x16_madd(r * z, f32x16_polynomial(z, kSin, 3), r);
-  f32x16 cosine = f32x16_madd(z * z, f32x16_polynomial(z, kCos, 3), f32x16_madd(z, f32x16_constant(kHalf, 0), f32x16_one()));
+  f32x16 cosine = f32x16_madd(z * z, f32x16_polynomial(z, kCos, 3),
+                              f32x16_madd(z, f32x16_constant(kHalf, 0), f32x16_one()));
   f32x16 y = f32x16_select((quadrant << 31) >> 31, cosine, sine);
   return (f32x16)((i32x16)y ^ ((quadrant & 2) << 30));
 }

@@ -7,13 +7,19 @@
 
 /* A buffer's memory follows its header in the same allocation. */
 enum { ALIGNMENT = 64, HEADER_BYTES = 128 };
-_Static_assert(sizeof(Buffer) <= HEADER_BYTES && HEADER_BYTES % ALIGNMENT == 0, "data stays aligned behind the header");
+_Static_assert(sizeof(Buffer) <= HEADER_BYTES && HEADER_BYTES % ALIGNMENT == 0,
+               "data stays aligned behind the header");
 
 /* Classes of 2^p * {1.25, 1.5, 1.75, 2} bytes; class 0 takes everything up to 64. */
-enum { SMALLEST_LOG2 = 6, CLASSES_PER_DOUBLING = 4, NUM_CLASSES = 1 + (62 - SMALLEST_LOG2) * CLASSES_PER_DOUBLING };
+enum {
+  SMALLEST_LOG2 = 6,
+  CLASSES_PER_DOUBLING = 4,
+  NUM_CLASSES = 1 + (62 - SMALLEST_LOG2) * CLASSES_PER_DOUBLING
+};
 
 struct BufferPool {
-  atomic_flag lock; /* held for a few loads and stores only, so spinning is right, on a browser's main thread too */
+  atomic_flag
+      lock; /* held for a few loads and stores only, so spinning is right, on a browser's main thread too */
   bool released;
   int64_t outstanding; /* buffers that will come back */
   int64_t cached_bytes;
@@ -97,7 +103,8 @@ Buffer *buffer_new(BufferPool *pool, int64_t size) {
   return size < 0 || size > INT64_MAX / 4 ? NULL : counted(take_or_allocate(pool, size));
 }
 
-Buffer *buffer_wrap(void *data, int64_t size, void (*release)(void *data, size_t size, void *argument), void *argument) {
+Buffer *buffer_wrap(void *data, int64_t size, void (*release)(void *data, size_t size, void *argument),
+                    void *argument) {
   Buffer *buffer = mem_alloc(sizeof *buffer);
   if (!buffer) return NULL;
   *buffer = (Buffer){.size = size, .data = data, .release = release, .release_argument = argument};
@@ -155,7 +162,8 @@ BufferPool *buffer_pool_new(void) {
   return pool;
 }
 
-/* Frees what is cached; with `release` also marks the pool as left by its owner. True when nothing will come back. */
+/* Frees what is cached; with `release` also marks the pool as left by its owner. True when nothing will come
+ * back. */
 static bool empty_pool(BufferPool *pool, bool release) {
   Buffer *chains[NUM_CLASSES];
   lock_pool(pool);

@@ -5,7 +5,15 @@
 
 #include "tensor/tensor.h"
 
-typedef enum DtypeKind { KIND_FLOATING, KIND_INTEGER, KIND_COMPLEX, KIND_QUANTIZED, KIND_BOOL, KIND_STORAGE, KIND_OTHER } DtypeKind;
+typedef enum DtypeKind {
+  KIND_FLOATING,
+  KIND_INTEGER,
+  KIND_COMPLEX,
+  KIND_QUANTIZED,
+  KIND_BOOL,
+  KIND_STORAGE,
+  KIND_OTHER
+} DtypeKind;
 
 typedef struct DtypeInfo {
   const char *name, *ref_name, *enum_name, *ref_enum_name;
@@ -13,7 +21,8 @@ typedef struct DtypeInfo {
   DtypeKind kind;
 } DtypeInfo;
 
-#define INFO(enum_name, name, size, kind) [enum_name] = {name, name "_ref", #enum_name, #enum_name "_REF", size, kind}
+#define INFO(enum_name, name, size, kind) \
+  [enum_name] = {name, name "_ref", #enum_name, #enum_name "_REF", size, kind}
 
 static const DtypeInfo kInfo[NUM_DTYPES] = {
     INFO(DT_FLOAT, "float", 4, KIND_FLOATING),
@@ -153,9 +162,14 @@ uint16_t float_to_bfloat16(float value) {
   return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* What lies beside the numbers: infinities and NaNs as IEEE 754 has them, a NaN only where all bits below the sign are set, a NaN
- * only where IEEE 754 has -0, or nothing. */
-typedef enum SpecialValues { SPECIAL_IEEE, SPECIAL_NAN_ALL_ONES, SPECIAL_NAN_MINUS_ZERO, SPECIAL_NONE } SpecialValues;
+/* What lies beside the numbers: infinities and NaNs as IEEE 754 has them, a NaN only where all bits below the
+ * sign are set, a NaN only where IEEE 754 has -0, or nothing. */
+typedef enum SpecialValues {
+  SPECIAL_IEEE,
+  SPECIAL_NAN_ALL_ONES,
+  SPECIAL_NAN_MINUS_ZERO,
+  SPECIAL_NONE
+} SpecialValues;
 
 typedef struct Float8Format {
   int exponent_bits, mantissa_bits, bias;
@@ -182,7 +196,8 @@ bool dtype_is_float8(int dtype) {
 float float8_to_float(int dtype, uint8_t bits) {
   Float8Format format;
   if (!find_float8_format(dtype, &format)) return 0;
-  int sign_bit = format.exponent_bits + format.mantissa_bits, largest_exponent = (1 << format.exponent_bits) - 1;
+  int sign_bit = format.exponent_bits + format.mantissa_bits,
+      largest_exponent = (1 << format.exponent_bits) - 1;
   int magnitude = bits & ((1 << sign_bit) - 1), mantissa = magnitude & ((1 << format.mantissa_bits) - 1);
   int exponent = magnitude >> format.mantissa_bits;
   bool negative = bits >> sign_bit & 1;
@@ -194,7 +209,8 @@ float float8_to_float(int dtype, uint8_t bits) {
     value = mantissa > 0 ? NAN : INFINITY;
   } else {
     int hidden = exponent > 0 ? 1 << format.mantissa_bits : 0;
-    value = ldexpf((float)(hidden + mantissa), (exponent > 0 ? exponent : 1) - format.bias - format.mantissa_bits);
+    value = ldexpf((float)(hidden + mantissa),
+                   (exponent > 0 ? exponent : 1) - format.bias - format.mantissa_bits);
   }
   return negative ? -value : value;
 }

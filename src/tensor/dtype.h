@@ -49,31 +49,34 @@ typedef enum DataType {
 
 enum { NUM_DTYPES = 34 };
 
-/* "float", "int32", "float_ref"; "unknown dtype enum: N" is what TensorFlow prints else: here "invalid". Static text. */
+/* "float", "int32", "float_ref"; "unknown dtype enum: N" is what TensorFlow prints else: here "invalid".
+ * Static text. */
 const char *dtype_name(int dtype);
 /* "DT_FLOAT", "DT_FLOAT_REF"; "DT_INVALID" else. */
 const char *dtype_enum_name(int dtype);
-/* From "float", "int32", "half", "float16", "float32", "float64", "float_ref"...; DT_INVALID when it is no type's name. */
+/* From "float", "int32", "half", "float16", "float32", "float64", "float_ref"...; DT_INVALID when it is no
+ * type's name. */
 int dtype_from_name(Str name);
 /* A known type, reference or not. */
 bool dtype_is_valid(int dtype);
 bool dtype_is_ref(int dtype);
 int dtype_base(int dtype);
 int dtype_ref(int dtype);
-/* Bytes an element: 4 for DT_FLOAT; sizeof(TString) for DT_STRING, sizeof of a handle pointer for DT_RESOURCE and DT_VARIANT; 0 for DT_INVALID. */
+/* Bytes an element: 4 for DT_FLOAT; sizeof(TString) for DT_STRING, sizeof of a handle pointer for DT_RESOURCE
+ * and DT_VARIANT; 0 for DT_INVALID. */
 size_t dtype_size(int dtype);
-bool dtype_is_floating(int dtype);  /* half, bfloat16, float, double: what has arithmetic */
-bool dtype_is_integer(int dtype);   /* signed and unsigned of 8 bits and more, not quantized */
+bool dtype_is_floating(int dtype); /* half, bfloat16, float, double: what has arithmetic */
+bool dtype_is_integer(int dtype);  /* signed and unsigned of 8 bits and more, not quantized */
 bool dtype_is_complex(int dtype);
 bool dtype_is_quantized(int dtype);
-bool dtype_is_float8(int dtype);    /* float8_* and float4_*: a byte an element */
+bool dtype_is_float8(int dtype); /* float8_* and float4_*: a byte an element */
 /* True when elements are plain bytes (everything but string, resource, variant). */
 bool dtype_is_pod(int dtype);
 
 float half_to_float(uint16_t half);
-uint16_t float_to_half(float value);         /* round to nearest even */
+uint16_t float_to_half(float value); /* round to nearest even */
 float bfloat16_to_float(uint16_t bfloat16);
-uint16_t float_to_bfloat16(float value);     /* round to nearest even, NaN stays NaN */
+uint16_t float_to_bfloat16(float value); /* round to nearest even, NaN stays NaN */
 /* The value of an element of a type that dtype_is_float8; 0 for other types. */
 float float8_to_float(int dtype, uint8_t bits);
 

@@ -49,7 +49,8 @@ bool shape_set(Shape *shape, int rank, const int64_t *dims, Status *status) {
   for (int i = 0; i < rank; i++) {
     if (dims[i] < 0) return status_invalid(status, "Dimension %" PRId64 " must be >= 0", dims[i]);
     if (__builtin_mul_overflow(elements, dims[i], &elements)) {
-      return status_invalid(status, "Shape %s would have more than 2**63 - 1 elements", dims_text(rank, dims, text));
+      return status_invalid(status, "Shape %s would have more than 2**63 - 1 elements",
+                            dims_text(rank, dims, text));
     }
   }
   size_t bytes = (size_t)rank * sizeof *dims;
@@ -95,7 +96,8 @@ int64_t shape_num_elements(const Shape *shape) {
 
 void shape_print(const Shape *shape, StrBuf *out) {
   strbuf_append_char(out, '[');
-  for (int i = 0; i < shape->rank; i++) strbuf_printf(out, i > 0 ? ",%" PRId64 : "%" PRId64, shape_dim(shape, i));
+  for (int i = 0; i < shape->rank; i++)
+    strbuf_printf(out, i > 0 ? ",%" PRId64 : "%" PRId64, shape_dim(shape, i));
   strbuf_append_char(out, ']');
 }
 
@@ -107,14 +109,17 @@ bool shape_check_proto(const TensorShapeProto *proto, int64_t *num_elements, Sta
   char text[SHAPE_TEXT_CAPACITY];
   int64_t elements = 1;
   if (proto) {
-    if (proto->unknown_rank) return status_invalid(status, "Shape %s is not fully defined", proto_text(proto, text));
+    if (proto->unknown_rank)
+      return status_invalid(status, "Shape %s is not fully defined", proto_text(proto, text));
     if (proto->n_dim > SHAPE_MAX_RANK) {
       return status_invalid(status, "Shape %s has too many dimensions", proto_text(proto, text));
     }
     for (size_t i = 0; i < proto->n_dim; i++) {
-      if (proto->dim[i]->size < 0) return status_invalid(status, "Shape %s is not fully defined", proto_text(proto, text));
+      if (proto->dim[i]->size < 0)
+        return status_invalid(status, "Shape %s is not fully defined", proto_text(proto, text));
       if (__builtin_mul_overflow(elements, proto->dim[i]->size, &elements)) {
-        return status_invalid(status, "Shape %s is too large (more than 2**63 - 1 entries)", proto_text(proto, text));
+        return status_invalid(status, "Shape %s is too large (more than 2**63 - 1 entries)",
+                              proto_text(proto, text));
       }
     }
   }

@@ -1,5 +1,5 @@
-/* Shape: the sizes of a tensor that exists: rank 0 to 254, every size known and >= 0. (Shapes with unknown parts belong to
- * shape inference: op/shape_inference.h, and to TensorShapeProto in attrs.) */
+/* Shape: the sizes of a tensor that exists: rank 0 to 254, every size known and >= 0. (Shapes with unknown
+ * parts belong to shape inference: op/shape_inference.h, and to TensorShapeProto in attrs.) */
 #ifndef TFCORE_TENSOR_SHAPE_H_
 #define TFCORE_TENSOR_SHAPE_H_
 
@@ -36,8 +36,8 @@ void shape_print(const Shape *shape, StrBuf *out);
 /* The same into a caller's array, cut at its size; returns `text`: for use in error messages. */
 enum { SHAPE_TEXT_CAPACITY = 160 };
 const char *shape_text(const Shape *shape, char text[SHAPE_TEXT_CAPACITY]);
-/* Checks that a TensorShapeProto (NULL: a scalar's) is a Shape: fully known, rank <= 254, the number of elements in int64.
- * `num_elements` may be NULL. Takes no memory. */
+/* Checks that a TensorShapeProto (NULL: a scalar's) is a Shape: fully known, rank <= 254, the number of
+ * elements in int64. `num_elements` may be NULL. Takes no memory. */
 MUST_CHECK bool shape_check_proto(const TensorShapeProto *proto, int64_t *num_elements, Status *status);
 /* The Shape of such a proto. */
 MUST_CHECK bool shape_from_proto(const TensorShapeProto *proto, Shape *shape, Status *status);

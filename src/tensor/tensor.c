@@ -5,10 +5,13 @@
 
 #include "base/alloc.h"
 
-void tensor_object_ref(TensorObject *object) { atomic_fetch_add_explicit(&object->references, 1, memory_order_relaxed); }
+void tensor_object_ref(TensorObject *object) {
+  atomic_fetch_add_explicit(&object->references, 1, memory_order_relaxed);
+}
 
 void tensor_object_unref(TensorObject *object) {
-  if (object && atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) == 1) object->destroy(object);
+  if (object && atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) == 1)
+    object->destroy(object);
 }
 
 static void destroy_strings(void *data, int64_t count) {
@@ -35,8 +38,8 @@ static bool byte_size(DataType dtype, const Shape *shape, int64_t *bytes, Status
   }
   if (__builtin_mul_overflow(shape_num_elements(shape), (int64_t)dtype_size(dtype), bytes)) {
     char text[SHAPE_TEXT_CAPACITY];
-    return status_invalid(status, "Tensor with shape %s and type %s has more than 2**63 - 1 bytes", shape_text(shape, text),
-                          dtype_name(dtype));
+    return status_invalid(status, "Tensor with shape %s and type %s has more than 2**63 - 1 bytes",
+                          shape_text(shape, text), dtype_name(dtype));
   }
   return true;
 }
@@ -54,13 +57,15 @@ bool tensor_allocate(Tensor *tensor, DataType dtype, const Shape *shape, BufferP
   result.data = result.buffer->data;
   if (!dtype_is_pod(dtype)) {
     memset(result.data, 0, (size_t)bytes);
-    buffer_own_elements(result.buffer, tensor_num_elements(&result), dtype == DT_STRING ? destroy_strings : destroy_objects);
+    buffer_own_elements(result.buffer, tensor_num_elements(&result),
+                        dtype == DT_STRING ? destroy_strings : destroy_objects);
   }
   tensor_move(tensor, &result);
   return true;
 }
 
-bool tensor_allocate_dims(Tensor *tensor, DataType dtype, int rank, const int64_t *dims, BufferPool *pool, Status *status) {
+bool tensor_allocate_dims(Tensor *tensor, DataType dtype, int rank, const int64_t *dims, BufferPool *pool,
+                          Status *status) {
   Shape shape = {0};
   TRY(shape_set(&shape, rank, dims, status));
   bool ok = tensor_allocate(tensor, dtype, &shape, pool, status);
@@ -81,8 +86,8 @@ bool tensor_wrap(Tensor *tensor, DataType dtype, int rank, const int64_t *dims, 
     goto done;
   }
   if (size < bytes || (!data && bytes > 0)) {
-    status_invalid(status, "%" PRId64 " bytes are not enough for a tensor with shape %s and type %s", data ? size : 0,
-                   shape_text(&result.shape, text), dtype_name(dtype));
+    status_invalid(status, "%" PRId64 " bytes are not enough for a tensor with shape %s and type %s",
+                   data ? size : 0, shape_text(&result.shape, text), dtype_name(dtype));
     goto done;
   }
   size_t element = dtype_size(dtype), alignment = element > 8 ? 8 : element;
@@ -118,7 +123,9 @@ bool tensor_assign(Tensor *to, const Tensor *from, Status *status) {
 
 bool tensor_reshape(Tensor *to, const Tensor *from, const Shape *shape, Status *status) {
   if (shape_num_elements(shape) != tensor_num_elements(from)) {
-    return status_invalid(status, "Input to reshape is a tensor with %" PRId64 " values, but the requested shape has %" PRId64,
+    return status_invalid(status,
+                          "Input to reshape is a tensor with %" PRId64
+                          " values, but the requested shape has %" PRId64,
                           tensor_num_elements(from), shape_num_elements(shape));
   }
   Tensor result = {.dtype = from->dtype, .buffer = from->buffer, .data = from->data};
@@ -155,7 +162,8 @@ bool tensor_copy(Tensor *to, const Tensor *from, BufferPool *pool, Status *statu
   return true;
 }
 
-/* Makes it an empty tensor. What stands in the dimensions of a scalar does not matter: steps clear many tensors. */
+/* Makes it an empty tensor. What stands in the dimensions of a scalar does not matter: steps clear many
+ * tensors. */
 static void forget(Tensor *tensor) {
   tensor->dtype = DT_INVALID;
   tensor->buffer = NULL;
@@ -176,7 +184,9 @@ void tensor_move(Tensor *to, Tensor *from) {
   forget(from);
 }
 
-int64_t tensor_bytes(const Tensor *tensor) { return tensor_num_elements(tensor) * (int64_t)dtype_size(tensor->dtype); }
+int64_t tensor_bytes(const Tensor *tensor) {
+  return tensor_num_elements(tensor) * (int64_t)dtype_size(tensor->dtype);
+}
 
 int64_t tensor_int_at(const Tensor *tensor, int64_t i) {
   switch (tensor->dtype) {
@@ -224,7 +234,8 @@ double tensor_double_at(const Tensor *tensor, int64_t i) {
     case DT_UINT4: return ((const uint8_t *)data)[i] & 15;
     case DT_UINT2: return ((const uint8_t *)data)[i] & 3;
     default:
-      if (dtype_is_float8(tensor->dtype)) return (double)float8_to_float(tensor->dtype, ((const uint8_t *)data)[i]);
+      if (dtype_is_float8(tensor->dtype))
+        return (double)float8_to_float(tensor->dtype, ((const uint8_t *)data)[i]);
       return 0;
   }
 }

@@ -25,7 +25,8 @@ static void print_double(double value, StrBuf *out) {
   strbuf_append(out, proto_double_text(value, text));
 }
 
-/* Length of the UTF-8 sequence at the start of `bytes` that stands for a character above U+007F; 0 when there is none. */
+/* Length of the UTF-8 sequence at the start of `bytes` that stands for a character above U+007F; 0 when there
+ * is none. */
 static size_t utf8_length(const unsigned char *bytes, size_t length) {
   unsigned char first = bytes[0];
   size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
@@ -83,7 +84,8 @@ static void print_opaque(int64_t count, StrBuf *out) {
   for (int64_t i = 0; i < count; i++) strbuf_append(out, i > 0 ? " ?" : "?");
 }
 
-/* One row of the innermost dimension. A row that is cut shows it, except in a vector, whose end shows it anyway. */
+/* One row of the innermost dimension. A row that is cut shows it, except in a vector, whose end shows it
+ * anyway. */
 static void print_row(ValuePrinter *printer, int dimension) {
   int64_t count = shape_dim(printer->shape, dimension);
   for (int64_t i = 0; i < count; i++) {

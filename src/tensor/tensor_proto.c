@@ -47,7 +47,9 @@ static void load_value(const TensorProto *proto, DataType dtype, int64_t i, void
     case DT_FLOAT: memcpy(to, &proto->float_val[i], 4); break;
     case DT_DOUBLE: memcpy(to, &proto->double_val[i], 8); break;
     case DT_HALF:
-    case DT_BFLOAT16: memcpy(to, &proto->half_val[i], 2); break; /* the low half, as hosts are little-endian */
+    case DT_BFLOAT16:
+      memcpy(to, &proto->half_val[i], 2);
+      break; /* the low half, as hosts are little-endian */
     case DT_COMPLEX64: memcpy(to, &proto->scomplex_val[2 * i], 8); break;
     case DT_COMPLEX128: memcpy(to, &proto->dcomplex_val[2 * i], 16); break;
     case DT_INT64: memcpy(to, &proto->int64_val[i], 8); break;
@@ -80,10 +82,12 @@ static bool check_string_content(ProtoView *view, Status *status) {
   const uint8_t *cursor = content->data, *end = content->data + content->len;
   uint64_t total = 0, length;
   for (int64_t i = 0; i < view->num_elements; i++) {
-    if (!read_length(&cursor, end, &length)) return refuse(status, "the lengths of the strings in tensor_content are cut");
+    if (!read_length(&cursor, end, &length))
+      return refuse(status, "the lengths of the strings in tensor_content are cut");
     total += length;
   }
-  if (total != (uint64_t)(end - cursor)) return refuse(status, "tensor_content does not have the length of its strings");
+  if (total != (uint64_t)(end - cursor))
+    return refuse(status, "tensor_content does not have the length of its strings");
   view->lengths = content->data;
   view->bytes = cursor;
   return true;
@@ -108,19 +112,22 @@ static bool check_content(ProtoView *view, Status *status) {
 }
 
 static bool open_view(const TensorProto *proto, ProtoView *view, Status *status) {
-  *view = (ProtoView){.proto = proto, .dtype = (DataType)proto->dtype, .element_size = dtype_size(proto->dtype)};
+  *view =
+      (ProtoView){.proto = proto, .dtype = (DataType)proto->dtype, .element_size = dtype_size(proto->dtype)};
   if (!dtype_is_valid(proto->dtype) || dtype_is_ref(proto->dtype)) {
     return status_invalid(status, "Cannot parse tensor from proto: invalid dtype %d", (int)proto->dtype);
   }
   TRY(shape_check_proto(proto->tensor_shape, &view->num_elements, status));
-  if (view->num_elements > INT64_MAX / (int64_t)view->element_size) return refuse(status, "more than 2**63 - 1 bytes");
+  if (view->num_elements > INT64_MAX / (int64_t)view->element_size)
+    return refuse(status, "more than 2**63 - 1 bytes");
   if (view->num_elements == 0) return true;
   view->has_content = proto->tensor_content.len > 0;
   view->stored = view->has_content ? view->num_elements : count_values(proto, view->dtype);
   if (view->stored > view->num_elements) view->stored = view->num_elements;
   bool objects = !dtype_is_pod(proto->dtype) && view->dtype != DT_STRING;
   if (objects && view->stored > 0) {
-    return status_invalid(status, "Cannot parse tensor from proto: elements of type %s", dtype_name(proto->dtype));
+    return status_invalid(status, "Cannot parse tensor from proto: elements of type %s",
+                          dtype_name(proto->dtype));
   }
   return !view->has_content || check_content(view, status);
 }
@@ -249,7 +256,8 @@ static bool put_strings(const Tensor *tensor, Arena *arena, TensorProto *proto) 
 }
 
 /* Sets a *_val field to `count` numbers of `size` bytes, laid out as the field holds them. */
-static bool put_values(const void *from, size_t count, size_t size, Arena *arena, void *field, size_t *field_count) {
+static bool put_values(const void *from, size_t count, size_t size, Arena *arena, void *field,
+                       size_t *field_count) {
   void *values = arena_calloc(arena, (int64_t)count, (int64_t)size);
   if (!values) return false;
   memcpy(values, from, count * size);
@@ -299,14 +307,15 @@ static bool holds_objects(const Tensor *tensor) {
   if (tensor->dtype != DT_RESOURCE && tensor->dtype != DT_VARIANT) return false;
   TensorObject *const *objects = tensor->data;
   for (int64_t i = 0; i < tensor_num_elements(tensor); i++) {
-    if (objects[i] != NULL) return true;
+    if (objects[i]) return true;
   }
   return false;
 }
 
 bool tensor_to_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status) {
   if (tensor_is_empty(tensor) || holds_objects(tensor)) {
-    return status_invalid(status, "A tensor of type %s cannot be put into a TensorProto", dtype_name(tensor->dtype));
+    return status_invalid(status, "A tensor of type %s cannot be put into a TensorProto",
+                          dtype_name(tensor->dtype));
   }
   TensorProto *result = proto_new(kTensorProto, arena);
   if (!result) return status_oom(status, "TensorProto");
@@ -352,7 +361,8 @@ bool tensor_proto_equal(const TensorProto *a, const TensorProto *b) {
       if (!str_equal(string_at(&x, i), string_at(&y, i))) return false;
     } else {
       unsigned char scratch_x[LARGEST_ELEMENT], scratch_y[LARGEST_ELEMENT];
-      if (memcmp(element_at(&x, i, scratch_x), element_at(&y, i, scratch_y), x.element_size) != 0) return false;
+      if (memcmp(element_at(&x, i, scratch_x), element_at(&y, i, scratch_y), x.element_size) != 0)
+        return false;
     }
   }
   return true;

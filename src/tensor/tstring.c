@@ -17,27 +17,22 @@ void tstring_init(TString *string) { memset(string, 0, sizeof *string); }
 
 Str tstring_view(const TString *string) {
   switch (tstring_type(string)) {
-    case TSTRING_LARGE:
-      return (Str){string->large.text, string->large.size >> KIND_BITS};
+    case TSTRING_LARGE: return (Str){string->large.text, string->large.size >> KIND_BITS};
     case TSTRING_OFFSET:
       return (Str){(const char *)string + string->offset.offset, (size_t)(string->offset.size >> KIND_BITS)};
     case TSTRING_VIEW: {
       size_t length = string->view.size >> KIND_BITS;
       return (Str){length > 0 ? string->view.text : "", length};
     }
-    default:
-      return (Str){string->small.text, (size_t)(string->small.size >> KIND_BITS)};
+    default: return (Str){string->small.text, (size_t)(string->small.size >> KIND_BITS)};
   }
 }
 
 size_t tstring_capacity(const TString *string) {
   switch (tstring_type(string)) {
-    case TSTRING_SMALL:
-      return TSTRING_SMALL_CAPACITY;
-    case TSTRING_LARGE:
-      return string->large.capacity;
-    default:
-      return 0;
+    case TSTRING_SMALL: return TSTRING_SMALL_CAPACITY;
+    case TSTRING_LARGE: return string->large.capacity;
+    default: return 0;
   }
 }
 
@@ -46,7 +41,7 @@ bool tstring_equal(const TString *a, const TString *b) { return str_equal(tstrin
 void tstring_free(TString *string) {
   TStringType type = tstring_type(string);
   if (type == TSTRING_LARGE) mem_loose_free(string->large.text, (int64_t)string->large.capacity + 1);
-  if (type == TSTRING_VIEW && string->view.owner != NULL) (void)string->view.owner->unref(string->view.owner);
+  if (type == TSTRING_VIEW && string->view.owner) (void)string->view.owner->unref(string->view.owner);
   tstring_init(string);
 }
 
@@ -60,7 +55,7 @@ bool tstring_set(TString *string, const void *bytes, size_t length, Status *stat
     if (length > LONGEST) return status_oom(status, "string");
     size_t room = length / LARGE_STEP * LARGE_STEP + LARGE_STEP; /* with the NUL */
     char *text = mem_loose_alloc((int64_t)room);
-    if (text == NULL) return status_oom(status, "string");
+    if (!text) return status_oom(status, "string");
     memcpy(text, bytes, length);
     text[length] = '\0';
     result.large.size = length << KIND_BITS | TSTRING_LARGE;
@@ -93,7 +88,7 @@ bool tstring_set_shared(TString *string, const void *bytes, size_t length, Statu
   if (length <= TSTRING_SMALL_CAPACITY) return tstring_set(string, bytes, length, status);
   if (length > LONGEST) return status_oom(status, "string");
   SharedText *shared = mem_alloc((int64_t)(sizeof *shared + length + 1));
-  if (shared == NULL) return status_oom(status, "string");
+  if (!shared) return status_oom(status, "string");
   shared->owner = (TStringOwner){ref_shared, unref_shared, shared};
   atomic_init(&shared->references, 1);
   memcpy(shared->text, bytes, length);
@@ -105,7 +100,7 @@ bool tstring_set_shared(TString *string, const void *bytes, size_t length, Statu
 
 bool tstring_copy(TString *to, const TString *from, Status *status) {
   if (to == from) return true;
-  if (tstring_type(from) == TSTRING_VIEW && from->view.owner != NULL) {
+  if (tstring_type(from) == TSTRING_VIEW && from->view.owner) {
     TString shared = *from;
     shared.view.owner->ref(shared.view.owner);
     tstring_free(to);

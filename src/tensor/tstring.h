@@ -9,8 +9,8 @@
  *   view    bytes of somebody else's; kept alive by a counted owner if there is one
  *
  * Programs that are compiled with TensorFlow's headers change elements in place, with malloc(), realloc() and
- * free(). So the bytes of a large string are loose memory (base/alloc.h): whoever drops the string frees them.
- * With the NUL they take capacity + 1 bytes, a multiple of 16.
+ * free(). So the bytes of a large string are loose memory (base/alloc.h): whoever drops the string frees
+ * them. With the NUL they take capacity + 1 bytes, a multiple of 16.
  *
  * A zero-initialised TString is the empty string. Elements are never copied with `=`: two would own the same
  * bytes. */

@@ -77,8 +77,8 @@ TF_CAPI_EXPORT extern void TF_WasmAddGradients(TF_Graph *graph, const char *pref
                                                TF_Status *status);
 /* What the shape function of a node's op answers, in the language of op/shape_language.h: input_shapes
  * "[1,?];[?,2]" into MatMul gives "[d0_0,d1_1]". The NodeDef needs neither inputs nor attrs that have a
- * default. tensors[k], of num_tensors, is the known value of input tensor_inputs[k], of a type that the op takes
- * there. graph_def_version < 0: the current one. */
+ * default. tensors[k], of num_tensors, is the known value of input tensor_inputs[k], of a type that the op
+ * takes there. graph_def_version < 0: the current one. */
 TF_CAPI_EXPORT extern void TF_WasmInferShapes(const void *node_def, size_t length, const int *tensor_inputs,
                                               TF_Tensor *const *tensors, int num_tensors,
                                               int graph_def_version, const char *input_shapes,

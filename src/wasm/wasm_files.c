@@ -233,8 +233,8 @@ static bool list_names(int action, const char *directory, FileVisitor visit, voi
   int result = host_file(action, root, directory, "", NULL, 0, 0, NULL, &names);
   if (result == HOST_NO_ENTRY) return true;
   bool ok = answer(result, directory, status);
-  if (ok && names == NULL) ok = status_oom(status, "names of files");
-  for (char *name = names, *end; ok && (end = strchr(name, '\n')) != NULL; name = end + 1) {
+  if (ok && !names) ok = status_oom(status, "names of files");
+  for (char *name = names, *end; ok && (end = strchr(name, '\n')); name = end + 1) {
     *end = '\0';
     ok = visit(arg, name, status);
   }
@@ -285,8 +285,7 @@ void TF_WasmFileRead(const char *path, TF_Buffer *bytes, TF_Status *status) {
 
 void TF_WasmFileWrite(const char *path, const void *bytes, size_t length, TF_Status *status) {
   start_status(status);
-  reported(check_path(path, &status->status) &&
-           file_replace(path, bytes, (int64_t)length, &status->status));
+  reported(check_path(path, &status->status) && file_replace(path, bytes, (int64_t)length, &status->status));
 }
 
 void TF_WasmFileRemove(const char *path, TF_Status *status) {
@@ -304,17 +303,15 @@ void TF_WasmFileList(TF_Buffer *paths, TF_Status *status) {
   start_status(status);
   bool ok = file_store() == &kNodeFiles ? list_names(HOST_LIST_ALL, "", append_path, &list, &status->status)
                                         : file_memory_list(append_path, &list, &status->status);
-  if (ok)
-    reported(fill_buffer(&list, paths, &status->status));
-  else
-    strbuf_free(&list);
+  if (ok) reported(fill_buffer(&list, paths, &status->status));
+  else strbuf_free(&list);
 }
 
 void TF_WasmUseDirectory(const char *directory, TF_Status *status) {
   int64_t size;
   Status found;
   start_status(status);
-  if (directory == NULL) {
+  if (!directory) {
     file_store_use(&kMemoryFiles);
     return;
   }

@@ -1,5 +1,5 @@
-/* tf.files of JavaScript: what ops read and write. In memory at first; in Node a folder can be used instead.
- */
+/* tf.files of JavaScript: what ops read and write. In memory at first; in Node a folder can be used
+ * instead. */
 #ifndef TFCORE_WASM_WASM_FILES_H_
 #define TFCORE_WASM_WASM_FILES_H_
 

@@ -44,8 +44,9 @@ static bool fill_home(BodyHome *home, const FunctionDef *function, const Graph *
                                      status));
   }
   TRY(graph_add_function(home->library, function, status));
-  ProgramEnvironment environment = {
-      .pool = home->pool, .resources = home->resources, .parallel = thread_pool_default()};
+  ProgramEnvironment environment = {.pool = home->pool,
+                                    .resources = home->resources,
+                                    .parallel = thread_pool_default()};
   home->runtime = function_runtime_new(home->library, &environment, status);
   return home->runtime != NULL;
 }
@@ -154,7 +155,8 @@ TF_WasmFunctionBody *TF_WasmFunctionBodyOptimize(TF_WasmFunctionBody *body, int 
                                    .do_common_subexpression_elimination = merges != 0,
                                    .do_constant_folding = folds != 0,
                                    .do_function_inlining = inlines != 0};
-  /* Pruned first, as TensorFlow does: nodes that nothing reads lead to sink, which the passes take for a use. */
+  /* Pruned first, as TensorFlow does: nodes that nothing reads lead to sink, which the passes take for
+   * a use. */
   if (function_body_prune(copy, &status->status) &&
       function_runtime_optimize_body(body->home->runtime, copy, &passes, &status->status))
     return new_sibling(body->home, copy, &status->status);
@@ -203,8 +205,10 @@ TF_WasmFunctionCall *TF_WasmNewFunctionCall(TF_WasmFunctionBody *body, TF_Tensor
     status_oom(&status->status, "the call of a function");
     return NULL;
   }
-  *call = (TF_WasmFunctionCall){
-      .home = body->home, .handle = body->handle, .num_args = num_args, .num_rets = body->body->num_rets};
+  *call = (TF_WasmFunctionCall){.home = body->home,
+                                .handle = body->handle,
+                                .num_args = num_args,
+                                .num_rets = body->body->num_rets};
   call->home->references++;
   step_begin(&call->step, timeout_ms, NULL);
   for (int i = 0; i < num_args; i++) {

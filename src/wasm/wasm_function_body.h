@@ -31,9 +31,9 @@ TF_CAPI_EXPORT extern int TF_WasmFunctionBodyNumRets(TF_WasmFunctionBody *body);
 TF_CAPI_EXPORT extern TF_DataType TF_WasmFunctionBodyArgType(TF_WasmFunctionBody *body, int index);
 TF_CAPI_EXPORT extern TF_DataType TF_WasmFunctionBodyRetType(TF_WasmFunctionBody *body, int index);
 
-/* One call, which gives way to the event loop as a step of a session does (wasm/wasm_session.h). NULL on error.
- * The args are borrowed until this returns; `timeout_ms` (0: none) counts from here. The call must be deleted
- * before its body. */
+/* One call, which gives way to the event loop as a step of a session does (wasm/wasm_session.h). NULL on
+ * error. The args are borrowed until this returns; `timeout_ms` (0: none) counts from here. The call must be
+ * deleted before its body. */
 typedef struct TF_WasmFunctionCall TF_WasmFunctionCall;
 TF_CAPI_EXPORT extern TF_WasmFunctionCall *TF_WasmNewFunctionCall(TF_WasmFunctionBody *body,
                                                                   TF_Tensor *const *args, int num_args,

@@ -19,11 +19,13 @@ typedef struct Precision {
 static const Precision kDouble = {1e-5, 1e-6}, kSingle = {1.0 / 64, 2e-3};
 static const double kFloatTolerance = 1e-4; /* of float gradients against double ones */
 
-static bool has_gradient(DataType type) { return dtype_is_floating((int)type) || dtype_is_complex((int)type); }
+static bool has_gradient(DataType type) {
+  return dtype_is_floating((int)type) || dtype_is_complex((int)type);
+}
 static bool is_single(DataType type) { return type == DT_FLOAT || type == DT_COMPLEX64; }
 
-/* Values that are fed, what they lead to, and the derivative of the real part of the sum of conj(dys) * ys by each x that is floating or
- * complex. */
+/* Values that are fed, what they lead to, and the derivative of the real part of the sum of conj(dys) * ys by
+ * each x that is floating or complex. */
 typedef struct Setup {
   Graph *graph;
   Session *session;
@@ -36,14 +38,18 @@ typedef struct Setup {
   int x_feed[MAX_VALUES]; /* which feed an x is */
 } Setup;
 
-static bool add_placeholder(Setup *s, const Tensor *value, bool known_shape, NodeOutput *output, Status *status) {
+static bool add_placeholder(Setup *s, const Tensor *value, bool known_shape, NodeOutput *output,
+                            Status *status) {
   char name[32];
   snprintf(name, sizeof name, "p%lld", (long long)graph_num_node_ids(s->graph));
   Arena *arena = arena_new();
   NodeDef *def = node_def_new(arena, name, "Placeholder");
-  bool ok = node_def_set_attr(def, arena, "dtype", attr_value_type(arena, (int)value->dtype), status) &&
-            (!known_shape || node_def_set_attr(def, arena, "shape", attr_value_shape(arena, value->shape.rank, shape_dims(&value->shape)), status)) &&
-            graph_add_operation(s->graph, def, NULL, 0, NULL, 0, &output->node, status);
+  bool ok =
+      node_def_set_attr(def, arena, "dtype", attr_value_type(arena, (int)value->dtype), status) &&
+      (!known_shape ||
+       node_def_set_attr(def, arena, "shape",
+                         attr_value_shape(arena, value->shape.rank, shape_dims(&value->shape)), status)) &&
+      graph_add_operation(s->graph, def, NULL, 0, NULL, 0, &output->node, status);
   output->index = 0;
   arena_free(arena);
   return ok;
@@ -64,7 +70,8 @@ static bool add_feed(Setup *s, const Tensor *value, bool known_shape, Status *st
 static bool run(Setup *s, const NodeOutput *fetches, int num_fetches, Tensor *results, Status *status) {
   const Tensor *values[MAX_VALUES];
   for (int i = 0; i < s->num_feeds; i++) values[i] = &s->values[i];
-  return session_run(s->session, s->feeds, values, s->num_feeds, fetches, results, num_fetches, NULL, 0, status);
+  return session_run(s->session, s->feeds, values, s->num_feeds, fetches, results, num_fetches, NULL, 0,
+                     status);
 }
 
 /* A step behind a feed: what is fed cannot be fetched, and a gradient may be dy itself. */
@@ -80,20 +87,22 @@ static bool add_identity(Setup *s, NodeOutput from, NodeOutput *output, Status *
   return ok;
 }
 
-/* Placeholders for dys and the gradients. The dys become feeds of the run too, and xs when `and_dys`. They are `dys`, or
- * made-up weights, or ones. */
-static bool differentiate(Setup *s, const Tensor *dys, bool ones, bool known_shape, bool and_dys, Status *status) {
+/* Placeholders for dys and the gradients. The dys become feeds of the run too, and xs when `and_dys`. They
+ * are `dys`, or made-up weights, or ones. */
+static bool differentiate(Setup *s, const Tensor *dys, bool ones, bool known_shape, bool and_dys,
+                          Status *status) {
   Tensor ys[MAX_VALUES] = {0};
   bool ok = run(s, s->ys, s->num_ys, ys, status);
   int xs = s->num_xs;
   for (int i = 0; i < s->num_ys && ok; i++) {
-    ok = dys != NULL ? tensor_assign(&s->weights[i], &dys[i], status)
-                     : tensor_allocate(&s->weights[i], ys[i].dtype, &ys[i].shape, NULL, status);
-    for (int64_t k = 0; ok && dys == NULL && k < tensor_num_elements(&ys[i]); k++) {
+    ok = dys ? tensor_assign(&s->weights[i], &dys[i], status)
+             : tensor_allocate(&s->weights[i], ys[i].dtype, &ys[i].shape, NULL, status);
+    for (int64_t k = 0; ok && !dys && k < tensor_num_elements(&ys[i]); k++) {
       tensor_put(&s->weights[i], k, ones ? 1 : 0.25 * (double)((k * 7 + i * 3) % 11) - 1.1);
       tensor_put_imaginary(&s->weights[i], k, ones ? 0 : 0.3 * (double)((k * 5 + i) % 7) - 0.8);
     }
-    ok = ok && add_feed(s, &s->weights[i], known_shape, status) && add_identity(s, s->feeds[s->num_feeds - 1], &s->dys[i], status);
+    ok = ok && add_feed(s, &s->weights[i], known_shape, status) &&
+         add_identity(s, s->feeds[s->num_feeds - 1], &s->dys[i], status);
   }
   ok = ok && graph_add_gradients(s->graph, s->ys, s->num_ys, s->xs, xs, s->dys, NULL, s->dxs, status);
   if (!and_dys) s->num_xs = xs;
@@ -112,7 +121,7 @@ static bool add_op(Setup *s, const NodeDef *def, int num_inputs, Status *status)
 
 /* Writes a shorter word over each `from`. */
 static void shorten(char *text, const char *from, const char *to) {
-  for (char *p; (p = strstr(text, from)) != NULL;) {
+  for (char *p; (p = strstr(text, from));) {
     memcpy(p, to, strlen(to));
     memmove(p + strlen(to), p + strlen(from), strlen(p + strlen(from)) + 1);
   }
@@ -120,7 +129,8 @@ static void shorten(char *text, const char *from, const char *to) {
 
 /* The same numbers in half the bits. */
 static bool narrow(const Tensor *wide, Tensor *single, Status *status) {
-  TRY(tensor_allocate(single, wide->dtype == DT_DOUBLE ? DT_FLOAT : DT_COMPLEX64, &wide->shape, NULL, status));
+  TRY(tensor_allocate(single, wide->dtype == DT_DOUBLE ? DT_FLOAT : DT_COMPLEX64, &wide->shape, NULL,
+                      status));
   for (int64_t k = 0; k < tensor_num_elements(wide); k++) {
     tensor_put(single, k, tensor_get(wide, k));
     tensor_put_imaginary(single, k, tensor_get_imaginary(wide, k));
@@ -128,8 +138,10 @@ static bool narrow(const Tensor *wide, Tensor *single, Status *status) {
   return true;
 }
 
-/* The op on placeholders. `as_float` makes float of double and complex64 of complex128, in attrs and values. */
-static bool build(Setup *s, const char *op, const char *inputs, bool as_float, bool known_shape, Status *status) {
+/* The op on placeholders. `as_float` makes float of double and complex64 of complex128, in attrs and
+ * values. */
+static bool build(Setup *s, const char *op, const char *inputs, bool as_float, bool known_shape,
+                  Status *status) {
   char text[MAX_OP_TEXT];
   snprintf(text, sizeof text, "%s", op);
   if (as_float) {
@@ -165,7 +177,8 @@ static void drop(Setup *s) {
   graph_free(s->graph);
 }
 
-/* The real part of the sum of conj(dys) * ys: TensorFlow's gradient of a complex x holds its derivatives by the two parts of x. */
+/* The real part of the sum of conj(dys) * ys: TensorFlow's gradient of a complex x holds its derivatives by
+ * the two parts of x. */
 static bool weighted(Setup *s, double *total, Status *status) {
   Tensor ys[MAX_VALUES] = {0};
   bool ok = run(s, s->ys, s->num_ys, ys, status);
@@ -173,7 +186,8 @@ static bool weighted(Setup *s, double *total, Status *status) {
   for (int i = 0; i < s->num_ys && ok; i++) {
     const Tensor *y = &ys[i], *dy = &s->weights[i];
     for (int64_t k = 0; k < tensor_num_elements(y); k++) {
-      *total += tensor_get(y, k) * tensor_get(dy, k) + tensor_get_imaginary(y, k) * tensor_get_imaginary(dy, k);
+      *total +=
+          tensor_get(y, k) * tensor_get(dy, k) + tensor_get_imaginary(y, k) * tensor_get_imaginary(dy, k);
     }
   }
   for (int i = 0; i < s->num_ys; i++) tensor_clear(&ys[i]);
@@ -186,7 +200,7 @@ static bool gradients(Setup *s, Tensor *dxs, Status *status) {
   Tensor results[MAX_VALUES] = {0};
   int count = 0, which[MAX_VALUES];
   for (int i = 0; i < s->num_xs; i++) {
-    if (s->dxs[i].node == NULL) continue;
+    if (!s->dxs[i].node) continue;
     which[count] = i;
     fetches[count++] = s->dxs[i];
   }
@@ -196,8 +210,10 @@ static bool gradients(Setup *s, Tensor *dxs, Status *status) {
   return true;
 }
 
-/* (f(x + h) - f(x - h)) / 2h by the real or the imaginary part of element `k`. The step is what the dtype makes of it. */
-static bool difference(Setup *s, Tensor *x, int64_t k, bool imaginary, double step, double *result, Status *status) {
+/* (f(x + h) - f(x - h)) / 2h by the real or the imaginary part of element `k`. The step is what the dtype
+ * makes of it. */
+static bool difference(Setup *s, Tensor *x, int64_t k, bool imaginary, double step, double *result,
+                       Status *status) {
   double real = tensor_get(x, k), other = tensor_get_imaginary(x, k), at[2], f[2];
   for (int side = 0; side < 2; side++) {
     double moved = side == 0 ? step : -step;
@@ -217,7 +233,8 @@ static bool check_x(Setup *s, int i, const Tensor *dx) {
   Status status;
   status_init(&status);
   Tensor *x = &s->values[s->x_feed[i]];
-  if (!tensor_is_empty(dx) && !CHECK(shape_equal(&dx->shape, &x->shape) && dx->dtype == x->dtype)) return false;
+  if (!tensor_is_empty(dx) && !CHECK(shape_equal(&dx->shape, &x->shape) && dx->dtype == x->dtype))
+    return false;
   Precision precision = is_single(x->dtype) ? kSingle : kDouble;
   for (int64_t k = 0; k < tensor_num_elements(x); k++) {
     for (int imaginary = 0; imaginary <= (int)dtype_is_complex((int)x->dtype); imaginary++) {
@@ -242,14 +259,15 @@ static bool check_differences(Setup *s) {
   return ok;
 }
 
-/* From y = f(x) and dx = g(x, dy) to the question whether the gradient of dx with respect to x and dy is right. */
+/* From y = f(x) and dx = g(x, dy) to the question whether the gradient of dx with respect to x and dy is
+ * right. */
 static bool check_second(Setup *s, bool known_shape) {
   Status status;
   status_init(&status);
   int outputs = 0;
   for (int i = 0; i < s->num_ys; i++) tensor_clear(&s->weights[i]);
   for (int i = 0; i < s->num_xs - s->num_ys; i++) {
-    if (s->dxs[i].node != NULL) s->ys[outputs++] = s->dxs[i];
+    if (s->dxs[i].node) s->ys[outputs++] = s->dxs[i];
   }
   s->num_ys = outputs;
   return CHECK_OK(differentiate(s, NULL, false, known_shape, false, &status), status) && check_differences(s);
@@ -263,7 +281,8 @@ static bool check_float(Setup *wide, const char *op, const char *inputs, bool kn
   Tensor want[MAX_VALUES] = {0}, got[MAX_VALUES] = {0};
   bool ok = CHECK_OK(build(&narrow, op, inputs, true, known_shape, &status), status) &&
             CHECK_OK(differentiate(&narrow, NULL, false, known_shape, false, &status), status) &&
-            CHECK_OK(gradients(&narrow, got, &status), status) && CHECK_OK(gradients(wide, want, &status), status);
+            CHECK_OK(gradients(&narrow, got, &status), status) &&
+            CHECK_OK(gradients(wide, want, &status), status);
   for (int i = 0; ok && i < narrow.num_xs; i++) {
     if (tensor_is_empty(&want[i])) {
       CHECK(tensor_is_empty(&got[i]));
@@ -274,7 +293,8 @@ static bool check_float(Setup *wide, const char *op, const char *inputs, bool kn
     for (int64_t k = 0; ok && k < tensor_num_elements(&want[i]); k++) {
       double real = tensor_get(&want[i], k), imaginary = tensor_get_imaginary(&want[i], k);
       double allowed = kFloatTolerance * fmax(1, hypot(real, imaginary));
-      ok = CHECK_NEAR(tensor_get(&got[i], k), real, allowed) && CHECK_NEAR(tensor_get_imaginary(&got[i], k), imaginary, allowed);
+      ok = CHECK_NEAR(tensor_get(&got[i], k), real, allowed) &&
+           CHECK_NEAR(tensor_get_imaginary(&got[i], k), imaginary, allowed);
     }
   }
   for (int i = 0; i < MAX_VALUES; i++) {
@@ -293,7 +313,8 @@ static bool check(const char *op, const char *inputs, bool twice) {
     status_init(&status);
     Setup s;
     ok = CHECK_OK(build(&s, op, inputs, false, known, &status), status) &&
-         CHECK_OK(differentiate(&s, NULL, false, known, false, &status), status) && CHECK(s.num_xs > 0) && check_differences(&s) &&
+         CHECK_OK(differentiate(&s, NULL, false, known, false, &status), status) && CHECK(s.num_xs > 0) &&
+         check_differences(&s) &&
          (is_single(s.xs[0].node->output_types[0]) || check_float(&s, op, inputs, known));
     drop(&s);
     if (ok && twice) {
@@ -318,11 +339,13 @@ bool gradient_is(const char *op, const char *inputs, const char *want) {
   Tensor dxs[MAX_VALUES] = {0}, expected[MAX_VALUES] = {0};
   int count = 0;
   bool ok = CHECK_OK(build(&s, op, inputs, false, false, &status), status) &&
-            CHECK_OK(differentiate(&s, NULL, true, false, false, &status), status) && CHECK_OK(gradients(&s, dxs, &status), status);
+            CHECK_OK(differentiate(&s, NULL, true, false, false, &status), status) &&
+            CHECK_OK(gradients(&s, dxs, &status), status);
   if (ok && strcmp(want, "none") == 0) {
     for (int i = 0; i < s.num_xs; i++) ok = CHECK(tensor_is_empty(&dxs[i])) && ok;
   } else if (ok) {
-    ok = CHECK_OK(tensors_parse(want, expected, MAX_VALUES, &count, &status), status) && CHECK_INT_EQ(count, s.num_xs);
+    ok = CHECK_OK(tensors_parse(want, expected, MAX_VALUES, &count, &status), status) &&
+         CHECK_INT_EQ(count, s.num_xs);
     for (int i = 0; ok && i < count; i++) ok = tensor_is_about(&dxs[i], &expected[i], 1e-6);
   }
   for (int i = 0; i < MAX_VALUES; i++) {
@@ -334,7 +357,8 @@ bool gradient_is(const char *op, const char *inputs, const char *want) {
   return ok;
 }
 
-bool gradient_gives(const NodeDef *node, const Tensor *inputs, int num_inputs, const Tensor *dys, const Tensor *want, double tolerance) {
+bool gradient_gives(const NodeDef *node, const Tensor *inputs, int num_inputs, const Tensor *dys,
+                    const Tensor *want, double tolerance) {
   Status status;
   status_init(&status);
   Setup s = {.graph = graph_new()};
@@ -342,7 +366,8 @@ bool gradient_gives(const NodeDef *node, const Tensor *inputs, int num_inputs, c
   bool ok = true;
   for (int i = 0; i < num_inputs && ok; i++) ok = CHECK_OK(add_feed(&s, &inputs[i], false, &status), status);
   ok = ok && CHECK_OK(add_op(&s, node, num_inputs, &status), status) &&
-       CHECK_OK(differentiate(&s, dys, false, false, false, &status), status) && CHECK_OK(gradients(&s, dxs, &status), status);
+       CHECK_OK(differentiate(&s, dys, false, false, false, &status), status) &&
+       CHECK_OK(gradients(&s, dxs, &status), status);
   for (int i = 0; i < s.num_xs && ok; i++) {
     const Tensor *expected = &want[s.x_feed[i]];
     ok = tensor_is_empty(expected) || tensor_is_about(&dxs[i], expected, tolerance);
@@ -352,14 +377,16 @@ bool gradient_gives(const NodeDef *node, const Tensor *inputs, int num_inputs, c
   return ok;
 }
 
-bool gradient_fails(const NodeDef *node, const Tensor *inputs, int num_inputs, Code code, const char *message_part) {
+bool gradient_fails(const NodeDef *node, const Tensor *inputs, int num_inputs, Code code,
+                    const char *message_part) {
   Status status;
   status_init(&status);
   Setup s = {.graph = graph_new()};
   bool ok = true;
   for (int i = 0; i < num_inputs && ok; i++) ok = CHECK_OK(add_feed(&s, &inputs[i], false, &status), status);
   ok = ok && CHECK_OK(add_op(&s, node, num_inputs, &status), status) &&
-       CHECK_ERROR(graph_add_gradients(s.graph, s.ys, s.num_ys, s.xs, s.num_xs, NULL, NULL, s.dxs, &status), status, code, message_part);
+       CHECK_ERROR(graph_add_gradients(s.graph, s.ys, s.num_ys, s.xs, s.num_xs, NULL, NULL, s.dxs, &status),
+                   status, code, message_part);
   drop(&s);
   return ok;
 }
@@ -367,8 +394,8 @@ bool gradient_fails(const NodeDef *node, const Tensor *inputs, int num_inputs, C
 /* --- the functional form --- */
 
 /* Feeds for inputs and dys, and a node SymbolicGradient[f=op of `node`] on them. */
-static bool build_symbolic(Setup *s, const NodeDef *node, const Tensor *inputs, int num_inputs, const Tensor *dys, Arena *arena, Node **gradient,
-                           Status *status) {
+static bool build_symbolic(Setup *s, const NodeDef *node, const Tensor *inputs, int num_inputs,
+                           const Tensor *dys, Arena *arena, Node **gradient, Status *status) {
   const Op *op;
   DataType *input_types, *output_types;
   int count, num_outputs;
@@ -377,7 +404,8 @@ static bool build_symbolic(Setup *s, const NodeDef *node, const Tensor *inputs, 
   TRY(op_registry_look_up(op_registry_global(), node->op, &op, status));
   TRY(node_def_add_defaults(complete, op->def, arena, status));
   TRY(node_def_types(complete, op->def, arena, &input_types, &count, &output_types, &num_outputs, status));
-  if (count != num_inputs || count + num_outputs > MAX_VALUES) return status_invalid(status, "%d inputs, %d outputs", count, num_outputs);
+  if (count != num_inputs || count + num_outputs > MAX_VALUES)
+    return status_invalid(status, "%d inputs, %d outputs", count, num_outputs);
   int types[MAX_VALUES];
   for (int i = 0; i < count; i++) types[i] = (int)input_types[i];
   for (int i = 0; i < num_outputs; i++) types[count + i] = (int)output_types[i];
@@ -387,7 +415,8 @@ static bool build_symbolic(Setup *s, const NodeDef *node, const Tensor *inputs, 
   attrs.n_attr = complete->n_attr;
   attrs.attr = (void *)complete->attr; /* all map entries have the same layout */
   NodeDef *def = node_def_new(arena, "gradient", "SymbolicGradient");
-  TRY(node_def_set_attr(def, arena, "Tin", attr_value_type_list(arena, types, (size_t)(count + num_outputs)), status));
+  TRY(node_def_set_attr(def, arena, "Tin", attr_value_type_list(arena, types, (size_t)(count + num_outputs)),
+                        status));
   TRY(node_def_set_attr(def, arena, "Tout", attr_value_type_list(arena, types, (size_t)count), status));
   TRY(node_def_set_attr(def, arena, "f", attr_value_func(arena, node->op, &attrs), status));
   TRY(graph_add_operation(s->graph, def, s->feeds, count + num_outputs, NULL, 0, gradient, status));
@@ -400,7 +429,8 @@ static bool run_symbolic(Setup *s, const Node *gradient, Tensor *results, Status
   return run(s, fetches, gradient->num_outputs, results, status);
 }
 
-bool symbolic_gradient_gives(const NodeDef *node, const Tensor *inputs, int num_inputs, const Tensor *dys, const Tensor *want, double tolerance) {
+bool symbolic_gradient_gives(const NodeDef *node, const Tensor *inputs, int num_inputs, const Tensor *dys,
+                             const Tensor *want, double tolerance) {
   Status status;
   status_init(&status);
   Setup s;
@@ -409,14 +439,16 @@ bool symbolic_gradient_gives(const NodeDef *node, const Tensor *inputs, int num_
   Arena *arena = arena_new();
   bool ok = CHECK_OK(build_symbolic(&s, node, inputs, num_inputs, dys, arena, &gradient, &status), status) &&
             CHECK_OK(run_symbolic(&s, gradient, results, &status), status);
-  for (int i = 0; i < num_inputs && ok; i++) ok = tensor_is_empty(&want[i]) || tensor_is_about(&results[i], &want[i], tolerance);
+  for (int i = 0; i < num_inputs && ok; i++)
+    ok = tensor_is_empty(&want[i]) || tensor_is_about(&results[i], &want[i], tolerance);
   for (int i = 0; i < MAX_VALUES; i++) tensor_clear(&results[i]);
   drop(&s);
   arena_free(arena);
   return ok;
 }
 
-bool symbolic_gradient_fails(const NodeDef *node, const Tensor *inputs, int num_inputs, const Tensor *dys, Code code, const char *message_part) {
+bool symbolic_gradient_fails(const NodeDef *node, const Tensor *inputs, int num_inputs, const Tensor *dys,
+                             Code code, const char *message_part) {
   Status status;
   status_init(&status);
   Setup s;

@@ -46,7 +46,8 @@ void harness_context(const char *format, ...) {
 
 bool harness_fail(const char *file, int line, const char *format, ...) {
   if (failures_of_test++ == 0) printf("FAILED %s\n", current_test ? current_test->name : "outside of a test");
-  if (failures_of_test == MAX_REPORTS_PER_TEST + 1) printf("  ... more failures of this test are not shown\n");
+  if (failures_of_test == MAX_REPORTS_PER_TEST + 1)
+    printf("  ... more failures of this test are not shown\n");
   if (failures_of_test > MAX_REPORTS_PER_TEST) return false;
   printf("  %s:%d: ", file, line);
   va_list args;
@@ -71,26 +72,32 @@ static const char *quote(const char *text) { return text ? text : "(NULL)"; }
 
 bool harness_check_str(const char *got, const char *want, const char *file, int line, const char *what) {
   bool equal = got && want ? strcmp(got, want) == 0 : got == want;
-  return equal || harness_fail(file, line, "%s is\n    \"%s\", not\n    \"%s\"", what, quote(got), quote(want));
+  return equal ||
+         harness_fail(file, line, "%s is\n    \"%s\", not\n    \"%s\"", what, quote(got), quote(want));
 }
 
 bool harness_check_contains(const char *got, const char *part, const char *file, int line, const char *what) {
   return (got && strstr(got, part)) ||
-         harness_fail(file, line, "%s is\n    \"%s\", which does not contain\n    \"%s\"", what, quote(got), part);
+         harness_fail(file, line, "%s is\n    \"%s\", which does not contain\n    \"%s\"", what, quote(got),
+                      part);
 }
 
-bool harness_check_near(double got, double want, double tolerance, const char *file, int line, const char *what) {
+bool harness_check_near(double got, double want, double tolerance, const char *file, int line,
+                        const char *what) {
   bool near = isnan(want)   ? isnan(got)
               : isinf(want) ? got == want
                             : fabs(got - want) <= tolerance; /* false when got is NaN */
-  return near || harness_fail(file, line, "%s is %.17g, not %.17g (off by %.3g, allowed %.3g)", what, got, want, got - want, tolerance);
+  return near || harness_fail(file, line, "%s is %.17g, not %.17g (off by %.3g, allowed %.3g)", what, got,
+                              want, got - want, tolerance);
 }
 
-bool harness_check_memory(const void *got, const void *want, size_t size, const char *file, int line, const char *what) {
+bool harness_check_memory(const void *got, const void *want, size_t size, const char *file, int line,
+                          const char *what) {
   const unsigned char *a = got, *b = want;
   for (size_t i = 0; i < size; i++) {
     if (a[i] != b[i]) {
-      return harness_fail(file, line, "byte %zu of %s is 0x%02x, not 0x%02x (%zu bytes compared)", i, what, a[i], b[i], size);
+      return harness_fail(file, line, "byte %zu of %s is 0x%02x, not 0x%02x (%zu bytes compared)", i, what,
+                          a[i], b[i], size);
     }
   }
   return true;
@@ -105,15 +112,18 @@ const Status *harness_status_value(Status status) {
 const Status *harness_status_pointer(const Status *status) { return status; }
 
 bool harness_check_ok(bool ok, const Status *status, const char *file, int line, const char *what) {
-  return ok || harness_fail(file, line, "%s failed: %s: %.*s", what, code_name(status->code), MAX_STATUS_CHARS, status->message);
+  return ok || harness_fail(file, line, "%s failed: %s: %.*s", what, code_name(status->code),
+                            MAX_STATUS_CHARS, status->message);
 }
 
-bool harness_check_error(bool ok, const Status *status, Code want_code, const char *part, const char *file, int line,
-                         const char *what) {
-  if (ok) return harness_fail(file, line, "%s succeeded, but %s \"%s\" was expected", what, code_name(want_code), part);
+bool harness_check_error(bool ok, const Status *status, Code want_code, const char *part, const char *file,
+                         int line, const char *what) {
+  if (ok)
+    return harness_fail(file, line, "%s succeeded, but %s \"%s\" was expected", what, code_name(want_code),
+                        part);
   if (status->code == want_code && strstr(status->message, part)) return true;
-  return harness_fail(file, line, "%s gave %s\n    \"%.*s\", not %s\n    \"%s\"", what, code_name(status->code), MAX_STATUS_CHARS,
-              status->message, code_name(want_code), part);
+  return harness_fail(file, line, "%s gave %s\n    \"%.*s\", not %s\n    \"%s\"", what,
+                      code_name(status->code), MAX_STATUS_CHARS, status->message, code_name(want_code), part);
 }
 
 /* Runs one test; true when it passed. */
@@ -127,14 +137,17 @@ static bool run_test(const TestCase *test_case) {
   if (run_after) run_after();
   context[0] = '\0';
   int64_t leaked = mem_live_bytes() - bytes_before;
-  if (leaked != 0) harness_fail(test_case->file, 0, "%" PRId64 " more live bytes after the test than before it", leaked);
+  if (leaked != 0)
+    harness_fail(test_case->file, 0, "%" PRId64 " more live bytes after the test than before it", leaked);
   current_test = NULL;
   return failures_of_test == 0;
 }
 
 static int usage(const char *program) {
-  fprintf(stderr, "usage: %s [--filter part-of-a-name] [--file part-of-a-path] [--except part-of-a-path]... [--list] "
-                  "[--verbose]\n", program);
+  fprintf(stderr,
+          "usage: %s [--filter part-of-a-name] [--file part-of-a-path] [--except part-of-a-path]... [--list] "
+          "[--verbose]\n",
+          program);
   return 2;
 }
 
@@ -188,7 +201,8 @@ int main(int argc, char **argv) {
     }
   }
   if (list) return 0;
-  if (passed + failed == 0) fprintf(stderr, "no test matches \"%s\" in files that match \"%s\"\n", choice.filter, choice.file);
+  if (passed + failed == 0)
+    fprintf(stderr, "no test matches \"%s\" in files that match \"%s\"\n", choice.filter, choice.file);
   printf("%d passed, %d failed\n", passed, failed);
   return failed == 0 && passed > 0 ? 0 : 1;
 }

@@ -8,13 +8,15 @@
  *     CHECK_INT_EQ(graph_num_nodes(graph), 1);
  *   }
  *
- * Tests register themselves; all files of a module make one executable:  test_graph [--filter part] [--list] [--verbose].
- * `--filter` takes a part of the tests' names, `--file` a part of the paths of their files, `--except` a part of the paths of others'.
- * A failed CHECK is reported with both values and the test goes on; a failed REQUIRE leaves the (void) function. After
- * each test the live bytes of base/alloc.h must be what they were before it. The last line is "N passed, N failed".
+ * Tests register themselves; all files of a module make one executable:  test_graph [--filter part] [--list]
+ * [--verbose].
+ * `--filter` takes a part of the tests' names, `--file` a part of the paths of their files, `--except` a part
+ * of the paths of others'. A failed CHECK is reported with both values and the test goes on; a failed REQUIRE
+ * leaves the (void) function. After each test the live bytes of base/alloc.h must be what they were before
+ * it. The last line is "N passed, N failed".
  *
- * Argument order is always (what the code gave, what it should be). In loops over a table of cases, `CHECK_CONTEXT` names the
- * case that later failures of the same test are about.
+ * Argument order is always (what the code gave, what it should be). In loops over a table of cases,
+ * `CHECK_CONTEXT` names the case that later failures of the same test are about.
  */
 #ifndef TFCORE_TESTS_HARNESS_H_
 #define TFCORE_TESTS_HARNESS_H_
@@ -31,22 +33,22 @@ typedef struct TestCase {
   struct TestCase *next;
 } TestCase;
 
-#define TEST(name)                                                                   \
-  static void test_##name(void);                                                     \
-  __attribute__((constructor)) static void register_test_##name(void) {              \
-    static TestCase test_case = {#name, __FILE__, test_##name, NULL};                \
-    harness_add(&test_case);                                                         \
-  }                                                                                  \
+#define TEST(name)                                                      \
+  static void test_##name(void);                                        \
+  __attribute__((constructor)) static void register_test_##name(void) { \
+    static TestCase test_case = {#name, __FILE__, test_##name, NULL};   \
+    harness_add(&test_case);                                            \
+  }                                                                     \
   static void test_##name(void)
 
-/* At most one of each in an executable: code to run before and after every test, outside the count of live bytes taken
- * across both. For state that outlives a test, such as the op registry and the thread pool. */
-#define BEFORE_EACH()                                                                               \
-  static void before_each(void);                                                                    \
+/* At most one of each in an executable: code to run before and after every test, outside the count of live
+ * bytes taken across both. For state that outlives a test, such as the op registry and the thread pool. */
+#define BEFORE_EACH()                                                                                  \
+  static void before_each(void);                                                                       \
   __attribute__((constructor)) static void register_before_each(void) { harness_before(before_each); } \
   static void before_each(void)
-#define AFTER_EACH()                                                                               \
-  static void after_each(void);                                                                    \
+#define AFTER_EACH()                                                                                \
+  static void after_each(void);                                                                     \
   __attribute__((constructor)) static void register_after_each(void) { harness_after(after_each); } \
   static void after_each(void)
 
@@ -57,29 +59,31 @@ typedef struct TestCase {
 #define CHECK_STR_EQ(got, want) harness_check_str((got), (want), __FILE__, __LINE__, #got)
 #define CHECK_STR_CONTAINS(got, part) harness_check_contains((got), (part), __FILE__, __LINE__, #got)
 /* |got - want| <= tolerance. Infinities equal themselves and NaN equals NaN. */
-#define CHECK_NEAR(got, want, tolerance) harness_check_near((got), (want), (tolerance), __FILE__, __LINE__, #got)
+#define CHECK_NEAR(got, want, tolerance) \
+  harness_check_near((got), (want), (tolerance), __FILE__, __LINE__, #got)
 #define CHECK_MEM_EQ(got, want, size) harness_check_memory((got), (want), (size), __FILE__, __LINE__, #got)
 
-/* `call` returns bool, or a pointer that is not NULL on success, and was given the Status; `status` is that Status or a
- * pointer to it. A Status may be used again for the next call. */
-#define CHECK_OK(call, status)                                                                      \
+/* `call` returns bool, or a pointer that is not NULL on success, and was given the Status; `status` is that
+ * Status or a pointer to it. A Status may be used again for the next call. */
+#define CHECK_OK(call, status)                                                        \
+  ({                                                                                  \
+    bool ok_of_call_ = (call) ? true : false;                                         \
+    harness_check_ok(ok_of_call_, HARNESS_STATUS(status), __FILE__, __LINE__, #call); \
+  })
+#define CHECK_ERROR(call, status, want_code, message_part)                                          \
   ({                                                                                                \
     bool ok_of_call_ = (call) ? true : false;                                                       \
-    harness_check_ok(ok_of_call_, HARNESS_STATUS(status), __FILE__, __LINE__, #call);               \
-  })
-#define CHECK_ERROR(call, status, want_code, message_part)                                                            \
-  ({                                                                                                                  \
-    bool ok_of_call_ = (call) ? true : false;                                                                         \
-    harness_check_error(ok_of_call_, HARNESS_STATUS(status), (want_code), (message_part), __FILE__, __LINE__, #call); \
+    harness_check_error(ok_of_call_, HARNESS_STATUS(status), (want_code), (message_part), __FILE__, \
+                        __LINE__, #call);                                                           \
   })
 
-#define REQUIRE(condition)             \
-  do {                                 \
-    if (!CHECK(condition)) return;     \
+#define REQUIRE(condition)         \
+  do {                             \
+    if (!CHECK(condition)) return; \
   } while (0)
-#define REQUIRE_OK(call, status)           \
-  do {                                     \
-    if (!CHECK_OK(call, status)) return;   \
+#define REQUIRE_OK(call, status)         \
+  do {                                   \
+    if (!CHECK_OK(call, status)) return; \
   } while (0)
 
 /* Later failures of this test say "(in <text>)"; printf-style, cut at 200 bytes. An empty text ends it. */
@@ -105,11 +109,13 @@ bool harness_check(bool holds, const char *file, int line, const char *what);
 bool harness_check_int(int64_t got, int64_t want, const char *file, int line, const char *what);
 bool harness_check_str(const char *got, const char *want, const char *file, int line, const char *what);
 bool harness_check_contains(const char *got, const char *part, const char *file, int line, const char *what);
-bool harness_check_near(double got, double want, double tolerance, const char *file, int line, const char *what);
-bool harness_check_memory(const void *got, const void *want, size_t size, const char *file, int line, const char *what);
+bool harness_check_near(double got, double want, double tolerance, const char *file, int line,
+                        const char *what);
+bool harness_check_memory(const void *got, const void *want, size_t size, const char *file, int line,
+                          const char *what);
 bool harness_check_ok(bool ok, const Status *status, const char *file, int line, const char *what);
-bool harness_check_error(bool ok, const Status *status, Code want_code, const char *part, const char *file, int line,
-                         const char *what);
+bool harness_check_error(bool ok, const Status *status, Code want_code, const char *part, const char *file,
+                         int line, const char *what);
 void harness_context(const char *format, ...) PRINTF_LIKE(1, 2);
 /* A failure of the current test, in words. Returns false. */
 bool harness_fail(const char *file, int line, const char *format, ...) PRINTF_LIKE(3, 4);

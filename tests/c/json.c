@@ -15,7 +15,7 @@ typedef struct Reader {
 static bool read_value(Reader *r, Json *value, int depth);
 
 static void skip_blanks(Reader *r) {
-  while (r->at < r->end && strchr(" \t\r\n", *r->at) != NULL && *r->at != '\0') r->at++;
+  while (r->at < r->end && strchr(" \t\r\n", *r->at) && *r->at != '\0') r->at++;
 }
 
 static bool take(Reader *r, char c) {
@@ -66,7 +66,7 @@ static bool read_escape(Reader *r, char **out) {
   if (r->at == r->end) return false;
   char c = *r->at++;
   const char *name = c == '\0' ? NULL : strchr(kNames, c);
-  if (name != NULL) {
+  if (name) {
     *(*out)++ = kValues[name - kNames];
     return true;
   }
@@ -86,7 +86,7 @@ static bool read_string(Reader *r, char **string) {
   while (close < r->end && *close != '"') close += *close == '\\' ? 2 : 1;
   if (close >= r->end) return false;
   char *out = *string = arena_alloc(r->arena, close - r->at + 1);
-  if (out == NULL) return false;
+  if (!out) return false;
   while (r->at < close) {
     if (*r->at != '\\') {
       *out++ = *r->at++;
@@ -103,12 +103,12 @@ static bool read_string(Reader *r, char **string) {
 static bool read_number(Reader *r, Json *value) {
   const char *start = r->at;
   bool whole = true;
-  while (r->at < r->end && *r->at != '\0' && strchr("+-.eE0123456789", *r->at) != NULL) {
-    whole = whole && strchr(".eE", *r->at) == NULL;
+  while (r->at < r->end && *r->at != '\0' && strchr("+-.eE0123456789", *r->at)) {
+    whole = whole && !strchr(".eE", *r->at);
     r->at++;
   }
   char *text = arena_strndup(r->arena, start, (size_t)(r->at - start)), *stop;
-  if (text == NULL || text[0] == '\0' || text[0] == '+') return false;
+  if (!text || text[0] == '\0' || text[0] == '+') return false;
   value->kind = JSON_NUMBER;
   value->number = strtod(text, &stop);
   if (*stop != '\0') return false;
@@ -128,9 +128,11 @@ static bool read_items(Reader *r, Json *value, char close, int depth) {
   do {
     if (value->count == capacity) {
       int grown = capacity == 0 ? 4 : 2 * capacity;
-      value->items = arena_grow(r->arena, value->items, capacity * (int64_t)sizeof(Json), grown * (int64_t)sizeof(Json));
-      value->keys = arena_grow(r->arena, value->keys, capacity * (int64_t)sizeof(char *), grown * (int64_t)sizeof(char *));
-      if (value->items == NULL || value->keys == NULL) return false;
+      value->items =
+          arena_grow(r->arena, value->items, capacity * (int64_t)sizeof(Json), grown * (int64_t)sizeof(Json));
+      value->keys = arena_grow(r->arena, value->keys, capacity * (int64_t)sizeof(char *),
+                               grown * (int64_t)sizeof(char *));
+      if (!value->items || !value->keys) return false;
       capacity = grown;
     }
     value->keys[value->count] = NULL;
@@ -169,13 +171,13 @@ static bool read_value(Reader *r, Json *value, int depth) {
 Json *json_parse(Arena *arena, const char *text, size_t length) {
   Reader r = {.arena = arena, .at = text, .end = text + length};
   Json *value = arena_alloc(arena, sizeof *value);
-  if (value == NULL || !read_value(&r, value, 0)) return NULL;
+  if (!value || !read_value(&r, value, 0)) return NULL;
   skip_blanks(&r);
   return r.at == r.end ? value : NULL;
 }
 
 const Json *json_get(const Json *object, const char *key) {
-  if (object == NULL || object->kind != JSON_OBJECT) return NULL;
+  if (!object || object->kind != JSON_OBJECT) return NULL;
   for (int i = 0; i < object->count; i++) {
     if (strcmp(object->keys[i], key) == 0) return &object->items[i];
   }

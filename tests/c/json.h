@@ -12,7 +12,8 @@ typedef struct Json Json;
 struct Json {
   enum { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT } kind;
   double number;
-  int64_t integer; /* of a number: exact when it was written without fraction and exponent and fits, else `number` cut to int64 */
+  int64_t integer; /* of a number: exact when it was written without fraction and exponent and fits, else
+                      `number` cut to int64 */
   char *string;    /* NUL-terminated UTF-8 */
   Json *items;     /* of an array or object, `count` of them */
   char **keys;     /* of an object, beside the items */

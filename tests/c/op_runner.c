@@ -13,8 +13,8 @@
 #include "runtime/thread_pool.h"
 #include "shortage.h"
 
-/* The registry is filled before and emptied after every test, so that ops parsed on the way do not look like leaks; nor do threads that
- * were started. */
+/* The registry is filled before and emptied after every test, so that ops parsed on the way do not look like
+ * leaks; nor do threads that were started. */
 BEFORE_EACH() {
   Status status;
   status_init(&status);
@@ -162,7 +162,8 @@ bool tensor_is_about(const Tensor *got, const Tensor *want, double tolerance) {
       double expected = tensor_get(want, i), imaginary = tensor_get_imaginary(want, i);
       double allowed = tolerance * fmax(1, hypot(expected, imaginary));
       same = CHECK_NEAR(tensor_get(got, i), expected, allowed) && same;
-      if (dtype_is_complex((int)want->dtype)) same = CHECK_NEAR(tensor_get_imaginary(got, i), imaginary, allowed) && same;
+      if (dtype_is_complex((int)want->dtype))
+        same = CHECK_NEAR(tensor_get_imaginary(got, i), imaginary, allowed) && same;
     }
   }
   return same;
@@ -207,16 +208,17 @@ static AttrValue *parse_attr(Arena *arena, const AttrDef *attr, const char *text
 static bool parse_attrs(OpRun *run, const char *p, Status *status) {
   while (*(p = skip_blanks(p)) != ']') {
     const char *equals = strchr(p, '='), *end = equals;
-    if (equals == NULL) return status_invalid(status, "no attr: %s", p);
+    if (!equals) return status_invalid(status, "no attr: %s", p);
     for (int depth = 0; *end != '\0' && (depth > 0 || (*end != ',' && *end != ']')); end++) {
       depth += *end == '[' ? 1 : *end == ']' ? -1 : 0;
     }
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)(equals - p), p);
     const AttrDef *attr = op_def_attr(run->op->def, name);
-    if (attr == NULL) return status_invalid(status, "%s has no attr %s", run->op->def->name, name);
+    if (!attr) return status_invalid(status, "%s has no attr %s", run->op->def->name, name);
     AttrValue *value = parse_attr(run->arena, attr, equals + 1, (size_t)(end - equals - 1));
-    if (value == NULL) return status_invalid(status, "attr %s of type %s cannot be written as text here", name, attr->type);
+    if (!value)
+      return status_invalid(status, "attr %s of type %s cannot be written as text here", name, attr->type);
     TRY(node_def_set_attr(run->node, run->arena, name, value, status));
     p = *end == ',' ? end + 1 : end;
     if (*p == '\0') return status_invalid(status, "the attrs do not end");
@@ -234,7 +236,7 @@ bool op_run_begin(OpRun *run, const char *op, Status *status) {
   char name[64];
   size_t length = strcspn(op, "[");
   snprintf(name, sizeof name, "%.*s", (int)length, op);
-  if (run->arena == NULL || (run->node = node_def_new(run->arena, "n", name)) == NULL) return status_oom(status, "a test");
+  if (!run->arena || !(run->node = node_def_new(run->arena, "n", name))) return status_oom(status, "a test");
   TRY(op_registry_look_up(op_registry_global(), name, &run->op, status));
   if (op[length] == '[') TRY(parse_attrs(run, op + length + 1, status));
   return node_def_add_defaults(run->node, run->op->def, run->arena, status);
@@ -260,11 +262,15 @@ bool op_run_compute(OpRun *run, Status *status) {
   for (int i = 0; i < run->num_inputs; i++) inputs[i] = &run->inputs[i], last_use[i] = true;
   DataType *input_types, *output_types;
   int num_inputs;
-  TRY(node_def_types(run->node, run->op->def, run->arena, &input_types, &num_inputs, &output_types, &run->num_outputs, status));
-  if (num_inputs != run->num_inputs) return status_invalid(status, "%d inputs, not %d", num_inputs, run->num_inputs);
+  TRY(node_def_types(run->node, run->op->def, run->arena, &input_types, &num_inputs, &output_types,
+                     &run->num_outputs, status));
+  if (num_inputs != run->num_inputs)
+    return status_invalid(status, "%d inputs, not %d", num_inputs, run->num_inputs);
   OpKernel *kernel = NULL;
   TRY(op_kernel_new(run->op, run->node, run->constant ? inputs : NULL, NULL, &kernel, status));
-  KernelContext context = {.inputs = inputs, .outputs = run->outputs, .last_use = run->last_use ? last_use : NULL,
+  KernelContext context = {.inputs = inputs,
+                           .outputs = run->outputs,
+                           .last_use = run->last_use ? last_use : NULL,
                            .parallel = run->parallel};
   bool ok = op_kernel_run(kernel, &context, status);
   op_kernel_free(kernel);
@@ -279,8 +285,8 @@ void op_run_end(OpRun *run) {
   arena_free(run->arena);
 }
 
-bool op_add_node(Graph *graph, const char *name, const char *op, const NodeOutput *inputs, int num_inputs, NodeOutput *output,
-                 Status *status) {
+bool op_add_node(Graph *graph, const char *name, const char *op, const NodeOutput *inputs, int num_inputs,
+                 NodeOutput *output, Status *status) {
   OpRun spec;
   bool ok = op_run_begin(&spec, op, status);
   if (ok) {
@@ -292,18 +298,22 @@ bool op_add_node(Graph *graph, const char *name, const char *op, const NodeOutpu
   return ok;
 }
 
-/* The call again and again, each time with less memory than it takes. `expected` NULL: it fails in any case. */
-static void run_short_of_memory(const char *op, const char *inputs, const Tensor *expected, int count, double tolerance) {
+/* The call again and again, each time with less memory than it takes. `expected` NULL: it fails in any
+ * case. */
+static void run_short_of_memory(const char *op, const char *inputs, const Tensor *expected, int count,
+                                double tolerance) {
   Shortage shortage = {.what = op, .most = 16};
   do {
     OpRun run;
     Status status;
     status_init(&status);
-    bool ready = CHECK_OK(op_run_begin(&run, op, &status), status) && CHECK_OK(op_run_inputs(&run, inputs, &status), status);
+    bool ready = CHECK_OK(op_run_begin(&run, op, &status), status) &&
+                 CHECK_OK(op_run_inputs(&run, inputs, &status), status);
     shortage_begin(&shortage);
     bool ok = ready && op_run_compute(&run, &status);
     shortage_end(&shortage, ok, status.code);
-    for (int i = 0; ok && expected != NULL && i < count; i++) tensor_is_about(&run.outputs[i], &expected[i], tolerance);
+    for (int i = 0; ok && expected && i < count; i++)
+      tensor_is_about(&run.outputs[i], &expected[i], tolerance);
     for (int i = 0; !ok && i < OP_RUN_MAX; i++) CHECK(tensor_is_empty(&run.outputs[i]));
     op_run_end(&run);
   } while (shortage_next(&shortage));
@@ -316,7 +326,8 @@ bool op_gives_about(const char *op, const char *inputs, const char *want, double
   OpRun run;
   Tensor expected[OP_RUN_MAX] = {0};
   int count = 0;
-  bool ok = CHECK_OK(op_run_begin(&run, op, &status), status) && CHECK_OK(op_run_inputs(&run, inputs, &status), status) &&
+  bool ok = CHECK_OK(op_run_begin(&run, op, &status), status) &&
+            CHECK_OK(op_run_inputs(&run, inputs, &status), status) &&
             CHECK_OK(tensors_parse(want, expected, OP_RUN_MAX, &count, &status), status) &&
             CHECK_OK(op_run_compute(&run, &status), status) && CHECK_INT_EQ(run.num_outputs, count);
   for (int i = 0; ok && i < count; i++) ok = tensor_is_about(&run.outputs[i], &expected[i], tolerance);
@@ -327,14 +338,17 @@ bool op_gives_about(const char *op, const char *inputs, const char *want, double
   return ok;
 }
 
-bool op_gives(const char *op, const char *inputs, const char *want) { return op_gives_about(op, inputs, want, 0); }
+bool op_gives(const char *op, const char *inputs, const char *want) {
+  return op_gives_about(op, inputs, want, 0);
+}
 
 bool op_fails(const char *op, const char *inputs, Code code, const char *message_part) {
   Status status;
   status_init(&status);
   CHECK_CONTEXT("%s(%s)", op, inputs);
   OpRun run;
-  bool ok = CHECK_OK(op_run_begin(&run, op, &status), status) && CHECK_OK(op_run_inputs(&run, inputs, &status), status) &&
+  bool ok = CHECK_OK(op_run_begin(&run, op, &status), status) &&
+            CHECK_OK(op_run_inputs(&run, inputs, &status), status) &&
             CHECK_ERROR(op_run_compute(&run, &status), status, code, message_part);
   op_run_end(&run);
   if (ok) run_short_of_memory(op, inputs, NULL, 0, 0);

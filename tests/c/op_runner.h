@@ -1,11 +1,13 @@
 /* Running single ops in tests.
  *
  *   op_gives("Add[T=float]", "float[2] 1 2; float[] 3", "float[2] 4 5");
- *   op_fails("Add[T=float]", "float[2] 1 2; float[3] 0", CODE_INVALID_ARGUMENT, "Incompatible shapes: [2] vs. [3]");
+ *   op_fails("Add[T=float]", "float[2] 1 2; float[3] 0", CODE_INVALID_ARGUMENT, "Incompatible shapes: [2] vs.
+ * [3]");
  *
- * A tensor is written as dtype, dimensions, values: numbers, nan, inf, true, false, complex numbers as 1-2i (1 is 1+0i), or words for
- * strings. The last value is repeated as often as needed. Attrs are written without quotes, lists as [1, -1] (of integers, of types; shapes too), and read as the
- * type that the OpDef gives them; those without a default must all be there.
+ * A tensor is written as dtype, dimensions, values: numbers, nan, inf, true, false, complex numbers as 1-2i
+ * (1 is 1+0i), or words for strings. The last value is repeated as often as needed. Attrs are written without
+ * quotes, lists as [1, -1] (of integers, of types; shapes too), and read as the type that the OpDef gives
+ * them; those without a default must all be there.
  */
 #ifndef TFCORE_TESTS_OP_RUNNER_H_
 #define TFCORE_TESTS_OP_RUNNER_H_
@@ -13,7 +15,8 @@
 #include "graph/graph.h"
 #include "op/op_registry.h"
 
-/* The op's outputs are exactly those of `want`, or, with a tolerance, as near: |got - want| <= tolerance * max(1, |want|). */
+/* The op's outputs are exactly those of `want`, or, with a tolerance, as near: |got - want| <= tolerance *
+ * max(1, |want|). */
 bool op_gives(const char *op, const char *inputs, const char *want);
 bool op_gives_about(const char *op, const char *inputs, const char *want, double tolerance);
 bool op_fails(const char *op, const char *inputs, Code code, const char *message_part);
@@ -28,8 +31,8 @@ typedef struct OpRun {
   NodeDef *node;
   Tensor inputs[OP_RUN_MAX], outputs[OP_RUN_MAX];
   int num_inputs, num_outputs;
-  bool last_use;       /* tell the kernel that nobody needs the inputs afterwards */
-  bool constant;       /* tell it, while it is made, that the inputs are constants */
+  bool last_use; /* tell the kernel that nobody needs the inputs afterwards */
+  bool constant; /* tell it, while it is made, that the inputs are constants */
   const Parallel *parallel;
 } OpRun;
 
@@ -43,13 +46,13 @@ MUST_CHECK bool op_run_compute(OpRun *run, Status *status);
 void op_run_end(OpRun *run);
 
 /* Adds an op, written as above, to a graph; `output` is its first. */
-MUST_CHECK bool op_add_node(Graph *graph, const char *name, const char *op, const NodeOutput *inputs, int num_inputs, NodeOutput *output,
-                            Status *status);
+MUST_CHECK bool op_add_node(Graph *graph, const char *name, const char *op, const NodeOutput *inputs,
+                            int num_inputs, NodeOutput *output, Status *status);
 
 /* "float[2] 1 2; int32[] 3" into an array of at most `capacity` tensors, which the caller clears. */
 MUST_CHECK bool tensors_parse(const char *text, Tensor *tensors, int capacity, int *count, Status *status);
-/* Sets element `i` of a number or bool tensor; the value is converted as C does and must fit. A complex number gets it as its real
- * part, and no imaginary part. */
+/* Sets element `i` of a number or bool tensor; the value is converted as C does and must fit. A complex
+ * number gets it as its real part, and no imaginary part. */
 void tensor_put(Tensor *tensor, int64_t i, double value);
 /* Element `i` as double, half and bfloat16 too; of a complex number the real part. */
 double tensor_get(const Tensor *tensor, int64_t i);

@@ -29,8 +29,8 @@ int shape_facts_parse(InferenceContext *c, const char *text, ShapeHandle shapes[
 /* The next piece up to `separator`, without blanks around it; `rest` moves behind it. */
 static Str next_piece(Str *rest, char separator) {
   const char *found = rest->length == 0 ? NULL : memchr(rest->data, separator, rest->length);
-  Str piece = {rest->data, found == NULL ? rest->length : (size_t)(found - rest->data)};
-  size_t taken = found == NULL ? piece.length : piece.length + 1;
+  Str piece = {rest->data, !found ? rest->length : (size_t)(found - rest->data)};
+  size_t taken = !found ? piece.length : piece.length + 1;
   rest->data += taken;
   rest->length -= taken;
   while (piece.length > 0 && *piece.data == ' ') piece.data++, piece.length--;
@@ -47,7 +47,8 @@ static bool among(Str alternatives, Str name) {
 }
 
 static bool match_shape(Str got, Str expected) {
-  if (got.length < 2 || got.data[0] != '[' || expected.length < 2 || expected.data[0] != '[') return among(expected, got);
+  if (got.length < 2 || got.data[0] != '[' || expected.length < 2 || expected.data[0] != '[')
+    return among(expected, got);
   Str got_dims = {got.data + 1, got.length - 2}, expected_dims = {expected.data + 1, expected.length - 2};
   while (got_dims.length > 0 && expected_dims.length > 0) {
     Str dim = next_piece(&got_dims, ',');
@@ -69,7 +70,7 @@ bool shape_facts_match(const InferenceContext *c, const char *expected, StrBuf *
   Str got = {strbuf_text(&text), text.length}, rest = str_of(expected);
   bool same = (c->num_outputs == 0) == (rest.length == 0);
   for (int i = 0; same && i < c->num_outputs; i++) {
-    same = c->outputs[i] != NULL && rest.length > 0 && match_shape(next_piece(&got, ';'), next_piece(&rest, ';'));
+    same = c->outputs[i] && rest.length > 0 && match_shape(next_piece(&got, ';'), next_piece(&rest, ';'));
   }
   same = same && rest.length == 0;
   if (!same) strbuf_printf(why, "got %s, want %s", strbuf_text(&text), expected);
@@ -120,7 +121,7 @@ static AttrValue *list_value(Arena *arena, const char *kind, const Json *values)
     types[i] = item->kind == JSON_STRING ? type_of_enum_name(item->string) : DT_INVALID;
     strings[i] = item->kind == JSON_STRING ? str_of(item->string) : (Str){"", 0};
     AttrValue *shape = strcmp(kind, "shape") == 0 ? shape_value(arena, item) : NULL;
-    shapes[i] = shape == NULL ? NULL : shape->shape;
+    shapes[i] = !shape ? NULL : shape->shape;
   }
   size_t count = (size_t)values->count;
   switch (kind[0]) {
@@ -128,7 +129,9 @@ static AttrValue *list_value(Arena *arena, const char *kind, const Json *values)
     case 'f': return attr_value_float_list(arena, floats, count);
     case 'b': return attr_value_bool_list(arena, bools, count);
     case 't': return attr_value_type_list(arena, types, count);
-    case 's': return kind[1] == 'h' ? attr_value_shape_list(arena, shapes, count) : attr_value_string_list(arena, strings, count);
+    case 's':
+      return kind[1] == 'h' ? attr_value_shape_list(arena, shapes, count)
+                            : attr_value_string_list(arena, strings, count);
     default: return NULL;
   }
 }
@@ -150,21 +153,22 @@ static AttrValue *value_of_json(Arena *arena, const Json *json) {
 }
 
 static bool contains_string(const Json *array, const char *text) {
-  for (int i = 0; array != NULL && i < array->count; i++) {
+  for (int i = 0; array && i < array->count; i++) {
     if (strcmp(array->items[i].string, text) == 0) return true;
   }
   return false;
 }
 
-/* Attributes that our op definitions lack are left out: the caller has seen that they have the value that says nothing. */
+/* Attributes that our op definitions lack are left out: the caller has seen that they have the value that
+ * says nothing. */
 static bool make_node(const Json *fact, const OpDef *op_def, Arena *arena, NodeDef **node, Status *status) {
   *node = node_def_new(arena, "test", op_def->name);
-  if (*node == NULL) return status_oom(status, "a fact");
+  if (!*node) return status_oom(status, "a fact");
   const Json *attrs = json_get(fact, "attrs"), *new_attrs = json_get(fact, "new_attrs");
   for (int i = 0; i < attrs->count; i++) {
-    if (contains_string(new_attrs, attrs->keys[i]) && op_def_attr(op_def, attrs->keys[i]) == NULL) continue;
+    if (contains_string(new_attrs, attrs->keys[i]) && !op_def_attr(op_def, attrs->keys[i])) continue;
     AttrValue *value = value_of_json(arena, &attrs->items[i]);
-    if (value == NULL) return status_invalid(status, "attr %s of the record cannot be read", attrs->keys[i]);
+    if (!value) return status_invalid(status, "attr %s of the record cannot be read", attrs->keys[i]);
     TRY(node_def_set_attr(*node, arena, attrs->keys[i], value, status));
   }
   return true;
@@ -192,7 +196,7 @@ static bool make_tensor(const Json *json, Tensor *tensor, Status *status) {
 static const HandleData *make_handle_data(InferenceContext *c, const Json *json) {
   HandleData *data = arena_alloc(c->arena, sizeof *data);
   ShapeAndType *entries = arena_calloc(c->arena, json->count + 1, sizeof *entries);
-  if (data == NULL || entries == NULL) return NULL;
+  if (!data || !entries) return NULL;
   for (int i = 0; i < json->count; i++) {
     ShapeHandle shapes[SHAPE_FACTS_MAX_SHAPES];
     if (shape_facts_parse(c, json->items[i].items[0].string, shapes) != 1) return NULL;
@@ -208,7 +212,7 @@ static bool match_handles(const InferenceContext *c, const Json *expected, StrBu
     int output = atoi(expected->keys[k]);
     const Json *want = &expected->items[k];
     const HandleData *got = output < c->num_outputs ? c->output_handles[output] : NULL;
-    bool this_same = got != NULL && got->count == want->count;
+    bool this_same = got && got->count == want->count;
     for (int i = 0; this_same && i < want->count; i++) {
       StrBuf text = {0};
       shape_handle_print(got->entries[i].shape, &text);
@@ -224,17 +228,18 @@ static bool match_handles(const InferenceContext *c, const Json *expected, StrBu
 
 /* --- one record --- */
 
-/* Whether an attr that our op definition lacks has the value of TensorFlow 2's default, so that it can be left out. */
+/* Whether an attr that our op definition lacks has the value of TensorFlow 2's default, so that it can be
+ * left out. */
 static bool can_leave_out(const Json *fact, const OpDef *op_def) {
   const Json *new_attrs = json_get(fact, "new_attrs");
-  for (int i = 0; new_attrs != NULL && i < new_attrs->count; i++) {
+  for (int i = 0; new_attrs && i < new_attrs->count; i++) {
     const char *name = new_attrs->items[i].string;
-    if (op_def_attr(op_def, name) != NULL) continue;
+    if (op_def_attr(op_def, name)) continue;
     const Json *value = json_get(json_get(fact, "attrs"), name);
     const Json *b = json_get(value, "b"), *type = json_get(value, "type");
-    bool is_default = (strcmp(name, "incompatible_shape_error") == 0 && b != NULL && b->boolean) ||
+    bool is_default = (strcmp(name, "incompatible_shape_error") == 0 && b && b->boolean) ||
                       strcmp(name, "exponential_avg_factor") == 0 || /* no shape depends on it */
-                      (strcmp(name, "shape_type") == 0 && type != NULL && strcmp(type->string, "DT_INT32") == 0);
+                      (strcmp(name, "shape_type") == 0 && type && strcmp(type->string, "DT_INT32") == 0);
     if (!is_default) return false;
   }
   return true;
@@ -249,20 +254,22 @@ typedef struct FactRun {
 } FactRun;
 
 static bool prepare(FactRun *run, const Json *fact, const Op *op, Arena *arena, Status *status) {
-  const Json *version = json_get(fact, "graph_def_version"), *tensors = json_get(fact, "tensors"), *handles = json_get(fact, "handles");
+  const Json *version = json_get(fact, "graph_def_version"), *tensors = json_get(fact, "tensors"),
+             *handles = json_get(fact, "handles");
   InferenceContext *c = &run->context;
   TRY(make_node(fact, op->def, arena, &run->node, status));
-  TRY(shape_trial_begin(c, op, run->node, version == NULL ? CURRENT_GRAPH_DEF_VERSION : (int)version->integer,
+  TRY(shape_trial_begin(c, op, run->node, !version ? CURRENT_GRAPH_DEF_VERSION : (int)version->integer,
                         json_get(fact, "in")->string, arena, status));
-  if (c->num_inputs > SHAPE_FACTS_MAX_SHAPES) return status_invalid(status, "the record has more inputs than any was expected to have");
+  if (c->num_inputs > SHAPE_FACTS_MAX_SHAPES)
+    return status_invalid(status, "the record has more inputs than any was expected to have");
   c->input_tensors = run->input_tensors;
   c->input_handles = run->input_handles;
-  for (int i = 0; tensors != NULL && i < tensors->count; i++) {
+  for (int i = 0; tensors && i < tensors->count; i++) {
     int input = atoi(tensors->keys[i]);
     TRY(make_tensor(&tensors->items[i], &run->values[input], status));
     run->input_tensors[input] = &run->values[input];
   }
-  for (int i = 0; handles != NULL && i < handles->count; i++) {
+  for (int i = 0; handles && i < handles->count; i++) {
     run->input_handles[atoi(handles->keys[i])] = make_handle_data(c, &handles->items[i]);
   }
   return true;
@@ -282,44 +289,44 @@ static bool judge(const FactRun *run, const Json *fact, bool ok, const Status *s
   const Json *error = json_get(fact, "error"), *out = json_get(fact, "out");
   const Json *values = json_get(fact, "out_values"), *handles = json_get(fact, "out_handles");
   if (!ok) {
-    if (error != NULL) return error_matches(status, error->string, why);
+    if (error) return error_matches(status, error->string, why);
     strbuf_printf(why, "failed with \"%s\"", status->message);
     return false;
   }
-  if (error != NULL) {
+  if (error) {
     strbuf_append(why, "got ");
     shape_language_print_outputs(&run->context, why);
     strbuf_printf(why, ", want the error \"%s\"", error->string);
     return false;
   }
-  return (out == NULL || shape_facts_match(&run->context, out->string, why)) &&
-         (values == NULL || match_values(&run->context, values->string, why)) &&
-         (handles == NULL || match_handles(&run->context, handles, why));
+  return (!out || shape_facts_match(&run->context, out->string, why)) &&
+         (!values || match_values(&run->context, values->string, why)) &&
+         (!handles || match_handles(&run->context, handles, why));
 }
 
 /* One round of the record. */
 static bool try_once(const Json *fact, const Op *op, Shortage *shortage, StrBuf *why) {
   Arena *arena = arena_new();
-  FactRun *run = arena == NULL ? NULL : arena_calloc(arena, 1, sizeof *run);
+  FactRun *run = !arena ? NULL : arena_calloc(arena, 1, sizeof *run);
   bool holds = false;
   Status status;
   status_init(&status);
-  if (run != NULL && prepare(run, fact, op, arena, &status)) {
+  if (run && prepare(run, fact, op, arena, &status)) {
     shortage_begin(shortage);
     bool ok = shape_trial_run(&run->context, op, &status);
     shortage_end(shortage, ok, status.code);
     /* Words may be missing from an error that is told short of memory; its code is right. */
     holds = (!ok && shortage_is_on(shortage)) || judge(run, fact, ok, &status, why);
   } else {
-    strbuf_append(why, run == NULL ? "out of memory" : status.message);
+    strbuf_append(why, !run ? "out of memory" : status.message);
   }
-  for (int i = 0; run != NULL && i < SHAPE_FACTS_MAX_SHAPES; i++) tensor_clear(&run->values[i]);
+  for (int i = 0; run && i < SHAPE_FACTS_MAX_SHAPES; i++) tensor_clear(&run->values[i]);
   arena_free(arena);
   return holds;
 }
 
 ShapeFactResult shape_fact_run(const Json *fact, const Op *op, StrBuf *why) {
-  if (op == NULL) return SHAPE_FACT_NO_OP;
+  if (!op) return SHAPE_FACT_NO_OP;
   if (!can_leave_out(fact, op->def)) return SHAPE_FACT_NEW_ATTR;
   char what[100];
   snprintf(what, sizeof what, "the shapes of %s %.60s", op->def->name, json_get(fact, "in")->string);
@@ -334,26 +341,27 @@ ShapeFactResult shape_fact_run(const Json *fact, const Op *op, StrBuf *why) {
 
 static char *read_file(const char *path, size_t *length) {
   FILE *file = fopen(path, "rb");
-  if (file == NULL) return NULL;
+  if (!file) return NULL;
   char *text = NULL;
   if (fseek(file, 0, SEEK_END) == 0) {
     long size = ftell(file);
     rewind(file);
     text = size < 0 ? NULL : mem_alloc((int64_t)size + 1);
-    *length = text == NULL ? 0 : fread(text, 1, (size_t)size, file);
+    *length = !text ? 0 : fread(text, 1, (size_t)size, file);
   }
   fclose(file);
   return text;
 }
 
 /* One record a line. */
-static void run_line(const char *line, size_t length, int number, const Op *(*find)(void *arg, const char *name), void *arg,
+static void run_line(const char *line, size_t length, int number,
+                     const Op *(*find)(void *arg, const char *name), void *arg,
                      int counts[SHAPE_FACT_RESULTS]) {
   Arena *arena = arena_new();
   const Json *fact = json_parse(arena, line, length);
-  CHECK_CONTEXT("line %d: %s %s", number, fact == NULL ? "?" : json_get(fact, "op")->string,
-                fact == NULL ? "?" : json_get(fact, "in")->string);
-  if (CHECK(fact != NULL)) {
+  CHECK_CONTEXT("line %d: %s %s", number, !fact ? "?" : json_get(fact, "op")->string,
+                !fact ? "?" : json_get(fact, "in")->string);
+  if (CHECK(fact)) {
     StrBuf why = {0};
     ShapeFactResult result = shape_fact_run(fact, find(arg, json_get(fact, "op")->string), &why);
     counts[result]++;
@@ -363,15 +371,16 @@ static void run_line(const char *line, size_t length, int number, const Op *(*fi
   arena_free(arena);
 }
 
-void shape_facts_run_all(const char *path, const Op *(*find)(void *arg, const char *name), void *arg, int counts[SHAPE_FACT_RESULTS]) {
+void shape_facts_run_all(const char *path, const Op *(*find)(void *arg, const char *name), void *arg,
+                         int counts[SHAPE_FACT_RESULTS]) {
   size_t length = 0;
   char *text = read_file(path, &length);
-  REQUIRE(text != NULL);
+  REQUIRE(text);
   memset(counts, 0, SHAPE_FACT_RESULTS * sizeof *counts);
   int number = 0;
   for (const char *line = text, *end = text + length; line < end;) {
     const char *stop = memchr(line, '\n', (size_t)(end - line));
-    if (stop == NULL) stop = end;
+    if (!stop) stop = end;
     if (stop > line) run_line(line, (size_t)(stop - line), ++number, find, arg, counts);
     line = stop + 1;
   }

@@ -9,7 +9,7 @@ static const int64_t PLENTY = INT64_MAX / 2;
 
 bool shortage_is_thorough(void) {
   const char *wanted = getenv("TFCORE_FAULTS");
-  return wanted != NULL && strcmp(wanted, "all") == 0;
+  return wanted && strcmp(wanted, "all") == 0;
 }
 
 int64_t shortage_stride(int64_t n) { return shortage_is_thorough() ? 1 : 1 + n / 20; }

@@ -27,7 +27,7 @@ typedef struct Shortage {
   const char *what; /* for messages */
   int most;         /* how many n are tried; 0: SHORTAGE_MOST */
   /* The rest belongs to the functions. */
-  int plenty;  /* rounds that had enough memory */
+  int plenty; /* rounds that had enough memory */
   bool begun, once;
   int64_t n, count, live;
   unsigned seed;

@@ -1,6 +1,7 @@
-/* Sequences of calls of the C API: every byte of the input decides what is called next and with what. Handles are used in
- * any order and as often as it comes, also those of another graph, and operations that are begun are not always ended; what
- * TensorFlow says must not be done (using what was deleted, reading a tensor behind its end) is left out. */
+/* Sequences of calls of the C API: every byte of the input decides what is called next and with what. Handles
+ * are used in any order and as often as it comes, also those of another graph, and operations that are begun
+ * are not always ended; what TensorFlow says must not be done (using what was deleted, reading a tensor
+ * behind its end) is left out. */
 #include "tensorflow/c/c_api.h"
 
 #include <stdlib.h>
@@ -31,25 +32,31 @@ static int slot(Slots *s) { return choose(s, NUM_SLOTS); }
 static TF_Graph *graph(Slots *s) { return s->graphs[choose(s, NUM_GRAPHS)]; }
 
 static const char *op_name(Slots *s) {
-  static const char *const usual[] = {"Const", "Placeholder", "Add", "MatMul", "Identity", "Split", "Concat", "VarHandleOp", "If", "NoOp",
-                                      "AssignVariableOp", "ReadVariableOp", "PartitionedCall", "IdentityN", "f", "g", "Nowhere", ""};
+  static const char *const usual[] =
+      {"Const",           "Placeholder", "Add", "MatMul", "Identity",         "Split",
+       "Concat",          "VarHandleOp", "If",  "NoOp",   "AssignVariableOp", "ReadVariableOp",
+       "PartitionedCall", "IdentityN",   "f",   "g",      "Nowhere",          ""};
   int chosen = choose(s, 32);
   Random random = {fuzz_byte(&s->in)};
   return chosen < (int)(sizeof usual / sizeof *usual) ? usual[chosen] : random_op(&random)->name;
 }
 
 static const char *name(Slots *s) {
-  static const char *const names[] = {"a", "b", "c", "d", "a/b", "a:0", "^a", "", "x y", "_a", "gradients", "T", "f", "g", "\xff"};
+  static const char *const names[] = {"a",   "b",  "c",         "d", "a/b", "a:0", "^a",  "",
+                                      "x y", "_a", "gradients", "T", "f",   "g",   "\xff"};
   return names[choose(s, sizeof names / sizeof *names)];
 }
 
 static const char *attr_name(Slots *s) {
-  static const char *const names[] = {"dtype", "shape", "value", "T", "N", "Tin", "Tout", "f", "axis", "num_split", "_class", "transpose_a", "nowhere", ""};
+  static const char *const names[] = {"dtype",  "shape",       "value",   "T",    "N",
+                                      "Tin",    "Tout",        "f",       "axis", "num_split",
+                                      "_class", "transpose_a", "nowhere", ""};
   return names[choose(s, sizeof names / sizeof *names)];
 }
 
 static TF_DataType type(Slots *s) {
-  static const TF_DataType usual[] = {TF_FLOAT, TF_FLOAT, TF_INT32, TF_DOUBLE, TF_STRING, TF_BOOL, TF_RESOURCE, TF_INT64};
+  static const TF_DataType usual[] = {TF_FLOAT,  TF_FLOAT, TF_INT32,    TF_DOUBLE,
+                                      TF_STRING, TF_BOOL,  TF_RESOURCE, TF_INT64};
   int chosen = choose(s, 10);
   return chosen < 8 ? usual[chosen] : (TF_DataType)choose(s, 140);
 }
@@ -132,7 +139,8 @@ static void finish_operation(Slots *s) {
   TF_Operation *oper = TF_FinishOperation(s->descs[which], s->status);
   s->descs[which] = NULL;
   check(s);
-  FUZZ_CHECK((oper != NULL) == (TF_GetCode(s->status) == TF_OK), "TF_FinishOperation: %s", TF_Message(s->status));
+  FUZZ_CHECK((oper != NULL) == (TF_GetCode(s->status) == TF_OK), "TF_FinishOperation: %s",
+             TF_Message(s->status));
 }
 
 static void add_input(Slots *s) {
@@ -215,10 +223,15 @@ static void set_message_attr(Slots *s) {
 
 /* A whole node in one call: sequences of single bytes would not often make one. */
 static void add_simple_node(Slots *s) {
-  static const char *const ops[] = {"Add", "MatMul", "Mul", "Identity", "Tanh", "Reshape", "Shape", "ReadVariableOp"};
+  static const char *const ops[] = {"Add",  "MatMul",  "Mul",   "Identity",
+                                    "Tanh", "Reshape", "Shape", "ReadVariableOp"};
   TF_Graph *g = graph(s);
   int kind = choose(s, 10);
-  TF_OperationDescription *desc = TF_NewOperation(g, kind < 8 ? ops[kind] : kind == 8 ? "Placeholder" : "VarHandleOp", name(s));
+  TF_OperationDescription *desc = TF_NewOperation(g,
+                                                  kind < 8    ? ops[kind]
+                                                  : kind == 8 ? "Placeholder"
+                                                              : "VarHandleOp",
+                                                  name(s));
   for (int i = 0; i < (kind < 8 ? kind < 3 || kind == 5 ? 2 : 1 : 0); i++) {
     TF_Output input = output(s, g);
     if (input.oper) TF_AddInput(desc, input);
@@ -275,7 +288,9 @@ static void read_attr(Slots *s) {
   check(s);
   switch (choose(s, 10)) {
     case 0: TF_OperationGetAttrString(oper, attr, text, (size_t)room, s->status); break;
-    case 1: TF_OperationGetAttrStringList(oper, attr, strings, lengths, room, text, (size_t)room, s->status); break;
+    case 1:
+      TF_OperationGetAttrStringList(oper, attr, strings, lengths, room, text, (size_t)room, s->status);
+      break;
     case 2: TF_OperationGetAttrIntList(oper, attr, ints, room, s->status); break;
     case 3: TF_OperationGetAttrTypeList(oper, attr, types, room, s->status); break;
     case 4: TF_OperationGetAttrShape(oper, attr, ints, room, s->status); break;
@@ -283,9 +298,7 @@ static void read_attr(Slots *s) {
     case 6: TF_OperationGetAttrType(oper, attr, types, s->status); break;
     case 7: TF_OperationGetAttrTensorShapeProto(oper, attr, new_buffer(s), s->status); break;
     case 8: TF_OperationGetAttrValueProto(oper, attr, new_buffer(s), s->status); break;
-    default:
-      TF_OperationGetAttrTensor(oper, attr, &tensor, s->status);
-      keep_tensor(s, tensor);
+    default: TF_OperationGetAttrTensor(oper, attr, &tensor, s->status); keep_tensor(s, tensor);
   }
   check(s);
 }
@@ -330,7 +343,8 @@ static void make_tensor(Slots *s) {
   int64_t count = 1;
   for (int i = 0; i < rank; i++) count *= dims[i];
   TF_Tensor *tensor = TF_AllocateTensor(of, dims, rank, (size_t)count * TF_DataTypeSize(of));
-  if (tensor && dtype_is_valid((int)of) && dtype_is_pod((DataType)of)) memset(TF_TensorData(tensor), choose(s, 3), TF_TensorByteSize(tensor));
+  if (tensor && dtype_is_valid((int)of) && dtype_is_pod((DataType)of))
+    memset(TF_TensorData(tensor), choose(s, 3), TF_TensorByteSize(tensor));
   keep_tensor(s, tensor);
 }
 
@@ -416,10 +430,12 @@ static void make_function(Slots *s) {
   int num_inputs = outputs(s, g, inputs), num_results = outputs(s, g, results), num_opers = choose(s, 3) - 1;
   for (int i = 0; i < num_opers; i++) opers[i] = operation(s, g);
   if (num_opers > 0 && !opers[0]) num_opers = 0;
-  TF_Function *function = TF_GraphToFunction(g, choose(s, 2) ? "f" : name(s), (unsigned char)choose(s, 2), num_opers, opers, num_inputs, inputs,
-                                             num_results, results, NULL, NULL, NULL, s->status);
+  TF_Function *function =
+      TF_GraphToFunction(g, choose(s, 2) ? "f" : name(s), (unsigned char)choose(s, 2), num_opers, opers,
+                         num_inputs, inputs, num_results, results, NULL, NULL, NULL, s->status);
   check(s);
-  FUZZ_CHECK((function != NULL) == (TF_GetCode(s->status) == TF_OK), "TF_GraphToFunction: %s", TF_Message(s->status));
+  FUZZ_CHECK((function != NULL) == (TF_GetCode(s->status) == TF_OK), "TF_GraphToFunction: %s",
+             TF_Message(s->status));
   keep_function(s, function);
 }
 
@@ -458,7 +474,8 @@ static void add_gradients(Slots *s) {
   bool with_dys = choose(s, 4) == 0;
   for (int i = 0; i < ny && with_dys; i++) dys[i] = output(s, g);
   if (ny == 0 || nx == 0) return;
-  TF_AddGradientsWithPrefix(g, choose(s, 2) ? NULL : name(s), ys, ny, xs, nx, with_dys ? dys : NULL, s->status, dxs);
+  TF_AddGradientsWithPrefix(g, choose(s, 2) ? NULL : name(s), ys, ny, xs, nx, with_dys ? dys : NULL,
+                            s->status, dxs);
   check(s);
 }
 
@@ -491,11 +508,12 @@ static void run_session(Slots *s) {
     if (!values[i]) return;
   }
   if (!s->sessions[which] || s->has_loops) return;
-  TF_SessionRun(s->sessions[which], NULL, feeds, values, num_feeds, fetches, results, num_fetches, &target, target ? num_targets : 0, NULL,
-                s->status);
+  TF_SessionRun(s->sessions[which], NULL, feeds, values, num_feeds, fetches, results, num_fetches, &target,
+                target ? num_targets : 0, NULL, s->status);
   check(s);
   for (int i = 0; i < num_fetches; i++) {
-    FUZZ_CHECK((results[i] != NULL) == (TF_GetCode(s->status) == TF_OK), "TF_SessionRun: %s", TF_Message(s->status));
+    FUZZ_CHECK((results[i] != NULL) == (TF_GetCode(s->status) == TF_OK), "TF_SessionRun: %s",
+               TF_Message(s->status));
     if (results[i]) keep_tensor(s, results[i]);
   }
 }
@@ -519,10 +537,16 @@ static void delete_graph(Slots *s) {
 }
 
 static void (*const kCalls[])(Slots *) = {
-    begin_operation, finish_operation, add_input,    add_input,   set_scalar_attr, set_scalar_attr, set_list_attr, set_message_attr,
-    add_simple_node, add_simple_node,  add_simple_node, look_at_operation, read_attr, set_shape,    change_graph,  make_tensor,
-    use_tensor,      fill_buffer_from_input, export_graph, import_graph, make_function, use_function, add_gradients, change_session,
-    run_session,     run_session,      evaluate_constant, delete_graph,
+    begin_operation, finish_operation, add_input,
+    add_input,       set_scalar_attr,  set_scalar_attr,
+    set_list_attr,   set_message_attr, add_simple_node,
+    add_simple_node, add_simple_node,  look_at_operation,
+    read_attr,       set_shape,        change_graph,
+    make_tensor,     use_tensor,       fill_buffer_from_input,
+    export_graph,    import_graph,     make_function,
+    use_function,    add_gradients,    change_session,
+    run_session,     run_session,      evaluate_constant,
+    delete_graph,
 };
 
 static void end_all(Slots *s) {

@@ -1,10 +1,11 @@
 /* Checkpoints of both versions. The input is
  *
- *   flags, then either the bytes of a table, or its entries: count, { key length, key, value length (two bytes, low first), value }
+ *   flags, then either the bytes of a table, or its entries: count, { key length, key, value length (two
+ * bytes, low first), value }
  *
- * and, for version 2, the bytes of the data file behind the entries. A table that is made of entries has right checksums.
- * With kRepair the tensors of version 2 have too, and the values of version 1 get the keys under which they are looked for:
- * bytes changed at random would not get past these. */
+ * and, for version 2, the bytes of the data file behind the entries. A table that is made of entries has
+ * right checksums. With kRepair the tensors of version 2 have too, and the values of version 1 get the keys
+ * under which they are looked for: bytes changed at random would not get past these. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,12 +25,15 @@ static const char kDataPath[] = "ckpt.data-00000-of-00001";
 static void write_file(const char *path, Str bytes) {
   Status status;
   status_init(&status);
-  if (!file_store()->write(path, false, bytes.data, (int64_t)bytes.length, &status)) fuzz_check_code(status.code, status.message);
+  if (!file_store()->write(path, false, bytes.data, (int64_t)bytes.length, &status))
+    fuzz_check_code(status.code, status.message);
 }
 
 /* --- making the files --- */
 
-static int compare_entries(const void *a, const void *b) { return key_compare(((const TableEntry *)a)->key, ((const TableEntry *)b)->key); }
+static int compare_entries(const void *a, const void *b) {
+  return key_compare(((const TableEntry *)a)->key, ((const TableEntry *)b)->key);
+}
 
 static int read_entries(FuzzReader *reader, TableEntry *entries) {
   int count = fuzz_byte(reader) % (MAX_ENTRIES + 1);
@@ -54,7 +58,9 @@ static Str with_checksum(Str value, Str data, Arena *arena) {
     return value;
   }
   entry->crc32c = crc32c_mask(crc32c_extend(0, data.data + entry->offset, entry->size));
-  const char *copy = proto_serialize(entry, &out, &status) ? arena_strndup(arena, strbuf_text(&out), (size_t)out.length) : NULL;
+  const char *copy = proto_serialize(entry, &out, &status)
+                         ? arena_strndup(arena, strbuf_text(&out), (size_t)out.length)
+                         : NULL;
   Str fixed = copy ? (Str){copy, (size_t)out.length} : value;
   strbuf_free(&out);
   return fixed;
@@ -125,12 +131,14 @@ static void read_tensor(BundleReader *reader, Str name) {
   fuzz_check_code(status.code, status.message);
   status_init(&status);
   bool ok = bundle_reader_read(reader, name, NULL, &tensor, &status);
-  FUZZ_CHECK(!ok || (known && tensor.dtype == dtype && shape_equal(&tensor.shape, &shape)), "a tensor is not what was looked up");
+  FUZZ_CHECK(!ok || (known && tensor.dtype == dtype && shape_equal(&tensor.shape, &shape)),
+             "a tensor is not what was looked up");
   check_read(ok, &tensor, &status);
   TensorSlice slice;
   if (known && shape.rank <= SLICE_MAX_RANK) {
     slice_full(shape.rank, &slice);
-    if (shape.rank > 0 && shape_dim(&shape, 0) > 0) slice.starts[0] = shape_dim(&shape, 0) / 2, slice.lengths[0] = 1;
+    if (shape.rank > 0 && shape_dim(&shape, 0) > 0)
+      slice.starts[0] = shape_dim(&shape, 0) / 2, slice.lengths[0] = 1;
     status_init(&status);
     check_read(bundle_reader_read_slice(reader, name, &slice, NULL, &tensor, &status), &tensor, &status);
   }
@@ -170,19 +178,23 @@ static void read_version1(Arena *arena) {
   void *message;
   if (file_read_all("v1", 1 << 20, &bytes, &size, &status) &&
       table_read("v1", (Str){bytes, (size_t)size}, arena, &entries, &count, &status) && count > 0 &&
-      proto_parse(kSavedTensorSlices, entries[0].value.data, entries[0].value.length, arena, &message, &status)) {
+      proto_parse(kSavedTensorSlices, entries[0].value.data, entries[0].value.length, arena, &message,
+                  &status)) {
     const SavedTensorSliceMeta *meta = ((SavedTensorSlices *)message)->meta;
     for (size_t i = 0; meta && i < meta->n_tensor && i < MAX_ENTRIES; i++) {
       Tensor tensor = {0};
       status_init(&status);
       Str name = str_of(meta->tensor[i]->name), slice = str_of(slices[i % 3]);
-      check_read(slice_file_restore(str_of("v1"), name, slice, (DataType)meta->tensor[i]->type, &tensor, &status), &tensor, &status);
+      check_read(slice_file_restore(str_of("v1"), name, slice, (DataType)meta->tensor[i]->type, &tensor,
+                                    &status),
+                 &tensor, &status);
     }
   }
   mem_free(bytes);
   Tensor tensor = {0};
   status_init(&status);
-  check_read(slice_file_restore(str_of("v?"), str_of("a"), str_of(""), DT_FLOAT, &tensor, &status), &tensor, &status);
+  check_read(slice_file_restore(str_of("v?"), str_of("a"), str_of(""), DT_FLOAT, &tensor, &status), &tensor,
+             &status);
 }
 
 static void run(const uint8_t *bytes, size_t size) {

@@ -16,10 +16,11 @@ static void print_and_read(const FunctionDef *function, Arena *arena) {
   FunctionDef *again;
   if (function_print_full(function, &text, &status)) {
     bool ok = function_parse((Str){strbuf_text(&text), (size_t)text.length}, arena, &again, &status);
-    FUZZ_CHECK(ok || status.code == CODE_RESOURCE_EXHAUSTED, "printed text is not read: %s\n%s", status.message, strbuf_text(&text));
+    FUZZ_CHECK(ok || status.code == CODE_RESOURCE_EXHAUSTED, "printed text is not read: %s\n%s",
+               status.message, strbuf_text(&text));
     bool printed = ok && function_print_full(again, &second, &status);
-    FUZZ_CHECK(!printed || strcmp(strbuf_text(&text), strbuf_text(&second)) == 0, "another function\n%s\nis read from\n%s",
-               strbuf_text(&second), strbuf_text(&text));
+    FUZZ_CHECK(!printed || strcmp(strbuf_text(&text), strbuf_text(&second)) == 0,
+               "another function\n%s\nis read from\n%s", strbuf_text(&second), strbuf_text(&text));
   }
   strbuf_clear(&text);
   function_print(function, &text);
@@ -32,7 +33,8 @@ static void instantiate(const FunctionDef *function, const NodeDef *call, Arena 
   status_init(&status);
   InstantiationResult *body;
   StrBuf text = {0};
-  if (function_instantiate(NULL, function, (const AttrEntry *const *)call->attr, (int)call->n_attr, arena, &body, &status)) {
+  if (function_instantiate(NULL, function, (const AttrEntry *const *)call->attr, (int)call->n_attr, arena,
+                           &body, &status)) {
     instantiation_print(body, &text);
   }
   fuzz_check_code(status.code, status.message);
@@ -40,12 +42,15 @@ static void instantiate(const FunctionDef *function, const NodeDef *call, Arena 
   strbuf_free(&text);
 }
 
-/* Placeholders for a call's inputs, of the types that the signature and the attrs give; lists are left out. */
+/* Placeholders for a call's inputs, of the types that the signature and the attrs give; lists are left
+ * out. */
 static bool add_inputs(GraphDef *def, const OpDef *signature, NodeDef *call, Arena *arena, Status *status) {
   for (size_t i = 0; i < signature->n_input_arg && i < MAX_ARGS; i++) {
     const ArgDef *arg = signature->input_arg[i];
     const AttrValue *bound = arg->type_attr[0] ? node_def_attr(call, arg->type_attr) : NULL;
-    int type = arg->type_attr[0] ? (bound && bound->value_case == (int)ATTR_TYPE ? (int)bound->type : DT_FLOAT) : (int)arg->type;
+    int type = arg->type_attr[0]
+                   ? (bound && bound->value_case == (int)ATTR_TYPE ? (int)bound->type : DT_FLOAT)
+                   : (int)arg->type;
     const char *name = arena_printf(arena, "%s_%s", call->name, arg->name);
     NodeDef *node = name ? node_def_new(arena, name, "Placeholder") : NULL;
     AttrValue *value = attr_value_type(arena, type);
@@ -58,7 +63,8 @@ static bool add_inputs(GraphDef *def, const OpDef *signature, NodeDef *call, Are
 }
 
 /* A node that calls the function, with attrs that the signature allows, as a rule. */
-static bool add_call(GraphDef *def, const FunctionDef *function, Arena *arena, Random *random, Status *status) {
+static bool add_call(GraphDef *def, const FunctionDef *function, Arena *arena, Random *random,
+                     Status *status) {
   const OpDef *signature = function->signature;
   if (!signature || !signature->name[0]) return true;
   const char *name = arena_printf(arena, "call%d", (int)def->n_node);
@@ -101,7 +107,8 @@ static void run(const uint8_t *bytes, size_t size) {
 }
 
 static size_t mutate(uint8_t *bytes, size_t size, size_t capacity, Random *random) {
-  size_t changed = one_in(random, 3) ? 0 : mutate_graph_input(kGraphAsFunctions, bytes, size, capacity, random);
+  size_t changed =
+      one_in(random, 3) ? 0 : mutate_graph_input(kGraphAsFunctions, bytes, size, capacity, random);
   return changed > 0 ? changed : mutate_words(bytes, size, capacity, random);
 }
 

@@ -15,8 +15,9 @@
 #include "op/op_registry.h"
 #include "runtime/thread_pool.h"
 
-/* Steps stay short because no tensor gets large: what is beyond these limits has to end as RESOURCE_EXHAUSTED. An arena
- * takes blocks of growing size, so the limit also ends graphs that grow beyond half a megabyte. */
+/* Steps stay short because no tensor gets large: what is beyond these limits has to end as
+ * RESOURCE_EXHAUSTED. An arena takes blocks of growing size, so the limit also ends graphs that grow beyond
+ * half a megabyte. */
 enum { LARGEST_FUZZ_BLOCK = (1 << 18) + 128, LIVE_LIMIT = 24 << 20 };
 
 /* Of the processor: other work on the machine does not count. */
@@ -89,7 +90,8 @@ void fuzz_fail(const char *file, int line, const char *format, ...) {
 
 void fuzz_check_code(Code code, const char *message) {
   FUZZ_CHECK(code != CODE_UNKNOWN && code != CODE_ABORTED, "code %s: %s", code_name(code), message);
-  FUZZ_CHECK((code == CODE_OK) == (message[0] == '\0'), "code %s with the message '%s'", code_name(code), message);
+  FUZZ_CHECK((code == CODE_OK) == (message[0] == '\0'), "code %s with the message '%s'", code_name(code),
+             message);
 }
 
 void fuzz_check_text(const void *message, ProtoTextStyle style, Arena *arena) {
@@ -110,9 +112,7 @@ void fuzz_check_text(const void *message, ProtoTextStyle style, Arena *arena) {
   strbuf_free(&second);
 }
 
-Random fuzz_random(const uint8_t *bytes, size_t size) {
-  return (Random){hash_bytes(bytes, size) ^ size};
-}
+Random fuzz_random(const uint8_t *bytes, size_t size) { return (Random){hash_bytes(bytes, size) ^ size}; }
 
 uint8_t fuzz_byte(FuzzReader *reader) { return reader->at < reader->end ? *reader->at++ : 0; }
 

@@ -19,7 +19,9 @@ typedef struct Nodes {
   Status *status;
 } Nodes;
 
-static NodeDef *random_node(Nodes *n) { return *n->count > 0 ? (*n->nodes)[random_below(n->random, (int)*n->count)] : NULL; }
+static NodeDef *random_node(Nodes *n) {
+  return *n->count > 0 ? (*n->nodes)[random_below(n->random, (int)*n->count)] : NULL;
+}
 
 /* --- names of values --- */
 
@@ -44,9 +46,11 @@ static const char *random_value_name(Nodes *n) {
   if (!node) return NULL;
   if (one_in(n->random, 20)) return arena_printf(n->arena, "^%s", node->name);
   const OpDef *op = op_def_of(n, node->op);
-  int outputs = op && op->n_output_arg > 0 ? (int)op->n_output_arg : 1, output = random_below(n->random, outputs);
+  int outputs = op && op->n_output_arg > 0 ? (int)op->n_output_arg : 1,
+      output = random_below(n->random, outputs);
   if (n->function && op && op->n_output_arg > 0) {
-    return arena_printf(n->arena, "%s:%s:%d", node->name, op->output_arg[output]->name, one_in(n->random, 20));
+    return arena_printf(n->arena, "%s:%s:%d", node->name, op->output_arg[output]->name,
+                        one_in(n->random, 20));
   }
   return output == 0 ? node->name : arena_printf(n->arena, "%s:%d", node->name, output);
 }
@@ -59,7 +63,8 @@ static bool set_attrs(Nodes *n, NodeDef *node, const OpDef *op) {
     if (op->attr[i]->default_value && !one_in(n->random, 3)) continue;
     /* A type is mostly float, so that nodes fit each other. */
     bool is_float = strcmp(op->attr[i]->type, "type") == 0 && !one_in(n->random, 3);
-    AttrValue *value = is_float ? attr_value_type(n->arena, DT_FLOAT) : random_attr_value(op->attr[i], n->arena, n->random);
+    AttrValue *value =
+        is_float ? attr_value_type(n->arena, DT_FLOAT) : random_attr_value(op->attr[i], n->arena, n->random);
     if (value) TRY(node_def_set_attr(node, n->arena, op->attr[i]->name, value, n->status));
   }
   return true;
@@ -68,8 +73,11 @@ static bool set_attrs(Nodes *n, NodeDef *node, const OpDef *op) {
 static bool set_inputs(Nodes *n, NodeDef *node, const OpDef *op) {
   node->n_input = 0;
   for (size_t i = 0; i < op->n_input_arg && i < MAX_INPUTS; i++) {
-    const AttrValue *number = op->input_arg[i]->number_attr[0] ? node_def_attr(node, op->input_arg[i]->number_attr) : NULL;
-    int64_t count = number && number->value_case == (int)ATTR_INT && number->i >= 0 && number->i < MAX_INPUTS ? number->i : 1;
+    const AttrValue *number =
+        op->input_arg[i]->number_attr[0] ? node_def_attr(node, op->input_arg[i]->number_attr) : NULL;
+    int64_t count = number && number->value_case == (int)ATTR_INT && number->i >= 0 && number->i < MAX_INPUTS
+                        ? number->i
+                        : 1;
     for (int64_t k = 0; k < count; k++) {
       const char *name = random_value_name(n);
       if (name) TRY(node_def_add_input(node, n->arena, name, n->status));
@@ -79,8 +87,10 @@ static bool set_inputs(Nodes *n, NodeDef *node, const OpDef *op) {
 }
 
 static const OpDef *chosen_op(Nodes *n) {
-  static const char *const usual[] = {"Const", "Placeholder", "Identity", "Add", "Mul", "MatMul", "Reshape", "PartitionedCall", "If",
-                                      "VarHandleOp", "ReadVariableOp", "AssignVariableOp", "Shape", "SymbolicGradient", "TensorListPushBack"};
+  static const char *const usual[] = {"Const", "Placeholder",      "Identity",          "Add",
+                                      "Mul",   "MatMul",           "Reshape",           "PartitionedCall",
+                                      "If",    "VarHandleOp",      "ReadVariableOp",    "AssignVariableOp",
+                                      "Shape", "SymbolicGradient", "TensorListPushBack"};
   const FunctionDefLibrary *library = n->def->library;
   if (library && library->n_function > 0 && one_in(n->random, 4)) {
     return library->function[random_below(n->random, (int)library->n_function)]->signature;
@@ -92,7 +102,8 @@ static const OpDef *chosen_op(Nodes *n) {
 static bool add_node(Nodes *n) {
   const OpDef *op = chosen_op(n);
   if (!op) return true;
-  const char *name = arena_printf(n->arena, "%c%d", 'a' + random_below(n->random, 26), random_below(n->random, 100));
+  const char *name =
+      arena_printf(n->arena, "%c%d", 'a' + random_below(n->random, 26), random_below(n->random, 100));
   NodeDef *node = name ? node_def_new(n->arena, name, op->name) : NULL;
   if (!node) return false;
   TRY(set_attrs(n, node, op));
@@ -120,7 +131,8 @@ static bool change_attr(Nodes *n, NodeDef *node) {
   const OpDef *op = op_def_of(n, node->op);
   if (!op || op->n_attr == 0) return true;
   const AttrDef *attr = op->attr[random_below(n->random, (int)op->n_attr)];
-  AttrValue *value = one_in(n->random, 10) && n->function ? attr_value_placeholder(n->arena, "T") : random_attr_value(attr, n->arena, n->random);
+  AttrValue *value = one_in(n->random, 10) && n->function ? attr_value_placeholder(n->arena, "T")
+                                                          : random_attr_value(attr, n->arena, n->random);
   return !value || node_def_set_attr(node, n->arena, attr->name, value, n->status);
 }
 
@@ -130,7 +142,8 @@ static bool change_constant(Nodes *n, NodeDef *node) {
   AttrValue *value = random_attr_value(&kTensorAttr, n->arena, n->random);
   if (!value || strcmp(node->op, "Const") != 0) return change_attr(n, node);
   AttrValue *type = attr_value_type(n->arena, (int)value->tensor->dtype);
-  return type && node_def_set_attr(node, n->arena, "value", value, n->status) && node_def_set_attr(node, n->arena, "dtype", type, n->status);
+  return type && node_def_set_attr(node, n->arena, "value", value, n->status) &&
+         node_def_set_attr(node, n->arena, "dtype", type, n->status);
 }
 
 static bool copy_node(Nodes *n, const NodeDef *node) {
@@ -168,10 +181,12 @@ static bool change_something(Nodes *n) {
 /* Another function of the library that is a copy of one, under another name. */
 static bool copy_function(Nodes *n) {
   FunctionDefLibrary *library = n->def->library;
-  FunctionDef *copy = proto_copy(library->function[random_below(n->random, (int)library->n_function)], n->arena);
+  FunctionDef *copy =
+      proto_copy(library->function[random_below(n->random, (int)library->n_function)], n->arena);
   if (!copy || !copy->signature) return true;
   copy->signature->name = arena_printf(n->arena, "%c", 'f' + random_below(n->random, 6));
-  return copy->signature->name && proto_append(n->arena, (void ***)&library->function, &library->n_function, copy, n->status);
+  return copy->signature->name &&
+         proto_append(n->arena, (void ***)&library->function, &library->n_function, copy, n->status);
 }
 
 static bool change_graph(GraphDef *def, bool functions_only, Arena *arena, Random *random, Status *status) {
@@ -202,7 +217,8 @@ static bool read_form(GraphForm form, Str input, Arena *arena, GraphDef **def, S
 
 static bool write_form(GraphForm form, const GraphDef *def, Random *random, StrBuf *out, Status *status) {
   if (form == kGraphAsBytes) return proto_serialize(def, out, status);
-  if (form == kGraphAsText) proto_print_text(def, one_in(random, 4) ? PROTO_TEXT_SHORT : PROTO_TEXT_MULTI_LINE, out);
+  if (form == kGraphAsText)
+    proto_print_text(def, one_in(random, 4) ? PROTO_TEXT_SHORT : PROTO_TEXT_MULTI_LINE, out);
   for (size_t i = 0; form == kGraphAsFunctions && i < def->library->n_function; i++) {
     TRY(function_print_full(def->library->function[i], out, status));
   }

@@ -1,5 +1,5 @@
-/* Changes to graphs that keep them graphs, mostly: nodes of ops of the registry, attrs that their OpDefs allow, inputs that
- * are there. Bytes changed at random would hardly ever be imported. */
+/* Changes to graphs that keep them graphs, mostly: nodes of ops of the registry, attrs that their OpDefs
+ * allow, inputs that are there. Bytes changed at random would hardly ever be imported. */
 #ifndef TFCORE_TESTS_FUZZ_GRAPH_MUTATION_H_
 #define TFCORE_TESTS_FUZZ_GRAPH_MUTATION_H_
 

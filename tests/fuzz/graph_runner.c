@@ -27,7 +27,8 @@ static TF_Tensor *value_of(Runner *r, TF_Output output) {
   if (!dtype_is_valid((int)type) || dtype_is_ref((int)type)) return NULL;
   int64_t dims[RANDOM_MAX_RANK], known[RANDOM_MAX_RANK];
   int known_rank = TF_GraphGetTensorNumDims(r->graph, output, r->status);
-  int rank = known_rank < 0 || known_rank > RANDOM_MAX_RANK || one_in(r->random, 20) ? random_rank(r->random) : known_rank;
+  int rank = known_rank < 0 || known_rank > RANDOM_MAX_RANK || one_in(r->random, 20) ? random_rank(r->random)
+                                                                                     : known_rank;
   random_dims(r->random, rank, dims);
   if (rank == known_rank) {
     TF_GraphGetTensorShape(r->graph, output, known, rank, r->status);
@@ -35,14 +36,15 @@ static TF_Tensor *value_of(Runner *r, TF_Output output) {
   }
   Tensor value = {0};
   TF_Tensor *taken = NULL;
-  if (fill_random_tensor(r->random, type, rank, dims, &value, &r->status->status)) taken = take_tensor(&value, &r->status->status);
+  if (fill_random_tensor(r->random, type, rank, dims, &value, &r->status->status))
+    taken = take_tensor(&value, &r->status->status);
   tensor_clear(&value);
   return taken;
 }
 
 static void feed_placeholders(Runner *r) {
   TF_Operation *oper;
-  for (size_t pos = 0; r->num_feeds < MAX_FEEDS && (oper = TF_GraphNextOperation(r->graph, &pos)) != NULL;) {
+  for (size_t pos = 0; r->num_feeds < MAX_FEEDS && (oper = TF_GraphNextOperation(r->graph, &pos));) {
     if (strcmp(TF_OperationOpType(oper), "Placeholder") != 0) continue;
     r->feeds[r->num_feeds] = (TF_Output){oper, 0};
     r->values[r->num_feeds] = value_of(r, (TF_Output){oper, 0});
@@ -54,15 +56,15 @@ static void feed_placeholders(Runner *r) {
 
 static bool is_floating(TF_Output output) {
   TF_DataType type = TF_OperationOutputType(output);
-  return type == TF_FLOAT || type == TF_DOUBLE || type == TF_HALF || type == TF_BFLOAT16 || type == TF_COMPLEX64 ||
-         type == TF_COMPLEX128 || type == TF_RESOURCE;
+  return type == TF_FLOAT || type == TF_DOUBLE || type == TF_HALF || type == TF_BFLOAT16 ||
+         type == TF_COMPLEX64 || type == TF_COMPLEX128 || type == TF_RESOURCE;
 }
 
 /* The `n`-th floating output from the front or the back of the graph. */
 static TF_Output floating_output(const Runner *r, int n, bool from_back) {
   TF_Output found = {NULL, 0};
   TF_Operation *oper;
-  for (size_t pos = 0; (oper = TF_GraphNextOperation(r->graph, &pos)) != NULL;) {
+  for (size_t pos = 0; (oper = TF_GraphNextOperation(r->graph, &pos));) {
     for (int i = 0; i < TF_OperationNumOutputs(oper) && i < 4; i++) {
       if (!is_floating((TF_Output){oper, i})) continue;
       if (from_back || n-- == 0) found = (TF_Output){oper, i};
@@ -107,10 +109,11 @@ static void run_one(Runner *r, TF_Session *session, TF_Operation *oper) {
   TF_Tensor *result = NULL;
   const TF_Operation *target = oper;
   bool fetches = TF_OperationNumOutputs(oper) > 0;
-  TF_SessionRun(session, NULL, r->feeds, r->values, r->num_feeds, &output, &result, fetches ? 1 : 0, &target, fetches ? 0 : 1,
-                NULL, r->status);
+  TF_SessionRun(session, NULL, r->feeds, r->values, r->num_feeds, &output, &result, fetches ? 1 : 0, &target,
+                fetches ? 0 : 1, NULL, r->status);
   check(r);
-  FUZZ_CHECK(!fetches || (result != NULL) == succeeded(r), "a step gave %s: %s", result ? "a value" : "none", TF_Message(r->status));
+  FUZZ_CHECK(!fetches || (result != NULL) == succeeded(r), "a step gave %s: %s", result ? "a value" : "none",
+             TF_Message(r->status));
   TF_DeleteTensor(result);
 }
 
@@ -121,7 +124,7 @@ static void run_steps(Runner *r) {
   int count = 0, index = 0;
   TF_Operation *oper;
   for (size_t pos = 0; TF_GraphNextOperation(r->graph, &pos);) count++;
-  for (size_t pos = 0; session && (oper = TF_GraphNextOperation(r->graph, &pos)) != NULL; index++) {
+  for (size_t pos = 0; session && (oper = TF_GraphNextOperation(r->graph, &pos)); index++) {
     if (count - index > MAX_RUNS / 2 && random_below(r->random, count) >= MAX_RUNS / 2) continue;
     run_one(r, session, oper);
   }
@@ -138,7 +141,8 @@ static void export_again(Runner *r) {
     TF_GraphToGraphDef(r->graph, first, r->status);
     check(r);
     if (succeeded(r)) TF_GraphImportGraphDef(again, first, NULL, r->status);
-    FUZZ_CHECK(succeeded(r) || out_of_memory(r), "what was exported is not imported: %s", TF_Message(r->status));
+    FUZZ_CHECK(succeeded(r) || out_of_memory(r), "what was exported is not imported: %s",
+               TF_Message(r->status));
     if (succeeded(r)) TF_GraphToGraphDef(again, second, r->status);
     if (succeeded(r)) {
       FUZZ_CHECK(first->length == second->length && memcmp(first->data, second->data, first->length) == 0,
@@ -167,7 +171,8 @@ static bool import(Runner *r, const void *bytes, size_t length, bool runs) {
   if (imported) {
     use_graph(r, runs);
   } else {
-    FUZZ_CHECK(TF_GraphNextOperation(r->graph, &pos) == NULL, "an import that failed left nodes: %s", TF_Message(r->status));
+    FUZZ_CHECK(!TF_GraphNextOperation(r->graph, &pos), "an import that failed left nodes: %s",
+               TF_Message(r->status));
   }
   return imported;
 }

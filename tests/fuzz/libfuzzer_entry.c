@@ -9,11 +9,15 @@ size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t capacity);
 const char *__asan_default_options(void);
 const char *__ubsan_default_options(void);
 
-/* A refused allocation is a case like others; a small quarantine keeps the process below its limit of memory. */
+/* A refused allocation is a case like others; a small quarantine keeps the process below its limit of
+ * memory. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void) {
-  return "allocator_may_return_null=1:strict_string_checks=1:quarantine_size_mb=16:detect_stack_use_after_return=1";
+  return "allocator_may_return_null=1:strict_string_checks=1:quarantine_size_mb=16:detect_stack_use_after_"
+         "return=1";
 }
-__attribute__((visibility("default"))) const char *__ubsan_default_options(void) { return "print_stacktrace=1"; }
+__attribute__((visibility("default"))) const char *__ubsan_default_options(void) {
+  return "print_stacktrace=1";
+}
 
 __attribute__((visibility("default"))) int LLVMFuzzerInitialize(int *argc, char ***argv) {
   (void)argc, (void)argv;
@@ -26,10 +30,11 @@ __attribute__((visibility("default"))) int LLVMFuzzerTestOneInput(const uint8_t 
   return 0;
 }
 
-__attribute__((visibility("default"))) size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t capacity,
-                                                                      unsigned seed) {
+__attribute__((visibility("default"))) size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size,
+                                                                      size_t capacity, unsigned seed) {
   Random random = {seed};
   size_t changed = 0;
-  if (TFCORE_FUZZ_TARGET.mutate && !one_in(&random, 5)) changed = TFCORE_FUZZ_TARGET.mutate(bytes, size, capacity, &random);
+  if (TFCORE_FUZZ_TARGET.mutate && !one_in(&random, 5))
+    changed = TFCORE_FUZZ_TARGET.mutate(bytes, size, capacity, &random);
   return changed > 0 ? changed : LLVMFuzzerMutate(bytes, size, capacity);
 }

@@ -1,8 +1,9 @@
 /* The languages of op specs, attr values and shapes. The input is lines of text, each with a letter in front:
  *
  *   i x: T    o y: T    a T: {float, int32} = DT_FLOAT    c done    d documentation      one spec of an op
- *   v list(int) [1, 2]                                                                   a value of an attr type
- *   s MatMul T=type: DT_FLOAT; [1,?];[?,2]                                               shapes into an op's shape function
+ *   v list(int) [1, 2]                                                                   a value of an attr
+ * type s MatMul T=type: DT_FLOAT; [1,?];[?,2]                                               shapes into an
+ * op's shape function
  */
 #include <string.h>
 
@@ -20,7 +21,8 @@ static void try_value(Str line, Arena *arena) {
   FuzzReader reader = {(const uint8_t *)line.data, (const uint8_t *)line.data + line.length};
   const char *type = terminated(fuzz_until(&reader, ' '), arena);
   Str text = fuzz_bytes(&reader, line.length);
-  static const char *const fields[] = {"s", "i", "f", "b", "type", "shape", "tensor", "list", "func", "placeholder"};
+  static const char *const fields[] = {"s",     "i",      "f",    "b",    "type",
+                                       "shape", "tensor", "list", "func", "placeholder"};
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
     Status status;
     status_init(&status);
@@ -68,7 +70,8 @@ static void use_op(const OpDef *op, Arena *arena) {
   StrBuf text = {0};
   if (!op_def_validate(op, &status)) return fuzz_check_code(status.code, status.message);
   FUZZ_CHECK(op_def_equal(op, op), "an op does not equal itself");
-  FUZZ_CHECK(op_def_compatible(op, op, &status) || status.code == CODE_RESOURCE_EXHAUSTED, "an op does not fit itself: %s", status.message);
+  FUZZ_CHECK(op_def_compatible(op, op, &status) || status.code == CODE_RESOURCE_EXHAUSTED,
+             "an op does not fit itself: %s", status.message);
   op_def_summarize(op, &text);
   strbuf_free(&text);
   fuzz_check_text(op, PROTO_TEXT_MULTI_LINE, arena);

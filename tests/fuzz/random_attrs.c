@@ -13,11 +13,13 @@ const OpDef *random_op(Random *random) {
 }
 
 static int random_type(const AttrDef *attr, Random *random) {
-  static const int usual[] = {DT_FLOAT, DT_FLOAT, DT_FLOAT, DT_INT32, DT_INT32, DT_DOUBLE, DT_INT64, DT_BOOL, DT_STRING,
-                              DT_HALF,  DT_COMPLEX64, DT_UINT8, DT_BFLOAT16, DT_RESOURCE, DT_VARIANT};
+  static const int usual[] = {DT_FLOAT,     DT_FLOAT, DT_FLOAT,    DT_INT32,    DT_INT32,
+                              DT_DOUBLE,    DT_INT64, DT_BOOL,     DT_STRING,   DT_HALF,
+                              DT_COMPLEX64, DT_UINT8, DT_BFLOAT16, DT_RESOURCE, DT_VARIANT};
   const AttrListValue *allowed = attr && attr->allowed_values ? attr->allowed_values->list : NULL;
   if (one_in(random, 40)) return random_below(random, 130);
-  if (allowed && allowed->n_type > 0 && one_in(random, 2)) return (int)allowed->type[random_below(random, (int)allowed->n_type)];
+  if (allowed && allowed->n_type > 0 && one_in(random, 2))
+    return (int)allowed->type[random_below(random, (int)allowed->n_type)];
   return usual[random_below(random, sizeof usual / sizeof *usual)];
 }
 
@@ -36,14 +38,16 @@ static AttrValue *random_tensor_value(Arena *arena, Random *random) {
   int64_t dims[RANDOM_MAX_RANK];
   int rank = random_below(random, 4), type = random_type(NULL, random);
   random_dims(random, rank, dims);
-  bool ok = dtype_is_valid(type) && !dtype_is_ref(type) && fill_random_tensor(random, (DataType)type, rank, dims, &tensor, &status) &&
+  bool ok = dtype_is_valid(type) && !dtype_is_ref(type) &&
+            fill_random_tensor(random, (DataType)type, rank, dims, &tensor, &status) &&
             tensor_to_proto(&tensor, arena, &proto, &status);
   tensor_clear(&tensor);
   return ok ? attr_value_tensor(arena, proto) : NULL;
 }
 
 static AttrValue *random_string(const AttrDef *attr, Arena *arena, Random *random) {
-  static const char *const texts[] = {"", "SAME", "VALID", "NHWC", "NCHW", "EXPLICIT", "a", "loc:@a", "REFLECT", "left"};
+  static const char *const texts[] = {"",         "SAME", "VALID",  "NHWC",    "NCHW",
+                                      "EXPLICIT", "a",    "loc:@a", "REFLECT", "left"};
   const AttrListValue *allowed = attr->allowed_values ? attr->allowed_values->list : NULL;
   if (allowed && allowed->n_s > 0 && !one_in(random, 30)) {
     int i = random_below(random, (int)allowed->n_s);
@@ -82,12 +86,14 @@ AttrValue *random_attr_value(const AttrDef *attr, Arena *arena, Random *random) 
   int64_t dims[MAX_RANK];
   if (strncmp(kind, "list(", 5) == 0) return random_list(kind + 5, attr, arena, random);
   if (strcmp(kind, "type") == 0) return attr_value_type(arena, random_type(attr, random));
-  if (strcmp(kind, "int") == 0) return attr_value_int(arena, one_in(random, 8) ? random_int(random) : 1 + random_below(random, 3));
+  if (strcmp(kind, "int") == 0)
+    return attr_value_int(arena, one_in(random, 8) ? random_int(random) : 1 + random_below(random, 3));
   if (strcmp(kind, "float") == 0) return attr_value_float(arena, (float)random_double(random));
   if (strcmp(kind, "bool") == 0) return attr_value_bool(arena, one_in(random, 2));
   if (strcmp(kind, "string") == 0) return random_string(attr, arena, random);
   if (strcmp(kind, "shape") == 0) return attr_value_shape(arena, random_shape_dims(random, dims), dims);
   if (strcmp(kind, "tensor") == 0) return random_tensor_value(arena, random);
-  if (strcmp(kind, "func") == 0) return attr_value_func(arena, one_in(random, 2) ? "f" : random_op(random)->name, NULL);
+  if (strcmp(kind, "func") == 0)
+    return attr_value_func(arena, one_in(random, 2) ? "f" : random_op(random)->name, NULL);
   return NULL;
 }

@@ -1,5 +1,5 @@
-/* Replays what the fuzz targets keep: findings of the past, and the corpus (README.md). A finding ends the process;
- * TFCORE_FUZZ_TRACE=1 prints the name of each file before it is run. */
+/* Replays what the fuzz targets keep: findings of the past, and the corpus (README.md). A finding ends the
+ * process; TFCORE_FUZZ_TRACE=1 prints the name of each file before it is run. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@ AFTER_EACH() { fuzz_end(); }
 static bool replay_file(const FuzzTarget *target, const char *path) {
   if (getenv("TFCORE_FUZZ_TRACE")) printf("%s\n", path), fflush(stdout);
   FILE *file = fopen(path, "rb");
-  if (!CHECK(file != NULL)) return false;
+  if (!CHECK(file)) return false;
   bool read = CHECK(fseek(file, 0, SEEK_END) == 0);
   long size = ftell(file);
   /* Of exactly this size, so that a read behind the end is seen. */
   uint8_t *bytes = malloc(size > 0 ? (size_t)size : 1);
   rewind(file);
-  read = read && CHECK(bytes != NULL) && CHECK_INT_EQ(fread(bytes, 1, (size_t)size, file), size);
+  read = read && CHECK(bytes) && CHECK_INT_EQ(fread(bytes, 1, (size_t)size, file), size);
   fclose(file);
   if (read) fuzz_run(target, bytes, (size_t)size);
   free(bytes);
@@ -34,7 +34,7 @@ static int replay_folder(const FuzzTarget *target, const char *kind) {
   DIR *folder = opendir(path);
   if (!folder) return -1;
   int count = 0;
-  for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+  for (struct dirent *entry; (entry = readdir(folder));) {
     if (entry->d_name[0] == '.') continue;
     char file[2048];
     snprintf(file, sizeof file, "%s/%s", path, entry->d_name);

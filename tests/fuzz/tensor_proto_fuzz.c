@@ -17,7 +17,8 @@ static void there_and_back(const TensorProto *proto, const Tensor *tensor, Arena
     FUZZ_CHECK(tensor_proto_equal(written, proto), "equality depends on the order");
     bool ok = tensor_from_proto(written, &again, &status);
     FUZZ_CHECK(ok || is_out_of_memory(&status), "what was written is not read: %s", status.message);
-    FUZZ_CHECK(!ok || (again.dtype == tensor->dtype && shape_equal(&again.shape, &tensor->shape)), "another dtype or shape is read");
+    FUZZ_CHECK(!ok || (again.dtype == tensor->dtype && shape_equal(&again.shape, &tensor->shape)),
+               "another dtype or shape is read");
   }
   tensor_print(tensor, 20, &text);
   strbuf_free(&text);
@@ -31,7 +32,8 @@ static void use_proto(const TensorProto *proto, Arena *arena) {
   Tensor tensor = {0};
   StrBuf text = {0};
   bool valid = tensor_proto_validate(proto, &validity), ok = tensor_from_proto(proto, &tensor, &status);
-  FUZZ_CHECK(ok ? valid : !valid || is_out_of_memory(&status), "validation: '%s', reading: '%s'", validity.message, status.message);
+  FUZZ_CHECK(ok ? valid : !valid || is_out_of_memory(&status), "validation: '%s', reading: '%s'",
+             validity.message, status.message);
   fuzz_check_code(status.code, status.message);
   if (ok) there_and_back(proto, &tensor, arena);
   FUZZ_CHECK(!valid || tensor_proto_equal(proto, proto), "a tensor does not equal itself");
@@ -48,7 +50,8 @@ static void print_and_read(const TensorProto *proto, Arena *arena) {
   void *again;
   if (proto_serialize(proto, &out, &status)) {
     bool ok = proto_parse(kTensorProto, strbuf_text(&out), (size_t)out.length, arena, &again, &status);
-    FUZZ_CHECK(ok ? proto_equal(proto, again) : is_out_of_memory(&status), "serialised and read: %s", status.message);
+    FUZZ_CHECK(ok ? proto_equal(proto, again) : is_out_of_memory(&status), "serialised and read: %s",
+               status.message);
   }
   strbuf_free(&out);
   fuzz_check_text(proto, PROTO_TEXT_SHORT, arena);

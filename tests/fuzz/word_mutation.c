@@ -16,23 +16,80 @@ static void choose_piece(const uint8_t *bytes, size_t size, Random *random, size
 }
 
 static const char *random_word(Random *random) {
-  static const char *const words[] = {
-      "T", "f", "x", "y", "value", "dtype", "shape", "float", "int32", "type", "list(type)", "func", "N*T", "Ref(float)", "resource", "variant",
-      "{float, int32}", "[1, 2]", "[[1, 2], [3, 4]]", "[1,?,3]", "?", "$T", ":0", ":output:0", "^x", "@ x", "@return", "@attr a = 1", "@stateful true",
-      "`a b`", "\"\\n\"", "true", "-1", "9223372036854775807", "-9223372036854775808", "1e39", "nan", "inf", "0x7f", ">= 1", "= DT_FLOAT",
-      "Tensor<type: float shape: [2] values: 1 2>", "Shape<[1,?]>", "Attr<s: 'a'>", "node { name: 'a' op: 'Const' }", "tensor_content: '\\001'",
-      "input: '^a'", "list { }", "dim { size: -1 }", "unknown_rank: true", "library { }", "allow_attr_type_any", "(", ")", "[", "]", "{", "}", ",", "->", "\n"};
+  static const char *const words[] = {"T",
+                                      "f",
+                                      "x",
+                                      "y",
+                                      "value",
+                                      "dtype",
+                                      "shape",
+                                      "float",
+                                      "int32",
+                                      "type",
+                                      "list(type)",
+                                      "func",
+                                      "N*T",
+                                      "Ref(float)",
+                                      "resource",
+                                      "variant",
+                                      "{float, int32}",
+                                      "[1, 2]",
+                                      "[[1, 2], [3, 4]]",
+                                      "[1,?,3]",
+                                      "?",
+                                      "$T",
+                                      ":0",
+                                      ":output:0",
+                                      "^x",
+                                      "@ x",
+                                      "@return",
+                                      "@attr a = 1",
+                                      "@stateful true",
+                                      "`a b`",
+                                      "\"\\n\"",
+                                      "true",
+                                      "-1",
+                                      "9223372036854775807",
+                                      "-9223372036854775808",
+                                      "1e39",
+                                      "nan",
+                                      "inf",
+                                      "0x7f",
+                                      ">= 1",
+                                      "= DT_FLOAT",
+                                      "Tensor<type: float shape: [2] values: 1 2>",
+                                      "Shape<[1,?]>",
+                                      "Attr<s: 'a'>",
+                                      "node { name: 'a' op: 'Const' }",
+                                      "tensor_content: '\\001'",
+                                      "input: '^a'",
+                                      "list { }",
+                                      "dim { size: -1 }",
+                                      "unknown_rank: true",
+                                      "library { }",
+                                      "allow_attr_type_any",
+                                      "(",
+                                      ")",
+                                      "[",
+                                      "]",
+                                      "{",
+                                      "}",
+                                      ",",
+                                      "->",
+                                      "\n"};
   if (one_in(random, 3)) return words[random_below(random, sizeof words / sizeof *words)];
   const OpDef *op = random_op(random);
   int kind = random_below(random, 5);
   if (kind == 0 && op->n_attr > 0) return op->attr[random_below(random, (int)op->n_attr)]->name;
-  if (kind == 1 && op->n_output_arg > 0) return op->output_arg[random_below(random, (int)op->n_output_arg)]->name;
+  if (kind == 1 && op->n_output_arg > 0)
+    return op->output_arg[random_below(random, (int)op->n_output_arg)]->name;
   if (kind == 2) return dtype_name((DataType)(1 + random_below(random, NUM_DTYPES - 1)));
   return op->name;
 }
 
 /* Puts `text` in the place of bytes[begin, end). Returns the new size, 0 when it does not fit. */
-static size_t splice(uint8_t *bytes, size_t size, size_t capacity, size_t begin, size_t end, const void *text, size_t length) {
+static size_t splice(uint8_t *bytes, size_t size, size_t capacity, size_t begin, size_t end, const void *text,
+                     size_t length) {
   if (size - (end - begin) + length > capacity) return 0;
   memmove(bytes + begin + length, bytes + end, size - end);
   memcpy(bytes + begin, text, length);

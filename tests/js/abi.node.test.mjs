@@ -40,18 +40,32 @@ function exportedSignatures(bytes) {
   }
   const section = (id) => new Reader(bytes, sections.get(id));
   const typesIn = (reader) => reader.list(() => WASM_TYPES[reader.byte()]);
-  const types = ((reader) => reader.list(() => (reader.byte(), { parameters: typesIn(reader), results: typesIn(reader) })))(section(1));
+  const types = ((reader) =>
+    reader.list(() => (reader.byte(), { parameters: typesIn(reader), results: typesIn(reader) })))(
+    section(1),
+  );
   const declared = ((reader) => reader.list(() => reader.number()))(section(3));
-  const imported = WebAssembly.Module.imports(new WebAssembly.Module(bytes)).filter(({ kind }) => kind === 'function').length;
-  const exported = ((reader) => reader.list(() => [reader.text(), reader.byte(), reader.number()]))(section(7));
-  return new Map(exported.filter(([, kind]) => kind === 0).map(([name, , index]) => [name, types[declared[index - imported]]]));
+  const imported = WebAssembly.Module.imports(new WebAssembly.Module(bytes)).filter(
+    ({ kind }) => kind === 'function',
+  ).length;
+  const exported = ((reader) => reader.list(() => [reader.text(), reader.byte(), reader.number()]))(
+    section(7),
+  );
+  return new Map(
+    exported
+      .filter(([, kind]) => kind === 0)
+      .map(([name, , index]) => [name, types[declared[index - imported]]]),
+  );
 }
 
 /** The methods of an interface of abi.ts: [name, types of parameters, type of the result]. */
 function methodsIn(text) {
   const withoutCallbacks = text.replace(/CallbackPtr<\([^)]*\) => [^>]*(?:<\w+>)?>/g, 'CallbackPtr');
-  return Array.from(withoutCallbacks.matchAll(/^ {2}(\w+)\((.*)\): (\S+);$/gm), ([, name, list, result]) =>
-    [name, list === '' ? [] : list.split(', ').map((parameter) => parameter.slice(parameter.indexOf(': ') + 2)), result]);
+  return Array.from(withoutCallbacks.matchAll(/^ {2}(\w+)\((.*)\): (\S+);$/gm), ([, name, list, result]) => [
+    name,
+    list === '' ? [] : list.split(', ').map((parameter) => parameter.slice(parameter.indexOf(': ') + 2)),
+    result,
+  ]);
 }
 
 /** Whether a type of abi.ts, a number or a pointer, is what the wasm has. */
@@ -60,7 +74,7 @@ function agrees(type, wasmType) {
   return wasmType === 'i32' || (type === 'number' && wasmType.startsWith('f'));
 }
 
-describe('the types of the engine\'s exports', function () {
+describe("the types of the engine's exports", function () {
   this.timeout(120_000);
 
   it('agree with the parameters and results that the wasm has', () => {
@@ -74,31 +88,52 @@ describe('the types of the engine\'s exports', function () {
       const actual = signatures.get(exported[1]);
       assert.equal(parameters.length, actual.parameters.length, name);
       for (const [i, type] of parameters.entries()) {
-        assert.ok(agrees(type, actual.parameters[i]), `parameter ${i} of ${name}: ${type} is ${actual.parameters[i]}`);
+        assert.ok(
+          agrees(type, actual.parameters[i]),
+          `parameter ${i} of ${name}: ${type} is ${actual.parameters[i]}`,
+        );
       }
       if (result === 'void') assert.deepEqual(actual.results, [], name);
-      else assert.ok(agrees(result, actual.results[0]), `the result of ${name}: ${result} is ${actual.results}`);
+      else
+        assert.ok(agrees(result, actual.results[0]), `the result of ${name}: ${result} is ${actual.results}`);
     }
   });
 
   it('have all functions that the wasm exports', () => {
     const glue = readFileSync(path.join(root, 'build/wasm-simd/tfcore-simd.mjs'), 'utf8');
     const exported = Array.from(glue.matchAll(/Module\["_(TF_\w+)"\]=wasmExports/g), ([, name]) => name);
-    const typed = methodsIn(readFileSync(path.join(root, 'bindings/js/generated/abi.ts'), 'utf8')).map(([name]) => name);
-    assert.deepEqual([...new Set(exported)].filter((name) => !typed.includes(name)), []);
+    const typed = methodsIn(readFileSync(path.join(root, 'bindings/js/generated/abi.ts'), 'utf8')).map(
+      ([name]) => name,
+    );
+    assert.deepEqual(
+      [...new Set(exported)].filter((name) => !typed.includes(name)),
+      [],
+    );
   });
 
   it('refuse wrong calls, each of them', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'calls-'));
     const config = path.join(folder, 'tsconfig.json');
     const typeRoots = [path.join(root, 'node_modules/@types')];
-    writeFileSync(config, JSON.stringify({
-      extends: path.join(root, 'bindings/js/tsconfig.json'),
-      include: ['tests/js/types/*.ts', 'bindings/js/modules.d.ts'].map((name) => path.join(root, name)),
-      compilerOptions: { noEmit: true, emitDeclarationOnly: false, declaration: false, rootDir: root, typeRoots },
-    }));
+    writeFileSync(
+      config,
+      JSON.stringify({
+        extends: path.join(root, 'bindings/js/tsconfig.json'),
+        include: ['tests/js/types/*.ts', 'bindings/js/modules.d.ts'].map((name) => path.join(root, name)),
+        compilerOptions: {
+          noEmit: true,
+          emitDeclarationOnly: false,
+          declaration: false,
+          rootDir: root,
+          typeRoots,
+        },
+      }),
+    );
     try {
-      execFileSync('node', [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', config], { encoding: 'utf8', stdio: 'pipe' });
+      execFileSync('node', [path.join(root, 'node_modules/typescript/bin/tsc'), '-p', config], {
+        encoding: 'utf8',
+        stdio: 'pipe',
+      });
     } catch (error) {
       assert.fail(error.stdout || error.message);
     } finally {

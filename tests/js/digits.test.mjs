@@ -21,31 +21,55 @@ describe('the digits example', () => {
   it('splits 1,797 digits into 1,348 to learn from and 449 to be tested with', () => {
     const { training, testing } = parseDigits(text);
     assert.deepEqual([training.count, testing.count], [1348, 449]);
-    const rows = text.trim().split('\n').map((line) => line.split(',').map(Number));
+    const rows = text
+      .trim()
+      .split('\n')
+      .map((line) => line.split(',').map(Number));
     assert.equal(testing.labels[2], rows[11][64]);
     assert.equal(training.labels[3], rows[4][64]);
-    assert.deepEqual([...testing.pixels.subarray(0, PIXELS)], rows[3].slice(0, 64).map((value) => value / 16));
+    assert.deepEqual(
+      [...testing.pixels.subarray(0, PIXELS)],
+      rows[3].slice(0, 64).map((value) => value / 16),
+    );
   });
 
   it('says what is wrong with a file', () => {
     const lines = text.split('\n');
     const broken = (row, line) => lines.map((old, i) => (i === row ? line : old)).join('\n');
     const refused = [
-      [text.slice(0, text.length / 2), /row \d+ has \d+ values, not 65.*cut off/], ['', /row 1 has 1 values/], [lines.slice(0, 50).join('\n'), /only 50 digits/],
-      [broken(4, lines[4].replace(/\d+$/, 'x')), /row 5, label: 'x'/], [broken(4, lines[4].replace(/^\d+/, '17')), /row 5, pixel 1: '17'/],
-      [broken(4, lines[4].replace(/^\d+/, '-1')), /row 5, pixel 1/], [broken(4, `${lines[4]},1`), /row 5 has 66 values/], ['<!doctype html>', /row 1 has 1 values/],
+      [text.slice(0, text.length / 2), /row \d+ has \d+ values, not 65.*cut off/],
+      ['', /row 1 has 1 values/],
+      [lines.slice(0, 50).join('\n'), /only 50 digits/],
+      [broken(4, lines[4].replace(/\d+$/, 'x')), /row 5, label: 'x'/],
+      [broken(4, lines[4].replace(/^\d+/, '17')), /row 5, pixel 1: '17'/],
+      [broken(4, lines[4].replace(/^\d+/, '-1')), /row 5, pixel 1/],
+      [broken(4, `${lines[4]},1`), /row 5 has 66 values/],
+      ['<!doctype html>', /row 1 has 1 values/],
     ];
-    for (const [bad, message] of refused) assert.throws(() => parseDigits(bad), (error) => error instanceof DigitsError && message.test(error.message), String(message));
+    for (const [bad, message] of refused)
+      assert.throws(
+        () => parseDigits(bad),
+        (error) => error instanceof DigitsError && message.test(error.message),
+        String(message),
+      );
   });
 
   it('draws batches, and moves digits by at most a pixel', () => {
     const set = { count: 1, pixels: new Float32Array(PIXELS), labels: Int32Array.of(7) };
     set.pixels[3 * 8 + 4] = 1;
     const plain = batchOf(set, [0, 0]);
-    assert.deepEqual([plain.labels, plain.pixels.indexOf(1), plain.pixels.lastIndexOf(1)], [Int32Array.of(7, 7), 28, 64 + 28]);
+    assert.deepEqual(
+      [plain.labels, plain.pixels.indexOf(1), plain.pixels.lastIndexOf(1)],
+      [Int32Array.of(7, 7), 28, 64 + 28],
+    );
     const random = randomNumbers(3);
-    const places = new Set(Array.from({ length: 200 }, () => batchOf(set, [0], { shifted: 1, random }).pixels.indexOf(1)));
-    assert.deepEqual([...places].sort((a, b) => a - b), [19, 20, 21, 27, 28, 29, 35, 36, 37]);
+    const places = new Set(
+      Array.from({ length: 200 }, () => batchOf(set, [0], { shifted: 1, random }).pixels.indexOf(1)),
+    );
+    assert.deepEqual(
+      [...places].sort((a, b) => a - b),
+      [19, 20, 21, 27, 28, 29, 35, 36, 37],
+    );
   });
 
   it('has random numbers that repeat and are spread evenly', () => {
@@ -61,7 +85,10 @@ describe('the digits example', () => {
 
   it('draws the loss, lower where it is smaller', () => {
     const svg = lossCurve([1, 0.1, 0.01]);
-    const points = /points="([^"]+)"/.exec(svg)[1].split(' ').map((point) => point.split(',').map(Number));
+    const points = /points="([^"]+)"/
+      .exec(svg)[1]
+      .split(' ')
+      .map((point) => point.split(',').map(Number));
     assert.equal(points.length, 3);
     assert.ok(points[0][1] < points[1][1] && points[1][1] < points[2][1]);
     assert.ok(Math.abs(points[2][1] - points[1][1] - (points[1][1] - points[0][1])) < 0.2); // a power of ten is as high everywhere

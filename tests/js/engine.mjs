@@ -9,7 +9,12 @@ export const engine = () => init({ threads: 1 });
 /** The builds that this host can run. */
 export function hostVariants() {
   const { simd, relaxed, threads } = detectFeatures();
-  return [simd && 'simd', relaxed && 'relaxed', simd && threads && 'simd-threads', relaxed && threads && 'relaxed-threads'].filter(Boolean);
+  return [
+    simd && 'simd',
+    relaxed && 'relaxed',
+    simd && threads && 'simd-threads',
+    relaxed && threads && 'relaxed-threads',
+  ].filter(Boolean);
 }
 
 /** Runs `body(graph, session)` with a fresh graph, and frees both. */
@@ -24,9 +29,17 @@ export async function withGraph(tf, body) {
   }
 }
 
-/** True when two lists of numbers differ by at most `tolerance`, relative to the larger of 1 and the expected number. */
+/**
+ * True when two lists of numbers differ by at most `tolerance`, relative to the larger of 1 and the expected
+ * number.
+ */
 export function isClose(got, expected, tolerance = 1e-6) {
-  return got.length === expected.length && [...got].every((value, i) => Math.abs(Number(value) - expected[i]) <= tolerance * Math.max(1, Math.abs(expected[i])));
+  return (
+    got.length === expected.length &&
+    [...got].every(
+      (value, i) => Math.abs(Number(value) - expected[i]) <= tolerance * Math.max(1, Math.abs(expected[i])),
+    )
+  );
 }
 
 /** A text file of the repository. */

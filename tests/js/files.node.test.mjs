@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import fs, { existsSync, readdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync, mkdirSync } from 'node:fs';
+import fs, {
+  existsSync,
+  readdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+  mkdirSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { NotFoundError, PermissionDeniedError, init } from '../../npm/dist/index.js';
@@ -21,14 +30,19 @@ describe('files of a folder, in Node', () => {
         await withGraph(tf, async (g, session) => {
           const names = [g.constant('/sub/ckpt'), g.constant(['v', 's']), g.constant(['', ''])];
           await session.run(g.op('SaveV2', [...names, [g.constant(values), g.constant('text')]]));
-          const [v, s] = await session.run(g.op('RestoreV2', names, { attrs: { dtypes: ['float32', 'string'] } }).outputs);
+          const [v, s] = await session.run(
+            g.op('RestoreV2', names, { attrs: { dtypes: ['float32', 'string'] } }).outputs,
+          );
           assert.deepEqual(v.data, values);
           assert.equal(s.item(), 'text');
         });
         const file = readFileSync(path.join(folder, 'sub/ckpt.data-00000-of-00001'));
         assert.deepEqual(new Uint8Array(file.subarray(0, 4 * values.length)), new Uint8Array(values.buffer));
         assert.deepEqual(tf.files.list(), ['sub/ckpt.data-00000-of-00001', 'sub/ckpt.index']);
-        assert.deepEqual(new Uint8Array(readFileSync(path.join(folder, 'sub/ckpt.index'))), tf.files.read('sub/ckpt.index'));
+        assert.deepEqual(
+          new Uint8Array(readFileSync(path.join(folder, 'sub/ckpt.index'))),
+          tf.files.read('sub/ckpt.index'),
+        );
         tf.files.remove('sub/ckpt.index');
         assert.ok(!existsSync(path.join(folder, 'sub/ckpt.index')));
         assert.throws(() => tf.files.read('sub/ckpt.index'), NotFoundError);
@@ -51,8 +65,10 @@ describe('files of a folder, in Node', () => {
     assert.throws(() => tf.files.useDirectory(path.join(folder, 'secret')), NotFoundError);
     tf.files.useDirectory(inner);
     try {
-      for (const way of ['../secret', 'a/../../secret', 'link/secret']) assert.throws(() => tf.files.read(way), PermissionDeniedError, way);
-      for (const way of ['../new', 'link/new']) assert.throws(() => tf.files.write(way, 'x'), PermissionDeniedError, way);
+      for (const way of ['../secret', 'a/../../secret', 'link/secret'])
+        assert.throws(() => tf.files.read(way), PermissionDeniedError, way);
+      for (const way of ['../new', 'link/new'])
+        assert.throws(() => tf.files.write(way, 'x'), PermissionDeniedError, way);
       assert.throws(() => tf.files.write('dangling', 'x'), NotFoundError);
       assert.ok(!existsSync(path.join(folder, 'new')));
       tf.files.write('a', 'x');
@@ -65,7 +81,10 @@ describe('files of a folder, in Node', () => {
   /* Node's functions that change files; the engine calls them through this object. */
   const CHANGES = ['writeSync', 'fsyncSync', 'closeSync', 'renameSync', 'linkSync', 'unlinkSync'];
 
-  /** Makes the `at`-th call of such a function fail; with `crash`, all behind it too. `restore` puts them back and counts the calls. */
+  /**
+   * Makes the `at`-th call of such a function fail; with `crash`, all behind it too. `restore` puts them back
+   * and counts the calls.
+   */
   function failAt(at, code, crash = false) {
     const usual = Object.fromEntries(CHANGES.map((name) => [name, fs[name]]));
     let count = 0;
@@ -74,7 +93,8 @@ describe('files of a folder, in Node', () => {
         const number = count++;
         if (number !== at && !(crash && number > at)) return usual[name](...args);
         if (name === 'closeSync') usual[name](...args); // a file is closed also when that reports an error
-        if (name === 'writeSync' && args[1].length > 1) usual[name](args[0], args[1].subarray(0, args[1].length >> 1));
+        if (name === 'writeSync' && args[1].length > 1)
+          usual[name](args[0], args[1].subarray(0, args[1].length >> 1));
         throw Object.assign(new Error(code), { code });
       };
     }
@@ -116,7 +136,13 @@ describe('files of a folder, in Node', () => {
       assert.ok(count > 15);
       assert.equal(await read(), 2);
       assert.deepEqual(readdirSync(folder).sort(), ['ckpt.data-00000-of-00001', 'ckpt.index']);
-      for (const [code, crash] of [['ENOSPC', false], ['EIO', false], ['EXDEV', false], ['EACCES', false], ['EIO', true]]) {
+      for (const [code, crash] of [
+        ['ENOSPC', false],
+        ['EIO', false],
+        ['EXDEV', false],
+        ['EACCES', false],
+        ['EIO', true],
+      ]) {
         for (let at = 0; at < count; at++) {
           const where = `${code} at ${at}${crash ? ', and all behind it' : ''}`;
           await write(1);
@@ -154,7 +180,9 @@ describe('files of a folder, in Node', () => {
 
     it('leave drafts that the next writer removes, once their process has ended', () => {
       tf.files.write('file', 'x');
-      const dead = spawnSync(process.execPath, ['-e', 'console.log(process.pid)'], { encoding: 'utf8' }).stdout.trim();
+      const dead = spawnSync(process.execPath, ['-e', 'console.log(process.pid)'], {
+        encoding: 'utf8',
+      }).stdout.trim();
       const mine = draftNameOfThisProcess();
       const [machine] = mine.split('-');
       const names = {

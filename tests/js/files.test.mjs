@@ -24,7 +24,14 @@ describe('files', () => {
     assert.throws(() => tf.files.write('a\0b', 'x'), InvalidArgumentError);
     tf.files.write('buffer', Uint8Array.of(4, 5).buffer);
     assert.deepEqual(tf.files.read('buffer'), Uint8Array.of(4, 5));
-    for (const content of [new Float32Array(2), [1, 2], 7, undefined, null, new DataView(new ArrayBuffer(2))]) {
+    for (const content of [
+      new Float32Array(2),
+      [1, 2],
+      7,
+      undefined,
+      null,
+      new DataView(new ArrayBuffer(2)),
+    ]) {
       assert.throws(() => tf.files.write('other', content), InvalidArgumentError, String(content));
     }
   });
@@ -38,12 +45,18 @@ describe('files', () => {
   it('carry what was trained from one session to another', async () => {
     const build = (g) => {
       const w = g.variable(g.constant([0, 0]), { name: 'w' });
-      const x = g.constant([[1, 2], [3, 5]]);
+      const x = g.constant([
+        [1, 2],
+        [3, 5],
+      ]);
       const off = g.sub(g.squeeze(g.matMul(x, g.expandDims(w, 1))), g.constant([1, 2]));
       const loss = g.sum(g.mul(off, off), [0]);
       const names = [g.constant('model/ckpt'), g.constant(['w']), g.constant([''])];
       const save = g.op('SaveV2', [...names, [w]]);
-      const restore = g.op('AssignVariableOp', [w.handle, g.op('RestoreV2', names, { attrs: { dtypes: ['float32'] } }).output(0)]);
+      const restore = g.op('AssignVariableOp', [
+        w.handle,
+        g.op('RestoreV2', names, { attrs: { dtypes: ['float32'] } }).output(0),
+      ]);
       return { w, loss, save, restore };
     };
     let trained;
@@ -63,24 +76,34 @@ describe('files', () => {
       await session.run(restore);
       assert.deepEqual((await session.run(w)).data, trained);
       tf.files.remove('model/ckpt.index');
-      await assert.rejects(session.run(restore), (error) => error instanceof NotFoundError && /Failed to find any matching files for model\/ckpt/.test(error.message));
+      await assert.rejects(
+        session.run(restore),
+        (error) =>
+          error instanceof NotFoundError &&
+          /Failed to find any matching files for model\/ckpt/.test(error.message),
+      );
     });
   });
 
-  it('are not needed for what Print shows: lines come to a function', () => withGraph(tf, async (g, session) => {
-    const lines = [];
-    tf.setLog((line) => lines.push(line));
-    try {
-      const x = g.constant([1, 2, 3, 4]);
-      const shown = g.op('Print', [x, [x, g.constant('words')]], { attrs: { message: 'x: ', first_n: 2 } }).output(0);
-      for (let i = 0; i < 3; i++) assert.deepEqual([...(await session.run(g.neg(shown))).data], [-1, -2, -3, -4]);
-      assert.deepEqual(lines, ['x: [1 2 3...][words]', 'x: [1 2 3...][words]']);
-    } finally {
-      tf.setLog((line) => console.error(line));
-    }
-  }));
+  it('are not needed for what Print shows: lines come to a function', () =>
+    withGraph(tf, async (g, session) => {
+      const lines = [];
+      tf.setLog((line) => lines.push(line));
+      try {
+        const x = g.constant([1, 2, 3, 4]);
+        const shown = g
+          .op('Print', [x, [x, g.constant('words')]], { attrs: { message: 'x: ', first_n: 2 } })
+          .output(0);
+        for (let i = 0; i < 3; i++)
+          assert.deepEqual([...(await session.run(g.neg(shown))).data], [-1, -2, -3, -4]);
+        assert.deepEqual(lines, ['x: [1 2 3...][words]', 'x: [1 2 3...][words]']);
+      } finally {
+        tf.setLog((line) => console.error(line));
+      }
+    }));
 
   if (isPage) {
-    it('are in memory only in a page', () => assert.throws(() => tf.files.useDirectory('/tmp'), UnimplementedError));
+    it('are in memory only in a page', () =>
+      assert.throws(() => tf.files.useDirectory('/tmp'), UnimplementedError));
   }
 });

@@ -41,14 +41,16 @@ describe('what nobody holds on to', () => {
     assert.deepEqual(used(), before);
   };
 
-  it('is freed without dispose() and close(): graphs and sessions', () => freed(['graphs', 'sessions'], () => {
-    const g = new tf.Graph();
-    new tf.Session(g).runSync(g.add(1, 2));
-  }));
+  it('is freed without dispose() and close(): graphs and sessions', () =>
+    freed(['graphs', 'sessions'], () => {
+      const g = new tf.Graph();
+      new tf.Session(g).runSync(g.add(1, 2));
+    }));
 
-  it('is freed without dispose(): function bodies', () => freed(['functionBodies'], () => {
-    const body = tf.FunctionDef.parse(SQUARE).instantiate();
-    body.gradient().runSync([[3], [1]]);
-    body.optimize().runSync([[3]]);
-  }));
+  it('is freed without dispose(): function bodies', () =>
+    freed(['functionBodies'], () => {
+      const body = tf.FunctionDef.parse(SQUARE).instantiate();
+      body.gradient().runSync([[3], [1]]);
+      body.optimize().runSync([[3]]);
+    }));
 });

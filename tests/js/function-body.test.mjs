@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { CancelledError, DeadlineExceededError, FailedPreconditionError, InvalidArgumentError, NotFoundError, Tensor } from '../../npm/dist/index.js';
+import {
+  CancelledError,
+  DeadlineExceededError,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  NotFoundError,
+  Tensor,
+} from '../../npm/dist/index.js';
 import { engine, isClose } from './engine.mjs';
 
 const TWICE = `XTimesTwo[T:{float, double, int32, int64}](x:T) -> (y:T) {
@@ -24,7 +31,10 @@ const CUBE = `Cube(x:float) -> (y:float) {
   return y = y:z:0
 }`;
 
-const nodesIn = (body) => String(body).split('\n').filter((line) => line.includes(' = ')).length;
+const nodesIn = (body) =>
+  String(body)
+    .split('\n')
+    .filter((line) => line.includes(' = ')).length;
 
 describe('function bodies', () => {
   let tf;
@@ -43,19 +53,25 @@ describe('function bodies', () => {
   it('print as TensorFlow prints them', () => {
     const four = keep(define(FOUR_TIMES).instantiate({ T: 'float32' }, library));
     assert.deepEqual([four.argTypes, four.retTypes], [['float32'], ['float32']]);
-    assert.equal(String(four), `
+    assert.equal(
+      String(four),
+      `
 (x:float) -> (y:float) {
   x2 = XTimesTwo[T=float](x)
   y = XTimesTwo[T=float](x2)
 }
-`);
-    assert.equal(String(keep(define(TWICE).instantiate({ T: 'float32' }))), `
+`,
+    );
+    assert.equal(
+      String(keep(define(TWICE).instantiate({ T: 'float32' }))),
+      `
 (x:float) -> (y:float) {
   two = Const[dtype=int64, value=Tensor<type: int64 shape: [] values: 2>]()
   scale = Cast[DstT=float, SrcT=int64, Truncate=false](two)
   y = Mul[T=float](x, scale)
 }
-`);
+`,
+    );
   });
 
   it('run with each dtype', async () => {
@@ -81,11 +97,21 @@ describe('function bodies', () => {
     assert.deepEqual([first.argTypes, first.retTypes], [['float32', 'float32'], ['float32']]);
     assert.match(String(first), /SymbolicGradient\[/);
     const xs = [0.5, -1, 2];
-    assert.ok(isClose(first.runSync([xs, [1, 1, 1]])[0].data, xs.map((x) => 3 * x * x)));
+    assert.ok(
+      isClose(
+        first.runSync([xs, [1, 1, 1]])[0].data,
+        xs.map((x) => 3 * x * x),
+      ),
+    );
     const second = keep(keep(first.optimize()).gradient()); // of SymbolicGradient itself there is none
     const [byX, byDy] = second.runSync([xs, [1, 2, 1], [1, 1, 1]]);
     assert.ok(isClose(byX.data, [6 * 0.5, 6 * -1 * 2, 6 * 2]));
-    assert.ok(isClose(byDy.data, xs.map((x) => 3 * x * x)));
+    assert.ok(
+      isClose(
+        byDy.data,
+        xs.map((x) => 3 * x * x),
+      ),
+    );
   });
 
   it('shrink when they are optimised, and compute the same', () => {
@@ -102,15 +128,36 @@ describe('function bodies', () => {
     for (const each of [inlined, all]) assert.deepEqual([...each.runSync([[1, 2.5]])[0].data], [16, 40]);
     const gradient = keep(keep(all.gradient()).optimize());
     assert.doesNotMatch(String(gradient), /SymbolicGradient/);
-    assert.deepEqual([...gradient.runSync([[1, 2.5], [1, 2]])[0].data], [16, 32]);
+    assert.deepEqual(
+      [
+        ...gradient.runSync([
+          [1, 2.5],
+          [1, 2],
+        ])[0].data,
+      ],
+      [16, 32],
+    );
   });
 
   it('say what is wrong', async () => {
-    assert.throws(() => define(TWICE).instantiate(), (error) => error instanceof NotFoundError && /Attr T is not found from /.test(error.message));
-    assert.throws(() => define(FOUR_TIMES).instantiate({ T: 'float32' }), (error) => /XTimesTwo/.test(error.message) && error.code === 'NOT_FOUND');
+    assert.throws(
+      () => define(TWICE).instantiate(),
+      (error) => error instanceof NotFoundError && /Attr T is not found from /.test(error.message),
+    );
+    assert.throws(
+      () => define(FOUR_TIMES).instantiate({ T: 'float32' }),
+      (error) => /XTimesTwo/.test(error.message) && error.code === 'NOT_FOUND',
+    );
     const body = keep(define(TWICE).instantiate({ T: 'float32' }));
-    await assert.rejects(body.run([]), (error) => error instanceof InvalidArgumentError && /Expects 1 arguments, but 0 is provided/.test(error.message));
-    await assert.rejects(body.run([new Tensor('int32', [1], new Int32Array([1]))]), (error) => error instanceof InvalidArgumentError);
+    await assert.rejects(
+      body.run([]),
+      (error) =>
+        error instanceof InvalidArgumentError && /Expects 1 arguments, but 0 is provided/.test(error.message),
+    );
+    await assert.rejects(
+      body.run([new Tensor('int32', [1], new Int32Array([1]))]),
+      (error) => error instanceof InvalidArgumentError,
+    );
   });
 
   it('cannot be used after dispose(), which may be called twice', async () => {
@@ -119,7 +166,13 @@ describe('function bodies', () => {
     body.dispose();
     body.dispose();
     const gone = { code: 'FAILED_PRECONDITION', message: /the function body has been disposed/ };
-    for (const use of [() => body.runSync([[1]]), () => body.gradient(), () => body.optimize(), () => String(body)]) assert.throws(use, gone);
+    for (const use of [
+      () => body.runSync([[1]]),
+      () => body.gradient(),
+      () => body.optimize(),
+      () => String(body),
+    ])
+      assert.throws(use, gone);
     await assert.rejects(body.run([[1]]), gone);
     assert.deepEqual([...gradient.runSync([[2], [1]])[0].data], [12]); // what was made of it lives on
   });
@@ -161,9 +214,20 @@ describe('function bodies', () => {
   return y = y:y:0, z = z:total:0
 }`);
     const body = keep(whole.instantiate({}, both));
-    assert.deepEqual(body.runSync([10, 1]).map((t) => t.data[0]), [10, 11]);
-    assert.deepEqual(body.runSync([20, 2]).map((t) => t.data[0]), [20, 22]);
-    assert.deepEqual(keep(body.optimize()).runSync([30, 3]).map((t) => t.data[0]), [30, 33]);
+    assert.deepEqual(
+      body.runSync([10, 1]).map((t) => t.data[0]),
+      [10, 11],
+    );
+    assert.deepEqual(
+      body.runSync([20, 2]).map((t) => t.data[0]),
+      [20, 22],
+    );
+    assert.deepEqual(
+      keep(body.optimize())
+        .runSync([30, 3])
+        .map((t) => t.data[0]),
+      [30, 33],
+    );
     const alone = keep(count.instantiate({}, both));
     assert.throws(() => alone.runSync([1]), { code: 'FAILED_PRECONDITION' }); // of another family: its variable has no value
     both.dispose();
@@ -171,17 +235,21 @@ describe('function bodies', () => {
 
   it('take the handle of a variable as an argument', () => {
     const library = new tf.Graph();
-    library.addFunction(define(`Scale(v:resource, x:float) -> (y:float) {
+    library.addFunction(
+      define(`Scale(v:resource, x:float) -> (y:float) {
   factor = ReadVariableOp[dtype=float](v)
   y = Mul[T=float](x, factor:value:0)
   return y = y:z:0
-}`));
-    const body = keep(define(`Use(x:float, factor:float) -> (y:float) {
+}`),
+    );
+    const body = keep(
+      define(`Use(x:float, factor:float) -> (y:float) {
   v = VarHandleOp[dtype=float, shape=Shape<[]>]()
   set = AssignVariableOp[dtype=float](v:resource:0, factor)
   y = Scale(v:resource:0, x) @ set
   return y = y:y:0
-}`).instantiate({}, library));
+}`).instantiate({}, library),
+    );
     for (const each of [body, keep(body.optimize())]) {
       assert.deepEqual([...each.runSync([[1, 2], 3])[0].data], [3, 6]);
       assert.deepEqual([...each.runSync([[1, 2], -0.5])[0].data], [-0.5, -1]);
@@ -205,11 +273,15 @@ describe('function bodies', () => {
     const before = tf.memory();
     use();
     const after = tf.memory();
-    assert.deepEqual([after.liveBytes, after.tensors, after.functionBodies], [before.liveBytes, before.tensors, 0]);
+    assert.deepEqual(
+      [after.liveBytes, after.tensors, after.functionBodies],
+      [before.liveBytes, before.tensors, 0],
+    );
   });
 });
 
-const [BELOW, NEXT, COUNT] = ['Below(x:float, n:float) -> (go:bool) {\n  go = Less[T=float](x, n)\n  return go = go:z:0\n}',
+const [BELOW, NEXT, COUNT] = [
+  'Below(x:float, n:float) -> (go:bool) {\n  go = Less[T=float](x, n)\n  return go = go:z:0\n}',
   `Next(x:float, n:float) -> (y:float, m:float) {
   one = Const[dtype=float, value=1.0]()
   y = Add[T=float](x, one:output:0)
@@ -219,7 +291,8 @@ const [BELOW, NEXT, COUNT] = ['Below(x:float, n:float) -> (go:bool) {\n  go = Le
   zero = Const[dtype=float, value=0.0]()
   y = While[T={float, float}, cond=Below, body=Next](zero:output:0, n)
   return y = y:output:0
-}`];
+}`,
+];
 
 describe('calls of function bodies', () => {
   let tf;
@@ -239,7 +312,8 @@ describe('calls of function bodies', () => {
     await assert.rejects(body.run([Infinity], { timeoutMs: 30 }), DeadlineExceededError);
     assert.throws(() => body.runSync([Infinity], { timeoutMs: 30 }), DeadlineExceededError);
     assert.equal(await first(body.run([5], { timeoutMs: 60_000 })), 5);
-    for (const timeoutMs of [-1, NaN, 'soon']) await assert.rejects(body.run([5], { timeoutMs }), InvalidArgumentError);
+    for (const timeoutMs of [-1, NaN, 'soon'])
+      await assert.rejects(body.run([5], { timeoutMs }), InvalidArgumentError);
     await assert.rejects(body.run([5], { timeout: 1 }), InvalidArgumentError);
   });
 
@@ -268,11 +342,16 @@ describe('calls of function bodies', () => {
   it('are ended by dispose, and leave no memory behind', async () => {
     const before = tf.memory();
     const gone = tf.FunctionDef.parse(COUNT).instantiate({}, library);
-    const runs = [gone.run([Infinity]), gone.run([1])].map((run) => assert.rejects(run, FailedPreconditionError));
+    const runs = [gone.run([Infinity]), gone.run([1])].map((run) =>
+      assert.rejects(run, FailedPreconditionError),
+    );
     await new Promise((resolve) => setTimeout(resolve, 5));
     gone.dispose();
     await Promise.all(runs);
     await assert.rejects(gone.run([1]), FailedPreconditionError);
-    assert.deepEqual([tf.memory().tensors, tf.memory().functionBodies], [before.tensors, before.functionBodies]);
+    assert.deepEqual(
+      [tf.memory().tensors, tf.memory().functionBodies],
+      [before.tensors, before.functionBodies],
+    );
   });
 });

@@ -5,6 +5,9 @@ import { isPage } from './engine.mjs';
 /** All cases of a family. */
 export async function goldenCases(family) {
   const path = `tests/data/golden/${family}.pb`;
-  return casesOf(isPage ? new Uint8Array(await (await fetch(`/${path}`)).arrayBuffer())
-    : await (await import('node:fs/promises')).readFile(new URL(`../../${path}`, import.meta.url)));
+  return casesOf(
+    isPage
+      ? new Uint8Array(await (await fetch(`/${path}`)).arrayBuffer())
+      : await (await import('node:fs/promises')).readFile(new URL(`../../${path}`, import.meta.url)),
+  );
 }

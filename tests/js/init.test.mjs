@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
-import { detectFeatures, init, InvalidArgumentError, UnavailableError, version } from '../../npm/dist/index.js';
+import {
+  detectFeatures,
+  init,
+  InvalidArgumentError,
+  UnavailableError,
+  version,
+} from '../../npm/dist/index.js';
 import { hostVariants, isPage, withGraph } from './engine.mjs';
 
 /** The address of a build's wasm file. */
-const place = new URL('../../npm/dist/tfcore-simd.wasm', isPage ? new URL('/tests/js/', location.href) : import.meta.url);
+const place = new URL(
+  '../../npm/dist/tfcore-simd.wasm',
+  isPage ? new URL('/tests/js/', location.href) : import.meta.url,
+);
 const wasm = (bytes, options) => new Response(bytes, options);
 
 describe('init', () => {
@@ -56,38 +65,77 @@ describe('init', () => {
   });
 
   it('refuses a variant that does not exist', () =>
-    assert.rejects(init({ variant: 'gpu' }), { name: 'InvalidArgumentError', message: /'gpu' is none of simd, relaxed/ }));
+    assert.rejects(init({ variant: 'gpu' }), {
+      name: 'InvalidArgumentError',
+      message: /'gpu' is none of simd, relaxed/,
+    }));
 
   it('explains an HTML page in place of the wasm', () =>
-    assert.rejects(init({ variant: 'simd', wasm: wasm('<!doctype html><p>home') }), { code: 'UNAVAILABLE', message: /HTML page/ }));
+    assert.rejects(init({ variant: 'simd', wasm: wasm('<!doctype html><p>home') }), {
+      code: 'UNAVAILABLE',
+      message: /HTML page/,
+    }));
 
   it('explains an answer with an error code', () =>
-    assert.rejects(init({ variant: 'simd', wasm: wasm('', { status: 404, statusText: 'Not Found' }) }), { name: 'UnavailableError', message: /HTTP 404 Not Found/ }));
+    assert.rejects(init({ variant: 'simd', wasm: wasm('', { status: 404, statusText: 'Not Found' }) }), {
+      name: 'UnavailableError',
+      message: /HTTP 404 Not Found/,
+    }));
 
   it('explains bytes that are no wasm, and broken wasm', async () => {
-    await assert.rejects(init({ variant: 'simd', wasm: Uint8Array.of(1, 2, 3) }), { code: 'UNAVAILABLE', message: /no WebAssembly/ });
-    await assert.rejects(init({ variant: 'simd', wasm: new ArrayBuffer(0) }), { code: 'UNAVAILABLE', message: /no WebAssembly/ });
-    await assert.rejects(init({ variant: 'simd', wasm: Uint8Array.of(0, 0x61, 0x73, 0x6d, 9, 9, 9, 9) }), { code: 'UNAVAILABLE', message: /could not be compiled/ });
+    await assert.rejects(init({ variant: 'simd', wasm: Uint8Array.of(1, 2, 3) }), {
+      code: 'UNAVAILABLE',
+      message: /no WebAssembly/,
+    });
+    await assert.rejects(init({ variant: 'simd', wasm: new ArrayBuffer(0) }), {
+      code: 'UNAVAILABLE',
+      message: /no WebAssembly/,
+    });
+    await assert.rejects(init({ variant: 'simd', wasm: Uint8Array.of(0, 0x61, 0x73, 0x6d, 9, 9, 9, 9) }), {
+      code: 'UNAVAILABLE',
+      message: /could not be compiled/,
+    });
   });
 
   it('explains a wasm module of something else', () =>
-    assert.rejects(init({ variant: 'simd', wasm: Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0) }), { code: 'UNAVAILABLE', message: /could not be started|no memory/ }));
+    assert.rejects(init({ variant: 'simd', wasm: Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0) }), {
+      code: 'UNAVAILABLE',
+      message: /could not be started|no memory/,
+    }));
 
   it('explains a file or address that is not there', () =>
-    assert.rejects(init({ variant: 'simd', wasm: isPage ? '/no/such.wasm' : '/no/such/file.wasm' }), { name: 'UnavailableError', message: /HTTP 404|cannot be read/ }));
+    assert.rejects(init({ variant: 'simd', wasm: isPage ? '/no/such.wasm' : '/no/such/file.wasm' }), {
+      name: 'UnavailableError',
+      message: /HTTP 404|cannot be read/,
+    }));
 
   it('says which file to copy where, for each bundler', async () => {
     const folder = isPage ? '/no/such/' : '/no/such/folder/';
-    await assert.rejects(init({ variant: 'simd-threads', wasm: folder, threads: 1 }), detectFeatures().threads
-      ? { name: 'UnavailableError', message: /Copy node_modules\/tfcore-wasm\/dist\/tfcore-simd-threads\.wasm and tfcore-worker\.js into that folder/ }
-      : UnavailableError);
-    await assert.rejects(init({ variant: 'simd', wasm: folder }), { code: 'UNAVAILABLE', message: /Copy node_modules\/tfcore-wasm\/dist\/tfcore-simd\.wasm into that folder/ });
+    await assert.rejects(
+      init({ variant: 'simd-threads', wasm: folder, threads: 1 }),
+      detectFeatures().threads
+        ? {
+            name: 'UnavailableError',
+            message:
+              /Copy node_modules\/tfcore-wasm\/dist\/tfcore-simd-threads\.wasm and tfcore-worker\.js into that folder/,
+          }
+        : UnavailableError,
+    );
+    await assert.rejects(init({ variant: 'simd', wasm: folder }), {
+      code: 'UNAVAILABLE',
+      message: /Copy node_modules\/tfcore-wasm\/dist\/tfcore-simd\.wasm into that folder/,
+    });
   });
 
   it('refuses a module of another kind of build', async () => {
-    await assert.rejects(init({ variant: 'simd', wasm: Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0) }), { message: /none of tfcore-wasm/ });
+    await assert.rejects(init({ variant: 'simd', wasm: Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0) }), {
+      message: /none of tfcore-wasm/,
+    });
     if (!detectFeatures().threads) return;
-    await assert.rejects(init({ variant: 'simd-threads', threads: 2, wasm: await loadBytes() }), { code: 'UNAVAILABLE', message: /a build without threads/ });
+    await assert.rejects(init({ variant: 'simd-threads', threads: 2, wasm: await loadBytes() }), {
+      code: 'UNAVAILABLE',
+      message: /a build without threads/,
+    });
   });
 
   it('tries anew after a failure', async () => {
@@ -105,7 +153,11 @@ describe('init', () => {
     const module = await WebAssembly.compile(await loadBytes());
     assert.ok((await init({ variant: 'simd', wasm: module })).opDefs().length > 0);
     const seen = [];
-    await init({ variant: 'simd', wasm: new URL(place), onProgress: (loaded, total) => seen.push([loaded, total]) });
+    await init({
+      variant: 'simd',
+      wasm: new URL(place),
+      onProgress: (loaded, total) => seen.push([loaded, total]),
+    });
     const [loaded, total] = seen.at(-1);
     assert.ok(loaded > 100_000);
     assert.equal(loaded, total);

@@ -17,7 +17,13 @@ describe('memory', () => {
     const step = new tf.train.AdamOptimizer(0.1).minimize(loss);
     const session = new tf.Session(g);
     await session.run(g.initializer());
-    for (let i = 0; i < 3; i++) await session.run([loss, step], { x: [[1, 2, 3], [4, 5, 6 + i]] });
+    for (let i = 0; i < 3; i++)
+      await session.run([loss, step], {
+        x: [
+          [1, 2, 3],
+          [4, 5, 6 + i],
+        ],
+      });
     await assert.rejects(session.run(loss));
     await assert.rejects(session.run(loss, { x: [[1]] }));
     assert.throws(() => g.matMul(x, [1, 2]));
@@ -64,7 +70,7 @@ describe('memory', () => {
     const values = await session.run(variables);
     assert.equal(values.length, 5);
     await session.run(variables);
-    assert.ok(tf.memory().tensors <= during + 1, 'results are JavaScript\'s'); // a program may keep one of its own
+    assert.ok(tf.memory().tensors <= during + 1, "results are JavaScript's"); // a program may keep one of its own
     await session.close();
     assert.equal(tf.memory().tensors, before);
     g.dispose();

@@ -1,5 +1,5 @@
-// The specs of this folder, the demo pages and bundles, in headless Chromium: `node tests/js/run-in-chromium.mjs`. The last line is
-// "N passed, N failed".
+// The specs of this folder, the demo pages and bundles, in headless Chromium: `node
+// tests/js/run-in-chromium.mjs`. The last line is "N passed, N failed".
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
@@ -15,16 +15,26 @@ const here = path.join(root, 'tests/js');
 const packageFromServer = {
   name: 'package-from-server',
   setup(builder) {
-    builder.onResolve({ filter: /npm\/dist\// }, ({ path: wanted }) => ({ path: wanted.slice(wanted.indexOf('npm/dist/') - 1), external: true }));
+    builder.onResolve({ filter: /npm\/dist\// }, ({ path: wanted }) => ({
+      path: wanted.slice(wanted.indexOf('npm/dist/') - 1),
+      external: true,
+    }));
   },
 };
 
 async function bundleSpecs() {
-  const specs = readdirSync(here).filter((name) => name.endsWith('.test.mjs') && !name.endsWith('.node.test.mjs')).sort();
+  const specs = readdirSync(here)
+    .filter((name) => name.endsWith('.test.mjs') && !name.endsWith('.node.test.mjs'))
+    .sort();
   await build({
     stdin: { contents: specs.map((name) => `import './${name}';`).join('\n'), resolveDir: here },
     outfile: path.join(root, 'build/tests-js/specs.js'),
-    bundle: true, format: 'esm', sourcemap: 'inline', logLevel: 'warning', plugins: [packageFromServer], external: ['node:*'],
+    bundle: true,
+    format: 'esm',
+    sourcemap: 'inline',
+    logLevel: 'warning',
+    plugins: [packageFromServer],
+    external: ['node:*'],
     alias: { 'node:assert/strict': path.join(here, 'page/assert.mjs') },
   });
 }

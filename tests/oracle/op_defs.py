@@ -17,7 +17,7 @@ def registered_here():
     names = set()
     for path in glob.glob(os.path.join(ROOT, "src", "ops", "*.c")):
         with open(path, encoding="utf-8") as source:
-            names.update(re.findall(r"^REGISTER_OP\((\w+)", source.read(), re.MULTILINE))
+            names.update(re.findall(r"^const OpRegistration kOp(\w+) =", source.read(), re.MULTILINE))
     return names
 
 

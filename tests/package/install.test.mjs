@@ -10,23 +10,40 @@ describe('the package, packed and installed', function () {
   this.timeout(120_000);
   let folder;
   let files;
-  const inFolder = (command, ...args) => execFileSync(command, args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  const inFolder = (command, ...args) =>
+    execFileSync(command, args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   const write = (name, text) => writeFileSync(path.join(folder, name), text);
 
   before(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'consumer-'));
-    const [packed] = JSON.parse(execFileSync('npm', ['pack', '--json', '--pack-destination', folder, '--loglevel=error'],
-      { cwd: path.join(root, 'npm'), encoding: 'utf8' }));
+    const [packed] = JSON.parse(
+      execFileSync('npm', ['pack', '--json', '--pack-destination', folder, '--loglevel=error'], {
+        cwd: path.join(root, 'npm'),
+        encoding: 'utf8',
+      }),
+    );
     files = packed.files.map((file) => file.path);
     write('package.json', '{ "private": true, "type": "module" }');
-    inFolder('npm', 'install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', path.join(folder, packed.filename));
+    inFolder(
+      'npm',
+      'install',
+      '--offline',
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+      path.join(folder, packed.filename),
+    );
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   it('holds the four builds, the scripts with their maps, types, licence and readme, and nothing else', () => {
     const scripts = ['index.js', 'inline.js', 'testing.js', 'tfcore-worker.js', 'cli.js'];
-    const builds = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'].map((variant) => `tfcore-${variant}.wasm`);
-    const wanted = [...scripts, ...scripts.map((name) => `${name}.map`), ...builds].map((name) => `dist/${name}`).concat('LICENSE', 'README.md', 'package.json');
+    const builds = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'].map(
+      (variant) => `tfcore-${variant}.wasm`,
+    );
+    const wanted = [...scripts, ...scripts.map((name) => `${name}.map`), ...builds]
+      .map((name) => `dist/${name}`)
+      .concat('LICENSE', 'README.md', 'package.json');
     const others = files.filter((name) => !name.endsWith('.d.ts'));
     assert.deepEqual(others.sort(), wanted.sort());
     for (const name of ['index', 'inline', 'testing']) assert.ok(files.includes(`dist/${name}.d.ts`), name);
@@ -34,34 +51,66 @@ describe('the package, packed and installed', function () {
 
   it('has source maps that hold the TypeScript itself', () => {
     for (const name of ['index.js', 'inline.js', 'testing.js', 'tfcore-worker.js', 'cli.js']) {
-      const [, last] = /\n\/\/# sourceMappingURL=(.*)\n$/.exec(readFileSync(path.join(root, 'npm/dist', name), 'utf8')) ?? [];
+      const [, last] =
+        /\n\/\/# sourceMappingURL=(.*)\n$/.exec(readFileSync(path.join(root, 'npm/dist', name), 'utf8')) ??
+        [];
       assert.equal(last, `${name}.map`);
-      const { sources, sourcesContent, mappings } = JSON.parse(readFileSync(path.join(root, 'npm/dist', last), 'utf8'));
+      const { sources, sourcesContent, mappings } = JSON.parse(
+        readFileSync(path.join(root, 'npm/dist', last), 'utf8'),
+      );
       assert.equal(sourcesContent.length, sources.length);
       assert.ok(mappings.length > 0);
-      const places = sources.filter((source) => !/^(\.\.\/\.\.\/bindings\/js\/[\w/-]+\.ts|(glue|packed):[\w-]+)$/.test(source));
+      const places = sources.filter(
+        (source) => !/^(\.\.\/\.\.\/bindings\/js\/[\w/-]+\.ts|(glue|packed):[\w-]+)$/.test(source),
+      );
       assert.deepEqual(places, [], `${name}: sources that mean nothing elsewhere`);
-      const typescript = sources.flatMap((source, i) => (source.endsWith('.ts') ? [[source, sourcesContent[i]]] : []));
+      const typescript = sources.flatMap((source, i) =>
+        source.endsWith('.ts') ? [[source, sourcesContent[i]]] : [],
+      );
       assert.ok(typescript.length > 0, name);
-      for (const [source, text] of typescript) assert.equal(text, readFileSync(path.resolve(root, 'npm/dist', source), 'utf8'), source);
+      for (const [source, text] of typescript)
+        assert.equal(text, readFileSync(path.resolve(root, 'npm/dist', source), 'utf8'), source);
     }
   });
 
   it('describes itself as npm wants', () => {
-    const { description, keywords, license, engines, sideEffects, exports: entries } = JSON.parse(readFileSync(path.join(root, 'npm/package.json'), 'utf8'));
-    for (const [field, value] of Object.entries({ description, keywords, license, engines, sideEffects })) assert.ok(value, field);
+    const {
+      description,
+      keywords,
+      license,
+      engines,
+      sideEffects,
+      exports: entries,
+    } = JSON.parse(readFileSync(path.join(root, 'npm/package.json'), 'utf8'));
+    for (const [field, value] of Object.entries({ description, keywords, license, engines, sideEffects }))
+      assert.ok(value, field);
     for (const file of sideEffects) assert.ok(files.includes(file.replace('./', '')), file);
-    for (const [entry, target] of Object.entries(entries)) if (typeof target === 'object') assert.deepEqual(Object.keys(target), ['types', 'default'], entry);
+    for (const [entry, target] of Object.entries(entries))
+      if (typeof target === 'object') assert.deepEqual(Object.keys(target), ['types', 'default'], entry);
   });
 
   it('has files behind all of its exports', async () => {
-    const { exports: entries, main, types, bin } = JSON.parse(readFileSync(path.join(root, 'npm/package.json'), 'utf8'));
-    const places = [main, types, ...Object.values(bin), ...Object.values(entries).flatMap((entry) => (typeof entry === 'string' ? entry : Object.values(entry)))];
+    const {
+      exports: entries,
+      main,
+      types,
+      bin,
+    } = JSON.parse(readFileSync(path.join(root, 'npm/package.json'), 'utf8'));
+    const places = [
+      main,
+      types,
+      ...Object.values(bin),
+      ...Object.values(entries).flatMap((entry) =>
+        typeof entry === 'string' ? entry : Object.values(entry),
+      ),
+    ];
     for (const place of places) assert.ok(files.includes(place.replace('./', '')), place);
   });
 
   it('runs and differentiates a graph in plain Node, as ESM, and lets Node end', () => {
-    write('use.mjs', `
+    write(
+      'use.mjs',
+      `
       import { init } from 'tfcore-wasm';
       const tf = await init();
       const g = new tf.Graph();
@@ -77,30 +126,44 @@ describe('the package, packed and installed', function () {
         code = error.code;
       }
       console.log(JSON.stringify([value.shape, [...value.data], [...gradient.data], code]));
-    `);
-    assert.deepEqual(JSON.parse(inFolder('node', 'use.mjs')), [[2, 2], [4, 6, 2, 4], [3, 7, 3, 7], 'INVALID_ARGUMENT']);
+    `,
+    );
+    assert.deepEqual(JSON.parse(inFolder('node', 'use.mjs')), [
+      [2, 2],
+      [4, 6, 2, 4],
+      [3, 7, 3, 7],
+      'INVALID_ARGUMENT',
+    ]);
   });
 
   it('puts its command line where npx finds it', () => {
-    write('make.mjs', `
+    write(
+      'make.mjs',
+      `
       import { writeFileSync } from 'node:fs';
       import { init } from 'tfcore-wasm';
       const tf = await init({ threads: 1 });
       const g = new tf.Graph();
       g.square(g.placeholder('float32', [null], { name: 'x' }), { name: 'y' });
       writeFileSync('model.pb', g.toGraphDef());
-    `);
+    `,
+    );
     inFolder('node', 'make.mjs');
     const npx = (...words) => inFolder('npx', '--offline', '--no', '--', 'tfcore-wasm', ...words);
     assert.match(npx('--help'), /inspect[^]*run[^]*grad[^]*ops/);
     assert.match(npx('inspect', 'model.pb'), /^model\.pb: 2 nodes, [^]*nothing is missing\n$/);
     assert.match(npx('run', 'model.pb', '--feed', 'x=[3,-4]', '--fetch', 'y'), /9\D+16/);
     assert.match(npx('ops', 'MatMul'), /transpose_a/);
-    assert.throws(() => npx('inspect', 'missing.pb'), (error) => error.status === 1 && /missing\.pb/.test(error.stderr));
+    assert.throws(
+      () => npx('inspect', 'missing.pb'),
+      (error) => error.status === 1 && /missing\.pb/.test(error.stderr),
+    );
   });
 
   it('has types that a strict TypeScript project accepts', () => {
-    write('use.ts', `
+    write(
+      'use.ts',
+      `
       import { init, InferenceContext, OpSpec, Tensor } from 'tfcore-wasm';
       import { inferShapes } from 'tfcore-wasm/testing';
       const tf = await init({ variant: 'simd' });
@@ -125,12 +188,26 @@ describe('the package, packed and installed', function () {
       // @ts-expect-error: an option that no op has
       g.matMul(x, x, { transposeC: true });
       export { complex, shape, text, words };
-    `);
+    `,
+    );
     mkdirSync(path.join(folder, 'out'));
     const tsc = path.join(root, 'node_modules/.bin/tsc');
     try {
-      inFolder(tsc, '--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2023,dom,esnext.disposable', '--types', '',
-        '--outDir', 'out', 'use.ts');
+      inFolder(
+        tsc,
+        '--strict',
+        '--module',
+        'nodenext',
+        '--target',
+        'es2022',
+        '--lib',
+        'es2023,dom,esnext.disposable',
+        '--types',
+        '',
+        '--outDir',
+        'out',
+        'use.ts',
+      );
     } catch (error) {
       assert.fail(error.stdout);
     }

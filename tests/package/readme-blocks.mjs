@@ -1,4 +1,5 @@
-// The code blocks of the READMEs. A block whose first line is a comment with a file's name is a recipe: that file of a user's project.
+// The code blocks of the READMEs. A block whose first line is a comment with a file's name is a recipe: that
+// file of a user's project.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { root } from '../../tools/process.mjs';
@@ -14,7 +15,10 @@ export function blocksOf(name) {
 }
 
 /** The JavaScript that is read from top to bottom as one program: all of it but the recipes. */
-export const programOf = (name) => blocksOf(name).filter(({ language, file }) => language === 'js' && !file).map(({ code }) => code);
+export const programOf = (name) =>
+  blocksOf(name)
+    .filter(({ language, file }) => language === 'js' && !file)
+    .map(({ code }) => code);
 
 const PACKAGE = 'npm/README.md';
 

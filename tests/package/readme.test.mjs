@@ -1,8 +1,16 @@
-// The code of both READMEs, run as a reader would: in a folder that has the package. A later block sees what the blocks before it made. Recipes
-// (readme-blocks.mjs) are files of projects, which peers/ builds.
+// The code of both READMEs, run as a reader would: in a folder that has the package. A later block sees what
+// the blocks before it made. Recipes (readme-blocks.mjs) are files of projects, which peers/ builds.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { root } from '../../tools/process.mjs';
@@ -18,7 +26,10 @@ const NOT_RUN = {
 /** The start of a comment that is a value; a comment that begins with a word or a round bracket is prose. */
 const VALUE = /^(?:-?\d|['"[{]|(?:null|true|false)$)/;
 
-/** A statement whose comment is a promise becomes one that checks it: what is printed, what a call gives, what it throws. */
+/**
+ * A statement whose comment is a promise becomes one that checks it: what is printed, what a call gives, what
+ * it throws.
+ */
 function keptPromise(line) {
   const [, code, comment] = /^(\S.*;)\s+\/\/ (.*)$/.exec(line) ?? [];
   if (!code) return line;
@@ -26,7 +37,8 @@ function keptPromise(line) {
   const throws = /^throws: (.*?)( \.\.\.)?$/.exec(comment);
   if (throws) return `checked(await throwsWith(async () => ${expression}, ${JSON.stringify(throws[1])}));`;
   if (!VALUE.test(comment)) return line;
-  if (code.startsWith('console.log(')) return `checked(assert.equal(format${expression.slice('console.log'.length)}, ${JSON.stringify(comment)}));`;
+  if (code.startsWith('console.log('))
+    return `checked(assert.equal(format${expression.slice('console.log'.length)}, ${JSON.stringify(comment)}));`;
   const [, name] = /^const \[(\w+)\] = /.exec(code) ?? [];
   if (name) return `${code} checked(assert.equal(${name}.item(), ${comment}));`;
   const literal = /^(?:'[^']*'|\[.*\]$)/.exec(comment);
@@ -34,7 +46,10 @@ function keptPromise(line) {
   return line;
 }
 
-/** One module of all blocks, each in the scope of the ones before, so that it may use their names and give them anew. */
+/**
+ * One module of all blocks, each in the scope of the ones before, so that it may use their names and give
+ * them anew.
+ */
 function moduleOf(blocks) {
   const lines = blocks.map((block) => block.split('\n'));
   const isImport = (line) => line.startsWith('import ');
@@ -46,15 +61,40 @@ const checked = () => promises++;
 async function throwsWith(body, text) {
   await assert.rejects(body, (error) => error.message.includes(text));
 }`;
-  const bodies = lines.map((block) => block.filter((line) => !isImport(line)).map(keptPromise).join('\n'));
-  return [...imports, helpers, ...bodies.map((body) => `{\n${body}`), 'process.stdout.write(`promises kept: ${promises}\\n`);', '}'.repeat(bodies.length)].join('\n');
+  const bodies = lines.map((block) =>
+    block
+      .filter((line) => !isImport(line))
+      .map(keptPromise)
+      .join('\n'),
+  );
+  return [
+    ...imports,
+    helpers,
+    ...bodies.map((body) => `{\n${body}`),
+    'process.stdout.write(`promises kept: ${promises}\\n`);',
+    '}'.repeat(bodies.length),
+  ].join('\n');
 }
 
-/** The snippets of the last column of a table, row by row: what is in backticks and calls something, or takes a part of something. */
+/**
+ * The snippets of the last column of a table, row by row: what is in backticks and calls something, or takes
+ * a part of something.
+ */
 function snippetsOfLastColumn(text, heading) {
   const section = text.slice(text.indexOf(`## ${heading}\n`));
-  const rows = section.slice(0, section.indexOf('\n## ', 3)).split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| |'));
-  return rows.map((row) => Array.from(row.split('|').at(-2).matchAll(/`([^`]+)`/g), ([, code]) => code).filter((code) => /^(await |new |\w+\.)/.test(code)));
+  const rows = section
+    .slice(0, section.indexOf('\n## ', 3))
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| |'));
+  return rows.map((row) =>
+    Array.from(
+      row
+        .split('|')
+        .at(-2)
+        .matchAll(/`([^`]+)`/g),
+      ([, code]) => code,
+    ).filter((code) => /^(await |new |\w+\.)/.test(code)),
+  );
 }
 
 /** What the snippets of the table of npm/README.md take for granted. */
@@ -77,7 +117,8 @@ const result = await session.run(loss, { x: [[1, 1]] });
 describe('the code of the READMEs', function () {
   this.timeout(60_000);
   let folder;
-  const inFolder = (command, ...args) => execFileSync(command, args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  const inFolder = (command, ...args) =>
+    execFileSync(command, args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 
   before(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'readme-'));
@@ -92,9 +133,11 @@ describe('the code of the READMEs', function () {
     return Number(/promises kept: (\d+)\n$/.exec(inFolder('node', 'blocks.mjs'))[1]);
   }
 
-  it('runs and gives what the comments say: the package', () => assert.equal(run(programOf('npm/README.md')), 9));
+  it('runs and gives what the comments say: the package', () =>
+    assert.equal(run(programOf('npm/README.md')), 9));
 
-  it('runs and gives what the comments say: the repository', () => assert.equal(run(programOf('README.md')), 2));
+  it('runs and gives what the comments say: the repository', () =>
+    assert.equal(run(programOf('README.md')), 2));
 
   it('runs alone where a block begins with init()', () => {
     for (const name of ['README.md', 'npm/README.md']) {
@@ -106,16 +149,34 @@ describe('the code of the READMEs', function () {
 
   it('holds what a promise says against what happens, and leaves prose alone', () => {
     const broken = (line) => assert.throws(() => run([line]), /AssertionError/, line);
-    for (const line of ['console.log(1 + 1);  // 3', 'console.log([1]);  // [ 2 ]', "String(1);  // '2'", 'const [y] = [{ item: () => 1 }];  // 2', 'String(1);  // throws: no']) broken(line);
-    assert.equal(run(['console.log(1, -1);  // 1 -1', 'console.log(2);  // close to 1', 'console.log(3);  // (prose)']), 1);
+    for (const line of [
+      'console.log(1 + 1);  // 3',
+      'console.log([1]);  // [ 2 ]',
+      "String(1);  // '2'",
+      'const [y] = [{ item: () => 1 }];  // 2',
+      'String(1);  // throws: no',
+    ])
+      broken(line);
+    assert.equal(
+      run(['console.log(1, -1);  // 1 -1', 'console.log(2);  // close to 1', 'console.log(3);  // (prose)']),
+      1,
+    );
   });
 
   it('has no block that nothing runs', () => {
-    const peers = readdirSync(path.join(root, 'tests/package/peers')).map((name) => textOf(`tests/package/peers/${name}`)).join('\n');
+    const peers = readdirSync(path.join(root, 'tests/package/peers'))
+      .map((name) => textOf(`tests/package/peers/${name}`))
+      .join('\n');
     for (const name of ['README.md', 'npm/README.md']) {
       for (const { language, code, file } of blocksOf(name)) {
-        if (file) assert.ok(peers.includes(`recipe('${file}')`), `${name}: no test of peers/ takes the recipe for ${file}`);
-        else if (language === 'sh') for (const line of code.trim().split('\n')) assert.ok(isRun(line, peers), `${name}: nothing runs '${line}'`);
+        if (file)
+          assert.ok(
+            peers.includes(`recipe('${file}')`),
+            `${name}: no test of peers/ takes the recipe for ${file}`,
+          );
+        else if (language === 'sh')
+          for (const line of code.trim().split('\n'))
+            assert.ok(isRun(line, peers), `${name}: nothing runs '${line}'`);
         else assert.ok(['js', 'py'].includes(language), `${name}: a block of '${language}'`);
       }
     }
@@ -124,18 +185,35 @@ describe('the code of the READMEs', function () {
   /** Whether a line of a shell is run here, by peers/, or is one that cannot be. */
   function isRun(line, peers) {
     const command = line.replace(/\s+#.*$/, '');
-    const ofPeers = blocksOf('npm/README.md').find(({ language, code }) => language === 'sh' && code.split('\n').includes(line))?.code;
-    return command in NOT_RUN || command.startsWith('npx tfcore-wasm ') || (ofPeers?.startsWith('npx esbuild ') && peers.includes("commandsOf('npx esbuild ')"));
+    const ofPeers = blocksOf('npm/README.md').find(
+      ({ language, code }) => language === 'sh' && code.split('\n').includes(line),
+    )?.code;
+    return (
+      command in NOT_RUN ||
+      command.startsWith('npx tfcore-wasm ') ||
+      (ofPeers?.startsWith('npx esbuild ') && peers.includes("commandsOf('npx esbuild ')"))
+    );
   }
 
   it('computes what the recipe for model.js says', () => {
     writeFileSync(path.join(folder, 'model.mjs'), recipe('model.js'));
-    writeFileSync(path.join(folder, 'use.mjs'), "import { run } from './model.mjs';\nawait run([1]);\nconsole.log(await run([1, 2, 3]));\n");
-    assert.equal(inFolder('node', 'use.mjs'), `${/console\.log\(data\);\s+\/\/ (.*)/.exec(recipe('main.js'))[1]}\n`);
+    writeFileSync(
+      path.join(folder, 'use.mjs'),
+      "import { run } from './model.mjs';\nawait run([1]);\nconsole.log(await run([1, 2, 3]));\n",
+    );
+    assert.equal(
+      inFolder('node', 'use.mjs'),
+      `${/console\.log\(data\);\s+\/\/ (.*)/.exec(recipe('main.js'))[1]}\n`,
+    );
   });
 
   it('has the same two headers for threads in every recipe', async () => {
-    const headers = Object.fromEntries(Array.from(textOf('npm/README.md').matchAll(/^ {4}(Cross-Origin-[\w-]+): (\S+)$/gm), ([, key, value]) => [key, value]));
+    const headers = Object.fromEntries(
+      Array.from(
+        textOf('npm/README.md').matchAll(/^ {4}(Cross-Origin-[\w-]+): (\S+)$/gm),
+        ([, key, value]) => [key, value],
+      ),
+    );
     const { 'Cross-Origin-Opener-Policy': opener, 'Cross-Origin-Embedder-Policy': embedder } = headers;
     assert.deepEqual([opener, embedder, Object.keys(headers).length], ['same-origin', 'require-corp', 2]);
     const settings = async (file) => (await evaluated(recipe(file))).default;
@@ -146,13 +224,20 @@ describe('the code of the READMEs', function () {
   });
 
   it('has a table for those who come from elsewhere whose own column runs', () => {
-    const rows = snippetsOfLastColumn(textOf('npm/README.md'), 'Coming from TensorFlow.js, ONNX Runtime Web or Keras');
+    const rows = snippetsOfLastColumn(
+      textOf('npm/README.md'),
+      'Coming from TensorFlow.js, ONNX Runtime Web or Keras',
+    );
     assert.equal(rows.length, 11);
     const lines = rows.map((snippets) => snippets.map((code) => `await (async () => ${code})();`).join('\n'));
     for (const [i, snippets] of rows.entries()) assert.ok(snippets.length > 0, `row ${i} has no code`);
-    const again = 'await new tf.Session(graph).run("y", { x: value }).then((y) => { if (y.item() !== 8) throw new Error(`${y.item()}`); });';
+    const again =
+      'await new tf.Session(graph).run("y", { x: value }).then((y) => { if (y.item() !== 8) throw new Error(`${y.item()}`); });';
     const memory = rows.findIndex((snippets) => snippets.includes('graph.dispose()'));
-    writeFileSync(path.join(folder, 'table.mjs'), [TABLE_SCENE, ...lines.slice(0, memory), again, ...lines.slice(memory)].join('\n'));
+    writeFileSync(
+      path.join(folder, 'table.mjs'),
+      [TABLE_SCENE, ...lines.slice(0, memory), again, ...lines.slice(memory)].join('\n'),
+    );
     inFolder('node', 'table.mjs');
   });
 
@@ -160,7 +245,11 @@ describe('the code of the READMEs', function () {
     const python = process.env.TFCORE_PYTHON ?? 'python3';
     const [block] = blocksOf('npm/README.md').filter(({ language }) => language === 'py');
     try {
-      inFolder(python, '-c', 'import importlib.util, sys; sys.exit(importlib.util.find_spec("tensorflow") is None)');
+      inFolder(
+        python,
+        '-c',
+        'import importlib.util, sys; sys.exit(importlib.util.find_spec("tensorflow") is None)',
+      );
     } catch {
       console.log('skipped: freezing in Python needs TensorFlow; TFCORE_PYTHON names a Python that has it');
       return this.skip();
@@ -169,10 +258,25 @@ describe('the code of the READMEs', function () {
 model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(1, kernel_initializer='ones', bias_initializer='ones')])
 `;
     writeFileSync(path.join(folder, 'freeze.py'), block.code.replace('\n\n', `\n${model}\n`));
-    execFileSync(python, ['freeze.py'], { cwd: folder, stdio: 'ignore', env: { ...process.env, CUDA_VISIBLE_DEVICES: '-1', TF_CPP_MIN_LOG_LEVEL: '3' } });
-    const inspected = JSON.parse(inFolder('node', 'node_modules/tfcore-wasm/dist/cli.js', 'inspect', 'model.pb', '--json'));
+    execFileSync(python, ['freeze.py'], {
+      cwd: folder,
+      stdio: 'ignore',
+      env: { ...process.env, CUDA_VISIBLE_DEVICES: '-1', TF_CPP_MIN_LOG_LEVEL: '3' },
+    });
+    const inspected = JSON.parse(
+      inFolder('node', 'node_modules/tfcore-wasm/dist/cli.js', 'inspect', 'model.pb', '--json'),
+    );
     assert.deepEqual(inspected.missing ?? [], []);
-    const printed = inFolder('node', 'node_modules/tfcore-wasm/dist/cli.js', 'run', 'model.pb', '--feed', 'x=[[2,3]]', '--fetch', 'Identity');
+    const printed = inFolder(
+      'node',
+      'node_modules/tfcore-wasm/dist/cli.js',
+      'run',
+      'model.pb',
+      '--feed',
+      'x=[[2,3]]',
+      '--fetch',
+      'Identity',
+    );
     assert.match(printed, /\b6\b/);
   });
 
@@ -183,9 +287,16 @@ model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(1, kerne
   });
 
   it('runs on the command line', () => {
-    const commands = blocksOf('npm/README.md').filter(({ language }) => language === 'sh').map(({ code }) => code).join('').split('\n').filter((line) => line.startsWith('npx tfcore-wasm '));
+    const commands = blocksOf('npm/README.md')
+      .filter(({ language }) => language === 'sh')
+      .map(({ code }) => code)
+      .join('')
+      .split('\n')
+      .filter((line) => line.startsWith('npx tfcore-wasm '));
     assert.equal(commands.length, 5);
-    writeFileSync(path.join(folder, 'model.mjs'), `
+    writeFileSync(
+      path.join(folder, 'model.mjs'),
+      `
       import { writeFileSync } from 'node:fs';
       import { init } from 'tfcore-wasm';
       const tf = await init({ threads: 1 });
@@ -194,18 +305,36 @@ model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(1, kerne
       const y = g.matMul(g.placeholder('float32', [null, 2], { name: 'x' }), w, { name: 'y' });
       g.mean(y, [0, 1], { name: 'loss' });
       writeFileSync('model.pb', g.toGraphDef());
-    `);
+    `,
+    );
     inFolder('node', 'model.mjs');
     const header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2), }".padEnd(117) + '\n'; // NumPy's format 1.0
-    writeFileSync(path.join(folder, 'in.npy'), Buffer.concat([Buffer.from([0x93]), Buffer.from('NUMPY\x01\x00'), Buffer.from([header.length, 0]), Buffer.from(header),
-      Buffer.from(Float32Array.of(4, 5).buffer)]));
+    writeFileSync(
+      path.join(folder, 'in.npy'),
+      Buffer.concat([
+        Buffer.from([0x93]),
+        Buffer.from('NUMPY\x01\x00'),
+        Buffer.from([header.length, 0]),
+        Buffer.from(header),
+        Buffer.from(Float32Array.of(4, 5).buffer),
+      ]),
+    );
     const outputs = commands.map((line) => {
-      const words = line.replace(/\s+#.*$/, '').split(/\s+/).slice(2);
+      const words = line
+        .replace(/\s+#.*$/, '')
+        .split(/\s+/)
+        .slice(2);
       return inFolder('node', 'node_modules/tfcore-wasm/dist/cli.js', ...words);
     });
     assert.match(outputs[0], /nothing is missing/);
-    assert.equal(new Float32Array(Uint8Array.from(readFileSync(path.join(folder, 'y.npy')).subarray(-4)).buffer)[0], 23);
-    assert.ok(readFileSync(path.join(folder, 'model.grad.pb')).length > readFileSync(path.join(folder, 'model.pb')).length);
+    assert.equal(
+      new Float32Array(Uint8Array.from(readFileSync(path.join(folder, 'y.npy')).subarray(-4)).buffer)[0],
+      23,
+    );
+    assert.ok(
+      readFileSync(path.join(folder, 'model.grad.pb')).length >
+        readFileSync(path.join(folder, 'model.pb')).length,
+    );
     assert.match(outputs[3], /^MatMul /m);
     assert.match(outputs[4], /transpose_a/);
   });

@@ -28,8 +28,10 @@ describe('the benchmark', () => {
       running--;
     };
     const rounds = [];
-    const times = await compare({ ours: contestant('ours'), peer: contestant('peer') },
-      { warmUp: 1, roundTime: 1, rounds: 3, beforeRound: () => rounds.push(started.length) });
+    const times = await compare(
+      { ours: contestant('ours'), peer: contestant('peer') },
+      { warmUp: 1, roundTime: 1, rounds: 3, beforeRound: () => rounds.push(started.length) },
+    );
     assert.deepEqual([times.ours.length, times.peer.length, rounds.length], [3, 3, 3]);
     assert.ok([...times.ours, ...times.peer].every((time) => time >= 1));
     // After the warm-ups (ours, peer): ours, peer | peer, ours | ours, peer.
@@ -39,16 +41,28 @@ describe('the benchmark', () => {
   it('prepares every unit of work that wants it, and times only the work', async () => {
     const calls = [];
     const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-    const work = { prepare: async () => (calls.push('prepare'), pause(30)), run: () => void calls.push('run'), close() {} };
+    const work = {
+      prepare: async () => (calls.push('prepare'), pause(30)),
+      run: () => void calls.push('run'),
+      close() {},
+    };
     const { ours } = await compare({ ours: work }, { warmUp: 1, roundTime: 1, rounds: 2 });
-    assert.ok(calls.length >= 8 && calls.every((call, i) => call === (i % 2 ? 'run' : 'prepare')), calls.join());
-    assert.ok(ours.every((time) => time < 15), `${ours} ms`);
+    assert.ok(
+      calls.length >= 8 && calls.every((call, i) => call === (i % 2 ? 'run' : 'prepare')),
+      calls.join(),
+    );
+    assert.ok(
+      ours.every((time) => time < 15),
+      `${ours} ms`,
+    );
   });
 
   it('shows what is below the bar and what failed', () => {
     const product = { group: 'matmul', flops: 2e6, limit: 40, peer: 0.13 };
     const result = (variant) => ({
-      host: 'Here', variant, limit: 41,
+      host: 'Here',
+      variant,
+      limit: 41,
       cases: [
         { ...product, name: 'small', size: 128, ours: 0.2, ratio: 0.65 },
         { ...product, name: 'slow', size: 256, ours: 0.1, ratio: 1.2 },
@@ -57,24 +71,37 @@ describe('the benchmark', () => {
         { name: 'alone', group: 'graph', nodes: 100_000, ours: 50 },
       ],
     });
-    const rowOf = (name) => tableOf(result('relaxed')).split('\n').find((line) => line.startsWith(name));
+    const rowOf = (name) =>
+      tableOf(result('relaxed'))
+        .split('\n')
+        .find((line) => line.startsWith(name));
     assert.match(rowOf('slow'), /^slow +0\.100 +20\.0 GFLOP\/s +50 % +0\.130 +15\.4 GFLOP\/s +1\.20 x !$/);
     assert.match(rowOf('small'), /0\.65 x$/, 'no bar for small products');
     assert.match(rowOf('fast'), /2\.60 x$/);
     assert.match(rowOf('alone'), /^alone +50\.0 +2\.00 Mnode\/s$/, 'work that the peer cannot do');
     assert.match(tableOf(result('simd')), /broken: Error: no/);
-    assert.equal(verdict([result('relaxed')]), 'relaxed: at least 1.3 x tfjs on MatMul from 256 on, Here: missed by slow (1.20); broken (failed)');
-    assert.equal(verdict([result('simd')]), 'simd: at least 1.0 x tfjs on MatMul from 256 on, Here: missed by broken (failed)');
+    assert.equal(
+      verdict([result('relaxed')]),
+      'relaxed: at least 1.3 x tfjs on MatMul from 256 on, Here: missed by slow (1.20); broken (failed)',
+    );
+    assert.equal(
+      verdict([result('simd')]),
+      'simd: at least 1.0 x tfjs on MatMul from 256 on, Here: missed by broken (failed)',
+    );
   });
 
   it('reads the digits in whole minibatches', async () => {
-    const line = (i) => [...Array.from({ length: 64 }, (_, pixel) => (pixel === i % 64 ? 16 : 0)), i % 10].join(',');
+    const line = (i) =>
+      [...Array.from({ length: 64 }, (_, pixel) => (pixel === i % 64 ? 16 : 0)), i % 10].join(',');
     const batches = await digitBatches(gzipSync(Array.from({ length: 130 }, (_, i) => line(i)).join('\n')));
     assert.equal(batches.length, 2);
     const { pixels, labels, oneHot } = batches[1];
     assert.deepEqual([pixels.length, labels.length, oneHot.length], [4096, 64, 640]);
     assert.equal(pixels[3 * 64 + 3], 1);
-    assert.equal(pixels.reduce((sum, pixel) => sum + pixel), 64);
+    assert.equal(
+      pixels.reduce((sum, pixel) => sum + pixel),
+      64,
+    );
     assert.equal(labels[3], 7);
     assert.equal(oneHot.indexOf(1, 30), 37);
   });

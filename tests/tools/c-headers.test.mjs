@@ -25,10 +25,23 @@ extern void not_exported(int a);
 describe('the reader of C headers', () => {
   it('finds the exported functions, with the types of their parameters', () => {
     const show = (parameter) => `${parameter.name}: ${JSON.stringify(parameter.type)}`;
-    const found = exportedFunctions(HEADER).map(({ name, returns, parameters }) => [name, returns, ...parameters.map(show)]);
-    const visit = '{"returns":"void","parameters":[{"name":"thing","type":"TF_Thing*"},{"type":"void*"},{"type":"double"}]}';
+    const found = exportedFunctions(HEADER).map(({ name, returns, parameters }) => [
+      name,
+      returns,
+      ...parameters.map(show),
+    ]);
+    const visit =
+      '{"returns":"void","parameters":[{"name":"thing","type":"TF_Thing*"},{"type":"void*"},{"type":"double"}]}';
     assert.deepEqual(found, [
-      ['TF_NewThing', 'TF_Thing*', 'name: "char*"', 'dims: "int64_t**"', 'count: "size_t"', 'id: "int64_t"', 'status: "TF_Status*"'],
+      [
+        'TF_NewThing',
+        'TF_Thing*',
+        'name: "char*"',
+        'dims: "int64_t**"',
+        'count: "size_t"',
+        'id: "int64_t"',
+        'status: "TF_Status*"',
+      ],
       ['TF_Other', 'TF_Pair', 'pair: "TF_Pair"', 'flags: "TF_Flag*"', 'kind: "TF_Kind"'],
       ['TF_Visit', 'void', `visit: ${visit}`, 'things: "TF_Thing**"'],
     ]);
@@ -40,11 +53,13 @@ describe('the reader of C headers', () => {
       writeFileSync(path.join(folder, 'thing.h'), HEADER);
       const abi = abiOf(readHeaders([path.join(folder, 'thing.h')]));
       for (const line of [
-        "export type PairPtr = Ptr<'TF_Pair'>;", "export type ThingPtr = Handle<'TF_Thing'>;",
+        "export type PairPtr = Ptr<'TF_Pair'>;",
+        "export type ThingPtr = Handle<'TF_Thing'>;",
         "  TF_NewThing(name: TextPtr | Null, dims: Ptr<Ptr<'int64_t'>> | Null, count: number, id: bigint, status: StatusPtr): ThingPtr;",
         "  TF_Other(result: PairPtr, pair: PairPtr, flags: Ptr<'unsigned char'> | Null, kind: number): void;",
         '  TF_Visit(visit: CallbackPtr<(thing: ThingPtr, arg1: Ptr<unknown>, arg2: number) => void> | Null, things: Ptr<ThingPtr> | Null): void;',
-      ]) assert.ok(abi.includes(`${line}\n`), `${line}\n is not in\n${abi}`);
+      ])
+        assert.ok(abi.includes(`${line}\n`), `${line}\n is not in\n${abi}`);
       writeFileSync(path.join(folder, 'thing.h'), 'TF_CAPI_EXPORT extern void TF_Use(TF_Unheard *what);');
       assert.throws(() => abiOf(readHeaders([path.join(folder, 'thing.h')])), /TF_Unheard is unknown/);
     } finally {

@@ -9,8 +9,14 @@ describe('the check of what texts name', () => {
   let folder;
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'docs-'));
-    write('README.md', '# One\n\n## `init`, and more\n\n[a](src/op/op.h) [b](#init-and-more) [c](docs/two.md#two) [d](https://example.org/x#y) [e](src/)\n');
-    write('docs/two.md', '# Two\n\n```sh\n# no heading\n```\n\n[up](../README.md#one); `src/op/op.h`, `op/op.h`, `<family>_test.c`\n');
+    write(
+      'README.md',
+      '# One\n\n## `init`, and more\n\n[a](src/op/op.h) [b](#init-and-more) [c](docs/two.md#two) [d](https://example.org/x#y) [e](src/)\n',
+    );
+    write(
+      'docs/two.md',
+      '# Two\n\n```sh\n# no heading\n```\n\n[up](../README.md#one); `src/op/op.h`, `op/op.h`, `<family>_test.c`\n',
+    );
     write('src/op/op.h', '/* See op/op.c. */\n#include <stdio.h>\n');
     write('src/op/op.c', '#include "not_looked_at.h"\nint x; /* op.h, ../op/op.h */\n');
   });
@@ -35,19 +41,30 @@ describe('the check of what texts name', () => {
 
   it('names a source that a comment speaks of and that is not there', () => {
     write('src/op/op.c', '/* As graph/op.c\n * and op.ts do. */\n// tests/gone.mjs\n');
-    assert.deepEqual(checkDocs(folder), ['src/op/op.c: there is no graph/op.c', 'src/op/op.c: there is no op.ts', 'src/op/op.c: there is no tests/gone.mjs']);
+    assert.deepEqual(checkDocs(folder), [
+      'src/op/op.c: there is no graph/op.c',
+      'src/op/op.c: there is no op.ts',
+      'src/op/op.c: there is no tests/gone.mjs',
+    ]);
   });
 
   it('finds nothing wrong in this repository', () => assert.deepEqual(checkDocs(), []));
 
-  it('finds every test and every npm script that this repository\'s texts name', () => {
+  it("finds every test and every npm script that this repository's texts name", () => {
     const read = (name) => readFileSync(path.join(root, name), 'utf8');
     const files = filesOf(root);
-    const tests = files.filter((name) => /^tests\/c\/.*\.c$/.test(name)).map(read).join('\n');
+    const tests = files
+      .filter((name) => /^tests\/c\/.*\.c$/.test(name))
+      .map(read)
+      .join('\n');
     const { scripts } = JSON.parse(read('package.json'));
-    const texts = files.filter((name) => name.endsWith('.md')).map(read).join('\n');
+    const texts = files
+      .filter((name) => name.endsWith('.md'))
+      .map(read)
+      .join('\n');
     const named = (pattern) => Array.from(texts.matchAll(pattern), ([, name]) => name);
-    for (const name of named(/test_\w+ --filter (\w+)/g)) assert.ok(new RegExp(`TEST\\(\\w*${name}`).test(tests), `no test is named ${name}`);
+    for (const name of named(/test_\w+ --filter (\w+)/g))
+      assert.ok(new RegExp(`TEST\\(\\w*${name}`).test(tests), `no test is named ${name}`);
     for (const name of named(/\bnpm run (\w+)/g)) assert.ok(name in scripts, `there is no npm run ${name}`);
     assert.ok(named(/test_\w+ --filter (\w+)/g).length >= 8);
   });

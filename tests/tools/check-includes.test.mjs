@@ -27,12 +27,16 @@ describe('the check of include directions', () => {
 
   it('names file and line of an include against the arrow', () => {
     write('base/vec.c', '\n  #  include "graph/graph.h"\n');
-    assert.deepEqual(checkIncludes(src), ['base/vec.c:2: base/ may not include from graph/ ("graph/graph.h")']);
+    assert.deepEqual(checkIncludes(src), [
+      'base/vec.c:2: base/ may not include from graph/ ("graph/graph.h")',
+    ]);
   });
 
   it('sees .inc files, and siblings that no arrow joins', () => {
     write('ops/conv.inc', '#include "graph/graph.h"\n');
-    assert.deepEqual(checkIncludes(src), ['ops/conv.inc:1: ops/ may not include from graph/ ("graph/graph.h")']);
+    assert.deepEqual(checkIncludes(src), [
+      'ops/conv.inc:1: ops/ may not include from graph/ ("graph/graph.h")',
+    ]);
   });
 
   it('keeps generated and system headers where they belong', () => {
@@ -59,7 +63,9 @@ describe('the check of include directions', () => {
 
   it('has the table that CMake links by', () => {
     const linked = {};
-    for (const [, words] of readFileSync(path.join(root, 'CMakeLists.txt'), 'utf8').matchAll(/tfcore_module\(([\w ]+)\)/g)) {
+    for (const [, words] of readFileSync(path.join(root, 'CMakeLists.txt'), 'utf8').matchAll(
+      /tfcore_module\(([\w ]+)\)/g,
+    )) {
       const [name, ...below] = words.split(' ').filter((word) => word !== 'proto_messages');
       linked[name] = below;
     }

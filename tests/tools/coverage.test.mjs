@@ -37,13 +37,28 @@ describe('the counts of coverage', () => {
   const copy = (first, tried) => ({
     name: 'call',
     filenames: [source, header],
-    regions: [[2, 18, 7, 2, first[0] + first[1], 0, 0, CODE], [4, 3, 4, 6, first[1], 0, 1, EXPANSION], [2, 3, 4, 14, first[1], 1, 0, CODE]],
-    branches: [[3, 7, 3, 12, ...first, 0, 0, BRANCH], [3, 9, 3, 16, ...tried, 1, 0, BRANCH], [4, 12, 4, 13, 0, 0, 1, 0, BRANCH],
-      [5, 7, 5, 21, 0, 0, 0, 0, BRANCH]],
+    regions: [
+      [2, 18, 7, 2, first[0] + first[1], 0, 0, CODE],
+      [4, 3, 4, 6, first[1], 0, 1, EXPANSION],
+      [2, 3, 4, 14, first[1], 1, 0, CODE],
+    ],
+    branches: [
+      [3, 7, 3, 12, ...first, 0, 0, BRANCH],
+      [3, 9, 3, 16, ...tried, 1, 0, BRANCH],
+      [4, 12, 4, 13, 0, 0, 1, 0, BRANCH],
+      [5, 7, 5, 21, 0, 0, 0, 0, BRANCH],
+    ],
   });
-  const segments = [[2, 18, 5, true, true, false], [3, 14, 0, true, true, false], [3, 26, 5, true, false, false], [5, 23, 0, true, true, false],
-    [5, 36, 5, true, false, false], [7, 2, 0, false, false, false]];
-  const counted = (...copies) => coverageOf({ data: [{ files: [{ filename: source, segments }], functions: copies }] }, folder)[0];
+  const segments = [
+    [2, 18, 5, true, true, false],
+    [3, 14, 0, true, true, false],
+    [3, 26, 5, true, false, false],
+    [5, 23, 0, true, true, false],
+    [5, 36, 5, true, false, false],
+    [7, 2, 0, false, false, false],
+  ];
+  const counted = (...copies) =>
+    coverageOf({ data: [{ files: [{ filename: source, segments }], functions: copies }] }, folder)[0];
 
   it('takes a branch for covered when any copy of the function takes it', () => {
     const { branches, missed } = counted(copy([3, 0], [0, 0]), copy([0, 2], [0, 2]));
@@ -51,7 +66,7 @@ describe('the counts of coverage', () => {
     assert.deepEqual(missed, [{ line: 4, side: true, macro: 'TRY' }]);
   });
 
-  it('counts a macro where it is used, and leaves TRY out of what is the file\'s own', () => {
+  it("counts a macro where it is used, and leaves TRY out of what is the file's own", () => {
     const { name, branches, ownBranches } = counted(copy([0, 2], [0, 2]));
     assert.equal(name, 'call.c');
     assert.deepEqual(branches, { count: 4, covered: 2 });

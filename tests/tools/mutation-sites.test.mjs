@@ -2,17 +2,26 @@ import assert from 'node:assert/strict';
 import { equivalentsOf, mutate, sitesOf } from '../../tools/mutation-sites.mjs';
 
 /** The mutants of a function body, as `kind: line before -> line after`. */
-const mutantsOf = (source) => sitesOf(source).flatMap((site) => site.texts.map((text) => {
-  const { before, after } = mutate(source, site, text);
-  return `${site.kind}: ${before} -> ${after}`;
-}));
+const mutantsOf = (source) =>
+  sitesOf(source).flatMap((site) =>
+    site.texts.map((text) => {
+      const { before, after } = mutate(source, site, text);
+      return `${site.kind}: ${before} -> ${after}`;
+    }),
+  );
 const ofLine = (line) => mutantsOf(`static bool f(int *x, int y) {\n  ${line}\n}\n`);
 
 describe('the mutants of a C source', () => {
   it('change operators between operands, both ways where there are two', () => {
-    assert.deepEqual(ofLine('bool z = x < y;'), ['relational: bool z = x < y; -> bool z = x <= y;', 'relational: bool z = x < y; -> bool z = x >= y;']);
+    assert.deepEqual(ofLine('bool z = x < y;'), [
+      'relational: bool z = x < y; -> bool z = x <= y;',
+      'relational: bool z = x < y; -> bool z = x >= y;',
+    ]);
     assert.deepEqual(ofLine('int z = x + y;'), ['arithmetic: int z = x + y; -> int z = x - y;']);
-    assert.deepEqual(ofLine('bool z = x && !y;'), ['logical: bool z = x && !y; -> bool z = x || !y;', 'not: bool z = x && !y; -> bool z = x && y;']);
+    assert.deepEqual(ofLine('bool z = x && !y;'), [
+      'logical: bool z = x && !y; -> bool z = x || !y;',
+      'not: bool z = x && !y; -> bool z = x && y;',
+    ]);
   });
 
   it('take no pointer, sign or arrow for an operator', () => {
@@ -20,17 +29,26 @@ describe('the mutants of a C source', () => {
   });
 
   it('change small numbers, but no floating or hexadecimal one, and no size of an array', () => {
-    assert.deepEqual(ofLine('long z = 0, w = 1l, v = 7;'), ['literal: long z = 0, w = 1l, v = 7; -> long z = 1, w = 1l, v = 7;',
-      'literal: long z = 0, w = 1l, v = 7; -> long z = 0, w = 0l, v = 7;', 'literal: long z = 0, w = 1l, v = 7; -> long z = 0, w = 2l, v = 7;',
-      'literal: long z = 0, w = 1l, v = 7; -> long z = 0, w = 1l, v = 8;']);
-    assert.deepEqual(ofLine('double z = 1.5e-3 * 0x10 * 5000;').filter((mutant) => mutant.startsWith('literal')), []);
+    assert.deepEqual(ofLine('long z = 0, w = 1l, v = 7;'), [
+      'literal: long z = 0, w = 1l, v = 7; -> long z = 1, w = 1l, v = 7;',
+      'literal: long z = 0, w = 1l, v = 7; -> long z = 0, w = 0l, v = 7;',
+      'literal: long z = 0, w = 1l, v = 7; -> long z = 0, w = 2l, v = 7;',
+      'literal: long z = 0, w = 1l, v = 7; -> long z = 0, w = 1l, v = 8;',
+    ]);
+    assert.deepEqual(
+      ofLine('double z = 1.5e-3 * 0x10 * 5000;').filter((mutant) => mutant.startsWith('literal')),
+      [],
+    );
     assert.deepEqual(ofLine('char text[64], *more[2];'), []);
     assert.deepEqual(ofLine('int z = x[2];'), ['literal: int z = x[2]; -> int z = x[3];']);
   });
 
   it('remove calls, assignments, returns and TRY, but no declaration', () => {
     assert.deepEqual(ofLine('TRY(call(x, status));'), ['try: TRY(call(x, status)); -> {}']);
-    assert.deepEqual(ofLine('if (y) call(x);'), ['negated: if (y) call(x); -> if (!(y)) call(x);', 'removed: if (y) call(x); -> if (y) {}']);
+    assert.deepEqual(ofLine('if (y) call(x);'), [
+      'negated: if (y) call(x); -> if (!(y)) call(x);',
+      'removed: if (y) call(x); -> if (y) {}',
+    ]);
     assert.deepEqual(ofLine('for (;;) x[y] = y;'), ['removed: for (;;) x[y] = y; -> for (;;) {}']);
     assert.deepEqual(ofLine('case A: return y;'), ['removed: case A: return y; -> case A: {}']);
     assert.deepEqual(ofLine('Node *node = x;'), []);
@@ -52,19 +70,27 @@ describe('the mutants of a C source', () => {
   });
 
   it('leave what stands at file level as it is: tables, enums, definitions of ops and their function text', () => {
-    assert.deepEqual(mutantsOf(`enum { LIMIT = 1 };
+    assert.deepEqual(
+      mutantsOf(`enum { LIMIT = 1 };
 static const int kTable[] = {1, 2};
 static const OpDef kDef = {.name = "A", .n_input = 1};
 typedef struct Job {
   int size[2];
 } Job;
-REGISTER_OP(Add,
-  .inputs = {"x: T"}, .is_commutative = true, .state_size = 1 + sizeof(Job),
-  .gradient = "G(x) -> (y) {\\n"
-    "  y = Add(x, x)\\n"
-    "}\\n",
-  .kernels = {{DT_INVALID, add}})
-`), []);
+const OpRegistration kOpAdd = {
+    .name = "Add",
+    .inputs = {"x: T"},
+    .is_commutative = true,
+    .state_size = 1 + sizeof(Job),
+    .gradient =
+        "G(x) -> (y) {\\n"
+        "  y = Add(x, x)\\n"
+        "}\\n",
+    .kernels = {{DT_INVALID, add}},
+};
+`),
+      [],
+    );
   });
 
   it('know their functions, also those of templates', () => {
@@ -82,8 +108,10 @@ int third(void) {
   return 7;
 }
 `;
-    assert.deepEqual(sitesOf(source).map(({ function: name, kind }) => `${name} ${kind}`),
-      ['first removed', 'second negated', 'second removed', 'third removed', 'third literal']);
+    assert.deepEqual(
+      sitesOf(source).map(({ function: name, kind }) => `${name} ${kind}`),
+      ['first removed', 'second negated', 'second removed', 'third removed', 'third literal'],
+    );
     assert.equal(mutate(source, sitesOf(source).at(-1), '8').line, 12);
   });
 });
@@ -103,7 +131,11 @@ The loop does it too.
 + grow(3);
 \`\`\`
 `);
-  const mutant = (name, before, after) => ({ file: 'src/ops/add.c', function: name, change: { before, after } });
+  const mutant = (name, before, after) => ({
+    file: 'src/ops/add.c',
+    function: name,
+    change: { before, after },
+  });
 
   it('has a mutant by its file, function and changed lines', () => {
     assert.ok(list.has(mutant('add', 'if (n == 0) return;', 'if (n == 1) return;')));

@@ -6,6 +6,7 @@ const PROTOBUF_TEXT = /^\s*(#|(node|versions|library)\b)/;
 export async function contentOf(file) {
   const bytes = new Uint8Array(await file.arrayBuffer());
   const text = new TextDecoder().decode(bytes.subarray(0, 4096));
-  const isText = bytes.length > 0 && !text.includes('\0') && (TEXT_FILE.test(file.name) || PROTOBUF_TEXT.test(text));
+  const isText =
+    bytes.length > 0 && !text.includes('\0') && (TEXT_FILE.test(file.name) || PROTOBUF_TEXT.test(text));
   return isText ? new TextDecoder().decode(bytes) : bytes;
 }

@@ -12,7 +12,8 @@ export function shown(value: unknown): string {
   try {
     if (typeof value === 'string') return cut(JSON.stringify(value));
     if (typeof value === 'bigint') return cut(`${value}n`);
-    if (typeof value === 'function') return value.name === '' ? 'a function' : `the function ${cut(value.name)}`;
+    if (typeof value === 'function')
+      return value.name === '' ? 'a function' : `the function ${cut(value.name)}`;
     if (typeof value !== 'object' || value === null) return cut(String(value));
     if (Array.isArray(value)) return `an array of ${value.length}`;
     if (ArrayBuffer.isView(value)) return `a ${tagOf(value)}`;
@@ -26,7 +27,10 @@ export function shown(value: unknown): string {
 function consoleText(value: object): string {
   const name = /^[AEIO]/.test(tagOf(value)) ? `an ${tagOf(value)}` : `a ${tagOf(value)}`;
   try {
-    const text = typeof value.toString === 'function' && value.toString !== Object.prototype.toString ? cut(String(value)) : '';
+    const text =
+      typeof value.toString === 'function' && value.toString !== Object.prototype.toString
+        ? cut(String(value))
+        : '';
     return text === '' || text.includes('[object') ? name : text;
   } catch {
     return name; // of a graph that is disposed, say
@@ -37,11 +41,18 @@ function consoleText(value: object): string {
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null || (tagOf(value) === 'Object' && !Array.isArray(value));
+  return (
+    prototype === Object.prototype ||
+    prototype === null ||
+    (tagOf(value) === 'Object' && !Array.isArray(value))
+  );
 }
 
 const isSignal = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && typeof (value as AbortSignal).addEventListener === 'function' && 'aborted' in value;
+  typeof value === 'object' &&
+  value !== null &&
+  typeof (value as AbortSignal).addEventListener === 'function' &&
+  'aborted' in value;
 
 /** What an option may hold, in the words of messages. 'anything' is checked by whoever reads it. */
 const KINDS = {
@@ -60,12 +71,14 @@ export type Kind = keyof typeof KINDS;
 export type Schema<T> = { readonly [K in keyof Required<T>]: Kind };
 
 /**
- * Throws InvalidArgumentError unless `options` is an object whose keys are those of the schema, with values of their kinds; undefined stands for an
- * option that is not given. `what` names the call: 'gradients'.
+ * Throws InvalidArgumentError unless `options` is an object whose keys are those of the schema, with values
+ * of their kinds; undefined stands for an option that is not given. `what` names the call: 'gradients'.
  */
 export function checkOptions<T>(what: string, options: unknown, schema: Schema<T>): void {
   if (!isPlainObject(options)) {
-    throw new InvalidArgumentError(`the options of ${what} are an object, such as { ${exampleOf(schema)} }, not ${shown(options)}`);
+    throw new InvalidArgumentError(
+      `the options of ${what} are an object, such as { ${exampleOf(schema)} }, not ${shown(options)}`,
+    );
   }
   for (const key of Object.keys(options)) {
     const kind = (schema as Record<string, Kind | undefined>)[key];
@@ -73,7 +86,9 @@ export function checkOptions<T>(what: string, options: unknown, schema: Schema<T
     const value = options[key];
     if (value !== undefined && !KINDS[kind](value)) {
       const hint = kind === 'an array' && typeof value === 'object' ? `; write [${key}]` : '';
-      throw new InvalidArgumentError(`option '${key}' of ${what} must be ${kind}, not ${shown(value)}${hint}`);
+      throw new InvalidArgumentError(
+        `option '${key}' of ${what} must be ${kind}, not ${shown(value)}${hint}`,
+      );
     }
   }
 }
@@ -88,13 +103,21 @@ export const unknownName = (text: string, name: string, known: readonly string[]
   new InvalidArgumentError(`${text} '${cut(name)}'${meantOrKnown(name, known, 'it has')}`);
 
 export function checkText(what: string, value: unknown): asserts value is string {
-  if (typeof value !== 'string') throw new InvalidArgumentError(`${what} must be a string, not ${shown(value)}`);
+  if (typeof value !== 'string')
+    throw new InvalidArgumentError(`${what} must be a string, not ${shown(value)}`);
 }
 
 /** Throws unless it is an array; a single thing is told to be put into one. */
-export function checkList(what: string, value: unknown, kind = 'an array'): asserts value is readonly unknown[] {
+export function checkList(
+  what: string,
+  value: unknown,
+  kind = 'an array',
+): asserts value is readonly unknown[] {
   if (Array.isArray(value)) return;
-  const hint = value !== null && value !== undefined && !isPlainObject(value) && typeof value !== 'function' ? '; write [ ] around it' : '';
+  const hint =
+    value !== null && value !== undefined && !isPlainObject(value) && typeof value !== 'function'
+      ? '; write [ ] around it'
+      : '';
   throw new InvalidArgumentError(`${what} must be ${kind}, not ${shown(value)}${hint}`);
 }
 
@@ -102,12 +125,14 @@ export function checkList(what: string, value: unknown, kind = 'an array'): asse
 export function checkTexts(what: string, value: unknown): asserts value is readonly string[] {
   checkList(what, value, 'an array of strings');
   const other = Array.from(value).find((item) => typeof item !== 'string');
-  if (other !== undefined || value.includes(undefined)) throw new InvalidArgumentError(`${what} must be an array of strings; one of them is ${shown(other)}`);
+  if (other !== undefined || value.includes(undefined))
+    throw new InvalidArgumentError(`${what} must be an array of strings; one of them is ${shown(other)}`);
 }
 
 /** Throws unless it is a function of the caller's. */
 export function checkFunction(what: string, value: unknown): void {
-  if (typeof value !== 'function') throw new InvalidArgumentError(`${what} must be a function, not ${shown(value)}`);
+  if (typeof value !== 'function')
+    throw new InvalidArgumentError(`${what} must be a function, not ${shown(value)}`);
 }
 
 /** Throws unless it is a whole number that fits 32 bits. */
@@ -117,17 +142,25 @@ export function checkIndex(what: string, value: unknown): asserts value is numbe
 }
 
 /**
- * Makes the methods of a class refuse to be called on anything else, as happens to a method that was taken off its object: `const { run } = session`.
+ * Makes the methods of a class refuse to be called on anything else, as happens to a method that was taken
+ * off its object: `const { run } = session`.
  * `example` says how they are called; those in `internal` are the package's own and are not looked at.
  * `prototype` is given where the methods are those of a class below.
  */
-export function checkReceivers(Class: abstract new (...args: never[]) => object, example: string, internal: readonly string[] = [], prototype: object = Class.prototype): void {
+export function checkReceivers(
+  Class: abstract new (...args: never[]) => object,
+  example: string,
+  internal: readonly string[] = [],
+  prototype: object = Class.prototype,
+): void {
   for (const key of Reflect.ownKeys(prototype)) {
     const { value, ...rest } = Object.getOwnPropertyDescriptor(prototype, key)!;
     if (typeof value !== 'function' || key === 'constructor' || internal.includes(key as string)) continue;
     const checked = function (this: unknown, ...args: unknown[]): unknown {
       if (this instanceof Class) return value.apply(this, args) as unknown;
-      throw new TypeError(`${value.name} was called without its ${Class.name}: write ${example}.${value.name}(…), or (…args) => ${example}.${value.name}(…args)`);
+      throw new TypeError(
+        `${value.name} was called without its ${Class.name}: write ${example}.${value.name}(…), or (…args) => ${example}.${value.name}(…args)`,
+      );
     };
     Object.defineProperty(checked, 'name', { value: value.name, configurable: true });
     Object.defineProperty(prototype, key, { ...rest, value: checked });

@@ -4,10 +4,15 @@
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
 /**
- * Consoles of Node, Deno and Bun print `line(object)`, which is '<Name>' where it throws; others, and String() of a class that has no text of its own,
- * know the object by its class's name. What `line` says must be short.
+ * Consoles of Node, Deno and Bun print `line(object)`, which is '<Name>' where it throws; others, and
+ * String() of a class that has no text of its own, know the object by its class's name. What `line` says must
+ * be short.
  */
-export function showAs<T extends object>(Class: abstract new (...args: never[]) => T, name: string, line: (object: T) => string): void {
+export function showAs<T extends object>(
+  Class: abstract new (...args: never[]) => T,
+  name: string,
+  line: (object: T) => string,
+): void {
   const text = (object: T): string => {
     try {
       return line(object);
@@ -15,7 +20,8 @@ export function showAs<T extends object>(Class: abstract new (...args: never[]) 
       return `${name}<>`;
     }
   };
-  const define = (key: PropertyKey, value: unknown) => Object.defineProperty(Class.prototype, key, { value, configurable: true, writable: true });
+  const define = (key: PropertyKey, value: unknown) =>
+    Object.defineProperty(Class.prototype, key, { value, configurable: true, writable: true });
   define(INSPECT, function (this: T) {
     return text(this);
   });

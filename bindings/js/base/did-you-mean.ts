@@ -1,6 +1,9 @@
 /** Names that were meant: for messages about names that are not known. */
 
-/** How many letters have to be added, removed, changed or swapped with their neighbour; more than `limit` counts as limit + 1. */
+/**
+ * How many letters have to be added, removed, changed or swapped with their neighbour; more than `limit`
+ * counts as limit + 1.
+ */
 function distance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let before: number[] = [];
@@ -10,7 +13,8 @@ function distance(a: string, b: string, limit: number): number {
     for (let j = 1; j <= b.length; j++) {
       const change = a[i - 1] === b[j - 1] ? 0 : 1;
       let least = Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + change);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) least = Math.min(least, before[j - 2]! + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        least = Math.min(least, before[j - 2]! + 1);
       next.push(least);
     }
     if (Math.min(...next) > limit) return limit + 1;
@@ -36,9 +40,17 @@ export function closest(name: string, candidates: Iterable<string>): string[] {
     if (candidate.length > LONGEST || candidate === '') continue;
     const far = distance(wanted, plain(candidate), limit);
     if (far <= limit && far < wanted.length) found.push({ candidate, far });
-    else if (candidate.includes('/') && wanted.length > 2 && distance(wanted, plain(lastPart(candidate)), 1) <= 1) found.push({ candidate, far: limit + 1 });
+    else if (
+      candidate.includes('/') &&
+      wanted.length > 2 &&
+      distance(wanted, plain(lastPart(candidate)), 1) <= 1
+    )
+      found.push({ candidate, far: limit + 1 });
   }
-  return found.sort((a, b) => a.far - b.far).slice(0, MOST).map(({ candidate }) => candidate);
+  return found
+    .sort((a, b) => a.far - b.far)
+    .slice(0, MOST)
+    .map(({ candidate }) => candidate);
 }
 
 /** '; did you mean 'a' or 'b'? Known are a, b, c', or without the question where no name is near. */

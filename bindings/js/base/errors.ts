@@ -1,13 +1,29 @@
-/** Errors carry TensorFlow's status codes: one class for each, so that `catch (e) { if (e instanceof NotFoundError) … }` works. */
+/**
+ * Errors carry TensorFlow's status codes: one class for each, so that `catch (e) { if (e instanceof
+ * NotFoundError) … }` works.
+ */
 
 /** Where TensorFlow's messages name a node, and an op. */
-const NODE_PATTERNS = [/\{\{node ([^}]+)\}\}/, /NodeDef '([^']+)'/, /for '([^']+)' \(op: '/, /\bNode (?:name )?'([^']+)'/, /\bof node (\S+)/];
-const OP_PATTERNS = [/\{\{node [^}]*\}\} = ([\w.>]+)\[/, /\(op: '([^']+)'\)/, /Op<name=([^;>]+)/, /Op type not registered '([^']+)'/];
+const NODE_PATTERNS = [
+  /\{\{node ([^}]+)\}\}/,
+  /NodeDef '([^']+)'/,
+  /for '([^']+)' \(op: '/,
+  /\bNode (?:name )?'([^']+)'/,
+  /\bof node (\S+)/,
+];
+const OP_PATTERNS = [
+  /\{\{node [^}]*\}\} = ([\w.>]+)\[/,
+  /\(op: '([^']+)'\)/,
+  /Op<name=([^;>]+)/,
+  /Op type not registered '([^']+)'/,
+];
 
-const firstMatch = (text: string, patterns: readonly RegExp[]): string | undefined => patterns.map((pattern) => pattern.exec(text)?.[1]).find(Boolean);
+const firstMatch = (text: string, patterns: readonly RegExp[]): string | undefined =>
+  patterns.map((pattern) => pattern.exec(text)?.[1]).find(Boolean);
 
 /** INVALID_ARGUMENT -> InvalidArgumentError. The class's own name does not do: bundlers shorten it. */
-const nameOf = (code: string): string => `${code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Error`;
+const nameOf = (code: string): string =>
+  `${code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Error`;
 
 export class TFError extends Error {
   /** The node that failed and its op, where they are known. */

@@ -1,4 +1,7 @@
-/** Giving way to the event loop: timers, messages, input and painting get their turn before the promise is fulfilled. */
+/**
+ * Giving way to the event loop: timers, messages, input and painting get their turn before the promise is
+ * fulfilled.
+ */
 declare const setImmediate: ((callback: () => void) => unknown) | undefined;
 
 export function nextTurn(): Promise<void> {

@@ -13,6 +13,7 @@ export const isNode = typeof process === 'object' && typeof process.versions?.no
 
 /** A module of Node. It is asked for at run time, so that bundlers for the web meet no import of it. */
 export function nodeModule<Name extends keyof NodeModules>(name: Name): NodeModules[Name] {
-  if (typeof process.getBuiltinModule !== 'function') throw new UnavailableError(`Node 20.16, 22.3 or newer is needed; this is ${process.version}`);
+  if (typeof process.getBuiltinModule !== 'function')
+    throw new UnavailableError(`Node 20.16, 22.3 or newer is needed; this is ${process.version}`);
   return process.getBuiltinModule(name) as NodeModules[Name];
 }

@@ -1,4 +1,7 @@
-/** UTF-8, with a short way for what is ASCII and short, as names are: TextEncoder takes longer to start than they take to copy. */
+/**
+ * UTF-8, with a short way for what is ASCII and short, as names are: TextEncoder takes longer to start than
+ * they take to copy.
+ */
 import { shown } from './arguments.js';
 import { InvalidArgumentError } from './errors.js';
 
@@ -10,8 +13,10 @@ const SHORT = 64;
 
 export const encodeText = (text: string): Uint8Array => encoder.encode(text);
 
-const isBuffer = (value: unknown): value is ArrayBuffer => Object.prototype.toString.call(value) === '[object ArrayBuffer]';
-const isBytes = (value: unknown): value is Uint8Array => ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === '[object Uint8Array]';
+const isBuffer = (value: unknown): value is ArrayBuffer =>
+  Object.prototype.toString.call(value) === '[object ArrayBuffer]';
+const isBytes = (value: unknown): value is Uint8Array =>
+  ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === '[object Uint8Array]';
 
 /** What to write for what is often given in place of bytes. */
 function bytesHint(value: unknown): string {
@@ -19,29 +24,39 @@ function bytesHint(value: unknown): string {
   const is = (method: string) => typeof (value as Record<string, unknown>)[method] === 'function';
   if (is('then')) return '; it is a promise: write `await` before it';
   if (is('arrayBuffer')) return '; write `await value.arrayBuffer()`';
-  if (ArrayBuffer.isView(value)) return '; write `new Uint8Array(value.buffer, value.byteOffset, value.byteLength)`';
+  if (ArrayBuffer.isView(value))
+    return '; write `new Uint8Array(value.buffer, value.byteOffset, value.byteLength)`';
   return Array.isArray(value) ? '; write `Uint8Array.from(value)`' : '';
 }
 
 /**
- * Bytes in either form in which JavaScript has them, as a plain Uint8Array of memory that no other thread has; `what` names them in the error for
- * anything else.
+ * Bytes in either form in which JavaScript has them, as a plain Uint8Array of memory that no other thread
+ * has; `what` names them in the error for anything else.
  */
 export function bytesOf(value: Uint8Array | ArrayBuffer, what: string): Uint8Array {
   if (!isBuffer(value) && !isBytes(value)) {
-    throw new InvalidArgumentError(`${what} is given as a Uint8Array or an ArrayBuffer, not as ${shown(value)}${bytesHint(value)}`);
+    throw new InvalidArgumentError(
+      `${what} is given as a Uint8Array or an ArrayBuffer, not as ${shown(value)}${bytesHint(value)}`,
+    );
   }
   try {
     if (isBuffer(value)) return new Uint8Array(value);
     value.keys(); // there are none where the memory is gone
     if (!isBuffer(value.buffer)) return new Uint8Array(value);
-    return value.constructor === Uint8Array ? value : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+    return value.constructor === Uint8Array
+      ? value
+      : new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
   } catch {
-    throw new InvalidArgumentError(`${what} has no memory any more: its buffer was transferred (with postMessage or structuredClone). Give a copy away, or use it first`);
+    throw new InvalidArgumentError(
+      `${what} has no memory any more: its buffer was transferred (with postMessage or structuredClone). Give a copy away, or use it first`,
+    );
   }
 }
 
-/** Puts a short text of ASCII at `at` and returns true; else it changes nothing that lies behind `text.length` bytes, and returns false. */
+/**
+ * Puts a short text of ASCII at `at` and returns true; else it changes nothing that lies behind `text.length`
+ * bytes, and returns false.
+ */
 export function putAscii(text: string, bytes: Uint8Array, at: number): boolean {
   if (text.length > SHORT) return false;
   for (let i = 0; i < text.length; i++) {

@@ -3,7 +3,10 @@ import { didYouMean } from '../base/did-you-mean.js';
 
 /** A mistake of the caller's: its message is all that is shown. */
 export class CommandError extends Error {
-  constructor(message: string, /** The exit code: 1 for what went wrong, 2 for what was asked wrongly. */ readonly exitCode: 1 | 2 = 1) {
+  constructor(
+    message: string,
+    /** The exit code: 1 for what went wrong, 2 for what was asked wrongly. */ readonly exitCode: 1 | 2 = 1,
+  ) {
     super(message);
   }
 }
@@ -57,25 +60,39 @@ export function parseArguments(command: Command, given: readonly string[]): Argu
   }
   const needed = command.words.filter((word) => !word.startsWith('['));
   if (words.length < needed.length) throw new CommandError(`${needed[words.length]} is missing`, 2);
-  if (words.length > command.words.length) throw new CommandError(`'${words[command.words.length]}' is one word too many`, 2);
+  if (words.length > command.words.length)
+    throw new CommandError(`'${words[command.words.length]}' is one word too many`, 2);
   for (const [name, spec] of Object.entries(command.options)) {
     if (spec.required && !values.has(name)) throw new CommandError(`--${name} ${spec.value} is missing`, 2);
   }
-  return { words, flags: new Set(values.keys()), all: (name) => values.get(name) ?? [], one: (name) => values.get(name)?.[0] };
+  return {
+    words,
+    flags: new Set(values.keys()),
+    all: (name) => values.get(name) ?? [],
+    one: (name) => values.get(name)?.[0],
+  };
 }
 
 function unknownOption(command: Command, item: string): CommandError {
   const options = Object.keys(command.options).map((name) => `--${name}`);
-  return new CommandError(`there is no option ${item}${didYouMean(item.replace(/=.*$/s, ''), [...options, '--help'])}`, 2);
+  return new CommandError(
+    `there is no option ${item}${didYouMean(item.replace(/=.*$/s, ''), [...options, '--help'])}`,
+    2,
+  );
 }
 
 /** Lines of cells, each column as wide as its widest cell. `right`: columns of numbers. */
-export function columns(rows: readonly (readonly string[])[], { indent = 0, right = [] }: { indent?: number; right?: readonly number[] } = {}): string {
+export function columns(
+  rows: readonly (readonly string[])[],
+  { indent = 0, right = [] }: { indent?: number; right?: readonly number[] } = {},
+): string {
   const widths: number[] = [];
   for (const row of rows) row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, cell.length)));
   return rows
     .map((row) => {
-      const cells = row.map((cell, i) => (right.includes(i) ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)));
+      const cells = row.map((cell, i) =>
+        right.includes(i) ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!),
+      );
       return `${' '.repeat(indent)}${cells.join('  ')}`.trimEnd() + '\n';
     })
     .join('');
@@ -84,12 +101,18 @@ export function columns(rows: readonly (readonly string[])[], { indent = 0, righ
 export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
 
 /** 'float32 [?,64]'; '?' for a shape of unknown rank. */
-export const shapeText = (shape: readonly (number | null)[] | null): string => (shape ? `[${shape.map((size) => size ?? '?').join(',')}]` : '?');
+export const shapeText = (shape: readonly (number | null)[] | null): string =>
+  shape ? `[${shape.map((size) => size ?? '?').join(',')}]` : '?';
 
 export function helpOf(name: string, command: Command): string {
   const options = Object.entries(command.options);
-  const usage = options.filter(([, spec]) => spec.required).map(([option, spec]) => `--${option} ${spec.value}`);
-  const rows = [...options.map(([option, { value, help }]) => [`--${option}${value ? ` ${value}` : ''}`, help]), ['--help', 'shows this']];
+  const usage = options
+    .filter(([, spec]) => spec.required)
+    .map(([option, spec]) => `--${option} ${spec.value}`);
+  const rows = [
+    ...options.map(([option, { value, help }]) => [`--${option}${value ? ` ${value}` : ''}`, help]),
+    ['--help', 'shows this'],
+  ];
   return [
     `${command.summary}\n\n  tfcore-wasm ${[name, ...command.words, ...usage, options.length > usage.length ? '[options]' : ''].join(' ').trimEnd()}\n\n`,
     columns(rows, { indent: 2 }),

@@ -8,7 +8,12 @@ export const gradCommand: Command = {
   summary: 'Adds the gradients of y by x to a graph and writes the new graph.',
   words: ['model.pb'],
   options: {
-    y: { value: 'loss', repeats: true, required: true, help: "what is differentiated, 'node' or 'node:1'; the sum, where there are several" },
+    y: {
+      value: 'loss',
+      repeats: true,
+      required: true,
+      help: "what is differentiated, 'node' or 'node:1'; the sum, where there are several",
+    },
     x: { value: 'w', repeats: true, required: true, help: 'by what; commas or more --x for several' },
     name: { value: 'prefix', help: "what the new operations' names begin with (gradients)" },
     out: { value: 'new.pb', help: 'the new graph; .pbtxt writes text (model.grad.pb)' },
@@ -20,23 +25,35 @@ export const gradCommand: Command = {
     const tf = await init({ threads: 1 });
     const graph = importModel(tf, file, model);
     const outputs = (option: string): Output[] =>
-      args.all(option).flatMap((list) => list.split(',')).filter((name) => name !== '').map((name) => {
-        try {
-          return graph.output(name);
-        } catch (error) {
-          throw new CommandError(`--${option} ${name}: the graph has no such output: ${(error as Error).message}`);
-        }
-      });
+      args
+        .all(option)
+        .flatMap((list) => list.split(','))
+        .filter((name) => name !== '')
+        .map((name) => {
+          try {
+            return graph.output(name);
+          } catch (error) {
+            throw new CommandError(
+              `--${option} ${name}: the graph has no such output: ${(error as Error).message}`,
+            );
+          }
+        });
     const [ys, xs] = [outputs('y'), outputs('x')];
     const before = graph.operations().length;
     const prefix = args.one('name');
     const gradients = graph.gradients(ys, xs, prefix === undefined ? {} : { name: prefix });
     const to = args.one('out') ?? file.replace(/(\.[^./\\]*)?$/, (extension) => `.grad${extension || '.pb'}`);
     writeFile(to, isText(to) ? graph.toText() : graph.toGraphDef());
-    write(columns(xs.map((x, i) => {
-      const gradient = gradients[i];
-      return gradient ? [`d/d ${x.name}`, gradient.name, gradient.dtype, shapeText(gradient.shape)] : [`d/d ${x.name}`, `none: ${args.all('y').join(', ')} does not depend on it`];
-    })));
+    write(
+      columns(
+        xs.map((x, i) => {
+          const gradient = gradients[i];
+          return gradient
+            ? [`d/d ${x.name}`, gradient.name, gradient.dtype, shapeText(gradient.shape)]
+            : [`d/d ${x.name}`, `none: ${args.all('y').join(', ')} does not depend on it`];
+        }),
+      ),
+    );
     write(`\n${to}: ${plural(graph.operations().length - before, 'operation')} more\n`);
     return 0;
   },

@@ -31,22 +31,45 @@ export interface Report {
 
 const PLACEHOLDERS = new Set(['Placeholder', 'PlaceholderV2', 'PlaceholderWithDefault']);
 
-/** The nodes whose outputs nobody reads; nodes without outputs are what training steps and initialisers are. */
+/**
+ * The nodes whose outputs nobody reads; nodes without outputs are what training steps and initialisers are.
+ */
 function outputNodes({ nodes }: GraphDefContent, tf: TF): GraphDefNode[] {
-  const read = new Set(nodes.flatMap(({ inputs }) => inputs.filter((input) => !input.startsWith('^')).map((input) => input.replace(/:\d+$/, ''))));
+  const read = new Set(
+    nodes.flatMap(({ inputs }) =>
+      inputs.filter((input) => !input.startsWith('^')).map((input) => input.replace(/:\d+$/, '')),
+    ),
+  );
   const yields = ({ op }: GraphDefNode): boolean => (runtimeOf(tf).findOpDef(op)?.output_arg.length ?? 1) > 0;
   return nodes.filter((node) => !read.has(node.name) && yields(node) && node.op !== 'Const');
 }
 
-/** The outputs of nodes, with the dtypes and shapes that the engine infers; where it cannot import the graph, their names, and why. */
-function describeOutputs(tf: TF, model: Uint8Array | string, nodes: readonly GraphDefNode[]): { outputs: Value[]; problem?: string } {
+/**
+ * The outputs of nodes, with the dtypes and shapes that the engine infers; where it cannot import the graph,
+ * their names, and why.
+ */
+function describeOutputs(
+  tf: TF,
+  model: Uint8Array | string,
+  nodes: readonly GraphDefNode[],
+): { outputs: Value[]; problem?: string } {
   const graph = new tf.Graph();
   try {
     graph.importGraphDef(model);
-    return { outputs: nodes.flatMap(({ name }) => graph.operation(name)!.outputs.map((output) =>
-      ({ name: output.index === 0 ? name : output.name, dtype: output.dtype, shape: output.shape }))) };
+    return {
+      outputs: nodes.flatMap(({ name }) =>
+        graph.operation(name)!.outputs.map((output) => ({
+          name: output.index === 0 ? name : output.name,
+          dtype: output.dtype,
+          shape: output.shape,
+        })),
+      ),
+    };
   } catch (error) {
-    return { outputs: nodes.map(({ name }) => ({ name, dtype: '?', shape: null })), problem: (error as Error).message };
+    return {
+      outputs: nodes.map(({ name }) => ({ name, dtype: '?', shape: null })),
+      problem: (error as Error).message,
+    };
   } finally {
     graph.dispose();
   }
@@ -55,12 +78,19 @@ function describeOutputs(tf: TF, model: Uint8Array | string, nodes: readonly Gra
 export function inspect(tf: TF, content: GraphDefContent, model: Uint8Array | string): Report {
   const { nodes, functions, producer } = content;
   const counts = new Map<string, number>();
-  for (const { op } of [...nodes, ...[...functions.values()].flatMap((body) => body.nodes)]) counts.set(op, (counts.get(op) ?? 0) + 1);
-  const inputs = nodes.filter(({ op }) => PLACEHOLDERS.has(op)).map((node) => {
-    const shape = attrOf(node, 'shape', runtimeOf(tf).findOpDef(node.op)) as Value['shape'] | undefined;
-    /* Graphs of old say [] where they mean that nothing is known. */
-    return { name: node.name, dtype: String(attrOf(node, 'dtype') ?? '?'), shape: shape?.length === 0 && producer < 24 ? null : (shape ?? null) };
-  });
+  for (const { op } of [...nodes, ...[...functions.values()].flatMap((body) => body.nodes)])
+    counts.set(op, (counts.get(op) ?? 0) + 1);
+  const inputs = nodes
+    .filter(({ op }) => PLACEHOLDERS.has(op))
+    .map((node) => {
+      const shape = attrOf(node, 'shape', runtimeOf(tf).findOpDef(node.op)) as Value['shape'] | undefined;
+      /* Graphs of old say [] where they mean that nothing is known. */
+      return {
+        name: node.name,
+        dtype: String(attrOf(node, 'dtype') ?? '?'),
+        shape: shape?.length === 0 && producer < 24 ? null : (shape ?? null),
+      };
+    });
   const { missing, uncalled } = findMissingIn(runtimeOf(tf), content);
   const { outputs, problem } = describeOutputs(tf, model, outputNodes(content, tf));
   return {
@@ -80,29 +110,67 @@ export function inspect(tf: TF, content: GraphDefContent, model: Uint8Array | st
 const NAMES_SHOWN = 4;
 
 function rowOf(op: string, what: string, nodes: readonly string[]): string[] {
-  const names = nodes.slice(0, NAMES_SHOWN).join(', ') + (nodes.length > NAMES_SHOWN ? `, and ${nodes.length - NAMES_SHOWN} more` : '');
+  const names =
+    nodes.slice(0, NAMES_SHOWN).join(', ') +
+    (nodes.length > NAMES_SHOWN ? `, and ${nodes.length - NAMES_SHOWN} more` : '');
   return [op, what, plural(nodes.length, 'node'), names];
 }
 
 function missingRow({ op, dtype, function: isFunction, nodes }: Missing): string[] {
-  return rowOf(op, dtype ? `no kernel for ${dtype}` : isFunction ? 'no such function in the library' : 'no such op', nodes);
+  return rowOf(
+    op,
+    dtype ? `no kernel for ${dtype}` : isFunction ? 'no such function in the library' : 'no such op',
+    nodes,
+  );
 }
 
 function printReport(file: string, report: Report): string {
   const section = (title: string, body: string): string => (body === '' ? '' : `\n${title}\n${body}`);
-  const values = (list: readonly Value[]): string => columns(list.map(({ name, dtype, shape }) => [name, dtype, shapeText(shape)]), { indent: 2 });
+  const values = (list: readonly Value[]): string =>
+    columns(
+      list.map(({ name, dtype, shape }) => [name, dtype, shapeText(shape)]),
+      { indent: 2 },
+    );
   const ops = Object.entries(report.ops);
-  const head = [plural(report.nodes, 'node'), ...(report.functions.length ? [plural(report.functions.length, 'function')] : []), `producer ${report.producer}`];
+  const head = [
+    plural(report.nodes, 'node'),
+    ...(report.functions.length ? [plural(report.functions.length, 'function')] : []),
+    `producer ${report.producer}`,
+  ];
   return [
     `${file}: ${head.join(', ')}\n`,
     section('inputs', values(report.inputs)),
     section('outputs', values(report.outputs)),
-    section(`ops (${ops.length})`, columns(ops.map(([op, count]) => [op, String(count)]), { indent: 2, right: [1] })),
-    section('functions', columns(report.functions.map(({ name, nodes }) => [name, plural(nodes, 'node')]), { indent: 2 })),
-    section('attrs without effect', columns(report.unknownAttrs.map(({ op, attr, nodes }) => rowOf(op, attr, nodes)), { indent: 2 })),
-    section('missing in functions that the graph never calls', columns(report.uncalled.map(missingRow), { indent: 2 })),
-    report.problem !== undefined ? `\nit cannot be imported: ${report.problem}\n`
-    : report.missing.length === 0 ? `\nnothing${report.uncalled.length > 0 ? ' else' : ''} is missing\n` : section('missing', columns(report.missing.map(missingRow), { indent: 2 })),
+    section(
+      `ops (${ops.length})`,
+      columns(
+        ops.map(([op, count]) => [op, String(count)]),
+        { indent: 2, right: [1] },
+      ),
+    ),
+    section(
+      'functions',
+      columns(
+        report.functions.map(({ name, nodes }) => [name, plural(nodes, 'node')]),
+        { indent: 2 },
+      ),
+    ),
+    section(
+      'attrs without effect',
+      columns(
+        report.unknownAttrs.map(({ op, attr, nodes }) => rowOf(op, attr, nodes)),
+        { indent: 2 },
+      ),
+    ),
+    section(
+      'missing in functions that the graph never calls',
+      columns(report.uncalled.map(missingRow), { indent: 2 }),
+    ),
+    report.problem !== undefined
+      ? `\nit cannot be imported: ${report.problem}\n`
+      : report.missing.length === 0
+        ? `\nnothing${report.uncalled.length > 0 ? ' else' : ''} is missing\n`
+        : section('missing', columns(report.missing.map(missingRow), { indent: 2 })),
   ].join('');
 }
 
@@ -110,7 +178,9 @@ export const inspectCommand: Command = {
   summary: 'Tells what a model is made of: inputs, outputs, ops, functions, and what of it is not here.',
   words: ['model.pb'],
   options: { json: { help: 'prints the same as JSON' } },
-  notes: ['A model is a GraphDef: bytes (.pb) or text (.pbtxt). The exit code is 1 when something is missing, or the graph is damaged.'],
+  notes: [
+    'A model is a GraphDef: bytes (.pb) or text (.pbtxt). The exit code is 1 when something is missing, or the graph is damaged.',
+  ],
   async run({ words: [file], flags }, write) {
     const model = readModel(file!);
     const tf = await init({ threads: 1 });

@@ -9,13 +9,25 @@ import { inspectCommand } from './inspect-command.js';
 import { opsCommand } from './ops-command.js';
 import { runCommand } from './run-command.js';
 
-const COMMANDS: Readonly<Record<string, Command>> = { inspect: inspectCommand, run: runCommand, grad: gradCommand, ops: opsCommand };
+const COMMANDS: Readonly<Record<string, Command>> = {
+  inspect: inspectCommand,
+  run: runCommand,
+  grad: gradCommand,
+  ops: opsCommand,
+};
 
-const help = (): string => [
-  `tfcore-wasm ${VERSION}: TensorFlow graphs without TensorFlow\n\n`,
-  columns(Object.entries(COMMANDS).map(([name, { words, summary }]) => [`tfcore-wasm ${[name, ...words].join(' ')}`, summary]), { indent: 2 }),
-  "\n'tfcore-wasm <command> --help' tells more.\n",
-].join('');
+const help = (): string =>
+  [
+    `tfcore-wasm ${VERSION}: TensorFlow graphs without TensorFlow\n\n`,
+    columns(
+      Object.entries(COMMANDS).map(([name, { words, summary }]) => [
+        `tfcore-wasm ${[name, ...words].join(' ')}`,
+        summary,
+      ]),
+      { indent: 2 },
+    ),
+    "\n'tfcore-wasm <command> --help' tells more.\n",
+  ].join('');
 
 const write = (text: string): void => void process.stdout.write(text);
 
@@ -29,7 +41,11 @@ async function main([name, ...given]: string[]): Promise<number> {
     return 0;
   }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (!command) throw new CommandError(`there is no command '${name}'${meantOrKnown(name, Object.keys(COMMANDS), 'there are')}`, 2);
+  if (!command)
+    throw new CommandError(
+      `there is no command '${name}'${meantOrKnown(name, Object.keys(COMMANDS), 'there are')}`,
+      2,
+    );
   if (given.includes('--help')) {
     write(helpOf(name, command));
     return 0;
@@ -37,7 +53,8 @@ async function main([name, ...given]: string[]): Promise<number> {
   try {
     return await command.run(parseArguments(command, given), write);
   } catch (error) {
-    if (error instanceof CommandError && error.exitCode === 2) error.message += `\n'tfcore-wasm ${name} --help' tells more`;
+    if (error instanceof CommandError && error.exitCode === 2)
+      error.message += `\n'tfcore-wasm ${name} --help' tells more`;
     throw error;
   }
 }
@@ -54,4 +71,6 @@ function failed(error: unknown): number {
   return error instanceof CommandError ? error.exitCode : 1;
 }
 
-void main(process.argv.slice(2)).catch(failed).then((code) => (process.exitCode = code));
+void main(process.argv.slice(2))
+  .catch(failed)
+  .then((code) => (process.exitCode = code));

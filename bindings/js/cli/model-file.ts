@@ -15,7 +15,13 @@ export function readFile(file: string): Uint8Array {
     return new Uint8Array(readFileSync(file)); // no Buffer, whose slice() shares memory
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new CommandError(code === 'ENOENT' ? `there is no file ${file}${nearFile(file)}` : code === 'EISDIR' ? folderText(file) : message);
+    throw new CommandError(
+      code === 'ENOENT'
+        ? `there is no file ${file}${nearFile(file)}`
+        : code === 'EISDIR'
+          ? folderText(file)
+          : message,
+    );
   }
 }
 
@@ -38,14 +44,18 @@ function nearFile(file: string): string {
 /** What a folder is, when it is one of those that hold models. */
 function folderText(folder: string): string {
   const has = (name: string): boolean => existsSync(path.join(folder, name));
-  if (has('saved_model.pb')) return `${folder} is a folder: that of ${foreignFormat(Uint8Array.of(8, 1, 18, 0))}`;
+  if (has('saved_model.pb'))
+    return `${folder} is a folder: that of ${foreignFormat(Uint8Array.of(8, 1, 18, 0))}`;
   if (has('model.json')) return `${folder} is a folder: that of ${foreignFormat('{"modelTopology":{}}')}`;
-  if (has('checkpoint')) return `${folder} is a folder, of checkpoints: they have the values of variables and no graph`;
+  if (has('checkpoint'))
+    return `${folder} is a folder, of checkpoints: they have the values of variables and no graph`;
   const graph = readdirSync(folder).find((name) => /\.(pb|pbtxt)$/.test(name));
   return `${folder} is a folder${graph === undefined ? '' : `; did you mean ${path.join(folder, graph)}?`}`;
 }
 
-/** The GraphDef in a file: bytes, or text where the file's name says so. Files of other formats are refused. */
+/**
+ * The GraphDef in a file: bytes, or text where the file's name says so. Files of other formats are refused.
+ */
 export function readModel(file: string): Uint8Array | string {
   const bytes = readFile(file);
   const isBytes = bytes.length === 0 || !isText(file);
@@ -56,7 +66,9 @@ export function readModel(file: string): Uint8Array | string {
 }
 
 const notAGraph = (file: string, error: unknown): CommandError =>
-  new CommandError(`${file} is no GraphDef${isText(file) ? ' in text form' : ''}: ${(error as Error).message}`);
+  new CommandError(
+    `${file} is no GraphDef${isText(file) ? ' in text form' : ''}: ${(error as Error).message}`,
+  );
 
 /** The nodes in a file, whether or not the engine knows their ops. */
 export function readContent(tf: TF, file: string, model: Uint8Array | string): GraphDefContent {
@@ -74,6 +86,8 @@ export function importModel(tf: TF, file: string, model: Uint8Array | string): G
     return graph;
   } catch (error) {
     graph.dispose();
-    throw new CommandError(`${file} cannot be imported: ${(error as Error).message}\n'tfcore-wasm inspect ${file}' tells what it needs`);
+    throw new CommandError(
+      `${file} cannot be imported: ${(error as Error).message}\n'tfcore-wasm inspect ${file}' tells what it needs`,
+    );
   }
 }

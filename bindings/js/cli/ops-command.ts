@@ -19,22 +19,37 @@ interface OpRow {
 }
 
 const SHORT: Readonly<Record<string, string>> = {
-  float16: 'f16', bfloat16: 'bf16', float32: 'f32', float64: 'f64', int8: 'i8', int16: 'i16', int32: 'i32', int64: 'i64', uint8: 'u8', uint16: 'u16',
-  uint32: 'u32', uint64: 'u64', complex64: 'c64', complex128: 'c128',
+  float16: 'f16',
+  bfloat16: 'bf16',
+  float32: 'f32',
+  float64: 'f64',
+  int8: 'i8',
+  int16: 'i16',
+  int32: 'i32',
+  int64: 'i64',
+  uint8: 'u8',
+  uint16: 'u16',
+  uint32: 'u32',
+  uint64: 'u64',
+  complex64: 'c64',
+  complex128: 'c128',
 };
 const ORDER = [...Object.keys(SHORT), 'bool', 'string', 'resource', 'variant'];
 const rank = (dtype: string): number => (ORDER.includes(dtype) ? ORDER.indexOf(dtype) : ORDER.length);
 const short = (dtype: string): string => SHORT[dtype] ?? dtype;
 
 /** The values that an attr of types may have; undefined: any. */
-const allowedOf = (attr: AttrDef | undefined): string[] | undefined => attr?.allowed_values as string[] | undefined;
+const allowedOf = (attr: AttrDef | undefined): string[] | undefined =>
+  attr?.allowed_values as string[] | undefined;
 
 /** Whether numbers with a derivative can come out of the op. */
 function yieldsFloats(def: OpDef): boolean {
   const isFloat = (dtype: string): boolean => /^(b?float|complex)/.test(dtype);
   return def.output_arg.some(({ type, type_attr, type_list_attr }) => {
     if (type !== undefined) return isFloat(type);
-    return allowedOf(def.attr.find(({ name }) => name === (type_attr ?? type_list_attr)))?.some(isFloat) ?? true;
+    return (
+      allowedOf(def.attr.find(({ name }) => name === (type_attr ?? type_list_attr)))?.some(isFloat) ?? true
+    );
   });
 }
 
@@ -56,7 +71,8 @@ function rowOf(tf: TF, def: OpDef): OpRow {
 function printTable(rows: readonly OpRow[]): string {
   const count = (gradient: Gradient): number => rows.filter((row) => row.gradient === gradient).length;
   /* The attr is named where it is not the element type. */
-  const list = ({ dtypes, typeAttr }: OpRow): string => (/^(T|dtype|Tout|)$/.test(typeAttr ?? '') ? '' : `${typeAttr}: `) + (dtypes.map(short).join(' ') || '-');
+  const list = ({ dtypes, typeAttr }: OpRow): string =>
+    (/^(T|dtype|Tout|)$/.test(typeAttr ?? '') ? '' : `${typeAttr}: `) + (dtypes.map(short).join(' ') || '-');
   const cells = rows.map((row) => [row.name, row.gradient, list(row)]);
   return [
     columns([['op', 'gradient', 'dtypes'], ...cells]),
@@ -71,11 +87,17 @@ function argText({ name, type, type_attr, type_list_attr, number_attr, is_ref }:
 
 function valueText(value: AttrValue): string {
   if (typeof value === 'object' && value !== null && 'dtype' in value) return String(value);
-  return typeof value === 'string' ? (value in SHORT ? short(value) : JSON.stringify(value)) : JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? Number(item) : item));
+  return typeof value === 'string'
+    ? value in SHORT
+      ? short(value)
+      : JSON.stringify(value)
+    : JSON.stringify(value, (_, item) => (typeof item === 'bigint' ? Number(item) : item));
 }
 
 function attrRow(attr: AttrDef): string[] {
-  const allowed = allowedOf(attr)?.map((value) => (attr.type.includes('type') ? short(value) : JSON.stringify(value)));
+  const allowed = allowedOf(attr)?.map((value) =>
+    attr.type.includes('type') ? short(value) : JSON.stringify(value),
+  );
   const facts = [
     ...(allowed ? [`one of ${allowed.join(' ')}`] : []),
     ...(attr.has_minimum ? [`at least ${attr.minimum}`] : []),
@@ -84,15 +106,27 @@ function attrRow(attr: AttrDef): string[] {
   return [attr.name, attr.type, facts.join('; ')];
 }
 
-const GRADIENTS: Readonly<Record<Gradient, string>> = { yes: 'yes', none: 'none flows through it', missing: 'not known' };
+const GRADIENTS: Readonly<Record<Gradient, string>> = {
+  yes: 'yes',
+  none: 'none flows through it',
+  missing: 'not known',
+};
 
 function printOp(def: OpDef, { dtypes, typeAttr, gradient }: OpRow): string {
   const traits = [
-    ...(def.is_stateful ? ['stateful'] : []), ...(def.is_commutative ? ['commutative'] : []), ...(def.is_aggregate ? ['aggregate'] : []),
-    ...(def.deprecation ? [`deprecated since version ${def.deprecation.version}: ${def.deprecation.explanation}`] : []),
+    ...(def.is_stateful ? ['stateful'] : []),
+    ...(def.is_commutative ? ['commutative'] : []),
+    ...(def.is_aggregate ? ['aggregate'] : []),
+    ...(def.deprecation
+      ? [`deprecated since version ${def.deprecation.version}: ${def.deprecation.explanation}`]
+      : []),
   ];
   const facts = [
-    ['kernels', dtypes.length === 0 ? 'for the one signature' : `${typeAttr} = ${dtypes.map(short).join(' ')}`], ['gradient', GRADIENTS[gradient]],
+    [
+      'kernels',
+      dtypes.length === 0 ? 'for the one signature' : `${typeAttr} = ${dtypes.map(short).join(' ')}`,
+    ],
+    ['gradient', GRADIENTS[gradient]],
     ...traits.map((trait, i) => [i === 0 ? 'traits' : '', trait]),
   ];
   return [
@@ -105,7 +139,8 @@ function printOp(def: OpDef, { dtypes, typeAttr, gradient }: OpRow): string {
 }
 
 export const opsCommand: Command = {
-  summary: 'Lists the ops: the dtypes that have kernels, and the gradients. With a name: the whole definition of that op.',
+  summary:
+    'Lists the ops: the dtypes that have kernels, and the gradients. With a name: the whole definition of that op.',
   words: ['[Name]'],
   options: { json: { help: 'prints the same as JSON' } },
   notes: ['Gradients: yes; none, because by definition none flows through the op; missing.'],
@@ -113,9 +148,16 @@ export const opsCommand: Command = {
     const tf = await init({ threads: 1 });
     const defs = tf.opDefs().sort((a, b) => (a.name < b.name ? -1 : 1));
     const def = defs.find((candidate) => candidate.name === name);
-    if (name !== undefined && !def) throw new CommandError(`there is no op ${name}${didYouMean(name, defs.map((candidate) => candidate.name))}`);
+    if (name !== undefined && !def)
+      throw new CommandError(
+        `there is no op ${name}${didYouMean(
+          name,
+          defs.map((candidate) => candidate.name),
+        )}`,
+      );
     if (flags.has('json')) {
-      const plain = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value);
+      const plain = (_: string, value: unknown): unknown =>
+        typeof value === 'bigint' ? Number(value) : value;
       const content = def ? { ...def, ...rowOf(tf, def) } : defs.map((one) => rowOf(tf, one));
       write(`${JSON.stringify(content, plain, 2)}\n`);
     } else {

@@ -28,7 +28,8 @@ function parseValue(text: string, place: string): TensorLike {
 
 function readFeed(graph: Graph, given: string): [Output, Tensor] {
   const split = given.indexOf('=');
-  if (split <= 0) throw new CommandError(`--feed ${given}: a name, '=' and a .npy file or a value are needed`, 2);
+  if (split <= 0)
+    throw new CommandError(`--feed ${given}: a name, '=' and a .npy file or a value are needed`, 2);
   const [name, source] = [given.slice(0, split), given.slice(split + 1)];
   const output = outputOf(graph, name, '--feed');
   const place = `--feed ${name}`;
@@ -42,8 +43,11 @@ function readFeed(graph: Graph, given: string): [Output, Tensor] {
   }
   const fed = readNpy(readFile(source), source);
   if (fed.dtype === output.dtype) return [output, fed];
-  if (output.dtype === 'bfloat16' && fed.dtype === 'float32') return [output, tensor(fed, fed.shape, 'bfloat16')];
-  throw new CommandError(`${place}: the graph wants ${output.dtype}, ${source} holds ${fed.dtype} (in NumPy: array.astype('${output.dtype}'))`);
+  if (output.dtype === 'bfloat16' && fed.dtype === 'float32')
+    return [output, tensor(fed, fed.shape, 'bfloat16')];
+  throw new CommandError(
+    `${place}: the graph wants ${output.dtype}, ${source} holds ${fed.dtype} (in NumPy: array.astype('${output.dtype}'))`,
+  );
 }
 
 /** Nested arrays over several lines, one for each row; long ones are cut in the middle. */
@@ -56,7 +60,10 @@ function valueText(value: NestedArray, indent = ''): string {
 }
 
 function scalarText(value: unknown): string {
-  if (typeof value === 'number') return Number.isInteger(value) || !Number.isFinite(value) ? String(value) : String(Number(value.toPrecision(7)));
+  if (typeof value === 'number')
+    return Number.isInteger(value) || !Number.isFinite(value)
+      ? String(value)
+      : String(Number(value.toPrecision(7)));
   if (typeof value === 'string') return JSON.stringify(value);
   if (value instanceof Uint8Array) return `<${value.length} bytes>`;
   if (typeof value === 'object' && value !== null) {
@@ -68,7 +75,11 @@ function scalarText(value: unknown): string {
 
 /** JSON has no numbers for these. */
 const plain = (_: string, value: unknown): unknown =>
-  typeof value === 'bigint' ? String(value) : typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+  typeof value === 'bigint'
+    ? String(value)
+    : typeof value === 'number' && !Number.isFinite(value)
+      ? String(value)
+      : value;
 
 const fileOf = (name: string): string => `${name.replace(/:0$/, '').replace(/[^\w.-]+/g, '_')}.npy`;
 
@@ -76,9 +87,22 @@ export const runCommand: Command = {
   summary: 'Runs a model: feeds values, fetches others.',
   words: ['model.pb'],
   options: {
-    feed: { value: 'x=in.npy', repeats: true, help: 'the value of an input: a .npy file, or JSON such as x=[[1,2]]' },
-    fetch: { value: 'y', repeats: true, required: true, help: "what to compute, 'node' or 'node:1'; commas or more --fetch for several" },
-    target: { value: 'op', repeats: true, help: 'an operation to run that yields nothing, such as an initialiser; before the fetches' },
+    feed: {
+      value: 'x=in.npy',
+      repeats: true,
+      help: 'the value of an input: a .npy file, or JSON such as x=[[1,2]]',
+    },
+    fetch: {
+      value: 'y',
+      repeats: true,
+      required: true,
+      help: "what to compute, 'node' or 'node:1'; commas or more --fetch for several",
+    },
+    target: {
+      value: 'op',
+      repeats: true,
+      help: 'an operation to run that yields nothing, such as an initialiser; before the fetches',
+    },
     out: { value: 'dir', help: 'writes each output into dir, as .npy' },
     json: { help: 'prints the outputs as JSON, by name' },
   },
@@ -88,7 +112,10 @@ export const runCommand: Command = {
     const tf = await init();
     const graph = importModel(tf, file, model);
     const feeds = new Map(args.all('feed').map((given) => readFeed(graph, given)));
-    const names = args.all('fetch').flatMap((list) => list.split(',')).filter((name) => name !== '');
+    const names = args
+      .all('fetch')
+      .flatMap((list) => list.split(','))
+      .filter((name) => name !== '');
     const fetches = names.map((name) => outputOf(graph, name, '--fetch'));
     const session = new tf.Session(graph);
     for (const target of args.all('target')) await session.run([], undefined, { targets: [target] });
@@ -104,9 +131,18 @@ export const runCommand: Command = {
       });
       write(columns(rows));
     } else if (args.flags.has('json')) {
-      write(`${JSON.stringify(Object.fromEntries(results.map((result, i) => [names[i]!, result.array()])), plain)}\n`);
+      write(
+        `${JSON.stringify(Object.fromEntries(results.map((result, i) => [names[i]!, result.array()])), plain)}\n`,
+      );
     } else {
-      write(results.map((result, i) => `${names[i]}  ${result.dtype} ${shapeText(result.shape)}\n${valueText(result.array())}\n`).join('\n'));
+      write(
+        results
+          .map(
+            (result, i) =>
+              `${names[i]}  ${result.dtype} ${shapeText(result.shape)}\n${valueText(result.array())}\n`,
+          )
+          .join('\n'),
+      );
     }
     return 0;
   },

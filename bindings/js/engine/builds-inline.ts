@@ -1,4 +1,7 @@
-/** builds.ts of `tfcore-wasm/inline`: one build, which every host with SIMD runs, inside of the file. Nothing is fetched and no worker is started. */
+/**
+ * builds.ts of `tfcore-wasm/inline`: one build, which every host with SIMD runs, inside of the file. Nothing
+ * is fetched and no worker is started.
+ */
 import createSingle from 'glue:single';
 import packed from 'wasm:simd';
 import type { Build, Variant } from './builds.js';
@@ -6,13 +9,18 @@ import { isNode, nodeModule } from '../base/host.js';
 
 /** The bytes of a gzip file in base64. */
 async function unpack(base64: string): Promise<Uint8Array<ArrayBuffer>> {
-  if (isNode) return new Uint8Array(nodeModule('node:zlib').gunzipSync(nodeModule('node:buffer').Buffer.from(base64, 'base64')));
+  if (isNode)
+    return new Uint8Array(
+      nodeModule('node:zlib').gunzipSync(nodeModule('node:buffer').Buffer.from(base64, 'base64')),
+    );
   const zipped = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   const stream = new Blob([zipped]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-export const BUILDS: Readonly<Partial<Record<Variant, Build>>> = { simd: { create: createSingle, wasm: () => unpack(packed) } };
+export const BUILDS: Readonly<Partial<Record<Variant, Build>>> = {
+  simd: { create: createSingle, wasm: () => unpack(packed) },
+};
 
 const noThreads = (): never => {
   throw new Error('this entry has no build with threads');

@@ -22,17 +22,38 @@ const MAX_THREADS = 64;
 function vectorModule(...code: number[]): Uint8Array<ArrayBuffer> {
   const body = [0, ...code, 0x0b];
   return Uint8Array.from([
-    0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, // magic, version
-    1, 5, 1, 0x60, 0, 1, 0x7b, // type: () -> v128
-    3, 2, 1, 0, // one function of that type
-    10, body.length + 2, 1, body.length, ...body,
+    0,
+    0x61,
+    0x73,
+    0x6d,
+    1,
+    0,
+    0,
+    0, // magic, version
+    1,
+    5,
+    1,
+    0x60,
+    0,
+    1,
+    0x7b, // type: () -> v128
+    3,
+    2,
+    1,
+    0, // one function of that type
+    10,
+    body.length + 2,
+    1,
+    body.length,
+    ...body,
   ]);
 }
 
 const SPLAT = [0x41, 0, 0xfd, 0x0f]; // i32.const 0, i8x16.splat
 
 /** Whether memory may be shared between threads here. */
-const mayShare = (): boolean => isNode || (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated === true;
+const mayShare = (): boolean =>
+  isNode || (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated === true;
 
 /** What this host can run. */
 export function detectFeatures(): { simd: boolean; relaxed: boolean; threads: boolean } {
@@ -40,7 +61,8 @@ export function detectFeatures(): { simd: boolean; relaxed: boolean; threads: bo
   const relaxed = WebAssembly.validate(vectorModule(...SPLAT, ...SPLAT, 0xfd, 0x80, 0x02)); // i8x16.relaxed_swizzle
   let threads = mayShare();
   try {
-    threads &&= new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }).buffer instanceof SharedArrayBuffer;
+    threads &&=
+      new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }).buffer instanceof SharedArrayBuffer;
   } catch {
     threads = false;
   }
@@ -50,8 +72,12 @@ export function detectFeatures(): { simd: boolean; relaxed: boolean; threads: bo
 /** Which build `options` and this host come to, and how many threads compute in it. */
 export function chooseBuild(options: { variant?: Variant; threads?: number }): Choice {
   const host = detectFeatures();
-  if (!host.simd) throw new UnavailableError('this JavaScript engine has no WebAssembly SIMD, which tfcore-wasm needs');
-  const choice = options.variant === undefined ? fastest(host, options.threads !== 1) : { variant: asked(options.variant, host), reason: undefined, withoutThreads: undefined };
+  if (!host.simd)
+    throw new UnavailableError('this JavaScript engine has no WebAssembly SIMD, which tfcore-wasm needs');
+  const choice =
+    options.variant === undefined
+      ? fastest(host, options.threads !== 1)
+      : { variant: asked(options.variant, host), reason: undefined, withoutThreads: undefined };
   if (!choice.variant.endsWith('threads')) return { ...choice, threads: 1 };
   const threads = options.threads ?? Math.min(processors(), 8);
   if (!Number.isInteger(threads) || threads < 1 || threads > MAX_THREADS) {
@@ -64,12 +90,17 @@ type Host = ReturnType<typeof detectFeatures>;
 
 /** The build that the caller named, where it can run. */
 function asked(variant: Variant, host: Host): Variant {
-  if (!(variant in BUILDS)) throw new InvalidArgumentError(`variant '${variant}' is none of ${Object.keys(BUILDS).join(', ')}`);
+  if (!(variant in BUILDS))
+    throw new InvalidArgumentError(`variant '${variant}' is none of ${Object.keys(BUILDS).join(', ')}`);
   if (variant.startsWith('relaxed') && !host.relaxed) {
-    throw new UnavailableError(`variant '${variant}' needs relaxed SIMD, which this engine lacks (Node 20: run with --experimental-wasm-relaxed-simd)`);
+    throw new UnavailableError(
+      `variant '${variant}' needs relaxed SIMD, which this engine lacks (Node 20: run with --experimental-wasm-relaxed-simd)`,
+    );
   }
   if (variant.endsWith('threads') && !host.threads) {
-    throw new UnavailableError(`variant '${variant}' needs threads: the page must be cross-origin isolated (headers COOP: same-origin and COEP: require-corp)`);
+    throw new UnavailableError(
+      `variant '${variant}' needs threads: the page must be cross-origin isolated (headers COOP: same-origin and COEP: require-corp)`,
+    );
   }
   return variant;
 }
@@ -81,9 +112,16 @@ function fastest(host: Host, threadsAreWanted: boolean): Omit<Choice, 'threads'>
   const parallel: Variant = `${single}-threads`;
   if (!host.relaxed) reasons.push('this engine has no relaxed SIMD');
   else if (!('relaxed' in BUILDS)) reasons.push('this entry of the package holds one build');
-  if (threadsAreWanted && !host.threads) reasons.push(`one thread: ${mayShare() ? 'this engine has no shared memory' : 'the page is not cross-origin isolated'}`);
+  if (threadsAreWanted && !host.threads)
+    reasons.push(
+      `one thread: ${mayShare() ? 'this engine has no shared memory' : 'the page is not cross-origin isolated'}`,
+    );
   const useThreads = threadsAreWanted && host.threads && parallel in BUILDS;
-  return { variant: useThreads ? parallel : single, withoutThreads: single, reason: reasons.join('; ') || undefined };
+  return {
+    variant: useThreads ? parallel : single,
+    withoutThreads: single,
+    reason: reasons.join('; ') || undefined,
+  };
 }
 
 function processors(): number {

@@ -11,9 +11,14 @@ export interface FetchOptions {
   onProgress?: (loaded: number, total: number) => void;
 }
 
-async function readBody(response: Response, onProgress: NonNullable<FetchOptions['onProgress']>): Promise<ArrayBuffer> {
+async function readBody(
+  response: Response,
+  onProgress: NonNullable<FetchOptions['onProgress']>,
+): Promise<ArrayBuffer> {
   /* Of a compressed response the header tells the compressed length. */
-  const total = response.headers.has('content-encoding') ? 0 : Number(response.headers.get('content-length') ?? 0);
+  const total = response.headers.has('content-encoding')
+    ? 0
+    : Number(response.headers.get('content-length') ?? 0);
   const reader = response.body!.getReader();
   const chunks: Uint8Array[] = [];
   let loaded = 0;
@@ -31,11 +36,18 @@ async function readBody(response: Response, onProgress: NonNullable<FetchOptions
   return bytes.buffer;
 }
 
-/** Not `instanceof Response`: where Node is asked for that name, it loads all of its fetch first, which takes longer than our start. */
-const isResponse = (source: unknown): source is Response => typeof source === 'object' && source !== null && 'arrayBuffer' in source && 'ok' in source;
+/**
+ * Not `instanceof Response`: where Node is asked for that name, it loads all of its fetch first, which takes
+ * longer than our start.
+ */
+const isResponse = (source: unknown): source is Response =>
+  typeof source === 'object' && source !== null && 'arrayBuffer' in source && 'ok' in source;
 
 /** What stands at an address: a Response whose body is still to come, or the bytes of a file. */
-async function open(source: string | URL | Response, options: FetchOptions): Promise<Response | BufferSource> {
+async function open(
+  source: string | URL | Response,
+  options: FetchOptions,
+): Promise<Response | BufferSource> {
   const address = isResponse(source) ? source.url : String(source);
   if (isNode && !isResponse(source) && !/^(https?|data|blob):/.test(address)) {
     try {
@@ -50,21 +62,31 @@ async function open(source: string | URL | Response, options: FetchOptions): Pro
   }
   let response: Response;
   try {
-    response = isResponse(source) ? source : await fetch(address, { signal: options.signal, credentials: 'same-origin' });
+    response = isResponse(source)
+      ? source
+      : await fetch(address, { signal: options.signal, credentials: 'same-origin' });
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    throw new UnavailableError(`the wasm file could not be fetched from ${address}: ${(error as Error).message}`);
+    throw new UnavailableError(
+      `the wasm file could not be fetched from ${address}: ${(error as Error).message}`,
+    );
   }
-  if (!response.ok) throw new UnavailableError(`the wasm file is not at ${address}: HTTP ${response.status} ${response.statusText}`);
+  if (!response.ok)
+    throw new UnavailableError(
+      `the wasm file is not at ${address}: HTTP ${response.status} ${response.statusText}`,
+    );
   return response;
 }
 
 /** Refuses what cannot be WebAssembly, with the likely reason. */
 function checkHead(bytes: BufferSource, where: string): void {
   const length = Math.min(bytes.byteLength, 4);
-  const head = ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, length) : new Uint8Array(bytes, 0, length);
+  const head = ArrayBuffer.isView(bytes)
+    ? new Uint8Array(bytes.buffer, bytes.byteOffset, length)
+    : new Uint8Array(bytes, 0, length);
   if (head[0] === 0 && head[1] === 0x61 && head[2] === 0x73 && head[3] === 0x6d) return;
-  const html = head[0] === 0x3c ? ' but an HTML page: the server answers with a page where the file should be' : '';
+  const html =
+    head[0] === 0x3c ? ' but an HTML page: the server answers with a page where the file should be' : '';
   throw new UnavailableError(`what was loaded${where} is no WebAssembly${html}`);
 }
 
@@ -74,23 +96,39 @@ async function explained(compiling: Promise<WebAssembly.Module>): Promise<WebAss
     return await compiling;
   } catch (error) {
     const message = (error as Error).message;
-    const hint = /unsafe-eval|Content Security Policy/i.test(message) ? " (the page's Content-Security-Policy must allow script-src 'wasm-unsafe-eval')" : '';
+    const hint = /unsafe-eval|Content Security Policy/i.test(message)
+      ? " (the page's Content-Security-Policy must allow script-src 'wasm-unsafe-eval')"
+      : '';
     throw new UnavailableError(`the wasm file could not be compiled: ${message}${hint}`);
   }
 }
 
-/** The module at `source`. `missing` is added to the error where there is no wasm: what the reader can do about it. */
-export async function compile(source: WasmSource, options: FetchOptions, missing = ''): Promise<WebAssembly.Module> {
+/**
+ * The module at `source`. `missing` is added to the error where there is no wasm: what the reader can do
+ * about it.
+ */
+export async function compile(
+  source: WasmSource,
+  options: FetchOptions,
+  missing = '',
+): Promise<WebAssembly.Module> {
   if (source instanceof WebAssembly.Module) return source;
   let bytes: BufferSource;
   try {
     const isAddress = typeof source === 'string' || source instanceof URL || isResponse(source);
     const opened = isAddress ? await open(source, options) : source;
     if (isResponse(opened)) {
-      /* A page compiles while the file comes in, and keeps what it compiled; that takes a server that names the type. */
-      const streams = !isNode && !options.onProgress && opened.headers.get('content-type')?.startsWith('application/wasm');
+      /*
+       * A page compiles while the file comes in, and keeps what it compiled; that takes a server that names
+       * the type.
+       */
+      const streams =
+        !isNode && !options.onProgress && opened.headers.get('content-type')?.startsWith('application/wasm');
       if (streams) return explained(WebAssembly.compileStreaming(opened));
-      bytes = options.onProgress && opened.body ? await readBody(opened, options.onProgress) : await opened.arrayBuffer();
+      bytes =
+        options.onProgress && opened.body
+          ? await readBody(opened, options.onProgress)
+          : await opened.arrayBuffer();
     } else {
       bytes = opened;
     }

@@ -5,8 +5,8 @@ import { Runtime, checkRuntime } from './runtime.js';
 import { bytesOf, decodeText, encodeText } from '../base/utf8.js';
 
 /**
- * Files of one engine: in memory, until useDirectory() says otherwise. Paths are texts with '/' between their parts; in memory there are no folders
- * to be made.
+ * Files of one engine: in memory, until useDirectory() says otherwise. Paths are texts with '/' between their
+ * parts; in memory there are no folders to be made.
  */
 export class Files {
   readonly #runtime: Runtime;
@@ -20,14 +20,17 @@ export class Files {
   read(path: string): Uint8Array {
     checkText('a path', path);
     const { wasm } = this.#runtime;
-    return wasm.scope((scope) => wasm.buffer((buffer, status) => wasm.call.TF_WasmFileRead(scope.string(path), buffer, status)));
+    return wasm.scope((scope) =>
+      wasm.buffer((buffer, status) => wasm.call.TF_WasmFileRead(scope.string(path), buffer, status)),
+    );
   }
 
   /** Makes the file, or replaces it. */
   write(path: string, content: Uint8Array | ArrayBuffer | string): void {
     checkText('a path', path);
     const { wasm } = this.#runtime;
-    const bytes = typeof content === 'string' ? encodeText(content) : bytesOf(content, 'the content of a file');
+    const bytes =
+      typeof content === 'string' ? encodeText(content) : bytesOf(content, 'the content of a file');
     wasm.scope((scope) => {
       const [name, data] = [scope.string(path), scope.bytes(bytes)];
       wasm.checked((status) => wasm.call.TF_WasmFileWrite(name, data, bytes.length, status));
@@ -48,7 +51,9 @@ export class Files {
   list(prefix = ''): string[] {
     checkText('the beginning of paths', prefix);
     const { wasm } = this.#runtime;
-    const paths = decodeText(wasm.buffer((buffer, status) => wasm.call.TF_WasmFileList(buffer, status))).split('\0');
+    const paths = decodeText(
+      wasm.buffer((buffer, status) => wasm.call.TF_WasmFileList(buffer, status)),
+    ).split('\0');
     return paths.slice(0, -1).filter((path) => path.startsWith(prefix));
   }
 
@@ -58,8 +63,8 @@ export class Files {
   }
 
   /**
-   * Node: from now on files are those of this folder, which is the root of all paths: '/model' and 'model' are the same file in it, and no path leads
-   * out. What is in memory stays there, out of sight.
+   * Node: from now on files are those of this folder, which is the root of all paths: '/model' and 'model'
+   * are the same file in it, and no path leads out. What is in memory stays there, out of sight.
    */
   useDirectory(directory: string): void {
     checkText('a directory', directory);

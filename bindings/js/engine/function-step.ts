@@ -1,5 +1,12 @@
 /** FunctionStep: one call of a function body. */
-import type { Null, Ptr, StatusPtr, TensorPtr, WasmFunctionBodyPtr, WasmFunctionCallPtr } from '../generated/abi.js';
+import type {
+  Null,
+  Ptr,
+  StatusPtr,
+  TensorPtr,
+  WasmFunctionBodyPtr,
+  WasmFunctionCallPtr,
+} from '../generated/abi.js';
 import { Step } from './step.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { unsigned } from './wasm.js';
@@ -10,7 +17,10 @@ export class FunctionStep extends Step {
   #call: WasmFunctionCallPtr | Null = 0;
 
   constructor(
-    wasm: Wasm, private readonly body: WasmFunctionBodyPtr, values: readonly Tensor[], protected readonly numResults: number,
+    wasm: Wasm,
+    private readonly body: WasmFunctionBodyPtr,
+    values: readonly Tensor[],
+    protected readonly numResults: number,
     private readonly timeoutMs: number,
   ) {
     super(wasm, values);
@@ -20,7 +30,9 @@ export class FunctionStep extends Step {
     const { call } = this.wasm;
     if (this.#call === 0) {
       const args = scope.pointers(this.inputs);
-      this.#call = unsigned(call.TF_WasmNewFunctionCall(this.body, args, this.inputs.length, this.timeoutMs, status));
+      this.#call = unsigned(
+        call.TF_WasmNewFunctionCall(this.body, args, this.inputs.length, this.timeoutMs, status),
+      );
       if (this.#call === 0) return 0;
     }
     return call.TF_WasmAdvanceFunctionCall(this.#call, sliceMs, results, status);

@@ -10,11 +10,15 @@ import { HostWorker, WorkersRefused, startWorkers } from './workers.js';
 
 export interface InitOptions {
   /**
-   * Where the wasm is: an address, bytes, a compiled module, a Response; or, as an address that ends in '/', the folder that the package's files tfcore-*.wasm and
-   * tfcore-worker.js were copied to. Default: beside the package's JavaScript.
+   * Where the wasm is: an address, bytes, a compiled module, a Response; or, as an address that ends in '/',
+   * the folder that the package's files tfcore-*.wasm and tfcore-worker.js were copied to. Default: beside
+   * the package's JavaScript.
    */
   wasm?: string | URL | Response | BufferSource | WebAssembly.Module;
-  /** Default: the fastest that this host runs. `tf.variant` tells which it is, `tf.variantReason` why it is not a faster one. */
+  /**
+   * Default: the fastest that this host runs. `tf.variant` tells which it is, `tf.variantReason` why it is
+   * not a faster one.
+   */
   variant?: Variant;
   /** Threads that compute, in the builds with threads. Default: one a processor, at most 8. */
   threads?: number;
@@ -25,10 +29,13 @@ export interface InitOptions {
 
 /** A folder that is given as an address: the files of the package lie there. */
 function folderOf(source: InitOptions['wasm']): string | URL | undefined {
-  return (typeof source === 'string' || source instanceof URL) && String(source).endsWith('/') ? source : undefined;
+  return (typeof source === 'string' || source instanceof URL) && String(source).endsWith('/')
+    ? source
+    : undefined;
 }
 
-const inFolder = (folder: string | URL, name: string): string | URL => (folder instanceof URL ? new URL(name, folder) : `${folder}${name}`);
+const inFolder = (folder: string | URL, name: string): string | URL =>
+  folder instanceof URL ? new URL(name, folder) : `${folder}${name}`;
 
 /** What to do about a wasm that is not where it is looked for, said behind the error. */
 function adviceFor(variant: Variant, source: InitOptions['wasm'], address: string): string {
@@ -46,31 +53,49 @@ function adviceFor(variant: Variant, source: InitOptions['wasm'], address: strin
 }
 
 /** Compiles the wasm of a build. */
-async function compileBuild(variant: Variant, build: Build, options: InitOptions): Promise<WebAssembly.Module> {
+async function compileBuild(
+  variant: Variant,
+  build: Build,
+  options: InitOptions,
+): Promise<WebAssembly.Module> {
   const folder = folderOf(options.wasm);
-  let source: WasmSource | undefined = folder === undefined ? options.wasm : inFolder(folder, `tfcore-${variant}.wasm`);
+  let source: WasmSource | undefined =
+    folder === undefined ? options.wasm : inFolder(folder, `tfcore-${variant}.wasm`);
   try {
     source ??= await build.wasm();
   } catch (error) {
-    throw new UnavailableError(`the address of the wasm file is unknown: ${(error as Error).message}${adviceFor(variant, undefined, '')}`);
+    throw new UnavailableError(
+      `the address of the wasm file is unknown: ${(error as Error).message}${adviceFor(variant, undefined, '')}`,
+    );
   }
   return compile(source, options, adviceFor(variant, options.wasm, String(source)));
 }
 
 /** Instantiates the glue with a module that was compiled before, and finds the memory it works in. */
-async function instantiate(build: Build, module: WebAssembly.Module, workers: HostWorker[], log: LogSink): Promise<Wasm> {
+async function instantiate(
+  build: Build,
+  module: WebAssembly.Module,
+  workers: HostWorker[],
+  log: LogSink,
+): Promise<Wasm> {
   let memory: WebAssembly.Memory | undefined;
-  const findMemory = (values: object) => Object.values(values).find((value): value is WebAssembly.Memory => value instanceof WebAssembly.Memory);
+  const findMemory = (values: object) =>
+    Object.values(values).find((value): value is WebAssembly.Memory => value instanceof WebAssembly.Memory);
   const made = await new Promise<Record<string, unknown>>((resolve, reject) => {
     build
       .create({
         workers: [...workers],
         printErr: (line: string) => log.write(line),
-        instantiateWasm(imports: WebAssembly.Imports, ready: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void) {
-          WebAssembly.instantiate(module, imports).then((instance) => {
-            memory = findMemory(instance.exports) ?? Object.values(imports).map(findMemory).find(Boolean);
-            ready(instance, module);
-          }).catch(reject);
+        instantiateWasm(
+          imports: WebAssembly.Imports,
+          ready: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+        ) {
+          WebAssembly.instantiate(module, imports)
+            .then((instance) => {
+              memory = findMemory(instance.exports) ?? Object.values(imports).map(findMemory).find(Boolean);
+              ready(instance, module);
+            })
+            .catch(reject);
           return {};
         },
       })
@@ -80,15 +105,25 @@ async function instantiate(build: Build, module: WebAssembly.Module, workers: Ho
   return new Wasm(made, memory);
 }
 
-/** Refuses modules that the glue would crash on, in a place where nobody can catch it: ours import functions, and with threads their memory. */
+/**
+ * Refuses modules that the glue would crash on, in a place where nobody can catch it: ours import functions,
+ * and with threads their memory.
+ */
 function checkModule(module: WebAssembly.Module, threads: boolean): void {
   const kinds = WebAssembly.Module.imports(module).map(({ kind }) => kind);
   if (!kinds.includes('function')) throw new Error('it is none of tfcore-wasm');
-  if (kinds.includes('memory') !== threads) throw new Error(`it is a build ${threads ? 'without' : 'with'} threads`);
+  if (kinds.includes('memory') !== threads)
+    throw new Error(`it is a build ${threads ? 'without' : 'with'} threads`);
 }
 
 /** The engine of one build in a running state, or an error that says why not. */
-async function start(build: Build, module: WebAssembly.Module, threads: boolean, workers: HostWorker[], log: LogSink): Promise<Wasm> {
+async function start(
+  build: Build,
+  module: WebAssembly.Module,
+  threads: boolean,
+  workers: HostWorker[],
+  log: LogSink,
+): Promise<Wasm> {
   let wasm: Wasm;
   let version: string;
   try {
@@ -97,16 +132,25 @@ async function start(build: Build, module: WebAssembly.Module, threads: boolean,
     version = wasm.text(wasm.call.TF_Version());
   } catch (error) {
     if (error instanceof TFError) throw error;
-    throw new UnavailableError(`the wasm module could not be started: ${(error as Error).message} (is it of another version than the JavaScript, ${VERSION}?)`);
+    throw new UnavailableError(
+      `the wasm module could not be started: ${(error as Error).message} (is it of another version than the JavaScript, ${VERSION}?)`,
+    );
   }
   if (!version.endsWith(`-${VERSION}`)) {
-    throw new UnavailableError(`the wasm module is version ${version}, the JavaScript is ${VERSION}: both must come from the same package`);
+    throw new UnavailableError(
+      `the wasm module is version ${version}, the JavaScript is ${VERSION}: both must come from the same package`,
+    );
   }
   return wasm;
 }
 
 /** Loads one build. */
-async function load(variant: Variant, threads: number, reason: string | undefined, options: InitOptions): Promise<Runtime> {
+async function load(
+  variant: Variant,
+  threads: number,
+  reason: string | undefined,
+  options: InitOptions,
+): Promise<Runtime> {
   const build = BUILDS[variant]!;
   const log: LogSink = { write: (line) => console.error(line) };
   const abandoned = new AbortController();
@@ -134,15 +178,24 @@ async function load(variant: Variant, threads: number, reason: string | undefine
 }
 
 /** Loads the chosen build, or the one without threads where workers are refused. */
-export async function loadRuntime(options: InitOptions, { variant, threads, reason, withoutThreads }: Choice): Promise<Runtime> {
+export async function loadRuntime(
+  options: InitOptions,
+  { variant, threads, reason, withoutThreads }: Choice,
+): Promise<Runtime> {
   try {
     return await load(variant, threads, reason, options);
   } catch (error) {
     const single = error instanceof WorkersRefused ? withoutThreads : undefined;
     if (single !== undefined && (options.wasm === undefined || folderOf(options.wasm) !== undefined)) {
-      return load(single, 1, [reason, `one thread: ${(error as Error).message}`].filter(Boolean).join('; '), options);
+      return load(
+        single,
+        1,
+        [reason, `one thread: ${(error as Error).message}`].filter(Boolean).join('; '),
+        options,
+      );
     }
-    if (error instanceof WorkersRefused) throw new UnavailableError(`variant '${variant}' cannot run here: ${error.message}`);
+    if (error instanceof WorkersRefused)
+      throw new UnavailableError(`variant '${variant}' cannot run here: ${error.message}`);
     throw error;
   }
 }

@@ -12,7 +12,10 @@ export interface MemoryInfo {
   liveBytes: number;
   /** Allocations since the start. */
   allocations: number;
-  /** Tensors that the engine holds: of variables, constants and programs. Those that JavaScript was given are not among them. */
+  /**
+   * Tensors that the engine holds: of variables, constants and programs. Those that JavaScript was given are
+   * not among them.
+   */
   tensors: number;
   /** Open graphs and sessions. */
   graphs: number;
@@ -49,8 +52,13 @@ export class Runtime {
     else call.TF_WasmDeleteFunctionBody(pointer);
   });
 
-  constructor(readonly wasm: Wasm, readonly variant: string, readonly threads: number, readonly log: LogSink,
-    readonly variantReason: string | undefined) {}
+  constructor(
+    readonly wasm: Wasm,
+    readonly variant: string,
+    readonly threads: number,
+    readonly log: LogSink,
+    readonly variantReason: string | undefined,
+  ) {}
 
   /** Notes that a handle was made, to be freed when its owner is collected. */
   opened(owner: object, ...held: Held): void {
@@ -80,7 +88,10 @@ export class Runtime {
     this.ops.clear();
   }
 
-  /** Ops are asked for one by one, when they are needed: decoding all of them would be most of the time to a first result. */
+  /**
+   * Ops are asked for one by one, when they are needed: decoding all of them would be most of the time to a
+   * first result.
+   */
   findOpDef(name: string): OpDef | undefined {
     const known = this.ops.get(name);
     if (known || name.includes('\0')) return known;
@@ -104,12 +115,23 @@ export class Runtime {
 
   memory(): MemoryInfo {
     const { call, byteLength } = this.wasm;
-    return { wasmBytes: byteLength, liveBytes: call.TF_WasmLiveBytes(), tensors: call.TF_WasmLiveTensors(), allocations: call.TF_WasmAllocationCount(), ...this.counts };
+    return {
+      wasmBytes: byteLength,
+      liveBytes: call.TF_WasmLiveBytes(),
+      tensors: call.TF_WasmLiveTensors(),
+      allocations: call.TF_WasmAllocationCount(),
+      ...this.counts,
+    };
   }
 }
 
-/** The runtime that a constructor was given. Those who call the constructors of the package's own classes give none. */
+/**
+ * The runtime that a constructor was given. Those who call the constructors of the package's own classes give
+ * none.
+ */
 export function checkRuntime(runtime: Runtime, name: string, example: string): Runtime {
   if (runtime instanceof Runtime) return runtime;
-  throw new TypeError(`${name} belongs to an engine: write \`const tf = await init()\`, and ${example} in place of new ${name}(…)`);
+  throw new TypeError(
+    `${name} belongs to an engine: write \`const tf = await init()\`, and ${example} in place of new ${name}(…)`,
+  );
 }

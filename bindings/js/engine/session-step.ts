@@ -19,7 +19,11 @@ export interface StepRequest {
 export class SessionStep extends Step {
   protected readonly numResults: number;
 
-  constructor(wasm: Wasm, private readonly session: SessionPtr, private readonly request: StepRequest) {
+  constructor(
+    wasm: Wasm,
+    private readonly session: SessionPtr,
+    private readonly request: StepRequest,
+  ) {
     super(wasm, request.values);
     this.numResults = request.fetches.length;
   }
@@ -27,11 +31,20 @@ export class SessionStep extends Step {
   protected runSlice(scope: Scope, sliceMs: number, results: Ptr<TensorPtr>, status: StatusPtr): number {
     const { call } = this.wasm;
     if (this.request.nothingToDo) return 0;
-    if (this.state === 'paused') return call.TF_WasmResumeSession(this.session, sliceMs, results, this.numResults, status);
+    if (this.state === 'paused')
+      return call.TF_WasmResumeSession(this.session, sliceMs, results, this.numResults, status);
     const { feeds, fetches, targets, timeoutMs } = this.request;
     return call.TF_WasmStartSession(
-      this.session, scope.words([timeoutMs, sliceMs]), scope.outputs(feeds), scope.pointers(this.inputs), feeds.length,
-      scope.outputs(fetches), results, fetches.length, scope.pointers(targets.map((target) => target.pointer)), targets.length,
+      this.session,
+      scope.words([timeoutMs, sliceMs]),
+      scope.outputs(feeds),
+      scope.pointers(this.inputs),
+      feeds.length,
+      scope.outputs(fetches),
+      results,
+      fetches.length,
+      scope.pointers(targets.map((target) => target.pointer)),
+      targets.length,
       status,
     );
   }

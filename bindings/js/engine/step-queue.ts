@@ -1,4 +1,7 @@
-/** StepQueue: steps of a session, or calls of functions that share state. They run in order, and give way to the event loop. */
+/**
+ * StepQueue: steps of a session, or calls of functions that share state. They run in order, and give way to
+ * the event loop.
+ */
 import type { Schema } from '../base/arguments.js';
 import { CancelledError, InvalidArgumentError } from '../base/errors.js';
 import { nextTurn } from '../base/event-loop.js';
@@ -8,7 +11,10 @@ import type { Step } from './step.js';
 const SLICE_MS = 10;
 
 export interface StepOptions {
-  /** Ends the step between two kernels: `run` rejects with CancelledError. `runSync` looks at it before it starts only. */
+  /**
+   * Ends the step between two kernels: `run` rejects with CancelledError. `runSync` looks at it before it
+   * starts only.
+   */
   signal?: AbortSignal;
   /** Milliseconds after which the step fails with DeadlineExceededError; none by default. */
   timeoutMs?: number;
@@ -18,7 +24,10 @@ export const STEP_OPTIONS: Schema<StepOptions> = { signal: 'an AbortSignal', tim
 
 /** Whole milliseconds for the engine; 0: no deadline. */
 export function timeoutOf({ timeoutMs = 0 }: StepOptions): number {
-  if (!(timeoutMs >= 0)) throw new InvalidArgumentError(`timeoutMs is ${String(timeoutMs)}; it must be a number of milliseconds, or 0 for none`);
+  if (!(timeoutMs >= 0))
+    throw new InvalidArgumentError(
+      `timeoutMs is ${String(timeoutMs)}; it must be a number of milliseconds, or 0 for none`,
+    );
   return Math.min(Math.ceil(timeoutMs), 2 ** 31 - 1);
 }
 
@@ -34,13 +43,16 @@ export class StepQueue {
   #last: Promise<void> | undefined;
 
   /**
-   * Runs the step when those before it have ended, and gives its `answer`. Before each slice `refused` is asked: an error that it gives
-   * ends the step, and so does the signal of the options.
+   * Runs the step when those before it have ended, and gives its `answer`. Before each slice `refused` is
+   * asked: an error that it gives ends the step, and so does the signal of the options.
    */
   run<T>(step: Step, answer: () => T, { signal }: StepOptions, refused: () => Error | undefined): Promise<T> {
-    const refusal = (): Error | undefined => (signal?.aborted ? new CancelledError('the run was aborted') : refused());
+    const refusal = (): Error | undefined =>
+      signal?.aborted ? new CancelledError('the run was aborted') : refused();
     const before = this.#last;
-    const run = before ? before.then(() => this.runInSlices(step, answer, refusal)) : this.runInSlices(step, answer, refusal);
+    const run = before
+      ? before.then(() => this.runInSlices(step, answer, refusal))
+      : this.runInSlices(step, answer, refusal);
     if (before || this.#underWay) this.queueBehind(run);
     return run;
   }

@@ -1,4 +1,7 @@
-/** Step: one run of a session, or one call of a function. Its inputs are copied into the engine when it is made; it runs at once or in slices of time. */
+/**
+ * Step: one run of a session, or one call of a function. Its inputs are copied into the engine when it is
+ * made; it runs at once or in slices of time.
+ */
 import type { Ptr, StatusPtr, TensorPtr } from '../generated/abi.js';
 import type { Scope, Wasm } from './wasm.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -10,7 +13,10 @@ export abstract class Step {
   protected state: 'new' | 'paused' | 'ended' = 'new';
   private outcome: { readonly values: Tensor[] } | { readonly error: unknown } | undefined;
 
-  constructor(protected readonly wasm: Wasm, values: readonly Tensor[]) {
+  constructor(
+    protected readonly wasm: Wasm,
+    values: readonly Tensor[],
+  ) {
     wasm.scope((scope) => {
       try {
         for (const value of values) this.inputs.push(uploadTensor(wasm, scope, value));
@@ -24,8 +30,16 @@ export abstract class Step {
   /** How many values a run gives. */
   protected abstract readonly numResults: number;
 
-  /** Begins the step, or goes on with it, for `sliceMs`; 0: to the end. 1 when it paused; else `results` are tensors of the engine. */
-  protected abstract runSlice(scope: Scope, sliceMs: number, results: Ptr<TensorPtr>, status: StatusPtr): number;
+  /**
+   * Begins the step, or goes on with it, for `sliceMs`; 0: to the end. 1 when it paused; else `results` are
+   * tensors of the engine.
+   */
+  protected abstract runSlice(
+    scope: Scope,
+    sliceMs: number,
+    results: Ptr<TensorPtr>,
+    status: StatusPtr,
+  ): number;
 
   /** Frees what a step that has begun holds in the engine; a step that paused is given up. */
   protected abstract release(paused: boolean): void;

@@ -1,4 +1,7 @@
-/** The elements of string tensors in the engine's memory: TensorFlow's TF_TString, 24 bytes each (src/tensor/tstring.h). */
+/**
+ * The elements of string tensors in the engine's memory: TensorFlow's TF_TString, 24 bytes each
+ * (src/tensor/tstring.h).
+ */
 import type { Ptr, TensorPtr } from '../generated/abi.js';
 import type { Scope, Wasm } from './wasm.js';
 import { encodeText, textOrBytes, uniform } from '../base/utf8.js';
@@ -19,11 +22,18 @@ function bytesAt(wasm: Wasm, address: number): Uint8Array {
 
 /** Strings, or bytes where one of them is no UTF-8. */
 export function readStrings(wasm: Wasm, address: number, count: number): string[] | Uint8Array[] {
-  return uniform(Array.from({ length: count }, (_, i) => textOrBytes(bytesAt(wasm, address + i * ELEMENT_BYTES))));
+  return uniform(
+    Array.from({ length: count }, (_, i) => textOrBytes(bytesAt(wasm, address + i * ELEMENT_BYTES))),
+  );
 }
 
 /** Fills a TF_Tensor of strings. */
-export function writeStrings(wasm: Wasm, scope: Scope, tensor: TensorPtr, strings: readonly (string | Uint8Array)[]): void {
+export function writeStrings(
+  wasm: Wasm,
+  scope: Scope,
+  tensor: TensorPtr,
+  strings: readonly (string | Uint8Array)[],
+): void {
   const parts = strings.map((item) => (typeof item === 'string' ? encodeText(item) : item));
   const total = parts.reduce((sum, part) => sum + part.length, 0);
   const bytes: Ptr<'char'> = scope.alloc(total);

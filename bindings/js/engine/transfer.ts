@@ -17,8 +17,11 @@ export function uploadTensor(wasm: Wasm, scope: Scope, value: Tensor): TensorPtr
   value.check();
   const bytes = ArrayBuffer.isView(data) ? data.byteLength : 24 * data.length;
   const fits = bytes <= LARGEST;
-  const pointer = fits ? unsigned(call.TF_AllocateTensor(dtypeNumber(dtype), scope.dims(shape), shape.length, bytes)) : 0;
-  if (pointer === 0) throw new ResourceExhaustedError(`OOM when allocating tensor with shape[${shape}] and type ${dtype}`);
+  const pointer = fits
+    ? unsigned(call.TF_AllocateTensor(dtypeNumber(dtype), scope.dims(shape), shape.length, bytes))
+    : 0;
+  if (pointer === 0)
+    throw new ResourceExhaustedError(`OOM when allocating tensor with shape[${shape}] and type ${dtype}`);
   if (Data && ArrayBuffer.isView(data)) {
     wasm.view(Data).set(data as never, (call.TF_TensorData(pointer) >>> 0) / Data.BYTES_PER_ELEMENT);
     return pointer;

@@ -1,10 +1,26 @@
 /**
- * Wasm: the engine's module as the rest of the bindings see it. Knows how to pass strings and arrays, to check a status,
- * and to read memory that may grow (and move) during any call. Pointers are unsigned numbers.
+ * Wasm: the engine's module as the rest of the bindings see it. Knows how to pass strings and arrays, to
+ * check a status, and to read memory that may grow (and move) during any call. Pointers are unsigned numbers.
  */
 import type { TypedArray } from '../tensor/dtypes.js';
-import { FailedPreconditionError, InvalidArgumentError, TFError, codeNumber, errorOf } from '../base/errors.js';
-import type { Abi, BufferPtr, CallbackPtr, OperationPtr, OutputPtr, Ptr, StatusPtr, TextPtr, WasmAttrPtr } from '../generated/abi.js';
+import {
+  FailedPreconditionError,
+  InvalidArgumentError,
+  TFError,
+  codeNumber,
+  errorOf,
+} from '../base/errors.js';
+import type {
+  Abi,
+  BufferPtr,
+  CallbackPtr,
+  OperationPtr,
+  OutputPtr,
+  Ptr,
+  StatusPtr,
+  TextPtr,
+  WasmAttrPtr,
+} from '../generated/abi.js';
 import { decodeText, encodeText, putAscii } from '../base/utf8.js';
 
 /** A pointer from a call, which gives those above 2 GB as negative numbers. */
@@ -24,7 +40,11 @@ export class Scope {
   private at: number;
   private large: Ptr<unknown>[] = [];
 
-  constructor(private readonly wasm: Wasm, begin: number, private readonly end: number) {
+  constructor(
+    private readonly wasm: Wasm,
+    begin: number,
+    private readonly end: number,
+  ) {
     this.at = begin;
   }
 
@@ -49,7 +69,8 @@ export class Scope {
 
   /** A NUL-terminated copy. */
   string(text: string): TextPtr {
-    if (text.includes('\0')) throw new InvalidArgumentError(`${JSON.stringify(text)} contains a NUL character`);
+    if (text.includes('\0'))
+      throw new InvalidArgumentError(`${JSON.stringify(text)} contains a NUL character`);
     const pointer: TextPtr = this.alloc(text.length + 1);
     if (putAscii(text, this.wasm.u8, pointer)) {
       this.wasm.u8[pointer + text.length] = 0;
@@ -69,8 +90,13 @@ export class Scope {
     return this.words(pointers);
   }
 
-  /** TF_WasmAttr[] of the attrs that are given, and how many they are; `encode` makes a serialised AttrValue. */
-  attrs(attrs: Readonly<Record<string, unknown>>, encode: (name: string, value: unknown) => Uint8Array): [count: number, pointer: WasmAttrPtr] {
+  /**
+   * TF_WasmAttr[] of the attrs that are given, and how many they are; `encode` makes a serialised AttrValue.
+   */
+  attrs(
+    attrs: Readonly<Record<string, unknown>>,
+    encode: (name: string, value: unknown) => Uint8Array,
+  ): [count: number, pointer: WasmAttrPtr] {
     const words: number[] = [];
     for (const name in attrs) {
       const value = attrs[name];
@@ -125,7 +151,10 @@ function describe(error: unknown): string {
 const SCRATCH_BYTES = 256 * 1024;
 /** Characters by which a thrown error is recognised: messages of statuses may be cut. */
 const COMPARED = 100;
-/** Characters of a thrown error that go through a status, which has to hold more than that: which node it was, for one. */
+/**
+ * Characters of a thrown error that go through a status, which has to hold more than that: which node it was,
+ * for one.
+ */
 const LONGEST = 1000;
 
 export class Wasm {
@@ -148,7 +177,10 @@ export class Wasm {
   private longs!: BigInt64Array;
   private readonly views = new Map<unknown, TypedArray>();
 
-  constructor(module: Record<string, unknown>, private readonly memory: WebAssembly.Memory) {
+  constructor(
+    module: Record<string, unknown>,
+    private readonly memory: WebAssembly.Memory,
+  ) {
     const call: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(module)) if (name.startsWith('_')) call[name.slice(1)] = value;
     this.call = call as unknown as Abi;
@@ -168,7 +200,10 @@ export class Wasm {
     this.views.clear();
   }
 
-  /** Growth empties the arrays over the memory of one thread, which is quick to see; those over shared memory become too short. */
+  /**
+   * Growth empties the arrays over the memory of one thread, which is quick to see; those over shared memory
+   * become too short.
+   */
   private refresh(): void {
     if (this.shared ? this.memory.buffer !== this.viewed : this.bytes.length === 0) this.look();
   }
@@ -231,7 +266,8 @@ export class Wasm {
 
   private fail(): never {
     const code = this.call.TF_GetCode(this.status);
-    const error = code === 0 ? errorOf(8, 'OOM') : errorOf(code, this.text(this.call.TF_Message(this.status)));
+    const error =
+      code === 0 ? errorOf(8, 'OOM') : errorOf(code, this.text(this.call.TF_Message(this.status)));
     const { thrown } = this;
     if (thrown && error.message.includes(thrown.text.slice(0, COMPARED))) {
       Object.defineProperty(error, 'cause', { value: thrown.error, configurable: true, writable: true });
@@ -252,8 +288,9 @@ export class Wasm {
   }
 
   /**
-   * Runs the body of a function that the engine called, whose caller's status must not be touched meanwhile. Nothing that it throws may fly through
-   * the engine: `report` is called instead, with a function that puts it into a TF_Status; where the engine's call ends, `fail` makes an error of it.
+   * Runs the body of a function that the engine called, whose caller's status must not be touched meanwhile.
+   * Nothing that it throws may fly through the engine: `report` is called instead, with a function that puts
+   * it into a TF_Status; where the engine's call ends, `fail` makes an error of it.
    */
   callback(body: (scope: Scope) => void, report: (fill: (status: StatusPtr) => void) => void): void {
     const outer = this.status;
@@ -263,7 +300,8 @@ export class Wasm {
       this.scope(body);
     } catch (error) {
       const isOurs = error instanceof TFError;
-      const text = (isOurs ? error.message : describe(error)).replaceAll('\0', '') || 'an error without a message';
+      const text =
+        (isOurs ? error.message : describe(error)).replaceAll('\0', '') || 'an error without a message';
       this.thrown = { error, text };
       report((status) => {
         const message = encodeText(`${text.slice(0, LONGEST)}\0`);
@@ -285,7 +323,10 @@ export class Wasm {
 
   /** Throws while a callback runs: graphs and sessions are in the middle of something then. */
   refuseInCallback(): void {
-    if (this.callbacks > 0) throw new FailedPreconditionError('shape functions and kernels cannot use graphs, sessions and the registry of ops');
+    if (this.callbacks > 0)
+      throw new FailedPreconditionError(
+        'shape functions and kernels cannot use graphs, sessions and the registry of ops',
+      );
   }
 
   /** Element `i` of an array of pointers. */

@@ -33,7 +33,9 @@ function startInNode(address: string | URL): HostWorker {
 
 /** A page may not start a script of another origin as a worker, but a script of its own that imports it. */
 function startThroughBlob(address: string | URL): HostWorker {
-  const script = URL.createObjectURL(new Blob([`import ${JSON.stringify(String(address))};`], { type: 'text/javascript' }));
+  const script = URL.createObjectURL(
+    new Blob([`import ${JSON.stringify(String(address))};`], { type: 'text/javascript' }),
+  );
   return new Worker(script, { type: 'module' }) as HostWorker;
 }
 
@@ -47,7 +49,10 @@ async function listening(worker: HostWorker): Promise<HostWorker> {
         event.preventDefault?.();
         reject(new Error(event.message || 'its script cannot be loaded'));
       };
-      timer = setTimeout(() => reject(new Error(`it did not answer within ${PATIENCE_IN_MS / 1000} s`)), PATIENCE_IN_MS);
+      timer = setTimeout(
+        () => reject(new Error(`it did not answer within ${PATIENCE_IN_MS / 1000} s`)),
+        PATIENCE_IN_MS,
+      );
     });
     return worker;
   } catch (error) {
@@ -62,15 +67,19 @@ async function listening(worker: HostWorker): Promise<HostWorker> {
 async function startWorker(script: string | URL | undefined): Promise<HostWorker> {
   if (isNode) return listening(startInNode(script ?? workerAddress()));
   try {
-    return await listening((script === undefined ? newWorker() : new Worker(script, { type: 'module' })) as HostWorker);
+    return await listening(
+      (script === undefined ? newWorker() : new Worker(script, { type: 'module' })) as HostWorker,
+    );
   } catch (error) {
-    return await listening(startThroughBlob(new URL(script ?? workerAddress(), location.href))).catch(() => Promise.reject(error));
+    return await listening(startThroughBlob(new URL(script ?? workerAddress(), location.href))).catch(() =>
+      Promise.reject(error),
+    );
   }
 }
 
 /**
- * Starts `count` workers, all of them or none: WorkersRefused tells why not. In Node they keep the process alive until `unref`. `script`: where
- * tfcore-worker.js is, if not beside the package's JavaScript.
+ * Starts `count` workers, all of them or none: WorkersRefused tells why not. In Node they keep the process
+ * alive until `unref`. `script`: where tfcore-worker.js is, if not beside the package's JavaScript.
  */
 export async function startWorkers(count: number, script?: string | URL): Promise<HostWorker[]> {
   const started = await Promise.allSettled(Array.from({ length: count }, async () => startWorker(script)));

@@ -1,11 +1,22 @@
-/** Calls, branches and loops: functions of a graph as operations, from FunctionDefs or from callables that are traced. */
+/**
+ * Calls, branches and loops: functions of a graph as operations, from FunctionDefs or from callables that are
+ * traced.
+ */
 import { checkList, checkOptions, shown } from '../base/arguments.js';
 import type { AttrInput, FuncAttr } from '../messages/attr-value.js';
 import { InvalidArgumentError, NotFoundError } from '../base/errors.js';
 import { FunctionDef } from './function-def.js';
 import { didYouMean } from '../base/did-you-mean.js';
 import { BodyTrace, GraphCore, OP_OPTIONS, OpOptions } from './graph-core.js';
-import { addFunction, addGradient, findFunction, functionsOf, gradientOf, removeFunction, toFunction } from './graph-functions.js';
+import {
+  addFunction,
+  addGradient,
+  findFunction,
+  functionsOf,
+  gradientOf,
+  removeFunction,
+  toFunction,
+} from './graph-functions.js';
 import { opNames } from './hints.js';
 import type { Operand } from './op-inputs.js';
 import type { Operation, Output } from './operation.js';
@@ -40,7 +51,8 @@ function isStateful(graph: GraphCore, type: string, seen = new Set<string>()): b
   seen.add(type);
   for (const node of fieldsOf(definition.toProto())) {
     if (node.number !== 3) continue;
-    for (const field of fieldsOf(node.bytes)) if (field.number === 2 && isStateful(graph, textOf(field), seen)) return true;
+    for (const field of fieldsOf(node.bytes))
+      if (field.number === 2 && isStateful(graph, textOf(field), seen)) return true;
   }
   return false;
 }
@@ -53,7 +65,10 @@ class Trace implements BodyTrace {
   private readonly known = new Set<string>();
   private lastStateful: Operation | undefined;
 
-  constructor(private readonly graph: GraphCore, private readonly outer: GraphCore) {
+  constructor(
+    private readonly graph: GraphCore,
+    private readonly outer: GraphCore,
+  ) {
     for (const definition of functionsOf(outer)) {
       addFunction(graph, definition);
       this.known.add(definition.name);
@@ -66,7 +81,10 @@ class Trace implements BodyTrace {
     return [...this.captured.values()].map(({ outside }) => outside);
   }
 
-  /** Inside, what `outside`, an output of the graph around or of one around that, is: an argument of the function. */
+  /**
+   * Inside, what `outside`, an output of the graph around or of one around that, is: an argument of the
+   * function.
+   */
   capture(outside: Output): Output {
     const near = this.outer.adopt(outside);
     const known = this.captured.get(near.name);
@@ -76,10 +94,19 @@ class Trace implements BodyTrace {
     return inside;
   }
 
-  /** Operations with state happen in the order in which they are written, as if each were called: makes one of them. */
-  inOrder(type: string, options: OpOptions, make: (controlInputs: readonly Operation[] | undefined) => Operation): Operation {
+  /**
+   * Operations with state happen in the order in which they are written, as if each were called: makes one of
+   * them.
+   */
+  inOrder(
+    type: string,
+    options: OpOptions,
+    make: (controlInputs: readonly Operation[] | undefined) => Operation,
+  ): Operation {
     if (!isStateful(this.graph, type)) return make(options.controlInputs);
-    return (this.lastStateful = make(this.lastStateful ? [...(options.controlInputs ?? []), this.lastStateful] : options.controlInputs));
+    return (this.lastStateful = make(
+      this.lastStateful ? [...(options.controlInputs ?? []), this.lastStateful] : options.controlInputs,
+    ));
   }
 
   /** The last operation that has state; the others are before it. */
@@ -98,7 +125,10 @@ class Bodies {
   private readonly traced: TracedBody[] = [];
   private readonly defined: string[] = [];
 
-  private constructor(private readonly graph: GraphCore, private readonly inputs: readonly Output[]) {}
+  private constructor(
+    private readonly graph: GraphCore,
+    private readonly inputs: readonly Output[],
+  ) {}
 
   static with<T>(graph: GraphCore, inputs: readonly Output[], use: (bodies: Bodies) => T): T {
     const bodies = new Bodies(graph, inputs);
@@ -118,7 +148,10 @@ class Bodies {
     return traced;
   }
 
-  /** Brings in the functions that a body calls; before the next one is traced, which chooses names beside theirs. */
+  /**
+   * Brings in the functions that a body calls; before the next one is traced, which chooses names beside
+   * theirs.
+   */
   accept(body: TracedBody): void {
     for (const definition of body.functions) this.add(definition);
   }
@@ -140,7 +173,13 @@ class TracedBody {
   /** The function itself, when the body does nothing but call one. */
   private called: Operation | undefined;
 
-  constructor(private readonly outer: GraphCore, private readonly what: string, body: Body, inputs: readonly Output[], shapes: readonly Shape[]) {
+  constructor(
+    private readonly outer: GraphCore,
+    private readonly what: string,
+    body: Body,
+    inputs: readonly Output[],
+    shapes: readonly Shape[],
+  ) {
     const graph = (this.graph = outer.newBody());
     try {
       this.trace = graph.trace = new Trace(graph, outer);
@@ -155,7 +194,9 @@ class TracedBody {
   private run(body: Body): void {
     const { graph, args, results } = this;
     if (typeof body !== 'function' && typeof body !== 'string' && !(body instanceof FunctionDef)) {
-      throw new InvalidArgumentError(`${this.what} must be a function that is called to build it, a FunctionDef or the name of one, not ${shown(body)}`);
+      throw new InvalidArgumentError(
+        `${this.what} must be a function that is called to build it, a FunctionDef or the name of one, not ${shown(body)}`,
+      );
     }
     if (typeof body !== 'function') {
       results.push(...callFunction(graph, body, args, {}));
@@ -167,7 +208,8 @@ class TracedBody {
       returned.catch(() => undefined); // its error would be nobody's
       throw new InvalidArgumentError(`${this.what} returned a promise; it must return its outputs at once`);
     }
-    const list = returned === undefined ? [] : Array.isArray(returned) ? (returned as Operand[]) : [returned as Operand];
+    const list =
+      returned === undefined ? [] : Array.isArray(returned) ? (returned as Operand[]) : [returned as Operand];
     results.push(...Array.from(list, (value, i) => graph.asOutput(value, `output ${i} of ${this.what}`)));
   }
 
@@ -187,7 +229,10 @@ class TracedBody {
     return this.trace.stateful !== undefined;
   }
 
-  /** The function, in the graph around: with `captures` behind its arguments, and behind its results when `passOn`. */
+  /**
+   * The function, in the graph around: with `captures` behind its arguments, and behind its results when
+   * `passOn`.
+   */
   define(bodies: Bodies, name: string, captures: readonly Output[], passOn = false): FuncAttr {
     if (this.called && captures.length === 0) {
       const attrs = Object.entries(this.called.attrs()).filter(([key]) => !key.startsWith('_'));
@@ -208,7 +253,9 @@ class TracedBody {
   }
 }
 
-const union = (...lists: Output[][]): Output[] => [...new Map(lists.flat().map((output) => [output.name, output])).values()];
+const union = (...lists: Output[][]): Output[] => [
+  ...new Map(lists.flat().map((output) => [output.name, output])).values(),
+];
 
 /** What is known of a value that has the one shape or the other. */
 function mergeShapes(a: Shape, b: Shape): Shape {
@@ -216,28 +263,46 @@ function mergeShapes(a: Shape, b: Shape): Shape {
   return a.map((size, i) => (size === b[i] ? size : null));
 }
 
-const sameShapes = (a: readonly Shape[], b: readonly Shape[]): boolean => JSON.stringify(a) === JSON.stringify(b);
+const sameShapes = (a: readonly Shape[], b: readonly Shape[]): boolean =>
+  JSON.stringify(a) === JSON.stringify(b);
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-function checkResults(what: string, results: readonly Output[], expected: readonly Output[], like: string): void {
+function checkResults(
+  what: string,
+  results: readonly Output[],
+  expected: readonly Output[],
+  like: string,
+): void {
   if (results.length !== expected.length) {
-    throw new InvalidArgumentError(`${what} returns ${counted(results.length, 'output')}, not ${expected.length} like ${like}`);
+    throw new InvalidArgumentError(
+      `${what} returns ${counted(results.length, 'output')}, not ${expected.length} like ${like}`,
+    );
   }
   results.forEach((result, i) => {
     const dtype = expected[i]!.dtype;
-    if (result.dtype !== dtype) throw new InvalidArgumentError(`${what} returns ${result.dtype} as output ${i}, not ${dtype} like ${like}`);
+    if (result.dtype !== dtype)
+      throw new InvalidArgumentError(
+        `${what} returns ${result.dtype} as output ${i}, not ${dtype} like ${like}`,
+      );
   });
 }
 
 /** See Graph.call. */
 export function callFunction(
-  graph: GraphCore, fn: string | FunctionDef, inputs: readonly (Operand | readonly Operand[])[], options: CallOptions,
+  graph: GraphCore,
+  fn: string | FunctionDef,
+  inputs: readonly (Operand | readonly Operand[])[],
+  options: CallOptions,
 ): Output[] {
   if (fn instanceof FunctionDef) addFunction(graph, fn);
   const name = fn instanceof FunctionDef ? fn.name : fn;
-  if (typeof name !== 'string') throw new InvalidArgumentError(`${shown(name)} is no function: neither a name nor a FunctionDef`);
-  if (!graph.findOpDef(name)) throw new NotFoundError(`Function ${name} is not defined.${didYouMean(name, opNames(graph.runtime, graph)).replace(/^; d/, ' D')}`);
+  if (typeof name !== 'string')
+    throw new InvalidArgumentError(`${shown(name)} is no function: neither a name nor a FunctionDef`);
+  if (!graph.findOpDef(name))
+    throw new NotFoundError(
+      `Function ${name} is not defined.${didYouMean(name, opNames(graph.runtime, graph)).replace(/^; d/, ' D')}`,
+    );
   return graph.op(name, inputs, options).outputs;
 }
 
@@ -252,7 +317,14 @@ function uniqueFunctionName(graph: GraphCore, base: string): string {
 const functionBase = (node: string): string => node.replace(/[^A-Za-z0-9_]/g, '_');
 
 /** See Graph.cond. */
-export function addCond(graph: GraphCore, pred: Operand, then: Body, otherwise: Body, inputs: readonly Operand[], options: OpOptions): Output[] {
+export function addCond(
+  graph: GraphCore,
+  pred: Operand,
+  then: Body,
+  otherwise: Body,
+  inputs: readonly Operand[],
+  options: OpOptions,
+): Output[] {
   checkOptions<OpOptions>('cond', options, OP_OPTIONS);
   checkList('the inputs of cond', inputs);
   const values = Array.from(inputs, (input, i) => graph.asOutput(input, `input ${i} of cond`));
@@ -277,13 +349,22 @@ export function addCond(graph: GraphCore, pred: Operand, then: Body, otherwise: 
 }
 
 /** See Graph.whileLoop. */
-export function addWhileLoop(graph: GraphCore, cond: Body, body: Body, inputs: readonly Operand[], options: OpOptions): Output[] {
+export function addWhileLoop(
+  graph: GraphCore,
+  cond: Body,
+  body: Body,
+  inputs: readonly Operand[],
+  options: OpOptions,
+): Output[] {
   checkOptions<OpOptions>('whileLoop', options, OP_OPTIONS);
   checkList('the inputs of whileLoop', inputs);
   const values = Array.from(inputs, (input, i) => graph.asOutput(input, `input ${i} of whileLoop`));
   const name = options.name ?? graph.uniqueName('while');
   return Bodies.with(graph, values, (bodies) => {
-    /* What the body changes about a shape is not known of its input either: so again with less, until it changes nothing. */
+    /*
+     * What the body changes about a shape is not known of its input either: so again with less, until it
+     * changes nothing.
+     */
     let shapes = values.map((value): Shape => value.shape);
     let round: TracedBody;
     for (let settled = false; !settled; ) {
@@ -296,7 +377,10 @@ export function addWhileLoop(graph: GraphCore, cond: Body, body: Body, inputs: r
     bodies.accept(round!);
     const test = bodies.trace('the condition of whileLoop', cond, shapes);
     bodies.accept(test);
-    if (test.results.length !== 1) throw new InvalidArgumentError(`the condition of whileLoop returns ${counted(test.results.length, 'output')}, not 1`);
+    if (test.results.length !== 1)
+      throw new InvalidArgumentError(
+        `the condition of whileLoop returns ${counted(test.results.length, 'output')}, not 1`,
+      );
     const captures = union(round!.captures, test.captures);
     const attrs: Record<string, AttrInput> = {
       cond: test.define(bodies, `${functionBase(name)}_cond`, captures),
@@ -304,6 +388,8 @@ export function addWhileLoop(graph: GraphCore, cond: Body, body: Body, inputs: r
       output_shapes: [...shapes, ...captures.map((capture) => capture.shape)],
     };
     const type = round!.isStateful || test.isStateful ? 'While' : 'StatelessWhile';
-    return graph.op(type, [[...values, ...captures]], { ...options, name, attrs }).outputs.slice(0, values.length);
+    return graph
+      .op(type, [[...values, ...captures]], { ...options, name, attrs })
+      .outputs.slice(0, values.length);
   });
 }

@@ -1,5 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** FunctionBody: a function with its attrs bound. It is printed, differentiated, optimised and run on its own. */
+/**
+ * FunctionBody: a function with its attrs bound. It is printed, differentiated, optimised and run on its own.
+ */
 import { Schema, checkList, checkOptions, checkReceivers } from '../base/arguments.js';
 import { showAs } from '../base/console-line.js';
 import { DType, dtypeFromNumber } from '../tensor/dtypes.js';
@@ -21,7 +23,11 @@ export interface BodyOptimizeOptions {
   cse?: boolean;
 }
 
-const OPTIMIZE_OPTIONS: Schema<BodyOptimizeOptions> = { inline: 'true or false', fold: 'true or false', cse: 'true or false' };
+const OPTIMIZE_OPTIONS: Schema<BodyOptimizeOptions> = {
+  inline: 'true or false',
+  fold: 'true or false',
+  cse: 'true or false',
+};
 
 const DISPOSED = 'the function body has been disposed';
 
@@ -43,9 +49,14 @@ export class FunctionBody {
     this.#queue = queue;
     const { call } = runtime.wasm;
     runtime.opened(this, 'functionBodies', address);
-    const types = (count: number, type: (i: number) => number) => Array.from({ length: count }, (_, i) => dtypeFromNumber(type(i)));
-    this.argTypes = types(call.TF_WasmFunctionBodyNumArgs(address), (i) => call.TF_WasmFunctionBodyArgType(address, i));
-    this.retTypes = types(call.TF_WasmFunctionBodyNumRets(address), (i) => call.TF_WasmFunctionBodyRetType(address, i));
+    const types = (count: number, type: (i: number) => number) =>
+      Array.from({ length: count }, (_, i) => dtypeFromNumber(type(i)));
+    this.argTypes = types(call.TF_WasmFunctionBodyNumArgs(address), (i) =>
+      call.TF_WasmFunctionBodyArgType(address, i),
+    );
+    this.retTypes = types(call.TF_WasmFunctionBodyNumRets(address), (i) =>
+      call.TF_WasmFunctionBodyRetType(address, i),
+    );
   }
 
   private get pointer(): WasmFunctionBodyPtr {
@@ -62,13 +73,17 @@ export class FunctionBody {
   }
 
   /**
-   * SymbolicGradient of the body: its arguments are those of the body and a gradient for each result, its results a gradient for each argument.
-   * An op of which no gradient is known is an error when it runs.
+   * SymbolicGradient of the body: its arguments are those of the body and a gradient for each result, its
+   * results a gradient for each argument. An op of which no gradient is known is an error when it runs.
    */
   gradient(): FunctionBody {
     const { wasm } = this.#runtime;
     const { pointer } = this;
-    return new FunctionBody(this.#runtime, wasm.made((status) => wasm.call.TF_WasmFunctionBodyGradient(pointer, status)), this.#queue);
+    return new FunctionBody(
+      this.#runtime,
+      wasm.made((status) => wasm.call.TF_WasmFunctionBodyGradient(pointer, status)),
+      this.#queue,
+    );
   }
 
   /** A body that computes the same with fewer nodes. This one stays as it is. */
@@ -78,24 +93,36 @@ export class FunctionBody {
     const { wasm } = this.#runtime;
     const { pointer } = this;
     return new FunctionBody(
-      this.#runtime, wasm.made((status) => wasm.call.TF_WasmFunctionBodyOptimize(pointer, inline ? 1 : 0, fold ? 1 : 0, cse ? 1 : 0, status)), this.#queue,
+      this.#runtime,
+      wasm.made((status) =>
+        wasm.call.TF_WasmFunctionBodyOptimize(pointer, inline ? 1 : 0, fold ? 1 : 0, cse ? 1 : 0, status),
+      ),
+      this.#queue,
     );
   }
 
   /**
-   * Calls the function. Variables and other resources last from call to call, shared with gradients and optimised forms of the body. As a
-   * step of a session, a call gives way to the event loop every 10 ms, and calls that are asked for meanwhile wait for it.
+   * Calls the function. Variables and other resources last from call to call, shared with gradients and
+   * optimised forms of the body. As a step of a session, a call gives way to the event loop every 10 ms, and
+   * calls that are asked for meanwhile wait for it.
    */
   run(args?: readonly TensorLike[], options: StepOptions = {}): Promise<Tensor[]> {
     try {
       const step = this.prepare(args, options);
-      return this.#queue.run(step, () => this.answer(step), options, () => undefined);
+      return this.#queue.run(
+        step,
+        () => this.answer(step),
+        options,
+        () => undefined,
+      );
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  /** As `run`, at once: it returns when the call has ended. A call of `run` that is under way ends before it. */
+  /**
+   * As `run`, at once: it returns when the call has ended. A call of `run` that is under way ends before it.
+   */
   runSync(args?: readonly TensorLike[], options: StepOptions = {}): Tensor[] {
     const step = this.prepare(args, options);
     this.#queue.finish();
@@ -109,8 +136,16 @@ export class FunctionBody {
     checkList('the arguments of a function', args);
     checkOptions<StepOptions>('run', options, STEP_OPTIONS);
     checkSignal(options);
-    const values = Array.from(args as readonly TensorLike[], (arg, i) => (arg instanceof Tensor ? arg : tensor(arg, undefined, this.argTypes[i])));
-    const step = new FunctionStep(this.#runtime.wasm, pointer, values, this.retTypes.length, timeoutOf(options));
+    const values = Array.from(args as readonly TensorLike[], (arg, i) =>
+      arg instanceof Tensor ? arg : tensor(arg, undefined, this.argTypes[i]),
+    );
+    const step = new FunctionStep(
+      this.#runtime.wasm,
+      pointer,
+      values,
+      this.retTypes.length,
+      timeoutOf(options),
+    );
     this.#calls.add(step);
     return step;
   }
@@ -124,7 +159,9 @@ export class FunctionBody {
     }
   }
 
-  /** Frees the body, and ends calls that are under way. It must not be used any more; those made of it may. */
+  /**
+   * Frees the body, and ends calls that are under way. It must not be used any more; those made of it may.
+   */
   dispose(): void {
     if (this.#disposed) return;
     this.#runtime.wasm.refuseInCallback();
@@ -140,4 +177,8 @@ export class FunctionBody {
 }
 
 checkReceivers(FunctionBody, 'body');
-showAs(FunctionBody, 'FunctionBody', ({ argTypes, retTypes }) => `FunctionBody<(${argTypes.join(', ')}) -> (${retTypes.join(', ')})>`);
+showAs(
+  FunctionBody,
+  'FunctionBody',
+  ({ argTypes, retTypes }) => `FunctionBody<(${argTypes.join(', ')}) -> (${retTypes.join(', ')})>`,
+);

@@ -1,5 +1,14 @@
 /** FunctionDef: a function outside any graph, as its serialised message. Plain memory: nothing to dispose. */
-import { Schema, checkList, checkOptions, checkReceivers, checkText, checkTexts, isPlainObject, shown } from '../base/arguments.js';
+import {
+  Schema,
+  checkList,
+  checkOptions,
+  checkReceivers,
+  checkText,
+  checkTexts,
+  isPlainObject,
+  shown,
+} from '../base/arguments.js';
 import { AttrInput, encodeAttr } from '../messages/attr-value.js';
 import { counted, showAs } from '../base/console-line.js';
 import type { DTypeName } from '../tensor/dtypes.js';
@@ -19,7 +28,10 @@ import type { Scope } from '../engine/wasm.js';
 
 export type FunctionAttrs = Record<string, AttrInput>;
 
-/** A node for `FunctionDef.create`; inputs are written as in a FunctionDef: an argument, 'node:output:0', 'node:output'. */
+/**
+ * A node for `FunctionDef.create`; inputs are written as in a FunctionDef: an argument, 'node:output:0',
+ * 'node:output'.
+ */
 export interface CreatedNode {
   name: string;
   op: string;
@@ -61,15 +73,37 @@ export interface DefineSpec {
 }
 
 const CREATE_SPEC: Schema<CreateSpec> = {
-  name: 'a string', inputs: 'an array', outputs: 'an array', attrs: 'an array', nodes: 'an array', returns: 'an object', controlReturns: 'an object',
+  name: 'a string',
+  inputs: 'an array',
+  outputs: 'an array',
+  attrs: 'an array',
+  nodes: 'an array',
+  returns: 'an object',
+  controlReturns: 'an object',
 };
-const DEFINE_SPEC: Schema<DefineSpec> = { name: 'a string', args: 'an array', returns: 'an array', attrs: 'an array', nodes: 'an array' };
+const DEFINE_SPEC: Schema<DefineSpec> = {
+  name: 'a string',
+  args: 'an array',
+  returns: 'an array',
+  attrs: 'an array',
+  nodes: 'an array',
+};
 /** 'anything' is checked where the node's op is known, for the message. */
 const CREATED_NODE: Schema<CreatedNode> = {
-  name: 'anything', op: 'anything', inputs: 'anything', attrs: 'an object', controlInputs: 'anything', device: 'anything',
+  name: 'anything',
+  op: 'anything',
+  inputs: 'anything',
+  attrs: 'an object',
+  controlInputs: 'anything',
+  device: 'anything',
 };
 const DEFINED_NODE: Schema<DefinedNode> = {
-  returns: 'anything', op: 'anything', args: 'anything', attrs: 'an object', deps: 'anything', device: 'anything',
+  returns: 'anything',
+  op: 'anything',
+  args: 'anything',
+  attrs: 'an object',
+  deps: 'anything',
+  device: 'anything',
 };
 
 /** Texts as a list that ends with NULL. */
@@ -83,17 +117,25 @@ function text(scope: Scope, what: string, value: unknown): TextPtr {
   return scope.string(value);
 }
 
-const isPlaceholder = (value: unknown): boolean => typeof value === 'string' && value.length > 1 && value.startsWith('$');
+const isPlaceholder = (value: unknown): boolean =>
+  typeof value === 'string' && value.length > 1 && value.startsWith('$');
 
 const everyElement = (value: unknown, test: (element: unknown) => boolean): boolean =>
-  Array.isArray(value) ? value.every((item) => everyElement(item, test))
-  : ArrayBuffer.isView(value) ? Array.from(value as unknown as ArrayLike<unknown>).every(test)
-  : test(value);
+  Array.isArray(value)
+    ? value.every((item) => everyElement(item, test))
+    : ArrayBuffer.isView(value)
+      ? Array.from(value as unknown as ArrayLike<unknown>).every(test)
+      : test(value);
 
-/** The dtype that holds any of the values: a tensor of another one is made of them when a function's attrs are bound. */
+/**
+ * The dtype that holds any of the values: a tensor of another one is made of them when a function's attrs are
+ * bound.
+ */
 function widestDType(value: unknown): 'bool' | 'int64' | 'float64' {
   if (everyElement(value, (element) => typeof element === 'boolean')) return 'bool';
-  return everyElement(value, (element) => typeof element === 'bigint' || Number.isInteger(element)) ? 'int64' : 'float64';
+  return everyElement(value, (element) => typeof element === 'bigint' || Number.isInteger(element))
+    ? 'int64'
+    : 'float64';
 }
 
 /** A Const may be given by a plain value, and without its dtype: both follow from each other. */
@@ -106,9 +148,16 @@ function constAttrs(attrs: FunctionAttrs): FunctionAttrs {
 }
 
 /** TF_WasmAttr[] and how many they are. As in TensorFlow '$T' is a placeholder, whatever the attr's type. */
-function attrList(scope: Scope, runtime: Runtime, op: string, attrs: FunctionAttrs = {}): [count: number, pointer: WasmAttrPtr] {
+function attrList(
+  scope: Scope,
+  runtime: Runtime,
+  op: string,
+  attrs: FunctionAttrs = {},
+): [count: number, pointer: WasmAttrPtr] {
   const def = runtime.findOpDef(op);
-  return scope.attrs(op === 'Const' ? constAttrs(attrs) : attrs, (key, value) => (isPlaceholder(value) ? encodeAttr('type', value) : encodeAttrOf(def, key, value)));
+  return scope.attrs(op === 'Const' ? constAttrs(attrs) : attrs, (key, value) =>
+    isPlaceholder(value) ? encodeAttr('type', value) : encodeAttrOf(def, key, value),
+  );
 }
 
 export class FunctionDef {
@@ -126,24 +175,39 @@ export class FunctionDef {
   static createIn(runtime: Runtime, spec: CreateSpec): FunctionDef {
     checkOptions<CreateSpec>('FunctionDef.create', spec, CREATE_SPEC);
     checkList('nodes', spec.nodes);
-    for (const node of spec.nodes) checkOptions<CreatedNode>('a node of FunctionDef.create', node, CREATED_NODE);
+    for (const node of spec.nodes)
+      checkOptions<CreatedNode>('a node of FunctionDef.create', node, CREATED_NODE);
     const nodes = spec.nodes.map(({ name, op, inputs, attrs, controlInputs, device }) => ({
-      op, attrs, device, returns: [name], args: inputs, deps: controlInputs,
+      op,
+      attrs,
+      device,
+      returns: [name],
+      args: inputs,
+      deps: controlInputs,
     }));
-    return FunctionDef.build(runtime, false, { name: spec.name, args: spec.inputs, returns: spec.outputs, attrs: spec.attrs, nodes }, spec);
+    return FunctionDef.build(
+      runtime,
+      false,
+      { name: spec.name, args: spec.inputs, returns: spec.outputs, attrs: spec.attrs, nodes },
+      spec,
+    );
   }
 
   /** @internal TensorFlow's Define. */
   static defineIn(runtime: Runtime, spec: DefineSpec): FunctionDef {
     checkOptions<DefineSpec>('FunctionDef.define', spec, DEFINE_SPEC);
     checkList('nodes', spec.nodes);
-    for (const node of spec.nodes) checkOptions<DefinedNode>('a node of FunctionDef.define', node, DEFINED_NODE);
+    for (const node of spec.nodes)
+      checkOptions<DefinedNode>('a node of FunctionDef.define', node, DEFINED_NODE);
     return FunctionDef.build(runtime, true, spec, {});
   }
 
   /** A TF_WasmFunctionSpec (src/wasm/wasm_functions.h), and what the engine makes of it. */
   private static build(
-    runtime: Runtime, define: boolean, spec: DefineSpec, results: { returns?: Record<string, string>; controlReturns?: Record<string, string> },
+    runtime: Runtime,
+    define: boolean,
+    spec: DefineSpec,
+    results: { returns?: Record<string, string>; controlReturns?: Record<string, string> },
   ): FunctionDef {
     const { wasm } = runtime;
     const pairs = (record: Record<string, string> = {}) => Object.entries(record).flat();
@@ -151,17 +215,29 @@ export class FunctionDef {
       const nodes = spec.nodes.flatMap((node) => {
         const op = text(scope, 'op', node.op);
         return [
-          nameList(scope, `the names of a node of op '${node.op}'`, node.returns), op, nameList(scope, `the inputs of a node of op '${node.op}'`, node.args),
-          ...attrList(scope, runtime, node.op, node.attrs), nameList(scope, `the control inputs of a node of op '${node.op}'`, node.deps),
+          nameList(scope, `the names of a node of op '${node.op}'`, node.returns),
+          op,
+          nameList(scope, `the inputs of a node of op '${node.op}'`, node.args),
+          ...attrList(scope, runtime, node.op, node.attrs),
+          nameList(scope, `the control inputs of a node of op '${node.op}'`, node.deps),
           node.device === undefined ? 0 : text(scope, 'device', node.device),
         ];
       });
       const request: WasmFunctionSpecPtr = scope.words([
-        define ? 1 : 0, text(scope, 'name', spec.name), nameList(scope, 'the arguments', spec.args), nameList(scope, 'the results', spec.returns),
-        nameList(scope, 'attrs', spec.attrs), spec.nodes.length, scope.words(nodes), nameList(scope, 'returns', pairs(results.returns)),
+        define ? 1 : 0,
+        text(scope, 'name', spec.name),
+        nameList(scope, 'the arguments', spec.args),
+        nameList(scope, 'the results', spec.returns),
+        nameList(scope, 'attrs', spec.attrs),
+        spec.nodes.length,
+        scope.words(nodes),
+        nameList(scope, 'returns', pairs(results.returns)),
         nameList(scope, 'controlReturns', pairs(results.controlReturns)),
       ]);
-      return new FunctionDef(runtime, wasm.buffer((buffer, status) => wasm.call.TF_WasmBuildFunction(request, buffer, status)));
+      return new FunctionDef(
+        runtime,
+        wasm.buffer((buffer, status) => wasm.call.TF_WasmBuildFunction(request, buffer, status)),
+      );
     });
   }
 
@@ -173,7 +249,11 @@ export class FunctionDef {
     const bytes = encodeText(text);
     return new FunctionDef(
       runtime,
-      wasm.scope((scope) => wasm.buffer((buffer, status) => wasm.call.TF_WasmFunctionFromText(scope.bytes(bytes), bytes.length, buffer, status))),
+      wasm.scope((scope) =>
+        wasm.buffer((buffer, status) =>
+          wasm.call.TF_WasmFunctionFromText(scope.bytes(bytes), bytes.length, buffer, status),
+        ),
+      ),
     );
   }
 
@@ -188,7 +268,9 @@ export class FunctionDef {
     const bytes = bytesOf(proto, 'a serialised FunctionDef');
     refuseForeign(bytes, 'serialised FunctionDef', false);
     const handle = wasm.scope((scope) =>
-      wasm.checked((status) => wasm.call.TF_FunctionImportFunctionDef(scope.bytes(bytes), bytes.length, status)),
+      wasm.checked((status) =>
+        wasm.call.TF_FunctionImportFunctionDef(scope.bytes(bytes), bytes.length, status),
+      ),
     );
     return FunctionDef.takeHandle(runtime, handle);
   }
@@ -197,7 +279,10 @@ export class FunctionDef {
   static takeHandle(runtime: Runtime, handle: FunctionPtr): FunctionDef {
     const { wasm } = runtime;
     try {
-      return new FunctionDef(runtime, wasm.buffer((buffer, status) => wasm.call.TF_FunctionToFunctionDef(handle, buffer, status)));
+      return new FunctionDef(
+        runtime,
+        wasm.buffer((buffer, status) => wasm.call.TF_FunctionToFunctionDef(handle, buffer, status)),
+      );
     } finally {
       wasm.call.TF_DeleteFunction(handle);
     }
@@ -206,7 +291,9 @@ export class FunctionDef {
   /** @internal Calls `use` with a TF_Function of this definition, in an engine that need not be its own. */
   withHandle<T>({ wasm }: Runtime, use: (handle: FunctionPtr) => T): T {
     return wasm.scope((scope) => {
-      const handle = wasm.checked((status) => wasm.call.TF_FunctionImportFunctionDef(scope.bytes(this.#proto), this.#proto.length, status));
+      const handle = wasm.checked((status) =>
+        wasm.call.TF_FunctionImportFunctionDef(scope.bytes(this.#proto), this.#proto.length, status),
+      );
       try {
         return use(handle);
       } finally {
@@ -217,7 +304,8 @@ export class FunctionDef {
 
   get signature(): OpDef {
     if (!this.#signed) {
-      for (const field of fieldsOf(this.#proto)) if (field.number === 1) this.#signed = decodeOpDef(field.bytes);
+      for (const field of fieldsOf(this.#proto))
+        if (field.number === 1) this.#signed = decodeOpDef(field.bytes);
     }
     return this.#signed!;
   }
@@ -230,7 +318,13 @@ export class FunctionDef {
     const { wasm } = this.#runtime;
     return wasm.scope((scope) =>
       wasm.bufferText((buffer, status) =>
-        wasm.call.TF_WasmFunctionToText(scope.bytes(this.#proto), this.#proto.length, full ? 1 : 0, buffer, status),
+        wasm.call.TF_WasmFunctionToText(
+          scope.bytes(this.#proto),
+          this.#proto.length,
+          full ? 1 : 0,
+          buffer,
+          status,
+        ),
       ),
     );
   }
@@ -246,22 +340,35 @@ export class FunctionDef {
   }
 
   /**
-   * The function with its attrs bound. It can call what `library` has among its functions at this time; without one only itself. The library may
-   * change or be disposed afterwards.
+   * The function with its attrs bound. It can call what `library` has among its functions at this time;
+   * without one only itself. The library may change or be disposed afterwards.
    */
   instantiate(attrs: FunctionAttrs = {}, library?: Graph): FunctionBody {
-    if (!isPlainObject(attrs)) throw new InvalidArgumentError(`the attrs of a function are an object, such as { T: 'float32' }, not ${shown(attrs)}`);
+    if (!isPlainObject(attrs))
+      throw new InvalidArgumentError(
+        `the attrs of a function are an object, such as { T: 'float32' }, not ${shown(attrs)}`,
+      );
     if (library !== undefined && !(library instanceof GraphCore)) {
       throw new InvalidArgumentError(`the library of a function is a Graph, not ${shown(library)}`);
     }
     const { wasm } = this.#runtime;
-    if (library && library.runtime !== this.#runtime) throw new InvalidArgumentError('the graph belongs to another engine: init() made it with other options');
+    if (library && library.runtime !== this.#runtime)
+      throw new InvalidArgumentError(
+        'the graph belongs to another engine: init() made it with other options',
+      );
     wasm.refuseInCallback();
     return wasm.scope((scope) => {
       const [count, list] = scope.attrs(attrs, (key, value) => encodeAttrOf(this.signature, key, value));
       const proto = scope.bytes(this.#proto);
       const pointer = wasm.made((status) =>
-        wasm.call.TF_WasmNewFunctionBody(proto, this.#proto.length, list, count, library?.pointer ?? 0, status),
+        wasm.call.TF_WasmNewFunctionBody(
+          proto,
+          this.#proto.length,
+          list,
+          count,
+          library?.pointer ?? 0,
+          status,
+        ),
       );
       return new FunctionBody(this.#runtime, pointer);
     });

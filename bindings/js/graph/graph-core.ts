@@ -1,10 +1,19 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** GraphCore: what everything that works on a graph is made of: its pointer, its operations by name, and `op`, which adds one. All cores are Graphs. */
+/**
+ * GraphCore: what everything that works on a graph is made of: its pointer, its operations by name, and `op`,
+ * which adds one. All cores are Graphs.
+ */
 import { type Schema, checkList, checkOptions, checkText, shown } from '../base/arguments.js';
 import type { AttrInput, ShapeLike } from '../messages/attr-value.js';
 import { didYouMean } from '../base/did-you-mean.js';
 import { DTypeName, dtypeOf } from '../tensor/dtypes.js';
-import { FailedPreconditionError, InvalidArgumentError, NotFoundError, ResourceExhaustedError, TFError } from '../base/errors.js';
+import {
+  FailedPreconditionError,
+  InvalidArgumentError,
+  NotFoundError,
+  ResourceExhaustedError,
+  TFError,
+} from '../base/errors.js';
 import type { GraphPtr, OperationPtr, OutputPtr, Ptr, WasmOperationPtr } from '../generated/abi.js';
 import type { Graph } from './graph.js';
 import { HintedGraph, nodeNames, withHint } from './hints.js';
@@ -15,7 +24,6 @@ import { Runtime, checkRuntime } from '../engine/runtime.js';
 import { TensorLike, checkShape, tensor } from '../tensor/tensor.js';
 import { type Scope, type Wasm, unsigned } from '../engine/wasm.js';
 
-
 export interface OpOptions {
   /** Must be unused; without it the op's type makes one: MatMul, MatMul_1, … */
   name?: string;
@@ -24,15 +32,22 @@ export interface OpOptions {
 }
 
 /** What every call that adds operations may be told. */
-export const OP_OPTIONS: Schema<OpOptions> = { name: 'a string', controlInputs: 'an array', device: 'a string' };
-
+export const OP_OPTIONS: Schema<OpOptions> = {
+  name: 'a string',
+  controlInputs: 'an array',
+  device: 'a string',
+};
 
 /** What makes a graph the body of a function, while a callable is traced. */
 export interface BodyTrace {
   /** Inside, what an output of the graph around is. */
   capture(outside: Output): Output;
   /** Makes an operation of a type; those with state one after the other. */
-  inOrder(type: string, options: OpOptions, make: (controlInputs: readonly Operation[] | undefined) => Operation): Operation;
+  inOrder(
+    type: string,
+    options: OpOptions,
+    make: (controlInputs: readonly Operation[] | undefined) => Operation,
+  ): Operation;
 }
 
 const ATTR_OPTIONS = { ...OP_OPTIONS, attrs: 'an object' } as const;
@@ -98,7 +113,10 @@ export abstract class GraphCore implements HintedGraph {
     this.#wasm.refuseInCallback();
   }
 
-  /** @internal Where operations and functions go that are added to this graph: the body that is traced, if one is. */
+  /**
+   * @internal Where operations and functions go that are added to this graph: the body that is traced, if one
+   * is.
+   */
   get target(): GraphCore {
     return this.#body?.target ?? this;
   }
@@ -117,49 +135,88 @@ export abstract class GraphCore implements HintedGraph {
   // ---- building ----
 
   /**
-   * Adds an operation. Where the op takes one value, a plain one (a number, arrays, a typed array) stands for a constant; where it takes a list,
-   * an array of them. Attrs that follow from the inputs need not be given.
+   * Adds an operation. Where the op takes one value, a plain one (a number, arrays, a typed array) stands for
+   * a constant; where it takes a list, an array of them. Attrs that follow from the inputs need not be given.
    */
-  op(type: string, inputs: readonly (Operand | readonly Operand[])[] = [], options: OpOptions & { attrs?: Record<string, AttrInput> } = {}): Operation {
+  op(
+    type: string,
+    inputs: readonly (Operand | readonly Operand[])[] = [],
+    options: OpOptions & { attrs?: Record<string, AttrInput> } = {},
+  ): Operation {
     if (this.#body) return this.#body.op(type, inputs, options);
     checkText('the type of an op', type);
     checkList(`the inputs of op ${type}`, inputs);
     checkOptions<OpOptions & { attrs: unknown }>(`op ${type}`, options, ATTR_OPTIONS);
     if (!this.trace) return this.#addOperation(type, inputs, options);
-    return this.trace.inOrder(type, options, (controlInputs) => this.#addOperation(type, inputs, { ...options, controlInputs }));
+    return this.trace.inOrder(type, options, (controlInputs) =>
+      this.#addOperation(type, inputs, { ...options, controlInputs }),
+    );
   }
 
-  #addOperation(type: string, inputs: readonly (Operand | readonly Operand[])[], options: OpOptions & { attrs?: Record<string, AttrInput> }): Operation {
+  #addOperation(
+    type: string,
+    inputs: readonly (Operand | readonly Operand[])[],
+    options: OpOptions & { attrs?: Record<string, AttrInput> },
+  ): Operation {
     const { wasm } = this;
     const def = this.findOpDef(type);
     try {
-      /* The engine chooses a free name by itself; constants are named after the operation, so then it has to be known before. */
+      /*
+       * The engine chooses a free name by itself; constants are named after the operation, so then it has to
+       * be known before.
+       */
       let { name } = options;
-      if (!def && !inputs.flat().every((input) => input instanceof Output || input instanceof Variable)) throw new NotFoundError(`Op type not registered '${type}'`);
-      const outputs = new InputResolver(this, def, inputs, options.attrs, () => (name ??= this.uniqueName(type))).resolve();
+      if (!def && !inputs.flat().every((input) => input instanceof Output || input instanceof Variable))
+        throw new NotFoundError(`Op type not registered '${type}'`);
+      const outputs = new InputResolver(
+        this,
+        def,
+        inputs,
+        options.attrs,
+        () => (name ??= this.uniqueName(type)),
+      ).resolve();
       return wasm.scope((scope) => {
         const request = this.#request(scope, type, name, def, outputs, options);
-        return this.operationAt(wasm.made((status) => wasm.call.TF_WasmAddOperation(this.pointer, request, status)));
+        return this.operationAt(
+          wasm.made((status) => wasm.call.TF_WasmAddOperation(this.pointer, request, status)),
+        );
       });
     } catch (error) {
-      throw error instanceof TFError ? withHint(error, this.runtime, this).locate(options.name ?? this.uniqueName(type), type) : error;
+      throw error instanceof TFError
+        ? withHint(error, this.runtime, this).locate(options.name ?? this.uniqueName(type), type)
+        : error;
     }
   }
 
   /** A TF_WasmOperation (src/wasm/wasm_exports.h). */
   #request(
-    scope: Scope, type: string, name: string | undefined, def: OpDef | undefined, inputs: readonly (Output | Output[])[],
+    scope: Scope,
+    type: string,
+    name: string | undefined,
+    def: OpDef | undefined,
+    inputs: readonly (Output | Output[])[],
     options: OpOptions & { attrs?: Record<string, AttrInput> },
   ): WasmOperationPtr {
-    const lengths: Ptr<'int'> = scope.words(inputs.map((input) => (Array.isArray(input) ? input.length : -1)));
+    const lengths: Ptr<'int'> = scope.words(
+      inputs.map((input) => (Array.isArray(input) ? input.length : -1)),
+    );
     const outputs = scope.outputs(inputs.flat());
     const controls = options.controlInputs ?? [];
     const controlPointers = controls.length ? this.operationArray(scope, controls) : 0;
     const [numAttrs, attrs] = scope.attrs(options.attrs ?? {}, (key, value) => encodeAttrOf(def, key, value));
     const typeName = def ? this.runtime.constantText(type) : scope.string(type);
     return scope.words([
-      typeName, name === undefined ? typeName : scope.string(name), name === undefined ? 1 : 0, options.device ? scope.string(options.device) : 0,
-      inputs.length, lengths, outputs, controls.length, numAttrs, controlPointers, attrs,
+      typeName,
+      name === undefined ? typeName : scope.string(name),
+      name === undefined ? 1 : 0,
+      options.device ? scope.string(options.device) : 0,
+      inputs.length,
+      lengths,
+      outputs,
+      controls.length,
+      numAttrs,
+      controlPointers,
+      attrs,
     ]);
   }
 
@@ -169,7 +226,10 @@ export abstract class GraphCore implements HintedGraph {
     return input instanceof Variable ? this.read(input) : this.adopt(input);
   }
 
-  /** @internal The output, when it is one of this graph; in the body of a function also what the function takes from the graph around. */
+  /**
+   * @internal The output, when it is one of this graph; in the body of a function also what the function
+   * takes from the graph around.
+   */
   adopt(output: Output): Output {
     if (this.trace && output.graph !== (this as GraphCore)) return this.trace.capture(output);
     this.ownOperation(output.operation);
@@ -179,7 +239,9 @@ export abstract class GraphCore implements HintedGraph {
   /** @internal The value of a variable: in a body what it is when the body comes there. */
   read(variable: Variable): Output {
     if (!this.trace || variable.handle.graph === (this as GraphCore)) return this.adopt(variable.value);
-    const value = this.op('ReadVariableOp', [variable.handle], { attrs: { dtype: variable.dtype } }).output(0);
+    const value = this.op('ReadVariableOp', [variable.handle], { attrs: { dtype: variable.dtype } }).output(
+      0,
+    );
     this.setShape(value, variable.shape);
     return value;
   }
@@ -206,9 +268,12 @@ export abstract class GraphCore implements HintedGraph {
   /** @internal The operation, when it is one of this graph. */
   ownOperation(operation: Operation): Operation {
     if (!(operation instanceof Operation)) {
-      throw new InvalidArgumentError(`${shown(operation)} is no Operation${(operation as unknown) instanceof Output ? '; write output.operation' : ''}`);
+      throw new InvalidArgumentError(
+        `${shown(operation)} is no Operation${(operation as unknown) instanceof Output ? '; write output.operation' : ''}`,
+      );
     }
-    if (operation.graph !== (this as GraphCore)) throw new InvalidArgumentError(`'${operation.name}' belongs to a different graph`);
+    if (operation.graph !== (this as GraphCore))
+      throw new InvalidArgumentError(`'${operation.name}' belongs to a different graph`);
     return operation;
   }
 
@@ -218,8 +283,14 @@ export abstract class GraphCore implements HintedGraph {
     return this.op('Placeholder', [], { ...options, attrs: { dtype: dtypeOf(dtype), shape } }).output(0);
   }
 
-  /** A constant. The dtype is guessed from the value (numbers are float32, bigints int64) unless `dtype` says it. */
-  constant(value: TensorLike, options: OpOptions & { dtype?: DTypeName; shape?: readonly number[] } = {}): Output {
+  /**
+   * A constant. The dtype is guessed from the value (numbers are float32, bigints int64) unless `dtype` says
+   * it.
+   */
+  constant(
+    value: TensorLike,
+    options: OpOptions & { dtype?: DTypeName; shape?: readonly number[] } = {},
+  ): Output {
     checkOptions<typeof options>('constant', options, CONSTANT_OPTIONS);
     const { dtype, shape, ...rest } = options;
     const content = tensor(value, shape, dtype);
@@ -232,7 +303,8 @@ export abstract class GraphCore implements HintedGraph {
     if (this.#body) return this.#body.uniqueName(base);
     return this.wasm.scope((scope) => {
       const pointer = this.wasm.call.TF_WasmUniqueName(this.pointer, scope.string(base));
-      if (pointer === 0) throw new InvalidArgumentError(`no name could be made from '${base}': out of memory`);
+      if (pointer === 0)
+        throw new InvalidArgumentError(`no name could be made from '${base}': out of memory`);
       return this.wasm.text(pointer);
     });
   }
@@ -241,7 +313,9 @@ export abstract class GraphCore implements HintedGraph {
 
   operation(name: string): Operation | undefined {
     checkText("an operation's name", name);
-    const pointer = this.wasm.scope((scope) => this.wasm.call.TF_GraphOperationByName(this.pointer, scope.string(name)));
+    const pointer = this.wasm.scope((scope) =>
+      this.wasm.call.TF_GraphOperationByName(this.pointer, scope.string(name)),
+    );
     return pointer === 0 ? undefined : this.operationAt(pointer);
   }
 
@@ -269,7 +343,9 @@ export abstract class GraphCore implements HintedGraph {
     try {
       return wasm.scope((scope) => {
         const text = scope.string(name);
-        return decodeOpDef(wasm.buffer((buffer, status) => wasm.call.TF_GraphGetOpDef(this.pointer, text, buffer, status)));
+        return decodeOpDef(
+          wasm.buffer((buffer, status) => wasm.call.TF_GraphGetOpDef(this.pointer, text, buffer, status)),
+        );
       });
     } catch (error) {
       if (error instanceof NotFoundError) return undefined;
@@ -288,7 +364,9 @@ export abstract class GraphCore implements HintedGraph {
   requiredOperation(name: string): Operation {
     const operation = this.operation(name);
     if (operation) return operation;
-    throw new NotFoundError(`there is no operation '${name}' in the graph${didYouMean(name, nodeNames(this))}`);
+    throw new NotFoundError(
+      `there is no operation '${name}' in the graph${didYouMean(name, nodeNames(this))}`,
+    );
   }
 
   /** Adds what is known about the shape of an output; a contradiction to what was known is an error. */
@@ -299,7 +377,9 @@ export abstract class GraphCore implements HintedGraph {
     checkShape(shape);
     this.wasm.scope((scope) => {
       const [place, dims] = [scope.outputs([owned]), scope.dims(shape)];
-      this.wasm.checked((status) => this.wasm.call.TF_GraphSetTensorShape(this.pointer, place, dims, shape.length, status));
+      this.wasm.checked((status) =>
+        this.wasm.call.TF_GraphSetTensorShape(this.pointer, place, dims, shape.length, status),
+      );
     });
   }
 
@@ -308,14 +388,17 @@ export abstract class GraphCore implements HintedGraph {
     /* Small keys are quicker to find; pointers are aligned to 8. */
     const key = pointer >>> 3;
     let operation = this.#known.get(key);
-    if (!operation) this.#known.set(key, (operation = new Operation(this as GraphCore as Graph, unsigned(pointer))));
+    if (!operation)
+      this.#known.set(key, (operation = new Operation(this as GraphCore as Graph, unsigned(pointer))));
     return operation;
   }
 
   /** @internal Output `i` of those that the engine put into memory. */
   outputAt(outputs: OutputPtr, i: number): Output {
     const words = this.wasm.u32;
-    return this.operationAt(words[(outputs >>> 2) + 2 * i] as OperationPtr).output(words[(outputs >>> 2) + 2 * i + 1]!);
+    return this.operationAt(words[(outputs >>> 2) + 2 * i] as OperationPtr).output(
+      words[(outputs >>> 2) + 2 * i + 1]!,
+    );
   }
 
   /** @internal Notes where gradients are missing, for the error that tells of null. */
@@ -323,7 +406,9 @@ export abstract class GraphCore implements HintedGraph {
     this.#unconnected = where;
   }
 
-  /** @internal The error for null where an output is wanted: what `gradients` gives where no gradient flows. */
+  /**
+   * @internal The error for null where an output is wanted: what `gradients` gives where no gradient flows.
+   */
   nullError(what: string): InvalidArgumentError {
     const flows = this.#unconnected ? ` (the last time, ${this.#unconnected})` : '';
     return new InvalidArgumentError(
@@ -367,4 +452,3 @@ export abstract class GraphCore implements HintedGraph {
     this.dispose();
   }
 }
-

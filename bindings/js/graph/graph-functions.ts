@@ -16,11 +16,20 @@ export interface FunctionParts {
   controlOutputs?: readonly Operation[];
 }
 
-const FUNCTION_PARTS: Schema<FunctionParts> = { inputs: 'an array', outputs: 'an array', operations: 'an array', outputNames: 'an array', controlOutputs: 'an array' };
+const FUNCTION_PARTS: Schema<FunctionParts> = {
+  inputs: 'an array',
+  outputs: 'an array',
+  operations: 'an array',
+  outputNames: 'an array',
+  controlOutputs: 'an array',
+};
 
 /** See Graph.addFunction. */
 export function addFunction(graph: GraphCore, definition: FunctionDef): void {
-  if (!(definition instanceof FunctionDef)) throw new InvalidArgumentError(`${shown(definition)} is no FunctionDef: make one with tf.FunctionDef.parse(text)`);
+  if (!(definition instanceof FunctionDef))
+    throw new InvalidArgumentError(
+      `${shown(definition)} is no FunctionDef: make one with tf.FunctionDef.parse(text)`,
+    );
   definition.withHandle(graph.runtime, (handle) =>
     graph.wasm.checked((status) => graph.wasm.call.TF_GraphCopyFunction(graph.pointer, handle, 0, status)),
   );
@@ -31,14 +40,20 @@ export function addGradient(graph: GraphCore, fn: string, gradientFn: string): v
   checkTexts('the names of a function and its gradient', [fn, gradientFn]);
   graph.wasm.scope((scope) => {
     const [name, gradient] = [scope.string(fn), scope.string(gradientFn)];
-    graph.wasm.checked((status) => graph.wasm.call.TF_WasmGraphAddGradient(graph.pointer, name, gradient, status));
+    graph.wasm.checked((status) =>
+      graph.wasm.call.TF_WasmGraphAddGradient(graph.pointer, name, gradient, status),
+    );
   });
 }
 
 /** The name of the function that was said to be the gradient of `fn`. */
 export function gradientOf(graph: GraphCore, fn: string): string | undefined {
   checkText("a function's name", fn);
-  return graph.wasm.scope((scope) => graph.wasm.text(graph.wasm.call.TF_WasmGraphFindGradient(graph.pointer, scope.string(fn)))) || undefined;
+  return (
+    graph.wasm.scope((scope) =>
+      graph.wasm.text(graph.wasm.call.TF_WasmGraphFindGradient(graph.pointer, scope.string(fn))),
+    ) || undefined
+  );
 }
 
 /** A function of the graph by name. */
@@ -48,7 +63,12 @@ export function findFunction(graph: GraphCore, name: string): FunctionDef | unde
   try {
     return wasm.scope((scope) => {
       const key = scope.string(name);
-      return FunctionDef.trustedIn(graph.runtime, wasm.buffer((buffer, status) => wasm.call.TF_WasmGraphFindFunction(graph.pointer, key, buffer, status)));
+      return FunctionDef.trustedIn(
+        graph.runtime,
+        wasm.buffer((buffer, status) =>
+          wasm.call.TF_WasmGraphFindFunction(graph.pointer, key, buffer, status),
+        ),
+      );
     });
   } catch (error) {
     if (error instanceof NotFoundError) return undefined;
@@ -74,17 +94,35 @@ export function toFunction(graph: GraphCore, name: string, parts: FunctionParts)
   const outputs = graph.outputsOf('outputs', parts.outputs);
   if (parts.outputNames) checkTexts('outputNames', parts.outputNames);
   if (parts.outputNames && parts.outputNames.length !== outputs.length) {
-    throw new InvalidArgumentError(`${outputs.length} outputs need as many outputNames, not ${parts.outputNames.length}`);
+    throw new InvalidArgumentError(
+      `${outputs.length} outputs need as many outputNames, not ${parts.outputNames.length}`,
+    );
   }
   return wasm.scope((scope) => {
     const operations = parts.operations ? graph.operationArray(scope, parts.operations) : 0;
-    const names = parts.outputNames ? scope.pointers(parts.outputNames.map((output) => scope.string(output))) : 0;
+    const names = parts.outputNames
+      ? scope.pointers(parts.outputNames.map((output) => scope.string(output)))
+      : 0;
     const controls = parts.controlOutputs ?? [];
     const controlPointers = graph.operationArray(scope, controls);
     const handle = wasm.checked((status) =>
       wasm.call.TF_GraphToFunctionWithControlOutputs(
-        graph.pointer, scope.string(name), 0, parts.operations?.length ?? -2, operations, inputs.length, scope.outputs(inputs),
-        outputs.length, scope.outputs(outputs), names, controls.length, controlPointers, 0, 0, 0, status,
+        graph.pointer,
+        scope.string(name),
+        0,
+        parts.operations?.length ?? -2,
+        operations,
+        inputs.length,
+        scope.outputs(inputs),
+        outputs.length,
+        scope.outputs(outputs),
+        names,
+        controls.length,
+        controlPointers,
+        0,
+        0,
+        0,
+        status,
       ),
     );
     return FunctionDef.takeHandle(graph.runtime, handle);

@@ -1,4 +1,7 @@
-/** Graph: building, importing, differentiating and exporting. The op wrappers come from generated/graph-ops.ts, the rest from the files beside this one. */
+/**
+ * Graph: building, importing, differentiating and exporting. The op wrappers come from
+ * generated/graph-ops.ts, the rest from the files beside this one.
+ */
 import { checkOptions, checkReceivers } from '../base/arguments.js';
 import { counted, showAs } from '../base/console-line.js';
 import { Body, CallOptions, addCond, addWhileLoop, callFunction } from './control-flow.js';
@@ -8,7 +11,16 @@ import type { FunctionDef } from './function-def.js';
 import { GraphOps } from '../generated/graph-ops.js';
 import { GradientOptions, MaybeList, addGradients } from './gradients.js';
 import { GraphCore, OpOptions } from './graph-core.js';
-import { FunctionParts, addFunction, addGradient, findFunction, functionsOf, gradientOf, removeFunction, toFunction } from './graph-functions.js';
+import {
+  FunctionParts,
+  addFunction,
+  addGradient,
+  findFunction,
+  functionsOf,
+  gradientOf,
+  removeFunction,
+  toFunction,
+} from './graph-functions.js';
 import { ImportOptions, ImportResults, importInto } from './import-graph.js';
 import type { Operand } from './op-inputs.js';
 import { Input, Operation, Output, Variable } from './operation.js';
@@ -45,8 +57,14 @@ export class Graph extends GraphOps {
   // ---- variables ----
 
   /** A resource variable that starts with `initial` when `initializer()` is run. */
-  variable(initial: Input | TensorLike, options: { name?: string; trainable?: boolean; dtype?: DTypeName } = {}): Variable {
-    if (this.target !== this) throw new InvalidArgumentError('a variable cannot be made inside of a function; it can be made before, and used there');
+  variable(
+    initial: Input | TensorLike,
+    options: { name?: string; trainable?: boolean; dtype?: DTypeName } = {},
+  ): Variable {
+    if (this.target !== this)
+      throw new InvalidArgumentError(
+        'a variable cannot be made inside of a function; it can be made before, and used there',
+      );
     checkOptions<typeof options>('variable', options, VARIABLE_OPTIONS);
     const name = options.name ?? this.uniqueName('Variable');
     const start =
@@ -55,9 +73,15 @@ export class Graph extends GraphOps {
         : initial instanceof Variable
           ? initial.initializer.inputs[1]! // its value would be read before it is there
           : this.constant(initial, { name: this.uniqueName(`${name}/initial_value`), dtype: options.dtype });
-    const handle = this.op('VarHandleOp', [], { name, attrs: { dtype: start.dtype, shape: start.shape, shared_name: name } }).output(0);
+    const handle = this.op('VarHandleOp', [], {
+      name,
+      attrs: { dtype: start.dtype, shape: start.shape, shared_name: name },
+    }).output(0);
     const assign = this.op('AssignVariableOp', [handle, start], { name: `${name}/Assign` });
-    const value = this.op('ReadVariableOp', [handle], { name: `${name}/Read`, attrs: { dtype: start.dtype } }).output(0);
+    const value = this.op('ReadVariableOp', [handle], {
+      name: `${name}/Read`,
+      attrs: { dtype: start.dtype },
+    }).output(0);
     const variable = new Variable(handle, value, assign, options.trainable ?? true);
     this.#variables.push(variable);
     return variable;
@@ -74,7 +98,10 @@ export class Graph extends GraphOps {
   /** Runs every variable's initial assignment. */
   initializer(): Operation {
     if (this.#initializers?.count !== this.#variables.length) {
-      const operation = this.op('NoOp', [], { name: this.uniqueName('init'), controlInputs: this.#variables.map((v) => v.initializer) });
+      const operation = this.op('NoOp', [], {
+        name: this.uniqueName('init'),
+        controlInputs: this.#variables.map((v) => v.initializer),
+      });
       this.#initializers = { operation, count: this.#variables.length };
     }
     return this.#initializers.operation;
@@ -83,13 +110,23 @@ export class Graph extends GraphOps {
   // ---- gradients ----
 
   /**
-   * The derivatives of the sum of `ys` (weighted by `gradYs`) with respect to each x: null where no gradient flows, or zeros with
-   * `unconnectedGradients: 'zero'`. What is in `stopGradients` is taken as constant. Nodes are added under `name` ("gradients", made unique). The
-   * result can be fetched as it is: a run refuses null and says where no gradient flows.
+   * The derivatives of the sum of `ys` (weighted by `gradYs`) with respect to each x: null where no gradient
+   * flows, or zeros with
+   * `unconnectedGradients: 'zero'`. What is in `stopGradients` is taken as constant. Nodes are added under
+   * `name` ("gradients", made unique). The result can be fetched as it is: a run refuses null and says where
+   * no gradient flows.
    */
-  gradients(ys: MaybeList<Input | null>, xs: MaybeList<Input>, options: GradientOptions & { unconnectedGradients: 'zero' }): Output[];
+  gradients(
+    ys: MaybeList<Input | null>,
+    xs: MaybeList<Input>,
+    options: GradientOptions & { unconnectedGradients: 'zero' },
+  ): Output[];
   gradients(ys: MaybeList<Input | null>, xs: MaybeList<Input>, options?: GradientOptions): (Output | null)[];
-  gradients(ys: MaybeList<Input | null>, xs: MaybeList<Input>, options: GradientOptions = {}): (Output | null)[] {
+  gradients(
+    ys: MaybeList<Input | null>,
+    xs: MaybeList<Input>,
+    options: GradientOptions = {},
+  ): (Output | null)[] {
     return addGradients(this.target, ys, xs, options);
   }
 
@@ -102,18 +139,24 @@ export class Graph extends GraphOps {
 
   /** The graph as a serialised GraphDef. */
   toGraphDef(): Uint8Array {
-    return this.wasm.buffer((buffer, status) => this.wasm.call.TF_GraphToGraphDef(this.pointer, buffer, status));
+    return this.wasm.buffer((buffer, status) =>
+      this.wasm.call.TF_GraphToGraphDef(this.pointer, buffer, status),
+    );
   }
 
   /** The graph as a GraphDef in protobuf text format. */
   toText(): string {
-    return this.wasm.bufferText((buffer, status) => this.wasm.call.TF_WasmGraphToText(this.pointer, buffer, status));
+    return this.wasm.bufferText((buffer, status) =>
+      this.wasm.call.TF_WasmGraphToText(this.pointer, buffer, status),
+    );
   }
 
   /** The versions of the GraphDefs that the graph was made of. */
   get versions(): GraphVersions {
     const versions: GraphVersions = { producer: 0, minConsumer: 0, badConsumers: [] };
-    const bytes = this.wasm.buffer((buffer, status) => this.wasm.call.TF_GraphVersions(this.pointer, buffer, status));
+    const bytes = this.wasm.buffer((buffer, status) =>
+      this.wasm.call.TF_GraphVersions(this.pointer, buffer, status),
+    );
     for (const field of fieldsOf(bytes)) {
       if (field.number === 1) versions.producer = intOf(field);
       else if (field.number === 2) versions.minConsumer = intOf(field);
@@ -154,25 +197,37 @@ export class Graph extends GraphOps {
   }
 
   /**
-   * Calls a function: one of the graph by name, or a definition, which is added to the graph when it is not there. Attrs that follow from the inputs
-   * need not be given.
+   * Calls a function: one of the graph by name, or a definition, which is added to the graph when it is not
+   * there. Attrs that follow from the inputs need not be given.
    */
-  call(fn: string | FunctionDef, inputs: readonly (Operand | readonly Operand[])[] = [], options: CallOptions = {}): Output[] {
+  call(
+    fn: string | FunctionDef,
+    inputs: readonly (Operand | readonly Operand[])[] = [],
+    options: CallOptions = {},
+  ): Output[] {
     return callFunction(this.target, fn, inputs, options);
   }
 
   /**
-   * What `then` returns where `pred` is true, else what `otherwise` returns; only one of them runs. They are functions of `inputs`, or callables,
-   * which are called once to build them: with the inputs as values inside. All ops that a callable adds to this graph belong to the function; what
-   * it uses from outside, outputs and variables, is handed in. Both return as many values of the same dtypes.
+   * What `then` returns where `pred` is true, else what `otherwise` returns; only one of them runs. They are
+   * functions of `inputs`, or callables, which are called once to build them: with the inputs as values
+   * inside. All ops that a callable adds to this graph belong to the function; what it uses from outside,
+   * outputs and variables, is handed in. Both return as many values of the same dtypes.
    */
-  cond(pred: Operand, then: Body, otherwise: Body, inputs: readonly Operand[] = [], options: OpOptions = {}): Output[] {
+  cond(
+    pred: Operand,
+    then: Body,
+    otherwise: Body,
+    inputs: readonly Operand[] = [],
+    options: OpOptions = {},
+  ): Output[] {
     return addCond(this.target, pred, then, otherwise, inputs, options);
   }
 
   /**
-   * Replaces the inputs by what `body` returns for them as long as `cond` returns true for them, and gives what they are in the end. Functions or
-   * callables as for `cond`. A callable may be called more than once: for a shape that the body changes again, with less known of it.
+   * Replaces the inputs by what `body` returns for them as long as `cond` returns true for them, and gives
+   * what they are in the end. Functions or callables as for `cond`. A callable may be called more than once:
+   * for a shape that the body changes again, with less known of it.
    */
   whileLoop(cond: Body, body: Body, inputs: readonly Operand[], options: OpOptions = {}): Output[] {
     return addWhileLoop(this.target, cond, body, inputs, options);
@@ -183,7 +238,18 @@ export class Graph extends GraphOps {
   }
 }
 
-const INTERNAL = ['checkUsable', 'adopt', 'ownOperation', 'operationAt', 'outputAt', 'findOpDef', 'asOutput', 'read', 'nullError', 'requiredOperation'];
+const INTERNAL = [
+  'checkUsable',
+  'adopt',
+  'ownOperation',
+  'operationAt',
+  'outputAt',
+  'findOpDef',
+  'asOutput',
+  'read',
+  'nullError',
+  'requiredOperation',
+];
 checkReceivers(Graph, 'graph', INTERNAL);
 checkReceivers(Graph, 'graph', INTERNAL, GraphCore.prototype);
 showAs(Graph, 'Graph', (graph) => graph.toString());

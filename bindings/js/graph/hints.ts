@@ -21,7 +21,8 @@ export interface HintedGraph {
 
 /** The names of the ops of an engine and of the functions of a graph. */
 export const opNames = (runtime: Runtime, graph?: HintedGraph): string[] => [
-  ...(graph?.functions().map(({ name }) => name) ?? []), ...runtime.opDefs().map(({ name }) => name),
+  ...(graph?.functions().map(({ name }) => name) ?? []),
+  ...runtime.opDefs().map(({ name }) => name),
 ];
 
 /** The names of a graph's first nodes. */
@@ -36,14 +37,19 @@ export function* nodeNames(graph: HintedGraph): Generator<string> {
 /** How the variables of a graph get their values. */
 function initializerHint(graph: HintedGraph | undefined, message: string): string {
   if (graph && graph.allVariables.length > 0) {
-    return 'Variables have no values before they are initialised: run session.run(graph.initializer()) first. Those that were made later, such as the slots of an optimizer, '
-      + 'need it too; it sets all of them anew, and variable.initializer one.';
+    return (
+      'Variables have no values before they are initialised: run session.run(graph.initializer()) first. Those that were made later, such as the slots of an optimizer, ' +
+      'need it too; it sets all of them anew, and variable.initializer one.'
+    );
   }
   const own = ['init', 'init_all_vars_op', 'group_deps'].find((name) => graph?.operation(name));
-  if (own !== undefined) return `Variables have no values before they are initialised: run session.run('${own}') first, or restore a checkpoint.`;
+  if (own !== undefined)
+    return `Variables have no values before they are initialised: run session.run('${own}') first, or restore a checkpoint.`;
   const named = /(?:variable|value) (\S+?)(?: from|\.|$)/.exec(message)?.[1];
-  return `Variables have no values before they are initialised: run the operation that assigns ${named ?? 'them'} first (graph.initializer() for those that graph.variable makes), `
-    + 'restore a checkpoint, or freeze the model where it was trained.';
+  return (
+    `Variables have no values before they are initialised: run the operation that assigns ${named ?? 'them'} first (graph.initializer() for those that graph.variable makes), ` +
+    'restore a checkpoint, or freeze the model where it was trained.'
+  );
 }
 
 function hintFor(error: TFError, runtime: Runtime, graph: HintedGraph | undefined): string | undefined {
@@ -52,7 +58,8 @@ function hintFor(error: TFError, runtime: Runtime, graph: HintedGraph | undefine
   if (op !== undefined) return meant(op, opNames(runtime, graph));
   const [, called] = /Function (\S+) is not defined\./.exec(message) ?? [];
   if (called !== undefined) return meant(called, opNames(runtime, graph));
-  if (/variable was uninitialized|uninitialized value|handle is uninitialized/.test(message)) return initializerHint(graph, message);
+  if (/variable was uninitialized|uninitialized value|handle is uninitialized/.test(message))
+    return initializerHint(graph, message);
   return undefined;
 }
 

@@ -1,7 +1,16 @@
 /** Importing a GraphDef into a graph. */
 import { Schema, checkOptions, checkTexts } from '../base/arguments.js';
 import { InvalidArgumentError, TFError } from '../base/errors.js';
-import type { BufferPtr, ImportGraphDefOptionsPtr, ImportGraphDefResultsPtr, Null, OperationPtr, OutputPtr, Ptr, TextPtr } from '../generated/abi.js';
+import type {
+  BufferPtr,
+  ImportGraphDefOptionsPtr,
+  ImportGraphDefResultsPtr,
+  Null,
+  OperationPtr,
+  OutputPtr,
+  Ptr,
+  TextPtr,
+} from '../generated/abi.js';
 import { GraphCore, splitOutputName } from './graph-core.js';
 import { withHint } from './hints.js';
 import { WANTED_HINT, refuseForeign, withoutBom } from '../messages/model-format.js';
@@ -13,8 +22,8 @@ export interface ImportOptions {
   /** Put before every imported name, with a '/'. */
   prefix?: string;
   /**
-   * Outputs of this graph that take the place of imported ones, by the imported one's name: 'node:1' or 'node'. Under '^node' an operation that takes
-   * the place of that node where others wait for it.
+   * Outputs of this graph that take the place of imported ones, by the imported one's name: 'node:1' or
+   * 'node'. Under '^node' an operation that takes the place of that node where others wait for it.
    */
   inputMap?: Record<string, Input | Operation>;
   /** Run before every imported operation that has no imported inputs. */
@@ -36,12 +45,22 @@ export interface ImportResults {
 }
 
 const IMPORT_OPTIONS: Schema<ImportOptions> = {
-  prefix: 'a string', inputMap: 'an object', controlDependencies: 'an array', returnOutputs: 'an array', returnOperations: 'an array',
-  uniquifyNames: 'true or false', uniquifyPrefix: 'true or false', defaultDevice: 'a string',
+  prefix: 'a string',
+  inputMap: 'an object',
+  controlDependencies: 'an array',
+  returnOutputs: 'an array',
+  returnOperations: 'an array',
+  uniquifyNames: 'true or false',
+  uniquifyPrefix: 'true or false',
+  defaultDevice: 'a string',
 };
 
 /** As Graph.importGraphDef. */
-export function importInto(graph: GraphCore, def: Uint8Array | ArrayBuffer | string, options: ImportOptions): ImportResults {
+export function importInto(
+  graph: GraphCore,
+  def: Uint8Array | ArrayBuffer | string,
+  options: ImportOptions,
+): ImportResults {
   checkOptions<ImportOptions>('importGraphDef', options, IMPORT_OPTIONS);
   try {
     return importChecked(graph, def, options);
@@ -50,7 +69,11 @@ export function importInto(graph: GraphCore, def: Uint8Array | ArrayBuffer | str
   }
 }
 
-function importChecked(graph: GraphCore, def: Uint8Array | ArrayBuffer | string, options: ImportOptions): ImportResults {
+function importChecked(
+  graph: GraphCore,
+  def: Uint8Array | ArrayBuffer | string,
+  options: ImportOptions,
+): ImportResults {
   const { wasm } = graph;
   const { call } = wasm;
   graph.checkUsable();
@@ -59,7 +82,9 @@ function importChecked(graph: GraphCore, def: Uint8Array | ArrayBuffer | string,
       const importOptions = call.TF_NewImportGraphDefOptions();
       try {
         setOptions(graph, scope, importOptions, options);
-        const results = wasm.checked((status) => call.TF_GraphImportGraphDefWithResults(graph.pointer, buffer, importOptions, status));
+        const results = wasm.checked((status) =>
+          call.TF_GraphImportGraphDefWithResults(graph.pointer, buffer, importOptions, status),
+        );
         try {
           return readResults(graph, scope, results);
         } finally {
@@ -80,7 +105,11 @@ export function graphDefBytes(def: Uint8Array | ArrayBuffer | string): Uint8Arra
 }
 
 /** Calls `use` with a TF_Buffer that holds the GraphDef until it returns. */
-export function withGraphDef<T>(wasm: Wasm, def: Uint8Array | ArrayBuffer | string, use: (buffer: BufferPtr) => T): T {
+export function withGraphDef<T>(
+  wasm: Wasm,
+  def: Uint8Array | ArrayBuffer | string,
+  use: (buffer: BufferPtr) => T,
+): T {
   const { call } = wasm;
   const bytes = graphDefBytes(def);
   let source: TextPtr | Null = wasm.malloc<'char'>(bytes.length);
@@ -96,7 +125,11 @@ export function withGraphDef<T>(wasm: Wasm, def: Uint8Array | ArrayBuffer | stri
     }
     return use(buffer);
   } catch (error) {
-    if (error instanceof TFError && /^(Cannot parse|Invalid GraphDef|malformed protobuf|\d+:\d+: )/.test(error.message)) error.hint(WANTED_HINT);
+    if (
+      error instanceof TFError &&
+      /^(Cannot parse|Invalid GraphDef|malformed protobuf|\d+:\d+: )/.test(error.message)
+    )
+      error.hint(WANTED_HINT);
     throw error;
   } finally {
     call.TF_DeleteBuffer(buffer);
@@ -104,21 +137,35 @@ export function withGraphDef<T>(wasm: Wasm, def: Uint8Array | ArrayBuffer | stri
   }
 }
 
-function setOptions(graph: GraphCore, scope: Scope, pointer: ImportGraphDefOptionsPtr, options: ImportOptions): void {
+function setOptions(
+  graph: GraphCore,
+  scope: Scope,
+  pointer: ImportGraphDefOptionsPtr,
+  options: ImportOptions,
+): void {
   const { call } = graph.wasm;
-  if (options.prefix !== undefined) call.TF_ImportGraphDefOptionsSetPrefix(pointer, scope.string(options.prefix));
-  if (options.defaultDevice !== undefined) call.TF_ImportGraphDefOptionsSetDefaultDevice(pointer, scope.string(options.defaultDevice));
+  if (options.prefix !== undefined)
+    call.TF_ImportGraphDefOptionsSetPrefix(pointer, scope.string(options.prefix));
+  if (options.defaultDevice !== undefined)
+    call.TF_ImportGraphDefOptionsSetDefaultDevice(pointer, scope.string(options.defaultDevice));
   call.TF_ImportGraphDefOptionsSetUniquifyNames(pointer, options.uniquifyNames ? 1 : 0);
   call.TF_ImportGraphDefOptionsSetUniquifyPrefix(pointer, options.uniquifyPrefix ? 1 : 0);
   for (const [key, value] of Object.entries(options.inputMap ?? {})) {
     if (key.startsWith('^')) {
       if (!(value instanceof Operation)) checkInput(value, `inputMap['${key}']`);
       const operation = graph.ownOperation(value instanceof Operation ? value : valueOf(value).operation);
-      call.TF_ImportGraphDefOptionsRemapControlDependency(pointer, scope.string(key.slice(1)), operation.pointer);
+      call.TF_ImportGraphDefOptionsRemapControlDependency(
+        pointer,
+        scope.string(key.slice(1)),
+        operation.pointer,
+      );
       continue;
     }
     const [name, index] = splitOutputName(key);
-    if (value instanceof Operation) throw new InvalidArgumentError(`inputMap['${key}'] needs an Output: an Operation can only stand for '^${key}'`);
+    if (value instanceof Operation)
+      throw new InvalidArgumentError(
+        `inputMap['${key}'] needs an Output: an Operation can only stand for '^${key}'`,
+      );
     checkInput(value, `inputMap['${key}']`);
     const output = valueOf(value);
     graph.ownOperation(output.operation);
@@ -133,13 +180,15 @@ function setOptions(graph: GraphCore, scope: Scope, pointer: ImportGraphDefOptio
     const [node, index] = splitOutputName(name);
     call.TF_ImportGraphDefOptionsAddReturnOutput(pointer, scope.string(node), index);
   }
-  for (const name of options.returnOperations ?? []) call.TF_ImportGraphDefOptionsAddReturnOperation(pointer, scope.string(name));
+  for (const name of options.returnOperations ?? [])
+    call.TF_ImportGraphDefOptionsAddReturnOperation(pointer, scope.string(name));
 }
 
 function readResults(graph: GraphCore, scope: Scope, results: ImportGraphDefResultsPtr): ImportResults {
   const { wasm } = graph;
   const count: Ptr<'int'> = scope.alloc(4);
-  const items = <T>(read: (i: number) => T): T[] => Array.from({ length: wasm.u32[count >>> 2]! }, (_, i) => read(i));
+  const items = <T>(read: (i: number) => T): T[] =>
+    Array.from({ length: wasm.u32[count >>> 2]! }, (_, i) => read(i));
   const outputArray: Ptr<OutputPtr> = scope.alloc(4);
   wasm.call.TF_ImportGraphDefResultsReturnOutputs(results, count, outputArray);
   const outputs = items((i) => graph.outputAt(wasm.at(outputArray, 0), i));
@@ -149,6 +198,8 @@ function readResults(graph: GraphCore, scope: Scope, results: ImportGraphDefResu
   const names: Ptr<Ptr<TextPtr>> = scope.alloc(4);
   const indexes: Ptr<Ptr<'int'>> = scope.alloc(4);
   wasm.call.TF_ImportGraphDefResultsMissingUnusedInputMappings(results, count, names, indexes);
-  const unusedInputMapKeys = items((i) => `${wasm.text(wasm.at(wasm.at(names, 0), i))}:${wasm.u32[(wasm.at(indexes, 0) >>> 2) + i]!}`);
+  const unusedInputMapKeys = items(
+    (i) => `${wasm.text(wasm.at(wasm.at(names, 0), i))}:${wasm.u32[(wasm.at(indexes, 0) >>> 2) + i]!}`,
+  );
   return { outputs, operations, unusedInputMapKeys };
 }

@@ -1,4 +1,6 @@
-/** The inputs of an op: from what a caller writes (outputs, variables, plain values) to outputs of the graph. */
+/**
+ * The inputs of an op: from what a caller writes (outputs, variables, plain values) to outputs of the graph.
+ */
 import { shown } from '../base/arguments.js';
 import type { AttrInput } from '../messages/attr-value.js';
 import { DType, dtypeOf } from '../tensor/dtypes.js';
@@ -7,10 +9,14 @@ import type { ArgDef, OpDef } from '../messages/op-def.js';
 import { Input, Output, Variable } from './operation.js';
 import { Tensor, TensorLike, tensor } from '../tensor/tensor.js';
 
-/** What stands for an input of an op: an output, a variable (its value), or a plain value, which becomes a constant. */
+/**
+ * What stands for an input of an op: an output, a variable (its value), or a plain value, which becomes a
+ * constant.
+ */
 export type Operand = Input | TensorLike;
 
-const isHandle = (operand: unknown): operand is Input => operand instanceof Output || operand instanceof Variable;
+const isHandle = (operand: unknown): operand is Input =>
+  operand instanceof Output || operand instanceof Variable;
 const isListArg = (arg: ArgDef): boolean => arg.number_attr !== undefined || arg.type_list_attr !== undefined;
 
 /** What this asks of the graph that the op is added to. */
@@ -26,7 +32,10 @@ export interface InputGraph {
 export class InputResolver {
   private known: Map<string, DType> | undefined;
 
-  /** `def` is undefined for an op that is not registered: then every operand must be an output. `name` gives the operation's. */
+  /**
+   * `def` is undefined for an op that is not registered: then every operand must be an output. `name` gives
+   * the operation's.
+   */
   constructor(
     private readonly graph: InputGraph,
     private readonly def: OpDef | undefined,
@@ -37,31 +46,43 @@ export class InputResolver {
 
   resolve(): (Output | Output[])[] {
     const outputs: (Output | Output[])[] = [];
-    for (let i = 0; i < this.operands.length; i++) outputs.push(this.input(this.operands[i]!, this.def?.input_arg[i], i)); // holes too
+    for (let i = 0; i < this.operands.length; i++)
+      outputs.push(this.input(this.operands[i]!, this.def?.input_arg[i], i)); // holes too
     return outputs;
   }
 
-  private input(operand: Operand | readonly Operand[], arg: ArgDef | undefined, i: number): Output | Output[] {
+  private input(
+    operand: Operand | readonly Operand[],
+    arg: ArgDef | undefined,
+    i: number,
+  ): Output | Output[] {
     const asList = arg ? isListArg(arg) : Array.isArray(operand);
     if (!asList) return this.output(operand as Operand, arg, i);
     if (!Array.isArray(operand)) {
-      throw new InvalidArgumentError(`Input '${arg?.name ?? i}' of op ${this.def?.name} is a list: an array is expected, not ${shown(operand)}`);
+      throw new InvalidArgumentError(
+        `Input '${arg?.name ?? i}' of op ${this.def?.name} is a list: an array is expected, not ${shown(operand)}`,
+      );
     }
     return Array.from(operand as readonly Operand[], (item) => this.output(item, arg, i));
   }
 
-  /** What is known of type attrs, for plain values: what the attrs say, else the first output that has such a type. */
+  /**
+   * What is known of type attrs, for plain values: what the attrs say, else the first output that has such a
+   * type.
+   */
   private get typeAttrs(): Map<string, DType> {
     if (this.known) return this.known;
     const types = (this.known = new Map<string, DType>());
     for (const attr of this.def?.attr ?? []) {
       const given = this.attrs[attr.name];
-      if (attr.type === 'type' && typeof given === 'string' && !given.startsWith('$')) types.set(attr.name, dtypeOf(given));
+      if (attr.type === 'type' && typeof given === 'string' && !given.startsWith('$'))
+        types.set(attr.name, dtypeOf(given));
     }
     this.operands.forEach((operand, i) => {
       const arg = this.def?.input_arg[i];
       if (arg?.type_attr === undefined || types.has(arg.type_attr)) return;
-      const first = isListArg(arg) && Array.isArray(operand) ? (operand as readonly unknown[]).find(isHandle) : operand;
+      const first =
+        isListArg(arg) && Array.isArray(operand) ? (operand as readonly unknown[]).find(isHandle) : operand;
       if (isHandle(first)) types.set(arg.type_attr, first.dtype);
     });
     return types;
@@ -70,8 +91,12 @@ export class InputResolver {
   private output(operand: Operand, arg: ArgDef | undefined, position: number): Output {
     const output =
       operand instanceof Variable
-        ? arg?.type === 'resource' ? operand.handle : this.graph.read(operand)
-        : operand instanceof Output ? operand : this.constant(operand, arg, position);
+        ? arg?.type === 'resource'
+          ? operand.handle
+          : this.graph.read(operand)
+        : operand instanceof Output
+          ? operand
+          : this.constant(operand, arg, position);
     return this.graph.adopt(output);
   }
 
@@ -79,7 +104,9 @@ export class InputResolver {
     if (!arg || arg.type === 'resource' || arg.is_ref || !isPlainValue(value)) {
       const where = `Input ${arg ? `'${arg.name}'` : position}${this.def ? ` of op ${this.def.name}` : ''}`;
       const refused = `${where} is no Output or Variable${arg && arg.type !== 'resource' ? ' and no value' : ''}`;
-      throw value === null ? this.graph.nullError(refused) : new InvalidArgumentError(`${refused}: ${shown(value)}`);
+      throw value === null
+        ? this.graph.nullError(refused)
+        : new InvalidArgumentError(`${refused}: ${shown(value)}`);
     }
     const content = tensor(value, undefined, this.dtypeFor(value, arg));
     if (arg.type_attr !== undefined) this.typeAttrs.set(arg.type_attr, content.dtype);
@@ -102,5 +129,10 @@ export class InputResolver {
 /** Whether a value can stand for a constant. */
 export function isPlainValue(value: unknown): value is TensorLike {
   if (['number', 'bigint', 'boolean', 'string'].includes(typeof value)) return true;
-  return value instanceof Tensor || ArrayBuffer.isView(value) || Array.isArray(value) || (typeof value === 'object' && value !== null && 're' in value);
+  return (
+    value instanceof Tensor ||
+    ArrayBuffer.isView(value) ||
+    Array.isArray(value) ||
+    (typeof value === 'object' && value !== null && 're' in value)
+  );
 }

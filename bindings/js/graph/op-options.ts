@@ -6,24 +6,43 @@ import type { GraphCore, OpOptions } from './graph-core.js';
 import type { Operand } from './op-inputs.js';
 import type { Operation } from './operation.js';
 
-/** Builds an op. `names` are TensorFlow's names of its attrs by their camelCase ones; both may be given. `receiver` is what a method was called on. */
+/**
+ * Builds an op. `names` are TensorFlow's names of its attrs by their camelCase ones; both may be given.
+ * `receiver` is what a method was called on.
+ */
 export function builtOp(
-  receiver: object, type: string, inputs: readonly (Operand | readonly Operand[])[], options: OpOptions, names: Readonly<Record<string, string>> = {},
+  receiver: object,
+  type: string,
+  inputs: readonly (Operand | readonly Operand[])[],
+  options: OpOptions,
+  names: Readonly<Record<string, string>> = {},
 ): Operation {
   const graph = receiver as GraphCore | undefined;
   if (typeof graph?.findOpDef !== 'function') {
-    throw new TypeError(`the method of op ${type} was called without its graph: write graph.method(…), or (…args) => graph.method(…args)`);
+    throw new TypeError(
+      `the method of op ${type} was called without its graph: write graph.method(…), or (…args) => graph.method(…args)`,
+    );
   }
   if (!isPlainObject(options)) {
-    const after = inputs.length === 0 ? '' : `behind ${inputs.length === 1 ? 'its input' : `its ${inputs.length} inputs`} `;
-    throw new InvalidArgumentError(`${after}op ${type} takes options, an object such as { name: 'a' }, not ${shown(options)}`);
+    const after =
+      inputs.length === 0
+        ? ''
+        : `behind ${inputs.length === 1 ? 'its input' : `its ${inputs.length} inputs`} `;
+    throw new InvalidArgumentError(
+      `${after}op ${type} takes options, an object such as { name: 'a' }, not ${shown(options)}`,
+    );
   }
   const { name, controlInputs, device, ...rest } = options as OpOptions & Record<string, AttrInput>;
   const attrs: Record<string, AttrInput> = {};
   for (const [key, value] of Object.entries(rest)) {
     const known = Object.hasOwn(names, key);
     if (!known && !key.startsWith('_') && !graph.findOpDef(type)?.attr.some((attr) => attr.name === key)) {
-      throw unknownName(`op ${type} has no option`, key, [...Object.keys(names), 'name', 'controlInputs', 'device']).locate(name, type);
+      throw unknownName(`op ${type} has no option`, key, [
+        ...Object.keys(names),
+        'name',
+        'controlInputs',
+        'device',
+      ]).locate(name, type);
     }
     attrs[known ? names[key]! : key] = value;
   }

@@ -12,7 +12,10 @@ import type { OpDef } from '../messages/op-def.js';
 /** A node of a graph. Lives as long as its graph. */
 export class Operation {
   /** Made by graphs only. */
-  constructor(readonly graph: Graph, private readonly address: OperationPtr) {
+  constructor(
+    readonly graph: Graph,
+    private readonly address: OperationPtr,
+  ) {
     if (typeof address !== 'number') throw new TypeError('operations are made by graphs: write graph.op(…)');
   }
 
@@ -43,7 +46,9 @@ export class Operation {
   output(index: number): Output {
     const { numOutputs } = this;
     if (!(Number.isInteger(index) && index >= 0 && index < numOutputs)) {
-      throw new OutOfRangeError(`Operation '${this.name}' (${this.type}) has ${numOutputs} output${numOutputs === 1 ? '' : 's'}, so none of index ${shown(index)}`);
+      throw new OutOfRangeError(
+        `Operation '${this.name}' (${this.type}) has ${numOutputs} output${numOutputs === 1 ? '' : 's'}, so none of index ${shown(index)}`,
+      );
     }
     return new Output(this, index, KNOWN);
   }
@@ -70,7 +75,10 @@ export class Operation {
     return this.neighbours('TF_OperationNumControlOutputs', 'TF_OperationGetControlOutputs');
   }
 
-  private neighbours(number: keyof Abi & `TF_OperationNumControl${string}`, get: keyof Abi & `TF_OperationGetControl${string}`): Operation[] {
+  private neighbours(
+    number: keyof Abi & `TF_OperationNumControl${string}`,
+    get: keyof Abi & `TF_OperationGetControl${string}`,
+  ): Operation[] {
     const { wasm } = this.graph;
     const count = wasm.call[number](this.pointer);
     return wasm.scope((scope) => {
@@ -90,11 +98,18 @@ export class Operation {
     const { wasm } = this.graph;
     try {
       return wasm.scope((scope) =>
-        decodeAttr(wasm.buffer((buffer, status) => wasm.call.TF_OperationGetAttrValueProto(this.pointer, scope.string(name), buffer, status))),
+        decodeAttr(
+          wasm.buffer((buffer, status) =>
+            wasm.call.TF_OperationGetAttrValueProto(this.pointer, scope.string(name), buffer, status),
+          ),
+        ),
       );
     } catch (error) {
       if (!(error instanceof TFError)) throw error;
-      const meant = error instanceof NotFoundError || error instanceof InvalidArgumentError ? didYouMean(name, Object.keys(this.attrs())) : '';
+      const meant =
+        error instanceof NotFoundError || error instanceof InvalidArgumentError
+          ? didYouMean(name, Object.keys(this.attrs()))
+          : '';
       throw (meant === '' ? error : error.hint(`D${meant.slice(3)}`)).locate(this.name, this.type);
     }
   }
@@ -113,7 +128,9 @@ export class Operation {
   /** As TensorFlow's messages show a node: "{{node n}} = Op[T=DT_FLOAT](a, b:1, ^c)". Long values are cut. */
   toString(): string {
     const { wasm } = this.graph;
-    return wasm.bufferText((buffer, status) => wasm.call.TF_WasmOperationSummary(this.pointer, buffer, status));
+    return wasm.bufferText((buffer, status) =>
+      wasm.call.TF_WasmOperationSummary(this.pointer, buffer, status),
+    );
   }
 }
 
@@ -129,9 +146,14 @@ const KNOWN = Symbol('known');
 /** One value of a graph: output `index` of an operation. */
 export class Output {
   /** As operation.output(index). */
-  constructor(readonly operation: Operation, readonly index: number, known?: symbol) {
+  constructor(
+    readonly operation: Operation,
+    readonly index: number,
+    known?: symbol,
+  ) {
     if (known === KNOWN) return;
-    if (!(operation instanceof Operation)) throw new TypeError('outputs are made by operations: write operation.output(index)');
+    if (!(operation instanceof Operation))
+      throw new TypeError('outputs are made by operations: write operation.output(index)');
     operation.output(index);
   }
 
@@ -153,11 +175,17 @@ export class Output {
     const { wasm } = this.graph;
     return wasm.scope((scope) => {
       const output = scope.outputs([this]);
-      const rank = wasm.checked((status) => wasm.call.TF_GraphGetTensorNumDims(this.graph.pointer, output, status));
+      const rank = wasm.checked((status) =>
+        wasm.call.TF_GraphGetTensorNumDims(this.graph.pointer, output, status),
+      );
       if (rank < 0) return null;
       const dims: Ptr<'int64_t'> = scope.alloc(8 * rank);
-      wasm.checked((status) => wasm.call.TF_GraphGetTensorShape(this.graph.pointer, output, dims, rank, status));
-      return Array.from(wasm.i64.subarray(dims >>> 3, (dims >>> 3) + rank), (size) => (size < 0n ? null : Number(size)));
+      wasm.checked((status) =>
+        wasm.call.TF_GraphGetTensorShape(this.graph.pointer, output, dims, rank, status),
+      );
+      return Array.from(wasm.i64.subarray(dims >>> 3, (dims >>> 3) + rank), (size) =>
+        size < 0n ? null : Number(size),
+      );
     });
   }
 
@@ -170,7 +198,10 @@ export class Output {
       const array: InputPtr = scope.alloc(8 * count);
       wasm.call.TF_OperationOutputConsumers(self, array, count);
       const words = wasm.u32.slice(array >>> 2, (array >>> 2) + 2 * count);
-      return Array.from({ length: count }, (_, i) => ({ operation: this.graph.operationAt(words[2 * i] as OperationPtr), index: words[2 * i + 1]! }));
+      return Array.from({ length: count }, (_, i) => ({
+        operation: this.graph.operationAt(words[2 * i] as OperationPtr),
+        index: words[2 * i + 1]!,
+      }));
     });
   }
 
@@ -218,8 +249,15 @@ export const valueOf = (input: Input): Output => (input instanceof Variable ? in
 /** Throws unless it is an Output or a Variable. */
 export function checkInput(value: unknown, what = ''): asserts value is Input {
   if (value instanceof Output || value instanceof Variable) return;
-  const hint = value instanceof Operation ? '; write operation.output(0)' : typeof value === 'string' ? "; write graph.output('name')" : '';
-  throw new InvalidArgumentError(`${what === '' ? '' : `${what}: `}${shown(value)} is no Output or Variable${hint}`);
+  const hint =
+    value instanceof Operation
+      ? '; write operation.output(0)'
+      : typeof value === 'string'
+        ? "; write graph.output('name')"
+        : '';
+  throw new InvalidArgumentError(
+    `${what === '' ? '' : `${what}: `}${shown(value)} is no Output or Variable${hint}`,
+  );
 }
 
 for (const Class of [Operation, Output, Variable]) {

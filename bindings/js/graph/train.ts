@@ -19,10 +19,16 @@ export interface ApplyOptions {
 }
 
 const APPLY_OPTIONS: Schema<ApplyOptions> = { globalStep: 'anything', name: 'a string' };
-const MINIMIZE_OPTIONS: Schema<ApplyOptions & { vars: readonly Variable[] }> = { ...APPLY_OPTIONS, vars: 'an array' };
+const MINIMIZE_OPTIONS: Schema<ApplyOptions & { vars: readonly Variable[] }> = {
+  ...APPLY_OPTIONS,
+  vars: 'an array',
+};
 
 function checkVariable(what: string, value: unknown): asserts value is Variable {
-  if (!(value instanceof Variable)) throw new InvalidArgumentError(`${what} must be a Variable, which graph.variable makes, not ${shown(value)}`);
+  if (!(value instanceof Variable))
+    throw new InvalidArgumentError(
+      `${what} must be a Variable, which graph.variable makes, not ${shown(value)}`,
+    );
 }
 
 function checkRate(rate: unknown): void {
@@ -31,20 +37,28 @@ function checkRate(rate: unknown): void {
 
 function checkPair(pair: unknown, i: number): asserts pair is GradientAndVariable {
   const what = `gradsAndVars[${i}]`;
-  if (!Array.isArray(pair) || pair.length !== 2) throw new InvalidArgumentError(`${what} must be a pair [gradient, variable], not ${shown(pair)}`);
+  if (!Array.isArray(pair) || pair.length !== 2)
+    throw new InvalidArgumentError(`${what} must be a pair [gradient, variable], not ${shown(pair)}`);
   checkVariable(`the second of ${what}`, pair[1]);
   const variable: Variable = pair[1];
-  if (pair[0] === null) throw new InvalidArgumentError(`${what}: no gradient flows to variable ${variable.name}; leave it out`);
-  if (!(pair[0] instanceof Output)) throw new InvalidArgumentError(`the first of ${what} must be an Output, not ${shown(pair[0])}`);
+  if (pair[0] === null)
+    throw new InvalidArgumentError(`${what}: no gradient flows to variable ${variable.name}; leave it out`);
+  if (!(pair[0] instanceof Output))
+    throw new InvalidArgumentError(`the first of ${what} must be an Output, not ${shown(pair[0])}`);
 }
 
 export abstract class Optimizer {
   private readonly slots = new Map<string, Map<Variable, Variable>>();
 
-  /** `name` is what TensorFlow calls it: its operations and the variables that it makes are named after it. */
+  /**
+   * `name` is what TensorFlow calls it: its operations and the variables that it makes are named after it.
+   */
   constructor(readonly name: string) {}
 
-  /** The gradients of a loss with respect to `vars` (the graph's trainable variables); those that it does not depend on are left out. */
+  /**
+   * The gradients of a loss with respect to `vars` (the graph's trainable variables); those that it does not
+   * depend on are left out.
+   */
   computeGradients(loss: Input, vars?: readonly Variable[]): [Output, Variable][] {
     checkInput(loss, 'the loss');
     const { graph } = valueOf(loss);
@@ -53,9 +67,13 @@ export abstract class Optimizer {
       for (const [i, variable] of vars.entries()) checkVariable(`vars[${i}]`, variable);
     }
     const variables = vars ?? graph.trainableVariables;
-    const pairs = graph.gradients([loss], variables).flatMap((gradient, i): [Output, Variable][] => (gradient ? [[gradient, variables[i]!]] : []));
+    const pairs = graph
+      .gradients([loss], variables)
+      .flatMap((gradient, i): [Output, Variable][] => (gradient ? [[gradient, variables[i]!]] : []));
     if (pairs.length === 0) {
-      throw new InvalidArgumentError(`No gradients provided for any variable: ${variables.map((variable) => variable.name).join(', ') || 'there are none'}`);
+      throw new InvalidArgumentError(
+        `No gradients provided for any variable: ${variables.map((variable) => variable.name).join(', ') || 'there are none'}`,
+      );
     }
     return pairs;
   }
@@ -66,15 +84,21 @@ export abstract class Optimizer {
     checkOptions<ApplyOptions>('applyGradients', options, APPLY_OPTIONS);
     if (gradsAndVars.length === 0) throw new InvalidArgumentError('No variables provided.');
     for (const [i, pair] of gradsAndVars.entries()) checkPair(pair, i);
-    if (options.globalStep !== undefined) checkVariable("option 'globalStep' of applyGradients", options.globalStep);
+    if (options.globalStep !== undefined)
+      checkVariable("option 'globalStep' of applyGradients", options.globalStep);
     const graph = gradsAndVars[0]![1].handle.graph;
     const updates = gradsAndVars.map(([gradient, variable]) => this.update(graph, variable, gradient));
     updates.push(...this.finish(graph, updates));
     if (options.globalStep) {
       const one = graph.constant(1, { dtype: options.globalStep.dtype });
-      updates.push(graph.op('AssignAddVariableOp', [options.globalStep.handle, one], { controlInputs: [...updates] }));
+      updates.push(
+        graph.op('AssignAddVariableOp', [options.globalStep.handle, one], { controlInputs: [...updates] }),
+      );
     }
-    return graph.op('NoOp', [], { name: options.name ?? graph.uniqueName(this.name), controlInputs: updates });
+    return graph.op('NoOp', [], {
+      name: options.name ?? graph.uniqueName(this.name),
+      controlInputs: updates,
+    });
   }
 
   minimize(loss: Input, options: ApplyOptions & { vars?: readonly Variable[] } = {}): Operation {
@@ -121,10 +145,14 @@ export abstract class Optimizer {
     let slot = slots.get(variable);
     if (!slot) {
       const shape = variable.shape;
-      if (!shape || shape.includes(null)) throw new InvalidArgumentError(`variable ${variable.name} needs a known shape to be trained`);
+      if (!shape || shape.includes(null))
+        throw new InvalidArgumentError(`variable ${variable.name} needs a known shape to be trained`);
       const dims = graph.constant(shape as TensorLike, { dtype: 'int32', shape: [shape.length] });
       const filled = graph.op('Fill', [dims, this.scalar(graph, variable.dtype, start)]);
-      slot = graph.variable(filled.output(0), { name: graph.uniqueName(`${variable.name}/${this.name}`), trainable: false });
+      slot = graph.variable(filled.output(0), {
+        name: graph.uniqueName(`${variable.name}/${this.name}`),
+        trainable: false,
+      });
       slots.set(variable, slot);
     }
     return slot.handle;
@@ -138,13 +166,21 @@ export class GradientDescentOptimizer extends Optimizer {
   }
 
   protected update(graph: Graph, variable: Variable, gradient: Output): Operation {
-    return graph.op('ResourceApplyGradientDescent', [variable.handle, ...this.scalars(graph, variable, this.learningRate), gradient]);
+    return graph.op('ResourceApplyGradientDescent', [
+      variable.handle,
+      ...this.scalars(graph, variable, this.learningRate),
+      gradient,
+    ]);
   }
 }
 
 /** Slot: momentum. */
 export class MomentumOptimizer extends Optimizer {
-  constructor(readonly learningRate: Hyperparameter, readonly momentum: Hyperparameter, readonly options: { useNesterov?: boolean } = {}) {
+  constructor(
+    readonly learningRate: Hyperparameter,
+    readonly momentum: Hyperparameter,
+    readonly options: { useNesterov?: boolean } = {},
+  ) {
     super('Momentum');
     checkRate(learningRate);
     checkOptions<typeof options>('MomentumOptimizer', options, { useNesterov: 'true or false' });
@@ -152,14 +188,20 @@ export class MomentumOptimizer extends Optimizer {
 
   protected update(graph: Graph, variable: Variable, gradient: Output): Operation {
     const [rate, momentum] = this.scalars(graph, variable, this.learningRate, this.momentum);
-    return graph.op('ResourceApplyMomentum', [variable.handle, this.slot(graph, variable, 'momentum'), rate!, gradient, momentum!],
-      { attrs: { use_nesterov: this.options.useNesterov ?? false } });
+    return graph.op(
+      'ResourceApplyMomentum',
+      [variable.handle, this.slot(graph, variable, 'momentum'), rate!, gradient, momentum!],
+      { attrs: { use_nesterov: this.options.useNesterov ?? false } },
+    );
   }
 }
 
 /** Slot: accumulator. */
 export class AdagradOptimizer extends Optimizer {
-  constructor(readonly learningRate: Hyperparameter, readonly options: { initialAccumulatorValue?: number } = {}) {
+  constructor(
+    readonly learningRate: Hyperparameter,
+    readonly options: { initialAccumulatorValue?: number } = {},
+  ) {
     super('Adagrad');
     checkRate(learningRate);
     checkOptions<typeof options>('AdagradOptimizer', options, { initialAccumulatorValue: 'a number' });
@@ -167,14 +209,27 @@ export class AdagradOptimizer extends Optimizer {
   }
 
   protected update(graph: Graph, variable: Variable, gradient: Output): Operation {
-    const accumulator = this.slot(graph, variable, 'accumulator', this.options.initialAccumulatorValue ?? 0.1);
-    return graph.op('ResourceApplyAdagrad', [variable.handle, accumulator, ...this.scalars(graph, variable, this.learningRate), gradient]);
+    const accumulator = this.slot(
+      graph,
+      variable,
+      'accumulator',
+      this.options.initialAccumulatorValue ?? 0.1,
+    );
+    return graph.op('ResourceApplyAdagrad', [
+      variable.handle,
+      accumulator,
+      ...this.scalars(graph, variable, this.learningRate),
+      gradient,
+    ]);
   }
 }
 
 /** Slots: accum and accum_update. */
 export class AdadeltaOptimizer extends Optimizer {
-  constructor(readonly learningRate: Hyperparameter = 0.001, readonly options: { rho?: Hyperparameter; epsilon?: Hyperparameter } = {}) {
+  constructor(
+    readonly learningRate: Hyperparameter = 0.001,
+    readonly options: { rho?: Hyperparameter; epsilon?: Hyperparameter } = {},
+  ) {
     super('Adadelta');
     checkRate(learningRate);
     checkOptions<typeof options>('AdadeltaOptimizer', options, { rho: 'anything', epsilon: 'anything' });
@@ -183,7 +238,12 @@ export class AdadeltaOptimizer extends Optimizer {
   protected update(graph: Graph, variable: Variable, gradient: Output): Operation {
     const { rho = 0.95, epsilon = 1e-8 } = this.options;
     const slots = ['accum', 'accum_update'].map((name) => this.slot(graph, variable, name));
-    return graph.op('ResourceApplyAdadelta', [variable.handle, ...slots, ...this.scalars(graph, variable, this.learningRate, rho, epsilon), gradient]);
+    return graph.op('ResourceApplyAdadelta', [
+      variable.handle,
+      ...slots,
+      ...this.scalars(graph, variable, this.learningRate, rho, epsilon),
+      gradient,
+    ]);
   }
 }
 
@@ -191,20 +251,42 @@ export class AdadeltaOptimizer extends Optimizer {
 export class RMSPropOptimizer extends Optimizer {
   constructor(
     readonly learningRate: Hyperparameter,
-    readonly options: { decay?: Hyperparameter; momentum?: Hyperparameter; epsilon?: Hyperparameter; centered?: boolean } = {},
+    readonly options: {
+      decay?: Hyperparameter;
+      momentum?: Hyperparameter;
+      epsilon?: Hyperparameter;
+      centered?: boolean;
+    } = {},
   ) {
     super('RMSProp');
     checkRate(learningRate);
-    checkOptions<typeof options>('RMSPropOptimizer', options, { decay: 'anything', momentum: 'anything', epsilon: 'anything', centered: 'true or false' });
+    checkOptions<typeof options>('RMSPropOptimizer', options, {
+      decay: 'anything',
+      momentum: 'anything',
+      epsilon: 'anything',
+      centered: 'true or false',
+    });
   }
 
   protected update(graph: Graph, variable: Variable, gradient: Output): Operation {
     const { decay = 0.9, momentum = 0, epsilon = 1e-10, centered = false } = this.options;
     const rms = this.slot(graph, variable, 'rms', 1);
     const rest = [...this.scalars(graph, variable, this.learningRate, decay, momentum, epsilon), gradient];
-    if (!centered) return graph.op('ResourceApplyRMSProp', [variable.handle, rms, this.slot(graph, variable, 'momentum'), ...rest]);
+    if (!centered)
+      return graph.op('ResourceApplyRMSProp', [
+        variable.handle,
+        rms,
+        this.slot(graph, variable, 'momentum'),
+        ...rest,
+      ]);
     const mean = this.slot(graph, variable, 'mg');
-    return graph.op('ResourceApplyCenteredRMSProp', [variable.handle, mean, rms, this.slot(graph, variable, 'momentum'), ...rest]);
+    return graph.op('ResourceApplyCenteredRMSProp', [
+      variable.handle,
+      mean,
+      rms,
+      this.slot(graph, variable, 'momentum'),
+      ...rest,
+    ]);
   }
 }
 
@@ -213,47 +295,87 @@ export class FtrlOptimizer extends Optimizer {
   constructor(
     readonly learningRate: Hyperparameter,
     readonly options: {
-      learningRatePower?: number; initialAccumulatorValue?: number;
-      l1RegularizationStrength?: number; l2RegularizationStrength?: number; l2ShrinkageRegularizationStrength?: number;
+      learningRatePower?: number;
+      initialAccumulatorValue?: number;
+      l1RegularizationStrength?: number;
+      l2RegularizationStrength?: number;
+      l2ShrinkageRegularizationStrength?: number;
     } = {},
   ) {
     super('Ftrl');
     checkRate(learningRate);
     checkOptions<typeof options>('FtrlOptimizer', options, {
-      learningRatePower: 'a number', initialAccumulatorValue: 'a number', l1RegularizationStrength: 'a number',
-      l2RegularizationStrength: 'a number', l2ShrinkageRegularizationStrength: 'a number',
+      learningRatePower: 'a number',
+      initialAccumulatorValue: 'a number',
+      l1RegularizationStrength: 'a number',
+      l2RegularizationStrength: 'a number',
+      l2ShrinkageRegularizationStrength: 'a number',
     });
     const { learningRatePower = -0.5, ...others } = options;
-    if (!(learningRatePower <= 0)) throw new InvalidArgumentError(`learningRatePower ${learningRatePower} needs to be negative or zero`);
+    if (!(learningRatePower <= 0))
+      throw new InvalidArgumentError(`learningRatePower ${learningRatePower} needs to be negative or zero`);
     for (const [name, value] of Object.entries(others)) {
-      if (value !== undefined && !(value >= 0)) throw new InvalidArgumentError(`${name} ${value} needs to be positive or zero`);
+      if (value !== undefined && !(value >= 0))
+        throw new InvalidArgumentError(`${name} ${value} needs to be positive or zero`);
     }
   }
 
   protected update(graph: Graph, variable: Variable, gradient: Output): Operation {
     const {
-      learningRatePower = -0.5, initialAccumulatorValue = 0.1,
-      l1RegularizationStrength = 0, l2RegularizationStrength = 0, l2ShrinkageRegularizationStrength = 0,
+      learningRatePower = -0.5,
+      initialAccumulatorValue = 0.1,
+      l1RegularizationStrength = 0,
+      l2RegularizationStrength = 0,
+      l2ShrinkageRegularizationStrength = 0,
     } = this.options;
-    const slots = [this.slot(graph, variable, 'accum', initialAccumulatorValue), this.slot(graph, variable, 'linear')];
+    const slots = [
+      this.slot(graph, variable, 'accum', initialAccumulatorValue),
+      this.slot(graph, variable, 'linear'),
+    ];
     const shrinkage = l2ShrinkageRegularizationStrength > 0 ? [l2ShrinkageRegularizationStrength] : [];
-    const scalars = this.scalars(graph, variable, this.learningRate, l1RegularizationStrength, l2RegularizationStrength, ...shrinkage, learningRatePower);
-    return graph.op(shrinkage.length > 0 ? 'ResourceApplyFtrlV2' : 'ResourceApplyFtrl', [variable.handle, ...slots, gradient, ...scalars]);
+    const scalars = this.scalars(
+      graph,
+      variable,
+      this.learningRate,
+      l1RegularizationStrength,
+      l2RegularizationStrength,
+      ...shrinkage,
+      learningRatePower,
+    );
+    return graph.op(shrinkage.length > 0 ? 'ResourceApplyFtrlV2' : 'ResourceApplyFtrl', [
+      variable.handle,
+      ...slots,
+      gradient,
+      ...scalars,
+    ]);
   }
 }
 
 /** Slots: m and v. */
 export class AdamOptimizer extends Optimizer {
-  /* beta1^t and beta2^t, which the correction of the moments' bias needs. They advance once a step, whatever is trained in it. */
+  /*
+   * beta1^t and beta2^t, which the correction of the moments' bias needs. They advance once a step, whatever
+   * is trained in it.
+   */
   private readonly powers = new WeakMap<Graph, [Variable, Variable]>();
 
   constructor(
     readonly learningRate: Hyperparameter = 0.001,
-    readonly options: { beta1?: Hyperparameter; beta2?: Hyperparameter; epsilon?: Hyperparameter; useNesterov?: boolean } = {},
+    readonly options: {
+      beta1?: Hyperparameter;
+      beta2?: Hyperparameter;
+      epsilon?: Hyperparameter;
+      useNesterov?: boolean;
+    } = {},
   ) {
     super('Adam');
     checkRate(learningRate);
-    checkOptions<typeof options>('AdamOptimizer', options, { beta1: 'anything', beta2: 'anything', epsilon: 'anything', useNesterov: 'true or false' });
+    checkOptions<typeof options>('AdamOptimizer', options, {
+      beta1: 'anything',
+      beta2: 'anything',
+      epsilon: 'anything',
+      useNesterov: 'true or false',
+    });
   }
 
   private get betas(): [Hyperparameter, Hyperparameter] {
@@ -262,27 +384,44 @@ export class AdamOptimizer extends Optimizer {
 
   protected update(graph: Graph, variable: Variable, gradient: Output): Operation {
     const power = (i: 0 | 1): Variable =>
-      graph.variable(this.scalar(graph, variable.dtype, this.betas[i]), { name: graph.uniqueName(`beta${i + 1}_power`), trainable: false });
+      graph.variable(this.scalar(graph, variable.dtype, this.betas[i]), {
+        name: graph.uniqueName(`beta${i + 1}_power`),
+        trainable: false,
+      });
     const powers = this.powers.get(graph) ?? [power(0), power(1)];
     this.powers.set(graph, powers);
     const slots = ['m', 'v'].map((name) => this.slot(graph, variable, name));
     const { epsilon = 1e-8, useNesterov = false } = this.options;
     const scalars = this.scalars(graph, variable, ...powers, this.learningRate, ...this.betas, epsilon);
-    return graph.op('ResourceApplyAdam', [variable.handle, ...slots, ...scalars, gradient], { attrs: { use_nesterov: useNesterov } });
+    return graph.op('ResourceApplyAdam', [variable.handle, ...slots, ...scalars, gradient], {
+      attrs: { use_nesterov: useNesterov },
+    });
   }
 
   protected override finish(graph: Graph, updates: readonly Operation[]): Operation[] {
     return this.powers.get(graph)!.map((power, i) => {
-      const next = graph.op('Mul', [power.value, this.scalar(graph, power.dtype, this.betas[i]!)], { controlInputs: updates });
+      const next = graph.op('Mul', [power.value, this.scalar(graph, power.dtype, this.betas[i]!)], {
+        controlInputs: updates,
+      });
       return graph.op('AssignVariableOp', [power.handle, next.output(0)]);
     });
   }
 }
 
 function requirePositive(name: string, value: number | undefined): void {
-  if (value !== undefined && !(value > 0)) throw new InvalidArgumentError(`${name} must be positive: ${value}`);
+  if (value !== undefined && !(value > 0))
+    throw new InvalidArgumentError(`${name} must be positive: ${value}`);
 }
 
-for (const Class of [Optimizer, GradientDescentOptimizer, MomentumOptimizer, AdagradOptimizer, AdadeltaOptimizer, RMSPropOptimizer, FtrlOptimizer, AdamOptimizer]) {
+for (const Class of [
+  Optimizer,
+  GradientDescentOptimizer,
+  MomentumOptimizer,
+  AdagradOptimizer,
+  AdadeltaOptimizer,
+  RMSPropOptimizer,
+  FtrlOptimizer,
+  AdamOptimizer,
+]) {
   checkReceivers(Class, 'optimizer');
 }

@@ -1,6 +1,15 @@
 /** AttrValues: from JavaScript values to TensorFlow's message and back. */
 import { checkOptions, isPlainObject, shown } from '../base/arguments.js';
-import { DType, TypedArray, dtypeAttrFromNumber, dtypeFromNumber, dtypeNumber, isDTypeName, itemsPerElement, typedArrayOf } from '../tensor/dtypes.js';
+import {
+  DType,
+  TypedArray,
+  dtypeAttrFromNumber,
+  dtypeFromNumber,
+  dtypeNumber,
+  isDTypeName,
+  itemsPerElement,
+  typedArrayOf,
+} from '../tensor/dtypes.js';
 import { InvalidArgumentError, ResourceExhaustedError } from '../base/errors.js';
 import { Field, MessageWriter, fieldsOf, floatOf, floatsOf, intOf, textOf, varintsOf } from './protobuf.js';
 import { Tensor, TensorLike, checkShape, sizeOf, tensor } from '../tensor/tensor.js';
@@ -13,17 +22,50 @@ export interface FuncAttr {
   attrs?: Record<string, AttrValue>;
 }
 /**
- * What an attr holds, as JavaScript shows it: types by name, whole numbers beyond 2^53 as bigint, strings that are no UTF-8 as their bytes, the
- * placeholders of function bodies as '$T'.
+ * What an attr holds, as JavaScript shows it: types by name, whole numbers beyond 2^53 as bigint, strings
+ * that are no UTF-8 as their bytes, the placeholders of function bodies as '$T'.
  */
-export type AttrValue = string | Uint8Array | number | bigint | boolean | Tensor | FuncAttr | (number | null)[] | null | AttrValue[];
-/** A function of the graph by name. Functions of JavaScript, and parts of graphs, have names too, and are none. */
+export type AttrValue =
+  | string
+  | Uint8Array
+  | number
+  | bigint
+  | boolean
+  | Tensor
+  | FuncAttr
+  | (number | null)[]
+  | null
+  | AttrValue[];
+/**
+ * A function of the graph by name. Functions of JavaScript, and parts of graphs, have names too, and are
+ * none.
+ */
 export type FuncInput = FuncAttr & { readonly apply?: never; readonly graph?: never };
 /** What may be given for an attr; its type decides how it is read. */
-export type AttrInput = string | number | bigint | boolean | Uint8Array | TensorLike | FuncInput | ShapeLike | readonly AttrInput[];
+export type AttrInput =
+  | string
+  | number
+  | bigint
+  | boolean
+  | Uint8Array
+  | TensorLike
+  | FuncInput
+  | ShapeLike
+  | readonly AttrInput[];
 
 /** Field numbers in AttrValue; in its ListValue they are the same, but for func. */
-const FIELD = { list: 1, string: 2, int: 3, float: 4, bool: 5, type: 6, shape: 7, tensor: 8, placeholder: 9, func: 10 } as const;
+const FIELD = {
+  list: 1,
+  string: 2,
+  int: 3,
+  float: 4,
+  bool: 5,
+  type: 6,
+  shape: 7,
+  tensor: 8,
+  placeholder: 9,
+  func: 10,
+} as const;
 const LIST_FUNC = 9;
 
 function writeShape(writer: MessageWriter, shape: ShapeLike): void {
@@ -51,20 +93,35 @@ function writeTensor(writer: MessageWriter, { dtype, shape, data }: Tensor): voi
 
 /** The fields of a TensorProto that matter here; those from 5 on hold values of one kind or another. */
 const TENSOR = {
-  dtype: 1, shape: 2, content: 4, float: 5, double: 6, string: 8, scomplex: 9, dcomplex: 12, resource: 14, variant: 15, float8: 18,
+  dtype: 1,
+  shape: 2,
+  content: 4,
+  float: 5,
+  double: 6,
+  string: 8,
+  scomplex: 9,
+  dcomplex: 12,
+  resource: 14,
+  variant: 15,
+  float8: 18,
 } as const;
 
 /** The typed *_val fields, for tensors that are not written as raw content. */
 function readValues(field: Field): Iterable<number | bigint> {
   switch (field.number) {
     case TENSOR.float:
-    case TENSOR.scomplex: return floatsOf(field);
+    case TENSOR.scomplex:
+      return floatsOf(field);
     case TENSOR.double:
-    case TENSOR.dcomplex: return new Float64Array(field.bytes.slice().buffer);
-    case TENSOR.float8: return field.bytes;
+    case TENSOR.dcomplex:
+      return new Float64Array(field.bytes.slice().buffer);
+    case TENSOR.float8:
+      return field.bytes;
     case TENSOR.resource:
-    case TENSOR.variant: return [];
-    default: return [...varintsOf(field)].map((value) => BigInt.asIntN(64, value));
+    case TENSOR.variant:
+      return [];
+    default:
+      return [...varintsOf(field)].map((value) => BigInt.asIntN(64, value));
   }
 }
 
@@ -84,10 +141,20 @@ function decodeTensor(bytes: Uint8Array): Tensor {
   const count = sizeOf(shape);
   try {
     if (dtype === 'resource' || dtype === 'variant') return new Tensor(dtype, shape, []); // objects do not travel in messages
-    if (dtype === 'string') return new Tensor(dtype, shape, uniform(Array.from({ length: count }, (_, i) => strings[Math.min(i, strings.length - 1)] ?? '')));
-    return new Tensor(dtype, shape, content?.length ? rawElements(dtype, count, content) : expanded(dtype, count, values));
+    if (dtype === 'string')
+      return new Tensor(
+        dtype,
+        shape,
+        uniform(Array.from({ length: count }, (_, i) => strings[Math.min(i, strings.length - 1)] ?? '')),
+      );
+    return new Tensor(
+      dtype,
+      shape,
+      content?.length ? rawElements(dtype, count, content) : expanded(dtype, count, values),
+    );
   } catch (error) {
-    if (error instanceof RangeError) throw new ResourceExhaustedError(`OOM when allocating tensor with shape[${shape}] and type ${dtype}`);
+    if (error instanceof RangeError)
+      throw new ResourceExhaustedError(`OOM when allocating tensor with shape[${shape}] and type ${dtype}`);
     throw error;
   }
 }
@@ -95,7 +162,9 @@ function decodeTensor(bytes: Uint8Array): Tensor {
 function rawElements(dtype: DType, count: number, content: Uint8Array): TypedArray {
   const Data = typedArrayOf(dtype);
   if (content.length !== count * itemsPerElement(dtype) * Data.BYTES_PER_ELEMENT) {
-    throw new InvalidArgumentError(`a tensor of ${count} elements of ${dtype} has ${content.length} bytes of content`);
+    throw new InvalidArgumentError(
+      `a tensor of ${count} elements of ${dtype} has ${content.length} bytes of content`,
+    );
   }
   return new Data(content.slice().buffer);
 }
@@ -115,12 +184,18 @@ function expanded(dtype: DType, count: number, values: readonly (number | bigint
 function writeFunc(writer: MessageWriter, value: unknown): void {
   const func = typeof value === 'string' ? { name: value } : (value as FuncAttr);
   if (typeof value !== 'string' && !isFuncAttr(value)) {
-    const hint = typeof value === 'function' ? '; a function of JavaScript becomes one of the graph with graph.call, cond or whileLoop, or as text with tf.FunctionDef.parse' : '';
-    throw new InvalidArgumentError(`a function attr is the name of a function, or { name, attrs }, not ${shown(value)}${hint}`);
+    const hint =
+      typeof value === 'function'
+        ? '; a function of JavaScript becomes one of the graph with graph.call, cond or whileLoop, or as text with tf.FunctionDef.parse'
+        : '';
+    throw new InvalidArgumentError(
+      `a function attr is the name of a function, or { name, attrs }, not ${shown(value)}${hint}`,
+    );
   }
   writer.bytes(1, func.name);
   for (const [key, attr] of Object.entries(func.attrs ?? {})) {
-    const type = typeof attr === 'string' && attr.length > 1 && attr.startsWith('$') ? 'type' : guessAttrType(attr); // '$T': a placeholder
+    const type =
+      typeof attr === 'string' && attr.length > 1 && attr.startsWith('$') ? 'type' : guessAttrType(attr); // '$T': a placeholder
     writer.message(2, () => writer.bytes(1, key).message(2, () => writeAttr(writer, type, attr)));
   }
 }
@@ -159,7 +234,9 @@ function writeTensorField(writer: MessageWriter, value: Tensor): void {
 
 function writeItem(writer: MessageWriter, type: string, value: unknown, inList: boolean): void {
   const refuse = (): never => {
-    throw new InvalidArgumentError(`${Array.isArray(value) ? `[${value.map(shown)}]` : shown(value)} is no value of attr type '${type}'`);
+    throw new InvalidArgumentError(
+      `${Array.isArray(value) ? `[${value.map(shown)}]` : shown(value)} is no value of attr type '${type}'`,
+    );
   };
   switch (type) {
     case 'string':
@@ -168,7 +245,11 @@ function writeItem(writer: MessageWriter, type: string, value: unknown, inList: 
       return;
     case 'int':
       if (typeof value !== 'bigint' && !Number.isInteger(value)) refuse();
-      if (!Number.isSafeInteger(value) && BigInt.asIntN(64, BigInt(value as bigint)) !== BigInt(value as bigint)) refuse();
+      if (
+        !Number.isSafeInteger(value) &&
+        BigInt.asIntN(64, BigInt(value as bigint)) !== BigInt(value as bigint)
+      )
+        refuse();
       writer.varint(FIELD.int, value as number | bigint);
       return;
     case 'float':
@@ -207,7 +288,8 @@ function writeAttr(writer: MessageWriter, type: string, value: unknown): void {
     writeItem(writer, type, value, false);
     return;
   }
-  if (!Array.isArray(value)) throw new InvalidArgumentError(`an attr of type '${type}' takes an array, not ${shown(value)}`);
+  if (!Array.isArray(value))
+    throw new InvalidArgumentError(`an attr of type '${type}' takes an array, not ${shown(value)}`);
   const itemType = type.slice('list('.length, -1);
   writer.message(FIELD.list, () => {
     for (const item of value) writeItem(writer, itemType, item, true);
@@ -216,7 +298,10 @@ function writeAttr(writer: MessageWriter, type: string, value: unknown): void {
 
 const attrWriter = new MessageWriter();
 
-/** The serialised AttrValue of a value for an attr of that type ('int', 'list(type)', …). '$T' for a type is a placeholder. */
+/**
+ * The serialised AttrValue of a value for an attr of that type ('int', 'list(type)', …). '$T' for a type is a
+ * placeholder.
+ */
 export function encodeAttr(type: string, value: unknown): Uint8Array {
   attrWriter.clear();
   writeAttr(attrWriter, type, value);
@@ -224,7 +309,9 @@ export function encodeAttr(type: string, value: unknown): Uint8Array {
 }
 
 const safeInt = (value: bigint): number | bigint =>
-  value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
+  value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER)
+    ? Number(value)
+    : value;
 
 function decodeFunc(bytes: Uint8Array): FuncAttr {
   const func: FuncAttr = { name: '', attrs: {} };
@@ -245,15 +332,24 @@ function decodeFunc(bytes: Uint8Array): FuncAttr {
 /** All values that a field holds: several where numbers are packed. */
 function decodeItems(field: Field, func: number): AttrValue[] {
   switch (field.number) {
-    case FIELD.string: return [textOrBytes(field.bytes.slice())];
-    case FIELD.int: return [...varintsOf(field)].map((value) => safeInt(BigInt.asIntN(64, value)));
-    case FIELD.float: return field.wire === 5 ? [floatOf(field.bytes)] : [...floatsOf(field)];
-    case FIELD.bool: return [...varintsOf(field)].map((value) => value !== 0n);
-    case FIELD.type: return [...varintsOf(field)].map((value) => dtypeAttrFromNumber(Number(value)));
-    case FIELD.shape: return [decodeShape(field.bytes)];
-    case FIELD.tensor: return [decodeTensor(field.bytes)];
-    case func: return [decodeFunc(field.bytes)];
-    default: return [];
+    case FIELD.string:
+      return [textOrBytes(field.bytes.slice())];
+    case FIELD.int:
+      return [...varintsOf(field)].map((value) => safeInt(BigInt.asIntN(64, value)));
+    case FIELD.float:
+      return field.wire === 5 ? [floatOf(field.bytes)] : [...floatsOf(field)];
+    case FIELD.bool:
+      return [...varintsOf(field)].map((value) => value !== 0n);
+    case FIELD.type:
+      return [...varintsOf(field)].map((value) => dtypeAttrFromNumber(Number(value)));
+    case FIELD.shape:
+      return [decodeShape(field.bytes)];
+    case FIELD.tensor:
+      return [decodeTensor(field.bytes)];
+    case func:
+      return [decodeFunc(field.bytes)];
+    default:
+      return [];
   }
 }
 
@@ -262,7 +358,8 @@ export function decodeAttr(bytes: Uint8Array): AttrValue {
   let value: AttrValue = null;
   for (const field of fieldsOf(bytes)) {
     if (field.number === FIELD.placeholder) value = `$${textOf(field)}`;
-    else if (field.number === FIELD.list) value = [...fieldsOf(field.bytes)].flatMap((item) => decodeItems(item, LIST_FUNC));
+    else if (field.number === FIELD.list)
+      value = [...fieldsOf(field.bytes)].flatMap((item) => decodeItems(item, LIST_FUNC));
     else value = decodeItems(field, FIELD.func)[0] ?? value;
   }
   return value;

@@ -2,35 +2,58 @@
 import { InvalidArgumentError } from '../base/errors.js';
 import { Field, fieldsOf } from './protobuf.js';
 
-const FREEZE = 'freeze it into a GraphDef (.pb) with TensorFlow first: convert_variables_to_constants_v2(concrete_function).graph.as_graph_def()';
+const FREEZE =
+  'freeze it into a GraphDef (.pb) with TensorFlow first: convert_variables_to_constants_v2(concrete_function).graph.as_graph_def()';
 const UNPACK = 'unpack it, and give the GraphDef (.pb) that is inside';
 
-const startsWith = (bytes: Uint8Array, ...head: number[]): boolean => head.every((byte, i) => bytes[i] === byte);
+const startsWith = (bytes: Uint8Array, ...head: number[]): boolean =>
+  head.every((byte, i) => bytes[i] === byte);
 const codes = (text: string): number[] => Array.from(text, (letter) => letter.charCodeAt(0));
 
 /** Bytes as text, one character each. */
 const latin = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 /** Where the names of a zip archive's files stand: beside the first ones, and in the table at its end. */
-const namesIn = (bytes: Uint8Array): string => latin(bytes.subarray(0, 8192)) + latin(bytes.subarray(Math.max(0, bytes.length - 32768)));
+const namesIn = (bytes: Uint8Array): string =>
+  latin(bytes.subarray(0, 8192)) + latin(bytes.subarray(Math.max(0, bytes.length - 32768)));
 
 function zipFormat(bytes: Uint8Array): string {
   const names = namesIn(bytes);
-  if (/model\.weights\.h5|metadata\.json[^]*config\.json/.test(names)) return `a Keras model (.keras): load it with Keras, then ${FREEZE}`;
-  if (/data\.pkl|\/version\x00*PK|constants\.pkl/.test(names)) return 'a PyTorch file (.pt, .pth): it has no TensorFlow graph; convert the model to TensorFlow, then freeze it into a GraphDef (.pb)';
-  if (names.includes('saved_model.pb')) return `a zip archive of a SavedModel: unpack it, load it with TensorFlow, and ${FREEZE}`;
+  if (/model\.weights\.h5|metadata\.json[^]*config\.json/.test(names))
+    return `a Keras model (.keras): load it with Keras, then ${FREEZE}`;
+  if (/data\.pkl|\/version\x00*PK|constants\.pkl/.test(names))
+    return 'a PyTorch file (.pt, .pth): it has no TensorFlow graph; convert the model to TensorFlow, then freeze it into a GraphDef (.pb)';
+  if (names.includes('saved_model.pb'))
+    return `a zip archive of a SavedModel: unpack it, load it with TensorFlow, and ${FREEZE}`;
   if (/\.npy/.test(names)) return "an archive of NumPy's arrays (.npz): it has values and no graph";
   return `a zip archive: ${UNPACK}`;
 }
 
 /** Formats that begin with bytes of their own. */
-const SIGNATURES: readonly { readonly head: readonly number[]; readonly at?: number; readonly says: string | ((bytes: Uint8Array) => string) }[] = [
-  { head: [0x1f, 0x8b], says: `compressed with gzip: ${UNPACK} (a server that sends it compressed has to say so: Content-Encoding: gzip)` },
+const SIGNATURES: readonly {
+  readonly head: readonly number[];
+  readonly at?: number;
+  readonly says: string | ((bytes: Uint8Array) => string);
+}[] = [
+  {
+    head: [0x1f, 0x8b],
+    says: `compressed with gzip: ${UNPACK} (a server that sends it compressed has to say so: Content-Encoding: gzip)`,
+  },
   { head: [0x50, 0x4b, 3, 4], says: zipFormat },
   { head: [0x50, 0x4b, 5, 6], says: 'an empty zip archive' },
-  { head: [0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a], says: `an HDF5 file (.h5), as Keras saves models and weights: load the model with Keras, then ${FREEZE}` },
-  { head: [0, 0, ...codes('TFL3')], at: 2, says: 'a TensorFlow Lite model (.tflite): it cannot be turned back into a GraphDef; take the model that it was converted from, and freeze that' },
+  {
+    head: [0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a],
+    says: `an HDF5 file (.h5), as Keras saves models and weights: load the model with Keras, then ${FREEZE}`,
+  },
+  {
+    head: [0, 0, ...codes('TFL3')],
+    at: 2,
+    says: 'a TensorFlow Lite model (.tflite): it cannot be turned back into a GraphDef; take the model that it was converted from, and freeze that',
+  },
   { head: [0x93, ...codes('NUMPY')], says: "an array of NumPy's (.npy): it has values and no graph" },
-  { head: [0, ...codes('asm')], says: "WebAssembly: the engine's own file goes to init({ wasm }), a model to importGraphDef" },
+  {
+    head: [0, ...codes('asm')],
+    says: "WebAssembly: the engine's own file goes to init({ wasm }), a model to importGraphDef",
+  },
   { head: codes('GGUF'), says: 'a GGUF file of weights: it has no TensorFlow graph' },
   { head: codes('BZh'), says: `compressed with bzip2: ${UNPACK}` },
   { head: [0xfd, ...codes('7zXZ')], says: `compressed with xz: ${UNPACK}` },
@@ -43,30 +66,37 @@ const SIGNATURES: readonly { readonly head: readonly number[]; readonly at?: num
 
 /** The last bytes of the tables that checkpoints are made of. */
 const TABLE_END = [0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb];
-const CHECKPOINT = 'it has the values of variables and no graph; put it into tf.files and run RestoreV2, or the restore operation of its graph';
+const CHECKPOINT =
+  'it has the values of variables and no graph; put it into tf.files and run RestoreV2, or the restore operation of its graph';
 
 function jsonFormat(text: string): string {
-  if (/"(modelTopology|weightsManifest|userDefinedMetadata)"|"format"\s*:\s*"(graph|layers)-model"/.test(text)) {
+  if (
+    /"(modelTopology|weightsManifest|userDefinedMetadata)"|"format"\s*:\s*"(graph|layers)-model"/.test(text)
+  ) {
     return `a model of TensorFlow.js (model.json): its converter was given a SavedModel or a Keras model; take that one and ${FREEZE}`;
   }
-  if (/"class_name"\s*:/.test(text)) return `the configuration of a Keras model, without its weights: load the whole model with Keras, then ${FREEZE}`;
+  if (/"class_name"\s*:/.test(text))
+    return `the configuration of a Keras model, without its weights: load the whole model with Keras, then ${FREEZE}`;
   return 'JSON: what is wanted is a GraphDef, as bytes (.pb) or as protobuf text (.pbtxt)';
 }
 
 /** What text is, when it is no protobuf text. */
 function textFormat(text: string): string | undefined {
   const begin = text.slice(0, 4096).trimStart();
-  if (begin.startsWith('version https://git-lfs')) return 'a pointer of Git LFS in place of the file: fetch the file itself with `git lfs pull`';
+  if (begin.startsWith('version https://git-lfs'))
+    return 'a pointer of Git LFS in place of the file: fetch the file itself with `git lfs pull`';
   if (/^<(!doctype html|html|head|body)/i.test(begin)) {
     return 'an HTML page: there is no such file at the address that was fetched, and the server answers with a page; look at response.ok and at the address';
   }
   if (begin.startsWith('<')) return 'XML or HTML: it is no GraphDef';
   if (/^\{\s*("|\})|^\[\s*[[{"]/.test(begin)) return jsonFormat(text.slice(0, 65536));
-  if (/^model_checkpoint_path\s*:/.test(begin)) return "the list that stands beside checkpoints ('checkpoint'): it names files and has no graph";
+  if (/^model_checkpoint_path\s*:/.test(begin))
+    return "the list that stands beside checkpoints ('checkpoint'): it names files and has no graph";
   return undefined;
 }
 
-const isProtobufText = (text: string): boolean => /^\s*(#[^\n]*\n\s*)*(node|versions|version|library|signature|node_def)\s*[:{<]/.test(text);
+const isProtobufText = (text: string): boolean =>
+  /^\s*(#[^\n]*\n\s*)*(node|versions|version|library|signature|node_def)\s*[:{<]/.test(text);
 
 /** The fields at the top of a message, up to where it is damaged. */
 function topFields(bytes: Uint8Array): Field[] {
@@ -79,18 +109,27 @@ function topFields(bytes: Uint8Array): Field[] {
   return fields;
 }
 
-/** Messages that begin with a number: a SavedModel has a version and MetaGraphDefs, an ONNX model a version, a graph and sets of ops. */
+/**
+ * Messages that begin with a number: a SavedModel has a version and MetaGraphDefs, an ONNX model a version, a
+ * graph and sets of ops.
+ */
 function versionedFormat(bytes: Uint8Array): string | undefined {
   const fields = topFields(bytes);
-  const has = (number: number, wire: number) => fields.some((field) => field.number === number && field.wire === wire);
+  const has = (number: number, wire: number) =>
+    fields.some((field) => field.number === number && field.wire === wire);
   if (!has(1, 0)) return undefined;
-  if (has(7, 2) || has(8, 2)) return 'an ONNX model (.onnx): convert it to TensorFlow, then freeze it into a GraphDef (.pb)';
-  if (fields.every(({ wire }) => wire === 0)) return 'the fingerprint (fingerprint.pb) beside a SavedModel: it has no graph';
+  if (has(7, 2) || has(8, 2))
+    return 'an ONNX model (.onnx): convert it to TensorFlow, then freeze it into a GraphDef (.pb)';
+  if (fields.every(({ wire }) => wire === 0))
+    return 'the fingerprint (fingerprint.pb) beside a SavedModel: it has no graph';
   if (fields.some(({ number, wire }) => number > 2 || (number === 2 && wire !== 2))) return undefined;
   return `a SavedModel, not a frozen graph, and its variables are in other files: load it with TensorFlow and ${FREEZE}`;
 }
 
-/** A MetaGraphDef (.meta) begins with a message as a GraphDef does; but that has a list of ops or a version where a NodeDef has its op. */
+/**
+ * A MetaGraphDef (.meta) begins with a message as a GraphDef does; but that has a list of ops or a version
+ * where a NodeDef has its op.
+ */
 function isMetaGraph(bytes: Uint8Array): boolean {
   let first: Field | undefined;
   try {
@@ -102,19 +141,27 @@ function isMetaGraph(bytes: Uint8Array): boolean {
   const info = topFields(first.bytes);
   const op = info.find(({ number }) => number === 2);
   if (op) return op.wire === 2 && op.bytes[0] === 0x0a; // the tag of an OpList's first op, where a name has a letter
-  return info.some(({ number, wire, bytes: text }) => (number === 7 && wire === 0) || (number === 5 && wire === 2 && /^\d+\.\d+/.test(latin(text.subarray(0, 20)))));
+  return info.some(
+    ({ number, wire, bytes: text }) =>
+      (number === 7 && wire === 0) ||
+      (number === 5 && wire === 2 && /^\d+\.\d+/.test(latin(text.subarray(0, 20)))),
+  );
 }
 
 function bytesFormat(bytes: Uint8Array, asGraph: boolean): string | undefined {
   if (bytes.length === 0) return 'empty: it has 0 bytes; look at how it was saved or fetched';
-  for (const { head, at = 0, says } of SIGNATURES) if (startsWith(bytes.subarray(at), ...head)) return typeof says === 'string' ? says : says(bytes);
+  for (const { head, at = 0, says } of SIGNATURES)
+    if (startsWith(bytes.subarray(at), ...head)) return typeof says === 'string' ? says : says(bytes);
   const first = bytes[0]!;
   if (first === 0x80 && bytes[1]! >= 2 && bytes[1]! <= 5 && startsWith(bytes.subarray(2), 0x8a, 0x0a)) {
     return 'a PyTorch file (.pt, .pth): it has no TensorFlow graph; convert the model to TensorFlow, then freeze it into a GraphDef (.pb)';
   }
-  if (first === 0x80 && bytes[1]! >= 2 && bytes[1]! <= 5) return "a pickle of Python's objects: it has no TensorFlow graph";
-  if (startsWith(bytes.subarray(-TABLE_END.length), ...TABLE_END)) return `a part of a checkpoint (.index): ${CHECKPOINT}`;
-  if (startsWith(bytes, 0xff, 0xfe) || startsWith(bytes, 0xfe, 0xff)) return 'text in UTF-16: save it as UTF-8';
+  if (first === 0x80 && bytes[1]! >= 2 && bytes[1]! <= 5)
+    return "a pickle of Python's objects: it has no TensorFlow graph";
+  if (startsWith(bytes.subarray(-TABLE_END.length), ...TABLE_END))
+    return `a part of a checkpoint (.index): ${CHECKPOINT}`;
+  if (startsWith(bytes, 0xff, 0xfe) || startsWith(bytes, 0xfe, 0xff))
+    return 'text in UTF-16: save it as UTF-8';
   if (first === 0x08) return versionedFormat(bytes);
   if (asGraph && first === 0x0a && isMetaGraph(bytes)) {
     return 'a MetaGraphDef (.meta), which stands beside a checkpoint: import it with TensorFlow, restore the checkpoint, and freeze the graph into a GraphDef (.pb)';
@@ -133,8 +180,9 @@ export function formatOfName(file: string): string | undefined {
 }
 
 /**
- * What given bytes or text are, and what to do with them, when that is no GraphDef: 'a SavedModel …: load it …'. undefined where it may be a
- * GraphDef; that it is one has to be seen by reading it. Without `asGraph` another message of TensorFlow's is wanted.
+ * What given bytes or text are, and what to do with them, when that is no GraphDef: 'a SavedModel …: load it
+ * …'. undefined where it may be a GraphDef; that it is one has to be seen by reading it. Without `asGraph`
+ * another message of TensorFlow's is wanted.
  */
 export function foreignFormat(content: Uint8Array | string, asGraph = true): string | undefined {
   if (typeof content === 'string') {
@@ -148,7 +196,8 @@ export function foreignFormat(content: Uint8Array | string, asGraph = true): str
   if (known !== undefined) return known;
   /* No GraphDef in bytes begins with a letter, '<', '{' or '#', nor with the mark of UTF-8. */
   const text = withoutBom(new TextDecoder('utf-8', { ignoreBOM: true }).decode(content.slice(0, 65536)));
-  if (isProtobufText(text)) return 'protobuf text, given as bytes: give it as a string, new TextDecoder().decode(bytes) or await response.text()';
+  if (isProtobufText(text))
+    return 'protobuf text, given as bytes: give it as a string, new TextDecoder().decode(bytes) or await response.text()';
   return textFormat(text);
 }
 
@@ -161,4 +210,3 @@ export function refuseForeign(content: Uint8Array | string, wanted: string, asGr
 /** The line for content that is neither a GraphDef nor anything known. */
 export const WANTED_HINT =
   'A GraphDef is a frozen graph: a .pb file, or its protobuf text. Parts of checkpoints (.data-00000-of-00001), weights (.bin) and other models are none.';
-

@@ -7,7 +7,10 @@ import { fieldsOf, intOf, textOf } from './protobuf.js';
 
 export interface ArgDef {
   name: string;
-  /** Exactly one of these says what the argument takes: a dtype, an attr that is a type, or an attr that is a list of types. */
+  /**
+   * Exactly one of these says what the argument takes: a dtype, an attr that is a type, or an attr that is a
+   * list of types.
+   */
   type?: DType;
   type_attr?: string;
   type_list_attr?: string;
@@ -72,8 +75,14 @@ function decodeAttrDef(bytes: Uint8Array): AttrDef {
 
 export function decodeOpDef(bytes: Uint8Array): OpDef {
   const op: OpDef = {
-    name: '', input_arg: [], output_arg: [], attr: [],
-    is_aggregate: false, is_stateful: false, is_commutative: false, allows_uninitialized_input: false,
+    name: '',
+    input_arg: [],
+    output_arg: [],
+    attr: [],
+    is_aggregate: false,
+    is_stateful: false,
+    is_commutative: false,
+    allows_uninitialized_input: false,
   };
   for (const field of fieldsOf(bytes)) {
     if (field.number === 1) op.name = textOf(field);
@@ -108,10 +117,18 @@ export function decodeOpList(bytes: Uint8Array): OpDef[] {
   return ops;
 }
 
-/** As encodeAttr, for attr `name` of an op or function that may be known: then it must have the attr, and the error names it. */
+/**
+ * As encodeAttr, for attr `name` of an op or function that may be known: then it must have the attr, and the
+ * error names it.
+ */
 export function encodeAttrOf(def: OpDef | undefined, name: string, value: unknown): Uint8Array {
   const declared = def?.attr.find((attr) => attr.name === name)?.type;
-  if (def && declared === undefined && !name.startsWith('_')) throw unknownName(`Op ${def.name} has no attr`, name, def.attr.map((attr) => attr.name));
+  if (def && declared === undefined && !name.startsWith('_'))
+    throw unknownName(
+      `Op ${def.name} has no attr`,
+      name,
+      def.attr.map((attr) => attr.name),
+    );
   try {
     const isPlaceholder = typeof value === 'string' && value.length > 1 && value.startsWith('$');
     return encodeAttr(declared ?? (isPlaceholder ? 'type' : guessAttrType(value)), value);

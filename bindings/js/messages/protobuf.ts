@@ -2,8 +2,10 @@
 import { InvalidArgumentError } from '../base/errors.js';
 import { decodeText, encodeText, putAscii } from '../base/utf8.js';
 
-
-/** One field as it stands in the bytes: a varint or fixed value as bigint or number, or the bytes of a length-delimited one. */
+/**
+ * One field as it stands in the bytes: a varint or fixed value as bigint or number, or the bytes of a
+ * length-delimited one.
+ */
 export interface Field {
   readonly number: number;
   readonly wire: number;
@@ -27,7 +29,8 @@ export function* fieldsOf(bytes: Uint8Array): Generator<Field> {
     throw new InvalidArgumentError('malformed protobuf: a number does not end');
   };
   const take = (length: number): Uint8Array => {
-    if (length > bytes.length - at) throw new InvalidArgumentError('malformed protobuf: a field is longer than its message');
+    if (length > bytes.length - at)
+      throw new InvalidArgumentError('malformed protobuf: a field is longer than its message');
     at += length;
     return bytes.subarray(at - length, at);
   };
@@ -45,7 +48,8 @@ export function* fieldsOf(bytes: Uint8Array): Generator<Field> {
 export const textOf = (field: Field): string => decodeText(field.bytes);
 export const signedOf = (field: Field): bigint => BigInt.asIntN(64, field.value);
 export const intOf = (field: Field): number => Number(signedOf(field));
-export const floatOf = (bytes: Uint8Array): number => new DataView(bytes.buffer, bytes.byteOffset, 4).getFloat32(0, true);
+export const floatOf = (bytes: Uint8Array): number =>
+  new DataView(bytes.buffer, bytes.byteOffset, 4).getFloat32(0, true);
 
 /** Repeated numbers come one by one or packed. */
 export function* varintsOf(field: Field): Generator<bigint> {

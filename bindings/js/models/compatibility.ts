@@ -2,14 +2,24 @@
 import { AttrValue } from '../messages/attr-value.js';
 import { DType } from '../tensor/dtypes.js';
 import { TFError } from '../base/errors.js';
-import { GraphDefContent, GraphDefNode, attrOf, calledFunctions, functionsNamedBy, readGraphDef } from './graph-def-nodes.js';
+import {
+  GraphDefContent,
+  GraphDefNode,
+  attrOf,
+  calledFunctions,
+  functionsNamedBy,
+  readGraphDef,
+} from './graph-def-nodes.js';
 import { Graph } from '../graph/graph.js';
 import { Constraints, kernelsOf } from '../ops/kernel-types.js';
 import type { OpDef } from '../messages/op-def.js';
 import type { Runtime } from '../engine/runtime.js';
 
 export interface Missing {
-  /** The name of an op that is not known or has no kernel, or of a function that is called and is not in the library. */
+  /**
+   * The name of an op that is not known or has no kernel, or of a function that is called and is not in the
+   * library.
+   */
   op: string;
   /** The op is known, but it has no kernel for this dtype. */
   dtype?: DType;
@@ -19,7 +29,10 @@ export interface Missing {
   nodes: string[];
 }
 
-/** An attr of nodes that the op's definition here does not have, as graphs of newer producers may: it is kept and has no effect. */
+/**
+ * An attr of nodes that the op's definition here does not have, as graphs of newer producers may: it is kept
+ * and has no effect.
+ */
 export interface UnknownAttr {
   op: string;
   attr: string;
@@ -31,14 +44,19 @@ export interface UnknownAttr {
 function unfitType(node: GraphDefNode, def: OpDef, kernels: readonly Constraints[]): DType | undefined {
   const fits = ({ attr, allowed }: Constraints[number]): boolean => {
     const value = attrOf(node, attr, def);
-    /* A function's own type parameter may become anything; what lacks an attr is refused for that when it is imported. */
+    /*
+     * A function's own type parameter may become anything; what lacks an attr is refused for that when it is
+     * imported.
+     */
     if (value === undefined || (typeof value === 'string' && value.startsWith('$'))) return true;
     return [value].flat().every((type) => allowed.includes(type as AttrValue));
   };
   if (kernels.some((constraints) => constraints.every(fits))) return undefined;
   const unfit = kernels[0]?.find((constraint) => !fits(constraint));
   if (!unfit) return undefined;
-  const allowed = kernels.flatMap((kernel) => kernel.filter(({ attr }) => attr === unfit.attr).flatMap((constraint) => constraint.allowed));
+  const allowed = kernels.flatMap((kernel) =>
+    kernel.filter(({ attr }) => attr === unfit.attr).flatMap((constraint) => constraint.allowed),
+  );
   const types = [attrOf(node, unfit.attr, def)].flat() as DType[];
   return types.find((type) => !allowed.includes(type)) ?? types[0];
 }
@@ -62,7 +80,10 @@ export function findUnknownAttrsIn(runtime: Runtime, { nodes, functions }: Graph
 export interface MissingParts {
   /** What the graph needs, and the functions that it calls. */
   missing: Missing[];
-  /** What only functions need that the graph never calls: the graph is imported and runs without it, and a call of such a function fails. */
+  /**
+   * What only functions need that the graph never calls: the graph is imported and runs without it, and a
+   * call of such a function fails.
+   */
   uncalled: Missing[];
 }
 
@@ -70,7 +91,10 @@ export interface Compatibility extends MissingParts {
   unknownAttrs: UnknownAttr[];
 }
 
-export function checkCompatibility(runtime: Runtime, graphDef: Uint8Array | ArrayBuffer | string): Compatibility {
+export function checkCompatibility(
+  runtime: Runtime,
+  graphDef: Uint8Array | ArrayBuffer | string,
+): Compatibility {
   const content = readGraphDef(runtime.wasm, graphDef);
   const { missing, uncalled } = findMissingIn(runtime, content);
   if (missing.length === 0) tryImport(runtime, graphDef);
@@ -93,11 +117,19 @@ export function findMissingIn(runtime: Runtime, content: GraphDefContent): Missi
   const [needed, others] = [[...nodes], [] as GraphDefNode[]];
   for (const [name, body] of functions) (called.has(name) ? needed : others).push(...body.nodes);
   const kernels = new Map<string, Constraints[]>();
-  return { missing: missingOf(runtime, needed, functions, kernels), uncalled: missingOf(runtime, others, functions, kernels) };
+  return {
+    missing: missingOf(runtime, needed, functions, kernels),
+    uncalled: missingOf(runtime, others, functions, kernels),
+  };
 }
 
 /** `kernels` keeps what ops have been asked about. */
-function missingOf(runtime: Runtime, nodes: readonly GraphDefNode[], functions: GraphDefContent['functions'], kernels: Map<string, Constraints[]>): Missing[] {
+function missingOf(
+  runtime: Runtime,
+  nodes: readonly GraphDefNode[],
+  functions: GraphDefContent['functions'],
+  kernels: Map<string, Constraints[]>,
+): Missing[] {
   const missing = new Map<string, Missing>();
   const note = (node: GraphDefNode, what: Omit<Missing, 'nodes'>): void => {
     const key = JSON.stringify(what);
@@ -123,7 +155,8 @@ function missingOf(runtime: Runtime, nodes: readonly GraphDefNode[], functions: 
     try {
       inspect(node);
     } catch (error) {
-      // Attrs that cannot be read: an import refuses them in the graph, and passes over them in functions that nobody calls.
+      // Attrs that cannot be read: an import refuses them in the graph, and passes over them in functions
+      // that nobody calls.
       if (!(error instanceof TFError)) throw error;
     }
   }

@@ -1,4 +1,6 @@
-/** Freezing: a trained graph as a GraphDef that needs no session, because its variables have become constants. */
+/**
+ * Freezing: a trained graph as a GraphDef that needs no session, because its variables have become constants.
+ */
 import { checkList, shown } from '../base/arguments.js';
 import { encodeAttr } from '../messages/attr-value.js';
 import { FailedPreconditionError, InvalidArgumentError } from '../base/errors.js';
@@ -38,10 +40,15 @@ function readNode(bytes: Uint8Array): Node {
 const isReference = (node: Node) => node.op === 'VariableV2' || node.op === 'Variable';
 const isRead = (node: Node) => node.op === 'ReadVariableOp' || isReference(node);
 
-const takesReferences = (graph: Graph, node: Node) => graph.findOpDef(node.op)?.input_arg.some((arg) => arg.is_ref) ?? false;
+const takesReferences = (graph: Graph, node: Node) =>
+  graph.findOpDef(node.op)?.input_arg.some((arg) => arg.is_ref) ?? false;
 
 /** The nodes that `roots` need, up to where variables are read. */
-function neededBy(graph: Graph, roots: readonly string[], nodes: ReadonlyMap<string, Node>): Map<string, Node> {
+function neededBy(
+  graph: Graph,
+  roots: readonly string[],
+  nodes: ReadonlyMap<string, Node>,
+): Map<string, Node> {
   const needed = new Map<string, Node>();
   const stack = [...roots];
   for (let name; (name = stack.pop()) !== undefined; ) {
@@ -49,7 +56,9 @@ function neededBy(graph: Graph, roots: readonly string[], nodes: ReadonlyMap<str
     if (needed.has(name)) continue;
     needed.set(name, node);
     if (isRead(node)) continue;
-    const handle = takesReferences(graph, node) ? node.inputs[0] : node.inputs.find((input) => nodes.get(input)!.op === 'VarHandleOp');
+    const handle = takesReferences(graph, node)
+      ? node.inputs[0]
+      : node.inputs.find((input) => nodes.get(input)!.op === 'VarHandleOp');
     if (handle !== undefined) {
       throw new FailedPreconditionError(
         `the graph cannot be frozen: '${name}' (${node.op}) does more with variable '${handle}' than read it`,
@@ -64,7 +73,8 @@ function neededBy(graph: Graph, roots: readonly string[], nodes: ReadonlyMap<str
 function plainRead(graph: Graph, read: Node, nodes: ReadonlyMap<string, Node>): Output {
   if (isReference(read)) return graph.output(read.name);
   const handle = read.inputs[0]!;
-  const isPlain = (node: Node) => node.op === 'ReadVariableOp' && node.inputs[0] === handle && node.controls.length === 0;
+  const isPlain = (node: Node) =>
+    node.op === 'ReadVariableOp' && node.inputs[0] === handle && node.controls.length === 0;
   const plain = isPlain(read) ? read : [...nodes.values()].find(isPlain);
   if (plain) return graph.output(plain.name);
   const dtype = graph.output(read.name).dtype;
@@ -82,11 +92,15 @@ function constantNode(name: string, value: Tensor): Uint8Array {
 }
 
 /**
- * The part of a session's graph that `outputs` need, as a serialised GraphDef in which each read of a variable is a constant with the variable's
- * present value. Names stay as they are, so the same feeds and fetches work on a graph that imports it.
+ * The part of a session's graph that `outputs` need, as a serialised GraphDef in which each read of a
+ * variable is a constant with the variable's present value. Names stay as they are, so the same feeds and
+ * fetches work on a graph that imports it.
  */
 export async function freeze(session: Session, outputs: readonly (Input | string)[]): Promise<Uint8Array> {
-  if (!(session instanceof Session)) throw new InvalidArgumentError(`freeze takes a session and its outputs, freeze(session, [y]), not ${shown(session)}`);
+  if (!(session instanceof Session))
+    throw new InvalidArgumentError(
+      `freeze takes a session and its outputs, freeze(session, [y]), not ${shown(session)}`,
+    );
   const { graph } = session;
   checkList('the outputs of freeze', outputs);
   if (outputs.length === 0) throw new InvalidArgumentError('freeze needs at least one output');
@@ -97,7 +111,8 @@ export async function freeze(session: Session, outputs: readonly (Input | string
     return graph.ownOperation(valueOf(output).operation).name;
   });
   const fields: { field: Field; node: Node | undefined }[] = [];
-  for (const field of fieldsOf(graph.toGraphDef())) fields.push({ field, node: field.number === GRAPH.node ? readNode(field.bytes) : undefined });
+  for (const field of fieldsOf(graph.toGraphDef()))
+    fields.push({ field, node: field.number === GRAPH.node ? readNode(field.bytes) : undefined });
   const nodes = new Map(fields.flatMap(({ node }) => (node ? [[node.name, node]] : [])));
   const needed = neededBy(graph, roots, nodes);
   const reads = [...needed.values()].filter(isRead);
@@ -106,7 +121,8 @@ export async function freeze(session: Session, outputs: readonly (Input | string
   const writer = new MessageWriter();
   for (const { field, node } of fields) {
     if (!node) writer.raw(field);
-    else if (constants.has(node.name)) writer.bytes(GRAPH.node, constantNode(node.name, constants.get(node.name)!));
+    else if (constants.has(node.name))
+      writer.bytes(GRAPH.node, constantNode(node.name, constants.get(node.name)!));
     else if (needed.has(node.name)) writer.raw(field);
   }
   return writer.finish();

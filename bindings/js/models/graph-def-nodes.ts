@@ -50,19 +50,26 @@ function decodeFunction(bytes: Uint8Array): GraphDefFunction {
   const signature = parts.find(({ number }) => number === 1)?.bytes ?? new Uint8Array(0);
   const named = [...fieldsOf(signature)].find(({ number }) => number === 1);
   const name = named ? textOf(named) : '';
-  return { name, nodes: parts.filter(({ number }) => number === 3).map((node) => decodeNode(node.bytes, `${name}/`)) };
+  return {
+    name,
+    nodes: parts.filter(({ number }) => number === 3).map((node) => decodeNode(node.bytes, `${name}/`)),
+  };
 }
 
 /** From bytes, or from protobuf text. */
 export function readGraphDef(wasm: Wasm, graphDef: Uint8Array | ArrayBuffer | string): GraphDefContent {
-  const bytes = typeof graphDef === 'string' ? withGraphDef(wasm, graphDef, (buffer) => wasm.bytesOfBuffer(buffer)) : graphDefBytes(graphDef);
+  const bytes =
+    typeof graphDef === 'string'
+      ? withGraphDef(wasm, graphDef, (buffer) => wasm.bytesOfBuffer(buffer))
+      : graphDefBytes(graphDef);
   const nodes: GraphDefNode[] = [];
   const functions = new Map<string, GraphDefFunction>();
   const gradients = new Map<string, string>();
   let producer = 0;
   for (const field of fieldsOf(bytes)) {
     if (field.number === 1) nodes.push(decodeNode(field.bytes, ''));
-    else if (field.number === 4) for (const part of fieldsOf(field.bytes)) producer = part.number === 1 ? intOf(part) : producer;
+    else if (field.number === 4)
+      for (const part of fieldsOf(field.bytes)) producer = part.number === 1 ? intOf(part) : producer;
     if (field.number !== 2) continue;
     for (const part of fieldsOf(field.bytes)) {
       if (part.number === 1) {
@@ -77,14 +84,18 @@ export function readGraphDef(wasm: Wasm, graphDef: Uint8Array | ArrayBuffer | st
   return { nodes, functions, gradients, producer };
 }
 
-/** The functions that the graph leads to: those that its nodes call or name, those that these lead to, and the gradients of all of them. */
+/**
+ * The functions that the graph leads to: those that its nodes call or name, those that these lead to, and the
+ * gradients of all of them.
+ */
 export function calledFunctions({ nodes, functions, gradients }: GraphDefContent): ReadonlySet<string> {
   const called = new Set<string>();
   const visit = (node: GraphDefNode): void => {
     for (const name of [node.op, ...namesIn(node)]) if (functions.has(name)) called.add(name);
   };
   nodes.forEach(visit);
-  for (const name of called) { // it grows meanwhile
+  for (const name of called) {
+    // it grows meanwhile
     functions.get(name)?.nodes.forEach(visit);
     const gradient = gradients.get(name);
     if (gradient !== undefined) called.add(gradient);
@@ -92,7 +103,10 @@ export function calledFunctions({ nodes, functions, gradients }: GraphDefContent
   return called;
 }
 
-/** Attrs that cannot be read name nothing: an import refuses them in the graph, and passes over them in functions that nobody calls. */
+/**
+ * Attrs that cannot be read name nothing: an import refuses them in the graph, and passes over them in
+ * functions that nobody calls.
+ */
 function namesIn(node: GraphDefNode): string[] {
   try {
     return functionsNamedBy(node);
@@ -123,7 +137,12 @@ export function functionsNamedBy(node: GraphDefNode): string[] {
 }
 
 const isFunction = (value: unknown): value is FuncAttr =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !('dtype' in value) && typeof (value as FuncAttr).name === 'string';
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !('dtype' in value) &&
+  typeof (value as FuncAttr).name === 'string';
 
 /** Tensors are large and hold none: only a function (field 10) or a list (field 1) is decoded. */
-const mayNameFunctions = (bytes: Uint8Array): boolean => bytes.length > 0 && (bytes[0]! >> 3 === 10 || bytes[0]! >> 3 === 1);
+const mayNameFunctions = (bytes: Uint8Array): boolean =>
+  bytes.length > 0 && (bytes[0]! >> 3 === 10 || bytes[0]! >> 3 === 1);

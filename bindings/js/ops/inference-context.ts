@@ -1,16 +1,32 @@
-/** What the shape function of an op that was registered from JavaScript may ask and answer. Names and rules are those of TensorFlow's InferenceContext. */
+/**
+ * What the shape function of an op that was registered from JavaScript may ask and answer. Names and rules
+ * are those of TensorFlow's InferenceContext.
+ */
 import { checkIndex, checkList, checkOptions, checkReceivers, checkText, shown } from '../base/arguments.js';
 import { AttrValue, decodeAttr } from '../messages/attr-value.js';
 import { FailedPreconditionError, InvalidArgumentError } from '../base/errors.js';
-import type { Abi, DimensionHandlePtr, Null, ShapeHandlePtr, ShapeInferenceContextPtr, StatusPtr } from '../generated/abi.js';
+import type {
+  Abi,
+  DimensionHandlePtr,
+  Null,
+  ShapeHandlePtr,
+  ShapeInferenceContextPtr,
+  StatusPtr,
+} from '../generated/abi.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { downloadTensor } from '../engine/transfer.js';
 import { type Scope, type Wasm, unsigned } from '../engine/wasm.js';
 
-/** One dimension. An unknown one that is passed on stays the same: so sizes that are equal without being known can be told from others. */
+/**
+ * One dimension. An unknown one that is passed on stays the same: so sizes that are equal without being known
+ * can be told from others.
+ */
 export class DimensionHandle {
   /** @internal */
-  constructor(private readonly context: InferenceContext, private readonly address: DimensionHandlePtr) {}
+  constructor(
+    private readonly context: InferenceContext,
+    private readonly address: DimensionHandlePtr,
+  ) {}
 
   /** @internal */
   pointerIn(context: InferenceContext): DimensionHandlePtr {
@@ -31,7 +47,10 @@ export class DimensionHandle {
 /** A shape, known or not. */
 export class ShapeHandle {
   /** @internal */
-  constructor(private readonly context: InferenceContext, private readonly address: ShapeHandlePtr) {}
+  constructor(
+    private readonly context: InferenceContext,
+    private readonly address: ShapeHandlePtr,
+  ) {}
 
   /** @internal */
   pointerIn(context: InferenceContext): ShapeHandlePtr {
@@ -73,14 +92,21 @@ export type ShapeInput = ShapeHandle | readonly DimInput[] | null;
 const TO_THE_END = 2n ** 63n - 1n;
 
 function whole(value: number, what: string): bigint {
-  if (!Number.isSafeInteger(value)) throw new InvalidArgumentError(`${what} must be a whole number, not ${shown(value)}`);
+  if (!Number.isSafeInteger(value))
+    throw new InvalidArgumentError(`${what} must be a whole number, not ${shown(value)}`);
   return BigInt(value);
 }
 
-/** The functions TF_ShapeInferenceContext<Name>(context, ...args, result, status) that fill a Result, by name, and their args. */
+/**
+ * The functions TF_ShapeInferenceContext<Name>(context, ...args, result, status) that fill a Result, by name,
+ * and their args.
+ */
 type Makers<Result> = {
-  [Key in keyof Abi as Key extends `TF_ShapeInferenceContext${infer Name}` ? Name : never]:
-    Parameters<Abi[Key]> extends [ShapeInferenceContextPtr | Null, ...infer Args, Result | Null, StatusPtr] ? Args : never;
+  [Key in keyof Abi as Key extends `TF_ShapeInferenceContext${infer Name}` ? Name : never]: Parameters<
+    Abi[Key]
+  > extends [ShapeInferenceContextPtr | Null, ...infer Args, Result | Null, StatusPtr]
+    ? Args
+    : never;
 };
 
 export class InferenceContext {
@@ -88,7 +114,11 @@ export class InferenceContext {
   private open = true;
 
   /** @internal */
-  constructor(private readonly wasm: Wasm, private readonly scope: Scope, private readonly pointer: ShapeInferenceContextPtr) {}
+  constructor(
+    private readonly wasm: Wasm,
+    private readonly scope: Scope,
+    private readonly pointer: ShapeInferenceContextPtr,
+  ) {}
 
   /** @internal Frees the handles; none of them may be used any more. */
   close(): void {
@@ -98,13 +128,17 @@ export class InferenceContext {
 
   /** @internal */
   checked<P>(user: InferenceContext, address: P): P {
-    if (!this.open || user !== this) throw new FailedPreconditionError('a shape or dimension is good only until the shape function that made it returns');
+    if (!this.open || user !== this)
+      throw new FailedPreconditionError(
+        'a shape or dimension is good only until the shape function that made it returns',
+      );
     return address;
   }
 
   /** @internal */
   call<Name extends keyof Abi>(name: Name, ...args: Parameters<Abi[Name]>): ReturnType<Abi[Name]> {
-    if (!this.open) throw new FailedPreconditionError('an InferenceContext is good only until its shape function returns');
+    if (!this.open)
+      throw new FailedPreconditionError('an InferenceContext is good only until its shape function returns');
     return (this.wasm.call[name] as (...args: Parameters<Abi[Name]>) => ReturnType<Abi[Name]>)(...args);
   }
 
@@ -129,23 +163,33 @@ export class InferenceContext {
   /** Calls TF_ShapeInferenceContext<name>(context, ...args, result, status). */
   private fill(name: string, ...args: unknown[]): void {
     const call = this.call as (name: string, ...args: unknown[]) => void;
-    this.wasm.checked((status) => call.call(this, `TF_ShapeInferenceContext${name}`, this.pointer, ...args, status));
+    this.wasm.checked((status) =>
+      call.call(this, `TF_ShapeInferenceContext${name}`, this.pointer, ...args, status),
+    );
   }
 
-  private shapeOf<Name extends keyof Makers<ShapeHandlePtr>>(name: Name, ...args: Makers<ShapeHandlePtr>[Name]): ShapeHandle {
+  private shapeOf<Name extends keyof Makers<ShapeHandlePtr>>(
+    name: Name,
+    ...args: Makers<ShapeHandlePtr>[Name]
+  ): ShapeHandle {
     const result = this.newShape();
     this.fill(name, ...args, result);
     return new ShapeHandle(this, result);
   }
 
-  private dimOf<Name extends keyof Makers<DimensionHandlePtr>>(name: Name, ...args: Makers<DimensionHandlePtr>[Name]): DimensionHandle {
+  private dimOf<Name extends keyof Makers<DimensionHandlePtr>>(
+    name: Name,
+    ...args: Makers<DimensionHandlePtr>[Name]
+  ): DimensionHandle {
     const result = this.newDim();
     this.fill(name, ...args, result);
     return new DimensionHandle(this, result);
   }
 
   private at(shape: ShapeInput): ShapeHandlePtr {
-    return (shape instanceof ShapeHandle ? shape : shape === null ? this.unknownShape() : this.shape(shape)).pointerIn(this);
+    return (
+      shape instanceof ShapeHandle ? shape : shape === null ? this.unknownShape() : this.shape(shape)
+    ).pointerIn(this);
   }
 
   private atDim(dim: DimInput): DimensionHandlePtr {
@@ -168,14 +212,23 @@ export class InferenceContext {
   input(i: number): ShapeHandle {
     checkIndex('an index', i);
     const result = this.newShape();
-    this.wasm.checked((status) => this.call('TF_ShapeInferenceContextGetInput', this.pointer, i, result, status));
+    this.wasm.checked((status) =>
+      this.call('TF_ShapeInferenceContextGetInput', this.pointer, i, result, status),
+    );
     return new ShapeHandle(this, result);
   }
 
-  /** The constant value of an input, or null when it is not known. The engine then tries to find it out, and calls the shape function again when it can. */
+  /**
+   * The constant value of an input, or null when it is not known. The engine then tries to find it out, and
+   * calls the shape function again when it can.
+   */
   inputTensor(i: number): Tensor | null {
     checkIndex('an index', i);
-    const pointer = unsigned(this.wasm.checked((status) => this.call('TF_ShapeInferenceContextInputTensor', this.pointer, i, status)));
+    const pointer = unsigned(
+      this.wasm.checked((status) =>
+        this.call('TF_ShapeInferenceContextInputTensor', this.pointer, i, status),
+      ),
+    );
     return pointer === 0 ? null : downloadTensor(this.wasm, pointer);
   }
 
@@ -192,21 +245,31 @@ export class InferenceContext {
   attr(name: string): AttrValue {
     checkText("an attr's name", name);
     const text = this.scope.string(name);
-    return decodeAttr(this.wasm.buffer((buffer, status) => this.call('TF_ShapeInferenceContextGetAttrValueProto', this.pointer, text, buffer, status)));
+    return decodeAttr(
+      this.wasm.buffer((buffer, status) =>
+        this.call('TF_ShapeInferenceContextGetAttrValueProto', this.pointer, text, buffer, status),
+      ),
+    );
   }
 
   /** An output that is never set is unknown. */
   setOutput(i: number, shape: ShapeInput): void {
     const at = this.at(shape);
     checkIndex('an index', i);
-    this.wasm.checked((status) => this.call('TF_ShapeInferenceContextSetOutput', this.pointer, i, at, status));
+    this.wasm.checked((status) =>
+      this.call('TF_ShapeInferenceContextSetOutput', this.pointer, i, at, status),
+    );
   }
 
   // ---- making ----
 
   shape(dims: readonly DimInput[]): ShapeHandle {
     checkList('a shape', dims);
-    return this.shapeOf('MakeShape', this.scope.pointers(Array.from(dims, (dim) => this.atDim(dim))), dims.length);
+    return this.shapeOf(
+      'MakeShape',
+      this.scope.pointers(Array.from(dims, (dim) => this.atDim(dim))),
+      dims.length,
+    );
   }
   /** Without a rank, not even that is known. */
   unknownShape(rank?: number): ShapeHandle {
@@ -233,10 +296,13 @@ export class InferenceContext {
   /** Whether two are the very same, be they known or not. */
   same(a: ShapeHandle | DimensionHandle, b: ShapeHandle | DimensionHandle): boolean {
     for (const handle of [a, b]) {
-      if (!(handle instanceof ShapeHandle || handle instanceof DimensionHandle)) throw new InvalidArgumentError(`${shown(handle)} is no shape and no dimension`);
+      if (!(handle instanceof ShapeHandle || handle instanceof DimensionHandle))
+        throw new InvalidArgumentError(`${shown(handle)} is no shape and no dimension`);
     }
-    if (a instanceof ShapeHandle && b instanceof ShapeHandle) return this.call('TF_ShapeHandleSame', a.pointerIn(this), b.pointerIn(this)) !== 0;
-    if (a instanceof DimensionHandle && b instanceof DimensionHandle) return this.call('TF_DimensionHandleSame', a.pointerIn(this), b.pointerIn(this)) !== 0;
+    if (a instanceof ShapeHandle && b instanceof ShapeHandle)
+      return this.call('TF_ShapeHandleSame', a.pointerIn(this), b.pointerIn(this)) !== 0;
+    if (a instanceof DimensionHandle && b instanceof DimensionHandle)
+      return this.call('TF_DimensionHandleSame', a.pointerIn(this), b.pointerIn(this)) !== 0;
     return false;
   }
 
@@ -274,7 +340,13 @@ export class InferenceContext {
   /** Dimensions [start, end), from the end when negative, in steps of `stride`. */
   subshape(shape: ShapeInput, start: number, end?: number, stride = 1): ShapeHandle {
     const last = end === undefined ? TO_THE_END : whole(end, 'an index');
-    return this.shapeOf('SubshapeWithStride', this.at(shape), whole(start, 'an index'), last, whole(stride, 'a stride'));
+    return this.shapeOf(
+      'SubshapeWithStride',
+      this.at(shape),
+      whole(start, 'an index'),
+      last,
+      whole(stride, 'a stride'),
+    );
   }
   replaceDim(shape: ShapeInput, i: number, dim: DimInput): ShapeHandle {
     return this.shapeOf('ReplaceDim', this.at(shape), whole(i, 'an index'), this.atDim(dim));

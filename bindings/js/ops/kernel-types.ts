@@ -14,10 +14,12 @@ export function kernelsOf({ wasm }: Runtime, op: string): Constraints[] {
   });
   try {
     return [...fieldsOf(wasm.bytesOfBuffer(buffer))].map((kernel) =>
-      [...fieldsOf(kernel.bytes)].filter(({ number }) => number === 3).map((constraint) => {
-        const [attr, allowed] = [...fieldsOf(constraint.bytes)];
-        return { attr: textOf(attr!), allowed: decodeAttr(allowed!.bytes) as AttrValue[] };
-      }),
+      [...fieldsOf(kernel.bytes)]
+        .filter(({ number }) => number === 3)
+        .map((constraint) => {
+          const [attr, allowed] = [...fieldsOf(constraint.bytes)];
+          return { attr: textOf(attr!), allowed: decodeAttr(allowed!.bytes) as AttrValue[] };
+        }),
     );
   } finally {
     wasm.call.TF_DeleteBuffer(buffer);

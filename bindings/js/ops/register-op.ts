@@ -4,14 +4,27 @@ import { AttrValue, decodeNodeAttrs } from '../messages/attr-value.js';
 import { DType, dtypeFromNumber } from '../tensor/dtypes.js';
 import { InvalidArgumentError, TFError } from '../base/errors.js';
 import { FunctionDef } from '../graph/function-def.js';
-import type { CallbackPtr, Null, OpKernelConstructionPtr, OpKernelContextPtr, Ptr, ShapeInferenceContextPtr, StatusPtr, TensorPtr, TextPtr } from '../generated/abi.js';
+import type {
+  CallbackPtr,
+  Null,
+  OpKernelConstructionPtr,
+  OpKernelContextPtr,
+  Ptr,
+  ShapeInferenceContextPtr,
+  StatusPtr,
+  TensorPtr,
+  TextPtr,
+} from '../generated/abi.js';
 import { InferenceContext } from './inference-context.js';
 import type { Runtime } from '../engine/runtime.js';
 import { Tensor, TensorLike, tensor } from '../tensor/tensor.js';
 import { downloadTensor, uploadTensor } from '../engine/transfer.js';
 import type { Scope, Wasm } from '../engine/wasm.js';
 
-/** What a kernel computes: a tensor for each output. Plain values become tensors of the output's dtype; of one output the Tensor alone is enough. */
+/**
+ * What a kernel computes: a tensor for each output. Plain values become tensors of the output's dtype; of one
+ * output the Tensor alone is enough.
+ */
 export type KernelResult = readonly TensorLike[] | Tensor | void;
 
 export interface OpSpec {
@@ -23,30 +36,52 @@ export interface OpSpec {
   attrs?: readonly string[];
   /** The first line is the summary; "name: text" describes an input, output or attr. */
   doc?: string;
-  /** It does more than to compute its outputs from its inputs: it is never computed ahead, shared or left out. */
+  /**
+   * It does more than to compute its outputs from its inputs: it is never computed ahead, shared or left out.
+   */
   stateful?: boolean;
-  /** Says what is known of the outputs' shapes, and refuses inputs that do not fit by throwing. Without it, nothing is known. May be called several times. */
+  /**
+   * Says what is known of the outputs' shapes, and refuses inputs that do not fit by throwing. Without it,
+   * nothing is known. May be called several times.
+   */
   shape?: (context: InferenceContext) => void;
   /** Computes the outputs, at once: what it waits for cannot be waited for here. */
   kernel?: (inputs: Tensor[], attrs: Record<string, AttrValue>) => KernelResult;
-  /** Function text from the op's inputs and one gradient for each output to one gradient for each input; null: no gradient flows. */
+  /**
+   * Function text from the op's inputs and one gradient for each output to one gradient for each input; null:
+   * no gradient flows.
+   */
   gradient?: string | FunctionDef | null;
 }
 
 const OP_SPEC: Schema<OpSpec> = {
-  name: 'a string', inputs: 'an array', outputs: 'an array', attrs: 'an array', doc: 'a string', stateful: 'true or false', shape: 'a function',
-  kernel: 'a function', gradient: 'anything',
+  name: 'a string',
+  inputs: 'an array',
+  outputs: 'an array',
+  attrs: 'an array',
+  doc: 'a string',
+  stateful: 'true or false',
+  shape: 'a function',
+  kernel: 'a function',
+  gradient: 'anything',
 };
 
 function checkSpec(spec: OpSpec): void {
   checkOptions<OpSpec>('registerOp', spec, OP_SPEC);
-  if (spec.name === undefined) throw new InvalidArgumentError("an op needs a name: registerOp({ name: 'Cube', … })");
+  if (spec.name === undefined)
+    throw new InvalidArgumentError("an op needs a name: registerOp({ name: 'Cube', … })");
   for (const key of ['inputs', 'outputs', 'attrs'] as const) if (spec[key]) checkTexts(key, spec[key]);
   const { gradient } = spec;
-  if (gradient === undefined || gradient === null || typeof gradient === 'string' || gradient instanceof FunctionDef) return;
+  if (
+    gradient === undefined ||
+    gradient === null ||
+    typeof gradient === 'string' ||
+    gradient instanceof FunctionDef
+  )
+    return;
   throw new InvalidArgumentError(
-    `the gradient of an op is function text, a FunctionDef, or null where none flows, not ${shown(gradient)}: `
-    + `it is made of ops, such as '${spec.name}Grad(x:float, dy:float) -> (dx:float) { dx = Mul[T=float](x, dy) return dx = dx:z:0 }'`,
+    `the gradient of an op is function text, a FunctionDef, or null where none flows, not ${shown(gradient)}: ` +
+      `it is made of ops, such as '${spec.name}Grad(x:float, dy:float) -> (dx:float) { dx = Mul[T=float](x, dy) return dx = dx:z:0 }'`,
   );
 }
 
@@ -64,10 +99,15 @@ interface Kernel {
 function refusePromise(result: unknown, what: string): void {
   if (typeof (result as PromiseLike<unknown> | undefined)?.then !== 'function') return;
   Promise.resolve(result).catch(() => undefined);
-  throw new InvalidArgumentError(`${what} returned a Promise: it has to finish before it returns, so it cannot be async`);
+  throw new InvalidArgumentError(
+    `${what} returned a Promise: it has to finish before it returns, so it cannot be async`,
+  );
 }
 
-/** The registered kernels of one engine. They are called through three functions of its table, whichever op they belong to. */
+/**
+ * The registered kernels of one engine. They are called through three functions of its table, whichever op
+ * they belong to.
+ */
 export class OpRegistrar {
   private readonly kernels = new Map<KernelId, Kernel>();
   private lastKernel = 0;
@@ -92,8 +132,16 @@ export class OpRegistrar {
     };
     try {
       const { shape } = spec;
-      const shapeFunction = shape ? add((context: ShapeInferenceContextPtr, status: StatusPtr) => this.inferShapes(spec.name, shape, context, status), 'vii') : 0;
-      const create = spec.kernel ? add((construction: OpKernelConstructionPtr) => this.createKernel(spec, construction), 'ii') : 0;
+      const shapeFunction = shape
+        ? add(
+            (context: ShapeInferenceContextPtr, status: StatusPtr) =>
+              this.inferShapes(spec.name, shape, context, status),
+            'vii',
+          )
+        : 0;
+      const create = spec.kernel
+        ? add((construction: OpKernelConstructionPtr) => this.createKernel(spec, construction), 'ii')
+        : 0;
       this.registerDefinition(spec, shapeFunction);
       if (create) this.registerKernel(spec.name, create);
     } catch (error) {
@@ -106,10 +154,16 @@ export class OpRegistrar {
   private registerDefinition(spec: OpSpec, shapeFunction: CallbackPtr<ShapeFunction> | Null): void {
     const { wasm } = this;
     const { call } = wasm;
-    const gradient = spec.gradient === null ? 'none' : spec.gradient instanceof FunctionDef ? spec.gradient.toText() : spec.gradient;
+    const gradient =
+      spec.gradient === null
+        ? 'none'
+        : spec.gradient instanceof FunctionDef
+          ? spec.gradient.toText()
+          : spec.gradient;
     wasm.scope((scope) => {
       /* All texts are in place before the builder is: nothing fails between making and registering it. */
-      const texts = (specs: readonly string[] | undefined): TextPtr[] => (specs ?? []).map((text) => scope.string(text));
+      const texts = (specs: readonly string[] | undefined): TextPtr[] =>
+        (specs ?? []).map((text) => scope.string(text));
       const [attrs, inputs, outputs] = [texts(spec.attrs), texts(spec.inputs), texts(spec.outputs)];
       const doc = spec.doc === undefined ? 0 : scope.string(spec.doc);
       const gradientText = gradient === undefined ? 0 : scope.string(gradient);
@@ -126,20 +180,33 @@ export class OpRegistrar {
     });
   }
 
-  private registerKernel(op: string, create: CallbackPtr<(construction: OpKernelConstructionPtr) => KernelId>): void {
+  private registerKernel(
+    op: string,
+    create: CallbackPtr<(construction: OpKernelConstructionPtr) => KernelId>,
+  ): void {
     const { wasm } = this;
-    this.compute ??= wasm.addFunction((kernel: KernelId, context: OpKernelContextPtr) => this.runKernel(kernel, context), 'vii');
+    this.compute ??= wasm.addFunction(
+      (kernel: KernelId, context: OpKernelContextPtr) => this.runKernel(kernel, context),
+      'vii',
+    );
     this.destroy ??= wasm.addFunction((kernel: KernelId) => void this.kernels.delete(kernel), 'vi');
     wasm.scope((scope) => {
       const [name, device] = [scope.string(op), scope.string('CPU')];
-      const builder = wasm.made(() => wasm.call.TF_NewKernelBuilder(name, device, create, this.compute!, this.destroy!));
+      const builder = wasm.made(() =>
+        wasm.call.TF_NewKernelBuilder(name, device, create, this.compute!, this.destroy!),
+      );
       wasm.checked((status) => wasm.call.TF_RegisterKernelBuilder(name, builder, status));
     });
   }
 
   // ---- called by the engine ----
 
-  private inferShapes(name: string, shape: NonNullable<OpSpec['shape']>, pointer: ShapeInferenceContextPtr, status: StatusPtr): void {
+  private inferShapes(
+    name: string,
+    shape: NonNullable<OpSpec['shape']>,
+    pointer: ShapeInferenceContextPtr,
+    status: StatusPtr,
+  ): void {
     this.wasm.callback(
       (scope) => {
         const context = new InferenceContext(this.wasm, scope, pointer);
@@ -158,7 +225,9 @@ export class OpRegistrar {
     let id = 0 as KernelId;
     wasm.callback(
       () => {
-        const buffer = wasm.checked((status) => wasm.call.TF_OpKernelConstruction_GetNodeDef(construction, status));
+        const buffer = wasm.checked((status) =>
+          wasm.call.TF_OpKernelConstruction_GetNodeDef(construction, status),
+        );
         try {
           const attrs = decodeNodeAttrs(wasm.bytesOfBuffer(buffer));
           id = ++this.lastKernel as KernelId;
@@ -167,10 +236,11 @@ export class OpRegistrar {
           wasm.call.TF_DeleteBuffer(buffer);
         }
       },
-      (fill) => wasm.withStatus((status) => {
-        fill(status);
-        wasm.call.TF_OpKernelConstruction_Failure(construction, status);
-      }),
+      (fill) =>
+        wasm.withStatus((status) => {
+          fill(status);
+          wasm.call.TF_OpKernelConstruction_Failure(construction, status);
+        }),
     );
     return id;
   }
@@ -184,10 +254,11 @@ export class OpRegistrar {
         refusePromise(result, `the kernel of op ${spec.name}`);
         this.setOutputs(scope, context, spec.name, result);
       },
-      (fill) => wasm.withStatus((status) => {
-        fill(status);
-        wasm.call.TF_OpKernelContext_Failure(context, status);
-      }),
+      (fill) =>
+        wasm.withStatus((status) => {
+          fill(status);
+          wasm.call.TF_OpKernelContext_Failure(context, status);
+        }),
     );
   }
 
@@ -222,8 +293,11 @@ export class OpRegistrar {
 
 function outputTensor(value: TensorLike, dtype: DType, i: number, op: string): Tensor {
   if (value instanceof Tensor && value.dtype !== dtype) {
-    throw new InvalidArgumentError(`output ${i} of op ${op} is ${dtype}, but its kernel returned ${value.dtype}`);
+    throw new InvalidArgumentError(
+      `output ${i} of op ${op} is ${dtype}, but its kernel returned ${value.dtype}`,
+    );
   }
-  if (value === undefined || value === null) throw new InvalidArgumentError(`the kernel of op ${op} returned no value for output ${i}`);
+  if (value === undefined || value === null)
+    throw new InvalidArgumentError(`the kernel of op ${op} returned no value for output ${i}`);
   return tensor(value, undefined, dtype);
 }

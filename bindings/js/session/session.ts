@@ -15,8 +15,9 @@ import { unsigned } from '../engine/wasm.js';
 import { Tensor, TensorLike, refuseDetached, tensor } from '../tensor/tensor.js';
 
 /**
- * What can be fetched: a value, an operation to run, or arrays and records of them. null is what `gradients` gives where no gradient flows: it stands
- * here so that its list can be fetched as it is, and a run refuses it.
+ * What can be fetched: a value, an operation to run, or arrays and records of them. null is what `gradients`
+ * gives where no gradient flows: it stands here so that its list can be fetched as it is, and a run refuses
+ * it.
  */
 export type Fetch = Input | Operation | string | null | readonly Fetch[] | { readonly [key: string]: Fetch };
 
@@ -27,9 +28,9 @@ export type Fetched<F> = F extends Input | string
     ? null
     : F extends null
       ? never
-    : F extends readonly unknown[]
-      ? { -readonly [K in keyof F]: Fetched<F[K]> }
-      : { -readonly [K in keyof F]: Fetched<F[K]> };
+      : F extends readonly unknown[]
+        ? { -readonly [K in keyof F]: Fetched<F[K]> }
+        : { -readonly [K in keyof F]: Fetched<F[K]> };
 
 /** Values by Outputs or names: a Map, pairs `[[x, value], ...]`, or an object of names. */
 export type Feeds =
@@ -45,7 +46,10 @@ export interface RunOptions extends StepOptions {
 export interface SessionOptions {
   /** '' runs in this thread. */
   target?: string;
-  /** false: every node runs as it stands, calls are calls. Results are the same; what is computed, and how fast, can be seen. */
+  /**
+   * false: every node runs as it stands, calls are calls. Results are the same; what is computed, and how
+   * fast, can be seen.
+   */
   optimize?: boolean;
 }
 
@@ -60,7 +64,8 @@ export function feedEntries(feeds: Feeds): [Input | string, TensorLike][] {
   const isList = Array.isArray(feeds) || Object.prototype.toString.call(feeds) === '[object Map]';
   if (!isList) throw new InvalidArgumentError(`${FEEDS}, not ${shown(feeds)}`);
   return Array.from(feeds as Iterable<unknown>, (pair, i) => {
-    if (!Array.isArray(pair) || pair.length !== 2) throw new InvalidArgumentError(`${FEEDS}; pair ${i} of them is ${shown(pair)}`);
+    if (!Array.isArray(pair) || pair.length !== 2)
+      throw new InvalidArgumentError(`${FEEDS}; pair ${i} of them is ${shown(pair)}`);
     return pair as [Input | string, TensorLike];
   });
 }
@@ -82,7 +87,8 @@ class Request {
   /** What is fed under a key. */
   output(key: Input | string): Output {
     if (typeof key === 'string') return this.graph.output(key);
-    if (!(key instanceof Output || key instanceof Variable)) throw new InvalidArgumentError(`${shown(key)} cannot be fed: feeds are keyed by Outputs or names`);
+    if (!(key instanceof Output || key instanceof Variable))
+      throw new InvalidArgumentError(`${shown(key)} cannot be fed: feeds are keyed by Outputs or names`);
     const output = valueOf(key);
     this.graph.ownOperation(output.operation);
     return output;
@@ -102,19 +108,30 @@ class Request {
       return (values) => values[position];
     }
     if (fetch === null) throw this.graph.nullError(`${place} is no Output`);
-    if (depth > DEEPEST) throw new InvalidArgumentError(`fetches are nested more than ${DEEPEST} deep; is one of them inside itself?`);
+    if (depth > DEEPEST)
+      throw new InvalidArgumentError(
+        `fetches are nested more than ${DEEPEST} deep; is one of them inside itself?`,
+      );
     if (Array.isArray(fetch)) {
-      const parts = Array.from(fetch as readonly Fetch[], (part, i) => this.add(part, `fetch ${i}`, depth + 1));
+      const parts = Array.from(fetch as readonly Fetch[], (part, i) =>
+        this.add(part, `fetch ${i}`, depth + 1),
+      );
       return (values) => parts.map((part) => part(values));
     }
     if (!isPlainObject(fetch)) {
-      throw new InvalidArgumentError(`${shown(fetch)} cannot be fetched: fetches are Outputs, Variables, Operations, names of them, or arrays and objects of these`);
+      throw new InvalidArgumentError(
+        `${shown(fetch)} cannot be fetched: fetches are Outputs, Variables, Operations, names of them, or arrays and objects of these`,
+      );
     }
-    const entries = Object.entries(fetch as Record<string, Fetch>).map(([key, part]) => [key, this.add(part, `fetch '${key}'`, depth + 1)] as const);
+    const entries = Object.entries(fetch as Record<string, Fetch>).map(
+      ([key, part]) => [key, this.add(part, `fetch '${key}'`, depth + 1)] as const,
+    );
     return (values) => Object.fromEntries(entries.map(([key, part]) => [key, part(values)]));
   }
 
-  /** What a name stands for: 'node:1' an output, 'node' its first output, or the operation where it has none. */
+  /**
+   * What a name stands for: 'node:1' an output, 'node' its first output, or the operation where it has none.
+   */
   private named(name: string): Output | Operation {
     if (/:\d+$/.test(name)) return this.graph.output(name);
     const operation = this.graph.requiredOperation(name);
@@ -130,8 +147,8 @@ interface Place {
 }
 
 /**
- * The tensor for a feed. A flat typed array takes the shape of what it is fed to, when that leaves at most one size open and the
- * length fits: a Float32Array of 640 numbers for [?,64] is [10,64].
+ * The tensor for a feed. A flat typed array takes the shape of what it is fed to, when that leaves at most
+ * one size open and the length fits: a Float32Array of 640 numbers for [?,64] is [10,64].
  */
 export function feedTensor({ output, dtype, shape: known }: Place, value: TensorLike): Tensor {
   try {
@@ -150,7 +167,12 @@ function fittingTensor(dtype: DType, known: Place['shape'], value: TensorLike): 
     const rest = known.reduce<number>((product, size) => product * (size ?? 1), 1);
     const count = flat.length / itemsPerElement(dtype);
     if (open === 0 && rest === count) return tensor(value, known as readonly number[], dtype);
-    if (open === 1 && rest > 0 && count % rest === 0) return tensor(value, known.map((size) => size ?? count / rest), dtype);
+    if (open === 1 && rest > 0 && count % rest === 0)
+      return tensor(
+        value,
+        known.map((size) => size ?? count / rest),
+        dtype,
+      );
   }
   return value instanceof Tensor ? value : tensor(value, undefined, dtype);
 }
@@ -169,7 +191,11 @@ const UNOPTIMIZED = Uint8Array.of(0x52, 13, 0x1a, 11, 0x18, 255, 255, 255, 255, 
 function withoutOptimizer({ wasm }: Runtime, open: (settings: SessionOptionsPtr) => SessionPtr): SessionPtr {
   const settings = unsigned(wasm.call.TF_NewSessionOptions());
   try {
-    wasm.scope((scope) => wasm.checked((status) => wasm.call.TF_SetConfig(settings, scope.bytes(UNOPTIMIZED), UNOPTIMIZED.length, status)));
+    wasm.scope((scope) =>
+      wasm.checked((status) =>
+        wasm.call.TF_SetConfig(settings, scope.bytes(UNOPTIMIZED), UNOPTIMIZED.length, status),
+      ),
+    );
     return open(settings);
   } finally {
     wasm.call.TF_DeleteSessionOptions(settings);
@@ -187,22 +213,37 @@ export class Session {
   readonly #placesByHandle = new WeakMap<Input, Place>();
 
   /** Made by `new tf.Session(graph)`. */
-  constructor(runtime: Runtime, readonly graph: Graph, options: SessionOptions = {}) {
+  constructor(
+    runtime: Runtime,
+    readonly graph: Graph,
+    options: SessionOptions = {},
+  ) {
     this.#runtime = checkRuntime(runtime, 'Session', 'new tf.Session(graph)');
-    if (!(graph instanceof Graph)) throw new InvalidArgumentError(`a session runs a Graph: write new tf.Session(graph), not of ${shown(graph)}`);
+    if (!(graph instanceof Graph))
+      throw new InvalidArgumentError(
+        `a session runs a Graph: write new tf.Session(graph), not of ${shown(graph)}`,
+      );
     checkOptions<SessionOptions>('Session', options, SESSION_OPTIONS);
-    if (graph.runtime !== runtime) throw new InvalidArgumentError('the graph belongs to another engine: init() made it with other options');
-    if (options.target) throw new UnimplementedError(`sessions run in this thread: target '${options.target}' is not supported`);
+    if (graph.runtime !== runtime)
+      throw new InvalidArgumentError(
+        'the graph belongs to another engine: init() made it with other options',
+      );
+    if (options.target)
+      throw new UnimplementedError(
+        `sessions run in this thread: target '${options.target}' is not supported`,
+      );
     const { wasm } = runtime;
-    const open = (settings: SessionOptionsPtr | Null) => unsigned(wasm.checked((status) => wasm.call.TF_WasmNewSession(graph.pointer, settings, status)));
+    const open = (settings: SessionOptionsPtr | Null) =>
+      unsigned(wasm.checked((status) => wasm.call.TF_WasmNewSession(graph.pointer, settings, status)));
     this.#pointer = options.optimize === false ? withoutOptimizer(runtime, open) : open(0);
     runtime.opened(this, 'sessions', this.#pointer);
   }
 
   /**
-   * Runs one step: computes what the fetches and targets need from the feeds. Fetches may be nested in arrays and records,
-   * and the results come back alike; an Operation is run and gives null. A step that takes longer than 10 ms gives way to the
-   * event loop between kernels; steps that are asked for meanwhile wait for it.
+   * Runs one step: computes what the fetches and targets need from the feeds. Fetches may be nested in arrays
+   * and records, and the results come back alike; an Operation is run and gives null. A step that takes
+   * longer than 10 ms gives way to the event loop between kernels; steps that are asked for meanwhile wait
+   * for it.
    */
   run<const F extends Fetch>(fetches: F, feeds?: Feeds, options?: RunOptions): Promise<Fetched<F>> {
     return this.runSoon(fetches, feeds, options) as Promise<Fetched<F>>;
@@ -215,10 +256,14 @@ export class Session {
     } catch (error) {
       return Promise.reject(error);
     }
-    return this.#queue.run(prepared.step, prepared.answer, options, () => (this.#closed ? new CancelledError(CLOSED) : undefined));
+    return this.#queue.run(prepared.step, prepared.answer, options, () =>
+      this.#closed ? new CancelledError(CLOSED) : undefined,
+    );
   }
 
-  /** As `run`, at once: it returns when the step has ended. A step of `run` that is under way ends before it. */
+  /**
+   * As `run`, at once: it returns when the step has ended. A step of `run` that is under way ends before it.
+   */
   runSync<const F extends Fetch>(fetches: F, feeds?: Feeds, options: RunOptions = {}): Fetched<F> {
     const { step, answer } = this.prepare(fetches, feeds, options);
     this.#queue.finish();
@@ -246,15 +291,24 @@ export class Session {
     const values = entries.map(([, value], i) => feedTensor(places[i]!, value));
     const feedOutputs = places.map((place) => place.output);
     // A step refuses to fetch what is fed: such a fetch is answered with what was fed.
-    const fed = request.fetches.map((fetch) => feedOutputs.findIndex((feed) => feed.operation === fetch.operation && feed.index === fetch.index));
+    const fed = request.fetches.map((fetch) =>
+      feedOutputs.findIndex((feed) => feed.operation === fetch.operation && feed.index === fetch.index),
+    );
     const open = request.fetches.filter((_, i) => fed[i]! < 0);
     const nothingToDo = fed.length > 0 && open.length === 0 && request.targets.length === 0;
     const step = new SessionStep(this.#runtime.wasm, pointer, {
-      feeds: feedOutputs, values, fetches: open, targets: request.targets, timeoutMs: timeoutOf(options), nothingToDo,
+      feeds: feedOutputs,
+      values,
+      fetches: open,
+      targets: request.targets,
+      timeoutMs: timeoutOf(options),
+      nothingToDo,
     });
     const answer = () => {
       const results = this.located(step)[Symbol.iterator]();
-      return shape(fed.map((position) => (position < 0 ? (results.next().value as Tensor) : values[position]!)));
+      return shape(
+        fed.map((position) => (position < 0 ? (results.next().value as Tensor) : values[position]!)),
+      );
     };
     return { step, answer };
   }

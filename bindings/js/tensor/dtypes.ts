@@ -4,12 +4,42 @@ import { didYouMean } from '../base/did-you-mean.js';
 import { InvalidArgumentError } from '../base/errors.js';
 
 export type DType =
-  | 'float32' | 'float64' | 'int32' | 'int64' | 'uint8' | 'int8' | 'uint16' | 'int16' | 'uint32' | 'uint64'
-  | 'bool' | 'string' | 'float16' | 'bfloat16' | 'complex64' | 'complex128' | 'resource' | 'variant' | StorageDType;
+  | 'float32'
+  | 'float64'
+  | 'int32'
+  | 'int64'
+  | 'uint8'
+  | 'int8'
+  | 'uint16'
+  | 'int16'
+  | 'uint32'
+  | 'uint64'
+  | 'bool'
+  | 'string'
+  | 'float16'
+  | 'bfloat16'
+  | 'complex64'
+  | 'complex128'
+  | 'resource'
+  | 'variant'
+  | StorageDType;
 /** Types for storage: their elements travel as the numbers or bits that they are kept as. */
 export type StorageDType =
-  | 'qint8' | 'quint8' | 'qint32' | 'qint16' | 'quint16' | 'float8_e5m2' | 'float8_e4m3fn' | 'float8_e4m3fnuz' | 'float8_e4m3b11fnuz'
-  | 'float8_e5m2fnuz' | 'int4' | 'uint4' | 'int2' | 'uint2' | 'float4_e2m1fn';
+  | 'qint8'
+  | 'quint8'
+  | 'qint32'
+  | 'qint16'
+  | 'quint16'
+  | 'float8_e5m2'
+  | 'float8_e4m3fn'
+  | 'float8_e4m3fnuz'
+  | 'float8_e4m3b11fnuz'
+  | 'float8_e5m2fnuz'
+  | 'int4'
+  | 'uint4'
+  | 'int2'
+  | 'uint2'
+  | 'float4_e2m1fn';
 
 /** TensorFlow's short names. */
 interface ShortNames {
@@ -21,21 +51,57 @@ type NamesOf<D extends DType> = D | (D extends keyof ShortNames ? ShortNames[D] 
 /** A dtype under any of its names: TensorFlow's own ('float', 'DT_FLOAT') too. */
 export type DTypeName<D extends DType = DType> = NamesOf<D> | `DT_${Uppercase<NamesOf<D>>}`;
 /** The dtype that a name stands for. */
-export type DTypeNamed<N extends DTypeName> = N extends DType ? N : { [D in DType]: N extends DTypeName<D> ? D : never }[DType];
+export type DTypeNamed<N extends DTypeName> = N extends DType
+  ? N
+  : { [D in DType]: N extends DTypeName<D> ? D : never }[DType];
 
 export type TypedArray =
-  | Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array | Int8Array | Uint16Array | Int16Array
-  | Uint32Array | BigUint64Array;
+  | Float32Array
+  | Float64Array
+  | Int32Array
+  | BigInt64Array
+  | Uint8Array
+  | Int8Array
+  | Uint16Array
+  | Int16Array
+  | Uint32Array
+  | BigUint64Array;
 
 /** What holds the elements of a dtype. */
 export interface DataTypes {
-  float32: Float32Array; float64: Float64Array; int32: Int32Array; int64: BigInt64Array; uint8: Uint8Array; int8: Int8Array;
-  uint16: Uint16Array; int16: Int16Array; uint32: Uint32Array; uint64: BigUint64Array; bool: Uint8Array;
-  string: string[] | Uint8Array[]; float16: Uint16Array; bfloat16: Uint16Array; complex64: Float32Array; complex128: Float64Array;
-  resource: never[]; variant: never[];
-  qint8: Int8Array; quint8: Uint8Array; qint32: Int32Array; qint16: Int16Array; quint16: Uint16Array;
-  float8_e5m2: Uint8Array; float8_e4m3fn: Uint8Array; float8_e4m3fnuz: Uint8Array; float8_e4m3b11fnuz: Uint8Array;
-  float8_e5m2fnuz: Uint8Array; int4: Int8Array; uint4: Uint8Array; int2: Int8Array; uint2: Uint8Array; float4_e2m1fn: Uint8Array;
+  float32: Float32Array;
+  float64: Float64Array;
+  int32: Int32Array;
+  int64: BigInt64Array;
+  uint8: Uint8Array;
+  int8: Int8Array;
+  uint16: Uint16Array;
+  int16: Int16Array;
+  uint32: Uint32Array;
+  uint64: BigUint64Array;
+  bool: Uint8Array;
+  string: string[] | Uint8Array[];
+  float16: Uint16Array;
+  bfloat16: Uint16Array;
+  complex64: Float32Array;
+  complex128: Float64Array;
+  resource: never[];
+  variant: never[];
+  qint8: Int8Array;
+  quint8: Uint8Array;
+  qint32: Int32Array;
+  qint16: Int16Array;
+  quint16: Uint16Array;
+  float8_e5m2: Uint8Array;
+  float8_e4m3fn: Uint8Array;
+  float8_e4m3fnuz: Uint8Array;
+  float8_e4m3b11fnuz: Uint8Array;
+  float8_e5m2fnuz: Uint8Array;
+  int4: Int8Array;
+  uint4: Uint8Array;
+  int2: Int8Array;
+  uint2: Uint8Array;
+  float4_e2m1fn: Uint8Array;
 }
 
 type TypedArrayConstructor = {
@@ -104,9 +170,12 @@ for (const [name, info] of Object.entries(DTYPES) as [DType, DTypeInfo][]) {
 export function dtypeOf(name: string): DType {
   const dtype = BY_NAME.get(name);
   if (dtype !== undefined) return dtype;
-  if (typeof name !== 'string') throw new InvalidArgumentError(`a dtype is given by its name, such as 'float32', not by ${shown(name)}`);
+  if (typeof name !== 'string')
+    throw new InvalidArgumentError(`a dtype is given by its name, such as 'float32', not by ${shown(name)}`);
   const meant = didYouMean(name, BY_NAME.keys());
-  throw new InvalidArgumentError(`${shown(name)} is no dtype${meant === '' ? '; known' : `${meant} Known`} are ${Object.keys(DTYPES).join(', ')}`);
+  throw new InvalidArgumentError(
+    `${shown(name)} is no dtype${meant === '' ? '; known' : `${meant} Known`} are ${Object.keys(DTYPES).join(', ')}`,
+  );
 }
 
 /** Whether it is a name of a dtype. */
@@ -118,7 +187,9 @@ const REF_SUFFIX = /_ref$/i;
 
 /** TensorFlow's number; a reference type ends with _ref. */
 export const dtypeNumber = (name: string): number =>
-  REF_SUFFIX.test(name) ? REF + DTYPES[dtypeOf(name.replace(REF_SUFFIX, ''))].number : DTYPES[dtypeOf(name)].number;
+  REF_SUFFIX.test(name)
+    ? REF + DTYPES[dtypeOf(name.replace(REF_SUFFIX, ''))].number
+    : DTYPES[dtypeOf(name)].number;
 
 /** The dtype with TensorFlow's number; a reference type gives the type referred to. */
 export function dtypeFromNumber(number: number): DType {
@@ -128,7 +199,8 @@ export function dtypeFromNumber(number: number): DType {
 }
 
 /** As the value of an attr: references are told apart. */
-export const dtypeAttrFromNumber = (number: number): string => `${dtypeFromNumber(number)}${number > REF ? '_ref' : ''}`;
+export const dtypeAttrFromNumber = (number: number): string =>
+  `${dtypeFromNumber(number)}${number > REF ? '_ref' : ''}`;
 
 export const isBigIntDType = (dtype: DType): boolean => dtype === 'int64' || dtype === 'uint64';
 export const isComplexDType = (dtype: DType): boolean => dtype === 'complex64' || dtype === 'complex128';

@@ -1,4 +1,7 @@
-/** The 16-bit floats that JavaScript keeps as bits: IEEE half and bfloat16. Both round to nearest, ties to even. */
+/**
+ * The 16-bit floats that JavaScript keeps as bits: IEEE half and bfloat16. Both round to nearest, ties to
+ * even.
+ */
 const float64 = new Float64Array(1);
 const float32 = new Float32Array(1);
 const words64 = new Uint32Array(float64.buffer);

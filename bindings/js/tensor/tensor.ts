@@ -2,7 +2,16 @@
 import { shown } from '../base/arguments.js';
 import { showAs } from '../base/console-line.js';
 import {
-  DType, DTypeName, DTypeNamed, DataTypes, TypedArray, dtypeOf, isBigIntDType, isComplexDType, itemsPerElement, typedArrayOf,
+  DType,
+  DTypeName,
+  DTypeNamed,
+  DataTypes,
+  TypedArray,
+  dtypeOf,
+  isBigIntDType,
+  isComplexDType,
+  itemsPerElement,
+  typedArrayOf,
 } from './dtypes.js';
 import { InvalidArgumentError, ResourceExhaustedError } from '../base/errors.js';
 import { bfloat16Bits, bfloat16Value, halfBits, halfValue } from './half.js';
@@ -16,45 +25,61 @@ export interface Complex {
 /** One element: bytes stand for a string that is no UTF-8. */
 export type Scalar = number | bigint | boolean | string | Complex | Uint8Array;
 /** An element of a dtype. */
-export type ScalarOf<D extends DType> =
-  D extends 'int64' | 'uint64' ? bigint
-  : D extends 'bool' ? boolean
-  : D extends 'string' ? string | Uint8Array
-  : D extends 'complex64' | 'complex128' ? Complex
-  : D extends 'resource' | 'variant' ? never
-  : number;
+export type ScalarOf<D extends DType> = D extends 'int64' | 'uint64'
+  ? bigint
+  : D extends 'bool'
+    ? boolean
+    : D extends 'string'
+      ? string | Uint8Array
+      : D extends 'complex64' | 'complex128'
+        ? Complex
+        : D extends 'resource' | 'variant'
+          ? never
+          : number;
 export type NestedArray<S = Scalar> = S | NestedArray<S>[];
 /**
- * What can stand for a tensor: a number, nested arrays, a typed array (a vector, where no shape says otherwise), a Tensor. For a tensor of
- * strings a Uint8Array is one element.
+ * What can stand for a tensor: a number, nested arrays, a typed array (a vector, where no shape says
+ * otherwise), a Tensor. For a tensor of strings a Uint8Array is one element.
  */
 export type TensorLike = NestedArray | TypedArray | Tensor | readonly TensorLike[];
 
 /** The dtype that a value has when none is asked for, as far as its type tells it. */
-export type GuessedDType<V, Depth extends 0[] = []> =
-  Depth['length'] extends 9 ? DType
-  : [V] extends [never] ? 'float32'
-  : V extends Tensor<infer D> ? D
-  : V extends number ? 'float32'
-  : V extends bigint ? 'int64'
-  : V extends boolean ? 'bool'
-  : V extends string ? 'string'
-  : V extends { readonly [Symbol.toStringTag]: infer Tag } ? (Tag extends keyof ArrayDTypes ? ArrayDTypes[Tag] : DType)
-  : V extends Complex ? 'complex64'
-  : V extends readonly (infer E)[] ? GuessedDType<E, [...Depth, 0]>
-  : DType;
+export type GuessedDType<V, Depth extends 0[] = []> = Depth['length'] extends 9
+  ? DType
+  : [V] extends [never]
+    ? 'float32'
+    : V extends Tensor<infer D>
+      ? D
+      : V extends number
+        ? 'float32'
+        : V extends bigint
+          ? 'int64'
+          : V extends boolean
+            ? 'bool'
+            : V extends string
+              ? 'string'
+              : V extends { readonly [Symbol.toStringTag]: infer Tag }
+                ? Tag extends keyof ArrayDTypes
+                  ? ArrayDTypes[Tag]
+                  : DType
+                : V extends Complex
+                  ? 'complex64'
+                  : V extends readonly (infer E)[]
+                    ? GuessedDType<E, [...Depth, 0]>
+                    : DType;
 
 /**
- * A value and its shape. `Tensor<'float32'>` is one whose dtype is known while compiling, and with it the type of `data`; `is` tells of others
- * whether they are.
+ * A value and its shape. `Tensor<'float32'>` is one whose dtype is known while compiling, and with it the
+ * type of `data`; `is` tells of others whether they are.
  */
 export class Tensor<D extends DType = DType> {
   constructor(
     readonly dtype: D,
     readonly shape: number[],
     /**
-     * Row-major. bool: 0 and 1 in a Uint8Array; half, bfloat16 and the types for storage: bits; complex: real and imaginary parts in turn; string:
-     * strings, or the bytes of all where one of them is no UTF-8. As many as the shape says: a resource or variant has none.
+     * Row-major. bool: 0 and 1 in a Uint8Array; half, bfloat16 and the types for storage: bits; complex: real
+     * and imaginary parts in turn; string: strings, or the bytes of all where one of them is no UTF-8. As
+     * many as the shape says: a resource or variant has none.
      */
     readonly data: DataTypes[D],
   ) {
@@ -67,23 +92,35 @@ export class Tensor<D extends DType = DType> {
   }
 
   /**
-   * @internal Throws InvalidArgumentError unless the data is of the dtype and as long as the shape says. What was so may not stay so: arrays and
-   * buffers can be resized, detached, written to.
+   * @internal Throws InvalidArgumentError unless the data is of the dtype and as long as the shape says. What
+   * was so may not stay so: arrays and buffers can be resized, detached, written to.
    */
   check(): void {
     const { dtype, shape, data } = this as { dtype: DType; shape: number[]; data: Tensor['data'] };
     checkSizes(shape);
     const known: DType = dtypeOf(dtype);
-    if (known !== dtype) throw new InvalidArgumentError(`dtype ${dtype as string} of a Tensor is written ${known}`);
+    if (known !== dtype)
+      throw new InvalidArgumentError(`dtype ${dtype as string} of a Tensor is written ${known}`);
     const holds = arrayNameOf(dtype);
-    const given = ArrayBuffer.isView(data) ? (data as TypedArray)[Symbol.toStringTag] : Array.isArray(data) ? 'Array' : shown(data);
-    if (given !== holds) throw new InvalidArgumentError(`the data of a tensor of dtype ${dtype} is of type ${holds}, not ${given}`);
+    const given = ArrayBuffer.isView(data)
+      ? (data as TypedArray)[Symbol.toStringTag]
+      : Array.isArray(data)
+        ? 'Array'
+        : shown(data);
+    if (given !== holds)
+      throw new InvalidArgumentError(
+        `the data of a tensor of dtype ${dtype} is of type ${holds}, not ${given}`,
+      );
     if (ArrayBuffer.isView(data)) refuseDetached(data);
     const expected = dtype === 'resource' || dtype === 'variant' ? 0 : sizeOf(shape) * itemsPerElement(dtype);
     if (data.length !== expected) {
-      throw new InvalidArgumentError(`a tensor of dtype ${dtype} and shape [${shape}] has ${expected} items of data, not ${data.length}`);
+      throw new InvalidArgumentError(
+        `a tensor of dtype ${dtype} and shape [${shape}] has ${expected} items of data, not ${data.length}`,
+      );
     }
-    if (dtype === 'string') for (const item of data as unknown[]) if (typeof item !== 'string' && !(item instanceof Uint8Array)) refuseElement(item, dtype);
+    if (dtype === 'string')
+      for (const item of data as unknown[])
+        if (typeof item !== 'string' && !(item instanceof Uint8Array)) refuseElement(item, dtype);
   }
 
   /** Number of elements. */
@@ -93,7 +130,10 @@ export class Tensor<D extends DType = DType> {
 
   /** The only element of a tensor that has one. */
   item(): ScalarOf<D> {
-    if (this.size !== 1) throw new InvalidArgumentError(`item() needs exactly one element, the tensor has shape [${this.shape}]`);
+    if (this.size !== 1)
+      throw new InvalidArgumentError(
+        `item() needs exactly one element, the tensor has shape [${this.shape}]`,
+      );
     return this.elementAt(0);
   }
 
@@ -101,7 +141,9 @@ export class Tensor<D extends DType = DType> {
   array(): NestedArray<ScalarOf<D>> {
     let next = 0;
     const build = (axis: number): NestedArray<ScalarOf<D>> =>
-      axis === this.shape.length ? this.elementAt(next++) : Array.from({ length: this.shape[axis]! }, () => build(axis + 1));
+      axis === this.shape.length
+        ? this.elementAt(next++)
+        : Array.from({ length: this.shape[axis]! }, () => build(axis + 1));
     return build(0);
   }
 
@@ -113,8 +155,11 @@ export class Tensor<D extends DType = DType> {
 
   /** The elements of a tensor of strings as bytes, whether they are UTF-8 or not. */
   bytes(): Uint8Array[] {
-    if (!Array.isArray(this.data)) throw new InvalidArgumentError(`bytes() needs a tensor of strings, not of ${this.dtype}`);
-    return (this.data as (string | Uint8Array)[]).map((item) => (typeof item === 'string' ? encodeText(item) : item));
+    if (!Array.isArray(this.data))
+      throw new InvalidArgumentError(`bytes() needs a tensor of strings, not of ${this.dtype}`);
+    return (this.data as (string | Uint8Array)[]).map((item) =>
+      typeof item === 'string' ? encodeText(item) : item,
+    );
   }
 
   /** @internal */
@@ -128,12 +173,17 @@ showAs(Tensor, 'Tensor', (tensor) => tensor.toString());
 function elementOf({ dtype, data }: Tensor, i: number): Scalar {
   if (Array.isArray(data)) return data[i]!;
   switch (dtype) {
-    case 'bool': return data[i] !== 0;
-    case 'float16': return halfValue(data[i] as number);
-    case 'bfloat16': return bfloat16Value(data[i] as number);
+    case 'bool':
+      return data[i] !== 0;
+    case 'float16':
+      return halfValue(data[i] as number);
+    case 'bfloat16':
+      return bfloat16Value(data[i] as number);
     case 'complex64':
-    case 'complex128': return { re: data[2 * i] as number, im: data[2 * i + 1] as number };
-    default: return data[i]!;
+    case 'complex128':
+      return { re: data[2 * i] as number, im: data[2 * i + 1] as number };
+    default:
+      return data[i]!;
   }
 }
 
@@ -144,12 +194,22 @@ function show(element: Scalar): string {
 }
 
 /** A list for messages, whatever is in it. */
-const listed = (items: readonly unknown[]): string => `[${Array.from(items, (item) => (typeof item === 'number' ? String(item) : shown(item)))}]`;
+const listed = (items: readonly unknown[]): string =>
+  `[${Array.from(items, (item) => (typeof item === 'number' ? String(item) : shown(item)))}]`;
 
 /** Throws unless it is a list of sizes. */
 function checkSizes(shape: unknown): asserts shape is number[] {
-  if (Array.isArray(shape) && shape.every((size) => Number.isSafeInteger(size) && size >= 0) && !shape.includes(undefined)) return;
-  throw new InvalidArgumentError(Array.isArray(shape) ? `${listed(shape)} is no shape` : `a shape is an array of sizes: ${shown(shape)} is no shape`);
+  if (
+    Array.isArray(shape) &&
+    shape.every((size) => Number.isSafeInteger(size) && size >= 0) &&
+    !shape.includes(undefined)
+  )
+    return;
+  throw new InvalidArgumentError(
+    Array.isArray(shape)
+      ? `${listed(shape)} is no shape`
+      : `a shape is an array of sizes: ${shown(shape)} is no shape`,
+  );
 }
 
 /** Throws when the memory of an array is gone; it looks like an array of no elements then. */
@@ -165,30 +225,62 @@ export function refuseDetached(view: ArrayBufferView): void {
 }
 
 /** The name of what holds the elements of a dtype. */
-const arrayNameOf = (dtype: DType): string => (dtype === 'string' || dtype === 'resource' || dtype === 'variant' ? 'Array' : typedArrayOf(dtype).name);
+const arrayNameOf = (dtype: DType): string =>
+  dtype === 'string' || dtype === 'resource' || dtype === 'variant' ? 'Array' : typedArrayOf(dtype).name;
 
 /** Throws unless it is a list of whole numbers, null standing for those that are not known. */
 export function checkShape(shape: unknown): void {
-  if (Array.isArray(shape) && !shape.includes(undefined) && shape.every((size) => size === null || Number.isSafeInteger(size))) return;
-  throw new InvalidArgumentError(Array.isArray(shape) ? `${listed(shape)} is no shape` : `a shape is an array of sizes (null: not known): ${shown(shape)} is no shape`);
+  if (
+    Array.isArray(shape) &&
+    !shape.includes(undefined) &&
+    shape.every((size) => size === null || Number.isSafeInteger(size))
+  )
+    return;
+  throw new InvalidArgumentError(
+    Array.isArray(shape)
+      ? `${listed(shape)} is no shape`
+      : `a shape is an array of sizes (null: not known): ${shown(shape)} is no shape`,
+  );
 }
 
-export const sizeOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
+export const sizeOf = (shape: readonly number[]): number =>
+  shape.reduce((product, size) => product * size, 1);
 
 /** By the name that typed arrays have in every realm. */
 interface ArrayDTypes {
-  Float32Array: 'float32'; Float64Array: 'float64'; Int32Array: 'int32'; BigInt64Array: 'int64'; Uint8Array: 'uint8'; Int8Array: 'int8';
-  Uint16Array: 'uint16'; Int16Array: 'int16'; Uint32Array: 'uint32'; BigUint64Array: 'uint64'; Uint8ClampedArray: 'uint8';
+  Float32Array: 'float32';
+  Float64Array: 'float64';
+  Int32Array: 'int32';
+  BigInt64Array: 'int64';
+  Uint8Array: 'uint8';
+  Int8Array: 'int8';
+  Uint16Array: 'uint16';
+  Int16Array: 'int16';
+  Uint32Array: 'uint32';
+  BigUint64Array: 'uint64';
+  Uint8ClampedArray: 'uint8';
   /** Newer engines have it; what it holds are the bits that a tensor of half has. */
   Float16Array: 'float16';
 }
 const DTYPE_OF_ARRAY: ArrayDTypes = {
-  Float32Array: 'float32', Float64Array: 'float64', Int32Array: 'int32', BigInt64Array: 'int64', Uint8Array: 'uint8', Int8Array: 'int8',
-  Uint16Array: 'uint16', Int16Array: 'int16', Uint32Array: 'uint32', BigUint64Array: 'uint64', Uint8ClampedArray: 'uint8', Float16Array: 'float16',
+  Float32Array: 'float32',
+  Float64Array: 'float64',
+  Int32Array: 'int32',
+  BigInt64Array: 'int64',
+  Uint8Array: 'uint8',
+  Int8Array: 'int8',
+  Uint16Array: 'uint16',
+  Int16Array: 'int16',
+  Uint32Array: 'uint32',
+  BigUint64Array: 'uint64',
+  Uint8ClampedArray: 'uint8',
+  Float16Array: 'float16',
 };
 
-const isTypedArray = (value: unknown): value is TypedArray => ArrayBuffer.isView(value) && !(value instanceof DataView);
-const isComplex = (value: unknown): value is Complex => typeof value === 'object' && value !== null && 're' in value && 'im' in value;
+const isTypedArray = (value: unknown): value is TypedArray =>
+  ArrayBuffer.isView(value) && !(value instanceof DataView);
+const isComplex = (value: unknown): value is Complex =>
+  typeof value === 'object' && value !== null && 're' in value && 'im' in value;
 /** Whether an array's items are of a lower depth: a Uint8Array among strings is a string. */
 const isVector = (value: unknown, dtype: DType | undefined): value is TypedArray =>
   isTypedArray(value) && !(dtype === 'string' && value instanceof Uint8Array);
@@ -200,7 +292,10 @@ const MAX_RANK = 254;
 function nestedShape(value: unknown, dtype: DType): number[] {
   const shape: number[] = [];
   for (let level = value; ; level = (level as ArrayLike<unknown>)[0]) {
-    if (shape.length > MAX_RANK) throw new InvalidArgumentError(`arrays are nested more than ${MAX_RANK} deep; is one of them inside itself?`);
+    if (shape.length > MAX_RANK)
+      throw new InvalidArgumentError(
+        `arrays are nested more than ${MAX_RANK} deep; is one of them inside itself?`,
+      );
     if (level instanceof Tensor) return shape.concat(level.shape);
     if (!Array.isArray(level) && !isVector(level, dtype)) return shape;
     shape.push(level.length);
@@ -209,12 +304,21 @@ function nestedShape(value: unknown, dtype: DType): number[] {
 }
 
 /** Hands every element to `put`, in row-major order; ragged arrays are refused. */
-function flatten(value: unknown, shape: readonly number[], axis: number, dtype: DType, put: (element: unknown) => void): void {
+function flatten(
+  value: unknown,
+  shape: readonly number[],
+  axis: number,
+  dtype: DType,
+  put: (element: unknown) => void,
+): void {
   const refuse = (expected: string): never => {
     throw new InvalidArgumentError(`nested arrays differ in depth: expected ${expected} at depth ${axis}`);
   };
   const checkLength = (length: number, expected: number): void => {
-    if (length !== expected) throw new InvalidArgumentError(`nested arrays differ in length: ${length} and ${expected} at depth ${axis}`);
+    if (length !== expected)
+      throw new InvalidArgumentError(
+        `nested arrays differ in length: ${length} and ${expected} at depth ${axis}`,
+      );
   };
   if (value instanceof Tensor) {
     checkLength(value.shape.length === shape.length - axis ? value.size : NaN, sizeOf(shape.slice(axis)));
@@ -234,7 +338,8 @@ function flatten(value: unknown, shape: readonly number[], axis: number, dtype: 
   }
 }
 
-/** The dtype that a value has when none is asked for: int32 for whole numbers is TensorFlow's rule for Python ints; JavaScript
+/** The dtype that a value has when none is asked for: int32 for whole numbers is TensorFlow's rule for Python
+ * ints; JavaScript
  * has one kind of number, so numbers are float32, bigints int64. */
 function guessDType(value: unknown): DType {
   let first = value;
@@ -242,22 +347,45 @@ function guessDType(value: unknown): DType {
   if (first instanceof Tensor) return first.dtype;
   if (isTypedArray(first)) return DTYPE_OF_ARRAY[first[Symbol.toStringTag]];
   switch (typeof first) {
-    case 'bigint': return 'int64';
-    case 'boolean': return 'bool';
-    case 'string': return 'string';
-    default: return isComplex(first) ? 'complex64' : 'float32';
+    case 'bigint':
+      return 'int64';
+    case 'boolean':
+      return 'bool';
+    case 'string':
+      return 'string';
+    default:
+      return isComplex(first) ? 'complex64' : 'float32';
   }
 }
 
 const INTEGER_RANGE: Partial<Record<DType, readonly [number, number]>> = {
-  int32: [-2147483648, 2147483647], uint32: [0, 4294967295], int16: [-32768, 32767], uint16: [0, 65535], int8: [-128, 127], uint8: [0, 255],
-  qint32: [-2147483648, 2147483647], qint16: [-32768, 32767], quint16: [0, 65535], qint8: [-128, 127], quint8: [0, 255],
-  int4: [-8, 7], uint4: [0, 15], int2: [-2, 1], uint2: [0, 3], float8_e5m2: [0, 255], float8_e4m3fn: [0, 255], float8_e4m3fnuz: [0, 255],
-  float8_e4m3b11fnuz: [0, 255], float8_e5m2fnuz: [0, 255], float4_e2m1fn: [0, 15],
+  int32: [-2147483648, 2147483647],
+  uint32: [0, 4294967295],
+  int16: [-32768, 32767],
+  uint16: [0, 65535],
+  int8: [-128, 127],
+  uint8: [0, 255],
+  qint32: [-2147483648, 2147483647],
+  qint16: [-32768, 32767],
+  quint16: [0, 65535],
+  qint8: [-128, 127],
+  quint8: [0, 255],
+  int4: [-8, 7],
+  uint4: [0, 15],
+  int2: [-2, 1],
+  uint2: [0, 3],
+  float8_e5m2: [0, 255],
+  float8_e4m3fn: [0, 255],
+  float8_e4m3fnuz: [0, 255],
+  float8_e4m3b11fnuz: [0, 255],
+  float8_e5m2fnuz: [0, 255],
+  float4_e2m1fn: [0, 15],
 };
 
 function refuseElement(element: unknown, dtype: DType): never {
-  throw new InvalidArgumentError(`${isComplex(element) ? `(${shown(element.re)},${shown(element.im)})` : shown(element)} cannot be an element of dtype ${dtype}`);
+  throw new InvalidArgumentError(
+    `${isComplex(element) ? `(${shown(element.re)},${shown(element.im)})` : shown(element)} cannot be an element of dtype ${dtype}`,
+  );
 }
 
 /** One number as the typed array of `dtype` wants it. */
@@ -268,19 +396,24 @@ function convert(element: unknown, dtype: DType): number | bigint {
   if (isBigIntDType(dtype)) {
     if (kind === 'number' && !Number.isInteger(element)) return refuseElement(element, dtype);
     const whole = BigInt(element as number);
-    return whole === (dtype === 'int64' ? BigInt.asIntN(64, whole) : BigInt.asUintN(64, whole)) ? whole : refuseElement(element, dtype);
+    return whole === (dtype === 'int64' ? BigInt.asIntN(64, whole) : BigInt.asUintN(64, whole))
+      ? whole
+      : refuseElement(element, dtype);
   }
   const number = Number(element);
   if (dtype === 'float16') return halfBits(number);
   if (dtype === 'bfloat16') return bfloat16Bits(number);
   const range = INTEGER_RANGE[dtype];
-  return !range || (Number.isInteger(number) && number >= range[0] && number <= range[1]) ? number : refuseElement(element, dtype);
+  return !range || (Number.isInteger(number) && number >= range[0] && number <= range[1])
+    ? number
+    : refuseElement(element, dtype);
 }
 
 function stringElements(value: unknown, shape: readonly number[]): string[] | Uint8Array[] {
   const strings: (string | Uint8Array)[] = [];
   flatten(value, shape, 0, 'string', (element) => {
-    if (typeof element !== 'string' && !(element instanceof Uint8Array)) return refuseElement(element, 'string');
+    if (typeof element !== 'string' && !(element instanceof Uint8Array))
+      return refuseElement(element, 'string');
     strings.push(element);
   });
   return uniform(strings);
@@ -291,7 +424,8 @@ function zeros(shape: readonly number[], dtype: DType): TypedArray {
   try {
     return new (typedArrayOf(dtype))(sizeOf(shape) * itemsPerElement(dtype));
   } catch (error) {
-    if (error instanceof RangeError) throw new ResourceExhaustedError(`OOM when allocating tensor with shape[${shape}] and type ${dtype}`);
+    if (error instanceof RangeError)
+      throw new ResourceExhaustedError(`OOM when allocating tensor with shape[${shape}] and type ${dtype}`);
     throw error;
   }
 }
@@ -314,17 +448,28 @@ function numberElements(value: unknown, shape: readonly number[], dtype: DType):
 function readyData(value: TensorLike, dtype: DType): Tensor['data'] | undefined {
   if (value instanceof Tensor) return value.dtype === dtype ? value.data : undefined;
   if (!isVector(value, dtype) || dtype === 'string') return undefined;
-  const [given, Data]: [string, ReturnType<typeof typedArrayOf>] = [value[Symbol.toStringTag], typedArrayOf(dtype)];
+  const [given, Data]: [string, ReturnType<typeof typedArrayOf>] = [
+    value[Symbol.toStringTag],
+    typedArrayOf(dtype),
+  ];
   if (given !== Data.name && !(dtype === 'float16' && given === 'Float16Array')) return undefined;
   return value.constructor === Data ? value : new Data(value.buffer, value.byteOffset, value.length); // a Buffer is a Uint8Array, and more
 }
 
 /**
- * A Tensor of a value. Data of the wanted dtype is taken over without a copy where it is a typed array or a Tensor already: so a Uint16Array
- * for half holds bits, and a Float32Array for complex64 pairs. A flat typed array takes any `shape` of as many elements.
+ * A Tensor of a value. Data of the wanted dtype is taken over without a copy where it is a typed array or a
+ * Tensor already: so a Uint16Array for half holds bits, and a Float32Array for complex64 pairs. A flat typed
+ * array takes any `shape` of as many elements.
  */
-export function tensor<N extends DTypeName>(value: TensorLike, shape: readonly number[] | undefined, dtype: N): Tensor<DTypeNamed<N>>;
-export function tensor<const V extends TensorLike>(value: V, shape?: readonly number[]): Tensor<GuessedDType<V>>;
+export function tensor<N extends DTypeName>(
+  value: TensorLike,
+  shape: readonly number[] | undefined,
+  dtype: N,
+): Tensor<DTypeNamed<N>>;
+export function tensor<const V extends TensorLike>(
+  value: V,
+  shape?: readonly number[],
+): Tensor<GuessedDType<V>>;
 export function tensor(value: TensorLike, shape?: readonly number[], dtype?: DTypeName): Tensor;
 export function tensor(value: TensorLike, shape?: readonly number[], dtypeName?: DTypeName): Tensor {
   if (isTypedArray(value)) refuseDetached(value);
@@ -337,8 +482,14 @@ export function tensor(value: TensorLike, shape?: readonly number[], dtypeName?:
   const count = arePairs ? ready.length / 2 : sizeOf(ownShape);
   if (shape ? sizeOf(wanted) !== count : arePairs) {
     throw new InvalidArgumentError(
-      shape ? `${count} elements cannot have shape [${wanted}]` : `a flat array for dtype ${dtype} needs a shape: it holds pairs of real and imaginary parts`,
+      shape
+        ? `${count} elements cannot have shape [${wanted}]`
+        : `a flat array for dtype ${dtype} needs a shape: it holds pairs of real and imaginary parts`,
     );
   }
-  return new Tensor(dtype, wanted, ready ?? (dtype === 'string' ? stringElements(value, ownShape) : numberElements(value, ownShape, dtype)));
+  return new Tensor(
+    dtype,
+    wanted,
+    ready ?? (dtype === 'string' ? stringElements(value, ownShape) : numberElements(value, ownShape, dtype)),
+  );
 }

@@ -16,8 +16,8 @@
  * - an operation that one thread edits (TF_UpdateEdge, TF_SetAttr, TF_ClearAttr, TF_SetRequestedDevice,
  *   TF_AddOperationControlInput, TF_RemoveAllControlInputs, TF_AddWhileInputHack) from another one that looks
  *   at its inputs, attrs or device, or runs it;
- * - any other object (a TF_OperationDescription, TF_Status, TF_Buffer, TF_Function, options, results) that two
- *   threads use at once, nor any object that one deletes while another uses it. */
+ * - any other object (a TF_OperationDescription, TF_Status, TF_Buffer, TF_Function, options, results) that
+ * two threads use at once, nor any object that one deletes while another uses it. */
 #ifndef TENSORFLOW_C_C_API_H_
 #define TENSORFLOW_C_C_API_H_
 
@@ -86,8 +86,8 @@ TF_CAPI_EXPORT extern void TF_GraphGetTensorShape(TF_Graph *graph, TF_Output out
 
 /* ---- building operations ---- */
 
-/* Begins an operation; TF_FinishOperation ends it, whatever happened in between. Errors are reported there.
- */
+/* Begins an operation; TF_FinishOperation ends it, whatever happened in between. Errors are reported
+ * there. */
 TF_CAPI_EXPORT extern TF_OperationDescription *TF_NewOperation(TF_Graph *graph, const char *op_type,
                                                                const char *oper_name);
 /* The same: the lock of a graph can be taken again by the thread that holds it. */
@@ -143,8 +143,8 @@ TF_CAPI_EXPORT extern void TF_SetAttrTensorList(TF_OperationDescription *desc, c
 TF_CAPI_EXPORT extern void TF_SetAttrValueProto(TF_OperationDescription *desc, const char *attr_name,
                                                 const void *proto, size_t proto_len, TF_Status *status);
 
-/* Adds the operation to the graph and frees `desc`. On error NULL, and the graph is as it was. Any unused name will
- * do; a GraphDef can only be imported when its names match [A-Za-z0-9.][A-Za-z0-9_.\-/]*. */
+/* Adds the operation to the graph and frees `desc`. On error NULL, and the graph is as it was. Any unused
+ * name will do; a GraphDef can only be imported when its names match [A-Za-z0-9.][A-Za-z0-9_.\-/]*. */
 TF_CAPI_EXPORT extern TF_Operation *TF_FinishOperation(TF_OperationDescription *desc, TF_Status *status);
 TF_CAPI_EXPORT extern TF_Operation *TF_FinishOperationLocked(TF_OperationDescription *desc,
                                                              TF_Status *status);
@@ -347,10 +347,10 @@ TF_CAPI_EXPORT extern void TF_GraphImportGraphDef(TF_Graph *graph, const TF_Buff
 
 /* Makes a function of part of a graph. `inputs` become its arguments. num_opers -1 takes all operations of
  * the graph that are not inputs, and every lower number (this library's own) only those that the outputs
- * need. `output_names` may be NULL: results are named after their operations then. Results, arguments and operations
- * take their names in this order; a name that is taken gets a suffix _0, _1, ... What an input operation knows of its
- * shape, and its attrs that begin with '_', go into the function's arg_attr. With `append_hash_to_fn_name` a hash of the
- * function, TensorFlow's, is appended to the name. */
+ * need. `output_names` may be NULL: results are named after their operations then. Results, arguments and
+ * operations take their names in this order; a name that is taken gets a suffix _0, _1, ... What an input
+ * operation knows of its shape, and its attrs that begin with '_', go into the function's arg_attr. With
+ * `append_hash_to_fn_name` a hash of the function, TensorFlow's, is appended to the name. */
 TF_CAPI_EXPORT extern TF_Function *TF_GraphToFunction(
     const TF_Graph *fn_body, const char *fn_name, unsigned char append_hash_to_fn_name, int num_opers,
     const TF_Operation *const *opers, int ninputs, const TF_Output *inputs, int noutputs,
@@ -385,9 +385,9 @@ TF_CAPI_EXPORT extern void TF_DeleteFunction(TF_Function *func);
 
 /* ---- gradients ---- */
 
-/* Adds the operations that compute d(sum of y)/dx; `dx` (NULL: ones) has ny entries; `dy` gets nx outputs, {NULL, 0}
- * where the way ends at an op whose result counts as constant (Shape, Equal, StopGradient, ...). NOT_FOUND when it leads
- * through an op without gradient (ArgMax, Unique, ...). */
+/* Adds the operations that compute d(sum of y)/dx; `dx` (NULL: ones) has ny entries; `dy` gets nx outputs,
+ * {NULL, 0} where the way ends at an op whose result counts as constant (Shape, Equal, StopGradient, ...).
+ * NOT_FOUND when it leads through an op without gradient (ArgMax, Unique, ...). */
 TF_CAPI_EXPORT extern void TF_AddGradients(TF_Graph *g, TF_Output *y, int ny, TF_Output *x, int nx,
                                            TF_Output *dx, TF_Status *status, TF_Output *dy);
 /* `prefix` must be unused; NULL: "gradients", "gradients_1", ... */
@@ -419,7 +419,8 @@ TF_CAPI_EXPORT extern void TF_DeleteSession(TF_Session *session, TF_Status *stat
 TF_CAPI_EXPORT extern void TF_ExtendSession(TF_Session *session, TF_Status *status);
 /* Runs one step. `output_values` get new tensors that the caller deletes; on error they are NULL.
  * `run_options` (a serialised RunOptions, nothing of which counts) and `run_metadata` (empty; becomes a
- * RunMetadata without content, whether the step succeeds or not) may be NULL. What is fed may have any shape. */
+ * RunMetadata without content, whether the step succeeds or not) may be NULL. What is fed may have any
+ * shape. */
 TF_CAPI_EXPORT extern void TF_SessionRun(TF_Session *session, const TF_Buffer *run_options,
                                          const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs,
                                          const TF_Output *outputs, TF_Tensor **output_values, int noutputs,

@@ -107,8 +107,8 @@ TF_CAPI_EXPORT extern void TF_SetOutput(TF_OpKernelContext *ctx, int i, const TF
 /* An output that was allocated or set before; FAILED_PRECONDITION when it was not. */
 TF_CAPI_EXPORT extern TF_Tensor *TF_GetMutableOutput(TF_OpKernelContext *ctx, int i, TF_Status *status);
 TF_CAPI_EXPORT extern TF_DataType TF_ExpectedOutputDataType(TF_OpKernelContext *ctx, int i);
-/* The output as new memory for the kernel to fill. `dtype` must be the declared one; `len` is not looked at.
- */
+/* The output as new memory for the kernel to fill. `dtype` must be the declared one; `len` is not
+ * looked at. */
 TF_CAPI_EXPORT extern TF_Tensor *TF_AllocateOutput(TF_OpKernelContext *context, int index, TF_DataType dtype,
                                                    const int64_t *dims, int num_dims, size_t len,
                                                    TF_Status *status);

@@ -75,8 +75,8 @@ TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetIsStateful(TF_OpDefinitionBu
                                                                bool is_stateful);
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetAllowsUninitializedInput(TF_OpDefinitionBuilder *builder,
                                                                              bool allows_uninitialized_input);
-/* From GraphDef version `version` on the op may not be used any more; `explanation` says what to use instead.
- */
+/* From GraphDef version `version` on the op may not be used any more; `explanation` says what to use
+ * instead. */
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderDeprecated(TF_OpDefinitionBuilder *builder, int version,
                                                             const char *explanation);
 /* The function runs when a node is added and when what is known of its inputs changes; it may run several

@@ -7,8 +7,9 @@
  * The elements of a tensor from TF_AllocateTensor are empty strings, and the tensor frees what they hold. In
  * memory of the program's own, TF_StringInit makes an element and TF_StringDealloc frees what it holds.
  *
- * The layout is TensorFlow's, and long strings come from malloc(): a program that was compiled with TensorFlow's
- * headers, whose inline functions write and free elements themselves, works with this library. */
+ * The layout is TensorFlow's, and long strings come from malloc(): a program that was compiled with
+ * TensorFlow's headers, whose inline functions write and free elements themselves, works with this
+ * library. */
 #ifndef TENSORFLOW_C_TF_TSTRING_H_
 #define TENSORFLOW_C_TF_TSTRING_H_
 

@@ -9,7 +9,7 @@
 TEST(blocks_are_aligned_and_counted) {
   int64_t before = mem_live_bytes();
   void *a = mem_alloc(100), *b = mem_alloc(0);
-  REQUIRE(a != NULL && b != NULL);
+  REQUIRE(a && b);
   CHECK_INT_EQ((uintptr_t)a % 64, 0);
   CHECK_INT_EQ((uintptr_t)b % 64, 0);
   CHECK_INT_EQ(mem_live_bytes() - before, 100);
@@ -20,20 +20,20 @@ TEST(blocks_are_aligned_and_counted) {
 }
 
 TEST(sizes_that_no_memory_has_are_refused) {
-  CHECK(mem_alloc(-1) == NULL);
-  CHECK(mem_alloc(INT64_MAX) == NULL);
-  CHECK(mem_calloc(INT64_MAX / 2, 3) == NULL);
-  CHECK(mem_calloc(-1, 4) == NULL);
+  CHECK(!mem_alloc(-1));
+  CHECK(!mem_alloc(INT64_MAX));
+  CHECK(!mem_calloc(INT64_MAX / 2, 3));
+  CHECK(!mem_calloc(-1, 4));
 }
 
 TEST(realloc_keeps_the_content) {
   char *text = mem_strdup("twelve bytes", 12);
-  REQUIRE(text != NULL);
+  REQUIRE(text);
   char *grown = mem_realloc(text, 1000);
-  REQUIRE(grown != NULL);
+  REQUIRE(grown);
   CHECK_STR_EQ(grown, "twelve bytes");
   char *shrunk = mem_realloc(grown, 6);
-  REQUIRE(shrunk != NULL);
+  REQUIRE(shrunk);
   CHECK_MEM_EQ(shrunk, "twelve", 6);
   mem_free(shrunk);
 }
@@ -41,22 +41,23 @@ TEST(realloc_keeps_the_content) {
 /* What the C library's free() takes, whatever the table is. */
 TEST(loose_memory_is_counted_and_free_takes_it) {
   int64_t before = mem_live_bytes(), count = mem_allocation_count();
-  void *kept = mem_loose_alloc(100), *given = mem_loose_alloc(50), *taken = malloc(50), *none = mem_loose_alloc(0);
-  REQUIRE(kept != NULL && given != NULL && taken != NULL && none != NULL);
+  void *kept = mem_loose_alloc(100), *given = mem_loose_alloc(50), *taken = malloc(50),
+       *none = mem_loose_alloc(0);
+  REQUIRE(kept && given && taken && none);
   CHECK_INT_EQ(mem_live_bytes() - before, 150);
   CHECK_INT_EQ(mem_allocation_count() - count, 3);
   mem_loose_free(kept, 100);
   mem_loose_free(none, 0);
   mem_loose_free(NULL, 7);
-  free(given);                /* a program frees what it was given: 50 too many are counted */
+  free(given);               /* a program frees what it was given: 50 too many are counted */
   mem_loose_free(taken, 50); /* and gives as much to free */
   CHECK_INT_EQ(mem_live_bytes(), before);
-  CHECK(mem_loose_alloc(-1) == NULL);
-  CHECK(mem_loose_alloc(INT64_MAX) == NULL);
+  CHECK(!mem_loose_alloc(-1));
+  CHECK(!mem_loose_alloc(INT64_MAX));
   mem_fail_after(0);
   void *refused = mem_loose_alloc(1);
   mem_fail_after(-1);
-  CHECK(refused == NULL);
+  CHECK(!refused);
 }
 
 TEST(failures_can_be_injected) {
@@ -64,9 +65,9 @@ TEST(failures_can_be_injected) {
   void *first = mem_alloc(1), *second = mem_alloc(1);
   void *grown = mem_realloc(first, 100);
   mem_fail_after(-1);
-  CHECK(first != NULL);
-  CHECK(second == NULL);
-  CHECK(grown == NULL);
+  CHECK(first);
+  CHECK(!second);
+  CHECK(!grown);
   mem_free(first);
 }
 
@@ -74,20 +75,20 @@ TEST(pieces_of_blocks_fail_while_memory_is_short) {
   int *array = NULL;
   int64_t capacity = 0;
   Arena *arena = arena_new();
-  REQUIRE(arena != NULL && arena_alloc(arena, 8) != NULL && mem_grow((void **)&array, &capacity, 1, sizeof *array));
+  REQUIRE(arena && arena_alloc(arena, 8) && mem_grow((void **)&array, &capacity, 1, sizeof *array));
   int64_t count = mem_allocation_count();
   mem_fail_once(3);
-  CHECK(arena_alloc(arena, 8) != NULL);
-  CHECK(arena_strdup(arena, "text") != NULL);
+  CHECK(arena_alloc(arena, 8));
+  CHECK(arena_strdup(arena, "text"));
   CHECK_INT_EQ(mem_successes_left(), 1);
   CHECK(mem_grow((void **)&array, &capacity, 2, sizeof *array));
   CHECK(!mem_grow((void **)&array, &capacity, 2, sizeof *array));
   CHECK_INT_EQ(mem_successes_left(), -1);
   mem_fail_after(0);
-  CHECK(arena_alloc(arena, 8) == NULL);
-  CHECK(arena_strdup(arena, "text") == NULL);
+  CHECK(!arena_alloc(arena, 8));
+  CHECK(!arena_strdup(arena, "text"));
   mem_fail_after(-1);
-  CHECK(arena_alloc(arena, 8) != NULL);
+  CHECK(arena_alloc(arena, 8));
   CHECK_INT_EQ(mem_allocation_count(), count);
   arena_free(arena);
   mem_free(array);
@@ -124,11 +125,11 @@ TEST(the_table_can_be_replaced_while_nothing_is_live) {
   const Allocator table = {count_allocate, count_deallocate, NULL};
   if (mem_live_bytes() != 0) return;
   CHECK(mem_set_allocator(&table));
-  CHECK(mem_alloc(10) == NULL);
+  CHECK(!mem_alloc(10));
   CHECK(handed_out >= 10);
   CHECK(mem_set_allocator(NULL));
   void *memory = mem_alloc(10);
-  CHECK(memory != NULL);
+  CHECK(memory);
   CHECK(!mem_set_allocator(&table));
   mem_free(memory);
 }

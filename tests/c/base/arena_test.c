@@ -8,13 +8,13 @@
 
 TEST(arena_pieces_do_not_overlap) {
   Arena *arena = arena_new();
-  REQUIRE(arena != NULL);
+  REQUIRE(arena);
   enum { COUNT = 2000 };
   unsigned char *pieces[COUNT];
   for (int i = 0; i < COUNT; i++) {
     int size = (i * 37) % 900;
     pieces[i] = arena_alloc(arena, size);
-    REQUIRE(pieces[i] != NULL);
+    REQUIRE(pieces[i]);
     CHECK_INT_EQ((uintptr_t)pieces[i] % 8, 0);
     memset(pieces[i], i % 251, (size_t)size);
   }
@@ -28,34 +28,34 @@ TEST(arena_pieces_do_not_overlap) {
 
 TEST(arena_refuses_impossible_sizes) {
   Arena *arena = arena_new();
-  REQUIRE(arena != NULL);
-  CHECK(arena_alloc(arena, -1) == NULL);
-  CHECK(arena_alloc(arena, INT64_MAX) == NULL);
-  CHECK(arena_calloc(arena, INT64_MAX / 4, 8) == NULL);
-  CHECK(arena_alloc(arena, 0) != NULL);
+  REQUIRE(arena);
+  CHECK(!arena_alloc(arena, -1));
+  CHECK(!arena_alloc(arena, INT64_MAX));
+  CHECK(!arena_calloc(arena, INT64_MAX / 4, 8));
+  CHECK(arena_alloc(arena, 0));
   arena_free(arena);
   arena_free(NULL);
 }
 
 TEST(pieces_of_size_zero_are_pieces_too) {
   Arena *arena = arena_new();
-  REQUIRE(arena != NULL);
+  REQUIRE(arena);
   void *first = arena_alloc(arena, 0), *second = arena_calloc(arena, 0, 8);
-  CHECK(first != NULL && second != NULL && first != second);
+  CHECK(first && second && first != second);
   arena_free(arena);
 }
 
 TEST(arena_texts) {
   Arena *arena = arena_new();
-  REQUIRE(arena != NULL);
+  REQUIRE(arena);
   CHECK_STR_EQ(arena_printf(arena, "%s:%d", "node", 7), "node:7");
   CHECK_STR_EQ(arena_strndup(arena, "abcdef", 3), "abc");
   CHECK_STR_EQ(arena_strdup(arena, ""), "");
   int *numbers = arena_calloc(arena, 3, sizeof *numbers);
-  REQUIRE(numbers != NULL);
+  REQUIRE(numbers);
   numbers[2] = 5;
   int *grown = arena_grow(arena, numbers, 3 * sizeof *numbers, 100 * sizeof *numbers);
-  REQUIRE(grown != NULL);
+  REQUIRE(grown);
   CHECK_INT_EQ(grown[0], 0);
   CHECK_INT_EQ(grown[2], 5);
   arena_free(arena);
@@ -63,13 +63,13 @@ TEST(arena_texts) {
 
 TEST(rollback_gives_back_what_came_after_the_mark) {
   Arena *arena = arena_new();
-  REQUIRE(arena != NULL);
+  REQUIRE(arena);
   char *kept = arena_strdup(arena, "kept");
   ArenaMark mark = arena_mark(arena);
   int64_t bytes = arena_bytes(arena), live = mem_live_bytes();
-  for (int i = 0; i < 100; i++) CHECK(arena_alloc(arena, 100 + i * 50) != NULL);
+  for (int i = 0; i < 100; i++) CHECK(arena_alloc(arena, 100 + i * 50));
   ArenaMark inner = arena_mark(arena);
-  CHECK(arena_alloc(arena, 5000000) != NULL);
+  CHECK(arena_alloc(arena, 5000000));
   arena_rollback(arena, inner);
   CHECK(arena_bytes(arena) > bytes);
   arena_rollback(arena, mark);
@@ -86,20 +86,20 @@ TEST(a_full_heap_fails_the_arena_softly) {
   mem_fail_after(0);
   Arena *none = arena_new();
   mem_fail_after(-1);
-  CHECK(none == NULL);
+  CHECK(!none);
   Arena *arena = arena_new();
-  REQUIRE(arena != NULL);
+  REQUIRE(arena);
   mem_fail_after(0);
   void *piece = arena_alloc(arena, 100);
   mem_fail_after(-1);
-  CHECK(piece == NULL);
-  CHECK(arena_alloc(arena, 100) != NULL);
+  CHECK(!piece);
+  CHECK(arena_alloc(arena, 100));
   arena_free(arena);
 }
 
 TEST(arena_texts_and_pieces_share_blocks) {
   Arena *arena = arena_new();
-  REQUIRE(arena != NULL);
+  REQUIRE(arena);
   enum { COUNT = 500 };
   char *texts[COUNT];
   int64_t *pieces[COUNT];
@@ -108,7 +108,7 @@ TEST(arena_texts_and_pieces_share_blocks) {
     snprintf(text, sizeof text, "%0*d", 1 + i % 40, i);
     texts[i] = i % 2 ? arena_strdup(arena, text) : arena_printf(arena, "%s", text);
     pieces[i] = arena_alloc(arena, 1 + i % 24);
-    REQUIRE(texts[i] != NULL && pieces[i] != NULL);
+    REQUIRE(texts[i] && pieces[i]);
     CHECK_INT_EQ((uintptr_t)pieces[i] % 8, 0);
     memset(pieces[i], 0xff, (size_t)(1 + i % 24));
   }
@@ -127,8 +127,9 @@ TEST(arena_texts_and_pieces_share_blocks) {
 
 TEST(arena_knows_its_memory) {
   Arena *arena = arena_new(), *other = arena_new();
-  REQUIRE(arena != NULL && other != NULL);
-  char *small = arena_alloc(arena, 24), *large = arena_alloc(arena, 3 << 20), *foreign = arena_alloc(other, 24), local;
+  REQUIRE(arena && other);
+  char *small = arena_alloc(arena, 24), *large = arena_alloc(arena, 3 << 20),
+       *foreign = arena_alloc(other, 24), local;
   CHECK(arena_owns(arena, small) && arena_owns(arena, small + 23));
   CHECK(arena_owns(arena, large) && arena_owns(arena, large + (3 << 20) - 1));
   CHECK(!arena_owns(arena, foreign) && !arena_owns(arena, &local) && !arena_owns(arena, NULL));

@@ -21,9 +21,13 @@ static bool call_fails(void) {
   return true;
 }
 
-static int maybe_open(const char *path, int flags) { return call_fails() ? -1 : kDiskCalls.open(path, flags); }
+static int maybe_open(const char *path, int flags) {
+  return call_fails() ? -1 : kDiskCalls.open(path, flags);
+}
 static ssize_t maybe_write(int file, const void *bytes, size_t size) {
-  return call_fails() ? -1 : kDiskCalls.write(file, bytes, size < (size_t)most_written ? size : (size_t)most_written);
+  return call_fails()
+             ? -1
+             : kDiskCalls.write(file, bytes, size < (size_t)most_written ? size : (size_t)most_written);
 }
 static int maybe_fsync(int file) { return call_fails() ? -1 : kDiskCalls.fsync(file); }
 /* A file is closed also when this reports an error. */
@@ -33,11 +37,16 @@ static int maybe_close(int file) {
   if (fails) errno = failing_error;
   return fails ? -1 : result;
 }
-static int maybe_rename(const char *from, const char *to) { return call_fails() ? -1 : kDiskCalls.rename(from, to); }
-static int maybe_link(const char *from, const char *to) { return call_fails() ? -1 : kDiskCalls.link(from, to); }
+static int maybe_rename(const char *from, const char *to) {
+  return call_fails() ? -1 : kDiskCalls.rename(from, to);
+}
+static int maybe_link(const char *from, const char *to) {
+  return call_fails() ? -1 : kDiskCalls.link(from, to);
+}
 static int maybe_unlink(const char *path) { return call_fails() ? -1 : kDiskCalls.unlink(path); }
 
-static const DiskCalls kFailingCalls = {maybe_open, maybe_write, maybe_fsync, maybe_close, maybe_rename, maybe_link, maybe_unlink};
+static const DiskCalls kFailingCalls = {maybe_open,   maybe_write, maybe_fsync, maybe_close,
+                                        maybe_rename, maybe_link,  maybe_unlink};
 
 static bool count_file(void *arg, const char *name, Status *status) {
   (void)name;
@@ -79,7 +88,7 @@ TEST(a_file_is_replaced_whole_or_not_at_all) {
   Status status;
   status_init(&status);
   file_store_use(&kDiskFiles);
-  if (CHECK(mkdtemp(folder) != NULL)) {
+  if (CHECK(mkdtemp(folder))) {
     snprintf(path, sizeof path, "%s/file", folder);
     int count = replace_with_failure(folder, path, -1, 0);
     CHECK_INT_EQ(count, 2 + 6 + 3 + 1 + 3); /* begun, written, synced, renamed, the folder synced */
@@ -109,11 +118,12 @@ TEST(a_full_disk_is_told_with_its_name) {
 }
 
 #ifndef __EMSCRIPTEN__
-/* A draft of a process that has ended goes with the next one; those of living processes, of other machines, and files that are no
- * drafts of ours stay. */
+/* A draft of a process that has ended goes with the next one; those of living processes, of other machines,
+ * and files that are no drafts of ours stay. */
 TEST(drafts_of_dead_writers_are_removed) {
   const FileStore *before = file_store();
-  char folder[] = "/tmp/tfcore-files-XXXXXX", path[64], dead[192], living[192], foreign[192], other[192], reused[192];
+  char folder[] = "/tmp/tfcore-files-XXXXXX", path[64], dead[192], living[192], foreign[192], other[192],
+       reused[192];
   char writer[FILE_WRITER_CAPACITY];
   int64_t size;
   Status status;
@@ -122,14 +132,15 @@ TEST(drafts_of_dead_writers_are_removed) {
   pid_t child = fork();
   if (child == 0) _exit(0);
   waitpid(child, NULL, 0);
-  if (CHECK(mkdtemp(folder) != NULL)) {
+  if (CHECK(mkdtemp(folder))) {
     file_store()->writer(writer);
     CHECK(file_store()->writer_lives(writer));
     snprintf(path, sizeof path, "%s/file", folder);
     snprintf(dead, sizeof dead, "%s.tempstate%.8s-%d-77-0", path, writer, (int)child);
     snprintf(reused, sizeof reused, "%s.tempstate%.8s-%d-77-0", path, writer, (int)getpid());
     snprintf(living, sizeof living, "%s.tempstate%s-99", path, writer);
-    snprintf(foreign, sizeof foreign, "%s.tempstate%08x-%d-77-0", path, ~(unsigned)strtoul(writer, NULL, 16), (int)child);
+    snprintf(foreign, sizeof foreign, "%s.tempstate%08x-%d-77-0", path, ~(unsigned)strtoul(writer, NULL, 16),
+             (int)child);
     snprintf(other, sizeof other, "%s.tempstate1234567", path);
     const char *all[] = {dead, reused, living, foreign, other};
     for (int i = 0; i < 5; i++) write_text(all[i], false, "draft");
@@ -163,7 +174,7 @@ TEST(files_in_memory_are_as_they_were_when_memory_runs_out) {
       int64_t live = mem_live_bytes();
       CHECK_CONTEXT("case %d after %d", what, n);
       mem_fail_after(n);
-      ok = what == 0   ? file_store()->write("a", false, "a text that is longer than the old one", 38, &status)
+      ok = what == 0 ? file_store()->write("a", false, "a text that is longer than the old one", 38, &status)
            : what == 1 ? file_store()->write("a", true, "a text that is longer than the old one", 38, &status)
            : what == 2 ? file_store()->write("b", false, "x", 1, &status)
            : what == 3 ? file_store()->link("a", "b", &status)
@@ -194,7 +205,7 @@ TEST(a_file_has_several_names) {
 #endif
   for (int on_disk = 0; on_disk < places; on_disk++) {
     file_store_use(on_disk ? &kDiskFiles : &kMemoryFiles);
-    if (on_disk && CHECK(mkdtemp(folder) != NULL)) {
+    if (on_disk && CHECK(mkdtemp(folder))) {
       snprintf(a, sizeof a, "%s/a", folder);
       snprintf(b, sizeof b, "%s/b", folder);
     }

@@ -45,8 +45,10 @@ static void exercise(const char *folder) {
   CHECK_INT_EQ(size, 9);
   CHECK_OK(file_store()->read(a, 6, bytes, 3, &status), status);
   CHECK_MEM_EQ(bytes, "you", 3);
-  CHECK_ERROR(file_store()->read(a, 7, bytes, 3, &status), status, CODE_OUT_OF_RANGE, "Read less bytes than requested");
-  CHECK_ERROR(file_read_all(a, 8, &all, &size, &status), status, CODE_RESOURCE_EXHAUSTED, "more than the 8 that can be read");
+  CHECK_ERROR(file_store()->read(a, 7, bytes, 3, &status), status, CODE_OUT_OF_RANGE,
+              "Read less bytes than requested");
+  CHECK_ERROR(file_read_all(a, 8, &all, &size, &status), status, CODE_RESOURCE_EXHAUSTED,
+              "more than the 8 that can be read");
   status_init(&status);
   write_text(a, false, "new");
   check_text(a, "new");
@@ -100,7 +102,7 @@ TEST(files_on_the_disk) {
   Status status;
   status_init(&status);
   file_store_use(&kDiskFiles);
-  if (CHECK(mkdtemp(folder) != NULL)) {
+  if (CHECK(mkdtemp(folder))) {
     snprintf(slash, sizeof slash, "%s/", folder);
     snprintf(sub, sizeof sub, "%s/sub", folder);
     exercise(slash);
@@ -108,16 +110,20 @@ TEST(files_on_the_disk) {
     snprintf(file, sizeof file, "%sfile", slash);
     snprintf(below, sizeof below, "%s/below", file);
     write_text(file, false, "x");
-    CHECK_ERROR(file_store()->write(below, false, "", 0, &status), status, CODE_FAILED_PRECONDITION, "Not a directory");
+    CHECK_ERROR(file_store()->write(below, false, "", 0, &status), status, CODE_FAILED_PRECONDITION,
+                "Not a directory");
     CHECK_ERROR(file_store()->make_directory(file, &status), status, CODE_ALREADY_EXISTS, "File exists");
-    CHECK_ERROR(file_store()->write(sub, false, "", 0, &status), status, CODE_FAILED_PRECONDITION, "Is a directory");
+    CHECK_ERROR(file_store()->write(sub, false, "", 0, &status), status, CODE_FAILED_PRECONDITION,
+                "Is a directory");
     CHECK_ERROR(file_store()->rename(file, sub, &status), status, CODE_FAILED_PRECONDITION, "Is a directory");
-    CHECK_ERROR(file_store()->remove_directory(folder, &status), status, CODE_FAILED_PRECONDITION, "Directory not empty");
+    CHECK_ERROR(file_store()->remove_directory(folder, &status), status, CODE_FAILED_PRECONDITION,
+                "Directory not empty");
     status_init(&status);
     CHECK_OK(file_store()->remove(file, &status), status);
     CHECK_OK(file_store()->remove_directory(sub, &status), status);
     CHECK_OK(file_store()->remove_directory(folder, &status), status);
-    CHECK_ERROR(file_store()->write(sub, false, "", 0, &status), status, CODE_NOT_FOUND, "No such file or directory");
+    CHECK_ERROR(file_store()->write(sub, false, "", 0, &status), status, CODE_NOT_FOUND,
+                "No such file or directory");
   }
   file_store_use(before);
 }
@@ -158,24 +164,49 @@ TEST(paths_are_checked) {
   memset(long_path, 'a', sizeof long_path);
   CHECK_OK(file_path((Str){long_path, FILE_PATH_MAX}, path, &status), status);
   CHECK_INT_EQ(strlen(path), FILE_PATH_MAX);
-  CHECK_ERROR(file_path((Str){long_path, FILE_PATH_MAX + 1}, path, &status), status, CODE_INVALID_ARGUMENT, "too long");
+  CHECK_ERROR(file_path((Str){long_path, FILE_PATH_MAX + 1}, path, &status), status, CODE_INVALID_ARGUMENT,
+              "too long");
   CHECK_ERROR(file_path((Str){"", 0}, path, &status), status, CODE_INVALID_ARGUMENT, "must not be empty");
   CHECK_ERROR(file_path((Str){"a\0b", 3}, path, &status), status, CODE_INVALID_ARGUMENT, "NUL");
 }
 
 /* The codes that TF_SetStatusFromIOError of TensorFlow 2.21 gives. */
 TEST(errors_of_the_system_have_tensorflows_codes) {
-  static const struct { int error; Code code; } kErrors[] = {
-      {ENOENT, CODE_NOT_FOUND}, {ENODEV, CODE_NOT_FOUND}, {ENXIO, CODE_NOT_FOUND},
-      {EACCES, CODE_PERMISSION_DENIED}, {EPERM, CODE_PERMISSION_DENIED}, {EROFS, CODE_PERMISSION_DENIED},
-      {EEXIST, CODE_ALREADY_EXISTS}, {ENOSPC, CODE_RESOURCE_EXHAUSTED}, {EMFILE, CODE_RESOURCE_EXHAUSTED},
-      {ENFILE, CODE_RESOURCE_EXHAUSTED}, {ENOMEM, CODE_RESOURCE_EXHAUSTED}, {EDQUOT, CODE_RESOURCE_EXHAUSTED},
-      {EMLINK, CODE_RESOURCE_EXHAUSTED}, {EISDIR, CODE_FAILED_PRECONDITION}, {ENOTDIR, CODE_FAILED_PRECONDITION},
-      {ENOTEMPTY, CODE_FAILED_PRECONDITION}, {EBADF, CODE_FAILED_PRECONDITION}, {EBUSY, CODE_FAILED_PRECONDITION},
-      {ETXTBSY, CODE_FAILED_PRECONDITION}, {EINVAL, CODE_INVALID_ARGUMENT}, {ENAMETOOLONG, CODE_INVALID_ARGUMENT},
-      {ESPIPE, CODE_INVALID_ARGUMENT}, {EFBIG, CODE_OUT_OF_RANGE}, {EOVERFLOW, CODE_OUT_OF_RANGE}, {EXDEV, CODE_UNIMPLEMENTED},
-      {ENOSYS, CODE_UNIMPLEMENTED}, {ENOTSUP, CODE_UNIMPLEMENTED}, {EINTR, CODE_UNAVAILABLE}, {EAGAIN, CODE_UNAVAILABLE},
-      {EIO, CODE_UNKNOWN}, {ELOOP, CODE_UNKNOWN},
+  static const struct {
+    int error;
+    Code code;
+  } kErrors[] = {
+      {ENOENT, CODE_NOT_FOUND},
+      {ENODEV, CODE_NOT_FOUND},
+      {ENXIO, CODE_NOT_FOUND},
+      {EACCES, CODE_PERMISSION_DENIED},
+      {EPERM, CODE_PERMISSION_DENIED},
+      {EROFS, CODE_PERMISSION_DENIED},
+      {EEXIST, CODE_ALREADY_EXISTS},
+      {ENOSPC, CODE_RESOURCE_EXHAUSTED},
+      {EMFILE, CODE_RESOURCE_EXHAUSTED},
+      {ENFILE, CODE_RESOURCE_EXHAUSTED},
+      {ENOMEM, CODE_RESOURCE_EXHAUSTED},
+      {EDQUOT, CODE_RESOURCE_EXHAUSTED},
+      {EMLINK, CODE_RESOURCE_EXHAUSTED},
+      {EISDIR, CODE_FAILED_PRECONDITION},
+      {ENOTDIR, CODE_FAILED_PRECONDITION},
+      {ENOTEMPTY, CODE_FAILED_PRECONDITION},
+      {EBADF, CODE_FAILED_PRECONDITION},
+      {EBUSY, CODE_FAILED_PRECONDITION},
+      {ETXTBSY, CODE_FAILED_PRECONDITION},
+      {EINVAL, CODE_INVALID_ARGUMENT},
+      {ENAMETOOLONG, CODE_INVALID_ARGUMENT},
+      {ESPIPE, CODE_INVALID_ARGUMENT},
+      {EFBIG, CODE_OUT_OF_RANGE},
+      {EOVERFLOW, CODE_OUT_OF_RANGE},
+      {EXDEV, CODE_UNIMPLEMENTED},
+      {ENOSYS, CODE_UNIMPLEMENTED},
+      {ENOTSUP, CODE_UNIMPLEMENTED},
+      {EINTR, CODE_UNAVAILABLE},
+      {EAGAIN, CODE_UNAVAILABLE},
+      {EIO, CODE_UNKNOWN},
+      {ELOOP, CODE_UNKNOWN},
   };
   for (size_t i = 0; i < sizeof kErrors / sizeof *kErrors; i++) {
     Status status;

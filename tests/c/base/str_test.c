@@ -55,7 +55,7 @@ TEST(messages_are_cut_at_the_capacity) {
   Status status;
   status_init(&status);
   char *text = mem_alloc(10000);
-  REQUIRE(text != NULL);
+  REQUIRE(text);
   memset(text, 'm', 9999);
   text[9999] = '\0';
   status_invalid(&status, "%s", text);

@@ -18,7 +18,7 @@ TEST(map_finds_what_was_set) {
   Status status;
   status_init(&status);
   fill_keys();
-  CHECK(string_map_find(&map, "nothing") == NULL);
+  CHECK(!string_map_find(&map, "nothing"));
   for (int i = 0; i < COUNT; i++) REQUIRE_OK(string_map_set(&map, keys[i], &keys[i], &status), status);
   CHECK_INT_EQ(map.count, COUNT);
   for (int i = 0; i < COUNT; i++) CHECK(string_map_find(&map, keys[i]) == &keys[i]);
@@ -37,7 +37,7 @@ TEST(map_removes_and_adds_again) {
   for (int round = 0; round < 20; round++) {
     for (int i = 0; i < 500; i++) REQUIRE_OK(string_map_set(&map, keys[i], &keys[i], &status), status);
     for (int i = 0; i < 500; i += 2) CHECK(string_map_remove(&map, keys[i]) == &keys[i]);
-    CHECK(string_map_remove(&map, keys[0]) == NULL);
+    CHECK(!string_map_remove(&map, keys[0]));
     CHECK_INT_EQ(map.count, 250);
     for (int i = 0; i < 500; i++) CHECK_INT_EQ(string_map_contains(&map, keys[i]), i % 2);
   }
@@ -55,7 +55,7 @@ TEST(map_keys_are_bytes) {
   CHECK(string_map_find_bytes(&map, "a\0b", 3) == keys[0]);
   CHECK(string_map_find_bytes(&map, "a\0c", 3) == keys[1]);
   CHECK(string_map_find(&map, "") == keys[2]);
-  CHECK(string_map_find(&map, "a") == NULL);
+  CHECK(!string_map_find(&map, "a"));
   string_map_free(&map);
 }
 

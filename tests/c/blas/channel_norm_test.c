@@ -10,11 +10,13 @@ static float value(int64_t i) { return (float)sin((double)i * 1.3) * (float)(i %
 
 /* Against sums in double, for lines shorter and longer than vectors, blocks and short rows. */
 TEST(channel_norm_every_layout) {
-  static const int64_t kSizes[][3] = {{1, 1, 1},   {5, 3, 1},    {40, 16, 1},   {70, 37, 1},   {2000, 5, 1}, {30, 1100, 1},
-                                      {2, 3, 4},   {3, 2, 17},   {2, 5, 5000},  {1, 1, 9000},  {4, 70, 6},   {3, 0, 4}};
+  static const int64_t kSizes[][3] = {{1, 1, 1},    {5, 3, 1},     {40, 16, 1}, {70, 37, 1},
+                                      {2000, 5, 1}, {30, 1100, 1}, {2, 3, 4},   {3, 2, 17},
+                                      {2, 5, 5000}, {1, 1, 9000},  {4, 70, 6},  {3, 0, 4}};
   for (size_t s = 0; s < sizeof kSizes / sizeof kSizes[0]; s++) {
     ChannelNormSizes sizes = {kSizes[s][0], kSizes[s][1], kSizes[s][2]};
-    int64_t channels = sizes.channels, count = sizes.outer * channels * sizes.inner, calls = 0, room = channel_norm_workspace(&sizes);
+    int64_t channels = sizes.channels, count = sizes.outer * channels * sizes.inner, calls = 0,
+            room = channel_norm_workspace(&sizes);
     double n = (double)(sizes.outer * sizes.inner);
     CHECK_CONTEXT("%d %d %d", (int)sizes.outer, (int)channels, (int)sizes.inner);
     CHECK(room >= 0);
@@ -57,7 +59,8 @@ TEST(channel_norm_every_layout) {
       worst = fmax(worst, fabs(dy[i] - want) / (1 + fabs(sum[c]) * 10 + fabs(product[c]) * 10));
     }
     CHECK(worst < 1e-6);
-    mem_free(x), mem_free(dy), mem_free(y), mem_free(mean), mem_free(variance), mem_free(sum), mem_free(product), mem_free(workspace);
+    mem_free(x), mem_free(dy), mem_free(y), mem_free(mean), mem_free(variance), mem_free(sum),
+        mem_free(product), mem_free(workspace);
   }
   CHECK_CONTEXT("%s", "");
 }

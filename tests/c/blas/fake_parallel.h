@@ -1,11 +1,13 @@
-/* Parallel tables for tests: serial execution in an unusual order and with unusual splits, as a pool might do it. */
+/* Parallel tables for tests: serial execution in an unusual order and with unusual splits, as a pool might do
+ * it. */
 #ifndef TFCORE_TESTS_BLAS_FAKE_PARALLEL_H_
 #define TFCORE_TESTS_BLAS_FAKE_PARALLEL_H_
 
 #include "base/parallel.h"
 
 /* Pieces of 1, 2, 3, ... grains, the last first. */
-static inline void fake_parallel_run(void *pool, int64_t count, int64_t grain, ParallelBody *body, void *arg) {
+static inline void fake_parallel_run(void *pool, int64_t count, int64_t grain, ParallelBody *body,
+                                     void *arg) {
   int64_t ends[64], pieces = 0, *calls = pool;
   for (int64_t end = 0; end < count && pieces < 63; pieces++) {
     end += grain * (pieces % 5 + 1);

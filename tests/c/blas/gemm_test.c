@@ -55,8 +55,9 @@ static const Type kTypes[] = {
 typedef struct Case {
   const Type *type;
   int64_t m, n, k;
-  bool transpose_a, transpose_b, accumulate, bias, relu, packed_b, gathered; /* gathered: A is known to pack_a alone */
-  int64_t gap; /* unused elements behind each row */
+  bool transpose_a, transpose_b, accumulate, bias, relu, packed_b,
+      gathered; /* gathered: A is known to pack_a alone */
+  int64_t gap;  /* unused elements behind each row */
 } Case;
 
 typedef struct Matrix {
@@ -90,7 +91,8 @@ static double *widen(const Type *type, Matrix matrix, bool depth_is_row, int64_t
   double *wide = mem_alloc(lines * depth * 8);
   for (int64_t i = 0; i < lines; i++) {
     for (int64_t p = 0; p < depth; p++) {
-      wide[i * depth + p] = type->get(matrix.data, depth_is_row ? p * matrix.stride + i : i * matrix.stride + p);
+      wide[i * depth + p] =
+          type->get(matrix.data, depth_is_row ? p * matrix.stride + i : i * matrix.stride + p);
     }
   }
   return wide;
@@ -111,14 +113,18 @@ typedef struct Source {
   int64_t m, k;
 } Source;
 
-static void pack_source(const void *a, int64_t i, int64_t rows, int width, int64_t p0, int64_t depth, void *panels) {
+static void pack_source(const void *a, int64_t i, int64_t rows, int width, int64_t p0, int64_t depth,
+                        void *panels) {
   const Source *s = a;
-  if (rows < 1 || width < 1 || width > GEMM_MAX_ROWS || i < 0 || i + rows > s->m || p0 < 0 || p0 + depth > s->k) abort();
+  if (rows < 1 || width < 1 || width > GEMM_MAX_ROWS || i < 0 || i + rows > s->m || p0 < 0 ||
+      p0 + depth > s->k)
+    abort();
   for (int64_t first = 0; first < rows; first += width) {
     int64_t count = rows - first < width ? rows - first : width;
     for (int64_t p = 0; p < depth; p++) {
       for (int64_t r = 0; r < count; r++) {
-        int64_t row = i + first + r, at = s->transposed ? (p0 + p) * s->matrix.stride + row : row * s->matrix.stride + p0 + p;
+        int64_t row = i + first + r,
+                at = s->transposed ? (p0 + p) * s->matrix.stride + row : row * s->matrix.stride + p0 + p;
         s->type->set(panels, first * depth + p * count + r, s->type->get(s->matrix.data, at));
       }
     }
@@ -127,18 +133,30 @@ static void pack_source(const void *a, int64_t i, int64_t rows, int width, int64
 
 static void check_case(const Case *c) {
   const Type *type = c->type;
-  CHECK_CONTEXT("%s m=%d n=%d k=%d ta=%d tb=%d accumulate=%d bias=%d relu=%d packed=%d gathered=%d gap=%d", type->name, (int)c->m, (int)c->n,
-                (int)c->k, c->transpose_a, c->transpose_b, c->accumulate, c->bias, c->relu, c->packed_b, c->gathered, (int)c->gap);
+  CHECK_CONTEXT("%s m=%d n=%d k=%d ta=%d tb=%d accumulate=%d bias=%d relu=%d packed=%d gathered=%d gap=%d",
+                type->name, (int)c->m, (int)c->n, (int)c->k, c->transpose_a, c->transpose_b, c->accumulate,
+                c->bias, c->relu, c->packed_b, c->gathered, (int)c->gap);
   random_state = (uint32_t)(c->m * 31 + c->n * 17 + c->k);
   Matrix a = c->transpose_a ? make_matrix(type, c->k, c->m, c->gap) : make_matrix(type, c->m, c->k, c->gap);
-  Matrix b = c->transpose_b ? make_matrix(type, c->n, c->k, 2 * c->gap) : make_matrix(type, c->k, c->n, 2 * c->gap);
+  Matrix b =
+      c->transpose_b ? make_matrix(type, c->n, c->k, 2 * c->gap) : make_matrix(type, c->k, c->n, 2 * c->gap);
   Matrix bias = make_matrix(type, 1, c->n, 0), result = make_matrix(type, c->m, c->n, c->gap);
   int64_t size = matrix_size(type, result);
   void *before = mem_alloc(size), *serial = mem_alloc(size), *packed = NULL;
   memcpy(before, result.data, (size_t)size);
-  GemmArgs args = {.m = c->m, .n = c->n, .k = c->k, .transpose_a = c->transpose_a, .transpose_b = c->transpose_b,
-                   .a = a.data, .lda = a.stride, .b = b.data, .ldb = b.stride, .c = result.data, .ldc = result.stride,
-                   .accumulate = c->accumulate, .bias = c->bias ? bias.data : NULL,
+  GemmArgs args = {.m = c->m,
+                   .n = c->n,
+                   .k = c->k,
+                   .transpose_a = c->transpose_a,
+                   .transpose_b = c->transpose_b,
+                   .a = a.data,
+                   .lda = a.stride,
+                   .b = b.data,
+                   .ldb = b.stride,
+                   .c = result.data,
+                   .ldc = result.stride,
+                   .accumulate = c->accumulate,
+                   .bias = c->bias ? bias.data : NULL,
                    .activation = c->relu ? GEMM_RELU : GEMM_NONE};
   Source source = {type, a, c->transpose_a, c->m, c->k};
   if (c->gathered) {
@@ -158,13 +176,15 @@ static void check_case(const Case *c) {
   type->run(&args, NULL);
   memcpy(serial, result.data, (size_t)size);
 
-  double *wide_a = widen(type, a, c->transpose_a, c->m, c->k), *wide_b = widen(type, b, !c->transpose_b, c->n, c->k);
+  double *wide_a = widen(type, a, c->transpose_a, c->m, c->k),
+         *wide_b = widen(type, b, !c->transpose_b, c->n, c->k);
   int bad = 0;
   for (int64_t i = 0; i < c->m; i++) {
     for (int64_t j = 0; j < result.stride && (j < c->n || i + 1 < c->m); j++) {
       int64_t at = i * result.stride + j;
       if (j >= c->n) {
-        bad += memcmp((char *)before + at * (int64_t)type->size, (char *)serial + at * (int64_t)type->size, type->size) != 0;
+        bad += memcmp((char *)before + at * (int64_t)type->size, (char *)serial + at * (int64_t)type->size,
+                      type->size) != 0;
         continue;
       }
       double magnitude = 1, want = dot(wide_a + i * c->k, wide_b + j * c->k, c->k, &magnitude);
@@ -185,7 +205,8 @@ static void check_case(const Case *c) {
     type->run(&args, &parallel);
     CHECK_MEM_EQ(result.data, serial, (size_t)size);
   }
-  mem_free(a.data), mem_free(b.data), mem_free(bias.data), mem_free(result.data), mem_free(before), mem_free(serial);
+  mem_free(a.data), mem_free(b.data), mem_free(bias.data), mem_free(result.data), mem_free(before),
+      mem_free(serial);
   mem_free(packed), mem_free(wide_a), mem_free(wide_b);
   CHECK_CONTEXT("%s", "");
 }
@@ -225,15 +246,23 @@ TEST(gemm_i64_every_size_to_9) { check_small_sizes(&kTypes[3], 9); }
 
 /* Sizes around the block sizes, long and thin in every direction. */
 TEST(gemm_large_sizes) {
-  static const int64_t kSizes[][3] = {{67, 129, 257}, {128, 10, 784}, {10, 128, 640}, {33, 1030, 40},  {970, 21, 30},
-                                      {1, 1100, 2050}, {3, 70, 4100}, {1500, 1, 77},  {40, 1, 66000}, {5, 7, 9000},
-                                      {2, 3, 70000},   {130, 140, 300},  {27, 33, 9000},
-                                      {80, 50, 2500}};
+  static const int64_t kSizes[][3] = {{67, 129, 257}, {128, 10, 784},  {10, 128, 640}, {33, 1030, 40},
+                                      {970, 21, 30},  {1, 1100, 2050}, {3, 70, 4100},  {1500, 1, 77},
+                                      {40, 1, 66000}, {5, 7, 9000},    {2, 3, 70000},  {130, 140, 300},
+                                      {27, 33, 9000}, {80, 50, 2500}};
   for (size_t s = 0; s < sizeof kSizes / sizeof kSizes[0]; s++) {
     for (unsigned flags = 0; flags < 4; flags++) {
       for (size_t t = 0; t < (flags == 2 ? 4 : 2); t++) {
-        Case c = {.type = &kTypes[t], .m = kSizes[s][0], .n = kSizes[s][1], .k = kSizes[s][2], .transpose_a = flags & 1,
-                  .transpose_b = flags >> 1, .bias = true, .accumulate = flags == 1, .relu = flags == 2, .gap = 1};
+        Case c = {.type = &kTypes[t],
+                  .m = kSizes[s][0],
+                  .n = kSizes[s][1],
+                  .k = kSizes[s][2],
+                  .transpose_a = flags & 1,
+                  .transpose_b = flags >> 1,
+                  .bias = true,
+                  .accumulate = flags == 1,
+                  .relu = flags == 2,
+                  .gap = 1};
         check_case(&c);
         c.packed_b = true;
         if (t < 2 && flags != 3) check_case(&c);
@@ -254,11 +283,22 @@ TEST(gemm_propagates_nan_and_infinity) {
         CHECK_CONTEXT("m=%d n=%d k=%d flags=%u p=%d", (int)m, (int)n, (int)k, flags, (int)p);
         float a[12 * 20] = {0}, b[20 * 17] = {0}, c[12 * 17];
         bool ta = flags & 1, tb = flags >> 1;
-        /* Row 0 of A is zero; column n - 1 of B holds an infinity at depth p; row m - 1 of A a NaN if m > 1. */
+        /* Row 0 of A is zero; column n - 1 of B holds an infinity at depth p; row m - 1 of A a NaN if m
+         * > 1. */
         b[tb ? (n - 1) * k + p : p * n + n - 1] = INFINITY;
         if (m > 1) a[ta ? p * m + m - 1 : (m - 1) * k + p] = NAN;
-        GemmArgs args = {.m = m, .n = n, .k = k, .transpose_a = ta, .transpose_b = tb, .a = a, .lda = ta ? m : k,
-                         .b = b, .ldb = tb ? k : n, .c = c, .ldc = n, .activation = GEMM_RELU};
+        GemmArgs args = {.m = m,
+                         .n = n,
+                         .k = k,
+                         .transpose_a = ta,
+                         .transpose_b = tb,
+                         .a = a,
+                         .lda = ta ? m : k,
+                         .b = b,
+                         .ldb = tb ? k : n,
+                         .c = c,
+                         .ldc = n,
+                         .activation = GEMM_RELU};
         run_f32(&args, NULL);
         int wrong = 0;
         for (int64_t i = 0; i < m; i++) {

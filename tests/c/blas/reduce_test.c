@@ -30,8 +30,8 @@ static void set(int type, void *array, int64_t i, double value) {
   }
 }
 
-static void run(int type, ReduceKind kind, int rank, const int64_t *dims, const bool *reduced, const void *x, void *y,
-                const Parallel *parallel, void *workspace) {
+static void run(int type, ReduceKind kind, int rank, const int64_t *dims, const bool *reduced, const void *x,
+                void *y, const Parallel *parallel, void *workspace) {
   switch (type) {
     case F32: reduce_f32(kind, rank, dims, reduced, x, y, parallel, workspace); break;
     case F64: reduce_f64(kind, rank, dims, reduced, x, y, parallel, workspace); break;
@@ -65,14 +65,20 @@ static void check_reduce(int type, ReduceKind kind, int rank, const int64_t *dim
   }
   CHECK_CONTEXT("%s kind %d of [%s ]", kNames[type], kind, shape);
   int64_t total = 1, outputs = 1, count = 1;
-  for (int d = 0; d < rank; d++) total *= dims[d], outputs *= reduced[d] ? 1 : dims[d], count *= reduced[d] ? dims[d] : 1;
+  for (int d = 0; d < rank; d++)
+    total *= dims[d], outputs *= reduced[d] ? 1 : dims[d], count *= reduced[d] ? dims[d] : 1;
   size_t size = kSizes[type];
-  void *x = mem_alloc(total * (int64_t)size), *y = mem_alloc(outputs * (int64_t)size), *z = mem_alloc(outputs * (int64_t)size);
+  void *x = mem_alloc(total * (int64_t)size), *y = mem_alloc(outputs * (int64_t)size),
+       *z = mem_alloc(outputs * (int64_t)size);
   double *want = mem_alloc(outputs * 8), *magnitude = mem_alloc(outputs * 8);
   uint32_t state = 7;
   for (int64_t i = 0; i < total; i++) set(type, x, i, value_at(type, kind, &state));
   for (int64_t i = 0; i < outputs; i++) {
-    want[i] = kind == REDUCE_PROD ? 1 : kind == REDUCE_MAX ? -INFINITY : kind == REDUCE_MIN ? INFINITY : 0, magnitude[i] = 0;
+    want[i] = kind == REDUCE_PROD  ? 1
+              : kind == REDUCE_MAX ? -INFINITY
+              : kind == REDUCE_MIN ? INFINITY
+                                   : 0,
+    magnitude[i] = 0;
   }
   for (int64_t i = 0; i < total; i++) {
     int64_t rest = i, at = 0, stride = 1;
@@ -88,7 +94,10 @@ static void check_reduce(int type, ReduceKind kind, int rank, const int64_t *dim
   run(type, kind, rank, dims, reduced, x, y, NULL, workspace);
   int64_t bad = 0;
   for (int64_t i = 0; i < outputs; i++) {
-    double epsilon = type == F32 ? 0x1p-24 : type == F64 ? 0x1p-53 : 0, got = get(type, y, i), expect = want[i], bound = 0;
+    double epsilon = type == F32   ? 0x1p-24
+                     : type == F64 ? 0x1p-53
+                                   : 0,
+           got = get(type, y, i), expect = want[i], bound = 0;
     /* Blocked sums err by far less than count roundings: 16 of them are plenty for a million terms. */
     if (kind == REDUCE_SUM || kind == REDUCE_MEAN) bound = 16 * epsilon * magnitude[i];
     if (kind == REDUCE_PROD) bound = epsilon * fabs(expect) * (double)(count + 1);
@@ -112,7 +121,8 @@ static void check_reduce(int type, ReduceKind kind, int rank, const int64_t *dim
 static const ReduceKind kKinds[] = {REDUCE_SUM, REDUCE_MEAN, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN};
 
 TEST(reduce_any_axes_of_four) {
-  static const int64_t kDims[][4] = {{2, 3, 4, 5}, {7, 1, 3, 9}, {1, 1, 40, 2}, {3, 35, 1, 1}, {1, 1, 1, 1}, {2, 9, 2, 70}};
+  static const int64_t kDims[][4] = {{2, 3, 4, 5},  {7, 1, 3, 9}, {1, 1, 40, 2},
+                                     {3, 35, 1, 1}, {1, 1, 1, 1}, {2, 9, 2, 70}};
   for (int type = 0; type < TYPE_COUNT; type++) {
     for (int k = 0; k < 5; k++) {
       for (size_t i = 0; i < sizeof kDims / sizeof kDims[0]; i++) {
@@ -126,7 +136,8 @@ TEST(reduce_any_axes_of_four) {
 }
 
 TEST(reduce_long_lines_and_columns) {
-  static const int64_t kDims[][2] = {{1, 1000003}, {5, 4097}, {40000, 3}, {3000, 130}, {300, 1030}, {1, 16385}};
+  static const int64_t kDims[][2] = {{1, 1000003}, {5, 4097},   {40000, 3},
+                                     {3000, 130},  {300, 1030}, {1, 16385}};
   for (int type = 0; type < TYPE_COUNT; type++) {
     for (size_t i = 0; i < sizeof kDims / sizeof kDims[0]; i++) {
       for (int mask = 1; mask < 4; mask++) {

@@ -20,7 +20,8 @@ static long double reference_log_sum(const double *x, int64_t columns, long doub
 static void check_shape(int64_t rows, int64_t columns) {
   CHECK_CONTEXT("%d x %d", (int)rows, (int)columns);
   int64_t total = rows * columns;
-  float *x = mem_alloc(total * 4), *y = mem_alloc(total * 4), *z = mem_alloc(total * 4), *loss = mem_alloc(rows * 4);
+  float *x = mem_alloc(total * 4), *y = mem_alloc(total * 4), *z = mem_alloc(total * 4),
+        *loss = mem_alloc(rows * 4);
   float *labels = mem_alloc(total * 4), *loss2 = mem_alloc(rows * 4);
   double *wide = mem_alloc(total * 8), *wide_y = mem_alloc(total * 8), *wide_loss = mem_alloc(rows * 8);
   int64_t *classes = mem_alloc(rows * 8);
@@ -29,7 +30,9 @@ static void check_shape(int64_t rows, int64_t columns) {
     state = state * 1664525u + 1013904223u;
     x[i] = (float)(int32_t)state / 0x1p31f * 12 + (i / columns == 1 ? 5000 : 0);
     wide[i] = (double)x[i];
-    labels[i] = (i % columns == i / columns % columns) ? 0.75f : columns > 1 ? 0.25f / (float)(columns - 1) : 0;
+    labels[i] = (i % columns == i / columns % columns) ? 0.75f
+                : columns > 1                          ? 0.25f / (float)(columns - 1)
+                                                       : 0;
   }
   for (int64_t i = 0; i < rows; i++) classes[i] = (i * 7 + 3) % columns;
 
@@ -68,7 +71,8 @@ static void check_shape(int64_t rows, int64_t columns) {
   for (int64_t i = 0; i < rows; i++) {
     log_sum = reference_log_sum(wide + i * columns, columns, &largest);
     long double want = 0;
-    for (int64_t j = 0; j < columns; j++) want += labels[i * columns + j] * (log_sum - (wide[i * columns + j] - largest));
+    for (int64_t j = 0; j < columns; j++)
+      want += labels[i * columns + j] * (log_sum - (wide[i * columns + j] - largest));
     worst_dense = fmax(worst_dense, fabs((double)(loss[i] - want)) / (1 + (double)want));
     for (int64_t j = 0; j < columns; j++) {
       long double p = expl(wide[i * columns + j] - largest - log_sum) - labels[i * columns + j];
@@ -88,7 +92,8 @@ static void check_shape(int64_t rows, int64_t columns) {
   sparse_softmax_cross_entropy_f32(rows, columns, z, classes, loss2, z, &parallel);
   CHECK_MEM_EQ(z, y, (size_t)total * 4);
   CHECK_MEM_EQ(loss2, loss, (size_t)rows * 4);
-  mem_free(x), mem_free(y), mem_free(z), mem_free(loss), mem_free(labels), mem_free(loss2), mem_free(wide), mem_free(wide_y);
+  mem_free(x), mem_free(y), mem_free(z), mem_free(loss), mem_free(labels), mem_free(loss2), mem_free(wide),
+      mem_free(wide_y);
   mem_free(wide_loss), mem_free(classes);
   CHECK_CONTEXT("%s", "");
 }

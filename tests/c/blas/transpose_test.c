@@ -10,8 +10,9 @@
 static void check_transpose(int size, int rank, const int64_t *dims, const int32_t *perm) {
   int64_t total = 1, y_dims[20];
   for (int d = 0; d < rank; d++) total *= dims[d], y_dims[d] = dims[perm[d]];
-  CHECK_CONTEXT("size %d rank %d dims %d %d %d perm %d %d %d", size, rank, (int)dims[0], rank > 1 ? (int)dims[1] : 0,
-                rank > 2 ? (int)dims[2] : 0, perm[0], rank > 1 ? perm[1] : 0, rank > 2 ? perm[2] : 0);
+  CHECK_CONTEXT("size %d rank %d dims %d %d %d perm %d %d %d", size, rank, (int)dims[0],
+                rank > 1 ? (int)dims[1] : 0, rank > 2 ? (int)dims[2] : 0, perm[0], rank > 1 ? perm[1] : 0,
+                rank > 2 ? perm[2] : 0);
   uint8_t *x = mem_alloc(total * size), *y = mem_alloc(total * size), *z = mem_alloc(total * size);
   for (int64_t i = 0; i < total * size; i++) x[i] = (uint8_t)((uint64_t)i * 2654435761u >> 13);
   CHECK(transpose(size, rank, dims, perm, x, y, NULL));
@@ -34,7 +35,8 @@ static void check_transpose(int size, int rank, const int64_t *dims, const int32
 static const int kSizes[] = {1, 2, 4, 8, 16};
 
 TEST(transpose_matrices) {
-  static const int64_t kDims[][2] = {{1, 1}, {1, 7}, {7, 1}, {3, 5}, {16, 16}, {17, 33}, {64, 64}, {65, 130}, {128, 3}, {2, 200}, {4, 4}, {8, 9}};
+  static const int64_t kDims[][2] = {{1, 1},   {1, 7},    {7, 1},   {3, 5},   {16, 16}, {17, 33},
+                                     {64, 64}, {65, 130}, {128, 3}, {2, 200}, {4, 4},   {8, 9}};
   static const int32_t kSwap[] = {1, 0}, kSame[] = {0, 1};
   for (int s = 0; s < 5; s++) {
     for (size_t i = 0; i < sizeof kDims / sizeof kDims[0]; i++) {

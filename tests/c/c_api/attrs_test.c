@@ -1,5 +1,6 @@
-/* Every kind of attr, set through its TF_SetAttr* and read back as a proto. Const, Placeholder and friends are what ops of this library
- * declare; attrs whose name begins with '_' may have any kind, so they serve for the rest. */
+/* Every kind of attr, set through its TF_SetAttr* and read back as a proto. Const, Placeholder and friends
+ * are what ops of this library declare; attrs whose name begins with '_' may have any kind, so they serve for
+ * the rest. */
 #include <math.h>
 #include <stdio.h>
 
@@ -33,7 +34,8 @@ static const AttrValue *read_attr(Reader *r, const char *name) {
   void *value;
   TF_Buffer *bytes = TF_NewBuffer();
   TF_OperationGetAttrValueProto(r->oper, name, bytes, r->f.status);
-  bool ok = CHECK_TF_OK(r->f.status) && CHECK_OK(proto_parse(kAttrValue, bytes->data, bytes->length, r->arena, &value, &status), status);
+  bool ok = CHECK_TF_OK(r->f.status) &&
+            CHECK_OK(proto_parse(kAttrValue, bytes->data, bytes->length, r->arena, &value, &status), status);
   TF_DeleteBuffer(bytes);
   return ok ? value : &nothing;
 }
@@ -67,9 +69,10 @@ TEST(single_values) {
   TF_SetAttrShape(r.desc, "_shape", (int64_t[]){2, -1, 0}, 3);
   bytes[0] = 'x'; /* it was copied */
   r.oper = finish(&r.f, r.desc).oper;
-  REQUIRE(r.oper != NULL);
+  REQUIRE(r.oper);
   const AttrValue *s = read_attr(&r, "_s");
-  if (CHECK_INT_EQ(s->value_case, ATTR_STRING) && CHECK_INT_EQ(s->s.len, 4)) CHECK_MEM_EQ(s->s.data, "a\0b\xff", 4);
+  if (CHECK_INT_EQ(s->value_case, ATTR_STRING) && CHECK_INT_EQ(s->s.len, 4))
+    CHECK_MEM_EQ(s->s.data, "a\0b\xff", 4);
   attr_is(&r, "_empty", "s: \"\"");
   attr_is(&r, "_i", "i: -9223372036854775808");
   attr_is(&r, "_f", "f: 0.5");
@@ -103,13 +106,15 @@ TEST(lists) {
   TF_SetAttrTensorList(r.desc, "_tensors0", NULL, 0, r.f.status);
   CHECK_TF_OK(r.f.status);
   r.oper = finish(&r.f, r.desc).oper;
-  REQUIRE(r.oper != NULL);
+  REQUIRE(r.oper);
   attr_is(&r, "_s", "list { s: \"one\" s: \"\" s: \"th\" }");
   attr_is(&r, "_i", "list { i: 1 i: 9223372036854775807 }");
   attr_is(&r, "_f", "list { f: 1.5 f: inf }");
   attr_is(&r, "_b", "list { b: true b: false b: true }");
   attr_is(&r, "_t", "list { type: DT_FLOAT type: DT_STRING }");
-  attr_is(&r, "_shapes", "list { shape { dim { size: 1 } dim { size: -1 } } shape { unknown_rank: true } shape { dim { size: 5 } } }");
+  attr_is(&r, "_shapes",
+          "list { shape { dim { size: 1 } dim { size: -1 } } shape { unknown_rank: true } shape { dim { "
+          "size: 5 } } }");
   static const char *const empty[] = {"_s0", "_i0", "_f0", "_b0", "_t0", "_shapes0", "_tensors0"};
   for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) attr_is(&r, empty[i], "list { }");
   end_attrs(&r);
@@ -127,7 +132,7 @@ TEST(tensors) {
   TF_DeleteTensor(one);
   TF_DeleteTensor(two);
   r.oper = finish(&r.f, r.desc).oper;
-  REQUIRE(r.oper != NULL);
+  REQUIRE(r.oper);
   attr_is(&r, "_tensor", "tensor { dtype: DT_FLOAT tensor_shape { } float_val: 2 }");
   const AttrValue *list = read_attr(&r, "_tensors");
   if (CHECK(list->value_case == (int)ATTR_LIST) && CHECK_INT_EQ(list->list->n_tensor, 2)) {
@@ -153,13 +158,13 @@ TEST(serialised_values) {
   CHECK_TF_OK(r.f.status);
   strbuf_free(&bytes);
   r.oper = finish(&r.f, r.desc).oper;
-  REQUIRE(r.oper != NULL);
+  REQUIRE(r.oper);
   attr_is(&r, "_list", "list { i: 4 i: 5 }");
   attr_is(&r, "_nothing", "");
   TF_Buffer *none = TF_NewBuffer();
   TF_OperationGetAttrValueProto(r.oper, "_cut", none, r.f.status);
   CHECK_TF_ERROR(r.f.status, TF_INVALID_ARGUMENT, "Operation 'node' has no attr named '_cut'.");
-  CHECK(none->data == NULL);
+  CHECK(!none->data);
   TF_DeleteBuffer(none);
   end_attrs(&r);
 }
@@ -197,21 +202,21 @@ TEST(attrs_that_the_op_declares_are_checked_and_completed) {
     TF_SetAttrType(desc, cases[i].attr, cases[i].value);
     TF_Operation *cast = TF_FinishOperation(desc, f.status);
     if (cases[i].message) {
-      CHECK(cast == NULL);
+      CHECK(!cast);
       CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, cases[i].message);
     } else {
-      CHECK(cast != NULL);
+      CHECK(cast);
     }
   }
   CHECK_CONTEXT("%s", "");
   desc = TF_NewOperation(f.graph, "Cast", "lacking");
   TF_AddInput(desc, x);
-  CHECK(TF_FinishOperation(desc, f.status) == NULL);
+  CHECK(!TF_FinishOperation(desc, f.status));
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "NodeDef missing attr 'DstT' from Op<name=Cast;");
   desc = TF_NewOperation(f.graph, "Placeholder", "shaped");
   TF_SetAttrType(desc, "dtype", TF_FLOAT);
   TF_SetAttrShape(desc, "shape", (int64_t[]){2, -2}, 2);
-  CHECK(TF_FinishOperation(desc, f.status) == NULL);
+  CHECK(!TF_FinishOperation(desc, f.status));
   CHECK_INT_EQ(TF_GetCode(f.status), TF_INVALID_ARGUMENT);
   arena_free(r.arena);
   end(&f);
@@ -222,7 +227,7 @@ TEST(a_const_without_a_value_or_with_another_type_is_refused) {
   REQUIRE(begin(&f));
   TF_OperationDescription *desc = TF_NewOperation(f.graph, "Const", "c");
   TF_SetAttrType(desc, "dtype", TF_FLOAT);
-  CHECK(TF_FinishOperation(desc, f.status) == NULL);
+  CHECK(!TF_FinishOperation(desc, f.status));
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "NodeDef missing attr 'value'");
   /* A resource that nobody has made is the only one that a TensorProto can hold. */
   TF_Tensor *handle = TF_AllocateTensor(TF_RESOURCE, NULL, 0, 8);
@@ -232,7 +237,7 @@ TEST(a_const_without_a_value_or_with_another_type_is_refused) {
   CHECK_INT_EQ(TF_GetCode(f.status), TF_OK);
   TF_SetAttrTensorList(desc, "_values", &handle, 1, f.status);
   CHECK_INT_EQ(TF_GetCode(f.status), TF_OK);
-  CHECK(TF_FinishOperation(desc, f.status) != NULL);
+  CHECK(TF_FinishOperation(desc, f.status));
   TF_DeleteTensor(handle);
   end(&f);
 }

@@ -1,4 +1,5 @@
-/* Building small graphs through the C API in a line each, and checking a TF_Status. Any error fails the test and gives {NULL, 0}. */
+/* Building small graphs through the C API in a line each, and checking a TF_Status. Any error fails the test
+ * and gives {NULL, 0}. */
 #ifndef TFCORE_TESTS_C_API_C_API_FIXTURE_H_
 #define TFCORE_TESTS_C_API_C_API_FIXTURE_H_
 
@@ -13,7 +14,8 @@ static inline bool check_tf_ok(const TF_Status *status, const char *file, int li
          harness_check_int(TF_GetCode(status), TF_OK, file, line, "the code");
 }
 
-static inline bool check_tf_error(const TF_Status *status, TF_Code code, const char *part, const char *file, int line) {
+static inline bool check_tf_error(const TF_Status *status, TF_Code code, const char *part, const char *file,
+                                  int line) {
   bool same_code = harness_check_int(TF_GetCode(status), code, file, line, "the code");
   return harness_check_contains(TF_Message(status), part, file, line, "the message") && same_code;
 }
@@ -32,7 +34,8 @@ static inline bool begin(Fixture *f) {
   return CHECK(f->graph && f->status);
 }
 
-/* The same, for ops without shape functions: as TensorFlow's own graphs, ours take none of them unless they are told to. */
+/* The same, for ops without shape functions: as TensorFlow's own graphs, ours take none of them unless they
+ * are told to. */
 static inline bool begin_lenient(Fixture *f) {
   if (!begin(f)) return false;
   TF_SetRequireShapeInferenceFns(f->graph, false);
@@ -52,31 +55,38 @@ static inline TF_Output finish(Fixture *f, TF_OperationDescription *desc) {
   return (TF_Output){operation, 0};
 }
 
-static inline TF_Output op(Fixture *f, const char *type, const char *name, int num_inputs, const TF_Output *inputs) {
+static inline TF_Output op(Fixture *f, const char *type, const char *name, int num_inputs,
+                           const TF_Output *inputs) {
   TF_OperationDescription *desc = TF_NewOperation(f->graph, type, name);
   for (int i = 0; i < num_inputs; i++) TF_AddInput(desc, inputs[i]);
   return finish(f, desc);
 }
 
-static inline TF_Output unary(Fixture *f, const char *type, const char *name, TF_Output x) { return op(f, type, name, 1, &x); }
+static inline TF_Output unary(Fixture *f, const char *type, const char *name, TF_Output x) {
+  return op(f, type, name, 1, &x);
+}
 
 static inline TF_Output binary(Fixture *f, const char *type, const char *name, TF_Output x, TF_Output y) {
   return op(f, type, name, 2, (TF_Output[]){x, y});
 }
 
 /* Rank -1: unknown. */
-static inline TF_Output placeholder_of(Fixture *f, const char *name, TF_DataType type, int rank, const int64_t *dims) {
+static inline TF_Output placeholder_of(Fixture *f, const char *name, TF_DataType type, int rank,
+                                       const int64_t *dims) {
   TF_OperationDescription *desc = TF_NewOperation(f->graph, "Placeholder", name);
   TF_SetAttrType(desc, "dtype", type);
   TF_SetAttrShape(desc, "shape", dims, rank);
   return finish(f, desc);
 }
 
-static inline TF_Output placeholder(Fixture *f, const char *name) { return placeholder_of(f, name, TF_FLOAT, -1, NULL); }
+static inline TF_Output placeholder(Fixture *f, const char *name) {
+  return placeholder_of(f, name, TF_FLOAT, -1, NULL);
+}
 
-static inline TF_Tensor *tensor_of(TF_DataType type, int rank, const int64_t *dims, const void *values, size_t size) {
+static inline TF_Tensor *tensor_of(TF_DataType type, int rank, const int64_t *dims, const void *values,
+                                   size_t size) {
   TF_Tensor *tensor = TF_AllocateTensor(type, dims, rank, size);
-  if (CHECK(tensor != NULL) && size > 0) memcpy(TF_TensorData(tensor), values, size);
+  if (CHECK(tensor) && size > 0) memcpy(TF_TensorData(tensor), values, size);
   return tensor;
 }
 
@@ -84,7 +94,9 @@ static inline TF_Tensor *float_vector(int64_t count, const float *values) {
   return tensor_of(TF_FLOAT, 1, &count, values, sizeof(float) * (size_t)count);
 }
 
-static inline TF_Tensor *float_scalar(float value) { return tensor_of(TF_FLOAT, 0, NULL, &value, sizeof value); }
+static inline TF_Tensor *float_scalar(float value) {
+  return tensor_of(TF_FLOAT, 0, NULL, &value, sizeof value);
+}
 
 /* Takes the tensor. */
 static inline TF_Output constant_of(Fixture *f, const char *name, TF_Tensor *value) {
@@ -96,7 +108,9 @@ static inline TF_Output constant_of(Fixture *f, const char *name, TF_Tensor *val
   return finish(f, desc);
 }
 
-static inline TF_Output constant(Fixture *f, const char *name, float value) { return constant_of(f, name, float_scalar(value)); }
+static inline TF_Output constant(Fixture *f, const char *name, float value) {
+  return constant_of(f, name, float_scalar(value));
+}
 
 /* A handle of a float variable. */
 static inline TF_Output variable(Fixture *f, const char *name, int rank, const int64_t *dims) {
@@ -114,17 +128,21 @@ static inline TF_Output read_variable(Fixture *f, const char *name, TF_Output ha
 }
 
 /* The value of one output with at most one feed; NULL when the run failed, and the status tells why. */
-static inline TF_Tensor *fetch(Fixture *f, TF_Session *session, TF_Output feed, TF_Tensor *value, TF_Output output) {
+static inline TF_Tensor *fetch(Fixture *f, TF_Session *session, TF_Output feed, TF_Tensor *value,
+                               TF_Output output) {
   TF_Tensor *result = NULL;
-  TF_SessionRun(session, NULL, &feed, &value, feed.oper ? 1 : 0, &output, &result, 1, NULL, 0, NULL, f->status);
+  TF_SessionRun(session, NULL, &feed, &value, feed.oper ? 1 : 0, &output, &result, 1, NULL, 0, NULL,
+                f->status);
   return result;
 }
 
 /* The first element of a float output, NaN when the run failed. */
-static inline float fetch_float(Fixture *f, TF_Session *session, TF_Output feed, TF_Tensor *value, TF_Output output) {
+static inline float fetch_float(Fixture *f, TF_Session *session, TF_Output feed, TF_Tensor *value,
+                                TF_Output output) {
   TF_Tensor *result = fetch(f, session, feed, value, output);
   float first = __builtin_nanf("");
-  if (CHECK_TF_OK(f->status) && CHECK_INT_EQ(TF_TensorType(result), TF_FLOAT) && CHECK(TF_TensorElementCount(result) > 0)) {
+  if (CHECK_TF_OK(f->status) && CHECK_INT_EQ(TF_TensorType(result), TF_FLOAT) &&
+      CHECK(TF_TensorElementCount(result) > 0)) {
     first = *(float *)TF_TensorData(result);
   }
   TF_DeleteTensor(result);

@@ -9,7 +9,8 @@ static inline bool add_endless_function(Fixture *f) {
   Fixture body;
   bool ok = begin(&body);
   TF_Output x = placeholder_of(&body, "x", TF_BOOL, 0, NULL), y = unary(&body, "Identity", "y", x);
-  TF_Function *same = TF_GraphToFunction(body.graph, "Same", 0, -1, NULL, 1, &x, 1, &y, NULL, NULL, NULL, body.status);
+  TF_Function *same =
+      TF_GraphToFunction(body.graph, "Same", 0, -1, NULL, 1, &x, 1, &y, NULL, NULL, NULL, body.status);
   ok = ok && CHECK_TF_OK(body.status);
   TF_GraphCopyFunction(f->graph, same, NULL, f->status);
   ok = ok && CHECK_TF_OK(f->status);

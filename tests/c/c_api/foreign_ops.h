@@ -23,8 +23,9 @@ static inline void infer_same_shape(TF_ShapeInferenceContext *ctx, TF_Status *st
 }
 
 /* `type` 0: whatever T is. */
-static inline void register_kernel(Fixture *f, const char *op, TF_DataType type, void *(*create)(TF_OpKernelConstruction *),
-                            void (*compute)(void *, TF_OpKernelContext *), void (*destroy)(void *)) {
+static inline void register_kernel(Fixture *f, const char *op, TF_DataType type,
+                                   void *(*create)(TF_OpKernelConstruction *),
+                                   void (*compute)(void *, TF_OpKernelContext *), void (*destroy)(void *)) {
   TF_KernelBuilder *builder = TF_NewKernelBuilder(op, "CPU", create, compute, destroy);
   if (type) TF_KernelBuilder_TypeConstraint(builder, "T", type, f->status);
   TF_RegisterKernelBuilder(op, builder, f->status);

@@ -29,7 +29,8 @@ static const FunctionDef *definition(Fixture *f, TF_Function *function, Arena *a
   void *def;
   TF_Buffer *bytes = TF_NewBuffer();
   TF_FunctionToFunctionDef(function, bytes, f->status);
-  bool ok = CHECK_TF_OK(f->status) && CHECK_OK(proto_parse(kFunctionDef, bytes->data, bytes->length, arena, &def, &status), status);
+  bool ok = CHECK_TF_OK(f->status) &&
+            CHECK_OK(proto_parse(kFunctionDef, bytes->data, bytes->length, arena, &def, &status), status);
   TF_DeleteBuffer(bytes);
   return ok ? def : &nothing;
 }
@@ -48,10 +49,10 @@ TEST(a_function_is_made_of_what_its_outputs_need) {
   REQUIRE(begin_body(&b));
   unary(&b.f, "Exp", "unused", b.x);
   Arena *arena = arena_new();
-  TF_Function *function =
-      TF_GraphToFunction(b.f.graph, "MulNeg", 0, -2, NULL, 1, &b.x, 1, &b.y, (const char *[]){"product"}, NULL, "what it does", b.f.status);
+  TF_Function *function = TF_GraphToFunction(b.f.graph, "MulNeg", 0, -2, NULL, 1, &b.x, 1, &b.y,
+                                             (const char *[]){"product"}, NULL, "what it does", b.f.status);
   CHECK_TF_OK(b.f.status);
-  REQUIRE(function != NULL);
+  REQUIRE(function);
   CHECK_STR_EQ(TF_FunctionName(function), "MulNeg");
   const FunctionDef *def = definition(&b.f, function, arena);
   CHECK_STR_EQ(def->signature->description, "what it does");
@@ -59,7 +60,8 @@ TEST(a_function_is_made_of_what_its_outputs_need) {
     CHECK_STR_EQ(def->signature->input_arg[0]->name, "x");
     CHECK_INT_EQ(def->signature->input_arg[0]->type, TF_FLOAT);
   }
-  if (CHECK_INT_EQ(def->signature->n_output_arg, 1)) CHECK_STR_EQ(def->signature->output_arg[0]->name, "product");
+  if (CHECK_INT_EQ(def->signature->n_output_arg, 1))
+    CHECK_STR_EQ(def->signature->output_arg[0]->name, "product");
   CHECK_INT_EQ(def->n_node_def, 3);
   if (CHECK_INT_EQ(find_node(def, "y")->n_input, 2)) {
     CHECK_STR_EQ(find_node(def, "y")->input[0], "neg:y:0");
@@ -83,7 +85,7 @@ TEST(a_function_may_be_made_of_all_that_the_graph_has) {
   TF_Function *function =
       TF_GraphToFunction(b.f.graph, "All", 0, -1, NULL, 1, &b.x, 1, &b.y, NULL, NULL, NULL, b.f.status);
   CHECK_TF_OK(b.f.status);
-  REQUIRE(function != NULL);
+  REQUIRE(function);
   const FunctionDef *def = definition(&b.f, function, arena);
   CHECK_INT_EQ(def->n_node_def, 4);
   CHECK_STR_EQ(find_node(def, "unused")->op, "Exp");
@@ -93,9 +95,10 @@ TEST(a_function_may_be_made_of_all_that_the_graph_has) {
   TF_OperationDescription *desc = TF_NewOperation(b.f.graph, "IdentityN", "two");
   TF_AddInputList(desc, (TF_Output[]){b.x, unused}, 2);
   TF_Output two = finish(&b.f, desc);
-  CHECK(TF_GraphToFunction(b.f.graph, "All", 0, -1, NULL, 1, &two, 1, &two, NULL, NULL, NULL, b.f.status) == NULL);
+  CHECK(!TF_GraphToFunction(b.f.graph, "All", 0, -1, NULL, 1, &two, 1, &two, NULL, NULL, NULL, b.f.status));
   CHECK_TF_ERROR(b.f.status, TF_INVALID_ARGUMENT,
-                 "When `num_opers` is set to -1, nodes referenced in `inputs` must have a single output. Node two has 2 outputs. "
+                 "When `num_opers` is set to -1, nodes referenced in `inputs` must have a single output. "
+                 "Node two has 2 outputs. "
                  "Encountered while creating function 'All'");
   end(&b.f);
 }
@@ -108,10 +111,11 @@ TEST(control_outputs_are_part_of_a_function) {
   TF_Output second = unary(&b.f, "Log", "second", first);
   const TF_Operation *both[] = {second.oper, first.oper};
   Arena *arena = arena_new();
-  TF_Function *function = TF_GraphToFunctionWithControlOutputs(b.f.graph, "F", 0, -2, NULL, 1, &b.x, 1, &b.y, NULL, 2, both,
-                                                               (const char *[]){"b", "a"}, NULL, NULL, b.f.status);
+  TF_Function *function =
+      TF_GraphToFunctionWithControlOutputs(b.f.graph, "F", 0, -2, NULL, 1, &b.x, 1, &b.y, NULL, 2, both,
+                                           (const char *[]){"b", "a"}, NULL, NULL, b.f.status);
   CHECK_TF_OK(b.f.status);
-  REQUIRE(function != NULL);
+  REQUIRE(function);
   const FunctionDef *def = definition(&b.f, function, arena);
   CHECK_INT_EQ(def->n_node_def, 5);
   if (CHECK_INT_EQ(def->signature->n_control_output, 2) && CHECK_INT_EQ(def->n_control_ret, 2)) {
@@ -126,10 +130,10 @@ TEST(control_outputs_are_part_of_a_function) {
   TF_DeleteFunction(function);
 
   /* Without names they have those of the nodes. */
-  function = TF_GraphToFunctionWithControlOutputs(b.f.graph, "G", 0, -1, NULL, 1, &b.x, 0, NULL, NULL, 1, both, NULL, NULL, NULL,
-                                                  b.f.status);
+  function = TF_GraphToFunctionWithControlOutputs(b.f.graph, "G", 0, -1, NULL, 1, &b.x, 0, NULL, NULL, 1,
+                                                  both, NULL, NULL, NULL, b.f.status);
   CHECK_TF_OK(b.f.status);
-  REQUIRE(function != NULL);
+  REQUIRE(function);
   def = definition(&b.f, function, arena);
   if (CHECK_INT_EQ(def->n_control_ret, 1)) CHECK_STR_EQ(def->control_ret[0]->key, "second");
   TF_DeleteFunction(function);
@@ -149,8 +153,9 @@ TEST(control_outputs_are_part_of_a_function) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     CHECK_CONTEXT("case %d", (int)i);
-    CHECK(TF_GraphToFunctionWithControlOutputs(b.f.graph, "F", 0, cases[i].num_opers, NULL, 1, &b.x, 0, NULL, NULL, 2, cases[i].outputs,
-                                               cases[i].names, NULL, NULL, b.f.status) == NULL);
+    CHECK(!TF_GraphToFunctionWithControlOutputs(b.f.graph, "F", 0, cases[i].num_opers, NULL, 1, &b.x, 0, NULL,
+                                                NULL, 2, cases[i].outputs, cases[i].names, NULL, NULL,
+                                                b.f.status));
     CHECK_TF_ERROR(b.f.status, TF_INVALID_ARGUMENT, cases[i].message);
   }
   end(&b.f);
@@ -161,7 +166,7 @@ TEST(attrs_of_functions_are_set_and_read) {
   REQUIRE(begin_body(&b));
   TF_Function *function =
       TF_GraphToFunction(b.f.graph, "F", 0, -1, NULL, 1, &b.x, 1, &b.y, NULL, NULL, NULL, b.f.status);
-  REQUIRE(function != NULL);
+  REQUIRE(function);
   TF_FunctionSetAttrValueProto(function, "five", "\x18\x04", 2, b.f.status);
   CHECK_TF_OK(b.f.status);
   TF_FunctionSetAttrValueProto(function, "five", "\x18\x05", 2, b.f.status);
@@ -169,7 +174,8 @@ TEST(attrs_of_functions_are_set_and_read) {
   TF_FunctionSetAttrValueProto(function, "yes", "\x28\x01", 2, b.f.status);
   CHECK_TF_OK(b.f.status);
   TF_FunctionSetAttrValueProto(function, "no", "\xff\xff", 2, b.f.status);
-  CHECK_TF_ERROR(b.f.status, TF_INVALID_ARGUMENT, "Unparseable AttrValue proto passed to TF_FunctionSetAttrValueProto");
+  CHECK_TF_ERROR(b.f.status, TF_INVALID_ARGUMENT,
+                 "Unparseable AttrValue proto passed to TF_FunctionSetAttrValueProto");
   TF_Buffer *value = TF_NewBuffer();
   TF_FunctionGetAttrValueProto(function, "five", value, b.f.status);
   CHECK_TF_OK(b.f.status);
@@ -188,16 +194,18 @@ TEST(an_inner_value_may_be_an_argument_and_an_argument_a_result) {
   REQUIRE(begin_body(&b));
   Arena *arena = arena_new();
   TF_Output inputs[] = {b.neg, b.k}, outputs[] = {b.y, b.neg, b.y};
-  TF_Function *function = TF_GraphToFunction(b.f.graph, "F", 0, -2, NULL, 2, inputs, 3, outputs, NULL, NULL, NULL, b.f.status);
+  TF_Function *function =
+      TF_GraphToFunction(b.f.graph, "F", 0, -2, NULL, 2, inputs, 3, outputs, NULL, NULL, NULL, b.f.status);
   CHECK_TF_OK(b.f.status);
-  REQUIRE(function != NULL);
+  REQUIRE(function);
   const FunctionDef *def = definition(&b.f, function, arena);
   CHECK_INT_EQ(def->n_node_def, 1);
   CHECK_INT_EQ(def->signature->n_input_arg, 2);
   CHECK_INT_EQ(def->signature->n_output_arg, 3);
   CHECK_INT_EQ(def->n_ret, 3);
   for (size_t i = 0; i < def->signature->n_output_arg; i++) {
-    for (size_t k = 0; k < i; k++) CHECK(strcmp(def->signature->output_arg[i]->name, def->signature->output_arg[k]->name) != 0);
+    for (size_t k = 0; k < i; k++)
+      CHECK(strcmp(def->signature->output_arg[i]->name, def->signature->output_arg[k]->name) != 0);
   }
   TF_DeleteFunction(function);
   arena_free(arena);
@@ -207,9 +215,12 @@ TEST(an_inner_value_may_be_an_argument_and_an_argument_a_result) {
 TEST(a_hash_makes_names_differ_where_functions_do) {
   Body b;
   REQUIRE(begin_body(&b));
-  TF_Function *first = TF_GraphToFunction(b.f.graph, "F", 1, -1, NULL, 1, &b.x, 1, &b.y, NULL, NULL, NULL, b.f.status);
-  TF_Function *same = TF_GraphToFunction(b.f.graph, "F", 1, -1, NULL, 1, &b.x, 1, &b.y, NULL, NULL, NULL, b.f.status);
-  TF_Function *other = TF_GraphToFunction(b.f.graph, "F", 1, -1, NULL, 1, &b.x, 1, &b.neg, NULL, NULL, NULL, b.f.status);
+  TF_Function *first =
+      TF_GraphToFunction(b.f.graph, "F", 1, -1, NULL, 1, &b.x, 1, &b.y, NULL, NULL, NULL, b.f.status);
+  TF_Function *same =
+      TF_GraphToFunction(b.f.graph, "F", 1, -1, NULL, 1, &b.x, 1, &b.y, NULL, NULL, NULL, b.f.status);
+  TF_Function *other =
+      TF_GraphToFunction(b.f.graph, "F", 1, -1, NULL, 1, &b.x, 1, &b.neg, NULL, NULL, NULL, b.f.status);
   REQUIRE(first && same && other);
   CHECK(strncmp(TF_FunctionName(first), "F_", 2) == 0 && strlen(TF_FunctionName(first)) > 2);
   CHECK_STR_EQ(TF_FunctionName(same), TF_FunctionName(first));
@@ -236,7 +247,8 @@ TEST(what_makes_no_function_is_refused) {
     TF_Code code;
     const char *message;
   } cases[] = {
-      {-1, NULL, 2, twice, 1, &b.y, TF_INVALID_ARGUMENT, "TF_Output x:0 appears more than once in the input list"},
+      {-1, NULL, 2, twice, 1, &b.y, TF_INVALID_ARGUMENT,
+       "TF_Output x:0 appears more than once in the input list"},
       {-1, NULL, 1, &kNone, 1, &b.y, TF_INVALID_ARGUMENT, "null"},
       {-1, NULL, 1, &b.x, 1, &kNone, TF_INVALID_ARGUMENT, "null"},
       {-1, NULL, 1, &foreign, 1, &b.y, TF_INVALID_ARGUMENT, "different graph"},
@@ -249,13 +261,15 @@ TEST(what_makes_no_function_is_refused) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     CHECK_CONTEXT("case %d", (int)i);
-    CHECK(TF_GraphToFunction(b.f.graph, "F", 0, cases[i].num_opers, cases[i].opers, cases[i].ninputs, cases[i].inputs, cases[i].noutputs,
-                             cases[i].outputs, NULL, NULL, NULL, b.f.status) == NULL);
+    CHECK(!TF_GraphToFunction(b.f.graph, "F", 0, cases[i].num_opers, cases[i].opers, cases[i].ninputs,
+                              cases[i].inputs, cases[i].noutputs, cases[i].outputs, NULL, NULL, NULL,
+                              b.f.status));
     CHECK_TF_ERROR(b.f.status, cases[i].code, cases[i].message);
   }
   CHECK_CONTEXT("%s", "");
   TF_Output both[] = {b.y, b.neg};
-  CHECK(TF_GraphToFunction(b.f.graph, "F", 0, -1, NULL, 1, &b.x, 2, both, (const char *[]){"a", "a"}, NULL, NULL, b.f.status) == NULL);
+  CHECK(!TF_GraphToFunction(b.f.graph, "F", 0, -1, NULL, 1, &b.x, 2, both, (const char *[]){"a", "a"}, NULL,
+                            NULL, b.f.status));
   CHECK_TF_ERROR(b.f.status, TF_INVALID_ARGUMENT, "a");
   end(&other);
   end(&b.f);
@@ -265,21 +279,21 @@ TEST(a_function_outlives_its_graph_and_moves_as_bytes) {
   Body b;
   REQUIRE(begin_body(&b));
   TF_Function *function = make(&b, "F");
-  REQUIRE(function != NULL);
+  REQUIRE(function);
   TF_DeleteGraph(b.f.graph);
   TF_Buffer *first = TF_NewBuffer(), *second = TF_NewBuffer();
   TF_FunctionToFunctionDef(function, first, b.f.status);
   TF_Function *copy = TF_FunctionImportFunctionDef(first->data, first->length, b.f.status);
   CHECK_TF_OK(b.f.status);
-  REQUIRE(copy != NULL);
+  REQUIRE(copy);
   TF_DeleteFunction(function);
   CHECK_STR_EQ(TF_FunctionName(copy), "F");
   TF_FunctionToFunctionDef(copy, second, b.f.status);
   CHECK_TF_OK(b.f.status);
   if (CHECK_INT_EQ(second->length, first->length)) CHECK_MEM_EQ(second->data, first->data, first->length);
-  CHECK(TF_FunctionImportFunctionDef(first->data, first->length - 1, b.f.status) == NULL);
+  CHECK(!TF_FunctionImportFunctionDef(first->data, first->length - 1, b.f.status));
   CHECK_TF_ERROR(b.f.status, TF_INVALID_ARGUMENT, "FunctionDef");
-  CHECK(TF_FunctionImportFunctionDef(NULL, 0, b.f.status) == NULL);
+  CHECK(!TF_FunctionImportFunctionDef(NULL, 0, b.f.status));
   CHECK_TF_ERROR(b.f.status, TF_INVALID_ARGUMENT, "FunctionDef has no signature");
   TF_DeleteFunction(copy);
   TF_DeleteBuffer(first);
@@ -292,7 +306,8 @@ TEST(a_graph_takes_copies_of_functions) {
   Fixture g = {0};
   REQUIRE(begin_body(&b) && begin(&g));
   TF_Function *function = make(&b, "F"), *gradient = make(&b, "FGrad");
-  TF_Function *clash = TF_GraphToFunction(b.f.graph, "F", 0, -1, NULL, 1, &b.x, 1, &b.neg, NULL, NULL, NULL, b.f.status);
+  TF_Function *clash =
+      TF_GraphToFunction(b.f.graph, "F", 0, -1, NULL, 1, &b.x, 1, &b.neg, NULL, NULL, NULL, b.f.status);
   TF_Function *like_an_op = make(&b, "Neg");
   REQUIRE(function && gradient && clash && like_an_op);
   CHECK_INT_EQ(TF_GraphNumFunctions(g.graph), 0);
@@ -307,7 +322,8 @@ TEST(a_graph_takes_copies_of_functions) {
   CHECK_TF_ERROR(g.status, TF_INVALID_ARGUMENT,
                  "Cannot add function 'F' because a different function with the same name already exists.");
   TF_GraphCopyFunction(g.graph, like_an_op, NULL, g.status);
-  CHECK_TF_ERROR(g.status, TF_INVALID_ARGUMENT, "Cannot add function 'Neg' because an op with the same name already exists.");
+  CHECK_TF_ERROR(g.status, TF_INVALID_ARGUMENT,
+                 "Cannot add function 'Neg' because an op with the same name already exists.");
   /* All or nothing: the gradient cannot be added, so the function is not. */
   TF_GraphCopyFunction(g.graph, gradient, clash, g.status);
   CHECK_INT_EQ(TF_GetCode(g.status), TF_INVALID_ARGUMENT);
@@ -317,7 +333,8 @@ TEST(a_graph_takes_copies_of_functions) {
   CHECK_INT_EQ(TF_GraphNumFunctions(g.graph), 2);
   TF_GraphCopyFunction(g.graph, function, function, g.status);
   CHECK_TF_ERROR(g.status, TF_INVALID_ARGUMENT,
-                 "Cannot assign gradient function 'F' to 'F' because it already has gradient function 'FGrad'");
+                 "Cannot assign gradient function 'F' to 'F' because it already has gradient function "
+                 "'FGrad'");
   TF_DeleteFunction(function);
   TF_DeleteFunction(gradient);
   TF_DeleteFunction(clash);
@@ -326,7 +343,7 @@ TEST(a_graph_takes_copies_of_functions) {
   TF_Function *functions[3] = {NULL, NULL, NULL};
   CHECK_INT_EQ(TF_GraphGetFunctions(g.graph, functions, 0, g.status), 0);
   CHECK_INT_EQ(TF_GraphGetFunctions(g.graph, functions, 1, g.status), 1);
-  CHECK(functions[1] == NULL);
+  CHECK(!functions[1]);
   TF_DeleteFunction(functions[0]);
   CHECK_INT_EQ(TF_GraphGetFunctions(g.graph, functions, 3, g.status), 2);
   CHECK_TF_OK(g.status);
@@ -343,7 +360,8 @@ TEST(a_function_is_taken_out_of_a_graph) {
   Fixture g = {0};
   REQUIRE(begin_body(&b) && begin(&g));
   TF_Function *function = make(&b, "F");
-  TF_Function *other = TF_GraphToFunction(b.f.graph, "F", 0, -1, NULL, 1, &b.x, 1, &b.neg, NULL, NULL, NULL, b.f.status);
+  TF_Function *other =
+      TF_GraphToFunction(b.f.graph, "F", 0, -1, NULL, 1, &b.x, 1, &b.neg, NULL, NULL, NULL, b.f.status);
   REQUIRE(function && other);
   TF_GraphRemoveFunction(g.graph, "F", g.status);
   CHECK_TF_ERROR(g.status, TF_INVALID_ARGUMENT, "Tried to remove non-existent function 'F'.");
@@ -358,7 +376,7 @@ TEST(a_function_is_taken_out_of_a_graph) {
   CHECK_INT_EQ(TF_OperationOutputType(call), TF_FLOAT);
   TF_OperationDescription *desc = TF_NewOperation(g.graph, "F", "again");
   TF_AddInput(desc, call);
-  CHECK(TF_FinishOperation(desc, g.status) == NULL);
+  CHECK(!TF_FinishOperation(desc, g.status));
   CHECK_TF_ERROR(g.status, TF_INVALID_ARGUMENT, "Op type not registered 'F'");
   /* The name is free for another function. */
   TF_GraphCopyFunction(g.graph, other, NULL, g.status);
@@ -378,7 +396,7 @@ TEST(functions_travel_with_the_graph_and_name_operations) {
   TF_Output x = placeholder(&g, "x");
   TF_OperationDescription *desc = TF_NewOperation(g.graph, "F", "call");
   TF_AddInput(desc, x);
-  CHECK(TF_FinishOperation(desc, g.status) == NULL);
+  CHECK(!TF_FinishOperation(desc, g.status));
   CHECK_TF_ERROR(g.status, TF_INVALID_ARGUMENT, "Op type not registered 'F'");
   TF_GraphCopyFunction(g.graph, function, function, g.status);
   CHECK_TF_OK(g.status);

@@ -31,9 +31,11 @@ TEST(right_gradients_of_several_ys_by_several_xs) {
                       w_values[] = {0.3, -0.2, 0.1, 0.5, -0.7, 0.4, 0.9, -1.1, 0.2, 0.6, -0.8, 1.3};
   Fixture f = {0};
   REQUIRE(begin(&f));
-  TF_Output x = placeholder_of(&f, "x", TF_DOUBLE, 2, x_dims), w = placeholder_of(&f, "w", TF_DOUBLE, -1, NULL);
+  TF_Output x = placeholder_of(&f, "x", TF_DOUBLE, 2, x_dims),
+            w = placeholder_of(&f, "w", TF_DOUBLE, -1, NULL);
   TF_Output product = binary(&f, "MatMul", "product", x, w);
-  TF_Output ys[] = {unary(&f, "Softmax", "softmax", product), unary(&f, "Tanh", "tanh", product), unary(&f, "Exp", "exp", w)};
+  TF_Output ys[] = {unary(&f, "Softmax", "softmax", product), unary(&f, "Tanh", "tanh", product),
+                    unary(&f, "Exp", "exp", w)};
   TF_Output xs[] = {x, w};
   TF_Tensor *values[] = {doubles(2, x_dims, 6, x_values), doubles(2, w_dims, 12, w_values)};
   int operations = num_operations(f.graph);
@@ -52,7 +54,8 @@ TEST(right_gradients_in_single_precision) {
   Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output x = placeholder(&f, "x");
-  double error = error_of(&f, unary(&f, "Sigmoid", "y", x), x, float_vector(4, (float[]){-2, -0.3f, 0.7f, 3}));
+  double error =
+      error_of(&f, unary(&f, "Sigmoid", "y", x), x, float_vector(4, (float[]){-2, -0.3f, 0.7f, 3}));
   CHECK(error > 0 && error < 1e-3);
   end(&f);
 }
@@ -64,12 +67,14 @@ TEST(wrong_gradients_are_measured) {
   TF_Output x = placeholder_of(&f, "x", TF_DOUBLE, -1, NULL);
   TF_Output y = binary(&f, "Mul", "y", x, unary(&f, "StopGradient", "stop", x));
   const int64_t two = 2;
-  CHECK_NEAR(error_of(&f, y, x, doubles(1, &two, 2, (double[]){0.25, 3})), 0.5, 1e-8); /* |3 - 6| / 6, |0.25 - 0.5| / 1 */
+  CHECK_NEAR(error_of(&f, y, x, doubles(1, &two, 2, (double[]){0.25, 3})), 0.5,
+             1e-8); /* |3 - 6| / 6, |0.25 - 0.5| / 1 */
   CHECK_NEAR(error_of(&f, y, x, doubles(0, NULL, 1, (double[]){0.25})), 0.25, 1e-8);
   end(&f);
 }
 
-/* Where nothing flows the gradient counts as zero: right for what does not depend on x, wrong for what does. */
+/* Where nothing flows the gradient counts as zero: right for what does not depend on x, wrong for what
+ * does. */
 TEST(no_gradient_counts_as_zero) {
   Fixture f = {0};
   REQUIRE(begin(&f));
@@ -92,7 +97,8 @@ TEST(derivatives_that_are_no_numbers) {
   end(&f);
 }
 
-/* Sums of complex numbers: 3 by each part and 0 across them; and one of which the graph sees only one half. */
+/* Sums of complex numbers: 3 by each part and 0 across them; and one of which the graph sees only one
+ * half. */
 TEST(complex_numbers_are_moved_in_both_parts) {
   Fixture f = {0};
   REQUIRE(begin(&f));
@@ -121,14 +127,18 @@ static double error_of_order(Fixture *f, TF_Output y, TF_Output x, double at, in
   return error;
 }
 
-/* (x + x) * s - s * s for s = StopGradient(x): the value is x^2 and the gradient 2 s is right, but the gradient of that is 0. */
+/* (x + x) * s - s * s for s = StopGradient(x): the value is x^2 and the gradient 2 s is right, but the
+ * gradient of that is 0. */
 TEST(second_derivatives_are_checked_on_demand) {
   Fixture f = {0};
   REQUIRE(begin(&f));
-  TF_Output x = placeholder_of(&f, "x", TF_DOUBLE, -1, NULL), cube = binary(&f, "Mul", "cube", unary(&f, "Square", "square", x), x);
-  for (int order = 1; order <= TF_MAX_GRADIENT_CHECK_ORDER; order++) CHECK(error_of_order(&f, cube, x, 0.75, order) < 1e-8);
+  TF_Output x = placeholder_of(&f, "x", TF_DOUBLE, -1, NULL),
+            cube = binary(&f, "Mul", "cube", unary(&f, "Square", "square", x), x);
+  for (int order = 1; order <= TF_MAX_GRADIENT_CHECK_ORDER; order++)
+    CHECK(error_of_order(&f, cube, x, 0.75, order) < 1e-8);
   TF_Output s = unary(&f, "StopGradient", "s", x);
-  TF_Output y = binary(&f, "Sub", "y", binary(&f, "Mul", "2xs", binary(&f, "Add", "2x", x, x), s), unary(&f, "Square", "s2", s));
+  TF_Output y = binary(&f, "Sub", "y", binary(&f, "Mul", "2xs", binary(&f, "Add", "2x", x, x), s),
+                       unary(&f, "Square", "s2", s));
   CHECK(error_of_order(&f, y, x, 0.75, 1) < 1e-8);
   CHECK(error_of_order(&f, y, x, 0.75, 2) > 0.1);
   end(&f);
@@ -141,8 +151,10 @@ TEST(gradients_of_complex_numbers_are_tensorflows) {
   const double at[] = {1, -2, 0.5, 3};
   const float single_at[] = {1, -2, 0.5f, 3};
   const int64_t two = 2;
-  TF_Output x = placeholder_of(&f, "x", TF_COMPLEX128, -1, NULL), single = placeholder_of(&f, "single", TF_COMPLEX64, -1, NULL);
-  TF_Output ys[] = {binary(&f, "Mul", "square", x, x), binary(&f, "Mul", "norm", x, unary(&f, "Conj", "conj", x))};
+  TF_Output x = placeholder_of(&f, "x", TF_COMPLEX128, -1, NULL),
+            single = placeholder_of(&f, "single", TF_COMPLEX64, -1, NULL);
+  TF_Output ys[] = {binary(&f, "Mul", "square", x, x),
+                    binary(&f, "Mul", "norm", x, unary(&f, "Conj", "conj", x))};
   TF_Tensor *value = tensor_of(TF_COMPLEX128, 1, &two, at, sizeof at);
   const TF_GradientCheckOptions options = {.order = 2};
   double error = NAN;
@@ -167,10 +179,15 @@ TEST(variables_of_a_session_and_other_feeds) {
   TF_Session *session = TF_NewSession(f.graph, NULL, f.status);
   run_target(&f, session, assign);
   TF_Tensor *value = float_scalar(2), *three = float_scalar(3);
-  TF_GradientCheckOptions options = {.session = session, .feeds = &other, .feed_values = &three, .num_feeds = 1, .delta = 0.5};
+  TF_GradientCheckOptions options = {.session = session,
+                                     .feeds = &other,
+                                     .feed_values = &three,
+                                     .num_feeds = 1,
+                                     .delta = 0.5};
   double error = NAN;
   TF_ComputeGradientError(f.graph, &y, 1, &x, 1, &value, &options, &error, f.status);
-  if (CHECK_TF_OK(f.status)) CHECK_NEAR(error, 0, 0); /* 30 by both: the step is a power of two, the function linear */
+  if (CHECK_TF_OK(f.status))
+    CHECK_NEAR(error, 0, 0); /* 30 by both: the step is a power of two, the function linear */
   options.session = NULL;
   error = 7;
   TF_ComputeGradientError(f.graph, &y, 1, &x, 1, &value, &options, &error, f.status);
@@ -185,10 +202,12 @@ TEST(variables_of_a_session_and_other_feeds) {
 TEST(wrong_uses_are_refused) {
   Fixture f = {0};
   REQUIRE(begin(&f));
-  TF_Output x = placeholder(&f, "x"), whole = placeholder_of(&f, "whole", TF_INT32, -1, NULL), y = unary(&f, "Exp", "y", x);
+  TF_Output x = placeholder(&f, "x"), whole = placeholder_of(&f, "whole", TF_INT32, -1, NULL),
+            y = unary(&f, "Exp", "y", x);
   TF_Output rounded = cast(&f, "rounded", x, TF_INT32), beyond = {y.oper, 1};
   TF_Tensor *value = float_scalar(1), *wide = doubles(0, NULL, 1, (double[]){1}), *null = NULL;
-  const TF_GradientCheckOptions backwards = {.delta = -1}, endless = {.delta = (double)NAN}, few = {.num_feeds = -1}, order = {.order = 5},
+  const TF_GradientCheckOptions backwards = {.delta = -1}, endless = {.delta = (double)NAN},
+                                few = {.num_feeds = -1}, order = {.order = 5},
                                 null_feed = {.feeds = &whole, .feed_values = &null, .num_feeds = 1};
   const struct {
     TF_Output y, x;
@@ -197,7 +216,8 @@ TEST(wrong_uses_are_refused) {
     int ny;
     const char *part;
   } kCases[] = {
-      {rounded, x, value, NULL, 1, "Output 0 is int32; gradients are checked of float, double, complex64 and complex128"},
+      {rounded, x, value, NULL, 1,
+       "Output 0 is int32; gradients are checked of float, double, complex64 and complex128"},
       {y, whole, value, NULL, 1, "Input 0 is int32"},
       {y, x, wide, NULL, 1, "The value of input 0 is double, but the input float"},
       {y, x, NULL, NULL, 1, "The value of input 0 is null"},
@@ -214,7 +234,8 @@ TEST(wrong_uses_are_refused) {
   for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) {
     CHECK_CONTEXT("case %d", (int)i);
     double error = 7;
-    TF_ComputeGradientError(f.graph, &kCases[i].y, kCases[i].ny, &kCases[i].x, 1, &kCases[i].value, kCases[i].options, &error, f.status);
+    TF_ComputeGradientError(f.graph, &kCases[i].y, kCases[i].ny, &kCases[i].x, 1, &kCases[i].value,
+                            kCases[i].options, &error, f.status);
     TF_Code code = TF_GetCode(f.status);
     CHECK(code == TF_INVALID_ARGUMENT || code == TF_OUT_OF_RANGE);
     CHECK_STR_CONTAINS(TF_Message(f.status), kCases[i].part);

@@ -7,7 +7,7 @@
 static float derivative(Fixture *f, TF_Output y, TF_Output x, float at) {
   TF_Output dx = kNone;
   TF_AddGradients(f->graph, &y, 1, &x, 1, NULL, f->status, &dx);
-  if (!CHECK_TF_OK(f->status) || !CHECK(dx.oper != NULL)) return NAN;
+  if (!CHECK_TF_OK(f->status) || !CHECK(dx.oper)) return NAN;
   TF_Session *session = TF_NewSession(f->graph, NULL, f->status);
   TF_Tensor *value = float_scalar(at);
   float result = fetch_float(f, session, x, value, dx);
@@ -20,9 +20,10 @@ TEST(closed_forms) {
   static const struct {
     const char *op;
     double x, want;
-  } cases[] = {{"Neg", 2, -1},         {"Square", 3, 6},          {"Exp", 1, 2.718281828459045},   {"Log", 4, 0.25},
-               {"Sqrt", 16, 0.125},    {"Tanh", 0.5, 0.78644773}, {"Sigmoid", 0, 0.25},            {"Relu", 2, 1},
-               {"Relu", -2, 0},        {"Identity", 5, 1},        {"Reciprocal", 2, -0.25}};
+  } cases[] = {{"Neg", 2, -1},       {"Square", 3, 6},        {"Exp", 1, 2.718281828459045},
+               {"Log", 4, 0.25},     {"Sqrt", 16, 0.125},     {"Tanh", 0.5, 0.78644773},
+               {"Sigmoid", 0, 0.25}, {"Relu", 2, 1},          {"Relu", -2, 0},
+               {"Identity", 5, 1},   {"Reciprocal", 2, -0.25}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     CHECK_CONTEXT("%s", cases[i].op);
     Fixture f;
@@ -53,7 +54,8 @@ TEST(several_ys_add_up_and_a_dx_weighs_them) {
   TF_Output plain[3], weighed[3], weights[] = {constant(&f, "ten", 10), kNone};
   TF_AddGradients(f.graph, ys, 2, xs, 3, NULL, f.status, plain);
   CHECK_TF_OK(f.status);
-  TF_AddGradients(f.graph, ys, 2, xs, 3, weights, f.status, weighed); /* an entry without an operation: ones */
+  TF_AddGradients(f.graph, ys, 2, xs, 3, weights, f.status,
+                  weighed); /* an entry without an operation: ones */
   CHECK_TF_OK(f.status);
   TF_Session *session = TF_NewSession(f.graph, NULL, f.status);
   TF_Tensor *values[] = {float_scalar(3), float_scalar(5)}, *results[6];
@@ -101,7 +103,7 @@ TEST(matrices) {
 
 static bool all_names_start_with(TF_Graph *graph, size_t from, const char *prefix) {
   bool all = true;
-  for (TF_Operation *operation; (operation = TF_GraphNextOperation(graph, &from)) != NULL;) {
+  for (TF_Operation *operation; (operation = TF_GraphNextOperation(graph, &from));) {
     if (strncmp(TF_OperationName(operation), prefix, strlen(prefix)) != 0) {
       CHECK_STR_EQ(TF_OperationName(operation), prefix);
       all = false;
@@ -183,7 +185,8 @@ TEST(an_x_of_a_derivative_may_be_inside_and_second_derivatives_work) {
   Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output x = placeholder_of(&f, "x", TF_FLOAT, 0, NULL);
-  TF_Output square = unary(&f, "Square", "square", x), fourth = unary(&f, "Square", "fourth", square), inner, dx, ddx;
+  TF_Output square = unary(&f, "Square", "square", x), fourth = unary(&f, "Square", "fourth", square), inner,
+            dx, ddx;
   TF_AddGradients(f.graph, &fourth, 1, &square, 1, NULL, f.status, &inner); /* d(s^2)/ds = 2s */
   CHECK_TF_OK(f.status);
   TF_AddGradients(f.graph, &fourth, 1, &x, 1, NULL, f.status, &dx); /* 4 x^3 */

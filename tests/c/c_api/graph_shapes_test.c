@@ -1,5 +1,7 @@
-/* Shapes that TensorFlow 2.21 infers for random nodes, or that it refuses them: tests/data/oracle/graph_shapes.txt and
- * loop_shapes.txt, written by tests/oracle/graph_shapes.py and loop_shapes.py. A line is a GraphDef in hex, a tab, and the outputs of its node `node` ("S [2,?] ?") or "E". */
+/* Shapes that TensorFlow 2.21 infers for random nodes, or that it refuses them:
+ * tests/data/oracle/graph_shapes.txt and loop_shapes.txt, written by tests/oracle/graph_shapes.py and
+ * loop_shapes.py. A line is a GraphDef in hex, a tab, and the outputs of its node `node` ("S [2,?] ?") or
+ * "E". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,10 +62,10 @@ static void check_file(const char *path, int at_least) {
   static char line[MAX_LINE], bytes[MAX_LINE];
   FILE *stream = fopen(path, "rb");
   int count = 0;
-  REQUIRE(stream != NULL);
-  for (; fgets(line, sizeof line, stream) != NULL; count++) {
+  REQUIRE(stream);
+  for (; fgets(line, sizeof line, stream); count++) {
     char *tab = strchr(line, '\t');
-    if (!CHECK(tab != NULL)) break;
+    if (!CHECK(tab)) break;
     tab[strcspn(tab, "\n")] = '\0';
     check_graph(bytes, from_hex(line, (size_t)(tab - line), bytes), tab + 1);
   }
@@ -72,6 +74,10 @@ static void check_file(const char *path, int at_least) {
   CHECK_CONTEXT("%s", "");
 }
 
-TEST(inferred_shapes_are_tensorflows) { check_file(TFCORE_SOURCE_DIR "/tests/data/oracle/graph_shapes.txt", 300); }
+TEST(inferred_shapes_are_tensorflows) {
+  check_file(TFCORE_SOURCE_DIR "/tests/data/oracle/graph_shapes.txt", 300);
+}
 
-TEST(inferred_shapes_of_loops_are_tensorflows) { check_file(TFCORE_SOURCE_DIR "/tests/data/oracle/loop_shapes.txt", 60); }
+TEST(inferred_shapes_of_loops_are_tensorflows) {
+  check_file(TFCORE_SOURCE_DIR "/tests/data/oracle/loop_shapes.txt", 60);
+}

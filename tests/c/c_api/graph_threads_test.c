@@ -31,7 +31,9 @@ static bool expect(Worker *w, bool ok, const char *what) {
   return false;
 }
 
-static bool went_well(Worker *w, const char *what) { return expect(w, TF_GetCode(w->f.status) == TF_OK, what); }
+static bool went_well(Worker *w, const char *what) {
+  return expect(w, TF_GetCode(w->f.status) == TF_OK, what);
+}
 
 static TF_Output add_op(Worker *w, const char *type, const char *name, TF_Output a, TF_Output b) {
   TF_OperationDescription *desc = TF_NewOperation(w->f.graph, type, name);
@@ -62,7 +64,7 @@ static void look_up(Worker *w, int round) {
   expect(w, !other || strcmp(TF_OperationName(other), name) == 0, "an operation of another thread");
   size_t pos = 0;
   int seen = 0;
-  while ((oper = TF_GraphNextOperation(w->f.graph, &pos)) != NULL) seen += oper == own || oper == w->shared->x.oper;
+  while ((oper = TF_GraphNextOperation(w->f.graph, &pos))) seen += oper == own || oper == w->shared->x.oper;
   expect(w, seen == 2, "iterating");
   expect(w, TF_OperationOutputNumConsumers(w->shared->x) >= 2 * (round + 1), "consumers");
   TF_Input consumers[4];
@@ -117,7 +119,7 @@ static void differentiate_and_run(Worker *w, TF_Output cube) {
   TF_SessionOptions *options = TF_NewSessionOptions();
   TF_Session *own = TF_NewSession(w->f.graph, options, w->f.status);
   TF_DeleteSessionOptions(options);
-  if (!expect(w, own != NULL, "TF_NewSession")) return;
+  if (!expect(w, own, "TF_NewSession")) return;
   run_gradient(w, own, gradient);
   TF_DeleteSession(own, w->f.status);
 }
@@ -206,7 +208,7 @@ static void check_operations(Shared *s) {
     const char *const forms[] = {"square/%d/%d", "cube/%d/%d", "import/%d/%d/out", "call/%d/%d"};
     for (int k = 0; k < 4; k++) {
       snprintf(name, sizeof name, forms[k], i / ROUNDS, i % ROUNDS);
-      CHECK(TF_GraphOperationByName(s->f.graph, name) != NULL);
+      CHECK(TF_GraphOperationByName(s->f.graph, name));
     }
   }
 }

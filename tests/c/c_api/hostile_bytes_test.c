@@ -1,5 +1,5 @@
-/* Damaged GraphDefs: what can still be imported is run. Errors are fine; nothing may crash, hang or leak, and what was imported can be exported
- * and imported again, byte for byte.
+/* Damaged GraphDefs: what can still be imported is run. Errors are fine; nothing may crash, hang or leak, and
+ * what was imported can be exported and imported again, byte for byte.
  *
  *   TFCORE_FUZZ_SEED=7 TFCORE_FUZZ_ROUNDS=50000 TFCORE_FUZZ_TRACE=1 test_c_api --filter damaged
  */
@@ -14,20 +14,24 @@
 
 enum { BYTE_ROUNDS = 3000, MESSAGE_ROUNDS = 500, MAX_FEEDS = 8, SLOW_SECONDS = 10 };
 
-/* The bytes of a training graph that also carries a function, and a little of everything that shapes depend on. */
+/* The bytes of a training graph that also carries a function, and a little of everything that shapes depend
+ * on. */
 static TF_Buffer *healthy_bytes(void) {
   Fixture f = {0};
   Training t;
   if (!begin(&f) || !CHECK(build_training(&f, &t))) return NULL;
   TF_Output inputs[] = {t.images, t.labels, t.weights[0], t.weights[1]};
-  TF_Function *function = TF_GraphToFunction(f.graph, "Loss", 0, -1, NULL, 4, inputs, 1, &t.loss, NULL, NULL, NULL, f.status);
+  TF_Function *function =
+      TF_GraphToFunction(f.graph, "Loss", 0, -1, NULL, 4, inputs, 1, &t.loss, NULL, NULL, NULL, f.status);
   if (CHECK_TF_OK(f.status)) TF_GraphCopyFunction(f.graph, function, NULL, f.status);
   CHECK_TF_OK(f.status);
   TF_DeleteFunction(function);
   op(&f, "Loss", "call", 4, inputs);
-  TF_Output shape = constant_of(&f, "new_shape", tensor_of(TF_INT32, 1, (int64_t[]){2}, (int32_t[]){2, -1}, 8));
+  TF_Output shape =
+      constant_of(&f, "new_shape", tensor_of(TF_INT32, 1, (int64_t[]){2}, (int32_t[]){2, -1}, 8));
   TF_Output reshaped = binary(&f, "Reshape", "reshaped", t.images, shape);
-  TF_Output filled = binary(&f, "Fill", "filled", unary(&f, "Shape", "sizes", reshaped), constant(&f, "seven", 7));
+  TF_Output filled =
+      binary(&f, "Fill", "filled", unary(&f, "Shape", "sizes", reshaped), constant(&f, "seven", 7));
   binary(&f, "Tile", "tiled", filled, shape);
   TF_Buffer *bytes = graph_bytes(&f, f.graph);
   end(&f);
@@ -50,7 +54,7 @@ static TF_Tensor *random_value(Random *random, TF_Graph *graph, TF_Output output
   }
   TF_DataType type = TF_OperationOutputType(output);
   TF_Tensor *value = mem_calloc(1, sizeof *value);
-  if (CHECK(value != NULL) && dtype_is_valid((int)type) && !dtype_is_ref((int)type) &&
+  if (CHECK(value) && dtype_is_valid((int)type) && !dtype_is_ref((int)type) &&
       random_tensor(random, (DataType)type, rank, dims, &value->tensor)) {
     return value;
   }
@@ -71,7 +75,7 @@ static void run_everything(Random *random, Fixture *f) {
   TF_Tensor *values[MAX_FEEDS];
   int num_feeds = 0;
   TF_Operation *operation;
-  for (size_t pos = 0; num_feeds < MAX_FEEDS && (operation = TF_GraphNextOperation(f->graph, &pos)) != NULL;) {
+  for (size_t pos = 0; num_feeds < MAX_FEEDS && (operation = TF_GraphNextOperation(f->graph, &pos));) {
     if (strcmp(TF_OperationOpType(operation), "Placeholder") != 0) continue;
     feeds[num_feeds] = (TF_Output){operation, 0};
     values[num_feeds] = random_value(random, f->graph, feeds[num_feeds], f->status);
@@ -79,12 +83,13 @@ static void run_everything(Random *random, Fixture *f) {
   }
   TF_Session *session = TF_NewSession(f->graph, NULL, f->status);
   CHECK_TF_OK(f->status);
-  for (size_t pos = 0; session && (operation = TF_GraphNextOperation(f->graph, &pos)) != NULL;) {
+  for (size_t pos = 0; session && (operation = TF_GraphNextOperation(f->graph, &pos));) {
     const TF_Operation *targets[] = {operation};
     TF_Output output = {operation, 0};
     TF_Tensor *result = NULL;
     bool fetches = TF_OperationNumOutputs(operation) > 0;
-    TF_SessionRun(session, NULL, feeds, values, num_feeds, &output, &result, fetches ? 1 : 0, targets, fetches ? 0 : 1, NULL, f->status);
+    TF_SessionRun(session, NULL, feeds, values, num_feeds, &output, &result, fetches ? 1 : 0, targets,
+                  fetches ? 0 : 1, NULL, f->status);
     check_code(f->status);
     TF_DeleteTensor(result);
   }
@@ -170,7 +175,9 @@ static void damage_bytes(Random *random, uint8_t *bytes, size_t *length, size_t 
 
 /* ---- damage to messages ---- */
 
-static NodeDef *random_node(Random *random, GraphDef *def) { return def->node[random_below(random, (int)def->n_node)]; }
+static NodeDef *random_node(Random *random, GraphDef *def) {
+  return def->node[random_below(random, (int)def->n_node)];
+}
 
 static AttrEntry *random_attr(Random *random, GraphDef *def) {
   NodeDef *node = random_node(random, def);
@@ -178,24 +185,32 @@ static AttrEntry *random_attr(Random *random, GraphDef *def) {
 }
 
 static void damage_value(Random *random, AttrValue *value) {
-  static const int types[] = {DT_FLOAT, DT_INT32, DT_INT64, DT_DOUBLE, DT_BOOL, DT_STRING, DT_RESOURCE, DT_HALF, 0, 99, 101};
+  static const int types[] = {DT_FLOAT,    DT_INT32, DT_INT64, DT_DOUBLE, DT_BOOL, DT_STRING,
+                              DT_RESOURCE, DT_HALF,  0,        99,        101};
   TensorShapeProto *shape = NULL;
   switch ((int)value->value_case) {
     case ATTR_INT: value->i = random_int(random); break;
     case ATTR_BOOL: value->b = !value->b; break;
-    case ATTR_TYPE: value->type = (Tensorflow__DataType)types[random_below(random, sizeof types / sizeof *types)]; break;
+    case ATTR_TYPE:
+      value->type = (Tensorflow__DataType)types[random_below(random, sizeof types / sizeof *types)];
+      break;
     case ATTR_SHAPE: shape = value->shape; break;
     case ATTR_TENSOR:
       shape = value->tensor->tensor_shape;
-      if (one_in(random, 3)) value->tensor->dtype = (Tensorflow__DataType)types[random_below(random, sizeof types / sizeof *types)];
+      if (one_in(random, 3))
+        value->tensor->dtype =
+            (Tensorflow__DataType)types[random_below(random, sizeof types / sizeof *types)];
       for (size_t i = 0; i < value->tensor->tensor_content.len; i++) {
-        if (one_in(random, 4)) value->tensor->tensor_content.data[i] = one_in(random, 2) ? 0xff : (uint8_t)random_below(random, 4);
+        if (one_in(random, 4))
+          value->tensor->tensor_content.data[i] = one_in(random, 2) ? 0xff : (uint8_t)random_below(random, 4);
       }
-      for (size_t i = 0; i < value->tensor->n_int_val; i++) value->tensor->int_val[i] = (int32_t)random_int(random);
+      for (size_t i = 0; i < value->tensor->n_int_val; i++)
+        value->tensor->int_val[i] = (int32_t)random_int(random);
       break;
     default: break;
   }
-  if (shape && shape->n_dim > 0 && one_in(random, 2)) shape->dim[random_below(random, (int)shape->n_dim)]->size = random_int(random);
+  if (shape && shape->n_dim > 0 && one_in(random, 2))
+    shape->dim[random_below(random, (int)shape->n_dim)]->size = random_int(random);
   if (shape && shape->n_dim > 0 && one_in(random, 4)) shape->n_dim--;
   if (shape && one_in(random, 10)) shape->unknown_rank = true;
 }
@@ -211,7 +226,10 @@ static void damage_message(Random *random, GraphDef *def) {
       if (node->n_input > 0) node->n_input--;
       break;
     case 2: node->op = other->op; break;
-    case 3: node->op = (char *)op_registry_name(op_registry_global(), random_below(random, op_registry_count(op_registry_global()))); break;
+    case 3:
+      node->op = (char *)op_registry_name(op_registry_global(),
+                                          random_below(random, op_registry_count(op_registry_global())));
+      break;
     case 4:
       if (node->n_attr > 0) node->n_attr--;
       break;

@@ -19,16 +19,20 @@ static TF_Buffer *def_bytes(const char *text) {
 }
 
 #define VERSIONS "versions { producer: 27 }"
-#define FLOATS(name) "node { name: '" name "' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }"
+#define FLOATS(name) \
+  "node { name: '" name "' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }"
 #define UNARY(op, name, input) \
   "node { name: '" name "' op: '" op "' input: '" input "' attr { key: 'T' value { type: DT_FLOAT } } }"
-#define BINARY(op, name, x, y) \
-  "node { name: '" name "' op: '" op "' input: '" x "' input: '" y "' attr { key: 'T' value { type: DT_FLOAT } } }"
+#define BINARY(op, name, x, y)                                     \
+  "node { name: '" name "' op: '" op "' input: '" x "' input: '" y \
+  "' attr { key: 'T' value { type: DT_FLOAT } } }"
 
 /* x -> neg -> sum <- x */
 static const char kSmall[] = VERSIONS FLOATS("x") UNARY("Neg", "neg", "x") BINARY("Add", "sum", "neg", "x");
 
-static const char *name_or_nothing(TF_Operation *operation) { return operation ? TF_OperationName(operation) : "(none)"; }
+static const char *name_or_nothing(TF_Operation *operation) {
+  return operation ? TF_OperationName(operation) : "(none)";
+}
 
 TEST(an_imported_graph_runs_and_exports_the_same_bytes) {
   Fixture f = {0}, g = {0}, h = {0};
@@ -40,7 +44,8 @@ TEST(an_imported_graph_runs_and_exports_the_same_bytes) {
   CHECK_INT_EQ(num_operations(f.graph), 3);
   TF_Session *session = TF_NewSession(f.graph, NULL, f.status);
   TF_Tensor *value = float_scalar(3);
-  TF_Output x = {TF_GraphOperationByName(f.graph, "x"), 0}, neg = {TF_GraphOperationByName(f.graph, "neg"), 0};
+  TF_Output x = {TF_GraphOperationByName(f.graph, "x"), 0},
+            neg = {TF_GraphOperationByName(f.graph, "neg"), 0};
   CHECK_NEAR(fetch_float(&f, session, x, value, neg), -3, 0);
   TF_DeleteTensor(value);
   TF_DeleteSession(session, f.status);
@@ -92,21 +97,28 @@ TEST(what_is_no_graph_is_refused_and_changes_nothing) {
   } cases[] = {
       {VERSIONS FLOATS("old"), TF_INVALID_ARGUMENT, "Node name 'old' already exists in the Graph"},
       {VERSIONS FLOATS("x") FLOATS("x"), TF_INVALID_ARGUMENT, "Node 'x' is not unique"},
-      {VERSIONS FLOATS("x") UNARY("Neg", "neg", "y"), TF_INVALID_ARGUMENT, "Node 'neg': Unknown input node 'y'"},
+      {VERSIONS FLOATS("x") UNARY("Neg", "neg", "y"), TF_INVALID_ARGUMENT,
+       "Node 'neg': Unknown input node 'y'"},
       {VERSIONS FLOATS("x") UNARY("Neg", "neg", "x:1"), TF_INVALID_ARGUMENT,
        "Node 'neg': Connecting to invalid output 1 of source node x which has 1 outputs."},
       {VERSIONS UNARY("Neg", "a", "b") UNARY("Neg", "b", "a"), TF_INVALID_ARGUMENT, "cycle"},
       {VERSIONS UNARY("Neg", "a", "a"), TF_INVALID_ARGUMENT, "cycle"},
-      {VERSIONS "node { name: 'a' op: 'NoSuchOp' }", TF_NOT_FOUND, "Op type not registered 'NoSuchOp' in binary"},
+      {VERSIONS "node { name: 'a' op: 'NoSuchOp' }", TF_NOT_FOUND,
+       "Op type not registered 'NoSuchOp' in binary"},
       {VERSIONS "node { name: 'a' }", TF_INVALID_ARGUMENT, "Node 'a' does not specify an operation"},
-      {VERSIONS "node { name: 'a:b' op: 'NoOp' }", TF_INVALID_ARGUMENT, "Node name contains invalid characters"},
+      {VERSIONS "node { name: 'a:b' op: 'NoOp' }", TF_INVALID_ARGUMENT,
+       "Node name contains invalid characters"},
       {VERSIONS "node { name: 'a' op: 'Placeholder' }", TF_INVALID_ARGUMENT, "missing attr 'dtype'"},
-      {VERSIONS FLOATS("x") "node { name: 'n' op: 'Neg' input: 'x' attr { key: 'T' value { type: DT_INT32 } } }", TF_INVALID_ARGUMENT,
-       "Input 0 of node n was passed float from x:0 incompatible with expected int32."},
-      {VERSIONS FLOATS("x") "node { name: 'n' op: 'Neg' input: ['x', 'x'] attr { key: 'T' value { type: DT_FLOAT } } }",
+      {VERSIONS FLOATS(
+           "x") "node { name: 'n' op: 'Neg' input: 'x' attr { key: 'T' value { type: DT_INT32 } } }",
+       TF_INVALID_ARGUMENT, "Input 0 of node n was passed float from x:0 incompatible with expected int32."},
+      {VERSIONS FLOATS(
+           "x") "node { name: 'n' op: 'Neg' input: ['x', 'x'] attr { key: 'T' value { type: DT_FLOAT } } }",
        TF_INVALID_ARGUMENT, "inputs"},
-      {"versions { producer: 27 min_consumer: 1000000 }", TF_INVALID_ARGUMENT, "GraphDef min consumer version 1000000 above current"},
-      {VERSIONS "node { name: 'a' op: 'NoOp' input: '^missing' }", TF_INVALID_ARGUMENT, "Node 'a': Unknown input node '^missing'"},
+      {"versions { producer: 27 min_consumer: 1000000 }", TF_INVALID_ARGUMENT,
+       "GraphDef min consumer version 1000000 above current"},
+      {VERSIONS "node { name: 'a' op: 'NoOp' input: '^missing' }", TF_INVALID_ARGUMENT,
+       "Node 'a': Unknown input node '^missing'"},
   };
   Fixture f = {0};
   REQUIRE(begin(&f));
@@ -114,7 +126,7 @@ TEST(what_is_no_graph_is_refused_and_changes_nothing) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     CHECK_CONTEXT("case %d", (int)i);
     TF_Buffer *before = graph_bytes(&f, f.graph), *def = def_bytes(cases[i].text);
-    CHECK(TF_GraphImportGraphDefWithResults(f.graph, def, NULL, f.status) == NULL);
+    CHECK(!TF_GraphImportGraphDefWithResults(f.graph, def, NULL, f.status));
     CHECK_TF_ERROR(f.status, cases[i].code, cases[i].message);
     TF_Buffer *after = graph_bytes(&f, f.graph);
     if (CHECK_INT_EQ(after->length, before->length)) CHECK_MEM_EQ(after->data, before->data, before->length);
@@ -143,23 +155,30 @@ TEST(options_for_names) {
   TF_ImportGraphDefOptionsSetPrefix(options, "p");
   TF_GraphImportGraphDef(f.graph, def, options, f.status);
   CHECK_TF_OK(f.status);
-  CHECK(TF_GraphOperationByName(f.graph, "p/neg") != NULL);
-  CHECK_STR_EQ(name_or_nothing(TF_OperationInput((TF_Input){TF_GraphOperationByName(f.graph, "p/neg"), 0}).oper), "p/x");
+  CHECK(TF_GraphOperationByName(f.graph, "p/neg"));
+  CHECK_STR_EQ(name_or_nothing(
+                   TF_OperationInput((TF_Input){TF_GraphOperationByName(f.graph, "p/neg"), 0}).oper),
+               "p/x");
   TF_GraphImportGraphDef(f.graph, def, options, f.status);
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "Node name 'p/x' already exists in the Graph");
   TF_ImportGraphDefOptionsSetUniquifyNames(options, 1);
   TF_GraphImportGraphDef(f.graph, def, options, f.status);
   CHECK_TF_OK(f.status);
-  CHECK_STR_EQ(name_or_nothing(TF_OperationInput((TF_Input){TF_GraphOperationByName(f.graph, "p/neg_1"), 0}).oper), "p/x_1");
+  CHECK_STR_EQ(name_or_nothing(
+                   TF_OperationInput((TF_Input){TF_GraphOperationByName(f.graph, "p/neg_1"), 0}).oper),
+               "p/x_1");
   TF_ImportGraphDefOptionsSetUniquifyNames(options, 0);
   TF_ImportGraphDefOptionsSetUniquifyPrefix(options, 1);
   TF_GraphImportGraphDef(f.graph, def, options, f.status);
   CHECK_TF_OK(f.status);
-  CHECK_STR_EQ(name_or_nothing(TF_OperationInput((TF_Input){TF_GraphOperationByName(f.graph, "p_1/neg"), 0}).oper), "p_1/x");
+  CHECK_STR_EQ(name_or_nothing(
+                   TF_OperationInput((TF_Input){TF_GraphOperationByName(f.graph, "p_1/neg"), 0}).oper),
+               "p_1/x");
   TF_ImportGraphDefOptionsSetUniquifyPrefix(options, 0);
   TF_ImportGraphDefOptionsSetPrefix(options, "bad prefix!");
   TF_GraphImportGraphDef(f.graph, def, options, f.status);
-  CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "Imported node name prefix 'bad prefix!/' would lead to invalid node names");
+  CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT,
+                 "Imported node name prefix 'bad prefix!/' would lead to invalid node names");
   CHECK_INT_EQ(num_operations(f.graph), 9);
   TF_DeleteImportGraphDefOptions(options);
   TF_DeleteBuffer(def);
@@ -169,7 +188,8 @@ TEST(options_for_names) {
 TEST(the_default_device_is_for_nodes_without_one) {
   Fixture f = {0};
   REQUIRE(begin(&f));
-  TF_Buffer *def = def_bytes(VERSIONS "node { name: 'a' op: 'NoOp' } node { name: 'b' op: 'NoOp' device: '/cpu:1' }");
+  TF_Buffer *def =
+      def_bytes(VERSIONS "node { name: 'a' op: 'NoOp' } node { name: 'b' op: 'NoOp' device: '/cpu:1' }");
   TF_ImportGraphDefOptions *options = TF_NewImportGraphDefOptions();
   TF_ImportGraphDefOptionsSetDefaultDevice(options, "/device:CPU:0");
   TF_GraphImportGraphDef(f.graph, def, options, f.status);
@@ -190,8 +210,8 @@ TEST(inputs_are_mapped_and_results_returned) {
   char name[] = "neg";
   TF_ImportGraphDefOptionsSetPrefix(options, "in");
   TF_ImportGraphDefOptionsAddInputMapping(options, name, 0, mine);
-  TF_ImportGraphDefOptionsAddInputMapping(options, "sum", 0, other);    /* is there, but nothing reads it */
-  TF_ImportGraphDefOptionsAddInputMapping(options, "x", 7, other);      /* is no output */
+  TF_ImportGraphDefOptionsAddInputMapping(options, "sum", 0, other); /* is there, but nothing reads it */
+  TF_ImportGraphDefOptionsAddInputMapping(options, "x", 7, other);   /* is no output */
   TF_ImportGraphDefOptionsAddInputMapping(options, "missing", 2, other);
   TF_ImportGraphDefOptionsAddReturnOutput(options, "sum", 0);
   TF_ImportGraphDefOptionsAddReturnOutput(options, name, 0);
@@ -201,7 +221,7 @@ TEST(inputs_are_mapped_and_results_returned) {
   CHECK_INT_EQ(TF_ImportGraphDefOptionsNumReturnOperations(options), 1);
   TF_ImportGraphDefResults *results = TF_GraphImportGraphDefWithResults(f.graph, def, options, f.status);
   CHECK_TF_OK(f.status);
-  REQUIRE(results != NULL);
+  REQUIRE(results);
   TF_Operation *sum = TF_GraphOperationByName(f.graph, "in/sum");
   CHECK(TF_OperationInput((TF_Input){sum, 0}).oper == mine.oper);
   CHECK_STR_EQ(name_or_nothing(TF_OperationInput((TF_Input){sum, 1}).oper), "in/x");
@@ -256,12 +276,13 @@ TEST(return_outputs_in_a_callers_array) {
   TF_ImportGraphDefOptionsSetPrefix(options, "again");
   TF_ImportGraphDefOptionsAddReturnOutput(options, "neg", 3);
   TF_GraphImportGraphDefWithReturnOutputs(f.graph, def, options, outputs, 1, f.status);
-  CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "Invalid return output 3 of node 'neg', which has 1 output(s)");
+  CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT,
+                 "Invalid return output 3 of node 'neg', which has 1 output(s)");
   TF_DeleteImportGraphDefOptions(options);
   options = TF_NewImportGraphDefOptions();
   TF_ImportGraphDefOptionsSetPrefix(options, "again");
   TF_ImportGraphDefOptionsAddReturnOperation(options, "nothing");
-  CHECK(TF_GraphImportGraphDefWithResults(f.graph, def, options, f.status) == NULL);
+  CHECK(!TF_GraphImportGraphDefWithResults(f.graph, def, options, f.status));
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "Requested return node 'nothing' not found in graph def");
   CHECK_INT_EQ(num_operations(f.graph), 3);
   TF_DeleteImportGraphDefOptions(options);
@@ -273,7 +294,8 @@ TEST(control_dependencies_are_added_and_remapped) {
   Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output before = constant(&f, "before", 1), instead = constant(&f, "instead", 1);
-  TF_Buffer *def = def_bytes(VERSIONS "node { name: 'a' op: 'NoOp' } node { name: 'b' op: 'NoOp' input: '^a' }");
+  TF_Buffer *def =
+      def_bytes(VERSIONS "node { name: 'a' op: 'NoOp' } node { name: 'b' op: 'NoOp' input: '^a' }");
   TF_ImportGraphDefOptions *options = TF_NewImportGraphDefOptions();
   TF_ImportGraphDefOptionsAddControlDependency(options, before.oper);
   TF_GraphImportGraphDef(f.graph, def, options, f.status);
@@ -330,33 +352,38 @@ TEST(mappings_to_nowhere_are_refused) {
 }
 
 /* y = MatMul(x, w) with float w of [3,5] inside; the result reshaped to the sizes in s. */
-#define LAYER_LIBRARY                                                                                                      \
-  "library { function { signature { name: 'Layer' input_arg { name: 'x' type: DT_FLOAT } "                                 \
-  "input_arg { name: 's' type: DT_INT32 } output_arg { name: 'y' type: DT_FLOAT } "                                        \
-  "output_arg { name: 'z' type: DT_FLOAT } } "                                                                             \
-  "node_def { name: 'w' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } "                                       \
-  "attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 3 } dim { size: 5 } } float_val: 1 } } } } " \
-  "node_def { name: 'm' op: 'MatMul' input: 'x' input: 'w:output:0' attr { key: 'T' value { type: DT_FLOAT } } } "         \
-  "node_def { name: 'r' op: 'Reshape' input: 'm:product:0' input: 's' attr { key: 'T' value { type: DT_FLOAT } } "         \
-  "attr { key: 'Tshape' value { type: DT_INT32 } } } "                                                                     \
+#define LAYER_LIBRARY                                                                                        \
+  "library { function { signature { name: 'Layer' input_arg { name: 'x' type: DT_FLOAT } "                   \
+  "input_arg { name: 's' type: DT_INT32 } output_arg { name: 'y' type: DT_FLOAT } "                          \
+  "output_arg { name: 'z' type: DT_FLOAT } } "                                                               \
+  "node_def { name: 'w' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } "                         \
+  "attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 3 } dim { size: 5 } } "   \
+  "float_val: 1 } } } } "                                                                                    \
+  "node_def { name: 'm' op: 'MatMul' input: 'x' input: 'w:output:0' attr { key: 'T' value { type: DT_FLOAT " \
+  "} } } "                                                                                                   \
+  "node_def { name: 'r' op: 'Reshape' input: 'm:product:0' input: 's' attr { key: 'T' value { type: "        \
+  "DT_FLOAT } } "                                                                                            \
+  "attr { key: 'Tshape' value { type: DT_INT32 } } } "                                                       \
   "ret { key: 'y' value: 'm:product:0' } ret { key: 'z' value: 'r:output:0' } } } "
-#define ROWS(name, size)                                                                              \
-  "node { name: '" name "' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } "         \
+#define ROWS(name, size)                                                \
+  "node { name: '" name                                                 \
+  "' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } " \
   "attr { key: 'shape' value { shape { dim { size: -1 } dim { size: " size " } } } } }"
-#define SIZES                                                                                    \
-  "node { name: 's' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } "                 \
-  "attr { key: 'value' value { tensor { dtype: DT_INT32 tensor_shape { dim { size: 3 } } "       \
+#define SIZES                                                                              \
+  "node { name: 's' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } "           \
+  "attr { key: 'value' value { tensor { dtype: DT_INT32 tensor_shape { dim { size: 3 } } " \
   "int_val: 4 int_val: -1 int_val: 5 } } } }"
 
 TEST(shapes_of_an_imported_graph_follow_through_its_functions) {
   Fixture f = {0};
   REQUIRE(begin(&f));
-  TF_Buffer *def = def_bytes(VERSIONS LAYER_LIBRARY ROWS("x", "3") SIZES "node { name: 'call' op: 'Layer' input: 'x' input: 's' }");
+  TF_Buffer *def = def_bytes(VERSIONS LAYER_LIBRARY ROWS("x", "3") SIZES
+                             "node { name: 'call' op: 'Layer' input: 'x' input: 's' }");
   TF_GraphImportGraphDef(f.graph, def, NULL, f.status);
   CHECK_TF_OK(f.status);
   TF_DeleteBuffer(def);
   TF_Operation *call = TF_GraphOperationByName(f.graph, "call");
-  REQUIRE(call != NULL);
+  REQUIRE(call);
   int64_t y[2] = {0}, z[3] = {0};
   TF_GraphGetTensorShape(f.graph, (TF_Output){call, 0}, y, 2, f.status);
   CHECK_TF_OK(f.status);
@@ -373,10 +400,12 @@ TEST(shapes_of_an_imported_graph_follow_through_its_functions) {
 TEST(an_import_with_a_call_that_cannot_be_is_undone) {
   Fixture f = {0};
   REQUIRE(begin(&f));
-  TF_Buffer *def = def_bytes(VERSIONS LAYER_LIBRARY ROWS("x", "4") SIZES "node { name: 'call' op: 'Layer' input: 'x' input: 's' }");
+  TF_Buffer *def = def_bytes(VERSIONS LAYER_LIBRARY ROWS("x", "4") SIZES
+                             "node { name: 'call' op: 'Layer' input: 'x' input: 's' }");
   for (int i = 0; i < 2; i++) {
     TF_GraphImportGraphDef(f.graph, def, NULL, f.status);
-    CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "Dimensions must be equal, but are 4 and 3 for '{{node m}} = MatMul[");
+    CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT,
+                   "Dimensions must be equal, but are 4 and 3 for '{{node m}} = MatMul[");
     CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "In the body of function 'Layer' called by node 'call'");
     CHECK_INT_EQ(num_operations(f.graph), 0);
     CHECK_INT_EQ(TF_GraphNumFunctions(f.graph), 0);

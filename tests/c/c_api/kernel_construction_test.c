@@ -1,20 +1,36 @@
 /* The attrs that a kernel from outside reads while it is made. */
 #include "c_api/foreign_ops.h"
 
-static const char *const kAttrs[] = {
-    "type: type", "an_int: int", "a_float: float", "a_bool: bool", "a_string: string", "shape: shape", "any_rank: shape",
-    "tensor: tensor", "func: func", "types: list(type)", "ints: list(int)", "wide: list(int)", "floats: list(float)",
-    "bools: list(bool)", "strings: list(string)", "shapes: list(shape)", "tensors: list(tensor)", "none: list(int)",
-    "big: int", "size: int = 17"};
+static const char *const kAttrs[] = {"type: type",
+                                     "an_int: int",
+                                     "a_float: float",
+                                     "a_bool: bool",
+                                     "a_string: string",
+                                     "shape: shape",
+                                     "any_rank: shape",
+                                     "tensor: tensor",
+                                     "func: func",
+                                     "types: list(type)",
+                                     "ints: list(int)",
+                                     "wide: list(int)",
+                                     "floats: list(float)",
+                                     "bools: list(bool)",
+                                     "strings: list(string)",
+                                     "shapes: list(shape)",
+                                     "tensors: list(tensor)",
+                                     "none: list(int)",
+                                     "big: int",
+                                     "size: int = 17"};
 
 static void check_sizes(TF_OpKernelConstruction *ctx, TF_Status *status) {
   static const struct {
     const char *attr;
     int32_t list_size, total_size;
-  } kCases[] = {{"type", -1, -1},   {"an_int", -1, -1},    {"a_float", -1, -1}, {"a_bool", -1, -1},    {"a_string", -1, 5},
-                {"shape", -1, 3},   {"any_rank", -1, -1}, {"tensor", -1, -1}, {"func", -1, -1},   {"types", 2, -1},
-                {"ints", 3, -1},    {"floats", 2, -1},  {"bools", 4, -1},  {"strings", 3, 6},   {"shapes", 3, 3},
-                {"tensors", 2, -1}, {"none", 0, -1},    {"size", -1, -1}};
+  } kCases[] = {{"type", -1, -1},    {"an_int", -1, -1}, {"a_float", -1, -1},  {"a_bool", -1, -1},
+                {"a_string", -1, 5}, {"shape", -1, 3},   {"any_rank", -1, -1}, {"tensor", -1, -1},
+                {"func", -1, -1},    {"types", 2, -1},   {"ints", 3, -1},      {"floats", 2, -1},
+                {"bools", 4, -1},    {"strings", 3, 6},  {"shapes", 3, 3},     {"tensors", 2, -1},
+                {"none", 0, -1},     {"size", -1, -1}};
   for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
     CHECK_CONTEXT("%s", kCases[i].attr);
     int32_t list_size = 99, total_size = 99;
@@ -75,7 +91,11 @@ static void check_single_values(TF_OpKernelConstruction *ctx, TF_Status *status)
   TF_DeleteTensor(tensor);
   TF_Buffer *function = TF_OpKernelConstruction_GetAttrFunction(ctx, "func", status);
   /* A NameAttrList whose name is F. */
-  if (CHECK_TF_OK(status) && CHECK_INT_EQ(function->length, 3)) CHECK_MEM_EQ(function->data, "\x0a\x01" "F", 3);
+  if (CHECK_TF_OK(status) && CHECK_INT_EQ(function->length, 3))
+    CHECK_MEM_EQ(function->data,
+                 "\x0a\x01"
+                 "F",
+                 3);
   TF_DeleteBuffer(function);
 }
 
@@ -112,7 +132,7 @@ static void check_lists(TF_OpKernelConstruction *ctx, TF_Status *status) {
   if (CHECK_TF_OK(status)) {
     CHECK_NEAR(*(float *)TF_TensorData(tensors[0]), 3, 0);
     CHECK_NEAR(*(float *)TF_TensorData(tensors[1]), 4, 0);
-    CHECK(tensors[2] == NULL);
+    CHECK(!tensors[2]);
   }
   for (int i = 0; i < 3; i++) TF_DeleteTensor(tensors[i]);
 }
@@ -120,7 +140,8 @@ static void check_lists(TF_OpKernelConstruction *ctx, TF_Status *status) {
 static void check_strings(TF_OpKernelConstruction *ctx, TF_Status *status) {
   char *values[3], storage[6];
   size_t lengths[3];
-  TF_OpKernelConstruction_GetAttrStringList(ctx, "strings", values, lengths, 3, storage, sizeof storage, status);
+  TF_OpKernelConstruction_GetAttrStringList(ctx, "strings", values, lengths, 3, storage, sizeof storage,
+                                            status);
   CHECK_TF_OK(status);
   CHECK_MEM_EQ(storage, "abcdef", 6);
   CHECK(lengths[0] == 3 && lengths[1] == 0 && lengths[2] == 3);
@@ -135,8 +156,10 @@ static void check_strings(TF_OpKernelConstruction *ctx, TF_Status *status) {
   CHECK_TF_ERROR(status, TF_INVALID_ARGUMENT, "Not enough storage to hold the requested list of strings");
 }
 
-/* Every getter of an attr that is not there, and of one of another kind; what it should set stays as it was. */
-static void check_wrong(TF_OpKernelConstruction *ctx, const char *attr, TF_Code code, const char *message, TF_Status *status) {
+/* Every getter of an attr that is not there, and of one of another kind; what it should set stays as it
+ * was. */
+static void check_wrong(TF_OpKernelConstruction *ctx, const char *attr, TF_Code code, const char *message,
+                        TF_Status *status) {
   TF_DataType type = 9;
   int32_t narrow = 9;
   int64_t wide = 9;
@@ -145,11 +168,11 @@ static void check_wrong(TF_OpKernelConstruction *ctx, const char *attr, TF_Code 
   char text = '9', *string = &text;
   size_t length = 9;
   TF_Tensor *tensor = NULL;
-#define CHECK_WRONG(call)                                      \
-  do {                                                         \
-    TF_SetStatus(status, TF_OK, "");                           \
-    call;                                                      \
-    CHECK_TF_ERROR(status, code, message);                     \
+#define CHECK_WRONG(call)                  \
+  do {                                     \
+    TF_SetStatus(status, TF_OK, "");       \
+    call;                                  \
+    CHECK_TF_ERROR(status, code, message); \
   } while (0)
   CHECK_WRONG(TF_OpKernelConstruction_GetAttrType(ctx, attr, &type, status));
   CHECK_WRONG(TF_OpKernelConstruction_GetAttrInt32(ctx, attr, &narrow, status));
@@ -165,9 +188,10 @@ static void check_wrong(TF_OpKernelConstruction *ctx, const char *attr, TF_Code 
   CHECK_WRONG(TF_OpKernelConstruction_GetAttrBoolList(ctx, attr, &yes, 1, status));
   CHECK_WRONG(TF_OpKernelConstruction_GetAttrStringList(ctx, attr, &string, &length, 1, &text, 1, status));
   CHECK_WRONG(TF_OpKernelConstruction_GetAttrTensorList(ctx, attr, &tensor, 1, status));
-  CHECK_WRONG(CHECK(TF_OpKernelConstruction_GetAttrFunction(ctx, attr, status) == NULL));
+  CHECK_WRONG(CHECK(!TF_OpKernelConstruction_GetAttrFunction(ctx, attr, status)));
 #undef CHECK_WRONG
-  CHECK(type == 9 && narrow == 9 && wide == 9 && number == 9 && yes == 9 && text == '9' && length == 9 && tensor == NULL);
+  CHECK(type == 9 && narrow == 9 && wide == 9 && number == 9 && yes == 9 && text == '9' && length == 9 &&
+        !tensor);
 }
 
 static void check_node_def(TF_OpKernelConstruction *ctx, TF_Status *status) {
@@ -203,7 +227,7 @@ static void *create(TF_OpKernelConstruction *ctx) {
 }
 
 static void compute(void *kernel, TF_OpKernelContext *ctx) {
-  CHECK(kernel == NULL);
+  CHECK(!kernel);
   CHECK_INT_EQ(TF_NumInputs(ctx), 0);
   CHECK_INT_EQ(TF_NumOutputs(ctx), 0);
 }
@@ -227,7 +251,8 @@ static void set_attrs(TF_OperationDescription *desc, TF_Status *status) {
   TF_SetAttrFloatList(desc, "floats", (float[]){0.5f, -1}, 2);
   TF_SetAttrBoolList(desc, "bools", (unsigned char[]){1, 0, 0, 1}, 4);
   TF_SetAttrStringList(desc, "strings", (const void *[]){"abc", "", "def"}, (size_t[]){3, 0, 3}, 3);
-  TF_SetAttrShapeList(desc, "shapes", (const int64_t *[]){(int64_t[]){1, 2}, NULL, (int64_t[]){-1}}, (int[]){2, -1, 1}, 3);
+  TF_SetAttrShapeList(desc, "shapes", (const int64_t *[]){(int64_t[]){1, 2}, NULL, (int64_t[]){-1}},
+                      (int[]){2, -1, 1}, 3);
   TF_SetAttrTensorList(desc, "tensors", tensors + 1, 2, status);
   for (int i = 0; i < 3; i++) TF_DeleteTensor(tensors[i]);
 }
@@ -237,7 +262,8 @@ TEST(a_kernel_reads_the_attrs_of_its_node) {
   REQUIRE(begin_lenient(&f));
   num_made = 0;
   TF_OpDefinitionBuilder *builder = TF_NewOpDefinitionBuilder("AllAttrs");
-  for (size_t i = 0; i < sizeof kAttrs / sizeof *kAttrs; i++) TF_OpDefinitionBuilderAddAttr(builder, kAttrs[i]);
+  for (size_t i = 0; i < sizeof kAttrs / sizeof *kAttrs; i++)
+    TF_OpDefinitionBuilderAddAttr(builder, kAttrs[i]);
   TF_OpDefinitionBuilderSetIsStateful(builder, true);
   TF_RegisterOpDefinition(builder, f.status);
   CHECK_TF_OK(f.status);
@@ -247,7 +273,7 @@ TEST(a_kernel_reads_the_attrs_of_its_node) {
   set_attrs(desc, f.status);
   CHECK_TF_OK(f.status);
   TF_Output n = finish(&f, desc);
-  REQUIRE(n.oper != NULL);
+  REQUIRE(n.oper);
   TF_Session *session = TF_NewSession(f.graph, NULL, f.status);
   run_target(&f, session, n.oper);
   CHECK_TF_OK(f.status);

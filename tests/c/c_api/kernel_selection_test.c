@@ -61,8 +61,10 @@ TEST(two_kernels_of_one_priority_are_an_error_of_the_node) {
   register_for_square(&f, "CPU", NULL, 0);
   run_square(&f, NULL);
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT,
-                 "Multiple OpKernel registrations match NodeDef at the same priority '{{node y}}': 'op: \"Square\" "
-                 "device_type: \"CPU\" constraint { name: \"T\" allowed_values { list { type: DT_FLOAT } } }' and 'op: \"Square\" "
+                 "Multiple OpKernel registrations match NodeDef at the same priority '{{node y}}': 'op: "
+                 "\"Square\" "
+                 "device_type: \"CPU\" constraint { name: \"T\" allowed_values { list { type: DT_FLOAT } } "
+                 "}' and 'op: \"Square\" "
                  "device_type: \"CPU\" constraint { name: \"T\" allowed_values { list { type: DT_FLOAT } } } "
                  "host_memory_arg: \"x\"'");
   TF_DeleteStatus(f.status);
@@ -74,7 +76,8 @@ TEST(a_node_chooses_its_label) {
   CHECK_NEAR(run_square(&f, NULL), 9, 0);
   CHECK_NEAR(run_square(&f, "seven"), 7, 0);
   run_square(&f, "eight");
-  CHECK_TF_ERROR(f.status, TF_NOT_FOUND, "No OpKernel was registered to support Op 'Square' used by {{node y}}");
+  CHECK_TF_ERROR(f.status, TF_NOT_FOUND,
+                 "No OpKernel was registered to support Op 'Square' used by {{node y}}");
   CHECK_TF_ERROR(f.status, TF_NOT_FOUND, "\n  device='CPU'; label='seven'; T in [DT_FLOAT]\n");
   TF_DeleteStatus(f.status);
 }
@@ -87,15 +90,18 @@ TEST(a_default_kernel_where_there_is_none_for_the_cpu) {
   TF_RegisterOpDefinition(op_builder, f.status);
   TF_Output y = op(&f, "Everywhere", "y", 0, NULL);
   TF_Session *session = session_on(&f);
-  TF_RegisterKernelBuilder("G", TF_NewKernelBuilder("Everywhere", "GPU", NULL, compute_seven, NULL), f.status);
-  CHECK(fetch(&f, session, kNone, NULL, y) == NULL);
+  TF_RegisterKernelBuilder("G", TF_NewKernelBuilder("Everywhere", "GPU", NULL, compute_seven, NULL),
+                           f.status);
+  CHECK(!fetch(&f, session, kNone, NULL, y));
   CHECK_TF_ERROR(f.status, TF_NOT_FOUND, "Registered kernels:\n  device='GPU'\n");
-  TF_RegisterKernelBuilder("D", TF_NewKernelBuilder("Everywhere", "DEFAULT", NULL, compute_seven, NULL), f.status);
+  TF_RegisterKernelBuilder("D", TF_NewKernelBuilder("Everywhere", "DEFAULT", NULL, compute_seven, NULL),
+                           f.status);
   CHECK_NEAR(fetch_float(&f, session, kNone, NULL, y), 7, 0);
-  TF_RegisterKernelBuilder("D", TF_NewKernelBuilder("Everywhere", "DEFAULT", NULL, compute_seven, NULL), f.status);
+  TF_RegisterKernelBuilder("D", TF_NewKernelBuilder("Everywhere", "DEFAULT", NULL, compute_seven, NULL),
+                           f.status);
   TF_DeleteSession(session, f.status);
   session = session_on(&f);
-  CHECK(fetch(&f, session, kNone, NULL, y) == NULL);
+  CHECK(!fetch(&f, session, kNone, NULL, y));
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT,
                  "Multiple Default OpKernel registrations match NodeDef at the same priority '{{node y}}'");
   TF_DeleteSession(session, f.status);
@@ -110,7 +116,7 @@ TEST(an_own_op_gets_a_kernel_for_another_type) {
   TF_Output x = placeholder_of(&f, "x", TF_QINT8, 1, &four), y = unary(&f, "Relu", "y", x);
   TF_Tensor *feed = tensor_of(TF_QINT8, 1, &four, value, sizeof value);
   TF_Session *session = session_on(&f);
-  CHECK(fetch(&f, session, x, feed, y) == NULL);
+  CHECK(!fetch(&f, session, x, feed, y));
   CHECK_TF_ERROR(f.status, TF_NOT_FOUND, "No OpKernel was registered to support Op 'Relu'");
   register_kernel(&f, "Relu", TF_QINT8, NULL, compute_identity, NULL);
   TF_Tensor *result = fetch(&f, session, x, feed, y);

@@ -23,7 +23,8 @@ static void *affine_create(TF_OpKernelConstruction *ctx) {
   num_created++;
   TF_OpKernelConstruction_GetAttrFloat(ctx, "scale", &affine->scale, status);
   if (TF_GetCode(status) == TF_OK) TF_OpKernelConstruction_GetAttrFloat(ctx, "shift", &affine->shift, status);
-  if (TF_GetCode(status) == TF_OK && affine->scale == 0) TF_SetStatus(status, TF_INVALID_ARGUMENT, "scale must not be 0");
+  if (TF_GetCode(status) == TF_OK && affine->scale == 0)
+    TF_SetStatus(status, TF_INVALID_ARGUMENT, "scale must not be 0");
   if (TF_GetCode(status) != TF_OK) TF_OpKernelConstruction_Failure(ctx, status);
   return affine;
 }
@@ -57,7 +58,8 @@ static void affine_compute(void *kernel, TF_OpKernelContext *ctx) {
       if (type == TF_FLOAT) {
         ((float *)TF_TensorData(y))[i] = affine->scale * ((const float *)from)[i] + affine->shift;
       } else {
-        ((double *)TF_TensorData(y))[i] = (double)affine->scale * ((const double *)from)[i] + (double)affine->shift;
+        ((double *)TF_TensorData(y))[i] =
+            (double)affine->scale * ((const double *)from)[i] + (double)affine->shift;
       }
     }
   }
@@ -136,7 +138,8 @@ TEST(kernels_of_one_op_have_attrs_of_their_own) {
 TEST(an_input_that_somebody_else_reads_is_not_overwritten) {
   Fixture f;
   REQUIRE(begin_affine(&f));
-  TF_Output x = placeholder_of(&f, "x", TF_FLOAT, 0, NULL), a = unary(&f, "Neg", "a", x), b = affine(&f, "b", a, 10, 0);
+  TF_Output x = placeholder_of(&f, "x", TF_FLOAT, 0, NULL), a = unary(&f, "Neg", "a", x),
+            b = affine(&f, "b", a, 10, 0);
   TF_Output sum = binary(&f, "Add", "sum", a, b);
   TF_Session *session = session_on(&f);
   CHECK_NEAR(run_float(&f, session, x, 2, sum), -2 - 20, 0);
@@ -152,7 +155,7 @@ TEST(a_type_without_a_kernel_can_be_given_one_later) {
   TF_Output x = placeholder_of(&f, "x", TF_DOUBLE, 0, NULL), y = affine(&f, "y", x, 3, 1);
   TF_Session *session = session_on(&f);
   TF_Tensor *value = tensor_of(TF_DOUBLE, 0, NULL, &four, sizeof four);
-  CHECK(fetch(&f, session, x, value, y) == NULL);
+  CHECK(!fetch(&f, session, x, value, y));
   CHECK_TF_ERROR(f.status, TF_NOT_FOUND,
                  "No OpKernel was registered to support Op 'Affine' used by {{node y}} with these attrs: [");
   CHECK_TF_ERROR(f.status, TF_NOT_FOUND, "Registered kernels:\n  device='CPU'; T in [DT_FLOAT]\n");
@@ -313,7 +316,7 @@ static void compute_sums(void *kernel, TF_OpKernelContext *ctx) {
   CHECK_TF_OK(status);
   *(float *)TF_TensorData(temp) = sum;
   for (int k = 0; k < TF_NumOutputs(ctx); k++) {
-    CHECK(TF_GetMutableOutput(ctx, k, status) == NULL);
+    CHECK(!TF_GetMutableOutput(ctx, k, status));
     CHECK_TF_ERROR(status, TF_FAILED_PRECONDITION, "was not set yet");
     TF_DeleteTensor(TF_AllocateOutput(ctx, k, TF_FLOAT, NULL, 0, sizeof(float), status));
     TF_Tensor *out = TF_GetMutableOutput(ctx, k, status);
@@ -344,11 +347,12 @@ TEST(lists_of_inputs_and_several_outputs) {
   TF_AddInput(desc, constant(&f, "step", 100));
   TF_SetAttrInt(desc, "M", 3);
   TF_Output sums = finish(&f, desc);
-  REQUIRE(sums.oper != NULL);
+  REQUIRE(sums.oper);
   CHECK_INT_EQ(TF_OperationNumOutputs(sums.oper), 4);
   CHECK_INT_EQ(TF_GraphGetTensorNumDims(f.graph, sums, f.status), -1);
   TF_Session *session = session_on(&f);
-  for (int k = 0; k < 4; k++) CHECK_NEAR(run_float(&f, session, x, 2, (TF_Output){sums.oper, k}), 16 + 100 * k, 0);
+  for (int k = 0; k < 4; k++)
+    CHECK_NEAR(run_float(&f, session, x, 2, (TF_Output){sums.oper, k}), 16 + 100 * k, 0);
   TF_DeleteSession(session, f.status);
   end(&f);
 }
@@ -413,7 +417,7 @@ static void check_run_error(Fixture *f, TF_Output x, TF_Output y, TF_Code code, 
   TF_Session *session = session_on(f);
   TF_Tensor *value = float_scalar(1);
   for (int i = 0; i < 2; i++) { /* the session is as good as before */
-    CHECK(fetch(f, session, x, value, y) == NULL);
+    CHECK(!fetch(f, session, x, value, y));
     CHECK_TF_ERROR(f->status, code, message);
   }
   CHECK_NEAR(fetch_float(f, session, x, value, unary(f, "Neg", "good", x)), -1, 0);
@@ -425,7 +429,8 @@ TEST(a_kernel_that_cannot_be_made) {
   Fixture f;
   REQUIRE(begin_affine(&f));
   TF_Output x = placeholder_of(&f, "x", TF_FLOAT, 0, NULL);
-  check_run_error(&f, x, affine(&f, "y", x, 0, 0), TF_INVALID_ARGUMENT, "scale must not be 0\n\t [[{{node y}}]]");
+  check_run_error(&f, x, affine(&f, "y", x, 0, 0), TF_INVALID_ARGUMENT,
+                  "scale must not be 0\n\t [[{{node y}}]]");
   CHECK_INT_EQ(num_created, 2);
   CHECK_INT_EQ(num_deleted, 2); /* what create returned is given back */
   CHECK_INT_EQ(num_computed, 0);
@@ -456,7 +461,7 @@ TEST(a_kernel_of_which_nothing_was_made) {
 }
 
 static void compute_failure(void *kernel, TF_OpKernelContext *ctx) {
-  CHECK(kernel == NULL);
+  CHECK(!kernel);
   TF_Status *status = TF_NewStatus();
   TF_DeleteTensor(TF_AllocateOutput(ctx, 0, TF_FLOAT, NULL, 0, sizeof(float), status));
   TF_SetStatus(status, TF_OK, "");
@@ -514,27 +519,30 @@ static void compute_with_wrong_arguments(void *kernel, TF_OpKernelContext *ctx) 
   for (int i = -1; i <= 1; i += 2) {
     TF_GetInput(ctx, i, &x, status);
     CHECK_TF_ERROR(status, TF_OUT_OF_RANGE, "input index out of range");
-    CHECK(x == NULL);
-    CHECK(TF_GetMutableOutput(ctx, i, status) == NULL);
+    CHECK(!x);
+    CHECK(!TF_GetMutableOutput(ctx, i, status));
     CHECK_TF_ERROR(status, TF_OUT_OF_RANGE, "output index out of range");
-    CHECK(TF_AllocateOutput(ctx, i, TF_FLOAT, NULL, 0, 4, status) == NULL);
-    CHECK_TF_ERROR(status, TF_INTERNAL, i < 0 ? "allocate_output with bad index=-1 kernel=y"
-                                              : "allocate_output with bad index=1 num_outputs=1 kernel=y");
-    CHECK(TF_ForwardInputOrAllocateOutput(ctx, (int[]){0}, 1, i, NULL, 0, NULL, status) == NULL);
+    CHECK(!TF_AllocateOutput(ctx, i, TF_FLOAT, NULL, 0, 4, status));
+    CHECK_TF_ERROR(status, TF_INTERNAL,
+                   i < 0 ? "allocate_output with bad index=-1 kernel=y"
+                         : "allocate_output with bad index=1 num_outputs=1 kernel=y");
+    CHECK(!TF_ForwardInputOrAllocateOutput(ctx, (int[]){0}, 1, i, NULL, 0, NULL, status));
     CHECK_TF_ERROR(status, TF_INTERNAL, "allocate_output with bad index=");
   }
-  CHECK(TF_AllocateOutput(ctx, 0, TF_DOUBLE, NULL, 0, 8, status) == NULL);
-  CHECK_TF_ERROR(status, TF_INVALID_ARGUMENT, "Output 0 of y is declared as float and cannot be allocated as double");
-  CHECK(TF_AllocateOutput(ctx, 0, TF_FLOAT, (int64_t[]){-5}, 1, 4, status) == NULL);
+  CHECK(!TF_AllocateOutput(ctx, 0, TF_DOUBLE, NULL, 0, 8, status));
+  CHECK_TF_ERROR(status, TF_INVALID_ARGUMENT,
+                 "Output 0 of y is declared as float and cannot be allocated as double");
+  CHECK(!TF_AllocateOutput(ctx, 0, TF_FLOAT, (int64_t[]){-5}, 1, 4, status));
   CHECK(TF_GetCode(status) != TF_OK);
-  CHECK(TF_AllocateOutput(ctx, 0, TF_FLOAT, (int64_t[]){INT64_MAX, INT64_MAX}, 2, 4, status) == NULL);
+  CHECK(!TF_AllocateOutput(ctx, 0, TF_FLOAT, (int64_t[]){INT64_MAX, INT64_MAX}, 2, 4, status));
   CHECK(TF_GetCode(status) != TF_OK);
-  CHECK(TF_AllocateTemp(ctx, (TF_DataType)99, NULL, 0, NULL, status) == NULL);
+  CHECK(!TF_AllocateTemp(ctx, (TF_DataType)99, NULL, 0, NULL, status));
   CHECK_TF_ERROR(status, TF_INVALID_ARGUMENT, "99 is no type of tensors");
-  CHECK(TF_AllocateTemp(ctx, TF_FLOAT, (int64_t[]){-5}, 1, NULL, status) == NULL);
+  CHECK(!TF_AllocateTemp(ctx, TF_FLOAT, (int64_t[]){-5}, 1, NULL, status));
   CHECK(TF_GetCode(status) != TF_OK);
   int forwarded = 7;
-  TF_Tensor *out = TF_ForwardInputOrAllocateOutput(ctx, (int[]){-1, 5}, 2, 0, (int64_t[]){2}, 1, &forwarded, status);
+  TF_Tensor *out =
+      TF_ForwardInputOrAllocateOutput(ctx, (int[]){-1, 5}, 2, 0, (int64_t[]){2}, 1, &forwarded, status);
   CHECK_TF_OK(status);
   CHECK_INT_EQ(forwarded, -1);
   TF_SetOutput(ctx, 1, out, status);
@@ -570,7 +578,8 @@ static bool register_affine(Fixture *f) {
   if (!op_builder) return exhausted(f);
   TF_RegisterOpDefinition(op_builder, f->status);
   if (TF_GetCode(f->status) != TF_OK) return false;
-  TF_KernelBuilder *builder = TF_NewKernelBuilder("Affine", "CPU", affine_create, affine_compute, affine_delete);
+  TF_KernelBuilder *builder =
+      TF_NewKernelBuilder("Affine", "CPU", affine_create, affine_compute, affine_delete);
   if (!builder) return exhausted(f);
   TF_KernelBuilder_TypeConstraint(builder, "T", TF_FLOAT, f->status);
   TF_KernelBuilder_HostMemory(builder, "x");
@@ -617,7 +626,7 @@ static bool live(Fixture *f) {
   TF_Output x, outputs[2];
   TF_Session *session = NULL;
   bool ok = register_affine(f) && build_affine(&g, &x, outputs) && list_affine(f) &&
-            (session = TF_NewSession(g.graph, NULL, f->status)) != NULL && run_affine(&g, session, x, outputs);
+            (session = TF_NewSession(g.graph, NULL, f->status)) && run_affine(&g, session, x, outputs);
   TF_DeleteSession(session, affine_status);
   TF_DeleteGraph(g.graph);
   return ok;
@@ -678,7 +687,7 @@ TEST(a_kernel_may_run_other_sessions_but_not_its_own) {
   CHECK_NEAR(fetch_float(&f, session, kNone, NULL, y), 42, 0);
   kernel_session = session;
   kernel_output = y;
-  CHECK(fetch(&f, session, kNone, NULL, y) == NULL);
+  CHECK(!fetch(&f, session, kNone, NULL, y));
   CHECK_TF_ERROR(f.status, TF_FAILED_PRECONDITION, "A kernel cannot run the session in which it runs.");
   kernel_session = inner;
   kernel_output = other;

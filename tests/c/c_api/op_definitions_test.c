@@ -27,7 +27,7 @@ TEST(an_op_is_known_at_once) {
   register_op(&f, builder);
   CHECK_TF_OK(f.status);
   const OpDef *def = op_def_of("MyAdd");
-  if (CHECK(def != NULL)) {
+  if (CHECK(def)) {
     CHECK_INT_EQ(def->n_input_arg, 2);
     CHECK_INT_EQ(def->n_output_arg, 1);
     CHECK_STR_EQ(def->control_output[0], "done");
@@ -38,7 +38,7 @@ TEST(an_op_is_known_at_once) {
     CHECK_STR_EQ(def->input_arg[0]->description, "The first.");
   }
   TF_Output x = placeholder(&f, "x"), sum = binary(&f, "MyAdd", "sum", x, x);
-  if (CHECK(sum.oper != NULL)) CHECK_INT_EQ(TF_OperationOutputType(sum), TF_FLOAT);
+  if (CHECK(sum.oper)) CHECK_INT_EQ(TF_OperationOutputType(sum), TF_FLOAT);
   TF_Buffer *ops = TF_GetAllOpList();
   Arena *arena = arena_new();
   void *list;
@@ -46,7 +46,8 @@ TEST(an_op_is_known_at_once) {
   status_init(&status);
   bool found = false;
   if (CHECK_OK(proto_parse(kOpList, ops->data, ops->length, arena, &list, &status), status)) {
-    for (size_t i = 0; i < ((OpList *)list)->n_op; i++) found |= strcmp(((OpList *)list)->op[i]->name, "MyAdd") == 0;
+    for (size_t i = 0; i < ((OpList *)list)->n_op; i++)
+      found |= strcmp(((OpList *)list)->op[i]->name, "MyAdd") == 0;
   }
   CHECK(found);
   arena_free(arena);
@@ -65,9 +66,10 @@ TEST(what_is_not_said_is_false) {
   register_op(&f, builder);
   CHECK_TF_OK(f.status);
   const OpDef *def = op_def_of("Plain");
-  if (CHECK(def != NULL)) {
-    CHECK(!def->is_commutative && !def->is_aggregate && !def->is_stateful && !def->allows_uninitialized_input);
-    CHECK(def->deprecation == NULL);
+  if (CHECK(def)) {
+    CHECK(!def->is_commutative && !def->is_aggregate && !def->is_stateful &&
+          !def->allows_uninitialized_input);
+    CHECK(!def->deprecation);
   }
   end(&f);
 }
@@ -79,7 +81,8 @@ TEST(a_wrong_registration_is_a_status_and_leaves_nothing) {
     const char *message;
   } kCases[] = {
       {"Bad", "T: no_type", "x: T", TF_INVALID_ARGUMENT, "Attr(\"T: no_type\") for Op Bad"},
-      {"Bad", "T: type", "x: U", TF_INVALID_ARGUMENT, "Reference to unknown attr 'U' from Input(\"x: U\") for Op Bad"},
+      {"Bad", "T: type", "x: U", TF_INVALID_ARGUMENT,
+       "Reference to unknown attr 'U' from Input(\"x: U\") for Op Bad"},
       {"bad name", "T: type", "x: T", TF_INVALID_ARGUMENT, "Invalid name: bad name (Did you use CamelCase?)"},
       {"", "T: type", "x: T", TF_INVALID_ARGUMENT, "Invalid name: "},
       {"MatMul", "T: type", "x: T", TF_ALREADY_EXISTS, "Op with name MatMul"},
@@ -95,7 +98,7 @@ TEST(a_wrong_registration_is_a_status_and_leaves_nothing) {
     CHECK_TF_ERROR(f.status, kCases[i].code, kCases[i].message);
     /* The name is free still. */
     if (kCases[i].code == TF_ALREADY_EXISTS || strcmp(kCases[i].name, "Bad") != 0) continue;
-    CHECK(op_def_of(kCases[i].name) == NULL);
+    CHECK(!op_def_of(kCases[i].name));
   }
   CHECK_CONTEXT("%s", "");
   CHECK_INT_EQ(register_op(&f, TF_NewOpDefinitionBuilder("Bad")), TF_OK);
@@ -114,7 +117,8 @@ TEST(calling_twice_what_may_be_called_once) {
   TF_OpDefinitionBuilderDoc(builder, "a");
   TF_OpDefinitionBuilderDoc(builder, "b");
   register_op(&f, builder);
-  CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "SetShapeFn called twice for Op Twice\nExtra call to Doc() for Op Twice");
+  CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT,
+                 "SetShapeFn called twice for Op Twice\nExtra call to Doc() for Op Twice");
   TF_DeleteStatus(f.status);
 }
 
@@ -124,7 +128,7 @@ TEST(a_gradient_must_be_a_function) {
   TF_OpDefinitionBuilderSetGradient(builder, "OddGrad(x:float) -> {");
   register_op(&f, builder);
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "function text 1:");
-  CHECK(op_def_of("Odd") == NULL);
+  CHECK(!op_def_of("Odd"));
   TF_DeleteStatus(f.status);
 }
 
@@ -159,14 +163,16 @@ static TF_Output shaped_as(Fixture *f, const char *name, TF_Output a, TF_Output 
   return (TF_Output){TF_FinishOperation(desc, f->status), 0};
 }
 
-static TF_Output shaped(Fixture *f, TF_Output a, TF_Output b, TF_Output shape) { return shaped_as(f, "y", a, b, shape); }
+static TF_Output shaped(Fixture *f, TF_Output a, TF_Output b, TF_Output shape) {
+  return shaped_as(f, "y", a, b, shape);
+}
 
 static TF_Output ints(Fixture *f, const char *name, int64_t count, const int32_t *values) {
   return constant_of(f, name, tensor_of(TF_INT32, 1, &count, values, sizeof(int32_t) * (size_t)count));
 }
 
 static void check_shape(Fixture *f, TF_Output output, int rank, const int64_t *dims) {
-  if (!CHECK(output.oper != NULL)) return;
+  if (!CHECK(output.oper)) return;
   int64_t got[8] = {0};
   if (!CHECK_INT_EQ(TF_GraphGetTensorNumDims(f->graph, output, f->status), rank) || rank < 0) return;
   TF_GraphGetTensorShape(f->graph, output, got, rank, f->status);
@@ -228,7 +234,8 @@ static void ask_and_combine(TF_ShapeInferenceContext *ctx, TF_Status *status) {
   CHECK_TF_OK(status);
   CHECK_INT_EQ(TF_ShapeHandleSame(a, c), 1);
 
-  TF_ShapeHandle *scalar = TF_ShapeInferenceContextScalar(ctx), *vector = TF_ShapeInferenceContextVectorFromSize(ctx, 4);
+  TF_ShapeHandle *scalar = TF_ShapeInferenceContextScalar(ctx),
+                 *vector = TF_ShapeInferenceContextVectorFromSize(ctx, 4);
   CHECK_INT_EQ(TF_ShapeInferenceContextRank(ctx, scalar), 0);
   TF_ShapeInferenceContextConcatenateShapes(ctx, a, vector, c, status); /* [2,?,4] */
   CHECK_TF_OK(status);
@@ -268,8 +275,12 @@ static void use_no_handles(TF_ShapeInferenceContext *ctx, TF_Status *status) {
   CHECK_INT_EQ(TF_DimensionHandleValueKnown(nothing), 0);
   CHECK_INT_EQ(TF_DimensionHandleValue(NULL), -1);
   CHECK_INT_EQ(TF_DimensionHandleValue(nothing), -1);
-  CHECK_INT_EQ(TF_ShapeHandleSame(NULL, empty) + TF_ShapeHandleSame(empty, NULL) + TF_ShapeHandleSame(empty, empty), 0);
-  CHECK_INT_EQ(TF_DimensionHandleSame(NULL, d) + TF_DimensionHandleSame(d, NULL) + TF_DimensionHandleSame(nothing, nothing), 0);
+  CHECK_INT_EQ(TF_ShapeHandleSame(NULL, empty) + TF_ShapeHandleSame(empty, NULL) +
+                   TF_ShapeHandleSame(empty, empty),
+               0);
+  CHECK_INT_EQ(TF_DimensionHandleSame(NULL, d) + TF_DimensionHandleSame(d, NULL) +
+                   TF_DimensionHandleSame(nothing, nothing),
+               0);
   CHECK_INT_EQ(TF_ShapeInferenceContextRank(ctx, NULL), -1);
   CHECK_INT_EQ(TF_ShapeInferenceContextRankKnown(ctx, NULL), 0);
   CHECK_INT_EQ(TF_ShapeInferenceContextRankKnown(ctx, empty), 0);
@@ -329,9 +340,10 @@ TEST(an_error_of_a_shape_function_is_that_of_the_node) {
   REQUIRE(begin_shapes(&f, fail_to_infer));
   TF_Output a = placeholder_of(&f, "a", TF_FLOAT, 2, (int64_t[]){2, -1});
   TF_Output y = shaped(&f, a, a, ints(&f, "s", 1, (int32_t[]){1}));
-  CHECK(y.oper == NULL);
+  CHECK(!y.oper);
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT,
-                 "these shapes are wrong for '{{node y}} = Shaped[Tout=DT_INT64, size=5](a, a, s)' with input shapes: "
+                 "these shapes are wrong for '{{node y}} = Shaped[Tout=DT_INT64, size=5](a, a, s)' with "
+                 "input shapes: "
                  "[2,?], [2,?], [1].");
   CHECK_INT_EQ(num_operations(f.graph), 2);
   end(&f);
@@ -355,7 +367,8 @@ static void use_values(TF_ShapeInferenceContext *ctx, TF_Status *status) {
   TF_Buffer *buffer = TF_NewBuffer();
   if (TF_GetCode(status) == TF_OK) TF_ShapeInferenceContextGetAttrValueProto(ctx, "size", buffer, status);
   /* The field `i` of an AttrValue, a varint. */
-  if (TF_GetCode(status) == TF_OK && CHECK_INT_EQ(buffer->length, 2)) CHECK_MEM_EQ(buffer->data, "\x18\x05", 2);
+  if (TF_GetCode(status) == TF_OK && CHECK_INT_EQ(buffer->length, 2))
+    CHECK_MEM_EQ(buffer->data, "\x18\x05", 2);
   TF_DeleteBuffer(buffer);
   if (TF_GetCode(status) == TF_OK) {
     TF_Tensor *value = TF_ShapeInferenceContextInputTensor(ctx, 2, status);
@@ -364,7 +377,8 @@ static void use_values(TF_ShapeInferenceContext *ctx, TF_Status *status) {
       TF_DimensionHandle *last = TF_NewDimensionHandle();
       int64_t count = TF_TensorElementCount(value);
       TF_ShapeInferenceContextMakeDim(ctx, ((int32_t *)TF_TensorData(value))[count - 1] + 1, last, status);
-      if (TF_GetCode(status) == TF_OK) TF_ShapeInferenceContextReplaceDim(ctx, shape, -1, last, shape, status);
+      if (TF_GetCode(status) == TF_OK)
+        TF_ShapeInferenceContextReplaceDim(ctx, shape, -1, last, shape, status);
       TF_DeleteDimensionHandle(last);
       TF_DeleteTensor(value);
     }
@@ -384,7 +398,8 @@ TEST(values_of_inputs_become_shapes) {
 TEST(of_values_that_are_not_known_at_least_the_rank) {
   Fixture f;
   REQUIRE(begin_shapes(&f, use_values));
-  TF_Output a = placeholder_of(&f, "a", TF_FLOAT, 0, NULL), s = placeholder_of(&f, "s", TF_INT32, 1, (int64_t[]){2});
+  TF_Output a = placeholder_of(&f, "a", TF_FLOAT, 0, NULL),
+            s = placeholder_of(&f, "s", TF_INT32, 1, (int64_t[]){2});
   check_shape(&f, shaped(&f, a, a, s), 2, (int64_t[]){-1, -1});
   end(&f);
 }
@@ -503,10 +518,11 @@ static void merge_first_two(TF_ShapeInferenceContext *ctx, TF_Status *status) {
 TEST(shapes_keep_their_identity) {
   Fixture f;
   REQUIRE(begin_shapes(&f, merge_first_two));
-  TF_Output a = placeholder_of(&f, "a", TF_FLOAT, 1, (int64_t[]){-1}), b = placeholder_of(&f, "b", TF_FLOAT, 1, (int64_t[]){-1});
+  TF_Output a = placeholder_of(&f, "a", TF_FLOAT, 1, (int64_t[]){-1}),
+            b = placeholder_of(&f, "b", TF_FLOAT, 1, (int64_t[]){-1});
   TF_Output s = ints(&f, "s", 1, (int32_t[]){1}), same = unary(&f, "Identity", "same", a);
   check_shape(&f, shaped(&f, a, same, s), 1, (int64_t[]){-1});
-  CHECK(shaped_as(&f, "z", a, b, s).oper == NULL);
+  CHECK(!shaped_as(&f, "z", a, b, s).oper);
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "not the same");
   end(&f);
 }
@@ -516,7 +532,7 @@ static TF_Graph *inferred_graph;
 static void add_a_node(TF_ShapeInferenceContext *ctx, TF_Status *status) {
   TF_OperationDescription *desc = TF_NewOperation(inferred_graph, "Placeholder", "added");
   TF_SetAttrType(desc, "dtype", TF_FLOAT);
-  CHECK(TF_FinishOperation(desc, status) == NULL);
+  CHECK(!TF_FinishOperation(desc, status));
   CHECK_TF_ERROR(status, TF_FAILED_PRECONDITION, "The graph cannot be changed by a shape function");
   infer_unknown(ctx, status);
 }

@@ -1,9 +1,10 @@
-/* Every registered op with random attrs and random inputs: errors are fine, but nothing may crash, hang or leak, and what succeeds must
- * keep its word: the declared types, the inferred shapes, the same result from a session and from the kernel alone, and gradients of
- * the inputs' shapes.
+/* Every registered op with random attrs and random inputs: errors are fine, but nothing may crash, hang or
+ * leak, and what succeeds must keep its word: the declared types, the inferred shapes, the same result from a
+ * session and from the kernel alone, and gradients of the inputs' shapes.
  *
  * For longer runs and for repeating a failure:
- *   TFCORE_FUZZ_SEED=7 TFCORE_FUZZ_ROUNDS=2000 TFCORE_FUZZ_OP=Tile TFCORE_FUZZ_TRACE=1 test_c_api --filter random_nodes
+ *   TFCORE_FUZZ_SEED=7 TFCORE_FUZZ_ROUNDS=2000 TFCORE_FUZZ_OP=Tile TFCORE_FUZZ_TRACE=1 test_c_api --filter
+ * random_nodes
  */
 #include <inttypes.h>
 #include <time.h>
@@ -33,7 +34,8 @@ typedef struct Case {
   int64_t ints[OP_MAX_ATTRS];
   TypeList lists[OP_MAX_ATTRS];
   TF_Output inputs[MAX_INPUTS], feeds[MAX_INPUTS];
-  TF_Tensor *input_values[MAX_INPUTS], *feed_values[MAX_INPUTS]; /* feed_values are borrowed; NULL for a resource */
+  TF_Tensor *input_values[MAX_INPUTS],
+      *feed_values[MAX_INPUTS]; /* feed_values are borrowed; NULL for a resource */
   int num_inputs, num_feeds;
   int64_t base_dims[RANDOM_MAX_RANK]; /* many inputs have this shape, or nearly */
   int base_rank;
@@ -57,20 +59,24 @@ static int find_attr(const Case *c, const char *name) {
 static bool is_inferred(const Case *c, const char *name) {
   for (size_t i = 0; i < c->def->n_input_arg; i++) {
     const ArgDef *arg = c->def->input_arg[i];
-    if (strcmp(arg->type_attr, name) == 0 || strcmp(arg->number_attr, name) == 0 || strcmp(arg->type_list_attr, name) == 0) return true;
+    if (strcmp(arg->type_attr, name) == 0 || strcmp(arg->number_attr, name) == 0 ||
+        strcmp(arg->type_list_attr, name) == 0)
+      return true;
   }
   return false;
 }
 
 /* Mostly a type that the attr allows and that a kernel has. */
 static TF_DataType choose_type(Case *c, const AttrDef *attr) {
-  static const TF_DataType usual[] = {TF_FLOAT, TF_FLOAT, TF_DOUBLE, TF_INT32, TF_INT64, TF_BOOL, TF_STRING, TF_HALF};
+  static const TF_DataType usual[] = {TF_FLOAT, TF_FLOAT, TF_DOUBLE, TF_INT32,
+                                      TF_INT64, TF_BOOL,  TF_STRING, TF_HALF};
   if (!c->plain && one_in(&c->random, 30)) return (TF_DataType)(1 + random_below(&c->random, NUM_DTYPES - 1));
   TF_DataType type = TF_FLOAT;
   for (int tries = 0; tries < 8; tries++) {
     const AttrListValue *allowed = attr->allowed_values ? attr->allowed_values->list : NULL;
-    type = allowed && allowed->n_type > 0 ? (TF_DataType)allowed->type[random_below(&c->random, (int)allowed->n_type)]
-                                          : usual[random_below(&c->random, sizeof usual / sizeof *usual)];
+    type = allowed && allowed->n_type > 0
+               ? (TF_DataType)allowed->type[random_below(&c->random, (int)allowed->n_type)]
+               : usual[random_below(&c->random, sizeof usual / sizeof *usual)];
     if (op_has_kernel(c->op, (DataType)type)) break;
   }
   return type;
@@ -115,7 +121,9 @@ static void set_tensor(Case *c, TF_OperationDescription *desc, const char *name)
   random_dims(&c->random, rank, dims);
   int dtype_attr = find_attr(c, "dtype");
   TF_Tensor tensor = {0};
-  if (!random_tensor(&c->random, dtype_attr >= 0 ? (DataType)c->types[dtype_attr] : DT_FLOAT, rank, dims, &tensor.tensor)) return;
+  if (!random_tensor(&c->random, dtype_attr >= 0 ? (DataType)c->types[dtype_attr] : DT_FLOAT, rank, dims,
+                     &tensor.tensor))
+    return;
   TF_SetAttrTensor(desc, name, &tensor, c->f.status); /* refuses what a TensorProto cannot hold */
   tensor_clear(&tensor.tensor);
 }
@@ -163,12 +171,19 @@ static bool is_one_of(const char *name, const char *const *names) {
   return *names != NULL;
 }
 
-/* The shapes that go together in most ops of many inputs: scalars, one for each channel, one for each row, the rest alike. */
+/* The shapes that go together in most ops of many inputs: scalars, one for each channel, one for each row,
+ * the rest alike. */
 static int tidy_dims(const Case *c, const char *name, int64_t *dims) {
-  static const char *const kScalars[] = {"lr", "alpha", "rho", "momentum", "epsilon", "l1", "l2", "beta", "beta1", "beta2",
-                                         "beta1_power", "beta2_power", "l2_shrinkage", "lr_power", "logbase", "sign_decay",
-                                         "global_step", "prefix", "file_pattern", "tensor_name", "filename", "tag", NULL};
-  static const char *const kChannels[] = {"scale", "offset", "mean", "variance", "reserve_space_1", "reserve_space_2", NULL};
+  static const char *const kScalars[] = {"lr",           "alpha",       "rho",
+                                         "momentum",     "epsilon",     "l1",
+                                         "l2",           "beta",        "beta1",
+                                         "beta2",        "beta1_power", "beta2_power",
+                                         "l2_shrinkage", "lr_power",    "logbase",
+                                         "sign_decay",   "global_step", "prefix",
+                                         "file_pattern", "tensor_name", "filename",
+                                         "tag",          NULL};
+  static const char *const kChannels[] = {"scale",           "offset",          "mean", "variance",
+                                          "reserve_space_1", "reserve_space_2", NULL};
   if (is_one_of(name, kScalars)) return 0;
   memcpy(dims, c->base_dims, sizeof c->base_dims);
   if (c->base_rank > 0 && is_one_of(name, kChannels)) dims[0] = c->base_dims[c->base_rank - 1];
@@ -205,7 +220,8 @@ static bool meaningful_ints(Case *c, DataType type, Tensor *tensor) {
   int64_t count = rank;
   Status status;
   status_init(&status);
-  if (!CHECK_OK(tensor_allocate_dims(tensor, type, meaning == 0 ? 0 : 1, &count, NULL, &status), status)) return false;
+  if (!CHECK_OK(tensor_allocate_dims(tensor, type, meaning == 0 ? 0 : 1, &count, NULL, &status), status))
+    return false;
   for (int64_t i = 0; i < tensor_num_elements(tensor); i++) {
     int64_t value = random_below(&c->random, 3) - (meaning == 5);
     if (meaning == 0) value = random_below(&c->random, 2 * rank + 1) - rank;
@@ -235,7 +251,8 @@ static void add_variable(Case *c, const char *name, const ArgDef *arg) {
   if (!dtype_is_pod((int)type)) type = TF_FLOAT;
   int64_t dims[RANDOM_MAX_RANK];
   int rank = choose_dims(c, arg->name, dims);
-  TF_OperationDescription *desc = TF_NewOperation(c->f.graph, by_reference ? "VariableV2" : "VarHandleOp", name);
+  TF_OperationDescription *desc =
+      TF_NewOperation(c->f.graph, by_reference ? "VariableV2" : "VarHandleOp", name);
   TF_SetAttrType(desc, "dtype", type);
   bool declared = !one_in(&c->random, 2);
   TF_SetAttrShape(desc, "shape", dims, declared ? rank : -1);
@@ -271,13 +288,14 @@ static void add_input(Case *c, TF_DataType type, const ArgDef *arg) {
     return;
   }
   TF_Tensor *value = mem_calloc(1, sizeof *value);
-  if (!CHECK(value != NULL)) return;
+  if (!CHECK(value)) return;
   c->input_values[c->num_inputs] = value;
   int64_t dims[RANDOM_MAX_RANK];
   bool is_int = type == TF_INT32 || type == TF_INT64;
   if (c->tidy && is_int && strcmp(arg->name, "indices") == 0) {
     if (!row_numbers(c, (DataType)type, &value->tensor)) return;
-  } else if (is_int && c->num_inputs + (c->def->n_input_arg == 1) > 0 && !one_in(&c->random, c->plain ? 10 : 2)) {
+  } else if (is_int && c->num_inputs + (c->def->n_input_arg == 1) > 0 &&
+             !one_in(&c->random, c->plain ? 10 : 2)) {
     if (!meaningful_ints(c, (DataType)type, &value->tensor)) return;
   } else {
     int dims_chosen = choose_dims(c, arg->name, dims);
@@ -346,18 +364,23 @@ static bool is_nan_at(const Tensor *tensor, int64_t i) {
 
 /* Equal bits, but for which NaN a NaN is: in wasm that is not defined. */
 static void check_same(const Tensor *got, const Tensor *want) {
-  if (!CHECK_INT_EQ(got->dtype, want->dtype) || !CHECK(shape_equal(&got->shape, &want->shape)) || !dtype_is_pod((int)got->dtype)) return;
+  if (!CHECK_INT_EQ(got->dtype, want->dtype) || !CHECK(shape_equal(&got->shape, &want->shape)) ||
+      !dtype_is_pod((int)got->dtype))
+    return;
   size_t size = dtype_size((int)got->dtype);
   for (int64_t i = 0; i < tensor_num_elements(got); i++) {
     bool both_nan = is_nan_at(got, i) && is_nan_at(want, i);
-    if (!both_nan && !CHECK_MEM_EQ((char *)got->data + (size_t)i * size, (char *)want->data + (size_t)i * size, size)) return;
+    if (!both_nan &&
+        !CHECK_MEM_EQ((char *)got->data + (size_t)i * size, (char *)want->data + (size_t)i * size, size))
+      return;
   }
 }
 
 /* What was inferred of the output holds for its value. */
 static void check_inferred(Case *c, TF_Output output, const TF_Tensor *value) {
   CHECK_INT_EQ(TF_TensorType(value), dtype_base((int)TF_OperationOutputType(output)));
-  /* TensorFlow takes the attr at its word and does not look at the value; and two unknown sizes to agree, where they need not. */
+  /* TensorFlow takes the attr at its word and does not look at the value; and two unknown sizes to agree,
+   * where they need not. */
   if (strcmp(c->def->name, "PlaceholderWithDefault") == 0) return;
   unsigned char strict = 1;
   TF_OperationGetAttrBool(output.oper, "incompatible_shape_error", &strict, c->f.status);
@@ -374,16 +397,19 @@ static void check_inferred(Case *c, TF_Output output, const TF_Tensor *value) {
 static void check_error(const TF_Status *status) {
   TF_Code code = TF_GetCode(status);
   bool boundary = strstr(TF_Message(status), "no call frame") != NULL; /* _Arg and _Retval outside of calls */
-  boundary |= strncmp(TF_Message(status), "Mismatching ", 12) == 0; /* what TensorFlow calls internal of checkpoints of version 1 */
+  boundary |= strncmp(TF_Message(status), "Mismatching ", 12) ==
+              0; /* what TensorFlow calls internal of checkpoints of version 1 */
   if (code == TF_INTERNAL && !boundary) CHECK_STR_CONTAINS(TF_Message(status), "Cannot create a tensor with");
-  CHECK(code == TF_INTERNAL || code == TF_INVALID_ARGUMENT || code == TF_NOT_FOUND || code == TF_UNIMPLEMENTED || code == TF_RESOURCE_EXHAUSTED ||
-        code == TF_OUT_OF_RANGE || code == TF_FAILED_PRECONDITION);
+  CHECK(code == TF_INTERNAL || code == TF_INVALID_ARGUMENT || code == TF_NOT_FOUND ||
+        code == TF_UNIMPLEMENTED || code == TF_RESOURCE_EXHAUSTED || code == TF_OUT_OF_RANGE ||
+        code == TF_FAILED_PRECONDITION);
   CHECK(TF_Message(status)[0] != '\0');
 }
 
-static bool run(Case *c, const TF_Output *outputs, int num_outputs, const TF_Operation *target, TF_Tensor **values) {
-  TF_SessionRun(c->session, NULL, c->feeds, c->feed_values, c->num_feeds, outputs, values, num_outputs, &target, target ? 1 : 0, NULL,
-                c->f.status);
+static bool run(Case *c, const TF_Output *outputs, int num_outputs, const TF_Operation *target,
+                TF_Tensor **values) {
+  TF_SessionRun(c->session, NULL, c->feeds, c->feed_values, c->num_feeds, outputs, values, num_outputs,
+                &target, target ? 1 : 0, NULL, c->f.status);
   if (TF_GetCode(c->f.status) == TF_OK) return true;
   check_error(c->f.status);
   return false;
@@ -408,7 +434,8 @@ static void check_evaluated(Case *c, const Node *node, bool succeeded, TF_Tensor
   Status status;
   status_init(&status);
   bool evaluated = op_evaluate(c->op, node->def, inputs, outputs, &status);
-  bool out_of_memory = status.code == CODE_RESOURCE_EXHAUSTED || TF_GetCode(c->f.status) == TF_RESOURCE_EXHAUSTED;
+  bool out_of_memory =
+      status.code == CODE_RESOURCE_EXHAUSTED || TF_GetCode(c->f.status) == TF_RESOURCE_EXHAUSTED;
   if (!out_of_memory && evaluated != succeeded) {
     CHECK_STR_EQ(evaluated ? "" : status.message, succeeded ? "" : TF_Message(c->f.status));
   }
@@ -479,7 +506,8 @@ static void run_node(Case *c, TF_Operation *oper) {
   check_evaluated(c, operation_node(oper), ok, first);
   bool again = run(c, outputs, num_outputs, num_outputs ? NULL : oper, second);
   if (!has_effects(c)) CHECK_INT_EQ(again, ok);
-  for (int i = 0; i < num_outputs && ok && again && !has_effects(c); i++) check_same(&second[i]->tensor, &first[i]->tensor);
+  for (int i = 0; i < num_outputs && ok && again && !has_effects(c); i++)
+    check_same(&second[i]->tensor, &first[i]->tensor);
   delete_all(first, num_outputs);
   delete_all(second, num_outputs);
   if (ok) run_gradients(c, outputs, num_outputs);
@@ -507,12 +535,14 @@ static void build_and_run(Case *c) {
 }
 
 static void run_case(const Op *op, uint64_t seed, int round) {
-  Case c = {.random = {seed ^ hash_bytes(op->def->name, strlen(op->def->name)) ^ ((uint64_t)round << 32)}, .op = op, .def = op->def};
+  Case c = {.random = {seed ^ hash_bytes(op->def->name, strlen(op->def->name)) ^ ((uint64_t)round << 32)},
+            .op = op,
+            .def = op->def};
   CHECK_CONTEXT("TFCORE_FUZZ_OP=%s TFCORE_FUZZ_SEED=%" PRIu64 " round %d", op->def->name, seed, round);
   if (!begin(&c.f)) return;
   c.session = TF_NewSession(c.f.graph, NULL, c.f.status);
   clock_t start = clock();
-  if (CHECK(c.session != NULL)) build_and_run(&c);
+  if (CHECK(c.session)) build_and_run(&c);
   CHECK(clock() - start < (clock_t)SLOW_SECONDS * CLOCKS_PER_SEC);
   TF_DeleteSession(c.session, c.f.status);
   delete_all(c.input_values, MAX_INPUTS);
@@ -538,7 +568,10 @@ TEST(random_nodes_of_every_op_do_no_harm) {
   for (int i = 0; i < op_registry_count(op_registry_global()); i++) {
     const Op *op;
     if (only && only[0] && strcmp(op_registry_name(op_registry_global(), i), only) != 0) continue;
-    if (!CHECK_OK(op_registry_look_up(op_registry_global(), op_registry_name(op_registry_global(), i), &op, &status), status)) continue;
+    if (!CHECK_OK(op_registry_look_up(op_registry_global(), op_registry_name(op_registry_global(), i), &op,
+                                      &status),
+                  status))
+      continue;
     num_run = num_succeeded = num_gradients = 0;
     for (int round = 0; round < rounds; round++) {
       if (trace) printf("%s %d\n", op->def->name, round);
@@ -546,7 +579,8 @@ TEST(random_nodes_of_every_op_do_no_harm) {
       run_case(op, seed, round);
     }
     if (getenv("TFCORE_FUZZ_COUNTS")) {
-      printf("%-36s built %4d  ran %4d  gradients %4d\n", op->def->name, (int)num_run, (int)num_succeeded, (int)num_gradients);
+      printf("%-36s built %4d  ran %4d  gradients %4d\n", op->def->name, (int)num_run, (int)num_succeeded,
+             (int)num_gradients);
     }
   }
   CHECK_CONTEXT("%s", "");

@@ -1,4 +1,5 @@
-/* The attrs of operations: what tests/c/c_api/user_program.c leaves out, for it holds for TensorFlow's own library as well. */
+/* The attrs of operations: what tests/c/c_api/user_program.c leaves out, for it holds for TensorFlow's own
+ * library as well. */
 #include <stdio.h>
 
 #include "c_api/c_api_fixture.h"
@@ -38,9 +39,10 @@ TEST(the_op_tells_what_an_empty_list_is_of) {
       "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }"
       "node { name: 'squeeze' op: 'Squeeze' input: 'x' attr { key: 'T' value { type: DT_FLOAT } }"
       "  attr { key: 'squeeze_dims' value { list { } } } attr { key: '_empty' value { list { } } }"
-      "  attr { key: '_funcs' value { list { func { name: 'F' } func { name: 'G' } } } } attr { key: '_unset' value { } } }",
+      "  attr { key: '_funcs' value { list { func { name: 'F' } func { name: 'G' } } } } attr { key: "
+      "'_unset' value { } } }",
       "squeeze");
-  REQUIRE(squeeze != NULL);
+  REQUIRE(squeeze);
   TF_AttrMetadata metadata = TF_OperationGetAttrMetadata(squeeze, "squeeze_dims", f.status);
   CHECK_TF_OK(f.status);
   CHECK_INT_EQ(metadata.is_list, 1);
@@ -96,20 +98,22 @@ TEST(room_for_less_than_nothing_is_room_for_nothing) {
 TEST(a_tensor_that_is_too_large_is_an_error) {
   Fixture f;
   REQUIRE(begin(&f));
-  TF_Operation *c = imported_operation(&f,
-                                       "node { name: 'c' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'value' value {"
-                                       " tensor { dtype: DT_FLOAT tensor_shape { dim { size: 4398046511104 } } float_val: 1 } } }"
-                                       " attr { key: '_list' value { list { tensor { dtype: DT_FLOAT tensor_shape { } }"
-                                       " tensor { dtype: DT_FLOAT tensor_shape { dim { size: 4398046511104 } } float_val: 1 } } } } }",
-                                       "c");
-  REQUIRE(c != NULL);
+  TF_Operation *c = imported_operation(
+      &f,
+      "node { name: 'c' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'value' value "
+      "{"
+      " tensor { dtype: DT_FLOAT tensor_shape { dim { size: 4398046511104 } } float_val: 1 } } }"
+      " attr { key: '_list' value { list { tensor { dtype: DT_FLOAT tensor_shape { } }"
+      " tensor { dtype: DT_FLOAT tensor_shape { dim { size: 4398046511104 } } float_val: 1 } } } } }",
+      "c");
+  REQUIRE(c);
   TF_Tensor *values[2] = {NULL, NULL};
   TF_OperationGetAttrTensor(c, "value", values, f.status);
   CHECK_TF_ERROR(f.status, TF_RESOURCE_EXHAUSTED, "OOM when allocating tensor");
-  CHECK(values[0] == NULL);
+  CHECK(!values[0]);
   TF_OperationGetAttrTensorList(c, "_list", values, 2, f.status);
   CHECK_TF_ERROR(f.status, TF_RESOURCE_EXHAUSTED, "OOM when allocating tensor");
-  CHECK(values[0] == NULL && values[1] == NULL);
+  CHECK(!values[0] && !values[1]);
   end(&f);
 }
 
@@ -117,10 +121,11 @@ static bool read_attrs(Fixture *f, TF_Operation *n) {
   TF_Tensor *tensors[2] = {NULL, NULL};
   TF_Buffer *shapes[2] = {NULL, NULL}, *shape = NULL, *value = NULL;
   TF_OperationGetAttrTensorList(n, "_tensors", tensors, 2, f->status);
-  if (TF_GetCode(f->status) == TF_OK) TF_OperationGetAttrTensorShapeProtoList(n, "_shapes", shapes, 2, f->status);
-  if (TF_GetCode(f->status) == TF_OK && (shape = TF_NewBuffer()) != NULL)
+  if (TF_GetCode(f->status) == TF_OK)
+    TF_OperationGetAttrTensorShapeProtoList(n, "_shapes", shapes, 2, f->status);
+  if (TF_GetCode(f->status) == TF_OK && (shape = TF_NewBuffer()))
     TF_OperationGetAttrTensorShapeProto(n, "_shape", shape, f->status);
-  if (TF_GetCode(f->status) == TF_OK && (value = TF_NewBuffer()) != NULL)
+  if (TF_GetCode(f->status) == TF_OK && (value = TF_NewBuffer()))
     TF_OperationGetAttrValueProto(n, "_shapes", value, f->status);
   bool ok = TF_GetCode(f->status) == TF_OK && value;
   for (int i = 0; i < 2; i++) {
@@ -139,7 +144,8 @@ TEST(reading_attrs_without_memory) {
   TF_OperationDescription *desc = TF_NewOperation(f.graph, "NoOp", "n");
   TF_SetAttrTensorList(desc, "_tensors", tensors, 2, f.status);
   TF_SetAttrShape(desc, "_shape", (int64_t[]){1, 2}, 2);
-  TF_SetAttrShapeList(desc, "_shapes", (const int64_t *[]){(int64_t[]){1, 2}, (int64_t[]){3}}, (int[]){2, 1}, 2);
+  TF_SetAttrShapeList(desc, "_shapes", (const int64_t *[]){(int64_t[]){1, 2}, (int64_t[]){3}}, (int[]){2, 1},
+                      2);
   TF_Operation *n = finish(&f, desc).oper;
   bool done = false;
   int failures = 0;
@@ -170,7 +176,10 @@ TEST(setting_an_attr_changes_one_operation_alone) {
   REQUIRE(begin(&f));
   StrBuf text = {0};
   for (int i = 0; i < 100; i++)
-    strbuf_printf(&text, "node { name: 'n%d' op: 'NoOp' attr { key: '_level' value { i: 7 } } attr { key: '_more' value { i: 8 } } }\n", i);
+    strbuf_printf(&text,
+                  "node { name: 'n%d' op: 'NoOp' attr { key: '_level' value { i: 7 } } attr { key: '_more' "
+                  "value { i: 8 } } }\n",
+                  i);
   imported_operation(&f, strbuf_text(&text), "n0");
   strbuf_free(&text);
   TF_Operation *n5 = TF_GraphOperationByName(f.graph, "n5"), *n6 = TF_GraphOperationByName(f.graph, "n6");
@@ -203,7 +212,8 @@ TEST(setting_an_attr_changes_one_operation_alone) {
   end(&f);
 }
 
-/* An operation whose attrs say now that it has other inputs or outputs cannot be run, nor computed while shapes are inferred. */
+/* An operation whose attrs say now that it has other inputs or outputs cannot be run, nor computed while
+ * shapes are inferred. */
 TEST(operations_whose_types_were_changed_by_an_attr_are_not_run) {
   Fixture f;
   REQUIRE(begin(&f));
@@ -221,14 +231,14 @@ TEST(operations_whose_types_were_changed_by_an_attr_are_not_run) {
   TF_SetAttr(f.graph, sum.oper, "T", type, f.status);
   CHECK_TF_OK(f.status);
   TF_Session *session = TF_NewSession(f.graph, NULL, f.status);
-  CHECK(fetch(&f, session, kNone, NULL, split) == NULL);
+  CHECK(!fetch(&f, session, kNone, NULL, split));
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "were changed");
-  CHECK(fetch(&f, session, kNone, NULL, sum) == NULL);
+  CHECK(!fetch(&f, session, kNone, NULL, sum));
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "were changed");
   TF_Tensor *result = NULL;
   CHECK_INT_EQ(TF_TryEvaluateConstant(f.graph, split, &result, f.status), 0);
   CHECK_INT_EQ(TF_TryEvaluateConstant(f.graph, sum, &result, f.status), 0);
-  CHECK(result == NULL);
+  CHECK(!result);
   unary(&f, "Shape", "shape", split);
   TF_DeleteSession(session, f.status);
   TF_DeleteBuffer(outputs);
@@ -295,13 +305,13 @@ TEST(ops_without_a_shape_function_can_be_allowed) {
   TF_OpDefinitionBuilderAddOutput(builder, "y: float");
   TF_RegisterOpDefinition(builder, f.status);
   CHECK_TF_OK(f.status);
-  CHECK(TF_FinishOperation(TF_NewOperation(f.graph, "Shapeless", "a"), f.status) == NULL);
+  CHECK(!TF_FinishOperation(TF_NewOperation(f.graph, "Shapeless", "a"), f.status));
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "No shape inference function exists for op 'Shapeless'");
   TF_SetRequireShapeInferenceFns(f.graph, false);
   TF_Output a = op(&f, "Shapeless", "a", 0, NULL);
   CHECK_INT_EQ(TF_GraphGetTensorNumDims(f.graph, a, f.status), -1);
   TF_SetRequireShapeInferenceFns(f.graph, true);
-  CHECK(TF_FinishOperation(TF_NewOperation(f.graph, "Shapeless", "b"), f.status) == NULL);
+  CHECK(!TF_FinishOperation(TF_NewOperation(f.graph, "Shapeless", "b"), f.status));
   end(&f);
   op_registry_clear(op_registry_global());
 }
@@ -310,8 +320,10 @@ TEST(ops_without_a_shape_function_can_be_allowed) {
 TEST(shapes_follow_an_input_that_was_changed) {
   Fixture f;
   REQUIRE(begin(&f));
-  TF_Output known = placeholder_of(&f, "known", TF_FLOAT, 1, (int64_t[]){2}), any = placeholder_of(&f, "any", TF_FLOAT, 1, (int64_t[]){-1});
-  TF_Output y = unary(&f, "Neg", "y", known), z = unary(&f, "Exp", "z", y), shape = unary(&f, "Shape", "shape", z);
+  TF_Output known = placeholder_of(&f, "known", TF_FLOAT, 1, (int64_t[]){2}),
+            any = placeholder_of(&f, "any", TF_FLOAT, 1, (int64_t[]){-1});
+  TF_Output y = unary(&f, "Neg", "y", known), z = unary(&f, "Exp", "z", y),
+            shape = unary(&f, "Shape", "shape", z);
   TF_UpdateEdge(f.graph, any, (TF_Input){y.oper, 0}, f.status);
   CHECK_TF_OK(f.status);
   int64_t dim = 0;
@@ -325,7 +337,8 @@ TEST(shapes_follow_an_input_that_was_changed) {
   TF_DeleteSession(session, f.status);
 
   /* An operation behind the changed one that cannot take the new shape. */
-  TF_Output matrix = placeholder_of(&f, "matrix", TF_FLOAT, -1, NULL), open = unary(&f, "Neg", "open", matrix);
+  TF_Output matrix = placeholder_of(&f, "matrix", TF_FLOAT, -1, NULL),
+            open = unary(&f, "Neg", "open", matrix);
   TF_Output product = binary(&f, "MatMul", "product", open, open);
   TF_UpdateEdge(f.graph, any, (TF_Input){open.oper, 0}, f.status);
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "Shape must be rank 2 but is rank 1");
@@ -344,7 +357,8 @@ static void change(Fixture *f, int what, TF_Output from, TF_Output to, TF_Buffer
 TEST(changes_without_memory_are_none) {
   Fixture f;
   REQUIRE(begin(&f));
-  TF_Output x = placeholder_of(&f, "x", TF_FLOAT, 1, (int64_t[]){2}), x2 = placeholder_of(&f, "x2", TF_FLOAT, 1, (int64_t[]){2});
+  TF_Output x = placeholder_of(&f, "x", TF_FLOAT, 1, (int64_t[]){2}),
+            x2 = placeholder_of(&f, "x2", TF_FLOAT, 1, (int64_t[]){2});
   TF_OperationDescription *desc = TF_NewOperation(f.graph, "Neg", "y");
   TF_AddInput(desc, x);
   TF_SetAttrInt(desc, "_b", 1);
@@ -368,7 +382,8 @@ TEST(changes_without_memory_are_none) {
       if (!done) {
         CHECK_INT_EQ(TF_GetCode(f.status), TF_RESOURCE_EXHAUSTED);
         TF_Buffer *after = graph_bytes(&f, f.graph);
-        if (CHECK_INT_EQ(after->length, before->length)) CHECK_MEM_EQ(after->data, before->data, before->length);
+        if (CHECK_INT_EQ(after->length, before->length))
+          CHECK_MEM_EQ(after->data, before->data, before->length);
         TF_DeleteBuffer(after);
       }
       TF_DeleteBuffer(before);
@@ -386,7 +401,7 @@ TEST(changes_without_memory_are_none) {
 static TF_Tensor *constant_value(Fixture *f, TF_Output output) {
   TF_Tensor *result = NULL;
   unsigned char known = TF_TryEvaluateConstant(f->graph, output, &result, f->status);
-  CHECK_INT_EQ(known, result != NULL);
+  CHECK_INT_EQ(known, result);
   CHECK_TF_OK(f->status);
   return result;
 }
@@ -401,7 +416,7 @@ TEST(constants_are_found_through_any_number_of_operations) {
     sum = binary(&f, "Add", name, sum, one);
   }
   TF_Tensor *value = constant_value(&f, sum);
-  if (CHECK(value != NULL)) CHECK_NEAR(*(float *)TF_TensorData(value), 3001, 0);
+  if (CHECK(value)) CHECK_NEAR(*(float *)TF_TensorData(value), 3001, 0);
   TF_DeleteTensor(value);
   end(&f);
 }
@@ -415,7 +430,7 @@ TEST(only_constants_are_constant) {
   TF_Output big = constant_of(&f, "big", float_vector(5000, many)), two = constant(&f, "two", 2);
   TF_Output doubled = binary(&f, "Mul", "doubled", big, two);
   TF_Tensor *value = constant_value(&f, doubled);
-  if (CHECK(value != NULL) && CHECK_INT_EQ(TF_TensorElementCount(value), 5000))
+  if (CHECK(value) && CHECK_INT_EQ(TF_TensorElementCount(value), 5000))
     CHECK_NEAR(((float *)TF_TensorData(value))[4999], 9998, 0);
   TF_DeleteTensor(value);
   /* A shape is known though the value is not. */
@@ -423,15 +438,18 @@ TEST(only_constants_are_constant) {
   TF_OperationDescription *desc = TF_NewOperation(f.graph, "Shape", "shape");
   TF_AddInput(desc, x);
   value = constant_value(&f, finish(&f, desc));
-  if (CHECK(value != NULL)) CHECK_INT_EQ(((int32_t *)TF_TensorData(value))[1], 4);
+  if (CHECK(value)) CHECK_INT_EQ(((int32_t *)TF_TensorData(value))[1], 4);
   TF_DeleteTensor(value);
-  CHECK(constant_value(&f, x) == NULL);
-  CHECK(constant_value(&f, binary(&f, "Add", "open", x, two)) == NULL);
-  CHECK(constant_value(&f, variable(&f, "v", 0, NULL)) == NULL);
-  CHECK(constant_value(&f, read_variable(&f, "r", TF_GraphOperationByName(f.graph, "v") ? (TF_Output){TF_GraphOperationByName(f.graph, "v"), 0} : kNone)) == NULL);
+  CHECK(!constant_value(&f, x));
+  CHECK(!constant_value(&f, binary(&f, "Add", "open", x, two)));
+  CHECK(!constant_value(&f, variable(&f, "v", 0, NULL)));
+  CHECK(!constant_value(&f, read_variable(&f, "r",
+                                          TF_GraphOperationByName(f.graph, "v")
+                                              ? (TF_Output){TF_GraphOperationByName(f.graph, "v"), 0}
+                                              : kNone)));
   /* What cannot be computed has no value. */
   TF_Output three = constant_of(&f, "three", float_vector(3, many)), unknown = placeholder(&f, "unknown");
-  CHECK(constant_value(&f, binary(&f, "Add", "mixed", three, unknown)) == NULL);
+  CHECK(!constant_value(&f, binary(&f, "Add", "mixed", three, unknown)));
   TF_Tensor *result;
   CHECK_INT_EQ(TF_TryEvaluateConstant(f.graph, (TF_Output){two.oper, 1}, &result, f.status), 0);
   CHECK_TF_ERROR(f.status, TF_OUT_OF_RANGE, "does not have output 1");
@@ -452,11 +470,11 @@ TEST(constants_without_memory) {
     mem_fail_after(failures);
     unsigned char known = TF_TryEvaluateConstant(f.graph, y, &result, f.status);
     mem_fail_after(-1);
-    CHECK_INT_EQ(known, result != NULL);
+    CHECK_INT_EQ(known, result);
     if (!known) CHECK_INT_EQ(TF_GetCode(f.status), TF_RESOURCE_EXHAUSTED);
   }
   CHECK(failures > 5);
-  if (CHECK(result != NULL)) CHECK_NEAR(*(float *)TF_TensorData(result), -9, 0);
+  if (CHECK(result)) CHECK_NEAR(*(float *)TF_TensorData(result), -9, 0);
   TF_DeleteTensor(result);
   end(&f);
 }

@@ -11,7 +11,7 @@ TEST(an_operation_tells_what_it_is) {
   TF_AddInput(desc, x);
   TF_AddInput(desc, y);
   TF_Operation *sum = finish(&f, desc).oper;
-  REQUIRE(sum != NULL);
+  REQUIRE(sum);
   CHECK_STR_EQ(TF_OperationName(sum), "sum");
   CHECK_STR_EQ(TF_OperationOpType(sum), "Add");
   CHECK_STR_EQ(TF_OperationDevice(sum), "/device:CPU:0");
@@ -27,12 +27,12 @@ TEST(an_operation_tells_what_it_is) {
   CHECK_INT_EQ(TF_OperationOutputType((TF_Output){sum, -1}), 0);
   CHECK(TF_OperationInput((TF_Input){sum, 0}).oper == x.oper);
   CHECK(TF_OperationInput((TF_Input){sum, 1}).oper == y.oper);
-  CHECK(TF_OperationInput((TF_Input){sum, 2}).oper == NULL);
+  CHECK(!TF_OperationInput((TF_Input){sum, 2}).oper);
   CHECK_INT_EQ(TF_OperationInput((TF_Input){sum, 2}).index, -1);
   CHECK(TF_GraphOperationByName(f.graph, "sum") == sum);
-  CHECK(TF_GraphOperationByName(f.graph, "Sum") == NULL);
-  CHECK(TF_GraphOperationByName(f.graph, "") == NULL);
-  CHECK(TF_GraphOperationByName(f.graph, "_SOURCE") == NULL);
+  CHECK(!TF_GraphOperationByName(f.graph, "Sum"));
+  CHECK(!TF_GraphOperationByName(f.graph, ""));
+  CHECK(!TF_GraphOperationByName(f.graph, "_SOURCE"));
   end(&f);
 }
 
@@ -77,8 +77,9 @@ TEST(control_inputs_and_outputs) {
   CHECK_INT_EQ(TF_OperationNumControlOutputs(x.oper), 0);
   TF_Operation *found[3] = {NULL, NULL, NULL};
   CHECK_INT_EQ(TF_OperationGetControlInputs(neg, found, 3), 2);
-  CHECK(found[0] != found[1] && (found[0] == a.oper || found[1] == a.oper) && (found[0] == b.oper || found[1] == b.oper));
-  CHECK(found[2] == NULL);
+  CHECK(found[0] != found[1] && (found[0] == a.oper || found[1] == a.oper) &&
+        (found[0] == b.oper || found[1] == b.oper));
+  CHECK(!found[2]);
   CHECK_INT_EQ(TF_OperationGetControlInputs(neg, found, 1), 1);
   CHECK_INT_EQ(TF_OperationGetControlOutputs(a.oper, found, 3), 1);
   CHECK(found[0] == neg);
@@ -89,7 +90,8 @@ TEST(control_inputs_and_outputs) {
 TEST(lists_of_inputs_and_outputs) {
   Fixture f = {0};
   REQUIRE(begin(&f));
-  TF_Output x = placeholder(&f, "x"), y = placeholder(&f, "y"), n = placeholder_of(&f, "n", TF_INT32, 0, NULL);
+  TF_Output x = placeholder(&f, "x"), y = placeholder(&f, "y"),
+            n = placeholder_of(&f, "n", TF_INT32, 0, NULL);
   TF_OperationDescription *desc = TF_NewOperation(f.graph, "AddN", "sum");
   TF_AddInputList(desc, (TF_Output[]){x, y, x}, 3);
   TF_Operation *sum = finish(&f, desc).oper;
@@ -183,7 +185,8 @@ TEST(a_failed_operation_leaves_the_graph_as_it_was) {
       {"Add", "bad", add_nothing, TF_INVALID_ARGUMENT, "0 inputs specified of 2 inputs in Op"},
       {"Add", "bad", add_one, TF_INVALID_ARGUMENT, "1 inputs specified of 2 inputs in Op"},
       {"Add", "bad", add_three, TF_INVALID_ARGUMENT, "More Input() calls than the 2 input_args"},
-      {"Add", "bad", add_mixed, TF_INVALID_ARGUMENT, "Inconsistent values for attr 'T' DT_FLOAT vs. DT_INT32"},
+      {"Add", "bad", add_mixed, TF_INVALID_ARGUMENT,
+       "Inconsistent values for attr 'T' DT_FLOAT vs. DT_INT32"},
       {"Add", "bad", add_list, TF_INVALID_ARGUMENT, "List provided to input 'x' when single Tensor expected"},
       {"AddN", "bad", add_one, TF_INVALID_ARGUMENT, "Single tensor passed to 'inputs', expected list"},
       {"Add", "bad", add_missing_output, TF_OUT_OF_RANGE,
@@ -192,7 +195,8 @@ TEST(a_failed_operation_leaves_the_graph_as_it_was) {
       {"Add", "bad", add_null, TF_INVALID_ARGUMENT, "Node is null"},
       {"AddN", "bad", add_null_in_list, TF_INVALID_ARGUMENT, "Node is null"},
       {"Add", "bad", add_null_control, TF_INVALID_ARGUMENT, "Node is null"},
-      {"Add", "bad", set_wrong_type, TF_INVALID_ARGUMENT, "Inconsistent values for attr 'T' DT_FLOAT vs. DT_INT32"},
+      {"Add", "bad", set_wrong_type, TF_INVALID_ARGUMENT,
+       "Inconsistent values for attr 'T' DT_FLOAT vs. DT_INT32"},
       {"Add", "bad", set_wrong_kind, TF_INVALID_ARGUMENT, "'T'"},
       {"Square", "x", add_one, TF_INVALID_ARGUMENT, "Duplicate node name in graph: 'x'"},
   };
@@ -204,7 +208,7 @@ TEST(a_failed_operation_leaves_the_graph_as_it_was) {
     TF_Buffer *before = graph_bytes(&f, f.graph);
     TF_OperationDescription *desc = TF_NewOperation(f.graph, cases[i].op, cases[i].name);
     cases[i].build(&f, desc, x, n);
-    CHECK(TF_FinishOperation(desc, f.status) == NULL);
+    CHECK(!TF_FinishOperation(desc, f.status));
     CHECK_TF_ERROR(f.status, cases[i].code, cases[i].message);
     TF_Buffer *after = graph_bytes(&f, f.graph);
     if (CHECK_INT_EQ(after->length, before->length)) CHECK_MEM_EQ(after->data, before->data, before->length);
@@ -212,7 +216,7 @@ TEST(a_failed_operation_leaves_the_graph_as_it_was) {
     TF_DeleteBuffer(after);
   }
   CHECK_CONTEXT("%s", "");
-  CHECK(binary(&f, "Add", "bad", x, x).oper != NULL);
+  CHECK(binary(&f, "Add", "bad", x, x).oper);
   CHECK_INT_EQ(TF_OperationOutputNumConsumers(x), 2);
   end(&f);
 }
@@ -224,11 +228,11 @@ TEST(an_operation_of_another_graph_is_refused) {
   TF_OperationDescription *desc = TF_NewOperation(f.graph, "Add", "sum");
   TF_AddInput(desc, x);
   TF_AddInput(desc, foreign);
-  CHECK(TF_FinishOperation(desc, f.status) == NULL);
+  CHECK(!TF_FinishOperation(desc, f.status));
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "different graph");
   desc = TF_NewOperation(f.graph, "NoOp", "after");
   TF_AddControlInput(desc, foreign.oper);
-  CHECK(TF_FinishOperation(desc, f.status) == NULL);
+  CHECK(!TF_FinishOperation(desc, f.status));
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "different graph");
   CHECK_INT_EQ(TF_GraphGetTensorNumDims(f.graph, foreign, f.status), -1);
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "different graph");
@@ -242,23 +246,23 @@ TEST(operations_can_be_walked_while_more_are_added) {
   Fixture f = {0};
   REQUIRE(begin(&f));
   size_t pos = 0;
-  CHECK(TF_GraphNextOperation(f.graph, &pos) == NULL);
+  CHECK(!TF_GraphNextOperation(f.graph, &pos));
   TF_Output a = constant(&f, "a", 1);
   CHECK(TF_GraphNextOperation(f.graph, &pos) == a.oper);
   TF_OperationDescription *desc = TF_NewOperation(f.graph, "Neg", "b");
-  CHECK(TF_GraphNextOperation(f.graph, &pos) == NULL); /* it is not there yet */
-  CHECK(TF_GraphOperationByName(f.graph, "b") == NULL);
+  CHECK(!TF_GraphNextOperation(f.graph, &pos)); /* it is not there yet */
+  CHECK(!TF_GraphOperationByName(f.graph, "b"));
   TF_AddInput(desc, a);
   TF_Operation *b = finish(&f, desc).oper;
   CHECK(TF_GraphNextOperation(f.graph, &pos) == b);
-  CHECK(TF_GraphNextOperation(f.graph, &pos) == NULL);
-  CHECK(TF_GraphNextOperation(f.graph, &pos) == NULL);
+  CHECK(!TF_GraphNextOperation(f.graph, &pos));
+  CHECK(!TF_GraphNextOperation(f.graph, &pos));
   constant(&f, "c", 1);
   CHECK(TF_GraphNextOperation(f.graph, &pos) == TF_GraphOperationByName(f.graph, "c"));
   pos = 0;
   CHECK(TF_GraphNextOperation(f.graph, &pos) == a.oper);
   pos = SIZE_MAX;
-  CHECK(TF_GraphNextOperation(f.graph, &pos) == NULL);
+  CHECK(!TF_GraphNextOperation(f.graph, &pos));
   end(&f);
 }
 
@@ -266,11 +270,12 @@ TEST(two_operations_may_be_begun_at_the_same_time) {
   Fixture f = {0};
   REQUIRE(begin(&f));
   TF_Output x = placeholder(&f, "x");
-  TF_OperationDescription *first = TF_NewOperation(f.graph, "Neg", "same"), *second = TF_NewOperation(f.graph, "Exp", "same");
+  TF_OperationDescription *first = TF_NewOperation(f.graph, "Neg", "same"),
+                          *second = TF_NewOperation(f.graph, "Exp", "same");
   TF_AddInput(first, x);
   TF_AddInput(second, x);
   CHECK_STR_EQ(TF_OperationOpType(finish(&f, second).oper), "Exp");
-  CHECK(TF_FinishOperation(first, f.status) == NULL);
+  CHECK(!TF_FinishOperation(first, f.status));
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "Duplicate node name in graph: 'same'");
   end(&f);
 }
@@ -326,10 +331,10 @@ TEST(shapes_that_do_not_fit_are_found_while_building) {
   TF_OperationDescription *desc = TF_NewOperation(f.graph, "MatMul", "product");
   TF_AddInput(desc, a);
   TF_AddInput(desc, b);
-  CHECK(TF_FinishOperation(desc, f.status) == NULL);
+  CHECK(!TF_FinishOperation(desc, f.status));
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "Dimensions must be equal, but are 3 and 4 for ");
   CHECK_STR_CONTAINS(TF_Message(f.status), "with input shapes: [2,3], [4,5].");
-  CHECK(TF_GraphOperationByName(f.graph, "product") == NULL);
+  CHECK(!TF_GraphOperationByName(f.graph, "product"));
   end(&f);
 }
 

@@ -1,12 +1,21 @@
-/* Random graphs of differentiable ops: their gradients against central differences, and the same gradients by way of functions: of a call,
- * and of a call of a function that calls others, with and without the optimizer. TFCORE_GRADIENT_SEED and TFCORE_GRADIENT_ROUNDS make longer runs. */
+/* Random graphs of differentiable ops: their gradients against central differences, and the same gradients by
+ * way of functions: of a call, and of a call of a function that calls others, with and without the optimizer.
+ * TFCORE_GRADIENT_SEED and TFCORE_GRADIENT_ROUNDS make longer runs. */
 #include <math.h>
 
 #include "c_api/c_api_fixture.h"
 #include "c_api/random_values.h"
 #include "tfcore/gradient_checker.h"
 
-enum { NUM_XS = 4, NUM_YS = 3, MAX_VALUES = 128, MAX_RANK = 3, MAX_ELEMENTS = 18, OPS = 10, MAX_FUNCTIONS = 3 };
+enum {
+  NUM_XS = 4,
+  NUM_YS = 3,
+  MAX_VALUES = 128,
+  MAX_RANK = 3,
+  MAX_ELEMENTS = 18,
+  OPS = 10,
+  MAX_FUNCTIONS = 3
+};
 
 typedef struct Value {
   TF_Output output;
@@ -66,7 +75,8 @@ static TF_Output add_op(Round *r, const char *type, int num_inputs, const TF_Out
 static TF_Output ints(Round *r, int count, const int32_t *values) {
   char name[32];
   snprintf(name, sizeof name, "c%d", r->num_ops++);
-  return constant_of(&r->f, name, tensor_of(TF_INT32, 1, (int64_t[]){count}, values, sizeof(int32_t) * (size_t)count));
+  return constant_of(&r->f, name,
+                     tensor_of(TF_INT32, 1, (int64_t[]){count}, values, sizeof(int32_t) * (size_t)count));
 }
 
 static const Value *pick(Round *r) { return &r->pool[random_below(r->random, r->num_values)]; }
@@ -74,13 +84,16 @@ static const Value *pick(Round *r) { return &r->pool[random_below(r->random, r->
 static const Value *pick_alike(Round *r, const Value *like) {
   for (int tries = 0; tries < 8; tries++) {
     const Value *value = pick(r);
-    if (value->rank == like->rank && memcmp(value->dims, like->dims, sizeof(int64_t) * (size_t)like->rank) == 0) return value;
+    if (value->rank == like->rank &&
+        memcmp(value->dims, like->dims, sizeof(int64_t) * (size_t)like->rank) == 0)
+      return value;
   }
   return like;
 }
 
 static TF_Output add_binary(Round *r, const Value *x) {
-  static const char *const kTypes[] = {"Add", "Sub", "Mul", "SquaredDifference", "Maximum", "Minimum", "AddV2"};
+  static const char *const kTypes[] = {"Add",     "Sub",     "Mul",  "SquaredDifference",
+                                       "Maximum", "Minimum", "AddV2"};
   const char *type = kTypes[random_below(r->random, 7)];
   /* Its gradient is none of complex dys. */
   if (r->type == TF_COMPLEX128 && strcmp(type, "SquaredDifference") == 0) return kNone;
@@ -114,7 +127,8 @@ static TF_Output add_move(Round *r, const Value *x) {
       for (int i = 0; i < x->rank; i++) numbers[i] = x->rank - 1 - i;
       return add_op(r, "Transpose", 2, (TF_Output[]){x->output, ints(r, x->rank, numbers)});
     case 1:
-      return add_op(r, "Reshape", 2, (TF_Output[]){x->output, ints(r, 2, (int32_t[]){-1, one_in(r->random, 2) ? 1 : 2})});
+      return add_op(r, "Reshape", 2,
+                    (TF_Output[]){x->output, ints(r, 2, (int32_t[]){-1, one_in(r->random, 2) ? 1 : 2})});
     case 2:
       for (int i = 0; i < x->rank; i++) numbers[i] = 1 + one_in(r->random, 2);
       return add_op(r, "Tile", 2, (TF_Output[]){x->output, ints(r, x->rank, numbers)});
@@ -123,11 +137,13 @@ static TF_Output add_move(Round *r, const Value *x) {
         numbers[i] = random_below(r->random, (int)x->dims[i]);
         sizes[i] = -1;
       }
-      return add_op(r, "Slice", 3, (TF_Output[]){x->output, ints(r, x->rank, numbers), ints(r, x->rank, sizes)});
+      return add_op(r, "Slice", 3,
+                    (TF_Output[]){x->output, ints(r, x->rank, numbers), ints(r, x->rank, sizes)});
     default: {
       for (int i = 0; i < 2 * x->rank; i++) numbers[i] = one_in(r->random, 3);
       TF_Output flat = ints(r, 2 * x->rank, numbers), rows = ints(r, 2, (int32_t[]){x->rank, 2});
-      return add_op(r, "Pad", 2, (TF_Output[]){x->output, add_op(r, "Reshape", 2, (TF_Output[]){flat, rows})});
+      return add_op(r, "Pad", 2,
+                    (TF_Output[]){x->output, add_op(r, "Reshape", 2, (TF_Output[]){flat, rows})});
     }
   }
 }
@@ -139,7 +155,8 @@ static TF_Output add_list_op(Round *r, const Value *x) {
   int32_t axis = 0;
   char name[32];
   snprintf(name, sizeof name, "c%d", r->num_ops++);
-  TF_Output axis_output = kind == 0 ? constant_of(&r->f, name, tensor_of(TF_INT32, 0, NULL, &axis, sizeof axis)) : kNone;
+  TF_Output axis_output =
+      kind == 0 ? constant_of(&r->f, name, tensor_of(TF_INT32, 0, NULL, &axis, sizeof axis)) : kNone;
   TF_OperationDescription *desc = new_op(r, kind == 0 ? "ConcatV2" : kind == 1 ? "Pack" : "AddN");
   TF_AddInputList(desc, list, 2);
   if (kind == 0) TF_AddInput(desc, axis_output);
@@ -175,9 +192,13 @@ static TF_Output squash(Round *r, TF_Output y) {
 }
 
 static TF_Output add_unary(Round *r, const Value *x) {
-  static const char *const kReal[] = {"Neg", "Tanh", "Sigmoid", "Softmax", "LogSoftmax", "Square", "Exp", "Expm1", "Relu", "Identity", "Sin", "Erf", "Softplus"};
+  static const char *const kReal[] = {"Neg",   "Tanh", "Sigmoid",  "Softmax", "LogSoftmax", "Square",  "Exp",
+                                      "Expm1", "Relu", "Identity", "Sin",     "Erf",        "Softplus"};
   static const char *const kComplex[] = {"Neg", "Conj", "Square", "Exp", "Cos", "Identity"};
-  return add_op(r, r->type == TF_DOUBLE ? kReal[random_below(r->random, 13)] : kComplex[random_below(r->random, 6)], 1, &x->output);
+  return add_op(r,
+                r->type == TF_DOUBLE ? kReal[random_below(r->random, 13)]
+                                     : kComplex[random_below(r->random, 6)],
+                1, &x->output);
 }
 
 static void add_something(Round *r) {
@@ -215,11 +236,13 @@ static TF_Tensor *random_numbers(Round *r, int rank, const int64_t *dims) {
   int64_t count = r->type == TF_COMPLEX128 ? 2 : 1;
   for (int i = 0; i < rank; i++) count *= dims[i];
   TF_Tensor *tensor = TF_AllocateTensor(r->type, dims, rank, sizeof(double) * (size_t)count);
-  for (int64_t i = 0; i < count; i++) ((double *)TF_TensorData(tensor))[i] = (double)(random_bits(r->random) >> 11) * 0x1p-52 - 1;
+  for (int64_t i = 0; i < count; i++)
+    ((double *)TF_TensorData(tensor))[i] = (double)(random_bits(r->random) >> 11) * 0x1p-52 - 1;
   return tensor;
 }
 
-static bool begin_round(Round *r, Random *random, TF_DataType type, TF_Function *const *functions, int num_functions) {
+static bool begin_round(Round *r, Random *random, TF_DataType type, TF_Function *const *functions,
+                        int num_functions) {
   *r = (Round){.random = random, .type = type};
   if (!begin(&r->f)) return false;
   for (int i = 0; i < num_functions; i++) {
@@ -256,7 +279,8 @@ static void end_round(Round *r) {
 static void check_differences(Round *r, int order) {
   const TF_GradientCheckOptions options = {.order = order};
   double error = NAN;
-  TF_ComputeGradientError(r->f.graph, r->ys, NUM_YS, r->xs, NUM_XS, r->x_values, &options, &error, r->f.status);
+  TF_ComputeGradientError(r->f.graph, r->ys, NUM_YS, r->xs, NUM_XS, r->x_values, &options, &error,
+                          r->f.status);
   CHECK_TF_OK(r->f.status);
   CHECK(error < 1e-6);
 }
@@ -279,7 +303,8 @@ static bool make_dys(Round *r) {
   memcpy(fetches, r->ys, sizeof r->ys);
   for (int i = NUM_XS; i < r->num_values; i++) fetches[count++] = r->pool[i].output;
   TF_Session *session = TF_NewSession(r->f.graph, NULL, r->f.status);
-  TF_SessionRun(session, NULL, r->xs, r->x_values, NUM_XS, fetches, values, count, NULL, 0, NULL, r->f.status);
+  TF_SessionRun(session, NULL, r->xs, r->x_values, NUM_XS, fetches, values, count, NULL, 0, NULL,
+                r->f.status);
   CHECK_TF_OK(r->f.status);
   bool small = true;
   for (int i = 0; i < count; i++) {
@@ -299,15 +324,18 @@ static void fetch_all(Round *r, TF_Session *session, const TF_Output *fetches, T
   TF_Tensor *values[NUM_XS + NUM_YS];
   for (int i = 0; i < NUM_XS; i++) feeds[i] = r->xs[i], values[i] = r->x_values[i];
   for (int i = 0; i < NUM_YS; i++) feeds[NUM_XS + i] = r->dys[i], values[NUM_XS + i] = r->dy_values[i];
-  TF_SessionRun(session, NULL, feeds, values, NUM_XS + NUM_YS, fetches, results, NUM_XS, NULL, 0, NULL, r->f.status);
+  TF_SessionRun(session, NULL, feeds, values, NUM_XS + NUM_YS, fetches, results, NUM_XS, NULL, 0, NULL,
+                r->f.status);
   CHECK_TF_OK(r->f.status);
 }
 
 static void check_equal(TF_Tensor *const *got, TF_Tensor *const *want) {
   for (int i = 0; i < NUM_XS; i++) {
-    if (!CHECK(got[i] && want[i]) || !CHECK_INT_EQ(TF_TensorByteSize(got[i]), TF_TensorByteSize(want[i]))) continue;
+    if (!CHECK(got[i] && want[i]) || !CHECK_INT_EQ(TF_TensorByteSize(got[i]), TF_TensorByteSize(want[i])))
+      continue;
     const double *a = TF_TensorData(got[i]), *b = TF_TensorData(want[i]);
-    for (size_t k = 0; k < TF_TensorByteSize(want[i]) / sizeof(double); k++) CHECK_NEAR(a[k], b[k], 1e-12 * fmax(1, fabs(b[k])));
+    for (size_t k = 0; k < TF_TensorByteSize(want[i]) / sizeof(double); k++)
+      CHECK_NEAR(a[k], b[k], 1e-12 * fmax(1, fabs(b[k])));
   }
 }
 
@@ -331,7 +359,8 @@ static void add_symbolic_gradient(Round *r, TF_Function *function, TF_Output *dx
 }
 
 /* ConfigProto { graph_options { optimizer_options { opt_level: L0 } } } */
-static const unsigned char kUnoptimized[] = {0x52, 13, 0x1a, 11, 0x18, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1};
+static const unsigned char kUnoptimized[] = {0x52, 13,  0x1a, 11,  0x18, 255, 255, 255,
+                                             255,  255, 255,  255, 255,  255, 1};
 
 /* Gives the same where nothing is inlined, folded or merged. */
 static void check_unoptimized(Round *r, const TF_Output *dxs, TF_Tensor *const *want) {
@@ -385,7 +414,8 @@ static void compose(TF_DataType type) {
     if (!begin_round(&r, &random, type, functions, num_functions)) break;
     char name[16];
     snprintf(name, sizeof name, "F%d", i);
-    TF_Function *function = TF_GraphToFunction(r.f.graph, name, 0, -1, NULL, NUM_XS, r.xs, NUM_YS, r.ys, NULL, NULL, NULL, r.f.status);
+    TF_Function *function = TF_GraphToFunction(r.f.graph, name, 0, -1, NULL, NUM_XS, r.xs, NUM_YS, r.ys, NULL,
+                                               NULL, NULL, r.f.status);
     if (CHECK_TF_OK(r.f.status)) {
       if (make_dys(&r)) {
         check_differences(&r, i % 4 == 0 ? 2 : 1);

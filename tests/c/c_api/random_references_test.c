@@ -1,16 +1,35 @@
-/* Random programs on reference variables, written as graphs: what changes a variable waits for what was before it, and reads wait for
- * the last change. Sessions that optimise and sessions that do not must give what the same program gives in C.
+/* Random programs on reference variables, written as graphs: what changes a variable waits for what was
+ * before it, and reads wait for the last change. Sessions that optimise and sessions that do not must give
+ * what the same program gives in C.
  *
  *   TFCORE_FUZZ_SEED=7 TFCORE_FUZZ_ROUNDS=2000 test_c_api --filter random_programs
  */
 #include "c_api_fixture.h"
 #include "random_values.h"
 
-enum { VARIABLES = 3, STATEMENTS = 24, MOST_VALUES = STATEMENTS + VARIABLES, STEPS = 3, DEFAULT_PROGRAMS = 150 };
+enum {
+  VARIABLES = 3,
+  STATEMENTS = 24,
+  MOST_VALUES = STATEMENTS + VARIABLES,
+  STEPS = 3,
+  DEFAULT_PROGRAMS = 150
+};
 
-typedef enum Kind { READ, ASSIGN, ASSIGN_ADD, ASSIGN_SUB, ADD, MUL, SUB, ADD_VARIABLE, COUNT, NUM_KINDS } Kind;
+typedef enum Kind {
+  READ,
+  ASSIGN,
+  ASSIGN_ADD,
+  ASSIGN_SUB,
+  ADD,
+  MUL,
+  SUB,
+  ADD_VARIABLE,
+  COUNT,
+  NUM_KINDS
+} Kind;
 
-static const char *const kOps[NUM_KINDS] = {"Identity", "Assign", "AssignAdd", "AssignSub", "Add", "Mul", "Sub", "Add", "CountUpTo"};
+static const char *const kOps[NUM_KINDS] = {"Identity", "Assign", "AssignAdd", "AssignSub", "Add",
+                                            "Mul",      "Sub",    "Add",       "CountUpTo"};
 
 typedef struct Statement {
   Kind kind;
@@ -22,7 +41,7 @@ typedef struct Program {
   Fixture f;
   Statement statements[STATEMENTS];
   TF_Output variables[VARIABLES], values[MOST_VALUES];
-  int num_values; /* the first ones are constants: the numbers from 1 on */
+  int num_values;                       /* the first ones are constants: the numbers from 1 on */
   TF_Operation *init[VARIABLES], *last; /* change */
   TF_Operation *reads[STATEMENTS];      /* since then */
   int num_reads;
@@ -65,8 +84,8 @@ static bool gives_value(Kind kind) { return kind == READ || kind >= ADD; }
 static void add_statement(Program *p, int i) {
   Random *random = &p->random;
   Statement *s = &p->statements[i];
-  *s = (Statement){(Kind)random_below(random, NUM_KINDS), random_below(random, VARIABLES), random_below(random, p->num_values),
-                   random_below(random, p->num_values)};
+  *s = (Statement){(Kind)random_below(random, NUM_KINDS), random_below(random, VARIABLES),
+                   random_below(random, p->num_values), random_below(random, p->num_values)};
   char name[32];
   snprintf(name, sizeof name, "s%d", i);
   TF_OperationDescription *desc = TF_NewOperation(p->f.graph, kOps[s->kind], name);
@@ -109,7 +128,7 @@ static void interpret(const Program *p, uint32_t *variables, uint32_t *values) {
 }
 
 static void check_number(const TF_Tensor *tensor, uint32_t want) {
-  if (!CHECK(tensor != NULL)) return;
+  if (!CHECK(tensor)) return;
   uint32_t got;
   memcpy(&got, TF_TensorData(tensor), sizeof got);
   CHECK_INT_EQ(got, want);
@@ -119,14 +138,16 @@ static void check_number(const TF_Tensor *tensor, uint32_t want) {
 static void run_steps(Program *p, Random random, bool optimize) {
   TF_SessionOptions *options = TF_NewSessionOptions();
   /* ConfigProto { graph_options { optimizer_options { opt_level: L0 } } } */
-  static const uint8_t kAsWritten[] = {0x52, 13, 0x1a, 11, 0x18, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1};
+  static const uint8_t kAsWritten[] = {0x52, 13,  0x1a, 11,  0x18, 255, 255, 255,
+                                       255,  255, 255,  255, 255,  255, 1};
   if (!optimize) TF_SetConfig(options, kAsWritten, sizeof kAsWritten, p->f.status);
   CHECK_TF_OK(p->f.status);
   TF_Session *session = TF_NewSession(p->f.graph, options, p->f.status);
   TF_DeleteSessionOptions(options);
   if (!CHECK_TF_OK(p->f.status)) return;
   uint32_t variables[VARIABLES] = {1, 2, 3}, values[MOST_VALUES];
-  TF_SessionRun(session, NULL, NULL, NULL, 0, NULL, NULL, 0, (const TF_Operation *const *)p->init, VARIABLES, NULL, p->f.status);
+  TF_SessionRun(session, NULL, NULL, NULL, 0, NULL, NULL, 0, (const TF_Operation *const *)p->init, VARIABLES,
+                NULL, p->f.status);
   for (int step = 0; step < STEPS && CHECK_TF_OK(p->f.status); step++) {
     TF_Output fetches[MOST_VALUES];
     TF_Tensor *fetched[MOST_VALUES] = {NULL};
@@ -140,7 +161,8 @@ static void run_steps(Program *p, Random random, bool optimize) {
     if (!p->last) variables[0] = 1;
     interpret(p, variables, values);
     TF_SessionRun(session, NULL, NULL, NULL, 0, fetches, fetched, count, &last, 1, NULL, p->f.status);
-    for (int i = 0; i < count && TF_GetCode(p->f.status) == TF_OK; i++) check_number(fetched[i], values[numbers[i]]);
+    for (int i = 0; i < count && TF_GetCode(p->f.status) == TF_OK; i++)
+      check_number(fetched[i], values[numbers[i]]);
     for (int i = 0; i < count; i++) TF_DeleteTensor(fetched[i]);
   }
   TF_Tensor *now[VARIABLES] = {NULL};
@@ -152,7 +174,8 @@ static void run_steps(Program *p, Random random, bool optimize) {
 }
 
 TEST(random_programs_on_references_give_what_they_say) {
-  uint32_t seed = fuzz_setting("TFCORE_FUZZ_SEED", 1), rounds = fuzz_setting("TFCORE_FUZZ_ROUNDS", DEFAULT_PROGRAMS);
+  uint32_t seed = fuzz_setting("TFCORE_FUZZ_SEED", 1),
+           rounds = fuzz_setting("TFCORE_FUZZ_ROUNDS", DEFAULT_PROGRAMS);
   for (uint32_t round = 0; round < rounds; round++) {
     CHECK_CONTEXT("TFCORE_FUZZ_SEED=%u round %u", seed, round);
     Program p = {.random = {((uint64_t)round << 32) ^ seed}};

@@ -10,7 +10,8 @@
 #include "harness.h"
 #include "random_numbers.h"
 
-static inline bool random_tensor(Random *random, DataType dtype, int rank, const int64_t *dims, Tensor *tensor) {
+static inline bool random_tensor(Random *random, DataType dtype, int rank, const int64_t *dims,
+                                 Tensor *tensor) {
   Status status;
   status_init(&status);
   return CHECK_OK(fill_random_tensor(random, dtype, rank, dims, tensor, &status), status);
@@ -24,7 +25,8 @@ static inline uint64_t setting(const char *name, uint64_t otherwise) {
   return text && text[0] ? strtoull(text, NULL, 0) : otherwise;
 }
 
-/* An allocator that refuses what no case needs: a shape gone wild must end as RESOURCE_EXHAUSTED, not in a swapping machine. */
+/* An allocator that refuses what no case needs: a shape gone wild must end as RESOURCE_EXHAUSTED, not in a
+ * swapping machine. */
 enum { LARGEST_BLOCK = 4 << 20 };
 
 static inline void *allocate_small(void *context, size_t size) {

@@ -1,4 +1,5 @@
-/* Reference variables in a session: who reads what, and when. What their ops compute is in tests/data/golden. */
+/* Reference variables in a session: who reads what, and when. What their ops compute is in
+ * tests/data/golden. */
 #include "c_api_fixture.h"
 
 typedef struct Variables {
@@ -15,10 +16,13 @@ static TF_Output reference(Fixture *f, const char *name) {
   return finish(f, desc);
 }
 
-static TF_Output pair(Fixture *f, const char *name, float a, float b) { return constant_of(f, name, float_vector(2, (float[]){a, b})); }
+static TF_Output pair(Fixture *f, const char *name, float a, float b) {
+  return constant_of(f, name, float_vector(2, (float[]){a, b}));
+}
 
 /* An op behind another one. */
-static TF_Output after(Fixture *f, TF_Operation *first, const char *type, const char *name, int num_inputs, const TF_Output *inputs) {
+static TF_Output after(Fixture *f, TF_Operation *first, const char *type, const char *name, int num_inputs,
+                       const TF_Output *inputs) {
   TF_OperationDescription *desc = TF_NewOperation(f->graph, type, name);
   for (int i = 0; i < num_inputs; i++) TF_AddInput(desc, inputs[i]);
   if (first) TF_AddControlInput(desc, first);
@@ -47,7 +51,8 @@ static void end_variables(Variables *v) {
 
 static void gives(Variables *v, TF_Output output, float a, float b) {
   TF_Tensor *value = fetch(&v->f, v->session, kNone, NULL, output);
-  if (CHECK_TF_OK(v->f.status) && CHECK_INT_EQ(TF_TensorType(value), TF_FLOAT) && CHECK_INT_EQ(TF_TensorElementCount(value), 2)) {
+  if (CHECK_TF_OK(v->f.status) && CHECK_INT_EQ(TF_TensorType(value), TF_FLOAT) &&
+      CHECK_INT_EQ(TF_TensorElementCount(value), 2)) {
     CHECK_NEAR(((float *)TF_TensorData(value))[0], a, 0);
     CHECK_NEAR(((float *)TF_TensorData(value))[1], b, 0);
   }
@@ -58,10 +63,10 @@ TEST(a_reference_is_fetched_as_its_value) {
   Variables v;
   REQUIRE(begin_variables(&v));
   CHECK_INT_EQ(TF_OperationOutputType(v.v), 100 + TF_FLOAT);
-  CHECK(fetch(&v.f, v.session, kNone, NULL, v.v) == NULL);
+  CHECK(!fetch(&v.f, v.session, kNone, NULL, v.v));
   CHECK_TF_ERROR(v.f.status, TF_FAILED_PRECONDITION, "Attempting to use uninitialized value v");
   TF_Output twice = binary(&v.f, "Add", "twice", v.v, v.v);
-  CHECK(fetch(&v.f, v.session, kNone, NULL, twice) == NULL);
+  CHECK(!fetch(&v.f, v.session, kNone, NULL, twice));
   CHECK_TF_ERROR(v.f.status, TF_FAILED_PRECONDITION, "Attempting to use uninitialized value v");
   run_init(&v);
   gives(&v, v.v, 1, 2);
@@ -75,7 +80,8 @@ TEST(values_are_read_when_their_reader_runs) {
   REQUIRE(begin_variables(&v));
   Fixture *f = &v.f;
   TF_Output before = unary(f, "Identity", "before", v.v);
-  TF_Output added = after(f, before.oper, "AssignAdd", "added", 2, (TF_Output[]){v.v, pair(f, "ten", 10, 20)});
+  TF_Output added =
+      after(f, before.oper, "AssignAdd", "added", 2, (TF_Output[]){v.v, pair(f, "ten", 10, 20)});
   TF_Output later = after(f, added.oper, "Identity", "later", 1, &v.v);
   TF_Output difference = binary(f, "Sub", "difference", later, before);
   run_init(&v);
@@ -91,7 +97,8 @@ TEST(equal_updates_are_not_merged) {
   REQUIRE(begin_variables(&v));
   Fixture *f = &v.f;
   TF_Output one = pair(f, "one", 1, 1);
-  TF_Output first = binary(f, "AssignAdd", "first", v.v, one), second = binary(f, "AssignAdd", "second", v.v, one);
+  TF_Output first = binary(f, "AssignAdd", "first", v.v, one),
+            second = binary(f, "AssignAdd", "second", v.v, one);
   TF_Output both = after(f, first.oper, "Identity", "both", 1, &second);
   run_init(&v);
   gives(&v, both, 3, 4);
@@ -106,7 +113,7 @@ TEST(sessions_have_variables_of_their_own) {
   TF_Session *first = v.session;
   v.session = TF_NewSession(v.f.graph, options, v.f.status);
   TF_DeleteSessionOptions(options);
-  CHECK(fetch(&v.f, v.session, kNone, NULL, v.v) == NULL);
+  CHECK(!fetch(&v.f, v.session, kNone, NULL, v.v));
   CHECK_TF_ERROR(v.f.status, TF_FAILED_PRECONDITION, "uninitialized value v");
   run_init(&v);
   gives(&v, binary(&v.f, "AssignAdd", "more", v.v, pair(&v.f, "ten", 10, 20)), 11, 22);
@@ -120,12 +127,14 @@ TEST(a_reference_can_be_fed_where_its_value_is_wanted) {
   Variables v;
   REQUIRE(begin_variables(&v));
   Fixture *f = &v.f;
-  TF_Output negative = unary(f, "Neg", "negative", v.v), added = binary(f, "AssignAdd", "added", v.v, pair(f, "one", 1, 1));
+  TF_Output negative = unary(f, "Neg", "negative", v.v),
+            added = binary(f, "AssignAdd", "added", v.v, pair(f, "one", 1, 1));
   TF_Tensor *fed = float_vector(2, (float[]){7, 8});
   TF_Tensor *value = fetch(f, v.session, v.v, fed, negative);
   if (CHECK_TF_OK(f->status)) CHECK_NEAR(((float *)TF_TensorData(value))[1], -8, 0);
-  CHECK(fetch(f, v.session, v.v, fed, added) == NULL);
-  CHECK_TF_ERROR(f->status, TF_INVALID_ARGUMENT, "Input 0 of node added was passed float from v:0 incompatible with expected float_ref.");
+  CHECK(!fetch(f, v.session, v.v, fed, added));
+  CHECK_TF_ERROR(f->status, TF_INVALID_ARGUMENT,
+                 "Input 0 of node added was passed float from v:0 incompatible with expected float_ref.");
   TF_DeleteTensor(fed);
   TF_DeleteTensor(value);
   end_variables(&v);

@@ -29,7 +29,7 @@ static TF_Tensor *tensor_of_json(const Json *json) {
   int64_t dims[8] = {0};
   for (int i = 0; i < shape->count && i < 8; i++) dims[i] = shape->items[i].integer;
   TF_Tensor *tensor = TF_AllocateTensor(TF_FLOAT, dims, shape->count, sizeof(float) * (size_t)values->count);
-  if (!CHECK(tensor != NULL) || !CHECK_INT_EQ(TF_TensorElementCount(tensor), values->count)) return tensor;
+  if (!CHECK(tensor) || !CHECK_INT_EQ(TF_TensorElementCount(tensor), values->count)) return tensor;
   for (int i = 0; i < values->count; i++)
     ((float *)TF_TensorData(tensor))[i] = (float)values->items[i].number;
   return tensor;
@@ -91,7 +91,7 @@ static void check_step(const Json *step, Arena *arena) {
 
 TEST(graphs_of_facts_run) {
   FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/facts/import.jsonl", "rb");
-  REQUIRE(file != NULL);
+  REQUIRE(file);
   char *line = NULL;
   size_t capacity = 0;
   int runs = 0, number = 0;
@@ -102,7 +102,7 @@ TEST(graphs_of_facts_run) {
     const Json *record = json_parse(arena, line, (size_t)length);
     const Json *steps = json_get(record, "steps");
     CHECK_CONTEXT("line %d", number);
-    for (int i = 0; CHECK(steps != NULL) && i < steps->count; i++) {
+    for (int i = 0; CHECK(steps) && i < steps->count; i++) {
       if (!json_get(json_get(&steps->items[i], "expect"), "run")) continue;
       check_step(&steps->items[i], arena);
       runs++;

@@ -34,8 +34,8 @@ static void starve(Fixture *f, Scenario *scenario, void *arg, int least_failures
   CHECK(failures >= least_failures);
 }
 
-/* A scenario that can be repeated: it ends with RESOURCE_EXHAUSTED or comes out as it does with enough memory, which the scenario
- * checks. */
+/* A scenario that can be repeated: it ends with RESOURCE_EXHAUSTED or comes out as it does with enough
+ * memory, which the scenario checks. */
 static void starve_each(Fixture *f, Scenario *scenario, void *arg, const char *what) {
   Shortage shortage = {.what = what};
   thread_pool_default();
@@ -168,8 +168,8 @@ TEST(import_and_export_without_memory) {
   placeholder(&f, "x");
   starve(&f, import_bytes, bytes, 20);
   CHECK_INT_EQ(num_operations(f.graph), num_operations(source.graph) + 1);
-  CHECK(TF_GraphOperationByName(f.graph, "imported/train") != NULL);
-  CHECK(TF_GraphOperationByName(f.graph, "imported_1/train") == NULL);
+  CHECK(TF_GraphOperationByName(f.graph, "imported/train"));
+  CHECK(!TF_GraphOperationByName(f.graph, "imported_1/train"));
   TF_DeleteBuffer(bytes);
   end(&source);
   end(&f);
@@ -274,7 +274,7 @@ TEST(training_steps_without_memory) {
   starve_each(&f, run_steps, &steps, "training");
   /* The same in a session that lives through all failures. */
   steps.session = TF_NewSession(f.graph, NULL, f.status);
-  REQUIRE(steps.session != NULL);
+  REQUIRE(steps.session);
   starve(&f, run_steps, &steps, 30);
   steps.initialized = true;
   starve(&f, run_steps, &steps, 2); /* tensors and results alone */
@@ -348,9 +348,12 @@ TEST(what_succeeds_without_some_memory_is_complete) {
   REQUIRE(begin(&f));
   REQUIRE(build_training(&f, &training));
   TF_Buffer *bytes = graph_bytes(&f, f.graph);
-  InNewGraph all[] = {{add_sum, NULL, NULL}, {import_again, bytes, NULL}, {build_and_differentiate, NULL, NULL},
+  InNewGraph all[] = {{add_sum, NULL, NULL},
+                      {import_again, bytes, NULL},
+                      {build_and_differentiate, NULL, NULL},
                       {build_and_make_functions, NULL, NULL}};
-  static const char *const names[] = {"adding an operation", "importing", "differentiating", "making functions"};
+  static const char *const names[] = {"adding an operation", "importing", "differentiating",
+                                      "making functions"};
   for (int i = 0; i < 4; i++) {
     starve_in_new_graphs(&f, &all[i], names[i]);
     TF_DeleteBuffer(all[i].want);
@@ -362,7 +365,7 @@ TEST(what_succeeds_without_some_memory_is_complete) {
 static TF_Output text_constant(Fixture *f, const char *name, int rank, const char *text) {
   const int64_t one = 1;
   TF_Tensor *value = TF_AllocateTensor(TF_STRING, &one, rank, sizeof(TF_TString));
-  if (!CHECK(value != NULL)) return kNone;
+  if (!CHECK(value)) return kNone;
   TF_StringInit(TF_TensorData(value));
   TF_StringCopy(TF_TensorData(value), text, strlen(text));
   return constant_of(f, name, value);

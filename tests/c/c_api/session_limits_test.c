@@ -15,11 +15,13 @@ TEST(deadlines_of_run_options_and_of_the_session_end_a_loop) {
     TF_Session *session = TF_NewSession(f.graph, options, f.status);
     TF_DeleteSessionOptions(options);
     for (int go_on = 1; go_on >= 0; go_on--) {
-      TF_Tensor *value = tensor_of(TF_BOOL, 0, NULL, &(unsigned char){(unsigned char)go_on}, 1), *result = NULL;
-      TF_SessionRun(session, by_session ? NULL : &kTimeout, &x, &value, 1, &y, &result, 1, NULL, 0, NULL, f.status);
+      TF_Tensor *value = tensor_of(TF_BOOL, 0, NULL, &(unsigned char){(unsigned char)go_on}, 1),
+                *result = NULL;
+      TF_SessionRun(session, by_session ? NULL : &kTimeout, &x, &value, 1, &y, &result, 1, NULL, 0, NULL,
+                    f.status);
       if (go_on) {
         CHECK_TF_ERROR(f.status, TF_DEADLINE_EXCEEDED, "Timed out waiting for notification");
-        CHECK(result == NULL);
+        CHECK(!result);
       } else {
         CHECK_TF_OK(f.status);
       }

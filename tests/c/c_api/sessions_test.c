@@ -82,7 +82,7 @@ TEST(more_feeds_and_fetches_than_fit_the_stack) {
   TF_SessionRun(session, NULL, xs, values, COUNT, ys, results, COUNT, NULL, 0, NULL, f.status);
   CHECK_TF_OK(f.status);
   for (int i = 0; i < COUNT; i++) {
-    if (CHECK(results[i] != NULL)) CHECK_NEAR(*(float *)TF_TensorData(results[i]), -(COUNT - 1 - i), 0);
+    if (CHECK(results[i])) CHECK_NEAR(*(float *)TF_TensorData(results[i]), -(COUNT - 1 - i), 0);
     TF_DeleteTensor(results[i]);
     TF_DeleteTensor(values[i]);
   }
@@ -105,7 +105,8 @@ TEST(a_run_that_fails_gives_nothing_and_breaks_nothing) {
     TF_Code code;
     const char *message;
   } cases[] = {
-      {kNone, NULL, r.y, TF_INVALID_ARGUMENT, "You must feed a value for placeholder tensor 'x' with dtype float and shape [3]"},
+      {kNone, NULL, r.y, TF_INVALID_ARGUMENT,
+       "You must feed a value for placeholder tensor 'x' with dtype float and shape [3]"},
       {r.x, ints, r.y, TF_INVALID_ARGUMENT, "Expects arg[0] to be float but int32 is provided"},
       {r.x, null_tensor, r.y, TF_INVALID_ARGUMENT, "The value of input 0 is null"},
       {r.x, r.value, r.x, TF_INVALID_ARGUMENT, "x:0 is both fed and fetched."},
@@ -119,10 +120,10 @@ TEST(a_run_that_fails_gives_nothing_and_breaks_nothing) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     CHECK_CONTEXT("case %d", (int)i);
     TF_Tensor *result = ints; /* must be overwritten */
-    TF_SessionRun(r.session, NULL, &cases[i].x, &cases[i].value, cases[i].x.oper ? 1 : 0, &cases[i].y, &result, 1, NULL, 0, NULL,
-                  r.f.status);
+    TF_SessionRun(r.session, NULL, &cases[i].x, &cases[i].value, cases[i].x.oper ? 1 : 0, &cases[i].y,
+                  &result, 1, NULL, 0, NULL, r.f.status);
     CHECK_TF_ERROR(r.f.status, cases[i].code, cases[i].message);
-    CHECK(result == NULL);
+    CHECK(!result);
     CHECK(still_works(&r));
   }
   CHECK_CONTEXT("%s", "");
@@ -148,12 +149,13 @@ TEST(a_run_that_fails_gives_nothing_and_breaks_nothing) {
 TEST(an_error_inside_a_step_names_the_node) {
   Running r;
   REQUIRE(begin_running(&r));
-  TF_Output a = placeholder(&r.f, "a"), b = placeholder(&r.f, "b"), sum = binary(&r.f, "Add", "the_sum", a, b);
+  TF_Output a = placeholder(&r.f, "a"), b = placeholder(&r.f, "b"),
+            sum = binary(&r.f, "Add", "the_sum", a, b);
   TF_Tensor *values[] = {float_vector(2, (float[]){1, 2}), r.value}, *result;
   TF_SessionRun(r.session, NULL, (TF_Output[]){a, b}, values, 2, &sum, &result, 1, NULL, 0, NULL, r.f.status);
   CHECK_TF_ERROR(r.f.status, TF_INVALID_ARGUMENT, "Incompatible shapes: [2] vs. [3]");
   CHECK_STR_CONTAINS(TF_Message(r.f.status), "{{node the_sum}}");
-  CHECK(result == NULL);
+  CHECK(!result);
   TF_DeleteTensor(values[0]);
   CHECK(still_works(&r));
   end_running(&r);
@@ -166,12 +168,14 @@ TEST(two_sessions_on_one_graph_have_their_own_variables) {
   TF_Output one = constant(&f, "one", 1), two = constant(&f, "two", 2);
   TF_Operation *set_one = binary(&f, "AssignVariableOp", "set_one", v, one).oper;
   TF_Operation *set_two = binary(&f, "AssignVariableOp", "set_two", v, two).oper;
-  TF_Session *first = TF_NewSession(f.graph, NULL, f.status), *second = TF_NewSession(f.graph, NULL, f.status);
+  TF_Session *first = TF_NewSession(f.graph, NULL, f.status),
+             *second = TF_NewSession(f.graph, NULL, f.status);
   REQUIRE(first && second);
   run_target(&f, first, set_one);
   CHECK_TF_OK(f.status);
-  CHECK(fetch(&f, second, kNone, NULL, read) == NULL);
-  CHECK_TF_ERROR(f.status, TF_FAILED_PRECONDITION, "Error while reading resource variable v from Container: localhost.");
+  CHECK(!fetch(&f, second, kNone, NULL, read));
+  CHECK_TF_ERROR(f.status, TF_FAILED_PRECONDITION,
+                 "Error while reading resource variable v from Container: localhost.");
   run_target(&f, second, set_two);
   CHECK_TF_OK(f.status);
   CHECK_NEAR(fetch_float(&f, first, kNone, NULL, read), 1, 0);
@@ -204,7 +208,7 @@ TEST(a_closed_session_runs_no_more) {
   TF_CloseSession(r.session, r.f.status);
   CHECK_TF_OK(r.f.status);
   CHECK_NEAR(((float *)TF_TensorData(kept))[2], 9, 0); /* results outlive the session */
-  CHECK(fetch(&r.f, r.session, r.x, r.value, r.y) == NULL);
+  CHECK(!fetch(&r.f, r.session, r.x, r.value, r.y));
   CHECK_TF_ERROR(r.f.status, TF_CANCELLED, "Session has been closed.");
   TF_CloseSession(r.session, r.f.status);
   CHECK_TF_OK(r.f.status);
@@ -248,7 +252,7 @@ TEST(other_targets_than_this_process_are_refused) {
   REQUIRE(begin_running(&r));
   TF_SessionOptions *options = TF_NewSessionOptions();
   TF_SetTarget(options, "grpc://elsewhere:1");
-  CHECK(TF_NewSession(r.f.graph, options, r.f.status) == NULL);
+  CHECK(!TF_NewSession(r.f.graph, options, r.f.status));
   CHECK_TF_ERROR(r.f.status, TF_NOT_FOUND, "grpc://elsewhere:1");
   TF_SetTarget(options, "");
   TF_Session *session = TF_NewSession(r.f.graph, options, r.f.status);
@@ -270,7 +274,8 @@ TEST(what_was_fed_may_be_deleted_and_is_never_changed) {
   TF_DeleteTensor(given);
   CHECK_NEAR(((float *)TF_TensorData(result))[1], 5, 0);
   TF_DeleteTensor(result);
-  TF_DeleteTensor(fetch(&r.f, r.session, r.x, r.value, unary(&r.f, "Neg", "neg", unary(&r.f, "Square", "s", r.x))));
+  TF_DeleteTensor(
+      fetch(&r.f, r.session, r.x, r.value, unary(&r.f, "Neg", "neg", unary(&r.f, "Square", "s", r.x))));
   CHECK_NEAR(((float *)TF_TensorData(r.value))[1], 2, 0);
   end_running(&r);
 }
@@ -290,7 +295,8 @@ static void *run_often(void *arg) {
     const float v = worker->value + (float)i;
     TF_Tensor *value = TF_AllocateTensor(TF_FLOAT, (int64_t[]){3}, 1, 12), *result;
     for (int k = 0; k < 3; k++) ((float *)TF_TensorData(value))[k] = v;
-    TF_SessionRun(worker->session, NULL, &worker->x, &value, 1, &worker->y, &result, 1, NULL, 0, NULL, status);
+    TF_SessionRun(worker->session, NULL, &worker->x, &value, 1, &worker->y, &result, 1, NULL, 0, NULL,
+                  status);
     worker->wrong += TF_GetCode(status) != TF_OK || ((float *)TF_TensorData(result))[2] != v * v;
     TF_DeleteTensor(result);
     TF_DeleteTensor(value);

@@ -33,7 +33,8 @@ static void *count_and_print(void *arg) {
 
 static bool begin_shared(Shared *s) {
   if (!begin(&s->f)) return false;
-  TF_Output handle = variable(&s->f, "v", 0, NULL), one = constant(&s->f, "one", 1), three = constant(&s->f, "three", 3);
+  TF_Output handle = variable(&s->f, "v", 0, NULL), one = constant(&s->f, "one", 1),
+            three = constant(&s->f, "three", 3);
   TF_OperationDescription *desc = TF_NewOperation(s->f.graph, "AssignVariableOp", "start");
   TF_AddInput(desc, handle);
   TF_AddInput(desc, three);

@@ -25,14 +25,14 @@ TEST(outputs_that_nothing_has_are_not_looked_at) {
     TF_GraphGetTensorShape(f.graph, strange[i], dims, 2, f.status);
     CHECK_TF_ERROR(f.status, code, "");
     CHECK(!TF_TryEvaluateConstant(f.graph, strange[i], &value, f.status));
-    CHECK(value == NULL);
+    CHECK(!value);
     TF_OperationDescription *desc = TF_NewOperation(f.graph, "Square", "y");
     TF_AddInput(desc, strange[i]);
-    CHECK(TF_FinishOperation(desc, f.status) == NULL);
+    CHECK(!TF_FinishOperation(desc, f.status));
     CHECK_TF_ERROR(f.status, code, "");
     desc = TF_NewOperation(f.graph, "AddN", "y");
     TF_AddInputList(desc, (TF_Output[]){x, strange[i]}, 2);
-    CHECK(TF_FinishOperation(desc, f.status) == NULL);
+    CHECK(!TF_FinishOperation(desc, f.status));
     CHECK_TF_ERROR(f.status, code, "");
   }
   end(&f);
@@ -54,18 +54,18 @@ TEST(sessions_run_nothing_and_refuse_what_is_not_there) {
     CHECK_CONTEXT("output %d", i);
     result = NULL;
     TF_SessionRun(session, NULL, &x, &value, 1, &strange[i], &result, 1, NULL, 0, NULL, f.status);
-    CHECK(TF_GetCode(f.status) != TF_OK && result == NULL);
+    CHECK(TF_GetCode(f.status) != TF_OK && !result);
     TF_SessionRun(session, NULL, &strange[i], &value, 1, &y, &result, 1, NULL, 0, NULL, f.status);
-    CHECK(TF_GetCode(f.status) != TF_OK && result == NULL);
+    CHECK(TF_GetCode(f.status) != TF_OK && !result);
   }
   CHECK_CONTEXT("%s", "");
   TF_SessionRun(session, NULL, &x, &missing, 1, &y, &result, 1, NULL, 0, NULL, f.status);
-  CHECK(TF_GetCode(f.status) != TF_OK && result == NULL);
+  CHECK(TF_GetCode(f.status) != TF_OK && !result);
   TF_SessionRun(session, NULL, &x, &value, 1, NULL, NULL, 0, &no_target, 1, NULL, f.status);
   CHECK(TF_GetCode(f.status) != TF_OK);
   TF_SessionRun(session, NULL, &x, &value, 1, &y, &result, 1, NULL, 0, NULL, f.status);
   CHECK_TF_OK(f.status);
-  if (CHECK(result != NULL)) CHECK_NEAR(*(float *)TF_TensorData(result), 9, 0);
+  if (CHECK(result)) CHECK_NEAR(*(float *)TF_TensorData(result), 9, 0);
   TF_DeleteTensor(result);
   TF_DeleteTensor(value);
   TF_DeleteSession(session, f.status);
@@ -76,7 +76,8 @@ TEST(functions_of_a_whole_graph_need_neither_names_nor_options) {
   Fixture f;
   REQUIRE(begin(&f));
   TF_Output x = placeholder(&f, "x"), y = unary(&f, "Square", "y", x), strange[3];
-  TF_Function *function = TF_GraphToFunction(f.graph, "F", 0, -1, NULL, 1, &x, 1, &y, NULL, NULL, NULL, f.status);
+  TF_Function *function =
+      TF_GraphToFunction(f.graph, "F", 0, -1, NULL, 1, &x, 1, &y, NULL, NULL, NULL, f.status);
   CHECK_TF_OK(f.status);
   TF_Graph *other = TF_NewGraph();
   TF_GraphCopyFunction(other, NULL, NULL, f.status);
@@ -88,9 +89,9 @@ TEST(functions_of_a_whole_graph_need_neither_names_nor_options) {
   get_strange_outputs(x, strange);
   for (int i = 0; i < 3; i++) {
     CHECK_CONTEXT("output %d", i);
-    CHECK(TF_GraphToFunction(f.graph, "G", 0, -1, NULL, 1, &strange[i], 1, &y, NULL, NULL, NULL, f.status) == NULL);
+    CHECK(!TF_GraphToFunction(f.graph, "G", 0, -1, NULL, 1, &strange[i], 1, &y, NULL, NULL, NULL, f.status));
     CHECK(TF_GetCode(f.status) != TF_OK);
-    CHECK(TF_GraphToFunction(f.graph, "G", 0, -1, NULL, 1, &x, 1, &strange[i], NULL, NULL, NULL, f.status) == NULL);
+    CHECK(!TF_GraphToFunction(f.graph, "G", 0, -1, NULL, 1, &x, 1, &strange[i], NULL, NULL, NULL, f.status));
     CHECK(TF_GetCode(f.status) != TF_OK);
   }
   TF_DeleteGraph(other);

@@ -1,5 +1,5 @@
-/* Strings that a program writes into tensors, and frees, without the library: as the inline functions of TensorFlow's
- * own headers do, with malloc(), realloc() and free(). The layout is written by hand here; with
+/* Strings that a program writes into tensors, and frees, without the library: as the inline functions of
+ * TensorFlow's own headers do, with malloc(), realloc() and free(). The layout is written by hand here; with
  * -DTFCORE_TENSORFLOW_HEADERS and TensorFlow's include folder it is those functions that write it. Under
  * AddressSanitizer whatever is freed by the wrong allocator, or not at all, is an error. */
 #include <stdint.h>
@@ -103,7 +103,7 @@ static char *resize(TF_TString *s, size_t kept, size_t size) {
   }
   size_t capacity = size > own_capacity(s) ? size / 16 * 16 + 15 : own_capacity(s);
   char *text = was == LARGE ? (char *)realloc(old.large.text, capacity + 1) : (char *)malloc(capacity + 1);
-  if (text == NULL) abort();
+  if (!text) abort();
   if (was != LARGE) memcpy(text, bytes, kept);
   text[size] = 0;
   layout->large.size = size << 2 | LARGE;
@@ -193,7 +193,8 @@ static void check_tensor(const TF_Tensor *tensor, int repeats) {
   CHECK(TF_TensorByteSize(tensor) == NUM_SIZES * sizeof(TF_TString));
   for (int i = 0; i < NUM_SIZES; i++) {
     CHECK(own_size(&strings[i]) == kSizes[i] * (size_t)repeats);
-    for (int k = 0; k < repeats; k++) CHECK(memcmp(own_data(&strings[i]) + kSizes[i] * (size_t)k, text, kSizes[i]) == 0);
+    for (int k = 0; k < repeats; k++)
+      CHECK(memcmp(own_data(&strings[i]) + kSizes[i] * (size_t)k, text, kSizes[i]) == 0);
   }
 }
 
@@ -227,7 +228,8 @@ static void steps_with_strings(void) {
   int64_t dims[] = {NUM_SIZES};
   TF_TString *strings = (TF_TString *)malloc(NUM_SIZES * sizeof *strings);
   fill(strings);
-  TF_Tensor *value = TF_NewTensor(TF_STRING, dims, 1, strings, NUM_SIZES * sizeof *strings, free_strings, &freed);
+  TF_Tensor *value =
+      TF_NewTensor(TF_STRING, dims, 1, strings, NUM_SIZES * sizeof *strings, free_strings, &freed);
   TF_Graph *graph = TF_NewGraph();
   TF_OperationDescription *desc = TF_NewOperation(graph, "Placeholder", "x");
   TF_SetAttrType(desc, "dtype", TF_STRING);
@@ -284,7 +286,7 @@ static void offsets(void) {
   char block[sizeof(TF_TString) + 40];
   const uint32_t head[] = {40 << 2 | 2, (uint32_t)sizeof(TF_TString), 1};
   TF_TString *element = (TF_TString *)malloc(sizeof block), copy;
-  if (element == NULL) abort();
+  if (!element) abort();
   own_init(element);
   memcpy(element, head, sizeof head);
   memcpy((char *)element + sizeof(TF_TString), text, 40);
@@ -306,7 +308,7 @@ static void free_bytes(void *data, size_t size) {
 
 static void buffers(void) {
   TF_Buffer *buffer = TF_NewBufferFromString("bytes", 5);
-  CHECK(buffer->length == 5 && memcmp(buffer->data, "bytes", 5) == 0 && buffer->data_deallocator != NULL);
+  CHECK(buffer->length == 5 && memcmp(buffer->data, "bytes", 5) == 0 && buffer->data_deallocator);
   TF_DeleteBuffer(buffer);
   buffer = TF_NewBuffer();
   char *own = (char *)malloc(5);

@@ -1,4 +1,5 @@
-/* Tensors over memory of the program's own, string elements, statuses: what tests/c/c_api/user_program.c leaves out. */
+/* Tensors over memory of the program's own, string elements, statuses: what tests/c/c_api/user_program.c
+ * leaves out. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@ static void free_strings(void *data, size_t length, void *arg) {
 }
 
 static bool string_is(const TF_TString *string, const char *want) {
-  return CHECK_INT_EQ(TF_StringGetSize(string), strlen(want)) && CHECK_MEM_EQ(TF_StringGetDataPointer(string), want, strlen(want));
+  return CHECK_INT_EQ(TF_StringGetSize(string), strlen(want)) &&
+         CHECK_MEM_EQ(TF_StringGetDataPointer(string), want, strlen(want));
 }
 
 static const char kLong[] = "a text that is too long to lie in the element itself";
@@ -31,8 +33,9 @@ TEST(strings_in_memory_of_the_programs_own) {
   TF_StringInit(&strings[1]);
   TF_StringCopy(&strings[0], kLong, strlen(kLong));
   TF_StringCopy(&strings[1], "b", 1);
-  TF_Tensor *tensor = TF_NewTensor(TF_STRING, (int64_t[]){2}, 1, strings, sizeof strings, free_strings, &freed);
-  REQUIRE(tensor != NULL);
+  TF_Tensor *tensor =
+      TF_NewTensor(TF_STRING, (int64_t[]){2}, 1, strings, sizeof strings, free_strings, &freed);
+  REQUIRE(tensor);
   CHECK(TF_TensorData(tensor) == strings);
   TF_Output x = placeholder_of(&f, "x", TF_STRING, 1, (int64_t[]){2});
   TF_Session *session = TF_NewSession(f.graph, NULL, f.status);
@@ -86,7 +89,8 @@ TEST(string_attrs_hold_any_bytes) {
   TF_Tensor *result = fetch(&f, session, kNone, NULL, c);
   if (CHECK_TF_OK(f.status)) {
     const TF_TString *got = TF_TensorData(result);
-    if (CHECK_INT_EQ(TF_StringGetSize(&got[0]), 2)) CHECK_MEM_EQ(TF_StringGetDataPointer(&got[0]), "\0\xff", 2);
+    if (CHECK_INT_EQ(TF_StringGetSize(&got[0]), 2))
+      CHECK_MEM_EQ(TF_StringGetDataPointer(&got[0]), "\0\xff", 2);
     string_is(&got[1], "");
     string_is(&got[2], kLong);
   }
@@ -111,7 +115,7 @@ TEST(views_of_a_tensor_keep_its_memory) {
   CHECK(TF_TensorIsAligned(tensor));
   TF_TensorBitcastFrom(tensor, TF_UINT8, view, (int64_t[]){2, 16}, 2, f.status);
   CHECK_TF_OK(f.status);
-  CHECK(TF_TensorMaybeMove(tensor) == NULL);
+  CHECK(!TF_TensorMaybeMove(tensor));
   TF_DeleteTensor(tensor);
   CHECK_INT_EQ(freed.count, 0);
   CHECK_MEM_EQ(TF_TensorData(view), values, sizeof values);
@@ -163,7 +167,8 @@ TEST(tensors_from_protos) {
   REQUIRE(begin(&f));
   TF_Tensor *to = float_scalar(5);
   /* dtype float, shape [2^40]: too large to be had. */
-  TF_Buffer *proto = TF_NewBufferFromString("\x08\x01\x12\x09\x12\x07\x08\x80\x80\x80\x80\x80\x20\x2d\x00\x00\x80\x3f", 18);
+  TF_Buffer *proto =
+      TF_NewBufferFromString("\x08\x01\x12\x09\x12\x07\x08\x80\x80\x80\x80\x80\x20\x2d\x00\x00\x80\x3f", 18);
   TF_TensorFromProto(proto, to, f.status);
   CHECK_TF_ERROR(f.status, TF_RESOURCE_EXHAUSTED, "OOM when allocating tensor");
   CHECK_NEAR(*(float *)TF_TensorData(to), 5, 0);
@@ -182,11 +187,26 @@ TEST(errors_of_the_system_have_tensorflows_codes) {
     int error;
     TF_Code code;
   } cases[] = {
-      {0, TF_OK},                     {EINVAL, TF_INVALID_ARGUMENT},    {ETIMEDOUT, TF_DEADLINE_EXCEEDED}, {ENOENT, TF_NOT_FOUND},
-      {EEXIST, TF_ALREADY_EXISTS},    {EACCES, TF_PERMISSION_DENIED},   {ENOTDIR, TF_FAILED_PRECONDITION}, {ENOSPC, TF_RESOURCE_EXHAUSTED},
-      {ERANGE, TF_OUT_OF_RANGE},      {ENOSYS, TF_UNIMPLEMENTED},       {ECONNREFUSED, TF_UNAVAILABLE},    {EDEADLK, TF_ABORTED},
-      {ECANCELED, TF_CANCELLED},      {EIO, TF_UNKNOWN},                {EAGAIN, TF_UNAVAILABLE},          {EPIPE, TF_FAILED_PRECONDITION},
-      {EILSEQ, TF_INVALID_ARGUMENT},  {EADDRNOTAVAIL, TF_ALREADY_EXISTS}, {ENOMEM, TF_RESOURCE_EXHAUSTED}, {EXDEV, TF_UNIMPLEMENTED},
+      {0, TF_OK},
+      {EINVAL, TF_INVALID_ARGUMENT},
+      {ETIMEDOUT, TF_DEADLINE_EXCEEDED},
+      {ENOENT, TF_NOT_FOUND},
+      {EEXIST, TF_ALREADY_EXISTS},
+      {EACCES, TF_PERMISSION_DENIED},
+      {ENOTDIR, TF_FAILED_PRECONDITION},
+      {ENOSPC, TF_RESOURCE_EXHAUSTED},
+      {ERANGE, TF_OUT_OF_RANGE},
+      {ENOSYS, TF_UNIMPLEMENTED},
+      {ECONNREFUSED, TF_UNAVAILABLE},
+      {EDEADLK, TF_ABORTED},
+      {ECANCELED, TF_CANCELLED},
+      {EIO, TF_UNKNOWN},
+      {EAGAIN, TF_UNAVAILABLE},
+      {EPIPE, TF_FAILED_PRECONDITION},
+      {EILSEQ, TF_INVALID_ARGUMENT},
+      {EADDRNOTAVAIL, TF_ALREADY_EXISTS},
+      {ENOMEM, TF_RESOURCE_EXHAUSTED},
+      {EXDEV, TF_UNIMPLEMENTED},
       {123456, TF_UNKNOWN},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -256,7 +276,8 @@ TEST(colocation_with_nodes_elsewhere_can_be_allowed) {
     TF_ImportGraphDefOptionsSetValidateColocationConstraints(options, (unsigned char)validate);
     TF_GraphImportGraphDef(f.graph, bytes, options, f.status);
     if (validate) {
-      CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "Node 'n' expects to be colocated with unknown node 'missing'");
+      CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT,
+                     "Node 'n' expects to be colocated with unknown node 'missing'");
     } else {
       CHECK_TF_OK(f.status);
     }

@@ -1,5 +1,5 @@
-/* A small network with everything that training needs: variables with random starts, a loss, its gradients, updates. For the tests
- * that starve it of memory or damage its bytes. */
+/* A small network with everything that training needs: variables with random starts, a loss, its gradients,
+ * updates. For the tests that starve it of memory or damage its bytes. */
 #ifndef TFCORE_TESTS_C_API_TRAINING_GRAPH_H_
 #define TFCORE_TESTS_C_API_TRAINING_GRAPH_H_
 
@@ -13,14 +13,16 @@ typedef struct Training {
 } Training;
 
 /* Nothing here is CHECKed, for memory may be short: NULL when something failed, and the status tells what. */
-static inline TF_Operation *add(Fixture *f, const char *type, const char *name, int num_inputs, const TF_Output *inputs) {
+static inline TF_Operation *add(Fixture *f, const char *type, const char *name, int num_inputs,
+                                const TF_Output *inputs) {
   TF_OperationDescription *desc = TF_NewOperation(f->graph, type, name);
   for (int i = 0; i < num_inputs; i++) TF_AddInput(desc, inputs[i]);
   return TF_FinishOperation(desc, f->status);
 }
 
-static inline TF_Operation *add_typed(Fixture *f, const char *type, const char *name, TF_DataType dtype, int rank, const int64_t *dims,
-                                      int num_inputs, const TF_Output *inputs) {
+static inline TF_Operation *add_typed(Fixture *f, const char *type, const char *name, TF_DataType dtype,
+                                      int rank, const int64_t *dims, int num_inputs,
+                                      const TF_Output *inputs) {
   TF_OperationDescription *desc = TF_NewOperation(f->graph, type, name);
   for (int i = 0; i < num_inputs; i++) TF_AddInput(desc, inputs[i]);
   TF_SetAttrType(desc, "dtype", dtype);
@@ -28,7 +30,8 @@ static inline TF_Operation *add_typed(Fixture *f, const char *type, const char *
   return TF_FinishOperation(desc, f->status);
 }
 
-static inline TF_Operation *add_const(Fixture *f, const char *name, TF_DataType dtype, int64_t count, const void *values, size_t size) {
+static inline TF_Operation *add_const(Fixture *f, const char *name, TF_DataType dtype, int64_t count,
+                                      const void *values, size_t size) {
   TF_Tensor *value = TF_AllocateTensor(dtype, &count, count == 0 ? 0 : 1, size);
   if (!value) {
     TF_SetStatus(f->status, TF_RESOURCE_EXHAUSTED, "a tensor");
@@ -54,10 +57,10 @@ static inline TF_Operation *add_group(Fixture *f, const char *name, TF_Operation
   return TF_FinishOperation(desc, f->status);
 }
 
-#define MADE(output, call)               \
-  do {                                   \
-    (output) = (TF_Output){(call), 0};   \
-    if (!(output).oper) return false;    \
+#define MADE(output, call)             \
+  do {                                 \
+    (output) = (TF_Output){(call), 0}; \
+    if (!(output).oper) return false;  \
   } while (0)
 
 static inline bool build_training(Fixture *f, Training *t) {
@@ -99,7 +102,8 @@ static inline bool build_training(Fixture *f, Training *t) {
   for (int i = 0; i < 2; i++) {
     char name[24];
     snprintf(name, sizeof name, "update%d", i);
-    updates[i] = add(f, "ResourceApplyGradientDescent", name, 3, (TF_Output[]){t->handles[i], rate, t->gradients[i]});
+    updates[i] =
+        add(f, "ResourceApplyGradientDescent", name, 3, (TF_Output[]){t->handles[i], rate, t->gradients[i]});
     if (!updates[i]) return false;
   }
   t->initialize = add_group(f, "initialize", assigns, 2);
@@ -112,7 +116,8 @@ enum { TRAINING_BATCH = 5 };
 /* A batch of images and labels; NULL when out of memory. */
 static inline TF_Tensor *training_images(void) {
   TF_Tensor *images = TF_AllocateTensor(TF_FLOAT, (int64_t[]){TRAINING_BATCH, 4}, 2, TRAINING_BATCH * 16);
-  for (int i = 0; images && i < TRAINING_BATCH * 4; i++) ((float *)TF_TensorData(images))[i] = (float)(i % 7) / 7;
+  for (int i = 0; images && i < TRAINING_BATCH * 4; i++)
+    ((float *)TF_TensorData(images))[i] = (float)(i % 7) / 7;
   return images;
 }
 

@@ -1,6 +1,6 @@
-/* What a library of TensorFlow's C API does, as text: one line for each thing tried. TensorFlow's own library wrote
- * tests/data/c_api_transcript.txt (tests/oracle/c_api_transcript.py); ours must say the same. Nothing but the C API is
- * used here, and either library's headers do.
+/* What a library of TensorFlow's C API does, as text: one line for each thing tried. TensorFlow's own library
+ * wrote tests/data/c_api_transcript.txt (tests/oracle/c_api_transcript.py); ours must say the same. Nothing
+ * but the C API is used here, and either library's headers do.
  *
  *   transcript           compares what this library does with the file, and tells what differs
  *   transcript --print   writes the lines */
@@ -26,8 +26,8 @@ static void say_number(const char *name, long long value) {
   say(name, text);
 }
 
-/* The code and the message of the last call. Where the message goes on with what is this library's own business,
- * such as the name of the machine, only `length` characters are compared; 0: all. */
+/* The code and the message of the last call. Where the message goes on with what is this library's own
+ * business, such as the name of the machine, only `length` characters are compared; 0: all. */
 static void say_status_part(const char *name, size_t length) {
   Text text = {0};
   char code[16];
@@ -116,12 +116,15 @@ typedef struct Parts {
 } Parts;
 
 static void define(TF_Graph *graph, const char *what, Parts parts) {
-  TF_Function *function = TF_GraphToFunctionWithControlOutputs(
-      graph, "Made", (unsigned char)parts.hash, parts.num_opers, parts.num_opers == ALL ? NULL : parts.opers,
-      parts.num_inputs, parts.inputs, parts.num_outputs, parts.outputs, parts.names[0] ? parts.names : NULL,
-      parts.num_controls, parts.controls, parts.control_names[0] ? parts.control_names : NULL, NULL,
-      parts.description, status);
-  if (function == NULL) {
+  TF_Function *function =
+      TF_GraphToFunctionWithControlOutputs(graph, "Made", (unsigned char)parts.hash, parts.num_opers,
+                                           parts.num_opers == ALL ? NULL : parts.opers, parts.num_inputs,
+                                           parts.inputs, parts.num_outputs, parts.outputs,
+                                           parts.names[0] ? parts.names : NULL, parts.num_controls,
+                                           parts.controls,
+                                           parts.control_names[0] ? parts.control_names : NULL, NULL,
+                                           parts.description, status);
+  if (!function) {
     say_status(what);
     return;
   }
@@ -141,7 +144,11 @@ static void names_in_functions(void) {
 
   g = TF_NewGraph();
   TF_Operation *feed = placeholder(g, "feed", TF_INT32), *neg = unary(g, "Neg", "neg", first(feed));
-  Parts parts = {.num_opers = ALL, .num_inputs = 1, .inputs = {first(feed)}, .num_outputs = 1, .outputs = {first(neg)}};
+  Parts parts = {.num_opers = ALL,
+                 .num_inputs = 1,
+                 .inputs = {first(feed)},
+                 .num_outputs = 1,
+                 .outputs = {first(neg)}};
   define(g, "one op", parts);
   parts.description = "turns the sign";
   parts.hash = 1;
@@ -190,7 +197,8 @@ static void names_in_functions(void) {
 
 static void values_in_functions(void) {
   TF_Graph *g = TF_NewGraph();
-  TF_Operation *x = placeholder(g, "x", TF_INT32), *y = placeholder(g, "y", TF_INT32), *z = placeholder(g, "z", TF_INT32);
+  TF_Operation *x = placeholder(g, "x", TF_INT32), *y = placeholder(g, "y", TF_INT32),
+               *z = placeholder(g, "z", TF_INT32);
   TF_Operation *xy = sum(g, "xy", first(x), first(y), NULL), *xyz = sum(g, "xyz", first(xy), first(z), NULL);
   Parts parts = {.num_opers = ALL,
                  .num_inputs = 3,
@@ -231,8 +239,11 @@ static void values_in_functions(void) {
   g = TF_NewGraph();
   TF_Operation *feed = placeholder(g, "feed", TF_INT32), *three = split(g, "three", first(feed));
   TF_Operation *both = sum(g, "both", output(three, 0), output(three, 2), NULL);
-  parts = (Parts){
-      .num_opers = ALL, .num_inputs = 1, .inputs = {first(feed)}, .num_outputs = 1, .outputs = {output(three, 1)}};
+  parts = (Parts){.num_opers = ALL,
+                  .num_inputs = 1,
+                  .inputs = {first(feed)},
+                  .num_outputs = 1,
+                  .outputs = {output(three, 1)}};
   define(g, "one output of three", parts);
   parts.num_outputs = 2;
   parts.outputs[0] = output(three, 0);
@@ -252,7 +263,8 @@ static void values_in_functions(void) {
 
 static void controls_in_functions(void) {
   TF_Graph *g = TF_NewGraph();
-  TF_Operation *x = placeholder(g, "x", TF_INT32), *y = placeholder(g, "y", TF_INT32), *five = constant(g, "five", 5);
+  TF_Operation *x = placeholder(g, "x", TF_INT32), *y = placeholder(g, "y", TF_INT32),
+               *five = constant(g, "five", 5);
   TF_Operation *total = sum(g, "total", first(x), first(y), five);
   Parts parts = {.num_opers = ALL,
                  .num_inputs = 2,
@@ -404,7 +416,7 @@ static void libraries(void) {
   TF_FunctionSetAttrValueProto(f, "something", "\377\377", 2, status);
   say_status_part("an attr that is none", 60);
   TF_DeleteBuffer(buffer);
-  say_number("an import of zeros", TF_FunctionImportFunctionDef("\0\0\0\0", 4, status) == NULL);
+  say_number("an import of zeros", !TF_FunctionImportFunctionDef("\0\0\0\0", 4, status));
   say_status_part("an import of zeros", 56);
   TF_GraphRemoveFunction(g, "F", status);
   say_status("a function is removed");
@@ -425,7 +437,7 @@ static void finished_operations(void) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     TF_Operation *oper = placeholder(g, names[i], TF_FLOAT);
     say_status("the name of an operation");
-    say_number(names[i], oper != NULL && TF_GraphOperationByName(g, names[i]) == oper);
+    say_number(names[i], oper && TF_GraphOperationByName(g, names[i]) == oper);
   }
   placeholder(g, "_x", TF_FLOAT);
   say_status("a name twice");
@@ -492,7 +504,7 @@ static TF_Tensor *vector(int count) {
 static void say_vector(const char *name, const TF_Tensor *tensor) {
   Text text = {0};
   char piece[24];
-  if (tensor == NULL) {
+  if (!tensor) {
     say(name, "nothing");
     return;
   }
@@ -516,7 +528,8 @@ typedef struct Step {
 
 static void run(const char *name, Step step) {
   TF_Tensor *value = vector(step.size), *result = NULL;
-  TF_SessionRun(step.session, step.options, &step.feed, &value, 1, &step.fetch, &result, 1, NULL, 0, step.metadata, status);
+  TF_SessionRun(step.session, step.options, &step.feed, &value, 1, &step.fetch, &result, 1, NULL, 0,
+                step.metadata, status);
   TF_Code code = TF_GetCode(status);
   say_number(name, code);
   say_vector(name, result);
@@ -601,7 +614,9 @@ static void gradient(const char *name, TF_Graph *graph, const char *prefix, TF_O
   TF_AddGradientsWithPrefix(graph, prefix, &y, 1, &x, 1, NULL, status, &dx);
   if (TF_GetCode(status) != TF_OK) {
     /* The node that is in the way of a prefix is the gradient's own, too. */
-    say_status_part(name, prefix ? strlen("prefix [] conflicts with existing node in the graph named") + strlen(prefix) : 0);
+    say_status_part(name, prefix ? strlen("prefix [] conflicts with existing node in the graph named") +
+                                       strlen(prefix)
+                                 : 0);
     return;
   }
   /* What comes behind the first part is the gradient's own affair. */
@@ -640,7 +655,7 @@ static void gradient_of(const char *op, int inputs, int axis) {
   for (int i = 0; i < inputs; i++) TF_AddInput(desc, x);
   if (axis) TF_AddInput(desc, zero);
   TF_Operation *y = TF_FinishOperation(desc, status);
-  if (y == NULL) {
+  if (!y) {
     say_status(op);
   } else {
     gradient(op, g, NULL, first(y), x);
@@ -690,7 +705,7 @@ static void compare(const char *path) {
   FILE *file = fopen(path, "rb");
   Text wanted = {0};
   char piece[4096];
-  if (file == NULL) {
+  if (!file) {
     printf("cannot read %s\n", path);
     exit(1);
   }

@@ -1,5 +1,5 @@
-/* A program as a user of TensorFlow's C library would write it: C and C++, nothing but the library's headers, no knowledge of who
- * made the library. It holds for TensorFlow's own library as well. */
+/* A program as a user of TensorFlow's C library would write it: C and C++, nothing but the library's headers,
+ * no knowledge of who made the library. It holds for TensorFlow's own library as well. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static int check(int holds, const char *what, int line) {
 static TF_Status *status;
 
 static void check_status(TF_Code code, const char *part, int line) {
-  if (!check(TF_GetCode(status) == code && strstr(TF_Message(status), part) != NULL, "the status", line))
+  if (!check(TF_GetCode(status) == code && strstr(TF_Message(status), part), "the status", line))
     printf("  is %d \"%s\", not %d \"%s\"\n", (int)TF_GetCode(status), TF_Message(status), (int)code, part);
   TF_SetStatus(status, TF_OK, ""); /* not every call of TensorFlow's own does so when it succeeds */
 }
@@ -48,7 +48,8 @@ static TF_Tensor *floats(int rank, const int64_t *dims, const float *values) {
   return tensor;
 }
 
-static TF_Operation *placeholder(TF_Graph *graph, const char *name, TF_DataType type, const int64_t *dims, int rank) {
+static TF_Operation *placeholder(TF_Graph *graph, const char *name, TF_DataType type, const int64_t *dims,
+                                 int rank) {
   TF_OperationDescription *desc = TF_NewOperation(graph, "Placeholder", name);
   TF_SetAttrType(desc, "dtype", type);
   TF_SetAttrShape(desc, "shape", dims, rank);
@@ -68,7 +69,8 @@ static TF_Operation *constant(TF_Graph *graph, const char *name, TF_Tensor *valu
   return oper;
 }
 
-static TF_Operation *binary(TF_Graph *graph, const char *op, const char *name, TF_Operation *a, TF_Operation *b) {
+static TF_Operation *binary(TF_Graph *graph, const char *op, const char *name, TF_Operation *a,
+                            TF_Operation *b) {
   TF_OperationDescription *desc = TF_NewOperation(graph, op, name);
   TF_AddInput(desc, output_of(a, 0));
   if (b) TF_AddInput(desc, output_of(b, 0));
@@ -121,7 +123,7 @@ static void load_and_run(void) {
   TF_GraphToGraphDef(graph, bytes, status);
   CHECK_OK();
   FILE *file = tmpfile();
-  CHECK(file != NULL && fwrite(bytes->data, 1, bytes->length, file) == bytes->length);
+  CHECK(file && fwrite(bytes->data, 1, bytes->length, file) == bytes->length);
   TF_DeleteBuffer(bytes);
   TF_DeleteGraph(graph);
 
@@ -137,14 +139,14 @@ static void load_and_run(void) {
 
   TF_Output in = output_of(TF_GraphOperationByName(graph, "model/x"), 0);
   TF_Output out = output_of(TF_GraphOperationByName(graph, "model/layer/product"), 0);
-  CHECK(in.oper != NULL && out.oper != NULL);
+  CHECK(in.oper && out.oper);
   int64_t shape[2] = {0, 0};
   CHECK(TF_GraphGetTensorNumDims(graph, out, status) == 2);
   TF_GraphGetTensorShape(graph, out, shape, 2, status);
   CHECK(shape[0] == -1 && shape[1] == 2);
   TF_Tensor *value = floats(2, dims, x), *result = NULL;
   run_one(graph, in, value, out, &result);
-  if (CHECK(result != NULL && TF_TensorType(result) == TF_FLOAT && TF_TensorByteSize(result) == 4 * sizeof(float))) {
+  if (CHECK(result && TF_TensorType(result) == TF_FLOAT && TF_TensorByteSize(result) == 4 * sizeof(float))) {
     const float *got = (const float *)TF_TensorData(result);
     CHECK(got[0] == 1 && got[1] == 2 && got[2] == 30 && got[3] == 40);
   }
@@ -218,24 +220,24 @@ static void look_at_metadata(TF_Operation *oper) {
     TF_AttrType type;
     int total_size;
   } kinds[] = {
-      {"_string", 0, -1, TF_ATTR_STRING, 10},      {"_strings", 1, 3, TF_ATTR_STRING, 11},
-      {"_int", 0, -1, TF_ATTR_INT, -1},            {"_ints", 1, 3, TF_ATTR_INT, -1},
-      {"_float", 0, -1, TF_ATTR_FLOAT, -1},        {"_floats", 1, 2, TF_ATTR_FLOAT, -1},
-      {"_bool", 0, -1, TF_ATTR_BOOL, -1},          {"_bools", 1, 3, TF_ATTR_BOOL, -1},
-      {"_type", 0, -1, TF_ATTR_TYPE, -1},          {"_types", 1, 2, TF_ATTR_TYPE, -1},
-      {"_shape", 0, -1, TF_ATTR_SHAPE, 2},         {"_any_shape", 0, -1, TF_ATTR_SHAPE, -1},
-      {"_shapes", 1, 3, TF_ATTR_SHAPE, 3},         {"_shape_protos", 1, 2, TF_ATTR_SHAPE, 1},
-      {"_tensor", 0, -1, TF_ATTR_TENSOR, -1},      {"_tensors", 1, 2, TF_ATTR_TENSOR, -1},
-      {"_func", 0, -1, TF_ATTR_FUNC, -1},          {"_placeholder", 0, -1, TF_ATTR_PLACEHOLDER, -1},
+      {"_string", 0, -1, TF_ATTR_STRING, 10}, {"_strings", 1, 3, TF_ATTR_STRING, 11},
+      {"_int", 0, -1, TF_ATTR_INT, -1},       {"_ints", 1, 3, TF_ATTR_INT, -1},
+      {"_float", 0, -1, TF_ATTR_FLOAT, -1},   {"_floats", 1, 2, TF_ATTR_FLOAT, -1},
+      {"_bool", 0, -1, TF_ATTR_BOOL, -1},     {"_bools", 1, 3, TF_ATTR_BOOL, -1},
+      {"_type", 0, -1, TF_ATTR_TYPE, -1},     {"_types", 1, 2, TF_ATTR_TYPE, -1},
+      {"_shape", 0, -1, TF_ATTR_SHAPE, 2},    {"_any_shape", 0, -1, TF_ATTR_SHAPE, -1},
+      {"_shapes", 1, 3, TF_ATTR_SHAPE, 3},    {"_shape_protos", 1, 2, TF_ATTR_SHAPE, 1},
+      {"_tensor", 0, -1, TF_ATTR_TENSOR, -1}, {"_tensors", 1, 2, TF_ATTR_TENSOR, -1},
+      {"_func", 0, -1, TF_ATTR_FUNC, -1},     {"_placeholder", 0, -1, TF_ATTR_PLACEHOLDER, -1},
       {"_value", 0, -1, TF_ATTR_INT, -1},
   };
   for (int i = 0; i < COUNT(kinds); i++) {
     TF_AttrMetadata metadata = TF_OperationGetAttrMetadata(oper, kinds[i].name, status);
     CHECK_OK();
-    if (!CHECK(metadata.is_list == kinds[i].is_list && metadata.list_size == kinds[i].list_size && metadata.type == kinds[i].type &&
-               metadata.total_size == kinds[i].total_size)) {
-      printf("  %s: is_list %d, list_size %d, type %d, total_size %d\n", kinds[i].name, metadata.is_list, (int)metadata.list_size,
-             (int)metadata.type, (int)metadata.total_size);
+    if (!CHECK(metadata.is_list == kinds[i].is_list && metadata.list_size == kinds[i].list_size &&
+               metadata.type == kinds[i].type && metadata.total_size == kinds[i].total_size)) {
+      printf("  %s: is_list %d, list_size %d, type %d, total_size %d\n", kinds[i].name, metadata.is_list,
+             (int)metadata.list_size, (int)metadata.type, (int)metadata.total_size);
     }
   }
   TF_AttrMetadata nothing = TF_OperationGetAttrMetadata(oper, "_nothing", status);
@@ -294,7 +296,8 @@ static void look_at_scalars(TF_Operation *oper) {
   TF_Tensor *tensor = NULL;
   TF_OperationGetAttrTensor(oper, "_tensor", &tensor, status);
   CHECK_OK();
-  CHECK(tensor && TF_NumDims(tensor) == 1 && TF_Dim(tensor, 0) == 3 && ((float *)TF_TensorData(tensor))[2] == 3);
+  CHECK(tensor && TF_NumDims(tensor) == 1 && TF_Dim(tensor, 0) == 3 &&
+        ((float *)TF_TensorData(tensor))[2] == 3);
   TF_DeleteTensor(tensor);
   TF_OperationGetAttrTensor(oper, "_string", &tensor, status);
   CHECK_STATUS(TF_INVALID_ARGUMENT, "AttrValue had value with type 'string' when 'tensor' expected");
@@ -343,7 +346,8 @@ static void look_at_lists(TF_Operation *oper) {
   int ranks[3];
   TF_OperationGetAttrShapeList(oper, "_shapes", dims, ranks, 3, sizes, 3, status);
   CHECK_OK();
-  CHECK(ranks[0] == 2 && ranks[1] == -1 && ranks[2] == 1 && dims[0][0] == 2 && dims[0][1] == -1 && dims[2][0] == 3);
+  CHECK(ranks[0] == 2 && ranks[1] == -1 && ranks[2] == 1 && dims[0][0] == 2 && dims[0][1] == -1 &&
+        dims[2][0] == 3);
   TF_OperationGetAttrShapeList(oper, "_shapes", dims, ranks, 2, sizes, 2, status);
   CHECK_OK();
   TF_OperationGetAttrShapeList(oper, "_shapes", dims, ranks, 3, sizes, 2, status);
@@ -369,7 +373,8 @@ static void look_at_lists(TF_Operation *oper) {
   TF_Tensor *tensors[2] = {NULL, NULL};
   TF_OperationGetAttrTensorList(oper, "_tensors", tensors, 2, status);
   CHECK_OK();
-  CHECK(TF_NumDims(tensors[0]) == 1 && TF_NumDims(tensors[1]) == 0 && *(float *)TF_TensorData(tensors[1]) == 1);
+  CHECK(TF_NumDims(tensors[0]) == 1 && TF_NumDims(tensors[1]) == 0 &&
+        *(float *)TF_TensorData(tensors[1]) == 1);
   TF_DeleteTensor(tensors[0]);
   TF_DeleteTensor(tensors[1]);
 }
@@ -416,7 +421,8 @@ static void strings_flow(void) {
   TF_StringCopy(&elements[0], "short", 5);
   TF_StringCopy(&elements[1], longer, strlen(longer));
   CHECK(TF_StringGetType(&elements[0]) == TF_TSTR_SMALL && TF_StringGetCapacity(&elements[0]) == 22);
-  CHECK(TF_StringGetType(&elements[1]) == TF_TSTR_LARGE && TF_StringGetCapacity(&elements[1]) >= strlen(longer));
+  CHECK(TF_StringGetType(&elements[1]) == TF_TSTR_LARGE &&
+        TF_StringGetCapacity(&elements[1]) >= strlen(longer));
   TF_StringAssignView(&elements[2], longer, 6);
   CHECK(TF_StringGetType(&elements[2]) == TF_TSTR_VIEW && TF_StringGetDataPointer(&elements[2]) == longer);
   CHECK(TF_StringGetSize(&elements[2]) == 6 && TF_StringGetCapacity(&elements[2]) == 0);
@@ -425,9 +431,10 @@ static void strings_flow(void) {
   TF_Operation *same = binary(graph, "Identity", "same", input, NULL);
   TF_Tensor *result = NULL;
   run_one(graph, output_of(input, 0), value, output_of(same, 0), &result);
-  if (CHECK(result != NULL && TF_TensorType(result) == TF_STRING && TF_TensorElementCount(result) == 3)) {
+  if (CHECK(result && TF_TensorType(result) == TF_STRING && TF_TensorElementCount(result) == 3)) {
     const TF_TString *got = (const TF_TString *)TF_TensorData(result);
-    CHECK(TF_StringGetSize(&got[1]) == strlen(longer) && memcmp(TF_StringGetDataPointer(&got[1]), longer, strlen(longer)) == 0);
+    CHECK(TF_StringGetSize(&got[1]) == strlen(longer) &&
+          memcmp(TF_StringGetDataPointer(&got[1]), longer, strlen(longer)) == 0);
     CHECK(TF_StringGetSize(&got[2]) == 6 && memcmp(TF_StringGetDataPointer(&got[2]), "a text", 6) == 0);
   }
   TF_DeleteTensor(result);
@@ -438,7 +445,8 @@ static void strings_flow(void) {
   CHECK_OK();
   const TF_TString *got = (const TF_TString *)TF_TensorData(result);
   CHECK(TF_StringGetSize(&got[0]) == 5 && memcmp(TF_StringGetDataPointer(&got[0]), "short", 5) == 0);
-  CHECK(TF_StringGetSize(&got[1]) == strlen(longer) && memcmp(TF_StringGetDataPointer(&got[1]), longer, strlen(longer)) == 0);
+  CHECK(TF_StringGetSize(&got[1]) == strlen(longer) &&
+        memcmp(TF_StringGetDataPointer(&got[1]), longer, strlen(longer)) == 0);
   TF_DeleteTensor(result);
 
   TF_TString own;
@@ -458,10 +466,11 @@ static void quantized_values_flow(void) {
   TF_Graph *graph = TF_NewGraph();
   TF_Tensor *value = TF_AllocateTensor(TF_QINT8, dims, 1, sizeof values);
   memcpy(TF_TensorData(value), values, sizeof values);
-  TF_Operation *input = placeholder(graph, "q", TF_QINT8, dims, 1), *same = binary(graph, "Identity", "same", input, NULL);
+  TF_Operation *input = placeholder(graph, "q", TF_QINT8, dims, 1),
+               *same = binary(graph, "Identity", "same", input, NULL);
   TF_Tensor *result = NULL;
   run_one(graph, output_of(input, 0), value, output_of(same, 0), &result);
-  if (CHECK(result != NULL && TF_TensorType(result) == TF_QINT8 && TF_TensorByteSize(result) == sizeof values))
+  if (CHECK(result && TF_TensorType(result) == TF_QINT8 && TF_TensorByteSize(result) == sizeof values))
     CHECK(memcmp(TF_TensorData(result), values, sizeof values) == 0);
   TF_DeleteTensor(result);
   TF_OperationGetAttrTensor(constant(graph, "c", value), "value", &result, status);
@@ -481,8 +490,9 @@ static void views_of_tensors(void) {
   CHECK(TF_TensorMaybeMove(tensor) == tensor);
   TF_TensorBitcastFrom(tensor, TF_INT64, other, three, 1, status);
   CHECK_OK();
-  CHECK(TF_TensorType(other) == TF_INT64 && TF_Dim(other, 0) == 3 && TF_TensorData(other) == TF_TensorData(tensor));
-  CHECK(TF_TensorMaybeMove(tensor) == NULL);
+  CHECK(TF_TensorType(other) == TF_INT64 && TF_Dim(other, 0) == 3 &&
+        TF_TensorData(other) == TF_TensorData(tensor));
+  CHECK(!TF_TensorMaybeMove(tensor));
   TF_TensorBitcastFrom(tensor, TF_DOUBLE, other, four, 1, status);
   CHECK_STATUS(TF_INVALID_ARGUMENT, "input and output shapes/data type sizes are not compatible");
   TF_TensorBitcastFrom(tensor, TF_STRING, other, three, 1, status);
@@ -494,7 +504,8 @@ static void views_of_tensors(void) {
   TF_Buffer *proto = TF_NewBufferFromString("\x08\x01\x12\x04\x12\x02\x08\x02\x2d\x00\x00\x80\x3f", 13);
   TF_TensorFromProto(proto, other, status);
   CHECK_OK();
-  CHECK(TF_TensorType(other) == TF_FLOAT && TF_TensorByteSize(other) == 8 && ((float *)TF_TensorData(other))[1] == 1);
+  CHECK(TF_TensorType(other) == TF_FLOAT && TF_TensorByteSize(other) == 8 &&
+        ((float *)TF_TensorData(other))[1] == 1);
   TF_DeleteBuffer(proto);
   proto = TF_NewBufferFromString("\xff\xff", 2);
   TF_TensorFromProto(proto, other, status);
@@ -523,10 +534,12 @@ static void edits(void) {
   TF_UpdateEdge(graph, output_of(c, 0), second, status);
   CHECK_STATUS(TF_INVALID_ARGUMENT, "Cannot update edge, incompatible shapes: [3] and [2].");
   TF_UpdateEdge(graph, output_of(a, 1), second, status);
-  CHECK_STATUS(TF_OUT_OF_RANGE, "Cannot update edge. Output index [1] is greater than the number of total outputs [1].");
+  CHECK_STATUS(TF_OUT_OF_RANGE,
+               "Cannot update edge. Output index [1] is greater than the number of total outputs [1].");
   second.index = 2;
   TF_UpdateEdge(graph, output_of(a, 0), second, status);
-  CHECK_STATUS(TF_OUT_OF_RANGE, "Cannot update edge. Input index [2] is greater than the number of total inputs [2].");
+  CHECK_STATUS(TF_OUT_OF_RANGE,
+               "Cannot update edge. Input index [2] is greater than the number of total inputs [2].");
   CHECK(TF_OperationOutputNumConsumers(output_of(a, 0)) == 1);
 
   CHECK(TF_OperationNumControlInputs(y) == 0);
@@ -562,8 +575,9 @@ static void functions(void) {
   TF_Output in = output_of(x, 0), out = output_of(y, 0);
   const char *names[] = {"twice"};
   const TF_Operation *controls[] = {y};
-  TF_Function *function = TF_GraphToFunctionWithControlOutputs(body, "Twice", 0, -1, NULL, 1, &in, 1, &out, names, 1, controls, NULL,
-                                                               NULL, "two times x", status);
+  TF_Function *function =
+      TF_GraphToFunctionWithControlOutputs(body, "Twice", 0, -1, NULL, 1, &in, 1, &out, names, 1, controls,
+                                           NULL, NULL, "two times x", status);
   CHECK_OK();
   CHECK(strcmp(TF_FunctionName(function), "Twice") == 0);
   TF_FunctionSetAttrValueProto(function, "_level", "\x18\x05", 2, status);
@@ -628,11 +642,12 @@ static void sessions(void) {
   CHECK(TF_DeviceListCount(devices) >= 1);
   CHECK(strcmp(TF_DeviceListName(devices, 0, status), "/job:localhost/replica:0/task:0/device:CPU:0") == 0);
   CHECK(strcmp(TF_DeviceListType(devices, 0, status), "CPU") == 0);
-  CHECK(TF_DeviceListMemoryBytes(devices, 0, status) > 0 && TF_DeviceListIncarnation(devices, 0, status) != 0);
+  CHECK(TF_DeviceListMemoryBytes(devices, 0, status) > 0 &&
+        TF_DeviceListIncarnation(devices, 0, status) != 0);
   CHECK_OK();
-  CHECK(TF_DeviceListName(devices, -1, status) == NULL);
+  CHECK(!TF_DeviceListName(devices, -1, status));
   CHECK_STATUS(TF_INVALID_ARGUMENT, "index out of bounds");
-  CHECK(TF_DeviceListType(devices, 1000, status) == NULL && TF_DeviceListMemoryBytes(devices, 1000, status) == -1);
+  CHECK(!TF_DeviceListType(devices, 1000, status) && TF_DeviceListMemoryBytes(devices, 1000, status) == -1);
   CHECK(TF_DeviceListIncarnation(devices, 1000, status) == 0);
   TF_DeleteDeviceList(devices);
 
@@ -688,7 +703,7 @@ static void statuses(void) {
   TF_ForEachPayload(status, join, all);
   CHECK(all[0] == 0);
   FILE *file = fopen("no such folder/no such file", "rb");
-  CHECK(file == NULL);
+  CHECK(!file);
   TF_SetStatusFromIOError(status, 2 /* ENOENT, but for WebAssembly */, "opening");
   CHECK(TF_GetCode(status) != TF_OK && strncmp(TF_Message(status), "opening; ", 9) == 0);
   TF_SetStatusFromIOError(status, 0, "nothing");

@@ -14,7 +14,7 @@ TEST(the_version_names_tensorflow_and_this_library) {
   size_t length = strlen(TF_Version());
   REQUIRE(length > strlen("-0.1.0"));
   CHECK_STR_EQ(TF_Version() + length - strlen("-tfcore-0.1.0"), "-tfcore-0.1.0");
-  CHECK(TF_Version()[0] >= '1' && TF_Version()[0] <= '9' && strchr(TF_Version(), '.') != NULL);
+  CHECK(TF_Version()[0] >= '1' && TF_Version()[0] <= '9' && strchr(TF_Version(), '.'));
 }
 
 TEST(a_status_holds_code_and_message) {
@@ -52,11 +52,14 @@ TEST(sizes_of_types) {
   static const struct {
     TF_DataType type;
     size_t size;
-  } cases[] = {{TF_FLOAT, 4},  {TF_DOUBLE, 8},    {TF_INT32, 4},   {TF_UINT8, 1},    {TF_INT16, 2},      {TF_INT8, 1},
-               {TF_STRING, 0}, {TF_COMPLEX64, 8}, {TF_INT64, 8},   {TF_BOOL, 1},     {TF_QINT8, 1},      {TF_QUINT8, 1},
-               {TF_QINT32, 4}, {TF_BFLOAT16, 2},  {TF_QINT16, 2},  {TF_QUINT16, 2},  {TF_UINT16, 2},     {TF_COMPLEX128, 16},
-               {TF_HALF, 2},   {TF_RESOURCE, 0},  {TF_VARIANT, 0}, {TF_UINT32, 4},   {TF_UINT64, 8},     {(TF_DataType)0, 0},
-               {(TF_DataType)24, 1}, {(TF_DataType)33, 1},  {(TF_DataType)34, 0}, {(TF_DataType)-1, 0},  {(TF_DataType)123456, 0}};
+  } cases[] = {{TF_FLOAT, 4},           {TF_DOUBLE, 8},       {TF_INT32, 4},        {TF_UINT8, 1},
+               {TF_INT16, 2},           {TF_INT8, 1},         {TF_STRING, 0},       {TF_COMPLEX64, 8},
+               {TF_INT64, 8},           {TF_BOOL, 1},         {TF_QINT8, 1},        {TF_QUINT8, 1},
+               {TF_QINT32, 4},          {TF_BFLOAT16, 2},     {TF_QINT16, 2},       {TF_QUINT16, 2},
+               {TF_UINT16, 2},          {TF_COMPLEX128, 16},  {TF_HALF, 2},         {TF_RESOURCE, 0},
+               {TF_VARIANT, 0},         {TF_UINT32, 4},       {TF_UINT64, 8},       {(TF_DataType)0, 0},
+               {(TF_DataType)24, 1},    {(TF_DataType)33, 1}, {(TF_DataType)34, 0}, {(TF_DataType)-1, 0},
+               {(TF_DataType)123456, 0}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     CHECK_CONTEXT("type %d", (int)cases[i].type);
     CHECK_INT_EQ(TF_DataTypeSize(cases[i].type), cases[i].size);
@@ -81,7 +84,7 @@ TEST(a_tensor_wraps_memory_and_gives_it_back_once) {
   const int64_t dims[] = {2, 3};
   Released released = {0};
   TF_Tensor *tensor = TF_NewTensor(TF_FLOAT, dims, 2, values, sizeof values, note_release, &released);
-  REQUIRE(tensor != NULL);
+  REQUIRE(tensor);
   CHECK_INT_EQ(TF_TensorType(tensor), TF_FLOAT);
   CHECK_INT_EQ(TF_NumDims(tensor), 2);
   CHECK_INT_EQ(TF_Dim(tensor, 0), 2);
@@ -105,15 +108,15 @@ TEST(memory_that_makes_no_tensor_is_given_back_too) {
     int64_t dims[2];
     size_t length;
   } cases[] = {
-      {TF_FLOAT, 2, {2, 3}, 23},                       /* too short */
-      {TF_FLOAT, 2, {2, -1}, 24},                      /* a size that is no size */
-      {TF_FLOAT, 2, {INT64_MAX, 2}, 24},               /* overflow */
-      {TF_FLOAT, 2, {INT64_MAX / 8, 4}, 24},           /* overflow of the bytes alone */
-      {TF_FLOAT, 255, {1, 1}, 24},                     /* too many dimensions */
+      {TF_FLOAT, 2, {2, 3}, 23},             /* too short */
+      {TF_FLOAT, 2, {2, -1}, 24},            /* a size that is no size */
+      {TF_FLOAT, 2, {INT64_MAX, 2}, 24},     /* overflow */
+      {TF_FLOAT, 2, {INT64_MAX / 8, 4}, 24}, /* overflow of the bytes alone */
+      {TF_FLOAT, 255, {1, 1}, 24},           /* too many dimensions */
       {(TF_DataType)0, 1, {1}, 24},
       {(TF_DataType)99, 1, {1}, 24},
-      {TF_STRING, 1, {1}, 23},                         /* too short */
-      {TF_VARIANT, 1, {1}, 24},                        /* objects are not plain bytes */
+      {TF_STRING, 1, {1}, 23},  /* too short */
+      {TF_VARIANT, 1, {1}, 24}, /* objects are not plain bytes */
       {TF_RESOURCE, 1, {1}, 24},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -121,18 +124,19 @@ TEST(memory_that_makes_no_tensor_is_given_back_too) {
     Released released = {0};
     int64_t dims[255];
     for (int k = 0; k < 255; k++) dims[k] = k < 2 ? cases[i].dims[k] : 1;
-    CHECK(TF_NewTensor(cases[i].type, dims, cases[i].rank, values, cases[i].length, note_release, &released) == NULL);
+    CHECK(
+        !TF_NewTensor(cases[i].type, dims, cases[i].rank, values, cases[i].length, note_release, &released));
     CHECK_INT_EQ(released.count, 1);
     CHECK(released.data == values);
     if (cases[i].type == TF_VARIANT || cases[i].type == TF_RESOURCE) continue;
-    CHECK(TF_AllocateTensor(cases[i].type, dims, cases[i].rank, cases[i].length) == NULL);
+    CHECK(!TF_AllocateTensor(cases[i].type, dims, cases[i].rank, cases[i].length));
   }
 }
 
 TEST(a_tensor_without_elements_or_without_dimensions) {
   const int64_t dims[] = {3, 0, 2};
   TF_Tensor *empty = TF_AllocateTensor(TF_DOUBLE, dims, 3, 0);
-  REQUIRE(empty != NULL);
+  REQUIRE(empty);
   CHECK_INT_EQ(TF_TensorElementCount(empty), 0);
   CHECK_INT_EQ(TF_TensorByteSize(empty), 0);
   CHECK_INT_EQ(TF_Dim(empty, 1), 0);
@@ -140,13 +144,13 @@ TEST(a_tensor_without_elements_or_without_dimensions) {
   CHECK_INT_EQ(TF_Dim(empty, -1), -1);
   TF_DeleteTensor(empty);
   TF_Tensor *scalar = TF_AllocateTensor(TF_INT64, NULL, 0, 8);
-  REQUIRE(scalar != NULL);
+  REQUIRE(scalar);
   CHECK_INT_EQ(TF_NumDims(scalar), 0);
   CHECK_INT_EQ(TF_TensorElementCount(scalar), 1);
   CHECK_INT_EQ(TF_TensorByteSize(scalar), 8);
   TF_DeleteTensor(scalar);
   empty = TF_NewTensor(TF_FLOAT, dims, 3, NULL, 0, NULL, NULL);
-  REQUIRE(empty != NULL);
+  REQUIRE(empty);
   CHECK_INT_EQ(TF_TensorElementCount(empty), 0);
   TF_DeleteTensor(empty);
 }
@@ -156,7 +160,7 @@ TEST(a_tensor_of_254_dimensions_is_the_largest) {
   for (int i = 0; i < 254; i++) dims[i] = 1;
   dims[253] = 2;
   TF_Tensor *tensor = TF_AllocateTensor(TF_INT8, dims, 254, 2);
-  REQUIRE(tensor != NULL);
+  REQUIRE(tensor);
   CHECK_INT_EQ(TF_Dim(tensor, 253), 2);
   CHECK_INT_EQ(TF_TensorElementCount(tensor), 2);
   TF_DeleteTensor(tensor);
@@ -166,26 +170,26 @@ TEST(a_buffer_owns_a_copy_of_a_string) {
   char text[] = "abc";
   TF_Buffer *buffer = TF_NewBufferFromString(text, 3);
   text[0] = 'x';
-  REQUIRE(buffer != NULL);
+  REQUIRE(buffer);
   CHECK_INT_EQ(buffer->length, 3);
   CHECK_MEM_EQ(buffer->data, "abc", 3);
-  CHECK(buffer->data_deallocator != NULL);
+  CHECK(buffer->data_deallocator);
   TF_Buffer copy = TF_GetBuffer(buffer);
   CHECK(copy.data == buffer->data && copy.length == 3);
   TF_DeleteBuffer(buffer);
   buffer = TF_NewBufferFromString("", 0);
-  REQUIRE(buffer != NULL);
+  REQUIRE(buffer);
   CHECK_INT_EQ(buffer->length, 0);
   TF_DeleteBuffer(buffer);
 }
 
 static int deallocations;
-static void note_deallocation(void *data, size_t length) { deallocations += data != NULL && length == 5; }
+static void note_deallocation(void *data, size_t length) { deallocations += data && length == 5; }
 
 TEST(an_empty_buffer_can_be_given_somebody_elses_bytes) {
   TF_Buffer *buffer = TF_NewBuffer();
-  REQUIRE(buffer != NULL);
-  CHECK(buffer->data == NULL && buffer->length == 0 && buffer->data_deallocator == NULL);
+  REQUIRE(buffer);
+  CHECK(!buffer->data && buffer->length == 0 && !buffer->data_deallocator);
   TF_DeleteBuffer(buffer);
   deallocations = 0;
   buffer = TF_NewBuffer();
@@ -211,7 +215,7 @@ TEST(an_output_buffer_must_be_empty) {
 
 TEST(the_list_of_all_ops_is_sorted_and_complete) {
   TF_Buffer *buffer = TF_GetAllOpList();
-  REQUIRE(buffer != NULL);
+  REQUIRE(buffer);
   Arena *arena = arena_new();
   Status status;
   status_init(&status);

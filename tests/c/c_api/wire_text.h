@@ -1,5 +1,5 @@
-/* Serialised FunctionDefs, GraphDefs and NodeDefs as text, without a protocol buffer library: for programs that use
- * nothing but the C API. One line, fields in their order, entries of maps sorted by their text. */
+/* Serialised FunctionDefs, GraphDefs and NodeDefs as text, without a protocol buffer library: for programs
+ * that use nothing but the C API. One line, fields in their order, entries of maps sorted by their text. */
 #ifndef TFCORE_TESTS_C_API_WIRE_TEXT_H_
 #define TFCORE_TESTS_C_API_WIRE_TEXT_H_
 
@@ -17,7 +17,7 @@ static void text_add(Text *text, const char *bytes, size_t length) {
   if (text->length + length + 1 > text->capacity) {
     text->capacity = 2 * (text->length + length + 1);
     text->data = (char *)realloc(text->data, text->capacity);
-    if (text->data == NULL) abort();
+    if (!text->data) abort();
   }
   memcpy(text->data + text->length, bytes, length);
   text->length += length;
@@ -150,7 +150,9 @@ static void wire_quote(Text *out, const uint8_t *bytes, size_t length) {
   text_print(out, "\"");
 }
 
-static int wire_compare(const void *a, const void *b) { return strcmp(((const Text *)a)->data, ((const Text *)b)->data); }
+static int wire_compare(const void *a, const void *b) {
+  return strcmp(((const Text *)a)->data, ((const Text *)b)->data);
+}
 
 static void wire_print(WireMessage message, Wire wire, Text *out);
 
@@ -160,7 +162,7 @@ static void wire_print_field(WireMessage message, Wire *wire, Text *out, Text *e
   uint64_t tag = wire_varint(wire);
   const struct WireField *field = wire_field(message, tag >> 3);
   Text text = {0};
-  if (field != NULL) {
+  if (field) {
     text_print(&text, field->name);
   } else {
     snprintf(number, sizeof number, "%d.%d", (int)message, (int)(tag >> 3));
@@ -170,7 +172,7 @@ static void wire_print_field(WireMessage message, Wire *wire, Text *out, Text *e
     size_t length = (size_t)wire_varint(wire);
     Wire sub = {wire->at, wire->at + length};
     wire->at += length;
-    if (field != NULL && field->kind >= WIRE_SUB) {
+    if (field && field->kind >= WIRE_SUB) {
       text_print(&text, " {");
       wire_print(field->sub, sub, &text);
       text_print(&text, " }");
@@ -190,7 +192,7 @@ static void wire_print_field(WireMessage message, Wire *wire, Text *out, Text *e
     snprintf(number, sizeof number, ": %lld", (long long)value);
     text_print(&text, number);
   }
-  if (field != NULL && field->kind == WIRE_MAP && *num_entries < 64) {
+  if (field && field->kind == WIRE_MAP && *num_entries < 64) {
     entries[(*num_entries)++] = text;
     return;
   }

@@ -1,5 +1,5 @@
-/* Checkpoints that are written while operations on files fail, or end in the middle: whoever reads, at any moment, finds the old
- * checkpoint or the new one. */
+/* Checkpoints that are written while operations on files fail, or end in the middle: whoever reads, at any
+ * moment, finds the old checkpoint or the new one. */
 #include "base/alloc.h"
 #include "base/file_draft.h"
 #include "checkpoint/bundle.h"
@@ -10,7 +10,8 @@
 enum { SIZE = 100 };
 
 /* Tensor "a" (and "b") of SIZE floats, all `value`: two checkpoints differ in nothing else. */
-static bool write_bundle(const char *prefix, const char *const *names, int count, float value, Status *status) {
+static bool write_bundle(const char *prefix, const char *const *names, int count, float value,
+                         Status *status) {
   BundleWriter *writer;
   Tensor tensor = {0};
   bool ok = false;
@@ -35,7 +36,8 @@ static float value_in(const char *prefix, const char *name) {
   if (!bundle_exists(str_of(prefix))) return -1;
   if (!CHECK_OK(bundle_reader_open(str_of(prefix), &reader, &status), status)) return value;
   if (!bundle_reader_contains(reader, str_of(name))) value = -1;
-  else if (CHECK_OK(bundle_reader_read(reader, str_of(name), NULL, &tensor, &status), status)) value = tensor_f32(&tensor)[0];
+  else if (CHECK_OK(bundle_reader_read(reader, str_of(name), NULL, &tensor, &status), status))
+    value = tensor_f32(&tensor)[0];
   tensor_clear(&tensor);
   bundle_reader_free(reader);
   return value;
@@ -46,9 +48,9 @@ static float value_in(const char *prefix, const char *name) {
 typedef struct Scenario {
   bool (*prepare)(Status *status);
   bool (*run)(Status *status);
-  void (*look)(void);        /* the old or the new */
-  void (*look_new)(void);    /* after success */
-  const char *files;         /* that are there then */
+  void (*look)(void);          /* the old or the new */
+  void (*look_new)(void);      /* after success */
+  const char *files;           /* that are there then */
   const char *files_if_single; /* the same where files have one name only */
 } Scenario;
 
@@ -73,7 +75,7 @@ static void check_no_drafts(void) {
   Status status;
   status_init(&status);
   CHECK_OK(file_memory_list(append_name, &names, &status), status);
-  CHECK(strstr(strbuf_text(&names), "tempstate") == NULL);
+  CHECK(!strstr(strbuf_text(&names), "tempstate"));
   strbuf_free(&names);
 }
 
@@ -84,7 +86,11 @@ static int run_scenario(const Scenario *scenario, FaultKind kind, int at, bool s
   file_memory_clear();
   file_store_use(&kMemoryFiles);
   bool prepared = CHECK_OK(scenario->prepare(&status), status);
-  faults = (Faults){.real = &kMemoryFiles, .kind = kind, .at = at, .single_names = single_names, .look = scenario->look};
+  faults = (Faults){.real = &kMemoryFiles,
+                    .kind = kind,
+                    .at = at,
+                    .single_names = single_names,
+                    .look = scenario->look};
   file_store_use(&kFaultyFiles);
   bool ok = prepared && scenario->run(&status);
   int count = faults.count;
@@ -162,7 +168,8 @@ TEST(a_first_checkpoint_is_there_whole_or_not_at_all) {
 }
 
 TEST(a_checkpoint_that_replaces_another_leaves_the_old_or_the_new) {
-  run_with_faults(&(Scenario){save_old, save_new, is_old_or_new, is_new, ONE_FILE, "dir/m.data-00000-of-00002 dir/m.index "});
+  run_with_faults(&(Scenario){save_old, save_new, is_old_or_new, is_new, ONE_FILE,
+                              "dir/m.data-00000-of-00002 dir/m.index "});
 }
 
 static bool save_old_twice(Status *status) {
@@ -180,13 +187,16 @@ TEST(a_checkpoint_under_the_other_names_is_replaced) {
 /* --- merging --- */
 
 static bool write_parts(float value, Status *status) {
-  return write_bundle("part/0", kNames, 1, value, status) && write_bundle("part/1", kNames + 1, 1, value, status);
+  return write_bundle("part/0", kNames, 1, value, status) &&
+         write_bundle("part/1", kNames + 1, 1, value, status);
 }
 
 static bool merge_parts(Status *status) {
   Str prefixes[] = {str_of("part/0"), str_of("part/1")};
-  /* After an interruption the parts may be gone, or some of them, as the merged checkpoint is there: it is saved again. */
-  return bundle_merge(prefixes, 2, false, str_of("dir/m"), status) || (value_in("dir/m", "a") == 2 && save_new(status));
+  /* After an interruption the parts may be gone, or some of them, as the merged checkpoint is there: it is
+   * saved again. */
+  return bundle_merge(prefixes, 2, false, str_of("dir/m"), status) ||
+         (value_in("dir/m", "a") == 2 && save_new(status));
 }
 
 static bool parts(Status *status) { return write_parts(2, status); }
@@ -246,7 +256,8 @@ static float value_of_slices(void) {
   Tensor tensor = {0};
   float value = -2;
   status_init(&status);
-  if (CHECK_OK(slice_file_restore(str_of("v1"), str_of("a"), str_of(""), DT_FLOAT, &tensor, &status), status)) value = tensor_f32(&tensor)[SIZE - 1];
+  if (CHECK_OK(slice_file_restore(str_of("v1"), str_of("a"), str_of(""), DT_FLOAT, &tensor, &status), status))
+    value = tensor_f32(&tensor)[SIZE - 1];
   tensor_clear(&tensor);
   return value;
 }
@@ -259,7 +270,8 @@ static void slices_are_old_or_new(void) {
 static void slices_are_new(void) { CHECK(value_of_slices() == 2); }
 
 TEST(a_checkpoint_of_version_1_leaves_the_old_or_the_new) {
-  run_with_faults(&(Scenario){save_old_slices, save_new_slices, slices_are_old_or_new, slices_are_new, "v1 ", "v1 "});
+  run_with_faults(
+      &(Scenario){save_old_slices, save_new_slices, slices_are_old_or_new, slices_are_new, "v1 ", "v1 "});
 }
 
 /* --- memory --- */
@@ -275,7 +287,8 @@ TEST(checkpoints_without_memory_leave_the_old_or_the_new) {
       status_init(&status);
       if (!CHECK_OK(merged ? parts_and_old(&status) : save_old(&status), status)) break;
       shortage_begin(&shortage);
-      bool ok = merged ? bundle_merge((Str[]){str_of("part/0"), str_of("part/1")}, 2, false, str_of("dir/m"), &status)
+      bool ok = merged ? bundle_merge((Str[]){str_of("part/0"), str_of("part/1")}, 2, false, str_of("dir/m"),
+                                      &status)
                        : save_new(&status);
       shortage_end(&shortage, ok, status.code);
       if (ok) is_new();

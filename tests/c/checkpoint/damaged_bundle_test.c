@@ -11,12 +11,12 @@
 #include "harness.h"
 
 static bool add_message(TableWriter *table, const char *key, const ProtoDescriptor *descriptor,
-    const char *text, Status *status) {
+                        const char *text, Status *status) {
   Arena *arena = arena_new();
   StrBuf bytes = {0};
   void *message;
-  bool ok = proto_parse_text(descriptor, str_of(text), arena, &message, status) && proto_serialize(message,
-      &bytes, status);
+  bool ok = proto_parse_text(descriptor, str_of(text), arena, &message, status) &&
+            proto_serialize(message, &bytes, status);
   if (ok) table_writer_add(table, str_of(key), (Str){strbuf_text(&bytes), (size_t)bytes.length});
   strbuf_free(&bytes);
   arena_free(arena);
@@ -29,8 +29,8 @@ static bool write_bundle(const char *header, const char *entry, Str data) {
   Str file;
   TableWriter *table = table_writer_new();
   status_init(&status);
-  bool ok = (header == NULL || CHECK_OK(add_message(table, "", kBundleHeader, header, &status), status)) &&
-            (entry == NULL || CHECK_OK(add_message(table, "x", kBundleEntry, entry, &status), status)) &&
+  bool ok = (!header || CHECK_OK(add_message(table, "", kBundleHeader, header, &status), status)) &&
+            (!entry || CHECK_OK(add_message(table, "x", kBundleEntry, entry, &status), status)) &&
             CHECK_OK(table_writer_finish(table, &file, &status), status) &&
             CHECK_OK(file_replace("b.index", file.data, (int64_t)file.length, &status), status) &&
             CHECK_OK(file_replace("b.data-00000-of-00001", data.data, (int64_t)data.length, &status), status);
@@ -50,7 +50,7 @@ static void check_refused(const char *header, const char *entry, Str data, Code 
   Status status;
   Tensor tensor = {0};
   status_init(&status);
-  CHECK_CONTEXT("%s / %s", header == NULL ? "no header" : header, entry == NULL ? "no entry" : entry);
+  CHECK_CONTEXT("%s / %s", !header ? "no header" : header, !entry ? "no entry" : entry);
   if (write_bundle(header, entry, data)) CHECK_ERROR(read_x(&tensor, &status), status, code, words);
   CHECK(tensor_is_empty(&tensor));
   CHECK_CONTEXT("%s", "");
@@ -78,10 +78,9 @@ TEST(headers_that_cannot_be_are_refused) {
   check_refused("num_shards: 0", TWO_FLOATS, kEightBytes, CODE_DATA_LOSS, "no shards");
   check_refused("num_shards: -3", TWO_FLOATS, kEightBytes, CODE_DATA_LOSS, "no shards");
   check_refused("num_shards: 1 endianness: BIG", TWO_FLOATS, kEightBytes, CODE_UNIMPLEMENTED,
-      "big-endian machine");
+                "big-endian machine");
   check_refused("num_shards: 1 version { producer: 9 min_consumer: 2 }", TWO_FLOATS, kEightBytes,
-      CODE_INVALID_ARGUMENT,
-                "Checkpoint min consumer version 2 above current version 1");
+                CODE_INVALID_ARGUMENT, "Checkpoint min consumer version 2 above current version 1");
   end();
 }
 
@@ -100,26 +99,26 @@ TEST(entries_that_cannot_be_are_refused) {
       {TWO_FLOATS "size: 8 offset: 9", CODE_OUT_OF_RANGE, "Read less bytes than requested"},
       {TWO_FLOATS "size: 8 offset: 1", CODE_OUT_OF_RANGE, "Read less bytes than requested"},
       {TWO_FLOATS "size: 4", CODE_DATA_LOSS,
-          "Invalid size in bundle entry: key x; stored size 4; expected size 8"},
+       "Invalid size in bundle entry: key x; stored size 4; expected size 8"},
       {"dtype: DT_FLOAT shape { dim { size: 4611686018427387904 } } size: 8", CODE_DATA_LOSS,
-          "stored size 8; expected size -1"},
+       "stored size 8; expected size -1"},
       {"dtype: DT_FLOAT shape { dim { size: -1 } } size: 8", CODE_INVALID_ARGUMENT, "is not fully defined"},
       {"dtype: DT_FLOAT shape { unknown_rank: true } size: 8", CODE_INVALID_ARGUMENT, "is not fully defined"},
       {"dtype: DT_FLOAT_REF size: 8", CODE_UNIMPLEMENTED, "Tensor x of type float_ref cannot be restored"},
       {"dtype: DT_RESOURCE size: 8", CODE_UNIMPLEMENTED, "Tensor x of type resource cannot be restored"},
       {"dtype: DT_INVALID size: 8", CODE_UNIMPLEMENTED, "cannot be restored"},
       {TWO_FLOATS "slices { extent { start: 1 length: 2 } }", CODE_DATA_LOSS,
-          "A slice of tensor x is damaged"},
+       "A slice of tensor x is damaged"},
       {TWO_FLOATS "slices { extent { } extent { } }", CODE_DATA_LOSS, "A slice of tensor x is damaged"},
       {TWO_FLOATS "slices { extent { start: 0 length: 1 } }", CODE_INVALID_ARGUMENT,
        "Does not have sufficient slices for partitioned tensor x to restore in slice_spec: -"},
       {TWO_FLOATS "slices { extent { start: 0 length: 1 } } slices { extent { start: 1 length: 1 } }",
-          CODE_NOT_FOUND, "not found in checkpoint"},
+       CODE_NOT_FOUND, "not found in checkpoint"},
       {TWO_FLOATS "slices { extent { } }", CODE_DATA_LOSS, ""}, /* a slice that is the whole,
           and that is itself */
       {"dtype: DT_FLOAT slices { }", CODE_DATA_LOSS, ""},
       {"dtype: DT_FLOAT shape { dim { size: -1 } } slices { extent { } }", CODE_INVALID_ARGUMENT,
-          "is not fully defined"},
+       "is not fully defined"},
   };
   begin();
   for (size_t i = 0; i < sizeof kEntries / sizeof kEntries[0]; i++)
@@ -129,7 +128,7 @@ TEST(entries_that_cannot_be_are_refused) {
 
 /* The bytes of strings: lengths, a checksum of them, texts; and the checksum of all. */
 static uint32_t append_strings(const uint64_t *lengths, int count, const char *texts, uint32_t wrong,
-    StrBuf *out) {
+                               StrBuf *out) {
   uint32_t crc = 0;
   for (int i = 0; i < count; i++) {
     unsigned char word[8];
@@ -149,8 +148,8 @@ static uint32_t append_strings(const uint64_t *lengths, int count, const char *t
 static void check_strings(Str data, uint32_t crc, const char *words) {
   char entry[200];
   snprintf(entry, sizeof entry, "dtype: DT_STRING shape { dim { size: 2 } } size: %d crc32c: %u",
-      (int)data.length, (unsigned)crc);
-  if (words != NULL) {
+           (int)data.length, (unsigned)crc);
+  if (words) {
     check_refused(ONE_SHARD, entry, data, CODE_DATA_LOSS, words);
     return;
   }
@@ -182,8 +181,8 @@ TEST(strings_that_cannot_be_are_refused) {
     StrBuf data = {0};
     uint32_t crc = append_strings(kStrings[i].lengths, 2, kStrings[i].texts, kStrings[i].wrong, &data);
     check_strings((Str){data.data, (size_t)data.length}, crc, kStrings[i].words);
-    if (kStrings[i].words == NULL) check_strings((Str){data.data, (size_t)data.length}, crc + 1,
-        "Checksum does not match");
+    if (!kStrings[i].words)
+      check_strings((Str){data.data, (size_t)data.length}, crc + 1, "Checksum does not match");
     strbuf_free(&data);
   }
   check_strings((Str){"\x01", 1}, 0, "Stored lengths of strings are damaged");
@@ -209,13 +208,13 @@ TEST(readers_of_nothing_say_so) {
   CHECK_INT_EQ(status.code, CODE_NOT_FOUND);
   bundle_reader_free(NULL);
   bundle_writer_free(NULL);
-  if (write_bundle(ONE_SHARD, TWO_FLOATS, kEightBytes) && CHECK_OK(bundle_reader_open(str_of("b"), &reader,
-      &status), status)) {
+  if (write_bundle(ONE_SHARD, TWO_FLOATS, kEightBytes) &&
+      CHECK_OK(bundle_reader_open(str_of("b"), &reader, &status), status)) {
     CHECK(bundle_reader_contains(reader, str_of("x")));
     CHECK(!bundle_reader_contains(reader, str_of("y")));
     CHECK(!bundle_reader_contains(reader, str_of(""))); /* the header is no tensor */
     CHECK_ERROR(bundle_reader_look_up(reader, str_of(""), &dtype, &shape, &status), status, CODE_NOT_FOUND,
-        "");
+                "");
     bundle_reader_free(reader);
   }
   end();

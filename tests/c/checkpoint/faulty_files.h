@@ -1,4 +1,5 @@
-/* A place for files in which operations fail: it passes them on to another place, and keeps an eye on their order. */
+/* A place for files in which operations fail: it passes them on to another place, and keeps an eye on their
+ * order. */
 #ifndef TFCORE_TESTS_CHECKPOINT_FAULTY_FILES_H_
 #define TFCORE_TESTS_CHECKPOINT_FAULTY_FILES_H_
 
@@ -20,11 +21,11 @@ typedef enum FaultKind {
 typedef struct Faults {
   const FileStore *real;
   FaultKind kind;
-  int at, count;           /* operations that change something, from 0 */
-  bool single_names;       /* files have one name only */
+  int at, count;                 /* operations that change something, from 0 */
+  bool single_names;             /* files have one name only */
   char dirty[FILE_PATH_MAX + 1]; /* a file with bytes that are not safe; "" for none */
-  bool names_dirty;        /* a folder has names that are not safe */
-  void (*look)(void);      /* after every change; reads the real place */
+  bool names_dirty;              /* a folder has names that are not safe */
+  void (*look)(void);            /* after every change; reads the real place */
 } Faults;
 
 static Faults faults;
@@ -40,7 +41,7 @@ static bool fault_passes(bool *reports) {
 }
 
 static bool fault_changed(bool ok, bool reports, const char *path, Status *status) {
-  if (faults.look != NULL) {
+  if (faults.look) {
     const FileStore *store = file_store();
     file_store_use(faults.real);
     faults.look();
@@ -49,7 +50,9 @@ static bool fault_changed(bool ok, bool reports, const char *path, Status *statu
   return ok && (reports || fault_error(path, status));
 }
 
-static bool faulty_size(const char *path, int64_t *size, Status *status) { return faults.real->size(path, size, status); }
+static bool faulty_size(const char *path, int64_t *size, Status *status) {
+  return faults.real->size(path, size, status);
+}
 
 static bool faulty_read(const char *path, int64_t offset, void *bytes, int64_t size, Status *status) {
   return faults.real->read(path, offset, bytes, size, status);
@@ -58,7 +61,8 @@ static bool faulty_read(const char *path, int64_t offset, void *bytes, int64_t s
 static bool faulty_write(const char *path, bool append, const void *bytes, int64_t size, Status *status) {
   bool reports, passes = fault_passes(&reports), first = faults.count == faults.at + 1;
   snprintf(faults.dirty, sizeof faults.dirty, "%s", path);
-  if (passes) return fault_changed(faults.real->write(path, append, bytes, size, status), reports, path, status);
+  if (passes)
+    return fault_changed(faults.real->write(path, append, bytes, size, status), reports, path, status);
   bool ok = !first || faults.real->write(path, append, bytes, size / 2, status);
   return fault_changed(ok, false, path, status);
 }
@@ -90,30 +94,36 @@ static bool faulty_remove(const char *path, Status *status) {
   return fault_changed(!passes || faults.real->remove(path, status), reports, path, status);
 }
 
-static bool faulty_make(const char *path, Status *status) { return faults.real->make_directory(path, status); }
-static bool faulty_unmake(const char *path, Status *status) { return faults.real->remove_directory(path, status); }
+static bool faulty_make(const char *path, Status *status) {
+  return faults.real->make_directory(path, status);
+}
+static bool faulty_unmake(const char *path, Status *status) {
+  return faults.real->remove_directory(path, status);
+}
 
 static bool faulty_list(const char *directory, FileVisitor visit, void *arg, Status *status) {
   return faults.real->list(directory, visit, arg, status);
 }
 
 /* A crash ends the process "1"; the next one is "2". */
-static void faulty_writer(char name[FILE_WRITER_CAPACITY]) { strcpy(name, faults.kind == FAULT_NONE ? "2" : "1"); }
+static void faulty_writer(char name[FILE_WRITER_CAPACITY]) {
+  strcpy(name, faults.kind == FAULT_NONE ? "2" : "1");
+}
 static bool faulty_writer_lives(const char *name) { return strcmp(name, "1") != 0; }
 
 static const FileStore kFaultyFiles = {
-  .size = faulty_size,
-  .read = faulty_read,
-  .write = faulty_write,
-  .sync = faulty_sync,
-  .rename = faulty_rename,
-  .link = faulty_link,
-  .remove = faulty_remove,
-  .make_directory = faulty_make,
-  .remove_directory = faulty_unmake,
-  .list = faulty_list,
-  .writer = faulty_writer,
-  .writer_lives = faulty_writer_lives,
+    .size = faulty_size,
+    .read = faulty_read,
+    .write = faulty_write,
+    .sync = faulty_sync,
+    .rename = faulty_rename,
+    .link = faulty_link,
+    .remove = faulty_remove,
+    .make_directory = faulty_make,
+    .remove_directory = faulty_unmake,
+    .list = faulty_list,
+    .writer = faulty_writer,
+    .writer_lives = faulty_writer_lives,
 };
 
 #endif

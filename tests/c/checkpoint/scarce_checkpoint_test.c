@@ -24,13 +24,12 @@ static bool make_values(Values *values) {
   Status status;
   status_init(&status);
   *values = (Values){.numbers = {0}};
-  bool ok = CHECK_OK(tensor_allocate_dims(&values->numbers, DT_FLOAT, 2, (int64_t[]){4, 3}, NULL, &status),
-      status) &&
-            CHECK_OK(tensor_allocate_dims(&values->half, DT_FLOAT, 2, (int64_t[]){2, 3}, NULL, &status),
-                status) &&
-            CHECK_OK(tensor_allocate_dims(&values->texts, DT_STRING, 1, (int64_t[]){2}, NULL, &status),
-                status) &&
-            CHECK_OK(tstring_set(&tensor_strings(&values->texts)[0], kLong, strlen(kLong), &status), status);
+  bool ok =
+      CHECK_OK(tensor_allocate_dims(&values->numbers, DT_FLOAT, 2, (int64_t[]){4, 3}, NULL, &status),
+               status) &&
+      CHECK_OK(tensor_allocate_dims(&values->half, DT_FLOAT, 2, (int64_t[]){2, 3}, NULL, &status), status) &&
+      CHECK_OK(tensor_allocate_dims(&values->texts, DT_STRING, 1, (int64_t[]){2}, NULL, &status), status) &&
+      CHECK_OK(tstring_set(&tensor_strings(&values->texts)[0], kLong, strlen(kLong), &status), status);
   for (int i = 0; ok && i < 12; i++) tensor_f32(&values->numbers)[i] = (float)i;
   for (int i = 0; ok && i < 6; i++) tensor_f32(&values->half)[i] = (float)(6 + i);
   return ok;
@@ -51,7 +50,7 @@ static bool write_bundle(const Values *values, Status *status) {
   TRY_DONE(bundle_writer_add(writer, str_of("numbers"), &values->numbers, status));
   TRY_DONE(bundle_writer_add(writer, str_of("texts"), &values->texts, status));
   TRY_DONE(bundle_writer_add_slice(writer, str_of("part"), &values->numbers.shape, &kSecondHalf,
-      &values->half, status));
+                                   &values->half, status));
   ok = bundle_writer_finish(writer, status);
 done:
   bundle_writer_free(writer);
@@ -62,15 +61,15 @@ static bool write_slices(const Values *values, Status *status) {
   SliceFileWriter *writer = slice_file_writer_new();
   TensorSlice rows, all;
   bool ok = false;
-  if (writer == NULL) return status_oom(status, "a writer");
+  if (!writer) return status_oom(status, "a writer");
   slice_full(2, &rows);
   slice_full(1, &all);
   TRY_DONE(slice_file_writer_add(writer, str_of("numbers"), &values->numbers.shape, &rows, &values->numbers,
-      status));
-  TRY_DONE(slice_file_writer_add(writer, str_of("texts"), &values->texts.shape, &all, &values->texts,
-      status));
+                                 status));
+  TRY_DONE(
+      slice_file_writer_add(writer, str_of("texts"), &values->texts.shape, &all, &values->texts, status));
   TRY_DONE(slice_file_writer_add(writer, str_of("part"), &values->numbers.shape, &kSecondHalf, &values->half,
-      status));
+                                 status));
   ok = slice_file_writer_finish(writer, str_of("old"), status);
 done:
   slice_file_writer_free(writer);
@@ -167,11 +166,12 @@ static bool read_bundle(const Reading *reading, Tensor *tensor, Status *status) 
   DataType dtype;
   TRY(bundle_reader_open(str_of(reading->prefix), &reader, status));
   bool ok = bundle_reader_look_up(reader, str_of(reading->name), &dtype, &shape, status) &&
-      CHECK_INT_EQ(dtype, reading->dtype);
-  if (ok && reading->slice[0] == 0) ok = bundle_reader_read(reader, str_of(reading->name), NULL, tensor,
-      status);
-  else ok = ok && slice_parse(str_of(reading->slice), &shape, &slice, &part, status) &&
-            bundle_reader_read_slice(reader, str_of(reading->name), &slice, NULL, tensor, status);
+            CHECK_INT_EQ(dtype, reading->dtype);
+  if (ok && reading->slice[0] == 0)
+    ok = bundle_reader_read(reader, str_of(reading->name), NULL, tensor, status);
+  else
+    ok = ok && slice_parse(str_of(reading->slice), &shape, &slice, &part, status) &&
+         bundle_reader_read_slice(reader, str_of(reading->name), &slice, NULL, tensor, status);
   bundle_reader_free(reader);
   return ok;
 }
@@ -202,8 +202,7 @@ TEST(checkpoints_are_read_short_of_memory_or_not_at_all) {
       bool ok = bundle_exists(str_of(reading->prefix))
                     ? read_bundle(reading, &tensor, &status)
                     : slice_file_restore(str_of(reading->prefix), str_of(reading->name),
-                        str_of(reading->slice), reading->dtype,
-                                         &tensor, &status);
+                                         str_of(reading->slice), reading->dtype, &tensor, &status);
       shortage_end(&shortage, ok, status.code);
       if (!ok) CHECK(tensor_is_empty(&tensor));
       else if (tensor_is_empty(&answer)) CHECK_OK(tensor_copy(&answer, &tensor, NULL, &status), status);

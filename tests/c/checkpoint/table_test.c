@@ -43,15 +43,17 @@ TEST(a_table_gives_back_what_was_added) {
     key_text(i, key);
     table_writer_add(writer, str_of(key), bytes_of(key + 26, (size_t)(i % 8)));
   }
-  if (CHECK_OK(table_writer_finish(writer, &file, &status), status) && CHECK_OK(table_read("t", file, arena, &entries, &count, &status), status) &&
+  if (CHECK_OK(table_writer_finish(writer, &file, &status), status) &&
+      CHECK_OK(table_read("t", file, arena, &entries, &count, &status), status) &&
       CHECK_INT_EQ(count, COUNT + 1)) {
     CHECK(str_equal_text(entries[0].value, "header"));
     for (int i = 0; i < COUNT; i++) {
       key_text(i, key);
       const TableEntry *found = table_find(entries, count, str_of(key));
-      if (!CHECK(found == &entries[i + 1] && str_equal(found->value, bytes_of(key + 26, (size_t)(i % 8))))) break;
+      if (!CHECK(found == &entries[i + 1] && str_equal(found->value, bytes_of(key + 26, (size_t)(i % 8)))))
+        break;
     }
-    CHECK(table_find(entries, count, str_of("other")) == NULL);
+    CHECK(!table_find(entries, count, str_of("other")));
   }
   table_writer_free(writer);
   arena_free(arena);
@@ -68,14 +70,15 @@ TEST(an_empty_table_is_a_table) {
   CHECK_OK(table_writer_finish(writer, &file, &status), status);
   CHECK_OK(table_read("t", file, arena, &entries, &count, &status), status);
   CHECK_INT_EQ(count, 0);
-  CHECK_ERROR(table_read("t", bytes_of(file.data, 47), arena, &entries, &count, &status), status, CODE_DATA_LOSS,
-              "file is too short to be an sstable: t");
+  CHECK_ERROR(table_read("t", bytes_of(file.data, 47), arena, &entries, &count, &status), status,
+              CODE_DATA_LOSS, "file is too short to be an sstable: t");
   table_writer_free(writer);
   arena_free(arena);
 }
 
 TEST(snappy_is_read) {
-  /* Literal "abc", a copy of 9 bytes 3 back (one-byte offset), a literal with its length in a byte, a copy with a two-byte offset. */
+  /* Literal "abc", a copy of 9 bytes 3 back (one-byte offset), a literal with its length in a byte, a copy
+   * with a two-byte offset. */
   static const char text[] = "abcabcabcabc0123456789012345678901234567890123456789012345678901234567abc";
   char compressed[128], plain[128];
   size_t at = 0;
@@ -133,7 +136,8 @@ static void end_block(StrBuf *block) {
   append_u32(block, 1);
 }
 
-/* A table of the one data block `data`; `index_value` (unless its data is NULL) stands where the handle of the block should. */
+/* A table of the one data block `data`; `index_value` (unless its data is NULL) stands where the handle of
+ * the block should. */
 static void check_table(Str data, char kind, Str index_value, const char *words) {
   Status status;
   StrBuf file = {0}, index = {0}, handle = {0}, footer = {0};
@@ -142,7 +146,8 @@ static void check_table(Str data, char kind, Str index_value, const char *words)
   int64_t count = -1;
   status_init(&status);
   append_block(&file, data, kind, &handle);
-  append_entry(&index, 0, str_of("z"), index_value.data != NULL ? index_value : bytes_of(handle.data, (size_t)handle.length));
+  append_entry(&index, 0, str_of("z"),
+               index_value.data ? index_value : bytes_of(handle.data, (size_t)handle.length));
   end_block(&index);
   append_block(&file, bytes_of("\0\0\0\0\1\0\0\0", 8), 0, &handle);
   strbuf_append_bytes(&footer, handle.data, (size_t)handle.length);
@@ -153,7 +158,7 @@ static void check_table(Str data, char kind, Str index_value, const char *words)
   append_u32(&footer, 0xdb477524u);
   strbuf_append_bytes(&file, footer.data, (size_t)footer.length);
   bool ok = table_read("t", bytes_of(file.data, (size_t)file.length), arena, &entries, &count, &status);
-  if (words == NULL) CHECK_OK(ok, status);
+  if (!words) CHECK_OK(ok, status);
   else CHECK_ERROR(ok, status, CODE_DATA_LOSS, words);
   strbuf_free(&file);
   strbuf_free(&index);

@@ -1,5 +1,5 @@
-/* Processes that replace one checkpoint at the same time: afterwards one of theirs is there, whole, and no file
- * of another. */
+/* Processes that replace one checkpoint at the same time: afterwards one of theirs is there, whole, and no
+ * file of another. */
 #if !defined(__wasm__)
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -149,7 +149,7 @@ TEST(of_processes_that_replace_one_checkpoint_at_the_same_time_one_wins) {
   quick.fsync = sync_nothing;
   disk_calls_use(&quick);
   file_store_use(&kDiskFiles);
-  REQUIRE(mkdtemp(folder) != NULL);
+  REQUIRE(mkdtemp(folder));
   for (int round = 0; round < ROUNDS; round++) {
     CHECK_CONTEXT("round %d", round);
     run_writers(round);

@@ -9,14 +9,14 @@
 
 static bool make_op(void *arg, Arena *arena, OpRegistrationData *data, Status *status) {
   data->op_def = proto_copy(arg, arena);
-  return data->op_def != NULL || status_oom(status, "an op");
+  return data->op_def || status_oom(status, "an op");
 }
 
 /* The whole of a file, in memory of the heap. */
 static StrBuf read_all(const char *path) {
   StrBuf text = {0};
   FILE *file = fopen(path, "rb");
-  if (!CHECK(file != NULL)) return text;
+  if (!CHECK(file)) return text;
   char chunk[4096];
   for (size_t got; (got = fread(chunk, 1, sizeof chunk, file)) > 0;) strbuf_append_bytes(&text, chunk, got);
   fclose(file);
@@ -28,7 +28,7 @@ static FunctionLibraryDefinition *all_ops(OpRegistry *registry, Arena *arena) {
   OpList *ops = fact_parse(kOpList, strbuf_text(&text), arena);
   Status status;
   status_init(&status);
-  for (size_t i = 0; ops != NULL && i < ops->n_op; i++)
+  for (size_t i = 0; ops && i < ops->n_op; i++)
     CHECK_OK(op_registry_register(registry, make_op, ops->op[i], NULL, &status), &status);
   strbuf_free(&text);
   return function_library_new(registry, NULL);
@@ -59,17 +59,16 @@ static void check_library(const char *text, Arena *arena) {
   /* Texts may also be of something else. */
   if (!proto_parse_text(kGraphDef, str_of(text), arena, &graph, &status)) return;
   const FunctionDefLibrary *library = ((const GraphDef *)graph)->library;
-  if (library == NULL) return;
+  if (!library) return;
   texts_seen++;
   for (size_t i = 0; i < library->n_function; i++) check_full(library->function[i], arena);
 }
 
 static void look_into(const Json *json, const FunctionLibraryDefinition *ops, Arena *arena) {
-  if (json->kind == JSON_STRING && strstr(json->string, "library {") != NULL)
-    check_library(json->string, arena);
-  if (json->kind == JSON_OBJECT && json_get(json, "mode") != NULL && json_get(json, "nodes") != NULL) {
+  if (json->kind == JSON_STRING && strstr(json->string, "library {")) check_library(json->string, arena);
+  if (json->kind == JSON_OBJECT && json_get(json, "mode") && json_get(json, "nodes")) {
     const FunctionDef *function = make_function_with(json, ops, arena);
-    if (function != NULL) check_full(function, arena);
+    if (function) check_full(function, arena);
   }
   for (int i = 0; i < json->count; i++) look_into(&json->items[i], ops, arena);
 }
@@ -78,8 +77,8 @@ static void look_into(const Json *json, const FunctionLibraryDefinition *ops, Ar
 static void add_ops(const Json *ops, OpRegistry *registry, Arena *arena) {
   Status status;
   status_init(&status);
-  for (int i = 0; ops != NULL && i < ops->count; i++) {
-    if (op_registry_find(registry, fact_text(&ops->items[i], "name")) != NULL) continue;
+  for (int i = 0; ops && i < ops->count; i++) {
+    if (op_registry_find(registry, fact_text(&ops->items[i], "name"))) continue;
     CHECK_OK(op_registry_register(registry, make_op, fact_op_def(&ops->items[i], arena), NULL, &status),
              &status);
   }
@@ -94,7 +93,7 @@ static void look_into_file(const char *name, OpRegistry *registry, const Functio
     size_t length = strcspn(line, "\n");
     const Json *fact = json_parse(arena, line, length);
     CHECK_CONTEXT("%s: %.80s", name, line);
-    if (CHECK(fact != NULL)) {
+    if (CHECK(fact)) {
       add_ops(json_get(fact, "ops"), registry, arena);
       look_into(fact, ops, arena);
     }

@@ -56,12 +56,12 @@ TEST(bodies_are_pruned_copied_and_printed) {
   status_init(&status);
   Graph *library = new_library();
   FunctionBody *body = body_of(library, kText), *copy;
-  REQUIRE(body != NULL);
+  REQUIRE(body);
   CHECK_INT_EQ(body->num_args, 2);
   CHECK_INT_EQ(body->num_rets, 2);
-  CHECK(graph_find_node(body->graph, "unused") != NULL);
+  CHECK(graph_find_node(body->graph, "unused"));
   CHECK_OK(function_body_prune(body, &status), &status);
-  CHECK(graph_find_node(body->graph, "unused") == NULL);
+  CHECK(!graph_find_node(body->graph, "unused"));
   REQUIRE_OK(function_body_copy(body, &copy, &status), &status);
   function_body_free(body);
   StrBuf text = {0};
@@ -78,11 +78,12 @@ TEST(graphs_are_printed_by_numbers) {
   Status status;
   status_init(&status);
   Graph *library = new_library();
-  FunctionBody *body = body_of(
-      library, "Swap(i:double, j:double) -> (o:double, p:double) {\n  return o = j\n  return p = i\n}");
+  FunctionBody *body =
+      body_of(library,
+              "Swap(i:double, j:double) -> (o:double, p:double) {\n  return o = j\n  return p = i\n}");
   FunctionBody *square =
       body_of(library, "G(x:double) -> (y:double) {\n  y = Square[T=double](x)\n  return y = y:y:0\n}");
-  REQUIRE(body != NULL && square != NULL);
+  REQUIRE(body && square);
   StrBuf text = {0};
   CHECK_OK(graph_debug_print(body->graph, &text, &status), &status);
   CHECK_STR_EQ(strbuf_text(&text), "(n2:double, n3:double) -> (n3:double, n2:double) {\n}\n");
@@ -108,7 +109,7 @@ static Graph *graph_of_argument(Graph *library, const char *index, Status *statu
         node_def_set_attr(ret, arena, "T", value, status));
   CHECK(proto_parse_text(kAttrValue, str_of("i: 0"), arena, &value, status) &&
         node_def_set_attr(ret, arena, "index", value, status));
-  if (index != NULL) {
+  if (index) {
     CHECK(proto_parse_text(kAttrValue, str_of(index), arena, &value, status) &&
           node_def_set_attr(arg, arena, "index", value, status));
   }

@@ -93,7 +93,7 @@ TEST(example_square_plus_one) {
                                                        .returns = returns,
                                                        .num_returns = 1},
                                        arena);
-  REQUIRE(function != NULL);
+  REQUIRE(function);
   check_example(function, "attr { key: 'T' value { type: DT_FLOAT } }",
                 "\nSquarePlusOne[T:{float, double, int32, int64}](x:T) -> (y:T) {\n"
                 "  a = Square[T=$T](x)\n"
@@ -128,7 +128,7 @@ TEST(example_control_dependency) {
                                                        .returns = returns,
                                                        .num_returns = 1},
                                        arena);
-  REQUIRE(function != NULL);
+  REQUIRE(function);
   check_example(function, "attr { key: 'T' value { type: DT_FLOAT } }",
                 "\nControlDep(x:int32) -> (y:int32) {\n"
                 "  a = Identity[T=int32](x)\n"
@@ -156,7 +156,7 @@ TEST(example_default_of_an_op) {
                                                        .returns = returns,
                                                        .num_returns = 1},
                                        arena);
-  REQUIRE(function != NULL);
+  REQUIRE(function);
   check_example(function, "",
                 "\nBackCompat() -> (y:float) {\n"
                 "  a = HasDefaultType()\n"
@@ -186,7 +186,7 @@ TEST(example_n_times_t) {
                                                        .returns = returns,
                                                        .num_returns = 1},
                                        arena);
-  REQUIRE(function != NULL);
+  REQUIRE(function);
   check_example(function, "",
                 "\nNTimesT(x:float, y:float) -> (z:float) {\n"
                 "  a = AddN[N=2, T=float](x, y)\n"
@@ -223,7 +223,7 @@ TEST(example_function_among_attrs) {
                                .returns = returns,
                                .num_returns = 1},
                arena);
-    REQUIRE(function != NULL);
+    REQUIRE(function);
     check_example(function, "attr { key: 'N' value { i: 3 } } attr { key: 'T' value { type: DT_FLOAT } }",
                   "\nAddSquared[N:int, T:{float, double, int32, int64}](x:N*T) -> (y:T) {\n"
                   "  a = Map[N=$N, T=$T, U=$T, func=Square[T=$T]](x)\n"
@@ -267,7 +267,7 @@ TEST(example_arrays_and_lists) {
                                                        .returns = returns,
                                                        .num_returns = 1},
                                        arena);
-  REQUIRE(function != NULL);
+  REQUIRE(function);
   check_example(function, "",
                 "\nTest(i:float) -> (o:float) {\n"
                 "  zero = Const[dtype=int32, value=Tensor<type: int32 shape: [] values: 0>]()\n"
@@ -314,7 +314,7 @@ TEST(example_branches) {
                                                        .nodes = nodes,
                                                        .num_nodes = 2},
                                        arena);
-  REQUIRE(function != NULL);
+  REQUIRE(function);
   check_example(
       function, "",
       "\nMySelect(x:float) -> (z:float) {\n"
@@ -390,8 +390,9 @@ TEST(functions_are_stateful_when_an_op_is) {
     const char *op;
     bool by_create, by_define; /* by_define counts only where the op is known */
     bool known;
-  } kCases[] = {
-      {"NoOp", false, false, true}, {"VarHandleOp", true, true, true}, {"NobodyKnows", true, false, false}};
+  } kCases[] = {{"NoOp", false, false, true},
+                {"VarHandleOp", true, true, true},
+                {"NobodyKnows", true, false, false}};
   Status status;
   status_init(&status);
   Arena *arena = arena_new();
@@ -411,14 +412,17 @@ TEST(functions_are_stateful_when_an_op_is) {
   /* A function of a library is an op like others. */
   FunctionLibraryDefinition *library = function_library_new(op_registry_global(), NULL);
   FunctionDef *callee = NULL, *caller = NULL;
-  CHECK_OK(function_parse(
-               str_of("NobodyKnows(x:float) -> (y:float, z:float) {\n  return y = x\n  return z = x\n}"),
-               arena, &callee, &status),
+  CHECK_OK(function_parse(str_of("NobodyKnows(x:float) -> (y:float, z:float) {\n  return y = x\n  return z = "
+                                 "x\n}"),
+                          arena, &callee, &status),
            &status);
   CHECK_OK(function_library_add_function(library, callee, &status), &status);
   const FunctionNode nodes[] = {{.rets = NAMES("a", "b"), .op = "NobodyKnows", .args = NAMES("x")}};
-  const FunctionSpec spec = {
-      .name = "F", .args = NAMES("x: float"), .rets = NAMES("b: float"), .nodes = nodes, .num_nodes = 1};
+  const FunctionSpec spec = {.name = "F",
+                             .args = NAMES("x: float"),
+                             .rets = NAMES("b: float"),
+                             .nodes = nodes,
+                             .num_nodes = 1};
   REQUIRE_OK(function_define(&spec, library, arena, &caller, &status), &status);
   CHECK(!caller->signature->is_stateful);
   CHECK_STR_EQ(caller->ret[0]->value, "a:z:0");
@@ -440,7 +444,7 @@ TEST(control_returns_stand_in_signature_and_function) {
                                                        .control_returns = controls,
                                                        .num_control_returns = 1},
                                        arena);
-  REQUIRE(function != NULL);
+  REQUIRE(function);
   CHECK_INT_EQ(function->signature->n_control_output, 1);
   CHECK_STR_EQ(function->signature->control_output[0], "done");
   check_text(function,
@@ -540,9 +544,9 @@ TEST(descriptions_that_are_refused) {
       /* A name is asked for where the function enters a library. */
       CHECK(ok);
     } else {
-      CHECK(!ok && function == NULL);
+      CHECK(!ok && !function);
       CHECK_INT_EQ(status.code, cases[i].spec.nodes == no_number ? CODE_NOT_FOUND : CODE_INVALID_ARGUMENT);
-      if (!CHECK(strstr(status.message, cases[i].message) != NULL)) printf("  %s\n", status.message);
+      if (!CHECK(strstr(status.message, cases[i].message))) printf("  %s\n", status.message);
     }
     arena_free(result);
   }
@@ -583,7 +587,7 @@ TEST(describing_functions_survives_failing_allocations) {
     mem_fail_after(-1);
     if (!ok) {
       CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
-      CHECK(function == NULL);
+      CHECK(!function);
       CHECK_INT_EQ(arena_bytes(result), bytes);
     }
     arena_free(result);

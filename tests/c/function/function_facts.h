@@ -78,24 +78,23 @@ static inline AttrValue *make_value(const Json *json, Arena *arena) {
   if (strcmp(field, "func") == 0) return make_func(value, arena);
   const Json *types = json_get(value, "type");
   int numbers[8];
-  CHECK(strcmp(field, "list") == 0 && types != NULL && types->count <= 8);
-  for (int i = 0; types != NULL && i < types->count && i < 8; i++)
-    numbers[i] = type_number(types->items[i].string);
-  return attr_value_type_list(arena, numbers, types == NULL ? 0 : (size_t)types->count);
+  CHECK(strcmp(field, "list") == 0 && types && types->count <= 8);
+  for (int i = 0; types && i < types->count && i < 8; i++) numbers[i] = type_number(types->items[i].string);
+  return attr_value_type_list(arena, numbers, !types ? 0 : (size_t)types->count);
 }
 
 static inline void add_attrs(NodeDef *node, const Json *attrs, Arena *arena) {
   Status status;
   status_init(&status);
-  for (int i = 0; attrs != NULL && i < attrs->count; i++) {
+  for (int i = 0; attrs && i < attrs->count; i++) {
     CHECK_OK(node_def_set_attr(node, arena, attrs->keys[i], make_value(&attrs->items[i], arena), &status),
              &status);
   }
 }
 
 static inline FunctionReturn *make_returns(const Json *json, Arena *arena) {
-  FunctionReturn *returns = arena_calloc(arena, json == NULL ? 1 : json->count + 1, sizeof *returns);
-  for (int i = 0; json != NULL && i < json->count; i++)
+  FunctionReturn *returns = arena_calloc(arena, !json ? 1 : json->count + 1, sizeof *returns);
+  for (int i = 0; json && i < json->count; i++)
     returns[i] = (FunctionReturn){json->keys[i], json->items[i].string};
   return returns;
 }
@@ -117,7 +116,7 @@ static inline FunctionNode make_node(const Json *json, Arena *arena) {
 static inline void add_function_attrs(FunctionDef *function, const Json *attrs, Arena *arena) {
   Status status;
   status_init(&status);
-  for (int i = 0; attrs != NULL && i < attrs->count; i++) {
+  for (int i = 0; attrs && i < attrs->count; i++) {
     Tensorflow__FunctionDef__AttrEntry *entry =
         proto_new(&tensorflow__function_def__attr_entry__descriptor, arena);
     entry->key = attrs->keys[i];
@@ -142,14 +141,14 @@ static inline FunctionDef *make_function_with(const Json *json, const FunctionLi
                              .nodes = made,
                              .num_nodes = nodes->count,
                              .returns = make_returns(ret, arena),
-                             .num_returns = ret == NULL ? 0 : ret->count,
+                             .num_returns = !ret ? 0 : ret->count,
                              .control_returns = make_returns(control_ret, arena),
-                             .num_control_returns = control_ret == NULL ? 0 : control_ret->count};
+                             .num_control_returns = !control_ret ? 0 : control_ret->count};
   bool define = strcmp(fact_text(json, "mode"), "define") == 0;
   CHECK(define || strcmp(fact_text(json, "mode"), "create") == 0);
   FunctionDef *function = NULL;
   CHECK_OK((define ? function_define : function_create)(&spec, library, arena, &function, &status), &status);
-  if (function != NULL) add_function_attrs(function, json_get(json, "function_attr"), arena);
+  if (function) add_function_attrs(function, json_get(json, "function_attr"), arena);
   return function;
 }
 

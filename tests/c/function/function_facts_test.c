@@ -13,7 +13,7 @@ static bool same_text(const StrBuf *got, const char *what, const char *want, Str
 }
 
 static bool same_types(const DataType *types, int count, const Json *want, StrBuf *why) {
-  if (want == NULL) return true;
+  if (!want) return true;
   if (want->count != count) return fact_differs(why, "the number of types", "another", "as expected");
   for (int i = 0; i < count; i++) {
     if (strcmp(dtype_name(types[i]), want->items[i].string) != 0)
@@ -23,7 +23,7 @@ static bool same_types(const DataType *types, int count, const Json *want, StrBu
 }
 
 static bool same_ops(const InstantiationResult *body, const Json *want, StrBuf *why) {
-  for (int i = 0; want != NULL && i < want->count; i++) {
+  for (int i = 0; want && i < want->count; i++) {
     if (strcmp(want->keys[i], "count") == 0) {
       if (want->items[i].integer != body->num_nodes)
         return fact_differs(why, "the number of nodes", "another", "as expected");
@@ -40,7 +40,7 @@ static bool holds_body(const InstantiationResult *body, const Json *want, StrBuf
   StrBuf text = {0};
   instantiation_print(body, &text);
   const char *printed = fact_text(want, "expect_debug");
-  bool holds = (printed == NULL || same_text(&text, "the body", printed, why)) &&
+  bool holds = (!printed || same_text(&text, "the body", printed, why)) &&
                same_types(body->arg_types, body->num_args, json_get(want, "arg_types"), why) &&
                same_types(body->ret_types, body->num_rets, json_get(want, "ret_types"), why) &&
                same_ops(body, json_get(want, "node_ops"), why);
@@ -70,8 +70,8 @@ static bool holds_instantiated(const FunctionDef *function, const Json *want, Ar
   return holds;
 }
 
-/* The text that TensorFlow prints is also parsed: to an equal function, but for what the text does not say.
- */
+/* The text that TensorFlow prints is also parsed: to an equal function, but for what the text does not
+ * say. */
 static bool holds_printed(const FunctionDef *function, const char *want, Arena *arena, StrBuf *why) {
   Status status;
   status_init(&status);
@@ -97,9 +97,9 @@ static bool holds_printed(const FunctionDef *function, const char *want, Arena *
 static FunctionDef *step_function(const Json *fact, const Json *step, Arena *arena) {
   FunctionDef *function =
       make_function(json_get(json_get(fact, "functions"), fact_text(step, "function")), arena);
-  if (function == NULL) return NULL;
+  if (!function) return NULL;
   const char *name = fact_text(step, "rename");
-  if (name != NULL) function->signature->name = (char *)name;
+  if (name) function->signature->name = (char *)name;
   add_function_attrs(function, json_get(step, "function_attr"), arena);
   return function;
 }
@@ -124,7 +124,7 @@ static FunctionDefLibrary *step_library(const Json *fact, const Json *step, Aren
 }
 
 static bool same_op_def(const Op *op, const char *want, Arena *arena, StrBuf *why) {
-  if (want == NULL) return true;
+  if (!want) return true;
   StrBuf text = {0};
   proto_print_text(op->def, PROTO_TEXT_SHORT, &text);
   bool same = op_def_equal(op->def, fact_parse(kOpDef, want, arena)) ||
@@ -202,9 +202,9 @@ static bool holds_step(const Json *fact, const Json *step, FunctionLibraryDefini
   }
   if (fact_wants_error(step)) return fact_check_error(ok, &status, step, why);
   if (!fact_check_ok(ok, &status, why)) return false;
-  if (op != NULL) return same_op_def(op, fact_text(step, "expect_opdef_text"), arena, why);
-  return value == NULL || same_flag(attr_value_equal(value, make_value(json_get(step, "value"), arena)), true,
-                                    "the value is right", why);
+  if (op) return same_op_def(op, fact_text(step, "expect_opdef_text"), arena, why);
+  return !value || same_flag(attr_value_equal(value, make_value(json_get(step, "value"), arena)), true,
+                             "the value is right", why);
 }
 
 static bool holds_library(const Json *fact, Arena *arena, StrBuf *why) {
@@ -337,8 +337,8 @@ static bool holds(const Json *fact, const Json *answer, Arena *arena, StrBuf *wh
   const FunctionDef *function = make_function(json_get(fact, "function"), arena);
   const char *printed = fact_text(answer, "expect_debug");
   const Json *instantiate = json_get(answer, "instantiate");
-  return function != NULL && (printed == NULL || holds_printed(function, printed, arena, why)) &&
-         (instantiate == NULL || holds_instantiated(function, instantiate, arena, why));
+  return function && (!printed || holds_printed(function, printed, arena, why)) &&
+         (!instantiate || holds_instantiated(function, instantiate, arena, why));
 }
 
 TEST(recorded_facts_about_functions_hold) {

@@ -1,4 +1,5 @@
-/* The hash of a function: the same for what differs in the order of unordered things alone, another for everything else. */
+/* The hash of a function: the same for what differs in the order of unordered things alone, another for
+ * everything else. */
 #include "function/function_hash.h"
 
 #include "base/str.h"
@@ -18,33 +19,48 @@ static uint64_t hash_of(const char *text) {
   return hash;
 }
 
-#define SIGNATURE "signature { name: 'F' input_arg { name: 'x' type: DT_FLOAT } output_arg { name: 'y' type: DT_FLOAT } "
-#define NODE(attrs) SIGNATURE "} node_def { name: 'n' op: 'Call' input: 'x' " attrs " } ret { key: 'y' value: 'n:y:0' }"
+#define SIGNATURE \
+  "signature { name: 'F' input_arg { name: 'x' type: DT_FLOAT } output_arg { name: 'y' type: DT_FLOAT } "
+#define NODE(attrs) \
+  SIGNATURE "} node_def { name: 'n' op: 'Call' input: 'x' " attrs " } ret { key: 'y' value: 'n:y:0' }"
 
 /* Neighbours in a group are equal, groups are different from each other. */
 static const char *const kGroups[][3] = {
     {NODE("")},
     /* Attrs of functions that are attrs. */
-    {NODE("attr { key: 'f' value { func { name: 'G' attr { key: 'a' value { i: 1 } } attr { key: 'b' value { i: 2 } } } } }"),
-     NODE("attr { key: 'f' value { func { name: 'G' attr { key: 'b' value { i: 2 } } attr { key: 'a' value { i: 1 } } } } }")},
-    {NODE("attr { key: 'f' value { func { name: 'G' attr { key: 'a' value { i: 2 } } attr { key: 'b' value { i: 1 } } } } }")},
-    {NODE("attr { key: 'f' value { func { name: 'H' attr { key: 'a' value { i: 1 } } attr { key: 'b' value { i: 2 } } } } }")},
+    {NODE("attr { key: 'f' value { func { name: 'G' attr { key: 'a' value { i: 1 } } attr { key: 'b' value { "
+          "i: 2 } } } } }"),
+     NODE("attr { key: 'f' value { func { name: 'G' attr { key: 'b' value { i: 2 } } attr { key: 'a' value { "
+          "i: 1 } } } } }")},
+    {NODE("attr { key: 'f' value { func { name: 'G' attr { key: 'a' value { i: 2 } } attr { key: 'b' value { "
+          "i: 1 } } } } }")},
+    {NODE("attr { key: 'f' value { func { name: 'H' attr { key: 'a' value { i: 1 } } attr { key: 'b' value { "
+          "i: 2 } } } } }")},
     /* Lists of them, and lists in them. */
-    {NODE("attr { key: 'l' value { list { func { name: 'G' attr { key: 'a' value { i: 1 } } attr { key: 'b' value { func { name: 'I' } } } } "
+    {NODE("attr { key: 'l' value { list { func { name: 'G' attr { key: 'a' value { i: 1 } } attr { key: 'b' "
+          "value { func { name: 'I' } } } } "
           "func { name: 'H' } } } }"),
-     NODE("attr { key: 'l' value { list { func { name: 'G' attr { key: 'b' value { func { name: 'I' } } } attr { key: 'a' value { i: 1 } } } "
+     NODE("attr { key: 'l' value { list { func { name: 'G' attr { key: 'b' value { func { name: 'I' } } } "
+          "attr { key: 'a' value { i: 1 } } } "
           "func { name: 'H' } } } }")},
-    {NODE("attr { key: 'l' value { list { func { name: 'H' } func { name: 'G' attr { key: 'a' value { i: 1 } } "
-          "attr { key: 'b' value { func { name: 'I' } } } } } } }")},
-    {NODE("attr { key: 'l' value { list { func { name: 'G' attr { key: 'b' value { list { func { name: 'I' attr { key: 'c' value { b: true } } "
+    {NODE(
+        "attr { key: 'l' value { list { func { name: 'H' } func { name: 'G' attr { key: 'a' value { i: 1 } } "
+        "attr { key: 'b' value { func { name: 'I' } } } } } } }")},
+    {NODE("attr { key: 'l' value { list { func { name: 'G' attr { key: 'b' value { list { func { name: 'I' "
+          "attr { key: 'c' value { b: true } } "
           "attr { key: 'd' value { b: false } } } } } } } } } }"),
-     NODE("attr { key: 'l' value { list { func { name: 'G' attr { key: 'b' value { list { func { name: 'I' attr { key: 'd' value { b: false } } "
+     NODE("attr { key: 'l' value { list { func { name: 'G' attr { key: 'b' value { list { func { name: 'I' "
+          "attr { key: 'd' value { b: false } } "
           "attr { key: 'c' value { b: true } } } } } } } } } }")},
     /* Tensors, in every way in which they can be written. */
-    {NODE("attr { key: 't' value { tensor { dtype: DT_STRING tensor_shape { dim { size: 2 } } string_val: 'ab' string_val: 'c' } } }")},
-    {NODE("attr { key: 't' value { tensor { dtype: DT_STRING tensor_shape { dim { size: 2 } } string_val: 'a' string_val: 'bc' } } }")},
-    {NODE("attr { key: 't' value { tensor { dtype: DT_INT32 tensor_shape { dim { size: 2 } } int_val: 3 int_val: 3 } } }"),
-     NODE("attr { key: 't' value { tensor { dtype: DT_INT32 tensor_shape { dim { size: 2 } } int_val: 3 } } }"),
+    {NODE("attr { key: 't' value { tensor { dtype: DT_STRING tensor_shape { dim { size: 2 } } string_val: "
+          "'ab' string_val: 'c' } } }")},
+    {NODE("attr { key: 't' value { tensor { dtype: DT_STRING tensor_shape { dim { size: 2 } } string_val: "
+          "'a' string_val: 'bc' } } }")},
+    {NODE("attr { key: 't' value { tensor { dtype: DT_INT32 tensor_shape { dim { size: 2 } } int_val: 3 "
+          "int_val: 3 } } }"),
+     NODE("attr { key: 't' value { tensor { dtype: DT_INT32 tensor_shape { dim { size: 2 } } int_val: 3 } } "
+          "}"),
      NODE("attr { key: 't' value { tensor { dtype: DT_INT32 tensor_shape { dim { size: 2 } } "
           "tensor_content: '\\003\\000\\000\\000\\003\\000\\000\\000' } } }")},
     {NODE("attr { key: 't' value { tensor { dtype: DT_INT32 int_val: 3 } } }"),
@@ -54,8 +70,10 @@ static const char *const kGroups[][3] = {
     {SIGNATURE "attr { name: 'a' type: 'int' } attr { name: 'b' type: 'int' } }",
      SIGNATURE "attr { name: 'b' type: 'int' } attr { name: 'a' type: 'int' } }"},
     {SIGNATURE "attr { name: 'a' type: 'int' has_minimum: true } attr { name: 'b' type: 'int' } }"},
-    {SIGNATURE "attr { name: 'a' type: 'int' has_minimum: true minimum: 2 } attr { name: 'b' type: 'int' } }"},
-    {SIGNATURE "control_output: 'c' control_output: 'd' }", SIGNATURE "control_output: 'd' control_output: 'c' }"},
+    {SIGNATURE
+     "attr { name: 'a' type: 'int' has_minimum: true minimum: 2 } attr { name: 'b' type: 'int' } }"},
+    {SIGNATURE "control_output: 'c' control_output: 'd' }",
+     SIGNATURE "control_output: 'd' control_output: 'c' }"},
     {SIGNATURE "control_output: 'c' }"},
     /* Attrs of the function itself, and what it does last. */
     {SIGNATURE "} attr { key: 'k' value { s: 'v' } } attr { key: 'm' value { i: 1 } }",
@@ -65,9 +83,12 @@ static const char *const kGroups[][3] = {
      SIGNATURE "} control_ret { key: 'd' value: 'm' } control_ret { key: 'c' value: 'n' }"},
     {SIGNATURE "} control_ret { key: 'c' value: 'm' } control_ret { key: 'd' value: 'n' }"},
     /* Nodes come in any order, control inputs too, data inputs do not. */
-    {SIGNATURE "} node_def { name: 'a' op: 'A' input: 'x' input: 'w' input: '^b' input: '^c' } node_def { name: 'b' op: 'B' }",
-     SIGNATURE "} node_def { name: 'b' op: 'B' } node_def { name: 'a' op: 'A' input: 'x' input: 'w' input: '^c' input: '^b' }"},
-    {SIGNATURE "} node_def { name: 'b' op: 'B' } node_def { name: 'a' op: 'A' input: 'w' input: 'x' input: '^c' input: '^b' }"},
+    {SIGNATURE "} node_def { name: 'a' op: 'A' input: 'x' input: 'w' input: '^b' input: '^c' } node_def { "
+               "name: 'b' op: 'B' }",
+     SIGNATURE "} node_def { name: 'b' op: 'B' } node_def { name: 'a' op: 'A' input: 'x' input: 'w' input: "
+               "'^c' input: '^b' }"},
+    {SIGNATURE "} node_def { name: 'b' op: 'B' } node_def { name: 'a' op: 'A' input: 'w' input: 'x' input: "
+               "'^c' input: '^b' }"},
 };
 
 TEST(hashes_are_equal_where_only_the_order_of_sets_differs) {
@@ -75,7 +96,7 @@ TEST(hashes_are_equal_where_only_the_order_of_sets_differs) {
   uint64_t hashes[GROUPS];
   for (int i = 0; i < GROUPS; i++) {
     hashes[i] = hash_of(kGroups[i][0]);
-    for (int k = 1; k < 3 && kGroups[i][k] != NULL; k++) {
+    for (int k = 1; k < 3 && kGroups[i][k]; k++) {
       CHECK_CONTEXT("%.190s", kGroups[i][k]);
       CHECK(hash_of(kGroups[i][k]) == hashes[i]);
     }

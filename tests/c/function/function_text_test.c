@@ -73,7 +73,7 @@ TEST(function_text_prints_what_it_parsed) {
     Arena *arena = arena_new();
     FunctionDef *function = parse(kPrinted[i], arena);
     StrBuf text = {0};
-    if (function != NULL) function_print(function, &text);
+    if (function) function_print(function, &text);
     CHECK_STR_EQ(strbuf_text(&text), kPrinted[i]);
     strbuf_free(&text);
     arena_free(arena);
@@ -112,7 +112,7 @@ TEST(function_text_full_form_of_printed_functions) {
     CHECK_CONTEXT("%s", kPrinted[i]);
     Arena *arena = arena_new();
     FunctionDef *function = parse(kPrinted[i], arena);
-    if (function != NULL) check_full(function);
+    if (function) check_full(function);
     arena_free(arena);
   }
 }
@@ -213,7 +213,8 @@ TEST(function_text_full_form_loses_nothing) {
       "default_value { i: 3 } } attr { name: \"s\" type: \"string\" default_value { s: \"a, b]\" } "
       "allowed_values { list { s: \"a, b]\" } } } "
       "input_arg { name: \"x\" type_attr: \"T\" number_attr: \"N\" } }",
-      "signature { name: \"__inference_f_12\" control_output: \"d\" } control_ret { key: \"d\" value: \"n\" }",
+      "signature { name: \"__inference_f_12\" control_output: \"d\" } control_ret { key: \"d\" value: \"n\" "
+      "}",
       "signature { name: \"f g\" input_arg { name: \"Odd Name\" type: DT_FLOAT description: \"d\" } }",
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) check_full_text(cases[i]);
@@ -230,7 +231,7 @@ TEST(function_text_full_form_is_readable) {
       "  return y = y:sum:0\n}",
       arena);
   StrBuf text = {0};
-  if (function != NULL) CHECK_OK(function_print_full(function, &text, &status), &status);
+  if (function) CHECK_OK(function_print_full(function, &text, &status), &status);
   CHECK_STR_EQ(strbuf_text(&text),
                "F[T:{float, double}, N:int >= 2 = 3](x:N*T) -> (y:T) {\n"
                "  c = Const[dtype=$T, value=Tensor<type: double shape: [2] values: 0.5 2.0>]()\n"
@@ -267,9 +268,9 @@ TEST(function_text_constants_in_numbers) {
     strbuf_printf(&text, "F() -> () { c = Const[%s]() }", cases[i].attrs);
     FunctionDef *function = parse(strbuf_text(&text), arena);
     void *want = NULL;
-    const AttrValue *value = function == NULL ? NULL : node_def_attr(function->node_def[0], "value");
+    const AttrValue *value = !function ? NULL : node_def_attr(function->node_def[0], "value");
     CHECK_OK(proto_parse_text(kTensorProto, str_of(cases[i].tensor), arena, &want, &status), &status);
-    CHECK(value != NULL && value->value_case == (int)ATTR_TENSOR && tensor_proto_equal(value->tensor, want));
+    CHECK(value && value->value_case == (int)ATTR_TENSOR && tensor_proto_equal(value->tensor, want));
     strbuf_free(&text);
     arena_free(arena);
   }
@@ -333,8 +334,8 @@ TEST(function_text_errors_name_line_and_column) {
 }
 
 TEST(function_text_nesting_is_bounded) {
-  static const char *const openings[] = {
-      "F() -> () { n = A[a=", "F() -> () { n = Const[value=", "F() -> () { n = A[a="};
+  static const char *const openings[] = {"F() -> () { n = A[a=", "F() -> () { n = Const[value=",
+                                         "F() -> () { n = A[a="};
   static const char *const levels[] = {"G[a=", "[", "["};
   for (size_t i = 0; i < 3; i++) {
     Status status;
@@ -356,11 +357,11 @@ TEST(function_text_library) {
   status_init(&status);
   Arena *arena = arena_new();
   FunctionDefLibrary *library = NULL;
-  CHECK_OK(
-      function_parse_library(str_of("# two\nF() -> () {}\n\nG(x:float) -> (y:float) { return y = x }  # end"),
-                             arena, &library, &status),
-      &status);
-  if (library != NULL && CHECK_INT_EQ(library->n_function, 2)) {
+  CHECK_OK(function_parse_library(str_of("# two\nF() -> () {}\n\nG(x:float) -> (y:float) { return y = x }  # "
+                                         "end"),
+                                  arena, &library, &status),
+           &status);
+  if (library && CHECK_INT_EQ(library->n_function, 2)) {
     CHECK_STR_EQ(library->function[1]->signature->name, "G");
     CHECK_STR_EQ(library->function[1]->ret[0]->value, "x");
   }
@@ -371,9 +372,9 @@ TEST(function_text_marks_stateful_functions) {
   Arena *arena = arena_new();
   FunctionDef *pure = parse("F() -> () { a = NoOp() }", arena);
   FunctionDef *stateful = parse("F(r:resource) -> () { a = ReadVariableOp[dtype=float](r) }", arena);
-  CHECK(pure != NULL && !pure->signature->is_stateful);
-  CHECK(stateful != NULL && stateful->signature->is_stateful);
-  if (stateful != NULL) {
+  CHECK(pure && !pure->signature->is_stateful);
+  CHECK(stateful && stateful->signature->is_stateful);
+  if (stateful) {
     check_full(stateful);
     stateful->signature->is_stateful = false;
     check_full(stateful);
@@ -391,9 +392,11 @@ TEST(function_text_survives_failing_allocations) {
       FunctionDef *function = NULL, *back = NULL;
       Arena *arena = arena_new();
       shortage_begin(&shortage);
-      bool ok = function_parse(str_of(kPrinted[i]), arena, &function, &status) && function_print_full(function, &text, &status);
+      bool ok = function_parse(str_of(kPrinted[i]), arena, &function, &status) &&
+                function_print_full(function, &text, &status);
       shortage_end(&shortage, ok, status.code);
-      if (ok && CHECK_OK(function_parse(str_of(strbuf_text(&text)), arena, &back, &status), &status)) CHECK(proto_equal(back, function));
+      if (ok && CHECK_OK(function_parse(str_of(strbuf_text(&text)), arena, &back, &status), &status))
+        CHECK(proto_equal(back, function));
       strbuf_free(&text);
       arena_free(arena);
     } while (shortage_next(&shortage));

@@ -24,10 +24,10 @@ static NodeOutput add(Graph *graph, const char *line, int num_inputs, const Node
   char text[512];
   snprintf(text, sizeof text, "F() -> () { %s }", line);
   FunctionDef *function = parse(text, arena);
-  if (function != NULL)
-    CHECK_OK(
-        graph_add_operation(graph, function->node_def[0], inputs, num_inputs, NULL, 0, &output.node, &status),
-        &status);
+  if (function)
+    CHECK_OK(graph_add_operation(graph, function->node_def[0], inputs, num_inputs, NULL, 0, &output.node,
+                                 &status),
+             &status);
   arena_free(arena);
   return output;
 }
@@ -68,7 +68,7 @@ TEST(inline_adds_what_is_wanted) {
     CHECK_INT_EQ(graph_num_nodes(graph) - before, cases[i].nodes); /* stateful nodes always */
     CHECK((outputs[0].node != NULL) == cases[i].wanted[0]);
     CHECK((outputs[1].node != NULL) == cases[i].wanted[1]);
-    if (outputs[1].node != NULL) {
+    if (outputs[1].node) {
       CHECK_STR_EQ(outputs[1].node->name, "in/z");
       CHECK_STR_EQ(outputs[1].node->inputs[0]->src->name, "in/s");
       CHECK_INT_EQ(outputs[1].node->num_control_inputs, 1);
@@ -86,8 +86,9 @@ TEST(inlining_twice_in_one_scope_gives_other_names) {
   Graph *graph = graph_new();
   NodeOutput inputs[] = {placeholder(graph, "p"), placeholder(graph, "q")};
   const FunctionDef *function = parse(TWO_RESULTS, arena);
-  static const char *const kNames[][3] = {
-      {"in/z", "in/s", "in/q"}, {"in/z_1", "in/s_1", "in/q_1"}, {"in/z_2", "in/s_2", "in/q_2"}};
+  static const char *const kNames[][3] = {{"in/z", "in/s", "in/q"},
+                                          {"in/z_1", "in/s_1", "in/q_1"},
+                                          {"in/z_2", "in/s_2", "in/q_2"}};
   for (int i = 0; i < 3; i++) {
     NodeOutput outputs[2];
     REQUIRE_OK(function_inline(graph, function, NULL, 0, inputs, 2, NULL, "in", NULL, outputs, 2, &status),
@@ -171,8 +172,11 @@ TEST(graph_to_function_and_back) {
   NodeOutput both[] = {{sc.node, 1}, sum}, y = add(graph, "Y = Mul[T=float]()", 2, both);
   add(graph, "unused = Neg[T=float]()", 1, &y);
   NodeOutput outputs[] = {y, x, y};
-  GraphToFunctionOptions options = {
-      .name = "G", .inputs = ab, .num_inputs = 2, .outputs = outputs, .num_outputs = 3};
+  GraphToFunctionOptions options = {.name = "G",
+                                    .inputs = ab,
+                                    .num_inputs = 2,
+                                    .outputs = outputs,
+                                    .num_outputs = 3};
   FunctionDef *function;
   REQUIRE_OK(graph_to_function(graph, &options, arena, &function, &status), &status);
   StrBuf text = {0};
@@ -184,7 +188,7 @@ TEST(graph_to_function_and_back) {
                "  Y = Mul[T=float](a/sc:cosine:0, x_1:z:0)\n"
                "  return y = Y:z:0\n  return x = x_0\n  return y_0 = Y:z:0\n}\n");
   FunctionDef *back = parse(strbuf_text(&text), arena);
-  CHECK(back != NULL && proto_equal(back, function));
+  CHECK(back && proto_equal(back, function));
   InstantiationResult *body;
   CHECK_OK(function_instantiate(NULL, function, NULL, 0, arena, &body, &status), &status);
   strbuf_free(&text);
@@ -224,8 +228,11 @@ TEST(graph_to_function_errors) {
   NodeOutput x = placeholder(graph, "x"), y = add(graph, "y = Neg[T=float]()", 1, &x),
              away = placeholder(foreign, "x"), twice[] = {x, x};
   FunctionDef *function;
-  GraphToFunctionOptions options = {
-      .name = "G", .inputs = twice, .num_inputs = 2, .outputs = &y, .num_outputs = 1};
+  GraphToFunctionOptions options = {.name = "G",
+                                    .inputs = twice,
+                                    .num_inputs = 2,
+                                    .outputs = &y,
+                                    .num_outputs = 1};
   CHECK_ERROR(graph_to_function(graph, &options, arena, &function, &status), &status, CODE_INVALID_ARGUMENT,
               "appears more than once");
   options.inputs = &away, options.num_inputs = 1;
@@ -233,7 +240,8 @@ TEST(graph_to_function_errors) {
               "");
   options.inputs = NULL, options.num_inputs = 0, options.nodes = &y.node, options.num_nodes = 1;
   CHECK_ERROR(graph_to_function(graph, &options, arena, &function, &status), &status, CODE_INVALID_ARGUMENT,
-              "Input 0, 'x:0', of node 'y' in function 'G' is not available. You might need to include it in inputs or "
+              "Input 0, 'x:0', of node 'y' in function 'G' is not available. You might need to include it in "
+              "inputs or "
               "include its source node in the body");
   options.nodes = &x.node;
   CHECK_ERROR(graph_to_function(graph, &options, arena, &function, &status), &status, CODE_INVALID_ARGUMENT,

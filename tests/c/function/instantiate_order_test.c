@@ -25,8 +25,8 @@ static void check_pair(const Defect *first, const Defect *second, bool swap) {
   char text[512];
   const Defect *a = swap ? second : first, *b = swap ? first : second;
   const char *ret = first->ret ? first->ret : second->ret ? second->ret : "x";
-  snprintf(text, sizeof text, "F%s(x:float) -> (r:float) { %s %s return r = %s }", first->attr[0] ? first->attr : second->attr, a->nodes,
-           b->nodes, ret);
+  snprintf(text, sizeof text, "F%s(x:float) -> (r:float) { %s %s return r = %s }",
+           first->attr[0] ? first->attr : second->attr, a->nodes, b->nodes, ret);
   CHECK_CONTEXT("%s", text);
   Status status;
   status_init(&status);

@@ -23,8 +23,7 @@ static bool instantiate(const char *text, const char *attrs, Arena *arena, Insta
                         Status *status) {
   FunctionDef *function;
   const NodeDef *values = bindings(attrs, arena);
-  if (!CHECK_OK(function_parse(str_of(text), arena, &function, status), status) || values == NULL)
-    return false;
+  if (!CHECK_OK(function_parse(str_of(text), arena, &function, status), status) || !values) return false;
   return function_instantiate(NULL, function, (const AttrEntry *const *)values->attr, (int)values->n_attr,
                               arena, body, status);
 }
@@ -252,20 +251,20 @@ TEST(instantiate_survives_failing_allocations) {
   Arena *text_arena = arena_new();
   FunctionDef *function;
   const NodeDef *values = bindings("T=float, N=3", text_arena);
-  REQUIRE_OK(
-      function_parse(
-          str_of("AddSquared[N:int, T:type](x:N*T) -> (y:T) {\n  a = Map[N=$N, T=$T, U=$T, "
-                 "func=Square[T=$T]](x)\n"
-                 "  c = Const[dtype=$T, value=1]()\n  y = AddN[N=$N, T=$T](a:y) @ c\n  return y = y:sum\n}"),
-          text_arena, &function, &status),
-      &status);
+  REQUIRE_OK(function_parse(str_of("AddSquared[N:int, T:type](x:N*T) -> (y:T) {\n  a = Map[N=$N, T=$T, U=$T, "
+                                   "func=Square[T=$T]](x)\n"
+                                   "  c = Const[dtype=$T, value=1]()\n  y = AddN[N=$N, T=$T](a:y) @ c\n  "
+                                   "return y = y:sum\n}"),
+                            text_arena, &function, &status),
+             &status);
   Shortage shortage = {.what = "instantiating", .most = 1000};
   do {
     Arena *arena = arena_new();
     InstantiationResult *body;
     status_init(&status);
     shortage_begin(&shortage);
-    bool ok = function_instantiate(NULL, function, (const AttrEntry *const *)values->attr, (int)values->n_attr, arena, &body, &status);
+    bool ok = function_instantiate(NULL, function, (const AttrEntry *const *)values->attr,
+                                   (int)values->n_attr, arena, &body, &status);
     shortage_end(&shortage, ok, status.code);
     arena_free(arena);
   } while (shortage_next(&shortage));

@@ -1,5 +1,5 @@
-/* Random FunctionDefs: their full text says all of them, and damage to texts and bytes is told, not suffered.
- */
+/* Random FunctionDefs: their full text says all of them, and damage to texts and bytes is told, not
+ * suffered. */
 #include <math.h>
 
 #include "function/function_def_builder.h"
@@ -25,14 +25,10 @@ static char *pick_name(Random *r) {
 
 static char *pick_input(Random *r) {
   switch (random_below(r, 8)) {
-    case 0:
-      return arena_printf(r->arena, "^%s", pick_name(r));
-    case 1:
-      return pick_name(r);
-    case 2:
-      return arena_printf(r->arena, "%s:%s", pick_name(r), pick_name(r));
-    default:
-      return arena_printf(r->arena, "%s:out:%d", pick_name(r), (int)random_below(r, 4));
+    case 0: return arena_printf(r->arena, "^%s", pick_name(r));
+    case 1: return pick_name(r);
+    case 2: return arena_printf(r->arena, "%s:%s", pick_name(r), pick_name(r));
+    default: return arena_printf(r->arena, "%s:out:%d", pick_name(r), (int)random_below(r, 4));
   }
 }
 
@@ -124,23 +120,16 @@ static AttrValue *pick_list(Random *r, int depth) {
     tensors[i] = count < 5 ? pick_tensor(r) : NULL;
   }
   switch (random_below(r, 8)) {
-    case 0:
-      return attr_value_int_list(r->arena, ints, count);
-    case 1:
-      return attr_value_float_list(r->arena, floats, count);
-    case 2:
-      return attr_value_bool_list(r->arena, bools, count);
-    case 3:
-      return attr_value_type_list(r->arena, types, count);
-    case 4:
-      return attr_value_string_list(r->arena, strings, count);
-    case 5:
-      return attr_value_shape_list(r->arena, shapes, count);
+    case 0: return attr_value_int_list(r->arena, ints, count);
+    case 1: return attr_value_float_list(r->arena, floats, count);
+    case 2: return attr_value_bool_list(r->arena, bools, count);
+    case 3: return attr_value_type_list(r->arena, types, count);
+    case 4: return attr_value_string_list(r->arena, strings, count);
+    case 5: return attr_value_shape_list(r->arena, shapes, count);
     case 6:
       if (count < 5) return attr_value_tensor_list(r->arena, tensors, count);
       return attr_value_int_list(r->arena, ints, count);
-    default:
-      break;
+    default: break;
   }
   Status status;
   status_init(&status);
@@ -161,33 +150,25 @@ static AttrValue *pick_value(Random *r, int depth) {
       const char *text = random_text(r);
       return attr_value_string(r->arena, text, strlen(text));
     }
-    case 1:
-      return attr_value_int(r->arena, (int64_t)random_bits(r));
-    case 2:
-      return attr_value_float(r->arena, pick_float(r));
-    case 3:
-      return attr_value_bool(r->arena, random_below(r, 2) == 0);
-    case 4:
-      return attr_value_type(r->arena, (int)random_below(r, 130));
+    case 1: return attr_value_int(r->arena, (int64_t)random_bits(r));
+    case 2: return attr_value_float(r->arena, pick_float(r));
+    case 3: return attr_value_bool(r->arena, random_below(r, 2) == 0);
+    case 4: return attr_value_type(r->arena, (int)random_below(r, 130));
     case 5: {
       AttrValue *value = proto_new(kAttrValue, r->arena);
       value->value_case = TENSORFLOW__ATTR_VALUE__VALUE_SHAPE;
       value->shape = pick_shape(r);
       return value;
     }
-    case 6:
-      return attr_value_tensor(r->arena, pick_tensor(r));
-    case 7:
-      return attr_value_placeholder(r->arena, pick_name(r));
+    case 6: return attr_value_tensor(r->arena, pick_tensor(r));
+    case 7: return attr_value_placeholder(r->arena, pick_name(r));
     case 8: {
       AttrValue *value = attr_value_func(r->arena, pick_name(r), NULL);
       if (depth < 4) add_func_attrs(r, value->func, depth);
       return value;
     }
-    case 9:
-      return pick_list(r, depth);
-    default:
-      return proto_new(kAttrValue, r->arena);
+    case 9: return pick_list(r, depth);
+    default: return proto_new(kAttrValue, r->arena);
   }
 }
 
@@ -210,18 +191,13 @@ static ArgDef *pick_arg(Random *r, int number) {
   ArgDef *arg = proto_new(&tensorflow__op_def__arg_def__descriptor, r->arena);
   arg->name = arena_printf(r->arena, "%s%d", pick_name(r), number);
   switch (random_below(r, 5)) {
-    case 0:
-      arg->type_attr = pick_name(r);
-      break;
-    case 1:
-      arg->type_list_attr = pick_name(r);
-      break;
+    case 0: arg->type_attr = pick_name(r); break;
+    case 1: arg->type_list_attr = pick_name(r); break;
     case 2:
       arg->number_attr = (char *)"N";
       arg->type_attr = (char *)"T";
       break;
-    default:
-      arg->type = (Tensorflow__DataType)random_below(r, 30);
+    default: arg->type = (Tensorflow__DataType)random_below(r, 30);
   }
   arg->is_ref = random_below(r, 6) == 0;
   if (random_below(r, 8) == 0) arg->description = random_text(r);
@@ -257,16 +233,16 @@ static FunctionDef *pick_function(Random *r) {
   signature->is_stateful = random_below(r, 4) == 0;
   if (random_below(r, 8) == 0) signature->description = random_text(r);
   for (int i = (int)random_below(r, 3); i > 0; i--) {
-    CHECK_OK(
-        proto_append(r->arena, (void ***)&signature->attr, &signature->n_attr, pick_attr_def(r, i), &status),
-        &status);
+    CHECK_OK(proto_append(r->arena, (void ***)&signature->attr, &signature->n_attr, pick_attr_def(r, i),
+                          &status),
+             &status);
     CHECK_OK(proto_append(r->arena, (void ***)&signature->input_arg, &signature->n_input_arg, pick_arg(r, i),
                           &status),
              &status);
     ArgDef *output = pick_arg(r, i);
-    CHECK_OK(
-        proto_append(r->arena, (void ***)&signature->output_arg, &signature->n_output_arg, output, &status),
-        &status);
+    CHECK_OK(proto_append(r->arena, (void ***)&signature->output_arg, &signature->n_output_arg, output,
+                          &status),
+             &status);
     if (random_below(r, 8) == 0) continue;
     Tensorflow__FunctionDef__RetEntry *ret =
         proto_new(&tensorflow__function_def__ret_entry__descriptor, r->arena);
@@ -311,7 +287,7 @@ static bool reads_back(const FunctionDef *function, Arena *arena, int64_t *lines
               CHECK(proto_equal(back, function));
   if (!same) printf("%s\n", strbuf_text(&text));
   *lines += (int64_t)function->n_node_def;
-  for (const char *at = strbuf_text(&text); (at = strstr(at, "\n  @node <")) != NULL; at++) ++*escapes;
+  for (const char *at = strbuf_text(&text); (at = strstr(at, "\n  @node <")); at++) ++*escapes;
   strbuf_free(&text);
   return same;
 }
@@ -360,12 +336,8 @@ static void damage(Random *r, char *bytes, int64_t *length) {
     int64_t at = (int64_t)random_below(r, (uint64_t)*length);
     static const char kBytes[] = "<>[]{}()\"'`$#@=:,.\\-9z\n^ \x80\xff";
     switch (random_below(r, 4)) {
-      case 0:
-        bytes[at] = (char)random_next(r);
-        break;
-      case 1:
-        bytes[at] = kBytes[random_below(r, sizeof kBytes - 1)];
-        break;
+      case 0: bytes[at] = (char)random_next(r); break;
+      case 1: bytes[at] = kBytes[random_below(r, sizeof kBytes - 1)]; break;
       case 2: /* a piece goes */
         memmove(bytes + at, bytes + at + (*length - at) / 8, (size_t)(*length - at - (*length - at) / 8));
         *length -= (*length - at) / 8;
@@ -499,9 +471,9 @@ static FunctionNode pick_description(Random *r) {
 TEST(random_descriptions_are_refused_or_make_functions) {
   static const char *const kArgs[] = {"x: float", "y: T", "z: N*T", "n: Tin", "y: Ref(float)",
                                       "x:int32",  "bad",  ": bad",  "",       "x: nonsense"};
-  static const char *const kAttrs[] = {
-      "T: type",    "T: {float, double}", "N: int >= 1",          "Tin: list(type)",
-      "N: int = 2", "T: type = DT_FLOAT", "T: type = DT_NOTHING", "q"};
+  static const char *const kAttrs[] =
+      {"T: type",    "T: {float, double}", "N: int >= 1",          "Tin: list(type)",
+       "N: int = 2", "T: type = DT_FLOAT", "T: type = DT_NOTHING", "q"};
   int made = 0, refused = 0;
   for (int round = 1; round <= 4000; round++) {
     CHECK_CONTEXT("round %d", round);
@@ -509,8 +481,9 @@ TEST(random_descriptions_are_refused_or_make_functions) {
     status_init(&status);
     Random random = {.state = (uint64_t)round * 0x9fb21c651e98df25u, .arena = arena_new()}, *r = &random;
     FunctionNode nodes[3] = {pick_description(r), pick_description(r), pick_description(r)};
-    const FunctionReturn returns[] = {
-        {"x", "x"}, {"y", "n:sum:0"}, {random_below(r, 2) ? "z" : "x", "nothing"}};
+    const FunctionReturn returns[] = {{"x", "x"},
+                                      {"y", "n:sum:0"},
+                                      {random_below(r, 2) ? "z" : "x", "nothing"}};
     const FunctionSpec spec = {.name = "F",
                                .args = PICK(kArgs),
                                .rets = random_below(r, 2) == 0 ? NULL : PICK(kArgs),
@@ -525,7 +498,7 @@ TEST(random_descriptions_are_refused_or_make_functions) {
     int64_t lines = 0, escapes = 0;
     bool ok = random_below(r, 2) == 0 ? function_create(&spec, NULL, r->arena, &function, &status)
                                       : function_define(&spec, NULL, r->arena, &function, &status);
-    CHECK_INT_EQ(ok, function != NULL);
+    CHECK_INT_EQ(ok, function);
     if (ok) {
       made++;
       use_function(function, r->arena);

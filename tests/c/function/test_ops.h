@@ -91,13 +91,23 @@ static bool test_add_n_gradient(const GradientRequest *request, StrBuf *text, St
 
 /* --- ops --- */
 
-#define BINARY(Name, commutative, kernel, text)                                               \
-  REGISTER_OP(Name, .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {TEST_NUMBERS}, \
-              .shape = shape_unchanged, .is_commutative = commutative, .gradient = text,      \
-              .kernels = {{DT_DOUBLE, kernel}})
-#define UNARY(Name, kernel, text)                                                     \
-  REGISTER_OP(Name, .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {TEST_NUMBERS}, \
-              .shape = shape_unchanged, .gradient = text, .kernels = {{DT_DOUBLE, kernel}})
+#define BINARY(Name, commutative, kernel, text)                    \
+  const OpRegistration kOp##Name = {.name = #Name,                 \
+                                    .inputs = {"x: T", "y: T"},    \
+                                    .outputs = {"z: T"},           \
+                                    .attrs = {TEST_NUMBERS},       \
+                                    .shape = shape_unchanged,      \
+                                    .is_commutative = commutative, \
+                                    .gradient = text,              \
+                                    .kernels = {{DT_DOUBLE, kernel}}};
+#define UNARY(Name, kernel, text)                             \
+  const OpRegistration kOp##Name = {.name = #Name,            \
+                                    .inputs = {"x: T"},       \
+                                    .outputs = {"y: T"},      \
+                                    .attrs = {TEST_NUMBERS},  \
+                                    .shape = shape_unchanged, \
+                                    .gradient = text,         \
+                                    .kernels = {{DT_DOUBLE, kernel}}};
 
 BINARY(Add, false, test_add,
        "AddGrad[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T) {\n"
@@ -127,98 +137,226 @@ UNARY(Tanh, test_tanh,
       "  a = Sub[T=$T](one:y:0, y2:y:0)\n"
       "  dx = Mul[T=$T](dy, a:z:0)\n"
       "  return dx = dx:z:0\n}")
-REGISTER_OP(Identity, .inputs = {"input: T"}, .outputs = {"output: T"}, .attrs = {"T: type"},
-            .shape = shape_unchanged,
-            .gradient = "IdentityGrad[T:type](x:T, dy:T) -> (dx:T) {\n  return dx = dy\n}",
-            .kernels = {{DT_DOUBLE, test_identity}})
-REGISTER_OP(StopGradient, .inputs = {"input: T"}, .outputs = {"output: T"}, .attrs = {"T: type"},
-            .shape = shape_unchanged, .gradient = NO_GRADIENT, .kernels = {{DT_DOUBLE, test_identity}})
-REGISTER_OP(ZerosLike, .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {"T: type"},
-            .shape = shape_unchanged, .gradient = NO_GRADIENT, .kernels = {{DT_DOUBLE, test_zeros}})
-REGISTER_OP(OnesLike, .inputs = {"x: T"}, .outputs = {"y: T"},
-            .attrs = {"T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, int64, "
-                      "complex64, complex128, bool}"},
-            .shape = shape_unchanged, .gradient = NO_GRADIENT, .kernels = {{DT_DOUBLE, test_ones}})
-REGISTER_OP(AddN, .inputs = {"inputs: N * T"}, .outputs = {"sum: T"},
-            .attrs = {"N: int >= 1", "T: {numbertype, variant}"}, .shape = shape_unchanged,
-            .is_commutative = true, .is_aggregate = true, .gradient_fn = test_add_n_gradient,
-            .kernels = {{DT_DOUBLE, test_add_n}})
-REGISTER_OP(Placeholder, .outputs = {"output: dtype"},
-            .attrs = {"dtype: type", "shape: shape = { unknown_rank: true }"}, .shape = shape_explicit)
-REGISTER_OP(Const, .outputs = {"output: dtype"}, .attrs = {"value: tensor", "dtype: type"},
-            .shape = test_const_shape, .gradient = NO_GRADIENT, .state_size = sizeof(TestConst),
-            .construct = test_const_construct, .destroy = test_const_destroy,
-            .kernels = {{DT_INVALID, test_const}})
-REGISTER_OP(NoOp, .shape = shape_no_outputs, .gradient = NO_GRADIENT)
-REGISTER_OP(Shape, .inputs = {"input: T"}, .outputs = {"output: out_type"},
-            .attrs = {"T: type", "out_type: {int32, int64} = DT_INT32"}, .shape = shape_unknown_outputs,
-            .gradient = NO_GRADIENT)
-REGISTER_OP(Cast, .inputs = {"x: SrcT"}, .outputs = {"y: DstT"},
-            .attrs = {"SrcT: type", "DstT: type", "Truncate: bool = false"}, .shape = shape_unchanged,
-            .gradient =
-                "CastGrad[SrcT:type, DstT:type](x:SrcT, dy:DstT) -> (dx:SrcT) {\n"
-                "  dx = Cast[SrcT=$DstT, DstT=$SrcT](dy)\n  return dx = dx:y:0\n}")
-REGISTER_OP(Split, .inputs = {"split_dim: int32", "value: T"}, .outputs = {"output: num_split * T"},
-            .attrs = {"num_split: int >= 1", "T: type"}, .shape = shape_unknown_outputs)
-REGISTER_OP(_ListToArray, .inputs = {"input: Tin"}, .outputs = {"output: N * T"},
-            .attrs = {"Tin: list(type)", "T: type", "N: int >= 1"}, .shape = shape_unknown_outputs)
-REGISTER_OP(VarHandleOp, .outputs = {"resource: resource"},
-            .attrs = {"container: string = ''", "shared_name: string = ''", "dtype: type", "shape: shape"},
-            .is_stateful = true, .shape = shape_unknown_outputs, .gradient = NO_GRADIENT)
-REGISTER_OP(
-    ReadVariableOp, .inputs = {"resource: resource"}, .outputs = {"value: dtype"}, .attrs = {"dtype: type"},
-    .is_stateful = true, .shape = shape_unknown_outputs,
-    .gradient = "ReadVariableGrad[dtype:type](x:resource, dy:dtype) -> (dx:dtype) {\n  return dx = dy\n}")
-REGISTER_OP(SinCos, .inputs = {"x: T"}, .outputs = {"sine: T", "cosine: T"}, .attrs = {TEST_NUMBERS},
-            .shape = shape_unknown_outputs,
-            .gradient =
-                "SinCosGrad[T:type](x:T, ds:T, dc:T) -> (dx:T) {\n"
-                "  y = SinCos[T=$T](x)\n"
-                "  a = Mul[T=$T](ds, y:cosine:0)\n"
-                "  b = Mul[T=$T](dc, y:sine:0)\n"
-                "  dx = Sub[T=$T](a:z:0, b:z:0)\n"
-                "  return dx = dx:z:0\n}",
-            .kernels = {{DT_DOUBLE, test_sin_cos}})
-REGISTER_OP(NoGradientKnown, .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {"T: type"},
-            .shape = shape_unchanged)
-REGISTER_OP(PartitionedCall, .inputs = {"args: Tin"}, .outputs = {"output: Tout"},
-            .attrs = {"Tin: list(type) >= 0", "Tout: list(type) >= 0", "f: func", "config: string = ''",
-                      "config_proto: string = ''", "executor_type: string = ''"},
-            .shape = shape_unknown_outputs)
+const OpRegistration kOpIdentity = {
+    .name = "Identity",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type"},
+    .shape = shape_unchanged,
+    .gradient = "IdentityGrad[T:type](x:T, dy:T) -> (dx:T) {\n  return dx = dy\n}",
+    .kernels = {{DT_DOUBLE, test_identity}},
+};
+const OpRegistration kOpStopGradient = {
+    .name = "StopGradient",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type"},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_DOUBLE, test_identity}},
+};
+const OpRegistration kOpZerosLike = {
+    .name = "ZerosLike",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {"T: type"},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_DOUBLE, test_zeros}},
+};
+const OpRegistration kOpOnesLike = {
+    .name = "OnesLike",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {"T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, int64, "
+              "complex64, complex128, bool}"},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_DOUBLE, test_ones}},
+};
+const OpRegistration kOpAddN = {
+    .name = "AddN",
+    .inputs = {"inputs: N * T"},
+    .outputs = {"sum: T"},
+    .attrs = {"N: int >= 1", "T: {numbertype, variant}"},
+    .shape = shape_unchanged,
+    .is_commutative = true,
+    .is_aggregate = true,
+    .gradient_fn = test_add_n_gradient,
+    .kernels = {{DT_DOUBLE, test_add_n}},
+};
+const OpRegistration kOpPlaceholder = {
+    .name = "Placeholder",
+    .outputs = {"output: dtype"},
+    .attrs = {"dtype: type", "shape: shape = { unknown_rank: true }"},
+    .shape = shape_explicit,
+};
+const OpRegistration kOpConst = {
+    .name = "Const",
+    .outputs = {"output: dtype"},
+    .attrs = {"value: tensor", "dtype: type"},
+    .shape = test_const_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(TestConst),
+    .construct = test_const_construct,
+    .destroy = test_const_destroy,
+    .kernels = {{DT_INVALID, test_const}},
+};
+const OpRegistration kOpNoOp = {
+    .name = "NoOp",
+    .shape = shape_no_outputs,
+    .gradient = NO_GRADIENT,
+};
+const OpRegistration kOpShape = {
+    .name = "Shape",
+    .inputs = {"input: T"},
+    .outputs = {"output: out_type"},
+    .attrs = {"T: type", "out_type: {int32, int64} = DT_INT32"},
+    .shape = shape_unknown_outputs,
+    .gradient = NO_GRADIENT,
+};
+const OpRegistration kOpCast = {
+    .name = "Cast",
+    .inputs = {"x: SrcT"},
+    .outputs = {"y: DstT"},
+    .attrs = {"SrcT: type", "DstT: type", "Truncate: bool = false"},
+    .shape = shape_unchanged,
+    .gradient =
+        "CastGrad[SrcT:type, DstT:type](x:SrcT, dy:DstT) -> (dx:SrcT) {\n"
+        "  dx = Cast[SrcT=$DstT, DstT=$SrcT](dy)\n  return dx = dx:y:0\n}",
+};
+const OpRegistration kOpSplit = {
+    .name = "Split",
+    .inputs = {"split_dim: int32", "value: T"},
+    .outputs = {"output: num_split * T"},
+    .attrs = {"num_split: int >= 1", "T: type"},
+    .shape = shape_unknown_outputs,
+};
+const OpRegistration kOp_ListToArray = {
+    .name = "_ListToArray",
+    .inputs = {"input: Tin"},
+    .outputs = {"output: N * T"},
+    .attrs = {"Tin: list(type)", "T: type", "N: int >= 1"},
+    .shape = shape_unknown_outputs,
+};
+const OpRegistration kOpVarHandleOp = {
+    .name = "VarHandleOp",
+    .outputs = {"resource: resource"},
+    .attrs = {"container: string = ''", "shared_name: string = ''", "dtype: type", "shape: shape"},
+    .is_stateful = true,
+    .shape = shape_unknown_outputs,
+    .gradient = NO_GRADIENT,
+};
+const OpRegistration kOpReadVariableOp = {
+    .name = "ReadVariableOp",
+    .inputs = {"resource: resource"},
+    .outputs = {"value: dtype"},
+    .attrs = {"dtype: type"},
+    .is_stateful = true,
+    .shape = shape_unknown_outputs,
+    .gradient = "ReadVariableGrad[dtype:type](x:resource, dy:dtype) -> (dx:dtype) {\n  return dx = dy\n}",
+};
+const OpRegistration kOpSinCos = {
+    .name = "SinCos",
+    .inputs = {"x: T"},
+    .outputs = {"sine: T", "cosine: T"},
+    .attrs = {TEST_NUMBERS},
+    .shape = shape_unknown_outputs,
+    .gradient =
+        "SinCosGrad[T:type](x:T, ds:T, dc:T) -> (dx:T) {\n"
+        "  y = SinCos[T=$T](x)\n"
+        "  a = Mul[T=$T](ds, y:cosine:0)\n"
+        "  b = Mul[T=$T](dc, y:sine:0)\n"
+        "  dx = Sub[T=$T](a:z:0, b:z:0)\n"
+        "  return dx = dx:z:0\n}",
+    .kernels = {{DT_DOUBLE, test_sin_cos}},
+};
+const OpRegistration kOpNoGradientKnown = {
+    .name = "NoGradientKnown",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {"T: type"},
+    .shape = shape_unchanged,
+};
+const OpRegistration kOpPartitionedCall = {
+    .name = "PartitionedCall",
+    .inputs = {"args: Tin"},
+    .outputs = {"output: Tout"},
+    .attrs = {"Tin: list(type) >= 0", "Tout: list(type) >= 0", "f: func", "config: string = ''",
+              "config_proto: string = ''", "executor_type: string = ''"},
+    .shape = shape_unknown_outputs,
+};
 /* The ops of TensorFlow's own tests of functions. */
-REGISTER_OP(One, .outputs = {"y: T"}, .attrs = {"T: {float, double, int32, int64}"},
-            .shape = shape_unknown_outputs)
-REGISTER_OP(HasDefaultType, .outputs = {"out: T"}, .attrs = {"T: {float, double, int32, int64} = DT_FLOAT"},
-            .shape = shape_unknown_outputs)
-REGISTER_OP(Map, .inputs = {"x: N * T"}, .outputs = {"y: N * U"},
-            .attrs = {"T: type", "U: type", "N: int >= 1"}, .shape = shape_unknown_outputs)
-REGISTER_OP(Cond, .inputs = {"input: Tin"}, .outputs = {"output: out_types"},
-            .attrs = {"Tin: list(type)", "out_types: list(type)", "cond: func", "then_branch: func",
-                      "else_branch: func"},
-            .shape = shape_unknown_outputs)
-REGISTER_OP(MatMul, .inputs = {"a: T", "b: T"}, .outputs = {"product: T"},
-            .attrs = {"transpose_a: bool = false", "transpose_b: bool = false", "T: type"},
-            .shape = shape_unknown_outputs)
+const OpRegistration kOpOne = {
+    .name = "One",
+    .outputs = {"y: T"},
+    .attrs = {"T: {float, double, int32, int64}"},
+    .shape = shape_unknown_outputs,
+};
+const OpRegistration kOpHasDefaultType = {
+    .name = "HasDefaultType",
+    .outputs = {"out: T"},
+    .attrs = {"T: {float, double, int32, int64} = DT_FLOAT"},
+    .shape = shape_unknown_outputs,
+};
+const OpRegistration kOpMap = {
+    .name = "Map",
+    .inputs = {"x: N * T"},
+    .outputs = {"y: N * U"},
+    .attrs = {"T: type", "U: type", "N: int >= 1"},
+    .shape = shape_unknown_outputs,
+};
+const OpRegistration kOpCond = {
+    .name = "Cond",
+    .inputs = {"input: Tin"},
+    .outputs = {"output: out_types"},
+    .attrs = {"Tin: list(type)", "out_types: list(type)", "cond: func", "then_branch: func",
+              "else_branch: func"},
+    .shape = shape_unknown_outputs,
+};
+const OpRegistration kOpMatMul = {
+    .name = "MatMul",
+    .inputs = {"a: T", "b: T"},
+    .outputs = {"product: T"},
+    .attrs = {"transpose_a: bool = false", "transpose_b: bool = false", "T: type"},
+    .shape = shape_unknown_outputs,
+};
 
-static const OpRegistration *const kTestOps[] = {&kOpAdd,         &kOpSub,
-                                                 &kOpMul,         &kOpNeg,
-                                                 &kOpSquare,      &kOpTanh,
-                                                 &kOpIdentity,    &kOpStopGradient,
-                                                 &kOpZerosLike,   &kOpOnesLike,
-                                                 &kOpAddN,        &kOpPlaceholder,
-                                                 &kOpConst,       &kOpNoOp,
-                                                 &kOpShape,       &kOpCast,
-                                                 &kOpSplit,       &kOp_ListToArray,
-                                                 &kOpVarHandleOp, &kOpReadVariableOp,
-                                                 &kOpSinCos,      &kOpNoGradientKnown, &kOpPartitionedCall,
-                                                 &kOpOne,         &kOpHasDefaultType,
-                                                 &kOpMap,         &kOpCond,
+static const OpRegistration *const kTestOps[] = {&kOpAdd,
+                                                 &kOpSub,
+                                                 &kOpMul,
+                                                 &kOpNeg,
+                                                 &kOpSquare,
+                                                 &kOpTanh,
+                                                 &kOpIdentity,
+                                                 &kOpStopGradient,
+                                                 &kOpZerosLike,
+                                                 &kOpOnesLike,
+                                                 &kOpAddN,
+                                                 &kOpPlaceholder,
+                                                 &kOpConst,
+                                                 &kOpNoOp,
+                                                 &kOpShape,
+                                                 &kOpCast,
+                                                 &kOpSplit,
+                                                 &kOp_ListToArray,
+                                                 &kOpVarHandleOp,
+                                                 &kOpReadVariableOp,
+                                                 &kOpSinCos,
+                                                 &kOpNoGradientKnown,
+                                                 &kOpPartitionedCall,
+                                                 &kOpOne,
+                                                 &kOpHasDefaultType,
+                                                 &kOpMap,
+                                                 &kOpCond,
                                                  &kOpMatMul};
 
 static inline void test_ops_register(void) {
   Status status;
   status_init(&status);
-  CHECK_OK(op_registry_add_table(op_registry_global(), kTestOps, sizeof kTestOps / sizeof kTestOps[0], &status), &status);
+  CHECK_OK(op_registry_add_table(op_registry_global(), kTestOps, sizeof kTestOps / sizeof kTestOps[0],
+                                 &status),
+           &status);
 }
 
 #endif

@@ -22,9 +22,9 @@ typedef struct Row {
   char attr[32];             /* of the element type; "" when the op has none */
   uint64_t wanted, excepted; /* a bit for each dtype: to be covered, and those of them that cannot be */
   uint64_t covered;          /* by a case about the op in which not every step fails */
-  int cases;    /* that are about the op: their names begin with its own */
-  int failures; /* those of them that end in an error */
-  int graphs;   /* other cases with the op in their graphs */
+  int cases;                 /* that are about the op: their names begin with its own */
+  int failures;              /* those of them that end in an error */
+  int graphs;                /* other cases with the op in their graphs */
   bool in_case;
 } Row;
 
@@ -37,7 +37,7 @@ typedef struct Table {
 static uint64_t parse_dtypes(char *words) {
   uint64_t bits = 0;
   char *rest = NULL;
-  for (const char *word = strtok_r(words, " \n", &rest); word != NULL; word = strtok_r(NULL, " \n", &rest)) {
+  for (const char *word = strtok_r(words, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
     int dtype = dtype_from_name(str_of(word));
     if (dtype == DT_INVALID) return harness_fail(__FILE__, __LINE__, "%s is no dtype", word);
     bits |= UINT64_C(1) << dtype;
@@ -47,12 +47,13 @@ static uint64_t parse_dtypes(char *words) {
 
 static bool read_ops(Table *table) {
   FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/op_tiers.txt", "rb");
-  if (!CHECK(file != NULL)) return false;
+  if (!CHECK(file)) return false;
   char line[4096];
   while (table->count < MOST_OPS && fgets(line, sizeof line, file)) {
     Row *row = &table->rows[table->count];
     int end = 0;
-    if (line[0] == '#' || sscanf(line, "%d %63s%n %31s%n", &row->tier, row->op, &end, row->attr, &end) < 2) continue;
+    if (line[0] == '#' || sscanf(line, "%d %63s%n %31s%n", &row->tier, row->op, &end, row->attr, &end) < 2)
+      continue;
     row->wanted = parse_dtypes(line + end);
     table->count++;
   }
@@ -72,13 +73,13 @@ static void read_exception(Table *table, char *line) {
   char *fields = NULL, *words = NULL;
   char *ops = strtok_r(line, "|", &fields), *dtypes = strtok_r(NULL, "|", &fields);
   const char *reason = strtok_r(NULL, "|\n", &fields);
-  if (!CHECK(reason != NULL && strlen(reason) > 1)) return;
+  if (!CHECK(reason && strlen(reason) > 1)) return;
   uint64_t bits = parse_dtypes(dtypes);
   CHECK(bits != 0);
-  for (const char *op = strtok_r(ops, " ", &words); op != NULL; op = strtok_r(NULL, " ", &words)) {
+  for (const char *op = strtok_r(ops, " ", &words); op; op = strtok_r(NULL, " ", &words)) {
     Row *row = find_row(table, op);
     CHECK_CONTEXT("%s", op);
-    if (!CHECK(row != NULL)) continue;
+    if (!CHECK(row)) continue;
     CHECK((bits & ~row->wanted) == 0);
     CHECK((bits & row->excepted) == 0);
     row->excepted |= bits;
@@ -88,7 +89,7 @@ static void read_exception(Table *table, char *line) {
 
 static bool read_exceptions(Table *table) {
   FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/golden_exceptions.txt", "rb");
-  if (!CHECK(file != NULL)) return false;
+  if (!CHECK(file)) return false;
   char line[4096];
   while (fgets(line, sizeof line, file)) {
     if (line[0] != '#') read_exception(table, line);
@@ -106,11 +107,11 @@ static size_t count_failures(const Tfcore__GoldenCase *golden) {
 /* Of an attr of kind type, which stands at its default where the node does not have it. */
 static int type_attr(const NodeDef *node, const char *attr) {
   const AttrValue *value = node_def_attr(node, attr);
-  if (value != NULL) return (int)value->type;
+  if (value) return (int)value->type;
   const Op *op = op_registry_find(op_registry_global(), node->op);
-  for (size_t i = 0; op != NULL && i < op->def->n_attr; i++) {
+  for (size_t i = 0; op && i < op->def->n_attr; i++) {
     const AttrDef *def = op->def->attr[i];
-    if (strcmp(def->name, attr) == 0 && def->default_value != NULL) return (int)def->default_value->type;
+    if (strcmp(def->name, attr) == 0 && def->default_value) return (int)def->default_value->type;
   }
   return DT_INVALID;
 }
@@ -163,7 +164,8 @@ static void check_dtypes(const Row *row) {
     uint64_t bit = UINT64_C(1) << dtype;
     if ((row->wanted & bit) == 0) continue;
     if ((row->excepted & row->covered & bit) != 0) {
-      harness_fail(__FILE__, __LINE__, "%s of %s is an exception and has a golden case", row->op, dtype_name(dtype));
+      harness_fail(__FILE__, __LINE__, "%s of %s is an exception and has a golden case", row->op,
+                   dtype_name(dtype));
     } else if (((row->excepted | row->covered) & bit) == 0) {
       harness_fail(__FILE__, __LINE__, "no golden case is about %s of %s", row->op, dtype_name(dtype));
     }
@@ -180,12 +182,13 @@ TEST(golden_cases_cover_the_ops) {
   int files = golden_file_names(MOST_FILES, names);
   for (int i = 0; i < files; i++) {
     Tfcore__GoldenFile *file = golden_file_read(names[i], &bytes);
-    for (size_t k = 0; file != NULL && k < file->n_cases; k++) count_case(&table, file->cases[k]);
+    for (size_t k = 0; file && k < file->n_cases; k++) count_case(&table, file->cases[k]);
     if (file) tfcore__golden_file__free_unpacked(file, NULL);
   }
   for (int i = 0; i < table.count; i++) {
     const Row *row = &table.rows[i];
-    if (row->cases < LEAST_CASES) harness_fail(__FILE__, __LINE__, "%s has %d golden cases", row->op, row->cases);
+    if (row->cases < LEAST_CASES)
+      harness_fail(__FILE__, __LINE__, "%s has %d golden cases", row->op, row->cases);
     check_dtypes(row);
   }
   if (getenv("TFCORE_GOLDEN_TABLE")) print_table(&table);

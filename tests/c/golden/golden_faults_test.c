@@ -1,7 +1,9 @@
-/* The golden cases short of memory: the n-th request of a call fails (base/alloc.h), alone or with all that follow. The call then ends with
- * RESOURCE_EXHAUSTED, or gives what TensorFlow gives; graph and memory are as they were, and the same call succeeds afterwards.
+/* The golden cases short of memory: the n-th request of a call fails (base/alloc.h), alone or with all that
+ * follow. The call then ends with RESOURCE_EXHAUSTED, or gives what TensorFlow gives; graph and memory are as
+ * they were, and the same call succeeds afterwards.
  *
- * Of each file those cases are tried that have an op which no case before them had, and a sample of n. All of them are tried with
+ * Of each file those cases are tried that have an op which no case before them had, and a sample of n. All of
+ * them are tried with
  *
  *   TFCORE_FAULTS=all test_golden --filter short_of_memory
  */
@@ -16,13 +18,13 @@
 #include "op/op_registry.h"
 #include "runtime/thread_pool.h"
 
-/* Of a step with few requests all n are tried. Of other calls the first are all tried, and of the others these many, spread over
- * the rest. */
+/* Of a step with few requests all n are tried. Of other calls the first are all tried, and of the others
+ * these many, spread over the rest. */
 enum { FIRST_FAULTS = 6, SPREAD_FAULTS = 10, MOST_OF_A_STEP = 400, MOST_FILES = 256 };
 
 static bool all_faults(void) {
   const char *wanted = getenv("TFCORE_FAULTS");
-  return wanted != NULL && strcmp(wanted, "all") == 0;
+  return wanted && strcmp(wanted, "all") == 0;
 }
 
 /* The n after `n`; never more than `count`. */
@@ -35,16 +37,16 @@ static int64_t next_fault(int64_t n, int64_t count, unsigned *seed) {
 static int count_nodes(const Replay *replay) {
   int count = 0;
   size_t position = 0;
-  while (TF_GraphNextOperation(replay->graph, &position) != NULL) count++;
+  while (TF_GraphNextOperation(replay->graph, &position)) count++;
   return count;
 }
 
 static bool is_stateful(const Tfcore__GoldenCase *golden) {
   for (size_t i = 0; i < golden->graph->n_node; i++) {
     const Op *op = op_registry_find(op_registry_global(), golden->graph->node[i]->op);
-    if (op == NULL || op->def->is_stateful) return true;
+    if (!op || op->def->is_stateful) return true;
   }
-  return golden->graph->library != NULL && golden->graph->library->n_function > 0;
+  return golden->graph->library && golden->graph->library->n_function > 0;
 }
 
 /* --- building --- */
@@ -64,17 +66,17 @@ static bool build_with(const Tfcore__GoldenCase *golden, const Shortage *shortag
   bool ok = replay_begin(&replay, golden, false);
   replay.shortage = *shortage;
   /* Variables stand in the graph of a training before the import. */
-  if (golden->training != NULL) ok = ok && replay_import(&replay);
+  if (golden->training) ok = ok && replay_import(&replay);
   else ok = ok && starve_building(&replay, replay_import);
   ok = ok && starve_building(&replay, replay_add_gradients) && replay_add_training(&replay);
   if (ok && shortage->call == REPLAY_SESSION && !replay_open(&replay)) {
-    ok = CHECK(replay.starved && replay.session == NULL);
+    ok = CHECK(replay.starved && !replay.session);
     replay.shortage.on = false;
     TF_SetStatus(replay.status, TF_OK, "");
   }
-  if (ok && replay.session == NULL) ok = replay_open(&replay);
+  if (ok && !replay.session) ok = replay_open(&replay);
   for (size_t i = 0; ok && i < golden->n_steps; i++) ok = replay_step(&replay, i);
-  if (requests != NULL) memcpy(requests, replay.requests, sizeof replay.requests);
+  if (requests) memcpy(requests, replay.requests, sizeof replay.requests);
   replay_end(&replay);
   return ok;
 }
@@ -86,10 +88,11 @@ static void starve_calls_that_build(const Tfcore__GoldenCase *golden, unsigned *
   file_memory_clear();
   int64_t live = mem_live_bytes();
   for (int call = 0; ok && call < REPLAY_STEP; call++) {
-    if (call == REPLAY_IMPORT && golden->training != NULL) continue;
+    if (call == REPLAY_IMPORT && golden->training) continue;
     for (int64_t n = 0; ok && n < requests[call]; n = next_fault(n, requests[call], seed)) {
       for (int once = 0; ok && once < 2; once++) {
-        harness_context("%s, %s, %s after %d", golden->name, names[call], once ? "one fails" : "all fail", (int)n);
+        harness_context("%s, %s, %s after %d", golden->name, names[call], once ? "one fails" : "all fail",
+                        (int)n);
         ok = build_with(golden, &(Shortage){true, once, (ReplayCall)call, n}, NULL);
         file_memory_clear();
         ok = CHECK_INT_EQ(mem_live_bytes(), live) && ok;
@@ -120,7 +123,7 @@ static bool run_with(Replay *replay, size_t last, const Shortage *shortage, bool
 
 static void starve_steps(const Tfcore__GoldenCase *golden, unsigned *seed) {
   Replay replay;
-  bool again = !is_stateful(golden) && golden->training == NULL; /* what a step assigned stays */
+  bool again = !is_stateful(golden) && !golden->training; /* what a step assigned stays */
   bool ok = replay_begin(&replay, golden, false) && replay_import(&replay) && replay_add_gradients(&replay) &&
             replay_add_training(&replay);
   size_t step = all_faults() ? 0 : golden->n_steps - 1;
@@ -132,7 +135,8 @@ static void starve_steps(const Tfcore__GoldenCase *golden, unsigned *seed) {
     int64_t count = replay.requests[REPLAY_STEP];
     for (int64_t n = 0; ok && n < count; n = count <= MOST_OF_A_STEP ? n + 1 : next_fault(n, count, seed)) {
       for (int once = 0; ok && once < 2; once++) {
-        harness_context("%s, step %d, %s after %d", golden->name, (int)step, once ? "one fails" : "all fail", (int)n);
+        harness_context("%s, step %d, %s after %d", golden->name, (int)step, once ? "one fails" : "all fail",
+                        (int)n);
         ok = run_with(&replay, step, &(Shortage){true, once, REPLAY_STEP, n}, again);
       }
     }
@@ -149,7 +153,7 @@ static bool has_new_op(const GraphDef *graph, StringMap *seen) {
   status_init(&status);
   for (size_t i = 0; i < graph->n_node; i++) {
     const Op *op = op_registry_find(op_registry_global(), graph->node[i]->op);
-    if (op == NULL || string_map_contains(seen, op->def->name)) continue;
+    if (!op || string_map_contains(seen, op->def->name)) continue;
     found = CHECK_OK(string_map_set(seen, op->def->name, seen, &status), status);
   }
   return found;
@@ -165,7 +169,7 @@ TEST(short_of_memory_golden_cases_fail_and_leave_no_trace) {
   thread_pool_default();         /* outlives steps */
   for (int i = 0; i < num_files; i++) {
     Tfcore__GoldenFile *file = golden_file_read(names[i], NULL);
-    if (file == NULL) continue;
+    if (!file) continue;
     for (size_t j = 0; j < file->n_cases; j++) {
       const Tfcore__GoldenCase *golden = file->cases[j];
       if (!has_new_op(golden->graph, &seen) && !all_faults()) continue;

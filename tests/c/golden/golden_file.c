@@ -12,7 +12,7 @@
 int golden_file_names(int capacity, char names[][GOLDEN_NAME_CAPACITY]) {
   DIR *folder = opendir(FOLDER);
   int count = 0;
-  for (const struct dirent *entry; folder != NULL && count < capacity && (entry = readdir(folder)) != NULL;) {
+  for (const struct dirent *entry; folder && count < capacity && (entry = readdir(folder));) {
     const char *end = strstr(entry->d_name, ".pb");
     size_t length = end ? (size_t)(end - entry->d_name) : 0;
     if (length == 0 || length >= GOLDEN_NAME_CAPACITY) continue;
@@ -25,12 +25,12 @@ int golden_file_names(int capacity, char names[][GOLDEN_NAME_CAPACITY]) {
 
 static bool read_bytes(const char *path, uint8_t **bytes, size_t *size) {
   FILE *file = fopen(path, "rb");
-  if (!CHECK(file != NULL)) return false;
+  if (!CHECK(file)) return false;
   fseek(file, 0, SEEK_END);
   *size = (size_t)ftell(file);
   rewind(file);
   *bytes = malloc(*size);
-  bool ok = CHECK(*bytes != NULL && fread(*bytes, 1, *size, file) == *size);
+  bool ok = CHECK(*bytes && fread(*bytes, 1, *size, file) == *size);
   fclose(file);
   return ok;
 }
@@ -43,7 +43,7 @@ Tfcore__GoldenFile *golden_file_read(const char *name, int64_t *size) {
   snprintf(path, sizeof path, FOLDER "/%s.pb", name);
   if (read_bytes(path, &bytes, &count)) {
     file = tfcore__golden_file__unpack(NULL, count, bytes);
-    CHECK(file != NULL);
+    CHECK(file);
   }
   free(bytes);
   if (size) *size += (int64_t)count;

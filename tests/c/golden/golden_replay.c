@@ -11,13 +11,14 @@
 #include "harness.h"
 #include "proto/proto.h"
 
-
 /* --- calls that may run short of memory --- */
 
 /* More than any call asks for. */
 static const int64_t PLENTY = INT64_MAX / 2;
 
-static bool is_short(const Replay *replay, ReplayCall call) { return replay->shortage.on && replay->shortage.call == call; }
+static bool is_short(const Replay *replay, ReplayCall call) {
+  return replay->shortage.on && replay->shortage.call == call;
+}
 
 static void begin_call(Replay *replay, ReplayCall call) {
   replay->starved = false;
@@ -37,7 +38,8 @@ static void end_call(Replay *replay, ReplayCall call) {
 
 static bool check_ok(const Replay *replay) {
   return TF_GetCode(replay->status) == TF_OK ||
-         harness_fail(__FILE__, __LINE__, "code %d: %.300s", TF_GetCode(replay->status), TF_Message(replay->status));
+         harness_fail(__FILE__, __LINE__, "code %d: %.300s", TF_GetCode(replay->status),
+                      TF_Message(replay->status));
 }
 
 /* "op", "op:1" or "dx:0". */
@@ -50,10 +52,11 @@ static bool find_output(const Replay *replay, const char *name, TF_Output *outpu
   node[length] = '\0';
   *output = (TF_Output){TF_GraphOperationByName(replay->graph, node), colon ? atoi(colon + 1) : 0};
   if (replay->golden->gradients && strcmp(node, "dx") == 0) *output = replay->dx[output->index];
-  return output->oper != NULL || harness_fail(__FILE__, __LINE__, "no output \"%s\" in the graph", name);
+  return output->oper || harness_fail(__FILE__, __LINE__, "no output \"%s\" in the graph", name);
 }
 
-/* A copy of the case's graph for importing; with constants in place of the placeholders that the only step feeds. */
+/* A copy of the case's graph for importing; with constants in place of the placeholders that the only step
+ * feeds. */
 static bool serialize_graph(const Replay *replay, TF_Buffer **buffer) {
   const Tfcore__GoldenCase *golden = replay->golden;
   Arena *arena = arena_new();
@@ -62,15 +65,17 @@ static bool serialize_graph(const Replay *replay, TF_Buffer **buffer) {
   status_init(&status);
   GraphDef graph = *golden->graph;
   NodeDef **nodes = arena ? arena_alloc(arena, (int64_t)((graph.n_node + 1) * sizeof(NodeDef *))) : NULL;
-  bool ok = CHECK(nodes != NULL);
+  bool ok = CHECK(nodes);
   for (size_t i = 0; ok && i < graph.n_node; i++) {
     nodes[i] = graph.node[i];
     for (size_t j = 0; replay->constant && j < golden->steps[0]->n_feeds; j++) {
       const Tfcore__GoldenValue *feed = golden->steps[0]->feeds[j];
       if (strcmp(feed->name, nodes[i]->name) != 0 || strcmp(nodes[i]->op, "Placeholder") != 0) continue;
       NodeDef *constant = node_def_new(arena, nodes[i]->name, "Const");
-      AttrValue *dtype = attr_value_type(arena, (int)feed->tensor->dtype), *value = attr_value_tensor(arena, feed->tensor);
-      ok = CHECK(constant && dtype && value) && CHECK_OK(node_def_set_attr(constant, arena, "dtype", dtype, &status), status) &&
+      AttrValue *dtype = attr_value_type(arena, (int)feed->tensor->dtype),
+                *value = attr_value_tensor(arena, feed->tensor);
+      ok = CHECK(constant && dtype && value) &&
+           CHECK_OK(node_def_set_attr(constant, arena, "dtype", dtype, &status), status) &&
            CHECK_OK(node_def_set_attr(constant, arena, "value", value, &status), status);
       nodes[i] = constant;
     }
@@ -80,7 +85,7 @@ static bool serialize_graph(const Replay *replay, TF_Buffer **buffer) {
   *buffer = ok ? TF_NewBufferFromString(strbuf_text(&bytes), (size_t)bytes.length) : NULL;
   strbuf_free(&bytes);
   arena_free(arena);
-  return ok && CHECK(*buffer != NULL);
+  return ok && CHECK(*buffer);
 }
 
 static bool find_outputs(const Replay *replay, char **names, size_t count, TF_Output *outputs) {
@@ -92,17 +97,18 @@ static bool find_outputs(const Replay *replay, char **names, size_t count, TF_Ou
 }
 
 bool replay_begin(Replay *replay, const Tfcore__GoldenCase *golden, bool constant) {
-  *replay = (Replay){.golden = golden, .graph = TF_NewGraph(), .status = TF_NewStatus(), .constant = constant};
+  *replay =
+      (Replay){.golden = golden, .graph = TF_NewGraph(), .status = TF_NewStatus(), .constant = constant};
   replay->training = (Training){.f = {replay->graph, replay->status}, .golden = golden};
   file_memory_clear();
-  return CHECK(replay->graph != NULL && replay->status != NULL);
+  return CHECK(replay->graph && replay->status);
 }
 
 bool replay_import(Replay *replay) {
   TF_Buffer *buffer = NULL;
   bool ok = serialize_graph(replay, &buffer);
   TF_ImportGraphDefOptions *options = TF_NewImportGraphDefOptions();
-  bool trains = replay->golden->training != NULL && replay->training.num_initializers == 0;
+  bool trains = replay->golden->training && replay->training.num_initializers == 0;
   ok = ok && (!trains || training_make_variables(&replay->training, options));
   if (ok) {
     begin_call(replay, REPLAY_IMPORT);
@@ -117,14 +123,15 @@ bool replay_import(Replay *replay) {
 bool replay_add_gradients(Replay *replay) {
   const Tfcore__GoldenGradients *gradients = replay->golden->gradients;
   TF_Output ys[REPLAY_MOST_VALUES], xs[REPLAY_MOST_VALUES], grad_ys[REPLAY_MOST_VALUES];
-  if (gradients == NULL) return true;
-  if (!find_outputs(replay, gradients->ys, gradients->n_ys, ys) || !find_outputs(replay, gradients->xs, gradients->n_xs, xs) ||
+  if (!gradients) return true;
+  if (!find_outputs(replay, gradients->ys, gradients->n_ys, ys) ||
+      !find_outputs(replay, gradients->xs, gradients->n_xs, xs) ||
       !CHECK(gradients->n_grad_ys == 0 || gradients->n_grad_ys == gradients->n_ys) ||
       !find_outputs(replay, gradients->grad_ys, gradients->n_grad_ys, grad_ys))
     return false;
   begin_call(replay, REPLAY_GRADIENTS);
-  TF_AddGradients(replay->graph, ys, (int)gradients->n_ys, xs, (int)gradients->n_xs, gradients->n_grad_ys ? grad_ys : NULL,
-                  replay->status, replay->dx);
+  TF_AddGradients(replay->graph, ys, (int)gradients->n_ys, xs, (int)gradients->n_xs,
+                  gradients->n_grad_ys ? grad_ys : NULL, replay->status, replay->dx);
   end_call(replay, REPLAY_GRADIENTS);
   if (replay->starved || !check_ok(replay)) return false;
   /* A gradient may be what is fed itself, which cannot be fetched. */
@@ -140,7 +147,8 @@ bool replay_add_gradients(Replay *replay) {
 bool replay_add_training(Replay *replay) {
   const Tfcore__GoldenTraining *training = replay->golden->training;
   TF_Output loss;
-  return training == NULL || (find_output(replay, training->loss, &loss) && training_make_updates(&replay->training, loss));
+  return !training ||
+         (find_output(replay, training->loss, &loss) && training_make_updates(&replay->training, loss));
 }
 
 bool replay_open(Replay *replay) {
@@ -150,7 +158,7 @@ bool replay_open(Replay *replay) {
   end_call(replay, REPLAY_SESSION);
   TF_DeleteSessionOptions(options);
   return !replay->starved && check_ok(replay) &&
-         (replay->golden->training == NULL || training_initialize(&replay->training, replay->session));
+         (!replay->golden->training || training_initialize(&replay->training, replay->session));
 }
 
 void replay_close(Replay *replay) {
@@ -174,12 +182,13 @@ static bool check_failure(const Replay *replay, const Tfcore__GoldenStep *step) 
 static bool check_step(const Replay *replay, const Tfcore__GoldenStep *step, TF_Tensor **fetched) {
   bool ok = true;
   if (replay->starved) {
-    for (size_t i = 0; i < step->n_fetches; i++) ok = CHECK(fetched[i] == NULL) && ok;
+    for (size_t i = 0; i < step->n_fetches; i++) ok = CHECK(!fetched[i]) && ok;
     return ok;
   }
   if (step->code != TF_OK) return check_failure(replay, step);
   ok = check_ok(replay);
-  for (size_t i = 0; ok && i < step->n_fetches; i++) ok = golden_value_is(&fetched[i]->tensor, step->fetches[i]);
+  for (size_t i = 0; ok && i < step->n_fetches; i++)
+    ok = golden_value_is(&fetched[i]->tensor, step->fetches[i]);
   return ok;
 }
 
@@ -189,14 +198,15 @@ bool replay_step(Replay *replay, size_t index) {
   TF_Tensor *feed_values[REPLAY_MOST_VALUES] = {NULL}, *fetch_values[REPLAY_MOST_VALUES] = {NULL};
   const TF_Operation *targets[REPLAY_MOST_VALUES];
   size_t num_feeds = replay->constant ? 0 : step->n_feeds;
-  bool ok = CHECK(step->n_feeds < REPLAY_MOST_VALUES && step->n_fetches <= REPLAY_MOST_VALUES && step->n_targets <= REPLAY_MOST_VALUES);
+  bool ok = CHECK(step->n_feeds < REPLAY_MOST_VALUES && step->n_fetches <= REPLAY_MOST_VALUES &&
+                  step->n_targets <= REPLAY_MOST_VALUES);
   for (size_t i = 0; ok && i < num_feeds; i++) {
     Tensor value = {0};
     Status status;
     status_init(&status);
     ok = find_output(replay, step->feeds[i]->name, &feeds[i]) &&
          CHECK_OK(tensor_from_proto(step->feeds[i]->tensor, &value, &status), status) &&
-         CHECK((feed_values[i] = take_tensor(&value, &status)) != NULL);
+         CHECK((feed_values[i] = take_tensor(&value, &status)));
   }
   const Tfcore__GoldenTraining *training = replay->golden->training;
   size_t num_targets = training ? training->n_variables : step->n_targets;
@@ -204,14 +214,15 @@ bool replay_step(Replay *replay, size_t index) {
     feeds[num_feeds] = replay->training.step;
     feed_values[num_feeds++] = float_scalar((float)(index + 1));
   }
-  for (size_t i = 0; ok && i < step->n_fetches; i++) ok = find_output(replay, step->fetches[i]->name, &fetches[i]);
+  for (size_t i = 0; ok && i < step->n_fetches; i++)
+    ok = find_output(replay, step->fetches[i]->name, &fetches[i]);
   for (size_t i = 0; ok && i < num_targets; i++)
     ok = CHECK((targets[i] = training ? replay->training.updates[i]
-                                      : TF_GraphOperationByName(replay->graph, step->targets[i])) != NULL);
+                                      : TF_GraphOperationByName(replay->graph, step->targets[i])));
   if (ok) {
     begin_call(replay, REPLAY_STEP);
-    TF_SessionRun(replay->session, NULL, feeds, feed_values, (int)num_feeds, fetches, fetch_values, (int)step->n_fetches, targets,
-                  (int)num_targets, NULL, replay->status);
+    TF_SessionRun(replay->session, NULL, feeds, feed_values, (int)num_feeds, fetches, fetch_values,
+                  (int)step->n_fetches, targets, (int)num_targets, NULL, replay->status);
     end_call(replay, REPLAY_STEP);
     ok = check_step(replay, step, fetch_values) && !replay->starved;
   }

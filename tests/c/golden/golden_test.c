@@ -1,6 +1,7 @@
-/* Replays what TensorFlow answered: every file of tests/data/golden is a test of the same name. Each case runs as a user runs a
- * graph: imported through the C API, with gradients added where the case has some, and its steps run in a session. A case of one
- * step runs a second time with constants in place of what was fed, so that shape inference and folding see the values.
+/* Replays what TensorFlow answered: every file of tests/data/golden is a test of the same name. Each case
+ * runs as a user runs a graph: imported through the C API, with gradients added where the case has some, and
+ * its steps run in a session. A case of one step runs a second time with constants in place of what was fed,
+ * so that shape inference and folding see the values.
  *
  *   test_golden --filter broadcast_binary
  */
@@ -33,12 +34,13 @@ static void replay_case(const Tfcore__GoldenCase *golden, bool constant) {
 
 static void replay_file(void) {
   Tfcore__GoldenFile *file = golden_file_read(harness_running()->name, NULL);
-  if (file == NULL) return;
+  if (!file) return;
   CHECK(file->n_cases > 0);
   for (size_t i = 0; i < file->n_cases; i++) {
     const Tfcore__GoldenCase *golden = file->cases[i];
     replay_case(golden, false);
-    if (golden->n_steps == 1 && golden->steps[0]->code == TF_OK && golden->steps[0]->n_feeds > 0) replay_case(golden, true);
+    if (golden->n_steps == 1 && golden->steps[0]->code == TF_OK && golden->steps[0]->n_feeds > 0)
+      replay_case(golden, true);
   }
   tfcore__golden_file__free_unpacked(file, NULL);
 }

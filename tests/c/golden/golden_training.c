@@ -19,10 +19,12 @@ static const char *name_of(char text[NAME_CAPACITY], const char *format, ...) {
 }
 
 /* A variable with `value` as its first one. */
-static TF_Output make_variable(Training *training, const char *name, TF_Output value, int rank, const int64_t *dims) {
+static TF_Output make_variable(Training *training, const char *name, TF_Output value, int rank,
+                               const int64_t *dims) {
   char assign[NAME_CAPACITY];
   TF_Output handle = variable(&training->f, name, rank, dims);
-  TF_OperationDescription *desc = TF_NewOperation(training->f.graph, "AssignVariableOp", name_of(assign, "%s/assign", name));
+  TF_OperationDescription *desc =
+      TF_NewOperation(training->f.graph, "AssignVariableOp", name_of(assign, "%s/assign", name));
   TF_SetAttrType(desc, "dtype", TF_FLOAT);
   TF_AddInput(desc, handle);
   TF_AddInput(desc, value);
@@ -47,12 +49,12 @@ bool training_make_variables(Training *training, TF_ImportGraphDefOptions *optio
     Status status;
     status_init(&status);
     const TensorProto *proto = constant_value(training->golden->graph, golden->variables[i]);
-    if (!CHECK(proto != NULL) || !CHECK_OK(tensor_from_proto(proto, &value, &status), status)) return false;
+    if (!CHECK(proto) || !CHECK_OK(tensor_from_proto(proto, &value, &status), status)) return false;
     int rank = value.shape.rank;
     int64_t dims[8];
     for (int j = 0; j < rank && j < 8; j++) dims[j] = shape_dim(&value.shape, j);
     TF_Tensor *taken = take_tensor(&value, &status);
-    if (!CHECK(taken != NULL)) return false;
+    if (!CHECK(taken)) return false;
     char name[NAME_CAPACITY], part[NAME_CAPACITY];
     name_of(name, "training/variable%zu", i);
     TF_Output initial = constant_of(&training->f, name_of(part, "%s/initial", name), taken);
@@ -77,7 +79,8 @@ static TF_Output scalar(Training *training, const char *node, const char *input)
   for (size_t i = 0; i < golden->n_scalars; i++) {
     if (strcmp(golden->scalars[i]->name, wanted) != 0) continue;
     TF_Output value = constant(&training->f, name_of(name, "%s/%s", node, input), golden->scalars[i]->value);
-    return power ? binary(&training->f, "Pow", name_of(name, "%s/%s_now", node, input), value, training->step) : value;
+    return power ? binary(&training->f, "Pow", name_of(name, "%s/%s_now", node, input), value, training->step)
+                 : value;
   }
   harness_fail(__FILE__, __LINE__, "no scalar \"%s\"", wanted);
   return kNone;
@@ -91,7 +94,10 @@ static TF_Output slot(Training *training, size_t i, const char *node, const char
   int64_t dims[8] = {0};
   TF_GraphGetTensorShape(training->f.graph, training->values[i], dims, rank, training->f.status);
   CHECK_TF_OK(training->f.status);
-  return make_variable(training, name, unary(&training->f, "ZerosLike", name_of(zeros, "%s/zeros", name), training->values[i]), rank, dims);
+  return make_variable(training, name,
+                       unary(&training->f, "ZerosLike", name_of(zeros, "%s/zeros", name),
+                             training->values[i]),
+                       rank, dims);
 }
 
 static TF_Operation *make_update(Training *training, size_t i, TF_Output gradient) {
@@ -108,10 +114,10 @@ static TF_Operation *make_update(Training *training, size_t i, TF_Output gradien
   for (size_t k = 0; k < count; k++) {
     const ArgDef *arg = op->def->input_arg[k];
     bool is_gradient = strcmp(arg->name, "grad") == 0 || strcmp(arg->name, "delta") == 0;
-    inputs[k] = is_gradient                       ? gradient
-                : strcmp(arg->name, "var") == 0   ? training->handles[i]
-                : (int)arg->type == DT_RESOURCE        ? slot(training, i, node, arg->name)
-                                                  : scalar(training, node, arg->name);
+    inputs[k] = is_gradient                     ? gradient
+                : strcmp(arg->name, "var") == 0 ? training->handles[i]
+                : (int)arg->type == DT_RESOURCE ? slot(training, i, node, arg->name)
+                                                : scalar(training, node, arg->name);
   }
   TF_OperationDescription *desc = TF_NewOperation(training->f.graph, type, node);
   for (size_t k = 0; k < count; k++) TF_AddInput(desc, inputs[k]);
@@ -122,11 +128,12 @@ bool training_make_updates(Training *training, TF_Output loss) {
   size_t count = training->golden->training->n_variables;
   TF_Output gradients[TRAINING_MOST_VARIABLES];
   training->step = placeholder_of(&training->f, "training/step", TF_FLOAT, 0, NULL);
-  TF_AddGradients(training->f.graph, &loss, 1, training->values, (int)count, NULL, training->f.status, gradients);
+  TF_AddGradients(training->f.graph, &loss, 1, training->values, (int)count, NULL, training->f.status,
+                  gradients);
   if (!CHECK_TF_OK(training->f.status)) return false;
   for (size_t i = 0; i < count; i++) {
     training->updates[i] = make_update(training, i, gradients[i]);
-    if (training->updates[i] == NULL) return false;
+    if (!training->updates[i]) return false;
   }
   return true;
 }

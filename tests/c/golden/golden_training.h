@@ -14,10 +14,11 @@ typedef struct Training {
   TF_Operation *initializers[3 * TRAINING_MOST_VARIABLES];
   int num_initializers;
   TF_Operation *updates[TRAINING_MOST_VARIABLES]; /* one of each variable */
-  TF_Output step; /* a placeholder: the number of the step, from 1 */
+  TF_Output step;                                 /* a placeholder: the number of the step, from 1 */
 } Training;
 
-/* Before the import: makes the variables, and maps what the graph has in their place. False after a failed check. */
+/* Before the import: makes the variables, and maps what the graph has in their place. False after a failed
+ * check. */
 bool training_make_variables(Training *training, TF_ImportGraphDefOptions *options);
 /* After the import. */
 bool training_make_updates(Training *training, TF_Output loss);

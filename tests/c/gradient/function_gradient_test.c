@@ -80,9 +80,10 @@ TEST(function_gradient_of_arguments_returned_as_they_are) {
   status_init(&status);
   Arena *arena = arena_new();
   FunctionDef *gradient;
-  REQUIRE_OK(differentiate(
-                 NULL, "F(x:double, r:resource) -> (y:double, z:double) {\n  return y = x\n  return z = x\n}",
-                 "", arena, &gradient, &status),
+  REQUIRE_OK(differentiate(NULL,
+                           "F(x:double, r:resource) -> (y:double, z:double) {\n  return y = x\n  return z = "
+                           "x\n}",
+                           "", arena, &gradient, &status),
              &status);
   StrBuf text = {0};
   function_print(gradient, &text);
@@ -100,11 +101,10 @@ TEST(op_gradient_gives_the_text_of_an_op) {
   status_init(&status);
   Arena *arena = arena_new();
   FunctionDef *holder;
-  REQUIRE_OK(
-      function_parse(
-          str_of("F() -> () { m = Mul[T=float]()\n s = Shape[T=float]()\n n = NoGradientKnown[T=float]() }"),
-          arena, &holder, &status),
-      &status);
+  REQUIRE_OK(function_parse(str_of("F() -> () { m = Mul[T=float]()\n s = Shape[T=float]()\n n = "
+                                   "NoGradientKnown[T=float]() }"),
+                            arena, &holder, &status),
+             &status);
   const FunctionDef *gradient;
   REQUIRE_OK(op_gradient(NULL, op_registry_find(op_registry_global(), "Mul"), holder->node_def[0], arena,
                          &gradient, &status),
@@ -113,7 +113,7 @@ TEST(op_gradient_gives_the_text_of_an_op) {
   REQUIRE_OK(op_gradient(NULL, op_registry_find(op_registry_global(), "Shape"), holder->node_def[1], arena,
                          &gradient, &status),
              &status);
-  CHECK(gradient == NULL);
+  CHECK(!gradient);
   CHECK_ERROR(op_gradient(NULL, op_registry_find(op_registry_global(), "NoGradientKnown"),
                           holder->node_def[2], arena, &gradient, &status),
               &status, CODE_NOT_FOUND, "No gradient defined for op: NoGradientKnown");
@@ -141,16 +141,16 @@ TEST(gradient_of_a_loss_as_function_text) {
   REQUIRE_OK(graph_to_function(graph, &options, arena, &function, &status), &status);
   StrBuf text = {0};
   function_print(function, &text);
-  CHECK_STR_EQ(
-      strbuf_text(&text),
-      "\nLossGrad(x:double, w:double) -> (dw:double) {\n"
-      "  y = Mul[T=double](x, w)\n"
-      "  loss = Square[T=double](y:z:0)\n"
-      "  gradients/OnesLike = OnesLike[T=double](loss:y:0)\n"
-      "  gradients/loss_grad/x2 = Add[T=double](y:z:0, y:z:0)\n"
-      "  gradients/loss_grad/dx = Mul[T=double](gradients/OnesLike:y:0, gradients/loss_grad/x2:z:0)\n"
-      "  gradients/y_grad/gy = Mul[T=double](x, gradients/loss_grad/dx:z:0)\n"
-      "  return dw = gradients/y_grad/gy:z:0\n}\n");
+  CHECK_STR_EQ(strbuf_text(&text),
+               "\nLossGrad(x:double, w:double) -> (dw:double) {\n"
+               "  y = Mul[T=double](x, w)\n"
+               "  loss = Square[T=double](y:z:0)\n"
+               "  gradients/OnesLike = OnesLike[T=double](loss:y:0)\n"
+               "  gradients/loss_grad/x2 = Add[T=double](y:z:0, y:z:0)\n"
+               "  gradients/loss_grad/dx = Mul[T=double](gradients/OnesLike:y:0, "
+               "gradients/loss_grad/x2:z:0)\n"
+               "  gradients/y_grad/gy = Mul[T=double](x, gradients/loss_grad/dx:z:0)\n"
+               "  return dw = gradients/y_grad/gy:z:0\n}\n");
   strbuf_free(&text);
   graph_free(graph);
   arena_free(arena);

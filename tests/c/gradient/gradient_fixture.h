@@ -25,9 +25,9 @@ static inline NodeOutput graph_op_v(Graph *graph, const char *name, const char *
   for (int i = 0; i < num_inputs; i++) inputs[i] = va_arg(args, NodeOutput);
   snprintf(text, sizeof text, "F() -> () { `%s` = %s[%s]() }", name, op, attrs);
   if (CHECK_OK(function_parse(str_of(text), arena, &function, &status), &status)) {
-    CHECK_OK(
-        graph_add_operation(graph, function->node_def[0], inputs, num_inputs, NULL, 0, &output.node, &status),
-        &status);
+    CHECK_OK(graph_add_operation(graph, function->node_def[0], inputs, num_inputs, NULL, 0, &output.node,
+                                 &status),
+             &status);
   }
   arena_free(arena);
   return output;
@@ -84,7 +84,7 @@ static inline double compute(Graph *graph, NodeOutput y, const NodeOutput *xs, c
   }
   for (int64_t i = 0; ok && i < count; i++) {
     Node *node = order[i];
-    if (node->id <= SINK_ID || tensors[node->id] != NULL) continue;
+    if (node->id <= SINK_ID || tensors[node->id]) continue;
     Tensor *outputs = tensors[node->id] = mem_calloc(node->num_outputs + 1, sizeof(Tensor));
     const Tensor *inputs[8];
     for (int k = 0; k < node->num_inputs && k < 8; k++)
@@ -93,8 +93,7 @@ static inline double compute(Graph *graph, NodeOutput y, const NodeOutput *xs, c
   }
   if (ok) result = tensor_f64(&tensors[y.node->id][y.index])[0];
   for (int64_t id = 0; id < ids; id++) {
-    for (int k = 0; tensors[id] != NULL && k < graph_node(graph, id)->num_outputs; k++)
-      tensor_clear(&tensors[id][k]);
+    for (int k = 0; tensors[id] && k < graph_node(graph, id)->num_outputs; k++) tensor_clear(&tensors[id][k]);
     mem_free(tensors[id]);
   }
   mem_free(tensors);
@@ -113,7 +112,7 @@ static inline void check_central(Graph *graph, NodeOutput y, const NodeOutput *x
     double above = compute(graph, y, xs, at, num_xs);
     at[i] = values[i] - h;
     double below = compute(graph, y, xs, at, num_xs);
-    double got = dxs[i].node == NULL ? 0 : compute(graph, dxs[i], xs, values, num_xs);
+    double got = !dxs[i].node ? 0 : compute(graph, dxs[i], xs, values, num_xs);
     CHECK_NEAR(got, (above - below) / (2 * h), 1e-8);
   }
 }
@@ -123,7 +122,7 @@ static inline int count_ops(const Graph *graph, const char *op) {
   int count = 0;
   for (int64_t id = 0; id < graph_num_node_ids(graph); id++) {
     const Node *node = graph_node(graph, id);
-    count += node != NULL && node->op != NULL && strcmp(node->def->op, op) == 0;
+    count += node && node->op && strcmp(node->def->op, op) == 0;
   }
   return count;
 }

@@ -39,7 +39,7 @@ TEST(gradient_shares_the_forward_node) {
   REQUIRE_OK(graph_add_gradients(graph, &y, 1, &x, 1, NULL, NULL, &dx, &status), &status);
   CHECK_INT_EQ(count_ops(graph, "Tanh"), 1);
   const Node *square = graph_find_node(graph, "gradients/y_grad/y2");
-  if (CHECK(square != NULL)) CHECK(square->inputs[0]->src == y.node);
+  if (CHECK(square)) CHECK(square->inputs[0]->src == y.node);
   CHECK_STR_EQ(dx.node->name, "gradients/y_grad/dx");
   graph_free(graph);
 }
@@ -63,10 +63,11 @@ TEST(gradient_with_given_dys_and_several_ys) {
   Graph *graph = graph_new();
   NodeOutput x = placeholder(graph, "x"), d = placeholder(graph, "d"), dx;
   NodeOutput ys[] = {unary(graph, "a", "Square", x), unary(graph, "b", "Tanh", x)}, dys[] = {d, {NULL, 0}};
-  REQUIRE_OK(graph_add_gradients(graph, ys, 2, &x, 1, dys, &(GradientOptions){.scope = "g"}, &dx, &status), &status);
+  REQUIRE_OK(graph_add_gradients(graph, ys, 2, &x, 1, dys, &(GradientOptions){.scope = "g"}, &dx, &status),
+             &status);
   double t = tanh(0.3), got = compute(graph, dx, (NodeOutput[]){x, d}, (double[]){0.3, 2.5}, 2);
   CHECK_NEAR(got, 2.5 * 2 * 0.3 + (1 - t * t), 1e-12);
-  CHECK(graph_find_node(graph, "g/OnesLike") != NULL);
+  CHECK(graph_find_node(graph, "g/OnesLike"));
   graph_free(graph);
 }
 
@@ -75,7 +76,8 @@ TEST(gradient_stops_where_it_is_told_to) {
   Status status;
   status_init(&status);
   Graph *graph = graph_new();
-  NodeOutput a = placeholder(graph, "a"), b = unary(graph, "b", "Square", a), y = binary(graph, "y", "Mul", a, b);
+  NodeOutput a = placeholder(graph, "a"), b = unary(graph, "b", "Square", a),
+             y = binary(graph, "y", "Mul", a, b);
   NodeOutput xs[] = {a, b}, dxs[2];
   REQUIRE_OK(graph_add_gradients(graph, &y, 1, xs, 2, NULL, NULL, dxs, &status), &status);
   CHECK_NEAR(compute(graph, dxs[0], &a, &(double){3}, 1), 27, 1e-12);
@@ -85,9 +87,10 @@ TEST(gradient_stops_where_it_is_told_to) {
   CHECK_NEAR(compute(graph, dxs[1], &a, &(double){3}, 1), 3, 1e-12);
   stop = (GradientOptions){.stops = &y, .num_stops = 1};
   REQUIRE_OK(graph_add_gradients(graph, &y, 1, xs, 2, NULL, &stop, dxs, &status), &status);
-  CHECK(dxs[0].node == NULL && dxs[1].node == NULL);
+  CHECK(!dxs[0].node && !dxs[1].node);
   stop.stops = &(NodeOutput){b.node, 1};
-  CHECK_ERROR(graph_add_gradients(graph, &y, 1, xs, 2, NULL, &stop, dxs, &status), &status, CODE_INVALID_ARGUMENT, "Stop");
+  CHECK_ERROR(graph_add_gradients(graph, &y, 1, xs, 2, NULL, &stop, dxs, &status), &status,
+              CODE_INVALID_ARGUMENT, "Stop");
   graph_free(graph);
 }
 
@@ -138,11 +141,11 @@ TEST(gradient_does_not_flow_everywhere) {
   NodeOutput y = binary(graph, "y", "Add", stopped, back);
   NodeOutput xs[] = {x, other, n, stopped}, dxs[4];
   REQUIRE_OK(graph_add_gradients(graph, &y, 1, xs, 4, NULL, NULL, dxs, &status), &status);
-  CHECK(dxs[0].node == NULL && dxs[1].node == NULL && dxs[2].node == NULL && dxs[3].node != NULL);
+  CHECK(!dxs[0].node && !dxs[1].node && !dxs[2].node && dxs[3].node);
   CHECK_OK(graph_check_differentiable(graph, &y, 1, &x, 1, &status), &status);
-  CHECK_ERROR(
-      graph_check_differentiable(graph, &y, 1, xs, 2, &status), &status, CODE_INVALID_ARGUMENT,
-      "Cannot compute the partial derivative for node 'other' as it's unreachable from the output node(s).");
+  CHECK_ERROR(graph_check_differentiable(graph, &y, 1, xs, 2, &status), &status, CODE_INVALID_ARGUMENT,
+              "Cannot compute the partial derivative for node 'other' as it's unreachable from the output "
+              "node(s).");
   graph_free(graph);
 }
 
@@ -279,8 +282,9 @@ TEST(gradient_errors_leave_the_graph_as_it_was) {
               CODE_INVALID_ARGUMENT, "no output 1");
   CHECK_ERROR(graph_add_gradients(graph, &y, 1, &x, 1, &dy, NULL, &dx, &status), &status,
               CODE_INVALID_ARGUMENT, "Gradient 0 has type float, but its output has type double");
-  CHECK_ERROR(graph_add_gradients(graph, &y, 1, &x, 1, NULL, &(GradientOptions){.scope = "x"}, &dx, &status), &status,
-              CODE_INVALID_ARGUMENT, "prefix [x] conflicts with existing node in the graph named [x]");
+  CHECK_ERROR(graph_add_gradients(graph, &y, 1, &x, 1, NULL, &(GradientOptions){.scope = "x"}, &dx, &status),
+              &status, CODE_INVALID_ARGUMENT,
+              "prefix [x] conflicts with existing node in the graph named [x]");
   CHECK_INT_EQ(graph_num_nodes(graph), nodes);
   CHECK_INT_EQ(graph_num_edges(graph), edges);
   Graph *wrong = graph_new();
@@ -302,7 +306,9 @@ TEST(gradient_scopes_are_unique) {
   NodeOutput x = placeholder(graph, "x"), y = unary(graph, "y", "Square", x), first, second, third;
   REQUIRE_OK(graph_add_gradients(graph, &y, 1, &x, 1, NULL, NULL, &first, &status), &status);
   REQUIRE_OK(graph_add_gradients(graph, &first, 1, &x, 1, NULL, NULL, &second, &status), &status);
-  REQUIRE_OK(graph_add_gradients(graph, &y, 1, &x, 1, NULL, &(GradientOptions){.scope = "mine"}, &third, &status), &status);
+  REQUIRE_OK(graph_add_gradients(graph, &y, 1, &x, 1, NULL, &(GradientOptions){.scope = "mine"}, &third,
+                                 &status),
+             &status);
   CHECK_STR_EQ(first.node->name, "gradients/y_grad/dx");
   CHECK(text_starts_with(second.node->name, "gradients_1/"));
   CHECK_STR_EQ(third.node->name, "mine/y_grad/dx");

@@ -8,15 +8,35 @@ static bool gradient_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-REGISTER_OP(SymbolicGradient, .inputs = {"input: Tin"}, .outputs = {"output: Tout"},
-            .attrs = {"Tin: list(type)", "Tout: list(type)", "f: func"}, .shape = gradient_shape)
-REGISTER_OP(Look, .inputs = {"x: T"}, .outputs = {"size: int32"}, .attrs = {"T: type"},
-            .shape = gradient_shape)
+const OpRegistration kOpSymbolicGradient = {
+    .name = "SymbolicGradient",
+    .inputs = {"input: Tin"},
+    .outputs = {"output: Tout"},
+    .attrs = {"Tin: list(type)", "Tout: list(type)", "f: func"},
+    .shape = gradient_shape,
+};
+const OpRegistration kOpLook = {
+    .name = "Look",
+    .inputs = {"x: T"},
+    .outputs = {"size: int32"},
+    .attrs = {"T: type"},
+    .shape = gradient_shape,
+};
 
-REGISTER_OP(_Arg, .outputs = {"output: T"}, .attrs = {"T: type", "index: int >= 0"}, .is_stateful = true,
-            .shape = gradient_shape)
-REGISTER_OP(_Retval, .inputs = {"input: T"}, .attrs = {"T: type", "index: int >= 0"}, .is_stateful = true,
-            .shape = gradient_shape)
+const OpRegistration kOp_Arg = {
+    .name = "_Arg",
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "index: int >= 0"},
+    .is_stateful = true,
+    .shape = gradient_shape,
+};
+const OpRegistration kOp_Retval = {
+    .name = "_Retval",
+    .inputs = {"input: T"},
+    .attrs = {"T: type", "index: int >= 0"},
+    .is_stateful = true,
+    .shape = gradient_shape,
+};
 
 static Graph *new_library(void) {
   static const OpRegistration *const kTable[] = {&kOpSymbolicGradient, &kOpLook, &kOp_Arg, &kOp_Retval};
@@ -31,7 +51,7 @@ static const NodeDef *node_of(const char *attrs, Arena *arena, Status *status) {
   FunctionDef *holder = NULL;
   char *text = arena_printf(arena, "F() -> () { n = Op%s() }", attrs);
   CHECK_OK(function_parse(str_of(text), arena, &holder, status), status);
-  return holder == NULL ? NULL : holder->node_def[0];
+  return !holder ? NULL : holder->node_def[0];
 }
 
 static bool instantiate(Graph *library, const char *attrs, FunctionBody **body, Status *status) {
@@ -149,7 +169,7 @@ TEST(symbolic_gradient_of_a_gradient) {
   /* The names of the first gradient are not given again. */
   for (int64_t id = 2; id < graph_num_node_ids(second->graph); id++) {
     const Node *node = graph_node(second->graph, id);
-    if (node != NULL) CHECK(graph_find_node(second->graph, node->name) == node);
+    if (node) CHECK(graph_find_node(second->graph, node->name) == node);
   }
   function_body_free(body);
   function_body_free(second);
@@ -187,8 +207,7 @@ TEST(symbolic_gradient_errors) {
   } cases[] = {
       {"[g=Mul]", CODE_INVALID_ARGUMENT, "SymbolicGradient is missing attr: f"},
       {"[f=3]", CODE_INVALID_ARGUMENT, "SymbolicGradient is missing attr: f"},
-      {"[f=SymbolicGradient[g=Mul[T=double]]]", CODE_INVALID_ARGUMENT,
-       "SymbolicGradient is missing attr: f"},
+      {"[f=SymbolicGradient[g=Mul[T=double]]]", CODE_INVALID_ARGUMENT, "SymbolicGradient is missing attr: f"},
       {"[f=Missing]", CODE_NOT_FOUND, "No gradient defined for op: Missing"},
       {"[f=NoGradientKnown[T=double]]", CODE_NOT_FOUND, "No gradient defined for op: NoGradientKnown"},
       {"[f=Shape[T=double]]", CODE_INVALID_ARGUMENT, "No gradient is defined for Shape"},

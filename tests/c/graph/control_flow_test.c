@@ -81,7 +81,7 @@ TEST(nodes_without_a_way_from_source_are_listed) {
   REQUIRE(count == 2);
   CHECK_STR_EQ(unreachable[0]->name, "late");
   CHECK_STR_EQ(unreachable[1]->name, "later");
-  CHECK(info[unreachable[1]->id].frame == NULL);
+  CHECK(!info[unreachable[1]->id].frame);
   REQUIRE_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), status);
   REQUIRE_OK(graph_control_flow(graph, arena, &info, &unreachable, &count, &status), status);
   CHECK_INT_EQ(count, 0);

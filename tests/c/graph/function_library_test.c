@@ -54,7 +54,7 @@ TEST(a_library_finds_functions_and_ops) {
   CHECK(!function_library_owns_op(op));
   CHECK_ERROR(function_library_look_up(library, "F", &op, &status), status, CODE_NOT_FOUND,
               "Op type not registered 'F'");
-  CHECK(!function_library_contains(library, "F") && function_library_find(library, "F") == NULL);
+  CHECK(!function_library_contains(library, "F") && !function_library_find(library, "F"));
   CHECK_OK(function_library_add_function(library, named(arena, "F"), &status), status);
   CHECK(function_library_contains(library, "F"));
   CHECK_STR_EQ(function_library_find(library, "F")->signature->name, "F");
@@ -62,7 +62,7 @@ TEST(a_library_finds_functions_and_ops) {
   CHECK(function_library_owns_op(function_op));
   CHECK(function_op->def == function_library_find(library, "F")->signature);
   CHECK(function_library_ops(library) == op_registry_global());
-  CHECK(function_library_function(library, 1) == NULL && function_library_function(library, -1) == NULL);
+  CHECK(!function_library_function(library, 1) && !function_library_function(library, -1));
   function_library_free(library);
   function_library_free(NULL);
   arena_free(arena);
@@ -137,7 +137,7 @@ TEST(gradients_are_added_replaced_and_removed) {
   CHECK_ERROR(function_library_replace_gradient(library, "X", "H", &status), status, CODE_INVALID_ARGUMENT,
               "Tried to remove non-existent gradient 'X'.");
   CHECK_OK(function_library_remove_gradient(library, "F", &status), status);
-  CHECK(function_library_find_gradient(library, "F") == NULL);
+  CHECK(!function_library_find_gradient(library, "F"));
   CHECK_INT_EQ(function_library_num_gradients(library), 0);
   CHECK_ERROR(function_library_remove_gradient(library, "F", &status), status, CODE_INVALID_ARGUMENT,
               "Tried to remove non-existent gradient 'F'.");
@@ -291,7 +291,7 @@ TEST(of_a_proto_the_last_definition_counts) {
   REQUIRE_OK(proto_parse_text(kFunctionDefLibrary, str_of("function { }"), arena, &proto, &status), status);
   CHECK_ERROR(function_library_from_proto(op_registry_global(), proto, &library, &status), status,
               CODE_INVALID_ARGUMENT, "must have a name");
-  CHECK(library == NULL);
+  CHECK(!library);
   arena_free(arena);
 }
 
@@ -374,10 +374,10 @@ TEST(what_is_reachable_follows_every_way_of_calling) {
       calling(arena, "ByOp", "NoOp", "func { name: 'ByAttr' }"),
       calling(arena, "ByAttr", "NoOp", "list { func { name: 'ByList1' } func { name: 'ByList2' } }"),
       calling(arena, "ByList1", "ByList1", ""), /* itself */
-      calling(
-          arena, "ByList2", "NoOp",
-          "func { name: 'Nested' attr { key: 'g' value { func { name: 'Inner' attr { key: 'h' value { list { "
-          "func { name: 'Innermost' } } } } } } } }"),
+      calling(arena, "ByList2", "NoOp",
+              "func { name: 'Nested' attr { key: 'g' value { func { name: 'Inner' attr { key: 'h' value { "
+              "list { "
+              "func { name: 'Innermost' } } } } } } } }"),
       named(arena, "Nested"),
       named(arena, "Inner"),
       named(arena, "Innermost"),
@@ -396,10 +396,10 @@ TEST(what_is_reachable_follows_every_way_of_calling) {
   CHECK_OK(function_library_add_gradient(library, "Unused", "Root", &status), status);
   CHECK_OK(function_library_add_gradient(library, "Nested", "Missing", &status), status);
   void *graph = NULL;
-  REQUIRE_OK(
-      proto_parse_text(kGraphDef, str_of("node { name: 'n' op: 'Root' } node { name: 'm' op: 'Elsewhere' }"),
-                       arena, &graph, &status),
-      status);
+  REQUIRE_OK(proto_parse_text(kGraphDef,
+                              str_of("node { name: 'n' op: 'Root' } node { name: 'm' op: 'Elsewhere' }"),
+                              arena, &graph, &status),
+             status);
   REQUIRE_OK(function_library_reachable(library, graph, &reachable, &status), status);
   CHECK_STR_EQ(function_names(reachable, arena),
                "Root ByOp ByAttr ByList1 ByList2 Nested Inner Innermost Gradient Impl1 Impl2 ByImpl");

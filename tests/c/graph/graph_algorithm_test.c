@@ -40,8 +40,9 @@ TEST(reverse_reachable_stops_at_fed_outputs) {
   Node *e = graph_find_node(graph, "e"), *roots[] = {e, e};
   REQUIRE_OK(graph_reverse_reachable(graph, roots, 2, NULL, 0, arena, &set, &status), status);
   CHECK_STR_EQ(set_names(graph, &set, text), "a b c d e ");
-  NodeOutput fed[] = {
-      {graph_find_node(graph, "c"), 0}, {graph_find_node(graph, "b"), 0}, {graph_find_node(graph, "c"), 0}};
+  NodeOutput fed[] = {{graph_find_node(graph, "c"), 0},
+                      {graph_find_node(graph, "b"), 0},
+                      {graph_find_node(graph, "c"), 0}};
   REQUIRE_OK(graph_reverse_reachable(graph, roots, 1, fed, 3, arena, &set, &status), status);
   CHECK_STR_EQ(set_names(graph, &set, text), "a b d e "); /* b:0 is fed, but d reads b:1 */
   fed[1].index = 1;
@@ -72,9 +73,9 @@ TEST(topological_order_prefers_small_ids) {
   /* a's place is behind b now: ids no longer say the order. */
   Edge *edge;
   graph_remove_node(graph, graph_find_node(graph, "b"));
-  REQUIRE_OK(
-      graph_add_control_edge(graph, graph_find_node(graph, "f"), graph_find_node(graph, "a"), &edge, &status),
-      status);
+  REQUIRE_OK(graph_add_control_edge(graph, graph_find_node(graph, "f"), graph_find_node(graph, "a"), &edge,
+                                    &status),
+             status);
   REQUIRE_OK(graph_topological_order(graph, NULL, NULL, 0, arena, &order, &count, &status), status);
   CHECK_STR_EQ(order_names(order, count, text), "f a c d e ");
   arena_free(arena);

@@ -39,7 +39,7 @@ TEST(a_node_is_copied_without_edges) {
   CHECK(copy->graph == graph && copy->def != graph_find_node(from, "f")->def);
   CHECK_STR_EQ(copy->name, "f");
   CHECK_INT_EQ(copy->num_inputs, 1);
-  CHECK(copy->inputs[0] == NULL && copy->num_control_inputs == 0 && copy->num_out_edges == 0);
+  CHECK(!copy->inputs[0] && copy->num_control_inputs == 0 && copy->num_out_edges == 0);
   CHECK_INT_EQ(copy->def->n_input, 3); /* what the inputs were is not forgotten */
   REQUIRE_OK(graph_copy_node(graph, graph_find_node(from, "v"), &copy, &status), status);
   CHECK_STR_EQ(node_assigned_device(copy), "/device:CPU:0");
@@ -65,7 +65,7 @@ TEST(control_inputs_named_by_a_copied_node_are_written_once) {
   CHECK_OK(ops_add(graph, "name: 'p' op: 'TestParams'", "", &status), status);
   CHECK_OK(ops_add(graph, "name: 'q' op: 'TestParams'", "", &status), status);
   Node *i = ops_add(graph, "name: 'm' op: 'TestMul'", "p q ^p ^q", &status);
-  REQUIRE(i != NULL);
+  REQUIRE(i);
   REQUIRE_OK(graph_copy_node(graph, i, &copy, &status), status);
   Edge *edge;
   REQUIRE_OK(graph_add_control_edge(graph, graph_find_node(graph, "q"), copy, &edge, &status), status);
@@ -130,7 +130,7 @@ TEST(a_clone_equals_its_original) {
   REQUIRE(data && data->count == 1);
   CHECK_INT_EQ(data->entries[0].dtype, DT_FLOAT);
   CHECK_INT_EQ(data->entries[0].shape->dims[0]->value, 2);
-  CHECK(w->output_handles[0] == NULL || w->output_handles[0] == data);
+  CHECK(!w->output_handles[0] || w->output_handles[0] == data);
   CHECK_OK(ops_add(clone, "name: 'more' op: 'TestOneInputTwoOutputs'", "i ^f", &status), status);
   bool changed;
   CHECK_OK(graph_fixup_source_and_sink_edges(clone, &changed, &status), status);
@@ -151,7 +151,7 @@ TEST(a_graph_is_copied_into_an_empty_one_only) {
   CHECK_INT_EQ(graph_num_nodes(graph), 2);
   CHECK_INT_EQ(graph_num_node_ids(graph), 3);
   CHECK_INT_EQ(graph_versions(graph)->producer, 2314);
-  CHECK(arena_bytes(graph_arena(graph)) == bytes && graph_find_node(graph, "in") == NULL);
+  CHECK(arena_bytes(graph_arena(graph)) == bytes && !graph_find_node(graph, "in"));
   REQUIRE_OK(graph_add_function(graph, graph_find_function(from, "Func"), &status), status);
   REQUIRE_OK(graph_copy(graph, from, &status), status);
   CHECK_INT_EQ(graph_find_node(graph, "in")->id, 3); /* the counting of ids goes on */

@@ -35,10 +35,10 @@ TEST(an_import_ends_with_edges_from_source_and_to_sink) {
   status_init(&status);
   Graph *graph = imported(&status);
   StrBuf text = {0};
-  CHECK_STR_EQ(
-      edges_text(graph, &text),
-      "[id=0 _SOURCE:-1 -> _SINK:-1] [id=1 a:0 -> b:0] [id=2 x:-1 -> b:-1] [id=3 b:1 -> c:0] "
-      "[id=4 a:1 -> c:1] [id=5 _SOURCE:-1 -> a:-1] [id=6 _SOURCE:-1 -> x:-1] [id=7 c:-1 -> _SINK:-1]");
+  CHECK_STR_EQ(edges_text(graph, &text),
+               "[id=0 _SOURCE:-1 -> _SINK:-1] [id=1 a:0 -> b:0] [id=2 x:-1 -> b:-1] [id=3 b:1 -> c:0] "
+               "[id=4 a:1 -> c:1] [id=5 _SOURCE:-1 -> a:-1] [id=6 _SOURCE:-1 -> x:-1] [id=7 c:-1 -> "
+               "_SINK:-1]");
   CHECK_INT_EQ(graph_num_edges(graph), 8);
   bool changed = true;
   CHECK_OK(graph_fixup_source_and_sink_edges(graph, &changed, &status), status);
@@ -83,7 +83,7 @@ TEST(edges_of_source_and_sink_can_be_added_and_removed) {
   CHECK_INT_EQ(node->num_control_inputs, 0);
   CHECK_INT_EQ(node->def->n_input, 0); /* not written into the NodeDef */
   CHECK_OK(graph_add_control_edge(graph, source, node, &same, &status), status);
-  CHECK(same == NULL);
+  CHECK(!same);
   CHECK_OK(graph_add_edge(graph, source, CONTROL_SLOT, node, CONTROL_SLOT, &same, &status), status);
   CHECK(same == edge);
   REQUIRE_OK(graph_add_edge(graph, node, CONTROL_SLOT, sink, CONTROL_SLOT, &edge, &status), status);
@@ -96,7 +96,7 @@ TEST(edges_of_source_and_sink_can_be_added_and_removed) {
   CHECK_ERROR(graph_add_edge(graph, source, 0, node, 0, &edge, &status), status, CODE_OUT_OF_RANGE,
               "Node '_SOURCE' (type: 'NoOp', num of outputs: 0) does not have output 0");
   graph_remove_edge(graph, node->source_edge);
-  CHECK(node->source_edge == NULL);
+  CHECK(!node->source_edge);
   graph_remove_edge(graph, sink->source_edge); /* edge 0 */
   CHECK_INT_EQ(graph_num_edges(graph), 1);
   ops_check_whole(graph);
@@ -137,7 +137,7 @@ TEST(edges_are_found_by_id_while_the_graph_changes) {
   /* The table of ids exists now and is kept up to date. */
   REQUIRE_OK(graph_update_edge(graph, a, 0, c, 0, &status), status);
   CHECK_OK(graph_find_edge(graph, 3, &found, &status), status);
-  CHECK(found == NULL);
+  CHECK(!found);
   CHECK_OK(graph_find_edge(graph, 8, &found, &status), status);
   CHECK(found == node_input_edge(c, 0) && found->src == a);
   REQUIRE_OK(graph_add_control_edge(graph, a, c, &edge, &status), status);
@@ -148,11 +148,11 @@ TEST(edges_are_found_by_id_while_the_graph_changes) {
   CHECK(found && edge_is_control(found) && strcmp(found->src->name, "b") == 0);
   graph_remove_node(graph, c);
   CHECK_OK(graph_find_edge(graph, 9, &found, &status), status);
-  CHECK(found == NULL);
+  CHECK(!found);
   CHECK_OK(graph_find_edge(graph, -1, &found, &status), status);
-  CHECK(found == NULL);
+  CHECK(!found);
   CHECK_OK(graph_find_edge(graph, 13, &found, &status), status);
-  CHECK(found == NULL);
+  CHECK(!found);
   CHECK_OK(ops_import(graph,
                       "node { name: 'n' op: 'TestOneInputTwoOutputs' input: 'm' } "
                       "node { name: 'm' op: 'TestParams' }",
@@ -217,7 +217,7 @@ TEST(nodes_that_are_gone_are_refused_everywhere) {
   CHECK_ERROR(graph_prune_for_reverse_reachability(graph, &gone, 1, &any, &status), status,
               CODE_INVALID_ARGUMENT, kGone);
   CHECK_STR_EQ(node_assigned_device(gone), "");
-  CHECK(node_while_context(gone) == NULL);
+  CHECK(!node_while_context(gone));
   graph_remove_node(graph, gone);
   ops_check_whole(graph);
   graph_free(graph);

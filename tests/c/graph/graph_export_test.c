@@ -53,14 +53,14 @@ TEST(export_writes_inputs_canonically) {
   status_init(&status);
   Graph *graph = graph_new();
   Arena *arena = arena_new();
-  REQUIRE_OK(
-      ops_import(
-          graph,
-          "node { name: 'p' op: 'TestParams' } node { name: 'b' op: 'ABC' } node { name: 'a' op: 'ABC' } "
-          "node { name: 'm' op: 'TestMul' input: 'p:0' input: 'p' input: '^b' input: '^a' } versions { "
-          "producer: 1 }",
-          NULL, NULL, NULL, &status),
-      status);
+  REQUIRE_OK(ops_import(graph,
+                        "node { name: 'p' op: 'TestParams' } node { name: 'b' op: 'ABC' } node { name: 'a' "
+                        "op: 'ABC' } "
+                        "node { name: 'm' op: 'TestMul' input: 'p:0' input: 'p' input: '^b' input: '^a' } "
+                        "versions { "
+                        "producer: 1 }",
+                        NULL, NULL, NULL, &status),
+             status);
   GraphDef *def;
   REQUIRE_OK(graph_to_def(graph, arena, &def, &status), status);
   const NodeDef *m = def->node[3];
@@ -93,7 +93,7 @@ TEST(export_follows_the_edges) {
   CHECK_STR_CONTAINS(ops_export_text(graph, arena), "input: \"w\" input: \"in:1\" input: \"^w\"");
   graph_remove_node(graph, w);
   CHECK_STR_CONTAINS(ops_export_text(graph, arena), "versions { producer: 2314 }");
-  CHECK(strstr(ops_export_text(graph, arena), "\"^w\"") == NULL);
+  CHECK(!strstr(ops_export_text(graph, arena), "\"^w\""));
   arena_free(arena);
   graph_free(graph);
 }
@@ -162,7 +162,7 @@ TEST(export_survives_lack_of_memory) {
     GraphDef *def;
     mem_fail_after(after);
     /* Pieces larger than the arena's first block, so that more than one of them needs the heap. */
-    ok = arena_alloc(arena, 1000) != NULL && graph_to_def(graph, arena, &def, &status);
+    ok = arena_alloc(arena, 1000) && graph_to_def(graph, arena, &def, &status);
     mem_fail_after(-1);
     if (ok) CHECK_INT_EQ(def->n_node, 2);
     arena_free(arena);
@@ -190,7 +190,7 @@ TEST(parts_of_a_graph_are_exported_by_id) {
   CHECK_INT_EQ(def->versions->producer, 20);
   CHECK(def->library && def->library->n_function == 1);
   REQUIRE_OK(graph_to_def_range(graph, 99, false, arena, &def, &status), status);
-  CHECK(def->n_node == 0 && def->library == NULL);
+  CHECK(def->n_node == 0 && !def->library);
   REQUIRE_OK(graph_to_def_range(graph, -5, false, arena, &def, &status), status);
   CHECK_INT_EQ(def->n_node, 3);
   arena_free(arena);

@@ -63,17 +63,18 @@ TEST(shapes_and_handles_of_outputs_stay_when_a_node_is_extended) {
   Arena *arena = arena_new();
   const NodeBefore *before;
   char text[64];
-  REQUIRE_OK(ops_import(graph,
-                        "node { name: 'q' op: 'TestParams' } node { name: 'v' op: 'VarHandleOp' attr { key: 'dtype' "
-                        "value { type: DT_FLOAT } } attr { key: 'shape' value { shape { dim { size: 3 } } } } } "
-                        "node { name: 'i' op: 'Identity' input: 'v' attr { key: 'T' value { type: DT_RESOURCE } } }",
-                        NULL, NULL, NULL, &status),
-             status);
+  REQUIRE_OK(
+      ops_import(graph,
+                 "node { name: 'q' op: 'TestParams' } node { name: 'v' op: 'VarHandleOp' attr { key: 'dtype' "
+                 "value { type: DT_FLOAT } } attr { key: 'shape' value { shape { dim { size: 3 } } } } } "
+                 "node { name: 'i' op: 'Identity' input: 'v' attr { key: 'T' value { type: DT_RESOURCE } } }",
+                 NULL, NULL, NULL, &status),
+      status);
   Node *i = graph_find_node(graph, "i"), *q = graph_find_node(graph, "q");
   /* Identity hands no handle data on here. */
   i->output_handles = graph_find_node(graph, "v")->output_handles;
   const HandleData *data = i->output_handles[0];
-  CHECK(data != NULL);
+  CHECK(data);
   NodeOutput more[] = {{q, 0}};
   NodeDef *def = while_of(arena, "type: DT_RESOURCE type: DT_FLOAT", &status);
   REQUIRE_OK(graph_extend_node(graph, i, def, more, 1, &before, &status), status);
@@ -81,7 +82,7 @@ TEST(shapes_and_handles_of_outputs_stay_when_a_node_is_extended) {
   CHECK_STR_EQ(text, "[]");
   ops_shape_text(graph, "i:1", text);
   CHECK_STR_EQ(text, "?");
-  CHECK(i->output_handles[0] == data && i->output_handles[1] == NULL);
+  CHECK(i->output_handles[0] == data && !i->output_handles[1]);
   graph_shrink_node(graph, before);
   ops_shape_text(graph, "i:0", text);
   CHECK_STR_EQ(text, "[]");

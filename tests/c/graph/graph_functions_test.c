@@ -32,7 +32,7 @@ TEST(a_function_becomes_an_op) {
   arena_free(arena); /* the graph has its own copy */
   CHECK_INT_EQ(graph_num_functions(graph), 1);
   CHECK(graph_function(graph, 0) == graph_find_function(graph, "Twice"));
-  CHECK(graph_function(graph, 1) == NULL && graph_function(graph, -1) == NULL);
+  CHECK(!graph_function(graph, 1) && !graph_function(graph, -1));
   CHECK_INT_EQ(graph_versions(graph)->min_consumer, 12);
   REQUIRE_OK(graph_look_up_op(graph, "Twice", &op, &status), status);
   CHECK(function_library_owns_op(op));
@@ -41,17 +41,17 @@ TEST(a_function_becomes_an_op) {
   CHECK_OK(ops_add(graph, "name: 'p' op: 'TestParams'", "", &status), status);
   Node *call =
       ops_add(graph, "name: 'call' op: 'Twice' attr { key: 'T' value { type: DT_FLOAT } }", "p", &status);
-  REQUIRE(call != NULL);
+  REQUIRE(call);
   CHECK(call->op == op && node_is_function(call));
   CHECK_INT_EQ(call->output_types[0], DT_FLOAT);
   CHECK_INT_EQ(node_def_attr(call->def, "k")->i, 3);
   char shape[64];
   ops_shape_text(graph, "call", shape);
   CHECK_STR_EQ(shape, "?");
-  CHECK_ERROR(
-      ops_add(graph, "name: 'bad' op: 'Twice' attr { key: 'T' value { type: DT_INT32 } }", "p", &status),
-      status, CODE_INVALID_ARGUMENT,
-      "Input 0 of node bad was passed float from p:0 incompatible with expected int32.");
+  CHECK_ERROR(ops_add(graph, "name: 'bad' op: 'Twice' attr { key: 'T' value { type: DT_INT32 } }", "p",
+                      &status),
+              status, CODE_INVALID_ARGUMENT,
+              "Input 0 of node bad was passed float from p:0 incompatible with expected int32.");
   ops_check_whole(graph);
   graph_free(graph);
 }
@@ -117,7 +117,7 @@ TEST(a_function_has_one_gradient) {
               "Cannot assign gradient function 'XTimes16' to 'XTimesTwo' because it already has gradient "
               "function 'XTimesFour'");
   CHECK_STR_EQ(graph_find_gradient_def(graph, "XTimesTwo"), "XTimesFour");
-  CHECK(graph_find_gradient_def(graph, "XTimesFour") == NULL);
+  CHECK(!graph_find_gradient_def(graph, "XTimesFour"));
   graph_free(graph);
 }
 
@@ -184,7 +184,7 @@ TEST(a_library_is_added_whole_or_not_at_all) {
     char *before = ops_export_text(graph, arena);
     int64_t bytes = arena_bytes(graph_arena(graph));
     bool ok = graph_add_function_library(graph, parse_library(arena, kCases[i].library), &status);
-    CHECK_INT_EQ(ok, kCases[i].message == NULL);
+    CHECK_INT_EQ(ok, !kCases[i].message);
     if (kCases[i].message) {
       CHECK_INT_EQ(status.code, CODE_INVALID_ARGUMENT);
       CHECK_STR_EQ(status.message, kCases[i].message);
@@ -243,12 +243,16 @@ TEST(calls_of_a_function_that_has_an_attr_twice_are_refused) {
   status_init(&status);
   Arena *arena = arena_new();
   void *node;
-  FunctionDef *function =
-      parse(arena, "signature { name: 'F' input_arg { name: 'x' type: DT_FLOAT } output_arg { name: 'y' type: DT_FLOAT } "
-                   "attr { name: 'T' type: 'type' } attr { name: 'T' type: 'type' } }");
-  REQUIRE_OK(proto_parse_text(kNodeDef, str_of("name: 'f' op: 'F' input: 'x' attr { key: 'T' value { type: 1 } }"), arena, &node, &status),
+  FunctionDef *function = parse(arena,
+                                "signature { name: 'F' input_arg { name: 'x' type: DT_FLOAT } output_arg { "
+                                "name: 'y' type: DT_FLOAT } "
+                                "attr { name: 'T' type: 'type' } attr { name: 'T' type: 'type' } }");
+  REQUIRE_OK(proto_parse_text(kNodeDef,
+                              str_of("name: 'f' op: 'F' input: 'x' attr { key: 'T' value { type: 1 } }"),
+                              arena, &node, &status),
              status);
   CHECK_ERROR(node_def_validate(node, function->signature, &status), status, CODE_INVALID_ARGUMENT,
-              "OpDef has duplicate attr name 'T': Op<name=F; signature=x:float -> y:float; attr=T:type; attr=T:type>");
+              "OpDef has duplicate attr name 'T': Op<name=F; signature=x:float -> y:float; attr=T:type; "
+              "attr=T:type>");
   arena_free(arena);
 }

@@ -160,7 +160,7 @@ static void add_control_edge(Model *model, Status *status) {
   Edge *edge = NULL;
   bool there = find_edge(model, src, CONTROL_SLOT, dst, CONTROL_SLOT) != NULL;
   CHECK_OK(graph_add_control_edge(model->graph, real(model, src), real(model, dst), &edge, status), status);
-  CHECK((edge == NULL) == there);
+  CHECK((!edge) == there);
   if (!there) model_edge(model, src, CONTROL_SLOT, dst, CONTROL_SLOT);
 }
 
@@ -171,7 +171,7 @@ static void update_edge(Model *model, Status *status) {
   ModelEdge *old = valid ? find_edge(model, 0, 0, dst->id, input) : NULL;
   bool ok =
       graph_update_edge(model->graph, real(model, src->id), output, real(model, dst->id), input, status);
-  CHECK_INT_EQ(ok, old != NULL);
+  CHECK_INT_EQ(ok, old);
   if (!old) return;
   drop_edge(model, old);
   model_edge(model, src->id, output, dst->id, input);
@@ -182,7 +182,7 @@ static void remove_edge(Model *model, Status *status) {
   ModelEdge *edge = &model->edges[below(model, (uint32_t)model->num_edges)];
   Edge *found = NULL;
   CHECK_OK(graph_find_edge(model->graph, edge->id, &found, status), status);
-  if (!CHECK(found != NULL)) return;
+  if (!CHECK(found)) return;
   note_stale_edge(model, found);
   graph_remove_edge(model->graph, found);
   drop_edge(model, edge);
@@ -239,7 +239,7 @@ static void check_model(Model *model) {
   CHECK_INT_EQ(graph_num_edge_ids(graph), model->next_edge);
   for (int i = 0; i < model->num_nodes; i++) {
     const Node *node = graph_node(graph, model->nodes[i].id);
-    if (!CHECK(node != NULL)) continue;
+    if (!CHECK(node)) continue;
     CHECK_STR_EQ(node->name, model->nodes[i].name);
     int first = 0;
     while (strcmp(model->nodes[first].name, node->name) != 0) first++;
@@ -250,7 +250,7 @@ static void check_model(Model *model) {
     const ModelEdge *want = &model->edges[i];
     Edge *edge = NULL;
     CHECK_OK(graph_find_edge(model->graph, want->id, &edge, &status), status);
-    if (!CHECK(edge != NULL)) continue;
+    if (!CHECK(edge)) continue;
     CHECK(edge->src == graph_node(graph, want->src) && edge->dst == graph_node(graph, want->dst));
     CHECK(edge->src_output == want->src_output && edge->dst_input == want->dst_input);
   }
@@ -281,36 +281,18 @@ static void step(Model *model) {
   }
   switch (below(model, 14)) {
     case 0:
-    case 1:
-      add_node(model, &status);
-      break;
-    case 2:
-      add_operation(model, &status);
-      break;
-    case 3:
-      remove_node(model);
-      break;
+    case 1: add_node(model, &status); break;
+    case 2: add_operation(model, &status); break;
+    case 3: remove_node(model); break;
     case 4:
     case 5:
-    case 6:
-      add_edge(model, &status);
-      break;
+    case 6: add_edge(model, &status); break;
     case 7:
-    case 8:
-      add_control_edge(model, &status);
-      break;
-    case 9:
-      update_edge(model, &status);
-      break;
-    case 10:
-      remove_edge(model, &status);
-      break;
-    case 11:
-      import_nodes(model, &status);
-      break;
-    case 12:
-      use_stale(model, &status);
-      break;
+    case 8: add_control_edge(model, &status); break;
+    case 9: update_edge(model, &status); break;
+    case 10: remove_edge(model, &status); break;
+    case 11: import_nodes(model, &status); break;
+    case 12: use_stale(model, &status); break;
     default:
       CHECK_OK(graph_fixup_source_and_sink_edges(model->graph, NULL, &status), status);
       model_fixup(model);
@@ -342,18 +324,12 @@ static bool edit(Graph *graph, uint32_t random, GraphDef *import, Status *status
   Edge *edge;
   int slot = (int)(random / 7 % 2);
   switch (random / 3 % 6) {
-    case 0:
-      return graph_copy_node(graph, a, &made, status);
-    case 1:
-      return graph_add_control_edge(graph, a, b, &edge, status);
-    case 2:
-      return graph_update_edge(graph, a, 0, b, slot, status);
-    case 3:
-      return graph_add_edge(graph, a, slot, b, slot, &edge, status);
-    case 4:
-      return graph_fixup_source_and_sink_edges(graph, NULL, status);
-    default:
-      return graph_import(graph, import, false, NULL, NULL, NULL, status);
+    case 0: return graph_copy_node(graph, a, &made, status);
+    case 1: return graph_add_control_edge(graph, a, b, &edge, status);
+    case 2: return graph_update_edge(graph, a, 0, b, slot, status);
+    case 3: return graph_add_edge(graph, a, slot, b, slot, &edge, status);
+    case 4: return graph_fixup_source_and_sink_edges(graph, NULL, status);
+    default: return graph_import(graph, import, false, NULL, NULL, NULL, status);
   }
 }
 

@@ -53,7 +53,7 @@ TEST(import_without_taking_leaves_the_graph_def_alone) {
   CHECK_STR_EQ(graph_find_node(graph, "p/c")->def->input[2], "^p/a");
   CHECK_STR_EQ(graph_find_node(graph, "p/c")->def->device, "/gpu:0");
   CHECK_STR_EQ(graph_find_node(graph, "p/a")->def->device, "/cpu:0");
-  CHECK(node_def_attr(graph_find_node(graph, "p/b")->def, "_mark") != NULL);
+  CHECK(node_def_attr(graph_find_node(graph, "p/b")->def, "_mark"));
   ops_check_whole(graph);
   graph_free(graph);
 }
@@ -79,9 +79,9 @@ TEST(nodes_with_attrs_written_alike_stay_apart) {
   REQUIRE_OK(graph_import_bytes(graph, bytes.data, (size_t)bytes.length, &options, NULL, NULL, &status),
              status);
   AttrValue *other = attr_value_string(graph_arena(graph), "y", 1);
-  REQUIRE_OK(
-      node_def_set_attr(graph_find_node(graph, "p/n7")->def, graph_arena(graph), "_mark", other, &status),
-      status);
+  REQUIRE_OK(node_def_set_attr(graph_find_node(graph, "p/n7")->def, graph_arena(graph), "_mark", other,
+                               &status),
+             status);
   for (int i = 0; i < COUNT; i++) {
     char name[16];
     snprintf(name, sizeof name, "p/n%d", i);
@@ -214,8 +214,8 @@ TEST(import_refuses_and_leaves_everything_as_it_was) {
     CHECK_INT_EQ(arena_bytes(graph_arena(graph)), bytes);
     CHECK_INT_EQ(graph_num_node_ids(graph), ids);
     CHECK_INT_EQ(graph_num_functions(graph), 0);
-    CHECK(graph_find_function(graph, "f") == NULL);
-    CHECK(graph_find_gradient_def(graph, "f") == NULL);
+    CHECK(!graph_find_function(graph, "f"));
+    CHECK(!graph_find_gradient_def(graph, "f"));
     ops_check_whole(graph);
   }
   CHECK_STR_EQ(ops_export_text(graph, arena), before);
@@ -263,8 +263,10 @@ TEST(uniquify_with_prefix_does_not_meet_other_new_names) {
   Arena *arena = arena_new();
   CHECK_OK(ops_import(graph, PARAMS("p/A"), NULL, NULL, NULL, &status), status);
   const char *wanted[] = {"A", "A_1"};
-  ImportOptions options = {
-      .prefix = "p", .uniquify_names = true, .return_nodes = wanted, .num_return_nodes = 2};
+  ImportOptions options = {.prefix = "p",
+                           .uniquify_names = true,
+                           .return_nodes = wanted,
+                           .num_return_nodes = 2};
   ImportResults results;
   REQUIRE_OK(ops_import(graph, PARAMS("A") PARAMS("A_1"), &options, arena, &results, &status), status);
   CHECK_STR_EQ(results.return_nodes[0]->name, "p/A_2");
@@ -319,7 +321,7 @@ TEST(output_shapes_of_the_graph_def_are_merged) {
   char shape[64];
   ops_shape_text(graph, "x", shape);
   CHECK_STR_EQ(shape, "[7,3]");
-  CHECK(node_def_attr(graph_find_node(graph, "x")->def, "_output_shapes") == NULL);
+  CHECK(!node_def_attr(graph_find_node(graph, "x")->def, "_output_shapes"));
   graph_free(graph);
 }
 
@@ -383,9 +385,9 @@ TEST(import_survives_lack_of_memory) {
   Status status;
   status_init(&status);
   void *def = NULL;
-  REQUIRE_OK(
-      proto_parse_text(kGraphDef, str_of(kDef), own, &def, &status) && proto_serialize(def, &bytes, &status),
-      status);
+  REQUIRE_OK(proto_parse_text(kGraphDef, str_of(kDef), own, &def, &status) &&
+                 proto_serialize(def, &bytes, &status),
+             status);
   for (int64_t after = 0;; after++) {
     status_init(&status);
     Graph *graph = graph_new();
@@ -420,9 +422,9 @@ TEST(import_survives_lack_of_memory) {
       CHECK_INT_EQ(graph_versions(graph)->n_bad_consumers, 0);
       CHECK_INT_EQ(arena_bytes(graph_arena(graph)), held);
       status_init(&status);
-      CHECK_OK(
-          graph_import_bytes(graph, bytes.data, (size_t)bytes.length, &options, arena, &results, &status),
-          status);
+      CHECK_OK(graph_import_bytes(graph, bytes.data, (size_t)bytes.length, &options, arena, &results,
+                                  &status),
+               status);
     }
     CHECK_STR_EQ(results.return_nodes[0]->name, "s/u");
     CHECK_INT_EQ(graph_num_nodes(graph), 4 + 7);
@@ -562,13 +564,15 @@ TEST(a_deep_chain_needs_no_stack) {
 TEST(a_million_nodes) { import_chain(1000000, false); }
 
 static void count_lines(void *arg, const char *line) {
-  if (strstr(line, "_of_later_days") != NULL) ++*(int *)arg;
+  if (strstr(line, "_of_later_days")) ++*(int *)arg;
 }
 
 TEST(import_keeps_attrs_that_the_op_does_not_have_and_logs_them_once) {
   static const char kLater[] =
-      "node { name: 'a' op: 'TestParams' attr { key: 'attr_of_later_days' value { i: 3 } } attr { key: '_private_of_later_days' value { i: 4 } } } "
-      "node { name: 'b' op: 'TestParams' attr { key: 'attr_of_later_days' value { i: 5 } } experimental_type { type_id: TFT_PRODUCT } } "
+      "node { name: 'a' op: 'TestParams' attr { key: 'attr_of_later_days' value { i: 3 } } attr { key: "
+      "'_private_of_later_days' value { i: 4 } } } "
+      "node { name: 'b' op: 'TestParams' attr { key: 'attr_of_later_days' value { i: 5 } } experimental_type "
+      "{ type_id: TFT_PRODUCT } } "
       "debug_info { files: 'f' }";
   Status status;
   status_init(&status);
@@ -587,7 +591,7 @@ TEST(import_keeps_attrs_that_the_op_does_not_have_and_logs_them_once) {
   CHECK_INT_EQ(node_def_attr(def->node[0], "attr_of_later_days")->i, 3);
   CHECK_INT_EQ(node_def_attr(def->node[0], "_private_of_later_days")->i, 4);
   CHECK_INT_EQ(node_def_attr(def->node[3], "attr_of_later_days")->i, 5);
-  CHECK(def->node[3]->experimental_type != NULL &&
+  CHECK(def->node[3]->experimental_type &&
         def->node[3]->experimental_type->type_id == TENSORFLOW__FULL_TYPE_ID__TFT_PRODUCT);
   arena_free(arena);
   graph_free(graph);

@@ -27,7 +27,7 @@ TEST(a_name_stands_for_the_first_node_that_has_it) {
   graph_remove_node(graph, dup[2]);
   CHECK(graph_find_node(graph, "dup") == dup[3]);
   graph_remove_node(graph, dup[3]);
-  CHECK(graph_find_node(graph, "dup") == NULL);
+  CHECK(!graph_find_node(graph, "dup"));
   CHECK(bare(graph, "dup", "ABC") == graph_find_node(graph, "dup"));
   ops_check_whole(graph);
   graph_free(graph);

@@ -97,82 +97,252 @@ static bool ops_failing_kernel(KernelContext *context, Status *status) {
 
 /* --- the ops --- */
 
-REGISTER_OP(Const, .outputs = {"output: dtype"}, .attrs = {"value: tensor", "dtype: type"},
-            .shape = ops_const_shape, .kernels = {{DT_INVALID, ops_const_kernel}})
-REGISTER_OP(Placeholder, .outputs = {"output: dtype"},
-            .attrs = {"dtype: type", "shape: shape = { unknown_rank: true }"}, .shape = shape_explicit)
-REGISTER_OP(Identity, .inputs = {"input: T"}, .outputs = {"output: T"}, .attrs = {"T: type"},
-            .shape = shape_unchanged)
-REGISTER_OP(NoOp, .shape = shape_no_outputs)
-REGISTER_OP(MatMul, .inputs = {"a: T", "b: T"}, .outputs = {"product: T"},
-            .attrs = {"transpose_a: bool = false", "transpose_b: bool = false", "T: {float, double, int32}"},
-            .shape = shape_matmul)
-REGISTER_OP(Add, .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {float, int32}"},
-            .shape = shape_broadcast_binary, .kernels = {{DT_INT32, ops_add_i32}})
-REGISTER_OP(Fails, .inputs = {"x: int32"}, .outputs = {"y: int32"}, .shape = shape_unchanged,
-            .kernels = {{DT_INVALID, ops_failing_kernel}})
-REGISTER_OP(TestMergeShapes, .inputs = {"a: float", "b: float"}, .outputs = {"c: float"},
-            .shape = ops_merge_shape)
-REGISTER_OP(TestFill, .inputs = {"dims: index_type"}, .outputs = {"output: float"},
-            .attrs = {"index_type: {int32, int64} = DT_INT32"}, .shape = ops_fill_shape)
-REGISTER_OP(TestChecked, .inputs = {"x: int32"}, .outputs = {"y: float"}, .shape = ops_checked_shape)
-REGISTER_OP(Shape, .inputs = {"input: T"}, .outputs = {"output: out_type"},
-            .attrs = {"T: type", "out_type: {int32, int64} = DT_INT32"}, .shape = ops_shape_shape)
-REGISTER_OP(Rank, .inputs = {"input: T"}, .outputs = {"output: int32"}, .attrs = {"T: type"},
-            .shape = shape_scalar_output)
-REGISTER_OP(Size, .inputs = {"input: T"}, .outputs = {"output: out_type"},
-            .attrs = {"T: type", "out_type: {int32, int64} = DT_INT32"}, .shape = shape_scalar_output)
-REGISTER_OP(Pack, .inputs = {"values: N * T"}, .outputs = {"output: T"},
-            .attrs = {"N: int >= 1", "T: type", "axis: int = 0"}, .shape = ops_pack_shape)
-REGISTER_OP(ConcatV2, .inputs = {"values: N * T", "axis: Tidx"}, .outputs = {"output: T"},
-            .attrs = {"N: int >= 2", "T: type", "Tidx: {int32, int64} = DT_INT32"}, .shape = ops_concat_shape)
-REGISTER_OP(Cast, .inputs = {"x: SrcT"}, .outputs = {"y: DstT"}, .attrs = {"SrcT: type", "DstT: type"},
-            .shape = shape_unchanged)
-REGISTER_OP(StridedSlice, .inputs = {"input: T", "begin: Index", "end: Index", "strides: Index"},
-            .outputs = {"output: T"},
-            .attrs = {"T: type", "Index: {int32, int64}", "begin_mask: int = 0", "end_mask: int = 0",
-                      "ellipsis_mask: int = 0", "new_axis_mask: int = 0", "shrink_axis_mask: int = 0"},
-            .shape = ops_slice_shape)
-REGISTER_OP(VarHandleOp, .outputs = {"resource: resource"}, .attrs = {"dtype: type", "shape: shape"},
-            .is_stateful = true, .shape = ops_handle_shape)
-REGISTER_OP(ReadVariableOp, .inputs = {"resource: resource"}, .outputs = {"value: dtype"},
-            .attrs = {"dtype: type"}, .is_stateful = true, .shape = ops_read_shape)
-REGISTER_OP(Merge, .inputs = {"inputs: N * T"}, .outputs = {"output: T", "value_index: int32"},
-            .attrs = {"T: type", "N: int >= 1"}, .shape = shape_unknown_outputs)
-REGISTER_OP(NextIteration, .inputs = {"data: T"}, .outputs = {"output: T"}, .attrs = {"T: type"},
-            .shape = shape_unchanged)
-REGISTER_OP(Enter, .inputs = {"data: T"}, .outputs = {"output: T"},
-            .attrs = {"T: type", "frame_name: string", "is_constant: bool = false",
-                      "parallel_iterations: int = 10"},
-            .shape = shape_unknown_outputs)
-REGISTER_OP(Exit, .inputs = {"data: T"}, .outputs = {"output: T"}, .attrs = {"T: type"},
-            .shape = shape_unchanged)
-REGISTER_OP(Switch, .inputs = {"data: T", "pred: bool"}, .outputs = {"output_false: T", "output_true: T"},
-            .attrs = {"T: type"}, .shape = shape_unknown_outputs)
-REGISTER_OP(LoopCond, .inputs = {"input: bool"}, .outputs = {"output: bool"}, .shape = shape_unchanged)
-REGISTER_OP(While, .inputs = {"input: T"}, .outputs = {"output: T"}, .attrs = {"T: list(type) >= 0"},
-            .shape = shape_unknown_outputs)
-REGISTER_OP(Less, .inputs = {"x: T", "y: T"}, .outputs = {"z: bool"}, .attrs = {"T: realnumbertype"},
-            .shape = shape_broadcast_binary)
-REGISTER_OP(Transpose, .inputs = {"x: T", "perm: Tperm"}, .outputs = {"y: T"},
-            .attrs = {"T: type", "Tperm: {int32, int64} = DT_INT32"}, .shape = shape_unknown_outputs)
-REGISTER_OP(BatchNormWithGlobalNormalization, .inputs = {"t: T", "m: T", "v: T", "beta: T", "gamma: T"},
-            .outputs = {"result: T"},
-            .attrs = {"T: numbertype", "variance_epsilon: float", "scale_after_normalization: bool"},
-            .shape = shape_unknown_outputs, .deprecated_version = 9,
-            .deprecation_explanation = "Use tf.nn.batch_normalization()")
-REGISTER_OP(TestParams, .outputs = {"o: float"}, .shape = shape_scalar_output)
-REGISTER_OP(TestInput, .outputs = {"a: float", "b: float"}, .shape = shape_scalar_output)
-REGISTER_OP(TestMul, .inputs = {"a: float", "b: float"}, .outputs = {"o: float"},
-            .shape = shape_scalar_output)
-REGISTER_OP(TestInt, .inputs = {"a: int32"})
-REGISTER_OP(TestOneInputTwoOutputs, .inputs = {"x: float"}, .outputs = {"y: float", "z: float"},
-            .shape = shape_scalar_output)
-REGISTER_OP(TestVariadicOutput, .outputs = {"outputs: N * int32"}, .attrs = {"N: int >= 0"},
-            .shape = shape_unknown_outputs)
-REGISTER_OP(TestRef, .outputs = {"r: Ref(float)"}, .shape = shape_unknown_outputs)
-REGISTER_OP(TestTakesRef, .inputs = {"r: Ref(float)"})
-REGISTER_OP(ABC)
+const OpRegistration kOpConst = {
+    .name = "Const",
+    .outputs = {"output: dtype"},
+    .attrs = {"value: tensor", "dtype: type"},
+    .shape = ops_const_shape,
+    .kernels = {{DT_INVALID, ops_const_kernel}},
+};
+const OpRegistration kOpPlaceholder = {
+    .name = "Placeholder",
+    .outputs = {"output: dtype"},
+    .attrs = {"dtype: type", "shape: shape = { unknown_rank: true }"},
+    .shape = shape_explicit,
+};
+const OpRegistration kOpIdentity = {
+    .name = "Identity",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type"},
+    .shape = shape_unchanged,
+};
+const OpRegistration kOpNoOp = {
+    .name = "NoOp",
+    .shape = shape_no_outputs,
+};
+const OpRegistration kOpMatMul = {
+    .name = "MatMul",
+    .inputs = {"a: T", "b: T"},
+    .outputs = {"product: T"},
+    .attrs = {"transpose_a: bool = false", "transpose_b: bool = false", "T: {float, double, int32}"},
+    .shape = shape_matmul,
+};
+const OpRegistration kOpAdd = {
+    .name = "Add",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {float, int32}"},
+    .shape = shape_broadcast_binary,
+    .kernels = {{DT_INT32, ops_add_i32}},
+};
+const OpRegistration kOpFails = {
+    .name = "Fails",
+    .inputs = {"x: int32"},
+    .outputs = {"y: int32"},
+    .shape = shape_unchanged,
+    .kernels = {{DT_INVALID, ops_failing_kernel}},
+};
+const OpRegistration kOpTestMergeShapes = {
+    .name = "TestMergeShapes",
+    .inputs = {"a: float", "b: float"},
+    .outputs = {"c: float"},
+    .shape = ops_merge_shape,
+};
+const OpRegistration kOpTestFill = {
+    .name = "TestFill",
+    .inputs = {"dims: index_type"},
+    .outputs = {"output: float"},
+    .attrs = {"index_type: {int32, int64} = DT_INT32"},
+    .shape = ops_fill_shape,
+};
+const OpRegistration kOpTestChecked = {
+    .name = "TestChecked",
+    .inputs = {"x: int32"},
+    .outputs = {"y: float"},
+    .shape = ops_checked_shape,
+};
+const OpRegistration kOpShape = {
+    .name = "Shape",
+    .inputs = {"input: T"},
+    .outputs = {"output: out_type"},
+    .attrs = {"T: type", "out_type: {int32, int64} = DT_INT32"},
+    .shape = ops_shape_shape,
+};
+const OpRegistration kOpRank = {
+    .name = "Rank",
+    .inputs = {"input: T"},
+    .outputs = {"output: int32"},
+    .attrs = {"T: type"},
+    .shape = shape_scalar_output,
+};
+const OpRegistration kOpSize = {
+    .name = "Size",
+    .inputs = {"input: T"},
+    .outputs = {"output: out_type"},
+    .attrs = {"T: type", "out_type: {int32, int64} = DT_INT32"},
+    .shape = shape_scalar_output,
+};
+const OpRegistration kOpPack = {
+    .name = "Pack",
+    .inputs = {"values: N * T"},
+    .outputs = {"output: T"},
+    .attrs = {"N: int >= 1", "T: type", "axis: int = 0"},
+    .shape = ops_pack_shape,
+};
+const OpRegistration kOpConcatV2 = {
+    .name = "ConcatV2",
+    .inputs = {"values: N * T", "axis: Tidx"},
+    .outputs = {"output: T"},
+    .attrs = {"N: int >= 2", "T: type", "Tidx: {int32, int64} = DT_INT32"},
+    .shape = ops_concat_shape,
+};
+const OpRegistration kOpCast = {
+    .name = "Cast",
+    .inputs = {"x: SrcT"},
+    .outputs = {"y: DstT"},
+    .attrs = {"SrcT: type", "DstT: type"},
+    .shape = shape_unchanged,
+};
+const OpRegistration kOpStridedSlice = {
+    .name = "StridedSlice",
+    .inputs = {"input: T", "begin: Index", "end: Index", "strides: Index"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "Index: {int32, int64}", "begin_mask: int = 0", "end_mask: int = 0",
+              "ellipsis_mask: int = 0", "new_axis_mask: int = 0", "shrink_axis_mask: int = 0"},
+    .shape = ops_slice_shape,
+};
+const OpRegistration kOpVarHandleOp = {
+    .name = "VarHandleOp",
+    .outputs = {"resource: resource"},
+    .attrs = {"dtype: type", "shape: shape"},
+    .is_stateful = true,
+    .shape = ops_handle_shape,
+};
+const OpRegistration kOpReadVariableOp = {
+    .name = "ReadVariableOp",
+    .inputs = {"resource: resource"},
+    .outputs = {"value: dtype"},
+    .attrs = {"dtype: type"},
+    .is_stateful = true,
+    .shape = ops_read_shape,
+};
+const OpRegistration kOpMerge = {
+    .name = "Merge",
+    .inputs = {"inputs: N * T"},
+    .outputs = {"output: T", "value_index: int32"},
+    .attrs = {"T: type", "N: int >= 1"},
+    .shape = shape_unknown_outputs,
+};
+const OpRegistration kOpNextIteration = {
+    .name = "NextIteration",
+    .inputs = {"data: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type"},
+    .shape = shape_unchanged,
+};
+const OpRegistration kOpEnter = {
+    .name = "Enter",
+    .inputs = {"data: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type", "frame_name: string", "is_constant: bool = false", "parallel_iterations: int = 10"},
+    .shape = shape_unknown_outputs,
+};
+const OpRegistration kOpExit = {
+    .name = "Exit",
+    .inputs = {"data: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type"},
+    .shape = shape_unchanged,
+};
+const OpRegistration kOpSwitch = {
+    .name = "Switch",
+    .inputs = {"data: T", "pred: bool"},
+    .outputs = {"output_false: T", "output_true: T"},
+    .attrs = {"T: type"},
+    .shape = shape_unknown_outputs,
+};
+const OpRegistration kOpLoopCond = {
+    .name = "LoopCond",
+    .inputs = {"input: bool"},
+    .outputs = {"output: bool"},
+    .shape = shape_unchanged,
+};
+const OpRegistration kOpWhile = {
+    .name = "While",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: list(type) >= 0"},
+    .shape = shape_unknown_outputs,
+};
+const OpRegistration kOpLess = {
+    .name = "Less",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: bool"},
+    .attrs = {"T: realnumbertype"},
+    .shape = shape_broadcast_binary,
+};
+const OpRegistration kOpTranspose = {
+    .name = "Transpose",
+    .inputs = {"x: T", "perm: Tperm"},
+    .outputs = {"y: T"},
+    .attrs = {"T: type", "Tperm: {int32, int64} = DT_INT32"},
+    .shape = shape_unknown_outputs,
+};
+const OpRegistration kOpBatchNormWithGlobalNormalization = {
+    .name = "BatchNormWithGlobalNormalization",
+    .inputs = {"t: T", "m: T", "v: T", "beta: T", "gamma: T"},
+    .outputs = {"result: T"},
+    .attrs = {"T: numbertype", "variance_epsilon: float", "scale_after_normalization: bool"},
+    .shape = shape_unknown_outputs,
+    .deprecated_version = 9,
+    .deprecation_explanation = "Use tf.nn.batch_normalization()",
+};
+const OpRegistration kOpTestParams = {
+    .name = "TestParams",
+    .outputs = {"o: float"},
+    .shape = shape_scalar_output,
+};
+const OpRegistration kOpTestInput = {
+    .name = "TestInput",
+    .outputs = {"a: float", "b: float"},
+    .shape = shape_scalar_output,
+};
+const OpRegistration kOpTestMul = {
+    .name = "TestMul",
+    .inputs = {"a: float", "b: float"},
+    .outputs = {"o: float"},
+    .shape = shape_scalar_output,
+};
+const OpRegistration kOpTestInt = {
+    .name = "TestInt",
+    .inputs = {"a: int32"},
+};
+const OpRegistration kOpTestOneInputTwoOutputs = {
+    .name = "TestOneInputTwoOutputs",
+    .inputs = {"x: float"},
+    .outputs = {"y: float", "z: float"},
+    .shape = shape_scalar_output,
+};
+const OpRegistration kOpTestVariadicOutput = {
+    .name = "TestVariadicOutput",
+    .outputs = {"outputs: N * int32"},
+    .attrs = {"N: int >= 0"},
+    .shape = shape_unknown_outputs,
+};
+const OpRegistration kOpTestRef = {
+    .name = "TestRef",
+    .outputs = {"r: Ref(float)"},
+    .shape = shape_unknown_outputs,
+};
+const OpRegistration kOpTestTakesRef = {
+    .name = "TestTakesRef",
+    .inputs = {"r: Ref(float)"},
+};
+const OpRegistration kOpABC = {
+    .name = "ABC",
+
+};
 
 static const OpRegistration *const kTestOps[] = {&kOpConst,
                                                  &kOpPlaceholder,
@@ -321,7 +491,7 @@ void ops_check_whole(const Graph *graph) {
     if (from) CHECK(from->src == graph_node(graph, SOURCE_ID) && from->dst == node && edge_is_control(from));
     if (to) CHECK(to->dst == graph_node(graph, SINK_ID) && to->src == node && edge_is_control(to));
     if (id <= SINK_ID) CHECK(node->num_out_edges == 0 && node->num_control_inputs == 0);
-    special += (from != NULL) + (to != NULL && id != SOURCE_ID); /* the one between them is counted once */
+    special += (from != NULL) + (to && id != SOURCE_ID); /* the one between them is counted once */
     for (int i = 0; i < node->num_inputs; i++) {
       const Edge *edge = node->inputs[i];
       if (!edge) continue;
@@ -335,7 +505,7 @@ void ops_check_whole(const Graph *graph) {
       CHECK(edge->dst == node && edge_is_control(edge) && edge->dst_input == CONTROL_SLOT);
       CHECK(ops_has_edge(graph, edge->src, CONTROL_SLOT, node, CONTROL_SLOT));
     }
-    for (int i = 0; i < node->num_outputs; i++) CHECK(node->output_shapes[i] != NULL);
+    for (int i = 0; i < node->num_outputs; i++) CHECK(node->output_shapes[i]);
     for (int32_t i = 0; i < node->num_out_edges; i++)
       CHECK(node->out_edges[i]->src == node && node->out_edges[i]->place == i);
     out_edges += node->num_out_edges;

@@ -6,7 +6,7 @@
 
 TEST(new_graph_has_source_and_sink) {
   Graph *graph = graph_new();
-  REQUIRE(graph != NULL);
+  REQUIRE(graph);
   CHECK_INT_EQ(graph_num_nodes(graph), 2);
   CHECK_INT_EQ(graph_num_edges(graph), 1);
   CHECK_STR_EQ(graph_node(graph, SOURCE_ID)->name, "_SOURCE");
@@ -14,8 +14,8 @@ TEST(new_graph_has_source_and_sink) {
   CHECK(ops_has_edge(graph, graph_node(graph, 0), CONTROL_SLOT, graph_node(graph, 1), CONTROL_SLOT));
   CHECK_INT_EQ(graph_versions(graph)->producer, 2314);
   CHECK_INT_EQ(graph_versions(graph)->min_consumer, 0);
-  CHECK(graph_find_node(graph, "_SOURCE") == NULL);
-  CHECK(graph_node(graph, 2) == NULL && graph_node(graph, -1) == NULL);
+  CHECK(!graph_find_node(graph, "_SOURCE"));
+  CHECK(!graph_node(graph, 2) && !graph_node(graph, -1));
   ops_check_whole(graph);
   graph_free(graph);
   graph_free(NULL);
@@ -88,15 +88,15 @@ TEST(add_operation_wires_and_completes) {
   CHECK_STR_EQ(mul->def->input[0], "two:1");
   CHECK_STR_EQ(mul->def->input[1], "b");
   Node *node = ops_add(graph, IDENTITY("i"), "mul ^a ^b ^a", &status);
-  REQUIRE(node != NULL);
+  REQUIRE(node);
   CHECK_INT_EQ(node->num_control_inputs, 2);
   CHECK_INT_EQ(node->def->n_input, 3);
   CHECK_STR_EQ(node->def->input[1], "^a");
   CHECK_STR_EQ(node->def->input[2], "^b");
   Node *product =
       ops_add(graph, "name: 'p' op: 'MatMul' attr { key: 'T' value { type: DT_FLOAT } }", "a a", &status);
-  REQUIRE(product != NULL);
-  CHECK(node_def_attr(product->def, "transpose_a") != NULL); /* a default that was filled in */
+  REQUIRE(product);
+  CHECK(node_def_attr(product->def, "transpose_a")); /* a default that was filled in */
   CHECK_INT_EQ(graph_mutation_count(graph), 0);
   ops_check_whole(graph);
   graph_free(graph);
@@ -148,7 +148,7 @@ TEST(add_operation_refuses_and_leaves_everything_as_it_was) {
                 kCases[i].message);
     CHECK_INT_EQ(arena_bytes(graph_arena(graph)), bytes);
     CHECK_INT_EQ(graph_num_node_ids(graph), ids);
-    CHECK(graph_find_node(graph, "n") == NULL);
+    CHECK(!graph_find_node(graph, "n"));
     ops_check_whole(graph);
   }
   CHECK_STR_EQ(ops_export_text(graph, arena), before);
@@ -221,7 +221,7 @@ TEST(bare_nodes_are_connected_edge_by_edge) {
        *mul = bare(graph, "name: 'mul' op: 'TestMul'", &status);
   REQUIRE(in && mul);
   Edge *edge, *same;
-  CHECK(node_input_edge(mul, 1) == NULL);
+  CHECK(!node_input_edge(mul, 1));
   REQUIRE_OK(graph_add_edge(graph, in, 1, mul, 1, &edge, &status), status);
   CHECK(node_input_edge(mul, 1) == edge);
   CHECK_INT_EQ(mul->def->n_input, 2);
@@ -240,7 +240,7 @@ TEST(bare_nodes_are_connected_edge_by_edge) {
   REQUIRE_OK(graph_add_control_edge(graph, in, mul, &edge, &status), status);
   CHECK_STR_EQ(mul->def->input[2], "^in");
   CHECK_OK(graph_add_control_edge(graph, in, mul, &same, &status), status);
-  CHECK(same == NULL);
+  CHECK(!same);
   CHECK_OK(graph_add_edge(graph, in, CONTROL_SLOT, mul, CONTROL_SLOT, &same, &status), status);
   CHECK(same == edge);
   REQUIRE_OK(graph_add_edge(graph, in, 0, mul, 0, &edge, &status), status);
@@ -259,7 +259,7 @@ TEST(edges_are_removed_and_ids_are_not_reused) {
   int64_t id = edge->id;
   graph_remove_edge(graph, edge);
   graph_remove_edge(graph, edge); /* removed before: nothing happens */
-  CHECK(node_input_edge(mul, 1) == NULL);
+  CHECK(!node_input_edge(mul, 1));
   CHECK_INT_EQ(b->num_out_edges, 0);
   REQUIRE_OK(graph_add_control_edge(graph, b, mul, &control, &status), status);
   CHECK(control->id > id);
@@ -299,15 +299,15 @@ TEST(removed_nodes_leave_a_hole) {
   Node *two = graph_find_node(graph, "two");
   int64_t id = two->id, ids = graph_num_node_ids(graph);
   graph_remove_node(graph, two);
-  CHECK(graph_node(graph, id) == NULL);
-  CHECK(graph_find_node(graph, "two") == NULL);
-  CHECK(node_input_edge(graph_find_node(graph, "mul"), 0) == NULL);
+  CHECK(!graph_node(graph, id));
+  CHECK(!graph_find_node(graph, "two"));
+  CHECK(!node_input_edge(graph_find_node(graph, "mul"), 0));
   CHECK_INT_EQ(graph_num_nodes(graph), 5);
   Node *again = ops_add(graph, PLACEHOLDER("two"), "", &status);
-  REQUIRE(again != NULL);
+  REQUIRE(again);
   CHECK_INT_EQ(again->id, ids);
   graph_remove_node(graph, graph_node(graph, SOURCE_ID)); /* not allowed: nothing happens */
-  CHECK(graph_node(graph, SOURCE_ID) != NULL);
+  CHECK(graph_node(graph, SOURCE_ID));
   ops_check_whole(graph);
   graph_free(graph);
 }
@@ -373,7 +373,7 @@ TEST(many_unique_names_from_one_base_take_linear_time) {
     REQUIRE_OK(graph_add_node(graph, def, &node, &status), status);
   }
   snprintf(last, sizeof last, "n_%d", 19999);
-  CHECK(graph_find_node(graph, last) != NULL);
+  CHECK(graph_find_node(graph, last));
   graph_free(graph);
 }
 
@@ -383,9 +383,9 @@ TEST(nodes_print_as_tensorflow_prints_them) {
   Graph *graph = small_graph(&status);
   StrBuf out = {0};
   node_print(graph_find_node(graph, "mul"), &out);
-  CHECK_STR_EQ(
-      strbuf_text(&out),
-      "{name:'mul' id:5 op device:{requested: '', assigned: ''} def:{{{node mul}} = TestMul[](two:1, b)}}");
+  CHECK_STR_EQ(strbuf_text(&out),
+               "{name:'mul' id:5 op device:{requested: '', assigned: ''} def:{{{node mul}} = "
+               "TestMul[](two:1, b)}}");
   strbuf_clear(&out);
   node_print(graph_node(graph, SOURCE_ID), &out);
   CHECK_STR_EQ(strbuf_text(&out), "{name:'_SOURCE' id:0 source}");

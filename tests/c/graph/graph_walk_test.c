@@ -85,13 +85,13 @@ TEST(orders_are_stable_with_a_comparator) {
   Arena *arena = arena_new();
   StrBuf text = {0};
   /* The same graph with its nodes in another order. */
-  Graph *graphs[] = {
-      imported(kGraph, &status),
-      imported("node { name: 'f' op: 'ABC' } node { name: 'e' op: 'ABC' input: '^c' } "
-               "node { name: 'b' op: 'TestParams' } node { name: 'd' op: 'TestOneInputTwoOutputs' "
-               "input: 'c' } node { name: 'c' op: 'TestMul' input: 'a' input: 'b' } "
-               "node { name: 'a' op: 'TestParams' }",
-               &status)};
+  Graph *graphs[] =
+      {imported(kGraph, &status),
+       imported("node { name: 'f' op: 'ABC' } node { name: 'e' op: 'ABC' input: '^c' } "
+                "node { name: 'b' op: 'TestParams' } node { name: 'd' op: 'TestOneInputTwoOutputs' "
+                "input: 'c' } node { name: 'c' op: 'TestMul' input: 'a' input: 'b' } "
+                "node { name: 'a' op: 'TestParams' }",
+                &status)};
   for (int i = 0; i < 2; i++) {
     Node **order;
     int64_t count;
@@ -301,14 +301,14 @@ TEST(clearing_leaves_source_and_sink) {
   graph_clear(graph);
   CHECK_INT_EQ(graph_num_nodes(graph), 2);
   CHECK_INT_EQ(graph_num_edges(graph), 1);
-  CHECK(graph_find_node(graph, "c") == NULL);
+  CHECK(!graph_find_node(graph, "c"));
   CHECK_ERROR(graph_check_node(graph, c, &status), status, CODE_INVALID_ARGUMENT, "removed");
   CHECK_ERROR(graph_check_edge(graph, edge, &status), status, CODE_INVALID_ARGUMENT, "removed");
   CHECK_OK(graph_find_edge(graph, 1, &found, &status), status);
-  CHECK(found == NULL);
+  CHECK(!found);
   CHECK_STR_EQ(graph_unique_name(graph, "c"), "c");
   Node *again = ops_add(graph, "name: 'c' op: 'ABC'", "", &status);
-  REQUIRE(again != NULL);
+  REQUIRE(again);
   CHECK_INT_EQ(again->id, ids);
   CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), status);
   CHECK_INT_EQ(again->source_edge->id, edge_ids);
@@ -351,7 +351,7 @@ TEST(chains_of_any_depth_are_walked) {
   Node *cycle;
   REQUIRE_OK(graph_add_control_edge(graph, before, graph_node(graph, 2), &edge, &status), status);
   REQUIRE_OK(graph_find_cycle(graph, &cycle, &status), status);
-  CHECK(cycle != NULL && cycle->id > SINK_ID);
+  CHECK(cycle && cycle->id > SINK_ID);
   REQUIRE_OK(graph_components(graph, arena, &component, &count, &status), status);
   CHECK_INT_EQ(count, 3);
   graph_clear(graph);

@@ -30,8 +30,8 @@ TEST(loops_are_known_by_their_frames_and_exits) {
   CHECK(added->enter_nodes[1] == q && added->exit_nodes[0] == q && added->exit_nodes[1] == r);
   CHECK(added->cond_output.node == p && added->body_inputs[1].node == q && added->body_inputs[1].index == 1);
   CHECK(added->body_outputs[1].node == r && added->body_outputs[1].index == 1);
-  CHECK(graph_find_while_context(graph, "f") == added && graph_find_while_context(graph, "g") == NULL);
-  CHECK(node_while_context(q) == added && node_while_context(r) == added && node_while_context(p) == NULL);
+  CHECK(graph_find_while_context(graph, "f") == added && !graph_find_while_context(graph, "g"));
+  CHECK(node_while_context(q) == added && node_while_context(r) == added && !node_while_context(p));
   loop.frame_name = "f";
   CHECK_ERROR(graph_add_while_context(graph, &loop, &none, &status), status, CODE_INVALID_ARGUMENT,
               "WhileContext with frame name 'f' already exists");
@@ -42,13 +42,13 @@ TEST(loops_are_known_by_their_frames_and_exits) {
   inputs[1].index = 2;
   CHECK_ERROR(graph_add_while_context(graph, &loop, &none, &status), status, CODE_OUT_OF_RANGE,
               "does not have output 2");
-  CHECK(graph_find_while_context(graph, "g") == NULL && node_while_context(r) == added);
+  CHECK(!graph_find_while_context(graph, "g") && node_while_context(r) == added);
   /* A loop outlives its nodes; pointers to them are stale, not lost. */
   graph_remove_node(graph, r);
   CHECK_ERROR(graph_check_node(graph, added->exit_nodes[1], &status), status, CODE_INVALID_ARGUMENT,
               "removed");
   graph_clear(graph);
-  CHECK(graph_find_while_context(graph, "f") == NULL);
+  CHECK(!graph_find_while_context(graph, "f"));
   graph_free(graph);
 }
 
@@ -113,10 +113,10 @@ TEST(devices_are_kept_once_and_exported) {
   status_init(&status);
   Arena *arena = arena_new();
   Graph *graph = graph_new();
-  CHECK_OK(ops_import(
-               graph,
-               "node { name: 'a' op: 'ABC' device: '/job:x' } node { name: 'b' op: 'ABC' device: '/job:x' }",
-               NULL, NULL, NULL, &status),
+  CHECK_OK(ops_import(graph,
+                      "node { name: 'a' op: 'ABC' device: '/job:x' } node { name: 'b' op: 'ABC' device: "
+                      "'/job:x' }",
+                      NULL, NULL, NULL, &status),
            status);
   Node *a = graph_find_node(graph, "a");
   int first, second, none;

@@ -1,5 +1,5 @@
-/* Recorded facts about importing GraphDefs (tests/data/facts/import.jsonl): every record. What sessions make of two of them is in
- * tests/c/c_api/run_facts_test.c. */
+/* Recorded facts about importing GraphDefs (tests/data/facts/import.jsonl): every record. What sessions make
+ * of two of them is in tests/c/c_api/run_facts_test.c. */
 #include "graph_test_ops.h"
 #include "json.h"
 
@@ -288,9 +288,9 @@ static bool run_fact(const Json *fact, Arena *arena, StrBuf *why) {
              *std_ops = json_get(fact, "std_ops");
   bool ok = true;
   for (int i = 0; ops && i < ops->count; i++)
-    CHECK(op_registry_find(op_registry_global(), json_get(&ops->items[i], "name")->string) != NULL);
+    CHECK(op_registry_find(op_registry_global(), json_get(&ops->items[i], "name")->string));
   for (int i = 0; std_ops && i < std_ops->count; i++)
-    CHECK(op_registry_find(op_registry_global(), std_ops->items[i].string) != NULL);
+    CHECK(op_registry_find(op_registry_global(), std_ops->items[i].string));
   for (int i = 0; ok && i < steps->count; i++) {
     ok = run_step(&world, &steps->items[i], json_get(fact, "new"));
     if (!ok) strbuf_printf(why, " (step %d)", i);
@@ -314,7 +314,7 @@ static char *replace_all(char *text, const char *from, const char *to, Arena *ar
 
 TEST(import_facts_hold) {
   FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/facts/import.jsonl", "rb");
-  REQUIRE(file != NULL);
+  REQUIRE(file);
   StrBuf all = {0};
   char chunk[4096];
   for (size_t got; (got = fread(chunk, 1, sizeof chunk, file)) > 0;) strbuf_append_bytes(&all, chunk, got);
@@ -331,7 +331,7 @@ TEST(import_facts_hold) {
     text = replace_all(text, "{{TF_VERSION}}", TENSORFLOW_VERSION, arena);
     CHECK_CONTEXT("import.jsonl, line %d", ++number);
     const Json *fact = json_parse(arena, text, strlen(text));
-    if (CHECK(fact != NULL) && !CHECK(run_fact(fact, arena, &why)))
+    if (CHECK(fact) && !CHECK(run_fact(fact, arena, &why)))
       printf("  import.jsonl:%d: %s\n", number, strbuf_text(&why));
     strbuf_free(&why);
     arena_free(arena);

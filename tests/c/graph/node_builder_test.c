@@ -29,7 +29,7 @@ TEST(a_built_node_is_that_of_its_node_def) {
   Graph *graph = graph_new();
   Arena *arena = arena_new();
   Node *p = bare(graph, "TestParams", "p"), *q = bare(graph, "TestParams", "q"), *built;
-  REQUIRE(p != NULL && q != NULL);
+  REQUIRE(p && q);
   static const DataType kTypes[] = {DT_FLOAT, DT_FLOAT};
   NodeBuilder b;
   node_builder(&b, graph, "While", "w");
@@ -115,8 +115,7 @@ TEST(the_finish_reports_what_graph_add_operation_would) {
   CHECK_ERROR(node_builder_finish(&b, &node, &status), &status, CODE_NOT_FOUND, "Op type not registered");
   node_builder(&b, graph, "TestOneInputTwoOutputs", "n");
   node_builder_input(&b, (NodeOutput){p, 4});
-  CHECK_ERROR(node_builder_finish(&b, &node, &status), &status, CODE_OUT_OF_RANGE,
-              "does not have output 4");
+  CHECK_ERROR(node_builder_finish(&b, &node, &status), &status, CODE_OUT_OF_RANGE, "does not have output 4");
   node_builder(&b, graph, "TestParams", NULL);
   node_builder_type(&b, "T", DT_FLOAT);
   node_builder_input(&b, (NodeOutput){p, 0});

@@ -122,9 +122,9 @@ TEST(shape_size_and_rank_of_known_shapes_are_constants) {
   CHECK_CONTEXT("%s", "");
   Tensor value = {0};
   bool known;
-  CHECK_ERROR(
-      graph_constant_value(graph, (NodeOutput){graph_find_node(graph, "x"), 1}, &value, &known, &status),
-      status, CODE_OUT_OF_RANGE, "does not have output 1");
+  CHECK_ERROR(graph_constant_value(graph, (NodeOutput){graph_find_node(graph, "x"), 1}, &value, &known,
+                                   &status),
+              status, CODE_OUT_OF_RANGE, "does not have output 1");
   CHECK_ERROR(graph_constant_value(graph, (NodeOutput){NULL, 0}, &value, &known, &status), status,
               CODE_INVALID_ARGUMENT, "null");
   graph_free(graph);
@@ -217,9 +217,10 @@ TEST(dimensions_keep_their_identity) {
 }
 
 TEST(strided_slices_of_shapes) {
-  check_partial(
-      (Line[]){{SLICE("s", ""), "shape one last one"}, {"name: 'f' op: 'TestFill'", "s"}, {NULL, NULL}},
-      "[7]", "1");
+  check_partial((Line[]){{SLICE("s", ""), "shape one last one"},
+                         {"name: 'f' op: 'TestFill'", "s"},
+                         {NULL, NULL}},
+                "[7]", "1");
   check_partial((Line[]){{SLICE("s", MASK("end_mask", "1")), "shape one one one"},
                          {"name: 'f' op: 'TestFill'", "s"},
                          {NULL, NULL}},
@@ -237,13 +238,15 @@ TEST(strided_slices_of_shapes) {
                          {"name: 'f' op: 'TestFill'", "s"},
                          {NULL, NULL}},
                 "?", "");
-  check_partial(
-      (Line[]){{SLICE("s", ""), "shape zero one zero"}, {"name: 'f' op: 'TestFill'", "s"}, {NULL, NULL}}, "?",
-      "");
+  check_partial((Line[]){{SLICE("s", ""), "shape zero one zero"},
+                         {"name: 'f' op: 'TestFill'", "s"},
+                         {NULL, NULL}},
+                "?", "");
   /* Begin behind end. */
-  check_partial(
-      (Line[]){{SLICE("s", ""), "shape two one one"}, {"name: 'f' op: 'TestFill'", "s"}, {NULL, NULL}}, "?",
-      "");
+  check_partial((Line[]){{SLICE("s", ""), "shape two one one"},
+                         {"name: 'f' op: 'TestFill'", "s"},
+                         {NULL, NULL}},
+                "?", "");
 }
 
 TEST(packed_sizes_make_shapes) {
@@ -268,9 +271,10 @@ TEST(packed_sizes_make_shapes) {
 }
 
 TEST(concatenated_and_cast_sizes_make_shapes) {
-  check_partial(
-      (Line[]){{CONCAT("c", "2"), "shape two axis"}, {"name: 'f' op: 'TestFill'", "c"}, {NULL, NULL}},
-      "[?,7,?,2]", "012-");
+  check_partial((Line[]){{CONCAT("c", "2"), "shape two axis"},
+                         {"name: 'f' op: 'TestFill'", "c"},
+                         {NULL, NULL}},
+                "[?,7,?,2]", "012-");
   check_partial((Line[]){{CONCAT("c", "2"), "shape shape axis"},
                          {CONCAT("d", "2"), "c c axis"},
                          {"name: 'f' op: 'TestFill'", "d"},
@@ -330,18 +334,18 @@ TEST(a_deep_chain_of_values_needs_no_stack) {
   status_init(&status);
   Graph *graph = build((Line[]){{SCALAR("n0", "1"), ""}, {NULL, NULL}});
   NodeDef *def = node_def_new(graph_arena(graph), "", "Add");
-  REQUIRE_OK(
-      node_def_set_attr(def, graph_arena(graph), "T", attr_value_type(graph_arena(graph), DT_INT32), &status),
-      status);
+  REQUIRE_OK(node_def_set_attr(def, graph_arena(graph), "T", attr_value_type(graph_arena(graph), DT_INT32),
+                               &status),
+             status);
   Node *last = graph_find_node(graph, "n0"), *one = last;
   enum { COUNT = 20000 };
   for (int i = 1; i <= COUNT; i++) {
     char name[32];
     snprintf(name, sizeof name, "n%d", i);
     def->name = name;
-    REQUIRE_OK(
-        graph_add_operation(graph, def, (NodeOutput[]){{last, 0}, {one, 0}}, 2, NULL, 0, &last, &status),
-        status);
+    REQUIRE_OK(graph_add_operation(graph, def, (NodeOutput[]){{last, 0}, {one, 0}}, 2, NULL, 0, &last,
+                                   &status),
+               status);
   }
   CHECK_INT_EQ(ops_add_runs, 0); /* nobody asked yet */
   Tensor value = {0};
@@ -392,10 +396,10 @@ TEST(errors_have_their_context) {
                "transpose_a=false, transpose_b=false](m, m)' with input shapes: [2,1], [2,1].");
   status_init(&status);
   CHECK(!ops_add(graph, "name: 's' op: 'TestMergeShapes'", "m v", &status));
-  CHECK_STR_EQ(
-      status.message,
-      "Shapes must be equal rank, but are 2 and 1 for '{{node s}} = TestMergeShapes[](m, v)' with input "
-      "shapes: [2,1], [2].");
+  CHECK_STR_EQ(status.message,
+               "Shapes must be equal rank, but are 2 and 1 for '{{node s}} = TestMergeShapes[](m, v)' with "
+               "input "
+               "shapes: [2,1], [2].");
   status_init(&status);
   CHECK(!ops_add(graph, "name: 'c' op: 'TestChecked'", "minus", &status));
   CHECK_STR_EQ(status.message,
@@ -452,8 +456,8 @@ TEST(handles_carry_the_shape_of_their_variable) {
   ShapeHandle r = graph_output_shape((NodeOutput){graph_find_node(graph, "r"), 0});
   ShapeHandle s = graph_output_shape((NodeOutput){graph_find_node(graph, "s"), 0});
   CHECK(r->dims[1] == s->dims[1]);
-  CHECK(graph_find_node(graph, "v")->output_handles[0] != NULL);
-  CHECK(graph_find_node(graph, "r")->output_handles[0] == NULL);
+  CHECK(graph_find_node(graph, "v")->output_handles[0]);
+  CHECK(!graph_find_node(graph, "r")->output_handles[0]);
   graph_free(graph);
 }
 

@@ -37,9 +37,9 @@ static void check_shape(Graph *graph, const char *output, const char *want) {
 static void redirect(Graph *graph, const char *src, const char *dst, int input) {
   Status status;
   status_init(&status);
-  CHECK_OK(
-      graph_update_edge(graph, graph_find_node(graph, src), 0, graph_find_node(graph, dst), input, &status),
-      status);
+  CHECK_OK(graph_update_edge(graph, graph_find_node(graph, src), 0, graph_find_node(graph, dst), input,
+                             &status),
+           status);
 }
 
 static void update(Graph *graph, const char *name, bool want_refined) {
@@ -143,13 +143,13 @@ TEST(handle_data_follows) {
 
 /* c is as long as c and v together: no length is right. */
 TEST(what_grows_in_a_loop_becomes_unknown) {
-  Graph *graph = build((Line[]){
-      {VECTOR("v", "2", "int_val: 1"), ""},
-      {VECTOR("axis", "1", "int_val: 0"), ""},
-      {"name: 'c' op: 'ConcatV2' attr { key: 'N' value { i: 2 } } attr { key: 'T' value { type: DT_INT32 } }",
-       "v v axis"},
-      {"name: 'i' op: 'Identity' attr { key: 'T' value { type: DT_INT32 } }", "c"},
-      {NULL, NULL}});
+  Graph *graph = build((Line[]){{VECTOR("v", "2", "int_val: 1"), ""},
+                                {VECTOR("axis", "1", "int_val: 0"), ""},
+                                {"name: 'c' op: 'ConcatV2' attr { key: 'N' value { i: 2 } } attr { key: 'T' "
+                                 "value { type: DT_INT32 } }",
+                                 "v v axis"},
+                                {"name: 'i' op: 'Identity' attr { key: 'T' value { type: DT_INT32 } }", "c"},
+                                {NULL, NULL}});
   check_shape(graph, "i", "[4]");
   redirect(graph, "i", "c", 0);
   update(graph, "c", true);

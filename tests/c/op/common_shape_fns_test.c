@@ -5,7 +5,7 @@ TEST(unchanged_passes_the_input_and_its_handle_data) {
   Fixture f;
   fixture_begin(&f, "[2,?]");
   check_outputs(&f, shape_unchanged, "in0");
-  CHECK(f.output_handles[0] == NULL);
+  CHECK(!f.output_handles[0]);
   HandleData data = {0};
   f.input_handles[0] = &data;
   check_outputs(&f, shape_unchanged, "in0");
@@ -50,13 +50,14 @@ TEST(random_takes_the_shape_from_its_input) {
 
 /* --- matrices --- */
 
-static void check_matmul(const char *inputs, bool transpose_a, bool transpose_b, const char *want, const char *error) {
+static void check_matmul(const char *inputs, bool transpose_a, bool transpose_b, const char *want,
+                         const char *error) {
   Fixture f;
   CHECK_CONTEXT("%s %d %d", inputs, transpose_a, transpose_b);
   fixture_begin(&f, inputs);
   fixture_attr(&f, "transpose_a", attr_value_bool(f.arena, transpose_a));
   fixture_attr(&f, "transpose_b", attr_value_bool(f.arena, transpose_b));
-  if (want != NULL) {
+  if (want) {
     check_outputs(&f, shape_matmul, want);
   } else {
     CHECK_ERROR(shape_matmul(&f.c, &f.status), f.status, CODE_INVALID_ARGUMENT, error);
@@ -80,12 +81,13 @@ TEST(matmul) {
 
 /* --- biases --- */
 
-static void check_bias(ShapeFn function, const char *format, const char *inputs, const char *want, const char *error) {
+static void check_bias(ShapeFn function, const char *format, const char *inputs, const char *want,
+                       const char *error) {
   Fixture f;
-  CHECK_CONTEXT("%s %s", format == NULL ? "-" : format, inputs);
+  CHECK_CONTEXT("%s %s", !format ? "-" : format, inputs);
   fixture_begin(&f, inputs);
-  if (format != NULL) fixture_attr(&f, "data_format", attr_value_string(f.arena, format, strlen(format)));
-  if (want != NULL) {
+  if (format) fixture_attr(&f, "data_format", attr_value_string(f.arena, format, strlen(format)));
+  if (want) {
     check_outputs(&f, function, want);
   } else {
     CHECK_ERROR(function(&f.c, &f.status), f.status, CODE_INVALID_ARGUMENT, error);
@@ -123,7 +125,9 @@ TEST(bias_add_grad) {
 /* --- broadcasting --- */
 
 TEST(broadcast) {
-  static const struct { const char *inputs, *want; } kCases[] = {
+  static const struct {
+    const char *inputs, *want;
+  } kCases[] = {
       {"?;?", "?"},
       {"[1,2];?", "?"},
       {"?;[1,2]", "?"},
@@ -209,12 +213,12 @@ TEST(reduction) {
     fixture_attr(&f, "keep_dims", attr_value_bool(f.arena, k->keep_dims));
     if (k->num_axes == -1) fixture_scalar(&f, 1, type, k->axes[0]);
     if (k->num_axes >= 0) fixture_vector(&f, 1, type, k->num_axes, k->axes);
-    if (k->want != NULL) {
+    if (k->want) {
       check_outputs(&f, shape_reduction, k->want);
     } else {
       CHECK_ERROR(shape_reduction(&f.c, &f.status), f.status, CODE_INVALID_ARGUMENT, k->error);
     }
-    CHECK_INT_EQ(f.requested[1], k->num_axes == -2 && k->want != NULL);
+    CHECK_INT_EQ(f.requested[1], k->num_axes == -2 && k->want);
     fixture_end(&f);
   }
 }
@@ -233,10 +237,10 @@ TEST(old_graphs_may_reduce_over_a_matrix_of_axes) {
 
 static void check_concat(const char *inputs, const int64_t *axis, const char *want, const char *error) {
   Fixture f;
-  CHECK_CONTEXT("%s axis %d", inputs, axis == NULL ? 99 : (int)*axis);
+  CHECK_CONTEXT("%s axis %d", inputs, !axis ? 99 : (int)*axis);
   fixture_begin(&f, inputs);
-  if (axis != NULL) fixture_scalar(&f, f.c.num_inputs - 1, DT_INT64, *axis);
-  if (want != NULL) {
+  if (axis) fixture_scalar(&f, f.c.num_inputs - 1, DT_INT64, *axis);
+  if (want) {
     check_outputs(&f, shape_concat_v2, want);
   } else {
     CHECK_ERROR(shape_concat_v2(&f.c, &f.status), f.status, CODE_INVALID_ARGUMENT, error);
@@ -245,7 +249,8 @@ static void check_concat(const char *inputs, const int64_t *axis, const char *wa
 }
 
 TEST(concat) {
-  const int64_t zero = 0, one = 1, last = -1, second_last = -2, four = 4, lowest = INT64_MIN, highest = INT64_MAX;
+  const int64_t zero = 0, one = 1, last = -1, second_last = -2, four = 4, lowest = INT64_MIN,
+                highest = INT64_MAX;
   check_concat("[1,2,5];[1,3,5];[]", &one, "[d0_0,5,d0_2]", NULL);
   check_concat("[1,2,5];[1,3,5];[]", &second_last, "[d0_0,5,d0_2]", NULL);
   check_concat("[2,3];[2,4];[2,5];[]", &last, "[d0_0,12]", NULL);
@@ -272,10 +277,15 @@ TEST(concat) {
 /* --- want of memory --- */
 
 TEST(common_shape_functions_survive_want_of_memory) {
-  static const struct { ShapeFn function; const char *inputs; } kCases[] = {
-      {shape_matmul, "?;?"},        {shape_bias_add, "[2,?];?"}, {shape_bias_add_grad, "?"}, {shape_broadcast_binary, "[2,?];[?]"},
-      {shape_reduction, "[2,3];[]"}, {shape_random, "[300]"},     {shape_scalar_output, ""},  {shape_unknown_outputs, ""},
-      {shape_explicit, ""},         {shape_concat_v2, "[2,3];[]"},
+  static const struct {
+    ShapeFn function;
+    const char *inputs;
+  } kCases[] = {
+      {shape_matmul, "?;?"},         {shape_bias_add, "[2,?];?"},
+      {shape_bias_add_grad, "?"},    {shape_broadcast_binary, "[2,?];[?]"},
+      {shape_reduction, "[2,3];[]"}, {shape_random, "[300]"},
+      {shape_scalar_output, ""},     {shape_unknown_outputs, ""},
+      {shape_explicit, ""},          {shape_concat_v2, "[2,3];[]"},
   };
   for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
     Shortage shortage = {.what = kCases[i].inputs};
@@ -286,11 +296,12 @@ TEST(common_shape_functions_survive_want_of_memory) {
       fixture_attr(&f, "transpose_b", attr_value_bool(f.arena, false));
       fixture_attr(&f, "keep_dims", attr_value_bool(f.arena, true));
       fixture_attr(&f, "shape", attr_value_shape(f.arena, 2, (int64_t[]){2, -1}));
-      if (kCases[i].function == shape_reduction || kCases[i].function == shape_concat_v2) fixture_scalar(&f, 1, DT_INT32, 0);
+      if (kCases[i].function == shape_reduction || kCases[i].function == shape_concat_v2)
+        fixture_scalar(&f, 1, DT_INT32, 0);
       shortage_begin(&shortage);
       bool ok = kCases[i].function(&f.c, &f.status);
       shortage_end(&shortage, ok, f.status.code);
-      if (ok) CHECK(f.outputs[0] != NULL);
+      if (ok) CHECK(f.outputs[0]);
       fixture_end(&f);
     } while (shortage_next(&shortage));
   }

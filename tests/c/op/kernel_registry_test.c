@@ -15,9 +15,13 @@ static bool compute_nothing(KernelContext *context, Status *status) {
   return true;
 }
 
-static REGISTER_OP(Chosen, .inputs = {"x: T", "rest: Ts"}, .outputs = {"y: T"},
-                   .attrs = {"T: type", "Ts: list(type) >= 0", "mode: string = 'SAME'", "n: int = 2", "flag: bool = false"},
-                   .shape = shape_unchanged)
+static const OpRegistration kOpChosen = {
+    .name = "Chosen",
+    .inputs = {"x: T", "rest: Ts"},
+    .outputs = {"y: T"},
+    .attrs = {"T: type", "Ts: list(type) >= 0", "mode: string = 'SAME'", "n: int = 2", "flag: bool = false"},
+    .shape = shape_unchanged,
+};
 
 typedef struct Bench {
   Arena *arena;
@@ -52,7 +56,8 @@ static void count_freed(void *data) { num_freed += *(int *)data; }
 /* Registers a kernel from the text of a KernelDef; `data` tells kernels apart. */
 static bool add(Bench *b, const char *text, int *data) {
   void *def;
-  if (!CHECK_OK(proto_parse_text(kKernelDef, str_of(text), b->arena, &def, &b->status), b->status)) return false;
+  if (!CHECK_OK(proto_parse_text(kKernelDef, str_of(text), b->arena, &def, &b->status), b->status))
+    return false;
   KernelFunctions functions = {.compute = compute_nothing, .data = data};
   return kernel_registry_add(def, &functions, count_freed, &b->status);
 }
@@ -74,15 +79,22 @@ TEST(constraints_on_values_of_every_kind) {
   set_attr(&b, "mode", attr_value_string(b.arena, "SAME", 4));
   set_attr(&b, "n", attr_value_int(b.arena, 2));
   set_attr(&b, "flag", attr_value_bool(b.arena, false));
-  CHECK(add(&b, "op: 'Chosen' device_type: 'CPU' priority: 1 constraint { name: 'T' allowed_values { list { type: [DT_INT32, DT_FLOAT] } } }", &one));
+  CHECK(add(&b,
+            "op: 'Chosen' device_type: 'CPU' priority: 1 constraint { name: 'T' allowed_values { list { "
+            "type: [DT_INT32, DT_FLOAT] } } }",
+            &one));
   CHECK_INT_EQ(chosen(&b), 1);
   /* All types of a list must be allowed. */
-  CHECK(add(&b, "op: 'Chosen' device_type: 'CPU' priority: 2 constraint { name: 'Ts' allowed_values { list { type: DT_FLOAT } } }", &two));
+  CHECK(add(&b,
+            "op: 'Chosen' device_type: 'CPU' priority: 2 constraint { name: 'Ts' allowed_values { list { "
+            "type: DT_FLOAT } } }",
+            &two));
   CHECK_INT_EQ(chosen(&b), 1);
   set_attr(&b, "Ts", attr_value_type_list(b.arena, (int[]){DT_FLOAT, DT_FLOAT}, 2));
   CHECK_INT_EQ(chosen(&b), 2);
   CHECK(add(&b,
-            "op: 'Chosen' device_type: 'CPU' priority: 3 constraint { name: 'mode' allowed_values { list { s: ['VALID', 'SAME'] } } } "
+            "op: 'Chosen' device_type: 'CPU' priority: 3 constraint { name: 'mode' allowed_values { list { "
+            "s: ['VALID', 'SAME'] } } } "
             "constraint { name: 'n' allowed_values { list { i: [2, 3] } } }",
             &four));
   CHECK_INT_EQ(chosen(&b), 4);
@@ -91,7 +103,10 @@ TEST(constraints_on_values_of_every_kind) {
   set_attr(&b, "n", attr_value_int(b.arena, 3));
   set_attr(&b, "mode", attr_value_string(b.arena, "SAM", 3));
   CHECK_INT_EQ(chosen(&b), 2);
-  CHECK(add(&b, "op: 'Chosen' device_type: 'CPU' priority: 4 constraint { name: 'flag' allowed_values { list { b: true } } }", &eight));
+  CHECK(add(&b,
+            "op: 'Chosen' device_type: 'CPU' priority: 4 constraint { name: 'flag' allowed_values { list { "
+            "b: true } } }",
+            &eight));
   CHECK_INT_EQ(chosen(&b), 2);
   set_attr(&b, "flag", attr_value_bool(b.arena, true));
   CHECK_INT_EQ(chosen(&b), 8);
@@ -108,7 +123,10 @@ TEST(an_op_has_the_types_that_its_kernels_allow) {
   CHECK(!op_has_kernel(b.op, DT_INVALID));
   CHECK(add(&b, "op: 'Chosen' device_type: 'GPU'", &one));
   CHECK(!op_has_kernel(b.op, DT_INVALID));
-  CHECK(add(&b, "op: 'Chosen' device_type: 'CPU' constraint { name: 'T' allowed_values { list { type: [DT_INT32, DT_FLOAT] } } }", &one));
+  CHECK(add(&b,
+            "op: 'Chosen' device_type: 'CPU' constraint { name: 'T' allowed_values { list { type: [DT_INT32, "
+            "DT_FLOAT] } } }",
+            &one));
   CHECK(op_has_kernel(b.op, DT_INVALID) && op_has_kernel(b.op, DT_FLOAT) && op_has_kernel(b.op, DT_INT32));
   CHECK(!op_has_kernel(b.op, DT_DOUBLE));
   end(&b);
@@ -121,13 +139,18 @@ TEST(constraints_that_a_node_cannot_be_held_to) {
     const char *message;
   } kCases[] = {
       {"name: 'U' allowed_values { list { type: DT_FLOAT } }", CODE_INVALID_ARGUMENT,
-       "OpKernel 'Chosen' has constraint on attr 'U' not in NodeDef '{{node n}} = Chosen[T=DT_FLOAT, n=2]()', KernelDef: 'op: \"Chosen\" "},
+       "OpKernel 'Chosen' has constraint on attr 'U' not in NodeDef '{{node n}} = Chosen[T=DT_FLOAT, "
+       "n=2]()', KernelDef: 'op: \"Chosen\" "},
       {"name: 'n' allowed_values { list { type: DT_FLOAT } }", CODE_INVALID_ARGUMENT,
-       "has constraint on attr 'n' that has value '2' that does not have type 'type' or 'list(type)' in NodeDef '{{node n}} = Chosen["},
+       "has constraint on attr 'n' that has value '2' that does not have type 'type' or 'list(type)' in "
+       "NodeDef '{{node n}} = Chosen["},
       {"name: 'n' allowed_values { list { s: 'a' } }", CODE_INVALID_ARGUMENT,
-       "has constraint on attr 'n' that has value '2' that does not have the same type in NodeDef '{{node n}} = Chosen["},
-      {"name: 'n' allowed_values { list { f: 2.5 } }", CODE_UNIMPLEMENTED, "has constraint on attr 'n' with unsupported type: [2.5]"},
-      {"name: 'n' allowed_values { i: 2 }", CODE_UNIMPLEMENTED, "has constraint on attr 'n' with unsupported type: 2"},
+       "has constraint on attr 'n' that has value '2' that does not have the same type in NodeDef '{{node "
+       "n}} = Chosen["},
+      {"name: 'n' allowed_values { list { f: 2.5 } }", CODE_UNIMPLEMENTED,
+       "has constraint on attr 'n' with unsupported type: [2.5]"},
+      {"name: 'n' allowed_values { i: 2 }", CODE_UNIMPLEMENTED,
+       "has constraint on attr 'n' with unsupported type: 2"},
       {"name: 'n'", CODE_UNIMPLEMENTED, "has constraint on attr 'n' with unsupported type: "},
       {"name: 'n' allowed_values { list { i: 2 type: DT_FLOAT } }", CODE_INVALID_ARGUMENT,
        "has constraint on attr 'n' with more than one value type: "},
@@ -139,10 +162,12 @@ TEST(constraints_that_a_node_cannot_be_held_to) {
     REQUIRE(begin(&b));
     set_attr(&b, "T", attr_value_type(b.arena, DT_FLOAT));
     set_attr(&b, "n", attr_value_int(b.arena, 2));
-    char *text = arena_printf(b.arena, "op: 'Chosen' device_type: 'CPU' constraint { %s }", kCases[i].constraint);
+    char *text =
+        arena_printf(b.arena, "op: 'Chosen' device_type: 'CPU' constraint { %s }", kCases[i].constraint);
     CHECK(add(&b, text, &one));
     KernelFunctions functions;
-    CHECK_ERROR(kernel_registry_select(b.op, b.node, &functions, &b.status), b.status, kCases[i].code, kCases[i].message);
+    CHECK_ERROR(kernel_registry_select(b.op, b.node, &functions, &b.status), b.status, kCases[i].code,
+                kCases[i].message);
     end(&b);
   }
 }
@@ -158,12 +183,14 @@ TEST(a_constraint_has_values_of_one_kind) {
       REQUIRE(begin(&b));
       set_attr(&b, "T", attr_value_type(b.arena, DT_FLOAT));
       set_attr(&b, "n", attr_value_int(b.arena, 2));
-      char *text = arena_printf(b.arena, "op: 'Chosen' device_type: 'CPU' constraint { name: 'n' allowed_values { list { %s %s } } }",
+      char *text = arena_printf(b.arena,
+                                "op: 'Chosen' device_type: 'CPU' constraint { name: 'n' allowed_values { "
+                                "list { %s %s } } }",
                                 kValues[i], kValues[k]);
       CHECK(add(&b, text, &one));
       KernelFunctions functions;
-      CHECK_ERROR(kernel_registry_select(b.op, b.node, &functions, &b.status), b.status, CODE_INVALID_ARGUMENT,
-                  "has constraint on attr 'n' with more than one value type: ");
+      CHECK_ERROR(kernel_registry_select(b.op, b.node, &functions, &b.status), b.status,
+                  CODE_INVALID_ARGUMENT, "has constraint on attr 'n' with more than one value type: ");
       end(&b);
     }
   }
@@ -187,7 +214,9 @@ TEST(registering_without_memory) {
   REQUIRE(begin(&b));
   set_attr(&b, "T", attr_value_type(b.arena, DT_FLOAT));
   void *def;
-  CHECK_OK(proto_parse_text(kKernelDef, str_of("op: 'Chosen' device_type: 'CPU' label: 'l'"), b.arena, &def, &b.status), b.status);
+  CHECK_OK(proto_parse_text(kKernelDef, str_of("op: 'Chosen' device_type: 'CPU' label: 'l'"), b.arena, &def,
+                            &b.status),
+           b.status);
   KernelFunctions functions = {.compute = compute_nothing, .data = &one};
   num_freed = 0;
   bool done = false;

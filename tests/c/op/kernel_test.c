@@ -1,4 +1,5 @@
-/* Kernels of ops made up here: what op_kernel_new chooses, what a run checks, and when memory is taken over. */
+/* Kernels of ops made up here: what op_kernel_new chooses, what a run checks, and when memory is taken
+ * over. */
 #include "op/kernel.h"
 
 #include <string.h>
@@ -21,11 +22,12 @@ typedef struct ScaleState {
 static bool scale_construct(const KernelConstruction *construction, void *state, Status *status) {
   ScaleState *scale = state;
   TRY(tensor_allocate_dims(&scale->kept, DT_FLOAT, 0, NULL, NULL, status));
-  for (int i = 0; construction->constant_inputs != NULL && i < construction->num_inputs; i++) {
+  for (int i = 0; construction->constant_inputs && i < construction->num_inputs; i++) {
     scale->num_constants += construction->constant_inputs[i] != NULL;
   }
   TRY(node_attr_float(construction->node, "factor", &scale->factor, status));
-  return scale->factor > 0 || status_invalid(status, "factor must be positive, got %g", (double)scale->factor);
+  return scale->factor > 0 ||
+         status_invalid(status, "factor must be positive, got %g", (double)scale->factor);
 }
 
 static void scale_destroy(void *state) {
@@ -47,14 +49,22 @@ static bool scale_i32(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0];
   Tensor *y;
   TRY(kernel_allocate_output(context, 0, &x->shape, &y, status));
-  for (int64_t i = 0; i < tensor_num_elements(x); i++) tensor_i32(y)[i] = tensor_i32(x)[i] * (int)scale->factor;
+  for (int64_t i = 0; i < tensor_num_elements(x); i++)
+    tensor_i32(y)[i] = tensor_i32(x)[i] * (int)scale->factor;
   return true;
 }
 
-static REGISTER_OP(TestScale, .inputs = {"x: T"}, .outputs = {"y: T"},
-                   .attrs = {"factor: float = 2.0", "T: {float, int32, half}"}, .shape = shape_unchanged,
-                   .state_size = sizeof(ScaleState), .construct = scale_construct, .destroy = scale_destroy,
-                   .kernels = {{DT_FLOAT, scale_f32}, {DT_INT32, scale_i32}})
+static const OpRegistration kOpTestScale = {
+    .name = "TestScale",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {"factor: float = 2.0", "T: {float, int32, half}"},
+    .shape = shape_unchanged,
+    .state_size = sizeof(ScaleState),
+    .construct = scale_construct,
+    .destroy = scale_destroy,
+    .kernels = {{DT_FLOAT, scale_f32}, {DT_INT32, scale_i32}},
+};
 
 static bool pass_on(KernelContext *context, Status *status) {
   return kernel_set_output(context, 0, context->inputs[0], NULL, status);
@@ -70,40 +80,74 @@ static bool flatten(KernelContext *context, Status *status) {
 }
 
 /* Any type, and another kernel for double. */
-static REGISTER_OP(TestPass, .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {"T: type"}, .shape = shape_unchanged,
-                   .kernels = {{DT_INVALID, pass_on}, {DT_DOUBLE, flatten}})
+static const OpRegistration kOpTestPass = {
+    .name = "TestPass",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {"T: type"},
+    .shape = shape_unchanged,
+    .kernels = {{DT_INVALID, pass_on}, {DT_DOUBLE, flatten}},
+};
 
 static bool set_no_output(KernelContext *context, Status *status) {
   Tensor *out;
   return kernel_allocate_output_dims(context, 1, 0, NULL, &out, status);
 }
 
-static REGISTER_OP(TestMissing, .outputs = {"a: float", "b: float"}, .shape = shape_unknown_outputs,
-                   .kernels = {{DT_INVALID, set_no_output}})
+static const OpRegistration kOpTestMissing = {
+    .name = "TestMissing",
+    .outputs = {"a: float", "b: float"},
+    .shape = shape_unknown_outputs,
+    .kernels = {{DT_INVALID, set_no_output}},
+};
 
-static REGISTER_OP(TestWrongType, .inputs = {"x: float"}, .outputs = {"y: int32"}, .shape = shape_unknown_outputs,
-                   .kernels = {{DT_INVALID, pass_on}})
+static const OpRegistration kOpTestWrongType = {
+    .name = "TestWrongType",
+    .inputs = {"x: float"},
+    .outputs = {"y: int32"},
+    .shape = shape_unknown_outputs,
+    .kernels = {{DT_INVALID, pass_on}},
+};
 
 static bool set_third_output(KernelContext *context, Status *status) {
   Tensor *out;
   return kernel_allocate_output_dims(context, 2, 0, NULL, &out, status);
 }
 
-static REGISTER_OP(TestBeyond, .outputs = {"a: float"}, .shape = shape_unknown_outputs,
-                   .kernels = {{DT_INVALID, set_third_output}})
+static const OpRegistration kOpTestBeyond = {
+    .name = "TestBeyond",
+    .outputs = {"a: float"},
+    .shape = shape_unknown_outputs,
+    .kernels = {{DT_INVALID, set_third_output}},
+};
 
 static bool reinterpret(KernelContext *context, Status *status) {
   Tensor *out;
   return kernel_forward_or_allocate(context, 0, 0, &context->inputs[0]->shape, &out, status);
 }
 
-static REGISTER_OP(TestBits, .inputs = {"x: float"}, .outputs = {"y: To"}, .attrs = {"To: {int32, double}"},
-                   .shape = shape_unchanged, .kernels = {{DT_INVALID, reinterpret}})
+static const OpRegistration kOpTestBits = {
+    .name = "TestBits",
+    .inputs = {"x: float"},
+    .outputs = {"y: To"},
+    .attrs = {"To: {int32, double}"},
+    .shape = shape_unchanged,
+    .kernels = {{DT_INVALID, reinterpret}},
+};
 
-static REGISTER_OP(TestNone, .outputs = {"y: float"}, .shape = shape_unknown_outputs)
+static const OpRegistration kOpTestNone = {
+    .name = "TestNone",
+    .outputs = {"y: float"},
+    .shape = shape_unknown_outputs,
+};
 
-static REGISTER_OP(TestStateful, .outputs = {"y: float"}, .is_stateful = true, .shape = shape_unknown_outputs,
-                   .kernels = {{DT_INVALID, set_third_output}})
+static const OpRegistration kOpTestStateful = {
+    .name = "TestStateful",
+    .outputs = {"y: float"},
+    .is_stateful = true,
+    .shape = shape_unknown_outputs,
+    .kernels = {{DT_INVALID, set_third_output}},
+};
 
 /* --- the bench they run on --- */
 
@@ -123,14 +167,16 @@ static bool bench_begin(Bench *b, const OpRegistration *registration) {
   if (!CHECK_OK(op_registry_add(op_registry_global(), registration, &b->status), b->status)) return false;
   b->op = op_registry_find(op_registry_global(), registration->name);
   b->node = node_def_new(b->arena, "n", registration->name);
-  return CHECK(b->op != NULL && b->node != NULL);
+  return CHECK(b->op && b->node);
 }
 
 static void bench_attr(Bench *b, const char *name, AttrValue *value) {
   CHECK_OK(node_def_set_attr(b->node, b->arena, name, value, &b->status), b->status);
 }
 
-static void bench_type(Bench *b, const char *name, DataType type) { bench_attr(b, name, attr_value_type(b->arena, type)); }
+static void bench_type(Bench *b, const char *name, DataType type) {
+  bench_attr(b, name, attr_value_type(b->arena, type));
+}
 
 static void bench_floats(Bench *b, int64_t count) {
   if (!CHECK_OK(tensor_allocate_dims(&b->input, DT_FLOAT, 1, &count, NULL, &b->status), b->status)) return;
@@ -158,13 +204,14 @@ TEST(kernel_is_chosen_by_type_and_runs) {
   bench_type(&b, "T", DT_FLOAT);
   bench_floats(&b, 3);
   OpKernel *kernel = bench_kernel(&b);
-  REQUIRE(kernel != NULL);
+  REQUIRE(kernel);
   CHECK_INT_EQ(kernel->num_inputs, 1);
   CHECK_INT_EQ(kernel->output_types[0], DT_FLOAT);
   KernelContext context = {.inputs = b.inputs, .outputs = b.outputs};
   CHECK_OK(op_kernel_run(kernel, &context, &b.status), b.status);
   CHECK_STR_EQ(context.node_name, "n");
-  for (int i = 0; i < 3; i++) CHECK_NEAR(tensor_f32(&b.outputs[0])[i], 2 * i + 1, 0); /* the default factor is 2 */
+  for (int i = 0; i < 3; i++)
+    CHECK_NEAR(tensor_f32(&b.outputs[0])[i], 2 * i + 1, 0); /* the default factor is 2 */
   op_kernel_free(kernel);
   CHECK_INT_EQ(num_destroyed, 1);
   bench_end(&b);
@@ -193,7 +240,7 @@ TEST(type_without_kernel) {
               "T=DT_HALF, factor=2]\n"
               "Registered devices: [CPU]\nRegistered kernels:\n"
               "  device='CPU'; T in [DT_FLOAT]\n  device='CPU'; T in [DT_INT32]\n");
-  CHECK(kernel == NULL);
+  CHECK(!kernel);
   CHECK_INT_EQ(num_destroyed, 0);
   bench_end(&b);
 }
@@ -227,7 +274,8 @@ TEST(node_without_its_type_attr) {
   Bench b;
   REQUIRE(bench_begin(&b, &kOpTestPass));
   OpKernel *kernel;
-  CHECK_ERROR(op_kernel_new(b.op, b.node, NULL, NULL, &kernel, &b.status), b.status, CODE_NOT_FOUND, "No attr named 'T' in NodeDef:");
+  CHECK_ERROR(op_kernel_new(b.op, b.node, NULL, NULL, &kernel, &b.status), b.status, CODE_NOT_FOUND,
+              "No attr named 'T' in NodeDef:");
   bench_end(&b);
 }
 
@@ -241,7 +289,7 @@ TEST(construct_that_fails_is_cleaned_up) {
   OpKernel *kernel;
   CHECK_ERROR(op_kernel_new(b.op, b.node, NULL, NULL, &kernel, &b.status), b.status, CODE_INVALID_ARGUMENT,
               "factor must be positive, got -1\n\t [[{{node n}}]]");
-  CHECK(kernel == NULL);
+  CHECK(!kernel);
   CHECK_INT_EQ(num_destroyed, 1);
   bench_end(&b);
 }
@@ -264,13 +312,13 @@ TEST(node_itself_stays_as_it_was) {
   REQUIRE(bench_begin(&b, &kOpTestScale));
   bench_type(&b, "T", DT_FLOAT);
   OpKernel *kernel = bench_kernel(&b);
-  REQUIRE(kernel != NULL);
+  REQUIRE(kernel);
   CHECK_INT_EQ(b.node->n_attr, 1);
-  CHECK(node_def_attr(kernel->node, "factor") != NULL);
+  CHECK(node_def_attr(kernel->node, "factor"));
   op_kernel_free(kernel);
   bench_attr(&b, "factor", attr_value_float(b.arena, 3));
   kernel = bench_kernel(&b);
-  REQUIRE(kernel != NULL);
+  REQUIRE(kernel);
   CHECK(kernel->node == b.node); /* nothing to add: no copy */
   op_kernel_free(kernel);
   bench_end(&b);
@@ -281,7 +329,8 @@ TEST(node_itself_stays_as_it_was) {
 TEST(missing_output) {
   Bench b;
   REQUIRE(bench_begin(&b, &kOpTestMissing));
-  CHECK_ERROR(op_evaluate(b.op, b.node, NULL, b.outputs, &b.status), b.status, CODE_INTERNAL, "Missing 0-th output from {{node n}}");
+  CHECK_ERROR(op_evaluate(b.op, b.node, NULL, b.outputs, &b.status), b.status, CODE_INTERNAL,
+              "Missing 0-th output from {{node n}}");
   CHECK(tensor_is_empty(&b.outputs[1])); /* it had been set */
   bench_end(&b);
 }
@@ -299,14 +348,16 @@ TEST(output_of_another_type) {
 TEST(output_that_is_not_there) {
   Bench b;
   REQUIRE(bench_begin(&b, &kOpTestBeyond));
-  CHECK_ERROR(op_evaluate(b.op, b.node, NULL, b.outputs, &b.status), b.status, CODE_INTERNAL, "\n\t [[{{node n}}]]");
+  CHECK_ERROR(op_evaluate(b.op, b.node, NULL, b.outputs, &b.status), b.status, CODE_INTERNAL,
+              "\n\t [[{{node n}}]]");
   bench_end(&b);
 }
 
 TEST(evaluation_refuses_stateful_ops_and_wrong_inputs) {
   Bench b;
   REQUIRE(bench_begin(&b, &kOpTestStateful));
-  CHECK_ERROR(op_evaluate(b.op, b.node, NULL, b.outputs, &b.status), b.status, CODE_INVALID_ARGUMENT, "stateful");
+  CHECK_ERROR(op_evaluate(b.op, b.node, NULL, b.outputs, &b.status), b.status, CODE_INVALID_ARGUMENT,
+              "stateful");
   bench_end(&b);
   REQUIRE(bench_begin(&b, &kOpTestScale));
   bench_type(&b, "T", DT_INT32);
@@ -326,7 +377,7 @@ static bool forwards(Bench *b, const bool *last_use, bool shared) {
   bench_floats(b, 3);
   if (shared) CHECK_OK(tensor_assign(&b->outputs[1], &b->input, &b->status), b->status);
   OpKernel *kernel = bench_kernel(b);
-  if (kernel != NULL) {
+  if (kernel) {
     KernelContext context = {.inputs = b->inputs, .outputs = b->outputs, .last_use = last_use};
     CHECK_OK(op_kernel_run(kernel, &context, &b->status), b->status);
     same = b->outputs[0].data == b->input.data;
@@ -356,7 +407,7 @@ TEST(outputs_take_over_inputs_of_another_type_of_equal_size) {
     bench_type(&b, "To", type);
     bench_floats(&b, 4);
     OpKernel *kernel = bench_kernel(&b);
-    REQUIRE(kernel != NULL);
+    REQUIRE(kernel);
     KernelContext context = {.inputs = b.inputs, .outputs = b.outputs, .last_use = &yes};
     CHECK_OK(op_kernel_run(kernel, &context, &b.status), b.status);
     CHECK_INT_EQ(b.outputs[0].dtype, type);
@@ -372,7 +423,11 @@ TEST(outputs_do_not_take_over_inputs_of_another_number_of_elements) {
   const DataType type = DT_FLOAT;
   REQUIRE(bench_begin(&b, &kOpTestScale));
   bench_floats(&b, 3);
-  KernelContext context = {.inputs = b.inputs, .outputs = b.outputs, .output_types = &type, .num_inputs = 1, .num_outputs = 1,
+  KernelContext context = {.inputs = b.inputs,
+                           .outputs = b.outputs,
+                           .output_types = &type,
+                           .num_inputs = 1,
+                           .num_outputs = 1,
                            .last_use = &yes};
   Shape shape = {0};
   Tensor *out;
@@ -396,18 +451,18 @@ TEST(scratch_comes_from_the_pool) {
   status_init(&status);
   KernelContext context = {.pool = buffer_pool_new()};
   Buffer *scratch = kernel_scratch(&context, 1000, &status);
-  REQUIRE(scratch != NULL);
+  REQUIRE(scratch);
   CHECK_INT_EQ((uintptr_t)scratch->data % 64, 0);
   memset(scratch->data, 1, 1000);
   void *data = scratch->data;
   buffer_unref(scratch);
   scratch = kernel_scratch(&context, 1000, &status);
-  CHECK(scratch != NULL && scratch->data == data);
+  CHECK(scratch && scratch->data == data);
   buffer_unref(scratch);
   mem_fail_after(0);
   Buffer *none = kernel_scratch(&context, 1 << 20, &status);
   mem_fail_after(-1);
-  CHECK(none == NULL);
+  CHECK(!none);
   CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
   buffer_pool_release(context.pool);
 }
@@ -418,7 +473,7 @@ TEST(second_run_allocates_nothing) {
   bench_type(&b, "T", DT_FLOAT);
   bench_floats(&b, 100);
   OpKernel *kernel = bench_kernel(&b);
-  REQUIRE(kernel != NULL);
+  REQUIRE(kernel);
   KernelContext context = {.inputs = b.inputs, .outputs = b.outputs, .pool = buffer_pool_new()};
   CHECK_OK(op_kernel_run(kernel, &context, &b.status), b.status);
   tensor_clear(&b.outputs[0]);

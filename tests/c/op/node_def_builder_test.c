@@ -37,18 +37,23 @@ static void check_error(NodeDefBuilder *builder, const char *want) {
 TEST(inputs_in_a_row_then_control_inputs_device_and_defaults) {
   Arena *arena = arena_new();
   OpDef *op_def = build_op((OpDefSpec){.name = "X",
-                                       .attrs = (const char *[]){"T: type", "N: int", "a: int = 3", "L: list(type)", NULL},
+                                       .attrs = (const char *[]){"T: type", "N: int", "a: int = 3",
+                                                                 "L: list(type)", NULL},
                                        .inputs = (const char *[]){"x: T", "y: N * T", "z: L", NULL}},
                            arena);
   NodeDefBuilder *builder = node_def_builder_new(arena, "n", op_def);
   node_def_builder_control_input(builder, "c"); /* given first, stands last */
   node_def_builder_input(builder, "p", 0, DT_FLOAT);
-  node_def_builder_input_list(builder, (const char *[]){"q", "q"}, (int[]){0, 1}, (DataType[]){DT_FLOAT, FLOAT_REF}, 2);
-  node_def_builder_input_list(builder, (const char *[]){"r", "s"}, (int[]){2, 0}, (DataType[]){FLOAT_REF, DT_BOOL}, 2);
+  node_def_builder_input_list(builder, (const char *[]){"q", "q"}, (int[]){0, 1},
+                              (DataType[]){DT_FLOAT, FLOAT_REF}, 2);
+  node_def_builder_input_list(builder, (const char *[]){"r", "s"}, (int[]){2, 0},
+                              (DataType[]){FLOAT_REF, DT_BOOL}, 2);
   node_def_builder_device(builder, "/cpu:0");
   check_node(builder,
-             "name: 'n' op: 'X' input: 'p' input: 'q' input: 'q:1' input: 'r:2' input: 's' input: '^c' device: '/cpu:0' attr { key: 'T' "
-             "value { type: DT_FLOAT } } attr { key: 'N' value { i: 2 } } attr { key: 'L' value { list { type: DT_FLOAT type: DT_BOOL "
+             "name: 'n' op: 'X' input: 'p' input: 'q' input: 'q:1' input: 'r:2' input: 's' input: '^c' "
+             "device: '/cpu:0' attr { key: 'T' "
+             "value { type: DT_FLOAT } } attr { key: 'N' value { i: 2 } } attr { key: 'L' value { list { "
+             "type: DT_FLOAT type: DT_BOOL "
              "} } } attr { key: 'a' value { i: 3 } }",
              arena);
   arena_free(arena);
@@ -57,15 +62,18 @@ TEST(inputs_in_a_row_then_control_inputs_device_and_defaults) {
 TEST(a_reference_will_do_for_a_value_but_not_the_other_way_round) {
   Arena *arena = arena_new();
   OpDef *value = build_op((OpDefSpec){.name = "V", .inputs = (const char *[]){"x: float", NULL}}, arena);
-  OpDef *ref = build_op(
-      (OpDefSpec){.name = "R", .inputs = (const char *[]){"x: Ref(T)", NULL}, .attrs = (const char *[]){"T: type", NULL}}, arena);
+  OpDef *ref = build_op((OpDefSpec){.name = "R",
+                                    .inputs = (const char *[]){"x: Ref(T)", NULL},
+                                    .attrs = (const char *[]){"T: type", NULL}},
+                        arena);
   NodeDefBuilder *builder = node_def_builder_new(arena, "n", value);
   node_def_builder_input(builder, "p", 0, FLOAT_REF);
   check_node(builder, "name: 'n' op: 'V' input: 'p'", arena);
   builder = node_def_builder_new(arena, "n", ref);
   node_def_builder_input(builder, "p", 0, DT_FLOAT);
   check_error(builder,
-              "Input 'x' passed float expected ref type while building NodeDef 'n' using Op<name=R; signature=x:Ref(T) -> ; attr=T:type>");
+              "Input 'x' passed float expected ref type while building NodeDef 'n' using Op<name=R; "
+              "signature=x:Ref(T) -> ; attr=T:type>");
   arena_free(arena);
 }
 
@@ -87,7 +95,8 @@ TEST(one_error_stands_alone_several_make_a_list) {
   node_def_builder_attr(builder, "a", attr_value_int(arena, 1));
   node_def_builder_attr(builder, "a", attr_value_bool(arena, true));
   check_error(builder,
-              "4 errors while building NodeDef 'n' using " OP ":\nEmpty input node name\nInput 'x' passed int32 expected float\n"
+              "4 errors while building NodeDef 'n' using " OP
+              ":\nEmpty input node name\nInput 'x' passed int32 expected float\n"
               "More Input() calls than the 1 input_args\nInconsistent values for attr 'a' 1 vs. true");
 #undef OP
   arena_free(arena);

@@ -57,7 +57,8 @@ static void make_call(NodeDefBuilder *builder, const Json *call, Arena *arena) {
   const char *what = call->items[0].string;
   const Json *first = &call->items[1];
   if (strcmp(what, "input") == 0) {
-    node_def_builder_input(builder, first->string, (int)call->items[2].integer, (DataType)dtype_from_name(str_of(call->items[3].string)));
+    node_def_builder_input(builder, first->string, (int)call->items[2].integer,
+                           (DataType)dtype_from_name(str_of(call->items[3].string)));
   } else if (strcmp(what, "input_list") == 0) {
     const char *nodes[8];
     int indexes[8];
@@ -127,13 +128,15 @@ static bool holds_build(const Json *fact, const Json *answer, Arena *arena, StrB
   DataType *inputs, *outputs;
   int num_inputs, num_outputs;
   ok = node_def_types(node, op_def, arena, &inputs, &num_inputs, &outputs, &num_outputs, &status);
-  return fact_check_ok(ok, &status, why) && same_types(inputs, num_inputs, json_get(answer, "in_types"), why) &&
+  return fact_check_ok(ok, &status, why) &&
+         same_types(inputs, num_inputs, json_get(answer, "in_types"), why) &&
          same_types(outputs, num_outputs, json_get(answer, "out_types"), why);
 }
 
 /* --- facts about a node --- */
 
-static bool holds_types(const NodeDef *node, const OpDef *op_def, const Json *answer, Arena *arena, StrBuf *why) {
+static bool holds_types(const NodeDef *node, const OpDef *op_def, const Json *answer, Arena *arena,
+                        StrBuf *why) {
   Status status;
   status_init(&status);
   DataType *inputs, *outputs;
@@ -142,7 +145,8 @@ static bool holds_types(const NodeDef *node, const OpDef *op_def, const Json *an
   return fact_check_error(ok, &status, answer, why);
 }
 
-static bool same_ranges(ArgDef *const *args, size_t num_args, const int *starts, const Json *want, StrBuf *why) {
+static bool same_ranges(ArgDef *const *args, size_t num_args, const int *starts, const Json *want,
+                        StrBuf *why) {
   if ((int)num_args != want->count) return fact_differs(why, "the number of args", "another", "it");
   for (size_t i = 0; i < num_args; i++) {
     const Json *range = json_get(want, args[i]->name);
@@ -153,7 +157,8 @@ static bool same_ranges(ArgDef *const *args, size_t num_args, const int *starts,
   return true;
 }
 
-static bool holds_name_ranges(const NodeDef *node, const OpDef *op_def, const Json *answer, Arena *arena, StrBuf *why) {
+static bool holds_name_ranges(const NodeDef *node, const OpDef *op_def, const Json *answer, Arena *arena,
+                              StrBuf *why) {
   Status status;
   status_init(&status);
   int *inputs = NULL, *outputs = NULL;
@@ -169,7 +174,8 @@ static bool holds_name_ranges(const NodeDef *node, const OpDef *op_def, const Js
 static bool holds_prefix_suffix(NodeDef *node, const Json *answer, Arena *arena, StrBuf *why) {
   Status status;
   status_init(&status);
-  bool ok = node_def_add_prefix_and_suffix(node, arena, fact_text(answer, "prefix"), fact_text(answer, "suffix"), &status);
+  bool ok = node_def_add_prefix_and_suffix(node, arena, fact_text(answer, "prefix"),
+                                           fact_text(answer, "suffix"), &status);
   NodeDef *want = fact_parse(kNodeDef, fact_text(answer, "expect_nodedef"), arena);
   return fact_check_ok(ok, &status, why) && want && same_node(node, want, why);
 }
@@ -195,11 +201,13 @@ static const char *rename_by_prefix(void *arg, Str name) {
   return NULL;
 }
 
-static bool holds_colocation(NodeDef *node, const Json *fact, NodeRenameFn rename, Arena *arena, StrBuf *why) {
+static bool holds_colocation(NodeDef *node, const Json *fact, NodeRenameFn rename, Arena *arena,
+                             StrBuf *why) {
   Status status;
   status_init(&status);
   Renaming renaming = {fact, arena};
-  if (!fact_check_ok(node_def_rename_colocation(node, arena, rename, &renaming, &status), &status, why)) return false;
+  if (!fact_check_ok(node_def_rename_colocation(node, arena, rename, &renaming, &status), &status, why))
+    return false;
   const AttrListValue *list = NULL;
   if (!fact_check_ok(node_attr_list(node, "_class", ATTR_STRING, &list, &status), &status, why)) return false;
   const Json *want = json_get(fact, "expect_class");
@@ -213,7 +221,8 @@ static bool holds_colocation(NodeDef *node, const Json *fact, NodeRenameFn renam
 }
 
 /* Facts with a `nodedef`; *known says whether this is one. */
-static bool holds_of_node(const char *kind, const Json *fact, const Json *answer, Arena *arena, StrBuf *why, bool *known) {
+static bool holds_of_node(const char *kind, const Json *fact, const Json *answer, Arena *arena, StrBuf *why,
+                          bool *known) {
   *known = fact_text(fact, "nodedef") != NULL;
   NodeDef *node = *known ? fact_parse(kNodeDef, fact_text(fact, "nodedef"), arena) : NULL;
   if (!node) return false;
@@ -242,7 +251,8 @@ static bool holds_of_node(const char *kind, const Json *fact, const Json *answer
   if (strcmp(kind, "types") == 0) return op_def && holds_types(node, op_def, answer, arena, why);
   if (strcmp(kind, "name_ranges") == 0) return op_def && holds_name_ranges(node, op_def, answer, arena, why);
   if (strcmp(kind, "prefix_suffix") == 0) return holds_prefix_suffix(node, answer, arena, why);
-  if (strcmp(kind, "colocation_prefix") == 0) return holds_colocation(node, fact, rename_by_prefix, arena, why);
+  if (strcmp(kind, "colocation_prefix") == 0)
+    return holds_colocation(node, fact, rename_by_prefix, arena, why);
   if (strcmp(kind, "colocation_map") == 0) return holds_colocation(node, fact, rename_by_map, arena, why);
   *known = false;
   return false;
@@ -264,7 +274,8 @@ static bool holds_summary(const AttrValue *value, const Json *answer, StrBuf *wh
   return same_text("the summary", &text, prefix ? prefix : fact_text(answer, "expect"), why);
 }
 
-static bool holds_of_value(const char *kind, const Json *fact, const Json *answer, Arena *arena, StrBuf *why, bool *known) {
+static bool holds_of_value(const char *kind, const Json *fact, const Json *answer, Arena *arena, StrBuf *why,
+                           bool *known) {
   Status status;
   status_init(&status);
   *known = fact_text(fact, "attr_value") != NULL;
@@ -272,7 +283,8 @@ static bool holds_of_value(const char *kind, const Json *fact, const Json *answe
   if (!value) return false;
   if (strcmp(kind, "attr_has_type") == 0) {
     bool ok = attr_value_has_type(value, fact_text(fact, "type"), &status);
-    return fact_wants_error(answer) ? fact_check_error(ok, &status, answer, why) : fact_check_ok(ok, &status, why);
+    return fact_wants_error(answer) ? fact_check_error(ok, &status, answer, why)
+                                    : fact_check_ok(ok, &status, why);
   }
   if (strcmp(kind, "attr_summarize") == 0) {
     const Json *placeholder = json_get(fact, "has_placeholder");
@@ -314,7 +326,9 @@ static bool holds(const Json *fact, const Json *answer, Arena *arena, StrBuf *wh
     const AttrValue *a = fact_parse(kAttrValue, fact_text(fact, "a"), arena);
     const AttrValue *b = fact_parse(kAttrValue, fact_text(fact, "b"), arena);
     bool want = json_get(fact, "equal")->boolean;
-    return a && b && (attr_value_equal(a, b) == want || fact_differs(why, "equality", "another", want ? "true" : "false"));
+    return a && b &&
+           (attr_value_equal(a, b) == want ||
+            fact_differs(why, "equality", "another", want ? "true" : "false"));
   }
   if (strcmp(kind, "tensor_byte_size") == 0) {
     /* A size of -1 says that the bytes cannot be counted in an int64. */
@@ -322,11 +336,13 @@ static bool holds(const Json *fact, const Json *answer, Arena *arena, StrBuf *wh
     status_init(&status);
     const TensorProto *tensor = fact_parse(kTensorProto, fact_text(fact, "tensor"), arena);
     bool ok = tensor && tensor_proto_validate(tensor, &status);
-    return ok == (json_get(fact, "expect") == NULL) || fact_differs(why, "the outcome", status.message, "the other");
+    return ok == (!json_get(fact, "expect")) || fact_differs(why, "the outcome", status.message, "the other");
   }
   bool known, ok = holds_of_node(kind, fact, answer, arena, why, &known);
   if (!known) ok = holds_of_value(kind, fact, answer, arena, why, &known);
   return known ? ok : fact_differs(why, "the kind", kind, "one that the test knows");
 }
 
-TEST(recorded_facts_about_node_defs_hold) { facts_run(TFCORE_SOURCE_DIR "/tests/data/facts/nodedef.jsonl", 126, holds); }
+TEST(recorded_facts_about_node_defs_hold) {
+  facts_run(TFCORE_SOURCE_DIR "/tests/data/facts/nodedef.jsonl", 126, holds);
+}

@@ -62,9 +62,9 @@ TEST(ops_have_tensorflows_node_classes) {
 }
 
 TEST(a_part_of_a_name_has_no_class) {
-  static const char *const kOthers[] = {"",  "S",      "Switc",     "SwitchX",         "switch", "Const1",
-                                        "_", "IfElse", "Identity2", "PlaceholderWith", "MatMul", "@",
-                                        "`x", "\xff"};
+  static const char *const kOthers[] = {"",       "S", "Switc",  "SwitchX",   "switch",
+                                        "Const1", "_", "IfElse", "Identity2", "PlaceholderWith",
+                                        "MatMul", "@", "`x",     "\xff"};
   for (size_t i = 0; i < sizeof kOthers / sizeof kOthers[0]; i++)
     CHECK_INT_EQ(node_class_of_op(kOthers[i]), NODE_OTHER);
 }
@@ -74,10 +74,10 @@ TEST(an_op_of_a_registry_knows_its_class) {
   Status status;
   status_init(&status);
   OpRegistry *registry = op_registry_new();
-  REQUIRE(registry != NULL);
+  REQUIRE(registry);
   CHECK_OK(op_registry_add(registry, &kMerge, &status) && op_registry_add(registry, &kAdd, &status), &status);
   const Op *merge = op_registry_find(registry, "RefMerge"), *add = op_registry_find(registry, "Add");
-  REQUIRE(merge != NULL && add != NULL);
+  REQUIRE(merge && add);
   CHECK_INT_EQ(merge->node_class, NODE_MERGE);
   CHECK_INT_EQ(add->node_class, NODE_OTHER);
   op_registry_free(registry);

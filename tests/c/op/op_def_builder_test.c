@@ -47,31 +47,38 @@ TEST(attr_specs_give_attr_defs) {
       {"a:list(int)", "name: \"a\" type: \"list(int)\""},
       {"a: list ( float ) ", "name: \"a\" type: \"list(float)\""},
       {"a: list(tensor) >= 0", "name: \"a\" type: \"list(tensor)\" has_minimum: true"},
-      {"i: int >= 9223372036854775807", "name: \"i\" type: \"int\" has_minimum: true minimum: 9223372036854775807"},
-      {"i: int >= -9223372036854775808", "name: \"i\" type: \"int\" has_minimum: true minimum: -9223372036854775808"},
+      {"i: int >= 9223372036854775807",
+       "name: \"i\" type: \"int\" has_minimum: true minimum: 9223372036854775807"},
+      {"i: int >= -9223372036854775808",
+       "name: \"i\" type: \"int\" has_minimum: true minimum: -9223372036854775808"},
       {"i: int>=007", "name: \"i\" type: \"int\" has_minimum: true minimum: 7"},
       {"a: {float}", "name: \"a\" type: \"type\" allowed_values { list { type: DT_FLOAT } }"},
       {"a: {float, }", "name: \"a\" type: \"type\" allowed_values { list { type: DT_FLOAT } }"},
       {"a: { half , int32,bool }",
        "name: \"a\" type: \"type\" allowed_values { list { type: DT_HALF type: DT_INT32 type: DT_BOOL } }"},
       {"a: quantizedtype",
-       "name: \"a\" type: \"type\" allowed_values { list { type: DT_QINT8 type: DT_QUINT8 type: DT_QINT32 type: DT_QINT16 "
+       "name: \"a\" type: \"type\" allowed_values { list { type: DT_QINT8 type: DT_QUINT8 type: DT_QINT32 "
+       "type: DT_QINT16 "
        "type: DT_QUINT16 } }"},
       {"a: {'x', \"y\",}", "name: \"a\" type: \"string\" allowed_values { list { s: \"x\" s: \"y\" } }"},
       {"a: list({'x'}) >= 1",
-       "name: \"a\" type: \"list(string)\" has_minimum: true minimum: 1 allowed_values { list { s: \"x\" } }"},
+       "name: \"a\" type: \"list(string)\" has_minimum: true minimum: 1 allowed_values { list { s: \"x\" } "
+       "}"},
       {"a: int = 5", "name: \"a\" type: \"int\" default_value { i: 5 }"},
-      {"a: int >= -5 = -3", "name: \"a\" type: \"int\" default_value { i: -3 } has_minimum: true minimum: -5"},
+      {"a: int >= -5 = -3",
+       "name: \"a\" type: \"int\" default_value { i: -3 } has_minimum: true minimum: -5"},
       {"a: float = 1.25", "name: \"a\" type: \"float\" default_value { f: 1.25 }"},
       {"a: bool=true", "name: \"a\" type: \"bool\" default_value { b: true }"},
       {"a: type=DT_INT32", "name: \"a\" type: \"type\" default_value { type: DT_INT32 }"},
       {"a: string=''", "name: \"a\" type: \"string\" default_value { s: \"\" }"},
       {"a: shape = {}", "name: \"a\" type: \"shape\" default_value { shape { } }"},
-      {"a: shape = { unknown_rank: true }", "name: \"a\" type: \"shape\" default_value { shape { unknown_rank: true } }"},
+      {"a: shape = { unknown_rank: true }",
+       "name: \"a\" type: \"shape\" default_value { shape { unknown_rank: true } }"},
       {"a: func = { name: 'f' }", "name: \"a\" type: \"func\" default_value { func { name: \"f\" } }"},
       {"a: list(int) = [ ] ", "name: \"a\" type: \"list(int)\" default_value { list { } }"},
       {"a: list(int) = [1, -2]", "name: \"a\" type: \"list(int)\" default_value { list { i: 1 i: -2 } }"},
-      {"a: list(bool)=[true, false]", "name: \"a\" type: \"list(bool)\" default_value { list { b: true b: false } }"},
+      {"a: list(bool)=[true, false]",
+       "name: \"a\" type: \"list(bool)\" default_value { list { b: true b: false } }"},
       {"a: list(type)=[DT_INT32, DT_BOOL]",
        "name: \"a\" type: \"list(type)\" default_value { list { type: DT_INT32 type: DT_BOOL } }"},
       {"a: list(shape)=[{ dim { size: 4 } }, { }]",
@@ -79,7 +86,8 @@ TEST(attr_specs_give_attr_defs) {
       {"a: list(tensor)=[{ dtype: DT_INT32 int_val: 5 }]",
        "name: \"a\" type: \"list(tensor)\" default_value { list { tensor { dtype: DT_INT32 int_val: 5 } } }"},
       {"a: {int32, float} = DT_FLOAT",
-       "name: \"a\" type: \"type\" default_value { type: DT_FLOAT } allowed_values { list { type: DT_INT32 type: DT_FLOAT } }"},
+       "name: \"a\" type: \"type\" default_value { type: DT_FLOAT } allowed_values { list { type: DT_INT32 "
+       "type: DT_FLOAT } }"},
   };
   CHECK_ATTRS(cases, "name: \"Test\" attr { %s }");
 }
@@ -134,7 +142,8 @@ TEST(bad_attr_specs_say_what_is_wrong) {
 TEST(a_default_nested_too_deeply_is_refused) {
   char spec[4096] = "a: func = ", want[8192];
   size_t used = strlen(spec), start = used;
-  for (int i = 0; i < 60; i++) used += (size_t)snprintf(spec + used, sizeof spec - used, "{ name: 'f' attr { key: 'k' value { func ");
+  for (int i = 0; i < 60; i++)
+    used += (size_t)snprintf(spec + used, sizeof spec - used, "{ name: 'f' attr { key: 'k' value { func ");
   used += (size_t)snprintf(spec + used, sizeof spec - used, "{ name: 'f' }");
   for (int i = 0; i < 60; i++) used += (size_t)snprintf(spec + used, sizeof spec - used, " } } }");
   snprintf(want, 60, "Could not parse default value '%s", spec + start);
@@ -142,16 +151,20 @@ TEST(a_default_nested_too_deeply_is_refused) {
   status_init(&status);
   Arena *arena = arena_new();
   OpDef *op_def;
-  CHECK_ERROR(op_def_build(&(OpDefSpec){.name = "Test", .attrs = (const char *[]){spec, NULL}}, arena, &op_def, &status), status,
-              CODE_INVALID_ARGUMENT, want);
+  CHECK_ERROR(op_def_build(&(OpDefSpec){.name = "Test", .attrs = (const char *[]){spec, NULL}}, arena,
+                           &op_def, &status),
+              status, CODE_INVALID_ARGUMENT, want);
   arena_free(arena);
 }
 
 /* Attrs that the args of the cases refer to. */
-static const char *const kAttrs[] = {"n: int", "m: int >= 0", "t: type", "l: list(type)", "s: string", "T9_x: type", NULL};
-#define ATTRS_TEXT                                                                                                   \
-  "attr { name: \"n\" type: \"int\"%s } attr { name: \"m\" type: \"int\" has_minimum: true } attr { name: \"t\" type: " \
-  "\"type\" } attr { name: \"l\" type: \"list(type)\"%s } attr { name: \"s\" type: \"string\" } attr { name: \"T9_x\" type: "    \
+static const char *const kAttrs[] = {"n: int",    "m: int >= 0", "t: type", "l: list(type)",
+                                     "s: string", "T9_x: type",  NULL};
+#define ATTRS_TEXT                                                                                          \
+  "attr { name: \"n\" type: \"int\"%s } attr { name: \"m\" type: \"int\" has_minimum: true } attr { name: " \
+  "\"t\" type: "                                                                                            \
+  "\"type\" } attr { name: \"l\" type: \"list(type)\"%s } attr { name: \"s\" type: \"string\" } attr { "    \
+  "name: \"T9_x\" type: "                                                                                   \
   "\"type\" }"
 
 typedef struct ArgCase {
@@ -184,10 +197,14 @@ TEST(arg_specs_give_arg_defs) {
       CHECK_CONTEXT("%s", c->spec);
       const char *minimum = " has_minimum: true minimum: 1";
       char want[2048];
-      snprintf(want, sizeof want, "name: \"Test\" %s { %s } " ATTRS_TEXT "%s", output ? "output_arg" : "input_arg", c->want,
-               c->n_gets_minimum ? minimum : "", c->l_gets_minimum ? minimum : "", c->stateful ? " is_stateful: true" : "");
+      snprintf(want, sizeof want, "name: \"Test\" %s { %s } " ATTRS_TEXT "%s",
+               output ? "output_arg" : "input_arg", c->want, c->n_gets_minimum ? minimum : "",
+               c->l_gets_minimum ? minimum : "", c->stateful ? " is_stateful: true" : "");
       const char *const args[] = {c->spec, NULL};
-      OpDefSpec spec = {.name = "Test", .attrs = kAttrs, .inputs = output ? NULL : args, .outputs = output ? args : NULL};
+      OpDefSpec spec = {.name = "Test",
+                        .attrs = kAttrs,
+                        .inputs = output ? NULL : args,
+                        .outputs = output ? args : NULL};
       check_built(&spec, want);
     }
   }
@@ -248,9 +265,13 @@ TEST(flags_control_outputs_and_deprecation_are_kept) {
                            .allows_uninitialized_input = true,
                            .deprecated_version = 8,
                            .deprecation_explanation = "Use New"},
-              "name: \"All\" deprecation { version: 8 explanation: \"Use New\" } is_aggregate: true is_stateful: true "
-              "is_commutative: true allows_uninitialized_input: true control_output: \"c\" control_output: \"Done_1\"");
-  check_built(&(OpDefSpec){.name = "Any", .attrs = (const char *[]){"a: any", "b: list(any)", NULL}, .allow_attr_type_any = true},
+              "name: \"All\" deprecation { version: 8 explanation: \"Use New\" } is_aggregate: true "
+              "is_stateful: true "
+              "is_commutative: true allows_uninitialized_input: true control_output: \"c\" control_output: "
+              "\"Done_1\"");
+  check_built(&(OpDefSpec){.name = "Any",
+                           .attrs = (const char *[]){"a: any", "b: list(any)", NULL},
+                           .allow_attr_type_any = true},
               "name: \"Any\" attr { name: \"a\" type: \"any\" } attr { name: \"b\" type: \"list(any)\" }");
 }
 
@@ -265,7 +286,8 @@ TEST(control_outputs_begin_with_a_name) {
 }
 
 TEST(an_explanation_deprecates_from_the_beginning) {
-  check_built(&(OpDefSpec){.name = "Old", .deprecation_explanation = "why"}, "name: \"Old\" deprecation { explanation: \"why\" }");
+  check_built(&(OpDefSpec){.name = "Old", .deprecation_explanation = "why"},
+              "name: \"Old\" deprecation { explanation: \"why\" }");
 }
 
 /* What TensorFlow answers. */
@@ -298,12 +320,15 @@ TEST(escapes_in_allowed_strings) {
     StrBuf spec = {0}, want = {0};
     strbuf_printf(&spec, "s: {%s}", quoted);
     if (kCases[i].problem) {
-      strbuf_printf(&want, "Trouble unescaping \"%.*s\", got error: %s from Attr(\"%s\") for Op E", (int)strlen(quoted) - 2, quoted + 1,
-                    kCases[i].problem, strbuf_text(&spec));
+      strbuf_printf(&want, "Trouble unescaping \"%.*s\", got error: %s from Attr(\"%s\") for Op E",
+                    (int)strlen(quoted) - 2, quoted + 1, kCases[i].problem, strbuf_text(&spec));
     } else {
-      strbuf_printf(&want, "name: \"E\" attr { name: \"s\" type: \"string\" allowed_values { list { s: \"%s\" } } }", kCases[i].printed);
+      strbuf_printf(&want,
+                    "name: \"E\" attr { name: \"s\" type: \"string\" allowed_values { list { s: \"%s\" } } }",
+                    kCases[i].printed);
     }
-    check_built(&(OpDefSpec){.name = "E", .attrs = (const char *[]){strbuf_text(&spec), NULL}}, strbuf_text(&want));
+    check_built(&(OpDefSpec){.name = "E", .attrs = (const char *[]){strbuf_text(&spec), NULL}},
+                strbuf_text(&want));
     strbuf_free(&spec);
     strbuf_free(&want);
   }
@@ -376,9 +401,12 @@ TEST(the_builder_collects_specs_in_any_order) {
     StrBuf out = {0};
     proto_print_text(op_def, PROTO_TEXT_SHORT, &out);
     CHECK_STR_EQ(strbuf_text(&out),
-                 "name: \"Late\" input_arg { name: \"x\" type_attr: \"T\" number_attr: \"N\" } output_arg { name: \"y\" type_attr: "
-                 "\"T\" } attr { name: \"T\" type: \"type\" description: \"the type\" } attr { name: \"N\" type: \"int\" "
-                 "has_minimum: true minimum: 1 } summary: \"Sum\" deprecation { version: 3 explanation: \"Old\" } "
+                 "name: \"Late\" input_arg { name: \"x\" type_attr: \"T\" number_attr: \"N\" } output_arg { "
+                 "name: \"y\" type_attr: "
+                 "\"T\" } attr { name: \"T\" type: \"type\" description: \"the type\" } attr { name: \"N\" "
+                 "type: \"int\" "
+                 "has_minimum: true minimum: 1 } summary: \"Sum\" deprecation { version: 3 explanation: "
+                 "\"Old\" } "
                  "is_commutative: true");
     CHECK(shape == shape_unchanged);
     strbuf_free(&out);
@@ -401,7 +429,8 @@ TEST(calls_that_may_be_made_once_complain_the_second_time) {
   OpDef *op_def;
   CHECK(!op_def_builder_finalize(builder, &op_def, NULL, &status));
   CHECK_STR_EQ(status.message,
-               "Extra call to Doc() for Op Twice\nDeprecated called twice for Op Twice\nSetShapeFn called twice for Op Twice\n"
+               "Extra call to Doc() for Op Twice\nDeprecated called twice for Op Twice\nSetShapeFn called "
+               "twice for Op Twice\n"
                "Trouble parsing type string at 'what' from Attr(\"a: what\") for Op Twice");
   arena_free(arena);
 }
@@ -420,10 +449,14 @@ TEST(texts_that_are_not_utf8_are_refused) {
                "Doc() was called with a text that is not UTF-8 for Op Bytes\n"
                "Deprecated was called with a text that is not UTF-8 for Op Bytes");
   builder = op_def_builder_new(arena, "Text");
-  op_def_builder_doc(builder, "Gr\xc3\xb6\xc3\x9f" "e");
+  op_def_builder_doc(builder,
+                     "Gr\xc3\xb6\xc3\x9f"
+                     "e");
   status_init(&status);
   if (CHECK_OK(op_def_builder_finalize(builder, &op_def, NULL, &status), status))
-    CHECK_STR_EQ(op_def->summary, "Gr\xc3\xb6\xc3\x9f" "e");
+    CHECK_STR_EQ(op_def->summary,
+                 "Gr\xc3\xb6\xc3\x9f"
+                 "e");
   arena_free(arena);
 }
 
@@ -442,6 +475,6 @@ TEST(single_specs_extend_an_op_def) {
   CHECK_INT_EQ(op_def->n_attr, 2);
   CHECK_STR_EQ(op_def->output_arg[0]->type_attr, "T");
   CHECK(op_def_attr(op_def, "T") == op_def->attr[0]);
-  CHECK(op_def_attr(op_def, "U") == NULL);
+  CHECK(!op_def_attr(op_def, "U"));
   arena_free(arena);
 }

@@ -23,11 +23,11 @@ static void append_element(const AttrValue *element, size_t i, StrBuf *out) {
 static void append_elements(const AttrListValue *list, StrBuf *out) {
   AttrValue element;
   tensorflow__attr_value__init(&element);
-#define ELEMENTS(field, the_case)                                                  \
-  for (size_t i = 0; i < list->n_##field; i++) {                                   \
-    element.value_case = TENSORFLOW__ATTR_VALUE__VALUE_##the_case;                 \
-    element.field = list->field[i];                                                \
-    append_element(&element, i, out);                                              \
+#define ELEMENTS(field, the_case)                                  \
+  for (size_t i = 0; i < list->n_##field; i++) {                   \
+    element.value_case = TENSORFLOW__ATTR_VALUE__VALUE_##the_case; \
+    element.field = list->field[i];                                \
+    append_element(&element, i, out);                              \
   }
   ELEMENTS(s, S)
   ELEMENTS(i, I)
@@ -67,9 +67,11 @@ static void append_attr(const AttrDef *attr, StrBuf *out) {
 }
 
 static void append_arg(const ArgDef *arg, StrBuf *out) {
-  const char *type = arg->type_attr[0] ? arg->type_attr : arg->type_list_attr[0] ? arg->type_list_attr : dtype_name((int)arg->type);
-  strbuf_printf(out, "%s:%s%s%s%s%s", arg->name, arg->is_ref ? "Ref(" : " ", arg->number_attr, arg->number_attr[0] ? "*" : "",
-                type, arg->is_ref ? ")" : "");
+  const char *type = arg->type_attr[0]        ? arg->type_attr
+                     : arg->type_list_attr[0] ? arg->type_list_attr
+                                              : dtype_name((int)arg->type);
+  strbuf_printf(out, "%s:%s%s%s%s%s", arg->name, arg->is_ref ? "Ref(" : " ", arg->number_attr,
+                arg->number_attr[0] ? "*" : "", type, arg->is_ref ? ")" : "");
 }
 
 enum { MAX_SPECS = 64 };
@@ -86,8 +88,10 @@ static void check_round_trip(const OpDef *op, Arena *arena) {
   StrBuf text = {0};
   CHECK_CONTEXT("%s", op->name);
   for (size_t i = 0; i < op->n_attr; i++) append_attr(op->attr[i], &text), attrs[i] = keep(&text, arena);
-  for (size_t i = 0; i < op->n_input_arg; i++) append_arg(op->input_arg[i], &text), inputs[i] = keep(&text, arena);
-  for (size_t i = 0; i < op->n_output_arg; i++) append_arg(op->output_arg[i], &text), outputs[i] = keep(&text, arena);
+  for (size_t i = 0; i < op->n_input_arg; i++)
+    append_arg(op->input_arg[i], &text), inputs[i] = keep(&text, arena);
+  for (size_t i = 0; i < op->n_output_arg; i++)
+    append_arg(op->output_arg[i], &text), outputs[i] = keep(&text, arena);
   OpDefSpec spec = {.name = op->name,
                     .attrs = attrs,
                     .inputs = inputs,
@@ -116,13 +120,15 @@ TEST(the_ops_of_tensorflow_survive_the_spec_language) {
   status_init(&status);
   StrBuf text = {0};
   FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/ops.pbtxt", "rb");
-  REQUIRE(file != NULL);
+  REQUIRE(file);
   char chunk[4096];
   for (size_t got; (got = fread(chunk, 1, sizeof chunk, file)) > 0;) strbuf_append_bytes(&text, chunk, got);
   fclose(file);
   Arena *arena = arena_new();
   void *message = NULL;
-  if (CHECK_OK(proto_parse_text(kOpList, (Str){strbuf_text(&text), (size_t)text.length}, arena, &message, &status), status)) {
+  if (CHECK_OK(proto_parse_text(kOpList, (Str){strbuf_text(&text), (size_t)text.length}, arena, &message,
+                                &status),
+               status)) {
     OpList *list = message;
     CHECK_INT_EQ(list->n_op, 1222);
     for (size_t i = 0; i < list->n_op; i++) check_round_trip(list->op[i], arena);

@@ -1,5 +1,5 @@
-/* Recorded facts about TensorFlow, one JSON object a line, and what tests of them share. A fact holds for TensorFlow 1.15; its
- * member `new` replaces what a later TensorFlow does otherwise, and either will do. */
+/* Recorded facts about TensorFlow, one JSON object a line, and what tests of them share. A fact holds for
+ * TensorFlow 1.15; its member `new` replaces what a later TensorFlow does otherwise, and either will do. */
 #ifndef TFCORE_TESTS_OP_FACTS_H_
 #define TFCORE_TESTS_OP_FACTS_H_
 
@@ -11,7 +11,8 @@
 #include "json.h"
 #include "op/op_def_builder.h"
 
-/* Looks at one fact with `answer`, the fact itself or its `new`. True when it holds; else `why` says what is different. */
+/* Looks at one fact with `answer`, the fact itself or its `new`. True when it holds; else `why` says what is
+ * different. */
 typedef bool FactFn(const Json *fact, const Json *answer, Arena *arena, StrBuf *why);
 
 static inline bool fact_differs(StrBuf *why, const char *what, const char *got, const char *want) {
@@ -37,7 +38,8 @@ static inline bool fact_wants_error(const Json *answer) { return json_get(answer
 static inline bool fact_check_error(bool ok, const Status *status, const Json *answer, StrBuf *why) {
   if (ok) return fact_differs(why, "the outcome", "OK", "an error");
   const Json *code = json_get(answer, "code"), *texts = json_get(answer, "error");
-  if (code && code->integer != (int64_t)status->code) return fact_differs(why, "the code", code_name(status->code), status->message);
+  if (code && code->integer != (int64_t)status->code)
+    return fact_differs(why, "the code", code_name(status->code), status->message);
   const char *match = fact_text(answer, "match");
   bool exact = match && strcmp(match, "exact") == 0;
   for (int i = 0; i < texts->count; i++) {
@@ -84,12 +86,13 @@ static inline OpDef *fact_op_def(const Json *object, Arena *arena) {
 }
 
 /* False when the fact is not of the kind (NULL: any). */
-static inline bool fact_run_line(const char *path, const char *kind, const char *line, size_t length, int number, FactFn *holds) {
+static inline bool fact_run_line(const char *path, const char *kind, const char *line, size_t length,
+                                 int number, FactFn *holds) {
   Arena *arena = arena_new();
   StrBuf why = {0};
   const Json *fact = json_parse(arena, line, length);
   CHECK_CONTEXT("%s, line %d", path, number);
-  bool counts = CHECK(fact != NULL) && (!kind || strcmp(fact_text(fact, "kind"), kind) == 0);
+  bool counts = CHECK(fact) && (!kind || strcmp(fact_text(fact, "kind"), kind) == 0);
   if (counts) {
     const Json *newer = json_get(fact, "new");
     bool ok = holds(fact, fact, arena, &why) || (newer && holds(fact, newer, arena, &why));
@@ -101,11 +104,12 @@ static inline bool fact_run_line(const char *path, const char *kind, const char 
   return counts;
 }
 
-/* Runs the facts of a file whose member `kind` is this (NULL: all of them), and checks that there are `count`. */
+/* Runs the facts of a file whose member `kind` is this (NULL: all of them), and checks that there are
+ * `count`. */
 static inline void facts_run_kind(const char *path, const char *kind, int count, FactFn *holds) {
   StrBuf text = {0};
   FILE *file = fopen(path, "rb");
-  REQUIRE(file != NULL);
+  REQUIRE(file);
   char chunk[4096];
   for (size_t got; (got = fread(chunk, 1, sizeof chunk, file)) > 0;) strbuf_append_bytes(&text, chunk, got);
   fclose(file);
@@ -120,6 +124,8 @@ static inline void facts_run_kind(const char *path, const char *kind, int count,
   strbuf_free(&text);
 }
 
-static inline void facts_run(const char *path, int count, FactFn *holds) { facts_run_kind(path, NULL, count, holds); }
+static inline void facts_run(const char *path, int count, FactFn *holds) {
+  facts_run_kind(path, NULL, count, holds);
+}
 
 #endif

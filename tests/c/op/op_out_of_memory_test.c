@@ -1,4 +1,5 @@
-/* Every allocation of every path fails once: nothing crashes, nothing leaks, and the error is RESOURCE_EXHAUSTED. */
+/* Every allocation of every path fails once: nothing crashes, nothing leaks, and the error is
+ * RESOURCE_EXHAUSTED. */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -26,19 +27,23 @@ static void fail_everywhere(bool (*path)(Arena *arena, Status *status)) {
 }
 
 /* Long enough for several blocks of an arena. */
-#define LONG_TEXT                                                                                                               \
-  "A long text that takes memory of its own wherever it goes. A long text that takes memory of its own wherever it goes. A long "  \
-  "text that takes memory of its own wherever it goes. A long text that takes memory of its own wherever it goes."
+#define LONG_TEXT                                                                                          \
+  "A long text that takes memory of its own wherever it goes. A long text that takes memory of its own "   \
+  "wherever it goes. A long "                                                                              \
+  "text that takes memory of its own wherever it goes. A long text that takes memory of its own wherever " \
+  "it goes."
 
 static const OpDefSpec kSpec = {
     .name = "Spec",
     .attrs = (const char *[]){"T: {float, int32, numbertype, variant} = DT_FLOAT", "N: int >= 2 = 3",
-                              "s: {'a', \"b\", 'c\\n'} = 'a'", "L: list(type) = [DT_FLOAT, DT_HALF]", "e: list(int) = []",
-                              "x: tensor = { dtype: DT_INT32 int_val: 1 }", "f: func = { name: 'F' }", "r: list({'q','w'})", NULL},
+                              "s: {'a', \"b\", 'c\\n'} = 'a'", "L: list(type) = [DT_FLOAT, DT_HALF]",
+                              "e: list(int) = []", "x: tensor = { dtype: DT_INT32 int_val: 1 }",
+                              "f: func = { name: 'F' }", "r: list({'q','w'})", NULL},
     .inputs = (const char *[]){"a: N * T", "b: Ref(T)", "c: L", NULL},
     .outputs = (const char *[]){"y: T", "z: resource", NULL},
     .control_outputs = (const char *[]){"done", NULL},
-    .doc = "Sum\n" LONG_TEXT "\n" LONG_TEXT "\n\na: " LONG_TEXT "\n  " LONG_TEXT "\n   " LONG_TEXT "\nT: " LONG_TEXT,
+    .doc = "Sum\n" LONG_TEXT "\n" LONG_TEXT "\n\na: " LONG_TEXT "\n  " LONG_TEXT "\n   " LONG_TEXT
+           "\nT: " LONG_TEXT,
     .deprecated_version = 9,
     .deprecation_explanation = LONG_TEXT,
 };
@@ -70,7 +75,8 @@ TEST(building_an_op_in_steps_survives_want_of_memory) { fail_everywhere(build_in
 static bool report_errors(Arena *arena, Status *status) {
   OpDef *op_def;
   OpDefSpec spec = {.name = "Bad",
-                    .attrs = (const char *[]){"a: what", "b: {'x' 'y'}", "c: {float int}", "d: list({'x', 9})", NULL},
+                    .attrs = (const char *[]){"a: what", "b: {'x' 'y'}", "c: {float int}",
+                                              "d: list({'x', 9})", NULL},
                     .inputs = (const char *[]){"x: " LONG_TEXT, NULL}};
   if (op_def_build(&spec, arena, &op_def, status)) return CHECK(false);
   return status->code == CODE_INVALID_ARGUMENT;
@@ -78,9 +84,21 @@ static bool report_errors(Arena *arena, Status *status) {
 
 TEST(errors_of_specs_survive_want_of_memory) { fail_everywhere(report_errors); }
 
-REGISTER_OP(OomFirst, .inputs = {"x: T", "y: T"}, .outputs = {"z: T"}, .attrs = {"T: {float, int32} = DT_FLOAT", "s: string = '" LONG_TEXT "'"})
-REGISTER_OP(OomSecond, .inputs = {"x: resource"}, .attrs = {"s: string = '" LONG_TEXT LONG_TEXT "'", "l: list({'a', 'b'}) >= 1"})
-REGISTER_OP(OomThird)
+const OpRegistration kOpOomFirst = {
+    .name = "OomFirst",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {float, int32} = DT_FLOAT", "s: string = '" LONG_TEXT "'"},
+};
+const OpRegistration kOpOomSecond = {
+    .name = "OomSecond",
+    .inputs = {"x: resource"},
+    .attrs = {"s: string = '" LONG_TEXT LONG_TEXT "'", "l: list({'a', 'b'}) >= 1"},
+};
+const OpRegistration kOpOomThird = {
+    .name = "OomThird",
+
+};
 
 static bool use_registry(Arena *arena, Status *status) {
   static const OpRegistration *const kTable[] = {&kOpOomFirst, &kOpOomSecond};
@@ -104,21 +122,24 @@ TEST(a_look_up_can_be_tried_again) {
   int failures = 0;
   for (int64_t successes = 0; !op && successes < 1000; successes++) {
     mem_fail_after(successes);
-    if (!op_registry_look_up(op_registry_global(), "OomSecond", &op, &status)) failures += CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
+    if (!op_registry_look_up(op_registry_global(), "OomSecond", &op, &status))
+      failures += CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
     mem_fail_after(-1);
   }
   CHECK(failures > 0);
-  if (CHECK(op != NULL)) CHECK(op->def->is_stateful);
+  if (CHECK(op)) CHECK(op->def->is_stateful);
   op_registry_clear(op_registry_global());
 }
 
-/* A change that is allowed, and two that are not: what is wrong is said, or that there was no memory to say so. */
+/* A change that is allowed, and two that are not: what is wrong is said, or that there was no memory to say
+ * so. */
 static bool compare_versions(Arena *arena, Status *status) {
   OpDefSpec from = {.name = "Changed",
                     .attrs = (const char *[]){"s: {'a', '" LONG_TEXT "'} = 'a'", NULL},
                     .inputs = (const char *[]){"x: float", "y: float", NULL}};
   OpDefSpec to = {.name = "Changed",
-                  .attrs = (const char *[]){"s: {'a', '" LONG_TEXT "'} = '" LONG_TEXT "'", "N: int = 2", NULL},
+                  .attrs =
+                      (const char *[]){"s: {'a', '" LONG_TEXT "'} = '" LONG_TEXT "'", "N: int = 2", NULL},
                   .inputs = (const char *[]){"x: N * float", NULL}};
   OpDefSpec narrow = {.name = "Changed", .attrs = (const char *[]){"s: {'" LONG_TEXT "'}", NULL}};
   OpDef *old_op, *new_op, *narrow_op;
@@ -202,7 +223,8 @@ static bool work_on_values(Arena *arena, Status *status) {
   strbuf_append(&text, "func { name: 'F' ");
   for (int i = 0; i < 40; i++) strbuf_printf(&text, "attr { key: 'a%d' value { placeholder: 'T' } } ", i);
   strbuf_append(&text, "}");
-  bool ok = strbuf_ok(&text, status) && proto_parse_text(kAttrValue, str_of(strbuf_text(&text)), arena, &value, status);
+  bool ok = strbuf_ok(&text, status) &&
+            proto_parse_text(kAttrValue, str_of(strbuf_text(&text)), arena, &value, status);
   strbuf_free(&text);
   TRY(ok);
   const AttrValue *out;

@@ -41,9 +41,18 @@ static bool register_recipe(OpRegistry *registry, Recipe *recipe, Status *status
   return op_registry_register(registry, make_op, recipe, free_recipe, status);
 }
 
-REGISTER_OP(TableGood, .inputs = {"x: int32"})
-REGISTER_OP(TableBad, .inputs = {"x: what"})
-REGISTER_OP(AloneBad, .inputs = {"x: what"})
+const OpRegistration kOpTableGood = {
+    .name = "TableGood",
+    .inputs = {"x: int32"},
+};
+const OpRegistration kOpTableBad = {
+    .name = "TableBad",
+    .inputs = {"x: what"},
+};
+const OpRegistration kOpAloneBad = {
+    .name = "AloneBad",
+    .inputs = {"x: what"},
+};
 static const OpRegistration *const kGoodTable[] = {&kOpTableGood};
 static const OpRegistration *const kTable[] = {&kOpTableGood, &kOpTableBad};
 
@@ -54,15 +63,15 @@ TEST(a_registration_waits_until_somebody_looks) {
   Recipe first = {.name = "First"}, second = {.name = "Second"};
   CHECK_OK(register_recipe(registry, &first, &status), status);
   CHECK_INT_EQ(first.runs, 0);
-  CHECK(op_registry_find(registry, "Nobody") == NULL);
+  CHECK(!op_registry_find(registry, "Nobody"));
   CHECK_INT_EQ(first.runs, 1);
   CHECK_INT_EQ(first.frees, 1);
   CHECK_OK(register_recipe(registry, &second, &status), status);
   CHECK_INT_EQ(second.runs, 1);
   CHECK_INT_EQ(second.frees, 1);
-  CHECK(op_registry_find(registry, "First") != NULL && op_registry_find(registry, "Second") != NULL);
+  CHECK(op_registry_find(registry, "First") && op_registry_find(registry, "Second"));
   CHECK_INT_EQ(first.runs, 1);
-  CHECK(op_registry_find(op_registry_global(), "First") == NULL);
+  CHECK(!op_registry_find(op_registry_global(), "First"));
   op_registry_free(registry);
   CHECK_INT_EQ(first.frees, 1);
 }
@@ -81,7 +90,7 @@ TEST(every_look_at_the_ops_ends_the_deferral) {
     CHECK_OK(register_recipe(registry, &recipe, &status), status);
     switch (way) {
       case 0: CHECK_OK(op_registry_look_up(registry, "Waiting", &op, &status), status); break;
-      case 1: CHECK(op_registry_find(registry, "Waiting") != NULL); break;
+      case 1: CHECK(op_registry_find(registry, "Waiting")); break;
       case 2: CHECK_OK(op_registry_export(registry, false, arena, &list, &status), status); break;
       case 3: CHECK_OK(op_registry_registered_ops(registry, arena, &list, &status), status); break;
       case 4: CHECK_OK(op_registry_print(registry, false, &text, &status), status); break;
@@ -103,14 +112,15 @@ TEST(a_registered_op_knows_what_its_factory_said) {
   status_init(&status);
   OpRegistry *registry = op_registry_new();
   char gradient[] = "text", name[] = "Told";
-  Recipe recipe = {.name = name, .input = "h: resource", .gradient = gradient}, none = {.name = "None", .gradient = NO_GRADIENT};
+  Recipe recipe = {.name = name, .input = "h: resource", .gradient = gradient},
+         none = {.name = "None", .gradient = NO_GRADIENT};
   op_registry_end_deferral(registry);
   REQUIRE_OK(register_recipe(registry, &recipe, &status), status);
   REQUIRE_OK(register_recipe(registry, &none, &status), status);
   memset(gradient, '#', sizeof gradient - 1);
   memset(name, '#', sizeof name - 1);
   const Op *op = op_registry_find(registry, "Told");
-  REQUIRE(op != NULL);
+  REQUIRE(op);
   CHECK_STR_EQ(op->def->name, "Told");
   CHECK_STR_EQ(op->registration->name, "Told");
   CHECK_STR_EQ(op->registration->gradient, "text");
@@ -118,7 +128,7 @@ TEST(a_registered_op_knows_what_its_factory_said) {
   CHECK(op->registration->is_stateful && !op->registration->is_commutative);
   CHECK_INT_EQ(op->registration->deprecated_version, 8);
   CHECK_STR_EQ(op->registration->deprecation_explanation, "Old");
-  CHECK(op->registration->inputs[0] == NULL && op->registration->kernels[0].compute == NULL);
+  CHECK(!op->registration->inputs[0] && !op->registration->kernels[0].compute);
   CHECK(!op_has_kernel(op, DT_INVALID));
   CHECK(op_registry_find(registry, "None")->registration->gradient == NO_GRADIENT);
   op_registry_free(registry);
@@ -128,22 +138,25 @@ TEST(a_registration_that_fails_at_once_leaves_nothing) {
   Status status;
   status_init(&status);
   OpRegistry *registry = op_registry_new();
-  Recipe good = {.name = "Good"}, again = {.name = "Good"}, table = {.name = "TableGood"}, bad_spec = {.name = "Bad", .input = "x: what"},
-         bad_name = {.name = "bad"};
+  Recipe good = {.name = "Good"}, again = {.name = "Good"}, table = {.name = "TableGood"},
+         bad_spec = {.name = "Bad", .input = "x: what"}, bad_name = {.name = "bad"};
   CHECK_OK(op_registry_add_table(registry, kGoodTable, 1, &status), status);
   op_registry_end_deferral(registry);
   CHECK_OK(register_recipe(registry, &good, &status), status);
   const Op *op = op_registry_find(registry, "Good");
   for (int i = 0; i < 3; i++) {
     CHECK_ERROR(register_recipe(registry, &again, &status), status, CODE_ALREADY_EXISTS, "Op with name Good");
-    CHECK_ERROR(register_recipe(registry, &table, &status), status, CODE_ALREADY_EXISTS, "Op with name TableGood");
+    CHECK_ERROR(register_recipe(registry, &table, &status), status, CODE_ALREADY_EXISTS,
+                "Op with name TableGood");
     CHECK_ERROR(register_recipe(registry, &bad_spec, &status), status, CODE_INVALID_ARGUMENT,
                 "Reference to unknown attr 'what' from Input(\"x: what\") for Op Bad");
-    CHECK_ERROR(register_recipe(registry, &bad_name, &status), status, CODE_INVALID_ARGUMENT, "Invalid name: bad (Did you use CamelCase?)");
+    CHECK_ERROR(register_recipe(registry, &bad_name, &status), status, CODE_INVALID_ARGUMENT,
+                "Invalid name: bad (Did you use CamelCase?)");
   }
   CHECK_INT_EQ(op_registry_count(registry), 2);
   CHECK(op_registry_find(registry, "Good") == op);
-  CHECK_ERROR(op_registry_look_up(registry, "Bad", &op, &status), status, CODE_NOT_FOUND, "Op type not registered 'Bad'");
+  CHECK_ERROR(op_registry_look_up(registry, "Bad", &op, &status), status, CODE_NOT_FOUND,
+              "Op type not registered 'Bad'");
   /* Whoever registered it knows already. */
   CHECK_OK(op_registry_process_registrations(registry, &status), status);
   CHECK_INT_EQ(again.frees, 3);
@@ -155,7 +168,8 @@ TEST(a_deferred_registration_that_fails_is_remembered) {
   Status status;
   status_init(&status);
   OpRegistry *registry = op_registry_new();
-  Recipe good = {.name = "Good"}, bad = {.name = "Bad", .input = "x: what"}, worse = {.name = "worse"}, last = {.name = "Last"};
+  Recipe good = {.name = "Good"}, bad = {.name = "Bad", .input = "x: what"}, worse = {.name = "worse"},
+         last = {.name = "Last"};
   CHECK_OK(register_recipe(registry, &good, &status), status);
   CHECK_OK(register_recipe(registry, &bad, &status), status);
   CHECK_OK(register_recipe(registry, &worse, &status), status);
@@ -164,16 +178,21 @@ TEST(a_deferred_registration_that_fails_is_remembered) {
   for (int i = 0; i < 2; i++) {
     CHECK_OK(op_registry_look_up(registry, "Good", &op, &status), status);
     CHECK_OK(op_registry_look_up(registry, "Last", &op, &status), status);
-    CHECK_ERROR(op_registry_look_up(registry, "Bad", &op, &status), status, CODE_INVALID_ARGUMENT, "Reference to unknown attr 'what'");
-    CHECK_ERROR(op_registry_look_up(registry, "worse", &op, &status), status, CODE_INVALID_ARGUMENT, "Invalid name: worse");
-    CHECK_ERROR(op_registry_look_up(registry, "Other", &op, &status), status, CODE_NOT_FOUND, "Op type not registered 'Other'");
-    CHECK_ERROR(op_registry_process_registrations(registry, &status), status, CODE_INVALID_ARGUMENT, "unknown attr 'what'");
+    CHECK_ERROR(op_registry_look_up(registry, "Bad", &op, &status), status, CODE_INVALID_ARGUMENT,
+                "Reference to unknown attr 'what'");
+    CHECK_ERROR(op_registry_look_up(registry, "worse", &op, &status), status, CODE_INVALID_ARGUMENT,
+                "Invalid name: worse");
+    CHECK_ERROR(op_registry_look_up(registry, "Other", &op, &status), status, CODE_NOT_FOUND,
+                "Op type not registered 'Other'");
+    CHECK_ERROR(op_registry_process_registrations(registry, &status), status, CODE_INVALID_ARGUMENT,
+                "unknown attr 'what'");
   }
   CHECK_INT_EQ(bad.runs, 1);
   CHECK_INT_EQ(bad.frees, 1);
   op_registry_clear_deferred(registry);
   CHECK_OK(op_registry_process_registrations(registry, &status), status);
-  CHECK_ERROR(op_registry_look_up(registry, "Bad", &op, &status), status, CODE_NOT_FOUND, "Op type not registered 'Bad'");
+  CHECK_ERROR(op_registry_look_up(registry, "Bad", &op, &status), status, CODE_NOT_FOUND,
+              "Op type not registered 'Bad'");
   CHECK_INT_EQ(op_registry_count(registry), 2);
   op_registry_free(registry);
 }
@@ -186,8 +205,10 @@ TEST(of_two_deferred_registrations_the_first_stands) {
   CHECK_OK(register_recipe(registry, &first, &status), status);
   CHECK_OK(register_recipe(registry, &second, &status), status);
   const Op *op;
-  if (CHECK_OK(op_registry_look_up(registry, "Twice", &op, &status), status)) CHECK_INT_EQ(op->def->n_input_arg, 1);
-  CHECK_ERROR(op_registry_process_registrations(registry, &status), status, CODE_ALREADY_EXISTS, "Op with name Twice");
+  if (CHECK_OK(op_registry_look_up(registry, "Twice", &op, &status), status))
+    CHECK_INT_EQ(op->def->n_input_arg, 1);
+  CHECK_ERROR(op_registry_process_registrations(registry, &status), status, CODE_ALREADY_EXISTS,
+              "Op with name Twice");
   op_registry_free(registry);
 }
 
@@ -209,7 +230,7 @@ TEST(registrations_are_deferred_again_and_dropped) {
   CHECK_INT_EQ(never.runs, 0);
   CHECK_INT_EQ(never.frees, 1);
   CHECK_INT_EQ(op_registry_count(registry), 2);
-  CHECK(op_registry_find(registry, "Never") == NULL);
+  CHECK(!op_registry_find(registry, "Never"));
   /* What waits when the registry goes is freed, too. */
   op_registry_defer_registrations(registry);
   CHECK_OK(register_recipe(registry, &never, &status), status);
@@ -224,7 +245,8 @@ TEST(a_cleared_registry_is_as_new) {
   OpRegistry *registry = op_registry_new();
   Recipe bad = {.name = "bad"}, good = {.name = "Good"};
   CHECK_OK(register_recipe(registry, &bad, &status), status);
-  CHECK_ERROR(op_registry_process_registrations(registry, &status), status, CODE_INVALID_ARGUMENT, "Invalid name: bad");
+  CHECK_ERROR(op_registry_process_registrations(registry, &status), status, CODE_INVALID_ARGUMENT,
+              "Invalid name: bad");
   op_registry_clear(registry);
   CHECK_OK(register_recipe(registry, &good, &status), status);
   CHECK_INT_EQ(good.runs, 0);
@@ -242,7 +264,8 @@ TEST(processing_parses_the_tables) {
   CHECK_OK(op_registry_look_up(registry, "TableGood", &op, &status), status);
   CHECK_ERROR(op_registry_process_registrations(registry, &status), status, CODE_INVALID_ARGUMENT,
               "Reference to unknown attr 'what' from Input(\"x: what\") for Op TableBad");
-  CHECK_ERROR(op_registry_look_up(registry, "TableBad", &op, &status), status, CODE_INVALID_ARGUMENT, "unknown attr 'what'");
+  CHECK_ERROR(op_registry_look_up(registry, "TableBad", &op, &status), status, CODE_INVALID_ARGUMENT,
+              "unknown attr 'what'");
   CHECK_OK(op_registry_look_up(registry, "TableGood", &op, &status), status);
   op_registry_free(registry);
 }
@@ -272,7 +295,8 @@ TEST(the_watcher_is_told_of_every_registration) {
   status_init(&status);
   OpRegistry *registry = op_registry_new();
   Watch w = {.pass = CODE_ALREADY_EXISTS};
-  Recipe good = {.name = "Good"}, again = {.name = "Good"}, bad = {.name = "bad"}, broken = {.name = "Broken", .input = "x: what"};
+  Recipe good = {.name = "Good"}, again = {.name = "Good"}, bad = {.name = "bad"},
+         broken = {.name = "Broken", .input = "x: what"};
   CHECK_OK(op_registry_set_watcher(registry, watch, &w, &status), status);
   CHECK_OK(op_registry_add_table(registry, kTable, 2, &status), status);
   CHECK_OK(register_recipe(registry, &good, &status), status);
@@ -282,8 +306,10 @@ TEST(the_watcher_is_told_of_every_registration) {
   w.seen[0] = '\0';
   CHECK_OK(register_recipe(registry, &again, &status), status); /* the watcher lets that pass */
   CHECK_ERROR(register_recipe(registry, &bad, &status), status, CODE_INVALID_ARGUMENT, "Invalid name: bad");
-  CHECK_ERROR(register_recipe(registry, &broken, &status), status, CODE_INVALID_ARGUMENT, "unknown attr 'what'");
-  CHECK_ERROR(op_registry_add(registry, &kOpAloneBad, &status), status, CODE_INVALID_ARGUMENT, "unknown attr 'what'");
+  CHECK_ERROR(register_recipe(registry, &broken, &status), status, CODE_INVALID_ARGUMENT,
+              "unknown attr 'what'");
+  CHECK_ERROR(op_registry_add(registry, &kOpAloneBad, &status), status, CODE_INVALID_ARGUMENT,
+              "unknown attr 'what'");
   CHECK_STR_EQ(w.seen, "Good:6 bad:3 ?:3 ?:3 ");
   CHECK_INT_EQ(op_registry_count(registry), 3);
   op_registry_free(registry);
@@ -300,7 +326,8 @@ TEST(a_table_is_registered_at_once_when_somebody_watches) {
   CHECK_STR_EQ(w.seen, "TableGood:0 ");
   CHECK_OK(op_registry_add_table(registry, kGoodTable, 1, &status), status);
   CHECK_STR_EQ(w.seen, "TableGood:0 ");
-  CHECK_ERROR(op_registry_process_registrations(registry, &status), status, CODE_ABORTED, "The watcher does not want TableGood");
+  CHECK_ERROR(op_registry_process_registrations(registry, &status), status, CODE_ABORTED,
+              "The watcher does not want TableGood");
   op_registry_free(registry);
 }
 
@@ -314,11 +341,13 @@ TEST(what_the_watcher_says_is_the_outcome) {
   CHECK_OK(op_registry_set_watcher(registry, watch, &w, &status), status);
   CHECK_OK(register_recipe(registry, &good, &status), status);
   CHECK_OK(register_recipe(registry, &other, &status), status);
-  CHECK_ERROR(op_registry_process_registrations(registry, &status), status, CODE_ABORTED, "The watcher does not want Good");
+  CHECK_ERROR(op_registry_process_registrations(registry, &status), status, CODE_ABORTED,
+              "The watcher does not want Good");
   /* As in TensorFlow the op is there all the same. */
   CHECK_OK(op_registry_look_up(registry, "Good", &op, &status), status);
   CHECK_OK(op_registry_look_up(registry, "Other", &op, &status), status);
-  CHECK_ERROR(register_recipe(registry, &late, &status), status, CODE_ABORTED, "The watcher does not want Good");
+  CHECK_ERROR(register_recipe(registry, &late, &status), status, CODE_ABORTED,
+              "The watcher does not want Good");
   op_registry_free(registry);
 }
 
@@ -390,8 +419,10 @@ TEST(what_the_validator_says_is_not_lost) {
   const Op *op;
   op_registry_set_validator(registry, validate, &v);
   CHECK_OK(register_recipe(registry, &recipe, &status), status);
-  CHECK_ERROR(op_registry_look_up(registry, "Good", &op, &status), status, CODE_FAILED_PRECONDITION, "These ops do not go together");
-  CHECK_ERROR(op_registry_process_registrations(registry, &status), status, CODE_FAILED_PRECONDITION, "These ops do not go together");
+  CHECK_ERROR(op_registry_look_up(registry, "Good", &op, &status), status, CODE_FAILED_PRECONDITION,
+              "These ops do not go together");
+  CHECK_ERROR(op_registry_process_registrations(registry, &status), status, CODE_FAILED_PRECONDITION,
+              "These ops do not go together");
   CHECK_OK(op_registry_look_up(registry, "Good", &op, &status), status);
   op_registry_clear_deferred(registry);
   CHECK_OK(op_registry_process_registrations(registry, &status), status);
@@ -413,11 +444,13 @@ TEST(the_registry_is_printed_by_name) {
   strbuf_clear(&text);
   CHECK_OK(op_registry_print(registry, true, &text, &status), status);
   CHECK_STR_EQ(strbuf_text(&text),
-               "Op<name=B; signature=x:int32 -> >\nOp<name=Z; signature= -> >\nOp<name=_A; signature= -> >\n");
+               "Op<name=B; signature=x:int32 -> >\nOp<name=Z; signature= -> >\nOp<name=_A; signature= -> "
+               ">\n");
   strbuf_free(&text);
   Arena *arena = arena_new();
   OpList *list;
-  if (CHECK_OK(op_registry_registered_ops(registry, arena, &list, &status), status) && CHECK_INT_EQ(list->n_op, 3)) {
+  if (CHECK_OK(op_registry_registered_ops(registry, arena, &list, &status), status) &&
+      CHECK_INT_EQ(list->n_op, 3)) {
     CHECK_STR_EQ(list->op[0]->name, "Z");
     CHECK_STR_EQ(list->op[1]->name, "_A");
     CHECK_STR_EQ(list->op[2]->name, "B");
@@ -438,8 +471,10 @@ static bool use_registry(Arena *arena, Recipe *recipes, int count, Status *statu
     if (i == count / 2) ok = op_registry_process_registrations(registry, status);
     ok = ok && register_recipe(registry, &recipes[i], status);
   }
-  ok = ok && op_registry_add_table(registry, kGoodTable, 1, status) && op_registry_process_registrations(registry, status) &&
-       op_registry_export(registry, true, arena, &list, status) && op_registry_print(registry, true, &text, status);
+  ok = ok && op_registry_add_table(registry, kGoodTable, 1, status) &&
+       op_registry_process_registrations(registry, status) &&
+       op_registry_export(registry, true, arena, &list, status) &&
+       op_registry_print(registry, true, &text, status);
   if (ok) CHECK_INT_EQ(list->n_op, count + 1);
   strbuf_free(&text);
   op_registry_free(registry);
@@ -452,7 +487,10 @@ TEST(registration_survives_want_of_memory) {
     CHECK_CONTEXT("after %d allocations", (int)successes);
     Status status;
     status_init(&status);
-    Recipe recipes[] = {{.name = "A", .gradient = "text"}, {.name = "B", .input = "x: int32"}, {.name = "C"}, {.name = "D", .gradient = "x"}};
+    Recipe recipes[] = {{.name = "A", .gradient = "text"},
+                        {.name = "B", .input = "x: int32"},
+                        {.name = "C"},
+                        {.name = "D", .gradient = "x"}};
     mem_fail_after(successes);
     Arena *arena = arena_new();
     ok = arena ? use_registry(arena, recipes, 4, &status) : status_oom(&status, "arena");
@@ -460,7 +498,8 @@ TEST(registration_survives_want_of_memory) {
     arena_free(arena);
     if (!ok && !CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED)) return;
     /* Each argument is freed once if it was given away. */
-    for (int i = 0; i < 4; i++) CHECK(recipes[i].frees == 1 || (!ok && recipes[i].frees == 0 && recipes[i].runs == 0));
+    for (int i = 0; i < 4; i++)
+      CHECK(recipes[i].frees == 1 || (!ok && recipes[i].frees == 0 && recipes[i].runs == 0));
   }
   CHECK(ok);
 }
@@ -488,9 +527,9 @@ static void *work(void *arg) {
     if (!register_recipe(worker->registry, &worker->recipes[i], &status)) worker->misses++;
     if (!op_registry_look_up(worker->registry, worker->names[i], &op, &status)) worker->misses++;
     if (!register_recipe(worker->registry, &shared, &status)) worker->clashes++;
-    if (op_registry_find(worker->registry, "Shared") == NULL) worker->misses++;
+    if (!op_registry_find(worker->registry, "Shared")) worker->misses++;
     if (op_registry_count(worker->registry) < i + 2) worker->misses++;
-    if (op_registry_name(worker->registry, i) == NULL) worker->misses++;
+    if (!op_registry_name(worker->registry, i)) worker->misses++;
   }
   return NULL;
 }

@@ -38,12 +38,14 @@ static bool build(const Json *fact, Arena *arena, OpDef **op_def, Status *status
 
 static int compare_types(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
-/* What the facts leave open: the order of allowed types, and an empty list of allowed values instead of none. */
+/* What the facts leave open: the order of allowed types, and an empty list of allowed values instead of
+ * none. */
 static void normalise(OpDef *op_def, bool ordered) {
   for (size_t i = 0; i < op_def->n_attr; i++) {
     AttrDef *attr = op_def->attr[i];
     AttrListValue *list = attr->allowed_values ? attr->allowed_values->list : NULL;
-    if (list && list->n_type > 1 && !ordered) qsort(list->type, list->n_type, sizeof *list->type, compare_types);
+    if (list && list->n_type > 1 && !ordered)
+      qsort(list->type, list->n_type, sizeof *list->type, compare_types);
     if (list && list->n_type == 0 && list->n_s == 0) attr->allowed_values = NULL;
   }
 }
@@ -88,7 +90,8 @@ static bool holds_validate(const Json *fact, const Json *answer, Arena *arena, S
     return fact_differs(why, "the op", status.message, "built");
   }
   bool ok = op_def_validate(op_def, &status);
-  return fact_wants_error(answer) ? fact_check_error(ok, &status, answer, why) : fact_check_ok(ok, &status, why);
+  return fact_wants_error(answer) ? fact_check_error(ok, &status, answer, why)
+                                  : fact_check_ok(ok, &status, why);
 }
 
 static bool holds_equal(bool got, const Json *fact, StrBuf *why) {
@@ -99,8 +102,10 @@ static bool holds_equal(bool got, const Json *fact, StrBuf *why) {
 static const ProtoDescriptor *const kAttrDef = &tensorflow__op_def__attr_def__descriptor;
 
 static bool holds_attr_def_equal(const Json *fact, Arena *arena, StrBuf *why) {
-  AttrDef *a = fact_parse(kAttrDef, fact_text(fact, "a"), arena), *b = fact_parse(kAttrDef, fact_text(fact, "b"), arena);
-  return a && b && holds_equal(attr_def_equal(a, b), fact, why) && holds_equal(attr_def_equal(b, a), fact, why);
+  AttrDef *a = fact_parse(kAttrDef, fact_text(fact, "a"), arena),
+          *b = fact_parse(kAttrDef, fact_text(fact, "b"), arena);
+  return a && b && holds_equal(attr_def_equal(a, b), fact, why) &&
+         holds_equal(attr_def_equal(b, a), fact, why);
 }
 
 static bool holds_attr_defs_equal(const Json *fact, Arena *arena, StrBuf *why) {
@@ -118,7 +123,8 @@ static bool holds_attr_defs_equal(const Json *fact, Arena *arena, StrBuf *why) {
 }
 
 static bool holds_op_def_equal(const Json *fact, Arena *arena, StrBuf *why) {
-  OpDef *a = fact_parse(kOpDef, fact_text(fact, "a"), arena), *b = fact_parse(kOpDef, fact_text(fact, "b"), arena);
+  OpDef *a = fact_parse(kOpDef, fact_text(fact, "a"), arena),
+        *b = fact_parse(kOpDef, fact_text(fact, "b"), arena);
   return a && b && holds_equal(op_def_equal(a, b), fact, why);
 }
 
@@ -129,7 +135,8 @@ static bool holds_defaults_unchanged(const Json *fact, const Json *answer, Arena
   OpDef *new_op = fact_parse(kOpDef, fact_text(fact, "new_text"), arena);
   if (!old_op || !new_op) return false;
   bool ok = op_def_defaults_unchanged(old_op, new_op, &status);
-  return fact_wants_error(answer) ? fact_check_error(ok, &status, answer, why) : fact_check_ok(ok, &status, why);
+  return fact_wants_error(answer) ? fact_check_error(ok, &status, answer, why)
+                                  : fact_check_ok(ok, &status, why);
 }
 
 static bool holds(const Json *fact, const Json *answer, Arena *arena, StrBuf *why) {
@@ -143,4 +150,6 @@ static bool holds(const Json *fact, const Json *answer, Arena *arena, StrBuf *wh
   return fact_differs(why, "the kind", kind, "one that the test knows");
 }
 
-TEST(recorded_facts_about_op_defs_hold) { facts_run(TFCORE_SOURCE_DIR "/tests/data/facts/opdef.jsonl", 111, holds); }
+TEST(recorded_facts_about_op_defs_hold) {
+  facts_run(TFCORE_SOURCE_DIR "/tests/data/facts/opdef.jsonl", 111, holds);
+}

@@ -53,13 +53,17 @@ TEST(variables_are_found_by_container_and_name) {
   CHECK_OK(resource_manager_variable(manager, str_of("c"), str_of("v"), DT_FLOAT, &again, &status), status);
   CHECK(again == a);
   CHECK_OK(resource_manager_variable(manager, str_of("c"), str_of("w"), DT_FLOAT, &other, &status), status);
-  CHECK_OK(resource_manager_variable(manager, str_of(""), str_of("cv"), DT_FLOAT, &elsewhere, &status), status);
+  CHECK_OK(resource_manager_variable(manager, str_of(""), str_of("cv"), DT_FLOAT, &elsewhere, &status),
+           status);
   CHECK(other != a && elsewhere != a && elsewhere != other);
   char longer[400];
   memset(longer, 'x', sizeof longer);
-  CHECK_OK(resource_manager_variable(manager, str_of("c"), (Str){longer, 399}, DT_FLOAT, &a, &status), status);
-  CHECK_OK(resource_manager_variable(manager, str_of("c"), (Str){longer, 400}, DT_FLOAT, &other, &status), status);
-  CHECK_OK(resource_manager_variable(manager, str_of("c"), (Str){longer, 399}, DT_FLOAT, &again, &status), status);
+  CHECK_OK(resource_manager_variable(manager, str_of("c"), (Str){longer, 399}, DT_FLOAT, &a, &status),
+           status);
+  CHECK_OK(resource_manager_variable(manager, str_of("c"), (Str){longer, 400}, DT_FLOAT, &other, &status),
+           status);
+  CHECK_OK(resource_manager_variable(manager, str_of("c"), (Str){longer, 399}, DT_FLOAT, &again, &status),
+           status);
   CHECK(a != other && a == again);
   resource_manager_free(manager);
   resource_manager_free(NULL);
@@ -70,9 +74,11 @@ TEST(finding_a_variable_allocates_nothing) {
   status_init(&status);
   ResourceManager *manager = resource_manager_new();
   Variable *variable;
-  CHECK_OK(resource_manager_variable(manager, str_of("c"), str_of("v"), DT_FLOAT, &variable, &status), status);
+  CHECK_OK(resource_manager_variable(manager, str_of("c"), str_of("v"), DT_FLOAT, &variable, &status),
+           status);
   int64_t before = mem_allocation_count();
-  CHECK_OK(resource_manager_variable(manager, str_of("c"), str_of("v"), DT_FLOAT, &variable, &status), status);
+  CHECK_OK(resource_manager_variable(manager, str_of("c"), str_of("v"), DT_FLOAT, &variable, &status),
+           status);
   CHECK_INT_EQ(mem_allocation_count() - before, 0);
   resource_manager_free(manager);
 }
@@ -85,17 +91,21 @@ TEST(names_that_hold_something_else) {
   Table *table = new_table(&destroyed), *second = new_table(&destroyed);
   Variable *variable;
   CHECK_OK(resource_manager_add(manager, str_of("c"), str_of("t"), &table->resource, &status), status);
-  CHECK_ERROR(resource_manager_variable(manager, str_of("c"), str_of("t"), DT_FLOAT, &variable, &status), status,
-              CODE_INVALID_ARGUMENT, "Trying to access resource using the wrong type. Expected Variable got Table");
-  CHECK(variable == NULL);
-  CHECK_ERROR(resource_manager_add(manager, str_of("c"), str_of("t"), &second->resource, &status), status, CODE_ALREADY_EXISTS,
-              "Resource c/t/Table");
-  CHECK_OK(resource_manager_variable(manager, str_of("c"), str_of("v"), DT_FLOAT, &variable, &status), status);
-  CHECK_ERROR(resource_manager_variable(manager, str_of("c"), str_of("v"), DT_INT32, &variable, &status), status,
-              CODE_INVALID_ARGUMENT, "Trying to access variable v with dtype int32, but it has dtype float");
-  CHECK_ERROR(resource_manager_variable(manager, str_of("c"), str_of("r"), DT_RESOURCE, &variable, &status), status,
-              CODE_INVALID_ARGUMENT, "Variable r cannot have dtype resource");
-  CHECK_ERROR(resource_manager_variable(manager, str_of("c"), str_of("r"), (DataType)(DT_FLOAT + DT_REF), &variable, &status),
+  CHECK_ERROR(resource_manager_variable(manager, str_of("c"), str_of("t"), DT_FLOAT, &variable, &status),
+              status, CODE_INVALID_ARGUMENT,
+              "Trying to access resource using the wrong type. Expected Variable got Table");
+  CHECK(!variable);
+  CHECK_ERROR(resource_manager_add(manager, str_of("c"), str_of("t"), &second->resource, &status), status,
+              CODE_ALREADY_EXISTS, "Resource c/t/Table");
+  CHECK_OK(resource_manager_variable(manager, str_of("c"), str_of("v"), DT_FLOAT, &variable, &status),
+           status);
+  CHECK_ERROR(resource_manager_variable(manager, str_of("c"), str_of("v"), DT_INT32, &variable, &status),
+              status, CODE_INVALID_ARGUMENT,
+              "Trying to access variable v with dtype int32, but it has dtype float");
+  CHECK_ERROR(resource_manager_variable(manager, str_of("c"), str_of("r"), DT_RESOURCE, &variable, &status),
+              status, CODE_INVALID_ARGUMENT, "Variable r cannot have dtype resource");
+  CHECK_ERROR(resource_manager_variable(manager, str_of("c"), str_of("r"), (DataType)(DT_FLOAT + DT_REF),
+                                        &variable, &status),
               status, CODE_INVALID_ARGUMENT, "Variable r cannot have dtype float_ref");
   tensor_object_unref(&second->resource.object);
   CHECK(destroyed);
@@ -112,7 +122,8 @@ TEST(handles_lead_to_their_variable) {
   ResourceManager *manager = resource_manager_new();
   Variable *variable, *found;
   Tensor handle = {0};
-  CHECK_OK(resource_manager_variable(manager, str_of("c"), str_of("v"), DT_FLOAT, &variable, &status), status);
+  CHECK_OK(resource_manager_variable(manager, str_of("c"), str_of("v"), DT_FLOAT, &variable, &status),
+           status);
   REQUIRE_OK(handle_tensor(&variable->resource, &handle, &status), status);
   CHECK_OK(tensor_variable(&handle, &found, &status), status);
   CHECK(found == variable);
@@ -133,7 +144,8 @@ TEST(tensors_that_lead_to_no_variable) {
   CHECK_OK(tensor_allocate_dims(&tensor, DT_RESOURCE, 1, (int64_t[]){0}, NULL, &status), status);
   CHECK_ERROR(tensor_variable(&tensor, &variable, &status), status, CODE_INVALID_ARGUMENT, "has shape: [0]");
   CHECK_OK(tensor_allocate_dims(&tensor, DT_RESOURCE, 0, NULL, NULL, &status), status);
-  CHECK_ERROR(tensor_variable(&tensor, &variable, &status), status, CODE_FAILED_PRECONDITION, "uninitialized");
+  CHECK_ERROR(tensor_variable(&tensor, &variable, &status), status, CODE_FAILED_PRECONDITION,
+              "uninitialized");
   REQUIRE_OK(handle_tensor(NULL, &tensor, &status), status);
   CHECK_ERROR(tensor_variable(&tensor, &variable, &status), status, CODE_FAILED_PRECONDITION,
               "Error while reading resource variable v from Container: c.");
@@ -143,7 +155,7 @@ TEST(tensors_that_lead_to_no_variable) {
   tensor_object_unref(&table->resource.object);
   CHECK_ERROR(tensor_variable(&tensor, &variable, &status), status, CODE_INVALID_ARGUMENT,
               "Trying to access resource using the wrong type. Expected Variable got Table");
-  CHECK(variable == NULL);
+  CHECK(!variable);
   tensor_clear(&tensor);
   CHECK(destroyed);
 }
@@ -156,7 +168,8 @@ TEST(variables_live_as_long_as_somebody_holds_them) {
     ResourceManager *manager = resource_manager_new();
     Variable *variable;
     Tensor handle = {0}, shared = {0};
-    CHECK_OK(resource_manager_variable(manager, str_of("c"), str_of("v"), DT_FLOAT, &variable, &status), status);
+    CHECK_OK(resource_manager_variable(manager, str_of("c"), str_of("v"), DT_FLOAT, &variable, &status),
+             status);
     CHECK_OK(assign(variable, 4.5f, &status), status);
     REQUIRE_OK(handle_tensor(&variable->resource, &handle, &status), status);
     CHECK_OK(tensor_assign(&shared, &handle, &status), status);
@@ -180,7 +193,8 @@ TEST(updates_copy_only_what_is_shared) {
   ResourceManager *manager = resource_manager_new();
   Variable *variable;
   Tensor read = {0};
-  CHECK_OK(resource_manager_variable(manager, str_of("c"), str_of("v"), DT_FLOAT, &variable, &status), status);
+  CHECK_OK(resource_manager_variable(manager, str_of("c"), str_of("v"), DT_FLOAT, &variable, &status),
+           status);
   CHECK_ERROR(variable_prepare_update(variable, "v", NULL, &status), status, CODE_FAILED_PRECONDITION,
               "Attempting to use uninitialized value v");
   CHECK_OK(assign(variable, 1, &status), status);
@@ -208,12 +222,13 @@ TEST(resources_survive_want_of_memory) {
     Tensor handle = {0};
     mem_fail_after(successes);
     ResourceManager *manager = resource_manager_new();
-    bool ok = manager != NULL || status_oom(&status, "test");
-    ok = ok && resource_manager_variable(manager, str_of("c"), (Str){name, sizeof name}, DT_FLOAT, &variable, &status);
+    bool ok = manager || status_oom(&status, "test");
+    ok = ok && resource_manager_variable(manager, str_of("c"), (Str){name, sizeof name}, DT_FLOAT, &variable,
+                                         &status);
     ok = ok && assign(variable, 1, &status) && handle_tensor(&variable->resource, &handle, &status);
     mem_fail_after(-1);
     if (!ok) CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
-    if (ok) CHECK(variable != NULL && handle.data != NULL);
+    if (ok) CHECK(variable && handle.data);
     failures += !ok;
     resource_manager_free(manager);
     tensor_clear(&handle);

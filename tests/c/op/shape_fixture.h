@@ -54,7 +54,8 @@ static inline void fixture_attr(Fixture *f, const char *name, AttrValue *value) 
 }
 
 /* Input `i` (below 8) has a known value of type int32 or int64. */
-static inline void fixture_value(Fixture *f, int i, DataType type, int rank, const int64_t *dims, const int64_t *values) {
+static inline void fixture_value(Fixture *f, int i, DataType type, int rank, const int64_t *dims,
+                                 const int64_t *values) {
   if (!CHECK_OK(tensor_allocate_dims(&f->values[i], type, rank, dims, NULL, &f->status), f->status)) return;
   for (int64_t k = 0; k < tensor_num_elements(&f->values[i]); k++) {
     if (type == DT_INT32) {
@@ -77,7 +78,7 @@ static inline void fixture_vector(Fixture *f, int i, DataType type, int64_t leng
 /* Checks a shape's text. */
 static inline void check_shape(ShapeHandle shape, const char *want) {
   StrBuf text = {0};
-  if (shape != NULL) shape_handle_print(shape, &text);
+  if (shape) shape_handle_print(shape, &text);
   CHECK_STR_EQ(strbuf_text(&text), want);
   strbuf_free(&text);
 }

@@ -31,7 +31,7 @@ TEST(unknown_dims_of_a_new_shape_are_different_ones) {
   Fixture f;
   fixture_begin(&f, "");
   ShapeHandle s = shape_unknown_of_rank(&f.c, 2);
-  REQUIRE(s != NULL);
+  REQUIRE(s);
   CHECK(s->dims[0] != s->dims[1]);
   fixture_end(&f);
 }
@@ -51,7 +51,11 @@ TEST(dims_are_counted_from_either_end) {
 }
 
 TEST(fully_defined_and_number_of_elements) {
-  static const struct { const char *shape; bool defined; int64_t elements; } kCases[] = {
+  static const struct {
+    const char *shape;
+    bool defined;
+    int64_t elements;
+  } kCases[] = {
       {"?", false, UNKNOWN_DIM},
       {"[]", true, 1},
       {"[2,3,4]", true, 24},
@@ -83,7 +87,7 @@ TEST(shape_protos) {
   value = attr_value_shape(f.arena, 2, (int64_t[]){-2, 1});
   CHECK_ERROR(shape_from_shape_proto(&f.c, value->shape, &out, &f.status), f.status, CODE_INVALID_ARGUMENT,
               "Shape [?,1] has dimensions with values below -1 (where -1 means unknown)");
-  CHECK(out == NULL);
+  CHECK(!out);
   value = attr_value_shape(f.arena, 2, (int64_t[]){1, 2});
   value->shape->unknown_rank = true;
   CHECK_ERROR(shape_from_shape_proto(&f.c, value->shape, &out, &f.status), f.status, CODE_INVALID_ARGUMENT,
@@ -111,7 +115,7 @@ TEST(ranks_are_checked) {
   check_shape(out, "[?,?]");
   CHECK_ERROR(shape_with_rank(&f.c, s, 2, &out, &f.status), f.status, CODE_INVALID_ARGUMENT,
               "Shape must be rank 2 but is rank 1");
-  CHECK(out == NULL);
+  CHECK(!out);
   CHECK_OK(shape_with_rank_at_least(&f.c, s, 1, &out, &f.status), f.status);
   CHECK(out == s);
   CHECK_OK(shape_with_rank_at_least(&f.c, any, 5, &out, &f.status), f.status);
@@ -140,7 +144,9 @@ TEST(merging_dims_returns_an_operand) {
   Fixture f;
   fixture_begin(&f, "[2,2,1,?,?]");
   const DimHandle *d = f.inputs[0]->dims;
-  static const struct { int a, b, want; } kCases[] = {{0, 0, 0}, {0, 1, 0}, {3, 0, 0}, {0, 3, 0}, {3, 4, 3}, {4, 3, 4}};
+  static const struct {
+    int a, b, want;
+  } kCases[] = {{0, 0, 0}, {0, 1, 0}, {3, 0, 0}, {0, 3, 0}, {3, 4, 3}, {4, 3, 4}};
   for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
     CHECK_CONTEXT("case %zu", i);
     DimHandle out;
@@ -150,15 +156,23 @@ TEST(merging_dims_returns_an_operand) {
   DimHandle out = d[0];
   CHECK_ERROR(dim_merge(&f.c, d[0], d[2], &out, &f.status), f.status, CODE_INVALID_ARGUMENT,
               "Dimensions must be equal, but are 2 and 1");
-  CHECK(out == NULL);
+  CHECK(!out);
   fixture_end(&f);
 }
 
 TEST(merging_shapes_keeps_identity) {
-  static const struct { const char *inputs, *want; } kCases[] = {
-      {"?;?", "in0"},         {"?;[1,2]", "in1"},       {"[1,2];?", "in0"},
-      {"[1,2];[1,2]", "in0"}, {"[?,2];[1,2]", "in1"},   {"[1,2];[?,2]", "in0"},
-      {"[?,?];[?,?]", "in0"}, {"[?,2];[1,?]", "[d1_0,d0_1]"}, {"[?,2,?];[1,?,?]", "[d1_0,d0_1,d0_2]"},
+  static const struct {
+    const char *inputs, *want;
+  } kCases[] = {
+      {"?;?", "in0"},
+      {"?;[1,2]", "in1"},
+      {"[1,2];?", "in0"},
+      {"[1,2];[1,2]", "in0"},
+      {"[?,2];[1,2]", "in1"},
+      {"[1,2];[?,2]", "in0"},
+      {"[?,?];[?,?]", "in0"},
+      {"[?,2];[1,?]", "[d1_0,d0_1]"},
+      {"[?,2,?];[1,?,?]", "[d1_0,d0_1,d0_2]"},
       {"[];[]", "in0"},
   };
   for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
@@ -180,7 +194,7 @@ TEST(shapes_that_cannot_be_merged) {
   ShapeHandle out = f.inputs[0];
   CHECK_ERROR(shape_merge(&f.c, f.inputs[0], f.inputs[1], &out, &f.status), f.status, CODE_INVALID_ARGUMENT,
               "Dimension 1 in both shapes must be equal, but are 2 and 3. Shapes are [?,2] and [1,3].");
-  CHECK(out == NULL);
+  CHECK(!out);
   CHECK_ERROR(shape_merge(&f.c, f.inputs[2], f.inputs[0], &out, &f.status), f.status, CODE_INVALID_ARGUMENT,
               "Shapes must be equal rank, but are 1 and 2");
   fixture_end(&f);
@@ -199,7 +213,8 @@ TEST(lack_of_memory_for_the_message_of_a_merge_is_told) {
     mem_fail_after(-1);
   } while (f.status.code == CODE_RESOURCE_EXHAUSTED);
   CHECK(failures > 1);
-  CHECK_STR_EQ(f.status.message, "Dimension 1 in both shapes must be equal, but are 2 and 3. Shapes are "
+  CHECK_STR_EQ(f.status.message,
+               "Dimension 1 in both shapes must be equal, but are 2 and 3. Shapes are "
                "[?,2,1000000,2000000,3000000,4000000,5000000,6000000,7000000] and [1,3,?,?,?,?,?,?,?].");
   fixture_end(&f);
 }
@@ -211,25 +226,29 @@ TEST(prefixes_are_merged) {
   CHECK_OK(shape_merge_prefix(&f.c, f.inputs[0], f.inputs[1], &s, &prefix, &f.status), f.status);
   check_shape(s, "[1,2,3]");
   check_shape(prefix, "[1,2]");
-  CHECK(s->dims[0] == f.inputs[1]->dims[0] && s->dims[1] == f.inputs[0]->dims[1] && s->dims[2] == f.inputs[0]->dims[2]);
+  CHECK(s->dims[0] == f.inputs[1]->dims[0] && s->dims[1] == f.inputs[0]->dims[1] &&
+        s->dims[2] == f.inputs[0]->dims[2]);
   CHECK(prefix->dims[0] == s->dims[0] && prefix->dims[1] == s->dims[1]);
   CHECK_OK(shape_merge_prefix(&f.c, f.inputs[2], f.inputs[1], &s, &prefix, &f.status), f.status);
   CHECK(s == f.inputs[2] && prefix == f.inputs[1]);
   CHECK_OK(shape_merge_prefix(&f.c, f.inputs[0], f.inputs[2], &s, &prefix, &f.status), f.status);
   CHECK(s == f.inputs[0] && prefix == f.inputs[2]);
-  CHECK_ERROR(shape_merge_prefix(&f.c, f.inputs[0], f.inputs[3], &s, &prefix, &f.status), f.status, CODE_INVALID_ARGUMENT,
-              "Shape must be at least rank 4 but is rank 3");
-  CHECK(s == NULL && prefix == NULL);
-  CHECK_ERROR(shape_merge_prefix(&f.c, f.inputs[0], f.inputs[4], &s, &prefix, &f.status), f.status, CODE_INVALID_ARGUMENT,
-              "Dimensions must be equal, but are 2 and 5");
-  CHECK(s == NULL && prefix == NULL);
+  CHECK_ERROR(shape_merge_prefix(&f.c, f.inputs[0], f.inputs[3], &s, &prefix, &f.status), f.status,
+              CODE_INVALID_ARGUMENT, "Shape must be at least rank 4 but is rank 3");
+  CHECK(!s && !prefix);
+  CHECK_ERROR(shape_merge_prefix(&f.c, f.inputs[0], f.inputs[4], &s, &prefix, &f.status), f.status,
+              CODE_INVALID_ARGUMENT, "Dimensions must be equal, but are 2 and 5");
+  CHECK(!s && !prefix);
   fixture_end(&f);
 }
 
 /* --- cutting and joining --- */
 
 TEST(subshapes) {
-  static const struct { int64_t start, end, stride; const char *want; } kCases[] = {
+  static const struct {
+    int64_t start, end, stride;
+    const char *want;
+  } kCases[] = {
       {0, INT64_MAX, 1, "in0"},
       {0, 5, 1, "in0"},
       {0, 9, 1, "in0"},
@@ -252,7 +271,8 @@ TEST(subshapes) {
     CHECK_CONTEXT("case %zu", i);
     fixture_begin(&f, "[1,2,3,?,5]");
     StrBuf why = {0};
-    CHECK_OK(shape_subshape(&f.c, f.inputs[0], kCases[i].start, kCases[i].end, kCases[i].stride, &f.outputs[0], &f.status),
+    CHECK_OK(shape_subshape(&f.c, f.inputs[0], kCases[i].start, kCases[i].end, kCases[i].stride,
+                            &f.outputs[0], &f.status),
              f.status);
     bool same = shape_facts_match(&f.c, kCases[i].want, &why);
     CHECK_STR_EQ(same ? "" : strbuf_text(&why), "");
@@ -277,12 +297,19 @@ TEST(subshapes_of_unknown_rank) {
 }
 
 TEST(subshapes_that_are_refused) {
-  static const struct { int64_t start, end, stride; const char *want; } kCases[] = {
-      {6, -3, 1, "Subshape must have computed start <= end, but is 5 and 2 (computed from start 6 and end -3 over shape with rank 5)"},
+  static const struct {
+    int64_t start, end, stride;
+    const char *want;
+  } kCases[] = {
+      {6, -3, 1,
+       "Subshape must have computed start <= end, but is 5 and 2 (computed from start 6 and end -3 over "
+       "shape with rank 5)"},
       {-50, 100, 1, "Subshape start out of bounds: -50, for shape with rank 5"},
       {0, -50, 1, "Subshape end out of bounds: -50, for shape with rank 5"},
       {INT64_MIN, 5, 1, "Subshape start out of bounds: -9223372036854775808, for shape with rank 5"},
-      {0, 3, -1, "Subshape must have computed start >= end since stride is negative, but is 0 and 3 (computed from start 0 and end 3 over shape with rank 5 and stride -1)"},
+      {0, 3, -1,
+       "Subshape must have computed start >= end since stride is negative, but is 0 and 3 (computed from "
+       "start 0 and end 3 over shape with rank 5 and stride -1)"},
       {0, 3, 0, "stride"},
   };
   for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
@@ -290,9 +317,10 @@ TEST(subshapes_that_are_refused) {
     CHECK_CONTEXT("case %zu", i);
     fixture_begin(&f, "[1,2,3,?,5]");
     ShapeHandle out;
-    CHECK_ERROR(shape_subshape(&f.c, f.inputs[0], kCases[i].start, kCases[i].end, kCases[i].stride, &out, &f.status), f.status,
-                CODE_INVALID_ARGUMENT, kCases[i].want);
-    CHECK(out == NULL);
+    CHECK_ERROR(shape_subshape(&f.c, f.inputs[0], kCases[i].start, kCases[i].end, kCases[i].stride, &out,
+                               &f.status),
+                f.status, CODE_INVALID_ARGUMENT, kCases[i].want);
+    CHECK(!out);
     fixture_end(&f);
   }
 }
@@ -311,13 +339,14 @@ TEST(concatenation_and_replacement) {
   DimHandle ten = dim_make(&f.c, 10);
   CHECK_OK(shape_replace_dim(&f.c, f.inputs[0], 1, ten, &f.outputs[0], &f.status), f.status);
   CHECK(shape_facts_match(&f.c, "[d0_0,10,d0_2]", &why));
-  CHECK_OK(shape_replace_dim(&f.c, f.inputs[0], -1, f.inputs[1]->dims[0], &f.outputs[0], &f.status), f.status);
+  CHECK_OK(shape_replace_dim(&f.c, f.inputs[0], -1, f.inputs[1]->dims[0], &f.outputs[0], &f.status),
+           f.status);
   CHECK(shape_facts_match(&f.c, "[d0_0,d0_1,d1_0]", &why));
   CHECK_OK(shape_replace_dim(&f.c, f.inputs[2], 7, ten, &f.outputs[0], &f.status), f.status);
   CHECK(shape_facts_match(&f.c, "?", &why));
-  CHECK_ERROR(shape_replace_dim(&f.c, f.inputs[0], 4, ten, &f.outputs[0], &f.status), f.status, CODE_INVALID_ARGUMENT,
-              "Out of range dim_index 4 for shape with 3 dimensions");
-  CHECK(f.outputs[0] == NULL);
+  CHECK_ERROR(shape_replace_dim(&f.c, f.inputs[0], 4, ten, &f.outputs[0], &f.status), f.status,
+              CODE_INVALID_ARGUMENT, "Out of range dim_index 4 for shape with 3 dimensions");
+  CHECK(!f.outputs[0]);
   CHECK_STR_EQ(strbuf_text(&why), "");
   strbuf_free(&why);
   fixture_end(&f);
@@ -331,18 +360,44 @@ enum { NEW = 'n', FIRST = 'a', SECOND = 'b' };
 
 TEST(arithmetic_of_dims) {
   static const int64_t kAny = UNKNOWN_DIM, kMax = INT64_MAX;
-  const struct { Binary function; int64_t a, b, value; char which; } kCases[] = {
-      {dim_add, 6, 0, 6, FIRST},          {dim_add, 0, 6, 6, SECOND},       {dim_add, kAny, 0, kAny, FIRST},
-      {dim_add, 0, kAny, kAny, SECOND},   {dim_add, 6, 7, 13, NEW},         {dim_add, kAny, 7, kAny, NEW},
-      {dim_add, 7, kAny, kAny, NEW},      {dim_add, kMax - 1, 1, kMax, NEW}, {dim_subtract, 6, 0, 6, FIRST},
-      {dim_subtract, kAny, 0, kAny, FIRST}, {dim_subtract, 6, 6, 0, NEW},   {dim_subtract, 6, 2, 4, NEW},
-      {dim_subtract, kAny, 2, kAny, NEW}, {dim_subtract, 2, kAny, kAny, NEW}, {dim_multiply, 6, 1, 6, FIRST},
-      {dim_multiply, 1, 6, 6, SECOND},    {dim_multiply, kAny, 1, kAny, FIRST}, {dim_multiply, 1, kAny, kAny, SECOND},
-      {dim_multiply, 0, kAny, 0, FIRST},  {dim_multiply, kAny, 0, 0, SECOND}, {dim_multiply, 6, 0, 0, SECOND},
-      {dim_multiply, 6, 7, 42, NEW},      {dim_multiply, kAny, 7, kAny, NEW}, {dim_min, 3, 5, 3, FIRST},
-      {dim_min, 5, 3, 3, SECOND},         {dim_min, 3, 3, 3, FIRST},        {dim_min, kAny, 0, 0, SECOND},
-      {dim_min, 0, kAny, 0, FIRST},       {dim_min, kAny, 1, kAny, NEW},    {dim_max, 3, 5, 5, SECOND},
-      {dim_max, 5, 3, 5, FIRST},          {dim_max, 3, 3, 3, FIRST},        {dim_max, kAny, 0, kAny, NEW},
+  const struct {
+    Binary function;
+    int64_t a, b, value;
+    char which;
+  } kCases[] = {
+      {dim_add, 6, 0, 6, FIRST},
+      {dim_add, 0, 6, 6, SECOND},
+      {dim_add, kAny, 0, kAny, FIRST},
+      {dim_add, 0, kAny, kAny, SECOND},
+      {dim_add, 6, 7, 13, NEW},
+      {dim_add, kAny, 7, kAny, NEW},
+      {dim_add, 7, kAny, kAny, NEW},
+      {dim_add, kMax - 1, 1, kMax, NEW},
+      {dim_subtract, 6, 0, 6, FIRST},
+      {dim_subtract, kAny, 0, kAny, FIRST},
+      {dim_subtract, 6, 6, 0, NEW},
+      {dim_subtract, 6, 2, 4, NEW},
+      {dim_subtract, kAny, 2, kAny, NEW},
+      {dim_subtract, 2, kAny, kAny, NEW},
+      {dim_multiply, 6, 1, 6, FIRST},
+      {dim_multiply, 1, 6, 6, SECOND},
+      {dim_multiply, kAny, 1, kAny, FIRST},
+      {dim_multiply, 1, kAny, kAny, SECOND},
+      {dim_multiply, 0, kAny, 0, FIRST},
+      {dim_multiply, kAny, 0, 0, SECOND},
+      {dim_multiply, 6, 0, 0, SECOND},
+      {dim_multiply, 6, 7, 42, NEW},
+      {dim_multiply, kAny, 7, kAny, NEW},
+      {dim_min, 3, 5, 3, FIRST},
+      {dim_min, 5, 3, 3, SECOND},
+      {dim_min, 3, 3, 3, FIRST},
+      {dim_min, kAny, 0, 0, SECOND},
+      {dim_min, 0, kAny, 0, FIRST},
+      {dim_min, kAny, 1, kAny, NEW},
+      {dim_max, 3, 5, 5, SECOND},
+      {dim_max, 5, 3, 5, FIRST},
+      {dim_max, 3, 3, 3, FIRST},
+      {dim_max, kAny, 0, kAny, NEW},
       {dim_max, 0, kAny, kAny, NEW},
   };
   Fixture f;
@@ -360,10 +415,11 @@ TEST(arithmetic_of_dims) {
 TEST(arithmetic_that_is_refused) {
   Fixture f;
   fixture_begin(&f, "");
-  DimHandle five = dim_make(&f.c, 5), six = dim_make(&f.c, 6), huge = dim_make(&f.c, INT64_MAX - 5), out = five;
+  DimHandle five = dim_make(&f.c, 5), six = dim_make(&f.c, 6), huge = dim_make(&f.c, INT64_MAX - 5),
+            out = five;
   CHECK_ERROR(dim_add(&f.c, six, huge, &out, &f.status), f.status, CODE_INVALID_ARGUMENT,
               "Dimension size overflow from adding 6 and 9223372036854775802");
-  CHECK(out == NULL);
+  CHECK(!out);
   CHECK_ERROR(dim_subtract(&f.c, five, six, &out, &f.status), f.status, CODE_INVALID_ARGUMENT,
               "Negative dimension size caused by subtracting 6 from 5");
   CHECK_ERROR(dim_multiply(&f.c, six, huge, &out, &f.status), f.status, CODE_INVALID_ARGUMENT,
@@ -376,7 +432,7 @@ TEST(arithmetic_that_is_refused) {
               "Divisor must be positive but is -1");
   CHECK_ERROR(dim_divide(&f.c, six, 5, true, &out, &f.status), f.status, CODE_INVALID_ARGUMENT,
               "Dimension size must be evenly divisible by 5 but is 6");
-  CHECK(out == NULL);
+  CHECK(!out);
   fixture_end(&f);
 }
 
@@ -404,7 +460,13 @@ TEST(division_and_wanted_values) {
 /* --- shapes and sizes from values --- */
 
 TEST(shapes_from_values) {
-  static const struct { const char *input; DataType type; int rank; int64_t dims[2], values[3]; const char *want; } kCases[] = {
+  static const struct {
+    const char *input;
+    DataType type;
+    int rank;
+    int64_t dims[2], values[3];
+    const char *want;
+  } kCases[] = {
       {"[3]", DT_INT32, 1, {3}, {1, 2, 3}, "[1,2,3]"},
       {"[3]", DT_INT64, 1, {3}, {1, -1, 3}, "[1,?,3]"},
       {"[0]", DT_INT32, 1, {0}, {0}, "[]"},
@@ -426,8 +488,20 @@ TEST(shapes_from_values) {
 }
 
 TEST(values_that_are_no_shape) {
-  static const struct { const char *input; DataType type; int rank; int64_t dims[2], values[3]; const char *want; } kCases[] = {
-      {"?", DT_INT32, 0, {0}, {1}, "Input tensor must be rank 1, or if its rank 0 it must have value -1 (representing an unknown shape).  Saw value: 1"},
+  static const struct {
+    const char *input;
+    DataType type;
+    int rank;
+    int64_t dims[2], values[3];
+    const char *want;
+  } kCases[] = {
+      {"?",
+       DT_INT32,
+       0,
+       {0},
+       {1},
+       "Input tensor must be rank 1, or if its rank 0 it must have value -1 (representing an unknown shape). "
+       " Saw value: 1"},
       {"?", DT_INT64, 0, {0}, {-2}, "Saw value: -2"},
       {"[2]", DT_INT32, 1, {2}, {3, -2}, "Invalid value in tensor used for shape: -2"},
       {"?", DT_INT32, 2, {1, 2}, {3, 2}, "Input tensor must be rank 1, but was rank 2"},
@@ -439,8 +513,9 @@ TEST(values_that_are_no_shape) {
     fixture_begin(&f, kCases[i].input);
     fixture_value(&f, 0, kCases[i].type, kCases[i].rank, kCases[i].dims, kCases[i].values);
     ShapeHandle out;
-    CHECK_ERROR(shape_from_input_tensor(&f.c, 0, &out, &f.status), f.status, CODE_INVALID_ARGUMENT, kCases[i].want);
-    CHECK(out == NULL);
+    CHECK_ERROR(shape_from_input_tensor(&f.c, 0, &out, &f.status), f.status, CODE_INVALID_ARGUMENT,
+                kCases[i].want);
+    CHECK(!out);
     fixture_end(&f);
   }
   Fixture f;
@@ -455,7 +530,9 @@ TEST(values_that_are_no_shape) {
 }
 
 TEST(shapes_from_values_not_known_yet) {
-  static const struct { const char *input, *want; } kCases[] = {{"?", "?"}, {"[?]", "?"}, {"[3]", "[?,?,?]"}, {"[0]", "[]"}};
+  static const struct {
+    const char *input, *want;
+  } kCases[] = {{"?", "?"}, {"[?]", "?"}, {"[3]", "[?,?,?]"}, {"[0]", "[]"}};
   for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
     Fixture f;
     CHECK_CONTEXT("%s", kCases[i].input);
@@ -470,7 +547,8 @@ TEST(shapes_from_values_not_known_yet) {
   fixture_begin(&f, "[33554432];[2]");
   ShapeHandle out;
   CHECK_ERROR(shape_from_input_tensor(&f.c, 0, &out, &f.status), f.status, CODE_INTERNAL,
-              "Cannot create a tensor with 33554432 dimensions, as these would be more than maximum of 33554432");
+              "Cannot create a tensor with 33554432 dimensions, as these would be more than maximum of "
+              "33554432");
   f.as_shapes[1] = shape_unknown_of_rank(&f.c, 2);
   CHECK_OK(shape_from_input_tensor(&f.c, 1, &out, &f.status), f.status);
   CHECK(out == f.as_shapes[1]);
@@ -491,7 +569,7 @@ TEST(sizes_from_scalars) {
   CHECK_INT_EQ(out->value, 7);
   CHECK_ERROR(dim_for_scalar_input(&f.c, 2, &out, &f.status), f.status, CODE_INVALID_ARGUMENT,
               "Dimension size, given by scalar input 2, must be non-negative but is -1");
-  CHECK(out == NULL);
+  CHECK(!out);
   CHECK_ERROR(dim_for_scalar_input(&f.c, 4, &out, &f.status), f.status, CODE_INVALID_ARGUMENT,
               "Input must be scalar but has rank 1");
   CHECK_OK(dim_for_scalar_input_with_negative_indexing(&f.c, 1, 10, &out, &f.status), f.status);
@@ -502,10 +580,10 @@ TEST(sizes_from_scalars) {
   CHECK(!dim_known(out));
   CHECK_OK(dim_for_scalar_input_with_negative_indexing(&f.c, 1, -1, &out, &f.status), f.status);
   CHECK_INT_EQ(out->value, 7);
-  CHECK_ERROR(dim_for_scalar_input_with_negative_indexing(&f.c, 3, 10, &out, &f.status), f.status, CODE_INVALID_ARGUMENT,
-              "Dimension size, given by scalar input -11 must be in range [-10, 10)");
-  CHECK_ERROR(dim_for_scalar_input_with_negative_indexing(&f.c, 1, 7, &out, &f.status), f.status, CODE_INVALID_ARGUMENT,
-              "Dimension size, given by scalar input 7 must be in range [-7, 7)");
+  CHECK_ERROR(dim_for_scalar_input_with_negative_indexing(&f.c, 3, 10, &out, &f.status), f.status,
+              CODE_INVALID_ARGUMENT, "Dimension size, given by scalar input -11 must be in range [-10, 10)");
+  CHECK_ERROR(dim_for_scalar_input_with_negative_indexing(&f.c, 1, 7, &out, &f.status), f.status,
+              CODE_INVALID_ARGUMENT, "Dimension size, given by scalar input 7 must be in range [-7, 7)");
   fixture_end(&f);
 }
 
@@ -533,7 +611,8 @@ TEST(ranges_of_named_args) {
   CHECK(begin == 4 && end == 6);
   CHECK_OK(shape_output_range(&f.c, "y", &begin, &end, &f.status), f.status);
   CHECK(begin == 1 && end == 4);
-  CHECK_ERROR(shape_input_range(&f.c, "y", &begin, &end, &f.status), f.status, CODE_INVALID_ARGUMENT, "Unknown input name: y");
+  CHECK_ERROR(shape_input_range(&f.c, "y", &begin, &end, &f.status), f.status, CODE_INVALID_ARGUMENT,
+              "Unknown input name: y");
   CHECK_ERROR(shape_output_range(&f.c, "a", &begin, &end, &f.status), f.status, CODE_INVALID_ARGUMENT,
               "Unknown output name: a");
   fixture_end(&f);
@@ -545,7 +624,7 @@ TEST(handle_data_is_copied) {
   ShapeAndType entries[] = {{f.inputs[0], DT_FLOAT}, {f.inputs[1], DT_INT32}};
   CHECK_OK(shape_set_output_handle(&f.c, 0, entries, 2, &f.status), f.status);
   entries[0].dtype = DT_INVALID;
-  REQUIRE(f.output_handles[0] != NULL);
+  REQUIRE(f.output_handles[0]);
   CHECK_INT_EQ(f.output_handles[0]->count, 2);
   CHECK(f.output_handles[0]->entries[0].shape == f.inputs[0]);
   CHECK_INT_EQ(f.output_handles[0]->entries[0].dtype, DT_FLOAT);
@@ -578,11 +657,12 @@ TEST(missing_handles_become_a_status) {
   CHECK_ERROR(dim_merge(&f.c, d, NULL, &dim, st), st, CODE_RESOURCE_EXHAUSTED, "");
   CHECK_ERROR(dim_add(&f.c, NULL, d, &dim, st), st, CODE_RESOURCE_EXHAUSTED, "");
   CHECK_ERROR(dim_divide(&f.c, NULL, 2, true, &dim, st), st, CODE_RESOURCE_EXHAUSTED, "");
-  CHECK_ERROR(shape_set_output_handle(&f.c, 0, &(ShapeAndType){NULL, DT_FLOAT}, 1, st), st, CODE_RESOURCE_EXHAUSTED, "");
-  CHECK(shape_vector(&f.c, NULL) == NULL);
-  CHECK(shape_matrix(&f.c, d, NULL) == NULL);
-  CHECK(shape_dim_of(&f.c, NULL, 0) == NULL);
-  CHECK(shape_num_elements_of(&f.c, NULL) == NULL);
+  CHECK_ERROR(shape_set_output_handle(&f.c, 0, &(ShapeAndType){NULL, DT_FLOAT}, 1, st), st,
+              CODE_RESOURCE_EXHAUSTED, "");
+  CHECK(!shape_vector(&f.c, NULL));
+  CHECK(!shape_matrix(&f.c, d, NULL));
+  CHECK(!shape_dim_of(&f.c, NULL, 0));
+  CHECK(!shape_num_elements_of(&f.c, NULL));
   CHECK(!shape_fully_defined(NULL));
   fixture_end(&f);
 }
@@ -611,7 +691,7 @@ TEST(shape_inference_survives_want_of_memory) {
     Fixture f;
     fixture_begin(&f, "[?,3,1,1];[2,?,1,1];[2]");
     fixture_vector(&f, 2, DT_INT32, 2, (int64_t[]){4, 5});
-    while (arena_alloc(f.arena, 256) != NULL && arena_bytes(f.arena) < 6000) continue;
+    while (arena_alloc(f.arena, 256) && arena_bytes(f.arena) < 6000) continue;
     mem_fail_after(successes);
     bool ok = walk(&f);
     mem_fail_after(-1);

@@ -24,7 +24,8 @@ static void check_parsed(const char *text, int want_count, const char *want_last
   int count;
   fixture_begin(&f, "");
   CHECK_CONTEXT("%s", text);
-  if (CHECK_OK(shape_language_parse(&f.c, text, &shapes, &count, &f.status), f.status) && CHECK_INT_EQ(count, want_count)) {
+  if (CHECK_OK(shape_language_parse(&f.c, text, &shapes, &count, &f.status), f.status) &&
+      CHECK_INT_EQ(count, want_count)) {
     if (count > 0) check_shape(shapes[count - 1], want_last);
   }
   fixture_end(&f);
@@ -78,7 +79,8 @@ TEST(long_lists_are_read) {
 
 /* --- runs --- */
 
-/* Outputs: the input 0 itself, a new shape of its first dimension and a known size, an unknown one, nothing. */
+/* Outputs: the input 0 itself, a new shape of its first dimension and a known size, an unknown one,
+ * nothing. */
 static bool mixed_shape(InferenceContext *c, Status *status) {
   DimHandle size;
   ShapeHandle made;
@@ -97,9 +99,15 @@ static bool picky_shape(InferenceContext *c, Status *status) {
   return status_invalid(status, "I do not like it");
 }
 
-static const OpRegistration kMixed = {
-    .name = "Mixed", .inputs = {"x: T", "y: N * T"}, .outputs = {"a: T", "b: T", "c: T", "d: T"}, .attrs = {"T: type", "N: int = 1"}, .shape = mixed_shape};
-static const OpRegistration kPicky = {.name = "Picky", .inputs = {"x: float", "n: int32"}, .outputs = {"y: float"}, .shape = picky_shape};
+static const OpRegistration kMixed = {.name = "Mixed",
+                                      .inputs = {"x: T", "y: N * T"},
+                                      .outputs = {"a: T", "b: T", "c: T", "d: T"},
+                                      .attrs = {"T: type", "N: int = 1"},
+                                      .shape = mixed_shape};
+static const OpRegistration kPicky = {.name = "Picky",
+                                      .inputs = {"x: float", "n: int32"},
+                                      .outputs = {"y: float"},
+                                      .shape = picky_shape};
 static const OpRegistration kSilent = {.name = "Silent", .outputs = {"y: float"}};
 
 typedef struct Trial {
@@ -116,7 +124,7 @@ static bool begin_trial(Trial *t, const OpRegistration *registration) {
   CHECK_OK(op_registry_add(t->registry, registration, &t->status), t->status);
   t->op = op_registry_find(t->registry, registration->name);
   t->node = node_def_new(t->arena, "n", registration->name);
-  return CHECK(t->op != NULL && t->node != NULL);
+  return CHECK(t->op && t->node);
 }
 
 static void end_trial(Trial *t) {
@@ -162,10 +170,11 @@ TEST(errors_of_a_run_have_their_context) {
     CHECK_OK(shape_trial_begin(&t.c, t.op, t.node, 134, "[1,?];[]", t.arena, &t.status), t.status);
     CHECK(!shape_trial_run(&t.c, t.op, &t.status));
     CHECK(t.c.requested_tensor[1]);
-    CHECK(strstr(t.status.message, " with input shapes: [1,?], [].") != NULL);
+    CHECK(strstr(t.status.message, " with input shapes: [1,?], []."));
     t.c.input_tensors = values;
     CHECK(!shape_trial_run(&t.c, t.op, &t.status));
-    CHECK(strstr(t.status.message, " with input shapes: [1,?], [] and with computed input tensors: input[1] = <7>.") != NULL);
+    CHECK(strstr(t.status.message,
+                 " with input shapes: [1,?], [] and with computed input tensors: input[1] = <7>."));
     tensor_clear(&value);
   }
   end_trial(&t);
@@ -176,7 +185,8 @@ TEST(an_op_without_shape_function_says_so) {
   if (begin_trial(&t, &kSilent)) {
     CHECK_OK(shape_trial_begin(&t.c, t.op, t.node, 134, "", t.arena, &t.status), t.status);
     CHECK(!shape_trial_run(&t.c, t.op, &t.status));
-    CHECK_STR_EQ(t.status.message, "No shape inference function exists for op 'Silent', did you forget to define it?");
+    CHECK_STR_EQ(t.status.message,
+                 "No shape inference function exists for op 'Silent', did you forget to define it?");
   }
   end_trial(&t);
 }

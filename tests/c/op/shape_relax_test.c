@@ -49,8 +49,12 @@ static HandleData one(const ShapeAndType *entry) { return (HandleData){.count = 
 TEST(handle_data_is_merged_entry_by_entry) {
   Fixture f;
   fixture_begin(&f, "[2,?];[?,3];[4,4];[2,?]");
-  ShapeAndType entries[] = {{f.inputs[0], DT_INVALID}, {f.inputs[1], DT_FLOAT}, {f.inputs[2], DT_FLOAT}, {f.inputs[3], DT_INVALID}};
-  HandleData first = one(&entries[0]), second = one(&entries[1]), other = one(&entries[2]), same = one(&entries[3]);
+  ShapeAndType entries[] = {{f.inputs[0], DT_INVALID},
+                            {f.inputs[1], DT_FLOAT},
+                            {f.inputs[2], DT_FLOAT},
+                            {f.inputs[3], DT_INVALID}};
+  HandleData first = one(&entries[0]), second = one(&entries[1]), other = one(&entries[2]),
+             same = one(&entries[3]);
   HandleData two = {.count = 2, .entries = entries};
   const HandleData *out;
   CHECK_OK(handle_data_merge(&f.c, &first, &second, &out, &f.status), f.status);
@@ -102,7 +106,8 @@ TEST(a_scalar_may_stand_for_an_unknown_shape) {
   check_shape(out, "?");
   CHECK(!shape_from_input_tensor_or_scalar(&f.c, 1, &out, &f.status));
   CHECK_STR_EQ(f.status.message,
-               "Input tensor must be rank 1, or if its rank 0 it must have value -1 (representing an unknown shape).  Saw value: 1");
+               "Input tensor must be rank 1, or if its rank 0 it must have value -1 (representing an unknown "
+               "shape).  Saw value: 1");
   CHECK_OK(shape_from_input_tensor_or_scalar(&f.c, 2, &out, &f.status), f.status);
   check_shape(out, "?");
   CHECK(f.requested[2] && f.requested_as_shape[2]);

@@ -9,7 +9,8 @@ TEST(arg_max_and_arg_min_along_each_dimension) {
   op_gives("ArgMax[T=float]", "float[2,3] 1 5 3 9 2 4; int32[] 1", "int64[2] 1 0");
   op_gives("ArgMax[T=float]", "float[2,3] 1 5 3 9 2 4; int32[] 0", "int64[3] 1 0 1");
   op_gives("ArgMin[T=float]", "float[2,3] 1 5 3 9 2 4; int32[] -1", "int64[2] 0 1");
-  op_gives("ArgMax[T=int32, Tidx=int64, output_type=int32]", "int32[2,2,2] 1 2 3 4 8 7 6 5; int64[] 1", "int32[2,2] 1 1 0 0");
+  op_gives("ArgMax[T=int32, Tidx=int64, output_type=int32]", "int32[2,2,2] 1 2 3 4 8 7 6 5; int64[] 1",
+           "int32[2,2] 1 1 0 0");
   op_gives("ArgMin[T=uint8]", "uint8[4] 3 1 1 2; int32[] 0", "int64[] 1");
   op_gives("ArgMax[T=half]", "half[1,3] 1 3 2; int32[] 1", "int64[1] 1");
   op_gives("ArgMax[T=uint64]", "uint64[2] 1 18446744073709551615; int32[] 0", "int64[] 1");
@@ -33,8 +34,9 @@ static void check_lines(bool smallest, DataType type, int axis, int64_t rows, in
   snprintf(text, sizeof text, "%s[T=%s]", smallest ? "ArgMin" : "ArgMax", dtype_name(type));
   CHECK_CONTEXT("%s along %d of %d x %d", text, axis, (int)rows, (int)columns);
   CHECK_OK(op_run_begin(&run, text, &status), status);
-  Tensor *x = op_run_input(&run, type, 2, (int64_t[]){rows, columns}), *along = op_run_input(&run, DT_INT32, 0, NULL);
-  CHECK(x != NULL && along != NULL);
+  Tensor *x = op_run_input(&run, type, 2, (int64_t[]){rows, columns}),
+         *along = op_run_input(&run, DT_INT32, 0, NULL);
+  CHECK(x && along);
   unsigned seed = (unsigned)(rows * 41 + columns);
   for (int64_t i = 0; i < rows * columns; i++) {
     seed = seed * 1664525u + 1013904223u;
@@ -59,18 +61,23 @@ static void check_lines(bool smallest, DataType type, int axis, int64_t rows, in
 
 TEST(lines_of_all_lengths) {
   static const DataType kTypes[] = {DT_FLOAT, DT_DOUBLE, DT_HALF, DT_BFLOAT16, DT_INT32, DT_INT64, DT_UINT8};
-  for (int t = 0; t < 7; t++) for (int smallest = 0; smallest < 2; smallest++) {
-    for (int64_t columns = 1; columns <= 40; columns++) check_lines(smallest, kTypes[t], 1, 11, columns);
-    for (int64_t columns = 1; columns <= 150; columns += 7) check_lines(smallest, kTypes[t], 0, 9, columns);
-  }
+  for (int t = 0; t < 7; t++)
+    for (int smallest = 0; smallest < 2; smallest++) {
+      for (int64_t columns = 1; columns <= 40; columns++) check_lines(smallest, kTypes[t], 1, 11, columns);
+      for (int64_t columns = 1; columns <= 150; columns += 7) check_lines(smallest, kTypes[t], 0, 9, columns);
+    }
 }
 
 TEST(empty_results_and_refused_dimensions) {
   op_gives("ArgMax[T=float]", "float[0,3]; int32[] 1", "int64[0]");
   op_gives("ArgMax[T=float]", "float[0,1,4611686018427387904,4]; int32[] 2", "int64[0,1,4]");
-  op_gives("ArgMax[T=float]", "float[0,1,4611686018427387904,4]; int32[] 1", "int64[0,4611686018427387904,4]");
-  op_fails("ArgMax[T=float]", "float[0,3]; int32[] 0", CODE_INVALID_ARGUMENT, "Reduction axis 0 is empty in shape [0,3]");
-  op_fails("ArgMax[T=float]", "float[2,2] 0; int32[] 2", CODE_INVALID_ARGUMENT, "Expected dimension in the range [-2, 2), but got 2");
-  op_fails("ArgMin[T=float]", "float[] 0; int32[] 0", CODE_INVALID_ARGUMENT, "Expected dimension in the range [0, 0), but got 0");
+  op_gives("ArgMax[T=float]", "float[0,1,4611686018427387904,4]; int32[] 1",
+           "int64[0,4611686018427387904,4]");
+  op_fails("ArgMax[T=float]", "float[0,3]; int32[] 0", CODE_INVALID_ARGUMENT,
+           "Reduction axis 0 is empty in shape [0,3]");
+  op_fails("ArgMax[T=float]", "float[2,2] 0; int32[] 2", CODE_INVALID_ARGUMENT,
+           "Expected dimension in the range [-2, 2), but got 2");
+  op_fails("ArgMin[T=float]", "float[] 0; int32[] 0", CODE_INVALID_ARGUMENT,
+           "Expected dimension in the range [0, 0), but got 0");
   op_fails("ArgMax[T=float]", "float[2,2] 0; int32[1] 0", CODE_INVALID_ARGUMENT, "dim must be a scalar");
 }

@@ -1,5 +1,5 @@
-/* Shape functions of ops on arrays and images of which the recorded facts say nothing or little: more records of the same kind
- * (tests/c/shape_facts.h). The sizes were compared with TensorFlow's. */
+/* Shape functions of ops on arrays and images of which the recorded facts say nothing or little: more records
+ * of the same kind (tests/c/shape_facts.h). The sizes were compared with TensorFlow's. */
 #include <string.h>
 
 #include "harness.h"
@@ -14,8 +14,9 @@
 #define FACT(op, attrs, in, tensors, result) \
   "{\"op\":\"" op "\",\"attrs\":{" attrs "},\"in\":\"" in "\",\"tensors\":{" tensors "}," result "}"
 /* Input 0 is a handle of a variable of type float and shape [3,2]. */
-#define OF_VARIABLE(op, attrs, in, result) \
-  "{\"op\":\"" op "\",\"attrs\":{" attrs "},\"in\":\"" in "\",\"handles\":{\"0\":[[\"[3,2]\",\"DT_FLOAT\"]]}," result "}"
+#define OF_VARIABLE(op, attrs, in, result)                \
+  "{\"op\":\"" op "\",\"attrs\":{" attrs "},\"in\":\"" in \
+  "\",\"handles\":{\"0\":[[\"[3,2]\",\"DT_FLOAT\"]]}," result "}"
 #define OUT(shapes) "\"out\":\"" shapes "\""
 #define ERROR(text) "\"error\":\"" text "\""
 
@@ -60,15 +61,19 @@ static const char *const kFacts[] = {
     FACT("Range", "", "[];[];[]", "\"0\":" INT("1") ",\"1\":" INT("8") ",\"2\":" INT("2"), OUT("[4]")),
     FACT("Range", "", "[];[];[]", "\"0\":" INT("8") ",\"1\":" INT("1") ",\"2\":" INT("2"),
          ERROR("Requires start <= limit when delta > 0: 8/1")),
-    FACT("Range", "", "[];[];[]", "\"0\":" INT("1") ",\"1\":" INT("8") ",\"2\":" INT("0"), ERROR("Requires delta != 0")),
+    FACT("Range", "", "[];[];[]", "\"0\":" INT("1") ",\"1\":" INT("8") ",\"2\":" INT("0"),
+         ERROR("Requires delta != 0")),
     FACT("Range", "", "[];[1];[]", "", ERROR("for 'limit'")),
 
     /* Numbers that are too large to count with. */
     FACT("GatherV2", GATHER("2147483647"), "?;?;[]", "", ERROR("Rank cannot exceed kint32max")),
     FACT("GatherV2", GATHER("9223372036854775807"), "?;?;[]", "", ERROR("Rank cannot exceed kint32max")),
-    FACT("GatherV2", GATHER("0"), "?;?;[]", "\"2\":" LONG("9223372036854775807"), ERROR("Rank cannot exceed kint32max")),
-    FACT("GatherV2", GATHER("0"), "[2];?;[]", "\"2\":" LONG("-9223372036854775808"), ERROR("Rank cannot exceed kint32max")),
-    FACT("SpaceToBatchND", F, "?;[9223372036854775807];[9223372036854775807,2]", "", ERROR("Rank cannot exceed kint32max")),
+    FACT("GatherV2", GATHER("0"), "?;?;[]", "\"2\":" LONG("9223372036854775807"),
+         ERROR("Rank cannot exceed kint32max")),
+    FACT("GatherV2", GATHER("0"), "[2];?;[]", "\"2\":" LONG("-9223372036854775808"),
+         ERROR("Rank cannot exceed kint32max")),
+    FACT("SpaceToBatchND", F, "?;[9223372036854775807];[9223372036854775807,2]", "",
+         ERROR("Rank cannot exceed kint32max")),
 
     FACT("Tile", F, "?;?", "", OUT("?")),
     FACT("Tile", F, "?;[2]", "", OUT("[?,?]")),
@@ -79,7 +84,8 @@ static const char *const kFacts[] = {
     FACT("ConcatV2", "\"N\":{\"i\":2}," F, "[2,?];[3,4];[]", "\"2\":" INT("0"), OUT("[5,d1_1]")),
     FACT("ConcatV2", "\"N\":{\"i\":2}," F, "[2,?];[?,4];[]", "\"2\":" INT("-1"), OUT("[d0_0,?]")),
     FACT("ConcatV2", "\"N\":{\"i\":2}," F, "[2,3];[3,4];[]", "", OUT("[?,?]")),
-    FACT("ConcatV2", "\"N\":{\"i\":2}," F, "[2,3];[3,4];[]", "\"2\":" INT("0"), ERROR("must be equal, but are 3 and 4")),
+    FACT("ConcatV2", "\"N\":{\"i\":2}," F, "[2,3];[3,4];[]", "\"2\":" INT("0"),
+         ERROR("must be equal, but are 3 and 4")),
     FACT("Concat", "\"N\":{\"i\":2}," F, "[];[2,?];[3,4]", "\"0\":" INT("0"), OUT("[5,d2_1]")),
     FACT("Concat", "\"N\":{\"i\":2}," F, "[];[2,3];[3,4]", "", OUT("[?,?]")),
 
@@ -87,25 +93,32 @@ static const char *const kFacts[] = {
     FACT("Pack", "\"N\":{\"i\":2}," F, "[?,3];[2,?]", "", OUT("[2,d1_0,d0_1]")),
     FACT("Pack", "\"N\":{\"i\":2},\"axis\":{\"i\":-1}," F, "[?];[4]", "", OUT("[d1_0,2]")),
     FACT("Pack", "\"N\":{\"i\":2}," F, "[3];[2]", "", ERROR("must be equal, but are 3 and 2")),
-    FACT("Pack", "\"N\":{\"i\":1},\"axis\":{\"i\":2}," F, "[3]", "", ERROR("Invalid axis: 2; must be in [-2,2)")),
+    FACT("Pack", "\"N\":{\"i\":1},\"axis\":{\"i\":2}," F, "[3]", "",
+         ERROR("Invalid axis: 2; must be in [-2,2)")),
 
-    FACT("Slice", F "," I, "[2,?,4];[3];[3]", "\"1\":" INTS(3, "0,1,2") ",\"2\":" INTS(3, "-1,-1,1"), OUT("[d0_0,?,1]")),
+    FACT("Slice", F "," I, "[2,?,4];[3];[3]", "\"1\":" INTS(3, "0,1,2") ",\"2\":" INTS(3, "-1,-1,1"),
+         OUT("[d0_0,?,1]")),
     FACT("Slice", F "," I, "[2,3];[2];[2]", "\"2\":" INTS(2, "-1,2"), OUT("[?,2]")),
-    FACT("Slice", F "," I, "[2,3];[2];[2]", "\"1\":" INTS(2, "0,4") ",\"2\":" INTS(2, "-1,-1"), ERROR("Negative dimension size")),
-    FACT("Slice", F "," I, "[2,3];[2];[2]", "\"1\":" INTS(2, "0,0") ",\"2\":" INTS(2, "-1,-2"), ERROR("cannot be < -1")),
+    FACT("Slice", F "," I, "[2,3];[2];[2]", "\"1\":" INTS(2, "0,4") ",\"2\":" INTS(2, "-1,-1"),
+         ERROR("Negative dimension size")),
+    FACT("Slice", F "," I, "[2,3];[2];[2]", "\"1\":" INTS(2, "0,0") ",\"2\":" INTS(2, "-1,-2"),
+         ERROR("cannot be < -1")),
 
     FACT("StridedSlice", F "," I, "?;[1];[1];[1]", "", OUT("?")),
-    FACT("StridedSlice", F "," I, "[5,?];[1];[1];[1]", "\"1\":" INTS(1, "1") ",\"2\":" INTS(1, "4") ",\"3\":" INTS(1, "2"), OUT("[2,d0_1]")),
+    FACT("StridedSlice", F "," I, "[5,?];[1];[1];[1]",
+         "\"1\":" INTS(1, "1") ",\"2\":" INTS(1, "4") ",\"3\":" INTS(1, "2"), OUT("[2,d0_1]")),
     FACT("StridedSlice", F "," I, "[5,?];[2];[2];[2]", "\"3\":" INTS(2, "1,1"), OUT("[?,?]")),
-    FACT("StridedSlice", F "," I ",\"begin_mask\":{\"i\":1},\"end_mask\":{\"i\":1}", "[5,4];[2];[2];[2]", "\"3\":" INTS(2, "-2,1"),
-         OUT("[3,?]")),
-    FACT("StridedSlice", F "," I ",\"shrink_axis_mask\":{\"i\":1},\"new_axis_mask\":{\"i\":2}", "[5,4];[2];[2];[2]",
-         "\"3\":" INTS(2, "1,1"), OUT("[1,d0_1]")),
+    FACT("StridedSlice", F "," I ",\"begin_mask\":{\"i\":1},\"end_mask\":{\"i\":1}", "[5,4];[2];[2];[2]",
+         "\"3\":" INTS(2, "-2,1"), OUT("[3,?]")),
+    FACT("StridedSlice", F "," I ",\"shrink_axis_mask\":{\"i\":1},\"new_axis_mask\":{\"i\":2}",
+         "[5,4];[2];[2];[2]", "\"3\":" INTS(2, "1,1"), OUT("[1,d0_1]")),
     FACT("StridedSlice", F "," I ",\"ellipsis_mask\":{\"i\":1}", "[5,4,3];[2];[2];[2]",
          "\"1\":" INTS(2, "0,1") ",\"2\":" INTS(2, "0,3") ",\"3\":" INTS(2, "1,1"), OUT("[d0_0,d0_1,2]")),
     FACT("StridedSlice", F "," I ",\"shrink_axis_mask\":{\"i\":1}", "[5];[1];[1];[1]",
-         "\"1\":" INTS(1, "5") ",\"2\":" INTS(1, "6") ",\"3\":" INTS(1, "1"), ERROR("slice index 5 of dimension 0 out of bounds.")),
-    FACT("StridedSlice", F "," I, "[5];[1];[1];[1]", "\"3\":" INTS(1, "0"), ERROR("strides[0] must be non-zero")),
+         "\"1\":" INTS(1, "5") ",\"2\":" INTS(1, "6") ",\"3\":" INTS(1, "1"),
+         ERROR("slice index 5 of dimension 0 out of bounds.")),
+    FACT("StridedSlice", F "," I, "[5];[1];[1];[1]", "\"3\":" INTS(1, "0"),
+         ERROR("strides[0] must be non-zero")),
     FACT("StridedSlice", F "," I, "[5];[2];[2];[1]", "", ERROR("must be equal, but are 2 and 1")),
     FACT("StridedSliceGrad", F "," I, "[2];[1];[1];[1];[3]", "\"0\":" INTS(2, "4,5"), OUT("[4,5]")),
     FACT("StridedSliceGrad", F "," I, "[2];[1];[1];[1];[3]", "", OUT("[?,?]")),
@@ -113,8 +126,10 @@ static const char *const kFacts[] = {
     FACT("Pad", F, "?;?", "", OUT("?")),
     FACT("Pad", F, "?;[2,2]", "", OUT("[?,?]")),
     FACT("Pad", F, "[1,2,3];?", "", OUT("[?,?,?]")),
-    FACT("Pad", F, "[1,?,3];[3,2]", "\"1\":{\"dtype\":\"DT_INT32\",\"shape\":[3,2],\"values\":[1,2,3,4,0,0]}", OUT("[4,?,d0_2]")),
-    FACT("Pad", F, "[1];[1,2]", "\"1\":{\"dtype\":\"DT_INT32\",\"shape\":[1,2],\"values\":[1,-2]}", ERROR("Paddings must be non-negative")),
+    FACT("Pad", F, "[1,?,3];[3,2]", "\"1\":{\"dtype\":\"DT_INT32\",\"shape\":[3,2],\"values\":[1,2,3,4,0,0]}",
+         OUT("[4,?,d0_2]")),
+    FACT("Pad", F, "[1];[1,2]", "\"1\":{\"dtype\":\"DT_INT32\",\"shape\":[1,2],\"values\":[1,-2]}",
+         ERROR("Paddings must be non-negative")),
     FACT("Pad", F, "[1,2];[3,2]", "", ERROR("Shape must be rank 3 but is rank 2")),
     FACT("Pad", F, "[1,2];[2,3]", "", ERROR("Dimension must be 2 but is 3")),
 
@@ -124,8 +139,10 @@ static const char *const kFacts[] = {
     FACT("Split", SPLIT(2), "[];[4,?]", "", OUT("[?,?];[?,?]")),
     FACT("Split", SPLIT(2), "[];?", "\"0\":" INT("0"), OUT("?;?")),
     FACT("Split", SPLIT(2), "[];?", "", OUT("?;?")),
-    FACT("Split", SPLIT(2), "[];[3]", "\"0\":" INT("0"), ERROR("Dimension size must be evenly divisible by 2 but is 3")),
-    FACT("Split", SPLIT(2), "[];[4]", "\"0\":" INT("1"), ERROR("given by scalar input 1 must be in range [-1, 1)")),
+    FACT("Split", SPLIT(2), "[];[3]", "\"0\":" INT("0"),
+         ERROR("Dimension size must be evenly divisible by 2 but is 3")),
+    FACT("Split", SPLIT(2), "[];[4]", "\"0\":" INT("1"),
+         ERROR("given by scalar input 1 must be in range [-1, 1)")),
     FACT("Split", SPLIT(2), "[1];[4]", "", OUT("[?];[?]")),
 
     FACT("MaxPool", POOL, "[2,3]", "", RANK(4, 2)),
@@ -141,7 +158,8 @@ static const char *const kFacts[] = {
     FACT("MaxPoolGradGradV2", PADDED, "[2,3];?;?;[4];[4]", "", RANK(4, 2)),
     FACT("MaxPoolGradGradV2", PADDED, "?;?;?;[4,1];[4]", "", RANK(1, 2)),
     FACT("MaxPoolGradGradV2", PADDED, "?;?;?;[4];[4,1]", "", RANK(1, 2)),
-    FACT("MaxPoolGradGradV2", PADDED, "[1,4,4,1];?;[1,3,4,1];[4];[4]", "", ERROR("must be equal, but are 4 and 3")),
+    FACT("MaxPoolGradGradV2", PADDED, "[1,4,4,1];?;[1,3,4,1];[4];[4]", "",
+         ERROR("must be equal, but are 4 and 3")),
     FACT("AvgPoolGrad", POOL, "[3];?", "", RANK(4, 3)),
     FACT("LRN", F, "[2,3]", "", RANK(4, 2)),
     FACT("LRNGrad", F, "[2,3];?;?", "", RANK(4, 2)),
@@ -157,16 +175,19 @@ static const char *const kFacts[] = {
     FACT("InTopK", K2, "[5];[5]", "", RANK(2, 1)),
     FACT("InTopK", K2, "[5,2];[5,1]", "", RANK(1, 2)),
     FACT("InTopKV2", "\"T\":{\"type\":\"DT_INT32\"}", "[?,5];[3];[]", "", OUT("[d1_0]")),
-    FACT("InTopKV2", "\"T\":{\"type\":\"DT_INT32\"}", "[2,5];[3];[]", "", ERROR("must be equal, but are 2 and 3")),
+    FACT("InTopKV2", "\"T\":{\"type\":\"DT_INT32\"}", "[2,5];[3];[]", "",
+         ERROR("must be equal, but are 2 and 3")),
 
     OF_VARIABLE("StridedSlice", TYPE("T", "DT_RESOURCE") "," I, "[5];[1];[1];[1]",
-                "\"tensors\":{\"3\":" INTS(1, "1") "}," OUT("[?]") ",\"out_handles\":{\"0\":[[\"[3,2]\",\"DT_FLOAT\"]]}"),
+                "\"tensors\":{\"3\":" INTS(1, "1") "}," OUT(
+                    "[?]") ",\"out_handles\":{\"0\":[[\"[3,2]\",\"DT_FLOAT\"]]}"),
     OF_VARIABLE("ReadVariableOp", TYPE("dtype", "DT_FLOAT"), "[]", OUT("[3,2]")),
     OF_VARIABLE("ReadVariableOp", TYPE("dtype", "DT_DOUBLE"), "[]",
                 ERROR("Trying to read variable with wrong dtype. Expected float got double")),
     OF_VARIABLE("AssignVariableOp", TYPE("dtype", "DT_DOUBLE"), "[];[3,2]",
                 ERROR("Trying to read variable with wrong dtype. Expected float got double")),
-    OF_VARIABLE("AssignVariableOp", TYPE("dtype", "DT_FLOAT"), "[];[2,2]", ERROR("must be equal, but are 3 and 2")),
+    OF_VARIABLE("AssignVariableOp", TYPE("dtype", "DT_FLOAT"), "[];[2,2]",
+                ERROR("must be equal, but are 3 and 2")),
     OF_VARIABLE("ResourceGather", GATHERS("DT_FLOAT"), "[];[4]", OUT("[d1_0,2]")),
     OF_VARIABLE("ResourceGather", GATHERS("DT_DOUBLE"), "[];[4]",
                 ERROR("Trying to read variable with wrong dtype. Expected float got double")),
@@ -174,7 +195,9 @@ static const char *const kFacts[] = {
     FACT("EmptyTensorList", TYPE("element_dtype", "DT_FLOAT") "," TYPE("shape_type", "DT_INT32"), "[2];[]",
          "\"0\":" INTS(2, "3,2"), OUT("[]") ",\"out_handles\":{\"0\":[[\"[3,2]\",\"DT_FLOAT\"]]}"),
     /* Nothing is said of the outputs. */
-    FACT("StatelessIf", TYPE("Tcond", "DT_BOOL") ",\"Tin\":{\"list\":{\"type\":[\"DT_FLOAT\"]}},\"Tout\":{\"list\":{\"type\":[\"DT_FLOAT\"]}}",
+    FACT("StatelessIf",
+         TYPE("Tcond", "DT_BOOL") ",\"Tin\":{\"list\":{\"type\":[\"DT_FLOAT\"]}},\"Tout\":{\"list\":{"
+                                  "\"type\":[\"DT_FLOAT\"]}}",
          "[];[2]", "", OUT("?")),
 
     FACT("Fill", F, "[2];[]", "\"0\":" INTS(2, "3,-1"), ERROR("Fill dimensions must be >= 0")),
@@ -187,7 +210,7 @@ TEST(shape_functions_of_array_ops) {
     Arena *arena = arena_new();
     const Json *fact = json_parse(arena, kFacts[i], strlen(kFacts[i]));
     CHECK_CONTEXT("%s", kFacts[i]);
-    if (CHECK(fact != NULL)) {
+    if (CHECK(fact)) {
       StrBuf why = {0};
       const Op *op = op_registry_find(op_registry_global(), json_get(fact, "op")->string);
       CHECK_INT_EQ(shape_fact_run(fact, op, &why), SHAPE_FACT_HOLDS);

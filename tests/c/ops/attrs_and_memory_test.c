@@ -21,9 +21,9 @@ typedef struct Sample {
 typedef bool Call(const Sample *sample, const NodeDef *node, Arena *arena, Status *status);
 
 static bool construct(const Sample *s, const NodeDef *node, Arena *arena, Status *status) {
-  if (s->functions.construct == NULL) return true;
+  if (!s->functions.construct) return true;
   void *state = arena_calloc(arena, 1, s->functions.state_size + 1);
-  if (state == NULL) return status_oom(status, "a kernel");
+  if (!state) return status_oom(status, "a kernel");
   KernelConstruction construction = {.node = node,
                                      .op_def = s->op->def,
                                      .input_types = s->input_types,
@@ -33,7 +33,7 @@ static bool construct(const Sample *s, const NodeDef *node, Arena *arena, Status
                                      .arena = arena,
                                      .data = s->functions.data};
   bool ok = s->functions.construct(&construction, state, status);
-  if (s->functions.destroy != NULL) s->functions.destroy(state);
+  if (s->functions.destroy) s->functions.destroy(state);
   return ok;
 }
 
@@ -41,10 +41,10 @@ static bool construct(const Sample *s, const NodeDef *node, Arena *arena, Status
 static bool infer(const Sample *s, const NodeDef *node, Arena *arena, Status *status) {
   InferenceContext context;
   StrBuf shapes = {0};
-  if (s->op->registration->shape == NULL) return true;
+  if (!s->op->registration->shape) return true;
   for (int i = 0; i < s->num_inputs; i++) strbuf_append(&shapes, i == 0 ? "?" : ";?");
-  bool ok = strbuf_ok(&shapes, status) && shape_trial_begin(&context, s->op, s->node, 134,
-      strbuf_text(&shapes), arena, status);
+  bool ok = strbuf_ok(&shapes, status) &&
+            shape_trial_begin(&context, s->op, s->node, 134, strbuf_text(&shapes), arena, status);
   strbuf_free(&shapes);
   if (!ok) return false;
   context.node = node;
@@ -54,9 +54,9 @@ static bool infer(const Sample *s, const NodeDef *node, Arena *arena, Status *st
 static bool write_gradient(const Sample *s, const NodeDef *node, Arena *arena, Status *status) {
   StrBuf text = {0};
   (void)arena;
-  if (s->op->registration->gradient_fn == NULL) return true;
+  if (!s->op->registration->gradient_fn) return true;
   bool ok = s->op->registration->gradient_fn(&(GradientRequest){node, NULL}, &text, status) &&
-      strbuf_ok(&text, status);
+            strbuf_ok(&text, status);
   strbuf_free(&text);
   return ok;
 }
@@ -66,19 +66,20 @@ enum { NUM_CALLS = sizeof kCalls / sizeof kCalls[0] };
 
 /* For the first type that the op has a kernel for. False when there is none, or no node can be made up. */
 static bool make_sample(Sample *s, const Op *op) {
-  static const DataType kTypes[] = {DT_FLOAT, DT_INT32, DT_INT64, DT_COMPLEX64, DT_BOOL, DT_STRING, DT_HALF,
-      DT_DOUBLE};
+  static const DataType kTypes[] = {DT_FLOAT, DT_INT32,  DT_INT64, DT_COMPLEX64,
+                                    DT_BOOL,  DT_STRING, DT_HALF,  DT_DOUBLE};
   Status status;
   *s = (Sample){.op = op, .arena = arena_new()};
   for (size_t i = 0; i < sizeof kTypes / sizeof kTypes[0]; i++) {
     const AttrDef *chooser = kernel_type_attr(op);
-    if (chooser != NULL && !attr_allows(chooser, kTypes[i])) continue;
+    if (chooser && !attr_allows(chooser, kTypes[i])) continue;
     status_init(&status);
     s->node = sample_node(op, 0, kTypes[i], s->arena);
-    if (s->node == NULL) return false;
+    if (!s->node) return false;
     if (kernel_registry_select(op, s->node, &s->functions, &status))
       return CHECK_OK(node_def_types(s->node, op->def, s->arena, &s->input_types, &s->num_inputs,
-          &s->output_types, &s->num_outputs, &status), status);
+                                     &s->output_types, &s->num_outputs, &status),
+                      status);
   }
   return false;
 }
@@ -87,8 +88,8 @@ static bool make_sample(Sample *s, const Op *op) {
 
 static NodeDef *without(const Sample *s, size_t attr, AttrValue *instead, Arena *arena) {
   NodeDef *node = proto_copy(s->node, arena);
-  if (!CHECK(node != NULL)) return NULL;
-  if (instead != NULL) node->attr[attr]->value = instead;
+  if (!CHECK(node)) return NULL;
+  if (instead) node->attr[attr]->value = instead;
   else node->attr[attr] = node->attr[--node->n_attr];
   return node;
 }
@@ -102,10 +103,10 @@ static int damage(const Sample *s, size_t attr, AttrValue *instead) {
     status_init(&status);
     CHECK_CONTEXT("call %d of %s, attr %s", i, s->op->def->name, s->node->attr[attr]->key);
     const NodeDef *node = without(s, attr, instead, arena);
-    if (node != NULL && !kCalls[i](s, node, arena, &status)) {
+    if (node && !kCalls[i](s, node, arena, &status)) {
       refused++;
       CHECK(status.code == CODE_INVALID_ARGUMENT || status.code == CODE_NOT_FOUND ||
-          status.code == CODE_UNIMPLEMENTED);
+            status.code == CODE_UNIMPLEMENTED);
       CHECK(status.message[0] != 0);
     }
     arena_free(arena);
@@ -118,11 +119,11 @@ TEST(attrs_that_are_missing_or_of_another_kind_are_refused) {
   for (int i = 0; i < op_registry_count(op_registry_global()); i++) {
     Sample s;
     const Op *op = op_registry_find(op_registry_global(), op_registry_name(op_registry_global(), i));
-    if (op != NULL && make_sample(&s, op)) {
+    if (op && make_sample(&s, op)) {
       AttrValue *other = attr_value_placeholder(s.arena, "another_kind");
       for (size_t k = 0; k < s.node->n_attr; k++) refused += damage(&s, k, NULL) + damage(&s, k, other);
     }
-    if (op != NULL) arena_free(s.arena);
+    if (op) arena_free(s.arena);
   }
   CHECK_CONTEXT("%s", "");
   CHECK(refused > 500);
@@ -134,7 +135,7 @@ TEST(every_op_says_that_memory_ran_out) {
   for (int i = 0; i < op_registry_count(op_registry_global()); i++) {
     Sample s;
     const Op *op = op_registry_find(op_registry_global(), op_registry_name(op_registry_global(), i));
-    bool made = op != NULL && make_sample(&s, op);
+    bool made = op && make_sample(&s, op);
     for (int k = 0; made && k < NUM_CALLS; k++) {
       Shortage shortage = {.what = op->def->name};
       do {
@@ -147,6 +148,6 @@ TEST(every_op_says_that_memory_ran_out) {
         arena_free(arena);
       } while (shortage_next(&shortage));
     }
-    if (op != NULL) arena_free(s.arena);
+    if (op) arena_free(s.arena);
   }
 }

@@ -22,12 +22,15 @@ TEST(bias_is_added_to_the_channels) {
 }
 
 TEST(bias_errors) {
-  op_fails("BiasAdd[T=float]", "float[3] 0; float[3] 0", CODE_INVALID_ARGUMENT, "Input tensor must be at least 2D: [3]");
-  op_fails("BiasAdd[T=float]", "float[2,3] 0; float[1,3] 0", CODE_INVALID_ARGUMENT, "Biases must be 1D: [1,3]");
+  op_fails("BiasAdd[T=float]", "float[3] 0; float[3] 0", CODE_INVALID_ARGUMENT,
+           "Input tensor must be at least 2D: [3]");
+  op_fails("BiasAdd[T=float]", "float[2,3] 0; float[1,3] 0", CODE_INVALID_ARGUMENT,
+           "Biases must be 1D: [1,3]");
   op_fails("BiasAdd[T=float]", "float[2,3] 0; float[2] 0", CODE_INVALID_ARGUMENT,
            "Must provide as many biases as the last dimension of the input tensor: [2] vs. [2,3]");
   op_fails("BiasAdd[T=half]", "half[2,3] 0; half[2] 0", CODE_INVALID_ARGUMENT, "Must provide as many biases");
-  op_fails("BiasAddGrad[T=float]", "float[3] 0", CODE_INVALID_ARGUMENT, "Input tensor must be at least 2D: [3]");
+  op_fails("BiasAddGrad[T=float]", "float[3] 0", CODE_INVALID_ARGUMENT,
+           "Input tensor must be at least 2D: [3]");
 }
 
 TEST(bias_gradient_sums_everything_else) {
@@ -39,13 +42,14 @@ TEST(bias_gradient_sums_everything_else) {
   op_gives("BiasAddGrad[T=bfloat16]", "bfloat16[2,1] 1 2", "bfloat16[1] 3");
 }
 
-GRADIENT_CASES(bias_add,
-  {"BiasAdd|BiasAddV1[T=double]", "double[2,3] 1 2 3 4 5 6; double[3] 1 2 3"},
-  {"BiasAdd|BiasAddV1[T=double]", "double[2,1,3] 1 2 3 4 5 6; double[3] 1 2 3"},
-  {"BiasAdd|BiasAddV1[T=double]", "double[1,2,1,2] 1 2 3 4; double[2] 1 2"},
-  {"BiasAdd[T=double, data_format=NCHW]", "double[2,2,3] 1 2 3 4 5 6 7 8 9 1 2 3; double[2] 1 2"},
-  {"BiasAdd|BiasAddV1[T=complex128]", "complex128[2,2] 1+2i 0-2i 3 1-1i; complex128[2] 2+1i 0-1i"},
-  {"BiasAddGrad[T=complex128]", "complex128[2,2] 1+2i 0-2i 3 1-1i"},
-  {"BiasAddGrad[T=double]", "double[2,3] 1 2 3 4 5 6"},
-  {"BiasAddGrad[T=double]", "double[1,2,1,2] 1 2 3 4"},
-  {"BiasAddGrad[T=double, data_format=NCHW]", "double[2,2,3] 1 2 3 4 5 6 7 8 9 1 2 3"})
+GRADIENT_CASES(bias_add, {"BiasAdd|BiasAddV1[T=double]", "double[2,3] 1 2 3 4 5 6; double[3] 1 2 3"},
+               {"BiasAdd|BiasAddV1[T=double]", "double[2,1,3] 1 2 3 4 5 6; double[3] 1 2 3"},
+               {"BiasAdd|BiasAddV1[T=double]", "double[1,2,1,2] 1 2 3 4; double[2] 1 2"},
+               {"BiasAdd[T=double, data_format=NCHW]",
+                "double[2,2,3] 1 2 3 4 5 6 7 8 9 1 2 3; double[2] 1 2"},
+               {"BiasAdd|BiasAddV1[T=complex128]",
+                "complex128[2,2] 1+2i 0-2i 3 1-1i; complex128[2] 2+1i 0-1i"},
+               {"BiasAddGrad[T=complex128]", "complex128[2,2] 1+2i 0-2i 3 1-1i"},
+               {"BiasAddGrad[T=double]", "double[2,3] 1 2 3 4 5 6"},
+               {"BiasAddGrad[T=double]", "double[1,2,1,2] 1 2 3 4"},
+               {"BiasAddGrad[T=double, data_format=NCHW]", "double[2,2,3] 1 2 3 4 5 6 7 8 9 1 2 3"})

@@ -41,7 +41,8 @@ TEST(integers_wrap_around) {
 TEST(special_values) {
   op_gives("RealDiv[T=float]", "float[3] 1 -1 0; float[] 0", "float[3] inf -inf nan");
   op_gives("Maximum[T=float]", "float[4] nan 1 2 -inf; float[4] 1 nan -2 inf", "float[4] nan nan 2 inf");
-  op_gives("Minimum[T=double]", "double[4] nan 1 2 -inf; double[4] 1 nan -2 inf", "double[4] nan nan -2 -inf");
+  op_gives("Minimum[T=double]", "double[4] nan 1 2 -inf; double[4] 1 nan -2 inf",
+           "double[4] nan nan -2 -inf");
   op_gives("Less[T=float]", "float[3] nan 1 1; float[3] 1 nan 1", "bool[3] 0 0 0");
   op_gives("GreaterEqual[T=float]", "float[3] nan 1 1; float[3] 1 nan 1", "bool[3] 0 0 1");
   op_gives("Equal[T=float]", "float[3] nan 0 inf; float[3] nan -0.0 inf", "bool[3] 0 1 1");
@@ -60,18 +61,23 @@ TEST(comparisons) {
 }
 
 TEST(shapes_that_do_not_fit_are_refused) {
-  op_fails("Add[T=float]", "float[2,3] 0; float[2] 0", CODE_INVALID_ARGUMENT, "Incompatible shapes: [2,3] vs. [2]");
-  op_fails("Less[T=int32]", "int32[0]; int32[2] 0", CODE_INVALID_ARGUMENT, "Incompatible shapes: [0] vs. [2]");
-  op_fails("Mul[T=double]", "double[2,1,4] 0; double[3,3] 0", CODE_INVALID_ARGUMENT, "Incompatible shapes: [2,1,4] vs. [3,3]");
+  op_fails("Add[T=float]", "float[2,3] 0; float[2] 0", CODE_INVALID_ARGUMENT,
+           "Incompatible shapes: [2,3] vs. [2]");
+  op_fails("Less[T=int32]", "int32[0]; int32[2] 0", CODE_INVALID_ARGUMENT,
+           "Incompatible shapes: [0] vs. [2]");
+  op_fails("Mul[T=double]", "double[2,1,4] 0; double[3,3] 0", CODE_INVALID_ARGUMENT,
+           "Incompatible shapes: [2,1,4] vs. [3,3]");
 }
 
 TEST(types_without_a_kernel_are_not_found) {
-  op_fails("RealDiv[T=int32]", "int32[] 1; int32[] 2", CODE_NOT_FOUND, "No OpKernel was registered to support Op 'RealDiv'");
+  op_fails("RealDiv[T=int32]", "int32[] 1; int32[] 2", CODE_NOT_FOUND,
+           "No OpKernel was registered to support Op 'RealDiv'");
 }
 
-static const char *const kShapes[] = {"[]",        "[1]",       "[7]",       "[5,7]",     "[5,1]",   "[1,7]",
-                                      "[3,5,7]",   "[3,1,7]",   "[1,5,1]",   "[3,1,1]",   "[2,3,5,7]", "[2,1,5,1]",
-                                      "[1,3,1,7]", "[2,1,1,7]", "[0,5,7]",   "[1,1,1,1,1]", "[2,1,3,1,5,1]", "[1,2,1,3,1,5]"};
+static const char *const kShapes[] = {"[]",          "[1]",           "[7]",          "[5,7]",     "[5,1]",
+                                      "[1,7]",       "[3,5,7]",       "[3,1,7]",      "[1,5,1]",   "[3,1,1]",
+                                      "[2,3,5,7]",   "[2,1,5,1]",     "[1,3,1,7]",    "[2,1,1,7]", "[0,5,7]",
+                                      "[1,1,1,1,1]", "[2,1,3,1,5,1]", "[1,2,1,3,1,5]"};
 
 static int parse_dims(const char *text, int64_t dims[8]) {
   int rank = 0;
@@ -87,7 +93,8 @@ static int parse_dims(const char *text, int64_t dims[8]) {
 static int broadcast_dims(const int64_t *a, int rank_a, const int64_t *b, int rank_b, int64_t *out) {
   int rank = rank_a > rank_b ? rank_a : rank_b;
   for (int i = 0; i < rank; i++) {
-    int64_t x = i < rank - rank_a ? 1 : a[i - (rank - rank_a)], y = i < rank - rank_b ? 1 : b[i - (rank - rank_b)];
+    int64_t x = i < rank - rank_a ? 1 : a[i - (rank - rank_a)],
+            y = i < rank - rank_b ? 1 : b[i - (rank - rank_b)];
     if (x != y && x != 1 && y != 1) return -1;
     out[i] = x == 1 ? y : x;
   }
@@ -122,9 +129,11 @@ static void fill(Tensor *tensor, unsigned *seed) {
   }
 }
 
-static void check_pair(const char *op, const char *type, const char *a_text, const char *b_text, bool in_place) {
+static void check_pair(const char *op, const char *type, const char *a_text, const char *b_text,
+                       bool in_place) {
   int64_t a[8], b[8], dims[8], coordinates[8] = {0};
-  int rank_a = parse_dims(a_text, a), rank_b = parse_dims(b_text, b), rank = broadcast_dims(a, rank_a, b, rank_b, dims);
+  int rank_a = parse_dims(a_text, a), rank_b = parse_dims(b_text, b),
+      rank = broadcast_dims(a, rank_a, b, rank_b, dims);
   char spec[64];
   snprintf(spec, sizeof spec, "%s[T=%s]", op, type);
   CHECK_CONTEXT("%s %s %s%s", spec, a_text, b_text, in_place ? " in place" : "");
@@ -135,7 +144,8 @@ static void check_pair(const char *op, const char *type, const char *a_text, con
   REQUIRE_OK(op_run_begin(&run, spec, &status), status);
   run.last_use = in_place;
   int dtype = dtype_from_name(str_of(type));
-  Tensor *x = op_run_input(&run, (DataType)dtype, rank_a, a), *y = op_run_input(&run, (DataType)dtype, rank_b, b);
+  Tensor *x = op_run_input(&run, (DataType)dtype, rank_a, a),
+         *y = op_run_input(&run, (DataType)dtype, rank_b, b);
   fill(x, &seed);
   fill(y, &seed);
   Tensor x_copy = {0}, y_copy = {0};
@@ -150,7 +160,8 @@ static void check_pair(const char *op, const char *type, const char *a_text, con
     for (int64_t i = 0; i < tensor_num_elements(z); i++) {
       int64_t rest = i;
       for (int k = rank - 1; k >= 0; k--) coordinates[k] = rest % dims[k], rest /= dims[k];
-      double want = reference(op, element_at(&x_copy, coordinates, rank), element_at(&y_copy, coordinates, rank));
+      double want =
+          reference(op, element_at(&x_copy, coordinates, rank), element_at(&y_copy, coordinates, rank));
       if (!CHECK_NEAR(tensor_get(z, i), want, 0)) break;
     }
     int64_t size = tensor_num_elements(z);
@@ -164,12 +175,14 @@ static void check_pair(const char *op, const char *type, const char *a_text, con
 }
 
 TEST(every_pair_of_shapes_matches_the_reference) {
-  static const char *const kOps[] = {"Add", "Sub", "Mul", "Maximum", "SquaredDifference", "Less", "GreaterEqual", "Equal"};
+  static const char *const kOps[] = {"Add",  "Sub",          "Mul",  "Maximum", "SquaredDifference",
+                                     "Less", "GreaterEqual", "Equal"};
   static const char *const kTypes[] = {"float", "double", "int32", "int64", "half"};
   const int num_shapes = sizeof kShapes / sizeof kShapes[0];
   for (int i = 0; i < num_shapes; i++) {
     for (int k = 0; k < num_shapes; k++) {
-      for (int op = 0; op < 8; op++) check_pair(kOps[op], kTypes[(op + i + k) % 5], kShapes[i], kShapes[k], (i + k) % 2 == 0);
+      for (int op = 0; op < 8; op++)
+        check_pair(kOps[op], kTypes[(op + i + k) % 5], kShapes[i], kShapes[k], (i + k) % 2 == 0);
     }
   }
   CHECK_CONTEXT("%s", "");
@@ -178,8 +191,9 @@ TEST(every_pair_of_shapes_matches_the_reference) {
 /* Rows of all lengths that are laid out for several at once, and of those beyond. */
 TEST(short_rows_match_the_reference) {
   static const char *const kPairs[][2] = {
-      {"%d", "50,%d"}, {"50,%d", "1,%d"}, {"50,%d", "50,1"}, {"50,1", "1,%d"}, {"1,%d", "50,1"}, {"3,1,%d", "1,50,%d"},
-      {"3,1,%d", "3,50,1"}, {"2,5,1,%d", "1,5,7,1"}, {"2,1,3,%d", "2,50,3,1"}, {"1,2,1,%d", "70,1,3,1"},
+      {"%d", "50,%d"},          {"50,%d", "1,%d"},        {"50,%d", "50,1"},    {"50,1", "1,%d"},
+      {"1,%d", "50,1"},         {"3,1,%d", "1,50,%d"},    {"3,1,%d", "3,50,1"}, {"2,5,1,%d", "1,5,7,1"},
+      {"2,1,3,%d", "2,50,3,1"}, {"1,2,1,%d", "70,1,3,1"},
   };
   static const char *const kOps[] = {"Sub", "Less", "Mul", "SquaredDifference"};
   static const char *const kTypes[] = {"float", "double", "int32", "int64", "half"};
@@ -197,9 +211,13 @@ TEST(short_rows_match_the_reference) {
 }
 
 TEST(large_operands_are_split_over_threads_without_a_trace) {
-  static const struct { const char *a, *b; } kCases[] = {
-      {"float[300000] 1 2 3 4 5", "float[] 2"}, {"float[3,100001] 5", "float[3,1] 1 2 3"}, {"float[100001,3] 5", "float[3] 1 2 3"},
-      {"float[50001,7] 5 4 3 2 1", "float[50001,1] 1 2 3 4"}, {"float[7,5001,1] 5 4 3 2 1", "float[7,1,11] 1 2 3 4"}};
+  static const struct {
+    const char *a, *b;
+  } kCases[] = {{"float[300000] 1 2 3 4 5", "float[] 2"},
+                {"float[3,100001] 5", "float[3,1] 1 2 3"},
+                {"float[100001,3] 5", "float[3] 1 2 3"},
+                {"float[50001,7] 5 4 3 2 1", "float[50001,1] 1 2 3 4"},
+                {"float[7,5001,1] 5 4 3 2 1", "float[7,1,11] 1 2 3 4"}};
   for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) {
     CHECK_CONTEXT("%s %s", kCases[i].a, kCases[i].b);
     Status status;
@@ -210,9 +228,12 @@ TEST(large_operands_are_split_over_threads_without_a_trace) {
     int64_t calls = 0;
     const Parallel parallel = {fake_parallel_run, &calls, 4};
     split.parallel = &parallel;
-    CHECK_OK(op_run_inputs(&serial, kCases[i].a, &status) && op_run_inputs(&serial, kCases[i].b, &status), status);
-    CHECK_OK(op_run_inputs(&split, kCases[i].a, &status) && op_run_inputs(&split, kCases[i].b, &status), status);
-    if (CHECK_OK(op_run_compute(&serial, &status), status) && CHECK_OK(op_run_compute(&split, &status), status)) {
+    CHECK_OK(op_run_inputs(&serial, kCases[i].a, &status) && op_run_inputs(&serial, kCases[i].b, &status),
+             status);
+    CHECK_OK(op_run_inputs(&split, kCases[i].a, &status) && op_run_inputs(&split, kCases[i].b, &status),
+             status);
+    if (CHECK_OK(op_run_compute(&serial, &status), status) &&
+        CHECK_OK(op_run_compute(&split, &status), status)) {
       CHECK(calls > 1);
       CHECK_MEM_EQ(split.outputs[0].data, serial.outputs[0].data, (size_t)tensor_bytes(&serial.outputs[0]));
     }
@@ -223,13 +244,12 @@ TEST(large_operands_are_split_over_threads_without_a_trace) {
 }
 
 /* No two numbers that meet are equal, and none is zero. */
-#define BINARY(inputs) {"Add|AddV2|Sub|Mul|RealDiv|Maximum|Minimum|SquaredDifference[T=double]", inputs}
-GRADIENT_CASES(binary,
-  BINARY("double[2,3] -3 -2 -1.5 1 2.5 3; double[2,3] 1 2 -3.5 0.5 -1 4"),
-  BINARY("double[2,3] -3 -2 -1.5 1 2.5 3; double[3] 1.2 -2.2 0.7"),
-  BINARY("double[2,1] -1.7 2; double[2,3] 1 2.2 -3.5 0.5 -1 4"),
-  BINARY("double[] 1.7; double[2,2] 1 2.2 -3.5 0.5"),
-  BINARY("double[3,1] 1 2.5 -3; double[1,2] 0.5 -1.7"),
-  BINARY("double[1,3] 1 2.5 -3; double[1,1] 0.7"),
-  BINARY("double[] 2; double[] 3"),
-  BINARY("double[0,3]; double[3] 1 2 3"))
+#define BINARY(inputs) \
+  { "Add|AddV2|Sub|Mul|RealDiv|Maximum|Minimum|SquaredDifference[T=double]", inputs }
+GRADIENT_CASES(binary, BINARY("double[2,3] -3 -2 -1.5 1 2.5 3; double[2,3] 1 2 -3.5 0.5 -1 4"),
+               BINARY("double[2,3] -3 -2 -1.5 1 2.5 3; double[3] 1.2 -2.2 0.7"),
+               BINARY("double[2,1] -1.7 2; double[2,3] 1 2.2 -3.5 0.5 -1 4"),
+               BINARY("double[] 1.7; double[2,2] 1 2.2 -3.5 0.5"),
+               BINARY("double[3,1] 1 2.5 -3; double[1,2] 0.5 -1.7"),
+               BINARY("double[1,3] 1 2.5 -3; double[1,1] 0.7"), BINARY("double[] 2; double[] 3"),
+               BINARY("double[0,3]; double[3] 1 2 3"))

@@ -6,7 +6,7 @@
 #include "harness.h"
 #include "op_runner.h"
 
-static const DataType kTypes[] = {DT_FLOAT, DT_DOUBLE, DT_HALF,  DT_BFLOAT16, DT_INT32,  DT_INT64, DT_UINT8,
+static const DataType kTypes[] = {DT_FLOAT, DT_DOUBLE, DT_HALF,   DT_BFLOAT16, DT_INT32,  DT_INT64, DT_UINT8,
                                   DT_INT8,  DT_INT16,  DT_UINT16, DT_UINT32,   DT_UINT64, DT_BOOL};
 enum { NUM_TYPES = sizeof kTypes / sizeof kTypes[0] };
 
@@ -16,7 +16,8 @@ TEST(small_numbers_go_from_every_type_to_every_type) {
   for (int from = 0; from < NUM_TYPES; from++) {
     for (int to = 0; to < NUM_TYPES; to++) {
       char spec[64];
-      snprintf(spec, sizeof spec, "Cast[SrcT=%s, DstT=%s]", dtype_name((int)kTypes[from]), dtype_name((int)kTypes[to]));
+      snprintf(spec, sizeof spec, "Cast[SrcT=%s, DstT=%s]", dtype_name((int)kTypes[from]),
+               dtype_name((int)kTypes[to]));
       CHECK_CONTEXT("%s", spec);
       Status status;
       status_init(&status);
@@ -39,7 +40,8 @@ TEST(small_numbers_go_from_every_type_to_every_type) {
 
 TEST(floats_are_cut_towards_zero) {
   op_gives("Cast[SrcT=float, DstT=int32]", "float[4] 1.9 -1.9 0.5 -0.5", "int32[4] 1 -1 0 0");
-  op_gives("Cast[SrcT=double, DstT=int64]", "double[2] 2251799813685249.5 -2.75", "int64[2] 2251799813685249 -2");
+  op_gives("Cast[SrcT=double, DstT=int64]", "double[2] 2251799813685249.5 -2.75",
+           "int64[2] 2251799813685249 -2");
   op_gives("Cast[SrcT=half, DstT=int8]", "half[2] -1.5 99.9", "int8[2] -1 99");
 }
 
@@ -47,11 +49,14 @@ TEST(floats_are_cut_towards_zero) {
 TEST(values_that_no_integer_holds_become_the_smallest) {
   op_gives("Cast[SrcT=float, DstT=int32]", "float[6] nan inf -inf 2147483648 -2147483648 3e30",
            "int32[6] -2147483648");
-  op_gives("Cast[SrcT=double, DstT=int32]", "double[3] 2147483647.9 2147483648 -2147483649", "int32[3] 2147483647 -2147483648 -2147483648");
-  op_gives("Cast[SrcT=double, DstT=int64]", "double[4] nan inf 9223372036854775808 -1e300", "int64[4] -9223372036854775808");
+  op_gives("Cast[SrcT=double, DstT=int32]", "double[3] 2147483647.9 2147483648 -2147483649",
+           "int32[3] 2147483647 -2147483648 -2147483648");
+  op_gives("Cast[SrcT=double, DstT=int64]", "double[4] nan inf 9223372036854775808 -1e300",
+           "int64[4] -9223372036854775808");
   op_gives("Cast[SrcT=float, DstT=uint8]", "float[5] 300 -1 nan 255 1e20", "uint8[5] 44 255 0 255 0");
   op_gives("Cast[SrcT=float, DstT=int8]", "float[3] 200 -129 nan", "int8[3] -56 127 0");
-  op_gives("Cast[SrcT=float, DstT=uint32]", "float[3] 4294967040 -1 nan", "uint32[3] 4294967040 4294967295 0");
+  op_gives("Cast[SrcT=float, DstT=uint32]", "float[3] 4294967040 -1 nan",
+           "uint32[3] 4294967040 4294967295 0");
   op_gives("Cast[SrcT=double, DstT=uint64]", "double[4] 9223372036854775808 18446744073709549568 -1 nan",
            "uint64[4] 9223372036854775808 18446744073709549568 18446744073709551615 9223372036854775808");
 }
@@ -60,7 +65,8 @@ TEST(integers_lose_their_upper_bits) {
   op_gives("Cast[SrcT=int32, DstT=uint8]", "int32[4] 256 257 -1 511", "uint8[4] 0 1 255 255");
   op_gives("Cast[SrcT=int64, DstT=int32]", "int64[2] 4294967297 -1", "int32[2] 1 -1");
   op_gives("Cast[SrcT=int8, DstT=uint64]", "int8[1] -1", "uint64[1] 18446744073709551615");
-  op_gives("Cast[SrcT=uint64, DstT=double]", "uint64[1] 18446744073709551615", "double[1] 18446744073709551616");
+  op_gives("Cast[SrcT=uint64, DstT=double]", "uint64[1] 18446744073709551615",
+           "double[1] 18446744073709551616");
 }
 
 TEST(rounding_to_narrower_floats) {
@@ -117,8 +123,10 @@ TEST(a_cast_to_the_same_type_shares_the_value) {
 }
 
 TEST(strings_are_not_cast) {
-  op_fails("Cast[SrcT=string, DstT=float]", "string[1] 1", CODE_UNIMPLEMENTED, "Cast string to float is not supported");
-  op_fails("Cast[SrcT=float, DstT=string]", "float[1] 1", CODE_UNIMPLEMENTED, "Cast float to string is not supported");
+  op_fails("Cast[SrcT=string, DstT=float]", "string[1] 1", CODE_UNIMPLEMENTED,
+           "Cast string to float is not supported");
+  op_fails("Cast[SrcT=float, DstT=string]", "float[1] 1", CODE_UNIMPLEMENTED,
+           "Cast float to string is not supported");
 }
 
 TEST(gradients_go_back_to_the_type_they_came_from) {
@@ -126,7 +134,6 @@ TEST(gradients_go_back_to_the_type_they_came_from) {
   gradient_is("Cast[SrcT=half, DstT=float]", "half[2] 1 2", "half[2] 1");
 }
 
-GRADIENT_CASES(cast,
-  {"Cast[SrcT=double, DstT=double]", "double[2] 1 2"},
-  {"Cast[SrcT=double, DstT=double, Truncate=true]", "double[2,0]"},
-  {"Cast[SrcT=double, DstT=double]", "double[] 1"})
+GRADIENT_CASES(cast, {"Cast[SrcT=double, DstT=double]", "double[2] 1 2"},
+               {"Cast[SrcT=double, DstT=double, Truncate=true]", "double[2,0]"},
+               {"Cast[SrcT=double, DstT=double]", "double[] 1"})

@@ -23,7 +23,6 @@ TEST(bitcast_keeps_the_bytes) {
   op_fails("Bitcast[T=float, type=int64]", "float[] 0", CODE_INVALID_ARGUMENT, "Cannot bitcast from 1 to 9");
 }
 
-GRADIENT_CASES(check_numerics,
-  {"CheckNumerics[T=double, message=x]", "double[2] 1 2"},
-  {"CheckNumerics[T=double, message=x]", "double[1,2] 1 2"},
-  {"CheckNumerics[T=double, message=x]", "double[] 1"})
+GRADIENT_CASES(check_numerics, {"CheckNumerics[T=double, message=x]", "double[2] 1 2"},
+               {"CheckNumerics[T=double, message=x]", "double[1,2] 1 2"},
+               {"CheckNumerics[T=double, message=x]", "double[] 1"})

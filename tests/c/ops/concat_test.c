@@ -5,9 +5,12 @@
 #include "op_runner.h"
 
 TEST(concat_joins_along_an_axis) {
-  op_gives("ConcatV2[N=2, T=float]", "float[1,2] 1 2; float[2,2] 3 4 5 6; int32[] 0", "float[3,2] 1 2 3 4 5 6");
-  op_gives("ConcatV2[N=2, T=float]", "float[2,1] 1 2; float[2,2] 3 4 5 6; int32[] -1", "float[2,3] 1 3 4 2 5 6");
-  op_gives("ConcatV2[N=3, T=int8, Tidx=int64]", "int8[1] 1; int8[0]; int8[2] 2 3; int64[] 0", "int8[3] 1 2 3");
+  op_gives("ConcatV2[N=2, T=float]", "float[1,2] 1 2; float[2,2] 3 4 5 6; int32[] 0",
+           "float[3,2] 1 2 3 4 5 6");
+  op_gives("ConcatV2[N=2, T=float]", "float[2,1] 1 2; float[2,2] 3 4 5 6; int32[] -1",
+           "float[2,3] 1 3 4 2 5 6");
+  op_gives("ConcatV2[N=3, T=int8, Tidx=int64]", "int8[1] 1; int8[0]; int8[2] 2 3; int64[] 0",
+           "int8[3] 1 2 3");
   op_gives("ConcatV2[N=2, T=string]", "string[1] a; string[1] b; int32[] 0", "string[2] a b");
   op_gives("ConcatV2[N=2, T=double]", "double[2,0]; double[2,0]; int32[] 1", "double[2,0]");
   op_gives("Concat[N=2, T=float]", "int32[] 1; float[2,1] 1 2; float[2,1] 3 4", "float[2,2] 1 3 2 4");
@@ -51,7 +54,8 @@ TEST(concat_of_large_inputs_with_any_split) {
     run.parallel = &parallel;
     if (CHECK_OK(op_run_compute(&run, &status), status)) {
       int64_t wrong = 0;
-      for (int64_t i = 0; i < 400 * 801; i++) wrong += tensor_i32(&run.outputs[0])[i] != i / 801 * 10000 + i % 801;
+      for (int64_t i = 0; i < 400 * 801; i++)
+        wrong += tensor_i32(&run.outputs[0])[i] != i / 801 * 10000 + i % 801;
       CHECK_INT_EQ(wrong, 0);
       CHECK(calls > 2);
     }
@@ -66,7 +70,8 @@ TEST(concat_offsets) {
   op_fails("ConcatOffset[N=2]", "int32[] 5; int32[2] 1 2; int32[2] 1 2", CODE_INVALID_ARGUMENT,
            "Concat dim is out of range: 5 vs. 2");
   op_fails("ConcatOffset[N=2]", "int32[] 0; int32[2] 1 2; int32[2] 1 3", CODE_INVALID_ARGUMENT,
-           "All dimensions except 0 must match. Input 1 has shape [1 3] and doesn't match input 0 with shape [1 2].");
+           "All dimensions except 0 must match. Input 1 has shape [1 3] and doesn't match input 0 with shape "
+           "[1 2].");
   op_fails("ConcatOffset[N=2]", "int32[] 0; int32[2] 1 2; int32[1] 1", CODE_INVALID_ARGUMENT,
            "input 1 should contain 2 elements, but got 1");
   op_fails("ConcatOffset[N=2]", "int32[] 0; int32[1] 1; int32[] 1", CODE_INVALID_ARGUMENT,
@@ -75,10 +80,11 @@ TEST(concat_offsets) {
            CODE_INVALID_ARGUMENT, "does not fit int32");
 }
 
-GRADIENT_CASES(concat,
-  {"ConcatV2[N=2, T=double]", "double[2,1] 1 2; double[2,3] 3 4 5 6 7 8; int32[] 1"},
-  {"ConcatV2[N=3, T=double, Tidx=int64]", "double[1,2] 1 2; double[2,2] 3 4 5 6; double[1,2] 7 8; int64[] -2"},
-  {"ConcatV2[N=2, T=double]", "double[0,2]; double[1,2] 1 2; int32[] 0"},
-  {"Concat[N=2, T=double]", "int32[] 0; double[1] 1; double[2] 2 3"},
-  {"Concat[N=2, T=double]", "int32[] 1; double[2,2] 1 2 3 4; double[2,1] 5 6"},
-  {"Concat[N=3, T=double]", "int32[] 2; double[1,2,1] 1 2; double[1,2,1] 3 4; double[1,2,2] 5 6 7 8"})
+GRADIENT_CASES(concat, {"ConcatV2[N=2, T=double]", "double[2,1] 1 2; double[2,3] 3 4 5 6 7 8; int32[] 1"},
+               {"ConcatV2[N=3, T=double, Tidx=int64]",
+                "double[1,2] 1 2; double[2,2] 3 4 5 6; double[1,2] 7 8; int64[] -2"},
+               {"ConcatV2[N=2, T=double]", "double[0,2]; double[1,2] 1 2; int32[] 0"},
+               {"Concat[N=2, T=double]", "int32[] 0; double[1] 1; double[2] 2 3"},
+               {"Concat[N=2, T=double]", "int32[] 1; double[2,2] 1 2 3 4; double[2,1] 5 6"},
+               {"Concat[N=3, T=double]",
+                "int32[] 2; double[1,2,1] 1 2; double[1,2,1] 3 4; double[1,2,2] 5 6 7 8"})

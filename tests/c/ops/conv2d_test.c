@@ -1,4 +1,5 @@
-/* Conv2D and its backprops against sums written out in double, over a grid of sizes, strides, dilations, paddings and formats. */
+/* Conv2D and its backprops against sums written out in double, over a grid of sizes, strides, dilations,
+ * paddings and formats. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 typedef struct Setting {
   int batch, rows, columns, channels, filter_rows, filter_columns, outputs, groups;
   int stride[2], dilation[2];
-  const char *padding; /* "SAME", "VALID", or "EXPLICIT" with pads of 2 1 before and after rows, 0 3 for columns */
+  /* "SAME", "VALID", or "EXPLICIT" with pads of 2 1 before and after rows, 0 3 for columns */
+  const char *padding;
 } Setting;
 
 typedef struct Geometry {
@@ -21,7 +23,8 @@ typedef struct Geometry {
 /* TensorFlow's rule: SAME pads what the last window lacks, the smaller half before. */
 static Geometry geometry(const Setting *s) {
   Geometry g = {{0}, {0}};
-  int in[2] = {s->rows, s->columns}, filter[2] = {s->filter_rows, s->filter_columns}, pads[2][2] = {{2, 1}, {0, 3}};
+  int in[2] = {s->rows, s->columns}, filter[2] = {s->filter_rows, s->filter_columns},
+      pads[2][2] = {{2, 1}, {0, 3}};
   for (int k = 0; k < 2; k++) {
     int window = (filter[k] - 1) * s->dilation[k] + 1, before = 0, after = 0;
     if (s->padding[0] == 'S') {
@@ -39,7 +42,8 @@ static Geometry geometry(const Setting *s) {
 }
 
 static int at(bool first, const int dims[4], int n, int r, int c, int d) {
-  return first ? ((n * dims[3] + d) * dims[1] + r) * dims[2] + c : ((n * dims[1] + r) * dims[2] + c) * dims[3] + d;
+  return first ? ((n * dims[3] + d) * dims[1] + r) * dims[2] + c
+               : ((n * dims[1] + r) * dims[2] + c) * dims[3] + d;
 }
 
 enum { MAX_ELEMENTS = 8192 };
@@ -51,53 +55,68 @@ static void reference(const Setting *s, bool first, bool forward, const int in[4
   int depth = s->channels / s->groups, width = s->outputs / s->groups;
   memset(forward ? y : dx, 0, sizeof x);
   if (!forward) memset(dw, 0, sizeof dw);
-  for (int n = 0; n < out[0]; n++) for (int r = 0; r < out[1]; r++) for (int c = 0; c < out[2]; c++) for (int o = 0; o < out[3]; o++) {
-    for (int fr = 0; fr < s->filter_rows; fr++) for (int fc = 0; fc < s->filter_columns; fc++) for (int d = 0; d < depth; d++) {
-      int row = r * s->stride[0] - g.before[0] + fr * s->dilation[0], column = c * s->stride[1] - g.before[1] + fc * s->dilation[1];
-      if (row < 0 || row >= s->rows || column < 0 || column >= s->columns) continue;
-      int i = at(first, in, n, row, column, o / width * depth + d), j = at(first, out, n, r, c, o);
-      int k = ((fr * s->filter_columns + fc) * depth + d) * s->outputs + o;
-      if (forward) {
-        y[j] += x[i] * w[k];
-      } else {
-        dx[i] += y[j] * w[k];
-        dw[k] += y[j] * x[i];
-      }
-    }
-  }
+  for (int n = 0; n < out[0]; n++)
+    for (int r = 0; r < out[1]; r++)
+      for (int c = 0; c < out[2]; c++)
+        for (int o = 0; o < out[3]; o++) {
+          for (int fr = 0; fr < s->filter_rows; fr++)
+            for (int fc = 0; fc < s->filter_columns; fc++)
+              for (int d = 0; d < depth; d++) {
+                int row = r * s->stride[0] - g.before[0] + fr * s->dilation[0],
+                    column = c * s->stride[1] - g.before[1] + fc * s->dilation[1];
+                if (row < 0 || row >= s->rows || column < 0 || column >= s->columns) continue;
+                int i = at(first, in, n, row, column, o / width * depth + d), j = at(first, out, n, r, c, o);
+                int k = ((fr * s->filter_columns + fc) * depth + d) * s->outputs + o;
+                if (forward) {
+                  y[j] += x[i] * w[k];
+                } else {
+                  dx[i] += y[j] * w[k];
+                  dw[k] += y[j] * x[i];
+                }
+              }
+        }
 }
 
-static void attrs_text(char *text, size_t size, const char *op, const char *type, const Setting *s, bool first) {
+static void attrs_text(char *text, size_t size, const char *op, const char *type, const Setting *s,
+                       bool first) {
   const int *t = s->stride, *d = s->dilation;
-  snprintf(text, size, first ? "%s[T=%s, strides=[1, 1, %d, %d], dilations=[1, 1, %d, %d], padding=%s, data_format=NCHW%s]"
-                             : "%s[T=%s, strides=[1, %d, %d, 1], dilations=[1, %d, %d, 1], padding=%s, data_format=NHWC%s]",
+  snprintf(text, size,
+           first
+               ? "%s[T=%s, strides=[1, 1, %d, %d], dilations=[1, 1, %d, %d], padding=%s, data_format=NCHW%s]"
+               : "%s[T=%s, strides=[1, %d, %d, 1], dilations=[1, %d, %d, 1], padding=%s, data_format=NHWC%s]",
            op, type, t[0], t[1], d[0], d[1], s->padding,
-           s->padding[0] != 'E' ? "" : first ? ", explicit_paddings=[0, 0, 0, 0, 2, 1, 0, 3]" : ", explicit_paddings=[0, 0, 2, 1, 0, 3, 0, 0]");
+           s->padding[0] != 'E' ? ""
+           : first              ? ", explicit_paddings=[0, 0, 0, 0, 2, 1, 0, 3]"
+                                : ", explicit_paddings=[0, 0, 2, 1, 0, 3, 0, 0]");
 }
 
 static void put(OpRun *run, DataType type, const int dims[4], const double *values) {
   int64_t sizes[4] = {dims[0], dims[1], dims[2], dims[3]};
   Tensor *tensor = op_run_input(run, type, 4, sizes);
-  CHECK(tensor != NULL);
-  for (int64_t i = 0; tensor != NULL && i < tensor_num_elements(tensor); i++) tensor_put(tensor, i, values[i]);
+  CHECK(tensor);
+  for (int64_t i = 0; tensor && i < tensor_num_elements(tensor); i++) tensor_put(tensor, i, values[i]);
 }
 
 static void put_sizes(OpRun *run, const int dims[4]) {
   Tensor *tensor = op_run_input(run, DT_INT32, 1, (int64_t[]){4});
-  CHECK(tensor != NULL);
-  for (int i = 0; tensor != NULL && i < 4; i++) tensor_put(tensor, i, dims[i]);
+  CHECK(tensor);
+  for (int i = 0; tensor && i < 4; i++) tensor_put(tensor, i, dims[i]);
 }
 
 enum { FORWARD, BACK_INPUT, BACK_FILTER };
 
-static void check_op(int product, const Setting *s, bool first, DataType type, bool constant, const int in[4], const int filter[4],
-                     const int out[4]) {
+static void check_op(int product, const Setting *s, bool first, DataType type, bool constant, const int in[4],
+                     const int filter[4], const int out[4]) {
   static const char *const kOps[] = {"Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter"};
   char text[320];
   OpRun run;
   Status status;
   status_init(&status);
-  attrs_text(text, sizeof text, kOps[product], type == DT_FLOAT ? "float" : type == DT_DOUBLE ? "double" : "bfloat16", s, first);
+  attrs_text(text, sizeof text, kOps[product],
+             type == DT_FLOAT    ? "float"
+             : type == DT_DOUBLE ? "double"
+                                 : "bfloat16",
+             s, first);
   CHECK_OK(op_run_begin(&run, text, &status), status);
   run.constant = constant;
   if (product == FORWARD) put(&run, type, in, x), put(&run, type, filter, w);
@@ -133,7 +152,8 @@ static void fill(double *values, unsigned seed) {
 
 static void check_setting(const Setting *s, DataType type) {
   Geometry g = geometry(s);
-  int in[4] = {s->batch, s->rows, s->columns, s->channels}, out[4] = {s->batch, g.out[0], g.out[1], s->outputs};
+  int in[4] = {s->batch, s->rows, s->columns, s->channels},
+      out[4] = {s->batch, g.out[0], g.out[1], s->outputs};
   int filter[4] = {s->filter_rows, s->filter_columns, s->channels / s->groups, s->outputs};
   for (int first = 0; first < 2; first++) {
     int shown_in[4] = {in[0], first ? in[3] : in[1], first ? in[1] : in[2], first ? in[2] : in[3]};
@@ -151,26 +171,39 @@ static void check_setting(const Setting *s, DataType type) {
 
 TEST(convolutions_are_the_sums_they_should_be) {
   static const char *const kPaddings[] = {"SAME", "VALID", "EXPLICIT"};
-  static const int kSteps[][4] = {{1, 1, 1, 1}, {2, 2, 1, 1}, {1, 1, 2, 2}, {2, 3, 1, 1}, {2, 1, 3, 2}, {4, 2, 2, 3}, {3, 3, 2, 2}};
+  static const int kSteps[][4] = {{1, 1, 1, 1}, {2, 2, 1, 1}, {1, 1, 2, 2}, {2, 3, 1, 1},
+                                  {2, 1, 3, 2}, {4, 2, 2, 3}, {3, 3, 2, 2}};
   static const int kFilters[][2] = {{1, 1}, {3, 3}, {2, 3}, {1, 4}};
   static const int kChannels[][3] = {{1, 1, 1}, {3, 5, 1}, {8, 16, 1}, {6, 4, 2}, {4, 4, 4}};
-  for (int p = 0; p < 3; p++) for (int t = 0; t < 7; t++) for (int f = 0; f < 4; f++) for (int c = 0; c < 5; c++) {
-    Setting s = {2, 9, 11, kChannels[c][0], kFilters[f][0], kFilters[f][1], kChannels[c][1], kChannels[c][2],
-                 {kSteps[t][0], kSteps[t][1]}, {kSteps[t][2], kSteps[t][3]}, kPaddings[p]};
-    check_setting(&s, DT_DOUBLE);
-    if (f == 1) check_setting(&s, DT_FLOAT);
-  }
+  for (int p = 0; p < 3; p++)
+    for (int t = 0; t < 7; t++)
+      for (int f = 0; f < 4; f++)
+        for (int c = 0; c < 5; c++) {
+          Setting s = {2,
+                       9,
+                       11,
+                       kChannels[c][0],
+                       kFilters[f][0],
+                       kFilters[f][1],
+                       kChannels[c][1],
+                       kChannels[c][2],
+                       {kSteps[t][0], kSteps[t][1]},
+                       {kSteps[t][2], kSteps[t][3]},
+                       kPaddings[p]};
+          check_setting(&s, DT_DOUBLE);
+          if (f == 1) check_setting(&s, DT_FLOAT);
+        }
 }
 
 TEST(convolutions_of_odd_sizes) {
-  static const Setting kSettings[] = {
-      {1, 5, 5, 7, 5, 5, 13, 1, {1, 1}, {1, 1}, "VALID"},   /* the window is the image */
-      {3, 1, 1, 17, 1, 1, 9, 1, {1, 1}, {1, 1}, "SAME"},
-      {1, 3, 2, 2, 7, 5, 3, 1, {1, 1}, {1, 1}, "SAME"},     /* larger than the image */
-      {1, 13, 7, 33, 3, 3, 6, 1, {1, 1}, {1, 1}, "SAME"},   /* more than one block of depth */
-      {1, 4, 4, 3, 2, 2, 4, 1, {5, 5}, {1, 1}, "SAME"},     /* strides that leave pixels out */
-      {1, 6, 6, 4, 1, 1, 4, 1, {2, 2}, {1, 1}, "VALID"},
-      {1, 2, 17, 5, 1, 9, 2, 1, {1, 2}, {1, 2}, "VALID"}};
+  static const Setting kSettings[] =
+      {{1, 5, 5, 7, 5, 5, 13, 1, {1, 1}, {1, 1}, "VALID"}, /* the window is the image */
+       {3, 1, 1, 17, 1, 1, 9, 1, {1, 1}, {1, 1}, "SAME"},
+       {1, 3, 2, 2, 7, 5, 3, 1, {1, 1}, {1, 1}, "SAME"},   /* larger than the image */
+       {1, 13, 7, 33, 3, 3, 6, 1, {1, 1}, {1, 1}, "SAME"}, /* more than one block of depth */
+       {1, 4, 4, 3, 2, 2, 4, 1, {5, 5}, {1, 1}, "SAME"},   /* strides that leave pixels out */
+       {1, 6, 6, 4, 1, 1, 4, 1, {2, 2}, {1, 1}, "VALID"},
+       {1, 2, 17, 5, 1, 9, 2, 1, {1, 2}, {1, 2}, "VALID"}};
   for (int i = 0; i < (int)(sizeof kSettings / sizeof kSettings[0]); i++) {
     check_setting(&kSettings[i], DT_DOUBLE);
     check_setting(&kSettings[i], DT_FLOAT);
@@ -183,86 +216,126 @@ TEST(convolutions_of_any_setting) {
   unsigned seed = 9;
   for (int checked = 0; checked < 300;) {
     int groups = random_to(&seed, 3) == 1 ? random_to(&seed, 3) : 1;
-    Setting s = {random_to(&seed, 3), random_to(&seed, 14), random_to(&seed, 14), groups * random_to(&seed, 9), random_to(&seed, 5), random_to(&seed, 5), groups * random_to(&seed, 11), groups,
-                 {random_to(&seed, 3), random_to(&seed, 3)}, {1, 1}, kPaddings[random_to(&seed, 3) - 1]};
+    Setting s = {random_to(&seed, 3),
+                 random_to(&seed, 14),
+                 random_to(&seed, 14),
+                 groups * random_to(&seed, 9),
+                 random_to(&seed, 5),
+                 random_to(&seed, 5),
+                 groups * random_to(&seed, 11),
+                 groups,
+                 {random_to(&seed, 3), random_to(&seed, 3)},
+                 {1, 1},
+                 kPaddings[random_to(&seed, 3) - 1]};
     if (random_to(&seed, 4) == 1) s.dilation[0] = random_to(&seed, 3), s.dilation[1] = random_to(&seed, 3);
     Geometry g = geometry(&s);
-    int in = s.batch * s.rows * s.columns * s.channels, filter = s.filter_rows * s.filter_columns * s.channels / groups * s.outputs;
+    int in = s.batch * s.rows * s.columns * s.channels,
+        filter = s.filter_rows * s.filter_columns * s.channels / groups * s.outputs;
     if (g.out[0] < 1 || g.out[1] < 1) continue;
-    if (in > MAX_ELEMENTS || filter > MAX_ELEMENTS || s.batch * g.out[0] * g.out[1] * s.outputs > MAX_ELEMENTS) continue;
-    CHECK_CONTEXT("%dx%dx%dx%d, filter %dx%d to %d in %d groups, strides %d %d, dilations %d %d, %s", s.batch, s.rows, s.columns, s.channels, s.filter_rows,
-                  s.filter_columns, s.outputs, groups, s.stride[0], s.stride[1], s.dilation[0], s.dilation[1], s.padding);
+    if (in > MAX_ELEMENTS || filter > MAX_ELEMENTS ||
+        s.batch * g.out[0] * g.out[1] * s.outputs > MAX_ELEMENTS)
+      continue;
+    CHECK_CONTEXT("%dx%dx%dx%d, filter %dx%d to %d in %d groups, strides %d %d, dilations %d %d, %s", s.batch,
+                  s.rows, s.columns, s.channels, s.filter_rows, s.filter_columns, s.outputs, groups,
+                  s.stride[0], s.stride[1], s.dilation[0], s.dilation[1], s.padding);
     check_setting(&s, checked++ % 2 ? DT_DOUBLE : DT_FLOAT);
   }
 }
 
 TEST(empty_convolutions) {
-  op_gives("Conv2D[T=float, strides=[1, 1, 1, 1], padding=VALID]", "float[0,3,3,1]; float[2,2,1,2] 1", "float[0,2,2,2]");
-  op_gives("Conv2D[T=float, strides=[1, 1, 1, 1], padding=VALID]", "float[1,3,3,1] 1; float[4,4,1,1] 1", "float[1,0,0,1]");
-  op_gives("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], padding=VALID]", "int32[4] 1 2 1 1; float[3,1,1,1] 1; float[1,0,1,1]",
-           "float[1,2,1,1] 0");
+  op_gives("Conv2D[T=float, strides=[1, 1, 1, 1], padding=VALID]", "float[0,3,3,1]; float[2,2,1,2] 1",
+           "float[0,2,2,2]");
+  op_gives("Conv2D[T=float, strides=[1, 1, 1, 1], padding=VALID]", "float[1,3,3,1] 1; float[4,4,1,1] 1",
+           "float[1,0,0,1]");
+  op_gives("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], padding=VALID]",
+           "int32[4] 1 2 1 1; float[3,1,1,1] 1; float[1,0,1,1]", "float[1,2,1,1] 0");
   /* Pixels of the second column are seen by nothing, those of the first through the image's edge. */
-  op_gives("Conv2DBackpropInput[T=float, strides=[1, 1, 2, 1], padding=SAME]", "int32[4] 1 3 2 1; float[3,1,1,1] 1 10 100; float[1,3,1,1] 1 2 3",
+  op_gives("Conv2DBackpropInput[T=float, strides=[1, 1, 2, 1], padding=SAME]",
+           "int32[4] 1 3 2 1; float[3,1,1,1] 1 10 100; float[1,3,1,1] 1 2 3",
            "float[1,3,2,1] 12 0 123 0 230 0");
-  op_gives("Conv2DBackpropFilter[T=double, strides=[1, 1, 1, 1], padding=SAME]", "double[0,3,3,1]; int32[4] 2 1 1 1; double[0,3,3,1]",
-           "double[2,1,1,1] 0");
-  op_gives("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], padding=VALID]", "int32[2] 3 3; float[2,2,1,1] 1; float[1,2,2,1] 1",
-           "float[1,3,3,1] 1 2 1 2 4 2 1 2 1");
+  op_gives("Conv2DBackpropFilter[T=double, strides=[1, 1, 1, 1], padding=SAME]",
+           "double[0,3,3,1]; int32[4] 2 1 1 1; double[0,3,3,1]", "double[2,1,1,1] 0");
+  op_gives("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], padding=VALID]",
+           "int32[2] 3 3; float[2,2,1,1] 1; float[1,2,2,1] 1", "float[1,3,3,1] 1 2 1 2 4 2 1 2 1");
 }
 
 #define PLAIN "[T=float, strides=[1, 1, 1, 1], padding=VALID]"
 
 TEST(convolution_errors) {
-  op_fails("Conv2D" PLAIN, "float[3,3] 1; float[1,1,1,1] 1", CODE_INVALID_ARGUMENT, "convolution input must be 4-dimensional: [3,3]");
-  op_fails("Conv2D" PLAIN, "float[1,3,3,1] 1; float[1,1] 1", CODE_INVALID_ARGUMENT, "convolution filter must be 4-dimensional: [1,1]");
+  op_fails("Conv2D" PLAIN, "float[3,3] 1; float[1,1,1,1] 1", CODE_INVALID_ARGUMENT,
+           "convolution input must be 4-dimensional: [3,3]");
+  op_fails("Conv2D" PLAIN, "float[1,3,3,1] 1; float[1,1] 1", CODE_INVALID_ARGUMENT,
+           "convolution filter must be 4-dimensional: [1,1]");
   op_fails("Conv2D" PLAIN, "float[1,3,3,3] 1; float[1,1,2,1] 1", CODE_INVALID_ARGUMENT,
            "input depth must be evenly divisible by filter depth: 3 vs 2");
   op_fails("Conv2D" PLAIN, "float[1,3,3,4] 1; float[1,1,2,3] 1", CODE_INVALID_ARGUMENT,
            "output depth must be evenly divisible by number of groups: 3 vs 2");
-  op_fails("Conv2D" PLAIN, "float[1,3,3,1] 1; float[0,2,1,1]", CODE_INVALID_ARGUMENT, "filter must not have zero elements");
+  op_fails("Conv2D" PLAIN, "float[1,3,3,1] 1; float[0,2,1,1]", CODE_INVALID_ARGUMENT,
+           "filter must not have zero elements");
   op_fails("Conv2D" PLAIN, "float[1,3,3,1] 1; float[1,1,0,1]", CODE_INVALID_ARGUMENT, "filter depth must be");
-  op_fails("Conv2D" PLAIN, "float[1,3,3,1] 1; float[1,1,1,0]", CODE_INVALID_ARGUMENT, "filter must not have zero elements");
+  op_fails("Conv2D" PLAIN, "float[1,3,3,1] 1; float[1,1,1,0]", CODE_INVALID_ARGUMENT,
+           "filter must not have zero elements");
   /* Nothing is divided by the depth. */
-  op_fails("Conv2DBackpropInput" PLAIN, "int32[4] 1 3 3 1; float[1,1,0,1]; float[1,3,3,1] 1", CODE_INVALID_ARGUMENT, "filter depth must be");
-  op_fails("Conv2DBackpropFilter" PLAIN, "float[1,3,3,1] 1; int32[4] 1 1 0 1; float[1,3,3,1] 1", CODE_INVALID_ARGUMENT, "filter depth must be");
+  op_fails("Conv2DBackpropInput" PLAIN, "int32[4] 1 3 3 1; float[1,1,0,1]; float[1,3,3,1] 1",
+           CODE_INVALID_ARGUMENT, "filter depth must be");
+  op_fails("Conv2DBackpropFilter" PLAIN, "float[1,3,3,1] 1; int32[4] 1 1 0 1; float[1,3,3,1] 1",
+           CODE_INVALID_ARGUMENT, "filter depth must be");
   op_fails("Conv2D" PLAIN, "float[1,3,3,1] 1; float[5,1,1,1] 1", CODE_INVALID_ARGUMENT,
            "Computed output size would be negative: -1 [input_size: 3, effective_filter_size: 5, stride: 1]");
-  op_fails("Conv2D[T=float, strides=[1, 0, 1, 1], padding=SAME]", "float[1,3,3,1] 1; float[1,1,1,1] 1", CODE_INVALID_ARGUMENT,
-           "Row and column strides should be larger than 0.");
-  op_fails("Conv2D[T=float, strides=[2, 1, 1, 1], padding=SAME]", "float[1,3,3,1] 1; float[1,1,1,1] 1", CODE_UNIMPLEMENTED,
+  op_fails("Conv2D[T=float, strides=[1, 0, 1, 1], padding=SAME]", "float[1,3,3,1] 1; float[1,1,1,1] 1",
+           CODE_INVALID_ARGUMENT, "Row and column strides should be larger than 0.");
+  op_fails("Conv2D[T=float, strides=[2, 1, 1, 1], padding=SAME]", "float[1,3,3,1] 1; float[1,1,1,1] 1",
+           CODE_UNIMPLEMENTED,
            "Current implementation does not yet support strides in the batch and depth dimensions.");
-  op_fails("Conv2D[T=float, strides=[1, 1, 1], padding=SAME]", "float[1,3,3,1] 1; float[1,1,1,1] 1", CODE_INVALID_ARGUMENT,
-           "Sliding window strides field must specify 4 dimensions");
-  op_fails("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME, dilations=[1, 0, 1, 1]]", "float[1,3,3,1] 1; float[1,1,1,1] 1",
-           CODE_INVALID_ARGUMENT, "Dilated rates should be larger than 0.");
-  op_fails("Conv2DBackpropInput" PLAIN, "int32[4] 1 3 3 1; float[2,2,1,1] 1; float[1,3,3,1] 1", CODE_INVALID_ARGUMENT,
-           "Conv2DCustomBackpropInput: Size of out_backprop doesn't match computed: actual = 3, computed = 2 spatial_dim: 1 input: 3 "
+  op_fails("Conv2D[T=float, strides=[1, 1, 1], padding=SAME]", "float[1,3,3,1] 1; float[1,1,1,1] 1",
+           CODE_INVALID_ARGUMENT, "Sliding window strides field must specify 4 dimensions");
+  op_fails("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME, dilations=[1, 0, 1, 1]]",
+           "float[1,3,3,1] 1; float[1,1,1,1] 1", CODE_INVALID_ARGUMENT,
+           "Dilated rates should be larger than 0.");
+  op_fails("Conv2DBackpropInput" PLAIN, "int32[4] 1 3 3 1; float[2,2,1,1] 1; float[1,3,3,1] 1",
+           CODE_INVALID_ARGUMENT,
+           "Conv2DCustomBackpropInput: Size of out_backprop doesn't match computed: actual = 3, computed = 2 "
+           "spatial_dim: 1 input: 3 "
            "filter: 2 output: 3 stride: 1 dilation: 1");
-  op_fails("Conv2DBackpropInput" PLAIN, "int32[3] 1 3 3; float[2,2,1,1] 1; float[1,2,2,1] 1", CODE_INVALID_ARGUMENT,
+  op_fails("Conv2DBackpropInput" PLAIN, "int32[3] 1 3 3; float[2,2,1,1] 1; float[1,2,2,1] 1",
+           CODE_INVALID_ARGUMENT,
            "Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but got: 3");
-  op_fails("Conv2DBackpropInput" PLAIN, "int32[4] 1 -3 3 1; float[2,2,1,1] 1; float[1,2,2,1] 1", CODE_INVALID_ARGUMENT,
-           "Dimension -3 must be >= 0");
-  op_fails("Conv2DBackpropFilter" PLAIN, "float[1,3,3,1] 1; int32[3] 2 2 1; float[1,2,2,1] 1", CODE_INVALID_ARGUMENT,
-           "Conv2DCustomBackpropFilter: filter must be 4-dimensional");
-  op_fails("Conv2DBackpropFilter" PLAIN, "float[1,3,3,1] 1; int32[4] 2 2 1 1; float[2,2,2,1] 1", CODE_INVALID_ARGUMENT,
-           "Conv2DCustomBackpropFilter: input and out_backprop must have the same batch size. Input batch: 1, outbackprop batch: 2");
+  op_fails("Conv2DBackpropInput" PLAIN, "int32[4] 1 -3 3 1; float[2,2,1,1] 1; float[1,2,2,1] 1",
+           CODE_INVALID_ARGUMENT, "Dimension -3 must be >= 0");
+  op_fails("Conv2DBackpropFilter" PLAIN, "float[1,3,3,1] 1; int32[3] 2 2 1; float[1,2,2,1] 1",
+           CODE_INVALID_ARGUMENT, "Conv2DCustomBackpropFilter: filter must be 4-dimensional");
+  op_fails("Conv2DBackpropFilter" PLAIN, "float[1,3,3,1] 1; int32[4] 2 2 1 1; float[2,2,2,1] 1",
+           CODE_INVALID_ARGUMENT,
+           "Conv2DCustomBackpropFilter: input and out_backprop must have the same batch size. Input batch: "
+           "1, outbackprop batch: 2");
 }
 
-#define CASE(op, attrs, inputs) {op "[T=double, " attrs "]", inputs}
+#define CASE(op, attrs, inputs) \
+  { op "[T=double, " attrs "]", inputs }
 
 GRADIENT_CASES(conv2d,
-  CASE("Conv2D", "strides=[1, 1, 1, 1], padding=VALID", "double[1,3,2,1] 1 2 -1 0.5 3 -2; double[2,2,1,2] 1 -2 3 0.5 2 1 -1 2"),
-  CASE("Conv2D", "strides=[1, 2, 1, 1], padding=SAME, dilations=[1, 1, 2, 1]", "double[1,3,3,2] 1 2 -1 0.5 3; double[2,2,2,1] 1 -2 3 0.5"),
-  CASE("Conv2D", "strides=[1, 1, 1, 2], padding=EXPLICIT, explicit_paddings=[0, 0, 0, 0, 1, 0, 0, 2], data_format=NCHW",
-       "double[2,2,2,3] 1 2 -1 0.5; double[1,2,1,2] 1 -2 3 0.5"),
-  CASE("Conv2DBackpropInput", "strides=[1, 1, 1, 1], padding=VALID", "int32[4] 1 3 2 1; double[2,2,1,2] 1 -2 3 0.5; double[1,2,1,2] 1 2 3 4"),
-  CASE("Conv2DBackpropInput", "strides=[1, 2, 2, 1], padding=SAME", "int32[4] 1 3 3 1; double[2,2,1,1] 1 -2 3 0.5; double[1,2,2,1] 1 2 3 4"),
-  CASE("Conv2DBackpropInput", "strides=[1, 1, 1, 1], dilations=[1, 1, 2, 1], padding=SAME, data_format=NCHW",
-       "int32[4] 2 1 2 2; double[2,1,1,1] 1 -2; double[2,1,2,2] 1 2 3 4"),
-  CASE("Conv2DBackpropFilter", "strides=[1, 1, 1, 1], padding=VALID", "double[1,3,2,1] 1 2 -1 0.5 3; int32[4] 2 2 1 2; double[1,2,1,2] 1 2 3 4"),
-  CASE("Conv2DBackpropFilter", "strides=[1, 2, 2, 1], padding=SAME", "double[1,3,3,1] 1 2 -1 0.5; int32[4] 2 2 1 1; double[1,2,2,1] 1 2 3 4"),
-  CASE("Conv2DBackpropFilter", "strides=[1, 1, 1, 1], dilations=[1, 1, 2, 1], padding=SAME, data_format=NCHW",
-       "double[2,1,2,2] 1 -2 3; int32[4] 2 1 1 1; double[2,1,2,2] 1 2 3 4"))
+               CASE("Conv2D", "strides=[1, 1, 1, 1], padding=VALID",
+                    "double[1,3,2,1] 1 2 -1 0.5 3 -2; double[2,2,1,2] 1 -2 3 0.5 2 1 -1 2"),
+               CASE("Conv2D", "strides=[1, 2, 1, 1], padding=SAME, dilations=[1, 1, 2, 1]",
+                    "double[1,3,3,2] 1 2 -1 0.5 3; double[2,2,2,1] 1 -2 3 0.5"),
+               CASE("Conv2D",
+                    "strides=[1, 1, 1, 2], padding=EXPLICIT, explicit_paddings=[0, 0, 0, 0, 1, 0, 0, 2], "
+                    "data_format=NCHW",
+                    "double[2,2,2,3] 1 2 -1 0.5; double[1,2,1,2] 1 -2 3 0.5"),
+               CASE("Conv2DBackpropInput", "strides=[1, 1, 1, 1], padding=VALID",
+                    "int32[4] 1 3 2 1; double[2,2,1,2] 1 -2 3 0.5; double[1,2,1,2] 1 2 3 4"),
+               CASE("Conv2DBackpropInput", "strides=[1, 2, 2, 1], padding=SAME",
+                    "int32[4] 1 3 3 1; double[2,2,1,1] 1 -2 3 0.5; double[1,2,2,1] 1 2 3 4"),
+               CASE("Conv2DBackpropInput",
+                    "strides=[1, 1, 1, 1], dilations=[1, 1, 2, 1], padding=SAME, data_format=NCHW",
+                    "int32[4] 2 1 2 2; double[2,1,1,1] 1 -2; double[2,1,2,2] 1 2 3 4"),
+               CASE("Conv2DBackpropFilter", "strides=[1, 1, 1, 1], padding=VALID",
+                    "double[1,3,2,1] 1 2 -1 0.5 3; int32[4] 2 2 1 2; double[1,2,1,2] 1 2 3 4"),
+               CASE("Conv2DBackpropFilter", "strides=[1, 2, 2, 1], padding=SAME",
+                    "double[1,3,3,1] 1 2 -1 0.5; int32[4] 2 2 1 1; double[1,2,2,1] 1 2 3 4"),
+               CASE("Conv2DBackpropFilter",
+                    "strides=[1, 1, 1, 1], dilations=[1, 1, 2, 1], padding=SAME, data_format=NCHW",
+                    "double[2,1,2,2] 1 -2 3; int32[4] 2 1 1 1; double[2,1,2,2] 1 2 3 4"))
 
 /* --- one result for any number of threads --- */
 
@@ -279,7 +352,8 @@ static void check_threads(const char *op, const char *inputs) {
     CHECK_OK(op_run_inputs(run, inputs, &status), status);
     for (int k = 0; k < run->num_inputs; k++) {
       Tensor *tensor = &run->inputs[k];
-      for (int64_t j = 0; tensor->dtype == DT_FLOAT && j < tensor_num_elements(tensor); j++) tensor_put(tensor, j, sin((double)j * (k + 1)));
+      for (int64_t j = 0; tensor->dtype == DT_FLOAT && j < tensor_num_elements(tensor); j++)
+        tensor_put(tensor, j, sin((double)j * (k + 1)));
     }
     run->parallel = i == 0 ? NULL : &parallel;
     CHECK_OK(op_run_compute(run, &status), status);
@@ -294,34 +368,45 @@ static void check_threads(const char *op, const char *inputs) {
 }
 
 TEST(windows_give_the_same_bits_on_any_number_of_threads) {
-  check_threads("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]", "float[2,40,41,16] 0; float[3,3,16,40] 0");
-  check_threads("Conv2DBackpropInput[T=float, strides=[1, 2, 2, 1], padding=SAME]", "int32[4] 2 80 81 16; float[3,3,16,40] 0; float[2,40,41,40] 0");
-  check_threads("Conv2DBackpropFilter[T=float, strides=[1, 1, 1, 1], padding=SAME]", "float[2,20,21,32] 0; int32[4] 3 3 32 80; float[2,20,21,80] 0");
-  check_threads("Conv2DBackpropFilter[T=float, strides=[1, 1, 1, 1], padding=SAME]", "float[2,80,81,3] 0; int32[4] 3 3 3 30; float[2,80,81,30] 0");
-  check_threads("DepthwiseConv2dNative[T=float, strides=[1, 1, 1, 1], padding=SAME]", "float[2,40,41,30] 0; float[3,3,30,2] 0");
+  check_threads("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]",
+                "float[2,40,41,16] 0; float[3,3,16,40] 0");
+  check_threads("Conv2DBackpropInput[T=float, strides=[1, 2, 2, 1], padding=SAME]",
+                "int32[4] 2 80 81 16; float[3,3,16,40] 0; float[2,40,41,40] 0");
+  check_threads("Conv2DBackpropFilter[T=float, strides=[1, 1, 1, 1], padding=SAME]",
+                "float[2,20,21,32] 0; int32[4] 3 3 32 80; float[2,20,21,80] 0");
+  check_threads("Conv2DBackpropFilter[T=float, strides=[1, 1, 1, 1], padding=SAME]",
+                "float[2,80,81,3] 0; int32[4] 3 3 3 30; float[2,80,81,30] 0");
+  check_threads("DepthwiseConv2dNative[T=float, strides=[1, 1, 1, 1], padding=SAME]",
+                "float[2,40,41,30] 0; float[3,3,30,2] 0");
   check_threads("DepthwiseConv2dNativeBackpropInput[T=float, strides=[1, 2, 2, 1], padding=SAME]",
                 "int32[4] 2 80 81 30; float[3,3,30,2] 0; float[2,40,41,60] 0");
   check_threads("DepthwiseConv2dNativeBackpropFilter[T=float, strides=[1, 1, 1, 1], padding=SAME]",
                 "float[2,40,41,60] 0; int32[4] 3 3 60 1; float[2,40,41,60] 0");
-  check_threads("MaxPool[T=float, ksize=[1, 3, 3, 1], strides=[1, 1, 1, 1], padding=SAME]", "float[2,40,41,60] 0");
+  check_threads("MaxPool[T=float, ksize=[1, 3, 3, 1], strides=[1, 1, 1, 1], padding=SAME]",
+                "float[2,40,41,60] 0");
   check_threads("MaxPoolGrad[T=float, ksize=[1, 3, 3, 1], strides=[1, 1, 1, 1], padding=SAME]",
                 "float[2,40,41,60] 0; float[2,40,41,60] 0; float[2,40,41,60] 0");
-  check_threads("AvgPoolGrad[T=float, ksize=[1, 3, 3, 1], strides=[1, 1, 1, 1], padding=SAME]", "int32[4] 2 40 41 60; float[2,40,41,60] 0");
+  check_threads("AvgPoolGrad[T=float, ksize=[1, 3, 3, 1], strides=[1, 1, 1, 1], padding=SAME]",
+                "int32[4] 2 40 41 60; float[2,40,41,60] 0");
   check_threads("LRN[T=float]", "float[2,40,41,60] 0");
   check_threads("ResizeBilinear[T=float]", "float[2,40,41,20] 0; int32[2] 90 70");
   check_threads("ResizeBilinearGrad[T=float]", "float[2,90,70,20] 0; float[2,40,41,20] 0");
   check_threads("ResizeNearestNeighbor[T=float]", "float[2,40,41,20] 0; int32[2] 90 70");
   check_threads("ResizeNearestNeighborGrad[T=float]", "float[2,90,70,20] 0; int32[2] 40 41");
-  check_threads("FusedBatchNorm[T=float]", "float[2,40,41,60] 0; float[60] 0; float[60] 0; float[0]; float[0]");
-  check_threads("FusedBatchNorm[T=float, data_format=NCHW]", "float[2,60,40,41] 0; float[60] 0; float[60] 0; float[0]; float[0]");
-  check_threads("FusedBatchNormGrad[T=float, epsilon=2]", "float[2,40,41,60] 0; float[2,40,41,60] 0; float[60] 0; float[60] 0; float[60] 0");
+  check_threads("FusedBatchNorm[T=float]",
+                "float[2,40,41,60] 0; float[60] 0; float[60] 0; float[0]; float[0]");
+  check_threads("FusedBatchNorm[T=float, data_format=NCHW]",
+                "float[2,60,40,41] 0; float[60] 0; float[60] 0; float[0]; float[0]");
+  check_threads("FusedBatchNormGrad[T=float, epsilon=2]",
+                "float[2,40,41,60] 0; float[2,40,41,60] 0; float[60] 0; float[60] 0; float[60] 0");
   check_threads("FusedBatchNormGrad[T=float, epsilon=2, data_format=NCHW]",
                 "float[2,60,40,41] 0; float[2,60,40,41] 0; float[60] 0; float[60] 0; float[60] 0");
 }
 
 /* --- many images: some at a time are copied into zeros --- */
 
-/* Each image of a batch gives what it gives alone. `op` has the batch's sizes, `images` the inputs that hold a part for each. */
+/* Each image of a batch gives what it gives alone. `op` has the batch's sizes, `images` the inputs that hold
+ * a part for each. */
 static void check_images(const char *op, int batch, const char *whole, const char *single, unsigned images) {
   OpRun all, one;
   Status status;
@@ -330,7 +415,8 @@ static void check_images(const char *op, int batch, const char *whole, const cha
   CHECK_OK(op_run_inputs(&all, whole, &status), status);
   for (int k = 0; k < all.num_inputs; k++) {
     Tensor *tensor = &all.inputs[k];
-    for (int64_t j = 0; tensor->dtype == DT_FLOAT && j < tensor_num_elements(tensor); j++) tensor_put(tensor, j, sin((double)j * (k + 1)));
+    for (int64_t j = 0; tensor->dtype == DT_FLOAT && j < tensor_num_elements(tensor); j++)
+      tensor_put(tensor, j, sin((double)j * (k + 1)));
   }
   CHECK_OK(op_run_compute(&all, &status), status);
   for (int n = 0; n < batch && status.code == CODE_OK; n++) {
@@ -338,7 +424,9 @@ static void check_images(const char *op, int batch, const char *whole, const cha
     CHECK_OK(op_run_inputs(&one, single, &status), status);
     for (int k = 0; k < one.num_inputs; k++) {
       int64_t size = tensor_bytes(&one.inputs[k]);
-      if (one.inputs[k].dtype == DT_FLOAT) memcpy(one.inputs[k].data, (char *)all.inputs[k].data + (images >> k & 1 ? n * size : 0), (size_t)size);
+      if (one.inputs[k].dtype == DT_FLOAT)
+        memcpy(one.inputs[k].data, (char *)all.inputs[k].data + (images >> k & 1 ? n * size : 0),
+               (size_t)size);
     }
     CHECK_OK(op_run_compute(&one, &status), status);
     int64_t size = tensor_bytes(&one.outputs[0]);
@@ -350,9 +438,10 @@ static void check_images(const char *op, int batch, const char *whole, const cha
 }
 
 TEST(images_of_a_batch_do_not_meet) {
-  check_images("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]", 5, "float[5,48,47,32] 0; float[3,3,32,2] 0",
-               "float[1,48,47,32] 0; float[3,3,32,2] 0", 1);
-  check_images("Conv2DBackpropInput[T=float, strides=[1, 2, 2, 1], padding=SAME]", 7, "int32[4] 7 96 94 2; float[3,3,2,24] 0; float[7,48,47,24] 0",
+  check_images("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]", 5,
+               "float[5,48,47,32] 0; float[3,3,32,2] 0", "float[1,48,47,32] 0; float[3,3,32,2] 0", 1);
+  check_images("Conv2DBackpropInput[T=float, strides=[1, 2, 2, 1], padding=SAME]", 7,
+               "int32[4] 7 96 94 2; float[3,3,2,24] 0; float[7,48,47,24] 0",
                "int32[4] 1 96 94 2; float[3,3,2,24] 0; float[1,48,47,24] 0", 4);
 }
 
@@ -364,25 +453,32 @@ TEST(windows_with_enormous_steps) {
   /* Only the middle of the window is inside. */
   op_gives("Conv2D[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", " FAR ", 1], padding=SAME]",
            "float[1,1,2,1] 3 4; float[3,3,1,1] 1 1 1 1 5 1 1 1 1", "float[1,1,2,1] 15 20");
-  op_gives("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", " FAR ", 1], padding=SAME]",
+  op_gives("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", " FAR
+           ", 1], padding=SAME]",
            "int32[4] 1 1 2 1; float[3,3,1,1] 1 1 1 1 5 1 1 1 1; float[1,1,2,1] 3 4", "float[1,1,2,1] 15 20");
-  op_gives("Conv2DBackpropFilter[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", " FAR ", 1], padding=SAME]",
+  op_gives("Conv2DBackpropFilter[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", " FAR
+           ", 1], padding=SAME]",
            "float[1,1,2,1] 3 4; int32[4] 3 1 1 1; float[1,1,2,1] 1 10", "float[3,1,1,1] 0 43 0");
-  op_gives("Conv2D[T=float, strides=[1, " FAR ", " FAR ", 1], padding=VALID]", "float[1,2,2,1] 3 4 5 6; float[1,1,1,1] 2", "float[1,1,1,1] 6");
+  op_gives("Conv2D[T=float, strides=[1, " FAR ", " FAR ", 1], padding=VALID]",
+           "float[1,2,2,1] 3 4 5 6; float[1,1,1,1] 2", "float[1,1,1,1] 6");
   op_gives("Conv2DBackpropInput[T=float, strides=[1, " FAR ", " FAR ", 1], padding=VALID]",
            "int32[4] 1 2 2 1; float[1,1,1,1] 2; float[1,1,1,1] 3", "float[1,2,2,1] 6 0 0 0");
-  op_gives("Conv2D[T=float, strides=[1, " FAR ", 1, 1], padding=EXPLICIT, explicit_paddings=[0, 0, " FAR ", 0, 0, 0, 0, 0]]",
+  op_gives("Conv2D[T=float, strides=[1, " FAR ", 1, 1], padding=EXPLICIT, explicit_paddings=[0, 0, " FAR
+           ", 0, 0, 0, 0, 0]]",
            "float[1,1,1,1] 3; float[1,1,1,1] 2", "float[1,2,1,1] 0 6");
-  op_gives("Conv2D[T=float, strides=[1, " FAR ", " FAR ", 1], padding=EXPLICIT, explicit_paddings=[0, 0, " FAR ", 0, " FAR ", 0, 0, 0]]",
+  op_gives("Conv2D[T=float, strides=[1, " FAR ", " FAR ", 1], padding=EXPLICIT, explicit_paddings=[0, 0, " FAR
+           ", 0, " FAR ", 0, 0, 0]]",
            "float[1,1,1,1] 3; float[1,1,1,1] 2", "float[1,2,2,1] 0 0 0 6");
-  op_gives("DepthwiseConv2dNative[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", " FAR ", 1], padding=SAME]",
+  op_gives("DepthwiseConv2dNative[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", " FAR
+           ", 1], padding=SAME]",
            "float[1,1,2,1] 3 4; float[3,3,1,1] 1 1 1 1 5 1 1 1 1", "float[1,1,2,1] 15 20");
   op_gives("DepthwiseConv2dNativeBackpropInput[T=float, strides=[1, " FAR ", " FAR ", 1], padding=VALID]",
            "int32[4] 1 2 2 1; float[1,1,1,1] 2; float[1,1,1,1] 3", "float[1,2,2,1] 6 0 0 0");
-  op_gives("MaxPool[T=float, ksize=[1, " FAR ", " FAR ", 1], strides=[1, " FAR ", 1, 1], padding=SAME]", "float[1,1,3,1] 1 3 2",
-           "float[1,1,3,1] 3 3 3");
-  op_gives("AvgPoolGrad[T=float, ksize=[1, " FAR ", " FAR ", 1], strides=[1, " FAR ", " FAR ", 1], padding=SAME]",
+  op_gives("MaxPool[T=float, ksize=[1, " FAR ", " FAR ", 1], strides=[1, " FAR ", 1, 1], padding=SAME]",
+           "float[1,1,3,1] 1 3 2", "float[1,1,3,1] 3 3 3");
+  op_gives("AvgPoolGrad[T=float, ksize=[1, " FAR ", " FAR ", 1], strides=[1, " FAR ", " FAR
+           ", 1], padding=SAME]",
            "int32[4] 1 2 2 1; float[1,1,1,1] 4", "float[1,2,2,1] 1");
-  op_fails("Conv2D[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", 1, 1], padding=SAME]", "float[1,1,1,1] 1; float[40,1,1,1] 1",
-           CODE_INVALID_ARGUMENT, "is too large");
+  op_fails("Conv2D[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", 1, 1], padding=SAME]",
+           "float[1,1,1,1] 1; float[40,1,1,1] 1", CODE_INVALID_ARGUMENT, "is too large");
 }

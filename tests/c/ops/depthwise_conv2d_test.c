@@ -1,4 +1,5 @@
-/* DepthwiseConv2dNative against Conv2D: a convolution of one group per channel, whose filter holds the same numbers in another order. */
+/* DepthwiseConv2dNative against Conv2D: a convolution of one group per channel, whose filter holds the same
+ * numbers in another order. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,27 +22,34 @@ static void numbers(Tensor *tensor, unsigned seed) {
 
 enum { FORWARD, BACK_INPUT, BACK_FILTER };
 
-/* Runs one of the three; [rows, columns, channels, multiplier] of the depthwise filter is [rows, columns, 1, channels * multiplier]
- * of the other. `out` has the sizes of the output. */
-static bool run_op(OpRun *run, bool depthwise, int product, const Setting *s, bool first, DataType type, const int64_t out[4],
-                   Status *status) {
+/* Runs one of the three; [rows, columns, channels, multiplier] of the depthwise filter is [rows, columns, 1,
+ * channels * multiplier] of the other. `out` has the sizes of the output. */
+static bool run_op(OpRun *run, bool depthwise, int product, const Setting *s, bool first, DataType type,
+                   const int64_t out[4], Status *status) {
   static const char *const kOps[2][3] = {{"Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter"},
                                          {"DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput",
                                           "DepthwiseConv2dNativeBackpropFilter"}};
-  int64_t in[4] = {s->batch, first ? s->channels : s->rows, first ? s->rows : s->columns, first ? s->columns : s->channels};
+  int64_t in[4] = {s->batch, first ? s->channels : s->rows, first ? s->rows : s->columns,
+                   first ? s->columns : s->channels};
   int64_t filter[4] = {s->filter_rows, s->filter_columns, depthwise ? s->channels : 1,
                        depthwise ? s->multiplier : s->channels * s->multiplier};
   const int *t = s->stride, *d = s->dilation;
   char text[256];
-  snprintf(text, sizeof text, first ? "%s[T=%s, strides=[1, 1, %d, %d], dilations=[1, 1, %d, %d], padding=%s, data_format=NCHW]"
-                                    : "%s[T=%s, strides=[1, %d, %d, 1], dilations=[1, %d, %d, 1], padding=%s]",
-           kOps[depthwise][product], type == DT_FLOAT ? "float" : type == DT_DOUBLE ? "double" : "half", t[0], t[1], d[0], d[1], s->padding);
+  snprintf(text, sizeof text,
+           first ? "%s[T=%s, strides=[1, 1, %d, %d], dilations=[1, 1, %d, %d], padding=%s, data_format=NCHW]"
+                 : "%s[T=%s, strides=[1, %d, %d, 1], dilations=[1, %d, %d, 1], padding=%s]",
+           kOps[depthwise][product],
+           type == DT_FLOAT    ? "float"
+           : type == DT_DOUBLE ? "double"
+                               : "half",
+           t[0], t[1], d[0], d[1], s->padding);
   if (!op_run_begin(run, text, status)) return false;
   for (int i = 0; i < (product == FORWARD ? 2 : 3); i++) {
     bool sizes = (product == BACK_INPUT && i == 0) || (product == BACK_FILTER && i == 1);
     const int64_t *dims = i == 2 ? out : i == 1 ? filter : in;
-    Tensor *tensor = sizes ? op_run_input(run, DT_INT32, 1, (int64_t[]){4}) : op_run_input(run, type, 4, dims);
-    if (tensor == NULL) return status_oom(status, "an input");
+    Tensor *tensor =
+        sizes ? op_run_input(run, DT_INT32, 1, (int64_t[]){4}) : op_run_input(run, type, 4, dims);
+    if (!tensor) return status_oom(status, "an input");
     if (!sizes) numbers(tensor, (unsigned)i + 7);
     for (int k = 0; sizes && k < 4; k++) tensor_put(tensor, k, (double)dims[k]);
   }
@@ -63,7 +71,8 @@ static void check_setting(const Setting *s, DataType type) {
         if (product == BACK_FILTER) {
           CHECK_OK(shape_set(&want.outputs[0].shape, 4, shape_dims(&got.outputs[0].shape), &status), status);
         }
-        if (!tensor_is_about(&got.outputs[0], &want.outputs[0], tolerance)) printf("  product %d, padding %s\n", product, s->padding);
+        if (!tensor_is_about(&got.outputs[0], &want.outputs[0], tolerance))
+          printf("  product %d, padding %s\n", product, s->padding);
       }
       op_run_end(&got);
       op_run_end(&want);
@@ -75,65 +84,106 @@ TEST(depthwise_convolutions_are_convolutions_of_single_channels) {
   static const char *const kPaddings[] = {"SAME", "VALID"};
   static const int kSteps[][4] = {{1, 1, 1, 1}, {2, 2, 1, 1}, {1, 1, 2, 2}, {2, 3, 1, 2}, {4, 2, 2, 3}};
   static const int kFilters[][2] = {{1, 1}, {3, 3}, {2, 4}};
-  static const int kChannels[][2] = {{1, 1}, {2, 1}, {3, 1}, {4, 1}, {7, 1}, {13, 1}, {21, 1}, {3, 2}, {2, 5}};
-  for (int p = 0; p < 2; p++) for (int t = 0; t < 5; t++) for (int f = 0; f < 3; f++) for (int c = 0; c < 9; c++) {
-    Setting s = {2, 7, 15, kChannels[c][0], kFilters[f][0], kFilters[f][1], kChannels[c][1],
-                 {kSteps[t][0], kSteps[t][1]}, {kSteps[t][2], kSteps[t][3]}, kPaddings[p]};
-    check_setting(&s, DT_DOUBLE);
-    if (f == 1) check_setting(&s, DT_FLOAT);
-    if (t == 1) check_setting(&s, DT_HALF);
-  }
+  static const int kChannels[][2] = {{1, 1},  {2, 1},  {3, 1}, {4, 1}, {7, 1},
+                                     {13, 1}, {21, 1}, {3, 2}, {2, 5}};
+  for (int p = 0; p < 2; p++)
+    for (int t = 0; t < 5; t++)
+      for (int f = 0; f < 3; f++)
+        for (int c = 0; c < 9; c++) {
+          Setting s = {2,
+                       7,
+                       15,
+                       kChannels[c][0],
+                       kFilters[f][0],
+                       kFilters[f][1],
+                       kChannels[c][1],
+                       {kSteps[t][0], kSteps[t][1]},
+                       {kSteps[t][2], kSteps[t][3]},
+                       kPaddings[p]};
+          check_setting(&s, DT_DOUBLE);
+          if (f == 1) check_setting(&s, DT_FLOAT);
+          if (t == 1) check_setting(&s, DT_HALF);
+        }
 }
 
 TEST(depthwise_convolutions_of_any_setting) {
   unsigned seed = 4;
   for (int checked = 0; checked < 300;) {
-    Setting s = {random_to(&seed, 2), random_to(&seed, 9), random_to(&seed, 30), random_to(&seed, 3) == 1 ? random_to(&seed, 20) : random_to(&seed, 5), random_to(&seed, 4), random_to(&seed, 5),
-                 random_to(&seed, 4) == 1 ? random_to(&seed, 3) : 1, {random_to(&seed, 3), random_to(&seed, 3)}, {1, 1}, random_to(&seed, 2) == 1 ? "SAME" : "VALID"};
+    Setting s = {random_to(&seed, 2),
+                 random_to(&seed, 9),
+                 random_to(&seed, 30),
+                 random_to(&seed, 3) == 1 ? random_to(&seed, 20) : random_to(&seed, 5),
+                 random_to(&seed, 4),
+                 random_to(&seed, 5),
+                 random_to(&seed, 4) == 1 ? random_to(&seed, 3) : 1,
+                 {random_to(&seed, 3), random_to(&seed, 3)},
+                 {1, 1},
+                 random_to(&seed, 2) == 1 ? "SAME" : "VALID"};
     if (random_to(&seed, 4) == 1) s.dilation[0] = random_to(&seed, 3), s.dilation[1] = random_to(&seed, 3);
-    bool fits = (s.filter_rows - 1) * s.dilation[0] < s.rows && (s.filter_columns - 1) * s.dilation[1] < s.columns;
+    bool fits =
+        (s.filter_rows - 1) * s.dilation[0] < s.rows && (s.filter_columns - 1) * s.dilation[1] < s.columns;
     if (s.padding[0] == 'V' && !fits) continue;
-    CHECK_CONTEXT("%dx%dx%dx%d, filter %dx%dx%d, strides %d %d, dilations %d %d, %s", s.batch, s.rows, s.columns, s.channels, s.filter_rows, s.filter_columns,
-                  s.multiplier, s.stride[0], s.stride[1], s.dilation[0], s.dilation[1], s.padding);
+    CHECK_CONTEXT("%dx%dx%dx%d, filter %dx%dx%d, strides %d %d, dilations %d %d, %s", s.batch, s.rows,
+                  s.columns, s.channels, s.filter_rows, s.filter_columns, s.multiplier, s.stride[0],
+                  s.stride[1], s.dilation[0], s.dilation[1], s.padding);
     check_setting(&s, checked++ % 2 ? DT_DOUBLE : DT_FLOAT);
   }
 }
 
 TEST(depthwise_values) {
-  /* Channel c of pixel p is 10 p + c; the filter sums both pixels of channel 0, and takes the difference in channel 1. */
+  /* Channel c of pixel p is 10 p + c; the filter sums both pixels of channel 0, and takes the difference in
+   * channel 1. */
   op_gives("DepthwiseConv2dNative[T=float, strides=[1, 1, 1, 1], padding=VALID]",
            "float[1,1,3,2] 10 11 20 21 30 31; float[1,2,2,1] 1 -1 1 1", "float[1,1,2,2] 30 10 50 10");
   op_gives("DepthwiseConv2dNative[T=float, strides=[1, 1, 1, 1], padding=VALID]",
            "float[1,1,2,1] 2 3; float[1,1,1,3] 1 10 100", "float[1,1,2,3] 2 20 200 3 30 300");
-  op_gives("DepthwiseConv2dNative[T=float, strides=[1, 1, 1, 1], padding=SAME]", "float[0,3,3,1]; float[2,2,1,2] 1", "float[0,3,3,2]");
+  op_gives("DepthwiseConv2dNative[T=float, strides=[1, 1, 1, 1], padding=SAME]",
+           "float[0,3,3,1]; float[2,2,1,2] 1", "float[0,3,3,2]");
 }
 
 #define PLAIN "[T=float, strides=[1, 1, 1, 1], padding=VALID]"
 
 TEST(depthwise_errors) {
-  op_fails("DepthwiseConv2dNative" PLAIN, "float[3,3] 1; float[1,1,1,1] 1", CODE_INVALID_ARGUMENT, "input must be 4-dimensional[3,3]");
-  op_fails("DepthwiseConv2dNative" PLAIN, "float[1,3,3,1] 1; float[1,1] 1", CODE_INVALID_ARGUMENT, "filter must be 4-dimensional: [1,1]");
+  op_fails("DepthwiseConv2dNative" PLAIN, "float[3,3] 1; float[1,1,1,1] 1", CODE_INVALID_ARGUMENT,
+           "input must be 4-dimensional[3,3]");
+  op_fails("DepthwiseConv2dNative" PLAIN, "float[1,3,3,1] 1; float[1,1] 1", CODE_INVALID_ARGUMENT,
+           "filter must be 4-dimensional: [1,1]");
   op_fails("DepthwiseConv2dNative" PLAIN, "float[1,3,3,3] 1; float[1,1,2,1] 1", CODE_INVALID_ARGUMENT,
            "input and filter must have the same depth: 3 vs 2");
-  op_fails("DepthwiseConv2dNativeBackpropInput" PLAIN, "int32[3] 1 3 3; float[2,2,1,1] 1; float[1,2,2,1] 1", CODE_INVALID_ARGUMENT,
-           "DepthwiseConv2DBackpropInput: input must be 4-dimensional");
-  op_fails("DepthwiseConv2dNativeBackpropInput" PLAIN, "int32[4] 1 3 3 1; float[2,2,1,1] 1; float[1,3,2,1] 1", CODE_INVALID_ARGUMENT,
-           "DepthwiseConv2DBackpropInput: Number of rows of out_backprop doesn't match computed: actual = 3, computed = 2");
-  op_fails("DepthwiseConv2dNativeBackpropInput" PLAIN, "int32[4] 1 3 3 1; float[2,2,1,1] 1; float[1,2,2,2] 1", CODE_INVALID_ARGUMENT,
+  op_fails("DepthwiseConv2dNativeBackpropInput" PLAIN, "int32[3] 1 3 3; float[2,2,1,1] 1; float[1,2,2,1] 1",
+           CODE_INVALID_ARGUMENT, "DepthwiseConv2DBackpropInput: input must be 4-dimensional");
+  op_fails("DepthwiseConv2dNativeBackpropInput" PLAIN, "int32[4] 1 3 3 1; float[2,2,1,1] 1; float[1,3,2,1] 1",
+           CODE_INVALID_ARGUMENT,
+           "DepthwiseConv2DBackpropInput: Number of rows of out_backprop doesn't match computed: actual = 3, "
+           "computed = 2");
+  op_fails("DepthwiseConv2dNativeBackpropInput" PLAIN, "int32[4] 1 3 3 1; float[2,2,1,1] 1; float[1,2,2,2] 1",
+           CODE_INVALID_ARGUMENT,
            "DepthwiseConv2DBackpropInput: depth_multiplier * in_depth not equal to out_depth");
-  op_fails("DepthwiseConv2dNativeBackpropFilter" PLAIN, "float[1,3,3,1] 1; int32[4] 2 2 1 1; float[1,2,3,1] 1", CODE_INVALID_ARGUMENT,
-           "DepthwiseConv2DBackpropFilter: Number of cols of out_backprop doesn't match computed: actual = 3, computed = 2");
+  op_fails("DepthwiseConv2dNativeBackpropFilter" PLAIN,
+           "float[1,3,3,1] 1; int32[4] 2 2 1 1; float[1,2,3,1] 1", CODE_INVALID_ARGUMENT,
+           "DepthwiseConv2DBackpropFilter: Number of cols of out_backprop doesn't match computed: actual = "
+           "3, computed = 2");
 }
 
-#define CASE(op, attrs, inputs) {"DepthwiseConv2dNative" op "[T=double, " attrs "]", inputs}
+#define CASE(op, attrs, inputs) \
+  { "DepthwiseConv2dNative" op "[T=double, " attrs "]", inputs }
 
 GRADIENT_CASES(depthwise,
-  CASE("", "strides=[1, 1, 1, 1], padding=VALID", "double[1,3,2,2] 1 2 -1 0.5 3 -2; double[2,2,2,1] 1 -2 3 0.5 2 1 -1 2"),
-  CASE("", "strides=[1, 2, 2, 1], padding=SAME", "double[1,3,3,1] 1 2 -1 0.5 3; double[2,2,1,2] 1 -2 3 0.5"),
-  CASE("", "strides=[1, 1, 1, 1], dilations=[1, 1, 2, 1], padding=SAME, data_format=NCHW", "double[2,2,2,1] 1 2 -1 0.5; double[2,1,2,1] 1 -2 3 0.5"),
-  CASE("BackpropInput", "strides=[1, 1, 1, 1], padding=VALID", "int32[4] 1 3 2 2; double[2,2,2,1] 1 -2 3 0.5; double[1,2,1,2] 1 2 3 4"),
-  CASE("BackpropInput", "strides=[1, 2, 2, 1], padding=SAME", "int32[4] 1 3 3 1; double[2,2,1,2] 1 -2 3 0.5; double[1,2,2,2] 1 2 3 4"),
-  CASE("BackpropInput", "strides=[1, 1, 1, 1], padding=SAME, data_format=NCHW", "int32[4] 2 1 2 2; double[2,1,1,1] 1 -2; double[2,1,2,2] 1 2 3 4"),
-  CASE("BackpropFilter", "strides=[1, 1, 1, 1], padding=VALID", "double[1,3,2,2] 1 2 -1 0.5 3; int32[4] 2 2 2 1; double[1,2,1,2] 1 2 3 4"),
-  CASE("BackpropFilter", "strides=[1, 2, 2, 1], padding=SAME", "double[1,3,3,1] 1 2 -1 0.5; int32[4] 2 2 1 2; double[1,2,2,2] 1 2 3 4"),
-  CASE("BackpropFilter", "strides=[1, 1, 1, 1], padding=SAME, data_format=NCHW", "double[2,1,2,2] 1 -2 3; int32[4] 2 1 1 1; double[2,1,2,2] 1 2 3 4"))
+               CASE("", "strides=[1, 1, 1, 1], padding=VALID",
+                    "double[1,3,2,2] 1 2 -1 0.5 3 -2; double[2,2,2,1] 1 -2 3 0.5 2 1 -1 2"),
+               CASE("", "strides=[1, 2, 2, 1], padding=SAME",
+                    "double[1,3,3,1] 1 2 -1 0.5 3; double[2,2,1,2] 1 -2 3 0.5"),
+               CASE("", "strides=[1, 1, 1, 1], dilations=[1, 1, 2, 1], padding=SAME, data_format=NCHW",
+                    "double[2,2,2,1] 1 2 -1 0.5; double[2,1,2,1] 1 -2 3 0.5"),
+               CASE("BackpropInput", "strides=[1, 1, 1, 1], padding=VALID",
+                    "int32[4] 1 3 2 2; double[2,2,2,1] 1 -2 3 0.5; double[1,2,1,2] 1 2 3 4"),
+               CASE("BackpropInput", "strides=[1, 2, 2, 1], padding=SAME",
+                    "int32[4] 1 3 3 1; double[2,2,1,2] 1 -2 3 0.5; double[1,2,2,2] 1 2 3 4"),
+               CASE("BackpropInput", "strides=[1, 1, 1, 1], padding=SAME, data_format=NCHW",
+                    "int32[4] 2 1 2 2; double[2,1,1,1] 1 -2; double[2,1,2,2] 1 2 3 4"),
+               CASE("BackpropFilter", "strides=[1, 1, 1, 1], padding=VALID",
+                    "double[1,3,2,2] 1 2 -1 0.5 3; int32[4] 2 2 2 1; double[1,2,1,2] 1 2 3 4"),
+               CASE("BackpropFilter", "strides=[1, 2, 2, 1], padding=SAME",
+                    "double[1,3,3,1] 1 2 -1 0.5; int32[4] 2 2 1 2; double[1,2,2,2] 1 2 3 4"),
+               CASE("BackpropFilter", "strides=[1, 1, 1, 1], padding=SAME, data_format=NCHW",
+                    "double[2,1,2,2] 1 -2 3; int32[4] 2 1 1 1; double[2,1,2,2] 1 2 3 4"))

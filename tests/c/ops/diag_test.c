@@ -45,7 +45,8 @@ TEST(matrix_band_part_keeps_a_band) {
            "int32[3,3] 1 0 0 4 5 0 0 8 9");
   op_gives("MatrixBandPart[T=bool, Tindex=int32]", "bool[1,2,2] true; int32[] 0; int32[] 0",
            "bool[1,2,2] true false false true");
-  op_gives("MatrixBandPart[T=complex128]", "complex128[1,2] 1+1i 2; int64[] 0; int64[] 0", "complex128[1,2] 1+1i 0");
+  op_gives("MatrixBandPart[T=complex128]", "complex128[1,2] 1+1i 2; int64[] 0; int64[] 0",
+           "complex128[1,2] 1+1i 0");
   op_gives("MatrixBandPart[T=half]", "half[4,1] 1 2 3 4; int64[] 1; int64[] 1", "half[4,1] 1 2 0 0");
   op_gives("MatrixBandPart[T=float]", "float[2,2] 1 2 3 4; int64[] -9223372036854775808; int64[] -5",
            "float[2,2] 1 2 3 4");
@@ -66,17 +67,16 @@ TEST(bands_that_do_not_fit_are_refused) {
            "num_upper must be scalar, got shape [1]");
 }
 
-GRADIENT_CASES(diag,
-  {"Diag|MatrixDiag[T=double]", "double[2] 1 2"},
-  {"Diag|MatrixDiag[T=double]", "double[1,3] 1 2 3"},
-  {"Diag|MatrixDiag[T=complex128]", "complex128[2,1] 1+1i 2"},
-  {"DiagPart|MatrixDiagPart[T=double]", "double[2,2] 1 2 3 4"},
-  {"DiagPart|MatrixDiagPart[T=complex128]", "complex128[1,1] 1+1i"},
-  {"DiagPart[T=double]", "double[2,1,2,1] 1 2 3 4"},
-  {"MatrixDiagPart[T=double]", "double[2,1,2] 1 2 3 4"},
-  {"MatrixSetDiag[T=double]", "double[3,2] 1 2 3 4 5 6; double[2] 8 9"},
-  {"MatrixSetDiag[T=double]", "double[2,1,2] 1 2 3 4; double[2,1] 8 9"},
-  {"MatrixSetDiag[T=complex128]", "complex128[2,2] 1 2 3 4; complex128[2] 1+1i 2"},
-  {"MatrixBandPart[T=double]", "double[3,3] 1 2 3 4 5 6 7 8 9; int64[] 0; int64[] -1"},
-  {"MatrixBandPart[T=double, Tindex=int32]", "double[1,2,2] 1 2 3 4; int32[] 0; int32[] 0"},
-  {"MatrixBandPart[T=complex128]", "complex128[1,2] 1+1i 2; int64[] 0; int64[] 1"})
+GRADIENT_CASES(diag, {"Diag|MatrixDiag[T=double]", "double[2] 1 2"},
+               {"Diag|MatrixDiag[T=double]", "double[1,3] 1 2 3"},
+               {"Diag|MatrixDiag[T=complex128]", "complex128[2,1] 1+1i 2"},
+               {"DiagPart|MatrixDiagPart[T=double]", "double[2,2] 1 2 3 4"},
+               {"DiagPart|MatrixDiagPart[T=complex128]", "complex128[1,1] 1+1i"},
+               {"DiagPart[T=double]", "double[2,1,2,1] 1 2 3 4"},
+               {"MatrixDiagPart[T=double]", "double[2,1,2] 1 2 3 4"},
+               {"MatrixSetDiag[T=double]", "double[3,2] 1 2 3 4 5 6; double[2] 8 9"},
+               {"MatrixSetDiag[T=double]", "double[2,1,2] 1 2 3 4; double[2,1] 8 9"},
+               {"MatrixSetDiag[T=complex128]", "complex128[2,2] 1 2 3 4; complex128[2] 1+1i 2"},
+               {"MatrixBandPart[T=double]", "double[3,3] 1 2 3 4 5 6 7 8 9; int64[] 0; int64[] -1"},
+               {"MatrixBandPart[T=double, Tindex=int32]", "double[1,2,2] 1 2 3 4; int32[] 0; int32[] 0"},
+               {"MatrixBandPart[T=complex128]", "complex128[1,2] 1+1i 2; int64[] 0; int64[] 1"})

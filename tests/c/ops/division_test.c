@@ -12,7 +12,8 @@ TEST(quotients_of_integers) {
   op_gives("Mod[T=int32]", inputs, "int32[4] 1 -1 1 -1");
   op_gives("TruncateMod[T=int32]", inputs, "int32[4] 1 -1 1 -1");
   op_gives("FloorMod[T=int32]", inputs, "int32[4] 1 1 -1 -1");
-  op_gives("FloorDiv[T=int64]", "int64[3] 6 -6 9007199254740993; int64[] 3", "int64[3] 2 -2 3002399751580331");
+  op_gives("FloorDiv[T=int64]", "int64[3] 6 -6 9007199254740993; int64[] 3",
+           "int64[3] 2 -2 3002399751580331");
   op_gives("FloorMod[T=int64]", "int64[2,1] 5 -5; int64[2] 3 -3", "int64[2,2] 2 -1 1 -2");
   op_gives("FloorDiv[T=uint8]", "uint8[2] 255 200; uint8[2] 2 255", "uint8[2] 127 0");
   op_gives("Div[T=uint16]", "uint16[] 65535; uint16[2] 65535 256", "uint16[2] 1 255");
@@ -23,7 +24,8 @@ TEST(quotients_of_integers) {
 /* The quotient does not exist; it wraps around. */
 TEST(smallest_integer_over_minus_one) {
   static const char *const kOps[] = {"Div[T=int32]", "FloorDiv[T=int32]", "TruncateDiv[T=int32]"};
-  for (int i = 0; i < 3; i++) op_gives(kOps[i], "int32[] -2147483648; int32[2] -1 1", "int32[2] -2147483648 -2147483648");
+  for (int i = 0; i < 3; i++)
+    op_gives(kOps[i], "int32[] -2147483648; int32[2] -1 1", "int32[2] -2147483648 -2147483648");
   op_gives("FloorDiv[T=int64]", "int64[] -9223372036854775808; int64[] -1", "int64[] -9223372036854775808");
   op_gives("Div[T=int8]", "int8[] -128; int8[] -1", "int8[] -128");
   op_gives("FloorDiv[T=int16]", "int16[] -32768; int16[] -1", "int16[] -32768");
@@ -32,15 +34,16 @@ TEST(smallest_integer_over_minus_one) {
 }
 
 TEST(integers_by_zero) {
-  static const char *const kOps[] = {"Div[T=int32]",         "FloorDiv[T=int32]", "TruncateDiv[T=int32]",
-                                     "FloorMod[T=int32]",    "Mod[T=int32]",      "TruncateMod[T=int32]"};
+  static const char *const kOps[] = {"Div[T=int32]",      "FloorDiv[T=int32]", "TruncateDiv[T=int32]",
+                                     "FloorMod[T=int32]", "Mod[T=int32]",      "TruncateMod[T=int32]"};
   for (int i = 0; i < 6; i++) {
     op_fails(kOps[i], "int32[2] 7 1; int32[2] 2 0", CODE_INVALID_ARGUMENT, "Integer division by zero");
     op_gives(kOps[i], "int32[0]; int32[] 0", "int32[0]");
   }
   op_fails("Div[T=uint8]", "uint8[] 7; uint8[3] 2 1 0", CODE_INVALID_ARGUMENT, "Integer division by zero");
   op_fails("FloorDiv[T=int64]", "int64[] 7; int64[] 0", CODE_INVALID_ARGUMENT, "Integer division by zero");
-  op_fails("FloorMod[T=int32]", "int32[2] 7; int32[3] 2", CODE_INVALID_ARGUMENT, "Incompatible shapes: [2] vs. [3]");
+  op_fails("FloorMod[T=int32]", "int32[2] 7; int32[3] 2", CODE_INVALID_ARGUMENT,
+           "Incompatible shapes: [2] vs. [3]");
 }
 
 /* What TensorFlow gives. */
@@ -65,14 +68,14 @@ TEST(quotients_and_products_without_nan) {
 }
 
 #define QUOTIENTS "Div|DivNoNan|MulNoNan|FloorMod|Mod|TruncateMod[T=double]"
-GRADIENT_CASES(division,
-  {QUOTIENTS, "double[3] 1.3 -2.2 3.1; double[3] 0.7 0.9 -2.4"},
-  {QUOTIENTS, "double[2,1] 1.3 -2.2; double[3] 0.7 0.9 -2.4"},
-  {QUOTIENTS, "double[] 5.3; double[2,2] 0.7 0.9 -2.4 3"},
-  {QUOTIENTS, "double[0,3]; double[3] 1 2 3"})
+GRADIENT_CASES(division, {QUOTIENTS, "double[3] 1.3 -2.2 3.1; double[3] 0.7 0.9 -2.4"},
+               {QUOTIENTS, "double[2,1] 1.3 -2.2; double[3] 0.7 0.9 -2.4"},
+               {QUOTIENTS, "double[] 5.3; double[2,2] 0.7 0.9 -2.4 3"},
+               {QUOTIENTS, "double[0,3]; double[3] 1 2 3"})
 
 TEST(gradients_of_quotients_by_zero) {
-  gradient_is("DivNoNan[T=float]", "float[3] 0 1 1; float[3] 0 0 4", "float[3] 0 0 0.25; float[3] 0 0 -0.0625");
+  gradient_is("DivNoNan[T=float]", "float[3] 0 1 1; float[3] 0 0 4",
+              "float[3] 0 0 0.25; float[3] 0 0 -0.0625");
   gradient_is("MulNoNan[T=float]", "float[3] inf 1 1; float[3] 0 0 3", "float[3] 0 0 3; float[3] inf 1 1");
   gradient_is("FloorDiv[T=float]", "float[] 7; float[] 2", "none");
   gradient_is("FloorMod[T=float]", "float[2] 7.5 -7.5; float[2] 2 2", "float[2] 1 1; float[2] -3 4");

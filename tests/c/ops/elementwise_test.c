@@ -1,5 +1,5 @@
-/* Kernels that go through a tensor element by element give the same bits when threads share the work, and when the output takes the
- * memory of an input. */
+/* Kernels that go through a tensor element by element give the same bits when threads share the work, and
+ * when the output takes the memory of an input. */
 #include "ops/elementwise.h"
 
 #include <string.h>
@@ -59,7 +59,9 @@ static void repeat_values(OpRun *run) {
 static bool compute(OpRun *run, const Case *c, bool last_use, const Parallel *parallel) {
   Status status;
   status_init(&status);
-  if (!CHECK_OK(op_run_begin(run, c->op, &status), status) || !CHECK_OK(op_run_inputs(run, c->inputs, &status), status)) return false;
+  if (!CHECK_OK(op_run_begin(run, c->op, &status), status) ||
+      !CHECK_OK(op_run_inputs(run, c->inputs, &status), status))
+    return false;
   repeat_values(run);
   run->last_use = last_use;
   run->parallel = parallel;

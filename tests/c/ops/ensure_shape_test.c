@@ -15,7 +15,6 @@ TEST(ensure_shape_checks_what_is_known) {
            "[1,2] is not compatible with expected shape [?].");
 }
 
-GRADIENT_CASES(ensure_shape,
-  {"EnsureShape[shape=[2], T=double]", "double[2] 1 2"},
-  {"EnsureShape[shape=[-1, 1], T=double]", "double[2,1] 1 2"},
-  {"EnsureShape[shape=[1, -1], T=complex128]", "complex128[1,2] 1+1i 2"})
+GRADIENT_CASES(ensure_shape, {"EnsureShape[shape=[2], T=double]", "double[2] 1 2"},
+               {"EnsureShape[shape=[-1, 1], T=double]", "double[2,1] 1 2"},
+               {"EnsureShape[shape=[1, -1], T=complex128]", "complex128[1,2] 1+1i 2"})

@@ -20,11 +20,12 @@ TEST(fill_refuses_wrong_sizes) {
            "dims must represent a vector, got shape [1,1]");
   op_fails("Fill[T=float]", "int32[1] 2; float[1] 0", CODE_INVALID_ARGUMENT,
            "value must represent a scalar, got shape [1]");
-  op_fails("Fill[T=float, index_type=int64]", "int64[2] 9223372036854775807 2; float[] 0", CODE_INVALID_ARGUMENT,
-           "2**63 - 1");
-  op_fails("Fill[T=float, index_type=int64]", "int64[1] 9223372036854775807; float[] 0", CODE_INVALID_ARGUMENT,
-           "2**63 - 1 bytes");
-  op_fails("Fill[T=float, index_type=int64]", "int64[1] 1152921504606846976; float[] 0", CODE_RESOURCE_EXHAUSTED,
+  op_fails("Fill[T=float, index_type=int64]", "int64[2] 9223372036854775807 2; float[] 0",
+           CODE_INVALID_ARGUMENT, "2**63 - 1");
+  op_fails("Fill[T=float, index_type=int64]", "int64[1] 9223372036854775807; float[] 0",
+           CODE_INVALID_ARGUMENT, "2**63 - 1 bytes");
+  op_fails("Fill[T=float, index_type=int64]", "int64[1] 1152921504606846976; float[] 0",
+           CODE_RESOURCE_EXHAUSTED,
            "OOM when allocating tensor with shape[1152921504606846976] and type float");
 }
 
@@ -47,8 +48,7 @@ TEST(fill_writes_every_element_with_any_split) {
   op_run_end(&run);
 }
 
-GRADIENT_CASES(fill,
-  {"Fill[T=double]", "int32[2] 2 3; double[] 1.5"},
-  {"Fill[T=double, index_type=int64]", "int64[0]; double[] 1.5"},
-  {"Fill[T=double]", "int32[1] 4; double[] -2"},
-  {"Fill[T=double]", "int32[3] 2 0 1; double[] 3"})
+GRADIENT_CASES(fill, {"Fill[T=double]", "int32[2] 2 3; double[] 1.5"},
+               {"Fill[T=double, index_type=int64]", "int64[0]; double[] 1.5"},
+               {"Fill[T=double]", "int32[1] 4; double[] -2"},
+               {"Fill[T=double]", "int32[3] 2 0 1; double[] 3"})

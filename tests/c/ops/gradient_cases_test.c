@@ -29,11 +29,11 @@ static const char *attrs_of(const GradientCase *c) { return (*c)[CASE_OP] + strc
 
 TEST(gradient_cases_hold) {
   char name[MAX_NAME], text[MAX_TEXT];
-  for (const GradientCaseList *list = gradient_case_lists; list != NULL; list = list->next) {
+  for (const GradientCaseList *list = gradient_case_lists; list; list = list->next) {
     for (int i = 0; i < list->count; i++) {
       GradientCase *c = &list->cases[i];
       for (const char *names = (*c)[CASE_OP]; next_op(&names, attrs_of(c), name, text);) {
-        if ((*c)[CASE_ONCE] == NULL) {
+        if (!(*c)[CASE_ONCE]) {
           gradient_holds_twice(text, (*c)[CASE_INPUTS]);
         } else {
           gradient_holds(text, (*c)[CASE_INPUTS]);
@@ -46,7 +46,9 @@ TEST(gradient_cases_hold) {
 /* --- coverage --- */
 
 /* Ops whose gradients need more than placeholders around one node: the tests that check them. */
-static const struct { const char *op, *file, *test; } kElsewhere[] = {
+static const struct {
+  const char *op, *file, *test;
+} kElsewhere[] = {
     {"ReadVariableOp", "ops/variable_test.c", "gradients_flow_into_variables"},
     {"Polygamma", "ops/special_test.c", "gradients_of_polygamma"},
     {"If", "runtime/functional_gradient_test.c", "gradients_of_branches_and_loops"},
@@ -96,7 +98,7 @@ static void shapes_of(const char *inputs, char shapes[MAX_TEXT]) {
 /* Whether the first two inputs differ in shape. */
 static bool broadcasts(const char *shapes) {
   const char *first = strchr(shapes, ']');
-  if (first == NULL) return false;
+  if (!first) return false;
   size_t length = (size_t)(first - shapes) + 1;
   return first[1] == '[' && (strncmp(shapes, first + 1, length) != 0);
 }
@@ -104,7 +106,7 @@ static bool broadcasts(const char *shapes) {
 static void cover(Coverage *coverage, const GradientCase *c) {
   char shapes[MAX_TEXT];
   shapes_of((*c)[CASE_INPUTS], shapes);
-  coverage->complex = coverage->complex || strstr((*c)[CASE_INPUTS], "complex128[") != NULL;
+  coverage->complex = coverage->complex || strstr((*c)[CASE_INPUTS], "complex128[");
   coverage->broadcasts = coverage->broadcasts || broadcasts(shapes);
   for (int i = 0; i < coverage->count; i++) {
     if (strcmp(coverage->shapes[i], shapes) == 0) return;
@@ -114,7 +116,7 @@ static void cover(Coverage *coverage, const GradientCase *c) {
 
 static void find_coverage(const char *op, Coverage *coverage) {
   char name[MAX_NAME], text[MAX_TEXT];
-  for (const GradientCaseList *list = gradient_case_lists; list != NULL; list = list->next) {
+  for (const GradientCaseList *list = gradient_case_lists; list; list = list->next) {
     for (int i = 0; i < list->count; i++) {
       const GradientCase *c = &list->cases[i];
       for (const char *names = (*c)[CASE_OP]; next_op(&names, attrs_of(c), name, text);) {
@@ -130,11 +132,11 @@ static bool has_test(const char *file_name, const char *test, const char *op) {
   snprintf(path, sizeof path, TFCORE_SOURCE_DIR "/tests/c/%s", file_name);
   snprintf(head, sizeof head, "TEST(%s)", test);
   FILE *file = fopen(path, "r");
-  if (!CHECK(file != NULL)) return false;
+  if (!CHECK(file)) return false;
   bool found = false, speaks = false;
-  while (fgets(line, sizeof line, file) != NULL) {
+  while (fgets(line, sizeof line, file)) {
     found = found || strncmp(line, head, strlen(head)) == 0;
-    speaks = speaks || strstr(line, op) != NULL;
+    speaks = speaks || strstr(line, op);
   }
   fclose(file);
   return CHECK(found) && CHECK(speaks);
@@ -148,7 +150,9 @@ static bool is_elsewhere(const char *op) {
 }
 
 /* Ops of complex numbers with gradients as TensorFlow has them, which are no derivatives there. */
-static const struct { const char *op, *why; } kNoDerivative[] = {
+static const struct {
+  const char *op, *why;
+} kNoDerivative[] = {
     {"Sign", "the gradient is zero, but z / |z| turns with z"},
     {"SquaredDifference", "|x - y|^2 has no imaginary part, but that of dy is used"},
 };
@@ -158,7 +162,7 @@ static bool has_complex_derivative(const OpRegistration *r) {
   for (size_t i = 0; i < sizeof kNoDerivative / sizeof kNoDerivative[0]; i++) {
     if (strcmp(kNoDerivative[i].op, r->name) == 0) return false;
   }
-  for (int i = 0; i < OP_MAX_KERNELS && r->kernels[i].compute != NULL; i++) {
+  for (int i = 0; i < OP_MAX_KERNELS && r->kernels[i].compute; i++) {
     if (r->kernels[i].type == DT_COMPLEX128) return true;
   }
   return false;
@@ -170,9 +174,9 @@ TEST(every_gradient_has_cases) {
     const char *name = op_registry_name(op_registry_global(), i);
     const Op *op = op_registry_find(op_registry_global(), name);
     CHECK_CONTEXT("%s", name);
-    if (!CHECK(op != NULL)) continue;
+    if (!CHECK(op)) continue;
     const OpRegistration *r = op->registration;
-    if (r->gradient == NO_GRADIENT || (r->gradient == NULL && r->gradient_fn == NULL)) continue;
+    if (r->gradient == NO_GRADIENT || (!r->gradient && !r->gradient_fn)) continue;
     ops++;
     if (is_elsewhere(name)) {
       elsewhere++;
@@ -196,14 +200,14 @@ TEST(every_gradient_has_cases) {
 /* A case is about an op that there is, and one without a second derivative says why. */
 TEST(gradient_cases_are_of_ops) {
   char name[MAX_NAME], text[MAX_TEXT];
-  for (const GradientCaseList *list = gradient_case_lists; list != NULL; list = list->next) {
+  for (const GradientCaseList *list = gradient_case_lists; list; list = list->next) {
     for (int i = 0; i < list->count; i++) {
       const GradientCase *c = &list->cases[i];
-      if ((*c)[CASE_ONCE] != NULL) CHECK(strlen((*c)[CASE_ONCE]) > 10);
+      if ((*c)[CASE_ONCE]) CHECK(strlen((*c)[CASE_ONCE]) > 10);
       for (const char *names = (*c)[CASE_OP]; next_op(&names, attrs_of(c), name, text);) {
         CHECK_CONTEXT("%s", text);
         const Op *op = op_registry_find(op_registry_global(), name);
-        CHECK(op != NULL && (op->registration->gradient != NULL || op->registration->gradient_fn != NULL));
+        CHECK(op && (op->registration->gradient || op->registration->gradient_fn));
       }
     }
   }

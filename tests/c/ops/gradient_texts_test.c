@@ -18,7 +18,7 @@ static void check_full(const char *text) {
       CHECK_OK(function_print_full(function, &full, &status), &status) &&
       CHECK_OK(function_parse(str_of(strbuf_text(&full)), arena, &back, &status), &status)) {
     CHECK(proto_equal(function, back));
-    CHECK(strstr(strbuf_text(&full), "@node <") == NULL); /* all of it in lines of the language */
+    CHECK(!strstr(strbuf_text(&full), "@node <")); /* all of it in lines of the language */
   }
   strbuf_free(&full);
   arena_free(arena);
@@ -29,8 +29,8 @@ TEST(full_texts_of_gradients_give_them_back) {
   int texts = 0;
   for (int i = 0; i < op_registry_count(ops); i++) {
     const Op *op = op_registry_find(ops, op_registry_name(ops, i));
-    const char *gradient = op == NULL ? NULL : op->registration->gradient;
-    if (gradient == NULL || gradient == NO_GRADIENT || gradient == FUNCTIONAL_GRADIENT) continue;
+    const char *gradient = !op ? NULL : op->registration->gradient;
+    if (!gradient || gradient == NO_GRADIENT || gradient == FUNCTIONAL_GRADIENT) continue;
     CHECK_CONTEXT("the gradient of %s", op->def->name);
     check_full(gradient);
     texts++;

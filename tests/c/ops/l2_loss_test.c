@@ -27,7 +27,5 @@ TEST(long_tensors_lose_nothing) {
   op_run_end(&run);
 }
 
-GRADIENT_CASES(l2_loss,
-  {"L2Loss[T=double]", "double[2,3] -3 -1.5 -0.25 0.5 1.25 2.5"},
-  {"L2Loss[T=double]", "double[4] -0.7 0.1 1 -2"},
-  {"L2Loss[T=double]", "double[] 0.7"})
+GRADIENT_CASES(l2_loss, {"L2Loss[T=double]", "double[2,3] -3 -1.5 -0.25 0.5 1.25 2.5"},
+               {"L2Loss[T=double]", "double[4] -0.7 0.1 1 -2"}, {"L2Loss[T=double]", "double[] 0.7"})

@@ -1,4 +1,5 @@
-/* MatMul: shapes, types, transposes, constants that are packed ahead. The products themselves are tested with blas/gemm. */
+/* MatMul: shapes, types, transposes, constants that are packed ahead. The products themselves are tested with
+ * blas/gemm. */
 #include <stdio.h>
 
 #include "gradient_cases.h"
@@ -7,12 +8,15 @@
 
 TEST(products_with_every_transpose) {
   op_gives("MatMul[T=float]", "float[2,3] 1 2 3 4 5 6; float[3,2] 1 2 3 4 5 6", "float[2,2] 22 28 49 64");
-  op_gives("MatMul[T=double, transpose_a=true]", "double[3,2] 1 4 2 5 3 6; double[3,2] 1 2 3 4 5 6", "double[2,2] 22 28 49 64");
-  op_gives("MatMul[T=int32, transpose_b=true]", "int32[2,3] 1 2 3 4 5 6; int32[2,3] 1 3 5 2 4 6", "int32[2,2] 22 28 49 64");
-  op_gives("MatMul[T=int64, transpose_a=true, transpose_b=true]", "int64[3,2] 1 4 2 5 3 6; int64[2,3] 1 3 5 2 4 6",
-           "int64[2,2] 22 28 49 64");
+  op_gives("MatMul[T=double, transpose_a=true]", "double[3,2] 1 4 2 5 3 6; double[3,2] 1 2 3 4 5 6",
+           "double[2,2] 22 28 49 64");
+  op_gives("MatMul[T=int32, transpose_b=true]", "int32[2,3] 1 2 3 4 5 6; int32[2,3] 1 3 5 2 4 6",
+           "int32[2,2] 22 28 49 64");
+  op_gives("MatMul[T=int64, transpose_a=true, transpose_b=true]",
+           "int64[3,2] 1 4 2 5 3 6; int64[2,3] 1 3 5 2 4 6", "int64[2,2] 22 28 49 64");
   op_gives("MatMul[T=half]", "half[2,3] 1 2 3 4 5 6; half[3,2] 1 2 3 4 5 6", "half[2,2] 22 28 49 64");
-  op_gives("MatMul[T=bfloat16, transpose_b=true]", "bfloat16[1,3] 1 2 3; bfloat16[2,3] 1 0 0 0 0 1", "bfloat16[1,2] 1 3");
+  op_gives("MatMul[T=bfloat16, transpose_b=true]", "bfloat16[1,3] 1 2 3; bfloat16[2,3] 1 0 0 0 0 1",
+           "bfloat16[1,2] 1 3");
 }
 
 TEST(empty_products) {
@@ -26,7 +30,8 @@ TEST(empty_products) {
 TEST(shapes_that_do_not_fit) {
   op_fails("MatMul[T=float]", "float[2,3] 0; float[2,3] 0", CODE_INVALID_ARGUMENT,
            "Matrix size-incompatible: In[0]: [2,3], In[1]: [2,3]");
-  op_fails("MatMul[T=float, transpose_b=true]", "float[2,3] 0; float[3,2] 0", CODE_INVALID_ARGUMENT, "Matrix size-incompatible");
+  op_fails("MatMul[T=float, transpose_b=true]", "float[2,3] 0; float[3,2] 0", CODE_INVALID_ARGUMENT,
+           "Matrix size-incompatible");
   op_fails("MatMul[T=float]", "float[2] 0; float[2,3] 0", CODE_INVALID_ARGUMENT,
            "In[0] is not a matrix. Instead it has shape [2]");
   op_fails("MatMul[T=int32]", "int32[2,2] 0; int32[2,2,1] 0", CODE_INVALID_ARGUMENT, "In[1] is not a matrix");
@@ -51,7 +56,8 @@ static void check_constant(const char *type, int64_t m, int64_t k, int64_t n, bo
     for (int64_t i = 0; i < m; i++) {
       for (int64_t j = 0; j < n; j++) {
         double sum = 0;
-        for (int64_t p = 0; p < k; p++) sum += tensor_get(a, i * k + p) * tensor_get(b, transpose_b ? j * k + p : p * n + j);
+        for (int64_t p = 0; p < k; p++)
+          sum += tensor_get(a, i * k + p) * tensor_get(b, transpose_b ? j * k + p : p * n + j);
         if (!CHECK_NEAR(tensor_get(&run.outputs[0], i * n + j), sum, 0)) i = m, j = n;
       }
     }
@@ -75,9 +81,12 @@ TEST(constant_weights_are_packed_once) {
 }
 
 GRADIENT_CASES(matmul,
-  {"MatMul[T=double]", "double[2,3] 1 2 3 4 -5 6; double[3,4] -1 0.5 2 3 1.5 -2 0.7 4 1 2 3 -1"},
-  {"MatMul[T=double, transpose_a=true]", "double[3,2] 1 2 3 4 -5 6; double[3,4] -1 0.5 2 3 1.5 -2 0.7 4 1 2 3 -1"},
-  {"MatMul[T=double, transpose_b=true]", "double[2,3] 1 2 3 4 -5 6; double[4,3] -1 0.5 2 3 1.5 -2 0.7 4 1 2 3 -1"},
-  {"MatMul[T=double, transpose_a=true, transpose_b=true]", "double[3,2] 1 2 3 4 -5 6; double[4,3] -1 0.5 2 3 1.5 -2 0.7 4 1 2 3 -1"},
-  {"MatMul[T=double]", "double[1,1] 2; double[1,3] 4 5 6"},
-  {"MatMul[T=double]", "double[0,3]; double[3,2] 1 2 3 4 5 6"})
+               {"MatMul[T=double]", "double[2,3] 1 2 3 4 -5 6; double[3,4] -1 0.5 2 3 1.5 -2 0.7 4 1 2 3 -1"},
+               {"MatMul[T=double, transpose_a=true]",
+                "double[3,2] 1 2 3 4 -5 6; double[3,4] -1 0.5 2 3 1.5 -2 0.7 4 1 2 3 -1"},
+               {"MatMul[T=double, transpose_b=true]",
+                "double[2,3] 1 2 3 4 -5 6; double[4,3] -1 0.5 2 3 1.5 -2 0.7 4 1 2 3 -1"},
+               {"MatMul[T=double, transpose_a=true, transpose_b=true]",
+                "double[3,2] 1 2 3 4 -5 6; double[4,3] -1 0.5 2 3 1.5 -2 0.7 4 1 2 3 -1"},
+               {"MatMul[T=double]", "double[1,1] 2; double[1,3] 4 5 6"},
+               {"MatMul[T=double]", "double[0,3]; double[3,2] 1 2 3 4 5 6"})

@@ -17,8 +17,10 @@ TEST(mirror_pad_mirrors_the_borders) {
 
 TEST(mirror_pad_grad_adds_the_borders) {
   op_gives("MirrorPadGrad[T=float, mode=REFLECT]", "float[6] 1 2 3 4 5 6; int32[1,2] 2 1", "float[3] 3 12 6");
-  op_gives("MirrorPadGrad[T=float, mode=SYMMETRIC]", "float[6] 1 2 3 4 5 6; int32[1,2] 2 1", "float[3] 5 5 11");
-  op_gives("MirrorPadGrad[T=int32, mode=SYMMETRIC]", "int32[2,2] 1 2 3 4; int32[2,2] 1 0 0 1", "int32[1,1] 10");
+  op_gives("MirrorPadGrad[T=float, mode=SYMMETRIC]", "float[6] 1 2 3 4 5 6; int32[1,2] 2 1",
+           "float[3] 5 5 11");
+  op_gives("MirrorPadGrad[T=int32, mode=SYMMETRIC]", "int32[2,2] 1 2 3 4; int32[2,2] 1 0 0 1",
+           "int32[1,1] 10");
   op_gives("MirrorPadGrad[T=uint8, mode=SYMMETRIC]", "uint8[2] 200 100; int32[1,2] 1 0", "uint8[1] 44");
   op_gives("MirrorPadGrad[T=half, Tpaddings=int64, mode=REFLECT]", "half[1,3] 1 2 3; int64[2,2] 0 0 0 1",
            "half[1,2] 4 2");

@@ -4,7 +4,8 @@
 #include "op_runner.h"
 
 TEST(one_hot_is_on_at_the_index) {
-  op_gives("OneHot[T=float]", "int64[3] 0 2 -1; int32[] 3; float[] 5; float[] 1", "float[3,3] 5 1 1 1 1 5 1 1 1");
+  op_gives("OneHot[T=float]", "int64[3] 0 2 -1; int32[] 3; float[] 5; float[] 1",
+           "float[3,3] 5 1 1 1 1 5 1 1 1");
   op_gives("OneHot[axis=0, T=int32, TI=int32]", "int32[2] 1 0; int32[] 3; int32[] 1; int32[] 0",
            "int32[3,2] 0 1 1 0 0 0");
   op_gives("OneHot[axis=1, T=bool, TI=uint8]", "uint8[2,2] 0 1 1 255; int32[] 2; bool[] true; bool[] false",
@@ -43,7 +44,8 @@ TEST(one_hot_of_many_indices_with_any_split) {
     run.parallel = &parallel;
     if (CHECK_OK(op_run_compute(&run, &status), status)) {
       int64_t wrong = 0;
-      for (int64_t i = 0; i < count * 4; i++) wrong += tensor_i32(&run.outputs[0])[i] != (i % 4 == i / 4 % 6 - 1);
+      for (int64_t i = 0; i < count * 4; i++)
+        wrong += tensor_i32(&run.outputs[0])[i] != (i % 4 == i / 4 % 6 - 1);
       CHECK_INT_EQ(wrong, 0);
       CHECK(calls > 1);
     }
@@ -60,5 +62,6 @@ TEST(where_lists_what_is_set) {
   op_gives("Where", "bool[0,2]", "int64[0,2]");
   op_gives("Where", "bool[2] false", "int64[0,1]");
   op_fails("Where", "bool[] true", CODE_INVALID_ARGUMENT, "WhereOp : Unhandled input dimensions: 0");
-  op_fails("Where", "bool[1,1,1,1,1,1,1,1,1] true", CODE_INVALID_ARGUMENT, "WhereOp : Unhandled input dimensions: 9");
+  op_fails("Where", "bool[1,1,1,1,1,1,1,1,1] true", CODE_INVALID_ARGUMENT,
+           "WhereOp : Unhandled input dimensions: 9");
 }

@@ -20,13 +20,14 @@ TEST(pad_refuses_wrong_paddings) {
            "Paddings must be non-negative: 1 -1");
   op_fails("Pad[T=float]", "float[2] 0; int32[2] 1", CODE_INVALID_ARGUMENT,
            "paddings must be a matrix with 2 columns: [2]");
-  op_fails("Pad[T=float, Tpaddings=int64]", "float[2] 0; int64[1,2] 9223372036854775807 1", CODE_INVALID_ARGUMENT,
-           "2**63 - 1");
+  op_fails("Pad[T=float, Tpaddings=int64]", "float[2] 0; int64[1,2] 9223372036854775807 1",
+           CODE_INVALID_ARGUMENT, "2**63 - 1");
 }
 
 TEST(pad_v2_puts_a_value_around) {
   op_gives("PadV2[T=float]", "float[2] 1 2; int32[1,2] 1 2; float[] 7", "float[5] 7 1 2 7 7");
-  op_gives("PadV2[T=string, Tpaddings=int64]", "string[1,1] a; int64[2,2] 0 0 1 0; string[] b", "string[1,2] b a");
+  op_gives("PadV2[T=string, Tpaddings=int64]", "string[1,1] a; int64[2,2] 0 0 1 0; string[] b",
+           "string[1,2] b a");
   op_gives("PadV2[T=int32]", "int32[0]; int32[1,2] 1 1; int32[] 3", "int32[2] 3");
   op_fails("PadV2[T=float]", "float[2] 1 2; int32[1,2] 1 2; float[2] 7", CODE_INVALID_ARGUMENT,
            "constant_values must be a scalar. Found: [2]");
@@ -47,7 +48,8 @@ static void check_large(int64_t rows, int64_t columns, const int32_t paddings[4]
     tensor_put(op_run_input(&run, DT_INT32, 0, NULL), 0, -1);
     run.parallel = &parallel;
     if (CHECK_OK(op_run_compute(&run, &status), status)) {
-      int64_t height = paddings[0] + rows + paddings[1], width = paddings[2] + columns + paddings[3], wrong = 0;
+      int64_t height = paddings[0] + rows + paddings[1], width = paddings[2] + columns + paddings[3],
+              wrong = 0;
       for (int64_t i = 0; i < height * width; i++) {
         int64_t row = i / width - paddings[0], column = i % width - paddings[2];
         bool inside = row >= 0 && row < rows && column >= 0 && column < columns;
@@ -67,12 +69,11 @@ TEST(pad_of_large_inputs_with_any_split) {
   check_large(200000, 1, (int32_t[]){0, 3, 1, 1}); /* rows of one element */
 }
 
-GRADIENT_CASES(pad,
-  {"PadV2[T=double]", "double[2,2] 1 2 3 4; int32[2,2] 1 0 2 1; double[] 5"},
-  {"PadV2[T=double, Tpaddings=int64]", "double[2] 1 2; int64[1,2] 0 0; double[] 5"},
-  {"PadV2[T=complex128]", "complex128[1,2,1] 1 2-1i; int32[3,2] 0 0 1 1 0 2; complex128[] 1+1i"},
-  {"PadV2[T=double]", "double[0,2]; int32[2,2] 1 0 0 1; double[] 2"},
-  {"Pad[T=double]", "double[2,2] 1 2 3 4; int32[2,2] 1 0 2 1"},
-  {"Pad[T=double, Tpaddings=int64]", "double[2] 1 2; int64[1,2] 0 1"},
-  {"Pad[T=double]", "double[1,2,1] 1 2; int32[3,2] 0 0 1 1 0 2"},
-  {"Pad[T=double]", "double[0,2]; int32[2,2] 1 0 0 1"})
+GRADIENT_CASES(pad, {"PadV2[T=double]", "double[2,2] 1 2 3 4; int32[2,2] 1 0 2 1; double[] 5"},
+               {"PadV2[T=double, Tpaddings=int64]", "double[2] 1 2; int64[1,2] 0 0; double[] 5"},
+               {"PadV2[T=complex128]", "complex128[1,2,1] 1 2-1i; int32[3,2] 0 0 1 1 0 2; complex128[] 1+1i"},
+               {"PadV2[T=double]", "double[0,2]; int32[2,2] 1 0 0 1; double[] 2"},
+               {"Pad[T=double]", "double[2,2] 1 2 3 4; int32[2,2] 1 0 2 1"},
+               {"Pad[T=double, Tpaddings=int64]", "double[2] 1 2; int64[1,2] 0 1"},
+               {"Pad[T=double]", "double[1,2,1] 1 2; int32[3,2] 0 0 1 1 0 2"},
+               {"Pad[T=double]", "double[0,2]; int32[2,2] 1 0 0 1"})

@@ -13,9 +13,11 @@ TEST(powers) {
   op_gives("Pow[T=double]", "double[4] 2 -2 4 2; double[4] 10 3 0.5 -1", "double[4] 1024 -8 2 0.5");
   op_gives("Pow[T=float]", "float[3] 1.5 -2 inf; float[] 2", "float[3] 2.25 4 inf");
   op_gives("Pow[T=float]", "float[3] 1.5 -2 -inf; float[] 3", "float[3] 3.375 -8 -inf");
-  op_gives("Pow[T=float]", "float[7] 0 0 -8 nan 1 -0.0 2; float[7] 0 -1 0.5 0 nan -3 inf", "float[7] 1 inf nan 1 1 -inf inf");
+  op_gives("Pow[T=float]", "float[7] 0 0 -8 nan 1 -0.0 2; float[7] 0 -1 0.5 0 nan -3 inf",
+           "float[7] 1 inf nan 1 1 -inf inf");
   op_gives("Pow[T=bfloat16]", "bfloat16[2,1] 2 3; bfloat16[2] 2 3", "bfloat16[2,2] 4 8 9 27");
-  op_gives_about("Pow[T=complex128]", "complex128[4] 1+1i 0 0 0+1i; complex128[4] 2 0 2 0+1i", "complex128[4] 0+2i 1 0 0.20787957635076193", 1e-15);
+  op_gives_about("Pow[T=complex128]", "complex128[4] 1+1i 0 0 0+1i; complex128[4] 2 0 2 0+1i",
+                 "complex128[4] 0+2i 1 0 0.20787957635076193", 1e-15);
   op_gives_about("Pow[T=complex64]", "complex64[] -1; complex64[] 0.5", "complex64[] 0+1i", 1e-7);
 }
 
@@ -23,8 +25,9 @@ TEST(powers) {
 TEST(powers_of_one_exponent) {
   static const struct {
     const char *exponent, *powers; /* of 1.5, -2 and 4 */
-  } kCases[] = {{"0", "1 1 1"}, {"1", "1.5 -2 4"}, {"2", "2.25 4 16"}, {"3", "3.375 -8 64"}, {"4", "5.0625 16 256"},
-                {"5", "7.59375 -32 1024"}, {"6", "11.390625 64 4096"}};
+  } kCases[] =
+      {{"0", "1 1 1"},         {"1", "1.5 -2 4"},         {"2", "2.25 4 16"},        {"3", "3.375 -8 64"},
+       {"4", "5.0625 16 256"}, {"5", "7.59375 -32 1024"}, {"6", "11.390625 64 4096"}};
   static const char *const kTypes[] = {"float", "double", "half", "bfloat16"};
   for (size_t t = 0; t < sizeof kTypes / sizeof *kTypes; t++) {
     for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
@@ -44,8 +47,10 @@ TEST(powers_of_one_exponent) {
 }
 
 TEST(integers_have_no_powers_below_zero) {
-  op_fails("Pow[T=int32]", "int32[2] 2 3; int32[2] 3 -1", CODE_INVALID_ARGUMENT, "Integers to negative integer powers are not allowed");
-  op_fails("Pow[T=int64]", "int64[2] 1 3; int64[] -3", CODE_INVALID_ARGUMENT, "Integers to negative integer powers are not allowed");
+  op_fails("Pow[T=int32]", "int32[2] 2 3; int32[2] 3 -1", CODE_INVALID_ARGUMENT,
+           "Integers to negative integer powers are not allowed");
+  op_fails("Pow[T=int64]", "int64[2] 1 3; int64[] -3", CODE_INVALID_ARGUMENT,
+           "Integers to negative integer powers are not allowed");
   op_gives("Pow[T=int32]", "int32[0]; int32[] -1", "int32[0]");
 }
 
@@ -58,7 +63,8 @@ TEST(powers_match_libm) {
     status_init(&status);
     OpRun run;
     REQUIRE_OK(op_run_begin(&run, kOps[pass], &status), status);
-    Tensor *x = op_run_input(&run, kTypes[pass], 2, (int64_t[]){40, 1}), *y = op_run_input(&run, kTypes[pass], 1, (int64_t[]){31});
+    Tensor *x = op_run_input(&run, kTypes[pass], 2, (int64_t[]){40, 1}),
+           *y = op_run_input(&run, kTypes[pass], 1, (int64_t[]){31});
     for (int i = 0; i < 40; i++) tensor_put(x, i, pass == 2 ? 0.5 + i * 0.1 : exp((i - 20) * 0.9));
     for (int i = 0; i < 31; i++) tensor_put(y, i, (i - 15) * 0.25);
     if (CHECK_OK(op_run_compute(&run, &status), status)) {
@@ -72,31 +78,39 @@ TEST(powers_match_libm) {
 }
 
 TEST(products_that_are_zero) {
-  op_gives_about("Xlogy[T=float]", "float[4] 0 0 1 2; float[4] 0 nan 0 3", "float[4] 0 0 -inf 2.1972246", 1e-7);
+  op_gives_about("Xlogy[T=float]", "float[4] 0 0 1 2; float[4] 0 nan 0 3", "float[4] 0 0 -inf 2.1972246",
+                 1e-7);
   op_gives("Xdivy[T=float]", "float[4] 0 0 1 3; float[4] 0 nan 0 2", "float[4] 0 0 inf 1.5");
-  op_gives_about("Xlog1py[T=double]", "double[4] 0 0 1 2; double[4] -1 nan -1 1e-20", "double[4] 0 0 -inf 2e-20", 0);
+  op_gives_about("Xlog1py[T=double]", "double[4] 0 0 1 2; double[4] -1 nan -1 1e-20",
+                 "double[4] 0 0 -inf 2e-20", 0);
   op_gives_about("Xlogy[T=half]", "half[2,1] 0 2; half[2] 0 1", "half[2,2] 0 0 -inf 0", 0);
-  op_gives_about("Xlogy[T=complex128]", "complex128[2] 0 0+1i; complex128[2] 0 -1", "complex128[2] 0 -3.141592653589793", 1e-15);
+  op_gives_about("Xlogy[T=complex128]", "complex128[2] 0 0+1i; complex128[2] 0 -1",
+                 "complex128[2] 0 -3.141592653589793", 1e-15);
   op_gives("Xdivy[T=complex64]", "complex64[2] 0 0+1i; complex64[2] 0 2", "complex64[2] 0 0+0.5i");
-  op_gives_about("Xlog1py[T=complex128]", "complex128[2] 0 0+1i; complex128[2] -1 -2", "complex128[2] 0 -3.141592653589793", 1e-15);
+  op_gives_about("Xlog1py[T=complex128]", "complex128[2] 0 0+1i; complex128[2] -1 -2",
+                 "complex128[2] 0 -3.141592653589793", 1e-15);
   op_gives("Xlog1py[T=bfloat16]", "bfloat16[] 0; bfloat16[] -1", "bfloat16[] 0");
 }
 
 #define PRODUCTS "Pow|Xlogy|Xlog1py|Xdivy[T=double]"
-GRADIENT_CASES(power,
-  {PRODUCTS, "double[3] 1.3 0.2 3.1; double[3] 0.7 1.1 2.4"},
-  {PRODUCTS, "double[2,1] 1.3 2.2; double[3] 0.7 1.1 2.4"},
-  {PRODUCTS, "double[] 1.7; double[2,2] 0.7 1.1 2.4 3"},
-  {"Pow[T=double]", "double[2] 1.3 2.2; double[3,1] 0 2 -1.5"})
+GRADIENT_CASES(power, {PRODUCTS, "double[3] 1.3 0.2 3.1; double[3] 0.7 1.1 2.4"},
+               {PRODUCTS, "double[2,1] 1.3 2.2; double[3] 0.7 1.1 2.4"},
+               {PRODUCTS, "double[] 1.7; double[2,2] 0.7 1.1 2.4 3"},
+               {"Pow[T=double]", "double[2] 1.3 2.2; double[3,1] 0 2 -1.5"})
 
 TEST(gradients_of_powers_at_zero) {
-  gradient_is("Pow[T=float]", "float[5] 0 0 0 2 -2; float[5] 0 1 2 3 2", "float[5] 0 1 0 12 -4; float[5] 0 0 0 5.5451775 0");
-  gradient_is("Pow[T=bfloat16]", "bfloat16[2] 2 -2; bfloat16[2] 3 2", "bfloat16[2] 12 -4; bfloat16[2] 5.53125 0");
+  gradient_is("Pow[T=float]", "float[5] 0 0 0 2 -2; float[5] 0 1 2 3 2",
+              "float[5] 0 1 0 12 -4; float[5] 0 0 0 5.5451775 0");
+  gradient_is("Pow[T=bfloat16]", "bfloat16[2] 2 -2; bfloat16[2] 3 2",
+              "bfloat16[2] 12 -4; bfloat16[2] 5.53125 0");
 }
 
 TEST(gradients_of_products_at_zero) {
-  gradient_is("Xlogy[T=float]", "float[3] 0 0 1; float[3] 0 2 3", "float[3] 0 0 1.0986123; float[3] 0 0 0.33333333");
+  gradient_is("Xlogy[T=float]", "float[3] 0 0 1; float[3] 0 2 3",
+              "float[3] 0 0 1.0986123; float[3] 0 0 0.33333333");
   gradient_is("Xdivy[T=float]", "float[3] 0 0 1; float[3] 0 2 4", "float[3] 0 0 0.25; float[3] 0 0 -0.0625");
-  gradient_is("Xlog1py[T=float]", "float[3] 0 0 1; float[3] -1 2 3", "float[3] 0 0 1.3862944; float[3] 0 0 0.25");
-  gradient_is("Xlog1py[T=bfloat16]", "bfloat16[3] 0 0 1; bfloat16[3] -1 2 3", "bfloat16[3] 0 0 1.3828125; bfloat16[3] 0 0 0.25");
+  gradient_is("Xlog1py[T=float]", "float[3] 0 0 1; float[3] -1 2 3",
+              "float[3] 0 0 1.3862944; float[3] 0 0 0.25");
+  gradient_is("Xlog1py[T=bfloat16]", "bfloat16[3] 0 0 1; bfloat16[3] -1 2 3",
+              "bfloat16[3] 0 0 1.3828125; bfloat16[3] 0 0 0.25");
 }

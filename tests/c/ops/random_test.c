@@ -44,7 +44,8 @@ TEST(philox_counts_in_128_bits) {
 
 TEST(philox_skips_as_it_would_count) {
   Philox walking = philox_seed(0x123456789abcdef0, 0xfedcba9876543210), skipping = walking;
-  CHECK_MEM_EQ(&walking, (&(Philox){{0, 0, 0x76543210, 0xfedcba98}, {0x9abcdef0, 0x12345678}}), sizeof walking);
+  CHECK_MEM_EQ(&walking, (&(Philox){{0, 0, 0x76543210, 0xfedcba98}, {0x9abcdef0, 0x12345678}}),
+               sizeof walking);
   uint32_t words[4];
   for (int i = 0; i < 1000; i++) philox_next(&walking, words);
   philox_skip(&skipping, 1000);
@@ -121,8 +122,8 @@ static void check_moments(const Tensor *numbers, double mean, double variance, d
 }
 
 TEST(moments_of_the_distributions) {
-  /* Of the normal distribution cut at 2, with the density p and the probability c of the middle: E x^2 = 1 - 4 p(2) /
-   * c, and E x^4 = 3 E x^2 - 16 p(2) / c. */
+  /* Of the normal distribution cut at 2, with the density p and the probability c of the middle: E x^2 = 1 -
+   * 4 p(2) / c, and E x^4 = 3 E x^2 - 16 p(2) / c. */
   double density = exp(-2) / sqrt(2 * 3.14159265358979323846), middle = erf(sqrt(2));
   double cut_variance = 1 - 4 * density / middle, cut_fourth = 3 * cut_variance - 16 * density / middle;
   const struct {
@@ -165,7 +166,8 @@ TEST(threads_do_not_change_random_numbers) {
       {"RandomUniformInt[seed=5, Tout=int32, T=int32]", "int32[1] 100003; int32[] 0; int32[] 99"},
       {"RandomUniformInt[seed=5, Tout=int64, T=int32]", "int32[1] 100003; int64[] 0; int64[] 99"},
       {"Multinomial[seed=5, T=float, output_dtype=int32]", "float[31,3] 0.5 1 0.25; int32[] 777"},
-      {"StatelessMultinomial[T=int32, Tseed=int32, output_dtype=int64]", "int32[31,3] 1 2 0; int32[] 777; int32[2] 3 4"},
+      {"StatelessMultinomial[T=int32, Tseed=int32, output_dtype=int64]",
+       "int32[31,3] 1 2 0; int32[] 777; int32[2] 3 4"},
       {"StatelessTruncatedNormal[T=int32, Tseed=int32, dtype=float]", "int32[1] 100003; int32[2] 3 4"},
   };
   Status status;
@@ -178,7 +180,8 @@ TEST(threads_do_not_change_random_numbers) {
     CHECK_CONTEXT("%s", op);
     if (CHECK_OK(run_node(op, inputs, NULL, alone, 2, &status), status) &&
         CHECK_OK(run_node(op, inputs, &parallel, split, 2, &status), status)) {
-      for (int r = 0; r < 2; r++) CHECK(memcmp(alone[r].data, split[r].data, (size_t)tensor_bytes(&alone[r])) == 0);
+      for (int r = 0; r < 2; r++)
+        CHECK(memcmp(alone[r].data, split[r].data, (size_t)tensor_bytes(&alone[r])) == 0);
       CHECK(calls > 2);
     }
     for (int r = 0; r < 2; r++) tensor_clear(&alone[r]), tensor_clear(&split[r]);
@@ -201,15 +204,17 @@ TEST(without_seeds_numbers_are_not_repeated) {
 }
 
 TEST(integers_cover_any_range) {
-  op_gives("RandomUniformInt[seed=1, Tout=int32, T=int32]", "int32[1] 5; int32[] -2147483648; int32[] -2147483647",
-           "int32[5] -2147483648");
+  op_gives("RandomUniformInt[seed=1, Tout=int32, T=int32]",
+           "int32[1] 5; int32[] -2147483648; int32[] -2147483647", "int32[5] -2147483648");
   op_gives("RandomUniformInt[seed=1, Tout=int64, T=int32]",
-           "int32[1] 3; int64[] 9223372036854775806; int64[] 9223372036854775807", "int64[3] 9223372036854775806");
+           "int32[1] 3; int64[] 9223372036854775806; int64[] 9223372036854775807",
+           "int64[3] 9223372036854775806");
   Status status;
   status_init(&status);
   Tensor output = {0};
   const char *op = "RandomUniformInt[seed=1, Tout=int32, T=int32]";
-  if (CHECK_OK(run_node(op, "int32[1] 10000; int32[] -2147483648; int32[] 2147483647", NULL, &output, 1, &status),
+  if (CHECK_OK(run_node(op, "int32[1] 10000; int32[] -2147483648; int32[] 2147483647", NULL, &output, 1,
+                        &status),
                status)) {
     int negative = 0;
     for (int i = 0; i < 10000; i++) negative += tensor_i32(&output)[i] < 0;
@@ -227,19 +232,21 @@ TEST(random_shapes_and_bounds_are_checked) {
            "2**63 - 1");
   op_fails("RandomUniformInt[Tout=int32, T=int32]", "int32[1] 3; int32[] 5; int32[] 5", CODE_INVALID_ARGUMENT,
            "Need minval < maxval, got 5 >= 5");
-  op_fails("RandomUniformInt[Tout=int32, T=int32]", "int32[1] 3; int32[1] 5; int32[] 6", CODE_INVALID_ARGUMENT,
-           "minval must be 0-D, got shape [1]");
+  op_fails("RandomUniformInt[Tout=int32, T=int32]", "int32[1] 3; int32[1] 5; int32[] 6",
+           CODE_INVALID_ARGUMENT, "minval must be 0-D, got shape [1]");
 }
 
 TEST(bounds_are_looked_at_only_where_numbers_are_wanted) {
   op_gives("RandomUniformInt[Tout=int32, T=int32]", "int32[1] 0; int32[] 5; int32[] 5", "int32[0]");
-  op_gives("StatelessRandomUniformInt[dtype=int64, T=int64]", "int64[1] 0; int64[2] 1 2; int64[] 5; int64[] 5", "int64[0]");
-  op_fails("RandomUniformInt[Tout=int64, T=int32]", "int32[1] 0; int64[] 5; int64[1] 6", CODE_INVALID_ARGUMENT,
-           "maxval must be 0-D, got shape [1]");
+  op_gives("StatelessRandomUniformInt[dtype=int64, T=int64]",
+           "int64[1] 0; int64[2] 1 2; int64[] 5; int64[] 5", "int64[0]");
+  op_fails("RandomUniformInt[Tout=int64, T=int32]", "int32[1] 0; int64[] 5; int64[1] 6",
+           CODE_INVALID_ARGUMENT, "maxval must be 0-D, got shape [1]");
 }
 
 TEST(stateless_inputs_are_checked) {
-  static const char *const kFloats[] = {"StatelessRandomUniform", "StatelessRandomNormal", "StatelessTruncatedNormal"};
+  static const char *const kFloats[] = {"StatelessRandomUniform", "StatelessRandomNormal",
+                                        "StatelessTruncatedNormal"};
   for (int i = 0; i < 3; i++) {
     char op[96];
     snprintf(op, sizeof op, "%s[dtype=float, T=int32, Tseed=int64]", kFloats[i]);
@@ -269,8 +276,8 @@ TEST(draws_follow_the_probabilities) {
     char op[96], inputs[160];
     Tensor output = {0};
     snprintf(op, sizeof op, "Multinomial[seed=11, seed2=7, T=%s, output_dtype=int64]", kTypes[t]);
-    snprintf(inputs, sizeof inputs, "%s[1,4] 0 1.3862943611198906 %s 1.0986122886681098; int32[] 20000", kTypes[t],
-             t % 2 == 0 ? "inf" : "-inf");
+    snprintf(inputs, sizeof inputs, "%s[1,4] 0 1.3862943611198906 %s 1.0986122886681098; int32[] 20000",
+             kTypes[t], t % 2 == 0 ? "inf" : "-inf");
     CHECK_CONTEXT("%s", op);
     if (CHECK_OK(run_node(op, inputs, NULL, &output, 1, &status), status)) {
       double counts[4] = {0};
@@ -288,7 +295,8 @@ TEST(draws_follow_the_probabilities) {
 TEST(draws_of_one_class) {
   op_gives("Multinomial[T=int8, output_dtype=int32]", "int8[1,3] 0 127 -128; int32[] 4", "int32[1,4] 1");
   op_gives("Multinomial[T=int8, output_dtype=int32]", "int8[1,4] 0 -3 127 -128; int32[] 2", "int32[1,2] 2");
-  op_gives("Multinomial[T=uint64, output_dtype=int64]", "uint64[1,2] 18446744073709551615 0; int32[] 2", "int64[1,2] 0");
+  op_gives("Multinomial[T=uint64, output_dtype=int64]", "uint64[1,2] 18446744073709551615 0; int32[] 2",
+           "int64[1,2] 0");
   op_gives("Multinomial[T=float, output_dtype=int64]", "float[0,2]; int32[] 3", "int64[0,3]");
   op_gives("Multinomial[T=float, output_dtype=int64]", "float[2,2] 1; int32[] 0", "int64[2,0]");
   /* Without any weight TensorFlow gives the number of classes. */
@@ -297,14 +305,17 @@ TEST(draws_of_one_class) {
 
 TEST(multinomial_inputs_are_checked) {
   const char *op = "Multinomial[T=float, output_dtype=int64]";
-  op_fails(op, "float[2,3] 1; int32[] -1", CODE_INVALID_ARGUMENT, "num_samples should be non-negative, got -1");
-  op_fails(op, "float[2,3] 1; int32[1] 1", CODE_INVALID_ARGUMENT, "num_samples should be a scalar, got shape [1]");
+  op_fails(op, "float[2,3] 1; int32[] -1", CODE_INVALID_ARGUMENT,
+           "num_samples should be non-negative, got -1");
+  op_fails(op, "float[2,3] 1; int32[1] 1", CODE_INVALID_ARGUMENT,
+           "num_samples should be a scalar, got shape [1]");
   op_fails(op, "float[3] 1; int32[] 1", CODE_INVALID_ARGUMENT, "logits should be a matrix, got shape [3]");
   op_fails(op, "float[2,0]; int32[] 0", CODE_INVALID_ARGUMENT, "num_classes should be positive, got 0");
   op = "StatelessMultinomial[T=float, Tseed=int64, output_dtype=int64]";
   op_fails(op, "float[2,3] 1; int32[] -1; int64[2] 1 2", CODE_INVALID_ARGUMENT,
            "num_samples should be non-negative, got -1");
-  op_fails(op, "float[2,3] 1; int32[] 1; int64[1] 3", CODE_INVALID_ARGUMENT, "seed must have shape [2], not [1]");
+  op_fails(op, "float[2,3] 1; int32[] 1; int64[1] 3", CODE_INVALID_ARGUMENT,
+           "seed must have shape [2], not [1]");
 }
 
 /* --- RandomShuffle --- */
@@ -320,7 +331,8 @@ TEST(shuffling_keeps_rows) {
   StrBuf text = {0};
   strbuf_append(&text, "int32[500,2]");
   for (int i = 0; i < 500; i++) strbuf_printf(&text, " %d %d", i, 1000 + i);
-  if (CHECK_OK(run_node("RandomShuffle[seed=3, T=int32]", strbuf_text(&text), NULL, &output, 1, &status), status)) {
+  if (CHECK_OK(run_node("RandomShuffle[seed=3, T=int32]", strbuf_text(&text), NULL, &output, 1, &status),
+               status)) {
     bool seen[500] = {0};
     int moved = 0;
     for (int i = 0; i < 500; i++) {
@@ -341,11 +353,14 @@ TEST(multinomial_draws_the_class_that_has_all_the_weight) {
   for (int classes = 1; classes <= 8; classes++) {
     for (int samples = 1; samples <= 4; samples++) {
       char inputs[256], outputs[128];
-      int at = snprintf(inputs, sizeof inputs, "float[2,%d]", classes), out = snprintf(outputs, sizeof outputs, "int64[2,%d]", samples);
+      int at = snprintf(inputs, sizeof inputs, "float[2,%d]", classes),
+          out = snprintf(outputs, sizeof outputs, "int64[2,%d]", samples);
       for (int row = 0; row < 2; row++) {
         int heavy = row == 0 ? 0 : classes - 1;
-        for (int k = 0; k < classes; k++) at += snprintf(inputs + at, sizeof inputs - (size_t)at, k == heavy ? " 0" : " -1e4");
-        for (int k = 0; k < samples; k++) out += snprintf(outputs + out, sizeof outputs - (size_t)out, " %d", heavy);
+        for (int k = 0; k < classes; k++)
+          at += snprintf(inputs + at, sizeof inputs - (size_t)at, k == heavy ? " 0" : " -1e4");
+        for (int k = 0; k < samples; k++)
+          out += snprintf(outputs + out, sizeof outputs - (size_t)out, " %d", heavy);
       }
       snprintf(inputs + at, sizeof inputs - (size_t)at, "; int32[] %d", samples);
       op_gives("Multinomial[T=float, seed=1, seed2=2]", inputs, outputs);

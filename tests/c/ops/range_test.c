@@ -30,7 +30,8 @@ TEST(ranges_of_floats) {
 }
 
 TEST(ranges_that_lead_nowhere_are_refused) {
-  op_fails("Range[Tidx=int32]", "int32[] 0; int32[] 5; int32[] 0", CODE_INVALID_ARGUMENT, "Requires delta != 0");
+  op_fails("Range[Tidx=int32]", "int32[] 0; int32[] 5; int32[] 0", CODE_INVALID_ARGUMENT,
+           "Requires delta != 0");
   op_fails("Range[Tidx=int32]", "int32[] 0; int32[] 5; int32[] -1", CODE_INVALID_ARGUMENT,
            "Requires start >= limit when delta < 0: 0/5");
   op_fails("Range[Tidx=float]", "float[] 2; float[] 1; float[] 0.5", CODE_INVALID_ARGUMENT,

@@ -11,17 +11,18 @@
 TEST(reductions_over_axes) {
   const char *x = "float[2,3] 1 2 3 4 5 6";
   char inputs[96];
-  static const struct { const char *op, *axes, *want; } kCases[] = {
-      {"Sum[T=float]", "int32[1] 0", "float[3] 5 7 9"},
-      {"Sum[T=float]", "int32[] 1", "float[2] 6 15"},
-      {"Sum[T=float]", "int32[2] 0 1", "float[] 21"},
-      {"Sum[T=float, keep_dims=true]", "int32[2] 1 -2", "float[1,1] 21"},
-      {"Sum[T=float]", "int32[0]", "float[2,3] 1 2 3 4 5 6"},
-      {"Mean[T=float]", "int32[] -1", "float[2] 2 5"},
-      {"Mean[T=float, Tidx=int64, keep_dims=true]", "int64[1] 0", "float[1,3] 2.5 3.5 4.5"},
-      {"Max[T=float]", "int32[] 0", "float[3] 4 5 6"},
-      {"Min[T=float]", "int32[2] 1 0", "float[] 1"},
-      {"Prod[T=float]", "int32[] 1", "float[2] 6 120"}};
+  static const struct {
+    const char *op, *axes, *want;
+  } kCases[] = {{"Sum[T=float]", "int32[1] 0", "float[3] 5 7 9"},
+                {"Sum[T=float]", "int32[] 1", "float[2] 6 15"},
+                {"Sum[T=float]", "int32[2] 0 1", "float[] 21"},
+                {"Sum[T=float, keep_dims=true]", "int32[2] 1 -2", "float[1,1] 21"},
+                {"Sum[T=float]", "int32[0]", "float[2,3] 1 2 3 4 5 6"},
+                {"Mean[T=float]", "int32[] -1", "float[2] 2 5"},
+                {"Mean[T=float, Tidx=int64, keep_dims=true]", "int64[1] 0", "float[1,3] 2.5 3.5 4.5"},
+                {"Max[T=float]", "int32[] 0", "float[3] 4 5 6"},
+                {"Min[T=float]", "int32[2] 1 0", "float[] 1"},
+                {"Prod[T=float]", "int32[] 1", "float[2] 6 120"}};
   for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) {
     snprintf(inputs, sizeof inputs, "%s; %s", x, kCases[i].axes);
     op_gives(kCases[i].op, inputs, kCases[i].want);
@@ -46,10 +47,18 @@ TEST(reductions_of_every_type) {
 TEST(extremes_over_no_elements_of_every_type) {
   static const struct {
     const char *type, *least, *most;
-  } kTypes[] = {{"int8", "-128", "127"}, {"int16", "-32768", "32767"}, {"int32", "-2147483648", "2147483647"},
-                {"int64", "-9223372036854775808", "9223372036854775807"}, {"uint8", "0", "255"}, {"uint16", "0", "65535"},
-                {"uint32", "0", "4294967295"}, {"uint64", "0", "18446744073709551615"}, {"half", "-inf", "inf"},
-                {"bfloat16", "-inf", "inf"}, {"float", "-inf", "inf"}, {"double", "-inf", "inf"}};
+  } kTypes[] = {{"int8", "-128", "127"},
+                {"int16", "-32768", "32767"},
+                {"int32", "-2147483648", "2147483647"},
+                {"int64", "-9223372036854775808", "9223372036854775807"},
+                {"uint8", "0", "255"},
+                {"uint16", "0", "65535"},
+                {"uint32", "0", "4294967295"},
+                {"uint64", "0", "18446744073709551615"},
+                {"half", "-inf", "inf"},
+                {"bfloat16", "-inf", "inf"},
+                {"float", "-inf", "inf"},
+                {"double", "-inf", "inf"}};
   for (size_t i = 0; i < sizeof kTypes / sizeof *kTypes; i++) {
     const char *type = kTypes[i].type;
     char op[32], inputs[64], outputs[64];
@@ -78,7 +87,8 @@ TEST(reductions_over_no_elements) {
   /* Products of sizes that overflow are never made. */
   op_gives("Sum[T=float]", "float[0,4611686018427387904,4]; int32[2] 1 2", "float[0]");
   op_gives("Max[T=float]", "float[0,4611686018427387904,4]; int32[2] 0 1", "float[4] -inf");
-  op_fails("Sum[T=float]", "float[0,4611686018427387904,4]; int32[] 0", CODE_INVALID_ARGUMENT, "more than 2**63 - 1 elements");
+  op_fails("Sum[T=float]", "float[0,4611686018427387904,4]; int32[] 0", CODE_INVALID_ARGUMENT,
+           "more than 2**63 - 1 elements");
 }
 
 TEST(nan_wins) {
@@ -90,10 +100,12 @@ TEST(nan_wins) {
 TEST(axes_that_are_none) {
   op_fails("Sum[T=float]", "float[2,3] 0; int32[] 2", CODE_INVALID_ARGUMENT,
            "Invalid reduction dimension (2 for input with 2 dimension(s)");
-  op_fails("Max[T=float]", "float[2,3] 0; int32[1] -3", CODE_INVALID_ARGUMENT, "Invalid reduction dimension (-3 for input with 2");
+  op_fails("Max[T=float]", "float[2,3] 0; int32[1] -3", CODE_INVALID_ARGUMENT,
+           "Invalid reduction dimension (-3 for input with 2");
   op_fails("Mean[T=float]", "float[2,3] 0; int32[2] 1 -1", CODE_INVALID_ARGUMENT,
            "Invalid reduction arguments: Axes contains duplicate dimension: 1");
-  op_fails("Sum[T=float]", "float[] 0; int32[] 0", CODE_INVALID_ARGUMENT, "Invalid reduction dimension (0 for input with 0");
+  op_fails("Sum[T=float]", "float[] 0; int32[] 0", CODE_INVALID_ARGUMENT,
+           "Invalid reduction dimension (0 for input with 0");
 }
 
 TEST(a_reduction_of_single_elements_shares_the_value) {
@@ -173,22 +185,19 @@ TEST(every_set_of_axes_matches_the_reference) {
 
 #define CUBE "double[2,3,2] 1.5 -2 3 0.5 1 4 -1.2 2.5 0.7 -3 2 1.1; "
 #define EVERY_REDUCTION "Sum|Mean|Max|Min|Prod"
-GRADIENT_CASES(reduction,
-  {EVERY_REDUCTION "[T=double]", "double[2,0]; int32[] 0"},
-  {EVERY_REDUCTION "[T=double]", "double[0,3]; int32[] 0"},
-  {EVERY_REDUCTION "[T=double, keep_dims=true]", "double[0]; int32[] 0"},
-  {EVERY_REDUCTION "[T=double]", CUBE "int32[] 1"},
-  {EVERY_REDUCTION "[T=double]", CUBE "int32[2] 0 -1"},
-  {EVERY_REDUCTION "[T=double]", CUBE "int32[0]"},
-  {EVERY_REDUCTION "[T=double]", CUBE "int32[3] 0 1 2"},
-  {EVERY_REDUCTION "[T=double, keep_dims=true]", CUBE "int32[] -1"},
-  {EVERY_REDUCTION "[T=double, keep_dims=true]", CUBE "int32[1] 0"},
-  {EVERY_REDUCTION "[T=double, keep_dims=true]", CUBE "int32[3] 0 1 2"},
-  {EVERY_REDUCTION "[T=double, Tidx=int64]", "double[2,2] 1 2 3 4; int64[] 0"},
-  {EVERY_REDUCTION "[T=double]", "double[] 1.5; int32[0]"},
-  {"Sum[T=double]", "double[0,2]; int32[] 0"},
-  {"Sum[T=double, keep_dims=true]", "double[0,2]; int32[] 0"},
-  {"Mean[T=double]", "double[0,2]; int32[] 0", "The mean of nothing is 0 / 0, and so is its derivative."})
+GRADIENT_CASES(
+    reduction, {EVERY_REDUCTION "[T=double]", "double[2,0]; int32[] 0"},
+    {EVERY_REDUCTION "[T=double]", "double[0,3]; int32[] 0"},
+    {EVERY_REDUCTION "[T=double, keep_dims=true]", "double[0]; int32[] 0"},
+    {EVERY_REDUCTION "[T=double]", CUBE "int32[] 1"}, {EVERY_REDUCTION "[T=double]", CUBE "int32[2] 0 -1"},
+    {EVERY_REDUCTION "[T=double]", CUBE "int32[0]"}, {EVERY_REDUCTION "[T=double]", CUBE "int32[3] 0 1 2"},
+    {EVERY_REDUCTION "[T=double, keep_dims=true]", CUBE "int32[] -1"},
+    {EVERY_REDUCTION "[T=double, keep_dims=true]", CUBE "int32[1] 0"},
+    {EVERY_REDUCTION "[T=double, keep_dims=true]", CUBE "int32[3] 0 1 2"},
+    {EVERY_REDUCTION "[T=double, Tidx=int64]", "double[2,2] 1 2 3 4; int64[] 0"},
+    {EVERY_REDUCTION "[T=double]", "double[] 1.5; int32[0]"}, {"Sum[T=double]", "double[0,2]; int32[] 0"},
+    {"Sum[T=double, keep_dims=true]", "double[0,2]; int32[] 0"},
+    {"Mean[T=double]", "double[0,2]; int32[] 0", "The mean of nothing is 0 / 0, and so is its derivative."})
 
 TEST(all_and_any) {
   op_gives("All", "bool[2,3] 1 1 1 1 0 1; int32[] 1", "bool[2] 1 0");
@@ -201,30 +210,33 @@ TEST(all_and_any) {
 }
 
 TEST(reductions_of_uint64_and_complex_numbers) {
-  op_gives("Sum[T=uint64]", "uint64[3] 18446744073709551615 9223372036854775808 3; int32[] 0", "uint64[] 9223372036854775810");
+  op_gives("Sum[T=uint64]", "uint64[3] 18446744073709551615 9223372036854775808 3; int32[] 0",
+           "uint64[] 9223372036854775810");
   op_gives("Mean[T=uint64]", "uint64[2] 18446744073709551614 0; int32[] 0", "uint64[] 9223372036854775807");
   op_gives("Prod[T=uint64]", "uint64[2] 9223372036854775807 2; int32[] 0", "uint64[] 18446744073709551614");
-  op_gives("Max[T=uint64]", "uint64[3] 1 18446744073709551615 9223372036854775808; int32[] 0", "uint64[] 18446744073709551615");
-  op_gives("Min[T=uint64]", "uint64[2,2] 18446744073709551615 1 9223372036854775808 0; int32[] 1", "uint64[2] 1 0");
+  op_gives("Max[T=uint64]", "uint64[3] 1 18446744073709551615 9223372036854775808; int32[] 0",
+           "uint64[] 18446744073709551615");
+  op_gives("Min[T=uint64]", "uint64[2,2] 18446744073709551615 1 9223372036854775808 0; int32[] 1",
+           "uint64[2] 1 0");
   op_gives("Min[T=uint64]", "uint64[0]; int32[] 0", "uint64[] 18446744073709551615");
   op_gives("Max[T=uint64]", "uint64[0]; int32[] 0", "uint64[] 0");
   op_gives("Mean[T=uint64]", "uint64[0]; int32[] 0", "uint64[] 0");
   op_gives("Prod[T=complex64]", "complex64[2,2] 3+1i 5+2i 0+1i 2; int32[] 1", "complex64[2] 13+11i 0+2i");
-  op_gives("Prod[T=complex128]", "complex128[2,1,2] 3+1i 5+2i 0+1i 2; int32[2] 0 1", "complex128[2] -1+3i 10+4i");
+  op_gives("Prod[T=complex128]", "complex128[2,1,2] 3+1i 5+2i 0+1i 2; int32[2] 0 1",
+           "complex128[2] -1+3i 10+4i");
   op_gives("Prod[T=complex128]", "complex128[2,0]; int32[] 1", "complex128[2] 1");
 }
 
 /* With no zero, one, two and three of them in a product. */
-GRADIENT_CASES(product_with_zeros,
-  {"Prod[T=double]", "double[4,3] 2 -3 0.5 0 4 5 0 0 6 0 0 0; int32[] 1"},
-  {"Prod[T=double, keep_dims=true]", "double[4] 0 2 3 4; int32[] 0"},
-  {"Prod[T=double]", "double[2,2,2] 0 2 3 4 5 6 0 8; int32[2] 0 2"},
-  {"Prod[T=double, Tidx=int64]", "double[2,2] 0 2 3 4; int64[2] 0 -1"},
-  {"Prod[T=complex128]", "complex128[2,2] 1+2i 3-1i 0 1-1i; int32[] 1"},
-  {"Max[T=double]", "double[2,3] 1 3 2 6 4 5; int32[] -1"},
-  {"Min[T=double, Tidx=int64]", "double[2,2,2] 1 3 2 6 4 5 -1 0.5; int64[2] 0 -1"},
-  {"Mean[T=complex128]", "complex128[2,2] 1+2i 3-1i 0 1-1i; int32[] 0"},
-  {"Sum[T=double]", "double[] 2; int32[0]"})
+GRADIENT_CASES(product_with_zeros, {"Prod[T=double]", "double[4,3] 2 -3 0.5 0 4 5 0 0 6 0 0 0; int32[] 1"},
+               {"Prod[T=double, keep_dims=true]", "double[4] 0 2 3 4; int32[] 0"},
+               {"Prod[T=double]", "double[2,2,2] 0 2 3 4 5 6 0 8; int32[2] 0 2"},
+               {"Prod[T=double, Tidx=int64]", "double[2,2] 0 2 3 4; int64[2] 0 -1"},
+               {"Prod[T=complex128]", "complex128[2,2] 1+2i 3-1i 0 1-1i; int32[] 1"},
+               {"Max[T=double]", "double[2,3] 1 3 2 6 4 5; int32[] -1"},
+               {"Min[T=double, Tidx=int64]", "double[2,2,2] 1 3 2 6 4 5 -1 0.5; int64[2] 0 -1"},
+               {"Mean[T=complex128]", "complex128[2,2] 1+2i 3-1i 0 1-1i; int32[] 0"},
+               {"Sum[T=double]", "double[] 2; int32[0]"})
 
 /* The number of all elements is more than a half can hold, that of those averaged is not. */
 TEST(gradient_of_mean_of_many_halves) {

@@ -26,13 +26,15 @@ static bool read_reference(const char *name, Reference *reference) {
   *reference = (Reference){.arena = arena_new()};
   snprintf(path, sizeof path, "%s/tests/data/%s", TFCORE_SOURCE_DIR, name);
   FILE *file = fopen(path, "rb");
-  if (!CHECK(file != NULL)) return false;
+  if (!CHECK(file)) return false;
   StrBuf text = {0};
   char piece[65536];
   for (size_t n; (n = fread(piece, 1, sizeof piece, file)) > 0;) strbuf_append_bytes(&text, piece, n);
   fclose(file);
   void *message = NULL;
-  bool ok = CHECK_OK(proto_parse_text(kOpList, str_of(strbuf_text(&text)), reference->arena, &message, &status), status);
+  bool ok =
+      CHECK_OK(proto_parse_text(kOpList, str_of(strbuf_text(&text)), reference->arena, &message, &status),
+               status);
   strbuf_free(&text);
   const OpList *list = message;
   for (size_t i = 0; ok && i < list->n_op; i++) {
@@ -48,7 +50,7 @@ static void drop_reference(Reference *reference) {
 
 static const char *text_of(const void *message, StrBuf *text) {
   strbuf_clear(text);
-  if (message != NULL) proto_print_text(message, PROTO_TEXT_MULTI_LINE, text);
+  if (message) proto_print_text(message, PROTO_TEXT_MULTI_LINE, text);
   return strbuf_text(text);
 }
 
@@ -59,11 +61,15 @@ typedef struct Narrowed {
 } Narrowed;
 static const Narrowed kNarrowed[] = {
     /* integers were never computed */
-    {"Acos", "T", {DT_INT32, DT_INT64}}, {"Asin", "T", {DT_INT32, DT_INT64}},
-    {"Atan", "T", {DT_INT32, DT_INT64}}, {"Tan", "T", {DT_INT32, DT_INT64}},
+    {"Acos", "T", {DT_INT32, DT_INT64}},
+    {"Asin", "T", {DT_INT32, DT_INT64}},
+    {"Atan", "T", {DT_INT32, DT_INT64}},
+    {"Tan", "T", {DT_INT32, DT_INT64}},
     /* complex numbers have no order */
-    {"ArgMax", "T", {DT_COMPLEX64, DT_COMPLEX128}}, {"ArgMin", "T", {DT_COMPLEX64, DT_COMPLEX128}},
-    {"Max", "T", {DT_COMPLEX64, DT_COMPLEX128}}, {"Min", "T", {DT_COMPLEX64, DT_COMPLEX128}},
+    {"ArgMax", "T", {DT_COMPLEX64, DT_COMPLEX128}},
+    {"ArgMin", "T", {DT_COMPLEX64, DT_COMPLEX128}},
+    {"Max", "T", {DT_COMPLEX64, DT_COMPLEX128}},
+    {"Min", "T", {DT_COMPLEX64, DT_COMPLEX128}},
 };
 
 static AttrDef *attr_of(const OpDef *def, const char *name) {
@@ -105,10 +111,11 @@ static void drop_full_types(OpDef *def) {
 /* TensorFlow 2.21's definition with the exceptions above. */
 static const OpDef *wanted_def(const char *name, Reference *reference, const Reference *old) {
   OpDef *def = string_map_find(&reference->ops, name);
-  if (def == NULL) return NULL;
+  if (!def) return NULL;
   drop_full_types(def);
   for (size_t i = 0; i < sizeof kNarrowed / sizeof *kNarrowed; i++) {
-    if (strcmp(kNarrowed[i].op, name) == 0) widen(def, string_map_find(&old->ops, name), &kNarrowed[i], reference->arena);
+    if (strcmp(kNarrowed[i].op, name) == 0)
+      widen(def, string_map_find(&old->ops, name), &kNarrowed[i], reference->arena);
   }
   return def;
 }
@@ -126,7 +133,7 @@ TEST(op_defs_equal_tensorflows) {
       CHECK_CONTEXT("%s", name);
       if (!CHECK_OK(op_registry_look_up(op_registry_global(), name, &op, &status), status)) continue;
       const OpDef *want = wanted_def(name, &reference, &old);
-      if (want == NULL) { /* an op of this project, which TensorFlow must not have */
+      if (!want) { /* an op of this project, which TensorFlow must not have */
         CHECK(strncmp(name, "MapAccumulate", 13) == 0);
         continue;
       }
@@ -142,7 +149,8 @@ TEST(op_defs_equal_tensorflows) {
   drop_reference(&old);
 }
 
-/* A graph of 1.15 stays valid: what its definitions have is there, added attrs have defaults, and no allowed value is gone. */
+/* A graph of 1.15 stays valid: what its definitions have is there, added attrs have defaults, and no allowed
+ * value is gone. */
 TEST(op_defs_hold_tensorflow_1s) {
   Reference old;
   if (read_reference("ops.pbtxt", &old)) {
@@ -151,17 +159,17 @@ TEST(op_defs_hold_tensorflow_1s) {
       const Op *op = op_registry_find(op_registry_global(), name);
       const OpDef *was = string_map_find(&old.ops, name);
       CHECK_CONTEXT("%s", name);
-      if (was == NULL || !CHECK(op != NULL)) continue;
+      if (!was || !CHECK(op)) continue;
       for (size_t k = 0; k < was->n_attr; k++) {
         const AttrDef *before = was->attr[k], *now = attr_of(op->def, before->name);
-        if (!CHECK(now != NULL) || now->allowed_values == NULL) continue;
-        CHECK(before->allowed_values != NULL);
+        if (!CHECK(now) || !now->allowed_values) continue;
+        CHECK(before->allowed_values);
         for (size_t v = 0; v < before->allowed_values->list->n_type; v++) {
           CHECK(allowed_type(now, (DataType)before->allowed_values->list->type[v]));
         }
       }
       for (size_t k = 0; k < op->def->n_attr; k++) {
-        CHECK(attr_of(was, op->def->attr[k]->name) != NULL || op->def->attr[k]->default_value != NULL);
+        CHECK(attr_of(was, op->def->attr[k]->name) || op->def->attr[k]->default_value);
       }
     }
     CHECK_CONTEXT("%s", "");
@@ -181,7 +189,7 @@ static bool has_floating_output(const OpDef *def) {
     for (size_t k = 0; k < def->n_attr; k++) {
       if (strcmp(def->attr[k]->name, name) != 0) continue;
       const AttrValue *allowed = def->attr[k]->allowed_values;
-      if (allowed == NULL || allowed->list == NULL) return true;
+      if (!allowed || !allowed->list) return true;
       for (size_t v = 0; v < allowed->list->n_type; v++) {
         if (dtype_is_floating((int)allowed->list->type[v])) return true;
       }
@@ -194,12 +202,12 @@ TEST(every_op_has_shape_kernel_and_gradient) {
   for (int i = 0; i < op_registry_count(op_registry_global()); i++) {
     const Op *op = op_registry_find(op_registry_global(), op_registry_name(op_registry_global(), i));
     CHECK_CONTEXT("%s", op_registry_name(op_registry_global(), i));
-    if (!CHECK(op != NULL)) continue;
+    if (!CHECK(op)) continue;
     const OpRegistration *r = op->registration;
-    CHECK(r->shape != NULL);
+    CHECK(r->shape);
     CHECK(op_has_kernel(op, DT_INVALID));
-    if (has_floating_output(op->def)) CHECK(r->gradient != NULL || r->gradient_fn != NULL);
-    CHECK(r->gradient == NULL || r->gradient_fn == NULL);
+    if (has_floating_output(op->def)) CHECK(r->gradient || r->gradient_fn);
+    CHECK(!r->gradient || !r->gradient_fn);
   }
   CHECK_CONTEXT("%s", "");
 }
@@ -210,11 +218,13 @@ static void check_kernels(const InstantiationResult *body) {
     KernelFunctions functions;
     Status status;
     status_init(&status);
-    if (body->nodes[i].op != NULL) CHECK_OK(kernel_registry_select(body->nodes[i].op, body->nodes[i].def, &functions, &status), status);
+    if (body->nodes[i].op)
+      CHECK_OK(kernel_registry_select(body->nodes[i].op, body->nodes[i].def, &functions, &status), status);
   }
 }
 
-/* Parses, binds the node's attrs, and compares types: inputs and one gradient per output in, one gradient per input out. */
+/* Parses, binds the node's attrs, and compares types: inputs and one gradient per output in, one gradient per
+ * input out. */
 static void check_gradient_text(const Op *op, const NodeDef *node, const char *text, Arena *arena) {
   Status status;
   status_init(&status);
@@ -223,10 +233,16 @@ static void check_gradient_text(const Op *op, const NodeDef *node, const char *t
   DataType *inputs, *outputs;
   int num_inputs, num_outputs;
   if (!CHECK_OK(function_parse(str_of(text), arena, &function, &status), status)) return;
-  if (!CHECK_OK(node_def_types(node, op->def, arena, &inputs, &num_inputs, &outputs, &num_outputs, &status), status)) return;
-  if (!CHECK_OK(function_instantiate(NULL, function, (const AttrEntry *const *)node->attr, (int)node->n_attr, arena, &body, &status), status)) return;
+  if (!CHECK_OK(node_def_types(node, op->def, arena, &inputs, &num_inputs, &outputs, &num_outputs, &status),
+                status))
+    return;
+  if (!CHECK_OK(function_instantiate(NULL, function, (const AttrEntry *const *)node->attr, (int)node->n_attr,
+                                     arena, &body, &status),
+                status))
+    return;
   check_kernels(body);
-  if (!CHECK_INT_EQ(body->num_args, num_inputs + num_outputs) || !CHECK_INT_EQ(body->num_rets, num_inputs)) return;
+  if (!CHECK_INT_EQ(body->num_args, num_inputs + num_outputs) || !CHECK_INT_EQ(body->num_rets, num_inputs))
+    return;
   for (int i = 0; i < num_inputs; i++) {
     const char *type = dtype_name(dtype_base((int)inputs[i])); /* functions take what references refer to */
     CHECK_STR_EQ(dtype_name((int)body->arg_types[i]), type);
@@ -237,7 +253,8 @@ static void check_gradient_text(const Op *op, const NodeDef *node, const char *t
     CHECK_STR_EQ(dtype_name((int)body->arg_types[num_inputs + i]), dtype_name(dtype_base((int)outputs[i])));
 }
 
-/* Of the node of an op for one type, where the op has a kernel for it. Returns whether there was a gradient to check. */
+/* Of the node of an op for one type, where the op has a kernel for it. Returns whether there was a gradient
+ * to check. */
 static bool check_gradient(const Op *op, unsigned variant, DataType type) {
   Arena *arena = arena_new();
   StrBuf text = {0};
@@ -246,9 +263,10 @@ static bool check_gradient(const Op *op, unsigned variant, DataType type) {
   status_init(&status);
   status_init(&unfit);
   NodeDef *node = sample_node(op, variant, type, arena);
-  if (node != NULL && kernel_registry_select(op, node, &functions, &unfit)) {
-    if (op->registration->gradient != NULL) strbuf_append(&text, op->registration->gradient);
-    if (op->registration->gradient_fn != NULL) CHECK_OK(op->registration->gradient_fn(&(GradientRequest){node, NULL}, &text, &status), status);
+  if (node && kernel_registry_select(op, node, &functions, &unfit)) {
+    if (op->registration->gradient) strbuf_append(&text, op->registration->gradient);
+    if (op->registration->gradient_fn)
+      CHECK_OK(op->registration->gradient_fn(&(GradientRequest){node, NULL}, &text, &status), status);
   }
   bool checked = text.length > 0;
   if (checked) check_gradient_text(op, node, strbuf_text(&text), arena);
@@ -262,14 +280,16 @@ TEST(gradients_have_the_types_of_the_inputs_and_run_on_kernels) {
   int ops = 0, gradients = 0;
   for (int i = 0; i < op_registry_count(op_registry_global()); i++) {
     const Op *op = op_registry_find(op_registry_global(), op_registry_name(op_registry_global(), i));
-    if (op == NULL || op->registration->gradient == NO_GRADIENT || op->registration->gradient == FUNCTIONAL_GRADIENT) continue;
+    if (!op || op->registration->gradient == NO_GRADIENT || op->registration->gradient == FUNCTIONAL_GRADIENT)
+      continue;
     if (strcmp(op->def->name, "PreventGradient") == 0) continue; /* its text is an error */
     const AttrDef *chooser = kernel_type_attr(op);
     int before = gradients;
-    for (size_t t = 0; t < (chooser != NULL ? sizeof kTypes / sizeof *kTypes : 1); t++) {
-      if (chooser != NULL && !attr_allows(chooser, kTypes[t])) continue;
+    for (size_t t = 0; t < (chooser ? sizeof kTypes / sizeof *kTypes : 1); t++) {
+      if (chooser && !attr_allows(chooser, kTypes[t])) continue;
       for (unsigned variant = 0; variant < 4; variant++) {
-        CHECK_CONTEXT("%s, type %s, variant %u", op_registry_name(op_registry_global(), i), dtype_name(kTypes[t]), variant);
+        CHECK_CONTEXT("%s, type %s, variant %u", op_registry_name(op_registry_global(), i),
+                      dtype_name(kTypes[t]), variant);
         gradients += check_gradient(op, variant, kTypes[t]);
       }
     }
@@ -328,7 +348,8 @@ static bool is_senseless(const char *op, const char *type) {
   return false;
 }
 
-/* The op has a kernel for nodes whose `attr` is that type, where its definition allows it: the table is of an older TensorFlow. */
+/* The op has a kernel for nodes whose `attr` is that type, where its definition allows it: the table is of an
+ * older TensorFlow. */
 static void check_tier_kernel(const Op *op, const char *attr, const char *type_name) {
   DataType type = dtype_from_name(str_of(type_name));
   Arena *arena = arena_new();
@@ -336,10 +357,10 @@ static void check_tier_kernel(const Op *op, const char *attr, const char *type_n
   status_init(&status);
   const AttrDef *chooser = kernel_type_attr(op);
   CHECK_CONTEXT("%s for %s", op->def->name, type_name);
-  if (CHECK(type != DT_INVALID) && CHECK(chooser != NULL) && CHECK_STR_EQ(chooser->name, attr)) {
+  if (CHECK(type != DT_INVALID) && CHECK(chooser) && CHECK_STR_EQ(chooser->name, attr)) {
     KernelFunctions functions;
     NodeDef *node = sample_node(op, 0, type, arena);
-    bool found = node != NULL ? kernel_registry_select(op, node, &functions, &status) : op_has_kernel(op, type);
+    bool found = node ? kernel_registry_select(op, node, &functions, &status) : op_has_kernel(op, type);
     CHECK(found || is_senseless(op->def->name, type_name) || !attr_allows(chooser, type));
   }
   arena_free(arena);
@@ -347,23 +368,24 @@ static void check_tier_kernel(const Op *op, const char *attr, const char *type_n
 
 /* A line "1 MatMul T float double". Returns whether there is the op. */
 static bool check_tier_line(char *line) {
-  char *rest = NULL, *tier = strtok_r(line, " \n", &rest), *name = strtok_r(NULL, " \n", &rest), *attr = strtok_r(NULL, " \n", &rest);
-  if (!CHECK(tier != NULL && name != NULL)) return false;
+  char *rest = NULL, *tier = strtok_r(line, " \n", &rest), *name = strtok_r(NULL, " \n", &rest),
+       *attr = strtok_r(NULL, " \n", &rest);
+  if (!CHECK(tier && name)) return false;
   const Op *op = op_registry_find(op_registry_global(), name);
   CHECK_CONTEXT("%s", name);
-  if (!CHECK(op != NULL)) return false;
+  if (!CHECK(op)) return false;
   CHECK(op_has_kernel(op, DT_INVALID));
-  if (attr == NULL) return true;
-  for (char *type; (type = strtok_r(NULL, " \n", &rest)) != NULL;) check_tier_kernel(op, attr, type);
+  if (!attr) return true;
+  for (char *type; (type = strtok_r(NULL, " \n", &rest));) check_tier_kernel(op, attr, type);
   return true;
 }
 
 TEST(ops_of_tiers_1_and_2_have_their_kernels) {
   FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/op_tiers.txt", "r");
-  REQUIRE(file != NULL);
+  REQUIRE(file);
   char line[1024];
   int ops = 0;
-  while (fgets(line, sizeof line, file) != NULL) {
+  while (fgets(line, sizeof line, file)) {
     if (line[0] == '#') continue;
     ops += check_tier_line(line);
   }

@@ -12,7 +12,8 @@ TEST(rounding) {
   op_gives("Round[T=half]", "half[2] 2.5 3.5", "half[2] 2 4");
   op_gives("Round[T=int32]", "int32[2] 7 -2147483648", "int32[2] 7 -2147483648");
   op_gives("Round[T=int64]", "int64[1] 9007199254740993", "int64[1] 9007199254740993");
-  op_fails("Round[T=complex64]", "complex64[] 1", CODE_NOT_FOUND, "No OpKernel was registered to support Op 'Round'");
+  op_fails("Round[T=complex64]", "complex64[] 1", CODE_NOT_FOUND,
+           "No OpKernel was registered to support Op 'Round'");
 }
 
 TEST(numbers_that_are_none) {
@@ -27,15 +28,15 @@ TEST(numbers_that_are_none) {
 }
 
 TEST(next_numbers) {
-  op_gives("NextAfter[T=float]", "float[4] 1 0 1 nan; float[4] 2 -1 1 0", "float[4] 1.00000011920929 -1.4012984643248171e-45 1 nan");
+  op_gives("NextAfter[T=float]", "float[4] 1 0 1 nan; float[4] 2 -1 1 0",
+           "float[4] 1.00000011920929 -1.4012984643248171e-45 1 nan");
   op_gives("NextAfter[T=double]", "double[2,1] 1 -1; double[2] 9 -9",
            "double[2,2] 1.0000000000000002 0.9999999999999999 -0.9999999999999999 -1.0000000000000002");
 }
 
-GRADIENT_CASES(rounding,
-  {"NextAfter[T=double]", "double[3] 1 2 -3; double[3] 2 1 0"},
-  {"NextAfter[T=double]", "double[2,1] 1 -3; double[3] 20 10 40"},
-  {"NextAfter[T=double]", "double[] 1; double[2,2] 20 10 40 3"})
+GRADIENT_CASES(rounding, {"NextAfter[T=double]", "double[3] 1 2 -3; double[3] 2 1 0"},
+               {"NextAfter[T=double]", "double[2,1] 1 -3; double[3] 20 10 40"},
+               {"NextAfter[T=double]", "double[] 1; double[2,2] 20 10 40 3"})
 
 TEST(steps_have_no_gradient) {
   static const char *const kOps[] = {"Floor[T=float]", "Ceil[T=float]", "Rint[T=float]", "Round[T=float]"};

@@ -18,13 +18,43 @@ typedef struct SplitCase {
 static const SplitCase kCases[] = {
     {"SegmentSum[T=float, Tindices=int32]", {DT_FLOAT, DT_INT32}, {{2000, 300}, {2000}}, {2, 1}, 2, 1, 50},
     {"SegmentMean[T=half, Tindices=int32]", {DT_HALF, DT_INT32}, {{3000, 40}, {3000}}, {2, 1}, 2, 1, 700},
-    {"UnsortedSegmentSum[T=float, Tindices=int32]", {DT_FLOAT, DT_INT32, DT_INT32}, {{3000, 70}, {3000}}, {2, 1, 0}, 3, 1, 90},
-    {"UnsortedSegmentMax[T=double, Tindices=int32]", {DT_DOUBLE, DT_INT32, DT_INT32}, {{3000, 70}, {3000}}, {2, 1, 0}, 3, 1, 1000},
+    {"UnsortedSegmentSum[T=float, Tindices=int32]",
+     {DT_FLOAT, DT_INT32, DT_INT32},
+     {{3000, 70}, {3000}},
+     {2, 1, 0},
+     3,
+     1,
+     90},
+    {"UnsortedSegmentMax[T=double, Tindices=int32]",
+     {DT_DOUBLE, DT_INT32, DT_INT32},
+     {{3000, 70}, {3000}},
+     {2, 1, 0},
+     3,
+     1,
+     1000},
     {"BatchMatMulV2[T=float]", {DT_FLOAT, DT_FLOAT}, {{300, 9, 11}, {300, 11, 7}}, {3, 3}, 2, -1, 0},
-    {"BatchMatMulV2[T=complex64, adj_y=true]", {DT_COMPLEX64, DT_COMPLEX64}, {{600, 12, 40}, {50, 40}}, {3, 2}, 2, -1, 0},
-    {"BatchMatMul[T=double, adj_x=true]", {DT_DOUBLE, DT_DOUBLE}, {{3, 150, 130}, {3, 150, 140}}, {3, 3}, 2, -1, 0},
+    {"BatchMatMulV2[T=complex64, adj_y=true]",
+     {DT_COMPLEX64, DT_COMPLEX64},
+     {{600, 12, 40}, {50, 40}},
+     {3, 2},
+     2,
+     -1,
+     0},
+    {"BatchMatMul[T=double, adj_x=true]",
+     {DT_DOUBLE, DT_DOUBLE},
+     {{3, 150, 130}, {3, 150, 140}},
+     {3, 3},
+     2,
+     -1,
+     0},
     {"SparseMatMul[a_is_sparse=true]", {DT_FLOAT, DT_FLOAT}, {{300, 200}, {200, 100}}, {2, 2}, 2, -1, 0},
-    {"SparseMatMul[b_is_sparse=true, transpose_b=true]", {DT_FLOAT, DT_FLOAT}, {{300, 200}, {100, 200}}, {2, 2}, 2, -1, 0},
+    {"SparseMatMul[b_is_sparse=true, transpose_b=true]",
+     {DT_FLOAT, DT_FLOAT},
+     {{300, 200}, {100, 200}},
+     {2, 2},
+     2,
+     -1,
+     0},
     {"TopKV2[T=float]", {DT_FLOAT, DT_INT32}, {{500, 1000}}, {2, 0}, 2, -1, 6},
 };
 
@@ -35,7 +65,7 @@ static bool compute(OpRun *run, const SplitCase *c, const Parallel *parallel) {
   run->parallel = parallel;
   for (int i = 0; i < c->inputs; i++) {
     Tensor *x = op_run_input(run, c->types[i], c->ranks[i], c->dims[i]);
-    if (x == NULL) return false;
+    if (!x) return false;
     int64_t n = tensor_num_elements(x);
     bool sorted = c->op[0] == 'S';
     for (int64_t k = 0; k < n; k++) {

@@ -17,7 +17,7 @@ static inline const AttrDef *kernel_type_attr(const Op *op) {
 }
 
 static inline bool attr_allows(const AttrDef *attr, DataType type) {
-  if (attr->allowed_values == NULL || attr->allowed_values->list == NULL) return true;
+  if (!attr->allowed_values || !attr->allowed_values->list) return true;
   for (size_t i = 0; i < attr->allowed_values->list->n_type; i++) {
     if ((int)attr->allowed_values->list->type[i] == (int)type) return true;
   }
@@ -27,17 +27,23 @@ static inline bool attr_allows(const AttrDef *attr, DataType type) {
 /* The other type of ops that take complex numbers apart or put them together. */
 static inline DataType type_beside(const char *attr, DataType type) {
   if (strcmp(attr, "Tout") != 0) return DT_INVALID;
-  return type == DT_COMPLEX64 ? DT_FLOAT : type == DT_COMPLEX128 ? DT_DOUBLE : type == DT_DOUBLE ? DT_COMPLEX128 : DT_INVALID;
+  return type == DT_COMPLEX64    ? DT_FLOAT
+         : type == DT_COMPLEX128 ? DT_DOUBLE
+         : type == DT_DOUBLE     ? DT_COMPLEX128
+                                 : DT_INVALID;
 }
 
 /* The first that is allowed. */
 static inline AttrValue *some_string(const AttrDef *attr, Arena *arena) {
-  if (attr->allowed_values == NULL || attr->allowed_values->list->n_s == 0) return attr_value_string(arena, "text", 4);
-  return attr_value_string(arena, attr->allowed_values->list->s[0].data, attr->allowed_values->list->s[0].len);
+  if (!attr->allowed_values || attr->allowed_values->list->n_s == 0)
+    return attr_value_string(arena, "text", 4);
+  return attr_value_string(arena, attr->allowed_values->list->s[0].data,
+                           attr->allowed_values->list->s[0].len);
 }
 
-/* A node of the op with some legal value for each attr, for gradients that are written from them. Bit k of `variant` flips the
- * k-th bool attr; `type` is what the kernel is chosen by. NULL when the op takes attrs that cannot be made up. */
+/* A node of the op with some legal value for each attr, for gradients that are written from them. Bit k of
+ * `variant` flips the k-th bool attr; `type` is what the kernel is chosen by. NULL when the op takes attrs
+ * that cannot be made up. */
 static inline NodeDef *sample_node(const Op *op, unsigned variant, DataType type, Arena *arena) {
   Status status;
   status_init(&status);
@@ -51,23 +57,25 @@ static inline NodeDef *sample_node(const Op *op, unsigned variant, DataType type
       value = attr_value_bool(arena, variant >> bools++ & 1);
     } else if (attr == chooser) {
       value = attr_value_type(arena, type);
-    } else if (strcmp(attr->type, "type") == 0 && type_beside(attr->name, type) != DT_INVALID && attr_allows(attr, type_beside(attr->name, type))) {
+    } else if (strcmp(attr->type, "type") == 0 && type_beside(attr->name, type) != DT_INVALID &&
+               attr_allows(attr, type_beside(attr->name, type))) {
       value = attr_value_type(arena, type_beside(attr->name, type));
-    } else if (attr->default_value == NULL && strcmp(attr->type, "type") == 0) {
-      value = attr_value_type(arena, attr_allows(attr, DT_FLOAT) ? DT_FLOAT : (int)attr->allowed_values->list->type[0]);
-    } else if (attr->default_value == NULL && strcmp(attr->type, "int") == 0) {
+    } else if (!attr->default_value && strcmp(attr->type, "type") == 0) {
+      value = attr_value_type(arena, attr_allows(attr, DT_FLOAT) ? DT_FLOAT
+                                                                 : (int)attr->allowed_values->list->type[0]);
+    } else if (!attr->default_value && strcmp(attr->type, "int") == 0) {
       value = attr_value_int(arena, attr->minimum > 3 ? attr->minimum : 3);
-    } else if (attr->default_value == NULL && strcmp(attr->type, "list(type)") == 0) {
+    } else if (!attr->default_value && strcmp(attr->type, "list(type)") == 0) {
       value = attr_value_type_list(arena, (int[]){DT_FLOAT, DT_INT32}, 2);
-    } else if (attr->default_value == NULL && strcmp(attr->type, "list(int)") == 0) {
+    } else if (!attr->default_value && strcmp(attr->type, "list(int)") == 0) {
       value = attr_value_int_list(arena, (int64_t[]){1, 1, 1, 1}, 4);
-    } else if (attr->default_value == NULL && strcmp(attr->type, "shape") == 0) {
+    } else if (!attr->default_value && strcmp(attr->type, "shape") == 0) {
       value = attr_value_shape(arena, 0, NULL);
-    } else if (attr->default_value == NULL && strcmp(attr->type, "float") == 0) {
+    } else if (!attr->default_value && strcmp(attr->type, "float") == 0) {
       value = attr_value_float(arena, 1);
-    } else if (attr->default_value == NULL && strcmp(attr->type, "string") == 0) {
+    } else if (!attr->default_value && strcmp(attr->type, "string") == 0) {
       value = some_string(attr, arena);
-    } else if (attr->default_value == NULL) {
+    } else if (!attr->default_value) {
       return NULL;
     } else {
       continue;

@@ -2,7 +2,8 @@
 #include "base/alloc.h"
 #include "checkpoint_fixture.h"
 
-static void fails_to_restore(const char *prefix, const char *name, const char *slice, const char *tensor, Code code, const char *message) {
+static void fails_to_restore(const char *prefix, const char *name, const char *slice, const char *tensor,
+                             Code code, const char *message) {
   Status status;
   Named named = {.count = 0};
   status_init(&status);
@@ -11,7 +12,8 @@ static void fails_to_restore(const char *prefix, const char *name, const char *s
   clear(&named);
 }
 
-static void fails_to_save(const char *name, const char *slice, const char *tensor, Code code, const char *message) {
+static void fails_to_save(const char *name, const char *slice, const char *tensor, Code code,
+                          const char *message) {
   Status status;
   Named named = {.count = 0};
   status_init(&status);
@@ -42,44 +44,53 @@ TEST(wrong_requests_get_the_words_of_tensorflow) {
   fails_to_restore("good", "w", NULL, "int32[] 0", CODE_INVALID_ARGUMENT,
                    "tensor_name = w; expected dtype int32 does not equal original dtype float");
   fails_to_restore("good", "w", "2 3 0,1:-", "float[] 0", CODE_INVALID_ARGUMENT,
-                   "tensor_name = w; shape in shape_and_slice spec [2,3] does not match the shape stored in checkpoint: [2,2]");
+                   "tensor_name = w; shape in shape_and_slice spec [2,3] does not match the shape stored in "
+                   "checkpoint: [2,2]");
   fails_to_restore("good", "half", NULL, "float[] 0", CODE_INVALID_ARGUMENT,
                    "Does not have sufficient slices for partitioned tensor half to restore in slice_spec: -");
-  fails_to_restore("good", "half", "4 1,2", "float[] 0", CODE_INVALID_ARGUMENT, "to restore in slice_spec: 1,2");
+  fails_to_restore("good", "half", "4 1,2", "float[] 0", CODE_INVALID_ARGUMENT,
+                   "to restore in slice_spec: 1,2");
   fails_to_restore("none", "w", NULL, "float[] 0", CODE_NOT_FOUND,
                    "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for none");
   static const struct {
     const char *slice, *message;
     Code code;
   } bad[] = {
-    {"2", "Need least two elements in shape_and_slice specification: 2", CODE_INVALID_ARGUMENT},
-    {"2 2 ", "Mismatching ranks: shape = [2,2], slice = ", CODE_INTERNAL},
-    {"a 2 -:-", "Non numerical dimension in shape_and_slice: a 2 -:-", CODE_INVALID_ARGUMENT},
-    {"2 2  -:-", "Non numerical dimension in shape_and_slice: 2 2  -:-", CODE_INVALID_ARGUMENT},
-    {"99999999999999999999 2 -:-", "Non numerical dimension in shape_and_slice: ", CODE_INVALID_ARGUMENT},
-    {"-1 2 -:-", "Dimension -1 must be >= 0", CODE_INVALID_ARGUMENT},
-    {"2 2 0,1", "Mismatching ranks: shape = [2,2], slice = 0,1", CODE_INTERNAL},
-    {"2 2 0:-", "Expected a pair of numbers or '-' but got '0': string = 0:-", CODE_INVALID_ARGUMENT},
-    {"2 2 x,1:-", "Expected a pair of numbers or '-' but got 'x,1': string = x,1:-", CODE_INVALID_ARGUMENT},
-    {"2 2 0,3:-", "Extent in dimension 0 out of bounds: shape = [2,2], slice = 0,3:-", CODE_INTERNAL},
-    {"2 2 9223372036854775807,9223372036854775807:-", "Extent in dimension 0 out of bounds", CODE_INTERNAL},
-    {"2 2 -1,1:-", "Expected non-negative start and positive length but got start = -1, length = 1: string = -1,1:-", CODE_INVALID_ARGUMENT},
-    {"2 2 0,0:-", "Expected non-negative start and positive length but got start = 0, length = 0: string = 0,0:-", CODE_INVALID_ARGUMENT},
+      {"2", "Need least two elements in shape_and_slice specification: 2", CODE_INVALID_ARGUMENT},
+      {"2 2 ", "Mismatching ranks: shape = [2,2], slice = ", CODE_INTERNAL},
+      {"a 2 -:-", "Non numerical dimension in shape_and_slice: a 2 -:-", CODE_INVALID_ARGUMENT},
+      {"2 2  -:-", "Non numerical dimension in shape_and_slice: 2 2  -:-", CODE_INVALID_ARGUMENT},
+      {"99999999999999999999 2 -:-", "Non numerical dimension in shape_and_slice: ", CODE_INVALID_ARGUMENT},
+      {"-1 2 -:-", "Dimension -1 must be >= 0", CODE_INVALID_ARGUMENT},
+      {"2 2 0,1", "Mismatching ranks: shape = [2,2], slice = 0,1", CODE_INTERNAL},
+      {"2 2 0:-", "Expected a pair of numbers or '-' but got '0': string = 0:-", CODE_INVALID_ARGUMENT},
+      {"2 2 x,1:-", "Expected a pair of numbers or '-' but got 'x,1': string = x,1:-", CODE_INVALID_ARGUMENT},
+      {"2 2 0,3:-", "Extent in dimension 0 out of bounds: shape = [2,2], slice = 0,3:-", CODE_INTERNAL},
+      {"2 2 9223372036854775807,9223372036854775807:-", "Extent in dimension 0 out of bounds", CODE_INTERNAL},
+      {"2 2 -1,1:-",
+       "Expected non-negative start and positive length but got start = -1, length = 1: string = -1,1:-",
+       CODE_INVALID_ARGUMENT},
+      {"2 2 0,0:-",
+       "Expected non-negative start and positive length but got start = 0, length = 0: string = 0,0:-",
+       CODE_INVALID_ARGUMENT},
   };
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     fails_to_restore("good", "w", bad[i].slice, "float[] 0", bad[i].code, bad[i].message);
     fails_to_save("w", bad[i].slice, "float[2,2] 0", bad[i].code, bad[i].message);
   }
   fails_to_save("x", "4 0,2", "float[3] 1", CODE_INVALID_ARGUMENT,
-                "Slice in shape_and_slice specification does not match the shape of the tensor to  save: 4 0,2, tensor: [3]");
+                "Slice in shape_and_slice specification does not match the shape of the tensor to  save: 4 "
+                "0,2, tensor: [3]");
   fails_to_save("", NULL, "float[] 1", CODE_INVALID_ARGUMENT, "must not be empty");
   add(&named, "x", NULL, "float[] 1");
   add(&named, "x", NULL, "float[] 1");
-  CHECK_ERROR(run_save("twice", &named, false, &status), status, CODE_INVALID_ARGUMENT, "Adding duplicate key: x");
+  CHECK_ERROR(run_save("twice", &named, false, &status), status, CODE_INVALID_ARGUMENT,
+              "Adding duplicate key: x");
   clear(&named);
-  op_fails("SaveV2[dtypes=[float]]", "string[2] a b; string[1] x; string[1] x; float[] 1", CODE_INVALID_ARGUMENT,
-           "Input prefix should have a single element, got 2 instead.");
-  op_fails("SaveV2[dtypes=[float]]", "string[] a; string[1,1] x; string[1] x; float[] 1", CODE_INVALID_ARGUMENT,
+  op_fails("SaveV2[dtypes=[float]]", "string[2] a b; string[1] x; string[1] x; float[] 1",
+           CODE_INVALID_ARGUMENT, "Input prefix should have a single element, got 2 instead.");
+  op_fails("SaveV2[dtypes=[float]]", "string[] a; string[1,1] x; string[1] x; float[] 1",
+           CODE_INVALID_ARGUMENT,
            "Input tensor_names and shape_and_slices should be an 1-D tensors, got [1,1] and [1] instead.");
   op_fails("SaveV2[dtypes=[float]]", "string[] a; string[1] x; string[2] x; float[] 1", CODE_INVALID_ARGUMENT,
            "tensor_names and shape_and_slices have different number of elements: 1 vs. 2");
@@ -98,15 +109,18 @@ TEST(version_1_gets_the_words_of_tensorflow) {
   op_gives("Save[T=[float, int32]]", "string[] v1; string[2] w b; float[2,2] 1 2 3 4; int32[] 7", "");
   op_gives("Restore[dt=float]", "string[] v1; string[] w", "float[2,2] 1 2 3 4");
   op_fails("Save[T=[float]]", "string[] v1; string[2] w b; float[] 1", CODE_INVALID_ARGUMENT,
-           "Expected totally 4 inputs as input #1 (which is a string tensor of saved names) contains 2 names, but received 3 inputs");
+           "Expected totally 4 inputs as input #1 (which is a string tensor of saved names) contains 2 "
+           "names, but received 3 inputs");
   op_fails("Save[T=[float, int32]]", "string[] v2; string[2] w w; float[2] 1; int32[] 7", CODE_INTERNAL,
            "Mismatching shapes: existing tensor = [2], trying to add name w, shape = []");
   op_fails("Save[T=[float]]", "string[2] a b; string[1] w; float[] 1", CODE_INVALID_ARGUMENT,
            "Input 0 (filename) must be a string scalar; got a tensor of 2elements");
-  op_fails("Save[T=[uint32]]", "string[] a; string[1] w; uint32[] 1", CODE_UNIMPLEMENTED, "Saving data type uint32 not yet supported");
+  op_fails("Save[T=[uint32]]", "string[] a; string[1] w; uint32[] 1", CODE_UNIMPLEMENTED,
+           "Saving data type uint32 not yet supported");
   op_fails("Restore[dt=float]", "string[] none; string[] w", CODE_NOT_FOUND,
            "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for none");
-  op_fails("Restore[dt=float]", "string[] v1; string[] q", CODE_NOT_FOUND, "Tensor name \"q\" not found in checkpoint files v1");
+  op_fails("Restore[dt=float]", "string[] v1; string[] q", CODE_NOT_FOUND,
+           "Tensor name \"q\" not found in checkpoint files v1");
   op_fails("Restore[dt=int32]", "string[] v1; string[] w", CODE_INVALID_ARGUMENT,
            "Expected to restore a tensor of type int32, got a tensor of type float instead: tensor_name = w");
   op_fails("Restore[dt=float]", "string[2] v1; string[] w", CODE_INVALID_ARGUMENT,
@@ -123,7 +137,7 @@ static char *copy_file(const char *oracle, const char *path, int64_t *size) {
   file_store_use(&kDiskFiles);
   CHECK_OK(file_read_all(oracle, INT32_MAX, &bytes, size, &status), status);
   file_store_use(&kMemoryFiles);
-  if (bytes != NULL) CHECK_OK(file_store()->write(path, false, bytes, *size, &status), status);
+  if (bytes) CHECK_OK(file_store()->write(path, false, bytes, *size, &status), status);
   return bytes;
 }
 
@@ -133,7 +147,7 @@ static void damage(const char *oracle, const char *path, const char *prefix, Nam
   char *bytes = copy_file(oracle, path, &size);
   int refused = 0;
   Status status;
-  for (int64_t i = 0; bytes != NULL && i < size; i += step) {
+  for (int64_t i = 0; bytes && i < size; i += step) {
     status_init(&status);
     bytes[i] ^= (char)(1 << (i % 8));
     if (!CHECK_OK(file_store()->write(path, false, bytes, size, &status), status)) break;
@@ -141,13 +155,13 @@ static void damage(const char *oracle, const char *path, const char *prefix, Nam
     if (!run_restore(prefix, named, &status)) refused++;
   }
   CHECK(refused > 0);
-  for (int64_t i = 0; bytes != NULL && i < size; i += step) {
+  for (int64_t i = 0; bytes && i < size; i += step) {
     status_init(&status);
     if (!CHECK_OK(file_store()->write(path, false, bytes, i, &status), status)) break;
     CHECK(!run_restore(prefix, named, &status));
   }
   status_init(&status);
-  if (bytes != NULL) CHECK_OK(file_store()->write(path, false, bytes, size, &status), status);
+  if (bytes) CHECK_OK(file_store()->write(path, false, bytes, size, &status), status);
   mem_free(bytes);
 }
 
@@ -186,12 +200,15 @@ TEST(damage_is_told_as_tensorflow_does) {
     bytes[2] ^= 1;
     bytes[16] ^= 1; /* the first length of the strings behind the floats */
     CHECK_OK(file_store()->write(path, false, bytes, size, &status), status);
-    fails_to_restore("d", "w", NULL, "float[] 0", CODE_DATA_LOSS, "TensorBundle at d shard 0 (16 bytes): Checksum does not match: stored ");
-    fails_to_restore("d", "s", NULL, "string[] x", CODE_DATA_LOSS, "The length checksum does not match: expected ");
+    fails_to_restore("d", "w", NULL, "float[] 0", CODE_DATA_LOSS,
+                     "TensorBundle at d shard 0 (16 bytes): Checksum does not match: stored ");
+    fails_to_restore("d", "s", NULL, "string[] x", CODE_DATA_LOSS,
+                     "The length checksum does not match: expected ");
     CHECK_OK(file_store()->write(path, false, bytes, 10, &status), status);
     fails_to_restore("d", "w", NULL, "float[] 0", CODE_OUT_OF_RANGE, "Read less bytes than requested");
     CHECK_OK(file_store()->remove(path, &status), status);
-    fails_to_restore("d", "w", NULL, "float[] 0", CODE_NOT_FOUND, "d.data-00000-of-00001; No such file or directory");
+    fails_to_restore("d", "w", NULL, "float[] 0", CODE_NOT_FOUND,
+                     "d.data-00000-of-00001; No such file or directory");
     mem_free(bytes);
   }
   CHECK_OK(file_store()->write("d.index", false, "short", 5, &status), status);

@@ -11,29 +11,30 @@ static const struct {
   const char *name, *tensor;
   bool not_in_v1;
 } kSaved[] = {
-  {"float32", "float[2,3] 1 2 3 4 5 6", false},
-  {"float64", "double[2,3] 1 2 3 4 5 6", false},
-  {"float16", "half[2,3] 1 2 3 4 5 6", false},
-  {"bfloat16", "bfloat16[2,3] 1 2 3 4 5 6", true},
-  {"int8", "int8[2,3] 1 2 3 4 5 6", false},
-  {"int16", "int16[2,3] 1 2 3 4 5 6", false},
-  {"int32", "int32[2,3] 1 2 3 4 5 6", false},
-  {"int64", "int64[2,3] 1 2 3 4 5 6", false},
-  {"uint8", "uint8[2,3] 1 2 3 4 5 6", false},
-  {"uint16", "uint16[2,3] 1 2 3 4 5 6", false},
-  {"uint32", "uint32[2,3] 1 2 3 4 5 6", true},
-  {"uint64", "uint64[2,3] 1 2 3 4 5 6", true},
-  {"bool", "bool[3] true false true", false},
-  {"complex64", "complex64[2] 1+2i 3-1i", false},
-  {"complex128", "complex128[2] 1+2i 3-1i", false},
-  {"scalar", "int32[] 7", false},
-  {"empty", "float[0,3]", false},
-  {"strings",
-   "string[2,2] one "
-   "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
-   "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx three y",
-   false},
-  {"no_strings", "string[0]", false},
+    {"float32", "float[2,3] 1 2 3 4 5 6", false},
+    {"float64", "double[2,3] 1 2 3 4 5 6", false},
+    {"float16", "half[2,3] 1 2 3 4 5 6", false},
+    {"bfloat16", "bfloat16[2,3] 1 2 3 4 5 6", true},
+    {"int8", "int8[2,3] 1 2 3 4 5 6", false},
+    {"int16", "int16[2,3] 1 2 3 4 5 6", false},
+    {"int32", "int32[2,3] 1 2 3 4 5 6", false},
+    {"int64", "int64[2,3] 1 2 3 4 5 6", false},
+    {"uint8", "uint8[2,3] 1 2 3 4 5 6", false},
+    {"uint16", "uint16[2,3] 1 2 3 4 5 6", false},
+    {"uint32", "uint32[2,3] 1 2 3 4 5 6", true},
+    {"uint64", "uint64[2,3] 1 2 3 4 5 6", true},
+    {"bool", "bool[3] true false true", false},
+    {"complex64", "complex64[2] 1+2i 3-1i", false},
+    {"complex128", "complex128[2] 1+2i 3-1i", false},
+    {"scalar", "int32[] 7", false},
+    {"empty", "float[0,3]", false},
+    {"strings",
+     "string[2,2] one "
+     "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+     "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx "
+     "three y",
+     false},
+    {"no_strings", "string[0]", false},
 };
 enum { NUM_SAVED = sizeof kSaved / sizeof kSaved[0] };
 
@@ -59,7 +60,7 @@ static void check_same_file(const char *path, const char *oracle) {
   CHECK_OK(file_read_all(path, INT32_MAX, &mine, &mine_size, &status), status);
   file_store_use(&kDiskFiles);
   CHECK_OK(file_read_all(oracle, INT32_MAX, &theirs, &theirs_size, &status), status);
-  if (mine != NULL && theirs != NULL && CHECK_INT_EQ(mine_size, theirs_size)) CHECK_MEM_EQ(mine, theirs, (size_t)theirs_size);
+  if (mine && theirs && CHECK_INT_EQ(mine_size, theirs_size)) CHECK_MEM_EQ(mine, theirs, (size_t)theirs_size);
   mem_free(mine);
   mem_free(theirs);
   CHECK_CONTEXT("%s", "");
@@ -147,7 +148,7 @@ TEST(checkpoints_are_left_where_the_environment_says) {
   Status status;
   Named named = {.count = 0};
   status_init(&status);
-  if (folder == NULL) return;
+  if (!folder) return;
   add_all(&named, false);
   snprintf(path, sizeof path, "%s/all", folder);
   CHECK_OK(run_save(path, &named, false, &status), status);
@@ -192,15 +193,16 @@ TEST(merged_checkpoints_are_those_of_tensorflow) {
   file_store_use(&kMemoryFiles);
   op_fails("MergeV2Checkpoints", "string[1] none; string[] m", CODE_INVALID_ARGUMENT,
            "allow_missing_files was set to false and none did not exist.");
-  op_fails("MergeV2Checkpoints[allow_missing_files=true]", "string[2] none nobody; string[] m", CODE_INVALID_ARGUMENT,
-           "At least one prefix checkpoint file must exist, but none existed.");
+  op_fails("MergeV2Checkpoints[allow_missing_files=true]", "string[2] none nobody; string[] m",
+           CODE_INVALID_ARGUMENT, "At least one prefix checkpoint file must exist, but none existed.");
   op_fails("MergeV2Checkpoints", "string[0]; string[] m", CODE_INVALID_ARGUMENT,
            "At least one prefix checkpoint file must exist, but none existed.");
   op_fails("MergeV2Checkpoints", "string[] x; string[] m", CODE_INVALID_ARGUMENT,
            "Input checkpoint_prefixes should be an 1-D tensor, got [] instead.");
   op_fails("MergeV2Checkpoints", "string[1] x; string[1] m", CODE_INVALID_ARGUMENT,
            "Input destination_prefix should be a scalar tensor, got [1] instead.");
-  op_fails("MergeV2Checkpoints", "string[2] merged merged; string[] m", CODE_INVALID_ARGUMENT, "Duplicate tensor keyed by");
+  op_fails("MergeV2Checkpoints", "string[2] merged merged; string[] m", CODE_INVALID_ARGUMENT,
+           "Duplicate tensor keyed by");
   op_gives("MergeV2Checkpoints[allow_missing_files=true]", "string[2] none merged; string[] again", "");
   check_same_file("again.data-00000-of-00002", ORACLE "merged.data-00000-of-00002");
   end_memory();
@@ -212,7 +214,10 @@ TEST(shards_are_named) {
   op_gives("ShardedFilename", "string[] b; int32[] 3; int32[] 12", "string[] b-00003-of-00012");
   op_gives("ShardedFilename", "string[] b; int32[] -3; int32[] 1200000", "string[] b--0003-of-1200000");
   op_gives("ShardedFilespec", "string[] b; int32[] 12", "string[] b-?\?\?\?\?-of-00012");
-  op_fails("ShardedFilename", "string[1] b; int32[] 3; int32[] 12", CODE_INVALID_ARGUMENT, "basename must be a scalar, got shape [1]");
-  op_fails("ShardedFilename", "string[] b; int32[1] 3; int32[] 12", CODE_INVALID_ARGUMENT, "shard must be a scalar, got shape [1]");
-  op_fails("ShardedFilespec", "string[] b; int32[2] 3", CODE_INVALID_ARGUMENT, "num_shards must be a scalar, got shape [2]");
+  op_fails("ShardedFilename", "string[1] b; int32[] 3; int32[] 12", CODE_INVALID_ARGUMENT,
+           "basename must be a scalar, got shape [1]");
+  op_fails("ShardedFilename", "string[] b; int32[1] 3; int32[] 12", CODE_INVALID_ARGUMENT,
+           "shard must be a scalar, got shape [1]");
+  op_fails("ShardedFilespec", "string[] b; int32[2] 3", CODE_INVALID_ARGUMENT,
+           "num_shards must be a scalar, got shape [2]");
 }

@@ -36,7 +36,8 @@ TEST(select_in_place) {
   OpRun run;
   REQUIRE_OK(op_run_begin(&run, "Select[T=float]", &status), status);
   run.last_use = true;
-  CHECK_OK(op_run_inputs(&run, "bool[5] 1 0 0 1 0; float[5] 1 2 3 4 5; float[5] 10 20 30 40 50", &status), status);
+  CHECK_OK(op_run_inputs(&run, "bool[5] 1 0 0 1 0; float[5] 1 2 3 4 5; float[5] 10 20 30 40 50", &status),
+           status);
   if (CHECK_OK(op_run_compute(&run, &status), status)) {
     static const float kWant[] = {1, 20, 30, 4, 50};
     CHECK(run.outputs[0].buffer == run.inputs[1].buffer);
@@ -49,16 +50,19 @@ TEST(add_n_adds_in_order) {
   op_gives("AddN[N=1, T=float]", "float[2] 1 2", "float[2] 1 2");
   op_gives("AddN[N=2, T=float]", "float[2] 1 2; float[2] 3 4", "float[2] 4 6");
   op_gives("AddN[N=3, T=int32]", "int32[] 1; int32[] 2; int32[] 3", "int32[] 6");
-  op_gives("AddN[N=5, T=double]", "double[2] 1; double[2] 2; double[2] 3; double[2] 4; double[2] 5 6", "double[2] 15 16");
+  op_gives("AddN[N=5, T=double]", "double[2] 1; double[2] 2; double[2] 3; double[2] 4; double[2] 5 6",
+           "double[2] 15 16");
   op_gives("AddN[N=4, T=uint8]", "uint8[1] 100; uint8[1] 100; uint8[1] 100; uint8[1] 100", "uint8[1] 144");
   op_gives("AddN[N=4, T=half]", "half[1] 1; half[1] 2; half[1] 3; half[1] 4", "half[1] 10");
-  op_gives("AddN[N=6, T=int64]", "int64[1] 1; int64[1] 2; int64[1] 3; int64[1] 4; int64[1] 5; int64[1] 6", "int64[1] 21");
+  op_gives("AddN[N=6, T=int64]", "int64[1] 1; int64[1] 2; int64[1] 3; int64[1] 4; int64[1] 5; int64[1] 6",
+           "int64[1] 21");
   op_gives("AddN[N=2, T=float]", "float[0]; float[0]", "float[0]");
   /* 2^24 + 1 + 1 in this order stays 2^24; the other order would not. */
   op_gives("AddN[N=3, T=float]", "float[] 16777216; float[] 1; float[] 1", "float[] 16777216");
   op_gives("AddN[N=4, T=float]", "float[] 16777216; float[] 1; float[] 1; float[] 1", "float[] 16777216");
   op_fails("AddN[N=2, T=float]", "float[2] 0; float[3] 0", CODE_INVALID_ARGUMENT,
-           "Inputs to operation n of type AddN must have the same size and shape.  Input 0: [2] != input 1: [3]");
+           "Inputs to operation n of type AddN must have the same size and shape.  Input 0: [2] != input 1: "
+           "[3]");
 }
 
 TEST(zeros_and_ones) {
@@ -86,8 +90,10 @@ TEST(axes_to_sum_gradients_over) {
   op_gives("BroadcastGradientArgs", "int32[2] 1 3; int32[2] 1 1", "int32[1] 0; int32[2] 0 1");
   op_gives("BroadcastGradientArgs", "int32[2] 1 3; int32[2] 1 3", "int32[0]; int32[0]");
   op_gives("BroadcastGradientArgs[T=int64]", "int64[2] 0 3; int64[2] 1 3", "int64[0]; int64[1] 0");
-  op_fails("BroadcastGradientArgs", "int32[2] 2 3; int32[1] 2", CODE_INVALID_ARGUMENT, "Incompatible shapes: [2,3] vs. [2]");
-  op_fails("BroadcastGradientArgs", "int32[] 2; int32[1] 2", CODE_INVALID_ARGUMENT, "In[0] must be a vector.");
+  op_fails("BroadcastGradientArgs", "int32[2] 2 3; int32[1] 2", CODE_INVALID_ARGUMENT,
+           "Incompatible shapes: [2,3] vs. [2]");
+  op_fails("BroadcastGradientArgs", "int32[] 2; int32[1] 2", CODE_INVALID_ARGUMENT,
+           "In[0] must be a vector.");
   op_fails("BroadcastGradientArgs", "int32[300] 1; int32[1] 2", CODE_INVALID_ARGUMENT, "more than the 254");
   op_fails("BroadcastGradientArgs", "int32[1] -1; int32[1] 2", CODE_INVALID_ARGUMENT, "");
 }
@@ -95,21 +101,24 @@ TEST(axes_to_sum_gradients_over) {
 TEST(broadcast_shape_as_a_value) {
   op_gives("BroadcastArgs", "int32[2] 2 1; int32[3] 4 1 3", "int32[3] 4 2 3");
   op_gives("BroadcastArgs[T=int64]", "int64[0]; int64[1] 5", "int64[1] 5");
-  op_fails("BroadcastArgs", "int32[1] 2; int32[1] 3", CODE_INVALID_ARGUMENT, "Incompatible shapes: [2] vs. [3]");
+  op_fails("BroadcastArgs", "int32[1] 2; int32[1] 3", CODE_INVALID_ARGUMENT,
+           "Incompatible shapes: [2] vs. [3]");
 }
 
-GRADIENT_CASES(select,
-  {"Select[T=double]", "bool[2,2] 1 0 0 1; double[2,2] 1 2 3 4; double[2,2] 5 6 7 8"},
-  {"Select[T=double]", "bool[2] 1 0; double[2,2] 1 2 3 4; double[2,2] 5 6 7 8"},
-  {"Select[T=double]", "bool[] 1; double[2] 1 2; double[2] 5 6"},
-  {"Select[T=double]", "bool[1,3] 0 1 0; double[1,3] 1 2 3; double[1,3] 5 6 7"})
+GRADIENT_CASES(select, {"Select[T=double]", "bool[2,2] 1 0 0 1; double[2,2] 1 2 3 4; double[2,2] 5 6 7 8"},
+               {"Select[T=double]", "bool[2] 1 0; double[2,2] 1 2 3 4; double[2,2] 5 6 7 8"},
+               {"Select[T=double]", "bool[] 1; double[2] 1 2; double[2] 5 6"},
+               {"Select[T=double]", "bool[1,3] 0 1 0; double[1,3] 1 2 3; double[1,3] 5 6 7"})
 
 TEST(all_three_broadcast_in_the_second_version) {
   op_gives("SelectV2[T=int32]", "bool[2] 1 0; int32[2,1] 1 2; int32[] 5", "int32[2,2] 1 5 2 5");
-  op_gives("SelectV2[T=float]", "bool[2,1] 1 0; float[3] 1 2 3; float[2,3] 4 5 6 7 8 9", "float[2,3] 1 2 3 7 8 9");
+  op_gives("SelectV2[T=float]", "bool[2,1] 1 0; float[3] 1 2 3; float[2,3] 4 5 6 7 8 9",
+           "float[2,3] 1 2 3 7 8 9");
   op_gives("SelectV2[T=double]", "bool[] 1; double[2] 1 2; double[2,1] 8 9", "double[2,2] 1 2 1 2");
-  op_gives("SelectV2[T=string]", "bool[2] 0 1; string[] yes; string[2,1] no never", "string[2,2] no yes never yes");
-  op_gives("SelectV2[T=complex128]", "bool[2] 0 1; complex128[] 1+2i; complex128[2] 3 4", "complex128[2] 3 1+2i");
+  op_gives("SelectV2[T=string]", "bool[2] 0 1; string[] yes; string[2,1] no never",
+           "string[2,2] no yes never yes");
+  op_gives("SelectV2[T=complex128]", "bool[2] 0 1; complex128[] 1+2i; complex128[2] 3 4",
+           "complex128[2] 3 1+2i");
   op_gives("SelectV2[T=int8]", "bool[3] 0 1 0; int8[3] 1 2 3; int8[] 9", "int8[3] 9 2 9");
   op_gives("SelectV2[T=half]", "bool[2] 0 1; half[] 1; half[] 2", "half[2] 2 1");
   op_gives("SelectV2[T=bool]", "bool[2] 0 1; bool[2] 1 0; bool[2] 1 1", "bool[2] 1 0");
@@ -126,13 +135,14 @@ TEST(operands_of_many_dimensions_broadcast) {
   op_gives("BroadcastGradientArgs", "int32[9] 2 1 1 1 1 1 1 1 3; int32[1] 3",
            "int32[7] 1 2 3 4 5 6 7; int32[8] 0 1 2 3 4 5 6 7");
   op_gives("BroadcastArgs", "int32[9] 2 1 1 1 1 1 1 1 3; int32[2] 4 1", "int32[9] 2 1 1 1 1 1 1 4 3");
-  op_gives("SelectV2[T=string]", "bool[2,1,1,1,1,1,1,1,1] 0 1; string[] yes; string[1,1,1,1,1,1,1,1,2] no never",
+  op_gives("SelectV2[T=string]",
+           "bool[2,1,1,1,1,1,1,1,1] 0 1; string[] yes; string[1,1,1,1,1,1,1,1,2] no never",
            "string[2,1,1,1,1,1,1,1,2] no never yes yes");
 }
 
 GRADIENT_CASES(select_v2,
-  {"SelectV2[T=double]", "bool[2,2] 1 0 0 1; double[2,2] 1 2 3 4; double[2,2] 5 6 7 8"},
-  {"SelectV2[T=double]", "bool[2] 1 0; double[2,1] 1 2; double[] 5"},
-  {"SelectV2[T=double]", "bool[2,1,1] 1 0; double[2,1] 1 2; double[3] 5 6 7"},
-  {"SelectV2[T=double]", "bool[] 1; double[2] 1 2; double[2] 5 6"},
-  {"SelectV2[T=complex128]", "bool[2] 1 0; complex128[2,1] 1+1i 2; complex128[] 5-1i"})
+               {"SelectV2[T=double]", "bool[2,2] 1 0 0 1; double[2,2] 1 2 3 4; double[2,2] 5 6 7 8"},
+               {"SelectV2[T=double]", "bool[2] 1 0; double[2,1] 1 2; double[] 5"},
+               {"SelectV2[T=double]", "bool[2,1,1] 1 0; double[2,1] 1 2; double[3] 5 6 7"},
+               {"SelectV2[T=double]", "bool[] 1; double[2] 1 2; double[2] 5 6"},
+               {"SelectV2[T=complex128]", "bool[2] 1 0; complex128[2,1] 1+1i 2; complex128[] 5-1i"})

@@ -19,7 +19,8 @@ TEST(shape_facts_of_registered_ops_hold) {
   CHECK_OK(op_registry_add_table(op_registry_global(), kOpTable, kOpTableSize, &status), status);
   shape_facts_run_all(TFCORE_SOURCE_DIR "/tests/data/shape-facts.jsonl", find_registered, NULL, counts);
   printf("shape facts: %d hold, %d fail, %d are about other ops, %d ask for attrs of later op definitions\n",
-         counts[SHAPE_FACT_HOLDS], counts[SHAPE_FACT_FAILS], counts[SHAPE_FACT_NO_OP], counts[SHAPE_FACT_NEW_ATTR]);
+         counts[SHAPE_FACT_HOLDS], counts[SHAPE_FACT_FAILS], counts[SHAPE_FACT_NO_OP],
+         counts[SHAPE_FACT_NEW_ATTR]);
   CHECK(counts[SHAPE_FACT_HOLDS] > 0);
   op_registry_clear(op_registry_global());
 }

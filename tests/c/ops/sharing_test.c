@@ -1,4 +1,5 @@
-/* Ops that leave all elements where they are give the memory of their input, not a copy of it; those that move one do not. */
+/* Ops that leave all elements where they are give the memory of their input, not a copy of it; those that
+ * move one do not. */
 #include "harness.h"
 #include "op_runner.h"
 
@@ -43,14 +44,22 @@ static const SharingCase kCases[] = {
     {"Split[num_split=2, T=float]", "int32[] 1; float[2,2] 1 2 3 4", -1},
     {"SplitV[num_split=1, T=float]", "float[2,2] 1 2 3 4; int32[1] 2; int32[] 0", 0},
     {"Squeeze[T=float]", "float[2,1] 1 2", 0},
-    {"StridedSlice[T=float, Index=int32]", "float[2,3] 1 2 3 4 5 6; int32[2] 0 0; int32[2] 2 3; int32[2] 1 1", 0},
-    {"StridedSlice[T=float, Index=int32, new_axis_mask=1]", "float[2] 1 2; int32[1] 0; int32[1] 0; int32[1] 1", 0},
-    {"StridedSlice[T=float, Index=int32, shrink_axis_mask=1]", "float[1,3] 1 2 3; int32[1] 0; int32[1] 1; int32[1] 1", 0},
-    {"StridedSlice[T=float, Index=int32]", "float[2,3] 1 2 3 4 5 6; int32[2] 0 0; int32[2] 2 2; int32[2] 1 1", -1},
-    {"StridedSlice[T=float, Index=int32]", "float[2,3] 1 2 3 4 5 6; int32[2] 1 0; int32[2] 2 3; int32[2] 1 1", -1},
-    {"StridedSlice[T=float, Index=int32]", "float[2,3] 1 2 3 4 5 6; int32[2] 1 2; int32[2] -3 -4; int32[2] -1 -1", -1},
-    {"StridedSliceGrad[T=float, Index=int32]", "int32[1] 2; int32[1] 0; int32[1] 2; int32[1] 1; float[2] 1 2", 4},
-    {"StridedSliceGrad[T=float, Index=int32]", "int32[1] 3; int32[1] 0; int32[1] 2; int32[1] 1; float[2] 1 2", -1},
+    {"StridedSlice[T=float, Index=int32]", "float[2,3] 1 2 3 4 5 6; int32[2] 0 0; int32[2] 2 3; int32[2] 1 1",
+     0},
+    {"StridedSlice[T=float, Index=int32, new_axis_mask=1]",
+     "float[2] 1 2; int32[1] 0; int32[1] 0; int32[1] 1", 0},
+    {"StridedSlice[T=float, Index=int32, shrink_axis_mask=1]",
+     "float[1,3] 1 2 3; int32[1] 0; int32[1] 1; int32[1] 1", 0},
+    {"StridedSlice[T=float, Index=int32]", "float[2,3] 1 2 3 4 5 6; int32[2] 0 0; int32[2] 2 2; int32[2] 1 1",
+     -1},
+    {"StridedSlice[T=float, Index=int32]", "float[2,3] 1 2 3 4 5 6; int32[2] 1 0; int32[2] 2 3; int32[2] 1 1",
+     -1},
+    {"StridedSlice[T=float, Index=int32]",
+     "float[2,3] 1 2 3 4 5 6; int32[2] 1 2; int32[2] -3 -4; int32[2] -1 -1", -1},
+    {"StridedSliceGrad[T=float, Index=int32]", "int32[1] 2; int32[1] 0; int32[1] 2; int32[1] 1; float[2] 1 2",
+     4},
+    {"StridedSliceGrad[T=float, Index=int32]", "int32[1] 3; int32[1] 0; int32[1] 2; int32[1] 1; float[2] 1 2",
+     -1},
     {"Sum[T=float]", "float[2,2] 1 2 3 4; int32[0]", 0},
     {"Sum[T=float]", "float[2,2] 1 2 3 4; int32[1] 0", -1},
     {"Tile[T=float]", "float[2,2] 1 2 3 4; int32[2] 1 1", 0},
@@ -60,7 +69,8 @@ static const SharingCase kCases[] = {
     {"Transpose[T=float]", "float[2,2] 1 2 3 4; int32[2] 1 0", -1},
 };
 
-/* Where nobody needs the inputs afterwards, the output is computed in the memory of one of the same type and shape. */
+/* Where nobody needs the inputs afterwards, the output is computed in the memory of one of the same type and
+ * shape. */
 static const SharingCase kInPlace[] = {
     {"AddN[N=2, T=float]", "float[2] 1 2; float[2] 3 4", 0},
     {"BiasAdd[T=float]", "float[2,2] 1 2 3 4; float[2] 1 2", 0},
@@ -91,7 +101,8 @@ static void check_case(const SharingCase *c, bool last_use) {
   OpRun run;
   REQUIRE_OK(op_run_begin(&run, c->op, &status), status);
   run.last_use = last_use;
-  if (CHECK_OK(op_run_inputs(&run, c->inputs, &status), status) && CHECK_OK(op_run_compute(&run, &status), status)) {
+  if (CHECK_OK(op_run_inputs(&run, c->inputs, &status), status) &&
+      CHECK_OK(op_run_compute(&run, &status), status)) {
     int shared = -1;
     for (int k = 0; k < run.num_inputs; k++) {
       if (run.outputs[0].buffer == run.inputs[k].buffer) shared = k;

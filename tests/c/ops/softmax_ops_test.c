@@ -66,14 +66,16 @@ TEST(softmax_of_other_shapes) {
 
 static void check_sparse(DataType type, DataType label_type, int64_t rows, int64_t columns) {
   char spec[128];
-  snprintf(spec, sizeof spec, "SparseSoftmaxCrossEntropyWithLogits[T=%s, Tlabels=%s]", dtype_name((int)type), dtype_name((int)label_type));
+  snprintf(spec, sizeof spec, "SparseSoftmaxCrossEntropyWithLogits[T=%s, Tlabels=%s]", dtype_name((int)type),
+           dtype_name((int)label_type));
   CHECK_CONTEXT("%s %lld x %lld", spec, (long long)rows, (long long)columns);
   double tolerance = type == DT_DOUBLE ? 1e-13 : type == DT_FLOAT ? 3e-6 : 4e-2;
   Status status;
   status_init(&status);
   OpRun run;
   REQUIRE_OK(op_run_begin(&run, spec, &status), status);
-  Tensor *x = op_run_input(&run, type, 2, (int64_t[]){rows, columns}), *labels = op_run_input(&run, label_type, 1, &rows);
+  Tensor *x = op_run_input(&run, type, 2, (int64_t[]){rows, columns}),
+         *labels = op_run_input(&run, label_type, 1, &rows);
   for (int64_t i = 0; i < rows * columns; i++) tensor_put(x, i, logit(i));
   for (int64_t i = 0; i < rows; i++) tensor_put(labels, i, (double)(i * 3 % columns));
   if (CHECK_OK(op_run_compute(&run, &status), status)) {
@@ -103,19 +105,24 @@ TEST(sparse_cross_entropy) {
            "Received a label value of 10 which is outside the valid range of [0, 10).  Label values: 1 2 10");
   op_fails(op, "float[1,10] 0; int32[1] -1", CODE_INVALID_ARGUMENT, "Received a label value of -1");
   op_fails(op, "float[3] 0; int32[3] 0", CODE_INVALID_ARGUMENT, "logits must be 2-D, but got shape [3]");
-  op_fails(op, "float[3,2] 0; int32[3,1] 0", CODE_INVALID_ARGUMENT, "labels must be 1-D, but got shape [3,1]");
+  op_fails(op, "float[3,2] 0; int32[3,1] 0", CODE_INVALID_ARGUMENT,
+           "labels must be 1-D, but got shape [3,1]");
   op_fails(op, "float[3,2] 0; int32[2] 0", CODE_INVALID_ARGUMENT,
-           "logits and labels must have the same first dimension, got logits shape [3,2] and labels shape [2]");
-  op_fails(op, "float[3,0]; int32[3] 0", CODE_INVALID_ARGUMENT, "Must have at least one class, but got logits shape [3,0]");
+           "logits and labels must have the same first dimension, got logits shape [3,2] and labels shape "
+           "[2]");
+  op_fails(op, "float[3,0]; int32[3] 0", CODE_INVALID_ARGUMENT,
+           "Must have at least one class, but got logits shape [3,0]");
 }
 
 /* Shapes of logits and labels, and of both together. */
-static void check_dense(DataType type, int64_t logit_rows, int64_t label_rows, int64_t logit_columns, int64_t label_columns) {
+static void check_dense(DataType type, int64_t logit_rows, int64_t label_rows, int64_t logit_columns,
+                        int64_t label_columns) {
   char spec[96];
   snprintf(spec, sizeof spec, "SoftmaxCrossEntropyWithLogits[T=%s]", dtype_name((int)type));
-  int64_t rows = logit_rows > label_rows ? logit_rows : label_rows, columns = logit_columns > label_columns ? logit_columns : label_columns;
-  CHECK_CONTEXT("%s %lld x %lld, %lld x %lld", spec, (long long)logit_rows, (long long)logit_columns, (long long)label_rows,
-                (long long)label_columns);
+  int64_t rows = logit_rows > label_rows ? logit_rows : label_rows,
+          columns = logit_columns > label_columns ? logit_columns : label_columns;
+  CHECK_CONTEXT("%s %lld x %lld, %lld x %lld", spec, (long long)logit_rows, (long long)logit_columns,
+                (long long)label_rows, (long long)label_columns);
   double tolerance = type == DT_DOUBLE ? 1e-13 : type == DT_FLOAT ? 3e-6 : 4e-2;
   Status status;
   status_init(&status);
@@ -126,7 +133,9 @@ static void check_dense(DataType type, int64_t logit_rows, int64_t label_rows, i
   for (int64_t i = 0; i < logit_rows * logit_columns; i++) tensor_put(x, i, logit(i));
   for (int64_t i = 0; i < label_rows; i++) {
     for (int64_t j = 0; j < label_columns; j++) {
-      tensor_put(labels, i * label_columns + j, label_columns == 1 ? 1.0 / (double)columns : (double)(j + 1) * 2 / (double)(columns * (columns + 1)));
+      tensor_put(labels, i * label_columns + j,
+                 label_columns == 1 ? 1.0 / (double)columns
+                                    : (double)(j + 1) * 2 / (double)(columns * (columns + 1)));
     }
   }
   if (CHECK_OK(op_run_compute(&run, &status), status)) {
@@ -137,7 +146,8 @@ static void check_dense(DataType type, int64_t logit_rows, int64_t label_rows, i
       }
       for (int64_t j = 0; j < columns; j++) {
         double own = tensor_get(x, (logit_rows == 1 ? 0 : i) * logit_columns + (logit_columns == 1 ? 0 : j));
-        double label = tensor_get(labels, (label_rows == 1 ? 0 : i) * label_columns + (label_columns == 1 ? 0 : j));
+        double label =
+            tensor_get(labels, (label_rows == 1 ? 0 : i) * label_columns + (label_columns == 1 ? 0 : j));
         loss -= label * (own - log(sum));
         CHECK_NEAR(tensor_get(&run.outputs[1], i * columns + j), exp(own) / sum - label, tolerance);
       }
@@ -166,14 +176,17 @@ TEST(dense_cross_entropy) {
 }
 
 /* Both outputs of the losses are differentiated: loss, and backprop for second derivatives. */
-GRADIENT_CASES(softmax,
-  {"Softmax|LogSoftmax[T=double]", "double[2,4] 0.5 -1 2 0.1 1 1 -0.5 3"},
-  {"Softmax|LogSoftmax[T=double]", "double[3] 1 2 0.5"},
-  {"Softmax|LogSoftmax[T=double]", "double[2,1,3] 1 2 0.5 -1 0 1"},
-  {"SparseSoftmaxCrossEntropyWithLogits[T=double, Tlabels=int32]",
-   "double[3,4] 0.5 -1 2 0.1 1 1 -0.5 3 0.2 0.4 0.6 0.8; int32[3] 2 0 3"},
-  {"SparseSoftmaxCrossEntropyWithLogits[T=double, Tlabels=int64]", "double[1,2] 0.5 -1; int64[1] 1"},
-  {"SparseSoftmaxCrossEntropyWithLogits[T=double, Tlabels=int32]", "double[2,3] 0.5 -1 2 1 0.3 3; int32[2] 0 0"},
-  {"SoftmaxCrossEntropyWithLogits[T=double]", "double[2,3] 0.5 -1 2 0.1 1 1; double[2,3] 0.2 0.3 0.5 0.1 0.1 0.8"},
-  {"SoftmaxCrossEntropyWithLogits[T=double]", "double[1,3] 0.5 -1 2; double[2,3] 0.2 0.3 0.5 0.1 0.1 0.8"},
-  {"SoftmaxCrossEntropyWithLogits[T=double]", "double[3,2] 0.5 -1 2 0.1 1 1; double[3,1] 0.5"})
+GRADIENT_CASES(softmax, {"Softmax|LogSoftmax[T=double]", "double[2,4] 0.5 -1 2 0.1 1 1 -0.5 3"},
+               {"Softmax|LogSoftmax[T=double]", "double[3] 1 2 0.5"},
+               {"Softmax|LogSoftmax[T=double]", "double[2,1,3] 1 2 0.5 -1 0 1"},
+               {"SparseSoftmaxCrossEntropyWithLogits[T=double, Tlabels=int32]",
+                "double[3,4] 0.5 -1 2 0.1 1 1 -0.5 3 0.2 0.4 0.6 0.8; int32[3] 2 0 3"},
+               {"SparseSoftmaxCrossEntropyWithLogits[T=double, Tlabels=int64]",
+                "double[1,2] 0.5 -1; int64[1] 1"},
+               {"SparseSoftmaxCrossEntropyWithLogits[T=double, Tlabels=int32]",
+                "double[2,3] 0.5 -1 2 1 0.3 3; int32[2] 0 0"},
+               {"SoftmaxCrossEntropyWithLogits[T=double]",
+                "double[2,3] 0.5 -1 2 0.1 1 1; double[2,3] 0.2 0.3 0.5 0.1 0.1 0.8"},
+               {"SoftmaxCrossEntropyWithLogits[T=double]",
+                "double[1,3] 0.5 -1 2; double[2,3] 0.2 0.3 0.5 0.1 0.1 0.8"},
+               {"SoftmaxCrossEntropyWithLogits[T=double]", "double[3,2] 0.5 -1 2 0.1 1 1; double[3,1] 0.5"})

@@ -16,8 +16,8 @@ TEST(depth_to_space_puts_blocks_together) {
   op_gives("DepthToSpace[block_size=2, T=float]", "float[1,1,1,4] 1 2 3 4", "float[1,2,2,1] 1 2 3 4");
   op_gives("DepthToSpace[block_size=2, T=uint8]", "uint8[1,1,2,8] 1 2 3 4 9 10 11 12 5 6 7 8 13 14 15 16",
            "uint8[1,2,4,2] 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16");
-  op_gives("DepthToSpace[block_size=2, T=complex64, data_format=NCHW]", "complex64[1,8,1,1] 1 5 2 6 3 7 4 8+1i",
-           "complex64[1,2,2,2] 1 2 3 4 5 6 7 8+1i");
+  op_gives("DepthToSpace[block_size=2, T=complex64, data_format=NCHW]",
+           "complex64[1,8,1,1] 1 5 2 6 3 7 4 8+1i", "complex64[1,2,2,2] 1 2 3 4 5 6 7 8+1i");
   op_gives("DepthToSpace[block_size=2, T=float]", "float[0,1,1,4]", "float[0,2,2,1]");
 }
 
@@ -36,10 +36,9 @@ TEST(images_that_are_not_divisible_are_refused) {
            CODE_INVALID_ARGUMENT, "Only NHWC data_format supported on CPU. Got NCHW_VECT_C");
 }
 
-GRADIENT_CASES(space_depth,
-  {"SpaceToDepth[block_size=2, T=double]", "double[1,2,4,1] 1 2 3 4 5 6 7 8"},
-  {"SpaceToDepth[block_size=2, T=double, data_format=NCHW]", "double[1,2,2,2] 1 2 3 4 5 6 7 8"},
-  {"SpaceToDepth[block_size=2, T=complex128]", "complex128[1,2,2,1] 1+1i 2 3 4"},
-  {"DepthToSpace[block_size=2, T=double]", "double[1,1,2,4] 1 2 3 4 5 6 7 8"},
-  {"DepthToSpace[block_size=2, T=double, data_format=NCHW]", "double[1,8,1,1] 1 2 3 4 5 6 7 8"},
-  {"DepthToSpace[block_size=2, T=complex128]", "complex128[1,1,1,4] 1+1i 2 3 4"})
+GRADIENT_CASES(space_depth, {"SpaceToDepth[block_size=2, T=double]", "double[1,2,4,1] 1 2 3 4 5 6 7 8"},
+               {"SpaceToDepth[block_size=2, T=double, data_format=NCHW]", "double[1,2,2,2] 1 2 3 4 5 6 7 8"},
+               {"SpaceToDepth[block_size=2, T=complex128]", "complex128[1,2,2,1] 1+1i 2 3 4"},
+               {"DepthToSpace[block_size=2, T=double]", "double[1,1,2,4] 1 2 3 4 5 6 7 8"},
+               {"DepthToSpace[block_size=2, T=double, data_format=NCHW]", "double[1,8,1,1] 1 2 3 4 5 6 7 8"},
+               {"DepthToSpace[block_size=2, T=complex128]", "complex128[1,1,1,4] 1+1i 2 3 4"})

@@ -10,16 +10,21 @@ TEST(special_values_of_error_and_gamma_functions) {
   op_gives("Erf[T=float]", "float[4] inf -inf nan -0.0", "float[4] 1 -1 nan -0.0");
   op_gives("Erfc[T=float]", "float[3] inf -inf nan", "float[3] 0 2 nan");
   op_gives("Lgamma[T=float]", "float[6] 0 -1 inf -inf nan 1", "float[6] inf inf inf inf nan 0");
-  op_gives_about("Lgamma[T=double]", "double[2] 0.5 -0.5", "double[2] 0.5723649429247001 1.2655121234846454", 1e-15);
+  op_gives_about("Lgamma[T=double]", "double[2] 0.5 -0.5", "double[2] 0.5723649429247001 1.2655121234846454",
+                 1e-15);
   op_gives_about("Erfc[T=double]", "double[] 10", "double[] 2.0884875837625447e-45", 1e-58);
 }
 
 TEST(inverses_of_error_functions) {
   op_gives_about("Erfinv[T=double]", "double[6] -0.999 -0.5 1e-10 0.3 0.25 0.9999999",
-                 "double[6] -2.3267537655135245 -0.47693627620446987 8.8622692545275805e-11 0.27246271472675434 0.22531205501217810 3.7665625816384709", 1e-15);
+                 "double[6] -2.3267537655135245 -0.47693627620446987 8.8622692545275805e-11 "
+                 "0.27246271472675434 0.22531205501217810 3.7665625816384709",
+                 1e-15);
   op_gives("Erfinv[T=float]", "float[7] -1 1 1.5 nan -0.0 0 -inf", "float[7] -inf inf nan nan -0.0 0 nan");
   op_gives_about("Ndtri[T=double]", "double[5] 1e-300 1e-5 0.3 0.9 0.25",
-                 "double[5] -37.047096299361199 -4.2648907939228246 -0.52440051270804082 1.2815515655446006 -0.67448975019608174", 3e-15);
+                 "double[5] -37.047096299361199 -4.2648907939228246 -0.52440051270804082 1.2815515655446006 "
+                 "-0.67448975019608174",
+                 3e-15);
   op_gives("Ndtri[T=double]", "double[6] 0 1 0.5 1.5 -1 nan", "double[6] -inf inf 0 nan nan nan");
   op_gives_about("Ndtri[T=bfloat16]", "bfloat16[1] 0.25", "bfloat16[1] -0.6745", 4e-3);
 }
@@ -45,46 +50,52 @@ TEST(inverses_undo_the_error_functions) {
 /* In closed form: at 1 minus Euler's constant, at 1/2 2 log 2 less, at 1/4 pi/2 + 3 log 2 less. */
 TEST(digamma) {
   op_gives_about("Digamma[T=double]", "double[4] 1 2 0.5 0.25",
-                 "double[4] -0.5772156649015329 0.42278433509846713 -1.9635100260214235 -4.227453533376265", 2e-15);
+                 "double[4] -0.5772156649015329 0.42278433509846713 -1.9635100260214235 -4.227453533376265",
+                 2e-15);
   op_gives_about("Digamma[T=double]", "double[4] -0.5 -1.5 11 1e300",
-                 "double[4] 0.03648997397857652 0.7031566406452432 2.3517525890667211 690.7755278982137", 2e-15);
+                 "double[4] 0.03648997397857652 0.7031566406452432 2.3517525890667211 690.7755278982137",
+                 2e-15);
   op_gives("Digamma[T=double]", "double[6] 0 -1 -7 inf -inf nan", "double[6] nan nan nan inf nan nan");
   op_gives_about("Digamma[T=float]", "float[2] 1 0.5", "float[2] -0.57721566 -1.96351003", 1e-7);
   op_gives_about("Digamma[T=half]", "half[] 1", "half[] -0.57721566", 1e-3);
 }
 
-/* The first at 1, 1/2 and -1/2 is pi^2 / 6, pi^2 / 2 and that plus 4; the second at 1 is -2 zeta(3), the third pi^4 / 15. */
+/* The first at 1, 1/2 and -1/2 is pi^2 / 6, pi^2 / 2 and that plus 4; the second at 1 is -2 zeta(3), the
+ * third pi^4 / 15. */
 TEST(polygamma) {
   op_gives_about("Polygamma[T=double]", "double[5] 1 1 2 3 1; double[5] 1 0.5 1 1 -0.5",
-                 "double[5] 1.6449340668482264 4.934802200544679 -2.4041138063191885 6.493939402266829 8.934802200544679", 2e-15);
-  op_gives_about("Polygamma[T=double]", "double[2] 1 2; double[] -2.3", "double[2] 14.725912160961291 68.713792529270302", 1e-14);
-  op_gives_about("Polygamma[T=double]", "double[] 10; double[] 100", "double[] -3.8135655355681382e-15", 1e-29);
-  op_gives("Polygamma[T=double]", "double[5] 0.5 -1 1 1 1; double[5] 1 1 0 -3 nan", "double[5] nan nan inf inf nan");
+                 "double[5] 1.6449340668482264 4.934802200544679 -2.4041138063191885 6.493939402266829 "
+                 "8.934802200544679",
+                 2e-15);
+  op_gives_about("Polygamma[T=double]", "double[2] 1 2; double[] -2.3",
+                 "double[2] 14.725912160961291 68.713792529270302", 1e-14);
+  op_gives_about("Polygamma[T=double]", "double[] 10; double[] 100", "double[] -3.8135655355681382e-15",
+                 1e-29);
+  op_gives("Polygamma[T=double]", "double[5] 0.5 -1 1 1 1; double[5] 1 1 0 -3 nan",
+           "double[5] nan nan inf inf nan");
   op_gives_about("Polygamma[T=float]", "float[] 1; float[3] 1 inf 1e-10", "float[3] 1.644934 0 1e20", 1e-6);
 }
 
 /* Far out nothing takes longer, and sums of large terms end at the first that matters. */
 TEST(polygamma_of_large_numbers) {
-  op_gives_about("Polygamma[T=double]", "double[] 1; double[3] -1e15 -1000000.5 1e300", "double[3] inf 9.8696034010903586 1e-300", 1e-10);
+  op_gives_about("Polygamma[T=double]", "double[] 1; double[3] -1e15 -1000000.5 1e300",
+                 "double[3] inf 9.8696034010903586 1e-300", 1e-10);
   op_gives_about("Polygamma[T=double]", "double[] 100; double[] 1", "double[] -9.332621544394415e157", 1e-15);
-  op_gives_about("Polygamma[T=double]", "double[] 1; double[2] -1e-7 -1e-30", "double[2] 100000000000001.64 1e60", 1e-15);
+  op_gives_about("Polygamma[T=double]", "double[] 1; double[2] -1e-7 -1e-30",
+                 "double[2] 100000000000001.64 1e60", 1e-15);
   op_gives("Polygamma[T=double]", "double[] 1; double[] -inf", "double[] inf");
   op_gives("Polygamma[T=double]", "double[2] 1e300 1e9; double[] 1", "double[2] -inf -inf");
 }
 
-GRADIENT_CASES(special,
-  {"Erf|Erfc[T=double]", "double[2,3] -2.5 -1.2 -0.25 0.5 1.25 2.5"},
-  {"Erf|Erfc[T=double]", "double[4] -0.7 0.1 1 -2"},
-  {"Erf|Erfc[T=double]", "double[] 0"},
-  {"Erfinv[T=double]", "double[2,3] -0.8 -0.25 0.1 0.3 0.5 0.7"},
-  {"Erfinv[T=double]", "double[2] -0.6 0"},
-  {"Erfinv[T=double]", "double[] 0.4"},
-  {"Ndtri[T=double]", "double[2,3] 0.2 0.25 0.4 0.5 0.8 0.9"},
-  {"Ndtri[T=double]", "double[2] 0.3 0.7"},
-  {"Ndtri[T=double]", "double[] 0.6"},
-  {"Lgamma|Digamma[T=double]", "double[2,3] 0.4 0.8 1.5 3 7 12"},
-  {"Lgamma|Digamma[T=double]", "double[3] -0.4 -1.7 5"},
-  {"Lgamma|Digamma[T=double]", "double[] 2"})
+GRADIENT_CASES(special, {"Erf|Erfc[T=double]", "double[2,3] -2.5 -1.2 -0.25 0.5 1.25 2.5"},
+               {"Erf|Erfc[T=double]", "double[4] -0.7 0.1 1 -2"}, {"Erf|Erfc[T=double]", "double[] 0"},
+               {"Erfinv[T=double]", "double[2,3] -0.8 -0.25 0.1 0.3 0.5 0.7"},
+               {"Erfinv[T=double]", "double[2] -0.6 0"}, {"Erfinv[T=double]", "double[] 0.4"},
+               {"Ndtri[T=double]", "double[2,3] 0.2 0.25 0.4 0.5 0.8 0.9"},
+               {"Ndtri[T=double]", "double[2] 0.3 0.7"}, {"Ndtri[T=double]", "double[] 0.6"},
+               {"Lgamma|Digamma[T=double]", "double[2,3] 0.4 0.8 1.5 3 7 12"},
+               {"Lgamma|Digamma[T=double]", "double[3] -0.4 -1.7 5"},
+               {"Lgamma|Digamma[T=double]", "double[] 2"})
 
 /* By the order there is no derivative. */
 TEST(gradients_of_polygamma) {

@@ -42,15 +42,18 @@ TEST(split_v_cuts_into_parts_of_given_sizes) {
 
 TEST(split_v_refuses_sizes_that_do_not_fit) {
   const char *op = "SplitV[num_split=2, T=float]";
-  op_fails(op, "float[3] 0; int64[2] 1 1; int32[] 0", CODE_INVALID_ARGUMENT, "if not fully specified.  Got: 2");
-  op_fails(op, "float[3] 0; int64[2] 5 -1; int32[] 0", CODE_INVALID_ARGUMENT, "if not fully specified.  Got: 5");
+  op_fails(op, "float[3] 0; int64[2] 1 1; int32[] 0", CODE_INVALID_ARGUMENT,
+           "if not fully specified.  Got: 2");
+  op_fails(op, "float[3] 0; int64[2] 5 -1; int32[] 0", CODE_INVALID_ARGUMENT,
+           "if not fully specified.  Got: 5");
   op_fails(op, "float[3] 0; int64[2] -2 5; int32[] 0", CODE_INVALID_ARGUMENT,
            "Split size at index 0 must be >= 0. Got: -2");
   op_fails(op, "float[3] 0; int64[2] -1 -1; int32[] 0", CODE_INVALID_ARGUMENT,
            "There can only be one -1 in the input.");
   op_fails(op, "float[3] 0; int64[2] 9223372036854775807 4; int32[] 0", CODE_INVALID_ARGUMENT, "2**63 - 1");
   op_fails(op, "float[3] 0; int64[3] 1; int32[] 0", CODE_INVALID_ARGUMENT,
-           "size of the split_tensor must be 1-D and have the same elements as outputs got 1 -D and 3 elements");
+           "size of the split_tensor must be 1-D and have the same elements as outputs got 1 -D and 3 "
+           "elements");
   op_fails(op, "float[3] 0; int64[2] 1 2; int32[2] 0", CODE_INVALID_ARGUMENT,
            "split_dim_tensor must have exactly one element.");
   op_fails(op, "float[3] 0; int64[2] 1 2; int32[] 3", CODE_INVALID_ARGUMENT,
@@ -59,11 +62,11 @@ TEST(split_v_refuses_sizes_that_do_not_fit) {
            "it must have the same size as the input. Input size: 3 output size: 2");
 }
 
-GRADIENT_CASES(split,
-  {"Split[num_split=2, T=double]", "int32[] 0; double[4] 1 2 3 4"},
-  {"Split[num_split=3, T=double]", "int32[] -1; double[2,3] 1 2 3 4 5 6"},
-  {"Split[num_split=1, T=double]", "int32[] 1; double[1,2,2] 1 2 3 4"},
-  {"Split[num_split=2, T=complex128]", "int32[] 0; complex128[2] 1+2i 3-1i"},
-  {"SplitV[num_split=2, T=double]", "double[4] 1 2 3 4; int64[2] 1 3; int32[] 0"},
-  {"SplitV[num_split=3, T=double, Tlen=int32]", "double[2,3] 1 2 3 4 5 6; int32[3] 2 -1 0; int32[] 1"},
-  {"SplitV[num_split=1, T=double]", "double[1,2,1] 1 2; int64[1] 2; int32[] -2"})
+GRADIENT_CASES(split, {"Split[num_split=2, T=double]", "int32[] 0; double[4] 1 2 3 4"},
+               {"Split[num_split=3, T=double]", "int32[] -1; double[2,3] 1 2 3 4 5 6"},
+               {"Split[num_split=1, T=double]", "int32[] 1; double[1,2,2] 1 2 3 4"},
+               {"Split[num_split=2, T=complex128]", "int32[] 0; complex128[2] 1+2i 3-1i"},
+               {"SplitV[num_split=2, T=double]", "double[4] 1 2 3 4; int64[2] 1 3; int32[] 0"},
+               {"SplitV[num_split=3, T=double, Tlen=int32]",
+                "double[2,3] 1 2 3 4 5 6; int32[3] 2 -1 0; int32[] 1"},
+               {"SplitV[num_split=1, T=double]", "double[1,2,1] 1 2; int64[1] 2; int32[] -2"})

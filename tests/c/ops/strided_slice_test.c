@@ -1,4 +1,5 @@
-/* StridedSlice and StridedSliceGrad, also against a walk that steps through Python's slices one index at a time. */
+/* StridedSlice and StridedSliceGrad, also against a walk that steps through Python's slices one index at a
+ * time. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,8 @@ TEST(strided_slices_of_vectors) {
            "int32[5] 4 3 2 1 0");
   op_gives(SLICE "]", "int32[5] 0 1 2 3 4; int32[1] 3; int32[1] 1; int32[1] 1", "int32[0]");
   op_gives(SLICE "]", "int32[5] 0 1 2 3 4; int32[1] -100; int32[1] 100; int32[1] 1", "int32[5] 0 1 2 3 4");
-  op_gives(SLICE ", shrink_axis_mask=1]", "int32[5] 0 1 2 3 4; int32[1] -1; int32[1] 0; int32[1] 1", "int32[] 4");
+  op_gives(SLICE ", shrink_axis_mask=1]", "int32[5] 0 1 2 3 4; int32[1] -1; int32[1] 0; int32[1] 1",
+           "int32[] 4");
   op_gives("StridedSlice[T=string, Index=int64]", "string[3] a b c; int64[1] 2; int64[1] 0; int64[1] -1",
            "string[2] c b");
 }
@@ -44,53 +46,62 @@ TEST(strided_slices_with_masks) {
 
 TEST(strided_slice_refuses_wrong_specs) {
   const char *one = "int32[2,3] 0; int32[1] 2; int32[1] 3; int32[1] 1";
-  op_fails(SLICE ", shrink_axis_mask=1]", one, CODE_INVALID_ARGUMENT, "slice index 2 of dimension 0 out of bounds.");
-  op_fails(SLICE ", shrink_axis_mask=1]", "int32[2] 0; int32[1] -5; int32[1] 0; int32[1] 1", CODE_INVALID_ARGUMENT,
-           "slice index -3 of dimension 0 out of bounds.");
+  op_fails(SLICE ", shrink_axis_mask=1]", one, CODE_INVALID_ARGUMENT,
+           "slice index 2 of dimension 0 out of bounds.");
+  op_fails(SLICE ", shrink_axis_mask=1]", "int32[2] 0; int32[1] -5; int32[1] 0; int32[1] 1",
+           CODE_INVALID_ARGUMENT, "slice index -3 of dimension 0 out of bounds.");
   op_fails(SLICE "]", "int32[2] 0; int32[1] 0; int32[1] 1; int32[1] 0", CODE_INVALID_ARGUMENT,
            "strides[0] must be non-zero");
-  op_fails(SLICE ", shrink_axis_mask=1]", "int32[2] 0; int32[1] 0; int32[1] 1; int32[1] -1", CODE_INVALID_ARGUMENT,
-           "only stride 1 allowed on non-range indexing.");
+  op_fails(SLICE ", shrink_axis_mask=1]", "int32[2] 0; int32[1] 0; int32[1] 1; int32[1] -1",
+           CODE_INVALID_ARGUMENT, "only stride 1 allowed on non-range indexing.");
   op_fails(SLICE "]", "int32[2,3] 0; int32[3] 0; int32[3] 1; int32[3] 1", CODE_INVALID_ARGUMENT,
            "Index out of range using input dim 2; input has only 2 dims");
-  op_fails(SLICE ", ellipsis_mask=3]", "int32[2,3] 0; int32[2] 0; int32[2] 1; int32[2] 1", CODE_INVALID_ARGUMENT,
-           "Multiple ellipses in slice spec not allowed");
+  op_fails(SLICE ", ellipsis_mask=3]", "int32[2,3] 0; int32[2] 0; int32[2] 1; int32[2] 1",
+           CODE_INVALID_ARGUMENT, "Multiple ellipses in slice spec not allowed");
   op_fails(SLICE "]", "int32[2,3] 0; int32[1] 0; int32[2] 1; int32[1] 1", CODE_INVALID_ARGUMENT,
-           "Expected begin, end, and strides to be 1D equal size tensors, but got shapes [1], [2], and [1] instead.");
-  op_fails(SLICE ", new_axis_mask=-1]", "int32[2] 0; int32[300] 0; int32[300] 0; int32[300] 1", CODE_INVALID_ARGUMENT,
-           "Index out of range using input dim 1; input has only 1 dims");
+           "Expected begin, end, and strides to be 1D equal size tensors, but got shapes [1], [2], and [1] "
+           "instead.");
+  op_fails(SLICE ", new_axis_mask=-1]", "int32[2] 0; int32[300] 0; int32[300] 0; int32[300] 1",
+           CODE_INVALID_ARGUMENT, "Index out of range using input dim 1; input has only 1 dims");
 }
 
 TEST(strided_slice_survives_extreme_numbers) {
   const char *slice = "StridedSlice[T=int32, Index=int64]";
   op_gives(slice,
-           "int32[3] 1 2 3; int64[1] -9223372036854775808; int64[1] 9223372036854775807; int64[1] 9223372036854775807",
+           "int32[3] 1 2 3; int64[1] -9223372036854775808; int64[1] 9223372036854775807; int64[1] "
+           "9223372036854775807",
            "int32[1] 1");
   op_gives(slice,
-           "int32[3] 1 2 3; int64[1] 9223372036854775807; int64[1] -9223372036854775808; int64[1] -9223372036854775808",
+           "int32[3] 1 2 3; int64[1] 9223372036854775807; int64[1] -9223372036854775808; int64[1] "
+           "-9223372036854775808",
            "int32[1] 3");
-  op_gives(slice, "int32[2,3] 1 2 3 4 5 6; int64[1] 0; int64[1] 9223372036854775807; int64[1] 4611686018427387904",
+  op_gives(slice,
+           "int32[2,3] 1 2 3 4 5 6; int64[1] 0; int64[1] 9223372036854775807; int64[1] 4611686018427387904",
            "int32[1,3] 1 2 3");
   op_gives(slice,
-           "int32[0]; int64[1] -9223372036854775808; int64[1] 9223372036854775807; int64[1] -9223372036854775808",
+           "int32[0]; int64[1] -9223372036854775808; int64[1] 9223372036854775807; int64[1] "
+           "-9223372036854775808",
            "int32[0]");
 }
 
 TEST(strided_slice_grad_puts_zeros_where_nothing_was_taken) {
-  op_gives("StridedSliceGrad[T=float, Index=int32]", "int32[1] 5; int32[1] 1; int32[1] 4; int32[1] 2; float[2] 7 8",
-           "float[5] 0 7 0 8 0");
+  op_gives("StridedSliceGrad[T=float, Index=int32]",
+           "int32[1] 5; int32[1] 1; int32[1] 4; int32[1] 2; float[2] 7 8", "float[5] 0 7 0 8 0");
   op_gives("StridedSliceGrad[T=float, Index=int64, shrink_axis_mask=1]",
            "int64[2] 2 2; int64[1] 1; int64[1] 2; int64[1] 1; float[2] 7 8", "float[2,2] 0 0 7 8");
   op_gives("StridedSliceGrad[T=float, Index=int32, begin_mask=1, end_mask=1]",
            "int32[1] 3; int32[1] 0; int32[1] 0; int32[1] -1; float[3] 7 8 9", "float[3] 9 8 7");
-  op_gives("StridedSliceGrad[T=float, Index=int32]", "int32[1] 2; int32[1] 2; int32[1] 2; int32[1] 1; float[0]",
-           "float[2] 0");
-  op_fails("StridedSliceGrad[T=float, Index=int32]", "int32[2] 2 3; int32[1] 1; int32[1] 2; int32[1] 1; float[2,3] 0",
-           CODE_INVALID_ARGUMENT, "shape of dy was [2,3] instead of [1,3]");
-  op_fails("StridedSliceGrad[T=float, Index=int32]", "int32[] 2; int32[1] 1; int32[1] 2; int32[1] 1; float[2] 0",
-           CODE_INVALID_ARGUMENT, "shape must be 1-D, got shape.shape = [] instead.");
-  op_fails("StridedSliceGrad[T=float, Index=int32]", "int32[1] -2; int32[1] 1; int32[1] 2; int32[1] 1; float[2] 0",
-           CODE_INVALID_ARGUMENT, "Dimension -2 must be >= 0");
+  op_gives("StridedSliceGrad[T=float, Index=int32]",
+           "int32[1] 2; int32[1] 2; int32[1] 2; int32[1] 1; float[0]", "float[2] 0");
+  op_fails("StridedSliceGrad[T=float, Index=int32]",
+           "int32[2] 2 3; int32[1] 1; int32[1] 2; int32[1] 1; float[2,3] 0", CODE_INVALID_ARGUMENT,
+           "shape of dy was [2,3] instead of [1,3]");
+  op_fails("StridedSliceGrad[T=float, Index=int32]",
+           "int32[] 2; int32[1] 1; int32[1] 2; int32[1] 1; float[2] 0", CODE_INVALID_ARGUMENT,
+           "shape must be 1-D, got shape.shape = [] instead.");
+  op_fails("StridedSliceGrad[T=float, Index=int32]",
+           "int32[1] -2; int32[1] 1; int32[1] 2; int32[1] 1; float[2] 0", CODE_INVALID_ARGUMENT,
+           "Dimension -2 must be >= 0");
 }
 
 /* --- random specs --- */
@@ -129,7 +140,8 @@ TEST(strided_slices_of_random_specs) {
       bool open_begin = random_below(3) == 0, open_end = random_below(3) == 0;
       begin_mask |= (int)open_begin << d;
       end_mask |= (int)open_end << d;
-      count[d] = walk(open_begin ? NONE : begin[d], open_end ? NONE : end[d], stride[d], (int)dims[d], indices[d]);
+      count[d] =
+          walk(open_begin ? NONE : begin[d], open_end ? NONE : end[d], stride[d], (int)dims[d], indices[d]);
     }
     CHECK_CONTEXT("round %d", round);
     char op[96];
@@ -146,12 +158,14 @@ TEST(strided_slices_of_random_specs) {
       if (CHECK_OK(op_run_compute(&run, &status), status)) {
         const Tensor *y = &run.outputs[0];
         bool same_shape = true;
-        for (int d = 0; d < 3; d++) same_shape = CHECK_INT_EQ(shape_dim(&y->shape, d), count[d]) && same_shape;
+        for (int d = 0; d < 3; d++)
+          same_shape = CHECK_INT_EQ(shape_dim(&y->shape, d), count[d]) && same_shape;
         int64_t at = 0, wrong = 0;
         for (int i = 0; same_shape && i < count[0]; i++) {
           for (int j = 0; j < count[1]; j++) {
             for (int k = 0; k < count[2]; k++) {
-              wrong += tensor_i32(y)[at++] != (indices[0][i] * dims[1] + indices[1][j]) * dims[2] + indices[2][k];
+              wrong +=
+                  tensor_i32(y)[at++] != (indices[0][i] * dims[1] + indices[1][j]) * dims[2] + indices[2][k];
             }
           }
         }
@@ -163,12 +177,17 @@ TEST(strided_slices_of_random_specs) {
 }
 
 GRADIENT_CASES(strided_slice,
-  {"StridedSlice[T=double, Index=int32]", "double[3,4] 1 2 3 4 5 6 7 8 9 10 11 12; int32[2] 0 3; int32[2] 3 0; int32[2] 2 -2"},
-  {"StridedSlice[T=double, Index=int64, shrink_axis_mask=1]", "double[3,2] 1 2 3 4 5 6; int64[1] -1; int64[1] 0; int64[1] 1"},
-  {"StridedSlice[T=double, Index=int32, ellipsis_mask=1, new_axis_mask=2]",
-   "double[2,2] 1 2 3 4; int32[3] 0 0 1; int32[3] 0 0 2; int32[3] 1 1 1"},
-  {"StridedSlice[T=double, Index=int32, begin_mask=1, end_mask=1]", "double[5] 1 2 3 4 5; int32[1] 0; int32[1] 0; int32[1] -2"},
-  {"StridedSliceGrad[T=double, Index=int32]", "int32[1] 5; int32[1] 4; int32[1] 0; int32[1] -2; double[2] 7 8"},
-  {"StridedSliceGrad[T=double, Index=int64]", "int64[2] 2 3; int64[1] 1; int64[1] 2; int64[1] 1; double[1,3] 7 8 9"},
-  {"StridedSliceGrad[T=double, Index=int32, shrink_axis_mask=3]",
-   "int32[3] 2 2 2; int32[2] 1 0; int32[2] 2 1; int32[2] 1 1; double[2] 7 8"})
+               {"StridedSlice[T=double, Index=int32]",
+                "double[3,4] 1 2 3 4 5 6 7 8 9 10 11 12; int32[2] 0 3; int32[2] 3 0; int32[2] 2 -2"},
+               {"StridedSlice[T=double, Index=int64, shrink_axis_mask=1]",
+                "double[3,2] 1 2 3 4 5 6; int64[1] -1; int64[1] 0; int64[1] 1"},
+               {"StridedSlice[T=double, Index=int32, ellipsis_mask=1, new_axis_mask=2]",
+                "double[2,2] 1 2 3 4; int32[3] 0 0 1; int32[3] 0 0 2; int32[3] 1 1 1"},
+               {"StridedSlice[T=double, Index=int32, begin_mask=1, end_mask=1]",
+                "double[5] 1 2 3 4 5; int32[1] 0; int32[1] 0; int32[1] -2"},
+               {"StridedSliceGrad[T=double, Index=int32]",
+                "int32[1] 5; int32[1] 4; int32[1] 0; int32[1] -2; double[2] 7 8"},
+               {"StridedSliceGrad[T=double, Index=int64]",
+                "int64[2] 2 3; int64[1] 1; int64[1] 2; int64[1] 1; double[1,3] 7 8 9"},
+               {"StridedSliceGrad[T=double, Index=int32, shrink_axis_mask=3]",
+                "int32[3] 2 2 2; int32[2] 1 0; int32[2] 2 1; int32[2] 1 1; double[2] 7 8"})

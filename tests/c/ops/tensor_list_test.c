@@ -7,7 +7,8 @@
 #include "op_runner.h"
 
 /* Runs an op on tensors, the last ones written as text (may be ""). Outputs are cleared by the caller. */
-static bool run_op(const char *op, Status *status, bool last_use, Tensor *outputs, const char *text, int num_inputs, ...) {
+static bool run_op(const char *op, Status *status, bool last_use, Tensor *outputs, const char *text,
+                   int num_inputs, ...) {
   OpRun run;
   va_list args;
   bool ok = op_run_begin(&run, op, status);
@@ -33,7 +34,8 @@ static bool is(const Tensor *got, const char *want) {
   int count;
   Status status;
   status_init(&status);
-  bool ok = CHECK_OK(tensors_parse(want, &wanted, 1, &count, &status), &status) && tensor_is_about(got, &wanted, 0);
+  bool ok =
+      CHECK_OK(tensors_parse(want, &wanted, 1, &count, &status), &status) && tensor_is_about(got, &wanted, 0);
   tensor_clear(&wanted);
   return ok;
 }
@@ -42,7 +44,10 @@ static void stacks_to(const Tensor *list, const char *want) {
   Tensor stacked = {0};
   Status status;
   status_init(&status);
-  if (CHECK_OK(run_op("TensorListStack[element_dtype=float]", &status, false, &stacked, "int32[] -1", 1, list), &status)) is(&stacked, want);
+  if (CHECK_OK(run_op("TensorListStack[element_dtype=float]", &status, false, &stacked, "int32[] -1", 1,
+                      list),
+               &status))
+    is(&stacked, want);
   tensor_clear(&stacked);
 }
 
@@ -103,36 +108,43 @@ TEST(lists_do_not_change_each_other) {
   push(&popped[0], "float[] 4", false, &d, &status);
   stacks_to(&b, "float[2] 1 2");
   stacks_to(&d, "float[2] 1 4");
-  CHECK_OK(run_op("TensorListSetItem[element_dtype=float]", &status, false, &c, "int32[] 0; float[] 9", 1, &b), &status);
+  CHECK_OK(run_op("TensorListSetItem[element_dtype=float]", &status, false, &c, "int32[] 0; float[] 9", 1,
+                  &b),
+           &status);
   stacks_to(&b, "float[2] 1 2");
   stacks_to(&c, "float[2] 9 2");
-  CHECK_OK(run_op("TensorListSetItem[element_dtype=float]", &status, true, &c, "int32[] 1; float[] 8", 1, &c), &status);
+  CHECK_OK(run_op("TensorListSetItem[element_dtype=float]", &status, true, &c, "int32[] 1; float[] 8", 1, &c),
+           &status);
   stacks_to(&c, "float[2] 9 8");
   Tensor *all[] = {&a, &b, &c, &d, &popped[0], &popped[1]};
   for (int i = 0; i < 6; i++) tensor_clear(all[i]);
 }
 
-/* An item behind the end makes a list longer, without what a longer list of before left there; others keep their length. */
+/* An item behind the end makes a list longer, without what a longer list of before left there; others keep
+ * their length. */
 #define RESIZE "TensorListSetItem[element_dtype=float, resize_if_index_out_of_bounds=true]"
 TEST(lists_grow_when_an_item_is_set_behind_their_end) {
   Status status;
   status_init(&status);
   Tensor list = {0}, longer = {0}, popped[2] = {0}, length = {0};
-  CHECK_OK(run_op("TensorListReserve[element_dtype=float, shape_type=int64]", &status, false, &list, "int64[0]; int32[] 1", 0), &status);
+  CHECK_OK(run_op("TensorListReserve[element_dtype=float, shape_type=int64]", &status, false, &list,
+                  "int64[0]; int32[] 1", 0),
+           &status);
   CHECK_OK(run_op(RESIZE, &status, false, &longer, "int32[] 2; float[] 7", 1, &list), &status);
   stacks_to(&list, "float[1] 0");
   stacks_to(&longer, "float[3] 0 0 7");
   CHECK_OK(run_op(RESIZE, &status, true, &longer, "int32[] 3; float[] 8", 1, &longer), &status);
   stacks_to(&longer, "float[4] 0 0 7 8");
-  /* The popped list sees the first items of the long one, which goes: then they are its own, and 8 must not come back. */
+  /* The popped list sees the first items of the long one, which goes: then they are its own, and 8 must not
+   * come back. */
   CHECK_OK(run_op(POP, &status, false, popped, "int32[] -1", 1, &longer), &status);
   tensor_clear(&longer);
   CHECK_OK(run_op(RESIZE, &status, true, &longer, "int32[] 4; float[] 9", 1, &popped[0]), &status);
   stacks_to(&longer, "float[5] 0 0 7 0 9");
   CHECK_OK(run_op("TensorListLength", &status, false, &length, "", 1, &longer), &status);
   is(&length, "int32[] 5");
-  CHECK_ERROR(run_op(RESIZE, &status, false, &list, "int32[] -1; float[] 7", 1, &longer), &status, CODE_INVALID_ARGUMENT,
-              "Trying to modify element -1 in a list with 5 elements.");
+  CHECK_ERROR(run_op(RESIZE, &status, false, &list, "int32[] -1; float[] 7", 1, &longer), &status,
+              CODE_INVALID_ARGUMENT, "Trying to modify element -1 in a list with 5 elements.");
   Tensor *all[] = {&list, &longer, &popped[0], &popped[1], &length};
   for (int i = 0; i < 5; i++) tensor_clear(all[i]);
 }
@@ -141,13 +153,21 @@ TEST(lists_of_a_size_have_zeros) {
   Status status;
   status_init(&status);
   Tensor list = {0}, item = {0}, shape = {0};
-  CHECK_OK(run_op("TensorListReserve[element_dtype=float, shape_type=int64]", &status, false, &list, "int64[1] 2; int32[] 3", 0), &status);
+  CHECK_OK(run_op("TensorListReserve[element_dtype=float, shape_type=int64]", &status, false, &list,
+                  "int64[1] 2; int32[] 3", 0),
+           &status);
   stacks_to(&list, "float[3,2] 0");
-  CHECK_OK(run_op("TensorListSetItem[element_dtype=float]", &status, false, &list, "int32[] 1; float[2] 5 6", 1, &list), &status);
+  CHECK_OK(run_op("TensorListSetItem[element_dtype=float]", &status, false, &list, "int32[] 1; float[2] 5 6",
+                  1, &list),
+           &status);
   stacks_to(&list, "float[3,2] 0 0 5 6 0 0");
-  CHECK_OK(run_op("TensorListGetItem[element_dtype=float]", &status, false, &item, "int32[] 1; int32[] -1", 1, &list), &status);
+  CHECK_OK(run_op("TensorListGetItem[element_dtype=float]", &status, false, &item, "int32[] 1; int32[] -1", 1,
+                  &list),
+           &status);
   is(&item, "float[2] 5 6");
-  CHECK_OK(run_op("TensorListGetItem[element_dtype=float]", &status, false, &item, "int32[] 2; int32[] -1", 1, &list), &status);
+  CHECK_OK(run_op("TensorListGetItem[element_dtype=float]", &status, false, &item, "int32[] 2; int32[] -1", 1,
+                  &list),
+           &status);
   is(&item, "float[2] 0 0");
   CHECK_OK(run_op("TensorListElementShape[shape_type=int32]", &status, false, &shape, "", 1, &list), &status);
   is(&shape, "int32[1] 2");
@@ -160,17 +180,22 @@ TEST(lists_of_tensors_and_back) {
   Status status;
   status_init(&status);
   Tensor list = {0}, zeros = {0}, sum = {0}, words = {0};
-  CHECK_OK(run_op("TensorListFromTensor[element_dtype=float, shape_type=int32]", &status, false, &list, "float[3,2] 1 2 3 4 5 6; int32[1] 2", 0),
+  CHECK_OK(run_op("TensorListFromTensor[element_dtype=float, shape_type=int32]", &status, false, &list,
+                  "float[3,2] 1 2 3 4 5 6; int32[1] 2", 0),
            &status);
   stacks_to(&list, "float[3,2] 1 2 3 4 5 6");
   CHECK_OK(run_op("ZerosLike[T=variant]", &status, false, &zeros, "", 1, &list), &status);
   stacks_to(&zeros, "float[3,2] 0");
   CHECK_OK(run_op("AddN[N=3, T=variant]", &status, false, &sum, "", 3, &list, &zeros, &list), &status);
   stacks_to(&sum, "float[3,2] 2 4 6 8 10 12");
-  CHECK_OK(run_op("TensorListFromTensor[element_dtype=string, shape_type=int32]", &status, false, &words, "string[2] a bc; int32[] -1", 0), &status);
-  CHECK_OK(run_op("TensorListStack[element_dtype=string]", &status, false, &sum, "int32[] -1", 1, &words), &status);
+  CHECK_OK(run_op("TensorListFromTensor[element_dtype=string, shape_type=int32]", &status, false, &words,
+                  "string[2] a bc; int32[] -1", 0),
+           &status);
+  CHECK_OK(run_op("TensorListStack[element_dtype=string]", &status, false, &sum, "int32[] -1", 1, &words),
+           &status);
   is(&sum, "string[2] a bc");
-  CHECK_ERROR(run_op("AddN[N=2, T=variant]", &status, false, &sum, "", 2, &list, &words), &status, CODE_INVALID_ARGUMENT,
+  CHECK_ERROR(run_op("AddN[N=2, T=variant]", &status, false, &sum, "", 2, &list, &words), &status,
+              CODE_INVALID_ARGUMENT,
               "Trying to add two lists of tensors of different dtypes. One is float and the other is string");
   Tensor *all[] = {&list, &zeros, &sum, &words};
   for (int i = 0; i < 4; i++) tensor_clear(all[i]);
@@ -184,15 +209,18 @@ TEST(lists_in_lists_are_freed_in_bounds) {
   int depth = 0;
   while (ok && depth < 2 * VARIANT_MAX_DEPTH) {
     Tensor next = {0};
-    ok = CHECK_OK(run_op("EmptyTensorList[element_dtype=variant, shape_type=int32]", &status, false, &next, "int32[] -1; int32[] -1", 0), &status);
-    ok = ok && run_op("TensorListPushBack[element_dtype=variant]", &status, false, &outer, "", 2, &next, &inner);
+    ok = CHECK_OK(run_op("EmptyTensorList[element_dtype=variant, shape_type=int32]", &status, false, &next,
+                         "int32[] -1; int32[] -1", 0),
+                  &status);
+    ok = ok &&
+         run_op("TensorListPushBack[element_dtype=variant]", &status, false, &outer, "", 2, &next, &inner);
     tensor_clear(&next);
     tensor_clear(&inner);
     tensor_move(&inner, &outer);
     depth += ok;
   }
   CHECK_INT_EQ(depth, VARIANT_MAX_DEPTH - 1);
-  CHECK(strstr(status.message, "Lists are nested more than") != NULL);
+  CHECK(strstr(status.message, "Lists are nested more than"));
   tensor_clear(&inner);
 }
 
@@ -208,7 +236,7 @@ static const Tree kEmptyTree;
 
 static const Tree *tree_with(Arena *arena, const Tree *tree, int at, const Tree *item) {
   Tree *made = arena_alloc(arena, sizeof *made);
-  if (made == NULL) return tree;
+  if (!made) return tree;
   *made = *tree;
   made->items[at] = item;
   if (at == made->count) made->count++;
@@ -228,12 +256,15 @@ static void print_list(const Tensor *list, StrBuf *out) {
   Status status;
   status_init(&status);
   strbuf_append_char(out, '(');
-  int count = CHECK_OK(run_op("TensorListLength", &status, false, &length, "", 1, list), &status) ? tensor_i32(&length)[0] : 0;
+  int count = CHECK_OK(run_op("TensorListLength", &status, false, &length, "", 1, list), &status)
+                  ? tensor_i32(&length)[0]
+                  : 0;
   for (int i = 0; i < count && out->length < 4096; i++) {
     Tensor item = {0};
     char at[48];
     snprintf(at, sizeof at, "int32[] %d; int32[] -1", i);
-    if (CHECK_OK(run_op("TensorListGetItem" LISTS, &status, false, &item, at, 1, list), &status)) print_list(&item, out);
+    if (CHECK_OK(run_op("TensorListGetItem" LISTS, &status, false, &item, at, 1, list), &status))
+      print_list(&item, out);
     tensor_clear(&item);
   }
   strbuf_append_char(out, ')');
@@ -250,7 +281,9 @@ static void is_list(const Tensor *list, const Tree *want) {
 }
 
 static bool empty_list_of_lists(Tensor *list, Status *status) {
-  return CHECK_OK(run_op("EmptyTensorList[element_dtype=variant, shape_type=int32]", status, false, list, "int32[] -1; int32[] -1", 0), status);
+  return CHECK_OK(run_op("EmptyTensorList[element_dtype=variant, shape_type=int32]", status, false, list,
+                         "int32[] -1; int32[] -1", 0),
+                  status);
 }
 
 /* A list that is put into itself holds what it was before. Lengths are TensorFlow's. */
@@ -262,9 +295,12 @@ TEST(a_list_may_be_put_into_itself) {
   CHECK_OK(run_op("TensorListPushBack" LISTS, &status, false, &one, "", 2, &empty, &empty), &status);
   CHECK_OK(run_op("TensorListPushBack" LISTS, &status, false, &two, "", 2, &one, &one), &status);
   OpRun run; /* SetItem's index stands between the lists */
-  CHECK_OK(op_run_begin(&run, "TensorListSetItem" LISTS, &status) && tensor_assign(&run.inputs[0], &two, &status), &status);
+  CHECK_OK(op_run_begin(&run, "TensorListSetItem" LISTS, &status) &&
+               tensor_assign(&run.inputs[0], &two, &status),
+           &status);
   run.num_inputs = 1;
-  CHECK_OK(op_run_inputs(&run, "int32[] 0", &status) && tensor_assign(&run.inputs[2], &two, &status), &status);
+  CHECK_OK(op_run_inputs(&run, "int32[] 0", &status) && tensor_assign(&run.inputs[2], &two, &status),
+           &status);
   run.num_inputs = 3;
   if (CHECK_OK(op_run_compute(&run, &status), &status)) tensor_move(&set, &run.outputs[0]);
   op_run_end(&run);
@@ -287,7 +323,8 @@ static int tree_size(const Tree *tree) {
 
 /* One op on lists of the pool; false when it would make something large. */
 static bool change_list(Tensor *pool, const Tree **trees, uint64_t dice, Arena *arena, Status *status) {
-  int to = (int)(dice % POOL), from = (int)(dice / 8 % POOL), item = (int)(dice / 64 % POOL), kind = (int)(dice / 512 % 6);
+  int to = (int)(dice % POOL), from = (int)(dice / 8 % POOL), item = (int)(dice / 64 % POOL),
+      kind = (int)(dice / 512 % 6);
   const Tree *tree = trees[from];
   Tensor out[2] = {{0}};
   bool owned = kind == 1 && from != item, ok; /* the kernel may then write into the list */
@@ -296,7 +333,9 @@ static bool change_list(Tensor *pool, const Tree **trees, uint64_t dice, Arena *
     const Tree *made = tree_with(arena, tree, tree->count, trees[item]);
     Tensor copy = {0};
     ok = CHECK_OK(!owned || tensor_assign(&copy, &pool[item], status), status);
-    ok = ok && CHECK_OK(run_op("TensorListPushBack" LISTS, status, owned, out, "", 2, &pool[from], owned ? &copy : &pool[item]), status);
+    ok = ok && CHECK_OK(run_op("TensorListPushBack" LISTS, status, owned, out, "", 2, &pool[from],
+                               owned ? &copy : &pool[item]),
+                        status);
     tensor_clear(&copy);
     if (owned) empty_list_of_lists(&pool[from], status);
     if (owned) trees[from] = &kEmptyTree;
@@ -306,7 +345,8 @@ static bool change_list(Tensor *pool, const Tree **trees, uint64_t dice, Arena *
     Tree *shorter = arena_alloc(arena, sizeof *shorter);
     *shorter = *tree;
     shorter->count--;
-    ok = CHECK_OK(run_op("TensorListPopBack" LISTS, status, false, out, "int32[] -1", 1, &pool[from]), status);
+    ok =
+        CHECK_OK(run_op("TensorListPopBack" LISTS, status, false, out, "int32[] -1", 1, &pool[from]), status);
     is_list(&out[1], tree->items[tree->count - 1]);
     trees[to] = shorter;
   }
@@ -316,7 +356,8 @@ static bool change_list(Tensor *pool, const Tree **trees, uint64_t dice, Arena *
   return ok;
 }
 
-/* Lists of lists are values, whatever they share: each is at any time what a tree without sharing says, and all memory is given back. */
+/* Lists of lists are values, whatever they share: each is at any time what a tree without sharing says, and
+ * all memory is given back. */
 TEST(random_lists_of_lists_are_values) {
   Status status;
   status_init(&status);
@@ -347,37 +388,53 @@ TEST(lists_refuse_what_does_not_fit) {
   const struct {
     const char *op, *inputs, *message;
   } cases[] = {
-      {PUSH, "float[3,1] 0", "Tried to append a tensor with incompatible shape to a list. Op element shape: [3,1] list shape: [2,?]"},
-      {"TensorListPushBack[element_dtype=int32]", "int32[2,1] 0", "Invalid data types; list elements float but tried to append int32"},
-      {"TensorListPopBack[element_dtype=int32]", "int32[] -1", "Invalid data types; op elements int32 but list elements float"},
-      {"TensorListGetItem[element_dtype=float]", "int32[] 0; int32[] -1", "Trying to access element 0 in a list with 0 elements."},
-      {"TensorListGetItem[element_dtype=float]", "int32[] -1; int32[] -1", "Trying to access element -1 in a list with 0 elements."},
-      {"TensorListSetItem[element_dtype=float]", "int32[] 0; float[2,1] 0", "Trying to modify element 0 in a list with 0 elements."},
-      {"TensorListStack[element_dtype=float]", "int32[] -1", "Tried to stack elements of an empty list with non-fully-defined element_shape: [2,?]"},
-      {"TensorListStack[element_dtype=float, num_elements=2]", "int32[2] 2 3", "Operation expected a list with 2 elements but got a list with 0 elements."},
-      {"TensorListStack[element_dtype=float]", "int32[] -2", "The only valid scalar shape tensor is the fully unknown shape specified as -1."},
-      {"TensorListStack[element_dtype=float]", "int32[1] 4", "Tried to read elements of shape [4] from a list with element shape [2,?]"},
+      {PUSH, "float[3,1] 0",
+       "Tried to append a tensor with incompatible shape to a list. Op element shape: [3,1] list shape: "
+       "[2,?]"},
+      {"TensorListPushBack[element_dtype=int32]", "int32[2,1] 0",
+       "Invalid data types; list elements float but tried to append int32"},
+      {"TensorListPopBack[element_dtype=int32]", "int32[] -1",
+       "Invalid data types; op elements int32 but list elements float"},
+      {"TensorListGetItem[element_dtype=float]", "int32[] 0; int32[] -1",
+       "Trying to access element 0 in a list with 0 elements."},
+      {"TensorListGetItem[element_dtype=float]", "int32[] -1; int32[] -1",
+       "Trying to access element -1 in a list with 0 elements."},
+      {"TensorListSetItem[element_dtype=float]", "int32[] 0; float[2,1] 0",
+       "Trying to modify element 0 in a list with 0 elements."},
+      {"TensorListStack[element_dtype=float]", "int32[] -1",
+       "Tried to stack elements of an empty list with non-fully-defined element_shape: [2,?]"},
+      {"TensorListStack[element_dtype=float, num_elements=2]", "int32[2] 2 3",
+       "Operation expected a list with 2 elements but got a list with 0 elements."},
+      {"TensorListStack[element_dtype=float]", "int32[] -2",
+       "The only valid scalar shape tensor is the fully unknown shape specified as -1."},
+      {"TensorListStack[element_dtype=float]", "int32[1] 4",
+       "Tried to read elements of shape [4] from a list with element shape [2,?]"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     CHECK_CONTEXT("%s", cases[i].message);
-    CHECK_ERROR(run_op(cases[i].op, &status, false, out, cases[i].inputs, 1, &list), &status, CODE_INVALID_ARGUMENT, cases[i].message);
+    CHECK_ERROR(run_op(cases[i].op, &status, false, out, cases[i].inputs, 1, &list), &status,
+                CODE_INVALID_ARGUMENT, cases[i].message);
     status_init(&status);
   }
   push(&list, "float[2,1] 0", false, &list, &status);
-  CHECK_ERROR(run_op(PUSH, &status, false, out, "float[2,1] 0", 1, &list), &status, CODE_INVALID_ARGUMENT, "Tried to push item into a full list");
+  CHECK_ERROR(run_op(PUSH, &status, false, out, "float[2,1] 0", 1, &list), &status, CODE_INVALID_ARGUMENT,
+              "Tried to push item into a full list");
   status_init(&status);
-  CHECK_ERROR(run_op("TensorListReserve[element_dtype=float, shape_type=int32]", &status, false, out, "int32[] -1; int32[] -1", 0), &status,
-              CODE_INVALID_ARGUMENT, "The num_elements to reserve must be a non negative number, but got -1");
+  CHECK_ERROR(run_op("TensorListReserve[element_dtype=float, shape_type=int32]", &status, false, out,
+                     "int32[] -1; int32[] -1", 0),
+              &status, CODE_INVALID_ARGUMENT,
+              "The num_elements to reserve must be a non negative number, but got -1");
   status_init(&status);
-  CHECK_ERROR(run_op("TensorListFromTensor[element_dtype=float, shape_type=int32]", &status, false, out, "float[] 1; int32[] -1", 0), &status,
-              CODE_INVALID_ARGUMENT, "Tensor must be at least a vector, but saw shape: []");
+  CHECK_ERROR(run_op("TensorListFromTensor[element_dtype=float, shape_type=int32]", &status, false, out,
+                     "float[] 1; int32[] -1", 0),
+              &status, CODE_INVALID_ARGUMENT, "Tensor must be at least a vector, but saw shape: []");
   tensor_clear(&list);
 }
 
 static NodeOutput second(NodeOutput value) { return (NodeOutput){value.node, 1}; }
 
-/* y = (what goes into lists and comes out again); TensorListPushBack, TensorListSetItem, TensorListGetItem, TensorListStack,
- * TensorListFromTensor and TensorListPopBack are all on the way. */
+/* y = (what goes into lists and comes out again); TensorListPushBack, TensorListSetItem, TensorListGetItem,
+ * TensorListStack, TensorListFromTensor and TensorListPopBack are all on the way. */
 TEST(gradients_of_lists) {
   Status status;
   status_init(&status);
@@ -387,12 +444,16 @@ TEST(gradients_of_lists) {
   Graph *graph = graph_new();
   const char *element = "element_dtype=double", *made = "element_dtype=double, shape_type=int32";
   NodeOutput x = placeholder(graph, "x"), w = placeholder(graph, "w"), xs[] = {x, w}, dxs[2], ddxs[2];
-  NodeOutput any = graph_op(graph, "any", "Const", "dtype=int32, value=-1", 0), zero = graph_op(graph, "zero", "Const", "dtype=int32, value=0", 0);
+  NodeOutput any = graph_op(graph, "any", "Const", "dtype=int32, value=-1", 0),
+             zero = graph_op(graph, "zero", "Const", "dtype=int32, value=0", 0);
   NodeOutput empty = graph_op(graph, "empty", "EmptyTensorList", made, 2, any, any);
-  NodeOutput one = graph_op(graph, "l1", "TensorListPushBack", element, 2, empty, unary(graph, "x2", "Square", x));
-  NodeOutput two = graph_op(graph, "l2", "TensorListPushBack", element, 2, one, binary(graph, "xw", "Mul", x, w));
+  NodeOutput one =
+      graph_op(graph, "l1", "TensorListPushBack", element, 2, empty, unary(graph, "x2", "Square", x));
+  NodeOutput two =
+      graph_op(graph, "l2", "TensorListPushBack", element, 2, one, binary(graph, "xw", "Mul", x, w));
   NodeOutput first = graph_op(graph, "first", "TensorListGetItem", element, 3, two, zero, any);
-  NodeOutput set = graph_op(graph, "set", "TensorListSetItem", element, 3, two, zero, unary(graph, "w2", "Square", w));
+  NodeOutput set =
+      graph_op(graph, "set", "TensorListSetItem", element, 3, two, zero, unary(graph, "w2", "Square", w));
   NodeOutput stack = graph_op(graph, "stack", "TensorListStack", element, 2, set, any);
   NodeOutput squares = unary(graph, "squares", "Square", stack);
   NodeOutput back = graph_op(graph, "back", "TensorListFromTensor", made, 2, squares, any);
@@ -412,7 +473,8 @@ TEST(gradients_of_lists) {
   graph_free(graph);
 }
 
-/* Pushes are taken back from the end of the gradient's list, which must be that of the list before it grew. */
+/* Pushes are taken back from the end of the gradient's list, which must be that of the list before it
+ * grew. */
 TEST(gradients_of_lists_that_grow) {
   Status status;
   status_init(&status);
@@ -422,13 +484,18 @@ TEST(gradients_of_lists_that_grow) {
   Graph *graph = graph_new();
   const char *element = "element_dtype=double", *made = "element_dtype=double, shape_type=int32";
   NodeOutput x = placeholder(graph, "x"), w = placeholder(graph, "w"), xs[] = {x, w}, dxs[2];
-  NodeOutput any = graph_op(graph, "any", "Const", "dtype=int32, value=-1", 0), zero = graph_op(graph, "zero", "Const", "dtype=int32, value=0", 0);
-  NodeOutput place = graph_op(graph, "place", "Const", "dtype=int32, value=2", 0), last = graph_op(graph, "last", "Const", "dtype=int32, value=1", 0);
+  NodeOutput any = graph_op(graph, "any", "Const", "dtype=int32, value=-1", 0),
+             zero = graph_op(graph, "zero", "Const", "dtype=int32, value=0", 0);
+  NodeOutput place = graph_op(graph, "place", "Const", "dtype=int32, value=2", 0),
+             last = graph_op(graph, "last", "Const", "dtype=int32, value=1", 0);
   NodeOutput empty = graph_op(graph, "empty", "EmptyTensorList", made, 2, any, any);
-  NodeOutput one = graph_op(graph, "l1", "TensorListPushBack", element, 2, empty, unary(graph, "x2", "Square", x));
-  NodeOutput two = graph_op(graph, "l2", "TensorListPushBack", element, 2, one, binary(graph, "xw", "Mul", x, w));
-  NodeOutput set = graph_op(graph, "set", "TensorListSetItem", "element_dtype=double, resize_if_index_out_of_bounds=true", 3, two, place,
-                            unary(graph, "w2", "Square", w));
+  NodeOutput one =
+      graph_op(graph, "l1", "TensorListPushBack", element, 2, empty, unary(graph, "x2", "Square", x));
+  NodeOutput two =
+      graph_op(graph, "l2", "TensorListPushBack", element, 2, one, binary(graph, "xw", "Mul", x, w));
+  NodeOutput set =
+      graph_op(graph, "set", "TensorListSetItem", "element_dtype=double, resize_if_index_out_of_bounds=true",
+               3, two, place, unary(graph, "w2", "Square", w));
   NodeOutput a = graph_op(graph, "a", "TensorListGetItem", element, 3, set, zero, any);
   NodeOutput b = graph_op(graph, "b", "TensorListGetItem", element, 3, set, last, any);
   NodeOutput c = graph_op(graph, "c", "TensorListGetItem", element, 3, set, place, any);

@@ -1,5 +1,6 @@
-/* Readers of text on damaged texts: every prefix of every text, and texts with one byte changed. Each lies in memory of exactly its
- * length, so that the sanitizer sees a reader that looks behind the end. A reader gives a result or an error that says something. */
+/* Readers of text on damaged texts: every prefix of every text, and texts with one byte changed. Each lies in
+ * memory of exactly its length, so that the sanitizer sees a reader that looks behind the end. A reader gives
+ * a result or an error that says something. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,18 +53,19 @@ static bool read_slice(Str text, Arena *arena, Status *status) {
 
 static OpDef *op_with_attrs(Arena *arena, Status *status) {
   OpDef *def = proto_new(kOpDef, arena);
-  bool ok = def != NULL && op_def_parse_attr("T: type", false, def, arena, status) && op_def_parse_attr("N: int", false, def, arena, status);
+  bool ok = def && op_def_parse_attr("T: type", false, def, arena, status) &&
+            op_def_parse_attr("N: int", false, def, arena, status);
   return ok ? def : NULL;
 }
 
 static bool read_attr_spec(Str text, Arena *arena, Status *status) {
   OpDef *def = op_with_attrs(arena, status);
-  return def != NULL && op_def_parse_attr(text.data, false, def, arena, status);
+  return def && op_def_parse_attr(text.data, false, def, arena, status);
 }
 
 static bool read_arg_spec(Str text, Arena *arena, Status *status) {
   OpDef *def = op_with_attrs(arena, status);
-  return def != NULL && op_def_parse_arg(text.data, false, def, arena, status);
+  return def && op_def_parse_arg(text.data, false, def, arena, status);
 }
 
 static bool read_shapes(Str text, Arena *arena, Status *status) {
@@ -93,7 +95,7 @@ static bool try_text(const Target *target, const char *text, size_t length) {
   Arena *arena = arena_new();
   char *copy = malloc(length + target->terminated + (length == 0));
   bool ok = false;
-  if (CHECK(arena != NULL && copy != NULL)) {
+  if (CHECK(arena && copy)) {
     memcpy(copy, text, length);
     if (target->terminated) copy[length] = 0;
     ok = target->read((Str){copy, length}, arena, &status);
@@ -114,7 +116,7 @@ static void damage(const Target *target, const char *text, int tries) {
   for (size_t i = 0; i < length; i++) try_text(target, text, i);
   char *changed = malloc(length + 1);
   uint32_t dice = (uint32_t)length;
-  for (size_t i = 0; CHECK(changed != NULL) && i < length; i++) {
+  for (size_t i = 0; CHECK(changed) && i < length; i++) {
     for (int k = 0; k < tries && k < num_bytes; k++) {
       memcpy(changed, text, length + 1);
       dice = dice * 1664525u + 1013904223u;
@@ -142,13 +144,17 @@ TEST(damaged_function_texts_are_read_within_bounds) {
       "F() -> () {",
       "F() -> () {\n}",
       "F[T:{float}, N:int = 2](x:N*T) -> (y:T) {\n  c = Const[dtype=$T, value=[1, 2.5]]()\n  y = "
-      "A[s=\"a\\n\", l=[1,?], f=G[T=$T], t=Tensor<type: int8 shape: [2] values: 1 2>, v=Attr<i: 3>](x, c:output:0) @ c\n"
+      "A[s=\"a\\n\", l=[1,?], f=G[T=$T], t=Tensor<type: int8 shape: [2] values: 1 2>, v=Attr<i: 3>](x, "
+      "c:output:0) @ c\n"
       "  @return d = c\n  return y = y:z:0\n}",
-      "`a\\tb`(x:float) -> (y:float) { # nothing\n  n = Neg[T=float, device=/device:CPU:0](x)\n  return y = n:y:0\n}",
-      ("F(x:float) -> (y:float) {\n  @stateful true\n  @attr a = {1, -2.5e3, nan}\n  @node <name: \"n\" op: \"Neg\" input: \"x\">\n"
+      "`a\\tb`(x:float) -> (y:float) { # nothing\n  n = Neg[T=float, device=/device:CPU:0](x)\n  return y = "
+      "n:y:0\n}",
+      ("F(x:float) -> (y:float) {\n  @stateful true\n  @attr a = {1, -2.5e3, nan}\n  @node <name: \"n\" op: "
+       "\"Neg\" input: \"x\">\n"
        "  c = Const[dtype=int32, value=-0x]()\n  return y = n:y:0\n}"),
       "F() -> () { @def <signature { name: \"G\" }> }",
-      "F() -> () { c = Const[dtype=half, value=[[1, 2], [3, inf]]]() d = Const[value=[true, false]]() @return c = c, d = d }",
+      "F() -> () { c = Const[dtype=half, value=[[1, 2], [3, inf]]]() d = Const[value=[true, false]]() "
+      "@return c = c, d = d }",
   };
   for (size_t i = 0; i < sizeof kTexts / sizeof *kTexts; i++) {
     Status status;
@@ -165,22 +171,27 @@ TEST(damaged_function_texts_are_read_within_bounds) {
 TEST(damaged_gradient_texts_are_read_within_bounds) {
   for (int i = 0; i < kOpTableSize; i++) {
     const char *text = kOpTable[i]->gradient;
-    if (text != NULL && strchr(text, '{') != NULL) damage(&(Target){read_function, false, true}, text, 1);
+    if (text && strchr(text, '{')) damage(&(Target){read_function, false, true}, text, 1);
   }
 }
 
 TEST(damaged_op_specs_are_read_within_bounds) {
   for (int i = 0; i < kOpTableSize; i++) {
     const OpRegistration *op = kOpTable[i];
-    for (int k = 0; k < OP_MAX_ATTRS && op->attrs[k] != NULL; k++) {
+    for (int k = 0; k < OP_MAX_ATTRS && op->attrs[k]; k++) {
       bool new_name = strncmp(op->attrs[k], "T:", 2) != 0 && strncmp(op->attrs[k], "N:", 2) != 0;
       if (new_name) damage(&(Target){read_attr_spec, true, true}, op->attrs[k], 3);
     }
   }
   static const char *const kArgs[] = {"x: float", "x: T", "x: Ref(T)", "x: N * T", "x: N*int32"};
-  static const char *const kAttrs[] = {"a: {float, int32} = DT_INT32", "a: list({'x', \"y\\n\"}) >= 2 = ['x']", "a: int >= -3 = 7",
-                                       "a: shape = { dim { size: -1 } }", "a: list(float) = [1.5, nan]", "a: func = { name: 'f' }"};
-  for (size_t i = 0; i < sizeof kArgs / sizeof *kArgs; i++) damage(&(Target){read_arg_spec, true, true}, kArgs[i], ALL_BYTES);
+  static const char *const kAttrs[] = {"a: {float, int32} = DT_INT32",
+                                       "a: list({'x', \"y\\n\"}) >= 2 = ['x']",
+                                       "a: int >= -3 = 7",
+                                       "a: shape = { dim { size: -1 } }",
+                                       "a: list(float) = [1.5, nan]",
+                                       "a: func = { name: 'f' }"};
+  for (size_t i = 0; i < sizeof kArgs / sizeof *kArgs; i++)
+    damage(&(Target){read_arg_spec, true, true}, kArgs[i], ALL_BYTES);
   for (size_t i = 0; i < sizeof kAttrs / sizeof *kAttrs; i++) {
     Status status;
     status_init(&status);
@@ -195,19 +206,27 @@ TEST(damaged_protos_in_text_are_read_within_bounds) {
   for (int i = 0; i < kOpTableSize; i += 20) {
     const Op *op = op_registry_find(op_registry_global(), kOpTable[i]->name);
     StrBuf text = {0};
-    if (CHECK(op != NULL)) proto_print_text(op->def, PROTO_TEXT_MULTI_LINE, &text);
+    if (CHECK(op)) proto_print_text(op->def, PROTO_TEXT_MULTI_LINE, &text);
     damage(&(Target){read_op_def, false, true}, strbuf_text(&text), 1);
     strbuf_free(&text);
   }
-  static const char *const kValues[] = {
-      "tensor { dtype: DT_STRING tensor_shape { dim { size: 2 } } string_val: \"a\\377\\n\" string_val: 'b' \"c\" }",
-      "list { f: [1.5, -inf, nan, 2f] }", "func { name: \"f\" attr { key: \"T\" value { type: DT_FLOAT } } }",
-      "shape { unknown_rank: true }", "i: -0x7f", "i: 0777", "f: .5e-3", "s: \"\\u00e4\\U0001F600\\x41\\101\""};
+  static const char *const kValues[] =
+      {"tensor { dtype: DT_STRING tensor_shape { dim { size: 2 } } string_val: \"a\\377\\n\" string_val: 'b' "
+       "\"c\" }",
+       "list { f: [1.5, -inf, nan, 2f] }",
+       "func { name: \"f\" attr { key: \"T\" value { type: DT_FLOAT } } }",
+       "shape { unknown_rank: true }",
+       "i: -0x7f",
+       "i: 0777",
+       "f: .5e-3",
+       "s: \"\\u00e4\\U0001F600\\x41\\101\""};
   for (size_t i = 0; i < sizeof kValues / sizeof *kValues; i++) {
     damage(&(Target){read_attr_value, false, true}, kValues[i], ALL_BYTES);
   }
   damage(&(Target){read_graph_def, false, true},
-         "node { name: \"a\" op: \"Const\" attr { key: \"dtype\" value { type: 3 } } } # end\nversions < producer: 24; >", ALL_BYTES);
+         "node { name: \"a\" op: \"Const\" attr { key: \"dtype\" value { type: 3 } } } # end\nversions < "
+         "producer: 24; >",
+         ALL_BYTES);
 }
 
 TEST(damaged_shapes_slices_and_inputs_are_read_within_bounds) {

@@ -15,17 +15,18 @@ TEST(tile_repeats_along_every_axis) {
 }
 
 TEST(tile_refuses_wrong_multiples) {
-  op_fails("Tile[T=float]", "float[2] 0; int32[1] -1", CODE_INVALID_ARGUMENT, "Expected multiples[0] >= 0, but got -1");
+  op_fails("Tile[T=float]", "float[2] 0; int32[1] -1", CODE_INVALID_ARGUMENT,
+           "Expected multiples[0] >= 0, but got -1");
   op_fails("Tile[T=float]", "float[2] 0; int32[2] 1", CODE_INVALID_ARGUMENT,
            "Expected multiples argument to be a vector of length 1 but got length 2");
   op_fails("Tile[T=float]", "float[2] 0; int32[1,1] 1", CODE_INVALID_ARGUMENT,
            "Expected multiples to be 1-D, but got shape [1,1]");
-  op_fails("Tile[T=float, Tmultiples=int64]", "float[2] 0; int64[1] 9223372036854775807", CODE_INVALID_ARGUMENT,
-           "2**63 - 1");
-  op_fails("Tile[T=float, Tmultiples=int64]", "float[2,2] 0; int64[2] 4611686018427387903 2", CODE_INVALID_ARGUMENT,
-           "2**63 - 1");
-  op_fails("Tile[T=float, Tmultiples=int64]", "float[2] 0; int64[1] 288230376151711744", CODE_RESOURCE_EXHAUSTED,
-           "OOM");
+  op_fails("Tile[T=float, Tmultiples=int64]", "float[2] 0; int64[1] 9223372036854775807",
+           CODE_INVALID_ARGUMENT, "2**63 - 1");
+  op_fails("Tile[T=float, Tmultiples=int64]", "float[2,2] 0; int64[2] 4611686018427387903 2",
+           CODE_INVALID_ARGUMENT, "2**63 - 1");
+  op_fails("Tile[T=float, Tmultiples=int64]", "float[2] 0; int64[1] 288230376151711744",
+           CODE_RESOURCE_EXHAUSTED, "OOM");
 }
 
 TEST(tile_of_random_shapes) {
@@ -72,9 +73,8 @@ TEST(tile_of_random_shapes) {
   }
 }
 
-GRADIENT_CASES(tile,
-  {"Tile[T=double]", "double[2,3] 1 2 3 4 5 6; int32[2] 2 3"},
-  {"Tile[T=double, Tmultiples=int64]", "double[2] 1 2; int64[1] 1"},
-  {"Tile[T=double]", "double[] 1; int32[0]"},
-  {"Tile[T=double]", "double[2,1] 1 2; int32[2] 0 2"},
-  {"Tile[T=double]", "double[1,2,1] 1 2; int32[3] 2 1 3"})
+GRADIENT_CASES(tile, {"Tile[T=double]", "double[2,3] 1 2 3 4 5 6; int32[2] 2 3"},
+               {"Tile[T=double, Tmultiples=int64]", "double[2] 1 2; int64[1] 1"},
+               {"Tile[T=double]", "double[] 1; int32[0]"},
+               {"Tile[T=double]", "double[2,1] 1 2; int32[2] 0 2"},
+               {"Tile[T=double]", "double[1,2,1] 1 2; int32[3] 2 1 3"})

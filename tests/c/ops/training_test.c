@@ -7,8 +7,8 @@
 
 typedef double _Complex Number;
 
-/* A step of one element: v[0] is the variable, v[1] and on its slots; s are the op's scalars in the order of its inputs. Written as the
- * papers do, where that is not how the kernels do. */
+/* A step of one element: v[0] is the variable, v[1] and on its slots; s are the op's scalars in the order of
+ * its inputs. Written as the papers do, where that is not how the kernels do. */
 typedef void (*Reference)(Number *v, Number g, const double *s, bool flag);
 
 static void gradient_descent(Number *v, Number g, const double *s, bool flag) {
@@ -100,7 +100,8 @@ static void power_sign(Number *v, Number g, const double *s, bool flag) {
 }
 
 static void ftrl_step(Number *v, Number g, double lr, double l1, double l2, double shrinkage, double power) {
-  double before = creal(v[1]), after = before + creal(g * g), sigma = (pow(after, -power) - pow(before, -power)) / lr;
+  double before = creal(v[1]), after = before + creal(g * g),
+         sigma = (pow(after, -power) - pow(before, -power)) / lr;
   v[2] += g + 2 * shrinkage * v[0] - sigma * v[0];
   v[1] = after;
   v[0] = fabs(creal(v[2])) > l1 ? (l1 * sign(v[2]) - v[2]) / (pow(after, -power) / lr + 2 * l2) : 0;
@@ -136,8 +137,9 @@ static void proximal_adagrad(Number *v, Number g, const double *s, bool flag) {
   v[0] = (s[1] > 0 ? soft(next, rate * s[1]) : next) / (1 + rate * s[2]);
 }
 
-/* The inputs behind the variables: s a scalar, n an int64 scalar, g the gradient; `sparse` the same with i for the indices, NULL
- * where there is no such op. Scalars are powers of two and their sums, which every type holds. */
+/* The inputs behind the variables: s a scalar, n an int64 scalar, g the gradient; `sparse` the same with i
+ * for the indices, NULL where there is no such op. Scalars are powers of two and their sums, which every type
+ * holds. */
 typedef struct Case {
   const char *op, *flag;
   Reference step;
@@ -148,40 +150,55 @@ typedef struct Case {
 } Case;
 
 static const Case kCases[] = {
-  {"GradientDescent", "", gradient_descent, 1, true, "sg", NULL, {0.25}},
-  {"Momentum", ", use_nesterov=false", momentum, 2, true, "sgs", "sgis", {0.125, 0.75}},
-  {"Momentum", ", use_nesterov=true", momentum, 2, true, "sgs", "sgis", {0.125, 0.75}},
-  {"KerasMomentum", ", use_nesterov=false", keras_momentum, 2, true, "sgs", "sgis", {0.125, 0.75}},
-  {"KerasMomentum", ", use_nesterov=true", keras_momentum, 2, true, "sgs", "sgis", {0.125, 0.75}},
-  {"Adam", ", use_nesterov=false", adam, 3, true, "ssssssg", NULL, {0.875, 0.9375, 0.0625, 0.75, 0.875, 0.125}},
-  {"Adam", ", use_nesterov=true", adam, 3, true, "ssssssg", NULL, {0.875, 0.9375, 0.0625, 0.75, 0.875, 0.125}},
-  {"AdamWithAmsgrad", "", amsgrad, 4, false, "ssssssg", NULL, {0.875, 0.9375, 0.0625, 0.75, 0.875, 0.125}},
-  {"AdaMax", "", ada_max, 3, false, "sssssg", NULL, {0.75, 0.0625, 0.75, 0.875, 0.125}},
-  {"Adagrad", ", update_slots=true", adagrad, 2, true, "sg", "sgi", {0.25}},
-  {"Adagrad", ", update_slots=false", adagrad, 2, true, "sg", "sgi", {0.25}},
-  {"AdagradV2", ", update_slots=true", adagrad_v2, 2, true, "ssg", "ssgi", {0.25, 0.125}},
-  {"AdagradV2", ", update_slots=false", adagrad_v2, 2, true, "ssg", "ssgi", {0.25, 0.125}},
-  {"AdagradDA", "", adagrad_da, 3, false, "gsssn", "gisssn", {0.25, 0.125, 0.5, 3}},
-  {"AdagradDA", "", adagrad_da, 3, false, "gsssn", "gisssn", {0.25, -0.125, 0.5, 3}},
-  {"Adadelta", "", adadelta, 3, true, "sssg", "sssgi", {0.25, 0.75, 0.125}},
-  {"RMSProp", "", rms_prop, 3, true, "ssssg", "ssssgi", {0.125, 0.75, 0.5, 0.125}},
-  {"CenteredRMSProp", "", centered_rms_prop, 4, true, "ssssg", "ssssgi", {0.125, 0.75, 0.5, 0.5}},
-  {"Ftrl", "", ftrl, 3, false, "gssss", "gissss", {0.25, 0.5, 0.125, -0.5}},
-  {"Ftrl", "", ftrl, 3, false, "gssss", "gissss", {0.25, 0.5, 0.125, -0.25}},
-  {"FtrlV2", "", ftrl_v2, 3, false, "gsssss", "gisssss", {0.25, 0.5, 0.125, 0.0625, -0.5}},
-  {"FtrlV2", "", ftrl_v2, 3, false, "gsssss", "gisssss", {0.25, 0.5, 0.125, 0.0625, -1}},
-  {"ProximalGradientDescent", "", proximal_gradient_descent, 1, false, "sssg", "sssgi", {0.25, 0.5, 0.25}},
-  {"ProximalGradientDescent", "", proximal_gradient_descent, 1, false, "sssg", "sssgi", {0.25, -0.5, 0.25}},
-  {"ProximalAdagrad", "", proximal_adagrad, 2, false, "sssg", "sssgi", {0.25, 0.5, 0.25}},
-  {"ProximalAdagrad", "", proximal_adagrad, 2, false, "sssg", "sssgi", {0.25, 0, 0.25}},
-  {"AddSign", "", add_sign, 2, false, "ssssg", NULL, {0.125, 1.25, 0.5, 0.75}},
-  {"PowerSign", "", power_sign, 2, false, "ssssg", NULL, {0.125, 1.25, 0.5, 0.75}},
+    {"GradientDescent", "", gradient_descent, 1, true, "sg", NULL, {0.25}},
+    {"Momentum", ", use_nesterov=false", momentum, 2, true, "sgs", "sgis", {0.125, 0.75}},
+    {"Momentum", ", use_nesterov=true", momentum, 2, true, "sgs", "sgis", {0.125, 0.75}},
+    {"KerasMomentum", ", use_nesterov=false", keras_momentum, 2, true, "sgs", "sgis", {0.125, 0.75}},
+    {"KerasMomentum", ", use_nesterov=true", keras_momentum, 2, true, "sgs", "sgis", {0.125, 0.75}},
+    {"Adam",
+     ", use_nesterov=false",
+     adam,
+     3,
+     true,
+     "ssssssg",
+     NULL,
+     {0.875, 0.9375, 0.0625, 0.75, 0.875, 0.125}},
+    {"Adam",
+     ", use_nesterov=true",
+     adam,
+     3,
+     true,
+     "ssssssg",
+     NULL,
+     {0.875, 0.9375, 0.0625, 0.75, 0.875, 0.125}},
+    {"AdamWithAmsgrad", "", amsgrad, 4, false, "ssssssg", NULL, {0.875, 0.9375, 0.0625, 0.75, 0.875, 0.125}},
+    {"AdaMax", "", ada_max, 3, false, "sssssg", NULL, {0.75, 0.0625, 0.75, 0.875, 0.125}},
+    {"Adagrad", ", update_slots=true", adagrad, 2, true, "sg", "sgi", {0.25}},
+    {"Adagrad", ", update_slots=false", adagrad, 2, true, "sg", "sgi", {0.25}},
+    {"AdagradV2", ", update_slots=true", adagrad_v2, 2, true, "ssg", "ssgi", {0.25, 0.125}},
+    {"AdagradV2", ", update_slots=false", adagrad_v2, 2, true, "ssg", "ssgi", {0.25, 0.125}},
+    {"AdagradDA", "", adagrad_da, 3, false, "gsssn", "gisssn", {0.25, 0.125, 0.5, 3}},
+    {"AdagradDA", "", adagrad_da, 3, false, "gsssn", "gisssn", {0.25, -0.125, 0.5, 3}},
+    {"Adadelta", "", adadelta, 3, true, "sssg", "sssgi", {0.25, 0.75, 0.125}},
+    {"RMSProp", "", rms_prop, 3, true, "ssssg", "ssssgi", {0.125, 0.75, 0.5, 0.125}},
+    {"CenteredRMSProp", "", centered_rms_prop, 4, true, "ssssg", "ssssgi", {0.125, 0.75, 0.5, 0.5}},
+    {"Ftrl", "", ftrl, 3, false, "gssss", "gissss", {0.25, 0.5, 0.125, -0.5}},
+    {"Ftrl", "", ftrl, 3, false, "gssss", "gissss", {0.25, 0.5, 0.125, -0.25}},
+    {"FtrlV2", "", ftrl_v2, 3, false, "gsssss", "gisssss", {0.25, 0.5, 0.125, 0.0625, -0.5}},
+    {"FtrlV2", "", ftrl_v2, 3, false, "gsssss", "gisssss", {0.25, 0.5, 0.125, 0.0625, -1}},
+    {"ProximalGradientDescent", "", proximal_gradient_descent, 1, false, "sssg", "sssgi", {0.25, 0.5, 0.25}},
+    {"ProximalGradientDescent", "", proximal_gradient_descent, 1, false, "sssg", "sssgi", {0.25, -0.5, 0.25}},
+    {"ProximalAdagrad", "", proximal_adagrad, 2, false, "sssg", "sssgi", {0.25, 0.5, 0.25}},
+    {"ProximalAdagrad", "", proximal_adagrad, 2, false, "sssg", "sssgi", {0.25, 0, 0.25}},
+    {"AddSign", "", add_sign, 2, false, "ssssg", NULL, {0.125, 1.25, 0.5, 0.75}},
+    {"PowerSign", "", power_sign, 2, false, "ssssg", NULL, {0.125, 1.25, 0.5, 0.75}},
 };
 
 static const struct {
   const char *name;
   double tolerance;
-} kTypes[] = {{"float", 4e-6}, {"double", 1e-13}, {"half", 0.01}, {"bfloat16", 0.06}, {"complex64", 6e-6}, {"complex128", 1e-13}};
+} kTypes[] = {{"float", 4e-6},    {"double", 1e-13},   {"half", 0.01},
+              {"bfloat16", 0.06}, {"complex64", 6e-6}, {"complex128", 1e-13}};
 
 enum { ROWS = 4, COLUMNS = 3, COUNT = ROWS * COLUMNS, STEPS = 5 };
 /* Row 2 twice, row 1 never. */
@@ -197,7 +214,8 @@ static char *put_numbers(char *to, const char *dtype, const Number *values) {
 }
 
 /* The inputs behind the variables, as op_run_inputs reads them. */
-static void write_inputs(char *to, const char *layout, const char *dtype, const double *scalars, const Number *grad, bool wide_indices) {
+static void write_inputs(char *to, const char *layout, const char *dtype, const double *scalars,
+                         const Number *grad, bool wide_indices) {
   for (; *layout != '\0'; layout++) {
     if (*layout == 'g') to = put_numbers(to, dtype, grad);
     if (*layout == 's') to += sprintf(to, "%s[] %.17g", dtype, *scalars++);
@@ -211,8 +229,10 @@ static void write_inputs(char *to, const char *layout, const char *dtype, const 
 }
 
 /* Five steps of an op from the same start as its reference. */
-static void steps_follow(const Case *c, const char *prefix, const char *layout, const char *dtype, double tolerance) {
-  bool sparse = strchr(layout, 'i') != NULL, wide_indices = c->scalars[0] == 0.125, is_complex = dtype[0] == 'c';
+static void steps_follow(const Case *c, const char *prefix, const char *layout, const char *dtype,
+                         double tolerance) {
+  bool sparse = strchr(layout, 'i') != NULL, wide_indices = c->scalars[0] == 0.125,
+       is_complex = dtype[0] == 'c';
   VariableFixture f;
   Status status;
   char text[4000], op[160], handles[FIXTURE_MAX + 1];
@@ -230,8 +250,8 @@ static void steps_follow(const Case *c, const char *prefix, const char *layout, 
     put_numbers(text, dtype, values[k]);
     CHECK_OK(fixture_set(&f, k, text, &status), status);
   }
-  snprintf(op, sizeof op, "%s%s[T=%s%s%s]", prefix, c->op, dtype, sparse ? wide_indices ? ", Tindices=int64" : ", Tindices=int32" : "",
-           c->flag);
+  snprintf(op, sizeof op, "%s%s[T=%s%s%s]", prefix, c->op, dtype,
+           sparse ? wide_indices ? ", Tindices=int64" : ", Tindices=int32" : "", c->flag);
   for (int step = 0; step < STEPS; step++) {
     for (int i = 0; i < COUNT; i++) {
       grad[i] = ((i * 7 + step * 3) % 11 - 5) * 0.25;
@@ -243,7 +263,7 @@ static void steps_follow(const Case *c, const char *prefix, const char *layout, 
       Number v[FIXTURE_MAX];
       int at = sparse ? kIndices[i / COLUMNS] * COLUMNS + i % COLUMNS : i;
       for (int k = 0; k < c->num_variables; k++) v[k] = values[k][at];
-      c->step(v, grad[i], c->scalars, strstr(c->flag, "true") != NULL);
+      c->step(v, grad[i], c->scalars, strstr(c->flag, "true"));
       for (int k = 0; k < c->num_variables; k++) values[k][at] = v[k];
     }
   }
@@ -259,7 +279,7 @@ TEST(steps_follow_their_formulae) {
     const Case *c = &kCases[i];
     for (int t = 0; t < (c->complex_too ? 6 : 4); t++) {
       steps_follow(c, "ResourceApply", c->dense, kTypes[t].name, kTypes[t].tolerance);
-      if (c->sparse != NULL) steps_follow(c, "ResourceSparseApply", c->sparse, kTypes[t].name, kTypes[t].tolerance);
+      if (c->sparse) steps_follow(c, "ResourceSparseApply", c->sparse, kTypes[t].name, kTypes[t].tolerance);
     }
   }
 }
@@ -275,8 +295,8 @@ TEST(steps_do_not_depend_on_threads) {
   f.parallel = &parallel;
   CHECK_OK(fixture_set(&f, 0, "float[200000] 3", &status), status);
   CHECK_OK(fixture_set(&f, 1, "float[200000] 1", &status), status);
-  CHECK_OK(fixture_run(&f, "ResourceApplyMomentum[T=float]", "01", "float[] 0.5; float[200000] 2; float[] 0.5", NULL,
-                       &status),
+  CHECK_OK(fixture_run(&f, "ResourceApplyMomentum[T=float]", "01",
+                       "float[] 0.5; float[200000] 2; float[] 0.5", NULL, &status),
            status);
   fixture_holds(&f, 0, "float[200000] 1.75", 0);
   fixture_holds(&f, 1, "float[200000] 2.5", 0);
@@ -318,14 +338,14 @@ TEST(steps_that_do_not_fit_are_refused_and_change_nothing) {
   CHECK_OK(fixture_set(&f, 3, "double[2] 1", &status), status);
   const char *descent = "ResourceApplyGradientDescent[T=float]", *momentum = "ResourceApplyMomentum[T=float]";
   const char *inputs = "float[] 1; float[2] 1; float[] 1";
-  CHECK_ERROR(fixture_run(&f, descent, "0", "float[1] 1; float[2] 1", NULL, &status), status, CODE_INVALID_ARGUMENT,
-              "alpha is not a scalar: [1]");
-  CHECK_ERROR(fixture_run(&f, descent, "0", "float[] 1; float[3] 1", NULL, &status), status, CODE_INVALID_ARGUMENT,
-              "var and delta do not have the same shape[2] [3]");
-  CHECK_ERROR(fixture_run(&f, descent, "2", "float[] 1; float[3] 1", NULL, &status), status, CODE_FAILED_PRECONDITION,
-              "uninitialized");
-  CHECK_ERROR(fixture_run(&f, descent, "3", "float[] 1; float[2] 1", NULL, &status), status, CODE_INVALID_ARGUMENT,
-              "wrong dtype");
+  CHECK_ERROR(fixture_run(&f, descent, "0", "float[1] 1; float[2] 1", NULL, &status), status,
+              CODE_INVALID_ARGUMENT, "alpha is not a scalar: [1]");
+  CHECK_ERROR(fixture_run(&f, descent, "0", "float[] 1; float[3] 1", NULL, &status), status,
+              CODE_INVALID_ARGUMENT, "var and delta do not have the same shape[2] [3]");
+  CHECK_ERROR(fixture_run(&f, descent, "2", "float[] 1; float[3] 1", NULL, &status), status,
+              CODE_FAILED_PRECONDITION, "uninitialized");
+  CHECK_ERROR(fixture_run(&f, descent, "3", "float[] 1; float[2] 1", NULL, &status), status,
+              CODE_INVALID_ARGUMENT, "wrong dtype");
   CHECK_ERROR(fixture_run(&f, momentum, "01", inputs, NULL, &status), status, CODE_INVALID_ARGUMENT,
               "var and accum do not have the same shape[2] [3]");
   CHECK_ERROR(fixture_run(&f, momentum, "00", inputs, NULL, &status), status, CODE_INVALID_ARGUMENT,
@@ -333,8 +353,8 @@ TEST(steps_that_do_not_fit_are_refused_and_change_nothing) {
   CHECK_ERROR(fixture_run(&f, momentum, "02", inputs, NULL, &status), status, CODE_FAILED_PRECONDITION,
               "uninitialized");
   const char *proximal = "ResourceApplyProximalGradientDescent[T=float]";
-  CHECK_ERROR(fixture_run(&f, proximal, "0", "float[] 1; float[] 1; float[3] 1; float[2] 1", NULL, &status), status,
-              CODE_INVALID_ARGUMENT, "l2 regularization strength is not a scalar: [3]");
+  CHECK_ERROR(fixture_run(&f, proximal, "0", "float[] 1; float[] 1; float[3] 1; float[2] 1", NULL, &status),
+              status, CODE_INVALID_ARGUMENT, "l2 regularization strength is not a scalar: [3]");
   fixture_holds(&f, 0, "float[2] 1 2", 0);
   fixture_holds(&f, 1, "float[3] 1", 0);
   fixture_end(&f);
@@ -347,7 +367,8 @@ TEST(rows_that_do_not_fit_are_refused_and_change_nothing) {
       {"float[3,2] 1", "float[1,2] 1", "int32[1] 3", "Index 3 at offset 0 in indices is out of range"},
       {"float[3,2] 1", "float[2,2] 1", "int32[2] 0 -1", "Index -1 at offset 1 in indices is out of range"},
       {"float[3,2] 1", "float[1,2] 1", "int32[1,1] 0", "indices must be one-dimensional"},
-      {"float[3,2] 1", "float[1,2] 1", "int32[2] 0 1", "grad must be the same size as indices in the first dimension."},
+      {"float[3,2] 1", "float[1,2] 1", "int32[2] 0 1",
+       "grad must be the same size as indices in the first dimension."},
       {"float[3,2] 1", "float[1,3] 1", "int32[1] 0", "var and grad must match in dimension 1"},
       {"float[3,2] 1", "float[1] 1", "int32[1] 0", "var and grad must match in dimension 1"},
       {"float[3] 1", "float[] 1", "int32[1] 0", "grad must have the same number of dimensions as var"},
@@ -366,8 +387,9 @@ TEST(rows_that_do_not_fit_are_refused_and_change_nothing) {
     CHECK_OK(fixture_set(&f, 0, kBad[i].var, &status), status);
     CHECK_OK(fixture_set(&f, 1, kBad[i].var, &status), status);
     snprintf(inputs, sizeof inputs, "float[] 1; %s; %s", kBad[i].grad, kBad[i].indices);
-    CHECK_ERROR(fixture_run(&f, "ResourceSparseApplyAdagrad[T=float, Tindices=int32]", "01", inputs, NULL, &status), status,
-                CODE_INVALID_ARGUMENT, kBad[i].error);
+    CHECK_ERROR(fixture_run(&f, "ResourceSparseApplyAdagrad[T=float, Tindices=int32]", "01", inputs, NULL,
+                            &status),
+                status, CODE_INVALID_ARGUMENT, kBad[i].error);
     fixture_holds(&f, 0, kBad[i].var, 0);
     fixture_end(&f);
   }
@@ -385,7 +407,8 @@ TEST(sparse_ftrl_asks_for_signs) {
        "l2 regularization strength is not a non-negative scalar: []"},
       {"float[] 1; float[] 0; float[] 0; float[1] 1; float[] 0",
        "l2 shrinkage regularization strength is not a non-negative scalar: [1]"},
-      {"float[] 1; float[] 0; float[] 0; float[] 0; float[] 0.5", "lr_power is not a non-positive scalar: []"},
+      {"float[] 1; float[] 0; float[] 0; float[] 0; float[] 0.5",
+       "lr_power is not a non-positive scalar: []"},
   };
   Status status;
   status_init(&status);
@@ -395,8 +418,9 @@ TEST(sparse_ftrl_asks_for_signs) {
   for (size_t i = 0; i < sizeof kBad / sizeof kBad[0]; i++) {
     char inputs[200];
     snprintf(inputs, sizeof inputs, "float[1] 1; int64[1] 0; %s", kBad[i].scalars);
-    CHECK_ERROR(fixture_run(&f, "ResourceSparseApplyFtrlV2[T=float, Tindices=int64]", "012", inputs, NULL, &status), status,
-                CODE_INVALID_ARGUMENT, kBad[i].error);
+    CHECK_ERROR(fixture_run(&f, "ResourceSparseApplyFtrlV2[T=float, Tindices=int64]", "012", inputs, NULL,
+                            &status),
+                status, CODE_INVALID_ARGUMENT, kBad[i].error);
   }
   fixture_end(&f);
 }
@@ -417,11 +441,15 @@ TEST(sparse_steps_do_not_depend_on_threads) {
     CHECK_OK(fixture_set(&f, 0, "float[64,8] 3", &status), status);
     CHECK_OK(fixture_set(&f, 1, "float[64,8] 0.5", &status), status);
     int length = snprintf(text, sizeof text, "float[] 0.5; float[%d,%d]", N, WIDTH);
-    for (int i = 0; i < N * WIDTH; i++) length += snprintf(text + length, sizeof text - (size_t)length, " %d", i * 7 % 5 - 2);
+    for (int i = 0; i < N * WIDTH; i++)
+      length += snprintf(text + length, sizeof text - (size_t)length, " %d", i * 7 % 5 - 2);
     length += snprintf(text + length, sizeof text - (size_t)length, "; int32[%d]", N);
-    for (int i = 0; i < N; i++) length += snprintf(text + length, sizeof text - (size_t)length, " %d", i * 11 % TABLE);
+    for (int i = 0; i < N; i++)
+      length += snprintf(text + length, sizeof text - (size_t)length, " %d", i * 11 % TABLE);
     snprintf(text + length, sizeof text - (size_t)length, "; float[] 0.875");
-    CHECK_OK(fixture_run(&f, "ResourceSparseApplyMomentum[T=float, Tindices=int32]", "01", text, NULL, &status), status);
+    CHECK_OK(fixture_run(&f, "ResourceSparseApplyMomentum[T=float, Tindices=int32]", "01", text, NULL,
+                         &status),
+             status);
     CHECK_OK(fixture_run(&f, "ReadVariableOp[dtype=float]", "0", "", &after[t], &status), status);
     fixture_end(&f);
   }

@@ -29,17 +29,45 @@ static double elu(double x) { return x < 0 ? exp(x) - 1 : x; }
 static double selu(double x) { return 1.0507009873554805 * (x < 0 ? 1.6732632423543772 * (exp(x) - 1) : x); }
 static double leaky(double x) { return x < 0 ? (double)0.2f * x : x; }
 
-static const Function kFunctions[] = {
-    {"Neg", negative, -9, 9},     {"Abs", fabs, -9, 9},      {"Sign", sign, -9, 9},           {"Square", square, -9, 9},
-    {"Sqrt", sqrt, 0, 9},         {"Rsqrt", rsqrt, 0.01, 9}, {"Reciprocal", reciprocal, 1, 9}, {"Inv", reciprocal, -9, -1},
-    {"Exp", exp, -9, 9},          {"Expm1", expm1, -9, 9},   {"Log", log, 0.01, 9},           {"Log1p", log1p, -0.9, 9},
-    {"Tanh", tanh, -9, 9},        {"Sigmoid", sigmoid, -9, 9}, {"Relu", relu, -9, 9},          {"Relu6", relu6, -9, 9},
-    {"Sin", sin, -9, 9},          {"Cos", cos, -9, 9},       {"Tan", tan, -9, 9},             {"Asin", asin, -1, 1},
-    {"Acos", acos, -1, 1},        {"Atan", atan, -9, 9},     {"Sinh", sinh, -9, 9},           {"Cosh", cosh, -9, 9},
-    {"Asinh", asinh, -9, 9},      {"Acosh", acosh, 1, 9},    {"Atanh", atanh, -0.99, 0.99},   {"Erf", erf, -4, 4},
-    {"Erfc", erfc, -3, 2},        {"Lgamma", lgamma, 3, 9},  {"Floor", floor, -9, 9},         {"Ceil", ceil, -9, 9},
-    {"Rint", rint, -9, 9},        {"Round", rint, -9, 9},    {"Softplus", softplus, -6, 6},   {"Softsign", softsign, -9, 9},
-    {"Elu", elu, -9, 9},          {"Selu", selu, -9, 9},     {"LeakyRelu", leaky, -9, 9}};
+static const Function kFunctions[] = {{"Neg", negative, -9, 9},
+                                      {"Abs", fabs, -9, 9},
+                                      {"Sign", sign, -9, 9},
+                                      {"Square", square, -9, 9},
+                                      {"Sqrt", sqrt, 0, 9},
+                                      {"Rsqrt", rsqrt, 0.01, 9},
+                                      {"Reciprocal", reciprocal, 1, 9},
+                                      {"Inv", reciprocal, -9, -1},
+                                      {"Exp", exp, -9, 9},
+                                      {"Expm1", expm1, -9, 9},
+                                      {"Log", log, 0.01, 9},
+                                      {"Log1p", log1p, -0.9, 9},
+                                      {"Tanh", tanh, -9, 9},
+                                      {"Sigmoid", sigmoid, -9, 9},
+                                      {"Relu", relu, -9, 9},
+                                      {"Relu6", relu6, -9, 9},
+                                      {"Sin", sin, -9, 9},
+                                      {"Cos", cos, -9, 9},
+                                      {"Tan", tan, -9, 9},
+                                      {"Asin", asin, -1, 1},
+                                      {"Acos", acos, -1, 1},
+                                      {"Atan", atan, -9, 9},
+                                      {"Sinh", sinh, -9, 9},
+                                      {"Cosh", cosh, -9, 9},
+                                      {"Asinh", asinh, -9, 9},
+                                      {"Acosh", acosh, 1, 9},
+                                      {"Atanh", atanh, -0.99, 0.99},
+                                      {"Erf", erf, -4, 4},
+                                      {"Erfc", erfc, -3, 2},
+                                      {"Lgamma", lgamma, 3, 9},
+                                      {"Floor", floor, -9, 9},
+                                      {"Ceil", ceil, -9, 9},
+                                      {"Rint", rint, -9, 9},
+                                      {"Round", rint, -9, 9},
+                                      {"Softplus", softplus, -6, 6},
+                                      {"Softsign", softsign, -9, 9},
+                                      {"Elu", elu, -9, 9},
+                                      {"Selu", selu, -9, 9},
+                                      {"LeakyRelu", leaky, -9, 9}};
 
 /* Relative error that a result may have. */
 static double precision(DataType type) {
@@ -57,7 +85,9 @@ static void check_function(const Function *function, DataType type, int64_t coun
   run.last_use = in_place;
   Tensor *x = op_run_input(&run, type, 1, &count), x_copy = {0};
   for (int64_t i = 0; i < count; i++) {
-    tensor_put(x, i, function->low + (function->high - function->low) * (double)i / (double)(count > 1 ? count - 1 : 1));
+    tensor_put(x, i,
+               function->low +
+                   (function->high - function->low) * (double)i / (double)(count > 1 ? count - 1 : 1));
   }
   CHECK_OK(tensor_copy(&x_copy, x, NULL, &status), status);
   if (CHECK_OK(op_run_compute(&run, &status), status)) {
@@ -120,10 +150,12 @@ TEST(gradient_ops) {
   op_gives("Relu6Grad[T=float]", "float[5] 1 2 3 4 5; float[5] -1 0 2 6 5.5", "float[5] 0 0 3 0 5");
   op_gives("ReluGrad[T=int32]", "int32[2] 5 6; int32[2] -1 1", "int32[2] 0 6");
   op_fails("ReluGrad[T=float]", "float[2] 0; float[3] 0", CODE_INVALID_ARGUMENT,
-           "Inputs to operation n of type ReluGrad must have the same size and shape.  Input 0: [2] != input 1: [3]");
+           "Inputs to operation n of type ReluGrad must have the same size and shape.  Input 0: [2] != input "
+           "1: [3]");
   op_fails("TanhGrad[T=float]", "float[2] 0; float[3,1] 0", CODE_INVALID_ARGUMENT,
            "The two arguments to a cwise op must have same number of elements, got 2 and 3");
-  op_fails("TanhGrad[T=float]", "float[2] 0; float[2,1] 0", CODE_INVALID_ARGUMENT, "must have the same size and shape");
+  op_fails("TanhGrad[T=float]", "float[2] 0; float[2,1] 0", CODE_INVALID_ARGUMENT,
+           "must have the same size and shape");
 }
 
 TEST(gradient_ops_work_in_place_of_either_input) {
@@ -168,17 +200,14 @@ TEST(functions_split_over_threads_give_the_same_bits) {
 #define EVERYWHERE "Neg|Abs|Sign|Square|Exp|Expm1|Tanh|Sigmoid|Relu[T=double]"
 #define WHERE_POSITIVE "Sqrt|Rsqrt|Reciprocal|Inv|Log|Log1p|Relu6[T=double]"
 /* Their inputs are y, or x, and dy. */
-#define GRADIENT_OPS "SqrtGrad|RsqrtGrad|ReciprocalGrad|InvGrad|TanhGrad|SigmoidGrad|ReluGrad|Relu6Grad[T=double]"
-GRADIENT_CASES(unary,
-  {EVERYWHERE, "double[2,3] -3 -1.5 -0.25 0.5 1.25 2.5"},
-  {EVERYWHERE, "double[4] -0.7 0.1 1 -2"},
-  {EVERYWHERE, "double[] 0.7"},
-  {EVERYWHERE, "double[0,2]"},
-  {WHERE_POSITIVE, "double[5] 0.2 0.7 1.5 4 7"},
-  {WHERE_POSITIVE, "double[2,1] 0.5 2"},
-  {WHERE_POSITIVE, "double[] 3"},
-  {"Reciprocal|Inv|Relu6[T=double]", "double[2] -0.5 -2"},
-  {GRADIENT_OPS, "double[4] 0.3 0.6 1.5 2; double[4] 1 -2 0.5 3"},
-  {GRADIENT_OPS, "double[1,2] 0.4 0.8; double[1,2] -1 2"},
-  {GRADIENT_OPS, "double[] 0.9; double[] 3"},
-  {"ReluGrad|Relu6Grad[T=double]", "double[4] 1 -2 0.5 3; double[4] -1 2 7 -4"})
+#define GRADIENT_OPS \
+  "SqrtGrad|RsqrtGrad|ReciprocalGrad|InvGrad|TanhGrad|SigmoidGrad|ReluGrad|Relu6Grad[T=double]"
+GRADIENT_CASES(unary, {EVERYWHERE, "double[2,3] -3 -1.5 -0.25 0.5 1.25 2.5"},
+               {EVERYWHERE, "double[4] -0.7 0.1 1 -2"}, {EVERYWHERE, "double[] 0.7"},
+               {EVERYWHERE, "double[0,2]"}, {WHERE_POSITIVE, "double[5] 0.2 0.7 1.5 4 7"},
+               {WHERE_POSITIVE, "double[2,1] 0.5 2"}, {WHERE_POSITIVE, "double[] 3"},
+               {"Reciprocal|Inv|Relu6[T=double]", "double[2] -0.5 -2"},
+               {GRADIENT_OPS, "double[4] 0.3 0.6 1.5 2; double[4] 1 -2 0.5 3"},
+               {GRADIENT_OPS, "double[1,2] 0.4 0.8; double[1,2] -1 2"},
+               {GRADIENT_OPS, "double[] 0.9; double[] 3"},
+               {"ReluGrad|Relu6Grad[T=double]", "double[4] 1 -2 0.5 3; double[4] -1 2 7 -4"})

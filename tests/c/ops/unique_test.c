@@ -34,9 +34,12 @@ TEST(unique_of_many_elements) {
 
 TEST(list_diff_leaves_out_what_the_other_has) {
   op_gives("ListDiff[T=int32]", "int32[4] 1 2 3 2; int32[1] 2", "int32[2] 1 3; int32[2] 0 2");
-  op_gives("ListDiff[T=string, out_idx=int64]", "string[3] a b a; string[2] b c", "string[2] a a; int64[2] 0 2");
+  op_gives("ListDiff[T=string, out_idx=int64]", "string[3] a b a; string[2] b c",
+           "string[2] a a; int64[2] 0 2");
   op_gives("ListDiff[T=float]", "float[2] nan 0; float[2] nan -0", "float[1] nan; int32[1] 0");
   op_gives("ListDiff[T=uint8]", "uint8[0]; uint8[1] 1", "uint8[0]; int32[0]");
-  op_fails("ListDiff[T=float]", "float[3,2] 0; float[2] 0", CODE_INVALID_ARGUMENT, "x should be a 1D vector.");
-  op_fails("ListDiff[T=float]", "float[3] 0; float[1,2] 0", CODE_INVALID_ARGUMENT, "y should be a 1D vector.");
+  op_fails("ListDiff[T=float]", "float[3,2] 0; float[2] 0", CODE_INVALID_ARGUMENT,
+           "x should be a 1D vector.");
+  op_fails("ListDiff[T=float]", "float[3] 0; float[1,2] 0", CODE_INVALID_ARGUMENT,
+           "y should be a 1D vector.");
 }

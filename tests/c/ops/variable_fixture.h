@@ -1,5 +1,5 @@
-/* Variables for tests of the ops that read and update them: handles made by VarHandleOp in a resource manager of their
- * own, and single ops run on them. */
+/* Variables for tests of the ops that read and update them: handles made by VarHandleOp in a resource manager
+ * of their own, and single ops run on them. */
 #ifndef TFCORE_TESTS_OPS_VARIABLE_FIXTURE_H_
 #define TFCORE_TESTS_OPS_VARIABLE_FIXTURE_H_
 
@@ -17,10 +17,10 @@ typedef struct VariableFixture {
   const Parallel *parallel;
 } VariableFixture;
 
-/* One op whose first inputs are the handles with the numbers in `handles` ("012"), the rest `inputs`. `output` receives
- * output 0; it may be NULL, and the caller clears it. */
-static inline bool fixture_run(VariableFixture *fixture, const char *op, const char *handles, const char *inputs,
-                               Tensor *output, Status *status) {
+/* One op whose first inputs are the handles with the numbers in `handles` ("012"), the rest `inputs`.
+ * `output` receives output 0; it may be NULL, and the caller clears it. */
+static inline bool fixture_run(VariableFixture *fixture, const char *op, const char *handles,
+                               const char *inputs, Tensor *output, Status *status) {
   OpRun run;
   OpKernel *kernel = NULL;
   const Tensor *all[OP_RUN_MAX];
@@ -28,14 +28,17 @@ static inline bool fixture_run(VariableFixture *fixture, const char *op, const c
   for (; ok && *handles != '\0'; handles++) {
     ok = tensor_assign(&run.inputs[run.num_inputs++], &fixture->handles[*handles - '0'], status);
   }
-  ok = ok && op_run_inputs(&run, inputs, status) && op_kernel_new(run.op, run.node, NULL, NULL, &kernel, status);
+  ok = ok && op_run_inputs(&run, inputs, status) &&
+       op_kernel_new(run.op, run.node, NULL, NULL, &kernel, status);
   for (int i = 0; i < run.num_inputs; i++) all[i] = &run.inputs[i];
   if (ok) {
-    KernelContext context = {
-        .inputs = all, .outputs = run.outputs, .resources = fixture->manager, .parallel = fixture->parallel};
+    KernelContext context = {.inputs = all,
+                             .outputs = run.outputs,
+                             .resources = fixture->manager,
+                             .parallel = fixture->parallel};
     ok = op_kernel_run(kernel, &context, status);
   }
-  if (ok && output != NULL) tensor_move(output, &run.outputs[0]);
+  if (ok && output) tensor_move(output, &run.outputs[0]);
   op_kernel_free(kernel);
   op_run_end(&run);
   return ok;
@@ -75,7 +78,7 @@ static inline bool fixture_holds(VariableFixture *fixture, int i, const char *wa
 
 static inline bool fixture_begin(VariableFixture *fixture) {
   *fixture = (VariableFixture){.manager = resource_manager_new()};
-  return CHECK(fixture->manager != NULL);
+  return CHECK(fixture->manager);
 }
 
 static inline void fixture_end(VariableFixture *fixture) {

@@ -20,7 +20,7 @@ static inline bool make_test_body(TestBodies *bodies, const char *name, const At
   if (strcmp(name, "SymbolicGradient") == 0)
     return gradient_instantiate(bodies->library, attrs, num_attrs, body, status);
   const FunctionDef *function = graph_find_function(bodies->library, name);
-  if (function == NULL) return status_set(status, CODE_NOT_FOUND, "Function %s is not defined.", name);
+  if (!function) return status_set(status, CODE_NOT_FOUND, "Function %s is not defined.", name);
   return function_body_new(bodies->library, function, attrs, num_attrs, body, status);
 }
 
@@ -31,12 +31,12 @@ static inline bool find_test_body(void *owner, const char *name, const AttrEntry
   function_canonicalize(name, attrs, num_attrs, &key);
   bool ok = strbuf_ok(&key, status);
   FunctionBody *made = ok ? string_map_find(&bodies->bodies, strbuf_text(&key)) : NULL;
-  ok = ok && (made != NULL ||
-            (CHECK(bodies->count < 64) && make_test_body(bodies, name, attrs, num_attrs, &made, status)));
-  if (ok && string_map_find(&bodies->bodies, strbuf_text(&key)) == NULL) {
+  ok = ok &&
+       (made || (CHECK(bodies->count < 64) && make_test_body(bodies, name, attrs, num_attrs, &made, status)));
+  if (ok && !string_map_find(&bodies->bodies, strbuf_text(&key))) {
     bodies->list[bodies->count++] = made;
     char *text = arena_strdup(graph_arena(bodies->library), strbuf_text(&key));
-    ok = text == NULL ? status_oom(status, "a body") : string_map_set(&bodies->bodies, text, made, status);
+    ok = !text ? status_oom(status, "a body") : string_map_set(&bodies->bodies, text, made, status);
   }
   strbuf_free(&key);
   *body = made;
@@ -45,7 +45,7 @@ static inline bool find_test_body(void *owner, const char *name, const AttrEntry
 
 static inline void count_test_node(void *owner, const Node *caller, Node *added) {
   TestBodies *bodies = owner;
-  bodies->num_inlined += caller->name != NULL && added->graph == bodies->library;
+  bodies->num_inlined += caller->name && added->graph == bodies->library;
 }
 
 static inline FunctionBodySource test_bodies_source(TestBodies *bodies) {

@@ -5,8 +5,10 @@
 #include "op/op_facts.h"
 #include "runtime/graph_fixture.h"
 
-static const OpRegistration kInput = {
-    .name = "Input", .outputs = {"o: float"}, .is_stateful = true, .shape = shape_unknown_outputs};
+static const OpRegistration kInput = {.name = "Input",
+                                      .outputs = {"o: float"},
+                                      .is_stateful = true,
+                                      .shape = shape_unknown_outputs};
 static const OpRegistration *const kMoreOps[] = {&kInput};
 
 /* For all tests of the module. */
@@ -19,9 +21,7 @@ BEFORE_EACH() {
 AFTER_EACH() { op_registry_clear(op_registry_global()); }
 
 static const char *skipped_op; /* of the fact that is being checked */
-static bool consider(const Node *node) {
-  return skipped_op == NULL || strcmp(node->def->op, skipped_op) != 0;
-}
+static bool consider(const Node *node) { return !skipped_op || strcmp(node->def->op, skipped_op) != 0; }
 
 static bool find_common(Graph *graph, const CseOptions *options, Arena *arena, Node ***same) {
   Status status;
@@ -91,7 +91,7 @@ static bool holds(const Json *fact, const Json *answer, Arena *arena, StrBuf *wh
   Status status;
   status_init(&status);
   const Json *skip = json_get(fact, "skip_ops");
-  skipped_op = skip == NULL || skip->count == 0 ? NULL : skip->items[0].string;
+  skipped_op = !skip || skip->count == 0 ? NULL : skip->items[0].string;
   Graph *graph = graph_new();
   GraphDef *def = fact_parse(kGraphDef, fact_text(fact, "graphdef"), arena);
   CseOptions options = {.consider = consider};
@@ -100,7 +100,7 @@ static bool holds(const Json *fact, const Json *answer, Arena *arena, StrBuf *wh
   bool ok = CHECK_OK(graph_import(graph, def, false, NULL, arena, NULL, &status), &status) &&
             find_common(graph, &options, arena, &same);
   const Json *pairs = json_get(answer, "expect_one_of");
-  if (ok && pairs != NULL) {
+  if (ok && pairs) {
     ok = one_of_each(graph, same, pairs, why);
   } else if (ok) {
     write_rest(graph, same, arena, &text);
@@ -182,19 +182,23 @@ TEST(nodes_that_make_objects_are_not_merged) {
   status_init(&status);
   Graph *graph = graph_new();
   Arena *arena = arena_new();
-  Attr any[] = {{"dtype", "type: DT_INT32"}, {"value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: -1 }"}};
+  Attr any[] = {{"dtype", "type: DT_INT32"},
+                {"value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: -1 }"}};
   Attr list[] = {{"element_dtype", "type: DT_FLOAT"}};
   NodeOutput sizes[2], made[2], filled[2], one = constant(graph, "one", "tensor_shape { } float_val: 1");
-  for (int i = 0; i < 2; i++) sizes[i] = out(add_node(graph, "Const", i == 0 ? "any" : "same", NULL, 0, any, 2));
-  for (int i = 0; i < 2; i++) made[i] = out(add_node(graph, "EmptyTensorList", i == 0 ? "a" : "b", sizes, 2, list, 1));
+  for (int i = 0; i < 2; i++)
+    sizes[i] = out(add_node(graph, "Const", i == 0 ? "any" : "same", NULL, 0, any, 2));
+  for (int i = 0; i < 2; i++)
+    made[i] = out(add_node(graph, "EmptyTensorList", i == 0 ? "a" : "b", sizes, 2, list, 1));
   for (int i = 0; i < 2; i++) {
     NodeOutput inputs[] = {made[i], one};
     filled[i] = out(add_node(graph, "TensorListPushBack", i == 0 ? "c" : "d", inputs, 2, list, 1));
   }
   Node **same;
-  if (CHECK(filled[1].node != NULL) && find_common(graph, &(CseOptions){0}, arena, &same)) {
+  if (CHECK(filled[1].node) && find_common(graph, &(CseOptions){0}, arena, &same)) {
     CHECK(same[sizes[1].node->id] == sizes[0].node);
-    for (int i = 0; i < 2; i++) CHECK(same[made[i].node->id] == made[i].node && same[filled[i].node->id] == filled[i].node);
+    for (int i = 0; i < 2; i++)
+      CHECK(same[made[i].node->id] == made[i].node && same[filled[i].node->id] == filled[i].node);
   }
   arena_free(arena);
   graph_free(graph);

@@ -10,8 +10,7 @@
 
 static inline bool edge_is_whole(const Graph *graph, const Edge *edge) {
   const Node *src = edge->src, *dst = edge->dst;
-  if (src == NULL || dst == NULL || graph_node(graph, src->id) != src || graph_node(graph, dst->id) != dst)
-    return false;
+  if (!src || !dst || graph_node(graph, src->id) != src || graph_node(graph, dst->id) != dst) return false;
   if (edge->place < 0 || edge->place >= src->num_out_edges || src->out_edges[edge->place] != edge)
     return false;
   if (edge_is_control(edge)) return edge->dst_input == CONTROL_SLOT;
@@ -31,8 +30,7 @@ static inline bool input_is_named(const Node *node, int i) {
 static inline bool node_is_whole(const Graph *graph, const Node *node) {
   for (int i = 0; i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
-    if (edge == NULL || edge->dst != node || edge->dst_input != i || !edge_is_whole(graph, edge))
-      return false;
+    if (!edge || edge->dst != node || edge->dst_input != i || !edge_is_whole(graph, edge)) return false;
     if (!input_is_named(node, i)) return false;
   }
   for (int32_t i = 0; i < node->num_control_inputs; i++) {
@@ -52,7 +50,7 @@ static inline bool graph_is_whole(Graph *graph) {
   int64_t nodes = 0;
   for (int64_t id = 0; id < graph_num_node_ids(graph); id++) {
     const Node *node = graph_node(graph, id);
-    if (node == NULL) continue;
+    if (!node) continue;
     nodes++;
     if (id > SINK_ID && !node_is_whole(graph, node)) {
       CHECK_STR_EQ(node->name, "a node whose edges fit");
@@ -65,7 +63,7 @@ static inline bool graph_is_whole(Graph *graph) {
   }
   Node *cycle;
   return CHECK_INT_EQ(graph_num_nodes(graph), nodes) &&
-         CHECK_OK(graph_find_cycle(graph, &cycle, &status), &status) && CHECK(cycle == NULL);
+         CHECK_OK(graph_find_cycle(graph, &cycle, &status), &status) && CHECK(!cycle);
 }
 
 #endif

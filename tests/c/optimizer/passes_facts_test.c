@@ -8,12 +8,12 @@
 #include "shortage.h"
 
 /* Ops that need not be there for the passes' sake. */
-static const OpRegistration kVariable = {
-    .name = "VariableV2",
-    .outputs = {"ref: Ref(dtype)"},
-    .attrs = {"shape: shape", "dtype: type", "container: string = ''", "shared_name: string = ''"},
-    .is_stateful = true,
-    .shape = shape_unknown_outputs};
+static const OpRegistration kVariable = {.name = "VariableV2",
+                                         .outputs = {"ref: Ref(dtype)"},
+                                         .attrs = {"shape: shape", "dtype: type", "container: string = ''",
+                                                   "shared_name: string = ''"},
+                                         .is_stateful = true,
+                                         .shape = shape_unknown_outputs};
 static const OpRegistration kSymbolicGradient = {.name = "SymbolicGradient",
                                                  .inputs = {"input: Tin"},
                                                  .outputs = {"output: Tout"},
@@ -29,7 +29,7 @@ static const OpRegistration kSplit = {.name = "Split",
 static void add_missing_op(const OpRegistration *registration) {
   Status status;
   status_init(&status);
-  if (op_registry_find(op_registry_global(), registration->name) == NULL)
+  if (!op_registry_find(op_registry_global(), registration->name))
     CHECK_OK(op_registry_add_table(op_registry_global(), &registration, 1, &status), &status);
 }
 
@@ -39,12 +39,12 @@ static bool attrs_agree(const NodeDef *got, const NodeDef *want, StrBuf *why) {
   for (size_t i = 0; i < want->n_attr; i++) {
     const char *key = want->attr[i]->key;
     const AttrValue *value = node_def_attr(got, key);
-    if (key[0] != '_' && (value == NULL || !attr_value_equal(value, want->attr[i]->value)))
+    if (key[0] != '_' && (!value || !attr_value_equal(value, want->attr[i]->value)))
       return fact_differs(why, got->name, key, "an attr of the right value");
   }
   for (size_t i = 0; i < got->n_attr; i++) {
     const char *key = got->attr[i]->key;
-    if (key[0] != '_' && node_def_attr(want, key) == NULL) return fact_differs(why, got->name, key, "absent");
+    if (key[0] != '_' && !node_def_attr(want, key)) return fact_differs(why, got->name, key, "absent");
   }
   return true;
 }
@@ -82,7 +82,7 @@ static bool graphs_agree(const Graph *graph, const GraphDef *want, StrBuf *why) 
   for (size_t i = 0; i < want->n_node; i++) {
     const NodeDef *def = want->node[i];
     const Node *got = graph_find_node(graph, def->name);
-    if (got == NULL) return fact_differs(why, def->name, "absent", "in the graph");
+    if (!got) return fact_differs(why, def->name, "absent", "in the graph");
     if (strcmp(got->def->op, def->op) != 0) return fact_differs(why, def->name, got->def->op, def->op);
     if (strcmp(got->def->device, def->device) != 0)
       return fact_differs(why, def->name, got->def->device, def->device);
@@ -90,7 +90,7 @@ static bool graphs_agree(const Graph *graph, const GraphDef *want, StrBuf *why) 
   }
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
     const Node *node = graph_node(graph, id);
-    bool there = node == NULL;
+    bool there = !node;
     for (size_t i = 0; i < want->n_node && !there; i++) there = strcmp(node->name, want->node[i]->name) == 0;
     if (!there) return fact_differs(why, node->name, "in the graph", "absent");
   }
@@ -105,12 +105,12 @@ static bool inline_once(Graph *graph, const Json *pass, const FunctionBodySource
              *placer = fact_text(pass, "placer");
   ExpandOptions options = expand_options_default();
   InlineOptions *how = &options.native;
-  if (src != NULL) {
+  if (src) {
     CHECK_STR_EQ(src, "control_outputs");
     how->output_control_src = OUTPUT_CONTROL_CONTROL_OUTPUTS;
   }
-  if (keep != NULL && strcmp(keep, "fetchable") == 0) how->keep_caller_node = KEEP_CALLER_FETCHABLE;
-  if (placer != NULL)
+  if (keep && strcmp(keep, "fetchable") == 0) how->keep_caller_node = KEEP_CALLER_FETCHABLE;
+  if (placer)
     how->placer = strcmp(placer, "default") == 0 ? INLINE_PLACER_DEFAULT : INLINE_PLACER_SINGLE_DEVICE;
   return graph_expand_inline_functions(graph, source, &options, changed, status);
 }
@@ -141,7 +141,7 @@ static bool run_pass(FunctionBody **body, Graph **graph, const Json *pass, const
 static bool begin(const Json *start, Graph *library, Arena *arena, FunctionBody **body, Graph **graph,
                   Status *status) {
   const char *function = fact_text(start, "function");
-  if (function == NULL) {
+  if (!function) {
     *graph = library;
     return graph_import(library, fact_parse(kGraphDef, fact_text(start, "graphdef"), arena), false, NULL,
                         arena, NULL, status);
@@ -161,7 +161,7 @@ static bool is_small(const Graph *graph, int64_t most, StrBuf *why) {
     const char *name;
     const AttrEntry *const *attrs;
     int num_attrs;
-    if (node == NULL) continue;
+    if (!node) continue;
     if (strcmp(node->def->op, "Identity") == 0 || node_function_call(node, &name, &attrs, &num_attrs))
       return fact_differs(why, node->name, "there", "inlined and removed");
   }
@@ -190,8 +190,8 @@ static bool try_once(const Json *fact, const Json *answer, Shortage *shortage, S
   bool starved = !ok && status.code == CODE_RESOURCE_EXHAUSTED;
   ok = graph_is_whole(graph) && (starved || fact_check_ok(ok, &status, why));
   const char *want = fact_text(answer, "expect_graph");
-  if (ok && !starved && want != NULL) ok = graphs_agree(graph, fact_parse(kGraphDef, want, arena), why);
-  if (ok && !starved && most != NULL) ok = is_small(graph, most->integer, why);
+  if (ok && !starved && want) ok = graphs_agree(graph, fact_parse(kGraphDef, want, arena), why);
+  if (ok && !starved && most) ok = is_small(graph, most->integer, why);
   test_bodies_free(&bodies);
   function_body_free(body);
   graph_free(library);

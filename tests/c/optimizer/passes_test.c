@@ -75,7 +75,7 @@ TEST(a_call_kept_for_targets_becomes_a_no_op) {
   CHECK_OK(expand(graph, &bodies, &options, &changed, &status), &status);
   CHECK(changed && graph_is_whole(graph));
   const Node *kept = graph_find_node(graph, "c");
-  REQUIRE(kept != NULL);
+  REQUIRE(kept);
   CHECK_STR_EQ(kept->def->op, "NoOp");
   CHECK_STR_EQ(kept->control_inputs[0]->src->name, "Func/c/output_control_node/_2");
   CHECK_STR_EQ(source_name(y.node, 0), "Func/c/output/_1");
@@ -100,10 +100,10 @@ TEST(calls_that_cannot_be_inlined_stay) {
   bool changed;
   REQUIRE(add_function(graph, "Two(x:float, z:float) -> (y:float) {\n  return y = x\n}"));
   CHECK_OK(function_body_new(graph, graph_find_function(graph, "Two"), NULL, 0, &other, &status), &status);
-  CHECK_ERROR(
-      graph_inline_function_body(graph, c.node, other, &options.native, NULL, &status), &status,
-      CODE_INTERNAL,
-      "Inlining mismatch: Node inputs do not match function arguments: inputs=1 arg_types=2 arg_nodes=2");
+  CHECK_ERROR(graph_inline_function_body(graph, c.node, other, &options.native, NULL, &status), &status,
+              CODE_INTERNAL,
+              "Inlining mismatch: Node inputs do not match function arguments: inputs=1 arg_types=2 "
+              "arg_nodes=2");
   status_init(&status);
   CHECK_OK(function_body_new(graph, function, NULL, 0, &body, &status), &status);
   options.native.disable_inlining = true;
@@ -114,7 +114,7 @@ TEST(calls_that_cannot_be_inlined_stay) {
   CHECK(!changed && graph_find_node(graph, "c") == c.node && graph_is_whole(graph));
   Node *missing = add_partitioned_call(graph, "missing", "Missing", x);
   CHECK_OK(expand(graph, &bodies, &options, &changed, &status), &status);
-  CHECK(!changed && missing != NULL && graph_find_node(graph, "missing") == missing);
+  CHECK(!changed && missing && graph_find_node(graph, "missing") == missing);
   function_body_free(body);
   function_body_free(other);
   test_bodies_free(&bodies);
@@ -133,12 +133,12 @@ TEST(partitioned_calls_end_when_control_results_have_run) {
   NodeOutput y = unary(graph, "Neg", "y", (NodeOutput){caller, 0});
   Node *waits = constant(graph, "waits", "tensor_shape { } float_val: 1").node;
   Edge *edge;
-  REQUIRE(caller != NULL);
+  REQUIRE(caller);
   CHECK_OK(graph_add_control_edge(graph, caller, waits, &edge, &status), &status);
   ExpandOptions options = expand_options_default();
   bool changed;
   CHECK_OK(expand(graph, &bodies, &options, &changed, &status), &status);
-  CHECK(changed && graph_is_whole(graph) && graph_find_node(graph, "c") == NULL);
+  CHECK(changed && graph_is_whole(graph) && !graph_find_node(graph, "c"));
   CHECK_STR_EQ(source_name(y.node, 0), "Func/c/output/_1");
   const Node *end = waits->control_inputs[0]->src;
   CHECK_STR_EQ(end->name, "Func/c/output_control_node/_2");
@@ -148,12 +148,12 @@ TEST(partitioned_calls_end_when_control_results_have_run) {
   graph_free(graph);
 }
 
-static const OpRegistration kEnter = {
-    .name = "Enter",
-    .inputs = {"data: T"},
-    .outputs = {"output: T"},
-    .attrs = {"T: type", "frame_name: string", "is_constant: bool = false", "parallel_iterations: int = 10"},
-    .shape = shape_unknown_outputs};
+static const OpRegistration kEnter = {.name = "Enter",
+                                      .inputs = {"data: T"},
+                                      .outputs = {"output: T"},
+                                      .attrs = {"T: type", "frame_name: string", "is_constant: bool = false",
+                                                "parallel_iterations: int = 10"},
+                                      .shape = shape_unknown_outputs};
 
 static void check_frame(const Graph *graph, const char *name, const char *want) {
   Status status;
@@ -161,17 +161,18 @@ static void check_frame(const Graph *graph, const char *name, const char *want) 
   status_init(&status);
   const Node *node = graph_find_node(graph, name);
   CHECK_CONTEXT("%s", name);
-  if (!CHECK(node != NULL)) return;
+  if (!CHECK(node)) return;
   CHECK_OK(node_attr_string(node->def, "frame_name", &frame, &status), &status);
   CHECK(frame.length == strlen(want) && memcmp(frame.data, want, strlen(want)) == 0);
 }
 
-/* Loops of two calls have frames of their own, and those of the body stay as they were: with attrs that are copied, and shared. */
+/* Loops of two calls have frames of their own, and those of the body stay as they were: with attrs that are
+ * copied, and shared. */
 TEST(frames_of_inlined_calls_stay_apart) {
   for (int shared = 0; shared < 2; shared++) {
     Status status;
     status_init(&status);
-    if (op_registry_find(op_registry_global(), "Enter") == NULL)
+    if (!op_registry_find(op_registry_global(), "Enter"))
       REQUIRE_OK(op_registry_add(op_registry_global(), &kEnter, &status), &status);
     Graph *graph = graph_new();
     TestBodies bodies = {.library = graph};
@@ -223,7 +224,7 @@ TEST(functions_marked_noinline_stay_unless_that_is_ignored) {
   CHECK(!changed);
   options.native.ignore_noinline = true;
   CHECK_OK(expand(graph, &bodies, &options, &changed, &status), &status);
-  CHECK(changed && graph_find_node(graph, "c") == NULL);
+  CHECK(changed && !graph_find_node(graph, "c"));
   arena_free(arena);
   test_bodies_free(&bodies);
   graph_free(graph);
@@ -238,10 +239,10 @@ TEST(functions_that_call_themselves_end_at_a_bound) {
   Arena *arena = arena_new();
   FunctionDef *function;
   /* Calls itself twice: the definition names the op that it replaces. */
-  REQUIRE_OK(
-      function_parse(str_of("F(x:float) -> (y:float) {\n  a = F(x)\n  y = F(a:y:0)\n  return y = y:y:0\n}"),
-                     arena, &function, &status),
-      &status);
+  REQUIRE_OK(function_parse(str_of("F(x:float) -> (y:float) {\n  a = F(x)\n  y = F(a:y:0)\n  return y = "
+                                   "y:y:0\n}"),
+                            arena, &function, &status),
+             &status);
   CHECK_OK(function_library_replace_function(graph_function_library(graph), "F", function, &status), &status);
   call(graph, "F", "c", placeholder(graph, "x", "shape { }"));
   ExpandOptions options = expand_options_default();
@@ -332,11 +333,11 @@ static void grow(RandomGraph *r) {
 
 static void make_random(RandomGraph *r, uint32_t seed, int size) {
   *r = (RandomGraph){.graph = graph_new(), .seed = seed};
-  CHECK(add_function(
-      r->graph,
-      "Poly(x:float) -> (y:float) {\n  c = Const[dtype=float, value=0.75]()\n"
-      "  d = Neg[T=float](c:output:0)\n  a = Mul[T=float](x, d:y:0)\n  b = Add[T=float](a:z:0, x)\n"
-      "  return y = b:z:0\n}"));
+  CHECK(add_function(r->graph,
+                     "Poly(x:float) -> (y:float) {\n  c = Const[dtype=float, value=0.75]()\n"
+                     "  d = Neg[T=float](c:output:0)\n  a = Mul[T=float](x, d:y:0)\n  b = "
+                     "Add[T=float](a:z:0, x)\n"
+                     "  return y = b:z:0\n}"));
   CHECK(add_function(r->graph,
                      "Nested(x:float) -> (y:float) {\n  p = Poly(x)\n  q = Poly(p:y:0)\n"
                      "  i = Identity[T=float](q:y:0)\n  return y = i:output:0\n}"));
@@ -354,7 +355,7 @@ static bool run(RandomGraph *r, float *result) {
   Tensor fed, fetched = {0};
   const int64_t two = 2;
   const float values[] = {0.3f, -0.9f};
-  bool ok = session != NULL && float_tensor(&fed, 1, &two, values);
+  bool ok = session && float_tensor(&fed, 1, &two, values);
   const Tensor *feed = &fed;
   ok = ok && CHECK_OK(session_run(session, &r->values[0], &feed, 1, &r->values[r->count - 1], &fetched, 1,
                                   NULL, 0, &status),
@@ -370,7 +371,7 @@ static bool optimize_kept(RandomGraph *r, TestBodies *bodies, Status *status) {
   FunctionBodySource source = test_bodies_source(bodies);
   Arena *arena = arena_new();
   NodeSet keep;
-  if (arena == NULL) return status_oom(status, "a test");
+  if (!arena) return status_oom(status, "a test");
   OptimizerOptions options = optimizer_options_all(&source);
   bool ok = graph_fixup_source_and_sink_edges(r->graph, NULL, status) &&
             node_set_new(r->graph, arena, &keep, status);
@@ -400,7 +401,7 @@ TEST(random_graphs_give_the_same_before_and_after) {
     CHECK_NEAR(after[1], before[1], 0);
     for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(r.graph); id++) {
       const Node *node = graph_node(r.graph, id);
-      CHECK(node == NULL || !node_is_function(node));
+      CHECK(!node || !node_is_function(node));
     }
     test_bodies_free(&bodies);
     graph_free(r.graph);
@@ -449,11 +450,11 @@ static void optimize_chain(const char *op, int length, int64_t most_left) {
   CHECK(add_function(graph, "F(x:float) -> (y:float) {\n  y = Neg[T=float](x)\n  return y = y:y:0\n}"));
   Node *node = placeholder(graph, "x", "shape { }").node;
   char name[32];
-  for (int i = 0; i < length && node != NULL; i++) {
+  for (int i = 0; i < length && node; i++) {
     snprintf(name, sizeof name, "n%d", i);
     node = add_raw(graph, op, name, node);
   }
-  REQUIRE(node != NULL);
+  REQUIRE(node);
   add_raw(graph, "Neg", "end", node);
   CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), &status);
   OptimizerOptions options = optimizer_options_all(&source);
@@ -477,10 +478,13 @@ TEST(many_calls_are_inlined_in_linear_time) { optimize_chain("F", 10000, 10004);
 /* --- lists and arrays --- */
 
 static const char kConverter[] =
-    "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { shape { } } } } "
+    "node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' "
+    "value { shape { } } } } "
     "node { name: 'first' op: 'NoOp' } "
-    "node { name: 'l' op: '_ListToArray' input: 'x' input: 'x' input: '^first' attr { key: 'T' value { type: DT_FLOAT } } "
-    "  attr { key: 'N' value { i: 2 } } attr { key: 'Tin' value { list { type: DT_FLOAT type: DT_FLOAT } } } } "
+    "node { name: 'l' op: '_ListToArray' input: 'x' input: 'x' input: '^first' attr { key: 'T' value { type: "
+    "DT_FLOAT } } "
+    "  attr { key: 'N' value { i: 2 } } attr { key: 'Tin' value { list { type: DT_FLOAT type: DT_FLOAT } } } "
+    "} "
     "node { name: 'a' op: 'Neg' input: 'l' attr { key: 'T' value { type: DT_FLOAT } } } "
     "node { name: 'b' op: 'Neg' input: 'l:1' attr { key: 'T' value { type: DT_FLOAT } } } "
     "node { name: 'last' op: 'NoOp' input: '^l' }";
@@ -522,8 +526,9 @@ TEST(converters_of_lists_hand_on_what_they_wait_for) {
     shortage_end(&shortage, ok, status.code);
     CHECK(graph_is_whole(graph));
     if (ok) {
-      CHECK(changed && graph_find_node(graph, "l") == NULL);
-      const Node *a = check_passed_on(graph, "a"), *b = check_passed_on(graph, "b"), *last = graph_find_node(graph, "last");
+      CHECK(changed && !graph_find_node(graph, "l"));
+      const Node *a = check_passed_on(graph, "a"), *b = check_passed_on(graph, "b"),
+                 *last = graph_find_node(graph, "last");
       CHECK(a != b);
       if (CHECK_INT_EQ(last->num_control_inputs, 1))
         CHECK(waits_for(last->control_inputs[0]->src, a) && waits_for(last->control_inputs[0]->src, b));

@@ -4,7 +4,7 @@ static Arena *arena;
 
 static void check_value(const AttrValue *value, const char *want_text, const char *want_kind) {
   CHECK_CONTEXT("%s", want_text);
-  REQUIRE(CHECK(value != NULL));
+  REQUIRE(CHECK(value));
   StrBuf out = {0};
   proto_print_text(value, PROTO_TEXT_SHORT, &out);
   CHECK_STR_EQ(strbuf_text(&out), want_text);
@@ -55,7 +55,8 @@ TEST(every_kind_of_list) {
   check_value(attr_value_int_list(arena, ints, 2), "list { i: 1 i: -2 }", "list(int)");
   check_value(attr_value_float_list(arena, floats, 1), "list { f: 1.5 }", "list(float)");
   check_value(attr_value_bool_list(arena, bools, 2), "list { b: true b: false }", "list(bool)");
-  check_value(attr_value_type_list(arena, types, 2), "list { type: DT_FLOAT type: DT_INT32_REF }", "list(type)");
+  check_value(attr_value_type_list(arena, types, 2), "list { type: DT_FLOAT type: DT_INT32_REF }",
+              "list(type)");
   check_value(attr_value_string_list(arena, strings, 2), "list { s: \"a\" s: \"\" }", "list(string)");
   AttrValue *of_shapes = attr_value_shape_list(arena, shapes, 2);
   shape->unknown_rank = false;
@@ -80,11 +81,12 @@ TEST(node_defs_are_built_step_by_step) {
   CHECK_OK(node_def_set_attr(node, arena, "T", attr_value_type(arena, 3), &status), status);
   CHECK_INT_EQ(node->n_attr, 2);
   CHECK_INT_EQ(node_def_attr(node, "T")->type, 3);
-  CHECK(node_def_attr(node, "x") == NULL);
+  CHECK(!node_def_attr(node, "x"));
   StrBuf out = {0};
   proto_print_text(node, PROTO_TEXT_SHORT, &out);
-  CHECK_STR_EQ(strbuf_text(&out), "name: \"n\" op: \"Op\" input: \"a:1\" input: \"^c\" attr { key: \"N\" value { i: 2 } } "
-                                  "attr { key: \"T\" value { type: DT_INT32 } }");
+  CHECK_STR_EQ(strbuf_text(&out),
+               "name: \"n\" op: \"Op\" input: \"a:1\" input: \"^c\" attr { key: \"N\" value { i: 2 } } "
+               "attr { key: \"T\" value { type: DT_INT32 } }");
   strbuf_free(&out);
   arena_free(arena);
 }

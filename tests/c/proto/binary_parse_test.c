@@ -43,7 +43,10 @@ TEST(fields_of_every_wire_type_are_read) {
   CHECK_NEAR(value->f, -2.5, 0);
   value = parse(kAttrValue, BYTES(0x12, 3, 0, 0xff, 'a'));
   REQUIRE(value);
-  CHECK_MEM_EQ(value->s.data, "\0\xff" "a", 3);
+  CHECK_MEM_EQ(value->s.data,
+               "\0\xff"
+               "a",
+               3);
   TensorProto *tensor = parse(kTensorProto, BYTES(0x08, 2, 0x31, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f));
   REQUIRE(tensor);
   CHECK_INT_EQ(tensor->n_double_val, 1);
@@ -80,15 +83,18 @@ TEST(of_a_oneof_the_last_field_counts_and_messages_merge) {
 
 TEST(of_equal_map_keys_the_last_counts_and_missing_values_are_empty) {
   arena = arena_new();
-  static const uint8_t twice[] = {0x2a, 7, 0x0a, 1, 'k', 0x12, 2, 0x18, 1, 0x2a, 3, 0x0a, 1, 'j', 0x2a, 7, 0x0a, 1, 'k', 0x12, 2, 0x18, 2};
+  static const uint8_t twice[] = {0x2a, 7,   0x0a, 1, 'k',  0x12, 2,   0x18, 1, 0x2a, 3, 0x0a,
+                                  1,    'j', 0x2a, 7, 0x0a, 1,    'k', 0x12, 2, 0x18, 2};
   NodeDef *node = parse(kNodeDef, twice, sizeof twice);
   REQUIRE(node);
   CHECK_INT_EQ(node->n_attr, 2);
   CHECK_INT_EQ(node_def_attr(node, "k")->i, 2);
   REQUIRE(node_def_attr(node, "j"));
   CHECK_INT_EQ(node_def_attr(node, "j")->value_case, ATTR_NOT_SET);
-  /* The same through a message that arrives in two pieces: FunctionDef.signature's default value, a func with attrs. */
-  static const uint8_t pieces[] = {0x52, 9, 0x12, 7, 0x0a, 1, 'k', 0x12, 2, 0x18, 1, 0x52, 9, 0x12, 7, 0x0a, 1, 'k', 0x12, 2, 0x18, 2};
+  /* The same through a message that arrives in two pieces: FunctionDef.signature's default value, a func with
+   * attrs. */
+  static const uint8_t pieces[] = {0x52, 9, 0x12, 7, 0x0a, 1, 'k', 0x12, 2, 0x18, 1,
+                                   0x52, 9, 0x12, 7, 0x0a, 1, 'k', 0x12, 2, 0x18, 2};
   AttrValue *value = parse(kAttrValue, pieces, sizeof pieces);
   REQUIRE(value);
   CHECK_INT_EQ(value->func->n_attr, 1);
@@ -146,11 +152,11 @@ TEST(strings_must_be_utf8_without_nul) {
       {"\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", 8, true},
       {"a\0b", 3, false},
       {"\x80", 1, false},
-      {"\xc1\xbf", 2, false},         /* overlong */
-      {"\xc2", 1, false},             /* cut */
+      {"\xc1\xbf", 2, false}, /* overlong */
+      {"\xc2", 1, false},     /* cut */
       {"\xc2\x41", 2, false},
-      {"\xe0\x9f\xbf", 3, false},     /* overlong */
-      {"\xed\xa0\x80", 3, false},     /* surrogate */
+      {"\xe0\x9f\xbf", 3, false}, /* overlong */
+      {"\xed\xa0\x80", 3, false}, /* surrogate */
       {"\xe2\x82", 2, false},
       {"\xf0\x8f\xbf\xbf", 4, false}, /* overlong */
       {"\xf4\x90\x80\x80", 4, false}, /* above U+10FFFF */
@@ -164,7 +170,8 @@ TEST(strings_must_be_utf8_without_nul) {
     NodeDef *node = parse(kNodeDef, bytes, cases[i].length + 2);
     CHECK((node != NULL) == cases[i].valid);
     if (node) CHECK_MEM_EQ(node->name, cases[i].text, cases[i].length);
-    if (!node) CHECK_STR_CONTAINS(status.message, "string field 'name' contains invalid UTF-8 data or NUL at byte 2");
+    if (!node)
+      CHECK_STR_CONTAINS(status.message, "string field 'name' contains invalid UTF-8 data or NUL at byte 2");
   }
   arena_free(arena);
 }
@@ -179,7 +186,8 @@ TEST(errors_name_message_and_offset) {
       {BYTES(0x0a, 5, 'n'), "Cannot parse tensorflow.NodeDef: length beyond the end at byte 1"},
       {BYTES(0x0a), "Cannot parse tensorflow.NodeDef: truncated number at byte 1"},
       {BYTES(0x80), "Cannot parse tensorflow.NodeDef: truncated number at byte 0"},
-      {BYTES(0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0), "overlong number at byte 0"},
+      {BYTES(0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0),
+       "overlong number at byte 0"},
       {BYTES(0x02, 0), "invalid field number at byte 0"},
       {BYTES(0x0a, 0, 0x80, 0x80, 0x80, 0x80, 0x10, 0), "invalid field number at byte 2"},
       {BYTES(0x3b), "unknown wire type at byte 1"},
@@ -189,19 +197,20 @@ TEST(errors_name_message_and_offset) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     CHECK_CONTEXT("case %d", (int)i);
-    CHECK(parse(kNodeDef, cases[i].bytes, cases[i].length) == NULL);
+    CHECK(!parse(kNodeDef, cases[i].bytes, cases[i].length));
     CHECK_STR_CONTAINS(status.message, cases[i].message);
   }
-  CHECK(parse(kTensorProto, BYTES(0x2a, 3, 0, 0, 0)) == NULL);
+  CHECK(!parse(kTensorProto, BYTES(0x2a, 3, 0, 0, 0)));
   CHECK_STR_CONTAINS(status.message, "packed numbers of a wrong length at byte 2");
-  CHECK(parse(kTensorProto, BYTES(0x3a, 2, 1, 0x80)) == NULL);
+  CHECK(!parse(kTensorProto, BYTES(0x3a, 2, 1, 0x80)));
   arena_free(arena);
 }
 
 TEST(hostile_lengths_take_no_memory) {
   arena = arena_new();
   int64_t before = arena_bytes(arena);
-  /* Fields of TensorProto: content, packed floats, ints, bools, doubles, strings, messages; lengths of 2^31, 2^32 and 2^63. */
+  /* Fields of TensorProto: content, packed floats, ints, bools, doubles, strings, messages; lengths of 2^31,
+   * 2^32 and 2^63. */
   static const uint8_t tags[] = {0x22, 0x2a, 0x3a, 0x5a, 0x32, 0x42, 0x12};
   static const uint8_t lengths[][10] = {{0x80, 0x80, 0x80, 0x80, 0x08},
                                         {0x80, 0x80, 0x80, 0x80, 0x10},
@@ -211,7 +220,7 @@ TEST(hostile_lengths_take_no_memory) {
     for (size_t k = 0; k < 4; k++) {
       uint8_t bytes[64] = {tags[i]};
       memcpy(bytes + 1, lengths[k], 10);
-      CHECK(parse(kTensorProto, bytes, sizeof bytes) == NULL);
+      CHECK(!parse(kTensorProto, bytes, sizeof bytes));
       CHECK_STR_CONTAINS(status.message, "length beyond the end");
     }
   }
@@ -225,7 +234,8 @@ TEST(nesting_ends_at_100_levels) {
   static const struct {
     int levels;
     bool valid;
-  } cases[] = {{1, true}, {99, true}, {100, true}, {101, false}, {102, false}, {5000, false}, {100000, false}};
+  } cases[] = {{1, true},    {99, true},    {100, true},    {101, false},
+               {102, false}, {5000, false}, {100000, false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     CHECK_CONTEXT("%d levels", cases[i].levels);
     arena = arena_new();
@@ -304,12 +314,14 @@ TEST(every_bit_flip_is_refused_or_gives_a_sound_message) {
 
 TEST(random_bytes_never_harm) {
   Random random = {.state = 99};
-  const ProtoDescriptor *const types[] = {kGraphDef, kNodeDef, kAttrValue, kTensorProto, kFunctionDef, kOpDef};
+  const ProtoDescriptor *const types[] = {kGraphDef,    kNodeDef,     kAttrValue,
+                                          kTensorProto, kFunctionDef, kOpDef};
   for (int i = 0; i < 20000; i++) {
     arena = arena_new();
     uint8_t bytes[64];
     size_t length = random_below(&random, sizeof bytes);
-    for (size_t k = 0; k < length; k++) bytes[k] = (uint8_t)(random_next(&random) >> random_below(&random, 8) & 0x7f);
+    for (size_t k = 0; k < length; k++)
+      bytes[k] = (uint8_t)(random_next(&random) >> random_below(&random, 8) & 0x7f);
     parse(types[i % 6], bytes, length);
     arena_free(arena);
   }
@@ -331,7 +343,8 @@ TEST(parsing_survives_every_allocation_failure) {
   sample_bytes(&bytes);
   NodeDef *node = node_def_new(arena, "many", "Attrs");
   for (int i = 0; i < 40; i++) {
-    CHECK_OK(node_def_set_attr(node, arena, arena_printf(arena, "k%d", i), attr_value_int(arena, i), &status), status);
+    CHECK_OK(node_def_set_attr(node, arena, arena_printf(arena, "k%d", i), attr_value_int(arena, i), &status),
+             status);
   }
   GraphDef *graph = proto_new(kGraphDef, arena);
   CHECK_OK(proto_append(arena, (void ***)&graph->node, &graph->n_node, node, &status), status);

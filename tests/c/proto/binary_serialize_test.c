@@ -1,6 +1,7 @@
 #include "proto/random_message.h"
 
-static void check_bytes(const ProtoDescriptor *descriptor, const char *text, const void *want, size_t length) {
+static void check_bytes(const ProtoDescriptor *descriptor, const char *text, const void *want,
+                        size_t length) {
   CHECK_CONTEXT("%s", text);
   Arena *arena = arena_new();
   Status status;
@@ -19,7 +20,9 @@ static void check_bytes(const ProtoDescriptor *descriptor, const char *text, con
 
 TEST(the_wire_format_is_protobufs) {
   CHECK_BYTES(kNodeDef, "", "");
-  CHECK_BYTES(kNodeDef, "op: 'Op' name: 'n' input: ['a', '']", "\x0a\x01n\x12\x02Op\x1a\x01" "a\x1a\x00");
+  CHECK_BYTES(kNodeDef, "op: 'Op' name: 'n' input: ['a', '']",
+              "\x0a\x01n\x12\x02Op\x1a\x01"
+              "a\x1a\x00");
   CHECK_BYTES(kAttrValue, "i: 300", "\x18\xac\x02");
   CHECK_BYTES(kAttrValue, "i: -1", "\x18\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
   CHECK_BYTES(kAttrValue, "i: 0", "\x18\x00");
@@ -29,8 +32,10 @@ TEST(the_wire_format_is_protobufs) {
   CHECK_BYTES(kAttrValue, "type: -1", "\x30\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01");
   CHECK_BYTES(kAttrValue, "placeholder: 'T'", "\x4a\x01T");
   CHECK_BYTES(kAttrValue, "list { }", "\x0a\x00");
-  CHECK_BYTES(kAttrValue, "list { i: [1, 300] type: [DT_FLOAT] }", "\x0a\x08\x1a\x03\x01\xac\x02\x32\x01\x01");
-  CHECK_BYTES(kAttrValue, "shape { dim { size: 2 } dim { } unknown_rank: true }", "\x3a\x08\x12\x02\x08\x02\x12\x00\x18\x01");
+  CHECK_BYTES(kAttrValue, "list { i: [1, 300] type: [DT_FLOAT] }",
+              "\x0a\x08\x1a\x03\x01\xac\x02\x32\x01\x01");
+  CHECK_BYTES(kAttrValue, "shape { dim { size: 2 } dim { } unknown_rank: true }",
+              "\x3a\x08\x12\x02\x08\x02\x12\x00\x18\x01");
   CHECK_BYTES(kTensorProto, "uint32_val: [4294967295] uint64_val: 1",
               "\x82\x01\x05\xff\xff\xff\xff\x0f\x8a\x01\x01\x01");
   /* Keys and values of maps are written even when they are defaults. */
@@ -47,15 +52,17 @@ static void check_round_trip(const ProtoDescriptor *descriptor, Random *random) 
   StrBuf bytes = {0}, again = {0};
   void *parsed = NULL;
   REQUIRE_OK(proto_serialize(message, &bytes, &status), status);
-  REQUIRE_OK(proto_parse(descriptor, bytes.data, (size_t)bytes.length, random->arena, &parsed, &status), status);
+  REQUIRE_OK(proto_parse(descriptor, bytes.data, (size_t)bytes.length, random->arena, &parsed, &status),
+             status);
   CHECK(proto_equal(message, parsed));
   REQUIRE_OK(proto_serialize(parsed, &again, &status), status);
   CHECK_INT_EQ(again.length, bytes.length);
   CHECK(bytes.length == 0 || memcmp(again.data, bytes.data, (size_t)bytes.length) == 0);
 
   /* protobuf-c as the independent reader and writer. */
-  ProtoMessage *theirs = protobuf_c_message_unpack(descriptor, NULL, (size_t)bytes.length, (const uint8_t *)bytes.data);
-  if (CHECK(theirs != NULL)) {
+  ProtoMessage *theirs =
+      protobuf_c_message_unpack(descriptor, NULL, (size_t)bytes.length, (const uint8_t *)bytes.data);
+  if (CHECK(theirs)) {
     size_t size = protobuf_c_message_get_packed_size(theirs);
     uint8_t *packed = mem_alloc((int64_t)size);
     protobuf_c_message_pack(theirs, packed);
@@ -71,7 +78,8 @@ static void check_round_trip(const ProtoDescriptor *descriptor, Random *random) 
 
 TEST(random_messages_survive_the_round_trip_and_protobuf_c_agrees) {
   Random random = {.state = 2026, .nans = true};
-  const ProtoDescriptor *const types[] = {kGraphDef, kNodeDef, kAttrValue, kTensorProto, kFunctionDef, kOpDef};
+  const ProtoDescriptor *const types[] = {kGraphDef,    kNodeDef,     kAttrValue,
+                                          kTensorProto, kFunctionDef, kOpDef};
   for (int i = 0; i < 600; i++) {
     CHECK_CONTEXT("message %d", i);
     check_round_trip(types[i % 6], &random);

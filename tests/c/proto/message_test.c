@@ -25,7 +25,9 @@ TEST(append_keeps_every_element_through_growth_and_after_parse_and_copy) {
   status_init(&status);
   NodeDef *node = proto_new(kNodeDef, arena);
   for (int i = 0; i < 1000; i++) {
-    REQUIRE_OK(proto_append(arena, (void ***)&node->input, &node->n_input, arena_printf(arena, "n%d", i), &status), status);
+    REQUIRE_OK(proto_append(arena, (void ***)&node->input, &node->n_input, arena_printf(arena, "n%d", i),
+                            &status),
+               status);
     if (i % 97 == 5) node = proto_copy(node, arena);
     if (i % 89 == 7) {
       StrBuf bytes = {0};
@@ -100,8 +102,11 @@ TEST(maps_with_many_entries_compare_as_sets) {
   status_init(&status);
   NodeDef *a = proto_new(kNodeDef, arena), *b = proto_new(kNodeDef, arena);
   for (int i = 0; i < 500; i++) {
-    CHECK_OK(node_def_set_attr(a, arena, arena_printf(arena, "k%d", i), attr_value_int(arena, i), &status), status);
-    CHECK_OK(node_def_set_attr(b, arena, arena_printf(arena, "k%d", 499 - i), attr_value_int(arena, 499 - i), &status), status);
+    CHECK_OK(node_def_set_attr(a, arena, arena_printf(arena, "k%d", i), attr_value_int(arena, i), &status),
+             status);
+    CHECK_OK(node_def_set_attr(b, arena, arena_printf(arena, "k%d", 499 - i), attr_value_int(arena, 499 - i),
+                               &status),
+             status);
   }
   CHECK(proto_equal(a, b));
   CHECK_OK(node_def_set_attr(b, arena, "k250", attr_value_int(arena, -1), &status), status);
@@ -120,10 +125,11 @@ TEST(walks_over_endless_nesting_come_back) {
     value = attr_value_func(arena, "f", NULL);
     FuncAttrEntry *entry = proto_new(&tensorflow__name_attr_list__attr_entry__descriptor, arena);
     entry->value = holder->attr[0]->value;
-    REQUIRE_OK(proto_append(arena, (void ***)&value->func->attr, &value->func->n_attr, entry, &status), status);
+    REQUIRE_OK(proto_append(arena, (void ***)&value->func->attr, &value->func->n_attr, entry, &status),
+               status);
   }
   StrBuf out = {0};
-  CHECK(proto_copy(value, arena) == NULL);
+  CHECK(!proto_copy(value, arena));
   CHECK_ERROR(proto_serialize(value, &out, &status), status, CODE_INVALID_ARGUMENT, "nested deeper");
   proto_print_text(value, PROTO_TEXT_SHORT, &out);
   CHECK_STR_CONTAINS(strbuf_text(&out), "{ ... }");
@@ -134,7 +140,7 @@ TEST(walks_over_endless_nesting_come_back) {
 static bool copy_all(void *message, Status *status) {
   Arena *arena = arena_new();
   if (!arena) return status_oom(status, "arena");
-  bool ok = proto_copy(message, arena) != NULL || status_oom(status, "copy");
+  bool ok = proto_copy(message, arena) || status_oom(status, "copy");
   arena_free(arena);
   return ok;
 }

@@ -1,4 +1,5 @@
-/* TensorFlow's messages with every field set, as tests/oracle/messages.py wrote them to tests/data/oracle/messages.txt. */
+/* TensorFlow's messages with every field set, as tests/oracle/messages.py wrote them to
+ * tests/data/oracle/messages.txt. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,18 @@ typedef struct Kind {
   const ProtoDescriptor *const *descriptor;
 } Kind;
 static const Kind kKinds[] = {
-    {"GraphDef", &kGraphDef}, {"NodeDef", &kNodeDef}, {"OpDef", &kOpDef}, {"OpList", &kOpList}, {"AttrValue", &kAttrValue},
-    {"FunctionDef", &kFunctionDef}, {"FunctionDefLibrary", &kFunctionDefLibrary}, {"KernelDef", &kKernelDef},
-    {"KernelList", &kKernelList}, {"TensorProto", &kTensorProto}, {"TensorShapeProto", &kTensorShapeProto}, {"VersionDef", &kVersionDef},
+    {"GraphDef", &kGraphDef},
+    {"NodeDef", &kNodeDef},
+    {"OpDef", &kOpDef},
+    {"OpList", &kOpList},
+    {"AttrValue", &kAttrValue},
+    {"FunctionDef", &kFunctionDef},
+    {"FunctionDefLibrary", &kFunctionDefLibrary},
+    {"KernelDef", &kKernelDef},
+    {"KernelList", &kKernelList},
+    {"TensorProto", &kTensorProto},
+    {"TensorShapeProto", &kTensorShapeProto},
+    {"VersionDef", &kVersionDef},
 };
 enum { NUM_KINDS = sizeof kKinds / sizeof *kKinds };
 
@@ -34,7 +44,8 @@ static size_t unhex(char *digits) {
   return length;
 }
 
-static void check_sample(const ProtoDescriptor *descriptor, const char *bytes, size_t length, const char *text, Arena *arena) {
+static void check_sample(const ProtoDescriptor *descriptor, const char *bytes, size_t length,
+                         const char *text, Arena *arena) {
   Status status;
   status_init(&status);
   void *from_bytes = NULL, *from_text = NULL, *again = NULL;
@@ -48,23 +59,24 @@ static void check_sample(const ProtoDescriptor *descriptor, const char *bytes, s
   CHECK((size_t)out.length == length && memcmp(out.data, bytes, length) == 0);
   strbuf_clear(&out);
   proto_print_text(from_bytes, PROTO_TEXT_SHORT, &out);
-  if (CHECK_OK(proto_parse_text(descriptor, str_of(strbuf_text(&out)), arena, &again, &status), status)) CHECK(proto_equal(again, from_text));
+  if (CHECK_OK(proto_parse_text(descriptor, str_of(strbuf_text(&out)), arena, &again, &status), status))
+    CHECK(proto_equal(again, from_text));
   strbuf_free(&out);
 }
 
 TEST(messages_with_every_field_are_read_and_written_as_tensorflow_does) {
   FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/oracle/messages.txt", "rb");
-  REQUIRE(file != NULL);
+  REQUIRE(file);
   enum { LINE = 1 << 20 };
   char *line = malloc(LINE);
   int seen[NUM_KINDS] = {0}, count = 0;
-  while (CHECK(line != NULL) && fgets(line, LINE, file) != NULL) {
-    char *digits = strchr(line, '\t'), *text = digits != NULL ? strchr(digits + 1, '\t') : NULL;
-    if (!CHECK(text != NULL)) break;
+  while (CHECK(line) && fgets(line, LINE, file)) {
+    char *digits = strchr(line, '\t'), *text = digits ? strchr(digits + 1, '\t') : NULL;
+    if (!CHECK(text)) break;
     *digits++ = *text++ = '\0';
     const ProtoDescriptor *descriptor = descriptor_of(line);
     CHECK_CONTEXT("%s, line %d", line, ++count);
-    if (!CHECK(descriptor != NULL)) continue;
+    if (!CHECK(descriptor)) continue;
     for (int i = 0; i < NUM_KINDS; i++) seen[i] += *kKinds[i].descriptor == descriptor;
     Arena *arena = arena_new();
     check_sample(descriptor, digits, unhex(digits), text, arena);

@@ -1,4 +1,5 @@
-/* What the tests of proto/ share: random messages made along the descriptors, allocation failures, nested bytes. */
+/* What the tests of proto/ share: random messages made along the descriptors, allocation failures, nested
+ * bytes. */
 #ifndef TFCORE_TESTS_PROTO_RANDOM_MESSAGE_H_
 #define TFCORE_TESTS_PROTO_RANDOM_MESSAGE_H_
 
@@ -22,11 +23,14 @@ static inline uint64_t random_next(Random *random) {
   return random->state * 0x2545f4914f6cdd1dull;
 }
 
-static inline uint64_t random_below(Random *random, uint64_t limit) { return (random_next(random) >> 20) % limit; }
+static inline uint64_t random_below(Random *random, uint64_t limit) {
+  return (random_next(random) >> 20) % limit;
+}
 
 static inline char *random_text(Random *random) {
-  static const char *const pieces[] = {"a", "Z_9", " ", "\n", "\"", "\\", "'", "\x01", "\x7f", "\xc3\xa9", "\xe2\x82\xac",
-                                       "\xf0\x9f\x98\x80", "^x:0", "{", "#", "\t"};
+  static const char *const pieces[] = {"a",    "Z_9",  " ",    "\n",       "\"",           "\\",
+                                       "'",    "\x01", "\x7f", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
+                                       "^x:0", "{",    "#",    "\t"};
   char text[64] = "";
   for (uint64_t i = random_below(random, 6); i > 0; i--) strcat(text, pieces[random_below(random, 16)]);
   return arena_strdup(random->arena, text);
@@ -35,13 +39,15 @@ static inline char *random_text(Random *random) {
 static inline ProtoMessage *random_message(Random *random, const ProtoDescriptor *descriptor, int depth);
 
 static inline uint64_t random_bits(Random *random) {
-  static const uint64_t corners[] = {0, 1, 127, 128, 0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000};
+  static const uint64_t corners[] =
+      {0, 1, 127, 128, 0x7fffffff, 0x80000000, 0xffffffff, 0x7fffffffffffffff, 0x8000000000000000};
   uint64_t choice = random_below(random, 12);
   if (choice < 9) return corners[choice];
   return random_next(random) >> random_below(random, 64);
 }
 
-static inline void random_element(Random *random, const ProtobufCFieldDescriptor *field, void *to, int depth) {
+static inline void random_element(Random *random, const ProtobufCFieldDescriptor *field, void *to,
+                                  int depth) {
   uint64_t bits = random_bits(random);
   switch (field->type) {
     case PROTOBUF_C_TYPE_STRING: *(char **)to = random_text(random); break;
@@ -53,7 +59,9 @@ static inline void random_element(Random *random, const ProtobufCFieldDescriptor
       memcpy(bytes->data, &bits, 8);
       break;
     }
-    case PROTOBUF_C_TYPE_MESSAGE: *(ProtoMessage **)to = random_message(random, field->descriptor, depth + 1); break;
+    case PROTOBUF_C_TYPE_MESSAGE:
+      *(ProtoMessage **)to = random_message(random, field->descriptor, depth + 1);
+      break;
     case PROTOBUF_C_TYPE_BOOL: *(protobuf_c_boolean *)to = (protobuf_c_boolean)(bits & 1); break;
     case PROTOBUF_C_TYPE_INT64:
     case PROTOBUF_C_TYPE_FIXED64:
@@ -93,7 +101,8 @@ static inline size_t random_element_size(const ProtobufCFieldDescriptor *field) 
 
 static inline bool random_is_map(const ProtobufCFieldDescriptor *field) {
   const ProtoDescriptor *entry = field->descriptor;
-  return field->type == PROTOBUF_C_TYPE_MESSAGE && entry->n_fields == 2 && strcmp(entry->fields[0].name, "key") == 0;
+  return field->type == PROTOBUF_C_TYPE_MESSAGE && entry->n_fields == 2 &&
+         strcmp(entry->fields[0].name, "key") == 0;
 }
 
 /* Gives map entry `i` a key that no other entry of its map has. */
@@ -141,9 +150,10 @@ static inline ProtoMessage *random_message(Random *random, const ProtoDescriptor
   return message;
 }
 
-/* Runs `body` with the first, second, ... allocation failing until it succeeds: each failure must be RESOURCE_EXHAUSTED.
- * The harness sees what leaks. */
-static inline void check_every_allocation_failure(bool (*body)(void *context, Status *status), void *context) {
+/* Runs `body` with the first, second, ... allocation failing until it succeeds: each failure must be
+ * RESOURCE_EXHAUSTED. The harness sees what leaks. */
+static inline void check_every_allocation_failure(bool (*body)(void *context, Status *status),
+                                                  void *context) {
   for (int n = 0; n < 100000; n++) {
     Status status;
     status_init(&status);
@@ -160,14 +170,16 @@ static inline void check_every_allocation_failure(bool (*body)(void *context, St
   CHECK(!"the body succeeds at last");
 }
 
-/* The bytes of a TensorProto with `levels` messages nested below it, at the end of `buffer` of `capacity` bytes. */
+/* The bytes of a TensorProto with `levels` messages nested below it, at the end of `buffer` of `capacity`
+ * bytes. */
 static inline const uint8_t *nested_bytes(uint8_t *buffer, size_t capacity, int levels, size_t *length) {
   uint8_t *p = buffer + capacity;
   for (int i = levels; i > 0; i--) {
     size_t inside = (size_t)(buffer + capacity - p);
     uint8_t prefix[12];
     size_t n = 0;
-    prefix[n++] = i % 2 == 1 ? 15 << 3 | 2 : 3 << 3 | 2; /* TensorProto.variant_val, VariantTensorDataProto.tensors */
+    prefix[n++] =
+        i % 2 == 1 ? 15 << 3 | 2 : 3 << 3 | 2; /* TensorProto.variant_val, VariantTensorDataProto.tensors */
     for (; inside >= 0x80; inside >>= 7) prefix[n++] = (uint8_t)(inside | 0x80);
     prefix[n++] = (uint8_t)inside;
     p -= n;
@@ -180,16 +192,22 @@ static inline const uint8_t *nested_bytes(uint8_t *buffer, size_t capacity, int 
 /* A graph that has a bit of everything. */
 static const char kSampleGraph[] =
     "node { name: 'a' op: 'Const' device: '/cpu:0' attr { key: 'dtype' value { type: DT_FLOAT } }"
-    "  attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: [1, -2.5] } } } }\n"
+    "  attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: [1, "
+    "-2.5] } } } }\n"
     "node { name: 'b' op: 'Pack' input: ['a', 'a:0', '^a'] attr { key: 'N' value { i: 2 } }"
     "  attr { key: 'axis' value { i: -1 } } attr { key: 'l' value { list { i: [1, 300, -7] s: 'x' } } }"
-    "  attr { key: '_shapes' value { list { shape { dim { size: -1 } dim { size: 5 name: 'n' } } shape { unknown_rank: true } } } }"
+    "  attr { key: '_shapes' value { list { shape { dim { size: -1 } dim { size: 5 name: 'n' } } shape { "
+    "unknown_rank: true } } } }"
     "  attr { key: 'f' value { func { name: 'g' attr { key: 'T' value { placeholder: 'T' } } } } } }\n"
     "versions { producer: 134 min_consumer: 12 bad_consumers: [1, 2] }\n"
-    "library { function { signature { name: 'g' input_arg { name: 'x' type_attr: 'T' } output_arg { name: 'y' type: DT_INT32 }"
-    "    attr { name: 'T' type: 'type' allowed_values { list { type: [DT_FLOAT, DT_INT32] } } } is_stateful: true }"
-    "  node_def { name: 'n' op: 'Neg' input: 'x' attr { key: 'T' value { placeholder: 'T' } } } ret { key: 'y' value: 'n:y:0' }"
-    "  arg_attr { key: 0 value { attr { key: '_a' value { b: true } } } } resource_arg_unique_id { key: 3 value: 4 } }"
+    "library { function { signature { name: 'g' input_arg { name: 'x' type_attr: 'T' } output_arg { name: "
+    "'y' type: DT_INT32 }"
+    "    attr { name: 'T' type: 'type' allowed_values { list { type: [DT_FLOAT, DT_INT32] } } } is_stateful: "
+    "true }"
+    "  node_def { name: 'n' op: 'Neg' input: 'x' attr { key: 'T' value { placeholder: 'T' } } } ret { key: "
+    "'y' value: 'n:y:0' }"
+    "  arg_attr { key: 0 value { attr { key: '_a' value { b: true } } } } resource_arg_unique_id { key: 3 "
+    "value: 4 } }"
     "  gradient { function_name: 'g' gradient_func: 'h' } }";
 
 #endif

@@ -22,12 +22,15 @@ static const char *print(const void *message, ProtoTextStyle style) {
 
 TEST(debug_string_has_one_field_a_line) {
   arena = arena_new();
-  NodeDef *node = parse(kNodeDef, "name: 'n' op: 'Op' input: ['a', '^b'] attr { key: 'T' value { type: DT_FLOAT } }");
+  NodeDef *node =
+      parse(kNodeDef, "name: 'n' op: 'Op' input: ['a', '^b'] attr { key: 'T' value { type: DT_FLOAT } }");
   REQUIRE(node);
   CHECK_STR_EQ(print(node, PROTO_TEXT_MULTI_LINE),
-               "name: \"n\"\nop: \"Op\"\ninput: \"a\"\ninput: \"^b\"\nattr {\n  key: \"T\"\n  value {\n    type: DT_FLOAT\n  }\n}\n");
+               "name: \"n\"\nop: \"Op\"\ninput: \"a\"\ninput: \"^b\"\nattr {\n  key: \"T\"\n  value {\n    "
+               "type: DT_FLOAT\n  }\n}\n");
   CHECK_STR_EQ(print(node, PROTO_TEXT_SHORT),
-               "name: \"n\" op: \"Op\" input: \"a\" input: \"^b\" attr { key: \"T\" value { type: DT_FLOAT } }");
+               "name: \"n\" op: \"Op\" input: \"a\" input: \"^b\" attr { key: \"T\" value { type: DT_FLOAT } "
+               "}");
   arena_free(arena);
 }
 
@@ -49,10 +52,14 @@ TEST(empty_messages_and_defaults) {
 
 TEST(map_entries_are_sorted_by_key) {
   arena = arena_new();
-  CHECK_STR_EQ(print(parse(kFunctionDef, "ret { key: 'b' value: '1' } ret { key: 'B' value: '2' } ret { key: 'a' value: '3' }"),
+  CHECK_STR_EQ(
+      print(parse(kFunctionDef,
+                  "ret { key: 'b' value: '1' } ret { key: 'B' value: '2' } ret { key: 'a' value: '3' }"),
+            PROTO_TEXT_SHORT),
+      "ret { key: \"B\" value: \"2\" } ret { key: \"a\" value: \"3\" } ret { key: \"b\" value: \"1\" }");
+  CHECK_STR_EQ(print(parse(kFunctionDef,
+                           "resource_arg_unique_id { key: 10 } resource_arg_unique_id { key: 9 }"),
                      PROTO_TEXT_SHORT),
-               "ret { key: \"B\" value: \"2\" } ret { key: \"a\" value: \"3\" } ret { key: \"b\" value: \"1\" }");
-  CHECK_STR_EQ(print(parse(kFunctionDef, "resource_arg_unique_id { key: 10 } resource_arg_unique_id { key: 9 }"), PROTO_TEXT_SHORT),
                "resource_arg_unique_id { key: 9 value: 0 } resource_arg_unique_id { key: 10 value: 0 }");
   arena_free(arena);
 }
@@ -61,7 +68,8 @@ TEST(scalars) {
   arena = arena_new();
   CHECK_STR_EQ(print(parse(kAttrValue, "s: 'a\\n\\r\\t\\\"\\'\\\\\\001\\377\\303\\251z'"), PROTO_TEXT_SHORT),
                "s: \"a\\n\\r\\t\\\"\\'\\\\\\001\\377\\303\\251z\"");
-  CHECK_STR_EQ(print(parse(kAttrValue, "i: -9223372036854775808"), PROTO_TEXT_SHORT), "i: -9223372036854775808");
+  CHECK_STR_EQ(print(parse(kAttrValue, "i: -9223372036854775808"), PROTO_TEXT_SHORT),
+               "i: -9223372036854775808");
   CHECK_STR_EQ(print(parse(kTensorProto, "uint64_val: 18446744073709551615"), PROTO_TEXT_SHORT),
                "uint64_val: 18446744073709551615");
   CHECK_STR_EQ(print(parse(kTensorProto, "bool_val: [true, false] int_val: [-1]"), PROTO_TEXT_SHORT),
@@ -92,7 +100,8 @@ TEST(floats_have_six_digits_or_nine_when_six_do_not_read_back) {
 
 TEST(random_messages_survive_the_round_trip_through_text) {
   Random random = {.state = 4711};
-  const ProtoDescriptor *const types[] = {kGraphDef, kNodeDef, kAttrValue, kTensorProto, kFunctionDef, kOpDef};
+  const ProtoDescriptor *const types[] = {kGraphDef,    kNodeDef,     kAttrValue,
+                                          kTensorProto, kFunctionDef, kOpDef};
   for (int i = 0; i < 400; i++) {
     CHECK_CONTEXT("message %d", i);
     arena = random.arena = arena_new();
@@ -103,7 +112,7 @@ TEST(random_messages_survive_the_round_trip_through_text) {
       if (!again) continue;
       CHECK(proto_equal(message, again));
       CHECK_STR_EQ(print(again, (ProtoTextStyle)style), text);
-      if (style == PROTO_TEXT_SHORT) CHECK(strchr(text, '\n') == NULL);
+      if (style == PROTO_TEXT_SHORT) CHECK(!strchr(text, '\n'));
     }
     arena_free(arena);
   }
@@ -112,7 +121,7 @@ TEST(random_messages_survive_the_round_trip_through_text) {
 /* The file is TensorFlow's own: what its text printer wrote. */
 TEST(tensorflows_op_list_is_read_and_printed_unchanged) {
   FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/ops.pbtxt", "rb");
-  REQUIRE(CHECK(file != NULL));
+  REQUIRE(CHECK(file));
   StrBuf text = {0}, out = {0};
   char chunk[4096];
   for (size_t n; (n = fread(chunk, 1, sizeof chunk, file)) > 0;) strbuf_append_bytes(&text, chunk, n);

@@ -1,5 +1,5 @@
-/* Small graphs that ask for much: functions that call each other twice, gradients of gradients, functions that call themselves. They
- * give an answer or an error at once, and in little memory. */
+/* Small graphs that ask for much: functions that call each other twice, gradients of gradients, functions
+ * that call themselves. They give an answer or an error at once, and in little memory. */
 #include <string.h>
 #include <time.h>
 
@@ -15,7 +15,8 @@ BEFORE_EACH() {
 AFTER_EACH() { op_registry_clear(op_registry_global()); }
 
 /* A node whose inputs are all `x`. */
-static NodeOutput node_on(Graph *graph, const char *op, NodeOutput x, int num_inputs, const Attr *attrs, int num_attrs) {
+static NodeOutput node_on(Graph *graph, const char *op, NodeOutput x, int num_inputs, const Attr *attrs,
+                          int num_attrs) {
   Status status;
   status_init(&status);
   Arena *arena = arena_new();
@@ -25,7 +26,8 @@ static NodeOutput node_on(Graph *graph, const char *op, NodeOutput x, int num_in
   Node *node = NULL;
   for (int i = 0; i < num_inputs; i++) inputs[i] = x;
   strbuf_printf(&text, "name: \"y\" op: \"%s\"", op);
-  for (int i = 0; i < num_attrs; i++) strbuf_printf(&text, " attr { key: \"%s\" value { %s } }", attrs[i].name, attrs[i].text);
+  for (int i = 0; i < num_attrs; i++)
+    strbuf_printf(&text, " attr { key: \"%s\" value { %s } }", attrs[i].name, attrs[i].text);
   if (CHECK_OK(proto_parse_text(kNodeDef, str_of(strbuf_text(&text)), arena, &def, &status), &status))
     CHECK_OK(graph_add_operation(graph, def, inputs, num_inputs, NULL, 0, &node, &status), &status);
   strbuf_free(&text);
@@ -34,7 +36,8 @@ static NodeOutput node_on(Graph *graph, const char *op, NodeOutput x, int num_in
 }
 
 /* Runs `op` on x = 0.5 (each of its inputs), and checks that it took little time. */
-static bool run_call(const char *library, const char *op, int num_inputs, const Attr *attrs, int num_attrs, float *value, Status *status) {
+static bool run_call(const char *library, const char *op, int num_inputs, const Attr *attrs, int num_attrs,
+                     float *value, Status *status) {
   Fixture f;
   bool ok = false;
   if (!begin(&f)) return false;
@@ -42,7 +45,7 @@ static bool run_call(const char *library, const char *op, int num_inputs, const 
   if (define(f.graph, library)) {
     NodeOutput y = node_on(f.graph, op, scalar(f.graph, "x", 0.5f), num_inputs, attrs, num_attrs);
     Tensor result = {0};
-    ok = y.node != NULL && session_run(f.session, NULL, NULL, 0, &y, &result, 1, NULL, 0, status);
+    ok = y.node && session_run(f.session, NULL, NULL, 0, &y, &result, 1, NULL, 0, status);
     if (ok) *value = tensor_f32(&result)[0];
     tensor_clear(&result);
   }
@@ -52,7 +55,8 @@ static bool run_call(const char *library, const char *op, int num_inputs, const 
 }
 
 static void append_nested(StrBuf *text, int depth) {
-  for (int i = 0; i < depth; i++) strbuf_append(text, "name: \"SymbolicGradient\" attr { key: \"f\" value { func { ");
+  for (int i = 0; i < depth; i++)
+    strbuf_append(text, "name: \"SymbolicGradient\" attr { key: \"f\" value { func { ");
   strbuf_append(text, "name: \"F\"");
   for (int i = 0; i < depth; i++) {
     strbuf_printf(text, " } } } attr { key: \"Tin\" value { list { ");
@@ -67,7 +71,8 @@ TEST(nested_symbolic_gradients_answer_at_once) {
   static const char *const kBodies[] = {
       "F(x:float) -> (y:float) {\n  y = Tanh[T=float](x)\n  return y = y:y:0\n}\n",
       "F(x:float) -> (y:float) {\n  y = Mul[T=float](x, x)\n  return y = y:z:0\n}\n",
-      "F(x:float) -> (y:float) {\n  a = Sigmoid[T=float](x)\n  b = Exp[T=float](a:y:0)\n  y = Div[T=float](b:y:0, x)\n  return y = y:z:0\n}\n",
+      "F(x:float) -> (y:float) {\n  a = Sigmoid[T=float](x)\n  b = Exp[T=float](a:y:0)\n  y = "
+      "Div[T=float](b:y:0, x)\n  return y = y:z:0\n}\n",
   };
   for (size_t b = 0; b < sizeof kBodies / sizeof *kBodies; b++) {
     for (int depth = 1; depth <= 30; depth += depth < 6 ? 1 : 8) {
@@ -80,7 +85,8 @@ TEST(nested_symbolic_gradients_answer_at_once) {
       strbuf_append(&in, "list { ");
       /* A gradient takes what its function takes and gives, and gives what it takes: Fibonacci's numbers. */
       int num_inputs = 2, num_outputs = 1;
-      for (int i = 1; i < depth && num_inputs < 30; i++) num_inputs += num_outputs, num_outputs = num_inputs - num_outputs;
+      for (int i = 1; i < depth && num_inputs < 30; i++)
+        num_inputs += num_outputs, num_outputs = num_inputs - num_outputs;
       for (int i = 0; i < num_inputs; i++) strbuf_append(&in, "type: DT_FLOAT ");
       strbuf_append(&in, "}");
       strbuf_append(&outs, "list { ");
@@ -91,7 +97,8 @@ TEST(nested_symbolic_gradients_answer_at_once) {
       CHECK_CONTEXT("body %d, %d deep", (int)b, depth);
       bool ok = run_call(kBodies[b], "SymbolicGradient", num_inputs, attrs, 3, &value, &status);
       CHECK(ok == (depth <= 4));
-      if (!ok) CHECK_STR_CONTAINS(status.message, "SymbolicGradient is nested more than 4 deep in its attr f");
+      if (!ok)
+        CHECK_STR_CONTAINS(status.message, "SymbolicGradient is nested more than 4 deep in its attr f");
       strbuf_free(&f);
       strbuf_free(&in);
       strbuf_free(&outs);
@@ -107,7 +114,7 @@ static void double_levels(StrBuf *library, const char *call) {
     strbuf_printf(library, call, i - 1);
     strbuf_append(library, "(x)\n  b = ");
     strbuf_printf(library, call, i - 1);
-    const char *output = strchr(call, '[') != NULL ? "output" : "y";
+    const char *output = strchr(call, '[') ? "output" : "y";
     strbuf_printf(library, "(a:%s:0)\n  return y = b:%s:0\n}\n", output, output);
   }
 }
@@ -125,10 +132,13 @@ TEST(functions_that_double_are_refused_or_bounded) {
       char name[16], f[48];
       snprintf(name, sizeof name, "F%d", LEVELS);
       snprintf(f, sizeof f, "func { name: \"F%d\" }", LEVELS);
-      Attr attrs[] = {{"f", f}, {"Tin", "list { type: DT_FLOAT type: DT_FLOAT }"}, {"Tout", "list { type: DT_FLOAT }"}};
+      Attr attrs[] = {{"f", f},
+                      {"Tin", "list { type: DT_FLOAT type: DT_FLOAT }"},
+                      {"Tout", "list { type: DT_FLOAT }"}};
       CHECK_CONTEXT("%s %d", kCalls[i], which);
-      bool ok = which == 0 ? run_call(strbuf_text(&library), name, 1, NULL, 0, &value, &status)
-                           : run_call(strbuf_text(&library), "SymbolicGradient", 2, attrs, 3, &value, &status);
+      bool ok = which == 0
+                    ? run_call(strbuf_text(&library), name, 1, NULL, 0, &value, &status)
+                    : run_call(strbuf_text(&library), "SymbolicGradient", 2, attrs, 3, &value, &status);
       CHECK(!ok && status.message[0] != 0);
       strbuf_free(&library);
     }

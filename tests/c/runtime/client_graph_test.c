@@ -18,8 +18,8 @@ static bool refuses(Graph *graph, const StepSignature *signature, const char *pa
   Status status;
   status_init(&status);
   FunctionBody *body = NULL;
-  return CHECK(!client_graph_of_step(graph, signature, &body, &status)) && CHECK_INT_EQ(status.code, CODE_INVALID_ARGUMENT) &&
-         CHECK_STR_CONTAINS(status.message, part);
+  return CHECK(!client_graph_of_step(graph, signature, &body, &status)) &&
+         CHECK_INT_EQ(status.code, CODE_INVALID_ARGUMENT) && CHECK_STR_CONTAINS(status.message, part);
 }
 
 static void control(Graph *graph, Node *from, Node *to) {
@@ -31,14 +31,16 @@ static void control(Graph *graph, Node *from, Node *to) {
 
 TEST(a_step_gets_the_part_that_it_needs_with_tensorflows_names) {
   Graph *graph = graph_new();
-  REQUIRE(graph != NULL);
-  NodeOutput x = placeholder(graph, "x", "shape { dim { size: 2 } }"), c = constant(graph, "c", "tensor_shape { } float_val: 3");
+  REQUIRE(graph);
+  NodeOutput x = placeholder(graph, "x", "shape { dim { size: 2 } }"),
+             c = constant(graph, "c", "tensor_shape { } float_val: 3");
   NodeOutput y = binary(graph, "Mul", "y", x, c), z = unary(graph, "Neg", "z", y);
   unary(graph, "Tanh", "unused", y);
   int64_t mutations = graph_mutation_count(graph), nodes = graph_num_nodes(graph);
   NodeOutput fetches[] = {z, y};
-  FunctionBody *body = body_of(graph, &(StepSignature){.feeds = &x, .num_feeds = 1, .fetches = fetches, .num_fetches = 2});
-  REQUIRE(body != NULL);
+  FunctionBody *body =
+      body_of(graph, &(StepSignature){.feeds = &x, .num_feeds = 1, .fetches = fetches, .num_fetches = 2});
+  REQUIRE(body);
   CHECK(graph_is_whole(body->graph));
   CHECK_INT_EQ(body->num_args, 1);
   CHECK_INT_EQ(body->num_rets, 2);
@@ -48,7 +50,7 @@ TEST(a_step_gets_the_part_that_it_needs_with_tensorflows_names) {
   CHECK(!graph_find_node(body->graph, "unused") && !graph_find_node(body->graph, "x"));
   /* Values of attrs and shapes are the graph's own. */
   const Node *copy = graph_find_node(body->graph, "c"), *product = graph_find_node(body->graph, "y");
-  REQUIRE(copy != NULL && product != NULL);
+  REQUIRE(copy && product);
   CHECK(node_def_attr(copy->def, "value") == node_def_attr(c.node->def, "value"));
   CHECK(product->output_shapes[0] == y.node->output_shapes[0]);
   CHECK_STR_EQ(product->def->input[0], "_arg_x_0_0");
@@ -62,10 +64,11 @@ TEST(a_step_gets_the_part_that_it_needs_with_tensorflows_names) {
 
 TEST(names_of_arguments_keep_clear_of_the_graphs) {
   Graph *graph = graph_new();
-  REQUIRE(graph != NULL);
+  REQUIRE(graph);
   NodeOutput x = placeholder(graph, "x", "shape { }"), taken = unary(graph, "Neg", "_arg_x_0_0", x);
-  FunctionBody *body = body_of(graph, &(StepSignature){.feeds = &x, .num_feeds = 1, .fetches = &taken, .num_fetches = 1});
-  REQUIRE(body != NULL);
+  FunctionBody *body =
+      body_of(graph, &(StepSignature){.feeds = &x, .num_feeds = 1, .fetches = &taken, .num_fetches = 1});
+  REQUIRE(body);
   CHECK_STR_EQ(body->arg_nodes[0]->name, "_arg_x_0_0_");
   CHECK(graph_find_node(body->graph, "_arg_x_0_0")->inputs[0]->src == body->arg_nodes[0]);
   function_body_free(body);
@@ -74,15 +77,17 @@ TEST(names_of_arguments_keep_clear_of_the_graphs) {
 
 TEST(control_edges_from_fed_placeholders_go_and_others_stay) {
   Graph *graph = graph_new();
-  REQUIRE(graph != NULL);
-  NodeOutput x = placeholder(graph, "x", "shape { }"), a = unary(graph, "Neg", "a", x), b = unary(graph, "Tanh", "b", a);
+  REQUIRE(graph);
+  NodeOutput x = placeholder(graph, "x", "shape { }"), a = unary(graph, "Neg", "a", x),
+             b = unary(graph, "Tanh", "b", a);
   control(graph, x.node, b.node);
   control(graph, a.node, b.node);
   NodeOutput feeds[] = {x, a};
-  FunctionBody *body = body_of(graph, &(StepSignature){.feeds = feeds, .num_feeds = 2, .fetches = &b, .num_fetches = 1});
-  REQUIRE(body != NULL);
+  FunctionBody *body =
+      body_of(graph, &(StepSignature){.feeds = feeds, .num_feeds = 2, .fetches = &b, .num_fetches = 1});
+  REQUIRE(body);
   const Node *copy = graph_find_node(body->graph, "b");
-  REQUIRE(copy != NULL && copy->num_control_inputs == 1);
+  REQUIRE(copy && copy->num_control_inputs == 1);
   CHECK_STR_EQ(copy->control_inputs[0]->src->name, "a"); /* runs, though what it computes is fed */
   CHECK(copy->inputs[0]->src == body->arg_nodes[1]);
   CHECK(graph_is_whole(body->graph));
@@ -100,7 +105,7 @@ TEST(nodes_with_effects_are_control_results_behind_the_targets) {
   NodeOutput same = unary(f.graph, "Identity", "same", one);
   control(f.graph, add, same.node);
   FunctionBody *body = body_of(f.graph, &(StepSignature){.targets = &same.node, .num_targets = 1});
-  REQUIRE(body != NULL);
+  REQUIRE(body);
   CHECK_INT_EQ(body->num_control_rets, 3);
   CHECK_STR_EQ(body->control_ret_nodes[0]->name, "same");
   CHECK_STR_EQ(body->control_ret_nodes[1]->name, "v");
@@ -112,24 +117,31 @@ TEST(nodes_with_effects_are_control_results_behind_the_targets) {
 /* What inference made of the value of a constant does not hold when another value is fed for it. */
 TEST(shapes_follow_from_what_is_fed) {
   Graph *graph = graph_new();
-  REQUIRE(graph != NULL);
+  REQUIRE(graph);
   Attr attrs[] = {{"dtype", "type: DT_INT32"},
                   {"value", "tensor { dtype: DT_INT32 tensor_shape { dim { size: 1 } } int_val: 4 }"}};
-  NodeOutput shape = out(add_node(graph, "Const", "shape", NULL, 0, attrs, 2)), x = placeholder(graph, "x", "shape { }");
+  NodeOutput shape = out(add_node(graph, "Const", "shape", NULL, 0, attrs, 2)),
+             x = placeholder(graph, "x", "shape { }");
   NodeOutput filled = binary(graph, "Fill", "filled", shape, x);
   CHECK_INT_EQ(dim_value(graph_output_shape(filled)->dims[0]), 4);
   NodeOutput feeds[] = {x, shape};
   for (int fed = 1; fed <= 2; fed++) {
-    FunctionBody *body = body_of(graph, &(StepSignature){.feeds = feeds, .num_feeds = fed, .fetches = &filled, .num_fetches = 1});
-    REQUIRE(body != NULL);
+    FunctionBody *body =
+        body_of(graph,
+                &(StepSignature){.feeds = feeds, .num_feeds = fed, .fetches = &filled, .num_fetches = 1});
+    REQUIRE(body);
     ShapeHandle got = graph_output_shape(out(graph_find_node(body->graph, "filled")));
     CHECK(dim_known(got->dims[0]) == (fed == 1));
     CHECK_INT_EQ(shape_rank(got), 1);
     function_body_free(body);
   }
-  StepSignature any = {.feeds = feeds, .num_feeds = 1, .fetches = &filled, .num_fetches = 1, .any_shapes = true};
+  StepSignature any = {.feeds = feeds,
+                       .num_feeds = 1,
+                       .fetches = &filled,
+                       .num_fetches = 1,
+                       .any_shapes = true};
   FunctionBody *body = body_of(graph, &any);
-  REQUIRE(body != NULL);
+  REQUIRE(body);
   CHECK(!shape_rank_known(graph_output_shape(out(body->arg_nodes[0]))));
   function_body_free(body);
   graph_free(graph);
@@ -137,29 +149,36 @@ TEST(shapes_follow_from_what_is_fed) {
 
 TEST(what_cannot_be_asked_for_is_refused) {
   Graph *graph = graph_new();
-  REQUIRE(graph != NULL);
+  REQUIRE(graph);
   NodeOutput x = placeholder(graph, "x", "shape { }"), y = unary(graph, "Neg", "y", x);
   Node *nothing = add_node(graph, "NoOp", "nothing", NULL, 0, NULL, 0);
   NodeOutput twice[] = {x, x}, beyond = {y.node, 1}, none = {nothing, 0};
-  refuses(graph, &(StepSignature){.feeds = &x, .num_feeds = 1}, "Must specify at least one target to fetch or execute.");
-  refuses(graph, &(StepSignature){.feeds = twice, .num_feeds = 2, .fetches = &y, .num_fetches = 1}, "Endpoint \"x:0\" fed more than once.");
-  refuses(graph, &(StepSignature){.feeds = &x, .num_feeds = 1, .fetches = &x, .num_fetches = 1}, "x:0 is both fed and fetched.");
-  refuses(graph, &(StepSignature){.fetches = &beyond, .num_fetches = 1}, "FetchOutputs: y:1 should have output index < 1");
-  refuses(graph, &(StepSignature){.fetches = &none, .num_fetches = 1}, "Tried to fetch data for 'nothing', which produces no output.");
+  refuses(graph, &(StepSignature){.feeds = &x, .num_feeds = 1},
+          "Must specify at least one target to fetch or execute.");
+  refuses(graph, &(StepSignature){.feeds = twice, .num_feeds = 2, .fetches = &y, .num_fetches = 1},
+          "Endpoint \"x:0\" fed more than once.");
+  refuses(graph, &(StepSignature){.feeds = &x, .num_feeds = 1, .fetches = &x, .num_fetches = 1},
+          "x:0 is both fed and fetched.");
+  refuses(graph, &(StepSignature){.fetches = &beyond, .num_fetches = 1},
+          "FetchOutputs: y:1 should have output index < 1");
+  refuses(graph, &(StepSignature){.fetches = &none, .num_fetches = 1},
+          "Tried to fetch data for 'nothing', which produces no output.");
   graph_free(graph);
 }
 
 /* --- what passes leave out --- */
 
-/* Each of many variables is assigned before a value that only the shape of a sum is read of; what is added to the
- * variables follows from that shape. The nodes that assign come last, so that nothing but the edges orders them. */
+/* Each of many variables is assigned before a value that only the shape of a sum is read of; what is added to
+ * the variables follows from that shape. The nodes that assign come last, so that nothing but the edges
+ * orders them. */
 enum { VARIABLES = 9 };
 
 static void check_order_of_effects(bool optimize, int depth) {
   Fixture f;
   REQUIRE(begin(&f));
   session_optimize(f.session, optimize);
-  NodeOutput x = placeholder(f.graph, "x", "shape { dim { size: 3 } }"), sum = x, variables[VARIABLES], same[VARIABLES];
+  NodeOutput x = placeholder(f.graph, "x", "shape { dim { size: 3 } }"), sum = x, variables[VARIABLES],
+             same[VARIABLES];
   Node *added[VARIABLES];
   char name[32];
   for (int i = 0; i < VARIABLES; i++) {
@@ -176,8 +195,10 @@ static void check_order_of_effects(bool optimize, int depth) {
     sum = binary(f.graph, "Add", name, sum, value);
   }
   NodeOutput size = unary(f.graph, "Size", "size", sum);
-  Attr types[] = {{"SrcT", "type: DT_INT32"}, {"DstT", "type: DT_FLOAT"}}, dtype[] = {{"dtype", "type: DT_FLOAT"}};
-  NodeOutput total = out(add_node(f.graph, "Cast", "total", &size, 1, types, 2)), start = scalar(f.graph, "start", 5);
+  Attr types[] = {{"SrcT", "type: DT_INT32"}, {"DstT", "type: DT_FLOAT"}},
+       dtype[] = {{"dtype", "type: DT_FLOAT"}};
+  NodeOutput total = out(add_node(f.graph, "Cast", "total", &size, 1, types, 2)),
+             start = scalar(f.graph, "start", 5);
   for (int i = 0; i < VARIABLES; i++) {
     NodeOutput more[] = {variables[i], total}, initial[] = {variables[i], start};
     snprintf(name, sizeof name, "add%d", i);
@@ -213,7 +234,8 @@ TEST(only_effects_run_before_a_shape_that_is_known) {
   enum { LAYERS = 2000 };
   Fixture f;
   REQUIRE(begin(&f));
-  Attr dtype[] = {{"dtype", "type: DT_FLOAT"}}, types[] = {{"SrcT", "type: DT_INT32"}, {"DstT", "type: DT_FLOAT"}};
+  Attr dtype[] = {{"dtype", "type: DT_FLOAT"}},
+       types[] = {{"SrcT", "type: DT_INT32"}, {"DstT", "type: DT_FLOAT"}};
   NodeOutput x = placeholder(f.graph, "x", "shape { dim { size: 3 } }"), value = x, last = x;
   char name[32];
   for (int i = 0; i < LAYERS; i++) {
@@ -245,10 +267,12 @@ TEST(kernels_are_found_by_name_while_the_node_is_the_same) {
   KernelTable *table = kernel_table_new();
   Status status;
   status_init(&status);
-  REQUIRE(first != NULL && second != NULL && table != NULL);
+  REQUIRE(first && second && table);
   Node *c = constant(first, "c", "tensor_shape { } float_val: 3").node;
-  Node *other = add_node(first, "VarHandleOp", "v", NULL, 0, (Attr[]){{"dtype", "type: DT_FLOAT"}, {"shape", "shape { }"}}, 2);
-  Node *changed = add_node(second, "VarHandleOp", "v", NULL, 0, (Attr[]){{"dtype", "type: DT_INT32"}, {"shape", "shape { }"}}, 2);
+  Node *other = add_node(first, "VarHandleOp", "v", NULL, 0,
+                         (Attr[]){{"dtype", "type: DT_FLOAT"}, {"shape", "shape { }"}}, 2);
+  Node *changed = add_node(second, "VarHandleOp", "v", NULL, 0,
+                           (Attr[]){{"dtype", "type: DT_INT32"}, {"shape", "shape { }"}}, 2);
   REQUIRE(c && other && changed);
   const OpKernel *kernels[4] = {NULL};
   CHECK_OK(kernel_table_get(table, other, "v", NULL, &kernels[0], &status), status);
@@ -261,7 +285,7 @@ TEST(kernels_are_found_by_name_while_the_node_is_the_same) {
   /* The value of this one goes with its graph; client graphs share the values of others. */
   CHECK(!kernel_table_holds(c));
   FunctionBody *body = body_of(first, &(StepSignature){.fetches = &(NodeOutput){c, 0}, .num_fetches = 1});
-  CHECK(body != NULL && kernel_table_holds(graph_find_node(body->graph, "c")));
+  CHECK(body && kernel_table_holds(graph_find_node(body->graph, "c")));
   function_body_free(body);
   kernel_table_free(table);
   graph_free(first);

@@ -1,5 +1,5 @@
-/* Facts about running functions: instantiating, state, errors that show when a function runs, and what runs.
- */
+/* Facts about running functions: instantiating, state, errors that show when a function runs, and what
+ * runs. */
 #include "function/function_facts.h"
 
 #include "runtime/function_fixture.h"
@@ -113,21 +113,21 @@ static bool enter_kernel(KernelContext *context, Status *status) {
 }
 
 /* Loops made of nodes are not run: one of their ops, to see them refused. */
-static const OpRegistration kEnter = {
-    .name = "Enter",
-    .inputs = {"data: T"},
-    .outputs = {"output: T"},
-    .attrs = {"T: type", "frame_name: string", "is_constant: bool = false", "parallel_iterations: int = 10"},
-    .shape = shape_unknown_outputs,
-    .gradient = NO_GRADIENT,
-    .kernels = {{DT_INVALID, enter_kernel}}};
+static const OpRegistration kEnter = {.name = "Enter",
+                                      .inputs = {"data: T"},
+                                      .outputs = {"output: T"},
+                                      .attrs = {"T: type", "frame_name: string", "is_constant: bool = false",
+                                                "parallel_iterations: int = 10"},
+                                      .shape = shape_unknown_outputs,
+                                      .gradient = NO_GRADIENT,
+                                      .kernels = {{DT_INVALID, enter_kernel}}};
 
 static bool holds(const Json *fact, const Json *answer, Arena *arena, StrBuf *why) {
   Functions f;
   Handles handles = {.count = 0};
   const Json *functions = json_get(fact, "functions"), *steps = json_get(answer, "steps");
   bool ok = functions_begin(&f, "");
-  if (ok && op_registry_find(op_registry_global(), "Enter") == NULL)
+  if (ok && !op_registry_find(op_registry_global(), "Enter"))
     CHECK_OK(op_registry_add(op_registry_global(), &kEnter, &f.status), f.status);
   for (int i = 0; ok && i < functions->count; i++) {
     FunctionDef *def = make_function_with(&functions->items[i], graph_function_library(f.library), arena);

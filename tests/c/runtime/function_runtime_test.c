@@ -139,8 +139,10 @@ TEST(a_handle_is_released_as_often_as_it_was_asked_for) {
 /* The attrs of a body's nodes are known only now: kernels trust that the OpDef allows them. */
 TEST(a_body_with_an_attr_that_its_op_does_not_allow_is_not_run) {
   Functions f;
-  if (functions_begin(&f, "Halves[U:type](x:float) -> (y:U) {\n  y = Complex[T=float, Tout=$U](x, x)\n  return y = y:out:0\n}\n"
-                          "F(x:float) -> (y:float) {\n  y = Halves[U=float](x)\n  return y = y:y:0\n}\n")) {
+  if (functions_begin(&f,
+                      "Halves[U:type](x:float) -> (y:U) {\n  y = Complex[T=float, Tout=$U](x, x)\n  return y "
+                      "= y:out:0\n}\n"
+                      "F(x:float) -> (y:float) {\n  y = Halves[U=float](x)\n  return y = y:y:0\n}\n")) {
     Tensor result = {0};
     CHECK_ERROR(functions_run(&f, "F", "float[70] 1", &result, 1), f.status, CODE_INVALID_ARGUMENT,
                 "Value for attr 'Tout' of float is not in the list of allowed values: complex64, complex128");

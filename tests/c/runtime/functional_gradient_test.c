@@ -1,5 +1,6 @@
-/* Gradients of ops that call functions (gradient/branch_gradient.c, gradient/loop_gradient.c), computed by the function runtime: against
- * central differences, closed forms and the same without loops, in both forms: inlined functions and SymbolicGradient. */
+/* Gradients of ops that call functions (gradient/branch_gradient.c, gradient/loop_gradient.c), computed by
+ * the function runtime: against central differences, closed forms and the same without loops, in both forms:
+ * inlined functions and SymbolicGradient. */
 #include <math.h>
 
 #include "gradient/function_gradient.h"
@@ -87,7 +88,8 @@ const char kFunctionalLibrary[] =
     "  one = Const[dtype=int32, value=1]()\n"
     "  s = Const[dtype=double, value=0]()\n"
     "  p = Const[dtype=double, value=1]()\n"
-    "  l = For[T={double, double, double}, body=Term](zero:output:0, n, one:output:0, s:output:0, p:output:0, x)\n"
+    "  l = For[T={double, double, double}, body=Term](zero:output:0, n, one:output:0, s:output:0, "
+    "p:output:0, x)\n"
     "  return y = l:output:0\n"
     "}\n"
     /* a loop in a loop: ((x^n)^n)... */
@@ -116,11 +118,13 @@ const char kFunctionalLibrary[] =
     "  return y = y:y:0, k = k:output:0\n"
     "}\n"
     "Branch(c:int32, x:double, w:double) -> (y:double) {\n"
-    "  b = If[Tcond=int32, Tin={double, double}, Tout={double, int32}, then_branch=Left, else_branch=Right](c, x, w)\n"
+    "  b = If[Tcond=int32, Tin={double, double}, Tout={double, int32}, then_branch=Left, "
+    "else_branch=Right](c, x, w)\n"
     "  return y = b:output:0\n"
     "}\n"
     "StatelessBranch(c:int32, x:double, w:double) -> (y:double) {\n"
-    "  b = StatelessIf[Tcond=int32, Tin={double, double}, Tout={double, int32}, then_branch=Left, else_branch=Right](c, x, w)\n"
+    "  b = StatelessIf[Tcond=int32, Tin={double, double}, Tout={double, int32}, then_branch=Left, "
+    "else_branch=Right](c, x, w)\n"
     "  return y = b:output:0\n"
     "}\n"
     "Both(x:double, w:double) -> (y:double, k:int32) {\n"
@@ -154,7 +158,8 @@ const char kFunctionalLibrary[] =
     "  return y = x\n"
     "}\n"
     "Perhaps(n:int32, x:double) -> (y:double) {\n"
-    "  y = If[Tcond=int32, Tin={int32, double}, Tout={double}, then_branch=Loops, else_branch=Straight](n, n, x)\n"
+    "  y = If[Tcond=int32, Tin={int32, double}, Tout={double}, then_branch=Loops, else_branch=Straight](n, "
+    "n, x)\n"
     "  return y = y:output:0\n"
     "}\n"
     /* y[i] = tanh(a x[i] + b y[i - 1]), and one such step after the other */
@@ -187,19 +192,22 @@ const char kFunctionalLibrary[] =
     "Slope(x:double, w:double) -> (s:double) {\n"
     "  one = Const[dtype=double, value=1]()\n"
     "  k = Const[dtype=int32, value=1]()\n"
-    "  g = SymbolicGradient[f=Left, Tin={double, double, double, int32}, Tout={double, double}](x, w, one:output:0, k:output:0)\n"
+    "  g = SymbolicGradient[f=Left, Tin={double, double, double, int32}, Tout={double, double}](x, w, "
+    "one:output:0, k:output:0)\n"
     "  s = Mul[T=double](g:output:0, g:output:1)\n"
     "  return s = s:z:0\n"
     "}\n"
     /* and the derivatives of that: a node in a node */
     "Curve(x:double, w:double) -> (c:double) {\n"
     "  one = Const[dtype=double, value=1]()\n"
-    "  g = SymbolicGradient[f=Slope, Tin={double, double, double}, Tout={double, double}](x, w, one:output:0)\n"
+    "  g = SymbolicGradient[f=Slope, Tin={double, double, double}, Tout={double, double}](x, w, "
+    "one:output:0)\n"
     "  c = Mul[T=double](g:output:0, g:output:1)\n"
     "  return c = c:z:0\n"
     "}\n"
     "Elsewhere(n:int32, x:double) -> (y:double) {\n"
-    "  here = Const[dtype=string, value=Attr<tensor { dtype: DT_STRING tensor_shape { } string_val: \"/cpu:0\" }>]()\n"
+    "  here = Const[dtype=string, value=Attr<tensor { dtype: DT_STRING tensor_shape { } string_val: "
+    "\"/cpu:0\" }>]()\n"
     "  y = RemoteCall[Tin={int32, double}, Tout={double}, f=Power](here:output:0, n, x)\n"
     "  return y = y:output:0\n"
     "}\n"
@@ -257,12 +265,15 @@ static bool run(Functions *f, int64_t handle, const Values *args, Values *rets, 
   const Tensor *pointers[MAX_VALUES];
   for (int i = 0; i < args->count; i++) pointers[i] = &args->tensors[i];
   *rets = (Values){.count = num_rets};
-  return CHECK_OK(function_runtime_run(f->runtime, handle, NULL, pointers, args->count, rets->tensors, num_rets, &f->status), &f->status);
+  return CHECK_OK(function_runtime_run(f->runtime, handle, NULL, pointers, args->count, rets->tensors,
+                                       num_rets, &f->status),
+                  &f->status);
 }
 
 static int64_t instantiate(Functions *f, const char *name, const AttrEntry *const *attrs, int num_attrs) {
   int64_t handle = -1;
-  CHECK_OK(function_runtime_instantiate(f->runtime, name, attrs, num_attrs, NULL, &handle, &f->status), &f->status);
+  CHECK_OK(function_runtime_instantiate(f->runtime, name, attrs, num_attrs, NULL, &handle, &f->status),
+           &f->status);
   return handle;
 }
 
@@ -271,7 +282,8 @@ static double value_at(Functions *f, int64_t handle, const Values *args, int whi
   Values moved = {.count = args->count}, rets;
   double result = (double)NAN;
   bool ok = true;
-  for (int i = 0; i < args->count; i++) ok = ok && CHECK_OK(tensor_copy(&moved.tensors[i], &args->tensors[i], NULL, &f->status), &f->status);
+  for (int i = 0; i < args->count; i++)
+    ok = ok && CHECK_OK(tensor_copy(&moved.tensors[i], &args->tensors[i], NULL, &f->status), &f->status);
   if (ok && which >= 0) tensor_f64(&moved.tensors[which])[0] += step;
   if (ok && run(f, handle, &moved, &rets, 1)) result = tensor_f64(&rets.tensors[0])[0];
   if (ok) clear_values(&rets);
@@ -289,10 +301,12 @@ static bool add_one(Functions *f, Values *args) {
 /* --- checking --- */
 
 /* Gradients of y = F(x...) at the arguments against central differences. */
-static void check_gradients(Functions *f, int64_t function, int64_t gradient, const Values *args, double tolerance) {
+static void check_gradients(Functions *f, int64_t function, int64_t gradient, const Values *args,
+                            double tolerance) {
   Values with_dy = {.count = args->count}, dxs;
   bool ok = true;
-  for (int i = 0; i < args->count; i++) ok = ok && CHECK_OK(tensor_assign(&with_dy.tensors[i], &args->tensors[i], &f->status), &f->status);
+  for (int i = 0; i < args->count; i++)
+    ok = ok && CHECK_OK(tensor_assign(&with_dy.tensors[i], &args->tensors[i], &f->status), &f->status);
   if (ok && add_one(f, &with_dy) && run(f, gradient, &with_dy, &dxs, args->count)) {
     for (int i = 0; i < args->count; i++) {
       CHECK_INT_EQ(dxs.tensors[i].dtype, args->tensors[i].dtype);
@@ -317,25 +331,33 @@ static const FunctionDef *parse(const char *text, Arena *arena, Status *status) 
 
 /* The handle of SymbolicGradient[f=name]. */
 static int64_t symbolic(Functions *f, const char *name, Arena *arena) {
-  const FunctionDef *holder = parse(arena_printf(arena, "H() -> () { n = N[f=%s]() }", name), arena, &f->status);
-  const NodeDef *node = holder == NULL ? NULL : holder->node_def[0];
-  return node == NULL ? -1 : instantiate(f, "SymbolicGradient", (const AttrEntry *const *)node->attr, (int)node->n_attr);
+  const FunctionDef *holder =
+      parse(arena_printf(arena, "H() -> () { n = N[f=%s]() }", name), arena, &f->status);
+  const NodeDef *node = !holder ? NULL : holder->node_def[0];
+  return !node ? -1
+               : instantiate(f, "SymbolicGradient", (const AttrEntry *const *)node->attr, (int)node->n_attr);
 }
 
 /* The gradient of a function as a function of the library. */
 static bool define_gradient(Functions *f, const char *name, const char *gradient_name, Arena *arena) {
   FunctionDef *gradient;
-  return CHECK_OK(function_gradient(f->library, graph_find_function(f->library, name), NULL, 0, gradient_name, arena, &gradient, &f->status),
+  return CHECK_OK(function_gradient(f->library, graph_find_function(f->library, name), NULL, 0, gradient_name,
+                                    arena, &gradient, &f->status),
                   &f->status) &&
          CHECK_OK(graph_add_function(f->library, gradient, &f->status), &f->status);
 }
 
-/* A function that weighs the derivatives of a function that was differentiated: S(x...) = sum of (i + 1) * dy/dx_i. */
+/* A function that weighs the derivatives of a function that was differentiated: S(x...) = sum of (i + 1) *
+ * dy/dx_i. */
 static const char *sum_of_gradients(const Values *args, const char *gradient, Arena *arena) {
   StrBuf text = {0};
   strbuf_append(&text, "Weighed(");
-  for (int i = 0; i < args->count; i++) strbuf_printf(&text, "%sx%d:%s", i == 0 ? "" : ", ", i, dtype_name(args->tensors[i].dtype));
-  strbuf_printf(&text, ") -> (s:double) {\n  s0 = Const[dtype=double, value=0]()\n  one = Const[dtype=double, value=1]()\n  g = %s(", gradient);
+  for (int i = 0; i < args->count; i++)
+    strbuf_printf(&text, "%sx%d:%s", i == 0 ? "" : ", ", i, dtype_name(args->tensors[i].dtype));
+  strbuf_printf(&text,
+                ") -> (s:double) {\n  s0 = Const[dtype=double, value=0]()\n  one = Const[dtype=double, "
+                "value=1]()\n  g = %s(",
+                gradient);
   for (int i = 0; i < args->count; i++) strbuf_printf(&text, "x%d, ", i);
   strbuf_append(&text, "one:output:0)\n");
   const char *last = "s0:output:0";
@@ -357,7 +379,8 @@ static bool rename_results(FunctionDef *gradient, Arena *arena) {
   for (size_t i = 0; i < gradient->n_ret; i++) {
     char *name = arena_printf(arena, "dx%d", (int)i);
     for (size_t k = 0; k < gradient->n_ret; k++) {
-      if (strcmp(gradient->ret[k]->key, gradient->signature->output_arg[i]->name) == 0) gradient->ret[k]->key = name;
+      if (strcmp(gradient->ret[k]->key, gradient->signature->output_arg[i]->name) == 0)
+        gradient->ret[k]->key = name;
     }
     gradient->signature->output_arg[i]->name = name;
   }
@@ -373,12 +396,19 @@ static void check_case(const Case *c) {
   if (functions_begin(&f, kFunctionalLibrary) &&
       CHECK_OK(tensors_parse(c->inputs, args.tensors, MAX_VALUES, &args.count, &f.status), &f.status)) {
     int64_t function = instantiate(&f, c->name, NULL, 0);
-    if (define_gradient(&f, c->name, "First", arena)) check_gradients(&f, function, instantiate(&f, "First", NULL, 0), &args, 1e-8);
+    if (define_gradient(&f, c->name, "First", arena))
+      check_gradients(&f, function, instantiate(&f, "First", NULL, 0), &args, 1e-8);
     check_gradients(&f, function, symbolic(&f, c->name, arena), &args, 1e-8);
     /* and the gradient of the gradient */
-    if (CHECK_OK(function_gradient(f.library, graph_find_function(f.library, c->name), NULL, 0, "Renamed", arena, &gradient, &f.status), &f.status) &&
-        rename_results(gradient, arena) && CHECK_OK(graph_add_function(f.library, gradient, &f.status), &f.status) &&
-        CHECK_OK(graph_add_function(f.library, parse(sum_of_gradients(&args, "Renamed", arena), arena, &f.status), &f.status), &f.status) &&
+    if (CHECK_OK(function_gradient(f.library, graph_find_function(f.library, c->name), NULL, 0, "Renamed",
+                                   arena, &gradient, &f.status),
+                 &f.status) &&
+        rename_results(gradient, arena) &&
+        CHECK_OK(graph_add_function(f.library, gradient, &f.status), &f.status) &&
+        CHECK_OK(graph_add_function(f.library,
+                                    parse(sum_of_gradients(&args, "Renamed", arena), arena, &f.status),
+                                    &f.status),
+                 &f.status) &&
         define_gradient(&f, "Weighed", "Second", arena)) {
       int64_t weighed = instantiate(&f, "Weighed", NULL, 0);
       check_gradients(&f, weighed, instantiate(&f, "Second", NULL, 0), &args, 1e-7);
@@ -395,17 +425,21 @@ TEST(gradients_of_gradients_as_nodes) {
   Functions f;
   Arena *arena = arena_new();
   Values args = {0};
-  if (functions_begin(&f, kFunctionalLibrary) && CHECK_OK(tensors_parse("double[] 1.3; double[] 0.6", args.tensors, MAX_VALUES, &args.count, &f.status), &f.status)) {
+  if (functions_begin(&f, kFunctionalLibrary) &&
+      CHECK_OK(tensors_parse("double[] 1.3; double[] 0.6", args.tensors, MAX_VALUES, &args.count, &f.status),
+               &f.status)) {
     int64_t function = instantiate(&f, "Slope", NULL, 0);
     /* 2 x w * x^2 */
     CHECK_NEAR(value_at(&f, function, &args, -1, 0), 2 * 0.6 * 1.3 * 1.3 * 1.3, 1e-12);
-    if (define_gradient(&f, "Slope", "First", arena)) check_gradients(&f, function, instantiate(&f, "First", NULL, 0), &args, 1e-8);
+    if (define_gradient(&f, "Slope", "First", arena))
+      check_gradients(&f, function, instantiate(&f, "First", NULL, 0), &args, 1e-8);
     check_gradients(&f, function, symbolic(&f, "Slope", arena), &args, 1e-8);
     /* (6 w x^2) (2 x^3) */
     function = instantiate(&f, "Curve", NULL, 0);
     CHECK_NEAR(value_at(&f, function, &args, -1, 0), 12 * 0.6 * pow(1.3, 5), 1e-12);
     check_gradients(&f, function, symbolic(&f, "Curve", arena), &args, 1e-7);
-    if (define_gradient(&f, "Curve", "Second", arena)) check_gradients(&f, function, instantiate(&f, "Second", NULL, 0), &args, 1e-7);
+    if (define_gradient(&f, "Curve", "Second", arena))
+      check_gradients(&f, function, instantiate(&f, "Second", NULL, 0), &args, 1e-7);
   }
   clear_values(&args);
   functions_end(&f);
@@ -418,11 +452,14 @@ static void check_same(const char *one, const char *other, const char *inputs) {
   Arena *arena = arena_new();
   Values args = {0}, results[2] = {{.count = 0}};
   CHECK_CONTEXT("%s and %s", one, other);
-  bool ok = functions_begin(&f, kFunctionalLibrary) && CHECK_OK(tensors_parse(inputs, args.tensors, MAX_VALUES, &args.count, &f.status), &f.status);
+  bool ok = functions_begin(&f, kFunctionalLibrary) &&
+            CHECK_OK(tensors_parse(inputs, args.tensors, MAX_VALUES, &args.count, &f.status), &f.status);
   if (ok) {
-    CHECK_NEAR(value_at(&f, instantiate(&f, one, NULL, 0), &args, -1, 0), value_at(&f, instantiate(&f, other, NULL, 0), &args, -1, 0), 1e-14);
+    CHECK_NEAR(value_at(&f, instantiate(&f, one, NULL, 0), &args, -1, 0),
+               value_at(&f, instantiate(&f, other, NULL, 0), &args, -1, 0), 1e-14);
     int num_args = args.count;
-    ok = add_one(&f, &args) && define_gradient(&f, one, "One", arena) && define_gradient(&f, other, "Other", arena) &&
+    ok = add_one(&f, &args) && define_gradient(&f, one, "One", arena) &&
+         define_gradient(&f, other, "Other", arena) &&
          run(&f, instantiate(&f, "One", NULL, 0), &args, &results[0], num_args) &&
          run(&f, instantiate(&f, "Other", NULL, 0), &args, &results[1], num_args);
     for (int i = 0; ok && i < num_args; i++)
@@ -435,9 +472,11 @@ static void check_same(const char *one, const char *other, const char *inputs) {
   arena_free(arena);
 }
 
-/* MapAccumulate is its steps one after the other, and so is its gradient; MapAccumulateGrad is differentiated as well. */
+/* MapAccumulate is its steps one after the other, and so is its gradient; MapAccumulateGrad is differentiated
+ * as well. */
 TEST(gradients_of_map_accumulate) {
-  check_same("Accumulated", "Unrolled", "double[] 0.7; double[] -0.4; double[] 1.1; double[] 0.2; double[] 0.6");
+  check_same("Accumulated", "Unrolled",
+             "double[] 0.7; double[] -0.4; double[] 1.1; double[] 0.2; double[] 0.6");
   check_case(&(Case){"Accumulated", "double[] 0.7; double[] -0.4; double[] 1.1; double[] 0.2; double[] 0.6"});
 }
 
@@ -448,7 +487,9 @@ TEST(gradients_of_long_loops) {
   Values args = {0}, dxs;
   if (functions_begin(&f, kFunctionalLibrary) && define_gradient(&f, "Power", "First", arena)) {
     int64_t first = instantiate(&f, "First", NULL, 0);
-    if (CHECK_OK(tensors_parse("int32[] 20000; double[] 1.0001", args.tensors, MAX_VALUES, &args.count, &f.status), &f.status) &&
+    if (CHECK_OK(tensors_parse("int32[] 20000; double[] 1.0001", args.tensors, MAX_VALUES, &args.count,
+                               &f.status),
+                 &f.status) &&
         add_one(&f, &args) && run(&f, first, &args, &dxs, 2)) {
       CHECK_NEAR(tensor_f64(&dxs.tensors[1])[0], 20000 * pow(1.0001, 19999), 1e-5);
       clear_values(&dxs);
@@ -468,15 +509,17 @@ static bool run_first_time(const Case *c, Shortage *shortage, Values *dxs) {
   Functions f;
   Arena *arena = arena_new();
   Values args = {0};
-  bool ready = functions_begin(&f, kFunctionalLibrary) &&
-               CHECK_OK(tensors_parse(c->inputs, args.tensors, MAX_VALUES, &args.count, &f.status), &f.status);
+  bool ready =
+      functions_begin(&f, kFunctionalLibrary) &&
+      CHECK_OK(tensors_parse(c->inputs, args.tensors, MAX_VALUES, &args.count, &f.status), &f.status);
   *dxs = (Values){.count = args.count};
   ready = ready && add_one(&f, &args) && define_gradient(&f, c->name, "First", arena);
   int64_t gradient = ready ? instantiate(&f, "First", NULL, 0) : -1;
   const Tensor *pointers[MAX_VALUES];
   for (int i = 0; i < args.count; i++) pointers[i] = &args.tensors[i];
   shortage_begin(shortage);
-  bool ok = ready && function_runtime_run(f.runtime, gradient, NULL, pointers, args.count, dxs->tensors, dxs->count, &f.status);
+  bool ok = ready && function_runtime_run(f.runtime, gradient, NULL, pointers, args.count, dxs->tensors,
+                                          dxs->count, &f.status);
   shortage_end(shortage, ok, f.status.code);
   for (int i = 0; !ok && i < dxs->count; i++) CHECK(tensor_is_empty(&dxs->tensors[i]));
   clear_values(&args);
@@ -503,6 +546,7 @@ static void run_short_of_memory(const Case *c) {
 
 TEST(gradients_run_short_of_memory_or_say_so) {
   static const Case kShort[] = {{"Power", "int32[] 3; double[] 1.3"},
-                                {"Accumulated", "double[] 0.7; double[] -0.4; double[] 1.1; double[] 0.2; double[] 0.6"}};
+                                {"Accumulated",
+                                 "double[] 0.7; double[] -0.4; double[] 1.1; double[] 0.2; double[] 0.6"}};
   for (size_t i = 0; i < sizeof kShort / sizeof kShort[0]; i++) run_short_of_memory(&kShort[i]);
 }

@@ -1,4 +1,5 @@
-/* Graph gradients through ops that call functions, run in sessions: variables in loops, where nothing flows, errors. */
+/* Graph gradients through ops that call functions, run in sessions: variables in loops, where nothing flows,
+ * errors. */
 #include "gradient/graph_gradients.h"
 
 #include <math.h>
@@ -61,7 +62,8 @@ static NodeOutput whole(Graph *graph, const char *name, int value) {
 static float fetch(Fixture *f, NodeOutput value) {
   Tensor result = {0};
   float number = NAN;
-  if (CHECK(value.node != NULL) && CHECK_OK(session_run(f->session, NULL, NULL, 0, &value, &result, 1, NULL, 0, &f->status), f->status))
+  if (CHECK(value.node) &&
+      CHECK_OK(session_run(f->session, NULL, NULL, 0, &value, &result, 1, NULL, 0, &f->status), f->status))
     number = tensor_f32(&result)[0];
   tensor_clear(&result);
   return number;
@@ -69,13 +71,15 @@ static float fetch(Fixture *f, NodeOutput value) {
 
 /* A variable that holds the value. */
 static NodeOutput variable(Fixture *f, const char *name, float value) {
-  NodeOutput handle = scalar_variable(f->graph, name), inputs[] = {handle, scalar(f->graph, "initial", value)};
+  NodeOutput handle = scalar_variable(f->graph, name),
+             inputs[] = {handle, scalar(f->graph, "initial", value)};
   CHECK_OK(run_target(f, add_node(f->graph, "AssignVariableOp", "assign", inputs, 2, NULL, 0)), f->status);
   return handle;
 }
 
 /* An op whose inputs are lists; all attrs are given. */
-static Node *add_call(Graph *graph, const char *op, const char *name, const NodeOutput *inputs, int num_inputs, const Attr *attrs, int num_attrs) {
+static Node *add_call(Graph *graph, const char *op, const char *name, const NodeOutput *inputs,
+                      int num_inputs, const Attr *attrs, int num_attrs) {
   Status status;
   status_init(&status);
   Arena *arena = arena_new();
@@ -91,11 +95,14 @@ static Node *add_call(Graph *graph, const char *op, const char *name, const Node
   return node;
 }
 
-static Node *scale_loop(Graph *graph, const char *name, const char *body, NodeOutput n, NodeOutput x, NodeOutput v) {
+static Node *scale_loop(Graph *graph, const char *name, const char *body, NodeOutput n, NodeOutput x,
+                        NodeOutput v) {
   char text[64];
   snprintf(text, sizeof text, "func { name: \"%s\" }", body);
   NodeOutput inputs[] = {n, x, v};
-  Attr attrs[] = {{"cond", "func { name: \"More\" }"}, {"body", text}, {"T", "list { type: DT_INT32 type: DT_FLOAT type: DT_RESOURCE }"}};
+  Attr attrs[] = {{"cond", "func { name: \"More\" }"},
+                  {"body", text},
+                  {"T", "list { type: DT_INT32 type: DT_FLOAT type: DT_RESOURCE }"}};
   return add_call(graph, "While", name, inputs, 3, attrs, 3);
 }
 
@@ -110,20 +117,23 @@ TEST(gradients_reach_variables_through_loops) {
   CHECK_NEAR(fetch(&f, y), 1.5 * 0.125, 1e-6);
   CHECK_NEAR(fetch(&f, dxs[0]), 0.125, 1e-6);
   CHECK_NEAR(fetch(&f, dxs[1]), 3 * 1.5 * 0.25, 1e-6);
-  CHECK(dxs[2].node == NULL);
+  CHECK(!dxs[2].node);
   CHECK_INT_EQ(shape_rank(graph_output_shape(dxs[0])), 0);
   CHECK(text_starts_with(dxs[0].node->name, "gradients/loop_grad/"));
   /* d^2 y / dx dv = n v^(n-1), d^2 y / dv^2 = n (n - 1) x v^(n-2) */
   REQUIRE_OK(graph_add_gradients(f.graph, &dxs[1], 1, xs, 2, NULL, NULL, second, &f.status), &f.status);
   CHECK_NEAR(fetch(&f, second[0]), 3 * 0.25, 1e-6);
   CHECK_NEAR(fetch(&f, second[1]), 6 * 1.5 * 0.5, 1e-6);
-  REQUIRE_OK(graph_add_gradients(f.graph, &y, 1, xs, 2, &dy, &(GradientOptions){.scope = "mine"}, dxs, &f.status), &f.status);
+  REQUIRE_OK(graph_add_gradients(f.graph, &y, 1, xs, 2, &dy, &(GradientOptions){.scope = "mine"}, dxs,
+                                 &f.status),
+             &f.status);
   CHECK_NEAR(fetch(&f, dxs[0]), 0.25, 1e-6);
   CHECK_NEAR(fetch(&f, dxs[1]), 2 * 3 * 1.5 * 0.25, 1e-6);
   end(&f);
 }
 
-/* x v (v + 1) (v + 2): what the body does besides is done once, and its gradient looks at what was read then. */
+/* x v (v + 1) (v + 2): what the body does besides is done once, and its gradient looks at what was read
+ * then. */
 TEST(bodies_have_their_effects_once) {
   Fixture f;
   REQUIRE(begin_with_library(&f));
@@ -155,7 +165,14 @@ TEST(gradients_of_the_same_loop_share_their_functions) {
   for (int i = 0; i < 3; i++) {
     char name[16];
     snprintf(name, sizeof name, "loop%d", i);
-    y = (NodeOutput){scale_loop(f.graph, name, "Scale", whole(f.graph, i == 0 ? "a" : i == 1 ? "b" : "c", i), y, v), 1};
+    y = (NodeOutput){scale_loop(f.graph, name, "Scale",
+                                whole(f.graph,
+                                      i == 0   ? "a"
+                                      : i == 1 ? "b"
+                                               : "c",
+                                      i),
+                                y, v),
+                     1};
   }
   int64_t before = graph_num_functions(f.graph);
   REQUIRE_OK(graph_add_gradients(f.graph, &y, 1, &x, 1, NULL, NULL, &dx, &f.status), &f.status);
@@ -180,25 +197,30 @@ TEST(gradients_of_branches_flow_where_one_does) {
   for (int c = 0; c < 2; c++) {
     CHECK_CONTEXT("condition %d", c);
     NodeOutput inputs[] = {whole(f.graph, c == 0 ? "no" : "yes", c), x, y, v}, *xs = inputs + 1;
-    Attr attrs[] = {{"then_branch", "func { name: \"Read\" }"}, {"else_branch", "func { name: \"Same\" }"}, {"Tout", "list { type: DT_FLOAT }"},
-                    {"Tin", "list { type: DT_FLOAT type: DT_FLOAT type: DT_RESOURCE }"}, {"Tcond", "type: DT_INT32"}};
+    Attr attrs[] = {{"then_branch", "func { name: \"Read\" }"},
+                    {"else_branch", "func { name: \"Same\" }"},
+                    {"Tout", "list { type: DT_FLOAT }"},
+                    {"Tin", "list { type: DT_FLOAT type: DT_FLOAT type: DT_RESOURCE }"},
+                    {"Tcond", "type: DT_INT32"}};
     NodeOutput z = out(add_call(f.graph, "If", c == 0 ? "if0" : "if1", inputs, 4, attrs, 5));
     REQUIRE_OK(graph_add_gradients(f.graph, &z, 1, xs, 3, NULL, NULL, dxs, &f.status), &f.status);
     CHECK_NEAR(fetch(&f, dxs[0]), c == 0 ? 1 : 0.5, 1e-6);
-    CHECK(dxs[1].node == NULL);
+    CHECK(!dxs[1].node);
     CHECK_NEAR(fetch(&f, dxs[2]), c == 0 ? 0 : 3, 1e-6);
   }
   end(&f);
 }
 
-/* A loop that keeps values for its gradient has more outputs: as many shapes are named, unless it names none. */
+/* A loop that keeps values for its gradient has more outputs: as many shapes are named, unless it names
+ * none. */
 TEST(shapes_that_a_loop_names_grow_with_its_outputs) {
   Fixture f;
   REQUIRE(begin_with_library(&f));
   NodeOutput inputs[] = {whole(f.graph, "n", 3), scalar(f.graph, "x", 1.5f), variable(&f, "v", 0.5f)}, dx;
   for (int named = 0; named < 2; named++) {
     CHECK_CONTEXT("named %d", named);
-    Attr attrs[] = {{"cond", "func { name: \"More\" }"}, {"body", "func { name: \"Scale\" }"},
+    Attr attrs[] = {{"cond", "func { name: \"More\" }"},
+                    {"body", "func { name: \"Scale\" }"},
                     {"T", "list { type: DT_INT32 type: DT_FLOAT type: DT_RESOURCE }"},
                     {"output_shapes", "list { shape { } shape { } shape { } }"}};
     Node *loop = add_call(f.graph, "While", named ? "named" : "unnamed", inputs, 3, attrs, 3 + named);
@@ -206,7 +228,7 @@ TEST(shapes_that_a_loop_names_grow_with_its_outputs) {
     REQUIRE_OK(graph_add_gradients(f.graph, &y, 1, &inputs[1], 1, NULL, NULL, &dx, &f.status), &f.status);
     CHECK(loop->num_outputs > 3);
     const AttrValue *shapes = node_def_attr(loop->def, "output_shapes");
-    int64_t count = shapes == NULL || shapes->list == NULL ? 0 : (int64_t)shapes->list->n_shape;
+    int64_t count = !shapes || !shapes->list ? 0 : (int64_t)shapes->list->n_shape;
     CHECK_INT_EQ(count, named ? loop->num_outputs : 0);
     for (int64_t i = 0; i < count; i++) CHECK_INT_EQ(shapes->list->shape[i]->unknown_rank, i >= 3);
     CHECK_NEAR(fetch(&f, dx), 0.125, 1e-6);
@@ -214,7 +236,8 @@ TEST(shapes_that_a_loop_names_grow_with_its_outputs) {
   end(&f);
 }
 
-/* What keeps values for gradients has a name with _forward, and what is made of it is named after what was there before. */
+/* What keeps values for gradients has a name with _forward, and what is made of it is named after what was
+ * there before. */
 TEST(names_of_bodies_do_not_grow_with_every_gradient) {
   Fixture f;
   REQUIRE(begin_with_library(&f));
@@ -228,8 +251,8 @@ TEST(names_of_bodies_do_not_grow_with_every_gradient) {
   for (int64_t i = 0; i < graph_num_functions(f.graph); i++) {
     const char *name = graph_function(f.graph, i)->signature->name, *first = strstr(name, "_forward");
     CHECK_CONTEXT("%s", name);
-    CHECK(first == NULL || strstr(first + 1, "_forward") == NULL);
-    CHECK(first == NULL || strstr(first, "_grad") == NULL);
+    CHECK(!first || !strstr(first + 1, "_forward"));
+    CHECK(!first || !strstr(first, "_grad"));
   }
   end(&f);
 }
@@ -240,8 +263,12 @@ TEST(variables_that_nothing_looks_at_have_no_gradients) {
   REQUIRE(begin_with_library(&f));
   NodeOutput x = scalar(f.graph, "x", 3), y = scalar(f.graph, "y", 4), v = variable(&f, "v", 0.5f), dxs[3];
   NodeOutput inputs[] = {whole(f.graph, "n", 3), x, y, v}, *xs = inputs + 1;
-  Attr types = {"Tin", "list { type: DT_FLOAT type: DT_FLOAT type: DT_RESOURCE }"}, type = {"Tout", "list { type: DT_FLOAT }"};
-  Attr branches[] = {{"then_branch", "func { name: \"Same\" }"}, {"else_branch", "func { name: \"Same\" }"}, type, types,
+  Attr types = {"Tin", "list { type: DT_FLOAT type: DT_FLOAT type: DT_RESOURCE }"},
+       type = {"Tout", "list { type: DT_FLOAT }"};
+  Attr branches[] = {{"then_branch", "func { name: \"Same\" }"},
+                     {"else_branch", "func { name: \"Same\" }"},
+                     type,
+                     types,
                      {"Tcond", "type: DT_INT32"}};
   Attr call[] = {{"f", "func { name: \"Same\" }"}, type, types};
   NodeOutput zs[] = {out(add_call(f.graph, "If", "if", inputs, 4, branches, 5)),
@@ -252,7 +279,7 @@ TEST(variables_that_nothing_looks_at_have_no_gradients) {
     CHECK_CONTEXT("%s", zs[i].node->name);
     REQUIRE_OK(graph_add_gradients(f.graph, &zs[i], 1, xs, 3, NULL, NULL, dxs, &f.status), &f.status);
     CHECK_NEAR(fetch(&f, dxs[0]), kSlopes[i], 0);
-    CHECK(dxs[1].node == NULL && dxs[2].node == NULL);
+    CHECK(!dxs[1].node && !dxs[2].node);
   }
   end(&f);
 }
@@ -261,20 +288,25 @@ TEST(gradients_of_functions_fail_as_a_whole) {
   Fixture f;
   REQUIRE(begin_with_library(&f));
   NodeOutput x = scalar(f.graph, "x", 3), v = variable(&f, "v", 0.5f), n = whole(f.graph, "n", 2), dx;
-  NodeOutput inner = {scale_loop(f.graph, "inner", "Missing", n, x, v), 1}, y = {scale_loop(f.graph, "outer", "Scale", n, inner, v), 1};
+  NodeOutput inner = {scale_loop(f.graph, "inner", "Missing", n, x, v), 1},
+             y = {scale_loop(f.graph, "outer", "Scale", n, inner, v), 1};
   NodeOutput wrong = {scale_loop(f.graph, "wrong", "More", n, x, v), 1};
   int64_t nodes = graph_num_nodes(f.graph), functions = graph_num_functions(f.graph);
-  CHECK_ERROR(graph_add_gradients(f.graph, &y, 1, &x, 1, NULL, NULL, &dx, &f.status), &f.status, CODE_NOT_FOUND,
-              "Function Missing is not defined.");
+  CHECK_ERROR(graph_add_gradients(f.graph, &y, 1, &x, 1, NULL, NULL, &dx, &f.status), &f.status,
+              CODE_NOT_FOUND, "Function Missing is not defined.");
   status_init(&f.status);
-  CHECK_ERROR(graph_add_gradients(f.graph, &wrong, 1, &x, 1, NULL, NULL, &dx, &f.status), &f.status, CODE_INVALID_ARGUMENT,
-              "While loop body returned 1 arguments. Expected: 3");
+  CHECK_ERROR(graph_add_gradients(f.graph, &wrong, 1, &x, 1, NULL, NULL, &dx, &f.status), &f.status,
+              CODE_INVALID_ARGUMENT, "While loop body returned 1 arguments. Expected: 3");
   status_init(&f.status);
   NodeOutput branch[] = {x, x};
-  Attr attrs[] = {{"then_branch", "func { name: \"Down\" }"}, {"else_branch", "func { name: \"Down\" }"}, {"Tout", "list { type: DT_FLOAT }"},
-                  {"Tin", "list { type: DT_FLOAT }"}, {"Tcond", "type: DT_FLOAT"}};
+  Attr attrs[] = {{"then_branch", "func { name: \"Down\" }"},
+                  {"else_branch", "func { name: \"Down\" }"},
+                  {"Tout", "list { type: DT_FLOAT }"},
+                  {"Tin", "list { type: DT_FLOAT }"},
+                  {"Tcond", "type: DT_FLOAT"}};
   NodeOutput down = out(add_call(f.graph, "If", "down", branch, 2, attrs, 5));
-  CHECK_ERROR(graph_add_gradients(f.graph, &down, 1, &x, 1, NULL, NULL, &dx, &f.status), &f.status, CODE_INVALID_ARGUMENT, "is it recursive?");
+  CHECK_ERROR(graph_add_gradients(f.graph, &down, 1, &x, 1, NULL, NULL, &dx, &f.status), &f.status,
+              CODE_INVALID_ARGUMENT, "is it recursive?");
   CHECK_INT_EQ(graph_num_nodes(f.graph), nodes + 1);
   CHECK_INT_EQ(graph_num_functions(f.graph), functions);
   end(&f);

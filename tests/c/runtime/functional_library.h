@@ -2,7 +2,8 @@
 #ifndef TFCORE_TESTS_RUNTIME_FUNCTIONAL_LIBRARY_H_
 #define TFCORE_TESTS_RUNTIME_FUNCTIONAL_LIBRARY_H_
 
-/* Of double and int32 scalars, with one result that is differentiated: loops, branches, calls, and what they have within. */
+/* Of double and int32 scalars, with one result that is differentiated: loops, branches, calls, and what they
+ * have within. */
 extern const char kFunctionalLibrary[];
 
 #endif

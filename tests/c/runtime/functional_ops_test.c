@@ -150,8 +150,10 @@ TEST(kernels_of_nodes_that_are_calls) {
       CHECK_OK(tensors_parse("float[2] 3 -4", &x, 1, &count, &f.status), f.status);
       Step step;
       step_begin(&step, 0, NULL);
-      KernelContext context = {
-          .inputs = inputs, .outputs = &y, .functions = function_runtime_caller(f.runtime), .step = &step};
+      KernelContext context = {.inputs = inputs,
+                               .outputs = &y,
+                               .functions = function_runtime_caller(f.runtime),
+                               .step = &step};
       if (CHECK_OK(op_kernel_run(kernel, &context, &f.status), f.status)) {
         CHECK_NEAR(tensor_f32(&y)[0], 9, 0);
         CHECK_NEAR(tensor_f32(&y)[1], 16, 0);
@@ -179,8 +181,8 @@ TEST(a_cancelled_function_does_not_start) {
     int64_t handle;
     CHECK_OK(tensors_parse("float[] 3", &x, 1, &count, &f.status), f.status);
     CHECK_OK(function_runtime_instantiate(f.runtime, "Squared", NULL, 0, NULL, &handle, &f.status), f.status);
-    CHECK_ERROR(function_runtime_run(f.runtime, handle, &options, args, 1, &y, 1, &f.status), f.status, CODE_CANCELLED,
-                "Function was cancelled before it was started");
+    CHECK_ERROR(function_runtime_run(f.runtime, handle, &options, args, 1, &y, 1, &f.status), f.status,
+                CODE_CANCELLED, "Function was cancelled before it was started");
     atomic_store(&cancelled, false);
     CHECK_OK(function_runtime_run(f.runtime, handle, &options, args, 1, &y, 1, &f.status), f.status);
     tensor_clear(&x);
@@ -209,8 +211,8 @@ static void pause_soon(Step *step) {
   step->countdown = 1;
 }
 
-/* Runs a function in pieces as short as can be, at most `most` of them, and abandons it then. Returns how many
- * there were. */
+/* Runs a function in pieces as short as can be, at most `most` of them, and abandons it then. Returns how
+ * many there were. */
 static int run_in_pieces(Functions *f, const char *name, const char *inputs, int most, RunState *state,
                          Tensor *result) {
   const FunctionCaller *caller = function_runtime_caller(f->runtime);
@@ -222,7 +224,8 @@ static int run_in_pieces(Functions *f, const char *name, const char *inputs, int
   *state = RUN_FAILED;
   step_begin(&step, 0, NULL);
   if (!CHECK_OK(tensors_parse(inputs, args, FUNCTION_TENSORS, &count, &f->status), f->status) ||
-      !CHECK_OK(function_runtime_instantiate(f->runtime, name, NULL, 0, NULL, &handle, &f->status), f->status))
+      !CHECK_OK(function_runtime_instantiate(f->runtime, name, NULL, 0, NULL, &handle, &f->status),
+                f->status))
     return 0;
   do {
     pause_soon(&step);
@@ -270,7 +273,8 @@ TEST(calls_that_pause_at_every_chance_give_the_same) {
   functions_end(&f);
 }
 
-/* Whatever is in the middle of a call is freed; the function still runs, also while another call of it waits. */
+/* Whatever is in the middle of a call is freed; the function still runs, also while another call of it
+ * waits. */
 TEST(calls_can_be_abandoned_wherever_they_pause) {
   Functions f;
   if (functions_begin(&f, kLibrary)) {
@@ -292,22 +296,23 @@ TEST(calls_can_be_abandoned_wherever_they_pause) {
 
 TEST(an_error_behind_a_pause_ends_the_call) {
   Functions f;
-  if (functions_begin(&f, "Fails(n:int32, x:float) -> (m:int32, y:float) {\n"
-                          "  one = Const[dtype=int32, value=1]()\n"
-                          "  m = Sub[T=int32](n, one:output:0)\n"
-                          "  y = CheckNumerics[T=float, message=\"no number\"](x)\n"
-                          "  z = Log[T=float](y:output:0)\n"
-                          "  return m = m:z:0, y = z:y:0\n"
-                          "}\n"
-                          "More(n:int32, x:float) -> (go:bool) {\n"
-                          "  zero = Const[dtype=int32, value=0]()\n"
-                          "  go = Greater[T=int32](n, zero:output:0)\n"
-                          "  return go = go:z:0\n"
-                          "}\n"
-                          "Loop(n:int32, x:float) -> (y:float) {\n"
-                          "  w = While[T={int32, float}, cond=More, body=Fails](n, x)\n"
-                          "  return y = w:output:1\n"
-                          "}\n")) {
+  if (functions_begin(&f,
+                      "Fails(n:int32, x:float) -> (m:int32, y:float) {\n"
+                      "  one = Const[dtype=int32, value=1]()\n"
+                      "  m = Sub[T=int32](n, one:output:0)\n"
+                      "  y = CheckNumerics[T=float, message=\"no number\"](x)\n"
+                      "  z = Log[T=float](y:output:0)\n"
+                      "  return m = m:z:0, y = z:y:0\n"
+                      "}\n"
+                      "More(n:int32, x:float) -> (go:bool) {\n"
+                      "  zero = Const[dtype=int32, value=0]()\n"
+                      "  go = Greater[T=int32](n, zero:output:0)\n"
+                      "  return go = go:z:0\n"
+                      "}\n"
+                      "Loop(n:int32, x:float) -> (y:float) {\n"
+                      "  w = While[T={int32, float}, cond=More, body=Fails](n, x)\n"
+                      "  return y = w:output:1\n"
+                      "}\n")) {
     Tensor result = {0};
     RunState state;
     run_in_pieces(&f, "Loop", "int32[] 9; float[] 0.5", 100000, &state, &result);

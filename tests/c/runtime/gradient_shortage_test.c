@@ -12,18 +12,17 @@
 
 enum { MOST_ARGS = 8, FEW_FAULTS = 8, MANY_FAULTS = 1200 };
 
-static const char *const kFunctions[] = {"Power",   "StatelessPower", "Recurrent", "Escape", "Series",
-    "Nested",
-                                         "Branch",  "StatelessBranch", "Number",   "Turns",  "StatefulCalls",
-                                             "Elsewhere",
-                                         "Perhaps", "Accumulated",     "Slope",    "Curve"};
+static const char *const kFunctions[] = {"Power",   "StatelessPower", "Recurrent",     "Escape",
+                                         "Series",  "Nested",         "Branch",        "StatelessBranch",
+                                         "Number",  "Turns",          "StatefulCalls", "Elsewhere",
+                                         "Perhaps", "Accumulated",    "Slope",         "Curve"};
 enum { NUM_FUNCTIONS = sizeof kFunctions / sizeof kFunctions[0] };
 
 /* Most of what these do is alike. One of each kind is looked at closely; maps, whose gradients are nodes,
  * the second time. */
 static int most_faults(const char *name, bool again) {
-  bool closely = again ? strcmp(name, "Accumulated") == 0 : strcmp(name, "Branch") == 0 || strcmp(name,
-      "Power") == 0;
+  bool closely =
+      again ? strcmp(name, "Accumulated") == 0 : strcmp(name, "Branch") == 0 || strcmp(name, "Power") == 0;
   return closely ? MANY_FAULTS : FEW_FAULTS;
 }
 
@@ -40,7 +39,7 @@ static bool open_world(World *world) {
   *world = (World){.arena = arena_new(), .all = graph_new()};
   status_init(&world->status);
   return CHECK_OK(function_parse_library(str_of(kFunctionalLibrary), world->arena, &parsed, &world->status),
-      world->status) &&
+                  world->status) &&
          CHECK_OK(graph_add_function_library(world->all, parsed, &world->status), world->status);
 }
 
@@ -52,22 +51,23 @@ static void close_world(World *world) {
 static bool choose(World *world, const char *name) {
   const FunctionDef *function = graph_find_function(world->all, name);
   FunctionLibraryDefinition *reachable = NULL;
-  bool ok = CHECK(function != NULL) &&
+  bool ok = CHECK(function) &&
             CHECK_OK(function_library_reachable_from_function(graph_function_library(world->all), function,
-                &reachable, &world->status), world->status) &&
+                                                              &reachable, &world->status),
+                     world->status) &&
             CHECK_OK(function_library_add_function(reachable, function, &world->status), world->status) &&
             CHECK_OK(function_library_to_proto(reachable, world->arena, &world->library, &world->status),
-                world->status);
+                     world->status);
   if (ok) world->library = proto_copy(world->library, world->arena); /* it points into the other */
   function_library_free(reachable);
-  return ok && CHECK(world->library != NULL);
+  return ok && CHECK(world->library);
 }
 
 static bool new_graph(World *world) {
   status_init(&world->status);
   world->graph = graph_new();
-  return CHECK(world->graph != NULL) && CHECK_OK(graph_add_function_library(world->graph, world->library,
-      &world->status), world->status);
+  return CHECK(world->graph) &&
+         CHECK_OK(graph_add_function_library(world->graph, world->library, &world->status), world->status);
 }
 
 static GraphDef *describe(const World *world, Arena *arena) {
@@ -83,7 +83,7 @@ static GraphDef *describe(const World *world, Arena *arena) {
 static void check_left(World *world, bool ok, const GraphDef *before, GraphDef **answer, Arena *arena) {
   GraphDef *now = describe(world, arena);
   if (!ok) CHECK(proto_equal(now, before));
-  else if (*answer == NULL) *answer = proto_copy(now, world->arena);
+  else if (!*answer) *answer = proto_copy(now, world->arena);
   else CHECK(proto_equal(now, *answer));
 }
 
@@ -95,12 +95,13 @@ static bool add_body(World *world, const char *name, NodeOutput *xs, int *num_xs
   *num_xs = (int)function->signature->n_input_arg;
   for (int i = 0; i < *num_xs; i++) {
     const ArgDef *arg = function->signature->input_arg[i];
-    Attr attrs[] = {{"dtype", (int)arg->type == DT_INT32 ? "type: DT_INT32" : "type: DT_DOUBLE"}, {"shape",
-        "shape { }"}};
+    Attr attrs[] = {{"dtype", (int)arg->type == DT_INT32 ? "type: DT_INT32" : "type: DT_DOUBLE"},
+                    {"shape", "shape { }"}};
     xs[i] = out(add_node(world->graph, "Placeholder", arg->name, NULL, 0, attrs, 2));
   }
   return CHECK_OK(function_inline(world->graph, function, NULL, 0, xs, *num_xs, NULL, "", NULL, y, 1,
-      &world->status), world->status);
+                                  &world->status),
+                  world->status);
 }
 
 /* The gradient of y, or with `again` that of dy / dx for the last x. */
@@ -114,7 +115,7 @@ static void starve_graph(World *world, const char *name, bool again) {
     bool ready = new_graph(world) && add_body(world, name, xs, &num_xs, &y);
     if (ready && again) {
       ready = CHECK_OK(graph_add_gradients(world->graph, &y, 1, xs, num_xs, NULL, NULL, dxs, &world->status),
-          world->status);
+                       world->status);
       y = dxs[num_xs - 1];
     }
     const GraphDef *before = describe(world, arena);
@@ -148,7 +149,7 @@ TEST(gradients_of_gradients_in_graphs_short_of_memory_leave_no_trace) {
 /* --- of functions --- */
 
 static bool differentiate(World *world, const char *name, const char *gradient_name, Arena *arena,
-    FunctionDef **gradient) {
+                          FunctionDef **gradient) {
   const FunctionDef *function = graph_find_function(world->graph, name);
   return function_gradient(world->graph, function, NULL, 0, gradient_name, arena, gradient, &world->status);
 }
@@ -169,7 +170,7 @@ static void starve_function(World *world, const char *name, bool again) {
     bool ok = ready && differentiate(world, again ? "First" : name, "Wanted", arena, &gradient);
     shortage_end(&shortage, ok, world->status.code);
     if (!ok) CHECK_INT_EQ(graph_num_functions(world->graph), functions);
-    else if (answer == NULL) answer = proto_copy(gradient, world->arena);
+    else if (!answer) answer = proto_copy(gradient, world->arena);
     else CHECK(proto_equal(gradient, answer));
     graph_free(world->graph);
     arena_free(arena);
@@ -199,12 +200,12 @@ TEST(gradients_of_gradients_of_functions_short_of_memory_leave_no_trace) {
 /* The attrs of SymbolicGradient[f=name], or of the gradient of that. */
 static const NodeDef *symbolic_node(World *world, const char *name, bool again) {
   FunctionDef *holder = NULL;
-  const char *format = again ? "H() -> () { n = N[f=SymbolicGradient[f=%s]]() }" :
-      "H() -> () { n = N[f=%s]() }";
+  const char *format =
+      again ? "H() -> () { n = N[f=SymbolicGradient[f=%s]]() }" : "H() -> () { n = N[f=%s]() }";
   char text[128];
   snprintf(text, sizeof text, format, name);
   CHECK_OK(function_parse(str_of(text), world->arena, &holder, &world->status), world->status);
-  return holder == NULL ? NULL : holder->node_def[0];
+  return !holder ? NULL : holder->node_def[0];
 }
 
 static void starve_node(World *world, const char *name, bool again) {
@@ -213,11 +214,11 @@ static void starve_node(World *world, const char *name, bool again) {
   int64_t answer = -1;
   do {
     FunctionBody *body = NULL;
-    bool ready = node != NULL && new_graph(world);
+    bool ready = node && new_graph(world);
     int64_t functions = graph_num_functions(world->graph);
     shortage_begin(&shortage);
     bool ok = ready && gradient_instantiate(world->graph, (const AttrEntry *const *)node->attr,
-        (int)node->n_attr, &body, &world->status);
+                                            (int)node->n_attr, &body, &world->status);
     shortage_end(&shortage, ok, world->status.code);
     if (ok && answer < 0) answer = graph_num_edges(body->graph);
     if (ok) CHECK_INT_EQ(graph_num_edges(body->graph), answer);

@@ -23,10 +23,10 @@ static inline Node *add_node(Graph *graph, const char *op, const char *name, con
   Arena *arena = arena_new();
   Node *node = NULL;
   const Op *found;
-  if (arena != NULL && CHECK_OK(graph_look_up_op(graph, op, &found, &status), status)) {
+  if (arena && CHECK_OK(graph_look_up_op(graph, op, &found, &status), status)) {
     NodeDefBuilder *builder = node_def_builder_new(arena, name, found->def);
     for (int i = 0; i < num_inputs; i++) {
-      if (inputs[i].node == NULL) return NULL;
+      if (!inputs[i].node) return NULL;
       node_def_builder_input(builder, inputs[i].node->name, inputs[i].index, node_output_type(inputs[i]));
     }
     for (int i = 0; i < num_attrs; i++) {

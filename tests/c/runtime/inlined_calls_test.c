@@ -56,7 +56,7 @@ TEST(a_call_is_what_the_function_does) {
   CHECK_OK(f.status.code == CODE_OK, f.status);
   /* The graph is as it was. */
   CHECK_INT_EQ(graph_num_nodes(f.graph), 6);
-  CHECK(graph_find_node(f.graph, "f/sum") == NULL);
+  CHECK(!graph_find_node(f.graph, "f/sum"));
   end(&f);
 }
 
@@ -221,8 +221,8 @@ TEST(names_of_bodies_keep_clear_of_the_graphs) {
   end(&f);
 }
 
-/* The words of TensorFlow 2.21 without its optimizers, for a call, PartitionedCall and If; CheckNumerics keeps the functions from being
- * inlined, Reshape does not. */
+/* The words of TensorFlow 2.21 without its optimizers, for a call, PartitionedCall and If; CheckNumerics
+ * keeps the functions from being inlined, Reshape does not. */
 static void check_levels(bool optimize, const char *fails, const char *call_text, const char *levels) {
   Fixture f;
   REQUIRE(begin(&f));
@@ -242,9 +242,9 @@ static void check_levels(bool optimize, const char *fails, const char *call_text
 }
 
 TEST(errors_name_the_node_and_every_call) {
-  static const char *const kFails[] = {
-      "bad = CheckNumerics[T=float, message=\"oops\"](a)",
-      "two = Const[dtype=int32, value=[2]]() bad = Reshape[T=float, Tshape=int32](a, two:output:0)"};
+  static const char *const kFails[] =
+      {"bad = CheckNumerics[T=float, message=\"oops\"](a)",
+       "two = Const[dtype=int32, value=[2]]() bad = Reshape[T=float, Tshape=int32](a, two:output:0)"};
   for (int i = 0; i < 4; i++) {
     check_levels(i % 2, kFails[i / 2], "o = Outer(a) return y = o:y:0",
                  "\n\t [[{{node bad}}]]\n\t [[inner]]\n\t [[o]]\n\t [[call]]");
@@ -252,7 +252,8 @@ TEST(errors_name_the_node_and_every_call) {
                  "p = PartitionedCall[Tin={float}, Tout={float}, f=Outer](a) return y = p:output:0",
                  "\n\t [[{{node bad}}]]\n\t [[inner]]\n\t [[p]]\n\t [[call]]");
     check_levels(i % 2, kFails[i / 2],
-                 "t = Const[dtype=bool, value=true]() if = If[Tcond=bool, Tin={float}, Tout={float}, then_branch=Outer, "
+                 "t = Const[dtype=bool, value=true]() if = If[Tcond=bool, Tin={float}, Tout={float}, "
+                 "then_branch=Outer, "
                  "else_branch=Outer](t:output:0, a) return y = if:output:0",
                  "\n\t [[{{node bad}}]]\n\t [[inner]]\n\t [[if]]\n\t [[call]]");
   }
@@ -262,8 +263,9 @@ static NodeOutput count_up(Fixture *f, NodeOutput v, const char *name) {
   return out(assign(f->graph, "AssignAddVariableOp", name, v, scalar(f->graph, "one", 1)));
 }
 
-static const char kPass[] = "Pass(x:float) -> (y:float) { same = Identity[T=float](x) return y = same:output:0 }\n"
-                            "Drop(x:float) -> (y:float) { one = Const[dtype=float, value=1]() return y = one:output:0 }\n";
+static const char kPass[] =
+    "Pass(x:float) -> (y:float) { same = Identity[T=float](x) return y = same:output:0 }\n"
+    "Drop(x:float) -> (y:float) { one = Const[dtype=float, value=1]() return y = one:output:0 }\n";
 
 TEST(what_waits_for_a_call_waits_for_its_inputs) {
   static const char *const kCalls[] = {"Pass", "Drop"};

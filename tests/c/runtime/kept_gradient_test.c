@@ -1,5 +1,6 @@
-/* Gradients of ops that call functions use what the call computed: random numbers are drawn once. In each function here y = x m, where m is
- * made of random powers of two, so that dy/dx = m exactly, in the same run. */
+/* Gradients of ops that call functions use what the call computed: random numbers are drawn once. In
+ * each function here y = x m, where m is made of random powers of two, so that dy/dx = m exactly, in
+ * the same run. */
 #include <math.h>
 #include <string.h>
 
@@ -117,7 +118,8 @@ static const char kLibrary[] =
     "  return y = d:output:0, m = d:output:1\n"
     "}\n"
     "MainStatelessIf(n:int32, x:float) -> (y:float, m:float) {\n"
-    "  d = StatelessIf[Tcond=int32, Tin={float}, Tout={float, float}, then_branch=Keep, else_branch=Drop](n, x)\n"
+    "  d = StatelessIf[Tcond=int32, Tin={float}, Tout={float, float}, then_branch=Keep, else_branch=Drop](n, "
+    "x)\n"
     "  return y = d:output:0, m = d:output:1\n"
     "}\n"
     "MainIfLoop(n:int32, x:float) -> (y:float, m:float) {\n"
@@ -142,8 +144,10 @@ static const char kLibrary[] =
     "  return y = d:output:0, m = d:output:1\n"
     "}\n";
 
-static const char *const kMains[] = {"MainWhile", "MainStatelessWhile", "MainFor",    "MainCalls", "MainBranches", "MainLoops",        "MainIf",
-                                     "MainStatelessIf", "MainIfLoop", "MainCase", "MainCall",  "MainStatefulCall", "MainRemote"};
+static const char *const kMains[] = {"MainWhile",    "MainStatelessWhile", "MainFor",  "MainCalls",
+                                     "MainBranches", "MainLoops",          "MainIf",   "MainStatelessIf",
+                                     "MainIfLoop",   "MainCase",           "MainCall", "MainStatefulCall",
+                                     "MainRemote"};
 
 typedef struct Model {
   Fixture base;
@@ -158,7 +162,8 @@ static bool begin_model(Model *f, const char *main) {
   f->x = placeholder(graph, "x", "shape { unknown_rank: true }");
   f->n = out(add_node(graph, "Placeholder", "n", NULL, 0, type, 1));
   NodeOutput inputs[] = {f->n, f->x}, outputs[2];
-  bool ok = CHECK_OK(function_inline(graph, graph_find_function(graph, main), NULL, 0, inputs, 2, NULL, "", NULL, outputs, 2, &f->base.status),
+  bool ok = CHECK_OK(function_inline(graph, graph_find_function(graph, main), NULL, 0, inputs, 2, NULL, "",
+                                     NULL, outputs, 2, &f->base.status),
                      f->base.status);
   if (!ok) return false;
   f->y = outputs[0];
@@ -166,18 +171,21 @@ static bool begin_model(Model *f, const char *main) {
   return true;
 }
 
-static bool run(Session *session, const NodeOutput *feeds, int rounds, const NodeOutput *fetches, Tensor *values, int num_values) {
+static bool run(Session *session, const NodeOutput *feeds, int rounds, const NodeOutput *fetches,
+                Tensor *values, int num_values) {
   float numbers[SIZE];
   int64_t dims[] = {4, SIZE / 4};
   Tensor x = {0}, n = {0};
   Status status;
   status_init(&status);
   for (int i = 0; i < SIZE; i++) numbers[i] = (float)(i % 7 + 1);
-  bool ok = float_tensor(&x, 2, dims, numbers) && CHECK_OK(tensor_allocate_dims(&n, DT_INT32, 0, NULL, NULL, &status), status);
+  bool ok = float_tensor(&x, 2, dims, numbers) &&
+            CHECK_OK(tensor_allocate_dims(&n, DT_INT32, 0, NULL, NULL, &status), status);
   if (ok) {
     tensor_i32(&n)[0] = rounds;
     const Tensor *inputs[] = {&n, &x};
-    ok = CHECK_OK(session_run(session, feeds, inputs, 2, fetches, values, num_values, NULL, 0, &status), status);
+    ok = CHECK_OK(session_run(session, feeds, inputs, 2, fetches, values, num_values, NULL, 0, &status),
+                  status);
   }
   tensor_clear(&x);
   tensor_clear(&n);
@@ -217,7 +225,9 @@ TEST(gradients_use_the_random_numbers_of_the_forward_pass) {
       CHECK(run(f.base.session, feeds, 2, fetches, before, 2));
       clear(before, 2);
       int num_outputs = f.y.node->num_outputs;
-      ok = CHECK_OK(graph_add_gradients(f.base.graph, &f.y, 1, &f.x, 1, NULL, NULL, &dx, &f.base.status), f.base.status) && CHECK(dx.node != NULL);
+      ok = CHECK_OK(graph_add_gradients(f.base.graph, &f.y, 1, &f.x, 1, NULL, NULL, &dx, &f.base.status),
+                    f.base.status) &&
+           CHECK(dx.node);
       CHECK(f.y.node->num_outputs >= num_outputs);
     }
     for (int rounds = 0; ok && rounds < 4; rounds++) {
@@ -235,8 +245,10 @@ TEST(gradients_use_the_random_numbers_of_the_forward_pass) {
     if (ok) {
       NodeOutput second = {NULL, 0};
       square = unary(f.base.graph, "Square", "square", f.y);
-      ok = CHECK_OK(graph_add_gradients(f.base.graph, &square, 1, &f.x, 1, NULL, NULL, &dx, &f.base.status), f.base.status) &&
-           CHECK_OK(graph_add_gradients(f.base.graph, &dx, 1, &f.x, 1, NULL, NULL, &second, &f.base.status), f.base.status);
+      ok = CHECK_OK(graph_add_gradients(f.base.graph, &square, 1, &f.x, 1, NULL, NULL, &dx, &f.base.status),
+                    f.base.status) &&
+           CHECK_OK(graph_add_gradients(f.base.graph, &dx, 1, &f.x, 1, NULL, NULL, &second, &f.base.status),
+                    f.base.status);
       fetches[2] = dx;
       fetches[3] = second;
     }
@@ -263,7 +275,9 @@ TEST(what_is_kept_is_kept_once) {
     if (begin_model(&f, kMains[c])) {
       for (int i = 0; i < 5; i++) {
         NodeOutput dx;
-        if (!CHECK_OK(graph_add_gradients(f.base.graph, &f.y, 1, &f.x, 1, NULL, NULL, &dx, &f.base.status), f.base.status)) break;
+        if (!CHECK_OK(graph_add_gradients(f.base.graph, &f.y, 1, &f.x, 1, NULL, NULL, &dx, &f.base.status),
+                      f.base.status))
+          break;
         if (i >= 1) CHECK_INT_EQ(f.y.node->num_outputs, num_outputs);
         if (i >= 1) CHECK_INT_EQ(f.y.node->num_inputs, num_inputs);
         if (i >= 2) CHECK_INT_EQ(graph_num_functions(f.base.graph), functions);
@@ -285,15 +299,20 @@ TEST(graphs_that_keep_are_saved_and_loaded) {
     Arena *arena = arena_new();
     GraphDef *def;
     CHECK_CONTEXT("%s", kMains[c]);
-    if (begin_model(&f, kMains[c]) && CHECK_OK(graph_add_gradients(f.base.graph, &f.y, 1, &f.x, 1, NULL, NULL, &dx, &f.base.status), f.base.status) &&
+    if (begin_model(&f, kMains[c]) &&
+        CHECK_OK(graph_add_gradients(f.base.graph, &f.y, 1, &f.x, 1, NULL, NULL, &dx, &f.base.status),
+                 f.base.status) &&
         CHECK_OK(graph_to_def(f.base.graph, arena, &def, &f.base.status), f.base.status) &&
         CHECK_OK(proto_serialize(def, &bytes, &f.base.status), f.base.status)) {
       Graph *graph = graph_new();
       ImportOptions options = {0};
       Session *session = session_new(graph, &f.base.status);
-      if (CHECK_OK(graph_import_bytes(graph, strbuf_text(&bytes), (size_t)bytes.length, &options, NULL, NULL, &f.base.status), f.base.status)) {
+      if (CHECK_OK(graph_import_bytes(graph, strbuf_text(&bytes), (size_t)bytes.length, &options, NULL, NULL,
+                                      &f.base.status),
+                   f.base.status)) {
         NodeOutput feeds[] = {out(graph_find_node(graph, "n")), out(graph_find_node(graph, "x"))};
-        NodeOutput fetches[] = {{graph_find_node(graph, f.m.node->name), f.m.index}, {graph_find_node(graph, dx.node->name), dx.index}};
+        NodeOutput fetches[] = {{graph_find_node(graph, f.m.node->name), f.m.index},
+                                {graph_find_node(graph, dx.node->name), dx.index}};
         Tensor values[2] = {{0}};
         if (run(session, feeds, 2, fetches, values, 2)) check_equal(&values[0], &values[1], 1, 1, 0);
         clear(values, 2);

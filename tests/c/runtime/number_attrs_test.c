@@ -82,17 +82,18 @@ TEST(functions_with_numbers_short_of_memory_give_the_same_or_say_so) {
       Functions f;
       Tensor result = {0}, want = {0};
       int count = 0;
-      bool ready = functions_begin(&f, kLibrary) && CHECK_OK(tensors_parse(kCases[i].want, &want, 1, &count,
-          &f.status), f.status);
+      bool ready = functions_begin(&f, kLibrary) &&
+                   CHECK_OK(tensors_parse(kCases[i].want, &want, 1, &count, &f.status), f.status);
       Tensor args[1] = {{0}};
       const Tensor *pointers[1] = {&args[0]};
       int64_t handle;
       int num_args = 0;
       ready = ready && CHECK_OK(tensors_parse(kCases[i].inputs, args, 1, &num_args, &f.status), f.status);
       shortage_begin(&shortage);
-      bool ok = ready && function_runtime_instantiate(f.runtime, kCases[i].function, NULL, 0, NULL, &handle,
-          &f.status) &&
-                function_runtime_run(f.runtime, handle, NULL, pointers, num_args, &result, 1, &f.status);
+      bool ok =
+          ready &&
+          function_runtime_instantiate(f.runtime, kCases[i].function, NULL, 0, NULL, &handle, &f.status) &&
+          function_runtime_run(f.runtime, handle, NULL, pointers, num_args, &result, 1, &f.status);
       shortage_end(&shortage, ok, f.status.code);
       if (ok) tensor_is_about(&result, &want, 0);
       tensor_clear(&args[0]);

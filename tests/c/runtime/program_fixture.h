@@ -7,7 +7,8 @@
 #include "runtime/function_runtime.h"
 
 /* NULL on error. What it runs must call no functions. */
-static inline Program *compile_step(Graph *graph, const StepSignature *signature, KernelTable *kernels, Status *status) {
+static inline Program *compile_step(Graph *graph, const StepSignature *signature, KernelTable *kernels,
+                                    Status *status) {
   const ProgramEnvironment environment = {0};
   FunctionBody *body;
   Program *program = NULL;
@@ -23,7 +24,7 @@ static inline int64_t steps_of(Graph *graph, const StepSignature *signature, Ker
   Status status;
   status_init(&status);
   Program *program = compile_step(graph, signature, kernels, &status);
-  int64_t steps = CHECK_OK(program != NULL, status) ? program_num_steps(program) : -1;
+  int64_t steps = CHECK_OK(program, status) ? program_num_steps(program) : -1;
   program_free(program);
   return steps;
 }

@@ -13,8 +13,12 @@ static void free_shared(void) {
   shared = NULL;
 }
 
-static Program *compile(Graph *graph, const NodeOutput *feeds, int num_feeds, NodeOutput fetch, Status *status) {
-  const StepSignature signature = {.feeds = feeds, .num_feeds = num_feeds, .fetches = &fetch, .num_fetches = 1};
+static Program *compile(Graph *graph, const NodeOutput *feeds, int num_feeds, NodeOutput fetch,
+                        Status *status) {
+  const StepSignature signature = {.feeds = feeds,
+                                   .num_feeds = num_feeds,
+                                   .fetches = &fetch,
+                                   .num_fetches = 1};
   if (!shared) shared = kernel_table_new();
   return compile_step(graph, &signature, shared, status);
 }
@@ -23,18 +27,22 @@ static bool run_program(Program *program, const Tensor *const *feeds, Tensor *re
   Step step;
   ProgramRun *run;
   step_begin(&step, 0, NULL);
-  return program_begin(program, feeds, &run, status) && program_advance(run, &step, result, status) == RUN_DONE;
+  return program_begin(program, feeds, &run, status) &&
+         program_advance(run, &step, result, status) == RUN_DONE;
 }
 
 static int64_t steps_for(Graph *graph, const NodeOutput *feeds, int num_feeds, NodeOutput fetch) {
-  const StepSignature signature = {.feeds = feeds, .num_feeds = num_feeds, .fetches = &fetch, .num_fetches = 1};
+  const StepSignature signature = {.feeds = feeds,
+                                   .num_feeds = num_feeds,
+                                   .fetches = &fetch,
+                                   .num_fetches = 1};
   if (!shared) shared = kernel_table_new();
   return steps_of(graph, &signature, shared);
 }
 
 TEST(only_what_is_needed_runs) {
   Graph *graph = graph_new();
-  REQUIRE(graph != NULL);
+  REQUIRE(graph);
   NodeOutput x = placeholder(graph, "x", "shape { dim { size: 2 } }");
   NodeOutput a = unary(graph, "Square", "a", x);
   NodeOutput b = unary(graph, "Neg", "b", a);
@@ -48,7 +56,7 @@ TEST(only_what_is_needed_runs) {
 
 TEST(constants_and_known_shapes_take_no_step) {
   Graph *graph = graph_new();
-  REQUIRE(graph != NULL);
+  REQUIRE(graph);
   NodeOutput x = placeholder(graph, "x", "shape { dim { size: 2 } dim { size: 3 } }");
   NodeOutput open = placeholder(graph, "open", "shape { dim { size: -1 } }");
   NodeOutput c = constant(graph, "c", "tensor_shape { } float_val: 2");
@@ -68,7 +76,7 @@ TEST(nothing_is_computed_twice) {
   Graph *graph = graph_new();
   Status status;
   status_init(&status);
-  REQUIRE(graph != NULL);
+  REQUIRE(graph);
   NodeOutput x = placeholder(graph, "x", "shape { dim { size: 2 } }"),
              y = placeholder(graph, "y", "shape { dim { size: 2 } }");
   NodeOutput a = binary(graph, "Mul", "a", x, y),
@@ -79,7 +87,7 @@ TEST(nothing_is_computed_twice) {
   /* Unless one of the two is fed with something else. */
   CHECK_INT_EQ(steps_for(graph, fed_too, 3, sum), 4);
   Program *program = compile(graph, feeds, 2, sum, &status);
-  REQUIRE(program != NULL);
+  REQUIRE(program);
   Tensor value, result = {0};
   REQUIRE(float_tensor(&value, 1, (int64_t[]){2}, (float[]){3, 4}));
   const Tensor *values[] = {&value, &value};
@@ -89,7 +97,7 @@ TEST(nothing_is_computed_twice) {
   tensor_clear(&value);
   program_free(program);
   program = compile(graph, feeds, 2, b, &status); /* the one that is left out may be fetched alone */
-  CHECK_OK(program != NULL, status);
+  CHECK_OK(program, status);
   program_free(program);
   free_shared();
   graph_free(graph);
@@ -99,12 +107,12 @@ TEST(a_node_that_cannot_be_computed_fails_when_it_runs) {
   Graph *graph = graph_new();
   Status status;
   status_init(&status);
-  REQUIRE(graph != NULL);
+  REQUIRE(graph);
   NodeOutput a = constant(graph, "a", "tensor_shape { dim { size: 2 } } float_val: 1");
   NodeOutput x = placeholder(graph, "x", "shape { unknown_rank: true }");
   NodeOutput sum = binary(graph, "Add", "sum", a, x);
   Program *program = compile(graph, &x, 1, sum, &status);
-  REQUIRE(program != NULL);
+  REQUIRE(program);
   Tensor value, result = {0};
   REQUIRE(float_tensor(&value, 1, (int64_t[]){3}, (float[]){1, 2, 3}));
   const Tensor *values[] = {&value};
@@ -125,10 +133,10 @@ TEST(programs_share_the_memory_of_constants) {
   Graph *graph = graph_new();
   Status status;
   status_init(&status);
-  REQUIRE(graph != NULL);
+  REQUIRE(graph);
   NodeOutput c = constant(graph, "c", "tensor_shape { dim { size: 1000 } } float_val: 2");
   Program *first = compile(graph, NULL, 0, c, &status), *second = compile(graph, NULL, 0, c, &status);
-  REQUIRE(first != NULL && second != NULL);
+  REQUIRE(first && second);
   Tensor a = {0}, b = {0};
   CHECK_OK(run_program(first, NULL, &a, &status), status);
   CHECK_OK(run_program(second, NULL, &b, &status), status);
@@ -143,14 +151,14 @@ TEST(programs_share_the_memory_of_constants) {
 
 TEST(a_long_chain_needs_no_stack) {
   Graph *graph = graph_new();
-  REQUIRE(graph != NULL);
+  REQUIRE(graph);
   NodeOutput x = placeholder(graph, "x", "shape { }"), y = x;
-  for (int i = 0; i < 20000 && y.node != NULL; i++) {
+  for (int i = 0; i < 20000 && y.node; i++) {
     char name[16];
     snprintf(name, sizeof name, "n%d", i);
     y = unary(graph, "Neg", name, y);
   }
-  REQUIRE(y.node != NULL);
+  REQUIRE(y.node);
   CHECK_INT_EQ(steps_for(graph, &x, 1, y), 20000);
   free_shared();
   graph_free(graph);

@@ -1,6 +1,7 @@
-/* Random graphs with variables, checks that fail, calls of functions in every way and control edges, run with and without the
- * optimizer: the same values, the same errors, the same variables afterwards. All effects of a graph, and of a function, are in one
- * chain of control and data edges, so that there is one answer. More and other graphs:
+/* Random graphs with variables, checks that fail, calls of functions in every way and control edges, run with
+ * and without the optimizer: the same values, the same errors, the same variables afterwards. All effects of
+ * a graph, and of a function, are in one chain of control and data edges, so that there is one answer. More
+ * and other graphs:
  *
  *   TFCORE_CALLS_SEED=7 TFCORE_CALLS_ROUNDS=1000 TFCORE_CALLS_TRACE=1 test_runtime --filter random_calls
  */
@@ -62,7 +63,8 @@ static void finish(Scope *s, const char *waits_for) {
 /* --- what computes and does no more --- */
 
 /* A call that gives a and b. `types` and `inputs` begin with those of the variables, if it takes any. */
-static const char *write_call(Scope *s, char kind, int functions, const char *types, const char *inputs, const char *waits_for) {
+static const char *write_call(Scope *s, char kind, int functions, const char *types, const char *inputs,
+                              const char *waits_for) {
   const char *stateless = kind == 'P' && one_in(s->random, 2) ? "Stateless" : "";
   int f = below(s, functions), g = below(s, functions), how = below(s, 4);
   const char *node;
@@ -76,12 +78,14 @@ static const char *write_call(Scope *s, char kind, int functions, const char *ty
     strbuf_printf(s->text, "  %s = Const[dtype=float, value=0.5]()\n", number);
     strbuf_printf(s->text, "  %s = Less[T=float](%s, %s:output:0)\n", condition, any(s), number);
     node = new_node(s, "if");
-    strbuf_printf(s->text, "  %s = %sIf[Tcond=bool, Tin={%s}, Tout={float, float}, then_branch=%c%d, else_branch=%c%d](%s:z:0, %s)",
+    strbuf_printf(s->text,
+                  "  %s = %sIf[Tcond=bool, Tin={%s}, Tout={float, float}, then_branch=%c%d, "
+                  "else_branch=%c%d](%s:z:0, %s)",
                   node, stateless, types, kind, f, kind, g, condition, inputs);
   } else {
     node = new_node(s, "part");
-    strbuf_printf(s->text, "  %s = %sPartitionedCall[Tin={%s}, Tout={float, float}, f=%c%d](%s)", node, how == 2 ? "Stateful" : "",
-                  types, kind, f, inputs);
+    strbuf_printf(s->text, "  %s = %sPartitionedCall[Tin={%s}, Tout={float, float}, f=%c%d](%s)", node,
+                  how == 2 ? "Stateful" : "", types, kind, f, inputs);
   }
   finish(s, waits_for);
   add_value(s, node, how == 0 ? "b:0" : "output:1", 1);
@@ -97,8 +101,10 @@ static const char *write_pure_call(Scope *s, const char *x, const char *y, const
 
 static const char *write_gradient(Scope *s, const char *x, const char *y, const char *waits_for) {
   const char *node = new_node(s, "grad");
-  strbuf_printf(s->text, "  %s = SymbolicGradient[Tin={float, float, float, float}, Tout={float, float}, f=P%d](%s, %s, %s, %s)", node,
-                below(s, s->num_pure), x, y, any(s), any(s));
+  strbuf_printf(s->text,
+                "  %s = SymbolicGradient[Tin={float, float, float, float}, Tout={float, float}, f=P%d](%s, "
+                "%s, %s, %s)",
+                node, below(s, s->num_pure), x, y, any(s), any(s));
   finish(s, waits_for);
   add_value(s, node, "output:1", 1);
   add_value(s, node, "output:0", 0);
@@ -124,7 +130,8 @@ static const char *write_pure(Scope *s, const char *x, const char *waits_for) {
   snprintf(second, NAME, "%s", any(s));
   if (s->num_pure > 0 && one_in(s->random, 3)) {
     if (one_in(s->random, 5)) return write_gradient(s, first, second, waits_for);
-    return one_in(s->random, 2) ? write_pure_call(s, first, second, waits_for) : write_pure_call(s, second, first, waits_for);
+    return one_in(s->random, 2) ? write_pure_call(s, first, second, waits_for)
+                                : write_pure_call(s, second, first, waits_for);
   }
   int kind = below(s, 6);
   if (kind == 0) return write_shape(s, first, waits_for);
@@ -177,8 +184,8 @@ static void write_effect(Scope *s) {
   const char *variable = s->variables[below(s, 2)], *node, *value = "";
   if (kind < 3) {
     node = new_node(s, "set");
-    strbuf_printf(s->text, "  %s = %s[dtype=float](%s, %s)", node, kind < 2 ? "AssignAddVariableOp" : "AssignVariableOp", variable,
-                  reads);
+    strbuf_printf(s->text, "  %s = %s[dtype=float](%s, %s)", node,
+                  kind < 2 ? "AssignAddVariableOp" : "AssignVariableOp", variable, reads);
     finish(s, waits_for);
   } else if (kind == 3) {
     char wait[NAME];
@@ -209,7 +216,8 @@ static void write_effect(Scope *s) {
     char inputs[6 * NAME];
     const char *other = any(s);
     bool swap = one_in(s->random, 2);
-    snprintf(inputs, sizeof inputs, "%s, %s, %s, %s", s->variables[0], s->variables[1], swap ? other : reads, swap ? reads : other);
+    snprintf(inputs, sizeof inputs, "%s, %s, %s, %s", s->variables[0], s->variables[1], swap ? other : reads,
+             swap ? reads : other);
     node = write_call(s, 'E', s->num_effects, "resource, resource, float, float", inputs, waits_for);
     value = s->values[s->num_values - 1 - below(s, 2)].text;
     if (strncmp(value, node, strlen(node)) != 0) value = "";
@@ -227,9 +235,15 @@ static void give(Scope *s, const char *name) {
   s->values[s->num_values++].index = 0;
 }
 
-static void write_function(Random *random, StrBuf *text, char kind, int number, int num_pure, int num_effects) {
-  Scope s = {.random = random, .text = text, .variables = {"v", "w"}, .num_pure = num_pure, .num_effects = num_effects};
-  strbuf_printf(text, "%c%d(%sx:float, y:float) -> (a:float, b:float) {\n", kind, number, kind == 'E' ? "v:resource, w:resource, " : "");
+static void write_function(Random *random, StrBuf *text, char kind, int number, int num_pure,
+                           int num_effects) {
+  Scope s = {.random = random,
+             .text = text,
+             .variables = {"v", "w"},
+             .num_pure = num_pure,
+             .num_effects = num_effects};
+  strbuf_printf(text, "%c%d(%sx:float, y:float) -> (a:float, b:float) {\n", kind, number,
+                kind == 'E' ? "v:resource, w:resource, " : "");
   give(&s, "x");
   snprintf(s.values[1].text, NAME, "y");
   s.num_values = 2;
@@ -260,7 +274,8 @@ static void write_graph(Scope *s) {
   for (int i = 0; i < 2; i++) {
     strbuf_printf(s->text, "  v%d = VarHandleOp[dtype=float, shape=[], shared_name=\"v%d\"]()\n", i, i);
     strbuf_printf(s->text, "  start%d = Const[dtype=float, value=%d]()\n", i, 1 + i);
-    strbuf_printf(s->text, "  init%d = AssignVariableOp[dtype=float](v%d:resource:0, start%d:output:0)\n", i, i, i);
+    strbuf_printf(s->text, "  init%d = AssignVariableOp[dtype=float](v%d:resource:0, start%d:output:0)\n", i,
+                  i, i);
     strbuf_printf(s->text, "  now%d = ReadVariableOp[dtype=float](v%d:resource:0)\n", i, i);
   }
   give(s, "x");
@@ -303,19 +318,21 @@ static bool take_graph(Graph *graph, const FunctionBody *body, Status *status) {
 static bool begin_pair(Pair *p, const char *library, Status *status) {
   *p = (Pair){.graph = graph_new()};
   FunctionBody *body = NULL;
-  bool ok = define(p->graph, library) &&
-            CHECK_OK(function_body_new(p->graph, graph_find_function(p->graph, "Main"), NULL, 0, &body, status), *status) &&
-            CHECK_OK(take_graph(p->graph, body, status), *status);
+  bool ok =
+      define(p->graph, library) &&
+      CHECK_OK(function_body_new(p->graph, graph_find_function(p->graph, "Main"), NULL, 0, &body, status),
+               *status) &&
+      CHECK_OK(take_graph(p->graph, body, status), *status);
   function_body_free(body);
   for (int i = 0; ok && i < 2; i++) {
     p->sessions[i] = session_new(p->graph, status);
-    ok = CHECK(p->sessions[i] != NULL);
+    ok = CHECK(p->sessions[i]);
     if (ok) session_optimize(p->sessions[i], i == 0);
     Node *inits[] = {graph_find_node(p->graph, "init0"), graph_find_node(p->graph, "init1")};
     ok = ok && CHECK_OK(session_run(p->sessions[i], NULL, NULL, 0, NULL, NULL, 0, inits, 2, status), *status);
   }
   if (ok) p->x = out(graph_find_node(p->graph, "x"));
-  return ok && CHECK(p->x.node != NULL);
+  return ok && CHECK(p->x.node);
 }
 
 static void end_pair(Pair *p) {
@@ -343,11 +360,12 @@ static void choose(Scope *s, const Pair *p, Request *request) {
   for (int i = 0; i < request->num_fetches; i++) {
     const Value *value = &s->values[1 + below(s, s->num_values - 1)];
     request->fetches[i] = (NodeOutput){graph_find_node(p->graph, value->node), value->index};
-    CHECK(request->fetches[i].node != NULL);
+    CHECK(request->fetches[i].node);
   }
   request->num_targets = request->num_fetches == 0 ? 1 : below(s, 2);
   for (int i = 0; i < request->num_targets; i++)
-    request->targets[i] = graph_find_node(p->graph, s->nodes[s->num_nodes - 1 - below(s, s->num_nodes > 4 ? 4 : s->num_nodes)]);
+    request->targets[i] =
+        graph_find_node(p->graph, s->nodes[s->num_nodes - 1 - below(s, s->num_nodes > 4 ? 4 : s->num_nodes)]);
 }
 
 static bool ask(Pair *p, int which, const Request *request, Answer *answer) {
@@ -355,8 +373,8 @@ static bool ask(Pair *p, int which, const Request *request, Answer *answer) {
   const Tensor *fed = &x;
   status_init(&answer->status);
   if (!float_tensor(&x, 0, NULL, &request->x)) return false;
-  bool ran = session_run(p->sessions[which], &p->x, &fed, 1, request->fetches, values, request->num_fetches, request->targets,
-                         request->num_targets, &answer->status);
+  bool ran = session_run(p->sessions[which], &p->x, &fed, 1, request->fetches, values, request->num_fetches,
+                         request->targets, request->num_targets, &answer->status);
   for (int i = 0; i < MOST_FETCHES; i++) {
     answer->values[i] = ran && i < request->num_fetches ? tensor_f32(&values[i])[0] : 0;
     tensor_clear(&values[i]);
@@ -365,7 +383,9 @@ static bool ask(Pair *p, int which, const Request *request, Answer *answer) {
   Status status;
   status_init(&status);
   const NodeOutput now[] = {out(graph_find_node(p->graph, "now0")), out(graph_find_node(p->graph, "now1"))};
-  bool ok = CHECK_OK(session_run(p->sessions[which], NULL, NULL, 0, now, values, NUM_VARIABLES, NULL, 0, &status), status);
+  bool ok =
+      CHECK_OK(session_run(p->sessions[which], NULL, NULL, 0, now, values, NUM_VARIABLES, NULL, 0, &status),
+               status);
   for (int i = 0; i < NUM_VARIABLES; i++) {
     answer->variables[i] = ok ? tensor_f32(&values[i])[0] : 0;
     tensor_clear(&values[i]);
@@ -379,7 +399,8 @@ static bool agree(Pair *p, const Request *request, int *failures) {
   Answer with, without;
   if (!ask(p, 0, request, &with) || !ask(p, 1, request, &without)) return false;
   *failures += without.status.code != CODE_OK;
-  bool ok = CHECK_STR_EQ(with.status.message, without.status.message) && CHECK_INT_EQ(with.status.code, without.status.code);
+  bool ok = CHECK_STR_EQ(with.status.message, without.status.message) &&
+            CHECK_INT_EQ(with.status.code, without.status.code);
   for (int i = 0; i < request->num_fetches; i++) ok = CHECK(same(with.values[i], without.values[i])) && ok;
   for (int i = 0; i < NUM_VARIABLES; i++) ok = CHECK(same(with.variables[i], without.variables[i])) && ok;
   return ok;
@@ -387,7 +408,8 @@ static bool agree(Pair *p, const Request *request, int *failures) {
 
 static void trace(const Request *request) {
   printf("x = %g, fetches", request->x);
-  for (int i = 0; i < request->num_fetches; i++) printf(" %s:%d", request->fetches[i].node->name, request->fetches[i].index);
+  for (int i = 0; i < request->num_fetches; i++)
+    printf(" %s:%d", request->fetches[i].node->name, request->fetches[i].index);
   for (int i = 0; i < request->num_targets; i++) printf(" ^%s", request->targets[i]->name);
   printf("\n");
 }

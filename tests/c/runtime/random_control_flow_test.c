@@ -1,7 +1,9 @@
-/* Gradients of random functions that branch, loop and call each other, one in another: the first and second derivatives that
- * graphs give (with what the forward pass has kept) against central differences. More and other functions:
+/* Gradients of random functions that branch, loop and call each other, one in another: the first and second
+ * derivatives that graphs give (with what the forward pass has kept) against central differences. More and
+ * other functions:
  *
- *   TFCORE_GRADIENT_SEED=7 TFCORE_GRADIENT_ROUNDS=1000 TFCORE_GRADIENT_TRACE=1 test_runtime --filter random_control_flow
+ *   TFCORE_GRADIENT_SEED=7 TFCORE_GRADIENT_ROUNDS=1000 TFCORE_GRADIENT_TRACE=1 test_runtime --filter
+ * random_control_flow
  */
 #include <inttypes.h>
 #include <math.h>
@@ -12,8 +14,9 @@
 #include "gradient/graph_gradients.h"
 #include "runtime/session_fixture.h"
 
-/* All functions are F(n:int32, x:double, w:double) -> (y:double, v:double), so that each can be a branch, the body of a For,
- * or, with a counter around it, the body of a While. F<k> uses functions of smaller numbers only. */
+/* All functions are F(n:int32, x:double, w:double) -> (y:double, v:double), so that each can be a branch, the
+ * body of a For, or, with a counter around it, the body of a While. F<k> uses functions of smaller numbers
+ * only. */
 enum { MOST_VALUES = 24, MOST_FUNCTIONS = 6 };
 
 typedef struct Writer {
@@ -58,16 +61,18 @@ static void write_call(Writer *w, int i) {
   char x[24], y[24];
   snprintf(x, sizeof x, "%s", any(w));
   snprintf(y, sizeof y, "%s", any(w));
-  strbuf_printf(w->text, "  k%d = Const[dtype=int32, value=%d]()\n  m%d = FloorMod[T=int32](n, k%d:output:0)\n", i,
+  strbuf_printf(w->text,
+                "  k%d = Const[dtype=int32, value=%d]()\n  m%d = FloorMod[T=int32](n, k%d:output:0)\n", i,
                 2 + random_below(w->random, 2), i, i);
   switch (kind) {
     case 0:
-      strbuf_printf(w->text, "  v%d = %sIf[Tcond=int32, %s, then_branch=F%d, else_branch=F%d](m%d:z:0, n, %s, %s)\n", i,
-                    stateless, kTypes, f, g, i, x, y);
+      strbuf_printf(w->text,
+                    "  v%d = %sIf[Tcond=int32, %s, then_branch=F%d, else_branch=F%d](m%d:z:0, n, %s, %s)\n",
+                    i, stateless, kTypes, f, g, i, x, y);
       break;
     case 1:
-      strbuf_printf(w->text, "  v%d = Case[%s, branches=[F%d, F%d, F%d]](m%d:z:0, n, %s, %s)\n", i, kTypes, f, g,
-                    function_below(w), i, x, y);
+      strbuf_printf(w->text, "  v%d = Case[%s, branches=[F%d, F%d, F%d]](m%d:z:0, n, %s, %s)\n", i, kTypes, f,
+                    g, function_below(w), i, x, y);
       break;
     case 2:
       strbuf_printf(w->text, "  v%d = %sPartitionedCall[%s, f=F%d](m%d:z:0, %s, %s)\n", i,
@@ -75,13 +80,16 @@ static void write_call(Writer *w, int i) {
       break;
     case 3: strbuf_printf(w->text, "  v%d = F%d(m%d:z:0, %s, %s)\n", i, f, i, x, y); break;
     case 4:
-      strbuf_printf(w->text, "  v%d = %sWhile[T={int32, double, double}, cond=More, body=Round%d](k%d:output:0, %s, %s)\n", i,
-                    stateless, f, i, x, y);
+      strbuf_printf(w->text,
+                    "  v%d = %sWhile[T={int32, double, double}, cond=More, body=Round%d](k%d:output:0, %s, "
+                    "%s)\n",
+                    i, stateless, f, i, x, y);
       break;
     default:
       strbuf_printf(w->text,
                     "  b%d = Const[dtype=int32, value=%d]()\n  s%d = Const[dtype=int32, value=1]()\n"
-                    "  v%d = For[T={double, double}, body=F%d](b%d:output:0, k%d:output:0, s%d:output:0, %s, %s)\n",
+                    "  v%d = For[T={double, double}, body=F%d](b%d:output:0, k%d:output:0, s%d:output:0, %s, "
+                    "%s)\n",
                     i, random_below(w->random, 3), i, i, f, i, i, i, x, y);
   }
   if (kind == 3) {
@@ -109,11 +117,13 @@ static void write_function(Writer *w, int number) {
     }
   }
   int last = w->count - 1;
-  strbuf_printf(w->text, "  y = Tanh[T=double](%s)\n  v = Sin[T=double](%s)\n  return y = y:y:0, v = v:y:0\n}\n",
+  strbuf_printf(w->text,
+                "  y = Tanh[T=double](%s)\n  v = Sin[T=double](%s)\n  return y = y:y:0, v = v:y:0\n}\n",
                 w->values[last], any(w));
   strbuf_printf(w->text,
                 "Round%d(n:int32, x:double, w:double) -> (m:int32, y:double, v:double) {\n"
-                "  one = Const[dtype=int32, value=1]()\n  m = Sub[T=int32](n, one:output:0)\n  f = F%d(n, x, w)\n"
+                "  one = Const[dtype=int32, value=1]()\n  m = Sub[T=int32](n, one:output:0)\n  f = F%d(n, x, "
+                "w)\n"
                 "  return m = m:z:0, y = f:y:0, v = f:v:0\n}\n",
                 number, number);
 }
@@ -128,8 +138,10 @@ static void write_library(Random *random, StrBuf *text) {
   for (int i = 0; i < functions; i++) write_function(&w, i);
   static const char *const kCalls[] = {
       "  c = F%d(n, x, w)\n  y = Add[T=double](p:z:0, c:y:0)\n",
-      "  c = While[T={int32, double, double}, cond=More, body=Round%d](n, x, w)\n  y = Add[T=double](p:z:0, c:output:1)\n",
-      "  c = PartitionedCall[Tin={int32, double, double}, Tout={double, double}, f=F%d](n, x, w)\n  y = Add[T=double](p:z:0, c:output:0)\n",
+      "  c = While[T={int32, double, double}, cond=More, body=Round%d](n, x, w)\n  y = Add[T=double](p:z:0, "
+      "c:output:1)\n",
+      "  c = PartitionedCall[Tin={int32, double, double}, Tout={double, double}, f=F%d](n, x, w)\n  y = "
+      "Add[T=double](p:z:0, c:output:0)\n",
   };
   char call[256];
   snprintf(call, sizeof call, kCalls[random_below(random, 3)], functions - 1);
@@ -166,16 +178,19 @@ static bool build(Model *m, const char *library) {
   m->feeds[1] = input(graph, "x", "type: DT_DOUBLE");
   m->feeds[2] = input(graph, "w", "type: DT_DOUBLE");
   Node *call = add_node(graph, "Main", "main", m->feeds, 3, NULL, 0);
-  if (!CHECK(call != NULL)) return false;
+  if (!CHECK(call)) return false;
   m->y = out(call);
-  if (!CHECK_OK(graph_add_gradients(graph, &m->y, 1, &m->feeds[1], 2, NULL, NULL, m->first, status), *status)) return false;
+  if (!CHECK_OK(graph_add_gradients(graph, &m->y, 1, &m->feeds[1], 2, NULL, NULL, m->first, status), *status))
+    return false;
   NodeOutput a = binary(graph, "Mul", "a", m->first[0], number(graph, "ka", 0.75));
   NodeOutput b = binary(graph, "Mul", "b", m->first[1], number(graph, "kb", -1.25));
   m->mixed = binary(graph, "Add", "mixed", a, b);
-  return CHECK_OK(graph_add_gradients(graph, &m->mixed, 1, &m->feeds[1], 2, NULL, NULL, m->second, status), *status);
+  return CHECK_OK(graph_add_gradients(graph, &m->mixed, 1, &m->feeds[1], 2, NULL, NULL, m->second, status),
+                  *status);
 }
 
-static bool values_at(Model *m, int n, const double *at, const NodeOutput *fetches, int count, double *values) {
+static bool values_at(Model *m, int n, const double *at, const NodeOutput *fetches, int count,
+                      double *values) {
   Tensor feeds[3] = {{0}}, fetched[8] = {{0}};
   Status *status = &m->base.status;
   bool ok = CHECK_OK(tensor_allocate_dims(&feeds[0], DT_INT32, 0, NULL, NULL, status), *status);
@@ -185,7 +200,9 @@ static bool values_at(Model *m, int n, const double *at, const NodeOutput *fetch
   }
   if (ok) tensor_i32(&feeds[0])[0] = n;
   const Tensor *fed[] = {&feeds[0], &feeds[1], &feeds[2]};
-  ok = ok && CHECK_OK(session_run(m->base.session, m->feeds, fed, 3, fetches, fetched, count, NULL, 0, status), *status);
+  ok =
+      ok && CHECK_OK(session_run(m->base.session, m->feeds, fed, 3, fetches, fetched, count, NULL, 0, status),
+                     *status);
   for (int i = 0; ok && i < count; i++) values[i] = tensor_f64(&fetched[i])[0];
   for (int i = 0; i < 3; i++) tensor_clear(&feeds[i]);
   for (int i = 0; i < count; i++) tensor_clear(&fetched[i]);
@@ -207,9 +224,11 @@ static bool check_at(Model *m, int n, const double *at) {
   const NodeOutput fetches[] = {m->y, m->first[0], m->first[1], m->mixed, m->second[0], m->second[1]};
   double all[6], alone;
   bool ok = values_at(m, n, at, fetches, 6, all);
-  for (int i = 0; ok && i < 6; i++) ok = values_at(m, n, at, &fetches[i], 1, &alone) && CHECK_NEAR(alone, all[i], 1e-12);
+  for (int i = 0; ok && i < 6; i++)
+    ok = values_at(m, n, at, &fetches[i], 1, &alone) && CHECK_NEAR(alone, all[i], 1e-12);
   for (int i = 0; ok && i < 2; i++) {
-    ok = check_derivative(m, n, at, m->y, i, all[1 + i]) && check_derivative(m, n, at, m->mixed, i, all[4 + i]);
+    ok = check_derivative(m, n, at, m->y, i, all[1 + i]) &&
+         check_derivative(m, n, at, m->mixed, i, all[4 + i]);
   }
   return ok;
 }

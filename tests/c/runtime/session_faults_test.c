@@ -1,5 +1,5 @@
-/* Steps that pause and go on, that are given up, and whose session is closed meanwhile, while memory is short from the n-th
- * request on, or for it alone. */
+/* Steps that pause and go on, that are given up, and whose session is closed meanwhile, while memory is short
+ * from the n-th request on, or for it alone. */
 #include "base/alloc.h"
 #include "runtime/session_fixture.h"
 #include "runtime/thread_pool.h"
@@ -7,8 +7,7 @@
 
 enum { ROUNDS = 4000, MOST_FAULTS = 120 };
 
-static const char kCount[] =
-    COUNTING_FUNCTIONS("4000");
+static const char kCount[] = COUNTING_FUNCTIONS("4000");
 
 typedef struct Paused {
   Graph *graph;
@@ -42,7 +41,7 @@ static void run_paused(Paused *p, Ending ending, Shortage *shortage) {
   status_init(&status);
   shortage_begin(shortage);
   Session *session = session_new(p->graph, &status);
-  RunState state = session == NULL ? RUN_FAILED : start(p, session, 1, &result, &status);
+  RunState state = !session ? RUN_FAILED : start(p, session, 1, &result, &status);
   for (int pauses = 0; state == RUN_WAITING; pauses++) {
     if (ending == ABANDON && pauses == 1) session_abandon(session);
     if (ending == CLOSE && pauses == 1) session_close(session);
@@ -53,7 +52,7 @@ static void run_paused(Paused *p, Ending ending, Shortage *shortage) {
   if (state == RUN_DONE) CHECK_INT_EQ(*tensor_i32(&result), ROUNDS);
   if (state != RUN_DONE) CHECK(tensor_is_empty(&result));
   tensor_clear(&result);
-  if (session != NULL && (ending != CLOSE || state != RUN_WAITING)) counts(p, session);
+  if (session && (ending != CLOSE || state != RUN_WAITING)) counts(p, session);
   session_free(session);
 }
 
@@ -69,7 +68,7 @@ TEST(paused_steps_without_memory_leave_the_session_usable) {
   Status status;
   status_init(&status);
   thread_pool_default();
-  if (CHECK(p.graph != NULL) && define(p.graph, kCount) &&
+  if (CHECK(p.graph) && define(p.graph, kCount) &&
       CHECK_OK(tensor_allocate_dims(&p.zero, DT_INT32, 0, NULL, NULL, &status), status)) {
     *tensor_i32(&p.zero) = 0;
     p.i = out(add_node(p.graph, "Placeholder", "i", NULL, 0, attrs, 2));

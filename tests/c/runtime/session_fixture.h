@@ -8,21 +8,22 @@
 #include "runtime/graph_fixture.h"
 
 /* Count(i), a loop that counts from i to `limit`, and its condition and body; as text. */
-#define COUNTING_FUNCTIONS(limit) \
-    "Below(i:int32) -> (go:bool) {\n" \
-    "  n = Const[dtype=int32, value=" limit "]()\n" \
-    "  go = Less[T=int32](i, n:output:0)\n" \
-    "  return go = go:z:0\n" \
-    "}\n" \
-    "Next(i:int32) -> (j:int32) {\n" \
-    "  one = Const[dtype=int32, value=1]()\n" \
-    "  j = Add[T=int32](i, one:output:0)\n" \
-    "  return j = j:z:0\n" \
-    "}\n" \
-    "Count(i:int32) -> (n:int32) {\n" \
-    "  w = While[T={int32}, cond=Below, body=Next](i)\n" \
-    "  return n = w:output:0\n" \
-    "}\n"
+#define COUNTING_FUNCTIONS(limit)                      \
+  "Below(i:int32) -> (go:bool) {\n"                    \
+  "  n = Const[dtype=int32, value=" limit              \
+  "]()\n"                                              \
+  "  go = Less[T=int32](i, n:output:0)\n"              \
+  "  return go = go:z:0\n"                             \
+  "}\n"                                                \
+  "Next(i:int32) -> (j:int32) {\n"                     \
+  "  one = Const[dtype=int32, value=1]()\n"            \
+  "  j = Add[T=int32](i, one:output:0)\n"              \
+  "  return j = j:z:0\n"                               \
+  "}\n"                                                \
+  "Count(i:int32) -> (n:int32) {\n"                    \
+  "  w = While[T={int32}, cond=Below, body=Next](i)\n" \
+  "  return n = w:output:0\n"                          \
+  "}\n"
 
 typedef struct Fixture {
   Graph *graph;
@@ -34,7 +35,7 @@ static inline bool begin(Fixture *f) {
   status_init(&f->status);
   f->graph = graph_new();
   f->session = f->graph ? session_new(f->graph, &f->status) : NULL;
-  return CHECK(f->session != NULL);
+  return CHECK(f->session);
 }
 
 static inline void end(Fixture *f) {

@@ -22,8 +22,7 @@ static const char kLibrary[] =
     "Never(x:bool) -> (y:bool) {\n"
     "  y = If[Tcond=bool, Tin={bool}, Tout={bool}, then_branch=Forever, else_branch=Same](x, x)\n"
     "  return y = y:output:0\n"
-    "}\n"
-    COUNTING_FUNCTIONS("20000");
+    "}\n" COUNTING_FUNCTIONS("20000");
 
 typedef struct Endless {
   Fixture f;

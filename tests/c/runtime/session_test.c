@@ -51,8 +51,9 @@ TEST(giant_constants_stay_compact_until_they_are_needed) {
   Fixture f;
   REQUIRE(begin(&f));
   int64_t before = mem_live_bytes();
-  NodeOutput giant = constant(
-      f.graph, "giant", "tensor_shape { dim { size: 1099511627776 } dim { size: 524288 } } float_val: 2");
+  NodeOutput giant =
+      constant(f.graph, "giant",
+               "tensor_shape { dim { size: 1099511627776 } dim { size: 524288 } } float_val: 2");
   NodeOutput same = unary(f.graph, "Identity", "same", giant);
   Node *shape = add_node(f.graph, "Shape", "shape", &same, 1, (Attr[]){{"out_type", "type: DT_INT64"}}, 1);
   NodeOutput small = constant(f.graph, "small", "tensor_shape { dim { size: 3 } } float_val: 3");
@@ -140,9 +141,9 @@ TEST(errors_are_tensorflows_and_leave_the_session_usable) {
   REQUIRE(float_tensor(&value, 2, (int64_t[]){1, 3}, (float[]){1, 2, 3}));
   REQUIRE(float_tensor(&wrong_shape, 1, kThree, (float[]){1, 2, 3}));
   REQUIRE_OK(tensor_allocate_dims(&wrong_type, DT_INT32, 2, (int64_t[]){1, 3}, NULL, &f.status), f.status);
-  CHECK_ERROR(
-      run_one(&f, kNothing, NULL, y, &result), f.status, CODE_INVALID_ARGUMENT,
-      "You must feed a value for placeholder tensor 'x' with dtype float and shape [?,3]\n\t [[{{node x}}]]");
+  CHECK_ERROR(run_one(&f, kNothing, NULL, y, &result), f.status, CODE_INVALID_ARGUMENT,
+              "You must feed a value for placeholder tensor 'x' with dtype float and shape [?,3]\n\t "
+              "[[{{node x}}]]");
   CHECK_ERROR(run_one(&f, x, &wrong_type, y, &result), f.status, CODE_INVALID_ARGUMENT,
               "Expects arg[0] to be float but int32 is provided");
   session_require_shapes(f.session, true);
@@ -274,7 +275,7 @@ TEST(variables_keep_their_values_between_runs) {
   tensor_clear(&first);
   tensor_clear(&second);
   Session *other = session_new(f.graph, &f.status);
-  REQUIRE(other != NULL);
+  REQUIRE(other);
   CHECK_ERROR(session_run(other, NULL, NULL, 0, &read, &first, 1, NULL, 0, &f.status), f.status,
               CODE_FAILED_PRECONDITION, "");
   session_free(other);

@@ -1,5 +1,5 @@
-/* Sessions of one graph in several threads: programs and bodies of functions are made one after the other, also where a gradient adds functions
- * to the library that all of them read. */
+/* Sessions of one graph in several threads: programs and bodies of functions are made one after the other,
+ * also where a gradient adds functions to the library that all of them read. */
 #if !defined(__wasm__)
 #include <pthread.h>
 
@@ -53,7 +53,7 @@ static void *run_sessions(void *arg) {
   Session *session = session_new(r->graph, &status);
   float three = 3, x = 1.5f;
   Tensor inputs[2] = {{0}}, values[2] = {{0}};
-  bool ok = session != NULL && tensor_allocate_dims(&inputs[0], DT_FLOAT, 0, NULL, NULL, &status) &&
+  bool ok = session && tensor_allocate_dims(&inputs[0], DT_FLOAT, 0, NULL, NULL, &status) &&
             tensor_allocate_dims(&inputs[1], DT_FLOAT, 0, NULL, NULL, &status);
   if (ok) {
     tensor_f32(&inputs[0])[0] = three;
@@ -83,10 +83,13 @@ TEST(sessions_of_one_graph_instantiate_gradients_at_the_same_time) {
     Graph *graph = graph_new();
     Arena *arena = arena_new();
     FunctionDefLibrary *library;
-    NodeOutput feeds[2] = {placeholder(graph, "n", "shape { }"), placeholder(graph, "x", "shape { }")}, fetches[2];
+    NodeOutput feeds[2] = {placeholder(graph, "n", "shape { }"), placeholder(graph, "x", "shape { }")},
+               fetches[2];
     if (CHECK_OK(function_parse_library(str_of(kLibrary), arena, &library, &status), status) &&
         CHECK_OK(graph_add_function_library(graph, library, &status), status) &&
-        CHECK_OK(function_inline(graph, graph_find_function(graph, "Main"), NULL, 0, feeds, 2, NULL, "", NULL, fetches, 2, &status), status)) {
+        CHECK_OK(function_inline(graph, graph_find_function(graph, "Main"), NULL, 0, feeds, 2, NULL, "", NULL,
+                                 fetches, 2, &status),
+                 status)) {
       pthread_barrier_t start;
       pthread_t threads[THREADS];
       Runner runners[THREADS];

@@ -1,5 +1,5 @@
-/* Variables of one step. What happens to them beside TensorFlow's words: a name is taken once a step, and gone once destroyed; the
- * reference stays good; the next step has its own. */
+/* Variables of one step. What happens to them beside TensorFlow's words: a name is taken once a step, and
+ * gone once destroyed; the reference stays good; the next step has its own. */
 #include "runtime/session_fixture.h"
 
 BEFORE_EACH() {
@@ -49,7 +49,8 @@ static void gives(Fixture *f, NodeOutput fetch, float want) {
 static void fails(Fixture *f, NodeOutput fetch, Code code, const char *words) {
   for (int i = 0; i < 2; i++) {
     Tensor value = {0};
-    CHECK_ERROR(session_run(f->session, NULL, NULL, 0, &fetch, &value, 1, NULL, 0, &f->status), f->status, code, words);
+    CHECK_ERROR(session_run(f->session, NULL, NULL, 0, &fetch, &value, 1, NULL, 0, &f->status), f->status,
+                code, words);
     status_init(&f->status);
   }
 }
@@ -92,7 +93,8 @@ TEST(only_a_temporary_variable_of_that_name_is_destroyed) {
   fails(&f, destroyed(f.graph, "d1", t, "other"), CODE_NOT_FOUND, "/other/TmpVar does not exist.");
   fails(&f, destroyed(f.graph, "d2", t, ""), CODE_INVALID_ARGUMENT, "Missing var_name attribute");
   Attr attrs[] = {{"dtype", "type: DT_FLOAT"}, {"shape", "shape { }"}};
-  NodeOutput variable = assigned(f.graph, "b", out(add_node(f.graph, "VariableV2", "v", NULL, 0, attrs, 2)), 4);
+  NodeOutput variable =
+      assigned(f.graph, "b", out(add_node(f.graph, "VariableV2", "v", NULL, 0, attrs, 2)), 4);
   fails(&f, destroyed(f.graph, "d3", variable, "v"), CODE_NOT_FOUND, "/v/TmpVar does not exist.");
   gives(&f, unary(f.graph, "Identity", "read", t), 3); /* never destroyed: gone with the step */
   end(&f);
@@ -105,11 +107,15 @@ TEST(a_variable_that_holds_its_own_handle_is_freed) {
   Attr variant[] = {{"dtype", "type: DT_VARIANT"}, {"shape", "shape { }"}};
   Attr list[] = {{"element_dtype", "type: DT_RESOURCE"}};
   NodeOutput handle = out(add_node(f.graph, "VarHandleOp", "v", NULL, 0, variant, 2));
-  Attr any[] = {{"dtype", "type: DT_INT32"}, {"value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: -1 }"}};
-  NodeOutput minus_one = out(add_node(f.graph, "Const", "any", NULL, 0, any, 2)), sizes[] = {minus_one, minus_one};
-  NodeOutput empty = out(add_node(f.graph, "EmptyTensorList", "empty", sizes, 2, list, 1)), pair[] = {empty, handle};
-  NodeOutput full = out(add_node(f.graph, "TensorListPushBack", "push", pair, 2, list, 1)), kept[] = {handle, full};
+  Attr any[] = {{"dtype", "type: DT_INT32"},
+                {"value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: -1 }"}};
+  NodeOutput minus_one = out(add_node(f.graph, "Const", "any", NULL, 0, any, 2)),
+             sizes[] = {minus_one, minus_one};
+  NodeOutput empty = out(add_node(f.graph, "EmptyTensorList", "empty", sizes, 2, list, 1)),
+             pair[] = {empty, handle};
+  NodeOutput full = out(add_node(f.graph, "TensorListPushBack", "push", pair, 2, list, 1)),
+             kept[] = {handle, full};
   Node *assign = add_node(f.graph, "AssignVariableOp", "assign", kept, 2, NULL, 0);
-  if (CHECK(assign != NULL)) CHECK_OK(run_target(&f, assign), f.status);
+  if (CHECK(assign)) CHECK_OK(run_target(&f, assign), f.status);
   end(&f);
 }

@@ -17,7 +17,7 @@ static void touch(void *arg, int64_t begin, int64_t end) {
 TEST(every_index_is_worked_on_once) {
   for (int threads = 1; threads <= 5; threads++) {
     ThreadPool *pool = thread_pool_new(threads);
-    REQUIRE(pool != NULL);
+    REQUIRE(pool);
     CHECK(parallel_threads(thread_pool_parallel(pool)) <= threads);
     for (int round = 0; round < 50; round++) {
       memset(touched, 0, sizeof touched);
@@ -47,7 +47,7 @@ static void nest(void *arg, int64_t begin, int64_t end) {
 
 TEST(a_body_may_call_parallel_for) {
   ThreadPool *pool = thread_pool_new(3);
-  REQUIRE(pool != NULL);
+  REQUIRE(pool);
   Nested nested = {.parallel = thread_pool_parallel(pool)};
   parallel_for(nested.parallel, 200, 1, nest, &nested);
   CHECK_INT_EQ(atomic_load(&nested.sum), 200 * 4950);

@@ -13,7 +13,7 @@ static bool begin_pair(Pair *p, const char *library) {
   if (!begin(&p->optimized) || !define(p->optimized.graph, library)) return false;
   p->plain = p->optimized;
   p->plain.session = session_new(p->plain.graph, &p->plain.status);
-  if (!CHECK(p->plain.session != NULL)) return false;
+  if (!CHECK(p->plain.session)) return false;
   session_optimize(p->plain.session, false);
   return true;
 }

@@ -5,11 +5,14 @@
 #include "harness.h"
 
 /* All pairs of these go through every function of two arguments. */
-static const float kValues[] = {0.0f, -0.0f, 1.0f, -1.0f, 2.5f, -7.25f, FLT_MAX, -FLT_MAX, 1e-40f, INFINITY, -INFINITY, NAN};
+static const float kValues[] = {0.0f,    -0.0f,    1.0f,   -1.0f,    2.5f,      -7.25f,
+                                FLT_MAX, -FLT_MAX, 1e-40f, INFINITY, -INFINITY, NAN};
 enum { VALUE_COUNT = sizeof kValues / sizeof kValues[0] };
 
 static bool same_f32(float a, float b) { return isnan(a) ? isnan(b) : a == b && !signbit(a) == !signbit(b); }
-static bool same_f64(double a, double b) { return isnan(a) ? isnan(b) : a == b && !signbit(a) == !signbit(b); }
+static bool same_f64(double a, double b) {
+  return isnan(a) ? isnan(b) : a == b && !signbit(a) == !signbit(b);
+}
 
 TEST(simd_min_and_max) {
   for (int i = 0; i < VALUE_COUNT; i++) {
@@ -34,7 +37,8 @@ TEST(simd_min_and_max) {
       else CHECK(f64x2_min(x, y)[1] == fmin(c, d) && f64x2_max(x, y)[0] == fmax(c, d));
     }
   }
-  i32x4 p = {INT32_MIN, 5, -1, 0}, q = {INT32_MAX, 5, 0, -1}, smaller = i32x4_min(p, q), larger = i32x4_max(p, q);
+  i32x4 p = {INT32_MIN, 5, -1, 0}, q = {INT32_MAX, 5, 0, -1}, smaller = i32x4_min(p, q),
+        larger = i32x4_max(p, q);
   CHECK(smaller[0] == INT32_MIN && smaller[1] == 5 && smaller[2] == -1 && smaller[3] == -1);
   CHECK(larger[0] == INT32_MAX && larger[1] == 5 && larger[2] == 0 && larger[3] == 0);
 }
@@ -44,9 +48,12 @@ TEST(simd_unary) {
     float a = kValues[i];
     double b = (double)a;
     CHECK_CONTEXT("%g", b);
-    CHECK(same_f32(f32x4_abs(f32x4_splat(a))[1], fabsf(a)) && same_f64(f64x2_abs(f64x2_splat(b))[1], fabs(b)));
-    CHECK(same_f32(f32x4_sqrt(f32x4_splat(a))[2], sqrtf(a)) && same_f64(f64x2_sqrt(f64x2_splat(b))[1], sqrt(b)));
-    CHECK(same_f32(f32x4_floor(f32x4_splat(a))[3], floorf(a)) && same_f64(f64x2_floor(f64x2_splat(b))[0], floor(b)));
+    CHECK(same_f32(f32x4_abs(f32x4_splat(a))[1], fabsf(a)) &&
+          same_f64(f64x2_abs(f64x2_splat(b))[1], fabs(b)));
+    CHECK(same_f32(f32x4_sqrt(f32x4_splat(a))[2], sqrtf(a)) &&
+          same_f64(f64x2_sqrt(f64x2_splat(b))[1], sqrt(b)));
+    CHECK(same_f32(f32x4_floor(f32x4_splat(a))[3], floorf(a)) &&
+          same_f64(f64x2_floor(f64x2_splat(b))[0], floor(b)));
     CHECK(same_f32(f32x4_copysign(f32x4_splat(a), f32x4_splat(-1))[0], copysignf(a, -1)));
     CHECK(same_f32(f32x4_copysign(f32x4_splat(-a), f32x4_splat(0))[0], copysignf(a, 1)));
   }

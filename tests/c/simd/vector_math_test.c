@@ -13,13 +13,17 @@ static float float_of_bits(uint32_t bits) {
   return value;
 }
 
-/* Error of `got` in units in the last place of the float nearest to `want`; the smallest unit is that of denormals. Where
- * the exact value rounds to infinity, infinity is right, and the largest float is one unit away. */
+/* Error of `got` in units in the last place of the float nearest to `want`; the smallest unit is that of
+ * denormals. Where the exact value rounds to infinity, infinity is right, and the largest float is one unit
+ * away. */
 static double ulp_error(float got, double want) {
   if (isnan(want)) return isnan(got) ? 0 : INFINITY;
   if (isnan(got)) return INFINITY;
   double largest = (double)FLT_MAX, beyond = 0x1p128;
-  if (isinf(got)) return fabs(want) >= largest && (got > 0) == (want > 0) ? (fabs(want) > beyond ? 0 : (beyond - fabs(want)) / 0x1p104) : INFINITY;
+  if (isinf(got))
+    return fabs(want) >= largest && (got > 0) == (want > 0)
+               ? (fabs(want) > beyond ? 0 : (beyond - fabs(want)) / 0x1p104)
+               : INFINITY;
   if (fabs(want) > beyond) want = want > 0 ? beyond : -beyond;
   int exponent;
   frexp(want, &exponent);
@@ -30,7 +34,9 @@ static double ulp_error(float got, double want) {
 static double reference_sigmoid(double x) { return 1 / (1 + exp(-x)); }
 static double reference_softplus(double x) { return x > 40 ? x : log1p(exp(x)); }
 static double reference_elu(double x) { return x < 0 ? expm1(x) : x; }
-static double reference_selu(double x) { return 1.0507009873554805 * (x < 0 ? 1.6732632423543772 * expm1(x) : x); }
+static double reference_selu(double x) {
+  return 1.0507009873554805 * (x < 0 ? 1.6732632423543772 * expm1(x) : x);
+}
 
 static double reference_neg(double x) { return -x; }
 
@@ -42,20 +48,13 @@ typedef struct Function {
 } Function;
 
 static const Function kFunctions[] = {
-    {"exp", vector_exp_f32, exp, 2},
-    {"log", vector_log_f32, log, 2},
-    {"expm1", vector_expm1_f32, expm1, 4},
-    {"log1p", vector_log1p_f32, log1p, 4},
-    {"tanh", vector_tanh_f32, tanh, 4},
-    {"sigmoid", vector_sigmoid_f32, reference_sigmoid, 4},
-    {"sin", vector_sin_f32, sin, 4},
-    {"cos", vector_cos_f32, cos, 4},
-    {"erf", vector_erf_f32, erf, 4},
-    {"softplus", vector_softplus_f32, reference_softplus, 4},
-    {"elu", vector_elu_f32, reference_elu, 4},
-    {"selu", vector_selu_f32, reference_selu, 4},
-    {"neg", vector_neg_f32, reference_neg, 0},
-    {"abs", vector_abs_f32, fabs, 0},
+    {"exp", vector_exp_f32, exp, 2},           {"log", vector_log_f32, log, 2},
+    {"expm1", vector_expm1_f32, expm1, 4},     {"log1p", vector_log1p_f32, log1p, 4},
+    {"tanh", vector_tanh_f32, tanh, 4},        {"sigmoid", vector_sigmoid_f32, reference_sigmoid, 4},
+    {"sin", vector_sin_f32, sin, 4},           {"cos", vector_cos_f32, cos, 4},
+    {"erf", vector_erf_f32, erf, 4},           {"softplus", vector_softplus_f32, reference_softplus, 4},
+    {"elu", vector_elu_f32, reference_elu, 4}, {"selu", vector_selu_f32, reference_selu, 4},
+    {"neg", vector_neg_f32, reference_neg, 0}, {"abs", vector_abs_f32, fabs, 0},
 };
 enum { FUNCTION_COUNT = sizeof kFunctions / sizeof kFunctions[0], CHUNK = 1024 };
 
@@ -123,12 +122,14 @@ TEST(vector_math_dense) {
 }
 
 TEST(vector_math_around_thresholds) {
-  static const float kCenters[] = {0.0f,    1.0f,     -1.0f,    0x1p-126f,  -0x1p-126f, 88.72284f, -87.33655f, -103.97208f,
-                                   89.0f,   -104.0f,  -100.0f,  -17.32868f, 10.0f,      9.010913f, -9.010913f, 0.34657359f,
-                                   0.7071067f, 1.4142135f, FLT_MAX, -FLT_MAX, 0x1p20f, -0x1p20f, 3.1415927f, 1.5707964f,
-                                   710.0f, 102943.7f, 4.0f, -4.0f, 3.9192059f};
+  static const float kCenters[] = {0.0f,       1.0f,        -1.0f,      0x1p-126f,   -0x1p-126f, 88.72284f,
+                                   -87.33655f, -103.97208f, 89.0f,      -104.0f,     -100.0f,    -17.32868f,
+                                   10.0f,      9.010913f,   -9.010913f, 0.34657359f, 0.7071067f, 1.4142135f,
+                                   FLT_MAX,    -FLT_MAX,    0x1p20f,    -0x1p20f,    3.1415927f, 1.5707964f,
+                                   710.0f,     102943.7f,   4.0f,       -4.0f,       3.9192059f};
   for (int i = 0; i < FUNCTION_COUNT; i++) {
-    for (size_t j = 0; j < sizeof kCenters / sizeof kCenters[0]; j++) check_around(&kFunctions[i], kCenters[j]);
+    for (size_t j = 0; j < sizeof kCenters / sizeof kCenters[0]; j++)
+      check_around(&kFunctions[i], kCenters[j]);
   }
 }
 
@@ -137,18 +138,79 @@ TEST(vector_math_special_values) {
     int function;
     float x, y;
   } kCases[] = {
-      {0, -INFINITY, 0}, {0, INFINITY, INFINITY}, {0, NAN, NAN}, {0, 0, 1}, {0, -0.0f, 1}, {0, 1000, INFINITY}, {0, -1000, 0},
-      {1, 0, -INFINITY}, {1, -0.0f, -INFINITY}, {1, -1, NAN}, {1, -INFINITY, NAN}, {1, INFINITY, INFINITY}, {1, NAN, NAN}, {1, 1, 0},
-      {2, 0, 0}, {2, -0.0f, -0.0f}, {2, -INFINITY, -1}, {2, INFINITY, INFINITY}, {2, NAN, NAN},
-      {3, 0, 0}, {3, -0.0f, -0.0f}, {3, -1, -INFINITY}, {3, -2, NAN}, {3, INFINITY, INFINITY}, {3, NAN, NAN}, {3, 1e-40f, 1e-40f},
-      {4, 0, 0}, {4, -0.0f, -0.0f}, {4, INFINITY, 1}, {4, -INFINITY, -1}, {4, NAN, NAN}, {4, 1e-45f, 1e-45f}, {4, FLT_MAX, 1},
-      {5, 0, 0.5f}, {5, INFINITY, 1}, {5, -INFINITY, 0}, {5, NAN, NAN}, {5, 200, 1}, {5, -200, 0},
-      {6, 0, 0}, {6, -0.0f, -0.0f}, {6, INFINITY, NAN}, {6, NAN, NAN}, {7, 0, 1}, {7, -INFINITY, NAN}, {7, NAN, NAN},
-      {8, 0, 0}, {8, -0.0f, -0.0f}, {8, INFINITY, 1}, {8, -INFINITY, -1}, {8, NAN, NAN}, {8, FLT_MAX, 1}, {8, -9, -1},
-      {9, INFINITY, INFINITY}, {9, -INFINITY, 0}, {9, NAN, NAN}, {9, 1000, 1000}, {9, -200, 0},
-      {10, -0.0f, -0.0f}, {10, INFINITY, INFINITY}, {10, -INFINITY, -1}, {10, NAN, NAN}, {10, 5, 5},
-      {12, 0, -0.0f}, {12, -0.0f, 0}, {12, INFINITY, -INFINITY}, {13, -0.0f, 0}, {13, -INFINITY, INFINITY}, {13, NAN, NAN},
-      {11, -0.0f, -0.0f}, {11, INFINITY, INFINITY}, {11, -INFINITY, -1.7580993f}, {11, NAN, NAN},
+      {0, -INFINITY, 0},
+      {0, INFINITY, INFINITY},
+      {0, NAN, NAN},
+      {0, 0, 1},
+      {0, -0.0f, 1},
+      {0, 1000, INFINITY},
+      {0, -1000, 0},
+      {1, 0, -INFINITY},
+      {1, -0.0f, -INFINITY},
+      {1, -1, NAN},
+      {1, -INFINITY, NAN},
+      {1, INFINITY, INFINITY},
+      {1, NAN, NAN},
+      {1, 1, 0},
+      {2, 0, 0},
+      {2, -0.0f, -0.0f},
+      {2, -INFINITY, -1},
+      {2, INFINITY, INFINITY},
+      {2, NAN, NAN},
+      {3, 0, 0},
+      {3, -0.0f, -0.0f},
+      {3, -1, -INFINITY},
+      {3, -2, NAN},
+      {3, INFINITY, INFINITY},
+      {3, NAN, NAN},
+      {3, 1e-40f, 1e-40f},
+      {4, 0, 0},
+      {4, -0.0f, -0.0f},
+      {4, INFINITY, 1},
+      {4, -INFINITY, -1},
+      {4, NAN, NAN},
+      {4, 1e-45f, 1e-45f},
+      {4, FLT_MAX, 1},
+      {5, 0, 0.5f},
+      {5, INFINITY, 1},
+      {5, -INFINITY, 0},
+      {5, NAN, NAN},
+      {5, 200, 1},
+      {5, -200, 0},
+      {6, 0, 0},
+      {6, -0.0f, -0.0f},
+      {6, INFINITY, NAN},
+      {6, NAN, NAN},
+      {7, 0, 1},
+      {7, -INFINITY, NAN},
+      {7, NAN, NAN},
+      {8, 0, 0},
+      {8, -0.0f, -0.0f},
+      {8, INFINITY, 1},
+      {8, -INFINITY, -1},
+      {8, NAN, NAN},
+      {8, FLT_MAX, 1},
+      {8, -9, -1},
+      {9, INFINITY, INFINITY},
+      {9, -INFINITY, 0},
+      {9, NAN, NAN},
+      {9, 1000, 1000},
+      {9, -200, 0},
+      {10, -0.0f, -0.0f},
+      {10, INFINITY, INFINITY},
+      {10, -INFINITY, -1},
+      {10, NAN, NAN},
+      {10, 5, 5},
+      {12, 0, -0.0f},
+      {12, -0.0f, 0},
+      {12, INFINITY, -INFINITY},
+      {13, -0.0f, 0},
+      {13, -INFINITY, INFINITY},
+      {13, NAN, NAN},
+      {11, -0.0f, -0.0f},
+      {11, INFINITY, INFINITY},
+      {11, -INFINITY, -1.7580993f},
+      {11, NAN, NAN},
   };
   for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) {
     float y;

@@ -54,16 +54,20 @@ TEST(wide_folds) {
   double b[8];
   for (int i = 0; i < 16; i++) a[i] = (float)(i * 11 % 16);
   for (int i = 0; i < 8; i++) b[i] = i * 5 % 8;
-  f32x4 sum = f32x16_fold(f32x16_load(a)), most = f32x16_fold_pmax(f32x16_load(a)), least = f32x16_fold_pmin(f32x16_load(a));
+  f32x4 sum = f32x16_fold(f32x16_load(a)), most = f32x16_fold_pmax(f32x16_load(a)),
+        least = f32x16_fold_pmin(f32x16_load(a));
   for (int l = 0; l < 4; l++) {
     float want[3] = {0, -1, 99};
-    for (int i = l; i < 16; i += 4) want[0] += a[i], want[1] = fmaxf(want[1], a[i]), want[2] = fminf(want[2], a[i]);
+    for (int i = l; i < 16; i += 4)
+      want[0] += a[i], want[1] = fmaxf(want[1], a[i]), want[2] = fminf(want[2], a[i]);
     CHECK(sum[l] == want[0] && most[l] == want[1] && least[l] == want[2]);
   }
-  f64x2 sums = f64x8_fold(f64x8_load(b)), largest = f64x8_fold_pmax(f64x8_load(b)), smallest = f64x8_fold_pmin(f64x8_load(b));
+  f64x2 sums = f64x8_fold(f64x8_load(b)), largest = f64x8_fold_pmax(f64x8_load(b)),
+        smallest = f64x8_fold_pmin(f64x8_load(b));
   for (int l = 0; l < 2; l++) {
     double want[3] = {0, -1, 99};
-    for (int i = l; i < 8; i += 2) want[0] += b[i], want[1] = fmax(want[1], b[i]), want[2] = fmin(want[2], b[i]);
+    for (int i = l; i < 8; i += 2)
+      want[0] += b[i], want[1] = fmax(want[1], b[i]), want[2] = fmin(want[2], b[i]);
     CHECK(sums[l] == want[0] && largest[l] == want[1] && smallest[l] == want[2]);
   }
   for (int i = 0; i < 16; i++) {

@@ -33,9 +33,10 @@ TEST(buffers_are_counted_while_somebody_refers_to_them) {
   int before = buffer_live_count();
   char outside[4] = {0};
   BufferPool *pool = buffer_pool_new();
-  Buffer *all[] = {buffer_new(NULL, 10), buffer_new(pool, 10), buffer_wrap(outside, sizeof outside, NULL, NULL)};
+  Buffer *all[] = {buffer_new(NULL, 10), buffer_new(pool, 10),
+                   buffer_wrap(outside, sizeof outside, NULL, NULL)};
   CHECK_INT_EQ(buffer_live_count(), before + 3);
-  CHECK(buffer_new(pool, -1) == NULL);
+  CHECK(!buffer_new(pool, -1));
   CHECK_INT_EQ(buffer_live_count(), before + 3);
   buffer_ref(all[0]);
   for (int i = 0; i < 3; i++) buffer_unref(all[i]);
@@ -50,10 +51,10 @@ TEST(buffers_are_counted_while_somebody_refers_to_them) {
 
 TEST(impossible_sizes_are_refused) {
   BufferPool *pool = buffer_pool_new();
-  CHECK(buffer_new(NULL, -1) == NULL);
-  CHECK(buffer_new(NULL, INT64_MAX) == NULL);
-  CHECK(buffer_new(pool, INT64_MAX) == NULL);
-  CHECK(buffer_new(pool, INT64_MAX / 2) == NULL);
+  CHECK(!buffer_new(NULL, -1));
+  CHECK(!buffer_new(NULL, INT64_MAX));
+  CHECK(!buffer_new(pool, INT64_MAX));
+  CHECK(!buffer_new(pool, INT64_MAX / 2));
   buffer_pool_release(pool);
 }
 
@@ -109,10 +110,10 @@ TEST(a_pool_gives_up_its_cache_before_it_fails) {
   mem_fail_after(0);
   Buffer *none = buffer_new(pool, 5000);
   mem_fail_after(-1);
-  CHECK(none == NULL);
+  CHECK(!none);
   CHECK_INT_EQ(buffer_pool_cached_bytes(pool), 0);
   Buffer *some = buffer_new(pool, 5000);
-  CHECK(some != NULL);
+  CHECK(some);
   buffer_unref(some);
   buffer_pool_release(pool);
 }
@@ -138,7 +139,7 @@ TEST(wrapped_memory_is_released_once_and_never_written) {
   mem_fail_after(0);
   buffer = buffer_wrap(memory, 3, release, memory);
   mem_fail_after(-1);
-  CHECK(buffer == NULL);
+  CHECK(!buffer);
   CHECK_INT_EQ(released, 1);
 }
 
@@ -175,7 +176,8 @@ static void *churn(void *argument) {
     int slot = (int)(state >> 40) & 7;
     if (held[slot]) {
       unsigned char *data = held[slot]->data;
-      if (data[0] != (unsigned char)slot || data[39] != (unsigned char)slot) return argument; /* shared by mistake */
+      if (data[0] != (unsigned char)slot || data[39] != (unsigned char)slot)
+        return argument; /* shared by mistake */
       buffer_unref(held[slot]);
       held[slot] = NULL;
     } else {
@@ -195,7 +197,7 @@ TEST(threads_share_a_pool) {
   for (int i = 0; i < THREADS; i++) {
     void *wrong;
     pthread_join(threads[i], &wrong);
-    CHECK(wrong == NULL);
+    CHECK(!wrong);
   }
   buffer_pool_release(pool);
 }

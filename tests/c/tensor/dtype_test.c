@@ -11,24 +11,42 @@
 static const struct {
   int number;
   const char *name, *enum_name;
-  int size; /* -1: not plain bytes */
+  int size;  /* -1: not plain bytes */
   char kind; /* f, i, c, q or another */
 } kTypes[] = {
-    {1, "float", "DT_FLOAT", 4, 'f'},       {2, "double", "DT_DOUBLE", 8, 'f'},         {3, "int32", "DT_INT32", 4, 'i'},
-    {4, "uint8", "DT_UINT8", 1, 'i'},       {5, "int16", "DT_INT16", 2, 'i'},           {6, "int8", "DT_INT8", 1, 'i'},
-    {7, "string", "DT_STRING", -1, ' '},    {8, "complex64", "DT_COMPLEX64", 8, 'c'},   {9, "int64", "DT_INT64", 8, 'i'},
-    {10, "bool", "DT_BOOL", 1, ' '},        {11, "qint8", "DT_QINT8", 1, 'q'},          {12, "quint8", "DT_QUINT8", 1, 'q'},
-    {13, "qint32", "DT_QINT32", 4, 'q'},    {14, "bfloat16", "DT_BFLOAT16", 2, 'f'},    {15, "qint16", "DT_QINT16", 2, 'q'},
-    {16, "quint16", "DT_QUINT16", 2, 'q'},  {17, "uint16", "DT_UINT16", 2, 'i'},        {18, "complex128", "DT_COMPLEX128", 16, 'c'},
-    {19, "half", "DT_HALF", 2, 'f'},        {20, "resource", "DT_RESOURCE", -1, ' '},   {21, "variant", "DT_VARIANT", -1, ' '},
-    {22, "uint32", "DT_UINT32", 4, 'i'},    {23, "uint64", "DT_UINT64", 8, 'i'},
+    {1, "float", "DT_FLOAT", 4, 'f'},
+    {2, "double", "DT_DOUBLE", 8, 'f'},
+    {3, "int32", "DT_INT32", 4, 'i'},
+    {4, "uint8", "DT_UINT8", 1, 'i'},
+    {5, "int16", "DT_INT16", 2, 'i'},
+    {6, "int8", "DT_INT8", 1, 'i'},
+    {7, "string", "DT_STRING", -1, ' '},
+    {8, "complex64", "DT_COMPLEX64", 8, 'c'},
+    {9, "int64", "DT_INT64", 8, 'i'},
+    {10, "bool", "DT_BOOL", 1, ' '},
+    {11, "qint8", "DT_QINT8", 1, 'q'},
+    {12, "quint8", "DT_QUINT8", 1, 'q'},
+    {13, "qint32", "DT_QINT32", 4, 'q'},
+    {14, "bfloat16", "DT_BFLOAT16", 2, 'f'},
+    {15, "qint16", "DT_QINT16", 2, 'q'},
+    {16, "quint16", "DT_QUINT16", 2, 'q'},
+    {17, "uint16", "DT_UINT16", 2, 'i'},
+    {18, "complex128", "DT_COMPLEX128", 16, 'c'},
+    {19, "half", "DT_HALF", 2, 'f'},
+    {20, "resource", "DT_RESOURCE", -1, ' '},
+    {21, "variant", "DT_VARIANT", -1, ' '},
+    {22, "uint32", "DT_UINT32", 4, 'i'},
+    {23, "uint64", "DT_UINT64", 8, 'i'},
     {24, "float8_e5m2", "DT_FLOAT8_E5M2", 1, ' '},
     {25, "float8_e4m3fn", "DT_FLOAT8_E4M3FN", 1, ' '},
     {26, "float8_e4m3fnuz", "DT_FLOAT8_E4M3FNUZ", 1, ' '},
     {27, "float8_e4m3b11fnuz", "DT_FLOAT8_E4M3B11FNUZ", 1, ' '},
     {28, "float8_e5m2fnuz", "DT_FLOAT8_E5M2FNUZ", 1, ' '},
-    {29, "int4", "DT_INT4", 1, ' '},        {30, "uint4", "DT_UINT4", 1, ' '},          {31, "int2", "DT_INT2", 1, ' '},
-    {32, "uint2", "DT_UINT2", 1, ' '},      {33, "float4_e2m1fn", "DT_FLOAT4_E2M1FN", 1, ' '},
+    {29, "int4", "DT_INT4", 1, ' '},
+    {30, "uint4", "DT_UINT4", 1, ' '},
+    {31, "int2", "DT_INT2", 1, ' '},
+    {32, "uint2", "DT_UINT2", 1, ' '},
+    {33, "float4_e2m1fn", "DT_FLOAT4_E2M1FN", 1, ' '},
 };
 
 TEST(every_type_has_its_name_size_and_kind) {
@@ -56,7 +74,8 @@ TEST(every_type_has_its_name_size_and_kind) {
     CHECK_INT_EQ(dtype_is_integer(type), kTypes[i].kind == 'i');
     CHECK_INT_EQ(dtype_is_complex(type), kTypes[i].kind == 'c');
     CHECK_INT_EQ(dtype_is_quantized(type), kTypes[i].kind == 'q');
-    CHECK(dtype_is_float8(type) == (strncmp(kTypes[i].name, "float8_", 7) == 0 || strncmp(kTypes[i].name, "float4_", 7) == 0));
+    CHECK(dtype_is_float8(type) ==
+          (strncmp(kTypes[i].name, "float8_", 7) == 0 || strncmp(kTypes[i].name, "float4_", 7) == 0));
   }
   CHECK_INT_EQ(dtype_size(DT_STRING), sizeof(TString));
   CHECK_INT_EQ(dtype_size(DT_RESOURCE), sizeof(void *));
@@ -68,8 +87,10 @@ TEST(other_names_and_numbers) {
   CHECK_INT_EQ(dtype_from_name(str_of("float64")), DT_DOUBLE);
   CHECK_INT_EQ(dtype_from_name(str_of("float16")), DT_HALF);
   CHECK_INT_EQ(dtype_from_name(str_of("float16_ref")), DT_HALF + DT_REF);
-  static const char *const wrong[] = {"", "Float", "int", "int32 ", "DT_FLOAT", "_ref", "float_ref_ref", "invalid", "int3"};
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) CHECK_INT_EQ(dtype_from_name(str_of(wrong[i])), DT_INVALID);
+  static const char *const wrong[] = {"",     "Float",         "int",     "int32 ", "DT_FLOAT",
+                                      "_ref", "float_ref_ref", "invalid", "int3"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    CHECK_INT_EQ(dtype_from_name(str_of(wrong[i])), DT_INVALID);
   static const int invalid[] = {0, 34, 99, 100, 134, 200, 1000, -1, INT32_MAX, INT32_MIN};
   for (size_t i = 0; i < sizeof invalid / sizeof *invalid; i++) {
     CHECK(!dtype_is_valid(invalid[i]));

@@ -35,16 +35,20 @@ TEST(small_and_large_ranks) {
 }
 
 TEST(what_is_no_shape_is_refused_and_changes_nothing) {
-  static const int64_t good[] = {2, 3}, negative[] = {2, -1}, large[] = {INT64_MAX, 2}, large_and_empty[] = {INT64_MAX, 2, 0};
+  static const int64_t good[] = {2, 3}, negative[] = {2, -1}, large[] = {INT64_MAX, 2},
+                       large_and_empty[] = {INT64_MAX, 2, 0};
   static const int64_t largest[] = {INT64_MAX, 1}, empty[] = {0, INT64_MAX, INT64_MAX};
   int64_t many[SHAPE_MAX_RANK + 1] = {0};
   Shape shape = {0};
   REQUIRE_OK(shape_set(&shape, 2, good, &status), status);
-  CHECK_ERROR(shape_set(&shape, 2, negative, &status), status, CODE_INVALID_ARGUMENT, "Dimension -1 must be >= 0");
+  CHECK_ERROR(shape_set(&shape, 2, negative, &status), status, CODE_INVALID_ARGUMENT,
+              "Dimension -1 must be >= 0");
   CHECK_ERROR(shape_set(&shape, 2, large, &status), status, CODE_INVALID_ARGUMENT,
               "Shape [9223372036854775807,2] would have more than 2**63 - 1 elements");
-  CHECK_ERROR(shape_set(&shape, 3, large_and_empty, &status), status, CODE_INVALID_ARGUMENT, "more than 2**63 - 1");
-  CHECK_ERROR(shape_set(&shape, SHAPE_MAX_RANK + 1, many, &status), status, CODE_INVALID_ARGUMENT, "Too many dimensions");
+  CHECK_ERROR(shape_set(&shape, 3, large_and_empty, &status), status, CODE_INVALID_ARGUMENT,
+              "more than 2**63 - 1");
+  CHECK_ERROR(shape_set(&shape, SHAPE_MAX_RANK + 1, many, &status), status, CODE_INVALID_ARGUMENT,
+              "Too many dimensions");
   CHECK_ERROR(shape_set(&shape, -1, many, &status), status, CODE_INVALID_ARGUMENT, "Too many dimensions");
   CHECK_INT_EQ(shape_num_elements(&shape), 6);
   CHECK_OK(shape_set(&shape, 2, largest, &status), status);
@@ -116,7 +120,8 @@ TEST(shapes_from_protos) {
   Arena *arena = arena_new();
   int64_t dims[300] = {0};
   const AttrValue *value = attr_value_shape(arena, 255, dims);
-  CHECK_ERROR(shape_from_proto(value->shape, &shape, &status), status, CODE_INVALID_ARGUMENT, "has too many dimensions");
+  CHECK_ERROR(shape_from_proto(value->shape, &shape, &status), status, CODE_INVALID_ARGUMENT,
+              "has too many dimensions");
   value = attr_value_shape(arena, 254, dims);
   CHECK_OK(shape_from_proto(value->shape, &shape, &status), status);
   CHECK_INT_EQ(shape.rank, 254);

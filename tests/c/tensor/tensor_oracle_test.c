@@ -26,12 +26,12 @@ typedef struct OracleFile {
 static bool open_records(OracleFile *file) {
   *file = (OracleFile){0};
   FILE *stream = fopen(TFCORE_SOURCE_DIR "/tests/data/oracle/tensor_protos.txt", "rb");
-  if (!CHECK(stream != NULL)) return false;
+  if (!CHECK(stream)) return false;
   fseek(stream, 0, SEEK_END);
   long size = ftell(stream);
   rewind(stream);
   file->text = file->next = calloc((size_t)size + 1, 1);
-  bool ok = CHECK(file->text != NULL && fread(file->text, 1, (size_t)size, stream) == (size_t)size);
+  bool ok = CHECK(file->text && fread(file->text, 1, (size_t)size, stream) == (size_t)size);
   fclose(stream);
   return ok;
 }
@@ -43,10 +43,10 @@ static bool next_record(OracleFile *file, const char *kind, Record *record) {
     *end = '\0';
     file->next = end + 1;
     *record = (Record){.line = ++file->line};
-    for (int i = 0; i < MOST_FIELDS && line != NULL; i++) {
+    for (int i = 0; i < MOST_FIELDS && line; i++) {
       record->field[i] = line;
       line = strchr(line, '\t');
-      if (line != NULL) *line++ = '\0';
+      if (line) *line++ = '\0';
     }
     if (strcmp(record->field[0], kind) == 0) return true;
   }
@@ -120,7 +120,7 @@ TEST(tensorflow_reads_the_same_elements) {
         CHECK_OK(tensor_from_proto(copy, &again, &status), status);
         CHECK(same_tensors(&again, &tensor));
       }
-      if (before != NULL) CHECK(tensor_proto_equal(before, proto) == same_tensors(&previous, &tensor));
+      if (before) CHECK(tensor_proto_equal(before, proto) == same_tensors(&previous, &tensor));
       before = proto;
       tensor_move(&previous, &tensor);
     }

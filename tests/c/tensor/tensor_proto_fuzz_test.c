@@ -70,9 +70,9 @@ static TensorProto *start_proto(const Sample *sample, Arena *arena) {
   for (int i = 0; i < sample->rank; i++) {
     TensorShapeDim *dim = proto_new(&tensorflow__tensor_shape_proto__dim__descriptor, arena);
     dim->size = sample->dims[i];
-    CHECK_OK(
-        proto_append(arena, (void ***)&proto->tensor_shape->dim, &proto->tensor_shape->n_dim, dim, &status),
-        status);
+    CHECK_OK(proto_append(arena, (void ***)&proto->tensor_shape->dim, &proto->tensor_shape->n_dim, dim,
+                          &status),
+             status);
   }
   return proto;
 }
@@ -110,27 +110,13 @@ static void put_values(const Sample *sample, int64_t count, Arena *arena, Tensor
   for (size_t i = 0; i < n; i++) memcpy(packed + i * size, sample->elements[i], size);
   void *values = packed;
   switch (sample->dtype) {
-    case DT_FLOAT:
-      proto->float_val = values, proto->n_float_val = n;
-      break;
-    case DT_DOUBLE:
-      proto->double_val = values, proto->n_double_val = n;
-      break;
-    case DT_COMPLEX64:
-      proto->scomplex_val = values, proto->n_scomplex_val = 2 * n;
-      break;
-    case DT_COMPLEX128:
-      proto->dcomplex_val = values, proto->n_dcomplex_val = 2 * n;
-      break;
-    case DT_INT64:
-      proto->int64_val = values, proto->n_int64_val = n;
-      break;
-    case DT_UINT64:
-      proto->uint64_val = values, proto->n_uint64_val = n;
-      break;
-    case DT_UINT32:
-      proto->uint32_val = values, proto->n_uint32_val = n;
-      break;
+    case DT_FLOAT: proto->float_val = values, proto->n_float_val = n; break;
+    case DT_DOUBLE: proto->double_val = values, proto->n_double_val = n; break;
+    case DT_COMPLEX64: proto->scomplex_val = values, proto->n_scomplex_val = 2 * n; break;
+    case DT_COMPLEX128: proto->dcomplex_val = values, proto->n_dcomplex_val = 2 * n; break;
+    case DT_INT64: proto->int64_val = values, proto->n_int64_val = n; break;
+    case DT_UINT64: proto->uint64_val = values, proto->n_uint64_val = n; break;
+    case DT_UINT32: proto->uint32_val = values, proto->n_uint32_val = n; break;
     case DT_BOOL:
       proto->bool_val = arena_alloc(arena, MOST_ELEMENTS * (int64_t)sizeof *proto->bool_val);
       for (size_t i = 0; i < n; i++) proto->bool_val[i] = sample->elements[i][0];
@@ -173,17 +159,10 @@ enum { CONTENT, ALL_VALUES, SPLAT, SURPLUS, NUM_ENCODINGS };
 static TensorProto *encode(const Sample *sample, int encoding, Arena *arena) {
   TensorProto *proto = start_proto(sample, arena);
   switch (encoding) {
-    case CONTENT:
-      put_content(sample, arena, proto);
-      break;
-    case ALL_VALUES:
-      put_values(sample, sample->count, arena, proto);
-      break;
-    case SPLAT:
-      put_values(sample, distinct(sample), arena, proto);
-      break;
-    default:
-      put_values(sample, MOST_ELEMENTS, arena, proto); /* elements that no place asks for */
+    case CONTENT: put_content(sample, arena, proto); break;
+    case ALL_VALUES: put_values(sample, sample->count, arena, proto); break;
+    case SPLAT: put_values(sample, distinct(sample), arena, proto); break;
+    default: put_values(sample, MOST_ELEMENTS, arena, proto); /* elements that no place asks for */
   }
   return proto;
 }
@@ -261,14 +240,9 @@ static void damage_bytes(StrBuf *bytes) {
   for (uint32_t hits = 1 + random_below(2); hits > 0 && bytes->length > 1; hits--) {
     int64_t at = random_below((uint32_t)bytes->length);
     switch (random_below(6)) {
-      case 0:
-        bytes->length = at > 0 ? at : 1;
-        break;
-      case 1:
-        bytes->data[at] = (char)random_below(256);
-        break;
-      default:
-        bytes->data[at] = (char)(bytes->data[at] ^ 1 << random_below(8));
+      case 0: bytes->length = at > 0 ? at : 1; break;
+      case 1: bytes->data[at] = (char)random_below(256); break;
+      default: bytes->data[at] = (char)(bytes->data[at] ^ 1 << random_below(8));
     }
   }
 }
@@ -280,15 +254,11 @@ static void damage_fields(TensorProto *proto) {
   for (uint32_t hits = 1 + random_below(2); hits > 0; hits--) {
     size_t rank = proto->tensor_shape->n_dim;
     switch (random_below(4)) {
-      case 0:
-        proto->dtype = (Tensorflow__DataType)((int)random_below(140) - 1);
-        break;
+      case 0: proto->dtype = (Tensorflow__DataType)((int)random_below(140) - 1); break;
       case 1:
         proto->tensor_content.len -= random_below(3) < proto->tensor_content.len ? random_below(2) : 0;
         break;
-      case 2:
-        proto->tensor_shape->unknown_rank = random_below(8) == 0;
-        break;
+      case 2: proto->tensor_shape->unknown_rank = random_below(8) == 0; break;
       default:
         if (rank == 0) break;
         proto->tensor_shape->dim[random_below((uint32_t)rank)]->size =
@@ -297,8 +267,8 @@ static void damage_fields(TensorProto *proto) {
   }
 }
 
-/* What is found good makes a tensor or wants too much memory; what is not makes none; nothing else happens.
- */
+/* What is found good makes a tensor or wants too much memory; what is not makes none; nothing else
+ * happens. */
 TEST(damaged_protos_are_refused_or_tensors) {
   random_state = 2;
   int read = 0, refused = 0, giant = 0, unparsed = 0;
@@ -327,7 +297,7 @@ TEST(damaged_protos_are_refused_or_tensors) {
                         status) &&
                elements > MOST_DAMAGED_ELEMENTS) {
       giant++;
-      CHECK(strstr(print(message, arena), "Invalid") == NULL);
+      CHECK(!strstr(print(message, arena), "Invalid"));
       CHECK(tensor_proto_equal(message, message) && !tensor_proto_equal(message, whole));
     } else if (CHECK_OK(tensor_from_proto(message, &tensor, &status), status)) {
       read++;

@@ -28,18 +28,23 @@ TEST(values_and_content_become_tensors) {
   } cases[] = {
       {"dtype: DT_FLOAT float_val: 2.5", "float shape: [] values: 2.5"},
       {"dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: [1, 2]", "float shape: [2] values: 1 2"},
-      {"dtype: DT_FLOAT tensor_shape { dim { size: 4 } } float_val: [1, 2]", "float shape: [4] values: 1 2 2 2"},
+      {"dtype: DT_FLOAT tensor_shape { dim { size: 4 } } float_val: [1, 2]",
+       "float shape: [4] values: 1 2 2 2"},
       {"dtype: DT_FLOAT tensor_shape { dim { size: 3 } } float_val: 7", "float shape: [3] values: 7 7 7"},
       {"dtype: DT_FLOAT tensor_shape { dim { size: 3 } }", "float shape: [3] values: 0 0 0"},
-      {"dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: [1, 2, 3]", "float shape: [2] values: 1 2"},
+      {"dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: [1, 2, 3]",
+       "float shape: [2] values: 1 2"},
       {"dtype: DT_FLOAT tensor_shape { dim { size: 0 } } float_val: [1, 2, 3]", "float shape: [0] values: "},
       {"dtype: DT_FLOAT tensor_shape { dim { size: 0 } } tensor_content: 'abc'", "float shape: [0] values: "},
-      {"dtype: DT_FLOAT tensor_shape { dim { size: 2 } } tensor_content: '\\0\\0\\200\\077\\0\\0\\0\\300' float_val: 9",
+      {"dtype: DT_FLOAT tensor_shape { dim { size: 2 } } tensor_content: '\\0\\0\\200\\077\\0\\0\\0\\300' "
+       "float_val: 9",
        "float shape: [2] values: 1 -2"},
-      {"dtype: DT_DOUBLE tensor_shape { dim { size: 2 } } double_val: 0.1", "double shape: [2] values: 0.1 0.1"},
+      {"dtype: DT_DOUBLE tensor_shape { dim { size: 2 } } double_val: 0.1",
+       "double shape: [2] values: 0.1 0.1"},
       {"dtype: DT_INT32 int_val: -3", "int32 shape: [] values: -3"},
       {"dtype: DT_INT8 int_val: -3", "int8 shape: [] values: -3"},
-      {"dtype: DT_INT16 tensor_shape { dim { size: 2 } } int_val: -300", "int16 shape: [2] values: -300 -300"},
+      {"dtype: DT_INT16 tensor_shape { dim { size: 2 } } int_val: -300",
+       "int16 shape: [2] values: -300 -300"},
       {"dtype: DT_UINT8 int_val: 255", "uint8 shape: [] values: 255"},
       {"dtype: DT_UINT16 int_val: 65535", "uint16 shape: [] values: 65535"},
       {"dtype: DT_QINT8 int_val: -3", "qint8 shape: [] values: -3"},
@@ -50,16 +55,23 @@ TEST(values_and_content_become_tensors) {
       {"dtype: DT_INT64 int64_val: -9223372036854775808", "int64 shape: [] values: -9223372036854775808"},
       {"dtype: DT_UINT32 uint32_val: 4294967295", "uint32 shape: [] values: 4294967295"},
       {"dtype: DT_UINT64 uint64_val: 18446744073709551615", "uint64 shape: [] values: 18446744073709551615"},
-      {"dtype: DT_BOOL tensor_shape { dim { size: 3 } } bool_val: [false, true]", "bool shape: [3] values: 0 1 1"},
-      {"dtype: DT_BOOL tensor_shape { dim { size: 2 } } tensor_content: '\\1\\0'", "bool shape: [2] values: 1 0"},
+      {"dtype: DT_BOOL tensor_shape { dim { size: 3 } } bool_val: [false, true]",
+       "bool shape: [3] values: 0 1 1"},
+      {"dtype: DT_BOOL tensor_shape { dim { size: 2 } } tensor_content: '\\1\\0'",
+       "bool shape: [2] values: 1 0"},
       {"dtype: DT_HALF half_val: 15360", "half shape: [] values: 1"},
-      {"dtype: DT_BFLOAT16 tensor_shape { dim { size: 2 } } half_val: 16256", "bfloat16 shape: [2] values: 1 1"},
-      {"dtype: DT_COMPLEX64 tensor_shape { dim { size: 2 } } scomplex_val: [1, -2]", "complex64 shape: [2] values: ? ?"},
-      {"dtype: DT_COMPLEX64 tensor_shape { dim { size: 1 } } scomplex_val: [1]", "complex64 shape: [1] values: ?"},
+      {"dtype: DT_BFLOAT16 tensor_shape { dim { size: 2 } } half_val: 16256",
+       "bfloat16 shape: [2] values: 1 1"},
+      {"dtype: DT_COMPLEX64 tensor_shape { dim { size: 2 } } scomplex_val: [1, -2]",
+       "complex64 shape: [2] values: ? ?"},
+      {"dtype: DT_COMPLEX64 tensor_shape { dim { size: 1 } } scomplex_val: [1]",
+       "complex64 shape: [1] values: ?"},
       {"dtype: DT_COMPLEX128 dcomplex_val: [0.5, 1]", "complex128 shape: [] values: ?"},
-      {"dtype: DT_STRING tensor_shape { dim { size: 3 } } string_val: ['a', 'b\\n']", "string shape: [3] values: a b\\n b\\n"},
+      {"dtype: DT_STRING tensor_shape { dim { size: 3 } } string_val: ['a', 'b\\n']",
+       "string shape: [3] values: a b\\n b\\n"},
       {"dtype: DT_STRING tensor_shape { dim { size: 2 } }", "string shape: [2] values:  "},
-      {"dtype: DT_STRING tensor_shape { dim { size: 3 } } tensor_content: '\\1\\0\\2abc'", "string shape: [3] values: a  bc"},
+      {"dtype: DT_STRING tensor_shape { dim { size: 3 } } tensor_content: '\\1\\0\\2abc'",
+       "string shape: [3] values: a  bc"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     CHECK_CONTEXT("%s", cases[i].proto);
@@ -122,14 +134,21 @@ TEST(what_is_no_tensor_is_refused) {
       {"dtype: DT_INT16 tensor_shape { dim { size: 9223372036854775807 } }", "more than 2**63 - 1 bytes"},
       {"dtype: DT_FLOAT tensor_shape { dim { size: 2 } } tensor_content: 'abcdefg'",
        "tensor_content has 7 bytes, but 2 elements of type float take 8"},
-      {"dtype: DT_FLOAT tensor_content: 'abcde'", "tensor_content has 5 bytes, but 1 elements of type float take 4"},
-      {"dtype: DT_FLOAT tensor_shape { dim { size: 500000000000000000 } } tensor_content: 'abcd'", "tensor_content has 4 bytes"},
+      {"dtype: DT_FLOAT tensor_content: 'abcde'",
+       "tensor_content has 5 bytes, but 1 elements of type float take 4"},
+      {"dtype: DT_FLOAT tensor_shape { dim { size: 500000000000000000 } } tensor_content: 'abcd'",
+       "tensor_content has 4 bytes"},
       {"dtype: DT_BOOL tensor_shape { dim { size: 2 } } tensor_content: '\\0\\2'", "neither 0 nor 1"},
-      {"dtype: DT_STRING tensor_shape { dim { size: 3 } } tensor_content: '\\1\\0\\3abc'", "length of its strings"},
-      {"dtype: DT_STRING tensor_shape { dim { size: 3 } } tensor_content: '\\1\\0\\1abc'", "length of its strings"},
-      {"dtype: DT_STRING tensor_shape { dim { size: 3 } } tensor_content: '\\1\\0'", "lengths of the strings"},
-      {"dtype: DT_STRING tensor_shape { dim { size: 1 } } tensor_content: '\\377\\377\\377\\377\\377\\377'", "lengths of the strings"},
-      {"dtype: DT_STRING tensor_shape { dim { size: 384307168202282325 } } tensor_content: '\\1a'", "lengths of the strings"},
+      {"dtype: DT_STRING tensor_shape { dim { size: 3 } } tensor_content: '\\1\\0\\3abc'",
+       "length of its strings"},
+      {"dtype: DT_STRING tensor_shape { dim { size: 3 } } tensor_content: '\\1\\0\\1abc'",
+       "length of its strings"},
+      {"dtype: DT_STRING tensor_shape { dim { size: 3 } } tensor_content: '\\1\\0'",
+       "lengths of the strings"},
+      {"dtype: DT_STRING tensor_shape { dim { size: 1 } } tensor_content: '\\377\\377\\377\\377\\377\\377'",
+       "lengths of the strings"},
+      {"dtype: DT_STRING tensor_shape { dim { size: 384307168202282325 } } tensor_content: '\\1a'",
+       "lengths of the strings"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     CHECK_CONTEXT("%s", cases[i].proto);
@@ -147,11 +166,13 @@ TEST(what_is_no_tensor_is_refused) {
                "<Invalid TensorProto: dtype: DT_FLOAT tensor_content: \"a\">");
   Tensor tensor = {0};
   TensorProto *proto = NULL;
-  CHECK_ERROR(tensor_to_proto(&tensor, arena, &proto, &status), status, CODE_INVALID_ARGUMENT, "cannot be put into a TensorProto");
+  CHECK_ERROR(tensor_to_proto(&tensor, arena, &proto, &status), status, CODE_INVALID_ARGUMENT,
+              "cannot be put into a TensorProto");
   REQUIRE_OK(tensor_allocate_dims(&tensor, DT_VARIANT, 0, NULL, NULL, &status), status);
   static TensorObject object = {1, NULL};
   *(TensorObject **)tensor.data = &object;
-  CHECK_ERROR(tensor_to_proto(&tensor, arena, &proto, &status), status, CODE_INVALID_ARGUMENT, "A tensor of type variant cannot be");
+  CHECK_ERROR(tensor_to_proto(&tensor, arena, &proto, &status), status, CODE_INVALID_ARGUMENT,
+              "A tensor of type variant cannot be");
   *(TensorObject **)tensor.data = NULL;
   tensor_clear(&tensor);
   arena_free(arena);
@@ -159,9 +180,11 @@ TEST(what_is_no_tensor_is_refused) {
 
 /* Tensors of objects travel only when they hold none. */
 TEST(uninitialised_objects) {
-  static const char *const protos[] = {"dtype: DT_RESOURCE tensor_shape { }", "dtype: DT_VARIANT tensor_shape { dim { size: 3 } }",
+  static const char *const protos[] = {"dtype: DT_RESOURCE tensor_shape { }",
+                                       "dtype: DT_VARIANT tensor_shape { dim { size: 3 } }",
                                        "dtype: DT_RESOURCE tensor_shape { dim { } dim { size: 4 } }"};
-  static const char *const texts[] = {"Tensor<type: resource shape: [] values: ?>", "Tensor<type: variant shape: [3] values: ? ? ?>",
+  static const char *const texts[] = {"Tensor<type: resource shape: [] values: ?>",
+                                      "Tensor<type: variant shape: [3] values: ? ? ?>",
                                       "Tensor<type: resource shape: [0,4] values: >"};
   arena = arena_new();
   for (int i = 0; i < 3; i++) {
@@ -170,7 +193,7 @@ TEST(uninitialised_objects) {
     TensorProto *again = NULL, *proto = parse(protos[i]);
     StrBuf out = {0};
     REQUIRE_OK(tensor_from_proto(proto, &tensor, &status), status);
-    for (int64_t n = 0; n < tensor_num_elements(&tensor); n++) CHECK(((TensorObject **)tensor.data)[n] == NULL);
+    for (int64_t n = 0; n < tensor_num_elements(&tensor); n++) CHECK(!((TensorObject **)tensor.data)[n]);
     CHECK_STR_EQ(print_proto(proto, -1), texts[i]);
     REQUIRE_OK(tensor_to_proto(&tensor, arena, &again, &status), status);
     CHECK(tensor_proto_equal(proto, again));
@@ -186,7 +209,8 @@ TEST(uninitialised_objects) {
 TEST(long_strings_that_repeat_share_their_bytes) {
   arena = arena_new();
   enum { LENGTH = 1 << 20, COUNT = 1000 };
-  TensorProto *proto = parse("dtype: DT_STRING tensor_shape { dim { size: 1000 } } string_val: ['first', 'x']");
+  TensorProto *proto =
+      parse("dtype: DT_STRING tensor_shape { dim { size: 1000 } } string_val: ['first', 'x']");
   uint8_t *bytes = arena_alloc(arena, LENGTH);
   memset(bytes, 'q', LENGTH);
   proto->string_val[1] = (ProtobufCBinaryData){LENGTH, bytes};
@@ -212,9 +236,11 @@ TEST(long_strings_that_repeat_share_their_bytes) {
 TEST(giant_splats_are_handled_without_expanding_them) {
   arena = arena_new();
   static const char giant[] = "dtype: DT_FLOAT tensor_shape { dim { size: 500000000000000000 } } float_val: ";
-  TensorProto *ones = parse(arena_printf(arena, "%s[1, 2]", giant)), *same = parse(arena_printf(arena, "%s[1, 2, 2, 2]", giant));
+  TensorProto *ones = parse(arena_printf(arena, "%s[1, 2]", giant)),
+              *same = parse(arena_printf(arena, "%s[1, 2, 2, 2]", giant));
   TensorProto *other = parse(arena_printf(arena, "%s[1, 2, 2, 3]", giant));
-  TensorProto *zeros = parse(arena_printf(arena, "%s[]", giant)), *zero = parse(arena_printf(arena, "%s0", giant));
+  TensorProto *zeros = parse(arena_printf(arena, "%s[]", giant)),
+              *zero = parse(arena_printf(arena, "%s0", giant));
   int64_t before = mem_allocation_count();
   CHECK(tensor_proto_equal(ones, same) && tensor_proto_equal(same, ones));
   CHECK(!tensor_proto_equal(ones, other) && !tensor_proto_equal(other, ones));
@@ -225,10 +251,12 @@ TEST(giant_splats_are_handled_without_expanding_them) {
   Tensor tensor = {0};
   CHECK_ERROR(tensor_from_proto(ones, &tensor, &status), status, CODE_RESOURCE_EXHAUSTED,
               "OOM when allocating tensor with shape[500000000000000000] and type float");
-  CHECK_STR_EQ(print_proto(ones, 3), "<TensorProto: dtype: DT_FLOAT tensor_shape { dim { size: 500000000000000000 } }>");
+  CHECK_STR_EQ(print_proto(ones, 3),
+               "<TensorProto: dtype: DT_FLOAT tensor_shape { dim { size: 500000000000000000 } }>");
   /* 32 MiB are printed, more are not; and only what is printed is expanded. */
   before = mem_live_bytes();
-  CHECK_STR_EQ(print_proto(parse("dtype: DT_INT8 tensor_shape { dim { size: 33554432 } } int_val: [4, 5]"), 3),
+  CHECK_STR_EQ(print_proto(parse("dtype: DT_INT8 tensor_shape { dim { size: 33554432 } } int_val: [4, 5]"),
+                           3),
                "Tensor<type: int8 shape: [33554432] values: 4 5 5...>");
   CHECK(mem_live_bytes() - before < 1 << 20);
   CHECK_STR_EQ(print_proto(parse("dtype: DT_INT8 tensor_shape { dim { size: 33554433 } } int_val: 4"), 3),
@@ -241,7 +269,8 @@ TEST(equality_looks_through_the_encoding) {
     const char *a, *b;
     bool equal;
   } cases[] = {
-      {"dtype: DT_INT32 tensor_shape { dim { size: 2 } } int_val: [1, 1]", "dtype: DT_INT32 tensor_shape { dim { size: 2 } } int_val: 1", true},
+      {"dtype: DT_INT32 tensor_shape { dim { size: 2 } } int_val: [1, 1]",
+       "dtype: DT_INT32 tensor_shape { dim { size: 2 } } int_val: 1", true},
       {"dtype: DT_INT32 tensor_shape { dim { size: 2 } } int_val: 1",
        "dtype: DT_INT32 tensor_shape { dim { size: 2 } } tensor_content: '\\1\\0\\0\\0\\1\\0\\0\\0'", true},
       {"dtype: DT_INT32 tensor_shape { dim { size: 2 } } int_val: 1",
@@ -252,12 +281,14 @@ TEST(equality_looks_through_the_encoding) {
       {"dtype: DT_UINT8 int_val: 1", "dtype: DT_UINT8 int_val: 257", true},
       {"dtype: DT_FLOAT float_val: 0", "dtype: DT_FLOAT float_val: -0.0", false},
       {"dtype: DT_FLOAT float_val: nan", "dtype: DT_FLOAT float_val: nan", true},
-      {"dtype: DT_FLOAT tensor_shape { dim { size: 0 } } float_val: 1", "dtype: DT_FLOAT tensor_shape { dim { size: 0 } }", true},
+      {"dtype: DT_FLOAT tensor_shape { dim { size: 0 } } float_val: 1",
+       "dtype: DT_FLOAT tensor_shape { dim { size: 0 } }", true},
       {"dtype: DT_STRING tensor_shape { dim { size: 2 } } string_val: 'ab'",
        "dtype: DT_STRING tensor_shape { dim { size: 2 } } tensor_content: '\\2\\2abab'", true},
       {"dtype: DT_STRING tensor_shape { dim { size: 2 } } string_val: 'ab'",
        "dtype: DT_STRING tensor_shape { dim { size: 2 } } tensor_content: '\\2\\1aba'", false},
-      {"dtype: DT_STRING string_val: 'text_line.0.txt'", "dtype: DT_STRING string_val: 'text_line.1.txt'", false},
+      {"dtype: DT_STRING string_val: 'text_line.0.txt'", "dtype: DT_STRING string_val: 'text_line.1.txt'",
+       false},
       {"dtype: DT_RESOURCE", "dtype: DT_RESOURCE", true},
       {"dtype: DT_RESOURCE", "dtype: DT_FLOAT", false},
   };
@@ -275,8 +306,10 @@ TEST(equality_looks_through_the_encoding) {
 TEST(large_splats_fill_every_element) {
   arena = arena_new();
   Tensor tensor = {0};
-  REQUIRE_OK(tensor_from_proto(parse("dtype: DT_COMPLEX128 tensor_shape { dim { size: 1001 } } dcomplex_val: [9, 9, 1.5, -2]"),
-                               &tensor, &status), status);
+  REQUIRE_OK(tensor_from_proto(parse("dtype: DT_COMPLEX128 tensor_shape { dim { size: 1001 } } dcomplex_val: "
+                                     "[9, 9, 1.5, -2]"),
+                               &tensor, &status),
+             status);
   for (int i = 0; i < 1001; i++) {
     CHECK_NEAR(tensor_f64(&tensor)[2 * i], i == 0 ? 9 : 1.5, 0);
     CHECK_NEAR(tensor_f64(&tensor)[2 * i + 1], i == 0 ? 9 : -2, 0);
@@ -287,10 +320,12 @@ TEST(large_splats_fill_every_element) {
 
 TEST(conversions_survive_every_allocation_failure) {
   arena = arena_new();
-  static const char *const protos[] = {
-      "dtype: DT_STRING tensor_shape { dim { size: 3 } } string_val: ['a', 'longer than an element of a tensor']",
-      "dtype: DT_FLOAT tensor_shape { dim { size: 1 } dim { size: 1 } dim { size: 1 } dim { size: 1 } dim { size: 1 } dim { size: 1 }"
-      "  dim { size: 1 } dim { size: 1 } dim { size: 2 } } float_val: 1"};
+  static const char *const protos[] =
+      {"dtype: DT_STRING tensor_shape { dim { size: 3 } } string_val: ['a', 'longer than an element of a "
+       "tensor']",
+       "dtype: DT_FLOAT tensor_shape { dim { size: 1 } dim { size: 1 } dim { size: 1 } dim { size: 1 } dim { "
+       "size: 1 } dim { size: 1 }"
+       "  dim { size: 1 } dim { size: 1 } dim { size: 2 } } float_val: 1"};
   for (int i = 0; i < 2; i++) {
     const TensorProto *proto = parse(protos[i]);
     bool done = false;

@@ -15,7 +15,8 @@ TEST(tensors_of_every_type) {
     for (int pooled = 0; pooled < 2; pooled++) {
       Tensor tensor = {0};
       CHECK(tensor_is_empty(&tensor));
-      REQUIRE_OK(tensor_allocate_dims(&tensor, (DataType)dtype, 2, dims, pooled ? pool : NULL, &status), status);
+      REQUIRE_OK(tensor_allocate_dims(&tensor, (DataType)dtype, 2, dims, pooled ? pool : NULL, &status),
+                 status);
       CHECK(!tensor_is_empty(&tensor) && !tensor_is_scalar(&tensor) && !tensor_is_vector(&tensor));
       CHECK_INT_EQ(tensor_num_elements(&tensor), 6);
       CHECK_INT_EQ(tensor_bytes(&tensor), 6 * (int64_t)dtype_size(dtype));
@@ -25,7 +26,7 @@ TEST(tensors_of_every_type) {
         for (size_t i = 0; i < 6 * dtype_size(dtype); i++) CHECK_INT_EQ(((char *)tensor.data)[i], 0);
       }
       tensor_clear(&tensor);
-      CHECK(tensor_is_empty(&tensor) && tensor.data == NULL);
+      CHECK(tensor_is_empty(&tensor) && !tensor.data);
     }
   }
   buffer_pool_release(pool);
@@ -35,7 +36,7 @@ TEST(tensors_without_elements_have_data) {
   static const int64_t dims[] = {0, 7};
   Tensor tensor = {0};
   REQUIRE_OK(tensor_allocate_dims(&tensor, DT_FLOAT, 2, dims, NULL, &status), status);
-  CHECK(tensor.data != NULL);
+  CHECK(tensor.data);
   CHECK_INT_EQ(tensor_bytes(&tensor), 0);
   tensor_clear(&tensor);
 }
@@ -44,16 +45,20 @@ TEST(what_cannot_be_allocated_is_refused_and_changes_nothing) {
   static const int64_t too_many[] = {INT64_MAX / 4}, too_large[] = {2, INT64_MAX / 32}, small[] = {2, 3};
   Tensor tensor = {0};
   REQUIRE_OK(tensor_allocate_dims(&tensor, DT_INT32, 0, NULL, NULL, &status), status);
-  CHECK_ERROR(tensor_allocate_dims(&tensor, DT_DOUBLE, 1, too_many, NULL, &status), status, CODE_INVALID_ARGUMENT,
-              "has more than 2**63 - 1 bytes");
-  CHECK_ERROR(tensor_allocate_dims(&tensor, DT_FLOAT, 2, too_large, NULL, &status), status, CODE_RESOURCE_EXHAUSTED,
+  CHECK_ERROR(tensor_allocate_dims(&tensor, DT_DOUBLE, 1, too_many, NULL, &status), status,
+              CODE_INVALID_ARGUMENT, "has more than 2**63 - 1 bytes");
+  CHECK_ERROR(tensor_allocate_dims(&tensor, DT_FLOAT, 2, too_large, NULL, &status), status,
+              CODE_RESOURCE_EXHAUSTED,
               "OOM when allocating tensor with shape[2,288230376151711743] and type float");
-  CHECK_ERROR(tensor_allocate_dims(&tensor, DT_INVALID, 0, NULL, NULL, &status), status, CODE_INVALID_ARGUMENT, "dtype 0");
-  CHECK_ERROR(tensor_allocate_dims(&tensor, (DataType)101, 0, NULL, NULL, &status), status, CODE_INVALID_ARGUMENT, "dtype 101");
+  CHECK_ERROR(tensor_allocate_dims(&tensor, DT_INVALID, 0, NULL, NULL, &status), status,
+              CODE_INVALID_ARGUMENT, "dtype 0");
+  CHECK_ERROR(tensor_allocate_dims(&tensor, (DataType)101, 0, NULL, NULL, &status), status,
+              CODE_INVALID_ARGUMENT, "dtype 101");
   mem_fail_after(0);
   bool ok = tensor_allocate_dims(&tensor, DT_FLOAT, 2, small, NULL, &status);
   mem_fail_after(-1);
-  CHECK_ERROR(ok, status, CODE_RESOURCE_EXHAUSTED, "OOM when allocating tensor with shape[2,3] and type float");
+  CHECK_ERROR(ok, status, CODE_RESOURCE_EXHAUSTED,
+              "OOM when allocating tensor with shape[2,3] and type float");
   CHECK_INT_EQ(tensor.dtype, DT_INT32);
   CHECK(tensor_is_scalar(&tensor));
   tensor_clear(&tensor);
@@ -83,7 +88,7 @@ TEST(assigning_and_reshaping_share_the_buffer) {
   tensor_move(&a, &a);
   CHECK_INT_EQ(tensor_int_at(&a, 11), 42);
   REQUIRE_OK(tensor_assign(&a, &b, &status), status); /* an empty one */
-  CHECK(tensor_is_empty(&a) && a.buffer == NULL);
+  CHECK(tensor_is_empty(&a) && !a.buffer);
   REQUIRE_OK(tensor_copy(&a, &b, NULL, &status), status);
   CHECK(tensor_is_empty(&a));
   shape_clear(&shape);
@@ -113,7 +118,8 @@ TEST(strings_are_owned_and_copied_deeply) {
   }
   tensor_clear(&a);
   tensor_clear(&b);
-  REQUIRE_OK(tensor_allocate_dims(&a, DT_STRING, 1, dims, pool, &status), status); /* reused memory holds no old strings */
+  REQUIRE_OK(tensor_allocate_dims(&a, DT_STRING, 1, dims, pool, &status),
+             status); /* reused memory holds no old strings */
   CHECK_INT_EQ(tstring_view(&tensor_strings(&a)[0]).length, 0);
   tensor_clear(&a);
   buffer_pool_release(pool);
@@ -192,20 +198,22 @@ TEST(wrapping_memory) {
   /* Where doubles cannot be read in place they are copied, and the memory is given back at once. */
   double values[] = {1, 2, 3, 4};
   memcpy(memory + 1, values, sizeof values);
-  REQUIRE_OK(tensor_wrap(&tensor, DT_DOUBLE, 2, dims, memory + 1, size, count_release, &size, &status), status);
+  REQUIRE_OK(tensor_wrap(&tensor, DT_DOUBLE, 2, dims, memory + 1, size, count_release, &size, &status),
+             status);
   CHECK_INT_EQ(releases, 2);
   CHECK_MEM_EQ(tensor.data, values, sizeof values);
   /* Refusals: the memory stays the caller's, the tensor what it was. */
-  CHECK_ERROR(tensor_wrap(&tensor, DT_DOUBLE, 2, dims, memory, 31, count_release, &size, &status), status, CODE_INVALID_ARGUMENT,
-              "31 bytes are not enough for a tensor with shape [2,2] and type double");
-  CHECK_ERROR(tensor_wrap(&tensor, DT_DOUBLE, 2, dims, NULL, 32, count_release, &size, &status), status, CODE_INVALID_ARGUMENT,
-              "0 bytes are not enough");
-  CHECK_ERROR(tensor_wrap(&tensor, DT_RESOURCE, 0, NULL, memory, 32, count_release, &size, &status), status, CODE_INVALID_ARGUMENT,
-              "cannot be wrapped as a tensor of type resource");
+  CHECK_ERROR(tensor_wrap(&tensor, DT_DOUBLE, 2, dims, memory, 31, count_release, &size, &status), status,
+              CODE_INVALID_ARGUMENT, "31 bytes are not enough for a tensor with shape [2,2] and type double");
+  CHECK_ERROR(tensor_wrap(&tensor, DT_DOUBLE, 2, dims, NULL, 32, count_release, &size, &status), status,
+              CODE_INVALID_ARGUMENT, "0 bytes are not enough");
+  CHECK_ERROR(tensor_wrap(&tensor, DT_RESOURCE, 0, NULL, memory, 32, count_release, &size, &status), status,
+              CODE_INVALID_ARGUMENT, "cannot be wrapped as a tensor of type resource");
   CHECK_ERROR(tensor_wrap(&tensor, DT_STRING, 0, NULL, memory + 1, 32, count_release, &size, &status), status,
               CODE_INVALID_ARGUMENT, "Strings must lie at an address that is a multiple of 8");
-  CHECK_ERROR(tensor_wrap(&tensor, DT_FLOAT, 1, (const int64_t[]){-1}, memory, 32, count_release, &size, &status), status,
-              CODE_INVALID_ARGUMENT, "must be >= 0");
+  CHECK_ERROR(tensor_wrap(&tensor, DT_FLOAT, 1, (const int64_t[]){-1}, memory, 32, count_release, &size,
+                          &status),
+              status, CODE_INVALID_ARGUMENT, "must be >= 0");
   for (int offset = 0; offset < 2; offset++) {
     mem_fail_after(0);
     bool ok = tensor_wrap(&tensor, DT_DOUBLE, 2, dims, memory + offset, 32, count_release, &size, &status);
@@ -215,8 +223,9 @@ TEST(wrapping_memory) {
   CHECK_INT_EQ(releases, 2);
   CHECK_NEAR(tensor_f64(&tensor)[3], 4, 0);
   size = 0;
-  REQUIRE_OK(tensor_wrap(&tensor, DT_FLOAT, 1, (const int64_t[]){0}, NULL, 0, count_release, &size, &status), status);
-  CHECK(tensor.data != NULL);
+  REQUIRE_OK(tensor_wrap(&tensor, DT_FLOAT, 1, (const int64_t[]){0}, NULL, 0, count_release, &size, &status),
+             status);
+  CHECK(tensor.data);
   CHECK_INT_EQ(releases, 3);
   tensor_clear(&tensor);
 }

@@ -47,7 +47,7 @@ TEST(strings_of_every_length_keep_their_bytes) {
   for (int i = 0; i < 100; i++) text[i] = (char)(i * 37);
   TString string = {0}, copy = {0};
   CHECK_INT_EQ(tstring_view(&string).length, 0);
-  CHECK(tstring_view(&string).data != NULL);
+  CHECK(tstring_view(&string).data);
   for (size_t length = 0; length < 100; length += length < 30 ? 1 : 7) {
     CHECK_CONTEXT("%d bytes", (int)length);
     REQUIRE_OK(tstring_set(&string, text, length, &status), status);

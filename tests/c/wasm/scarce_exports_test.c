@@ -65,10 +65,17 @@ static void add_operation(TF_Graph *graph, TF_Buffer *buffer, TF_Status *status)
   const TF_Output inputs[] = {{x, 0}, {x, 0}};
   const int list = 2;
   const TF_WasmAttr type = {.name = "T", .proto = "\x30\x01", .length = 2};
-  const TF_WasmOperation sum = {.type = "AddN", .name = "x", .make_unique = 1, .device = "/device:CPU:0",
-      .num_args = 1,
-                                .arg_lengths = &list, .inputs = inputs, .num_controls = 1, .controls = &x,
-                                    .num_attrs = 1, .attrs = &type};
+  const TF_WasmOperation sum = {.type = "AddN",
+                                .name = "x",
+                                .make_unique = 1,
+                                .device = "/device:CPU:0",
+                                .num_args = 1,
+                                .arg_lengths = &list,
+                                .inputs = inputs,
+                                .num_controls = 1,
+                                .controls = &x,
+                                .num_attrs = 1,
+                                .attrs = &type};
   TF_Operation *made = TF_WasmAddOperation(graph, &sum, status);
   (void)buffer;
   if (made) CHECK_STR_EQ(TF_OperationName(made), "x_1");
@@ -144,29 +151,41 @@ static void set_strings(TF_Graph *graph, TF_Buffer *buffer, TF_Status *status) {
   TF_DeleteTensor(tensor);
 }
 
-static void print_graph(TF_Graph *graph, TF_Buffer *buffer, TF_Status *status) { TF_WasmGraphToText(graph,
-    buffer, status); }
+static void print_graph(TF_Graph *graph, TF_Buffer *buffer, TF_Status *status) {
+  TF_WasmGraphToText(graph, buffer, status);
+}
 
 /* --- functions and their bodies --- */
 
 static void build_function(TF_Graph *graph, TF_Buffer *buffer, TF_Status *status) {
   const char *const names[] = {"y", NULL}, *const inputs[] = {"x", "c", NULL}, *const none[] = {NULL};
   const char *const constant[] = {"c", NULL}, *const deps[] = {"c", NULL};
-  const char *const args[] = {"x: float", NULL}, *const rets[] = {"y: float", NULL}, *const returns[] = {"y",
-      "y:z:0", NULL};
+  const char *const args[] = {"x: float", NULL}, *const rets[] = {"y: float", NULL},
+                    *const returns[] = {"y", "y:z:0", NULL};
   const TF_WasmAttr type = {.name = "T", .proto = "\x30\x01", .length = 2};
   /* dtype float; a tensor: float, shape [1], 3 */
   const TF_WasmAttr value[] = {{.name = "dtype", .proto = "\x30\x01", .length = 2},
-                               {.name = "value", .proto =
-                                   "\x42\x0e\x08\x01\x12\x04\x12\x02\x08\x01\x2a\x04\0\0\x40\x40", .length =
-                                       16}};
-  const TF_WasmFunctionNode nodes[] = {
-      {.rets = constant, .op = "Const", .args = none, .num_attrs = 2, .attrs = value, .deps = none},
-      {.rets = names, .op = "Add", .args = inputs, .num_attrs = 1, .attrs = &type, .deps = deps, .device =
-          "/device:CPU:0"}};
-  const TF_WasmFunctionSpec spec = {.define = 1, .name = "Built", .args = args, .rets = rets, .attrs = none,
-                                    .num_nodes = 2, .nodes = nodes, .returns = returns, .control_returns =
-                                        (const char *const[]){"done", "y", NULL}};
+                               {.name = "value",
+                                .proto = "\x42\x0e\x08\x01\x12\x04\x12\x02\x08\x01\x2a\x04\0\0\x40\x40",
+                                .length = 16}};
+  const TF_WasmFunctionNode nodes[] =
+      {{.rets = constant, .op = "Const", .args = none, .num_attrs = 2, .attrs = value, .deps = none},
+       {.rets = names,
+        .op = "Add",
+        .args = inputs,
+        .num_attrs = 1,
+        .attrs = &type,
+        .deps = deps,
+        .device = "/device:CPU:0"}};
+  const TF_WasmFunctionSpec spec = {.define = 1,
+                                    .name = "Built",
+                                    .args = args,
+                                    .rets = rets,
+                                    .attrs = none,
+                                    .num_nodes = 2,
+                                    .nodes = nodes,
+                                    .returns = returns,
+                                    .control_returns = (const char *const[]){"done", "y", NULL}};
   (void)graph;
   TF_WasmBuildFunction(&spec, buffer, status);
 }

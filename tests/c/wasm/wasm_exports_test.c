@@ -1,5 +1,5 @@
-/* What JavaScript calls beside TensorFlow's C API, under the native sanitizers: good arguments, and what comes of damaged
- * bytes, texts and numbers. */
+/* What JavaScript calls beside TensorFlow's C API, under the native sanitizers: good arguments, and what
+ * comes of damaged bytes, texts and numbers. */
 #include "wasm/wasm_exports.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ AFTER_EACH() {
 /* As JavaScript reads what a call has made: 0-terminated, to be freed. */
 static char *take(TF_Buffer *buffer) {
   char *text = malloc(buffer->length + 1);
-  if (!CHECK(text != NULL)) abort();
+  if (!CHECK(text)) abort();
   if (buffer->length > 0) memcpy(text, buffer->data, buffer->length);
   text[buffer->length] = '\0';
   TF_DeleteBuffer(buffer);
@@ -43,7 +43,8 @@ static char *shapes_of(const char *node, const char *inputs, const int *position
   if (CHECK_OK(proto_parse_text(kNodeDef, str_of(node), arena, &def, &parsed) &&
                    proto_serialize(def, &bytes, &parsed),
                parsed)) {
-    TF_WasmInferShapes(bytes.data, (size_t)bytes.length, positions, values, num_values, -1, inputs, text, status);
+    TF_WasmInferShapes(bytes.data, (size_t)bytes.length, positions, values, num_values, -1, inputs, text,
+                       status);
   }
   char *answer = take(text);
   if (TF_GetCode(status) != TF_OK) {
@@ -93,15 +94,21 @@ TEST(values_that_shape_functions_rely_on) {
   check_shapes(fill, "[2];[]", 0, TF_INT32, 1, two, sizes, 8, "[4,5]");
   check_shapes(fill, "?;[]", 0, TF_INT32, 1, two, sizes, 8, "[4,5]");
   check_shapes(transpose, "[?,3];[2]", 1, TF_INT64, 1, two, wide, 16, "[d0_1,d0_0]");
-  check_shapes(transpose, "?;[0]", 1, TF_INT64, 1, two, wide, 16, "in0"); /* contradicts itself, and harms nobody */
+  check_shapes(transpose, "?;[0]", 1, TF_INT64, 1, two, wide, 16,
+               "in0"); /* contradicts itself, and harms nobody */
   /* What the graph would never have let through. */
-  check_shapes(gather, "[2,3];[4];[]", 2, TF_BOOL, 0, NULL, &truth, 1, "Input 2 of op GatherV2 cannot be bool");
-  check_shapes(gather, "[2,3];[4];[]", 2, TF_INT32, 1, none, NULL, 0, "Shapes must be equal rank, but are 0 and 1");
+  check_shapes(gather, "[2,3];[4];[]", 2, TF_BOOL, 0, NULL, &truth, 1,
+               "Input 2 of op GatherV2 cannot be bool");
+  check_shapes(gather, "[2,3];[4];[]", 2, TF_INT32, 1, none, NULL, 0,
+               "Shapes must be equal rank, but are 0 and 1");
   check_shapes(gather, "[2,3];[4];?", 2, TF_INT32, 1, none, NULL, 0, "Shape must be rank 0 but is rank 1");
-  check_shapes("op: 'Reshape'", "[6];[2]", 1, TF_STRING, 1, none, NULL, 0, "Input 1 of op Reshape cannot be string");
-  check_shapes(transpose, "[1,2,3];[3]", 1, TF_INT32, 1, two, sizes, 8, "Dimension 0 in both shapes must be equal");
+  check_shapes("op: 'Reshape'", "[6];[2]", 1, TF_STRING, 1, none, NULL, 0,
+               "Input 1 of op Reshape cannot be string");
+  check_shapes(transpose, "[1,2,3];[3]", 1, TF_INT32, 1, two, sizes, 8,
+               "Dimension 0 in both shapes must be equal");
   check_shapes(transpose, "[1,2,3,4];[2]", 1, TF_INT32, 1, four, sizes, 16, "4");
-  check_shapes(fill, "[2];[]", 5, TF_INT32, 1, two, sizes, 8, "There is a value for input 5, but the node has 2 inputs");
+  check_shapes(fill, "[2];[]", 5, TF_INT32, 1, two, sizes, 8,
+               "There is a value for input 5, but the node has 2 inputs");
   check_shapes(fill, "[2];[]", -1, TF_INT32, 1, two, sizes, 8, "There is a value for input -1");
 }
 
@@ -125,10 +132,14 @@ TEST(operations_as_a_whole) {
   TF_Output x = placeholder(&f, "x");
   const TF_Output inputs[] = {x, x, x};
   const int list = 3, single[] = {-1, -1}, negative = -1;
-  TF_WasmOperation sum = {.type = "AddN", .name = "sum", .num_args = 1, .arg_lengths = &list, .inputs = inputs};
+  TF_WasmOperation sum = {.type = "AddN",
+                          .name = "sum",
+                          .num_args = 1,
+                          .arg_lengths = &list,
+                          .inputs = inputs};
   TF_Operation *made = TF_WasmAddOperation(f.graph, &sum, f.status);
   CHECK_TF_OK(f.status);
-  CHECK(TF_WasmAddOperation(f.graph, &sum, f.status) == NULL);
+  CHECK(!TF_WasmAddOperation(f.graph, &sum, f.status));
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "Duplicate node name in graph: 'sum'");
   sum.make_unique = 1;
   TF_Operation *other = TF_WasmAddOperation(f.graph, &sum, f.status);
@@ -138,7 +149,13 @@ TEST(operations_as_a_whole) {
   /* Numbers and bytes that fit nothing. */
   const TF_WasmAttr damaged = {.name = "N", .proto = "\x1a", .length = 1};
   const TF_WasmOperation refused[] = {
-      {.type = "AddN", .name = "a", .num_args = 1, .arg_lengths = &list, .inputs = inputs, .num_attrs = 1, .attrs = &damaged},
+      {.type = "AddN",
+       .name = "a",
+       .num_args = 1,
+       .arg_lengths = &list,
+       .inputs = inputs,
+       .num_attrs = 1,
+       .attrs = &damaged},
       {.type = "AddN", .name = "b"},
       {.type = "AddN", .name = "c", .num_args = 1, .arg_lengths = &negative, .inputs = inputs},
       {.type = "AddN", .name = "d", .num_args = 2, .arg_lengths = single, .inputs = inputs},
@@ -151,9 +168,9 @@ TEST(operations_as_a_whole) {
   CHECK_INT_EQ(count, 1);
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     CHECK_CONTEXT("operation %d", (int)i);
-    CHECK(TF_WasmAddOperation(f.graph, &refused[i], f.status) == NULL);
+    CHECK(!TF_WasmAddOperation(f.graph, &refused[i], f.status));
     CHECK_TF_ERROR(f.status, i == 4 || i == 5 ? TF_NOT_FOUND : TF_INVALID_ARGUMENT, "");
-    CHECK(TF_GraphOperationByName(f.graph, refused[i].name) == NULL);
+    CHECK(!TF_GraphOperationByName(f.graph, refused[i].name));
   }
   CHECK_CONTEXT("%s", "");
   TF_Buffer *text = TF_NewBuffer();
@@ -170,7 +187,7 @@ TEST(strings_of_tensors) {
   const size_t ends[] = {1, 1, 40};
   const char bytes[] = "ab23456789012345678901234567890123456789";
   TF_Tensor *tensor = TF_AllocateTensor(TF_STRING, three, 1, 3 * sizeof(TF_TString));
-  REQUIRE(tensor != NULL);
+  REQUIRE(tensor);
   TF_WasmSetStrings(tensor, bytes, ends, status);
   CHECK_TF_OK(status);
   TF_TString *strings = TF_TensorData(tensor);
@@ -183,7 +200,8 @@ TEST(strings_of_tensors) {
 
 /* --- graphs and functions as text --- */
 
-static const char kTwice[] = "Twice[T:{float, double}](x:T) -> (y:T) {\n  y = Add[T=$T](x, x)\n  return y = y:z:0\n}\n";
+static const char kTwice[] =
+    "Twice[T:{float, double}](x:T) -> (y:T) {\n  y = Add[T=$T](x, x)\n  return y = y:z:0\n}\n";
 
 static TF_Buffer *function_bytes(const char *text, TF_Status *status) {
   TF_Buffer *proto = TF_NewBuffer();
@@ -204,7 +222,7 @@ TEST(graphs_as_text) {
   TF_ImportGraphDefOptions *options = TF_NewImportGraphDefOptions();
   TF_GraphImportGraphDef(copy, bytes, options, f.status);
   CHECK_TF_OK(f.status);
-  CHECK(TF_GraphOperationByName(copy, "x") != NULL);
+  CHECK(TF_GraphOperationByName(copy, "x"));
   /* Every beginning of the text: an error, or a graph that is cut. */
   for (size_t length = 0; length < text->length; length++) {
     TF_Buffer *cut = TF_NewBuffer();
@@ -249,7 +267,7 @@ TEST(functions_as_text) {
     TF_DeleteBuffer(cut);
   }
   unsigned char *bytes = malloc(proto->length);
-  REQUIRE(bytes != NULL);
+  REQUIRE(bytes);
   for (size_t i = 0; i < proto->length; i++) {
     memcpy(bytes, proto->data, proto->length);
     print_damaged(bytes, i, status);
@@ -276,9 +294,15 @@ TEST(functions_from_descriptions) {
   const char *const returns[] = {"y", "y:z:0", NULL};
   const TF_WasmAttr type = {.name = "T", .proto = "\x30\x01", .length = 2};
   const TF_WasmAttr damaged = {.name = "T", .proto = "\x42", .length = 1};
-  TF_WasmFunctionNode node = {.rets = names, .op = "Add", .args = inputs, .num_attrs = 1, .attrs = &type, .deps = none};
-  TF_WasmFunctionSpec spec = {
-      .name = "Summed", .args = args, .rets = rets, .attrs = none, .num_nodes = 1, .nodes = &node, .returns = returns};
+  TF_WasmFunctionNode node =
+      {.rets = names, .op = "Add", .args = inputs, .num_attrs = 1, .attrs = &type, .deps = none};
+  TF_WasmFunctionSpec spec = {.name = "Summed",
+                              .args = args,
+                              .rets = rets,
+                              .attrs = none,
+                              .num_nodes = 1,
+                              .nodes = &node,
+                              .returns = returns};
   TF_Buffer *proto = TF_NewBuffer(), *found = TF_NewBuffer();
   TF_WasmBuildFunction(&spec, proto, f.status);
   CHECK_TF_OK(f.status);
@@ -326,9 +350,10 @@ static TF_WasmFunctionBody *body_of(const char *text, TF_Status *status) {
 }
 
 /* One call from beginning to end. */
-static void run_body(TF_WasmFunctionBody *body, TF_Tensor *const *args, int num_args, TF_Tensor **result, TF_Status *status) {
+static void run_body(TF_WasmFunctionBody *body, TF_Tensor *const *args, int num_args, TF_Tensor **result,
+                     TF_Status *status) {
   TF_WasmFunctionCall *call = TF_WasmNewFunctionCall(body, args, num_args, 0, status);
-  if (call != NULL) CHECK_INT_EQ(TF_WasmAdvanceFunctionCall(call, 0, result, status), 0);
+  if (call) CHECK_INT_EQ(TF_WasmAdvanceFunctionCall(call, 0, result, status), 0);
   TF_WasmDeleteFunctionCall(call);
 }
 
@@ -346,8 +371,10 @@ TEST(optimised_bodies_have_no_dead_nodes) {
   for (int inlines = 0; inlines < 2; inlines++) {
     TF_Status *status = TF_NewStatus();
     TF_WasmFunctionBody *body = body_of(
-        "F[T:type](x:T) -> (y:T) { dead = Square[T=$T](x) more = Neg[T=$T](dead:y:0) y = Add[T=$T](x, x) return y = y:z:0 }", status);
-    REQUIRE(body != NULL);
+        "F[T:type](x:T) -> (y:T) { dead = Square[T=$T](x) more = Neg[T=$T](dead:y:0) y = Add[T=$T](x, x) "
+        "return y = y:z:0 }",
+        status);
+    REQUIRE(body);
     TF_WasmFunctionBody *fast = TF_WasmFunctionBodyOptimize(body, inlines, 0, 0, status);
     TF_Buffer *buffer = TF_NewBuffer();
     TF_WasmFunctionBodyText(fast, buffer, status);
@@ -363,10 +390,10 @@ TEST(optimised_bodies_have_no_dead_nodes) {
 TEST(bodies_are_run_differentiated_and_optimised) {
   TF_Status *status = TF_NewStatus();
   TF_WasmFunctionBody *body = body_of(kTwice, status);
-  REQUIRE(body != NULL);
+  REQUIRE(body);
   TF_WasmFunctionBody *gradient = TF_WasmFunctionBodyGradient(body, status);
   TF_WasmFunctionBody *fast = TF_WasmFunctionBodyOptimize(body, 1, 1, 1, status);
-  REQUIRE(gradient != NULL && fast != NULL);
+  REQUIRE(gradient && fast);
   CHECK_INT_EQ(TF_WasmFunctionBodyNumArgs(gradient), 2);
   CHECK_INT_EQ(TF_WasmFunctionBodyNumRets(gradient), 1);
   CHECK_INT_EQ(TF_WasmFunctionBodyArgType(gradient, 1), TF_DOUBLE);
@@ -378,13 +405,14 @@ TEST(bodies_are_run_differentiated_and_optimised) {
   free(text);
   TF_WasmDeleteFunctionBody(body); /* the others live on */
   const double values[] = {3, 5};
-  TF_Tensor *args[] = {tensor_of(TF_DOUBLE, 0, NULL, &values[0], 8), tensor_of(TF_DOUBLE, 0, NULL, &values[1], 8)};
+  TF_Tensor *args[] = {tensor_of(TF_DOUBLE, 0, NULL, &values[0], 8),
+                       tensor_of(TF_DOUBLE, 0, NULL, &values[1], 8)};
   CHECK_NEAR(value_of(fast, args, 1, status), 6, 0);
   CHECK_NEAR(value_of(gradient, args, 2, status), 10, 0);
   TF_Tensor *result = args[0];
   run_body(fast, args, 2, &result, status);
   CHECK_TF_ERROR(status, TF_INVALID_ARGUMENT, "");
-  CHECK(result == NULL);
+  CHECK(!result);
   run_body(gradient, args, 0, &result, status);
   CHECK_TF_ERROR(status, TF_INVALID_ARGUMENT, "");
   const float narrow = 3;
@@ -400,10 +428,13 @@ TEST(bodies_are_run_differentiated_and_optimised) {
 }
 
 /* Counts to 1e12, which takes minutes. */
-static const char kCount[] = "Count(x:double) -> (y:double) { y = While[T={double}, cond=Below, body=Next](x) return y = y:output:0 }";
-static const char *const kCountParts[] = {
-    "Below(x:double) -> (go:bool) { n = Const[dtype=double, value=1e12]() go = Less[T=double](x, n:output:0) return go = go:z:0 }",
-    "Next(x:double) -> (y:double) { one = Const[dtype=double, value=1.0]() y = Add[T=double](x, one:output:0) return y = y:z:0 }"};
+static const char kCount[] =
+    "Count(x:double) -> (y:double) { y = While[T={double}, cond=Below, body=Next](x) return y = y:output:0 }";
+static const char *const kCountParts[] =
+    {"Below(x:double) -> (go:bool) { n = Const[dtype=double, value=1e12]() go = Less[T=double](x, "
+     "n:output:0) return go = go:z:0 }",
+     "Next(x:double) -> (y:double) { one = Const[dtype=double, value=1.0]() y = Add[T=double](x, "
+     "one:output:0) return y = y:z:0 }"};
 
 TEST(calls_of_bodies_pause_and_end_at_their_deadline) {
   Fixture f;
@@ -420,12 +451,13 @@ TEST(calls_of_bodies_pause_and_end_at_their_deadline) {
   TF_WasmFunctionBody *body = TF_WasmNewFunctionBody(proto->data, proto->length, NULL, 0, f.graph, f.status);
   REQUIRE(CHECK_TF_OK(f.status));
   const double zero = 0, last = 1e12;
-  TF_Tensor *args[] = {tensor_of(TF_DOUBLE, 0, NULL, &zero, 8), tensor_of(TF_DOUBLE, 0, NULL, &last, 8)}, *result = args[0];
+  TF_Tensor *args[] = {tensor_of(TF_DOUBLE, 0, NULL, &zero, 8), tensor_of(TF_DOUBLE, 0, NULL, &last, 8)},
+            *result = args[0];
   TF_WasmFunctionCall *call = TF_WasmNewFunctionCall(body, &args[0], 1, 50, f.status), *other = NULL;
   int pauses = 0;
   while (TF_WasmAdvanceFunctionCall(call, 5, &result, f.status)) {
     CHECK_TF_OK(f.status);
-    CHECK(result == NULL);
+    CHECK(!result);
     if (pauses++ > 0) continue; /* another one runs meanwhile */
     CHECK_NEAR(value_of(body, &args[1], 1, f.status), last, 0);
     other = TF_WasmNewFunctionCall(body, &args[0], 1, 0, f.status);
@@ -453,7 +485,7 @@ TEST(bodies_that_cannot_be_made) {
   for (int i = 0; i < 3; i++) {
     CHECK_CONTEXT("%s", kTexts[i]);
     TF_WasmFunctionBody *body = body_of(kTexts[i], status);
-    if (body != NULL) {
+    if (body) {
       const double one = 1;
       TF_Tensor *arg = tensor_of(TF_DOUBLE, 0, NULL, &one, 8), *result;
       run_body(body, &arg, 1, &result, status);
@@ -463,7 +495,7 @@ TEST(bodies_that_cannot_be_made) {
     TF_WasmDeleteFunctionBody(body);
   }
   CHECK_CONTEXT("%s", "");
-  CHECK(TF_WasmNewFunctionBody("", 0, NULL, 0, NULL, status) == NULL);
+  CHECK(!TF_WasmNewFunctionBody("", 0, NULL, 0, NULL, status));
   CHECK_TF_ERROR(status, TF_INVALID_ARGUMENT, "FunctionDef");
   TF_DeleteStatus(status);
 }
@@ -477,11 +509,11 @@ TEST(gradients_with_holes) {
   TF_Output xs[] = {x, z}, dys[2];
   TF_WasmAddGradients(f.graph, NULL, &y, 1, xs, 2, NULL, NULL, 0, dys, f.status);
   CHECK_TF_OK(f.status);
-  CHECK(dys[0].oper != NULL);
-  CHECK(dys[1].oper == NULL);
+  CHECK(dys[0].oper);
+  CHECK(!dys[1].oper);
   TF_WasmAddGradients(f.graph, "stopped", &y, 1, xs, 2, NULL, &x, 1, dys, f.status);
   CHECK_TF_OK(f.status);
-  CHECK(dys[1].oper == NULL);
+  CHECK(!dys[1].oper);
   const TF_Output beyond = {x.oper, 7};
   TF_WasmAddGradients(f.graph, NULL, &beyond, 1, xs, 1, NULL, NULL, 0, dys, f.status);
   CHECK(TF_GetCode(f.status) != TF_OK);

@@ -17,7 +17,7 @@ static bool begin_steps(Steps *s) {
   TF_SessionOptions *options = TF_NewSessionOptions();
   s->session = TF_WasmNewSession(s->f.graph, options, s->f.status);
   TF_DeleteSessionOptions(options);
-  return CHECK(s->session != NULL);
+  return CHECK(s->session);
 }
 
 static void end_steps(Steps *s) {
@@ -27,7 +27,8 @@ static void end_steps(Steps *s) {
 
 static int start(Steps *s, unsigned char go_on, TF_WasmStepOptions options, TF_Tensor **result) {
   TF_Tensor *value = tensor_of(TF_BOOL, 0, NULL, &go_on, 1);
-  int paused = TF_WasmStartSession(s->session, &options, &s->x, &value, 1, &s->y, result, 1, NULL, 0, s->f.status);
+  int paused =
+      TF_WasmStartSession(s->session, &options, &s->x, &value, 1, &s->y, result, 1, NULL, 0, s->f.status);
   TF_DeleteTensor(value);
   return paused;
 }
@@ -42,7 +43,7 @@ TEST(a_step_that_paused_goes_on_until_its_deadline) {
   int slices = 1, paused = 1;
   while (paused && slices < 100) {
     paused = TF_WasmResumeSession(s.session, 20, &result, 1, s.f.status);
-    CHECK(result == NULL);
+    CHECK(!result);
     slices++;
   }
   CHECK(slices > 2 && slices < 100);
@@ -57,14 +58,14 @@ TEST(an_abandoned_step_leaves_the_session_free_for_the_next) {
   CHECK_INT_EQ(start(&s, 1, (TF_WasmStepOptions){.slice_ms = 1}, &result), 1);
   CHECK_INT_EQ(start(&s, 0, (TF_WasmStepOptions){.slice_ms = 1}, &result), 0);
   CHECK(TF_GetCode(s.f.status) != TF_OK); /* one step at a time */
-  CHECK(result == NULL);
+  CHECK(!result);
   TF_WasmAbandonStep(s.session);
   TF_WasmAbandonStep(s.session);
   CHECK_INT_EQ(TF_WasmResumeSession(s.session, 1, &result, 1, s.f.status), 0);
   CHECK(TF_GetCode(s.f.status) != TF_OK);
   CHECK_INT_EQ(start(&s, 0, (TF_WasmStepOptions){0}, &result), 0);
   CHECK_TF_OK(s.f.status);
-  REQUIRE(result != NULL);
+  REQUIRE(result);
   CHECK_INT_EQ(*(const unsigned char *)TF_TensorData(result), 0);
   TF_DeleteTensor(result);
   end_steps(&s);
@@ -77,9 +78,11 @@ TEST(sessions_of_the_bindings_refuse_values_of_other_shapes) {
   const unsigned char no[2] = {0, 0};
   const TF_WasmStepOptions options = {0};
   TF_Tensor *value = tensor_of(TF_BOOL, 1, two, no, 2), *result = NULL;
-  CHECK_INT_EQ(TF_WasmStartSession(s.session, &options, &s.x, &value, 1, &s.y, &result, 1, NULL, 0, s.f.status), 0);
+  CHECK_INT_EQ(TF_WasmStartSession(s.session, &options, &s.x, &value, 1, &s.y, &result, 1, NULL, 0,
+                                   s.f.status),
+               0);
   CHECK_TF_ERROR(s.f.status, TF_INVALID_ARGUMENT, "[2]");
-  CHECK(result == NULL);
+  CHECK(!result);
   TF_DeleteTensor(value);
   end_steps(&s);
 }

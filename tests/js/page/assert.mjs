@@ -1,4 +1,5 @@
-// The part of node:assert/strict that the specs use, for the page: run-in-chromium.mjs puts it in that module's place.
+// The part of node:assert/strict that the specs use, for the page: run-in-chromium.mjs puts it in that
+// module's place.
 
 class AssertionError extends Error {
   name = 'AssertionError';
@@ -22,21 +23,33 @@ function same(a, b) {
   if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
   if (a instanceof Map || a instanceof Set) return same([...a], [...b]);
   const [keysOfA, keysOfB] = [Object.keys(a), Object.keys(b)];
-  return keysOfA.length === keysOfB.length && a.length === b.length && keysOfA.every((key) => Object.hasOwn(b, key) && same(a[key], b[key]));
+  return (
+    keysOfA.length === keysOfB.length &&
+    a.length === b.length &&
+    keysOfA.every((key) => Object.hasOwn(b, key) && same(a[key], b[key]))
+  );
 }
 
-/** As node:assert checks the expectation of throws() and rejects(): a class, a pattern, a predicate, or wanted properties. */
+/**
+ * As node:assert checks the expectation of throws() and rejects(): a class, a pattern, a predicate, or wanted
+ * properties.
+ */
 function expectError(error, expected, message) {
   if (expected === undefined) return;
   if (expected instanceof RegExp) {
     if (!expected.test(String(error))) fail(message, `${show(error)} does not match ${expected}`);
   } else if (typeof expected === 'function') {
     const isClass = expected.prototype !== undefined && error instanceof expected;
-    if (!isClass && (Error.isPrototypeOf(expected) || expected(error) !== true)) fail(message, `${show(error)} is not as expected`);
+    if (!isClass && (Error.isPrototypeOf(expected) || expected(error) !== true))
+      fail(message, `${show(error)} is not as expected`);
   } else {
     for (const [key, value] of Object.entries(expected)) {
-      const ok = value instanceof RegExp && typeof error?.[key] === 'string' ? value.test(error[key]) : same(error?.[key], value);
-      if (!ok) fail(message, `the error's ${key} is ${show(error?.[key])}, not ${show(value)} (${show(error)})`);
+      const ok =
+        value instanceof RegExp && typeof error?.[key] === 'string'
+          ? value.test(error[key])
+          : same(error?.[key], value);
+      if (!ok)
+        fail(message, `the error's ${key} is ${show(error?.[key])}, not ${show(value)} (${show(error)})`);
     }
   }
 }
@@ -50,8 +63,10 @@ export default Object.assign(ok, {
   notEqual: (a, b, message) => void (!Object.is(a, b) || fail(message, `both are ${show(a)}`)),
   deepEqual: (a, b, message) => void (same(a, b) || fail(message, `${show(a)} is not equal to ${show(b)}`)),
   notDeepEqual: (a, b, message) => void (!same(a, b) || fail(message, `both are ${show(a)}`)),
-  match: (text, pattern, message) => void (pattern.test(text) || fail(message, `${show(text)} does not match ${pattern}`)),
-  doesNotMatch: (text, pattern, message) => void (!pattern.test(text) || fail(message, `${show(text)} matches ${pattern}`)),
+  match: (text, pattern, message) =>
+    void (pattern.test(text) || fail(message, `${show(text)} does not match ${pattern}`)),
+  doesNotMatch: (text, pattern, message) =>
+    void (!pattern.test(text) || fail(message, `${show(text)} matches ${pattern}`)),
   throws(run, expected, message) {
     try {
       run();

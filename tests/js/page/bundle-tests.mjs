@@ -1,4 +1,5 @@
-// The package as a web page gets it: bundled by esbuild, under a strict content security policy, without isolation. In the form of demo-tests.mjs.
+// The package as a web page gets it: bundled by esbuild, under a strict content security policy, without
+// isolation. In the form of demo-tests.mjs.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { build } from 'esbuild';
@@ -24,11 +25,20 @@ const PROGRAM = `
 
 async function runBundled(context, headers) {
   const made = await build({
-    stdin: { contents: PROGRAM, resolveDir: root }, bundle: true, format: 'esm', splitting: true, outdir: path.join(root, 'build/tests-js/bundle'), logLevel: 'error',
+    stdin: { contents: PROGRAM, resolveDir: root },
+    bundle: true,
+    format: 'esm',
+    splitting: true,
+    outdir: path.join(root, 'build/tests-js/bundle'),
+    logLevel: 'error',
   });
   assert.deepEqual(made.errors, []);
-  const html = '<!doctype html><title>bundled</title><script type="module" src="/build/tests-js/bundle/stdin.js"></script>';
-  const pages = { '/bundled': (_, response) => response.writeHead(200, { 'Content-Type': 'text/html', ...headers }).end(html) };
+  const html =
+    '<!doctype html><title>bundled</title><script type="module" src="/build/tests-js/bundle/stdin.js"></script>';
+  const pages = {
+    '/bundled': (_, response) =>
+      response.writeHead(200, { 'Content-Type': 'text/html', ...headers }).end(html),
+  };
   const server = await serve({ isolated: false, pages });
   try {
     const page = await context.newPage();
@@ -41,14 +51,22 @@ async function runBundled(context, headers) {
 }
 
 export const bundleTests = [
-  ['the package runs bundled, under a content security policy, in a page that is not isolated', async (context) => {
-    const [variant, a, b, refusal] = await runBundled(context, { 'Content-Security-Policy': POLICY });
-    assert.deepEqual([variant, a, b], ['simd', 2, 4]);
-    assert.match(refusal, /cross-origin isolated/);
-  }],
+  [
+    'the package runs bundled, under a content security policy, in a page that is not isolated',
+    async (context) => {
+      const [variant, a, b, refusal] = await runBundled(context, { 'Content-Security-Policy': POLICY });
+      assert.deepEqual([variant, a, b], ['simd', 2, 4]);
+      assert.match(refusal, /cross-origin isolated/);
+    },
+  ],
 
-  ['the package explains a content security policy that forbids wasm', async (context) => {
-    const [message] = await runBundled(context, { 'Content-Security-Policy': POLICY.replace(" 'wasm-unsafe-eval'", '') });
-    assert.match(message, /Content-Security-Policy must allow script-src 'wasm-unsafe-eval'/);
-  }],
+  [
+    'the package explains a content security policy that forbids wasm',
+    async (context) => {
+      const [message] = await runBundled(context, {
+        'Content-Security-Policy': POLICY.replace(" 'wasm-unsafe-eval'", ''),
+      });
+      assert.match(message, /Content-Security-Policy must allow script-src 'wasm-unsafe-eval'/);
+    },
+  ],
 ];

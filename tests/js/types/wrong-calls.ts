@@ -1,7 +1,17 @@
 // Calls of the engine that must not compile: each line behind a @ts-expect-error is wrong.
 import type {
-  Abi, BufferPtr, GraphPtr, OpDefinitionBuilderPtr, OperationPtr, OutputPtr, Ptr, SessionPtr, ShapeInferenceContextPtr, StatusPtr,
-  TensorPtr, TextPtr,
+  Abi,
+  BufferPtr,
+  GraphPtr,
+  OpDefinitionBuilderPtr,
+  OperationPtr,
+  OutputPtr,
+  Ptr,
+  SessionPtr,
+  ShapeInferenceContextPtr,
+  StatusPtr,
+  TensorPtr,
+  TextPtr,
 } from '../../../bindings/js/generated/abi.js';
 import type { Scope, Wasm } from '../../../bindings/js/engine/wasm.js';
 

@@ -36,10 +36,18 @@ export async function openFirefox() {
   const port = await freePort();
   const profile = mkdtempSync(path.join(tmpdir(), 'firefox-'));
   writeFileSync(path.join(profile, 'user.js'), `user_pref("marionette.port", ${port});\n`);
-  const { child, ended } = launch('firefox-esr', ['--headless', '--marionette', '--no-remote', '--profile', profile], { env: { ...process.env, HOME: profile } });
-  const socket = await eventually(() => new Promise((resolve, reject) => {
-    const opened = connect(port, '127.0.0.1', () => resolve(opened)).once('error', reject);
-  }), 'Firefox');
+  const { child, ended } = launch(
+    'firefox-esr',
+    ['--headless', '--marionette', '--no-remote', '--profile', profile],
+    { env: { ...process.env, HOME: profile } },
+  );
+  const socket = await eventually(
+    () =>
+      new Promise((resolve, reject) => {
+        const opened = connect(port, '127.0.0.1', () => resolve(opened)).once('error', reject);
+      }),
+    'Firefox',
+  );
   const waiting = new Map();
   let bytes = Buffer.alloc(0);
   socket.on('data', (data) => {
@@ -54,15 +62,19 @@ export async function openFirefox() {
     }
   });
   let last = 0;
-  const call = (name, parameters) => new Promise((resolve, reject) => {
-    const text = JSON.stringify([0, ++last, name, parameters]);
-    waiting.set(last, ([, , error, result]) => (error ? reject(new Error(error.message)) : resolve(result)));
-    socket.write(`${Buffer.byteLength(text)}:${text}`);
-  });
+  const call = (name, parameters) =>
+    new Promise((resolve, reject) => {
+      const text = JSON.stringify([0, ++last, name, parameters]);
+      waiting.set(last, ([, , error, result]) =>
+        error ? reject(new Error(error.message)) : resolve(result),
+      );
+      socket.write(`${Buffer.byteLength(text)}:${text}`);
+    });
   await call('WebDriver:NewSession', {});
   return {
     navigate: (url) => call('WebDriver:Navigate', { url }),
-    evaluate: async (script) => (await call('WebDriver:ExecuteScript', { script: `return ${script}`, args: [] })).value,
+    evaluate: async (script) =>
+      (await call('WebDriver:ExecuteScript', { script: `return ${script}`, args: [] })).value,
     async close() {
       socket.destroy();
       child.kill();
@@ -74,8 +86,13 @@ export async function openFirefox() {
 
 /** WebKitGTK's small browser through its WebDriver, on a screen of its own. { navigate, evaluate, close } */
 export async function openWebKit() {
-  const folder = readdirSync(LIBRARIES).filter((name) => name.startsWith('webkit2gtk-')).map((name) => path.join(LIBRARIES, name, 'MiniBrowser')).find(existsSync);
-  const screen = launch('Xvfb', ['-displayfd', '1', '-screen', '0', '800x600x24', '-nolisten', 'tcp'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const folder = readdirSync(LIBRARIES)
+    .filter((name) => name.startsWith('webkit2gtk-'))
+    .map((name) => path.join(LIBRARIES, name, 'MiniBrowser'))
+    .find(existsSync);
+  const screen = launch('Xvfb', ['-displayfd', '1', '-screen', '0', '800x600x24', '-nolisten', 'tcp'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
   const display = await new Promise((resolve, reject) => {
     screen.child.stdout.once('data', (line) => resolve(String(line).trim()));
     screen.child.once('error', reject);
@@ -85,17 +102,23 @@ export async function openWebKit() {
   const env = { ...process.env, DISPLAY: `:${display}`, JSC_useSharedArrayBuffer: '1' };
   const driver = launch('WebKitWebDriver', [`--port=${port}`], { env });
   const call = async (method, place, body) => {
-    const response = await fetch(`http://127.0.0.1:${port}${place}`, { method, body: body && JSON.stringify(body) });
+    const response = await fetch(`http://127.0.0.1:${port}${place}`, {
+      method,
+      body: body && JSON.stringify(body),
+    });
     const { value } = await response.json();
     if (!response.ok) throw new Error(value.message);
     return value;
   };
   await eventually(() => call('GET', '/status'), 'WebKitWebDriver');
-  const capabilities = { alwaysMatch: { 'webkitgtk:browserOptions': { binary: folder, args: ['--automation'] } } };
+  const capabilities = {
+    alwaysMatch: { 'webkitgtk:browserOptions': { binary: folder, args: ['--automation'] } },
+  };
   const { sessionId } = await call('POST', '/session', { capabilities });
   return {
     navigate: (url) => call('POST', `/session/${sessionId}/url`, { url }),
-    evaluate: (script) => call('POST', `/session/${sessionId}/execute/sync`, { script: `return ${script}`, args: [] }),
+    evaluate: (script) =>
+      call('POST', `/session/${sessionId}/execute/sync`, { script: `return ${script}`, args: [] }),
     async close() {
       await call('DELETE', `/session/${sessionId}`).catch(() => {});
       for (const { child, ended } of [driver, screen]) {

@@ -1,4 +1,5 @@
-// Projects of a user, built by bundlers as their templates build, and run in Chromium. Their settings are the recipes of npm/README.md.
+// Projects of a user, built by bundlers as their templates build, and run in Chromium. Their settings are the
+// recipes of npm/README.md.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,14 +8,31 @@ import { build as esbuild } from 'esbuild';
 import { spawn } from 'node:child_process';
 import { root } from '../../../tools/process.mjs';
 import { commandsOf, evaluated, recipe } from '../readme-blocks.mjs';
-import { ALL, checkResults, consumerWithPeers, copyFiles, HTML, keptPrints, MODEL, PAGE_PROGRAM, runIn } from './consumer.mjs';
+import {
+  ALL,
+  checkResults,
+  consumerWithPeers,
+  copyFiles,
+  HTML,
+  keptPrints,
+  MODEL,
+  PAGE_PROGRAM,
+  runIn,
+} from './consumer.mjs';
 import { checkSite, closeChromium, resultsOf, resultsOfFolder } from './pages.mjs';
 
 /** The page's program in a module Worker: the engine's own workers are workers of a worker then. */
-const IN_WORKER = { 'main.js': keptPrints(recipe('main.js')), 'worker.js': recipe('worker.js'), 'model.js': MODEL };
+const IN_WORKER = {
+  'main.js': keptPrints(recipe('main.js')),
+  'worker.js': recipe('worker.js'),
+  'model.js': MODEL,
+};
 
 /** The recipe as it is, but for sites below some path. */
-const VITE_CONFIG = recipe('vite.config.js').replace('export default {\n', "export default {\n  base: './',\n");
+const VITE_CONFIG = recipe('vite.config.js').replace(
+  'export default {\n',
+  "export default {\n  base: './',\n",
+);
 
 describe('the package, built by', function () {
   this.timeout(400_000);
@@ -29,7 +47,10 @@ describe('the package, built by', function () {
 
   /** Runs `body` with the address of Vite's development server. */
   async function withViteServer(version, folder, body) {
-    const server = spawn('node', [vite(version), '--port', '0', '--host', '127.0.0.1'], { cwd: folder, env: { ...process.env, NO_COLOR: '1' } });
+    const server = spawn('node', [vite(version), '--port', '0', '--host', '127.0.0.1'], {
+      cwd: folder,
+      env: { ...process.env, NO_COLOR: '1' },
+    });
     let output = '';
     try {
       const address = await new Promise((resolve, reject) => {
@@ -58,7 +79,9 @@ describe('the package, built by', function () {
   for (const version of [5, 8]) {
     it(`Vite ${version}, its development server`, async () => {
       const folder = user.project(`vite${version}-dev`, { 'vite.config.js': VITE_CONFIG });
-      await withViteServer(version, folder, async (address) => checkResults(await resultsOf(address), { variants: ALL }));
+      await withViteServer(version, folder, async (address) =>
+        checkResults(await resultsOf(address), { variants: ALL }),
+      );
     });
   }
 
@@ -66,30 +89,52 @@ describe('the package, built by', function () {
     const folder = user.project('vite-worker', { ...IN_WORKER, 'vite.config.js': VITE_CONFIG });
     await runIn(folder, 'node', [vite(8), 'build']);
     await checkSite(path.join(folder, 'dist'));
-    await withViteServer(8, folder, async (address) => checkResults(await resultsOf(address), { variants: ALL }));
+    await withViteServer(8, folder, async (address) =>
+      checkResults(await resultsOf(address), { variants: ALL }),
+    );
   });
 
   it('Vite, with the model and the Worker of the README', async () => {
-    const folder = user.project('vite-readme', { ...IN_WORKER, 'model.js': recipe('model.js'), 'vite.config.js': VITE_CONFIG });
+    const folder = user.project('vite-readme', {
+      ...IN_WORKER,
+      'model.js': recipe('model.js'),
+      'vite.config.js': VITE_CONFIG,
+    });
     await runIn(folder, 'node', [vite(8), 'build']);
     assert.deepEqual(await resultsOfFolder(path.join(folder, 'dist'), {}), [1, 4, 9]);
   });
 
   it("Vite's development server without the setting, which says what to set", async () => {
-    const folder = user.project('vite-unset', { 'vite.config.js': VITE_CONFIG.replace(/.*optimizeDeps.*\n/, '') });
+    const folder = user.project('vite-unset', {
+      'vite.config.js': VITE_CONFIG.replace(/.*optimizeDeps.*\n/, ''),
+    });
     await withViteServer(7, folder, async (address) => {
       const { chosen } = await resultsOf(address);
-      assert.match(chosen.failed, /optimizeDeps: \{ exclude: \['tfcore-wasm'\] \}.*\(this is what happened here\)/);
+      assert.match(
+        chosen.failed,
+        /optimizeDeps: \{ exclude: \['tfcore-wasm'\] \}.*\(this is what happened here\)/,
+      );
     });
   });
 
-  const runWebpack = (folder, settings) => new Promise((resolve, reject) => {
-    const webpack = createRequire(path.join(user.peers, 'package.json'))('webpack');
-    webpack({ mode: 'production', performance: false, context: folder, entry: './main.js', output: { path: path.join(folder, 'dist') }, ...settings }, (error, stats) => {
-      if (error || stats.hasErrors() || stats.hasWarnings()) reject(error ?? new Error(stats.toString()));
-      else resolve();
+  const runWebpack = (folder, settings) =>
+    new Promise((resolve, reject) => {
+      const webpack = createRequire(path.join(user.peers, 'package.json'))('webpack');
+      webpack(
+        {
+          mode: 'production',
+          performance: false,
+          context: folder,
+          entry: './main.js',
+          output: { path: path.join(folder, 'dist') },
+          ...settings,
+        },
+        (error, stats) => {
+          if (error || stats.hasErrors() || stats.hasWarnings()) reject(error ?? new Error(stats.toString()));
+          else resolve();
+        },
+      );
     });
-  });
   const writePage = (folder) => writeFileSync(path.join(folder, 'index.html'), HTML);
 
   it('webpack 5', async () => {
@@ -107,10 +152,18 @@ describe('the package, built by', function () {
   });
 
   it('webpack 5, for Node', async () => {
-    const folder = user.project('webpack-node', { 'main.js': `import { probeAll } from './probe.js';\nprobeAll().then((results) => console.log(JSON.stringify(results)));\n` });
-    await runWebpack(folder, { target: 'node20', output: { path: path.join(folder, 'dist'), filename: 'main.js', module: true, chunkFormat: 'module' }, experiments: { outputModule: true } });
+    const folder = user.project('webpack-node', {
+      'main.js': `import { probeAll } from './probe.js';\nprobeAll().then((results) => console.log(JSON.stringify(results)));\n`,
+    });
+    await runWebpack(folder, {
+      target: 'node20',
+      output: { path: path.join(folder, 'dist'), filename: 'main.js', module: true, chunkFormat: 'module' },
+      experiments: { outputModule: true },
+    });
     writeFileSync(path.join(folder, 'dist/package.json'), '{ "type": "module" }');
-    const results = JSON.parse(await runIn(folder, 'node', ['--experimental-wasm-relaxed-simd', 'dist/main.js']));
+    const results = JSON.parse(
+      await runIn(folder, 'node', ['--experimental-wasm-relaxed-simd', 'dist/main.js']),
+    );
     checkResults(results, { variants: ALL });
   });
 
@@ -119,7 +172,11 @@ describe('the package, built by', function () {
       const folder = user.project(`esbuild-${minify}`);
       const [bundle, ...copies] = commandsOf('npx esbuild ');
       const [, ...words] = bundle.split(' ');
-      await runIn(folder, 'node', [path.join(root, 'node_modules/esbuild/bin', words[0]), ...words.slice(1), ...(minify ? ['--minify'] : [])]);
+      await runIn(folder, 'node', [
+        path.join(root, 'node_modules/esbuild/bin', words[0]),
+        ...words.slice(1),
+        ...(minify ? ['--minify'] : []),
+      ]);
       for (const line of copies) await runIn(folder, 'sh', ['-c', line]);
       writePage(path.join(folder, 'public'));
       await checkSite(path.join(folder, 'public'));
@@ -127,9 +184,17 @@ describe('the package, built by', function () {
   }
 
   it('esbuild, the files in a folder of their own', async () => {
-    const folder = user.project('esbuild-folder', { 'main.js': PAGE_PROGRAM.replace('probeAll()', "probeAll({ wasm: 'engine/' })") });
+    const folder = user.project('esbuild-folder', {
+      'main.js': PAGE_PROGRAM.replace('probeAll()', "probeAll({ wasm: 'engine/' })"),
+    });
     const out = path.join(folder, 'dist');
-    await esbuild({ entryPoints: [path.join(folder, 'main.js')], outdir: path.join(out, 'js'), bundle: true, format: 'esm', logLevel: 'silent' });
+    await esbuild({
+      entryPoints: [path.join(folder, 'main.js')],
+      outdir: path.join(out, 'js'),
+      bundle: true,
+      format: 'esm',
+      logLevel: 'silent',
+    });
     copyFiles(user.dist, path.join(out, 'engine'));
     writeFileSync(path.join(out, 'index.html'), HTML.replace('./main.js', './js/main.js'));
     await checkSite(out);
@@ -138,10 +203,19 @@ describe('the package, built by', function () {
   it('esbuild without the files, which says what to copy', async () => {
     const folder = user.project('esbuild-bare');
     const out = path.join(folder, 'dist');
-    await esbuild({ entryPoints: [path.join(folder, 'main.js')], outdir: out, bundle: true, format: 'esm', logLevel: 'silent' });
+    await esbuild({
+      entryPoints: [path.join(folder, 'main.js')],
+      outdir: out,
+      bundle: true,
+      format: 'esm',
+      logLevel: 'silent',
+    });
     writePage(out);
     const { simd, chosen } = await resultsOfFolder(out, { isolated: false });
-    assert.match(simd.failed, /HTTP 404[^]*tfcore-simd\.wasm of the package[^]*esbuild, Rollup: copy tfcore-\*\.wasm and tfcore-worker\.js/);
+    assert.match(
+      simd.failed,
+      /HTTP 404[^]*tfcore-simd\.wasm of the package[^]*esbuild, Rollup: copy tfcore-\*\.wasm and tfcore-worker\.js/,
+    );
     assert.match(chosen.failed, /tfcore-relaxed\.wasm of the package/);
   });
 
@@ -151,7 +225,11 @@ describe('the package, built by', function () {
     const { rollup } = load('rollup');
     const { nodeResolve } = load('@rollup/plugin-node-resolve');
     const warnings = [];
-    const bundle = await rollup({ input: path.join(folder, 'main.js'), plugins: [nodeResolve({ browser: true })], onwarn: (warning) => warnings.push(warning.message) });
+    const bundle = await rollup({
+      input: path.join(folder, 'main.js'),
+      plugins: [nodeResolve({ browser: true })],
+      onwarn: (warning) => warnings.push(warning.message),
+    });
     const out = path.join(folder, 'dist');
     await bundle.write({ dir: out, format: 'es' });
     await bundle.close();
@@ -163,7 +241,15 @@ describe('the package, built by', function () {
 
   it('Parcel', async () => {
     const folder = user.project('parcel');
-    await runIn(folder, 'node', [path.join(user.peers, 'node_modules/parcel/lib/bin.js'), 'build', 'index.html', '--public-url', './', '--no-cache', '--no-autoinstall']);
+    await runIn(folder, 'node', [
+      path.join(user.peers, 'node_modules/parcel/lib/bin.js'),
+      'build',
+      'index.html',
+      '--public-url',
+      './',
+      '--no-cache',
+      '--no-autoinstall',
+    ]);
     await checkSite(path.join(folder, 'dist'), { policy: false });
   });
 
@@ -175,44 +261,95 @@ export default { ...recipe, output: 'export', turbopack: { root: ${JSON.stringif
         'recipe.mjs': recipe('next.config.mjs'),
         'app/layout.js': 'export default ({ children }) => <html><body>{children}</body></html>;\n',
         'app/page.js': recipe('app/page.js'),
-        'model.js': MODEL.replace('probeAll()', 'probeAll().then((results) => (globalThis.results = results))'),
+        'model.js': MODEL.replace(
+          'probeAll()',
+          'probeAll().then((results) => (globalThis.results = results))',
+        ),
       });
-      await runIn(folder, 'node', [path.join(user.peers, 'node_modules/next/dist/bin/next'), 'build', `--${bundler}`]);
+      await runIn(folder, 'node', [
+        path.join(user.peers, 'node_modules/next/dist/bin/next'),
+        'build',
+        `--${bundler}`,
+      ]);
       await checkSite(path.join(folder, 'out'), { below: false, policy: false });
     });
   }
 
-  it('esbuild for Node, as a file with the package\'s files beside it', async () => {
-    const folder = user.project('esbuild-node', { 'main.js': `import { probeAll } from './probe.js';\nprobeAll().then((results) => console.log(JSON.stringify(results)));\n` });
+  it("esbuild for Node, as a file with the package's files beside it", async () => {
+    const folder = user.project('esbuild-node', {
+      'main.js': `import { probeAll } from './probe.js';\nprobeAll().then((results) => console.log(JSON.stringify(results)));\n`,
+    });
     const out = path.join(folder, 'dist');
-    await esbuild({ entryPoints: [path.join(folder, 'main.js')], outfile: path.join(out, 'main.mjs'), bundle: true, platform: 'node', format: 'esm', logLevel: 'silent' });
+    await esbuild({
+      entryPoints: [path.join(folder, 'main.js')],
+      outfile: path.join(out, 'main.mjs'),
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      logLevel: 'silent',
+    });
     copyFiles(user.dist, out);
-    checkResults(JSON.parse(await runIn(folder, 'node', ['--experimental-wasm-relaxed-simd', 'dist/main.mjs'])), { variants: ALL });
+    checkResults(
+      JSON.parse(await runIn(folder, 'node', ['--experimental-wasm-relaxed-simd', 'dist/main.mjs'])),
+      { variants: ALL },
+    );
   });
 
   it('esbuild for Node, as one file of CommonJS with everything inside', async () => {
     const program = `import { probe } from './probe.js';\nprobe().then((result) => console.log(JSON.stringify({ chosen: result })));\n`;
     const folder = user.project('esbuild-inline', { 'main.js': program }, { entry: 'tfcore-wasm/inline' });
-    await esbuild({ entryPoints: [path.join(folder, 'main.js')], outfile: path.join(folder, 'dist/main.cjs'), bundle: true, platform: 'node', format: 'cjs', logLevel: 'silent' });
+    await esbuild({
+      entryPoints: [path.join(folder, 'main.js')],
+      outfile: path.join(folder, 'dist/main.cjs'),
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      logLevel: 'silent',
+    });
     const { chosen } = JSON.parse(await runIn(folder, 'node', ['dist/main.cjs']));
     assert.deepEqual([chosen.variant, chosen.product, chosen.gradient], ['simd', true, 6]);
   });
 
   it('esbuild, a page as one file that is opened from the disk', async () => {
-    const folder = user.project('esbuild-file', { 'main.js': PAGE_PROGRAM.replaceAll('probeAll', 'probe') }, { entry: 'tfcore-wasm/inline' });
-    const { outputFiles: [{ text }] } = await esbuild({ entryPoints: [path.join(folder, 'main.js')], write: false, bundle: true, format: 'iife', logLevel: 'silent' });
-    writeFileSync(path.join(folder, 'index.html'), `<!doctype html><title>probe</title><body><script>${text.replaceAll('</script', '<\\/script')}</script>`);
+    const folder = user.project(
+      'esbuild-file',
+      { 'main.js': PAGE_PROGRAM.replaceAll('probeAll', 'probe') },
+      { entry: 'tfcore-wasm/inline' },
+    );
+    const {
+      outputFiles: [{ text }],
+    } = await esbuild({
+      entryPoints: [path.join(folder, 'main.js')],
+      write: false,
+      bundle: true,
+      format: 'iife',
+      logLevel: 'silent',
+    });
+    writeFileSync(
+      path.join(folder, 'index.html'),
+      `<!doctype html><title>probe</title><body><script>${text.replaceAll('</script', '<\\/script')}</script>`,
+    );
     const { variant, product } = await resultsOf(`file://${folder}/index.html`);
     assert.deepEqual([variant, product], ['simd', true]);
   });
 
   it('nothing that is shipped waits at the top level, names a module of Node, or starts a worker in a form that bundlers misread', async () => {
     for (const name of readdirSync(user.dist).filter((file) => file.endsWith('.js') && file !== 'cli.js')) {
-      await esbuild({ entryPoints: [path.join(user.dist, name)], bundle: true, write: false, format: 'iife', platform: 'browser', target: 'es2022', logLevel: 'silent' });
+      await esbuild({
+        entryPoints: [path.join(user.dist, name)],
+        bundle: true,
+        write: false,
+        format: 'iife',
+        platform: 'browser',
+        target: 'es2022',
+        logLevel: 'silent',
+      });
       const text = readFileSync(path.join(user.dist, name), 'utf8');
       assert.deepEqual(text.match(/\bfrom ?["']node:|\bimport\(|\brequire\(/g) ?? [], [], name);
     }
     const entry = readFileSync(path.join(user.dist, 'index.js'), 'utf8');
-    assert.deepEqual(entry.match(/new Worker\(new URL\([^)]*\)[^)]*\)/g), ['new Worker(new URL("./tfcore-worker.js",import.meta.url),{type:"module"})']);
+    assert.deepEqual(entry.match(/new Worker\(new URL\([^)]*\)[^)]*\)/g), [
+      'new Worker(new URL("./tfcore-worker.js",import.meta.url),{type:"module"})',
+    ]);
   });
 });

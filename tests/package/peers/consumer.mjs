@@ -1,4 +1,5 @@
-// A project that uses the package as npm installs it, in a folder below the peers, and what it computes everywhere.
+// A project that uses the package as npm installs it, in a folder below the peers, and what it computes
+// everywhere.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +8,10 @@ import path from 'node:path';
 import { setUpPeers } from '../../../tools/peers.mjs';
 import { root, run } from '../../../tools/process.mjs';
 
-/** The program of every project: a product that threads share, a gradient, and the name of an error's class, which minifiers like to shorten. */
+/**
+ * The program of every project: a product that threads share, a gradient, and the name of an error's class,
+ * which minifiers like to shorten.
+ */
 const PROBE = (entry) => `
 import { detectFeatures, init } from '${entry}';
 
@@ -52,18 +56,27 @@ export const run = () => probeAll();
 /** A page or Worker of npm/README.md, which leaves in the page what it prints. */
 export const keptPrints = (code) => code.replace('console.log(', '(globalThis.results = ');
 
-export const HTML = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>probe</title><script type="module" src="./main.js"></script>\n';
+export const HTML =
+  '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>probe</title><script type="module" src="./main.js"></script>\n';
 
 let made;
 
-/** The project, made once: { folder, peers, dist, project(name, files) }; `peers` is undefined where npm's packages could not be installed. */
+/**
+ * The project, made once: { folder, peers, dist, project(name, files) }; `peers` is undefined where npm's
+ * packages could not be installed.
+ */
 export const consumer = () => (made ??= make());
 
-/** The same, for tests that need the peers: these are skipped with a line that says how to get what is missing. */
+/**
+ * The same, for tests that need the peers: these are skipped with a line that says how to get what is
+ * missing.
+ */
 export async function consumerWithPeers(context) {
   const user = await consumer();
   if (user.peers !== undefined) return user;
-  console.log(`skipped: the packages of tests/package/peers are not installed (${user.problem}); where npm reaches its registry, 'npm test -- bundlers' installs them`);
+  console.log(
+    `skipped: the packages of tests/package/peers are not installed (${user.problem}); where npm reaches its registry, 'npm test -- bundlers' installs them`,
+  );
   return context.skip();
 }
 
@@ -77,15 +90,33 @@ async function make() {
   }
   const folder = mkdtempSync(path.join(peers ?? tmpdir(), 'work-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const npm = (where, ...args) => execFileSync('npm', args, { cwd: where, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-  const [packed] = JSON.parse(npm(path.join(root, 'npm'), 'pack', '--json', '--pack-destination', folder, '--loglevel=error'));
+  const npm = (where, ...args) =>
+    execFileSync('npm', args, { cwd: where, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  const [packed] = JSON.parse(
+    npm(path.join(root, 'npm'), 'pack', '--json', '--pack-destination', folder, '--loglevel=error'),
+  );
   writeFileSync(path.join(folder, 'package.json'), '{ "private": true, "type": "module" }');
-  npm(folder, 'install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', path.join(folder, packed.filename));
+  npm(
+    folder,
+    'install',
+    '--offline',
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    path.join(folder, packed.filename),
+  );
   const dist = path.join(folder, 'node_modules/tfcore-wasm/dist');
   /** A folder with the program, and with `files` by name. */
   const project = (name, files = {}, { entry = 'tfcore-wasm' } = {}) => {
     const place = path.join(folder, name);
-    const all = { 'package.json': JSON.stringify({ name, private: true, type: 'module' }), 'probe.js': PROBE(entry), 'main.js': PAGE_PROGRAM, 'index.html': HTML, ...files };
+    const all = {
+      'package.json': JSON.stringify({ name, private: true, type: 'module' }),
+      'probe.js': PROBE(entry),
+      'main.js': PAGE_PROGRAM,
+      'index.html': HTML,
+      ...files,
+    };
     for (const [file, text] of Object.entries(all)) {
       mkdirSync(path.dirname(path.join(place, file)), { recursive: true });
       writeFileSync(path.join(place, file), text);
@@ -99,22 +130,35 @@ async function make() {
 /** The files that bundlers which follow no addresses need copied: what npm/README.md says for Rollup. */
 export function copyFiles(dist, to) {
   mkdirSync(to, { recursive: true });
-  cpSync(dist, to, { recursive: true, filter: (file) => file === dist || /tfcore-[\w-]+\.(wasm|js)$/.test(file) });
+  cpSync(dist, to, {
+    recursive: true,
+    filter: (file) => file === dist || /tfcore-[\w-]+\.(wasm|js)$/.test(file),
+  });
 }
 
 /** A program that must end well; returns what it printed. */
 export async function runIn(cwd, command, args, env = {}) {
-  const { code, output } = await run(command, args, { cwd, env: { NEXT_TELEMETRY_DISABLED: '1', CI: '1', ...env } });
+  const { code, output } = await run(command, args, {
+    cwd,
+    env: { NEXT_TELEMETRY_DISABLED: '1', CI: '1', ...env },
+  });
   assert.equal(code, 0, `${command} ${args.join(' ')}\n${output}`);
   return output;
 }
 
-/** Holds what probeAll gave against what must come out. `chosen` is the build that is taken without being asked for; `reason` says why it is not a faster one. */
+/**
+ * Holds what probeAll gave against what must come out. `chosen` is the build that is taken without being
+ * asked for; `reason` says why it is not a faster one.
+ */
 export function checkResults(results, { variants, chosen = variants.at(-1), reason = null }) {
   for (const [name, result] of Object.entries(results)) {
     assert.equal(result.failed, undefined, `${name}: ${result.failed}`);
     const { variant, threads, product, gradient, error } = result;
-    assert.deepEqual({ product, gradient, error }, { product: true, gradient: 6, error: 'InvalidArgumentError' }, name);
+    assert.deepEqual(
+      { product, gradient, error },
+      { product: true, gradient: 6, error: 'InvalidArgumentError' },
+      name,
+    );
     assert.equal(variant, name === 'chosen' ? chosen : name);
     assert.ok(variant.endsWith('threads') ? threads >= 1 : threads === 1, `${name}: ${threads} threads`);
   }

@@ -1,4 +1,5 @@
-// The package in other hosts of JavaScript: versions of Node, Bun and Deno; where threads are refused, and where a start fails.
+// The package in other hosts of JavaScript: versions of Node, Bun and Deno; where threads are refused, and
+// where a start fails.
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
@@ -19,7 +20,9 @@ describe('the package in', function () {
     user = await consumerWithPeers(this);
     folder = user.project('hosts', {
       'main.js': PROGRAM,
-      'one.js': PROGRAM.replace('probeAll }', 'probe }').replace(/probeAll\(.*\)\.then/, 'probe(folder && { wasm: folder }).then').replace('(results)))', '({ chosen: results })))'),
+      'one.js': PROGRAM.replace('probeAll }', 'probe }')
+        .replace(/probeAll\(.*\)\.then/, 'probe(folder && { wasm: folder }).then')
+        .replace('(results)))', '({ chosen: results })))'),
     });
   });
 
@@ -35,15 +38,33 @@ describe('the package in', function () {
 
   it('Node 20 without relaxed SIMD, which is told', async () => {
     const variants = ['simd', 'simd-threads'];
-    checkResults(resultsFrom(await runIn(folder, node(20), ['main.js'])), { variants, reason: /no relaxed SIMD/ });
+    checkResults(resultsFrom(await runIn(folder, node(20), ['main.js'])), {
+      variants,
+      reason: /no relaxed SIMD/,
+    });
   });
 
-  for (const [version, flag] of [[20, '--experimental-permission'], [22, '--permission'], [24, '--permission'], [26, '--permission']]) {
+  for (const [version, flag] of [
+    [20, '--experimental-permission'],
+    [22, '--permission'],
+    [24, '--permission'],
+    [26, '--permission'],
+  ]) {
     it(`Node ${version} under ${flag}: one thread, and a reason`, async () => {
-      const { chosen } = resultsFrom(await runIn(folder, node(version), [flag, '--allow-fs-read=*', 'one.js']));
-      assert.deepEqual([chosen.variant.replace('relaxed', 'simd'), chosen.threads, chosen.product], ['simd', 1, true]);
-      assert.match(chosen.reason, /one thread: a Worker was refused \(.*(permission|restricted|--allow-worker)/i);
-      const allowed = resultsFrom(await runIn(folder, node(version), [flag, '--allow-fs-read=*', '--allow-worker', 'one.js']));
+      const { chosen } = resultsFrom(
+        await runIn(folder, node(version), [flag, '--allow-fs-read=*', 'one.js']),
+      );
+      assert.deepEqual(
+        [chosen.variant.replace('relaxed', 'simd'), chosen.threads, chosen.product],
+        ['simd', 1, true],
+      );
+      assert.match(
+        chosen.reason,
+        /one thread: a Worker was refused \(.*(permission|restricted|--allow-worker)/i,
+      );
+      const allowed = resultsFrom(
+        await runIn(folder, node(version), [flag, '--allow-fs-read=*', '--allow-worker', 'one.js']),
+      );
       assert.match(allowed.chosen.variant, /-threads$/);
     });
   }
@@ -57,31 +78,66 @@ describe('the package in', function () {
     const { chosen } = resultsFrom(await runIn(folder, node(24), ['one.js', files]));
     assert.equal(chosen.variant, 'relaxed');
     assert.match(chosen.reason, /one thread: a Worker was refused \(.*tfcore-worker\.js/);
-    const { code, output } = await run(node(24), ['--input-type=module', '-e', `import { init } from 'tfcore-wasm';
-      await init({ variant: 'simd-threads', wasm: ${JSON.stringify(files)} }).catch((error) => console.log(error.name, error.message));`], { cwd: folder });
+    const { code, output } = await run(
+      node(24),
+      [
+        '--input-type=module',
+        '-e',
+        `import { init } from 'tfcore-wasm';
+      await init({ variant: 'simd-threads', wasm: ${JSON.stringify(files)} }).catch((error) => console.log(error.name, error.message));`,
+      ],
+      { cwd: folder },
+    );
     assert.equal(code, 0, output);
     assert.match(output, /^UnavailableError variant 'simd-threads' cannot run here: a Worker was refused/);
   });
 
   it('Node, which a failed start does not keep alive', async () => {
     const started = Date.now();
-    const { code, output } = await run(node(24), ['--input-type=module', '-e', `import { init } from 'tfcore-wasm';
+    const { code, output } = await run(
+      node(24),
+      [
+        '--input-type=module',
+        '-e',
+        `import { init } from 'tfcore-wasm';
       const empty = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
       const starts = [{ wasm: empty, variant: 'simd-threads' }, { wasm: '/no/such.wasm', variant: 'simd-threads', threads: 4 }, { wasm: new ArrayBuffer(3), variant: 'relaxed-threads' }];
-      for (const options of starts) await init(options).then(() => console.log('started'), (error) => console.log(error.code));`], { cwd: folder });
+      for (const options of starts) await init(options).then(() => console.log('started'), (error) => console.log(error.code));`,
+      ],
+      { cwd: folder },
+    );
     assert.equal(code, 0, output);
     assert.deepEqual(output.trim().split('\n'), ['UNAVAILABLE', 'UNAVAILABLE', 'UNAVAILABLE']);
     assert.ok(Date.now() - started < 15_000, `ended after ${Date.now() - started} ms`);
   });
 
   it('Bun', async () => {
-    const results = resultsFrom(await runIn(folder, path.join(user.peers, 'node_modules/@oven/bun-linux-x64/bin/bun'), ['main.js']));
-    checkResults(results, 'relaxed' in results ? { variants: ALL } : { variants: ['simd', 'simd-threads'], reason: /no relaxed SIMD/ });
+    const results = resultsFrom(
+      await runIn(folder, path.join(user.peers, 'node_modules/@oven/bun-linux-x64/bin/bun'), ['main.js']),
+    );
+    checkResults(
+      results,
+      'relaxed' in results
+        ? { variants: ALL }
+        : { variants: ['simd', 'simd-threads'], reason: /no relaxed SIMD/ },
+    );
   });
 
   it('Deno', async () => {
     const deno = path.join(user.peers, 'node_modules/@deno/linux-x64-glibc/deno');
-    checkResults(resultsFrom(await runIn(folder, deno, ['run', '--allow-read', '--allow-env', '--allow-sys', '--no-lock', 'main.js'])), { variants: ALL });
+    checkResults(
+      resultsFrom(
+        await runIn(folder, deno, [
+          'run',
+          '--allow-read',
+          '--allow-env',
+          '--allow-sys',
+          '--no-lock',
+          'main.js',
+        ]),
+      ),
+      { variants: ALL },
+    );
   });
 
   it('a module Worker of Node', async () => {
@@ -94,10 +150,15 @@ new Worker(new URL('./worker.js', import.meta.url)).on('message', (results) => c
   });
 
   it('CommonJS of Node, through import()', async () => {
-    const place = user.project('node-cjs', { 'main.cjs': `import('./probe.js').then(({ probe }) => probe()).then((chosen) => console.log(JSON.stringify({ chosen })));\n` });
+    const place = user.project('node-cjs', {
+      'main.cjs': `import('./probe.js').then(({ probe }) => probe()).then((chosen) => console.log(JSON.stringify({ chosen })));\n`,
+    });
     const { chosen } = resultsFrom(await runIn(place, node(22), ['main.cjs']));
     assert.deepEqual([chosen.variant, chosen.product], ['relaxed-threads', true]);
-    const required = await runIn(place, node(24), ['-e', "require('tfcore-wasm').init().then((tf) => console.log(tf.variant))"]);
+    const required = await runIn(place, node(24), [
+      '-e',
+      "require('tfcore-wasm').init().then((tf) => console.log(tf.variant))",
+    ]);
     assert.equal(required.trim(), 'relaxed-threads');
   });
 });

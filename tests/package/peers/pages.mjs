@@ -5,7 +5,8 @@ import { serve } from '../../../tools/serve.mjs';
 import { ALL, checkResults, SINGLE } from './consumer.mjs';
 
 /** What a careful site sends: nothing is evaluated from text, nothing comes from elsewhere. */
-export const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src data:; style-src 'self'";
+export const POLICY =
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src data:; style-src 'self'";
 
 let browser;
 export const chromium = async () => (browser ??= await openChromium());
@@ -23,7 +24,9 @@ export async function resultsOf(address, { timeout = 60_000 } = {}) {
     page.on('console', (message) => said.push(message.text()));
     page.on('pageerror', (error) => said.push(error.stack));
     await page.goto(address);
-    const handle = await page.waitForFunction(() => globalThis.results, undefined, { timeout }).catch((error) => assert.fail(`${error.message}\n${said.join('\n')}`));
+    const handle = await page
+      .waitForFunction(() => globalThis.results, undefined, { timeout })
+      .catch((error) => assert.fail(`${error.message}\n${said.join('\n')}`));
     return await handle.jsonValue();
   } finally {
     await context.close();
@@ -41,12 +44,17 @@ export async function resultsOfFolder(folder, { page = 'index.html', ...options 
 }
 
 /**
- * A folder of static files as sites serve it: isolated with a strict policy and below some path, and then plainly. `below: false` where the files expect
- * to be at the root, `policy: false` where the bundler itself writes scripts into the page.
+ * A folder of static files as sites serve it: isolated with a strict policy and below some path, and then
+ * plainly. `below: false` where the files expect to be at the root, `policy: false` where the bundler itself
+ * writes scripts into the page.
  */
 export async function checkSite(folder, { below = true, policy = true, page } = {}) {
   const prefix = below ? '/some/where' : '';
-  const strict = await resultsOfFolder(folder, { prefix, page, headers: policy ? { 'Content-Security-Policy': POLICY } : {} });
+  const strict = await resultsOfFolder(folder, {
+    prefix,
+    page,
+    headers: policy ? { 'Content-Security-Policy': POLICY } : {},
+  });
   checkResults(strict, { variants: ALL });
   const plain = await resultsOfFolder(folder, { page, isolated: false });
   checkResults(plain, { variants: SINGLE, reason: /one thread: the page is not cross-origin isolated/ });

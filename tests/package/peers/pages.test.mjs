@@ -28,35 +28,56 @@ describe('the package in a page', function () {
 
   it('by the path of its file', () => checkSite(site('page-path', {}, { entry: './tfcore-wasm/index.js' })));
 
-  it('by an import map', () => checkSite(site('page-map', { 'index.html': recipe('index.html') }), { policy: false }));
+  it('by an import map', () =>
+    checkSite(site('page-map', { 'index.html': recipe('index.html') }), { policy: false }));
 
-  it('in a module Worker', () => checkSite(site('page-worker',
-    { 'main.js': keptPrints(recipe('main.js')), 'worker.js': recipe('worker.js'), 'model.js': MODEL }, { entry: './tfcore-wasm/index.js' })));
+  it('in a module Worker', () =>
+    checkSite(
+      site(
+        'page-worker',
+        { 'main.js': keptPrints(recipe('main.js')), 'worker.js': recipe('worker.js'), 'model.js': MODEL },
+        { entry: './tfcore-wasm/index.js' },
+      ),
+    ));
 
   it('in a module Worker, with the model of the README', async () => {
     const model = recipe('model.js').replace("'tfcore-wasm'", "'./tfcore-wasm/index.js'");
-    const folder = site('page-readme', { 'main.js': keptPrints(recipe('main.js')), 'worker.js': recipe('worker.js'), 'model.js': model });
+    const folder = site('page-readme', {
+      'main.js': keptPrints(recipe('main.js')),
+      'worker.js': recipe('worker.js'),
+      'model.js': model,
+    });
     assert.deepEqual(await resultsOfFolder(folder, {}), [1, 4, 9]);
   });
 
   it('where the policy allows no wasm: the error names the setting', async () => {
     const folder = site('page-strict', {}, { entry: './tfcore-wasm/index.js' });
-    const { simd } = await resultsOfFolder(folder, { headers: { 'Content-Security-Policy': POLICY.replace(" 'wasm-unsafe-eval'", '') } });
+    const { simd } = await resultsOfFolder(folder, {
+      headers: { 'Content-Security-Policy': POLICY.replace(" 'wasm-unsafe-eval'", '') },
+    });
     assert.match(simd.failed, /Content-Security-Policy must allow script-src 'wasm-unsafe-eval'/);
   });
 
   it('where the policy allows no worker: one thread, and a reason', async () => {
     const folder = site('page-workerless', {}, { entry: './tfcore-wasm/index.js' });
-    const { chosen, 'simd-threads': asked } = await resultsOfFolder(folder, { headers: { 'Content-Security-Policy': `${POLICY}; worker-src 'none'` } });
+    const { chosen, 'simd-threads': asked } = await resultsOfFolder(folder, {
+      headers: { 'Content-Security-Policy': `${POLICY}; worker-src 'none'` },
+    });
     assert.deepEqual([chosen.variant, chosen.threads, chosen.product], ['relaxed', 1, true]);
     assert.match(chosen.reason, /one thread: a Worker was refused/);
-    assert.match(asked.failed, /UnavailableError: variant 'simd-threads' cannot run here: a Worker was refused/);
+    assert.match(
+      asked.failed,
+      /UnavailableError: variant 'simd-threads' cannot run here: a Worker was refused/,
+    );
   });
 
   describe('from another origin, as from a CDN', () => {
     let cdn;
     before(async () => {
-      cdn = await serve({ folder: user.dist, headers: { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' } });
+      cdn = await serve({
+        folder: user.dist,
+        headers: { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' },
+      });
     });
     after(() => cdn.close());
     const page = (name, file) => user.project(name, {}, { entry: `${cdn.address}/${file}` });
@@ -64,25 +85,36 @@ describe('the package in a page', function () {
     it('with threads in an isolated page, with one in another', async () => {
       const folder = page('cdn', 'index.js');
       checkResults(await resultsOfFolder(folder, {}), { variants: ALL });
-      checkResults(await resultsOfFolder(folder, { isolated: false }), { variants: SINGLE, reason: /not cross-origin isolated/ });
+      checkResults(await resultsOfFolder(folder, { isolated: false }), {
+        variants: SINGLE,
+        reason: /not cross-origin isolated/,
+      });
     });
 
     it('with one thread where the policy refuses the way around', async () => {
       const policy = `default-src 'none'; script-src 'self' ${cdn.address} 'wasm-unsafe-eval'; connect-src ${cdn.address}; worker-src 'self'`;
-      const { chosen } = await resultsOfFolder(page('cdn-strict', 'index.js'), { headers: { 'Content-Security-Policy': policy } });
+      const { chosen } = await resultsOfFolder(page('cdn-strict', 'index.js'), {
+        headers: { 'Content-Security-Policy': policy },
+      });
       assert.deepEqual([chosen.variant, chosen.product], ['relaxed', true]);
       assert.match(chosen.reason, /one thread: a Worker was refused/);
     });
 
     it('as one file', async () => {
       const results = await resultsOfFolder(page('cdn-inline', 'inline.js'), {});
-      assert.deepEqual([results.chosen.variant, results.chosen.product, results.chosen.gradient], ['simd', true, 6]);
+      assert.deepEqual(
+        [results.chosen.variant, results.chosen.product, results.chosen.gradient],
+        ['simd', true, 6],
+      );
       assert.match(results.chosen.reason, /holds one build/);
       assert.match(results['simd-threads'].failed, /variant 'simd-threads' is none of simd/);
     });
   });
 
-  for (const [name, open, variants] of [['Firefox', openFirefox, ALL], ['WebKit', openWebKit, ['simd', 'simd-threads']]]) {
+  for (const [name, open, variants] of [
+    ['Firefox', openFirefox, ALL],
+    ['WebKit', openWebKit, ['simd', 'simd-threads']],
+  ]) {
     it(`in ${name}`, async function () {
       try {
         await setUpBrowsers();
@@ -97,12 +129,19 @@ describe('the package in a page', function () {
           const server = await serve({ folder, isolated, headers: { 'Content-Security-Policy': POLICY } });
           await browser.navigate(`${server.address}/`);
           let results;
-          for (const end = Date.now() + 60_000; !results && Date.now() < end; await sleep(200)) results = await browser.evaluate('globalThis.results');
+          for (const end = Date.now() + 60_000; !results && Date.now() < end; await sleep(200))
+            results = await browser.evaluate('globalThis.results');
           await server.close();
           assert.ok(results, 'no results within a minute');
           const expected = variants.filter((variant) => isolated || !variant.endsWith('threads'));
-          const reasons = [!variants.includes('relaxed') && 'this engine has no relaxed SIMD', !isolated && 'one thread: the page is not cross-origin isolated'].filter(Boolean);
-          checkResults(results, { variants: expected, reason: reasons.length > 0 ? new RegExp(`^${reasons.join('; ')}$`) : null });
+          const reasons = [
+            !variants.includes('relaxed') && 'this engine has no relaxed SIMD',
+            !isolated && 'one thread: the page is not cross-origin isolated',
+          ].filter(Boolean);
+          checkResults(results, {
+            variants: expected,
+            reason: reasons.length > 0 ? new RegExp(`^${reasons.join('; ')}$`) : null,
+          });
         }
       } finally {
         await browser.close();

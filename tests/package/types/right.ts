@@ -15,7 +15,10 @@ const y = g.matMul(x, w, { transposeB: false });
 const session = new tf.Session(g, { optimize: false });
 
 // tensors know their data
-const floats = tf.tensor([[1, 2], [3, 4]]);
+const floats = tf.tensor([
+  [1, 2],
+  [3, 4],
+]);
 same<typeof floats, Tensor<'float32'>>(true);
 same<typeof floats.data, Float32Array>(true);
 const longs = tf.tensor([1n, 2n]);
@@ -39,15 +42,29 @@ const open: Tensor = tf.tensor([1], [1], dtype);
 if (open.is('float64')) same<typeof open.data, Float64Array>(true);
 
 // feeds in every form, with values of different kinds
-const feeds: Feeds = [[x, [[1, 2]]], ['flag', true], [w, new Float32Array(2)]];
+const feeds: Feeds = [
+  [x, [[1, 2]]],
+  ['flag', true],
+  [w, new Float32Array(2)],
+];
 const [value, none, record] = await session.run([y, g.initializer(), { first: y, rest: [y, 'x:0'] }], feeds);
 same<typeof value, Tensor>(true);
 same<typeof none, null>(true);
 const shape: number[] = record.rest[1].shape;
-await session.run('y', { x: [[1, 1]] }, { targets: [w.initializer, 'init'], signal: new AbortController().signal });
+await session.run(
+  'y',
+  { x: [[1, 1]] },
+  { targets: [w.initializer, 'init'], signal: new AbortController().signal },
+);
 await session.run(y, new Map([[x, [[1, 1]]]]));
 const later: Promise<Fetched<Output>> = session.run(y, [[x, [[1, 1]]]]);
-session.runSync([y, w], [[x, floats], [w, [[1], [2]]]]);
+session.runSync(
+  [y, w],
+  [
+    [x, floats],
+    [w, [[1], [2]]],
+  ],
+);
 
 // gradients, as they come
 const gradients = g.gradients([y], [x, w]);
@@ -57,7 +74,11 @@ const sizes: number[] = results.map((result) => result.size);
 const [dx] = g.gradients(y, [x]);
 const derivative = await session.run([y, dx]);
 same<(typeof derivative)[1], Tensor>(true);
-const zeros: Output[] = g.gradients([y], [x], { unconnectedGradients: 'zero', gradYs: [g.constant(1)], stopGradients: w });
+const zeros: Output[] = g.gradients([y], [x], {
+  unconnectedGradients: 'zero',
+  gradYs: [g.constant(1)],
+  stopGradients: w,
+});
 const text: string = String(g.toFunction('Gradient', { inputs: [x], outputs: [dx] }));
 
 // dtypes and values of attrs, under all of their names
@@ -69,10 +90,23 @@ g.randomUniform([2], { dtype: 'double', seed: 1 });
 
 // training, functions, ops of one's own
 const optimizer = new tf.train.AdamOptimizer(0.1, { beta1: x });
-const step = optimizer.applyGradients(optimizer.computeGradients(y).map(([gradient, variable]) => [g.neg(gradient), variable]), { globalStep: w });
-const body = tf.FunctionDef.parse('F(x:float) -> (y:float) { return y = x }').instantiate({ T: 'float32' }, g);
+const step = optimizer.applyGradients(
+  optimizer.computeGradients(y).map(([gradient, variable]) => [g.neg(gradient), variable]),
+  { globalStep: w },
+);
+const body = tf.FunctionDef.parse('F(x:float) -> (y:float) { return y = x }').instantiate(
+  { T: 'float32' },
+  g,
+);
 const [item] = body.optimize({ cse: false }).runSync([1]);
-tf.registerOp({ name: 'Mine', inputs: ['x: float'], outputs: ['y: float'], gradient: null, shape: (c) => c.setOutput(0, c.input(0)), kernel: ([one]) => one });
+tf.registerOp({
+  name: 'Mine',
+  inputs: ['x: float'],
+  outputs: ['y: float'],
+  gradient: null,
+  shape: (c) => c.setOutput(0, c.input(0)),
+  kernel: ([one]) => one,
+});
 const inferred: string = inferShapes(tf, { op: 'Mine' }, '[2]');
 const { maxError } = await checkGradients(tf, g, y, x, { value: [[1, 2]], session });
 const definition: FunctionDef | undefined = g.function('F');
@@ -83,4 +117,22 @@ try {
 }
 g[Symbol.dispose]();
 
-export { again, any, bytes, complex, definition, inferred, item, later, maxError, shape, sizes, step, text, texts, truths, value, zeros };
+export {
+  again,
+  any,
+  bytes,
+  complex,
+  definition,
+  inferred,
+  item,
+  later,
+  maxError,
+  shape,
+  sizes,
+  step,
+  text,
+  texts,
+  truths,
+  value,
+  zeros,
+};

@@ -3,7 +3,10 @@
 const STEP = 1 / 24;
 const ARROWS = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, -STEP], ArrowDown: [0, STEP] };
 
-/** Strokes are arrays of points [x, y], from 0 to 1 over the pad. `changed(strokes)` is called after each change. */
+/**
+ * Strokes are arrays of points [x, y], from 0 to 1 over the pad. `changed(strokes)` is called after each
+ * change.
+ */
 export class Pad {
   #strokes = [];
   #pen = null; // the stroke that is being drawn
@@ -14,7 +17,8 @@ export class Pad {
     this.changed = changed;
     canvas.addEventListener('pointerdown', (event) => this.#pointerDown(event));
     canvas.addEventListener('pointermove', (event) => this.#pointerMove(event));
-    for (const type of ['pointerup', 'pointercancel']) canvas.addEventListener(type, () => (this.#pen = null));
+    for (const type of ['pointerup', 'pointercancel'])
+      canvas.addEventListener(type, () => (this.#pen = null));
     canvas.addEventListener('keydown', (event) => this.#keyDown(event));
     canvas.addEventListener('blur', () => {
       this.#cursor = null;
@@ -102,7 +106,10 @@ export class Pad {
 /** Draws 8x8 pixels, 0..1, in the colour of ink. */
 export function drawPixels(canvas, pixels) {
   const context = canvas.getContext('2d');
-  const [red, green, blue] = getComputedStyle(canvas).getPropertyValue('--ink').match(/[\d.]+/g).map(Number);
+  const [red, green, blue] = getComputedStyle(canvas)
+    .getPropertyValue('--ink')
+    .match(/[\d.]+/g)
+    .map(Number);
   const image = context.createImageData(canvas.width, canvas.height);
   pixels.forEach((value, i) => image.data.set([red, green, blue, 255 * value], 4 * i));
   context.putImageData(image, 0, 0);

@@ -1,19 +1,27 @@
-// From strokes of a pen to the 8x8 pixels that the network knows, in the way the digits were made: the drawing is scaled to fill a bitmap of
-// 32x32, and each pixel counts the bits that are set in a block of 4x4.
+// From strokes of a pen to the 8x8 pixels that the network knows, in the way the digits were made: the
+// drawing is scaled to fill a bitmap of 32x32, and each pixel counts the bits that are set in a block of 4x4.
 import { INK, PIXELS, SIDE } from '../../../examples/digits/data.mjs';
 
 const BITMAP = 32;
 const BLOCK = BITMAP / SIDE;
-/** Half the width of a line in the bitmap: so about as much of it is ink as in the digits of the data set, three bits of ten. */
+/**
+ * Half the width of a line in the bitmap: so about as much of it is ink as in the digits of the data set,
+ * three bits of ten.
+ */
 const RADIUS = 2.3;
 
-/** Moves and scales strokes (arrays of [x, y]) so that they fill the bitmap in height or width, in its middle. */
+/**
+ * Moves and scales strokes (arrays of [x, y]) so that they fill the bitmap in height or width, in its middle.
+ */
 function fitted(strokes) {
   const points = strokes.flat();
   const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
   const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
   const scale = (BITMAP - 2 * RADIUS) / Math.max(right - left, bottom - top, Number.EPSILON);
-  const place = ([x, y]) => [BITMAP / 2 + (x - (left + right) / 2) * scale, BITMAP / 2 + (y - (top + bottom) / 2) * scale];
+  const place = ([x, y]) => [
+    BITMAP / 2 + (x - (left + right) / 2) * scale,
+    BITMAP / 2 + (y - (top + bottom) / 2) * scale,
+  ];
   return strokes.map((stroke) => stroke.map(place));
 }
 
@@ -29,7 +37,9 @@ export function pixelsOf(strokes) {
   const pixels = new Float32Array(PIXELS);
   const drawn = strokes.filter((stroke) => stroke.length > 0);
   if (drawn.length === 0) return pixels;
-  const segments = fitted(drawn).flatMap((stroke) => (stroke.length === 1 ? [[stroke[0], stroke[0]]] : stroke.slice(1).map((point, i) => [stroke[i], point])));
+  const segments = fitted(drawn).flatMap((stroke) =>
+    stroke.length === 1 ? [[stroke[0], stroke[0]]] : stroke.slice(1).map((point, i) => [stroke[i], point]),
+  );
   for (let y = 0; y < BITMAP; y++) {
     for (let x = 0; x < BITMAP; x++) {
       const set = segments.some(([a, b]) => distanceToSegment(x + 0.5, y + 0.5, a, b) <= RADIUS);

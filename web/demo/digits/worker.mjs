@@ -1,9 +1,12 @@
 // The engine at work, away from the page: trains an epoch at a time and answers in between.
 //
-//   page -> worker: { train: seed }, { classify: pixels or null, drawing: number }, { example: digit, drawing: number }
-//   worker -> page: { ready }, { started }, { epoch }, { finished }, { probabilities: { values, drawing } }, { example: { pixels, drawing } }, { failed }
+//   page -> worker: { train: seed }, { classify: pixels or null, drawing: number }, { example: digit,
+// drawing: number }
+//   worker -> page: { ready }, { started }, { epoch }, { finished }, { probabilities: { values, drawing } },
+// { example: { pixels, drawing } }, { failed }
 //
-// `drawing` counts what is on the pad, so that an answer that comes late is not taken for one to the next drawing.
+// `drawing` counts what is on the pad, so that an answer that comes late is not taken for one to the next
+// drawing.
 import { batchOf, parseDigits } from '../../../examples/digits/data.mjs';
 import { Training } from '../../../examples/digits/training.mjs';
 import { init } from '../../../npm/dist/index.js';
@@ -26,7 +29,8 @@ let shown = null; // { pixels, drawing }: what is on the pad
 let round = 0; // of training; a new one ends the one before
 
 function classify() {
-  if (training && shown) postMessage({ probabilities: { values: training.classify(shown.pixels), drawing: shown.drawing } });
+  if (training && shown)
+    postMessage({ probabilities: { values: training.classify(shown.pixels), drawing: shown.drawing } });
 }
 
 async function train(seed) {

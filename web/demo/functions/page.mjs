@@ -22,24 +22,46 @@ let turn = 0; // a run that is overtaken shows nothing
 
 const VIEWS = {
   printed: { title: 'Printed', about: 'As TensorFlow prints it.', text: () => String(functions.at(-1)) },
-  body: { title: 'Body', about: 'Instantiated: with its attrs bound, as TensorFlow prints a body.', text: () => withBody((body) => String(body)) },
+  body: {
+    title: 'Body',
+    about: 'Instantiated: with its attrs bound, as TensorFlow prints a body.',
+    text: () => withBody((body) => String(body)),
+  },
   optimised: {
-    title: 'Optimised', about: 'The same, with calls inlined, constants folded and what is computed twice merged.',
+    title: 'Optimised',
+    about: 'The same, with calls inlined, constants folded and what is computed twice merged.',
     text: () => withBody((body) => withDisposed(body.optimize(), String)),
   },
   gradient: {
     title: 'Gradient',
-    about: 'A function too: of the arguments, and of how much each result counts. It is built for the attrs above, and gives the derivatives.',
-    text: () => withCall((call) => String(gradientFunction(call, functions.at(-1).name) ?? 'No gradient flows: only floating-point values have one.')),
+    about:
+      'A function too: of the arguments, and of how much each result counts. It is built for the attrs above, and gives the derivatives.',
+    text: () =>
+      withCall((call) =>
+        String(
+          gradientFunction(call, functions.at(-1).name) ??
+            'No gradient flows: only floating-point values have one.',
+        ),
+      ),
   },
   second: {
-    title: 'Its gradient', about: 'The gradient of the gradient.',
+    title: 'Its gradient',
+    about: 'The gradient of the gradient.',
     text() {
       const first = withCall((call) => gradientFunction(call, functions.at(-1).name));
-      return first ? withCall((call) => String(gradientFunction(call, first.name) ?? 'The gradient is the same everywhere.'), [...functions, first]) : 'No gradient flows.';
+      return first
+        ? withCall(
+            (call) => String(gradientFunction(call, first.name) ?? 'The gradient is the same everywhere.'),
+            [...functions, first],
+          )
+        : 'No gradient flows.';
     },
   },
-  calls: { title: 'Called', about: 'The graph that computes the values above.', text: () => withCall(({ graph }) => graph.operations().join('\n')) },
+  calls: {
+    title: 'Called',
+    about: 'The graph that computes the values above.',
+    text: () => withCall(({ graph }) => graph.operations().join('\n')),
+  },
 };
 
 /** Calls `use` with the function called in a graph of its own. */
@@ -109,22 +131,39 @@ function read() {
 
 function showForm(signature) {
   part('run-title').textContent = signature.name;
-  part('attrs').replaceChildren(...signature.attr.filter(({ name }) => name in attrs).map((attr) => {
-    const select = el('select', {}, ...typesOf(attr).map((dtype) => el('option', { textContent: dtype, selected: attrs[attr.name] === dtype })));
-    select.addEventListener('change', () => {
-      attrs[attr.name] = select.value;
-      update();
-    });
-    return el('label', {}, attr.name, select);
-  }));
-  part('values').replaceChildren(...signature.input_arg.map(({ name }) => {
-    const input = el('input', { value: (values[name] ??= '[1, 2, 3]'), name, spellcheck: false, autocomplete: 'off' });
-    input.addEventListener('input', () => {
-      values[name] = input.value;
-      run();
-    });
-    return el('label', {}, name, input);
-  }));
+  part('attrs').replaceChildren(
+    ...signature.attr
+      .filter(({ name }) => name in attrs)
+      .map((attr) => {
+        const select = el(
+          'select',
+          {},
+          ...typesOf(attr).map((dtype) =>
+            el('option', { textContent: dtype, selected: attrs[attr.name] === dtype }),
+          ),
+        );
+        select.addEventListener('change', () => {
+          attrs[attr.name] = select.value;
+          update();
+        });
+        return el('label', {}, attr.name, select);
+      }),
+  );
+  part('values').replaceChildren(
+    ...signature.input_arg.map(({ name }) => {
+      const input = el('input', {
+        value: (values[name] ??= '[1, 2, 3]'),
+        name,
+        spellcheck: false,
+        autocomplete: 'off',
+      });
+      input.addEventListener('input', () => {
+        values[name] = input.value;
+        run();
+      });
+      return el('label', {}, name, input);
+    }),
+  );
 }
 
 function update() {
@@ -145,9 +184,13 @@ function show() {
 // ---- its values ----
 
 const rounded = (value) =>
-  Array.isArray(value) ? `[${value.map(rounded).join(', ')}]`
-  : typeof value === 'object' ? `${rounded(value.re)} + ${rounded(value.im)}i`
-  : typeof value === 'number' ? String(Number(value.toPrecision(7))) : String(value);
+  Array.isArray(value)
+    ? `[${value.map(rounded).join(', ')}]`
+    : typeof value === 'object'
+      ? `${rounded(value.re)} + ${rounded(value.im)}i`
+      : typeof value === 'number'
+        ? String(Number(value.toPrecision(7)))
+        : String(value);
 
 /** The tensor of what was typed for an argument. */
 function readValue(argument, text) {
@@ -169,7 +212,12 @@ async function run() {
   try {
     const { signature } = functions.at(-1);
     const tensors = signature.input_arg.map((argument) => readValue(argument, values[argument.name]));
-    call = callLast(tf, functions, attrs, Object.fromEntries(tensors.map((tensor, i) => [signature.input_arg[i].name, tensor.shape])));
+    call = callLast(
+      tf,
+      functions,
+      attrs,
+      Object.fromEntries(tensors.map((tensor, i) => [signature.input_arg[i].name, tensor.shape])),
+    );
     const rows = call.outputs.map((output, i) => [signature.output_arg[i].name, output]);
     let why = '';
     try {
@@ -181,8 +229,15 @@ async function run() {
       why = error.message;
     }
     session = new tf.Session(call.graph);
-    const results = await session.run(rows.map(([, output]) => output), new Map(call.inputs.map((input, i) => [input, tensors[i]])));
-    if (mine === turn) showResults(rows.map(([name], i) => [name, `${rounded(results[i].array())}`]), why);
+    const results = await session.run(
+      rows.map(([, output]) => output),
+      new Map(call.inputs.map((input, i) => [input, tensors[i]])),
+    );
+    if (mine === turn)
+      showResults(
+        rows.map(([name], i) => [name, `${rounded(results[i].array())}`]),
+        why,
+      );
   } catch (error) {
     if (mine === turn) showResults([], error.message);
   } finally {
@@ -192,7 +247,9 @@ async function run() {
 }
 
 function showResults(rows, trouble) {
-  part('results').replaceChildren(...rows.flatMap(([name, text]) => [el('dt', { textContent: name }), el('dd', { textContent: text })]));
+  part('results').replaceChildren(
+    ...rows.flatMap(([name, text]) => [el('dt', { textContent: name }), el('dd', { textContent: text })]),
+  );
   part('run-problem').hidden = !trouble;
   part('run-problem').textContent = trouble;
 }
@@ -200,7 +257,8 @@ function showResults(rows, trouble) {
 // ---- the page ----
 
 function open(sample) {
-  for (const button of part('samples').children) button.setAttribute('aria-pressed', samples[button.dataset.sample] === sample);
+  for (const button of part('samples').children)
+    button.setAttribute('aria-pressed', samples[button.dataset.sample] === sample);
   part('text').value = sample.text;
   values = { ...sample.values };
   part('text').scrollTop = 0;

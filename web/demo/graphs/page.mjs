@@ -26,10 +26,17 @@ let nodes = []; // { operation, name, type }
 let nodeOf = new Map();
 
 const rows = new Rows({
-  list: part('list'), height: part('height'), rows: part('rows'), choose: showNode,
+  list: part('list'),
+  height: part('height'),
+  rows: part('rows'),
+  choose: showNode,
   fill(row, { operation, name, type }) {
     const outputs = operation.outputs.map(describeOutput).join('; ');
-    row.append(el('span', { textContent: name, title: name }), el('span', { textContent: type }), el('span', { textContent: outputs, title: outputs }));
+    row.append(
+      el('span', { textContent: name, title: name }),
+      el('span', { textContent: type }),
+      el('span', { textContent: outputs, title: outputs }),
+    );
   },
 });
 
@@ -69,7 +76,10 @@ async function openFile(file) {
 }
 
 function save(content, ending) {
-  const link = el('a', { href: URL.createObjectURL(new Blob([content])), download: `${title.replace(/\.[^.]*$/, '').replace(/\W+/g, '-')}.${ending}` });
+  const link = el('a', {
+    href: URL.createObjectURL(new Blob([content])),
+    download: `${title.replace(/\.[^.]*$/, '').replace(/\W+/g, '-')}.${ending}`,
+  });
   link.click();
   URL.revokeObjectURL(link.href);
 }
@@ -87,12 +97,14 @@ function showGraph(milliseconds) {
   show('speed', count((1000 * summary.nodes) / milliseconds));
   show('producer', summary.producer);
   show('functions', summary.functions.length > 0 ? `Functions: ${summary.functions.join(', ')}` : '');
-  part('ops').replaceChildren(...summary.ops.map(([type, times]) => {
-    const button = el('button', { type: 'button' }, `${type} `, el('b', { textContent: count(times) }));
-    button.dataset.op = type;
-    button.addEventListener('click', () => filter(part('filter').value === type ? '' : type));
-    return button;
-  }));
+  part('ops').replaceChildren(
+    ...summary.ops.map(([type, times]) => {
+      const button = el('button', { type: 'button' }, `${type} `, el('b', { textContent: count(times) }));
+      button.dataset.op = type;
+      button.addEventListener('click', () => filter(part('filter').value === type ? '' : type));
+      return button;
+    }),
+  );
   part('whole').hidden = part('parts').hidden = false;
   filter('');
   if (nodes.length > 0) showNode(nodeOf.get(graph.operation(summary.results.at(-1))) ?? nodes[0]);
@@ -104,21 +116,37 @@ function filter(words) {
   part('filter').value = words;
   const wanted = words.trim().toLowerCase();
   const isOp = nodes.some(({ type }) => type === words);
-  const found = !wanted ? nodes : nodes.filter(({ name, type }) => (isOp ? type === words : `${name} ${type}`.toLowerCase().includes(wanted)));
+  const found = !wanted
+    ? nodes
+    : nodes.filter(({ name, type }) =>
+        isOp ? type === words : `${name} ${type}`.toLowerCase().includes(wanted),
+      );
   for (const button of part('ops').children) button.setAttribute('aria-pressed', button.dataset.op === words);
   rows.show(found);
-  show('shown', found.length === nodes.length ? `${count(nodes.length)} nodes` : `${count(found.length)} of ${count(nodes.length)} nodes`);
+  show(
+    'shown',
+    found.length === nodes.length
+      ? `${count(nodes.length)} nodes`
+      : `${count(found.length)} of ${count(nodes.length)} nodes`,
+  );
 }
 
 // ---- one node ----
 
 function links(heading, entries) {
   if (entries.length === 0) return [];
-  return [el('h3', { textContent: heading }), el('ul', {}, ...entries.map(({ operation, text, note }) => {
-    const button = el('button', { type: 'button', textContent: text });
-    button.addEventListener('click', () => showNode(nodeOf.get(operation)));
-    return el('li', {}, button, el('span', { textContent: note }));
-  }))];
+  return [
+    el('h3', { textContent: heading }),
+    el(
+      'ul',
+      {},
+      ...entries.map(({ operation, text, note }) => {
+        const button = el('button', { type: 'button', textContent: text });
+        button.addEventListener('click', () => showNode(nodeOf.get(operation)));
+        return el('li', {}, button, el('span', { textContent: note }));
+      }),
+    ),
+  ];
 }
 
 function showNode(node) {
@@ -131,15 +159,41 @@ function showNode(node) {
   const around = part('around');
   const { left, width } = part('drawing').querySelector('.here').getBoundingClientRect();
   around.scrollLeft += left + width / 2 - around.getBoundingClientRect().left - around.clientWidth / 2;
-  const consumers = operation.outputs.flatMap((output) => output.consumers().map((consumer) => ({ ...consumer, output })));
-  const outputs = el('ul', {}, ...operation.outputs.map((output) => el('li', {}, output.name, el('span', { textContent: describeOutput(output) }))));
+  const consumers = operation.outputs.flatMap((output) =>
+    output.consumers().map((consumer) => ({ ...consumer, output })),
+  );
+  const outputs = el(
+    'ul',
+    {},
+    ...operation.outputs.map((output) =>
+      el('li', {}, output.name, el('span', { textContent: describeOutput(output) })),
+    ),
+  );
   part('details').replaceChildren(
     ...(operation.outputs.length > 0 ? [el('h3', { textContent: 'Outputs' }), outputs] : []),
-    ...links('Inputs', operation.inputs.map((input) => ({ operation: input.operation, text: input.name, note: describeOutput(input) }))),
-    ...links('After', operation.controlInputs.map((control) => ({ operation: control, text: control.name, note: '' }))),
-    ...links(`Used by${consumers.length > MOST_LISTED ? ` ${count(consumers.length)}, of which` : ''}`, consumers.slice(0, MOST_LISTED).map(
-      ({ operation: user, index, output }) => ({ operation: user, text: user.name, note: `output ${output.index} is its input ${index}` }))),
-    el('h3', { textContent: 'In TensorFlow\u2019s words' }), el('pre', { textContent: String(operation) }));
+    ...links(
+      'Inputs',
+      operation.inputs.map((input) => ({
+        operation: input.operation,
+        text: input.name,
+        note: describeOutput(input),
+      })),
+    ),
+    ...links(
+      'After',
+      operation.controlInputs.map((control) => ({ operation: control, text: control.name, note: '' })),
+    ),
+    ...links(
+      `Used by${consumers.length > MOST_LISTED ? ` ${count(consumers.length)}, of which` : ''}`,
+      consumers.slice(0, MOST_LISTED).map(({ operation: user, index, output }) => ({
+        operation: user,
+        text: user.name,
+        note: `output ${output.index} is its input ${index}`,
+      })),
+    ),
+    el('h3', { textContent: 'In TensorFlow\u2019s words' }),
+    el('pre', { textContent: String(operation) }),
+  );
 }
 
 // ---- shape functions ----
@@ -148,7 +202,12 @@ function ask() {
   const answer = part('inferred');
   try {
     const attrs = part('attrs').value.trim();
-    answer.textContent = inferShapes(tf, { op: part('op').value.trim(), attrs: attrs ? JSON.parse(attrs) : {} }, part('shapes').value.trim()) || 'no outputs';
+    answer.textContent =
+      inferShapes(
+        tf,
+        { op: part('op').value.trim(), attrs: attrs ? JSON.parse(attrs) : {} },
+        part('shapes').value.trim(),
+      ) || 'no outputs';
     answer.className = '';
   } catch (error) {
     answer.textContent = error.message;

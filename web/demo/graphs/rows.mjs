@@ -3,7 +3,10 @@ const ROW = 32; // px, as graphs.css has it
 const BEYOND = 6; // rows above and below the view
 
 export class Rows {
-  /** `fill(element, item)` shows an item; `choose(item)` is called for the one that is clicked or reached by arrow keys. */
+  /**
+   * `fill(element, item)` shows an item; `choose(item)` is called for the one that is clicked or reached by
+   * arrow keys.
+   */
   constructor({ list, height, rows, fill, choose }) {
     Object.assign(this, { list, height, rows, fill, choose, items: [], chosen: undefined });
     list.addEventListener('scroll', () => this.draw());
@@ -13,7 +16,9 @@ export class Rows {
       if (row) this.choose(this.items[row.dataset.index]);
     });
     list.addEventListener('keydown', (event) => {
-      const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity }[event.key];
+      const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity }[
+        event.key
+      ];
       if (!step || this.items.length === 0) return;
       event.preventDefault();
       const from = this.items.indexOf(this.chosen);
@@ -40,17 +45,22 @@ export class Rows {
 
   draw() {
     const first = Math.max(0, Math.floor(this.list.scrollTop / ROW) - BEYOND);
-    const last = Math.min(this.items.length, Math.ceil((this.list.scrollTop + this.list.clientHeight) / ROW) + BEYOND);
+    const last = Math.min(
+      this.items.length,
+      Math.ceil((this.list.scrollTop + this.list.clientHeight) / ROW) + BEYOND,
+    );
     this.rows.style.transform = `translateY(${first * ROW}px)`;
-    this.rows.replaceChildren(...Array.from({ length: Math.max(0, last - first) }, (_, i) => {
-      const row = document.createElement('div');
-      const item = this.items[first + i];
-      row.className = 'row';
-      row.dataset.index = first + i;
-      row.setAttribute('role', 'option');
-      row.setAttribute('aria-selected', item === this.chosen);
-      this.fill(row, item);
-      return row;
-    }));
+    this.rows.replaceChildren(
+      ...Array.from({ length: Math.max(0, last - first) }, (_, i) => {
+        const row = document.createElement('div');
+        const item = this.items[first + i];
+        row.className = 'row';
+        row.dataset.index = first + i;
+        row.setAttribute('role', 'option');
+        row.setAttribute('aria-selected', item === this.chosen);
+        this.fill(row, item);
+        return row;
+      }),
+    );
   }
 }

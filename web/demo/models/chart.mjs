@@ -1,4 +1,5 @@
-// TensorFlow's numbers and ours in one drawing: its wide and soft, ours thin on top, so that both are seen where they agree.
+// TensorFlow's numbers and ours in one drawing: its wide and soft, ours thin on top, so that both are seen
+// where they agree.
 const SVG = 'http://www.w3.org/2000/svg';
 const MARGIN = { left: 48, right: 14, top: 12, bottom: 30 };
 
@@ -30,7 +31,10 @@ export class Chart {
     new ResizeObserver(() => this.draw()).observe(svg);
   }
 
-  /** Begins anew with TensorFlow's numbers. `along` names the axis, `first` is its first number; without `line` they are dots. */
+  /**
+   * Begins anew with TensorFlow's numbers. `along` names the axis, `first` is its first number; without
+   * `line` they are dots.
+   */
   start(want, style) {
     this.#want = want;
     this.#got = [];
@@ -58,23 +62,41 @@ export class Chart {
     const { along, first, line } = this.#style;
     const ticks = ticksFor([...this.#want, ...this.#got.filter(Number.isFinite)]);
     const inset = line ? 0 : 14;
-    const x = (i) => left + inset + ((width - left - right - 2 * inset) * i) / Math.max(1, this.#want.length - 1);
-    const y = (value) => height - bottom - ((height - top - bottom) * (value - ticks[0])) / (ticks.at(-1) - ticks[0]);
+    const x = (i) =>
+      left + inset + ((width - left - right - 2 * inset) * i) / Math.max(1, this.#want.length - 1);
+    const y = (value) =>
+      height - bottom - ((height - top - bottom) * (value - ticks[0])) / (ticks.at(-1) - ticks[0]);
     const parts = ticks.flatMap((tick) => [
-      make('line', { class: 'grid', x1: left, x2: width - right, y1: Math.round(y(tick)) + 0.5, y2: Math.round(y(tick)) + 0.5 }),
+      make('line', {
+        class: 'grid',
+        x1: left,
+        x2: width - right,
+        y1: Math.round(y(tick)) + 0.5,
+        y2: Math.round(y(tick)) + 0.5,
+      }),
       make('text', { x: left - 10, y: y(tick) + 4, 'text-anchor': 'end' }, String(tick)),
     ]);
     const labels = this.#want.length > 10 ? [0, 4, 9, 14, 19] : this.#want.keys();
-    for (const i of labels) parts.push(make('text', { x: x(i), y: height - bottom + 20, 'text-anchor': 'middle' }, String(i + first)));
-    parts.push(...this.#marks('theirs', this.#want, x, y, line, 6), ...this.#marks('ours', this.#got, x, y, line, 2.5));
+    for (const i of labels)
+      parts.push(
+        make('text', { x: x(i), y: height - bottom + 20, 'text-anchor': 'middle' }, String(i + first)),
+      );
+    parts.push(
+      ...this.#marks('theirs', this.#want, x, y, line, 6),
+      ...this.#marks('ours', this.#got, x, y, line, 2.5),
+    );
     this.svg.append(...parts);
     this.svg.setAttribute('aria-label', `${along}: TensorFlow's and this page's`);
   }
 
   #marks(kind, values, x, y, line, radius) {
-    if (!line) return values.map((value, i) => make('circle', { class: kind, cx: x(i), cy: y(value), r: radius }));
+    if (!line)
+      return values.map((value, i) => make('circle', { class: kind, cx: x(i), cy: y(value), r: radius }));
     const points = values.map((value, i) => `${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(' ');
-    const end = values.length > 0 && kind === 'ours' ? [make('circle', { class: kind, cx: x(values.length - 1), cy: y(values.at(-1)), r: 4 })] : [];
+    const end =
+      values.length > 0 && kind === 'ours'
+        ? [make('circle', { class: kind, cx: x(values.length - 1), cy: y(values.at(-1)), r: 4 })]
+        : [];
     return [make('polyline', { class: kind, points }), ...end];
   }
 }

@@ -1,4 +1,5 @@
-// The page: lists the models, shows what the worker reports of the chosen one, and hands it what the visitor opens and feeds.
+// The page: lists the models, shows what the worker reports of the chosen one, and hands it what the visitor
+// opens and feeds.
 import { contentOf } from '../graph-file.mjs';
 import { themeButton } from '../theme.mjs';
 import { Chart } from './chart.mjs';
@@ -7,8 +8,17 @@ const part = (id) => document.getElementById(id);
 const show = (id, text) => (part(id).textContent = text);
 const count = (number) => number.toLocaleString('en');
 const counted = (number, what) => `${count(number)} ${what}${number === 1 ? '' : 's'}`;
-const milliseconds = (time) => `${time < 1 ? time.toFixed(2) : time < 100 ? time.toFixed(1) : Math.round(time)} ms`;
-const share = (off) => (off === null || off === undefined ? '–' : off === 0 ? '0' : off.toExponential(0).replace('e-', ' · 10⁻').replace(/\d+$/, (digits) => digits.replace(/\d/g, (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[digit])));
+const milliseconds = (time) =>
+  `${time < 1 ? time.toFixed(2) : time < 100 ? time.toFixed(1) : Math.round(time)} ms`;
+const share = (off) =>
+  off === null || off === undefined
+    ? '–'
+    : off === 0
+      ? '0'
+      : off
+          .toExponential(0)
+          .replace('e-', ' · 10⁻')
+          .replace(/\d+$/, (digits) => digits.replace(/\d/g, (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[digit]));
 const NODES_SHOWN = 3;
 
 const el = (name, properties = {}, ...children) => {
@@ -32,8 +42,18 @@ let turn = 0; // answers to an earlier one are too late
 // ---- the nine ----
 
 function makeItem({ name }, index) {
-  const [about, time, off] = [el('small', { textContent: ' ' }), el('span', { textContent: ' ' }), el('small', { textContent: ' ' })];
-  const button = el('button', { type: 'button' }, el('b', { textContent: name }), about, el('span', { className: 'right' }, time, off));
+  const [about, time, off] = [
+    el('small', { textContent: ' ' }),
+    el('span', { textContent: ' ' }),
+    el('small', { textContent: ' ' }),
+  ];
+  const button = el(
+    'button',
+    { type: 'button' },
+    el('b', { textContent: name }),
+    about,
+    el('span', { className: 'right' }, time, off),
+  );
   button.addEventListener('click', () => {
     choose(index);
     part('name').scrollIntoView({ block: 'nearest' }); // it is further down where the screen is narrow
@@ -53,18 +73,28 @@ function choose(index, which = 0) {
   show('answer', share(checked?.answer));
   show('gradients', share(checked?.gradients));
   show('curve-off', '–');
-  show('made-of', checked ? `${counted(checked.nodes, 'node')}, ${counted(checked.kinds, 'kind')} of op, ${counted(checked.weights, 'weight')}. `
-    + `Fed with ${checked.inputs.map((input) => `${input.name}: ${input.text}`).join('; ')}.` : '\u00a0');
+  show(
+    'made-of',
+    checked
+      ? `${counted(checked.nodes, 'node')}, ${counted(checked.kinds, 'kind')} of op, ${counted(checked.weights, 'weight')}. ` +
+          `Fed with ${checked.inputs.map((input) => `${input.name}: ${input.text}`).join('; ')}.`
+      : '\u00a0',
+  );
   problem('differs', checked?.problem);
-  part('optimizers').replaceChildren(...trainings.map((optimizer, i) => {
-    const button = el('button', { type: 'button', textContent: optimizer.replace(/(?<=[a-z])(?=[A-Z])/g, ' ') });
-    button.setAttribute('aria-pressed', i === which);
-    button.addEventListener('click', () => {
-      choose(index, i);
-      part('optimizers').children[i].focus();
-    });
-    return button;
-  }));
+  part('optimizers').replaceChildren(
+    ...trainings.map((optimizer, i) => {
+      const button = el('button', {
+        type: 'button',
+        textContent: optimizer.replace(/(?<=[a-z])(?=[A-Z])/g, ' '),
+      });
+      button.setAttribute('aria-pressed', i === which);
+      button.addEventListener('click', () => {
+        choose(index, i);
+        part('optimizers').children[i].focus();
+      });
+      return button;
+    }),
+  );
   part('again').disabled = part('again').hidden = trainings.length === 0;
   part('key').className = trainings.length > 0 ? '' : 'dots';
   if (trainings.length > 0) train();
@@ -100,7 +130,11 @@ async function openFile(file) {
 }
 
 function describeMissing({ op, dtype, function: isFunction, nodes }) {
-  const what = dtype ? `${op} has no kernel for ${dtype}` : isFunction ? `the function ${op} is not in the file` : `there is no op ${op}`;
+  const what = dtype
+    ? `${op} has no kernel for ${dtype}`
+    : isFunction
+      ? `the function ${op} is not in the file`
+      : `there is no op ${op}`;
   const more = nodes.length > NODES_SHOWN ? ` and ${count(nodes.length - NODES_SHOWN)} more` : '';
   return `${what}: needed by ${nodes.slice(0, NODES_SHOWN).join(', ')}${more}`;
 }
@@ -110,20 +144,45 @@ function showOpened({ name, missing, nodes, kinds, functions, inputs, outputs })
   problem('run-problem');
   part('results').replaceChildren();
   part('own').hidden = false;
-  const whole = () => `${counted(nodes, 'node')}, ${counted(kinds, 'kind')} of op${functions ? `, ${counted(functions, 'function')}` : ''}`;
-  show('own-facts', missing.length > 0 ? `${name} cannot run here, for this is missing:` : `${name}: ${whole()}. Nothing is missing.`);
-  part('missing').replaceChildren(...missing.map((entry) => el('li', { textContent: describeMissing(entry) })));
+  const whole = () =>
+    `${counted(nodes, 'node')}, ${counted(kinds, 'kind')} of op${functions ? `, ${counted(functions, 'function')}` : ''}`;
+  show(
+    'own-facts',
+    missing.length > 0
+      ? `${name} cannot run here, for this is missing:`
+      : `${name}: ${whole()}. Nothing is missing.`,
+  );
+  part('missing').replaceChildren(
+    ...missing.map((entry) => el('li', { textContent: describeMissing(entry) })),
+  );
   part('feeds').hidden = missing.length > 0;
-  part('inputs').replaceChildren(...inputs.map((input) => el('label', {},
-    el('span', { className: 'input-name' }, input.name, el('small', { textContent: input.type })),
-    el('input', { name: input.name, value: input.text, spellcheck: false, autocomplete: 'off' }))));
+  part('inputs').replaceChildren(
+    ...inputs.map((input) =>
+      el(
+        'label',
+        {},
+        el('span', { className: 'input-name' }, input.name, el('small', { textContent: input.type })),
+        el('input', { name: input.name, value: input.text, spellcheck: false, autocomplete: 'off' }),
+      ),
+    ),
+  );
   part('fetches').value = outputs.slice(0, 3).join(', ');
 }
 
 function run(event) {
   event.preventDefault();
-  const feeds = Object.fromEntries(Array.from(part('inputs').querySelectorAll('input'), ({ name, value }) => [name, value]));
-  worker.postMessage({ run: { feeds, fetches: part('fetches').value.split(',').map((name) => name.trim()).filter(Boolean) } });
+  const feeds = Object.fromEntries(
+    Array.from(part('inputs').querySelectorAll('input'), ({ name, value }) => [name, value]),
+  );
+  worker.postMessage({
+    run: {
+      feeds,
+      fetches: part('fetches')
+        .value.split(',')
+        .map((name) => name.trim())
+        .filter(Boolean),
+    },
+  });
 }
 
 // ---- what the worker says ----
@@ -144,12 +203,18 @@ const handlers = {
     item.off.textContent = checked.problem ? 'differs' : 'agrees';
     const done = models.filter((model) => model.checked).length;
     const agreeing = models.filter((model) => model.checked && !model.checked.problem).length;
-    show('summary', done < models.length ? `${done} of ${models.length} run` : `${agreeing} of ${done} agree with TensorFlow`);
+    show(
+      'summary',
+      done < models.length
+        ? `${done} of ${models.length} run`
+        : `${agreeing} of ${done} agree with TensorFlow`,
+    );
     if (done === models.length) document.body.dataset.checked = 'all';
     if (checked.index === (chosen ?? 0)) choose(checked.index, training);
   },
   started(message) {
-    if (message.turn === turn) chart.start(message.want, { along: 'Loss, step by step', first: 1, line: true });
+    if (message.turn === turn)
+      chart.start(message.want, { along: 'Loss, step by step', first: 1, line: true });
   },
   step(message) {
     if (message.turn !== turn) return;
@@ -163,8 +228,12 @@ const handlers = {
   opened: showOpened,
   ran({ time, results }) {
     problem('run-problem');
-    part('results').replaceChildren(...results.flatMap(({ name, type, values }) => [
-      el('dt', {}, name, el('small', { textContent: `${type}, ${milliseconds(time)}` })), el('dd', { textContent: values || 'no elements' })]));
+    part('results').replaceChildren(
+      ...results.flatMap(({ name, type, values }) => [
+        el('dt', {}, name, el('small', { textContent: `${type}, ${milliseconds(time)}` })),
+        el('dd', { textContent: values || 'no elements' }),
+      ]),
+    );
   },
   refused({ what, why }) {
     problem(what === 'open' ? 'own-problem' : 'run-problem', why);

@@ -1,9 +1,13 @@
-// The engine at work, away from the page: runs the models, holds them against TensorFlow, trains them, and opens the visitor's own.
+// The engine at work, away from the page: runs the models, holds them against TensorFlow, trains them, and
+// opens the visitor's own.
 //
-//   page -> worker: { train: { model, training, turn } }, { open: { name, content } or { model } }, { run: { feeds, fetches } }
-//   worker -> page: { ready }, { checked }, { started }, { step }, { finished }, { opened }, { ran }, { refused }, { failed }
+//   page -> worker: { train: { model, training, turn } }, { open: { name, content } or { model } }, { run: {
+// feeds, fetches } }
+//   worker -> page: { ready }, { checked }, { started }, { step }, { finished }, { opened }, { ran }, {
+// refused }, { failed }
 //
-// `turn` counts what was asked to be trained: a new one ends the one before. `content` is bytes, or protobuf text.
+// `turn` counts what was asked to be trained: a new one ends the one before. `content` is bytes, or protobuf
+// text.
 import { parseFeed, startingText } from '../../../examples/models/feeds.mjs';
 import { goldenCases, largestDifference } from '../../../examples/models/golden.mjs';
 import { compare, feedsOf, modelsOf, ModelTraining, withModel } from '../../../examples/models/models.mjs';
@@ -34,7 +38,7 @@ async function loadModels() {
 /** The median time of a run, in ms. */
 function timeOf(run) {
   const times = [];
-  for (const end = performance.now() + TIMED; times.length < 3 || performance.now() < end;) {
+  for (const end = performance.now() + TIMED; times.length < 3 || performance.now() < end; ) {
     const began = performance.now();
     run();
     times.push(performance.now() - began);
@@ -42,26 +46,46 @@ function timeOf(run) {
   return times.sort((a, b) => a - b)[times.length >> 1];
 }
 
-/** How many weights a frozen graph has: the elements of its constants of floats that are no single numbers. */
-const weightsOf = (graph) => graph.operations().filter(({ type }) => type === 'Const').map((operation) => operation.output(0))
-  .filter(({ dtype, shape }) => /^float(16|32)$/.test(dtype) && shape.length > 0)
-  .reduce((sum, { shape }) => sum + shape.reduce((size, dim) => size * dim, 1), 0);
+/**
+ * How many weights a frozen graph has: the elements of its constants of floats that are no single numbers.
+ */
+const weightsOf = (graph) =>
+  graph
+    .operations()
+    .filter(({ type }) => type === 'Const')
+    .map((operation) => operation.output(0))
+    .filter(({ dtype, shape }) => /^float(16|32)$/.test(dtype) && shape.length > 0)
+    .reduce((sum, { shape }) => sum + shape.reduce((size, dim) => size * dim, 1), 0);
 
-const check = (index) => withModel(tf, models[index].frozen.graph, (graph, session) => {
-  const { frozen } = models[index];
-  const { nodes, ops, inputs } = summarize(graph);
-  const facts = { nodes, kinds: ops.length, weights: weightsOf(graph), inputs: inputs.map((name) => ({ name, text: describeOutput(graph.output(name)) })) };
-  const { name: answer } = frozen.steps[0].fetches[0];
-  const feeds = feedsOf(tf, frozen.steps[0]);
-  const time = timeOf(() => session.runSync(answer, feeds)); // before the gradients: they are other nodes
-  const results = compare(tf, graph, session, frozen);
-  const off = (...kinds) => {
-    const some = results.filter(({ kind }) => kinds.includes(kind));
-    return some.length > 0 ? largestDifference(some) : null;
-  };
-  const outputs = { want: [...results[0].want.data], got: [...results[0].got.data] };
-  return { index, ...facts, time, answer: off('output', 'loss'), gradients: off('gradient'), problem: results.find(({ problem }) => problem)?.problem, outputs };
-});
+const check = (index) =>
+  withModel(tf, models[index].frozen.graph, (graph, session) => {
+    const { frozen } = models[index];
+    const { nodes, ops, inputs } = summarize(graph);
+    const facts = {
+      nodes,
+      kinds: ops.length,
+      weights: weightsOf(graph),
+      inputs: inputs.map((name) => ({ name, text: describeOutput(graph.output(name)) })),
+    };
+    const { name: answer } = frozen.steps[0].fetches[0];
+    const feeds = feedsOf(tf, frozen.steps[0]);
+    const time = timeOf(() => session.runSync(answer, feeds)); // before the gradients: they are other nodes
+    const results = compare(tf, graph, session, frozen);
+    const off = (...kinds) => {
+      const some = results.filter(({ kind }) => kinds.includes(kind));
+      return some.length > 0 ? largestDifference(some) : null;
+    };
+    const outputs = { want: [...results[0].want.data], got: [...results[0].got.data] };
+    return {
+      index,
+      ...facts,
+      time,
+      answer: off('output', 'loss'),
+      gradients: off('gradient'),
+      problem: results.find(({ problem }) => problem)?.problem,
+      outputs,
+    };
+  });
 
 async function train({ model, training: which, turn: mine }) {
   turn = mine;
@@ -99,11 +123,23 @@ async function open({ name, content, model }) {
     await closeOwn();
     own = { graph, session: new tf.Session(graph) };
     const { nodes, ops, functions, results } = summarize(graph);
-    const places = graph.operations().filter(({ type }) => PLACEHOLDERS.has(type)).map((operation) => ({ name: operation.name, output: operation.output(0) }));
-    const outputs = results.map((result) => graph.operation(result)).filter(({ outputs: { length }, type }) => length > 0 && type !== 'Const');
+    const places = graph
+      .operations()
+      .filter(({ type }) => PLACEHOLDERS.has(type))
+      .map((operation) => ({ name: operation.name, output: operation.output(0) }));
+    const outputs = results
+      .map((result) => graph.operation(result))
+      .filter(({ outputs: { length }, type }) => length > 0 && type !== 'Const');
     Object.assign(opened, {
-      nodes, kinds: ops.length, functions: functions.length, outputs: outputs.map((operation) => operation.name),
-      inputs: places.map(({ name: input, output }) => ({ name: input, type: describeOutput(output), text: startingText(output) })),
+      nodes,
+      kinds: ops.length,
+      functions: functions.length,
+      outputs: outputs.map((operation) => operation.name),
+      inputs: places.map(({ name: input, output }) => ({
+        name: input,
+        type: describeOutput(output),
+        text: startingText(output),
+      })),
     });
   }
   postMessage({ opened });
@@ -115,7 +151,12 @@ async function closeOwn() {
   own = undefined;
 }
 
-const rounded = (value) => (typeof value === 'number' ? String(Number(value.toPrecision(6))) : typeof value === 'object' ? JSON.stringify(value) : String(value));
+const rounded = (value) =>
+  typeof value === 'number'
+    ? String(Number(value.toPrecision(6)))
+    : typeof value === 'object'
+      ? JSON.stringify(value)
+      : String(value);
 
 /** Some elements of a tensor in words. */
 function shown(tensor) {
@@ -136,22 +177,41 @@ function runOwn({ feeds, fetches }) {
   const began = performance.now();
   const results = session.runSync(fetches, tensors);
   const time = performance.now() - began;
-  postMessage({ ran: { time, results: fetches.map((name, i) => ({ name, type: `${results[i].dtype} [${results[i].shape.join(', ')}]`, values: shown(results[i]) })) } });
+  postMessage({
+    ran: {
+      time,
+      results: fetches.map((name, i) => ({
+        name,
+        type: `${results[i].dtype} [${results[i].shape.join(', ')}]`,
+        values: shown(results[i]),
+      })),
+    },
+  });
 }
 
 onmessage = async ({ data }) => {
   try {
     if ('train' in data) await train(data.train);
-    if ('open' in data) await open(data.open).catch((error) => Promise.reject(new Error(`${data.open.name} cannot be opened: ${inWords(error)}`)));
+    if ('open' in data)
+      await open(data.open).catch((error) =>
+        Promise.reject(new Error(`${data.open.name} cannot be opened: ${inWords(error)}`)),
+      );
     if ('run' in data) runOwn(data.run);
   } catch (error) {
-    postMessage('train' in data ? { failed: inWords(error) } : { refused: { what: 'open' in data ? 'open' : 'run', why: inWords(error) } });
+    postMessage(
+      'train' in data
+        ? { failed: inWords(error) }
+        : { refused: { what: 'open' in data ? 'open' : 'run', why: inWords(error) } },
+    );
   }
 };
 
 try {
   [tf, models] = await Promise.all([init({ threads: 1 }), loadModels()]);
-  const listed = models.map(({ name, trainings }) => ({ name, trainings: trainings.map(({ training }) => training.optimizer.replace('ResourceApply', '')) }));
+  const listed = models.map(({ name, trainings }) => ({
+    name,
+    trainings: trainings.map(({ training }) => training.optimizer.replace('ResourceApply', '')),
+  }));
   postMessage({ ready: { version: tf.version.package, variant: tf.variant, models: listed } });
   for (const index of models.keys()) {
     postMessage({ checked: await check(index) });
