@@ -376,8 +376,9 @@ MUST_CHECK bool graph_reverse_reachable(const Graph *graph, Node *const *roots, 
  * and sink are not made anew: see graph_fixup_source_and_sink_edges. */
 MUST_CHECK bool graph_prune_for_reverse_reachability(Graph *graph, Node *const *roots, int64_t num_roots,
                                                      bool *any_removed, Status *status);
-/* Nodes of `set` (NULL: all but source and sink) with every node behind its inputs; ties in id order. A cycle
- * is INVALID_ARGUMENT naming a node on it. `fed` as above. */
+/* Nodes of `set` (NULL: all but source and sink) with every node behind its inputs; ties in id order. Edges
+ * out of a NextIteration, which close loops, are not looked at. Another cycle is INVALID_ARGUMENT naming a
+ * node on it. `fed` as above. */
 MUST_CHECK bool graph_topological_order(const Graph *graph, const NodeSet *set, const NodeOutput *fed,
                                         int64_t num_fed, Arena *arena, Node ***order, int64_t *count,
                                         Status *status);

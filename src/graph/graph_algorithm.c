@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
+#include "graph/node_class.h"
 
 bool node_set_new(const Graph *graph, Arena *arena, NodeSet *set, Status *status) {
   set->size = graph->num_node_ids;
@@ -101,6 +102,9 @@ bool graph_reverse_reachable(const Graph *graph, Node *const *roots, int64_t num
 
 /* --- topological order --- */
 
+/* What comes out of a NextIteration is for the next round of a loop. */
+static bool is_in_order(const Edge *edge) { return edge && !node_is_next_iteration(edge->src); }
+
 typedef struct Sort {
   const Graph *graph;
   const NodeSet *set;
@@ -126,7 +130,7 @@ static bool start_sort(Sort *sort, Status *status) {
     int64_t pending = 0;
     for (int64_t i = 0; i < num_edges_into(node); i++) {
       const Edge *edge = edge_into(node, i, &sort->fed);
-      pending += edge && is_member(sort, edge->src);
+      pending += is_in_order(edge) && is_member(sort, edge->src);
     }
     sort->pending[id] = pending;
     if (pending == 0) id_set_add(&sort->ready, id);
@@ -146,7 +150,7 @@ static bool report_cycle(const Sort *sort, int64_t left, Status *status) {
     const Node *before = NULL;
     for (int64_t i = 0; i < num_edges_into(node) && !before; i++) {
       const Edge *edge = edge_into(node, i, &sort->fed);
-      if (edge && sort->pending[edge->src->id] > 0) before = edge->src;
+      if (is_in_order(edge) && sort->pending[edge->src->id] > 0) before = edge->src;
     }
     node = before;
   }
@@ -164,7 +168,7 @@ static bool sort_nodes(Sort *sort, Arena *arena, Node ***order, int64_t *count, 
     nodes[done++] = node;
     for (int64_t i = 0; i < node->num_out_edges; i++) {
       const Edge *edge = node->out_edges[i];
-      if (is_fed(&sort->fed, edge) || !is_member(sort, edge->dst)) continue;
+      if (is_fed(&sort->fed, edge) || !is_in_order(edge) || !is_member(sort, edge->dst)) continue;
       if (--sort->pending[edge->dst->id] == 0) id_set_add(&sort->ready, edge->dst->id);
     }
   }

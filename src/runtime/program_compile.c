@@ -1,53 +1,25 @@
 #include "graph/node_class.h"
 #include "graph/node_evaluate.h"
-#include "runtime/program.h"
-#include "runtime/program_internal.h"
-
-enum { NO_READER = -1, READ_AS_RESULT = INT32_MAX };
-
-/* What becomes of a node. */
-typedef enum NodeRole { STEP, ARGUMENT, RESULT, CONSTANT, NOTHING } NodeRole;
-
-typedef struct Compiler {
-  Program *program;
-  KernelTable *table;
-  const CallSites *sites;
-  Arena *scratch; /* goes when the program is made */
-  Node **order;
-  int64_t num_ordered;
-  uint8_t *roles;        /* per node id: NodeRole */
-  Slot *places;          /* per node id: the slot of its first output */
-  int32_t *last_readers; /* per slot: the step that reads it last, NO_READER or READ_AS_RESULT */
-  int64_t next_read;     /* the slot that the next value of a reference gets */
-} Compiler;
+#include "runtime/program_compiler.h"
 
 static bool oom(Status *status) { return status_oom(status, "a program"); }
 
-static bool has_role(const Compiler *c, const Node *node, NodeRole role) {
-  return c->roles[node->id] == role;
-}
+/* --- what becomes of the nodes --- */
 
-/* --- the nodes in order --- */
-
-static bool order_nodes(Compiler *c, Status *status) {
-  const FunctionBody *body = c->program->body;
-  int64_t count = 0;
-  NodeSet needed;
-  Node **roots =
-      arena_alloc(c->scratch, ((int64_t)body->num_rets + body->num_control_rets) * (int64_t)sizeof *roots);
-  if (!roots) return oom(status);
-  for (int i = 0; i < body->num_rets; i++) roots[count++] = body->ret_nodes[i];
-  for (int i = 0; i < body->num_control_rets; i++) roots[count++] = body->control_ret_nodes[i];
-  TRY(graph_reverse_reachable(body->graph, roots, count, NULL, 0, c->scratch, &needed, status));
-  TRY(graph_topological_order(body->graph, &needed, NULL, 0, c->scratch, &c->order, &c->num_ordered, status));
-  for (int64_t i = 0; i < c->num_ordered; i++) TRY(node_check_connected(c->order[i], status));
+static bool role_of(const Node *node, NodeRole *role, Status *status) {
+  bool alias = false;
+  TRY(flow_is_alias(node, &alias, status));
+  if (alias) {
+    *role = ALIAS;
+  } else if (node_is_control_flow(node) || node_is_loop_cond(node) ||
+             node->node_class == NODE_CONTROL_TRIGGER) {
+    *role = FLOW;
+  } else if (node_is_const(node)) {
+    *role = CONSTANT;
+  } else {
+    *role = node->node_class == NODE_NO_OP ? NOTHING : STEP;
+  }
   return true;
-}
-
-/* What waits for a NoOp comes behind what that waits for: it needs no step. */
-static NodeRole role_of(const Node *node) {
-  if (node_is_const(node)) return CONSTANT;
-  return node->node_class == NODE_NO_OP ? NOTHING : STEP;
 }
 
 static bool find_roles(Compiler *c, Status *status) {
@@ -56,7 +28,13 @@ static bool find_roles(Compiler *c, Status *status) {
   c->roles = arena_calloc(c->scratch, ids, sizeof *c->roles);
   c->places = arena_calloc(c->scratch, ids, sizeof *c->places);
   if (!c->roles || !c->places) return oom(status);
-  for (int64_t i = 0; i < c->num_ordered; i++) c->roles[c->order[i]->id] = role_of(c->order[i]);
+  for (int64_t i = 0; i < c->schedule.num_items; i++) {
+    const Node *node = c->schedule.items[i].node;
+    NodeRole role;
+    if (!node) continue;
+    TRY(role_of(node, &role, status));
+    c->roles[node->id] = (uint8_t)role;
+  }
   for (int i = 0; i < body->num_args; i++) c->roles[body->arg_nodes[i]->id] = ARGUMENT;
   for (int i = 0; i < body->num_rets; i++) c->roles[body->ret_nodes[i]->id] = RESULT;
   return true;
@@ -112,13 +90,15 @@ static bool read_const(Compiler *c, const Node *node, Tensor *value, Status *sta
 
 static bool read_constants(Compiler *c, Status *status) {
   Program *program = c->program;
+  const Schedule *schedule = &c->schedule;
   int64_t count = 0;
-  for (int64_t i = 0; i < c->num_ordered; i++) count += has_role(c, c->order[i], CONSTANT);
+  for (int64_t i = 0; i < schedule->num_items; i++)
+    count += schedule->items[i].node && compiler_has_role(c, schedule->items[i].node, CONSTANT);
   program->constants = arena_calloc(program->arena, count, sizeof *program->constants);
   if (!program->constants) return oom(status);
-  for (int64_t i = 0; i < c->num_ordered; i++) {
-    const Node *node = c->order[i];
-    if (!has_role(c, node, CONSTANT)) continue;
+  for (int64_t i = 0; i < schedule->num_items; i++) {
+    const Node *node = schedule->items[i].node;
+    if (!node || !compiler_has_role(c, node, CONSTANT)) continue;
     c->places[node->id] = (Slot)~program->num_constants;
     Tensor *value = &program->constants[program->num_constants++];
     if (!read_const(c, node, value, status)) return node_attach(node->name, status);
@@ -128,9 +108,10 @@ static bool read_constants(Compiler *c, Status *status) {
 
 /* --- slots --- */
 
-static Slot slot_of(const Compiler *c, const Edge *edge) {
+Slot compiler_slot_of(const Compiler *c, const Edge *edge) {
   Slot first = c->places[edge->src->id];
-  return slot_is_constant(first) ? first : first + edge->src_output;
+  if (slot_is_constant(first) || compiler_has_role(c, edge->src, ALIAS)) return first;
+  return first + edge->src_output;
 }
 
 static bool takes_value(const Edge *edge) { return !dtype_is_ref(edge->dst->input_types[edge->dst_input]); }
@@ -141,32 +122,48 @@ static bool is_read(const Edge *edge) {
          (takes_value(edge) || !edge->dst->op->def->allows_uninitialized_input);
 }
 
+bool compiler_is_read(const Edge *edge) {
+  return dtype_is_ref(edge->src->output_types[edge->src_output]) && takes_value(edge);
+}
+
 static int count_reads(const Node *node) {
   int count = 0;
   for (int i = 0; i < node->num_inputs; i++) count += is_read(node_input_edge(node, i));
   return count;
 }
 
-/* Arguments come first, then the steps' outputs, then what is read of references (some of these slots stay
- * empty). */
+/* Gives the outputs of a node slots, from `slots` on. */
+static void place_node(Compiler *c, const ScheduleItem *item, int64_t *slots) {
+  const Node *node = item->node;
+  Program *program = c->program;
+  if (compiler_has_role(c, node, ALIAS)) c->places[node->id] = compiler_slot_of(c, node_input_edge(node, 0));
+  bool is_step = compiler_has_role(c, node, STEP);
+  if (!is_step && !compiler_has_role(c, node, FLOW)) return;
+  c->places[node->id] = (Slot)*slots;
+  *slots += node->num_outputs;
+  if (!is_step) return;
+  program->num_inputs += node->num_inputs;
+  program->num_steps++;
+}
+
+/* Arguments come first, then outputs, then what is read of references (some of these slots stay empty), then
+ * results out of loops. */
 static bool place_values(Compiler *c, Status *status) {
   Program *program = c->program;
   const FunctionBody *body = program->body;
   int64_t slots = body->num_args, reads = 0;
   for (int i = 0; i < body->num_args; i++) c->places[body->arg_nodes[i]->id] = i;
-  for (int64_t i = 0; i < c->num_ordered && slots + reads < INT32_MAX; i++) {
-    const Node *node = c->order[i];
-    if (!has_role(c, node, STEP)) continue;
-    c->places[node->id] = (Slot)slots;
-    slots += node->num_outputs;
-    reads += count_reads(node);
-    program->num_inputs += node->num_inputs;
-    program->num_steps++;
+  for (int64_t i = 0; i < c->schedule.num_items && slots + reads < INT32_MAX; i++) {
+    const ScheduleItem *item = &c->schedule.items[i];
+    if (!item->node) continue;
+    place_node(c, item, &slots);
+    reads += count_reads(item->node);
   }
-  if (slots + reads >= INT32_MAX)
+  if (slots + reads + body->num_rets >= INT32_MAX)
     return status_set(status, CODE_RESOURCE_EXHAUSTED, "A step has too many values");
   c->next_read = slots;
-  program->num_slots = slots + reads;
+  c->next_result = slots + reads;
+  program->num_slots = slots + reads + body->num_rets;
   program->steps = arena_calloc(program->arena, program->num_steps, sizeof *program->steps);
   program->kernels = arena_calloc(program->arena, program->num_steps, sizeof(OpKernel *));
   c->last_readers = arena_alloc(c->scratch, program->num_slots * (int64_t)sizeof *c->last_readers);
@@ -175,14 +172,13 @@ static bool place_values(Compiler *c, Status *status) {
   return true;
 }
 
-static void note_reader(Compiler *c, Slot slot, int32_t step) {
-  if (!slot_is_constant(slot)) c->last_readers[slot] = step;
+void compiler_note_reader(Compiler *c, Slot slot, int32_t event) {
+  if (!slot_is_constant(slot)) c->last_readers[slot] = event;
 }
 
 /* --- steps --- */
 
-/* "v" or "v:1", as a NodeDef names its inputs. */
-static const char *reference_name(Compiler *c, const Edge *edge) {
+const char *compiler_reference_name(Compiler *c, const Edge *edge) {
   if (edge->src_output == 0) return arena_strdup(c->program->arena, edge->src->name);
   return arena_printf(c->program->arena, "%s:%d", edge->src->name, edge->src_output);
 }
@@ -190,15 +186,15 @@ static const char *reference_name(Compiler *c, const Edge *edge) {
 /* The slot of a step's input: a value's or constant's, or that of the value that is read of a reference. */
 static bool place_input(Compiler *c, const Edge *edge, ReferenceRead *reads, ProgramStep *step, Slot *slot,
                         Status *status) {
-  *slot = slot_of(c, edge);
+  *slot = compiler_slot_of(c, edge);
   if (!is_read(edge)) return true;
   ReferenceRead *read = &reads[step->num_reads++];
-  *read = (ReferenceRead){*slot, *slot, reference_name(c, edge)};
+  *read = (ReferenceRead){*slot, *slot, compiler_reference_name(c, edge)};
   if (takes_value(edge)) *slot = read->value = (Slot)c->next_read++;
   return read->name || oom(status);
 }
 
-static bool place_inputs(Compiler *c, const Node *node, int32_t index, ProgramStep *step,
+static bool place_inputs(Compiler *c, const Node *node, int32_t event, ProgramStep *step,
                          const Tensor **constants, Status *status) {
   Arena *arena = c->program->arena;
   Slot *inputs = arena_alloc(arena, node->num_inputs * (int64_t)sizeof *inputs);
@@ -206,10 +202,10 @@ static bool place_inputs(Compiler *c, const Node *node, int32_t index, ProgramSt
   if (!inputs || !reads) return oom(status);
   for (int i = 0; i < node->num_inputs; i++) {
     TRY(place_input(c, node_input_edge(node, i), reads, step, &inputs[i], status));
-    note_reader(c, inputs[i], index);
+    compiler_note_reader(c, inputs[i], event);
     constants[i] = slot_is_constant(inputs[i]) ? &c->program->constants[~inputs[i]] : NULL;
   }
-  for (int i = 0; i < step->num_reads; i++) note_reader(c, reads[i].reference, index);
+  for (int i = 0; i < step->num_reads; i++) compiler_note_reader(c, reads[i].reference, event);
   step->inputs = inputs;
   step->reads = reads;
   return true;
@@ -221,12 +217,12 @@ static bool find_callers(Compiler *c, const Node *node, ProgramStep *step, Statu
   return !site || step->callers || oom(status);
 }
 
-static bool make_step(Compiler *c, const Node *node, int32_t index, Status *status) {
-  ProgramStep *step = &c->program->steps[index];
+static bool make_step(Compiler *c, const Node *node, int32_t event, Status *status) {
+  ProgramStep *step = &c->program->steps[c->events[event].step];
   const Tensor **constants = arena_alloc(c->scratch, node->num_inputs * (int64_t)sizeof *constants);
   if (!constants) return oom(status);
   TRY(find_callers(c, node, step, status));
-  TRY(place_inputs(c, node, index, step, constants, status));
+  TRY(place_inputs(c, node, event, step, constants, status));
   TRY(make_kernel(c, node, constants, &step->kernel, status));
   step->first_output = c->places[node->id];
   const OpKernel *kernel = step->kernel;
@@ -234,14 +230,39 @@ static bool make_step(Compiler *c, const Node *node, int32_t index, Status *stat
                             kernel->num_outputs, status);
 }
 
-static bool make_steps(Compiler *c, Status *status) {
+/* The step is part of the instruction that came last if that runs steps of the same guard. */
+static bool add_step(Compiler *c, const ScheduleItem *item, int32_t index, Status *status) {
+  Program *program = c->program;
+  Instruction *last = program->num_instructions > 0 ? &program->code[program->num_instructions - 1] : NULL;
+  if (!last || last->code != DO_STEPS || last->guard != item->guard) {
+    last = &program->code[program->num_instructions++];
+    *last = (Instruction){.code = DO_STEPS, .guard = item->guard, .begin = index};
+  }
+  last->end = index + 1;
+  c->events[c->num_events] =
+      (Event){.step = index, .instruction = (int32_t)(last - program->code), .guard = item->guard};
+  if (make_step(c, item->node, c->num_events++, status)) return true;
+  const CallSite *site = call_sites_find(c->sites, item->node->name);
+  node_attach(name_of(c, item->node), status);
+  return site ? status_append(status, "%s", site->callers) : false;
+}
+
+static bool make_code(Compiler *c, Status *status) {
+  Program *program = c->program;
+  int64_t items = c->schedule.num_items;
   int32_t index = 0;
-  for (int64_t i = 0; i < c->num_ordered; i++) {
-    const Node *node = c->order[i];
-    if (!has_role(c, node, STEP) || make_step(c, node, index++, status)) continue;
-    const CallSite *site = call_sites_find(c->sites, node->name);
-    node_attach(name_of(c, node), status);
-    return site ? status_append(status, "%s", site->callers) : false;
+  program->num_guards = c->schedule.has_control_flow ? c->schedule.guards.count : 1;
+  program->code = arena_calloc(program->arena, 2 * items + 1, sizeof *program->code);
+  c->events = arena_alloc(c->scratch, (2 * items + 1) * (int64_t)sizeof *c->events);
+  if (!program->code || !c->events) return oom(status);
+  if (c->schedule.has_control_flow) TRY(flow_begin(c, status));
+  for (int64_t i = 0; i < items; i++) {
+    const ScheduleItem *item = &c->schedule.items[i];
+    if (item->node && compiler_has_role(c, item->node, STEP)) {
+      TRY(add_step(c, item, index++, status));
+    } else if (c->schedule.has_control_flow) {
+      TRY(flow_compile_item(c, item, status));
+    }
   }
   return true;
 }
@@ -252,18 +273,27 @@ static bool find_results(Compiler *c, Status *status) {
   Program *program = c->program;
   const FunctionBody *body = program->body;
   Slot *results = arena_alloc(program->arena, body->num_rets * (int64_t)sizeof *results);
+  Guard *guards = arena_calloc(program->arena, body->num_rets, sizeof *guards);
   program->result_references =
       arena_calloc(program->arena, body->num_rets, sizeof *program->result_references);
-  if (!results || !program->result_references) return oom(status);
+  if (!results || !guards || !program->result_references) return oom(status);
+  program->results = results;
+  program->result_guards = guards;
   for (int i = 0; i < body->num_rets; i++) {
     const Edge *edge = node_input_edge(body->ret_nodes[i], 0);
-    results[i] = slot_of(c, edge);
-    note_reader(c, results[i], READ_AS_RESULT);
+    if (c->schedule.has_control_flow && loop_of_value(&c->schedule.loops, edge) != 0) {
+      results[i] = (Slot)(c->next_result + i);
+      guards[i] = c->result_guards[i];
+      compiler_note_reader(c, results[i], READ_AS_RESULT);
+      continue;
+    }
+    results[i] = compiler_slot_of(c, edge);
+    guards[i] = schedule_edge_guard(&c->schedule, edge);
+    compiler_note_reader(c, results[i], READ_AS_RESULT);
     if (!dtype_is_ref(edge->src->output_types[edge->src_output])) continue;
-    program->result_references[i] = reference_name(c, edge);
+    program->result_references[i] = compiler_reference_name(c, edge);
     if (!program->result_references[i]) return oom(status);
   }
-  program->results = results;
   program->num_results = body->num_rets;
   return true;
 }
@@ -281,37 +311,52 @@ static bool find_args(Compiler *c, Status *status) {
 /* --- last uses --- */
 
 /* An input may be overwritten when this step reads it last, and only once. */
-static bool mark_last_uses(Compiler *c, int32_t index, Status *status) {
-  ProgramStep *step = &c->program->steps[index];
+static bool mark_last_uses(Compiler *c, int32_t event, Status *status) {
+  ProgramStep *step = &c->program->steps[c->events[event].step];
   int num_inputs = step->kernel->num_inputs;
   bool *last_use = arena_alloc(c->program->arena, num_inputs);
   if (!last_use) return oom(status);
   for (int i = 0; i < num_inputs; i++) {
     Slot slot = step->inputs[i];
-    last_use[i] = !slot_is_constant(slot) && c->last_readers[slot] == index;
+    last_use[i] = !slot_is_constant(slot) && c->last_readers[slot] == event;
     for (int k = 0; k < num_inputs && last_use[i]; k++) last_use[i] = k == i || step->inputs[k] != slot;
   }
   step->last_use = last_use;
   for (int i = 0; i < step->kernel->num_outputs; i++) { /* an output that nobody reads is dropped at once */
     int32_t *last_reader = &c->last_readers[step->first_output + i];
-    if (*last_reader == NO_READER) *last_reader = index;
+    if (*last_reader == NO_READER) *last_reader = event;
   }
   return true;
 }
 
+/* Whose list of expiring values the event's are on. */
+static int32_t *expiring_of(const Compiler *c, int32_t event, const Slot ***list) {
+  const Event *at = &c->events[event];
+  if (at->step == NO_STEP) {
+    *list = &c->program->code[at->instruction].expiring;
+    return &c->program->code[at->instruction].num_expiring;
+  }
+  *list = &c->program->steps[at->step].expiring;
+  return &c->program->steps[at->step].num_expiring;
+}
+
 static bool list_expiring(Compiler *c, Status *status) {
   Program *program = c->program;
-  for (int64_t s = 0; s < program->num_steps; s++) TRY(mark_last_uses(c, (int32_t)s, status));
+  const Slot **list;
+  for (int32_t e = 0; e < c->num_events; e++) {
+    if (c->events[e].step != NO_STEP) TRY(mark_last_uses(c, e, status));
+  }
   for (int64_t v = 0; v < program->num_slots; v++) {
     int32_t last = c->last_readers[v];
-    if (last != NO_READER && last != READ_AS_RESULT) program->steps[last].num_expiring++;
+    if (last != NO_READER && last != READ_AS_RESULT) ++*expiring_of(c, last, &list);
   }
   Slot *next = arena_alloc(program->arena, program->num_slots * (int64_t)sizeof *next);
-  Slot **lists = arena_alloc(c->scratch, program->num_steps * (int64_t)sizeof *lists);
+  Slot **lists = arena_alloc(c->scratch, c->num_events * (int64_t)sizeof *lists);
   if (!next || !lists) return oom(status);
-  for (int64_t s = 0; s < program->num_steps; s++) {
-    program->steps[s].expiring = lists[s] = next;
-    next += program->steps[s].num_expiring;
+  for (int32_t e = 0; e < c->num_events; e++) {
+    lists[e] = next;
+    next += *expiring_of(c, e, &list);
+    *list = lists[e];
   }
   for (int64_t v = 0; v < program->num_slots; v++) {
     int32_t last = c->last_readers[v];
@@ -321,14 +366,15 @@ static bool list_expiring(Compiler *c, Status *status) {
 }
 
 static bool compile(Compiler *c, Status *status) {
-  TRY(order_nodes(c, status));
+  TRY(schedule_make(c->program->body, c->scratch, &c->schedule, status));
   TRY(find_roles(c, status));
   TRY(read_constants(c, status));
   TRY(place_values(c, status));
-  TRY(make_steps(c, status));
+  TRY(make_code(c, status));
   TRY(find_results(c, status));
   TRY(find_args(c, status));
   TRY(list_expiring(c, status));
+  if (c->schedule.has_control_flow) TRY(flow_finish(c, status));
   return program_add_run(c->program, status);
 }
 
@@ -347,6 +393,7 @@ bool program_compile(FunctionBody *body, KernelTable *kernels, const ProgramEnvi
   made->environment = *environment;
   Compiler compiler = {.program = made, .table = kernels, .sites = sites, .scratch = scratch};
   bool ok = compile(&compiler, status);
+  schedule_free(&compiler.schedule);
   arena_free(scratch);
   if (!ok) {
     made->body = NULL; /* still the caller's */

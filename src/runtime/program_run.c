@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "base/arena.h"
 #include "runtime/program.h"
 #include "runtime/program_internal.h"
@@ -14,13 +16,9 @@ int64_t program_num_steps(const Program *program) { return program->num_steps; }
 
 /* --- runs --- */
 
-static Tensor *value_at(const ProgramRun *run, Slot slot) {
-  return slot_is_constant(slot) ? &run->program->constants[~slot] : &run->values[slot];
-}
-
 static void fill_step(const ProgramRun *run, const ProgramStep *step, const Tensor **inputs, RunStep *to) {
   const ProgramEnvironment *environment = &run->program->environment;
-  for (int i = 0; i < step->kernel->num_inputs; i++) inputs[i] = value_at(run, step->inputs[i]);
+  for (int i = 0; i < step->kernel->num_inputs; i++) inputs[i] = program_value(run, step->inputs[i]);
   to->step = step;
   to->context = (KernelContext){.inputs = inputs,
                                 .outputs = run->values + step->first_output,
@@ -38,7 +36,8 @@ bool program_add_run(Program *program, Status *status) {
   run->program = program;
   run->values = arena_calloc(program->arena, program->num_slots, sizeof *run->values);
   run->steps = arena_calloc(program->arena, program->num_steps, sizeof *run->steps);
-  if (!run->values || !run->steps) return status_oom(status, "a call");
+  run->guards = arena_calloc(program->arena, program->num_guards, sizeof *run->guards);
+  if (!run->values || !run->steps || !run->guards) return status_oom(status, "a call");
   for (int64_t i = 0; i < program->num_steps; i++) {
     fill_step(run, &program->steps[i], inputs, &run->steps[i]);
     inputs += program->steps[i].kernel->num_inputs;
@@ -52,7 +51,10 @@ static bool take_run(Program *program, ProgramRun **run, Status *status) {
   if (!program->unused && !program_add_run(program, status)) return false;
   *run = program->unused;
   program->unused = (*run)->next;
-  (*run)->position = 0;
+  (*run)->instruction = 0;
+  (*run)->position = NOT_BEGUN;
+  memset((*run)->guards, GUARD_OPEN, (size_t)program->num_guards);
+  (*run)->guards[GUARD_ALWAYS] = GUARD_HOLDS;
   return true;
 }
 
@@ -90,7 +92,7 @@ bool program_begin_call(Program *program, Tensor *args, ProgramRun **run, Status
 
 static bool read_reference(const ProgramRun *run, const ReferenceRead *read, Status *status) {
   Variable *variable;
-  const Tensor *reference = value_at(run, read->reference);
+  const Tensor *reference = program_value(run, read->reference);
   if (read->value != read->reference)
     return reference_read(reference, read->name, &run->values[read->value], status);
   return reference_variable(reference, read->name, &variable, status);
@@ -120,9 +122,9 @@ static RunState run_step(const ProgramRun *run, RunStep *at, Status *status) {
   return RUN_DONE;
 }
 
-static RunState run_steps(ProgramRun *run, Step *step, Status *status) {
-  int64_t num_steps = run->program->num_steps;
-  while (run->position < num_steps) {
+static RunState run_steps(ProgramRun *run, const Instruction *at, Step *step, Status *status) {
+  if (run->position == NOT_BEGUN) run->position = at->begin;
+  while (run->position < at->end) {
     RunStep *next = &run->steps[run->position];
     next->context.step = step;
     RunState state = run_step(run, next, status);
@@ -131,17 +133,36 @@ static RunState run_steps(ProgramRun *run, Step *step, Status *status) {
     state = step_checkpoint(step, status);
     if (state != RUN_DONE) return state;
   }
+  run->position = NOT_BEGUN;
   return RUN_DONE;
 }
 
+static RunState run_code(ProgramRun *run, Step *step, Status *status) {
+  const Program *program = run->program;
+  RunState state = RUN_DONE;
+  while (state == RUN_DONE && run->instruction < program->num_instructions) {
+    const Instruction *at = &program->code[run->instruction];
+    if (at->code != DO_STEPS) {
+      state = program_do(run, at, step, status);
+      run->instruction++;
+    } else {
+      if (run->guards[at->guard] == GUARD_HOLDS) state = run_steps(run, at, step, status);
+      if (state == RUN_DONE) run->instruction++;
+    }
+  }
+  return state;
+}
+
 static bool give_result(const ProgramRun *run, int i, Tensor *result, Status *status) {
+  if (run->guards[run->program->result_guards[i]] != GUARD_HOLDS)
+    return status_set(status, CODE_INTERNAL, "Retval[%d] does not have value", i);
   const char *reference = run->program->result_references[i];
-  const Tensor *value = value_at(run, run->program->results[i]);
+  const Tensor *value = program_value(run, run->program->results[i]);
   return reference ? reference_read(value, reference, result, status) : tensor_assign(result, value, status);
 }
 
 RunState program_advance(ProgramRun *run, Step *step, Tensor *results, Status *status) {
-  RunState state = run_steps(run, step, status);
+  RunState state = run_code(run, step, status);
   if (state == RUN_WAITING) return state;
   int num_results = run->program->num_results;
   bool ok = state == RUN_DONE;
@@ -153,7 +174,7 @@ RunState program_advance(ProgramRun *run, Step *step, Tensor *results, Status *s
 
 void program_abandon(ProgramRun *run) {
   if (!run) return;
-  if (run->position < run->program->num_steps) {
+  if (run->position != NOT_BEGUN && run->position < run->program->num_steps) {
     KernelContext *context = &run->steps[run->position].context;
     if (context->paused) context->paused->abandon(context->paused);
     context->paused = NULL;

@@ -171,7 +171,7 @@ static void update_edge(Model *model, Status *status) {
   ModelEdge *old = valid ? find_edge(model, 0, 0, dst->id, input) : NULL;
   bool ok =
       graph_update_edge(model->graph, real(model, src->id), output, real(model, dst->id), input, status);
-  CHECK_INT_EQ(ok, old);
+  CHECK_INT_EQ(ok, old != NULL);
   if (!old) return;
   drop_edge(model, old);
   model_edge(model, src->id, output, dst->id, input);

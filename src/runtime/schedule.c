@@ -1,0 +1,355 @@
+#include "runtime/schedule.h"
+
+#include "base/alloc.h"
+#include "graph/graph_walk.h"
+#include "graph/node_class.h"
+#include "graph/node_evaluate.h"
+
+static bool oom(Status *status) { return status_oom(status, "the order of a program"); }
+
+static bool closes_loop(const Edge *edge) { return node_is_next_iteration(edge->src); }
+
+/* --- graphs without control flow --- */
+
+static bool needed_nodes(const FunctionBody *body, Arena *arena, NodeSet *needed, Status *status) {
+  int64_t count = 0;
+  Node **roots =
+      arena_alloc(arena, ((int64_t)body->num_rets + body->num_control_rets) * (int64_t)sizeof *roots);
+  if (!roots) return oom(status);
+  for (int i = 0; i < body->num_rets; i++) roots[count++] = body->ret_nodes[i];
+  for (int i = 0; i < body->num_control_rets; i++) roots[count++] = body->control_ret_nodes[i];
+  return graph_reverse_reachable(body->graph, roots, count, NULL, 0, arena, needed, status);
+}
+
+static bool add_sorted(Schedule *s, Node *const *order, int64_t count, Arena *arena, Status *status) {
+  s->items = arena_alloc(arena, count * (int64_t)sizeof *s->items);
+  if (!s->items) return oom(status);
+  for (int64_t i = 0; i < count; i++) {
+    s->items[i] = (ScheduleItem){.kind = ITEM_NODE, .node = order[i]};
+    s->has_control_flow |= node_is_control_flow(order[i]);
+    TRY(node_check_connected(order[i], status));
+  }
+  s->num_items = count;
+  return true;
+}
+
+/* --- graphs with control flow --- */
+
+/* Nodes that are ready and have one guard, first come first served. */
+typedef struct Queue {
+  int64_t first, last; /* ids; 0: empty */
+} Queue;
+
+typedef struct Unit {
+  int64_t waiting_nodes; /* that are not in the order yet */
+  int64_t waiting_units; /* loops right inside */
+  int64_t pending;       /* of the whole loop: edges into its Enters */
+  int64_t first_ready;   /* id of a node that waits for nothing but the loop's beginning, chained; 0: none */
+  int32_t ready_unit;    /* a loop right inside that is ready, chained by next_unit; 0: none */
+  int32_t next_unit;
+  int64_t first_exit;  /* id of an Exit that is in the order, chained; 0: none */
+  int64_t active_base; /* active guards below belong to outer loops */
+} Unit;
+
+typedef struct Sorter {
+  Schedule *schedule;
+  const FunctionBody *body;
+  const NodeSet *set;
+  Arena *arena;
+  Status *status;
+  int64_t num_ids, capacity;
+  int32_t *pending; /* per id: edges from nodes that are not in the order yet */
+  int64_t *next;    /* per id: in its queue */
+  Unit *units;      /* per loop */
+  Queue *queues;    /* per guard */
+  int64_t queue_capacity;
+  Guard *active; /* guards with ready nodes; those of inner loops on top */
+  int64_t num_active, active_capacity;
+  Guard *scratch; /* as many as the node with most inputs has */
+  int32_t loop;   /* that is being sorted */
+  Guard current;  /* of the node that came last */
+} Sorter;
+
+static bool is_sorted(const Sorter *s, const Node *node) {
+  return node->id > SINK_ID && node_set_has(s->set, node);
+}
+
+static int64_t num_edges_into(const Node *node) {
+  return (int64_t)node->num_inputs + node->num_control_inputs;
+}
+static const Edge *edge_into(const Node *node, int64_t i) {
+  return i < node->num_inputs ? node_input_edge(node, (int)i) : node->control_inputs[i - node->num_inputs];
+}
+
+static bool add_item(Sorter *s, ScheduleItem item) {
+  Schedule *schedule = s->schedule;
+  if (schedule->num_items == s->capacity) return oom(s->status);
+  schedule->items[schedule->num_items++] = item;
+  return true;
+}
+
+/* --- guards --- */
+
+Guard schedule_edge_guard(const Schedule *schedule, const Edge *edge) {
+  if (!schedule->has_control_flow) return GUARD_ALWAYS;
+  const NodeGuards *guards = &schedule->of_node[edge->src->id];
+  if (!node_is_switch(edge->src)) return guards->gives;
+  return edge_is_control(edge) ? guards->runs : guards->gives + edge->src_output;
+}
+
+/* What must hold for a node to run: all of its inputs. A Merge runs when one does, whatever its control
+ * inputs do. */
+static int inputs_of_guard(const Sorter *s, const Node *node, Guard *all) {
+  int count = 0;
+  int64_t edges = node_is_merge(node) ? node->num_inputs : num_edges_into(node);
+  for (int64_t i = 0; i < edges; i++) {
+    const Edge *edge = edge_into(node, i);
+    if (is_sorted(s, edge->src) && !closes_loop(edge)) all[count++] = schedule_edge_guard(s->schedule, edge);
+  }
+  return count;
+}
+
+static bool find_merge_guard(Sorter *s, const Node *node, NodeGuards *guards) {
+  int count = inputs_of_guard(s, node, s->scratch);
+  bool found = false;
+  guards->runs = GUARD_ALWAYS;
+  if (count == node->num_inputs)
+    guards_any_of(&s->schedule->guards, s->scratch, count, &guards->runs, &found);
+  guards->finds = !found;
+  guards->gives = guards->runs;
+  if (!found) TRY(guards_add(&s->schedule->guards, guards->runs, &guards->gives, s->status));
+  guards->runs = guards->gives;
+  return true;
+}
+
+static bool find_guards(Sorter *s, const Node *node) {
+  NodeGuards *guards = &s->schedule->of_node[node->id];
+  Guards *all = &s->schedule->guards;
+  bool known = true;
+  if (node_is_merge(node)) return find_merge_guard(s, node, guards);
+  if (node->node_class == NODE_CONTROL_TRIGGER) {
+    guards->finds = true;
+    TRY(guards_add(all, GUARD_ALWAYS, &guards->gives, s->status));
+    guards->runs = guards->gives;
+    return true;
+  }
+  TRY(guards_all_of(all, s->scratch, inputs_of_guard(s, node, s->scratch), &guards->runs, &known, s->status));
+  if (!known) TRY(add_item(s, (ScheduleItem){.kind = ITEM_ALL, .guard = guards->runs}));
+  guards->gives = guards->runs;
+  if (node_is_switch(node)) {
+    TRY(guards_of_switch(all, node_input_edge(node, 1), guards->runs, node->num_outputs, &guards->gives,
+                         &known, s->status));
+    guards->finds = !known;
+  } else if (node_is_enter(node) || node_is_exit(node) || node_is_next_iteration(node)) {
+    guards->finds = true;
+    TRY(guards_add(all, node_is_exit(node) ? GUARD_ALWAYS : guards->runs, &guards->gives, s->status));
+  }
+  return true;
+}
+
+/* --- what is ready --- */
+
+static bool push_ready(Sorter *s, const Node *node) {
+  TRY(find_guards(s, node));
+  Guard guard = s->schedule->of_node[node->id].runs;
+  while (s->queue_capacity <= guard) {
+    int64_t before = s->queue_capacity;
+    if (!mem_grow((void **)&s->queues, &s->queue_capacity, (int64_t)guard + 1, sizeof *s->queues))
+      return oom(s->status);
+    for (int64_t i = before; i < s->queue_capacity; i++) s->queues[i] = (Queue){0, 0};
+  }
+  Queue *queue = &s->queues[guard];
+  s->next[node->id] = 0;
+  if (queue->last) {
+    s->next[queue->last] = node->id;
+  } else {
+    if (!mem_grow((void **)&s->active, &s->active_capacity, s->num_active + 1, sizeof *s->active))
+      return oom(s->status);
+    s->active[s->num_active++] = guard;
+    queue->first = node->id;
+  }
+  queue->last = node->id;
+  return true;
+}
+
+/* One more edge into the node, or into the loop that it enters, is done. */
+static bool release(Sorter *s, const Node *node) {
+  if (!node_is_enter(node)) return --s->pending[node->id] > 0 || push_ready(s, node);
+  int32_t loop = s->schedule->loops.loop_of[node->id];
+  Unit *unit = &s->units[loop], *outer = &s->units[s->schedule->loops.parent[loop]];
+  if (--unit->pending > 0) return true;
+  unit->next_unit = outer->ready_unit;
+  outer->ready_unit = loop;
+  return true;
+}
+
+static bool release_readers(Sorter *s, const Node *node) {
+  for (int32_t i = 0; i < node->num_out_edges; i++) {
+    const Edge *edge = node->out_edges[i];
+    if (is_sorted(s, edge->dst) && !closes_loop(edge)) TRY(release(s, edge->dst));
+  }
+  return true;
+}
+
+static const Node *take_from(Sorter *s, Guard guard) {
+  if (guard >= s->queue_capacity || s->queues[guard].last == 0) return NULL;
+  Queue *queue = &s->queues[guard];
+  int64_t id = queue->first;
+  queue->first = s->next[id];
+  if (queue->first == 0) queue->last = 0;
+  return graph_node(s->body->graph, id);
+}
+
+/* Of the guard that is at hand, if there is one: a run then asks for the guard once. */
+static const Node *take_ready(Sorter *s) {
+  const Node *node = take_from(s, s->current);
+  while (!node && s->num_active > s->units[s->loop].active_base) {
+    node = take_from(s, s->active[s->num_active - 1]);
+    if (!node) s->num_active--;
+  }
+  return node;
+}
+
+/* --- sorting --- */
+
+static void count_node(Sorter *s, const Node *node) {
+  const LoopTree *loops = &s->schedule->loops;
+  int32_t loop = loops->loop_of[node->id];
+  int32_t pending = 0;
+  for (int64_t i = 0; i < num_edges_into(node); i++) {
+    const Edge *edge = edge_into(node, i);
+    pending += is_sorted(s, edge->src) && !closes_loop(edge);
+  }
+  s->units[loop].waiting_nodes++;
+  if (node_is_enter(node)) {
+    s->units[loop].pending += pending;
+    pending = 0;
+  }
+  s->pending[node->id] = pending;
+  if (pending > 0) return;
+  s->next[node->id] = s->units[loop].first_ready;
+  s->units[loop].first_ready = node->id;
+}
+
+static bool begin_loop(Sorter *s, int32_t loop) {
+  Unit *unit = &s->units[loop];
+  s->loop = loop;
+  s->current = GUARD_ALWAYS;
+  unit->active_base = s->num_active;
+  for (int64_t id = unit->first_ready, next; id != 0; id = next) {
+    next = s->next[id];
+    TRY(push_ready(s, graph_node(s->body->graph, id)));
+  }
+  /* Behind what finds the guards of its Enters. */
+  return loop == 0 || add_item(s, (ScheduleItem){.kind = ITEM_LOOP_BEGIN, .loop = loop});
+}
+
+/* What an Exit hands on is there when the whole loop is done. */
+static bool end_loop(Sorter *s) {
+  int32_t loop = s->loop;
+  TRY(add_item(s, (ScheduleItem){.kind = ITEM_LOOP_END, .loop = loop}));
+  s->loop = s->schedule->loops.parent[loop];
+  s->units[s->loop].waiting_units--;
+  s->current = GUARD_ALWAYS;
+  for (int64_t id = s->units[loop].first_exit; id != 0; id = s->next[id])
+    TRY(release_readers(s, graph_node(s->body->graph, id)));
+  return true;
+}
+
+static bool place_node(Sorter *s, const Node *node) {
+  Guard guard = s->schedule->of_node[node->id].runs;
+  Unit *unit = &s->units[s->loop];
+  TRY(add_item(s, (ScheduleItem){.kind = ITEM_NODE, .node = (Node *)node, .guard = guard, .loop = s->loop}));
+  s->current = guard;
+  unit->waiting_nodes--;
+  if (!node_is_exit(node)) return release_readers(s, node);
+  s->next[node->id] = unit->first_exit;
+  unit->first_exit = node->id;
+  return true;
+}
+
+/* A loop is one unit: what waits for one of its Exits cannot be what another one of its Enters waits for. */
+static bool refuse_knot(const Sorter *s) {
+  for (int64_t id = SINK_ID + 1; id < s->num_ids; id++) {
+    const Node *node = graph_node(s->body->graph, id);
+    if (node && is_sorted(s, node) && node_is_enter(node) &&
+        s->units[s->schedule->loops.loop_of[id]].pending > 0)
+      return status_invalid(s->status, "The loop that {{node %s}} enters waits for its own result",
+                            node->name);
+  }
+  return status_set(s->status, CODE_INTERNAL, "The graph has nodes that never become ready");
+}
+
+static bool sort_loops(Sorter *s) {
+  TRY(begin_loop(s, 0));
+  for (;;) {
+    Unit *unit = &s->units[s->loop];
+    const Node *node = take_ready(s);
+    if (node) {
+      TRY(place_node(s, node));
+    } else if (unit->ready_unit != 0) {
+      int32_t inner = unit->ready_unit;
+      unit->ready_unit = s->units[inner].next_unit;
+      TRY(begin_loop(s, inner));
+    } else if (unit->waiting_nodes + unit->waiting_units > 0) {
+      return refuse_knot(s);
+    } else if (s->loop == 0) {
+      return true;
+    } else {
+      TRY(end_loop(s));
+    }
+  }
+}
+
+static bool start_sorter(Sorter *s, Node *const *order, int64_t count) {
+  Schedule *schedule = s->schedule;
+  int64_t most = 1;
+  for (int64_t i = 0; i < count; i++) {
+    if (num_edges_into(order[i]) > most) most = num_edges_into(order[i]);
+  }
+  s->capacity = 2 * count + 2 * (int64_t)schedule->loops.num_loops;
+  schedule->items = arena_alloc(s->arena, s->capacity * (int64_t)sizeof *schedule->items);
+  schedule->num_items = 0;
+  schedule->of_node = arena_calloc(s->arena, s->num_ids, sizeof *schedule->of_node);
+  s->pending = arena_calloc(s->arena, s->num_ids, sizeof *s->pending);
+  s->next = arena_calloc(s->arena, s->num_ids, sizeof *s->next);
+  s->units = arena_calloc(s->arena, schedule->loops.num_loops, sizeof *s->units);
+  s->scratch = arena_alloc(s->arena, most * (int64_t)sizeof *s->scratch);
+  if (!schedule->items || !schedule->of_node || !s->pending || !s->next || !s->units || !s->scratch)
+    return oom(s->status);
+  for (int32_t loop = 1; loop < schedule->loops.num_loops; loop++)
+    s->units[schedule->loops.parent[loop]].waiting_units++;
+  for (int64_t i = count; i > 0; i--) count_node(s, order[i - 1]);
+  return true;
+}
+
+static bool schedule_control_flow(const FunctionBody *body, const NodeSet *set, Node *const *order,
+                                  int64_t count, Arena *arena, Schedule *schedule, Status *status) {
+  Sorter sorter = {.schedule = schedule,
+                   .body = body,
+                   .set = set,
+                   .arena = arena,
+                   .status = status,
+                   .num_ids = graph_num_node_ids(body->graph)};
+  TRY(graph_fixup_source_and_sink_edges(body->graph, NULL, status));
+  TRY(loop_tree_of(body->graph, set, arena, &schedule->loops, status));
+  TRY(guards_init(&schedule->guards, arena, status));
+  bool ok = start_sorter(&sorter, order, count) && sort_loops(&sorter);
+  mem_free(sorter.queues);
+  mem_free(sorter.active);
+  return ok;
+}
+
+bool schedule_make(const FunctionBody *body, Arena *arena, Schedule *schedule, Status *status) {
+  NodeSet needed;
+  Node **order;
+  int64_t count;
+  *schedule = (Schedule){0};
+  TRY(needed_nodes(body, arena, &needed, status));
+  TRY(graph_topological_order(body->graph, &needed, NULL, 0, arena, &order, &count, status));
+  TRY(add_sorted(schedule, order, count, arena, status));
+  return !schedule->has_control_flow ||
+         schedule_control_flow(body, &needed, order, count, arena, schedule, status);
+}
+
+void schedule_free(Schedule *schedule) { guards_free(&schedule->guards); }
