@@ -9,7 +9,7 @@ list(REMOVE_ITEM fuzz_support ${fuzz_targets} ${fuzz_entry} ${fuzz_replay})
 
 if(TFCORE_FUZZ)
   # clang takes minutes for the checks of every access in these; test_fuzz has them, from gcc.
-  set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/ops/pooling.c ${CMAKE_SOURCE_DIR}/src/blas/depthwise.c
+  set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/ops/nn/pooling.c ${CMAKE_SOURCE_DIR}/src/blas/depthwise.c
                APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=undefined)
   foreach(source IN LISTS fuzz_targets)
     get_filename_component(name ${source} NAME_WE)

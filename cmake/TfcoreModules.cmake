@@ -38,10 +38,10 @@ function(tfcore_proto_messages)
   set(TFCORE_MODULES proto_messages CACHE INTERNAL "")
 endfunction()
 
-# tfcore_module(<folder> <module>...): the static library tfcore_<folder> of src/<folder>/*.c, using the modules named.
-# A folder without .c files becomes an interface library, so that what stands above it can be configured.
+# tfcore_module(<folder> <module>...): the static library tfcore_<folder> of the .c files below src/<folder>/, using the
+# modules named. A folder without .c files becomes an interface library, so that what stands above it can be configured.
 function(tfcore_module name)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
   if(name STREQUAL ops)
     tfcore_op_table(sources "${sources}")
   endif()
@@ -59,17 +59,20 @@ function(tfcore_module name)
   target_link_libraries(tfcore_${name} ${scope} ${below} m)
 endfunction()
 
-# Writes generated/op_table.inc: one line OP(Name) for each `const OpRegistration kOpName = {` in the chosen family files, sorted. Sets
-# `result` to the sources to compile: files that register no op (helpers) stay in whatever families are chosen.
+# Writes generated/op_table.inc: one line OP(Name) for each `const OpRegistration kOpName = {` in the chosen families, sorted.
+# TFCORE_OP_FAMILIES names a family (a file of a wing) or a whole wing. Sets `result` to the sources to compile: files that
+# register no op (helpers) stay in whatever families are chosen.
 function(tfcore_op_table result sources)
   set(families "")
   set(compiled "")
   foreach(source IN LISTS sources)
     get_filename_component(family ${source} NAME_WE)
+    get_filename_component(folder ${source} DIRECTORY)
+    get_filename_component(wing ${folder} NAME)
     file(STRINGS ${source} registers REGEX "^const OpRegistration kOp" LIMIT_COUNT 1)
     if(NOT registers)
       list(APPEND compiled ${source})
-    elseif(NOT TFCORE_OP_FAMILIES OR family IN_LIST TFCORE_OP_FAMILIES)
+    elseif(NOT TFCORE_OP_FAMILIES OR family IN_LIST TFCORE_OP_FAMILIES OR wing IN_LIST TFCORE_OP_FAMILIES)
       list(APPEND compiled ${source})
     else()
       continue()

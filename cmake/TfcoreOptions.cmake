@@ -7,7 +7,7 @@ option(TFCORE_COVERAGE "Native, clang: counters of source-based coverage; progra
 option(TFCORE_TESTS "Build the C tests" ON)
 option(TFCORE_FUZZ "Native, clang: the fuzz targets of tests/fuzz/, and everything instrumented for them" OFF)
 set(TFCORE_OP_FAMILIES "" CACHE STRING
-    "Files of src/ops/ whose ops go into the op table, without .c and separated by semicolons; empty: all")
+    "Whose ops go into the op table, separated by semicolons: wings of src/ops/ (math) and files (matmul); empty: all")
 set(TFCORE_WASM_VARIANT simd CACHE STRING "WebAssembly: simd, relaxed, simd-threads or relaxed-threads")
 set_property(CACHE TFCORE_WASM_VARIANT PROPERTY STRINGS simd relaxed simd-threads relaxed-threads)
 set(TFCORE_PROTOBUF_C_SOURCE "" CACHE PATH

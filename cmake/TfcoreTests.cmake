@@ -1,4 +1,4 @@
-# tests/c/<module>/*_test.c -> test_<module>, with the harness and the module's library and those below.
+# tests/c/<module>/**/*_test.c -> test_<module>, with the harness and the module's library and those below.
 # tests/c/c_api/<name>.c without _test -> c_api_<name>: a whole program, linked the way a user of the C API would.
 
 if(EMSCRIPTEN)
@@ -55,7 +55,7 @@ set(modules base simd blas proto tensor checkpoint op graph function gradient op
 set(modules_below_op base simd blas proto tensor checkpoint)
 set(modules_with_ops optimizer runtime ops c_api)
 foreach(module IN LISTS modules)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/c/${module}/*_test.c)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/c/${module}/*_test.c)
   if(sources)
     set(libraries tfcore_harness tfcore_${module})
     if(NOT module IN_LIST modules_below_op)

@@ -1,5 +1,5 @@
 // Holds src/ to the arrows of the house: a folder includes only from the folders behind its arrow and those
-// below them.
+// below them, and a wing of ops/ only from itself and from support/.
 // `node tools/check-includes.mjs [src]` prints each violation; ctest runs it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -27,6 +27,9 @@ export const ARROWS = {
   wasm: ['c_api'],
 };
 
+/** Folders that consist of wings, and the wing that the others may use. */
+export const WINGS = { ops: 'support' };
+
 /** Headers that come from elsewhere than src/, and the folders that may name them. */
 const OUTSIDE = [
   { header: /^tensorflow\/core\/(framework|protobuf)\/\w+\.pb-c\.h$/, folders: ['proto'] },
@@ -49,6 +52,9 @@ function reachable(folder, seen = new Set([folder])) {
   }
   return seen;
 }
+
+/** The wing that a file below src/ belongs to; '' for a file of the folder itself. */
+const wingOf = (file) => file.split('/').slice(1, -1).join('/');
 
 /** All violations below the folder `src`, as "file:line: what is wrong". */
 export function checkIncludes(src) {
@@ -76,6 +82,12 @@ export function checkIncludes(src) {
         else if (!allowed.has(target)) complain(`${folder}/ may not include from ${target}/ ("${header}")`);
         else if (target !== folder && header.endsWith('_internal.h') && SHARES_INTERNALS[folder] !== target)
           complain(`"${header}" is private to ${target}/`);
+        else if (
+          target === folder &&
+          target in WINGS &&
+          ![wingOf(file), WINGS[target]].includes(wingOf(header))
+        )
+          complain(`a wing may include from itself and from ${target}/${WINGS[target]}/ only ("${header}")`);
         else if (!existsSync(path.join(src, header))) complain(`"${header}" does not exist`);
       });
   };

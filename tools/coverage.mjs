@@ -1,4 +1,4 @@
-// Coverage of src/ by the C tests: `npm run coverage -- [--worst N] [--file src/ops/matmul.c]...` builds them
+// Coverage of src/ by the C tests: `npm run coverage -- [--worst N] [--file src/ops/math/matmul.c]...` builds them
 // with clang's source-based coverage, runs them, and prints lines and branches for each room, for all rooms,
 // and for the files with most branches that no test took. `--file` prints the branches of a file that were
 // not taken. The exit code is 1 when a goal is missed, or a test fails.
@@ -147,10 +147,11 @@ await runMain(async () => {
   );
   const profile = await profileOf(folder);
   const files = coverageOf(await exported(programsOf(folder), profile), path.join(root, 'src'));
-  const rooms = [...new Set(files.map(({ name }) => path.dirname(name)))].map((name) =>
+  const roomOf = ({ name }) => name.split('/')[0];
+  const rooms = [...new Set(files.map(roomOf))].map((name) =>
     total(
       name,
-      files.filter((file) => path.dirname(file.name) === name),
+      files.filter((file) => roomOf(file) === name),
     ),
   );
   const all = total('all rooms', files);

@@ -1,5 +1,5 @@
 // How much the tests notice: `npm run mutants -- [--count N] [--seed S] [--room ops]... [--file
-// src/ops/clip.c]... [--only K]` changes one token or statement of src/ at a time (mutation-sites.mjs says
+// src/ops/math/clip.c]... [--only K]` changes one token or statement of src/ at a time (mutation-sites.mjs says
 // which), builds that mutant, and runs the C tests until one fails. It prints a line for each mutant, and
 // those that no test noticed as a diff. The exit code is 1 when fewer than 90 % were noticed.
 //
@@ -136,7 +136,7 @@ function copySources() {
  */
 function mutantsOf(room, { seed, files }) {
   const folder = path.join(root, 'src', room);
-  const names = readdirSync(folder)
+  const names = readdirSync(folder, { recursive: true })
     .filter((name) => /\.(c|inc)$/.test(name))
     .map((name) => `src/${room}/${name}`)
     .filter((name) => files.length === 0 || files.includes(name));
@@ -272,7 +272,9 @@ function usualSecondsOf(build, data) {
  * What is run, in order: the tests of files named like the mutant's, as far as they are; then whole programs.
  */
 function stepsOf({ room, file }) {
-  const tests = readdirSync(path.join(COPY, 'tests/c', room)).filter((name) => name.endsWith('_test.c'));
+  const tests = readdirSync(path.join(COPY, 'tests/c', room), { recursive: true })
+    .filter((name) => name.endsWith('_test.c'))
+    .map((name) => path.basename(name));
   const words = path
     .basename(file)
     .replace(/\.\w+$/, '')
@@ -280,7 +282,7 @@ function stepsOf({ room, file }) {
   const named = words
     .map((_, i) => words.slice(0, words.length - i).join('_'))
     .find((name) => tests.some((test) => test.startsWith(name)));
-  const first = named ? [[room, `${room}/${named}`]] : [];
+  const first = named ? [[room, `/${named}`]] : [];
   if (ELSEWHERE[room]) first.push(ELSEWHERE[room]);
   return [
     ...first.map(([program, part]) => ({ program: `test_${program}`, args: ['--file', part] })),

@@ -2,9 +2,11 @@
  * packed then) and runs many times; running it does no string work and, with unchanged shapes, no allocation.
  *
  *   static bool scale(KernelContext *context, Status *status) {
- *     const ScaleState *state = context->state;                     what .construct read from the node's
- * attrs const Tensor *x = context->inputs[0]; if (x->shape.rank < 1) return status_invalid(status, "x must be
- * at least a vector"); Tensor *y; TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &y, status));
+ *     const ScaleState *state = context->state;  what .construct read from the node's attrs
+ *     const Tensor *x = context->inputs[0];
+ *     if (x->shape.rank < 1) return status_invalid(status, "x must be at least a vector");
+ *     Tensor *y;
+ *     TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &y, status));
  *     ScaleJob job = {tensor_f32(x), tensor_f32(y), state->factor};
  *     parallel_for(context->parallel, tensor_num_elements(x), 65536, scale_range, &job);
  *     return true;

@@ -1,7 +1,8 @@
 /* Shapes as people write them in a line of text, and one run of a shape function outside of any graph.
  *
- *   shape ::= "?" | "[" [ dim { "," dim } ] "]"        dim ::= "?" | digits        several are separated by
- * ";"
+ *   shapes ::= shape { ";" shape }
+ *   shape  ::= "?" | "[" [ dim { "," dim } ] "]"
+ *   dim    ::= "?" | digits
  *
  * What a function answers is written with identity: `in0` is the shape object of input 0 passed on, `d0_1`
  * the dimension object 1 of input 0 (the last one where several inputs share it); a plain number, `?` or

@@ -5,7 +5,7 @@ Run with any Python that has TensorFlow 2 (package tensorflow-cpu):
   checkpoints.py                 writes tests/data/oracle/checkpoints/
   checkpoints.py check FOLDER    reads `all` and `v1` in that folder, and compares
 
-tests/c/ops/save_restore_test.c lists the same tensors: it reads these files, and writes them again byte by byte. With
+tests/c/ops/io/save_restore_test.c lists the same tensors: it reads these files, and writes them again byte by byte. With
 TFCORE_CHECKPOINT_DIR set it leaves what it wrote (`all`, `v1`) in that folder.
 """
 import os

@@ -108,7 +108,7 @@ def power(dice):
         x, y = mpc(near(float(mp.cos(angle)), dice), near(float(mp.sin(angle)), dice)), y * dice.choice([1, 100, 1e4])
     result = FUNCTIONS['Pow'](mpc(float(x.real), float(x.imag)), mpc(float(y.real), float(y.imag)))
     parts = sorted([abs(result.real), abs(result.imag)])
-    return (x, y) if parts[0] > parts[1] * mpf(2) ** -45 else power(dice)  # others lose digits (src/ops/complex_math.h)
+    return (x, y) if parts[0] > parts[1] * mpf(2) ** -45 else power(dice)  # others lose digits (src/ops/support/complex_math.h)
 
 
 def rounded(value):

@@ -132,7 +132,7 @@ def oracle(g):
 
 def registered():
     names = set()
-    for path in glob.glob(os.path.join(TESTS, '../src/ops/*.c')):
+    for path in glob.glob(os.path.join(TESTS, '../src/ops/**/*.c'), recursive=True):
         names.update(re.findall(r'^const OpRegistration kOp(\w+) =', open(path).read(), re.M))
     # Of updates of resources TensorFlow does not hold all shapes against each other.
     return {name for name in names - OTHERWISE if not re.match('Resource(Sparse)?Apply', name)}

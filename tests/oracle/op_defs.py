@@ -15,7 +15,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 def registered_here():
     names = set()
-    for path in glob.glob(os.path.join(ROOT, "src", "ops", "*.c")):
+    for path in glob.glob(os.path.join(ROOT, "src", "ops", "**", "*.c"), recursive=True):
         with open(path, encoding="utf-8") as source:
             names.update(re.findall(r"^const OpRegistration kOp(\w+) =", source.read(), re.MULTILINE))
     return names

@@ -12,7 +12,11 @@ describe('the check of include directions', () => {
     write('base/status.h', '');
     write('graph/graph.h', '#include "base/status.h"\n#include <stdint.h>\n');
     write('graph/graph_internal.h', '');
-    write('ops/matmul.c', '#include "base/status.h"\n#include "op_table.inc"\n');
+    write('ops/op_table.h', '');
+    write('ops/op_table.c', '#include "ops/op_table.h"\n#include "op_table.inc"\n');
+    write('ops/support/broadcast.h', '#include "base/status.h"\n');
+    write('ops/math/product.h', '#include "ops/support/broadcast.h"\n');
+    write('ops/math/matmul.c', '#include "base/status.h"\n#include "ops/math/product.h"\n');
   });
   afterEach(() => rmSync(src, { recursive: true }));
 
@@ -33,9 +37,23 @@ describe('the check of include directions', () => {
   });
 
   it('sees .inc files, and siblings that no arrow joins', () => {
-    write('ops/conv.inc', '#include "graph/graph.h"\n');
+    write('ops/nn/conv.inc', '#include "graph/graph.h"\n');
     assert.deepEqual(checkIncludes(src), [
-      'ops/conv.inc:1: ops/ may not include from graph/ ("graph/graph.h")',
+      'ops/nn/conv.inc:1: ops/ may not include from graph/ ("graph/graph.h")',
+    ]);
+  });
+
+  it('lets a wing include from itself and from support/ only', () => {
+    write('ops/nn/dense.c', '#include "ops/support/broadcast.h"\n#include "ops/math/product.h"\n');
+    write('ops/nn/softmax.inc', '#include "ops/op_table.h"\n');
+    write('ops/support/windows.c', '#include "ops/math/product.h"\n');
+    write('ops/op_list.c', '#include "ops/math/product.h"\n');
+    const only = 'a wing may include from itself and from ops/support/ only';
+    assert.deepEqual(checkIncludes(src), [
+      `ops/nn/dense.c:2: ${only} ("ops/math/product.h")`,
+      `ops/nn/softmax.inc:1: ${only} ("ops/op_table.h")`,
+      `ops/op_list.c:1: ${only} ("ops/math/product.h")`,
+      `ops/support/windows.c:1: ${only} ("ops/math/product.h")`,
     ]);
   });
 

@@ -117,14 +117,14 @@ int third(void) {
 });
 
 describe('the list of equivalent mutants', () => {
-  const list = equivalentsOf(`# Equivalent\n\n## src/ops/add.c, add\n\n\`\`\`diff
+  const list = equivalentsOf(`# Equivalent\n\n## src/ops/math/add.c, add\n\n\`\`\`diff
 - if (n == 0) return;
 + if (n == 1) return;
 \`\`\`
 
 The loop does it too.
 
-## src/ops/add.c, sub
+## src/ops/math/add.c, sub
 
 \`\`\`diff
 - grow(2);
@@ -132,7 +132,7 @@ The loop does it too.
 \`\`\`
 `);
   const mutant = (name, before, after) => ({
-    file: 'src/ops/add.c',
+    file: 'src/ops/math/add.c',
     function: name,
     change: { before, after },
   });

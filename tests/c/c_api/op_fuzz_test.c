@@ -3,8 +3,8 @@
  * session and from the kernel alone, and gradients of the inputs' shapes.
  *
  * For longer runs and for repeating a failure:
- *   TFCORE_FUZZ_SEED=7 TFCORE_FUZZ_ROUNDS=2000 TFCORE_FUZZ_OP=Tile TFCORE_FUZZ_TRACE=1 test_c_api --filter
- * random_nodes
+ *   TFCORE_FUZZ_SEED=7 TFCORE_FUZZ_ROUNDS=2000 TFCORE_FUZZ_OP=Tile TFCORE_FUZZ_TRACE=1 \
+ *     test_c_api --filter random_nodes
  */
 #include <inttypes.h>
 #include <time.h>

@@ -49,8 +49,8 @@ TEST(gradient_cases_hold) {
 static const struct {
   const char *op, *file, *test;
 } kElsewhere[] = {
-    {"ReadVariableOp", "ops/variable_test.c", "gradients_flow_into_variables"},
-    {"Polygamma", "ops/special_test.c", "gradients_of_polygamma"},
+    {"ReadVariableOp", "ops/state/variable_test.c", "gradients_flow_into_variables"},
+    {"Polygamma", "ops/math/special_test.c", "gradients_of_polygamma"},
     {"If", "runtime/functional_gradient_test.c", "gradients_of_branches_and_loops"},
     {"StatelessIf", "runtime/functional_gradient_test.c", "gradients_of_branches_and_loops"},
     {"Case", "runtime/functional_gradient_test.c", "gradients_of_branches_and_loops"},
@@ -63,16 +63,16 @@ static const struct {
     {"MapAccumulate", "runtime/functional_gradient_test.c", "gradients_of_map_accumulate"},
     {"MapAccumulateGrad", "runtime/functional_gradient_test.c", "gradients_of_map_accumulate"},
     {"SymbolicGradient", "runtime/functional_gradient_test.c", "gradients_of_gradients_as_nodes"},
-    {"TensorListPushBack", "ops/tensor_list_test.c", "gradients_of_lists"},
-    {"TensorListPopBack", "ops/tensor_list_test.c", "gradients_of_lists"},
-    {"TensorListGetItem", "ops/tensor_list_test.c", "gradients_of_lists"},
-    {"TensorListSetItem", "ops/tensor_list_test.c", "gradients_of_lists"},
-    {"TensorListStack", "ops/tensor_list_test.c", "gradients_of_lists"},
-    {"TensorListFromTensor", "ops/tensor_list_test.c", "gradients_of_lists"},
-    {"TopK", "ops/top_k_test.c", "gradients_of_top_k_in_old_graphs"},
-    {"PreventGradient", "ops/identity_test.c", "gradients_are_prevented"},
+    {"TensorListPushBack", "ops/lists/tensor_list_test.c", "gradients_of_lists"},
+    {"TensorListPopBack", "ops/lists/tensor_list_test.c", "gradients_of_lists"},
+    {"TensorListGetItem", "ops/lists/tensor_list_test.c", "gradients_of_lists"},
+    {"TensorListSetItem", "ops/lists/tensor_list_test.c", "gradients_of_lists"},
+    {"TensorListStack", "ops/lists/tensor_list_test.c", "gradients_of_lists"},
+    {"TensorListFromTensor", "ops/lists/tensor_list_test.c", "gradients_of_lists"},
+    {"TopK", "ops/nn/top_k_test.c", "gradients_of_top_k_in_old_graphs"},
+    {"PreventGradient", "ops/array/identity_test.c", "gradients_are_prevented"},
     {"RefIdentity", "c_api/reference_variables_test.c", "gradients_of_references_are_those_of_values"},
-    {"ResourceGather", "ops/variable_test.c", "gradients_flow_into_gathered_variables"},
+    {"ResourceGather", "ops/state/variable_test.c", "gradients_flow_into_gathered_variables"},
 };
 enum { NUM_ELSEWHERE = sizeof kElsewhere / sizeof kElsewhere[0], MAX_SHAPES = 64, CASES_WANTED = 3 };
 

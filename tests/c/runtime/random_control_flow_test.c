@@ -2,8 +2,8 @@
  * derivatives that graphs give (with what the forward pass has kept) against central differences. More and
  * other functions:
  *
- *   TFCORE_GRADIENT_SEED=7 TFCORE_GRADIENT_ROUNDS=1000 TFCORE_GRADIENT_TRACE=1 test_runtime --filter
- * random_control_flow
+ *   TFCORE_GRADIENT_SEED=7 TFCORE_GRADIENT_ROUNDS=1000 TFCORE_GRADIENT_TRACE=1 \
+ *     test_runtime --filter random_control_flow
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,0 +1,54 @@
+/* Where: the indices of the elements that are true, or not zero, in row-major order. */
+#include "op/op_registry.h"
+#include "ops/support/array_box.h"
+#include "ops/support/element_types.h"
+#include "ops/support/half_precision.h"
+
+enum { WHERE_MAX_RANK = 8 };
+
+static bool where(KernelContext *context, int64_t (*count_set)(const void *data, int64_t count),
+                  void (*list_set)(const void *data, int64_t count, int64_t *found), Status *status) {
+  const Tensor *input = context->inputs[0];
+  int rank = input->shape.rank;
+  if (rank < 1 || rank > WHERE_MAX_RANK) {
+    return status_invalid(status, "WhereOp : Unhandled input dimensions: %d", rank);
+  }
+  int64_t count = tensor_num_elements(input), set = count_set(input->data, count), dims[2] = {set, rank};
+  Tensor *out;
+  TRY(kernel_allocate_output_dims(context, 0, 2, dims, &out, status));
+  if (set == 0) return true;
+  /* Numbers of elements at the front of the output; from the last on they give way to the indices. */
+  int64_t *index = tensor_i64(out);
+  list_set(input->data, count, index);
+  for (int64_t i = set - 1; i >= 0; i--) {
+    int64_t number = index[i];
+    for (int d = rank - 1; d >= 0; d--) {
+      index[i * rank + d] = number % shape_dim(&input->shape, d);
+      number /= shape_dim(&input->shape, d);
+    }
+  }
+  return true;
+}
+
+#define TEMPLATE "ops/array/where_each.inc"
+#define TYPES \
+  (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_BOOL | TYPES_COMPLEX)
+#include "ops/support/each_type.inc"
+
+static bool where_shape(InferenceContext *c, Status *status) {
+  ShapeHandle input = shape_input(c, 0), output;
+  DimHandle rank = shape_rank_known(input) ? dim_make(c, shape_rank(input)) : dim_unknown(c);
+  TRY(shape_ok(shape_matrix(c, dim_unknown(c), rank), &output, status));
+  shape_set_output(c, 0, output);
+  return true;
+}
+
+const OpRegistration kOpWhere = {
+    .name = "Where",
+    .inputs = {"input: T"},
+    .outputs = {"index: int64"},
+    .attrs = {"T: {" NUMBER_TYPES ", bool} = DT_BOOL"},
+    .shape = where_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_NUMBER_KERNELS(where), {DT_BOOL, where_bool}},
+};

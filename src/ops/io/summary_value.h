@@ -1,0 +1,17 @@
+/* What the ops that make summaries share. */
+#ifndef TFCORE_OPS_IO_SUMMARY_VALUE_H_
+#define TFCORE_OPS_IO_SUMMARY_VALUE_H_
+
+#include "op/kernel.h"
+#include "proto/summary_protos.h"
+
+/* An empty summary in an arena of its own, which the caller frees; on error there is none. */
+MUST_CHECK bool summary_begin(Arena **arena, Summary **summary, Status *status);
+/* The next value, which has its tag only. */
+MUST_CHECK bool summary_add(Summary *summary, Arena *arena, Str tag, SummaryValue **value, Status *status);
+/* Output 0: the serialised summary as a scalar. */
+MUST_CHECK bool summary_set_output(KernelContext *context, const Summary *summary, Status *status);
+/* Element `i` of a tensor of real numbers. */
+double summary_number(const Tensor *tensor, int64_t i);
+
+#endif

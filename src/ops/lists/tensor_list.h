@@ -1,0 +1,102 @@
+/* TensorList: a list of tensors of one dtype, the element of a DT_VARIANT scalar. A list does not change
+ * while others see it: what appends makes a new list, which shares the items with the old one. */
+#ifndef TFCORE_OPS_LISTS_TENSOR_LIST_H_
+#define TFCORE_OPS_LISTS_TENSOR_LIST_H_
+
+#include <stdatomic.h>
+
+#include "op/shape_inference.h"
+#include "ops/support/variant.h"
+
+/* Items that several lists see the beginning of. */
+typedef struct ListItems {
+  atomic_int references;
+  atomic_flag lock;
+  Tensor *items; /* empty ones are not initialised, nor is what lies behind `count` */
+  int64_t count, capacity;
+  int64_t claimed; /* the length of the longest list that ever saw them */
+  int depth; /* above that of the items of every list among them: items that a list can be reached from are
+                deeper than its own */
+} ListItems;
+
+typedef struct TensorList {
+  VariantObject variant;
+  DataType dtype;
+  int rank;           /* of the elements; -1: any */
+  int64_t *dims;      /* -1: any */
+  int64_t max_length; /* -1: any */
+  int64_t length;
+  ListItems *items;
+} TensorList;
+
+/* --- items --- */
+
+ListItems *list_items_new(void); /* with one reference; NULL when out of memory */
+void list_items_lock(ListItems *items);
+void list_items_unlock(ListItems *items);
+/* Makes room for `count` items; new ones are not initialised. */
+MUST_CHECK bool list_items_extend(ListItems *items, int64_t count, Status *status);
+
+/* --- lists --- */
+
+/* The list in a scalar. INVALID_ARGUMENT when there is none. */
+MUST_CHECK bool tensor_list_of(const Tensor *handle, TensorList **list, Status *status);
+/* A list of the same kind that sees `items` (taken over; NULL stands for memory that was not there). NULL
+ * with status when out of memory. */
+TensorList *tensor_list_new_like(const TensorList *like, ListItems *items, int64_t length, Status *status);
+void tensor_list_drop(TensorList *list); /* gives the reference back; NULL is fine */
+/* Item `i`, empty when it is not initialised. */
+MUST_CHECK bool tensor_list_item(const TensorList *list, int64_t i, Tensor *item, Status *status);
+/* The items that the list sees, for itself alone. NULL with status when out of memory. */
+ListItems *tensor_list_copy_items(const TensorList *list, Status *status);
+/* Raises *depth to that of items with this one. Where it rises, only items that nobody else sees may take the
+ * item: shared ones could be reached from it, and a cycle of references would never be freed.
+ * INVALID_ARGUMENT beyond VARIANT_MAX_DEPTH: lists within lists are freed from the outer to the inner. */
+MUST_CHECK bool tensor_list_check_depth(const Tensor *item, int *depth, Status *status);
+
+/* --- shapes of elements --- */
+
+/* What an input says about the shape of elements: a scalar -1 (*rank is -1), or a vector of sizes, -1 where
+ * any will do. */
+MUST_CHECK bool element_shape_read(const Tensor *tensor, int *rank, int64_t dims[SHAPE_MAX_RANK],
+                                   Status *status);
+void element_shape_print(int rank, const int64_t *dims, StrBuf *out);
+bool element_shape_known(int rank, const int64_t *dims);
+bool element_shape_fits(const TensorList *list, const Shape *shape);
+/* Merges the list's shape into what an op says. */
+MUST_CHECK bool element_shape_merge(const TensorList *list, int *rank, int64_t dims[SHAPE_MAX_RANK],
+                                    Status *status);
+
+/* --- kernels --- */
+
+typedef struct TensorListState {
+  DataType dtype;       /* element_dtype */
+  int64_t num_elements; /* of TensorListStack; -1: any */
+  bool resizes;         /* of TensorListSetItem: resize_if_index_out_of_bounds */
+} TensorListState;
+
+/* Attrs of an op with that state and tensor_list_construct. */
+#define TENSOR_LIST_STATE .state_size = sizeof(TensorListState), .construct = tensor_list_construct
+bool tensor_list_construct(const KernelConstruction *construction, void *memory, Status *status);
+static inline DataType tensor_list_element_type(const KernelContext *context) {
+  return ((const TensorListState *)context->state)->dtype;
+}
+/* The list in input 0, whose elements must have the type of the attr. */
+MUST_CHECK bool tensor_list_of_input(KernelContext *context, const char *what, TensorList **list,
+                                     Status *status);
+/* The scalar that holds a list, which it takes over; false for NULL. */
+MUST_CHECK bool tensor_list_set_output(KernelContext *context, int output, TensorList *list, Status *status);
+/* Nobody else sees the list in input 0 or its items, and nobody will. */
+bool tensor_list_is_owned(const KernelContext *context, const TensorList *list);
+
+/* --- shape functions --- */
+
+/* Output 0 is a list of elements of that shape. */
+MUST_CHECK bool tensor_list_infer_handle(InferenceContext *c, ShapeHandle shape, Status *status);
+/* What is known of the elements of input 0. */
+MUST_CHECK bool tensor_list_infer_element(InferenceContext *c, ShapeHandle *shape, Status *status);
+/* The same, merged with what input `i` says. */
+MUST_CHECK bool tensor_list_infer_element_with(InferenceContext *c, int i, ShapeHandle *shape,
+                                               Status *status);
+
+#endif

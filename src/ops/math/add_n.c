@@ -1,0 +1,89 @@
+/* The sum of N tensors of one shape: where several gradients of a value meet. */
+#include <string.h>
+
+#include "op/node_def.h"
+#include "op/op_registry.h"
+#include "ops/support/element_types.h"
+#include "ops/support/elementwise.h"
+#include "ops/support/variant.h"
+
+/* Adds elements [begin, end) of all inputs into `out`, which may be input 0's memory. */
+typedef void AddRange(const KernelContext *context, void *out, int64_t begin, int64_t end);
+
+typedef struct AddJob {
+  const KernelContext *context;
+  AddRange *add;
+  void *out;
+} AddJob;
+
+static void run_add(void *arg, int64_t begin, int64_t end) {
+  AddJob *job = arg;
+  job->add(job->context, job->out, begin, end);
+}
+
+static bool add_all(KernelContext *context, AddRange *add, Status *status) {
+  const Tensor *first = context->inputs[0];
+  TRY(elementwise_check_shapes(context, "AddN", status));
+  if (context->num_inputs == 1) return kernel_set_output(context, 0, first, NULL, status);
+  Tensor *out;
+  TRY(kernel_forward_or_allocate(context, 0, 0, &first->shape, &out, status));
+  AddJob job = {context, add, out->data};
+  parallel_for(context->parallel, tensor_num_elements(out), ELEMENTWISE_GRAIN, run_add, &job);
+  return true;
+}
+
+#define TEMPLATE "ops/math/add_n_math.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
+#include "ops/support/each_type.inc"
+
+static bool add_n_variant(KernelContext *context, Status *status) {
+  Tensor total = {0};
+  bool ok = tensor_assign(&total, context->inputs[0], status);
+  for (int i = 1; ok && i < context->num_inputs; i++) {
+    Tensor next = {0};
+    ok = tensor_sum(context, &total, context->inputs[i], 0, &next, status);
+    tensor_clear(&total);
+    tensor_move(&total, &next);
+  }
+  ok = ok && kernel_set_output(context, 0, &total, NULL, status);
+  tensor_clear(&total);
+  return ok;
+}
+
+/* The merged shape of all inputs. */
+static bool add_n_shape(InferenceContext *c, Status *status) {
+  ShapeHandle merged = shape_input(c, c->num_inputs - 1);
+  for (int i = c->num_inputs - 2; i >= 0; i--) {
+    if (!shape_merge(c, shape_input(c, i), merged, &merged, status)) {
+      return status_append(status, "\n\tFrom merging shape %d with other shapes.", i);
+    }
+  }
+  shape_set_output(c, 0, merged);
+  return true;
+}
+
+/* Every input gets dy. */
+static bool add_n_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  int64_t n;
+  TRY(node_attr_int(request->node, "N", &n, status));
+  strbuf_append(text, "AddNGradient[T:type](");
+  for (int64_t i = 0; i < n; i++) strbuf_printf(text, "x%lld:T, ", (long long)i);
+  strbuf_append(text, "dy:T) -> (");
+  for (int64_t i = 0; i < n; i++) strbuf_printf(text, "%sdx%lld:T", i == 0 ? "" : ", ", (long long)i);
+  strbuf_append(text, ") {\n  return ");
+  for (int64_t i = 0; i < n; i++) strbuf_printf(text, "%sdx%lld = dy", i == 0 ? "" : ", ", (long long)i);
+  strbuf_append(text, "\n}\n");
+  return strbuf_ok(text, status);
+}
+
+const OpRegistration kOpAddN = {
+    .name = "AddN",
+    .inputs = {"inputs: N * T"},
+    .outputs = {"sum: T"},
+    .attrs = {"N: int >= 1", "T: {" NUMBER_TYPES ", variant}"},
+    .is_commutative = true,
+    .is_aggregate = true,
+    .shape = add_n_shape,
+    .gradient_fn = add_n_gradient,
+    .kernels = {TYPED_NUMBER_KERNELS(add_n), {DT_VARIANT, add_n_variant}},
+};

@@ -1,0 +1,113 @@
+/* Values held between limits, and values that are nearly equal. */
+#include "op/node_def.h"
+#include "op/op_registry.h"
+#include "ops/support/element_types.h"
+
+typedef struct ClipJob {
+  const void *x, *low, *high;
+  void *out;
+  bool one_low, one_high; /* a limit for all */
+} ClipJob;
+
+/* The lower limit has the last word. A limit that is no number is none. */
+static bool clip(KernelContext *context, ParallelBody *body, Status *status) {
+  const Tensor *x = context->inputs[0], *low = context->inputs[1], *high = context->inputs[2];
+  bool one_low = tensor_is_scalar(low), one_high = tensor_is_scalar(high);
+  if ((!one_low && !shape_equal(&low->shape, &x->shape)) ||
+      (!one_high && !shape_equal(&high->shape, &x->shape))) {
+    char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY], c[SHAPE_TEXT_CAPACITY];
+    return status_invalid(status,
+                          "clip_value_min and clip_value_max must be either of the same shape as input, or a "
+                          "scalar. "
+                          "input shape: %sclip_value_min shape: %sclip_value_max shape: %s",
+                          shape_text(&x->shape, a), shape_text(&low->shape, b), shape_text(&high->shape, c));
+  }
+  Tensor *out;
+  TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &out, status));
+  ClipJob job = {x->data, low->data, high->data, out->data, one_low, one_high};
+  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN, body, &job);
+  return true;
+}
+
+typedef struct NearState {
+  float tolerance;
+} NearState;
+
+typedef struct NearJob {
+  const void *x, *y;
+  bool *out;
+  double tolerance;
+} NearJob;
+
+static bool near_construct(const KernelConstruction *construction, void *memory, Status *status) {
+  return node_attr_float(construction->node, "tolerance", &((NearState *)memory)->tolerance, status);
+}
+
+static bool compare_near(KernelContext *context, ParallelBody *body, Status *status) {
+  const Tensor *x = context->inputs[0], *y = context->inputs[1];
+  if (!shape_equal(&x->shape, &y->shape)) {
+    char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
+    return status_invalid(status, "x and y must be of the same shape. x shape: %s. y shape: %s",
+                          shape_text(&x->shape, a), shape_text(&y->shape, b));
+  }
+  Tensor *out;
+  TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
+  NearJob job = {x->data, y->data, tensor_bool(out), (double)((const NearState *)context->state)->tolerance};
+  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN, body, &job);
+  return true;
+}
+
+#define TEMPLATE "ops/math/clip.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
+#include "ops/support/each_type.inc"
+
+/* At a limit the gradient is still that of the value. */
+const OpRegistration kOpClipByValue = {
+    .name = "ClipByValue",
+    .inputs = {"t: T", "clip_value_min: T", "clip_value_max: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}"},
+    .shape = shape_unchanged,
+    .gradient =
+        "ClipByValueGradient[T:type](t:T, low:T, high:T, dy:T) -> (dt:T, dlow:T, dhigh:T) {\n"
+        "  zeros = ZerosLike[T=$T](dy)\n"
+        "  is_low = Less[T=$T](t, low)\n"
+        "  is_high = Greater[T=$T](t, high)\n"
+        "  clipped = LogicalOr(is_low:z:0, is_high:z:0)\n"
+        "  dt = Select[T=$T](clipped:z:0, zeros:y:0, dy)\n"
+        "  st = Shape[T=$T](t)\n"
+        "  sl = Shape[T=$T](low)\n"
+        "  axes_l = BroadcastGradientArgs(st:output:0, sl:output:0)\n"
+        "  gl = Select[T=$T](is_low:z:0, dy, zeros:y:0)\n"
+        "  total_l = Sum[T=$T](gl:output:0, axes_l:r1:0)\n"
+        "  dlow = Reshape[T=$T](total_l:output:0, sl:output:0)\n"
+        "  sh = Shape[T=$T](high)\n"
+        "  axes_h = BroadcastGradientArgs(st:output:0, sh:output:0)\n"
+        "  gh = Select[T=$T](is_high:z:0, dy, zeros:y:0)\n"
+        "  total_h = Sum[T=$T](gh:output:0, axes_h:r1:0)\n"
+        "  dhigh = Reshape[T=$T](total_h:output:0, sh:output:0)\n"
+        "  return dt = dt:output:0, dlow = dlow:output:0, dhigh = dhigh:output:0\n"
+        "}\n",
+    .kernels = {TYPED_REAL_KERNELS(clip)},
+};
+
+static bool near_shape(InferenceContext *c, Status *status) {
+  ShapeHandle merged;
+  TRY(shape_merge(c, shape_input(c, 0), shape_input(c, 1), &merged, status));
+  shape_set_output(c, 0, shape_input(c, 0));
+  return true;
+}
+
+/* |x - y| <= tolerance. TensorFlow compares floating numbers only. */
+const OpRegistration kOpApproximateEqual = {
+    .name = "ApproximateEqual",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: bool"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "tolerance: float = 0.00001"},
+    .is_commutative = true,
+    .shape = near_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(NearState),
+    .construct = near_construct,
+    .kernels = {TYPED_NUMBER_KERNELS(near)},
+};

@@ -1,0 +1,148 @@
+/* Complex numbers from two real ones, and real ones from complex ones. TensorFlow has kernels only where T
+ * and Tout are equally wide; here all are. */
+#include "op/op_registry.h"
+#include "ops/support/broadcast.h"
+#include "ops/support/broadcast_gradient.h"
+#include "ops/support/element_types.h"
+#include "ops/support/elementwise.h"
+
+typedef enum Part { PART_REAL, PART_IMAG, PART_ANGLE, PART_ABS } Part;
+
+typedef struct PartJob {
+  Part part;
+  const void *x;
+  void *out;
+  bool wide; /* double, not float */
+} PartJob;
+
+ALWAYS_INLINE double part_of(Part part, double _Complex z) {
+  switch (part) {
+    case PART_REAL: return creal(z);
+    case PART_IMAG: return cimag(z);
+    case PART_ANGLE: return atan2(cimag(z), creal(z));
+    default: return hypot(creal(z), cimag(z));
+  }
+}
+
+#define TEMPLATE "ops/math/complex_parts.inc"
+#define TYPES TYPES_COMPLEX
+#include "ops/support/each_type.inc"
+
+static bool take(KernelContext *context, Part part, Status *status) {
+  const Tensor *x = context->inputs[0];
+  Tensor *out;
+  TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
+  PartJob job = {part, x->data, out->data, out->dtype == DT_DOUBLE};
+  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN / 2,
+               x->dtype == DT_COMPLEX64 ? take_parts_c64 : take_parts_c128, &job);
+  return true;
+}
+static bool real_kernel(KernelContext *context, Status *status) { return take(context, PART_REAL, status); }
+static bool imag_kernel(KernelContext *context, Status *status) { return take(context, PART_IMAG, status); }
+static bool angle_kernel(KernelContext *context, Status *status) { return take(context, PART_ANGLE, status); }
+static bool abs_kernel(KernelContext *context, Status *status) { return take(context, PART_ABS, status); }
+
+static bool complex_kernel(KernelContext *context, Status *status) {
+  bool wide = context->inputs[0]->dtype == DT_DOUBLE;
+  if (context->output_types[0] == DT_COMPLEX64)
+    return broadcast_binary(context, wide ? from_f64_c64 : from_f32_c64, status);
+  return broadcast_binary(context, wide ? from_f64_c128 : from_f32_c128, status);
+}
+
+#define PART_ATTRS \
+  { "T: {complex64, complex128} = DT_COMPLEX64", "Tout: {float, double} = DT_FLOAT" }
+
+const OpRegistration kOpReal = {
+    .name = "Real",
+    .inputs = {"input: T"},
+    .outputs = {"output: Tout"},
+    .attrs = PART_ATTRS,
+    .shape = shape_unchanged,
+    .gradient =
+        "RealGradient[T:type, Tout:type](x:T, dy:Tout) -> (dx:T) {\n"
+        "  zeros = ZerosLike[T=$Tout](dy)\n"
+        "  dx = Complex[T=$Tout, Tout=$T](dy, zeros:y:0)\n"
+        "  return dx = dx:out:0\n"
+        "}\n",
+    .kernels = {COMPLEX_KERNELS(real_kernel)},
+};
+
+const OpRegistration kOpImag = {
+    .name = "Imag",
+    .inputs = {"input: T"},
+    .outputs = {"output: Tout"},
+    .attrs = PART_ATTRS,
+    .shape = shape_unchanged,
+    .gradient =
+        "ImagGradient[T:type, Tout:type](x:T, dy:Tout) -> (dx:T) {\n"
+        "  zeros = ZerosLike[T=$Tout](dy)\n"
+        "  dx = Complex[T=$Tout, Tout=$T](zeros:y:0, dy)\n"
+        "  return dx = dx:out:0\n"
+        "}\n",
+    .kernels = {COMPLEX_KERNELS(imag_kernel)},
+};
+
+/* The angle grows at a right angle to x: dx = dy i x / |x|^2 = dy i / conj(x). */
+const OpRegistration kOpAngle = {
+    .name = "Angle",
+    .inputs = {"input: T"},
+    .outputs = {"output: Tout"},
+    .attrs = PART_ATTRS,
+    .shape = shape_unchanged,
+    .gradient =
+        "AngleGradient[T:type, Tout:type](x:T, dy:Tout) -> (dx:T) {\n"
+        "  zeros = ZerosLike[T=$Tout](dy)\n"
+        "  turned = Complex[T=$Tout, Tout=$T](zeros:y:0, dy)\n"
+        "  conj_x = Conj[T=$T](x)\n"
+        "  dx = RealDiv[T=$T](turned:out:0, conj_x:output:0)\n"
+        "  return dx = dx:z:0\n"
+        "}\n",
+    .kernels = {COMPLEX_KERNELS(angle_kernel)},
+};
+
+/* The direction of x, which is written out here: Sign has a gradient of zero, as in TensorFlow. Zero where x
+ * is. */
+const OpRegistration kOpComplexAbs = {
+    .name = "ComplexAbs",
+    .inputs = {"x: T"},
+    .outputs = {"y: Tout"},
+    .attrs = PART_ATTRS,
+    .shape = shape_unchanged,
+    .gradient =
+        "ComplexAbsGradient[T:type, Tout:type](x:T, dy:Tout) -> (dx:T) {\n"
+        "  y = ComplexAbs[T=$T, Tout=$Tout](x)\n"
+        "  ratio = DivNoNan[T=$Tout](dy, y:y:0)\n"
+        "  zeros = ZerosLike[T=$Tout](dy)\n"
+        "  length = Complex[T=$Tout, Tout=$T](ratio:z:0, zeros:y:0)\n"
+        "  dx = Mul[T=$T](length:out:0, x)\n"
+        "  return dx = dx:z:0\n"
+        "}\n",
+    .kernels = {COMPLEX_KERNELS(abs_kernel)},
+};
+
+const OpRegistration kOpConj = {
+    .name = "Conj",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: {complex64, complex128, variant} = DT_COMPLEX64"},
+    .shape = shape_unchanged,
+    .gradient =
+        "ConjGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  dx = Conj[T=$T](dy)\n"
+        "  return dx = dx:output:0\n"
+        "}\n",
+    .kernels = {TYPED_COMPLEX_KERNELS(conj)},
+};
+
+const OpRegistration kOpComplex = {
+    .name = "Complex",
+    .inputs = {"real: T", "imag: T"},
+    .outputs = {"out: Tout"},
+    .attrs = {"T: {float, double} = DT_FLOAT", "Tout: {complex64, complex128} = DT_COMPLEX64"},
+    .shape = shape_broadcast_binary,
+    .gradient = BROADCAST_GRADIENT_OF("ComplexGradient[T:type, Tout:type](x:T, y:T, dz:Tout) -> (dx:T, dy:T)",
+                                      "gx:output:0", "gy:output:0",
+                                      "  gx = Real[T=$Tout, Tout=$T](dz)\n"
+                                      "  gy = Imag[T=$Tout, Tout=$T](dz)\n"),
+    .kernels = {FLOAT_KERNELS(complex_kernel)},
+};

@@ -1,0 +1,158 @@
+/* Quotients and remainders of two tensors that broadcast against each other. */
+#include "op/op_registry.h"
+#include "ops/support/broadcast.h"
+#include "ops/support/broadcast_gradient.h"
+#include "ops/support/complex_quotient.h"
+#include "ops/support/conjugate.h"
+#include "ops/support/element_types.h"
+
+static bool has_zero(const Tensor *tensor) {
+  int64_t n = tensor_num_elements(tensor), zeros = 0;
+  switch (dtype_size(tensor->dtype)) {
+    case 1:
+      for (int64_t i = 0; i < n; i++) zeros += ((const uint8_t *)tensor->data)[i] == 0;
+      break;
+    case 2:
+      for (int64_t i = 0; i < n; i++) zeros += ((const uint16_t *)tensor->data)[i] == 0;
+      break;
+    case 4:
+      for (int64_t i = 0; i < n; i++) zeros += ((const uint32_t *)tensor->data)[i] == 0;
+      break;
+    default:
+      for (int64_t i = 0; i < n; i++) zeros += ((const uint64_t *)tensor->data)[i] == 0;
+      break;
+  }
+  return zeros > 0;
+}
+
+/* Integers have no quotient by zero; nobody divides where there is no dividend. */
+static bool divide(KernelContext *context, BinaryLoop *loop, Status *status) {
+  const Tensor *x = context->inputs[0], *y = context->inputs[1];
+  if (dtype_is_integer(y->dtype) && tensor_num_elements(x) > 0 && has_zero(y)) {
+    return status_invalid(status, "Integer division by zero");
+  }
+  return broadcast_binary(context, loop, status);
+}
+
+#define TEMPLATE "ops/math/division.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
+#include "ops/support/each_type.inc"
+
+#define QUOTIENT_TYPES                                                                                       \
+  "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, " \
+  "complex128}"
+
+/* Of integers the quotient is truncated. */
+CONJUGATE_GRADIENT(div_gradient, BROADCAST_GRADIENT("Div", "gx:z:0", "gy:y:0",
+                                                    "  gx = Div[T=$T](dz, ~y)\n"
+                                                    "  quotient = Div[T=$T](~x, ~y)\n"
+                                                    "  slope = Mul[T=$T](gx:z:0, quotient:z:0)\n"
+                                                    "  gy = Neg[T=$T](slope:z:0)\n"))
+const OpRegistration kOpDiv = {
+    .name = "Div",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {QUOTIENT_TYPES},
+    .shape = shape_broadcast_binary,
+    .gradient_fn = div_gradient,
+    .kernels = {TYPED_FLOAT_KERNELS(div), TYPED_HALF_KERNELS(div), TYPED_INT_KERNELS(div),
+                TYPED_SMALL_KERNELS(div), TYPED_UNSIGNED_KERNELS(div), TYPED_COMPLEX_KERNELS(div)},
+};
+
+const OpRegistration kOpFloorDiv = {
+    .name = "FloorDiv",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {QUOTIENT_TYPES},
+    .shape = shape_broadcast_binary,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(floor_div), TYPED_HALF_KERNELS(floor_div), TYPED_INT_KERNELS(floor_div),
+                TYPED_SMALL_KERNELS(floor_div), TYPED_UNSIGNED_KERNELS(floor_div)},
+};
+
+const OpRegistration kOpTruncateDiv = {
+    .name = "TruncateDiv",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {QUOTIENT_TYPES},
+    .shape = shape_broadcast_binary,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(truncate_div), TYPED_HALF_KERNELS(truncate_div),
+                TYPED_INT_KERNELS(truncate_div), TYPED_SMALL_KERNELS(truncate_div),
+                TYPED_UNSIGNED_KERNELS(truncate_div)},
+};
+
+/* The remainder is x - y * quotient, with a quotient that does not change between its jumps. */
+#define REMAINDER_GRADIENT(op, division)                       \
+  BROADCAST_GRADIENT(op, "dz", "gy:y:0",                       \
+                     "  quotient = " division                  \
+                     "[T=$T](x, y)\n"                          \
+                     "  slope = Mul[T=$T](dz, quotient:z:0)\n" \
+                     "  gy = Neg[T=$T](slope:z:0)\n")
+
+/* The remainder with the sign of y. */
+const OpRegistration kOpFloorMod = {
+    .name = "FloorMod",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, bfloat16, half, float, double}"},
+    .shape = shape_broadcast_binary,
+    .gradient = REMAINDER_GRADIENT("FloorMod", "FloorDiv"),
+    .kernels = {TYPED_FLOAT_KERNELS(floor_mod), TYPED_HALF_KERNELS(floor_mod), TYPED_INT_KERNELS(floor_mod),
+                TYPED_SMALL_KERNELS(floor_mod), TYPED_UNSIGNED_KERNELS(floor_mod)},
+};
+
+/* The remainder with the sign of x, under two names. TensorFlow knows no gradients of them. */
+const OpRegistration kOpMod = {
+    .name = "Mod",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {int32, int64, half, half, bfloat16, float, double}"},
+    .shape = shape_broadcast_binary,
+    .gradient = REMAINDER_GRADIENT("Mod", "TruncateDiv"),
+    .kernels = {TYPED_FLOAT_KERNELS(truncate_mod), TYPED_HALF_KERNELS(truncate_mod),
+                TYPED_INT_KERNELS(truncate_mod)},
+};
+
+const OpRegistration kOpTruncateMod = {
+    .name = "TruncateMod",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {int32, int64, bfloat16, half, float, double}"},
+    .shape = shape_broadcast_binary,
+    .gradient = REMAINDER_GRADIENT("TruncateMod", "TruncateDiv"),
+    .kernels = {TYPED_FLOAT_KERNELS(truncate_mod), TYPED_HALF_KERNELS(truncate_mod),
+                TYPED_INT_KERNELS(truncate_mod)},
+};
+
+/* Zero where y is zero, whatever x is. */
+CONJUGATE_GRADIENT(div_no_nan_gradient, BROADCAST_GRADIENT("DivNoNan", "gx:z:0", "gy:y:0",
+                                                           "  gx = DivNoNan[T=$T](dz, ~y)\n"
+                                                           "  quotient = DivNoNan[T=$T](~x, ~y)\n"
+                                                           "  slope = Mul[T=$T](gx:z:0, quotient:z:0)\n"
+                                                           "  gy = Neg[T=$T](slope:z:0)\n"))
+const OpRegistration kOpDivNoNan = {
+    .name = "DivNoNan",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {half, float, bfloat16, double, complex64, complex128}"},
+    .shape = shape_broadcast_binary,
+    .gradient_fn = div_no_nan_gradient,
+    .kernels = {TYPED_FLOAT_KERNELS(div_no_nan), TYPED_HALF_KERNELS(div_no_nan),
+                TYPED_COMPLEX_KERNELS(div_no_nan)},
+};
+
+/* Zero where y is zero, even if x is infinite or no number. */
+CONJUGATE_GRADIENT(mul_no_nan_gradient, BROADCAST_GRADIENT("MulNoNan", "gx:z:0", "gy:z:0",
+                                                           "  gx = MulNoNan[T=$T](dz, ~y)\n"
+                                                           "  gy = MulNoNan[T=$T](~x, dz)\n"))
+const OpRegistration kOpMulNoNan = {
+    .name = "MulNoNan",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
+    .shape = shape_broadcast_binary,
+    .gradient_fn = mul_no_nan_gradient,
+    .kernels = {TYPED_FLOAT_KERNELS(mul_no_nan), TYPED_HALF_KERNELS(mul_no_nan),
+                TYPED_COMPLEX_KERNELS(mul_no_nan)},
+};

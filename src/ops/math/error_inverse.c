@@ -1,0 +1,37 @@
+#include "ops/math/error_inverse.h"
+
+#include <math.h>
+
+/* 2 / sqrt(pi) and sqrt(2) */
+static const double kSlope = 1.12837916709551257390, kRoot2 = 1.41421356237309504880;
+
+/* Halley's step for a function whose derivative is that of erf: `miss` is what it is above the value that is
+ * sought. */
+static double step(double y, double miss) {
+  double newton = miss / (kSlope * exp(-y * y));
+  return y - newton / (1 + y * newton);
+}
+
+/* y >= 0 with erfc(y) = q, 0 < q <= 1/2. An approximation by Winitzki to three digits, and each step makes
+ * them three times as many; the first steps far out make fewer. */
+static double complement_inverse(double q) {
+  double logarithm = log(q) + log(2 - q), half = 4.33 + logarithm / 2;
+  double y = sqrt(sqrt(half * half - logarithm / 0.147) - half);
+  for (int i = 0; i < 5; i++) y = step(y, q - erfc(y));
+  return y;
+}
+
+double error_inverse(double x) {
+  double size = fabs(x);
+  if (!(size < 1)) return size == 1 ? copysign((double)INFINITY, x) : (double)NAN;
+  if (size >= 0.5) return copysign(complement_inverse(1 - size), x);
+  double y = x / kSlope; /* exact at 0, and not far off below 0.5 */
+  for (int i = 0; i < 4; i++) y = step(y, erf(y) - x);
+  return y;
+}
+
+double error_normal_quantile(double p) {
+  if (!(p > 0 && p < 1)) return p == 0 ? -(double)INFINITY : p == 1 ? (double)INFINITY : (double)NAN;
+  if (p > 0.25 && p < 0.75) return kRoot2 * error_inverse(2 * p - 1);
+  return p <= 0.25 ? -kRoot2 * complement_inverse(2 * p) : kRoot2 * complement_inverse(2 * (1 - p));
+}

@@ -1,0 +1,134 @@
+/* MatMul: the product of two matrices, either of them transposed first. */
+#include "base/alloc.h"
+#include "blas/gemm.h"
+#include "op/node_def.h"
+#include "op/op_registry.h"
+#include "ops/support/conjugate.h"
+#include "ops/support/element_types.h"
+#include "ops/math/matrix_product.h"
+
+typedef struct MatMulState {
+  bool transpose_a, transpose_b;
+  void *packed_b; /* when B is a constant */
+} MatMulState;
+
+/* Up to this many rows the product is faster with B as it stands than with its packed form. */
+enum { MATMUL_FEW_ROWS = 2 };
+
+static bool pack_constant(MatMulState *state, const Tensor *b, Status *status) {
+  if (b->shape.rank != 2 || tensor_num_elements(b) == 0) return true;
+  int64_t rows = shape_dim(&b->shape, 0), columns = shape_dim(&b->shape, 1);
+  GemmArgs args = {.k = state->transpose_b ? columns : rows,
+                   .n = state->transpose_b ? rows : columns,
+                   .transpose_b = state->transpose_b,
+                   .b = b->data,
+                   .ldb = columns};
+  bool is_float = b->dtype == DT_FLOAT;
+  int64_t size = is_float ? gemm_f32_packed_b_size(args.k, args.n) : gemm_f64_packed_b_size(args.k, args.n);
+  if (size < 0 || !(state->packed_b = mem_alloc(size))) return status_oom(status, "a packed matrix");
+  if (is_float) {
+    gemm_f32_pack_b(&args, NULL, state->packed_b);
+  } else {
+    gemm_f64_pack_b(&args, NULL, state->packed_b);
+  }
+  return true;
+}
+
+static bool matmul_construct(const KernelConstruction *construction, void *memory, Status *status) {
+  MatMulState *state = memory;
+  TRY(node_attr_bool(construction->node, "transpose_a", &state->transpose_a, status));
+  TRY(node_attr_bool(construction->node, "transpose_b", &state->transpose_b, status));
+  const Tensor *b = construction->constant_inputs ? construction->constant_inputs[1] : NULL;
+  if (!b || (b->dtype != DT_FLOAT && b->dtype != DT_DOUBLE)) return true;
+  return pack_constant(state, b, status);
+}
+
+static void matmul_destroy(void *memory) { mem_free(((MatMulState *)memory)->packed_b); }
+
+/* Checks the shapes, fills in the sizes, allocates the product. */
+static bool prepare(KernelContext *context, GemmArgs *args, Status *status) {
+  const MatMulState *state = context->state;
+  const Tensor *a = context->inputs[0], *b = context->inputs[1];
+  Tensor *out;
+  char a_text[SHAPE_TEXT_CAPACITY], b_text[SHAPE_TEXT_CAPACITY];
+  for (int i = 0; i < 2; i++) {
+    const Shape *shape = &context->inputs[i]->shape;
+    if (shape->rank != 2) {
+      return status_invalid(status, "In[%d] is not a matrix. Instead it has shape %s", i,
+                            shape_text(shape, a_text));
+    }
+  }
+  bool ta = state->transpose_a, tb = state->transpose_b;
+  if (shape_dim(&a->shape, ta ? 0 : 1) != shape_dim(&b->shape, tb ? 1 : 0)) {
+    return status_invalid(status, "Matrix size-incompatible: In[0]: %s, In[1]: %s",
+                          shape_text(&a->shape, a_text), shape_text(&b->shape, b_text));
+  }
+  *args = (GemmArgs){.m = shape_dim(&a->shape, ta ? 1 : 0),
+                     .n = shape_dim(&b->shape, tb ? 0 : 1),
+                     .k = shape_dim(&a->shape, ta ? 0 : 1),
+                     .transpose_a = ta,
+                     .transpose_b = tb,
+                     .a = a->data,
+                     .lda = shape_dim(&a->shape, 1),
+                     .b = b->data,
+                     .ldb = shape_dim(&b->shape, 1)};
+  args->ldc = args->n;
+  TRY(kernel_allocate_output_dims(context, 0, 2, (int64_t[]){args->m, args->n}, &out, status));
+  args->c = out->data;
+  return true;
+}
+
+static bool matmul_kernel(KernelContext *context, Status *status) {
+  MatrixProduct product = {.type = context->inputs[0]->dtype};
+  TRY(prepare(context, &product.args, status));
+  if (product.args.m == 0 || product.args.n == 0) return true; /* the other sizes may have any product */
+  if (product.args.m > MATMUL_FEW_ROWS) product.args.packed_b = ((MatMulState *)context->state)->packed_b;
+  int64_t size = matrix_product_workspace(&product);
+  Buffer *workspace = NULL;
+  if (size < 0) return status_oom(status, "a product of matrices");
+  if (size > 0 && !(workspace = kernel_scratch(context, size, status))) return false;
+  matrix_product_run(&product, context->parallel, workspace ? workspace->data : NULL);
+  buffer_unref(workspace);
+  return true;
+}
+
+/* A product of dy with the conjugate of the other side. TensorFlow has none of complex matrices in functional
+ * form; this is what its other gradients give. */
+static bool matmul_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  StrBuf marked = {0};
+  bool transposes[2], ok = false;
+  TRY(node_attr_bool(request->node, "transpose_a", &transposes[0], status));
+  TRY(node_attr_bool(request->node, "transpose_b", &transposes[1], status));
+  strbuf_append(&marked, "MatMulGradient[T:type](a:T, b:T, dy:T) -> (da:T, db:T) {\n");
+  for (int side = 0; side < 2; side++) {
+    MatrixProductGradient g = matrix_product_gradient(side, transposes[0], transposes[1]);
+    const char *other = side == 0 ? "~b" : "~a";
+    strbuf_printf(&marked, "  d%c = MatMul[T=$T, transpose_a=%s, transpose_b=%s](%s, %s)\n",
+                  side == 0 ? 'a' : 'b', g.transpose_first ? "true" : "false",
+                  g.transpose_second ? "true" : "false", g.dy_first ? "dy" : other,
+                  g.dy_first ? other : "dy");
+  }
+  strbuf_append(&marked, "  return da = da:product:0, db = db:product:0\n}\n");
+  TRY_DONE(strbuf_ok(&marked, status));
+  ok = conjugate_text(request, marked.data, text, status);
+done:
+  strbuf_free(&marked);
+  return ok;
+}
+
+const OpRegistration kOpMatMul = {
+    .name = "MatMul",
+    .inputs = {"a: T", "b: T"},
+    .outputs = {"product: T"},
+    .attrs = {"transpose_a: bool = false", "transpose_b: bool = false",
+              "T: {bfloat16, half, float, double, int32, int64, uint8, uint16, uint32, uint64, complex64, "
+              "complex128}",
+              "grad_a: bool = false", "grad_b: bool = false"},
+    .shape = shape_matmul,
+    .gradient_fn = matmul_gradient,
+    .state_size = sizeof(MatMulState),
+    .construct = matmul_construct,
+    .destroy = matmul_destroy,
+    .kernels = {FLOAT_KERNELS(matmul_kernel), HALF_KERNELS(matmul_kernel), INT_KERNELS(matmul_kernel),
+                COMPLEX_KERNELS(matmul_kernel)},
+};

@@ -1,0 +1,27 @@
+/* The product of two matrices of any type that has one: what MatMul, BatchMatMul and SparseMatMul have in
+ * common. */
+#ifndef TFCORE_OPS_MATH_MATRIX_PRODUCT_H_
+#define TFCORE_OPS_MATH_MATRIX_PRODUCT_H_
+
+#include "blas/gemm.h"
+#include "tensor/dtype.h"
+
+typedef struct MatrixProduct {
+  DataType type; /* float, double, half, bfloat16, int16, int32, int64, complex64, complex128 */
+  GemmArgs args; /* dense: lda and ldb are the lengths of rows; no bias, no activation; packed_b for float and
+                    double only */
+  bool conjugate_a, conjugate_b; /* of complex matrices */
+} MatrixProduct;
+
+/* Bytes that `workspace` must hold (64-byte aligned; may be 0); -1 when int64 cannot hold that. */
+int64_t matrix_product_workspace(const MatrixProduct *product);
+void matrix_product_run(const MatrixProduct *product, const Parallel *parallel, void *workspace);
+
+/* The order in which the other side stands and what is transposed in the gradient of op(a) op(b) with respect
+ * to side 0 or 1: "dy, b" and "a, dy" with the flags of its factors. */
+typedef struct MatrixProductGradient {
+  bool dy_first, transpose_first, transpose_second;
+} MatrixProductGradient;
+MatrixProductGradient matrix_product_gradient(int side, bool transpose_a, bool transpose_b);
+
+#endif

@@ -1,0 +1,132 @@
+/* Powers, and products with logarithms and quotients that are zero where the first factor is. */
+#include "op/node_def.h"
+#include "op/op_registry.h"
+#include "ops/support/broadcast.h"
+#include "ops/support/broadcast_gradient.h"
+#include "ops/support/complex_math.h"
+#include "ops/support/complex_quotient.h"
+#include "ops/support/conjugate.h"
+#include "ops/support/element_types.h"
+
+#define TEMPLATE "ops/math/power.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_COMPLEX)
+#include "ops/support/each_type.inc"
+
+/* Integers have no powers below zero, not even those of 1. */
+static bool power_of_integers(KernelContext *context, Status *status) {
+  const Tensor *x = context->inputs[0], *y = context->inputs[1];
+  for (int64_t i = 0; tensor_num_elements(x) > 0 && i < tensor_num_elements(y); i++) {
+    if (tensor_int_at(y, i) < 0) {
+      return status_invalid(status, "Integers to negative integer powers are not allowed");
+    }
+  }
+  switch (y->dtype) {
+    case DT_INT64: return pow_i64(context, status);
+    case DT_INT32: return pow_i32(context, status);
+    case DT_INT16: return pow_i16(context, status);
+    default: return pow_i8(context, status);
+  }
+}
+
+/* By x: dz y x^(y-1), where y = 0 has the last word over 0^-1. By y: dz z log x; TensorFlow takes the
+ * logarithm to be 0 where there is none, and here it is that of 1, so that its own gradient is 0 as well. */
+#define POW_GRADIENT(has_logarithm)                                     \
+  BROADCAST_GRADIENT("Pow", "gx:z:0", "gy:z:0",                         \
+                     "  one = Const[dtype=$T, value=1]()\n"             \
+                     "  less = Sub[T=$T](~y, one:output:0)\n"           \
+                     "  power = Pow[T=$T](~x, less:z:0)\n"              \
+                     "  slope_x = MulNoNan[T=$T](power:z:0, ~y)\n"      \
+                     "  gx = Mul[T=$T](dz, slope_x:z:0)\n"              \
+                     "  z = Pow[T=$T](~x, ~y)\n"                        \
+                     "  zeros = ZerosLike[T=$T](x)\n"                   \
+                     "  ones = OnesLike[T=$T](x)\n"                     \
+                     "  usual = " has_logarithm                         \
+                     "[T=$T](x, zeros:y:0)\n"                           \
+                     "  base = Select[T=$T](usual:z:0, ~x, ones:y:0)\n" \
+                     "  logarithm = Log[T=$T](base:output:0)\n"         \
+                     "  weighted = Mul[T=$T](dz, z:z:0)\n"              \
+                     "  gy = Mul[T=$T](weighted:z:0, logarithm:y:0)\n")
+
+static bool pow_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  DataType type;
+  TRY(node_attr_type(request->node, "T", &type, status));
+  if (dtype_is_complex(type)) return conjugate_text(request, POW_GRADIENT("NotEqual"), text, status);
+  return conjugate_text(request, POW_GRADIENT("Greater"), text, status);
+}
+
+const OpRegistration kOpPow = {
+    .name = "Pow",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {bfloat16, float, half, double, int8, int16, int32, int64, complex64, complex128}"},
+    .shape = shape_broadcast_binary,
+    .gradient_fn = pow_gradient,
+    .kernels = {TYPED_FLOAT_KERNELS(pow),
+                TYPED_HALF_KERNELS(pow),
+                TYPED_COMPLEX_KERNELS(pow),
+                INT_KERNELS(power_of_integers),
+                {DT_INT8, power_of_integers},
+                {DT_INT16, power_of_integers}},
+};
+
+#define PRODUCT_TYPES "T: {half, bfloat16, float, double, complex64, complex128}"
+
+/* `present` is 1 where x counts, 0 where it is 0. */
+#define PRODUCT_GRADIENT(op, gx, gy, lines)                       \
+  BROADCAST_GRADIENT(op, gx, gy,                                  \
+                     "  zeros = ZerosLike[T=$T](x)\n"             \
+                     "  nonzero = NotEqual[T=$T](x, zeros:y:0)\n" \
+                     "  present = Cast[SrcT=bool, DstT=$T](nonzero:z:0)\n" lines)
+
+CONJUGATE_GRADIENT(xlogy_gradient, PRODUCT_GRADIENT("Xlogy", "gx:z:0", "gy:z:0",
+                                                    "  logarithm = Xlogy[T=$T](present:y:0, ~y)\n"
+                                                    "  gx = Mul[T=$T](dz, logarithm:z:0)\n"
+                                                    "  slope = Xdivy[T=$T](~x, ~y)\n"
+                                                    "  gy = Mul[T=$T](dz, slope:z:0)\n"))
+const OpRegistration kOpXlogy = {
+    .name = "Xlogy",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {PRODUCT_TYPES},
+    .shape = shape_broadcast_binary,
+    .gradient_fn = xlogy_gradient,
+    .kernels = {TYPED_FLOAT_KERNELS(xlogy), TYPED_HALF_KERNELS(xlogy), TYPED_COMPLEX_KERNELS(xlogy)},
+};
+
+/* x * log(1 + y). Where x is 0, y counts as 0. */
+CONJUGATE_GRADIENT(xlog1py_gradient,
+                   PRODUCT_GRADIENT("Xlog1py", "gx:z:0", "gy:z:0",
+                                    "  logarithm = Xlog1py[T=$T](present:y:0, ~y)\n"
+                                    "  gx = Mul[T=$T](dz, logarithm:z:0)\n"
+                                    "  one = Const[dtype=$T, value=1]()\n"
+                                    "  safe_y = SelectV2[T=$T](nonzero:z:0, ~y, zeros:y:0)\n"
+                                    "  one_y = Add[T=$T](safe_y:output:0, one:output:0)\n"
+                                    "  quotient = RealDiv[T=$T](~x, one_y:z:0)\n"
+                                    "  slope = Mul[T=$T](present:y:0, quotient:z:0)\n"
+                                    "  gy = Mul[T=$T](dz, slope:z:0)\n"))
+const OpRegistration kOpXlog1py = {
+    .name = "Xlog1py",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {PRODUCT_TYPES},
+    .shape = shape_broadcast_binary,
+    .gradient_fn = xlog1py_gradient,
+    .kernels = {TYPED_FLOAT_KERNELS(xlog1py), TYPED_HALF_KERNELS(xlog1py), TYPED_COMPLEX_KERNELS(xlog1py)},
+};
+
+CONJUGATE_GRADIENT(xdivy_gradient, PRODUCT_GRADIENT("Xdivy", "gx:z:0", "gy:y:0",
+                                                    "  inverse = Xdivy[T=$T](present:y:0, ~y)\n"
+                                                    "  gx = Mul[T=$T](dz, inverse:z:0)\n"
+                                                    "  quotient = Xdivy[T=$T](~x, ~y)\n"
+                                                    "  slope = Xdivy[T=$T](quotient:z:0, ~y)\n"
+                                                    "  product = Mul[T=$T](dz, slope:z:0)\n"
+                                                    "  gy = Neg[T=$T](product:z:0)\n"))
+const OpRegistration kOpXdivy = {
+    .name = "Xdivy",
+    .inputs = {"x: T", "y: T"},
+    .outputs = {"z: T"},
+    .attrs = {PRODUCT_TYPES},
+    .shape = shape_broadcast_binary,
+    .gradient_fn = xdivy_gradient,
+    .kernels = {TYPED_FLOAT_KERNELS(xdivy), TYPED_HALF_KERNELS(xdivy), TYPED_COMPLEX_KERNELS(xdivy)},
+};

@@ -1,0 +1,266 @@
+/* Sum, Mean, Prod, Max, Min, All and Any over some axes of a tensor. */
+#include <string.h>
+
+#include "op/node_def.h"
+#include "op/op_registry.h"
+#include "ops/support/conjugate.h"
+#include "ops/support/element_types.h"
+#include "ops/support/reduction.h"
+
+typedef struct ReductionState {
+  bool keep_dims;
+} ReductionState;
+
+static bool reduction_construct(const KernelConstruction *construction, void *memory, Status *status) {
+  return node_attr_bool(construction->node, "keep_dims", &((ReductionState *)memory)->keep_dims, status);
+}
+
+/* Which dimensions of `input` the axes in `indices` (any shape) name. */
+static bool read_axes(const Tensor *input, const Tensor *indices, bool reduced[SHAPE_MAX_RANK],
+                      Status *status) {
+  int rank = input->shape.rank;
+  memset(reduced, 0, sizeof(bool) * SHAPE_MAX_RANK);
+  for (int64_t i = 0; i < tensor_num_elements(indices); i++) {
+    int64_t given = tensor_int_at(indices, i), axis = given < 0 ? given + rank : given;
+    if (axis < 0 || axis >= rank) {
+      return status_invalid(status, "Invalid reduction dimension (%lld for input with %d dimension(s)",
+                            (long long)given, rank);
+    }
+    if (reduced[axis]) {
+      return status_invalid(status, "Invalid reduction arguments: Axes contains duplicate dimension: %lld",
+                            (long long)axis);
+    }
+    reduced[axis] = true;
+  }
+  return true;
+}
+
+static bool reduction_kernel(KernelContext *context, ReduceKind kind, Status *status) {
+  const Tensor *input = context->inputs[0];
+  bool keep_dims = ((const ReductionState *)context->state)->keep_dims, reduced[SHAPE_MAX_RANK],
+       changes = false;
+  int64_t dims[SHAPE_MAX_RANK];
+  int rank = 0;
+  TRY(read_axes(input, context->inputs[1], reduced, status));
+  for (int i = 0; i < input->shape.rank; i++) {
+    int64_t size = shape_dim(&input->shape, i);
+    if (!reduced[i]) dims[rank++] = size;
+    if (reduced[i] && keep_dims) dims[rank++] = 1;
+    changes = changes || (reduced[i] && size != 1);
+  }
+  if (!changes) {
+    /* One element each: the same values under another shape. */
+    Shape shape = {0};
+    bool ok = shape_set(&shape, rank, dims, status) && kernel_set_output(context, 0, input, &shape, status);
+    shape_clear(&shape);
+    return ok;
+  }
+  Tensor *out;
+  TRY(kernel_allocate_output_dims(context, 0, rank, dims, &out, status));
+  return reduction_run(context, kind, input, input->shape.rank, shape_dims(&input->shape), reduced, out,
+                       status);
+}
+
+static bool sum(KernelContext *context, Status *status) {
+  return reduction_kernel(context, REDUCE_SUM, status);
+}
+static bool mean(KernelContext *context, Status *status) {
+  return reduction_kernel(context, REDUCE_MEAN, status);
+}
+static bool prod(KernelContext *context, Status *status) {
+  return reduction_kernel(context, REDUCE_PROD, status);
+}
+static bool max(KernelContext *context, Status *status) {
+  return reduction_kernel(context, REDUCE_MAX, status);
+}
+static bool min(KernelContext *context, Status *status) {
+  return reduction_kernel(context, REDUCE_MIN, status);
+}
+
+/* --- gradients --- */
+
+static bool begin_gradient(const NodeDef *node, const char *name, bool *keep_dims, StrBuf *text,
+                           Status *status) {
+  strbuf_printf(text, "%sGradient[T:type, Tidx:type](x:T, i:Tidx, dy:T) -> (dx:T, di:Tidx) {\n", name);
+  strbuf_append(text, "  di = ZerosLike[T=$Tidx](i)\n");
+  return node_attr_bool(node, "keep_dims", keep_dims, status);
+}
+
+/* Computes in `shape` the shape of x, and in `kept` the same with 1 along the reduced dimensions, unless the
+ * result has that shape itself. An axis counted from the end is the remainder. */
+static bool write_shapes(const NodeDef *node, bool keep_dims, StrBuf *text, Status *status) {
+  DataType type;
+  TRY(node_attr_type(node, "Tidx", &type, status));
+  strbuf_append(text, "  shape = Shape[T=$T](x)\n");
+  if (keep_dims) return true;
+  if (type != DT_INT32) strbuf_append(text, "  axes = Cast[SrcT=$Tidx, DstT=int32](i)\n");
+  strbuf_printf(text,
+                "  rank = Rank[T=$T](x)\n"
+                "  first = Const[dtype=int32, value=0]()\n"
+                "  step = Const[dtype=int32, value=1]()\n"
+                "  places = Range[Tidx=int32](first:output:0, rank:output:0, step:output:0)\n"
+                "  reduced = FloorMod[T=int32](%s, rank:output:0)\n"
+                "  single = OnesLike[T=int32](reduced:z:0)\n"
+                "  kept = DynamicStitch[N=2, T=int32](places:output:0, reduced:z:0, shape:output:0, "
+                "single:y:0)\n",
+                type == DT_INT32 ? "i" : "axes:y:0");
+  return true;
+}
+
+/* A value of the result's shape under the kept shape: the name by which to refer to it. */
+static const char *under_kept_shape(bool keep_dims, const char *name, const char *value, const char *reshaped,
+                                    StrBuf *text) {
+  if (keep_dims) return value;
+  strbuf_printf(text, "  %s = Reshape[T=$T](%s, kept:merged:0)\n", name, value);
+  return reshaped;
+}
+
+static bool end_gradient(const char *dx, StrBuf *text, Status *status) {
+  strbuf_printf(text, "  return dx = %s, di = di:y:0\n}\n", dx);
+  return strbuf_ok(text, status);
+}
+
+/* dy, spread. */
+static bool sum_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  bool keep_dims;
+  TRY(begin_gradient(request->node, "Sum", &keep_dims, text, status));
+  TRY(write_shapes(request->node, keep_dims, text, status));
+  const char *dy = under_kept_shape(keep_dims, "dy_kept", "dy", "dy_kept:output:0", text);
+  strbuf_printf(text, "  dx = BroadcastTo[T=$T](%s, shape:output:0)\n", dy);
+  return end_gradient("dx:output:0", text, status);
+}
+
+/* dy over the number of elements of x for each of y, spread. */
+static bool mean_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  bool keep_dims;
+  TRY(begin_gradient(request->node, "Mean", &keep_dims, text, status));
+  TRY(write_shapes(request->node, keep_dims, text, status));
+  strbuf_append(text,
+                "  size_x = Size[T=$T](x)\n"
+                "  size_y = Size[T=$T](dy)\n"
+                "  one = Const[dtype=int32, value=1]()\n"
+                "  at_least_one = Maximum[T=int32](size_y:output:0, one:output:0)\n"
+                "  ratio = FloorDiv[T=int32](size_x:output:0, at_least_one:z:0)\n"
+                "  divisor = Maximum[T=int32](ratio:z:0, one:output:0)\n" /* of no elements: 0 / 0 in the next
+                                                                             derivative */
+                "  count = Cast[SrcT=int32, DstT=$T](divisor:z:0)\n"
+                "  share = RealDiv[T=$T](dy, count:y:0)\n");
+  const char *share = under_kept_shape(keep_dims, "share_kept", "share:z:0", "share_kept:output:0", text);
+  strbuf_printf(text, "  dx = BroadcastTo[T=$T](%s, shape:output:0)\n", share);
+  return end_gradient("dx:output:0", text, status);
+}
+
+/* dy where x is the extreme; several extremes share it evenly. The quotient is that of the weights: of no
+ * elements there are none, while dy over a count of 0 would be NaN in the next derivative. */
+static bool extreme_gradient(const NodeDef *node, const char *op, StrBuf *text, Status *status) {
+  bool keep_dims;
+  TRY(begin_gradient(node, op, &keep_dims, text, status));
+  if (!keep_dims) TRY(write_shapes(node, keep_dims, text, status));
+  strbuf_printf(text, "  y = %s[T=$T, Tidx=$Tidx, keep_dims=%s](x, i)\n", op, keep_dims ? "true" : "false");
+  const char *y = under_kept_shape(keep_dims, "y_kept", "y:output:0", "y_kept:output:0", text);
+  const char *dy = under_kept_shape(keep_dims, "dy_kept", "dy", "dy_kept:output:0", text);
+  strbuf_printf(text,
+                "  extreme = Equal[T=$T](x, %s)\n"
+                "  winners = Cast[SrcT=bool, DstT=$T](extreme:z:0)\n"
+                "  count = Sum[T=$T, Tidx=$Tidx, keep_dims=true](winners:y:0, i)\n"
+                "  weights = RealDiv[T=$T](winners:y:0, count:output:0)\n"
+                "  dx = Mul[T=$T](weights:z:0, %s)\n",
+                y, dy);
+  return end_gradient("dx:z:0", text, status);
+}
+static bool max_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  return extreme_gradient(request->node, "Max", text, status);
+}
+static bool min_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  return extreme_gradient(request->node, "Min", text, status);
+}
+
+/* dy times the product of the others, without a division by zero. Where no other element is zero that is the
+ * product of all but zeros over this one. Where one is, it is that times the one, which is written as the sum
+ * of all zeros but this one: of value zero, but not of derivative zero. */
+static bool prod_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  StrBuf marked = {0};
+  bool keep_dims, ok = false;
+  TRY_DONE(begin_gradient(request->node, "Prod", &keep_dims, &marked, status));
+  strbuf_append(&marked,
+                "  none = ZerosLike[T=$T](x)\n"
+                "  ones = OnesLike[T=$T](x)\n"
+                "  is_zero = Equal[T=$T](x, none:y:0)\n"
+                "  factors = Select[T=$T](is_zero:z:0, ones:y:0, ~x)\n"
+                "  product = Prod[T=$T, Tidx=$Tidx, keep_dims=true](factors:output:0, i)\n"
+                "  quotient = RealDiv[T=$T](product:output:0, factors:output:0)\n"
+                "  is_one = Cast[SrcT=bool, DstT=$T](is_zero:z:0)\n"
+                "  count = Sum[T=$T, Tidx=$Tidx, keep_dims=true](is_one:y:0, i)\n"
+                "  other_count = Sub[T=$T](count:output:0, is_one:y:0)\n"
+                "  value = Select[T=$T](is_zero:z:0, ~x, none:y:0)\n"
+                "  values = Sum[T=$T, Tidx=$Tidx, keep_dims=true](value:output:0, i)\n"
+                "  other_value = Sub[T=$T](values:output:0, value:output:0)\n"
+                "  small = Mul[T=$T](quotient:z:0, other_value:z:0)\n"
+                "  no_other = Equal[T=$T](other_count:z:0, none:y:0)\n"
+                "  one_other = Equal[T=$T](other_count:z:0, ones:y:0)\n"
+                "  with_zero = Select[T=$T](one_other:z:0, small:z:0, none:y:0)\n"
+                "  others = Select[T=$T](no_other:z:0, quotient:z:0, with_zero:output:0)\n");
+  if (!keep_dims)
+    strbuf_append(&marked,
+                  "  kept = Shape[T=$T](product:output:0)\n  dy_kept = Reshape[T=$T](dy, kept:output:0)\n");
+  const char *dy = keep_dims ? "dy" : "dy_kept:output:0";
+  strbuf_printf(&marked, "  dx = Mul[T=$T](%s, others:output:0)\n", dy);
+  TRY_DONE(end_gradient("dx:z:0", &marked, status));
+  ok = conjugate_text(request, marked.data, text, status);
+done:
+  strbuf_free(&marked);
+  return ok;
+}
+
+#define REDUCTION(gradient, types)                                                           \
+  .inputs = {"input: T", "reduction_indices: Tidx"}, .outputs = {"output: T"},               \
+  .attrs = {"keep_dims: bool = false", "T: {" types "}", "Tidx: {int32, int64} = DT_INT32"}, \
+  .shape = shape_reduction, .gradient_fn = gradient, .state_size = sizeof(ReductionState),   \
+  .construct = reduction_construct
+
+/* TensorFlow 1.x allowed complex numbers, for which there never was a kernel. */
+#define ORDERED_TYPES                                                                                        \
+  "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, quint8, " \
+  "qint32, "                                                                                                 \
+  "qint16, quint16, complex64, complex128"
+
+const OpRegistration kOpSum = {
+    .name = "Sum",
+    REDUCTION(sum_gradient, NUMBER_TYPES),
+    .kernels = {NUMBER_KERNELS(sum)},
+};
+const OpRegistration kOpMean = {
+    .name = "Mean",
+    REDUCTION(mean_gradient, NUMBER_TYPES),
+    .kernels = {NUMBER_KERNELS(mean)},
+};
+const OpRegistration kOpProd = {
+    .name = "Prod",
+    REDUCTION(prod_gradient, NUMBER_TYPES),
+    .kernels = {NUMBER_KERNELS(prod)},
+};
+const OpRegistration kOpMax = {
+    .name = "Max",
+    REDUCTION(max_gradient, ORDERED_TYPES),
+    .kernels = {REAL_KERNELS(max)},
+};
+const OpRegistration kOpMin = {
+    .name = "Min",
+    REDUCTION(min_gradient, ORDERED_TYPES),
+    .kernels = {REAL_KERNELS(min)},
+};
+
+/* The smallest and the largest of truth values. */
+#define LOGICAL_REDUCTION(kernel)                                                                    \
+  .inputs = {"input: bool", "reduction_indices: Tidx"}, .outputs = {"output: bool"},                 \
+  .attrs = {"keep_dims: bool = false", "Tidx: {int32, int64} = DT_INT32"}, .shape = shape_reduction, \
+  .gradient = NO_GRADIENT, .state_size = sizeof(ReductionState), .construct = reduction_construct,   \
+  .kernels = {{DT_INVALID, kernel}}
+const OpRegistration kOpAll = {
+    .name = "All",
+    LOGICAL_REDUCTION(min),
+};
+const OpRegistration kOpAny = {
+    .name = "Any",
+    LOGICAL_REDUCTION(max),
+};

@@ -1,0 +1,119 @@
+/* Whole numbers near floating ones, the next floating number, and tests for those that are no numbers. */
+#include "op/op_registry.h"
+#include "ops/support/broadcast.h"
+#include "ops/support/broadcast_gradient.h"
+#include "ops/support/element_types.h"
+#include "ops/support/elementwise.h"
+
+typedef struct TestJob {
+  const void *x;
+  bool *out;
+} TestJob;
+
+static bool test(KernelContext *context, ParallelBody *body, Status *status) {
+  const Tensor *x = context->inputs[0];
+  Tensor *out;
+  TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
+  TestJob job = {x->data, tensor_bool(out)};
+  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN, body, &job);
+  return true;
+}
+
+#define TEMPLATE "ops/math/rounding.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF)
+#include "ops/support/each_type.inc"
+
+#define TEMPLATE "ops/math/next_after.inc"
+#define TYPES TYPES_FLOAT
+#include "ops/support/each_type.inc"
+
+/* Integers are round already. */
+static bool keep(KernelContext *context, Status *status) {
+  return kernel_set_output(context, 0, context->inputs[0], NULL, status);
+}
+
+#define REAL_TYPES "T: {bfloat16, half, float, double}"
+
+const OpRegistration kOpFloor = {
+    .name = "Floor",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(floor), TYPED_HALF_KERNELS(floor)},
+};
+
+const OpRegistration kOpCeil = {
+    .name = "Ceil",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(ceil), TYPED_HALF_KERNELS(ceil)},
+};
+
+/* Halves go to the even neighbour, here and in Round. */
+const OpRegistration kOpRint = {
+    .name = "Rint",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(rint), TYPED_HALF_KERNELS(rint)},
+};
+
+/* TensorFlow has no kernels for complex numbers here either. */
+const OpRegistration kOpRound = {
+    .name = "Round",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {"T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(rint), TYPED_HALF_KERNELS(rint), INT_KERNELS(keep)},
+};
+
+const OpRegistration kOpIsNan = {
+    .name = "IsNan",
+    .inputs = {"x: T"},
+    .outputs = {"y: bool"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(is_nan), TYPED_HALF_KERNELS(is_nan)},
+};
+
+const OpRegistration kOpIsInf = {
+    .name = "IsInf",
+    .inputs = {"x: T"},
+    .outputs = {"y: bool"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(is_inf), TYPED_HALF_KERNELS(is_inf)},
+};
+
+const OpRegistration kOpIsFinite = {
+    .name = "IsFinite",
+    .inputs = {"x: T"},
+    .outputs = {"y: bool"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_FLOAT_KERNELS(is_finite), TYPED_HALF_KERNELS(is_finite)},
+};
+
+/* It follows x at a distance that cannot be seen. */
+const OpRegistration kOpNextAfter = {
+    .name = "NextAfter",
+    .inputs = {"x1: T", "x2: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: {double, float} = DT_FLOAT"},
+    .shape = shape_broadcast_binary,
+    .gradient =
+        BROADCAST_GRADIENT_BY_X("NextAfterGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T)", "dz", ""),
+    .kernels = {TYPED_FLOAT_KERNELS(next_after)},
+};

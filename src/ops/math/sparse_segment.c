@@ -1,0 +1,279 @@
+/* SparseSegmentSum, SparseSegmentMean and SparseSegmentSqrtN: of the rows that indices choose, those under
+ * the same, rising, id are added; SqrtN divides by the square root of how many they are. And the gradients of
+ * the latter two. */
+#include <math.h>
+#include <string.h>
+
+#include "op/op_registry.h"
+#include "ops/support/element_types.h"
+#include "ops/math/segment_rows.h"
+
+static bool check_inputs(const Tensor *data, const Tensor *indices, const Tensor *ids, Status *status) {
+  if (data->shape.rank < 1) return status_invalid(status, "Shape must be at least rank 1");
+  if (!tensor_is_vector(indices)) return status_invalid(status, "indices should be a vector.");
+  if (!tensor_is_vector(ids)) return status_invalid(status, "segment_ids should be a vector.");
+  if (tensor_num_elements(indices) != tensor_num_elements(ids)) {
+    return status_invalid(status, "segment_ids and indices should have same size.");
+  }
+  return true;
+}
+
+/* With a fourth input the number of segments, which else follows from the last id. */
+static bool sparse_kernel(KernelContext *context, SegmentKind kind, Status *status) {
+  const Tensor *data = context->inputs[0], *indices = context->inputs[1], *ids = context->inputs[2];
+  const Tensor *sizes = context->num_inputs > 3 ? context->inputs[3] : NULL;
+  char text[SHAPE_TEXT_CAPACITY];
+  if (sizes && !tensor_is_scalar(sizes)) {
+    return status_invalid(status, "num_segments should be a scalar, not shape %s",
+                          shape_text(&sizes->shape, text));
+  }
+  TRY(check_inputs(data, indices, ids, status));
+  SegmentRuns runs = {.kind = kind,
+                      .data = data->data,
+                      .count = tensor_num_elements(ids),
+                      .ids = segment_ids(ids)};
+  runs.rows = segment_ids(indices);
+  int64_t needed = runs.count > 0 ? segment_id(runs.ids, runs.count - 1) + 1 : 0;
+  runs.num_segments = sizes ? tensor_int_at(sizes, 0) : needed;
+  if (needed < 0 || runs.num_segments < 0) return status_invalid(status, "segment ids must be >= 0");
+  if (needed > runs.num_segments) return status_invalid(status, "segment ids must be < num_segments");
+  TRY(segment_check_sorted(runs.ids, runs.count, runs.num_segments, status));
+  int64_t rows = shape_dim(&data->shape, 0);
+  for (int64_t i = 0; i < runs.count; i++) {
+    int64_t row = segment_id(runs.rows, i);
+    if (row < 0 || row >= rows) {
+      return status_invalid(status, "Bad: indices[%lld] == %lld out of range [0, %lld)", (long long)i,
+                            (long long)row, (long long)rows);
+    }
+  }
+  Tensor *out;
+  TRY(segment_allocate(context, data, 1, runs.num_segments, &out, &runs.columns, status));
+  runs.out = out->data;
+  return segment_combine_sorted(context, &runs, data->dtype, status);
+}
+
+static bool sparse_sum(KernelContext *context, Status *status) {
+  return sparse_kernel(context, SEGMENT_SUM, status);
+}
+static bool sparse_mean(KernelContext *context, Status *status) {
+  return sparse_kernel(context, SEGMENT_MEAN, status);
+}
+static bool sparse_sqrt_n(KernelContext *context, Status *status) {
+  return sparse_kernel(context, SEGMENT_SQRT_N, status);
+}
+
+/* Row ids[i] of the gradient goes, divided as its segment was, to row indices[i]. Ids need not be sorted. */
+static bool sparse_gradient_kernel(KernelContext *context, SegmentKind kind, Status *status) {
+  const Tensor *grad = context->inputs[0], *indices = context->inputs[1], *ids = context->inputs[2],
+               *sizes = context->inputs[3];
+  if (!tensor_is_scalar(sizes)) return status_invalid(status, "output_dim0 should be a scalar.");
+  TRY(check_inputs(grad, indices, ids, status));
+  SegmentScatter scatter = {.kind = SEGMENT_SUM,
+                            .data = grad->data,
+                            .count = tensor_num_elements(ids),
+                            .ids = segment_ids(indices)};
+  scatter.rows = segment_ids(ids);
+  scatter.num_segments = tensor_int_at(sizes, 0);
+  if (scatter.num_segments < 0) {
+    return status_invalid(status, "Expected a non-negative size, got %lld", (long long)scatter.num_segments);
+  }
+  int64_t segments = shape_dim(&grad->shape, 0);
+  if (scatter.count > 0 && segment_id(scatter.rows, scatter.count - 1) >= segments) {
+    return status_invalid(status, "Invalid number of segments");
+  }
+  for (int64_t i = 0; i < scatter.count; i++) {
+    int64_t id = segment_id(scatter.rows, i), index = segment_id(scatter.ids, i);
+    if (id < 0 || id >= segments) {
+      return status_invalid(status, "Segment id %lld out of range [0, %lld).", (long long)id,
+                            (long long)segments);
+    }
+    if ((index < 0 || index >= scatter.num_segments) && scatter.num_segments > 0) {
+      return status_invalid(status, "Index %lld out of range [0, %lld).", (long long)index,
+                            (long long)scatter.num_segments);
+    }
+  }
+  Tensor *out;
+  TRY(segment_allocate(context, grad, 1, scatter.num_segments, &out, &scatter.columns, status));
+  if (scatter.columns == 0) return true;
+  Buffer *scratch = kernel_scratch(context, segments * (int64_t)sizeof(double) + 1, status);
+  if (!scratch) return false;
+  double *weights = scratch->data;
+  memset(weights, 0, (size_t)segments * sizeof *weights);
+  for (int64_t i = 0; i < scatter.count; i++) weights[segment_id(scatter.rows, i)]++;
+  for (int64_t i = 0; i < segments; i++) {
+    if (weights[i] > 0) weights[i] = 1 / (kind == SEGMENT_MEAN ? weights[i] : sqrt(weights[i]));
+  }
+  scatter.weights = weights;
+  scatter.out = out->data;
+  segment_scatter(context, &scatter, grad->dtype);
+  buffer_unref(scratch);
+  return true;
+}
+
+static bool sparse_mean_gradient(KernelContext *context, Status *status) {
+  return sparse_gradient_kernel(context, SEGMENT_MEAN, status);
+}
+static bool sparse_sqrt_n_gradient(KernelContext *context, Status *status) {
+  return sparse_gradient_kernel(context, SEGMENT_SQRT_N, status);
+}
+
+/* --- shapes --- */
+
+static bool merge_indices(InferenceContext *c, ShapeHandle *data, Status *status) {
+  ShapeHandle indices, ids;
+  TRY(shape_with_rank_at_least(c, shape_input(c, 0), 1, data, status));
+  TRY(shape_with_rank(c, shape_input(c, 1), 1, &indices, status));
+  TRY(shape_with_rank(c, shape_input(c, 2), 1, &ids, status));
+  return shape_merge(c, indices, ids, &ids, status);
+}
+
+static bool sparse_shape(InferenceContext *c, Status *status) {
+  ShapeHandle data;
+  TRY(merge_indices(c, &data, status));
+  return segment_set_shape(c, data, 1, NULL, status);
+}
+
+/* With the number of rows in input 3, called `name`. */
+static bool sized_shape(InferenceContext *c, const char *name, Status *status) {
+  ShapeHandle data, size;
+  DimHandle rows = NULL;
+  TRY(merge_indices(c, &data, status));
+  TRY(shape_with_rank(c, shape_input(c, 3), 0, &size, status));
+  const Tensor *value = shape_input_tensor(c, 3);
+  if (value) {
+    int64_t number = tensor_int_at(value, 0);
+    if (number < 0) return status_invalid(status, "Cannot specify a negative value for %s", name);
+    TRY(dim_ok(dim_make(c, number), &rows, status));
+  }
+  return segment_set_shape(c, data, 1, rows, status);
+}
+static bool sparse_sized_shape(InferenceContext *c, Status *status) {
+  return sized_shape(c, "num_segments", status);
+}
+static bool sparse_gradient_shape(InferenceContext *c, Status *status) {
+  return sized_shape(c, "output_dim0", status);
+}
+
+/* --- ops --- */
+
+#define SPARSE_ARGS                                                                             \
+  .inputs = {"data: T", "indices: Tidx", "segment_ids: Tsegmentids"}, .outputs = {"output: T"}, \
+  .shape = sparse_shape
+#define SIZED_ARGS                                                                                  \
+  .inputs = {"data: T", "indices: Tidx", "segment_ids: Tsegmentids", "num_segments: Tnumsegments"}, \
+  .outputs = {"output: T"}, .shape = sparse_sized_shape
+#define GRADIENT_ARGS                                                                       \
+  .inputs = {"grad: T", "indices: Tidx", "segment_ids: Tsegmentids", "output_dim0: int32"}, \
+  .outputs = {"output: T"}, .shape = sparse_gradient_shape
+#define FLOATS "T: {bfloat16, half, float, double}"
+#define INDICES "Tidx: {int32, int64} = DT_INT32"
+#define SEGMENT_IDS "Tsegmentids: {int32, int64} = DT_INT32"
+/* What a gradient is handed on as, where there are sparse ones. */
+#define SPARSE_GRADIENT "sparse_gradient: bool = false"
+#define SIZES "Tnumsegments: {int32, int64} = DT_INT32"
+
+/* Pieces of gradient text: how many rows x has, and the signatures. */
+#define ROWS_OF_X                                                   \
+  "  shape = Shape[T=$T](x)\n"                                      \
+  "  start = Const[dtype=int32, value=[0]]()\n"                     \
+  "  one = Const[dtype=int32, value=[1]]()\n"                       \
+  "  rows = StridedSlice[T=int32, Index=int32, shrink_axis_mask=1]" \
+  "(shape:output:0, start:output:0, one:output:0, one:output:0)\n"
+#define ZERO_IDS                   \
+  "  di = ZerosLike[T=$Tidx](i)\n" \
+  "  ds = ZerosLike[T=$Tsegmentids](s)\n"
+#define BEGIN_SPARSE(op)                                                                                   \
+  op "Gradient[T:type, Tidx:type, Tsegmentids:type](x:T, i:Tidx, s:Tsegmentids, dy:T) -> (dx:T, di:Tidx, " \
+     "ds:Tsegmentids) {\n"
+#define END_SPARSE ZERO_IDS "  return dx = dx:output:0, di = di:y:0, ds = ds:y:0\n}\n"
+#define BEGIN_SIZED(op)                                                                              \
+  op "Gradient[T:type, Tidx:type, Tnumsegments:type, Tsegmentids:type](x:T, i:Tidx, s:Tsegmentids, " \
+     "n:Tnumsegments, dy:T) -> "                                                                     \
+     "(dx:T, di:Tidx, ds:Tsegmentids, dn:Tnumsegments) {\n"
+#define END_SIZED                          \
+  ZERO_IDS                                 \
+  "  dn = ZerosLike[T=$Tnumsegments](n)\n" \
+  "  return dx = dx:output:0, di = di:y:0, ds = ds:y:0, dn = dn:y:0\n}\n"
+
+#define SUM_BACK                                                                              \
+  ROWS_OF_X                                                                                   \
+  "  dy_rows = Gather[Tparams=$T, Tindices=$Tsegmentids](dy, s)\n"                            \
+  "  dx = UnsortedSegmentSum[T=$T, Tindices=$Tidx, Tnumsegments=int32](dy_rows:output:0, i, " \
+  "rows:output:0)\n"
+#define DIVIDED_BACK(op) \
+  ROWS_OF_X "  dx = " op "[T=$T, Tidx=$Tidx, Tsegmentids=$Tsegmentids](dy, i, s, rows:output:0)\n"
+
+const OpRegistration kOpSparseSegmentSum = {
+    .name = "SparseSegmentSum",
+    SPARSE_ARGS,
+    .attrs = {"T: realnumbertype", INDICES, SEGMENT_IDS, SPARSE_GRADIENT},
+    .gradient = BEGIN_SPARSE("SparseSegmentSum") SUM_BACK END_SPARSE,
+    .kernels = {REAL_KERNELS(sparse_sum)},
+};
+
+const OpRegistration kOpSparseSegmentSumWithNumSegments = {
+    .name = "SparseSegmentSumWithNumSegments",
+    SIZED_ARGS,
+    .attrs = {"T: realnumbertype", INDICES, SIZES, SEGMENT_IDS, SPARSE_GRADIENT},
+    .gradient = BEGIN_SIZED("SparseSegmentSumWithNumSegments") SUM_BACK END_SIZED,
+    .kernels = {REAL_KERNELS(sparse_sum)},
+};
+
+const OpRegistration kOpSparseSegmentMean = {
+    .name = "SparseSegmentMean",
+    SPARSE_ARGS,
+    .attrs = {FLOATS, INDICES, SEGMENT_IDS, SPARSE_GRADIENT},
+    .gradient = BEGIN_SPARSE("SparseSegmentMean") DIVIDED_BACK("SparseSegmentMeanGrad") END_SPARSE,
+    .kernels = {FLOAT_KERNELS(sparse_mean), HALF_KERNELS(sparse_mean)},
+};
+
+const OpRegistration kOpSparseSegmentMeanWithNumSegments = {
+    .name = "SparseSegmentMeanWithNumSegments",
+    SIZED_ARGS,
+    .attrs = {FLOATS, INDICES, SIZES, SEGMENT_IDS, SPARSE_GRADIENT},
+    .gradient =
+        BEGIN_SIZED("SparseSegmentMeanWithNumSegments") DIVIDED_BACK("SparseSegmentMeanGrad") END_SIZED,
+    .kernels = {FLOAT_KERNELS(sparse_mean), HALF_KERNELS(sparse_mean)},
+};
+
+const OpRegistration kOpSparseSegmentSqrtN = {
+    .name = "SparseSegmentSqrtN",
+    SPARSE_ARGS,
+    .attrs = {FLOATS, INDICES, SEGMENT_IDS, SPARSE_GRADIENT},
+    .gradient = BEGIN_SPARSE("SparseSegmentSqrtN") DIVIDED_BACK("SparseSegmentSqrtNGrad") END_SPARSE,
+    .kernels = {FLOAT_KERNELS(sparse_sqrt_n), HALF_KERNELS(sparse_sqrt_n)},
+};
+
+const OpRegistration kOpSparseSegmentSqrtNWithNumSegments = {
+    .name = "SparseSegmentSqrtNWithNumSegments",
+    SIZED_ARGS,
+    .attrs = {FLOATS, INDICES, SIZES, SEGMENT_IDS, SPARSE_GRADIENT},
+    .gradient =
+        BEGIN_SIZED("SparseSegmentSqrtNWithNumSegments") DIVIDED_BACK("SparseSegmentSqrtNGrad") END_SIZED,
+    .kernels = {FLOAT_KERNELS(sparse_sqrt_n), HALF_KERNELS(sparse_sqrt_n)},
+};
+
+/* They are linear, and back goes what they are the gradient of. */
+#define SPARSE_GRADIENT_BACK(op, forward)                                                                  \
+  op "Gradient[T:type, Tidx:type, Tsegmentids:type](x:T, i:Tidx, s:Tsegmentids, n:int32, dy:T) -> (dx:T, " \
+     "di:Tidx, ds:Tsegmentids, dn:int32) {\n" ROWS_OF_X "  dx = " forward                                  \
+     "[T=$T, Tidx=$Tidx, Tnumsegments=int32, Tsegmentids=$Tsegmentids]"                                    \
+     "(dy, i, s, rows:output:0)\n" ZERO_IDS                                                                \
+     "  dn = ZerosLike[T=int32](n)\n"                                                                      \
+     "  return dx = dx:output:0, di = di:y:0, ds = ds:y:0, dn = dn:y:0\n}\n"
+
+const OpRegistration kOpSparseSegmentMeanGrad = {
+    .name = "SparseSegmentMeanGrad",
+    GRADIENT_ARGS,
+    .attrs = {FLOATS, INDICES, SEGMENT_IDS},
+    .gradient = SPARSE_GRADIENT_BACK("SparseSegmentMeanGrad", "SparseSegmentMeanWithNumSegments"),
+    .kernels = {FLOAT_KERNELS(sparse_mean_gradient), HALF_KERNELS(sparse_mean_gradient)},
+};
+
+const OpRegistration kOpSparseSegmentSqrtNGrad = {
+    .name = "SparseSegmentSqrtNGrad",
+    GRADIENT_ARGS,
+    .attrs = {FLOATS, INDICES, SEGMENT_IDS},
+    .gradient = SPARSE_GRADIENT_BACK("SparseSegmentSqrtNGrad", "SparseSegmentSqrtNWithNumSegments"),
+    .kernels = {FLOAT_KERNELS(sparse_sqrt_n_gradient), HALF_KERNELS(sparse_sqrt_n_gradient)},
+};

@@ -1,0 +1,182 @@
+/* The error function, the gamma function and what is derived from them. */
+#include "op/node_def.h"
+#include "op/op_registry.h"
+#include "ops/support/broadcast.h"
+#include "ops/support/broadcast_gradient.h"
+#include "ops/support/element_types.h"
+#include "ops/support/elementwise.h"
+#include "ops/math/error_inverse.h"
+#include "ops/math/gamma_functions.h"
+#include "simd/vector_math.h"
+
+#define TEMPLATE "ops/math/special.inc"
+#define TYPES TYPES_FLOAT
+#include "ops/support/each_type.inc"
+
+static bool erf_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kErf = {vector_erf_f32, vector_erf_f64, NULL, NULL};
+  return elementwise_function(context, &kErf, status);
+}
+static bool erfc_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kErfc = {erfc_loop_f32, erfc_loop_f64, NULL, NULL};
+  return elementwise_function(context, &kErfc, status);
+}
+static bool erfinv_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kErfinv = {erfinv_loop_f32, erfinv_loop_f64, NULL, NULL};
+  return elementwise_function(context, &kErfinv, status);
+}
+static bool ndtri_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kNdtri = {ndtri_loop_f32, ndtri_loop_f64, NULL, NULL};
+  return elementwise_function(context, &kNdtri, status);
+}
+static bool lgamma_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kLgamma = {lgamma_loop_f32, lgamma_loop_f64, NULL, NULL};
+  return elementwise_function(context, &kLgamma, status);
+}
+static bool digamma_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kDigamma = {digamma_loop_f32, digamma_loop_f64, NULL, NULL};
+  return elementwise_function(context, &kDigamma, status);
+}
+
+#define REAL_TYPES "T: {bfloat16, half, float, double}"
+
+/* 2 / sqrt(pi) * exp(-x^2), with a sign */
+#define BELL(op, height)                                \
+  op "Gradient[T:type](x:T, dy:T) -> (dx:T) {\n"        \
+     "  height = Const[dtype=$T, value=" height         \
+     "]()\n"                                            \
+     "  x2 = Square[T=$T](x)\n"                         \
+     "  minus = Neg[T=$T](x2:y:0)\n"                    \
+     "  bell = Exp[T=$T](minus:y:0)\n"                  \
+     "  slope = Mul[T=$T](height:output:0, bell:y:0)\n" \
+     "  dx = Mul[T=$T](dy, slope:z:0)\n"                \
+     "  return dx = dx:z:0\n"                           \
+     "}\n"
+
+const OpRegistration kOpErf = {
+    .name = "Erf",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient = BELL("Erf", "1.1283791670955126"),
+    .kernels = {FLOAT_KERNELS(erf_kernel), HALF_KERNELS(erf_kernel)},
+};
+
+const OpRegistration kOpErfc = {
+    .name = "Erfc",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient = BELL("Erfc", "-1.1283791670955126"),
+    .kernels = {FLOAT_KERNELS(erfc_kernel), HALF_KERNELS(erfc_kernel)},
+};
+
+/* The inverses of Erf and of the normal distribution, from later op definitions. Their slopes are those of
+ * the functions, inverted. */
+const OpRegistration kOpErfinv = {
+    .name = "Erfinv",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient =
+        "ErfinvGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  width = Const[dtype=$T, value=0.886226925452758]()\n"
+        "  y = Erfinv[T=$T](x)\n"
+        "  y2 = Square[T=$T](y:y:0)\n"
+        "  steepness = Exp[T=$T](y2:y:0)\n"
+        "  slope = Mul[T=$T](width:output:0, steepness:y:0)\n"
+        "  dx = Mul[T=$T](dy, slope:z:0)\n"
+        "  return dx = dx:z:0\n"
+        "}\n",
+    .kernels = {FLOAT_KERNELS(erfinv_kernel), HALF_KERNELS(erfinv_kernel)},
+};
+
+const OpRegistration kOpNdtri = {
+    .name = "Ndtri",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient =
+        "NdtriGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  width = Const[dtype=$T, value=2.5066282746310002]()\n"
+        "  half = Const[dtype=$T, value=0.5]()\n"
+        "  y = Ndtri[T=$T](x)\n"
+        "  y2 = Square[T=$T](y:y:0)\n"
+        "  exponent = Mul[T=$T](y2:y:0, half:output:0)\n"
+        "  steepness = Exp[T=$T](exponent:z:0)\n"
+        "  slope = Mul[T=$T](width:output:0, steepness:y:0)\n"
+        "  dx = Mul[T=$T](dy, slope:z:0)\n"
+        "  return dx = dx:z:0\n"
+        "}\n",
+    .kernels = {FLOAT_KERNELS(ndtri_kernel), HALF_KERNELS(ndtri_kernel)},
+};
+
+/* The logarithm of the gamma function's magnitude. */
+const OpRegistration kOpLgamma = {
+    .name = "Lgamma",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient =
+        "LgammaGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  slope = Digamma[T=$T](x)\n"
+        "  dx = Mul[T=$T](dy, slope:y:0)\n"
+        "  return dx = dx:z:0\n"
+        "}\n",
+    .kernels = {FLOAT_KERNELS(lgamma_kernel), HALF_KERNELS(lgamma_kernel)},
+};
+
+/* Polygamma is for float and double; the others go through float. */
+static bool digamma_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  DataType type;
+  TRY(node_attr_type(request->node, "T", &type, status));
+  bool narrow = type == DT_HALF || type == DT_BFLOAT16;
+  strbuf_append(text, "DigammaGradient[T:type](x:T, dy:T) -> (dx:T) {\n");
+  if (narrow) {
+    strbuf_append(text,
+                  "  wide_x = Cast[SrcT=$T, DstT=float](x)\n"
+                  "  one = Const[dtype=float, value=1]()\n"
+                  "  wide_slope = Polygamma[T=float](one:output:0, wide_x:y:0)\n"
+                  "  slope = Cast[SrcT=float, DstT=$T](wide_slope:z:0)\n");
+  } else {
+    strbuf_append(text,
+                  "  one = Const[dtype=$T, value=1]()\n"
+                  "  slope = Polygamma[T=$T](one:output:0, x)\n");
+  }
+  strbuf_printf(text,
+                "  dx = Mul[T=$T](dy, slope:%s:0)\n"
+                "  return dx = dx:z:0\n"
+                "}\n",
+                narrow ? "y" : "z");
+  return strbuf_ok(text, status);
+}
+
+const OpRegistration kOpDigamma = {
+    .name = "Digamma",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {REAL_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = digamma_gradient,
+    .kernels = {FLOAT_KERNELS(digamma_kernel), HALF_KERNELS(digamma_kernel)},
+};
+
+/* Derivative a of Digamma. Between whole a there is nothing, so by a there is no gradient. */
+const OpRegistration kOpPolygamma = {
+    .name = "Polygamma",
+    .inputs = {"a: T", "x: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {float, double}"},
+    .shape = shape_broadcast_binary,
+    .gradient = BROADCAST_GRADIENT_BY_X("PolygammaGradient[T:type](y:T, x:T, dz:T) -> (dy:T, dx:T)", "gx:z:0",
+                                        "  one = Const[dtype=$T, value=1]()\n"
+                                        "  next = Add[T=$T](y, one:output:0)\n"
+                                        "  slope = Polygamma[T=$T](next:z:0, x)\n"
+                                        "  gx = Mul[T=$T](dz, slope:z:0)\n"),
+    .kernels = {TYPED_FLOAT_KERNELS(polygamma)},
+};

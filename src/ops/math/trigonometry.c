@@ -1,0 +1,284 @@
+/* Circular and hyperbolic functions and their inverses. TensorFlow's kernels leave out some types of the op
+ * definitions; here only the integers are missing, of which no result would be one. */
+#include "op/op_registry.h"
+#include "ops/support/broadcast.h"
+#include "ops/support/broadcast_gradient.h"
+#include "ops/support/complex_math.h"
+#include "ops/support/conjugate.h"
+#include "ops/support/element_types.h"
+#include "ops/support/elementwise.h"
+#include "simd/vector_math.h"
+
+/* The C library of wasm gives numbers for some arguments below 1. */
+static double acosh_or_nan(double x) { return x < 1 ? (double)NAN : acosh(x); }
+
+#define TEMPLATE "ops/math/trigonometry.inc"
+#define TYPES (TYPES_FLOAT | TYPES_COMPLEX)
+#include "ops/support/each_type.inc"
+
+static bool sin_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kSin = {vector_sin_f32, vector_sin_f64, sin_loop_c64, sin_loop_c128};
+  return elementwise_function(context, &kSin, status);
+}
+static bool cos_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kCos = {vector_cos_f32, vector_cos_f64, cos_loop_c64, cos_loop_c128};
+  return elementwise_function(context, &kCos, status);
+}
+static bool tan_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kTan = {tan_loop_f32, tan_loop_f64, tan_loop_c64, tan_loop_c128};
+  return elementwise_function(context, &kTan, status);
+}
+static bool asin_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kAsin = {asin_loop_f32, asin_loop_f64, asin_loop_c64, asin_loop_c128};
+  return elementwise_function(context, &kAsin, status);
+}
+static bool acos_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kAcos = {acos_loop_f32, acos_loop_f64, acos_loop_c64, acos_loop_c128};
+  return elementwise_function(context, &kAcos, status);
+}
+static bool atan_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kAtan = {atan_loop_f32, atan_loop_f64, atan_loop_c64, atan_loop_c128};
+  return elementwise_function(context, &kAtan, status);
+}
+static bool sinh_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kSinh = {sinh_loop_f32, sinh_loop_f64, sinh_loop_c64, sinh_loop_c128};
+  return elementwise_function(context, &kSinh, status);
+}
+static bool cosh_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kCosh = {cosh_loop_f32, cosh_loop_f64, cosh_loop_c64, cosh_loop_c128};
+  return elementwise_function(context, &kCosh, status);
+}
+static bool asinh_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kAsinh = {asinh_loop_f32, asinh_loop_f64, asinh_loop_c64, asinh_loop_c128};
+  return elementwise_function(context, &kAsinh, status);
+}
+static bool acosh_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kAcosh = {acosh_loop_f32, acosh_loop_f64, acosh_loop_c64, acosh_loop_c128};
+  return elementwise_function(context, &kAcosh, status);
+}
+static bool atanh_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kAtanh = {atanh_loop_f32, atanh_loop_f64, atanh_loop_c64, atanh_loop_c128};
+  return elementwise_function(context, &kAtanh, status);
+}
+
+#define ALL_FLOATING(kernel) \
+  { FLOAT_KERNELS(kernel), HALF_KERNELS(kernel), COMPLEX_KERNELS(kernel) }
+#define FLOATING_TYPES "T: {bfloat16, half, float, double, complex64, complex128}"
+/* TensorFlow 1.x allowed integers, for which there never was a kernel. */
+#define WIDER_TYPES "T: {bfloat16, half, float, double, complex64, complex128, int32, int64}"
+
+CONJUGATE_GRADIENT(sin_gradient,
+                   "SinGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  cosine = Cos[T=$T](~x)\n"
+                   "  dx = Mul[T=$T](dy, cosine:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpSin = {
+    .name = "Sin",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = sin_gradient,
+    .kernels = ALL_FLOATING(sin_kernel),
+};
+
+CONJUGATE_GRADIENT(cos_gradient,
+                   "CosGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  sine = Sin[T=$T](~x)\n"
+                   "  slope = Neg[T=$T](sine:y:0)\n"
+                   "  dx = Mul[T=$T](dy, slope:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpCos = {
+    .name = "Cos",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = cos_gradient,
+    .kernels = ALL_FLOATING(cos_kernel),
+};
+
+CONJUGATE_GRADIENT(tan_gradient,
+                   "TanGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  cosine = Cos[T=$T](~x)\n"
+                   "  secant = Reciprocal[T=$T](cosine:y:0)\n"
+                   "  slope = Square[T=$T](secant:y:0)\n"
+                   "  dx = Mul[T=$T](dy, slope:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpTan = {
+    .name = "Tan",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {WIDER_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = tan_gradient,
+    .kernels = ALL_FLOATING(tan_kernel),
+};
+
+CONJUGATE_GRADIENT(asin_gradient,
+                   "AsinGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  one = Const[dtype=$T, value=1]()\n"
+                   "  x2 = Square[T=$T](~x)\n"
+                   "  rest = Sub[T=$T](one:output:0, x2:y:0)\n"
+                   "  root = Sqrt[T=$T](rest:z:0)\n"
+                   "  dx = RealDiv[T=$T](dy, root:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpAsin = {
+    .name = "Asin",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {WIDER_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = asin_gradient,
+    .kernels = ALL_FLOATING(asin_kernel),
+};
+
+CONJUGATE_GRADIENT(acos_gradient,
+                   "AcosGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  one = Const[dtype=$T, value=1]()\n"
+                   "  x2 = Square[T=$T](~x)\n"
+                   "  rest = Sub[T=$T](one:output:0, x2:y:0)\n"
+                   "  root = Sqrt[T=$T](rest:z:0)\n"
+                   "  quotient = RealDiv[T=$T](dy, root:y:0)\n"
+                   "  dx = Neg[T=$T](quotient:z:0)\n"
+                   "  return dx = dx:y:0\n"
+                   "}\n")
+const OpRegistration kOpAcos = {
+    .name = "Acos",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {WIDER_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = acos_gradient,
+    .kernels = ALL_FLOATING(acos_kernel),
+};
+
+CONJUGATE_GRADIENT(atan_gradient,
+                   "AtanGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  one = Const[dtype=$T, value=1]()\n"
+                   "  x2 = Square[T=$T](~x)\n"
+                   "  sum = Add[T=$T](one:output:0, x2:y:0)\n"
+                   "  dx = RealDiv[T=$T](dy, sum:z:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpAtan = {
+    .name = "Atan",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {WIDER_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = atan_gradient,
+    .kernels = ALL_FLOATING(atan_kernel),
+};
+
+CONJUGATE_GRADIENT(sinh_gradient,
+                   "SinhGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  slope = Cosh[T=$T](~x)\n"
+                   "  dx = Mul[T=$T](dy, slope:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpSinh = {
+    .name = "Sinh",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = sinh_gradient,
+    .kernels = ALL_FLOATING(sinh_kernel),
+};
+
+CONJUGATE_GRADIENT(cosh_gradient,
+                   "CoshGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  slope = Sinh[T=$T](~x)\n"
+                   "  dx = Mul[T=$T](dy, slope:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpCosh = {
+    .name = "Cosh",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = cosh_gradient,
+    .kernels = ALL_FLOATING(cosh_kernel),
+};
+
+/* TensorFlow's text multiplies where the slope is 1 / cosh(y); the same with Acosh. */
+CONJUGATE_GRADIENT(asinh_gradient,
+                   "AsinhGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  y = Asinh[T=$T](~x)\n"
+                   "  slope = Cosh[T=$T](y:y:0)\n"
+                   "  dx = RealDiv[T=$T](dy, slope:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpAsinh = {
+    .name = "Asinh",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = asinh_gradient,
+    .kernels = ALL_FLOATING(asinh_kernel),
+};
+
+CONJUGATE_GRADIENT(acosh_gradient,
+                   "AcoshGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  y = Acosh[T=$T](~x)\n"
+                   "  slope = Sinh[T=$T](y:y:0)\n"
+                   "  dx = RealDiv[T=$T](dy, slope:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpAcosh = {
+    .name = "Acosh",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = acosh_gradient,
+    .kernels = ALL_FLOATING(acosh_kernel),
+};
+
+CONJUGATE_GRADIENT(atanh_gradient,
+                   "AtanhGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  one = Const[dtype=$T, value=1]()\n"
+                   "  x2 = Square[T=$T](~x)\n"
+                   "  rest = Sub[T=$T](one:output:0, x2:y:0)\n"
+                   "  dx = RealDiv[T=$T](dy, rest:z:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpAtanh = {
+    .name = "Atanh",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = atanh_gradient,
+    .kernels = ALL_FLOATING(atanh_kernel),
+};
+
+#define TEMPLATE "ops/math/atan2.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF)
+#include "ops/support/each_type.inc"
+
+/* The angle of the point (x, y). */
+const OpRegistration kOpAtan2 = {
+    .name = "Atan2",
+    .inputs = {"y: T", "x: T"},
+    .outputs = {"z: T"},
+    .attrs = {"T: {bfloat16, half, float, double}"},
+    .shape = shape_broadcast_binary,
+    .gradient =
+        BROADCAST_GRADIENT_OF("Atan2Gradient[T:type](y:T, x:T, dz:T) -> (dy:T, dx:T)", "gx:y:0", "gy:z:0",
+                              "  y2 = Square[T=$T](y)\n"
+                              "  x2 = Square[T=$T](x)\n"
+                              "  radius2 = Add[T=$T](x2:y:0, y2:y:0)\n"
+                              "  share = RealDiv[T=$T](dz, radius2:z:0)\n"
+                              "  turned = Mul[T=$T](y, share:z:0)\n"
+                              "  gx = Neg[T=$T](turned:z:0)\n"
+                              "  gy = Mul[T=$T](x, share:z:0)\n"),
+    .kernels = {TYPED_FLOAT_KERNELS(atan2), TYPED_HALF_KERNELS(atan2)},
+};

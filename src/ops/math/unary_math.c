@@ -1,0 +1,234 @@
+/* Functions of one tensor, element by element. */
+#include "op/op_registry.h"
+#include "ops/support/complex_math.h"
+#include "ops/support/complex_quotient.h"
+#include "ops/support/conjugate.h"
+#include "ops/support/element_types.h"
+#include "ops/support/elementwise.h"
+#include "simd/vector_math.h"
+
+#define TEMPLATE "ops/math/unary_signed.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
+#include "ops/support/each_type.inc"
+
+#define TEMPLATE "ops/math/unary_roots.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_COMPLEX)
+#include "ops/support/each_type.inc"
+
+#define TEMPLATE "ops/math/complex_functions.inc"
+#define TYPES TYPES_COMPLEX
+#include "ops/support/each_type.inc"
+
+static bool exp_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kExp = {vector_exp_f32, vector_exp_f64, exp_loop_c64, exp_loop_c128};
+  return elementwise_function(context, &kExp, status);
+}
+static bool expm1_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kExpm1 = {vector_expm1_f32, vector_expm1_f64, expm1_loop_c64, expm1_loop_c128};
+  return elementwise_function(context, &kExpm1, status);
+}
+static bool log_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kLog = {vector_log_f32, vector_log_f64, log_loop_c64, log_loop_c128};
+  return elementwise_function(context, &kLog, status);
+}
+static bool log1p_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kLog1p = {vector_log1p_f32, vector_log1p_f64, log1p_loop_c64, log1p_loop_c128};
+  return elementwise_function(context, &kLog1p, status);
+}
+
+#define SIGNED_TYPES "T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"
+#define FLOATING_TYPES "T: {bfloat16, half, float, double, complex64, complex128}"
+
+#define SIGNED_KERNELS(f) \
+  {DT_INT8, f##_i8}, { DT_INT16, f##_i16 }
+
+const OpRegistration kOpNeg = {
+    .name = "Neg",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {SIGNED_TYPES},
+    .shape = shape_unchanged,
+    .gradient =
+        "NegGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  dx = Neg[T=$T](dy)\n"
+        "  return dx = dx:y:0\n"
+        "}\n",
+    .kernels = {TYPED_FLOAT_KERNELS(neg), TYPED_HALF_KERNELS(neg), TYPED_INT_KERNELS(neg),
+                SIGNED_KERNELS(neg), TYPED_COMPLEX_KERNELS(neg)},
+};
+
+const OpRegistration kOpAbs = {
+    .name = "Abs",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {"T: {bfloat16, half, float, double, int8, int16, int32, int64}"},
+    .shape = shape_unchanged,
+    .gradient =
+        "AbsGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  sign = Sign[T=$T](x)\n"
+        "  dx = Mul[T=$T](dy, sign:y:0)\n"
+        "  return dx = dx:z:0\n"
+        "}\n",
+    .kernels = {TYPED_FLOAT_KERNELS(abs), TYPED_HALF_KERNELS(abs), TYPED_INT_KERNELS(abs),
+                SIGNED_KERNELS(abs)},
+};
+
+/* Of a NaN it is NaN. Flat everywhere, so its gradient is zero. */
+const OpRegistration kOpSign = {
+    .name = "Sign",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {SIGNED_TYPES},
+    .shape = shape_unchanged,
+    .gradient =
+        "SignGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  dx = ZerosLike[T=$T](x)\n"
+        "  return dx = dx:y:0\n"
+        "}\n",
+    .kernels = {TYPED_FLOAT_KERNELS(sign), TYPED_HALF_KERNELS(sign), TYPED_INT_KERNELS(sign),
+                SIGNED_KERNELS(sign), TYPED_COMPLEX_KERNELS(sign)},
+};
+
+CONJUGATE_GRADIENT(square_gradient,
+                   "SquareGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  two_x = Add[T=$T](~x, ~x)\n"
+                   "  dx = Mul[T=$T](dy, two_x:z:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpSquare = {
+    .name = "Square",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {"T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, uint32, uint64, "
+              "complex64, complex128}"},
+    .shape = shape_unchanged,
+    .gradient_fn = square_gradient,
+    .kernels = {TYPED_NUMBER_KERNELS(square)},
+};
+
+const OpRegistration kOpSqrt = {
+    .name = "Sqrt",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient =
+        "SqrtGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  y = Sqrt[T=$T](x)\n"
+        "  dx = SqrtGrad[T=$T](y:y:0, dy)\n"
+        "  return dx = dx:z:0\n"
+        "}\n",
+    .kernels = {TYPED_FLOAT_KERNELS(sqrt), TYPED_HALF_KERNELS(sqrt), TYPED_COMPLEX_KERNELS(sqrt)},
+};
+
+const OpRegistration kOpRsqrt = {
+    .name = "Rsqrt",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient =
+        "RsqrtGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  y = Rsqrt[T=$T](x)\n"
+        "  dx = RsqrtGrad[T=$T](y:y:0, dy)\n"
+        "  return dx = dx:z:0\n"
+        "}\n",
+    .kernels = {TYPED_FLOAT_KERNELS(rsqrt), TYPED_HALF_KERNELS(rsqrt), TYPED_COMPLEX_KERNELS(rsqrt)},
+};
+
+const OpRegistration kOpReciprocal = {
+    .name = "Reciprocal",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {SIGNED_TYPES},
+    .shape = shape_unchanged,
+    .gradient =
+        "ReciprocalGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  y = Reciprocal[T=$T](x)\n"
+        "  dx = ReciprocalGrad[T=$T](y:y:0, dy)\n"
+        "  return dx = dx:z:0\n"
+        "}\n",
+    .kernels = {TYPED_FLOAT_KERNELS(reciprocal), TYPED_HALF_KERNELS(reciprocal),
+                TYPED_COMPLEX_KERNELS(reciprocal)},
+};
+
+/* Reciprocal under its old name. */
+const OpRegistration kOpInv = {
+    .name = "Inv",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {SIGNED_TYPES},
+    .shape = shape_unchanged,
+    .gradient =
+        "InvGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  y = Inv[T=$T](x)\n"
+        "  dx = InvGrad[T=$T](y:y:0, dy)\n"
+        "  return dx = dx:z:0\n"
+        "}\n",
+    .kernels = {TYPED_FLOAT_KERNELS(reciprocal), TYPED_HALF_KERNELS(reciprocal),
+                TYPED_COMPLEX_KERNELS(reciprocal)},
+};
+
+CONJUGATE_GRADIENT(exp_gradient,
+                   "ExpGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  y = Exp[T=$T](~x)\n"
+                   "  dx = Mul[T=$T](dy, y:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpExp = {
+    .name = "Exp",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = exp_gradient,
+    .kernels = {FLOAT_KERNELS(exp_kernel), HALF_KERNELS(exp_kernel), COMPLEX_KERNELS(exp_kernel)},
+};
+
+CONJUGATE_GRADIENT(expm1_gradient,
+                   "Expm1Gradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  slope = Exp[T=$T](~x)\n"
+                   "  dx = Mul[T=$T](dy, slope:y:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpExpm1 = {
+    .name = "Expm1",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = expm1_gradient,
+    .kernels = {FLOAT_KERNELS(expm1_kernel), HALF_KERNELS(expm1_kernel), COMPLEX_KERNELS(expm1_kernel)},
+};
+
+CONJUGATE_GRADIENT(log_gradient,
+                   "LogGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  dx = RealDiv[T=$T](dy, ~x)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpLog = {
+    .name = "Log",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = log_gradient,
+    .kernels = {FLOAT_KERNELS(log_kernel), HALF_KERNELS(log_kernel), COMPLEX_KERNELS(log_kernel)},
+};
+
+CONJUGATE_GRADIENT(log1p_gradient,
+                   "Log1pGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  one = Const[dtype=$T, value=1]()\n"
+                   "  one_x = Add[T=$T](one:output:0, ~x)\n"
+                   "  dx = RealDiv[T=$T](dy, one_x:z:0)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpLog1p = {
+    .name = "Log1p",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {FLOATING_TYPES},
+    .shape = shape_unchanged,
+    .gradient_fn = log1p_gradient,
+    .kernels = {FLOAT_KERNELS(log1p_kernel), HALF_KERNELS(log1p_kernel), COMPLEX_KERNELS(log1p_kernel)},
+};

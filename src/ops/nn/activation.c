@@ -1,0 +1,118 @@
+/* The activations of neural networks, and the gradient ops of those that have one of their own. */
+#include "op/op_registry.h"
+#include "ops/support/complex_math.h"
+#include "ops/support/conjugate.h"
+#include "ops/support/element_types.h"
+#include "ops/support/elementwise.h"
+#include "simd/vector_math.h"
+
+#define TEMPLATE "ops/nn/activation.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
+#include "ops/support/each_type.inc"
+
+#define TEMPLATE "ops/nn/complex_activation.inc"
+#define TYPES TYPES_COMPLEX
+#include "ops/support/each_type.inc"
+
+static bool tanh_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kTanh = {vector_tanh_f32, vector_tanh_f64, tanh_loop_c64, tanh_loop_c128};
+  return elementwise_function(context, &kTanh, status);
+}
+static bool sigmoid_kernel(KernelContext *context, Status *status) {
+  static const VectorFunction kSigmoid = {vector_sigmoid_f32, vector_sigmoid_f64, sigmoid_loop_c64,
+                                          sigmoid_loop_c128};
+  return elementwise_function(context, &kSigmoid, status);
+}
+
+CONJUGATE_GRADIENT(tanh_gradient,
+                   "TanhGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  y = Tanh[T=$T](~x)\n"
+                   "  dx = TanhGrad[T=$T](y:y:0, dy)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpTanh = {
+    .name = "Tanh",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
+    .shape = shape_unchanged,
+    .gradient_fn = tanh_gradient,
+    .kernels = {FLOAT_KERNELS(tanh_kernel), HALF_KERNELS(tanh_kernel), COMPLEX_KERNELS(tanh_kernel)},
+};
+
+CONJUGATE_GRADIENT(sigmoid_gradient,
+                   "SigmoidGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+                   "  y = Sigmoid[T=$T](~x)\n"
+                   "  dx = SigmoidGrad[T=$T](y:y:0, dy)\n"
+                   "  return dx = dx:z:0\n"
+                   "}\n")
+const OpRegistration kOpSigmoid = {
+    .name = "Sigmoid",
+    .inputs = {"x: T"},
+    .outputs = {"y: T"},
+    .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
+    .shape = shape_unchanged,
+    .gradient_fn = sigmoid_gradient,
+    .kernels = {FLOAT_KERNELS(sigmoid_kernel), HALF_KERNELS(sigmoid_kernel), COMPLEX_KERNELS(sigmoid_kernel)},
+};
+
+/* Its gradient looks at the result, which is positive where the input is: then the input need not be kept. */
+const OpRegistration kOpRelu = {
+    .name = "Relu",
+    .inputs = {"features: T"},
+    .outputs = {"activations: T"},
+    .attrs = {"T: {realnumbertype, qint8}"},
+    .shape = shape_unchanged,
+    .gradient =
+        "ReluGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  y = Relu[T=$T](x)\n"
+        "  dx = ReluGrad[T=$T](dy, y:activations:0)\n"
+        "  return dx = dx:backprops:0\n"
+        "}\n",
+    .kernels = {TYPED_REAL_KERNELS(relu)},
+};
+
+const OpRegistration kOpReluGrad = {
+    .name = "ReluGrad",
+    .inputs = {"gradients: T", "features: T"},
+    .outputs = {"backprops: T"},
+    .attrs = {"T: realnumbertype"},
+    .shape = shape_merged_inputs,
+    .gradient =
+        "ReluGradGradient[T:type](gradients:T, features:T, dy:T) -> (dgradients:T, dfeatures:T) {\n"
+        "  dgradients = ReluGrad[T=$T](dy, features)\n"
+        "  dfeatures = ZerosLike[T=$T](features)\n"
+        "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:y:0\n"
+        "}\n",
+    .kernels = {TYPED_REAL_KERNELS(relu_grad)},
+};
+
+const OpRegistration kOpRelu6 = {
+    .name = "Relu6",
+    .inputs = {"features: T"},
+    .outputs = {"activations: T"},
+    .attrs = {"T: realnumbertype"},
+    .shape = shape_unchanged,
+    .gradient =
+        "Relu6Gradient[T:type](x:T, dy:T) -> (dx:T) {\n"
+        "  y = Relu6[T=$T](x)\n"
+        "  dx = Relu6Grad[T=$T](dy, y:activations:0)\n"
+        "  return dx = dx:backprops:0\n"
+        "}\n",
+    .kernels = {TYPED_REAL_KERNELS(relu6)},
+};
+
+const OpRegistration kOpRelu6Grad = {
+    .name = "Relu6Grad",
+    .inputs = {"gradients: T", "features: T"},
+    .outputs = {"backprops: T"},
+    .attrs = {"T: realnumbertype"},
+    .shape = shape_merged_inputs,
+    .gradient =
+        "Relu6GradGradient[T:type](gradients:T, features:T, dy:T) -> (dgradients:T, dfeatures:T) {\n"
+        "  dgradients = Relu6Grad[T=$T](dy, features)\n"
+        "  dfeatures = ZerosLike[T=$T](features)\n"
+        "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:y:0\n"
+        "}\n",
+    .kernels = {TYPED_REAL_KERNELS(relu6_grad)},
+};

@@ -1,0 +1,298 @@
+/* Conv2D and the two products that are its gradients, and each other's. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "blas/conv.h"
+#include "blas/gemm.h"
+#include "op/node_def.h"
+#include "op/op_registry.h"
+#include "ops/support/element_types.h"
+#include "ops/support/window_attrs.h"
+
+typedef struct ConvState {
+  WindowAttrs attrs;
+  void *packed; /* the filter of Conv2D as a packed matrix, when it is a constant */
+} ConvState;
+
+/* Up to this many windows a product is faster with the filter as it stands. */
+enum { CONV_FEW_WINDOWS = 2 };
+
+static bool conv_construct(const KernelConstruction *construction, void *memory, Status *status) {
+  return window_read_attrs(construction->node, &((ConvState *)memory)->attrs, status);
+}
+
+static bool conv2d_construct(const KernelConstruction *construction, void *memory, Status *status) {
+  ConvState *state = memory;
+  TRY(conv_construct(construction, state, status));
+  const Tensor *filter = construction->constant_inputs ? construction->constant_inputs[1] : NULL;
+  if (!filter || (filter->dtype != DT_FLOAT && filter->dtype != DT_DOUBLE)) return true;
+  if (filter->shape.rank != 4 || tensor_num_elements(filter) == 0) return true;
+  int64_t n = shape_dim(&filter->shape, 3), k = tensor_num_elements(filter) / n;
+  GemmArgs args = {.k = k, .n = n, .b = filter->data, .ldb = n};
+  bool is_float = filter->dtype == DT_FLOAT;
+  int64_t size = is_float ? gemm_f32_packed_b_size(k, n) : gemm_f64_packed_b_size(k, n);
+  if (size < 0 || !(state->packed = mem_alloc(size))) return status_oom(status, "a packed filter");
+  if (is_float) {
+    gemm_f32_pack_b(&args, NULL, state->packed);
+  } else {
+    gemm_f64_pack_b(&args, NULL, state->packed);
+  }
+  return true;
+}
+
+static void conv2d_destroy(void *memory) { mem_free(((ConvState *)memory)->packed); }
+
+/* The shapes of input, filter and output agree, in TensorFlow's words; `grad` is that of the output, or
+ * NULL. */
+static bool place_windows(const ConvState *state, const char *name, const int64_t *input,
+                          const int64_t *filter, const int64_t *grad, Conv *conv, Status *status) {
+  ImageSizes sizes = image_sizes(input, state->attrs.channels_first);
+  if (filter[2] == 0) return status_invalid(status, "filter depth must be stricly positive, got 0");
+  if (sizes.channels % filter[2] != 0) {
+    return status_invalid(status,
+                          "input depth must be evenly divisible by filter depth: %" PRId64 " vs %" PRId64,
+                          sizes.channels, filter[2]);
+  }
+  *conv = (Conv){.batch = sizes.batch,
+                 .in_channels = sizes.channels,
+                 .out_channels = filter[3],
+                 .groups = sizes.channels / filter[2]};
+  if (conv->groups > 0 && filter[3] % conv->groups != 0) {
+    return status_invalid(status,
+                          "output depth must be evenly divisible by number of groups: %" PRId64
+                          " vs %" PRId64,
+                          filter[3], conv->groups);
+  }
+  for (int i = 0; i < 4; i++) {
+    if (filter[i] == 0) {
+      return status_invalid(status,
+                            "filter must not have zero elements (i.e. all dimensions must be non-zero)");
+    }
+  }
+  TRY(window_place(&state->attrs, &sizes, filter, conv->axis, status));
+  if (!grad) return true;
+  ImageSizes out = image_sizes(grad, state->attrs.channels_first);
+  if (sizes.batch != out.batch) {
+    return status_invalid(status,
+                          "%s: input and out_backprop must have the same batch size. Input batch: %" PRId64
+                          ", outbackprop batch: %" PRId64 ", batch_dim: 0",
+                          name, sizes.batch, out.batch);
+  }
+  if (filter[3] != out.channels)
+    return status_invalid(status, "%s: filter and out_backprop must have the same out_depth", name);
+  for (int k = 0; k < WINDOW_AXES; k++) {
+    const WindowAxis *a = &conv->axis[k];
+    if (a->out == out.space[k]) continue;
+    return status_invalid(status,
+                          "%s: Size of out_backprop doesn't match computed: actual = %" PRId64
+                          ", computed = %" PRId64 " spatial_dim: %d input: %" PRId64 " filter: %" PRId64
+                          " output: %" PRId64 " stride: %" PRId64 " dilation: %" PRId64,
+                          name, out.space[k], a->out, k + (state->attrs.channels_first ? 2 : 1), a->in,
+                          a->filter, out.space[k], a->stride, a->dilation);
+  }
+  return true;
+}
+
+static bool multiply(KernelContext *context, ConvProduct product, const Conv *conv, const void *a,
+                     const void *b, void *result, Status *status) {
+  const ConvState *state = context->state;
+  if (context->output_types[0] == DT_INT32) {
+    conv_i32(product, conv, a, b, result, context->parallel);
+    return true;
+  }
+  bool wide = context->output_types[0] == DT_DOUBLE;
+  bool packs = product == CONV_FORWARD && conv->groups == 1 &&
+               conv->batch * conv->axis[0].out * conv->axis[1].out > CONV_FEW_WINDOWS;
+  const void *packed = packs ? state->packed : NULL;
+  Buffer *workspace = NULL;
+  int64_t size = wide ? conv_f64_workspace(product, conv, packed) : conv_f32_workspace(product, conv, packed);
+  if (size > 0 && !(workspace = kernel_scratch(context, size, status))) return false;
+  if (wide) {
+    conv_f64(product, conv, a, b, packed, result, context->parallel, workspace ? workspace->data : NULL);
+  } else {
+    conv_f32(product, conv, a, b, packed, result, context->parallel, workspace ? workspace->data : NULL);
+  }
+  buffer_unref(workspace);
+  return true;
+}
+
+static bool compute(KernelContext *context, ConvProduct product, const Conv *conv, Tensor *out,
+                    Status *status) {
+  return window_compute(context, product, conv, ((const ConvState *)context->state)->attrs.channels_first,
+                        multiply, out, status);
+}
+
+static bool conv2d(KernelContext *context, Status *status) {
+  const ConvState *state = context->state;
+  const Tensor *input = context->inputs[0], *filter = context->inputs[1];
+  char text[SHAPE_TEXT_CAPACITY];
+  Conv conv;
+  Tensor *out;
+  int64_t dims[4];
+  if (input->shape.rank != 4)
+    return status_invalid(status, "convolution input must be 4-dimensional: %s",
+                          shape_text(&input->shape, text));
+  if (filter->shape.rank != 4)
+    return status_invalid(status, "convolution filter must be 4-dimensional: %s",
+                          shape_text(&filter->shape, text));
+  TRY(place_windows(state, "Conv2D", shape_dims(&input->shape), shape_dims(&filter->shape), NULL, &conv,
+                    status));
+  ImageSizes sizes = {conv.batch, {conv.axis[0].out, conv.axis[1].out}, conv.out_channels};
+  image_dims(&sizes, state->attrs.channels_first, dims);
+  TRY(kernel_allocate_output_dims(context, 0, 4, dims, &out, status));
+  return compute(context, CONV_FORWARD, &conv, out, status);
+}
+
+static bool check_sizes(const int32_t *sizes, int count, Status *status) {
+  for (int i = 0; i < count; i++) {
+    if (sizes[i] < 0) return status_invalid(status, "Dimension %d must be >= 0", (int)sizes[i]);
+  }
+  return true;
+}
+
+static bool conv2d_backprop_input(KernelContext *context, Status *status) {
+  static const char kName[] = "Conv2DCustomBackpropInput";
+  const ConvState *state = context->state;
+  const Tensor *sizes = context->inputs[0], *filter = context->inputs[1], *grad = context->inputs[2];
+  bool first = state->attrs.channels_first;
+  int64_t dims[4];
+  Conv conv;
+  Tensor *out;
+  if (sizes->shape.rank != 1) {
+    return status_invalid(status, "Conv2DBackpropInput: input_sizes input must be 1-dim, not %d",
+                          sizes->shape.rank);
+  }
+  int64_t count = tensor_num_elements(sizes);
+  if (count != 4 && count != 2) {
+    return status_invalid(status,
+                          "Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but "
+                          "got: %" PRId64,
+                          count);
+  }
+  if (filter->shape.rank != 4) return status_invalid(status, "%s: filter must be 4-dimensional", kName);
+  if (grad->shape.rank != 4) return status_invalid(status, "%s: out_backprop must be 4-dimensional", kName);
+  const int32_t *values = tensor_i32(sizes);
+  TRY(check_sizes(values, (int)count, status));
+  if (count == 4) {
+    for (int i = 0; i < 4; i++) dims[i] = values[i];
+  } else {
+    ImageSizes image = {shape_dim(&grad->shape, 0), {values[0], values[1]}, shape_dim(&filter->shape, 2)};
+    image_dims(&image, first, dims);
+  }
+  TRY(place_windows(state, kName, dims, shape_dims(&filter->shape), shape_dims(&grad->shape), &conv, status));
+  TRY(kernel_allocate_output_dims(context, 0, 4, dims, &out, status));
+  return compute(context, CONV_INPUT, &conv, out, status);
+}
+
+static bool conv2d_backprop_filter(KernelContext *context, Status *status) {
+  static const char kName[] = "Conv2DCustomBackpropFilter";
+  const Tensor *input = context->inputs[0], *sizes = context->inputs[1], *grad = context->inputs[2];
+  int64_t dims[4];
+  Conv conv;
+  Tensor *out;
+  if (sizes->shape.rank != 1) {
+    return status_invalid(status, "Conv2DBackpropFilter: filter_sizes input must be 1-dim, not %d",
+                          sizes->shape.rank);
+  }
+  if (input->shape.rank != 4) return status_invalid(status, "%s: input must be 4-dimensional", kName);
+  if (tensor_num_elements(sizes) != 4)
+    return status_invalid(status, "%s: filter must be 4-dimensional", kName);
+  if (grad->shape.rank != 4) return status_invalid(status, "%s: out_backprop must be 4-dimensional", kName);
+  TRY(check_sizes(tensor_i32(sizes), 4, status));
+  for (int i = 0; i < 4; i++) dims[i] = tensor_i32(sizes)[i];
+  TRY(place_windows(context->state, kName, shape_dims(&input->shape), dims, shape_dims(&grad->shape), &conv,
+                    status));
+  TRY(kernel_allocate_output_dims(context, 0, 4, dims, &out, status));
+  return compute(context, CONV_FILTER, &conv, out, status);
+}
+
+static bool shape_backprop_filter(InferenceContext *c, Status *status) {
+  ShapeHandle shape;
+  TRY(shape_from_input_tensor(c, 1, &shape, status));
+  return shape_unchanged_with_rank(c, shape, 4, status);
+}
+
+/* The attrs of all three: dilations, paddings and format hold for the gradients too. */
+#define DECLARED                                                                                   \
+  "[T:{half, bfloat16, float, double}, strides:list(int), use_cudnn_on_gpu:bool, padding:string, " \
+  "explicit_paddings:list(int),"                                                                   \
+  " data_format:string, dilations:list(int)]"
+#define PASSED                                                                      \
+  "[T=$T, strides=$strides, use_cudnn_on_gpu=$use_cudnn_on_gpu, padding=$padding, " \
+  "explicit_paddings=$explicit_paddings,"                                           \
+  " data_format=$data_format, dilations=$dilations]"
+
+const OpRegistration kOpConv2D = {
+    .name = "Conv2D",
+    .inputs = {"input: T", "filter: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: {half, bfloat16, float, double, int32}", "strides: list(int)",
+              "use_cudnn_on_gpu: bool = true", "padding: {'SAME', 'VALID', 'EXPLICIT'}",
+              "explicit_paddings: list(int) = []", "data_format: {'NHWC', 'NCHW'} = 'NHWC'",
+              "dilations: list(int) = [1, 1, 1, 1]"},
+    .shape = shape_conv2d,
+    .gradient = "Conv2DGradient" DECLARED
+                "(input:T, filter:T, dy:T) -> (dinput:T, dfilter:T) {\n"
+                "  input_shape = Shape[T=$T, out_type=int32](input)\n"
+                "  filter_shape = Shape[T=$T, out_type=int32](filter)\n"
+                "  dinput = Conv2DBackpropInput" PASSED
+                "(input_shape:output:0, filter, dy)\n"
+                "  dfilter = Conv2DBackpropFilter" PASSED
+                "(input, filter_shape:output:0, dy)\n"
+                "  return dinput = dinput:output:0, dfilter = dfilter:output:0\n"
+                "}\n",
+    .state_size = sizeof(ConvState),
+    .construct = conv2d_construct,
+    .destroy = conv2d_destroy,
+    .kernels = {FLOAT_KERNELS(conv2d), HALF_KERNELS(conv2d), {DT_INT32, conv2d}},
+};
+
+const OpRegistration kOpConv2DBackpropInput = {
+    .name = "Conv2DBackpropInput",
+    .inputs = {"input_sizes: int32", "filter: T", "out_backprop: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: {half, bfloat16, float, double, int32}", "strides: list(int)",
+              "use_cudnn_on_gpu: bool = true", "padding: {'SAME', 'VALID', 'EXPLICIT'}",
+              "explicit_paddings: list(int) = []", "data_format: {'NHWC', 'NCHW'} = 'NHWC'",
+              "dilations: list(int) = [1, 1, 1, 1]"},
+    .shape = shape_conv2d_backprop_input,
+    .gradient = "Conv2DBackpropInputGradient" DECLARED
+                "(input_sizes:int32, filter:T, out_backprop:T, dx:T) -> (dsizes:int32, dfilter:T, dout:T) {\n"
+                "  dsizes = ZerosLike[T=int32](input_sizes)\n"
+                "  filter_shape = Shape[T=$T, out_type=int32](filter)\n"
+                "  dfilter = Conv2DBackpropFilter" PASSED
+                "(dx, filter_shape:output:0, out_backprop)\n"
+                "  dout = Conv2D" PASSED
+                "(dx, filter)\n"
+                "  return dsizes = dsizes:y:0, dfilter = dfilter:output:0, dout = dout:output:0\n"
+                "}\n",
+    .state_size = sizeof(ConvState),
+    .construct = conv_construct,
+    .kernels = {FLOAT_KERNELS(conv2d_backprop_input),
+                HALF_KERNELS(conv2d_backprop_input),
+                {DT_INT32, conv2d_backprop_input}},
+};
+
+const OpRegistration kOpConv2DBackpropFilter = {
+    .name = "Conv2DBackpropFilter",
+    .inputs = {"input: T", "filter_sizes: int32", "out_backprop: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: {half, bfloat16, float, double}", "strides: list(int)", "use_cudnn_on_gpu: bool = true",
+              "padding: {'SAME', 'VALID', 'EXPLICIT'}", "explicit_paddings: list(int) = []",
+              "data_format: {'NHWC', 'NCHW'} = 'NHWC'", "dilations: list(int) = [1, 1, 1, 1]"},
+    .shape = shape_backprop_filter,
+    .gradient = "Conv2DBackpropFilterGradient" DECLARED
+                "(input:T, filter_sizes:int32, out_backprop:T, dw:T) -> (dinput:T, dsizes:int32, dout:T) {\n"
+                "  dsizes = ZerosLike[T=int32](filter_sizes)\n"
+                "  input_shape = Shape[T=$T, out_type=int32](input)\n"
+                "  dinput = Conv2DBackpropInput" PASSED
+                "(input_shape:output:0, dw, out_backprop)\n"
+                "  dout = Conv2D" PASSED
+                "(input, dw)\n"
+                "  return dinput = dinput:output:0, dsizes = dsizes:y:0, dout = dout:output:0\n"
+                "}\n",
+    .state_size = sizeof(ConvState),
+    .construct = conv_construct,
+    .kernels = {FLOAT_KERNELS(conv2d_backprop_filter), HALF_KERNELS(conv2d_backprop_filter)},
+};

@@ -1,0 +1,213 @@
+/* Resource variables: a handle to one, its value, and assignments. */
+#include "op/node_def.h"
+#include "ops/support/element_types.h"
+#include "ops/support/variable_access.h"
+
+/* --- the handle, made once a session --- */
+
+typedef struct VarHandleState {
+  Str container, name;
+  DataType dtype;
+  Tensor handle; /* empty until first run */
+} VarHandleState;
+
+static bool var_handle_construct(const KernelConstruction *construction, void *memory, Status *status) {
+  VarHandleState *state = memory;
+  TRY(node_attr_string(construction->node, "container", &state->container, status));
+  TRY(node_attr_string(construction->node, "shared_name", &state->name, status));
+  if (state->name.length == 0) state->name = str_of(construction->node->name);
+  return node_attr_type(construction->node, "dtype", &state->dtype, status);
+}
+
+static void var_handle_destroy(void *memory) { tensor_clear(&((VarHandleState *)memory)->handle); }
+
+static bool make_handle(KernelContext *context, VarHandleState *state, Status *status) {
+  Variable *variable;
+  if (!context->resources) return status_set(status, CODE_INTERNAL, "No resource manager.");
+  TRY(resource_manager_variable(context->resources, state->container, state->name, state->dtype, &variable,
+                                status));
+  return resource_handle_tensor(state->container, state->name, &variable->resource, &state->handle, status);
+}
+
+static bool var_handle(KernelContext *context, Status *status) {
+  VarHandleState *state = context->state;
+  if (tensor_is_empty(&state->handle)) TRY(make_handle(context, state, status));
+  return kernel_set_output(context, 0, &state->handle, NULL, status);
+}
+
+static bool var_handle_shape(InferenceContext *c, Status *status) {
+  const TensorShapeProto *proto;
+  ShapeHandle scalar;
+  TRY(shape_ok(shape_scalar(c), &scalar, status));
+  shape_set_output(c, 0, scalar);
+  ShapeAndType *entry = arena_calloc(c->arena, 1, sizeof *entry);
+  HandleData *data = arena_calloc(c->arena, 1, sizeof *data);
+  if (!entry || !data) return status_oom(status, "handle data");
+  TRY(node_attr_type(c->node, "dtype", &entry->dtype, status));
+  TRY(node_attr_shape(c->node, "shape", &proto, status));
+  TRY(shape_from_shape_proto(c, proto, &entry->shape, status));
+  *data = (HandleData){1, entry};
+  c->output_handles[0] = data;
+  return true;
+}
+
+const OpRegistration kOpVarHandleOp = {
+    .name = "VarHandleOp",
+    .outputs = {"resource: resource"},
+    .attrs = {"container: string = ''", "shared_name: string = ''", "debug_name: string = ''", "dtype: type",
+              "shape: shape", "allowed_devices: list(string) = []"},
+    .is_stateful = true,
+    .shape = var_handle_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(VarHandleState),
+    .construct = var_handle_construct,
+    .destroy = var_handle_destroy,
+    .kernels = {{DT_INVALID, var_handle}},
+};
+
+/* --- reading --- */
+
+static bool read_variable(KernelContext *context, Status *status) {
+  Variable *variable;
+  TRY(initialized_variable(context, 0, context->output_types[0], &variable, status));
+  return kernel_set_output(context, 0, &variable->value, NULL, status);
+}
+
+static bool read_variable_shape(InferenceContext *c, Status *status) {
+  ShapeAndType known;
+  DataType dtype;
+  TRY(variable_shape_and_type(c, 0, &known, status));
+  TRY(node_attr_type(c->node, "dtype", &dtype, status));
+  if (known.dtype != DT_INVALID && known.dtype != dtype) {
+    return status_invalid(status, "Trying to read variable with wrong dtype. Expected %s got %s",
+                          dtype_name(known.dtype), dtype_name(dtype));
+  }
+  shape_set_output(c, 0, known.shape);
+  return true;
+}
+
+const OpRegistration kOpReadVariableOp = {
+    .name = "ReadVariableOp",
+    .inputs = {"resource: resource"},
+    .outputs = {"value: dtype"},
+    .attrs = {"dtype: type"},
+    .is_stateful = true,
+    .shape = read_variable_shape,
+    .gradient =
+        "ReadVariableOpGradient[dtype:type](resource:resource, dy:dtype) -> (dresource:dtype) {\n"
+        "  d = Identity[T=$dtype](dy)\n"
+        "  return dresource = d:output:0\n"
+        "}\n",
+    .kernels = {{DT_INVALID, read_variable}},
+};
+
+const OpRegistration kOpVarIsInitializedOp = {
+    .name = "VarIsInitializedOp",
+    .inputs = {"resource: resource"},
+    .outputs = {"is_initialized: bool"},
+    .is_stateful = true,
+    .shape = shape_scalar_output,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, variable_is_initialized}},
+};
+
+/* --- assigning --- */
+
+typedef struct AssignState {
+  bool validate_shape;
+} AssignState;
+
+static bool assign_construct(const KernelConstruction *construction, void *memory, Status *status) {
+  return node_attr_bool(construction->node, "validate_shape", &((AssignState *)memory)->validate_shape,
+                        status);
+}
+
+/* The shape of a value that there is stays. */
+static bool check_assigned_shape(const Variable *variable, const Tensor *value, Status *status) {
+  char want[SHAPE_TEXT_CAPACITY], got[SHAPE_TEXT_CAPACITY];
+  return tensor_is_empty(&variable->value) || shape_equal(&variable->value.shape, &value->shape) ||
+         status_invalid(status,
+                        "Trying to assign to variable with tensor with wrong shape. Expected %s got %s",
+                        shape_text(&variable->value.shape, want), shape_text(&value->shape, got));
+}
+
+static bool assign_variable(KernelContext *context, Status *status) {
+  Variable *variable;
+  const Tensor *value = context->inputs[1];
+  TRY(tensor_variable(context->inputs[0], &variable, status));
+  if (variable->dtype != value->dtype) {
+    return status_invalid(status, "Trying to assign variable with wrong dtype. Expected %s got %s",
+                          dtype_name(variable->dtype), dtype_name(value->dtype));
+  }
+  if (((const AssignState *)context->state)->validate_shape)
+    TRY(check_assigned_shape(variable, value, status));
+  return tensor_assign(&variable->value, value, status);
+}
+
+static bool assign_shape(InferenceContext *c, Status *status) {
+  ShapeAndType known;
+  ShapeHandle merged;
+  DataType dtype;
+  TRY(variable_shape_and_type(c, 0, &known, status));
+  TRY(node_attr_type(c->node, "dtype", &dtype, status));
+  if (known.dtype != DT_INVALID && known.dtype != dtype) {
+    return status_invalid(status, "Trying to read variable with wrong dtype. Expected %s got %s",
+                          dtype_name(known.dtype), dtype_name(dtype));
+  }
+  return shape_merge(c, known.shape, shape_input(c, 1), &merged, status);
+}
+
+const OpRegistration kOpAssignVariableOp = {
+    .name = "AssignVariableOp",
+    .inputs = {"resource: resource", "value: dtype"},
+    .attrs = {"dtype: type", "validate_shape: bool = false"},
+    .is_stateful = true,
+    .shape = assign_shape,
+    .gradient = NO_GRADIENT,
+    .state_size = sizeof(AssignState),
+    .construct = assign_construct,
+    .kernels = {{DT_INVALID, assign_variable}},
+};
+
+/* Checks that the variable can be updated by the value, and makes its buffer writable. */
+static bool prepare_update(KernelContext *context, Variable **variable, Status *status) {
+  const Tensor *value = context->inputs[1];
+  TRY(initialized_variable(context, 0, value->dtype, variable, status));
+  if (!shape_equal(&(*variable)->value.shape, &value->shape)) {
+    char have[SHAPE_TEXT_CAPACITY], got[SHAPE_TEXT_CAPACITY];
+    return status_invalid(status,
+                          "Cannot update variable with shape %s using a Tensor with shape %s, shapes must be "
+                          "equal.",
+                          shape_text(&(*variable)->value.shape, have), shape_text(&value->shape, got));
+  }
+  return variable_prepare_update(*variable, variable_name(context, 0), context->pool, status);
+}
+
+static bool finish_update(KernelContext *context, Status *status) {
+  (void)context, (void)status;
+  return true;
+}
+
+#define TEMPLATE "ops/state/variable_step.inc"
+#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
+#include "ops/support/each_type.inc"
+
+const OpRegistration kOpAssignAddVariableOp = {
+    .name = "AssignAddVariableOp",
+    .inputs = {"resource: resource", "value: dtype"},
+    .attrs = {"dtype: type"},
+    .is_stateful = true,
+    .shape = assign_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_NUMBER_KERNELS(assign_add)},
+};
+
+const OpRegistration kOpAssignSubVariableOp = {
+    .name = "AssignSubVariableOp",
+    .inputs = {"resource: resource", "value: dtype"},
+    .attrs = {"dtype: type"},
+    .is_stateful = true,
+    .shape = assign_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {TYPED_NUMBER_KERNELS(assign_sub)},
+};

@@ -1,0 +1,324 @@
+#include "ops/support/array_box.h"
+
+#include <string.h>
+
+#include "base/copy.h"
+
+void array_box_add(ArrayBox *box, int64_t size, int64_t from_stride, int64_t to_stride) {
+  if (size == 0) box->empty = true;
+  if (size == 1 || box->empty) return;
+  if (box->rank > 0) {
+    int last = box->rank - 1;
+    int64_t from, to;
+    if (!__builtin_mul_overflow(from_stride, size, &from) && !__builtin_mul_overflow(to_stride, size, &to) &&
+        box->from_strides[last] == from && box->to_strides[last] == to) {
+      box->dims[last] *= size;
+      box->from_strides[last] = from_stride;
+      box->to_strides[last] = to_stride;
+      return;
+    }
+  }
+  if (box->rank == ARRAY_BOX_MAX_AXES) {
+    /* So many axes make a tensor only when one that is still to come is empty. */
+    box->empty = true;
+    return;
+  }
+  box->dims[box->rank] = size;
+  box->from_strides[box->rank] = from_stride;
+  box->to_strides[box->rank++] = to_stride;
+}
+
+typedef struct Wide {
+  uint64_t low, high;
+} Wide;
+
+typedef struct BoxJob {
+  const ArrayBox *box;
+  const char *from;
+  char *to;
+  int64_t size;       /* bytes of an element */
+  int64_t pieces;     /* into which the innermost axis is cut */
+  int64_t piece;      /* elements of one */
+  const char *around; /* what elements of `to` outside of the box become, if rows are runs of `to` in its
+                         order; or NULL */
+} BoxJob;
+
+/* Elements of a run that one thread copies alone. */
+enum { PIECE = 32768, GRAIN = 65536 };
+
+/* Every element of a run on its own: strides in elements. */
+#define RUN(T) \
+  for (int64_t i = 0; i < count; i++) ((T *)to)[i * to_stride] = ((const T *)from)[i * from_stride]
+#define SPREAD(T)                                                                       \
+  do {                                                                                  \
+    T value = *(const T *)from; /* a variable of its own lets the compiler vectorise */ \
+    for (int64_t i = 0; i < count; i++) ((T *)to)[i] = value;                           \
+  } while (0)
+
+void array_spread(int64_t size, int64_t count, const void *from, void *to) {
+  switch (size) {
+    case 1: memset(to, *(const unsigned char *)from, (size_t)count); break;
+    case 2: SPREAD(uint16_t); break;
+    case 4: SPREAD(uint32_t); break;
+    case 8: SPREAD(uint64_t); break;
+    default: SPREAD(Wide); break;
+  }
+}
+
+static void copy_run(int64_t size, int64_t count, const char *from, int64_t from_stride, char *to,
+                     int64_t to_stride) {
+  if (from_stride == 1 && to_stride == 1) {
+    copy_bytes(to, from, count * size);
+  } else if (from_stride == 0 && to_stride == 1) {
+    array_spread(size, count, from, to);
+  } else {
+    switch (size) {
+      case 1: RUN(uint8_t); break;
+      case 2: RUN(uint16_t); break;
+      case 4: RUN(uint32_t); break;
+      case 8: RUN(uint64_t); break;
+      default: RUN(Wide); break;
+    }
+  }
+}
+
+/* Where row `row` of the box begins; a row is a run along the innermost axis. */
+typedef struct Position {
+  int64_t index[ARRAY_BOX_MAX_AXES];
+  int64_t from, to;
+} Position;
+
+static void seek(const ArrayBox *box, int64_t row, Position *at) {
+  at->from = box->from_offset;
+  at->to = box->to_offset;
+  for (int d = box->rank - 2; d >= 0; d--) {
+    at->index[d] = row % box->dims[d];
+    row /= box->dims[d];
+    at->from += at->index[d] * box->from_strides[d];
+    at->to += at->index[d] * box->to_strides[d];
+  }
+}
+
+static void advance(const ArrayBox *box, Position *at) {
+  for (int d = box->rank - 2; d >= 0; d--) {
+    at->from += box->from_strides[d];
+    at->to += box->to_strides[d];
+    if (++at->index[d] < box->dims[d]) return;
+    at->from -= box->from_strides[d] * box->dims[d];
+    at->to -= box->to_strides[d] * box->dims[d];
+    at->index[d] = 0;
+  }
+}
+
+/* Everything between the end of the row before and this one becomes job->around. */
+static void fill_gap(const BoxJob *job, int64_t end_before, int64_t begin) {
+  if (!job->around || begin == end_before) return;
+  copy_run(job->size, begin - end_before, job->around, 0, job->to + end_before * job->size, 1);
+}
+
+static int64_t row_length(const ArrayBox *box) { return box->dims[box->rank - 1]; }
+
+static void copy_pieces(void *arg, int64_t begin, int64_t end) {
+  const BoxJob *job = arg;
+  const ArrayBox *box = job->box;
+  int last = box->rank - 1;
+  Position at;
+  int64_t row = begin / job->pieces, piece = begin % job->pieces, end_before = 0;
+  if (job->around && row > 0) {
+    seek(box, row - 1, &at);
+    end_before = at.to + row_length(box);
+  }
+  seek(box, row, &at);
+  for (int64_t i = begin; i < end; i++) {
+    int64_t start = piece * job->piece;
+    int64_t count = box->dims[last] - start < job->piece ? box->dims[last] - start : job->piece;
+    if (piece == 0) fill_gap(job, end_before, at.to);
+    copy_run(job->size, count, job->from + (at.from + start * box->from_strides[last]) * job->size,
+             box->from_strides[last], job->to + (at.to + start * box->to_strides[last]) * job->size,
+             box->to_strides[last]);
+    if (++piece == job->pieces) {
+      piece = 0;
+      end_before = at.to + row_length(box);
+      advance(box, &at);
+    }
+  }
+}
+
+static bool copy_owner(const Tensor *from, int64_t source, Tensor *to, int64_t target, Status *status) {
+  if (from->dtype == DT_STRING)
+    return tstring_copy(&tensor_strings(to)[target], &tensor_strings(from)[source], status);
+  TensorObject *object = ((TensorObject *const *)from->data)[source];
+  if (object) tensor_object_ref(object);
+  tensor_object_unref(((TensorObject **)to->data)[target]);
+  ((TensorObject **)to->data)[target] = object;
+  return true;
+}
+
+/* Elements that own something are copied one after the other. */
+static bool copy_owners(const ArrayBox *box, int64_t rows, const Tensor *from, Tensor *to, Status *status) {
+  int last = box->rank - 1;
+  Position at;
+  seek(box, 0, &at);
+  for (int64_t row = 0; row < rows; row++, advance(box, &at)) {
+    for (int64_t i = 0; i < box->dims[last]; i++) {
+      TRY(copy_owner(from, at.from + i * box->from_strides[last], to, at.to + i * box->to_strides[last],
+                     status));
+    }
+  }
+  return true;
+}
+
+/* The same box with rows, of which those in `to` are runs of neighbours if `dense`. Tensors that fit into
+ * memory leave room for an axis. */
+static ArrayBox with_rows(const ArrayBox *given, bool dense) {
+  ArrayBox box = *given;
+  if (box.rank == 0 || (dense && box.to_strides[box.rank - 1] != 1)) {
+    box.dims[box.rank] = box.from_strides[box.rank] = box.to_strides[box.rank] = 1;
+    box.rank++;
+  }
+  return box;
+}
+
+static bool copy_box(const ArrayBox *given, const Tensor *from, Tensor *to, const char *around,
+                     const Parallel *parallel, Status *status) {
+  ArrayBox box = with_rows(given, around);
+  int64_t rows = 1, length = row_length(&box);
+  for (int d = 0; d + 1 < box.rank; d++) rows *= box.dims[d];
+  if (!dtype_is_pod(from->dtype)) return copy_owners(&box, rows, from, to, status);
+  BoxJob job = {.box = &box,
+                .from = from->data,
+                .to = to->data,
+                .size = (int64_t)dtype_size(from->dtype),
+                .around = around};
+  job.piece = length < PIECE ? length : PIECE;
+  job.pieces = (length - 1) / job.piece + 1;
+  parallel_for(parallel, rows * job.pieces, 1 + GRAIN / job.piece, copy_pieces, &job);
+  if (around) {
+    Position last;
+    seek(&box, rows - 1, &last);
+    fill_gap(&job, last.to + length, tensor_num_elements(to));
+  }
+  return true;
+}
+
+bool array_box_copy(const ArrayBox *box, const Tensor *from, Tensor *to, const Parallel *parallel,
+                    Status *status) {
+  return box->empty || copy_box(box, from, to, NULL, parallel, status);
+}
+
+bool array_box_embed(const ArrayBox *box, const Tensor *from, const Tensor *around, Tensor *to,
+                     const Parallel *parallel, Status *status) {
+  static const char kZero[16];
+  bool pod = dtype_is_pod(to->dtype);
+  if (!box->empty && pod) return copy_box(box, from, to, around ? around->data : kZero, parallel, status);
+  if (!around) {
+    array_clear(to);
+  } else if (tensor_num_elements(to) > 0) {
+    ArrayBox all = {0};
+    array_box_add(&all, tensor_num_elements(to), 0, 1);
+    TRY(array_box_copy(&all, around, to, parallel, status));
+  }
+  return array_box_copy(box, from, to, parallel, status);
+}
+
+typedef struct RowJob {
+  const char *from;
+  char *to;
+  const int64_t *rows;
+  int64_t bytes; /* of a row */
+} RowJob;
+
+static void gather_rows(void *arg, int64_t begin, int64_t end) {
+  const RowJob *job = arg;
+  for (int64_t i = begin; i < end; i++) {
+    if (job->rows[i] < 0) memset(job->to + i * job->bytes, 0, (size_t)job->bytes);
+    else copy_bytes(job->to + i * job->bytes, job->from + job->rows[i] * job->bytes, job->bytes);
+  }
+}
+
+bool array_gather_rows(const Tensor *from, const int64_t *rows, int64_t count, int64_t length, Tensor *to,
+                       const Parallel *parallel, Status *status) {
+  if (length == 0) return true;
+  if (dtype_is_pod(from->dtype)) {
+    RowJob job = {from->data, to->data, rows, length * (int64_t)dtype_size(from->dtype)};
+    parallel_for(parallel, count, 1 + GRAIN / job.bytes, gather_rows, &job);
+    return true;
+  }
+  for (int64_t i = 0; i < count; i++) {
+    for (int64_t k = 0; rows[i] >= 0 && k < length; k++) {
+      TRY(copy_owner(from, rows[i] * length + k, to, i * length + k, status));
+    }
+  }
+  return true;
+}
+
+bool array_scatter_rows(const Tensor *from, const int64_t *rows, int64_t count, int64_t length, Tensor *to,
+                        Status *status) {
+  int64_t bytes = length * (int64_t)dtype_size(from->dtype);
+  if (length == 0) return true;
+  for (int64_t i = 0; i < count; i++) {
+    if (rows[i] < 0) continue;
+    if (dtype_is_pod(from->dtype)) {
+      copy_bytes((char *)to->data + rows[i] * bytes, (const char *)from->data + i * bytes, bytes);
+      continue;
+    }
+    for (int64_t k = 0; k < length; k++) {
+      TRY(copy_owner(from, i * length + k, to, rows[i] * length + k, status));
+    }
+  }
+  return true;
+}
+
+Buffer *array_row_numbers(KernelContext *context, int64_t count, int64_t **numbers, Status *status) {
+  int64_t bytes;
+  if (__builtin_mul_overflow(count > 0 ? count : 1, (int64_t)sizeof **numbers, &bytes)) {
+    status_oom(status, "numbers of rows");
+    return NULL;
+  }
+  Buffer *buffer = kernel_scratch(context, bytes, status);
+  if (buffer) *numbers = buffer->data;
+  return buffer;
+}
+
+void array_strides(const Shape *shape, int64_t *strides) {
+  /* Of a tensor without elements only: a product of sizes that overflows. Its strides are never used. */
+  int64_t stride = shape_num_elements(shape) > 0 ? 1 : 0;
+  for (int i = shape->rank - 1; i >= 0; i--) {
+    strides[i] = stride;
+    stride *= shape_dim(shape, i);
+  }
+}
+
+void array_clear(Tensor *to) {
+  if (dtype_is_pod(to->dtype)) memset(to->data, 0, (size_t)tensor_bytes(to));
+}
+
+void array_print_position(const Shape *shape, int rank, int64_t i, StrBuf *out) {
+  int64_t at[SHAPE_MAX_RANK];
+  for (int d = rank - 1; d >= 0; d--) {
+    at[d] = i % shape_dim(shape, d);
+    i /= shape_dim(shape, d);
+  }
+  for (int d = 0; d < rank; d++) {
+    strbuf_printf(out, "%s%lld%s", d == 0 ? "[" : ",", (long long)at[d], d == rank - 1 ? "]" : "");
+  }
+}
+
+bool array_read_ints(const Tensor *tensor, int64_t values[SHAPE_MAX_RANK], Status *status) {
+  int64_t count = tensor_num_elements(tensor);
+  if (count > SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
+  for (int64_t i = 0; i < count; i++) values[i] = tensor_int_at(tensor, i);
+  return true;
+}
+
+bool array_refuse_index(const Tensor *indices, int64_t i, int64_t limit, Status *status) {
+  StrBuf text = {0};
+  strbuf_append(&text, "indices");
+  array_print_position(&indices->shape, indices->shape.rank, i, &text);
+  if (strbuf_ok(&text, status)) {
+    status_invalid(status, "%s = %lld is not in [0, %lld)", strbuf_text(&text),
+                   (long long)tensor_int_at(indices, i), (long long)limit);
+  }
+  strbuf_free(&text);
+  return false;
+}

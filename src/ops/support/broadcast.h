@@ -1,0 +1,47 @@
+/* Broadcasting of two shapes, as NumPy and TensorFlow do it: shapes are aligned at their last dimensions,
+ * sizes must be equal or one of them 1. Shared by the ops that combine two tensors element by element, whose
+ * kernels are a loop (ops/support/binary_zip.inc makes them) and broadcast_binary: see broadcast_binary.c. */
+#ifndef TFCORE_OPS_SUPPORT_BROADCAST_H_
+#define TFCORE_OPS_SUPPORT_BROADCAST_H_
+
+#include "op/kernel.h"
+
+/* Which of two operands stands still along a run of output elements. */
+typedef enum BroadcastSide { BROADCAST_NONE, BROADCAST_A, BROADCAST_B } BroadcastSide;
+
+/* An output of two or more elements has at most 62 dimensions above 1. */
+enum { BROADCAST_MAX_RANK = 64 };
+
+/* The loop nest over the output, neighbouring dimensions of the same kind merged and those of size 1 left
+ * out. */
+typedef struct Broadcast {
+  int rank;         /* of the nest; 0: a single element */
+  int64_t elements; /* of the output; when 0 the rest is not filled in */
+  int64_t dims[BROADCAST_MAX_RANK];
+  int64_t stride_a[BROADCAST_MAX_RANK],
+      stride_b[BROADCAST_MAX_RANK]; /* in elements; 0 where the side stands still */
+} Broadcast;
+
+/* INVALID_ARGUMENT "Incompatible shapes: [2,3] vs. [2]". `output` must be initialised (zeros will do) and is
+ * the caller's to clear. */
+MUST_CHECK bool broadcast_shapes(const Shape *a, const Shape *b, Shape *output, Status *status);
+bool broadcast_compatible(const Shape *a, const Shape *b);
+/* The shape that input `i`, a vector of integers, describes. INVALID_ARGUMENT "In[1] must be a vector.[2,2]"
+ * and for sizes that are none. */
+MUST_CHECK bool broadcast_shape_of_input(KernelContext *context, int i, Shape *shape, Status *status);
+/* The loop nest for two compatible shapes. */
+void broadcast_plan(const Shape *a, const Shape *b, Broadcast *plan);
+
+/* out[i] = f(a[i], b[i]) for n elements; the side that stands still has a single one. `out` may be `a` or
+ * `b`. */
+typedef void BinaryLoop(const void *a, const void *b, void *out, int64_t n, BroadcastSide still);
+
+/* Runs `loop` over the whole output of a binary op whose element sizes are given, in parallel when it is
+ * large. */
+void broadcast_run(const Parallel *parallel, const Broadcast *plan, const void *a, const void *b, void *out,
+                   int64_t in_size, int64_t out_size, BinaryLoop *loop);
+
+/* A whole binary kernel: inputs 0 and 1, output 0 (in the memory of an input where that is possible). */
+MUST_CHECK bool broadcast_binary(KernelContext *context, BinaryLoop *loop, Status *status);
+
+#endif

@@ -1,0 +1,125 @@
+#include "ops/support/elementwise.h"
+
+#include "ops/support/element_types.h"
+
+typedef struct ElementwiseJob {
+  const char *x, *y;
+  char *out;
+  int64_t size;
+  UnaryLoop *unary;
+  PairLoop *pair;
+  const VectorFunction *function;
+} ElementwiseJob;
+
+static void run_unary(void *arg, int64_t begin, int64_t end) {
+  const ElementwiseJob *job = arg;
+  job->unary(end - begin, job->x + begin * job->size, job->out + begin * job->size);
+}
+
+bool elementwise_unary(KernelContext *context, UnaryLoop *loop, Status *status) {
+  const Tensor *x = context->inputs[0];
+  Tensor *out;
+  TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &out, status));
+  ElementwiseJob job = {.x = x->data, .out = out->data, .size = (int64_t)dtype_size(x->dtype), .unary = loop};
+  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN, run_unary, &job);
+  return true;
+}
+
+static void run_pair(void *arg, int64_t begin, int64_t end) {
+  const ElementwiseJob *job = arg;
+  int64_t at = begin * job->size;
+  job->pair(end - begin, job->x + at, job->y + at, job->out + at);
+}
+
+bool elementwise_check_shapes(const KernelContext *context, const char *op, Status *status) {
+  const Shape *first = &context->inputs[0]->shape;
+  for (int i = 1; i < context->num_inputs; i++) {
+    const Shape *other = &context->inputs[i]->shape;
+    if (shape_equal(first, other)) continue;
+    char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
+    return status_invalid(status,
+                          "Inputs to operation %s of type %s must have the same size and shape.  Input 0: %s "
+                          "!= input %d: %s",
+                          context->node_name ? context->node_name : "", op, shape_text(first, a), i,
+                          shape_text(other, b));
+  }
+  return true;
+}
+
+bool elementwise_pair(KernelContext *context, const char *op, PairLoop *loop, Status *status) {
+  const Tensor *x = context->inputs[0], *y = context->inputs[1];
+  TRY(elementwise_check_shapes(context, op, status));
+  /* The gradient arriving here is as a rule the one that nobody needs afterwards; either will do. */
+  bool take_y = context->last_use && !context->last_use[0] && context->last_use[1];
+  Tensor *out;
+  TRY(kernel_forward_or_allocate(context, take_y ? 1 : 0, 0, &x->shape, &out, status));
+  ElementwiseJob job = {.x = x->data,
+                        .y = y->data,
+                        .out = out->data,
+                        .size = (int64_t)dtype_size(x->dtype),
+                        .pair = loop};
+  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN, run_pair, &job);
+  return true;
+}
+
+static void run_f32(void *arg, int64_t begin, int64_t end) {
+  const ElementwiseJob *job = arg;
+  job->function->f32(end - begin, (const float *)(const void *)job->x + begin,
+                     (float *)(void *)job->out + begin);
+}
+static void run_f64(void *arg, int64_t begin, int64_t end) {
+  const ElementwiseJob *job = arg;
+  job->function->f64(end - begin, (const double *)(const void *)job->x + begin,
+                     (double *)(void *)job->out + begin);
+}
+
+static void run_c64(void *arg, int64_t begin, int64_t end) {
+  const ElementwiseJob *job = arg;
+  job->function->c64(end - begin, (const float _Complex *)(const void *)job->x + begin,
+                     (float _Complex *)(void *)job->out + begin);
+}
+static void run_c128(void *arg, int64_t begin, int64_t end) {
+  const ElementwiseJob *job = arg;
+  job->function->c128(end - begin, (const double _Complex *)(const void *)job->x + begin,
+                      (double _Complex *)(void *)job->out + begin);
+}
+
+static void run_16(const ElementwiseJob *job, int64_t begin, int64_t end, float (*load)(uint16_t),
+                   uint16_t (*store)(float)) {
+  enum { PIECE = 256 };
+  const uint16_t *x = (const void *)job->x;
+  uint16_t *out = (void *)job->out;
+  float wide[PIECE];
+  for (int64_t at = begin; at < end; at += PIECE) {
+    int64_t n = end - at < PIECE ? end - at : PIECE;
+    for (int64_t i = 0; i < n; i++) wide[i] = load(x[at + i]);
+    job->function->f32(n, wide, wide);
+    for (int64_t i = 0; i < n; i++) out[at + i] = store(wide[i]);
+  }
+}
+static void run_f16(void *arg, int64_t begin, int64_t end) {
+  run_16(arg, begin, end, half_to_float, float_to_half);
+}
+static void run_bf16(void *arg, int64_t begin, int64_t end) {
+  run_16(arg, begin, end, bfloat16_to_float, float_to_bfloat16);
+}
+
+static ParallelBody *body_for(DataType type) {
+  switch (type) {
+    case DT_FLOAT: return run_f32;
+    case DT_DOUBLE: return run_f64;
+    case DT_HALF: return run_f16;
+    case DT_BFLOAT16: return run_bf16;
+    case DT_COMPLEX64: return run_c64;
+    default: return run_c128;
+  }
+}
+
+bool elementwise_function(KernelContext *context, const VectorFunction *function, Status *status) {
+  const Tensor *x = context->inputs[0];
+  Tensor *out;
+  TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &out, status));
+  ElementwiseJob job = {.x = x->data, .out = out->data, .function = function};
+  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN / 4, body_for(x->dtype), &job);
+  return true;
+}

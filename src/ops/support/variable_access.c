@@ -1,0 +1,42 @@
+#include "ops/support/variable_access.h"
+
+static const ResourceHandle *handle_of(const KernelContext *context, int i) {
+  return ((ResourceHandle *const *)context->inputs[i]->data)[0];
+}
+
+const char *variable_name(const KernelContext *context, int i) { return handle_of(context, i)->name; }
+
+bool initialized_variable(const KernelContext *context, int i, DataType dtype, Variable **variable,
+                          Status *status) {
+  TRY(tensor_variable(context->inputs[i], variable, status));
+  if (tensor_is_empty(&(*variable)->value)) {
+    const char *container = handle_of(context, i)->container;
+    return status_set(status, CODE_FAILED_PRECONDITION,
+                      "Error while reading resource variable %s from Container: %s. This could mean that the "
+                      "variable was "
+                      "uninitialized.",
+                      variable_name(context, i), container[0] != '\0' ? container : "localhost");
+  }
+  if ((*variable)->dtype == dtype) return true;
+  return status_invalid(status, "Trying to read variable with wrong dtype. Expected %s got %s",
+                        dtype_name(dtype), dtype_name((*variable)->dtype));
+}
+
+bool variable_is_initialized(KernelContext *context, Status *status) {
+  Variable *variable;
+  Tensor *out;
+  TRY(tensor_variable(context->inputs[0], &variable, status));
+  TRY(kernel_allocate_output_dims(context, 0, 0, NULL, &out, status));
+  *tensor_bool(out) = !tensor_is_empty(&variable->value);
+  return true;
+}
+
+bool variable_shape_and_type(InferenceContext *c, int i, ShapeAndType *out, Status *status) {
+  const HandleData *data = c->input_handles ? c->input_handles[i] : NULL;
+  if (data && data->count > 0) {
+    *out = data->entries[0];
+    return true;
+  }
+  out->dtype = DT_INVALID;
+  return shape_ok(shape_unknown(c), &out->shape, status);
+}

@@ -1,0 +1,80 @@
+#include "ops/support/variant.h"
+
+#include <string.h>
+
+#include "op/op_registry.h"
+
+static bool check_depth(int depth, Status *status) {
+  return depth < VARIANT_MAX_DEPTH ||
+         status_invalid(status, "Variants are nested more than %d deep", VARIANT_MAX_DEPTH);
+}
+
+bool tensor_zeros_like(KernelContext *context, const Tensor *x, int depth, Tensor *zeros, Status *status) {
+  if (!dtype_is_pod(x->dtype) && x->dtype != DT_STRING && x->dtype != DT_VARIANT) {
+    return status_set(status, CODE_UNIMPLEMENTED, "ZerosLike of %s is not supported", dtype_name(x->dtype));
+  }
+  TRY(check_depth(depth, status));
+  TRY(tensor_allocate(zeros, x->dtype, &x->shape, context->pool, status));
+  if (dtype_is_pod(x->dtype)) memset(zeros->data, 0, (size_t)tensor_bytes(zeros));
+  if (x->dtype != DT_VARIANT) return true;
+  VariantObject *const *from = x->data, **to = zeros->data;
+  for (int64_t i = 0; i < tensor_num_elements(x); i++) {
+    if (from[i] && !from[i]->methods->zeros_like(context, from[i], depth + 1, &to[i], status)) {
+      tensor_clear(zeros);
+      return false;
+    }
+  }
+  return true;
+}
+
+/* a + b as AddN computes it. */
+static bool add_numbers(KernelContext *context, const Tensor *a, const Tensor *b, Tensor *sum,
+                        Status *status) {
+  extern const OpRegistration kOpAddN;
+  const Tensor *inputs[2] = {a, b};
+  KernelContext inner = {.inputs = inputs,
+                         .outputs = sum,
+                         .output_types = &a->dtype,
+                         .num_inputs = 2,
+                         .num_outputs = 1,
+                         .pool = context->pool,
+                         .parallel = context->parallel,
+                         .node_name = context->node_name};
+  for (int i = 0; i < OP_MAX_KERNELS && kOpAddN.kernels[i].compute; i++) {
+    if (kOpAddN.kernels[i].type == a->dtype) return kOpAddN.kernels[i].compute(&inner, status);
+  }
+  return status_set(status, CODE_UNIMPLEMENTED, "AddN of %s is not supported", dtype_name(a->dtype));
+}
+
+static bool add_objects(KernelContext *context, VariantObject *a, VariantObject *b, int depth,
+                        VariantObject **sum, Status *status) {
+  if (!a || !b) {
+    *sum = a ? a : b;
+    if (*sum) tensor_object_ref(&(*sum)->object);
+    return true;
+  }
+  if (a->methods != b->methods)
+    return status_invalid(status, "AddN of a variant of type %s and one of type %s", a->methods->type_name,
+                          b->methods->type_name);
+  return a->methods->add(context, a, b, depth + 1, sum, status);
+}
+
+bool tensor_sum(KernelContext *context, const Tensor *a, const Tensor *b, int depth, Tensor *sum,
+                Status *status) {
+  char x[SHAPE_TEXT_CAPACITY], y[SHAPE_TEXT_CAPACITY];
+  TRY(check_depth(depth, status));
+  if (a->dtype != b->dtype)
+    return status_invalid(status, "AddN of %s and %s", dtype_name(a->dtype), dtype_name(b->dtype));
+  if (!shape_equal(&a->shape, &b->shape))
+    return status_invalid(status, "AddN of shapes %s and %s", shape_text(&a->shape, x),
+                          shape_text(&b->shape, y));
+  if (a->dtype != DT_VARIANT) return add_numbers(context, a, b, sum, status);
+  TRY(tensor_allocate(sum, DT_VARIANT, &a->shape, context->pool, status));
+  VariantObject *const *left = a->data, *const *right = b->data, **to = sum->data;
+  for (int64_t i = 0; i < tensor_num_elements(a); i++) {
+    if (add_objects(context, left[i], right[i], depth, &to[i], status)) continue;
+    tensor_clear(sum);
+    return false;
+  }
+  return true;
+}

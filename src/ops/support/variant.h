@@ -1,0 +1,33 @@
+/* Elements of DT_VARIANT tensors, and what can be done with any of them. */
+#ifndef TFCORE_OPS_SUPPORT_VARIANT_H_
+#define TFCORE_OPS_SUPPORT_VARIANT_H_
+
+#include "op/kernel.h"
+
+typedef struct VariantObject VariantObject;
+
+/* Variants hold variants: this deep at most. */
+enum { VARIANT_MAX_DEPTH = 64 };
+
+/* New objects, with one reference. `depth` counts from 0 and grows by one from the outer to the inner. */
+typedef struct VariantMethods {
+  const char *type_name; /* "tensorflow::TensorList" */
+  bool (*zeros_like)(KernelContext *context, const VariantObject *x, int depth, VariantObject **zeros,
+                     Status *status);
+  bool (*add)(KernelContext *context, const VariantObject *a, const VariantObject *b, int depth,
+              VariantObject **sum, Status *status);
+} VariantMethods;
+
+struct VariantObject {
+  TensorObject object;
+  const VariantMethods *methods;
+};
+
+/* A new tensor of zeros in the shape of x; of strings, empty ones. */
+MUST_CHECK bool tensor_zeros_like(KernelContext *context, const Tensor *x, int depth, Tensor *zeros,
+                                  Status *status);
+/* A new tensor, a + b, of the types that AddN takes. */
+MUST_CHECK bool tensor_sum(KernelContext *context, const Tensor *a, const Tensor *b, int depth, Tensor *sum,
+                           Status *status);
+
+#endif

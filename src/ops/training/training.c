@@ -1,0 +1,550 @@
+/* The update ops of optimisers: formulae in training_steps.inc, on variables by reference and by resource,
+ * whole or row by row. */
+#include <math.h>
+#include <string.h>
+
+#include "ops/support/element_types.h"
+#include "ops/training/training_update.h"
+
+#define TEMPLATE "ops/training/training_steps.inc"
+#define TYPES (TYPES_FLOAT | TYPES_COMPLEX)
+#include "ops/support/each_type.inc"
+
+#define UPDATE(...)                                                                  \
+  .shape = update_shape, .gradient = NO_GRADIENT, .state_size = sizeof(UpdateState), \
+  .construct = update_construct, .kernels = {__VA_ARGS__}
+/* Half types are computed in float. */
+#define FLOAT_STEPS(name) TYPED_FLOAT_KERNELS(name##_kernel), HALF_KERNELS(name##_kernel_f32)
+#define ALL_STEPS(name) FLOAT_STEPS(name), TYPED_COMPLEX_KERNELS(name##_kernel)
+
+/* --- Gradient descent: var -= alpha * delta --- */
+
+const OpRegistration kOpApplyGradientDescent = {
+    .name = "ApplyGradientDescent",
+    .inputs = {"var: Ref(T)", "alpha: T", "delta: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    UPDATE(ALL_STEPS(gradient_descent)),
+};
+
+const OpRegistration kOpResourceApplyGradientDescent = {
+    .name = "ResourceApplyGradientDescent",
+    .inputs = {"var: resource", "alpha: T", "delta: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    .is_stateful = true,
+    UPDATE(ALL_STEPS(gradient_descent)),
+};
+
+/* --- Momentum, and with Nesterov the step as if the accumulator were one further --- */
+
+const OpRegistration kOpApplyMomentum = {
+    .name = "ApplyMomentum",
+    .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "grad: T", "momentum: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "use_nesterov: bool = false"},
+    UPDATE(ALL_STEPS(momentum)),
+};
+
+const OpRegistration kOpResourceApplyMomentum = {
+    .name = "ResourceApplyMomentum",
+    .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "momentum: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "use_nesterov: bool = false"},
+    .is_stateful = true,
+    UPDATE(ALL_STEPS(momentum)),
+};
+
+const OpRegistration kOpSparseApplyMomentum = {
+    .name = "SparseApplyMomentum",
+    .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "grad: T", "indices: Tindices", "momentum: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
+              "use_nesterov: bool = false"},
+    UPDATE(ALL_STEPS(momentum)),
+};
+
+const OpRegistration kOpResourceSparseApplyMomentum = {
+    .name = "ResourceSparseApplyMomentum",
+    .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "indices: Tindices", "momentum: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
+              "use_nesterov: bool = false"},
+    .is_stateful = true,
+    UPDATE(ALL_STEPS(momentum)),
+};
+
+/* --- Momentum as Keras writes it --- */
+
+const OpRegistration kOpResourceApplyKerasMomentum = {
+    .name = "ResourceApplyKerasMomentum",
+    .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "momentum: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "use_nesterov: bool = false"},
+    .is_stateful = true,
+    UPDATE(ALL_STEPS(keras_momentum)),
+};
+
+const OpRegistration kOpResourceSparseApplyKerasMomentum = {
+    .name = "ResourceSparseApplyKerasMomentum",
+    .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "indices: Tindices", "momentum: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
+              "use_nesterov: bool = false"},
+    .is_stateful = true,
+    UPDATE(ALL_STEPS(keras_momentum)),
+};
+
+/* --- Adam --- */
+
+const OpRegistration kOpApplyAdam = {
+    .name = "ApplyAdam",
+    .inputs = {"var: Ref(T)", "m: Ref(T)", "v: Ref(T)", "beta1_power: T", "beta2_power: T", "lr: T",
+               "beta1: T", "beta2: T", "epsilon: T", "grad: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "use_nesterov: bool = false"},
+    UPDATE(ALL_STEPS(adam)),
+};
+
+const OpRegistration kOpResourceApplyAdam = {
+    .name = "ResourceApplyAdam",
+    .inputs = {"var: resource", "m: resource", "v: resource", "beta1_power: T", "beta2_power: T", "lr: T",
+               "beta1: T", "beta2: T", "epsilon: T", "grad: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "use_nesterov: bool = false"},
+    .is_stateful = true,
+    UPDATE(ALL_STEPS(adam)),
+};
+
+/* --- Adam with the largest second moment so far --- */
+
+const OpRegistration kOpResourceApplyAdamWithAmsgrad = {
+    .name = "ResourceApplyAdamWithAmsgrad",
+    .inputs = {"var: resource", "m: resource", "v: resource", "vhat: resource", "beta1_power: T",
+               "beta2_power: T", "lr: T", "beta1: T", "beta2: T", "epsilon: T", "grad: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    .is_stateful = true,
+    UPDATE(FLOAT_STEPS(amsgrad)),
+};
+
+/* --- Adam in the infinity norm --- */
+
+const OpRegistration kOpApplyAdaMax = {
+    .name = "ApplyAdaMax",
+    .inputs = {"var: Ref(T)", "m: Ref(T)", "v: Ref(T)", "beta1_power: T", "lr: T", "beta1: T", "beta2: T",
+               "epsilon: T", "grad: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    UPDATE(FLOAT_STEPS(ada_max)),
+};
+
+const OpRegistration kOpResourceApplyAdaMax = {
+    .name = "ResourceApplyAdaMax",
+    .inputs = {"var: resource", "m: resource", "v: resource", "beta1_power: T", "lr: T", "beta1: T",
+               "beta2: T", "epsilon: T", "grad: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    .is_stateful = true,
+    UPDATE(FLOAT_STEPS(ada_max)),
+};
+
+/* --- Adagrad --- */
+
+const OpRegistration kOpApplyAdagrad = {
+    .name = "ApplyAdagrad",
+    .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "grad: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "update_slots: bool = true"},
+    UPDATE(ALL_STEPS(adagrad)),
+};
+
+const OpRegistration kOpResourceApplyAdagrad = {
+    .name = "ResourceApplyAdagrad",
+    .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "update_slots: bool = true"},
+    .is_stateful = true,
+    UPDATE(ALL_STEPS(adagrad)),
+};
+
+const OpRegistration kOpSparseApplyAdagrad = {
+    .name = "SparseApplyAdagrad",
+    .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "grad: T", "indices: Tindices"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
+              "update_slots: bool = true"},
+    UPDATE(ALL_STEPS(adagrad)),
+};
+
+const OpRegistration kOpResourceSparseApplyAdagrad = {
+    .name = "ResourceSparseApplyAdagrad",
+    .inputs = {"var: resource", "accum: resource", "lr: T", "grad: T", "indices: Tindices"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
+              "update_slots: bool = true"},
+    .is_stateful = true,
+    UPDATE(ALL_STEPS(adagrad)),
+};
+
+/* --- Adagrad with an epsilon --- */
+
+const OpRegistration kOpApplyAdagradV2 = {
+    .name = "ApplyAdagradV2",
+    .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "epsilon: T", "grad: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "update_slots: bool = true"},
+    UPDATE(ALL_STEPS(adagrad_v2)),
+};
+
+const OpRegistration kOpResourceApplyAdagradV2 = {
+    .name = "ResourceApplyAdagradV2",
+    .inputs = {"var: resource", "accum: resource", "lr: T", "epsilon: T", "grad: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "update_slots: bool = true"},
+    .is_stateful = true,
+    UPDATE(ALL_STEPS(adagrad_v2)),
+};
+
+const OpRegistration kOpSparseApplyAdagradV2 = {
+    .name = "SparseApplyAdagradV2",
+    .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "epsilon: T", "grad: T", "indices: Tindices"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
+              "update_slots: bool = true"},
+    UPDATE(ALL_STEPS(adagrad_v2)),
+};
+
+const OpRegistration kOpResourceSparseApplyAdagradV2 = {
+    .name = "ResourceSparseApplyAdagradV2",
+    .inputs = {"var: resource", "accum: resource", "lr: T", "epsilon: T", "grad: T", "indices: Tindices"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
+              "update_slots: bool = true"},
+    .is_stateful = true,
+    UPDATE(ALL_STEPS(adagrad_v2)),
+};
+
+/* --- Adagrad by dual averaging --- */
+
+const OpRegistration kOpApplyAdagradDA = {
+    .name = "ApplyAdagradDA",
+    .inputs = {"var: Ref(T)", "gradient_accumulator: Ref(T)", "gradient_squared_accumulator: Ref(T)",
+               "grad: T", "lr: T", "l1: T", "l2: T", "global_step: int64"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    UPDATE(FLOAT_STEPS(adagrad_da)),
+};
+
+const OpRegistration kOpResourceApplyAdagradDA = {
+    .name = "ResourceApplyAdagradDA",
+    .inputs = {"var: resource", "gradient_accumulator: resource", "gradient_squared_accumulator: resource",
+               "grad: T", "lr: T", "l1: T", "l2: T", "global_step: int64"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    .is_stateful = true,
+    UPDATE(FLOAT_STEPS(adagrad_da)),
+};
+
+const OpRegistration kOpSparseApplyAdagradDA = {
+    .name = "SparseApplyAdagradDA",
+    .inputs = {"var: Ref(T)", "gradient_accumulator: Ref(T)", "gradient_squared_accumulator: Ref(T)",
+               "grad: T", "indices: Tindices", "lr: T", "l1: T", "l2: T", "global_step: int64"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
+    UPDATE(FLOAT_STEPS(adagrad_da)),
+};
+
+const OpRegistration kOpResourceSparseApplyAdagradDA = {
+    .name = "ResourceSparseApplyAdagradDA",
+    .inputs = {"var: resource", "gradient_accumulator: resource", "gradient_squared_accumulator: resource",
+               "grad: T", "indices: Tindices", "lr: T", "l1: T", "l2: T", "global_step: int64"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
+    .is_stateful = true,
+    UPDATE(FLOAT_STEPS(adagrad_da)),
+};
+
+/* --- Adadelta --- */
+
+const OpRegistration kOpApplyAdadelta = {
+    .name = "ApplyAdadelta",
+    .inputs = {"var: Ref(T)", "accum: Ref(T)", "accum_update: Ref(T)", "lr: T", "rho: T", "epsilon: T",
+               "grad: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    UPDATE(ALL_STEPS(adadelta)),
+};
+
+const OpRegistration kOpResourceApplyAdadelta = {
+    .name = "ResourceApplyAdadelta",
+    .inputs = {"var: resource", "accum: resource", "accum_update: resource", "lr: T", "rho: T", "epsilon: T",
+               "grad: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    .is_stateful = true,
+    UPDATE(ALL_STEPS(adadelta)),
+};
+
+const OpRegistration kOpSparseApplyAdadelta = {
+    .name = "SparseApplyAdadelta",
+    .inputs = {"var: Ref(T)", "accum: Ref(T)", "accum_update: Ref(T)", "lr: T", "rho: T", "epsilon: T",
+               "grad: T", "indices: Tindices"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
+    UPDATE(ALL_STEPS(adadelta)),
+};
+
+const OpRegistration kOpResourceSparseApplyAdadelta = {
+    .name = "ResourceSparseApplyAdadelta",
+    .inputs = {"var: resource", "accum: resource", "accum_update: resource", "lr: T", "rho: T", "epsilon: T",
+               "grad: T", "indices: Tindices"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
+    .is_stateful = true,
+    UPDATE(ALL_STEPS(adadelta)),
+};
+
+/* --- RMSProp --- */
+
+const OpRegistration kOpApplyRMSProp = {
+    .name = "ApplyRMSProp",
+    .inputs = {"var: Ref(T)", "ms: Ref(T)", "mom: Ref(T)", "lr: T", "rho: T", "momentum: T", "epsilon: T",
+               "grad: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    UPDATE(ALL_STEPS(rms_prop)),
+};
+
+const OpRegistration kOpResourceApplyRMSProp = {
+    .name = "ResourceApplyRMSProp",
+    .inputs = {"var: resource", "ms: resource", "mom: resource", "lr: T", "rho: T", "momentum: T",
+               "epsilon: T", "grad: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    .is_stateful = true,
+    UPDATE(ALL_STEPS(rms_prop)),
+};
+
+const OpRegistration kOpSparseApplyRMSProp = {
+    .name = "SparseApplyRMSProp",
+    .inputs = {"var: Ref(T)", "ms: Ref(T)", "mom: Ref(T)", "lr: T", "rho: T", "momentum: T", "epsilon: T",
+               "grad: T", "indices: Tindices"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
+    UPDATE(ALL_STEPS(rms_prop)),
+};
+
+const OpRegistration kOpResourceSparseApplyRMSProp = {
+    .name = "ResourceSparseApplyRMSProp",
+    .inputs = {"var: resource", "ms: resource", "mom: resource", "lr: T", "rho: T", "momentum: T",
+               "epsilon: T", "grad: T", "indices: Tindices"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
+    .is_stateful = true,
+    UPDATE(ALL_STEPS(rms_prop)),
+};
+
+/* --- RMSProp with the variance instead of the mean square --- */
+
+const OpRegistration kOpApplyCenteredRMSProp = {
+    .name = "ApplyCenteredRMSProp",
+    .inputs = {"var: Ref(T)", "mg: Ref(T)", "ms: Ref(T)", "mom: Ref(T)", "lr: T", "rho: T", "momentum: T",
+               "epsilon: T", "grad: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    UPDATE(ALL_STEPS(centered_rms_prop)),
+};
+
+const OpRegistration kOpResourceApplyCenteredRMSProp = {
+    .name = "ResourceApplyCenteredRMSProp",
+    .inputs = {"var: resource", "mg: resource", "ms: resource", "mom: resource", "lr: T", "rho: T",
+               "momentum: T", "epsilon: T", "grad: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    .is_stateful = true,
+    UPDATE(ALL_STEPS(centered_rms_prop)),
+};
+
+const OpRegistration kOpSparseApplyCenteredRMSProp = {
+    .name = "SparseApplyCenteredRMSProp",
+    .inputs = {"var: Ref(T)", "mg: Ref(T)", "ms: Ref(T)", "mom: Ref(T)", "lr: T", "rho: T", "momentum: T",
+               "epsilon: T", "grad: T", "indices: Tindices"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
+    UPDATE(ALL_STEPS(centered_rms_prop)),
+};
+
+const OpRegistration kOpResourceSparseApplyCenteredRMSProp = {
+    .name = "ResourceSparseApplyCenteredRMSProp",
+    .inputs = {"var: resource", "mg: resource", "ms: resource", "mom: resource", "lr: T", "rho: T",
+               "momentum: T", "epsilon: T", "grad: T", "indices: Tindices"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
+    .is_stateful = true,
+    UPDATE(ALL_STEPS(centered_rms_prop)),
+};
+
+/* --- FTRL-proximal --- */
+
+const OpRegistration kOpApplyFtrl = {
+    .name = "ApplyFtrl",
+    .inputs = {"var: Ref(T)", "accum: Ref(T)", "linear: Ref(T)", "grad: T", "lr: T", "l1: T", "l2: T",
+               "lr_power: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "multiply_linear_by_lr: bool = false"},
+    UPDATE(FLOAT_STEPS(ftrl)),
+};
+
+const OpRegistration kOpResourceApplyFtrl = {
+    .name = "ResourceApplyFtrl",
+    .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "lr: T", "l1: T", "l2: T",
+               "lr_power: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "multiply_linear_by_lr: bool = false"},
+    .is_stateful = true,
+    UPDATE(FLOAT_STEPS(ftrl)),
+};
+
+const OpRegistration kOpSparseApplyFtrl = {
+    .name = "SparseApplyFtrl",
+    .inputs = {"var: Ref(T)", "accum: Ref(T)", "linear: Ref(T)", "grad: T", "indices: Tindices", "lr: T",
+               "l1: T", "l2: T", "lr_power: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
+              "multiply_linear_by_lr: bool = false"},
+    UPDATE(FLOAT_STEPS(ftrl)),
+};
+
+const OpRegistration kOpResourceSparseApplyFtrl = {
+    .name = "ResourceSparseApplyFtrl",
+    .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "indices: Tindices",
+               "lr: T", "l1: T", "l2: T", "lr_power: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
+              "multiply_linear_by_lr: bool = false"},
+    .is_stateful = true,
+    UPDATE(FLOAT_STEPS(ftrl)),
+};
+
+/* --- FTRL-proximal with shrinkage of the gradient --- */
+
+const OpRegistration kOpApplyFtrlV2 = {
+    .name = "ApplyFtrlV2",
+    .inputs = {"var: Ref(T)", "accum: Ref(T)", "linear: Ref(T)", "grad: T", "lr: T", "l1: T", "l2: T",
+               "l2_shrinkage: T", "lr_power: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "multiply_linear_by_lr: bool = false"},
+    UPDATE(FLOAT_STEPS(ftrl_v2)),
+};
+
+const OpRegistration kOpResourceApplyFtrlV2 = {
+    .name = "ResourceApplyFtrlV2",
+    .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "lr: T", "l1: T", "l2: T",
+               "l2_shrinkage: T", "lr_power: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false", "multiply_linear_by_lr: bool = false"},
+    .is_stateful = true,
+    UPDATE(FLOAT_STEPS(ftrl_v2)),
+};
+
+const OpRegistration kOpSparseApplyFtrlV2 = {
+    .name = "SparseApplyFtrlV2",
+    .inputs = {"var: Ref(T)", "accum: Ref(T)", "linear: Ref(T)", "grad: T", "indices: Tindices", "lr: T",
+               "l1: T", "l2: T", "l2_shrinkage: T", "lr_power: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
+              "multiply_linear_by_lr: bool = false"},
+    UPDATE(FLOAT_STEPS(ftrl_v2)),
+};
+
+const OpRegistration kOpResourceSparseApplyFtrlV2 = {
+    .name = "ResourceSparseApplyFtrlV2",
+    .inputs = {"var: resource", "accum: resource", "linear: resource", "grad: T", "indices: Tindices",
+               "lr: T", "l1: T", "l2: T", "l2_shrinkage: T", "lr_power: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false",
+              "multiply_linear_by_lr: bool = false"},
+    .is_stateful = true,
+    UPDATE(FLOAT_STEPS(ftrl_v2)),
+};
+
+/* --- Proximal gradient descent --- */
+
+const OpRegistration kOpApplyProximalGradientDescent = {
+    .name = "ApplyProximalGradientDescent",
+    .inputs = {"var: Ref(T)", "alpha: T", "l1: T", "l2: T", "delta: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    UPDATE(FLOAT_STEPS(proximal_gradient_descent)),
+};
+
+const OpRegistration kOpResourceApplyProximalGradientDescent = {
+    .name = "ResourceApplyProximalGradientDescent",
+    .inputs = {"var: resource", "alpha: T", "l1: T", "l2: T", "delta: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    .is_stateful = true,
+    UPDATE(FLOAT_STEPS(proximal_gradient_descent)),
+};
+
+const OpRegistration kOpSparseApplyProximalGradientDescent = {
+    .name = "SparseApplyProximalGradientDescent",
+    .inputs = {"var: Ref(T)", "alpha: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
+    UPDATE(FLOAT_STEPS(proximal_gradient_descent)),
+};
+
+const OpRegistration kOpResourceSparseApplyProximalGradientDescent = {
+    .name = "ResourceSparseApplyProximalGradientDescent",
+    .inputs = {"var: resource", "alpha: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
+    .is_stateful = true,
+    UPDATE(FLOAT_STEPS(proximal_gradient_descent)),
+};
+
+/* --- Proximal Adagrad --- */
+
+const OpRegistration kOpApplyProximalAdagrad = {
+    .name = "ApplyProximalAdagrad",
+    .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "l1: T", "l2: T", "grad: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    UPDATE(FLOAT_STEPS(proximal_adagrad)),
+};
+
+const OpRegistration kOpResourceApplyProximalAdagrad = {
+    .name = "ResourceApplyProximalAdagrad",
+    .inputs = {"var: resource", "accum: resource", "lr: T", "l1: T", "l2: T", "grad: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    .is_stateful = true,
+    UPDATE(FLOAT_STEPS(proximal_adagrad)),
+};
+
+const OpRegistration kOpSparseApplyProximalAdagrad = {
+    .name = "SparseApplyProximalAdagrad",
+    .inputs = {"var: Ref(T)", "accum: Ref(T)", "lr: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
+    UPDATE(FLOAT_STEPS(proximal_adagrad)),
+};
+
+const OpRegistration kOpResourceSparseApplyProximalAdagrad = {
+    .name = "ResourceSparseApplyProximalAdagrad",
+    .inputs = {"var: resource", "accum: resource", "lr: T", "l1: T", "l2: T", "grad: T", "indices: Tindices"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}", "use_locking: bool = false"},
+    .is_stateful = true,
+    UPDATE(FLOAT_STEPS(proximal_adagrad)),
+};
+
+/* --- AddSign --- */
+
+const OpRegistration kOpApplyAddSign = {
+    .name = "ApplyAddSign",
+    .inputs = {"var: Ref(T)", "m: Ref(T)", "lr: T", "alpha: T", "sign_decay: T", "beta: T", "grad: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    UPDATE(FLOAT_STEPS(add_sign)),
+};
+
+const OpRegistration kOpResourceApplyAddSign = {
+    .name = "ResourceApplyAddSign",
+    .inputs = {"var: resource", "m: resource", "lr: T", "alpha: T", "sign_decay: T", "beta: T", "grad: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    .is_stateful = true,
+    UPDATE(FLOAT_STEPS(add_sign)),
+};
+
+/* --- PowerSign --- */
+
+const OpRegistration kOpApplyPowerSign = {
+    .name = "ApplyPowerSign",
+    .inputs = {"var: Ref(T)", "m: Ref(T)", "lr: T", "logbase: T", "sign_decay: T", "beta: T", "grad: T"},
+    .outputs = {"out: Ref(T)"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    UPDATE(FLOAT_STEPS(power_sign)),
+};
+
+const OpRegistration kOpResourceApplyPowerSign = {
+    .name = "ResourceApplyPowerSign",
+    .inputs = {"var: resource", "m: resource", "lr: T", "logbase: T", "sign_decay: T", "beta: T", "grad: T"},
+    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
+    .is_stateful = true,
+    UPDATE(FLOAT_STEPS(power_sign)),
+};
