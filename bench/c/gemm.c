@@ -85,12 +85,12 @@ EXPORTED double bench_gemm_gflops(int m, int n, int k, int transpose_a, int tran
                    .ldb = transpose_b ? k : n,
                    .c = c,
                    .ldc = n};
-  void *packed = mem_alloc(packed_b ? gemm_f32_packed_b_size(k, n) : 0);
+  void *packed = mem_alloc(packed_b ? gemm_packed_b_size_f32(k, n) : 0);
   if (packed && b && packed_b) {
-    gemm_f32_pack_b(&args, NULL, packed);
+    gemm_pack_b_f32(&args, NULL, packed);
     args.packed_b = packed;
   }
-  void *workspace = mem_alloc(gemm_f32_workspace(&args));
+  void *workspace = mem_alloc(gemm_workspace_f32(&args));
   double best = 1e30, flops = 2.0 * m * n * k;
   if (a && b && c && workspace && packed) {
     int repeats = flops < 2e6 ? (int)(2e6 / (flops + 1)) + 1 : 1; /* clocks of browsers are coarse */

@@ -2,7 +2,7 @@
  *
  *   Conv conv = {.batch = 1, .axis = {{.in = 8, .out = 6, .filter = 3, .stride = 1, .dilation = 1}, {...}},
  *                .in_channels = 3, .out_channels = 16, .groups = 1};
- *   int64_t size = conv_f32_workspace(CONV_FORWARD, &conv, false);
+ *   int64_t size = conv_workspace_f32(CONV_FORWARD, &conv, false);
  *   conv_f32(CONV_FORWARD, &conv, x, w, NULL, y, parallel, workspace);
  *
  * x is [batch, rows, columns, in_channels], w [rows, columns, in_channels / groups, out_channels], y [batch,
@@ -35,7 +35,7 @@ typedef enum ConvProduct {
   CONV_FILTER,  /* dw of (x, dy) */
 } ConvProduct;
 
-/* Elements that an output sums. With one group, gemm_*_pack_b of the filter as a matrix of so many rows is
+/* Elements that an output sums. With one group, gemm_pack_b_* of the filter as a matrix of so many rows is
  * what `packed` below wants. */
 static inline int64_t conv_depth(const Conv *conv) {
   return conv->axis[0].filter * conv->axis[1].filter * (conv->in_channels / conv->groups);
@@ -43,8 +43,8 @@ static inline int64_t conv_depth(const Conv *conv) {
 
 /* Bytes of workspace (64-byte aligned), 0: none. Beside that of a product, it is at most as large as filter
  * and input together, or a megabyte. `packed`: a packed filter will be given. */
-int64_t conv_f32_workspace(ConvProduct product, const Conv *conv, bool packed);
-int64_t conv_f64_workspace(ConvProduct product, const Conv *conv, bool packed);
+int64_t conv_workspace_f32(ConvProduct product, const Conv *conv, bool packed);
+int64_t conv_workspace_f64(ConvProduct product, const Conv *conv, bool packed);
 
 /* a and b as ConvProduct says, all in the same type; `packed` is the packed filter of CONV_FORWARD, or NULL.
  * The result is written in full. All sizes may be 0 except filter, channels and groups. */

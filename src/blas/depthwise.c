@@ -2,25 +2,9 @@
 #include <string.h>
 
 #include "blas/conv.h"
+#include "simd/element_types.h"
 #include "simd/simd.h"
 
-#define T float
-#define V f32x4
-#define LANES 4
-#define FN(name) name##_f32
-#define TYPE(name) FN(name)
-#define VFN(name) f32x4_##name
-#include "blas/depthwise.inc"
-#undef T
-#undef V
-#undef LANES
-#undef FN
-#undef VFN
-
-#define T double
-#define V f64x2
-#define LANES 2
-#define FN(name) name##_f64
-#define TYPE(name) FN(name)
-#define VFN(name) f64x2_##name
-#include "blas/depthwise.inc"
+#define TEMPLATE "blas/depthwise.inc"
+#define TYPES TYPES_FLOAT
+#include "simd/each_type.inc"

@@ -1,7 +1,7 @@
 /* Matrix multiplication on raw pointers: C = activation(op(A) * op(B) [+ C] [+ bias]).
  *
  *   GemmArgs args = {.m = 64, .n = 10, .k = 128, .a = x, .lda = 128, .b = w, .ldb = 10, .c = y, .ldc = 10};
- *   int64_t size = gemm_f32_workspace(&args);
+ *   int64_t size = gemm_workspace_f32(&args);
  *   void *workspace = size ? mem_alloc(size) : NULL;
  *   gemm_f32(&args, parallel, workspace);
  *
@@ -40,7 +40,7 @@ typedef struct GemmArgs {
   bool accumulate;  /* adds to what C holds; otherwise C is only written */
   const void *bias; /* n elements, added to every row; or NULL */
   GemmActivation activation;
-  const void *packed_b; /* op(B) as gemm_*_pack_b left it, for the same n, k; or NULL */
+  const void *packed_b; /* op(B) as gemm_pack_b_* left it, for the same n, k; or NULL */
   /* Not NULL: A stands nowhere as a matrix. Instead this writes rows [i, i + rows) of it from what `a` points
    * to, in panels of `width` <= GEMM_MAX_ROWS rows, the last one of those that are left: panel[p * its rows +
    * r] = A(its first row + r, p0 + p), p < depth, and the next panel follows. Runs on several threads;
@@ -53,19 +53,19 @@ enum { GEMM_MAX_ROWS = 6 };
 /* Bytes that `workspace` must hold (64-byte aligned; contents do not matter before or after). May be 0: then
  * NULL will do. Bounded by a few megabytes for any shape. Depends on the sizes, the transposes and on whether
  * packed_b is given. */
-int64_t gemm_f32_workspace(const GemmArgs *args);
-int64_t gemm_f64_workspace(const GemmArgs *args);
+int64_t gemm_workspace_f32(const GemmArgs *args);
+int64_t gemm_workspace_f64(const GemmArgs *args);
 
 void gemm_f32(const GemmArgs *args, const Parallel *parallel, void *workspace);
 void gemm_f64(const GemmArgs *args, const Parallel *parallel, void *workspace);
 
 /* Packing once a B that many products share, such as weights that never change: saves the copy in each
  * product. Returns the size in bytes of the packed form; -1 when it does not fit 63 bits. */
-int64_t gemm_f32_packed_b_size(int64_t k, int64_t n);
-int64_t gemm_f64_packed_b_size(int64_t k, int64_t n);
+int64_t gemm_packed_b_size_f32(int64_t k, int64_t n);
+int64_t gemm_packed_b_size_f64(int64_t k, int64_t n);
 /* Reads args->{n, k, transpose_b, b, ldb}. `packed` is 64-byte aligned. */
-void gemm_f32_pack_b(const GemmArgs *args, const Parallel *parallel, void *packed);
-void gemm_f64_pack_b(const GemmArgs *args, const Parallel *parallel, void *packed);
+void gemm_pack_b_f32(const GemmArgs *args, const Parallel *parallel, void *packed);
+void gemm_pack_b_f64(const GemmArgs *args, const Parallel *parallel, void *packed);
 
 /* Integers wrap around on overflow, as in TensorFlow. No workspace; packed_b must be NULL; relu is
  * max(x, 0). */

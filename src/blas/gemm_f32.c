@@ -3,15 +3,10 @@
 #include <string.h>
 
 #include "blas/gemm.h"
+#include "simd/element_types.h"
 #include "simd/simd.h"
 
-#define T float
-#define V f32x4
-#define LANES 4
-#define FN(name) name##_f32
-#define TYPE(name) FN(name)
-#define VFN(name) f32x4_##name
-#define GEMM(name) gemm_f32_##name
+#include "simd/types/f32.inc"
 /* Measured in V8, which keeps a tile in its 15 registers only in loops of a single depth. 6 x 8 with a fused
  * multiply-add and 5 x 8 without (a product needs a register of its own) reach nine tenths of what the units
  * can do. */

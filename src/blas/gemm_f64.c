@@ -3,15 +3,10 @@
 #include <string.h>
 
 #include "blas/gemm.h"
+#include "simd/element_types.h"
 #include "simd/simd.h"
 
-#define T double
-#define V f64x2
-#define LANES 2
-#define FN(name) name##_f64
-#define TYPE(name) FN(name)
-#define VFN(name) f64x2_##name
-#define GEMM(name) gemm_f64_##name
+#include "simd/types/f64.inc"
 /* As in gemm_f32.c: registers count, whatever they hold. */
 #ifdef TFCORE_RELAXED_SIMD
 #define MR 6

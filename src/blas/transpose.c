@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/copy.h"
+#include "simd/element_types.h"
 #include "simd/simd.h"
 
 typedef struct Wide {
@@ -86,49 +87,28 @@ static int64_t pixels_of_planes(const uint32_t *x, int64_t plane, int64_t pixels
   return i;
 }
 
-#define T uint8_t
-#define FN(name) name##_u8
-#define TYPE(name) FN(name)
-#define BLOCK_TRANSPOSE block_u8
+#include "simd/types/u8.inc"
 #include "blas/transpose_tile.inc"
-#undef T
-#undef FN
-#undef BLOCK_TRANSPOSE
+#include "simd/types/end.inc"
 
-#define T uint16_t
-#define FN(name) name##_u16
-#define TYPE(name) FN(name)
-#define BLOCK_TRANSPOSE block_u16
+#include "simd/types/u16.inc"
 #include "blas/transpose_tile.inc"
-#undef T
-#undef FN
-#undef BLOCK_TRANSPOSE
+#include "simd/types/end.inc"
 
-#define T uint32_t
-#define FN(name) name##_u32
-#define TYPE(name) FN(name)
-#define BLOCK_TRANSPOSE block_u32
 #define FOURS fours_u32
+#include "simd/types/u32.inc"
 #include "blas/transpose_tile.inc"
-#undef T
-#undef FN
-#undef BLOCK_TRANSPOSE
+#include "simd/types/end.inc"
 #undef FOURS
 
-#define T uint64_t
-#define FN(name) name##_u64
-#define TYPE(name) FN(name)
-#define BLOCK_TRANSPOSE block_u64
+#include "simd/types/u64.inc"
 #include "blas/transpose_tile.inc"
-#undef T
-#undef FN
-#undef BLOCK_TRANSPOSE
+#include "simd/types/end.inc"
 
 #define T Wide
-#define FN(name) name##_wide
-#define TYPE(name) FN(name)
-#define BLOCK_TRANSPOSE block_wide
+#define NAME(op) op##_wide
 #include "blas/transpose_tile.inc"
+#include "simd/types/end.inc"
 
 static void transpose_pixels(const void *from, int64_t x_stride, int64_t rows, int64_t columns, void *to,
                              int64_t y_stride) {

@@ -14,10 +14,14 @@ typedef struct WindowAxis {
   int64_t in, out, filter, stride, dilation, pad;
 } WindowAxis;
 
-/* How positions of one grid (place < places) see those of another (position < size):
- *   position(place, tap) = place * step + offset + tap * tap_step,   tap < taps;  filter(tap) = filter + tap
- * * filter_step From an output to its inputs as above; or, for the gradient, from each stride-th input to the
- * outputs that saw it. */
+/* How positions of one grid (place < places) see those of another (position < size) through taps (tap <
+ * taps):
+ *
+ *   position(place, tap) = place * step + offset + tap * tap_step
+ *   filter(tap)          = filter + tap * filter_step
+ *
+ * From an output to its inputs as above; or, for the gradient, from each stride-th input to the outputs that
+ * saw it. */
 typedef struct WindowView {
   int64_t places, step, size;
   int64_t taps, offset, tap_step;

@@ -1,10 +1,9 @@
 /* 16-byte vectors: WebAssembly's simd128 in the browser, the compiler's vector extensions natively (SSE2,
  * NEON).
  *
- * The types are compiler vectors in both worlds, so + - * / and unary minus are plain operators, and
- * comparisons
- * (== < <= > >= !=) give a mask of the integer type of the same width: all bits set where true. Everything
- * else is a function named after its type. Loads and stores take any alignment.
+ * The types are compiler vectors in both worlds. So + - * / and unary minus are plain operators, and so are
+ * the comparisons, which give a mask of the integer type of the same width: all bits set where true.
+ * Everything else is a function named after its type. Loads and stores take any alignment.
  *
  * Numbers never depend on where a value stands in an array: a lane computes what every other lane
  * computes. */
@@ -25,6 +24,9 @@ typedef float f32x4 __attribute__((vector_size(16)));
 typedef double f64x2 __attribute__((vector_size(16)));
 typedef int32_t i32x4 __attribute__((vector_size(16)));
 typedef int64_t i64x2 __attribute__((vector_size(16)));
+typedef uint32_t u32x4
+    __attribute__((vector_size(16))); /* wraps around, where signed overflow is undefined */
+typedef uint64_t u64x2 __attribute__((vector_size(16)));
 
 #define SIMD_INLINE static inline __attribute__((always_inline))
 
@@ -68,13 +70,20 @@ SIMD_INLINE i32x4 i32x4_load(const int32_t *p) {
   memcpy(&v, p, sizeof v);
   return v;
 }
+SIMD_INLINE i64x2 i64x2_load(const int64_t *p) {
+  i64x2 v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
 SIMD_INLINE void f32x4_store(float *p, f32x4 v) { memcpy(p, &v, sizeof v); }
 SIMD_INLINE void f64x2_store(double *p, f64x2 v) { memcpy(p, &v, sizeof v); }
 SIMD_INLINE void i32x4_store(int32_t *p, i32x4 v) { memcpy(p, &v, sizeof v); }
+SIMD_INLINE void i64x2_store(int64_t *p, i64x2 v) { memcpy(p, &v, sizeof v); }
 
 SIMD_INLINE f32x4 f32x4_splat(float x) { return (f32x4){x, x, x, x}; }
 SIMD_INLINE f64x2 f64x2_splat(double x) { return (f64x2){x, x}; }
 SIMD_INLINE i32x4 i32x4_splat(int32_t x) { return (i32x4){x, x, x, x}; }
+SIMD_INLINE i64x2 i64x2_splat(int64_t x) { return (i64x2){x, x}; }
 
 /* One element from memory in all lanes, in one instruction where there is one. */
 SIMD_INLINE f32x4 f32x4_load_splat(const float *p) {
@@ -145,6 +154,7 @@ SIMD_INLINE f64x2 f64x2_select(i64x2 mask, f64x2 a, f64x2 b) {
 #endif
 }
 SIMD_INLINE i32x4 i32x4_select(i32x4 mask, i32x4 a, i32x4 b) { return (mask & a) | (~mask & b); }
+SIMD_INLINE i64x2 i64x2_select(i64x2 mask, i64x2 a, i64x2 b) { return (mask & a) | (~mask & b); }
 
 /* b < a ? b : a and a < b ? b : a, in one instruction. A NaN in `a` stays, a NaN in `b` is dropped:
  * f32x4_pmax(x, zero) is a Relu that keeps NaN. */
@@ -191,6 +201,9 @@ SIMD_INLINE i32x4 i32x4_max(i32x4 a, i32x4 b) { return (i32x4)wasm_i32x4_max((v1
 SIMD_INLINE i32x4 i32x4_min(i32x4 a, i32x4 b) { return i32x4_select(b < a, b, a); }
 SIMD_INLINE i32x4 i32x4_max(i32x4 a, i32x4 b) { return i32x4_select(a < b, b, a); }
 #endif
+
+SIMD_INLINE i64x2 i64x2_min(i64x2 a, i64x2 b) { return i64x2_select(b < a, b, a); }
+SIMD_INLINE i64x2 i64x2_max(i64x2 a, i64x2 b) { return i64x2_select(a < b, b, a); }
 
 /* The smaller and the larger; NaN when either is NaN, as in TensorFlow's reductions. */
 SIMD_INLINE f32x4 f32x4_min(f32x4 a, f32x4 b) { return f32x4_select(b != b, b, f32x4_pmin(a, b)); }
@@ -275,6 +288,17 @@ SIMD_INLINE void f32x4_transpose(f32x4 rows[4]) {
 }
 SIMD_INLINE void f64x2_transpose(f64x2 rows[2]) {
   f64x2 a = rows[0];
+  rows[0] = __builtin_shufflevector(a, rows[1], 0, 2);
+  rows[1] = __builtin_shufflevector(a, rows[1], 1, 3);
+}
+SIMD_INLINE void i32x4_transpose(i32x4 rows[4]) {
+  f32x4 bits[4];
+  memcpy(bits, rows, sizeof bits);
+  f32x4_transpose(bits);
+  memcpy(rows, bits, sizeof bits);
+}
+SIMD_INLINE void i64x2_transpose(i64x2 rows[2]) {
+  i64x2 a = rows[0];
   rows[0] = __builtin_shufflevector(a, rows[1], 0, 2);
   rows[1] = __builtin_shufflevector(a, rows[1], 1, 3);
 }

@@ -1,9 +1,15 @@
 /* exp, log, tanh, ... of float32 vectors, and loops over arrays of float32 and float64.
  *
  * Bounds, tested against double precision over every exponent (in units in the last place, denormals
- * included): exp, log                              2 ulp (f32x16_exp_below_zero 3) expm1, log1p, tanh,
- * sigmoid, sin, cos 4 ulp erf, softplus, elu, selu              4 ulp Special values are those of C's math.h:
- * exp(-inf) = 0, log(0) = -inf, log(x < 0) = NaN, tanh(-0) = -0, NaN stays NaN.
+ * included):
+ *
+ *   exp, log                               2 ulp
+ *   f32x16_exp_below_zero                  3 ulp
+ *   expm1, log1p, tanh, sigmoid, sin, cos  4 ulp
+ *   erf, softplus, elu, selu               4 ulp
+ *
+ * Special values are those of C's math.h: exp(-inf) = 0, log(0) = -inf, log(x < 0) = NaN, tanh(-0) = -0, NaN
+ * stays NaN.
  *
  * The loops give each element the value that the inline function gives it: neither length nor position
  * matters. float64 goes through the C library, whose functions err by 1 or 2 ulp; sigmoid by 3.
@@ -27,8 +33,8 @@ void vector_cos_f32(int64_t count, const float *x, float *y);
 void vector_erf_f32(int64_t count, const float *x, float *y);
 void vector_softplus_f32(int64_t count, const float *x, float *y); /* log(1 + exp(x)) */
 void vector_elu_f32(int64_t count, const float *x, float *y);      /* x < 0 ? exp(x) - 1 : x */
-void vector_selu_f32(int64_t count, const float *x,
-                     float *y); /* x < 0 ? SELU_SCALE_ALPHA * (exp(x) - 1) : SELU_SCALE * x */
+/* x < 0 ? SELU_SCALE_ALPHA * (exp(x) - 1) : SELU_SCALE * x */
+void vector_selu_f32(int64_t count, const float *x, float *y);
 
 void vector_exp_f64(int64_t count, const double *x, double *y);
 void vector_expm1_f64(int64_t count, const double *x, double *y);

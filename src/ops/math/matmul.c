@@ -24,12 +24,12 @@ static bool pack_constant(MatMulState *state, const Tensor *b, Status *status) {
                    .b = b->data,
                    .ldb = columns};
   bool is_float = b->dtype == DT_FLOAT;
-  int64_t size = is_float ? gemm_f32_packed_b_size(args.k, args.n) : gemm_f64_packed_b_size(args.k, args.n);
+  int64_t size = is_float ? gemm_packed_b_size_f32(args.k, args.n) : gemm_packed_b_size_f64(args.k, args.n);
   if (size < 0 || !(state->packed_b = mem_alloc(size))) return status_oom(status, "a packed matrix");
   if (is_float) {
-    gemm_f32_pack_b(&args, NULL, state->packed_b);
+    gemm_pack_b_f32(&args, NULL, state->packed_b);
   } else {
-    gemm_f64_pack_b(&args, NULL, state->packed_b);
+    gemm_pack_b_f64(&args, NULL, state->packed_b);
   }
   return true;
 }

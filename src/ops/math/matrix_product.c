@@ -13,8 +13,8 @@ static DataType real_type(DataType type) {
 }
 
 static int64_t real_workspace(DataType type, const GemmArgs *args) {
-  if (type == DT_FLOAT) return gemm_f32_workspace(args);
-  return type == DT_DOUBLE ? gemm_f64_workspace(args) : 0;
+  if (type == DT_FLOAT) return gemm_workspace_f32(args);
+  return type == DT_DOUBLE ? gemm_workspace_f64(args) : 0;
 }
 
 static void multiply_real(DataType type, const GemmArgs *args, const Parallel *parallel, void *workspace) {

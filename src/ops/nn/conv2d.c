@@ -31,12 +31,12 @@ static bool conv2d_construct(const KernelConstruction *construction, void *memor
   int64_t n = shape_dim(&filter->shape, 3), k = tensor_num_elements(filter) / n;
   GemmArgs args = {.k = k, .n = n, .b = filter->data, .ldb = n};
   bool is_float = filter->dtype == DT_FLOAT;
-  int64_t size = is_float ? gemm_f32_packed_b_size(k, n) : gemm_f64_packed_b_size(k, n);
+  int64_t size = is_float ? gemm_packed_b_size_f32(k, n) : gemm_packed_b_size_f64(k, n);
   if (size < 0 || !(state->packed = mem_alloc(size))) return status_oom(status, "a packed filter");
   if (is_float) {
-    gemm_f32_pack_b(&args, NULL, state->packed);
+    gemm_pack_b_f32(&args, NULL, state->packed);
   } else {
-    gemm_f64_pack_b(&args, NULL, state->packed);
+    gemm_pack_b_f64(&args, NULL, state->packed);
   }
   return true;
 }
@@ -106,7 +106,7 @@ static bool multiply(KernelContext *context, ConvProduct product, const Conv *co
                conv->batch * conv->axis[0].out * conv->axis[1].out > CONV_FEW_WINDOWS;
   const void *packed = packs ? state->packed : NULL;
   Buffer *workspace = NULL;
-  int64_t size = wide ? conv_f64_workspace(product, conv, packed) : conv_f32_workspace(product, conv, packed);
+  int64_t size = wide ? conv_workspace_f64(product, conv, packed) : conv_workspace_f32(product, conv, packed);
   if (size > 0 && !(workspace = kernel_scratch(context, size, status))) return false;
   if (wide) {
     conv_f64(product, conv, a, b, packed, result, context->parallel, workspace ? workspace->data : NULL);

@@ -31,13 +31,13 @@ static void set_i64(void *array, int64_t i, double value) { ((int64_t *)array)[i
 
 /* Exactly the announced workspace, so that the sanitizer sees a write behind it. */
 static void run_f32(const GemmArgs *args, const Parallel *parallel) {
-  int64_t size = gemm_f32_workspace(args);
+  int64_t size = gemm_workspace_f32(args);
   void *workspace = size > 0 ? mem_alloc(size) : NULL;
   gemm_f32(args, parallel, workspace);
   mem_free(workspace);
 }
 static void run_f64(const GemmArgs *args, const Parallel *parallel) {
-  int64_t size = gemm_f64_workspace(args);
+  int64_t size = gemm_workspace_f64(args);
   void *workspace = size > 0 ? mem_alloc(size) : NULL;
   gemm_f64(args, parallel, workspace);
   mem_free(workspace);
@@ -165,11 +165,11 @@ static void check_case(const Case *c) {
   }
   if (c->packed_b) {
     bool f32 = type->size == sizeof(float);
-    packed = mem_alloc(f32 ? gemm_f32_packed_b_size(c->k, c->n) : gemm_f64_packed_b_size(c->k, c->n));
+    packed = mem_alloc(f32 ? gemm_packed_b_size_f32(c->k, c->n) : gemm_packed_b_size_f64(c->k, c->n));
     int64_t calls = 0;
     Parallel parallel = {fake_parallel_run, &calls, 3};
-    if (f32) gemm_f32_pack_b(&args, &parallel, packed);
-    else gemm_f64_pack_b(&args, &parallel, packed);
+    if (f32) gemm_pack_b_f32(&args, &parallel, packed);
+    else gemm_pack_b_f64(&args, &parallel, packed);
     args.packed_b = packed;
     args.b = NULL;
   }
@@ -325,15 +325,15 @@ TEST(gemm_integers_wrap_around) {
 }
 
 TEST(gemm_packed_size_and_workspace_are_bounded) {
-  CHECK_INT_EQ(gemm_f32_packed_b_size(INT64_MAX / 2, 1000), -1);
-  CHECK_INT_EQ(gemm_f32_packed_b_size(3, 0), 0);
+  CHECK_INT_EQ(gemm_packed_b_size_f32(INT64_MAX / 2, 1000), -1);
+  CHECK_INT_EQ(gemm_packed_b_size_f32(3, 0), 0);
   GemmArgs args = {.m = 1 << 20, .n = 1 << 20, .k = 1 << 20, .lda = 1 << 20, .ldb = 1 << 20, .ldc = 1 << 20};
   for (unsigned flags = 0; flags < 4; flags++) {
     args.transpose_a = flags & 1, args.transpose_b = flags >> 1;
-    CHECK(gemm_f32_workspace(&args) < 4 << 20);
-    CHECK(gemm_f64_workspace(&args) < 4 << 20);
+    CHECK(gemm_workspace_f32(&args) < 4 << 20);
+    CHECK(gemm_workspace_f64(&args) < 4 << 20);
     args.m = 3;
-    CHECK(gemm_f32_workspace(&args) < 4 << 20);
+    CHECK(gemm_workspace_f32(&args) < 4 << 20);
     args.m = 1 << 20;
   }
 }
