@@ -5,9 +5,13 @@
  *   bench_gemm [milliseconds per case]     a table
  *
  * The WebAssembly build is an ES module. Its default export, called without arguments, prints the table; a
- * benchmark that wants the measurements in its own run takes const gemm = await (await
- * import('./bench_gemm.mjs')).default({ noInitialRun: true }); gemm._bench_peak_gflops(milliseconds)
+ * benchmark that wants the measurements in its own run takes
+ *
+ *   const { default: load } = await import('./bench_gemm.mjs');
+ *   const gemm = await load({ noInitialRun: true });
+ *   gemm._bench_peak_gflops(milliseconds)
  *   gemm._bench_gemm_gflops(m, n, k, transposeA, transposeB, packedB, milliseconds)
+ *
  * The best round counts: other processes only ever make one slower. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,19 +89,19 @@ EXPORTED double bench_gemm_gflops(int m, int n, int k, int transpose_a, int tran
                    .ldb = transpose_b ? k : n,
                    .c = c,
                    .ldc = n};
-  void *packed = mem_alloc(packed_b ? gemm_packed_b_size_f32(k, n) : 0);
+  void *packed = mem_alloc(packed_b ? gemm_f32.packed_b_size(k, n) : 0);
   if (packed && b && packed_b) {
-    gemm_pack_b_f32(&args, NULL, packed);
+    gemm_f32.pack_b(&args, NULL, packed);
     args.packed_b = packed;
   }
-  void *workspace = mem_alloc(gemm_workspace_f32(&args));
+  void *workspace = mem_alloc(gemm_f32.workspace(&args));
   double best = 1e30, flops = 2.0 * m * n * k;
   if (a && b && c && workspace && packed) {
     int repeats = flops < 2e6 ? (int)(2e6 / (flops + 1)) + 1 : 1; /* clocks of browsers are coarse */
     double end = now() + milliseconds;
     do {
       double start = now();
-      for (int i = 0; i < repeats; i++) gemm_f32(&args, NULL, workspace);
+      for (int i = 0; i < repeats; i++) gemm_f32.run(&args, NULL, workspace);
       double time = (now() - start) / repeats;
       if (time < best && time > 0) best = time;
     } while (now() < end);

@@ -2,8 +2,8 @@
  *
  *   Conv conv = {.batch = 1, .axis = {{.in = 8, .out = 6, .filter = 3, .stride = 1, .dilation = 1}, {...}},
  *                .in_channels = 3, .out_channels = 16, .groups = 1};
- *   int64_t size = conv_workspace_f32(CONV_FORWARD, &conv, false);
- *   conv_f32(CONV_FORWARD, &conv, x, w, NULL, y, parallel, workspace);
+ *   int64_t size = conv_f32.workspace(CONV_FORWARD, &conv, false);
+ *   conv_f32.run(CONV_FORWARD, &conv, x, w, NULL, y, parallel, workspace);
  *
  * x is [batch, rows, columns, in_channels], w [rows, columns, in_channels / groups, out_channels], y [batch,
  * rows, columns, out_channels], dense. Output channel o of group g = o / (out_channels / groups) sees that
@@ -35,27 +35,26 @@ typedef enum ConvProduct {
   CONV_FILTER,  /* dw of (x, dy) */
 } ConvProduct;
 
-/* Elements that an output sums. With one group, gemm_pack_b_* of the filter as a matrix of so many rows is
- * what `packed` below wants. */
+/* Elements that an output sums. With one group, pack_b of the GemmType, for the filter as a matrix of this
+ * many rows, gives what `packed` below wants. */
 static inline int64_t conv_depth(const Conv *conv) {
   return conv->axis[0].filter * conv->axis[1].filter * (conv->in_channels / conv->groups);
 }
 
-/* Bytes of workspace (64-byte aligned), 0: none. Beside that of a product, it is at most as large as filter
- * and input together, or a megabyte. `packed`: a packed filter will be given. */
-int64_t conv_workspace_f32(ConvProduct product, const Conv *conv, bool packed);
-int64_t conv_workspace_f64(ConvProduct product, const Conv *conv, bool packed);
+/* Convolutions of one type of elements. */
+typedef struct ConvType {
+  /* Bytes that `workspace` of `run` must hold (64-byte aligned); may be 0. Beside that of a product, it is at
+   * most as large as filter and input together, or a megabyte. `packed`: a packed filter will be given. */
+  int64_t (*workspace)(ConvProduct product, const Conv *conv, bool packed);
+  /* a and b as ConvProduct says, all in the same type; `packed` is the packed filter of CONV_FORWARD, or
+   * NULL. The result is written in full. All sizes may be 0 except filter, channels and groups. */
+  void (*run)(ConvProduct product, const Conv *conv, const void *a, const void *b, const void *packed,
+              void *result, const Parallel *parallel, void *workspace);
+} ConvType;
 
-/* a and b as ConvProduct says, all in the same type; `packed` is the packed filter of CONV_FORWARD, or NULL.
- * The result is written in full. All sizes may be 0 except filter, channels and groups. */
-void conv_f32(ConvProduct product, const Conv *conv, const float *a, const float *b, const void *packed,
-              float *result, const Parallel *parallel, void *workspace);
-void conv_f64(ConvProduct product, const Conv *conv, const double *a, const double *b, const void *packed,
-              double *result, const Parallel *parallel, void *workspace);
-
-/* CONV_FORWARD and CONV_INPUT, wrapping around. No workspace. */
-void conv_i32(ConvProduct product, const Conv *conv, const int32_t *a, const int32_t *b, int32_t *result,
-              const Parallel *parallel);
+extern const ConvType conv_f32, conv_f64;
+/* CONV_FORWARD and CONV_INPUT, wrapping around. No workspace; `packed` must be NULL. */
+extern const ConvType conv_i32;
 
 /* Depthwise: out_channels = in_channels, w is [rows, columns, channels]; groups is not looked at. No
  * workspace. */

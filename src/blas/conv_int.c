@@ -66,10 +66,18 @@ static void backward_rows(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-void conv_i32(ConvProduct product, const Conv *conv, const int32_t *a, const int32_t *b, int32_t *result,
-              const Parallel *parallel) {
+static int64_t no_workspace(ConvProduct product, const Conv *conv, bool packed) {
+  (void)product, (void)conv, (void)packed;
+  return 0;
+}
+
+static void run(ConvProduct product, const Conv *conv, const void *a, const void *b, const void *packed,
+                void *result, const Parallel *parallel, void *workspace) {
+  (void)packed, (void)workspace;
   IntConv job = {conv, a, b, result};
   bool forward = product == CONV_FORWARD;
   parallel_for(parallel, conv->batch * (forward ? conv->axis[WINDOW_ROWS].out : conv->axis[WINDOW_ROWS].in),
                1, forward ? forward_rows : backward_rows, &job);
 }
+
+const ConvType conv_i32 = {.workspace = no_workspace, .run = run};

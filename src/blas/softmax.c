@@ -8,12 +8,12 @@
 #include "simd/element_types.h"
 #include "simd/vector_math.h"
 
-/* As f32x16_exp_below_zero and f32x16_exp_near_zero, which are faster than exp. */
+/* For double the C library's exp does what f32x16_exp_below_zero and f32x16_exp_near_zero do for float. */
 SIMD_INLINE f64x8 f64x8_exp_below_zero(f64x8 x) {
   for (int i = 0; i < 8; i++) x[i] = exp(x[i]);
   return x;
 }
-SIMD_INLINE f64x8 f64x8_exp_near_zero(f64x8 x) { return f64x8_exp_below_zero(x); }
+#define f64x8_exp_near_zero f64x8_exp_below_zero
 
 /* What f32x16_exp_near_zero is for: NEAREST <= x <= 0. */
 #define NEAREST -87.0f

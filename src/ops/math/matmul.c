@@ -5,6 +5,7 @@
 #include "op/op_registry.h"
 #include "ops/support/conjugate.h"
 #include "ops/support/element_types.h"
+#include "ops/support/packed_matrix.h"
 #include "ops/math/matrix_product.h"
 
 typedef struct MatMulState {
@@ -23,15 +24,7 @@ static bool pack_constant(MatMulState *state, const Tensor *b, Status *status) {
                    .transpose_b = state->transpose_b,
                    .b = b->data,
                    .ldb = columns};
-  bool is_float = b->dtype == DT_FLOAT;
-  int64_t size = is_float ? gemm_packed_b_size_f32(args.k, args.n) : gemm_packed_b_size_f64(args.k, args.n);
-  if (size < 0 || !(state->packed_b = mem_alloc(size))) return status_oom(status, "a packed matrix");
-  if (is_float) {
-    gemm_pack_b_f32(&args, NULL, state->packed_b);
-  } else {
-    gemm_pack_b_f64(&args, NULL, state->packed_b);
-  }
-  return true;
+  return packed_matrix_new(b->dtype, &args, &state->packed_b, status);
 }
 
 static bool matmul_construct(const KernelConstruction *construction, void *memory, Status *status) {

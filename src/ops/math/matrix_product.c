@@ -12,17 +12,12 @@ static DataType real_type(DataType type) {
   return type == DT_COMPLEX128 ? DT_DOUBLE : type;
 }
 
-static int64_t real_workspace(DataType type, const GemmArgs *args) {
-  if (type == DT_FLOAT) return gemm_workspace_f32(args);
-  return type == DT_DOUBLE ? gemm_workspace_f64(args) : 0;
-}
-
-static void multiply_real(DataType type, const GemmArgs *args, const Parallel *parallel, void *workspace) {
-  switch (type) {
-    case DT_FLOAT: gemm_f32(args, parallel, workspace); break;
-    case DT_DOUBLE: gemm_f64(args, parallel, workspace); break;
-    case DT_INT32: gemm_i32(args, parallel); break;
-    default: gemm_i64(args, parallel); break;
+static const GemmType *gemm_type(DataType real) {
+  switch (real) {
+    case DT_FLOAT: return &gemm_f32;
+    case DT_DOUBLE: return &gemm_f64;
+    case DT_INT32: return &gemm_i32;
+    default: return &gemm_i64;
   }
 }
 
@@ -57,11 +52,11 @@ static GemmArgs real_args(const MatrixProduct *product) {
 
 int64_t matrix_product_workspace(const MatrixProduct *product) {
   DataType real = real_type(product->type);
-  if (real == product->type) return real_workspace(real, &product->args);
+  if (real == product->type) return gemm_type(real)->workspace(&product->args);
   Planes planes = plan_planes(product);
   GemmArgs args = real_args(product);
-  int64_t size;
-  return planes.fits && !__builtin_add_overflow(planes.bytes, real_workspace(real, &args), &size) ? size : -1;
+  int64_t size, workspace = gemm_type(real)->workspace(&args);
+  return planes.fits && !__builtin_add_overflow(planes.bytes, workspace, &size) ? size : -1;
 }
 
 static void multiply_half(const MatrixProduct *product, const Parallel *parallel, void *workspace) {
@@ -71,7 +66,7 @@ static void multiply_half(const MatrixProduct *product, const Parallel *parallel
   half_precision_widen(product->type, product->args.a, a, args.m * args.k);
   half_precision_widen(product->type, product->args.b, b, args.k * args.n);
   args.a = a, args.b = b, args.c = c;
-  gemm_f32(&args, parallel, c + planes.c);
+  gemm_f32.run(&args, parallel, c + planes.c);
   half_precision_narrow(product->type, c, product->args.c, args.m * args.n);
 }
 
@@ -83,7 +78,7 @@ static void multiply_int16(const MatrixProduct *product, const Parallel *paralle
   for (int64_t i = 0; i < args.m * args.k; i++) a[i] = from_a[i];
   for (int64_t i = 0; i < args.k * args.n; i++) b[i] = from_b[i];
   args.a = a, args.b = b, args.c = c;
-  gemm_i32(&args, parallel);
+  gemm_i32.run(&args, parallel, NULL);
   for (int64_t i = 0; i < args.m * args.n; i++)
     ((int16_t *)product->args.c)[i] = (int16_t)(uint32_t)c[i]; /* wraps around */
 }
@@ -126,6 +121,7 @@ static void join(DataType real, const void *re, const void *im, int64_t count, v
 /* Four real products: the imaginary part is Ar Bi + Ai Br, the real one Ar Br + (-Ai) Bi. */
 static void multiply_complex(const MatrixProduct *product, const Parallel *parallel, void *workspace) {
   DataType real = real_type(product->type);
+  const GemmType *gemm = gemm_type(real);
   int64_t size = (int64_t)dtype_size(real);
   GemmArgs args = real_args(product);
   Planes planes = plan_planes(product);
@@ -136,14 +132,14 @@ static void multiply_complex(const MatrixProduct *product, const Parallel *paral
   split(real, product->args.a, count_a, product->conjugate_a, a_re, a_im);
   split(real, product->args.b, args.k * args.n, product->conjugate_b, b_re, b_im);
   args.a = a_re, args.b = b_im, args.c = c_im;
-  multiply_real(real, &args, parallel, rest);
+  gemm->run(&args, parallel, rest);
   args.a = a_im, args.b = b_re, args.accumulate = true;
-  multiply_real(real, &args, parallel, rest);
+  gemm->run(&args, parallel, rest);
   negate(real, a_im, count_a);
   args.b = b_im, args.c = c_re, args.accumulate = false;
-  multiply_real(real, &args, parallel, rest);
+  gemm->run(&args, parallel, rest);
   args.a = a_re, args.b = b_re, args.accumulate = true;
-  multiply_real(real, &args, parallel, rest);
+  gemm->run(&args, parallel, rest);
   join(real, c_re, c_im, count_c, product->args.c);
 }
 
@@ -155,7 +151,7 @@ void matrix_product_run(const MatrixProduct *product, const Parallel *parallel, 
   } else if (product->type == DT_INT16) {
     multiply_int16(product, parallel, workspace);
   } else {
-    multiply_real(product->type, &product->args, parallel, workspace);
+    gemm_type(product->type)->run(&product->args, parallel, workspace);
   }
 }
 

@@ -4,10 +4,10 @@
 
 #include "base/alloc.h"
 #include "blas/conv.h"
-#include "blas/gemm.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
+#include "ops/support/packed_matrix.h"
 #include "ops/support/window_attrs.h"
 
 typedef struct ConvState {
@@ -30,15 +30,7 @@ static bool conv2d_construct(const KernelConstruction *construction, void *memor
   if (filter->shape.rank != 4 || tensor_num_elements(filter) == 0) return true;
   int64_t n = shape_dim(&filter->shape, 3), k = tensor_num_elements(filter) / n;
   GemmArgs args = {.k = k, .n = n, .b = filter->data, .ldb = n};
-  bool is_float = filter->dtype == DT_FLOAT;
-  int64_t size = is_float ? gemm_packed_b_size_f32(k, n) : gemm_packed_b_size_f64(k, n);
-  if (size < 0 || !(state->packed = mem_alloc(size))) return status_oom(status, "a packed filter");
-  if (is_float) {
-    gemm_pack_b_f32(&args, NULL, state->packed);
-  } else {
-    gemm_pack_b_f64(&args, NULL, state->packed);
-  }
-  return true;
+  return packed_matrix_new(filter->dtype, &args, &state->packed, status);
 }
 
 static void conv2d_destroy(void *memory) { mem_free(((ConvState *)memory)->packed); }
@@ -97,22 +89,15 @@ static bool place_windows(const ConvState *state, const char *name, const int64_
 static bool multiply(KernelContext *context, ConvProduct product, const Conv *conv, const void *a,
                      const void *b, void *result, Status *status) {
   const ConvState *state = context->state;
-  if (context->output_types[0] == DT_INT32) {
-    conv_i32(product, conv, a, b, result, context->parallel);
-    return true;
-  }
-  bool wide = context->output_types[0] == DT_DOUBLE;
+  DataType dtype = context->output_types[0];
+  const ConvType *type = dtype == DT_INT32 ? &conv_i32 : dtype == DT_DOUBLE ? &conv_f64 : &conv_f32;
   bool packs = product == CONV_FORWARD && conv->groups == 1 &&
                conv->batch * conv->axis[0].out * conv->axis[1].out > CONV_FEW_WINDOWS;
   const void *packed = packs ? state->packed : NULL;
   Buffer *workspace = NULL;
-  int64_t size = wide ? conv_workspace_f64(product, conv, packed) : conv_workspace_f32(product, conv, packed);
+  int64_t size = type->workspace(product, conv, packed);
   if (size > 0 && !(workspace = kernel_scratch(context, size, status))) return false;
-  if (wide) {
-    conv_f64(product, conv, a, b, packed, result, context->parallel, workspace ? workspace->data : NULL);
-  } else {
-    conv_f32(product, conv, a, b, packed, result, context->parallel, workspace ? workspace->data : NULL);
-  }
+  type->run(product, conv, a, b, packed, result, context->parallel, workspace ? workspace->data : NULL);
   buffer_unref(workspace);
   return true;
 }

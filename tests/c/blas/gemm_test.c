@@ -17,7 +17,7 @@ typedef struct Type {
   double epsilon; /* 0: exact */
   double (*get)(const void *array, int64_t i);
   void (*set)(void *array, int64_t i, double value);
-  void (*run)(const GemmArgs *args, const Parallel *parallel);
+  const GemmType *gemm;
 } Type;
 
 static double get_f32(const void *array, int64_t i) { return ((const float *)array)[i]; }
@@ -30,24 +30,18 @@ static void set_i32(void *array, int64_t i, double value) { ((int32_t *)array)[i
 static void set_i64(void *array, int64_t i, double value) { ((int64_t *)array)[i] = (int64_t)value; }
 
 /* Exactly the announced workspace, so that the sanitizer sees a write behind it. */
-static void run_f32(const GemmArgs *args, const Parallel *parallel) {
-  int64_t size = gemm_workspace_f32(args);
+static void run(const GemmType *gemm, const GemmArgs *args, const Parallel *parallel) {
+  int64_t size = gemm->workspace(args);
   void *workspace = size > 0 ? mem_alloc(size) : NULL;
-  gemm_f32(args, parallel, workspace);
-  mem_free(workspace);
-}
-static void run_f64(const GemmArgs *args, const Parallel *parallel) {
-  int64_t size = gemm_workspace_f64(args);
-  void *workspace = size > 0 ? mem_alloc(size) : NULL;
-  gemm_f64(args, parallel, workspace);
+  gemm->run(args, parallel, workspace);
   mem_free(workspace);
 }
 
 static const Type kTypes[] = {
-    {"f32", sizeof(float), 0x1p-24, get_f32, set_f32, run_f32},
-    {"f64", sizeof(double), 0x1p-53, get_f64, set_f64, run_f64},
-    {"i32", sizeof(int32_t), 0, get_i32, set_i32, gemm_i32},
-    {"i64", sizeof(int64_t), 0, get_i64, set_i64, gemm_i64},
+    {"f32", sizeof(float), 0x1p-24, get_f32, set_f32, &gemm_f32},
+    {"f64", sizeof(double), 0x1p-53, get_f64, set_f64, &gemm_f64},
+    {"i32", sizeof(int32_t), 0, get_i32, set_i32, &gemm_i32},
+    {"i64", sizeof(int64_t), 0, get_i64, set_i64, &gemm_i64},
 };
 
 /* ---- a product and its reference ---- */
@@ -164,16 +158,14 @@ static void check_case(const Case *c) {
     args.pack_a = pack_source;
   }
   if (c->packed_b) {
-    bool f32 = type->size == sizeof(float);
-    packed = mem_alloc(f32 ? gemm_packed_b_size_f32(c->k, c->n) : gemm_packed_b_size_f64(c->k, c->n));
+    packed = mem_alloc(type->gemm->packed_b_size(c->k, c->n));
     int64_t calls = 0;
     Parallel parallel = {fake_parallel_run, &calls, 3};
-    if (f32) gemm_pack_b_f32(&args, &parallel, packed);
-    else gemm_pack_b_f64(&args, &parallel, packed);
+    type->gemm->pack_b(&args, &parallel, packed);
     args.packed_b = packed;
     args.b = NULL;
   }
-  type->run(&args, NULL);
+  run(type->gemm, &args, NULL);
   memcpy(serial, result.data, (size_t)size);
 
   double *wide_a = widen(type, a, c->transpose_a, c->m, c->k),
@@ -202,7 +194,7 @@ static void check_case(const Case *c) {
     int64_t calls = 0;
     Parallel parallel = {fake_parallel_run, &calls, threads};
     memcpy(result.data, before, (size_t)size);
-    type->run(&args, &parallel);
+    run(type->gemm, &args, &parallel);
     CHECK_MEM_EQ(result.data, serial, (size_t)size);
   }
   mem_free(a.data), mem_free(b.data), mem_free(bias.data), mem_free(result.data), mem_free(before),
@@ -299,7 +291,7 @@ TEST(gemm_propagates_nan_and_infinity) {
                          .c = c,
                          .ldc = n,
                          .activation = GEMM_RELU};
-        run_f32(&args, NULL);
+        run(&gemm_f32, &args, NULL);
         int wrong = 0;
         for (int64_t i = 0; i < m; i++) {
           for (int64_t j = 0; j < n; j++) {
@@ -316,24 +308,24 @@ TEST(gemm_propagates_nan_and_infinity) {
 TEST(gemm_integers_wrap_around) {
   int32_t a32[2] = {INT32_MAX, 65536}, b32[2] = {2, 65536}, c32 = -1;
   GemmArgs args = {.m = 1, .n = 1, .k = 2, .a = a32, .lda = 2, .b = b32, .ldb = 1, .c = &c32, .ldc = 1};
-  gemm_i32(&args, NULL);
+  gemm_i32.run(&args, NULL, NULL);
   CHECK_INT_EQ(c32, -2); /* 2^32 - 2 + 2^32 modulo 2^32 */
   int64_t a64 = INT64_MAX, b64 = 3, c64 = 0;
   args = (GemmArgs){.m = 1, .n = 1, .k = 1, .a = &a64, .lda = 1, .b = &b64, .ldb = 1, .c = &c64, .ldc = 1};
-  gemm_i64(&args, NULL);
+  gemm_i64.run(&args, NULL, NULL);
   CHECK_INT_EQ(c64, INT64_MAX - 2); /* 3 * (2^63 - 1) = 2^63 - 3 modulo 2^64, as signed: 2^63 - 3 */
 }
 
 TEST(gemm_packed_size_and_workspace_are_bounded) {
-  CHECK_INT_EQ(gemm_packed_b_size_f32(INT64_MAX / 2, 1000), -1);
-  CHECK_INT_EQ(gemm_packed_b_size_f32(3, 0), 0);
+  CHECK_INT_EQ(gemm_f32.packed_b_size(INT64_MAX / 2, 1000), -1);
+  CHECK_INT_EQ(gemm_f32.packed_b_size(3, 0), 0);
   GemmArgs args = {.m = 1 << 20, .n = 1 << 20, .k = 1 << 20, .lda = 1 << 20, .ldb = 1 << 20, .ldc = 1 << 20};
   for (unsigned flags = 0; flags < 4; flags++) {
     args.transpose_a = flags & 1, args.transpose_b = flags >> 1;
-    CHECK(gemm_workspace_f32(&args) < 4 << 20);
-    CHECK(gemm_workspace_f64(&args) < 4 << 20);
+    CHECK(gemm_f32.workspace(&args) < 4 << 20);
+    CHECK(gemm_f64.workspace(&args) < 4 << 20);
     args.m = 3;
-    CHECK(gemm_workspace_f32(&args) < 4 << 20);
+    CHECK(gemm_f32.workspace(&args) < 4 << 20);
     args.m = 1 << 20;
   }
 }
