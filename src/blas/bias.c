@@ -1,6 +1,6 @@
 #include "blas/bias.h"
 
-#include "simd/element_types.h"
+#include "simd/templates.h"
 
 #define TEMPLATE "blas/bias.inc"
 #define TYPES (TYPES_FLOAT | TYPES_INT)

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "blas/conv.h"
-#include "simd/element_types.h"
+#include "simd/templates.h"
 #include "simd/simd.h"
 
 #define TEMPLATE "blas/depthwise.inc"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "blas/gemm.h"
-#include "simd/element_types.h"
+#include "simd/templates.h"
 #include "simd/simd.h"
 
 #include "simd/types/f64.inc"

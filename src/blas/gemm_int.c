@@ -2,7 +2,7 @@
 #include <stddef.h>
 
 #include "blas/gemm.h"
-#include "simd/element_types.h"
+#include "simd/templates.h"
 
 #define TEMPLATE "blas/gemm_generic.inc"
 #define TYPES TYPES_INT

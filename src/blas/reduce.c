@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "simd/element_types.h"
+#include "simd/templates.h"
 #include "simd/simd.h"
 
 /* An axis of size 1 neither separates nor makes a group. */

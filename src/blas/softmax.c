@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "simd/element_types.h"
+#include "simd/templates.h"
 #include "simd/vector_math.h"
 
 /* For double the C library's exp does what f32x16_exp_below_zero and f32x16_exp_near_zero do for float. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/copy.h"
-#include "simd/element_types.h"
+#include "simd/templates.h"
 #include "simd/simd.h"
 
 typedef struct Wide {

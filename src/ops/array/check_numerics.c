@@ -22,7 +22,7 @@ static bool pass_on(KernelContext *context, int found, Status *status) {
 
 #define TEMPLATE "ops/array/check_numerics_each.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 /* The gradient is checked as well. */
 const OpRegistration kOpCheckNumerics = {

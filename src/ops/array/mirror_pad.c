@@ -162,7 +162,7 @@ static int64_t fold_row(const FoldJob *job, int64_t row) {
 
 #define TEMPLATE "ops/array/mirror_fold.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static void fold(void *arg, int64_t begin, int64_t end) {
   const FoldJob *job = arg;

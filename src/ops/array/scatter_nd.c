@@ -24,7 +24,7 @@ typedef struct ScatterJob {
 #define TEMPLATE "ops/array/scatter_add.inc"
 #define TYPES \
   (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_BOOL | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static void add_columns(void *arg, int64_t begin, int64_t end) {
   const ScatterJob *job = arg;

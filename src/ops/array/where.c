@@ -33,7 +33,7 @@ static bool where(KernelContext *context, int64_t (*count_set)(const void *data,
 #define TEMPLATE "ops/array/where_each.inc"
 #define TYPES \
   (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_BOOL | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static bool where_shape(InferenceContext *c, Status *status) {
   ShapeHandle input = shape_input(c, 0), output;

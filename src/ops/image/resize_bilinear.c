@@ -12,7 +12,7 @@
 
 #define TEMPLATE "ops/image/resize_row.inc"
 #define TYPES (TYPES_FLOAT | TYPES_INT | TYPES_SMALL)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 /* Colours: a vector takes a pixel and one element more, which the next pixel puts right. Only the last pixel
  * of a row of the image must not be read so, and only the last of the result not written. */
@@ -196,7 +196,7 @@ typedef struct Spread {
 
 #define TEMPLATE "ops/image/resize_spread.inc"
 #define TYPES TYPES_FLOAT
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static bool spread(KernelContext *context, const int64_t *from, const int64_t *to, Image *result, bool wide,
                    Status *status) {

@@ -10,7 +10,7 @@
 
 #define TEMPLATE "ops/image/resize_copy.inc"
 #define TYPES (TYPES_INT | TYPES_SMALL)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 /* The nearest rows and columns; one piece of memory, with room for `more` numbers behind. */
 static Buffer *find_nearest(KernelContext *context, const ResizeAttrs *attrs, const int64_t original[2],
@@ -101,7 +101,7 @@ typedef struct Gather {
 
 #define TEMPLATE "ops/image/resize_gather.inc"
 #define TYPES (TYPES_FLOAT | TYPES_INT | TYPES_SMALL)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static ParallelBody *gather_of(DataType type) {
   switch (type) {

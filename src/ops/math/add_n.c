@@ -34,7 +34,7 @@ static bool add_all(KernelContext *context, AddRange *add, Status *status) {
 
 #define TEMPLATE "ops/math/add_n_math.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static bool add_n_variant(KernelContext *context, Status *status) {
   Tensor total = {0};

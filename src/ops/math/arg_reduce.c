@@ -75,7 +75,7 @@ static bool arg_reduce(KernelContext *context, ArgScan *scan, bool smallest, Sta
 
 #define TEMPLATE "ops/math/arg_reduce_scan.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static bool arg_reduce_shape(InferenceContext *c, Status *status) {
   ShapeHandle input = shape_input(c, 0), dimension, before, after, out;

@@ -22,7 +22,7 @@ static bool bincount_prepare(KernelContext *context, Tensor **out, Status *statu
 
 #define TEMPLATE "ops/math/bincount_sum.inc"
 #define TYPES (TYPES_FLOAT | TYPES_INT)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static bool bincount_shape(InferenceContext *c, Status *status) {
   DimHandle size;

@@ -9,15 +9,15 @@
 
 #define TEMPLATE "ops/math/binary_math.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 #define TEMPLATE "ops/math/binary_order.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 #define TEMPLATE "ops/math/binary_divide.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 const OpRegistration kOpAdd = {
     .name = "Add",

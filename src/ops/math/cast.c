@@ -15,7 +15,7 @@ typedef void Convert(const void *from, void *to, int64_t n);
 
 #define TEMPLATE "ops/math/cast_from.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static Convert *convert_between(DataType from, DataType to) {
   switch (from) {

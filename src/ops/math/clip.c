@@ -59,7 +59,7 @@ static bool compare_near(KernelContext *context, ParallelBody *body, Status *sta
 
 #define TEMPLATE "ops/math/clip.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 /* At a limit the gradient is still that of the value. */
 const OpRegistration kOpClipByValue = {

@@ -58,11 +58,11 @@ static bool equality_shape(InferenceContext *c, Status *status) {
 #define WITH_ORDER
 #define TEMPLATE "ops/math/compare_math.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 #undef WITH_ORDER
 #define TEMPLATE "ops/math/compare_math.inc"
 #define TYPES TYPES_COMPLEX
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static void compare_strings(const TString *a, const TString *b, bool *out, int64_t n, BroadcastSide still,
                             bool when_equal) {

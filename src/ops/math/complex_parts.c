@@ -26,7 +26,7 @@ ALWAYS_INLINE double part_of(Part part, double _Complex z) {
 
 #define TEMPLATE "ops/math/complex_parts.inc"
 #define TYPES TYPES_COMPLEX
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static bool take(KernelContext *context, Part part, Status *status) {
   const Tensor *x = context->inputs[0];

@@ -47,7 +47,7 @@ static bool scan(KernelContext *context, ParallelBody *body, Status *status) {
 
 #define TEMPLATE "ops/math/cumulative.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static const char *text_of(bool value) { return value ? "true" : "false"; }
 

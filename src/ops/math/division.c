@@ -36,7 +36,7 @@ static bool divide(KernelContext *context, BinaryLoop *loop, Status *status) {
 
 #define TEMPLATE "ops/math/division.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 #define QUOTIENT_TYPES                                                                                       \
   "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, " \

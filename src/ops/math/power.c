@@ -10,7 +10,7 @@
 
 #define TEMPLATE "ops/math/power.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 /* Integers have no powers below zero, not even those of 1. */
 static bool power_of_integers(KernelContext *context, Status *status) {

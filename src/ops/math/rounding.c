@@ -21,11 +21,11 @@ static bool test(KernelContext *context, ParallelBody *body, Status *status) {
 
 #define TEMPLATE "ops/math/rounding.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 #define TEMPLATE "ops/math/next_after.inc"
 #define TYPES TYPES_FLOAT
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 /* Integers are round already. */
 static bool keep(KernelContext *context, Status *status) {

@@ -9,7 +9,7 @@ enum { SEGMENT_BLOCK = 256 };
 
 #define TEMPLATE "ops/math/segment_rows.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 /* For a dtype: its loops and, as bytes, the elements that segments without entries are made of. */
 typedef union SegmentElement {

@@ -26,7 +26,7 @@ static void select_rows(void *arg, int64_t begin, int64_t end) {
 
 #define TEMPLATE "ops/math/select_lanes.inc"
 #define TYPES (TYPES_INT | TYPES_SMALL)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static bool select_strings(KernelContext *context, int64_t count, int64_t row, Status *status) {
   const TString *t = tensor_strings(context->inputs[1]), *e = tensor_strings(context->inputs[2]);

@@ -11,7 +11,7 @@
 
 #define TEMPLATE "ops/math/special.inc"
 #define TYPES TYPES_FLOAT
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static bool erf_kernel(KernelContext *context, Status *status) {
   static const VectorFunction kErf = {vector_erf_f32, vector_erf_f64, NULL, NULL};

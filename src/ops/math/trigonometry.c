@@ -14,7 +14,7 @@ static double acosh_or_nan(double x) { return x < 1 ? (double)NAN : acosh(x); }
 
 #define TEMPLATE "ops/math/trigonometry.inc"
 #define TYPES (TYPES_FLOAT | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static bool sin_kernel(KernelContext *context, Status *status) {
   static const VectorFunction kSin = {vector_sin_f32, vector_sin_f64, sin_loop_c64, sin_loop_c128};
@@ -262,7 +262,7 @@ const OpRegistration kOpAtanh = {
 
 #define TEMPLATE "ops/math/atan2.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 /* The angle of the point (x, y). */
 const OpRegistration kOpAtan2 = {

@@ -18,7 +18,7 @@ static bool slope_pair(KernelContext *context, const char *op, PairLoop *loop, S
 
 #define TEMPLATE "ops/math/unary_gradients.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 #define GRADIENT_TYPES "T: {bfloat16, half, float, double, complex64, complex128}"
 

@@ -9,15 +9,15 @@
 
 #define TEMPLATE "ops/math/unary_signed.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 #define TEMPLATE "ops/math/unary_roots.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 #define TEMPLATE "ops/math/complex_functions.inc"
 #define TYPES TYPES_COMPLEX
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static bool exp_kernel(KernelContext *context, Status *status) {
   static const VectorFunction kExp = {vector_exp_f32, vector_exp_f64, exp_loop_c64, exp_loop_c128};

@@ -8,11 +8,11 @@
 
 #define TEMPLATE "ops/nn/activation.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 #define TEMPLATE "ops/nn/complex_activation.inc"
 #define TYPES TYPES_COMPLEX
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static bool tanh_kernel(KernelContext *context, Status *status) {
   static const VectorFunction kTanh = {vector_tanh_f32, vector_tanh_f64, tanh_loop_c64, tanh_loop_c128};

@@ -87,7 +87,7 @@ static bool add_loosely(KernelContext *context, BinaryLoop *loop, Status *status
 
 #define TEMPLATE "ops/nn/bias_channels.inc"
 #define TYPES (TYPES_HALF | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static bool bias_add_grad(KernelContext *context, Status *status) {
   static const bool kReduced[3] = {true, false, true};

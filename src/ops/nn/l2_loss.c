@@ -4,7 +4,7 @@
 
 #define TEMPLATE "ops/nn/l2_loss.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 const OpRegistration kOpL2Loss = {
     .name = "L2Loss",

@@ -14,7 +14,7 @@ typedef struct LeakyJob {
 
 #define TEMPLATE "ops/nn/linear_units.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static bool softplus_kernel(KernelContext *context, Status *status) {
   static const VectorFunction kSoftplus = {vector_softplus_f32, vector_softplus_f64, NULL, NULL};

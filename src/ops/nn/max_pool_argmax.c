@@ -62,7 +62,7 @@ static inline int64_t read_index(const Argmax *p, int64_t i) {
 
 #define TEMPLATE "ops/nn/pool_argmax.inc"
 #define TYPES (TYPES_FLOAT | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static const ArgmaxLoops *loops_of(DataType type) {
   switch (type) {

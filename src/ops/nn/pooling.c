@@ -31,7 +31,7 @@ typedef struct PoolGradLoops {
 } PoolGradLoops;
 
 /* What TensorFlow's maximum starts from: a NaN never is it, and nothing is smaller. */
-#define LOWEST                  \
+#define MAX_START               \
   _Generic((T)0, float          \
            : -FLT_MAX, double   \
            : -DBL_MAX, int8_t   \
@@ -42,11 +42,11 @@ typedef struct PoolGradLoops {
 
 #define TEMPLATE "ops/nn/pooling.inc"
 #define TYPES (TYPES_FLOAT | TYPES_INT | TYPES_SMALL)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 #define TEMPLATE "ops/nn/pooling_gradients.inc"
 #define TYPES (TYPES_FLOAT | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static const PoolLoops *loops_of(DataType type) {
   switch (type) {

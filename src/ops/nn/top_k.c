@@ -17,7 +17,7 @@ struct TopJob {
 
 #define TEMPLATE "ops/nn/top_k_rows.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static void run_top(void *arg, int64_t begin, int64_t end) {
   const TopJob *job = arg;

@@ -199,7 +199,7 @@ static bool finish_update(KernelContext *context, Status *status) {
 
 #define TEMPLATE "ops/state/variable_step.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 const OpRegistration kOpAssignAdd = {
     .name = "AssignAdd",

@@ -88,7 +88,7 @@ static bool scatter_rows(KernelContext *context, ScatterRow *combine, Status *st
 
 #define TEMPLATE "ops/state/scatter_update.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 static bool copy_strings(TString *row, const TString *updates, int64_t count, int64_t step, Status *status) {
   for (int64_t i = 0; i < count; i++) TRY(tstring_copy(&row[i], &updates[i * step], status));

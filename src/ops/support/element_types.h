@@ -1,61 +1,14 @@
-/* What kernel templates are written against.
+/* Kernels for many types: how templates (simd/templates.h) define them and how a family registers them.
  *
- * A template `foo.inc` is ordinary C for one element type; a family file has it included for the types it
- * wants:
- *
- *   #define TEMPLATE "ops/math/foo.inc"
- *   #define TYPES (TYPES_FLOAT | TYPES_INT)
- *   #include "ops/support/each_type.inc"
- *
- * The template defines kernels as TEMPLATE_KERNEL NAME(relu)(KernelContext *context, Status *status) {...},
- * and the family registers them with the lists below: .kernels = {TYPED_REAL_KERNELS(relu)}. A kernel of its
- * own for few types stands in the list by hand. Inside, for every type:
- *
- *   T          what an element is in memory
- *   C          what is computed in: T itself, but float for half and bfloat16
- *   U          C for floating types; for integers an unsigned type of 32 bits or more, so that + - * wrap
- *   NAME(op)   op with the type's suffix: op_f32, op_i64, op_bf16
- *   LOAD(x)    an element as C
- *   STORE(x)   a C as an element
- *   FLOATING   1 or 0
- *   IS_NAN(x)  of a C; false for integers
- *   COMPLEX    1 or 0; complex types are FLOATING too, and have no order
- *   UNSIGNED   1 or 0
- *   SIDE_TYPE  1 for u8 i8 i16 u16 u32 u64, which many ops are not computed for
- *   EACH_INDEX_ALONE   before a loop whose iterations touch their own index only
+ * A template defines kernels as TEMPLATE_KERNEL NAME(relu)(KernelContext *context, Status *status) {...}, and
+ * the family registers them with the lists below: .kernels = {TYPED_REAL_KERNELS(relu)}. A kernel for few
+ * types is written into the list by hand.
  */
 #ifndef TFCORE_OPS_SUPPORT_ELEMENT_TYPES_H_
 #define TFCORE_OPS_SUPPORT_ELEMENT_TYPES_H_
 
-#include <complex.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "simd/templates.h"
 #include "tensor/dtype.h"
-
-#define TYPES_FLOAT 1     /* f32 f64 */
-#define TYPES_HALF 2      /* f16 bf16 */
-#define TYPES_INT 4       /* i32 i64 */
-#define TYPES_SMALL 8     /* u8 i8 i16 u16 */
-#define TYPES_UNSIGNED 16 /* u32 u64 */
-#define TYPES_BOOL 32     /* bool */
-#define TYPES_COMPLEX 64  /* c64 c128 */
-
-/* Before a loop whose iterations touch their own index only. Kernels work in place, so `out` may be one of
- * the inputs; without this the compiler's overlap check would send exactly that case down its scalar path. */
-#ifdef __clang__
-#pragma clang diagnostic ignored "-Wpass-failed" /* builds with sanitizers do not vectorise */
-#define LOOP_INDEPENDENT _Pragma("clang loop vectorize(assume_safety) interleave_count(4)")
-#else
-#define LOOP_INDEPENDENT _Pragma("GCC ivdep")
-#endif
-/* For types that are seldom computed with: small code instead of fast code. */
-#ifdef __clang__
-#define LOOP_COMPACT _Pragma("clang loop vectorize(disable) unroll(disable)")
-#else
-#define LOOP_COMPACT
-#endif
 
 /* A kernel made by a template. The compiler refuses one that no op has: what a type is not computed with, its
  * template leaves out. */

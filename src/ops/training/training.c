@@ -8,7 +8,7 @@
 
 #define TEMPLATE "ops/training/training_steps.inc"
 #define TYPES (TYPES_FLOAT | TYPES_COMPLEX)
-#include "ops/support/each_type.inc"
+#include "simd/each_type.inc"
 
 #define UPDATE(...)                                                                  \
   .shape = update_shape, .gradient = NO_GRADIENT, .state_size = sizeof(UpdateState), \

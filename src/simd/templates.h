@@ -46,8 +46,8 @@
  *   V4          four V abreast: f32x16
  *   V4FN(op)    V4's function of that name: f32x16_op
  */
-#ifndef TFCORE_SIMD_ELEMENT_TYPES_H_
-#define TFCORE_SIMD_ELEMENT_TYPES_H_
+#ifndef TFCORE_SIMD_TEMPLATES_H_
+#define TFCORE_SIMD_TEMPLATES_H_
 
 #include <complex.h>
 #include <math.h>
