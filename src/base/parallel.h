@@ -2,7 +2,7 @@
  * neither the pool nor whether there is one.
  *
  *   static void scale(void *arg, int64_t begin, int64_t end) { for (int64_t i = begin; i < end; i++) ... }
- *   parallel_for(context->parallel, count, 4096, scale, &args);
+ *   parallel_work(context->parallel, count, 1, scale, &args);
  *
  * How a range is split depends on the number of threads and on luck. Results must not: a body computes every
  * index the same way wherever its range begins, and a sum that is split uses blocks of a fixed size, added in
@@ -31,9 +31,20 @@ static inline int parallel_threads(const Parallel *parallel) {
   return parallel && parallel->threads > 1 ? parallel->threads : 1;
 }
 
+/* What is worth waking a thread: about 50 microseconds. The unit of work is one element of cheap arithmetic
+ * in WebAssembly, such as an addition of two numbers from memory. */
+enum { PARALLEL_WORK = 65536 };
+
+/* How many indices are worth waking a thread when each is `work` units of work; less than one unit counts as
+ * one. */
+static inline int64_t parallel_grain(double work) {
+  if (work >= PARALLEL_WORK) return 1;
+  return work > 1 ? 1 + (int64_t)((PARALLEL_WORK - 1) / work) : PARALLEL_WORK;
+}
+
 /* Runs `body` over [0, count), in the caller's thread alone when `parallel` is NULL or there are at most
- * `grain` indices. `grain` (at least 1) is how many indices are worth waking a thread: about 50 microseconds
- * of work. */
+ * `grain` (at least 1) indices. For loops that have a reason to choose the grain; others use parallel_work.
+ */
 static inline void parallel_for(const Parallel *parallel, int64_t count, int64_t grain, ParallelBody *body,
                                 void *arg) {
   if (count <= 0) return;
@@ -45,6 +56,12 @@ static inline void parallel_for(const Parallel *parallel, int64_t count, int64_t
   } else {
     parallel->run(parallel->pool, count, grain, body, arg);
   }
+}
+
+/* Runs `body` over [0, count), each index being `work` units of work: see PARALLEL_WORK. */
+static inline void parallel_work(const Parallel *parallel, int64_t count, double work, ParallelBody *body,
+                                 void *arg) {
+  parallel_for(parallel, count, parallel_grain(work), body, arg);
 }
 
 #endif

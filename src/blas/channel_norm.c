@@ -239,19 +239,17 @@ static void products_of_channels(void *arg, int64_t begin, int64_t end) {
 }
 
 /* How many lines of `length` elements are worth a thread. */
-static int64_t grain(int64_t length) { return 65536 / (length + 1) + 1; }
-
 static void run_sums(Sums *s, ParallelBody *channels_first, ParallelBody *blocks, ParallelBody *join_blocks,
                      const Parallel *parallel) {
   const ChannelNormSizes *sizes = &s->sizes;
   if (sizes->inner != 1) {
-    parallel_for(parallel, sizes->channels, grain(sizes->outer * sizes->inner), channels_first, s);
+    parallel_work(parallel, sizes->channels, (double)(sizes->outer * sizes->inner), channels_first, s);
     return;
   }
   s->rows = block_rows(sizes->channels);
   int64_t count = blocks_of(sizes);
-  parallel_for(parallel, count, grain(s->rows * sizes->channels), blocks, s);
-  parallel_for(parallel, sizes->channels, grain(4 * count), join_blocks, s);
+  parallel_work(parallel, count, (double)(s->rows * sizes->channels), blocks, s);
+  parallel_work(parallel, sizes->channels, 4 * (double)count, join_blocks, s);
 }
 
 void channel_norm_moments_f32(const ChannelNormSizes *sizes, const float *x, float *mean, float *variance,
@@ -334,7 +332,7 @@ static void run_affine(const ChannelNormSizes *sizes, Affine *a, ParallelBody *b
       *vectors[v] = repeated[v];
     }
   }
-  parallel_for(parallel, (a->elements + a->length - 1) / a->length, grain(a->length), body, a);
+  parallel_work(parallel, (a->elements + a->length - 1) / a->length, (double)a->length, body, a);
 }
 
 void channel_norm_apply_f32(const ChannelNormSizes *sizes, const float *x, const float *mean,

@@ -76,8 +76,10 @@ static void run(ConvProduct product, const Conv *conv, const void *a, const void
   (void)packed, (void)workspace;
   IntConv job = {conv, a, b, result};
   bool forward = product == CONV_FORWARD;
-  parallel_for(parallel, conv->batch * (forward ? conv->axis[WINDOW_ROWS].out : conv->axis[WINDOW_ROWS].in),
-               1, forward ? forward_rows : backward_rows, &job);
+  const WindowAxis *rows = &conv->axis[WINDOW_ROWS], *columns = &conv->axis[WINDOW_COLUMNS];
+  double work = (double)conv_depth(conv) * (double)conv->out_channels * (double)columns->out;
+  parallel_work(parallel, conv->batch * (forward ? rows->out : rows->in), work,
+                forward ? forward_rows : backward_rows, &job);
 }
 
 const ConvType conv_i32 = {.workspace = no_workspace, .run = run};

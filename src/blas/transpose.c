@@ -256,6 +256,6 @@ bool transpose(int element_size, int rank, const int64_t *dims, const int32_t *p
   }
   int64_t items = plan.strips;
   for (int d = 0; d < plan.rank; d++) items *= plan.dims[d];
-  parallel_for(parallel, items, item_size >= 65536 ? 1 : 65536 / item_size + 1, plan_body, &plan);
+  parallel_work(parallel, items, (double)item_size, plan_body, &plan);
   return true;
 }

@@ -8,7 +8,7 @@
  *     Tensor *y;
  *     TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &y, status));
  *     ScaleJob job = {tensor_f32(x), tensor_f32(y), state->factor};
- *     parallel_for(context->parallel, tensor_num_elements(x), 65536, scale_range, &job);
+ *     parallel_work(context->parallel, tensor_num_elements(x), 1, scale_range, &job);
  *     return true;
  *   }
  *

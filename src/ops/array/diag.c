@@ -249,7 +249,7 @@ static bool matrix_band_part_kernel(KernelContext *context, Status *status) {
   TRY(kernel_forward_or_allocate(context, 0, 0, &input->shape, &out, status));
   job.in = input->data;
   job.out = out->data;
-  parallel_for(context->parallel, job.m.count * job.m.rows, 1 + 65536 / job.m.columns, copy_band, &job);
+  parallel_work(context->parallel, job.m.count * job.m.rows, (double)job.m.columns, copy_band, &job);
   return true;
 }
 

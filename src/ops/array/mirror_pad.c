@@ -211,7 +211,7 @@ static void fold_all(const KernelContext *context, const FoldAxis *axes, Tensor 
   for (int d = 0; d < work->shape.rank; d++) {
     FoldJob job = {axes, &axes[d], d, work->dtype, work->data};
     int64_t border = (axes[d].before + axes[d].after) * axes[d].stride;
-    if (border > 0) parallel_for(context->parallel, rows, 1 + ELEMENTWISE_GRAIN / border, fold, &job);
+    if (border > 0) parallel_work(context->parallel, rows, (double)border, fold, &job);
     rows *= axes[d].size;
   }
 }

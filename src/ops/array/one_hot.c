@@ -74,7 +74,7 @@ static bool one_hot_kernel(KernelContext *context, Status *status) {
   int64_t count = tensor_num_elements(indices);
   if (dtype_is_pod(out->dtype)) {
     OneHotJob job = {indices, out->data, on->data, (int64_t)dtype_size(out->dtype), depth, inner};
-    parallel_for(context->parallel, count, 16384, switch_on, &job);
+    parallel_work(context->parallel, count, 4, switch_on, &job);
     return true;
   }
   for (int64_t i = 0; i < count; i++) {

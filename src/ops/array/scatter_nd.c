@@ -33,7 +33,7 @@ static void add_columns(void *arg, int64_t begin, int64_t end) {
 
 /* Columns that a thread takes: enough for whole cache lines, and for the work to be worth it. */
 static int64_t column_grain(int64_t count) {
-  int64_t grain = 1 + ELEMENTWISE_GRAIN / (count > 0 ? count : 1);
+  int64_t grain = parallel_grain((double)count);
   return grain < 64 ? 64 : grain;
 }
 

@@ -95,8 +95,8 @@ static bool conjugate_transpose_kernel(KernelContext *context, Status *status) {
   if (dtype != DT_COMPLEX64 && dtype != DT_COMPLEX128) return permute(context, true, status);
   TRY(permute(context, false, status));
   Tensor *out = &context->outputs[0];
-  parallel_for(context->parallel, tensor_num_elements(out), 65536,
-               dtype == DT_COMPLEX64 ? conjugate_f32 : conjugate_f64, out->data);
+  parallel_work(context->parallel, tensor_num_elements(out), 1,
+                dtype == DT_COMPLEX64 ? conjugate_f32 : conjugate_f64, out->data);
   return true;
 }
 

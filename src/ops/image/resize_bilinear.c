@@ -137,7 +137,7 @@ static bool resize(KernelContext *context, const Image *image, DataType type,
   RowLoops loops = row_loops(type);
   if (rows == dims[1] && columns == dims[2]) {
     Conversion all = {loops.convert, image->data, size, tensor_f32(out)};
-    parallel_for(context->parallel, tensor_num_elements(out), ELEMENTWISE_GRAIN, convert_range, &all);
+    parallel_work(context->parallel, tensor_num_elements(out), 1, convert_range, &all);
     return true;
   }
   ResizeBetween *y, *x;
@@ -161,8 +161,8 @@ static bool resize(KernelContext *context, const Image *image, DataType type,
                   image->data,
                   tensor_f32(out),
                   stretched->data};
-    parallel_for(context->parallel, dims[0] * blocks, 16384 / (length * ROWS_AT_ONCE) + 1, resize_blocks,
-                 &run);
+    parallel_work(context->parallel, dims[0] * blocks, 4.0 * ROWS_AT_ONCE * (double)length, resize_blocks,
+                  &run);
   }
   bool ok = stretched != NULL;
   buffer_unref(stretched);
@@ -220,8 +220,7 @@ static bool spread(KernelContext *context, const int64_t *from, const int64_t *t
                 to[2],      to[3],       context->inputs[0]->data,
                 sums->data, result->data};
   double work = ((double)from[1] / (double)to[1] + 2) * (double)(from[2] * from[3]);
-  parallel_for(context->parallel, lines, work > 32768 ? 1 : (int64_t)(32768 / (work + 1)) + 1,
-               wide ? spread_rows_f64 : spread_rows_f32, &run);
+  parallel_work(context->parallel, lines, 2 * work, wide ? spread_rows_f64 : spread_rows_f32, &run);
   ok = true;
 done:
   buffer_unref(places);

@@ -80,7 +80,7 @@ static bool resize_nearest_neighbor(KernelContext *context, Status *status) {
               bytes,
               context->inputs[0]->data,
               out->data};
-  parallel_for(context->parallel, dims[0] * sizes[RESIZE_ROWS], 131072 / bytes + 1, copy_rows, &run);
+  parallel_work(context->parallel, dims[0] * sizes[RESIZE_ROWS], (double)bytes / 2, copy_rows, &run);
   buffer_unref(places);
   return true;
 }
@@ -125,8 +125,7 @@ static bool gather(KernelContext *context, const int64_t *from, const int64_t *t
   }
   Gather run = {y, x, first, from[1], from[2], to[1], to[2], to[3], grads->data, result->data};
   double work = ((double)from[1] / (double)to[1] + 1) * (double)(from[2] * from[3]);
-  parallel_for(context->parallel, to[0] * to[1], work > 32768 ? 1 : (int64_t)(32768 / (work + 1)) + 1,
-               gather_of(type), &run);
+  parallel_work(context->parallel, to[0] * to[1], 2 * work, gather_of(type), &run);
   buffer_unref(places);
   return true;
 }

@@ -28,7 +28,7 @@ static bool add_all(KernelContext *context, AddRange *add, Status *status) {
   Tensor *out;
   TRY(kernel_forward_or_allocate(context, 0, 0, &first->shape, &out, status));
   AddJob job = {context, add, out->data};
-  parallel_for(context->parallel, tensor_num_elements(out), ELEMENTWISE_GRAIN, run_add, &job);
+  parallel_work(context->parallel, tensor_num_elements(out), 1, run_add, &job);
   return true;
 }
 

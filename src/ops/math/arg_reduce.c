@@ -69,7 +69,7 @@ static bool arg_reduce(KernelContext *context, ArgScan *scan, bool smallest, Sta
                       "More than %d elements along the reduction axis, which is not the last one", INT32_MAX);
   }
   job.output = out->data;
-  parallel_for(context->parallel, tensor_num_elements(out), 1 + ELEMENTWISE_GRAIN / job.size, run_scan, &job);
+  parallel_work(context->parallel, tensor_num_elements(out), (double)job.size, run_scan, &job);
   return true;
 }
 

@@ -147,7 +147,7 @@ static bool batch_kernel(KernelContext *context, bool broadcasts, Status *status
     job.parallel = context->parallel;
     multiply_range(&job, 0, job.count);
   } else {
-    parallel_for(context->parallel, job.count, 1 + (int64_t)(1e5 / work), multiply_range, &job);
+    parallel_work(context->parallel, job.count, work, multiply_range, &job);
   }
   return atomic_load(&job.out_of_memory) ? status_oom(status, "a product of matrices") : true;
 }

@@ -137,8 +137,7 @@ static bool cast(KernelContext *context, Status *status) {
   TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
   CastJob job = {state, x->data, out->data};
   bool pieces = dtype_is_complex(state->from) || dtype_is_complex(state->to) || state->truncated_bits > 0;
-  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN,
-               pieces ? cast_piecewise : cast_plain, &job);
+  parallel_work(context->parallel, tensor_num_elements(x), 1, pieces ? cast_piecewise : cast_plain, &job);
   return true;
 }
 

@@ -25,7 +25,7 @@ static bool clip(KernelContext *context, ParallelBody *body, Status *status) {
   Tensor *out;
   TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &out, status));
   ClipJob job = {x->data, low->data, high->data, out->data, one_low, one_high};
-  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN, body, &job);
+  parallel_work(context->parallel, tensor_num_elements(x), 1, body, &job);
   return true;
 }
 
@@ -53,7 +53,7 @@ static bool compare_near(KernelContext *context, ParallelBody *body, Status *sta
   Tensor *out;
   TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
   NearJob job = {x->data, y->data, tensor_bool(out), (double)((const NearState *)context->state)->tolerance};
-  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN, body, &job);
+  parallel_work(context->parallel, tensor_num_elements(x), 1, body, &job);
   return true;
 }
 

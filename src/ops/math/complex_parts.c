@@ -33,8 +33,8 @@ static bool take(KernelContext *context, Part part, Status *status) {
   Tensor *out;
   TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
   PartJob job = {part, x->data, out->data, out->dtype == DT_DOUBLE};
-  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN / 2,
-               x->dtype == DT_COMPLEX64 ? take_parts_c64 : take_parts_c128, &job);
+  parallel_work(context->parallel, tensor_num_elements(x), 2,
+                x->dtype == DT_COMPLEX64 ? take_parts_c64 : take_parts_c128, &job);
   return true;
 }
 static bool real_kernel(KernelContext *context, Status *status) { return take(context, PART_REAL, status); }

@@ -40,8 +40,7 @@ static bool scan(KernelContext *context, ParallelBody *body, Status *status) {
   if (tensor_num_elements(x) == 0) return true;
   ScanJob job = {x->data, out->data, shape_dim(&x->shape, (int)axis), 1, state->exclusive, state->reverse};
   for (int i = (int)axis + 1; i < rank; i++) job.inner *= shape_dim(&x->shape, i);
-  parallel_for(context->parallel, tensor_num_elements(x) / job.length, 1 + ELEMENTWISE_GRAIN / job.length,
-               body, &job);
+  parallel_work(context->parallel, tensor_num_elements(x) / job.length, (double)job.length, body, &job);
   return true;
 }
 

@@ -15,7 +15,7 @@ static bool test(KernelContext *context, ParallelBody *body, Status *status) {
   Tensor *out;
   TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
   TestJob job = {x->data, tensor_bool(out)};
-  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN, body, &job);
+  parallel_work(context->parallel, tensor_num_elements(x), 1, body, &job);
   return true;
 }
 

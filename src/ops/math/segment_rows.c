@@ -71,9 +71,9 @@ static SegmentLoops loops_of(DataType type) {
   }
 }
 
-/* How many rows, strips or segments are worth a thread. */
-static int64_t grain_of(int64_t columns) {
-  return 1 + ELEMENTWISE_GRAIN / (columns < SEGMENT_BLOCK ? columns : SEGMENT_BLOCK);
+/* The work of `rows` rows, of one block of columns at most. */
+static double work_of(int64_t rows, int64_t columns) {
+  return (double)rows * (double)(columns < SEGMENT_BLOCK ? columns : SEGMENT_BLOCK);
 }
 
 typedef struct RunsJob {
@@ -111,8 +111,8 @@ bool segment_combine_sorted(KernelContext *context, SegmentRuns *runs, DataType 
   RunsJob job = {runs, loops.combine_runs};
   int64_t blocks = (runs->columns - 1) / SEGMENT_BLOCK + 1,
           rows_of_run = num_runs > 0 ? runs->count / num_runs : 1;
-  parallel_for(context->parallel, num_runs * blocks, 1 + grain_of(runs->columns) / (rows_of_run + 1),
-               run_runs, &job);
+  parallel_work(context->parallel, num_runs * blocks, work_of(rows_of_run + 1, runs->columns), run_runs,
+                &job);
   buffer_unref(scratch);
   return true;
 }
@@ -138,9 +138,8 @@ void segment_scatter(KernelContext *context, SegmentScatter *scatter, DataType t
   ScatterJob job = {scatter, loops.scatter};
   /* Every range looks at all ids, so there are no more ranges than threads. */
   int64_t share = (scatter->num_segments - 1) / parallel_threads(context->parallel) + 1,
-          least = grain_of(scatter->columns);
-  int64_t entries = scatter->count / scatter->num_segments;
-  least = 1 + least / (entries + 1);
+          entries = scatter->count / scatter->num_segments,
+          least = parallel_grain(work_of(entries + 1, scatter->columns));
   parallel_for(context->parallel, scatter->num_segments, share > least ? share : least, run_scatter, &job);
 }
 

@@ -89,7 +89,7 @@ static bool select_kernel(KernelContext *context, Status *status) {
            : size == 8 ? select_i64
                        : select_rows;
   }
-  if (row > 0) parallel_for(context->parallel, count, 1 + ELEMENTWISE_GRAIN / row, body, &job);
+  if (row > 0) parallel_work(context->parallel, count, (double)row, body, &job);
   return true;
 }
 
@@ -199,7 +199,7 @@ static bool select_v2_broadcast(KernelContext *context, const Shape *shape, Stat
   TRY(kernel_allocate_output(context, 0, shape, &nest.out, status));
   if (tensor_num_elements(nest.out) == 0) return true;
   if (type == DT_STRING) return choose_strings(&nest, status);
-  parallel_for(context->parallel, tensor_num_elements(nest.out), ELEMENTWISE_GRAIN, choose_range, &nest);
+  parallel_work(context->parallel, tensor_num_elements(nest.out), 1, choose_range, &nest);
   return true;
 }
 

@@ -96,7 +96,7 @@ static bool multiply_sparse(KernelContext *context, const GemmArgs *args, bool b
           &job.sparse);
   double work =
       (double)job.sparse.begins[rows] * (double)(b_is_sparse ? args->m : args->n) / (double)args->m + 1;
-  parallel_for(context->parallel, args->m, 1 + (int64_t)(65536 / work), multiply_rows, &job);
+  parallel_work(context->parallel, args->m, work, multiply_rows, &job);
   buffer_unref(scratch);
   return true;
 }

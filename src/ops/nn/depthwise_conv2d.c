@@ -86,14 +86,14 @@ static bool multiply_repeated(KernelContext *context, ConvProduct product, const
                    .wide = context->output_types[0] == DT_DOUBLE};
   Buffer *image = repeated_pixels(context, &repeat, pixels, status);
   if (!image) return false;
-  int64_t grain = 65536 / conv->out_channels + 1;
+  double work = (double)conv->out_channels;
   if (product == CONV_INPUT) {
     multiply(context, product, &repeated, a, b, image->data);
     repeat.from = image->data, repeat.to = result;
-    parallel_for(context->parallel, pixels, grain, sum_pixels, &repeat);
+    parallel_work(context->parallel, pixels, work, sum_pixels, &repeat);
   } else {
     repeat.from = a, repeat.to = image->data;
-    parallel_for(context->parallel, pixels, grain, repeat_pixels, &repeat);
+    parallel_work(context->parallel, pixels, work, repeat_pixels, &repeat);
     multiply(context, product, &repeated, image->data, b, result);
   }
   buffer_unref(image);

@@ -44,7 +44,7 @@ static void run_leaky(KernelContext *context, LeakyJob *job, const Tensor *out) 
                                                  : leaky_range_bf16;
   job->out = out->data;
   job->alpha = ((const LeakyState *)context->state)->alpha;
-  parallel_for(context->parallel, tensor_num_elements(out), ELEMENTWISE_GRAIN, body, job);
+  parallel_work(context->parallel, tensor_num_elements(out), 1, body, job);
 }
 
 static bool leaky_relu(KernelContext *context, Status *status) {

@@ -101,7 +101,7 @@ static bool compute(KernelContext *context, const Tensor *x, const Tensor *y, co
   }
   TRY_DONE(image_begin(context, out, false, &to, status));
   LrnRun run = {state, channels, xs.data, dy ? ys.data : xs.data, dys.data, to.data, scratch->data};
-  parallel_for(context->parallel, elements / channels, 16384 / channels + 1, lrn_pixels, &run);
+  parallel_work(context->parallel, elements / channels, 4 * (double)channels, lrn_pixels, &run);
   ok = image_finish(context, &to, NULL, false, out, status);
 done:
   buffer_unref(scratch);

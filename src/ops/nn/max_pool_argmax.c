@@ -119,8 +119,7 @@ static bool max_pool_with_argmax(KernelContext *context, Status *status) {
     int64_t lines = run.out.batch * run.out.space[0];
     double work =
         (double)tensor_num_elements(out) / (double)lines * (double)run.ksize[1] * (double)run.ksize[2];
-    parallel_for(context->parallel, lines, work >= 65536 ? 1 : (int64_t)(65536 / (work + 1)) + 1,
-                 loops_of(out->dtype)->lines, &args);
+    parallel_work(context->parallel, lines, work, loops_of(out->dtype)->lines, &args);
     ok = image_finish(context, &to, NULL, false, out, status);
   }
   image_drop(&from);
@@ -166,8 +165,8 @@ static bool max_pool_argmax_grad(KernelContext *context, bool second, Status *st
   if (ok) {
     const ArgmaxLoops *loops = loops_of(out->dtype);
     args.input = from.data, args.result = to.data;
-    parallel_for(context->parallel, run.input.batch, 32768 / (args.pooled + args.image / 4 + 1) + 1,
-                 second ? loops->gather : loops->scatter, &args);
+    double work = 2 * ((double)args.pooled + (double)args.image / 4);
+    parallel_work(context->parallel, run.input.batch, work, second ? loops->gather : loops->scatter, &args);
     ok = image_finish(context, &to, NULL, false, out, status);
   }
   image_drop(&from);

@@ -107,7 +107,7 @@ static bool run_pool(KernelContext *context, const PoolRun *run, const PoolInput
                .result = to.data};
   int64_t count = by_lines ? run->out.batch * run->out.space[0] : run->input.batch * pool_groups(&pool);
   double work = (double)elements / (double)count * (double)run->axis[0].filter * (double)run->axis[1].filter;
-  parallel_for(context->parallel, count, work >= 65536 ? 1 : (int64_t)(65536 / (work + 1)) + 1, body, &pool);
+  parallel_work(context->parallel, count, work, body, &pool);
   ok = image_finish(context, &to, result, first, out, status);
 done:
   image_drop(&input);
@@ -142,7 +142,7 @@ static bool pool_depth(KernelContext *context, const PoolRun *run, ParallelBody 
                .channels = 1,
                .input = input.data,
                .result = to.data};
-  parallel_for(context->parallel, elements, 65536 / run->depth + 1, body, &pool);
+  parallel_work(context->parallel, elements, (double)run->depth, body, &pool);
   ok = image_finish(context, &to, &run->out, first, out, status);
 done:
   image_drop(&input);

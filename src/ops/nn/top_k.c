@@ -84,7 +84,7 @@ static bool top_k_run(KernelContext *context, int64_t k, Status *status) {
                 .columns = columns,
                 .k = k};
   choose_loop(&job, input->dtype);
-  parallel_for(context->parallel, count / k, 1 + ELEMENTWISE_GRAIN / columns, run_top, &job);
+  parallel_work(context->parallel, count / k, (double)columns, run_top, &job);
   for (int64_t i = 0; narrow && i < count; i++) {
     if (index_type == DT_INT64) tensor_i64(indices)[i] = job.indices[i];
     else ((int16_t *)indices->data)[i] = (int16_t)job.indices[i];

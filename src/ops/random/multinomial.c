@@ -20,7 +20,7 @@ static bool shape_stateless_multinomial(InferenceContext *c, Status *status) {
   return random_shape_seed(c, 2, status) && shape_multinomial(c, status);
 }
 
-enum { UNIFORMS_AT_ONCE = 256, WORK_GRAIN = 65536 };
+enum { UNIFORMS_AT_ONCE = 256 };
 
 typedef struct Draw {
   const Philox *start;
@@ -125,8 +125,8 @@ static bool draw_all(KernelContext *context, Draw *draw, Status *status) {
   Buffer *scratch = kernel_scratch(context, bytes, status);
   if (!scratch) return false;
   draw->sums = scratch->data;
-  int64_t grain = WORK_GRAIN / (16 * draw->samples + 8 * draw->classes);
-  parallel_for(context->parallel, rows, grain > 0 ? grain : 1, draw_rows, draw);
+  double work = 16 * (double)draw->samples + 8 * (double)draw->classes;
+  parallel_work(context->parallel, rows, work, draw_rows, draw);
   buffer_unref(scratch);
   return true;
 }

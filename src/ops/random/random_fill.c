@@ -7,12 +7,12 @@
 #include "op/node_def.h"
 #include "ops/support/half_precision.h"
 
-/* What is computed at once; how often this is worth a thread. A truncated number may use as many words as 256
+/* What is computed at once, and its work. A truncated number may use as many words as 256
  * numbers have. */
 enum {
   BLOCK_GROUPS = 64,
   BLOCK_WORDS = 4 * BLOCK_GROUPS,
-  BLOCKS_GRAIN = 64,
+  BLOCK_WORK = 1024,
   RESERVED = 256,
   TRUNCATE_AT = 2
 };
@@ -175,7 +175,7 @@ static void fill_i64(void *argument, int64_t begin, int64_t end) {
 
 static void run(Fill *fill, int group_size, ParallelBody *body, const Parallel *parallel) {
   int64_t per_block = (int64_t)BLOCK_GROUPS * group_size;
-  parallel_for(parallel, fill->count / per_block + (fill->count % per_block != 0), BLOCKS_GRAIN, body, fill);
+  parallel_work(parallel, fill->count / per_block + (fill->count % per_block != 0), BLOCK_WORK, body, fill);
 }
 
 void random_fill_floats(const Philox *start, RandomDistribution distribution, DataType type, void *out,

@@ -44,7 +44,7 @@ typedef struct BoxJob {
 } BoxJob;
 
 /* Elements of a run that one thread copies alone. */
-enum { PIECE = 32768, GRAIN = 65536 };
+enum { PIECE = 32768 };
 
 /* Every element of a run on its own: strides in elements. */
 #define RUN(T) \
@@ -192,7 +192,7 @@ static bool copy_box(const ArrayBox *given, const Tensor *from, Tensor *to, cons
                 .around = around};
   job.piece = length < PIECE ? length : PIECE;
   job.pieces = (length - 1) / job.piece + 1;
-  parallel_for(parallel, rows * job.pieces, 1 + GRAIN / job.piece, copy_pieces, &job);
+  parallel_work(parallel, rows * job.pieces, (double)job.piece, copy_pieces, &job);
   if (around) {
     Position last;
     seek(&box, rows - 1, &last);
@@ -241,7 +241,7 @@ bool array_gather_rows(const Tensor *from, const int64_t *rows, int64_t count, i
   if (length == 0) return true;
   if (dtype_is_pod(from->dtype)) {
     RowJob job = {from->data, to->data, rows, length * (int64_t)dtype_size(from->dtype)};
-    parallel_for(parallel, count, 1 + GRAIN / job.bytes, gather_rows, &job);
+    parallel_work(parallel, count, (double)job.bytes, gather_rows, &job);
     return true;
   }
   for (int64_t i = 0; i < count; i++) {

@@ -177,7 +177,7 @@ static void run_range(void *arg, int64_t begin, int64_t end) {
 void broadcast_run(const Parallel *parallel, const Broadcast *plan, const void *a, const void *b, void *out,
                    int64_t in_size, int64_t out_size, BinaryLoop *loop) {
   BroadcastJob job = {plan, a, b, out, in_size, out_size, loop};
-  parallel_for(parallel, plan->elements, ELEMENTWISE_GRAIN, run_range, &job);
+  parallel_work(parallel, plan->elements, 1, run_range, &job);
 }
 
 static bool may_forward(const KernelContext *context, int input) {

@@ -70,7 +70,4 @@ ALWAYS_INLINE double _Complex complex_of(double re, double im) {
   return both.z;
 }
 
-/* Elements of cheap arithmetic that are worth a thread (about 50 microseconds in WebAssembly). */
-enum { ELEMENTWISE_GRAIN = 65536 };
-
 #endif

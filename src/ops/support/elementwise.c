@@ -21,7 +21,7 @@ bool elementwise_unary(KernelContext *context, UnaryLoop *loop, Status *status) 
   Tensor *out;
   TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &out, status));
   ElementwiseJob job = {.x = x->data, .out = out->data, .size = (int64_t)dtype_size(x->dtype), .unary = loop};
-  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN, run_unary, &job);
+  parallel_work(context->parallel, tensor_num_elements(x), 1, run_unary, &job);
   return true;
 }
 
@@ -58,7 +58,7 @@ bool elementwise_pair(KernelContext *context, const char *op, PairLoop *loop, St
                         .out = out->data,
                         .size = (int64_t)dtype_size(x->dtype),
                         .pair = loop};
-  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN, run_pair, &job);
+  parallel_work(context->parallel, tensor_num_elements(x), 1, run_pair, &job);
   return true;
 }
 
@@ -120,6 +120,6 @@ bool elementwise_function(KernelContext *context, const VectorFunction *function
   Tensor *out;
   TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &out, status));
   ElementwiseJob job = {.x = x->data, .out = out->data, .function = function};
-  parallel_for(context->parallel, tensor_num_elements(x), ELEMENTWISE_GRAIN / 4, body_for(x->dtype), &job);
+  parallel_work(context->parallel, tensor_num_elements(x), 4, body_for(x->dtype), &job);
   return true;
 }

@@ -235,7 +235,7 @@ static bool prepare(KernelContext *context, int demands, Variable **variables, S
 
 /* --- running --- */
 
-enum { WIDE_BLOCK = 256, UPDATE_GRAIN = 16384 };
+enum { WIDE_BLOCK = 256, UPDATE_WORK = 4 };
 
 typedef struct Update {
   UpdateLoop loop;
@@ -320,13 +320,13 @@ bool update_run(KernelContext *context, UpdateLoop loop, int demands, Status *st
   for (int k = 0; k < state->num_scalars; k++) put_scalar(&u, k, context->inputs[state->scalars[k]]);
   if (state->linear_in_rate) put_real(&u, state->num_scalars, 1);
   if (state->indices < 0) {
-    parallel_for(context->parallel, tensor_num_elements(grad), UPDATE_GRAIN, dense_body, &u);
+    parallel_work(context->parallel, tensor_num_elements(grad), UPDATE_WORK, dense_body, &u);
   } else if (tensor_num_elements(grad) > 0) {
     u.indices = context->inputs[state->indices];
     u.row_size = tensor_num_elements(grad) / shape_dim(&grad->shape, 0);
     /* Each range looks at all indices, so there are no more ranges than threads. */
     int64_t rows = shape_dim(&var->shape, 0), threads = parallel_threads(context->parallel);
-    if (tensor_num_elements(grad) < UPDATE_GRAIN) threads = 1;
+    if (tensor_num_elements(grad) < parallel_grain(UPDATE_WORK)) threads = 1;
     parallel_for(context->parallel, rows, (rows + threads - 1) / threads, rows_body, &u);
   }
   return context->num_outputs == 0 || kernel_set_output(context, 0, context->inputs[0], NULL, status);
