@@ -119,6 +119,7 @@ const OpRegistration kOpRefSwitch = {
     .inputs = {"data: Ref(T)", "pred: bool"},
     .outputs = {"output_false: Ref(T)", "output_true: Ref(T)"},
     .attrs = {"T: type"},
+    .allows_uninitialized_input = true,
     .shape = switch_shape,
 };
 
