@@ -19,6 +19,7 @@ bool guards_init(Guards *guards, Arena *arena, Status *status) {
 void guards_free(Guards *guards) {
   mem_free(guards->info);
   string_map_free(&guards->known);
+  *guards = (Guards){0};
 }
 
 bool guards_add(Guards *guards, Guard implied, Guard *guard, Status *status) {

@@ -13,7 +13,7 @@
 #include "graph/graph.h"
 
 typedef int32_t Guard;
-enum { GUARD_ALWAYS = 0 };
+enum { GUARD_ALWAYS = 0, NO_GUARD = -1 };
 
 /* What a run knows of a guard. */
 typedef enum GuardState {

@@ -146,7 +146,7 @@ static bool compile_merge(Compiler *c, const Node *node, Status *status) {
 static bool compile_move(Compiler *c, Opcode code, const Node *node, Status *status) {
   Instruction *at;
   TRY(add(c, code, node, guards_of(c, node)->runs, 1, &at, status));
-  at->gives = guards_of(c, node)->gives;
+  at->gives = code == DO_EXIT && !guards_of(c, node)->finds ? NO_GUARD : guards_of(c, node)->gives;
   return set_transfer(c, node_input_edge(node, 0), c->places[node->id], &at->transfers[0], status);
 }
 
@@ -194,12 +194,14 @@ static bool compile_result(Compiler *c, const Node *node, Status *status) {
 
 /* --- loops --- */
 
-static bool list_guards(Compiler *c, int64_t first, int32_t count, const Guard **list, Status *status) {
-  Guard *guards = new_guards(c, count);
+/* The guards that the nodes of a list find, `*count` of at most as many as it says. */
+static bool list_guards(Compiler *c, int64_t first, int32_t *count, const Guard **list, Status *status) {
+  Guard *guards = new_guards(c, *count);
   if (!guards) return oom(status);
-  int32_t i = 0;
-  for (const Node *node = node_at(c, first); node; node = next_in_chain(c, node))
-    guards[i++] = guards_of(c, node)->gives;
+  *count = 0;
+  for (const Node *node = node_at(c, first); node; node = next_in_chain(c, node)) {
+    if (guards_of(c, node)->finds) guards[(*count)++] = guards_of(c, node)->gives;
+  }
   *list = guards;
   return true;
 }
@@ -235,8 +237,8 @@ static bool compile_begin_loop(Compiler *c, int32_t loop, Status *status) {
   to->num_rounds = nodes->num_rounds;
   return add_enters(c, nodes->enters, at, guards, entered, &done, status) &&
          add_enters(c, nodes->constants, at, guards, entered, &done, status) &&
-         list_guards(c, nodes->exits, nodes->num_exits, &to->exits, status) &&
-         list_guards(c, nodes->rounds, nodes->num_rounds, &to->rounds, status);
+         list_guards(c, nodes->exits, &to->num_exits, &to->exits, status) &&
+         list_guards(c, nodes->rounds, &to->num_rounds, &to->rounds, status);
 }
 
 /* What a constant Enter hands on is read until the end. */

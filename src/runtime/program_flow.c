@@ -98,7 +98,7 @@ static bool move_if_holds(const ProgramRun *run, const Instruction *at, Status *
   }
   if (at->code == DO_RESULT && holds(run, at->gives))
     return status_set(status, CODE_INTERNAL, "Retval[%d] has already been set.", at->num_gives);
-  run->guards[at->gives] = GUARD_HOLDS;
+  if (at->gives != NO_GUARD) run->guards[at->gives] = GUARD_HOLDS;
   return transfer(run, at, &at->transfers[0], status);
 }
 

@@ -43,7 +43,7 @@ enum { NO_SLOT = INT32_MAX };
 typedef enum Opcode {
   DO_STEPS,   /* runs steps [begin, end) if `guard` holds */
   DO_MOVE,    /* transfer 0 if `guard` holds; `gives` becomes what `guard` is: NextIteration */
-  DO_EXIT,    /* the same, but `gives` holds once `guard` has held */
+  DO_EXIT,    /* the same, but `gives` (unless NO_GUARD) holds once `guard` has held */
   DO_RESULT,  /* the same, and it is an error when `guard` holds twice: a result out of a loop */
   DO_SWITCH,  /* transfer 0 leads to the predicate, which chooses one of `num_gives` guards from `gives` on */
   DO_ROUTE,   /* transfer i if guard `gives` + i holds: the data of a Switch */

@@ -1,9 +1,12 @@
 #include "runtime/schedule.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "graph/graph_walk.h"
 #include "graph/node_class.h"
 #include "graph/node_evaluate.h"
+#include "op/node_def.h"
 
 static bool oom(Status *status) { return status_oom(status, "the order of a program"); }
 
@@ -49,6 +52,10 @@ typedef struct Unit {
   int32_t next_unit;
   int64_t first_exit;  /* id of an Exit that is in the order, chained; 0: none */
   int64_t active_base; /* active guards below belong to outer loops */
+  Guard entered;       /* that all Enters without is_constant run under */
+  Guard head;          /* of all Merges that begin a round; 0: no such Merge yet */
+  Guard round;         /* that all NextIterations run under; 0: none yet */
+  bool differ;         /* NextIterations run under different guards */
 } Unit;
 
 typedef struct Sorter {
@@ -66,8 +73,10 @@ typedef struct Sorter {
   Guard *active; /* guards with ready nodes; those of inner loops on top */
   int64_t num_active, active_capacity;
   Guard *scratch; /* as many as the node with most inputs has */
+  uint8_t *apart; /* per loop: its Merges do not hold together, so that each has a guard of its own */
   int32_t loop;   /* that is being sorted */
   Guard current;  /* of the node that came last */
+  bool again;     /* the Merges of a loop turned out not to hold together */
 } Sorter;
 
 static bool is_sorted(const Sorter *s, const Node *node) {
@@ -109,7 +118,25 @@ static int inputs_of_guard(const Sorter *s, const Node *node, Guard *all) {
   return count;
 }
 
+/* A Merge of what enters a loop and what the last round handed on. */
+static bool is_head(const Node *merge) {
+  bool enters = false, rounds = false;
+  for (int i = 0; i < merge->num_inputs; i++) {
+    const Edge *edge = node_input_edge(merge, i);
+    enters |= node_is_enter(edge->src);
+    rounds |= closes_loop(edge);
+  }
+  return enters && rounds;
+}
+
 static bool find_merge_guard(Sorter *s, const Node *node, NodeGuards *guards) {
+  int32_t loop = s->schedule->loops.loop_of[node->id];
+  Unit *unit = &s->units[loop];
+  if (loop != 0 && !s->apart[loop] && is_head(node)) {
+    if (unit->head == 0) TRY(guards_add(&s->schedule->guards, GUARD_ALWAYS, &unit->head, s->status));
+    *guards = (NodeGuards){.runs = unit->head, .gives = unit->head, .finds = true};
+    return true;
+  }
   int count = inputs_of_guard(s, node, s->scratch);
   bool found = false;
   guards->runs = GUARD_ALWAYS;
@@ -120,6 +147,19 @@ static bool find_merge_guard(Sorter *s, const Node *node, NodeGuards *guards) {
   if (!found) TRY(guards_add(&s->schedule->guards, guards->runs, &guards->gives, s->status));
   guards->runs = guards->gives;
   return true;
+}
+
+/* The guard under which a node runs, and an item that finds it where that is needed. */
+static bool guard_of_inputs(Sorter *s, const Node *node, Guard *guard) {
+  bool known;
+  TRY(guards_all_of(&s->schedule->guards, s->scratch, inputs_of_guard(s, node, s->scratch), guard, &known,
+                    s->status));
+  return known || add_item(s, (ScheduleItem){.kind = ITEM_ALL, .guard = *guard});
+}
+
+static void note_round(Unit *unit, Guard guard) {
+  unit->differ |= unit->round != 0 && unit->round != guard;
+  unit->round = guard;
 }
 
 static bool find_guards(Sorter *s, const Node *node) {
@@ -133,16 +173,67 @@ static bool find_guards(Sorter *s, const Node *node) {
     guards->runs = guards->gives;
     return true;
   }
-  TRY(guards_all_of(all, s->scratch, inputs_of_guard(s, node, s->scratch), &guards->runs, &known, s->status));
-  if (!known) TRY(add_item(s, (ScheduleItem){.kind = ITEM_ALL, .guard = guards->runs}));
+  TRY(guard_of_inputs(s, node, &guards->runs));
   guards->gives = guards->runs;
   if (node_is_switch(node)) {
     TRY(guards_of_switch(all, node_input_edge(node, 1), guards->runs, node->num_outputs, &guards->gives,
                          &known, s->status));
     guards->finds = !known;
-  } else if (node_is_enter(node) || node_is_exit(node) || node_is_next_iteration(node)) {
+  } else if (node_is_enter(node) || node_is_next_iteration(node)) {
     guards->finds = true;
-    TRY(guards_add(all, node_is_exit(node) ? GUARD_ALWAYS : guards->runs, &guards->gives, s->status));
+    TRY(guards_add(all, guards->runs, &guards->gives, s->status));
+    if (node_is_next_iteration(node)) note_round(&s->units[s->loop], guards->runs);
+  }
+  return true;
+}
+
+/* --- what holds of a whole loop --- */
+
+static bool is_constant_enter(const Node *enter, bool *constant, Status *status) {
+  return node_attr_bool(enter->def, "is_constant", constant, status);
+}
+
+/* The Merges that begin a round hold together if all of what they merge does: what enters ... */
+static bool compare_enters(Sorter *s, int32_t loop) {
+  Unit *unit = &s->units[loop];
+  bool any = false;
+  for (int64_t id = unit->first_ready; id != 0; id = s->next[id]) {
+    const Node *node = graph_node(s->body->graph, id);
+    bool constant = true;
+    if (node_is_enter(node)) TRY(is_constant_enter(node, &constant, s->status));
+    if (constant) continue;
+    Guard guard;
+    TRY(guard_of_inputs(s, node, &guard));
+    if (any && guard != unit->entered) s->apart[loop] = true;
+    unit->entered = guard;
+    any = true;
+  }
+  return true;
+}
+
+/* ... and what the rounds hand on, which shows at the end: then the sorting begins anew, without that.
+ * Returns whether every Exit hands on a value when the loop has run: what a loop that TensorFlow writes does,
+ * because the Switch that ends the rounds sends values to the Exits. */
+static bool leaves_alive(Sorter *s, int32_t loop) {
+  const Unit *unit = &s->units[loop];
+  const GuardInfo *round = &s->schedule->guards.info[unit->round];
+  if (unit->differ && !s->apart[loop]) s->apart[loop] = s->again = true;
+  bool alive = !s->apart[loop] && unit->head != 0 && round->switched != 0 && round->outputs == 2 &&
+               round->implied == unit->head;
+  for (int64_t id = unit->first_exit; id != 0 && alive; id = s->next[id]) {
+    Guard guard = s->schedule->of_node[id].runs;
+    alive = guard != unit->round && s->schedule->guards.info[guard].switched == round->switched;
+  }
+  return alive;
+}
+
+static bool find_exit_guards(Sorter *s, int32_t loop) {
+  bool alive = leaves_alive(s, loop);
+  for (int64_t id = s->units[loop].first_exit; id != 0; id = s->next[id]) {
+    NodeGuards *guards = &s->schedule->of_node[id];
+    guards->finds = !alive;
+    guards->gives = s->units[loop].entered;
+    if (!alive) TRY(guards_add(&s->schedule->guards, GUARD_ALWAYS, &guards->gives, s->status));
   }
   return true;
 }
@@ -212,6 +303,22 @@ static const Node *take_ready(Sorter *s) {
 
 /* --- sorting --- */
 
+/* What the last round handed on is taken before this round puts the next value there. */
+static int32_t num_readers(const Sorter *s, const Node *next_iteration) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < next_iteration->num_out_edges; i++)
+    count += is_sorted(s, next_iteration->out_edges[i]->dst);
+  return count;
+}
+
+static bool release_rounds(Sorter *s, const Node *reader) {
+  for (int64_t i = 0; i < num_edges_into(reader); i++) {
+    const Edge *edge = edge_into(reader, i);
+    if (closes_loop(edge) && is_sorted(s, edge->src)) TRY(release(s, edge->src));
+  }
+  return true;
+}
+
 static void count_node(Sorter *s, const Node *node) {
   const LoopTree *loops = &s->schedule->loops;
   int32_t loop = loops->loop_of[node->id];
@@ -220,6 +327,7 @@ static void count_node(Sorter *s, const Node *node) {
     const Edge *edge = edge_into(node, i);
     pending += is_sorted(s, edge->src) && !closes_loop(edge);
   }
+  if (node_is_next_iteration(node)) pending += num_readers(s, node);
   s->units[loop].waiting_nodes++;
   if (node_is_enter(node)) {
     s->units[loop].pending += pending;
@@ -236,6 +344,7 @@ static bool begin_loop(Sorter *s, int32_t loop) {
   s->loop = loop;
   s->current = GUARD_ALWAYS;
   unit->active_base = s->num_active;
+  TRY(compare_enters(s, loop));
   for (int64_t id = unit->first_ready, next; id != 0; id = next) {
     next = s->next[id];
     TRY(push_ready(s, graph_node(s->body->graph, id)));
@@ -251,6 +360,7 @@ static bool end_loop(Sorter *s) {
   s->loop = s->schedule->loops.parent[loop];
   s->units[s->loop].waiting_units--;
   s->current = GUARD_ALWAYS;
+  TRY(find_exit_guards(s, loop));
   for (int64_t id = s->units[loop].first_exit; id != 0; id = s->next[id])
     TRY(release_readers(s, graph_node(s->body->graph, id)));
   return true;
@@ -262,6 +372,7 @@ static bool place_node(Sorter *s, const Node *node) {
   TRY(add_item(s, (ScheduleItem){.kind = ITEM_NODE, .node = (Node *)node, .guard = guard, .loop = s->loop}));
   s->current = guard;
   unit->waiting_nodes--;
+  TRY(release_rounds(s, node));
   if (!node_is_exit(node)) return release_readers(s, node);
   s->next[node->id] = unit->first_exit;
   unit->first_exit = node->id;
@@ -323,6 +434,19 @@ static bool start_sorter(Sorter *s, Node *const *order, int64_t count) {
   return true;
 }
 
+enum { MAX_PASSES = 4 };
+
+static bool sort_once(Sorter *sorter, Node *const *order, int64_t count) {
+  guards_free(&sorter->schedule->guards);
+  sorter->again = false;
+  sorter->num_active = sorter->queue_capacity = 0;
+  bool ok = guards_init(&sorter->schedule->guards, sorter->arena, sorter->status) &&
+            start_sorter(sorter, order, count) && sort_loops(sorter);
+  mem_free(sorter->queues);
+  sorter->queues = NULL;
+  return ok;
+}
+
 static bool schedule_control_flow(const FunctionBody *body, const NodeSet *set, Node *const *order,
                                   int64_t count, Arena *arena, Schedule *schedule, Status *status) {
   Sorter sorter = {.schedule = schedule,
@@ -333,9 +457,13 @@ static bool schedule_control_flow(const FunctionBody *body, const NodeSet *set, 
                    .num_ids = graph_num_node_ids(body->graph)};
   TRY(graph_fixup_source_and_sink_edges(body->graph, NULL, status));
   TRY(loop_tree_of(body->graph, set, arena, &schedule->loops, status));
-  TRY(guards_init(&schedule->guards, arena, status));
-  bool ok = start_sorter(&sorter, order, count) && sort_loops(&sorter);
-  mem_free(sorter.queues);
+  sorter.apart = arena_calloc(arena, schedule->loops.num_loops, sizeof *sorter.apart);
+  if (!sorter.apart) return oom(status);
+  bool ok = sort_once(&sorter, order, count);
+  for (int pass = 1; ok && sorter.again && pass <= MAX_PASSES; pass++) {
+    if (pass == MAX_PASSES) memset(sorter.apart, true, (size_t)schedule->loops.num_loops);
+    ok = sort_once(&sorter, order, count);
+  }
   mem_free(sorter.active);
   return ok;
 }
