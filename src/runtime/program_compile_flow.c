@@ -211,7 +211,7 @@ static bool add_enters(Compiler *c, int64_t first, Instruction *at, Guard *guard
   for (const Node *node = node_at(c, first); node; node = next_in_chain(c, node)) {
     const Edge *edge = node_input_edge(node, 0);
     guards[*count] = guards_of(c, node)->runs;
-    entered[*count] = guards_of(c, node)->gives;
+    entered[*count] = guards_of(c, node)->finds ? guards_of(c, node)->gives : NO_GUARD;
     Slot to = compiler_has_role(c, node, ALIAS) ? NO_SLOT : c->places[node->id];
     TRY(set_transfer(c, edge, to, &at->transfers[(*count)++], status));
   }
@@ -231,6 +231,7 @@ static bool compile_begin_loop(Compiler *c, int32_t loop, Status *status) {
   at->guards = guards;
   at->num_guards = count;
   nodes->begin = last_event(c);
+  to->head = c->schedule.heads[loop] != GUARD_ALWAYS ? c->schedule.heads[loop] : NO_GUARD;
   to->entered = entered;
   to->num_entered = nodes->num_enters;
   to->num_exits = nodes->num_exits;

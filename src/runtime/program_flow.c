@@ -122,7 +122,7 @@ static bool begin_loop(ProgramRun *run, const Instruction *at, Status *status) {
   int32_t alive = 0, dead = 0;
   for (int32_t i = 0; i < at->num_transfers; i++) {
     uint8_t state = run->guards[at->guards[i]];
-    run->guards[loop->entered[i]] = state;
+    if (loop->entered[i] != NO_GUARD) run->guards[loop->entered[i]] = state;
     alive += state == GUARD_HOLDS;
     dead += state == GUARD_DEAD;
     if (state == GUARD_HOLDS) TRY(transfer(run, at, &at->transfers[i], status));
@@ -130,6 +130,7 @@ static bool begin_loop(ProgramRun *run, const Instruction *at, Status *status) {
   set_guards(run, loop->exits, loop->num_exits, GUARD_OPEN);
   set_guards(run, loop->rounds, loop->num_rounds, GUARD_OPEN);
   if (alive == 0) finish_loop(run, loop, dead > 0 ? GUARD_DEAD : GUARD_OPEN);
+  if (alive > 0 && loop->head != NO_GUARD) run->guards[loop->head] = GUARD_HOLDS;
   return true;
 }
 

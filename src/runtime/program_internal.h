@@ -56,6 +56,7 @@ typedef enum Opcode {
 
 typedef struct ProgramLoop {
   int64_t begin, end;   /* instructions */
+  Guard head;           /* holds in every round; NO_GUARD: nobody asks */
   const Guard *entered; /* what Enters without is_constant give: open after the first round */
   int32_t num_entered;
   const Guard *exits, *rounds; /* what Exits and NextIterations give */

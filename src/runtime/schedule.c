@@ -132,9 +132,8 @@ static bool is_head(const Node *merge) {
 static bool find_merge_guard(Sorter *s, const Node *node, NodeGuards *guards) {
   int32_t loop = s->schedule->loops.loop_of[node->id];
   Unit *unit = &s->units[loop];
-  if (loop != 0 && !s->apart[loop] && is_head(node)) {
-    if (unit->head == 0) TRY(guards_add(&s->schedule->guards, GUARD_ALWAYS, &unit->head, s->status));
-    *guards = (NodeGuards){.runs = unit->head, .gives = unit->head, .finds = true};
+  if (unit->head != GUARD_ALWAYS && is_head(node)) {
+    *guards = (NodeGuards){.runs = unit->head, .gives = unit->head};
     return true;
   }
   int count = inputs_of_guard(s, node, s->scratch);
@@ -162,6 +161,10 @@ static void note_round(Unit *unit, Guard guard) {
   unit->round = guard;
 }
 
+static bool is_constant_enter(const Node *enter, bool *constant, Status *status) {
+  return node_attr_bool(enter->def, "is_constant", constant, status);
+}
+
 static bool find_guards(Sorter *s, const Node *node) {
   NodeGuards *guards = &s->schedule->of_node[node->id];
   Guards *all = &s->schedule->guards;
@@ -180,18 +183,17 @@ static bool find_guards(Sorter *s, const Node *node) {
                          &known, s->status));
     guards->finds = !known;
   } else if (node_is_enter(node) || node_is_next_iteration(node)) {
-    guards->finds = true;
-    TRY(guards_add(all, guards->runs, &guards->gives, s->status));
     if (node_is_next_iteration(node)) note_round(&s->units[s->loop], guards->runs);
+    bool constant = false;
+    if (node_is_enter(node)) TRY(is_constant_enter(node, &constant, s->status));
+    guards->gives = s->units[s->loop].head;
+    guards->finds = !constant || guards->gives == GUARD_ALWAYS || guards->runs != s->units[s->loop].entered;
+    if (guards->finds) TRY(guards_add(all, guards->runs, &guards->gives, s->status));
   }
   return true;
 }
 
 /* --- what holds of a whole loop --- */
-
-static bool is_constant_enter(const Node *enter, bool *constant, Status *status) {
-  return node_attr_bool(enter->def, "is_constant", constant, status);
-}
 
 /* The Merges that begin a round hold together if all of what they merge does: what enters ... */
 static bool compare_enters(Sorter *s, int32_t loop) {
@@ -208,7 +210,8 @@ static bool compare_enters(Sorter *s, int32_t loop) {
     unit->entered = guard;
     any = true;
   }
-  return true;
+  if (!any || s->apart[loop]) return true;
+  return guards_add(&s->schedule->guards, GUARD_ALWAYS, &unit->head, s->status);
 }
 
 /* ... and what the rounds hand on, which shows at the end: then the sorting begins anew, without that.
@@ -218,7 +221,7 @@ static bool leaves_alive(Sorter *s, int32_t loop) {
   const Unit *unit = &s->units[loop];
   const GuardInfo *round = &s->schedule->guards.info[unit->round];
   if (unit->differ && !s->apart[loop]) s->apart[loop] = s->again = true;
-  bool alive = !s->apart[loop] && unit->head != 0 && round->switched != 0 && round->outputs == 2 &&
+  bool alive = !s->apart[loop] && unit->head != GUARD_ALWAYS && round->switched != 0 && round->outputs == 2 &&
                round->implied == unit->head;
   for (int64_t id = unit->first_exit; id != 0 && alive; id = s->next[id]) {
     Guard guard = s->schedule->of_node[id].runs;
@@ -344,7 +347,8 @@ static bool begin_loop(Sorter *s, int32_t loop) {
   s->loop = loop;
   s->current = GUARD_ALWAYS;
   unit->active_base = s->num_active;
-  TRY(compare_enters(s, loop));
+  if (loop != 0) TRY(compare_enters(s, loop));
+  s->schedule->heads[loop] = unit->head;
   for (int64_t id = unit->first_ready, next; id != 0; id = next) {
     next = s->next[id];
     TRY(push_ready(s, graph_node(s->body->graph, id)));
@@ -422,11 +426,13 @@ static bool start_sorter(Sorter *s, Node *const *order, int64_t count) {
   schedule->items = arena_alloc(s->arena, s->capacity * (int64_t)sizeof *schedule->items);
   schedule->num_items = 0;
   schedule->of_node = arena_calloc(s->arena, s->num_ids, sizeof *schedule->of_node);
+  schedule->heads = arena_calloc(s->arena, schedule->loops.num_loops, sizeof *schedule->heads);
   s->pending = arena_calloc(s->arena, s->num_ids, sizeof *s->pending);
   s->next = arena_calloc(s->arena, s->num_ids, sizeof *s->next);
   s->units = arena_calloc(s->arena, schedule->loops.num_loops, sizeof *s->units);
   s->scratch = arena_alloc(s->arena, most * (int64_t)sizeof *s->scratch);
-  if (!schedule->items || !schedule->of_node || !s->pending || !s->next || !s->units || !s->scratch)
+  if (!schedule->items || !schedule->of_node || !schedule->heads || !s->pending || !s->next || !s->units ||
+      !s->scratch)
     return oom(s->status);
   for (int32_t loop = 1; loop < schedule->loops.num_loops; loop++)
     s->units[schedule->loops.parent[loop]].waiting_units++;

@@ -41,6 +41,7 @@ typedef struct Schedule {
   bool has_control_flow; /* else items are nodes, and all guards hold; what follows is not filled in */
   LoopTree loops;
   NodeGuards *of_node; /* per node id */
+  Guard *heads;        /* per loop: what holds in every round; 0: there is no such guard */
   Guards guards;
 } Schedule;
 
