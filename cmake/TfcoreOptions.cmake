@@ -23,7 +23,8 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_C_FLAGS_DEBUG "-O1 -g -fno-omit-frame-pointer")
 set(CMAKE_C_FLAGS_RELEASE "-O3")
 # psabi warns of vectors wider than the machine's as arguments; functions that take some are always inlined (simd/wide.h).
-set(TFCORE_WARNINGS -Wall -Wextra -Werror -Wno-psabi)
+# Tables leave out the fields that are zero.
+set(TFCORE_WARNINGS -Wall -Wextra -Werror -Wno-psabi -Wno-missing-field-initializers)
 
 # Results must not depend on whether a compiler fuses a multiply with an add.
 add_compile_options(-fno-math-errno -ffp-contract=off)

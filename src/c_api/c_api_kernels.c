@@ -111,7 +111,7 @@ static void destroy(void *state) {
   if (kernel->builder && kernel->builder->destroy) kernel->builder->destroy(kernel->kernel);
 }
 
-static void free_builder(void *builder) { TF_DeleteKernelBuilder(builder); }
+static void free_builder(const void *builder) { TF_DeleteKernelBuilder((TF_KernelBuilder *)builder); }
 
 static bool read_def(TF_KernelBuilder *builder, const char *serialized, Status *status) {
   void *def;

@@ -110,6 +110,7 @@ static bool construct(OpKernel *kernel, const Tensor *const *constant_inputs, co
   kernel->output_types = output_types;
   kernel->compute = functions.compute;
   kernel->destroy = functions.destroy;
+  kernel->data = functions.data;
   kernel->state =
       arena_calloc(kernel->arena, 1, functions.state_size + 1); /* not NULL even when there is no state */
   if (!kernel->state) return status_oom(status, "a kernel");
@@ -176,10 +177,12 @@ static bool check_outputs(const OpKernel *kernel, const KernelContext *context, 
 
 bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *status) {
   context->state = kernel->state;
+  context->data = kernel->data;
   context->output_types = kernel->output_types;
   context->num_inputs = kernel->num_inputs;
   context->num_outputs = kernel->num_outputs;
   context->node_name = kernel->node->name;
+  context->op_name = kernel->op->def->name;
   if (kernel->compute(context, status) && (context->paused || check_outputs(kernel, context, status)))
     return true;
   for (int i = 0; i < kernel->num_outputs; i++) tensor_clear(&context->outputs[i]);

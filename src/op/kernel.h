@@ -35,8 +35,8 @@ typedef struct KernelConstruction {
   int num_inputs, num_outputs;
   /* NULL, or per input the value when it is constant in this program, else NULL */
   const Tensor *const *constant_inputs;
-  Arena *arena;                    /* lives as long as the kernel */
-  void *data;                      /* of a kernel that was registered at run time; else NULL */
+  Arena *arena;     /* lives as long as the kernel */
+  const void *data; /* what the kernel was registered with: KernelEntry.data, KernelFunctions.data */
   const FunctionCaller *functions; /* for kernels that call functions; NULL outside of sessions */
 } KernelConstruction;
 
@@ -50,7 +50,8 @@ typedef struct PausedKernel {
 
 /* What a kernel sees while it runs. Inputs are borrowed; outputs are empty at entry and set by the kernel. */
 typedef struct KernelContext {
-  void *state; /* of `state_size` bytes, filled by construct */
+  void *state;      /* of `state_size` bytes, filled by construct */
+  const void *data; /* KernelConstruction.data */
   const Tensor *const *inputs;
   Tensor *outputs;
   const DataType *output_types;
@@ -63,6 +64,7 @@ typedef struct KernelContext {
   Step *step;            /* the one it runs in; NULL outside of steps, where no functions are called */
   PausedKernel *paused;  /* NULL at first; see PausedKernel */
   const char *node_name; /* the caller adds it to error messages itself */
+  const char *op_name;
 } KernelContext;
 
 /* The number of the step; 0 outside of steps. */
@@ -106,6 +108,7 @@ typedef struct OpKernel {
   KernelComputeFn compute;
   KernelDestroyFn destroy;
   void *state;
+  const void *data;
   const DataType *input_types, *output_types;
   int num_inputs, num_outputs;
   Arena *arena;
@@ -119,7 +122,7 @@ MUST_CHECK bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *c
                               const FunctionCaller *functions, OpKernel **kernel, Status *status);
 void op_kernel_free(OpKernel *kernel); /* NULL is fine */
 /* Runs; checks, unless the kernel paused, that every output was set with its declared type; on error attaches
- * the node and clears the outputs. What the kernel itself knows (state, types and counts, the node's name) is
+ * the node and clears the outputs. What the kernel itself knows (state, data, types and counts, names) is
  * put into the context here. */
 MUST_CHECK bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *status);
 

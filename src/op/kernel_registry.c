@@ -13,7 +13,7 @@ typedef struct Registered {
   struct Registered *next_of_op;
   KernelDef *def;
   KernelFunctions functions;
-  void (*free_data)(void *data);
+  void (*free_data)(const void *data);
 } Registered;
 
 /* Guarded by `lock`; `count` may be read without it. */
@@ -30,7 +30,7 @@ static bool has_none(void) { return atomic_load(&registry.count) == 0; }
 
 /* --- registering --- */
 
-static bool add(const KernelDef *def, const KernelFunctions *functions, void (*free_data)(void *data),
+static bool add(const KernelDef *def, const KernelFunctions *functions, void (*free_data)(const void *data),
                 Status *status) {
   if (!def->op[0]) return status_invalid(status, "A kernel must name its op");
   if (!functions->compute)
@@ -57,7 +57,7 @@ static bool add(const KernelDef *def, const KernelFunctions *functions, void (*f
 }
 
 bool kernel_registry_add(const KernelDef *def, const KernelFunctions *functions,
-                         void (*free_data)(void *data), Status *status) {
+                         void (*free_data)(const void *data), Status *status) {
   mutex_lock(&registry.lock);
   bool ok = add(def, functions, free_data, status);
   mutex_unlock(&registry.lock);
@@ -376,7 +376,7 @@ bool kernel_registry_select(const Op *op, const NodeDef *node, KernelFunctions *
   }
   const OpRegistration *registration = op->registration;
   *functions = (KernelFunctions){registration->construct, choice.entry->compute, registration->destroy,
-                                 registration->state_size, NULL};
+                                 registration->state_size, choice.entry->data};
   return true;
 }
 

@@ -17,7 +17,7 @@ typedef struct KernelFunctions {
   KernelComputeFn compute;
   KernelDestroyFn destroy; /* may be NULL */
   int64_t state_size;      /* bytes of kernel state, zeroed before construct */
-  void *data;              /* KernelConstruction.data of every kernel so made */
+  const void *data;        /* KernelConstruction.data of every kernel so made */
 } KernelFunctions;
 
 /* Registers a kernel for `def->op`, from now on; `def` is copied. Those for device "CPU" are chosen from,
@@ -25,7 +25,7 @@ typedef struct KernelFunctions {
  * its attr `_kernel`. `free_data` (may be NULL) is called once with `functions->data`: when the registry is
  * cleared, or here after an error. */
 MUST_CHECK bool kernel_registry_add(const KernelDef *def, const KernelFunctions *functions,
-                                    void (*free_data)(void *data), Status *status);
+                                    void (*free_data)(const void *data), Status *status);
 /* Forgets what was registered at run time; the kernels made from it must be gone. */
 void kernel_registry_clear(void);
 

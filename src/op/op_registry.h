@@ -9,7 +9,7 @@
  *       .attrs = {"T: realnumbertype"},
  *       .shape = shape_unchanged,
  *       .gradient = "ReluGrad[...](...) -> (...) {...}",
- *       .kernels = {{DT_FLOAT, relu_f32}, {DT_DOUBLE, relu_f64}},
+ *       .kernels = {{DT_FLOAT, elementwise_unary, relu_f32}, {DT_DOUBLE, elementwise_unary, relu_f64}},
  *   };
  *
  * Specs are in the language of TensorFlow's REGISTER_OP, verbatim (op/op_def_builder.h). They are parsed when
@@ -49,10 +49,12 @@ extern const char NO_GRADIENT[];
  * calls (gradient/branch_gradient.c, gradient/loop_gradient.c, gradient/map_gradient.c). */
 extern const char FUNCTIONAL_GRADIENT[];
 
-/* A kernel for one element type. */
+/* A kernel for one element type. Kernels that differ in a constant only, or in an inner loop, share `compute`
+ * and differ in `data`: what `compute` finds in its context. */
 typedef struct KernelEntry {
   DataType type; /* value of the op's first attr of kind `type`; DT_INVALID: any type, or the op has none */
   KernelComputeFn compute;
+  const void *data; /* a constant or a function, as `compute` takes it; may be NULL */
 } KernelEntry;
 
 typedef struct OpRegistration {

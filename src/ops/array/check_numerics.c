@@ -12,10 +12,16 @@ static bool check_construct(const KernelConstruction *construction, void *memory
   return node_attr_string(construction->node, "message", &((CheckState *)memory)->message, status);
 }
 
-static bool pass_on(KernelContext *context, int found, Status *status) {
+/* Whether there is a NaN (1) or an infinity (2) among the elements, or both (3). */
+typedef int FindAbnormal(const void *data, int64_t count);
+
+/* Its data is a FindAbnormal. */
+static bool check_numerics(KernelContext *context, Status *status) {
   static const char *const kWhat[] = {"", "NaN", "Inf", "Inf and NaN"};
+  const Tensor *input = context->inputs[0];
+  int found = ((FindAbnormal *)context->data)(input->data, tensor_num_elements(input));
   const Str *message = &((const CheckState *)context->state)->message;
-  if (found == 0) return kernel_set_output(context, 0, context->inputs[0], NULL, status);
+  if (found == 0) return kernel_set_output(context, 0, input, NULL, status);
   return status_invalid(status, "%.*s : Tensor had %s values", (int)message->length, message->data,
                         kWhat[found]);
 }
@@ -40,5 +46,6 @@ const OpRegistration kOpCheckNumerics = {
         "}\n",
     .state_size = sizeof(CheckState),
     .construct = check_construct,
-    .kernels = {TYPED_FLOAT_KERNELS(check_numerics), TYPED_HALF_KERNELS(check_numerics)},
+    .kernels = {TYPED_FLOAT_KERNELS(check_numerics, find_abnormal),
+                TYPED_HALF_KERNELS(check_numerics, find_abnormal)},
 };

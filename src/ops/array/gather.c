@@ -194,27 +194,14 @@ static bool gather_v2_shape(InferenceContext *c, Status *status) {
 }
 
 static bool resource_gather_shape(InferenceContext *c, Status *status) {
-  ShapeAndType known;
   ShapeHandle params, indices = shape_input(c, 1);
-  DataType dtype;
   int64_t batch_dims;
-  TRY(variable_shape_and_type(c, 0, &known, status));
-  TRY(node_attr_type(c->node, "dtype", &dtype, status));
   TRY(node_attr_int(c->node, "batch_dims", &batch_dims, status));
   if (batch_dims < 0) return status_invalid(status, "batch_dims is negative (%lld)", (long long)batch_dims);
   TRY(shape_with_rank_at_least(c, indices, batch_dims, &indices, status));
-  if (known.dtype != DT_INVALID && known.dtype != dtype) {
-    return status_invalid(status, "Trying to read variable with wrong dtype. Expected %s got %s",
-                          dtype_name(known.dtype), dtype_name(dtype));
-  }
-  TRY(shape_with_rank_at_least(c, known.shape, 1, &params, status));
+  TRY(variable_shape_of_dtype(c, &params, status));
+  TRY(shape_with_rank_at_least(c, params, 1, &params, status));
   if (!shape_rank_known(params) || !shape_rank_known(indices)) return shape_unknown_outputs(c, status);
-  int64_t rank = shape_rank(indices);
-  if (batch_dims < -rank || batch_dims > rank) {
-    return status_invalid(status, "Expected batch_dims in the range [%lld, %lld], but got %lld",
-                          -(long long)rank, (long long)rank, (long long)batch_dims);
-  }
-  if (batch_dims < 0) batch_dims += rank;
   TRY(shape_with_rank_at_least(c, params, batch_dims + 1, &params, status));
   return concat_gathered(c, params, indices, batch_dims, batch_dims, status);
 }

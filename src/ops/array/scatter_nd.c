@@ -37,7 +37,9 @@ static int64_t column_grain(int64_t count) {
   return grain < 64 ? 64 : grain;
 }
 
+/* Also the data of kernels. */
 typedef enum ScatterKind { SCATTER_ADD, SCATTER_SUB, SCATTER_UPDATE } ScatterKind;
+static const ScatterKind kAdd = SCATTER_ADD, kSub = SCATTER_SUB, kUpdate = SCATTER_UPDATE;
 
 static bool scatter_slices(KernelContext *context, ScatterKind kind, const NdIndex *index,
                            const int64_t *rows, const Tensor *updates, Tensor *out, Status *status) {
@@ -338,7 +340,8 @@ static bool scatter_to_copy(KernelContext *context, ScatterKind kind, Status *st
   index.ignore_bad = ((const NdIndexState *)context->state)->ignore_bad;
   return scatter_into(context, kind, &index, indices, updates, out, status);
 }
-static bool scatter_to_tensor(KernelContext *context, ScatterKind kind, Status *status) {
+static bool scatter_to_tensor(KernelContext *context, Status *status) {
+  ScatterKind kind = *(const ScatterKind *)context->data;
   TRY(check_update(context->inputs[0], context->inputs[1], context->inputs[2], status));
   return scatter_to_copy(context, kind, status);
 }
@@ -346,15 +349,6 @@ static bool scatter_to_tensor(KernelContext *context, ScatterKind kind, Status *
 static bool non_aliasing_add_kernel(KernelContext *context, Status *status) {
   TRY(check_as_variable(&context->inputs[0]->shape, context->inputs[1], context->inputs[2], status));
   return scatter_to_copy(context, SCATTER_ADD, status);
-}
-static bool tensor_update_kernel(KernelContext *context, Status *status) {
-  return scatter_to_tensor(context, SCATTER_UPDATE, status);
-}
-static bool tensor_add_kernel(KernelContext *context, Status *status) {
-  return scatter_to_tensor(context, SCATTER_ADD, status);
-}
-static bool tensor_sub_kernel(KernelContext *context, Status *status) {
-  return scatter_to_tensor(context, SCATTER_SUB, status);
 }
 
 static bool tensor_scatter_shape(InferenceContext *c, Status *status) {
@@ -397,7 +391,7 @@ const OpRegistration kOpTensorScatterAdd = {
     .gradient = TENSOR_ADD_GRADIENT("TensorScatterAdd", "tensor"),
     .state_size = sizeof(NdIndexState),
     .construct = nd_index_construct,
-    .kernels = {NUMBER_KERNELS(tensor_add_kernel), {DT_BOOL, tensor_add_kernel}},
+    .kernels = {NUMBER_KERNELS(scatter_to_tensor, &kAdd), {DT_BOOL, scatter_to_tensor, &kAdd}},
 };
 
 const OpRegistration kOpTensorScatterSub = {
@@ -419,7 +413,7 @@ const OpRegistration kOpTensorScatterSub = {
         "}\n",
     .state_size = sizeof(NdIndexState),
     .construct = nd_index_construct,
-    .kernels = {NUMBER_KERNELS(tensor_sub_kernel), {DT_BOOL, tensor_sub_kernel}},
+    .kernels = {NUMBER_KERNELS(scatter_to_tensor, &kSub), {DT_BOOL, scatter_to_tensor, &kSub}},
 };
 
 static bool tensor_update_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
@@ -446,39 +440,24 @@ const OpRegistration kOpTensorScatterUpdate = {
     .gradient_fn = tensor_update_gradient,
     .state_size = sizeof(NdIndexState),
     .construct = nd_index_construct,
-    .kernels = {{DT_INVALID, tensor_update_kernel}},
+    .kernels = {{DT_INVALID, scatter_to_tensor, &kUpdate}},
 };
 
 /* --- into a variable --- */
 
-static bool find_variable(const KernelContext *context, Variable **variable, Status *status) {
-  if (context->num_outputs == 0)
-    return initialized_variable(context, 0, context->inputs[2]->dtype, variable, status);
-  return reference_variable(context->inputs[0], variable_name(context, 0), variable, status);
-}
-
 /* All places are checked before anything is written. */
-static bool scatter_to_variable(KernelContext *context, ScatterKind kind, Status *status) {
+static bool scatter_to_variable(KernelContext *context, Status *status) {
+  ScatterKind kind = *(const ScatterKind *)context->data;
   const Tensor *indices = context->inputs[1], *updates = context->inputs[2];
   Variable *variable;
   NdIndex index;
-  TRY(find_variable(context, &variable, status));
+  TRY(changed_variable(context, 0, updates->dtype, &variable, status));
   TRY(check_as_variable(&variable->value.shape, indices, updates, status));
   TRY(variable_prepare_update(variable, variable_name(context, 0), context->pool, status));
   scatter_index(indices, &variable->value.shape, &index);
   index.ignore_bad = ((const NdIndexState *)context->state)->ignore_bad;
   TRY(scatter_into(context, kind, &index, indices, updates, &variable->value, status));
-  return context->num_outputs == 0 || kernel_set_output(context, 0, context->inputs[0], NULL, status);
-}
-
-static bool variable_update_kernel(KernelContext *context, Status *status) {
-  return scatter_to_variable(context, SCATTER_UPDATE, status);
-}
-static bool variable_add_kernel(KernelContext *context, Status *status) {
-  return scatter_to_variable(context, SCATTER_ADD, status);
-}
-static bool variable_sub_kernel(KernelContext *context, Status *status) {
-  return scatter_to_variable(context, SCATTER_SUB, status);
+  return variable_changed(context, status);
 }
 
 static bool reference_scatter_shape(InferenceContext *c, Status *status) {
@@ -506,7 +485,7 @@ const OpRegistration kOpScatterNdUpdate = {
     .gradient = NO_GRADIENT,
     .state_size = sizeof(NdIndexState),
     .construct = nd_index_construct,
-    .kernels = {{DT_INVALID, variable_update_kernel}},
+    .kernels = {{DT_INVALID, scatter_to_variable, &kUpdate}},
 };
 
 const OpRegistration kOpScatterNdAdd = {
@@ -519,7 +498,7 @@ const OpRegistration kOpScatterNdAdd = {
     .gradient = NO_GRADIENT,
     .state_size = sizeof(NdIndexState),
     .construct = nd_index_construct,
-    .kernels = {NUMBER_KERNELS(variable_add_kernel)},
+    .kernels = {NUMBER_KERNELS(scatter_to_variable, &kAdd)},
 };
 
 const OpRegistration kOpScatterNdSub = {
@@ -532,7 +511,7 @@ const OpRegistration kOpScatterNdSub = {
     .gradient = NO_GRADIENT,
     .state_size = sizeof(NdIndexState),
     .construct = nd_index_construct,
-    .kernels = {NUMBER_KERNELS(variable_sub_kernel)},
+    .kernels = {NUMBER_KERNELS(scatter_to_variable, &kSub)},
 };
 
 const OpRegistration kOpResourceScatterNdUpdate = {
@@ -545,7 +524,7 @@ const OpRegistration kOpResourceScatterNdUpdate = {
     .gradient = NO_GRADIENT,
     .state_size = sizeof(NdIndexState),
     .construct = nd_index_construct,
-    .kernels = {{DT_INVALID, variable_update_kernel}},
+    .kernels = {{DT_INVALID, scatter_to_variable, &kUpdate}},
 };
 
 const OpRegistration kOpResourceScatterNdAdd = {
@@ -558,7 +537,7 @@ const OpRegistration kOpResourceScatterNdAdd = {
     .gradient = NO_GRADIENT,
     .state_size = sizeof(NdIndexState),
     .construct = nd_index_construct,
-    .kernels = {NUMBER_KERNELS(variable_add_kernel)},
+    .kernels = {NUMBER_KERNELS(scatter_to_variable, &kAdd)},
 };
 
 const OpRegistration kOpResourceScatterNdSub = {
@@ -571,5 +550,5 @@ const OpRegistration kOpResourceScatterNdSub = {
     .gradient = NO_GRADIENT,
     .state_size = sizeof(NdIndexState),
     .construct = nd_index_construct,
-    .kernels = {NUMBER_KERNELS(variable_sub_kernel)},
+    .kernels = {NUMBER_KERNELS(scatter_to_variable, &kSub)},
 };

@@ -6,20 +6,28 @@
 
 enum { WHERE_MAX_RANK = 8 };
 
-static bool where(KernelContext *context, int64_t (*count_set)(const void *data, int64_t count),
-                  void (*list_set)(const void *data, int64_t count, int64_t *found), Status *status) {
+/* How many elements are not zero, and which. */
+typedef struct WhereLoops {
+  int64_t (*count_set)(const void *data, int64_t count);
+  void (*list_set)(const void *data, int64_t count, int64_t *found);
+} WhereLoops;
+
+/* Its data is a WhereLoops. */
+static bool where_kernel(KernelContext *context, Status *status) {
+  const WhereLoops *loops = context->data;
   const Tensor *input = context->inputs[0];
   int rank = input->shape.rank;
   if (rank < 1 || rank > WHERE_MAX_RANK) {
     return status_invalid(status, "WhereOp : Unhandled input dimensions: %d", rank);
   }
-  int64_t count = tensor_num_elements(input), set = count_set(input->data, count), dims[2] = {set, rank};
+  int64_t count = tensor_num_elements(input), set = loops->count_set(input->data, count),
+          dims[2] = {set, rank};
   Tensor *out;
   TRY(kernel_allocate_output_dims(context, 0, 2, dims, &out, status));
   if (set == 0) return true;
   /* Numbers of elements at the front of the output; from the last on they give way to the indices. */
   int64_t *index = tensor_i64(out);
-  list_set(input->data, count, index);
+  loops->list_set(input->data, count, index);
   for (int64_t i = set - 1; i >= 0; i--) {
     int64_t number = index[i];
     for (int d = rank - 1; d >= 0; d--) {
@@ -50,5 +58,5 @@ const OpRegistration kOpWhere = {
     .attrs = {"T: {" NUMBER_TYPES ", bool} = DT_BOOL"},
     .shape = where_shape,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_NUMBER_KERNELS(where), {DT_BOOL, where_bool}},
+    .kernels = {TYPED_NUMBER_KERNELS(where_kernel, &where), {DT_BOOL, where_kernel, &where_bool}},
 };

@@ -1,40 +1,19 @@
 /* The sum of N tensors of one shape: where several gradients of a value meet. */
-#include <string.h>
-
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
 #include "ops/support/elementwise.h"
+#include "ops/support/number_sum.h"
 #include "ops/support/variant.h"
 
-/* Adds elements [begin, end) of all inputs into `out`, which may be input 0's memory. */
-typedef void AddRange(const KernelContext *context, void *out, int64_t begin, int64_t end);
-
-typedef struct AddJob {
-  const KernelContext *context;
-  AddRange *add;
-  void *out;
-} AddJob;
-
-static void run_add(void *arg, int64_t begin, int64_t end) {
-  AddJob *job = arg;
-  job->add(job->context, job->out, begin, end);
-}
-
-static bool add_all(KernelContext *context, AddRange *add, Status *status) {
+static bool add_n(KernelContext *context, Status *status) {
   const Tensor *first = context->inputs[0];
-  TRY(elementwise_check_shapes(context, "AddN", status));
+  TRY(elementwise_check_shapes(context, status));
   if (context->num_inputs == 1) return kernel_set_output(context, 0, first, NULL, status);
   Tensor *out;
   TRY(kernel_forward_or_allocate(context, 0, 0, &first->shape, &out, status));
-  AddJob job = {context, add, out->data};
-  parallel_work(context->parallel, tensor_num_elements(out), 1, run_add, &job);
-  return true;
+  return number_sum(context->inputs, context->num_inputs, out, context->parallel, status);
 }
-
-#define TEMPLATE "ops/math/add_n_math.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
-#include "simd/each_type.inc"
 
 static bool add_n_variant(KernelContext *context, Status *status) {
   Tensor total = {0};
@@ -85,5 +64,5 @@ const OpRegistration kOpAddN = {
     .is_aggregate = true,
     .shape = add_n_shape,
     .gradient_fn = add_n_gradient,
-    .kernels = {TYPED_NUMBER_KERNELS(add_n), {DT_VARIANT, add_n_variant}},
+    .kernels = {NUMBER_KERNELS(add_n), {DT_VARIANT, add_n_variant}},
 };

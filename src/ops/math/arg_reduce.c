@@ -33,7 +33,8 @@ static void run_scan(void *arg, int64_t begin, int64_t end) {
   job->scan(job, begin, end);
 }
 
-static bool arg_reduce(KernelContext *context, ArgScan *scan, bool smallest, Status *status) {
+/* The data of the kernels is an ArgScan. */
+static bool arg_reduce(KernelContext *context, bool smallest, Status *status) {
   const Tensor *input = context->inputs[0], *dimension = context->inputs[1];
   char text[SHAPE_TEXT_CAPACITY];
   int rank = input->shape.rank;
@@ -50,7 +51,7 @@ static bool arg_reduce(KernelContext *context, ArgScan *scan, bool smallest, Sta
                 .output_type = context->output_types[0],
                 .smallest = smallest,
                 .inner = 1,
-                .scan = scan};
+                .scan = (ArgScan *)context->data};
   job.size = shape_dim(&input->shape, (int)axis);
   if (job.size == 0) {
     return status_invalid(status, "Reduction axis %lld is empty in shape %s", (long long)given,
@@ -76,6 +77,9 @@ static bool arg_reduce(KernelContext *context, ArgScan *scan, bool smallest, Sta
 #define TEMPLATE "ops/math/arg_reduce_scan.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
 #include "simd/each_type.inc"
+
+static bool arg_max(KernelContext *context, Status *status) { return arg_reduce(context, false, status); }
+static bool arg_min(KernelContext *context, Status *status) { return arg_reduce(context, true, status); }
 
 static bool arg_reduce_shape(InferenceContext *c, Status *status) {
   ShapeHandle input = shape_input(c, 0), dimension, before, after, out;
@@ -117,7 +121,7 @@ const OpRegistration kOpArgMax = {
               "output_type: {int16, uint16, int32, int64} = DT_INT64"},
     .shape = arg_reduce_shape,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_REAL_KERNELS(arg_max), {DT_BOOL, arg_max_u8}},
+    .kernels = {TYPED_REAL_KERNELS(arg_max, scan), {DT_BOOL, arg_max, scan_u8}},
 };
 
 const OpRegistration kOpArgMin = {
@@ -127,5 +131,5 @@ const OpRegistration kOpArgMin = {
     .attrs = {ARG_TYPES, "Tidx: {int32, int64} = DT_INT32", "output_type: {int32, int64} = DT_INT64"},
     .shape = arg_reduce_shape,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_REAL_KERNELS(arg_min), {DT_BOOL, arg_min_u8}},
+    .kernels = {TYPED_REAL_KERNELS(arg_min, scan), {DT_BOOL, arg_min, scan_u8}},
 };

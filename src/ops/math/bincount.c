@@ -2,7 +2,11 @@
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
 
-static bool bincount_prepare(KernelContext *context, Tensor **out, Status *status) {
+/* Sums into `out`, whose size is the number of bins. */
+typedef void CountInBins(const Tensor *values, const Tensor *weighted, const Tensor *out);
+
+/* Its data is a CountInBins. */
+static bool bincount(KernelContext *context, Status *status) {
   const Tensor *numbers = context->inputs[0], *size = context->inputs[1], *weights = context->inputs[2];
   char text[SHAPE_TEXT_CAPACITY];
   if (!tensor_is_scalar(size)) {
@@ -17,7 +21,10 @@ static bool bincount_prepare(KernelContext *context, Tensor **out, Status *statu
   for (int64_t i = 0; i < count; i++) {
     if (tensor_i32(numbers)[i] < 0) return status_invalid(status, "Input arr must be non-negative!");
   }
-  return kernel_allocate_output_dims(context, 0, 1, &bins, out, status);
+  Tensor *out;
+  TRY(kernel_allocate_output_dims(context, 0, 1, &bins, &out, status));
+  ((CountInBins *)context->data)(numbers, weights, out);
+  return true;
 }
 
 #define TEMPLATE "ops/math/bincount_sum.inc"
@@ -46,5 +53,5 @@ const OpRegistration kOpBincount = {
     .attrs = {"T: {int32, int64, float, double}"},
     .shape = bincount_shape,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(bincount), TYPED_INT_KERNELS(bincount)},
+    .kernels = {TYPED_FLOAT_KERNELS(bincount, count_in_bins), TYPED_INT_KERNELS(bincount, count_in_bins)},
 };

@@ -27,13 +27,13 @@ const OpRegistration kOpAdd = {
               "string}"},
     .shape = shape_broadcast_binary,
     .gradient = BROADCAST_GRADIENT("Add", "dz", "dz", ""),
-    .kernels = {TYPED_FLOAT_KERNELS(add),
-                TYPED_HALF_KERNELS(add),
-                TYPED_INT_KERNELS(add),
-                {DT_UINT8, add_u8},
-                {DT_INT8, add_i8},
-                {DT_INT16, add_i16},
-                TYPED_COMPLEX_KERNELS(add),
+    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, add),
+                TYPED_HALF_KERNELS(broadcast_kernel, add),
+                TYPED_INT_KERNELS(broadcast_kernel, add),
+                {DT_UINT8, broadcast_kernel, add_u8},
+                {DT_INT8, broadcast_kernel, add_i8},
+                {DT_INT16, broadcast_kernel, add_i16},
+                TYPED_COMPLEX_KERNELS(broadcast_kernel, add),
                 {DT_STRING, add_string}},
 };
 
@@ -48,7 +48,7 @@ const OpRegistration kOpAddV2 = {
     .is_aggregate = true,
     .shape = shape_broadcast_binary,
     .gradient = BROADCAST_GRADIENT("AddV2", "dz", "dz", ""),
-    .kernels = {TYPED_NUMBER_KERNELS(add)},
+    .kernels = {TYPED_NUMBER_KERNELS(broadcast_kernel, add)},
 };
 
 const OpRegistration kOpSub = {
@@ -70,7 +70,7 @@ const OpRegistration kOpSub = {
         "  dy = Reshape[T=$T](minus:y:0, sy:output:0)\n"
         "  return dx = dx:output:0, dy = dy:output:0\n"
         "}\n",
-    .kernels = {TYPED_NUMBER_KERNELS(sub)},
+    .kernels = {TYPED_NUMBER_KERNELS(broadcast_kernel, sub)},
 };
 
 CONJUGATE_GRADIENT(mul_gradient, BROADCAST_GRADIENT("Mul", "gx:z:0", "gy:z:0",
@@ -85,7 +85,7 @@ const OpRegistration kOpMul = {
     .is_commutative = true,
     .shape = shape_broadcast_binary,
     .gradient_fn = mul_gradient,
-    .kernels = {TYPED_NUMBER_KERNELS(mul)},
+    .kernels = {TYPED_NUMBER_KERNELS(broadcast_kernel, mul)},
 };
 
 CONJUGATE_GRADIENT(real_div_gradient, BROADCAST_GRADIENT("RealDiv", "gx:z:0", "gy:y:0",
@@ -102,7 +102,8 @@ const OpRegistration kOpRealDiv = {
               "complex64, complex128}"},
     .shape = shape_broadcast_binary,
     .gradient_fn = real_div_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(divide), TYPED_HALF_KERNELS(divide), TYPED_COMPLEX_KERNELS(divide)},
+    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, divide), TYPED_HALF_KERNELS(broadcast_kernel, divide),
+                TYPED_COMPLEX_KERNELS(broadcast_kernel, divide)},
 };
 
 /* Where both are equal the gradient is x's, as in TensorFlow. */
@@ -117,7 +118,7 @@ const OpRegistration kOpMaximum = {
                                    "  zeros = ZerosLike[T=$T](dz)\n"
                                    "  gx = Select[T=$T](x_wins:z:0, dz, zeros:y:0)\n"
                                    "  gy = Select[T=$T](x_wins:z:0, zeros:y:0, dz)\n"),
-    .kernels = {TYPED_REAL_KERNELS(maximum)},
+    .kernels = {TYPED_REAL_KERNELS(broadcast_kernel, maximum)},
 };
 
 const OpRegistration kOpMinimum = {
@@ -131,7 +132,7 @@ const OpRegistration kOpMinimum = {
                                    "  zeros = ZerosLike[T=$T](dz)\n"
                                    "  gx = Select[T=$T](x_wins:z:0, dz, zeros:y:0)\n"
                                    "  gy = Select[T=$T](x_wins:z:0, zeros:y:0, dz)\n"),
-    .kernels = {TYPED_REAL_KERNELS(minimum)},
+    .kernels = {TYPED_REAL_KERNELS(broadcast_kernel, minimum)},
 };
 
 const OpRegistration kOpSquaredDifference = {
@@ -147,6 +148,8 @@ const OpRegistration kOpSquaredDifference = {
                                    "  slope = Mul[T=$T](two:output:0, difference:z:0)\n"
                                    "  gx = Mul[T=$T](dz, slope:z:0)\n"
                                    "  gy = Neg[T=$T](gx:z:0)\n"),
-    .kernels = {TYPED_FLOAT_KERNELS(squared_difference), TYPED_HALF_KERNELS(squared_difference),
-                TYPED_INT_KERNELS(squared_difference), TYPED_COMPLEX_KERNELS(squared_difference)},
+    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, squared_difference),
+                TYPED_HALF_KERNELS(broadcast_kernel, squared_difference),
+                TYPED_INT_KERNELS(broadcast_kernel, squared_difference),
+                TYPED_COMPLEX_KERNELS(broadcast_kernel, squared_difference)},
 };

@@ -9,8 +9,9 @@ typedef struct ClipJob {
   bool one_low, one_high; /* a limit for all */
 } ClipJob;
 
-/* The lower limit has the last word. A limit that is no number is none. */
-static bool clip(KernelContext *context, ParallelBody *body, Status *status) {
+/* The lower limit has the last word. A NaN limit is ignored. Its data is a ParallelBody, as that of
+ * near_kernel. */
+static bool clip_kernel(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0], *low = context->inputs[1], *high = context->inputs[2];
   bool one_low = tensor_is_scalar(low), one_high = tensor_is_scalar(high);
   if ((!one_low && !shape_equal(&low->shape, &x->shape)) ||
@@ -25,7 +26,7 @@ static bool clip(KernelContext *context, ParallelBody *body, Status *status) {
   Tensor *out;
   TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &out, status));
   ClipJob job = {x->data, low->data, high->data, out->data, one_low, one_high};
-  parallel_work(context->parallel, tensor_num_elements(x), 1, body, &job);
+  parallel_work(context->parallel, tensor_num_elements(x), 1, (ParallelBody *)context->data, &job);
   return true;
 }
 
@@ -43,7 +44,7 @@ static bool near_construct(const KernelConstruction *construction, void *memory,
   return node_attr_float(construction->node, "tolerance", &((NearState *)memory)->tolerance, status);
 }
 
-static bool compare_near(KernelContext *context, ParallelBody *body, Status *status) {
+static bool near_kernel(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0], *y = context->inputs[1];
   if (!shape_equal(&x->shape, &y->shape)) {
     char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
@@ -53,7 +54,7 @@ static bool compare_near(KernelContext *context, ParallelBody *body, Status *sta
   Tensor *out;
   TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
   NearJob job = {x->data, y->data, tensor_bool(out), (double)((const NearState *)context->state)->tolerance};
-  parallel_work(context->parallel, tensor_num_elements(x), 1, body, &job);
+  parallel_work(context->parallel, tensor_num_elements(x), 1, (ParallelBody *)context->data, &job);
   return true;
 }
 
@@ -88,7 +89,7 @@ const OpRegistration kOpClipByValue = {
         "  dhigh = Reshape[T=$T](total_h:output:0, sh:output:0)\n"
         "  return dt = dt:output:0, dlow = dlow:output:0, dhigh = dhigh:output:0\n"
         "}\n",
-    .kernels = {TYPED_REAL_KERNELS(clip)},
+    .kernels = {TYPED_REAL_KERNELS(clip_kernel, clip)},
 };
 
 static bool near_shape(InferenceContext *c, Status *status) {
@@ -109,5 +110,5 @@ const OpRegistration kOpApproximateEqual = {
     .gradient = NO_GRADIENT,
     .state_size = sizeof(NearState),
     .construct = near_construct,
-    .kernels = {TYPED_NUMBER_KERNELS(near)},
+    .kernels = {TYPED_NUMBER_KERNELS(near_kernel, near)},
 };

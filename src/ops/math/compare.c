@@ -23,16 +23,21 @@ static bool equality_construct(const KernelConstruction *construction, void *mem
 }
 
 /* Tensors whose shapes do not broadcast are an error, or else not equal as a whole. */
-static bool equality(KernelContext *context, BinaryLoop *loop, bool when_incompatible, Status *status) {
+static bool equality(KernelContext *context, bool when_incompatible, Status *status) {
   const EqualityState *state = context->state;
   Tensor *out;
   if (state->incompatible_shape_error ||
       broadcast_compatible(&context->inputs[0]->shape, &context->inputs[1]->shape)) {
-    return broadcast_binary(context, loop, status);
+    return broadcast_kernel(context, status);
   }
   TRY(kernel_allocate_output_dims(context, 0, 0, NULL, &out, status));
   tensor_bool(out)[0] = when_incompatible;
   return true;
+}
+
+static bool equal_kernel(KernelContext *context, Status *status) { return equality(context, false, status); }
+static bool not_equal_kernel(KernelContext *context, Status *status) {
+  return equality(context, true, status);
 }
 
 /* Shapes that may differ: of the sizes the first that clash, or may clash, decide. Those give a scalar, these
@@ -55,6 +60,11 @@ static bool equality_shape(InferenceContext *c, Status *status) {
   return strict ? shape_broadcast_binary(c, status) : lenient_shape(c, status);
 }
 
+/* In the template: the loop NAME(op), which computes NAME(op_one)(C, C). */
+#define COMPARE_LOOP(op)                                                                          \
+  static void NAME(op)(const void *a, const void *b, void *out, int64_t n, BroadcastSide still) { \
+    NAME(compare)(NAME(op##_one), a, b, out, n, still);                                           \
+  }
 #define WITH_ORDER
 #define TEMPLATE "ops/math/compare_math.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
@@ -70,24 +80,18 @@ static void compare_strings(const TString *a, const TString *b, bool *out, int64
     out[i] = tstring_equal(&a[still == BROADCAST_A ? 0 : i], &b[still == BROADCAST_B ? 0 : i]) == when_equal;
   }
 }
-static void equal_loop_string(const void *a, const void *b, void *out, int64_t n, BroadcastSide still) {
+static void equal_string(const void *a, const void *b, void *out, int64_t n, BroadcastSide still) {
   compare_strings(a, b, out, n, still, true);
 }
-static void not_equal_loop_string(const void *a, const void *b, void *out, int64_t n, BroadcastSide still) {
+static void not_equal_string(const void *a, const void *b, void *out, int64_t n, BroadcastSide still) {
   compare_strings(a, b, out, n, still, false);
 }
-static bool equal_string(KernelContext *context, Status *status) {
-  return equality(context, equal_loop_string, false, status);
-}
-static bool not_equal_string(KernelContext *context, Status *status) {
-  return equality(context, not_equal_loop_string, true, status);
-}
-
 /* Truth values compare as bytes; quantized numbers as the integers that they are stored as. */
-#define EQUALITY_KERNELS(f)                                                                    \
-  TYPED_REAL_KERNELS(f), TYPED_COMPLEX_KERNELS(f), {DT_BOOL, f##_u8}, {DT_STRING, f##_string}, \
-      {DT_QUINT8, f##_u8}, {DT_QINT8, f##_i8}, {DT_QINT16, f##_i16}, {DT_QUINT16, f##_u16}, {  \
-    DT_QINT32, f##_i32                                                                         \
+#define EQUALITY_KERNELS(f, loop)                                                        \
+  TYPED_NUMBER_KERNELS(f, loop), {DT_BOOL, f, loop##_u8}, {DT_STRING, f, loop##_string}, \
+      {DT_QUINT8, f, loop##_u8}, {DT_QINT8, f, loop##_i8}, {DT_QINT16, f, loop##_i16},   \
+      {DT_QUINT16, f, loop##_u16}, {                                                     \
+    DT_QINT32, f, loop##_i32                                                             \
   }
 
 const OpRegistration kOpEqual = {
@@ -100,7 +104,7 @@ const OpRegistration kOpEqual = {
     .gradient = NO_GRADIENT,
     .state_size = sizeof(EqualityState),
     .construct = equality_construct,
-    .kernels = {EQUALITY_KERNELS(equal)},
+    .kernels = {EQUALITY_KERNELS(equal_kernel, equal)},
 };
 
 const OpRegistration kOpNotEqual = {
@@ -113,7 +117,7 @@ const OpRegistration kOpNotEqual = {
     .gradient = NO_GRADIENT,
     .state_size = sizeof(EqualityState),
     .construct = equality_construct,
-    .kernels = {EQUALITY_KERNELS(not_equal)},
+    .kernels = {EQUALITY_KERNELS(not_equal_kernel, not_equal)},
 };
 
 const OpRegistration kOpLess = {
@@ -123,7 +127,7 @@ const OpRegistration kOpLess = {
     .attrs = {"T: realnumbertype"},
     .shape = shape_broadcast_binary,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_REAL_KERNELS(less)},
+    .kernels = {TYPED_REAL_KERNELS(broadcast_kernel, less)},
 };
 
 const OpRegistration kOpLessEqual = {
@@ -133,7 +137,7 @@ const OpRegistration kOpLessEqual = {
     .attrs = {"T: realnumbertype"},
     .shape = shape_broadcast_binary,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_REAL_KERNELS(less_equal)},
+    .kernels = {TYPED_REAL_KERNELS(broadcast_kernel, less_equal)},
 };
 
 const OpRegistration kOpGreater = {
@@ -143,7 +147,7 @@ const OpRegistration kOpGreater = {
     .attrs = {"T: realnumbertype"},
     .shape = shape_broadcast_binary,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_REAL_KERNELS(greater)},
+    .kernels = {TYPED_REAL_KERNELS(broadcast_kernel, greater)},
 };
 
 const OpRegistration kOpGreaterEqual = {
@@ -153,5 +157,5 @@ const OpRegistration kOpGreaterEqual = {
     .attrs = {"T: realnumbertype"},
     .shape = shape_broadcast_binary,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_REAL_KERNELS(greater_equal)},
+    .kernels = {TYPED_REAL_KERNELS(broadcast_kernel, greater_equal)},
 };

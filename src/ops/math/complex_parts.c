@@ -28,19 +28,17 @@ ALWAYS_INLINE double part_of(Part part, double _Complex z) {
 #define TYPES TYPES_COMPLEX
 #include "simd/each_type.inc"
 
-static bool take(KernelContext *context, Part part, Status *status) {
+/* Its data is a Part. */
+static bool part_kernel(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0];
   Tensor *out;
   TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
-  PartJob job = {part, x->data, out->data, out->dtype == DT_DOUBLE};
+  PartJob job = {*(const Part *)context->data, x->data, out->data, out->dtype == DT_DOUBLE};
   parallel_work(context->parallel, tensor_num_elements(x), 2,
                 x->dtype == DT_COMPLEX64 ? take_parts_c64 : take_parts_c128, &job);
   return true;
 }
-static bool real_kernel(KernelContext *context, Status *status) { return take(context, PART_REAL, status); }
-static bool imag_kernel(KernelContext *context, Status *status) { return take(context, PART_IMAG, status); }
-static bool angle_kernel(KernelContext *context, Status *status) { return take(context, PART_ANGLE, status); }
-static bool abs_kernel(KernelContext *context, Status *status) { return take(context, PART_ABS, status); }
+static const Part kReal = PART_REAL, kImag = PART_IMAG, kAngle = PART_ANGLE, kAbs = PART_ABS;
 
 static bool complex_kernel(KernelContext *context, Status *status) {
   bool wide = context->inputs[0]->dtype == DT_DOUBLE;
@@ -64,7 +62,7 @@ const OpRegistration kOpReal = {
         "  dx = Complex[T=$Tout, Tout=$T](dy, zeros:y:0)\n"
         "  return dx = dx:out:0\n"
         "}\n",
-    .kernels = {COMPLEX_KERNELS(real_kernel)},
+    .kernels = {COMPLEX_KERNELS(part_kernel, &kReal)},
 };
 
 const OpRegistration kOpImag = {
@@ -79,7 +77,7 @@ const OpRegistration kOpImag = {
         "  dx = Complex[T=$Tout, Tout=$T](zeros:y:0, dy)\n"
         "  return dx = dx:out:0\n"
         "}\n",
-    .kernels = {COMPLEX_KERNELS(imag_kernel)},
+    .kernels = {COMPLEX_KERNELS(part_kernel, &kImag)},
 };
 
 /* The angle grows at a right angle to x: dx = dy i x / |x|^2 = dy i / conj(x). */
@@ -97,7 +95,7 @@ const OpRegistration kOpAngle = {
         "  dx = RealDiv[T=$T](turned:out:0, conj_x:output:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {COMPLEX_KERNELS(angle_kernel)},
+    .kernels = {COMPLEX_KERNELS(part_kernel, &kAngle)},
 };
 
 /* The direction of x, which is written out here: Sign has a gradient of zero, as in TensorFlow. Zero where x
@@ -117,7 +115,7 @@ const OpRegistration kOpComplexAbs = {
         "  dx = Mul[T=$T](length:out:0, x)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {COMPLEX_KERNELS(abs_kernel)},
+    .kernels = {COMPLEX_KERNELS(part_kernel, &kAbs)},
 };
 
 const OpRegistration kOpConj = {
@@ -131,7 +129,7 @@ const OpRegistration kOpConj = {
         "  dx = Conj[T=$T](dy)\n"
         "  return dx = dx:output:0\n"
         "}\n",
-    .kernels = {TYPED_COMPLEX_KERNELS(conj)},
+    .kernels = {TYPED_COMPLEX_KERNELS(elementwise_unary, conj)},
 };
 
 const OpRegistration kOpComplex = {

@@ -21,7 +21,8 @@ static bool scan_construct(const KernelConstruction *construction, void *memory,
   return node_attr_bool(construction->node, "reverse", &state->reverse, status);
 }
 
-static bool scan(KernelContext *context, ParallelBody *body, Status *status) {
+/* Its data is a ParallelBody. */
+static bool scan_kernel(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0], *axis_input = context->inputs[1];
   const ScanState *state = context->state;
   if (!tensor_is_scalar(axis_input)) {
@@ -40,7 +41,8 @@ static bool scan(KernelContext *context, ParallelBody *body, Status *status) {
   if (tensor_num_elements(x) == 0) return true;
   ScanJob job = {x->data, out->data, shape_dim(&x->shape, (int)axis), 1, state->exclusive, state->reverse};
   for (int i = (int)axis + 1; i < rank; i++) job.inner *= shape_dim(&x->shape, i);
-  parallel_work(context->parallel, tensor_num_elements(x) / job.length, (double)job.length, body, &job);
+  parallel_work(context->parallel, tensor_num_elements(x) / job.length, (double)job.length,
+                (ParallelBody *)context->data, &job);
   return true;
 }
 
@@ -107,12 +109,12 @@ static bool cumprod_gradient(const GradientRequest *request, StrBuf *text, Statu
   return strbuf_ok(text, status);
 }
 
-#define SCAN(kernel)                                                                      \
+#define SCAN(loop)                                                                        \
   .inputs = {"x: T", "axis: Tidx"}, .outputs = {"out: T"},                                \
   .attrs = {"exclusive: bool = false", "reverse: bool = false", "T: {" NUMBER_TYPES "}",  \
             "Tidx: {int32, int64} = DT_INT32"},                                           \
   .shape = shape_unchanged, .state_size = sizeof(ScanState), .construct = scan_construct, \
-  .kernels = {TYPED_NUMBER_KERNELS(kernel)}
+  .kernels = {TYPED_NUMBER_KERNELS(scan_kernel, loop)}
 
 const OpRegistration kOpCumsum = {
     .name = "Cumsum",

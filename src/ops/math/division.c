@@ -5,33 +5,15 @@
 #include "ops/support/complex_quotient.h"
 #include "ops/support/conjugate.h"
 #include "ops/support/element_types.h"
-
-static bool has_zero(const Tensor *tensor) {
-  int64_t n = tensor_num_elements(tensor), zeros = 0;
-  switch (dtype_size(tensor->dtype)) {
-    case 1:
-      for (int64_t i = 0; i < n; i++) zeros += ((const uint8_t *)tensor->data)[i] == 0;
-      break;
-    case 2:
-      for (int64_t i = 0; i < n; i++) zeros += ((const uint16_t *)tensor->data)[i] == 0;
-      break;
-    case 4:
-      for (int64_t i = 0; i < n; i++) zeros += ((const uint32_t *)tensor->data)[i] == 0;
-      break;
-    default:
-      for (int64_t i = 0; i < n; i++) zeros += ((const uint64_t *)tensor->data)[i] == 0;
-      break;
-  }
-  return zeros > 0;
-}
+#include "ops/support/elementwise.h"
 
 /* Integers have no quotient by zero; nobody divides where there is no dividend. */
-static bool divide(KernelContext *context, BinaryLoop *loop, Status *status) {
+static bool divide_kernel(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0], *y = context->inputs[1];
-  if (dtype_is_integer(y->dtype) && tensor_num_elements(x) > 0 && has_zero(y)) {
+  if (dtype_is_integer(y->dtype) && tensor_num_elements(x) > 0 && elementwise_has_zero(y)) {
     return status_invalid(status, "Integer division by zero");
   }
-  return broadcast_binary(context, loop, status);
+  return broadcast_kernel(context, status);
 }
 
 #define TEMPLATE "ops/math/division.inc"
@@ -55,8 +37,9 @@ const OpRegistration kOpDiv = {
     .attrs = {QUOTIENT_TYPES},
     .shape = shape_broadcast_binary,
     .gradient_fn = div_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(div), TYPED_HALF_KERNELS(div), TYPED_INT_KERNELS(div),
-                TYPED_SMALL_KERNELS(div), TYPED_UNSIGNED_KERNELS(div), TYPED_COMPLEX_KERNELS(div)},
+    .kernels = {TYPED_FLOAT_KERNELS(divide_kernel, div), TYPED_HALF_KERNELS(divide_kernel, div),
+                TYPED_INT_KERNELS(divide_kernel, div), TYPED_SMALL_KERNELS(divide_kernel, div),
+                TYPED_UNSIGNED_KERNELS(divide_kernel, div), TYPED_COMPLEX_KERNELS(divide_kernel, div)},
 };
 
 const OpRegistration kOpFloorDiv = {
@@ -66,8 +49,9 @@ const OpRegistration kOpFloorDiv = {
     .attrs = {QUOTIENT_TYPES},
     .shape = shape_broadcast_binary,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(floor_div), TYPED_HALF_KERNELS(floor_div), TYPED_INT_KERNELS(floor_div),
-                TYPED_SMALL_KERNELS(floor_div), TYPED_UNSIGNED_KERNELS(floor_div)},
+    .kernels = {TYPED_FLOAT_KERNELS(divide_kernel, floor_div), TYPED_HALF_KERNELS(divide_kernel, floor_div),
+                TYPED_INT_KERNELS(divide_kernel, floor_div), TYPED_SMALL_KERNELS(divide_kernel, floor_div),
+                TYPED_UNSIGNED_KERNELS(divide_kernel, floor_div)},
 };
 
 const OpRegistration kOpTruncateDiv = {
@@ -77,9 +61,11 @@ const OpRegistration kOpTruncateDiv = {
     .attrs = {QUOTIENT_TYPES},
     .shape = shape_broadcast_binary,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(truncate_div), TYPED_HALF_KERNELS(truncate_div),
-                TYPED_INT_KERNELS(truncate_div), TYPED_SMALL_KERNELS(truncate_div),
-                TYPED_UNSIGNED_KERNELS(truncate_div)},
+    .kernels = {TYPED_FLOAT_KERNELS(divide_kernel, truncate_div),
+                TYPED_HALF_KERNELS(divide_kernel, truncate_div),
+                TYPED_INT_KERNELS(divide_kernel, truncate_div),
+                TYPED_SMALL_KERNELS(divide_kernel, truncate_div),
+                TYPED_UNSIGNED_KERNELS(divide_kernel, truncate_div)},
 };
 
 /* The remainder is x - y * quotient, with a quotient that does not change between its jumps. */
@@ -98,8 +84,9 @@ const OpRegistration kOpFloorMod = {
     .attrs = {"T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, bfloat16, half, float, double}"},
     .shape = shape_broadcast_binary,
     .gradient = REMAINDER_GRADIENT("FloorMod", "FloorDiv"),
-    .kernels = {TYPED_FLOAT_KERNELS(floor_mod), TYPED_HALF_KERNELS(floor_mod), TYPED_INT_KERNELS(floor_mod),
-                TYPED_SMALL_KERNELS(floor_mod), TYPED_UNSIGNED_KERNELS(floor_mod)},
+    .kernels = {TYPED_FLOAT_KERNELS(divide_kernel, floor_mod), TYPED_HALF_KERNELS(divide_kernel, floor_mod),
+                TYPED_INT_KERNELS(divide_kernel, floor_mod), TYPED_SMALL_KERNELS(divide_kernel, floor_mod),
+                TYPED_UNSIGNED_KERNELS(divide_kernel, floor_mod)},
 };
 
 /* The remainder with the sign of x, under two names. TensorFlow knows no gradients of them. */
@@ -110,8 +97,9 @@ const OpRegistration kOpMod = {
     .attrs = {"T: {int32, int64, half, half, bfloat16, float, double}"},
     .shape = shape_broadcast_binary,
     .gradient = REMAINDER_GRADIENT("Mod", "TruncateDiv"),
-    .kernels = {TYPED_FLOAT_KERNELS(truncate_mod), TYPED_HALF_KERNELS(truncate_mod),
-                TYPED_INT_KERNELS(truncate_mod)},
+    .kernels = {TYPED_FLOAT_KERNELS(divide_kernel, truncate_mod),
+                TYPED_HALF_KERNELS(divide_kernel, truncate_mod),
+                TYPED_INT_KERNELS(divide_kernel, truncate_mod)},
 };
 
 const OpRegistration kOpTruncateMod = {
@@ -121,8 +109,9 @@ const OpRegistration kOpTruncateMod = {
     .attrs = {"T: {int32, int64, bfloat16, half, float, double}"},
     .shape = shape_broadcast_binary,
     .gradient = REMAINDER_GRADIENT("TruncateMod", "TruncateDiv"),
-    .kernels = {TYPED_FLOAT_KERNELS(truncate_mod), TYPED_HALF_KERNELS(truncate_mod),
-                TYPED_INT_KERNELS(truncate_mod)},
+    .kernels = {TYPED_FLOAT_KERNELS(divide_kernel, truncate_mod),
+                TYPED_HALF_KERNELS(divide_kernel, truncate_mod),
+                TYPED_INT_KERNELS(divide_kernel, truncate_mod)},
 };
 
 /* Zero where y is zero, whatever x is. */
@@ -138,8 +127,9 @@ const OpRegistration kOpDivNoNan = {
     .attrs = {"T: {half, float, bfloat16, double, complex64, complex128}"},
     .shape = shape_broadcast_binary,
     .gradient_fn = div_no_nan_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(div_no_nan), TYPED_HALF_KERNELS(div_no_nan),
-                TYPED_COMPLEX_KERNELS(div_no_nan)},
+    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, div_no_nan),
+                TYPED_HALF_KERNELS(broadcast_kernel, div_no_nan),
+                TYPED_COMPLEX_KERNELS(broadcast_kernel, div_no_nan)},
 };
 
 /* Zero where y is zero, even if x is infinite or no number. */
@@ -153,6 +143,7 @@ const OpRegistration kOpMulNoNan = {
     .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
     .shape = shape_broadcast_binary,
     .gradient_fn = mul_no_nan_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(mul_no_nan), TYPED_HALF_KERNELS(mul_no_nan),
-                TYPED_COMPLEX_KERNELS(mul_no_nan)},
+    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, mul_no_nan),
+                TYPED_HALF_KERNELS(broadcast_kernel, mul_no_nan),
+                TYPED_COMPLEX_KERNELS(broadcast_kernel, mul_no_nan)},
 };

@@ -17,16 +17,6 @@ static void or_loop(const void *left, const void *right, void *out, int64_t n, B
 static void not_loop(int64_t count, const void *x, void *y) {
   for (int64_t i = 0; i < count; i++) ((bool *)y)[i] = !((const bool *)x)[i];
 }
-static bool and_kernel(KernelContext *context, Status *status) {
-  return broadcast_binary(context, and_loop, status);
-}
-static bool or_kernel(KernelContext *context, Status *status) {
-  return broadcast_binary(context, or_loop, status);
-}
-static bool not_kernel(KernelContext *context, Status *status) {
-  return elementwise_unary(context, not_loop, status);
-}
-
 const OpRegistration kOpLogicalAnd = {
     .name = "LogicalAnd",
     .inputs = {"x: bool", "y: bool"},
@@ -34,7 +24,7 @@ const OpRegistration kOpLogicalAnd = {
     .is_commutative = true,
     .shape = shape_broadcast_binary,
     .gradient = NO_GRADIENT,
-    .kernels = {{DT_INVALID, and_kernel}},
+    .kernels = {{DT_INVALID, broadcast_kernel, and_loop}},
 };
 
 const OpRegistration kOpLogicalOr = {
@@ -44,7 +34,7 @@ const OpRegistration kOpLogicalOr = {
     .is_commutative = true,
     .shape = shape_broadcast_binary,
     .gradient = NO_GRADIENT,
-    .kernels = {{DT_INVALID, or_kernel}},
+    .kernels = {{DT_INVALID, broadcast_kernel, or_loop}},
 };
 
 const OpRegistration kOpLogicalNot = {
@@ -53,5 +43,5 @@ const OpRegistration kOpLogicalNot = {
     .outputs = {"y: bool"},
     .shape = shape_unchanged,
     .gradient = NO_GRADIENT,
-    .kernels = {{DT_INVALID, not_kernel}},
+    .kernels = {{DT_INVALID, elementwise_unary, not_loop}},
 };

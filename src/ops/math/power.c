@@ -20,12 +20,7 @@ static bool power_of_integers(KernelContext *context, Status *status) {
       return status_invalid(status, "Integers to negative integer powers are not allowed");
     }
   }
-  switch (y->dtype) {
-    case DT_INT64: return pow_i64(context, status);
-    case DT_INT32: return pow_i32(context, status);
-    case DT_INT16: return pow_i16(context, status);
-    default: return pow_i8(context, status);
-  }
+  return broadcast_kernel(context, status);
 }
 
 /* By x: dz y x^(y-1), where y = 0 has the last word over 0^-1. By y: dz z log x; TensorFlow takes the
@@ -61,12 +56,12 @@ const OpRegistration kOpPow = {
     .attrs = {"T: {bfloat16, float, half, double, int8, int16, int32, int64, complex64, complex128}"},
     .shape = shape_broadcast_binary,
     .gradient_fn = pow_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(pow),
-                TYPED_HALF_KERNELS(pow),
-                TYPED_COMPLEX_KERNELS(pow),
-                INT_KERNELS(power_of_integers),
-                {DT_INT8, power_of_integers},
-                {DT_INT16, power_of_integers}},
+    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, pow),
+                TYPED_HALF_KERNELS(broadcast_kernel, pow),
+                TYPED_COMPLEX_KERNELS(broadcast_kernel, pow),
+                TYPED_INT_KERNELS(power_of_integers, pow),
+                {DT_INT8, power_of_integers, pow_i8},
+                {DT_INT16, power_of_integers, pow_i16}},
 };
 
 #define PRODUCT_TYPES "T: {half, bfloat16, float, double, complex64, complex128}"
@@ -90,7 +85,8 @@ const OpRegistration kOpXlogy = {
     .attrs = {PRODUCT_TYPES},
     .shape = shape_broadcast_binary,
     .gradient_fn = xlogy_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(xlogy), TYPED_HALF_KERNELS(xlogy), TYPED_COMPLEX_KERNELS(xlogy)},
+    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, xlogy), TYPED_HALF_KERNELS(broadcast_kernel, xlogy),
+                TYPED_COMPLEX_KERNELS(broadcast_kernel, xlogy)},
 };
 
 /* x * log(1 + y). Where x is 0, y counts as 0. */
@@ -111,7 +107,8 @@ const OpRegistration kOpXlog1py = {
     .attrs = {PRODUCT_TYPES},
     .shape = shape_broadcast_binary,
     .gradient_fn = xlog1py_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(xlog1py), TYPED_HALF_KERNELS(xlog1py), TYPED_COMPLEX_KERNELS(xlog1py)},
+    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, xlog1py), TYPED_HALF_KERNELS(broadcast_kernel, xlog1py),
+                TYPED_COMPLEX_KERNELS(broadcast_kernel, xlog1py)},
 };
 
 CONJUGATE_GRADIENT(xdivy_gradient, PRODUCT_GRADIENT("Xdivy", "gx:z:0", "gy:y:0",
@@ -128,5 +125,6 @@ const OpRegistration kOpXdivy = {
     .attrs = {PRODUCT_TYPES},
     .shape = shape_broadcast_binary,
     .gradient_fn = xdivy_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(xdivy), TYPED_HALF_KERNELS(xdivy), TYPED_COMPLEX_KERNELS(xdivy)},
+    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, xdivy), TYPED_HALF_KERNELS(broadcast_kernel, xdivy),
+                TYPED_COMPLEX_KERNELS(broadcast_kernel, xdivy)},
 };

@@ -35,7 +35,8 @@ static bool read_axes(const Tensor *input, const Tensor *indices, bool reduced[S
   return true;
 }
 
-static bool reduction_kernel(KernelContext *context, ReduceKind kind, Status *status) {
+/* Its data is a ReduceKind. */
+static bool reduction_kernel(KernelContext *context, Status *status) {
   const Tensor *input = context->inputs[0];
   bool keep_dims = ((const ReductionState *)context->state)->keep_dims, reduced[SHAPE_MAX_RANK],
        changes = false;
@@ -57,25 +58,12 @@ static bool reduction_kernel(KernelContext *context, ReduceKind kind, Status *st
   }
   Tensor *out;
   TRY(kernel_allocate_output_dims(context, 0, rank, dims, &out, status));
-  return reduction_run(context, kind, input, input->shape.rank, shape_dims(&input->shape), reduced, out,
-                       status);
+  return reduction_run(context, *(const ReduceKind *)context->data, input, input->shape.rank,
+                       shape_dims(&input->shape), reduced, out, status);
 }
 
-static bool sum(KernelContext *context, Status *status) {
-  return reduction_kernel(context, REDUCE_SUM, status);
-}
-static bool mean(KernelContext *context, Status *status) {
-  return reduction_kernel(context, REDUCE_MEAN, status);
-}
-static bool prod(KernelContext *context, Status *status) {
-  return reduction_kernel(context, REDUCE_PROD, status);
-}
-static bool max(KernelContext *context, Status *status) {
-  return reduction_kernel(context, REDUCE_MAX, status);
-}
-static bool min(KernelContext *context, Status *status) {
-  return reduction_kernel(context, REDUCE_MIN, status);
-}
+static const ReduceKind kSum = REDUCE_SUM, kMean = REDUCE_MEAN, kProd = REDUCE_PROD, kMax = REDUCE_MAX,
+                        kMin = REDUCE_MIN;
 
 /* --- gradients --- */
 
@@ -227,40 +215,40 @@ done:
 const OpRegistration kOpSum = {
     .name = "Sum",
     REDUCTION(sum_gradient, NUMBER_TYPES),
-    .kernels = {NUMBER_KERNELS(sum)},
+    .kernels = {NUMBER_KERNELS(reduction_kernel, &kSum)},
 };
 const OpRegistration kOpMean = {
     .name = "Mean",
     REDUCTION(mean_gradient, NUMBER_TYPES),
-    .kernels = {NUMBER_KERNELS(mean)},
+    .kernels = {NUMBER_KERNELS(reduction_kernel, &kMean)},
 };
 const OpRegistration kOpProd = {
     .name = "Prod",
     REDUCTION(prod_gradient, NUMBER_TYPES),
-    .kernels = {NUMBER_KERNELS(prod)},
+    .kernels = {NUMBER_KERNELS(reduction_kernel, &kProd)},
 };
 const OpRegistration kOpMax = {
     .name = "Max",
     REDUCTION(max_gradient, ORDERED_TYPES),
-    .kernels = {REAL_KERNELS(max)},
+    .kernels = {REAL_KERNELS(reduction_kernel, &kMax)},
 };
 const OpRegistration kOpMin = {
     .name = "Min",
     REDUCTION(min_gradient, ORDERED_TYPES),
-    .kernels = {REAL_KERNELS(min)},
+    .kernels = {REAL_KERNELS(reduction_kernel, &kMin)},
 };
 
 /* The smallest and the largest of truth values. */
-#define LOGICAL_REDUCTION(kernel)                                                                    \
+#define LOGICAL_REDUCTION(kind)                                                                      \
   .inputs = {"input: bool", "reduction_indices: Tidx"}, .outputs = {"output: bool"},                 \
   .attrs = {"keep_dims: bool = false", "Tidx: {int32, int64} = DT_INT32"}, .shape = shape_reduction, \
   .gradient = NO_GRADIENT, .state_size = sizeof(ReductionState), .construct = reduction_construct,   \
-  .kernels = {{DT_INVALID, kernel}}
+  .kernels = {{DT_INVALID, reduction_kernel, kind}}
 const OpRegistration kOpAll = {
     .name = "All",
-    LOGICAL_REDUCTION(min),
+    LOGICAL_REDUCTION(&kMin),
 };
 const OpRegistration kOpAny = {
     .name = "Any",
-    LOGICAL_REDUCTION(max),
+    LOGICAL_REDUCTION(&kMax),
 };

@@ -10,12 +10,13 @@ typedef struct TestJob {
   bool *out;
 } TestJob;
 
-static bool test(KernelContext *context, ParallelBody *body, Status *status) {
+/* Its data is a ParallelBody. */
+static bool test_kernel(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0];
   Tensor *out;
   TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
   TestJob job = {x->data, tensor_bool(out)};
-  parallel_work(context->parallel, tensor_num_elements(x), 1, body, &job);
+  parallel_work(context->parallel, tensor_num_elements(x), 1, (ParallelBody *)context->data, &job);
   return true;
 }
 
@@ -41,7 +42,7 @@ const OpRegistration kOpFloor = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(floor), TYPED_HALF_KERNELS(floor)},
+    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, floor), TYPED_HALF_KERNELS(elementwise_unary, floor)},
 };
 
 const OpRegistration kOpCeil = {
@@ -51,7 +52,7 @@ const OpRegistration kOpCeil = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(ceil), TYPED_HALF_KERNELS(ceil)},
+    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, ceil), TYPED_HALF_KERNELS(elementwise_unary, ceil)},
 };
 
 /* Halves go to the even neighbour, here and in Round. */
@@ -62,7 +63,7 @@ const OpRegistration kOpRint = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(rint), TYPED_HALF_KERNELS(rint)},
+    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, rint), TYPED_HALF_KERNELS(elementwise_unary, rint)},
 };
 
 /* TensorFlow has no kernels for complex numbers here either. */
@@ -73,7 +74,8 @@ const OpRegistration kOpRound = {
     .attrs = {"T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"},
     .shape = shape_unchanged,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(rint), TYPED_HALF_KERNELS(rint), INT_KERNELS(keep)},
+    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, rint), TYPED_HALF_KERNELS(elementwise_unary, rint),
+                INT_KERNELS(keep)},
 };
 
 const OpRegistration kOpIsNan = {
@@ -83,7 +85,7 @@ const OpRegistration kOpIsNan = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(is_nan), TYPED_HALF_KERNELS(is_nan)},
+    .kernels = {TYPED_FLOAT_KERNELS(test_kernel, is_nan), TYPED_HALF_KERNELS(test_kernel, is_nan)},
 };
 
 const OpRegistration kOpIsInf = {
@@ -93,7 +95,7 @@ const OpRegistration kOpIsInf = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(is_inf), TYPED_HALF_KERNELS(is_inf)},
+    .kernels = {TYPED_FLOAT_KERNELS(test_kernel, is_inf), TYPED_HALF_KERNELS(test_kernel, is_inf)},
 };
 
 const OpRegistration kOpIsFinite = {
@@ -103,7 +105,7 @@ const OpRegistration kOpIsFinite = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(is_finite), TYPED_HALF_KERNELS(is_finite)},
+    .kernels = {TYPED_FLOAT_KERNELS(test_kernel, is_finite), TYPED_HALF_KERNELS(test_kernel, is_finite)},
 };
 
 /* It follows x at a distance that cannot be seen. */
@@ -115,5 +117,5 @@ const OpRegistration kOpNextAfter = {
     .shape = shape_broadcast_binary,
     .gradient =
         BROADCAST_GRADIENT_BY_X("NextAfterGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T)", "dz", ""),
-    .kernels = {TYPED_FLOAT_KERNELS(next_after)},
+    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, next_after)},
 };

@@ -5,7 +5,9 @@
 #include "ops/support/element_types.h"
 #include "ops/math/segment_rows.h"
 
-static bool segment_kernel(KernelContext *context, SegmentKind kind, Status *status) {
+/* Its data is a SegmentKind. */
+static bool segment_kernel(KernelContext *context, Status *status) {
+  SegmentKind kind = *(const SegmentKind *)context->data;
   const Tensor *data = context->inputs[0], *ids = context->inputs[1];
   if (data->shape.rank < 1) return status_invalid(status, "input must be at least rank 1");
   if (!tensor_is_vector(ids)) return status_invalid(status, "segment_ids should be a vector.");
@@ -26,21 +28,8 @@ static bool segment_kernel(KernelContext *context, SegmentKind kind, Status *sta
   return segment_combine_sorted(context, &runs, data->dtype, status);
 }
 
-static bool segment_sum(KernelContext *context, Status *status) {
-  return segment_kernel(context, SEGMENT_SUM, status);
-}
-static bool segment_mean(KernelContext *context, Status *status) {
-  return segment_kernel(context, SEGMENT_MEAN, status);
-}
-static bool segment_prod(KernelContext *context, Status *status) {
-  return segment_kernel(context, SEGMENT_PROD, status);
-}
-static bool segment_min(KernelContext *context, Status *status) {
-  return segment_kernel(context, SEGMENT_MIN, status);
-}
-static bool segment_max(KernelContext *context, Status *status) {
-  return segment_kernel(context, SEGMENT_MAX, status);
-}
+static const SegmentKind kSum = SEGMENT_SUM, kMean = SEGMENT_MEAN, kProd = SEGMENT_PROD, kMin = SEGMENT_MIN,
+                         kMax = SEGMENT_MAX;
 
 static bool segment_shape(InferenceContext *c, Status *status) {
   ShapeHandle data, ids;
@@ -62,7 +51,7 @@ const OpRegistration kOpSegmentSum = {
         "  dids = ZerosLike[T=$Tindices](ids)\n"
         "  return dx = dx:output:0, dids = dids:y:0\n"
         "}\n",
-    .kernels = {NUMBER_KERNELS(segment_sum)},
+    .kernels = {NUMBER_KERNELS(segment_kernel, &kSum)},
 };
 
 /* Divided is by the rows' counts: those of segments without rows are zero. */
@@ -80,7 +69,7 @@ const OpRegistration kOpSegmentMean = {
         "  dids = ZerosLike[T=$Tindices](ids)\n"
         "  return dx = dx:z:0, dids = dids:y:0\n"
         "}\n",
-    .kernels = {NUMBER_KERNELS(segment_mean)},
+    .kernels = {NUMBER_KERNELS(segment_kernel, &kMean)},
 };
 
 /* dy times the product of the others, without a division by zero. Where no other element of the segment is
@@ -120,7 +109,7 @@ const OpRegistration kOpSegmentProd = {
     SEGMENT_ARGS,
     .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int32, int64}"},
     .gradient_fn = segment_prod_gradient,
-    .kernels = {NUMBER_KERNELS(segment_prod)},
+    .kernels = {NUMBER_KERNELS(segment_kernel, &kProd)},
 };
 
 /* Several extremes of a segment share its dy evenly. */
@@ -146,7 +135,7 @@ const OpRegistration kOpSegmentMin = {
     SEGMENT_ARGS,
     .attrs = {"T: realnumbertype", "Tindices: {int32, int64}"},
     .gradient = EXTREME_GRADIENT("SegmentMin"),
-    .kernels = {REAL_KERNELS(segment_min)},
+    .kernels = {REAL_KERNELS(segment_kernel, &kMin)},
 };
 
 const OpRegistration kOpSegmentMax = {
@@ -154,5 +143,5 @@ const OpRegistration kOpSegmentMax = {
     SEGMENT_ARGS,
     .attrs = {"T: realnumbertype", "Tindices: {int32, int64}"},
     .gradient = EXTREME_GRADIENT("SegmentMax"),
-    .kernels = {REAL_KERNELS(segment_max)},
+    .kernels = {REAL_KERNELS(segment_kernel, &kMax)},
 };

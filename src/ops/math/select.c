@@ -66,9 +66,8 @@ static bool select_kernel(KernelContext *context, Status *status) {
     TRY(check_branches(t, e, status));
     return kernel_set_output(context, 0, tensor_bool(condition)[0] ? t : e, NULL, status);
   }
-  TRY(tensor_is_vector(condition) && !tensor_is_vector(t)
-          ? check_rows(condition, t, e, status)
-          : elementwise_check_shapes(context, "Select", status));
+  TRY(tensor_is_vector(condition) && !tensor_is_vector(t) ? check_rows(condition, t, e, status)
+                                                          : elementwise_check_shapes(context, status));
   int64_t count = tensor_num_elements(condition), elements = tensor_num_elements(t);
   int64_t row = count == 0 ? 0 : elements / count;
   if (t->dtype == DT_STRING) return select_strings(context, row == 0 ? 0 : count, row, status);

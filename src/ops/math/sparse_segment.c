@@ -19,7 +19,8 @@ static bool check_inputs(const Tensor *data, const Tensor *indices, const Tensor
 }
 
 /* With a fourth input the number of segments, which else follows from the last id. */
-static bool sparse_kernel(KernelContext *context, SegmentKind kind, Status *status) {
+static bool sparse_kernel(KernelContext *context, Status *status) {
+  SegmentKind kind = *(const SegmentKind *)context->data;
   const Tensor *data = context->inputs[0], *indices = context->inputs[1], *ids = context->inputs[2];
   const Tensor *sizes = context->num_inputs > 3 ? context->inputs[3] : NULL;
   char text[SHAPE_TEXT_CAPACITY];
@@ -52,18 +53,9 @@ static bool sparse_kernel(KernelContext *context, SegmentKind kind, Status *stat
   return segment_combine_sorted(context, &runs, data->dtype, status);
 }
 
-static bool sparse_sum(KernelContext *context, Status *status) {
-  return sparse_kernel(context, SEGMENT_SUM, status);
-}
-static bool sparse_mean(KernelContext *context, Status *status) {
-  return sparse_kernel(context, SEGMENT_MEAN, status);
-}
-static bool sparse_sqrt_n(KernelContext *context, Status *status) {
-  return sparse_kernel(context, SEGMENT_SQRT_N, status);
-}
-
 /* Row ids[i] of the gradient goes, divided as its segment was, to row indices[i]. Ids need not be sorted. */
-static bool sparse_gradient_kernel(KernelContext *context, SegmentKind kind, Status *status) {
+static bool sparse_gradient_kernel(KernelContext *context, Status *status) {
+  SegmentKind kind = *(const SegmentKind *)context->data;
   const Tensor *grad = context->inputs[0], *indices = context->inputs[1], *ids = context->inputs[2],
                *sizes = context->inputs[3];
   if (!tensor_is_scalar(sizes)) return status_invalid(status, "output_dim0 should be a scalar.");
@@ -110,13 +102,6 @@ static bool sparse_gradient_kernel(KernelContext *context, SegmentKind kind, Sta
   return true;
 }
 
-static bool sparse_mean_gradient(KernelContext *context, Status *status) {
-  return sparse_gradient_kernel(context, SEGMENT_MEAN, status);
-}
-static bool sparse_sqrt_n_gradient(KernelContext *context, Status *status) {
-  return sparse_gradient_kernel(context, SEGMENT_SQRT_N, status);
-}
-
 /* --- shapes --- */
 
 static bool merge_indices(InferenceContext *c, ShapeHandle *data, Status *status) {
@@ -155,6 +140,8 @@ static bool sparse_gradient_shape(InferenceContext *c, Status *status) {
 }
 
 /* --- ops --- */
+
+static const SegmentKind kSum = SEGMENT_SUM, kMean = SEGMENT_MEAN, kSqrtN = SEGMENT_SQRT_N;
 
 #define SPARSE_ARGS                                                                             \
   .inputs = {"data: T", "indices: Tidx", "segment_ids: Tsegmentids"}, .outputs = {"output: T"}, \
@@ -208,7 +195,7 @@ const OpRegistration kOpSparseSegmentSum = {
     SPARSE_ARGS,
     .attrs = {"T: realnumbertype", INDICES, SEGMENT_IDS, SPARSE_GRADIENT},
     .gradient = BEGIN_SPARSE("SparseSegmentSum") SUM_BACK END_SPARSE,
-    .kernels = {REAL_KERNELS(sparse_sum)},
+    .kernels = {REAL_KERNELS(sparse_kernel, &kSum)},
 };
 
 const OpRegistration kOpSparseSegmentSumWithNumSegments = {
@@ -216,7 +203,7 @@ const OpRegistration kOpSparseSegmentSumWithNumSegments = {
     SIZED_ARGS,
     .attrs = {"T: realnumbertype", INDICES, SIZES, SEGMENT_IDS, SPARSE_GRADIENT},
     .gradient = BEGIN_SIZED("SparseSegmentSumWithNumSegments") SUM_BACK END_SIZED,
-    .kernels = {REAL_KERNELS(sparse_sum)},
+    .kernels = {REAL_KERNELS(sparse_kernel, &kSum)},
 };
 
 const OpRegistration kOpSparseSegmentMean = {
@@ -224,7 +211,7 @@ const OpRegistration kOpSparseSegmentMean = {
     SPARSE_ARGS,
     .attrs = {FLOATS, INDICES, SEGMENT_IDS, SPARSE_GRADIENT},
     .gradient = BEGIN_SPARSE("SparseSegmentMean") DIVIDED_BACK("SparseSegmentMeanGrad") END_SPARSE,
-    .kernels = {FLOAT_KERNELS(sparse_mean), HALF_KERNELS(sparse_mean)},
+    .kernels = {FLOAT_KERNELS(sparse_kernel, &kMean), HALF_KERNELS(sparse_kernel, &kMean)},
 };
 
 const OpRegistration kOpSparseSegmentMeanWithNumSegments = {
@@ -233,7 +220,7 @@ const OpRegistration kOpSparseSegmentMeanWithNumSegments = {
     .attrs = {FLOATS, INDICES, SIZES, SEGMENT_IDS, SPARSE_GRADIENT},
     .gradient =
         BEGIN_SIZED("SparseSegmentMeanWithNumSegments") DIVIDED_BACK("SparseSegmentMeanGrad") END_SIZED,
-    .kernels = {FLOAT_KERNELS(sparse_mean), HALF_KERNELS(sparse_mean)},
+    .kernels = {FLOAT_KERNELS(sparse_kernel, &kMean), HALF_KERNELS(sparse_kernel, &kMean)},
 };
 
 const OpRegistration kOpSparseSegmentSqrtN = {
@@ -241,7 +228,7 @@ const OpRegistration kOpSparseSegmentSqrtN = {
     SPARSE_ARGS,
     .attrs = {FLOATS, INDICES, SEGMENT_IDS, SPARSE_GRADIENT},
     .gradient = BEGIN_SPARSE("SparseSegmentSqrtN") DIVIDED_BACK("SparseSegmentSqrtNGrad") END_SPARSE,
-    .kernels = {FLOAT_KERNELS(sparse_sqrt_n), HALF_KERNELS(sparse_sqrt_n)},
+    .kernels = {FLOAT_KERNELS(sparse_kernel, &kSqrtN), HALF_KERNELS(sparse_kernel, &kSqrtN)},
 };
 
 const OpRegistration kOpSparseSegmentSqrtNWithNumSegments = {
@@ -250,7 +237,7 @@ const OpRegistration kOpSparseSegmentSqrtNWithNumSegments = {
     .attrs = {FLOATS, INDICES, SIZES, SEGMENT_IDS, SPARSE_GRADIENT},
     .gradient =
         BEGIN_SIZED("SparseSegmentSqrtNWithNumSegments") DIVIDED_BACK("SparseSegmentSqrtNGrad") END_SIZED,
-    .kernels = {FLOAT_KERNELS(sparse_sqrt_n), HALF_KERNELS(sparse_sqrt_n)},
+    .kernels = {FLOAT_KERNELS(sparse_kernel, &kSqrtN), HALF_KERNELS(sparse_kernel, &kSqrtN)},
 };
 
 /* They are linear, and back goes what they are the gradient of. */
@@ -267,7 +254,7 @@ const OpRegistration kOpSparseSegmentMeanGrad = {
     GRADIENT_ARGS,
     .attrs = {FLOATS, INDICES, SEGMENT_IDS},
     .gradient = SPARSE_GRADIENT_BACK("SparseSegmentMeanGrad", "SparseSegmentMeanWithNumSegments"),
-    .kernels = {FLOAT_KERNELS(sparse_mean_gradient), HALF_KERNELS(sparse_mean_gradient)},
+    .kernels = {FLOAT_KERNELS(sparse_gradient_kernel, &kMean), HALF_KERNELS(sparse_gradient_kernel, &kMean)},
 };
 
 const OpRegistration kOpSparseSegmentSqrtNGrad = {
@@ -275,5 +262,6 @@ const OpRegistration kOpSparseSegmentSqrtNGrad = {
     GRADIENT_ARGS,
     .attrs = {FLOATS, INDICES, SEGMENT_IDS},
     .gradient = SPARSE_GRADIENT_BACK("SparseSegmentSqrtNGrad", "SparseSegmentSqrtNWithNumSegments"),
-    .kernels = {FLOAT_KERNELS(sparse_sqrt_n_gradient), HALF_KERNELS(sparse_sqrt_n_gradient)},
+    .kernels = {FLOAT_KERNELS(sparse_gradient_kernel, &kSqrtN),
+                HALF_KERNELS(sparse_gradient_kernel, &kSqrtN)},
 };

@@ -13,30 +13,12 @@
 #define TYPES TYPES_FLOAT
 #include "simd/each_type.inc"
 
-static bool erf_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kErf = {vector_erf_f32, vector_erf_f64, NULL, NULL};
-  return elementwise_function(context, &kErf, status);
-}
-static bool erfc_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kErfc = {erfc_loop_f32, erfc_loop_f64, NULL, NULL};
-  return elementwise_function(context, &kErfc, status);
-}
-static bool erfinv_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kErfinv = {erfinv_loop_f32, erfinv_loop_f64, NULL, NULL};
-  return elementwise_function(context, &kErfinv, status);
-}
-static bool ndtri_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kNdtri = {ndtri_loop_f32, ndtri_loop_f64, NULL, NULL};
-  return elementwise_function(context, &kNdtri, status);
-}
-static bool lgamma_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kLgamma = {lgamma_loop_f32, lgamma_loop_f64, NULL, NULL};
-  return elementwise_function(context, &kLgamma, status);
-}
-static bool digamma_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kDigamma = {digamma_loop_f32, digamma_loop_f64, NULL, NULL};
-  return elementwise_function(context, &kDigamma, status);
-}
+static const VectorFunction kErf = {vector_erf_f32, vector_erf_f64, NULL, NULL};
+static const VectorFunction kErfc = {erfc_loop_f32, erfc_loop_f64, NULL, NULL};
+static const VectorFunction kErfinv = {erfinv_loop_f32, erfinv_loop_f64, NULL, NULL};
+static const VectorFunction kNdtri = {ndtri_loop_f32, ndtri_loop_f64, NULL, NULL};
+static const VectorFunction kLgamma = {lgamma_loop_f32, lgamma_loop_f64, NULL, NULL};
+static const VectorFunction kDigamma = {digamma_loop_f32, digamma_loop_f64, NULL, NULL};
 
 #define REAL_TYPES "T: {bfloat16, half, float, double}"
 
@@ -60,7 +42,7 @@ const OpRegistration kOpErf = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = BELL("Erf", "1.1283791670955126"),
-    .kernels = {FLOAT_KERNELS(erf_kernel), HALF_KERNELS(erf_kernel)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kErf), HALF_KERNELS(elementwise_function, &kErf)},
 };
 
 const OpRegistration kOpErfc = {
@@ -70,7 +52,7 @@ const OpRegistration kOpErfc = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = BELL("Erfc", "-1.1283791670955126"),
-    .kernels = {FLOAT_KERNELS(erfc_kernel), HALF_KERNELS(erfc_kernel)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kErfc), HALF_KERNELS(elementwise_function, &kErfc)},
 };
 
 /* The inverses of Erf and of the normal distribution, from later op definitions. Their slopes are those of
@@ -91,7 +73,7 @@ const OpRegistration kOpErfinv = {
         "  dx = Mul[T=$T](dy, slope:z:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(erfinv_kernel), HALF_KERNELS(erfinv_kernel)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kErfinv), HALF_KERNELS(elementwise_function, &kErfinv)},
 };
 
 const OpRegistration kOpNdtri = {
@@ -112,7 +94,7 @@ const OpRegistration kOpNdtri = {
         "  dx = Mul[T=$T](dy, slope:z:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(ndtri_kernel), HALF_KERNELS(ndtri_kernel)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kNdtri), HALF_KERNELS(elementwise_function, &kNdtri)},
 };
 
 /* The logarithm of the gamma function's magnitude. */
@@ -128,7 +110,7 @@ const OpRegistration kOpLgamma = {
         "  dx = Mul[T=$T](dy, slope:y:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(lgamma_kernel), HALF_KERNELS(lgamma_kernel)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kLgamma), HALF_KERNELS(elementwise_function, &kLgamma)},
 };
 
 /* Polygamma is for float and double; the others go through float. */
@@ -163,7 +145,8 @@ const OpRegistration kOpDigamma = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = digamma_gradient,
-    .kernels = {FLOAT_KERNELS(digamma_kernel), HALF_KERNELS(digamma_kernel)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kDigamma),
+                HALF_KERNELS(elementwise_function, &kDigamma)},
 };
 
 /* Derivative a of Digamma. Between whole a there is nothing, so by a there is no gradient. */
@@ -178,5 +161,5 @@ const OpRegistration kOpPolygamma = {
                                         "  next = Add[T=$T](y, one:output:0)\n"
                                         "  slope = Polygamma[T=$T](next:z:0, x)\n"
                                         "  gx = Mul[T=$T](dz, slope:z:0)\n"),
-    .kernels = {TYPED_FLOAT_KERNELS(polygamma)},
+    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, polygamma)},
 };

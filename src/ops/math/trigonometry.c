@@ -16,53 +16,23 @@ static double acosh_or_nan(double x) { return x < 1 ? (double)NAN : acosh(x); }
 #define TYPES (TYPES_FLOAT | TYPES_COMPLEX)
 #include "simd/each_type.inc"
 
-static bool sin_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kSin = {vector_sin_f32, vector_sin_f64, sin_loop_c64, sin_loop_c128};
-  return elementwise_function(context, &kSin, status);
-}
-static bool cos_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kCos = {vector_cos_f32, vector_cos_f64, cos_loop_c64, cos_loop_c128};
-  return elementwise_function(context, &kCos, status);
-}
-static bool tan_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kTan = {tan_loop_f32, tan_loop_f64, tan_loop_c64, tan_loop_c128};
-  return elementwise_function(context, &kTan, status);
-}
-static bool asin_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kAsin = {asin_loop_f32, asin_loop_f64, asin_loop_c64, asin_loop_c128};
-  return elementwise_function(context, &kAsin, status);
-}
-static bool acos_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kAcos = {acos_loop_f32, acos_loop_f64, acos_loop_c64, acos_loop_c128};
-  return elementwise_function(context, &kAcos, status);
-}
-static bool atan_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kAtan = {atan_loop_f32, atan_loop_f64, atan_loop_c64, atan_loop_c128};
-  return elementwise_function(context, &kAtan, status);
-}
-static bool sinh_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kSinh = {sinh_loop_f32, sinh_loop_f64, sinh_loop_c64, sinh_loop_c128};
-  return elementwise_function(context, &kSinh, status);
-}
-static bool cosh_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kCosh = {cosh_loop_f32, cosh_loop_f64, cosh_loop_c64, cosh_loop_c128};
-  return elementwise_function(context, &kCosh, status);
-}
-static bool asinh_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kAsinh = {asinh_loop_f32, asinh_loop_f64, asinh_loop_c64, asinh_loop_c128};
-  return elementwise_function(context, &kAsinh, status);
-}
-static bool acosh_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kAcosh = {acosh_loop_f32, acosh_loop_f64, acosh_loop_c64, acosh_loop_c128};
-  return elementwise_function(context, &kAcosh, status);
-}
-static bool atanh_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kAtanh = {atanh_loop_f32, atanh_loop_f64, atanh_loop_c64, atanh_loop_c128};
-  return elementwise_function(context, &kAtanh, status);
-}
+static const VectorFunction kSin = {vector_sin_f32, vector_sin_f64, sin_loop_c64, sin_loop_c128};
+static const VectorFunction kCos = {vector_cos_f32, vector_cos_f64, cos_loop_c64, cos_loop_c128};
+static const VectorFunction kTan = {tan_loop_f32, tan_loop_f64, tan_loop_c64, tan_loop_c128};
+static const VectorFunction kAsin = {asin_loop_f32, asin_loop_f64, asin_loop_c64, asin_loop_c128};
+static const VectorFunction kAcos = {acos_loop_f32, acos_loop_f64, acos_loop_c64, acos_loop_c128};
+static const VectorFunction kAtan = {atan_loop_f32, atan_loop_f64, atan_loop_c64, atan_loop_c128};
+static const VectorFunction kSinh = {sinh_loop_f32, sinh_loop_f64, sinh_loop_c64, sinh_loop_c128};
+static const VectorFunction kCosh = {cosh_loop_f32, cosh_loop_f64, cosh_loop_c64, cosh_loop_c128};
+static const VectorFunction kAsinh = {asinh_loop_f32, asinh_loop_f64, asinh_loop_c64, asinh_loop_c128};
+static const VectorFunction kAcosh = {acosh_loop_f32, acosh_loop_f64, acosh_loop_c64, acosh_loop_c128};
+static const VectorFunction kAtanh = {atanh_loop_f32, atanh_loop_f64, atanh_loop_c64, atanh_loop_c128};
 
-#define ALL_FLOATING(kernel) \
-  { FLOAT_KERNELS(kernel), HALF_KERNELS(kernel), COMPLEX_KERNELS(kernel) }
+#define ALL_FLOATING(function)                                                                   \
+  {                                                                                              \
+    FLOAT_KERNELS(elementwise_function, function), HALF_KERNELS(elementwise_function, function), \
+        COMPLEX_KERNELS(elementwise_function, function)                                          \
+  }
 #define FLOATING_TYPES "T: {bfloat16, half, float, double, complex64, complex128}"
 /* TensorFlow 1.x allowed integers, for which there never was a kernel. */
 #define WIDER_TYPES "T: {bfloat16, half, float, double, complex64, complex128, int32, int64}"
@@ -80,7 +50,7 @@ const OpRegistration kOpSin = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = sin_gradient,
-    .kernels = ALL_FLOATING(sin_kernel),
+    .kernels = ALL_FLOATING(&kSin),
 };
 
 CONJUGATE_GRADIENT(cos_gradient,
@@ -97,7 +67,7 @@ const OpRegistration kOpCos = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = cos_gradient,
-    .kernels = ALL_FLOATING(cos_kernel),
+    .kernels = ALL_FLOATING(&kCos),
 };
 
 CONJUGATE_GRADIENT(tan_gradient,
@@ -115,7 +85,7 @@ const OpRegistration kOpTan = {
     .attrs = {WIDER_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = tan_gradient,
-    .kernels = ALL_FLOATING(tan_kernel),
+    .kernels = ALL_FLOATING(&kTan),
 };
 
 CONJUGATE_GRADIENT(asin_gradient,
@@ -134,7 +104,7 @@ const OpRegistration kOpAsin = {
     .attrs = {WIDER_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = asin_gradient,
-    .kernels = ALL_FLOATING(asin_kernel),
+    .kernels = ALL_FLOATING(&kAsin),
 };
 
 CONJUGATE_GRADIENT(acos_gradient,
@@ -154,7 +124,7 @@ const OpRegistration kOpAcos = {
     .attrs = {WIDER_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = acos_gradient,
-    .kernels = ALL_FLOATING(acos_kernel),
+    .kernels = ALL_FLOATING(&kAcos),
 };
 
 CONJUGATE_GRADIENT(atan_gradient,
@@ -172,7 +142,7 @@ const OpRegistration kOpAtan = {
     .attrs = {WIDER_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = atan_gradient,
-    .kernels = ALL_FLOATING(atan_kernel),
+    .kernels = ALL_FLOATING(&kAtan),
 };
 
 CONJUGATE_GRADIENT(sinh_gradient,
@@ -188,7 +158,7 @@ const OpRegistration kOpSinh = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = sinh_gradient,
-    .kernels = ALL_FLOATING(sinh_kernel),
+    .kernels = ALL_FLOATING(&kSinh),
 };
 
 CONJUGATE_GRADIENT(cosh_gradient,
@@ -204,7 +174,7 @@ const OpRegistration kOpCosh = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = cosh_gradient,
-    .kernels = ALL_FLOATING(cosh_kernel),
+    .kernels = ALL_FLOATING(&kCosh),
 };
 
 /* TensorFlow's text multiplies where the slope is 1 / cosh(y); the same with Acosh. */
@@ -222,7 +192,7 @@ const OpRegistration kOpAsinh = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = asinh_gradient,
-    .kernels = ALL_FLOATING(asinh_kernel),
+    .kernels = ALL_FLOATING(&kAsinh),
 };
 
 CONJUGATE_GRADIENT(acosh_gradient,
@@ -239,7 +209,7 @@ const OpRegistration kOpAcosh = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = acosh_gradient,
-    .kernels = ALL_FLOATING(acosh_kernel),
+    .kernels = ALL_FLOATING(&kAcosh),
 };
 
 CONJUGATE_GRADIENT(atanh_gradient,
@@ -257,7 +227,7 @@ const OpRegistration kOpAtanh = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = atanh_gradient,
-    .kernels = ALL_FLOATING(atanh_kernel),
+    .kernels = ALL_FLOATING(&kAtanh),
 };
 
 #define TEMPLATE "ops/math/atan2.inc"
@@ -280,5 +250,5 @@ const OpRegistration kOpAtan2 = {
                               "  turned = Mul[T=$T](y, share:z:0)\n"
                               "  gx = Neg[T=$T](turned:z:0)\n"
                               "  gy = Mul[T=$T](x, share:z:0)\n"),
-    .kernels = {TYPED_FLOAT_KERNELS(atan2), TYPED_HALF_KERNELS(atan2)},
+    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, atan2), TYPED_HALF_KERNELS(broadcast_kernel, atan2)},
 };

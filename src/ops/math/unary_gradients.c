@@ -7,9 +7,9 @@
 #include "ops/support/elementwise.h"
 
 /* TensorFlow looks at the number of elements first. */
-static bool slope_pair(KernelContext *context, const char *op, PairLoop *loop, Status *status) {
+static bool slope_pair(KernelContext *context, Status *status) {
   int64_t count = tensor_num_elements(context->inputs[0]), other = tensor_num_elements(context->inputs[1]);
-  if (count == other) return elementwise_pair(context, op, loop, status);
+  if (count == other) return elementwise_pair(context, status);
   return status_invalid(status,
                         "The two arguments to a cwise op must have same number of elements, got %lld and "
                         "%lld",
@@ -39,8 +39,8 @@ const OpRegistration kOpSqrtGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = sqrt_grad_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(sqrt_grad), TYPED_HALF_KERNELS(sqrt_grad),
-                TYPED_COMPLEX_KERNELS(sqrt_grad)},
+    .kernels = {TYPED_FLOAT_KERNELS(slope_pair, sqrt_grad), TYPED_HALF_KERNELS(slope_pair, sqrt_grad),
+                TYPED_COMPLEX_KERNELS(slope_pair, sqrt_grad)},
 };
 
 CONJUGATE_GRADIENT(rsqrt_grad_gradient,
@@ -61,8 +61,8 @@ const OpRegistration kOpRsqrtGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = rsqrt_grad_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(rsqrt_grad), TYPED_HALF_KERNELS(rsqrt_grad),
-                TYPED_COMPLEX_KERNELS(rsqrt_grad)},
+    .kernels = {TYPED_FLOAT_KERNELS(slope_pair, rsqrt_grad), TYPED_HALF_KERNELS(slope_pair, rsqrt_grad),
+                TYPED_COMPLEX_KERNELS(slope_pair, rsqrt_grad)},
 };
 
 /* How the three below change with y: each is dy times something less y^2. The kernel conjugates its slope, or
@@ -88,8 +88,9 @@ const OpRegistration kOpReciprocalGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = reciprocal_grad_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(reciprocal_grad), TYPED_HALF_KERNELS(reciprocal_grad),
-                TYPED_COMPLEX_KERNELS(reciprocal_grad)},
+    .kernels = {TYPED_FLOAT_KERNELS(slope_pair, reciprocal_grad),
+                TYPED_HALF_KERNELS(slope_pair, reciprocal_grad),
+                TYPED_COMPLEX_KERNELS(slope_pair, reciprocal_grad)},
 };
 
 CONJUGATE_GRADIENT(inv_grad_gradient,
@@ -102,8 +103,9 @@ const OpRegistration kOpInvGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = inv_grad_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(reciprocal_grad), TYPED_HALF_KERNELS(reciprocal_grad),
-                TYPED_COMPLEX_KERNELS(reciprocal_grad)},
+    .kernels = {TYPED_FLOAT_KERNELS(slope_pair, reciprocal_grad),
+                TYPED_HALF_KERNELS(slope_pair, reciprocal_grad),
+                TYPED_COMPLEX_KERNELS(slope_pair, reciprocal_grad)},
 };
 
 CONJUGATE_GRADIENT(tanh_grad_gradient,
@@ -117,8 +119,8 @@ const OpRegistration kOpTanhGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = tanh_grad_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(tanh_grad), TYPED_HALF_KERNELS(tanh_grad),
-                TYPED_COMPLEX_KERNELS(tanh_grad)},
+    .kernels = {TYPED_FLOAT_KERNELS(slope_pair, tanh_grad), TYPED_HALF_KERNELS(slope_pair, tanh_grad),
+                TYPED_COMPLEX_KERNELS(slope_pair, tanh_grad)},
 };
 
 CONJUGATE_GRADIENT(sigmoid_grad_gradient,
@@ -139,6 +141,6 @@ const OpRegistration kOpSigmoidGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = sigmoid_grad_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(sigmoid_grad), TYPED_HALF_KERNELS(sigmoid_grad),
-                TYPED_COMPLEX_KERNELS(sigmoid_grad)},
+    .kernels = {TYPED_FLOAT_KERNELS(slope_pair, sigmoid_grad), TYPED_HALF_KERNELS(slope_pair, sigmoid_grad),
+                TYPED_COMPLEX_KERNELS(slope_pair, sigmoid_grad)},
 };

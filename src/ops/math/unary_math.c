@@ -19,28 +19,16 @@
 #define TYPES TYPES_COMPLEX
 #include "simd/each_type.inc"
 
-static bool exp_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kExp = {vector_exp_f32, vector_exp_f64, exp_loop_c64, exp_loop_c128};
-  return elementwise_function(context, &kExp, status);
-}
-static bool expm1_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kExpm1 = {vector_expm1_f32, vector_expm1_f64, expm1_loop_c64, expm1_loop_c128};
-  return elementwise_function(context, &kExpm1, status);
-}
-static bool log_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kLog = {vector_log_f32, vector_log_f64, log_loop_c64, log_loop_c128};
-  return elementwise_function(context, &kLog, status);
-}
-static bool log1p_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kLog1p = {vector_log1p_f32, vector_log1p_f64, log1p_loop_c64, log1p_loop_c128};
-  return elementwise_function(context, &kLog1p, status);
-}
+static const VectorFunction kExp = {vector_exp_f32, vector_exp_f64, exp_loop_c64, exp_loop_c128};
+static const VectorFunction kExpm1 = {vector_expm1_f32, vector_expm1_f64, expm1_loop_c64, expm1_loop_c128};
+static const VectorFunction kLog = {vector_log_f32, vector_log_f64, log_loop_c64, log_loop_c128};
+static const VectorFunction kLog1p = {vector_log1p_f32, vector_log1p_f64, log1p_loop_c64, log1p_loop_c128};
 
 #define SIGNED_TYPES "T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"
 #define FLOATING_TYPES "T: {bfloat16, half, float, double, complex64, complex128}"
 
-#define SIGNED_KERNELS(f) \
-  {DT_INT8, f##_i8}, { DT_INT16, f##_i16 }
+#define SIGNED_KERNELS(compute, loop) \
+  {DT_INT8, compute, loop##_i8}, { DT_INT16, compute, loop##_i16 }
 
 const OpRegistration kOpNeg = {
     .name = "Neg",
@@ -53,8 +41,9 @@ const OpRegistration kOpNeg = {
         "  dx = Neg[T=$T](dy)\n"
         "  return dx = dx:y:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(neg), TYPED_HALF_KERNELS(neg), TYPED_INT_KERNELS(neg),
-                SIGNED_KERNELS(neg), TYPED_COMPLEX_KERNELS(neg)},
+    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, neg), TYPED_HALF_KERNELS(elementwise_unary, neg),
+                TYPED_INT_KERNELS(elementwise_unary, neg), SIGNED_KERNELS(elementwise_unary, neg),
+                TYPED_COMPLEX_KERNELS(elementwise_unary, neg)},
 };
 
 const OpRegistration kOpAbs = {
@@ -69,8 +58,8 @@ const OpRegistration kOpAbs = {
         "  dx = Mul[T=$T](dy, sign:y:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(abs), TYPED_HALF_KERNELS(abs), TYPED_INT_KERNELS(abs),
-                SIGNED_KERNELS(abs)},
+    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, abs), TYPED_HALF_KERNELS(elementwise_unary, abs),
+                TYPED_INT_KERNELS(elementwise_unary, abs), SIGNED_KERNELS(elementwise_unary, abs)},
 };
 
 /* Of a NaN it is NaN. Flat everywhere, so its gradient is zero. */
@@ -85,8 +74,9 @@ const OpRegistration kOpSign = {
         "  dx = ZerosLike[T=$T](x)\n"
         "  return dx = dx:y:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(sign), TYPED_HALF_KERNELS(sign), TYPED_INT_KERNELS(sign),
-                SIGNED_KERNELS(sign), TYPED_COMPLEX_KERNELS(sign)},
+    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, sign), TYPED_HALF_KERNELS(elementwise_unary, sign),
+                TYPED_INT_KERNELS(elementwise_unary, sign), SIGNED_KERNELS(elementwise_unary, sign),
+                TYPED_COMPLEX_KERNELS(elementwise_unary, sign)},
 };
 
 CONJUGATE_GRADIENT(square_gradient,
@@ -103,7 +93,7 @@ const OpRegistration kOpSquare = {
               "complex64, complex128}"},
     .shape = shape_unchanged,
     .gradient_fn = square_gradient,
-    .kernels = {TYPED_NUMBER_KERNELS(square)},
+    .kernels = {TYPED_NUMBER_KERNELS(elementwise_unary, square)},
 };
 
 const OpRegistration kOpSqrt = {
@@ -118,7 +108,8 @@ const OpRegistration kOpSqrt = {
         "  dx = SqrtGrad[T=$T](y:y:0, dy)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(sqrt), TYPED_HALF_KERNELS(sqrt), TYPED_COMPLEX_KERNELS(sqrt)},
+    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, sqrt), TYPED_HALF_KERNELS(elementwise_unary, sqrt),
+                TYPED_COMPLEX_KERNELS(elementwise_unary, sqrt)},
 };
 
 const OpRegistration kOpRsqrt = {
@@ -133,7 +124,8 @@ const OpRegistration kOpRsqrt = {
         "  dx = RsqrtGrad[T=$T](y:y:0, dy)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(rsqrt), TYPED_HALF_KERNELS(rsqrt), TYPED_COMPLEX_KERNELS(rsqrt)},
+    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, rsqrt), TYPED_HALF_KERNELS(elementwise_unary, rsqrt),
+                TYPED_COMPLEX_KERNELS(elementwise_unary, rsqrt)},
 };
 
 const OpRegistration kOpReciprocal = {
@@ -148,8 +140,9 @@ const OpRegistration kOpReciprocal = {
         "  dx = ReciprocalGrad[T=$T](y:y:0, dy)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(reciprocal), TYPED_HALF_KERNELS(reciprocal),
-                TYPED_COMPLEX_KERNELS(reciprocal)},
+    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, reciprocal),
+                TYPED_HALF_KERNELS(elementwise_unary, reciprocal),
+                TYPED_COMPLEX_KERNELS(elementwise_unary, reciprocal)},
 };
 
 /* Reciprocal under its old name. */
@@ -165,8 +158,9 @@ const OpRegistration kOpInv = {
         "  dx = InvGrad[T=$T](y:y:0, dy)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(reciprocal), TYPED_HALF_KERNELS(reciprocal),
-                TYPED_COMPLEX_KERNELS(reciprocal)},
+    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, reciprocal),
+                TYPED_HALF_KERNELS(elementwise_unary, reciprocal),
+                TYPED_COMPLEX_KERNELS(elementwise_unary, reciprocal)},
 };
 
 CONJUGATE_GRADIENT(exp_gradient,
@@ -182,7 +176,8 @@ const OpRegistration kOpExp = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = exp_gradient,
-    .kernels = {FLOAT_KERNELS(exp_kernel), HALF_KERNELS(exp_kernel), COMPLEX_KERNELS(exp_kernel)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kExp), HALF_KERNELS(elementwise_function, &kExp),
+                COMPLEX_KERNELS(elementwise_function, &kExp)},
 };
 
 CONJUGATE_GRADIENT(expm1_gradient,
@@ -198,7 +193,8 @@ const OpRegistration kOpExpm1 = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = expm1_gradient,
-    .kernels = {FLOAT_KERNELS(expm1_kernel), HALF_KERNELS(expm1_kernel), COMPLEX_KERNELS(expm1_kernel)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kExpm1), HALF_KERNELS(elementwise_function, &kExpm1),
+                COMPLEX_KERNELS(elementwise_function, &kExpm1)},
 };
 
 CONJUGATE_GRADIENT(log_gradient,
@@ -213,7 +209,8 @@ const OpRegistration kOpLog = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = log_gradient,
-    .kernels = {FLOAT_KERNELS(log_kernel), HALF_KERNELS(log_kernel), COMPLEX_KERNELS(log_kernel)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kLog), HALF_KERNELS(elementwise_function, &kLog),
+                COMPLEX_KERNELS(elementwise_function, &kLog)},
 };
 
 CONJUGATE_GRADIENT(log1p_gradient,
@@ -230,5 +227,6 @@ const OpRegistration kOpLog1p = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = log1p_gradient,
-    .kernels = {FLOAT_KERNELS(log1p_kernel), HALF_KERNELS(log1p_kernel), COMPLEX_KERNELS(log1p_kernel)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kLog1p), HALF_KERNELS(elementwise_function, &kLog1p),
+                COMPLEX_KERNELS(elementwise_function, &kLog1p)},
 };

@@ -19,7 +19,9 @@ static bool out_of_range(const Tensor *ids, int64_t i, int64_t id, int64_t num_s
   return false;
 }
 
-static bool unsorted_kernel(KernelContext *context, SegmentKind kind, Status *status) {
+/* Its data is a SegmentKind. */
+static bool unsorted_kernel(KernelContext *context, Status *status) {
+  SegmentKind kind = *(const SegmentKind *)context->data;
   const Tensor *data = context->inputs[0], *ids = context->inputs[1], *sizes = context->inputs[2];
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   if (!tensor_is_scalar(sizes)) {
@@ -55,18 +57,7 @@ static bool unsorted_kernel(KernelContext *context, SegmentKind kind, Status *st
   return true;
 }
 
-static bool unsorted_sum(KernelContext *context, Status *status) {
-  return unsorted_kernel(context, SEGMENT_SUM, status);
-}
-static bool unsorted_prod(KernelContext *context, Status *status) {
-  return unsorted_kernel(context, SEGMENT_PROD, status);
-}
-static bool unsorted_min(KernelContext *context, Status *status) {
-  return unsorted_kernel(context, SEGMENT_MIN, status);
-}
-static bool unsorted_max(KernelContext *context, Status *status) {
-  return unsorted_kernel(context, SEGMENT_MAX, status);
-}
+static const SegmentKind kSum = SEGMENT_SUM, kProd = SEGMENT_PROD, kMin = SEGMENT_MIN, kMax = SEGMENT_MAX;
 
 static bool unsorted_shape(InferenceContext *c, Status *status) {
   ShapeHandle data = shape_input(c, 0), ids = shape_input(c, 1), sizes;
@@ -133,7 +124,7 @@ const OpRegistration kOpUnsortedSegmentSum = {
     UNSORTED_ARGS,
     .attrs = {"T: {" NUMBER_TYPES "}", "Tindices: {int16, int32, int64}", NUM_SEGMENTS},
     .gradient_fn = unsorted_sum_gradient,
-    .kernels = {NUMBER_KERNELS(unsorted_sum)},
+    .kernels = {NUMBER_KERNELS(unsorted_kernel, &kSum)},
 };
 
 /* As of SegmentProd. */
@@ -165,7 +156,7 @@ const OpRegistration kOpUnsortedSegmentProd = {
     UNSORTED_ARGS,
     .attrs = {"T: {" NUMBER_TYPES "}", INDEX_ATTRS},
     .gradient_fn = unsorted_prod_gradient,
-    .kernels = {NUMBER_KERNELS(unsorted_prod)},
+    .kernels = {NUMBER_KERNELS(unsorted_kernel, &kProd)},
 };
 
 /* Several extremes of a segment share its dy evenly. What goes with a negative id may have no extremes to
@@ -189,7 +180,7 @@ const OpRegistration kOpUnsortedSegmentMin = {
     UNSORTED_ARGS,
     .attrs = {"T: realnumbertype", INDEX_ATTRS},
     .gradient = EXTREME_GRADIENT("UnsortedSegmentMin"),
-    .kernels = {REAL_KERNELS(unsorted_min)},
+    .kernels = {REAL_KERNELS(unsorted_kernel, &kMin)},
 };
 
 const OpRegistration kOpUnsortedSegmentMax = {
@@ -197,5 +188,5 @@ const OpRegistration kOpUnsortedSegmentMax = {
     UNSORTED_ARGS,
     .attrs = {"T: realnumbertype", INDEX_ATTRS},
     .gradient = EXTREME_GRADIENT("UnsortedSegmentMax"),
-    .kernels = {REAL_KERNELS(unsorted_max)},
+    .kernels = {REAL_KERNELS(unsorted_kernel, &kMax)},
 };

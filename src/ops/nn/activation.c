@@ -14,15 +14,9 @@
 #define TYPES TYPES_COMPLEX
 #include "simd/each_type.inc"
 
-static bool tanh_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kTanh = {vector_tanh_f32, vector_tanh_f64, tanh_loop_c64, tanh_loop_c128};
-  return elementwise_function(context, &kTanh, status);
-}
-static bool sigmoid_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kSigmoid = {vector_sigmoid_f32, vector_sigmoid_f64, sigmoid_loop_c64,
-                                          sigmoid_loop_c128};
-  return elementwise_function(context, &kSigmoid, status);
-}
+static const VectorFunction kTanh = {vector_tanh_f32, vector_tanh_f64, tanh_loop_c64, tanh_loop_c128};
+static const VectorFunction kSigmoid = {vector_sigmoid_f32, vector_sigmoid_f64, sigmoid_loop_c64,
+                                        sigmoid_loop_c128};
 
 CONJUGATE_GRADIENT(tanh_gradient,
                    "TanhGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
@@ -37,7 +31,8 @@ const OpRegistration kOpTanh = {
     .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
     .shape = shape_unchanged,
     .gradient_fn = tanh_gradient,
-    .kernels = {FLOAT_KERNELS(tanh_kernel), HALF_KERNELS(tanh_kernel), COMPLEX_KERNELS(tanh_kernel)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kTanh), HALF_KERNELS(elementwise_function, &kTanh),
+                COMPLEX_KERNELS(elementwise_function, &kTanh)},
 };
 
 CONJUGATE_GRADIENT(sigmoid_gradient,
@@ -53,7 +48,8 @@ const OpRegistration kOpSigmoid = {
     .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
     .shape = shape_unchanged,
     .gradient_fn = sigmoid_gradient,
-    .kernels = {FLOAT_KERNELS(sigmoid_kernel), HALF_KERNELS(sigmoid_kernel), COMPLEX_KERNELS(sigmoid_kernel)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kSigmoid), HALF_KERNELS(elementwise_function, &kSigmoid),
+                COMPLEX_KERNELS(elementwise_function, &kSigmoid)},
 };
 
 /* Its gradient looks at the result, which is positive where the input is: then the input need not be kept. */
@@ -69,7 +65,7 @@ const OpRegistration kOpRelu = {
         "  dx = ReluGrad[T=$T](dy, y:activations:0)\n"
         "  return dx = dx:backprops:0\n"
         "}\n",
-    .kernels = {TYPED_REAL_KERNELS(relu)},
+    .kernels = {TYPED_REAL_KERNELS(elementwise_unary, relu)},
 };
 
 const OpRegistration kOpReluGrad = {
@@ -84,7 +80,7 @@ const OpRegistration kOpReluGrad = {
         "  dfeatures = ZerosLike[T=$T](features)\n"
         "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:y:0\n"
         "}\n",
-    .kernels = {TYPED_REAL_KERNELS(relu_grad)},
+    .kernels = {TYPED_REAL_KERNELS(elementwise_pair, relu_grad)},
 };
 
 const OpRegistration kOpRelu6 = {
@@ -99,7 +95,7 @@ const OpRegistration kOpRelu6 = {
         "  dx = Relu6Grad[T=$T](dy, y:activations:0)\n"
         "  return dx = dx:backprops:0\n"
         "}\n",
-    .kernels = {TYPED_REAL_KERNELS(relu6)},
+    .kernels = {TYPED_REAL_KERNELS(elementwise_unary, relu6)},
 };
 
 const OpRegistration kOpRelu6Grad = {
@@ -114,5 +110,5 @@ const OpRegistration kOpRelu6Grad = {
         "  dfeatures = ZerosLike[T=$T](features)\n"
         "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:y:0\n"
         "}\n",
-    .kernels = {TYPED_REAL_KERNELS(relu6_grad)},
+    .kernels = {TYPED_REAL_KERNELS(elementwise_pair, relu6_grad)},
 };

@@ -68,8 +68,8 @@ static bool bias_add(KernelContext *context, Status *status) {
   return true;
 }
 
-/* The same as a broadcasting sum. */
-static bool add_loosely(KernelContext *context, BinaryLoop *loop, Status *status) {
+/* The same as a broadcasting sum. Its data is a BinaryLoop. */
+static bool bias_add_broadcast(KernelContext *context, Status *status) {
   int64_t dims[3];
   Tensor *out;
   TRY(begin_bias(context, dims, &out, status));
@@ -81,7 +81,7 @@ static bool add_loosely(KernelContext *context, BinaryLoop *loop, Status *status
                     .stride_b = {0, 1, 0}};
   int64_t size = (int64_t)dtype_size(out->dtype);
   broadcast_run(context->parallel, &plan, context->inputs[0]->data, context->inputs[1]->data, out->data, size,
-                size, loop);
+                size, (BinaryLoop *)context->data);
   return true;
 }
 
@@ -99,6 +99,11 @@ static bool bias_add_grad(KernelContext *context, Status *status) {
   return reduction_run(context, REDUCE_SUM, gradient, 3, dims, kReduced, out, status);
 }
 
+#define BIAS_KERNELS                                                                                   \
+  FLOAT_KERNELS(bias_add), INT_KERNELS(bias_add), TYPED_HALF_KERNELS(bias_add_broadcast, bias),        \
+      TYPED_SMALL_KERNELS(bias_add_broadcast, bias), TYPED_UNSIGNED_KERNELS(bias_add_broadcast, bias), \
+      TYPED_COMPLEX_KERNELS(bias_add_broadcast, bias)
+
 const OpRegistration kOpBiasAdd = {
     .name = "BiasAdd",
     .inputs = {"value: T", "bias: T"},
@@ -112,9 +117,7 @@ const OpRegistration kOpBiasAdd = {
         "}\n",
     .state_size = sizeof(BiasState),
     .construct = bias_construct,
-    .kernels = {FLOAT_KERNELS(bias_add), INT_KERNELS(bias_add), TYPED_HALF_KERNELS(bias_add),
-                TYPED_SMALL_KERNELS(bias_add), TYPED_UNSIGNED_KERNELS(bias_add),
-                TYPED_COMPLEX_KERNELS(bias_add)},
+    .kernels = {BIAS_KERNELS},
 };
 
 /* Linear: its gradient adds dy to zeros of the input's shape. */
@@ -147,7 +150,5 @@ const OpRegistration kOpBiasAddV1 = {
         "  return dvalue = dy, dbias = dbias:output:0\n"
         "}\n",
     .state_size = sizeof(BiasState), /* zeros: channels last */
-    .kernels = {FLOAT_KERNELS(bias_add), INT_KERNELS(bias_add), TYPED_HALF_KERNELS(bias_add),
-                TYPED_SMALL_KERNELS(bias_add), TYPED_UNSIGNED_KERNELS(bias_add),
-                TYPED_COMPLEX_KERNELS(bias_add)},
+    .kernels = {BIAS_KERNELS},
 };

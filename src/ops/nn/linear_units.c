@@ -16,18 +16,9 @@ typedef struct LeakyJob {
 #define TYPES (TYPES_FLOAT | TYPES_HALF)
 #include "simd/each_type.inc"
 
-static bool softplus_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kSoftplus = {vector_softplus_f32, vector_softplus_f64, NULL, NULL};
-  return elementwise_function(context, &kSoftplus, status);
-}
-static bool elu_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kElu = {vector_elu_f32, vector_elu_f64, NULL, NULL};
-  return elementwise_function(context, &kElu, status);
-}
-static bool selu_kernel(KernelContext *context, Status *status) {
-  static const VectorFunction kSelu = {vector_selu_f32, vector_selu_f64, NULL, NULL};
-  return elementwise_function(context, &kSelu, status);
-}
+static const VectorFunction kSoftplus = {vector_softplus_f32, vector_softplus_f64, NULL, NULL};
+static const VectorFunction kElu = {vector_elu_f32, vector_elu_f64, NULL, NULL};
+static const VectorFunction kSelu = {vector_selu_f32, vector_selu_f64, NULL, NULL};
 
 typedef struct LeakyState {
   float alpha;
@@ -57,7 +48,7 @@ static bool leaky_relu(KernelContext *context, Status *status) {
 
 static bool leaky_relu_grad(KernelContext *context, Status *status) {
   const Tensor *dy = context->inputs[0], *x = context->inputs[1];
-  TRY(elementwise_check_shapes(context, "LeakyReluGrad", status));
+  TRY(elementwise_check_shapes(context, status));
   Tensor *out;
   TRY(kernel_forward_or_allocate(context, 0, 0, &dy->shape, &out, status));
   run_leaky(context, &(LeakyJob){.dy = dy->data, .x = x->data}, out);
@@ -78,7 +69,8 @@ const OpRegistration kOpSoftplus = {
         "  dx = SoftplusGrad[T=$T](dy, x)\n"
         "  return dx = dx:backprops:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(softplus_kernel), HALF_KERNELS(softplus_kernel)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kSoftplus),
+                HALF_KERNELS(elementwise_function, &kSoftplus)},
 };
 
 const OpRegistration kOpSoftplusGrad = {
@@ -95,7 +87,8 @@ const OpRegistration kOpSoftplusGrad = {
         "  dfeatures = SigmoidGrad[T=$T](slope:y:0, product:z:0)\n"
         "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:z:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(softplus_grad), TYPED_HALF_KERNELS(softplus_grad)},
+    .kernels = {TYPED_FLOAT_KERNELS(elementwise_pair, softplus_grad),
+                TYPED_HALF_KERNELS(elementwise_pair, softplus_grad)},
 };
 
 /* x / (1 + |x|) */
@@ -110,7 +103,8 @@ const OpRegistration kOpSoftsign = {
         "  dx = SoftsignGrad[T=$T](dy, x)\n"
         "  return dx = dx:backprops:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(softsign), TYPED_HALF_KERNELS(softsign)},
+    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, softsign),
+                TYPED_HALF_KERNELS(elementwise_unary, softsign)},
 };
 
 /* dy / (1 + |x|)^2, and by x that is -2 sign(x) / (1 + |x|) of it */
@@ -134,7 +128,8 @@ const OpRegistration kOpSoftsignGrad = {
         "  dfeatures = Mul[T=$T](half:z:0, factor:output:0)\n"
         "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:z:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(softsign_grad), TYPED_HALF_KERNELS(softsign_grad)},
+    .kernels = {TYPED_FLOAT_KERNELS(elementwise_pair, softsign_grad),
+                TYPED_HALF_KERNELS(elementwise_pair, softsign_grad)},
 };
 
 /* How a gradient op changes that takes the result y and is dy * (y + something) below zero: by dy as itself,
@@ -162,7 +157,7 @@ const OpRegistration kOpElu = {
         "  dx = EluGrad[T=$T](dy, y:activations:0)\n"
         "  return dx = dx:backprops:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(elu_kernel), HALF_KERNELS(elu_kernel)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kElu), HALF_KERNELS(elementwise_function, &kElu)},
 };
 
 const OpRegistration kOpEluGrad = {
@@ -172,7 +167,8 @@ const OpRegistration kOpEluGrad = {
     .attrs = {UNIT_TYPES},
     .shape = shape_merged_inputs,
     .gradient = GRADIENT_BY_RESULT("EluGrad"),
-    .kernels = {TYPED_FLOAT_KERNELS(elu_grad), TYPED_HALF_KERNELS(elu_grad)},
+    .kernels = {TYPED_FLOAT_KERNELS(elementwise_pair, elu_grad),
+                TYPED_HALF_KERNELS(elementwise_pair, elu_grad)},
 };
 
 const OpRegistration kOpSelu = {
@@ -187,7 +183,7 @@ const OpRegistration kOpSelu = {
         "  dx = SeluGrad[T=$T](dy, y:activations:0)\n"
         "  return dx = dx:backprops:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(selu_kernel), HALF_KERNELS(selu_kernel)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kSelu), HALF_KERNELS(elementwise_function, &kSelu)},
 };
 
 const OpRegistration kOpSeluGrad = {
@@ -197,7 +193,8 @@ const OpRegistration kOpSeluGrad = {
     .attrs = {UNIT_TYPES},
     .shape = shape_merged_inputs,
     .gradient = GRADIENT_BY_RESULT("SeluGrad"),
-    .kernels = {TYPED_FLOAT_KERNELS(selu_grad), TYPED_HALF_KERNELS(selu_grad)},
+    .kernels = {TYPED_FLOAT_KERNELS(elementwise_pair, selu_grad),
+                TYPED_HALF_KERNELS(elementwise_pair, selu_grad)},
 };
 
 #define LEAKY_ATTRS \

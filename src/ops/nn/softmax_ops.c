@@ -9,7 +9,9 @@ typedef struct RowFunction {
   void (*f64)(int64_t rows, int64_t columns, const double *x, double *y, const Parallel *parallel);
 } RowFunction;
 
-static bool run_rows(KernelContext *context, const RowFunction *function, Status *status) {
+/* Its data is a RowFunction. */
+static bool rows_kernel(KernelContext *context, Status *status) {
+  const RowFunction *function = context->data;
   const Tensor *logits = context->inputs[0];
   char text[SHAPE_TEXT_CAPACITY];
   int rank = logits->shape.rank;
@@ -36,14 +38,8 @@ static bool run_rows(KernelContext *context, const RowFunction *function, Status
   return true;
 }
 
-static bool softmax_kernel(KernelContext *context, Status *status) {
-  static const RowFunction kSoftmax = {softmax_f32, softmax_f64};
-  return run_rows(context, &kSoftmax, status);
-}
-static bool log_softmax_kernel(KernelContext *context, Status *status) {
-  static const RowFunction kLogSoftmax = {log_softmax_f32, log_softmax_f64};
-  return run_rows(context, &kLogSoftmax, status);
-}
+static const RowFunction kSoftmax = {softmax_f32, softmax_f64};
+static const RowFunction kLogSoftmax = {log_softmax_f32, log_softmax_f64};
 
 static bool rows_shape(InferenceContext *c, Status *status) {
   ShapeHandle logits;
@@ -69,7 +65,7 @@ const OpRegistration kOpSoftmax = {
         "  dx = Mul[T=$T](centered:z:0, y:softmax:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(softmax_kernel), HALF_KERNELS(softmax_kernel)},
+    .kernels = {FLOAT_KERNELS(rows_kernel, &kSoftmax), HALF_KERNELS(rows_kernel, &kSoftmax)},
 };
 
 /* dx = dy - sum(dy) * exp(y), row by row */
@@ -89,5 +85,5 @@ const OpRegistration kOpLogSoftmax = {
         "  dx = Sub[T=$T](dy, part:z:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(log_softmax_kernel), HALF_KERNELS(log_softmax_kernel)},
+    .kernels = {FLOAT_KERNELS(rows_kernel, &kLogSoftmax), HALF_KERNELS(rows_kernel, &kLogSoftmax)},
 };

@@ -9,7 +9,9 @@ enum { RESERVED_GROUPS = 256 };
 
 /* --- floats --- */
 
-static bool random_floats(KernelContext *context, RandomDistribution distribution, Status *status) {
+/* Its data is a RandomDistribution. */
+static bool random_floats(KernelContext *context, Status *status) {
+  RandomDistribution distribution = *(const RandomDistribution *)context->data;
   Tensor *out;
   TRY(random_allocate_output(context, &out, status));
   int64_t count = tensor_num_elements(out);
@@ -18,15 +20,8 @@ static bool random_floats(KernelContext *context, RandomDistribution distributio
   return true;
 }
 
-static bool uniform(KernelContext *context, Status *status) {
-  return random_floats(context, RANDOM_UNIFORM, status);
-}
-static bool normal(KernelContext *context, Status *status) {
-  return random_floats(context, RANDOM_NORMAL, status);
-}
-static bool truncated(KernelContext *context, Status *status) {
-  return random_floats(context, RANDOM_TRUNCATED, status);
-}
+static const RandomDistribution kUniform = RANDOM_UNIFORM, kNormal = RANDOM_NORMAL,
+                                kTruncated = RANDOM_TRUNCATED;
 
 /* What the ops that give floats have in common. */
 #define RANDOM_FLOATS                                                                                     \
@@ -39,19 +34,19 @@ static bool truncated(KernelContext *context, Status *status) {
 const OpRegistration kOpRandomUniform = {
     .name = "RandomUniform",
     RANDOM_FLOATS,
-    .kernels = {FLOAT_KERNELS(uniform), HALF_KERNELS(uniform)},
+    .kernels = {FLOAT_KERNELS(random_floats, &kUniform), HALF_KERNELS(random_floats, &kUniform)},
 };
 
 const OpRegistration kOpRandomStandardNormal = {
     .name = "RandomStandardNormal",
     RANDOM_FLOATS,
-    .kernels = {FLOAT_KERNELS(normal), HALF_KERNELS(normal)},
+    .kernels = {FLOAT_KERNELS(random_floats, &kNormal), HALF_KERNELS(random_floats, &kNormal)},
 };
 
 const OpRegistration kOpTruncatedNormal = {
     .name = "TruncatedNormal",
     RANDOM_FLOATS,
-    .kernels = {FLOAT_KERNELS(truncated), HALF_KERNELS(truncated)},
+    .kernels = {FLOAT_KERNELS(random_floats, &kTruncated), HALF_KERNELS(random_floats, &kTruncated)},
 };
 
 /* --- integers in [minval, maxval) --- */

@@ -9,7 +9,9 @@ static bool shape_stateless(InferenceContext *c, Status *status) {
 
 /* --- floats --- */
 
-static bool stateless_floats(KernelContext *context, RandomDistribution distribution, Status *status) {
+/* Its data is a RandomDistribution. */
+static bool stateless_floats(KernelContext *context, Status *status) {
+  RandomDistribution distribution = *(const RandomDistribution *)context->data;
   Philox start;
   Tensor *out;
   TRY(random_stateless(context->inputs[1], &start, status));
@@ -19,15 +21,8 @@ static bool stateless_floats(KernelContext *context, RandomDistribution distribu
   return true;
 }
 
-static bool uniform(KernelContext *context, Status *status) {
-  return stateless_floats(context, RANDOM_UNIFORM, status);
-}
-static bool normal(KernelContext *context, Status *status) {
-  return stateless_floats(context, RANDOM_NORMAL, status);
-}
-static bool truncated(KernelContext *context, Status *status) {
-  return stateless_floats(context, RANDOM_TRUNCATED, status);
-}
+static const RandomDistribution kUniform = RANDOM_UNIFORM, kNormal = RANDOM_NORMAL,
+                                kTruncated = RANDOM_TRUNCATED;
 
 #define STATELESS_FLOATS                                                                         \
   .inputs = {"shape: T", "seed: Tseed"}, .outputs = {"output: dtype"},                           \
@@ -38,19 +33,19 @@ static bool truncated(KernelContext *context, Status *status) {
 const OpRegistration kOpStatelessRandomUniform = {
     .name = "StatelessRandomUniform",
     STATELESS_FLOATS,
-    .kernels = {FLOAT_KERNELS(uniform), HALF_KERNELS(uniform)},
+    .kernels = {FLOAT_KERNELS(stateless_floats, &kUniform), HALF_KERNELS(stateless_floats, &kUniform)},
 };
 
 const OpRegistration kOpStatelessRandomNormal = {
     .name = "StatelessRandomNormal",
     STATELESS_FLOATS,
-    .kernels = {FLOAT_KERNELS(normal), HALF_KERNELS(normal)},
+    .kernels = {FLOAT_KERNELS(stateless_floats, &kNormal), HALF_KERNELS(stateless_floats, &kNormal)},
 };
 
 const OpRegistration kOpStatelessTruncatedNormal = {
     .name = "StatelessTruncatedNormal",
     STATELESS_FLOATS,
-    .kernels = {FLOAT_KERNELS(truncated), HALF_KERNELS(truncated)},
+    .kernels = {FLOAT_KERNELS(stateless_floats, &kTruncated), HALF_KERNELS(stateless_floats, &kTruncated)},
 };
 
 /* --- integers in [minval, maxval) --- */

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "op/node_def.h"
-#include "ops/support/element_types.h"
 #include "ops/support/variable_access.h"
 
 /* --- making them --- */
@@ -183,42 +182,6 @@ const OpRegistration kOpAssign = {
     .state_size = sizeof(AssignState),
     .construct = assign_construct,
     .kernels = {{DT_INVALID, assign}},
-};
-
-/* Checks that the variable can be updated by the value, and makes its buffer writable. */
-static bool prepare_update(KernelContext *context, Variable **to, Status *status) {
-  TRY(reference_variable(context->inputs[0], variable_name(context, 0), to, status));
-  if (!shape_equal(&(*to)->value.shape, &context->inputs[1]->shape))
-    return status_invalid(status, "Parameters and update must be the same size");
-  return variable_prepare_update(*to, variable_name(context, 0), context->pool, status);
-}
-
-static bool finish_update(KernelContext *context, Status *status) {
-  return kernel_set_output(context, 0, context->inputs[0], NULL, status);
-}
-
-#define TEMPLATE "ops/state/variable_step.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
-#include "simd/each_type.inc"
-
-const OpRegistration kOpAssignAdd = {
-    .name = "AssignAdd",
-    .inputs = {"ref: Ref(T)", "value: T"},
-    .outputs = {"output_ref: Ref(T)"},
-    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
-    .shape = shape_merged_inputs,
-    .gradient = NO_GRADIENT,
-    .kernels = {TYPED_NUMBER_KERNELS(assign_add)},
-};
-
-const OpRegistration kOpAssignSub = {
-    .name = "AssignSub",
-    .inputs = {"ref: Ref(T)", "value: T"},
-    .outputs = {"output_ref: Ref(T)"},
-    .attrs = {"T: {" NUMBER_TYPES "}", "use_locking: bool = false"},
-    .shape = shape_merged_inputs,
-    .gradient = NO_GRADIENT,
-    .kernels = {TYPED_NUMBER_KERNELS(assign_sub)},
 };
 
 /* --- variables of one step --- */

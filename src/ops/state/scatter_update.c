@@ -4,14 +4,13 @@
 #include "ops/support/array_box.h"
 #include "ops/support/complex_quotient.h"
 #include "ops/support/element_types.h"
+#include "ops/support/elementwise.h"
 #include "ops/support/variable_access.h"
 
 enum { VARIABLE, INDICES, UPDATES };
 
 /* Combines a row of `count` elements with as many updates, or with one when `step` is 0. */
 typedef void ScatterRow(void *row, const void *updates, int64_t count, int64_t step);
-
-static bool is_reference(const KernelContext *context) { return context->num_outputs > 0; }
 
 static bool refuse_shapes(const Tensor *params, const KernelContext *context, Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY], c[SHAPE_TEXT_CAPACITY];
@@ -52,20 +51,10 @@ static bool check_indices(const KernelContext *context, int64_t rows, Status *st
 
 /* The variable, writable, when all is as it must be. */
 static bool begin(KernelContext *context, Variable **variable, Status *status) {
-  DataType dtype = context->inputs[UPDATES]->dtype;
-  if (is_reference(context)) {
-    TRY(reference_variable(context->inputs[VARIABLE], variable_name(context, VARIABLE), variable, status));
-  } else {
-    TRY(initialized_variable(context, VARIABLE, dtype, variable, status));
-  }
+  TRY(changed_variable(context, VARIABLE, context->inputs[UPDATES]->dtype, variable, status));
   TRY(check_shapes(&(*variable)->value, context, status));
   TRY(check_indices(context, shape_dim(&(*variable)->value.shape, 0), status));
   return variable_prepare_update(*variable, variable_name(context, VARIABLE), context->pool, status);
-}
-
-/* The result of an op on a reference is the reference. */
-static bool finish(KernelContext *context, Status *status) {
-  return !is_reference(context) || kernel_set_output(context, 0, context->inputs[VARIABLE], NULL, status);
 }
 
 static int64_t row_elements(const Tensor *params) {
@@ -73,7 +62,9 @@ static int64_t row_elements(const Tensor *params) {
   return rows == 0 ? 0 : tensor_num_elements(params) / rows;
 }
 
-static bool scatter_rows(KernelContext *context, ScatterRow *combine, Status *status) {
+/* Its data is a ScatterRow. */
+static bool scatter_rows(KernelContext *context, Status *status) {
+  ScatterRow *combine = (ScatterRow *)context->data;
   Variable *variable;
   TRY(begin(context, &variable, status));
   const Tensor *indices = context->inputs[INDICES], *updates = context->inputs[UPDATES];
@@ -83,9 +74,26 @@ static bool scatter_rows(KernelContext *context, ScatterRow *combine, Status *st
     combine((char *)variable->value.data + tensor_int_at(indices, i) * row * size,
             (const char *)updates->data + i * row * size * step, row, step);
   }
-  return finish(context, status);
+  return variable_changed(context, status);
 }
 
+/* Rows that are divided: by no integer that is zero. */
+static bool divide_rows(KernelContext *context, Status *status) {
+  const Tensor *by = context->inputs[UPDATES];
+  if (dtype_is_integer(by->dtype) && elementwise_has_zero(by))
+    return status_invalid(status, "Integer division by zero");
+  return scatter_rows(context, status);
+}
+
+/* In the template: the loop NAME(scatter_op), which computes NAME(op_one)(C, C). */
+#define SCATTER_LOOP(op)                                                                        \
+  static void NAME(scatter_##op)(void *row, const void *updates, int64_t count, int64_t step) { \
+    if (step == 0) {                                                                            \
+      NAME(each)(NAME(op##_one), row, updates, count, 0);                                       \
+    } else {                                                                                    \
+      NAME(each)(NAME(op##_one), row, updates, count, 1);                                       \
+    }                                                                                           \
+  }
 #define TEMPLATE "ops/state/scatter_update.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "simd/each_type.inc"
@@ -112,7 +120,7 @@ static bool scatter_update(KernelContext *context, Status *status) {
       for (int64_t k = 0; k < row; k++) memcpy(to + k * size, from, (size_t)size);
     }
   }
-  return finish(context, status);
+  return variable_changed(context, status);
 }
 
 /* --- shapes --- */
@@ -155,34 +163,34 @@ const OpRegistration kOpScatterUpdate = {
 const OpRegistration kOpScatterAdd = {
     .name = "ScatterAdd",
     ON_REFERENCE("{" NUMBER_TYPES "}", "false"),
-    .kernels = {TYPED_NUMBER_KERNELS(scatter_add)},
+    .kernels = {TYPED_NUMBER_KERNELS(scatter_rows, scatter_add)},
 };
 const OpRegistration kOpScatterSub = {
     .name = "ScatterSub",
     ON_REFERENCE("{" NUMBER_TYPES "}", "false"),
-    .kernels = {TYPED_NUMBER_KERNELS(scatter_sub)},
+    .kernels = {TYPED_NUMBER_KERNELS(scatter_rows, scatter_sub)},
 };
 const OpRegistration kOpScatterMul = {
     .name = "ScatterMul",
     ON_REFERENCE("{" NUMBER_TYPES "}", "false"),
-    .kernels = {TYPED_NUMBER_KERNELS(scatter_mul)},
+    .kernels = {TYPED_NUMBER_KERNELS(scatter_rows, scatter_mul)},
 };
 const OpRegistration kOpScatterDiv = {
     .name = "ScatterDiv",
     ON_REFERENCE("{" NUMBER_TYPES "}", "false"),
-    .kernels = {TYPED_NUMBER_KERNELS(scatter_div)},
+    .kernels = {TYPED_NUMBER_KERNELS(divide_rows, scatter_div)},
 };
 const OpRegistration kOpScatterMin = {
     .name = "ScatterMin",
     ON_REFERENCE(ORDERED, "false"),
-    .kernels = {TYPED_FLOAT_KERNELS(scatter_min), TYPED_HALF_KERNELS(scatter_min),
-                TYPED_INT_KERNELS(scatter_min)},
+    .kernels = {TYPED_FLOAT_KERNELS(scatter_rows, scatter_min), TYPED_HALF_KERNELS(scatter_rows, scatter_min),
+                TYPED_INT_KERNELS(scatter_rows, scatter_min)},
 };
 const OpRegistration kOpScatterMax = {
     .name = "ScatterMax",
     ON_REFERENCE(ORDERED, "false"),
-    .kernels = {TYPED_FLOAT_KERNELS(scatter_max), TYPED_HALF_KERNELS(scatter_max),
-                TYPED_INT_KERNELS(scatter_max)},
+    .kernels = {TYPED_FLOAT_KERNELS(scatter_rows, scatter_max), TYPED_HALF_KERNELS(scatter_rows, scatter_max),
+                TYPED_INT_KERNELS(scatter_rows, scatter_max)},
 };
 const OpRegistration kOpResourceScatterUpdate = {
     .name = "ResourceScatterUpdate",
@@ -192,30 +200,30 @@ const OpRegistration kOpResourceScatterUpdate = {
 const OpRegistration kOpResourceScatterAdd = {
     .name = "ResourceScatterAdd",
     ON_RESOURCE("{" NUMBER_TYPES "}"),
-    .kernels = {TYPED_NUMBER_KERNELS(scatter_add)},
+    .kernels = {TYPED_NUMBER_KERNELS(scatter_rows, scatter_add)},
 };
 const OpRegistration kOpResourceScatterSub = {
     .name = "ResourceScatterSub",
     ON_RESOURCE("{" NUMBER_TYPES "}"),
-    .kernels = {TYPED_NUMBER_KERNELS(scatter_sub)},
+    .kernels = {TYPED_NUMBER_KERNELS(scatter_rows, scatter_sub)},
 };
 const OpRegistration kOpResourceScatterMul = {
     .name = "ResourceScatterMul",
     ON_RESOURCE("{" NUMBER_TYPES "}"),
-    .kernels = {TYPED_NUMBER_KERNELS(scatter_mul)},
+    .kernels = {TYPED_NUMBER_KERNELS(scatter_rows, scatter_mul)},
 };
 const OpRegistration kOpResourceScatterDiv = {
     .name = "ResourceScatterDiv",
     ON_RESOURCE("{" NUMBER_TYPES "}"),
-    .kernels = {TYPED_NUMBER_KERNELS(scatter_div)},
+    .kernels = {TYPED_NUMBER_KERNELS(divide_rows, scatter_div)},
 };
 const OpRegistration kOpResourceScatterMin = {
     .name = "ResourceScatterMin",
     ON_RESOURCE("{" NUMBER_TYPES "}"),
-    .kernels = {TYPED_REAL_KERNELS(scatter_min)},
+    .kernels = {TYPED_REAL_KERNELS(scatter_rows, scatter_min)},
 };
 const OpRegistration kOpResourceScatterMax = {
     .name = "ResourceScatterMax",
     ON_RESOURCE("{" NUMBER_TYPES "}"),
-    .kernels = {TYPED_REAL_KERNELS(scatter_max)},
+    .kernels = {TYPED_REAL_KERNELS(scatter_rows, scatter_max)},
 };

@@ -1,6 +1,5 @@
 /* Resource variables: a handle to one, its value, and assignments. */
 #include "op/node_def.h"
-#include "ops/support/element_types.h"
 #include "ops/support/variable_access.h"
 
 /* --- the handle, made once a session --- */
@@ -74,15 +73,9 @@ static bool read_variable(KernelContext *context, Status *status) {
 }
 
 static bool read_variable_shape(InferenceContext *c, Status *status) {
-  ShapeAndType known;
-  DataType dtype;
-  TRY(variable_shape_and_type(c, 0, &known, status));
-  TRY(node_attr_type(c->node, "dtype", &dtype, status));
-  if (known.dtype != DT_INVALID && known.dtype != dtype) {
-    return status_invalid(status, "Trying to read variable with wrong dtype. Expected %s got %s",
-                          dtype_name(known.dtype), dtype_name(dtype));
-  }
-  shape_set_output(c, 0, known.shape);
+  ShapeHandle shape;
+  TRY(variable_shape_of_dtype(c, &shape, status));
+  shape_set_output(c, 0, shape);
   return true;
 }
 
@@ -144,70 +137,14 @@ static bool assign_variable(KernelContext *context, Status *status) {
   return tensor_assign(&variable->value, value, status);
 }
 
-static bool assign_shape(InferenceContext *c, Status *status) {
-  ShapeAndType known;
-  ShapeHandle merged;
-  DataType dtype;
-  TRY(variable_shape_and_type(c, 0, &known, status));
-  TRY(node_attr_type(c->node, "dtype", &dtype, status));
-  if (known.dtype != DT_INVALID && known.dtype != dtype) {
-    return status_invalid(status, "Trying to read variable with wrong dtype. Expected %s got %s",
-                          dtype_name(known.dtype), dtype_name(dtype));
-  }
-  return shape_merge(c, known.shape, shape_input(c, 1), &merged, status);
-}
-
 const OpRegistration kOpAssignVariableOp = {
     .name = "AssignVariableOp",
     .inputs = {"resource: resource", "value: dtype"},
     .attrs = {"dtype: type", "validate_shape: bool = false"},
     .is_stateful = true,
-    .shape = assign_shape,
+    .shape = shape_assign_variable,
     .gradient = NO_GRADIENT,
     .state_size = sizeof(AssignState),
     .construct = assign_construct,
     .kernels = {{DT_INVALID, assign_variable}},
-};
-
-/* Checks that the variable can be updated by the value, and makes its buffer writable. */
-static bool prepare_update(KernelContext *context, Variable **variable, Status *status) {
-  const Tensor *value = context->inputs[1];
-  TRY(initialized_variable(context, 0, value->dtype, variable, status));
-  if (!shape_equal(&(*variable)->value.shape, &value->shape)) {
-    char have[SHAPE_TEXT_CAPACITY], got[SHAPE_TEXT_CAPACITY];
-    return status_invalid(status,
-                          "Cannot update variable with shape %s using a Tensor with shape %s, shapes must be "
-                          "equal.",
-                          shape_text(&(*variable)->value.shape, have), shape_text(&value->shape, got));
-  }
-  return variable_prepare_update(*variable, variable_name(context, 0), context->pool, status);
-}
-
-static bool finish_update(KernelContext *context, Status *status) {
-  (void)context, (void)status;
-  return true;
-}
-
-#define TEMPLATE "ops/state/variable_step.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
-#include "simd/each_type.inc"
-
-const OpRegistration kOpAssignAddVariableOp = {
-    .name = "AssignAddVariableOp",
-    .inputs = {"resource: resource", "value: dtype"},
-    .attrs = {"dtype: type"},
-    .is_stateful = true,
-    .shape = assign_shape,
-    .gradient = NO_GRADIENT,
-    .kernels = {TYPED_NUMBER_KERNELS(assign_add)},
-};
-
-const OpRegistration kOpAssignSubVariableOp = {
-    .name = "AssignSubVariableOp",
-    .inputs = {"resource: resource", "value: dtype"},
-    .attrs = {"dtype: type"},
-    .is_stateful = true,
-    .shape = assign_shape,
-    .gradient = NO_GRADIENT,
-    .kernels = {TYPED_NUMBER_KERNELS(assign_sub)},
 };

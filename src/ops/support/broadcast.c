@@ -213,6 +213,10 @@ bool broadcast_binary(KernelContext *context, BinaryLoop *loop, Status *status) 
   return true;
 }
 
+bool broadcast_kernel(KernelContext *context, Status *status) {
+  return broadcast_binary(context, (BinaryLoop *)context->data, status);
+}
+
 bool broadcast_shape_of_input(KernelContext *context, int i, Shape *shape, Status *status) {
   const Tensor *input = context->inputs[i];
   if (!tensor_is_vector(input)) {

@@ -1,6 +1,6 @@
 /* Broadcasting of two shapes, as NumPy and TensorFlow do it: shapes are aligned at their last dimensions,
  * sizes must be equal or one of them 1. Shared by the ops that combine two tensors element by element, whose
- * kernels are a loop (ops/support/binary_zip.inc makes them) and broadcast_binary: see broadcast_binary.c. */
+ * kernels are broadcast_kernel with a loop: see broadcast_binary.c. */
 #ifndef TFCORE_OPS_SUPPORT_BROADCAST_H_
 #define TFCORE_OPS_SUPPORT_BROADCAST_H_
 
@@ -43,5 +43,13 @@ void broadcast_run(const Parallel *parallel, const Broadcast *plan, const void *
 
 /* A whole binary kernel: inputs 0 and 1, output 0 (in the memory of an input where that is possible). */
 MUST_CHECK bool broadcast_binary(KernelContext *context, BinaryLoop *loop, Status *status);
+/* The same with the loop that is the kernel's data: {DT_FLOAT, broadcast_kernel, add_f32}. */
+MUST_CHECK bool broadcast_kernel(KernelContext *context, Status *status);
+
+/* In a template with ops/support/binary_zip.inc: the loop NAME(op), which computes NAME(op_one)(C, C). */
+#define BINARY_LOOP(op)                                                                           \
+  static void NAME(op)(const void *a, const void *b, void *out, int64_t n, BroadcastSide still) { \
+    NAME(zip)(NAME(op##_one), a, b, out, n, still);                                               \
+  }
 
 #endif

@@ -16,11 +16,14 @@ static void run_unary(void *arg, int64_t begin, int64_t end) {
   job->unary(end - begin, job->x + begin * job->size, job->out + begin * job->size);
 }
 
-bool elementwise_unary(KernelContext *context, UnaryLoop *loop, Status *status) {
+bool elementwise_unary(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0];
   Tensor *out;
   TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &out, status));
-  ElementwiseJob job = {.x = x->data, .out = out->data, .size = (int64_t)dtype_size(x->dtype), .unary = loop};
+  ElementwiseJob job = {.x = x->data,
+                        .out = out->data,
+                        .size = (int64_t)dtype_size(x->dtype),
+                        .unary = (UnaryLoop *)context->data};
   parallel_work(context->parallel, tensor_num_elements(x), 1, run_unary, &job);
   return true;
 }
@@ -31,7 +34,7 @@ static void run_pair(void *arg, int64_t begin, int64_t end) {
   job->pair(end - begin, job->x + at, job->y + at, job->out + at);
 }
 
-bool elementwise_check_shapes(const KernelContext *context, const char *op, Status *status) {
+bool elementwise_check_shapes(const KernelContext *context, Status *status) {
   const Shape *first = &context->inputs[0]->shape;
   for (int i = 1; i < context->num_inputs; i++) {
     const Shape *other = &context->inputs[i]->shape;
@@ -40,15 +43,15 @@ bool elementwise_check_shapes(const KernelContext *context, const char *op, Stat
     return status_invalid(status,
                           "Inputs to operation %s of type %s must have the same size and shape.  Input 0: %s "
                           "!= input %d: %s",
-                          context->node_name ? context->node_name : "", op, shape_text(first, a), i,
+                          context->node_name, context->op_name, shape_text(first, a), i,
                           shape_text(other, b));
   }
   return true;
 }
 
-bool elementwise_pair(KernelContext *context, const char *op, PairLoop *loop, Status *status) {
+bool elementwise_pair(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0], *y = context->inputs[1];
-  TRY(elementwise_check_shapes(context, op, status));
+  TRY(elementwise_check_shapes(context, status));
   /* The gradient arriving here is as a rule the one that nobody needs afterwards; either will do. */
   bool take_y = context->last_use && !context->last_use[0] && context->last_use[1];
   Tensor *out;
@@ -57,7 +60,7 @@ bool elementwise_pair(KernelContext *context, const char *op, PairLoop *loop, St
                         .y = y->data,
                         .out = out->data,
                         .size = (int64_t)dtype_size(x->dtype),
-                        .pair = loop};
+                        .pair = (PairLoop *)context->data};
   parallel_work(context->parallel, tensor_num_elements(x), 1, run_pair, &job);
   return true;
 }
@@ -115,11 +118,30 @@ static ParallelBody *body_for(DataType type) {
   }
 }
 
-bool elementwise_function(KernelContext *context, const VectorFunction *function, Status *status) {
+bool elementwise_function(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0];
   Tensor *out;
   TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &out, status));
-  ElementwiseJob job = {.x = x->data, .out = out->data, .function = function};
+  ElementwiseJob job = {.x = x->data, .out = out->data, .function = context->data};
   parallel_work(context->parallel, tensor_num_elements(x), 4, body_for(x->dtype), &job);
   return true;
+}
+
+bool elementwise_has_zero(const Tensor *tensor) {
+  int64_t n = tensor_num_elements(tensor), zeros = 0;
+  switch (dtype_size(tensor->dtype)) {
+    case 1:
+      for (int64_t i = 0; i < n; i++) zeros += ((const uint8_t *)tensor->data)[i] == 0;
+      break;
+    case 2:
+      for (int64_t i = 0; i < n; i++) zeros += ((const uint16_t *)tensor->data)[i] == 0;
+      break;
+    case 4:
+      for (int64_t i = 0; i < n; i++) zeros += ((const uint32_t *)tensor->data)[i] == 0;
+      break;
+    default:
+      for (int64_t i = 0; i < n; i++) zeros += ((const uint64_t *)tensor->data)[i] == 0;
+      break;
+  }
+  return zeros > 0;
 }

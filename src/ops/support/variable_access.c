@@ -1,10 +1,17 @@
 #include "ops/support/variable_access.h"
 
+#include "op/node_def.h"
+
 static const ResourceHandle *handle_of(const KernelContext *context, int i) {
   return ((ResourceHandle *const *)context->inputs[i]->data)[0];
 }
 
 const char *variable_name(const KernelContext *context, int i) { return handle_of(context, i)->name; }
+
+static bool refuse_dtype(DataType expected, DataType got, Status *status) {
+  return status_invalid(status, "Trying to read variable with wrong dtype. Expected %s got %s",
+                        dtype_name(expected), dtype_name(got));
+}
 
 bool initialized_variable(const KernelContext *context, int i, DataType dtype, Variable **variable,
                           Status *status) {
@@ -17,9 +24,17 @@ bool initialized_variable(const KernelContext *context, int i, DataType dtype, V
                       "uninitialized.",
                       variable_name(context, i), container[0] != '\0' ? container : "localhost");
   }
-  if ((*variable)->dtype == dtype) return true;
-  return status_invalid(status, "Trying to read variable with wrong dtype. Expected %s got %s",
-                        dtype_name(dtype), dtype_name((*variable)->dtype));
+  return (*variable)->dtype == dtype || refuse_dtype(dtype, (*variable)->dtype, status);
+}
+
+bool changed_variable(const KernelContext *context, int i, DataType dtype, Variable **variable,
+                      Status *status) {
+  if (context->num_outputs == 0) return initialized_variable(context, i, dtype, variable, status);
+  return reference_variable(context->inputs[i], variable_name(context, i), variable, status);
+}
+
+bool variable_changed(KernelContext *context, Status *status) {
+  return context->num_outputs == 0 || kernel_set_output(context, 0, context->inputs[0], NULL, status);
 }
 
 bool variable_is_initialized(KernelContext *context, Status *status) {
@@ -39,4 +54,19 @@ bool variable_shape_and_type(InferenceContext *c, int i, ShapeAndType *out, Stat
   }
   out->dtype = DT_INVALID;
   return shape_ok(shape_unknown(c), &out->shape, status);
+}
+
+bool variable_shape_of_dtype(InferenceContext *c, ShapeHandle *shape, Status *status) {
+  ShapeAndType known;
+  DataType dtype;
+  TRY(variable_shape_and_type(c, 0, &known, status));
+  TRY(node_attr_type(c->node, "dtype", &dtype, status));
+  *shape = known.shape;
+  return known.dtype == DT_INVALID || known.dtype == dtype || refuse_dtype(known.dtype, dtype, status);
+}
+
+bool shape_assign_variable(InferenceContext *c, Status *status) {
+  ShapeHandle shape, merged;
+  TRY(variable_shape_of_dtype(c, &shape, status));
+  return shape_merge(c, shape, shape_input(c, 1), &merged, status);
 }

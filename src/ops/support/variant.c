@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "op/op_registry.h"
+#include "ops/support/number_sum.h"
 
 static bool check_depth(int depth, Status *status) {
   return depth < VARIANT_MAX_DEPTH ||
@@ -27,25 +27,6 @@ bool tensor_zeros_like(KernelContext *context, const Tensor *x, int depth, Tenso
   return true;
 }
 
-/* a + b as AddN computes it. */
-static bool add_numbers(KernelContext *context, const Tensor *a, const Tensor *b, Tensor *sum,
-                        Status *status) {
-  extern const OpRegistration kOpAddN;
-  const Tensor *inputs[2] = {a, b};
-  KernelContext inner = {.inputs = inputs,
-                         .outputs = sum,
-                         .output_types = &a->dtype,
-                         .num_inputs = 2,
-                         .num_outputs = 1,
-                         .pool = context->pool,
-                         .parallel = context->parallel,
-                         .node_name = context->node_name};
-  for (int i = 0; i < OP_MAX_KERNELS && kOpAddN.kernels[i].compute; i++) {
-    if (kOpAddN.kernels[i].type == a->dtype) return kOpAddN.kernels[i].compute(&inner, status);
-  }
-  return status_set(status, CODE_UNIMPLEMENTED, "AddN of %s is not supported", dtype_name(a->dtype));
-}
-
 static bool add_objects(KernelContext *context, VariantObject *a, VariantObject *b, int depth,
                         VariantObject **sum, Status *status) {
   if (!a || !b) {
@@ -68,8 +49,12 @@ bool tensor_sum(KernelContext *context, const Tensor *a, const Tensor *b, int de
   if (!shape_equal(&a->shape, &b->shape))
     return status_invalid(status, "AddN of shapes %s and %s", shape_text(&a->shape, x),
                           shape_text(&b->shape, y));
-  if (a->dtype != DT_VARIANT) return add_numbers(context, a, b, sum, status);
-  TRY(tensor_allocate(sum, DT_VARIANT, &a->shape, context->pool, status));
+  TRY(tensor_allocate(sum, a->dtype, &a->shape, context->pool, status));
+  if (a->dtype != DT_VARIANT) {
+    if (number_sum((const Tensor *[]){a, b}, 2, sum, context->parallel, status)) return true;
+    tensor_clear(sum);
+    return false;
+  }
   VariantObject *const *left = a->data, *const *right = b->data, **to = sum->data;
   for (int64_t i = 0; i < tensor_num_elements(a); i++) {
     if (add_objects(context, left[i], right[i], depth, &to[i], status)) continue;

@@ -6,6 +6,13 @@
 #include "ops/support/element_types.h"
 #include "ops/training/training_update.h"
 
+/* In the template: the loop of NAME(op_step), which has so many scalars and variables, and what else the
+ * kernel must know. */
+#define UPDATE_STEP(op, num_scalars, num_variables, demands)                                            \
+  static void NAME(op##_loop)(const void *s, bool flag, int64_t count, void *const *v, const void *g) { \
+    NAME(each)(NAME(op##_step), num_scalars, num_variables, s, flag, count, v, g);                      \
+  }                                                                                                     \
+  static const UpdateStep NAME(op) = {NAME(op##_loop), demands};
 #define TEMPLATE "ops/training/training_steps.inc"
 #define TYPES (TYPES_FLOAT | TYPES_COMPLEX)
 #include "simd/each_type.inc"
@@ -14,8 +21,8 @@
   .shape = update_shape, .gradient = NO_GRADIENT, .state_size = sizeof(UpdateState), \
   .construct = update_construct, .kernels = {__VA_ARGS__}
 /* Half types are computed in float. */
-#define FLOAT_STEPS(name) TYPED_FLOAT_KERNELS(name##_kernel), HALF_KERNELS(name##_kernel_f32)
-#define ALL_STEPS(name) FLOAT_STEPS(name), TYPED_COMPLEX_KERNELS(name##_kernel)
+#define FLOAT_STEPS(name) TYPED_FLOAT_KERNELS(update_kernel, &name), HALF_KERNELS(update_kernel, &name##_f32)
+#define ALL_STEPS(name) FLOAT_STEPS(name), TYPED_COMPLEX_KERNELS(update_kernel, &name)
 
 /* --- Gradient descent: var -= alpha * delta --- */
 

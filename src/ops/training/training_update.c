@@ -194,19 +194,12 @@ static bool check_rows(const UpdateState *state, const Tensor *var, const Tensor
   return true;
 }
 
-static bool updated_variable(const KernelContext *context, int i, DataType dtype, Variable **variable,
-                             Status *status) {
-  const UpdateState *state = context->state;
-  if (!state->op_def->input_arg[i]->is_ref) return initialized_variable(context, i, dtype, variable, status);
-  return reference_variable(context->inputs[i], variable_name(context, i), variable, status);
-}
-
 /* The variables, which become writable only when everything is in order. */
 static bool prepare(KernelContext *context, int demands, Variable **variables, Status *status) {
   const UpdateState *state = context->state;
   const Tensor *grad = context->inputs[state->grad];
   for (int i = 0; i < state->num_variables; i++) {
-    TRY(updated_variable(context, i, grad->dtype, &variables[i], status));
+    TRY(changed_variable(context, i, grad->dtype, &variables[i], status));
     for (int k = 0; k < i; k++) {
       if (variables[k] == variables[i]) {
         return status_invalid(status, "%s and %s are the same variable", input_name(state, k),
@@ -304,13 +297,14 @@ static void put_scalar(Update *u, int k, const Tensor *value) {
   }
 }
 
-bool update_run(KernelContext *context, UpdateLoop loop, int demands, Status *status) {
+bool update_kernel(KernelContext *context, Status *status) {
+  const UpdateStep *formula = context->data;
   const UpdateState *state = context->state;
   const Tensor *grad = context->inputs[state->grad];
   Variable *variables[UPDATE_MAX_VARIABLES] = {NULL};
-  TRY(prepare(context, demands, variables, status));
+  TRY(prepare(context, formula->demands, variables, status));
   const Tensor *var = &variables[0]->value;
-  Update u = {.loop = loop,
+  Update u = {.loop = formula->loop,
               .dtype = grad->dtype,
               .element_size = (int64_t)dtype_size(grad->dtype),
               .num_variables = state->num_variables,
@@ -329,5 +323,5 @@ bool update_run(KernelContext *context, UpdateLoop loop, int demands, Status *st
     if (tensor_num_elements(grad) < parallel_grain(UPDATE_WORK)) threads = 1;
     parallel_for(context->parallel, rows, (rows + threads - 1) / threads, rows_body, &u);
   }
-  return context->num_outputs == 0 || kernel_set_output(context, 0, context->inputs[0], NULL, status);
+  return variable_changed(context, status);
 }

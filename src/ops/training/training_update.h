@@ -22,9 +22,15 @@ typedef enum UpdateDemands {
   UPDATE_PLAIN = 0,
   UPDATE_SIGNS = 1,     /* lr is positive, l1 and l2 are not negative */
   UPDATE_FTRL = 2,      /* sparse: the same, but with multiply_linear_by_lr lr may be 0; l2_shrinkage is not
-                           negative, lr_power      not positive */
+                           negative, lr_power not positive */
   UPDATE_FULL_ROWS = 4, /* sparse: rows have elements */
 } UpdateDemands;
+
+/* The data of the kernels of update ops. */
+typedef struct UpdateStep {
+  UpdateLoop loop;
+  UpdateDemands demands;
+} UpdateStep;
 
 typedef struct UpdateState {
   const OpDef *op_def;
@@ -35,7 +41,8 @@ typedef struct UpdateState {
 } UpdateState;
 
 bool update_construct(const KernelConstruction *construction, void *memory, Status *status);
-MUST_CHECK bool update_run(KernelContext *context, UpdateLoop loop, int demands, Status *status);
+/* The kernel of all update ops, whose data is an UpdateStep. */
+MUST_CHECK bool update_kernel(KernelContext *context, Status *status);
 bool update_shape(InferenceContext *c, Status *status);
 
 #endif

@@ -51,7 +51,7 @@ static void set_attr(Bench *b, const char *name, AttrValue *value) {
 
 static int num_freed;
 
-static void count_freed(void *data) { num_freed += *(int *)data; }
+static void count_freed(const void *data) { num_freed += *(const int *)data; }
 
 /* Registers a kernel from the text of a KernelDef; `data` tells kernels apart. */
 static bool add(Bench *b, const char *text, int *data) {
@@ -66,7 +66,7 @@ static bool add(Bench *b, const char *text, int *data) {
 static int chosen(Bench *b) {
   KernelFunctions functions;
   status_init(&b->status);
-  return kernel_registry_select(b->op, b->node, &functions, &b->status) ? *(int *)functions.data : 0;
+  return kernel_registry_select(b->op, b->node, &functions, &b->status) ? *(const int *)functions.data : 0;
 }
 
 TEST(constraints_on_values_of_every_kind) {
