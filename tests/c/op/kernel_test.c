@@ -89,6 +89,31 @@ static const OpRegistration kOpTestPass = {
     .kernels = {{DT_INVALID, pass_on}, {DT_DOUBLE, flatten}},
 };
 
+/* One function under three types; what it writes is the entry's data, and what construct saw of it. */
+static const int kSeven = 7, kNine = 9;
+static bool keep_data(const KernelConstruction *construction, void *state, Status *status) {
+  (void)status;
+  *(const int **)state = construction->data;
+  return true;
+}
+static bool write_data(KernelContext *context, Status *status) {
+  Tensor *out;
+  TRY(kernel_allocate_output_dims(context, 0, 0, NULL, &out, status));
+  const int *data = context->data;
+  *tensor_i32(out) = data && *(const int **)context->state == data ? *data : -1;
+  return true;
+}
+static const OpRegistration kOpTestData = {
+    .name = "TestData",
+    .inputs = {"x: T"},
+    .outputs = {"y: int32"},
+    .attrs = {"T: {float, double, int32}"},
+    .shape = shape_unknown_outputs,
+    .state_size = sizeof(const int *),
+    .construct = keep_data,
+    .kernels = {{DT_FLOAT, write_data, &kSeven}, {DT_DOUBLE, write_data, &kNine}, {DT_INT32, write_data}},
+};
+
 static bool set_no_output(KernelContext *context, Status *status) {
   Tensor *out;
   return kernel_allocate_output_dims(context, 1, 0, NULL, &out, status);
@@ -210,6 +235,7 @@ TEST(kernel_is_chosen_by_type_and_runs) {
   KernelContext context = {.inputs = b.inputs, .outputs = b.outputs};
   CHECK_OK(op_kernel_run(kernel, &context, &b.status), b.status);
   CHECK_STR_EQ(context.node_name, "n");
+  CHECK_STR_EQ(context.op_name, "TestScale");
   for (int i = 0; i < 3; i++)
     CHECK_NEAR(tensor_f32(&b.outputs[0])[i], 2 * i + 1, 0); /* the default factor is 2 */
   op_kernel_free(kernel);
@@ -228,6 +254,22 @@ TEST(kernel_of_another_type) {
   CHECK_INT_EQ(b.outputs[0].dtype, DT_INT32);
   CHECK_INT_EQ(*tensor_i32(&b.outputs[0]), -35);
   bench_end(&b);
+}
+
+TEST(kernels_of_one_function_differ_in_their_data) {
+  static const struct {
+    DataType type;
+    int written;
+  } kCases[] = {{DT_FLOAT, 7}, {DT_DOUBLE, 9}, {DT_INT32, -1}};
+  for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
+    Bench b;
+    REQUIRE(bench_begin(&b, &kOpTestData));
+    bench_type(&b, "T", kCases[i].type);
+    CHECK_OK(tensor_allocate_dims(&b.input, kCases[i].type, 0, NULL, NULL, &b.status), b.status);
+    CHECK_OK(op_evaluate(b.op, b.node, b.inputs, b.outputs, &b.status), b.status);
+    CHECK_INT_EQ(*tensor_i32(&b.outputs[0]), kCases[i].written);
+    bench_end(&b);
+  }
 }
 
 TEST(type_without_kernel) {
