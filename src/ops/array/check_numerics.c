@@ -46,6 +46,5 @@ const OpRegistration kOpCheckNumerics = {
         "}\n",
     .state_size = sizeof(CheckState),
     .construct = check_construct,
-    .kernels = {TYPED_FLOAT_KERNELS(check_numerics, find_abnormal),
-                TYPED_HALF_KERNELS(check_numerics, find_abnormal)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(check_numerics, find_abnormal)},
 };

@@ -87,8 +87,7 @@ const OpRegistration kOpDiag = {
         "  d = DiagPart[T=$T](dy)\n"
         "  return ddiagonal = d:diagonal:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(diag_kernel), HALF_KERNELS(diag_kernel), INT_KERNELS(diag_kernel),
-                COMPLEX_KERNELS(diag_kernel)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(diag_kernel), INT_KERNELS(diag_kernel), COMPLEX_KERNELS(diag_kernel)},
 };
 
 const OpRegistration kOpDiagPart = {
@@ -102,8 +101,8 @@ const OpRegistration kOpDiagPart = {
         "  d = Diag[T=$T](dy)\n"
         "  return dinput = d:output:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(diag_part_kernel), HALF_KERNELS(diag_part_kernel),
-                INT_KERNELS(diag_part_kernel), COMPLEX_KERNELS(diag_part_kernel)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(diag_part_kernel), INT_KERNELS(diag_part_kernel),
+                COMPLEX_KERNELS(diag_part_kernel)},
 };
 
 /* --- batches of matrices --- */

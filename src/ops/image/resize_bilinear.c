@@ -295,7 +295,7 @@ const OpRegistration kOpResizeBilinear = {
     .gradient_fn = bilinear_gradient,
     .state_size = sizeof(ResizeAttrs),
     .construct = resize_construct,
-    .kernels = {FLOAT_KERNELS(resize_bilinear), HALF_KERNELS(resize_bilinear), INT_KERNELS(resize_bilinear),
+    .kernels = {FLOAT_AND_HALF_KERNELS(resize_bilinear), INT_KERNELS(resize_bilinear),
                 SMALL_KERNELS(resize_bilinear)},
 };
 
@@ -321,5 +321,5 @@ const OpRegistration kOpResizeBilinearGrad = {
         "}\n",
     .state_size = sizeof(ResizeAttrs),
     .construct = resize_construct,
-    .kernels = {FLOAT_KERNELS(resize_bilinear_grad), HALF_KERNELS(resize_bilinear_grad)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(resize_bilinear_grad)},
 };

@@ -193,8 +193,8 @@ const OpRegistration kOpResizeNearestNeighbor = {
     .gradient_fn = nearest_gradient,
     .state_size = sizeof(ResizeAttrs),
     .construct = resize_construct,
-    .kernels = {FLOAT_KERNELS(resize_nearest_neighbor), HALF_KERNELS(resize_nearest_neighbor),
-                INT_KERNELS(resize_nearest_neighbor), SMALL_KERNELS(resize_nearest_neighbor)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(resize_nearest_neighbor), INT_KERNELS(resize_nearest_neighbor),
+                SMALL_KERNELS(resize_nearest_neighbor)},
 };
 
 const OpRegistration kOpResizeNearestNeighborGrad = {
@@ -214,8 +214,7 @@ const OpRegistration kOpResizeNearestNeighborGrad = {
         "}\n",
     .state_size = sizeof(ResizeAttrs),
     .construct = nearest_grad_construct,
-    .kernels = {FLOAT_KERNELS(resize_nearest_neighbor_grad),
-                HALF_KERNELS(resize_nearest_neighbor_grad),
+    .kernels = {FLOAT_AND_HALF_KERNELS(resize_nearest_neighbor_grad),
                 {DT_INT32, resize_nearest_neighbor_grad},
                 {DT_UINT8, resize_nearest_neighbor_grad},
                 {DT_INT8, resize_nearest_neighbor_grad}},

@@ -199,8 +199,7 @@ static bool batch_matmul_v2_gradient(const GradientRequest *request, StrBuf *tex
   .attrs = {"T: {" types "}", "adj_x: bool = false", "adj_y: bool = false", "grad_x: bool = false", \
             "grad_y: bool = false"},                                                                \
   .state_size = sizeof(BatchMatMulState), .construct = batch_construct
-#define BATCH_KERNELS(kernel) \
-  FLOAT_KERNELS(kernel), HALF_KERNELS(kernel), INT_KERNELS(kernel), COMPLEX_KERNELS(kernel)
+#define BATCH_KERNELS(kernel) FLOAT_AND_HALF_KERNELS(kernel), INT_KERNELS(kernel), COMPLEX_KERNELS(kernel)
 
 const OpRegistration kOpBatchMatMul = {
     .name = "BatchMatMul",

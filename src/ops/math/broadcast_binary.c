@@ -27,8 +27,7 @@ const OpRegistration kOpAdd = {
               "string}"},
     .shape = shape_broadcast_binary,
     .gradient = BROADCAST_GRADIENT("Add", "dz", "dz", ""),
-    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, add),
-                TYPED_HALF_KERNELS(broadcast_kernel, add),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(broadcast_kernel, add),
                 TYPED_INT_KERNELS(broadcast_kernel, add),
                 {DT_UINT8, broadcast_kernel, add_u8},
                 {DT_INT8, broadcast_kernel, add_i8},
@@ -102,7 +101,7 @@ const OpRegistration kOpRealDiv = {
               "complex64, complex128}"},
     .shape = shape_broadcast_binary,
     .gradient_fn = real_div_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, divide), TYPED_HALF_KERNELS(broadcast_kernel, divide),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(broadcast_kernel, divide),
                 TYPED_COMPLEX_KERNELS(broadcast_kernel, divide)},
 };
 
@@ -148,8 +147,7 @@ const OpRegistration kOpSquaredDifference = {
                                    "  slope = Mul[T=$T](two:output:0, difference:z:0)\n"
                                    "  gx = Mul[T=$T](dz, slope:z:0)\n"
                                    "  gy = Neg[T=$T](gx:z:0)\n"),
-    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, squared_difference),
-                TYPED_HALF_KERNELS(broadcast_kernel, squared_difference),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(broadcast_kernel, squared_difference),
                 TYPED_INT_KERNELS(broadcast_kernel, squared_difference),
                 TYPED_COMPLEX_KERNELS(broadcast_kernel, squared_difference)},
 };

@@ -37,9 +37,9 @@ const OpRegistration kOpDiv = {
     .attrs = {QUOTIENT_TYPES},
     .shape = shape_broadcast_binary,
     .gradient_fn = div_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(divide_kernel, div), TYPED_HALF_KERNELS(divide_kernel, div),
-                TYPED_INT_KERNELS(divide_kernel, div), TYPED_SMALL_KERNELS(divide_kernel, div),
-                TYPED_UNSIGNED_KERNELS(divide_kernel, div), TYPED_COMPLEX_KERNELS(divide_kernel, div)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(divide_kernel, div), TYPED_INT_KERNELS(divide_kernel, div),
+                TYPED_SMALL_KERNELS(divide_kernel, div), TYPED_UNSIGNED_KERNELS(divide_kernel, div),
+                TYPED_COMPLEX_KERNELS(divide_kernel, div)},
 };
 
 const OpRegistration kOpFloorDiv = {
@@ -49,7 +49,7 @@ const OpRegistration kOpFloorDiv = {
     .attrs = {QUOTIENT_TYPES},
     .shape = shape_broadcast_binary,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(divide_kernel, floor_div), TYPED_HALF_KERNELS(divide_kernel, floor_div),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(divide_kernel, floor_div),
                 TYPED_INT_KERNELS(divide_kernel, floor_div), TYPED_SMALL_KERNELS(divide_kernel, floor_div),
                 TYPED_UNSIGNED_KERNELS(divide_kernel, floor_div)},
 };
@@ -61,8 +61,7 @@ const OpRegistration kOpTruncateDiv = {
     .attrs = {QUOTIENT_TYPES},
     .shape = shape_broadcast_binary,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(divide_kernel, truncate_div),
-                TYPED_HALF_KERNELS(divide_kernel, truncate_div),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(divide_kernel, truncate_div),
                 TYPED_INT_KERNELS(divide_kernel, truncate_div),
                 TYPED_SMALL_KERNELS(divide_kernel, truncate_div),
                 TYPED_UNSIGNED_KERNELS(divide_kernel, truncate_div)},
@@ -84,7 +83,7 @@ const OpRegistration kOpFloorMod = {
     .attrs = {"T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, bfloat16, half, float, double}"},
     .shape = shape_broadcast_binary,
     .gradient = REMAINDER_GRADIENT("FloorMod", "FloorDiv"),
-    .kernels = {TYPED_FLOAT_KERNELS(divide_kernel, floor_mod), TYPED_HALF_KERNELS(divide_kernel, floor_mod),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(divide_kernel, floor_mod),
                 TYPED_INT_KERNELS(divide_kernel, floor_mod), TYPED_SMALL_KERNELS(divide_kernel, floor_mod),
                 TYPED_UNSIGNED_KERNELS(divide_kernel, floor_mod)},
 };
@@ -97,8 +96,7 @@ const OpRegistration kOpMod = {
     .attrs = {"T: {int32, int64, half, half, bfloat16, float, double}"},
     .shape = shape_broadcast_binary,
     .gradient = REMAINDER_GRADIENT("Mod", "TruncateDiv"),
-    .kernels = {TYPED_FLOAT_KERNELS(divide_kernel, truncate_mod),
-                TYPED_HALF_KERNELS(divide_kernel, truncate_mod),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(divide_kernel, truncate_mod),
                 TYPED_INT_KERNELS(divide_kernel, truncate_mod)},
 };
 
@@ -109,8 +107,7 @@ const OpRegistration kOpTruncateMod = {
     .attrs = {"T: {int32, int64, bfloat16, half, float, double}"},
     .shape = shape_broadcast_binary,
     .gradient = REMAINDER_GRADIENT("TruncateMod", "TruncateDiv"),
-    .kernels = {TYPED_FLOAT_KERNELS(divide_kernel, truncate_mod),
-                TYPED_HALF_KERNELS(divide_kernel, truncate_mod),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(divide_kernel, truncate_mod),
                 TYPED_INT_KERNELS(divide_kernel, truncate_mod)},
 };
 
@@ -127,8 +124,7 @@ const OpRegistration kOpDivNoNan = {
     .attrs = {"T: {half, float, bfloat16, double, complex64, complex128}"},
     .shape = shape_broadcast_binary,
     .gradient_fn = div_no_nan_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, div_no_nan),
-                TYPED_HALF_KERNELS(broadcast_kernel, div_no_nan),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(broadcast_kernel, div_no_nan),
                 TYPED_COMPLEX_KERNELS(broadcast_kernel, div_no_nan)},
 };
 
@@ -143,7 +139,6 @@ const OpRegistration kOpMulNoNan = {
     .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
     .shape = shape_broadcast_binary,
     .gradient_fn = mul_no_nan_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, mul_no_nan),
-                TYPED_HALF_KERNELS(broadcast_kernel, mul_no_nan),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(broadcast_kernel, mul_no_nan),
                 TYPED_COMPLEX_KERNELS(broadcast_kernel, mul_no_nan)},
 };

@@ -122,6 +122,6 @@ const OpRegistration kOpMatMul = {
     .state_size = sizeof(MatMulState),
     .construct = matmul_construct,
     .destroy = matmul_destroy,
-    .kernels = {FLOAT_KERNELS(matmul_kernel), HALF_KERNELS(matmul_kernel), INT_KERNELS(matmul_kernel),
+    .kernels = {FLOAT_AND_HALF_KERNELS(matmul_kernel), INT_KERNELS(matmul_kernel),
                 COMPLEX_KERNELS(matmul_kernel)},
 };

@@ -56,8 +56,7 @@ const OpRegistration kOpPow = {
     .attrs = {"T: {bfloat16, float, half, double, int8, int16, int32, int64, complex64, complex128}"},
     .shape = shape_broadcast_binary,
     .gradient_fn = pow_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, pow),
-                TYPED_HALF_KERNELS(broadcast_kernel, pow),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(broadcast_kernel, pow),
                 TYPED_COMPLEX_KERNELS(broadcast_kernel, pow),
                 TYPED_INT_KERNELS(power_of_integers, pow),
                 {DT_INT8, power_of_integers, pow_i8},
@@ -85,7 +84,7 @@ const OpRegistration kOpXlogy = {
     .attrs = {PRODUCT_TYPES},
     .shape = shape_broadcast_binary,
     .gradient_fn = xlogy_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, xlogy), TYPED_HALF_KERNELS(broadcast_kernel, xlogy),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(broadcast_kernel, xlogy),
                 TYPED_COMPLEX_KERNELS(broadcast_kernel, xlogy)},
 };
 
@@ -107,7 +106,7 @@ const OpRegistration kOpXlog1py = {
     .attrs = {PRODUCT_TYPES},
     .shape = shape_broadcast_binary,
     .gradient_fn = xlog1py_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, xlog1py), TYPED_HALF_KERNELS(broadcast_kernel, xlog1py),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(broadcast_kernel, xlog1py),
                 TYPED_COMPLEX_KERNELS(broadcast_kernel, xlog1py)},
 };
 
@@ -125,6 +124,6 @@ const OpRegistration kOpXdivy = {
     .attrs = {PRODUCT_TYPES},
     .shape = shape_broadcast_binary,
     .gradient_fn = xdivy_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, xdivy), TYPED_HALF_KERNELS(broadcast_kernel, xdivy),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(broadcast_kernel, xdivy),
                 TYPED_COMPLEX_KERNELS(broadcast_kernel, xdivy)},
 };

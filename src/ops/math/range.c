@@ -155,5 +155,5 @@ const OpRegistration kOpRange = {
               "DT_INT32"},
     .shape = range_shape,
     .gradient = NO_GRADIENT,
-    .kernels = {FLOAT_KERNELS(range_kernel), HALF_KERNELS(range_kernel), INT_KERNELS(range_kernel)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(range_kernel), INT_KERNELS(range_kernel)},
 };

@@ -42,7 +42,7 @@ const OpRegistration kOpFloor = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, floor), TYPED_HALF_KERNELS(elementwise_unary, floor)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_unary, floor)},
 };
 
 const OpRegistration kOpCeil = {
@@ -52,7 +52,7 @@ const OpRegistration kOpCeil = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, ceil), TYPED_HALF_KERNELS(elementwise_unary, ceil)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_unary, ceil)},
 };
 
 /* Halves go to the even neighbour, here and in Round. */
@@ -63,7 +63,7 @@ const OpRegistration kOpRint = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, rint), TYPED_HALF_KERNELS(elementwise_unary, rint)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_unary, rint)},
 };
 
 /* TensorFlow has no kernels for complex numbers here either. */
@@ -74,8 +74,7 @@ const OpRegistration kOpRound = {
     .attrs = {"T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"},
     .shape = shape_unchanged,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, rint), TYPED_HALF_KERNELS(elementwise_unary, rint),
-                INT_KERNELS(keep)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_unary, rint), INT_KERNELS(keep)},
 };
 
 const OpRegistration kOpIsNan = {
@@ -85,7 +84,7 @@ const OpRegistration kOpIsNan = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(test_kernel, is_nan), TYPED_HALF_KERNELS(test_kernel, is_nan)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(test_kernel, is_nan)},
 };
 
 const OpRegistration kOpIsInf = {
@@ -95,7 +94,7 @@ const OpRegistration kOpIsInf = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(test_kernel, is_inf), TYPED_HALF_KERNELS(test_kernel, is_inf)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(test_kernel, is_inf)},
 };
 
 const OpRegistration kOpIsFinite = {
@@ -105,7 +104,7 @@ const OpRegistration kOpIsFinite = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(test_kernel, is_finite), TYPED_HALF_KERNELS(test_kernel, is_finite)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(test_kernel, is_finite)},
 };
 
 /* It follows x at a distance that cannot be seen. */

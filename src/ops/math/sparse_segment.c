@@ -211,7 +211,7 @@ const OpRegistration kOpSparseSegmentMean = {
     SPARSE_ARGS,
     .attrs = {FLOATS, INDICES, SEGMENT_IDS, SPARSE_GRADIENT},
     .gradient = BEGIN_SPARSE("SparseSegmentMean") DIVIDED_BACK("SparseSegmentMeanGrad") END_SPARSE,
-    .kernels = {FLOAT_KERNELS(sparse_kernel, &kMean), HALF_KERNELS(sparse_kernel, &kMean)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(sparse_kernel, &kMean)},
 };
 
 const OpRegistration kOpSparseSegmentMeanWithNumSegments = {
@@ -220,7 +220,7 @@ const OpRegistration kOpSparseSegmentMeanWithNumSegments = {
     .attrs = {FLOATS, INDICES, SIZES, SEGMENT_IDS, SPARSE_GRADIENT},
     .gradient =
         BEGIN_SIZED("SparseSegmentMeanWithNumSegments") DIVIDED_BACK("SparseSegmentMeanGrad") END_SIZED,
-    .kernels = {FLOAT_KERNELS(sparse_kernel, &kMean), HALF_KERNELS(sparse_kernel, &kMean)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(sparse_kernel, &kMean)},
 };
 
 const OpRegistration kOpSparseSegmentSqrtN = {
@@ -228,7 +228,7 @@ const OpRegistration kOpSparseSegmentSqrtN = {
     SPARSE_ARGS,
     .attrs = {FLOATS, INDICES, SEGMENT_IDS, SPARSE_GRADIENT},
     .gradient = BEGIN_SPARSE("SparseSegmentSqrtN") DIVIDED_BACK("SparseSegmentSqrtNGrad") END_SPARSE,
-    .kernels = {FLOAT_KERNELS(sparse_kernel, &kSqrtN), HALF_KERNELS(sparse_kernel, &kSqrtN)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(sparse_kernel, &kSqrtN)},
 };
 
 const OpRegistration kOpSparseSegmentSqrtNWithNumSegments = {
@@ -237,7 +237,7 @@ const OpRegistration kOpSparseSegmentSqrtNWithNumSegments = {
     .attrs = {FLOATS, INDICES, SIZES, SEGMENT_IDS, SPARSE_GRADIENT},
     .gradient =
         BEGIN_SIZED("SparseSegmentSqrtNWithNumSegments") DIVIDED_BACK("SparseSegmentSqrtNGrad") END_SIZED,
-    .kernels = {FLOAT_KERNELS(sparse_kernel, &kSqrtN), HALF_KERNELS(sparse_kernel, &kSqrtN)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(sparse_kernel, &kSqrtN)},
 };
 
 /* They are linear, and back goes what they are the gradient of. */
@@ -254,7 +254,7 @@ const OpRegistration kOpSparseSegmentMeanGrad = {
     GRADIENT_ARGS,
     .attrs = {FLOATS, INDICES, SEGMENT_IDS},
     .gradient = SPARSE_GRADIENT_BACK("SparseSegmentMeanGrad", "SparseSegmentMeanWithNumSegments"),
-    .kernels = {FLOAT_KERNELS(sparse_gradient_kernel, &kMean), HALF_KERNELS(sparse_gradient_kernel, &kMean)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(sparse_gradient_kernel, &kMean)},
 };
 
 const OpRegistration kOpSparseSegmentSqrtNGrad = {
@@ -262,6 +262,5 @@ const OpRegistration kOpSparseSegmentSqrtNGrad = {
     GRADIENT_ARGS,
     .attrs = {FLOATS, INDICES, SEGMENT_IDS},
     .gradient = SPARSE_GRADIENT_BACK("SparseSegmentSqrtNGrad", "SparseSegmentSqrtNWithNumSegments"),
-    .kernels = {FLOAT_KERNELS(sparse_gradient_kernel, &kSqrtN),
-                HALF_KERNELS(sparse_gradient_kernel, &kSqrtN)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(sparse_gradient_kernel, &kSqrtN)},
 };

@@ -42,7 +42,7 @@ const OpRegistration kOpErf = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = BELL("Erf", "1.1283791670955126"),
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kErf), HALF_KERNELS(elementwise_function, &kErf)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kErf)},
 };
 
 const OpRegistration kOpErfc = {
@@ -52,7 +52,7 @@ const OpRegistration kOpErfc = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = BELL("Erfc", "-1.1283791670955126"),
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kErfc), HALF_KERNELS(elementwise_function, &kErfc)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kErfc)},
 };
 
 /* The inverses of Erf and of the normal distribution, from later op definitions. Their slopes are those of
@@ -73,7 +73,7 @@ const OpRegistration kOpErfinv = {
         "  dx = Mul[T=$T](dy, slope:z:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kErfinv), HALF_KERNELS(elementwise_function, &kErfinv)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kErfinv)},
 };
 
 const OpRegistration kOpNdtri = {
@@ -94,7 +94,7 @@ const OpRegistration kOpNdtri = {
         "  dx = Mul[T=$T](dy, slope:z:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kNdtri), HALF_KERNELS(elementwise_function, &kNdtri)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kNdtri)},
 };
 
 /* The logarithm of the gamma function's magnitude. */
@@ -110,7 +110,7 @@ const OpRegistration kOpLgamma = {
         "  dx = Mul[T=$T](dy, slope:y:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kLgamma), HALF_KERNELS(elementwise_function, &kLgamma)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kLgamma)},
 };
 
 /* Polygamma is for float and double; the others go through float. */
@@ -145,8 +145,7 @@ const OpRegistration kOpDigamma = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = digamma_gradient,
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kDigamma),
-                HALF_KERNELS(elementwise_function, &kDigamma)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kDigamma)},
 };
 
 /* Derivative a of Digamma. Between whole a there is nothing, so by a there is no gradient. */

@@ -28,11 +28,8 @@ static const VectorFunction kAsinh = {asinh_loop_f32, asinh_loop_f64, asinh_loop
 static const VectorFunction kAcosh = {acosh_loop_f32, acosh_loop_f64, acosh_loop_c64, acosh_loop_c128};
 static const VectorFunction kAtanh = {atanh_loop_f32, atanh_loop_f64, atanh_loop_c64, atanh_loop_c128};
 
-#define ALL_FLOATING(function)                                                                   \
-  {                                                                                              \
-    FLOAT_KERNELS(elementwise_function, function), HALF_KERNELS(elementwise_function, function), \
-        COMPLEX_KERNELS(elementwise_function, function)                                          \
-  }
+#define ALL_FLOATING(function) \
+  { FLOAT_AND_HALF_KERNELS(elementwise_function, function), COMPLEX_KERNELS(elementwise_function, function) }
 #define FLOATING_TYPES "T: {bfloat16, half, float, double, complex64, complex128}"
 /* TensorFlow 1.x allowed integers, for which there never was a kernel. */
 #define WIDER_TYPES "T: {bfloat16, half, float, double, complex64, complex128, int32, int64}"
@@ -250,5 +247,5 @@ const OpRegistration kOpAtan2 = {
                               "  turned = Mul[T=$T](y, share:z:0)\n"
                               "  gx = Neg[T=$T](turned:z:0)\n"
                               "  gy = Mul[T=$T](x, share:z:0)\n"),
-    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, atan2), TYPED_HALF_KERNELS(broadcast_kernel, atan2)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(broadcast_kernel, atan2)},
 };

@@ -39,7 +39,7 @@ const OpRegistration kOpSqrtGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = sqrt_grad_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(slope_pair, sqrt_grad), TYPED_HALF_KERNELS(slope_pair, sqrt_grad),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(slope_pair, sqrt_grad),
                 TYPED_COMPLEX_KERNELS(slope_pair, sqrt_grad)},
 };
 
@@ -61,7 +61,7 @@ const OpRegistration kOpRsqrtGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = rsqrt_grad_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(slope_pair, rsqrt_grad), TYPED_HALF_KERNELS(slope_pair, rsqrt_grad),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(slope_pair, rsqrt_grad),
                 TYPED_COMPLEX_KERNELS(slope_pair, rsqrt_grad)},
 };
 
@@ -88,8 +88,7 @@ const OpRegistration kOpReciprocalGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = reciprocal_grad_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(slope_pair, reciprocal_grad),
-                TYPED_HALF_KERNELS(slope_pair, reciprocal_grad),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(slope_pair, reciprocal_grad),
                 TYPED_COMPLEX_KERNELS(slope_pair, reciprocal_grad)},
 };
 
@@ -103,8 +102,7 @@ const OpRegistration kOpInvGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = inv_grad_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(slope_pair, reciprocal_grad),
-                TYPED_HALF_KERNELS(slope_pair, reciprocal_grad),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(slope_pair, reciprocal_grad),
                 TYPED_COMPLEX_KERNELS(slope_pair, reciprocal_grad)},
 };
 
@@ -119,7 +117,7 @@ const OpRegistration kOpTanhGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = tanh_grad_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(slope_pair, tanh_grad), TYPED_HALF_KERNELS(slope_pair, tanh_grad),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(slope_pair, tanh_grad),
                 TYPED_COMPLEX_KERNELS(slope_pair, tanh_grad)},
 };
 
@@ -141,6 +139,6 @@ const OpRegistration kOpSigmoidGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = sigmoid_grad_gradient,
-    .kernels = {TYPED_FLOAT_KERNELS(slope_pair, sigmoid_grad), TYPED_HALF_KERNELS(slope_pair, sigmoid_grad),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(slope_pair, sigmoid_grad),
                 TYPED_COMPLEX_KERNELS(slope_pair, sigmoid_grad)},
 };

@@ -41,7 +41,7 @@ const OpRegistration kOpNeg = {
         "  dx = Neg[T=$T](dy)\n"
         "  return dx = dx:y:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, neg), TYPED_HALF_KERNELS(elementwise_unary, neg),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_unary, neg),
                 TYPED_INT_KERNELS(elementwise_unary, neg), SIGNED_KERNELS(elementwise_unary, neg),
                 TYPED_COMPLEX_KERNELS(elementwise_unary, neg)},
 };
@@ -58,7 +58,7 @@ const OpRegistration kOpAbs = {
         "  dx = Mul[T=$T](dy, sign:y:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, abs), TYPED_HALF_KERNELS(elementwise_unary, abs),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_unary, abs),
                 TYPED_INT_KERNELS(elementwise_unary, abs), SIGNED_KERNELS(elementwise_unary, abs)},
 };
 
@@ -74,7 +74,7 @@ const OpRegistration kOpSign = {
         "  dx = ZerosLike[T=$T](x)\n"
         "  return dx = dx:y:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, sign), TYPED_HALF_KERNELS(elementwise_unary, sign),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_unary, sign),
                 TYPED_INT_KERNELS(elementwise_unary, sign), SIGNED_KERNELS(elementwise_unary, sign),
                 TYPED_COMPLEX_KERNELS(elementwise_unary, sign)},
 };
@@ -108,7 +108,7 @@ const OpRegistration kOpSqrt = {
         "  dx = SqrtGrad[T=$T](y:y:0, dy)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, sqrt), TYPED_HALF_KERNELS(elementwise_unary, sqrt),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_unary, sqrt),
                 TYPED_COMPLEX_KERNELS(elementwise_unary, sqrt)},
 };
 
@@ -124,7 +124,7 @@ const OpRegistration kOpRsqrt = {
         "  dx = RsqrtGrad[T=$T](y:y:0, dy)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, rsqrt), TYPED_HALF_KERNELS(elementwise_unary, rsqrt),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_unary, rsqrt),
                 TYPED_COMPLEX_KERNELS(elementwise_unary, rsqrt)},
 };
 
@@ -140,8 +140,7 @@ const OpRegistration kOpReciprocal = {
         "  dx = ReciprocalGrad[T=$T](y:y:0, dy)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, reciprocal),
-                TYPED_HALF_KERNELS(elementwise_unary, reciprocal),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_unary, reciprocal),
                 TYPED_COMPLEX_KERNELS(elementwise_unary, reciprocal)},
 };
 
@@ -158,8 +157,7 @@ const OpRegistration kOpInv = {
         "  dx = InvGrad[T=$T](y:y:0, dy)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, reciprocal),
-                TYPED_HALF_KERNELS(elementwise_unary, reciprocal),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_unary, reciprocal),
                 TYPED_COMPLEX_KERNELS(elementwise_unary, reciprocal)},
 };
 
@@ -176,7 +174,7 @@ const OpRegistration kOpExp = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = exp_gradient,
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kExp), HALF_KERNELS(elementwise_function, &kExp),
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kExp),
                 COMPLEX_KERNELS(elementwise_function, &kExp)},
 };
 
@@ -193,7 +191,7 @@ const OpRegistration kOpExpm1 = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = expm1_gradient,
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kExpm1), HALF_KERNELS(elementwise_function, &kExpm1),
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kExpm1),
                 COMPLEX_KERNELS(elementwise_function, &kExpm1)},
 };
 
@@ -209,7 +207,7 @@ const OpRegistration kOpLog = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = log_gradient,
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kLog), HALF_KERNELS(elementwise_function, &kLog),
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kLog),
                 COMPLEX_KERNELS(elementwise_function, &kLog)},
 };
 
@@ -227,6 +225,6 @@ const OpRegistration kOpLog1p = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = log1p_gradient,
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kLog1p), HALF_KERNELS(elementwise_function, &kLog1p),
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kLog1p),
                 COMPLEX_KERNELS(elementwise_function, &kLog1p)},
 };

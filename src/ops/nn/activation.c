@@ -31,7 +31,7 @@ const OpRegistration kOpTanh = {
     .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
     .shape = shape_unchanged,
     .gradient_fn = tanh_gradient,
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kTanh), HALF_KERNELS(elementwise_function, &kTanh),
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kTanh),
                 COMPLEX_KERNELS(elementwise_function, &kTanh)},
 };
 
@@ -48,7 +48,7 @@ const OpRegistration kOpSigmoid = {
     .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
     .shape = shape_unchanged,
     .gradient_fn = sigmoid_gradient,
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kSigmoid), HALF_KERNELS(elementwise_function, &kSigmoid),
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kSigmoid),
                 COMPLEX_KERNELS(elementwise_function, &kSigmoid)},
 };
 

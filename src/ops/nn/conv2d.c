@@ -230,7 +230,7 @@ const OpRegistration kOpConv2D = {
     .state_size = sizeof(ConvState),
     .construct = conv2d_construct,
     .destroy = conv2d_destroy,
-    .kernels = {FLOAT_KERNELS(conv2d), HALF_KERNELS(conv2d), {DT_INT32, conv2d}},
+    .kernels = {FLOAT_AND_HALF_KERNELS(conv2d), {DT_INT32, conv2d}},
 };
 
 const OpRegistration kOpConv2DBackpropInput = {
@@ -254,9 +254,7 @@ const OpRegistration kOpConv2DBackpropInput = {
                 "}\n",
     .state_size = sizeof(ConvState),
     .construct = conv_construct,
-    .kernels = {FLOAT_KERNELS(conv2d_backprop_input),
-                HALF_KERNELS(conv2d_backprop_input),
-                {DT_INT32, conv2d_backprop_input}},
+    .kernels = {FLOAT_AND_HALF_KERNELS(conv2d_backprop_input), {DT_INT32, conv2d_backprop_input}},
 };
 
 const OpRegistration kOpConv2DBackpropFilter = {
@@ -279,5 +277,5 @@ const OpRegistration kOpConv2DBackpropFilter = {
                 "}\n",
     .state_size = sizeof(ConvState),
     .construct = conv_construct,
-    .kernels = {FLOAT_KERNELS(conv2d_backprop_filter), HALF_KERNELS(conv2d_backprop_filter)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(conv2d_backprop_filter)},
 };

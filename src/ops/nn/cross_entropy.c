@@ -309,7 +309,7 @@ const OpRegistration kOpSparseSoftmaxCrossEntropyWithLogits = {
     .attrs = {"T: {half, bfloat16, float, double}", "Tlabels: {int32, int64} = DT_INT64"},
     .shape = sparse_shape,
     .gradient_fn = sparse_gradient,
-    .kernels = {FLOAT_KERNELS(sparse_cross_entropy), HALF_KERNELS(sparse_cross_entropy)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(sparse_cross_entropy)},
 };
 
 const OpRegistration kOpSoftmaxCrossEntropyWithLogits = {
@@ -319,5 +319,5 @@ const OpRegistration kOpSoftmaxCrossEntropyWithLogits = {
     .attrs = {"T: {half, bfloat16, float, double}"},
     .shape = dense_shape,
     .gradient_fn = dense_gradient,
-    .kernels = {FLOAT_KERNELS(dense_cross_entropy), HALF_KERNELS(dense_cross_entropy)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(dense_cross_entropy)},
 };

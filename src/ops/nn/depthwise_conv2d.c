@@ -238,7 +238,7 @@ const OpRegistration kOpDepthwiseConv2dNative = {
                 "}\n",
     .state_size = sizeof(DepthwiseState),
     .construct = depthwise_construct,
-    .kernels = {FLOAT_KERNELS(depthwise), HALF_KERNELS(depthwise)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(depthwise)},
 };
 
 const OpRegistration kOpDepthwiseConv2dNativeBackpropInput = {
@@ -261,7 +261,7 @@ const OpRegistration kOpDepthwiseConv2dNativeBackpropInput = {
                 "}\n",
     .state_size = sizeof(DepthwiseState),
     .construct = depthwise_construct,
-    .kernels = {FLOAT_KERNELS(depthwise_backprop_input), HALF_KERNELS(depthwise_backprop_input)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(depthwise_backprop_input)},
 };
 
 const OpRegistration kOpDepthwiseConv2dNativeBackpropFilter = {
@@ -284,5 +284,5 @@ const OpRegistration kOpDepthwiseConv2dNativeBackpropFilter = {
                 "}\n",
     .state_size = sizeof(DepthwiseState),
     .construct = depthwise_construct,
-    .kernels = {FLOAT_KERNELS(depthwise_backprop_filter), HALF_KERNELS(depthwise_backprop_filter)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(depthwise_backprop_filter)},
 };

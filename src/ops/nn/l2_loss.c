@@ -27,6 +27,5 @@ const OpRegistration kOpL2Loss = {
         "  dt = Mul[T=$T](t, dy)\n"
         "  return dt = dt:z:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(l2_loss, half_sum_of_squares),
-                TYPED_HALF_KERNELS(l2_loss, half_sum_of_squares)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(l2_loss, half_sum_of_squares)},
 };

@@ -69,8 +69,7 @@ const OpRegistration kOpSoftplus = {
         "  dx = SoftplusGrad[T=$T](dy, x)\n"
         "  return dx = dx:backprops:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kSoftplus),
-                HALF_KERNELS(elementwise_function, &kSoftplus)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kSoftplus)},
 };
 
 const OpRegistration kOpSoftplusGrad = {
@@ -87,8 +86,7 @@ const OpRegistration kOpSoftplusGrad = {
         "  dfeatures = SigmoidGrad[T=$T](slope:y:0, product:z:0)\n"
         "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:z:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(elementwise_pair, softplus_grad),
-                TYPED_HALF_KERNELS(elementwise_pair, softplus_grad)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_pair, softplus_grad)},
 };
 
 /* x / (1 + |x|) */
@@ -103,8 +101,7 @@ const OpRegistration kOpSoftsign = {
         "  dx = SoftsignGrad[T=$T](dy, x)\n"
         "  return dx = dx:backprops:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, softsign),
-                TYPED_HALF_KERNELS(elementwise_unary, softsign)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_unary, softsign)},
 };
 
 /* dy / (1 + |x|)^2, and by x that is -2 sign(x) / (1 + |x|) of it */
@@ -128,8 +125,7 @@ const OpRegistration kOpSoftsignGrad = {
         "  dfeatures = Mul[T=$T](half:z:0, factor:output:0)\n"
         "  return dgradients = dgradients:backprops:0, dfeatures = dfeatures:z:0\n"
         "}\n",
-    .kernels = {TYPED_FLOAT_KERNELS(elementwise_pair, softsign_grad),
-                TYPED_HALF_KERNELS(elementwise_pair, softsign_grad)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_pair, softsign_grad)},
 };
 
 /* How a gradient op changes that takes the result y and is dy * (y + something) below zero: by dy as itself,
@@ -157,7 +153,7 @@ const OpRegistration kOpElu = {
         "  dx = EluGrad[T=$T](dy, y:activations:0)\n"
         "  return dx = dx:backprops:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kElu), HALF_KERNELS(elementwise_function, &kElu)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kElu)},
 };
 
 const OpRegistration kOpEluGrad = {
@@ -167,8 +163,7 @@ const OpRegistration kOpEluGrad = {
     .attrs = {UNIT_TYPES},
     .shape = shape_merged_inputs,
     .gradient = GRADIENT_BY_RESULT("EluGrad"),
-    .kernels = {TYPED_FLOAT_KERNELS(elementwise_pair, elu_grad),
-                TYPED_HALF_KERNELS(elementwise_pair, elu_grad)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_pair, elu_grad)},
 };
 
 const OpRegistration kOpSelu = {
@@ -183,7 +178,7 @@ const OpRegistration kOpSelu = {
         "  dx = SeluGrad[T=$T](dy, y:activations:0)\n"
         "  return dx = dx:backprops:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kSelu), HALF_KERNELS(elementwise_function, &kSelu)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kSelu)},
 };
 
 const OpRegistration kOpSeluGrad = {
@@ -193,8 +188,7 @@ const OpRegistration kOpSeluGrad = {
     .attrs = {UNIT_TYPES},
     .shape = shape_merged_inputs,
     .gradient = GRADIENT_BY_RESULT("SeluGrad"),
-    .kernels = {TYPED_FLOAT_KERNELS(elementwise_pair, selu_grad),
-                TYPED_HALF_KERNELS(elementwise_pair, selu_grad)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_pair, selu_grad)},
 };
 
 #define LEAKY_ATTRS \
@@ -213,7 +207,7 @@ const OpRegistration kOpLeakyRelu = {
         "}\n",
     .state_size = sizeof(LeakyState),
     .construct = leaky_construct,
-    .kernels = {FLOAT_KERNELS(leaky_relu), HALF_KERNELS(leaky_relu)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(leaky_relu)},
 };
 
 const OpRegistration kOpLeakyReluGrad = {
@@ -231,5 +225,5 @@ const OpRegistration kOpLeakyReluGrad = {
         "}\n",
     .state_size = sizeof(LeakyState),
     .construct = leaky_construct,
-    .kernels = {FLOAT_KERNELS(leaky_relu_grad), HALF_KERNELS(leaky_relu_grad)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(leaky_relu_grad)},
 };

@@ -302,8 +302,7 @@ const OpRegistration kOpMaxPool = {
                 "}\n",
     .state_size = sizeof(PoolState),
     .construct = pool_construct,
-    .kernels = {FLOAT_KERNELS(max_pool), HALF_KERNELS(max_pool), INT_KERNELS(max_pool),
-                SMALL_KERNELS(max_pool)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(max_pool), INT_KERNELS(max_pool), SMALL_KERNELS(max_pool)},
 };
 
 const OpRegistration kOpMaxPoolV2 = {
@@ -325,8 +324,7 @@ const OpRegistration kOpMaxPoolV2 = {
                 "}\n",
     .state_size = sizeof(PoolState),
     .construct = pool_construct,
-    .kernels = {FLOAT_KERNELS(max_pool), HALF_KERNELS(max_pool), INT_KERNELS(max_pool),
-                SMALL_KERNELS(max_pool)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(max_pool), INT_KERNELS(max_pool), SMALL_KERNELS(max_pool)},
 };
 
 const OpRegistration kOpMaxPoolGrad = {
@@ -431,7 +429,7 @@ const OpRegistration kOpAvgPool = {
                 "}\n",
     .state_size = sizeof(PoolState),
     .construct = pool_construct,
-    .kernels = {FLOAT_KERNELS(avg_pool), HALF_KERNELS(avg_pool)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(avg_pool)},
 };
 
 const OpRegistration kOpAvgPoolGrad = {
@@ -450,5 +448,5 @@ const OpRegistration kOpAvgPoolGrad = {
                 "}\n",
     .state_size = sizeof(PoolState),
     .construct = pool_construct,
-    .kernels = {FLOAT_KERNELS(avg_pool_grad), HALF_KERNELS(avg_pool_grad)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(avg_pool_grad)},
 };

@@ -65,7 +65,7 @@ const OpRegistration kOpSoftmax = {
         "  dx = Mul[T=$T](centered:z:0, y:softmax:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(rows_kernel, &kSoftmax), HALF_KERNELS(rows_kernel, &kSoftmax)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(rows_kernel, &kSoftmax)},
 };
 
 /* dx = dy - sum(dy) * exp(y), row by row */
@@ -85,5 +85,5 @@ const OpRegistration kOpLogSoftmax = {
         "  dx = Sub[T=$T](dy, part:z:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {FLOAT_KERNELS(rows_kernel, &kLogSoftmax), HALF_KERNELS(rows_kernel, &kLogSoftmax)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(rows_kernel, &kLogSoftmax)},
 };

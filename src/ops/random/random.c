@@ -34,19 +34,19 @@ static const RandomDistribution kUniform = RANDOM_UNIFORM, kNormal = RANDOM_NORM
 const OpRegistration kOpRandomUniform = {
     .name = "RandomUniform",
     RANDOM_FLOATS,
-    .kernels = {FLOAT_KERNELS(random_floats, &kUniform), HALF_KERNELS(random_floats, &kUniform)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(random_floats, &kUniform)},
 };
 
 const OpRegistration kOpRandomStandardNormal = {
     .name = "RandomStandardNormal",
     RANDOM_FLOATS,
-    .kernels = {FLOAT_KERNELS(random_floats, &kNormal), HALF_KERNELS(random_floats, &kNormal)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(random_floats, &kNormal)},
 };
 
 const OpRegistration kOpTruncatedNormal = {
     .name = "TruncatedNormal",
     RANDOM_FLOATS,
-    .kernels = {FLOAT_KERNELS(random_floats, &kTruncated), HALF_KERNELS(random_floats, &kTruncated)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(random_floats, &kTruncated)},
 };
 
 /* --- integers in [minval, maxval) --- */

@@ -33,19 +33,19 @@ static const RandomDistribution kUniform = RANDOM_UNIFORM, kNormal = RANDOM_NORM
 const OpRegistration kOpStatelessRandomUniform = {
     .name = "StatelessRandomUniform",
     STATELESS_FLOATS,
-    .kernels = {FLOAT_KERNELS(stateless_floats, &kUniform), HALF_KERNELS(stateless_floats, &kUniform)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(stateless_floats, &kUniform)},
 };
 
 const OpRegistration kOpStatelessRandomNormal = {
     .name = "StatelessRandomNormal",
     STATELESS_FLOATS,
-    .kernels = {FLOAT_KERNELS(stateless_floats, &kNormal), HALF_KERNELS(stateless_floats, &kNormal)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(stateless_floats, &kNormal)},
 };
 
 const OpRegistration kOpStatelessTruncatedNormal = {
     .name = "StatelessTruncatedNormal",
     STATELESS_FLOATS,
-    .kernels = {FLOAT_KERNELS(stateless_floats, &kTruncated), HALF_KERNELS(stateless_floats, &kTruncated)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(stateless_floats, &kTruncated)},
 };
 
 /* --- integers in [minval, maxval) --- */

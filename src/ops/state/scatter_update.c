@@ -183,13 +183,13 @@ const OpRegistration kOpScatterDiv = {
 const OpRegistration kOpScatterMin = {
     .name = "ScatterMin",
     ON_REFERENCE(ORDERED, "false"),
-    .kernels = {TYPED_FLOAT_KERNELS(scatter_rows, scatter_min), TYPED_HALF_KERNELS(scatter_rows, scatter_min),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(scatter_rows, scatter_min),
                 TYPED_INT_KERNELS(scatter_rows, scatter_min)},
 };
 const OpRegistration kOpScatterMax = {
     .name = "ScatterMax",
     ON_REFERENCE(ORDERED, "false"),
-    .kernels = {TYPED_FLOAT_KERNELS(scatter_rows, scatter_max), TYPED_HALF_KERNELS(scatter_rows, scatter_max),
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(scatter_rows, scatter_max),
                 TYPED_INT_KERNELS(scatter_rows, scatter_max)},
 };
 const OpRegistration kOpResourceScatterUpdate = {

@@ -18,6 +18,7 @@
   {DT_FLOAT, __VA_ARGS__}, { DT_DOUBLE, __VA_ARGS__ }
 #define HALF_KERNELS(...) \
   {DT_HALF, __VA_ARGS__}, { DT_BFLOAT16, __VA_ARGS__ }
+#define FLOAT_AND_HALF_KERNELS(...) FLOAT_KERNELS(__VA_ARGS__), HALF_KERNELS(__VA_ARGS__)
 #define INT_KERNELS(...) \
   {DT_INT32, __VA_ARGS__}, { DT_INT64, __VA_ARGS__ }
 #define SMALL_KERNELS(...) \
@@ -28,15 +29,16 @@
   {DT_COMPLEX64, __VA_ARGS__}, { DT_COMPLEX128, __VA_ARGS__ }
 /* All numbers that have an order, and all numbers: TensorFlow's realnumbertype and numbertype without the
  * quantized ones. */
-#define REAL_KERNELS(...)                                                          \
-  FLOAT_KERNELS(__VA_ARGS__), HALF_KERNELS(__VA_ARGS__), INT_KERNELS(__VA_ARGS__), \
-      SMALL_KERNELS(__VA_ARGS__), UNSIGNED_KERNELS(__VA_ARGS__)
+#define REAL_KERNELS(...)                                                                    \
+  FLOAT_AND_HALF_KERNELS(__VA_ARGS__), INT_KERNELS(__VA_ARGS__), SMALL_KERNELS(__VA_ARGS__), \
+      UNSIGNED_KERNELS(__VA_ARGS__)
 #define NUMBER_KERNELS(...) REAL_KERNELS(__VA_ARGS__), COMPLEX_KERNELS(__VA_ARGS__)
 
 #define TYPED_FLOAT_KERNELS(f, loop) \
   {DT_FLOAT, f, loop##_f32}, { DT_DOUBLE, f, loop##_f64 }
 #define TYPED_HALF_KERNELS(f, loop) \
   {DT_HALF, f, loop##_f16}, { DT_BFLOAT16, f, loop##_bf16 }
+#define TYPED_FLOAT_AND_HALF_KERNELS(f, loop) TYPED_FLOAT_KERNELS(f, loop), TYPED_HALF_KERNELS(f, loop)
 #define TYPED_INT_KERNELS(f, loop) \
   {DT_INT32, f, loop##_i32}, { DT_INT64, f, loop##_i64 }
 #define TYPED_SMALL_KERNELS(f, loop) \
@@ -45,9 +47,9 @@
   {DT_UINT32, f, loop##_u32}, { DT_UINT64, f, loop##_u64 }
 #define TYPED_COMPLEX_KERNELS(f, loop) \
   {DT_COMPLEX64, f, loop##_c64}, { DT_COMPLEX128, f, loop##_c128 }
-#define TYPED_REAL_KERNELS(f, loop)                                                      \
-  TYPED_FLOAT_KERNELS(f, loop), TYPED_HALF_KERNELS(f, loop), TYPED_INT_KERNELS(f, loop), \
-      TYPED_SMALL_KERNELS(f, loop), TYPED_UNSIGNED_KERNELS(f, loop)
+#define TYPED_REAL_KERNELS(f, loop)                                                                \
+  TYPED_FLOAT_AND_HALF_KERNELS(f, loop), TYPED_INT_KERNELS(f, loop), TYPED_SMALL_KERNELS(f, loop), \
+      TYPED_UNSIGNED_KERNELS(f, loop)
 #define TYPED_NUMBER_KERNELS(f, loop) TYPED_REAL_KERNELS(f, loop), TYPED_COMPLEX_KERNELS(f, loop)
 
 /* For specs, in braces: all numbers, in the order in which TensorFlow 2.x lists them in its OpDefs. The
