@@ -43,8 +43,7 @@ static inline int64_t parallel_grain(double work) {
 }
 
 /* Runs `body` over [0, count), in the caller's thread alone when `parallel` is NULL or there are at most
- * `grain` (at least 1) indices. For loops that have a reason to choose the grain; others use parallel_work.
- */
+ * `grain` (at least 1) indices. For loops that have a reason to choose it; others use parallel_work. */
 static inline void parallel_for(const Parallel *parallel, int64_t count, int64_t grain, ParallelBody *body,
                                 void *arg) {
   if (count <= 0) return;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/copy.h"
+#include "base/odometer.h"
 #include "simd/templates.h"
 #include "simd/simd.h"
 
@@ -171,26 +172,20 @@ static void do_items(const Plan *plan, const char *from, char *to, int64_t count
 
 static void plan_body(void *arg, int64_t begin, int64_t end) {
   const Plan *plan = arg;
-  int64_t index[TRANSPOSE_MAX_AXES], rest = begin / plan->strips, strip = begin % plan->strips, x = 0, y = 0;
+  int64_t index[TRANSPOSE_MAX_AXES], strip = begin % plan->strips;
   int last = plan->rank - 1;
-  for (int d = last; d >= 0; d--) {
-    index[d] = rest % plan->dims[d];
-    rest /= plan->dims[d];
-    x += index[d] * plan->x_strides[d], y += index[d] * plan->y_strides[d];
-  }
+  Odometer o = {.rank = plan->rank,
+                .dims = plan->dims,
+                .strides = {plan->x_strides, plan->y_strides},
+                .index = index};
+  odometer_seek(&o, 2, begin / plan->strips);
   for (int64_t item = begin, count; item < end; item += count) {
     count = plan->run > 0 && last >= 0 ? plan->dims[last] - index[last] : 1;
     if (count > end - item) count = end - item;
-    do_items(plan, plan->x + x * plan->size, plan->y + y * plan->size, count, strip);
+    do_items(plan, plan->x + o.at[0] * plan->size, plan->y + o.at[1] * plan->size, count, strip);
     if (++strip < plan->strips) continue;
     strip = 0;
-    int64_t step = count;
-    for (int d = last; d >= 0; d--, step = 1) {
-      x += plan->x_strides[d] * step, y += plan->y_strides[d] * step;
-      if ((index[d] += step) < plan->dims[d]) break;
-      x -= plan->x_strides[d] * plan->dims[d], y -= plan->y_strides[d] * plan->dims[d];
-      index[d] = 0;
-    }
+    odometer_advance(&o, 2, count);
   }
 }
 

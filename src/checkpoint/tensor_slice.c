@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/odometer.h"
 #include "checkpoint/coding.h"
 
 void slice_full(int rank, TensorSlice *slice) {
@@ -241,11 +242,15 @@ static void box_of(const TensorSlice *slice, const Shape *shape, Box *box) {
   }
 }
 
-/* The index of an element of the tensor within a box of it. */
-static int64_t index_in(const Box *box, const int64_t *at, int rank) {
-  int64_t index = 0;
-  for (int i = 0; i < rank; i++) index = index * (box->end[i] - box->begin[i]) + at[i] - box->begin[i];
-  return index;
+/* The strides of a box, and where `at`, an element of the tensor, is in it. */
+static int64_t place_in(const Box *box, const int64_t *at, int rank, int64_t *strides) {
+  int64_t stride = 1, offset = 0;
+  for (int i = rank - 1; i >= 0; i--) {
+    strides[i] = stride;
+    offset += (at[i] - box->begin[i]) * stride;
+    stride *= box->end[i] - box->begin[i];
+  }
+  return offset;
 }
 
 static bool copy_elements(void *to, const void *from, int64_t count, size_t element, Status *status) {
@@ -267,24 +272,30 @@ bool slice_copy_common(const Shape *shape, const TensorSlice *from, const void *
                        Status *status) {
   Box source, target, both = {0};
   int rank = shape->rank;
-  int64_t at[SLICE_MAX_RANK];
+  int64_t dims[SLICE_MAX_RANK], from_strides[SLICE_MAX_RANK], to_strides[SLICE_MAX_RANK],
+      index[SLICE_MAX_RANK];
   box_of(from, shape, &source);
   box_of(to, shape, &target);
   *common = 1;
   for (int i = 0; i < rank; i++) {
     both.begin[i] = source.begin[i] > target.begin[i] ? source.begin[i] : target.begin[i];
     both.end[i] = source.end[i] < target.end[i] ? source.end[i] : target.end[i];
-    at[i] = both.begin[i];
-    *common = both.end[i] > both.begin[i] ? *common * (both.end[i] - both.begin[i]) : 0;
+    dims[i] = both.end[i] - both.begin[i];
+    *common = dims[i] > 0 ? *common * dims[i] : 0;
     if (*common == 0) return true;
   }
   if (!copy) return true;
-  int64_t row = rank == 0 ? 1 : both.end[rank - 1] - both.begin[rank - 1];
-  for (int64_t done = 0; done < *common; done += row) {
-    TRY(copy((char *)to_bytes + index_in(&target, at, rank) * (int64_t)element,
-             (const char *)from_bytes + index_in(&source, at, rank) * (int64_t)element, row, element,
-             status));
-    for (int i = rank - 2; i >= 0 && ++at[i] == both.end[i]; i--) at[i] = both.begin[i];
+  int64_t row = rank == 0 ? 1 : dims[rank - 1];
+  Odometer o = {.rank = rank == 0 ? 0 : rank - 1,
+                .dims = dims,
+                .strides = {from_strides, to_strides},
+                .index = index,
+                .at = {place_in(&source, both.begin, rank, from_strides),
+                       place_in(&target, both.begin, rank, to_strides)}};
+  odometer_seek(&o, 2, 0);
+  for (int64_t done = 0; done < *common; done += row, odometer_advance(&o, 2, 1)) {
+    TRY(copy((char *)to_bytes + o.at[1] * (int64_t)element,
+             (const char *)from_bytes + o.at[0] * (int64_t)element, row, element, status));
   }
   return true;
 }

@@ -1,5 +1,6 @@
 /* MirrorPad: a tensor with borders in which it is mirrored, at its outermost elements (REFLECT) or just
  * outside of them (SYMMETRIC). MirrorPadGrad adds the borders to what they mirror. */
+#include "base/odometer.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
@@ -142,23 +143,13 @@ const OpRegistration kOpMirrorPad = {
 /* --- MirrorPadGrad --- */
 
 typedef struct FoldJob {
-  const FoldAxis *axes; /* of the axes in front */
   const FoldAxis *axis;
-  int front;
+  int front; /* the axes in front, borders left out: sizes, strides, where their first element is */
+  const int64_t *dims, *strides;
+  int64_t first;
   DataType dtype;
   void *data;
 } FoldJob;
-
-/* Where row `row` of the axes in front begins, borders left out. */
-static int64_t fold_row(const FoldJob *job, int64_t row) {
-  int64_t offset = 0;
-  for (int d = job->front - 1; d >= 0; d--) {
-    const FoldAxis *axis = &job->axes[d];
-    offset += (axis->before + row % axis->size) * axis->stride;
-    row /= axis->size;
-  }
-  return offset;
-}
 
 #define TEMPLATE "ops/array/mirror_fold.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
@@ -206,13 +197,15 @@ static bool read_fold(const KernelContext *context, int d, FoldAxis *axis, Statu
 }
 
 /* One axis after the other, so that corners are folded twice. */
-static void fold_all(const KernelContext *context, const FoldAxis *axes, Tensor *work) {
-  int64_t rows = 1;
+static void fold_all(const KernelContext *context, const FoldAxis *axes, const int64_t *dims,
+                     const int64_t *strides, Tensor *work) {
+  int64_t rows = 1, first = 0;
   for (int d = 0; d < work->shape.rank; d++) {
-    FoldJob job = {axes, &axes[d], d, work->dtype, work->data};
+    FoldJob job = {&axes[d], d, dims, strides, first, work->dtype, work->data};
     int64_t border = (axes[d].before + axes[d].after) * axes[d].stride;
     if (border > 0) parallel_work(context->parallel, rows, (double)border, fold, &job);
     rows *= axes[d].size;
+    first += axes[d].before * axes[d].stride;
   }
 }
 
@@ -235,7 +228,7 @@ static bool mirror_pad_grad_kernel(KernelContext *context, Status *status) {
   TRY(kernel_allocate_output_dims(context, 0, rank, dims, &out, status));
   if (tensor_num_elements(out) == 0) return true;
   TRY(tensor_copy(&work, input, context->pool, status));
-  fold_all(context, axes, &work);
+  fold_all(context, axes, dims, from, &work);
   array_strides(&out->shape, to);
   ArrayBox box = {0};
   for (int d = 0; d < rank; d++) {

@@ -1,4 +1,5 @@
 /* Where: the indices of the elements that are true, or not zero, in row-major order. */
+#include "base/odometer.h"
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
 #include "ops/support/element_types.h"
@@ -29,11 +30,8 @@ static bool where_kernel(KernelContext *context, Status *status) {
   int64_t *index = tensor_i64(out);
   loops->list_set(input->data, count, index);
   for (int64_t i = set - 1; i >= 0; i--) {
-    int64_t number = index[i];
-    for (int d = rank - 1; d >= 0; d--) {
-      index[i * rank + d] = number % shape_dim(&input->shape, d);
-      number /= shape_dim(&input->shape, d);
-    }
+    Odometer o = {.rank = rank, .dims = shape_dims(&input->shape), .index = index + i * rank};
+    odometer_seek(&o, 0, index[i]);
   }
   return true;
 }

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
+#include "base/odometer.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
@@ -38,16 +39,16 @@ static void multiply_range(void *arg, int64_t begin, int64_t end) {
     atomic_store(&job->out_of_memory, true);
     return;
   }
-  for (int64_t i = begin; i < end; i++) {
-    int64_t at[2] = {0, 0}, rest = i;
-    for (int k = job->rank - 1; k >= 0; k--) {
-      int64_t index = rest % job->dims[k];
-      rest /= job->dims[k];
-      at[0] += index * job->strides[0][k], at[1] += index * job->strides[1][k];
-    }
+  int64_t index[SHAPE_MAX_RANK];
+  Odometer o = {.rank = job->rank,
+                .dims = job->dims,
+                .strides = {job->strides[0], job->strides[1]},
+                .index = index};
+  odometer_seek(&o, 2, begin);
+  for (int64_t i = begin; i < end; i++, odometer_advance(&o, 2, 1)) {
     MatrixProduct product = job->product;
-    product.args.a = (const char *)first->a + at[0] * first->m * first->k * size;
-    product.args.b = (const char *)first->b + at[1] * first->k * first->n * size;
+    product.args.a = (const char *)first->a + o.at[0] * first->m * first->k * size;
+    product.args.b = (const char *)first->b + o.at[1] * first->k * first->n * size;
     product.args.c = (char *)first->c + i * first->m * first->n * size;
     matrix_product_run(&product, job->parallel, workspace);
   }

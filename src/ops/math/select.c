@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/copy.h"
+#include "base/odometer.h"
 #include "op/op_registry.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/element_types.h"
@@ -120,39 +121,41 @@ ALWAYS_INLINE void choose(const SelectNest *nest, const int64_t offsets[OPERANDS
     memcpy(out + i * (int64_t)size, condition[i * c_step] ? t + i * t_step : e + i * e_step, size);
 }
 
-/* Output elements [begin, end): runs along the last dimension, each of whose operands is found from its
- * coordinates. */
+/* Over the elements of the output, at the first. */
+static Odometer walk(const SelectNest *nest, int64_t index[SHAPE_MAX_RANK]) {
+  return (Odometer){.rank = nest->rank,
+                    .dims = nest->dims,
+                    .strides = {nest->strides[0], nest->strides[1], nest->strides[2]},
+                    .index = index};
+}
+
+/* Output elements [begin, end): runs along the last dimension. */
 static void choose_range(void *arg, int64_t begin, int64_t end) {
   const SelectNest *nest = arg;
-  int last = nest->rank - 1;
+  int64_t index[SHAPE_MAX_RANK], length = nest->dims[nest->rank - 1];
+  Odometer o = walk(nest, index);
+  odometer_seek(&o, OPERANDS, begin);
   while (begin < end) {
-    int64_t column = begin % nest->dims[last], rest = begin / nest->dims[last], offsets[OPERANDS];
-    int64_t n = nest->dims[last] - column < end - begin ? nest->dims[last] - column : end - begin;
-    for (int k = 0; k < OPERANDS; k++) offsets[k] = column * nest->strides[k][last];
-    for (int i = last - 1; i >= 0; i--) {
-      for (int k = 0; k < OPERANDS; k++) offsets[k] += rest % nest->dims[i] * nest->strides[k][i];
-      rest /= nest->dims[i];
-    }
+    int64_t left = length - begin % length, n = left < end - begin ? left : end - begin;
     switch (dtype_size(nest->out->dtype)) {
-      case 1: choose(nest, offsets, begin, n, 1); break;
-      case 2: choose(nest, offsets, begin, n, 2); break;
-      case 4: choose(nest, offsets, begin, n, 4); break;
-      case 8: choose(nest, offsets, begin, n, 8); break;
-      default: choose(nest, offsets, begin, n, 16); break;
+      case 1: choose(nest, o.at, begin, n, 1); break;
+      case 2: choose(nest, o.at, begin, n, 2); break;
+      case 4: choose(nest, o.at, begin, n, 4); break;
+      case 8: choose(nest, o.at, begin, n, 8); break;
+      default: choose(nest, o.at, begin, n, 16); break;
     }
     begin += n;
+    odometer_advance(&o, OPERANDS, n);
   }
 }
 
 static bool choose_strings(const SelectNest *nest, Status *status) {
-  for (int64_t at = 0; at < tensor_num_elements(nest->out); at++) {
-    int64_t offsets[OPERANDS] = {0}, rest = at;
-    for (int i = nest->rank - 1; i >= 0; i--) {
-      for (int k = 0; k < OPERANDS; k++) offsets[k] += rest % nest->dims[i] * nest->strides[k][i];
-      rest /= nest->dims[i];
-    }
-    int k = tensor_bool(nest->operands[CONDITION])[offsets[CONDITION]] ? THEN : ELSE;
-    TRY(tstring_copy(&tensor_strings(nest->out)[at], &tensor_strings(nest->operands[k])[offsets[k]], status));
+  int64_t index[SHAPE_MAX_RANK];
+  Odometer o = walk(nest, index);
+  odometer_seek(&o, OPERANDS, 0);
+  for (int64_t i = 0; i < tensor_num_elements(nest->out); i++, odometer_advance(&o, OPERANDS, 1)) {
+    int k = tensor_bool(nest->operands[CONDITION])[o.at[CONDITION]] ? THEN : ELSE;
+    TRY(tstring_copy(&tensor_strings(nest->out)[i], &tensor_strings(nest->operands[k])[o.at[k]], status));
   }
   return true;
 }

@@ -7,8 +7,7 @@
 #include "op/node_def.h"
 #include "ops/support/half_precision.h"
 
-/* What is computed at once, and its work. A truncated number may use as many words as 256
- * numbers have. */
+/* What is computed at once, and its work. A truncated number may use as many words as 256 numbers have. */
 enum {
   BLOCK_GROUPS = 64,
   BLOCK_WORDS = 4 * BLOCK_GROUPS,

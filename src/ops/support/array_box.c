@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/copy.h"
+#include "base/odometer.h"
 
 void array_box_add(ArrayBox *box, int64_t size, int64_t from_stride, int64_t to_stride) {
   if (size == 0) box->empty = true;
@@ -82,32 +83,14 @@ static void copy_run(int64_t size, int64_t count, const char *from, int64_t from
   }
 }
 
-/* Where row `row` of the box begins; a row is a run along the innermost axis. */
-typedef struct Position {
-  int64_t index[ARRAY_BOX_MAX_AXES];
-  int64_t from, to;
-} Position;
-
-static void seek(const ArrayBox *box, int64_t row, Position *at) {
-  at->from = box->from_offset;
-  at->to = box->to_offset;
-  for (int d = box->rank - 2; d >= 0; d--) {
-    at->index[d] = row % box->dims[d];
-    row /= box->dims[d];
-    at->from += at->index[d] * box->from_strides[d];
-    at->to += at->index[d] * box->to_strides[d];
-  }
-}
-
-static void advance(const ArrayBox *box, Position *at) {
-  for (int d = box->rank - 2; d >= 0; d--) {
-    at->from += box->from_strides[d];
-    at->to += box->to_strides[d];
-    if (++at->index[d] < box->dims[d]) return;
-    at->from -= box->from_strides[d] * box->dims[d];
-    at->to -= box->to_strides[d] * box->dims[d];
-    at->index[d] = 0;
-  }
+/* Over the rows of a box, at the first: array 0 is `from`, 1 is `to`. A row is a run along the innermost
+ * axis. */
+static Odometer rows_of(const ArrayBox *box, int64_t index[ARRAY_BOX_MAX_AXES]) {
+  return (Odometer){.rank = box->rank - 1,
+                    .dims = box->dims,
+                    .strides = {box->from_strides, box->to_strides},
+                    .index = index,
+                    .at = {box->from_offset, box->to_offset}};
 }
 
 /* Everything between the end of the row before and this one becomes job->around. */
@@ -122,24 +105,27 @@ static void copy_pieces(void *arg, int64_t begin, int64_t end) {
   const BoxJob *job = arg;
   const ArrayBox *box = job->box;
   int last = box->rank - 1;
-  Position at;
   int64_t row = begin / job->pieces, piece = begin % job->pieces, end_before = 0;
+  int64_t index[ARRAY_BOX_MAX_AXES];
+  Odometer o = rows_of(box, index);
   if (job->around && row > 0) {
-    seek(box, row - 1, &at);
-    end_before = at.to + row_length(box);
+    odometer_seek(&o, 2, row - 1);
+    end_before = o.at[1] + row_length(box);
+    odometer_advance(&o, 2, 1);
+  } else {
+    odometer_seek(&o, 2, row);
   }
-  seek(box, row, &at);
   for (int64_t i = begin; i < end; i++) {
     int64_t start = piece * job->piece;
     int64_t count = box->dims[last] - start < job->piece ? box->dims[last] - start : job->piece;
-    if (piece == 0) fill_gap(job, end_before, at.to);
-    copy_run(job->size, count, job->from + (at.from + start * box->from_strides[last]) * job->size,
-             box->from_strides[last], job->to + (at.to + start * box->to_strides[last]) * job->size,
+    if (piece == 0) fill_gap(job, end_before, o.at[1]);
+    copy_run(job->size, count, job->from + (o.at[0] + start * box->from_strides[last]) * job->size,
+             box->from_strides[last], job->to + (o.at[1] + start * box->to_strides[last]) * job->size,
              box->to_strides[last]);
     if (++piece == job->pieces) {
       piece = 0;
-      end_before = at.to + row_length(box);
-      advance(box, &at);
+      end_before = o.at[1] + row_length(box);
+      odometer_advance(&o, 2, 1);
     }
   }
 }
@@ -157,12 +143,13 @@ static bool copy_owner(const Tensor *from, int64_t source, Tensor *to, int64_t t
 /* Elements that own something are copied one after the other. */
 static bool copy_owners(const ArrayBox *box, int64_t rows, const Tensor *from, Tensor *to, Status *status) {
   int last = box->rank - 1;
-  Position at;
-  seek(box, 0, &at);
-  for (int64_t row = 0; row < rows; row++, advance(box, &at)) {
+  int64_t index[ARRAY_BOX_MAX_AXES];
+  Odometer o = rows_of(box, index);
+  odometer_seek(&o, 2, 0);
+  for (int64_t row = 0; row < rows; row++, odometer_advance(&o, 2, 1)) {
     for (int64_t i = 0; i < box->dims[last]; i++) {
-      TRY(copy_owner(from, at.from + i * box->from_strides[last], to, at.to + i * box->to_strides[last],
-                     status));
+      int64_t source = o.at[0] + i * box->from_strides[last], target = o.at[1] + i * box->to_strides[last];
+      TRY(copy_owner(from, source, to, target, status));
     }
   }
   return true;
@@ -194,9 +181,10 @@ static bool copy_box(const ArrayBox *given, const Tensor *from, Tensor *to, cons
   job.pieces = (length - 1) / job.piece + 1;
   parallel_work(parallel, rows * job.pieces, (double)job.piece, copy_pieces, &job);
   if (around) {
-    Position last;
-    seek(&box, rows - 1, &last);
-    fill_gap(&job, last.to + length, tensor_num_elements(to));
+    int64_t index[ARRAY_BOX_MAX_AXES];
+    Odometer last = rows_of(&box, index);
+    odometer_seek(&last, 2, rows - 1);
+    fill_gap(&job, last.at[1] + length, tensor_num_elements(to));
   }
   return true;
 }
@@ -295,10 +283,8 @@ void array_clear(Tensor *to) {
 
 void array_print_position(const Shape *shape, int rank, int64_t i, StrBuf *out) {
   int64_t at[SHAPE_MAX_RANK];
-  for (int d = rank - 1; d >= 0; d--) {
-    at[d] = i % shape_dim(shape, d);
-    i /= shape_dim(shape, d);
-  }
+  Odometer o = {.rank = rank, .dims = shape_dims(shape), .index = at};
+  odometer_seek(&o, 0, i);
   for (int d = 0; d < rank; d++) {
     strbuf_printf(out, "%s%lld%s", d == 0 ? "[" : ",", (long long)at[d], d == rank - 1 ? "]" : "");
   }

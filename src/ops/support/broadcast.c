@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/odometer.h"
 #include "ops/support/array_box.h"
 #include "ops/support/element_types.h"
 
@@ -128,21 +129,19 @@ static void run_range(void *arg, int64_t begin, int64_t end) {
     return;
   }
   int last = plan->rank - 1, outer = last > 0 ? last - 1 : 0;
-  int64_t inner = plan->dims[last], index[BROADCAST_MAX_RANK], offset_a = 0, offset_b = 0,
-          most_rows = rows_at_once(job);
+  int64_t inner = plan->dims[last], index[BROADCAST_MAX_RANK], most_rows = rows_at_once(job);
+  Odometer o = {.rank = last,
+                .dims = plan->dims,
+                .strides = {plan->stride_a, plan->stride_b},
+                .index = index};
   Operand a, b;
   a.data = job->a, a.row_stride = plan->stride_a[outer] * job->in_size,
   a.stride = plan->stride_a[last] * job->in_size, a.source = NULL;
   b.data = job->b, b.row_stride = plan->stride_b[outer] * job->in_size,
   b.stride = plan->stride_b[last] * job->in_size, b.source = NULL;
   BroadcastSide still = a.stride == 0 ? BROADCAST_A : b.stride == 0 ? BROADCAST_B : BROADCAST_NONE;
-  int64_t column = begin % inner, rest = begin / inner;
-  for (int i = last - 1; i >= 0; i--) {
-    index[i] = rest % plan->dims[i];
-    rest /= plan->dims[i];
-    offset_a += index[i] * plan->stride_a[i];
-    offset_b += index[i] * plan->stride_b[i];
-  }
+  int64_t column = begin % inner;
+  odometer_seek(&o, 2, begin / inner);
   for (int64_t at = begin; at < end;) {
     int64_t rows = 1, n = inner - column < end - at ? inner - column : end - at;
     if (most_rows > 1 && column == 0) {
@@ -151,26 +150,17 @@ static void run_range(void *arg, int64_t begin, int64_t end) {
     }
     if (rows > 1) {
       n = rows * inner;
-      job->loop(lay_out(&a, offset_a * job->in_size, rows, inner, job->in_size),
-                lay_out(&b, offset_b * job->in_size, rows, inner, job->in_size),
-                job->out + at * job->out_size, n, BROADCAST_NONE);
+      job->loop(lay_out(&a, o.at[0] * job->in_size, rows, inner, job->in_size),
+                lay_out(&b, o.at[1] * job->in_size, rows, inner, job->in_size), job->out + at * job->out_size,
+                n, BROADCAST_NONE);
     } else {
       rows = 1;
-      job->loop(a.data + offset_a * job->in_size + column * a.stride,
-                b.data + offset_b * job->in_size + column * b.stride, job->out + at * job->out_size, n,
-                still);
+      job->loop(a.data + o.at[0] * job->in_size + column * a.stride,
+                b.data + o.at[1] * job->in_size + column * b.stride, job->out + at * job->out_size, n, still);
     }
     at += n;
     column = 0;
-    for (int i = last - 1; i >= 0; i--, rows = 1) {
-      offset_a += rows * plan->stride_a[i];
-      offset_b += rows * plan->stride_b[i];
-      index[i] += rows;
-      if (index[i] < plan->dims[i]) break;
-      offset_a -= index[i] * plan->stride_a[i];
-      offset_b -= index[i] * plan->stride_b[i];
-      index[i] = 0;
-    }
+    odometer_advance(&o, 2, rows);
   }
 }
 

@@ -2,6 +2,7 @@
  * wider type, complex numbers through their parts. */
 #include "ops/support/reduction.h"
 
+#include "base/odometer.h"
 #include "ops/support/half_precision.h"
 
 typedef struct Reduction {
@@ -149,7 +150,7 @@ static bool reduce_parts(KernelContext *context, ReduceKind kind, const Tensor *
 /* Products of complex numbers, one factor after the other. */
 static void multiply_complex(const Tensor *input, int rank, const int64_t *dims, const bool *reduced,
                              const Tensor *out) {
-  int64_t n = tensor_num_elements(out), index[SHAPE_MAX_RANK] = {0}, stride[SHAPE_MAX_RANK], to = 0;
+  int64_t n = tensor_num_elements(out), index[SHAPE_MAX_RANK], stride[SHAPE_MAX_RANK];
   float _Complex *y64 = out->data;
   double _Complex *y128 = out->data;
   bool single = input->dtype == DT_COMPLEX64;
@@ -162,15 +163,13 @@ static void multiply_complex(const Tensor *input, int rank, const int64_t *dims,
     stride[k] = reduced[k] ? 0 : size;
     if (!reduced[k]) size *= dims[k];
   }
-  for (int64_t i = 0; i < tensor_num_elements(input); i++) {
-    if (single) y64[to] *= ((const float _Complex *)input->data)[i];
-    else y128[to] *= ((const double _Complex *)input->data)[i];
-    for (int k = rank - 1; k >= 0; k--) {
-      to += stride[k];
-      if (++index[k] < dims[k]) break;
-      to -= stride[k] * dims[k];
-      index[k] = 0;
-    }
+  int64_t elements = tensor_num_elements(input);
+  if (elements == 0) return;
+  Odometer o = {.rank = rank, .dims = dims, .strides = {stride}, .index = index};
+  odometer_seek(&o, 1, 0);
+  for (int64_t i = 0; i < elements; i++, odometer_advance(&o, 1, 1)) {
+    if (single) y64[o.at[0]] *= ((const float _Complex *)input->data)[i];
+    else y128[o.at[0]] *= ((const double _Complex *)input->data)[i];
   }
 }
 
