@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
-#include "function/function_shapes.h"
+#include "function/function_body.h"
 #include "ops/op_table.h"
 #include "tensorflow/c/c_api_experimental.h"
 
@@ -23,7 +23,7 @@ TF_Graph *TF_NewGraph(void) {
     mem_free(graph);
     return NULL;
   }
-  graph_set_function_shapes(graph->graph, function_make_shape_body);
+  graph_set_function_shapes(graph->graph, function_body_new_without_shapes);
   graph_require_shape_fns(graph->graph, true);
   graph_assume_shapes(graph->graph);
   atomic_init(&graph->references, 1);

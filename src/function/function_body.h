@@ -1,28 +1,24 @@
-/* FunctionBody: a function with its attrs bound, as a graph: what passes work on, what is differentiated,
- * printed and run.
+/* Making and changing FunctionBody (graph/graph.h): a function with its attrs bound, as a graph. It is what
+ * shapes are inferred in, what is spliced (function/function_splice.h), inlined, differentiated, optimised,
+ * printed and compiled.
  */
 #ifndef TFCORE_FUNCTION_FUNCTION_BODY_H_
 #define TFCORE_FUNCTION_FUNCTION_BODY_H_
 
-#include "function/instantiate.h"
-#include "graph/node_class.h"
+#include "graph/graph.h"
 
-/* The graph knows the functions of its library (graph_new_body). Arguments are its `_Arg` nodes, results its
- * `_Retval` nodes, both by their attr `index`; lists are expanded. Passes may remove and replace all other
- * nodes. */
-typedef struct FunctionBody {
-  const char *name; /* of the function */
-  Graph *graph;     /* owned; the arrays live in its arena */
-  Node **arg_nodes, **ret_nodes, **control_ret_nodes;
-  const DataType *arg_types, *ret_types;
-  int num_args, num_rets, num_control_rets;
-} FunctionBody;
+/* No function may have more arguments, results or inputs of one node than this after lists are expanded. */
+enum { FUNCTION_MAX_EXPANDED = 1 << 20 };
 
-/* Instantiates (function_instantiate) and builds the graph, with shapes inferred as far as they can be.
- * Nothing of it points into `function` or `attrs`; the library must outlive it. */
+/* TensorFlow's InstantiateFunction: binds the attrs (extra ones are ignored; those with a default may be
+ * missing), resolves names and builds the graph, with shapes inferred as far as they can be. The nodes have
+ * the order of the FunctionDef, behind the `_Arg` nodes and before the `_Retval` nodes. Ops are those of
+ * `library`, with its functions, or of the registry alone when it is NULL. The body does not point into
+ * `function` or `attrs`; the library must outlive it. Errors are TensorFlow's. */
 MUST_CHECK bool function_body_new(Graph *library, const FunctionDef *function, const AttrEntry *const *attrs,
                                   int num_attrs, FunctionBody **body, Status *status);
-/* The same with all shapes unknown, for a body whose shapes are inferred again for every call of it. */
+/* The same with all shapes unknown, for a body whose shapes nobody reads or that are inferred for each call
+ * (graph_set_function_shapes). */
 MUST_CHECK bool function_body_new_without_shapes(Graph *library, const FunctionDef *function,
                                                  const AttrEntry *const *attrs, int num_attrs,
                                                  FunctionBody **body, Status *status);
@@ -38,7 +34,6 @@ MUST_CHECK bool function_body_copy(const FunctionBody *body, FunctionBody **copy
 /* A pruned copy (function_body_prune) that shares attr values and shapes with `body`, which must
  * outlive it. */
 MUST_CHECK bool function_body_share(const FunctionBody *body, FunctionBody **shared, Status *status);
-void function_body_free(FunctionBody *body); /* NULL is fine */
 
 /* TensorFlow's PruneFunctionBody: removes what neither results, nor control results, nor nodes with state
  * need. Arguments stay. */

@@ -1,10 +1,11 @@
-/* The names that tell instantiations apart: TensorFlow's Canonicalize, which cuts or hashes long values. Here
- * nothing is cut, so that different instantiations never have one name. */
+/* TensorFlow's Canonicalize cuts or hashes long values. Here nothing is cut, so that different instantiations
+ * never have one name. */
+#include "function/function_canonicalize.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "function/function_internal.h"
-#include "function/instantiate.h"
 
 /* The executor of an instantiation is its options' business, even when an attr names it. */
 static const char kExecutor[] = "_executor";

@@ -1,11 +1,13 @@
 /* Binding the attrs of a function: TensorFlow's InstantiateFunction. */
+#include "base/alloc.h"
 #include "function/instantiate_internal.h"
+#include "graph/graph_walk.h"
 
 bool instantiation_oom(Instantiation *in) { return status_oom(in->status, "instantiating a function"); }
 
 /* --- nodes and their names --- */
 
-static InstantiatedNode *add_node(Instantiation *in) { return &in->body->nodes[in->body->num_nodes++]; }
+static InstantiatedNode *add_node(Instantiation *in) { return &in->nodes[in->num_nodes++]; }
 
 /* `_Arg` or `_Retval` number `index`. Integers stay on the host's side of a device only when the function
  * does not say otherwise. */
@@ -45,22 +47,22 @@ static bool add_args(Instantiation *in, const DataType *const *types, const int 
   in->body->num_args = total;
   for (size_t i = 0; i < signature->n_input_arg; i++) {
     const char *name = signature->input_arg[i]->name;
-    if (string_map_contains(&in->args, name))
+    if (string_map_contains(&in->arg_map, name))
       return status_invalid(in->status, "Duplicated arg name: %s", name);
-    TRY(map_index(in, &in->args, name, (int)i));
-    in->arg_starts[i] = in->body->num_nodes;
+    TRY(map_index(in, &in->arg_map, name, (int)i));
+    in->arg_starts[i] = in->num_nodes;
     for (int j = 0; j < counts[i]; j++) {
-      int index = in->body->num_nodes;
+      int index = in->num_nodes;
       flat[index] = types[i][j];
       char *node_name =
           counts[i] == 1 ? arena_strdup(in->arena, name) : arena_printf(in->arena, "%s_%d", name, j);
       TRY(add_boundary(in, boundary_op(in, true, flat[index]), node_name, flat[index], index));
-      InstantiatedNode *node = &in->body->nodes[index];
+      InstantiatedNode *node = &in->nodes[index];
       node->num_outputs = 1;
       node->output_types = &flat[index];
     }
   }
-  in->arg_starts[signature->n_input_arg] = in->body->num_nodes;
+  in->arg_starts[signature->n_input_arg] = in->num_nodes;
   return true;
 }
 
@@ -81,13 +83,13 @@ static bool check_arg_attrs(Instantiation *in, const NodeDef *node, ArgDef *cons
 
 /* Its outputs, under its name. */
 static bool index_body_node(Instantiation *in, const NodeDef *def, int index) {
-  InstantiatedNode *node = &in->body->nodes[index];
+  InstantiatedNode *node = &in->nodes[index];
   OpDef op = *node->op->def;
-  if (string_map_contains(&in->nodes, def->name)) {
+  if (string_map_contains(&in->node_map, def->name)) {
     return status_invalid(in->status, "Duplicated ret name: %s%s%s", def->name,
                           op.n_output_arg > 0 ? ":" : "", op.n_output_arg > 0 ? op.output_arg[0]->name : "");
   }
-  TRY(map_index(in, &in->nodes, def->name, index));
+  TRY(map_index(in, &in->node_map, def->name, index));
   DataType *inputs, *outputs;
   int num_inputs;
   op.n_input_arg = 0; /* what is wrong with inputs shows later */
@@ -111,11 +113,10 @@ static bool connect_body_node(Instantiation *in, const NodeDef *def, Instantiate
  * their outputs, their inputs. */
 static bool add_body_nodes(Instantiation *in) {
   const FunctionDef *function = in->function;
-  int first = in->body->num_nodes, count = (int)function->n_node_def;
+  int first = in->num_nodes, count = (int)function->n_node_def;
   for (int i = 0; i < count; i++) TRY(instantiation_bind_attrs(in, function->node_def[i], add_node(in)));
   for (int i = 0; i < count; i++) TRY(index_body_node(in, function->node_def[i], first + i));
-  for (int i = 0; i < count; i++)
-    TRY(connect_body_node(in, function->node_def[i], &in->body->nodes[first + i]));
+  for (int i = 0; i < count; i++) TRY(connect_body_node(in, function->node_def[i], &in->nodes[first + i]));
   return true;
 }
 
@@ -164,7 +165,7 @@ static bool add_ret(Instantiation *in, const ArgDef *ret, const DataType *types,
     *input = item_input(&item, i);
     char *name = count == 1 ? arena_printf(in->arena, "%s_RetVal", ret->name)
                             : arena_printf(in->arena, "%s_RetVal_%d", ret->name, i);
-    InstantiatedNode *node = &in->body->nodes[in->body->num_nodes];
+    InstantiatedNode *node = &in->nodes[in->num_nodes];
     TRY(add_boundary(in, boundary_op(in, false, types[i]), name, types[i], first + i));
     node->inputs = input;
     node->num_inputs = 1;
@@ -198,7 +199,7 @@ static bool add_control_rets(Instantiation *in) {
   const FunctionDef *function = in->function;
   int *controls = arena_calloc(in->arena, (int64_t)function->n_control_ret + 1, sizeof(int));
   if (!controls) return instantiation_oom(in);
-  in->body->control_rets = controls;
+  in->control_rets = controls;
   for (size_t i = 0; i < function->n_control_ret; i++) {
     int node = instantiation_find_control(in, function->control_ret[i]->value);
     if (node < 0) {
@@ -210,7 +211,7 @@ static bool add_control_rets(Instantiation *in) {
   return true;
 }
 
-/* --- all of it --- */
+/* --- all nodes --- */
 
 static bool sum_args(Instantiation *in, ArgDef *const *args, size_t n, const DataType ***types, int **counts,
                      int *total) {
@@ -229,9 +230,12 @@ static bool sum_args(Instantiation *in, ArgDef *const *args, size_t n, const Dat
   return true;
 }
 
-static bool instantiate(Instantiation *in) {
+static bool make_nodes(Instantiation *in) {
   const FunctionDef *function = in->function;
   const OpDef *signature = function->signature;
+  if (!signature) return status_invalid(in->status, "A function without signature cannot be instantiated");
+  in->body->name = arena_strdup(in->arena, signature->name);
+  if (!in->body->name) return instantiation_oom(in);
   TRY(instantiation_check_signature(in));
   const DataType **in_types, **ret_types;
   int *in_counts, *ret_counts, num_args, num_rets;
@@ -240,32 +244,111 @@ static bool instantiate(Instantiation *in) {
   if (function->n_node_def > INT32_MAX / 2)
     return status_invalid(in->status, "Function %s has too many nodes", signature->name);
   int64_t nodes = (int64_t)num_args + (int64_t)function->n_node_def + num_rets;
-  in->body->nodes = arena_calloc(in->arena, nodes + 1, sizeof(InstantiatedNode));
+  in->nodes = arena_calloc(in->arena, nodes + 1, sizeof(InstantiatedNode));
   in->output_starts = arena_calloc(in->arena, nodes + 1, sizeof(int *));
   in->arg_starts = arena_calloc(in->arena, (int64_t)signature->n_input_arg + 1, sizeof(int));
-  if (!in->body->nodes || !in->output_starts || !in->arg_starts) return instantiation_oom(in);
+  if (!in->nodes || !in->output_starts || !in->arg_starts) return instantiation_oom(in);
   TRY(add_args(in, in_types, in_counts, num_args));
   TRY(add_body_nodes(in));
   TRY(add_rets(in, ret_types, ret_counts, num_rets));
   return add_control_rets(in);
 }
 
-bool function_instantiate(const Graph *graph, const FunctionDef *function, const AttrEntry *const *attrs,
-                          int num_attrs, Arena *arena, InstantiationResult **body, Status *status) {
-  if (!function->signature)
-    return status_invalid(status, "A function without signature cannot be instantiated");
-  Instantiation in = {.graph = graph,
+/* --- the graph --- */
+
+static bool connect_node(Instantiation *in, const InstantiatedNode *from, Node *const *nodes, Node *node) {
+  Graph *graph = in->body->graph;
+  Edge *edge;
+  for (int i = 0; i < from->num_inputs; i++) {
+    InstantiatedInput input = from->inputs[i];
+    TRY(graph_add_edge(graph, nodes[input.node], input.index, node, i, &edge, in->status));
+  }
+  for (int i = 0; i < from->num_controls; i++)
+    TRY(graph_add_control_edge(graph, nodes[from->controls[i]], node, &edge, in->status));
+  return true;
+}
+
+static bool make_graph(Instantiation *in) {
+  FunctionBody *body = in->body;
+  Node **nodes = arena_calloc(in->arena, in->num_nodes, sizeof *nodes);
+  Node **control_rets = arena_calloc(in->arena, body->num_control_rets, sizeof *control_rets);
+  if (!nodes || !control_rets) return instantiation_oom(in);
+  for (int i = 0; i < in->num_nodes; i++)
+    TRY(graph_add_node(body->graph, in->nodes[i].def, &nodes[i], in->status));
+  for (int i = 0; i < in->num_nodes; i++) TRY(connect_node(in, &in->nodes[i], nodes, nodes[i]));
+  for (int i = 0; i < body->num_control_rets; i++) control_rets[i] = nodes[in->control_rets[i]];
+  body->arg_nodes = nodes;
+  body->ret_nodes = nodes + in->num_nodes - body->num_rets;
+  body->control_ret_nodes = control_rets;
+  return graph_fixup_source_and_sink_edges(body->graph, NULL, in->status);
+}
+
+/* --- the body --- */
+
+/* The body shares values with the function and its attrs, so it has copies of those that may go away: of all
+ * attrs, and of a function that is not in the library. */
+static bool copy_sources(Instantiation *in) {
+  const AttrEntry **attrs = arena_calloc(in->arena, in->num_attrs, sizeof *attrs);
+  if (!attrs) return instantiation_oom(in);
+  for (int i = 0; i < in->num_attrs; i++) {
+    attrs[i] = proto_copy(in->attrs[i], in->arena);
+    if (!attrs[i]) return instantiation_oom(in);
+  }
+  in->attrs = attrs;
+  const OpDef *signature = in->function->signature;
+  if (!in->library || !signature || graph_find_function(in->library, signature->name) != in->function)
+    in->function = proto_copy(in->function, in->arena);
+  return in->function || instantiation_oom(in);
+}
+
+static bool instantiate(Instantiation *in) {
+  bool ok = copy_sources(in) && make_nodes(in);
+  string_map_free(&in->arg_map);
+  string_map_free(&in->node_map);
+  return ok && make_graph(in);
+}
+
+bool function_body_new_without_shapes(Graph *library, const FunctionDef *function,
+                                      const AttrEntry *const *attrs, int num_attrs, FunctionBody **body,
+                                      Status *status) {
+  Instantiation in = {.library = library,
                       .function = function,
                       .attrs = attrs,
                       .num_attrs = num_attrs,
-                      .arena = arena,
                       .status = status};
-  in.body = arena_calloc(arena, 1, sizeof(InstantiationResult));
+  in.body = mem_calloc(1, sizeof *in.body);
   if (!in.body) return instantiation_oom(&in);
-  in.body->name = function->signature->name;
-  bool ok = instantiate(&in);
-  string_map_free(&in.args);
-  string_map_free(&in.nodes);
+  in.body->graph = library ? graph_new_body(library) : graph_new();
+  in.arena = in.body->graph ? graph_arena(in.body->graph) : NULL;
+  bool ok = in.body->graph ? instantiate(&in) : instantiation_oom(&in);
   if (ok) *body = in.body;
+  else function_body_free(in.body);
   return ok;
+}
+
+/* Shapes are known as far as inference gets: what is wrong in a body shows when it runs. */
+static bool infer_shapes(Graph *graph, Status *status) {
+  bool ok = false;
+  Node **order;
+  int64_t count;
+  Arena *arena = arena_new();
+  if (!arena) return status_oom(status, "the body of a function");
+  const Walk walk = {.follow = walk_follow_forward};
+  TRY_DONE(graph_reverse_post_order(graph, &walk, arena, &order, &count, status));
+  for (int64_t i = 0; i < count; i++) {
+    if (order[i]->id > SINK_ID) TRY_DONE(graph_infer_leniently(graph, order[i], status));
+  }
+  ok = true;
+done:
+  arena_free(arena);
+  return ok;
+}
+
+bool function_body_new(Graph *library, const FunctionDef *function, const AttrEntry *const *attrs,
+                       int num_attrs, FunctionBody **body, Status *status) {
+  TRY(function_body_new_without_shapes(library, function, attrs, num_attrs, body, status));
+  if (infer_shapes((*body)->graph, status)) return true;
+  function_body_free(*body);
+  *body = NULL;
+  return false;
 }

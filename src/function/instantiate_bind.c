@@ -163,7 +163,7 @@ static DataType literal_type(const NodeDef *def, const NodeDef *bound) {
 }
 
 static bool look_up_op(Instantiation *in, const NodeDef *def, const Op **op) {
-  if (in->graph) return graph_look_up_op(in->graph, def->op, op, in->status);
+  if (in->library) return graph_look_up_op(in->library, def->op, op, in->status);
   return op_registry_look_up(op_registry_global(), def->op, op, in->status);
 }
 

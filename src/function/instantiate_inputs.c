@@ -14,7 +14,7 @@ static bool parse_index(const char *text, int *index) {
 
 /* "arg" and "arg:i" */
 static bool find_arg(const Instantiation *in, const char *name, size_t length, const char *rest, Item *item) {
-  int arg = (int)(intptr_t)string_map_find_bytes(&in->args, name, length) - 1;
+  int arg = (int)(intptr_t)string_map_find_bytes(&in->arg_map, name, length) - 1;
   if (arg < 0) return false;
   int begin = in->arg_starts[arg], count = in->arg_starts[arg + 1] - begin, index;
   *item = (Item){begin, 0, count, true};
@@ -27,9 +27,9 @@ static bool find_arg(const Instantiation *in, const char *name, size_t length, c
 /* "node:out" and "node:out:i" */
 static bool find_output(const Instantiation *in, const char *name, size_t length, const char *rest,
                         Item *item) {
-  int node = (int)(intptr_t)string_map_find_bytes(&in->nodes, name, length) - 1;
+  int node = (int)(intptr_t)string_map_find_bytes(&in->node_map, name, length) - 1;
   if (node < 0) return false;
-  const OpDef *op = in->body->nodes[node].op->def;
+  const OpDef *op = in->nodes[node].op->def;
   const char *colon = strchr(rest, ':');
   size_t arg_length = !colon ? strlen(rest) : (size_t)(colon - rest);
   for (size_t i = 0; i < op->n_output_arg; i++) {
@@ -54,7 +54,7 @@ bool instantiation_find(const Instantiation *in, const char *text, Item *item) {
 }
 
 int instantiation_find_control(const Instantiation *in, const char *name) {
-  int node = (int)(intptr_t)string_map_find(&in->nodes, name) - 1;
+  int node = (int)(intptr_t)string_map_find(&in->node_map, name) - 1;
   if (node >= 0) return node;
   Item item;
   return find_arg(in, name, strlen(name), NULL, &item) && item.count > 0 ? item.node : -1;
@@ -62,7 +62,7 @@ int instantiation_find_control(const Instantiation *in, const char *name) {
 
 DataType item_type(const Instantiation *in, const Item *item, int k) {
   return item->is_arg ? in->body->arg_types[item->node + k]
-                      : in->body->nodes[item->node].output_types[item->index + k];
+                      : in->nodes[item->node].output_types[item->index + k];
 }
 
 InstantiatedInput item_input(const Item *item, int k) {
@@ -71,7 +71,7 @@ InstantiatedInput item_input(const Item *item, int k) {
 }
 
 bool instantiation_write_input(Instantiation *in, NodeDef *def, InstantiatedInput input) {
-  const char *name = in->body->nodes[input.node].def->name;
+  const char *name = in->nodes[input.node].def->name;
   char *text =
       input.index == 0 ? arena_strdup(in->arena, name) : arena_printf(in->arena, "%s:%d", name, input.index);
   if (!text) return instantiation_oom(in);
@@ -131,7 +131,7 @@ static bool take_controls(Instantiation *in, InputCursor *at, InstantiatedNode *
     controls[i] = instantiation_find_control(in, input + 1);
     if (controls[i] < 0)
       return status_invalid(in->status, "input[%d] == '%s', is not found.", at->next + i, input);
-    char *text = arena_printf(in->arena, "^%s", in->body->nodes[controls[i]].def->name);
+    char *text = arena_printf(in->arena, "^%s", in->nodes[controls[i]].def->name);
     if (!text) return instantiation_oom(in);
     TRY(proto_append(in->arena, (void ***)&node->def->input, &node->def->n_input, text, in->status));
   }

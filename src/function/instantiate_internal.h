@@ -1,24 +1,44 @@
-/* What the files of function_instantiate share. */
+/* What the files share that make a FunctionBody of a FunctionDef: the nodes while their attrs are bound and
+ * their inputs resolved. They become the nodes of the body's graph. */
 #ifndef TFCORE_FUNCTION_INSTANTIATE_INTERNAL_H_
 #define TFCORE_FUNCTION_INSTANTIATE_INTERNAL_H_
 
 #include <string.h>
 
+#include "function/function_body.h"
 #include "function/function_internal.h"
-#include "function/instantiate.h"
 #include "op/op_def_builder.h"
 
+/* Output `index` of node `node` of the same body. */
+typedef struct InstantiatedInput {
+  int node, index;
+} InstantiatedInput;
+
+typedef struct InstantiatedNode {
+  NodeDef *def; /* complete: no placeholders, defaults added, inputs as "n", "n:1", "^n" */
+  const Op *op; /* NULL for `_Arg` and `_Retval` */
+  int num_inputs, num_controls, num_outputs;
+  const InstantiatedInput *inputs;
+  const int *controls; /* indexes of nodes */
+  const DataType *output_types;
+} InstantiatedNode;
+
 typedef struct Instantiation {
-  const Graph *graph;
+  const Graph *library; /* NULL: ops of the registry alone */
   const FunctionDef *function;
   const AttrEntry *const *attrs;
   int num_attrs;
-  Arena *arena;
+  Arena *arena; /* of the body's graph */
   Status *status;
-  InstantiationResult *body;
-  int **output_starts; /* per node where each of its output args begins, one more at the end */
-  int *arg_starts;     /* per input arg of the signature the index of its first `_Arg`, one more at the end */
-  StringMap args, nodes; /* to index + 1 */
+  FunctionBody *body; /* its types and counts are set; the graph is empty until all nodes are known */
+  /* First the `_Arg` nodes, then the nodes of the FunctionDef in its order, last the `_Retval` nodes. Lists
+   * among arguments and results are expanded: one node per tensor. */
+  InstantiatedNode *nodes;
+  int num_nodes;
+  int *control_rets;   /* indexes of nodes */
+  int **output_starts; /* per node the first output of each of its output args, and the number of outputs */
+  int *arg_starts;     /* per input arg of the signature its first `_Arg`, and the number of `_Arg`s */
+  StringMap arg_map, node_map; /* to index + 1 */
 } Instantiation;
 
 /* The values that an input or a result names: outputs [index, index + count) of a node, or `count` argument

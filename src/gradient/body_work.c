@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "function/function_splice.h"
 #include "function/graph_to_function.h"
 #include "gradient/graph_gradients.h"
 
@@ -16,6 +17,7 @@ bool body_work_new(BodyWork *work, GradientLibrary *library, Status *status) {
 }
 
 void body_work_free(BodyWork *work) {
+  function_body_free(work->body);
   graph_free(work->graph);
   arena_free(work->arena);
   *work = (BodyWork){0};
@@ -143,14 +145,14 @@ bool gradient_called(const NodeDef *node, const char *attr, const NameAttrList *
 }
 
 /* Nodes with state, and control results. */
-static bool find_effects(BodyWork *work, InlinedFunction *function) {
-  const InstantiationResult *body = function->body;
+static bool find_effects(BodyWork *work, SplicedFunction *function) {
+  const FunctionBody *body = function->body;
   int64_t ids = graph_num_node_ids(work->graph);
   uint8_t *found = arena_calloc(work->arena, ids, 1);
   function->effects = arena_calloc(work->arena, ids, sizeof *function->effects);
   if (!found || !function->effects) return oom(work);
   for (int i = 0; i < body->num_control_rets; i++) {
-    const NodeDef *def = body->nodes[body->control_rets[i]].def;
+    const NodeDef *def = body->control_ret_nodes[i]->def;
     const Node *node = graph_find_node(work->graph, def->name);
     if (node && strcmp(node->def->op, def->op) == 0) found[node->id] = 1;
   }
@@ -162,28 +164,28 @@ static bool find_effects(BodyWork *work, InlinedFunction *function) {
   return true;
 }
 
-bool body_work_inline(BodyWork *work, const NameAttrList *f, bool keep_stateful, InlinedFunction *function) {
+bool body_work_splice(BodyWork *work, const NameAttrList *f, bool keep_stateful, SplicedFunction *function) {
   const FunctionDef *def = graph_find_function(work->library->functions, f->name);
-  InstantiationResult *body;
   if (!def) return status_set(work->status, CODE_NOT_FOUND, "Function %s is not defined.", f->name);
   /* All map entries have the same layout: a key and a value. */
-  TRY(function_instantiate(work->graph, def, (const AttrEntry *const *)f->attr, (int)f->n_attr, work->arena,
-                           &body, work->status));
-  *function = (InlinedFunction){.body = body};
+  TRY(function_body_new_without_shapes(work->library->functions, def, (const AttrEntry *const *)f->attr,
+                                       (int)f->n_attr, &work->body, work->status));
+  const FunctionBody *body = work->body;
+  *function = (SplicedFunction){.body = body};
   function->args = arena_calloc(work->arena, body->num_args + 1, sizeof(NodeOutput));
   function->rets = arena_calloc(work->arena, body->num_rets + 1, sizeof(NodeOutput));
   function->dys = arena_calloc(work->arena, body->num_rets + 1, sizeof(NodeOutput));
   function->dxs = arena_calloc(work->arena, body->num_args + 1, sizeof(NodeOutput));
   if (!function->args || !function->rets || !function->dys || !function->dxs) return oom(work);
   for (int i = 0; i < body->num_args; i++)
-    TRY(body_work_placeholder(work, body->nodes[i].def->name, body->arg_types[i], &function->args[i]));
-  FunctionInlineOptions options = {.keep_stateful = keep_stateful};
-  TRY(function_inline_body(work->graph, body, function->args, &options, function->rets, work->status));
+    TRY(body_work_placeholder(work, body->arg_nodes[i]->name, body->arg_types[i], &function->args[i]));
+  const SpliceOptions options = {.keep_stateful = keep_stateful};
+  TRY(function_splice_body(work->graph, body, function->args, &options, function->rets, work->status));
   return !keep_stateful || find_effects(work, function);
 }
 
-bool body_work_differentiate(BodyWork *work, InlinedFunction *function, const bool *flows) {
-  const InstantiationResult *body = function->body;
+bool body_work_differentiate(BodyWork *work, SplicedFunction *function, const bool *flows) {
+  const FunctionBody *body = function->body;
   GradientLibrary *library = work->library;
   NodeOutput *ys = arena_calloc(work->arena, 2 * (int64_t)body->num_rets + 1, sizeof *ys);
   if (!ys) return oom(work);
@@ -205,7 +207,7 @@ bool body_work_differentiate(BodyWork *work, InlinedFunction *function, const bo
 }
 
 static bool make_function(BodyWork *work, const char *name, const NodeOutput *inputs, int num_inputs,
-                          const NodeOutput *outputs, int num_outputs, const InlinedFunction *whole,
+                          const NodeOutput *outputs, int num_outputs, const SplicedFunction *whole,
                           FunctionDef **function) {
   GraphToFunctionOptions options = {.name = name,
                                     .inputs = inputs,
@@ -226,7 +228,7 @@ bool body_work_function(BodyWork *work, const char *name, const NodeOutput *inpu
 }
 
 bool body_work_define(BodyWork *work, const char *name, const NodeOutput *inputs, int num_inputs,
-                      const NodeOutput *outputs, int num_outputs, const InlinedFunction *whole,
+                      const NodeOutput *outputs, int num_outputs, const SplicedFunction *whole,
                       const char **defined) {
   FunctionDef *function;
   Graph *library = work->library->functions;

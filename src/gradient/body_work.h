@@ -12,7 +12,8 @@ typedef struct BodyWork {
   Graph *graph;
   Arena *arena; /* as long as the work */
   Status *status;
-  const char *scope; /* NULL, or what stands in front of the names of new nodes */
+  const char *scope;  /* NULL, or what stands in front of the names of new nodes */
+  FunctionBody *body; /* of the function that was spliced into the graph; owned */
 } BodyWork;
 
 MUST_CHECK bool body_work_new(BodyWork *work, GradientLibrary *library, Status *status);
@@ -43,24 +44,25 @@ MUST_CHECK bool body_work_zeros(BodyWork *work, NodeOutput value, DataType type,
 
 /* --- functions --- */
 
-/* A function that was inlined: arguments are placeholders, and gradients arrive at placeholders as well. */
-typedef struct InlinedFunction {
-  const InstantiationResult *body;
+/* A function that was spliced into the graph of the work: arguments are placeholders, and gradients arrive at
+ * placeholders as well. */
+typedef struct SplicedFunction {
+  const FunctionBody *body; /* of the work */
   NodeOutput *args, *rets;
   NodeOutput *dys;        /* per result; NULL nodes where no gradient arrives */
   NodeOutput *dxs;        /* per argument; NULL nodes where none leaves */
   int64_t first_gradient; /* nodes from this id on are of the gradient */
   Node **effects;         /* with keep_stateful: what runs in every call */
   int num_effects;
-} InlinedFunction;
+} SplicedFunction;
 
 /* Whether gradients of values of that type are computed. */
 bool gradient_flows_through(DataType type);
-/* NOT_FOUND "Function f is not defined." */
-MUST_CHECK bool body_work_inline(BodyWork *work, const NameAttrList *f, bool keep_stateful,
-                                 InlinedFunction *function);
+/* Once in each work. NOT_FOUND "Function f is not defined." */
+MUST_CHECK bool body_work_splice(BodyWork *work, const NameAttrList *f, bool keep_stateful,
+                                 SplicedFunction *function);
 /* Adds the gradient of the results with `flows` with respect to all arguments. */
-MUST_CHECK bool body_work_differentiate(BodyWork *work, InlinedFunction *function, const bool *flows);
+MUST_CHECK bool body_work_differentiate(BodyWork *work, SplicedFunction *function, const bool *flows);
 /* What computes the outputs from the inputs, in the arena. */
 MUST_CHECK bool body_work_function(BodyWork *work, const char *name, const NodeOutput *inputs, int num_inputs,
                                    const NodeOutput *outputs, int num_outputs, Arena *arena,
@@ -68,7 +70,7 @@ MUST_CHECK bool body_work_function(BodyWork *work, const char *name, const NodeO
 /* Adds such a function to the library under the name or name_1, name_2, ...: a new one, or one that is the
  * same. With `whole`, it has the effects of that function as well. */
 MUST_CHECK bool body_work_define(BodyWork *work, const char *name, const NodeOutput *inputs, int num_inputs,
-                                 const NodeOutput *outputs, int num_outputs, const InlinedFunction *whole,
+                                 const NodeOutput *outputs, int num_outputs, const SplicedFunction *whole,
                                  const char **defined);
 /* The name of a function with the suffix behind it, instead of "_forward" if it has that; NULL when out of
  * memory. */

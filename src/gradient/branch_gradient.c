@@ -10,7 +10,7 @@
 typedef struct Branch {
   const NameAttrList *function;
   BodyWork work;
-  InlinedFunction inlined;
+  SplicedFunction spliced;
   KeptValues kept;
   int *outputs;         /* per value kept: the output that has it */
   NodeOutput *slots;    /* per output that is added; NULL nodes where another branch has one */
@@ -82,16 +82,16 @@ static bool find_branches(Branches *b) {
 
 static bool differentiate(Branches *b, Branch *branch) {
   TRY(body_work_new(&branch->work, b->library, b->status));
-  TRY(body_work_inline(&branch->work, branch->function, true, &branch->inlined));
-  const InstantiationResult *body = branch->inlined.body;
+  TRY(body_work_splice(&branch->work, branch->function, true, &branch->spliced));
+  const FunctionBody *body = branch->spliced.body;
   if (body->num_args != b->num_inputs || body->num_rets != b->num_outputs) {
     return status_invalid(b->status, "Branch %s of op %s has %d arguments and %d results, not %d and %d",
                           body->name, b->node->op, body->num_args, body->num_rets, b->num_inputs,
                           b->num_outputs);
   }
-  TRY(body_work_differentiate(&branch->work, &branch->inlined, b->arrives));
+  TRY(body_work_differentiate(&branch->work, &branch->spliced, b->arrives));
   for (int k = 0; k < b->num_inputs; k++) {
-    NodeOutput dx = branch->inlined.dxs[k];
+    NodeOutput dx = branch->spliced.dxs[k];
     if (!dx.node) continue;
     DataType type = (DataType)dtype_base(node_output_type(dx));
     if (b->types[k] != DT_INVALID && b->types[k] != type)
@@ -110,19 +110,19 @@ static bool find_kept(Branches *b, Branch *branch) {
   bool *given = arena_calloc(work->arena, b->num_inputs + 1, sizeof *given);
   if (!given) return oom(b);
   for (int k = 0; k < b->num_inputs; k++) {
-    NodeOutput *dx = &branch->inlined.dxs[k];
+    NodeOutput *dx = &branch->spliced.dxs[k];
     given[k] = true;
     if (b->types[k] != DT_INVALID && !dx->node)
-      TRY(body_work_zeros(work, branch->inlined.args[k], b->types[k], dx));
+      TRY(body_work_zeros(work, branch->spliced.args[k], b->types[k], dx));
   }
-  TRY(kept_values_find(work, &branch->inlined, given, RECOMPUTE_CHEAP, &branch->kept));
+  TRY(kept_values_find(work, &branch->spliced, given, RECOMPUTE_CHEAP, &branch->kept));
   for (int k = 0; k < b->num_inputs; k++) b->passed[k] = b->passed[k] || branch->kept.used[k];
   return true;
 }
 
 static int find_result(const Branch *branch, NodeOutput value) {
-  for (int i = 0; i < branch->inlined.body->num_rets; i++) {
-    NodeOutput ret = branch->inlined.rets[i];
+  for (int i = 0; i < branch->spliced.body->num_rets; i++) {
+    NodeOutput ret = branch->spliced.rets[i];
     if (ret.node == value.node && ret.index == value.index) return i;
   }
   return -1;
@@ -181,19 +181,19 @@ static bool define_forward(Branches *b, Branch *branch, int num_slots) {
   BodyWork *work = &branch->work;
   int count = b->num_outputs + b->num_slots;
   NodeOutput *out = arena_calloc(work->arena, count + 1, sizeof *out);
-  const char *name = body_work_name(work, branch->inlined.body->name, "_forward");
+  const char *name = body_work_name(work, branch->spliced.body->name, "_forward");
   if (!out || !name) return oom(b);
   for (int i = 0; i < count; i++) {
     int slot = i - b->num_outputs;
     if (slot < 0) {
-      out[i] = branch->inlined.rets[i];
+      out[i] = branch->spliced.rets[i];
     } else if (slot < num_slots && branch->slots[slot].node) {
       out[i] = branch->slots[slot];
     } else {
       TRY(add_fake(work, b->slot_types[slot], &out[i]));
     }
   }
-  return body_work_define(work, name, branch->inlined.args, b->num_inputs, out, count, &branch->inlined,
+  return body_work_define(work, name, branch->spliced.args, b->num_inputs, out, count, &branch->spliced,
                           &branch->forward);
 }
 
@@ -206,10 +206,10 @@ static bool define_gradient(Branches *b, Branch *branch) {
   NodeOutput *out = arena_calloc(work->arena, b->num_inputs + 1, sizeof *out);
   NodeOutput *outputs = arena_calloc(work->arena, num_outputs + 1, sizeof *outputs);
   NodeOutput *items = arena_calloc(work->arena, branch->kept.count + 1, sizeof *items);
-  const char *name = body_work_name(work, branch->inlined.body->name, "_grad");
+  const char *name = body_work_name(work, branch->spliced.body->name, "_grad");
   if (!in || !out || !outputs || !items || !name) return oom(b);
   for (int k = 0; k < b->num_inputs; k++) {
-    if (b->passed[k]) in[num_in++] = branch->inlined.args[k];
+    if (b->passed[k]) in[num_in++] = branch->spliced.args[k];
   }
   for (int k = 0; k < num_outputs; k++) {
     if (!b->read[k]) continue;
@@ -217,12 +217,12 @@ static bool define_gradient(Branches *b, Branch *branch) {
     in[num_in++] = outputs[k];
   }
   for (int k = 0; k < b->num_outputs; k++) {
-    if (b->arrives[k]) in[num_in++] = branch->inlined.dys[k];
+    if (b->arrives[k]) in[num_in++] = branch->spliced.dys[k];
   }
   for (int k = 0; k < branch->kept.count; k++) items[k] = outputs[branch->outputs[k]];
-  TRY(kept_values_replace(&branch->kept, work, &branch->inlined, items));
+  TRY(kept_values_replace(&branch->kept, work, &branch->spliced, items));
   for (int k = 0; k < b->num_inputs; k++) {
-    if (b->types[k] != DT_INVALID) out[num_out++] = branch->inlined.dxs[k];
+    if (b->types[k] != DT_INVALID) out[num_out++] = branch->spliced.dxs[k];
   }
   return body_work_define(work, name, in, num_in, out, num_out, NULL, &branch->gradient);
 }

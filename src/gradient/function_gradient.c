@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "function/function_splice.h"
 #include "function/graph_to_function.h"
 #include "gradient/gradient_internal.h"
 #include "gradient/graph_gradients.h"
@@ -15,7 +16,7 @@ typedef struct FunctionGradient {
   Graph *graph; /* where the body and its gradient are built */
   Arena *arena; /* until the gradient is copied out */
   Status *status;
-  InstantiationResult *body;
+  FunctionBody *body; /* owned */
   NodeOutput *inputs; /* the arguments, then one gradient per result */
   NodeOutput *ys, *dxs;
   bool *no_flow; /* per argument; as long as the library */
@@ -33,7 +34,7 @@ static bool add_placeholder(FunctionGradient *g, const char *name, DataType type
 
 /* Arguments, the body, and a gradient for each result. */
 static bool build(FunctionGradient *g) {
-  const InstantiationResult *body = g->body;
+  const FunctionBody *body = g->body;
   int total = body->num_args + body->num_rets;
   g->inputs = arena_calloc(g->arena, total + 1, sizeof(NodeOutput));
   g->ys = arena_calloc(g->arena, body->num_rets + 1, sizeof(NodeOutput));
@@ -41,11 +42,11 @@ static bool build(FunctionGradient *g) {
   g->no_flow = arena_calloc(g->library->arena, body->num_args + 1, sizeof(bool));
   if (!g->inputs || !g->ys || !g->dxs || !g->no_flow) return oom(g);
   for (int i = 0; i < body->num_args; i++)
-    TRY(add_placeholder(g, body->nodes[i].def->name, body->arg_types[i], &g->inputs[i]));
-  FunctionInlineOptions options = {0};
-  TRY(function_inline_body(g->graph, body, g->inputs, &options, g->ys, g->status));
+    TRY(add_placeholder(g, body->arg_nodes[i]->name, body->arg_types[i], &g->inputs[i]));
+  const SpliceOptions options = {0};
+  TRY(function_splice_body(g->graph, body, g->inputs, &options, g->ys, g->status));
   for (int i = 0; i < body->num_rets; i++) {
-    const char *ret = body->nodes[body->num_nodes - body->num_rets + i].def->name;
+    const char *ret = body->ret_nodes[i]->name;
     size_t length = strlen(ret);
     const char *mark = strstr(ret, "_RetVal");
     if (mark) length = (size_t)(mark - ret);
@@ -80,12 +81,12 @@ static bool fill_zeros(FunctionGradient *g) {
 }
 
 static bool make_function(FunctionGradient *g, const char *name, Arena *arena, FunctionDef **gradient) {
-  const InstantiationResult *body = g->body;
+  const FunctionBody *body = g->body;
   const char **names = arena_calloc(g->arena, body->num_args + 1, sizeof(char *));
   if (!name) name = arena_printf(g->arena, "%sGrad", body->name);
   if (!names || !name) return oom(g);
   for (int i = 0; i < body->num_args; i++) {
-    names[i] = arena_printf(g->arena, "d%s", body->nodes[i].def->name);
+    names[i] = arena_printf(g->arena, "d%s", body->arg_nodes[i]->name);
     if (!names[i]) return oom(g);
   }
   GraphToFunctionOptions options = {.name = name,
@@ -103,9 +104,10 @@ static bool make_function(FunctionGradient *g, const char *name, Arena *arena, F
 static bool differentiate(FunctionGradient *g, const FunctionDef *function, const AttrEntry *const *attrs,
                           int num_attrs, const char *name, Arena *arena, FunctionDef **gradient) {
   if (!g->graph || !g->arena) return oom(g);
-  TRY(function_instantiate(g->graph, function, attrs, num_attrs, g->arena, &g->body, g->status));
+  TRY(function_body_new_without_shapes(g->library->functions, function, attrs, num_attrs, &g->body,
+                                       g->status));
   TRY(build(g));
-  const InstantiationResult *body = g->body;
+  const FunctionBody *body = g->body;
   TRY(gradients_add(g->library, g->graph, g->ys, body->num_rets, g->inputs, body->num_args,
                     g->inputs + body->num_args, &(GradientOptions){.scope = ""}, g->dxs, g->status));
   TRY(fill_zeros(g));
@@ -131,6 +133,7 @@ bool gradient_of_function(GradientLibrary *library, const FunctionDef *function,
   bool ok = differentiate(&g, function, attrs, num_attrs, name, arena, gradient);
   library->depth--;
   *no_flow = g.no_flow;
+  function_body_free(g.body);
   graph_free(g.graph);
   arena_free(g.arena);
   return ok;

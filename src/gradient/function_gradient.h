@@ -3,7 +3,7 @@
 #ifndef TFCORE_GRADIENT_FUNCTION_GRADIENT_H_
 #define TFCORE_GRADIENT_FUNCTION_GRADIENT_H_
 
-#include "function/instantiate.h"
+#include "graph/graph.h"
 
 /* The gradient of `function` with these attrs: arguments are those of the function (lists expanded, types
  * concrete) and one gradient per result, results are one gradient per argument. Arguments that no gradient

@@ -2,7 +2,7 @@
 #ifndef TFCORE_GRADIENT_GRADIENT_INTERNAL_H_
 #define TFCORE_GRADIENT_GRADIENT_INTERNAL_H_
 
-#include "function/instantiate.h"
+#include "function/function_body.h"
 #include "gradient/graph_gradients.h"
 #include "graph/node_class.h"
 
@@ -55,15 +55,14 @@ typedef struct GradientEntry {
   bool keeps; /* the function takes all outputs of the node, as `forward` makes it, behind the inputs that the
                  node has without it */
   const ForwardChange *forward; /* NULL: the node stays as it is */
+  FunctionBody *body;           /* of the function, without shapes; owned, NULL until it is needed */
 } GradientEntry;
-MUST_CHECK bool gradient_look_up(GradientLibrary *library, const GradientQuery *query,
-                                 const GradientEntry **entry, Status *status);
+MUST_CHECK bool gradient_look_up(GradientLibrary *library, const GradientQuery *query, GradientEntry **entry,
+                                 Status *status);
 /* Says without work that no gradient flows through nodes of this op. */
 bool gradient_is_none(const GradientLibrary *library, const Op *op, const NodeDef *node);
 /* The library has a function or a GradientDef for what the node calls. */
 bool gradient_is_given(const GradientLibrary *library, const NodeDef *node);
-/* Appends what tells apart queries with different gradients. */
-MUST_CHECK bool gradient_key(const GradientQuery *query, StrBuf *key, Status *status);
 
 MUST_CHECK bool gradients_add(GradientLibrary *library, Graph *graph, const NodeOutput *ys, int num_ys,
                               const NodeOutput *xs, int num_xs, const NodeOutput *dys,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "function/function_splice.h"
 #include "gradient/body_work.h"
 
 /* A gradient that has arrived at an output. */
@@ -41,16 +42,10 @@ typedef struct Backward {
   uint8_t *between;            /* per id: on a path from an x to a y */
   int64_t *pending;            /* per id: edges to nodes between, along which a gradient may still come */
   OutputGradients **gradients; /* per id: one for each output, for nodes between */
-  StringMap bodies;            /* instantiated gradients by gradient_key, to BodyEntry */
   Extension *extensions;       /* the last one first */
   Node **queue;
   int64_t head, tail;
 } Backward;
-
-typedef struct BodyEntry {
-  InstantiationResult *body; /* NULL: no gradient flows */
-  const GradientEntry *gradient;
-} BodyEntry;
 
 static bool oom(Backward *b) { return status_oom(b->status, "gradients"); }
 
@@ -163,7 +158,7 @@ static bool sum(Backward *b, const Node *node, int index, NodeOutput *value) {
 
 /* --- one node --- */
 
-static bool bad_gradient(Backward *b, const Node *node, const InstantiationResult *body, const char *what) {
+static bool bad_gradient(Backward *b, const Node *node, const FunctionBody *body, const char *what) {
   status_invalid(b->status, "The gradient function %s of op %s %s", body->name, node->def->op, what);
   return node_attach(node->name, b->status);
 }
@@ -171,8 +166,8 @@ static bool bad_gradient(Backward *b, const Node *node, const InstantiationResul
 /* x and dy in, for a gradient that keeps with all outputs between, one gradient per x out, with fitting
  * types.
  */
-static bool check_body(Backward *b, const Node *node, const GradientEntry *gradient,
-                       const InstantiationResult *body) {
+static bool check_body(Backward *b, const Node *node, const GradientEntry *gradient) {
+  const FunctionBody *body = gradient->body;
   int total = node->num_inputs + node->num_outputs;
   if (gradient->keeps ? body->num_args < total + node->num_outputs
                       : body->num_args != total || body->num_rets != node->num_inputs) {
@@ -192,46 +187,25 @@ static bool check_body(Backward *b, const Node *node, const GradientEntry *gradi
   return true;
 }
 
-static bool look_up_body(Backward *b, const Node *node, const bool *flows, const BodyEntry **body) {
+/* The gradient of a node, with its body if it has a function. */
+static bool look_up_gradient(Backward *b, const Node *node, const bool *flows, GradientEntry **gradient) {
   GradientQuery query = {node->op, node->def, flows, node->num_outputs, b->library->functions};
-  StrBuf key = {0};
-  bool ok = false;
-  const GradientEntry *gradient;
-  TRY_DONE(gradient_key(&query, &key, b->status));
-  BodyEntry *entry = string_map_find_bytes(&b->bodies, strbuf_text(&key), (size_t)key.length);
-  if (!entry) {
-    TRY_DONE(gradient_look_up(b->library, &query, &gradient, b->status));
-    char *kept_key = arena_strndup(b->arena, strbuf_text(&key), (size_t)key.length);
-    entry = arena_calloc(b->arena, 1, (int64_t)sizeof *entry);
-    if (!entry || !kept_key) {
-      oom(b);
-      goto done;
-    }
-    entry->gradient = gradient;
-    if (gradient->function) {
-      if (!function_instantiate(b->graph, gradient->function, gradient->attrs, gradient->num_attrs, b->arena,
-                                &entry->body, b->status)) {
-        status_append(b->status, "\n\tin the gradient of op %s", node->def->op);
-        goto done;
-      }
-      TRY_DONE(check_body(b, node, gradient, entry->body));
-    }
-    TRY_DONE(string_map_set_bytes(&b->bodies, kept_key, (size_t)key.length, entry, b->status));
-  }
-  *body = entry;
-  ok = true;
-done:
-  strbuf_free(&key);
-  return ok;
+  TRY(gradient_look_up(b->library, &query, gradient, b->status));
+  GradientEntry *entry = *gradient;
+  if (!entry->function || entry->body) return true;
+  if (!function_body_new_without_shapes(b->library->functions, entry->function, entry->attrs,
+                                        entry->num_attrs, &entry->body, b->status))
+    return status_append(b->status, "\n\tin the gradient of op %s", node->def->op);
+  return check_body(b, node, entry);
 }
 
 /* Outputs at which no gradient arrived get zeros, if the gradient looks at them. */
-static bool add_zeros(Backward *b, const Node *node, const InstantiationResult *body, const bool *wanted,
-                      const FunctionInlineReuse *reuse, NodeOutput *inputs, int first_dy, bool *needed) {
+static bool add_zeros(Backward *b, const Node *node, const FunctionBody *body, const SpliceOptions *options,
+                      NodeOutput *inputs, int first_dy, bool *needed) {
   bool missing = false;
   for (int i = first_dy; i < body->num_args; i++) missing = missing || !inputs[i].node;
   if (!missing) return true;
-  TRY(function_needed_args(body, inputs, wanted, reuse, needed, b->status));
+  TRY(function_splice_needed_args(body, inputs, options, needed, b->status));
   for (int i = first_dy; i < body->num_args; i++) {
     if (inputs[i].node || !needed[i]) continue;
     NodeOutput output = {(Node *)node, i - first_dy};
@@ -244,7 +218,11 @@ static bool add_zeros(Backward *b, const Node *node, const InstantiationResult *
 
 /* What a loop that keeps starts with: 0, or an empty list of elements of a type. */
 static bool add_start(Backward *b, const Node *node, DataType type, NodeOutput *start) {
-  BodyWork work = {b->library, b->graph, b->arena, b->status, node->name};
+  BodyWork work = {.library = b->library,
+                   .graph = b->graph,
+                   .arena = b->arena,
+                   .status = b->status,
+                   .scope = node->name};
   return type == DT_INVALID ? body_work_int32(&work, "no_rounds", 0, start)
                             : body_work_empty_list(&work, type, start);
 }
@@ -277,9 +255,8 @@ static bool give_shape(Backward *b, const Edge *edge, NodeOutput gradient) {
 }
 
 /* The arguments of a gradient: x, the outputs of a node that keeps, and dy, which stands in `dys`. */
-static bool inline_gradient(Backward *b, Node *node, const BodyEntry *entry, const NodeOutput *dys) {
-  const InstantiationResult *body = entry->body;
-  const GradientEntry *gradient = entry->gradient;
+static bool splice_gradient(Backward *b, Node *node, const GradientEntry *gradient, const NodeOutput *dys) {
+  const FunctionBody *body = gradient->body;
   int num_x = node->num_inputs, num_dys = node->num_outputs, first_dy = body->num_args - num_dys;
   NodeOutput *inputs = arena_calloc(b->arena, body->num_args + 1, sizeof *inputs);
   NodeOutput *outputs = arena_calloc(b->arena, num_x + 1, sizeof *outputs);
@@ -297,13 +274,13 @@ static bool inline_gradient(Backward *b, Node *node, const BodyEntry *entry, con
   if (gradient->forward) TRY(extend(b, node, gradient->forward));
   for (int i = num_x; i < first_dy; i++) inputs[i] = (NodeOutput){node, i - num_x};
   for (int i = 0; i < num_dys; i++) inputs[first_dy + i] = dys[i];
-  FunctionInlineReuse reuse = {node};
-  TRY(add_zeros(b, node, body, wanted, &reuse, inputs, first_dy, needed));
+  SpliceOptions options = {.wanted_outputs = wanted, .reuse = node};
+  TRY(add_zeros(b, node, body, &options, inputs, first_dy, needed));
   StrBuf scope = {0};
   strbuf_printf(&scope, "%s%s%s_grad", b->scope, b->scope[0] == 0 ? "" : "/", node->name);
-  FunctionInlineOptions options = {.wanted_outputs = wanted, .scope = strbuf_text(&scope), .reuse = &reuse};
+  options.scope = strbuf_text(&scope);
   bool ok = strbuf_ok(&scope, b->status) &&
-            function_inline_body(b->graph, body, inputs, &options, outputs, b->status);
+            function_splice_body(b->graph, body, inputs, &options, outputs, b->status);
   strbuf_free(&scope);
   TRY(ok);
   for (int i = 0; i < num_x; i++) {
@@ -321,12 +298,12 @@ static bool pass_through(Backward *b, Node *node) {
   if (!arrived) return true;
   NodeOutput *dys = arena_calloc(b->arena, node->num_outputs + 1, sizeof *dys);
   bool *flows = arena_calloc(b->arena, node->num_outputs + 1, sizeof *flows);
-  const BodyEntry *body = NULL;
+  GradientEntry *gradient = NULL;
   if (!dys || !flows) return oom(b);
   for (int i = 0; i < node->num_outputs; i++) flows[i] = b->gradients[node->id][i].count > 0;
-  if (b->derived[node->id]) TRY(look_up_body(b, node, flows, &body));
+  if (b->derived[node->id]) TRY(look_up_gradient(b, node, flows, &gradient));
   for (int i = 0; i < node->num_outputs; i++) TRY(sum(b, node, i, &dys[i]));
-  return !body || !body->body || inline_gradient(b, node, body, dys);
+  return !gradient || !gradient->body || splice_gradient(b, node, gradient, dys);
 }
 
 static bool check_growth(Backward *b, int64_t before) {
@@ -401,7 +378,6 @@ static void free_backward(Backward *b) {
   mem_free(b->pending);
   mem_free(b->gradients);
   mem_free(b->queue);
-  string_map_free(&b->bodies);
 }
 
 static bool differentiate(Backward *b, const NodeOutput *ys, int num_ys, const NodeOutput *dys,

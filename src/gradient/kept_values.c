@@ -6,7 +6,7 @@ typedef enum NodeKind { KIND_FORWARD, KIND_AGAIN, KIND_GRADIENT } NodeKind;
 
 typedef struct Search {
   BodyWork *work;
-  const InlinedFunction *function;
+  const SplicedFunction *function;
   const bool *given;
   RecomputePolicy policy;
   KeptValues *kept;
@@ -152,7 +152,7 @@ static bool keep_shapes(Search *s) {
   return true;
 }
 
-bool kept_values_find(BodyWork *work, const InlinedFunction *function, const bool *given,
+bool kept_values_find(BodyWork *work, const SplicedFunction *function, const bool *given,
                       RecomputePolicy policy, KeptValues *kept) {
   Search s = {.work = work, .function = function, .given = given, .policy = policy, .kept = kept};
   Arena *arena = work->arena;
@@ -176,7 +176,7 @@ bool kept_values_find(BodyWork *work, const InlinedFunction *function, const boo
   return walk(&s) && keep_shapes(&s);
 }
 
-bool kept_values_replace(const KeptValues *kept, BodyWork *work, InlinedFunction *function,
+bool kept_values_replace(const KeptValues *kept, BodyWork *work, SplicedFunction *function,
                          const NodeOutput *items) {
   for (int64_t id = function->first_gradient; id < kept->num_ids; id++) {
     Node *node = graph_node(work->graph, id);

@@ -25,11 +25,11 @@ typedef enum RecomputePolicy {
 
 /* Looks at what the `dxs` of a function that was differentiated need. `given` is per argument. All memory is
  * the work's. */
-MUST_CHECK bool kept_values_find(BodyWork *work, const InlinedFunction *function, const bool *given,
+MUST_CHECK bool kept_values_find(BodyWork *work, const SplicedFunction *function, const bool *given,
                                  RecomputePolicy policy, KeptValues *kept);
 /* Lets the gradient look at items[i] instead of values[i], the `dxs` of the function included. What the
  * function computes stays as it is. */
-MUST_CHECK bool kept_values_replace(const KeptValues *kept, BodyWork *work, InlinedFunction *function,
+MUST_CHECK bool kept_values_replace(const KeptValues *kept, BodyWork *work, SplicedFunction *function,
                                     const NodeOutput *items);
 
 #endif

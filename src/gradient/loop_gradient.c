@@ -22,7 +22,7 @@ typedef struct Loop {
   const DataType *types; /* of the variables */
   const NameAttrList *body_function;
   BodyWork work;
-  InlinedFunction body;
+  SplicedFunction body;
   bool *active;   /* per variable: gradients of it arrive, or come to it from round to round */
   DataType *sums; /* per variable that is a resource: the type of its gradient; DT_INVALID: there is none */
   bool *constant; /* per argument of the body: a variable that is the same in every round */
@@ -44,10 +44,10 @@ bool gradient_is_loop(const Op *op) { return op->node_class == NODE_WHILE || op-
 
 /* --- which variables have gradients --- */
 
-static bool inline_body(Loop *loop) {
+static bool splice_body(Loop *loop) {
   TRY(body_work_new(&loop->work, loop->library, loop->status));
-  TRY(body_work_inline(&loop->work, loop->body_function, true, &loop->body));
-  const InstantiationResult *body = loop->body.body;
+  TRY(body_work_splice(&loop->work, loop->body_function, true, &loop->body));
+  const FunctionBody *body = loop->body.body;
   if (body->num_rets != loop->num_vars) {
     return status_invalid(loop->status, "%s loop body returned %d arguments. Expected: %d",
                           loop->is_for ? "For" : "While", body->num_rets, loop->num_vars);
@@ -72,7 +72,7 @@ static NodeOutput *gradient(const Loop *loop, int variable) {
 static bool find_active(Loop *loop) {
   for (;;) {
     bool grew = false;
-    TRY(inline_body(loop));
+    TRY(splice_body(loop));
     TRY(body_work_differentiate(&loop->work, &loop->body, loop->active));
     for (int i = 0; i < loop->num_vars; i++) {
       NodeOutput dx = *gradient(loop, i);
@@ -190,10 +190,10 @@ static bool define_forward_body(Loop *loop) {
 /* The condition among more variables. */
 static bool define_forward_cond(Loop *loop, BodyWork *work) {
   const NameAttrList *function;
-  InlinedFunction cond;
+  SplicedFunction cond;
   TRY(gradient_called(loop->node, "cond", &function, loop->status));
   TRY(body_work_new(work, loop->library, loop->status));
-  TRY(body_work_inline(work, function, true, &cond));
+  TRY(body_work_splice(work, function, true, &cond));
   if (cond.body->num_rets != 1) {
     return status_invalid(loop->status,
                           "Expected a single scalar return value from WhileOp cond, got %d tensors.",

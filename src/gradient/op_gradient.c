@@ -25,12 +25,15 @@ void gradient_library_clear(GradientLibrary *library, bool keep) {
                                           &ignored))
       break;
   }
+  for (int64_t i = 0; i < library->gradients.num_entries; i++)
+    function_body_free(((GradientEntry *)library->gradients.entries[i].value)->body);
   string_map_free(&library->gradients);
   arena_free(library->arena);
   *library = (GradientLibrary){0};
 }
 
-bool gradient_key(const GradientQuery *query, StrBuf *key, Status *status) {
+/* Appends what tells apart queries with different gradients. */
+static bool gradient_key(const GradientQuery *query, StrBuf *key, Status *status) {
   NodeDef bare = *query->node;
   bare.name = bare.device = (char *)protobuf_c_empty_string;
   bare.n_input = 0;
@@ -186,7 +189,7 @@ static bool second_gradient(GradientLibrary *library, const NodeDef *node, Gradi
                             Status *status) {
   NodeDef *first;
   const Op *op;
-  const GradientEntry *gradient;
+  GradientEntry *gradient;
   FunctionDef *second;
   const bool *no_flow;
   if (!library->functions) return no_gradient_defined(node, status);
@@ -238,7 +241,7 @@ static bool find_gradient(GradientLibrary *library, const GradientQuery *query, 
   return registered_gradient(library, query, &entry->function, status);
 }
 
-bool gradient_look_up(GradientLibrary *library, const GradientQuery *query, const GradientEntry **entry,
+bool gradient_look_up(GradientLibrary *library, const GradientQuery *query, GradientEntry **entry,
                       Status *status) {
   StrBuf key = {0};
   bool ok = false;
@@ -271,7 +274,7 @@ done:
 bool op_gradient(Graph *functions, const Op *op, const NodeDef *node, Arena *arena,
                  const FunctionDef **gradient, Status *status) {
   GradientLibrary library;
-  const GradientEntry *entry;
+  GradientEntry *entry;
   TRY(gradient_library_init(&library, functions, status));
   GradientQuery query = {.op = op, .node = node};
   bool ok = gradient_look_up(&library, &query, &entry, status);

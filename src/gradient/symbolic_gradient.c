@@ -328,7 +328,7 @@ static bool function_gradient_body(Graph *library, const FunctionDef *function, 
 static bool op_gradient_body(Graph *library, const NameAttrList *f, FunctionBody **body, Status *status) {
   bool ok = false;
   const Op *op = op_registry_find(graph_ops(library), f->name);
-  const GradientEntry *entry;
+  GradientEntry *entry;
   GradientLibrary gradients;
   if (!op) return status_set(status, CODE_NOT_FOUND, "No gradient defined for op: %s", f->name);
   TRY(gradient_library_init(&gradients, library, status));

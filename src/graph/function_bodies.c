@@ -28,6 +28,12 @@ Graph *graph_new_body(Graph *library) {
   return body;
 }
 
+void function_body_free(FunctionBody *body) {
+  if (!body) return;
+  graph_free(body->graph);
+  mem_free(body);
+}
+
 Graph *graph_library(Graph *graph) { return graph->library ? graph->library : graph; }
 
 int graph_arg_index(const Graph *graph, const Node *node) {
@@ -44,7 +50,7 @@ void graph_drop_bodies(Graph *graph, const CachedBody *last) {
     CachedBody *entry = graph->bodies;
     graph->bodies = entry->previous;
     string_map_remove(&graph->body_keys, entry->key);
-    graph_free(entry->body.graph);
+    function_body_free(entry->body);
     mem_free(entry->key);
     mem_free(entry);
   }
@@ -78,7 +84,7 @@ static bool add_body(Graph *graph, const FunctionCall *call, const StrBuf *key, 
   memcpy(entry->key, key->data, (size_t)key->length);
   entry->key[key->length] = '\0';
   TRY_DONE(graph->make_body(graph, call->function, call->attrs, call->num_attrs, &entry->body, status));
-  Graph *body = entry->body.graph;
+  Graph *body = entry->body->graph;
   const Walk walk = {0};
   TRY_DONE(graph_reverse_post_order(body, &walk, body->arena, &entry->order, &entry->num_nodes, status));
   TRY_DONE(string_map_set(&graph->body_keys, entry->key, entry, status));
@@ -88,7 +94,7 @@ static bool add_body(Graph *graph, const FunctionCall *call, const StrBuf *key, 
   ok = true;
 done:
   if (!ok) {
-    graph_free(entry->body.graph);
+    function_body_free(entry->body);
     mem_free(entry->key);
     mem_free(entry);
   }
@@ -217,29 +223,34 @@ static bool move_handles(const Mover *mover, const HandleData *data, int output)
 
 static const HandleData *handles_of(NodeOutput output) { return output.node->output_handles[output.index]; }
 
-static bool move_results(Mover *mover, const GraphBody *body) {
-  for (int i = 0; i < body->num_results; i++) {
-    const HandleData *data = handles_of(body->results[i]);
-    TRY(collect_dims(mover, graph_output_shape(body->results[i])));
+static NodeOutput result_of(const FunctionBody *body, int i) {
+  const Edge *edge = body->ret_nodes[i]->inputs[0];
+  return (NodeOutput){edge->src, edge->src_output};
+}
+
+static bool move_results(Mover *mover, const FunctionBody *body) {
+  for (int i = 0; i < body->num_rets; i++) {
+    const HandleData *data = handles_of(result_of(body, i));
+    TRY(collect_dims(mover, graph_output_shape(result_of(body, i))));
     for (int j = 0; data && j < data->count; j++) TRY(collect_dims(mover, data->entries[j].shape));
   }
   TRY(make_dims(mover));
-  for (int i = 0; i < body->num_results; i++) {
-    TRY(move_shape(mover, graph_output_shape(body->results[i]), &mover->c->outputs[i]));
-    TRY(move_handles(mover, handles_of(body->results[i]), i));
+  for (int i = 0; i < body->num_rets; i++) {
+    TRY(move_shape(mover, graph_output_shape(result_of(body, i)), &mover->c->outputs[i]));
+    TRY(move_handles(mover, handles_of(result_of(body, i)), i));
   }
   return true;
 }
 
 /* --- inferring a body --- */
 
-static bool check_counts(const GraphBody *body, const InferenceContext *c, Status *status) {
+static bool check_counts(const FunctionBody *body, const InferenceContext *c, Status *status) {
   if (body->num_args > c->num_inputs) {
     return status_set(status, CODE_INTERNAL,
                       "Function instantiation included invalid input index: %d not in [0, %d).",
                       c->num_inputs, c->num_inputs);
   }
-  if (body->num_results > c->num_outputs) {
+  if (body->num_rets > c->num_outputs) {
     return status_set(status, CODE_INTERNAL,
                       "Function instantiation included invalid output index: %d not in [0, %d).",
                       c->num_outputs, c->num_outputs);
@@ -247,9 +258,9 @@ static bool check_counts(const GraphBody *body, const InferenceContext *c, Statu
   return true;
 }
 
-static bool give_args(const GraphBody *body, const InferenceContext *c, Status *status) {
+static bool give_args(const FunctionBody *body, const InferenceContext *c, Status *status) {
   for (int i = 0; i < body->num_args; i++) {
-    Node *arg = body->args[i];
+    Node *arg = body->arg_nodes[i];
     arg->output_shapes[0] = c->inputs[i];
     if (!c->input_handles[i]) continue;
     arg->output_handles = arena_alloc(body->graph->arena, sizeof *arg->output_handles);
@@ -261,7 +272,7 @@ static bool give_args(const GraphBody *body, const InferenceContext *c, Status *
 
 /* *done is false when it takes too many steps. */
 static bool infer_nodes(Graph *library, const CachedBody *entry, bool *done, Status *status) {
-  Graph *graph = entry->body.graph;
+  Graph *graph = entry->body->graph;
   for (int64_t i = 0; i < entry->num_nodes; i++) {
     Node *node = entry->order[i];
     *done = ++library->body_steps <= MAX_BODY_STEPS;
@@ -282,15 +293,15 @@ static void clear_body(Graph *graph) {
 }
 
 static bool run_body(Graph *library, CachedBody *entry, InferenceContext *c, Status *status) {
-  Graph *graph = entry->body.graph;
+  Graph *graph = entry->body->graph;
   Mover mover = {.inside = graph->arena, .c = c, .status = status};
   ArenaMark mark = arena_mark(graph->arena);
   bool done = false;
   graph->call = c;
   entry->running = true;
   library->body_depth++;
-  bool ok = give_args(&entry->body, c, status) && infer_nodes(library, entry, &done, status);
-  if (ok) ok = done ? move_results(&mover, &entry->body) : shape_unknown_outputs(c, status);
+  bool ok = give_args(entry->body, c, status) && infer_nodes(library, entry, &done, status);
+  if (ok) ok = done ? move_results(&mover, entry->body) : shape_unknown_outputs(c, status);
   library->body_depth--;
   entry->running = false;
   graph->call = NULL;
@@ -309,6 +320,6 @@ bool graph_infer_call(Graph *graph, const FunctionCall *call, InferenceContext *
     return status_invalid(status, "Function '%s' calls itself: its shapes cannot follow from its body",
                           call->function->signature->name);
   }
-  TRY(check_counts(&entry->body, c, status));
+  TRY(check_counts(entry->body, c, status));
   return run_body(library, entry, c, status);
 }

@@ -267,18 +267,25 @@ MUST_CHECK bool graph_constant_value(Graph *graph, NodeOutput output, Tensor *va
 
 /* --- shapes through calls of functions (function_bodies.c) --- */
 
-/* The body of a function as a graph of its own, whole with the edges of source and sink. It knows the
- * functions of `library` and must not outlive it. */
-typedef struct GraphBody {
-  Graph *graph;
-  Node **args; /* `_Arg` nodes, whose attr `index` counts them; arrays in the arena of `graph` */
-  NodeOutput *results;
-  int num_args, num_results;
-} GraphBody;
+/* A function with its attrs bound, as a graph of its own: the one form in which functions are inferred,
+ * spliced, differentiated, inlined and compiled (function/function_body.h makes it). The graph knows the
+ * functions of a library (graph_new_body), which must outlive it. Arguments are its `_Arg` nodes, results its
+ * `_Retval` nodes, both by their attr `index`; lists are expanded. Passes may remove and replace all other
+ * nodes. */
+typedef struct FunctionBody {
+  const char *name; /* of the function */
+  Graph *graph;     /* owned; the arrays live in its arena */
+  Node **arg_nodes, **ret_nodes, **control_ret_nodes;
+  const DataType *arg_types, *ret_types;
+  int num_args, num_rets, num_control_rets;
+} FunctionBody;
 
-/* Makes the body of a function of `library` with its attrs bound. Nothing of it may point into `attrs`. */
+void function_body_free(FunctionBody *body); /* NULL is fine */
+
+/* Makes the body of a function of `library`, with source and sink connected. Nothing of it may point into
+ * `attrs`. */
 typedef bool (*FunctionBodyFn)(Graph *library, const FunctionDef *function, const AttrEntry *const *attrs,
-                               int num_attrs, GraphBody *body, Status *status);
+                               int num_attrs, FunctionBody **body, Status *status);
 
 /* From now on a node that calls a function of the graph (its op is the function, or it is a PartitionedCall
  * or StatefulPartitionedCall) gets the shapes that the body gives for its inputs: dimensions keep their

@@ -39,12 +39,12 @@ typedef struct RefinerScratch {
   int64_t capacity;
 } RefinerScratch;
 
-/* The body of a function with its attrs bound, made when shape inference needs it first (function_bodies.c).
- * On the heap: newest first in one list, so that rolling back drops exactly those made since. */
+/* A body in the graph's cache, made when shape inference first needs it (function_bodies.c). On the heap:
+ * newest first in one list, so that rolling back drops exactly those made since. */
 typedef struct CachedBody {
   struct CachedBody *previous;
   char *key;
-  GraphBody body;
+  FunctionBody *body;
   Node **order; /* every node behind its inputs, but for loops */
   int64_t num_nodes;
   bool running;

@@ -8,7 +8,7 @@
  * apart.
  *
  * This takes a call and a whole FunctionBody. What gradients need, adding a part of a function for values
- * that no call has, is function_inline of function/instantiate.h.
+ * that no call has, is function/function_splice.h.
  */
 #ifndef TFCORE_OPTIMIZER_INLINE_FUNCTIONS_H_
 #define TFCORE_OPTIMIZER_INLINE_FUNCTIONS_H_

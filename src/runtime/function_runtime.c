@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "function/function_canonicalize.h"
 #include "gradient/symbolic_gradient.h"
 #include "graph/graph_walk.h"
 #include "runtime/client_graph.h"

@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
-#include "function/function_shapes.h"
+#include "function/function_body.h"
 #include "gradient/symbolic_gradient.h"
 #include "runtime/function_runtime.h"
 #include "runtime/thread_pool.h"
@@ -38,7 +38,7 @@ static bool fill_home(BodyHome *home, const FunctionDef *function, const Graph *
   home->pool = buffer_pool_new();
   home->resources = resource_manager_new();
   if (!home->library || !home->pool || !home->resources) return status_oom(status, "a function");
-  graph_set_function_shapes(home->library, function_make_shape_body);
+  graph_set_function_shapes(home->library, function_body_new_without_shapes);
   if (library) {
     TRY(function_library_add_library(graph_function_library(home->library), graph_function_library(library),
                                      status));

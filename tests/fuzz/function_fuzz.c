@@ -4,7 +4,8 @@
 #include "fuzz/graph_mutation.h"
 #include "fuzz/graph_runner.h"
 #include "function/function_text.h"
-#include "function/instantiate.h"
+#include "function/function_body.h"
+#include "function/function_canonicalize.h"
 
 enum { MAX_ARGS = 8, MAX_CALLS = 4 };
 
@@ -28,15 +29,15 @@ static void print_and_read(const FunctionDef *function, Arena *arena) {
   strbuf_free(&second);
 }
 
-static void instantiate(const FunctionDef *function, const NodeDef *call, Arena *arena) {
+static void instantiate(const FunctionDef *function, const NodeDef *call) {
   Status status;
   status_init(&status);
-  InstantiationResult *body;
+  FunctionBody *body = NULL;
   StrBuf text = {0};
-  if (function_instantiate(NULL, function, (const AttrEntry *const *)call->attr, (int)call->n_attr, arena,
-                           &body, &status)) {
-    instantiation_print(body, &text);
-  }
+  bool ok = function_body_new(NULL, function, (const AttrEntry *const *)call->attr, (int)call->n_attr, &body,
+                              &status);
+  ok = ok && function_body_print(body, &text, &status);
+  function_body_free(body);
   fuzz_check_code(status.code, status.message);
   function_canonicalize(call->op, (const AttrEntry *const *)call->attr, (int)call->n_attr, &text);
   strbuf_free(&text);
@@ -74,7 +75,7 @@ static bool add_call(GraphDef *def, const FunctionDef *function, Arena *arena, R
     AttrValue *value = random_attr_value(signature->attr[i], arena, random);
     if (value) TRY(node_def_set_attr(call, arena, signature->attr[i]->name, value, status));
   }
-  instantiate(function, call, arena);
+  instantiate(function, call);
   TRY(add_inputs(def, signature, call, arena, status));
   return proto_append(arena, (void ***)&def->node, &def->n_node, call, status);
 }

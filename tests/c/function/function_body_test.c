@@ -5,27 +5,8 @@
 
 #include "base/alloc.h"
 #include "function/function_text.h"
+#include "graph/node_class.h"
 #include "harness.h"
-#include "op/op_registry.h"
-
-static const OpRegistration kArg = {.name = "_Arg",
-                                    .outputs = {"output: T"},
-                                    .attrs = {"T: type", "index: int >= 0"},
-                                    .is_stateful = true,
-                                    .shape = shape_unknown_outputs};
-static const OpRegistration kRetval = {.name = "_Retval",
-                                       .inputs = {"input: T"},
-                                       .attrs = {"T: type", "index: int >= 0"},
-                                       .is_stateful = true,
-                                       .shape = shape_no_outputs};
-static const OpRegistration *const kBoundary[] = {&kArg, &kRetval};
-
-static Graph *new_library(void) {
-  Status status;
-  status_init(&status);
-  CHECK_OK(op_registry_add_table(op_registry_global(), kBoundary, 2, &status), &status);
-  return graph_new();
-}
 
 static FunctionBody *body_of(Graph *library, const char *text) {
   Status status;
@@ -54,7 +35,7 @@ static const char kPruned[] =
 TEST(bodies_are_pruned_copied_and_printed) {
   Status status;
   status_init(&status);
-  Graph *library = new_library();
+  Graph *library = graph_new();
   FunctionBody *body = body_of(library, kText), *copy;
   REQUIRE(body);
   CHECK_INT_EQ(body->num_args, 2);
@@ -77,7 +58,7 @@ TEST(bodies_are_pruned_copied_and_printed) {
 TEST(graphs_are_printed_by_numbers) {
   Status status;
   status_init(&status);
-  Graph *library = new_library();
+  Graph *library = graph_new();
   FunctionBody *body =
       body_of(library,
               "Swap(i:double, j:double) -> (o:double, p:double) {\n  return o = j\n  return p = i\n}");
@@ -123,7 +104,7 @@ TEST(arguments_of_a_body_count_from_zero) {
   static const char *const kWrong[] = {"i: 1", "i: -1", "i: 4294967296", "i: 9223372036854775807", NULL};
   Status status;
   status_init(&status);
-  Graph *library = new_library();
+  Graph *library = graph_new();
   FunctionBody *body;
   Graph *graph = graph_of_argument(library, "i: 0", &status);
   REQUIRE_OK(function_body_of_graph("F", graph, NULL, 0, &body, &status), &status);
@@ -142,7 +123,7 @@ TEST(arguments_of_a_body_count_from_zero) {
 
 TEST(bodies_are_made_or_not_when_memory_runs_out) {
   bool done = false;
-  Graph *library = new_library();
+  Graph *library = graph_new();
   Arena *arena = arena_new();
   Status status;
   status_init(&status);

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "function/function_text.h"
-#include "function/instantiate.h"
+#include "function/function_body.h"
 #include "harness.h"
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -44,15 +44,16 @@ static void check_example(const FunctionDef *function, const char *attrs, const 
   Status status;
   status_init(&status);
   void *node = NULL;
-  InstantiationResult *result = NULL;
+  FunctionBody *result = NULL;
   check_text(function, printed);
   REQUIRE_OK(proto_parse_text(kNodeDef, str_of(attrs), arena, &node, &status), &status);
   const NodeDef *bindings = node;
-  REQUIRE_OK(function_instantiate(NULL, function, (const AttrEntry *const *)bindings->attr,
-                                  (int)bindings->n_attr, arena, &result, &status),
+  REQUIRE_OK(function_body_new(NULL, function, (const AttrEntry *const *)bindings->attr,
+                               (int)bindings->n_attr, &result, &status),
              &status);
   StrBuf text = {0};
-  instantiation_print(result, &text);
+  CHECK_OK(function_body_print(result, &text, &status), &status);
+  function_body_free(result);
   CHECK_STR_EQ(strbuf_text(&text), body);
   strbuf_free(&text);
 }

@@ -3,7 +3,8 @@
 
 #include "function/call_frame.h"
 #include "function/function_text.h"
-#include "function/instantiate.h"
+#include "function/function_body.h"
+#include "function/function_canonicalize.h"
 #include "shortage.h"
 
 /* --- what must hold --- */
@@ -22,13 +23,13 @@ static bool same_types(const DataType *types, int count, const Json *want, StrBu
   return true;
 }
 
-static bool same_ops(const InstantiationResult *body, const Json *want, StrBuf *why) {
+static bool same_ops(const FunctionBody *body, const Json *want, StrBuf *why) {
   for (int i = 0; want && i < want->count; i++) {
     if (strcmp(want->keys[i], "count") == 0) {
-      if (want->items[i].integer != body->num_nodes)
+      if (want->items[i].integer != graph_num_nodes(body->graph) - (SINK_ID + 1))
         return fact_differs(why, "the number of nodes", "another", "as expected");
     } else {
-      const char *op = body->nodes[atoi(want->keys[i])].def->op;
+      const char *op = graph_node(body->graph, SINK_ID + 1 + atoi(want->keys[i]))->def->op;
       if (strcmp(op, want->items[i].string) != 0)
         return fact_differs(why, "an op", op, want->items[i].string);
     }
@@ -36,11 +37,13 @@ static bool same_ops(const InstantiationResult *body, const Json *want, StrBuf *
   return true;
 }
 
-static bool holds_body(const InstantiationResult *body, const Json *want, StrBuf *why) {
+static bool holds_body(const FunctionBody *body, const Json *want, StrBuf *why) {
   StrBuf text = {0};
-  instantiation_print(body, &text);
+  Status status;
+  status_init(&status);
   const char *printed = fact_text(want, "expect_debug");
-  bool holds = (!printed || same_text(&text, "the body", printed, why)) &&
+  bool holds = fact_check_ok(function_body_print(body, &text, &status), &status, why) &&
+               (!printed || same_text(&text, "the body", printed, why)) &&
                same_types(body->arg_types, body->num_args, json_get(want, "arg_types"), why) &&
                same_types(body->ret_types, body->num_rets, json_get(want, "ret_types"), why) &&
                same_ops(body, json_get(want, "node_ops"), why);
@@ -55,17 +58,16 @@ static bool holds_instantiated(const FunctionDef *function, const Json *want, Ar
   bool holds;
   do {
     Status status;
-    InstantiationResult *body;
-    Arena *round = arena_new();
+    FunctionBody *body = NULL;
     status_init(&status);
     shortage_begin(&shortage);
-    bool ok = function_instantiate(NULL, function, (const AttrEntry *const *)attrs->attr, (int)attrs->n_attr,
-                                   round, &body, &status);
+    bool ok = function_body_new(NULL, function, (const AttrEntry *const *)attrs->attr, (int)attrs->n_attr,
+                                &body, &status);
     shortage_end(&shortage, ok, status.code);
     if (!ok && status.code == CODE_RESOURCE_EXHAUSTED) holds = true;
     else if (fact_wants_error(want)) holds = fact_check_error(ok, &status, want, why);
     else holds = fact_check_ok(ok, &status, why) && holds_body(body, want, why);
-    arena_free(round);
+    function_body_free(body);
   } while (holds && shortage_next(&shortage));
   return holds;
 }

@@ -1,6 +1,6 @@
 /* Shapes through calls of functions. The ops are of a registry of their own, with the shape functions that
  * matter here. */
-#include "function/function_shapes.h"
+#include "function/function_body.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -231,7 +231,7 @@ static bool open_world(World *world, const char *functions) {
   world->graph = world->ops ? graph_new_with_ops(world->ops) : NULL;
   FunctionDefLibrary *library;
   if (!CHECK(world->graph && world->arena)) return false;
-  graph_set_function_shapes(world->graph, function_make_shape_body);
+  graph_set_function_shapes(world->graph, function_body_new_without_shapes);
   return CHECK_OK(op_registry_add_table(world->ops, kOps, sizeof kOps / sizeof kOps[0], &world->status),
                   &world->status) &&
          CHECK_OK(function_parse_library(str_of(functions), world->arena, &library, &world->status),

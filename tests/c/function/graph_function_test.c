@@ -5,8 +5,9 @@
 #include "base/alloc.h"
 #include "function/function_text.h"
 #include "function/graph_to_function.h"
-#include "function/instantiate.h"
+#include "function/function_body.h"
 #include "harness.h"
+#include "splice_function.h"
 
 static FunctionDef *parse(const char *text, Arena *arena) {
   Status status;
@@ -48,7 +49,7 @@ static NodeOutput placeholder(Graph *graph, const char *name) {
   "  h = VarHandleOp[dtype=float, shape=Shape<[]>]()\n" \
   "  return y = y:y:0\n  return z = z:y:0\n}"
 
-TEST(inline_adds_what_is_wanted) {
+TEST(splicing_adds_what_is_wanted) {
   static const struct {
     bool wanted[2];
     int nodes;
@@ -62,9 +63,8 @@ TEST(inline_adds_what_is_wanted) {
     NodeOutput inputs[] = {placeholder(graph, "p"), placeholder(graph, "q")}, outputs[2];
     int64_t before = graph_num_nodes(graph);
     const FunctionDef *function = parse(TWO_RESULTS, arena);
-    REQUIRE_OK(function_inline(graph, function, NULL, 0, inputs, 2, cases[i].wanted, "in", NULL, outputs, 2,
-                               &status),
-               &status);
+    const SpliceOptions options = {.wanted_outputs = cases[i].wanted, .scope = "in", .keep_stateful = true};
+    REQUIRE_OK(splice_function_with(graph, function, inputs, &options, outputs, &status), &status);
     CHECK_INT_EQ(graph_num_nodes(graph) - before, cases[i].nodes); /* stateful nodes always */
     CHECK((outputs[0].node != NULL) == cases[i].wanted[0]);
     CHECK((outputs[1].node != NULL) == cases[i].wanted[1]);
@@ -79,7 +79,7 @@ TEST(inline_adds_what_is_wanted) {
   }
 }
 
-TEST(inlining_twice_in_one_scope_gives_other_names) {
+TEST(splicing_twice_in_one_scope_gives_other_names) {
   Status status;
   status_init(&status);
   Arena *arena = arena_new();
@@ -91,8 +91,7 @@ TEST(inlining_twice_in_one_scope_gives_other_names) {
                                           {"in/z_2", "in/s_2", "in/q_2"}};
   for (int i = 0; i < 3; i++) {
     NodeOutput outputs[2];
-    REQUIRE_OK(function_inline(graph, function, NULL, 0, inputs, 2, NULL, "in", NULL, outputs, 2, &status),
-               &status);
+    REQUIRE_OK(splice_function(graph, function, inputs, "in", outputs, &status), &status);
     const Node *z = outputs[1].node;
     CHECK_STR_EQ(z->name, kNames[i][0]);
     CHECK_STR_EQ(z->inputs[0]->src->name, kNames[i][1]);
@@ -102,7 +101,7 @@ TEST(inlining_twice_in_one_scope_gives_other_names) {
   arena_free(arena);
 }
 
-TEST(inline_reuses_an_equal_node) {
+TEST(splicing_reuses_an_equal_node) {
   Status status;
   status_init(&status);
   Arena *arena = arena_new();
@@ -110,30 +109,31 @@ TEST(inline_reuses_an_equal_node) {
   NodeOutput inputs[] = {placeholder(graph, "p"), placeholder(graph, "q")},
              swapped[] = {inputs[1], inputs[0]}, outputs[1];
   NodeOutput sum = add(graph, "sum = Add[T=float]()", 2, inputs);
-  FunctionInlineReuse reuse = {sum.node};
+  const SpliceOptions options = {.reuse = sum.node};
   const FunctionDef *function = parse(
       "F(a:float, b:float) -> (y:float) {\n  s = Add[T=float](a, b)\n  y = Neg[T=float](s:z:0)\n  return y = "
       "y:y:0\n}",
       arena);
-  REQUIRE_OK(function_inline(graph, function, NULL, 0, inputs, 2, NULL, NULL, &reuse, outputs, 1, &status),
-             &status);
+  REQUIRE_OK(splice_function_with(graph, function, inputs, &options, outputs, &status), &status);
   CHECK(outputs[0].node->inputs[0]->src == sum.node);
-  REQUIRE_OK(function_inline(graph, function, NULL, 0, swapped, 2, NULL, NULL, &reuse, outputs, 1, &status),
-             &status);
+  REQUIRE_OK(splice_function_with(graph, function, swapped, &options, outputs, &status), &status);
   CHECK(outputs[0].node->inputs[0]->src != sum.node);
   CHECK_STR_EQ(outputs[0].node->name, "y_1");
   graph_free(graph);
   arena_free(arena);
 }
 
-TEST(inline_errors_leave_nothing_behind) {
+TEST(splicing_errors_leave_nothing_behind) {
   static const struct {
     const char *text, *message;
   } cases[] = {
-      {"F(a:float) -> (y:float, z:float) {\n  return y = a\n  return z = a\n}",
-       "Inlining mismatch: function F has 1 arguments and 2 results"},
-      {"F(a:float, b:double) -> (y:float, z:float) {\n  return y = a\n  return z = a\n}",
-       "argument b of function F is double, not float"},
+      {"F(a:float, b:double) -> (y:float, z:double) {\n  z = Neg[T=double](b)\n  return y = a\n  return z = "
+       "z:y:0\n}",
+       "Input 0 of node s/z was passed float from q:0 incompatible with expected double."},
+      {"F(a:float, b:float, c:float) -> (y:float, z:float) {\n  y = Neg[T=float](a)\n  z = Neg[T=float](c)\n "
+       " "
+       "return y = y:y:0\n  return z = z:y:0\n}",
+       "Function F needs a value for its argument c"},
       {"F(a:float, b:float) -> (y:float, z:float) {\n  y = Neg[T=float](z:y:0)\n  z = Neg[T=float](y:y:0)\n  "
        "return y = y:y:0\n"
        "  return z = z:y:0\n}",
@@ -149,11 +149,11 @@ TEST(inline_errors_leave_nothing_behind) {
     status_init(&status);
     Arena *arena = arena_new();
     Graph *graph = graph_new();
-    NodeOutput inputs[] = {placeholder(graph, "p"), placeholder(graph, "q")}, outputs[2];
+    NodeOutput inputs[3] = {placeholder(graph, "p"), placeholder(graph, "q")}, outputs[2];
     int64_t nodes = graph_num_nodes(graph), edges = graph_num_edges(graph);
     const FunctionDef *function = parse(cases[i].text, arena);
-    CHECK_ERROR(function_inline(graph, function, NULL, 0, inputs, 2, NULL, "s", NULL, outputs, 2, &status),
-                &status, CODE_INVALID_ARGUMENT, cases[i].message);
+    CHECK_ERROR(splice_function(graph, function, inputs, "s", outputs, &status), &status,
+                CODE_INVALID_ARGUMENT, cases[i].message);
     CHECK_INT_EQ(graph_num_nodes(graph), nodes);
     CHECK_INT_EQ(graph_num_edges(graph), edges);
     graph_free(graph);
@@ -189,8 +189,9 @@ TEST(graph_to_function_and_back) {
                "  return y = Y:z:0\n  return x = x_0\n  return y_0 = Y:z:0\n}\n");
   FunctionDef *back = parse(strbuf_text(&text), arena);
   CHECK(back && proto_equal(back, function));
-  InstantiationResult *body;
-  CHECK_OK(function_instantiate(NULL, function, NULL, 0, arena, &body, &status), &status);
+  FunctionBody *body = NULL;
+  CHECK_OK(function_body_new(NULL, function, NULL, 0, &body, &status), &status);
+  function_body_free(body);
   strbuf_free(&text);
   graph_free(graph);
   arena_free(arena);

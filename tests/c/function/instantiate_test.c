@@ -1,9 +1,10 @@
-#include "function/instantiate.h"
+#include "function/function_body.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "function/function_canonicalize.h"
 #include "function/function_text.h"
 #include "harness.h"
 #include "shortage.h"
@@ -19,13 +20,13 @@ static const NodeDef *bindings(const char *attrs, Arena *arena) {
                                                                                     : NULL;
 }
 
-static bool instantiate(const char *text, const char *attrs, Arena *arena, InstantiationResult **body,
+static bool instantiate(const char *text, const char *attrs, Arena *arena, FunctionBody **body,
                         Status *status) {
   FunctionDef *function;
   const NodeDef *values = bindings(attrs, arena);
   if (!CHECK_OK(function_parse(str_of(text), arena, &function, status), status) || !values) return false;
-  return function_instantiate(NULL, function, (const AttrEntry *const *)values->attr, (int)values->n_attr,
-                              arena, body, status);
+  return function_body_new(NULL, function, (const AttrEntry *const *)values->attr, (int)values->n_attr, body,
+                           status);
 }
 
 TEST(instantiate_prints_the_bound_body) {
@@ -81,10 +82,11 @@ TEST(instantiate_prints_the_bound_body) {
     Status status;
     status_init(&status);
     Arena *arena = arena_new();
-    InstantiationResult *body;
+    FunctionBody *body = NULL;
     StrBuf text = {0};
     if (CHECK_OK(instantiate(cases[i].text, cases[i].attrs, arena, &body, &status), &status))
-      instantiation_print(body, &text);
+      CHECK_OK(function_body_print(body, &text, &status), &status);
+    function_body_free(body);
     CHECK_STR_EQ(strbuf_text(&text), cases[i].printed);
     strbuf_free(&text);
     arena_free(arena);
@@ -129,7 +131,7 @@ TEST(instantiate_errors) {
     Status status;
     status_init(&status);
     Arena *arena = arena_new();
-    InstantiationResult *body;
+    FunctionBody *body = NULL;
     CHECK_ERROR(instantiate(cases[i].text, cases[i].attrs, arena, &body, &status), &status, cases[i].code,
                 cases[i].message);
     arena_free(arena);
@@ -140,23 +142,25 @@ TEST(instantiate_tells_where_inputs_come_from) {
   Status status;
   status_init(&status);
   Arena *arena = arena_new();
-  InstantiationResult *body;
+  FunctionBody *body = NULL;
   REQUIRE_OK(instantiate("F(d:int32, x:float) -> (a:float, b:float) {\n  s = Split[T=float, num_split=2](d, "
                          "x)\n  m = Mul[T=float](s:output:0, s:output:1) @ d\n"
                          "  return a = s:output:1\n  return b = m:z:0\n}",
                          "", arena, &body, &status),
              &status);
-  CHECK_INT_EQ(body->num_nodes, 6);
-  CHECK_STR_EQ(body->nodes[0].def->op, "_Arg");
-  CHECK_STR_EQ(body->nodes[4].def->name, "a_RetVal");
-  CHECK_STR_EQ(body->nodes[4].def->op, "_Retval");
-  const InstantiatedNode *mul = &body->nodes[3];
+  const Graph *graph = body->graph;
+  CHECK_INT_EQ(graph_num_nodes(graph), SINK_ID + 1 + 6);
+  CHECK_STR_EQ(body->arg_nodes[0]->def->op, "_Arg");
+  CHECK_STR_EQ(body->ret_nodes[0]->name, "a_RetVal");
+  CHECK_STR_EQ(body->ret_nodes[0]->def->op, "_Retval");
+  const Node *split = graph_find_node(graph, "s"), *mul = graph_find_node(graph, "m");
   CHECK_INT_EQ(mul->num_inputs, 2);
-  CHECK_INT_EQ(mul->inputs[1].node, 2);
-  CHECK_INT_EQ(mul->inputs[1].index, 1);
-  CHECK_INT_EQ(mul->num_controls, 1);
-  CHECK_INT_EQ(mul->controls[0], 0);
-  CHECK_INT_EQ(body->nodes[4].inputs[0].index, 1);
+  CHECK(mul->inputs[1]->src == split);
+  CHECK_INT_EQ(mul->inputs[1]->src_output, 1);
+  CHECK_INT_EQ(mul->num_control_inputs, 1);
+  CHECK(mul->control_inputs[0]->src == body->arg_nodes[0]);
+  CHECK_INT_EQ(body->ret_nodes[0]->inputs[0]->src_output, 1);
+  function_body_free(body);
   arena_free(arena);
 }
 
@@ -259,14 +263,13 @@ TEST(instantiate_survives_failing_allocations) {
              &status);
   Shortage shortage = {.what = "instantiating", .most = 1000};
   do {
-    Arena *arena = arena_new();
-    InstantiationResult *body;
+    FunctionBody *body = NULL;
     status_init(&status);
     shortage_begin(&shortage);
-    bool ok = function_instantiate(NULL, function, (const AttrEntry *const *)values->attr,
-                                   (int)values->n_attr, arena, &body, &status);
+    bool ok = function_body_new(NULL, function, (const AttrEntry *const *)values->attr, (int)values->n_attr,
+                                &body, &status);
     shortage_end(&shortage, ok, status.code);
-    arena_free(arena);
+    function_body_free(body);
   } while (shortage_next(&shortage));
   arena_free(text_arena);
 }

@@ -4,7 +4,7 @@
 
 #include "function/function_def_builder.h"
 #include "function/function_text.h"
-#include "function/instantiate.h"
+#include "function/function_body.h"
 #include "proto/random_message.h"
 #include "tensor/tensor.h"
 
@@ -349,19 +349,20 @@ static void damage(Random *r, char *bytes, int64_t *length) {
 }
 
 /* Everything that takes a function does something sensible with this one. */
-static void use_function(FunctionDef *function, Arena *arena) {
+static void use_function(FunctionDef *function) {
   Status status;
   status_init(&status);
   StrBuf text = {0};
-  InstantiationResult *result = NULL;
+  FunctionBody *result = NULL;
   bool equal = false;
   function_print(function, &text);
   CHECK(text.length > 0);
   CHECK_OK(function_defs_equal(function, function, &equal, &status), &status);
   CHECK(equal);
   strbuf_clear(&text);
-  if (function_instantiate(NULL, function, NULL, 0, arena, &result, &status))
-    instantiation_print(result, &text);
+  if (function_body_new(NULL, function, NULL, 0, &result, &status))
+    CHECK_OK(function_body_print(result, &text, &status), &status);
+  function_body_free(result);
   if (status.code != CODE_OK) CHECK(status.message[0] != 0);
   FunctionLibraryDefinition *library = function_library_new(op_registry_global(), NULL), *reachable = NULL;
   status_init(&status);
@@ -394,7 +395,7 @@ TEST(damaged_texts_are_refused_or_are_other_functions) {
     damage(&r, text.data, &length);
     if (function_parse((Str){text.data, (size_t)length}, r.arena, &function, &status)) {
       parsed++;
-      use_function(function, r.arena);
+      use_function(function);
       reads_back(function, r.arena, &nodes, &escapes);
     } else {
       refused++;
@@ -422,7 +423,7 @@ TEST(damaged_bytes_are_refused_or_are_other_functions) {
     if (length > 0) damage(&r, bytes.data, &length);
     if (proto_parse(kFunctionDef, strbuf_text(&bytes), (size_t)length, r.arena, &function, &status)) {
       parsed++;
-      use_function(function, r.arena);
+      use_function(function);
     } else {
       refused++;
       CHECK_INT_EQ(status.code, CODE_INVALID_ARGUMENT);
@@ -501,7 +502,7 @@ TEST(random_descriptions_are_refused_or_make_functions) {
     CHECK_INT_EQ(ok, function != NULL);
     if (ok) {
       made++;
-      use_function(function, r->arena);
+      use_function(function);
       reads_back(function, r->arena, &lines, &escapes);
     } else {
       refused++;

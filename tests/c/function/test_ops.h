@@ -322,6 +322,28 @@ const OpRegistration kOpMatMul = {
     .shape = shape_unknown_outputs,
 };
 
+/* Arguments and results of bodies. */
+#define ARG(op)                                \
+  const OpRegistration kOp##op = {             \
+      .name = #op,                             \
+      .outputs = {"output: T"},                \
+      .attrs = {"T: type", "index: int >= 0"}, \
+      .is_stateful = true,                     \
+      .shape = shape_unknown_outputs,          \
+  };
+#define RETVAL(op)                             \
+  const OpRegistration kOp##op = {             \
+      .name = #op,                             \
+      .inputs = {"input: T"},                  \
+      .attrs = {"T: type", "index: int >= 0"}, \
+      .is_stateful = true,                     \
+      .shape = shape_no_outputs,               \
+  };
+ARG(_Arg)
+ARG(_DeviceArg)
+RETVAL(_Retval)
+RETVAL(_DeviceRetval)
+
 static const OpRegistration *const kTestOps[] = {&kOpAdd,
                                                  &kOpSub,
                                                  &kOpMul,
@@ -349,7 +371,11 @@ static const OpRegistration *const kTestOps[] = {&kOpAdd,
                                                  &kOpHasDefaultType,
                                                  &kOpMap,
                                                  &kOpCond,
-                                                 &kOpMatMul};
+                                                 &kOpMatMul,
+                                                 &kOp_Arg,
+                                                 &kOp_DeviceArg,
+                                                 &kOp_Retval,
+                                                 &kOp_DeviceRetval};
 
 static inline void test_ops_register(void) {
   Status status;

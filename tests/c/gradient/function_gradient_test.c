@@ -3,6 +3,7 @@
 #include "function/graph_to_function.h"
 #include "gradient/gradient_fixture.h"
 #include "op/op_registry.h"
+#include "splice_function.h"
 
 static bool differentiate(Graph *library, const char *text, const char *attrs, Arena *arena,
                           FunctionDef **gradient, Status *status) {
@@ -40,8 +41,9 @@ TEST(function_gradient_is_a_function_that_reads) {
                "  return dx = s_grad/dx:z:0\n"
                "  return dw = y_grad/gy:z:0\n"
                "  return dn = ZerosLike:y:0\n}\n");
-  InstantiationResult *body;
-  CHECK_OK(function_instantiate(NULL, gradient, NULL, 0, arena, &body, &status), &status);
+  FunctionBody *body = NULL;
+  CHECK_OK(function_body_new(NULL, gradient, NULL, 0, &body, &status), &status);
+  function_body_free(body);
   strbuf_free(&text);
   arena_free(arena);
 }
@@ -60,13 +62,13 @@ TEST(function_gradient_computes_derivatives) {
   REQUIRE_OK(function_parse(str_of(text), arena, &function, &status), &status);
   REQUIRE_OK(function_gradient(NULL, function, NULL, 0, "G", arena, &gradient, &status), &status);
   NodeOutput xs[] = {placeholder(graph, "x"), placeholder(graph, "w")}, ys[2], dxs[2];
-  REQUIRE_OK(function_inline(graph, function, NULL, 0, xs, 2, NULL, "f", NULL, ys, 2, &status), &status);
+  REQUIRE_OK(splice_function(graph, function, xs, "f", ys, &status), &status);
   NodeOutput loss = binary(graph, "loss", "Add", unary(graph, "square", "Square", ys[0]), ys[1]);
   /* d loss / d ys = 2 y, 1 */
   NodeOutput one = unary(graph, "one", "OnesLike", ys[1]),
              dys[] = {binary(graph, "twice", "Add", ys[0], ys[0]), one};
   NodeOutput inputs[] = {xs[0], xs[1], dys[0], dys[1]};
-  REQUIRE_OK(function_inline(graph, gradient, NULL, 0, inputs, 4, NULL, "g", NULL, dxs, 2, &status), &status);
+  REQUIRE_OK(splice_function(graph, gradient, inputs, "g", dxs, &status), &status);
   check_central(graph, loss, xs, dxs, (double[]){0.4, 1.2}, 2);
   NodeOutput ddxs[2];
   REQUIRE_OK(graph_add_gradients(graph, &dxs[0], 1, xs, 2, NULL, NULL, ddxs, &status), &status);

@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "function/function_body.h"
 #include "function/function_text.h"
-#include "function/instantiate.h"
+#include "graph/node_class.h"
 #include "harness.h"
 #include "op/kernel_registry.h"
 #include "op/node_def.h"
@@ -219,34 +220,20 @@ TEST(every_op_has_shape_kernel_and_gradient) {
 }
 
 /* Every node of the gradient can run. */
-static void check_kernels(const InstantiationResult *body) {
-  for (int i = 0; i < body->num_nodes; i++) {
+static void check_kernels(const FunctionBody *body) {
+  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(body->graph); id++) {
+    const Node *node = graph_node(body->graph, id);
     KernelFunctions functions;
     Status status;
     status_init(&status);
-    if (body->nodes[i].op)
-      CHECK_OK(kernel_registry_select(body->nodes[i].op, body->nodes[i].def, &functions, &status), status);
+    if (!node_is_boundary(node))
+      CHECK_OK(kernel_registry_select(node->op, node->def, &functions, &status), status);
   }
 }
 
-/* Parses, binds the node's attrs, and compares types: inputs and one gradient per output in, one gradient per
- * input out. */
-static void check_gradient_text(const Op *op, const NodeDef *node, const char *text, Arena *arena) {
-  Status status;
-  status_init(&status);
-  FunctionDef *function;
-  InstantiationResult *body;
-  DataType *inputs, *outputs;
-  int num_inputs, num_outputs;
-  if (!CHECK_OK(function_parse(str_of(text), arena, &function, &status), status)) return;
-  if (!CHECK_OK(node_def_types(node, op->def, arena, &inputs, &num_inputs, &outputs, &num_outputs, &status),
-                status))
-    return;
-  if (!CHECK_OK(function_instantiate(NULL, function, (const AttrEntry *const *)node->attr, (int)node->n_attr,
-                                     arena, &body, &status),
-                status))
-    return;
-  check_kernels(body);
+/* Inputs and one gradient per output in, one gradient per input out. */
+static void check_types(const FunctionBody *body, const DataType *inputs, int num_inputs,
+                        const DataType *outputs, int num_outputs) {
   if (!CHECK_INT_EQ(body->num_args, num_inputs + num_outputs) || !CHECK_INT_EQ(body->num_rets, num_inputs))
     return;
   for (int i = 0; i < num_inputs; i++) {
@@ -257,6 +244,26 @@ static void check_gradient_text(const Op *op, const NodeDef *node, const char *t
   }
   for (int i = 0; i < num_outputs; i++)
     CHECK_STR_EQ(dtype_name((int)body->arg_types[num_inputs + i]), dtype_name(dtype_base((int)outputs[i])));
+}
+
+/* Parses the text and binds the node's attrs. */
+static void check_gradient_text(const Op *op, const NodeDef *node, const char *text, Arena *arena) {
+  Status status;
+  status_init(&status);
+  FunctionDef *function;
+  FunctionBody *body = NULL;
+  DataType *inputs, *outputs;
+  int num_inputs, num_outputs;
+  if (CHECK_OK(function_parse(str_of(text), arena, &function, &status), status) &&
+      CHECK_OK(node_def_types(node, op->def, arena, &inputs, &num_inputs, &outputs, &num_outputs, &status),
+               status) &&
+      CHECK_OK(function_body_new(NULL, function, (const AttrEntry *const *)node->attr, (int)node->n_attr,
+                                 &body, &status),
+               status)) {
+    check_kernels(body);
+    check_types(body, inputs, num_inputs, outputs, num_outputs);
+  }
+  function_body_free(body);
 }
 
 /* Of the node of an op for one type, where the op has a kernel for it. Returns whether there was a gradient

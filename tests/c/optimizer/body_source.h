@@ -3,6 +3,7 @@
 #define TFCORE_TESTS_OPTIMIZER_BODY_SOURCE_H_
 
 #include "base/alloc.h"
+#include "function/function_canonicalize.h"
 #include "gradient/symbolic_gradient.h"
 #include "harness.h"
 #include "optimizer/inline_functions.h"

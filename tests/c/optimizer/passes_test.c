@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "function/function_text.h"
+#include "graph/node_class.h"
 #include "optimizer/body_source.h"
 #include "optimizer/constant_folding.h"
 #include "optimizer/graph_checker.h"

@@ -2,11 +2,11 @@
  * those of gradients. */
 #include <string.h>
 
-#include "function/instantiate.h"
 #include "gradient/function_gradient.h"
 #include "gradient/graph_gradients.h"
 #include "gradient/symbolic_gradient.h"
 #include "runtime/functional_library.h"
+#include "splice_function.h"
 #include "runtime/session_fixture.h"
 #include "shortage.h"
 
@@ -99,9 +99,7 @@ static bool add_body(World *world, const char *name, NodeOutput *xs, int *num_xs
                     {"shape", "shape { }"}};
     xs[i] = out(add_node(world->graph, "Placeholder", arg->name, NULL, 0, attrs, 2));
   }
-  return CHECK_OK(function_inline(world->graph, function, NULL, 0, xs, *num_xs, NULL, "", NULL, y, 1,
-                                  &world->status),
-                  world->status);
+  return CHECK_OK(splice_function(world->graph, function, xs, "", y, &world->status), world->status);
 }
 
 /* The gradient of y, or with `again` that of dy / dx for the last x. */

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "function/instantiate.h"
 #include "gradient/graph_gradients.h"
 #include "runtime/session_fixture.h"
+#include "splice_function.h"
 
 enum { SIZE = 24 };
 
@@ -162,9 +162,9 @@ static bool begin_model(Model *f, const char *main) {
   f->x = placeholder(graph, "x", "shape { unknown_rank: true }");
   f->n = out(add_node(graph, "Placeholder", "n", NULL, 0, type, 1));
   NodeOutput inputs[] = {f->n, f->x}, outputs[2];
-  bool ok = CHECK_OK(function_inline(graph, graph_find_function(graph, main), NULL, 0, inputs, 2, NULL, "",
-                                     NULL, outputs, 2, &f->base.status),
-                     f->base.status);
+  bool ok =
+      CHECK_OK(splice_function(graph, graph_find_function(graph, main), inputs, "", outputs, &f->base.status),
+               f->base.status);
   if (!ok) return false;
   f->y = outputs[0];
   f->m = outputs[1];

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "c_api/random_values.h"
-#include "function/instantiate.h"
 #include "gradient/graph_gradients.h"
 #include "runtime/session_fixture.h"
 

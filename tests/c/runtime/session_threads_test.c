@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "function/function_text.h"
-#include "function/instantiate.h"
 #include "runtime/graph_fixture.h"
+#include "splice_function.h"
 
 enum { THREADS = 4, ROUNDS = 8, GRAPHS = 6 };
 
@@ -87,8 +87,7 @@ TEST(sessions_of_one_graph_instantiate_gradients_at_the_same_time) {
                fetches[2];
     if (CHECK_OK(function_parse_library(str_of(kLibrary), arena, &library, &status), status) &&
         CHECK_OK(graph_add_function_library(graph, library, &status), status) &&
-        CHECK_OK(function_inline(graph, graph_find_function(graph, "Main"), NULL, 0, feeds, 2, NULL, "", NULL,
-                                 fetches, 2, &status),
+        CHECK_OK(splice_function(graph, graph_find_function(graph, "Main"), feeds, "", fetches, &status),
                  status)) {
       pthread_barrier_t start;
       pthread_t threads[THREADS];
