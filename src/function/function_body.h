@@ -22,6 +22,10 @@ MUST_CHECK bool function_body_new(Graph *library, const FunctionDef *function, c
 MUST_CHECK bool function_body_new_without_shapes(Graph *library, const FunctionDef *function,
                                                  const AttrEntry *const *attrs, int num_attrs,
                                                  FunctionBody **body, Status *status);
+/* The same for function_splice_body: it shares values with `function` and `attrs`, which must outlive it. */
+MUST_CHECK bool function_body_new_to_splice(Graph *library, const FunctionDef *function,
+                                            const AttrEntry *const *attrs, int num_attrs, FunctionBody **body,
+                                            Status *status);
 /* A body of a graph that has `_Arg` and `_Retval` nodes, which it takes over, on success only.
  * INVALID_ARGUMENT when their indexes are not 0, 1, 2, ... */
 MUST_CHECK bool function_body_of_graph(const char *name, Graph *graph, Node *const *control_rets,

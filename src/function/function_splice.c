@@ -6,64 +6,68 @@
 #include "graph/node_class.h"
 #include "graph/node_evaluate.h"
 
+/* What is known of a node of the body, and an entry of each of the lists that have at most one per node. */
+typedef struct SpliceEntry {
+  Node *node;      /* the graph's node for it, or NULL */
+  int32_t arg;     /* 1 + the argument that it is, or 0 */
+  int32_t sources; /* that have been visited */
+  bool is_result;
+  bool reused; /* `node` is options->reuse */
+  bool needed;
+  uint8_t state;   /* of the visit */
+  int32_t stacked; /* list of ids: the stack */
+  int32_t ordered; /* list of ids: what is added, in this order */
+} SpliceEntry;
+
 typedef struct Splice {
   Graph *graph;
   const FunctionBody *body;
   const NodeOutput *inputs;
   const SpliceOptions *options;
   Status *status;
-  int64_t num_ids; /* of the body; the arrays are by its ids */
-  int *arg;        /* 1 + the argument that the node is, or 0 */
-  uint8_t *result; /* the node is a result */
-  Node **nodes;    /* the graph's node for a node of the body, or NULL */
-  uint8_t *reused; /* `nodes` has options->reuse */
-  uint8_t *needed;
-  int64_t *stack, *order;
-  Node **added;
-  int64_t num_added;
+  int64_t num_ids;
+  SpliceEntry *at; /* by id in the body */
+  int64_t num_ordered, num_added;
+  NodeOutput *data; /* the inputs of one node */
+  Node **controls;
 } Splice;
 
 static bool oom(const Splice *s) { return status_oom(s->status, "splicing a function"); }
 
 static bool begin(Splice *s) {
   const FunctionBody *body = s->body;
-  int64_t n = s->num_ids = graph_num_node_ids(body->graph);
-  s->arg = mem_calloc(n, sizeof *s->arg);
-  s->result = mem_calloc(n, 1);
-  s->nodes = mem_calloc(n, sizeof *s->nodes);
-  s->reused = mem_calloc(n, 1);
-  s->needed = mem_calloc(n, 1);
-  s->stack = mem_calloc(n, sizeof *s->stack);
-  s->order = mem_calloc(n, sizeof *s->order);
-  s->added = mem_calloc(n, sizeof *s->added);
-  if (!s->arg || !s->result || !s->nodes || !s->reused || !s->needed || !s->stack || !s->order || !s->added)
-    return oom(s);
-  for (int i = 0; i < body->num_args; i++) s->arg[body->arg_nodes[i]->id] = 1 + i;
-  for (int i = 0; i < body->num_rets; i++) s->result[body->ret_nodes[i]->id] = 1;
+  int64_t most_data = 0, most_controls = 0;
+  s->num_ids = graph_num_node_ids(body->graph);
+  for (int64_t id = 0; id < s->num_ids; id++) {
+    const Node *node = graph_node(body->graph, id);
+    if (node && node->num_inputs > most_data) most_data = node->num_inputs;
+    if (node && node->num_control_inputs > most_controls) most_controls = node->num_control_inputs;
+  }
+  s->at = mem_calloc(s->num_ids, sizeof *s->at);
+  s->data = mem_calloc(most_data, sizeof *s->data);
+  s->controls = mem_calloc(most_controls, sizeof *s->controls);
+  if (!s->at || !s->data || !s->controls) return oom(s);
+  for (int i = 0; i < body->num_args; i++) s->at[body->arg_nodes[i]->id].arg = 1 + i;
+  for (int i = 0; i < body->num_rets; i++) s->at[body->ret_nodes[i]->id].is_result = true;
   return true;
 }
 
 static void end(Splice *s) {
-  mem_free(s->arg);
-  mem_free(s->result);
-  mem_free(s->nodes);
-  mem_free(s->reused);
-  mem_free(s->needed);
-  mem_free(s->stack);
-  mem_free(s->order);
-  mem_free(s->added);
+  mem_free(s->at);
+  mem_free(s->data);
+  mem_free(s->controls);
 }
 
 /* Node `id` of the body when it computes something; NULL for arguments, results and ids without a node. */
 static const Node *inner_node(const Splice *s, int64_t id) {
-  return id <= SINK_ID || s->arg[id] > 0 || s->result[id] ? NULL : graph_node(s->body->graph, id);
+  return id <= SINK_ID || s->at[id].arg > 0 || s->at[id].is_result ? NULL : graph_node(s->body->graph, id);
 }
 
 /* The graph's value for an output in the body; a NULL node when there is none yet. */
 static NodeOutput resolve(const Splice *s, const Node *src, int index) {
-  int arg = s->arg[src->id];
+  int arg = s->at[src->id].arg;
   if (arg > 0) return s->inputs ? s->inputs[arg - 1] : (NodeOutput){NULL, 0};
-  return (NodeOutput){s->nodes[src->id], index};
+  return (NodeOutput){s->at[src->id].node, index};
 }
 
 static int64_t num_sources(const Node *node) { return (int64_t)node->num_inputs + node->num_control_inputs; }
@@ -105,17 +109,17 @@ static void find_reuse(Splice *s) {
   for (int64_t id = 0; id < s->num_ids; id++) {
     const Node *node = inner_node(s, id);
     if (!node || !same_node(s, node, reuse)) continue;
-    s->nodes[id] = reuse;
-    s->reused[id] = 1;
+    s->at[id].node = reuse;
+    s->at[id].reused = true;
   }
 }
 
 /* --- what is needed --- */
 
 static void need(Splice *s, const Node *node, int64_t *top) {
-  if (!node || s->needed[node->id]) return;
-  s->needed[node->id] = 1;
-  if (!s->reused[node->id]) s->stack[(*top)++] = node->id;
+  if (!node || s->at[node->id].needed) return;
+  s->at[node->id].needed = true;
+  if (!s->at[node->id].reused) s->at[(*top)++].stacked = node->id;
 }
 
 static void mark_needed(Splice *s) {
@@ -132,7 +136,7 @@ static void mark_needed(Splice *s) {
   for (int i = 0; options->keep_stateful && i < body->num_control_rets; i++)
     need(s, body->control_ret_nodes[i], &top);
   while (top > 0) {
-    const Node *node = graph_node(body->graph, s->stack[--top]);
+    const Node *node = graph_node(body->graph, s->at[--top].stacked);
     for (int64_t i = 0; i < num_sources(node); i++) need(s, source(node, i), &top);
   }
 }
@@ -144,7 +148,7 @@ bool function_splice_needed_args(const FunctionBody *body, const NodeOutput *inp
   if (ok) {
     find_reuse(&s);
     mark_needed(&s);
-    for (int i = 0; i < body->num_args; i++) needed_args[i] = s.needed[body->arg_nodes[i]->id];
+    for (int i = 0; i < body->num_args; i++) needed_args[i] = s.at[body->arg_nodes[i]->id].needed;
   }
   end(&s);
   return ok;
@@ -153,47 +157,43 @@ bool function_splice_needed_args(const FunctionBody *body, const NodeOutput *inp
 /* --- order: a function's nodes may stand in any order --- */
 
 /* Visits `root` after what it needs; the stack holds the path. False when the body has a cycle. */
-static bool visit(Splice *s, uint8_t *state, int64_t *next, int64_t root, int64_t *count) {
+static bool visit(Splice *s, const Node *root) {
   enum { NEW, OPEN, DONE };
   int64_t top = 0;
-  s->stack[top++] = root;
-  state[root] = OPEN;
+  s->at[top++].stacked = root->id;
+  s->at[root->id].state = OPEN;
   while (top > 0) {
-    int64_t id = s->stack[top - 1];
+    int32_t id = s->at[top - 1].stacked;
     const Node *node = graph_node(s->body->graph, id), *child = NULL;
-    while (!child && next[id] < num_sources(node)) {
-      const Node *from = source(node, next[id]++);
-      if (!from || s->arg[from->id] > 0 || s->reused[from->id] || state[from->id] == DONE) continue;
-      if (state[from->id] == OPEN) {
+    while (!child && s->at[id].sources < num_sources(node)) {
+      const Node *from = source(node, s->at[id].sources++);
+      if (!from || s->at[from->id].arg > 0 || s->at[from->id].reused || s->at[from->id].state == DONE)
+        continue;
+      if (s->at[from->id].state == OPEN) {
         return status_invalid(s->status, "{{node %s}} of function %s is in a cycle", node->name,
                               s->body->name);
       }
       child = from;
     }
     if (child) {
-      state[child->id] = OPEN;
-      s->stack[top++] = child->id;
+      s->at[child->id].state = OPEN;
+      s->at[top++].stacked = child->id;
     } else {
-      state[id] = DONE;
-      s->order[(*count)++] = id;
+      s->at[id].state = DONE;
+      s->at[s->num_ordered++].ordered = id;
       top--;
     }
   }
   return true;
 }
 
-static bool order_nodes(Splice *s, int64_t *count) {
-  *count = 0;
-  uint8_t *state = mem_calloc(s->num_ids, 1);
-  int64_t *next = mem_calloc(s->num_ids, sizeof *next);
-  bool ok = (state && next) || oom(s);
-  for (int64_t id = 0; ok && id < s->num_ids; id++) {
-    if (inner_node(s, id) && s->needed[id] && !s->reused[id] && state[id] == 0)
-      ok = visit(s, state, next, id, count);
+static bool order_nodes(Splice *s) {
+  for (int64_t id = 0; id < s->num_ids; id++) {
+    const SpliceEntry *entry = &s->at[id];
+    const Node *node = inner_node(s, id);
+    if (node && entry->needed && !entry->reused && entry->state == 0) TRY(visit(s, node));
   }
-  mem_free(state);
-  mem_free(next);
-  return ok;
+  return true;
 }
 
 /* --- adding --- */
@@ -218,42 +218,29 @@ static bool resolve_input(Splice *s, const Edge *edge, NodeOutput *input) {
 }
 
 static bool add_node(Splice *s, const Node *node) {
-  bool ok = false;
   NodeDef def = *node->def;
-  NodeOutput *inputs = mem_calloc(node->num_inputs, sizeof *inputs);
-  Node **controls = mem_calloc(node->num_control_inputs, sizeof *controls);
   def.name = (char *)node_name(s, def.name);
-  if (!inputs || !controls || !def.name) {
-    oom(s);
-    goto done;
-  }
-  TRY_DONE(node_check_connected(node, s->status));
-  for (int i = 0; i < node->num_inputs; i++) TRY_DONE(resolve_input(s, node->inputs[i], &inputs[i]));
+  if (!def.name) return oom(s);
+  TRY(node_check_connected(node, s->status));
+  for (int i = 0; i < node->num_inputs; i++) TRY(resolve_input(s, node->inputs[i], &s->data[i]));
   int num_controls = 0;
   for (int32_t i = 0; i < node->num_control_inputs; i++) {
     Node *control = resolve(s, node->control_inputs[i]->src, 0).node;
-    if (control) controls[num_controls++] = control;
+    if (control) s->controls[num_controls++] = control;
   }
-  Node **added = &s->nodes[node->id];
-  TRY_DONE(graph_add_operation(s->graph, &def, inputs, node->num_inputs, controls, num_controls, added,
-                               s->status));
-  s->added[s->num_added++] = *added;
-  ok = true;
-done:
-  mem_free(inputs);
-  mem_free(controls);
-  return ok;
+  return graph_add_operation(s->graph, &def, s->data, node->num_inputs, s->controls, num_controls,
+                             &s->at[node->id].node, s->status);
 }
 
 static bool splice(Splice *s, NodeOutput *outputs) {
   const FunctionBody *body = s->body;
   const bool *wanted = s->options->wanted_outputs;
-  int64_t count;
   TRY(begin(s));
   find_reuse(s);
   mark_needed(s);
-  TRY(order_nodes(s, &count));
-  for (int64_t i = 0; i < count; i++) TRY(add_node(s, graph_node(body->graph, s->order[i])));
+  TRY(order_nodes(s));
+  for (; s->num_added < s->num_ordered; s->num_added++)
+    TRY(add_node(s, graph_node(body->graph, s->at[s->num_added].ordered)));
   for (int i = 0; i < body->num_rets; i++) {
     outputs[i] = (NodeOutput){NULL, 0};
     if (wanted && !wanted[i]) continue;
@@ -267,7 +254,7 @@ bool function_splice_body(Graph *graph, const FunctionBody *body, const NodeOutp
                           const SpliceOptions *options, NodeOutput *outputs, Status *status) {
   Splice s = {.graph = graph, .body = body, .inputs = inputs, .options = options, .status = status};
   bool ok = splice(&s, outputs);
-  for (int64_t i = s.num_added; !ok && i > 0; i--) graph_remove_node(graph, s.added[i - 1]);
+  for (int64_t i = s.num_added; !ok && i > 0; i--) graph_remove_node(graph, s.at[s.at[i - 1].ordered].node);
   end(&s);
   return ok;
 }

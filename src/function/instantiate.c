@@ -94,9 +94,9 @@ static bool index_body_node(Instantiation *in, const NodeDef *def, int index) {
   int num_inputs;
   op.n_input_arg = 0; /* what is wrong with inputs shows later */
   if (!check_arg_attrs(in, node->def, op.output_arg, op.n_output_arg) ||
-      !node_def_types(node->def, &op, in->arena, &inputs, &num_inputs, &outputs, &node->num_outputs,
+      !node_def_types(node->def, &op, in->scratch, &inputs, &num_inputs, &outputs, &node->num_outputs,
                       in->status) ||
-      !node_def_arg_ranges(node->def, &op, true, in->arena, &in->output_starts[index], in->status)) {
+      !node_def_arg_ranges(node->def, &op, true, in->scratch, &in->output_starts[index], in->status)) {
     return node_attach(def->name, in->status);
   }
   node->output_types = outputs;
@@ -160,7 +160,7 @@ static bool add_ret(Instantiation *in, const ArgDef *ret, const DataType *types,
   for (int i = 0; same && i < count; i++) same = item_type_fits(item_type(in, &item, i), types[i]);
   if (!same) return ret_types_differ(in, ret, &item, types, count);
   for (int i = 0; i < count; i++) {
-    InstantiatedInput *input = arena_calloc(in->arena, 1, sizeof(InstantiatedInput));
+    InstantiatedInput *input = arena_calloc(in->scratch, 1, sizeof(InstantiatedInput));
     if (!input) return instantiation_oom(in);
     *input = item_input(&item, i);
     char *name = count == 1 ? arena_printf(in->arena, "%s_RetVal", ret->name)
@@ -197,7 +197,7 @@ static bool add_rets(Instantiation *in, const DataType *const *types, const int 
 
 static bool add_control_rets(Instantiation *in) {
   const FunctionDef *function = in->function;
-  int *controls = arena_calloc(in->arena, (int64_t)function->n_control_ret + 1, sizeof(int));
+  int *controls = arena_calloc(in->scratch, (int64_t)function->n_control_ret + 1, sizeof(int));
   if (!controls) return instantiation_oom(in);
   in->control_rets = controls;
   for (size_t i = 0; i < function->n_control_ret; i++) {
@@ -215,8 +215,8 @@ static bool add_control_rets(Instantiation *in) {
 
 static bool sum_args(Instantiation *in, ArgDef *const *args, size_t n, const DataType ***types, int **counts,
                      int *total) {
-  *types = arena_calloc(in->arena, (int64_t)n + 1, sizeof(DataType *));
-  *counts = arena_calloc(in->arena, (int64_t)n + 1, sizeof(int));
+  *types = arena_calloc(in->scratch, (int64_t)n + 1, sizeof(DataType *));
+  *counts = arena_calloc(in->scratch, (int64_t)n + 1, sizeof(int));
   if (!*types || !*counts) return instantiation_oom(in);
   *total = 0;
   for (size_t i = 0; i < n; i++) {
@@ -244,9 +244,9 @@ static bool make_nodes(Instantiation *in) {
   if (function->n_node_def > INT32_MAX / 2)
     return status_invalid(in->status, "Function %s has too many nodes", signature->name);
   int64_t nodes = (int64_t)num_args + (int64_t)function->n_node_def + num_rets;
-  in->nodes = arena_calloc(in->arena, nodes + 1, sizeof(InstantiatedNode));
-  in->output_starts = arena_calloc(in->arena, nodes + 1, sizeof(int *));
-  in->arg_starts = arena_calloc(in->arena, (int64_t)signature->n_input_arg + 1, sizeof(int));
+  in->nodes = arena_calloc(in->scratch, nodes + 1, sizeof(InstantiatedNode));
+  in->output_starts = arena_calloc(in->scratch, nodes + 1, sizeof(int *));
+  in->arg_starts = arena_calloc(in->scratch, (int64_t)signature->n_input_arg + 1, sizeof(int));
   if (!in->nodes || !in->output_starts || !in->arg_starts) return instantiation_oom(in);
   TRY(add_args(in, in_types, in_counts, num_args));
   TRY(add_body_nodes(in));
@@ -301,16 +301,17 @@ static bool copy_sources(Instantiation *in) {
   return in->function || instantiation_oom(in);
 }
 
-static bool instantiate(Instantiation *in) {
-  bool ok = copy_sources(in) && make_nodes(in);
-  string_map_free(&in->arg_map);
-  string_map_free(&in->node_map);
-  return ok && make_graph(in);
+static bool instantiate(Instantiation *in, Graph *library, bool shares) {
+  FunctionBody *body = in->body;
+  body->graph = library ? graph_new_body(library) : graph_new();
+  in->scratch = arena_new();
+  if (!body->graph || !in->scratch) return instantiation_oom(in);
+  in->arena = graph_arena(body->graph);
+  return (shares || copy_sources(in)) && make_nodes(in) && make_graph(in);
 }
 
-bool function_body_new_without_shapes(Graph *library, const FunctionDef *function,
-                                      const AttrEntry *const *attrs, int num_attrs, FunctionBody **body,
-                                      Status *status) {
+static bool new_body(Graph *library, const FunctionDef *function, const AttrEntry *const *attrs,
+                     int num_attrs, bool shares, FunctionBody **body, Status *status) {
   Instantiation in = {.library = library,
                       .function = function,
                       .attrs = attrs,
@@ -318,12 +319,24 @@ bool function_body_new_without_shapes(Graph *library, const FunctionDef *functio
                       .status = status};
   in.body = mem_calloc(1, sizeof *in.body);
   if (!in.body) return instantiation_oom(&in);
-  in.body->graph = library ? graph_new_body(library) : graph_new();
-  in.arena = in.body->graph ? graph_arena(in.body->graph) : NULL;
-  bool ok = in.body->graph ? instantiate(&in) : instantiation_oom(&in);
+  bool ok = instantiate(&in, library, shares);
+  string_map_free(&in.arg_map);
+  string_map_free(&in.node_map);
+  arena_free(in.scratch);
   if (ok) *body = in.body;
   else function_body_free(in.body);
   return ok;
+}
+
+bool function_body_new_without_shapes(Graph *library, const FunctionDef *function,
+                                      const AttrEntry *const *attrs, int num_attrs, FunctionBody **body,
+                                      Status *status) {
+  return new_body(library, function, attrs, num_attrs, false, body, status);
+}
+
+bool function_body_new_to_splice(Graph *library, const FunctionDef *function, const AttrEntry *const *attrs,
+                                 int num_attrs, FunctionBody **body, Status *status) {
+  return new_body(library, function, attrs, num_attrs, true, body, status);
 }
 
 /* Shapes are known as far as inference gets: what is wrong in a body shows when it runs. */

@@ -61,7 +61,7 @@ bool instantiation_arg_types(Instantiation *in, const ArgDef *arg, const DataTyp
     if (list->list->n_type > FUNCTION_MAX_EXPANDED)
       return status_invalid(in->status, "Argument %s expands to too many tensors", arg->name);
     *count = (int)list->list->n_type;
-    DataType *copy = arena_calloc(in->arena, *count + 1, sizeof(DataType));
+    DataType *copy = arena_calloc(in->scratch, *count + 1, sizeof(DataType));
     if (!copy) return instantiation_oom(in);
     for (int i = 0; i < *count; i++) copy[i] = (DataType)list->list->type[i];
     *types = copy;
@@ -90,7 +90,7 @@ bool instantiation_arg_types(Instantiation *in, const ArgDef *arg, const DataTyp
   if (!dtype_is_valid(type)) return status_invalid(in->status, "Argument %s has no valid type", arg->name);
   if (arg->is_ref) type = (DataType)dtype_ref(type);
   *count = (int)number;
-  DataType *filled = arena_calloc(in->arena, number + 1, sizeof(DataType));
+  DataType *filled = arena_calloc(in->scratch, number + 1, sizeof(DataType));
   if (!filled) return instantiation_oom(in);
   for (int64_t i = 0; i < number; i++) filled[i] = type;
   *types = filled;

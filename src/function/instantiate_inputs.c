@@ -120,7 +120,7 @@ static void skip_empty_list(Instantiation *in, InputCursor *at) {
 
 static bool take_controls(Instantiation *in, InputCursor *at, InstantiatedNode *node) {
   int count = (int)at->def->n_input - at->next;
-  int *controls = arena_calloc(in->arena, count + 1, sizeof(int));
+  int *controls = arena_calloc(in->scratch, count + 1, sizeof(int));
   if (!controls) return instantiation_oom(in);
   for (int i = 0; i < count; i++) {
     const char *input = at->def->input[at->next + i];
@@ -143,13 +143,13 @@ static bool take_controls(Instantiation *in, InputCursor *at, InstantiatedNode *
 bool instantiation_connect(Instantiation *in, const NodeDef *def, InstantiatedNode *node) {
   DataType *inputs, *outputs;
   int num_outputs, *starts;
-  TRY(node_def_types(node->def, node->op->def, in->arena, &inputs, &node->num_inputs, &outputs, &num_outputs,
-                     in->status));
-  TRY(node_def_arg_ranges(node->def, node->op->def, false, in->arena, &starts, in->status));
+  TRY(node_def_types(node->def, node->op->def, in->scratch, &inputs, &node->num_inputs, &outputs,
+                     &num_outputs, in->status));
+  TRY(node_def_arg_ranges(node->def, node->op->def, false, in->scratch, &starts, in->status));
   if (node->num_inputs > FUNCTION_MAX_EXPANDED)
     return status_invalid(in->status, "{{node %s}} has too many inputs", def->name);
   InputCursor at = {.def = def,
-                    .inputs = arena_calloc(in->arena, node->num_inputs + 1, sizeof(InstantiatedInput))};
+                    .inputs = arena_calloc(in->scratch, node->num_inputs + 1, sizeof(InstantiatedInput))};
   if (!at.inputs) return instantiation_oom(in);
   for (size_t i = 0; i < node->op->def->n_input_arg; i++) {
     int count = starts[i + 1] - starts[i];

@@ -28,7 +28,8 @@ typedef struct Instantiation {
   const FunctionDef *function;
   const AttrEntry *const *attrs;
   int num_attrs;
-  Arena *arena; /* of the body's graph */
+  Arena *arena;   /* of the body's graph */
+  Arena *scratch; /* until the body is made */
   Status *status;
   FunctionBody *body; /* its types and counts are set; the graph is empty until all nodes are known */
   /* First the `_Arg` nodes, then the nodes of the FunctionDef in its order, last the `_Retval` nodes. Lists

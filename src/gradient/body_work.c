@@ -168,8 +168,8 @@ bool body_work_splice(BodyWork *work, const NameAttrList *f, bool keep_stateful,
   const FunctionDef *def = graph_find_function(work->library->functions, f->name);
   if (!def) return status_set(work->status, CODE_NOT_FOUND, "Function %s is not defined.", f->name);
   /* All map entries have the same layout: a key and a value. */
-  TRY(function_body_new_without_shapes(work->library->functions, def, (const AttrEntry *const *)f->attr,
-                                       (int)f->n_attr, &work->body, work->status));
+  TRY(function_body_new_to_splice(work->library->functions, def, (const AttrEntry *const *)f->attr,
+                                  (int)f->n_attr, &work->body, work->status));
   const FunctionBody *body = work->body;
   *function = (SplicedFunction){.body = body};
   function->args = arena_calloc(work->arena, body->num_args + 1, sizeof(NodeOutput));

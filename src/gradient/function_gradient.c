@@ -104,8 +104,7 @@ static bool make_function(FunctionGradient *g, const char *name, Arena *arena, F
 static bool differentiate(FunctionGradient *g, const FunctionDef *function, const AttrEntry *const *attrs,
                           int num_attrs, const char *name, Arena *arena, FunctionDef **gradient) {
   if (!g->graph || !g->arena) return oom(g);
-  TRY(function_body_new_without_shapes(g->library->functions, function, attrs, num_attrs, &g->body,
-                                       g->status));
+  TRY(function_body_new_to_splice(g->library->functions, function, attrs, num_attrs, &g->body, g->status));
   TRY(build(g));
   const FunctionBody *body = g->body;
   TRY(gradients_add(g->library, g->graph, g->ys, body->num_rets, g->inputs, body->num_args,

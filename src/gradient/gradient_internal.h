@@ -12,6 +12,7 @@ typedef struct GradientLibrary {
   Graph *functions; /* whose functions and GradientDefs count, and that gets helper functions; may be NULL */
   Arena *arena;     /* of the gradients */
   StringMap gradients;  /* to GradientEntry */
+  StringMap texts;      /* by op, to the FunctionDef of the text in its registration */
   int depth;            /* of functions within functions that are being differentiated */
   int64_t nodes_left;   /* that may still be added inside functions */
   const char **helpers; /* names of the functions that were added */

@@ -193,8 +193,8 @@ static bool look_up_gradient(Backward *b, const Node *node, const bool *flows, G
   TRY(gradient_look_up(b->library, &query, gradient, b->status));
   GradientEntry *entry = *gradient;
   if (!entry->function || entry->body) return true;
-  if (!function_body_new_without_shapes(b->library->functions, entry->function, entry->attrs,
-                                        entry->num_attrs, &entry->body, b->status))
+  if (!function_body_new_to_splice(b->library->functions, entry->function, entry->attrs, entry->num_attrs,
+                                   &entry->body, b->status))
     return status_append(b->status, "\n\tin the gradient of op %s", node->def->op);
   return check_body(b, node, entry);
 }

@@ -28,6 +28,7 @@ void gradient_library_clear(GradientLibrary *library, bool keep) {
   for (int64_t i = 0; i < library->gradients.num_entries; i++)
     function_body_free(((GradientEntry *)library->gradients.entries[i].value)->body);
   string_map_free(&library->gradients);
+  string_map_free(&library->texts);
   arena_free(library->arena);
   *library = (GradientLibrary){0};
 }
@@ -91,6 +92,14 @@ static bool no_gradient_defined(const NodeDef *node, Status *status) {
   return node->name[0] == 0 ? false : node_attach(node->name, status);
 }
 
+/* The text is parsed once for all attrs. */
+static bool parse_text(GradientLibrary *library, const OpRegistration *registration, FunctionDef **function,
+                       Status *status) {
+  *function = string_map_find(&library->texts, registration->name);
+  return *function || (function_parse(str_of(registration->gradient), library->arena, function, status) &&
+                       string_map_set(&library->texts, registration->name, *function, status));
+}
+
 /* The text in the op's registration, or the text that its function writes. */
 static bool registered_gradient(GradientLibrary *library, const GradientQuery *query,
                                 const FunctionDef **function, Status *status) {
@@ -103,7 +112,7 @@ static bool registered_gradient(GradientLibrary *library, const GradientQuery *q
   StrBuf text = {0};
   bool ok = false;
   if (registration->gradient) {
-    ok = function_parse(str_of(registration->gradient), library->arena, &parsed, status);
+    ok = parse_text(library, registration, &parsed, status);
   } else if (registration->gradient_fn) {
     GradientRequest request = {node, query->flows};
     ok = registration->gradient_fn(&request, &text, status) && strbuf_ok(&text, status);

@@ -7,7 +7,7 @@
 static inline bool splice_function_with(Graph *graph, const FunctionDef *function, const NodeOutput *inputs,
                                         const SpliceOptions *options, NodeOutput *outputs, Status *status) {
   FunctionBody *body;
-  TRY(function_body_new_without_shapes(graph, function, NULL, 0, &body, status));
+  TRY(function_body_new_to_splice(graph, function, NULL, 0, &body, status));
   bool ok = function_splice_body(graph, body, inputs, options, outputs, status);
   function_body_free(body);
   return ok;
