@@ -3,32 +3,18 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "gradient/backward.h"
 #include "gradient/body_work.h"
 #include "gradient/graph_gradients.h"
 #include "op/resource.h"
-
-/* A gradient that has arrived at an output. */
-typedef struct Arrival {
-  NodeOutput value;
-  struct Arrival *next;
-} Arrival;
-
-typedef struct Arrivals {
-  Arrival *first, *last; /* in the order of arrival */
-  int count;
-} Arrivals;
 
 typedef struct Builder {
   GradientLibrary library; /* only for questions about ops */
   FunctionBody *body;      /* the copy that becomes the gradient */
   Graph *graph;
   Status *status;
-  Arena *arena;        /* until the gradient is made */
-  int64_t num_ids;     /* of the nodes of the body */
-  Arrivals **arrivals; /* per id: one for each output of a node that results depend on; else NULL */
-  int64_t *pending;    /* per id: edges along which a gradient may still come */
-  Node **queue;
-  int64_t head, tail;
+  Backward walk; /* its members are the results and all that they depend on */
+  int *boundary; /* per id: 1 + the argument that the node is, -1 - the result, 0 for other nodes */
   Node **dys, **dxs;
   DataType *dx_types;
 } Builder;
@@ -72,64 +58,30 @@ static bool add_zeros(Builder *b, NodeOutput x, NodeOutput *output) {
   return add_node(b, &zeros, &output->node);
 }
 
-static bool add_sum(Builder *b, const Arrivals *at, NodeOutput *output) {
-  NodeBuilder total;
-  new_node(&total, b, "AddN");
-  node_builder_int(&total, "N", at->count);
-  node_builder_type(&total, "T", node_output_type(at->first->value));
-  for (const Arrival *a = at->first; a; a = a->next) node_builder_input(&total, a->value);
-  output->index = 0;
-  return add_node(b, &total, &output->node);
-}
-
 /* --- gradients that arrive --- */
 
-static bool arrive(Builder *b, NodeOutput at, NodeOutput value) {
-  Arrivals *arrivals = b->arrivals[at.node->id];
-  if (!arrivals) return true;
-  if (value.node) {
-    Arrival *arrival = arena_alloc(b->arena, (int64_t)sizeof *arrival);
-    if (!arrival) return oom(b);
-    *arrival = (Arrival){value, NULL};
-    arrivals += at.index;
-    *(!arrivals->last ? &arrivals->first : &arrivals->last->next) = arrival;
-    arrivals->last = arrival;
-    arrivals->count++;
-  }
-  if (--b->pending[at.node->id] == 0) b->queue[b->tail++] = at.node;
-  return true;
+static bool add_values(void *self, const NodeOutput *values, int count, NodeOutput *sum) {
+  Builder *b = self;
+  NodeBuilder total;
+  new_node(&total, b, "AddN");
+  node_builder_int(&total, "N", count);
+  node_builder_type(&total, "T", node_output_type(values[0]));
+  node_builder_inputs(&total, values, count);
+  sum->index = 0;
+  return add_node(b, &total, &sum->node);
 }
 
+/* Zeros where nothing arrived, and for bools. */
 static bool sum(Builder *b, NodeOutput at, NodeOutput *total) {
-  static const Arrivals kNone = {0};
-  const Arrivals *arrivals = !b->arrivals[at.node->id] ? &kNone : &b->arrivals[at.node->id][at.index];
-  if (arrivals->count == 0 || dtype_base(node_output_type(at)) == DT_BOOL) return add_zeros(b, at, total);
-  *total = arrivals->first->value;
-  return arrivals->count == 1 || add_sum(b, arrivals, total);
+  *total = (NodeOutput){NULL, 0};
+  if (backward_is_member(&b->walk, at.node) && dtype_base(node_output_type(at)) != DT_BOOL)
+    TRY(backward_sum(&b->walk, at, total));
+  return total->node || add_zeros(b, at, total);
 }
 
-/* --- the nodes that results depend on --- */
-
-static bool reach(Builder *b, Node *node) {
-  if (b->arrivals[node->id]) return true;
-  b->arrivals[node->id] = arena_calloc(b->arena, node->num_outputs + 1, sizeof(Arrivals));
-  b->queue[b->tail++] = node;
-  return b->arrivals[node->id] || oom(b);
-}
-
-static bool find_reached(Builder *b) {
-  for (int i = 0; i < b->body->num_rets; i++) TRY(reach(b, b->body->ret_nodes[i]));
-  for (b->head = 0; b->head < b->tail; b->head++) {
-    const Node *node = b->queue[b->head];
-    for (int i = 0; i < node->num_inputs; i++) {
-      if (!node->inputs[i]) continue;
-      Node *src = node->inputs[i]->src;
-      b->pending[src->id]++;
-      TRY(reach(b, src));
-    }
-  }
-  b->head = b->tail = 0;
-  return true;
+static const Edge *every_edge(void *self, const Node *node, int i) {
+  (void)self;
+  return node->inputs[i];
 }
 
 /* --- one node --- */
@@ -184,74 +136,69 @@ static bool add_gradient(Builder *b, const Node *node, const NodeOutput *inputs,
   return add_node(b, &made, gradient);
 }
 
-/* Sums what arrived at the outputs and lets it through the node. */
+/* Sums what arrived at the outputs and lets it through the node. `inputs` and `types` have room for its
+ * inputs and outputs. */
 static bool pass_through(Builder *b, Node *node, NodeOutput *inputs, DataType *types) {
   Node *gradient = NULL;
   int num_x = node->num_inputs;
-  bool connected = true;
-  for (int i = 0; i < num_x; i++) connected = connected && node->inputs[i];
-  if (connected && !lets_nothing_through(b, node)) {
-    for (int i = 0; i < num_x; i++)
-      inputs[i] = (NodeOutput){node->inputs[i]->src, node->inputs[i]->src_output};
-    for (int i = 0; i < node->num_outputs; i++) TRY(sum(b, (NodeOutput){node, i}, &inputs[num_x + i]));
-    TRY(add_gradient(b, node, inputs, types, &gradient));
+  for (int i = 0; i < num_x; i++) {
+    if (!node->inputs[i]) return true;
+    inputs[i] = (NodeOutput){node->inputs[i]->src, node->inputs[i]->src_output};
   }
+  if (lets_nothing_through(b, node)) return true;
+  for (int i = 0; i < node->num_outputs; i++) TRY(sum(b, (NodeOutput){node, i}, &inputs[num_x + i]));
+  TRY(add_gradient(b, node, inputs, types, &gradient));
   for (int i = 0; i < num_x; i++) {
     const Edge *edge = node->inputs[i];
-    if (edge) TRY(arrive(b, (NodeOutput){edge->src, edge->src_output}, (NodeOutput){gradient, i}));
+    TRY(backward_arrive(&b->walk, (NodeOutput){edge->src, edge->src_output}, (NodeOutput){gradient, i}));
   }
   return true;
 }
 
-static bool walk(Builder *b, const uint8_t *is_arg) {
-  while (b->head < b->tail) {
-    Node *node = b->queue[b->head++];
-    if (is_arg[node->id]) continue;
-    int count = node->num_inputs + node->num_outputs;
-    NodeOutput *inputs = mem_calloc(count + 1, sizeof *inputs);
-    DataType *types = mem_calloc(count + 1, sizeof *types);
-    bool ok = ((inputs && types) || oom(b)) && pass_through(b, node, inputs, types);
-    mem_free(inputs);
-    mem_free(types);
-    TRY(ok);
+/* The gradient of a result is an argument of the gradient; what arrives at an argument is a result of it. */
+static bool pass(void *self, Node *node) {
+  Builder *b = self;
+  int boundary = b->boundary[node->id], count = node->num_inputs + node->num_outputs;
+  if (boundary > 0) return true;
+  if (boundary < 0) {
+    const Edge *edge = node->inputs[0];
+    NodeOutput dy = {b->dys[-1 - boundary], 0};
+    return !edge || backward_arrive(&b->walk, (NodeOutput){edge->src, edge->src_output}, dy);
   }
-  return true;
+  NodeOutput *inputs = mem_calloc(count, sizeof *inputs);
+  DataType *types = mem_calloc(count, sizeof *types);
+  bool ok = ((inputs && types) || oom(b)) && pass_through(b, node, inputs, types);
+  mem_free(inputs);
+  mem_free(types);
+  return ok;
 }
 
 /* --- the body --- */
 
 static bool prepare(Builder *b) {
+  const BackwardVisitor visitor = {b, every_edge, pass, add_values};
   const FunctionBody *body = b->body;
   Arena *arena = graph_arena(b->graph);
-  b->arena = arena_new();
-  if (!b->arena) return oom(b);
-  b->num_ids = graph_num_node_ids(b->graph);
-  b->arrivals = arena_calloc(b->arena, b->num_ids, sizeof *b->arrivals);
-  b->pending = arena_calloc(b->arena, b->num_ids, sizeof *b->pending);
-  b->queue = arena_calloc(b->arena, b->num_ids, sizeof *b->queue);
-  b->dys = arena_calloc(b->arena, body->num_rets + 1, sizeof *b->dys);
+  TRY(backward_new(&b->walk, b->graph, &visitor, b->status));
+  b->boundary = arena_calloc(b->walk.arena, b->walk.num_ids, sizeof *b->boundary);
+  b->dys = arena_calloc(b->walk.arena, body->num_rets + 1, sizeof *b->dys);
   b->dxs = arena_calloc(arena, body->num_args + 1, sizeof *b->dxs);
   b->dx_types = arena_calloc(arena, body->num_args + 1, sizeof *b->dx_types);
-  return (b->arrivals && b->pending && b->queue && b->dys && b->dxs && b->dx_types) || oom(b);
+  if (!b->boundary || !b->dys || !b->dxs || !b->dx_types) return oom(b);
+  for (int i = 0; i < body->num_args; i++) b->boundary[body->arg_nodes[i]->id] = 1 + i;
+  for (int i = 0; i < body->num_rets; i++) b->boundary[body->ret_nodes[i]->id] = -1 - i;
+  return true;
 }
 
-static bool seed(Builder *b) {
+/* Nodes in a loop are not passed: nothing arrives at what they depend on. */
+static bool walk(Builder *b) {
   FunctionBody *body = b->body;
-  for (int i = 0; i < body->num_rets; i++)
-    TRY(add_boundary(b, "_Arg", body->ret_types[i], body->num_args + i, NULL, &b->dys[i]));
-  TRY(find_reached(b));
+  bool all;
   for (int i = 0; i < body->num_rets; i++) {
-    const Edge *edge = body->ret_nodes[i]->inputs[0];
-    if (edge) TRY(arrive(b, (NodeOutput){edge->src, edge->src_output}, (NodeOutput){b->dys[i], 0}));
+    TRY(add_boundary(b, "_Arg", body->ret_types[i], body->num_args + i, NULL, &b->dys[i]));
+    TRY(backward_enter(&b->walk, body->ret_nodes[i]));
   }
-  return true;
-}
-
-static bool mark_args(Builder *b, uint8_t **is_arg) {
-  *is_arg = arena_calloc(b->arena, b->num_ids, 1);
-  if (!*is_arg) return oom(b);
-  for (int i = 0; i < b->body->num_args; i++) (*is_arg)[b->body->arg_nodes[i]->id] = 1;
-  return true;
+  return backward_find_members(&b->walk) && backward_run(&b->walk, &all);
 }
 
 /* Results are the gradients of the arguments from now on. */
@@ -259,7 +206,7 @@ static bool finish(Builder *b) {
   FunctionBody *body = b->body;
   Arena *arena = graph_arena(b->graph);
   int num_x = body->num_args, num_y = body->num_rets;
-  NodeOutput *sums = arena_calloc(b->arena, num_x + 1, sizeof *sums);
+  NodeOutput *sums = arena_calloc(b->walk.arena, num_x + 1, sizeof *sums);
   Node **args = arena_calloc(arena, num_x + num_y + 1, sizeof *args);
   DataType *types = arena_calloc(arena, num_x + num_y + 1, sizeof *types);
   if (!sums || !args || !types) return oom(b);
@@ -289,14 +236,13 @@ static bool finish(Builder *b) {
 
 bool symbolic_gradient(const FunctionBody *body, FunctionBody **gradient, Status *status) {
   FunctionBody *copy;
-  uint8_t *is_arg;
   TRY(function_body_copy(body, &copy, status));
   Builder b = {.library = {.functions = graph_library(copy->graph)},
                .body = copy,
                .graph = copy->graph,
                .status = status};
-  bool ok = prepare(&b) && mark_args(&b, &is_arg) && seed(&b) && walk(&b, is_arg) && finish(&b);
-  arena_free(b.arena);
+  bool ok = prepare(&b) && walk(&b) && finish(&b);
+  backward_free(&b.walk);
   if (ok) {
     *gradient = copy;
   } else {
