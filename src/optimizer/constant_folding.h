@@ -6,20 +6,9 @@
 
 enum { CONSTANT_FOLDING_MAX_BYTES = 10 << 20 }; /* a larger result is not kept */
 
-/* Shape, ShapeN, Rank, Size: ops whose values follow from the shapes of their inputs. */
-bool node_reads_only_shapes(const Node *node);
-
-/* Tries to compute `node`. `inputs` are the values of its inputs as far as they are constant, else NULL. Sets
- * *folded and, when true, all `outputs` (empty at entry). Stateful nodes, nodes with an input that is not
- * constant, results that are too large and nodes whose kernel fails are left alone: they run, and fail, in
- * their own time. With `trust_shapes`, what reads only shapes is constant too where inference knows the
- * shapes. The only error is RESOURCE_EXHAUSTED. */
-MUST_CHECK bool node_fold_constant(Graph *graph, const Node *node, const Tensor *const *inputs,
-                                   bool trust_shapes, Tensor *outputs, bool *folded, Status *status);
-
 typedef struct FoldOptions {
   int64_t max_constant_size_in_bytes; /* of a tensor that is replaced; 0: CONSTANT_FOLDING_MAX_BYTES */
-  bool trust_shapes;                  /* as for node_fold_constant */
+  bool trust_shapes;   /* Shape, ShapeN, Rank and Size are constant where inference knows the shapes */
   const NodeSet *keep; /* nodes whose values come from elsewhere, or that must stay; may be NULL */
   bool (*consider)(const Node *node); /* NULL, or false for nodes to leave alone */
 } FoldOptions;

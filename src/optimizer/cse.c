@@ -1,17 +1,17 @@
-/* Finding nodes that compute the same, by hashing. */
+/* Equal nodes are found by hashing, in an order in which every node stands behind its inputs. */
 #include "optimizer/cse.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "graph/node_class.h"
+#include "optimizer/optimizer_internal.h"
 
 typedef struct Cse {
-  const CseOptions *options;
+  const NodeSet *keep;
+  bool (*consider)(const Node *node);
   Status *status;
-  Node **same;         /* per id */
-  uint8_t *fixed;      /* per id: not to be replaced by another node */
+  Node **same;         /* per id: the first node that computes what this one computes, or itself */
   Node **next;         /* per id: another node with the same hash */
   StringMap heads;     /* from a hash (its bytes) to the first node that has it */
   uint64_t *hashes;    /* the keys of `heads`, per id */
@@ -114,9 +114,9 @@ static bool has_object(const Node *node) {
 }
 
 static bool may_merge(const Cse *c, const Node *node) {
-  if (!node->op || c->fixed[node->id] || node->op->def->is_stateful || has_object(node)) return false;
+  if (!node->op || kept(c->keep, node) || node->op->def->is_stateful || has_object(node)) return false;
   if (node_is_placeholder(node)) return false;
-  return !c->options->consider || c->options->consider(node);
+  return !c->consider || c->consider(node);
 }
 
 static bool hash_node(Cse *c, const Node *node, uint64_t *hash) {
@@ -168,24 +168,45 @@ static bool find(Cse *c, Node *node) {
   return string_map_set_bytes(&c->heads, (const char *)hash, sizeof *hash, node, c->status);
 }
 
-bool graph_find_common(const Graph *graph, Node *const *order, int64_t count, const CseOptions *options,
-                       Arena *arena, Node ***same, Status *status) {
-  int64_t ids = graph_num_node_ids(graph);
-  Cse c = {.options = options,
-           .status = status,
-           .same = arena_calloc(arena, ids, sizeof(Node *)),
-           .fixed = mem_calloc(ids, 1),
-           .next = mem_calloc(ids, sizeof(Node *)),
-           .hashes = mem_calloc(ids, sizeof(uint64_t))};
-  bool ok = (c.same && c.fixed && c.next && c.hashes) || oom(&c);
-  for (int64_t i = 0; ok && i < options->num_fed; i++) c.fixed[options->fed[i].node->id] = 1;
-  for (int64_t i = 0; ok && i < count; i++) ok = find(&c, order[i]);
-  if (ok) *same = c.same;
+/* --- merging --- */
+
+static bool merge(Cse *c, Graph *graph, Node *node, Node *into) {
+  NodeOutput *outputs = mem_calloc(node->num_outputs, sizeof *outputs);
+  if (!outputs) return oom(c);
+  for (int i = 0; i < node->num_outputs; i++) outputs[i] = (NodeOutput){into, i};
+  bool ok = optimizer_move_consumers(graph, node, outputs, into, c->status);
+  mem_free(outputs);
+  if (ok) graph_remove_node(graph, node);
+  return ok;
+}
+
+static bool merge_common(Cse *c, Graph *graph, Arena *arena, bool *changed) {
+  Node **order;
+  int64_t count, ids = graph_num_node_ids(graph);
+  TRY(optimizer_order(graph, arena, &order, &count, c->status));
+  c->same = arena_calloc(arena, ids, sizeof *c->same);
+  c->next = arena_calloc(arena, ids, sizeof *c->next);
+  c->hashes = arena_calloc(arena, ids, sizeof *c->hashes);
+  if (!c->same || !c->next || !c->hashes) return oom(c);
+  for (int64_t i = 0; i < count; i++) TRY(find(c, order[i]));
+  for (int64_t i = 0; i < count; i++) {
+    Node *into = c->same[order[i]->id];
+    if (into == order[i]) continue;
+    TRY(merge(c, graph, order[i], into));
+    *changed = true;
+  }
+  return true;
+}
+
+bool graph_merge_common(Graph *graph, const NodeSet *keep, bool (*consider)(const Node *node), bool *changed,
+                        Status *status) {
+  Cse c = {.keep = keep, .consider = consider, .status = status};
+  Arena *arena = arena_new();
+  *changed = false;
+  bool ok = arena ? merge_common(&c, graph, arena, changed) : oom(&c);
   string_map_free(&c.heads);
-  mem_free(c.fixed);
-  mem_free(c.next);
-  mem_free(c.hashes);
   mem_free(c.sources[0]);
   mem_free(c.sources[1]);
+  arena_free(arena);
   return ok;
 }

@@ -55,18 +55,17 @@ static bool make_own_kernel(Compiler *c, const Node *node, const char *name, con
   return op_kernel_new(node->op, def, constants, c->program->environment.functions, kernel, status);
 }
 
-static const char *name_of(const Compiler *c, const Node *node) {
-  const CallSite *site = call_sites_find(c->sites, node->name);
-  return site ? site->node : node->name;
-}
+/* The name that the node has in its function, for a node of an inlined one. */
+static const char *name_at(const CallSite *site, const Node *node) { return site ? site->node : node->name; }
 
-static bool make_kernel(Compiler *c, const Node *node, const Tensor *const *constants,
+static bool make_kernel(Compiler *c, const Node *node, const CallSite *site, const Tensor *const *constants,
                         const OpKernel **kernel, Status *status) {
   Program *program = c->program;
   if (kernel_table_holds(node))
-    return kernel_table_get(c->table, node, name_of(c, node), program->environment.functions, kernel, status);
+    return kernel_table_get(c->table, node, name_at(site, node), program->environment.functions, kernel,
+                            status);
   OpKernel *made;
-  TRY(make_own_kernel(c, node, name_of(c, node), constants, &made, status));
+  TRY(make_own_kernel(c, node, name_at(site, node), constants, &made, status));
   *kernel = program->kernels[program->num_kernels++] = made;
   return true;
 }
@@ -78,11 +77,12 @@ static bool read_const(Compiler *c, const Node *node, Tensor *value, Status *sta
   KernelContext context = {.outputs = value};
   const OpKernel *shared;
   OpKernel *own;
+  const char *name = name_at(call_sites_find(c->sites, node->name), node);
   if (kernel_table_holds(node)) {
-    return kernel_table_get(c->table, node, name_of(c, node), NULL, &shared, status) &&
+    return kernel_table_get(c->table, node, name, NULL, &shared, status) &&
            op_kernel_run(shared, &context, status);
   }
-  TRY(make_own_kernel(c, node, name_of(c, node), NULL, &own, status));
+  TRY(make_own_kernel(c, node, name, NULL, &own, status));
   bool ok = op_kernel_run(own, &context, status);
   op_kernel_free(own);
   return ok;
@@ -211,19 +211,13 @@ static bool place_inputs(Compiler *c, const Node *node, int32_t event, ProgramSt
   return true;
 }
 
-static bool find_callers(Compiler *c, const Node *node, ProgramStep *step, Status *status) {
-  const CallSite *site = call_sites_find(c->sites, node->name);
-  step->callers = site ? arena_strdup(c->program->arena, site->callers) : NULL;
-  return !site || step->callers || oom(status);
-}
-
-static bool make_step(Compiler *c, const Node *node, int32_t event, Status *status) {
+static bool make_step(Compiler *c, const Node *node, const CallSite *site, int32_t event, Status *status) {
   ProgramStep *step = &c->program->steps[c->events[event].step];
   const Tensor **constants = arena_alloc(c->scratch, node->num_inputs * (int64_t)sizeof *constants);
-  if (!constants) return oom(status);
-  TRY(find_callers(c, node, step, status));
+  step->callers = site ? arena_strdup(c->program->arena, site->callers) : NULL;
+  if (!constants || (site && !step->callers)) return oom(status);
   TRY(place_inputs(c, node, event, step, constants, status));
-  TRY(make_kernel(c, node, constants, &step->kernel, status));
+  TRY(make_kernel(c, node, site, constants, &step->kernel, status));
   step->first_output = c->places[node->id];
   const OpKernel *kernel = step->kernel;
   return node_compare_types(node, kernel->input_types, kernel->num_inputs, kernel->output_types,
@@ -241,9 +235,9 @@ static bool add_step(Compiler *c, const ScheduleItem *item, int32_t index, Statu
   last->end = index + 1;
   c->events[c->num_events] =
       (Event){.step = index, .instruction = (int32_t)(last - program->code), .guard = item->guard};
-  if (make_step(c, item->node, c->num_events++, status)) return true;
   const CallSite *site = call_sites_find(c->sites, item->node->name);
-  node_attach(name_of(c, item->node), status);
+  if (make_step(c, item->node, site, c->num_events++, status)) return true;
+  node_attach(name_at(site, item->node), status);
   return site ? status_append(status, "%s", site->callers) : false;
 }
 

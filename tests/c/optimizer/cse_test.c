@@ -23,15 +23,22 @@ AFTER_EACH() { op_registry_clear(op_registry_global()); }
 static const char *skipped_op; /* of the fact that is being checked */
 static bool consider(const Node *node) { return !skipped_op || strcmp(node->def->op, skipped_op) != 0; }
 
-static bool find_common(Graph *graph, const CseOptions *options, Arena *arena, Node ***same) {
+/* Runs the pass. `stays` (may be NULL) stays as it is. */
+static bool merge_common(Graph *graph, const Node *stays, Arena *arena) {
   Status status;
   status_init(&status);
-  Node **order;
-  int64_t count;
-  return CHECK_OK(graph_topological_order(graph, NULL, options->fed, options->num_fed, arena, &order, &count,
-                                          &status),
-                  &status) &&
-         CHECK_OK(graph_find_common(graph, order, count, options, arena, same, &status), &status);
+  NodeSet keep;
+  bool changed;
+  if (!CHECK_OK(node_set_new(graph, arena, &keep, &status), &status)) return false;
+  if (stays) keep.member[stays->id] = 1;
+  return CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), &status) &&
+         CHECK_OK(graph_merge_common(graph, &keep, consider, &changed, &status), &status);
+}
+
+static bool is_left(const Graph *graph, const char *name) { return graph_find_node(graph, name); }
+
+static const char *input_of(const Graph *graph, const char *name) {
+  return graph_find_node(graph, name)->inputs[0]->src->name;
 }
 
 /* --- the graph that is left, as the facts write it --- */
@@ -45,16 +52,16 @@ static void write_sorted(char **texts, int count, StrBuf *out) {
   for (int i = 0; i < count; i++) strbuf_printf(out, "%s%s", i == 0 ? "" : ";", texts[i]);
 }
 
-static void write_rest(const Graph *graph, Node *const *same, Arena *arena, StrBuf *out) {
+static void write_rest(const Graph *graph, Arena *arena, StrBuf *out) {
   char *nodes[256], *edges[256];
   int num_nodes = 0, num_edges = 0;
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
     const Node *node = graph_node(graph, id);
-    if (same[id] != node) continue;
+    if (!node) continue;
     nodes[num_nodes++] = arena_printf(arena, "%s(%s)", node->name, node->def->op);
     for (int i = 0; i < node->num_inputs; i++) {
       const Edge *edge = node->inputs[i];
-      const char *source = same[edge->src->id]->name;
+      const char *source = edge->src->name;
       char from[64] = "", to[32] = "";
       if (edge->src_output > 0) snprintf(from, sizeof from, ":%d", edge->src_output);
       if (i > 0) snprintf(to, sizeof to, ":%d", i);
@@ -63,8 +70,7 @@ static void write_rest(const Graph *graph, Node *const *same, Arena *arena, StrB
     for (int64_t i = 0; i < node->num_control_inputs; i++) {
       const Node *source = node->control_inputs[i]->src;
       if (source->id > SINK_ID) {
-        edges[num_edges++] =
-            arena_printf(arena, "%s:control->%s:control", same[source->id]->name, node->name);
+        edges[num_edges++] = arena_printf(arena, "%s:control->%s:control", source->name, node->name);
       }
     }
   }
@@ -74,17 +80,14 @@ static void write_rest(const Graph *graph, Node *const *same, Arena *arena, StrB
 }
 
 /* Exactly one node of each pair is left, and no other node. */
-static bool one_of_each(const Graph *graph, Node *const *same, const Json *pairs, StrBuf *why) {
-  int64_t left = 0;
-  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++)
-    left += same[id] == graph_node(graph, id);
+static bool one_of_each(const Graph *graph, const Json *pairs, StrBuf *why) {
   for (int i = 0; i < pairs->count; i++) {
-    const Node *a = graph_find_node(graph, pairs->items[i].items[0].string),
-               *b = graph_find_node(graph, pairs->items[i].items[1].string);
-    if ((same[a->id] == a) == (same[b->id] == b))
-      return fact_differs(why, "what is left of a pair", a->name, "one of them");
+    const char *a = pairs->items[i].items[0].string, *b = pairs->items[i].items[1].string;
+    if (is_left(graph, a) == is_left(graph, b))
+      return fact_differs(why, "what is left of a pair", a, "one of them");
   }
-  return left == pairs->count || fact_differs(why, "the number of nodes", "another", "one for each pair");
+  return graph_num_nodes(graph) - (SINK_ID + 1) == pairs->count ||
+         fact_differs(why, "the number of nodes", "another", "one for each pair");
 }
 
 static bool holds(const Json *fact, const Json *answer, Arena *arena, StrBuf *why) {
@@ -94,16 +97,14 @@ static bool holds(const Json *fact, const Json *answer, Arena *arena, StrBuf *wh
   skipped_op = !skip || skip->count == 0 ? NULL : skip->items[0].string;
   Graph *graph = graph_new();
   GraphDef *def = fact_parse(kGraphDef, fact_text(fact, "graphdef"), arena);
-  CseOptions options = {.consider = consider};
-  Node **same;
   StrBuf text = {0};
   bool ok = CHECK_OK(graph_import(graph, def, false, NULL, arena, NULL, &status), &status) &&
-            find_common(graph, &options, arena, &same);
+            merge_common(graph, NULL, arena);
   const Json *pairs = json_get(answer, "expect_one_of");
   if (ok && pairs) {
-    ok = one_of_each(graph, same, pairs, why);
+    ok = one_of_each(graph, pairs, why);
   } else if (ok) {
-    write_rest(graph, same, arena, &text);
+    write_rest(graph, arena, &text);
     const char *want = fact_text(answer, "expect");
     ok = strcmp(strbuf_text(&text), want) == 0 || fact_differs(why, "the graph", strbuf_text(&text), want);
   }
@@ -129,57 +130,57 @@ static Graph *import(const char *text, Arena *arena) {
 
 #define T_FLOAT " attr { key: 'T' value { type: DT_FLOAT } } "
 
-TEST(cse_follows_chains_and_fed_values) {
+static const char kChains[] =
+    "node { name: 'x' op: 'Input' } node { name: 'a' op: 'Neg' input: 'x'" T_FLOAT
+    "} node { name: 'b' op: 'Neg' input: 'x'" T_FLOAT "} node { name: 'c' op: 'Square' input: 'a'" T_FLOAT
+    "} node { name: 'd' op: 'Square' input: 'b'" T_FLOAT
+    "} node { name: 'e' op: 'Square' input: 'b' input: '^a'" T_FLOAT "}";
+
+TEST(cse_follows_chains) {
   Arena *arena = arena_new();
-  Graph *graph = import("node { name: 'x' op: 'Input' } node { name: 'a' op: 'Neg' input: 'x'" T_FLOAT
-                        "} node { name: 'b' op: 'Neg' input: 'x'" T_FLOAT
-                        "} node { name: 'c' op: 'Square' input: 'a'" T_FLOAT
-                        "} node { name: 'd' op: 'Square' input: 'b'" T_FLOAT
-                        "} node { name: 'e' op: 'Square' input: 'b' input: '^a'" T_FLOAT "}",
-                        arena);
-  Node **same, *a = graph_find_node(graph, "a"), *b = graph_find_node(graph, "b"),
-               *c = graph_find_node(graph, "c"), *d = graph_find_node(graph, "d"),
-               *e = graph_find_node(graph, "e");
-  CseOptions options = {0};
-  if (find_common(graph, &options, arena, &same)) {
-    CHECK(same[b->id] == a && same[d->id] == c && same[e->id] == e);
+  Graph *graph = import(kChains, arena);
+  skipped_op = NULL;
+  if (merge_common(graph, NULL, arena)) {
+    CHECK(is_left(graph, "a") && !is_left(graph, "b"));
+    CHECK(is_left(graph, "c") && !is_left(graph, "d"));
+    CHECK_STR_EQ(input_of(graph, "e"), "a"); /* its control input tells it from c */
   }
-  NodeOutput fed = {b, 0};
-  options = (CseOptions){.fed = &fed, .num_fed = 1};
-  if (find_common(graph, &options, arena, &same)) CHECK(same[d->id] == d && same[c->id] == c);
+  graph_free(graph);
+  arena_free(arena);
+}
+
+TEST(cse_leaves_nodes_that_are_kept) {
+  Arena *arena = arena_new();
+  Graph *graph = import(kChains, arena);
+  skipped_op = NULL;
+  if (merge_common(graph, graph_find_node(graph, "b"), arena)) {
+    CHECK_STR_EQ(input_of(graph, "c"), "a");
+    CHECK_STR_EQ(input_of(graph, "d"), "b");
+  }
   graph_free(graph);
   arena_free(arena);
 }
 
 TEST(cse_survives_failing_allocations) {
-  Arena *arena = arena_new();
   Status status;
-  status_init(&status);
-  Graph *graph = import("node { name: 'x' op: 'Input' } node { name: 'a' op: 'Neg' input: 'x'" T_FLOAT
-                        "} node { name: 'b' op: 'Neg' input: 'x'" T_FLOAT "}",
-                        arena);
-  Node **order, **same;
-  int64_t count;
-  REQUIRE_OK(graph_topological_order(graph, NULL, NULL, 0, arena, &order, &count, &status), &status);
-  bool ok = false;
+  bool ok = false, changed;
   for (int64_t after = 0; !ok && after < 100; after++) {
-    CseOptions options = {0};
-    Arena *local = arena_new();
+    Arena *arena = arena_new();
+    Graph *graph = import(kChains, arena);
+    status_init(&status);
+    REQUIRE_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), &status);
     mem_fail_after(after);
-    ok = graph_find_common(graph, order, count, &options, local, &same, &status);
+    ok = graph_merge_common(graph, NULL, NULL, &changed, &status);
     mem_fail_after(-1);
     if (!ok) CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
-    arena_free(local);
+    graph_free(graph);
+    arena_free(arena);
   }
   CHECK(ok);
-  graph_free(graph);
-  arena_free(arena);
 }
 
 /* What a node makes, and others may change, is never shared with what an equal node makes. */
 TEST(nodes_that_make_objects_are_not_merged) {
-  Status status;
-  status_init(&status);
   Graph *graph = graph_new();
   Arena *arena = arena_new();
   Attr any[] = {{"dtype", "type: DT_INT32"},
@@ -194,11 +195,10 @@ TEST(nodes_that_make_objects_are_not_merged) {
     NodeOutput inputs[] = {made[i], one};
     filled[i] = out(add_node(graph, "TensorListPushBack", i == 0 ? "c" : "d", inputs, 2, list, 1));
   }
-  Node **same;
-  if (CHECK(filled[1].node) && find_common(graph, &(CseOptions){0}, arena, &same)) {
-    CHECK(same[sizes[1].node->id] == sizes[0].node);
-    for (int i = 0; i < 2; i++)
-      CHECK(same[made[i].node->id] == made[i].node && same[filled[i].node->id] == filled[i].node);
+  skipped_op = NULL;
+  if (CHECK(filled[1].node) && merge_common(graph, NULL, arena)) {
+    CHECK(is_left(graph, "any") && !is_left(graph, "same"));
+    CHECK(is_left(graph, "a") && is_left(graph, "b") && is_left(graph, "c") && is_left(graph, "d"));
   }
   arena_free(arena);
   graph_free(graph);
