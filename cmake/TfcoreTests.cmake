@@ -56,6 +56,7 @@ set(modules_below_op base simd blas proto tensor checkpoint)
 set(modules_with_ops optimizer runtime ops c_api)
 foreach(module IN LISTS modules)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/c/${module}/*_test.c)
+  list(FILTER sources EXCLUDE REGEX "/gradient/run/")
   if(sources)
     set(libraries tfcore_harness tfcore_${module})
     if(NOT module IN_LIST modules_below_op)
@@ -70,6 +71,10 @@ foreach(module IN LISTS modules)
     tfcore_test(test_${module} ${sources} LIBRARIES ${libraries})
   endif()
 endforeach()
+
+# Gradients that are computed: test_gradient has a few ops of its own, these tests want all ops and sessions.
+file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/c/gradient/run/*_test.c)
+tfcore_test(test_gradient_run ${sources} LIBRARIES tfcore_harness tfcore_facts tfcore_runtime tfcore_ops tfcore_op_runner)
 
 if(c_api IN_LIST TFCORE_MODULES)
   file(GLOB programs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/c/c_api/*.c)

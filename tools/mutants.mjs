@@ -41,7 +41,7 @@ const EQUIVALENTS = path.join(root, 'tests/mutants.md');
 /** For each room the test programs, those first that are most likely to notice soon. */
 const PROGRAMS = {
   ops: ['ops', 'golden', 'c_api', 'optimizer', 'runtime'],
-  gradient: ['gradient', 'c_api', 'runtime', 'ops', 'golden'],
+  gradient: ['gradient', 'gradient_run', 'c_api', 'runtime', 'ops', 'golden'],
   graph: ['graph', 'gradient', 'function', 'optimizer', 'c_api', 'ops', 'golden', 'runtime'],
   op: ['op', 'function', 'gradient', 'c_api', 'graph', 'ops', 'golden', 'optimizer', 'runtime'],
 };
@@ -51,8 +51,6 @@ const ROOMS = Object.keys(PROGRAMS);
  * nothing of a mutant.
  */
 const LEFT_OUT = ['bounded_growth_test', 'session_limits_test'].flatMap((part) => ['--except', part]);
-/** Where tests of a room are that stand elsewhere. */
-const ELSEWHERE = { gradient: ['runtime', 'gradient'] };
 const ALL_PROGRAMS = [...new Set(Object.values(PROGRAMS).flat())].map((name) => `test_${name}`);
 
 const BUILDS = {
@@ -283,7 +281,6 @@ function stepsOf({ room, file }) {
     .map((_, i) => words.slice(0, words.length - i).join('_'))
     .find((name) => tests.some((test) => test.startsWith(name)));
   const first = named ? [[room, `/${named}`]] : [];
-  if (ELSEWHERE[room]) first.push(ELSEWHERE[room]);
   return [
     ...first.map(([program, part]) => ({ program: `test_${program}`, args: ['--file', part] })),
     ...PROGRAMS[room].map((name) => ({ program: `test_${name}`, args: [] })),

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "c_api/shape_handles.h"
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "op/op_def_builder.h"
 
 struct TF_OpDefinitionBuilder {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "function/function_internal.h"
+#include "function/text/function_text_internal.h"
 #include "graph/graph_walk.h"
 #include "graph/node_class.h"
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "function/function_internal.h"
+#include "function/text/function_text_internal.h"
 
 /* The executor of an instantiation is its options' business, even when an attr names it. */
 static const char kExecutor[] = "_executor";

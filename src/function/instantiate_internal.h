@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "function/function_body.h"
-#include "function/function_internal.h"
+#include "function/text/function_text_internal.h"
 #include "op/op_def_builder.h"
 
 /* Output `index` of node `node` of the same body. */

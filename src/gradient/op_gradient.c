@@ -1,7 +1,7 @@
 /* Finding the one gradient of an op. */
 #include <string.h>
 
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "gradient/body_work.h"
 #include "gradient/function_gradient.h"
 

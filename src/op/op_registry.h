@@ -15,8 +15,8 @@
  * Specs are in the language of TensorFlow's REGISTER_OP, verbatim (op/op_def_builder.h). They are parsed when
  * an op is first looked up, so a table of hundreds of ops costs nothing at start-up. Shape functions are
  * explained in op/shape_inference.h, kernels in op/kernel.h, the language of gradients in
- * function/function_text.h. The build looks for `const OpRegistration kOpName` at the beginning of lines and
- * makes the table of all ops. Ops are also described at run time (op_registry_register), and kernels
+ * function/text/function_text.h. The build looks for `const OpRegistration kOpName` at the beginning of lines
+ * and makes the table of all ops. Ops are also described at run time (op_registry_register), and kernels
  * registered then (op/kernel_registry.h). */
 #ifndef TFCORE_OP_OP_REGISTRY_H_
 #define TFCORE_OP_OP_REGISTRY_H_
@@ -35,9 +35,9 @@ typedef struct GradientRequest {
   const bool *flows;
 } GradientRequest;
 
-/* Writes the gradient function of one node as function text (function/function_text.h): a complete function
- * whose arguments are the node's inputs followed by one gradient per output, and whose results are one
- * gradient per input.
+/* Writes the gradient function of one node as function text (function/text/function_text.h): a complete
+ * function whose arguments are the node's inputs followed by one gradient per output, and whose results are
+ * one gradient per input.
  * `$T` and the like in it are bound from the node's attrs. For gradients that depend on attr values, input
  * counts, or on where gradients arrive. */
 typedef bool (*GradientFn)(const GradientRequest *request, StrBuf *text, Status *status);

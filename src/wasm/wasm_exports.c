@@ -2,7 +2,7 @@
 
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "op/node_def.h"
 #include "runtime/thread_pool.h"
 

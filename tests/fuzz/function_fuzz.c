@@ -3,7 +3,7 @@
 
 #include "fuzz/graph_mutation.h"
 #include "fuzz/graph_runner.h"
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "function/function_body.h"
 #include "function/function_canonicalize.h"
 

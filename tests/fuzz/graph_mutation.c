@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "op/op_def_builder.h"
 #include "op/op_registry.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "function/function_facts.h"
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 
 /* --- TensorFlow's ops, for `define` --- */
 

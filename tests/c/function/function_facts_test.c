@@ -2,7 +2,7 @@
 #include "function/function_facts.h"
 
 #include "function/call_frame.h"
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "function/function_body.h"
 #include "function/function_canonicalize.h"
 #include "shortage.h"

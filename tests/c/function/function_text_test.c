@@ -1,4 +1,4 @@
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "function/function_body.h"
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "harness.h"
 #include "ops/op_table.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "function/function_canonicalize.h"
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "harness.h"
 #include "shortage.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "function/function_def_builder.h"
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "function/function_body.h"
 #include "proto/random_message.h"
 #include "tensor/tensor.h"

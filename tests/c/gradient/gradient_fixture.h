@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "gradient/graph_gradients.h"
 #include "harness.h"
 #include "op/node_def.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "harness.h"
 #include "op/op_registry.h"
 

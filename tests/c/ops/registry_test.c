@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "function/function_body.h"
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "graph/node_class.h"
 #include "harness.h"
 #include "op/kernel_registry.h"

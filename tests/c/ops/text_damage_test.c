@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "checkpoint/tensor_slice.h"
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "harness.h"
 #include "op/node_def.h"
 #include "op/op_def_builder.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "graph/node_class.h"
 #include "optimizer/body_source.h"
 #include "optimizer/constant_folding.h"

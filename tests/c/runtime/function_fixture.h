@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "harness.h"
 #include "op_runner.h"
 #include "runtime/function_runtime.h"

@@ -4,7 +4,7 @@
 #define TFCORE_TESTS_RUNTIME_SESSION_FIXTURE_H_
 
 #include "base/alloc.h"
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "runtime/graph_fixture.h"
 
 /* Count(i), a loop that counts from i to `limit`, and its condition and body; as text. */

@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "runtime/graph_fixture.h"
 #include "splice_function.h"
 

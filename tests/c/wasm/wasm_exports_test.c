@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "c_api/c_api_fixture.h"
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "proto/proto.h"
 #include "wasm/wasm_function_body.h"
 #include "op/op_registry.h"

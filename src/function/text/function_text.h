@@ -36,8 +36,8 @@
  *                        and results cannot say it
  * Names that are no plain words stand in backquotes with C escapes.
  */
-#ifndef TFCORE_FUNCTION_FUNCTION_TEXT_H_
-#define TFCORE_FUNCTION_FUNCTION_TEXT_H_
+#ifndef TFCORE_FUNCTION_TEXT_FUNCTION_TEXT_H_
+#define TFCORE_FUNCTION_TEXT_FUNCTION_TEXT_H_
 
 #include "proto/proto.h"
 

@@ -1,7 +1,7 @@
 /* From FunctionDefs to text: as TensorFlow prints them, and in full. */
 #include <string.h>
 
-#include "function/function_internal.h"
+#include "function/text/function_text_internal.h"
 #include "op/op_registry.h"
 
 /* --- signature --- */

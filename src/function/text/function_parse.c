@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "function/function_internal.h"
+#include "function/text/function_text_internal.h"
 #include "op/op_def_builder.h"
 #include "op/op_registry.h"
 

@@ -1,7 +1,7 @@
 /* The characters of a function text: blanks, names, quotes, positions of errors. */
 #include <string.h>
 
-#include "function/function_internal.h"
+#include "function/text/function_text_internal.h"
 
 const char NODE_NAME_CHARS[] = "./->";
 const char INPUT_NAME_CHARS[] = "./->:^";

@@ -1,7 +1,7 @@
 /* Attr values in function texts: parsing. */
 #include <string.h>
 
-#include "function/function_internal.h"
+#include "function/text/function_text_internal.h"
 
 static bool oom(Cursor *c) { return status_oom(c->status, "function text"); }
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "function/function_internal.h"
+#include "function/text/function_text_internal.h"
 #include "op/node_def.h"
 
 /* --- as TensorFlow prints them --- */

@@ -6,7 +6,7 @@
 #include "gradient/function_gradient.h"
 #include "gradient/graph_gradients.h"
 #include "runtime/function_fixture.h"
-#include "runtime/functional_library.h"
+#include "gradient/run/functional_library.h"
 #include "shortage.h"
 
 enum { MAX_VALUES = 16 };

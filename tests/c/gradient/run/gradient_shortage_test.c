@@ -5,7 +5,7 @@
 #include "gradient/function_gradient.h"
 #include "gradient/graph_gradients.h"
 #include "gradient/symbolic_gradient.h"
-#include "runtime/functional_library.h"
+#include "gradient/run/functional_library.h"
 #include "splice_function.h"
 #include "runtime/session_fixture.h"
 #include "shortage.h"

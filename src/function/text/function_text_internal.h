@@ -1,9 +1,9 @@
 /* What the files of the function language share: the cursor over a text, values, numbers. */
-#ifndef TFCORE_FUNCTION_FUNCTION_INTERNAL_H_
-#define TFCORE_FUNCTION_FUNCTION_INTERNAL_H_
+#ifndef TFCORE_FUNCTION_TEXT_FUNCTION_TEXT_INTERNAL_H_
+#define TFCORE_FUNCTION_TEXT_FUNCTION_TEXT_INTERNAL_H_
 
 #include "base/alloc.h"
-#include "function/function_text.h"
+#include "function/text/function_text.h"
 #include "tensor/tensor.h"
 
 /* --- cursor (function_cursor.c) --- */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "function/function_internal.h"
+#include "function/text/function_text_internal.h"
 
 /* The longest literal that is read; a longer one is no sensible number. */
 enum { MAX_LITERAL = 64 };
