@@ -1,13 +1,13 @@
-/* FunctionCallFrame: the arguments that a call of a function brings and the results that it gives. The
- * function runtime runs functions through it (function_runtime_run_frame). */
+/* FunctionCallFrame: the arguments and results of one call of a function. The function runtime runs
+ * functions through it (function_runtime_run_frame). */
 #ifndef TFCORE_FUNCTION_CALL_FRAME_H_
 #define TFCORE_FUNCTION_CALL_FRAME_H_
 
 #include "tensor/tensor.h"
 
-/* Made once for a function and used for one call after the other: call_frame_reset between them. Calls that
- * take values move or share them; nothing is allocated. Different rets may be set by different threads at the
- * same time. */
+/* Made once for a function and reused for many calls, with call_frame_reset between them. Calls that take
+ * values move or share them; nothing is allocated. Different threads may set different rets at the same
+ * time. */
 typedef struct FunctionCallFrame {
   const DataType *arg_types, *ret_types; /* borrowed */
   int num_args, num_rets;
@@ -18,19 +18,19 @@ typedef struct FunctionCallFrame {
 /* The types must outlive the frame. Free with call_frame_free. */
 MUST_CHECK bool call_frame_init(FunctionCallFrame *frame, const DataType *arg_types, int num_args,
                                 const DataType *ret_types, int num_rets, Status *status);
-/* Drops results; arguments and results. */
+/* Drops the results; the second drops arguments and results. */
 void call_frame_clear_retvals(FunctionCallFrame *frame);
 void call_frame_reset(FunctionCallFrame *frame);
-/* A zeroed frame is fine. */
+/* A zeroed frame is valid. */
 void call_frame_free(FunctionCallFrame *frame);
 
-/* Whether that many arguments are wanted, and whether argument `index` may have that type (where
- * a reference is wanted, of what it refers to). INVALID_ARGUMENT
- * "Expects 2 arguments, but 0 is provided", "Expects arg[1] to be float but int64 is provided". */
+/* Check the number of arguments, and the type of argument `index` (for a reference, the type that it
+ * refers to). INVALID_ARGUMENT "Expects 2 arguments, but 0 is provided", "Expects arg[1] to be float but
+ * int64 is provided". */
 MUST_CHECK bool call_frame_check_num_args(int want, int num_args, Status *status);
 MUST_CHECK bool call_frame_check_arg_type(int index, DataType want, DataType type, Status *status);
 
-/* Shares the values. INVALID_ARGUMENT as above; the frame then keeps what it had. */
+/* Shares the values. INVALID_ARGUMENT as above; the frame is then unchanged. */
 MUST_CHECK bool call_frame_set_args(FunctionCallFrame *frame, const Tensor *const *args, int num_args,
                                     Status *status);
 /* Borrowed from the frame. INVALID_ARGUMENT "GetArg 2 is not within [0, 2)". */
@@ -42,7 +42,7 @@ MUST_CHECK bool call_frame_get_arg(const FunctionCallFrame *frame, int index, co
 MUST_CHECK bool call_frame_set_retval(FunctionCallFrame *frame, int index, const Tensor *value,
                                       Status *status);
 /* `rets` are frame->num_rets tensors; the first shares the results, the second moves them out. INTERNAL
- * "Retval[0] does not have value"; nothing is given then. */
+ * "Retval[0] does not have value"; then no result is given. */
 MUST_CHECK bool call_frame_get_retvals(const FunctionCallFrame *frame, Tensor *rets, Status *status);
 MUST_CHECK bool call_frame_consume_retvals(FunctionCallFrame *frame, Tensor *rets, Status *status);
 

@@ -18,13 +18,12 @@ static int64_t boundary_index(const Node *node) {
   return !index ? -1 : index->i;
 }
 
-/* `_Arg` nodes, or `_Retval` nodes. */
+/* Whether it is an `_Arg` node (with `arg`) or a `_Retval` node. */
 static bool is_one_of(const Node *node, bool arg) {
   return node && (arg ? node_is_arg(node) : node_is_retval(node));
 }
 
-/* The `_Arg` (with `arg`) or `_Retval` nodes of a graph by their indexes; the list is the caller's to
- * free. */
+/* The `_Arg` (with `arg`) or `_Retval` nodes of a graph, ordered by index. The caller frees the list. */
 static bool collect(Graph *graph, bool arg, Node ***nodes, int *count, Status *status) {
   int64_t found = 0, ids = graph_num_node_ids(graph);
   for (int64_t id = 0; id < ids; id++) found += is_one_of(graph_node(graph, id), arg);
@@ -98,7 +97,7 @@ bool function_body_of_graph(const char *name, Graph *graph, Node *const *control
 
 /* --- pruning --- */
 
-/* What the function is made for: its arguments, results and control results, and what has state. */
+/* What a call must compute: arguments, results, control results and nodes with state. */
 static Node **list_roots(const FunctionBody *body, int64_t *count, Status *status) {
   int64_t ids = graph_num_node_ids(body->graph);
   Node **roots = mem_calloc(ids + body->num_control_rets, sizeof *roots);
@@ -128,7 +127,7 @@ bool function_body_prune(FunctionBody *body, Status *status) {
 
 /* --- copying --- */
 
-/* The copy of a node: copies keep the order of ids. */
+/* Finds the copy of each node: copies keep the order of ids. */
 static void map_copies(const Graph *from, const Graph *to, Node **copies) {
   int64_t next = 0;
   for (int64_t id = 0; id < graph_num_node_ids(from); id++) {
@@ -159,7 +158,7 @@ done:
   return ok;
 }
 
-/* The nodes of `set` in an empty graph; copies by id. */
+/* Adds the nodes of `set` to an empty graph; `copies` has them by id. */
 static bool share_nodes(const FunctionBody *body, Graph *graph, Node **copies, Status *status) {
   Arena *arena = arena_new();
   int64_t count;
@@ -192,7 +191,7 @@ bool function_body_share(const FunctionBody *body, FunctionBody **shared, Status
 
 /* --- printing --- */
 
-/* `numbered`: a node is called by its id. */
+/* `numbered`: print the node's id instead of its name. */
 static void print_node_name(const Node *node, bool numbered, StrBuf *out) {
   if (numbered) {
     strbuf_printf(out, "n%d", node->id);
@@ -255,7 +254,7 @@ bool function_body_print(const FunctionBody *body, StrBuf *out, Status *status) 
   return strbuf_ok(out, status);
 }
 
-/* The nodes of a graph as they are printed. */
+/* The nodes of a graph in the order in which they are printed. */
 typedef struct Listing {
   Node **nodes, **args, **rets;
   int64_t num_nodes;

@@ -7,7 +7,7 @@
 
 #include "function/text/function_text_internal.h"
 
-/* The executor of an instantiation is its options' business, even when an attr names it. */
+/* The executor comes from the options, even when an attr names one. */
 static const char kExecutor[] = "_executor";
 
 static bool add_attrs(EntryList *list, const AttrEntry *const *attrs, size_t count, Status *status);
@@ -39,7 +39,7 @@ static bool add_attrs(EntryList *list, const AttrEntry *const *attrs, size_t cou
   return ok;
 }
 
-/* An option as "key=text" with C escapes; nothing when the text is NULL or empty. */
+/* Adds an option as "key=text" with C escapes; nothing when the text is NULL or empty. */
 static void add_text(EntryList *list, const char *key, const char *text, size_t length) {
   StrBuf entry = {0};
   if (!text || length == 0) return;
@@ -53,7 +53,7 @@ static void add_name(EntryList *list, const char *key, const char *text) {
   add_text(list, key, text, !text ? 0 : strlen(text));
 }
 
-/* Devices count even when they are "": that is not the same as to say nothing of devices. */
+/* A device "" is written too: it differs from no device. */
 static void add_devices(EntryList *list, const char *key, const char *const *devices, int count) {
   for (int i = 0; i < count; i++) {
     StrBuf entry = {0};
@@ -78,7 +78,7 @@ static void add_options(EntryList *list, const InstantiateOptions *options) {
   add_text(list, "_config_proto", options->config_proto.data, options->config_proto.length);
 }
 
-/* What the options say, else the attr. */
+/* The options win over the attr. */
 static void add_executor(EntryList *list, const AttrEntry *const *attrs, int num_attrs,
                          const InstantiateOptions *options) {
   if (options && options->executor_type && options->executor_type[0] != 0) {

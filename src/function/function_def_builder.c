@@ -11,7 +11,7 @@ typedef struct FunctionBuilder {
   Status *status;
   FunctionDef *function;
   bool defines;
-  StringMap values; /* when it defines: from names of arguments and results to how an input is written; else
+  StringMap values; /* function_define: from names of arguments and results to input texts; function_create:
                        the results */
 } FunctionBuilder;
 
@@ -103,7 +103,7 @@ static bool set_attrs(FunctionBuilder *b, NodeDef *def, const FunctionNode *node
   return true;
 }
 
-/* The outputs of a node get the names that the description gives them. */
+/* Names the outputs of a node as the description says. */
 static bool name_outputs(FunctionBuilder *b, const NodeDef *def, const FunctionNode *node, const OpDef *op) {
   int *starts, num_rets = 0;
   while (node->rets[num_rets]) num_rets++;

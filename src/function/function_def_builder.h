@@ -19,7 +19,7 @@
 
 typedef struct FunctionAttr {
   const char *name;
-  const AttrValue *value; /* NULL: there was no memory for it, which the builders report */
+  const AttrValue *value; /* NULL: out of memory, which the builders report */
 } FunctionAttr;
 
 /* Lists of names end with NULL; a NULL list is empty. */
@@ -44,28 +44,28 @@ typedef struct FunctionSpec {
   const FunctionNode *nodes;
   int num_nodes;
   /* function_create only */
-  const FunctionReturn *returns; /* result "y" is "node:output:0" */
+  const FunctionReturn *returns; /* result "y" comes from "node:output:0" */
   int num_returns;
-  const FunctionReturn *control_returns; /* result "c" is node "n" */
+  const FunctionReturn *control_returns; /* result "c" runs node "n" */
   int num_control_returns;
 } FunctionSpec;
 
-/* TensorFlow's Create. Everything in `arena`, values of attrs copied. The signature is stateful when an op of
- * the body is, or is known neither to `library` (NULL: the ops of the process alone) nor to its registry.
- * INVALID_ARGUMENT for bad specs, nodes without a name and results that are given twice. */
+/* TensorFlow's Create. Everything is in `arena`; values of attrs are copied. The signature is stateful
+ * when an op of the body is stateful or unknown to `library` (NULL: to the ops of the process) and its
+ * registry. INVALID_ARGUMENT for invalid specs, nodes without a name and results given twice. */
 MUST_CHECK bool function_create(const FunctionSpec *spec, const FunctionLibraryDefinition *library,
                                 Arena *arena, FunctionDef **function, Status *status);
-/* TensorFlow's Define. The ops must be known, and nodes need the attrs that say how many outputs there are.
- * Also INVALID_ARGUMENT "Function 'f': node 'n' has no input named 'x': ..." where TensorFlow ends the
- * process: inputs, results and names for outputs that are missing. */
+/* TensorFlow's Define. The ops must be known, and nodes need the attrs that give the number of outputs.
+ * Also INVALID_ARGUMENT "Function 'f': node 'n' has no input named 'x': ..." for inputs, results and
+ * output names that do not exist; TensorFlow aborts there. */
 MUST_CHECK bool function_define(const FunctionSpec *spec, const FunctionLibraryDefinition *library,
                                 Arena *arena, FunctionDef **function, Status *status);
 
-/* A string; or, for "$T", the placeholder T. NULL when out of memory, as all that follow. */
+/* A string, or, for "$T", the placeholder T. NULL when out of memory, as for the functions below. */
 AttrValue *function_attr_text(Arena *arena, const char *text);
 /* A reference to a function with attrs of its own: TensorFlow's FunctionRef. */
 AttrValue *function_attr_ref(Arena *arena, const char *name, const FunctionAttr *attrs, int num_attrs);
-/* A Const node of that name; what it consists of is in `arena`. */
+/* A Const node of that name; its parts are in `arena`. */
 MUST_CHECK bool function_const_node(const char *name, const Tensor *value, Arena *arena, FunctionNode *node,
                                     Status *status);
 

@@ -5,7 +5,7 @@
 
 #include "tensor/tensor.h"
 
-/* What hashes begin with. */
+/* The seed of the hashes. */
 static const uint64_t SEED = 0xDECAFCAFFE;
 
 typedef struct Hasher {
@@ -55,7 +55,7 @@ static bool hash_message(Hasher *h, const void *message, uint64_t seed, uint64_t
 
 /* --- sorting --- */
 
-/* Map entries begin with their key behind the message's header, whatever the map. */
+/* Map entries of all maps begin with the message header and the key. */
 static int by_key(const void *a, const void *b) {
   return strcmp((*(const AttrEntry *const *)a)->key, (*(const AttrEntry *const *)b)->key);
 }
@@ -72,7 +72,7 @@ static int by_text(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The pointers of a repeated field in order; NULL with status when out of memory. */
+/* The pointers of a repeated field, sorted; NULL, with status, when out of memory. */
 static void *sorted(Hasher *h, const void *array, size_t count, int (*compare)(const void *, const void *)) {
   void **copy = arena_calloc(h->arena, (int64_t)count + 1, sizeof *copy);
   if (!copy) status_oom(h->status, "the hash of a function");
@@ -84,7 +84,7 @@ static void *sorted(Hasher *h, const void *array, size_t count, int (*compare)(c
 
 /* --- attrs --- */
 
-/* Lengths first, then all bytes: the content of a string tensor. */
+/* The content of a string tensor: first the lengths, then all bytes. */
 static void encode_strings(const Tensor *tensor, StrBuf *out) {
   int64_t count = tensor_num_elements(tensor);
   for (int64_t i = 0; i < count; i++) {
@@ -98,7 +98,7 @@ static void encode_strings(const Tensor *tensor, StrBuf *out) {
   }
 }
 
-/* By the elements, in whatever way they were encoded. */
+/* Hashes the elements, independent of their encoding. */
 static bool hash_tensor(Hasher *h, const TensorProto *proto, uint64_t *hash) {
   Tensor tensor = {0};
   Status found;
@@ -131,7 +131,7 @@ done:
 
 static bool sort_func(Hasher *h, NameAttrList *func);
 
-/* Entries of maps inside lists of functions come in order, so that the bytes do not depend on theirs. */
+/* Map entries inside lists of functions are sorted, so that the bytes do not depend on their order. */
 static bool sort_funcs(Hasher *h, AttrValue *value) {
   if (value->value_case == (int)ATTR_FUNC) return sort_func(h, value->func);
   if (value->value_case != (int)ATTR_LIST) return true;

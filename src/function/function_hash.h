@@ -4,9 +4,9 @@
 
 #include "proto/proto.h"
 
-/* Of the signature, the function's attrs, its nodes whatever their order, and its results. The order of
- * map entries, attrs of nodes that begin with '_', arg_attr and how a tensor is encoded do not count.
- * Takes memory in `arena`. */
+/* Covers the signature, the function's attrs, its nodes in any order, and its results. It does not depend
+ * on the order of map entries, attrs of nodes that begin with '_', arg_attr and the encoding of tensors.
+ * Allocates in `arena`. */
 MUST_CHECK bool function_def_hash(const FunctionDef *function, Arena *arena, uint64_t *hash, Status *status);
 
 #endif

@@ -6,17 +6,18 @@
 #include "graph/node_class.h"
 #include "graph/node_evaluate.h"
 
-/* What is known of a node of the body, and an entry of each of the lists that have at most one per node. */
+/* What is known of a node of the body. The fields `stacked` and `ordered` are entries of lists that have
+ * at most one entry per node. */
 typedef struct SpliceEntry {
   Node *node;      /* the graph's node for it, or NULL */
   int32_t arg;     /* 1 + the argument that it is, or 0 */
-  int32_t sources; /* that have been visited */
+  int32_t sources; /* how many have been visited */
   bool is_result;
   bool reused; /* `node` is options->reuse */
   bool needed;
   uint8_t state;   /* of the visit */
-  int32_t stacked; /* list of ids: the stack */
-  int32_t ordered; /* list of ids: what is added, in this order */
+  int32_t stacked; /* the stack, as ids */
+  int32_t ordered; /* the nodes to add, as ids in the order of adding */
 } SpliceEntry;
 
 typedef struct Splice {
@@ -63,7 +64,7 @@ static const Node *inner_node(const Splice *s, int64_t id) {
   return id <= SINK_ID || s->at[id].arg > 0 || s->at[id].is_result ? NULL : graph_node(s->body->graph, id);
 }
 
-/* The graph's value for an output in the body; a NULL node when there is none yet. */
+/* The graph's value for an output in the body; a NULL node when it does not exist yet. */
 static NodeOutput resolve(const Splice *s, const Node *src, int index) {
   int arg = s->at[src->id].arg;
   if (arg > 0) return s->inputs ? s->inputs[arg - 1] : (NodeOutput){NULL, 0};
@@ -154,7 +155,7 @@ bool function_splice_needed_args(const FunctionBody *body, const NodeOutput *inp
   return ok;
 }
 
-/* --- order: a function's nodes may stand in any order --- */
+/* --- order: a function lists its nodes in any order --- */
 
 /* Visits `root` after what it needs; the stack holds the path. False when the body has a cycle. */
 static bool visit(Splice *s, const Node *root) {

@@ -13,13 +13,13 @@ typedef struct Builder {
   Arena *arena;
   Status *status;
   FunctionDef *function;
-  int *first_input;       /* per node id: 1 + the last option input that is an output of this node; 0: none */
-  int *next_input;        /* per option input: 1 + another one of the same node */
-  uint8_t *in_body;       /* per node id */
+  int *first_input; /* per node id: 1 + the last option input that is an output of this node; 0 without one */
+  int *next_input;  /* per option input: 1 + another input from the same node */
+  uint8_t *in_body; /* per node id */
   const char **names;     /* per node id, of nodes in the body */
   const char **arg_names; /* per option input */
-  int **starts;           /* per node id: output ranges, made when asked for */
-  StringMap used;         /* names in use, to the next suffix to try */
+  int **starts;           /* per node id: output ranges, made on demand */
+  StringMap used;         /* from a used name to the next suffix to try */
 } Builder;
 
 static bool oom(Builder *b) { return status_oom(b->status, "making a function of a graph"); }
@@ -30,7 +30,7 @@ static bool take_name(Builder *b, const char *name) {
   return string_map_set(&b->used, name, (void *)(intptr_t)0, b->status);
 }
 
-/* `base`, or base_0, base_1, ...; NULL when out of memory. Lives in the arena. */
+/* `base`, or base_0, base_1, ...; in the arena. NULL when out of memory. */
 static const char *unique_name(Builder *b, const char *base) {
   const char *name = base;
   if (string_map_contains(&b->used, base)) {
@@ -45,7 +45,7 @@ static const char *unique_name(Builder *b, const char *base) {
   return name && take_name(b, name) ? name : NULL;
 }
 
-/* What an argument may be called: [a-z][a-z0-9_]* */
+/* Makes a valid argument name: [a-z][a-z0-9_]* */
 static const char *unique_arg_name(Builder *b, const char *name) {
   char *text = arena_strdup(b->arena, name);
   if (!text) return NULL;
@@ -89,7 +89,7 @@ static bool check_values(Builder *b) {
   return true;
 }
 
-/* The argument that stands for a value; -1: none. */
+/* The argument for a value; -1 without one. */
 static int find_input(const Builder *b, NodeOutput value) {
   for (int i = b->first_input[value.node->id]; i > 0; i = b->next_input[i - 1]) {
     if (b->options->inputs[i - 1].index == value.index) return i - 1;
@@ -113,12 +113,12 @@ static bool index_inputs(Builder *b) {
 typedef Tensorflow__FunctionDef__ArgAttrEntry ArgAttrs;
 typedef Tensorflow__FunctionDef__ArgAttrs__AttrEntry ArgAttr;
 
-/* A list of one shape: how arg_attr tells the shape of an argument. NULL when out of memory. */
+/* A list of one shape, as arg_attr stores the shape of an argument. NULL when out of memory. */
 static AttrValue *output_shapes(Builder *b, const TensorShapeProto *shape) {
   return attr_value_shape_list(b->arena, &shape, 1);
 }
 
-/* The name and value under which attr `entry` of an input's node is kept; NULL: it is not. */
+/* The name and value under which attr `entry` of an input's node is kept; NULL when it is dropped. */
 static const char *kept_as(Builder *b, const Node *node, DataType type, const AttrEntry *entry,
                            AttrValue **value) {
   *value = entry->value;
@@ -246,7 +246,8 @@ static bool value_text(Builder *b, NodeOutput value, char **text) {
   return *text || oom(b);
 }
 
-/* How the function writes a value: an argument's name or a node's output; NULL when it is neither. */
+/* How the function refers to a value: by an argument's name or as a node's output; NULL when it is
+ * neither. */
 static bool write_value(Builder *b, NodeOutput value, char **text) {
   int input = find_input(b, value);
   if (input < 0 && b->in_body[value.node->id]) return value_text(b, value, text);
@@ -272,7 +273,8 @@ static bool add_inputs_of(Builder *b, const Node *node, NodeDef *def) {
   return true;
 }
 
-/* The name of a node in the function: of its body, or the last argument that is its output. NULL: neither. */
+/* The name of a node in the function: a node of its body, or the last argument that is an output of the
+ * node. NULL for other nodes. */
 static const char *node_name(const Builder *b, const Node *node) {
   if (b->in_body[node->id]) return b->names[node->id];
   return b->first_input[node->id] > 0 ? b->arg_names[b->first_input[node->id] - 1] : NULL;
@@ -317,7 +319,7 @@ static const AttrDef *find_attr_def(const OpDef *op, const char *name) {
   return NULL;
 }
 
-/* Placeholders of the node's attrs become attrs of the function, each once. */
+/* Placeholders in the node's attrs become attrs of the function, each once. */
 static bool add_placeholders(Builder *b, const Node *node) {
   OpDef *signature = b->function->signature;
   for (size_t i = 0; i < node->def->n_attr; i++) {
@@ -391,7 +393,7 @@ static const char *output_name(Builder *b, int i) {
   return NULL;
 }
 
-/* Results come first: so the names that the caller chose are free. */
+/* Results are named first, so that names given by the caller are free. */
 static bool add_outputs(Builder *b) {
   OpDef *signature = b->function->signature;
   for (int i = 0; i < b->options->num_outputs; i++) {

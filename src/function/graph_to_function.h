@@ -1,5 +1,5 @@
-/* From a part of a graph to a FunctionDef: what TF_GraphToFunction does, and how the gradient of a loss is
- * shown as text. */
+/* Makes a FunctionDef of a part of a graph, as TF_GraphToFunction does. The gradient of a loss is also
+ * shown as text in this way. */
 #ifndef TFCORE_FUNCTION_GRAPH_TO_FUNCTION_H_
 #define TFCORE_FUNCTION_GRAPH_TO_FUNCTION_H_
 
@@ -7,15 +7,16 @@
 
 typedef struct GraphToFunctionOptions {
   const char *name;
-  const NodeOutput *inputs; /* become the arguments, in this order; no value twice */
+  const NodeOutput *inputs; /* become the arguments, in this order; without duplicates */
   int num_inputs;
-  const NodeOutput *outputs; /* become the results; may be inputs, and may repeat */
+  const NodeOutput *outputs; /* become the results; may be inputs, and may be repeated */
   int num_outputs;
   const char *const *output_names; /* NULL: made from the names of the nodes */
   Node *const *nodes;              /* the body; NULL: what the outputs need, up to the inputs */
   int64_t num_nodes;
-  bool all_nodes; /* the body is every node that is not an input; input nodes have one output then */
-  Node *const *control_outputs; /* nodes of the body that run in every call; outputs need not need them */
+  bool all_nodes; /* the body is every node that is not an input; input nodes then have one output */
+  Node *const
+      *control_outputs; /* nodes of the body that run in every call, whether or not outputs need them */
   int num_control_outputs;
   const char *const *control_output_names; /* NULL: the names of the nodes */
   bool keep_arg_attrs;                     /* arg_attr gets the internal attrs and the shape of input nodes */

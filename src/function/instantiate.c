@@ -9,8 +9,8 @@ bool instantiation_oom(Instantiation *in) { return status_oom(in->status, "insta
 
 static InstantiatedNode *add_node(Instantiation *in) { return &in->nodes[in->num_nodes++]; }
 
-/* `_Arg` or `_Retval` number `index`. Integers stay on the host's side of a device only when the function
- * does not say otherwise. */
+/* `_Arg` or `_Retval` number `index`. An int32 is `_DeviceArg` or `_DeviceRetval` when the function keeps
+ * integers on the device. */
 static bool add_boundary(Instantiation *in, const char *op, char *name, DataType type, int index) {
   InstantiatedNode *node = add_node(in);
   node->def = node_def_new(in->arena, "", op);
@@ -71,7 +71,7 @@ static bool check_arg_attr(Instantiation *in, const NodeDef *node, const char *k
   return status_set(in->status, CODE_NOT_FOUND, "%s attr not found: %s", kind, attr);
 }
 
-/* The attrs are there on which number and types of the args depend. */
+/* Checks that the attrs exist that determine number and types of the args. */
 static bool check_arg_attrs(Instantiation *in, const NodeDef *node, ArgDef *const *args, size_t count) {
   for (size_t i = 0; i < count; i++) {
     TRY(check_arg_attr(in, node, "type list", args[i]->type_list_attr));
@@ -81,7 +81,7 @@ static bool check_arg_attrs(Instantiation *in, const NodeDef *node, ArgDef *cons
   return true;
 }
 
-/* Its outputs, under its name. */
+/* Registers the outputs of a node under its name. */
 static bool index_body_node(Instantiation *in, const NodeDef *def, int index) {
   InstantiatedNode *node = &in->nodes[index];
   OpDef op = *node->op->def;
@@ -92,7 +92,7 @@ static bool index_body_node(Instantiation *in, const NodeDef *def, int index) {
   TRY(map_index(in, &in->node_map, def->name, index));
   DataType *inputs, *outputs;
   int num_inputs;
-  op.n_input_arg = 0; /* what is wrong with inputs shows later */
+  op.n_input_arg = 0; /* errors in inputs are reported later */
   if (!check_arg_attrs(in, node->def, op.output_arg, op.n_output_arg) ||
       !node_def_types(node->def, &op, in->scratch, &inputs, &num_inputs, &outputs, &node->num_outputs,
                       in->status) ||
@@ -109,8 +109,8 @@ static bool connect_body_node(Instantiation *in, const NodeDef *def, Instantiate
   return instantiation_connect(in, def, node);
 }
 
-/* In TensorFlow's order, which decides what is reported when several things are wrong: attrs of all nodes,
- * their outputs, their inputs. */
+/* In TensorFlow's order, which decides what is reported when several things are wrong: first the attrs of
+ * all nodes, then their outputs, then their inputs. */
 static bool add_body_nodes(Instantiation *in) {
   const FunctionDef *function = in->function;
   int first = in->num_nodes, count = (int)function->n_node_def;
@@ -285,8 +285,8 @@ static bool make_graph(Instantiation *in) {
 
 /* --- the body --- */
 
-/* The body shares values with the function and its attrs, so it has copies of those that may go away: of all
- * attrs, and of a function that is not in the library. */
+/* The body shares values with the function and its attrs. Those that may be freed before the body are
+ * copied: all attrs, and a function that is not in the library. */
 static bool copy_sources(Instantiation *in) {
   const AttrEntry **attrs = arena_calloc(in->arena, in->num_attrs, sizeof *attrs);
   if (!attrs) return instantiation_oom(in);
@@ -339,7 +339,7 @@ bool function_body_new_to_splice(Graph *library, const FunctionDef *function, co
   return new_body(library, function, attrs, num_attrs, true, body, status);
 }
 
-/* Shapes are known as far as inference gets: what is wrong in a body shows when it runs. */
+/* Infers shapes as far as possible: errors in a body are reported when it runs. */
 static bool infer_shapes(Graph *graph, Status *status) {
   bool ok = false;
   Node **order;

@@ -124,7 +124,7 @@ static bool bind_func(Instantiation *in, const NodeDef *node, const NameAttrList
   return true;
 }
 
-/* Values without placeholders are shared; recursion is bounded like the depth of messages. */
+/* Values without placeholders are shared. The recursion is bounded like the depth of messages. */
 static bool bind_value(Instantiation *in, const NodeDef *node, const AttrValue *value, int depth,
                        const AttrValue **bound) {
   *bound = value;
@@ -152,7 +152,7 @@ static bool bind_value(Instantiation *in, const NodeDef *node, const AttrValue *
   return true;
 }
 
-/* The dtype that a number written as a tensor shall have: only where the text left it open. */
+/* The dtype for a number written as a tensor, where the text does not give one. */
 static DataType literal_type(const NodeDef *def, const NodeDef *bound) {
   const AttrValue *written = node_def_attr(def, "dtype"), *value = node_def_attr(bound, "dtype");
   const AttrValue *tensor = node_def_attr(def, "value");

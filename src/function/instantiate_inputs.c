@@ -1,4 +1,4 @@
-/* What the inputs of a function's nodes name, and connecting them. */
+/* Resolves the inputs of a function's nodes and connects them. */
 #include <stdlib.h>
 
 #include "function/instantiate_internal.h"
@@ -86,7 +86,7 @@ typedef struct InputCursor {
   int next, filled;
 } InputCursor;
 
-/* Takes inputs until they have given the `count` tensors of one input arg. */
+/* Consumes inputs until they have given the `count` tensors of one input arg. */
 static bool take_arg(Instantiation *in, InputCursor *at, const char *arg, const DataType *types, int count) {
   for (int j = 0; j < count;) {
     if ((size_t)at->next >= at->def->n_input) {
@@ -110,7 +110,7 @@ static bool take_arg(Instantiation *in, InputCursor *at, const char *arg, const 
   return true;
 }
 
-/* A list without elements in front of an arg that wants none. */
+/* Skips an empty list before an arg that takes no tensors. */
 static void skip_empty_list(Instantiation *in, InputCursor *at) {
   Item item;
   if ((size_t)at->next < at->def->n_input && instantiation_find(in, at->def->input[at->next], &item) &&

@@ -1,5 +1,5 @@
-/* What the files share that make a FunctionBody of a FunctionDef: the nodes while their attrs are bound and
- * their inputs resolved. They become the nodes of the body's graph. */
+/* Shared by the files that make a FunctionBody of a FunctionDef. They bind attrs and resolve inputs node
+ * by node; then the nodes become the body's graph. */
 #ifndef TFCORE_FUNCTION_INSTANTIATE_INTERNAL_H_
 #define TFCORE_FUNCTION_INSTANTIATE_INTERNAL_H_
 
@@ -29,9 +29,9 @@ typedef struct Instantiation {
   const AttrEntry *const *attrs;
   int num_attrs;
   Arena *arena;   /* of the body's graph */
-  Arena *scratch; /* until the body is made */
+  Arena *scratch; /* freed when the body is made */
   Status *status;
-  FunctionBody *body; /* its types and counts are set; the graph is empty until all nodes are known */
+  FunctionBody *body; /* has types and counts; its graph is empty until all nodes are known */
   /* First the `_Arg` nodes, then the nodes of the FunctionDef in its order, last the `_Retval` nodes. Lists
    * among arguments and results are expanded: one node per tensor. */
   InstantiatedNode *nodes;
@@ -60,18 +60,18 @@ MUST_CHECK bool instantiation_check_signature(Instantiation *in);
 /* The types of one argument or result of the signature. */
 MUST_CHECK bool instantiation_arg_types(Instantiation *in, const ArgDef *arg, const DataType **types,
                                         int *count);
-/* Makes node->def and node->op: attrs bound, defaults added, numbers made into what the op wants. */
+/* Makes node->def and node->op: binds attrs, adds defaults, and converts numbers to what the op expects. */
 MUST_CHECK bool instantiation_bind_attrs(Instantiation *in, const NodeDef *def, InstantiatedNode *node);
 
 /* --- names and inputs (instantiate_inputs.c) --- */
 
 /* What "arg", "arg:i", "node:out" or "node:out:i" names. */
 bool instantiation_find(const Instantiation *in, const char *text, Item *item);
-/* The node or argument that "^name" means; -1 when there is none. */
+/* The node or argument that "^name" names; -1 when there is none. */
 int instantiation_find_control(const Instantiation *in, const char *name);
 DataType item_type(const Instantiation *in, const Item *item, int k);
 InstantiatedInput item_input(const Item *item, int k);
-/* A value that is a reference may stand where a plain one is wanted. */
+/* A reference may be used where a plain value is expected. */
 static inline bool item_type_fits(DataType have, DataType want) {
   return have == want || (DataType)dtype_base(have) == want;
 }

@@ -1,5 +1,5 @@
-/* The entrance to graph gradients: checks of what the caller gives, names, and the small nodes that sums
- * and seeds need. */
+/* The entry to graph gradients: checks the caller's values, chooses names, and adds the nodes for sums and
+ * seeds. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -30,7 +30,7 @@ static bool check_values(const Graph *graph, const NodeOutput *ys, int num_ys, c
   return true;
 }
 
-/* The first node that has the scope as its name, or is in it. */
+/* The first node whose name is the scope or begins with it and '/'. */
 static const Node *find_in_scope(const Graph *graph, const char *scope) {
   size_t length = strlen(scope);
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
@@ -41,7 +41,7 @@ static const Node *find_in_scope(const Graph *graph, const char *scope) {
   return NULL;
 }
 
-/* The scope to use: a new one, or the given one if nothing has it. */
+/* The scope to use: a new one, or the given one if no node uses it. */
 static bool choose_scope(Graph *graph, const char *scope, const char **chosen, Status *status) {
   *chosen = graph_unique_name(graph, !scope ? "gradients" : scope);
   if (!*chosen) return status_oom(status, "gradients");

@@ -96,7 +96,7 @@ bool backward_sum(Backward *walk, NodeOutput output, NodeOutput *sum) {
 
 bool backward_run(Backward *walk, bool *all) {
   int64_t members = walk->tail, ready = 0;
-  /* Members that no edge leads to move to the front of the queue; the others enter it again when they are
+  /* Members without pending edges move to the front of the queue. The others enter it again when they are
    * ready. */
   for (int64_t i = 0; i < members; i++) {
     Node *node = walk->queue[i];

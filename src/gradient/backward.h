@@ -16,8 +16,8 @@
 
 typedef struct BackwardVisitor {
   void *self;
-  /* The edge of data input `i` of a member, when a gradient may pass along it; NULL otherwise. The same
-   * answer every time. */
+  /* The edge of data input `i` of a member, if gradients pass along it; else NULL. It must always give the
+   * same answer. */
   const Edge *(*edge)(void *self, const Node *node, int i);
   /* Called once for a member: takes what arrived at its outputs (backward_sum) and lets gradients arrive at
    * the sources of its edges. */
@@ -39,7 +39,7 @@ typedef struct Backward {
   BackwardVisitor visitor;
   Status *status;
   Arena *arena;        /* as long as the walk */
-  int64_t num_ids;     /* of the nodes that the graph had at first: only these become members */
+  int64_t num_ids;     /* of the nodes that the graph had at first: only these can become members */
   Arrivals **arrivals; /* per id: one for each output of a member; NULL for other nodes */
   int64_t *pending;    /* per id: edges along which a gradient may still come */
   Node **queue;        /* members */
@@ -65,8 +65,8 @@ bool backward_has_arrived(const Backward *walk, const Node *node, int index);
 /* The sum of what has arrived at an output of a member; a NULL node when nothing has. */
 MUST_CHECK bool backward_sum(Backward *walk, NodeOutput output, NodeOutput *sum);
 
-/* Passes members behind all members that have an edge to them. *all is false when some are left because they
- * are in a loop. */
+/* Passes each member after all members that have an edge to it. *all is false when some could not be
+ * passed because they are in a cycle. */
 MUST_CHECK bool backward_run(Backward *walk, bool *all);
 
 #endif

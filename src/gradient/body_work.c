@@ -144,7 +144,7 @@ bool gradient_called(const NodeDef *node, const char *attr, const NameAttrList *
   return true;
 }
 
-/* Nodes with state, and control results. */
+/* Finds nodes with state, and control results. */
 static bool find_effects(BodyWork *work, SplicedFunction *function) {
   const FunctionBody *body = function->body;
   int64_t ids = graph_num_node_ids(work->graph);
@@ -240,7 +240,7 @@ bool body_work_define(BodyWork *work, const char *name, const NodeOutput *inputs
     const FunctionDef *other = graph_find_function(library, chosen);
     if (other && proto_equal(other, function)) break;
     if (!other && !op_registry_find(graph_ops(library), chosen)) {
-      /* Remembered first: what is in the library must be taken out again when something fails. */
+      /* Remembered first: the function must be removed from the library when something fails later. */
       TRY(gradient_library_remember(work->library, chosen, work->status));
       if (graph_add_function(library, function, work->status)) break;
       work->library->num_helpers--;

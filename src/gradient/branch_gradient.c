@@ -1,19 +1,20 @@
-/* The gradient of If and Case: an If or Case of the gradients of the branches. A RemoteCall is like them: it
- * has one branch, and an input in front that says nothing but where. And so is a call, without that input.
+/* The gradient of If and Case: an If or Case of the gradients of the branches. A RemoteCall is handled as
+ * one branch with an extra first input, the device; a call of a function as one branch without extra
+ * input.
  *
- * What the gradient of a branch looks at within the branch becomes an output of it, and of the op, behind
- * those that there are; the other branches give something of the type there that nobody looks at. */
+ * Intermediates that the gradient of a branch reads become additional outputs of the branch and of the op.
+ * The other branches give some value of the same type there, which is not read. */
 #include <string.h>
 
-#include "gradient/kept_values.h"
+#include "gradient/intermediates.h"
 
 typedef struct Branch {
   const NameAttrList *function;
   BodyWork work;
   SplicedFunction spliced;
-  KeptValues kept;
-  int *outputs;         /* per value kept: the output that has it */
-  NodeOutput *slots;    /* per output that is added; NULL nodes where another branch has one */
+  Intermediates kept;
+  int *outputs;         /* per intermediate: the output that has it */
+  NodeOutput *slots;    /* per additional output; a NULL node where only another branch has a value */
   const char *gradient; /* in the library */
   const char *forward;
 } Branch;
@@ -22,17 +23,17 @@ typedef struct Branches {
   GradientLibrary *library;
   const NodeDef *node;
   Status *status;
-  Arena *arena; /* until the gradient is made */
+  Arena *arena; /* freed when the gradient is made */
   Branch *branches;
   int count;
-  int first;                   /* inputs in front of those of the branches */
+  int first;                   /* inputs before those of the branches */
   int num_inputs, num_outputs; /* of a branch */
   const DataType *input_types, *output_types;
   bool *arrives;        /* per output */
-  DataType *types;      /* per input that of its gradient; DT_INVALID: none leaves */
-  bool *passed;         /* per input: the gradients of the branches look at it */
-  bool *read;           /* per output, those that are added included: the gradients look at it */
-  DataType *slot_types; /* of the outputs that are added */
+  DataType *types;      /* per input: the type of its gradient; DT_INVALID without one */
+  bool *passed;         /* per input: the gradients of the branches read it */
+  bool *read;           /* per output, including additional ones: the gradients read it */
+  DataType *slot_types; /* of the additional outputs */
   int num_slots;
 } Branches;
 
@@ -102,9 +103,9 @@ static bool differentiate(Branches *b, Branch *branch) {
   return true;
 }
 
-/* --- what is kept --- */
+/* --- intermediates --- */
 
-/* Zeros where another branch has a gradient; then, what the gradient looks at. */
+/* Adds zeros where another branch has a gradient, and then finds the intermediates. */
 static bool find_kept(Branches *b, Branch *branch) {
   BodyWork *work = &branch->work;
   bool *given = arena_calloc(work->arena, b->num_inputs + 1, sizeof *given);
@@ -115,7 +116,7 @@ static bool find_kept(Branches *b, Branch *branch) {
     if (b->types[k] != DT_INVALID && !dx->node)
       TRY(body_work_zeros(work, branch->spliced.args[k], b->types[k], dx));
   }
-  TRY(kept_values_find(work, &branch->spliced, given, RECOMPUTE_CHEAP, &branch->kept));
+  TRY(intermediates_find(work, &branch->spliced, given, RECOMPUTE_CHEAP, &branch->kept));
   for (int k = 0; k < b->num_inputs; k++) b->passed[k] = b->passed[k] || branch->kept.used[k];
   return true;
 }
@@ -131,7 +132,7 @@ static int find_result(const Branch *branch, NodeOutput value) {
 /* Values of the same type in different branches share an output. */
 static bool assign_outputs(Branches *b, Branch *branch) {
   Arena *arena = branch->work.arena;
-  const KeptValues *kept = &branch->kept;
+  const Intermediates *kept = &branch->kept;
   branch->outputs = arena_calloc(arena, kept->count + 1, sizeof *branch->outputs);
   branch->slots = arena_calloc(b->arena, b->num_slots + kept->count + 1, sizeof *branch->slots);
   DataType *types = arena_calloc(b->arena, b->num_slots + kept->count + 1, sizeof *types);
@@ -197,8 +198,8 @@ static bool define_forward(Branches *b, Branch *branch, int num_slots) {
                           &branch->forward);
 }
 
-/* The inputs, outputs and incoming gradients that count in, the gradients that leave any of the
- * branches out. */
+/* The gradient of a branch: its inputs are the inputs, outputs and incoming gradients that are read; its
+ * results the gradients that any branch has. */
 static bool define_gradient(Branches *b, Branch *branch) {
   BodyWork *work = &branch->work;
   int num_outputs = b->num_outputs + b->num_slots, num_in = 0, num_out = 0;
@@ -220,7 +221,7 @@ static bool define_gradient(Branches *b, Branch *branch) {
     if (b->arrives[k]) in[num_in++] = branch->spliced.dys[k];
   }
   for (int k = 0; k < branch->kept.count; k++) items[k] = outputs[branch->outputs[k]];
-  TRY(kept_values_replace(&branch->kept, work, &branch->spliced, items));
+  TRY(intermediates_replace(&branch->kept, work, &branch->spliced, items));
   for (int k = 0; k < b->num_inputs; k++) {
     if (b->types[k] != DT_INVALID) out[num_out++] = branch->spliced.dxs[k];
   }
@@ -229,7 +230,7 @@ static bool define_gradient(Branches *b, Branch *branch) {
 
 /* --- the op --- */
 
-/* The attrs that name the branches, or their gradients: two at most, in the library's arena. */
+/* Sets the attrs that name the branches or their gradients (at most two), in the library's arena. */
 typedef struct BranchAttrs {
   const char *names[2];
   AttrValue *values[2];
@@ -269,7 +270,7 @@ static bool branch_attrs(Branches *b, bool gradients, BranchAttrs *attrs) {
 
 static bool is_direct_call(const Branches *b) { return b->first == 0 && !node_def_attr(b->node, "Tout"); }
 
-/* What the op becomes. */
+/* The op after the change. */
 static bool change_forward(Branches *b, BodyWork *work, GradientEntry *entry) {
   Arena *arena = b->library->arena;
   ForwardChange *change = arena_calloc(arena, 1, (int64_t)sizeof *change);

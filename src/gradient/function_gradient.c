@@ -1,4 +1,4 @@
-/* Gradients of functions: the body is built in a graph of its own, differentiated there, and made a
+/* Gradients of functions: the body is spliced into a graph of its own, differentiated there, and made a
  * function again. */
 #include "gradient/function_gradient.h"
 
@@ -14,12 +14,12 @@
 typedef struct FunctionGradient {
   GradientLibrary *library;
   Graph *graph; /* where the body and its gradient are built */
-  Arena *arena; /* until the gradient is copied out */
+  Arena *arena; /* freed when the gradient has been copied */
   Status *status;
   FunctionBody *body; /* owned */
   NodeOutput *inputs; /* the arguments, then one gradient per result */
   NodeOutput *ys, *dxs;
-  bool *no_flow; /* per argument; as long as the library */
+  bool *no_flow; /* per argument; lives as long as the library */
 } FunctionGradient;
 
 static bool oom(FunctionGradient *g) { return status_oom(g->status, "the gradient of a function"); }
@@ -32,7 +32,7 @@ static bool add_placeholder(FunctionGradient *g, const char *name, DataType type
   return node_builder_finish(&b, &output->node, g->status);
 }
 
-/* Arguments, the body, and a gradient for each result. */
+/* Adds the arguments, the body, and an incoming gradient for each result. */
 static bool build(FunctionGradient *g) {
   const FunctionBody *body = g->body;
   int total = body->num_args + body->num_rets;
@@ -58,7 +58,7 @@ static bool build(FunctionGradient *g) {
   return true;
 }
 
-/* A float 0: what stands for "no gradient" of a resource. */
+/* A float 0, which represents "no gradient" of a resource. */
 static bool add_zero(FunctionGradient *g, NodeOutput *output) {
   NodeBuilder b;
   node_builder(&b, g->graph, "Const", graph_unique_name(g->graph, "zero"));

@@ -1,4 +1,4 @@
-/* What the gradients of graphs and of functions share, as each needs the other. */
+/* Shared by the gradients of graphs and of functions, which need each other. */
 #ifndef TFCORE_GRADIENT_GRADIENT_INTERNAL_H_
 #define TFCORE_GRADIENT_GRADIENT_INTERNAL_H_
 
@@ -6,63 +6,62 @@
 #include "gradient/graph_gradients.h"
 #include "graph/node_class.h"
 
-/* The gradients of ops and functions that were asked for so far, by op and attrs. One for everything that a
- * call of graph_add_gradients or function_gradient leads to, so that nothing is differentiated twice. */
+/* The gradients of ops and functions found so far, by op and attrs. One library serves a whole call of
+ * graph_add_gradients or function_gradient, so that nothing is differentiated twice. */
 typedef struct GradientLibrary {
-  Graph *functions; /* whose functions and GradientDefs count, and that gets helper functions; may be NULL */
-  Arena *arena;     /* of the gradients */
+  Graph *functions;     /* has the functions and GradientDefs, and gets helper functions; may be NULL */
+  Arena *arena;         /* of the gradients */
   StringMap gradients;  /* to GradientEntry */
-  StringMap texts;      /* by op, to the FunctionDef of the text in its registration */
-  int depth;            /* of functions within functions that are being differentiated */
-  int64_t nodes_left;   /* that may still be added inside functions */
+  StringMap texts;      /* by op: the FunctionDef of the text in its registration */
+  int depth;            /* how deep functions that are being differentiated are nested */
+  int64_t nodes_left;   /* how many more may be added inside functions */
   const char **helpers; /* names of the functions that were added */
   size_t num_helpers;
 } GradientLibrary;
 
-/* Inlining the gradients of calls of calls grows fast: more nodes than this are refused with
- * RESOURCE_EXHAUSTED. */
+/* The gradients of nested calls grow fast: more nodes than this are RESOURCE_EXHAUSTED. */
 enum { GRADIENT_MAX_FUNCTION_NODES = 1 << 17 };
 
 MUST_CHECK bool gradient_library_init(GradientLibrary *library, Graph *functions, Status *status);
-/* With `keep` the functions that were added stay. */
+/* With `keep` the helper functions stay. */
 void gradient_library_clear(GradientLibrary *library, bool keep);
 MUST_CHECK bool gradient_library_remember(GradientLibrary *library, const char *helper, Status *status);
 
-/* A node, its op, and where gradients arrive (NULL: at all outputs). */
+/* A node, its op, and the outputs at which gradients arrive (NULL: all). */
 typedef struct GradientQuery {
   const Op *op;
   const NodeDef *node;
   const bool *flows;
   int num_outputs; /* entries of flows */
-  bool keeps;      /* the node is one of a graph and may be made to keep what its gradient looks at */
+  bool keeps;      /* the node is in a graph and may be changed to keep intermediates */
 } GradientQuery;
 
-/* What a node that calls functions becomes when its gradient is added: it gives values from within behind the
- * outputs that it has. */
+/* How a node that calls functions changes when its gradient is added: it gets outputs for intermediates
+ * after those that it has. */
 typedef struct ForwardChange {
   const NodeDef *def; /* op and attrs */
-  bool counts;        /* an input more, that says 0 */
+  bool counts;        /* an additional input, the constant 0 */
   const DataType *lists;
-  int num_lists; /* as many inputs more, that are empty lists */
+  int num_lists; /* as many additional inputs, empty lists */
 } ForwardChange;
 
-/* The gradient for a node, NULL when none flows. Lives as long as the library. The attrs to instantiate it
- * with are those of the node, or none where a function was differentiated. */
+/* The gradient for a node; `function` is NULL when no gradient flows. Lives as long as the library. It is
+ * instantiated with the attrs of the node, or without attrs where a function was differentiated. */
 typedef struct GradientEntry {
   const FunctionDef *function;
   const AttrEntry *const *attrs;
   int num_attrs;
-  const bool *no_flow; /* NULL, or per input: no gradient flows there, what the function gives is zero */
-  bool keeps; /* the function takes all outputs of the node, as `forward` makes it, behind the inputs that the
-                 node has without it */
-  const ForwardChange *forward; /* NULL: the node stays as it is */
-  FunctionBody *body;           /* of the function, without shapes; owned, NULL until it is needed */
+  const bool *no_flow; /* NULL, or per input: no gradient flows, and the function gives zeros */
+  bool keeps; /* the function also takes all outputs of the node (after `forward`), between the node's
+                 original inputs and the gradients */
+  const ForwardChange *forward; /* NULL: the node does not change */
+  FunctionBody *body;           /* of the function, without shapes; owned, made on demand */
 } GradientEntry;
 MUST_CHECK bool gradient_look_up(GradientLibrary *library, const GradientQuery *query, GradientEntry **entry,
                                  Status *status);
-/* Says without work that no gradient flows through nodes of this op. */
+/* True when no gradient flows through nodes of this op by definition. Does not search for gradients. */
 bool gradient_is_none(const GradientLibrary *library, const Op *op, const NodeDef *node);
-/* The library has a function or a GradientDef for what the node calls. */
+/* Whether the library has a function or a GradientDef for the node's callee. */
 bool gradient_is_given(const GradientLibrary *library, const NodeDef *node);
 
 MUST_CHECK bool gradients_add(GradientLibrary *library, Graph *graph, const NodeOutput *ys, int num_ys,
@@ -73,13 +72,13 @@ MUST_CHECK bool gradient_of_function(GradientLibrary *library, const FunctionDef
                                      Arena *arena, FunctionDef **gradient, const bool **no_flow,
                                      Status *status);
 
-/* INVALID_ARGUMENT: functions that need each other's gradients beyond GRADIENT_MAX_FUNCTION_DEPTH. */
+/* INVALID_ARGUMENT: the gradients of functions are nested deeper than GRADIENT_MAX_FUNCTION_DEPTH. */
 bool gradient_too_deep(const char *function, Status *status);
 
-/* Gradients of ops that call functions: If, StatelessIf, Case, and calls whose function has state
- * (branch_gradient.c), While, StatelessWhile, For (loop_gradient.c). They keep. */
+/* Gradients of ops that call functions: If, StatelessIf, Case, and calls of functions with state
+ * (branch_gradient.c), While, StatelessWhile, For (loop_gradient.c). These keep intermediates. */
 bool gradient_is_branch(const Op *op);
-/* The node calls, directly or by a PartitionedCall, a function in which something has state. */
+/* Whether the node calls, directly or by a PartitionedCall, a function that contains state. */
 MUST_CHECK bool gradient_is_stateful_call(const GradientLibrary *library, const NodeDef *node, bool *stateful,
                                           Status *status);
 bool gradient_is_loop(const Op *op);
@@ -88,9 +87,8 @@ MUST_CHECK bool branch_gradient(GradientLibrary *library, const GradientQuery *q
 MUST_CHECK bool loop_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
                               Status *status);
 
-/* Of a node that keeps, without touching it: (inputs, gradients) -> (gradients), which computes the node
- * again.
- */
+/* The gradient of such a node without changing it: (inputs, gradients) -> (gradients). It computes the
+ * node again. */
 MUST_CHECK bool gradient_of_node(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
                                  Status *status);
 
@@ -99,7 +97,7 @@ bool gradient_is_map(const Op *op);
 MUST_CHECK bool map_gradient(GradientLibrary *library, const GradientQuery *query, GradientEntry *entry,
                              Status *status);
 
-/* The node that a reference to an op or function stands for: without name and inputs, with all attrs. */
+/* A node with the op and all attrs of a function reference, without name and inputs. */
 MUST_CHECK bool gradient_node_of(const Op *op, const NameAttrList *f, Arena *arena, NodeDef **node,
                                  Status *status);
 /* Adds a node with attrs T = dtype of inputs[0] and, when there are several inputs, N. */

@@ -1,4 +1,4 @@
-/* Adding gradients to a graph: marks what lies between the xs and the ys, then walks it backwards from the
+/* Adds gradients to a graph: finds the nodes between the xs and the ys, then walks them backwards from the
  * ys. */
 #include "gradient/graph_gradients.h"
 
@@ -9,7 +9,7 @@
 #include "gradient/backward.h"
 #include "gradient/body_work.h"
 
-/* A node that was made to keep what its gradient looks at. */
+/* A node that was changed to keep intermediates. */
 typedef struct Extension {
   const NodeBefore *before;
   struct Extension *previous;
@@ -23,10 +23,10 @@ typedef struct Gradients {
   const GradientOptions *options;
   const char *scope; /* of the options */
   Status *status;
-  Backward walk;         /* its members are between an x and a y */
+  Backward walk;         /* its members are the nodes between the xs and the ys */
   Arena *arena;          /* of the walk */
   uint8_t *derived;      /* per id: the node's outputs depend on an x through its inputs */
-  uint8_t *stops;        /* per id: they are taken as constants */
+  uint8_t *stops;        /* per id: its outputs are taken as constants */
   int *first_x;          /* per id: 1 + an x that is an output of this node */
   int *next_x;           /* per x: 1 + another one of the same node */
   Extension *extensions; /* the last one first */
@@ -34,7 +34,7 @@ typedef struct Gradients {
 
 static bool oom(Gradients *g) { return status_oom(g->status, "gradients"); }
 
-/* --- what lies between --- */
+/* --- nodes between the xs and the ys --- */
 
 static bool is_x(const Gradients *g, const Node *node, int index) {
   for (int i = g->first_x[node->id]; i > 0; i = g->next_x[i - 1]) {
@@ -43,7 +43,7 @@ static bool is_x(const Gradients *g, const Node *node, int index) {
   return false;
 }
 
-/* Whether a gradient at this output would help an x. */
+/* Whether a gradient of this output contributes to that of an x. */
 static bool is_marked(const Gradients *g, const Node *node, int index) {
   if (!gradient_flows_through(node->output_types[index])) return false;
   return g->derived[node->id] || (g->first_x[node->id] > 0 && is_x(g, node, index));
@@ -51,7 +51,7 @@ static bool is_marked(const Gradients *g, const Node *node, int index) {
 
 static bool mark_derived(Gradients *g) {
   int64_t tail = 0;
-  /* The x nodes are walked from without being derived: each node enters the queue at most twice. */
+  /* The walk starts at the x nodes, which need not be derived: each node enters the queue at most twice. */
   Node **queue = mem_calloc(2 * g->walk.num_ids, sizeof *queue);
   if (!queue) return oom(g);
   for (int i = 0; i < g->options->num_stops; i++) g->stops[g->options->stops[i].node->id] = 1;
@@ -79,8 +79,8 @@ static bool mark_derived(Gradients *g) {
   return true;
 }
 
-/* BackwardVisitor.edge: gradients pass along edges that lead to an x. Inputs that an extended node has gained
- * come from new nodes. */
+/* BackwardVisitor.edge: gradients pass along edges that lead to an x. Inputs that a node gained later come
+ * from new nodes. */
 static const Edge *edge_to_x(void *self, const Node *node, int i) {
   const Gradients *g = self;
   const Edge *edge = node->inputs[i];
@@ -102,9 +102,8 @@ static bool bad_gradient(Gradients *g, const Node *node, const FunctionBody *bod
   return node_attach(node->name, g->status);
 }
 
-/* x and dy in, for a gradient that keeps with all outputs between, one gradient per x out, with fitting
- * types.
- */
+/* The function must take x and dy (and all outputs between them if it reads intermediates), and give one
+ * gradient per x, with matching types. */
 static bool check_body(Gradients *g, const Node *node, const GradientEntry *gradient) {
   const FunctionBody *body = gradient->body;
   int total = node->num_inputs + node->num_outputs;
@@ -138,7 +137,7 @@ static bool look_up_gradient(Gradients *g, const Node *node, const bool *flows, 
   return check_body(g, node, entry);
 }
 
-/* Outputs at which no gradient arrived get zeros, if the gradient looks at them. */
+/* Outputs without a gradient get zeros, if the gradient function reads them. */
 static bool add_zeros(Gradients *g, const Node *node, const FunctionBody *body, const SpliceOptions *options,
                       NodeOutput *inputs, int first_dy, bool *needed) {
   bool missing = false;
@@ -153,9 +152,9 @@ static bool add_zeros(Gradients *g, const Node *node, const FunctionBody *body, 
   return true;
 }
 
-/* --- nodes that keep --- */
+/* --- nodes that keep intermediates --- */
 
-/* What a loop that keeps starts with: 0, or an empty list of elements of a type. */
+/* The initial value of an additional loop variable: 0, or an empty list of elements of a type. */
 static bool add_start(Gradients *g, const Node *node, DataType type, NodeOutput *start) {
   BodyWork work = {.library = g->library,
                    .graph = g->graph,
@@ -179,8 +178,8 @@ static bool extend(Gradients *g, Node *node, const ForwardChange *change) {
   return true;
 }
 
-/* A gradient has the shape of its value: inference does not know that of what comes out of a loop or a
- * branch. */
+/* A gradient has the shape of its value. Inference does not find the shape of results of loops and
+ * branches. */
 static bool give_shape(Gradients *g, const Edge *edge, NodeOutput gradient) {
   ShapeHandle shape = graph_output_shape((NodeOutput){edge->src, edge->src_output});
   bool resource = dtype_base(edge->src->output_types[edge->src_output]) == DT_RESOURCE;
@@ -193,7 +192,8 @@ static bool give_shape(Gradients *g, const Edge *edge, NodeOutput gradient) {
   return ok;
 }
 
-/* The arguments of a gradient: x, the outputs of a node that keeps, and dy, which stands in `dys`. */
+/* Splices in the gradient of a node. Its arguments are x, the outputs of a node that keeps intermediates,
+ * and `dys`. */
 static bool splice_gradient(Gradients *g, Node *node, const GradientEntry *gradient, const NodeOutput *dys) {
   const FunctionBody *body = gradient->body;
   int num_x = node->num_inputs, num_dys = node->num_outputs, first_dy = body->num_args - num_dys;
@@ -231,7 +231,7 @@ static bool splice_gradient(Gradients *g, Node *node, const GradientEntry *gradi
   return true;
 }
 
-/* Sums what arrived at the outputs and passes it through the node's gradient. */
+/* Sums the gradients of the outputs and passes the sums through the node's gradient. */
 static bool pass_through(Gradients *g, Node *node) {
   bool arrived = false;
   for (int i = 0; i < node->num_outputs; i++) arrived = arrived || backward_has_arrived(&g->walk, node, i);

@@ -1,37 +1,37 @@
-/* The gradient of While and For. The loop itself gets more variables: it counts its rounds and keeps, in a
- * tensor list each, the values of every round that the gradient of the body looks at. Its gradient is a For
- * of as many rounds that takes the values out again, last ones first, and computes the gradient of the body.
+/* The gradient of While and For. The loop itself gets additional variables: it counts its rounds and
+ * pushes the intermediates of each round onto tensor lists, one list each. The gradient is a For with the
+ * same number of rounds, which pops the values in reverse order and computes the gradient of the body.
  *
- * What is the same in every round, and what follows from that alone, is not kept but computed again. A loop
- * that counts and keeps values already, for another gradient, keeps on doing so: `_num_original_outputs`
- * tells where the variables begin that were added. */
+ * Values that are the same in every round, and values that depend only on these, are computed again
+ * instead. A loop that already counts and keeps intermediates for another gradient continues to do so:
+ * `_num_original_outputs` is the number of variables before the additional ones. */
 #include <string.h>
 
-#include "gradient/kept_values.h"
+#include "gradient/intermediates.h"
 
 typedef struct Loop {
   GradientLibrary *library;
   const NodeDef *node;
   Status *status;
-  Arena *arena; /* until the gradient is made */
+  Arena *arena; /* freed when the gradient is made */
   bool is_for;
-  int first_var; /* inputs in front of the loop variables: start, limit, delta */
-  int first_arg; /* arguments of the body in front of them: the index */
+  int first_var; /* inputs before the loop variables: start, limit, delta */
+  int first_arg; /* arguments of the body before them: the index */
   int num_vars;
-  int num_original;      /* variables behind these were added for gradients */
+  int num_original;      /* later variables were added for gradients */
   const DataType *types; /* of the variables */
   const NameAttrList *body_function;
   BodyWork work;
   SplicedFunction body;
-  bool *active;   /* per variable: gradients of it arrive, or come to it from round to round */
-  DataType *sums; /* per variable that is a resource: the type of its gradient; DT_INVALID: there is none */
+  bool *active;   /* per variable: it has a gradient, from outside or from the round after */
+  DataType *sums; /* per variable that is a resource: the type of its gradient; DT_INVALID without one */
   bool *constant; /* per argument of the body: a variable that is the same in every round */
-  KeptValues kept;
-  int *outputs;      /* per value kept: the output of the loop that has its list */
-  NodeOutput *lists; /* per value kept: a placeholder, or the argument of the body */
+  Intermediates kept;
+  int *outputs;      /* per intermediate: the output of the loop that has its list */
+  NodeOutput *lists; /* per intermediate: a placeholder, or the argument of the body */
   int count_output;
-  int num_lists;                                           /* that are new */
-  bool counts;                                             /* so is the count */
+  int num_lists;                                           /* of the new ones */
+  bool counts;                                             /* the count is new */
   NodeOutput count;                                        /* placeholder */
   const char *forward_cond, *forward_body, *backward_body; /* in the library */
 } Loop;
@@ -67,8 +67,8 @@ static NodeOutput *gradient(const Loop *loop, int variable) {
   return &loop->body.dxs[loop->first_arg + variable];
 }
 
-/* A gradient of one variable may lead to others, which then have one in the round before: until there are no
- * more. */
+/* A gradient of one variable may lead to gradients of others, which have one in the round before: repeats
+ * until no more are found. */
 static bool find_active(Loop *loop) {
   for (;;) {
     bool grew = false;
@@ -106,7 +106,7 @@ static bool find_constant(Loop *loop) {
 
 /* --- lists --- */
 
-/* The node that makes the new value of a variable out of the old one, which stands in front. */
+/* The node that computes the new value of a variable from the old one, its first input. */
 static const Node *step_of(const Loop *loop, int variable, const char *op) {
   const Node *node = loop->body.rets[variable].node;
   if (strcmp(node->def->op, op) != 0 || node->num_inputs != 2) return NULL;
@@ -114,7 +114,7 @@ static const Node *step_of(const Loop *loop, int variable, const char *op) {
   return old && node->inputs[1] && old->src == argument(loop, variable).node ? node : NULL;
 }
 
-/* The variable whose list has the value of every round; -1: there is none. */
+/* The variable whose list has the value of every round; -1 without one. */
 static int find_list(const Loop *loop, NodeOutput value) {
   for (int i = loop->num_original; i < loop->num_vars; i++) {
     const Node *push = step_of(loop, i, "TensorListPushBack");
@@ -127,11 +127,11 @@ static int find_list(const Loop *loop, NodeOutput value) {
 
 static bool find_kept(Loop *loop) {
   for (int i = 0; i < loop->num_vars; i++) {
-    /* A variable whose gradient ends in this round is zero in the one before. */
+    /* A variable whose gradient ends in this round has a zero gradient in the round before. */
     NodeOutput *dx = gradient(loop, i);
     if (loop->active[i] && !dx->node) TRY(body_work_zeros(&loop->work, argument(loop, i), DT_INVALID, dx));
   }
-  return kept_values_find(&loop->work, &loop->body, loop->constant, RECOMPUTE_ALL, &loop->kept);
+  return intermediates_find(&loop->work, &loop->body, loop->constant, RECOMPUTE_ALL, &loop->kept);
 }
 
 static bool assign_lists(Loop *loop) {
@@ -160,7 +160,7 @@ static bool is_new(const Loop *loop, int i) { return loop->outputs[i] >= loop->n
 
 /* --- the helper functions --- */
 
-/* (variables, count, lists) -> (variables, count + 1, lists); a For has the index in front. */
+/* (variables, count, lists) -> (variables, count + 1, lists); a For has the index first. */
 static bool define_forward_body(Loop *loop) {
   BodyWork *work = &loop->work;
   int num_in = 0, num_out = 0, capacity = 2 + loop->num_vars + loop->kept.count;
@@ -187,7 +187,7 @@ static bool define_forward_body(Loop *loop) {
   return body_work_define(work, name, in, num_in, out, num_out, &loop->body, &loop->forward_body);
 }
 
-/* The condition among more variables. */
+/* The condition with the additional variables. */
 static bool define_forward_cond(Loop *loop, BodyWork *work) {
   const NameAttrList *function;
   SplicedFunction cond;
@@ -210,7 +210,7 @@ static bool define_forward_cond(Loop *loop, BodyWork *work) {
   return body_work_define(work, name, in, num_in, cond.rets, 1, &cond, &loop->forward_cond);
 }
 
-/* What looked at a kept value looks at what is taken from its list. */
+/* The gradient reads intermediates from the lists. */
 static bool take_from_lists(Loop *loop, NodeOutput *rest) {
   BodyWork *work = &loop->work;
   NodeOutput any_shape, *items = arena_calloc(work->arena, loop->kept.count + 1, sizeof *items);
@@ -220,7 +220,7 @@ static bool take_from_lists(Loop *loop, NodeOutput *rest) {
     DataType type = type_of(loop->kept.values[i]);
     TRY(body_work_pop(work, loop->lists[i], any_shape, type, &rest[i], &items[i]));
   }
-  return kept_values_replace(&loop->kept, work, &loop->body, items);
+  return intermediates_replace(&loop->kept, work, &loop->body, items);
 }
 
 static bool is_passed(const Loop *loop, int variable) { return loop->kept.used[loop->first_arg + variable]; }
@@ -255,7 +255,7 @@ static bool define_backward_body(Loop *loop) {
   return body_work_define(work, name, in, num_in, out, num_out, NULL, &loop->backward_body);
 }
 
-/* --- the loop as it becomes --- */
+/* --- the loop after the change --- */
 
 static bool set_function(Loop *loop, NodeDef *def, const char *attr, const char *name) {
   AttrValue *value = attr_value_func(loop->library->arena, name, NULL);
@@ -315,7 +315,7 @@ static bool add_backward(Loop *loop, BodyWork *work, const NodeOutput *args, con
   return body_work_for(work, "backward", in, n, loop->backward_body, backward);
 }
 
-/* Where the backward loop has its gradients. */
+/* The positions of the gradients in the backward loop. */
 static int first_gradient_output(const Loop *loop) {
   int n = loop->kept.count;
   for (int i = 0; i < loop->num_vars; i++) n += is_passed(loop, i);
@@ -364,7 +364,7 @@ static bool build(Loop *loop, BodyWork *work, GradientEntry *entry) {
 
 /* --- all of it --- */
 
-/* Variables behind that many were added for gradients. */
+/* The number of variables before those added for gradients. */
 static int num_original(const NodeDef *node, int num_vars) {
   const AttrValue *value = node_def_attr(node, "_num_original_outputs");
   bool given = value && value->value_case == (int)ATTR_INT && value->i >= 0 && value->i < num_vars;

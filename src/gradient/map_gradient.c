@@ -1,5 +1,5 @@
-/* The gradient of MapAccumulateGrad. That op goes backwards through the rounds of a MapAccumulate; here the
- * same is written as a For over tensor lists, which is differentiated like any loop. */
+/* The gradient of MapAccumulateGrad. That op goes backwards through the rounds of a MapAccumulate. Here
+ * the same computation is a For over tensor lists, which is differentiated like any loop. */
 #include "gradient/body_work.h"
 
 typedef struct Map {
@@ -22,7 +22,7 @@ static bool add_g(Map *map, BodyWork *work, const NodeOutput *inputs, Node **nod
   return node_builder_finish(&b, node, map->status);
 }
 
-/* (index, lists of x, y and dy, list of dx, dy so far, theta, dtheta so far) -> the same behind the round. */
+/* (index, lists of x, y and dy, list of dx, dy so far, theta, dtheta so far) -> the same after the round. */
 static bool define_round(Map *map, BodyWork *work, const char **name) {
   enum { LISTS = 4 };
   int k = map->num_theta, count = LISTS + 1 + 2 * k;
@@ -56,7 +56,7 @@ static bool define_round(Map *map, BodyWork *work, const char **name) {
   return body_work_define(work, "MapAccumulateGrad_round", in, 1 + count, out, count, NULL, name);
 }
 
-/* A vector of one. */
+/* A vector with one element. */
 static bool add_vector(BodyWork *work, int value, NodeOutput *vector) {
   NodeOutput scalar;
   TRY(body_work_int32(work, "number", value, &scalar));
@@ -68,7 +68,7 @@ static bool add_vector(BodyWork *work, int value, NodeOutput *vector) {
   return body_work_finish(work, &b, vector);
 }
 
-/* What the elements of x along the first dimension have as their shape. */
+/* The shape of the elements of x along the first dimension. */
 static bool add_element_shape(BodyWork *work, NodeOutput x, NodeOutput *shape) {
   NodeOutput slice[3];
   TRY(body_work_op(work, "Shape", &x, 1, &slice[0]));
@@ -92,7 +92,7 @@ static bool add_list(BodyWork *work, NodeOutput tensor, NodeOutput any, NodeOutp
   return body_work_finish(work, &b, list);
 }
 
-/* u, and then y but for its last element: what each round started from. */
+/* u, followed by y without its last element: the start value of each round. */
 static bool add_starts(BodyWork *work, NodeOutput u, NodeOutput y, NodeOutput any, DataType type,
                        NodeOutput *list) {
   NodeOutput zero, expand[2] = {u}, join[3], all, last;
@@ -112,7 +112,7 @@ static bool add_starts(BodyWork *work, NodeOutput u, NodeOutput y, NodeOutput an
   return body_work_pop(work, all, any, type, list, &last);
 }
 
-/* What comes of the rounds, last ones first, in one tensor again. */
+/* Stacks the results of the rounds, in reverse order, into one tensor. */
 static bool add_stack(BodyWork *work, NodeOutput list, NodeOutput x, DataType type, NodeOutput *out) {
   NodeOutput stack[2] = {list}, reverse[2];
   TRY(add_element_shape(work, x, &stack[1]));

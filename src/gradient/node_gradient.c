@@ -1,4 +1,5 @@
-/* The gradient of one node as a function that computes the node again: where there is no node to look at. */
+/* The gradient of one node as a function that computes the node again, for callers that have a NodeDef but
+ * no graph node. */
 #include "gradient/body_work.h"
 #include "gradient/graph_gradients.h"
 

@@ -1,4 +1,4 @@
-/* Finding the one gradient of an op. */
+/* Finds the gradient of an op or function call. */
 #include <string.h>
 
 #include "function/text/function_text.h"
@@ -33,7 +33,7 @@ void gradient_library_clear(GradientLibrary *library, bool keep) {
   *library = (GradientLibrary){0};
 }
 
-/* Appends what tells apart queries with different gradients. */
+/* Appends a text that differs for queries with different gradients. */
 static bool gradient_key(const GradientQuery *query, StrBuf *key, Status *status) {
   NodeDef bare = *query->node;
   bare.name = bare.device = (char *)protobuf_c_empty_string;
@@ -44,14 +44,14 @@ static bool gradient_key(const GradientQuery *query, StrBuf *key, Status *status
   bool calls = gradient_is_branch(query->op) || gradient_is_loop(query->op) ||
                query->op->node_class == NODE_PARTITIONED_CALL || query->op->node_class == NODE_FUNCTION;
   if (calls) strbuf_append_char(key, query->keeps ? 'k' : 'r');
-  /* Only a gradient that is written anew can depend on where gradients arrive. */
+  /* Only a generated gradient can depend on the outputs at which gradients arrive. */
   bool written = (query->op->registration && query->op->registration->gradient_fn) || calls;
   for (int i = 0; written && i < query->num_outputs; i++)
     strbuf_append_char(key, !query->flows || query->flows[i] ? '1' : '0');
   return strbuf_ok(key, status);
 }
 
-/* What a node calls: itself as a function, or the function in its attr "f". */
+/* The function that a node calls: its op, or the function in its attr "f". */
 typedef struct Callee {
   const char *name;
   const AttrEntry *const *attrs;
@@ -92,7 +92,7 @@ static bool no_gradient_defined(const NodeDef *node, Status *status) {
   return node->name[0] == 0 ? false : node_attach(node->name, status);
 }
 
-/* The text is parsed once for all attrs. */
+/* Each text is parsed once, for all attrs. */
 static bool parse_text(GradientLibrary *library, const OpRegistration *registration, FunctionDef **function,
                        Status *status) {
   *function = string_map_find(&library->texts, registration->name);
@@ -100,7 +100,7 @@ static bool parse_text(GradientLibrary *library, const OpRegistration *registrat
                        string_map_set(&library->texts, registration->name, *function, status));
 }
 
-/* The text in the op's registration, or the text that its function writes. */
+/* The text in the op's registration, or the text that its gradient_fn writes. */
 static bool registered_gradient(GradientLibrary *library, const GradientQuery *query,
                                 const FunctionDef **function, Status *status) {
   const NodeDef *node = query->node;
@@ -134,7 +134,7 @@ bool gradient_node_of(const Op *op, const NameAttrList *f, Arena *arena, NodeDef
   return node_def_add_defaults(*node, op->def, arena, status);
 }
 
-/* The function or op that a SymbolicGradient node is the gradient of, as a node. */
+/* The function or op that a SymbolicGradient node differentiates, as a node. */
 static bool differentiated(GradientLibrary *library, const NodeDef *node, NodeDef **out, const Op **op,
                            Status *status) {
   const NameAttrList *f;
@@ -147,7 +147,7 @@ static bool differentiated(GradientLibrary *library, const NodeDef *node, NodeDe
 
 typedef struct StateSearch {
   const Graph *functions;
-  StringMap seen; /* functions, those that are to be looked into in the order of their entries */
+  StringMap seen; /* the functions found; searched in the order of the entries */
   Status *status;
 } StateSearch;
 
@@ -157,7 +157,7 @@ static bool find_callee(StateSearch *s, const char *name) {
   return string_map_set(&s->seen, function->signature->name, (void *)function, s->status);
 }
 
-/* What calls functions has state when they have. */
+/* A node that calls functions has state when they have state. */
 static bool find_state(StateSearch *s, const NodeDef *node, bool *has_state) {
   bool calls = graph_find_function(s->functions, node->op) != NULL;
   TRY(find_callee(s, node->op));
@@ -171,7 +171,7 @@ static bool find_state(StateSearch *s, const NodeDef *node, bool *has_state) {
   }
   if (calls) return true;
   const Op *op;
-  Status unknown; /* fails when it runs */
+  Status unknown; /* an unknown op fails when it runs */
   status_init(&unknown);
   if (graph_look_up_op(s->functions, node->op, &op, &unknown)) *has_state = op->def->is_stateful;
   else if (unknown.code == CODE_RESOURCE_EXHAUSTED) return status_oom(s->status, "gradients");
@@ -193,7 +193,7 @@ bool gradient_is_stateful_call(const GradientLibrary *library, const NodeDef *no
   return ok;
 }
 
-/* The gradient of a gradient: that of the function which computes it. */
+/* The gradient of a SymbolicGradient: the function that computes the first gradient is differentiated. */
 static bool second_gradient(GradientLibrary *library, const NodeDef *node, GradientEntry *entry,
                             Status *status) {
   NodeDef *first;
@@ -259,7 +259,7 @@ bool gradient_look_up(GradientLibrary *library, const GradientQuery *query, Grad
   if (!found) {
     GradientEntry made;
     TRY_DONE(find_gradient(library, query, &made, status));
-    /* The attrs must live as long as the library, also when the node was one of a function's. */
+    /* The attrs must live as long as the library, even when the node belongs to a function's body. */
     NodeDef bare = *query->node;
     bare.n_input = 0;
     const NodeDef *kept = !made.attrs ? NULL : proto_copy(&bare, library->arena);

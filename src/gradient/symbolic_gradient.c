@@ -9,12 +9,12 @@
 #include "op/resource.h"
 
 typedef struct Builder {
-  GradientLibrary library; /* only for questions about ops */
+  GradientLibrary library; /* only for looking up ops */
   FunctionBody *body;      /* the copy that becomes the gradient */
   Graph *graph;
   Status *status;
-  Backward walk; /* its members are the results and all that they depend on */
-  int *boundary; /* per id: 1 + the argument that the node is, -1 - the result, 0 for other nodes */
+  Backward walk; /* its members are the results and all nodes that they depend on */
+  int *boundary; /* per id: 1 + i for argument i, -1 - i for result i, 0 for other nodes */
   Node **dys, **dxs;
   DataType *dx_types;
 } Builder;
@@ -27,7 +27,7 @@ static void new_node(NodeBuilder *node, Builder *b, const char *op) {
   node_builder(node, b->graph, op, graph_new_free_name(b->graph, "Func"));
 }
 
-/* What is wrong with the shapes of the inputs shows when the node runs. */
+/* Errors in the shapes of the inputs are reported when the node runs. */
 static bool add_node(Builder *b, NodeBuilder *builder, Node **node) {
   return node_builder_finish_bare(builder, node, b->status) &&
          graph_infer_leniently(b->graph, *node, b->status);
@@ -71,7 +71,7 @@ static bool add_values(void *self, const NodeOutput *values, int count, NodeOutp
   return add_node(b, &total, &sum->node);
 }
 
-/* Zeros where nothing arrived, and for bools. */
+/* Zeros where no gradient arrived, and for bools. */
 static bool sum(Builder *b, NodeOutput at, NodeOutput *total) {
   *total = (NodeOutput){NULL, 0};
   if (backward_is_member(&b->walk, at.node) && dtype_base(node_output_type(at)) != DT_BOOL)
@@ -86,8 +86,8 @@ static const Edge *every_edge(void *self, const Node *node, int i) {
 
 /* --- one node --- */
 
-/* Nothing flows through ops that say so, and through those of which no gradient is known when they give only
- * integers and the like. */
+/* Gradients do not pass through ops without gradient by definition, nor through ops without a known
+ * gradient that give only integers and the like. */
 static bool lets_nothing_through(const Builder *b, const Node *node) {
   if (gradient_is_none(&b->library, node->op, node->def)) return true;
   const OpRegistration *registration = node->op->registration;
@@ -100,8 +100,8 @@ static bool lets_nothing_through(const Builder *b, const Node *node) {
   return !gradient_is_given(&b->library, node->def);
 }
 
-/* The type of the gradient of an input: for a resource that of what it refers to, known from shape inference
- * or from the op that reads it. */
+/* The type of the gradient of an input. For a resource: the type of the variable, from shape inference or
+ * from the op that reads it. */
 static DataType gradient_type(const Node *node, int i) {
   const Edge *edge = node->inputs[i];
   DataType type = (DataType)dtype_base(node->input_types[i]);
@@ -136,8 +136,8 @@ static bool add_gradient(Builder *b, const Node *node, const NodeOutput *inputs,
   return add_node(b, &made, gradient);
 }
 
-/* Sums what arrived at the outputs and lets it through the node. `inputs` and `types` have room for its
- * inputs and outputs. */
+/* Sums the gradients of the outputs and passes the sums through the node. `inputs` and `types` have room
+ * for its inputs and outputs. */
 static bool pass_through(Builder *b, Node *node, NodeOutput *inputs, DataType *types) {
   Node *gradient = NULL;
   int num_x = node->num_inputs;
@@ -155,7 +155,7 @@ static bool pass_through(Builder *b, Node *node, NodeOutput *inputs, DataType *t
   return true;
 }
 
-/* The gradient of a result is an argument of the gradient; what arrives at an argument is a result of it. */
+/* The gradient of a result is an argument of the new body; gradients of arguments are its results. */
 static bool pass(void *self, Node *node) {
   Builder *b = self;
   int boundary = b->boundary[node->id], count = node->num_inputs + node->num_outputs;
@@ -190,7 +190,7 @@ static bool prepare(Builder *b) {
   return true;
 }
 
-/* Nodes in a loop are not passed: nothing arrives at what they depend on. */
+/* Nodes in a cycle are not passed, and no gradient arrives at what they depend on. */
 static bool walk(Builder *b) {
   FunctionBody *body = b->body;
   bool all;
@@ -201,7 +201,7 @@ static bool walk(Builder *b) {
   return backward_find_members(&b->walk) && backward_run(&b->walk, &all);
 }
 
-/* Results are the gradients of the arguments from now on. */
+/* From now on the results are the gradients of the arguments. */
 static bool finish(Builder *b) {
   FunctionBody *body = b->body;
   Arena *arena = graph_arena(b->graph);
@@ -292,8 +292,8 @@ done:
   return ok;
 }
 
-/* A gradient gives as much as its function takes, so that the signature alone grows like Fibonacci's numbers,
- * and the body by a factor. */
+/* A gradient gives as many values as its function takes: with each nesting the signature grows like
+ * Fibonacci numbers and the body by a factor. */
 enum { SYMBOLIC_GRADIENT_MAX_NESTING = 4 };
 
 /* SymbolicGradient[f=SymbolicGradient[f=...]]: the gradient of what the inner one runs. */

@@ -1,20 +1,19 @@
-/* Functional gradients: from a body y = f(x) to a body dx = g(x, dy), made of SymbolicGradient nodes, one for
- * each op that a gradient flows through. What such a node computes is asked for when it is to run, with
- * gradient_instantiate.
- */
+/* Functional gradients: from a body y = f(x) to a body dx = g(x, dy). It consists of SymbolicGradient
+ * nodes, one for each op that a gradient flows through. What such a node computes is looked up when it
+ * runs, with gradient_instantiate. */
 #ifndef TFCORE_GRADIENT_SYMBOLIC_GRADIENT_H_
 #define TFCORE_GRADIENT_SYMBOLIC_GRADIENT_H_
 
 #include "function/function_body.h"
 
 /* TensorFlow's SymbolicGradient(body), node for node: the nodes of the body keep their names, the new ones
- * are Func/_0, Func/_1, ... Arguments are those of the body and one gradient for each result; results are one
- * gradient for each argument: the sum of what arrives there, or zeros of its shape where nothing does. The
- * gradient of a resource has the dtype of what it refers to, as far as that is known, and else float; where
- * nothing arrives it is a scalar 0.
+ * are Func/_0, Func/_1, ... Arguments are those of the body and one gradient per result. Results are one
+ * gradient per argument: the sum of the gradients that arrive, or zeros of its shape if there are none.
+ * The gradient of a resource has the dtype of the variable as far as that is known, else float; if no
+ * gradient arrives it is a scalar 0.
  *
- * An op of which no gradient is known is an error when the node runs, not here. Linear in the body. The
- * caller frees *gradient, which knows the functions of the same library and must not outlive it. */
+ * An op without a known gradient is an error when the node runs, not here. The time is linear in the body.
+ * The caller frees *gradient; it knows the functions of the same library, which must outlive it. */
 MUST_CHECK bool symbolic_gradient(const FunctionBody *body, FunctionBody **gradient, Status *status);
 
 /* The body that a SymbolicGradient node runs, or a reference to SymbolicGradient with attrs: of the function

@@ -1,4 +1,4 @@
-/* The characters of a function text: blanks, names, quotes, positions of errors. */
+/* The cursor over a function text: blanks, names, quotes, positions of errors. */
 #include <string.h>
 
 #include "function/text/function_text_internal.h"
@@ -81,8 +81,8 @@ static bool is_word(char ch) {
   return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') || ch == '_';
 }
 
-/* How many bytes of a name start here. '>' and '-' count only in front of a word character, so that "->"
- * ends a name. */
+/* The length of the name that starts here. '>' and '-' belong to it only before a word character, so that
+ * "->" ends a name. */
 static size_t name_length(const char *at, const char *end, const char *extra) {
   const char *p = at;
   for (; p < end; p++) {
@@ -135,7 +135,7 @@ static int hex_digit(char ch) {
   return -1;
 }
 
-/* One escape; the cursor stands behind the backslash. */
+/* One escape; the cursor is after the backslash. */
 static bool escape(Cursor *c, char *byte) {
   static const char names[] = "nrtabfv\"'\\?`", values[] = "\n\r\t\a\b\f\v\"'\\?`";
   char ch = *c->at;

@@ -1,5 +1,5 @@
-/* Numbers in function texts: literals, and what they become where an op wants a tensor, a float or a
- * shape. */
+/* Numbers in function texts: literals, and their conversion to the tensor, float or shape that an op
+ * expects. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "function/text/function_text_internal.h"
 
-/* The longest literal that is read; a longer one is no sensible number. */
+/* The longest literal that is accepted. */
 enum { MAX_LITERAL = 64 };
 
 static size_t literal_length(const Cursor *c) {
@@ -18,7 +18,7 @@ static size_t literal_length(const Cursor *c) {
     bool sign = (*p == '-' || *p == '+') && (p[-1] == 'e' || p[-1] == 'E');
     bool word = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
                 *p == '.' || *p == '_';
-    bool cut = *p == '.' && p + 1 < c->end && p[1] == '.'; /* the "..." behind what was cut */
+    bool cut = *p == '.' && p + 1 < c->end && p[1] == '.'; /* the "..." after a cut text */
     if ((!sign && !word) || cut) break;
   }
   return (size_t)(p - c->at);
@@ -34,7 +34,7 @@ bool number_starts(Cursor *c) {
   if ((ch >= '0' && ch <= '9') || ch == '-' || ch == '+' || ch == '.') return true;
   if (ch != 'i' && ch != 'n') return false;
   size_t length = literal_length(c);
-  /* A function may have that name; with brackets it is one. */
+  /* A function may be named "inf" or "nan"; with brackets it is a function. */
   return is_word_number(c->at, length) && (c->at + length >= c->end || c->at[length] != '[');
 }
 
@@ -105,7 +105,7 @@ static bool int_range(DataType dtype, int64_t *low, int64_t *high) {
   }
 }
 
-/* The integer that a number is, if it is one in [low, high]. */
+/* Whether a number is an integer in [low, high]; *value is set if so. */
 static bool integral(const Number *number, int64_t low, int64_t high, int64_t *value) {
   if (number->is_float) {
     if (!(number->f >= -9223372036854775808.0 && number->f < 9223372036854775808.0)) return false;
@@ -131,7 +131,7 @@ static bool store_int(const Number *number, DataType dtype, void *at, Status *st
     strbuf_free(&text);
     return false;
   }
-  /* Little-endian: the low bytes of the 64-bit value are the value in its own width. */
+  /* Little-endian: the low bytes of the 64-bit value are the value in the narrower type. */
   memcpy(at, &value, dtype_size(dtype));
   return true;
 }
@@ -204,7 +204,7 @@ bool number_of_tensor(const Tensor *tensor, int64_t i, Number *number) {
   }
 }
 
-/* --- constants written in numbers --- */
+/* --- constants written as numbers --- */
 
 bool literal_starts(Cursor *c) {
   Cursor ahead = *c;
@@ -220,7 +220,7 @@ bool literal_starts(Cursor *c) {
 typedef struct LiteralState {
   Literal *literal;
   int64_t dims[FUNCTION_TEXT_MAX_DEPTH], capacity;
-  int rank; /* -1 until the first number has told */
+  int rank; /* -1 until the first number determines it */
   bool floats, ints;
 } LiteralState;
 
@@ -279,7 +279,7 @@ bool literal_parse(Cursor *c, Literal *literal) {
   return true;
 }
 
-/* --- what an op makes of a value --- */
+/* --- conversion to what an op expects --- */
 
 static bool to_numbers(const AttrValue *value, Arena *arena, Number **numbers, int64_t *count,
                        Status *status) {
@@ -306,7 +306,7 @@ static bool is_number_list(const AttrListValue *list) {
   return list->n_s + list->n_type + list->n_shape + list->n_tensor + list->n_func == 0;
 }
 
-/* The same numbers as a tensor of another type. */
+/* The same numbers as a tensor of another dtype. */
 static bool retype(DataType dtype, Arena *arena, const AttrValue **value, Status *status) {
   const TensorProto *from = (*value)->tensor;
   if ((int)from->dtype == (int)dtype) return true;

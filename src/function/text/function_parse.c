@@ -1,4 +1,4 @@
-/* From text to FunctionDefs. */
+/* Parses texts into FunctionDefs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 typedef struct FunctionParser {
   Cursor c;
   FunctionDef *function;
-  int stateful; /* -1: the text does not say */
+  int stateful; /* -1: not given in the text */
   Str rest;     /* of "@def <...>" */
   bool has_rest;
   Cursor rest_at;
@@ -47,7 +47,7 @@ static bool take_spec(Cursor *c, const char *closers, char **spec) {
   return *spec || oom(c);
 }
 
-/* Errors of the spec language come from op/; they get the position in this text. */
+/* Errors in the spec language come from op/; this adds the position in the text. */
 static bool spec_error(const Cursor *begin, const Status *inner) {
   Cursor at = *begin;
   if (inner->code == CODE_INVALID_ARGUMENT) return cursor_error(&at, "%s", inner->message);
@@ -61,7 +61,7 @@ static bool parse_attr_spec(Cursor *c, OpDef *signature) {
   Cursor begin = *c;
   char *spec;
   TRY(take_spec(c, "]", &spec));
-  /* What TensorFlow prints for a type attr without a list of allowed types. */
+  /* How TensorFlow prints a type attr without a list of allowed types. */
   char *mark = strstr(spec, unknown);
   if (mark) {
     *mark = 0;
@@ -120,7 +120,7 @@ static bool constant_value(Cursor *begin, const Literal *literal, const AttrValu
   return *value || oom(c);
 }
 
-/* ", device=/device:CPU:0]": the text up to the bracket, when it is no attr value. */
+/* ", device=/device:CPU:0]": a device is the text up to the bracket, without quotes. */
 static bool take_device(Cursor *c, NodeDef *node, bool *taken) {
   *taken = false;
   char ch = cursor_peek(c);
@@ -181,7 +181,7 @@ static bool parse_inputs(Cursor *c, NodeDef *node) {
   return cursor_expect(c, ")", "the inputs of a node");
 }
 
-/* "@ a, b": but "@return", "@attr" and the like begin the next line. */
+/* "@ a, b". "@return", "@attr" and the like begin the next statement instead. */
 static bool control_inputs_follow(Cursor *c) {
   return cursor_peek(c) == '@' && c->at + 1 < c->end &&
          (c->at[1] == ' ' || c->at[1] == '\t' || c->at[1] == '`');
@@ -209,7 +209,7 @@ static bool parse_node(Cursor *c, char *name, FunctionDef *function) {
 
 /* --- the other statements --- */
 
-/* What all map entries begin with. */
+/* The common beginning of all map entries. */
 typedef Tensorflow__FunctionDef__RetEntry MapEntry;
 
 static bool check_new_key(Cursor *c, void *entries, size_t count, const MapEntry *entry) {
@@ -301,7 +301,7 @@ static bool parse_statement(FunctionParser *p) {
 
 /* --- whole functions --- */
 
-/* "@def <...>" has everything but the function's attrs and nodes. */
+/* "@def <...>" gives everything but the function's attrs and nodes. */
 static bool apply_rest(FunctionParser *p) {
   void *message;
   TRY(cursor_message(&p->rest_at, kFunctionDef, &message));

@@ -1,4 +1,4 @@
-/* From FunctionDefs to text: as TensorFlow prints them, and in full. */
+/* Prints FunctionDefs: as TensorFlow does, and in full. */
 #include <string.h>
 
 #include "function/text/function_text_internal.h"
@@ -29,7 +29,7 @@ static void print_args(ArgDef *const *args, size_t count, StrBuf *out) {
   strbuf_append_char(out, ')');
 }
 
-/* A default in the attr spec language: protobuf text of the field alone. */
+/* A default in the attr spec language, from the protobuf text of the field alone. */
 static void print_default(const AttrValue *value, StrBuf *out) {
   StrBuf text = {0};
   proto_print_text(value, PROTO_TEXT_SHORT, &text);
@@ -99,7 +99,7 @@ static bool print_node(const NodeDef *node, bool full, StrBuf *out, Status *stat
   return true;
 }
 
-/* Parses what was printed; *function is NULL when it is no function. False for lack of memory alone. */
+/* Parses printed text; *function is NULL when that fails. False only when out of memory. */
 static bool parse_back(const StrBuf *text, Arena *arena, FunctionDef **function, Status *status) {
   Status refused;
   status_init(&refused);
@@ -111,7 +111,7 @@ static bool parse_back(const StrBuf *text, Arena *arena, FunctionDef **function,
   return refused.code != CODE_RESOURCE_EXHAUSTED;
 }
 
-/* *same: a line of the language gives back the same NodeDef. */
+/* *same: the statement parses to the same NodeDef. */
 static bool node_reads_back(const NodeDef *node, const StrBuf *line, bool *same, Status *status) {
   StrBuf text = {0};
   Arena *arena = arena_new();
@@ -166,7 +166,7 @@ static void print_ret(const char *word, const RetEntry *entry, const char *extra
   strbuf_append_char(out, '\n');
 }
 
-/* In the order of the signature; entries that the signature does not have come last. */
+/* In the order of the signature; entries that are not in the signature come last. */
 static void print_rets(const FunctionDef *function, StrBuf *out) {
   const OpDef *signature = signature_of(function);
   RetEntry *const *controls = (RetEntry *const *)function->control_ret;
@@ -229,7 +229,7 @@ static bool text_reads_back(const FunctionDef *function, const StrBuf *text, boo
   return ok;
 }
 
-/* The fields that lines cannot say, as protobuf text of a FunctionDef that has only these. */
+/* The fields that statements cannot express, as protobuf text of a FunctionDef that has only these. */
 static void print_rest(const FunctionDef *function, StrBuf *out) {
   FunctionDef rest = *function;
   rest.n_attr = rest.n_node_def = 0;
@@ -238,9 +238,8 @@ static void print_rest(const FunctionDef *function, StrBuf *out) {
   strbuf_append(out, ">\n");
 }
 
-/* How much of the signature the lines can say; the first form that reads back is taken, the last always
- * does.
- */
+/* How much of the signature the statements can express. The first form that reads back is used; the last
+ * always does. */
 typedef enum FullForm { PLAIN, WITH_FLAG, WITH_REST } FullForm;
 
 static void print_form(const FunctionDef *function, FullForm form, const StrBuf *body, StrBuf *out) {

@@ -43,11 +43,11 @@
 
 enum { FUNCTION_TEXT_MAX_BYTES = 64 << 20, FUNCTION_TEXT_MAX_DEPTH = 24 };
 
-/* Parses one function; everything in `arena`. The signature is stateful when an op of the body is known to
- * be. INVALID_ARGUMENT "function text 3:9: expected '(' after the op 'Mul', found ']'": line and column count
- * from 1. */
+/* Parses one function; everything is in `arena`. The signature is stateful when an op of the body is known
+ * to be. INVALID_ARGUMENT "function text 3:9: expected '(' after the op 'Mul', found ']'": line and column
+ * count from 1. */
 MUST_CHECK bool function_parse(Str text, Arena *arena, FunctionDef **function, Status *status);
-/* Any number of functions, one after the other. */
+/* Parses any number of functions, one after the other. */
 MUST_CHECK bool function_parse_library(Str text, Arena *arena, FunctionDefLibrary **library, Status *status);
 
 /* As TensorFlow prints it: starts with an empty line. */

@@ -1,4 +1,4 @@
-/* What the files of the function language share: the cursor over a text, values, numbers. */
+/* Shared by the files of the function language: the cursor over a text, values, numbers. */
 #ifndef TFCORE_FUNCTION_TEXT_FUNCTION_TEXT_INTERNAL_H_
 #define TFCORE_FUNCTION_TEXT_FUNCTION_TEXT_INTERNAL_H_
 
@@ -15,31 +15,29 @@ typedef struct Cursor {
   int depth;
 } Cursor;
 
-/* INVALID_ARGUMENT "function text <line>:<column>: ..." for the place where the cursor is. Returns false. */
+/* INVALID_ARGUMENT "function text <line>:<column>: ..." with the position of the cursor. Returns false. */
 bool cursor_error(Cursor *c, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Moves over blanks and comments. */
+/* Skips blanks and comments. */
 void cursor_skip(Cursor *c);
 /* After blanks: the next character, or 0 at the end. */
 char cursor_peek(Cursor *c);
-/* After blanks: takes `text` if it is next. */
+/* After blanks: consumes `text` if it is next. */
 bool cursor_take(Cursor *c, const char *text);
 /* The same, and an error "expected '(' after <what>, found ...". */
 MUST_CHECK bool cursor_expect(Cursor *c, const char *text, const char *after);
 /* After blanks: a name of letters, digits, '_' and the characters in `extra` (not "->"), or one in
  * backquotes; copied into the arena. `what` is for the error. */
 MUST_CHECK bool cursor_name(Cursor *c, const char *extra, const char *what, char **name);
-/* A text in quotes (the cursor stands on the quote) with its C escapes resolved; NUL-terminated in the
- * arena.
- */
+/* A text in quotes (the cursor is at the quote) with its C escapes resolved; NUL-terminated in the arena. */
 MUST_CHECK bool cursor_quoted(Cursor *c, char **bytes, size_t *length);
-/* After blanks: "<...>", balanced by the texts in quotes only; `inside` is borrowed. */
+/* After blanks: "<...>" with balanced brackets, ignoring those in quotes; `inside` is borrowed. */
 MUST_CHECK bool cursor_angle(Cursor *c, Str *inside);
 /* A message in protobuf text format between angle brackets. */
 MUST_CHECK bool cursor_message(Cursor *c, const ProtoDescriptor *descriptor, void **message);
 
-extern const char NODE_NAME_CHARS[];  /* what a node's name may hold besides letters, digits, '_' */
+extern const char NODE_NAME_CHARS[];  /* characters of a node's name besides letters, digits, '_' */
 extern const char INPUT_NAME_CHARS[]; /* the same, and ':' and '^' */
-/* A name as cursor_name with the same `extra` reads it: plain, or in backquotes. */
+/* Prints a name so that cursor_name with the same `extra` reads it: plain, or in backquotes. */
 void print_name(const char *name, const char *extra, StrBuf *out);
 
 /* --- numbers (function_number.c) --- */
@@ -59,13 +57,13 @@ MUST_CHECK bool number_tensor(DataType dtype, const TensorShapeProto *shape, con
                               int64_t count, Arena *arena, TensorProto **tensor, Status *status);
 /* Element `i` of a tensor of numbers or bools. False for other dtypes. */
 bool number_of_tensor(const Tensor *tensor, int64_t i, Number *number);
-/* The shortest decimal text that reads back as the same value; a float never looks like an int. `single`:
- * as float32. */
+/* Prints the shortest decimal text that reads back as the same value; a float never looks like an int.
+ * `single`: as float32. */
 void number_print(const Number *number, bool single, StrBuf *out);
-/* True when a constant in numbers starts at the cursor: 1, true, [0.5, 2], [[1, 2], [3, 4]], []. */
+/* True when a constant written as numbers starts at the cursor: 1, true, [0.5, 2], [[1, 2], [3, 4]], []. */
 bool literal_starts(Cursor *c);
-/* Parses one; `kind` is DT_INT64, DT_DOUBLE (when one of them is no integer) or DT_BOOL: a dtype that holds
- * all of it. */
+/* Parses one. `kind` is DT_INT64, DT_DOUBLE (when one of them is not an integer) or DT_BOOL: a dtype that
+ * can hold all numbers. */
 typedef struct Literal {
   Number *numbers;
   int64_t count;
@@ -73,18 +71,19 @@ typedef struct Literal {
   TensorShapeProto *shape;
 } Literal;
 MUST_CHECK bool literal_parse(Cursor *c, Literal *literal);
-/* What an op's attr of that type ("tensor", "float", "shape", "list(float)", ...) makes of a value as
- * written: numbers and tensors of other numbers become tensors of `dtype` (DT_INVALID: not known, they
- * stay), ints become floats, lists of ints become shapes. *value is replaced when it changes. */
+/* Converts a value as written to what an op's attr of that type ("tensor", "float", "shape",
+ * "list(float)", ...) expects: numbers and tensors of other dtypes become tensors of `dtype` (DT_INVALID:
+ * unknown, they stay), ints become floats, lists of ints become shapes. *value is replaced when it
+ * changes. */
 MUST_CHECK bool value_coerce(const char *attr_type, DataType dtype, Arena *arena, const AttrValue **value,
                              Status *status);
 
 /* --- values (function_value_parse.c, function_value_print.c) --- */
 
 MUST_CHECK bool value_parse(Cursor *c, AttrValue **value);
-/* As TensorFlow's function printer writes it. */
+/* Prints as TensorFlow's function printer does. */
 void value_print(const AttrValue *value, StrBuf *out);
-/* As value_parse reads back exactly. */
+/* Prints so that value_parse reads back the same value. */
 MUST_CHECK bool value_print_full(const AttrValue *value, StrBuf *out, Status *status);
 
 /* "k=v" texts, to be written in sorted order. Zero-initialise; free with entry_list_free. */
@@ -94,17 +93,17 @@ typedef struct EntryList {
   bool failed;
 } EntryList;
 
-/* Takes the text over and leaves the buffer empty. */
+/* Takes over the text and leaves the buffer empty. */
 void entry_list_add(EntryList *list, StrBuf *entry);
 /* Writes the entries sorted as strings, with `separator` between them. */
 void entry_list_write(EntryList *list, const char *separator, StrBuf *out);
 void entry_list_free(EntryList *list);
-/* The attrs of a function reference or node, sorted: "N=2, T=float", and `tail` behind them unless it is "".
+/* The attrs of a function reference or node, sorted: "N=2, T=float", followed by `tail` unless it is "".
  * All map entries have this layout. */
 MUST_CHECK bool attrs_print(const AttrEntry *const *attrs, size_t count, bool full, const char *tail,
                             StrBuf *out, Status *status);
 
-/* The op of a node with its attrs and device, up to where the inputs begin: "Add[T=float, device=/gpu:0]". */
+/* The op of a node with its attrs and device, without the inputs: "Add[T=float, device=/gpu:0]". */
 MUST_CHECK bool op_print(const NodeDef *node, bool full, StrBuf *out, Status *status);
 
 #endif

@@ -10,7 +10,7 @@ static bool take_value(Cursor *c, AttrValue *made, AttrValue **value) {
   return made || oom(c);
 }
 
-/* "float", "DT_FLOAT", "float_ref"; DT_INVALID when it is no type. */
+/* "float", "DT_FLOAT", "float_ref"; DT_INVALID for other texts. */
 static int type_of_word(const char *word) {
   int dtype = dtype_from_name(str_of(word));
   if (dtype != DT_INVALID || !text_starts_with(word, "DT_")) return dtype;
@@ -81,7 +81,7 @@ static bool parse_shape_in_angles(Cursor *c, AttrValue **value) {
   return cursor_expect(c, ">", "a shape");
 }
 
-/* The values of "Tensor<type: int32 shape: [2,2] values: [1 2][3 4]>": brackets only show the rows. */
+/* The values of "Tensor<type: int32 shape: [2,2] values: [1 2][3 4]>": brackets only mark rows. */
 static bool parse_tensor_values(Cursor *c, Number **numbers, int64_t *count) {
   int64_t capacity = 0;
   *numbers = NULL;
@@ -158,9 +158,7 @@ static bool parse_word(Cursor *c, AttrValue **value) {
   return parse_func(c, word, value);
 }
 
-/* Appends one more value to a list whose elements must all be of one kind; ints become floats beside
- * floats.
- */
+/* Appends a value to a list whose elements must all be of one kind; ints become floats next to floats. */
 static bool list_add(Cursor *c, AttrListValue *list, const AttrValue *element, size_t index) {
   size_t before = list->n_s + list->n_i + list->n_f + list->n_b + list->n_type + list->n_shape +
                   list->n_tensor + list->n_func;
@@ -207,7 +205,7 @@ static bool list_add(Cursor *c, AttrListValue *list, const AttrValue *element, s
   return true;
 }
 
-/* A list in numbers: ints, or floats when one of them is no integer. */
+/* A list of numbers: ints, or floats when one of them is not an integer. */
 static bool parse_number_list(Cursor *c, AttrValue **value) {
   Cursor begin = *c;
   Literal literal;
@@ -264,7 +262,7 @@ static bool parse_list(Cursor *c, AttrValue **value) {
     if (cursor_take(c, "...")) return cursor_error(c, "the values of this list were cut when it was printed");
     AttrValue *element;
     if (cursor_peek(c) == '[') {
-      TRY(parse_shape(c, &element)); /* lists do not nest: what looks like one is a shape */
+      TRY(parse_shape(c, &element)); /* lists do not nest: a nested one is a shape */
     } else {
       TRY(value_parse(c, &element));
     }

@@ -78,7 +78,7 @@ static void print_tensor(const TensorProto *proto, StrBuf *out) {
   status_init(&status);
   Tensor tensor = {0};
   Number number;
-  enum { MOST = 64 }; /* longer ones are no pleasure to read anyway */
+  enum { MOST = 64 }; /* longer tensors are written in protobuf text format */
   int64_t count;
   bool readable = shape_check_proto(proto->tensor_shape, &count, &status) && count <= MOST &&
                   tensor_from_proto(proto, &tensor, &status);
@@ -99,7 +99,7 @@ static void print_tensor(const TensorProto *proto, StrBuf *out) {
   tensor_clear(&tensor);
 }
 
-/* `i` is printed as the element of a list with one element would be, without the list's brackets. */
+/* `i` is printed like the element of a list with one element, without the list's brackets. */
 static bool print_element(const AttrListValue *list, size_t i, StrBuf *out, Status *status) {
   AttrValue element;
   tensorflow__attr_value__init(&element);
@@ -137,7 +137,7 @@ static bool print_list(const AttrListValue *list, StrBuf *out, Status *status) {
   if (list->n_shape > most) most = list->n_shape;
   if (list->n_tensor > most) most = list->n_tensor;
   if (list->n_func > most) most = list->n_func;
-  if (most != count) return true; /* of several kinds: the caller will see that this does not read back */
+  if (most != count) return true; /* of several kinds: the caller will find that this does not read back */
   strbuf_append_char(out, '[');
   for (size_t i = 0; i < count; i++) {
     if (i > 0) strbuf_append(out, ", ");
@@ -170,7 +170,7 @@ static bool print_readable(const AttrValue *value, StrBuf *out, Status *status) 
   return true;
 }
 
-/* *same: `text` is one value, and that value. False for lack of memory alone. */
+/* *same: `text` is one value, and that value. False only when out of memory. */
 static bool reads_back(const AttrValue *value, const StrBuf *text, bool *same, Status *status) {
   Status refused;
   status_init(&refused);

@@ -1,4 +1,4 @@
-#include "gradient/kept_values.h"
+#include "gradient/intermediates.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@ typedef struct Search {
   const SplicedFunction *function;
   const bool *given;
   RecomputePolicy policy;
-  KeptValues *kept;
+  Intermediates *kept;
   int64_t capacity;
   int *argument; /* per id: 1 + the argument */
   uint8_t *seen; /* per id */
@@ -30,13 +30,13 @@ static bool is_cheap(const Node *node) {
 }
 
 static bool keep(Search *s, NodeOutput value) {
-  KeptValues *kept = s->kept;
+  Intermediates *kept = s->kept;
   Arena *arena = s->work->arena;
   int64_t id = value.node->id;
-  if (!kept->places[id])
-    kept->places[id] = arena_calloc(arena, value.node->num_outputs, sizeof **kept->places);
-  if (!kept->places[id]) return oom(s);
-  if (kept->places[id][value.index] > 0) return true;
+  if (!kept->positions[id])
+    kept->positions[id] = arena_calloc(arena, value.node->num_outputs, sizeof **kept->positions);
+  if (!kept->positions[id]) return oom(s);
+  if (kept->positions[id][value.index] > 0) return true;
   if (kept->count == s->capacity) {
     int64_t capacity = s->capacity == 0 ? 16 : 2 * s->capacity;
     NodeOutput *larger = arena_calloc(arena, capacity, sizeof *larger);
@@ -46,16 +46,16 @@ static bool keep(Search *s, NodeOutput value) {
     s->capacity = capacity;
   }
   kept->values[kept->count++] = value;
-  kept->places[id][value.index] = kept->count;
+  kept->positions[id][value.index] = kept->count;
   return true;
 }
 
-static bool is_kept(const KeptValues *kept, NodeOutput value) {
-  return value.node->id < kept->num_ids && kept->places[value.node->id] &&
-         kept->places[value.node->id][value.index] > 0;
+static bool is_kept(const Intermediates *kept, NodeOutput value) {
+  return value.node->id < kept->num_ids && kept->positions[value.node->id] &&
+         kept->positions[value.node->id][value.index] > 0;
 }
 
-/* A value that the gradient looks at. */
+/* Notes that the gradient reads a value. */
 static bool look_at(Search *s, NodeOutput value) {
   int64_t id = value.node->id;
   int argument = s->argument[id];
@@ -70,8 +70,8 @@ static bool look_at(Search *s, NodeOutput value) {
   return true;
 }
 
-/* Placeholders of gradients are of the gradient; all else in front of it is of the function, in topological
- * order. */
+/* Placeholders of gradients belong to the gradient; all other nodes before it belong to the function, in
+ * topological order. */
 static void classify(Search *s) {
   const Graph *graph = s->work->graph;
   uint8_t *kind = s->kept->kind;
@@ -125,7 +125,7 @@ static bool same_node(const Node *a, const Node *b) {
   return true;
 }
 
-/* A node of the function that computes the same of the same value, or `node`. */
+/* A node of the function that computes the same from the same value, or `node`. */
 static Node *find_same(const Search *s, Node *node) {
   const Edge *input = node->inputs[0];
   for (int i = 0; i < input->src->num_out_edges; i++) {
@@ -137,9 +137,9 @@ static Node *find_same(const Search *s, Node *node) {
   return node;
 }
 
-/* The shapes of values that are not kept become values of the function. */
+/* The shapes of values that are not kept become intermediates. */
 static bool keep_shapes(Search *s) {
-  KeptValues *kept = s->kept;
+  Intermediates *kept = s->kept;
   for (int64_t i = 0; i < s->num_shapes; i++) {
     Node *node = s->shapes[i];
     const Edge *edge = node->inputs[0];
@@ -147,26 +147,26 @@ static bool keep_shapes(Search *s) {
     Node *same = find_same(s, node);
     kept->kind[node->id] = KIND_FORWARD;
     TRY(keep(s, (NodeOutput){same, 0}));
-    kept->places[node->id] = kept->places[same->id];
+    kept->positions[node->id] = kept->positions[same->id];
   }
   return true;
 }
 
-bool kept_values_find(BodyWork *work, const SplicedFunction *function, const bool *given,
-                      RecomputePolicy policy, KeptValues *kept) {
+bool intermediates_find(BodyWork *work, const SplicedFunction *function, const bool *given,
+                        RecomputePolicy policy, Intermediates *kept) {
   Search s = {.work = work, .function = function, .given = given, .policy = policy, .kept = kept};
   Arena *arena = work->arena;
   int64_t ids = graph_num_node_ids(work->graph);
   int num_args = function->body->num_args;
-  *kept = (KeptValues){.num_ids = ids};
+  *kept = (Intermediates){.num_ids = ids};
   kept->used = arena_calloc(arena, num_args + 1, sizeof *kept->used);
   kept->kind = arena_calloc(arena, ids, 1);
-  kept->places = arena_calloc(arena, ids, sizeof *kept->places);
+  kept->positions = arena_calloc(arena, ids, sizeof *kept->positions);
   s.argument = arena_calloc(arena, ids, sizeof *s.argument);
   s.seen = arena_calloc(arena, ids, 1);
   s.stack = arena_calloc(arena, ids, sizeof *s.stack);
   s.shapes = arena_calloc(arena, ids, sizeof *s.shapes);
-  if (!kept->used || !kept->kind || !kept->places || !s.argument || !s.seen || !s.stack || !s.shapes)
+  if (!kept->used || !kept->kind || !kept->positions || !s.argument || !s.seen || !s.stack || !s.shapes)
     return oom(&s);
   for (int i = 0; i < num_args; i++) s.argument[function->args[i].node->id] = i + 1;
   classify(&s);
@@ -176,8 +176,8 @@ bool kept_values_find(BodyWork *work, const SplicedFunction *function, const boo
   return walk(&s) && keep_shapes(&s);
 }
 
-bool kept_values_replace(const KeptValues *kept, BodyWork *work, SplicedFunction *function,
-                         const NodeOutput *items) {
+bool intermediates_replace(const Intermediates *kept, BodyWork *work, SplicedFunction *function,
+                           const NodeOutput *items) {
   for (int64_t id = function->first_gradient; id < kept->num_ids; id++) {
     Node *node = graph_node(work->graph, id);
     if (!node || kept->kind[id] != KIND_GRADIENT) continue;
@@ -188,13 +188,13 @@ bool kept_values_replace(const KeptValues *kept, BodyWork *work, SplicedFunction
     for (int i = 0; i < node->num_inputs; i++) {
       const Edge *edge = node->inputs[i];
       if (!edge || !is_kept(kept, (NodeOutput){edge->src, edge->src_output})) continue;
-      NodeOutput item = items[kept->places[edge->src->id][edge->src_output] - 1];
+      NodeOutput item = items[kept->positions[edge->src->id][edge->src_output] - 1];
       TRY(graph_update_edge(work->graph, item.node, item.index, node, i, work->status));
     }
   }
   for (int i = 0; i < function->body->num_args; i++) {
     NodeOutput *dx = &function->dxs[i];
-    if (dx->node && is_kept(kept, *dx)) *dx = items[kept->places[dx->node->id][dx->index] - 1];
+    if (dx->node && is_kept(kept, *dx)) *dx = items[kept->positions[dx->node->id][dx->index] - 1];
   }
   return true;
 }
