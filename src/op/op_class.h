@@ -7,6 +7,7 @@
 #ifndef TFCORE_OP_OP_CLASS_H_
 #define TFCORE_OP_OP_CLASS_H_
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A NodeClass in one byte. */
@@ -59,6 +60,11 @@ enum {
   NODE_FOR,
   NODE_MAP_ACCUMULATE_GRAD
 };
+
+/* Programs carry these ops out themselves: they have no kernels. */
+static inline bool node_class_has_no_kernel(NodeClass c) {
+  return c >= NODE_SWITCH && c <= NODE_CONTROL_TRIGGER;
+}
 
 /* For those who have a NodeDef and no node. NODE_OTHER for every name that is not in the list. */
 NodeClass node_class_of_op(const char *op);

@@ -59,6 +59,9 @@ static bool number_frames(Parts *p, StringMap *numbers, Status *status) {
     int32_t parent = frame_named(p, numbers, p->info[info->parent_frame->id].frame_name, status);
     if (p->frame_of[id] < 0 || parent < 0) return false;
     p->parents[p->frame_of[id]] = p->frame_of[id] == 0 ? 0 : parent;
+    if (p->frame_of[id] == 0 && node_is_exit(node))
+      return status_invalid(status, "Invalid Exit op: Cannot find a corresponding Enter op. {{node %s}}",
+                            node->name);
   }
   return true;
 }

@@ -326,7 +326,8 @@ static RunState advance(Session *session, ProgramRun *run, Tensor *fetch_values,
   RunState state = program_advance(run, &session->step, request->fetch_values, status);
   /* What is an internal error of a call is the caller's own doing in a step: a fetch that Switch left dead.
    */
-  if (state == RUN_FAILED && status->code == CODE_INTERNAL && strncmp(status->message, "Retval[", 7) == 0)
+  if (state == RUN_FAILED && status->code == CODE_INTERNAL && strncmp(status->message, "Retval[", 7) == 0 &&
+      strstr(status->message, "] does not have value"))
     status->code = CODE_INVALID_ARGUMENT;
   session->waiting = state == RUN_WAITING ? run : NULL;
   if (!session->waiting) resource_manager_end_step(session->resources, session->step.id);

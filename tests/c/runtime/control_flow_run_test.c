@@ -1,0 +1,240 @@
+/* Steps of graphs with Switch, Merge and loops, and what is refused. Expected values are closed forms. */
+#include <string.h>
+
+#include "runtime/control_flow_text.h"
+#include "shortage.h"
+
+/* A loop over `i` from `start` below `limit` in steps of one, all named after `p`; its result is p "x". */
+/* clang-format off */
+#define COUNTER(p, start, limit, frame)                                  \
+  p "e Enter " start " ; T=DT_INT32 frame_name='" frame "'\n"            \
+  p "m Merge " p "e " p "n ; T=DT_INT32 N=2\n"                           \
+  p "lc Enter " limit " ; T=DT_INT32 frame_name='" frame "' is_constant=true\n" \
+  p "l Less " p "m " p "lc ; T=DT_INT32\n"                               \
+  p "c LoopCond " p "l\n"                                                \
+  p "s Switch " p "m " p "c ; T=DT_INT32\n"                              \
+  p "k Const ^" p "s ; int=1\n"                                          \
+  p "a Add " p "s:1 " p "k ; T=DT_INT32\n"                               \
+  p "n NextIteration " p "a ; T=DT_INT32\n"                              \
+  p "x Exit " p "s ; T=DT_INT32\n"
+/* clang-format on */
+#define NUMBERS                                                                                   \
+  "zero Const ; int=0\none Const ; int=1\nthree Const ; int=3\nfive Const ; int=5\nmany Const ; " \
+  "int=100000\n"
+
+static bool begin_lines(Fixture *f, const char *lines) {
+  return begin(f) && CHECK_OK(import_lines(f->graph, lines, &f->status), f->status);
+}
+
+static NodeOutput named(const Fixture *f, const char *name) { return out(graph_find_node(f->graph, name)); }
+
+static bool fetch(Fixture *f, NodeOutput output, Tensor *value) {
+  *value = (Tensor){0};
+  return CHECK(output.node) && session_run(f->session, NULL, NULL, 0, &output, value, 1, NULL, 0, &f->status);
+}
+
+static void check_int(Fixture *f, const char *name, int32_t want) {
+  Tensor value;
+  CHECK_CONTEXT("%s", name);
+  if (CHECK_OK(fetch(f, named(f, name), &value), f->status)) CHECK_INT_EQ(*tensor_i32(&value), want);
+  tensor_clear(&value);
+  CHECK_CONTEXT("%s", "");
+}
+
+static void gives_int(const char *lines, const char *name, int32_t want) {
+  Fixture f;
+  if (begin_lines(&f, lines)) {
+    check_int(&f, name, want);
+    check_int(&f, name, want); /* the same run again */
+  }
+  end(&f);
+}
+
+static void fails(const char *lines, const char *name, Code code, const char *message) {
+  Fixture f;
+  Tensor value;
+  if (begin_lines(&f, lines)) {
+    CHECK_ERROR(fetch(&f, named(&f, name), &value), f.status, code, message);
+    status_init(&f.status);
+    Node *other = graph_find_node(f.graph, "five");
+    if (other) check_int(&f, "five", 5); /* the session can still be used */
+  }
+  end(&f);
+}
+
+TEST(a_loop_runs_its_rounds) {
+  gives_int(NUMBERS COUNTER("", "zero", "five", "f"), "x", 5);
+  gives_int(NUMBERS COUNTER("", "five", "three", "f"), "x", 5);
+  gives_int(NUMBERS COUNTER("", "zero", "many", "f"), "x", 100000);
+}
+
+/* TensorFlow allows a second condition in a frame only to the counters that its gradients add. */
+TEST(loops_of_one_frame_name_run_one_behind_the_other) {
+  gives_int(NUMBERS COUNTER("a", "zero", "three", "f")
+                COUNTER("LoopCounter", "ax", "five", "f") "s Add LoopCounterx ax ; T=DT_INT32\n",
+            "s", 8);
+}
+
+/* sum over i < 3 of (5 rounds from i * i) */
+TEST(a_loop_inside_a_loop_runs_in_every_round) {
+  gives_int(NUMBERS COUNTER("o", "zero", "three", "outer")
+                "te Enter zero ; T=DT_INT32 frame_name='outer'\n"
+                "tm Merge te tn ; T=DT_INT32 N=2\n"
+                "ts Switch tm oc ; T=DT_INT32\n"
+                "limit Enter five ; T=DT_INT32 frame_name='outer' is_constant=true\n"
+                "from Mul os:1 os:1 ; T=DT_INT32\n" COUNTER("i", "from", "limit", "inner")
+                    "ta Add ts:1 ix ; T=DT_INT32\n"
+                    "tn NextIteration ta ; T=DT_INT32\n"
+                    "tx Exit ts ; T=DT_INT32\n",
+            "tx", 15);
+}
+
+TEST(what_comes_out_of_a_round_is_read_in_the_next_one) {
+  /* Fibonacci: (a, b) becomes (b, a + b); the Merge of b stands behind its NextIteration's inputs. */
+  gives_int(NUMBERS COUNTER("", "zero", "five", "f")
+                "ae Enter zero ; T=DT_INT32 frame_name='f'\n"
+                "am Merge ae an ; T=DT_INT32 N=2\n"
+                "as Switch am c ; T=DT_INT32\n"
+                "be Enter one ; T=DT_INT32 frame_name='f'\n"
+                "bm Merge be bn ; T=DT_INT32 N=2\n"
+                "bs Switch bm c ; T=DT_INT32\n"
+                "sum Add as:1 bs:1 ; T=DT_INT32\n"
+                "an NextIteration bs:1 ; T=DT_INT32\n"
+                "bn NextIteration sum ; T=DT_INT32\n"
+                "bx Exit bs ; T=DT_INT32\n",
+            "bx", 8);
+}
+
+#define BRANCHES(truth)                     \
+  NUMBERS "p Const ; bool=" truth           \
+          "\n"                              \
+          "s Switch three p ; T=DT_INT32\n" \
+          "t Add s:1 five ; T=DT_INT32\n"   \
+          "f Sub s five ; T=DT_INT32\n"     \
+          "m Merge f t ; T=DT_INT32 N=2\n"  \
+          "after Add m m:1 ; T=DT_INT32\n"
+
+TEST(merge_takes_what_is_alive_and_says_which) {
+  gives_int(BRANCHES("true"), "after", 9);
+  gives_int(BRANCHES("false"), "after", -2);
+}
+
+TEST(what_switch_left_out_has_no_value) {
+  fails(BRANCHES("true"), "f", CODE_INVALID_ARGUMENT, "Retval[0] does not have value");
+  fails(BRANCHES("true") "late Mul f m ; T=DT_INT32\n", "late", CODE_INVALID_ARGUMENT,
+        "Retval[0] does not have value");
+  fails(NUMBERS "p Const ; bool=false\ns Switch three p ; T=DT_INT32\n" COUNTER("l", "s:1", "five", "f"),
+        "lx", CODE_INVALID_ARGUMENT, "Retval[0] does not have value");
+}
+
+TEST(control_edges_out_of_a_dead_branch_are_dead_but_not_for_a_trigger) {
+  fails(BRANCHES("true") "n Add one one ^f ; T=DT_INT32\n", "n", CODE_INVALID_ARGUMENT,
+        "Retval[0] does not have value");
+  gives_int(BRANCHES("true") "g ControlTrigger ^f ^t\nn Add one one ^g ; T=DT_INT32\n", "n", 2);
+}
+
+TEST(a_branch_that_is_not_taken_does_not_run) {
+  gives_int(BRANCHES("true") "bad FloorDiv s zero ; T=DT_INT32\nr Merge bad t ; T=DT_INT32 N=2\n", "r", 8);
+  fails(BRANCHES("false") "bad FloorDiv s zero ; T=DT_INT32\nr Merge bad t ; T=DT_INT32 N=2\n", "r",
+        CODE_INVALID_ARGUMENT, "Integer division by zero");
+}
+
+TEST(a_predicate_is_a_scalar) {
+  fails(NUMBERS
+        "p Const ; bool=true\npp Pack p p ; T=DT_BOOL N=2\n"
+        "u PlaceholderWithDefault pp ; dtype=DT_BOOL shape=unknown\ns Switch three u ; T=DT_INT32\n",
+        "s", CODE_INVALID_ARGUMENT, "The second input must be a scalar, but it has shape [2]");
+}
+
+TEST(a_value_inside_of_a_loop_cannot_be_fetched_from_several_rounds) {
+  fails(NUMBERS COUNTER("", "zero", "five", "f"), "m", CODE_INTERNAL, "Retval[0] has already been set.");
+  gives_int(NUMBERS COUNTER("", "zero", "one", "f"), "a", 1); /* one round only */
+}
+
+TEST(frames_that_do_not_fit_are_refused) {
+  fails(NUMBERS COUNTER("a", "zero", "five", "f") "e Enter one ; T=DT_INT32 frame_name='g'\n"
+                                                   "b Add e aa ; T=DT_INT32\n",
+        "b", CODE_INVALID_ARGUMENT, "has inputs from different frames");
+  fails(NUMBERS COUNTER("a", "zero", "five", "f") "b Add aa five ; T=DT_INT32\n", "b", CODE_INVALID_ARGUMENT,
+        "has inputs from different frames");
+}
+
+TEST(an_exit_without_a_loop_is_refused) {
+  fails(NUMBERS "x Exit three ; T=DT_INT32\n", "x", CODE_INVALID_ARGUMENT,
+        "Invalid Exit op: Cannot find a corresponding Enter op.");
+}
+
+TEST(a_loop_that_waits_for_its_own_result_is_refused) {
+  fails(NUMBERS COUNTER("a", "zero", "five", "f") "b Enter ax ; T=DT_INT32 frame_name='f'\n"
+                                                   "c Add b am ; T=DT_INT32\nd Exit c ; T=DT_INT32\n",
+        "d", CODE_INVALID_ARGUMENT, "waits for its own result");
+}
+
+TEST(a_loop_without_end_ends_at_the_deadline) {
+  Fixture f;
+  Tensor value;
+  const char *lines = NUMBERS
+      "t Const ; bool=true\ne Enter zero ; T=DT_INT32 frame_name='f'\nm Merge e n ; T=DT_INT32 N=2\n"
+      "te Enter t ; T=DT_BOOL frame_name='f' is_constant=true\nc LoopCond te\n"
+      "s Switch m c ; T=DT_INT32\nn NextIteration s:1 ; T=DT_INT32\nx Exit s ; T=DT_INT32\n";
+  if (begin_lines(&f, lines)) {
+    session_set_timeout(f.session, 30);
+    CHECK_ERROR(fetch(&f, named(&f, "x"), &value), f.status, CODE_DEADLINE_EXCEEDED, "");
+    status_init(&f.status);
+    check_int(&f, "five", 5);
+  }
+  end(&f);
+}
+
+TEST(a_step_can_pause_between_rounds) {
+  Fixture f;
+  Tensor value = {0};
+  if (begin_lines(&f, NUMBERS COUNTER("", "zero", "many", "f"))) {
+    const SessionRunOptions options = {.slice_ms = 1};
+    NodeOutput x = named(&f, "x");
+    int pauses = 0;
+    RunState state = session_start(f.session, &options, NULL, NULL, 0, &x, &value, 1, NULL, 0, &f.status);
+    for (; state == RUN_WAITING; pauses++) state = session_resume(f.session, 1, &value, 1, &f.status);
+    if (CHECK_OK(state == RUN_DONE, f.status)) CHECK_INT_EQ(*tensor_i32(&value), 100000);
+    CHECK(pauses > 0);
+    tensor_clear(&value);
+    state = session_start(f.session, &options, NULL, NULL, 0, &x, &value, 1, NULL, 0, &f.status);
+    CHECK(state == RUN_WAITING);
+    session_abandon(f.session);
+    check_int(&f, "five", 5);
+  }
+  end(&f);
+}
+
+/* 10,000 Enters, one in the frame of the other, and as many Exits. */
+TEST(frames_nest_deep) {
+  enum { DEPTH = 10000 };
+  Fixture f;
+  StrBuf lines = {0};
+  strbuf_append(&lines, NUMBERS "e0 Enter three ; T=DT_INT32 frame_name='f0'\n");
+  for (int i = 1; i < DEPTH; i++)
+    strbuf_printf(&lines, "e%d Enter e%d ; T=DT_INT32 frame_name='f%d'\n", i, i - 1, i);
+  strbuf_printf(&lines, "x%d Exit e%d ; T=DT_INT32\n", DEPTH - 1, DEPTH - 1);
+  for (int i = DEPTH - 2; i >= 0; i--) strbuf_printf(&lines, "x%d Exit x%d ; T=DT_INT32\n", i, i + 1);
+  if (begin_lines(&f, strbuf_text(&lines))) check_int(&f, "x0", 3);
+  end(&f);
+  strbuf_free(&lines);
+}
+
+TEST(programs_of_loops_say_that_memory_ran_out) {
+  Shortage shortage = {.what = "a loop with branches"};
+  do {
+    Fixture f;
+    Tensor value = {0};
+    if (begin_lines(&f, NUMBERS COUNTER("l", "zero", "three",
+                                        "f") "p Const ; bool=true\ns Switch lx p ; T=DT_INT32\n"
+                                             "t Add s:1 five ; T=DT_INT32\nm Merge s t ; T=DT_INT32 N=2\n")) {
+      shortage_begin(&shortage);
+      bool ok = fetch(&f, named(&f, "m"), &value);
+      shortage_end(&shortage, ok, f.status.code);
+      if (ok) CHECK_INT_EQ(*tensor_i32(&value), 8);
+      tensor_clear(&value);
+    }
+    end(&f);
+  } while (shortage_next(&shortage));
+}
