@@ -73,14 +73,15 @@ MUST_CHECK bool check_output_index(TF_Output output, Status *status);
 /* Makes the ops of this build known, once. */
 MUST_CHECK bool register_ops(Status *status);
 void graph_reference(TF_Graph *graph);
-/* TF_SessionRun with options, which may let the step pause: then resume_session_run gives the output values,
- * as many as it was started with. */
-RunState start_session_run(TF_Session *session, const SessionRunOptions *options, const TF_Output *inputs,
-                           TF_Tensor *const *input_values, int ninputs, const TF_Output *outputs,
-                           TF_Tensor **output_values, int noutputs, const TF_Operation *const *target_opers,
-                           int ntargets, TF_Status *status);
-RunState resume_session_run(TF_Session *session, int64_t slice_ms, TF_Tensor **output_values, int noutputs,
-                            TF_Status *status);
+/* TF_SessionRun in pieces: up to the first kernel, and from there on for `slice_ms` or (0) to the end. */
+MUST_CHECK bool begin_session_step(TF_Session *session, const SessionRunOptions *options,
+                                   const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs,
+                                   const TF_Output *outputs, int noutputs,
+                                   const TF_Operation *const *target_opers, int ntargets, SessionStep **step,
+                                   Status *status);
+/* Unless it gives RUN_WAITING, the step is gone. `noutputs` as at its beginning. */
+RunState advance_session_step(SessionStep *step, int64_t slice_ms, TF_Tensor **output_values, int noutputs,
+                              Status *status);
 /* A TF_Tensor that shares the memory of `tensor`; NULL when out of memory. */
 TF_Tensor *share_tensor(const Tensor *tensor, Status *status);
 /* Gives up an operation that was begun; NULL is fine. */

@@ -40,10 +40,20 @@ bool client_graph_of_function(const FunctionBody *function, FunctionBody **body,
 
 /* --- what may be asked for --- */
 
+bool step_signature_check(const StepSignature *asked, const Graph *graph, Status *status) {
+  for (int i = 0; i < asked->num_feeds; i++) TRY(graph_check_node(graph, asked->feeds[i].node, status));
+  for (int i = 0; i < asked->num_fetches; i++) TRY(graph_check_node(graph, asked->fetches[i].node, status));
+  for (int i = 0; i < asked->num_targets; i++) TRY(graph_check_node(graph, asked->targets[i], status));
+  for (int i = 0; i < asked->num_connections; i++) {
+    TRY(graph_check_node(graph, asked->connections[i].from.node, status));
+    TRY(graph_check_node(graph, asked->connections[i].to.node, status));
+  }
+  return true;
+}
+
 static bool same_output(NodeOutput a, NodeOutput b) { return a.node == b.node && a.index == b.index; }
 
-static bool check_output(const Graph *graph, NodeOutput output, const char *what, Status *status) {
-  TRY(graph_check_node(graph, output.node, status));
+static bool check_output(NodeOutput output, const char *what, Status *status) {
   if (output.index >= 0 && output.index < output.node->num_outputs) return true;
   if (output.node->num_outputs == 0 && output.index == 0 && strcmp(what, "FetchOutputs") == 0) {
     return status_invalid(
@@ -56,27 +66,59 @@ static bool check_output(const Graph *graph, NodeOutput output, const char *what
                         output.index, output.node->num_outputs);
 }
 
-static bool check_signature(const Graph *graph, const StepSignature *signature, Status *status) {
-  if (signature->num_fetches + signature->num_targets == 0)
-    return status_invalid(status, "Must specify at least one target to fetch or execute.");
-  for (int i = 0; i < signature->num_feeds; i++) {
-    NodeOutput feed = signature->feeds[i];
-    TRY(check_output(graph, feed, "FeedInputs", status));
+/* What the step replaces: first the feeds, then what is connected. */
+static int num_replaced(const StepSignature *signature) {
+  return signature->num_feeds + signature->num_connections;
+}
+static NodeOutput replaced(const StepSignature *signature, int i) {
+  return i < signature->num_feeds ? signature->feeds[i] : signature->connections[i - signature->num_feeds].to;
+}
+
+static bool check_replaced(const StepSignature *signature, Status *status) {
+  for (int i = 0; i < num_replaced(signature); i++) {
+    NodeOutput output = replaced(signature, i);
+    TRY(check_output(output, "FeedInputs", status));
     for (int k = 0; k < i; k++) {
-      if (same_output(feed, signature->feeds[k]))
-        return status_invalid(status, "Endpoint \"%s:%d\" fed more than once.", feed.node->name, feed.index);
+      if (same_output(output, replaced(signature, k)))
+        return status_invalid(status, "Endpoint \"%s:%d\" fed more than once.", output.node->name,
+                              output.index);
     }
   }
+  return true;
+}
+
+static bool check_connections(const StepSignature *signature, Status *status) {
+  for (int i = 0; i < signature->num_connections; i++) {
+    const TensorConnection *connection = &signature->connections[i];
+    NodeOutput from = connection->from, to = connection->to;
+    if (from.index < 0 || from.index >= from.node->num_outputs)
+      return status_invalid(status,
+                            "Requested tensor connection from unknown edge: \"%s:%d\" (actual number of "
+                            "outputs = %d).",
+                            to.node->name, to.index, from.node->num_outputs);
+    DataType given = dtype_base(node_output_type(from)), wanted = dtype_base(node_output_type(to));
+    if (given != wanted)
+      return status_invalid(status, "Requested tensor connection from %s:%d of type %s to %s:%d of type %s.",
+                            from.node->name, from.index, dtype_name(given), to.node->name, to.index,
+                            dtype_name(wanted));
+  }
+  return true;
+}
+
+static bool check_signature(const Graph *graph, const StepSignature *signature, Status *status) {
+  TRY(step_signature_check(signature, graph, status));
+  if (signature->num_fetches + signature->num_targets == 0)
+    return status_invalid(status, "Must specify at least one target to fetch or execute.");
+  TRY(check_replaced(signature, status));
+  TRY(check_connections(signature, status));
   for (int i = 0; i < signature->num_fetches; i++) {
     NodeOutput fetch = signature->fetches[i];
-    TRY(check_output(graph, fetch, "FetchOutputs", status));
-    for (int k = 0; k < signature->num_feeds; k++) {
-      if (same_output(fetch, signature->feeds[k]))
+    TRY(check_output(fetch, "FetchOutputs", status));
+    for (int k = 0; k < num_replaced(signature); k++) {
+      if (same_output(fetch, replaced(signature, k)))
         return status_invalid(status, "%s:%d is both fed and fetched.", fetch.node->name, fetch.index);
     }
   }
-  for (int i = 0; i < signature->num_targets; i++)
-    TRY(graph_check_node(graph, signature->targets[i], status));
   return true;
 }
 
@@ -88,15 +130,15 @@ typedef struct Client {
   Status *status;
   Arena *arena; /* for the time of making it */
   Graph *into;
-  NodeSet needed, fed; /* `fed`: the nodes of which an output is fed */
+  NodeSet needed, fed; /* `fed`: the nodes of which an output is fed or connected */
   Node **copies;       /* by id in `graph` */
   Node **args, **results, **targets;
 } Client;
 
 static bool is_fed(const Client *c, const Node *node, int index) {
   if (!node_set_has(&c->fed, node)) return false;
-  for (int i = 0; i < c->signature->num_feeds; i++) {
-    if (same_output(c->signature->feeds[i], (NodeOutput){(Node *)node, index})) return true;
+  for (int i = 0; i < num_replaced(c->signature); i++) {
+    if (same_output(replaced(c->signature, i), (NodeOutput){(Node *)node, index})) return true;
   }
   return false;
 }
@@ -114,16 +156,20 @@ static bool stays(const void *argument, const Edge *edge) {
 
 static bool find_needed(Client *c) {
   const StepSignature *signature = c->signature;
-  int64_t count = 0;
-  Node **roots =
-      arena_calloc(c->arena, (int64_t)signature->num_fetches + signature->num_targets, sizeof *roots);
-  if (!roots) return oom(c->status);
+  int num_roots = signature->num_fetches + signature->num_targets + signature->num_connections, count = 0;
+  Node **roots = arena_calloc(c->arena, num_roots, sizeof *roots);
+  NodeOutput *cut = arena_calloc(c->arena, num_replaced(signature), sizeof *cut);
+  if (!roots || !cut) return oom(c->status);
   TRY(node_set_new(c->graph, c->arena, &c->fed, c->status));
-  for (int i = 0; i < signature->num_feeds; i++) c->fed.member[signature->feeds[i].node->id] = 1;
+  for (int i = 0; i < num_replaced(signature); i++) {
+    cut[i] = replaced(signature, i);
+    c->fed.member[cut[i].node->id] = 1;
+  }
   for (int i = 0; i < signature->num_fetches; i++) roots[count++] = signature->fetches[i].node;
   for (int i = 0; i < signature->num_targets; i++) roots[count++] = signature->targets[i];
-  return graph_reverse_reachable(c->graph, roots, count, signature->feeds, signature->num_feeds, c->arena,
-                                 &c->needed, c->status);
+  for (int i = 0; i < signature->num_connections; i++) roots[count++] = signature->connections[i].from.node;
+  return graph_reverse_reachable(c->graph, roots, count, cut, num_replaced(signature), c->arena, &c->needed,
+                                 c->status);
 }
 
 static bool check_connected(const Client *c) {
@@ -167,17 +213,34 @@ static bool check_reference(const Edge *edge, Status *status) {
                         edge->src_output, dtype_name(type));
 }
 
-static bool connect_args(Client *c) {
+/* What reads `output` in the graph reads `source` in the step. */
+static bool reconnect(Client *c, NodeOutput output, NodeOutput source) {
   Edge *added;
-  for (int i = 0; i < c->signature->num_feeds; i++) {
-    NodeOutput feed = c->signature->feeds[i];
-    for (int32_t k = 0; k < feed.node->num_out_edges; k++) {
-      const Edge *edge = feed.node->out_edges[k];
-      Node *reader = c->copies[edge->dst->id];
-      if (!reader || edge->src_output != feed.index) continue;
-      TRY(check_reference(edge, c->status));
-      TRY(graph_add_edge(c->into, c->args[i], 0, reader, edge->dst_input, &added, c->status));
-    }
+  for (int32_t k = 0; k < output.node->num_out_edges; k++) {
+    const Edge *edge = output.node->out_edges[k];
+    Node *reader = c->copies[edge->dst->id];
+    if (!reader || edge->src_output != output.index) continue;
+    if (!dtype_is_ref(node_output_type(source))) TRY(check_reference(edge, c->status));
+    TRY(graph_add_edge(c->into, source.node, source.index, reader, edge->dst_input, &added, c->status));
+  }
+  return true;
+}
+
+static bool connect(Client *c) {
+  const StepSignature *signature = c->signature;
+  for (int i = 0; i < signature->num_feeds; i++)
+    TRY(reconnect(c, signature->feeds[i], (NodeOutput){c->args[i], 0}));
+  for (int i = 0; i < signature->num_connections; i++) {
+    const TensorConnection *connection = &signature->connections[i];
+    Node **order, *from = c->copies[connection->from.node->id];
+    int64_t count;
+    TRY(reconnect(c, connection->to, (NodeOutput){from, connection->from.index}));
+    if (graph_topological_order(c->into, NULL, NULL, 0, c->arena, &order, &count, c->status)) continue;
+    if (c->status->code == CODE_RESOURCE_EXHAUSTED) return false;
+    status_init(c->status);
+    return status_invalid(c->status,
+                          "Requested Tensor connection between nodes \"%s\" and \"%s\" would create a cycle.",
+                          connection->to.node->name, connection->from.node->name);
   }
   return true;
 }
@@ -202,7 +265,7 @@ static bool add_results(Client *c) {
 /* The graph's shapes follow from what it knows of the fed outputs: the shapes of placeholders, and the values
  * of other nodes; and from what it may have assumed. */
 static bool shapes_hold(const Graph *graph, const StepSignature *signature) {
-  bool hold = !signature->any_shapes && !graph_has_assumed_shapes(graph);
+  bool hold = !signature->any_shapes && signature->num_connections == 0 && !graph_has_assumed_shapes(graph);
   for (int i = 0; hold && i < signature->num_feeds; i++) hold = node_is_placeholder(signature->feeds[i].node);
   return hold;
 }
@@ -230,7 +293,7 @@ static bool make(Client *c) {
   TRY(graph_set_versions(c->into, graph_versions(c->graph), c->status));
   TRY(add_args(c));
   TRY(graph_share_nodes(c->into, c->graph, &c->needed, stays, c, c->copies, c->status));
-  TRY(connect_args(c));
+  TRY(connect(c));
   TRY(add_results(c));
   if (!shapes_hold(c->graph, c->signature)) TRY(infer_shapes(c));
   return graph_fixup_source_and_sink_edges(c->into, NULL, c->status);

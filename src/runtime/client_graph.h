@@ -14,6 +14,11 @@
 
 #include "function/function_body.h"
 
+/* Readers of `to` read `from` instead. */
+typedef struct TensorConnection {
+  NodeOutput from, to;
+} TensorConnection;
+
 /* What a step is asked for. All borrowed. */
 typedef struct StepSignature {
   const NodeOutput *feeds;
@@ -22,13 +27,19 @@ typedef struct StepSignature {
   int num_fetches;
   Node *const *targets;
   int num_targets;
+  const TensorConnection *connections;
+  int num_connections;
   bool any_shapes; /* what is fed may have other shapes than the graph knows */
 } StepSignature;
 
+/* INVALID_ARGUMENT when one of its nodes is not (or no longer) of this graph. */
+MUST_CHECK bool step_signature_check(const StepSignature *signature, const Graph *graph, Status *status);
+
 /* The part of the graph that the step needs. It shares attr values and shapes with the graph, which must
- * outlive it; where what is fed decides shapes, they are inferred anew. Errors: INVALID_ARGUMENT in
- * TensorFlow's words for an output that there is not, that is fed twice, or both fed and fetched; for nothing
- * to do; for a value fed where a reference is wanted; for an input that is not connected. */
+ * outlive it; where what is fed or connected decides shapes, they are inferred anew. Errors: INVALID_ARGUMENT
+ * in TensorFlow's words for an output that does not exist, that is fed or connected twice, or both fed and
+ * fetched; for nothing to do; for a value fed where a reference is wanted; for an input that is not
+ * connected; for a connection that would create a cycle. */
 MUST_CHECK bool client_graph_of_step(Graph *graph, const StepSignature *signature, FunctionBody **body,
                                      Status *status);
 /* The function without what a call does not run (function_body_prune). It shares with `function`, which must

@@ -5,16 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/sync.h"
-#include "runtime/client_graph.h"
-#include "runtime/function_runtime.h"
+#include "runtime/step_cache.h"
 #include "runtime/thread_pool.h"
-
-/* A program and the state of the graph that it was made of. It is found by what it was made for: outputs as
- * (node id, index) pairs, sorted, so that the order of a caller's feeds and fetches makes no difference. */
-typedef struct CachedProgram {
-  Program *program;
-  int64_t mutation_count; /* of the graph */
-} CachedProgram;
 
 struct Session {
   Graph *graph;
@@ -25,25 +17,23 @@ struct Session {
   ResourceManager *resources;
   FunctionRuntime *functions;
   KernelTable *kernels;
-  Arena *arena;       /* keys and entries of the cache */
-  StringMap programs; /* by binary keys */
-  /* The request being served; kept so that a repeated one allocates nothing. */
-  struct Request {
-    int64_t *key;
-    int64_t key_capacity;
-    NodeOutput *outputs;
-    int64_t output_capacity;
-    int *order;
-    int64_t order_capacity;
-    const Tensor **feed_values;
-    int64_t feed_capacity;
-    Tensor *fetch_values;
-    int64_t fetch_capacity;
-  } request;
-  Step step;
-  ProgramRun *waiting; /* the step that paused; its request is kept */
-  atomic_bool closing; /* ends the step that is under way */
+  StepCache *cache;
+  SessionStep *under_way, *idle; /* idle: to be used again, so that a repeated step allocates nothing */
+  const Tensor **feed_values;    /* scratch: in the order of a program's arguments */
+  int64_t feed_capacity;
+  atomic_bool closing; /* ends the step that is being advanced */
   int64_t timeout_ms;  /* of steps that name none; 0: none */
+};
+
+struct SessionStep {
+  Session *session;
+  const PreparedStep *prepared;
+  ProgramInUse *program;
+  ProgramRun *run; /* NULL: the session was closed */
+  Step step;
+  Tensor *results; /* in the program's order */
+  int64_t result_capacity;
+  SessionStep *previous, *next;
 };
 
 Session *session_new(Graph *graph, Status *status) {
@@ -60,13 +50,13 @@ Session *session_new(Graph *graph, Status *status) {
   }
   session->pool = buffer_pool_new();
   session->resources = resource_manager_new();
-  session->arena = arena_new();
   session->kernels = kernel_table_new();
   const ProgramEnvironment environment = {.pool = session->pool,
                                           .resources = session->resources,
                                           .parallel = thread_pool_default()};
   session->functions = function_runtime_new(graph, &environment, status);
-  if (session->pool && session->resources && session->functions && session->kernels && session->arena)
+  session->cache = step_cache_new(graph, session->functions, session->kernels);
+  if (session->pool && session->resources && session->functions && session->kernels && session->cache)
     return session;
   session_free(session);
   status_oom(status, "a session");
@@ -81,24 +71,72 @@ void session_require_shapes(Session *session, bool required) { session->require_
 
 void session_set_timeout(Session *session, int64_t timeout_ms) { session->timeout_ms = timeout_ms; }
 
-static void abandon_step(Session *session) {
-  if (!session->waiting) return;
-  program_abandon(session->waiting);
-  session->waiting = NULL;
-  resource_manager_end_step(session->resources, session->step.id);
+void session_finalize(Session *session) {
+  if (!mutex_lock_unless_held(&session->mutex)) return;
+  if (!session->closed) step_cache_finalize(session->cache);
+  mutex_unlock(&session->mutex);
 }
 
-static void free_programs(Session *session) {
-  for (int64_t i = 0; i < session->programs.num_entries; i++) {
-    CachedProgram *cached = session->programs.entries[i].value;
-    program_free(cached->program);
+/* --- steps under way --- */
+
+static bool take_step(Session *session, int num_results, SessionStep **step, Status *status) {
+  *step = session->idle ? session->idle : mem_calloc(1, sizeof **step);
+  if (!*step) return status_oom(status, "a step");
+  (*step)->session = session;
+  session->idle = (*step)->next;
+  if (mem_grow((void **)&(*step)->results, &(*step)->result_capacity, (int64_t)num_results + 1,
+               sizeof(Tensor))) {
+    memset((*step)->results, 0, (size_t)num_results * sizeof(Tensor));
+    (*step)->previous = NULL;
+    (*step)->next = session->under_way;
+    if (session->under_way) session->under_way->previous = *step;
+    session->under_way = *step;
+    return true;
   }
-  string_map_free(&session->programs);
+  (*step)->next = session->idle;
+  session->idle = *step;
+  return status_oom(status, "a step");
 }
+
+/* Its run is over. */
+static void end_run(SessionStep *step) {
+  if (!step->run) return;
+  step->run = NULL;
+  program_not_used(step->program);
+  resource_manager_end_step(step->session->resources, step->step.id);
+}
+
+static void abandon_run(SessionStep *step) {
+  if (step->run) program_abandon(step->run);
+  end_run(step);
+}
+
+static void return_step(SessionStep *step) {
+  Session *session = step->session;
+  if (step->previous) {
+    step->previous->next = step->next;
+  } else {
+    session->under_way = step->next;
+  }
+  if (step->next) step->next->previous = step->previous;
+  step->next = session->idle;
+  session->idle = step;
+}
+
+static void free_steps(SessionStep *step) {
+  for (SessionStep *next; step; step = next) {
+    next = step->next;
+    mem_free(step->results);
+    mem_free(step);
+  }
+}
+
+/* --- the end of a session --- */
 
 static void free_state(Session *session) {
-  abandon_step(session);
-  free_programs(session);
+  for (SessionStep *step = session->under_way; step; step = step->next) abandon_run(step);
+  step_cache_free(session->cache);
+  session->cache = NULL;
   kernel_table_free(session->kernels);
   session->kernels = NULL;
   function_runtime_free(session->functions);
@@ -107,14 +145,8 @@ static void free_state(Session *session) {
   session->resources = NULL;
   buffer_pool_release(session->pool);
   session->pool = NULL;
-  arena_free(session->arena);
-  session->arena = NULL;
-  mem_free(session->request.key);
-  mem_free(session->request.outputs);
-  mem_free(session->request.order);
-  mem_free(session->request.feed_values);
-  mem_free(session->request.fetch_values);
-  session->request = (struct Request){0};
+  mem_free(session->feed_values);
+  session->feed_values = NULL;
 }
 
 /* Gives the mutex back. A kernel may have asked for the session to be closed while it held it. */
@@ -135,101 +167,21 @@ void session_close(Session *session) {
 void session_free(Session *session) {
   if (!session) return;
   session_close(session);
+  free_steps(session->under_way);
+  free_steps(session->idle);
   mutex_destroy(&session->mutex);
   mem_free(session);
 }
 
-int64_t session_num_programs(const Session *session) { return session->programs.count; }
+int64_t session_num_programs(const Session *session) {
+  return session->cache ? step_cache_num_programs(session->cache) : 0;
+}
 
 int64_t session_cached_bytes(const Session *session) {
   return session->pool ? buffer_pool_cached_bytes(session->pool) : 0;
 }
 
-/* --- requests --- */
-
-static int compare_outputs(NodeOutput a, NodeOutput b) {
-  if (a.node->id != b.node->id) return a.node->id < b.node->id ? -1 : 1;
-  return (a.index > b.index) - (a.index < b.index);
-}
-
-/* Insertion sort: there are few feeds and fetches, and mostly they come in the same order again. order[i] is
- * the caller's position of sorted[i]. */
-static void sort_outputs(const NodeOutput *outputs, int count, NodeOutput *sorted, int *order) {
-  for (int i = 0; i < count; i++) {
-    int k = i;
-    for (; k > 0 && compare_outputs(outputs[i], sorted[k - 1]) < 0; k--) {
-      sorted[k] = sorted[k - 1];
-      order[k] = order[k - 1];
-    }
-    sorted[k] = outputs[i];
-    order[k] = i;
-  }
-}
-
-static bool reserve_request(struct Request *request, int64_t num_feeds, int64_t num_fetches,
-                            int64_t num_targets, Status *status) {
-  int64_t outputs = num_feeds + num_fetches;
-  bool ok =
-      mem_grow((void **)&request->key, &request->key_capacity, 2 * outputs + num_targets + 3,
-               sizeof(int64_t)) &&
-      mem_grow((void **)&request->outputs, &request->output_capacity, outputs + 1, sizeof(NodeOutput)) &&
-      mem_grow((void **)&request->order, &request->order_capacity, outputs + 1, sizeof(int)) &&
-      mem_grow((void **)&request->feed_values, &request->feed_capacity, num_feeds + 1, sizeof(Tensor *)) &&
-      mem_grow((void **)&request->fetch_values, &request->fetch_capacity, num_fetches + 1, sizeof(Tensor));
-  return ok || status_oom(status, "a request");
-}
-
-static size_t write_key(const StepSignature *signature, int64_t *key) {
-  int64_t n = 0;
-  key[n++] = signature->num_feeds;
-  key[n++] = signature->num_fetches;
-  key[n++] = signature->num_targets * 2 + signature->any_shapes;
-  for (int i = 0; i < signature->num_feeds; i++) {
-    key[n++] = signature->feeds[i].node->id;
-    key[n++] = signature->feeds[i].index;
-  }
-  for (int i = 0; i < signature->num_fetches; i++) {
-    key[n++] = signature->fetches[i].node->id;
-    key[n++] = signature->fetches[i].index;
-  }
-  for (int i = 0; i < signature->num_targets; i++) key[n++] = signature->targets[i]->id;
-  return (size_t)n * sizeof *key;
-}
-
-static bool make_program(Session *session, const StepSignature *signature, Program **program,
-                         Status *status) {
-  FunctionBody *body;
-  TRY(client_graph_of_step(session->graph, signature, &body, status));
-  return function_runtime_compile(session->functions, body, session->kernels, program, status);
-}
-
-static bool find_program(Session *session, const StepSignature *signature, Program **program,
-                         Status *status) {
-  size_t key_size = write_key(signature, session->request.key);
-  CachedProgram *cached =
-      string_map_find_bytes(&session->programs, (const char *)session->request.key, key_size);
-  int64_t mutation_count = graph_mutation_count(session->graph);
-  if (cached && cached->mutation_count == mutation_count) {
-    *program = cached->program;
-    return true;
-  }
-  TRY(make_program(session, signature, program, status));
-  if (cached) {
-    program_free(cached->program);
-    *cached = (CachedProgram){*program, mutation_count};
-    return true;
-  }
-  cached = arena_alloc(session->arena, sizeof *cached);
-  char *key = arena_strndup(session->arena, (const char *)session->request.key, key_size);
-  if (!cached || !key) {
-    program_free(*program);
-    return status_oom(status, "a program");
-  }
-  *cached = (CachedProgram){*program, mutation_count};
-  if (string_map_set_bytes(&session->programs, key, key_size, cached, status)) return true;
-  program_free(*program);
-  return false;
-}
+/* --- what is fed --- */
 
 /* Whether the shape agrees with what inference knows of the output. */
 static bool has_known_shape(NodeOutput output, const Tensor *value) {
@@ -254,140 +206,218 @@ static bool refuse_shape(NodeOutput output, const Tensor *value, Status *status)
   return false;
 }
 
-/* Whether what is fed has shapes that the graph does not know. Feeds that there are not are refused later. */
-static bool has_other_shapes(const StepSignature *asked, const Tensor *const *values) {
+/* Whether the values have shapes that the graph does not know, and the session takes them. Outputs that do
+ * not exist are refused later. */
+static bool accepts_other_shapes(const Session *session, const NodeOutput *feeds, int num_feeds,
+                                 const Tensor *const *values) {
   bool known = true;
-  for (int i = 0; known && i < asked->num_feeds; i++) {
-    NodeOutput feed = asked->feeds[i];
+  for (int i = 0; known && i < num_feeds; i++) {
+    NodeOutput feed = feeds[i];
     known = feed.index < 0 || feed.index >= feed.node->num_outputs || has_known_shape(feed, values[i]);
   }
-  return !known;
+  return !known && !session->require_shapes;
 }
 
 /* What is fed has the dtype of the output, and its shape where the session wants that. */
-static bool check_feeds(const Session *session, const StepSignature *asked, const Tensor *const *values,
+static bool check_feeds(const Session *session, const PreparedStep *prepared, const Tensor *const *values,
                         Status *status) {
-  for (int i = 0; i < asked->num_feeds; i++) {
-    DataType expected = (DataType)dtype_base(node_output_type(asked->feeds[i]));
+  for (int i = 0; i < prepared->num_feeds; i++) {
+    DataType expected = (DataType)dtype_base(node_output_type(prepared->feeds[i]));
     if (values[i]->dtype != expected) {
       return status_invalid(status, "Expects arg[%d] to be %s but %s is provided", i, dtype_name(expected),
                             dtype_name(values[i]->dtype));
     }
-    if (session->require_shapes && !has_known_shape(asked->feeds[i], values[i]))
-      return refuse_shape(asked->feeds[i], values[i], status);
+    if (session->require_shapes && !has_known_shape(prepared->feeds[i], values[i]))
+      return refuse_shape(prepared->feeds[i], values[i], status);
   }
   return true;
 }
 
-/* Checks and sorts what is asked for, and begins the run of its program. */
-static bool begin_locked(Session *session, const StepSignature *asked, const Tensor *const *feed_values,
-                         ProgramRun **run, Status *status) {
-  if (session->closed) return status_set(status, CODE_CANCELLED, "Session has been closed.");
-  if (session->waiting)
-    return status_set(status, CODE_FAILED_PRECONDITION,
-                      "The session has a step that paused and has not ended.");
-  for (int i = 0; i < asked->num_feeds; i++)
-    TRY(graph_check_node(session->graph, asked->feeds[i].node, status));
-  for (int i = 0; i < asked->num_fetches; i++)
-    TRY(graph_check_node(session->graph, asked->fetches[i].node, status));
-  for (int i = 0; i < asked->num_targets; i++)
-    TRY(graph_check_node(session->graph, asked->targets[i], status));
-  struct Request *request = &session->request;
-  TRY(reserve_request(request, asked->num_feeds, asked->num_fetches, asked->num_targets, status));
-  NodeOutput *feeds = request->outputs, *fetches = request->outputs + asked->num_feeds;
-  int *feed_order = request->order + asked->num_fetches;
-  sort_outputs(asked->feeds, asked->num_feeds, feeds, feed_order);
-  sort_outputs(asked->fetches, asked->num_fetches, fetches, request->order);
-  StepSignature sorted = *asked;
-  sorted.feeds = feeds;
-  sorted.fetches = fetches;
-  sorted.any_shapes = !session->require_shapes && has_other_shapes(asked, feed_values);
-  Program *program;
-  TRY(find_program(session, &sorted, &program, status));
-  TRY(check_feeds(session, asked, feed_values, status));
-  for (int i = 0; i < asked->num_feeds; i++) request->feed_values[i] = feed_values[feed_order[i]];
-  memset(request->fetch_values, 0, (size_t)asked->num_fetches * sizeof(Tensor));
-  return program_begin(program, request->feed_values, run, status);
+/* --- steps --- */
+
+static bool lock(Session *session, Status *status) {
+  if (!mutex_lock_unless_held(&session->mutex))
+    return status_set(status, CODE_FAILED_PRECONDITION, "A kernel cannot run the session in which it runs.");
+  if (!session->closed) return true;
+  mutex_unlock(&session->mutex);
+  return status_set(status, CODE_CANCELLED, "Session has been closed.");
 }
 
-static bool begin(Session *session, const StepSignature *asked, const Tensor *const *feed_values,
-                  ProgramRun **run, Status *status) {
+/* The graph is locked. */
+static bool begin_prepared(Session *session, const PreparedStep *prepared, const Tensor *const *feed_values,
+                           SessionStep *step, Status *status) {
+  TRY(check_feeds(session, prepared, feed_values, status));
+  if (!mem_grow((void **)&session->feed_values, &session->feed_capacity, (int64_t)prepared->num_feeds + 1,
+                sizeof *session->feed_values))
+    return status_oom(status, "a step");
+  TRY(step_cache_use(session->cache, prepared, &step->program, status));
+  for (int i = 0; i < prepared->num_feeds; i++)
+    session->feed_values[i] = feed_values[prepared->feed_order[i]];
+  if (program_begin(program_in_use(step->program), session->feed_values, &step->run, status)) return true;
+  step->run = NULL;
+  program_not_used(step->program);
+  return false;
+}
+
+static bool begin_step(Session *session, const PreparedStep *prepared, const SessionRunOptions *options,
+                       const Tensor *const *feed_values, SessionStep **step, Status *status) {
+  TRY(take_step(session, prepared->num_fetches, step, status));
+  (*step)->prepared = prepared;
+  if (!begin_prepared(session, prepared, feed_values, *step, status)) {
+    return_step(*step);
+    return false;
+  }
+  int64_t timeout = options && options->timeout_ms > 0 ? options->timeout_ms : session->timeout_ms;
+  step_begin(&(*step)->step, timeout, &session->closing);
+  return true;
+}
+
+bool session_begin(Session *session, const SessionRunOptions *options, const StepSignature *signature,
+                   const Tensor *const *feed_values, SessionStep **step, Status *status) {
+  const PreparedStep *prepared;
+  StepSignature asked = *signature;
+  TRY(lock(session, status));
   graph_lock(session->graph);
-  bool ok = begin_locked(session, asked, feed_values, run, status);
+  bool ok = step_signature_check(&asked, session->graph, status);
+  if (ok) asked.any_shapes = accepts_other_shapes(session, asked.feeds, asked.num_feeds, feed_values);
+  ok = ok && step_cache_prepare(session->cache, &asked, &prepared, status) &&
+       begin_step(session, prepared, options, feed_values, step, status);
   graph_unlock(session->graph);
+  unlock(session);
   return ok;
 }
 
-/* Runs until the step ends or pauses. request.order[i] is the caller's position of result i of the
- * program. */
-static RunState advance(Session *session, ProgramRun *run, Tensor *fetch_values, int num_fetches,
-                        Status *status) {
-  struct Request *request = &session->request;
-  RunState state = program_advance(run, &session->step, request->fetch_values, status);
+RunState session_advance(SessionStep *step, int64_t slice_ms, Tensor *fetch_values, Status *status) {
+  Session *session = step->session;
+  if (!mutex_lock_unless_held(&session->mutex)) {
+    status_set(status, CODE_FAILED_PRECONDITION, "A kernel cannot run the session in which it runs.");
+    return RUN_FAILED;
+  }
+  RunState state = RUN_FAILED;
+  if (step->run) {
+    step_set_slice(&step->step, slice_ms);
+    state = program_advance(step->run, &step->step, step->results, status);
+  } else {
+    status_set(status, CODE_CANCELLED, "Session has been closed.");
+  }
   /* What is an internal error of a call is the caller's own doing in a step: a fetch that Switch left dead.
    */
   if (state == RUN_FAILED && status->code == CODE_INTERNAL && strncmp(status->message, "Retval[", 7) == 0 &&
       strstr(status->message, "] does not have value"))
     status->code = CODE_INVALID_ARGUMENT;
-  session->waiting = state == RUN_WAITING ? run : NULL;
-  if (!session->waiting) resource_manager_end_step(session->resources, session->step.id);
-  for (int i = 0; state == RUN_DONE && i < num_fetches; i++)
-    tensor_move(&fetch_values[request->order[i]], &request->fetch_values[i]);
-  return state;
-}
-
-static bool lock(Session *session, Status *status) {
-  if (mutex_lock_unless_held(&session->mutex)) return true;
-  return status_set(status, CODE_FAILED_PRECONDITION, "A kernel cannot run the session in which it runs.");
-}
-
-RunState session_start(Session *session, const SessionRunOptions *options, const NodeOutput *feeds,
-                       const Tensor *const *feed_values, int num_feeds, const NodeOutput *fetches,
-                       Tensor *fetch_values, int num_fetches, Node *const *targets, int num_targets,
-                       Status *status) {
-  StepSignature signature = {.feeds = feeds,
-                             .num_feeds = num_feeds,
-                             .fetches = fetches,
-                             .num_fetches = num_fetches,
-                             .targets = targets,
-                             .num_targets = num_targets};
-  ProgramRun *run;
-  RunState state = RUN_FAILED;
-  if (!lock(session, status)) return state;
-  if (begin(session, &signature, feed_values, &run, status)) {
-    int64_t timeout = options && options->timeout_ms > 0 ? options->timeout_ms : session->timeout_ms;
-    step_begin(&session->step, timeout, &session->closing);
-    if (options) step_set_slice(&session->step, options->slice_ms);
-    state = advance(session, run, fetch_values, num_fetches, status);
+  if (state != RUN_WAITING) {
+    for (int i = 0; state == RUN_DONE && i < step->prepared->num_fetches; i++)
+      tensor_move(&fetch_values[step->prepared->fetch_order[i]], &step->results[i]);
+    end_run(step);
+    return_step(step);
   }
   unlock(session);
   return state;
 }
 
-RunState session_resume(Session *session, int64_t slice_ms, Tensor *fetch_values, int num_fetches,
-                        Status *status) {
-  RunState state = RUN_FAILED;
-  if (!lock(session, status)) return state;
-  if (session->waiting) {
-    step_set_slice(&session->step, slice_ms);
-    state = advance(session, session->waiting, fetch_values, num_fetches, status);
-  } else {
-    status_set(status, session->closed ? CODE_CANCELLED : CODE_FAILED_PRECONDITION,
-               session->closed ? "Session has been closed." : "No step of the session has paused.");
-  }
-  unlock(session);
-  return state;
-}
-
-void session_abandon(Session *session) {
-  if (!mutex_lock_unless_held(&session->mutex)) return;
-  abandon_step(session);
+void session_abandon(SessionStep *step) {
+  if (!step || !mutex_lock_unless_held(&step->session->mutex)) return;
+  Session *session = step->session;
+  abandon_run(step);
+  return_step(step);
   unlock(session);
 }
 
 bool session_run(Session *session, const NodeOutput *feeds, const Tensor *const *feed_values, int num_feeds,
                  const NodeOutput *fetches, Tensor *fetch_values, int num_fetches, Node *const *targets,
                  int num_targets, Status *status) {
-  return session_start(session, NULL, feeds, feed_values, num_feeds, fetches, fetch_values, num_fetches,
-                       targets, num_targets, status) == RUN_DONE;
+  const StepSignature signature = {.feeds = feeds,
+                                   .num_feeds = num_feeds,
+                                   .fetches = fetches,
+                                   .num_fetches = num_fetches,
+                                   .targets = targets,
+                                   .num_targets = num_targets};
+  SessionStep *step;
+  return session_begin(session, NULL, &signature, feed_values, &step, status) &&
+         session_advance(step, 0, fetch_values, status) == RUN_DONE;
+}
+
+/* --- callables --- */
+
+struct SessionCallable {
+  Session *session;
+  Arena *arena;
+  StepSignature signature;
+  const PreparedStep *prepared[2]; /* for shapes that the graph knows, and for others; NULL: not yet made */
+};
+
+static const void *copy(Arena *arena, const void *items, int count, size_t size) {
+  void *copied = arena_calloc(arena, count, size);
+  if (copied && count > 0) memcpy(copied, items, (size_t)count * size);
+  return copied;
+}
+
+static SessionCallable *new_callable(Session *session, const StepSignature *from) {
+  Arena *arena = arena_new();
+  SessionCallable *callable = arena ? arena_calloc(arena, 1, sizeof *callable) : NULL;
+  if (!callable) {
+    arena_free(arena);
+    return NULL;
+  }
+  *callable = (SessionCallable){.session = session, .arena = arena, .signature = *from};
+  StepSignature *to = &callable->signature;
+  to->feeds = copy(arena, from->feeds, from->num_feeds, sizeof *from->feeds);
+  to->fetches = copy(arena, from->fetches, from->num_fetches, sizeof *from->fetches);
+  to->targets = copy(arena, from->targets, from->num_targets, sizeof(Node *));
+  to->connections = copy(arena, from->connections, from->num_connections, sizeof *from->connections);
+  if (to->feeds && to->fetches && to->targets && to->connections) return callable;
+  arena_free(arena);
+  return NULL;
+}
+
+/* The session and the graph are locked. */
+static bool prepare_call(SessionCallable *callable, bool any_shapes, const PreparedStep **prepared,
+                         Status *status) {
+  *prepared = callable->prepared[any_shapes];
+  if (*prepared) return true;
+  callable->signature.any_shapes = any_shapes;
+  TRY(step_cache_prepare(callable->session->cache, &callable->signature, prepared, status));
+  callable->prepared[any_shapes] = *prepared;
+  return true;
+}
+
+bool session_make_callable(Session *session, const StepSignature *signature, SessionCallable **callable,
+                           Status *status) {
+  const PreparedStep *prepared;
+  *callable = new_callable(session, signature);
+  if (!*callable) return status_oom(status, "a callable");
+  bool ok = lock(session, status);
+  if (ok) {
+    graph_lock(session->graph);
+    ok = step_signature_check(signature, session->graph, status) &&
+         prepare_call(*callable, false, &prepared, status);
+    graph_unlock(session->graph);
+    unlock(session);
+  }
+  if (ok) return true;
+  session_release_callable(*callable);
+  *callable = NULL;
+  return false;
+}
+
+bool session_begin_call(SessionCallable *callable, const SessionRunOptions *options,
+                        const Tensor *const *feed_values, int num_feeds, SessionStep **step, Status *status) {
+  Session *session = callable->session;
+  const StepSignature *signature = &callable->signature;
+  const PreparedStep *prepared;
+  if (num_feeds != signature->num_feeds)
+    return status_invalid(status, "Expected %d feed tensors, but got %d", signature->num_feeds, num_feeds);
+  TRY(lock(session, status));
+  graph_lock(session->graph);
+  bool ok = step_signature_check(signature, session->graph, status) &&
+            prepare_call(callable, accepts_other_shapes(session, signature->feeds, num_feeds, feed_values),
+                         &prepared, status) &&
+            begin_step(session, prepared, options, feed_values, step, status);
+  graph_unlock(session->graph);
+  unlock(session);
+  return ok;
+}
+
+void session_release_callable(SessionCallable *callable) {
+  if (callable) arena_free(callable->arena);
 }

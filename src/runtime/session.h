@@ -4,15 +4,15 @@
  *   Session *session = session_new(graph, &status);
  *   session_run(session, &x, &x_value, 1, &y, &y_value, 1, NULL, 0, &status);
  *
- * The graph may grow between runs; programs are made again when it changed under them. One step at a time: a
- * second thread waits. A step can pause between two kernels and go on later, so that one thread can do other
- * things meanwhile; it can have a deadline; and closing the session ends it.
+ * The graph may grow between runs; programs are made again when it changed under them. A step can pause
+ * between two kernels and go on later, so that one thread can do other things meanwhile, other steps of the
+ * session included. A step can have a deadline; and closing the session ends it.
  */
 #ifndef TFCORE_RUNTIME_SESSION_H_
 #define TFCORE_RUNTIME_SESSION_H_
 
-#include "graph/graph.h"
 #include "op/step.h"
+#include "runtime/client_graph.h"
 
 typedef struct Session Session;
 
@@ -24,12 +24,14 @@ void session_optimize(Session *session, bool optimize);
 /* Whether values of other shapes than inference knows of the outputs that they are fed for are refused. At
  * first they are not: a step with such a value has a program that knows nothing of the shapes. */
 void session_require_shapes(Session *session, bool required);
-void session_free(Session *session); /* NULL is fine */
+/* Abandons the steps that are under way. NULL is fine. */
+void session_free(Session *session);
 /* A deadline for steps that have none of their own, in milliseconds; 0: none. To be set before the
  * first run. */
 void session_set_timeout(Session *session, int64_t timeout_ms);
-/* Frees programs, variables and cached memory; later runs fail with CANCELLED "Session has been closed.". A
- * step that another thread runs ends first, with CANCELLED "Run call was cancelled" after its current kernel.
+/* Frees programs, variables and cached memory; later runs fail with CANCELLED "Session has been closed.", and
+ * so do steps that have paused. A step that another thread runs ends first, with CANCELLED "Run call was
+ * cancelled" after its current kernel.
  * Called by a kernel that the session runs, it returns at once: the session is closed when the step has
  * ended. */
 void session_close(Session *session);
@@ -41,23 +43,44 @@ MUST_CHECK bool session_run(Session *session, const NodeOutput *feeds, const Ten
                             int num_feeds, const NodeOutput *fetches, Tensor *fetch_values, int num_fetches,
                             Node *const *targets, int num_targets, Status *status);
 
+/* --- steps that pause --- */
+
 typedef struct SessionRunOptions {
   int64_t timeout_ms; /* the step ends then with DEADLINE_EXCEEDED; 0: the session's */
-  int64_t slice_ms;   /* the step pauses then; 0: it runs to its end */
 } SessionRunOptions;
 
-/* As session_run, with options (NULL: none). RUN_WAITING: the step paused. Its fetch values come from
- * session_resume; until then no other step of the session can start (FAILED_PRECONDITION). */
-RunState session_start(Session *session, const SessionRunOptions *options, const NodeOutput *feeds,
-                       const Tensor *const *feed_values, int num_feeds, const NodeOutput *fetches,
-                       Tensor *fetch_values, int num_fetches, Node *const *targets, int num_targets,
-                       Status *status);
-/* Goes on with the step that paused, for `slice_ms` or (0) to its end. `num_fetches` as it was started.
- * CANCELLED when the session was closed meanwhile, FAILED_PRECONDITION when no step has paused. */
-RunState session_resume(Session *session, int64_t slice_ms, Tensor *fetch_values, int num_fetches,
-                        Status *status);
-/* Ends the step that paused, if any: what it computed is dropped, what it assigned stays. */
-void session_abandon(Session *session);
+/* One step under way. Several steps of a session may be under way; each call of session_advance lets one of
+ * them go on, and others wait meanwhile. */
+typedef struct SessionStep SessionStep;
+
+/* Begins what session_run does, with options (NULL for none), without running a kernel. */
+MUST_CHECK bool session_begin(Session *session, const SessionRunOptions *options,
+                              const StepSignature *signature, const Tensor *const *feed_values,
+                              SessionStep **step, Status *status);
+/* Runs kernels for `slice_ms`, or (0) to the end. On RUN_WAITING the step has paused between two kernels.
+ * Else the step is gone; on RUN_DONE `fetch_values` (one per fetch, empty at entry) hold references to the
+ * results. CANCELLED when the session was closed meanwhile. */
+RunState session_advance(SessionStep *step, int64_t slice_ms, Tensor *fetch_values, Status *status);
+/* Ends a step: what it computed is dropped, what it assigned stays. NULL is fine. */
+void session_abandon(SessionStep *step);
+
+/* --- callables --- */
+
+/* A step that was looked up, checked and compiled once. */
+typedef struct SessionCallable SessionCallable;
+
+MUST_CHECK bool session_make_callable(Session *session, const StepSignature *signature,
+                                      SessionCallable **callable, Status *status);
+/* As session_begin. The values are in the order of the signature's feeds. */
+MUST_CHECK bool session_begin_call(SessionCallable *callable, const SessionRunOptions *options,
+                                   const Tensor *const *feed_values, int num_feeds, SessionStep **step,
+                                   Status *status);
+/* Before the session is freed. Steps of it that are under way go on. NULL is fine. */
+void session_release_callable(SessionCallable *callable);
+
+/* From then on only callables, and requests that have been served, can run; others fail with
+ * FAILED_PRECONDITION. */
+void session_finalize(Session *session);
 
 /* Number of programs in the cache; bytes that the pool holds ready. For tests and memory reports. */
 int64_t session_num_programs(const Session *session);

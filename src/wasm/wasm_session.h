@@ -10,18 +10,22 @@ typedef struct TF_WasmStepOptions {
   int slice_ms;   /* it pauses then; 0: it runs to its end */
 } TF_WasmStepOptions;
 
-/* As TF_SessionRun. 1 when the step paused: its output values come from TF_WasmResumeSession. 0 when it
+/* A step that paused. */
+typedef struct TF_WasmStep TF_WasmStep;
+
+/* As TF_SessionRun. The step when it paused: its output values come from TF_WasmResumeStep. NULL when it
  * ended, well or not. */
-TF_CAPI_EXPORT extern int TF_WasmStartSession(TF_Session *session, const TF_WasmStepOptions *options,
-                                              const TF_Output *inputs, TF_Tensor *const *input_values,
-                                              int ninputs, const TF_Output *outputs,
-                                              TF_Tensor **output_values, int noutputs,
-                                              const TF_Operation *const *target_opers, int ntargets,
-                                              TF_Status *status);
-/* Goes on with the step that paused, for that time; 0: to its end. `noutputs` as at its start. */
-TF_CAPI_EXPORT extern int TF_WasmResumeSession(TF_Session *session, int slice_ms, TF_Tensor **output_values,
-                                               int noutputs, TF_Status *status);
-/* Gives up the step that paused, if any. */
-TF_CAPI_EXPORT extern void TF_WasmAbandonStep(TF_Session *session);
+TF_CAPI_EXPORT extern TF_WasmStep *TF_WasmStartStep(TF_Session *session, const TF_WasmStepOptions *options,
+                                                    const TF_Output *inputs, TF_Tensor *const *input_values,
+                                                    int ninputs, const TF_Output *outputs,
+                                                    TF_Tensor **output_values, int noutputs,
+                                                    const TF_Operation *const *target_opers, int ntargets,
+                                                    TF_Status *status);
+/* Goes on with a step that paused, for that time; 0: to its end. `noutputs` as at its start. 1 when it paused
+ * again; else the step is gone. */
+TF_CAPI_EXPORT extern int TF_WasmResumeStep(TF_WasmStep *step, int slice_ms, TF_Tensor **output_values,
+                                            int noutputs, TF_Status *status);
+/* Gives up a step that paused. */
+TF_CAPI_EXPORT extern void TF_WasmAbandonStep(TF_WasmStep *step);
 
 #endif

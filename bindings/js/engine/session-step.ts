@@ -1,8 +1,8 @@
 /** SessionStep: one step of a session. */
-import type { Ptr, SessionPtr, StatusPtr, TensorPtr } from '../generated/abi.js';
+import type { Null, Ptr, SessionPtr, StatusPtr, TensorPtr, WasmStepPtr } from '../generated/abi.js';
 import { Step } from './step.js';
 import type { Tensor } from '../tensor/tensor.js';
-import type { OperationArgument, OutputArgument, Scope, Wasm } from './wasm.js';
+import { unsigned, type OperationArgument, type OutputArgument, type Scope, type Wasm } from './wasm.js';
 
 /** What a step takes and gives. */
 export interface StepRequest {
@@ -18,6 +18,8 @@ export interface StepRequest {
 
 export class SessionStep extends Step {
   protected readonly numResults: number;
+  /** The step of the engine, while it has paused; else 0. */
+  private paused: WasmStepPtr | Null = 0;
 
   constructor(
     wasm: Wasm,
@@ -31,25 +33,31 @@ export class SessionStep extends Step {
   protected runSlice(scope: Scope, sliceMs: number, results: Ptr<TensorPtr>, status: StatusPtr): number {
     const { call } = this.wasm;
     if (this.request.nothingToDo) return 0;
-    if (this.state === 'paused')
-      return call.TF_WasmResumeSession(this.session, sliceMs, results, this.numResults, status);
+    if (this.paused !== 0) {
+      const pauses = call.TF_WasmResumeStep(this.paused, sliceMs, results, this.numResults, status);
+      if (pauses === 0) this.paused = 0;
+      return pauses;
+    }
     const { feeds, fetches, targets, timeoutMs } = this.request;
-    return call.TF_WasmStartSession(
-      this.session,
-      scope.words([timeoutMs, sliceMs]),
-      scope.outputs(feeds),
-      scope.pointers(this.inputs),
-      feeds.length,
-      scope.outputs(fetches),
-      results,
-      fetches.length,
-      scope.pointers(targets.map((target) => target.pointer)),
-      targets.length,
-      status,
+    this.paused = unsigned(
+      call.TF_WasmStartStep(
+        this.session,
+        scope.words([timeoutMs, sliceMs]),
+        scope.outputs(feeds),
+        scope.pointers(this.inputs),
+        feeds.length,
+        scope.outputs(fetches),
+        results,
+        fetches.length,
+        scope.pointers(targets.map((target) => target.pointer)),
+        targets.length,
+        status,
+      ),
     );
+    return this.paused === 0 ? 0 : 1;
   }
 
   protected release(paused: boolean): void {
-    if (paused) this.wasm.call.TF_WasmAbandonStep(this.session);
+    if (paused && this.paused !== 0) this.wasm.call.TF_WasmAbandonStep(this.paused);
   }
 }

@@ -190,17 +190,17 @@ TEST(a_step_can_pause_between_rounds) {
   Fixture f;
   Tensor value = {0};
   if (begin_lines(&f, NUMBERS COUNTER("", "zero", "many", "f"))) {
-    const SessionRunOptions options = {.slice_ms = 1};
+    SessionStep *step;
     NodeOutput x = named(&f, "x");
     int pauses = 0;
-    RunState state = session_start(f.session, &options, NULL, NULL, 0, &x, &value, 1, NULL, 0, &f.status);
-    for (; state == RUN_WAITING; pauses++) state = session_resume(f.session, 1, &value, 1, &f.status);
+    RunState state = start_step(f.session, NULL, NULL, NULL, x, 1, &value, &step, &f.status);
+    for (; state == RUN_WAITING; pauses++) state = session_advance(step, 1, &value, &f.status);
     if (CHECK_OK(state == RUN_DONE, f.status)) CHECK_INT_EQ(*tensor_i32(&value), 100000);
     CHECK(pauses > 0);
     tensor_clear(&value);
-    state = session_start(f.session, &options, NULL, NULL, 0, &x, &value, 1, NULL, 0, &f.status);
+    state = start_step(f.session, NULL, NULL, NULL, x, 1, &value, &step, &f.status);
     CHECK(state == RUN_WAITING);
-    session_abandon(f.session);
+    session_abandon(step);
     check_int(&f, "five", 5);
   }
   end(&f);

@@ -18,17 +18,17 @@ typedef struct Paused {
 /* What is done with a step that pauses. */
 typedef enum Ending { GO_ON, ABANDON, CLOSE, NUM_ENDINGS } Ending;
 
-static RunState start(Paused *p, Session *session, int64_t slice_ms, Tensor *result, Status *status) {
-  const SessionRunOptions options = {.slice_ms = slice_ms};
-  const Tensor *value = &p->zero;
-  return session_start(session, &options, &p->i, &value, 1, &p->counted, result, 1, NULL, 0, status);
+static RunState start(Paused *p, Session *session, int64_t slice_ms, Tensor *result, SessionStep **step,
+                      Status *status) {
+  return start_step(session, NULL, &p->i, &p->zero, p->counted, slice_ms, result, step, status);
 }
 
 static void counts(Paused *p, Session *session) {
   Tensor result = {0};
+  SessionStep *step;
   Status status;
   status_init(&status);
-  RunState state = start(p, session, 0, &result, &status);
+  RunState state = start(p, session, 0, &result, &step, &status);
   CHECK_OK(state == RUN_DONE, status);
   if (state == RUN_DONE) CHECK_INT_EQ(*tensor_i32(&result), ROUNDS);
   tensor_clear(&result);
@@ -37,16 +37,17 @@ static void counts(Paused *p, Session *session) {
 /* A session of its own, from its first request on. */
 static void run_paused(Paused *p, Ending ending, Shortage *shortage) {
   Tensor result = {0};
+  SessionStep *step;
   Status status;
   status_init(&status);
   shortage_begin(shortage);
   Session *session = session_new(p->graph, &status);
-  RunState state = !session ? RUN_FAILED : start(p, session, 1, &result, &status);
+  RunState state = !session ? RUN_FAILED : start(p, session, 1, &result, &step, &status);
   for (int pauses = 0; state == RUN_WAITING; pauses++) {
-    if (ending == ABANDON && pauses == 1) session_abandon(session);
+    if (ending == ABANDON && pauses == 1) session_abandon(step);
     if (ending == CLOSE && pauses == 1) session_close(session);
     if (ending != GO_ON && pauses == 1) break;
-    state = session_resume(session, 1, &result, 1, &status);
+    state = session_advance(step, 1, &result, &status);
   }
   shortage_end(shortage, state != RUN_FAILED, status.code);
   if (state == RUN_DONE) CHECK_INT_EQ(*tensor_i32(&result), ROUNDS);

@@ -67,6 +67,20 @@ static inline NodeOutput scalar_variable(Graph *graph, const char *name) {
   return out(add_node(graph, "VarHandleOp", name, NULL, 0, attrs, 2));
 }
 
+/* Begins a step of one feed (NULL for none) and one fetch, and lets it run for `slice_ms`. *step is the step
+ * while it waits. */
+static inline RunState start_step(Session *session, const SessionRunOptions *options, const NodeOutput *feed,
+                                  const Tensor *value, NodeOutput fetch, int64_t slice_ms, Tensor *result,
+                                  SessionStep **step, Status *status) {
+  const StepSignature signature = {.feeds = feed,
+                                   .num_feeds = feed ? 1 : 0,
+                                   .fetches = &fetch,
+                                   .num_fetches = 1};
+  return session_begin(session, options, &signature, &value, step, status)
+             ? session_advance(*step, slice_ms, result, status)
+             : RUN_FAILED;
+}
+
 static inline bool run_target(Fixture *f, Node *target) {
   return session_run(f->session, NULL, NULL, 0, NULL, NULL, 0, &target, 1, &f->status);
 }

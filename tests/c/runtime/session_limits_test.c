@@ -65,14 +65,15 @@ static void end_endless(Endless *e) {
 }
 
 static RunState start(Endless *e, const SessionRunOptions *options, NodeOutput feed, const Tensor *value,
-                      NodeOutput fetch, Tensor *result) {
-  return session_start(e->f.session, options, &feed, &value, 1, &fetch, result, 1, NULL, 0, &e->f.status);
+                      NodeOutput fetch, int64_t slice_ms, Tensor *result, SessionStep **step) {
+  return start_step(e->f.session, options, &feed, value, fetch, slice_ms, result, step, &e->f.status);
 }
 
 static void counts_to_the_end(Endless *e) {
   Tensor result = {0};
+  SessionStep *step;
   status_init(&e->f.status);
-  RunState state = start(e, NULL, e->i, &e->zero, e->counted, &result);
+  RunState state = start(e, NULL, e->i, &e->zero, e->counted, 0, &result, &step);
   if (CHECK_INT_EQ(state, RUN_DONE)) CHECK_INT_EQ(*tensor_i32(&result), 20000);
   tensor_clear(&result);
 }
@@ -84,9 +85,10 @@ TEST(a_deadline_ends_an_endless_loop_and_leaves_the_session_usable) {
       for (int by_session = 0; by_session < 2; by_session++) {
         const SessionRunOptions options = {.timeout_ms = by_session ? 0 : 30};
         Tensor result = {0};
+        SessionStep *step;
         session_set_timeout(e.f.session, by_session ? 30 : 0);
         int64_t begin = clock_nanoseconds();
-        CHECK_INT_EQ(start(&e, &options, e.x, &e.yes, e.loops[i], &result), RUN_FAILED);
+        CHECK_INT_EQ(start(&e, &options, e.x, &e.yes, e.loops[i], 0, &result, &step), RUN_FAILED);
         CHECK(clock_nanoseconds() - begin >= 30000000);
         CHECK_INT_EQ(e.f.status.code, CODE_DEADLINE_EXCEEDED);
         CHECK_STR_CONTAINS(e.f.status.message, "Timed out waiting for notification\n\t [[{{node ");
@@ -102,47 +104,105 @@ TEST(a_deadline_ends_an_endless_loop_and_leaves_the_session_usable) {
 TEST(a_step_runs_in_slices) {
   Endless e;
   if (begin_endless(&e)) {
-    const SessionRunOptions options = {.slice_ms = 1};
+    SessionStep *step;
     Tensor result = {0};
     int slices = 1;
-    RunState state = start(&e, &options, e.i, &e.zero, e.counted, &result);
+    RunState state = start(&e, NULL, e.i, &e.zero, e.counted, 1, &result, &step);
     while (state == RUN_WAITING) {
       CHECK(tensor_is_empty(&result));
-      state = session_resume(e.f.session, 1, &result, 1, &e.f.status);
+      state = session_advance(step, 1, &result, &e.f.status);
       slices++;
     }
     CHECK_OK(state == RUN_DONE, e.f.status);
     CHECK(slices > 1);
     CHECK_INT_EQ(*tensor_i32(&result), 20000);
     tensor_clear(&result);
-    CHECK(!session_resume(e.f.session, 1, &result, 1, &e.f.status));
-    CHECK_INT_EQ(e.f.status.code, CODE_FAILED_PRECONDITION);
     counts_to_the_end(&e);
   }
   end_endless(&e);
 }
 
-/* While a step waits no other can start; abandoned, or ended with the session, it leaves nothing behind. */
+TEST(steps_of_a_session_can_be_under_way_at_the_same_time) {
+  enum { STEPS = 5 };
+  Endless e;
+  if (begin_endless(&e)) {
+    SessionStep *steps[STEPS], *endless;
+    Tensor results[STEPS] = {{0}}, never = {0};
+    RunState states[STEPS];
+    int waiting = STEPS;
+    CHECK_INT_EQ(start(&e, NULL, e.x, &e.yes, e.loops[0], 1, &never, &endless), RUN_WAITING);
+    for (int i = 0; i < STEPS; i++)
+      states[i] = start(&e, NULL, e.i, &e.zero, e.counted, 1, &results[i], &steps[i]);
+    for (int round = 0; waiting > 0; round++) {
+      waiting = 0;
+      /* In another order each time. */
+      for (int k = 0; k < STEPS; k++) {
+        int i = (round * 2 + k * 3) % STEPS;
+        if (states[i] == RUN_WAITING) states[i] = session_advance(steps[i], 1, &results[i], &e.f.status);
+        waiting += states[i] == RUN_WAITING;
+      }
+    }
+    for (int i = 0; i < STEPS; i++) {
+      if (CHECK_INT_EQ(states[i], RUN_DONE)) CHECK_INT_EQ(*tensor_i32(&results[i]), 20000);
+      tensor_clear(&results[i]);
+    }
+    CHECK_INT_EQ(session_advance(endless, 1, &never, &e.f.status), RUN_WAITING);
+    session_abandon(endless);
+    CHECK_INT_EQ(session_num_programs(e.f.session), 2);
+  }
+  end_endless(&e);
+}
+
+/* A step keeps the program that it began with. */
+TEST(the_graph_can_grow_while_a_step_waits) {
+  Endless e;
+  if (begin_endless(&e)) {
+    SessionStep *step;
+    Tensor result = {0};
+    RunState state = start(&e, NULL, e.i, &e.zero, e.counted, 1, &result, &step);
+    CHECK_INT_EQ(state, RUN_WAITING);
+    scalar(e.f.graph, "more", 1);
+    counts_to_the_end(&e); /* with a program of its own */
+    while (state == RUN_WAITING) state = session_advance(step, 1, &result, &e.f.status);
+    if (CHECK_INT_EQ(state, RUN_DONE)) CHECK_INT_EQ(*tensor_i32(&result), 20000);
+    tensor_clear(&result);
+  }
+  end_endless(&e);
+}
+
+/* Abandoned, or ended with the session, it leaves nothing behind. */
 TEST(a_step_that_paused_can_be_abandoned) {
   Endless e;
   if (begin_endless(&e)) {
-    const SessionRunOptions options = {.slice_ms = 1};
+    SessionStep *step, *begun;
     Tensor result = {0};
+    const Tensor *value = &e.yes;
+    const StepSignature loop = {.feeds = &e.x, .num_feeds = 1, .fetches = &e.loops[0], .num_fetches = 1};
     for (int i = 0; i < 2; i++) {
-      CHECK_INT_EQ(start(&e, &options, e.x, &e.yes, e.loops[i], &result), RUN_WAITING);
-      CHECK_INT_EQ(start(&e, NULL, e.i, &e.zero, e.counted, &result), RUN_FAILED);
-      CHECK_INT_EQ(e.f.status.code, CODE_FAILED_PRECONDITION);
-      status_init(&e.f.status);
-      CHECK_INT_EQ(session_resume(e.f.session, 1, &result, 1, &e.f.status), RUN_WAITING);
-      session_abandon(e.f.session);
-      session_abandon(e.f.session);
+      CHECK_INT_EQ(start(&e, NULL, e.x, &e.yes, e.loops[i], 1, &result, &step), RUN_WAITING);
+      CHECK_INT_EQ(session_advance(step, 1, &result, &e.f.status), RUN_WAITING);
+      session_abandon(step);
+      CHECK_OK(session_begin(e.f.session, NULL, &loop, &value, &begun, &e.f.status), e.f.status);
+      session_abandon(begun); /* before its first kernel */
       counts_to_the_end(&e);
     }
-    CHECK_INT_EQ(start(&e, &options, e.x, &e.yes, e.loops[1], &result), RUN_WAITING);
+    CHECK_INT_EQ(start(&e, NULL, e.x, &e.yes, e.loops[1], 1, &result, &step), RUN_WAITING);
+    CHECK_OK(session_begin(e.f.session, NULL, &loop, &value, &begun, &e.f.status), e.f.status);
     session_close(e.f.session);
-    CHECK_INT_EQ(session_resume(e.f.session, 1, &result, 1, &e.f.status), RUN_FAILED);
+    CHECK_INT_EQ(session_advance(step, 1, &result, &e.f.status), RUN_FAILED);
     CHECK_INT_EQ(e.f.status.code, CODE_CANCELLED);
     CHECK_STR_EQ(e.f.status.message, "Session has been closed.");
+    session_abandon(begun);
+  }
+  end_endless(&e);
+}
+
+TEST(a_session_that_is_freed_abandons_its_steps) {
+  Endless e;
+  if (begin_endless(&e)) {
+    SessionStep *step;
+    Tensor result = {0};
+    CHECK_INT_EQ(start(&e, NULL, e.x, &e.yes, e.loops[1], 1, &result, &step), RUN_WAITING);
   }
   end_endless(&e);
 }
@@ -168,15 +228,16 @@ TEST(closing_a_session_ends_the_loop_that_another_thread_runs) {
     Endless e;
     if (begin_endless(&e)) {
       Tensor result = {0};
+      SessionStep *step;
       pthread_t thread;
       Closer closer = {.session = e.f.session};
       REQUIRE(pthread_create(&thread, NULL, close_soon, &closer) == 0);
-      CHECK_INT_EQ(start(&e, NULL, e.x, &e.yes, e.loops[i], &result), RUN_FAILED);
+      CHECK_INT_EQ(start(&e, NULL, e.x, &e.yes, e.loops[i], 0, &result, &step), RUN_FAILED);
       pthread_join(thread, NULL);
       CHECK_INT_EQ(e.f.status.code, CODE_CANCELLED);
       CHECK_STR_CONTAINS(e.f.status.message, "Run call was cancelled");
       CHECK(closer.closed - closer.began < 1000000000); /* milliseconds on an idle machine */
-      CHECK_INT_EQ(start(&e, NULL, e.i, &e.zero, e.counted, &result), RUN_FAILED);
+      CHECK_INT_EQ(start(&e, NULL, e.i, &e.zero, e.counted, 0, &result, &step), RUN_FAILED);
       CHECK_STR_EQ(e.f.status.message, "Session has been closed.");
     }
     end_endless(&e);

@@ -12,6 +12,7 @@ import type {
   StatusPtr,
   TensorPtr,
   TextPtr,
+  WasmStepPtr,
 } from '../../../bindings/js/generated/abi.js';
 import type { Scope, Wasm } from '../../../bindings/js/engine/wasm.js';
 
@@ -20,6 +21,7 @@ declare const wasm: Wasm;
 declare const scope: Scope;
 declare const graph: GraphPtr;
 declare const session: SessionPtr;
+declare const step: WasmStepPtr;
 declare const status: StatusPtr;
 declare const buffer: BufferPtr;
 declare const operation: OperationPtr;
@@ -33,7 +35,7 @@ const shapeOfGraphs = wasm.addFunction((graph: GraphPtr) => void graph, 'vii');
 
 // What is right, beside what is wrong below.
 call.TF_GraphToGraphDef(graph, buffer, status);
-call.TF_WasmResumeSession(session, 10, tensors, 1, status);
+call.TF_WasmResumeStep(step, 10, tensors, 1, status);
 call.TF_WasmNewSession(graph, 0, status);
 call.TF_SetAttrInt(call.TF_NewOperation(graph, name, name), name, 3n);
 call.TF_AllocateTensor(1, scope.dims([2, null]), 2, 8);
@@ -59,7 +61,7 @@ call.TF_AllocateTensor(1, scope.dims([2]), 1, 8n);
 // @ts-expect-error: 32-bit numbers in the place of 64-bit ones
 call.TF_AllocateTensor(1, scope.words<'int'>([2]), 1, 8);
 // @ts-expect-error: operations in the place of tensors
-call.TF_WasmResumeSession(session, 10, scope.pointers([operation]), 1, status);
+call.TF_WasmResumeStep(step, 10, scope.pointers([operation]), 1, status);
 // @ts-expect-error: a struct comes back through memory, not as a value
 wasm.text(call.TF_OperationInput(outputs, scope.words([operation, 0])));
 // @ts-expect-error: memory is no handle

@@ -1,0 +1,143 @@
+/* Steps of sessions. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "c_api/c_api_internal.h"
+
+/* The arrays of one run; on the stack as long as they are short, so that a step allocates nothing but its
+ * results. */
+enum { FEW = 16 };
+
+typedef struct RunArrays {
+  NodeOutput *feeds, *fetches;
+  const Tensor **feed_values;
+  Tensor *fetch_values;
+  Arena *arena; /* NULL while the arrays are short */
+  NodeOutput few_outputs[2 * FEW];
+  const Tensor *few_feeds[FEW];
+  Tensor few_fetches[FEW];
+} RunArrays;
+
+static bool make_room(RunArrays *arrays, int ninputs, int noutputs, int ntargets, Status *status) {
+  arrays->arena = NULL;
+  if (ninputs < 0 || noutputs < 0 || ntargets < 0)
+    return status_invalid(status, "The number of inputs, outputs or targets is negative");
+  if (ninputs <= FEW && noutputs <= FEW) {
+    arrays->feeds = arrays->few_outputs;
+    arrays->fetches = arrays->few_outputs + FEW;
+    arrays->feed_values = arrays->few_feeds;
+    arrays->fetch_values = arrays->few_fetches;
+    memset(arrays->few_fetches, 0, (size_t)noutputs * sizeof(Tensor));
+    return true;
+  }
+  arrays->arena = arena_new();
+  if (!arrays->arena) return status_oom(status, "a run");
+  arrays->feeds = arena_calloc(arrays->arena, ninputs, sizeof(NodeOutput));
+  arrays->fetches = arena_calloc(arrays->arena, noutputs, sizeof(NodeOutput));
+  arrays->feed_values = arena_calloc(arrays->arena, ninputs, sizeof(Tensor *));
+  arrays->fetch_values = arena_calloc(arrays->arena, noutputs, sizeof(Tensor));
+  return (arrays->feeds && arrays->fetches && arrays->feed_values && arrays->fetch_values) ||
+         status_oom(status, "a run");
+}
+
+static bool give_results(Tensor *values, TF_Tensor **output_values, int noutputs, Status *status) {
+  for (int i = 0; i < noutputs; i++) {
+    output_values[i] = mem_calloc(1, sizeof(TF_Tensor));
+    if (!output_values[i]) {
+      for (int k = 0; k < i; k++) {
+        TF_DeleteTensor(output_values[k]);
+        output_values[k] = NULL;
+      }
+      for (int k = i; k < noutputs; k++) tensor_clear(&values[k]);
+      return status_oom(status, "results");
+    }
+    tensor_move(&output_values[i]->tensor, &values[i]);
+  }
+  return true;
+}
+
+static bool begin(TF_Session *session, const SessionRunOptions *options, const TF_Output *inputs,
+                  TF_Tensor *const *input_values, int ninputs, const TF_Output *outputs, int noutputs,
+                  const TF_Operation *const *target_opers, int ntargets, RunArrays *arrays,
+                  SessionStep **step, Status *status) {
+  for (int i = 0; i < ninputs; i++) {
+    if (!input_values[i]) return status_invalid(status, "The value of input %d is null", i);
+    arrays->feeds[i] = to_node_output(inputs[i]);
+    arrays->feed_values[i] = &input_values[i]->tensor;
+  }
+  for (int i = 0; i < noutputs; i++) arrays->fetches[i] = to_node_output(outputs[i]);
+  const StepSignature signature = {.feeds = arrays->feeds,
+                                   .num_feeds = ninputs,
+                                   .fetches = arrays->fetches,
+                                   .num_fetches = noutputs,
+                                   /* A TF_Operation pointer is a Node pointer. */
+                                   .targets = (Node *const *)target_opers,
+                                   .num_targets = ntargets};
+  return session_begin(session->session, options, &signature, arrays->feed_values, step, status);
+}
+
+bool begin_session_step(TF_Session *session, const SessionRunOptions *options, const TF_Output *inputs,
+                        TF_Tensor *const *input_values, int ninputs, const TF_Output *outputs, int noutputs,
+                        const TF_Operation *const *target_opers, int ntargets, SessionStep **step,
+                        Status *status) {
+  RunArrays arrays;
+  bool ok = make_room(&arrays, ninputs, noutputs, ntargets, status) &&
+            begin(session, options, inputs, input_values, ninputs, outputs, noutputs, target_opers, ntargets,
+                  &arrays, step, status);
+  arena_free(arrays.arena);
+  return ok;
+}
+
+RunState advance_session_step(SessionStep *step, int64_t slice_ms, TF_Tensor **output_values, int noutputs,
+                              Status *status) {
+  RunArrays arrays;
+  RunState state = RUN_FAILED;
+  for (int i = 0; i < noutputs; i++) output_values[i] = NULL;
+  if (make_room(&arrays, 0, noutputs, 0, status)) {
+    state = session_advance(step, slice_ms, arrays.fetch_values, status);
+    if (state == RUN_DONE && !give_results(arrays.fetch_values, output_values, noutputs, status))
+      state = RUN_FAILED;
+  } else {
+    session_abandon(step);
+  }
+  arena_free(arrays.arena);
+  return state;
+}
+
+static bool read_run_options(const TF_Buffer *bytes, SessionRunOptions *options, Status *status) {
+  Arena *arena = arena_new();
+  void *message;
+  bool ok = parse_given(kRunOptions, bytes->data, bytes->length, "Unparseable RunOptions proto", arena,
+                        &message, status);
+  if (ok) options->timeout_ms = ((const Tensorflow__RunOptions *)message)->timeout_in_ms;
+  arena_free(arena);
+  return ok;
+}
+
+/* A RunMetadata without fields: nothing of what it can tell was asked for. A step's own error goes first. */
+static void give_metadata(TF_Buffer *metadata, Status *status) {
+  Status failure;
+  StrBuf empty = {0};
+  status_init(&failure);
+  strbuf_append(&empty, "");
+  if (!fill_buffer(&empty, metadata, &failure) && status->code == CODE_OK) *status = failure;
+}
+
+void TF_SessionRun(TF_Session *session, const TF_Buffer *run_options, const TF_Output *inputs,
+                   TF_Tensor *const *input_values, int ninputs, const TF_Output *outputs,
+                   TF_Tensor **output_values, int noutputs, const TF_Operation *const *target_opers,
+                   int ntargets, TF_Buffer *run_metadata, TF_Status *status) {
+  start_status(status);
+  for (int i = 0; i < noutputs; i++) output_values[i] = NULL;
+  if (run_metadata && run_metadata->data) {
+    status_invalid(&status->status, "Passing non-empty run_metadata is invalid.");
+    return;
+  }
+  SessionRunOptions options = {0};
+  if (run_options && !read_run_options(run_options, &options, &status->status)) return;
+  SessionStep *step;
+  reported(begin_session_step(session, &options, inputs, input_values, ninputs, outputs, noutputs,
+                              target_opers, ntargets, &step, &status->status) &&
+           advance_session_step(step, 0, output_values, noutputs, &status->status) == RUN_DONE);
+  if (run_metadata) give_metadata(run_metadata, &status->status);
+}

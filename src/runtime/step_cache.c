@@ -1,0 +1,238 @@
+#include "runtime/step_cache.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+struct ProgramInUse {
+  Program *program;
+  int64_t users; /* steps, and the cache itself */
+};
+
+/* One program for all orders of the same feeds and fetches. */
+typedef struct CachedProgram {
+  StepSignature signature; /* sorted, in the cache's arena */
+  ProgramInUse *current;
+  int64_t mutation_count; /* of the graph that it was made of */
+} CachedProgram;
+
+struct StepCache {
+  Graph *graph;
+  FunctionRuntime *functions;
+  KernelTable *kernels;
+  bool finalized;
+  Arena *arena;       /* keys and entries */
+  StringMap requests; /* PreparedStep by the key of what was asked for */
+  StringMap programs; /* CachedProgram by the key of the sorted signature */
+  /* Scratch, so that a repeated request allocates nothing. */
+  int64_t *key;
+  int64_t key_capacity;
+  NodeOutput *outputs;
+  int64_t output_capacity;
+  int *order;
+  int64_t order_capacity;
+};
+
+static bool oom(Status *status) { return status_oom(status, "a request"); }
+
+StepCache *step_cache_new(Graph *graph, FunctionRuntime *functions, KernelTable *kernels) {
+  StepCache *cache = mem_calloc(1, sizeof *cache);
+  if (!cache) return NULL;
+  *cache = (StepCache){.graph = graph, .functions = functions, .kernels = kernels, .arena = arena_new()};
+  if (cache->arena) return cache;
+  mem_free(cache);
+  return NULL;
+}
+
+void step_cache_free(StepCache *cache) {
+  if (!cache) return;
+  for (int64_t i = 0; i < cache->programs.num_entries; i++) {
+    CachedProgram *cached = cache->programs.entries[i].value;
+    program_not_used(cached->current);
+  }
+  string_map_free(&cache->requests);
+  string_map_free(&cache->programs);
+  arena_free(cache->arena);
+  mem_free(cache->key);
+  mem_free(cache->outputs);
+  mem_free(cache->order);
+  mem_free(cache);
+}
+
+void step_cache_finalize(StepCache *cache) { cache->finalized = true; }
+
+int64_t step_cache_num_programs(const StepCache *cache) { return cache->programs.count; }
+
+Program *program_in_use(const ProgramInUse *program) { return program->program; }
+
+void program_not_used(ProgramInUse *program) {
+  if (--program->users > 0) return;
+  program_free(program->program);
+  mem_free(program);
+}
+
+/* --- keys and order --- */
+
+static int64_t write_outputs(const NodeOutput *outputs, int count, int64_t *key) {
+  int64_t n = 0;
+  for (int i = 0; i < count; i++) {
+    key[n++] = outputs[i].node->id;
+    key[n++] = outputs[i].index;
+  }
+  return n;
+}
+
+static size_t write_key(const StepSignature *signature, int64_t *key) {
+  int64_t n = 0;
+  key[n++] = signature->num_feeds;
+  key[n++] = signature->num_fetches;
+  key[n++] = signature->num_connections;
+  key[n++] = signature->num_targets * 2 + signature->any_shapes;
+  n += write_outputs(signature->feeds, signature->num_feeds, key + n);
+  n += write_outputs(signature->fetches, signature->num_fetches, key + n);
+  for (int i = 0; i < signature->num_connections; i++) {
+    n += write_outputs(&signature->connections[i].from, 1, key + n);
+    n += write_outputs(&signature->connections[i].to, 1, key + n);
+  }
+  for (int i = 0; i < signature->num_targets; i++) key[n++] = signature->targets[i]->id;
+  return (size_t)n * sizeof *key;
+}
+
+static bool reserve(StepCache *cache, const StepSignature *asked, Status *status) {
+  int64_t outputs = (int64_t)asked->num_feeds + asked->num_fetches;
+  int64_t words = 2 * outputs + 4 * (int64_t)asked->num_connections + asked->num_targets + 4;
+  bool ok = mem_grow((void **)&cache->key, &cache->key_capacity, words, sizeof(int64_t)) &&
+            mem_grow((void **)&cache->outputs, &cache->output_capacity, outputs + 1, sizeof(NodeOutput)) &&
+            mem_grow((void **)&cache->order, &cache->order_capacity, outputs + 1, sizeof(int));
+  return ok || oom(status);
+}
+
+static int compare_outputs(NodeOutput a, NodeOutput b) {
+  if (a.node->id != b.node->id) return a.node->id < b.node->id ? -1 : 1;
+  return (a.index > b.index) - (a.index < b.index);
+}
+
+/* Insertion sort: there are few feeds and fetches, and mostly they are in order. order[i] is the caller's
+ * position of sorted[i]. */
+static void sort_outputs(const NodeOutput *outputs, int count, NodeOutput *sorted, int *order) {
+  for (int i = 0; i < count; i++) {
+    int k = i;
+    for (; k > 0 && compare_outputs(outputs[i], sorted[k - 1]) < 0; k--) {
+      sorted[k] = sorted[k - 1];
+      order[k] = order[k - 1];
+    }
+    sorted[k] = outputs[i];
+    order[k] = i;
+  }
+}
+
+/* --- programs --- */
+
+static bool make_program(StepCache *cache, const StepSignature *signature, ProgramInUse **made,
+                         Status *status) {
+  FunctionBody *body;
+  if (cache->finalized)
+    return status_set(status, CODE_FAILED_PRECONDITION, "Session has been finalized.");
+  *made = mem_calloc(1, sizeof **made);
+  if (!*made) return oom(status);
+  (*made)->users = 1;
+  if (client_graph_of_step(cache->graph, signature, &body, status) &&
+      function_runtime_compile(cache->functions, body, cache->kernels, &(*made)->program, status))
+    return true;
+  mem_free(*made);
+  return false;
+}
+
+static void *keep(StepCache *cache, const void *items, int count, size_t size) {
+  void *copy = arena_calloc(cache->arena, count, size);
+  if (copy && count > 0) memcpy(copy, items, (size_t)count * size);
+  return copy;
+}
+
+static bool keep_signature(StepCache *cache, const StepSignature *from, StepSignature *to, Status *status) {
+  *to = *from;
+  to->feeds = keep(cache, from->feeds, from->num_feeds, sizeof *from->feeds);
+  to->fetches = keep(cache, from->fetches, from->num_fetches, sizeof *from->fetches);
+  to->targets = keep(cache, from->targets, from->num_targets, sizeof(Node *));
+  to->connections = keep(cache, from->connections, from->num_connections, sizeof *from->connections);
+  return (to->feeds && to->fetches && to->targets && to->connections) || oom(status);
+}
+
+static bool add_program(StepCache *cache, const StepSignature *sorted, CachedProgram **cached,
+                        Status *status) {
+  size_t key_size = write_key(sorted, cache->key);
+  ArenaMark mark = arena_mark(cache->arena);
+  char *key = arena_strndup(cache->arena, (const char *)cache->key, key_size);
+  *cached = arena_calloc(cache->arena, 1, sizeof **cached);
+  bool ok = (key && *cached) || oom(status);
+  ok = ok && keep_signature(cache, sorted, &(*cached)->signature, status) &&
+       make_program(cache, sorted, &(*cached)->current, status);
+  if (ok) {
+    (*cached)->mutation_count = graph_mutation_count(cache->graph);
+    if (string_map_set_bytes(&cache->programs, key, key_size, *cached, status)) return true;
+    program_not_used((*cached)->current);
+  }
+  arena_rollback(cache->arena, mark);
+  return false;
+}
+
+bool step_cache_use(StepCache *cache, const PreparedStep *prepared, ProgramInUse **program, Status *status) {
+  CachedProgram *cached = prepared->cached;
+  int64_t mutation_count = graph_mutation_count(cache->graph);
+  if (cached->mutation_count != mutation_count) {
+    ProgramInUse *made;
+    TRY(make_program(cache, &cached->signature, &made, status));
+    program_not_used(cached->current);
+    cached->current = made;
+    cached->mutation_count = mutation_count;
+  }
+  *program = cached->current;
+  (*program)->users++;
+  return true;
+}
+
+/* --- requests --- */
+
+static bool add_request(StepCache *cache, const StepSignature *asked, CachedProgram *cached,
+                        PreparedStep **prepared, Status *status) {
+  size_t key_size = write_key(asked, cache->key);
+  char *key = arena_strndup(cache->arena, (const char *)cache->key, key_size);
+  *prepared = arena_alloc(cache->arena, sizeof **prepared);
+  if (!key || !*prepared) return oom(status);
+  **prepared = (PreparedStep){
+      .cached = cached,
+      .num_feeds = asked->num_feeds,
+      .num_fetches = asked->num_fetches,
+      .feeds = keep(cache, asked->feeds, asked->num_feeds, sizeof *asked->feeds),
+      .feed_order = keep(cache, cache->order, asked->num_feeds, sizeof *cache->order),
+      .fetch_order =
+          keep(cache, cache->order + asked->num_feeds, asked->num_fetches, sizeof *cache->order)};
+  if (!(*prepared)->feeds || !(*prepared)->feed_order || !(*prepared)->fetch_order) return oom(status);
+  return string_map_set_bytes(&cache->requests, key, key_size, *prepared, status);
+}
+
+bool step_cache_prepare(StepCache *cache, const StepSignature *asked, const PreparedStep **prepared,
+                        Status *status) {
+  TRY(reserve(cache, asked, status));
+  size_t key_size = write_key(asked, cache->key);
+  *prepared = string_map_find_bytes(&cache->requests, (const char *)cache->key, key_size);
+  if (*prepared) return true;
+  StepSignature sorted = *asked;
+  sorted.feeds = cache->outputs;
+  sorted.fetches = cache->outputs + asked->num_feeds;
+  sort_outputs(asked->feeds, asked->num_feeds, cache->outputs, cache->order);
+  sort_outputs(asked->fetches, asked->num_fetches, cache->outputs + asked->num_feeds,
+               cache->order + asked->num_feeds);
+  key_size = write_key(&sorted, cache->key);
+  CachedProgram *cached =
+      string_map_find_bytes(&cache->programs, (const char *)cache->key, key_size);
+  TRY(cached || add_program(cache, &sorted, &cached, status));
+  PreparedStep *made;
+  ArenaMark mark = arena_mark(cache->arena);
+  if (!add_request(cache, asked, cached, &made, status)) {
+    arena_rollback(cache->arena, mark);
+    return false;
+  }
+  *prepared = made;
+  return true;
+}

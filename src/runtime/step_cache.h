@@ -1,0 +1,56 @@
+/* The programs of a session, found by what a step is asked for: TensorFlow's cache of executors.
+ *
+ *   const PreparedStep *prepared;
+ *   step_cache_prepare(cache, &signature, &prepared, &status);
+ *   step_cache_use(cache, prepared, &program, &status);
+ *   ... program_begin(program_in_use(program), ...) ...
+ *   program_not_used(program);
+ *
+ * A request is found as the caller wrote it, without sorting. Requests that differ only in the order of feeds
+ * and fetches share a program, whose arguments and results are sorted by node.
+ */
+#ifndef TFCORE_RUNTIME_STEP_CACHE_H_
+#define TFCORE_RUNTIME_STEP_CACHE_H_
+
+#include "runtime/client_graph.h"
+#include "runtime/function_runtime.h"
+
+typedef struct StepCache StepCache;
+
+/* A request and the program that serves it. Owned by the cache; never changes but for its program, which is
+ * made again when the graph changed. */
+typedef struct PreparedStep {
+  struct CachedProgram *cached;
+  int num_feeds, num_fetches;
+  const NodeOutput *feeds; /* as the caller wrote them, as all of the following */
+  const int *feed_order;   /* argument i of the program is the caller's feed feed_order[i] */
+  const int *fetch_order;  /* result i of the program is the caller's fetch fetch_order[i] */
+} PreparedStep;
+
+/* A program that is in use: it stays until nobody uses it any longer, even when the graph changed and steps
+ * that begin later have another one. */
+typedef struct ProgramInUse ProgramInUse;
+
+/* All borrowed; they outlive the cache. NULL when out of memory. */
+StepCache *step_cache_new(Graph *graph, FunctionRuntime *functions, KernelTable *kernels);
+/* No program is in use. NULL is fine. */
+void step_cache_free(StepCache *cache);
+
+/* From then on a request whose program is not in the cache fails with FAILED_PRECONDITION "Session has been
+ * finalized.". */
+void step_cache_finalize(StepCache *cache);
+
+/* The graph is locked during both, and `asked` has been checked (step_signature_check). Errors are those of client_graph_of_step and program_compile; then the
+ * cache is as before. */
+MUST_CHECK bool step_cache_prepare(StepCache *cache, const StepSignature *asked,
+                                   const PreparedStep **prepared, Status *status);
+/* The program as of now. */
+MUST_CHECK bool step_cache_use(StepCache *cache, const PreparedStep *prepared, ProgramInUse **program,
+                               Status *status);
+
+Program *program_in_use(const ProgramInUse *program);
+void program_not_used(ProgramInUse *program);
+
+int64_t step_cache_num_programs(const StepCache *cache);
+
+#endif
