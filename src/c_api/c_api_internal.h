@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "graph/graph.h"
+#include "runtime/partial_run.h"
 #include "runtime/session.h"
 #include "tensorflow/c/c_api.h"
 
@@ -79,6 +80,18 @@ MUST_CHECK bool begin_session_step(TF_Session *session, const SessionRunOptions 
                                    const TF_Output *outputs, int noutputs,
                                    const TF_Operation *const *target_opers, int ntargets, SessionStep **step,
                                    Status *status);
+/* TF_SessionPRun in pieces: *step is NULL when nothing had to run, and the output values are there. */
+MUST_CHECK bool begin_session_piece(TF_Session *session, const char *handle, const SessionRunOptions *options,
+                                    const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs,
+                                    const TF_Output *outputs, TF_Tensor **output_values, int noutputs,
+                                    SessionStep **step, Status *status);
+/* `connected` are pairs: what reads the second of a pair reads the first. */
+MUST_CHECK bool make_callable(TF_Session *session, const TF_Output *inputs, int ninputs,
+                              const TF_Output *outputs, int noutputs, const TF_Operation *const *target_opers,
+                              int ntargets, const TF_Output *connected, int nconnections,
+                              SessionCallable **callable, Status *status);
+MUST_CHECK bool begin_call(SessionCallable *callable, const SessionRunOptions *options,
+                           TF_Tensor *const *input_values, int ninputs, SessionStep **step, Status *status);
 /* Unless it gives RUN_WAITING, the step is gone. `noutputs` as at its beginning. */
 RunState advance_session_step(SessionStep *step, int64_t slice_ms, TF_Tensor **output_values, int noutputs,
                               Status *status);

@@ -56,24 +56,25 @@ static bool give_results(Tensor *values, TF_Tensor **output_values, int noutputs
   return true;
 }
 
-static bool begin(TF_Session *session, const SessionRunOptions *options, const TF_Output *inputs,
-                  TF_Tensor *const *input_values, int ninputs, const TF_Output *outputs, int noutputs,
-                  const TF_Operation *const *target_opers, int ntargets, RunArrays *arrays,
-                  SessionStep **step, Status *status) {
+/* What is asked for, in the arrays. `input_values` is NULL where only the places matter. */
+static bool read_request(const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs,
+                         const TF_Output *outputs, int noutputs, const TF_Operation *const *target_opers,
+                         int ntargets, RunArrays *arrays, StepSignature *signature, Status *status) {
+  TRY(make_room(arrays, ninputs, noutputs, ntargets, status));
   for (int i = 0; i < ninputs; i++) {
-    if (!input_values[i]) return status_invalid(status, "The value of input %d is null", i);
+    if (input_values && !input_values[i]) return status_invalid(status, "The value of input %d is null", i);
     arrays->feeds[i] = to_node_output(inputs[i]);
-    arrays->feed_values[i] = &input_values[i]->tensor;
+    if (input_values) arrays->feed_values[i] = &input_values[i]->tensor;
   }
   for (int i = 0; i < noutputs; i++) arrays->fetches[i] = to_node_output(outputs[i]);
-  const StepSignature signature = {.feeds = arrays->feeds,
-                                   .num_feeds = ninputs,
-                                   .fetches = arrays->fetches,
-                                   .num_fetches = noutputs,
-                                   /* A TF_Operation pointer is a Node pointer. */
-                                   .targets = (Node *const *)target_opers,
-                                   .num_targets = ntargets};
-  return session_begin(session->session, options, &signature, arrays->feed_values, step, status);
+  *signature = (StepSignature){.feeds = arrays->feeds,
+                               .num_feeds = ninputs,
+                               .fetches = arrays->fetches,
+                               .num_fetches = noutputs,
+                               /* A TF_Operation pointer is a Node pointer. */
+                               .targets = (Node *const *)target_opers,
+                               .num_targets = ntargets};
+  return true;
 }
 
 bool begin_session_step(TF_Session *session, const SessionRunOptions *options, const TF_Output *inputs,
@@ -81,9 +82,10 @@ bool begin_session_step(TF_Session *session, const SessionRunOptions *options, c
                         const TF_Operation *const *target_opers, int ntargets, SessionStep **step,
                         Status *status) {
   RunArrays arrays;
-  bool ok = make_room(&arrays, ninputs, noutputs, ntargets, status) &&
-            begin(session, options, inputs, input_values, ninputs, outputs, noutputs, target_opers, ntargets,
-                  &arrays, step, status);
+  StepSignature signature;
+  bool ok = read_request(inputs, input_values, ninputs, outputs, noutputs, target_opers, ntargets, &arrays,
+                         &signature, status) &&
+            session_begin(session->session, options, &signature, arrays.feed_values, step, status);
   arena_free(arrays.arena);
   return ok;
 }
@@ -140,4 +142,87 @@ void TF_SessionRun(TF_Session *session, const TF_Buffer *run_options, const TF_O
                               target_opers, ntargets, &step, &status->status) &&
            advance_session_step(step, 0, output_values, noutputs, &status->status) == RUN_DONE);
   if (run_metadata) give_metadata(run_metadata, &status->status);
+}
+
+/* ---- partial runs ---- */
+
+void TF_SessionPRunSetup(TF_Session *session, const TF_Output *inputs, int ninputs, const TF_Output *outputs,
+                         int noutputs, const TF_Operation *const *target_opers, int ntargets,
+                         const char **handle, TF_Status *status) {
+  RunArrays arrays;
+  StepSignature signature;
+  const char *kept;
+  start_status(status);
+  *handle = NULL;
+  bool ok = read_request(inputs, NULL, ninputs, outputs, noutputs, target_opers, ntargets, &arrays,
+                         &signature, &status->status) &&
+            session_setup_partial_run(session->session, &signature, &kept, &status->status);
+  if (ok) *handle = mem_strdup(kept, strlen(kept));
+  if (ok && !*handle) status_oom(&status->status, "a partial run");
+  arena_free(arrays.arena);
+}
+
+bool begin_session_piece(TF_Session *session, const char *handle, const SessionRunOptions *options,
+                         const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs,
+                         const TF_Output *outputs, TF_Tensor **output_values, int noutputs,
+                         SessionStep **step, Status *status) {
+  RunArrays arrays;
+  StepSignature signature;
+  *step = NULL;
+  for (int i = 0; i < noutputs; i++) output_values[i] = NULL;
+  bool ok =
+      read_request(inputs, input_values, ninputs, outputs, noutputs, NULL, 0, &arrays, &signature, status) &&
+      session_begin_piece(session->session, handle, options, signature.feeds, arrays.feed_values, ninputs,
+                          signature.fetches, noutputs, arrays.fetch_values, step, status);
+  if (ok && !*step) ok = give_results(arrays.fetch_values, output_values, noutputs, status);
+  arena_free(arrays.arena);
+  return ok;
+}
+
+void TF_SessionPRun(TF_Session *session, const char *handle, const TF_Output *inputs,
+                    TF_Tensor *const *input_values, int ninputs, const TF_Output *outputs,
+                    TF_Tensor **output_values, int noutputs, const TF_Operation *const *target_opers,
+                    int ntargets, TF_Status *status) {
+  SessionStep *step;
+  (void)target_opers; /* those of the setup run */
+  (void)ntargets;
+  start_status(status);
+  bool ok = begin_session_piece(session, handle, NULL, inputs, input_values, ninputs, outputs, output_values,
+                                noutputs, &step, &status->status);
+  if (ok && step)
+    reported(advance_session_step(step, 0, output_values, noutputs, &status->status) == RUN_DONE);
+}
+
+void TF_DeletePRunHandle(const char *handle) { mem_free((char *)handle); }
+
+/* ---- callables ---- */
+
+bool make_callable(TF_Session *session, const TF_Output *inputs, int ninputs, const TF_Output *outputs,
+                   int noutputs, const TF_Operation *const *target_opers, int ntargets,
+                   const TF_Output *connected, int nconnections, SessionCallable **callable, Status *status) {
+  RunArrays arrays;
+  StepSignature signature;
+  bool ok = read_request(inputs, NULL, ninputs, outputs, noutputs, target_opers, ntargets, &arrays,
+                         &signature, status);
+  TensorConnection *connections = ok ? mem_calloc(nconnections + 1, sizeof *connections) : NULL;
+  ok = ok && (connections || status_oom(status, "a callable"));
+  for (int i = 0; ok && i < nconnections; i++)
+    connections[i] =
+        (TensorConnection){to_node_output(connected[2 * i]), to_node_output(connected[2 * i + 1])};
+  signature.connections = connections;
+  signature.num_connections = nconnections;
+  ok = ok && session_make_callable(session->session, &signature, callable, status);
+  mem_free(connections);
+  arena_free(arrays.arena);
+  return ok;
+}
+
+bool begin_call(SessionCallable *callable, const SessionRunOptions *options, TF_Tensor *const *input_values,
+                int ninputs, SessionStep **step, Status *status) {
+  RunArrays arrays;
+  bool ok = make_room(&arrays, ninputs, 0, 0, status);
+  for (int i = 0; ok && i < ninputs; i++) arrays.feed_values[i] = &input_values[i]->tensor;
+  ok = ok && session_begin_call(callable, options, arrays.feed_values, ninputs, step, status);
+  arena_free(arrays.arena);
+  return ok;
 }

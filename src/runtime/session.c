@@ -1,40 +1,10 @@
 #include "runtime/session.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/sync.h"
-#include "runtime/step_cache.h"
+#include "runtime/session_internal.h"
 #include "runtime/thread_pool.h"
-
-struct Session {
-  Graph *graph;
-  Mutex mutex; /* checked: a kernel from outside may run, or close, the session that runs it */
-  bool closed;
-  bool require_shapes;
-  BufferPool *pool;
-  ResourceManager *resources;
-  FunctionRuntime *functions;
-  KernelTable *kernels;
-  StepCache *cache;
-  SessionStep *under_way, *idle; /* idle: to be used again, so that a repeated step allocates nothing */
-  const Tensor **feed_values;    /* scratch: in the order of a program's arguments */
-  int64_t feed_capacity;
-  atomic_bool closing; /* ends the step that is being advanced */
-  int64_t timeout_ms;  /* of steps that name none; 0: none */
-};
-
-struct SessionStep {
-  Session *session;
-  const PreparedStep *prepared;
-  ProgramInUse *program;
-  ProgramRun *run; /* NULL: the session was closed */
-  Step step;
-  Tensor *results; /* in the program's order */
-  int64_t result_capacity;
-  SessionStep *previous, *next;
-};
 
 Session *session_new(Graph *graph, Status *status) {
   Session *session = mem_calloc(1, sizeof *session);
@@ -134,7 +104,11 @@ static void free_steps(SessionStep *step) {
 /* --- the end of a session --- */
 
 static void free_state(Session *session) {
-  for (SessionStep *step = session->under_way; step; step = step->next) abandon_run(step);
+  for (SessionStep *step = session->under_way; step; step = step->next) {
+    abandon_run(step);
+    step->partial_run = NULL;
+  }
+  while (session->partial_runs) partial_run_end(session->partial_runs);
   step_cache_free(session->cache);
   session->cache = NULL;
   kernel_table_free(session->kernels);
@@ -149,8 +123,7 @@ static void free_state(Session *session) {
   session->feed_values = NULL;
 }
 
-/* Gives the mutex back. A kernel may have asked for the session to be closed while it held it. */
-static void unlock(Session *session) {
+void session_unlock(Session *session) {
   if (atomic_load(&session->closing) && !session->closed) {
     free_state(session);
     session->closed = true;
@@ -161,7 +134,7 @@ static void unlock(Session *session) {
 void session_close(Session *session) {
   atomic_store(&session->closing, true);
   if (mutex_lock_unless_held(&session->mutex))
-    unlock(session); /* else its kernel is running, and closes it at its end */
+    session_unlock(session); /* else its kernel is running, and closes it at its end */
 }
 
 void session_free(Session *session) {
@@ -206,10 +179,9 @@ static bool refuse_shape(NodeOutput output, const Tensor *value, Status *status)
   return false;
 }
 
-/* Whether the values have shapes that the graph does not know, and the session takes them. Outputs that do
- * not exist are refused later. */
-static bool accepts_other_shapes(const Session *session, const NodeOutput *feeds, int num_feeds,
-                                 const Tensor *const *values) {
+/* Outputs that do not exist are refused later. */
+bool session_accepts_other_shapes(const Session *session, const NodeOutput *feeds, int num_feeds,
+                                  const Tensor *const *values) {
   bool known = true;
   for (int i = 0; known && i < num_feeds; i++) {
     NodeOutput feed = feeds[i];
@@ -218,24 +190,19 @@ static bool accepts_other_shapes(const Session *session, const NodeOutput *feeds
   return !known && !session->require_shapes;
 }
 
-/* What is fed has the dtype of the output, and its shape where the session wants that. */
-static bool check_feeds(const Session *session, const PreparedStep *prepared, const Tensor *const *values,
-                        Status *status) {
-  for (int i = 0; i < prepared->num_feeds; i++) {
-    DataType expected = (DataType)dtype_base(node_output_type(prepared->feeds[i]));
-    if (values[i]->dtype != expected) {
-      return status_invalid(status, "Expects arg[%d] to be %s but %s is provided", i, dtype_name(expected),
-                            dtype_name(values[i]->dtype));
-    }
-    if (session->require_shapes && !has_known_shape(prepared->feeds[i], values[i]))
-      return refuse_shape(prepared->feeds[i], values[i], status);
+bool session_check_value(const Session *session, NodeOutput feed, int position, const Tensor *value,
+                         Status *status) {
+  DataType expected = (DataType)dtype_base(node_output_type(feed));
+  if (value->dtype != expected) {
+    return status_invalid(status, "Expects arg[%d] to be %s but %s is provided", position,
+                          dtype_name(expected), dtype_name(value->dtype));
   }
-  return true;
+  return !session->require_shapes || has_known_shape(feed, value) || refuse_shape(feed, value, status);
 }
 
 /* --- steps --- */
 
-static bool lock(Session *session, Status *status) {
+bool session_lock(Session *session, Status *status) {
   if (!mutex_lock_unless_held(&session->mutex))
     return status_set(status, CODE_FAILED_PRECONDITION, "A kernel cannot run the session in which it runs.");
   if (!session->closed) return true;
@@ -243,14 +210,14 @@ static bool lock(Session *session, Status *status) {
   return status_set(status, CODE_CANCELLED, "Session has been closed.");
 }
 
-/* The graph is locked. */
-static bool begin_prepared(Session *session, const PreparedStep *prepared, const Tensor *const *feed_values,
-                           SessionStep *step, Status *status) {
-  TRY(check_feeds(session, prepared, feed_values, status));
+static bool begin_run(Session *session, StepCache *cache, const PreparedStep *prepared,
+                      const Tensor *const *feed_values, SessionStep *step, Status *status) {
+  for (int i = 0; i < prepared->num_feeds; i++)
+    TRY(session_check_value(session, prepared->feeds[i], i, feed_values[i], status));
   if (!mem_grow((void **)&session->feed_values, &session->feed_capacity, (int64_t)prepared->num_feeds + 1,
                 sizeof *session->feed_values))
     return status_oom(status, "a step");
-  TRY(step_cache_use(session->cache, prepared, &step->program, status));
+  TRY(step_cache_use(cache, prepared, &step->program, status));
   for (int i = 0; i < prepared->num_feeds; i++)
     session->feed_values[i] = feed_values[prepared->feed_order[i]];
   if (program_begin(program_in_use(step->program), session->feed_values, &step->run, status)) return true;
@@ -259,11 +226,13 @@ static bool begin_prepared(Session *session, const PreparedStep *prepared, const
   return false;
 }
 
-static bool begin_step(Session *session, const PreparedStep *prepared, const SessionRunOptions *options,
-                       const Tensor *const *feed_values, SessionStep **step, Status *status) {
+bool session_begin_prepared(Session *session, StepCache *cache, const PreparedStep *prepared,
+                            const SessionRunOptions *options, const Tensor *const *feed_values,
+                            SessionStep **step, Status *status) {
   TRY(take_step(session, prepared->num_fetches, step, status));
   (*step)->prepared = prepared;
-  if (!begin_prepared(session, prepared, feed_values, *step, status)) {
+  (*step)->partial_run = NULL;
+  if (!begin_run(session, cache, prepared, feed_values, *step, status)) {
     return_step(*step);
     return false;
   }
@@ -276,15 +245,32 @@ bool session_begin(Session *session, const SessionRunOptions *options, const Ste
                    const Tensor *const *feed_values, SessionStep **step, Status *status) {
   const PreparedStep *prepared;
   StepSignature asked = *signature;
-  TRY(lock(session, status));
+  TRY(session_lock(session, status));
   graph_lock(session->graph);
   bool ok = step_signature_check(&asked, session->graph, status);
-  if (ok) asked.any_shapes = accepts_other_shapes(session, asked.feeds, asked.num_feeds, feed_values);
+  if (ok) asked.any_shapes = session_accepts_other_shapes(session, asked.feeds, asked.num_feeds, feed_values);
   ok = ok && step_cache_prepare(session->cache, &asked, &prepared, status) &&
-       begin_step(session, prepared, options, feed_values, step, status);
+       session_begin_prepared(session, session->cache, prepared, options, feed_values, step, status);
   graph_unlock(session->graph);
-  unlock(session);
+  session_unlock(session);
   return ok;
+}
+
+static bool give_results(SessionStep *step, Tensor *fetch_values, Status *status) {
+  const PreparedStep *prepared = step->prepared;
+  if (step->partial_run)
+    return partial_run_take(step->partial_run, prepared, step->results, fetch_values, status);
+  for (int i = 0; i < prepared->num_fetches; i++)
+    tensor_move(&fetch_values[prepared->fetch_order[i]], &step->results[i]);
+  return true;
+}
+
+/* A partial run goes on unless its piece failed, or was the last. */
+static void end_step(SessionStep *step, bool succeeded) {
+  PartialRun *run = step->partial_run;
+  end_run(step);
+  if (run && (!succeeded || partial_run_has_ended(run))) partial_run_end(run);
+  return_step(step);
 }
 
 RunState session_advance(SessionStep *step, int64_t slice_ms, Tensor *fetch_values, Status *status) {
@@ -305,13 +291,9 @@ RunState session_advance(SessionStep *step, int64_t slice_ms, Tensor *fetch_valu
   if (state == RUN_FAILED && status->code == CODE_INTERNAL && strncmp(status->message, "Retval[", 7) == 0 &&
       strstr(status->message, "] does not have value"))
     status->code = CODE_INVALID_ARGUMENT;
-  if (state != RUN_WAITING) {
-    for (int i = 0; state == RUN_DONE && i < step->prepared->num_fetches; i++)
-      tensor_move(&fetch_values[step->prepared->fetch_order[i]], &step->results[i]);
-    end_run(step);
-    return_step(step);
-  }
-  unlock(session);
+  if (state == RUN_DONE && !give_results(step, fetch_values, status)) state = RUN_FAILED;
+  if (state != RUN_WAITING) end_step(step, state == RUN_DONE);
+  session_unlock(session);
   return state;
 }
 
@@ -319,8 +301,8 @@ void session_abandon(SessionStep *step) {
   if (!step || !mutex_lock_unless_held(&step->session->mutex)) return;
   Session *session = step->session;
   abandon_run(step);
-  return_step(step);
-  unlock(session);
+  end_step(step, false);
+  session_unlock(session);
 }
 
 bool session_run(Session *session, const NodeOutput *feeds, const Tensor *const *feed_values, int num_feeds,
@@ -335,89 +317,4 @@ bool session_run(Session *session, const NodeOutput *feeds, const Tensor *const 
   SessionStep *step;
   return session_begin(session, NULL, &signature, feed_values, &step, status) &&
          session_advance(step, 0, fetch_values, status) == RUN_DONE;
-}
-
-/* --- callables --- */
-
-struct SessionCallable {
-  Session *session;
-  Arena *arena;
-  StepSignature signature;
-  const PreparedStep *prepared[2]; /* for shapes that the graph knows, and for others; NULL: not yet made */
-};
-
-static const void *copy(Arena *arena, const void *items, int count, size_t size) {
-  void *copied = arena_calloc(arena, count, size);
-  if (copied && count > 0) memcpy(copied, items, (size_t)count * size);
-  return copied;
-}
-
-static SessionCallable *new_callable(Session *session, const StepSignature *from) {
-  Arena *arena = arena_new();
-  SessionCallable *callable = arena ? arena_calloc(arena, 1, sizeof *callable) : NULL;
-  if (!callable) {
-    arena_free(arena);
-    return NULL;
-  }
-  *callable = (SessionCallable){.session = session, .arena = arena, .signature = *from};
-  StepSignature *to = &callable->signature;
-  to->feeds = copy(arena, from->feeds, from->num_feeds, sizeof *from->feeds);
-  to->fetches = copy(arena, from->fetches, from->num_fetches, sizeof *from->fetches);
-  to->targets = copy(arena, from->targets, from->num_targets, sizeof(Node *));
-  to->connections = copy(arena, from->connections, from->num_connections, sizeof *from->connections);
-  if (to->feeds && to->fetches && to->targets && to->connections) return callable;
-  arena_free(arena);
-  return NULL;
-}
-
-/* The session and the graph are locked. */
-static bool prepare_call(SessionCallable *callable, bool any_shapes, const PreparedStep **prepared,
-                         Status *status) {
-  *prepared = callable->prepared[any_shapes];
-  if (*prepared) return true;
-  callable->signature.any_shapes = any_shapes;
-  TRY(step_cache_prepare(callable->session->cache, &callable->signature, prepared, status));
-  callable->prepared[any_shapes] = *prepared;
-  return true;
-}
-
-bool session_make_callable(Session *session, const StepSignature *signature, SessionCallable **callable,
-                           Status *status) {
-  const PreparedStep *prepared;
-  *callable = new_callable(session, signature);
-  if (!*callable) return status_oom(status, "a callable");
-  bool ok = lock(session, status);
-  if (ok) {
-    graph_lock(session->graph);
-    ok = step_signature_check(signature, session->graph, status) &&
-         prepare_call(*callable, false, &prepared, status);
-    graph_unlock(session->graph);
-    unlock(session);
-  }
-  if (ok) return true;
-  session_release_callable(*callable);
-  *callable = NULL;
-  return false;
-}
-
-bool session_begin_call(SessionCallable *callable, const SessionRunOptions *options,
-                        const Tensor *const *feed_values, int num_feeds, SessionStep **step, Status *status) {
-  Session *session = callable->session;
-  const StepSignature *signature = &callable->signature;
-  const PreparedStep *prepared;
-  if (num_feeds != signature->num_feeds)
-    return status_invalid(status, "Expected %d feed tensors, but got %d", signature->num_feeds, num_feeds);
-  TRY(lock(session, status));
-  graph_lock(session->graph);
-  bool ok = step_signature_check(signature, session->graph, status) &&
-            prepare_call(callable, accepts_other_shapes(session, signature->feeds, num_feeds, feed_values),
-                         &prepared, status) &&
-            begin_step(session, prepared, options, feed_values, step, status);
-  graph_unlock(session->graph);
-  unlock(session);
-  return ok;
-}
-
-void session_release_callable(SessionCallable *callable) {
-  if (callable) arena_free(callable->arena);
 }

@@ -131,8 +131,7 @@ static void sort_outputs(const NodeOutput *outputs, int count, NodeOutput *sorte
 static bool make_program(StepCache *cache, const StepSignature *signature, ProgramInUse **made,
                          Status *status) {
   FunctionBody *body;
-  if (cache->finalized)
-    return status_set(status, CODE_FAILED_PRECONDITION, "Session has been finalized.");
+  if (cache->finalized) return status_set(status, CODE_FAILED_PRECONDITION, "Session has been finalized.");
   *made = mem_calloc(1, sizeof **made);
   if (!*made) return oom(status);
   (*made)->users = 1;
@@ -199,14 +198,13 @@ static bool add_request(StepCache *cache, const StepSignature *asked, CachedProg
   char *key = arena_strndup(cache->arena, (const char *)cache->key, key_size);
   *prepared = arena_alloc(cache->arena, sizeof **prepared);
   if (!key || !*prepared) return oom(status);
-  **prepared = (PreparedStep){
-      .cached = cached,
-      .num_feeds = asked->num_feeds,
-      .num_fetches = asked->num_fetches,
-      .feeds = keep(cache, asked->feeds, asked->num_feeds, sizeof *asked->feeds),
-      .feed_order = keep(cache, cache->order, asked->num_feeds, sizeof *cache->order),
-      .fetch_order =
-          keep(cache, cache->order + asked->num_feeds, asked->num_fetches, sizeof *cache->order)};
+  **prepared = (PreparedStep){.cached = cached,
+                              .num_feeds = asked->num_feeds,
+                              .num_fetches = asked->num_fetches,
+                              .feeds = keep(cache, asked->feeds, asked->num_feeds, sizeof *asked->feeds),
+                              .feed_order = keep(cache, cache->order, asked->num_feeds, sizeof *cache->order),
+                              .fetch_order = keep(cache, cache->order + asked->num_feeds, asked->num_fetches,
+                                                  sizeof *cache->order)};
   if (!(*prepared)->feeds || !(*prepared)->feed_order || !(*prepared)->fetch_order) return oom(status);
   return string_map_set_bytes(&cache->requests, key, key_size, *prepared, status);
 }
@@ -224,8 +222,7 @@ bool step_cache_prepare(StepCache *cache, const StepSignature *asked, const Prep
   sort_outputs(asked->fetches, asked->num_fetches, cache->outputs + asked->num_feeds,
                cache->order + asked->num_feeds);
   key_size = write_key(&sorted, cache->key);
-  CachedProgram *cached =
-      string_map_find_bytes(&cache->programs, (const char *)cache->key, key_size);
+  CachedProgram *cached = string_map_find_bytes(&cache->programs, (const char *)cache->key, key_size);
   TRY(cached || add_program(cache, &sorted, &cached, status));
   PreparedStep *made;
   ArenaMark mark = arena_mark(cache->arena);

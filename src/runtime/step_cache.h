@@ -40,8 +40,8 @@ void step_cache_free(StepCache *cache);
  * finalized.". */
 void step_cache_finalize(StepCache *cache);
 
-/* The graph is locked during both, and `asked` has been checked (step_signature_check). Errors are those of client_graph_of_step and program_compile; then the
- * cache is as before. */
+/* The graph is locked during both, and `asked` has been checked (step_signature_check). Errors are those of
+ * client_graph_of_step and program_compile; then the cache is as before. */
 MUST_CHECK bool step_cache_prepare(StepCache *cache, const StepSignature *asked,
                                    const PreparedStep **prepared, Status *status);
 /* The program as of now. */

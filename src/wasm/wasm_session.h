@@ -21,6 +21,32 @@ TF_CAPI_EXPORT extern TF_WasmStep *TF_WasmStartStep(TF_Session *session, const T
                                                     TF_Tensor **output_values, int noutputs,
                                                     const TF_Operation *const *target_opers, int ntargets,
                                                     TF_Status *status);
+/* A piece of a partial run (TF_SessionPRunSetup), in the same way. */
+TF_CAPI_EXPORT extern TF_WasmStep *TF_WasmStartPiece(TF_Session *session, const char *handle,
+                                                     const TF_WasmStepOptions *options,
+                                                     const TF_Output *inputs, TF_Tensor *const *input_values,
+                                                     int ninputs, const TF_Output *outputs,
+                                                     TF_Tensor **output_values, int noutputs,
+                                                     TF_Status *status);
+
+/* A step that was looked up, checked and compiled once. */
+typedef struct TF_WasmCallable TF_WasmCallable;
+
+/* `connected` are pairs: what reads the second of a pair reads the first. NULL on error. */
+TF_CAPI_EXPORT extern TF_WasmCallable *TF_WasmMakeCallable(TF_Session *session, const TF_Output *inputs,
+                                                           int ninputs, const TF_Output *outputs,
+                                                           int noutputs,
+                                                           const TF_Operation *const *target_opers,
+                                                           int ntargets, const TF_Output *connected,
+                                                           int nconnections, TF_Status *status);
+/* As TF_WasmStartStep. Values are in the order of the callable's inputs and outputs. */
+TF_CAPI_EXPORT extern TF_WasmStep *TF_WasmStartCall(TF_WasmCallable *callable,
+                                                    const TF_WasmStepOptions *options,
+                                                    TF_Tensor *const *input_values, int ninputs,
+                                                    TF_Tensor **output_values, int noutputs,
+                                                    TF_Status *status);
+TF_CAPI_EXPORT extern void TF_WasmReleaseCallable(TF_WasmCallable *callable);
+
 /* Goes on with a step that paused, for that time; 0: to its end. `noutputs` as at its start. 1 when it paused
  * again; else the step is gone. */
 TF_CAPI_EXPORT extern int TF_WasmResumeStep(TF_WasmStep *step, int slice_ms, TF_Tensor **output_values,

@@ -1,5 +1,11 @@
 /** Runtime: one loaded engine, what it knows (ops) and what is open in it (graphs, sessions). */
-import type { GraphPtr, SessionPtr, TextPtr, WasmFunctionBodyPtr } from '../generated/abi.js';
+import type {
+  GraphPtr,
+  SessionPtr,
+  TextPtr,
+  WasmCallablePtr,
+  WasmFunctionBodyPtr,
+} from '../generated/abi.js';
 import { OpDef, decodeOpDef, decodeOpList } from '../messages/op-def.js';
 import { encodeText } from '../base/utf8.js';
 import type { Wasm } from './wasm.js';
@@ -22,6 +28,8 @@ export interface MemoryInfo {
   sessions: number;
   /** Function bodies that are not disposed. */
   functionBodies: number;
+  /** Callables that are not released. */
+  callables: number;
 }
 
 /** Where the lines of the op Print go. */
@@ -34,13 +42,19 @@ interface Handles {
   graphs: GraphPtr;
   sessions: SessionPtr;
   functionBodies: WasmFunctionBodyPtr;
+  callables: WasmCallablePtr;
 }
 
 type Kind = keyof Handles;
 type Held = { [K in Kind]: readonly [K, Handles[K]] }[Kind];
 
 export class Runtime {
-  private readonly counts: Record<Kind, number> = { graphs: 0, sessions: 0, functionBodies: 0 };
+  private readonly counts: Record<Kind, number> = {
+    graphs: 0,
+    sessions: 0,
+    functionBodies: 0,
+    callables: 0,
+  };
   private readonly ops = new Map<string, OpDef>();
   private readonly texts = new Map<string, TextPtr>();
   /** Frees what a user forgot to dispose. */
@@ -49,7 +63,8 @@ export class Runtime {
     this.counts[kind]--;
     if (kind === 'sessions') this.wasm.checked((status) => call.TF_DeleteSession(pointer, status));
     else if (kind === 'graphs') call.TF_DeleteGraph(pointer);
-    else call.TF_WasmDeleteFunctionBody(pointer);
+    else if (kind === 'functionBodies') call.TF_WasmDeleteFunctionBody(pointer);
+    else call.TF_WasmReleaseCallable(pointer);
   });
 
   constructor(

@@ -1,63 +1,51 @@
-/** SessionStep: one step of a session. */
-import type { Null, Ptr, SessionPtr, StatusPtr, TensorPtr, WasmStepPtr } from '../generated/abi.js';
-import { Step } from './step.js';
+/** SessionStep: one step of a session, call of a callable, or piece of a partial run. */
+import type { Null, Ptr, StatusPtr, TensorPtr, WasmStepOptionsPtr, WasmStepPtr } from '../generated/abi.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { unsigned, type OperationArgument, type OutputArgument, type Scope, type Wasm } from './wasm.js';
+import { Step } from './step.js';
+import { type Scope, unsigned, type Wasm } from './wasm.js';
 
-/** What a step takes and gives. */
+/** What a step takes and gives, and how it begins. */
 export interface StepRequest {
-  readonly feeds: readonly OutputArgument[];
   readonly values: readonly Tensor[];
-  readonly fetches: readonly OutputArgument[];
-  readonly targets: readonly OperationArgument[];
+  readonly numResults: number;
   /** Milliseconds; 0: no deadline. */
   readonly timeoutMs: number;
-  /** All that is asked for is known without running anything. */
-  readonly nothingToDo: boolean;
+  /** Runs the first slice. The step of the engine when it paused, else 0. */
+  readonly start: (
+    scope: Scope,
+    options: WasmStepOptionsPtr,
+    values: Ptr<TensorPtr>,
+    results: Ptr<TensorPtr>,
+    status: StatusPtr,
+  ) => WasmStepPtr | Null;
 }
 
 export class SessionStep extends Step {
   protected readonly numResults: number;
-  /** The step of the engine, while it has paused; else 0. */
+  /** The step of the engine while it has paused, else 0. */
   private paused: WasmStepPtr | Null = 0;
 
   constructor(
     wasm: Wasm,
-    private readonly session: SessionPtr,
     private readonly request: StepRequest,
   ) {
     super(wasm, request.values);
-    this.numResults = request.fetches.length;
+    this.numResults = request.numResults;
   }
 
   protected runSlice(scope: Scope, sliceMs: number, results: Ptr<TensorPtr>, status: StatusPtr): number {
-    const { call } = this.wasm;
-    if (this.request.nothingToDo) return 0;
     if (this.paused !== 0) {
-      const pauses = call.TF_WasmResumeStep(this.paused, sliceMs, results, this.numResults, status);
+      const pauses = this.wasm.call.TF_WasmResumeStep(this.paused, sliceMs, results, this.numResults, status);
       if (pauses === 0) this.paused = 0;
       return pauses;
     }
-    const { feeds, fetches, targets, timeoutMs } = this.request;
-    this.paused = unsigned(
-      call.TF_WasmStartStep(
-        this.session,
-        scope.words([timeoutMs, sliceMs]),
-        scope.outputs(feeds),
-        scope.pointers(this.inputs),
-        feeds.length,
-        scope.outputs(fetches),
-        results,
-        fetches.length,
-        scope.pointers(targets.map((target) => target.pointer)),
-        targets.length,
-        status,
-      ),
-    );
+    const options: WasmStepOptionsPtr = scope.words([this.request.timeoutMs, sliceMs]);
+    this.paused = unsigned(this.request.start(scope, options, scope.pointers(this.inputs), results, status));
     return this.paused === 0 ? 0 : 1;
   }
 
-  protected release(paused: boolean): void {
-    if (paused && this.paused !== 0) this.wasm.call.TF_WasmAbandonStep(this.paused);
+  protected release(): void {
+    if (this.paused !== 0) this.wasm.call.TF_WasmAbandonStep(this.paused);
+    this.paused = 0;
   }
 }

@@ -1,42 +1,20 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Session: runs parts of a graph and keeps its variables. */
-import { Schema, checkOptions, checkReceivers, isPlainObject, shown } from '../base/arguments.js';
+import { Schema, checkOptions, checkReceivers, shown } from '../base/arguments.js';
 import { showAs } from '../base/console-line.js';
-import { DType, TypedArray, itemsPerElement } from '../tensor/dtypes.js';
 import { CancelledError, InvalidArgumentError, TFError, UnimplementedError } from '../base/errors.js';
 import { Graph } from '../graph/graph.js';
 import type { Null, SessionOptionsPtr, SessionPtr } from '../generated/abi.js';
 import { withHint } from '../graph/hints.js';
-import { Input, Operation, Output, valueOf, Variable } from '../graph/operation.js';
+import { Input, Operation } from '../graph/operation.js';
 import { Runtime, checkRuntime } from '../engine/runtime.js';
-import { SessionStep } from '../engine/session-step.js';
+import { SessionStep, StepRequest } from '../engine/session-step.js';
 import { STEP_OPTIONS, StepOptions, StepQueue, checkSignal, timeoutOf } from '../engine/step-queue.js';
 import { unsigned } from '../engine/wasm.js';
-import { Tensor, TensorLike, refuseDetached, tensor } from '../tensor/tensor.js';
-
-/**
- * What can be fetched: a value, an operation to run, or arrays and records of them. null is what `gradients`
- * gives where no gradient flows: it stands here so that its list can be fetched as it is, and a run refuses
- * it.
- */
-export type Fetch = Input | Operation | string | null | readonly Fetch[] | { readonly [key: string]: Fetch };
-
-/** What a fetch gives: a Tensor for a value, null for an operation, and the same arrays and records. */
-export type Fetched<F> = F extends Input | string
-  ? Tensor
-  : F extends Operation
-    ? null
-    : F extends null
-      ? never
-      : F extends readonly unknown[]
-        ? { -readonly [K in keyof F]: Fetched<F[K]> }
-        : { -readonly [K in keyof F]: Fetched<F[K]> };
-
-/** Values by Outputs or names: a Map, pairs `[[x, value], ...]`, or an object of names. */
-export type Feeds =
-  | ReadonlyMap<Input | string, TensorLike>
-  | readonly (readonly [Input | string, TensorLike])[]
-  | Readonly<Record<string, TensorLike>>;
+import { Tensor } from '../tensor/tensor.js';
+import { Callable, CallableOptions } from './callable.js';
+import { PartialRun, PartialRunOptions } from './partial-run.js';
+import { Feeds, Fetch, Fetched, Place, Request, feedEntries, feedTensor } from './request.js';
 
 export interface RunOptions extends StepOptions {
   /** Operations (or their names) to run without fetching anything. */
@@ -56,131 +34,10 @@ export interface SessionOptions {
 const RUN_OPTIONS: Schema<RunOptions> = { targets: 'an array', ...STEP_OPTIONS };
 const SESSION_OPTIONS: Schema<SessionOptions> = { target: 'a string', optimize: 'true or false' };
 
-const FEEDS = 'feeds are a Map, pairs such as [[x, value]], or an object such as { x: value }';
-
-/** The pairs of feeds in any of their forms. */
-export function feedEntries(feeds: Feeds): [Input | string, TensorLike][] {
-  if (isPlainObject(feeds)) return Object.entries(feeds as Record<string, TensorLike>);
-  const isList = Array.isArray(feeds) || Object.prototype.toString.call(feeds) === '[object Map]';
-  if (!isList) throw new InvalidArgumentError(`${FEEDS}, not ${shown(feeds)}`);
-  return Array.from(feeds as Iterable<unknown>, (pair, i) => {
-    if (!Array.isArray(pair) || pair.length !== 2)
-      throw new InvalidArgumentError(`${FEEDS}; pair ${i} of them is ${shown(pair)}`);
-    return pair as [Input | string, TensorLike];
-  });
-}
-
-/** How deep fetches may be nested: what is deeper is inside itself. */
-const DEEPEST = 100;
-
-/** The flat lists of a run, and where each fetch's value comes from. */
-class Request {
-  readonly fetches: Output[] = [];
-  readonly targets: Operation[] = [];
-
-  constructor(private readonly graph: Graph) {}
-
-  operation(item: Operation | string): Operation {
-    return typeof item === 'string' ? this.graph.requiredOperation(item) : this.graph.ownOperation(item);
-  }
-
-  /** What is fed under a key. */
-  output(key: Input | string): Output {
-    if (typeof key === 'string') return this.graph.output(key);
-    if (!(key instanceof Output || key instanceof Variable))
-      throw new InvalidArgumentError(`${shown(key)} cannot be fed: feeds are keyed by Outputs or names`);
-    const output = valueOf(key);
-    this.graph.ownOperation(output.operation);
-    return output;
-  }
-
-  /** Notes what is fetched; returns how to shape the results alike. `place` names it in messages. */
-  add(fetch: Fetch, place = 'what is fetched', depth = 0): (values: readonly Tensor[]) => unknown {
-    if (typeof fetch === 'string') return this.add(this.named(fetch));
-    if (fetch instanceof Operation) {
-      this.targets.push(this.graph.ownOperation(fetch));
-      return () => null;
-    }
-    if (fetch instanceof Output || fetch instanceof Variable) {
-      const output = valueOf(fetch);
-      this.graph.ownOperation(output.operation);
-      const position = this.fetches.push(output) - 1;
-      return (values) => values[position];
-    }
-    if (fetch === null) throw this.graph.nullError(`${place} is no Output`);
-    if (depth > DEEPEST)
-      throw new InvalidArgumentError(
-        `fetches are nested more than ${DEEPEST} deep; is one of them inside itself?`,
-      );
-    if (Array.isArray(fetch)) {
-      const parts = Array.from(fetch as readonly Fetch[], (part, i) =>
-        this.add(part, `fetch ${i}`, depth + 1),
-      );
-      return (values) => parts.map((part) => part(values));
-    }
-    if (!isPlainObject(fetch)) {
-      throw new InvalidArgumentError(
-        `${shown(fetch)} cannot be fetched: fetches are Outputs, Variables, Operations, names of them, or arrays and objects of these`,
-      );
-    }
-    const entries = Object.entries(fetch as Record<string, Fetch>).map(
-      ([key, part]) => [key, this.add(part, `fetch '${key}'`, depth + 1)] as const,
-    );
-    return (values) => Object.fromEntries(entries.map(([key, part]) => [key, part(values)]));
-  }
-
-  /**
-   * What a name stands for: 'node:1' an output, 'node' its first output, or the operation where it has none.
-   */
-  private named(name: string): Output | Operation {
-    if (/:\d+$/.test(name)) return this.graph.output(name);
-    const operation = this.graph.requiredOperation(name);
-    return operation.outputs.length === 0 ? operation : operation.output(0);
-  }
-}
-
-/** Where something is fed: an output and what is known of its values. */
-interface Place {
-  readonly output: Output;
-  readonly dtype: DType;
-  readonly shape: readonly (number | null)[] | null;
-}
-
-/**
- * The tensor for a feed. A flat typed array takes the shape of what it is fed to, when that leaves at most
- * one size open and the length fits: a Float32Array of 640 numbers for [?,64] is [10,64].
- */
-export function feedTensor({ output, dtype, shape: known }: Place, value: TensorLike): Tensor {
-  try {
-    return fittingTensor(dtype, known, value);
-  } catch (error) {
-    if (error instanceof TFError) error.message = `the value for ${output.name}: ${error.message}`;
-    throw error;
-  }
-}
-
-function fittingTensor(dtype: DType, known: Place['shape'], value: TensorLike): Tensor {
-  const flat = ArrayBuffer.isView(value) ? (value as unknown as TypedArray) : undefined;
-  if (flat) refuseDetached(flat);
-  if (flat && known && known.length !== 1 && dtype !== 'string') {
-    const open = known.filter((size) => size === null).length;
-    const rest = known.reduce<number>((product, size) => product * (size ?? 1), 1);
-    const count = flat.length / itemsPerElement(dtype);
-    if (open === 0 && rest === count) return tensor(value, known as readonly number[], dtype);
-    if (open === 1 && rest > 0 && count % rest === 0)
-      return tensor(
-        value,
-        known.map((size) => size ?? count / rest),
-        dtype,
-      );
-  }
-  return value instanceof Tensor ? value : tensor(value, undefined, dtype);
-}
-
 const CLOSED = 'Session has been closed.';
 
 /** A step that was made, and how its values are shaped like what was asked for. */
-interface Prepared {
+export interface Prepared {
   readonly step: SessionStep;
   readonly answer: () => unknown;
 }
@@ -250,9 +107,45 @@ export class Session {
   }
 
   private runSoon(fetches: Fetch, feeds?: Feeds, options: RunOptions = {}): Promise<unknown> {
+    return this.soon(() => this.prepare(fetches, feeds, options), options);
+  }
+
+  /**
+   * As `run`, at once: it returns when the step has ended. A step of `run` that is under way ends before it.
+   */
+  runSync<const F extends Fetch>(fetches: F, feeds?: Feeds, options: RunOptions = {}): Fetched<F> {
+    return this.atOnce(this.prepare(fetches, feeds, options)) as Fetched<F>;
+  }
+
+  /**
+   * A run that is looked up and checked once, to be called with the values of `feeds` in their order:
+   * `session.makeCallable(y, [x])` gives `callable.run(xValue)`.
+   */
+  makeCallable<const F extends Fetch>(
+    fetches: F,
+    feeds: readonly (Input | string)[] = [],
+    options: CallableOptions = {},
+  ): Callable<F> {
+    return new Callable(this, this.#runtime, fetches, feeds, options);
+  }
+
+  /**
+   * A step that is fed and fetched in pieces: `fetches` and `feeds` are all that its pieces will ask for and
+   * be fed. Each node runs once, in the piece in which all that it needs has been fed.
+   */
+  partialRun(
+    fetches: readonly (Input | string)[],
+    feeds: readonly (Input | string)[],
+    options: PartialRunOptions = {},
+  ): PartialRun {
+    return new PartialRun(this, this.#runtime, fetches, feeds, options);
+  }
+
+  /** @internal Runs a step when those before it have ended; what refuses it rejects. */
+  soon(prepare: () => Prepared, options: StepOptions): Promise<unknown> {
     let prepared: Prepared;
     try {
-      prepared = this.prepare(fetches, feeds, options);
+      prepared = prepare();
     } catch (error) {
       return Promise.reject(error);
     }
@@ -261,14 +154,11 @@ export class Session {
     );
   }
 
-  /**
-   * As `run`, at once: it returns when the step has ended. A step of `run` that is under way ends before it.
-   */
-  runSync<const F extends Fetch>(fetches: F, feeds?: Feeds, options: RunOptions = {}): Fetched<F> {
-    const { step, answer } = this.prepare(fetches, feeds, options);
+  /** @internal Runs a step to its end, behind the one that is under way. */
+  atOnce({ step, answer }: Prepared): unknown {
     this.#queue.finish();
     step.advance(0);
-    return answer() as Fetched<F>;
+    return answer();
   }
 
   /** @internal The handle, while the session may run. */
@@ -296,16 +186,30 @@ export class Session {
     );
     const open = request.fetches.filter((_, i) => fed[i]! < 0);
     const nothingToDo = fed.length > 0 && open.length === 0 && request.targets.length === 0;
-    const step = new SessionStep(this.#runtime.wasm, pointer, {
-      feeds: feedOutputs,
+    const { call } = this.#runtime.wasm;
+    const step = this.step({
       values,
-      fetches: open,
-      targets: request.targets,
+      numResults: open.length,
       timeoutMs: timeoutOf(options),
-      nothingToDo,
+      start: (scope, stepOptions, inputs, results, status) =>
+        nothingToDo
+          ? 0
+          : call.TF_WasmStartStep(
+              pointer,
+              stepOptions,
+              scope.outputs(feedOutputs),
+              inputs,
+              feedOutputs.length,
+              scope.outputs(open),
+              results,
+              open.length,
+              scope.pointers(request.targets.map((target) => target.pointer)),
+              request.targets.length,
+              status,
+            ),
     });
     const answer = () => {
-      const results = this.located(step)[Symbol.iterator]();
+      const results = this.located(() => step.values)[Symbol.iterator]();
       return shape(
         fed.map((position) => (position < 0 ? (results.next().value as Tensor) : values[position]!)),
       );
@@ -313,10 +217,15 @@ export class Session {
     return { step, answer };
   }
 
-  /** What the step gave; an error says which op failed. */
-  private located(step: SessionStep): Tensor[] {
+  /** @internal */
+  step(request: StepRequest): SessionStep {
+    return new SessionStep(this.#runtime.wasm, request);
+  }
+
+  /** @internal Errors of `work` say which op failed, and what to do. */
+  located<T>(work: () => T): T {
     try {
-      return step.values;
+      return work();
     } catch (error) {
       if (!(error instanceof TFError)) throw error;
       withHint(error, this.#runtime, this.graph);
@@ -324,7 +233,8 @@ export class Session {
     }
   }
 
-  private place(key: Input | string, request: Request): Place {
+  /** @internal Where a key is fed. */
+  place(key: Input | string, request: Request): Place {
     const known = typeof key === 'string' ? this.#placesByName.get(key) : this.#placesByHandle.get(key);
     if (known) return known;
     const output = request.output(key);

@@ -427,6 +427,23 @@ TF_CAPI_EXPORT extern void TF_SessionRun(TF_Session *session, const TF_Buffer *r
                                          const TF_Operation *const *target_opers, int ntargets,
                                          TF_Buffer *run_metadata, TF_Status *status);
 
+/* A partial run: a step that is fed and fetched in pieces. `inputs`, `outputs` and `target_opers` are all
+ * that its pieces will feed, fetch and run. *handle is deleted with TF_DeletePRunHandle. */
+TF_CAPI_EXPORT extern void TF_SessionPRunSetup(TF_Session *session, const TF_Output *inputs, int ninputs,
+                                               const TF_Output *outputs, int noutputs,
+                                               const TF_Operation *const *target_opers, int ntargets,
+                                               const char **handle, TF_Status *status);
+/* One piece: runs what depends on no input that is still to come, and has not run before. INVALID_ARGUMENT
+ * for what the setup did not name or an earlier piece was given, for an output that cannot be computed yet,
+ * and when the partial run has ended: all is fed and fetched, or a piece has failed. Targets are those of the
+ * setup. */
+TF_CAPI_EXPORT extern void TF_SessionPRun(TF_Session *session, const char *handle, const TF_Output *inputs,
+                                          TF_Tensor *const *input_values, int ninputs,
+                                          const TF_Output *outputs, TF_Tensor **output_values, int noutputs,
+                                          const TF_Operation *const *target_opers, int ntargets,
+                                          TF_Status *status);
+TF_CAPI_EXPORT extern void TF_DeletePRunHandle(const char *handle);
+
 /* The devices of a session: this process's CPU. */
 typedef struct TF_DeviceList TF_DeviceList;
 TF_CAPI_EXPORT extern TF_DeviceList *TF_SessionListDevices(TF_Session *session, TF_Status *status);

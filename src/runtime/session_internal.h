@@ -1,0 +1,73 @@
+/* What the files of a session share: session.c, session_callable.c, partial_run.c. */
+#ifndef TFCORE_RUNTIME_SESSION_INTERNAL_H_
+#define TFCORE_RUNTIME_SESSION_INTERNAL_H_
+
+#include <stdatomic.h>
+
+#include "base/sync.h"
+#include "runtime/partial_run.h"
+#include "runtime/session.h"
+#include "runtime/step_cache.h"
+
+struct Session {
+  Graph *graph;
+  Mutex mutex; /* checked: a kernel from outside may run, or close, the session that runs it */
+  bool closed;
+  bool require_shapes;
+  BufferPool *pool;
+  ResourceManager *resources;
+  FunctionRuntime *functions;
+  KernelTable *kernels;
+  StepCache *cache;
+  PartialRun *partial_runs; /* that have not ended */
+  int64_t num_partial_runs; /* so far: part of their handles */
+  SessionStep *under_way, *idle; /* idle: to be used again, so that a repeated step allocates nothing */
+  const Tensor **feed_values;    /* scratch: in the order of a program's arguments */
+  int64_t feed_capacity;
+  atomic_bool closing; /* ends the step that is being advanced */
+  int64_t timeout_ms;  /* of steps that name none; 0: none */
+};
+
+struct SessionStep {
+  Session *session;
+  const PreparedStep *prepared;
+  ProgramInUse *program;
+  ProgramRun *run; /* NULL: the session was closed */
+  Step step;
+  PartialRun *partial_run; /* whose piece it is; NULL for other steps */
+  Tensor *results;         /* in the program's order */
+  int64_t result_capacity;
+  SessionStep *previous, *next;
+};
+
+/* CANCELLED when the session is closed; FAILED_PRECONDITION when one of its kernels asks. */
+MUST_CHECK bool session_lock(Session *session, Status *status);
+/* Gives the mutex back. A kernel may have asked for the session to be closed while it held it. */
+void session_unlock(Session *session);
+
+/* The session and its graph are locked during the following. */
+
+/* Whether the values have shapes that the graph does not know, and the session takes them. */
+bool session_accepts_other_shapes(const Session *session, const NodeOutput *feeds, int num_feeds,
+                                  const Tensor *const *values);
+/* INVALID_ARGUMENT unless the value has the dtype of the output that it is fed for, and its shape where the
+ * session wants that. */
+MUST_CHECK bool session_check_value(const Session *session, NodeOutput feed, int position,
+                                    const Tensor *value, Status *status);
+/* Begins a step of a program in `cache`. */
+MUST_CHECK bool session_begin_prepared(Session *session, StepCache *cache, const PreparedStep *prepared,
+                                       const SessionRunOptions *options, const Tensor *const *feed_values,
+                                       SessionStep **step, Status *status);
+
+/* partial_run.c: */
+
+/* What a piece gave: takes the results, which are in the program's order, and gives what was asked for. On
+ * failure the caller ends the partial run. */
+MUST_CHECK bool partial_run_take(PartialRun *run, const PreparedStep *prepared, Tensor *results,
+                                 Tensor *fetch_values, Status *status);
+/* Whether everything has been fed and fetched. */
+bool partial_run_has_ended(const PartialRun *run);
+/* Ends it; no piece of it is under way. */
+void partial_run_end(PartialRun *run);
+
+#endif
