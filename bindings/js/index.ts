@@ -61,7 +61,7 @@ export { checkInput, valueOf } from './graph/operation.js';
 /** @internal */
 export { MessageWriter } from './messages/protobuf.js';
 /** @internal */
-export { feedEntries, feedTensor } from './session/session.js';
+export { feedEntries, feedTensor } from './session/request.js';
 /** @internal */
 export { sizeOf, tensor } from './tensor/tensor.js';
 /** @internal */

@@ -100,8 +100,7 @@ static bool set_up(PartialRun *run, const StepSignature *signature, Status *stat
   if (!run->feeds || !run->fetches || !run->fed || !run->fetched) return oom(status);
   TRY(client_graph_of_step(session->graph, &asked, &run->body, status));
   run->cache = step_cache_new(run->body->graph, session->functions, session->kernels);
-  return (run->cache || oom(status)) &&
-         partial_units_of(run->body->graph, run->arena, &run->units, status) &&
+  return (run->cache || oom(status)) && partial_units_of(run->body->graph, run->arena, &run->units, status) &&
          write_handle(run, signature, status);
 }
 
@@ -466,8 +465,10 @@ bool session_begin_piece(Session *session, const char *handle, const SessionRunO
                          const NodeOutput *feeds, const Tensor *const *feed_values, int num_feeds,
                          const NodeOutput *fetches, int num_fetches, Tensor *fetch_values, SessionStep **step,
                          Status *status) {
-  const StepSignature asked = {
-      .feeds = feeds, .num_feeds = num_feeds, .fetches = fetches, .num_fetches = num_fetches};
+  const StepSignature asked = {.feeds = feeds,
+                               .num_feeds = num_feeds,
+                               .fetches = fetches,
+                               .num_fetches = num_fetches};
   *step = NULL;
   TRY(session_lock(session, status));
   graph_lock(session->graph);

@@ -9,9 +9,9 @@ typedef struct Units {
   const Graph *graph;
   const ControlFlowInfo *info; /* per id */
   int64_t size;
-  int64_t *joined;    /* per id: another node of the same unit, or itself */
-  uint8_t *optional;  /* per id: whether its outputs may be dead */
-  int64_t *queue;     /* nodes whose readers are to be looked at */
+  int64_t *joined;   /* per id: another node of the same unit, or itself */
+  uint8_t *optional; /* per id: whether its outputs may be dead */
+  int64_t *queue;    /* nodes whose readers are to be looked at */
   int64_t num_queued;
 } Units;
 
@@ -66,7 +66,8 @@ static void join_edges(Units *u, const Node *node) {
   for (int32_t i = 0; i < node->num_out_edges; i++) {
     const Edge *edge = node->out_edges[i];
     if (edge->dst->id == SINK_ID || node->id == SOURCE_ID) continue;
-    if ((is_in_loop(u, node) && is_in_loop(u, edge->dst)) || hands_on_reference(edge)) join(u, node, edge->dst);
+    if ((is_in_loop(u, node) && is_in_loop(u, edge->dst)) || hands_on_reference(edge))
+      join(u, node, edge->dst);
   }
 }
 

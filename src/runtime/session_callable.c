@@ -74,10 +74,11 @@ bool session_begin_call(SessionCallable *callable, const SessionRunOptions *opti
     return status_invalid(status, "Expected %d feed tensors, but got %d", signature->num_feeds, num_feeds);
   TRY(session_lock(session, status));
   graph_lock(session->graph);
-  bool ok = step_signature_check(signature, session->graph, status) &&
-            prepare_call(callable, session_accepts_other_shapes(session, signature->feeds, num_feeds, feed_values),
-                         &prepared, status) &&
-            session_begin_prepared(session, session->cache, prepared, options, feed_values, step, status);
+  bool ok =
+      step_signature_check(signature, session->graph, status) &&
+      prepare_call(callable, session_accepts_other_shapes(session, signature->feeds, num_feeds, feed_values),
+                   &prepared, status) &&
+      session_begin_prepared(session, session->cache, prepared, options, feed_values, step, status);
   graph_unlock(session->graph);
   session_unlock(session);
   return ok;

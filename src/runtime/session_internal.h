@@ -19,8 +19,8 @@ struct Session {
   FunctionRuntime *functions;
   KernelTable *kernels;
   StepCache *cache;
-  PartialRun *partial_runs; /* that have not ended */
-  int64_t num_partial_runs; /* so far: part of their handles */
+  PartialRun *partial_runs;      /* that have not ended */
+  int64_t num_partial_runs;      /* so far: part of their handles */
   SessionStep *under_way, *idle; /* idle: to be used again, so that a repeated step allocates nothing */
   const Tensor **feed_values;    /* scratch: in the order of a program's arguments */
   int64_t feed_capacity;

@@ -90,9 +90,7 @@ export class Callable<F extends Fetch = Fetch> {
     if (this.#released) throw new CancelledError('the callable has been released');
     checkSignal(this.#options);
     if (given.length !== this.#places.length)
-      throw new InvalidArgumentError(
-        `Expected ${this.#places.length} feed tensors, but got ${given.length}`,
-      );
+      throw new InvalidArgumentError(`Expected ${this.#places.length} feed tensors, but got ${given.length}`);
     const values = this.#places.map((place, i) => feedTensor(place, given[i]!));
     const { call } = this.#runtime.wasm;
     const step = this.session.step({

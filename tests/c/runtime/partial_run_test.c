@@ -243,7 +243,8 @@ TEST(partial_runs_say_that_memory_ran_out) {
     if (begin(&p.f) && CHECK_OK(import_lines(p.f.graph, kChain, &p.f.status), p.f.status)) {
       int32_t sum = 0, one = 1;
       shortage_begin(&shortage);
-      bool ok = set_up(&p, "x y", "a b") && piece(&p, "x", &one, "a", &sum) && piece(&p, "y", &one, "b", &sum);
+      bool ok =
+          set_up(&p, "x y", "a b") && piece(&p, "x", &one, "a", &sum) && piece(&p, "y", &one, "b", &sum);
       shortage_end(&shortage, ok, p.f.status.code);
       if (ok) CHECK_INT_EQ(sum, 3);
     }

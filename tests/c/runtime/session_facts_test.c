@@ -14,9 +14,12 @@ enum { MOST = 8 };
 static const struct {
   int line;
   const char *missing;
-} kMissing[] = {{1, "ConfigProto.experimental"}, {15, "queues"},
-                {16, "queues"},                  {17, "inter_op_thread_pool"},
-                {18, "inter_op_thread_pool"},    {21, "output_partition_graphs"}};
+} kMissing[] = {{1, "ConfigProto.experimental"},
+                {15, "queues"},
+                {16, "queues"},
+                {17, "inter_op_thread_pool"},
+                {18, "inter_op_thread_pool"},
+                {21, "output_partition_graphs"}};
 
 static bool is_missing(int line) {
   for (size_t i = 0; i < sizeof kMissing / sizeof *kMissing; i++) {
@@ -130,10 +133,10 @@ static bool run_piece(Player *p, const Json *call, Tensor *results) {
   SessionStep *step;
   StepSignature signature = signature_of(p, call, "feeds", "fetches", "targets", places);
   int count = values_of(json_get(call, "feeds"), values, given);
-  bool ok = session_begin_piece(p->f.session, p->partial_run, NULL, signature.feeds, given,
-                                signature.num_feeds, signature.fetches, signature.num_fetches, results, &step,
-                                &p->f.status) &&
-            (!step || session_advance(step, 0, results, &p->f.status) == RUN_DONE);
+  bool ok =
+      session_begin_piece(p->f.session, p->partial_run, NULL, signature.feeds, given, signature.num_feeds,
+                          signature.fetches, signature.num_fetches, results, &step, &p->f.status) &&
+      (!step || session_advance(step, 0, results, &p->f.status) == RUN_DONE);
   for (int i = 0; i < count; i++) tensor_clear(&values[i]);
   return ok;
 }
