@@ -80,13 +80,14 @@ bool resource_handle_tensor(Str container, Str name, Resource *resource, Tensor 
   return true;
 }
 
-static bool refuse_type(const Resource *resource, Status *status) {
-  return status_invalid(status, "Trying to access resource using the wrong type. Expected %s got %s",
-                        kVariable, resource->type_name);
+static bool check_type(const Resource *resource, const char *type_name, Status *status) {
+  return strcmp(resource->type_name, type_name) == 0 ||
+         status_invalid(status, "Trying to access resource using the wrong type. Expected %s got %s",
+                        type_name, resource->type_name);
 }
 
-bool tensor_variable(const Tensor *handle, Variable **variable, Status *status) {
-  *variable = NULL;
+bool tensor_resource(const Tensor *handle, const char *type_name, Resource **resource, Status *status) {
+  *resource = NULL;
   if (handle->dtype != DT_RESOURCE) {
     return status_invalid(status, "Expected a resource handle, but got a tensor of type %s",
                           dtype_name((int)handle->dtype));
@@ -107,14 +108,29 @@ bool tensor_variable(const Tensor *handle, Variable **variable, Status *status) 
                       "uninitialized.",
                       element->name, element->container);
   }
-  if (strcmp(element->resource->type_name, kVariable) != 0) return refuse_type(element->resource, status);
-  *variable = (Variable *)element->resource;
+  TRY(check_type(element->resource, type_name, status));
+  *resource = element->resource;
+  return true;
+}
+
+bool tensor_variable(const Tensor *handle, Variable **variable, Status *status) {
+  Resource *resource;
+  *variable = NULL;
+  TRY(tensor_resource(handle, kVariable, &resource, status));
+  *variable = (Variable *)resource;
   return true;
 }
 
 bool reference_variable(const Tensor *reference, const char *name, Variable **variable, Status *status) {
   TRY(tensor_variable(reference, variable, status));
   return !tensor_is_empty(&(*variable)->value) || refuse_uninitialized(name, status);
+}
+
+bool reference_check(const Tensor *reference, const char *name, Status *status) {
+  const ResourceHandle *element = ((ResourceHandle *const *)reference->data)[0];
+  Variable *variable;
+  if (element && element->resource && strcmp(element->resource->type_name, kVariable) != 0) return true;
+  return reference_variable(reference, name, &variable, status);
 }
 
 bool reference_read(const Tensor *reference, const char *name, Tensor *value, Status *status) {
@@ -134,11 +150,11 @@ typedef struct Entry {
   char key[];         /* the container, a zero byte, the name, and another zero byte for references */
 } Entry;
 
-/* A variable of a step. */
+/* A resource of a step; those without a name are found through their handles alone. */
 typedef struct Temporary {
   struct Temporary *next;
   int64_t step_id;
-  Variable *variable; /* one reference */
+  Resource *resource; /* one reference */
   size_t length;
   char name[];
 } Temporary;
@@ -276,7 +292,7 @@ static bool find_variable(ResourceManager *manager, Namespace space, Str contain
   unlock_manager(manager);
   free_key(&key);
   if (!ok) return false;
-  if (strcmp(found->type_name, kVariable) != 0) return refuse_type(found, status);
+  TRY(check_type(found, kVariable, status));
   Variable *holder = (Variable *)found;
   if (holder->dtype != dtype) {
     return status_invalid(status, "Trying to access variable %.*s with dtype %s, but it has dtype %s",
@@ -297,50 +313,48 @@ bool resource_manager_reference(ResourceManager *manager, Str container, Str nam
   return find_variable(manager, REFERENCES, container, name, dtype, declared, variable, status);
 }
 
-/* --- variables of one step --- */
+/* --- resources of one step --- */
 
 static bool report_temporary(Code code, int64_t step_id, Str name, const char *what, Status *status) {
   return status_set(status, code, "Resource __per_step_%lld/%.*s/TmpVar%s", (long long)step_id,
                     (int)name.length, name.data, what);
 }
 
-/* The link to the first variable of the step, of that name unless it is NULL, from `link` on; under the
- * lock. */
-static Temporary **find_temporary(Temporary **link, int64_t step_id, const Str *name) {
+/* The link to the step's variable of that name; under the lock. */
+static Temporary **find_temporary(ResourceManager *manager, int64_t step_id, Str name) {
+  Temporary **link = &manager->temporaries;
   for (; *link; link = &(*link)->next) {
-    if ((*link)->step_id == step_id && (!name || str_equal((Str){(*link)->name, (*link)->length}, *name)))
-      break;
+    const Temporary *at = *link;
+    if (at->step_id == step_id && at->length > 0 && str_equal((Str){at->name, at->length}, name)) break;
   }
   return link;
 }
 
-/* The caller frees it, without the lock: what its value holds may be large. */
-static Temporary *take_temporary(ResourceManager *manager, int64_t step_id, const Str *name) {
-  lock_manager(manager);
-  Temporary **link = find_temporary(&manager->temporaries, step_id, name), *found = *link;
-  if (found) {
-    *link = found->next;
-    atomic_fetch_sub_explicit(&manager->num_temporaries, 1, memory_order_relaxed);
-  }
-  unlock_manager(manager);
+/* What is behind a link; under the lock. */
+static Temporary *take_temporary(ResourceManager *manager, Temporary **link) {
+  Temporary *found = *link;
+  if (!found) return NULL;
+  *link = found->next;
+  atomic_fetch_sub_explicit(&manager->num_temporaries, 1, memory_order_relaxed);
   return found;
 }
 
+/* Without the lock: what its value holds may be large. */
 static void free_temporary(Temporary *temporary) {
-  tensor_object_unref(&temporary->variable->resource.object);
+  tensor_object_unref(&temporary->resource->object);
   mem_free(temporary);
 }
 
-bool resource_manager_add_temporary(ResourceManager *manager, int64_t step_id, Str name, Variable *variable,
-                                    Status *status) {
+/* An empty name is always free. */
+static bool keep(ResourceManager *manager, int64_t step_id, Str name, Resource *resource, Status *status) {
   Temporary *made = mem_alloc((int64_t)(sizeof *made + name.length));
-  if (!made) return status_oom(status, "a variable");
-  *made = (Temporary){.step_id = step_id, .variable = variable, .length = name.length};
+  if (!made) return status_oom(status, "a resource of a step");
+  *made = (Temporary){.step_id = step_id, .resource = resource, .length = name.length};
   if (name.length > 0) memcpy(made->name, name.data, name.length);
   lock_manager(manager);
-  bool is_free = !*find_temporary(&manager->temporaries, step_id, &name);
+  bool is_free = name.length == 0 || !*find_temporary(manager, step_id, name);
   if (is_free) {
-    tensor_object_ref(&variable->resource.object);
+    tensor_object_ref(&resource->object);
     made->next = manager->temporaries;
     manager->temporaries = made;
     atomic_fetch_add_explicit(&manager->num_temporaries, 1, memory_order_relaxed);
@@ -351,14 +365,51 @@ bool resource_manager_add_temporary(ResourceManager *manager, int64_t step_id, S
   return report_temporary(CODE_ALREADY_EXISTS, step_id, name, "", status);
 }
 
+bool resource_manager_add_temporary(ResourceManager *manager, int64_t step_id, Str name, Variable *variable,
+                                    Status *status) {
+  return keep(manager, step_id, name, &variable->resource, status);
+}
+
+bool resource_manager_keep_for_step(ResourceManager *manager, int64_t step_id, Resource *resource,
+                                    Status *status) {
+  return keep(manager, step_id, str_of(""), resource, status);
+}
+
 bool resource_manager_remove_temporary(ResourceManager *manager, int64_t step_id, Str name, Status *status) {
-  Temporary *found = take_temporary(manager, step_id, &name);
+  lock_manager(manager);
+  Temporary *found = take_temporary(manager, find_temporary(manager, step_id, name));
+  unlock_manager(manager);
   if (!found) return report_temporary(CODE_NOT_FOUND, step_id, name, " does not exist.", status);
   free_temporary(found);
   return true;
 }
 
+/* The resources of a step, the oldest first. */
+static Temporary *take_all(ResourceManager *manager, int64_t step_id) {
+  Temporary *all = NULL;
+  lock_manager(manager);
+  for (Temporary **link = &manager->temporaries; *link;) {
+    if ((*link)->step_id != step_id) {
+      link = &(*link)->next;
+      continue;
+    }
+    Temporary *found = take_temporary(manager, link);
+    found->next = all;
+    all = found;
+  }
+  unlock_manager(manager);
+  return all;
+}
+
 void resource_manager_end_step(ResourceManager *manager, int64_t step_id) {
   if (!manager || atomic_load_explicit(&manager->num_temporaries, memory_order_relaxed) == 0) return;
-  for (Temporary *left; (left = take_temporary(manager, step_id, NULL));) free_temporary(left);
+  Temporary *all = take_all(manager, step_id);
+  /* All of them are still referred to: closing one frees no other, however long a chain they form. */
+  for (const Temporary *at = all; at; at = at->next) {
+    if (at->resource->close) at->resource->close(at->resource);
+  }
+  for (Temporary *next; all; all = next) {
+    next = all->next;
+    free_temporary(all);
+  }
 }

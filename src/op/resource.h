@@ -10,6 +10,8 @@
 typedef struct Resource {
   TensorObject object;
   const char *type_name; /* "Variable"; static text, compared by content */
+  /* Of a resource of one step: drops what it holds, when the step ends. NULL: it may keep that. */
+  void (*close)(struct Resource *resource);
 } Resource;
 
 /* The element of a DT_RESOURCE tensor. Points directly to its resource, so steps do no lookups. */
@@ -55,7 +57,12 @@ MUST_CHECK bool resource_manager_add_temporary(ResourceManager *manager, int64_t
 /* Forgets the variable of that name. NOT_FOUND when the step has none, or no longer. */
 MUST_CHECK bool resource_manager_remove_temporary(ResourceManager *manager, int64_t step_id, Str name,
                                                   Status *status);
-/* Forgets all variables of the step. NULL is fine. */
+/* Keeps a resource without a name (a stack, an array of tensors) until its step ends; the manager takes a
+ * reference of its own. */
+MUST_CHECK bool resource_manager_keep_for_step(ResourceManager *manager, int64_t step_id, Resource *resource,
+                                               Status *status);
+/* Forgets all resources of the step. They are closed first: one may hold a handle of another, or its own.
+ * NULL is fine. */
 void resource_manager_end_step(ResourceManager *manager, int64_t step_id);
 /* A new variable that no manager knows, with one reference; NULL when out of memory. */
 Variable *variable_new(DataType dtype);
@@ -65,6 +72,9 @@ MUST_CHECK bool resource_handle_new(Str container, Str name, Resource *resource,
 /* A DT_RESOURCE scalar that holds a new handle. */
 MUST_CHECK bool resource_handle_tensor(Str container, Str name, Resource *resource, Tensor *tensor,
                                        Status *status);
+/* The resource behind a DT_RESOURCE scalar, borrowed. INVALID_ARGUMENT when it has another type name. */
+MUST_CHECK bool tensor_resource(const Tensor *handle, const char *type_name, Resource **resource,
+                                Status *status);
 /* The variable behind a DT_RESOURCE scalar. INVALID_ARGUMENT when it is no variable, FAILED_PRECONDITION when
  * it is none yet. */
 MUST_CHECK bool tensor_variable(const Tensor *handle, Variable **variable, Status *status);
@@ -76,6 +86,9 @@ MUST_CHECK bool variable_prepare_update(Variable *variable, const char *name, Bu
 /* The variable that a reference refers to, which must have been assigned; errors as of reference_read. */
 MUST_CHECK bool reference_variable(const Tensor *reference, const char *name, Variable **variable,
                                    Status *status);
+/* Checks that the variable that a reference refers to was assigned; other resources always are. Errors as of
+ * reference_read. */
+MUST_CHECK bool reference_check(const Tensor *reference, const char *name, Status *status);
 /* What a reference (the handle that an output of a type such as float_ref carries) refers to now, shared;
  * later updates leave it as it is. FAILED_PRECONDITION "Attempting to use uninitialized value v" when it was
  * not assigned; `name` is for the message. */

@@ -91,11 +91,10 @@ bool program_begin_call(Program *program, Tensor *args, ProgramRun **run, Status
 /* --- running --- */
 
 static bool read_reference(const ProgramRun *run, const ReferenceRead *read, Status *status) {
-  Variable *variable;
   const Tensor *reference = program_value(run, read->reference);
   if (read->value != read->reference)
     return reference_read(reference, read->name, &run->values[read->value], status);
-  return reference_variable(reference, read->name, &variable, status);
+  return reference_check(reference, read->name, status);
 }
 
 static bool read_references(const ProgramRun *run, const ProgramStep *step, Status *status) {

@@ -238,3 +238,81 @@ TEST(resources_survive_want_of_memory) {
 }
 
 TEST(a_manager_that_is_not_there_is_freed_all_the_same) { resource_manager_free(NULL); }
+
+/* --- resources of one step --- */
+
+/* A resource that holds another one, or itself, until it is closed. */
+typedef struct Holder {
+  Resource resource;
+  TensorObject *held;
+  int *closed, *destroyed;
+} Holder;
+
+static void close_holder(Resource *resource) {
+  Holder *holder = (Holder *)resource;
+  ++*holder->closed;
+  if (holder->held) tensor_object_unref(holder->held);
+  holder->held = NULL;
+}
+
+static void destroy_holder(TensorObject *object) {
+  ++*((Holder *)object)->destroyed;
+  mem_free(object);
+}
+
+static Holder *new_holder(int *closed, int *destroyed) {
+  Holder *holder = mem_calloc(1, sizeof *holder);
+  atomic_init(&holder->resource.object.references, 1);
+  holder->resource.object.destroy = destroy_holder;
+  holder->resource.type_name = "Holder";
+  holder->resource.close = close_holder;
+  holder->closed = closed;
+  holder->destroyed = destroyed;
+  return holder;
+}
+
+TEST(resources_that_hold_each_other_end_with_their_step) {
+  enum { COUNT = 100000 };
+  Status status;
+  status_init(&status);
+  int closed = 0, destroyed = 0, other_closed = 0, other_destroyed = 0;
+  ResourceManager *manager = resource_manager_new();
+  TensorObject *first = NULL, *last = NULL;
+  Holder *other = new_holder(&other_closed, &other_destroyed);
+  REQUIRE_OK(resource_manager_keep_for_step(manager, 8, &other->resource, &status), &status);
+  tensor_object_unref(&other->resource.object);
+  for (int i = 0; i < COUNT; i++) {
+    Holder *holder = new_holder(&closed, &destroyed);
+    REQUIRE_OK(resource_manager_keep_for_step(manager, 7, &holder->resource, &status), &status);
+    holder->held = last; /* takes the reference over */
+    last = &holder->resource.object;
+    if (!first) first = last;
+  }
+  ((Holder *)first)->held = last; /* a ring */
+  resource_manager_end_step(manager, 7);
+  CHECK_INT_EQ(closed, COUNT);
+  CHECK_INT_EQ(destroyed, COUNT);
+  CHECK_INT_EQ(other_closed, 0);
+  resource_manager_end_step(manager, 8);
+  CHECK_INT_EQ(other_destroyed, 1);
+  resource_manager_free(manager);
+}
+
+TEST(handles_of_other_resources_are_refused) {
+  Status status;
+  status_init(&status);
+  bool destroyed;
+  Table *table = new_table(&destroyed);
+  Tensor handle = {0};
+  Resource *found;
+  REQUIRE_OK(handle_tensor(&table->resource, &handle, &status), &status);
+  CHECK_OK(tensor_resource(&handle, "Table", &found, &status), &status);
+  CHECK(found == &table->resource);
+  CHECK_ERROR(tensor_resource(&handle, "Stack", &found, &status), status, CODE_INVALID_ARGUMENT,
+              "Trying to access resource using the wrong type. Expected Stack got Table");
+  CHECK(!found);
+  status_init(&status);
+  CHECK_OK(reference_check(&handle, "table", &status), &status);
+  tensor_clear(&handle);
+  tensor_object_unref(&table->resource.object);
+}
