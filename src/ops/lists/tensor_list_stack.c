@@ -5,27 +5,7 @@
 
 #include "op/node_def.h"
 #include "op/op_registry.h"
-
-/* Copies `count` elements behind one another; strings and objects get references of their own. */
-static bool copy_elements(const Tensor *from, int64_t from_first, Tensor *to, int64_t to_first, int64_t count,
-                          Status *status) {
-  if (dtype_is_pod(to->dtype)) {
-    size_t size = dtype_size(to->dtype);
-    memcpy((char *)to->data + (size_t)to_first * size, (const char *)from->data + (size_t)from_first * size,
-           (size_t)count * size);
-    return true;
-  }
-  for (int64_t i = 0; i < count; i++) {
-    if (to->dtype == DT_STRING) {
-      TRY(tstring_copy(&tensor_strings(to)[to_first + i], &tensor_strings(from)[from_first + i], status));
-    } else {
-      TensorObject *object = ((TensorObject **)from->data)[from_first + i];
-      if (object) tensor_object_ref(object);
-      ((TensorObject **)to->data)[to_first + i] = object;
-    }
-  }
-  return true;
-}
+#include "ops/lists/elements.h"
 
 /* Finds the one shape that all items have. */
 static bool stacked_shape(const TensorList *list, int *rank, int64_t dims[SHAPE_MAX_RANK], Status *status) {
@@ -94,7 +74,7 @@ static bool stack_list(KernelContext *context, Status *status) {
     Tensor item = {0};
     TRY(tensor_list_item(list, i, &item, status));
     if (!tensor_is_empty(&item)) {
-      bool ok = copy_elements(&item, 0, out, i * size, size, status);
+      bool ok = tensor_copy_elements(&item, 0, out, i * size, size, status);
       tensor_clear(&item);
       TRY(ok);
     } else if (dtype_is_pod(out->dtype)) {
@@ -140,7 +120,7 @@ static bool from_tensor(KernelContext *context, Status *status) {
   if (ok) list->items->claimed = length;
   for (int64_t i = 0; ok && i < length; i++) {
     ok = tensor_allocate_dims(&list->items->items[i], tensor->dtype, own_rank, own, context->pool, status) &&
-         copy_elements(tensor, i * size, &list->items->items[i], 0, size, status);
+         tensor_copy_elements(tensor, i * size, &list->items->items[i], 0, size, status);
   }
   if (ok) return tensor_list_set_output(context, 0, list, status);
   tensor_list_drop(list);

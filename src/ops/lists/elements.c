@@ -1,0 +1,23 @@
+#include "ops/lists/elements.h"
+
+#include <string.h>
+
+bool tensor_copy_elements(const Tensor *from, int64_t from_first, Tensor *to, int64_t to_first, int64_t count,
+                          Status *status) {
+  if (dtype_is_pod(to->dtype)) {
+    size_t size = dtype_size(to->dtype);
+    memcpy((char *)to->data + (size_t)to_first * size, (const char *)from->data + (size_t)from_first * size,
+           (size_t)count * size);
+    return true;
+  }
+  for (int64_t i = 0; i < count; i++) {
+    if (to->dtype == DT_STRING) {
+      TRY(tstring_copy(&tensor_strings(to)[to_first + i], &tensor_strings(from)[from_first + i], status));
+    } else {
+      TensorObject *object = ((TensorObject **)from->data)[from_first + i];
+      if (object) tensor_object_ref(object);
+      ((TensorObject **)to->data)[to_first + i] = object;
+    }
+  }
+  return true;
+}
