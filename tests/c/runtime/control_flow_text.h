@@ -8,6 +8,8 @@
 #ifndef TFCORE_TESTS_RUNTIME_CONTROL_FLOW_TEXT_H_
 #define TFCORE_TESTS_RUNTIME_CONTROL_FLOW_TEXT_H_
 
+#include <string.h>
+
 #include "runtime/session_fixture.h"
 
 static inline void write_attr(StrBuf *out, const char *key, const char *value) {
