@@ -291,8 +291,8 @@ static bool make(Client *c) {
   c->copies = arena_calloc(c->arena, graph_num_node_ids(c->graph), sizeof *c->copies);
   if (!c->copies) return oom(c->status);
   TRY(graph_set_versions(c->into, graph_versions(c->graph), c->status));
-  TRY(add_args(c));
   TRY(graph_share_nodes(c->into, c->graph, &c->needed, stays, c, c->copies, c->status));
+  TRY(add_args(c));
   TRY(connect(c));
   TRY(add_results(c));
   if (!shapes_hold(c->graph, c->signature)) TRY(infer_shapes(c));

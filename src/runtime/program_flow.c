@@ -1,5 +1,6 @@
 /* Control flow of a run: what happens between kernels. Nothing here is TensorFlow's pending count: the
  * schedule (runtime/schedule.h) has put everything that a node waits for before it. */
+#include "op/node_def.h"
 #include "runtime/program_internal.h"
 
 static bool holds(const ProgramRun *run, Guard guard) { return run->guards[guard] == GUARD_HOLDS; }
@@ -97,7 +98,8 @@ static bool move_if_holds(const ProgramRun *run, const Instruction *at, Status *
     return true;
   }
   if (at->code == DO_RESULT && holds(run, at->gives))
-    return status_set(status, CODE_INTERNAL, "Retval[%d] has already been set.", at->num_gives);
+    return status_set(status, CODE_INTERNAL, "Retval[%d] has already been set.", at->num_gives) ||
+           node_attach(at->name, status);
   if (at->gives != NO_GUARD) run->guards[at->gives] = GUARD_HOLDS;
   return transfer(run, at, &at->transfers[0], status);
 }

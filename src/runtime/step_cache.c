@@ -1,5 +1,6 @@
 #include "runtime/step_cache.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -107,9 +108,16 @@ static bool reserve(StepCache *cache, const StepSignature *asked, Status *status
   return ok || oom(status);
 }
 
+/* As TensorFlow sorts them, whose messages count results in that order: by the text "name:index". */
 static int compare_outputs(NodeOutput a, NodeOutput b) {
-  if (a.node->id != b.node->id) return a.node->id < b.node->id ? -1 : 1;
-  return (a.index > b.index) - (a.index < b.index);
+  char ends[2][24];
+  if (a.node == b.node && a.index == b.index) return 0;
+  const char *x = a.node->name, *y = b.node->name;
+  while (*x && *x == *y) x++, y++;
+  if (*x && *y) return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
+  snprintf(ends[0], sizeof ends[0], ":%d", a.index);
+  snprintf(ends[1], sizeof ends[1], ":%d", b.index);
+  return strcmp(*x ? x : ends[0], *y ? y : ends[1]);
 }
 
 /* Insertion sort: there are few feeds and fetches, and mostly they are in order. order[i] is the caller's

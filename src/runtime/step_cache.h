@@ -7,7 +7,7 @@
  *   program_not_used(program);
  *
  * A request is found as the caller wrote it, without sorting. Requests that differ only in the order of feeds
- * and fetches share a program, whose arguments and results are sorted by node.
+ * and fetches share a program, whose arguments and results are sorted by name.
  */
 #ifndef TFCORE_RUNTIME_STEP_CACHE_H_
 #define TFCORE_RUNTIME_STEP_CACHE_H_
