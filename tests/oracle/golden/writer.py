@@ -135,6 +135,20 @@ def _graph_def(graph, keep=()):
     return graph_def
 
 
+def _shorten(graph_def):
+    """Numbers the scopes in the names of nodes, which are most of a graph with gradients of loops. Returns old name -> new name."""
+    scopes, names = {}, {}
+    for node in graph_def.node:
+        scope, _, last = node.name.rpartition('/')
+        names[node.name] = f'{scopes.setdefault(scope, len(scopes))}/{last}' if scope else last
+    for node in graph_def.node:
+        node.name = names[node.name]
+        node.input[:] = [re.sub(r'[^^:]+', lambda found: names[found[0]], name, count=1) for name in node.input]
+        places = node.attr['_class'].list.s if '_class' in node.attr else []
+        places[:] = [re.sub(rb'(?<=@).*', lambda found: names[found[0].decode()].encode(), place) for place in places]
+    return names
+
+
 def _with_defaults(op, attrs):
     """All attrs that do not follow from the inputs."""
     op_def = op_def_registry.get(op)
@@ -189,6 +203,8 @@ class Case:
 
     def __init__(self, name, threads=0):
         self.name, self.threads = name, threads
+        self.shortens = False  # the names of nodes in the file
+        self.short_names = {}
         self.gradients = self.training = None
         self.steps = []
         self.session = None
@@ -208,6 +224,12 @@ class Case:
     def freeze(self, keep=()):
         """The graph that goes into the file is the one of this moment; later nodes are TensorFlow's alone."""
         self.graph_def = _graph_def(self.graph, keep)
+        if self.shortens:
+            self.short_names = _shorten(self.graph_def)
+
+    def name_of(self, operation):
+        """What it is called in the file."""
+        return self.short_names.get(operation.name, operation.name)
 
     def run(self, fetches, feeds=None):
         """The values of tensors, in the case's session. Nothing is recorded."""
@@ -235,8 +257,8 @@ class Case:
             fetched.append(self._value(name, value, fetches[name].dtype, chosen, magnitudes and magnitudes[i]))
         if code:
             fetched = [_message((1, name)) for name in fetches]
-        fed = [_message((1, tensor.op.name), (2, _tensor(value))) for tensor, value in feeds.items()]
-        self.steps.append(_message((1, fed), (2, fetched), (3, [target.name for target in targets]), (4, code), (5, words)))
+        fed = [_message((1, self.name_of(tensor.op)), (2, _tensor(value))) for tensor, value in feeds.items()]
+        self.steps.append(_message((1, fed), (2, fetched), (3, [self.name_of(target) for target in targets]), (4, code), (5, words)))
         return values
 
     def expect_success(self):
